@@ -26,7 +26,7 @@ const char *lns_format_unsigned (uint64_t value, char ret_text[LNS_FORMAT_SIZE])
 /* "signal 9 (SIGKILL)"; of a number without a name "signal 64". */
 const char *lns_format_signal (int signal_number, char ret_text[LNS_FORMAT_SIZE]);
 
-/* ONE where N is 1, and else MANY, as ngettext() chooses: what the command line says is not translated. */
+/* ONE where N is 1, and else MANY: for lines that programs read, which are not translated. */
 static inline const char *
 lns_plural (uint64_t n, const char *one, const char *many)
 {

@@ -38,20 +38,20 @@ run (const LnsCommand *command, int argc, char **argv)
 static void
 print_help (FILE *file)
 {
-  fputs ("Usage: lanescope COMMAND [switches] [words]\n\n"
-         "Lanescope records what a program does and shows it as timelines.\n\nCommands:\n",
+  fputs (_ ("Usage: lanescope COMMAND [switches] [words]\n\n"
+            "Lanescope records what a program does and shows it as timelines.\n\nCommands:\n"),
          file);
   for (size_t i = 0; i < n_commands; i++)
-    fprintf (file, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-  fputs ("\nSwitches:\n"
-         "  -h, --help[=TOPIC]   print this text, or the help of a command or of a topic\n"
-         "                       such as cuda; all is the help of all commands\n"
-         "  -v, --version        print the version\n"
-         "  --capabilities=json  print commands, switches and defaults, for programs\n\n"
-         "`lanescope help COMMAND` and `lanescope COMMAND --help` print the help of a command,\n"
-         "`man lanescope-COMMAND` its manual page.\n\n"
-         "Lanescope's own failures exit with 125 (126: the program is not executable, 127: not\n"
-         "found) and print a line that begins with `lanescope: error: `.\n",
+    fprintf (file, "  %-10s %s\n", commands[i]->name, _ (commands[i]->summary));
+  fputs (_ ("\nSwitches:\n"
+            "  -h, --help[=TOPIC]   print this text, or the help of a command or of a topic\n"
+            "                       such as cuda; all is the help of all commands\n"
+            "  -v, --version        print the version\n"
+            "  --capabilities=json  print commands, switches and defaults, for programs\n\n"
+            "`lanescope help COMMAND` and `lanescope COMMAND --help` print the help of a command,\n"
+            "`man lanescope-COMMAND` its manual page.\n\n"
+            "Lanescope's own failures exit with 125 (126: the program is not executable, 127: not\n"
+            "found) and print a line that begins with `lanescope: error: `.\n"),
          file);
 }
 
@@ -74,12 +74,13 @@ static const struct
 {
   const char *name, *instead;
 } other_commands[] = {
-  { "finalize", "reports are complete when they are written, so there is nothing to finalize" },
-  { "nvprof", "use the switches of `lanescope profile --help`" },
-  { "plugins",
-    "plugins are not supported; counters and ranges that a program makes with NVTX are recorded" },
-  { "recipe",
-    "summarize each report with `lanescope stats -f csv -o NAME REPORT` and combine the tables" },
+  { "finalize",
+    N_ ("reports are complete when they are written, so there is nothing to finalize") },
+  { "nvprof", N_ ("use the switches of `lanescope profile --help`") },
+  { "plugins", N_ ("plugins are not supported; counters and ranges that a program makes with NVTX "
+                   "are recorded") },
+  { "recipe", N_ ("summarize each report with `lanescope stats -f csv -o NAME REPORT` and combine "
+                  "the tables") },
 };
 
 static int
@@ -87,7 +88,7 @@ unknown_command (const char *name)
 {
   for (size_t i = 0; i < sizeof other_commands / sizeof *other_commands; i++)
     if (strcmp (name, other_commands[i].name) == 0)
-      return lns_cli_refuse ("unknown command “%s”; %s", name, other_commands[i].instead);
+      return lns_cli_refuse ("unknown command “%s”; %s", name, _ (other_commands[i].instead));
   const char *names[sizeof commands / sizeof *commands];
   for (size_t i = 0; i < n_commands; i++)
     names[i] = commands[i]->name;
@@ -120,7 +121,7 @@ print_topic (const char *topic, LnsError *error)
         if (first == NULL && !lns_cli_print_help (first = commands[i], topic, error))
           return false;
         if (first != commands[i])
-          printf ("\nSee also: lanescope %s --help=%s\n", commands[i]->name, topic);
+          printf (_ ("\nSee also: lanescope %s --help=%s\n"), commands[i]->name, topic);
       }
   return first != NULL;
 }

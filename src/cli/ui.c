@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "src/cli/options/command.h"
+#include "src/cli/terminal/language.h"
 
 #define VIEWER "lanescope-ui"
 
@@ -48,16 +49,16 @@ run (const LnsCommand *command, int argc, char **argv)
   if (errno == ENOENT)
     lns_error_set (
         &error, LNS_ERROR_UNSUPPORTED, 0,
-        "cannot find %s beside lanescope or on PATH; install it, or build with -Dui=enabled",
+        _ ("cannot find %s beside lanescope or on PATH; install it, or build with -Dui=enabled"),
         VIEWER);
   else
-    lns_error_set_errno (&error, errno, "cannot start %s", VIEWER);
+    lns_error_set_errno (&error, errno, _ ("cannot start %s"), VIEWER);
   return lns_cli_fail (&error);
 }
 
 const LnsCommand lns_command_ui = {
   .name = "ui",
-  .usage = "[REPORT…]",
-  .summary = "open reports in the viewer",
+  .usage = N_ ("[REPORT…]"),
+  .summary = N_ ("open reports in the viewer"),
   .run = run,
 };

@@ -6,6 +6,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 
 import golden
@@ -75,8 +76,44 @@ def test_locales_without_utf_8_get_ascii():
             out, err = golden.run(*words, code=code, LC_ALL=locale)
             assert (out + err).isascii(), (locale, words, out + err)
     assert b'unknown command "stat"' in golden.run("stat", code=125, LC_ALL="", LC_CTYPE="", LANG="C")[1]
-    for locale in ("C.UTF-8", "de_DE.utf8@euro"):
+    for locale in ("C.UTF-8", "en_GB.utf8@euro"):
         assert "“stat”" in golden.run("stat", code=125, LC_ALL=locale)[1].decode()
+
+
+GERMAN = {"LC_ALL": "de_DE.UTF-8", "LANGUAGE": ""}
+
+
+def test_people_are_told_in_their_language():
+    """By the variables alone, with no file of locales or translations: a copy of the program in a bare container speaks
+    it, too."""
+    german = "unbekannter Befehl „stat“; war „stats“ gemeint?"
+    for environment, told in (({"LC_ALL": "de_DE.UTF-8"}, german), ({"LC_ALL": "", "LC_MESSAGES": "de", "LANG": "en_US.UTF-8"}, german),
+                              ({"LC_ALL": "fr_FR.UTF-8", "LANGUAGE": "fr:de_AT:en"}, german), ({"LC_ALL": "de_DE.UTF-8", "LANGUAGE": "en:de"}, "unknown"),
+                              ({"LC_ALL": "C.UTF-8", "LANGUAGE": "de"}, "unknown"), ({"LC_ALL": "de_DE"}, "unknown"),
+                              ({"LC_ALL": "dev_XX.UTF-8"}, "unknown")):
+        err = golden.run("stat", code=125, **{"LANGUAGE": "", **environment})[1].decode()
+        assert err.startswith(f"lanescope: error: {told}"), (environment, err)
+    copy = shutil.copy(tap.LANESCOPE, golden.path("copy"))
+    done = subprocess.run([copy, "stat"], env={"LANG": "de_DE.UTF-8"}, capture_output=True, text=True)
+    assert german in done.stderr, done
+
+
+def test_every_help_is_translated():
+    for command in COMMANDS:
+        out = " ".join(golden.run(command["name"], "--help=all", **GERMAN)[0].decode().split())
+        assert out.startswith(f"Aufruf: lanescope {command['name']}"), out
+        texts = [command["summary"], command.get("details"), *(option["help"] for option in command["switches"])]
+        english = [text for text in texts if text and " ".join(text.split()) in out]
+        assert not english, (command["name"], english)
+
+
+def test_what_programs_read_is_in_no_language():
+    assert golden.run("--capabilities=json", **GERMAN) == golden.run("--capabilities=json")
+    golden.make_report()
+    for words in (["info", "demo.rep"], ["stats", "-r", "nvtx_sum", "demo.rep"], ["stats", "-f", "csv", "-r", "nvtx_sum", "demo.rep"],
+                  ["sql", "--header", "demo.rep", "SELECT 1 AS one"], ["sessions", "list"], ["analyze", "demo.rep"]):
+        assert golden.run(*words, **GERMAN) == golden.run(*words), words
+
 
 
 def test_every_report_is_explained():

@@ -13,7 +13,9 @@ import tempfile
 import tap
 
 PO = os.path.join(tap.SOURCE, "po")
-TRANSLATED = [re.compile(rb'\b(N?_|ngettext|C_) ?\("'), re.compile(rb'translatable="yes"'),
+# Functions of src/cli that translate their formats, and which argument that is; po/meson.build has them too.
+CLI = {"lns_cli_usage": 2, "lns_cli_refuse": 1, "lns_cli_say": 2, "lns_cli_tell": 1, "lns_profile_tell": 3}
+TRANSLATED = [re.compile(rb'\b(N?_|ngettext|C_) ?\(\s*"'), re.compile(rb"\b(" + "|".join(CLI).encode() + rb') \([^;{]*"'), re.compile(rb'translatable="yes"'),
               re.compile(rb"gettext-domain="), re.compile(rb"<component type=|^\[Desktop Entry\]", re.M)]
 
 
@@ -23,11 +25,11 @@ def listed():
 
 
 def test_potfiles_is_complete():
-    names = subprocess.run(["git", "-C", tap.SOURCE, "ls-files", "-co", "--exclude-standard", "ui", "data"],
+    names = subprocess.run(["git", "-C", tap.SOURCE, "ls-files", "-co", "--exclude-standard", "ui", "data", "src/cli"],
                            capture_output=True, text=True, check=True).stdout.split()
     with_text = set()
     for name in names:
-        if not name.endswith((".c", ".ui", ".xml", ".in")) or not os.path.exists(os.path.join(tap.SOURCE, name)):
+        if not name.endswith((".c", ".h", ".ui", ".xml", ".in")) or not os.path.exists(os.path.join(tap.SOURCE, name)):
             continue
         with open(os.path.join(tap.SOURCE, name), "rb") as file:
             text = file.read()
@@ -45,7 +47,8 @@ def test_translations_are_complete():
         template = os.path.join(folder, "lanescope.pot")
         # meson's "glib" preset, which makes the template of `ninja lanescope-pot`
         subprocess.run(["xgettext", "--from-code=UTF-8", "--add-comments", "--keyword=_", "--keyword=N_",
-                        "--keyword=C_:1c,2", "--keyword=ngettext:1,2", "-f", "po/POTFILES.in", "-o", template],
+                        "--keyword=C_:1c,2", "--keyword=ngettext:1,2",
+                        *(f"--keyword={name}:{number}" for name, number in CLI.items()), "-f", "po/POTFILES.in", "-o", template],
                        cwd=tap.SOURCE, check=True, capture_output=True)
         with open(os.path.join(PO, "LINGUAS")) as file:
             languages = file.read().split()

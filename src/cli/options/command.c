@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/cli/terminal/language.h"
 #include "src/cli/terminal/terminal.h"
 
 int
@@ -29,7 +30,7 @@ lns_cli_refuse (const char *format, ...)
   char text[sizeof error.message];
   va_list arguments;
   va_start (arguments, format);
-  vsnprintf (text, sizeof text, format, arguments);
+  vsnprintf (text, sizeof text, _ (format), arguments);
   va_end (arguments);
   lns_error_set (&error, LNS_ERROR_USAGE, 0, "%s", text);
   return lns_cli_fail (&error);
@@ -64,7 +65,7 @@ lns_cli_print_help (const LnsCommand *command, const char *topic, LnsError *erro
   FILE *file = open_memstream (&text, &n_bytes);
   if (file == NULL)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory; close other programs and try again");
+                          _ ("not enough memory; close other programs and try again"));
   const bool good = lns_command_print_help (command, topic, lns_cli_columns (stdout), file, error);
   if (fclose (file) == 0 && good)
     {

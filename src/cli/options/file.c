@@ -62,13 +62,13 @@ keep (FILE *file, const char *path, LnsError *error)
   struct Kept *item = malloc (sizeof *item + FILE_MAX_BYTES + 1);
   if (item == NULL)
     {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to read %s", path);
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, _ ("not enough memory to read %s"), path);
       return NULL;
     }
   const size_t n = fread (item->text, 1, FILE_MAX_BYTES + 1, file);
   const bool is_text = n <= FILE_MAX_BYTES && memchr (item->text, 0, n) == NULL;
   if (ferror (file))
-    lns_error_set_errno (error, errno, "--command-file: cannot read %s", path);
+    lns_error_set_errno (error, errno, _ ("--command-file: cannot read %s"), path);
   else if (!is_text)
     lns_cli_usage (error, "--command-file: %s is not a text file of at most 1 MiB", path);
   if (ferror (file) || !is_text)
@@ -89,14 +89,14 @@ lns_option_file_read (const char *path, LnsError *error)
   FILE *file = fopen (path, "re");
   if (file == NULL)
     {
-      lns_error_set_errno (error, errno, "--command-file: cannot read %s", path);
+      lns_error_set_errno (error, errno, _ ("--command-file: cannot read %s"), path);
       return NULL;
     }
   struct Kept *item = keep (file, path, error);
   fclose (file);
   if (item == NULL || item->words == NULL)
     {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to read %s", path);
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, _ ("not enough memory to read %s"), path);
       return NULL;
     }
   char *at = item->text;

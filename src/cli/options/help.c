@@ -66,14 +66,18 @@ print_option (const Page *page, const LnsOption *option)
   if (option->letter != 0)
     snprintf (letter, sizeof letter, "-%c, ", option->letter);
   fprintf (page->file, "  %s--%s%s\n", letter, option->name, value);
-  size_t n = (size_t)snprintf (text, sizeof text, "%s", option->help);
+  size_t n = (size_t)snprintf (text, sizeof text, "%s", _ (option->help));
   if (option->old != NULL)
-    n += (size_t)snprintf (text + n, sizeof text - n, " Formerly --%s.", option->old);
+    n += (size_t)snprintf (text + n, sizeof text - n, _ (" Formerly --%s."), option->old);
   if (option->instead != NULL)
-    n += (size_t)snprintf (text + n, sizeof text - n, " %c%s.", toupper (option->instead[0]),
-                           option->instead + 1);
+    {
+      const char *instead = _ (option->instead);
+      n +=
+          (size_t)snprintf (text + n, sizeof text - n, " %c%s.", toupper (instead[0]), instead + 1);
+    }
   if (option->default_text != NULL)
-    n += (size_t)snprintf (text + n, sizeof text - n, " (default: %s)", option->default_text);
+    n += (size_t)snprintf (text + n, sizeof text - n, _ (" (default: %s)"),
+                           _ (option->default_text));
   lns_cli_print_filled (page->file, text, strlen (text), 10, page->columns);
 }
 
@@ -122,7 +126,7 @@ static void
 print_group (const Page *page, const LnsOptionGroup *group, const Choice *choice)
 {
   char title[128];
-  snprintf (title, sizeof title, "%s (--help=%s)", group->title, group->tag);
+  snprintf (title, sizeof title, "%s (--help=%s)", _ (group->title), group->tag);
   print_options (page, group->options, group->n_options, title, choice);
 }
 
@@ -140,24 +144,22 @@ count_without_effect (const LnsCommand *command)
 static void
 print_end (const Page *page, const LnsCommand *command, bool is_all)
 {
-  static const char about_groups[] =
-      "Print this text; with TOPIC, the switches of that section, those with TOPIC in their names, "
-      "or all.";
-  static const char about[] = "Print this text.";
   const bool is_grouped = command->groups != NULL;
-  const char *text = is_grouped ? about_groups : about;
+  const char *text = is_grouped ? _ ("Print this text; with TOPIC, the switches of that section, "
+                                     "those with TOPIC in their names, or all.")
+                                : _ ("Print this text.");
   const unsigned n = is_all ? 0 : count_without_effect (command);
 
   if (command->n_options == 0)
-    fputs (is_grouped ? "\nHelp:\n" : "\nSwitches:\n", page->file);
+    fprintf (page->file, "\n%s:\n", is_grouped ? _ ("Help") : _ ("Switches"));
   fprintf (page->file, "  -h, --help%s\n", is_grouped ? "[=TOPIC]" : "");
   lns_cli_print_filled (page->file, text, strlen (text), 10, page->columns);
   if (n > 0)
     {
       char note[256];
       snprintf (note, sizeof note,
-                "Scripts written for nsys may also use %u switches that have no effect; "
-                "`lanescope %s --help=all` lists them.",
+                _ ("Scripts written for nsys may also use %u switches that have no effect; "
+                   "`lanescope %s --help=all` lists them."),
                 n, command->name);
       fputc ('\n', page->file);
       lns_cli_print_filled (page->file, note, strlen (note), 0, page->columns);
@@ -165,7 +167,7 @@ print_end (const Page *page, const LnsCommand *command, bool is_all)
   if (command->details != NULL)
     {
       fputc ('\n', page->file);
-      print_paragraphs (page, command->details);
+      print_paragraphs (page, _ (command->details));
     }
 }
 
@@ -192,11 +194,12 @@ lns_command_print_help (
     return lns_cli_usage (
         error, "--help: %s has no switches about “%s”; `lanescope %s --help` lists all switches",
         command->name, topic, command->name);
-  fprintf (file, "Usage: lanescope %s %s\n\n%s\n", command->name, command->usage, command->summary);
+  fprintf (file, _ ("Usage: lanescope %s %s\n\n%s\n"), command->name, _ (command->usage),
+           _ (command->summary));
   if (only != NULL)
     print_group (&page, only, &choice);
   else
-    print_options (&page, command->options, command->n_options, "Switches", &choice);
+    print_options (&page, command->options, command->n_options, _ ("Switches"), &choice);
   for (const LnsOptionGroup *const *group = command->groups;
        only == NULL && group != NULL && *group != NULL; group++)
     print_group (&page, *group, &choice);

@@ -191,7 +191,7 @@ unknown_switch (const Parser *parser, const char *word, LnsError *error)
       free (name);
     }
   if (why != NULL)
-    return lns_cli_usage (error, "%.*s %s", (int)strcspn (word, "="), word, why);
+    return lns_cli_usage (error, "%.*s %s", (int)strcspn (word, "="), word, _ (why));
   if (nearest != NULL)
     return lns_cli_usage (
         error, "%s: unknown switch %s; did you mean --%s? `lanescope %s --help` lists all switches",
@@ -212,7 +212,7 @@ add_file (Parser *parser, const char *path, LnsError *error)
 {
   const char **files = realloc (parser->files, (parser->n_files + 1) * sizeof *files);
   if (files == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to read %s", path);
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, _ ("not enough memory to read %s"), path);
   parser->files = files;
   files[parser->n_files++] = path;
   return true;
@@ -311,7 +311,7 @@ tell_what_does_not_happen (const Parser *parser)
           parser->given[k].asks = k == i;
         }
       if (names[0] != '\0')
-        lns_cli_say ("warning", "%s: %s [LNS-SWITCH-001]", names, instead);
+        lns_cli_say ("warning", "%s: %s [LNS-SWITCH-001]", names, _ (instead));
     }
 }
 
@@ -357,7 +357,7 @@ lns_options_parse (const LnsCommand *command,
   *ret_help = NULL;
   bool good = parser.given != NULL ||
               lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                             "not enough memory; close other programs and try again");
+                             _ ("not enough memory; close other programs and try again"));
   good = good && parse (&parser, argc, argv, ret_help, error);
   if (good && *ret_help == NULL)
     tell_what_does_not_happen (&parser);

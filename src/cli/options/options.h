@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "src/base/error.h"
+#include "src/cli/terminal/language.h"
 
 typedef enum
 {

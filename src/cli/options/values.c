@@ -178,7 +178,7 @@ parse_list (const LnsOption *option, const char *text, LnsOptionList *list, LnsE
   size_t before = list->n_items;
   if (!lns_option_list_add (list, text))
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "--%s: not enough memory; close other programs and try again",
+                          _ ("--%s: not enough memory; close other programs and try again"),
                           option->name);
   for (size_t i = before; i < list->n_items; i++)
     if (!make_choice (option, list->items[i], error))

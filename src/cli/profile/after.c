@@ -17,6 +17,7 @@
 #include "src/cli/terminal/signals.h"
 #include "src/cli/terminal/steps.h"
 #include "src/export/export.h"
+#include "src/cli/terminal/language.h"
 
 /* --- Before the run --------------------------------------------------------------------------- */
 
@@ -50,7 +51,7 @@ lns_profile_check_exports (LnsProfile *profile, LnsError *error)
   profile->exports = calloc (names->n_items + 1, sizeof *profile->exports);
   if (profile->exports == NULL)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "--export: not enough memory; close other programs and try again");
+                          _ ("--export: not enough memory; close other programs and try again"));
   if (names->n_items > 1 && lns_option_list_has (names, "none"))
     return lns_cli_usage (error, "--export: “none” cannot be combined with other formats");
   for (size_t i = 0; i < names->n_items; i++)
@@ -150,7 +151,8 @@ print_statistics (LnsProfile *profile, const char *path, LnsCliSteps *steps)
     }
   profile->report_failed |= !good;
   if (profile->answer != NULL)
-    fprintf (profile->answer, "The statistics are in the output of `lanescope %s` (process %d)\n",
+    fprintf (profile->answer,
+             _ ("The statistics are in the output of `lanescope %s` (process %d)\n"),
              profile->command->name, getpid ());
 }
 

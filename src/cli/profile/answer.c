@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 
+#include "src/cli/terminal/language.h"
 #include "src/cli/terminal/terminal.h"
 
 void
@@ -43,7 +44,7 @@ lns_profile_tell (LnsProfile *profile, const char *word, const char *format, ...
   char text[2048];
   va_list arguments;
   va_start (arguments, format);
-  vsnprintf (text, sizeof text, format, arguments);
+  vsnprintf (text, sizeof text, _ (format), arguments);
   va_end (arguments);
   print_line (stderr, word, text);
   print_line (profile->answer, word, text);

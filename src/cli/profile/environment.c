@@ -6,6 +6,7 @@
 /* The program's environment: the caller's, the switches', and what leads NVTX to us. */
 
 #include "src/cli/profile/profile.h"
+#include "src/cli/terminal/language.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -267,7 +268,7 @@ find_injection (LnsError *error)
   if (access (LNS_LIBDIR "/lanescope/" INJECTION, R_OK) == 0)
     return lns_strdup (LNS_LIBDIR "/lanescope/" INJECTION);
   lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
-                 "cannot find %s beside this program (%s); install all of Lanescope", INJECTION,
+                 _ ("cannot find %s beside this program (%s); install all of Lanescope"), INJECTION,
                  folder);
   return NULL;
 }

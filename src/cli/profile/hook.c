@@ -6,6 +6,7 @@
 /* Commands of the user's that run at moments of a session. */
 
 #include "src/cli/profile/hook.h"
+#include "src/cli/terminal/language.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ lns_hooks_call (
     hooks->pids = pids;
   if (pids == NULL || !add_variables (&environment, profile, when, path))
     lns_error_set (&error, LNS_ERROR_NO_MEMORY, 0,
-                   "not enough memory; close other programs and try again");
+                   _ ("not enough memory; close other programs and try again"));
   else if ((pids[hooks->n] = lns_launch (argv, &environment, &profile->caller, NULL, &error)) > 0)
     {
       hooks->n++;

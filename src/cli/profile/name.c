@@ -6,6 +6,7 @@
 /* What --output means: the names that reports get. */
 
 #include "src/cli/profile/profile.h"
+#include "src/cli/terminal/language.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -126,7 +127,7 @@ lns_cli_session_name (const char *text, LnsError *error)
       fputc (*at, file), n = 1;
   if (file == NULL || fclose (file) != 0)
     lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "not enough memory; close other programs and try again");
+                   _ ("not enough memory; close other programs and try again"));
   else if (n == 0)
     lns_cli_usage (error,
                    "“%s” is not a session name; use %%h, %%q{VARIABLE}, or %%%% for a percent sign",
@@ -192,7 +193,7 @@ expand (LnsProfile *profile, const char *text, unsigned number, LnsError *error)
       fputc (*at, file), n = 1;
   if (file == NULL || fclose (file) != 0)
     lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "not enough memory to name the report; close other programs and try again");
+                   _ ("not enough memory to name the report; close other programs and try again"));
   else if (n > 0)
     return name;
   free (name);
@@ -273,8 +274,9 @@ lns_profile_name_report (LnsProfile *profile, unsigned number, LnsError *error)
     {
       name = name != NULL ? with_ending (name) : NULL;
       if (name == NULL)
-        lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                       "not enough memory to name the report; close other programs and try again");
+        lns_error_set (
+            error, LNS_ERROR_NO_MEMORY, 0,
+            _ ("not enough memory to name the report; close other programs and try again"));
       free (place);
       return name;
     }

@@ -6,6 +6,7 @@
 /* Where the report goes, and what it says of the machine and the run. */
 
 #include "src/cli/profile/profile.h"
+#include "src/cli/terminal/language.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,12 +31,12 @@ check_path (const LnsProfile *profile, const char *path, LnsError *error)
   if (lstat (path, &status) != 0)
     return true;
   if (S_ISDIR (status.st_mode))
-    return lns_error_set (error, LNS_ERROR_IO, EISDIR, "%s is a folder; choose another --output",
-                          path);
+    return lns_error_set (error, LNS_ERROR_IO, EISDIR,
+                          _ ("%s is a folder; choose another --output"), path);
   return profile->options.force_overwrite ||
          lns_error_set (
              error, LNS_ERROR_IO, EEXIST,
-             "%s exists; use --force-overwrite=true to replace it, or choose another --output",
+             _ ("%s exists; use --force-overwrite=true to replace it, or choose another --output"),
              path);
 }
 
@@ -75,10 +76,10 @@ check_exports (const LnsProfile *profile, LnsError *error)
 {
   const char *ending = taken_export (profile);
   return ending == NULL || profile->options.force_overwrite ||
-         lns_error_set (
-             error, LNS_ERROR_IO, EEXIST,
-             "%.*s%s exists; use --force-overwrite=true to replace it, or choose another --output",
-             (int)(strlen (profile->path) - strlen (".rep")), profile->path, ending);
+         lns_error_set (error, LNS_ERROR_IO, EEXIST,
+                        _ ("%.*s%s exists; use --force-overwrite=true to replace it, or choose "
+                           "another --output"),
+                        (int)(strlen (profile->path) - strlen (".rep")), profile->path, ending);
 }
 
 /* Finds what the report is to be called, profile->path: a name with a number is the first from NUMBER
@@ -100,7 +101,7 @@ choose_path (LnsProfile *profile, unsigned *number, LnsError *error)
         return true;
     }
   return lns_error_set (error, LNS_ERROR_IO, EEXIST,
-                        "all names like %s are taken; choose another --output", profile->path);
+                        _ ("all names like %s are taken; choose another --output"), profile->path);
 }
 
 /* Has reports made with the permissions that --mode asks for. */
@@ -169,7 +170,7 @@ create_for_range (void *data, unsigned number, char **ret_path, LnsError *error)
         {
           *ret_path = NULL;
           lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                         "not enough memory to name a report; a capture range is not recorded");
+                         _ ("not enough memory to name a report; a capture range is not recorded"));
           return NULL;
         }
       writer =

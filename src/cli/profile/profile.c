@@ -11,6 +11,7 @@
 #include "src/cli/profile/requests.h"
 #include "src/cli/profile/run.h"
 #include "src/cli/terminal/signals.h"
+#include "src/cli/terminal/language.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,8 +71,9 @@ open_place (LnsProfile *profile, LnsError *error)
   if (is_started && !lns_session_request_unpack (&start, bytes, n_bytes))
     {
       profile->start = NULL;
-      return lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                            "the waiting request of `lanescope start` is damaged; run it again");
+      return lns_error_set (
+          error, LNS_ERROR_FORMAT, 0,
+          _ ("the waiting request of `lanescope start` is damaged; run it again"));
     }
   const bool done = !is_started || lns_profile_take_start (profile, &start, error);
   free (start.argv);
@@ -250,9 +252,9 @@ static const LnsOptionGroup *const profile_groups[] = {
 
 const LnsCommand lns_command_profile = {
   .name = "profile",
-  .usage = "[switches] PROGRAM [ARGUMENTS…]",
-  .summary = "run a program and record it into a report",
-  .details =
+  .usage = N_ ("[switches] PROGRAM [ARGUMENTS…]"),
+  .summary = N_ ("run a program and record it into a report"),
+  .details = N_ (
       "Lanescope writes to stderr, except for the tables of --stats. Ctrl-C ends the recording and "
       "keeps the report.\n"
       "\n"
@@ -263,7 +265,7 @@ const LnsCommand lns_command_profile = {
       "        or the statistics are incomplete\n"
       "  126   the program cannot be executed\n"
       "  127   the program was not found\n"
-      "Before 125, 126 and 127, Lanescope prints a line `lanescope: error: …`.",
+      "Before 125, 126 and 127, Lanescope prints a line `lanescope: error: …`."),
   .words_end_it = true,
   .groups = profile_groups,
   .refusals = lns_profile_refusals,
@@ -279,13 +281,14 @@ static const LnsOption launch_options[] = {
     .offset = AT (session_new),
     .value_name = "NAME",
     .default_text = "launch-ID-PROGRAM",
-    .help = "Name of this session, by which start, stop, cancel and shutdown in other terminals "
-            "find it." },
+    .help =
+        N_ ("Name of this session, by which start, stop, cancel and shutdown in other terminals "
+            "find it.") },
   { .name = "session",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (session),
     .value_name = "NAME",
-    .help = "Session that `lanescope start` began, to which the program belongs." },
+    .help = N_ ("Session that `lanescope start` began, to which the program belongs.") },
 };
 
 static const LnsOptionGroup *const launch_groups[] = {
@@ -297,14 +300,14 @@ static const LnsOptionGroup *const launch_groups[] = {
 
 const LnsCommand lns_command_launch = {
   .name = "launch",
-  .usage = "[switches] PROGRAM [ARGUMENTS…]",
-  .summary = "run a program that `start` and `stop` record from other terminals",
-  .details =
+  .usage = N_ ("[switches] PROGRAM [ARGUMENTS…]"),
+  .summary = N_ ("run a program that `start` and `stop` record from other terminals"),
+  .details = N_ (
       "The program runs at full speed until `lanescope start` in another terminal begins a report. "
       "`lanescope stop` ends the report, and the program runs on. Repeat both for further reports. "
       "If `lanescope start` is run before this command, the report begins with the program. The "
       "session ends with the program, or with `lanescope shutdown`. Exit codes are those of "
-      "`lanescope profile`.",
+      "`lanescope profile`."),
   .words_end_it = true,
   .options = launch_options,
   .n_options = sizeof launch_options / sizeof *launch_options,

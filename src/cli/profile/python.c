@@ -7,6 +7,7 @@
  * leads them to it (capture/python). */
 
 #include "src/cli/profile/profile.h"
+#include "src/cli/terminal/language.h"
 
 #include <errno.h>
 #include <ctype.h>
@@ -53,7 +54,7 @@ find_folder (const char *injection)
 static bool
 refuse (LnsError *error, const char *where, size_t n, const char *what)
 {
-  return lns_cli_usage (error, "--python-functions-trace: %s, entry %zu: %s", where, n, what);
+  return lns_cli_usage (error, "--python-functions-trace: %s, entry %zu: %s", where, n, _ (what));
 }
 
 /* The colour in VALUE, "0xRRGGBB", "#RRGGBB" or a number, opaque; NULL gives 0, none. */
@@ -104,14 +105,14 @@ add_entry (
   uint32_t color_of_all, color;
   if (!json_is_object (entry) || module == NULL || module[0] == '\0')
     return refuse (error, where, n,
-                   "“module” must name a module: {\"module\": \"package.module\", …}");
+                   N_ ("“module” must name a module: {\"module\": \"package.module\", …}"));
   if (domain == NULL || category == NULL)
-    return refuse (error, where, n, "“domain” and “category” must be strings");
+    return refuse (error, where, n, N_ ("“domain” and “category” must be strings"));
   if (!read_color (json_object_get (entry, "color"), &color_of_all))
-    return refuse (error, where, n, "“color” must be a color, such as \"0x008000\"");
+    return refuse (error, where, n, N_ ("“color” must be a color, such as \"0x008000\""));
   if (!json_is_array (functions) || json_array_size (functions) == 0)
     return refuse (error, where, n,
-                   "“functions” must be a list, such as [\"function\", \"Class.method\"]");
+                   N_ ("“functions” must be a list, such as [\"function\", \"Class.method\"]"));
   for (size_t i = 0; i < json_array_size (functions); i++)
     {
       const json_t *given = json_array_get (functions, i);
@@ -119,9 +120,9 @@ add_entry (
       const char *name = has_own ? text_of (given, "function") : line_of (given);
       if (name == NULL || name[0] == '\0' ||
           !read_color (has_own ? json_object_get (given, "color") : NULL, &color))
-        return refuse (
-            error, where, n,
-            "each of “functions” must be a name, or {\"function\": NAME, \"color\": \"0x008000\"}");
+        return refuse (error, where, n,
+                       N_ ("each of “functions” must be a name, or {\"function\": NAME, \"color\": "
+                           "\"0x008000\"}"));
       fprintf (list, "%s\t%s\t%s\t%s\t%s\t%x\n", kind, module, name, domain, category,
                color != 0 ? color : color_of_all);
     }
@@ -135,7 +136,8 @@ add_file (FILE *list, const char *kind, const char *path, LnsError *error)
   json_error_t wrong;
   FILE *file = fopen (path, "re");
   if (file == NULL)
-    return lns_error_set_errno (error, errno, "--python-functions-trace: cannot read \"%s\"", path);
+    return lns_error_set_errno (error, errno, _ ("--python-functions-trace: cannot read \"%s\""),
+                                path);
   json_t *entries = json_loadf (file, 0, &wrong);
   fclose (file);
   if (entries == NULL)
@@ -297,8 +299,8 @@ lns_profile_add_python (LnsProfile *profile, const char *injection, LnsError *er
   char *folder = find_folder (injection);
   if (folder == NULL)
     return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
-                          "--python-functions-trace: this Lanescope was built without Python's "
-                          "headers; install python3-dev and build it again");
+                          _ ("--python-functions-trace: this Lanescope was built without Python's "
+                             "headers; install python3-dev and build it again"));
   FILE *list = open_memstream (&text, &n_bytes);
   if (list == NULL)
     lns_out_of_memory ();

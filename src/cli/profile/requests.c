@@ -6,6 +6,7 @@
 /* What `start`, `stop` and `shutdown` ask of a session. */
 
 #include "src/cli/profile/requests.h"
+#include "src/cli/terminal/language.h"
 
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@ const LnsOption lns_start_options[LNS_START_N_OPTIONS] = {
     .offset = AT (session_new),
     .value_name = "NAME",
     .default_text = "start-ID",
-    .help = "Begin a session with this name, which waits for `lanescope launch`." },
+    .help = N_ ("Begin a session with this name, which waits for `lanescope launch`.") },
   LNS_SESSION_SWITCH (LnsProfileOptions),
 };
 
@@ -30,15 +31,15 @@ const LnsOption lns_stop_options[LNS_STOP_N_OPTIONS] = {
   { .name = "defer-report",
     .kind = LNS_OPTION_FLAG,
     .offset = offsetof (LnsEndOptions, defer_report),
-    .help =
-        "Accepted for compatibility; has no effect. The report is readable while it is recorded." },
+    .help = N_ ("Accepted for compatibility; has no effect. The report is readable while it is "
+                "recorded.") },
   { .name = "keep",
     .kind = LNS_OPTION_SECONDS,
     .offset = offsetof (LnsEndOptions, keep_ns),
     .value_name = "SECONDS",
-    .default_text = "what --keep of `lanescope start` says",
-    .help =
-        "Keep only this many of the last seconds, of those that `lanescope start --keep` keeps." },
+    .default_text = N_ ("what --keep of `lanescope start` says"),
+    .help = N_ (
+        "Keep only this many of the last seconds, of those that `lanescope start --keep` keeps.") },
   LNS_SESSION_SWITCH (LnsEndOptions),
 };
 
@@ -50,7 +51,7 @@ const LnsOption lns_shutdown_options[LNS_SHUTDOWN_N_OPTIONS] = {
     .open_choices = true,
     .value_name = "none|sigterm|sigkill|N",
     .default_text = "sigterm",
-    .help = "Signal for the program and its recorded processes." },
+    .help = N_ ("Signal for the program and its recorded processes.") },
   LNS_SESSION_SWITCH (LnsEndOptions),
 };
 
@@ -82,7 +83,7 @@ lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsErro
   int argc = request->argc;
   if (!lns_profile_keep (profile, request->bytes))
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory; close other programs and try again");
+                          _ ("not enough memory; close other programs and try again"));
   request->bytes = NULL;
   if (profile->is_launch)
     {

@@ -14,8 +14,8 @@
 #define LNS_SESSION_SWITCH(Values)                                                                 \
  {                                                                                                 \
   .name = "session", .kind = LNS_OPTION_TEXT, .offset = offsetof (Values, session),                \
-  .value_name = "NAME", .default_text = "the only one there is",                                   \
-  .help = "Name or id of the session, as `lanescope sessions list` shows them."                    \
+  .value_name = "NAME", .default_text = N_ ("the only one there is"),                              \
+  .help = N_ ("Name or id of the session, as `lanescope sessions list` shows them.")               \
  }
 
 /* The values of `stop`, `cancel` and `shutdown`. */

@@ -235,9 +235,9 @@ tell_no_range (Run *run)
 {
   const LnsCollectorCounters processes = lns_session_processes (run->profile->session);
   const char *text = processes.n_late + processes.n_refused > 0
-                         ? "no report: the capture range did not begin in any recorded process"
-                         : "no report: the capture range never began; the program did not make "
-                           "that call, or ended before it";
+                         ? _ ("no report: the capture range did not begin in any recorded process")
+                         : _ ("no report: the capture range never began; the program did not make "
+                              "that call, or ended before it");
   tell_diagnostics (run, &run->result);
   run->profile->lacks_data = true;
   lns_profile_say (run->profile, LNS_SEVERITY_WARNING, "LNS-RANGE-001", text);

@@ -6,6 +6,7 @@
 /* Switches of `profile`: from when to when it records, and how the program runs. */
 
 #include "src/cli/profile/switches.h"
+#include "src/cli/terminal/language.h"
 
 #define AT(member) offsetof (LnsProfileOptions, member)
 
@@ -18,15 +19,16 @@ static const LnsOption switches_range_options[] = {
     .open_choices = true,
     .value_name = "none|cudaProfilerApi|nvtx",
     .default_text = "none",
-    .help = "Begin the report at the start of the program (`none`), at its first "
-            "cudaProfilerStart(), or at the first NVTX range that --nvtx-capture names." },
+    .help = N_ ("Begin the report at the start of the program (`none`), at its first "
+                "cudaProfilerStart(), or at the first NVTX range that --nvtx-capture names.") },
   { .name = "nvtx-capture",
     .letter = 'p',
     .kind = LNS_OPTION_TEXT,
     .offset = AT (nvtx_capture),
     .value_name = "RANGE[@DOMAIN|@*]",
-    .help = "Name the range for --capture-range=nvtx: in the default domain, in DOMAIN, or in any "
-            "domain (@*). Write \\@ for an @ that is part of a name." },
+    .help =
+        N_ ("Name the range for --capture-range=nvtx: in the default domain, in DOMAIN, or in any "
+            "domain (@*). Write \\@ for an @ that is part of a name.") },
   { .name = "capture-range-end",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (capture_range_end),
@@ -34,39 +36,40 @@ static const LnsOption switches_range_options[] = {
     .open_choices = true,
     .value_name = "none|stop|stop-shutdown|repeat[:N]|repeat-shutdown:N",
     .default_text = "stop-shutdown",
-    .help = "At the end of the range, do nothing (`none`), end the report (`stop`), end the report "
+    .help =
+        N_ ("At the end of the range, do nothing (`none`), end the report (`stop`), end the report "
             "and the program as --kill says (`stop-shutdown`), or write a report of its own for "
             "each range, or each of the first N: NAME.1.rep, NAME.2.rep and so on (`repeat`; with "
-            "`repeat-shutdown`, the program ends after the last)." },
+            "`repeat-shutdown`, the program ends after the last).") },
   { .name = "stop-on-range-end",
     .kind = LNS_OPTION_CHOICE,
     .offset = AT (stop_on_range_end),
     .choices = "true,false",
-    .help = "Older spelling: `true` is --capture-range-end=stop-shutdown, `false` is none." },
+    .help = N_ ("Older spelling: `true` is --capture-range-end=stop-shutdown, `false` is none.") },
   { .name = "delay",
     .letter = 'y',
     .kind = LNS_OPTION_SECONDS,
     .offset = AT (delay_ns),
     .value_name = "SECONDS",
     .default_text = "0",
-    .help = "Wait this many seconds before collecting." },
+    .help = N_ ("Wait this many seconds before collecting.") },
   { .name = "duration",
     .letter = 'd',
     .kind = LNS_OPTION_SECONDS,
     .offset = AT (duration_ns),
     .value_name = "SECONDS",
-    .help = "Collect for this many seconds, then end the program as --kill says." },
+    .help = N_ ("Collect for this many seconds, then end the program as --kill says.") },
   { .name = "stop-on-exit",
     .letter = 'x',
     .kind = LNS_OPTION_BOOL,
     .offset = AT (stop_on_exit),
     .default_text = "true",
-    .help =
-        "End the report when the program ends. `false` needs --duration, and waits until then." },
+    .help = N_ (
+        "End the report when the program ends. `false` needs --duration, and waits until then.") },
 };
 
 const LnsOptionGroup lns_profile_switches_range =
-    LNS_OPTION_GROUP ("range", "When to record", switches_range_options);
+    LNS_OPTION_GROUP ("range", N_ ("When to record"), switches_range_options);
 
 static const LnsOption switches_program_options[] = {
   { .name = "show-output",
@@ -74,17 +77,18 @@ static const LnsOption switches_program_options[] = {
     .kind = LNS_OPTION_BOOL,
     .offset = AT (show_output),
     .default_text = "true",
-    .help = "Show what the program prints. With `false`, the report keeps the last 256 KiB of its "
+    .help =
+        N_ ("Show what the program prints. With `false`, the report keeps the last 256 KiB of its "
             "output and of its errors (`lanescope info --print`); the program then writes to "
-            "files, not to a terminal." },
+            "files, not to a terminal.") },
   { .name = "wait",
     .kind = LNS_OPTION_CHOICE,
     .offset = AT (wait),
     .choices = "primary,all",
     .default_text = "all",
-    .help =
+    .help = N_ (
         "Stop when the program ends (`primary`) or when every process that it started has ended "
-        "(`all`). With `all`, processes that outlive their parent become children of lanescope." },
+        "(`all`). With `all`, processes that outlive their parent become children of lanescope.") },
   { .name = "kill",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (kill),
@@ -92,50 +96,52 @@ static const LnsOption switches_program_options[] = {
     .open_choices = true,
     .value_name = "none|sigterm|sigkill|N",
     .default_text = "sigterm",
-    .help = "Signal for recorded processes that still run when the report ends." },
+    .help = N_ ("Signal for recorded processes that still run when the report ends.") },
   { .name = "env-var",
     .letter = 'e',
     .kind = LNS_OPTION_LIST,
     .offset = AT (env_var),
     .value_name = "A=B[,C=D]",
-    .help = "Set these variables in the environment of the program." },
+    .help = N_ ("Set these variables in the environment of the program.") },
   { .name = "inherit-environment",
     .letter = 'n',
     .kind = LNS_OPTION_BOOL,
     .offset = AT (inherit_environment),
     .default_text = "true",
-    .help = "Give the program the caller's environment. With `false`, it gets only the variables "
-            "of --env-var." },
+    .help =
+        N_ ("Give the program the caller's environment. With `false`, it gets only the variables "
+            "of --env-var.") },
   { .name = "env-record",
     .kind = LNS_OPTION_CHOICE,
     .offset = AT (env_record),
     .choices = "none,list,all",
     .default_text = "list",
-    .help = "Keep these environment variables in the report: none; a fixed list of settings of "
+    .help =
+        N_ ("Keep these environment variables in the report: none; a fixed list of settings of "
             "GPU, cluster and language tools, none of which is a secret; or all. `lanescope info "
-            "--print=env` shows them." },
+            "--print=env` shows them.") },
   { .name = "discard-environment",
     .kind = LNS_OPTION_BOOL,
     .offset = AT (discard_environment),
     .default_text = "false",
-    .help = "Same as --env-record=none." },
+    .help = N_ ("Same as --env-record=none.") },
   { .name = "run-as",
     .kind = LNS_OPTION_TEXT,
     .offset = AT (run_as),
     .value_name = "USER",
     .default_text = "none",
-    .help = "Accepts only `none`: the program runs as the user who runs Lanescope." },
+    .help = N_ ("Accepts only `none`: the program runs as the user who runs Lanescope.") },
   { .name = "trace-fork-before-exec",
     .kind = LNS_OPTION_BOOL,
     .nothing = "true",
     .default_text = "true",
-    .help = "Record what a child process does before it executes another program.",
-    .instead = "ignored; what a child does between fork and exec is always recorded" },
+    .help = N_ ("Record what a child process does before it executes another program."),
+    .instead = N_ ("ignored; what a child does between fork and exec is always recorded") },
 };
 
 const LnsOptionGroup lns_profile_switches_program = {
   .tag = "program",
-  .title = "The program",
+  .title = N_ ("The program"),
   .options = switches_program_options,
   .n_options = sizeof switches_program_options / sizeof *switches_program_options
 };

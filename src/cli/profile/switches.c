@@ -4,6 +4,7 @@
  */
 
 #include "src/cli/profile/switches.h"
+#include "src/cli/terminal/language.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -25,16 +26,16 @@ const LnsRefusal lns_profile_refusals[LNS_PROFILE_N_REFUSALS] = {
   { .names = "isr,etw-provider,retain-etw-files,wddm-memory-trace,wddm-additional-events,"
              "wddm-backtraces,dx12-wait-calls,dx12-gpu-workload,"
              "dx-force-declare-adapter-removal-support,injection-use-detours,system-wide",
-    .why = "is a switch for Windows, and Lanescope records Linux programs; leave it out" },
+    .why = N_ ("is a switch for Windows, and Lanescope records Linux programs; leave it out") },
   { .names = "hotkey-capture,start-frame-index,duration-frames,auto-report-name,"
              "opengl-gpu-workload,vulkan-gpu-workload,vulkan-sc-gpu-workload",
-    .why = "is about graphics, which Lanescope does not record; leave it out" },
+    .why = N_ ("is about graphics, which Lanescope does not record; leave it out") },
   { .names = "accelerator-trace,clock-frequency-changes,vsync,process-scope,qnx-kernel-events,"
              "qnx-kernel-events-mode,xhv-trace,xhv-trace-events,xhv-vm-symbols,sampling-frequency,"
              "sampling-trigger,soc-metrics,soc-metrics-set,soc-metrics-frequency,"
              "cpu-cluster-events",
-    .why =
-        "is a switch for QNX and embedded boards, on which Lanescope does not run; leave it out" },
+    .why = N_ (
+        "is a switch for QNX and embedded boards, on which Lanescope does not run; leave it out") },
 };
 
 bool

@@ -59,9 +59,10 @@ typedef struct
 
 /* What is said where --trace and a switch of its own ask for the same. */
 #define LNS_NO_CALLS                                                                               \
- "calls of the C library and of the kernel are not recorded yet; `strace -f -T PROGRAM` shows "    \
- "them"
-#define LNS_NO_NCCL "inner steps of NCCL are not recorded yet; --trace=nvtx records its calls"
+ N_ ("calls of the C library and of the kernel are not recorded yet; `strace -f -T PROGRAM` "      \
+     "shows "                                                                                      \
+     "them")
+#define LNS_NO_NCCL N_ ("inner steps of NCCL are not recorded yet; --trace=nvtx records its calls")
 
 void lns_profile_options_clear (LnsProfileOptions *options);
 

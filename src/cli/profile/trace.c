@@ -6,6 +6,7 @@
 /* What the switches ask of each process: which traces, which of CUDA, from when to when. */
 
 #include "src/cli/profile/profile.h"
+#include "src/cli/terminal/language.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +22,17 @@ static const struct
   { "osrt,syscall", LNS_NO_CALLS, false },
   { "nccl", LNS_NO_NCCL, false },
   { "cusparse,cusparse-verbose,cusolver,cusolver-verbose,cudla,cudla-verbose,cutensor,cuda-um",
-    "calls of this library are not recorded yet; the CUDA calls and kernels in them are", true },
-  { "openacc", "calls of OpenACC are not recorded yet; the CUDA calls and kernels in them are",
+    N_ ("calls of this library are not recorded yet; the CUDA calls and kernels in them are"),
+    true },
+  { "openacc", N_ ("calls of OpenACC are not recorded yet; the CUDA calls and kernels in them are"),
     true },
   { "ucx,oshmem,nvshmem,openmp,gds,s3,s3-verbose,python-gil,nvvideo,nvmedia,nvmpi,"
     "tegra-accelerators",
-    "these calls are not recorded yet; put NVTX ranges around them to see them", false },
+    N_ ("these calls are not recorded yet; put NVTX ranges around them to see them"), false },
   { "opengl,opengl-annotations,vulkan,vulkan-annotations,vulkan-sc,openxr,openxr-annotations",
-    "Lanescope does not record graphics; leave it out, or use RenderDoc", false },
+    N_ ("Lanescope does not record graphics; leave it out, or use RenderDoc"), false },
   { "dx11,dx11-annotations,dx12,dx12-annotations,wddm",
-    "this does not exist on Linux; leave it out", false },
+    N_ ("this does not exist on Linux; leave it out"), false },
 };
 #define N_NOT_RECORDED (sizeof not_recorded / sizeof *not_recorded)
 
@@ -83,7 +85,8 @@ tell_not_recorded (LnsProfile *profile, bool *known, LnsError *error)
             profile->target.traces |= LNS_WIRE_TRACE_CUDA;
         }
       if (names[0] != '\0')
-        lns_cli_say ("warning", "--trace: %s: %s [LNS-TRACE-001]", names, not_recorded[k].instead);
+        lns_cli_say ("warning", "--trace: %s: %s [LNS-TRACE-001]", names,
+                     _ (not_recorded[k].instead));
     }
   for (size_t i = 0; i < trace->n_items; i++)
     if (!known[i])
@@ -104,13 +107,13 @@ check_trace_names (LnsProfile *profile, LnsError *error)
   if ((profile->options.nvtx && !lns_option_list_add (trace, "nvtx")) ||
       (profile->options.mpi && !lns_option_list_add (trace, "mpi")))
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "--trace: not enough memory; close other programs and try again");
+                          _ ("--trace: not enough memory; close other programs and try again"));
   if (trace->n_items > 1 && lns_option_list_has (trace, "none"))
     return lns_cli_usage (error, "--trace: “none” cannot be combined with other names");
   bool *known = calloc (trace->n_items + 1, sizeof *known);
   if (known == NULL)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "--trace: not enough memory; close other programs and try again");
+                          _ ("--trace: not enough memory; close other programs and try again"));
   for (size_t i = 0; i < trace->n_items; i++)
     known[i] = add_trace (profile, trace->items[i]);
   const bool good = tell_not_recorded (profile, known, error);

@@ -16,6 +16,7 @@
 #include "src/cli/reports/tables.h"
 #include "src/cli/terminal/say.h"
 #include "src/cli/terminal/terminal.h"
+#include "src/cli/terminal/language.h"
 
 #define DOCTOR "What Is Wrong with the Report"
 
@@ -39,26 +40,27 @@ static const LnsOption options[] = {
     .open_choices = true,
     .value_name = "RULE",
     .default_text = "all",
-    .help = "Apply these rules. Put arguments after colons (`gpu_gaps:gap=100`)." },
+    .help = N_ ("Apply these rules. Put arguments after colons (`gpu_gaps:gap=100`).") },
   { .name = "rows",
     .kind = LNS_OPTION_INTEGER,
     .offset = offsetof (Values, n_rows),
     .value_name = "N",
     .default_text = "50",
-    .help = "Print at most this many findings of each rule, the worst first; 0 prints all." },
+    .help = N_ ("Print at most this many findings of each rule, the worst first; 0 prints all.") },
   { .name = "gap",
     .kind = LNS_OPTION_INTEGER,
     .offset = offsetof (Values, gap_ms),
     .value_name = "MILLISECONDS",
     .most = INT64_MAX / 1000000,
     .default_text = "500",
-    .help = "Shortest time that gpu_gaps reports, in milliseconds." },
+    .help = N_ ("Shortest time that gpu_gaps reports, in milliseconds.") },
   { .name = "threshold",
     .kind = LNS_OPTION_INTEGER,
     .offset = offsetof (Values, busy_percent),
     .value_name = "PERCENT",
     .default_text = "50",
-    .help = "gpu_time_util reports times in which a GPU was busy for less than this percentage." },
+    .help =
+        N_ ("gpu_time_util reports times in which a GPU was busy for less than this percentage.") },
   { .name = "chunks",
     .kind = LNS_OPTION_INTEGER,
     .offset = offsetof (Values, n_chunks),
@@ -66,7 +68,7 @@ static const LnsOption options[] = {
     .least = 1,
     .most = 10000,
     .default_text = "30",
-    .help = "Number of equal parts of the time that gpu_time_util examines." },
+    .help = N_ ("Number of equal parts of the time that gpu_time_util examines.") },
   LNS_CLI_FILTER_SWITCHES (Values),
   LNS_CLI_TABLE_SWITCHES,
   { .name = "help-rules",
@@ -74,7 +76,7 @@ static const LnsOption options[] = {
     .offset = offsetof (Values, help_rules),
     .implied = "ALL",
     .value_name = "NAME",
-    .help = "Print all rules with their arguments and advice, or only NAME." },
+    .help = N_ ("Print all rules with their arguments and advice, or only NAME.") },
   LNS_CLI_NO_SQLITE_SWITCHES,
 };
 
@@ -268,7 +270,7 @@ run (const LnsCommand *command, int argc, char **argv)
     good = lns_cli_print_formats (values.tables.help_formats, &error);
   else
     {
-      const char *input = lns_cli_only_word (command, argc, argv, "one report", &error);
+      const char *input = lns_cli_only_word (command, argc, argv, N_ ("one report"), &error);
       good = input != NULL && run_jobs (&values, input, &error);
     }
   lns_option_list_clear (&values.rules);
@@ -278,9 +280,9 @@ run (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_analyze = {
   .name = "analyze",
-  .usage = "[switches] REPORT",
-  .summary = "find what keeps GPUs waiting, and say what helps",
-  .details =
+  .usage = N_ ("[switches] REPORT"),
+  .summary = N_ ("find what keeps GPUs waiting, and say what helps"),
+  .details = N_ (
       "Rules:\n"
       "  doctor             what is wrong with the report as a recording, and what to do about it\n"
       "  cuda_memcpy_async  asynchronous copies that wait, as their host memory is pageable\n"
@@ -288,7 +290,7 @@ const LnsCommand lns_command_analyze = {
       "  cuda_memset_sync   memsets that block the host\n"
       "  cuda_api_sync      calls that wait for all work of a device or stream\n"
       "  gpu_gaps           times in which a GPU had nothing to do\n"
-      "  gpu_time_util      times in which a GPU had little to do",
+      "  gpu_time_util      times in which a GPU had little to do"),
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+
 const char *
 lns_cli_severity (LnsSeverity severity)
 {
@@ -108,7 +109,6 @@ lns_cli_doctor_write (void *data, FILE *stream, const LnsStatsStyle *style, LnsE
   whole.no_limit = true;
   LnsStatsTable *table = lns_stats_table_new (stream, &whole, columns, 4);
 
-  (void)error;
   for (size_t i = 0; i < doctor->n_shown; i++)
     {
       const LnsDiagnostic *diagnostic = &diagnostics[doctor->shown[i]];

@@ -17,6 +17,7 @@
 #include "src/cli/terminal/say.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/export/place.h"
+#include "src/cli/terminal/language.h"
 
 /* What --filter-out leaves out where it is not given: as llm.c's script does. */
 #define FILTER_OUT "validation"
@@ -49,102 +50,107 @@ static const LnsOption options[] = {
     .choices = "sqlite,jsonlines,csv,chrome,folded,svg,arrow,arrowdir,parquetdir,info",
     .open_choices = true,
     .default_text = "sqlite",
-    .help =
+    .help = N_ (
         "Output format. `sqlite`: the tables of the nsys export; `jsonlines` (or `json`): one JSON "
         "object for each row; `csv`: a folder with one file for each table; `chrome`: a trace for "
         "Perfetto and chrome://tracing; `folded`: GPU time in ns by stacks of NVTX ranges, one "
         "line for each kernel and copy; `svg`: a flame graph of that; `arrow`: Arrow streams of "
         "all tables in one file; `arrowdir` and `parquetdir`: a folder with one file for each "
-        "table, written by pyarrow; `info`: the output of `lanescope info`." },
+        "table, written by pyarrow; `info`: the output of `lanescope info`.") },
   LNS_CLI_OUTPUT (Values,
-                  "the report's name with the type's ending",
-                  "Write to PATH; - is the standard output, for formats that allow it."),
-  LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that exists."),
+                  N_ ("the report's name with the type's ending"),
+                  N_ ("Write to PATH; - is the standard output, for formats that allow it.")),
+  LNS_CLI_OVERWRITE (Values, 'f', N_ ("Replace a file that exists.")),
   { .name = "append",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, append),
     .default_text = "false",
-    .help = "For formats that are folders: keep existing files and add the missing ones." },
+    .help = N_ ("For formats that are folders: keep existing files and add the missing ones.") },
   { .name = "lazy",
     .letter = 'l',
     .kind = LNS_OPTION_CHOICE,
     .offset = offsetof (Values, lazy),
     .choices = "true,false",
-    .default_text = "true, except for sqlite",
-    .help = "Skip empty tables. `false` writes every table. By default, SQLite exports include the "
-            "empty tables that common readers expect." },
+    .default_text = N_ ("true, except for sqlite"),
+    .help =
+        N_ ("Skip empty tables. `false` writes every table. By default, SQLite exports include the "
+            "empty tables that common readers expect.") },
   { .name = "tables",
     .kind = LNS_OPTION_LIST,
     .offset = offsetof (Values, tables),
     .value_name = "NAMES",
     .default_text = "all",
-    .help = "Export only these tables: names, or POSIX basic regular expressions that match whole "
-            "names in any case, such as StringIds,CUPTI.*." },
+    .help =
+        N_ ("Export only these tables: names, or POSIX basic regular expressions that match whole "
+            "names in any case, such as StringIds,CUPTI.*.") },
   { .name = "times",
     .kind = LNS_OPTION_TEXT,
     .offset = offsetof (Values, times),
     .value_name = "[:][START]/[END][:]",
     .default_text = "all",
-    .help = "Export only events that begin and end in this time, such as 1s/2s500ms (units: ns us "
-            "ms s m h). A colon at an end includes events that reach across it." },
+    .help =
+        N_ ("Export only events that begin and end in this time, such as 1s/2s500ms (units: ns us "
+            "ms s m h). A colon at an end includes events that reach across it.") },
   { .name = "ts-normalize",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, ts_normalize),
     .default_text = "false",
-    .help = "Count times from 1970 (UTC) instead of from the start of the recording." },
+    .help = N_ ("Count times from 1970 (UTC) instead of from the start of the recording.") },
   { .name = "ts-shift",
     .kind = LNS_OPTION_TEXT,
     .offset = offsetof (Values, ts_shift),
     .value_name = "NS",
     .default_text = "0",
-    .help = "Add this many nanoseconds to each time; may be negative." },
+    .help = N_ ("Add this many nanoseconds to each time; may be negative.") },
   { .name = "separate-strings",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, separate_strings),
     .default_text = "true",
-    .help = "Accepted for compatibility; strings are always on lines of their own." },
+    .help = N_ ("Accepted for compatibility; strings are always on lines of their own.") },
   { .name = "include-json",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, include_json),
     .default_text = "true",
-    .help = "Include the payloads of NVTX events as JSON text." },
+    .help = N_ ("Include the payloads of NVTX events as JSON text.") },
   { .name = "include-blobs",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, include_blobs),
     .default_text = "true",
-    .help = "Include the payloads of NVTX events as bytes." },
+    .help = N_ ("Include the payloads of NVTX events as bytes.") },
   { .name = "dynamic-tables",
     .kind = LNS_OPTION_TEXT,
     .offset = offsetof (Values, dynamic_tables),
     .value_name = "REGEX",
     .default_text = "none",
-    .help = "Accepted for compatibility; NVTX_EVENTS holds the payloads of all kinds." },
+    .help = N_ ("Accepted for compatibility; NVTX_EVENTS holds the payloads of all kinds.") },
   { .name = "strip-layer-number",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, folding.strip_layer_number),
     .default_text = "true",
-    .help =
-        "For folded and svg: skip ranges whose names begin with “Layer”, which adds layers up." },
+    .help = N_ (
+        "For folded and svg: skip ranges whose names begin with “Layer”, which adds layers up.") },
   { .name = "strip-iteration-number",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, folding.strip_iteration_number),
     .default_text = "true",
-    .help = "For folded and svg: skip ranges whose names begin with “Train step”." },
+    .help = N_ ("For folded and svg: skip ranges whose names begin with “Train step”.") },
   { .name = "filter-out",
     .kind = LNS_OPTION_TEXT,
     .offset = offsetof (Values, folding.filter_out),
     .value_name = "REGEX",
     .default_text = FILTER_OUT,
-    .help = "For folded and svg: skip stacks with a name that matches this POSIX extended regular "
-            "expression; `none` skips no stack." },
+    .help =
+        N_ ("For folded and svg: skip stacks with a name that matches this POSIX extended regular "
+            "expression; `none` skips no stack.") },
   { .name = "doubled",
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (Values, folding.doubled),
     .default_text = "false",
-    .help = "For folded: print each range of a stack, and each stack, twice, as the script "
+    .help =
+        N_ ("For folded: print each range of a stack, and each stack, twice, as the script "
             "collapse_nsys_gpu_stacks.py of llm.c does. By default, each is printed once, and the "
-            "numbers add up to the GPU time in ns." },
-  LNS_CLI_QUIET (Values, "Print neither progress nor the path of the output."),
+            "numbers add up to the GPU time in ns.") },
+  LNS_CLI_QUIET (Values, N_ ("Print neither progress nor the path of the output.")),
 };
 
 static const LnsExportType *
@@ -154,15 +160,15 @@ find_type (const char *name, LnsError *error)
   {
     const char *name, *answer;
   } others[] = {
-    { "text", "jsonlines and csv hold the same rows" },
-    { "hdf", "csv and sqlite hold the same tables" },
+    { "text", N_ ("jsonlines and csv hold the same rows") },
+    { "hdf", N_ ("csv and sqlite hold the same tables") },
   };
   const LnsExportType *type =
       lns_export_type_find (strcmp (name, "json") == 0 ? "jsonlines" : name);
 
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (strcmp (name, others[i].name) == 0)
-      lns_cli_usage (error, "--type=%s is not supported; %s", name, others[i].answer);
+      lns_cli_usage (error, "--type=%s is not supported; %s", name, _ (others[i].answer));
   if (type == NULL && error->domain == LNS_ERROR_NONE)
     lns_cli_usage (error, "--type: “%s” is not one of %s", name, options[0].choices);
   return type;
@@ -185,7 +191,7 @@ export_info (const Values *values, const char *input, int *ret_exit_code, LnsErr
   FILE *printed = stdout, *file = NULL;
   bool good = lns_export_place_open (&place, report, &info, output, &info_options, error);
   if (good && !is_stdout && (file = fopen (place.temporary, "we")) == NULL)
-    good = lns_error_set_errno (error, errno, "cannot write %s", output);
+    good = lns_error_set_errno (error, errno, _ ("cannot write %s"), output);
   stdout = file != NULL ? file : printed;
   if (good)
     {
@@ -195,7 +201,7 @@ export_info (const Values *values, const char *input, int *ret_exit_code, LnsErr
     }
   stdout = printed;
   if (file != NULL && fclose (file) != 0)
-    good = good && lns_error_set_errno (error, errno, "cannot write %s", output);
+    good = good && lns_error_set_errno (error, errno, _ ("cannot write %s"), output);
   bool is_whole = lns_export_place_close (&place, good && *ret_exit_code == 0, error);
   if (is_whole && !values->quiet && !is_stdout)
     lns_cli_tell_generated (stderr, output);
@@ -300,7 +306,7 @@ export_report (const Values *values, const LnsExportType *type, const char *inpu
   if (shows)
     lns_cli_draw_nothing ();
   if (good && lacks != NULL)
-    lns_cli_say ("warning", is_stdout ? "the output is empty: %s%s" : "%s is empty: %s",
+    lns_cli_say ("warning", is_stdout ? N_ ("the output is empty: %s%s") : N_ ("%s is empty: %s"),
                  is_stdout ? "" : output, lacks);
   if (good && !values->quiet && !is_stdout)
     lns_cli_tell_generated (stderr, output);
@@ -352,7 +358,7 @@ run (const LnsCommand *command, int argc, char **argv)
   argc = take_value_of_quiet (argc, argv);
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
-  const char *input = lns_cli_only_word (command, argc, argv, "one report", &error);
+  const char *input = lns_cli_only_word (command, argc, argv, N_ ("one report"), &error);
   if (input == NULL)
     return lns_cli_fail (&error);
   const char *name = values.type != NULL ? values.type : "sqlite";
@@ -371,8 +377,8 @@ run (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_export = {
   .name = "export",
-  .usage = "[switches] REPORT",
-  .summary = "write a report in a format that other programs read",
+  .usage = N_ ("[switches] REPORT"),
+  .summary = N_ ("write a report in a format that other programs read"),
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,

@@ -4,6 +4,7 @@
  */
 
 #include "src/cli/reports/filter.h"
+#include "src/cli/terminal/language.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ make_folder (LnsCliFilter *filter, LnsError *error)
       free (filter->folder);
       filter->folder = NULL;
       return lns_error_set_errno (
-          error, code, "cannot make a folder for the filtered report in %s (TMPDIR)", base);
+          error, code, _ ("cannot make a folder for the filtered report in %s (TMPDIR)"), base);
     }
   filter->path = lns_asprintf ("%s/part.rep", filter->folder);
   return true;

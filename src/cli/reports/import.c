@@ -16,6 +16,7 @@
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/import/open.h"
+#include "src/cli/terminal/language.h"
 
 typedef struct
 {
@@ -25,9 +26,9 @@ typedef struct
 } Values;
 
 static const LnsOption options[] = {
-  LNS_CLI_OUTPUT (Values, "the file's name with .rep", "Write the report to PATH."),
-  LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that exists."),
-  LNS_CLI_QUIET (Values, "Print neither progress nor the path, nor what was left out."),
+  LNS_CLI_OUTPUT (Values, N_ ("the file's name with .rep"), N_ ("Write the report to PATH.")),
+  LNS_CLI_OVERWRITE (Values, 'f', N_ ("Replace a file that exists.")),
+  LNS_CLI_QUIET (Values, N_ ("Print neither progress nor the path, nor what was left out.")),
 };
 
 /* INPUT with its ending replaced, to be freed; "x.json.gz" has two. */
@@ -69,7 +70,7 @@ run (const LnsCommand *command, int argc, char **argv)
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
-  const char *input = lns_cli_only_word (command, argc, argv, "one file", &error);
+  const char *input = lns_cli_only_word (command, argc, argv, N_ ("one file"), &error);
   if (input == NULL)
     return lns_cli_fail (&error);
   char *output = values.output != NULL ? lns_strdup (values.output) : default_output (input);
@@ -92,7 +93,7 @@ run (const LnsCommand *command, int argc, char **argv)
   if (good && result.complaint[0] != '\0')
     good = lns_error_set (
         &error, LNS_ERROR_FORMAT, 0,
-        "cannot read %s to its end: %s; %s holds what comes before that (events: %s)", input,
+        _ ("cannot read %s to its end: %s; %s holds what comes before that (events: %s)"), input,
         result.complaint, output, lns_format_unsigned (result.n_rows, count));
   free (result.left_out);
   free (output);
@@ -101,17 +102,17 @@ run (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_import = {
   .name = "import",
-  .usage = "[switches] FILE",
-  .summary = "make a report of what nsys, PyTorch or Chrome recorded",
+  .usage = N_ ("[switches] FILE"),
+  .summary = N_ ("make a report of what nsys, PyTorch or Chrome recorded"),
   .details =
-      "FILE is an SQLite export of nsys, of any of its versions; a trace of PyTorch's "
-      "profiler or in\n"
-      "Chrome's format, plain or gzipped; or a .nsys-rep, which the nsys on PATH exports "
-      "first. The\n"
-      "other commands and the viewer take such files too: they import them into\n"
-      "$XDG_CACHE_HOME/lanescope/imported, where the 32 used last stay, up to 8 GiB. A trace "
-      "that is cut\n"
-      "off becomes a report of what came before; the exit code is then 125.",
+      N_ ("FILE is an SQLite export of nsys, of any of its versions; a trace of PyTorch's "
+          "profiler or in\n"
+          "Chrome's format, plain or gzipped; or a .nsys-rep, which the nsys on PATH exports "
+          "first. The\n"
+          "other commands and the viewer take such files too: they import them into\n"
+          "$XDG_CACHE_HOME/lanescope/imported, where the 32 used last stay, up to 8 GiB. A trace "
+          "that is cut\n"
+          "off becomes a report of what came before; the exit code is then 125."),
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,

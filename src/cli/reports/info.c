@@ -17,6 +17,7 @@
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/store/read/pixels.h"
+#include "src/cli/terminal/language.h"
 
 #define CHECK_PIXELS 2048
 
@@ -464,10 +465,10 @@ static const LnsOption options[] = {
     .kind = LNS_OPTION_CHOICE,
     .offset = offsetof (Values, print),
     .choices = "env,stdout,stderr",
-    .default_text = "the facts",
-    .help =
+    .default_text = N_ ("the facts"),
+    .help = N_ (
         "Print the environment variables that the report keeps (see --env-record of `lanescope "
-        "profile`), or what the program printed, if it was recorded with --show-output=false." },
+        "profile`), or what the program printed, if it was recorded with --show-output=false.") },
 };
 
 static int
@@ -479,7 +480,7 @@ run (const LnsCommand *command, int argc, char **argv)
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
-  const char *path = lns_cli_only_word (command, argc, argv, "one report", &error);
+  const char *path = lns_cli_only_word (command, argc, argv, N_ ("one report"), &error);
   LnsReport *report = path != NULL ? lns_cli_open_report (path, &error) : NULL;
   if (report == NULL)
     return lns_cli_fail (&error);
@@ -502,12 +503,13 @@ run (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_info = {
   .name = "info",
-  .usage = "[switches] REPORT",
-  .summary = "tell what is in a report, what was lost, and what went wrong",
+  .usage = N_ ("[switches] REPORT"),
+  .summary = N_ ("tell what is in a report, what was lost, and what went wrong"),
   .details =
-      "A fact is a line. For scripts: `events: N` and `lost: N` are what the report holds and\n"
-      "what the recording could not keep; `state:` is complete, recording (go on reading: the\n"
-      "report grows), cut off (the recording was killed; what was committed is here) or recovered.",
+      N_ ("A fact is a line. For scripts: `events: N` and `lost: N` are what the report holds and\n"
+          "what the recording could not keep; `state:` is complete, recording (go on reading: the\n"
+          "report grows), cut off (the recording was killed; what was committed is here) or "
+          "recovered."),
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,

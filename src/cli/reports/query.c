@@ -4,6 +4,7 @@
  */
 
 #include "src/cli/reports/query.h"
+#include "src/cli/terminal/language.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,13 +107,14 @@ static const char *
 advice_for (const char *message)
 {
   if (strncmp (message, "no such table", strlen ("no such table")) == 0)
-    return "`lanescope sql REPORT .tables` lists the tables";
+    return N_ ("`lanescope sql REPORT .tables` lists the tables");
   if (strncmp (message, "no such column", strlen ("no such column")) == 0)
-    return "`lanescope sql REPORT '.schema TABLE'` lists the columns of a table, and texts need "
-           "'single quotes'";
+    return N_ (
+        "`lanescope sql REPORT '.schema TABLE'` lists the columns of a table, and texts need "
+        "'single quotes'");
   if (strncmp (message, "no such function", strlen ("no such function")) == 0)
-    return "use the functions of SQLite";
-  return "correct the statement and try again";
+    return N_ ("use the functions of SQLite");
+  return N_ ("correct the statement and try again");
 }
 
 bool
@@ -124,10 +126,10 @@ lns_cli_query_fail (LnsCliQuery *query, LnsError *error)
   if (code == SQLITE_INTERRUPT && query->is_late)
     return lns_error_set (
         error, LNS_ERROR_CANCELLED, 0,
-        "the query took longer than %.3f s; give it more time with --timeout, or ask for less",
+        _ ("the query took longer than %.3f s; give it more time with --timeout, or ask for less"),
         (double)query->timeout_ns / 1e9);
   if (code == SQLITE_INTERRUPT)
-    return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "the query was interrupted");
+    return lns_error_set (error, LNS_ERROR_CANCELLED, 0, _ ("the query was interrupted"));
   /* Writing to a virtual table fails before anybody is asked for leave. */
   if (code == SQLITE_AUTH || strstr (message, "may not be modified") != NULL ||
       strstr (message, "not authorized") != NULL)
@@ -137,7 +139,8 @@ lns_cli_query_fail (LnsCliQuery *query, LnsError *error)
   if (code == SQLITE_CORRUPT || code == SQLITE_IOERR)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0, "%s", message);
   if (code == SQLITE_NOMEM)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "not enough memory for the query; ask for fewer rows or columns at once");
-  return lns_cli_usage (error, "the query failed: %s; %s", message, advice_for (message));
+    return lns_error_set (
+        error, LNS_ERROR_NO_MEMORY, 0,
+        _ ("not enough memory for the query; ask for fewer rows or columns at once"));
+  return lns_cli_usage (error, "the query failed: %s; %s", message, _ (advice_for (message)));
 }

@@ -19,7 +19,7 @@ typedef struct LnsCliQuery LnsCliQuery;
  {                                                                                                 \
   .name = "timeout", .kind = LNS_OPTION_SECONDS, .offset = offsetof (Values, timeout_ns),          \
   .value_name = "SECONDS", .default_text = text_of_default,                                        \
-  .help = "Maximum time for queries, in seconds; 0 is unlimited."                                  \
+  .help = N_ ("Maximum time for queries, in seconds; 0 is unlimited.")                             \
  }
 
 /* The tables of REPORT, which is borrowed, to be freed. From its creation on all its statements together

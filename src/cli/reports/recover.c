@@ -15,6 +15,7 @@
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/store/recover/recover.h"
+#include "src/cli/terminal/language.h"
 
 typedef struct
 {
@@ -23,9 +24,10 @@ typedef struct
 } Values;
 
 static const LnsOption options[] = {
-  LNS_CLI_OUTPUT (
-      Values, "the report's name with -recovered.rep", "Write what could be recovered to PATH."),
-  LNS_CLI_OVERWRITE (Values, 'f', "Replace a file that exists."),
+  LNS_CLI_OUTPUT (Values,
+                  N_ ("the report's name with -recovered.rep"),
+                  N_ ("Write what could be recovered to PATH.")),
+  LNS_CLI_OVERWRITE (Values, 'f', N_ ("Replace a file that exists.")),
 };
 
 static int
@@ -39,7 +41,7 @@ run (const LnsCommand *command, int argc, char **argv)
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
-  const char *input = lns_cli_only_word (command, argc, argv, "one report", &error);
+  const char *input = lns_cli_only_word (command, argc, argv, N_ ("one report"), &error);
   if (input == NULL)
     return lns_cli_fail (&error);
   char *output = values.output != NULL ? lns_strdup (values.output)
@@ -62,8 +64,8 @@ run (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_recover = {
   .name = "recover",
-  .usage = "[switches] REPORT",
-  .summary = "rebuild a report that was cut off or damaged",
+  .usage = N_ ("[switches] REPORT"),
+  .summary = N_ ("rebuild a report that was cut off or damaged"),
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,

@@ -4,7 +4,6 @@
  */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +66,7 @@ open_foreign (const char *path, LnsError *error)
   char text[4096];
   struct sigaction before[N_ENDS];
 
-  snprintf (text, sizeof text, "importing %s", path);
+  snprintf (text, sizeof text, _ ("importing %s"), path);
   for (size_t i = 0; i < N_ENDS; i++)
     sigaction (ends[i], NULL, &before[i]);
   LnsImportOptions options = { .cancel = lns_cli_catch_interrupt (),
@@ -97,8 +96,8 @@ lns_cli_open_report (const char *path, LnsError *error)
                  info->path);
   if (info->unknown_compatible != 0)
     lns_cli_say ("note",
-                 "%s was written by a newer Lanescope: what features %" PRIx64 " added is left out",
-                 path, info->unknown_compatible);
+                 "%s was written by a newer Lanescope; what the features %llx added is left out",
+                 path, (unsigned long long)info->unknown_compatible);
   return report;
 }
 
@@ -124,10 +123,10 @@ lns_cli_only_word (
       return argv[1];
     }
   if (argc <= 2)
-    lns_cli_usage (error, "%s needs %s; usage: lanescope %s %s", command->name, what, command->name,
-                   command->usage);
+    lns_cli_usage (error, "%s needs %s; usage: lanescope %s %s", command->name, _ (what),
+                   command->name, _ (command->usage));
   else
-    lns_cli_usage (error, "%s takes %s; remove the extra argument “%s”", command->name, what,
+    lns_cli_usage (error, "%s takes %s; remove the extra argument “%s”", command->name, _ (what),
                    argv[2]);
   return NULL;
 }

@@ -18,6 +18,7 @@
 #include "src/cli/reports/query.h"
 #include "src/cli/terminal/say.h"
 #include "src/cli/terminal/terminal.h"
+#include "src/cli/terminal/language.h"
 
 typedef struct
 {
@@ -32,14 +33,14 @@ static const LnsOption options[] = {
     .offset = offsetof (Values, header),
     .choices = "auto,true,false",
     .implied = "true",
-    .default_text = "auto, which is true on a terminal",
-    .help = "Print the names of the columns first." },
+    .default_text = N_ ("auto, which is true on a terminal"),
+    .help = N_ ("Print the names of the columns first.") },
   { .name = "json",
     .letter = 'j',
     .kind = LNS_OPTION_FLAG,
     .offset = offsetof (Values, json),
-    .help = "Print an array of objects, one for each row. Bytes that are not UTF-8 become "
-            "U+FFFD." },
+    .help = N_ ("Print an array of objects, one for each row. Bytes that are not UTF-8 become "
+                "U+FFFD.") },
   LNS_CLI_TIMEOUT (Values, "0"),
 };
 
@@ -374,7 +375,7 @@ run_input (Shell *shell, LnsError *error)
       n = 0;
     }
   if (good && ferror (stdin) && errno != EINTR)
-    good = lns_error_set_errno (error, errno, "cannot read the standard input");
+    good = lns_error_set_errno (error, errno, _ ("cannot read the standard input"));
   free (line);
   free (text);
   return good;
@@ -402,7 +403,7 @@ run (const LnsCommand *command, int argc, char **argv)
     return exit_code;
   if (argc < 2 || argc > 3 || argv[1][0] == '\0')
     return lns_cli_refuse ("sql takes a report and at most one statement; usage: lanescope sql %s",
-                           command->usage);
+                           _ (command->usage));
   lns_cli_find_report (argv[1]);
   LnsReport *report = lns_cli_open_report (argv[1], &error);
   if (report == NULL)
@@ -422,9 +423,9 @@ run (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_sql = {
   .name = "sql",
-  .usage = "[switches] REPORT [STATEMENT]",
-  .summary = "query a report with SQL, in the table names of the nsys export",
-  .details =
+  .usage = N_ ("[switches] REPORT [STATEMENT]"),
+  .summary = N_ ("query a report with SQL, in the table names of the nsys export"),
+  .details = N_ (
       "Without STATEMENT, or with -, statements are read from the standard input. These commands "
       "stand "
       "for statements:\n"
@@ -435,7 +436,7 @@ const LnsCommand lns_command_sql = {
       "\n"
       "Each row is a line with tabs between its values. Texts are printed byte for byte, NULL as "
       "nothing, and blobs in hexadecimal. LNS_COUNTERS, LNS_LOSSES and LNS_NVTX_RESOURCES hold "
-      "what the nsys export has no table for.",
+      "what the nsys export has no table for."),
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,

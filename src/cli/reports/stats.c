@@ -18,6 +18,7 @@
 #include "src/cli/reports/stats-sql.h"
 #include "src/cli/reports/tables.h"
 #include "src/cli/terminal/terminal.h"
+#include "src/cli/terminal/language.h"
 
 typedef struct
 {
@@ -48,16 +49,17 @@ static const LnsOption options[] = {
                "dx12_pix_sum,dx12_gpu_marker_sum,wddm_queue_sum,network_congestion",
     .open_choices = true,
     .value_name = "REPORT",
-    .default_text = "what --help-reports marks with an asterisk",
-    .help = "Print these reports. Put arguments after colons (`cuda_gpu_kern_sum:base`). A path "
+    .default_text = N_ ("what --help-reports marks with an asterisk"),
+    .help =
+        N_ ("Print these reports. Put arguments after colons (`cuda_gpu_kern_sum:base`). A path "
             "such as `./mine.sql` is a report of your own: a query, whose parameter :NAME is set "
-            "by NAME=VALUE." },
+            "by NAME=VALUE.") },
   { .name = "report-dir",
     .kind = LNS_OPTION_LIST,
     .offset = offsetof (Values, folders),
     .value_name = "FOLDER",
-    .help = "Look for NAME.sql in this folder first when -r names NAME. "
-            "LANESCOPE_STATS_REPORT_PATH lists more folders, separated by colons." },
+    .help = N_ ("Look for NAME.sql in this folder first when -r names NAME. "
+                "LANESCOPE_STATS_REPORT_PATH lists more folders, separated by colons.") },
   LNS_CLI_FILTER_SWITCHES (Values),
   LNS_CLI_TIMEOUT (Values, "600"),
   LNS_CLI_TABLE_SWITCHES,
@@ -66,7 +68,7 @@ static const LnsOption options[] = {
     .offset = offsetof (Values, help_reports),
     .implied = "ALL",
     .value_name = "NAME",
-    .help = "Print all reports with their arguments and columns, or only NAME." },
+    .help = N_ ("Print all reports with their arguments and columns, or only NAME.") },
   LNS_CLI_NO_SQLITE_SWITCHES,
 };
 
@@ -162,8 +164,8 @@ tell_names (const Job *job, const Table *table, const char *input)
   if (n > 0)
     lns_cli_say ("note",
                  strstr (job->name, ":mangled") != NULL
-                     ? "%s lacks mangled names of kernels (%s); %s shows their demangled names"
-                     : "%s lacks short names of kernels (%s); %s shows their demangled names",
+                     ? N_ ("%s lacks mangled names of kernels (%s); %s shows their demangled names")
+                     : N_ ("%s lacks short names of kernels (%s); %s shows their demangled names"),
                  input, lns_format_unsigned (n, count), job->name);
 }
 
@@ -304,7 +306,7 @@ run_reports (const LnsCommand *command, const Values *values, int argc, char **a
 
   if (argc < 3)
     {
-      const char *input = lns_cli_only_word (command, argc, argv, "one report", &error);
+      const char *input = lns_cli_only_word (command, argc, argv, N_ ("one report"), &error);
       return input != NULL && run_jobs (values, false, input, &error) ? 0 : lns_cli_fail (&error);
     }
   if (!can_tell_apart (values, &error))
@@ -345,9 +347,9 @@ run (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_stats = {
   .name = "stats",
-  .usage = "[switches] REPORT…",
-  .summary = "print summary tables of reports",
-  .details =
+  .usage = N_ ("[switches] REPORT…"),
+  .summary = N_ ("print summary tables of reports"),
+  .details = N_ (
       "Reports:\n"
       "  nvtx_sum                push/pop and start/end ranges, summed up by name\n"
       "  nvtx_pushpop_sum        push/pop ranges alone\n"
@@ -392,7 +394,7 @@ const LnsCommand lns_command_stats = {
       "  network_congestion      times in which network devices had to wait\n"
       "Kernels go by their short names with `:base` after a report's name, by those of their\n"
       "symbols with `:mangled`, and with `:nvtx-name` by the innermost range around their calls,\n"
-      "too: RANGE/KERNEL. Ranges are called DOMAIN:NAME; those without an end are left out.",
+      "too: RANGE/KERNEL. Ranges are called DOMAIN:NAME; those without an end are left out."),
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = run,

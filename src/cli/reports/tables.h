@@ -28,29 +28,29 @@ typedef struct
   { .name = "format", .letter = 'f', .kind = LNS_OPTION_LIST,                                      \
     .offset = offsetof (LnsCliTableValues, formats),                                               \
     .choices = "column,table,csv,tsv,json,hdoc,htable,.", .open_choices = true,                    \
-    .default_text = "column; csv for files and commands",                                          \
-    .help = "Output format. Repeat it to give each report its own; the last one applies to the rest. Put arguments after colons (`column:nohdr`); --help-formats lists them." },                              \
+    .default_text = N_ ("column; csv for files and commands"),                                          \
+    .help = N_ ("Output format. Repeat it to give each report its own; the last one applies to the rest. Put arguments after colons (`column:nohdr`); --help-formats lists them.") },                              \
   { .name = "output", .letter = 'o', .kind = LNS_OPTION_LIST,                                      \
     .offset = offsetof (LnsCliTableValues, outputs), .value_name = "BASE", .default_text = "-",    \
-    .help = "Output. Repeat it as --format. `-` prints; BASE writes BASE_NAME.csv (or .txt, .json …); `.` uses the name of the report as BASE; `@COMMAND` writes to a command, which is run without a shell." },                                                      \
+    .help = N_ ("Output. Repeat it as --format. `-` prints; BASE writes BASE_NAME.csv (or .txt, .json …); `.` uses the name of the report as BASE; `@COMMAND` writes to a command, which is run without a shell.") },                                                      \
   { .name = "timeunit", .kind = LNS_OPTION_CHOICE, .offset = offsetof (LnsCliTableValues, unit),   \
     .choices = "nsec,usec,msec,seconds,nanoseconds,microseconds,milliseconds",                     \
     .open_choices = true, .default_text = "nsec",                                                  \
-    .help = "Unit of times; may be shortened (us)." },                                        \
+    .help = N_ ("Unit of times; may be shortened (us).") },                                        \
   { .name = "help-formats", .kind = LNS_OPTION_TEXT, .value_name = "NAME",                         \
     .offset = offsetof (LnsCliTableValues, help_formats), .implied = "ALL",                        \
-    .help = "Print all formats with their arguments, or only NAME." },                           \
-  LNS_CLI_OVERWRITE (LnsCliTableValues, 0, "Replace files that are there."),                       \
-  LNS_CLI_QUIET (LnsCliTableValues, "Print the tables alone.")
+    .help = N_ ("Print all formats with their arguments, or only NAME.") },                           \
+  LNS_CLI_OVERWRITE (LnsCliTableValues, 0, N_ ("Replace files that are there.")),                       \
+  LNS_CLI_QUIET (LnsCliTableValues, N_ ("Print the tables alone."))
 
 /* Those by which nsys is told of the SQLite file that it goes through.                             */
 #define LNS_CLI_NO_SQLITE                                                                          \
-  "ignored; reports are read directly"
+  N_ ("ignored; reports are read directly")
 #define LNS_CLI_NO_SQLITE_SWITCHES                                                                 \
   { .name = "sqlite", .kind = LNS_OPTION_TEXT, .value_name = "PATH",                               \
-    .help = "SQLite file to use.", .instead = LNS_CLI_NO_SQLITE },                      \
+    .help = N_ ("SQLite file to use."), .instead = LNS_CLI_NO_SQLITE },                      \
   { .name = "force-export", .kind = LNS_OPTION_BOOL, .default_text = "false",                      \
-    .help = "Export to SQLite again.", .instead = LNS_CLI_NO_SQLITE }
+    .help = N_ ("Export to SQLite again."), .instead = LNS_CLI_NO_SQLITE }
 /* clang-format on */
 
 void lns_cli_table_values_clear (LnsCliTableValues *values);

@@ -18,6 +18,7 @@
 #include "src/cli/profile/requests.h"
 #include "src/cli/sessions/sessions.h"
 #include "src/cli/terminal/terminal.h"
+#include "src/cli/terminal/language.h"
 
 /* --- What the others have in common ----------------------------------------------------------- */
 
@@ -47,19 +48,20 @@ tell_fate (const LnsSessionEntry *entry)
     lns_cli_usage (&error, "session “%s” has ended with its program, and nothing was collected",
                    name);
   else if (entry->keeps)
-    lns_error_set (&error, LNS_ERROR_IO, 0,
-                   "the owner of session “%s” (process %d) was killed, and the seconds that --keep "
-                   "held in its memory are lost; %s is empty, and the program runs on unrecorded",
-                   name, entry->owner_pid, report);
+    lns_error_set (
+        &error, LNS_ERROR_IO, 0,
+        _ ("the owner of session “%s” (process %d) was killed, and the seconds that --keep "
+           "held in its memory are lost; %s is empty, and the program runs on unrecorded"),
+        name, entry->owner_pid, report);
   else if (report[0] != '\0')
     lns_error_set (&error, LNS_ERROR_IO, 0,
-                   "the owner of session “%s” (process %d) was killed; the program runs on "
-                   "unrecorded, and %s holds what was collected before",
+                   _ ("the owner of session “%s” (process %d) was killed; the program runs on "
+                      "unrecorded, and %s holds what was collected before"),
                    name, entry->owner_pid, report);
   else
     lns_error_set (&error, LNS_ERROR_IO, 0,
-                   "the owner of session “%s” (process %d) was killed; the program runs on "
-                   "unrecorded, and nothing was collected",
+                   _ ("the owner of session “%s” (process %d) was killed; the program runs on "
+                      "unrecorded, and nothing was collected"),
                    name, entry->owner_pid);
   return lns_cli_fail (&error);
 }
@@ -165,8 +167,8 @@ start (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_start = {
   LNS_START_SWITCHES,
-  .usage = "[switches]",
-  .summary = "begin a report of a program that `launch` runs, or is going to",
+  .usage = N_ ("[switches]"),
+  .summary = N_ ("begin a report of a program that `launch` runs, or is going to"),
   .run = start,
 };
 
@@ -212,17 +214,17 @@ end (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_stop = {
   LNS_STOP_SWITCHES,
-  .usage = "[switches]",
-  .summary = "end the report that `start` began; the program goes on",
-  .details =
-      "Returns when the report is written. The report of a `profile` ends as by its --duration.",
+  .usage = N_ ("[switches]"),
+  .summary = N_ ("end the report that `start` began; the program goes on"),
+  .details = N_ (
+      "Returns when the report is written. The report of a `profile` ends as by its --duration."),
   .run = end,
 };
 
 const LnsCommand lns_command_cancel = {
   .name = "cancel",
-  .usage = "[switches]",
-  .summary = "throw away the report that `start` began; the program goes on",
+  .usage = N_ ("[switches]"),
+  .summary = N_ ("throw away the report that `start` began; the program goes on"),
   .options = cancel_options,
   .n_options = sizeof cancel_options / sizeof *cancel_options,
   .run = end,
@@ -230,8 +232,8 @@ const LnsCommand lns_command_cancel = {
 
 const LnsCommand lns_command_shutdown = {
   LNS_SHUTDOWN_SWITCHES,
-  .usage = "[switches]",
-  .summary = "end a session and its program; a report that was begun is written",
+  .usage = N_ ("[switches]"),
+  .summary = N_ ("end a session and its program; a report that was begun is written"),
   .run = end,
 };
 
@@ -249,14 +251,14 @@ static const LnsOption list_options[] = {
     .kind = LNS_OPTION_BOOL,
     .offset = offsetof (ListValues, show_header),
     .default_text = "true",
-    .help = "Print the names of the columns first." },
+    .help = N_ ("Print the names of the columns first.") },
   { .name = "output-format",
     .letter = 'f',
     .kind = LNS_OPTION_CHOICE,
     .offset = offsetof (ListValues, format),
     .choices = "plain,json",
     .default_text = "plain",
-    .help = "Print columns for people, or an array of JSON objects." },
+    .help = N_ ("Print columns for people, or an array of JSON objects.") },
 };
 
 static void
@@ -325,12 +327,12 @@ sessions (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_sessions = {
   .name = "sessions",
-  .usage = "list [switches]",
-  .summary = "list the sessions that run",
+  .usage = N_ ("list [switches]"),
+  .summary = N_ ("list the sessions that run"),
   .details =
-      "States: WaitingForLaunch (`start` came first), Launched (nothing is collected now),\n"
-      "DelayedCollection, Collection, Generation (a report is being written), and Lost (its\n"
-      "owner was killed; `lanescope stop` says where the report is).",
+      N_ ("States: WaitingForLaunch (`start` came first), Launched (nothing is collected now),\n"
+          "DelayedCollection, Collection, Generation (a report is being written), and Lost (its\n"
+          "owner was killed; `lanescope stop` says where the report is)."),
   .options = list_options,
   .n_options = sizeof list_options / sizeof *list_options,
   .run = sessions,

@@ -20,6 +20,7 @@
 #include "src/cli/profile/requests.h"
 #include "src/cli/sessions/sessions.h"
 #include "src/cli/terminal/terminal.h"
+#include "src/cli/terminal/language.h"
 
 typedef struct
 {
@@ -32,17 +33,17 @@ static const LnsOption options[] = {
     .letter = 'e',
     .kind = LNS_OPTION_FLAG,
     .offset = offsetof (Values, environment),
-    .help = "Show what on this machine affects recordings, and what to do about it." },
+    .help = N_ ("Show what on this machine affects recordings, and what to do about it.") },
   { .name = "network",
     .letter = 'n',
     .kind = LNS_OPTION_FLAG,
     .offset = offsetof (Values, network),
-    .help = "Show the network of this machine." },
+    .help = N_ ("Show the network of this machine.") },
   { .name = "all",
     .letter = 'a',
     .kind = LNS_OPTION_FLAG,
     .offset = offsetof (Values, all),
-    .help = "Show both." },
+    .help = N_ ("Show both.") },
   LNS_SESSION_SWITCH (Values),
 };
 
@@ -162,8 +163,8 @@ status (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_status = {
   .name = "status",
-  .usage = "[switches]",
-  .summary = "tell what a session does, or what this machine allows",
+  .usage = N_ ("[switches]"),
+  .summary = N_ ("tell what a session does, or what this machine allows"),
   .options = options,
   .n_options = sizeof options / sizeof *options,
   .run = status,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "src/base/visible.h"
+#include "src/cli/terminal/language.h"
 #include "src/cli/terminal/terminal.h"
 
 /* What was said; it stays for the process's life. */
@@ -40,7 +41,7 @@ lns_cli_say (const char *word, const char *format, ...)
   char *said = NULL, *text = NULL;
   va_list arguments;
   va_start (arguments, format);
-  if (vasprintf (&said, format, arguments) >= 0)
+  if (vasprintf (&said, _ (format), arguments) >= 0)
     text = lns_visible_text (said, strlen (said));
   va_end (arguments);
   free (said);
@@ -62,7 +63,7 @@ lns_cli_tell (const char *format, ...)
   char *text = NULL;
   va_list arguments;
   va_start (arguments, format);
-  if (vasprintf (&text, format, arguments) < 0)
+  if (vasprintf (&text, _ (format), arguments) < 0)
     text = NULL;
   va_end (arguments);
   if (text == NULL)
@@ -78,7 +79,7 @@ lns_cli_usage (LnsError *error, const char *format, ...)
   char text[2 * sizeof error->message]; /* what is too long is cut where it is kept */
   va_list arguments;
   va_start (arguments, format);
-  vsnprintf (text, sizeof text, format, arguments);
+  vsnprintf (text, sizeof text, _ (format), arguments);
   va_end (arguments);
   return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s", text);
 }

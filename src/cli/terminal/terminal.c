@@ -9,12 +9,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "src/base/terminal.h"
 #include "src/base/visible.h"
+#include "src/cli/terminal/language.h"
 
 /* What stdout and stderr are where they are terminals, or NULL. */
 static FILE *guarded[2];
@@ -140,52 +140,10 @@ lns_cli_print_filled (FILE *stream, const char *text, size_t size, int indent, i
   fputc ('\n', stream);
 }
 
-/* Whether the locale's letters are UTF-8, by its name: setlocale () in a static program depends on files of a
- * glibc of its own version. */
-static bool
-locale_is_utf8 (void)
-{
-  static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-  const char *name = NULL;
-
-  for (size_t i = 0; i < sizeof variables / sizeof *variables && (name == NULL || *name == '\0');
-       i++)
-    name = getenv (variables[i]);
-  const char *charset = name != NULL ? strchr (name, '.') : NULL;
-  return charset != NULL &&
-         (strncasecmp (charset, ".UTF-8", 6) == 0 || strncasecmp (charset, ".UTF8", 5) == 0);
-}
-
-void
-lns_cli_plain_text (char *text)
-{
-  static const struct
-  {
-    const char *mark, *plain;
-  } marks[] = { { "“", "\"" }, { "”", "\"" }, { "‘", "'" }, { "’", "'" },  { "…", "..." },
-                { "–", "-" },  { "—", "-" },  { "×", "x" }, { "≥", ">=" }, { "≤", "<=" } };
-  char *out = text;
-
-  if (locale_is_utf8 ())
-    return;
-  for (const char *in = text; *in != '\0';)
-    {
-      size_t i = 0, n = sizeof marks / sizeof *marks;
-      while (i < n && strncmp (in, marks[i].mark, strlen (marks[i].mark)) != 0)
-        i++;
-      const char *plain = i < n ? marks[i].plain : in;
-      const size_t length = i < n ? strlen (plain) : 1;
-      in += i < n ? strlen (marks[i].mark) : 1;
-      memmove (out, plain, length);
-      out += length;
-    }
-  *out = '\0';
-}
-
 bool
 lns_cli_flush (LnsError *error)
 {
   if (fflush (stdout) == 0 && !ferror (stdout))
     return true;
-  return lns_error_set_errno (error, errno, "cannot write the output");
+  return lns_error_set_errno (error, errno, "%s", _ ("cannot write the output"));
 }

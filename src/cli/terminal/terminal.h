@@ -38,9 +38,5 @@ int lns_cli_columns (FILE *stream);
 /* Prints the words of TEXT, SIZE bytes of UTF-8, in lines of at most COLUMNS that begin at column INDENT. */
 void lns_cli_print_filled (FILE *stream, const char *text, size_t size, int indent, int columns);
 
-/* Replaces quotation marks, dashes and the like in TEXT by those of ASCII, where the locale's letters are not
- * UTF-8. In place: none of them grows. */
-void lns_cli_plain_text (char *text);
-
 /* Flushes stdout. False and ERROR where something of what was printed could not be written. */
 bool lns_cli_flush (LnsError *error);
