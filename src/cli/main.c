@@ -22,8 +22,8 @@ static const LnsCommand *const commands[] = {
 };
 static const size_t n_commands = sizeof commands / sizeof *commands;
 
-/* Runs COMMAND. What a signal has ended, ends by that signal, once nothing half-written is left: a shell goes
- * on with its loop after any exit code. */
+/* Runs COMMAND. If a signal ended its work, this process ends by the same signal once no half-written file is left: a
+ * shell ends its loop at a signal, but not at an exit code. */
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
@@ -69,7 +69,7 @@ print_capabilities (void)
   return lns_cli_printed ();
 }
 
-/* Commands of nsys whose work is done otherwise. */
+/* Commands of nsys that Lanescope does not have, and what to do instead. */
 static const struct
 {
   const char *name, *instead;
@@ -109,8 +109,7 @@ find_command (const char *name)
   return NULL;
 }
 
-/* The help about a topic that is not a command: that of the first command that knows it, and where else it is
- * known. */
+/* Prints the help of the first command that knows TOPIC, which is not a command, and names the others that do. */
 static bool
 print_topic (const char *topic, LnsError *error)
 {
@@ -150,7 +149,7 @@ help_about (const char *topic)
   return error.domain != LNS_ERROR_NONE ? lns_cli_fail (&error) : unknown_command (topic);
 }
 
-/* Answers the words that are not a command's. */
+/* Handles the words that are not commands: help, --version and the like. */
 static int
 run_own (int argc, char **argv)
 {
@@ -174,8 +173,8 @@ run_own (int argc, char **argv)
   return unknown_command (word);
 }
 
-/* Takes the places of standard streams that the caller has closed, lest a file of ours gets one and
- * our text. A program that is started finds them closed, as it would without us. */
+/* Opens /dev/null for standard streams that the caller has closed, so that no file of ours gets their number, and with it
+ * our text. A program that is started still finds them closed. */
 static void
 fill_standard_streams (void)
 {

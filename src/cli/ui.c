@@ -15,7 +15,7 @@
 
 #define VIEWER "lanescope-ui"
 
-/* Replaces this process by the viewer at FOLDER/BELOW, if it is there. */
+/* Replaces this process by the viewer at FOLDER/BELOW, if there is one. */
 static void
 try_viewer (const char *folder, const char *below, char **argv)
 {

@@ -9,9 +9,9 @@
 
 #include "src/cli/options/options.h"
 
-/* Exit codes of Lanescope's own, as in env(1) and timeout(1); each comes with a line
- * `lanescope: error: …` on stderr, by which a script tells it from a program's own. */
-#define LNS_EXIT_INCOMPLETE     124 /* what was asked for is not all there, with --strict */
+/* Lanescope's own exit codes, as in env(1) and timeout(1). Each comes with a line `lanescope: error: …` on stderr,
+ * which tells a script that the code is not the program's. */
+#define LNS_EXIT_INCOMPLETE     124 /* with --strict: something that was asked for is missing */
 #define LNS_EXIT_FAILED         125
 #define LNS_EXIT_NOT_EXECUTABLE 126
 #define LNS_EXIT_NOT_FOUND      127
@@ -33,28 +33,26 @@ extern const LnsCommand lns_command_info;
 extern const LnsCommand lns_command_recover;
 extern const LnsCommand lns_command_ui;
 
-/* Prints `lanescope: error: ` and the message to stderr; returns LNS_EXIT_FAILED, to be written
- * `return lns_cli_fail (&error)`. */
+/* Prints `lanescope: error: ` and the message to stderr. Returns LNS_EXIT_FAILED, for `return lns_cli_fail (&error)`. */
 int lns_cli_fail (const LnsError *error);
 
-/* The same for words of the command line that are off; FORMAT says what is wrong with them. */
+/* The same for a wrong word on the command line. Translates FORMAT. */
 int lns_cli_refuse (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
 
-/* Has this process end by SIGNAL_NUMBER (0: none) when its command has returned, as whoever waits for it is to
- * see. */
+/* Makes this process end by SIGNAL_NUMBER (0: none) once its command has returned, so that its parent sees the signal. */
 void lns_cli_end_by (int signal_number);
 
-/* The signal that was given to lns_cli_end_by () last; 0: none. */
+/* The signal that lns_cli_end_by () was last given; 0: none. */
 int lns_cli_ending_signal (void);
 
-/* The exit code of a command that has printed all that it had to: 0, or that of a failure, which is printed,
- * where stdout could not be written. */
+/* The exit code of a command that has printed everything: 0, or LNS_EXIT_FAILED (after an error message) if stdout could
+ * not be written. */
 int lns_cli_printed (void);
 
-/* Prints what lns_command_print_help () says of TOPIC to stdout, as wide and in such letters as the terminal
- * and the locale have. False and ERROR where COMMAND knows no such topic. */
+/* Prints the help of lns_command_print_help () to stdout, for the width of the terminal and the letters of the locale.
+ * False with ERROR if COMMAND does not know TOPIC. */
 bool lns_cli_print_help (const LnsCommand *command, const char *topic, LnsError *error);
 
-/* Parses as lns_options_parse () does. Returns true to go on; else *RET_EXIT is the exit code, and
- * what there was to say (the help, or the error) has been printed. */
+/* Parses ARGV as lns_options_parse () does. True: the command goes on. False: the help or the error has been printed,
+ * and *RET_EXIT is the exit code. */
 bool lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, int *ret_exit);

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Files of switches: words as a shell parts them, over any number of lines. A `#` that begins a word
- * begins a remark; a backslash at the end of a line is only that. */
+/* Files of switches: words as in a shell, on any number of lines. A `#` at the beginning of a word begins a comment; a
+ * backslash at the end of a line continues the line. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define FILE_MAX_BYTES (1 << 20)
 
-/* Values of switches point into what was read, as others do into the command line: both stay. */
+/* The files that were read. They stay in memory, because values of switches point into them. */
 static struct Kept
 {
   struct Kept *next;
@@ -24,7 +24,7 @@ static struct Kept
   char text[];
 } * kept;
 
-/* Moves *AT behind blanks and remarks. */
+/* Moves *AT behind blanks and comments. */
 static void
 skip_blank (char **at)
 {
@@ -32,8 +32,7 @@ skip_blank (char **at)
     *at += **at == '#' ? strcspn (*at, "\n") : **at == '\\' ? 2 : 1;
 }
 
-/* Ends the word that begins at *AT, without its quotes, and moves *AT behind it. False where a quote
- * does not end. */
+/* Terminates the word that begins at *AT, removes its quotes, and moves *AT behind it. False if a quote is not closed. */
 static bool
 end_word (char **at)
 {
@@ -55,7 +54,7 @@ end_word (char **at)
   return quote == 0;
 }
 
-/* The whole of FILE in a new item of `kept`; NULL and ERROR where it cannot be read, or is no text. */
+/* Reads all of FILE into a new item of `kept`. NULL with ERROR if it cannot be read or is not text. */
 static struct Kept *
 keep (FILE *file, const char *path, LnsError *error)
 {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the tables say: to people as --help, to programs as JSON. */
+/* The tables of switches as --help, for people, and as JSON, for programs. */
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 /* --- Help ------------------------------------------------------------------------------------- */
 
-/* What --help shows behind the =, in ROOM bytes of TEXT; "" for a flag. */
+/* Writes what --help shows behind the =, into ROOM bytes of TEXT; "" for a flag. */
 static void
 value_text (const LnsOption *option, char *text, size_t room)
 {
@@ -40,7 +40,7 @@ typedef struct
   int columns;
 } Page;
 
-/* Prints TEXT, whose lines are filled, but for those that begin with a space or are empty. */
+/* Prints TEXT. Lines are joined into paragraphs and filled, except empty ones and those that begin with a space. */
 static void
 print_paragraphs (const Page *page, const char *text)
 {
@@ -94,7 +94,7 @@ is_chosen (const LnsOption *option, const Choice *choice)
   return strstr (option->name, choice->part) != NULL && (choice->is_all || option->instead == NULL);
 }
 
-/* Prints those of the N OPTIONS that CHOICE has, under TITLE. */
+/* Prints those of the N OPTIONS that CHOICE selects, under TITLE. */
 static void
 print_options (
     const Page *page, const LnsOption *options, size_t n, const char *title, const Choice *choice)
@@ -140,7 +140,7 @@ count_without_effect (const LnsCommand *command)
   return n;
 }
 
-/* What stands behind the switches. */
+/* Prints what follows the switches. */
 static void
 print_end (const Page *page, const LnsCommand *command, bool is_all)
 {

@@ -94,7 +94,7 @@ count_options (const LnsCommand *command)
   return n;
 }
 
-/* What has become of a switch. */
+/* What the command line said about a switch. */
 typedef struct
 {
   const char *text; /* its last value; NULL = it was not given */
@@ -119,8 +119,8 @@ is_name (const char *name, const char *text, size_t n_bytes)
   return name != NULL && strlen (name) == n_bytes && memcmp (name, text, n_bytes) == 0;
 }
 
-/* The number of the switch that WORD (which begins with a dash) names, or n_options. Where its value
- * begins in the word, NULL where it is not there. */
+/* The number of the switch that WORD (which begins with a dash) names, or n_options. *RET_VALUE is where its value begins
+ * in WORD; NULL if WORD has none. */
 static size_t
 find_option (const Parser *parser, const char *word, const char **ret_value)
 {
@@ -159,7 +159,7 @@ find_refusal (const LnsCommand *command, const char *name)
   return NULL;
 }
 
-/* The switch that NAME, which is none, was meant to be: one it begins, or one that is near. */
+/* The switch that the unknown NAME may mean: the only one that begins with NAME, or the nearest. */
 static const char *
 guess_switch (const Parser *parser, const char *name)
 {
@@ -200,7 +200,7 @@ unknown_switch (const Parser *parser, const char *word, LnsError *error)
                         command, word, command);
 }
 
-/* Whether TEXT, given to OPTION, is more than one of its words for nothing. */
+/* Whether TEXT, a value of OPTION, asks for something that is not done. */
 static bool
 asks_for_something (const LnsOption *option, const char *text)
 {
@@ -293,7 +293,7 @@ take_files (Parser *parser, LnsError *error)
   return true;
 }
 
-/* One line for all switches that the same words answer. */
+/* Warns about switches without an effect: one line for all that have the same reason. */
 static void
 tell_what_does_not_happen (const Parser *parser)
 {

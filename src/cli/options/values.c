@@ -102,14 +102,14 @@ lns_option_choice (const char *choices, const char *text)
   return NULL;
 }
 
-/* TEXT becomes spelled as the table has it; ERROR where it is not there. */
+/* Gives TEXT the spelling of the table. ERROR if the table does not have it. */
 static bool
 make_choice (const LnsOption *option, char *text, LnsError *error)
 {
   if (option->choices == NULL)
     return true;
   const char *choice = lns_option_choice (option->choices, text);
-  /* What a switch without a value stands for is spelled right, and constant. */
+  /* The implied value of a switch is constant, and already spelled like the table. */
   if (choice != NULL && memcmp (text, choice, strlen (text)) != 0)
     memcpy (text, choice, strlen (text));
   return choice != NULL || option->open_choices ||
@@ -198,7 +198,7 @@ lns_option_set (const LnsOption *option, char *text, void *values, LnsError *err
   } nowhere = { 0 };
   void *value = values != NULL ? (char *)values + option->offset : (void *)&nowhere;
   bool good = true;
-  /* A script's variable that holds nothing: what was meant is not what holds without the switch. */
+  /* An empty variable of a script, most likely: the default is not what was meant. */
   if (text != NULL && *text == '\0')
     return lns_cli_usage (error, "--%s has an empty value; give it a value or leave it out",
                           option->name);

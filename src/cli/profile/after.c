@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What is made of a report once it is written: --export, --stats, and the words that tell where all is. */
+/* What follows a finished report: --export, --stats, and the list of generated files. */
 
 #include <libgen.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 /* --- Before the run --------------------------------------------------------------------------- */
 
-/* What the name of --export is written as; NULL where it is left out, with ERROR where it is unknown. */
+/* The export format called NAME. NULL if nothing is to be written; with ERROR if NAME is unknown. */
 static const LnsExportType *
 find_type (const char *name, LnsError *error)
 {
@@ -102,7 +102,7 @@ export_as (LnsProfile *profile,
   return is_done;
 }
 
-/* Exports the report at PATH and adds to PATHS, a stream, what that made. */
+/* Exports the report at PATH and writes the paths of the new files to the stream PATHS. */
 static void
 export_all (LnsProfile *profile, const char *path, LnsCliSteps *steps, FILE *paths)
 {
@@ -123,7 +123,7 @@ export_all (LnsProfile *profile, const char *path, LnsCliSteps *steps, FILE *pat
   lns_report_close (report);
 }
 
-/* The statistics that are printed where none is named, NULL behind the last. */
+/* Statistics report I of those that are printed by default; NULL after the last. */
 static const LnsStatsReport *
 default_report (size_t i)
 {

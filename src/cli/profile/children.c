@@ -3,9 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Processes of the run: the program, and with --wait=all those that it leaves behind, which become children
- * of this process. */
-
 #include "src/cli/profile/children.h"
 
 #include <signal.h>
@@ -19,10 +16,10 @@
 #include "capture/session/system/process-info.h"
 #include "src/base/format.h"
 
-/* How long after the program's end it is said that others are waited for. */
+/* Time from the end of the program to the message that the run waits for others. */
 #define TELL_NS INT64_C (1000000000)
 
-/* How many of them are named. */
+/* Maximum number of processes that the message names. */
 #define NAMES_MAX 4
 
 int64_t
@@ -104,7 +101,7 @@ lns_children_end (LnsChildren *children, const LnsProfile *profile, int signal_n
 
 /* --- Those that are left ---------------------------------------------------------------------- */
 
-/* The next child in the list STREAM that the program has left; 0: there is none. */
+/* The next child in the list STREAM that outlived the program; 0: none. */
 static pid_t
 next_left (const LnsHooks *hooks, const LnsProfile *profile, FILE *stream)
 {

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Processes of a run: the program, and with --wait=all those that it leaves behind, which become children of
- * this process. */
+/* The processes of a run: the program and, with --wait=all, the processes that outlive it, which become children of this
+ * process. */
 
 #pragma once
 
@@ -22,22 +22,21 @@ typedef struct
 /* CLOCK_MONOTONIC. */
 int64_t lns_children_now_ns (void);
 
-/* Whether the end of all processes is waited for that the program started. */
+/* Whether the run waits for all processes that the program started. */
 bool lns_profile_waits_for_all (const LnsProfile *profile);
 
-/* Makes this process the parent of those that the program is going to leave behind, if the report is to wait
- * for them. */
+/* Makes this process the parent of orphans of the program, if the run waits for them. */
 void lns_profile_adopt (const LnsProfile *profile);
 
-/* Takes note of children that have ended; HOOKS are those that are not the program's. */
+/* Collects the children that have ended. HOOKS are those that the program did not start. */
 void lns_children_reap (LnsChildren *children, LnsHooks *hooks, LnsProfile *profile);
 
 /* Sends SIGNAL_NUMBER to the program and to all other processes that are recorded; 0: nothing. */
 void lns_children_end (LnsChildren *children, const LnsProfile *profile, int signal_number);
 
-/* Whether processes run on that the program left behind. */
+/* Whether processes that outlived the program still run. */
 bool lns_children_has_left (const LnsHooks *hooks, const LnsProfile *profile);
 
-/* Says which are waited for, once; and when that is due, or INT64_MAX. */
+/* Prints once which processes the run waits for; and when to print that (INT64_MAX: never). */
 void lns_children_tell (LnsChildren *children, const LnsHooks *hooks, LnsProfile *profile);
 int64_t lns_children_tell_at_ns (const LnsChildren *children, const LnsProfile *profile);

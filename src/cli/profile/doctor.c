@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* At the end of `profile`: what is wrong with a report that was just written. */
+/* The doctor at the end of `profile`. */
 
 #include "src/cli/reports/doctor.h"
 #include "src/cli/profile/profile.h"

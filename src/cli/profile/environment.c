@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The program's environment: the caller's, the switches', and what leads NVTX to us. */
+/* The environment of the program: that of the caller, the variables of switches, and those that load our libraries. */
 
 #include "src/cli/profile/profile.h"
-#include "src/cli/terminal/language.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 
 #include "lns-config.h"
 #include "src/base/memory.h"
+#include "src/cli/terminal/language.h"
 
 #define INJECTION   "liblanescope-inject.so"
 #define LIBRARIES   "liblanescope-libraries.so"
@@ -232,7 +232,7 @@ static const char *const recorded[] = {
   "XLA_PYTHON_CLIENT_PREALLOCATE",
 };
 
-/* The folder of this very program, without the slash; false where /proc is not there. */
+/* Writes the folder of this executable to PATH, without a slash at the end. False without /proc. */
 static bool
 own_folder (char *path, size_t room)
 {
@@ -247,9 +247,8 @@ own_folder (char *path, size_t room)
   return true;
 }
 
-/* The path of the library that programs are to load: beside the tree that this program was built in,
- * else where both were installed, wherever that was moved to. Owned; NULL with ERROR if it is
- * nowhere. */
+/* The path of the library that programs load: in the build folder of this executable, else where both were installed,
+ * even if the installation was moved. Owned; NULL with ERROR if it is not found. */
 static char *
 find_injection (LnsError *error)
 {
@@ -273,7 +272,7 @@ find_injection (LnsError *error)
   return NULL;
 }
 
-/* Of functions of the environment, which fail without memory. Nothing runs yet. */
+/* Ends the process if a function of the environment failed, which happens only without memory. Nothing runs yet. */
 static void
 require (bool done)
 {
@@ -301,8 +300,7 @@ add_given (LnsProfile *profile, LnsError *error)
   return true;
 }
 
-/* Has the program load FILE, which lies beside the library INJECTION and stands before functions of WHAT, if
- * IS_WANTED. */
+/* If IS_WANTED, makes the program load FILE, which lies beside the library INJECTION and wraps functions of WHAT. */
 static void
 add_library (
     LnsProfile *profile, const char *injection, bool is_wanted, const char *file, const char *what)

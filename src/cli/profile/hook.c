@@ -3,10 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Commands of the user's that run at moments of a session. */
-
 #include "src/cli/profile/hook.h"
-#include "src/cli/terminal/language.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,11 +11,12 @@
 #include <unistd.h>
 
 #include "capture/session/system/process-info.h"
+#include "src/cli/terminal/language.h"
 
-/* The variable by which commands, and what they start, know what they are run for. */
+/* The variable that tells commands, and what they start, for which switch they run. */
 #define CALLBACK "LANESCOPE_CALLBACK_NAME"
 
-/* What scripts written for Nsight Systems read, and the same under our own name. */
+/* Variables that scripts for Nsight Systems read, and the same under our own names. */
 static bool
 add_variables (LnsEnvironment *environment,
                const LnsProfile *profile,

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Commands of the user's that run at moments of a session: --after-collection-start, --after-report-ready. */
+/* Shell commands of the user that a session runs: --after-collection-start, --after-report-ready. */
 
 #pragma once
 
@@ -16,15 +16,15 @@ typedef struct
   bool has_called; /* one was run */
 } LnsHooks;
 
-/* Runs COMMAND (NULL: none) by the shell and does not wait for it. WHEN is its switch; PATH a report that is
- * ready, or NULL. */
+/* Runs COMMAND (NULL: nothing) with the shell, without waiting for it. WHEN is its switch; PATH is the finished report,
+ * or NULL. */
 void lns_hooks_call (
     LnsHooks *hooks, LnsProfile *profile, const char *when, const char *command, const char *path);
 
-/* Says which commands have failed; with WAIT, when all have ended. */
+/* Warns about commands that failed. WAIT waits for the end of all. */
 void lns_hooks_reap (LnsHooks *hooks, LnsProfile *profile, bool wait);
 
-/* Whether PID is a command that runs. */
+/* Whether PID is such a command, still running. */
 bool lns_hooks_has (const LnsHooks *hooks, pid_t pid);
 
 /* Whether PID is such a command, or was started by one. */

@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What --output means: the names that reports get. */
+/* Names of reports and sessions: --output, --output-dir, and the macros in names. */
 
 #include "src/cli/profile/profile.h"
-#include "src/cli/terminal/language.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,6 +14,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "src/cli/terminal/language.h"
 
 static bool
 ends_with (const char *text, const char *end)
@@ -30,7 +31,7 @@ is_folder (const char *path)
   return path[strlen (path) - 1] == '/' || (stat (path, &status) == 0 && S_ISDIR (status.st_mode));
 }
 
-/* Writes the variable of the environment whose name is the N bytes of NAME. SWITCH asked for it. */
+/* Writes the environment variable whose name is the first N bytes of NAME. SWITCH_NAME is the switch that has it. */
 static void
 write_variable (FILE *file, const char *switch_name, const char *name, size_t n)
 {
@@ -67,8 +68,8 @@ write_unique (FILE *file, bool is_time)
     fprintf (file, "%08" PRIx32, uid);
 }
 
-/* Writes what the macro at AT, a %, stands for in names of all kinds. Returns how many bytes it has, 0 where
- * it is none. */
+/* Writes the value of the macro at AT, a %, if names of reports and of sessions may have it. Returns its length in bytes;
+ * 0 if it is not such a macro. */
 static size_t
 write_common (FILE *file, const char *switch_name, const char *at)
 {
@@ -89,7 +90,7 @@ write_common (FILE *file, const char *switch_name, const char *at)
   return 2;
 }
 
-/* The same for names of reports, with ERROR where it is none. */
+/* The same for names of reports. 0 with ERROR if it is not a macro. */
 static size_t
 write_percent (LnsProfile *profile, FILE *file, const char *at, unsigned number, LnsError *error)
 {
@@ -138,7 +139,7 @@ lns_cli_session_name (const char *text, LnsError *error)
   return NULL;
 }
 
-/* How many bytes of AT, a {, are like a macro of the Kubernetes injector: {NAME}. 0: they are a file's name. */
+/* The length of the macro {NAME} at AT, a {, as the Kubernetes injector has them. 0 if AT is not such a macro. */
 static size_t
 macro_bytes (const char *at)
 {
@@ -146,8 +147,7 @@ macro_bytes (const char *at)
   return n > 0 && at[1 + n] == '}' ? n + 2 : 0;
 }
 
-/* Writes what the text at AT, a {, stands for in names of the Kubernetes injector; returns how many
- * bytes it has, 0 with ERROR where it is a macro that is not known. */
+/* Writes the value of the macro at AT, a {. Returns its length in bytes; 0 with ERROR if the macro is unknown. */
 static size_t
 write_brace (LnsProfile *profile, FILE *file, const char *at, LnsError *error)
 {
@@ -200,14 +200,14 @@ expand (LnsProfile *profile, const char *text, unsigned number, LnsError *error)
   return NULL;
 }
 
-/* PATH without a beginning that says "here". */
+/* PATH without "./" at its beginning; "" for ".". */
 static const char *
 without_here (const char *path)
 {
   return strncmp (path, "./", 2) == 0 ? path + 2 : strcmp (path, ".") == 0 ? "" : path;
 }
 
-/* PATH from the root on; frees PATH. NULL if memory is short. */
+/* The absolute path of PATH in OUTPUT_FOLDER. Frees PATH. NULL without memory. */
 static char *
 absolute (const LnsProfile *profile, char *path, const char *output_folder)
 {
@@ -229,7 +229,7 @@ absolute (const LnsProfile *profile, char *path, const char *output_folder)
   return whole;
 }
 
-/* NAME with the ending of reports in place of those of others; frees NAME. NULL if memory is short. */
+/* NAME with the ending .rep instead of those of nsys. Frees NAME. NULL without memory. */
 static char *
 with_ending (char *name)
 {

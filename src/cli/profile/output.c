@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Where the report goes, and what it says of the machine and the run. */
+/* Choosing and creating the file of the report, and the facts in it about the machine and the run. */
 
 #include "src/cli/profile/profile.h"
-#include "src/cli/terminal/language.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +18,12 @@
 
 #include "capture/session/system/process-info.h"
 #include "lns-config.h"
+#include "src/cli/terminal/language.h"
 
-/* Names tried before a folder counts as full of reports. */
+/* Maximum number of names to try. */
 #define REPORTS_MAX 1000000
 
-/* Whether the report can be at PATH, as far as can be known before. */
+/* Whether the report can be created at PATH, as far as is known in advance. */
 static bool
 check_path (const LnsProfile *profile, const char *path, LnsError *error)
 {
@@ -47,7 +47,7 @@ repeats (const LnsProfile *profile)
          profile->target.range_end == LNS_WIRE_RANGE_END_REPEAT_SHUTDOWN;
 }
 
-/* Whether something has the name that PATH has with ENDING in place of .rep. */
+/* Whether the file exists that has ENDING where PATH has .rep. */
 static bool
 exists_with (const char *path, const char *ending)
 {
@@ -60,7 +60,7 @@ exists_with (const char *path, const char *ending)
   return exists;
 }
 
-/* The first export of profile->path that is there already; NULL: none is. */
+/* The ending of the first export of profile->path that exists already; NULL: none does. */
 static const char *
 taken_export (const LnsProfile *profile)
 {
@@ -70,7 +70,7 @@ taken_export (const LnsProfile *profile)
   return NULL;
 }
 
-/* Whether the exports can be beside the report. */
+/* Whether the exports can be written beside the report. */
 static bool
 check_exports (const LnsProfile *profile, LnsError *error)
 {
@@ -82,8 +82,8 @@ check_exports (const LnsProfile *profile, LnsError *error)
                         (int)(strlen (profile->path) - strlen (".rep")), profile->path, ending);
 }
 
-/* Finds what the report is to be called, profile->path: a name with a number is the first from NUMBER
- * on that nothing has. Any other is refused where something is in its place. */
+/* Chooses profile->path. A name with a number gets the first free number from *NUMBER on. A name without one is refused
+ * if the file exists and is not to be replaced. */
 static bool
 choose_path (LnsProfile *profile, unsigned *number, LnsError *error)
 {
@@ -104,7 +104,7 @@ choose_path (LnsProfile *profile, unsigned *number, LnsError *error)
                         _ ("all names like %s are taken; choose another --output"), profile->path);
 }
 
-/* Has reports made with the permissions that --mode asks for. */
+/* Applies --mode: the permissions of reports. */
 static bool
 take_mode (const LnsProfile *profile, LnsError *error)
 {
@@ -151,8 +151,8 @@ lns_profile_create_report (LnsProfile *profile, LnsError *error)
 
 /* --- Reports of capture ranges ---------------------------------------------------------------- */
 
-/* The report at profile->path, or of those numbered after it the next that is free, or may be replaced:
- * reports of one run never replace one another. */
+/* Creates the report at profile->path, or with the next number that is free or may be replaced. Reports of one run never
+ * replace each other. */
 static LnsWriter *
 create_for_range (void *data, unsigned number, char **ret_path, LnsError *error)
 {
@@ -200,7 +200,7 @@ lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error)
   return true;
 }
 
-/* --- What the report says --------------------------------------------------------------------- */
+/* --- Facts in the report --------------------------------------------------------------------- */
 
 void
 lns_cli_read_value (const char *path, const char *key, char *ret_text, size_t room)

@@ -3,15 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* `lanescope profile` runs a program and records it into a report; `lanescope launch` runs it and records it when
- * it is asked to. All text of its own goes to
- * stderr, so that the program's output stays as it is. */
+/* `lanescope profile` runs a program and records it into a report. `lanescope launch` runs it and records it when other
+ * terminals ask. All messages go to stderr, so that the output of the program stays unchanged. */
 
 #include "src/cli/profile/children.h"
 #include "src/cli/profile/requests.h"
 #include "src/cli/profile/run.h"
 #include "src/cli/terminal/signals.h"
-#include "src/cli/terminal/language.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +18,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* Ends the session. The `start` that waited for a program which did not run waits for the next. */
+#include "src/cli/terminal/language.h"
+
+/* Ends the session. If the program did not run, the `start` that waited for it waits for the next one. */
 static void
 leave_place (LnsProfile *profile)
 {
@@ -32,7 +32,7 @@ leave_place (LnsProfile *profile)
     lns_session_place_leave (name, profile->start, profile->n_start_bytes, &entry, NULL);
 }
 
-/* FD as the caller gave it: must be open, and is not the program's. */
+/* Checks that FD is open, and keeps it from the program. */
 static bool
 check_fd (int64_t fd, const char *name, LnsError *error)
 {
@@ -41,7 +41,7 @@ check_fd (int64_t fd, const char *name, LnsError *error)
   return true;
 }
 
-/* Makes the session known to other terminals. A run that can do without being found goes on. */
+/* Makes the session known to other terminals. If that fails, a run that nobody needs to find goes on. */
 static bool
 open_place (LnsProfile *profile, LnsError *error)
 {
@@ -117,7 +117,7 @@ check (LnsProfile *profile, int argc, char **argv, LnsError *error)
 
 /* --- The run ---------------------------------------------------------------------------------- */
 
-/* Says ERROR everywhere; returns CODE. */
+/* Prints ERROR to stderr and as progress. Returns CODE. */
 static int
 fail (LnsProfile *profile, const LnsError *error, int code)
 {
@@ -134,7 +134,7 @@ store_output (void *data, LnsWriter *report)
   lns_program_output_store (data, report);
 }
 
-/* Sees to it that what the program prints goes into the reports, if it is not shown. */
+/* Sends the output of the program into the reports, if it is not to be shown. */
 static void
 hide_output (LnsProfile *profile)
 {
@@ -147,7 +147,7 @@ hide_output (LnsProfile *profile)
   lns_session_set_describe (profile->session, store_output, &profile->output);
 }
 
-/* Everything that can be refused before the program runs. */
+/* Does everything that can fail before the program runs. */
 static bool
 prepare (LnsProfile *profile, LnsError *error)
 {

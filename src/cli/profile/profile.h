@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a run of `profile` or `launch` is made of: its switches, its session, its program, its report and what
- * is said of them. The run itself is above: run.h. */
+/* The parts of a run of `profile` or `launch`: its switches, session, program and report, and the messages about them.
+ * run.h, which includes this, runs it. */
 
 #pragma once
 
@@ -59,34 +59,34 @@ typedef struct
 
 /* --- trace.c ------------------------------------------------------------------ */
 
-/* Fills profile->target with what the switches ask of each process; warns of what is not recorded. */
+/* Fills profile->target with what the switches ask each process to record. Warns about what cannot be recorded. */
 bool lns_profile_check_trace (LnsProfile *profile, LnsError *error);
 
-/* Of that, what is about capture ranges. */
+/* The part of lns_profile_check_trace () that concerns capture ranges. */
 bool lns_profile_check_range (LnsProfile *profile, LnsError *error);
 
-/* What is recorded, as --trace says it: "cuda,nvtx". */
+/* The recorded traces, in the words of --trace: "cuda,nvtx". */
 void lns_profile_trace_text (const LnsProfile *profile, char *ret_text, size_t n_max);
 
 /* --- name.c ------------------------------------------------------------------- */
 
-/* What --output means, its macros replaced, %n by NUMBER, in --output-dir, with the ending .rep, from the
- * root on; sets profile->is_numbered where NUMBER is in it. The program's process must be there, for %p.
- * Owned; NULL with ERROR. */
+/* The absolute path of the report, made of --output and --output-dir: macros are replaced (%n by NUMBER), and .rep is
+ * appended. Sets profile->is_numbered if NUMBER is part of it. The process must exist already, for %p. Owned; NULL with
+ * ERROR. */
 char *lns_profile_name_report (LnsProfile *profile, unsigned number, LnsError *error);
 
-/* TEXT, a session's name, with %h, %q{VARIABLE} and %% replaced. Owned; NULL with ERROR. */
+/* The session name TEXT with %h, %q{VARIABLE} and %% replaced. Owned; NULL with ERROR. */
 char *lns_cli_session_name (const char *text, LnsError *error);
 
 /* --- output.c ----------------------------------------------------------------- */
 
-/* Finds what the report is to be called (profile->path), creates it, and describes this run in it. */
+/* Chooses the path of the report (profile->path), creates it and writes the facts of this run into it. */
 bool lns_profile_create_report (LnsProfile *profile, LnsError *error);
 
-/* The same for reports of capture ranges, which are created when these begin. */
+/* The same for reports of capture ranges, each of which is created when its range begins. */
 bool lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error);
 
-/* Tells REPORT about this machine and this run. */
+/* Writes the facts of this machine and this run into REPORT. */
 void lns_profile_describe (const LnsProfile *profile, LnsWriter *report);
 
 /* The value of KEY in the file at PATH, of lines like `KEY: value` or `KEY="value"`, into RET_TEXT; "" if there is
@@ -95,56 +95,56 @@ void lns_cli_read_value (const char *path, const char *key, char *ret_text, size
 
 /* --- after.c ------------------------------------------------------------------ */
 
-/* Finds what --export names: profile->exports. */
+/* Fills profile->exports with the formats of --export. */
 bool lns_profile_check_exports (LnsProfile *profile, LnsError *error);
 
-/* Makes of the report at PATH what --export and --stats ask for, and tells where all is. */
+/* Writes the exports and prints the statistics of the report at PATH, and prints the paths of all files. */
 void lns_profile_finish_report (LnsProfile *profile, const char *path);
 
 /* --- doctor.c ----------------------------------------------------------------- */
 
-/* Says what is wrong with the report at PATH, which is written, beside its diagnostics. Sets
- * profile->lacks_data where something that was asked for is missing. */
+/* Prints what the doctor finds in the finished report at PATH. Sets profile->lacks_data if something that was asked for
+ * is missing. */
 void lns_profile_examine (LnsProfile *profile, const char *path);
 
 /* --- answer.c ----------------------------------------------------------------- */
 
-/* Prints to stderr, and to the terminal that asked: paths, and lines that scripts read. */
+/* Prints paths and lines that scripts read, to stderr and to the terminal that asked. Does not translate. */
 void lns_profile_print (LnsProfile *profile, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
 
-/* The same with a line for people, as the locale can show it. WORD is "warning" or "error"; NULL: the line does not
- * begin with it. */
+/* Prints a line for people to both: translated, and in letters that the locale can show. It begins with
+ * `lanescope: WORD: ` unless WORD is NULL. */
 void lns_profile_tell (LnsProfile *profile, const char *word, const char *format, ...)
     __attribute__ ((format (printf, 3, 4)));
 
-/* Tells ERROR on both, and notes that the report or what follows from it is not whole. */
+/* Prints ERROR to both, and notes that the report or something made of it is incomplete. */
 void lns_profile_fail (LnsProfile *profile, const LnsError *error);
 
-/* Tells a diagnostic of CODE: on stderr once, to the terminal that has asked, and as progress. */
+/* Prints a diagnostic: once on stderr, to the terminal that asked, and as a line of progress. */
 void
 lns_profile_say (LnsProfile *profile, LnsSeverity severity, const char *code, const char *text);
 
 /* --- environment.c ------------------------------------------------------------ */
 
-/* Fills profile->environment, the session's variables included. */
+/* Fills profile->environment, including the variables of the session. */
 bool lns_profile_make_environment (LnsProfile *profile, LnsError *error);
 
 /* --- python.c ----------------------------------------------------------------- */
 
-/* Has NVTX recorded where Python functions are to be traced: their calls are ranges. */
+/* Turns NVTX on if Python functions are to be traced, because their calls are NVTX ranges. */
 void lns_profile_check_python (LnsProfile *profile);
 
-/* Adds what leads Python programs to tracing their functions, where that was asked for. What they load
- * lies beside the library INJECTION. */
+/* Adds the variables that make Python programs trace their functions, if that was asked for. The modules that they load
+ * lie beside the library INJECTION. */
 bool lns_profile_add_python (LnsProfile *profile, const char *injection, LnsError *error);
 
-/* Stores what --env-record says of it in REPORT. */
+/* Stores the variables that --env-record selects in REPORT. */
 void lns_profile_record_environment (LnsProfile *profile, LnsWriter *report);
 
 /* --- progress.c --------------------------------------------------------------- */
 
-/* Each writes a line of JSON to profile->progress_fd, if there is one. */
+/* Each of these writes a line of JSON to profile->progress_fd, if that is open. */
 void lns_progress_hello (LnsProfile *profile);
 void lns_progress_started (LnsProfile *profile);
 void lns_progress_tick (LnsProfile *profile);

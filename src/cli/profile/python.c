@@ -3,11 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* --python-functions-trace, --pytorch and --dask: what of Python the program's processes are to trace, and what
- * leads them to it (capture/python). */
+/* --python-functions-trace, --pytorch and --dask: the list of Python functions to trace, and the variables that make
+ * processes load capture/python. */
 
 #include "src/cli/profile/profile.h"
-#include "src/cli/terminal/language.h"
 
 #include <errno.h>
 #include <ctype.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
+#include "src/cli/terminal/language.h"
 
 #define FOLDER_VARIABLE    "LANESCOPE_PYTHON_FOLDER"
 #define FUNCTIONS_VARIABLE "LANESCOPE_PYTHON_FUNCTIONS"
@@ -28,8 +28,8 @@
 /* A process takes no longer variable than 128 KiB. */
 #define TEXT_MAX_BYTES (120u << 10)
 
-/* The folder of what Python programs load, beside INJECTION: as built, or as installed. Owned; NULL
- * where there is none. */
+/* The folder of the modules that Python programs load, beside INJECTION: as built or as installed. Owned; NULL if there
+ * is none. */
 static char *
 find_folder (const char *injection)
 {
@@ -50,7 +50,7 @@ find_folder (const char *injection)
 
 /* --- The list of functions -------------------------------------------------------------------- */
 
-/* What is wrong with an entry: WHERE is the file, N its number, from 1. */
+/* Fills ERROR with WHAT is wrong with entry N (from 1) of the file WHERE. */
 static bool
 refuse (LnsError *error, const char *where, size_t n, const char *what)
 {
@@ -79,7 +79,7 @@ read_color (const json_t *value, uint32_t *ret_color)
   return isxdigit ((unsigned char)*text) && *end == '\0' && number <= 0xffffff;
 }
 
-/* The text of VALUE, or NULL where it is none, or one that does not fit on a line. */
+/* The text of VALUE; NULL if it is not a text of one line. */
 static const char *
 line_of (const json_t *value)
 {
@@ -87,7 +87,7 @@ line_of (const json_t *value)
   return text == NULL || strpbrk (text, "\t\n\r") != NULL ? NULL : text;
 }
 
-/* The same of KEY in ENTRY, "" where there is none. */
+/* The same of KEY in ENTRY; "" if ENTRY does not have KEY. */
 static const char *
 text_of (const json_t *entry, const char *key)
 {
@@ -166,7 +166,7 @@ is_python (const char *word)
   return strncmp (slash == NULL ? word : slash + 1, "python", 6) == 0;
 }
 
-/* Whether the switches in TEXT, words between blanks, are of a Python that looks at no PYTHONPATH. */
+/* Whether the switches in TEXT, separated by blanks, make Python ignore PYTHONPATH. */
 static bool
 has_such_switches (const char *text)
 {
@@ -185,8 +185,8 @@ has_such_switches (const char *text)
   return false;
 }
 
-/* Whether the program's words show such a Python: python3 -I x.py, mpirun python3 -E x.py, sh -c 'python3 -S
- * x.py', or a script whose first line does. */
+/* Whether ARGV runs such a Python: python3 -I x.py, mpirun python3 -E x.py, sh -c 'python3 -S x.py', or a script whose
+ * first line does. */
 static bool
 ignores_environment (char **argv)
 {
@@ -243,7 +243,7 @@ add_preset (FILE *list, const char *folder, const char *name, LnsError *error)
   return done;
 }
 
-/* Writes the list of all that the switches ask for. */
+/* Writes the list of functions that the switches ask for. */
 static bool
 list_functions (const LnsProfile *profile, const char *folder, FILE *list, LnsError *error)
 {
@@ -261,7 +261,7 @@ list_functions (const LnsProfile *profile, const char *folder, FILE *list, LnsEr
          add_preset (list, folder, "dask", error);
 }
 
-/* Whether LIST asks for something. */
+/* Whether LIST selects anything. */
 static bool
 asks (const LnsOptionList *list)
 {

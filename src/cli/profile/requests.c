@@ -3,12 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What `start`, `stop` and `shutdown` ask of a session. */
-
 #include "src/cli/profile/requests.h"
-#include "src/cli/terminal/language.h"
 
 #include <stdlib.h>
+
+#include "src/cli/terminal/language.h"
 
 #define AT(member) offsetof (LnsProfileOptions, member)
 
@@ -55,7 +54,7 @@ const LnsOption lns_shutdown_options[LNS_SHUTDOWN_N_OPTIONS] = {
   LNS_SESSION_SWITCH (LnsEndOptions),
 };
 
-/* The same commands as a session reads them. */
+/* The same commands, as a session parses them. */
 static const LnsCommand start = { LNS_START_SWITCHES };
 static const LnsCommand stop = { LNS_STOP_SWITCHES };
 static const LnsCommand shutdown = { LNS_SHUTDOWN_SWITCHES };

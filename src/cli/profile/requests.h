@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What `start`, `stop` and `shutdown` ask of a session: their switches, which are read in the terminal where they
- * are given, and again by the session. */
+/* The requests of `start`, `stop` and `shutdown`. Their switches are parsed twice: in the terminal where they are given,
+ * and by the session. */
 
 #pragma once
 
@@ -48,12 +48,12 @@ extern const LnsOption lns_shutdown_options[LNS_SHUTDOWN_N_OPTIONS];
 /* Keeps BYTES, which it takes over, as long as PROFILE lives. */
 bool lns_profile_keep (LnsProfile *profile, char *bytes);
 
-/* Takes over the words of REQUEST, a `start`, and lets its switches hold; those of an earlier one no more,
- * where this is `launch`. */
+/* Applies the switches of REQUEST, a `start`, and takes over its words. For `launch`, the switches of an earlier `start`
+ * are forgotten. */
 bool lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsError *error);
 
-/* The seconds, in ns, that the command `stop` in ARGV keeps; 0: all. */
+/* The time in ns that the `stop` in ARGV keeps; 0: all. */
 bool lns_stop_parse (int argc, char **argv, int64_t *ret_keep_ns, LnsError *error);
 
-/* The signal that the command `shutdown` in ARGV asks for; 0: none. */
+/* The signal that the `shutdown` in ARGV asks for; 0: none. */
 bool lns_shutdown_parse (int argc, char **argv, int *ret_signal, LnsError *error);

@@ -9,5 +9,5 @@
 
 #include "src/cli/profile/profile.h"
 
-/* Sees the started program of PROFILE to its end and the report to its. */
+/* Runs until the program of PROFILE has ended and its reports are written. */
 void lns_profile_run (LnsProfile *profile);

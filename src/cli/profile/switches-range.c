@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Switches of `profile`: from when to when it records, and how the program runs. */
+/* Switches of `profile`: when it records, and how the program runs. */
 
 #include "src/cli/profile/switches.h"
 #include "src/cli/terminal/language.h"

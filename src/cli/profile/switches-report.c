@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Switches of `profile`: where the report goes, and what Lanescope does for it. */
+/* Switches of `profile`: the report, the session, and Lanescope itself. */
 
 #include "src/cli/profile/switches.h"
 #include "src/cli/terminal/language.h"

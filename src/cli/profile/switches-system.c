@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Switches of `profile` about the operating system and hardware, none of which is honoured yet: scripts
- * that have them run on. */
+/* Switches of `profile` about the operating system and hardware. None has an effect yet; they are accepted, so that
+ * existing scripts work. */
 
 #include "src/cli/profile/switches.h"
 #include "src/cli/terminal/language.h"

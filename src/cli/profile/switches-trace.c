@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Switches of `profile`: what is recorded, but for CUDA. */
+/* Switches of `profile`: what is recorded, except CUDA. */
 
 #include "src/cli/profile/switches.h"
 #include "src/cli/terminal/language.h"

@@ -4,12 +4,12 @@
  */
 
 #include "src/cli/profile/switches.h"
-#include "src/cli/terminal/language.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <strings.h>
 
+#include "src/cli/terminal/language.h"
 #include "src/cli/terminal/say.h"
 
 void

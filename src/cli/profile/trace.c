@@ -3,17 +3,18 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the switches ask of each process: which traces, which of CUDA, from when to when. */
+/* Turns switches into what each process records: traces, parts of CUDA, capture ranges. */
 
 #include "src/cli/profile/profile.h"
-#include "src/cli/terminal/language.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* Other names that --trace has in Nsight Systems, whose command lines go on working; those in `cuda`
- * turn CUDA on. */
+#include "src/cli/terminal/language.h"
+
+/* Names of --trace in Nsight Systems that are not recorded. They are accepted, so that existing command lines work; those
+ * with `cuda` turn CUDA on. */
 static const struct
 {
   const char *names, *instead;
@@ -52,7 +53,7 @@ static const struct
                  { "none", 0 } };
 #define N_RECORDED (sizeof recorded / sizeof *recorded)
 
-/* Notes NAME as traced; false where it is not one of the recorded ones. */
+/* Turns the trace NAME on. False if it cannot be recorded. */
 static bool
 add_trace (LnsProfile *profile, const char *name)
 {
@@ -65,8 +66,7 @@ add_trace (LnsProfile *profile, const char *name)
   return false;
 }
 
-/* Says of those of the names of --trace that cannot be recorded what does not happen. False where one
- * is not known at all. */
+/* Warns about names of --trace that cannot be recorded. False if a name is unknown. */
 static bool
 tell_not_recorded (LnsProfile *profile, bool *known, LnsError *error)
 {
@@ -150,7 +150,7 @@ lns_profile_trace_text (const LnsProfile *profile, char *ret_text, size_t n_max)
 
 /* --- CUDA ------------------------------------------------------------------------------------- */
 
-/* PATTERN[:FORM…]: forms of the reference that make no difference here are accepted, but for one. */
+/* PATTERN[:FORM…]. All forms of nsys are accepted; there is a warning for those that change what is recorded. */
 static bool
 check_graph_trace (LnsProfile *profile, LnsError *error)
 {
@@ -222,7 +222,7 @@ check_cuda (LnsProfile *profile, LnsError *error)
 
 /* --- Capture ranges --------------------------------------------------------------------------- */
 
-/* Takes RANGE@DOMAIN apart at the last @ that has no backslash before it. */
+/* Splits RANGE@DOMAIN at the last @ that has no backslash before it. */
 static bool
 check_nvtx_capture (LnsProfile *profile, LnsError *error)
 {
@@ -316,7 +316,7 @@ check_range_end (LnsProfile *profile, LnsError *error)
                         given);
 }
 
-/* Without a range, what says more of it is of no effect. */
+/* Warns about switches of capture ranges that have no effect without --capture-range. */
 static void
 tell_no_range (const LnsProfileOptions *given)
 {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the doctor finds, for the terminal. */
+/* Prints what the doctor finds. */
 
 #pragma once
 
@@ -13,7 +13,7 @@
 /* "info", "warning" or "error". Static. */
 const char *lns_cli_severity (LnsSeverity severity);
 
-/* What is wrong with a report: its own diagnostics, and what the doctor finds besides. */
+/* What is wrong with a report: its diagnostics and the findings of the doctor. */
 typedef struct
 {
   LnsReport *report; /* borrowed                                                                */
@@ -28,7 +28,7 @@ typedef struct
 bool lns_cli_doctor_init (LnsCliDoctor *doctor, LnsReport *report, LnsError *error);
 void lns_cli_doctor_clear (LnsCliDoctor *doctor);
 
-/* How many rows lns_cli_doctor_write () writes. */
+/* The number of rows that lns_cli_doctor_write () writes. */
 size_t lns_cli_doctor_n_rows (const LnsCliDoctor *doctor);
 
 /* Writes DOCTOR (an LnsCliDoctor) as a table, the gravest first: LnsCliTableFunc. What several processes are

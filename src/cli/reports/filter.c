@@ -4,7 +4,6 @@
  */
 
 #include "src/cli/reports/filter.h"
-#include "src/cli/terminal/language.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "src/analysis/filter.h"
 #include "src/base/memory.h"
 #include "src/cli/reports/report.h"
+#include "src/cli/terminal/language.h"
 #include "src/cli/terminal/say.h"
 
 /* What both switches leave. */

@@ -4,13 +4,13 @@
  */
 
 #include "src/cli/reports/query.h"
-#include "src/cli/terminal/language.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "src/base/memory.h"
+#include "src/cli/terminal/language.h"
 #include "src/cli/terminal/say.h"
 #include "src/tables/sql-module.h"
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* SQL that a person wrote, over a report's tables: it only reads, and ends by Ctrl-C or after a time. */
+/* SQL of the user over the tables of a report. It can only read, and ends at Ctrl-C or after a time limit. */
 
 #pragma once
 
@@ -27,8 +27,8 @@ typedef struct LnsCliQuery LnsCliQuery;
 LnsCliQuery *lns_cli_query_new (LnsReport *report, int64_t timeout_ns, LnsError *error);
 void lns_cli_query_free (LnsCliQuery *query); /* NULL is fine                                   */
 
-/* Where to prepare statements. Owned by QUERY. */
+/* The database to prepare statements in. Owned by QUERY. */
 sqlite3 *lns_cli_query_database (LnsCliQuery *query);
 
-/* Fills ERROR with why the last call to SQLite failed, and what to do. Returns false. */
+/* Fills ERROR with the reason why the last call of SQLite failed, and the remedy. Returns false. */
 bool lns_cli_query_fail (LnsCliQuery *query, LnsError *error);

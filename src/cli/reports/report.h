@@ -17,15 +17,15 @@ LnsReport *lns_cli_open_report (const char *path, LnsError *error);
 /* A progress function for a terminal: FRACTION and the text DATA on one line of stderr. */
 void lns_cli_show_progress (double fraction, void *data);
 
-/* Makes Ctrl-C and requests to end turn the result true instead of ending the process at once, so that
- * nothing half-written stays; the second one ends it. A file that grows too large fails to be written. */
+/* From now on, the first SIGINT, SIGTERM or SIGHUP sets the result to true, so that no half-written file stays; the second
+ * one ends the process. SIGXFSZ is ignored, so that writing a file that is too large fails with an error. */
 const atomic_bool *lns_cli_catch_interrupt (void);
 
-/* The signal that made it true; 0: none has. */
+/* The signal that set it; 0: none. */
 int lns_cli_interrupted (void);
 
-/* Where PATH, a word of the command line, names what `profile -o PATH` wrote under another ending, it becomes
- * that path, and a line on stderr says so. */
+/* If PATH, from the command line, does not exist because `profile -o PATH` wrote the report with another ending, replaces it
+ * by that path and prints a note. */
 void lns_cli_find_report (char *path);
 
 /* The one word that COMMAND was given after its switches, ARGV[1]; NULL and ERROR where there is
@@ -36,10 +36,10 @@ const char *lns_cli_only_word (
 /* PATH with its ending ".rep" (or that of nsys' reports) replaced by ENDING (or that added), to be freed. */
 char *lns_cli_replace_ending (const char *path, const char *ending);
 
-/* Prints to STREAM, stdout or stderr, that the file PATH was made. */
+/* Prints to STREAM (stdout or stderr) that the file PATH was written. */
 void lns_cli_tell_generated (FILE *stream, const char *path);
 
-/* Prints that NAME, a table or a rule, is made of the report at PATH. */
+/* Prints which table or rule, NAME, is made of the report at PATH. */
 void lns_cli_tell_processing (const char *path, const char *name);
 
 /* "complete", "recording", "cut off" or "recovered". Static. */

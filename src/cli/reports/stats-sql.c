@@ -4,7 +4,6 @@
  */
 
 #include "src/cli/reports/stats-sql.h"
-#include "src/cli/terminal/language.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,6 +15,7 @@
 #include "src/base/buffer.h"
 #include "src/base/memory.h"
 #include "src/cli/reports/query.h"
+#include "src/cli/terminal/language.h"
 #include "src/cli/terminal/say.h"
 
 #define MAX_FILE_BYTES (1 << 20)

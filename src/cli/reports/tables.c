@@ -4,7 +4,6 @@
  */
 
 #include "src/cli/reports/tables.h"
-#include "src/cli/terminal/language.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +19,7 @@
 #include "src/base/folders.h"
 #include "src/base/memory.h"
 #include "src/cli/reports/report.h"
+#include "src/cli/terminal/language.h"
 #include "src/cli/terminal/say.h"
 #include "src/cli/terminal/terminal.h"
 

@@ -3,12 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How the commands about sessions find the one that is meant. */
+/* Finding the session that a command names. */
 
 #pragma once
 
 #include "capture/session/control/place.h"
 #include "src/base/error.h"
 
-/* lns_session_find () for what was written after --session; NULL: nothing. */
+/* lns_session_find () for the value of --session, whose macros are replaced. NULL: the switch was not given. */
 bool lns_cli_find_session (const char *text, LnsSessionEntry *ret_entry, LnsError *error);

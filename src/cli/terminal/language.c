@@ -3,12 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/cli/terminal/language.h"
-
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "src/cli/terminal/language.h"
 
 /* A message and its translation. */
 typedef struct

@@ -3,23 +3,23 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What commands say beside their results: lines on stderr, each once. */
+/* Messages beside the results of commands: notes, warnings and errors on stderr. All functions here translate FORMAT. */
 
 #pragma once
 
 #include "src/base/error.h"
 
-/* Prints `lanescope: WORD: ` and the text to stderr, WORD being "note", "warning" or "error"; a line that
- * was printed before is not printed again. */
+/* Prints `lanescope: WORD: ` and the text to stderr. WORD is "note", "warning" or "error". A line that was printed
+ * before is not repeated. */
 void lns_cli_say (const char *word, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
 
-/* Prints a line to stderr, as the locale can show it. Paths that scripts read are not for it. */
+/* Prints a line to stderr, in letters that the locale can show. Not for paths that scripts read. */
 void lns_cli_tell (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
 
-/* Fills ERROR with what is wrong with the words of a command line: LNS_ERROR_USAGE. Returns false. */
+/* Fills ERROR (LNS_ERROR_USAGE) with what is wrong on the command line. Returns false. */
 bool lns_cli_usage (LnsError *error, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
 
-/* How many different warnings and errors were said. */
+/* The number of different warnings and errors so far. */
 unsigned lns_cli_n_warnings (void);

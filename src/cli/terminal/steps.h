@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The steps of a longer piece of work, on stderr: each a bar that fills, on a terminal; elsewhere a line,
- * where there is more than one. */
+/* The steps of long work, on stderr. On a terminal, each step is a bar that fills; elsewhere it is a line, if there are
+ * several steps. */
 
 #pragma once
 
@@ -20,15 +20,15 @@ typedef struct
 
 LnsCliSteps lns_cli_steps_of (unsigned n);
 
-/* Begins the next step, of which TEXT tells, to be there until its end. */
+/* Begins the next step. TEXT describes it and must live until its end. */
 void lns_cli_step_begin (LnsCliSteps *steps, const char *text);
 
-/* A progress function: FRACTION of the step that runs is done. DATA is the steps. */
+/* A progress function: FRACTION of the current step is done. DATA is an LnsCliSteps. */
 void lns_cli_step_show (double fraction, void *data);
 
-/* Ends the step, as done or not. */
+/* Ends the current step. IS_DONE fills its bar. */
 void lns_cli_step_end (LnsCliSteps *steps, bool is_done);
 
-/* A step that prints by itself: one line tells of it. */
+/* Begins a step that prints by itself, with one line. */
 void lns_cli_step_tell (LnsCliSteps *steps, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
