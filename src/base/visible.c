@@ -24,7 +24,8 @@ decode (const uint8_t *bytes, size_t length)
 }
 
 /* Whether a terminal acts on CODE or shows nothing for it. The second list is Default_Ignorable_Code_Point of Unicode's
- * DerivedCoreProperties.txt, with the embeddings, overrides and isolates of direction in it. */
+ * DerivedCoreProperties.txt, with the embeddings, overrides and isolates of direction in it. Joiners (U+200C and U+200D)
+ * and variation selectors (U+FE00 to U+FE0F) are not in it: the spelling of several languages needs them, and emoji. */
 static bool
 is_hidden (uint32_t code)
 {
@@ -35,8 +36,8 @@ is_hidden (uint32_t code)
     { 0x80, 0x9F },     /* C1 controls, which begin commands as ESC does */
     { 0x2028, 0x2029 }, /* line and paragraph separators                 */
     { 0xAD, 0xAD },       { 0x34F, 0x34F },   { 0x61C, 0x61C },     { 0x115F, 0x1160 },
-    { 0x17B4, 0x17B5 },   { 0x180B, 0x180F }, { 0x200B, 0x200F },   { 0x202A, 0x202E },
-    { 0x2060, 0x206F },   { 0x3164, 0x3164 }, { 0xFE00, 0xFE0F },   { 0xFEFF, 0xFEFF },
+    { 0x17B4, 0x17B5 },   { 0x180B, 0x180F }, { 0x200B, 0x200B },   { 0x200E, 0x200F },
+    { 0x202A, 0x202E },   { 0x2060, 0x206F }, { 0x3164, 0x3164 },   { 0xFEFF, 0xFEFF },
     { 0xFFA0, 0xFFA0 },   { 0xFFF0, 0xFFF8 }, { 0x1BCA0, 0x1BCA3 }, { 0x1D173, 0x1D17A },
     { 0xE0000, 0xE0FFF },
   };

@@ -67,7 +67,7 @@ def test_a_disk_that_is_full_from_the_start():
         again = subprocess.run([tap.LANESCOPE, "recover", "-o", folder.file("again.rep"), small + "/full.rep"],
                                check=False, capture_output=True, text=True)
         assert again.returncode == 125 and again.stdout == "" and again.stderr.endswith(
-            "there is nothing to recover, as all 400000 events were lost when they were recorded; record again\n"), again
+            "there is nothing to recover because all 400000 events were lost when they were recorded; record again\n"), again
         assert not os.path.exists(folder.file("again.rep"))
 
 

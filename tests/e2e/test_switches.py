@@ -210,7 +210,7 @@ def test_a_blank_is_no_program():
     """What a shell makes of a backslash with a remark behind it."""
     with profiling.Folder() as folder:
         run = folder.profile("-w", "true", " ")
-        assert run.code == 127 and "behind the backslash that joins two lines" in run.err and len(run.err.splitlines()) == 1, run
+        assert run.code == 127 and "the backslash that joins two lines" in run.err and len(run.err.splitlines()) == 1, run
 
 
 def test_ranges_without_a_range_are_told():

@@ -99,7 +99,7 @@ def test_a_program_that_fails_at_once():
 
 def test_a_program_that_is_not_there():
     with Launch("no-such-program") as launch:
-        launch.app.find("label", lambda name: "no-such-program" in name and "check its name" in name)
+        launch.app.find("label", lambda name: "no-such-program" in name and "check the name" in name)
 
 
 def test_a_report_that_exists_is_kept_or_replaced():
@@ -133,7 +133,7 @@ def test_an_unknown_switch():
 
 def test_a_switch_without_effect_is_told_before_the_report():
     with Launch("-t nvtx,vulkan -o seen.rep true") as launch:
-        launch.app.find("label", lambda name: name.startswith("The report was made, but"))
+        launch.app.find("label", lambda name: name.startswith("The report was written, but"))
         words = launch.dialog.find("text", "Last lines of standard error").text
         assert words.startswith("--trace: vulkan: ") and "warning" not in words, words
         launch.dialog.find("push button", "Open Report").do()

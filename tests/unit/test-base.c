@@ -217,9 +217,12 @@ test_what_can_be_shown (void)
     { "\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0", "\\u0080\\u009B\\u009F\xc2\xa0" },
     { "\u2027\u2028\u2029\u202a\u202e\u202f", "\u2027\\u2028\\u2029\\u202A\\u202E\u202f" },
     { "\u2065\u2066\u2069\u206a\u2070", "\\u2065\\u2066\\u2069\\u206A\u2070" },
-    { "\u200a\u200b\u200d\u200f\u2010", "\u200a\\u200B\\u200D\\u200F\u2010" },
+    { "\u200a\u200b\u200f\u2010", "\u200a\\u200B\\u200F\u2010" },
+    /* Joiners and variants belong to the spelling of several languages, and to emoji. */
+    { "\u0646\u200c\u0645 \U0001F468\u200d\U0001F4BB \u26a0\ufe0f",
+      "\u0646\u200c\u0645 \U0001F468\u200d\U0001F4BB \u26a0\ufe0f" },
     { "ab\xc2\xad\u034f\u061c\u180e\u2060\u3164", "ab\\u00AD\\u034F\\u061C\\u180E\\u2060\\u3164" },
-    { "\ufe0e\ufefe\ufeff\uffa0\ufffd", "\\uFE0E\ufefe\\uFEFF\\uFFA0\ufffd" },
+    { "\ufe0e\ufefe\ufeff\uffa0\ufffd", "\ufe0e\ufefe\\uFEFF\\uFFA0\ufffd" },
     { "\U0001d172\U0001d173\U000e0041\U000e1000", "\U0001d172\\U0001D173\\U000E0041\U000e1000" },
     { "\xff\xc0\xaf\xed\xa0\x80\xe2\x82", "\\xFF\\xC0\\xAF\\xED\\xA0\\x80\\xE2\\x82" },
   };
