@@ -216,12 +216,6 @@ lns_events_model_set (LnsEventsModel *self,
            completes);
 }
 
-LnsEventSet *
-lns_events_model_get_set (LnsEventsModel *self)
-{
-  return self->set;
-}
-
 LnsEventOrder *
 lns_events_model_get_order (LnsEventsModel *self)
 {

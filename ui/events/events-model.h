@@ -42,7 +42,6 @@ void lns_events_model_set (LnsEventsModel *self,
                            gboolean completes);
 
 /* Owned by the model, or NULL. */
-LnsEventSet *lns_events_model_get_set (LnsEventsModel *self);
 LnsEventOrder *lns_events_model_get_order (LnsEventsModel *self);
 
 /* Rows of the page, of which the list may have been told of fewer or more so far. */

@@ -83,9 +83,3 @@ lns_tile_cache_set_max (LnsTileCache *self, gsize max_bytes)
 {
   self->max_bytes = max_bytes;
 }
-
-gsize
-lns_tile_cache_bytes (const LnsTileCache *self)
-{
-  return self->bytes;
-}

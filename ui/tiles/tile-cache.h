@@ -28,6 +28,4 @@ void lns_tile_cache_forget_row (LnsTileCache *self, uint32_t row);
 /* The bound from the next put on. */
 void lns_tile_cache_set_max (LnsTileCache *self, gsize max_bytes);
 
-gsize lns_tile_cache_bytes (const LnsTileCache *self);
-
 G_END_DECLS

@@ -274,12 +274,6 @@ start_search (LnsFindBar *self)
 
 /* --- The bar ------------------------------------------------------------------------------- */
 
-gboolean
-lns_find_bar_is_open (LnsFindBar *self)
-{
-  return gtk_revealer_get_reveal_child (self->revealer);
-}
-
 void
 lns_find_bar_open (LnsFindBar *self)
 {

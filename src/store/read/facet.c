@@ -49,19 +49,6 @@ lns_facet_set_by (const LnsFacetSet *set)
   return set->by;
 }
 
-uint64_t
-lns_facet_set_bytes (const LnsFacetSet *set)
-{
-  uint64_t n_bytes = sizeof *set + set->n_facets * (sizeof *set->data + sizeof *set->facets);
-  for (uint32_t i = 0; i < set->n_facets; i++)
-    {
-      n_bytes += set->data[i].events.allocated_bytes;
-      for (unsigned level = 0; level < set->data[i].n_levels; level++)
-        n_bytes += set->data[i].levels[level].n_allocated * sizeof (LnsFacetNode);
-    }
-  return n_bytes;
-}
-
 /* --- Events ----------------------------------------------------------------------------------- */
 
 static inline uint64_t

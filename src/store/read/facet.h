@@ -55,9 +55,6 @@ void lns_facet_set_unref (LnsFacetSet *set); /* NULL is fine */
 const LnsFacet *lns_facet_set_facets (const LnsFacetSet *set, uint32_t *ret_n);
 LnsFacetBy lns_facet_set_by (const LnsFacetSet *set);
 
-/* Memory that the set holds. */
-uint64_t lns_facet_set_bytes (const LnsFacetSet *set);
-
 /* lns_report_query_pixels () of facet INDEX. Listed events have their own whole times, and may
  * overlap where the set is of several lanes. */
 bool lns_facet_query_pixels (const LnsFacetSet *set,
