@@ -535,9 +535,26 @@ def compressed(path, parts):
         file.write(b'{"ph": "X", "pid": 1, "tid": 1, "ts": 9, "dur": 1, "name": "last"}]}')
 
 
+def test_a_file_that_is_made_to_take_long_is_refused():
+    """20 million events in 0.4 MB. As large, but compressed as traces are, or not at all, they are imported."""
+    event = '{"ph": "X", "ts": 1},'
+    with tempfile.TemporaryDirectory() as source:
+        path, report = os.path.join(source, "bomb.json.gz"), os.path.join(source, "bomb.rep")
+        compressed(path, (event * 100000 for _ in range(200)))
+        run = subprocess.run([tap.LANESCOPE, "import", "-o", report, path], capture_output=True, text=True)
+        assert run.returncode == 125 and run.stderr.endswith(
+            "bomb.json.gz holds over 100 times its compressed size, which traces do not; if you trust it, decompress it with gunzip first\n"), run
+        assert not os.path.exists(report)
+        small = os.path.join(source, "small.json.gz")
+        compressed(small, (event * 100000 for _ in range(20)))  # 42 MB
+        assert subprocess.run([tap.LANESCOPE, "import", "-q", "-o", report, small]).returncode == 0
+
+
 def test_a_small_file_takes_little_memory():
     """A compressed MiB says a million threads, counters or open ranges, or a GB of text: what is not kept is told."""
     event = '{"ph": "X", "pid": %s, "tid": %s, "ts": %d, "dur": 1, "name": "%s", "cat": "%s", "args": {"device": 0, "stream": %s}},'
+    # As much as traces are compressed, or more.
+    megabyte = random.Random(1).randbytes(16 << 10).hex() + "x" * ((1 << 20) - (32 << 10))
     shapes = {
         "threads": ((event % (1, i, 1, "a", "c", 0) for i in range(120000)), r"8723\d events of threads, domains, counters or streams beyond 32,768"),
         "domains": ((event % (1, 1, 1, "a", f"c{i}", 0) for i in range(120000)), r"8723\d events of threads, domains, counters or streams beyond 32,768"),
@@ -545,8 +562,8 @@ def test_a_small_file_takes_little_memory():
         "counters": (('{"ph": "C", "pid": 1, "ts": 1, "name": "%d", "args": {"v": 1}},' % i for i in range(120000)),
                      r"87\d\d\d events of threads, domains, counters or streams beyond 32,768"),
         "open": (('{"ph": "B", "ts": 1},' * 10000 for _ in range(200)), "951424 beginnings and ends after 1,048,576 ranges were open at one time: they are not paired"),
-        "texts": ((part for i in range(40) for part in (f'{{"ph": "X", "ts": 1, "name": "{i}', *["x" * (1 << 20)] * 14, '"},')), None),
-        "rows": ((part for i in range(40) for part in (f'{{"ph": "X", "ts": {100 - i}, "name": "a", "args": {{"x": "', *["x" * (1 << 20)] * 14, '"}},')), None),
+        "texts": ((part for i in range(40) for part in (f'{{"ph": "X", "ts": 1, "name": "{i}', *[megabyte] * 14, '"},')), None),
+        "rows": ((part for i in range(40) for part in (f'{{"ph": "X", "ts": {100 - i}, "name": "a", "args": {{"x": "', *[megabyte] * 14, '"}},')), None),
     }
     for name, (parts, told) in shapes.items():
         with tempfile.TemporaryDirectory() as source:

@@ -402,6 +402,11 @@ lns_trace_is_one (const char *path)
   return at < n && (head[at] == '{' || head[at] == '[');
 }
 
+/* Traces are compressed by a factor of 10 to 40. A file that is made to take long may have one of 1,000: a MiB of 25 million
+ * events. It is refused, unless it is small. */
+#define INFLATION_MAX      100
+#define INFLATED_MIN_BYTES (UINT64_C (64) << 20)
+
 /* Gives the reader of JSON more of the file. */
 static size_t
 read_bytes (void *data, uint8_t *bytes, size_t size_bytes)
@@ -415,6 +420,17 @@ read_bytes (void *data, uint8_t *bytes, size_t size_bytes)
       return 0;
     }
   const int n = gzread (parser->file, bytes, (unsigned)size_bytes);
+  const uint64_t n_inflated = (uint64_t)gztell (parser->file);
+  if (n_inflated > INFLATED_MIN_BYTES &&
+      n_inflated / INFLATION_MAX > (uint64_t)gzoffset (parser->file))
+    {
+      lns_error_set (
+          &parser->error, LNS_ERROR_FORMAT, 0,
+          "%s holds over %d times its compressed size, which traces do not; if you trust "
+          "it, decompress it with gunzip first",
+          parser->path, INFLATION_MAX);
+      return 0;
+    }
   if (parser->size_bytes > 0)
     parser->filling->fraction =
         fmin ((double)gzoffset (parser->file) / (double)parser->size_bytes, 1);
