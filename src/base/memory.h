@@ -6,8 +6,8 @@
 /* Memory for code that has nothing useful to do without it: analysis, import, export, the command line and the viewer.
  * Where none is left, these functions say so once on stderr and end the process with exit code 125.
  *
- * Two places use malloc() and its NULL instead: where a program is recorded (capture) and where a report is written or
- * recovered (src/store), because events that were already recorded must still reach the file.
+ * Two places use malloc() and its NULL instead: where a program is recorded (capture) and where a report is written,
+ * recovered or opened (src/store), because events that were already recorded must still reach the file.
  *
  * All memory is freed with free(). Any thread may call these functions. */
 

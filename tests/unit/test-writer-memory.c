@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Tests the writer when memory runs out, by refusing one allocation after the other. The file must
- * be valid, and everything that is missing must be reported. */
+/* Tests the writer, and the opening of a report, which is a part of overwriting one, when memory runs out: one
+ * allocation after the other is refused. The file must be valid, everything that is missing must be reported, and the
+ * process must go on. */
 
 #include <errno.h>
 #include <unistd.h>
@@ -168,6 +169,58 @@ test_each_refusal (void)
   LNS_CHECK (n_finished > 10 && n_failed > 10);
 }
 
+/* Opens the report, with allocation 0 refused, then with allocation 1, … until nothing is refused any more. */
+static void
+check_opening (void)
+{
+  unsigned n_failed = 0;
+  for (long n = 0;; n++)
+    {
+      LnsError error = { 0 };
+      n_until_refusal = n;
+      LnsReport *report = lns_report_open (path, NULL, &error);
+      const bool was_refused = n_until_refusal < 0;
+      n_until_refusal = -1;
+      LNS_CHECK ((report == NULL) == (error.domain != LNS_ERROR_NONE));
+      LNS_CHECK (report != NULL || was_refused);
+      n_failed += report == NULL;
+      lns_report_close (report);
+      if (!was_refused)
+        break;
+    }
+  LNS_CHECK (n_failed > 5);
+}
+
+static void
+test_opening (void)
+{
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+  LNS_SKIP ("the sanitizer has an allocator of its own");
+#endif
+  uint64_t n_kept;
+  bool created;
+  LNS_CHECK (record (-1, &n_kept, &created));
+  check_opening ();
+
+  /* Of one that is being written, the tails are read too. */
+  const LnsWriterOptions options = { .overwrite = true };
+  LnsWriter *writer = lns_writer_create (path, &options, NULL);
+  LNS_CHECK (writer != NULL);
+  const LnsTrack track = { .device = LNS_ID_NONE,
+                           .stream = LNS_ID_NONE,
+                           .kind = LNS_TRACK_NVTX_RANGES,
+                           .process = LNS_ID_NONE,
+                           .thread = LNS_ID_NONE,
+                           .domain = LNS_ID_NONE };
+  const LnsLane lane = { .track = lns_writer_add_track (writer, &track),
+                         .kind = LNS_LANE_NVTX_PUSH_POP };
+  lns_writer_add_lane (writer, &lane);
+  lns_writer_append (writer, 0, &(LnsEvent){ .start_ns = 1, .duration_ns = 1 });
+  LNS_CHECK (lns_writer_commit (writer, 10, NULL));
+  check_opening ();
+  LNS_CHECK (lns_writer_finish (writer, LNS_STATE_COMPLETE, 10, NULL));
+}
+
 int
 main (void)
 {
@@ -176,6 +229,7 @@ main (void)
     return 1;
   close (fd);
   LNS_TEST (test_each_refusal);
+  LNS_TEST (test_opening);
   unlink (path);
   return lns_tap_done ();
 }

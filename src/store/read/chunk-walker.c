@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "src/base/memory.h"
 #include "src/store/read/report-private.h"
 
 struct LnsChunkWalker
@@ -24,10 +25,8 @@ struct LnsChunkWalker
 LnsChunkWalker *
 lns_chunk_walker_new (LnsReport *report, uint32_t lane, LnsColumnMask column_mask)
 {
-  LnsChunkWalker *walker = calloc (1, sizeof *walker);
+  LnsChunkWalker *walker = lns_calloc (1, sizeof *walker);
 
-  if (walker == NULL)
-    return NULL;
   report = _lns_report_of (report, lane);
   walker->report = report;
   walker->lane = lane;
@@ -44,12 +43,8 @@ decode (LnsChunkWalker *walker, const LnsChunkReading *reading, LnsError *error)
 
   if (needed_bytes > walker->memory_bytes)
     {
-      free (walker->memory);
-      walker->memory = malloc (needed_bytes);
-      walker->memory_bytes = walker->memory != NULL ? needed_bytes : 0;
-      if (walker->memory == NULL)
-        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
-                              walker->report->file.path);
+      walker->memory = lns_realloc (walker->memory, needed_bytes, 1);
+      walker->memory_bytes = needed_bytes;
     }
   if (!_lns_chunk_decode (&reading->view, walker->column_mask, walker->memory, &walker->chunk,
                           &cause))

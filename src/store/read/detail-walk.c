@@ -5,7 +5,7 @@
 
 #include "src/store/read/detail-walk.h"
 
-#include <stdlib.h>
+#include "src/base/array.h"
 
 /* An opened node, and which children are its own. */
 typedef struct
@@ -15,11 +15,7 @@ typedef struct
   uint64_t first, end; /* nodes of the level below, or events                                   */
 } Opened;
 
-typedef struct
-{
-  Opened *items;
-  size_t n, n_allocated;
-} OpenedList;
+typedef LNS_ARRAY (Opened) OpenedList;
 
 typedef struct
 {
@@ -48,25 +44,6 @@ is_cancelled (Walk *walk)
   return true;
 }
 
-static bool
-add_opened (Walk *walk, const Opened *opened)
-{
-  OpenedList *list = &walk->opened_here;
-
-  if (list->n == list->n_allocated)
-    {
-      size_t n_allocated = list->n_allocated > 0 ? 2 * list->n_allocated : 256;
-      Opened *items = reallocarray (list->items, n_allocated, sizeof *items);
-      if (items == NULL)
-        return lns_error_set (walk->error, LNS_ERROR_NO_MEMORY, 0,
-                              "%s: not enough memory to read it", walk->report->file.path);
-      list->items = items;
-      list->n_allocated = n_allocated;
-    }
-  list->items[list->n++] = *opened;
-  return true;
-}
-
 /* Visits node ORDINAL of LEVEL. */
 static bool
 visit (Walk *walk, const LnsNode *node, uint32_t level, uint64_t ordinal)
@@ -81,8 +58,13 @@ visit (Walk *walk, const LnsNode *node, uint32_t level, uint64_t ordinal)
   const uint64_t each = level > 1 ? LNS_NODE_FANOUT : LNS_NODE_LEAF;
   const uint64_t n_children =
       level > 1 ? (n_events - 1) / lns_node_events (level - 1) + 1 : n_events;
-  return add_opened (walk,
-                     &(Opened){ *node, n_events, ordinal * each, ordinal * each + n_children });
+  /* A small file may claim more nodes that are to be opened than there is memory: an error, not the process's end. */
+  Opened *opened = lns_array_try_add (&walk->opened_here);
+  if (opened == NULL)
+    return lns_error_set (walk->error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
+                          walk->report->file.path);
+  *opened = (Opened){ *node, n_events, ordinal * each, ordinal * each + n_children };
+  return true;
 }
 
 /* Visits the children of what was opened, which are nodes of LEVEL ≥ 1. */
@@ -230,7 +212,7 @@ _lns_detail_walk (LnsReport *report,
     ok = visit_events (&walk);
 
   atomic_fetch_add_explicit (&report->nodes_visited, walk.n_visited, memory_order_relaxed);
-  free (walk.opened.items);
-  free (walk.opened_here.items);
+  lns_array_clear (&walk.opened);
+  lns_array_clear (&walk.opened_here);
   return ok;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/base/saturate.h"
 #include "src/store/read/facet-private.h"
 #include "src/store/read/report-private.h"
@@ -105,18 +106,17 @@ key_of (const Build *build, const Keys *keys, const LnsChunk *chunk, uint32_t i)
 /* --- What there is ---------------------------------------------------------------------------- */
 
 static bool
-add_totals (Build *build, uint32_t lane, Total *totals)
+add_totals (Build *build, uint32_t lane, Total *totals, LnsError *error)
 {
   const Keys keys = keys_of (build, lane);
   LnsChunkWalker *walker = lns_chunk_walker_new (build->report, lane, keys.mask);
-  LnsError error = { 0 };
-  const LnsChunk *chunk = NULL;
-  bool more = walker != NULL;
+  LnsError cause = { 0 };
+  bool more = true;
   while (more && !is_cancelled (build))
     {
-      error = (LnsError){ 0 };
-      chunk = lns_chunk_walker_next (walker, &error);
-      more = chunk != NULL || error.domain == LNS_ERROR_FORMAT;
+      cause = (LnsError){ 0 };
+      const LnsChunk *chunk = lns_chunk_walker_next (walker, &cause);
+      more = chunk != NULL || cause.domain == LNS_ERROR_FORMAT;
       for (uint32_t i = 0; chunk != NULL && i < chunk->n; i++)
         {
           const uint32_t key = key_of (build, &keys, chunk, i);
@@ -127,7 +127,8 @@ add_totals (Build *build, uint32_t lane, Total *totals)
         }
     }
   lns_chunk_walker_free (walker);
-  return walker != NULL && error.domain == LNS_ERROR_NONE;
+  return cause.domain == LNS_ERROR_NONE ||
+         lns_error_set (error, cause.domain, cause.code, "%s", cause.message);
 }
 
 static int
@@ -140,7 +141,7 @@ compare_totals (const void *a, const void *b)
 }
 
 /* Gives the keys that occur their facets. */
-static bool
+static void
 choose_facets (Build *build, Total *totals)
 {
   LnsFacetSet *set = build->set;
@@ -154,10 +155,8 @@ choose_facets (Build *build, Total *totals)
   qsort (totals, n, sizeof *totals, compare_totals);
   const bool has_others = n > LNS_FACETS_MAX + 1;
   set->n_facets = has_others ? LNS_FACETS_MAX + 1 : n;
-  set->facets = calloc (set->n_facets + 1, sizeof *set->facets);
-  set->data = calloc (set->n_facets + 1, sizeof *set->data);
-  if (set->facets == NULL || set->data == NULL)
-    return false;
+  set->facets = lns_calloc (set->n_facets, sizeof *set->facets);
+  set->data = lns_calloc (set->n_facets, sizeof *set->data);
   for (uint32_t i = 0; i < n; i++)
     {
       const uint32_t index = has_others && i > LNS_FACETS_MAX ? LNS_FACETS_MAX : i;
@@ -167,35 +166,15 @@ choose_facets (Build *build, Total *totals)
       facet->n_keys++;
       facet->total_ns = lns_sum (facet->total_ns, totals[i].total_ns);
     }
-  return true;
 }
 
 /* --- Facets ----------------------------------------------------------------------------------- */
 
-static LnsFacetNode *
-add_node (LnsFacetLevel *level)
-{
-  if (level->n == level->n_allocated)
-    {
-      const uint64_t n = level->n_allocated > 0 ? 2 * level->n_allocated : 16;
-      LnsFacetNode *nodes = reallocarray (level->nodes, n, sizeof *nodes);
-      if (nodes == NULL)
-        return NULL;
-      level->nodes = nodes;
-      level->n_allocated = n;
-    }
-  return &level->nodes[level->n++];
-}
-
-static bool
+static void
 close_block (Growing *growing)
 {
-  LnsFacetNode *node = add_node (&growing->data->levels[0]);
-  if (node == NULL)
-    return false;
-  *node = growing->block;
+  *lns_array_add (&growing->data->levels[0]) = growing->block;
   growing->n_block = 0;
-  return true;
 }
 
 static inline void
@@ -224,6 +203,7 @@ vote (uint32_t *name, int64_t *weight_ns, uint32_t other, int64_t ns)
     *weight_ns -= ns;
 }
 
+/* False where there is no memory for the list of events. It is larger than the nodes, so it meets the bound first. */
 static bool
 add_event (Build *build, Growing *growing, const Cursor *cursor)
 {
@@ -268,25 +248,25 @@ add_event (Build *build, Growing *growing, const Cursor *cursor)
   facet->n_events++;
   facet->busy_ns += busy_ns;
   facet->end_ns = growing->reached_ns;
-  return (++growing->n_block < LNS_FACET_BLOCK || close_block (growing)) && !data->events.failed;
+  if (++growing->n_block == LNS_FACET_BLOCK)
+    close_block (growing);
+  return !data->events.failed;
 }
 
 /* Puts the nodes of LEVEL together to those of the next one. */
-static bool
+static void
 grow_level (LnsFacetData *data, unsigned level)
 {
   const LnsFacetLevel *below = &data->levels[level];
   for (uint64_t first = 0; first < below->n; first += LNS_FACET_FANOUT)
     {
-      LnsFacetNode *node = add_node (&data->levels[level + 1]);
+      LnsFacetNode *node = lns_array_add (&data->levels[level + 1]);
       int64_t weight_ns = 0;
-      if (node == NULL)
-        return false;
-      *node = (LnsFacetNode){ .start_ns = below->nodes[first].start_ns,
-                              .name = below->nodes[first].name };
+      node->start_ns = below->items[first].start_ns;
+      node->name = below->items[first].name;
       for (uint64_t i = first; i < below->n && i < first + LNS_FACET_FANOUT; i++)
         {
-          const LnsFacetNode *child = &below->nodes[i];
+          const LnsFacetNode *child = &below->items[i];
           vote (&node->name, &weight_ns, child->name, child->busy_ns);
           node->busy_ns += child->busy_ns;
           node->end_ns = child->end_ns;
@@ -294,20 +274,17 @@ grow_level (LnsFacetData *data, unsigned level)
         }
     }
   data->n_levels = level + 2;
-  return true;
 }
 
-static bool
+static void
 finish_facet (Growing *growing)
 {
   LnsFacetData *data = growing->data;
-  if (growing->n_block > 0 && !close_block (growing))
-    return false;
+  if (growing->n_block > 0)
+    close_block (growing);
   data->n_levels = 1;
   while (data->levels[data->n_levels - 1].n > LNS_NODE_TOP && data->n_levels < LNS_FACET_LEVELS)
-    if (!grow_level (data, data->n_levels - 1))
-      return false;
-  return true;
+    grow_level (data, data->n_levels - 1);
 }
 
 /* --- Merging ---------------------------------------------------------------------------------- */
@@ -360,30 +337,27 @@ sink (Build *build, uint32_t at)
     }
 }
 
-static bool
+static void
 open_cursors (Build *build)
 {
   const LnsFacetSet *set = build->set;
-  build->heap = calloc (set->n_lanes + 1, sizeof *build->heap);
-  for (uint32_t i = 0; build->heap != NULL && i < set->n_lanes; i++)
+  build->heap = lns_calloc (set->n_lanes, sizeof *build->heap);
+  for (uint32_t i = 0; i < set->n_lanes; i++)
     {
       const Keys keys = keys_of (build, set->lanes[i]);
       Cursor cursor = { lns_chunk_walker_new (build->report, set->lanes[i], keys.mask), NULL, 0, i,
                         keys };
-      if (cursor.walker == NULL)
-        return false;
       if (advance (&cursor))
         build->heap[build->n_heap++] = cursor;
       else
         lns_chunk_walker_free (cursor.walker);
     }
-  for (uint32_t i = build->n_heap / 2; build->heap != NULL && i > 0; i--)
+  for (uint32_t i = build->n_heap / 2; i > 0; i--)
     sink (build, i - 1);
-  return build->heap != NULL;
 }
 
 static bool
-merge (Build *build)
+merge (Build *build, LnsError *error)
 {
   for (uint64_t n = 0; build->n_heap > 0; n++)
     {
@@ -391,7 +365,9 @@ merge (Build *build)
       const uint32_t key = key_of (build, &first->keys, first->chunk, first->i);
       if (key != NO_KEY && build->facet_of[key] != NO_KEY &&
           !add_event (build, &build->growing[build->facet_of[key]], first))
-        return false;
+        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                              "%s: not enough memory to group its events",
+                              build->report->file.path);
       if ((n & 4095) == 0 && is_cancelled (build))
         return false;
       if (!advance (first))
@@ -406,36 +382,32 @@ merge (Build *build)
 
 /* --- The set ---------------------------------------------------------------------------------- */
 
-static bool
+static void
 prepare_facets (Build *build)
 {
   LnsFacetSet *set = build->set;
-  build->growing = calloc (set->n_facets + 1, sizeof *build->growing);
-  for (uint32_t i = 0; build->growing != NULL && i < set->n_facets; i++)
+  build->growing = lns_calloc (set->n_facets, sizeof *build->growing);
+  for (uint32_t i = 0; i < set->n_facets; i++)
     {
       Growing *growing = &build->growing[i];
       growing->data = &set->data[i];
-      growing->last = calloc (set->n_lanes, sizeof *growing->last);
-      growing->last_block = calloc (set->n_lanes, sizeof *growing->last_block);
-      if (growing->last == NULL || growing->last_block == NULL)
-        return false;
+      growing->last = lns_calloc (set->n_lanes, sizeof *growing->last);
+      growing->last_block = lns_calloc (set->n_lanes, sizeof *growing->last_block);
     }
-  return build->growing != NULL;
 }
 
 static bool
-count_keys (Build *build)
+count_keys (Build *build, LnsError *error)
 {
   const LnsFacetSet *set = build->set;
   build->n_keys = set->by == LNS_FACET_BY_NOTHING  ? 1
                   : set->by == LNS_FACET_BY_KERNEL ? build->n_strings + 1
                                                    : N_COPY_KINDS;
-  Total *totals = calloc (build->n_keys, sizeof *totals);
-  build->facet_of = malloc (build->n_keys * sizeof *build->facet_of);
-  bool ok = totals != NULL && build->facet_of != NULL;
-  if (ok)
-    memset (build->facet_of, 255, build->n_keys * sizeof *build->facet_of);
-  if (ok && set->by == LNS_FACET_BY_NOTHING)
+  Total *totals = lns_calloc (build->n_keys, sizeof *totals);
+  build->facet_of = lns_realloc (NULL, build->n_keys, sizeof *build->facet_of);
+  memset (build->facet_of, 255, build->n_keys * sizeof *build->facet_of);
+  bool ok = true;
+  if (set->by == LNS_FACET_BY_NOTHING)
     for (uint32_t i = 0; i < set->n_lanes; i++) /* known without reading */
       {
         const LnsLaneInfo *info = lns_report_lane_info (build->report, set->lanes[i]);
@@ -444,8 +416,9 @@ count_keys (Build *build)
       }
   else
     for (uint32_t i = 0; ok && i < set->n_lanes; i++)
-      ok = add_totals (build, set->lanes[i], totals);
-  ok = ok && choose_facets (build, totals);
+      ok = add_totals (build, set->lanes[i], totals, error);
+  if (ok)
+    choose_facets (build, totals);
   free (totals);
   return ok;
 }
@@ -473,35 +446,33 @@ lns_facet_set_new (LnsReport *report,
                    const atomic_bool *cancel,
                    LnsError *error)
 {
-  Build build = { .report = report, .cancel = cancel, .n_strings = lns_report_n_strings (report) };
-  LnsFacetSet *set = calloc (1, sizeof *set);
+  LnsFacetSet *set = lns_calloc (1, sizeof *set);
+  Build build = {
+    .report = report, .set = set, .cancel = cancel, .n_strings = lns_report_n_strings (report)
+  };
   build.launches = lns_report_launches (report, &build.n_launches);
-  bool ok = set != NULL && (set->lanes = calloc (n_lanes + 1, sizeof *lanes)) != NULL;
+  set->refs = 1;
+  set->report = report;
+  set->by = by;
+  set->n_lanes = n_lanes;
+  set->lanes = lns_memdup (lanes, n_lanes * sizeof *lanes);
+  bool ok = count_keys (&build, error);
   if (ok)
     {
-      memcpy (set->lanes, lanes, n_lanes * sizeof *lanes);
-      set->refs = 1;
-      set->report = report;
-      set->by = by;
-      set->n_lanes = n_lanes;
-      build.set = set;
-      ok =
-          count_keys (&build) && prepare_facets (&build) && open_cursors (&build) && merge (&build);
-      for (uint32_t i = 0; ok && i < set->n_facets; i++)
-        {
-          ok = finish_facet (&build.growing[i]);
-          set->facets[i] = set->data[i].facet;
-        }
-      clear_build (&build);
+      prepare_facets (&build);
+      open_cursors (&build);
+      ok = merge (&build, error);
     }
+  for (uint32_t i = 0; ok && i < set->n_facets; i++)
+    {
+      finish_facet (&build.growing[i]);
+      set->facets[i] = set->data[i].facet;
+    }
+  clear_build (&build);
   if (ok)
     return set;
   if (is_cancelled (&build))
     lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: reading it was cancelled",
-                   report->file.path);
-  else
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   "%s: cannot group its events, because a lane cannot be read or memory is short",
                    report->file.path);
   lns_facet_set_unref (set);
   return NULL;

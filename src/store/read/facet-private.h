@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "src/base/array.h"
 #include "src/base/buffer.h"
 #include "src/store/read/facet.h"
 
@@ -25,11 +26,7 @@ typedef struct
   uint32_t flags; /* of all events, or-ed                                                      */
 } LnsFacetNode;
 
-typedef struct
-{
-  LnsFacetNode *nodes;
-  uint64_t n, n_allocated;
-} LnsFacetLevel;
+typedef LNS_ARRAY (LnsFacetNode) LnsFacetLevel;
 
 typedef struct
 {

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "src/base/memory.h"
 #include "src/store/read/detail-walk.h"
 #include "src/store/read/facet-private.h"
 #include "src/store/read/pixels-private.h"
@@ -27,7 +28,7 @@ lns_facet_set_unref (LnsFacetSet *set)
     {
       lns_buffer_clear (&set->data[i].events);
       for (unsigned level = 0; level < LNS_FACET_LEVELS; level++)
-        free (set->data[i].levels[level].nodes);
+        lns_array_clear (&set->data[i].levels[level]);
     }
   free (set->data);
   free (set->facets);
@@ -73,7 +74,7 @@ read_block (const LnsFacetSet *set,
 {
   const uint64_t n_left = data->facet.n_events - block * LNS_FACET_BLOCK;
   const unsigned n = n_left < LNS_FACET_BLOCK ? (unsigned)n_left : LNS_FACET_BLOCK;
-  const uint8_t *at = data->events.bytes + data->levels[0].nodes[block].at;
+  const uint8_t *at = data->events.bytes + data->levels[0].items[block].at;
   for (unsigned i = 0; i < n; i++)
     {
       const uint32_t source = set->n_lanes > 1 ? (uint32_t)take_number (&at) : 0;
@@ -115,7 +116,7 @@ lns_facet_find (const LnsFacetSet *set, uint32_t index, int64_t time_ns)
   while (low < high)
     {
       const uint64_t middle = low + (high - low) / 2;
-      if (blocks->nodes[middle].end_ns < time_ns)
+      if (blocks->items[middle].end_ns < time_ns)
         low = middle + 1;
       else
         high = middle;
@@ -175,7 +176,7 @@ static bool
 visit_events (Walk *walk, uint64_t block, const LnsNode *node, uint64_t n_events)
 {
   LnsFacetEvent events[LNS_FACET_BLOCK];
-  const LnsFacetNode *blocks = walk->data->levels[0].nodes;
+  const LnsFacetNode *blocks = walk->data->levels[0].items;
   const unsigned n = read_block (walk->set, walk->data, block, events);
   int64_t reached_ns = block > 0 ? blocks[block - 1].end_ns : INT64_MIN;
   for (unsigned i = 0; i < n; i++)
@@ -202,7 +203,7 @@ visit_events (Walk *walk, uint64_t block, const LnsNode *node, uint64_t n_events
 static bool
 visit (Walk *walk, unsigned level, uint64_t index)
 {
-  const LnsFacetNode *it = &walk->data->levels[level].nodes[index];
+  const LnsFacetNode *it = &walk->data->levels[level].items[index];
   const LnsNode node = { .start_ns = it->start_ns,
                          .end_ns = it->end_ns,
                          .busy_ns = it->busy_ns,
@@ -232,10 +233,7 @@ walk_facet (void *source, const LnsDetailVisitor *visitor, LnsError *error)
   Walk walk = *(Walk *)source;
   walk.visitor = visitor;
   walk.error = error;
-  walk.chunks = calloc (walk.set->n_lanes + 1, sizeof *walk.chunks);
-  if (walk.chunks == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to show it",
-                          walk.set->report->file.path);
+  walk.chunks = lns_calloc (walk.set->n_lanes, sizeof *walk.chunks);
   const unsigned top = walk.data->n_levels - 1;
   bool ok = !is_cancelled (&walk);
   for (uint64_t i = 0; ok && i < walk.data->levels[top].n; i++)

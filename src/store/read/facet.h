@@ -41,7 +41,7 @@ typedef struct LnsFacetSet LnsFacetSet;
 
 /* Reads the N_LANES different LANES of REPORT, which must outlive the set, and tells their events
  * apart BY something. Blocks: for a worker. Damaged chunks are left out. NULL and ERROR where CANCEL
- * (may be NULL) became true or memory ran out. O(events × log lanes). */
+ * (may be NULL) became true, a lane cannot be read or its events are too many to hold. O(events × log lanes). */
 LnsFacetSet *lns_facet_set_new (LnsReport *report,
                                 const uint32_t *lanes,
                                 uint32_t n_lanes,

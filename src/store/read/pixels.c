@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/store/read/detail-walk.h"
 #include "src/store/read/pixels-private.h"
 
@@ -197,7 +198,8 @@ rest_cb (void *data, const LnsNode *node, uint64_t n_events, int64_t from_ns)
     cover_node (paint, node, n_events, from_ns);
 }
 
-/* Appends to the listed events. */
+/* Appends to the listed events. A small file may hold more of them than there is memory: an error, not the process's
+ * end. */
 static void
 list_event (Paint *paint, const LnsPixelEvent *event)
 {
@@ -285,27 +287,24 @@ events_cb (void *data, const LnsChunk *chunk, uint32_t first, uint32_t end)
     }
 }
 
-static bool
-prepare (LnsPixelResult *result, uint32_t n_px, float **ret_weights)
+/* Empties the result for N_PX pixels, and makes their weights. */
+static void
+prepare (Paint *paint, uint32_t n_px)
 {
+  LnsPixelResult *result = paint->result;
+
   if (n_px > result->n_px_allocated)
     {
-      LnsPixel *pixels = reallocarray (result->pixels, n_px, sizeof *pixels);
-      if (pixels == NULL)
-        return false;
-      result->pixels = pixels;
+      result->pixels = lns_realloc (result->pixels, n_px, sizeof *result->pixels);
       result->n_px_allocated = n_px;
     }
-  *ret_weights = malloc (n_px * sizeof **ret_weights);
-  if (*ret_weights == NULL)
-    return false;
+  paint->weights = lns_realloc (NULL, n_px, sizeof *paint->weights);
   memset (result->pixels, 0, n_px * sizeof *result->pixels);
   for (uint32_t p = 0; p < n_px; p++)
-    (*ret_weights)[p] = -1;
+    paint->weights[p] = -1;
   result->n_px = n_px;
   result->n_events = 0;
   result->coarse = false;
-  return true;
 }
 
 bool
@@ -323,9 +322,7 @@ _lns_pixels_fill (LnsReport *report,
 
   if (!_lns_pixel_scale_init (&paint.scale, report, query, error))
     return false;
-  if (!prepare (result, query->n_px, &paint.weights))
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to show it",
-                          report->file.path);
+  prepare (&paint, query->n_px);
   const LnsDetailVisitor visitor = {
     .node = node_cb,
     .events = events_cb,

@@ -61,8 +61,8 @@ typedef struct
 } LnsPixelResult;
 
 /* Fills RESULT with what LANE shows in QUERY's window, its open event included. False and ERROR where
- * QUERY is no window, a chunk is damaged, memory ran out or the query was cancelled: RESULT is then
- * undefined but can be used again. Any thread, each with its own RESULT. */
+ * QUERY is no window, a chunk is damaged, there is no memory for all events that are to be listed, or the query was
+ * cancelled: RESULT is then undefined but can be used again. Any thread, each with its own RESULT. */
 bool lns_report_query_pixels (LnsReport *report,
                               uint32_t lane,
                               const LnsPixelQuery *query,

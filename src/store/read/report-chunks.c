@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/store/format/event-codec.h"
 #include "src/store/read/report-private.h"
 
@@ -113,7 +114,7 @@ _lns_report_begin_chunk (LnsReport *report,
   if (lane_index == NULL)
     return false;
   const LnsLevelIndex *level_index = &lane_index->levels[level];
-  const LnsIndexEntry *entry = &level_index->entries[index];
+  const LnsIndexEntry *entry = &level_index->entries.items[index];
   *ret_reading = (LnsChunkReading){ .connection = NULL };
   if (entry->row == LNS_ROW_TAIL)
     {
@@ -192,17 +193,13 @@ load_events (LnsReport *report,
   if (!_lns_report_begin_chunk (report, connection, lane, 0, index, &reading, error))
     return NULL;
   const size_t memory_bytes = _lns_chunk_columns_bytes (&reading.view, column_mask);
-  EventChunk *chunk = malloc (sizeof *chunk + memory_bytes);
-  bool ok = chunk != NULL;
-  if (!ok)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
-                   report->file.path);
-  else if (!_lns_chunk_decode (&reading.view, column_mask, chunk->memory, &chunk->chunk, &cause))
-    ok = decode_failed (report, &cause, error);
+  EventChunk *chunk = lns_realloc (NULL, sizeof *chunk + memory_bytes, 1);
+  bool ok = _lns_chunk_decode (&reading.view, column_mask, chunk->memory, &chunk->chunk, &cause) ||
+            decode_failed (report, &cause, error);
   _lns_report_end_chunk (&reading);
   if (ok)
     {
-      const LnsIndexEntry *entry = &report->lanes[lane].index->levels[0].entries[index];
+      const LnsIndexEntry *entry = &report->lanes[lane].index->levels[0].entries.items[index];
       const uint32_t last = chunk->chunk.n - 1;
       if (!times_fit (entry, chunk->chunk.start_ns[last] + chunk->chunk.duration_ns[last]))
         ok = _lns_report_file_damaged (&report->file, error,
@@ -222,34 +219,20 @@ load_events (LnsReport *report,
 
 /* The open event as a chunk of its own. */
 static EventChunk *
-make_open (LnsReport *report, uint32_t lane, LnsError *error)
+make_open (const LnsReport *report, uint32_t lane)
 {
   const LnsLaneState *state = &report->lanes[lane];
-  struct
-  {
-    LnsEvent event;
-  } * copy;
-  EventChunk *chunk = malloc (sizeof *chunk + sizeof *copy);
+  EventChunk *chunk = lns_calloc (1, sizeof *chunk + sizeof (LnsEvent));
+  LnsEvent *copy = (void *)chunk->memory;
 
-  if (chunk == NULL)
-    {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
-                     report->file.path);
-      return NULL;
-    }
-  copy = (void *)chunk->memory;
-  copy->event = state->open;
+  *copy = state->open;
   chunk->item = (LnsCacheItem){ .size_bytes = sizeof *chunk + sizeof *copy, .refs = 1 };
-  chunk->chunk = (LnsChunk){ lane,
-                             1,
-                             state->n_closed,
-                             &copy->event.start_ns,
-                             &copy->event.duration_ns,
-                             &copy->event.name,
-                             &copy->event.flags,
-                             { NULL } };
+  chunk->chunk = (LnsChunk){
+    lane,         1,       state->n_closed, &copy->start_ns, &copy->duration_ns, &copy->name,
+    &copy->flags, { NULL }
+  };
   for (int i = 0; i < LNS_EXTRA_MAX; i++)
-    chunk->chunk.extra[i] = copy->event.extra[i] != 0 ? &copy->event.extra[i] : NULL;
+    chunk->chunk.extra[i] = copy->extra[i] != 0 ? &copy->extra[i] : NULL;
   return chunk;
 }
 
@@ -267,15 +250,11 @@ _lns_report_event_chunk (LnsReport *report,
                      report->file.path, index, lane);
       return NULL;
     }
-  EventChunk *chunk;
   if (index == report->lanes[lane].n_chunks)
-    {
-      chunk = make_open (report, lane, error);
-      return chunk != NULL ? &chunk->chunk : NULL;
-    }
+    return &make_open (report, lane)->chunk;
   column_mask = _lns_lane_kind_mask (report->lanes[lane].kind, column_mask);
-  chunk = (EventChunk *)_lns_chunk_cache_get (report->cache, (LnsChunkKey){ lane, 0, index },
-                                              column_mask, &column_mask);
+  EventChunk *chunk = (EventChunk *)_lns_chunk_cache_get (
+      report->cache, (LnsChunkKey){ lane, 0, index }, column_mask, &column_mask);
   if (chunk == NULL && !cached_only)
     {
       LnsConnection *connection = _lns_report_file_take (&report->file, error);
@@ -319,21 +298,15 @@ load_nodes (LnsReport *report, LnsChunkKey key, LnsError *error)
     {
       const uint32_t n = reading.view.header.n;
       const size_t size_bytes = sizeof *chunk + n * sizeof *chunk->nodes;
-      chunk = malloc (size_bytes);
-      if (chunk == NULL)
-        lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
-                       report->file.path);
-      else
+      chunk = lns_realloc (NULL, size_bytes, 1);
+      chunk->item = (LnsCacheItem){ .key = key, .size_bytes = size_bytes, .refs = 1 };
+      chunk->first = reading.view.header.first;
+      chunk->n = n;
+      if (!lns_nodes_decode (&reading.view, chunk->nodes, &cause))
         {
-          chunk->item = (LnsCacheItem){ .key = key, .size_bytes = size_bytes, .refs = 1 };
-          chunk->first = reading.view.header.first;
-          chunk->n = n;
-          if (!lns_nodes_decode (&reading.view, chunk->nodes, &cause))
-            {
-              decode_failed (report, &cause, error);
-              free (chunk);
-              chunk = NULL;
-            }
+          decode_failed (report, &cause, error);
+          free (chunk);
+          chunk = NULL;
         }
       _lns_report_end_chunk (&reading);
     }
@@ -365,12 +338,12 @@ _lns_report_node_chunk (LnsReport *report,
 uint32_t
 _lns_level_index_of (const LnsLevelIndex *level, uint64_t ordinal)
 {
-  uint32_t low = 0, high = level->n_entries - 1;
+  uint32_t low = 0, high = (uint32_t)level->entries.n - 1;
 
   while (low < high)
     {
       uint32_t middle = low + (high - low + 1) / 2;
-      if (level->entries[middle].first <= ordinal)
+      if (level->entries.items[middle].first <= ordinal)
         low = middle;
       else
         high = middle - 1;
@@ -401,19 +374,19 @@ lns_report_find (
   if (index == NULL)
     return false;
   const LnsLaneState *state = &report->lanes[lane];
-  const LnsLevelIndex *events = &index->levels[0];
+  const LnsIndexEntries *events = &index->levels[0].entries;
   /* The first chunk that reaches to TIME_NS: all before it end earlier. */
-  uint32_t low = 0, high = events->n_entries;
+  uint32_t low = 0, high = (uint32_t)events->n;
   while (low < high)
     {
       uint32_t middle = low + (high - low) / 2;
-      if (events->entries[middle].end_ns < time_ns)
+      if (events->items[middle].end_ns < time_ns)
         low = middle + 1;
       else
         high = middle;
     }
   *ret_ordinal = state->n_closed;
-  if (low < events->n_entries)
+  if (low < events->n)
     {
       const LnsChunk *chunk =
           lns_report_chunk (report, lane, low, LNS_COLUMN_BIT (LNS_COLUMN_START), error);
@@ -483,17 +456,17 @@ lns_report_find_correlation (LnsReport *report,
       lns_lane_kind_extra (report->lanes[lane].kind, LNS_COLUMN_CORRELATION) < 0)
     return true;
   /* The first chunk that, with those before it, reaches up to the id. */
-  const LnsLevelIndex *events = &index->levels[0];
-  uint32_t low = lns_report_chunk_of (report, lane, from), high = events->n_entries;
+  const LnsIndexEntries *events = &index->levels[0].entries;
+  uint32_t low = lns_report_chunk_of (report, lane, from), high = (uint32_t)events->n;
   while (low < high)
     {
       uint32_t middle = low + (high - low) / 2;
-      if (events->entries[middle].up_to < correlation)
+      if (events->items[middle].up_to < correlation)
         low = middle + 1;
       else
         high = middle;
     }
-  for (; low < events->n_entries && events->entries[low].from <= correlation; low++)
+  for (; low < events->n && events->items[low].from <= correlation; low++)
     if (!find_in_chunk (report, lane, low, correlation, from, ret_ordinal, error) ||
         *ret_ordinal != n_events)
       return *ret_ordinal != n_events;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/store/read/correlation.h"
 #include "src/store/format/event-codec.h"
 #include "src/store/read/report-private.h"
@@ -27,7 +28,7 @@ free_index (LnsLaneIndex *index)
     return;
   for (unsigned level = 0; level <= LNS_NODE_LEVELS; level++)
     {
-      free (index->levels[level].entries);
+      lns_array_clear (&index->levels[level].entries);
       free (index->levels[level].tail.bytes);
     }
   free (index);
@@ -301,24 +302,11 @@ _lns_report_read_lanes (LnsReport *report,
   return true;
 }
 
-/* Appends ENTRY to LEVEL. */
-static bool
-add_entry (const LnsReport *report, LnsLevelIndex *level, LnsIndexEntry entry, LnsError *error)
+static void
+add_entry (LnsLevelIndex *level, LnsIndexEntry entry)
 {
-  if (level->n_entries == level->n_allocated)
-    {
-      uint32_t n_allocated = level->n_allocated < 8 ? 8 : level->n_allocated * 2;
-      LnsIndexEntry *entries = n_allocated > level->n_entries
-                                   ? reallocarray (level->entries, n_allocated, sizeof *entries)
-                                   : NULL;
-      if (entries == NULL)
-        return no_memory (report, error);
-      level->entries = entries;
-      level->n_allocated = n_allocated;
-    }
-  level->entries[level->n_entries++] = entry;
+  *lns_array_add (&level->entries) = entry;
   level->n += entry.n;
-  return true;
 }
 
 /* Reads the rows of LANE in lns_chunk_index up to LIMITS, the ordinals where the tails begin: what
@@ -356,13 +344,14 @@ read_entries (LnsReport *report,
       if (first >= 0 && (uint64_t)first >= limits[level_number])
         continue;
       const LnsIndexEntry *last =
-          level->n_entries > 0 ? &level->entries[level->n_entries - 1] : NULL;
-      if (sequence != level->n_entries || first < 0 || (uint64_t)first != level->n || n < 1 ||
-          n > LNS_CHUNK_MAX_EVENTS || start_ns < LNS_TIME_MIN || start_ns > end_ns ||
-          end_ns > LNS_TIME_MAX || (last != NULL && start_ns < last->end_ns))
+          level->entries.n > 0 ? &level->entries.items[level->entries.n - 1] : NULL;
+      if (sequence != (int64_t)level->entries.n || sequence >= UINT32_MAX - 2 || first < 0 ||
+          (uint64_t)first != level->n || n < 1 || n > LNS_CHUNK_MAX_EVENTS ||
+          start_ns < LNS_TIME_MIN || start_ns > end_ns || end_ns > LNS_TIME_MAX ||
+          (last != NULL && start_ns < last->end_ns))
         return _lns_report_file_damaged (&report->file, error,
-                                         "chunk %u of level %lld of lane %u is missing",
-                                         level->n_entries, (long long)level_number, lane);
+                                         "chunk %zu of level %lld of lane %u is missing",
+                                         level->entries.n, (long long)level_number, lane);
       LnsIndexEntry entry = {
         (uint64_t)first, start_ns,   end_ns, sqlite3_column_int64 (statement, 6), 0,
         UINT64_MAX,      (uint32_t)n
@@ -372,8 +361,7 @@ read_entries (LnsReport *report,
           entry.from = (uint64_t)sqlite3_column_int64 (statement, 7);
           entry.up_to = (uint64_t)sqlite3_column_int64 (statement, 8);
         }
-      if (!add_entry (report, level, entry, error))
-        return false;
+      add_entry (level, entry);
     }
   if (step != SQLITE_DONE)
     return _lns_report_file_sqlite_error (&report->file, connection, error);
@@ -388,6 +376,7 @@ finish_level (
   const LnsLaneState *state = &report->lanes[lane];
   const uint64_t n_needed =
       level_number == 0 ? state->n_closed : nodes_for (state->n_closed, level_number);
+  LnsIndexEntries *entries = &level->entries;
   LnsChunkHeader header;
 
   if (level->tail.bytes != NULL &&
@@ -401,18 +390,17 @@ finish_level (
                                          level_number, lane);
       if (header.n > LNS_CHUNK_MAX_EVENTS || header.start_ns < LNS_TIME_MIN ||
           header.start_ns > state->end_ns ||
-          (level->n_entries > 0 && header.start_ns < level->entries[level->n_entries - 1].end_ns))
+          (entries->n > 0 && header.start_ns < entries->items[entries->n - 1].end_ns))
         return _lns_report_file_damaged (&report->file, error, "the tail of lane %u", lane);
-      if (!add_entry (report, level, entry, error))
-        return false;
+      add_entry (level, entry);
     }
-  for (uint32_t i = 1; i < level->n_entries; i++)
-    if (level->entries[i].up_to < level->entries[i - 1].up_to)
-      level->entries[i].up_to = level->entries[i - 1].up_to;
-  for (uint32_t i = level->n_entries; i > 1; i--)
-    if (level->entries[i - 2].from > level->entries[i - 1].from)
-      level->entries[i - 2].from = level->entries[i - 1].from;
-  if (level->n != n_needed || (level_number == 0 && level->n_entries != state->n_chunks))
+  for (size_t i = 1; i < entries->n; i++)
+    if (entries->items[i].up_to < entries->items[i - 1].up_to)
+      entries->items[i].up_to = entries->items[i - 1].up_to;
+  for (size_t i = entries->n; i > 1; i--)
+    if (entries->items[i - 2].from > entries->items[i - 1].from)
+      entries->items[i - 2].from = entries->items[i - 1].from;
+  if (level->n != n_needed || (level_number == 0 && entries->n != state->n_chunks))
     return _lns_report_file_damaged (&report->file, error, "level %u of lane %u is incomplete",
                                      level_number, lane);
   return true;
@@ -439,10 +427,7 @@ take_tails (LnsReport *report,
       if (kept == NULL || kept[LNS_TAIL_EVENTS + level].bytes == NULL)
         continue;
       *tail = kept[LNS_TAIL_EVENTS + level];
-      tail->bytes = malloc (tail->size_bytes);
-      if (tail->bytes == NULL)
-        return no_memory (report, error);
-      memcpy (tail->bytes, kept[LNS_TAIL_EVENTS + level].bytes, tail->size_bytes);
+      tail->bytes = lns_memdup (tail->bytes, tail->size_bytes);
     }
   return ok;
 }
@@ -451,14 +436,9 @@ static LnsLaneIndex *
 load_index (LnsReport *report, LnsConnection *connection, uint32_t lane, LnsError *error)
 {
   const LnsLaneState *state = &report->lanes[lane];
-  LnsLaneIndex *index = calloc (1, sizeof *index);
+  LnsLaneIndex *index = lns_calloc (1, sizeof *index);
   uint64_t limits[LNS_NODE_LEVELS + 1] = { 0 };
 
-  if (index == NULL)
-    {
-      no_memory (report, error);
-      return NULL;
-    }
   index->n_levels = state->top_level > 0 ? state->top_level : 1;
   bool ok = state->n_closed == 0 || take_tails (report, connection, lane, index, error);
   for (uint32_t level = 0; level < index->n_levels; level++)

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "src/base/array.h"
 #include "src/store/read/chunk-cache.h"
 #include "src/store/format/chunk-format.h"
 #include "src/store/format/definition-codec.h"
@@ -25,6 +26,8 @@ typedef struct
   uint32_t n;
 } LnsIndexEntry;
 
+typedef LNS_ARRAY (LnsIndexEntry) LnsIndexEntries;
+
 #define LNS_ROW_TAIL INT64_MIN
 
 /* A chunk kept as it lies in the file: of a tail. */
@@ -36,8 +39,7 @@ typedef struct
 
 typedef struct
 {
-  LnsIndexEntry *entries; /* n_entries; owned                                                   */
-  uint32_t n_entries, n_allocated;
+  LnsIndexEntries entries; /* fewer than UINT32_MAX                                             */
   uint64_t n; /* events (without the open one) or nodes of them all                             */
   LnsBlob tail;
 } LnsLevelIndex;
@@ -209,7 +211,7 @@ bool _lns_chunk_decode (const LnsChunkView *view,
                         LnsChunk *ret_chunk,
                         LnsError *error);
 
-/* The index of the entry that holds ordinal FIRST ≤ ORDINAL < n. O(log n_entries). */
+/* The index of the entry that holds ordinal FIRST ≤ ORDINAL < n. O(log entries). */
 uint32_t _lns_level_index_of (const LnsLevelIndex *level, uint64_t ordinal);
 
 /* The steps of opening, in order; each within the opening's read transaction. */

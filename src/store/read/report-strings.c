@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/store/read/report-private.h"
 
 /* What unknown and unreadable ids give. */
@@ -46,22 +47,22 @@ _lns_report_free_strings (LnsReport *report)
     }
 }
 
-/* The slot of ID < n_strings, or NULL where memory ran out or (without MAKE) nothing is there. */
+/* The slot of ID < n_strings. */
 static _Atomic (const LnsReportString *) *
-slot_of (LnsReport *report, uint32_t id, bool make)
+slot_of (LnsReport *report, uint32_t id)
 {
   _Atomic (LnsStringPage *) *at = &report->string_pages[id / LNS_STRINGS_PER_PAGE];
   LnsStringPage *page = atomic_load_explicit (at, memory_order_acquire);
 
-  if (page == NULL && make)
+  if (page == NULL)
     {
-      LnsStringPage *fresh = calloc (1, sizeof *fresh);
-      if (fresh != NULL && atomic_compare_exchange_strong (at, &page, fresh))
+      LnsStringPage *fresh = lns_calloc (1, sizeof *fresh);
+      if (atomic_compare_exchange_strong (at, &page, fresh))
         page = fresh;
       else
         free (fresh);
     }
-  return page != NULL ? &page->strings[id % LNS_STRINGS_PER_PAGE] : NULL;
+  return &page->strings[id % LNS_STRINGS_PER_PAGE];
 }
 
 /* Makes the string known unless another thread was faster. */
@@ -69,20 +70,16 @@ static void
 publish (LnsReport *report, uint32_t id, const LnsReportString *string)
 {
   const LnsReportString *none = NULL;
-  _Atomic (const LnsReportString *) *slot = slot_of (report, id, true);
 
-  if (slot != NULL)
-    atomic_compare_exchange_strong_explicit (slot, &none, string, memory_order_release,
-                                             memory_order_relaxed);
+  atomic_compare_exchange_strong_explicit (slot_of (report, id), &none, string,
+                                           memory_order_release, memory_order_relaxed);
 }
 
 static LnsStringBlock *
 new_block (LnsReport *report, size_t size_bytes)
 {
-  LnsStringBlock *block = malloc (sizeof *block + size_bytes);
+  LnsStringBlock *block = lns_realloc (NULL, sizeof *block + size_bytes, 1);
 
-  if (block == NULL)
-    return NULL;
   block->next = atomic_load_explicit (&report->string_blocks, memory_order_relaxed);
   while (!atomic_compare_exchange_weak_explicit (&report->string_blocks, &block->next, block,
                                                  memory_order_relaxed, memory_order_relaxed))
@@ -142,9 +139,8 @@ keep_chunk (LnsReport *report, const StringChunk *chunk)
   size_t room = 0;
   for (uint32_t i = 0; i < chunk->n; i++)
     room += string_room (string_size (chunk, i));
-  LnsStringBlock *block = new_block (report, room);
-  char *at = block != NULL ? block->bytes : NULL;
-  for (uint32_t i = 0; at != NULL && i < chunk->n && i < report->n_strings - chunk->first; i++)
+  char *at = new_block (report, room)->bytes;
+  for (uint32_t i = 0; i < chunk->n && i < report->n_strings - chunk->first; i++)
     {
       LnsReportString *string = (LnsReportString *)at;
       string->size_bytes = string_size (chunk, i);
@@ -162,14 +158,11 @@ keep_pieces (LnsReport *report, LnsConnection *connection, StringChunk *chunk)
   const uint32_t first = chunk->first;
   const uint64_t total_bytes = chunk->total_bytes;
 
-  /* As many pieces as that must have been defined; else the length is a lie. */
-  if (chunk->n != 1 || total_bytes > UINT32_MAX - 64 ||
+  /* The file holds each byte of it, in as many pieces as that; else the length is a lie. */
+  if (chunk->n != 1 || total_bytes > UINT32_MAX - 64 || total_bytes > report->info.file_bytes ||
       total_bytes / LNS_STRING_PIECE_BYTES > report->n_strings - first)
     return;
-  LnsStringBlock *block = new_block (report, string_room (total_bytes));
-  if (block == NULL)
-    return;
-  LnsReportString *string = (LnsReportString *)block->bytes;
+  LnsReportString *string = (LnsReportString *)new_block (report, string_room (total_bytes))->bytes;
   uint32_t id = first;
   size_t size_bytes = 0;
   for (;;)
@@ -193,16 +186,15 @@ static void
 load (LnsReport *report, uint32_t id)
 {
   LnsConnection *connection = _lns_report_file_take (&report->file, NULL);
-  StringChunk *chunk = malloc (sizeof *chunk);
+  StringChunk chunk;
 
-  if (connection != NULL && chunk != NULL && read_chunk (report, connection, id, chunk))
+  if (connection != NULL && read_chunk (report, connection, id, &chunk))
     {
-      if (chunk->total_bytes > 0)
-        keep_pieces (report, connection, chunk);
+      if (chunk.total_bytes > 0)
+        keep_pieces (report, connection, &chunk);
       else
-        keep_chunk (report, chunk);
+        keep_chunk (report, &chunk);
     }
-  free (chunk);
   if (connection != NULL)
     _lns_report_file_give (&report->file, connection);
   publish (report, id, &empty.string);
@@ -211,18 +203,18 @@ load (LnsReport *report, uint32_t id)
 const char *
 lns_report_string (LnsReport *report, uint32_t id, size_t *ret_size_bytes)
 {
-  const LnsReportString *string = id == 0 || id >= report->n_strings ? &empty.string : NULL;
+  const LnsReportString *string = &empty.string;
 
-  for (int tries = 0; string == NULL && tries < 2; tries++)
+  if (id != 0 && id < report->n_strings)
     {
-      if (tries > 0)
-        load (report, id);
-      _Atomic (const LnsReportString *) *slot = slot_of (report, id, false);
-      if (slot != NULL)
-        string = atomic_load_explicit (slot, memory_order_acquire);
+      _Atomic (const LnsReportString *) *slot = slot_of (report, id);
+      string = atomic_load_explicit (slot, memory_order_acquire);
+      if (string == NULL)
+        {
+          load (report, id);
+          string = atomic_load_explicit (slot, memory_order_acquire);
+        }
     }
-  if (string == NULL)
-    string = &empty.string;
   if (ret_size_bytes != NULL)
     *ret_size_bytes = string->size_bytes;
   return string->bytes;

@@ -9,7 +9,10 @@
  *
  * After lns_report_open () every function may be called from any thread at once; what is returned
  * as `const` lives until lns_report_close (). Files are hostile: a damaged chunk makes the one
- * query fail with LNS_ERROR_FORMAT, never the process. */
+ * query fail with LNS_ERROR_FORMAT, never the process.
+ *
+ * Where memory runs out, lns_report_open () fails with LNS_ERROR_NO_MEMORY, and lns_report_aside () returns NULL: the
+ * writer calls them while a program is recorded. The other functions end the process (src/base/memory.h). */
 
 #pragma once
 
