@@ -144,9 +144,9 @@ find_range (LnsTables *tables,
   const LnsTable *table = lns_table_find ("NVTX_EVENTS");
   const LnsRowConstraint wanted = { LNS_NVTX_TEXT_ID, name, name };
   LnsReport *report = lns_tables_report (tables);
-  LnsRowCursor *rows = lns_row_cursor_new (tables, table, error);
+  LnsRowCursor *rows = lns_row_cursor_new (tables, table);
   uint64_t n = 0;
-  bool row = true, good = rows != NULL && lns_row_cursor_start (rows, &wanted, 1, true, error);
+  bool row = true, good = lns_row_cursor_start (rows, &wanted, 1, true, error);
 
   while (good && row && !*ret_found && (good = lns_row_cursor_next (rows, &row, error)) && row)
     {

@@ -257,7 +257,7 @@ export_table (Export *export, const LnsTable *table, LnsError *error)
 
   if (good && table->source != LNS_ROWS_NONE)
     {
-      copy.rows = lns_row_cursor_new (export->job.tables, table, error);
+      copy.rows = lns_row_cursor_new (export->job.tables, table);
       good = copy_rows (&copy, constraints, n, n == 0, error) &&
              (n == 0 || table->source != LNS_ROWS_NVTX || copy_names (&copy, error));
     }

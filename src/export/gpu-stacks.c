@@ -299,7 +299,7 @@ open_sweep (LnsGpuStacks *stacks,
   sweep->start = lns_table_column (table, "start");
   sweep->end = lns_table_column (table, "end");
   sweep->value = lns_table_column (table, value);
-  sweep->cursor = lns_row_cursor_new (stacks->job->tables, table, error);
+  sweep->cursor = lns_row_cursor_new (stacks->job->tables, table);
   lns_row_cursor_set_columns (sweep->cursor, UINT64_C (1) << sweep->start |
                                                  UINT64_C (1) << sweep->end |
                                                  UINT64_C (1) << sweep->value);

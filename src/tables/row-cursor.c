@@ -355,7 +355,7 @@ lns_row_cursor_set_columns (LnsRowCursor *cursor, uint64_t column_mask)
 }
 
 LnsRowCursor *
-lns_row_cursor_new (LnsTables *tables, const LnsTable *table, LnsError *error)
+lns_row_cursor_new (LnsTables *tables, const LnsTable *table)
 {
   LnsRowCursor *cursor = lns_calloc (1, sizeof *cursor);
   const size_t position = _lns_tables_position (tables, table);

@@ -34,7 +34,7 @@ typedef struct
 bool lns_row_cursor_can_use (const LnsTable *table, int column, bool *ret_only_equal);
 
 /* A cursor over TABLE. TABLES is borrowed. The caller frees the cursor. Never NULL. */
-LnsRowCursor *lns_row_cursor_new (LnsTables *tables, const LnsTable *table, LnsError *error)
+LnsRowCursor *lns_row_cursor_new (LnsTables *tables, const LnsTable *table)
     __attribute__ ((returns_nonnull, warn_unused_result));
 void lns_row_cursor_free (LnsRowCursor *cursor); /* NULL is fine                                */
 

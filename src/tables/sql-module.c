@@ -408,7 +408,7 @@ open_cursor (sqlite3_vtab *base, sqlite3_vtab_cursor **ret_cursor)
 
   if (cursor == NULL)
     return SQLITE_NOMEM;
-  *cursor = (Cursor){ .rows = lns_row_cursor_new (table->tables, table->table, NULL) };
+  *cursor = (Cursor){ .rows = lns_row_cursor_new (table->tables, table->table) };
   *ret_cursor = &cursor->base;
   return SQLITE_OK;
 }

@@ -296,9 +296,9 @@ read_all (void)
 
   for (unsigned i = 0; i < n; i++)
     {
-      LnsRowCursor *cursor = lns_row_cursor_new (tables, &all[i], &error);
+      LnsRowCursor *cursor = lns_row_cursor_new (tables, &all[i]);
       bool is_row = true;
-      LNS_CHECK (cursor != NULL && lns_row_cursor_start (cursor, NULL, 0, draw (2) == 0, &error));
+      LNS_CHECK (lns_row_cursor_start (cursor, NULL, 0, draw (2) == 0, &error));
       while (lns_row_cursor_next (cursor, &is_row, &error) && is_row)
         {
           n_rows++;

@@ -31,7 +31,7 @@ table_text (LnsTables *tables, const char *name)
   static char *text;
   size_t size;
   const LnsTable *table = lns_tables_find (tables, name);
-  LnsRowCursor *rows = lns_row_cursor_new (tables, table, NULL);
+  LnsRowCursor *rows = lns_row_cursor_new (tables, table);
   bool row = true;
 
   free (text);

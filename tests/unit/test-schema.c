@@ -301,7 +301,7 @@ test_windows_of_rows (void)
   LnsReport *report = fixture_open (path, NULL);
   LnsTables *tables = lns_tables_new (report, NULL);
   const LnsTable *nvtx = lns_table_find ("NVTX_EVENTS");
-  LnsRowCursor *cursor = lns_row_cursor_new (tables, nvtx, NULL);
+  LnsRowCursor *cursor = lns_row_cursor_new (tables, nvtx);
   int64_t middle = lanes[0].events[10000].start_ns;
   LnsRowConstraint window = { LNS_NVTX_START, middle, middle + 100000 };
   uint64_t n_expected = 0, sum_expected = 0;

@@ -104,8 +104,8 @@ static bool
 write_calls (const LnsStatsResult *result, LnsStatsTable *out, LnsError *error)
 {
   const LnsTable *table = lns_table_find (CALLS);
-  LnsRowCursor *rows = lns_row_cursor_new (result->tables, table, error);
-  bool good = rows != NULL && lns_row_cursor_start (rows, NULL, 0, true, error), row = true;
+  LnsRowCursor *rows = lns_row_cursor_new (result->tables, table);
+  bool good = lns_row_cursor_start (rows, NULL, 0, true, error), row = true;
 
   while (good && (good = lns_row_cursor_next (rows, &row, error)) && row)
     add_call (result, out, rows, table);
@@ -333,9 +333,8 @@ write_operations (const LnsStatsResult *result, LnsStatsTable *out, LnsError *er
   for (i = 0; i < N_SOURCES && good; i++)
     {
       from[i].table = lns_table_find (sources[i]);
-      from[i].rows = lns_row_cursor_new (result->tables, from[i].table, error);
-      good = from[i].rows != NULL && lns_row_cursor_start (from[i].rows, NULL, 0, true, error) &&
-             step (&from[i], error);
+      from[i].rows = lns_row_cursor_new (result->tables, from[i].table);
+      good = lns_row_cursor_start (from[i].rows, NULL, 0, true, error) && step (&from[i], error);
     }
   while (good && (i = first_source (from)) != N_SOURCES)
     {

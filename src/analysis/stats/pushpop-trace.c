@@ -95,8 +95,8 @@ lns_pushpop_trace (LnsTables *tables,
 {
   uint32_t n_lanes;
   Trace trace = { .lanes = lns_report_lanes (lns_tables_report (tables), &n_lanes) };
-  LnsRowCursor *cursor = lns_row_cursor_new (tables, lns_table_find ("NVTX_EVENTS"), error);
-  bool good = cursor != NULL && read_ranges (&trace, tables, cursor, cancel, error);
+  LnsRowCursor *cursor = lns_row_cursor_new (tables, lns_table_find ("NVTX_EVENTS"));
+  bool good = read_ranges (&trace, tables, cursor, cancel, error);
 
   lns_row_cursor_free (cursor);
   lns_id_map_clear (&trace.tops);
