@@ -13,28 +13,24 @@
 #include "src/tables/enums.h"
 #include "src/tables/row-cursor.h"
 
-/* The position of the column called NAME in TABLE, which has it. */
-static unsigned
-column_of (const LnsTable *table, const char *name)
+/* The value in the column called NAME of TABLE, which has it. */
+static LnsValue
+value_of (LnsRowCursor *rows, const LnsTable *table, const char *name)
 {
-  unsigned i = 0;
-
-  while (i + 1 < table->n_columns && strcmp (table->columns[i].name, name) != 0)
-    i++;
-  return i;
+  return lns_row_cursor_value (rows, (unsigned)lns_table_column (table, name));
 }
 
 static int64_t
 integer (LnsRowCursor *rows, const LnsTable *table, const char *column)
 {
-  return lns_row_cursor_value (rows, column_of (table, column)).integer;
+  return value_of (rows, table, column).integer;
 }
 
 /* A cell for the number in COLUMN; an empty one where that is NULL. */
 static LnsStatsCell
 number (LnsRowCursor *rows, const LnsTable *table, const char *column)
 {
-  const LnsValue value = lns_row_cursor_value (rows, column_of (table, column));
+  const LnsValue value = value_of (rows, table, column);
 
   return value.type == LNS_VALUE_NULL ? (LnsStatsCell){ .is_empty = true }
                                       : _lns_stats_number (value.integer);

@@ -136,15 +136,6 @@ static const struct
   { "syscall_sum", "SYSCALL", "" },
 };
 
-static bool
-has_column (const LnsTable *table, const char *name)
-{
-  for (unsigned i = 0; i < table->n_columns; i++)
-    if (strcmp (table->columns[i].name, name) == 0)
-      return true;
-  return false;
-}
-
 bool
 _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
@@ -159,8 +150,8 @@ _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsE
   for (unsigned i = 0; good && i < n_tables; i++)
     {
       if (strncmp (tables[i].name, sources[source].prefix, strlen (sources[source].prefix)) != 0 ||
-          !has_column (&tables[i], "start") || !has_column (&tables[i], "end") ||
-          !has_column (&tables[i], "nameId"))
+          lns_table_column (&tables[i], "start") < 0 || lns_table_column (&tables[i], "end") < 0 ||
+          lns_table_column (&tables[i], "nameId") < 0)
         continue;
       char *sql = sqlite3_mprintf ("SELECT 0, nameId, difference(end, start) FROM \"%w\""
                                    " WHERE typeof(end) = 'integer'%s",

@@ -39,15 +39,6 @@ _lns_trace_is_own (const LnsTraceEvent *event)
   return table_of (event) < LNS_TRACE_N_OWN_TABLES;
 }
 
-static int
-column_of (const LnsTable *schema, const char *name)
-{
-  for (unsigned i = 0; i < schema->n_columns; i++)
-    if (strcmp (schema->columns[i].name, name) == 0)
-      return (int)i;
-  return -1;
-}
-
 /* Gives the table COLUMN of its SCHEMA, unless it has it: what no event tells has no column, and is NULL in the
  * report. */
 static void
@@ -93,7 +84,7 @@ add_told (LnsTraceTables *tables,
   lns_json_reader_init_text (&json, arguments.text, arguments.size_bytes);
   for (lns_json_next (&json); lns_json_next (&json) == LNS_JSON_KEY;)
     {
-      const int column = column_of (schema, json.text);
+      const int column = lns_table_column (schema, json.text);
       lns_json_skip (&json, lns_json_next (&json));
       if (column >= 0)
         add_column (tables, table, schema, column);
@@ -109,7 +100,7 @@ bind_told (LnsTraceOwnTable *table, const LnsTable *schema, LnsTraceValue argume
   lns_json_reader_init_text (&json, arguments.text, arguments.size_bytes);
   for (lns_json_next (&json); lns_json_next (&json) == LNS_JSON_KEY;)
     {
-      const int column = column_of (schema, json.text);
+      const int column = lns_table_column (schema, json.text);
       const LnsJsonToken token = lns_json_next (&json);
       lns_trace_bind (table->row, column >= 0 ? table->place[column] : 0, &json, token);
       lns_json_skip (&json, token);
@@ -159,16 +150,17 @@ _lns_trace_put_own (LnsTraceTables *tables,
   const LnsTraceValue *fields = event->fields;
   const unsigned which = table_of (event);
   const LnsTable *schema = lns_table_find (names[which]);
-  const int thread = column_of (schema, "globalTid"), call = column_of (schema, "nameId"),
-            text = column_of (schema, "textId"), name = call >= 0 ? call : text;
+  const int thread = lns_table_column (schema, "globalTid"),
+            call = lns_table_column (schema, "nameId"), text = lns_table_column (schema, "textId"),
+            name = call >= 0 ? call : text;
   /* Work on a GPU has no thread: its row in the trace is not one.                                 */
   const int64_t tid = lns_trace_thread (tables, fields[LNS_TRACE_PID],
                                         fields[thread >= 0 ? LNS_TRACE_TID : LNS_TRACE_PID]),
                 name_id = lns_trace_intern_value (tables, fields[LNS_TRACE_NAME]);
   const Cell cells[4] = {
-    { column_of (schema, "start"), start_ns },
-    { column_of (schema, "end"), end_ns != NULL ? *end_ns : LNS_TRACE_NULL },
-    { thread >= 0 ? thread : column_of (schema, "globalPid"),
+    { lns_table_column (schema, "start"), start_ns },
+    { lns_table_column (schema, "end"), end_ns != NULL ? *end_ns : LNS_TRACE_NULL },
+    { thread >= 0 ? thread : lns_table_column (schema, "globalPid"),
       thread >= 0 ? tid : tid >> LNS_TRACE_ID_BITS << LNS_TRACE_ID_BITS },
     { name, name_id },
   };
