@@ -41,3 +41,26 @@ lns_call_text_public (const char *symbol, size_t size_bytes)
       return size < size_bytes ? entries[i].versioned : entries[i].name;
   return NULL;
 }
+
+const char *
+lns_call_text_copy (uint64_t kind)
+{
+  static const char *const names[] = {
+    "[CUDA memcpy Unknown]",
+    "[CUDA memcpy Host-to-Device]",
+    "[CUDA memcpy Device-to-Host]",
+    "[CUDA memcpy Host-to-Array]",
+    "[CUDA memcpy Array-to-Host]",
+    "[CUDA memcpy Array-to-Array]",
+    "[CUDA memcpy Array-to-Device]",
+    "[CUDA memcpy Device-to-Array]",
+    "[CUDA memcpy Device-to-Device]",
+    "[CUDA memcpy Host-to-Host]",
+    "[CUDA memcpy Peer-to-Peer]",
+    "[CUDA memcpy Unified Host-to-Device]",
+    "[CUDA memcpy Unified Device-to-Host]",
+    "[CUDA memcpy Unified Device-to-Device]",
+  };
+
+  return names[kind < sizeof names / sizeof *names ? kind : 0];
+}

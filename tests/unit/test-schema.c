@@ -6,6 +6,7 @@
 /* Tests tables, cursors and typed payloads. tests/golden/test_sql.py compares rows and constraints
  * with a plain copy, through SQL. */
 
+#include "src/base/call-text.h"
 #include "src/base/json.h"
 #include "src/tables/enums.h"
 #include "src/tables/payload-types.h"
@@ -75,6 +76,14 @@ test_tables_have_names_and_columns (void)
   LNS_CHECK_STR (lns_enums[0].name, "ENUM_CUDA_DEV_MEM_EVENT_OPER");
   LNS_CHECK_STR (lns_enum_label ("enum_cuda_memcpy_oper", 1), "Host-to-Device");
   LNS_CHECK (lns_enum_label ("ENUM_CUDA_MEMCPY_OPER", 99) == NULL);
+  for (int64_t kind = 0; kind < lns_enum_find ("ENUM_CUDA_MEMCPY_OPER")->n_values; kind++)
+    {
+      char name[64];
+      snprintf (name, sizeof name, "[CUDA memcpy %s]",
+                lns_enum_label ("ENUM_CUDA_MEMCPY_OPER", kind));
+      LNS_CHECK_STR (lns_call_text_copy ((uint64_t)kind), name);
+    }
+  LNS_CHECK_STR (lns_call_text_copy (99), "[CUDA memcpy Unknown]");
   LNS_CHECK (lns_enum_label ("ENUM_CUDA", 1) == NULL);
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/call-text.h"
 #include "src/import/nsys/import-private.h"
 
 /* Of ENUM_NSYS_EVENT_CLASS */
@@ -22,25 +23,9 @@ name_event (LnsImport *import, LnsEvent *event, const char *name)
 static void
 finish_copy (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
 {
-  static const char *const names[] = {
-    "[CUDA memcpy Unknown]",
-    "[CUDA memcpy Host-to-Device]",
-    "[CUDA memcpy Device-to-Host]",
-    "[CUDA memcpy Host-to-Array]",
-    "[CUDA memcpy Array-to-Host]",
-    "[CUDA memcpy Array-to-Array]",
-    "[CUDA memcpy Array-to-Device]",
-    "[CUDA memcpy Device-to-Array]",
-    "[CUDA memcpy Device-to-Device]",
-    "[CUDA memcpy Host-to-Host]",
-    "[CUDA memcpy Peer-to-Peer]",
-    "[CUDA memcpy Unified Host-to-Device]",
-    "[CUDA memcpy Unified Device-to-Host]",
-    "[CUDA memcpy Unified Device-to-Device]",
-  };
   uint64_t kind = event->extra[lns_lane_kind_extra (LNS_LANE_CUDA_MEMCPY, LNS_COLUMN_COPY_KIND)];
 
-  name_event (import, event, names[kind < sizeof names / sizeof *names ? kind : 0]);
+  name_event (import, event, lns_call_text_copy (kind));
 }
 
 static void

@@ -126,33 +126,13 @@ play_kernel (LnsDecoder *decoder, LnsStream *stream, const LnsWireCudaKernelByte
           record->end_ticks);
 }
 
-/* By CUpti_ActivityMemcpyKind; 11 to 13 are those of unified memory. */
-static const char *const copy_names[] = {
-  "[CUDA memcpy Unknown]",
-  "[CUDA memcpy Host-to-Device]",
-  "[CUDA memcpy Device-to-Host]",
-  "[CUDA memcpy Host-to-Array]",
-  "[CUDA memcpy Array-to-Host]",
-  "[CUDA memcpy Array-to-Array]",
-  "[CUDA memcpy Array-to-Device]",
-  "[CUDA memcpy Device-to-Array]",
-  "[CUDA memcpy Device-to-Device]",
-  "[CUDA memcpy Host-to-Host]",
-  "[CUDA memcpy Peer-to-Peer]",
-  "[CUDA memcpy Unified Host-to-Device]",
-  "[CUDA memcpy Unified Device-to-Host]",
-  "[CUDA memcpy Unified Device-to-Device]",
-};
-#define N_COPY_NAMES (sizeof copy_names / sizeof *copy_names)
-
 static void
 play_memcpy (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaMemcpyBytes *record)
 {
   LnsEventMaker maker = make (decoder, process, LNS_LANE_CUDA_MEMCPY);
   _lns_maker_name (&maker, record->head.type == LNS_WIRE_CUDA_DECOMPRESS
                                ? "[CUDA memory decompression]"
-                           : record->kind < N_COPY_NAMES ? copy_names[record->kind]
-                                                         : copy_names[0]);
+                               : lns_call_text_copy (record->kind));
   _lns_maker_set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
   _lns_maker_set (&maker, LNS_COLUMN_BYTES, record->size_bytes);
   _lns_maker_set (&maker, LNS_COLUMN_COPY_KIND, record->kind);
@@ -348,7 +328,7 @@ play_unified (LnsDecoder *decoder,
                                                            : 13;
       LnsWireCudaPlace place = { .context = 0, .stream = record->stream };
       place.device = record->counter == UNIFIED_TO_HOST ? record->source : record->destination;
-      _lns_maker_name (&maker, copy_names[kind]);
+      _lns_maker_name (&maker, lns_call_text_copy (kind));
       _lns_maker_set (&maker, LNS_COLUMN_BYTES, record->value);
       _lns_maker_set (&maker, LNS_COLUMN_COPY_KIND, kind);
       _lns_maker_set (&maker, LNS_COLUMN_ADDRESS, record->address);
