@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+#include "src/base/search.h"
+
 /* Sorts N ITEMS of SIZE_BYTES; equal ones keep their order. O(n log r) for r ascending runs, with as much memory
  * again. */
 void
@@ -22,15 +24,5 @@ lns_lower_bound (const void *items,
                  const void *wanted,
                  int (*compare) (const void *, const void *))
 {
-  size_t low = 0, high = n;
-
-  while (low < high)
-    {
-      const size_t middle = low + (high - low) / 2;
-      if (compare ((const char *)items + middle * size_bytes, wanted) < 0)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  return low;
+  return LNS_LOWER_BOUND (n, i, compare ((const char *)items + i * size_bytes, wanted) < 0);
 }

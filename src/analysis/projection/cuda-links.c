@@ -10,6 +10,7 @@
 #include "src/analysis/lanes.h"
 #include "src/base/array.h"
 #include "src/base/memory.h"
+#include "src/base/search.h"
 
 struct LnsCudaLinks
 {
@@ -85,23 +86,6 @@ add_lane (
   return true;
 }
 
-/* The first of by_process whose process is not before PROCESS. */
-static uint32_t
-first_lane (const LnsCudaLinks *links, uint32_t process)
-{
-  uint32_t low = 0, high = links->n_linked;
-
-  while (low < high)
-    {
-      uint32_t middle = low + (high - low) / 2;
-      if (process_of (links, links->by_process[middle]) < process)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  return low;
-}
-
 bool
 lns_cuda_links_find (const LnsCudaLinks *links,
                      uint32_t lane,
@@ -123,7 +107,9 @@ lns_cuda_links_find (const LnsCudaLinks *links,
     return true;
   bool is_call = links->lanes[lane].kind == LNS_LANE_CUDA_API;
   uint32_t process = process_of (links, lane);
-  for (uint32_t i = first_lane (links, process); good && i < links->n_linked; i++)
+  const uint64_t first =
+      LNS_LOWER_BOUND (links->n_linked, i, process_of (links, links->by_process[i]) < process);
+  for (uint64_t i = first; good && i < links->n_linked; i++)
     {
       uint32_t other = links->by_process[i];
       if (process_of (links, other) != process)

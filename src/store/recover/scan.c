@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/search.h"
+
 #define WINDOW_BYTES ((size_t)4 << 20)
 #define UUIDS_MAX    64 /* reports whose chunks one file may hold: of others nothing is kept     */
 
@@ -244,17 +246,7 @@ _lns_scan_choose (LnsScan *scan)
 static size_t
 first_of (const LnsScan *scan, LnsChunkKind kind)
 {
-  size_t low = 0, high = scan->n_chunks;
-
-  while (low < high)
-    {
-      size_t middle = low + (high - low) / 2;
-      if (scan->chunks[middle].header.kind < kind)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  return low;
+  return LNS_LOWER_BOUND (scan->n_chunks, i, scan->chunks[i].header.kind < kind);
 }
 
 const LnsFoundChunk *

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/search.h"
 #include "src/store/format/definition-codec.h"
 #include "src/store/format/kept-codec.h"
 
@@ -29,17 +30,10 @@ parse_strings (const LnsRecoveredStrings *strings,
 static const LnsStringRun *
 find_run (const LnsStringRun *runs, size_t n_runs, uint32_t old_id)
 {
-  size_t low = 0, high = n_runs;
+  const size_t after = LNS_LOWER_BOUND (n_runs, i, runs[i].first <= old_id);
+  const LnsStringRun *run = after > 0 ? &runs[after - 1] : NULL;
 
-  while (low < high)
-    {
-      size_t middle = low + (high - low) / 2;
-      if (runs[middle].first <= old_id)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  return low > 0 && old_id - runs[low - 1].first < runs[low - 1].n ? &runs[low - 1] : NULL;
+  return run != NULL && old_id - run->first < run->n ? run : NULL;
 }
 
 uint32_t
