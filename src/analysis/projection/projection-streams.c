@@ -96,16 +96,14 @@ static void
 count_streams (ByStream *self)
 {
   const uint32_t n_streams = self->n_streams;
-  uint32_t n_tracks;
-  const LnsTrack *tracks = lns_report_tracks (self->base.report, &n_tracks);
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (self->base.report, &n_lanes);
   bool *seen = lns_calloc (n_streams, sizeof *seen);
 
-  for (uint32_t i = 0; i < n_tracks; i++)
+  for (uint32_t i = 0; i < n_lanes; i++)
     {
-      uint32_t stream = tracks[i].stream;
-      if (stream >= n_streams || seen[stream] ||
-          (tracks[i].kind != LNS_TRACK_CUDA_KERNELS && tracks[i].kind != LNS_TRACK_CUDA_MEMCPY &&
-           tracks[i].kind != LNS_TRACK_CUDA_MEMSET && tracks[i].kind != LNS_TRACK_CUDA_GRAPHS))
+      const uint32_t stream = lns_track_of (self->base.report, i)->stream;
+      if (stream >= n_streams || seen[stream] || !lns_is_gpu_operation (lanes[i].kind))
         continue;
       seen[stream] = true;
       if (self->streams[stream].context < self->n_contexts)
