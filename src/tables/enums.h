@@ -26,6 +26,17 @@ typedef struct
 
 #define LNS_N_ENUMS 63
 
+/* ids of ENUM_CUDA_MEM_KIND */
+#define LNS_MEMORY_KIND_UNKNOWN 7
+
+/* ids of ENUM_NSYS_EVENT_CLASS */
+#define LNS_CLASS_RUNTIME     0
+#define LNS_CLASS_DRIVER      1
+#define LNS_CLASS_BACKTRACE   67
+#define LNS_CLASS_GRAPH_EXEC  94
+#define LNS_CLASS_GRAPH       95
+#define LNS_CLASS_GRAPH_CLONE 96
+
 extern const LnsEnum lns_enums[LNS_N_ENUMS];
 
 /* The table called NAME (as SQL compares), or NULL. Static. O(tables). */

@@ -6,20 +6,13 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/tables/enums.h"
 #include "src/tables/row-lane.h"
 
 /* From so many events on, chunks are walked past the cache. */
 #define LONG_STRETCH 16384
 
 /* --- The values of LnsCell ------------------------------------------------------------------- */
-
-/* Of ENUM_CUDA_MEM_KIND and ENUM_NSYS_EVENT_CLASS */
-#define MEMORY_KIND_UNKNOWN 7
-#define CLASS_RUNTIME       0
-#define CLASS_DRIVER        1
-#define CLASS_GRAPH_EXEC    94
-#define CLASS_GRAPH         95
-#define CLASS_GRAPH_CLONE   96
 
 static LnsValue
 integer (int64_t value)
@@ -120,8 +113,8 @@ static int64_t
 call_class (uint64_t callback)
 {
   return callback >> 40 != 0   ? (int64_t)(callback >> 40)
-         : callback >> 32 != 0 ? CLASS_RUNTIME
-                               : CLASS_DRIVER;
+         : callback >> 32 != 0 ? LNS_CLASS_RUNTIME
+                               : LNS_CLASS_DRIVER;
 }
 
 static LnsValue
@@ -142,7 +135,7 @@ bits (const LnsRowLane *rows, const LnsCell *cell)
     case LNS_CELL_BITS_LESS_ONE:
       return integer ((int64_t)value - 1);
     case LNS_CELL_MEMORY_KIND:
-      return integer (value != 0 ? (int64_t)value - 1 : MEMORY_KIND_UNKNOWN);
+      return integer (value != 0 ? (int64_t)value - 1 : LNS_MEMORY_KIND_UNKNOWN);
     default:
       return integer ((int64_t)value);
     }
@@ -312,9 +305,9 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
     case LNS_CELL_CUDA_CALL_CLASS:
       return integer (call_class (_lns_row_lane_extra (rows, LNS_COLUMN_CALLBACK)));
     case LNS_CELL_GRAPH_CLASS:
-      return integer (_lns_row_lane_extra (rows, LNS_COLUMN_GRAPH_EXEC) != 0 ? CLASS_GRAPH_EXEC
-                      : _lns_row_lane_extra (rows, LNS_COLUMN_ORIGINAL) != 0 ? CLASS_GRAPH_CLONE
-                                                                             : CLASS_GRAPH);
+      return integer (_lns_row_lane_extra (rows, LNS_COLUMN_GRAPH_EXEC) != 0 ? LNS_CLASS_GRAPH_EXEC
+                      : _lns_row_lane_extra (rows, LNS_COLUMN_ORIGINAL) != 0 ? LNS_CLASS_GRAPH_CLONE
+                                                                             : LNS_CLASS_GRAPH);
     case LNS_CELL_LAUNCH:
     case LNS_CELL_LAUNCH_WIDE:
       return integer (launch_number (rows, tables, cell));

@@ -7,13 +7,7 @@
 
 #include <string.h>
 
-/* Of ENUM_CUDA_MEM_KIND, ENUM_NSYS_EVENT_CLASS */
-#define MEMORY_KIND_UNKNOWN 7
-#define CLASS_RUNTIME       0
-#define CLASS_DRIVER        1
-#define CLASS_GRAPH_EXEC    94
-#define CLASS_GRAPH         95
-#define CLASS_GRAPH_CLONE   96
+#include "src/tables/enums.h"
 
 LnsImportCell
 _lns_import_cell (const LnsTableColumn *column, LnsLaneKind kind)
@@ -71,9 +65,9 @@ put_call_class (LnsImportRow *row, const LnsImportCell *cell, int64_t class)
 {
   if (cell->extra < 0 || class < 0 || class > UINT16_MAX)
     return false;
-  row->event.extra[cell->extra] |= class == CLASS_RUNTIME ? UINT64_C (1) << 32
-                                   : class > CLASS_DRIVER ? (uint64_t) class << 40
-                                                          : 0;
+  row->event.extra[cell->extra] |= class == LNS_CLASS_RUNTIME ? UINT64_C (1) << 32
+                                   : class > LNS_CLASS_DRIVER ? (uint64_t) class << 40
+                                                              : 0;
   return true;
 }
 
@@ -176,7 +170,7 @@ put_number (LnsImportRow *row, const LnsImportCell *cell, const LnsKeptValue *va
     case LNS_CELL_BITS_LESS_ONE:
       return put_bits (row, cell, (uint64_t)number + 1);
     case LNS_CELL_MEMORY_KIND:
-      return put_bits (row, cell, number == MEMORY_KIND_UNKNOWN ? 0 : (uint64_t)number + 1);
+      return put_bits (row, cell, number == LNS_MEMORY_KIND_UNKNOWN ? 0 : (uint64_t)number + 1);
     case LNS_CELL_OVERHEAD_KIND:
       return put_overhead_kind (row, cell, number);
     case LNS_CELL_CUDA_CALL_CLASS:
@@ -249,9 +243,9 @@ graph_class (const LnsEvent *event)
   const LnsLaneKind kind = LNS_LANE_CUDA_GRAPH_NODE;
 
   if (event->extra[lns_lane_kind_extra (kind, LNS_COLUMN_GRAPH_EXEC)] != 0)
-    return CLASS_GRAPH_EXEC;
-  return event->extra[lns_lane_kind_extra (kind, LNS_COLUMN_ORIGINAL)] != 0 ? CLASS_GRAPH_CLONE
-                                                                            : CLASS_GRAPH;
+    return LNS_CLASS_GRAPH_EXEC;
+  return event->extra[lns_lane_kind_extra (kind, LNS_COLUMN_ORIGINAL)] != 0 ? LNS_CLASS_GRAPH_CLONE
+                                                                            : LNS_CLASS_GRAPH;
 }
 
 /* CUDA's number of the device that the track is of. */

@@ -10,9 +10,7 @@
 
 #include "src/base/call-text.h"
 #include "src/import/nsys/import-private.h"
-
-/* Of ENUM_NSYS_EVENT_CLASS */
-#define CLASS_BACKTRACE 67
+#include "src/tables/enums.h"
 
 static void
 name_event (LnsImport *import, LnsEvent *event, const char *name)
@@ -41,7 +39,7 @@ finish_call (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKin
   uint64_t callback = event->extra[lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CALLBACK)];
 
   event->name = _lns_import_find (&import->public_calls, event->name, event->name);
-  *lane = callback >> 40 == CLASS_BACKTRACE ? LNS_LANE_CUDA_BACKTRACE : LNS_LANE_CUDA_API;
+  *lane = callback >> 40 == LNS_CLASS_BACKTRACE ? LNS_LANE_CUDA_BACKTRACE : LNS_LANE_CUDA_API;
   if (*lane == LNS_LANE_CUDA_BACKTRACE)
     *track = LNS_TRACK_CUDA_BACKTRACES;
 }
