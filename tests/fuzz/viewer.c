@@ -127,10 +127,12 @@ ask_event (const LnsEventSet *set, uint32_t row)
   uint32_t lane, found;
   uint64_t ordinal;
   LnsReport *report = set->report;
-  const LnsEvent event = lns_event_set_event (set, row);
+  LnsEvent event;
 
   lns_event_set_id (set, row, &lane, &ordinal);
-  lns_event_set_find (set, lane, ordinal, event.start_ns, &found);
+  lns_event_set_find (set, lane, ordinal, lns_event_set_start (set, row), &found);
+  if (!lns_report_event (report, lane, ordinal, &event, NULL))
+    return;
   const LnsTrack *track = lns_event_track (report, lane);
   g_free (lns_event_text_string (report, event.name, true));
   g_free (lns_event_text_time (event.start_ns));

@@ -14,6 +14,7 @@
 #include "ui/model/palette.h"
 #include "ui/tiles/tile-painter.h"
 
+#include "tests/ui/contrast.h"
 #include "tests/ui/timeline-fixture.h"
 
 #define SECOND    INT64_C (1000000000)
@@ -393,8 +394,7 @@ open_ranges_fade_out (void)
   const LnsPixelEvent *event = lns_tile_event_at (tile, 400, 0);
   LNS_CHECK (event != NULL && event->flags & LNS_EVENT_OPEN_END);
   uint32_t background = lns_palette_get (true)->background[0], full = pixel (tile, 400, 1);
-  LNS_CHECK (lns_palette_contrast (pixel (tile, 498, 1), background) <
-             lns_palette_contrast (full, background) / 2);
+  LNS_CHECK (contrast (pixel (tile, 498, 1), background) < contrast (full, background) / 2);
   LNS_CHECK_INT (pixel (tile, 470, 1), full);
   lns_tile_free (tile);
   lns_row_tree_unref (tree);
@@ -451,16 +451,16 @@ a_pan_paints_new_strips_only (void)
   for (guint i = 0; i < timeline->spans->len; i++)
     n_strips += g_array_index (timeline->spans, LnsStripSpan, i).n;
   LNS_CHECK (n_strips >= 13);
-  guint64 before = lns_timeline_n_tiles_painted (timeline);
+  guint64 before = lns_tile_set_n_painted (timeline->context.tiles);
   lns_view_pan (view, LNS_TILE_PX);
   settle ();
   LNS_CHECK (is_complete (timeline));
   /* One tile further right is ahead of the view in each strip; those in view were there. */
-  LNS_CHECK_INT (lns_timeline_n_tiles_painted (timeline) - before, n_strips);
-  before = lns_timeline_n_tiles_painted (timeline);
+  LNS_CHECK_INT (lns_tile_set_n_painted (timeline->context.tiles) - before, n_strips);
+  before = lns_tile_set_n_painted (timeline->context.tiles);
   lns_view_pan (view, -LNS_TILE_PX);
   settle ();
-  LNS_CHECK_INT (lns_timeline_n_tiles_painted (timeline) - before, 0);
+  LNS_CHECK_INT (lns_tile_set_n_painted (timeline->context.tiles) - before, 0);
   close_timeline (timeline);
 }
 
@@ -468,7 +468,7 @@ static void
 thousands_of_rows_share_widgets (void)
 {
   LnsTimeline *timeline = show_timeline (threads_path);
-  LNS_CHECK_INT (lns_timeline_n_rows (timeline), 1 + 3000 * 3);
+  LNS_CHECK_INT (lns_row_tree_n_visible (timeline->context.tree), 1 + 3000 * 3);
   guint n_widgets = 0;
   for (GtkWidget *row = gtk_widget_get_first_child (GTK_WIDGET (timeline->rows)); row != NULL;
        row = gtk_widget_get_next_sibling (row))
@@ -595,7 +595,7 @@ a_pinned_row_stays (void)
   gtk_widget_activate_action (row, "row.pin", NULL);
   LNS_CHECK_INT (lns_timeline_rows_total_px (timeline->pinned), 0);
   gtk_widget_activate_action (row, "row.expand", NULL);
-  LNS_CHECK_INT (lns_timeline_n_rows (timeline), 1);
+  LNS_CHECK_INT (lns_row_tree_n_visible (timeline->context.tree), 1);
   close_timeline (timeline);
 }
 

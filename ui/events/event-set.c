@@ -88,38 +88,6 @@ lns_event_set_id (const LnsEventSet *self, uint32_t row, uint32_t *ret_lane, uin
   *ret_ordinal = self->first_ordinal[lane] + (self->place[row] - self->first_place[lane]);
 }
 
-static void
-set_extra (LnsEvent *event, LnsLaneKind kind, LnsColumnId column, uint64_t value)
-{
-  int index = lns_lane_kind_extra (kind, column);
-  if (index >= 0)
-    event->extra[index] = value;
-}
-
-LnsEvent
-lns_event_set_event (const LnsEventSet *self, uint32_t row)
-{
-  LnsEvent event = {
-    .start_ns = lns_event_set_start (self, row),
-    .duration_ns = lns_event_set_duration (self, row),
-    .name = self->names[self->name[row]],
-    .flags = self->flags != NULL ? self->flags[row] : 0,
-  };
-  uint32_t n;
-  const LnsLane *lanes = lns_report_lanes (self->report, &n);
-  LnsLaneKind kind = lanes[self->lanes[lns_event_set_lane (self, row)]].kind;
-
-  if (self->category != NULL)
-    set_extra (&event, kind, LNS_COLUMN_CATEGORY, self->category[row]);
-  if (self->thread != NULL && self->thread[row] > 0)
-    set_extra (&event, kind, LNS_COLUMN_THREAD, self->thread[row] - 1);
-  if (self->payload_type != NULL)
-    set_extra (&event, kind, LNS_COLUMN_PAYLOAD_TYPE, self->payload_type[row]);
-  if (self->payload != NULL)
-    set_extra (&event, kind, LNS_COLUMN_PAYLOAD, self->payload[row]);
-  return event;
-}
-
 bool
 lns_event_set_find (
     const LnsEventSet *self, uint32_t lane, uint64_t ordinal, int64_t start_ns, uint32_t *ret_row)

@@ -110,10 +110,6 @@ uint32_t lns_event_set_lane (const LnsEventSet *self, uint32_t row);
 void
 lns_event_set_id (const LnsEventSet *self, uint32_t row, uint32_t *ret_lane, uint64_t *ret_ordinal);
 
-/* The event of ROW as far as the set knows it: the flags of LNS_EVENT_SET_FLAGS, and of the kind's
- * columns category, payload and thread. */
-LnsEvent lns_event_set_event (const LnsEventSet *self, uint32_t row);
-
 /* The row of event ORDINAL of LANE, which starts at START_NS. False if it is not in the set.
  * O(log n + events that start then). */
 bool lns_event_set_find (

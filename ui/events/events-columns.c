@@ -247,12 +247,6 @@ lns_events_columns_get_descending (LnsEventsColumns *self)
   return self->descending;
 }
 
-GtkColumnViewColumn *
-lns_events_columns_get (LnsEventsColumns *self, LnsEventColumn id)
-{
-  return self->column_of[id];
-}
-
 GHashTable *
 lns_events_columns_get_cells (LnsEventsColumns *self)
 {

@@ -31,8 +31,7 @@ void lns_events_columns_update_cells (LnsEventsColumns *self);
 LnsEventColumn lns_events_columns_get_sorted (LnsEventsColumns *self);
 gboolean lns_events_columns_get_descending (LnsEventsColumns *self);
 
-/* For tests: the column of ID (owned by SELF), and the columns of the GtkListItems that are bound. */
-GtkColumnViewColumn *lns_events_columns_get (LnsEventsColumns *self, LnsEventColumn id);
+/* For tests: the columns of the GtkListItems that are bound. */
 GHashTable *lns_events_columns_get_cells (LnsEventsColumns *self);
 
 G_END_DECLS

@@ -75,13 +75,6 @@ luminance (uint32_t rgb)
          0.0722 * channel (rgb & 255);
 }
 
-double
-lns_palette_contrast (uint32_t a, uint32_t b)
-{
-  double la = luminance (a), lb = luminance (b);
-  return (fmax (la, lb) + 0.05) / (fmin (la, lb) + 0.05);
-}
-
 uint32_t
 lns_palette_text_on (uint32_t rgb)
 {

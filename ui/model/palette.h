@@ -42,8 +42,5 @@ uint32_t lns_palette_color (const LnsPalette *palette, uint32_t own_argb, uint64
 /* Black or white, whichever is easier to read on RGB: contrast is at least 4.5:1. */
 uint32_t lns_palette_text_on (uint32_t rgb);
 
-/* The contrast of two colours, 1–21, as WCAG 2.1 defines it. */
-double lns_palette_contrast (uint32_t a, uint32_t b);
-
 /* SHARE (0–1) of OVER on top of UNDER, per channel in sRGB. */
 uint32_t lns_palette_mix (uint32_t under, uint32_t over, double share);

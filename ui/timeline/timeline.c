@@ -690,18 +690,6 @@ lns_timeline_is_complete (LnsTimeline *self)
          lns_overview_is_complete (self->overview);
 }
 
-guint64
-lns_timeline_n_tiles_painted (LnsTimeline *self)
-{
-  return lns_tile_set_n_painted (self->context.tiles);
-}
-
-guint
-lns_timeline_n_rows (LnsTimeline *self)
-{
-  return lns_row_tree_n_visible (self->context.tree);
-}
-
 static LnsTimelineRows *
 add_rows (LnsTimeline *self, GtkAdjustment *adjustment)
 {

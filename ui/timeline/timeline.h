@@ -27,10 +27,4 @@ GtkWidget *lns_timeline_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
 /* Whether everything in view is painted, exactly: a frame drawn now is the whole picture. */
 gboolean lns_timeline_is_complete (LnsTimeline *self);
 
-/* Tiles painted so far: for tests and benches. */
-guint64 lns_timeline_n_tiles_painted (LnsTimeline *self);
-
-/* Rows unfolded now, and their number: for tests and benches. */
-guint lns_timeline_n_rows (LnsTimeline *self);
-
 G_END_DECLS
