@@ -264,8 +264,7 @@ update_band (LnsDetailsPane *self)
   char duration[LNS_FORMAT_SIZE];
   gboolean has_band = lns_view_get_time_selection (self->view, &start_ns, &end_ns);
 
-  if (self->counting != NULL)
-    g_cancellable_cancel (self->counting);
+  g_cancellable_cancel (self->counting);
   g_clear_object (&self->counting);
   gtk_widget_set_visible (self->band_box, has_band);
   if (!has_band)
@@ -327,8 +326,7 @@ lns_details_pane_dispose (GObject *object)
 {
   LnsDetailsPane *self = LNS_DETAILS_PANE (object);
 
-  if (self->counting != NULL)
-    g_cancellable_cancel (self->counting);
+  g_cancellable_cancel (self->counting);
   g_clear_object (&self->counting);
   g_clear_pointer (&self->fields, g_array_unref);
   g_clear_pointer (&self->decoder, lns_payload_decoder_free);

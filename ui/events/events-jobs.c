@@ -236,8 +236,7 @@ queried_cb (GObject *source, GAsyncResult *result, gpointer data)
 static void
 cancel_job (GCancellable **job)
 {
-  if (*job != NULL)
-    g_cancellable_cancel (*job);
+  g_cancellable_cancel (*job);
   g_clear_object (job);
 }
 

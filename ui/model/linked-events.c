@@ -201,8 +201,7 @@ add_correlated (LnsLinkedEvents *self,
   size_t n_runs = 0;
   LnsError error = { 0 };
   /* Where a chunk is damaged, its own row says so; there is no other end then. */
-  if (links == NULL || !lns_cuda_links_find (links, id.lane, id.ordinal, &runs, &n_runs, &error) ||
-      n_runs == 0)
+  if (!lns_cuda_links_find (links, id.lane, id.ordinal, &runs, &n_runs, &error) || n_runs == 0)
     return;
   g_autofree Ranked *ranked = g_new (Ranked, n_runs);
   for (size_t i = 0; i < n_runs; i++)

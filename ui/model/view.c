@@ -22,7 +22,7 @@ struct _LnsView
   GObject parent_instance;
 
   LnsReport *report;         /* owned */
-  LnsCudaLinks *links;       /* owned; NULL without memory */
+  LnsCudaLinks *links;       /* owned */
   int64_t first_ns, last_ns; /* what there is to see */
 
   LnsScale scale;
@@ -410,8 +410,7 @@ event_read_cb (GObject *source, GAsyncResult *result, gpointer data)
 static void
 select_event (LnsView *self, LnsEventId id, gboolean reveal, gboolean other_end)
 {
-  if (self->selecting != NULL)
-    g_cancellable_cancel (self->selecting);
+  g_cancellable_cancel (self->selecting);
   g_clear_object (&self->selecting);
   if (id.lane == LNS_ID_NONE)
     {

@@ -132,8 +132,7 @@ cancel_opening (LnsWindow *self)
   g_autoptr (GCancellable) opening = g_steal_pointer (&self->opening);
 
   g_clear_handle_id (&self->progress_timer, g_source_remove);
-  if (opening != NULL)
-    g_cancellable_cancel (opening);
+  g_cancellable_cancel (opening);
 }
 
 /* Lets go of what is shown or being opened; the caller shows another page. */

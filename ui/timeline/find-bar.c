@@ -198,10 +198,8 @@ search_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancel
 static void
 cancel (LnsFindBar *self)
 {
-  if (self->searching != NULL)
-    g_cancellable_cancel (self->searching);
-  if (self->stepping != NULL)
-    g_cancellable_cancel (self->stepping);
+  g_cancellable_cancel (self->searching);
+  g_cancellable_cancel (self->stepping);
   g_clear_object (&self->searching);
   g_clear_object (&self->stepping);
   g_clear_handle_id (&self->timer, g_source_remove);

@@ -189,18 +189,6 @@ lns_overview_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 }
 
 static void
-lns_overview_measure (GtkWidget *widget,
-                      GtkOrientation orientation,
-                      int for_size,
-                      int *minimum,
-                      int *natural,
-                      int *minimum_baseline,
-                      int *natural_baseline)
-{
-  *minimum = *natural = orientation == GTK_ORIENTATION_VERTICAL ? HEIGHT_PX : 0;
-}
-
-static void
 lns_overview_size_allocate (GtkWidget *widget, int width, int height, int baseline)
 {
   ask (LNS_OVERVIEW (widget));
@@ -275,7 +263,6 @@ lns_overview_class_init (LnsOverviewClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
   G_OBJECT_CLASS (klass)->finalize = lns_overview_finalize;
   widget_class->snapshot = lns_overview_snapshot;
-  widget_class->measure = lns_overview_measure;
   widget_class->size_allocate = lns_overview_size_allocate;
   gtk_widget_class_set_css_name (widget_class, "timelineoverview");
   gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_IMG);
@@ -285,6 +272,7 @@ static void
 lns_overview_init (LnsOverview *self)
 {
   gtk_widget_set_overflow (GTK_WIDGET (self), GTK_OVERFLOW_HIDDEN);
+  gtk_widget_set_size_request (GTK_WIDGET (self), -1, HEIGHT_PX);
   GtkGesture *drag = gtk_gesture_drag_new ();
   g_signal_connect (drag, "drag-begin", G_CALLBACK (drag_begin_cb), self);
   g_signal_connect (drag, "drag-update", G_CALLBACK (drag_update_cb), self);

@@ -184,8 +184,7 @@ void
 lns_projector_stop (LnsProjector *self)
 {
   g_clear_handle_id (&self->telling, g_source_remove);
-  if (self->projecting != NULL)
-    g_cancellable_cancel (self->projecting);
+  g_cancellable_cancel (self->projecting);
   g_clear_object (&self->projecting);
 }
 

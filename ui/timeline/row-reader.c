@@ -113,8 +113,7 @@ lns_row_reader_free (LnsRowReader *self)
 {
   if (self == NULL)
     return;
-  if (self->reading != NULL)
-    g_cancellable_cancel (self->reading);
+  g_cancellable_cancel (self->reading);
   g_clear_object (&self->reading);
   g_object_unref (self->view);
   g_free (self);

@@ -209,18 +209,6 @@ lns_ruler_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   snapshot_pointer (self, snapshot, &color);
 }
 
-static void
-lns_ruler_measure (GtkWidget *widget,
-                   GtkOrientation orientation,
-                   int for_size,
-                   int *minimum,
-                   int *natural,
-                   int *minimum_baseline,
-                   int *natural_baseline)
-{
-  *minimum = *natural = orientation == GTK_ORIENTATION_VERTICAL ? HEIGHT_PX : 0;
-}
-
 /* Another font or colour. */
 static void
 lns_ruler_css_changed (GtkWidget *widget, GtkCssStyleChange *change)
@@ -246,7 +234,6 @@ lns_ruler_class_init (LnsRulerClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
   G_OBJECT_CLASS (klass)->dispose = lns_ruler_dispose;
   widget_class->snapshot = lns_ruler_snapshot;
-  widget_class->measure = lns_ruler_measure;
   widget_class->css_changed = lns_ruler_css_changed;
   gtk_widget_class_set_css_name (widget_class, "timelineruler");
   gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_IMG);
@@ -257,4 +244,5 @@ lns_ruler_init (LnsRuler *self)
 {
   self->pointer_px = -1;
   gtk_widget_set_overflow (GTK_WIDGET (self), GTK_OVERFLOW_HIDDEN);
+  gtk_widget_set_size_request (GTK_WIDGET (self), -1, HEIGHT_PX);
 }
