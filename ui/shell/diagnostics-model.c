@@ -5,8 +5,6 @@
 
 #include "ui/shell/diagnostics-model.h"
 
-#include <stdlib.h>
-
 struct _LnsDiagnosticItem
 {
   GObject parent_instance;
@@ -32,113 +30,36 @@ lns_diagnostic_item_get (LnsDiagnosticItem *self)
   return &self->row;
 }
 
-struct _LnsDiagnosticsModel
-{
-  GObject parent_instance;
-
-  LnsReport *report;
-  const LnsDiagnostic *diagnostics; /* the report's        */
-  guint32 *order;                   /* owned; [n] indices  */
-  guint n;
-  LnsFinding *findings; /* owned; [n_findings] */
-  guint n_findings;
-};
-
-static void list_model_init (GListModelInterface *iface);
-
-G_DEFINE_FINAL_TYPE_WITH_CODE (LnsDiagnosticsModel,
-                               lns_diagnostics_model,
-                               G_TYPE_OBJECT,
-                               G_IMPLEMENT_INTERFACE (G_TYPE_LIST_MODEL, list_model_init))
-
-static GType
-get_item_type (GListModel *model)
-{
-  return LNS_TYPE_DIAGNOSTIC_ITEM;
-}
-
-static guint
-get_n_items (GListModel *model)
-{
-  return LNS_DIAGNOSTICS_MODEL (model)->n + LNS_DIAGNOSTICS_MODEL (model)->n_findings;
-}
-
-static gpointer
-get_item (GListModel *model, guint position)
-{
-  LnsDiagnosticsModel *self = LNS_DIAGNOSTICS_MODEL (model);
-
-  if (position >= self->n + self->n_findings)
-    return NULL;
-  LnsDiagnosticItem *item = g_object_new (LNS_TYPE_DIAGNOSTIC_ITEM, NULL);
-  if (position < self->n)
-    {
-      const LnsDiagnostic *diagnostic = &self->diagnostics[self->order[position]];
-      item->row =
-          (LnsDiagnosticRow){ lns_report_string (self->report, diagnostic->code, NULL),
-                              lns_report_string (self->report, diagnostic->text, NULL),
-                              diagnostic->severity, diagnostic->time_ns, diagnostic->process };
-    }
-  else
-    {
-      const LnsFinding *finding = &self->findings[position - self->n];
-      item->row = (LnsDiagnosticRow){ finding->code, finding->text, finding->severity,
-                                      LNS_TIME_UNKNOWN, finding->process };
-    }
-  return item;
-}
-
 static void
-list_model_init (GListModelInterface *iface)
+append (GListStore *list, LnsDiagnosticRow row)
 {
-  iface->get_item_type = get_item_type;
-  iface->get_n_items = get_n_items;
-  iface->get_item = get_item;
+  g_autoptr (LnsDiagnosticItem) item = g_object_new (LNS_TYPE_DIAGNOSTIC_ITEM, NULL);
+
+  item->row = row;
+  g_list_store_append (list, item);
 }
 
-LnsDiagnosticsModel *
-lns_diagnostics_model_new (LnsReport *report)
+GListStore *
+lns_diagnostics_new (LnsReport *report)
 {
-  LnsDiagnosticsModel *self = g_object_new (LNS_TYPE_DIAGNOSTICS_MODEL, NULL);
-  guint position = 0;
+  GListStore *list = g_list_store_new (LNS_TYPE_DIAGNOSTIC_ITEM);
+  uint32_t n;
+  const LnsDiagnostic *all = lns_report_diagnostics (report, &n);
 
-  self->report = report;
-  self->diagnostics = lns_report_diagnostics (report, &self->n);
-  self->order = g_new (guint32, self->n);
+  /* A diagnostic of unknown severity is not shown. */
   for (int severity = LNS_SEVERITY_ERROR; severity >= LNS_SEVERITY_INFO; severity--)
-    for (guint i = 0; i < self->n; i++)
-      if ((int)self->diagnostics[i].severity == severity)
-        self->order[position++] = i;
-  self->n = position; /* an unknown severity is not shown */
-  return self;
+    for (uint32_t i = 0; i < n; i++)
+      if ((int)all[i].severity == severity)
+        append (list, (LnsDiagnosticRow){ lns_report_string (report, all[i].code, NULL),
+                                          lns_report_string (report, all[i].text, NULL),
+                                          all[i].severity, all[i].time_ns, all[i].process });
+  return list;
 }
 
 void
-lns_diagnostics_model_set_findings (LnsDiagnosticsModel *self, LnsFinding *findings, size_t n)
+lns_diagnostics_append (GListStore *list, const LnsFinding *findings, size_t n)
 {
-  guint n_before = self->n_findings;
-
-  free (self->findings);
-  self->findings = findings;
-  self->n_findings = (guint)n;
-  g_list_model_items_changed (G_LIST_MODEL (self), self->n, n_before, self->n_findings);
-}
-
-static void
-lns_diagnostics_model_finalize (GObject *object)
-{
-  free (LNS_DIAGNOSTICS_MODEL (object)->findings);
-  g_free (LNS_DIAGNOSTICS_MODEL (object)->order);
-  G_OBJECT_CLASS (lns_diagnostics_model_parent_class)->finalize (object);
-}
-
-static void
-lns_diagnostics_model_class_init (LnsDiagnosticsModelClass *klass)
-{
-  G_OBJECT_CLASS (klass)->finalize = lns_diagnostics_model_finalize;
-}
-
-static void
-lns_diagnostics_model_init (LnsDiagnosticsModel *self)
-{
+  for (size_t i = 0; i < n; i++)
+    append (list, (LnsDiagnosticRow){ findings[i].code, findings[i].text, findings[i].severity,
+                                      LNS_TIME_UNKNOWN, findings[i].process });
 }

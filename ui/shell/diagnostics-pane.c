@@ -18,6 +18,7 @@ struct _LnsDiagnosticsPane
 
   LnsView *view;           /* owned */
   GCancellable *examining; /* owned; or NULL */
+  LnsFinding *findings;    /* owned; whose texts the list shows, or NULL */
 
   GtkStack *stack; /* pages "empty", "list" */
   GtkColumnView *columns;
@@ -199,8 +200,8 @@ examined_cb (GObject *source, GAsyncResult *result, gpointer data)
   g_clear_object (&self->examining);
   if (examining->n == 0)
     return;
-  lns_diagnostics_model_set_findings (LNS_DIAGNOSTICS_MODEL (model),
-                                      g_steal_pointer (&examining->findings), examining->n);
+  self->findings = g_steal_pointer (&examining->findings);
+  lns_diagnostics_append (G_LIST_STORE (model), self->findings, examining->n);
   gtk_stack_set_visible_child_name (self->stack, "list");
 }
 
@@ -223,7 +224,7 @@ GtkWidget *
 lns_diagnostics_pane_new (LnsView *view)
 {
   LnsDiagnosticsPane *self = g_object_new (LNS_TYPE_DIAGNOSTICS_PANE, NULL);
-  LnsDiagnosticsModel *model = lns_diagnostics_model_new (lns_view_get_report (view));
+  GListStore *model = lns_diagnostics_new (lns_view_get_report (view));
   gboolean empty = g_list_model_get_n_items (G_LIST_MODEL (model)) == 0;
   g_autoptr (GtkSingleSelection) rows = g_object_new (
       GTK_TYPE_SINGLE_SELECTION, "autoselect", FALSE, "can-unselect", TRUE, "model", model, NULL);
@@ -244,12 +245,12 @@ lns_diagnostics_pane_dispose (GObject *object)
 {
   LnsDiagnosticsPane *self = LNS_DIAGNOSTICS_PANE (object);
 
-  if (self->examining != NULL)
-    g_cancellable_cancel (self->examining);
+  g_cancellable_cancel (self->examining);
   g_clear_object (&self->examining);
-  /* The model reads the report, which goes with the view's last reference. */
+  /* The items' texts are the findings' and the report's, which goes with the view's last reference. */
   if (self->columns != NULL)
     gtk_column_view_set_model (self->columns, NULL);
+  g_clear_pointer (&self->findings, free);
   g_clear_object (&self->view);
   G_OBJECT_CLASS (lns_diagnostics_pane_parent_class)->dispose (object);
 }
