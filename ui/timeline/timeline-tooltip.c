@@ -10,7 +10,6 @@
 
 #include <glib/gi18n.h>
 #include <math.h>
-#include <string.h>
 
 #include "src/base/format.h"
 #include "ui/model/cuda-text.h"
@@ -170,58 +169,27 @@ read_details (GTask *task, gpointer source, gpointer data, GCancellable *cancell
   g_task_return_boolean (task, found);
 }
 
-static uint64_t
-extra_of (const LnsEvent *event, LnsLaneKind kind, LnsColumnId column)
-{
-  int i = lns_lane_kind_extra (kind, column);
-  return i >= 0 ? event->extra[i] : 0;
-}
-
+/* Appends the category and the payload that the program gave the event. */
 static void
-append_category (LnsTimelineTooltip *self, GString *markup, uint32_t row, uint32_t category)
+append_attributes (LnsTimelineTooltip *self, GString *markup, const Details *details, uint32_t row)
 {
-  uint32_t n, domain = lns_row_tree_row (self->context->tree, row)->domain;
-  const LnsCategory *all = lns_report_categories (lns_view_get_report (self->context->view), &n);
-  if (category == 0)
-    return;
-  for (uint32_t i = 0; i < n; i++)
-    if (all[i].domain == domain && all[i].category == category)
-      {
-        g_autofree char *name = text_of (self, all[i].name, LNS_NAMES_OWN);
-        append_line (markup, _ ("Category"), name);
-        return;
-      }
-  g_autofree char *number = g_strdup_printf ("%u", category);
-  append_line (markup, _ ("Category"), number);
-}
+  LnsReport *report = lns_view_get_report (self->context->view);
+  uint32_t lane = details->id.lane, domain = lns_row_tree_row (self->context->tree, row)->domain;
+  const LnsEvent *event = &details->event;
+  g_autofree char *category = lns_event_text_category (
+      report, domain, (uint32_t)lns_event_extra (report, lane, event, LNS_COLUMN_CATEGORY));
+  g_autofree char *cut = lns_display_cut (category);
+  if (*cut != '\0')
+    append_line (markup, _ ("Category"), cut);
 
-static char *
-payload_text (LnsPayloadType type, uint64_t bits)
-{
-  double real;
-  float single;
-  uint32_t low = (uint32_t)bits;
-  switch (type)
-    {
-    case LNS_PAYLOAD_UINT64:
-    case LNS_PAYLOAD_UINT32:
-      return g_strdup_printf ("%" G_GUINT64_FORMAT, bits);
-    case LNS_PAYLOAD_INT64:
-      return g_strdup_printf ("%" G_GINT64_FORMAT, (gint64)bits);
-    case LNS_PAYLOAD_INT32:
-      return g_strdup_printf ("%d", (gint32)low);
-    case LNS_PAYLOAD_DOUBLE:
-      memcpy (&real, &bits, sizeof real);
-      return g_strdup_printf ("%.17g", real);
-    case LNS_PAYLOAD_FLOAT:
-      memcpy (&single, &low, sizeof single);
-      return g_strdup_printf ("%.9g", (double)single);
-    case LNS_PAYLOAD_TYPED:
-    case LNS_PAYLOAD_JSON:
-      return g_strdup (_ ("structured; select the event to see its fields"));
-    default:
-      return NULL;
-    }
+  LnsPayloadType type =
+      (LnsPayloadType)lns_event_extra (report, lane, event, LNS_COLUMN_PAYLOAD_TYPE);
+  uint64_t bits = lns_event_extra (report, lane, event, LNS_COLUMN_PAYLOAD);
+  g_autofree char *payload = type == LNS_PAYLOAD_TYPED || type == LNS_PAYLOAD_JSON
+                                 ? g_strdup (_ ("structured; select the event to see its fields"))
+                                 : lns_event_text_payload (report, type, bits);
+  if (*payload != '\0')
+    append_line (markup, _ ("Payload"), payload);
 }
 
 /* The colours of calls, as the tooltip's last line. */
@@ -271,13 +239,7 @@ details_read_cb (GObject *source, GAsyncResult *result, gpointer data)
   LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[details->id.lane].kind;
   uint32_t row = lns_row_tree_row_of_lane (self->context->tree, details->id.lane);
   GString *markup = g_string_new (details->markup);
-  append_category (self, markup, row,
-                   (uint32_t)extra_of (&details->event, kind, LNS_COLUMN_CATEGORY));
-  g_autofree char *payload =
-      payload_text ((LnsPayloadType)extra_of (&details->event, kind, LNS_COLUMN_PAYLOAD_TYPE),
-                    extra_of (&details->event, kind, LNS_COLUMN_PAYLOAD));
-  if (payload != NULL)
-    append_line (markup, _ ("Payload"), payload);
+  append_attributes (self, markup, details, row);
   append_own_fields (self, markup, details, kind);
   gtk_label_set_markup (self->label, markup->str);
   g_string_free (markup, TRUE);
@@ -316,8 +278,7 @@ lns_timeline_tooltip_hide (LnsTimelineTooltip *self)
 {
   g_clear_handle_id (&self->delay, g_source_remove);
   g_clear_pointer (&self->about, g_free);
-  if (self->reading != NULL)
-    g_cancellable_cancel (self->reading);
+  g_cancellable_cancel (self->reading);
   g_clear_object (&self->reading);
   gtk_widget_set_child_visible (self->box, FALSE);
 }
