@@ -69,7 +69,7 @@ gboolean lns_tile_key_equal (gconstpointer a, gconstpointer b);
 /* Whether ROW stands at an odd place among the rows that no fold hides. On the tree's thread. */
 bool lns_row_is_odd (const LnsRowTree *tree, uint32_t row);
 
-/* Strip number I (0 … lns_row_tree_n_strips ()-1) of ROW, on the tree's thread, and where it lies in the row. */
+/* The strips of ROW: how many there are, strip number I, and where a strip lies in the row. On the tree's thread. */
 uint32_t lns_strip_count (const LnsRowTree *tree, uint32_t row);
 LnsStrip lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t i);
 int lns_strip_height_px (LnsStripKind kind);

@@ -282,10 +282,10 @@ lns_find_bar_open (LnsFindBar *self)
   gtk_editable_select_region (self->entry, 0, -1);
 }
 
-void
-lns_find_bar_close (LnsFindBar *self)
+static void
+close_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
-  g_return_if_fail (LNS_IS_FIND_BAR (self));
+  LnsFindBar *self = LNS_FIND_BAR (widget);
   /* What was found stays: F3 goes on with it. A search under way does not. */
   if (self->search == NULL)
     {
@@ -341,12 +341,6 @@ static void
 previous_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
   lns_find_bar_step (LNS_FIND_BAR (widget), FALSE);
-}
-
-static void
-close_cb (GtkWidget *widget, const char *action, GVariant *parameter)
-{
-  lns_find_bar_close (LNS_FIND_BAR (widget));
 }
 
 /* Once folded away the bar takes no room and no keys. */

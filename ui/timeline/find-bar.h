@@ -22,7 +22,6 @@ GtkWidget *lns_find_bar_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Unfolds the bar, with the keyboard in its entry. */
 void lns_find_bar_open (LnsFindBar *self);
-void lns_find_bar_close (LnsFindBar *self);
 
 /* Goes to the match after (before) the selected event, as soon as matches are known. Opens the bar
  * where it has nothing to look for. */

@@ -206,8 +206,9 @@ lns_timeline_row_update_description (LnsTimelineRow *self)
                                   self->description, -1);
 }
 
-char *
-lns_timeline_row_title (LnsTimelineRow *self)
+/* The title of the events table when it shows this row: "NVTX — main (4711)". */
+static char *
+title_of (LnsTimelineRow *self)
 {
   const LnsRow *it = model_row (self);
   if (it->parent == LNS_ID_NONE)
@@ -223,7 +224,7 @@ show_in_events_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   LnsTimelineRow *self = LNS_TIMELINE_ROW (widget);
   const LnsRow *it = model_row (self);
-  g_autofree char *title = lns_timeline_row_title (self);
+  g_autofree char *title = title_of (self);
   /* Of what is below a row of streams together there is more than what is drawn. */
   const LnsFacetSet *set = it->kind == LNS_ROW_FACET ? it->set : NULL;
   lns_view_show_in_events (self->context->view, title,

@@ -56,7 +56,4 @@ gboolean lns_timeline_row_strip_of_lane (LnsTimelineRow *self,
                                          int *ret_top_px,
                                          int *ret_height_px);
 
-/* What stands above the events table for the row: "NVTX — main (4711)". */
-char *lns_timeline_row_title (LnsTimelineRow *self) G_GNUC_WARN_UNUSED_RESULT;
-
 G_END_DECLS
