@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Which rows of an event set the table shows, in which order. Pure; any thread. */
+/* Filters and sorts the rows of an event set for the events table. Pure functions; any thread. */
 
 #pragma once
 
@@ -35,8 +35,8 @@ typedef enum
 typedef struct
 {
   uint32_t n;       /* rows shown */
-  uint32_t n_known; /* the first so many of them are in `rows`: fewer than n in a first page */
-  uint32_t *rows;   /* or NULL: row i is at i */
+  uint32_t n_known; /* length of `rows`; a first page has fewer than n */
+  uint32_t *rows;   /* the row at each position; NULL: position i shows row i */
   gatomicrefcount refs;
 } LnsEventOrder;
 
@@ -51,7 +51,7 @@ lns_event_order_row (const LnsEventOrder *self, uint32_t position)
   return self->rows != NULL ? self->rows[position] : position;
 }
 
-/* The position of ROW among the known ones. False if it is not there. O(n). */
+/* Finds the position of ROW among the first n_known. Returns false if ROW is not among them. O(n). */
 bool lns_event_order_find (const LnsEventOrder *self, uint32_t row, uint32_t *ret_position);
 
 typedef struct
@@ -63,13 +63,12 @@ typedef struct
                             or NULL */
 } LnsEventQuery;
 
-/* Called with the first page of a query, when that is known before the whole. Owns nothing. */
+/* Receives the first page of a query before the whole answer is known. FIRST is borrowed. */
 typedef void (*LnsFirstPageFunc) (LnsEventOrder *first, void *data);
 
-/* Answers QUERY about SET. Blocks: for a worker. FIRST (may be NULL) is called on this thread,
- * early. RET_SORTED gets the order without the filter, for the next query (owned by the caller).
- * NULL and ERROR where it was cancelled or memory ran out. O(n), and O(names × length) to filter;
- * 16 bytes a row of its own while it sorts. */
+/* Answers QUERY about SET. Blocks, so call it on a worker; it calls FIRST (may be NULL) on the same thread. RET_SORTED
+ * gets the order without the filter, for the next query; the caller owns it. Returns NULL and sets ERROR if the query
+ * was cancelled or memory ran out. O(n), plus O(names × length) to filter. Sorting takes 16 more bytes per row. */
 LnsEventOrder *lns_event_order_query (const LnsEventSet *set,
                                       const LnsEventQuery *query,
                                       LnsFirstPageFunc first,

@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The events of some lanes in memory, as columns in time order: what the events table sorts,
- * filters and shows without reading the report again. 16 bytes an event, and 4 to 17 more where
- * events have categories, threads, payloads or flags worth a word. Immutable once loaded; any
- * thread. */
+/* Keeps the events of some lanes in memory, as columns in time order, so that the events table sorts, filters and shows
+ * them without reading the report again. An event takes 16 bytes, and 4 to 17 more if events of the set have
+ * categories, threads, payloads or flags. Immutable once loaded; any thread. */
 
 #pragma once
 
@@ -24,7 +23,7 @@ G_BEGIN_DECLS
  (LNS_EVENT_OPEN_START | LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN | LNS_EVENT_LOST_BEFORE |      \
   LNS_EVENT_LATE | LNS_EVENT_CLIPPED)
 
-/* What `payload` holds of events that have no payload, as `payload_type`. */
+/* What `payload` holds, as `payload_type` tells. Values from 16 on mark events without an NVTX payload. */
 typedef enum
 {
   LNS_EVENT_SET_PAYLOAD, /* values below 16: LnsPayloadType                                       */
@@ -56,7 +55,7 @@ typedef struct
   uint32_t *names; /* string ids of the names that occur, in the order of their bytes */
   uint32_t n_names;
 
-  /* A place is an event's number when all lanes stand one after the other. */
+  /* A place numbers an event: the events of the first lane come first, then those of the second, and so on. */
   uint32_t *lanes;         /* as asked for */
   uint32_t *first_place;   /* n_lanes + 1: where each lane's places begin */
   uint64_t *first_ordinal; /* of each lane within the span asked for */
@@ -72,11 +71,10 @@ typedef struct
   gatomicrefcount refs;
 } LnsEventSet;
 
-/* Reads the events of N_LANES different LANES of REPORT that touch FROM_NS … TO_NS; where FACETS is not
- * NULL, of these the ones in its facet FACET. Blocks: for a
- * worker. RET_PERMILLE (may be NULL) tells how far it is. NULL and ERROR where it was cancelled or
- * where the machine's memory does not do. Chunks that are damaged are left out and counted.
- * O(events), and O(names × log) to order the names. */
+/* Reads the events of N_LANES different LANES of REPORT that touch FROM_NS … TO_NS. If FACETS is not NULL, reads only
+ * those in its facet FACET. Blocks, so call it on a worker. RET_PERMILLE (may be NULL) gets the progress. Returns NULL
+ * and sets ERROR if the load was cancelled or the machine has too little memory. Damaged chunks are left out and
+ * counted. O(events), plus O(names × log names) to order the names. */
 LnsEventSet *lns_event_set_load (LnsReport *report,
                                  const uint32_t *lanes,
                                  uint32_t n_lanes,

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /* Fills RET_ORDER with 0 … N-1 in ascending order of KEYS, equal keys in ascending order of row.
- * Radix sort: O(N × bytes that differ), 4 N bytes of its own. False where CANCELLABLE (may be NULL)
- * was cancelled, or memory ran out. */
+ * Radix sort: O(N × bytes that differ), 4 N bytes of its own. Returns false if CANCELLABLE (may
+ * be NULL) was cancelled or memory ran out. */
 bool
 lns_event_sort (const uint64_t *keys, uint32_t n, uint32_t *ret_order, GCancellable *cancellable);
 

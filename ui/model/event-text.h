@@ -15,7 +15,7 @@
 
 G_BEGIN_DECLS
 
-/* What events' names are, and with it how they are written where there is little room. */
+/* The kind of name that events have, which decides how it is shortened. */
 typedef enum
 {
   LNS_NAMES_OWN,     /* the program's: whole                                                    */
@@ -23,7 +23,7 @@ typedef enum
   LNS_NAMES_CALLS    /* without the version that a symbol bears ("cudaLaunchKernel_v7000")      */
 } LnsNames;
 
-/* The part of NAME that is written; *SIZE_BYTES, its size, becomes that one's. O(size). */
+/* Returns the part of NAME to show, and sets *SIZE_BYTES, the size of NAME, to the size of that part. O(size). */
 const char *lns_event_short_name (LnsNames names, const char *name, size_t *size_bytes);
 
 /* The kind of event in lanes of KIND: "Kernel". Translated; static. NULL if KIND is not known. */
@@ -47,7 +47,7 @@ char *lns_event_text_payload (LnsReport *report, LnsPayloadType type, uint64_t b
 /* "18.796806841 s": all nine digits, so that times below each other can be compared. */
 char *lns_event_text_time (int64_t time_ns);
 
-/* What stands for the name of an event of LANE that has none. Static. */
+/* The text to show in place of the name for an event of LANE without a name. Static. */
 const char *lns_event_text_nameless (LnsReport *report, uint32_t lane);
 
 /* The duration to the nanosecond; "not known", or "… so far" where FLAGS say so. */
@@ -59,7 +59,7 @@ uint32_t lns_event_thread (LnsReport *report, uint32_t lane, const LnsEvent *eve
 /* The value of COLUMN of EVENT of LANE, or 0. */
 uint64_t lns_event_extra (LnsReport *report, uint32_t lane, const LnsEvent *event, LnsColumnId id);
 
-/* The track of LANE, or NULL where the file says nonsense. */
+/* The track of LANE, or NULL if the file names a lane or track that it does not define. */
 const LnsTrack *lns_event_track (LnsReport *report, uint32_t lane);
 
 G_END_DECLS

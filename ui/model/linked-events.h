@@ -23,8 +23,8 @@ typedef struct
   char *words;    /* what they are, "500 × Kernel, 2 × Copy", or which call; or NULL            */
 } LnsLinkedEvents;
 
-/* The events tied to event ID of REPORT: the outermost call first; of what a call began the first kernel.
- * Reads: for a worker. */
+/* Finds the events that are linked to event ID of REPORT. The outermost call comes first, or the first kernel that a
+ * call launched. Reads the report, so call it on a worker. */
 LnsLinkedEvents *lns_linked_events_new (LnsReport *report,
                                         const LnsCudaLinks *links,
                                         LnsEventId id) G_GNUC_WARN_UNUSED_RESULT;

@@ -28,11 +28,11 @@ typedef struct
   uint32_t accent;     /* band, selection, overview window                                   */
 } LnsPalette;
 
-/* Lives for ever. */
+/* Static. */
 const LnsPalette *lns_palette_get (bool dark);
 
-/* HUE turned by a domain's name, so that domains with the same names differ; those of the domain without a name
- * are as they are. O(size). */
+/* Turns HUE by the domain's name, so that equal names in two domains differ in colour. HUE stays as it is if the domain
+ * has no name. O(size). */
 unsigned lns_palette_hue (unsigned hue, const void *domain, size_t domain_bytes);
 
 /* The colour of an event: the program's own (0xAARRGGBB, alpha ignored) where it is not 0, else the

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What row-tree.c (what shows), row-tree-new.c (which rows there are), row-tree-labels.c
- * (what they are called) and row-tree-facets.c (rows that have to be read first) share. */
+/* State and functions shared by row-tree.c (visible rows), row-tree-new.c (the rows of a report), row-tree-labels.c
+ * (their labels) and row-tree-facets.c (rows that a worker reads first). */
 
 #pragma once
 
@@ -25,10 +25,10 @@ struct LnsRowTree
   GArray *tops;    /* of int: the upper edges of the visible rows, and the last one's lower edge */
 };
 
-/* Computes what shows anew, after a fold. */
+/* Computes the visible rows and their positions again, after a row was folded or unfolded. */
 void _lns_row_tree_lay_out (LnsRowTree *self);
 
-/* A tree of its own with all that SELF has, and nothing of it laid out. */
+/* Copies SELF; the copy is not laid out yet. */
 LnsRowTree *_lns_row_tree_copy (const LnsRowTree *self);
 
 /* Writes the ranks of the rows into them. */
