@@ -25,7 +25,9 @@ BEAT = os.path.join(tap.BUILD, "tests", "programs", "nvtx-beat")
 ROUNDS = int(os.environ.get("LNS_KILL_ROUNDS", "9"))
 SEED = int(os.environ.get("LNS_KILL_SEED", time.time_ns() % 1000000))
 PROMISE_NS = 1300000000
-GOES_ON_MS = 800
+# For how long the program goes on after the moment: until it is killed, or so long that it outlives the tool's death
+# also where this process is late.
+GOES_ON_MS = {"target": 60000, "both": 60000, "tool": 3000}
 
 
 def command(*words):
@@ -52,7 +54,7 @@ class Round:
             return self
 
     def kill(self):
-        process = self.folder.start("-o", "r", BEAT, "beats", str(self.moment_ms + GOES_ON_MS),
+        process = self.folder.start("-o", "r", BEAT, "beats", str(self.moment_ms + GOES_ON_MS[self.who]),
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         target = wait_for(lambda: children(process.pid), "the program's start")[0]
         time.sleep(self.moment_ms / 1000)
@@ -143,7 +145,7 @@ def flood(who, moment_ms, *switches):
     """Kills WHO while more is made than can be stored; what is neither in the report nor counted as missing is of the last moments."""
     told = f"{who} after {moment_ms} ms with {switches} (LNS_KILL_SEED={SEED})"
     with Folder() as folder:
-        process = folder.start(*switches, "-o", "r", FLOOD, "made", str(2 * os.cpu_count()), str(moment_ms + GOES_ON_MS),
+        process = folder.start(*switches, "-o", "r", FLOOD, "made", str(2 * os.cpu_count()), str(moment_ms + GOES_ON_MS[who]),
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         target = wait_for(lambda: children(process.pid), "the program's start")[0]
         time.sleep(moment_ms / 1000)
