@@ -28,6 +28,7 @@ PROMISE_NS = 1300000000
 # For how long the program goes on after the moment: until it is killed, or so long that it outlives the tool's death
 # also where this process is late.
 GOES_ON_MS = {"target": 60000, "both": 60000, "tool": 3000}
+FLOOD_GOES_ON_MS = {"both": 10000, "tool": 3000}  # with the moment at most the 15 s that nvtx-flood has room for
 
 
 def command(*words):
@@ -41,7 +42,7 @@ class Round:
     """One killing of WHO, MOMENT_MS after the program's start."""
 
     def __init__(self, who, moment_ms):
-        self.who, self.moment_ms, self.speed = who, moment_ms, None
+        self.who, self.moment_ms, self.speed, self.longest_ms = who, moment_ms, None, 0
 
     def __str__(self):
         return f"{self.who} after {self.moment_ms} ms (LNS_KILL_SEED={SEED})"
@@ -92,9 +93,9 @@ class Round:
             self.speed = (len(after) / seconds[0]) / (len(before) / seconds[1])
         # What had ended is there: all of it where the tool lived on, else what is older than the promise.
         promised = len(times) if self.who == "target" else sum(t < self.killed_ns - PROMISE_NS for t in times)
-        self.check_report(promised)
+        self.check_report(times, promised)
 
-    def check_report(self, promised):
+    def check_report(self, times, promised):
         copy = self.folder.file("copy.rep")
         info = command("info", copy) if os.path.exists(copy) else None
         if info is None or info.returncode != 0:
@@ -107,8 +108,9 @@ class Round:
         assert asked.returncode == 0, (str(self), asked.stderr)
         rows = [row.split("\t") for row in asked.stdout.splitlines()]
         beats = {int(text.split()[1]) for text, end in rows if text.startswith("beat") and end != ""}
+        self.longest_ms = max([(self.killed_ns - times[beat]) / 1e6 for beat in set(range(len(times))) - beats], default=0)
         missing = set(range(promised)) - beats
-        assert not missing, (str(self), promised, sorted(missing)[:5], len(missing))
+        assert not missing, (str(self), promised, sorted(missing)[:5], len(missing), self.longest_ms)
         n_work = sum(text == "work" and end != "" for text, end in rows)
         assert n_work >= 100 * promised, (str(self), n_work, promised)
         if promised > 0:
@@ -124,6 +126,9 @@ def test_kills_at_random_moments():
             late.moment_ms = 2000 + late.moment_ms // 4
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         done = list(pool.map(Round.run, rounds))
+    taken = sorted(r.longest_ms for r in done if r.who != "target")
+    print(f"# what a kill took had ended {statistics.median(taken):.0f} ms before it (median of {len(taken)}), "
+          f"{taken[-1]:.0f} at most")
     speeds = [r.speed for r in done if r.speed is not None]
     if speeds:
         print(f"# {ROUNDS} rounds; the program's speed after the tool's death: {statistics.median(speeds):.2f} of "
@@ -145,7 +150,7 @@ def flood(who, moment_ms, *switches):
     """Kills WHO while more is made than can be stored; what is neither in the report nor counted as missing is of the last moments."""
     told = f"{who} after {moment_ms} ms with {switches} (LNS_KILL_SEED={SEED})"
     with Folder() as folder:
-        process = folder.start(*switches, "-o", "r", FLOOD, "made", str(2 * os.cpu_count()), str(moment_ms + GOES_ON_MS[who]),
+        process = folder.start(*switches, "-o", "r", FLOOD, "made", str(2 * os.cpu_count()), str(moment_ms + FLOOD_GOES_ON_MS[who]),
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         target = wait_for(lambda: children(process.pid), "the program's start")[0]
         time.sleep(moment_ms / 1000)

@@ -15,9 +15,10 @@
 #include "src/base/format.h"
 #include "src/base/monotonic.h"
 
-/* A batch is played when the next one is there, 50 ms later; with that, and with a slow disk's moment,
- * a range that ended 1.3 s ago is in the file, or among what the file says that it lacks. */
-#define COMMIT_NS INT64_C (900000000)
+/* A range that ended 1.3 s ago is in the file, or among what the file says that it lacks. It waits up to 50 ms for the
+ * drain, 50 ms for the next batch (which makes this one complete), and this long for the commit; the remaining 0.4 s
+ * are for a commit itself on a busy machine. */
+#define COMMIT_NS INT64_C (700000000)
 
 /* Of records; in the file they take a third to a half of it. */
 #define COMMIT_BYTES (64u << 20)
@@ -82,7 +83,7 @@ tell_trouble (LnsRecording *recording, const LnsError *cause)
   eventfd_write (recording->trouble_fd, 1); /* fails only where it is readable already */
 }
 
-/* Commits each second, whatever is still to be played: to be called often. The time that a commit
+/* Commits when COMMIT_NS have passed, whatever is still to be played: to be called often. The time that a commit
  * takes counts, as until its end the file is what the one before has made it. */
 void
 _lns_recording_commit_if_due (LnsRecording *recording)
