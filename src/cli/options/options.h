@@ -66,6 +66,34 @@ typedef struct
   const char *nothing; /* values that ask for nothing; NULL = "none,false" */
 } LnsOption;
 
+/* What a row of a table of switches begins with. KIND is the end of an LnsOptionKind; the compiler checks that MEMBER of
+ * VALUES, the command's struct, has its type. */
+#define LNS_SWITCH(long_name, kind_name, values, member)                                           \
+ .name = long_name, .kind = LNS_OPTION_##kind_name,                                                \
+ .offset = offsetof (values, member) + LNS_OPTION_CHECK_ (kind_name, values, member)
+
+/* The same for a switch without an effect. WHY is its `instead`. */
+#define LNS_IGNORED_SWITCH(long_name, kind_name, why)                                              \
+ .name = long_name, .kind = LNS_OPTION_##kind_name, .instead = why
+
+#define LNS_OPTION_TYPE_FLAG    bool
+#define LNS_OPTION_TYPE_BOOL    bool
+#define LNS_OPTION_TYPE_TEXT    const char *
+#define LNS_OPTION_TYPE_CHOICE  const char *
+#define LNS_OPTION_TYPE_LIST    LnsOptionList
+#define LNS_OPTION_TYPE_INTEGER int64_t
+#define LNS_OPTION_TYPE_SECONDS int64_t
+#define LNS_OPTION_TYPE_BYTES   int64_t
+
+/* 0, or an error of the compiler. */
+#define LNS_OPTION_CHECK_(kind_name, values, member)                                               \
+ (0 * sizeof (struct {                                                                             \
+  int nothing;                                                                                     \
+  _Static_assert(__builtin_types_compatible_p (LNS_OPTION_TYPE_##kind_name,                        \
+                                               __typeof__ (((values *)NULL)->member)),             \
+                 "the member does not have the type of the switch");                               \
+  }))
+
 /* Switches about one thing: a part of --help, which --help=TAG shows alone. Several commands may have
  * it, if their structs are the same. */
 typedef struct

@@ -13,20 +13,19 @@
 /* const char *output; TEXT_OF_DEFAULT says where to without it */
 #define LNS_CLI_OUTPUT(Values, text_of_default, text)                                              \
  {                                                                                                 \
-  .name = "output", .letter = 'o', .kind = LNS_OPTION_TEXT, .offset = offsetof (Values, output),   \
-  .value_name = "PATH", .default_text = text_of_default, .help = text                              \
+  LNS_SWITCH ("output", TEXT, Values, output), .letter = 'o', .value_name = "PATH",                \
+                                               .default_text = text_of_default, .help = text       \
  }
 
 /* bool overwrite; a SHORT_FORM of 0 is none */
 #define LNS_CLI_OVERWRITE(Values, short_form, text)                                                \
  {                                                                                                 \
-  .name = "force-overwrite", .letter = short_form, .kind = LNS_OPTION_BOOL,                        \
-  .offset = offsetof (Values, overwrite), .default_text = "false", .help = text                    \
+  LNS_SWITCH ("force-overwrite", BOOL, Values, overwrite), .letter = short_form,                   \
+                                                           .default_text = "false", .help = text   \
  }
 
 /* bool quiet */
 #define LNS_CLI_QUIET(Values, text)                                                                \
  {                                                                                                 \
-  .name = "quiet", .letter = 'q', .kind = LNS_OPTION_FLAG, .offset = offsetof (Values, quiet),     \
-  .help = text                                                                                     \
+  LNS_SWITCH ("quiet", FLAG, Values, quiet), .letter = 'q', .help = text                           \
  }

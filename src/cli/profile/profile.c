@@ -273,21 +273,13 @@ const LnsCommand lns_command_profile = {
   .run = run,
 };
 
-#define AT(member) offsetof (LnsProfileOptions, member)
-
 static const LnsOption launch_options[] = {
-  { .name = "session-new",
-    .kind = LNS_OPTION_TEXT,
-    .offset = AT (session_new),
-    .value_name = "NAME",
+  { LNS_PROFILE_SWITCH ("session-new", TEXT, session_new), .value_name = "NAME",
     .default_text = "launch-ID-PROGRAM",
     .help =
         N_ ("Name of this session, by which start, stop, cancel and shutdown in other terminals "
             "find it.") },
-  { .name = "session",
-    .kind = LNS_OPTION_TEXT,
-    .offset = AT (session),
-    .value_name = "NAME",
+  { LNS_PROFILE_SWITCH ("session", TEXT, session), .value_name = "NAME",
     .help = N_ ("Session that `lanescope start` began, to which the program belongs.") },
 };
 

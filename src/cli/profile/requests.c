@@ -9,13 +9,8 @@
 
 #include "src/cli/terminal/language.h"
 
-#define AT(member) offsetof (LnsProfileOptions, member)
-
 const LnsOption lns_start_options[LNS_START_N_OPTIONS] = {
-  { .name = "session-new",
-    .kind = LNS_OPTION_TEXT,
-    .offset = AT (session_new),
-    .value_name = "NAME",
+  { LNS_PROFILE_SWITCH ("session-new", TEXT, session_new), .value_name = "NAME",
     .default_text = "start-ID",
     .help = N_ ("Begin a session with this name, which waits for `lanescope launch`.") },
   LNS_SESSION_SWITCH (LnsProfileOptions),
@@ -27,15 +22,10 @@ const LnsOptionGroup *const lns_start_groups[] = {
 };
 
 const LnsOption lns_stop_options[LNS_STOP_N_OPTIONS] = {
-  { .name = "defer-report",
-    .kind = LNS_OPTION_FLAG,
-    .offset = offsetof (LnsEndOptions, defer_report),
+  { LNS_SWITCH ("defer-report", FLAG, LnsEndOptions, defer_report),
     .help = N_ ("Accepted for compatibility; has no effect. The report is readable while it is "
                 "recorded.") },
-  { .name = "keep",
-    .kind = LNS_OPTION_SECONDS,
-    .offset = offsetof (LnsEndOptions, keep_ns),
-    .value_name = "SECONDS",
+  { LNS_SWITCH ("keep", SECONDS, LnsEndOptions, keep_ns), .value_name = "SECONDS",
     .default_text = N_ ("what --keep of `lanescope start` says"),
     .help = N_ (
         "Keep only this many of the last seconds, of those that `lanescope start --keep` keeps.") },
@@ -43,13 +33,8 @@ const LnsOption lns_stop_options[LNS_STOP_N_OPTIONS] = {
 };
 
 const LnsOption lns_shutdown_options[LNS_SHUTDOWN_N_OPTIONS] = {
-  { .name = "kill",
-    .kind = LNS_OPTION_TEXT,
-    .offset = offsetof (LnsEndOptions, kill),
-    .choices = "none,sigterm,sigkill",
-    .open_choices = true,
-    .value_name = "none|sigterm|sigkill|N",
-    .default_text = "sigterm",
+  { LNS_SWITCH ("kill", TEXT, LnsEndOptions, kill), .choices = "none,sigterm,sigkill",
+    .open_choices = true, .value_name = "none|sigterm|sigkill|N", .default_text = "sigterm",
     .help = N_ ("Signal for the program and its recorded processes.") },
   LNS_SESSION_SWITCH (LnsEndOptions),
 };

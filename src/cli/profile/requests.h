@@ -13,9 +13,9 @@
 /* Row of the table of switches, for VALUES with `const char *session`. */
 #define LNS_SESSION_SWITCH(Values)                                                                 \
  {                                                                                                 \
-  .name = "session", .kind = LNS_OPTION_TEXT, .offset = offsetof (Values, session),                \
-  .value_name = "NAME", .default_text = N_ ("the only one there is"),                              \
-  .help = N_ ("Name or id of the session, as `lanescope sessions list` shows them.")               \
+  LNS_SWITCH ("session", TEXT, Values, session),                                                   \
+      .value_name = "NAME", .default_text = N_ ("the only one there is"),                          \
+      .help = N_ ("Name or id of the session, as `lanescope sessions list` shows them.")           \
  }
 
 /* The values of `stop`, `cancel` and `shutdown`. */

@@ -64,6 +64,10 @@ typedef struct
      "them")
 #define LNS_NO_NCCL N_ ("inner steps of NCCL are not recorded yet; --trace=nvtx records its calls")
 
+/* What the row of a switch begins with whose value is a member of LnsProfileOptions. */
+#define LNS_PROFILE_SWITCH(long_name, kind_name, member)                                           \
+ LNS_SWITCH (long_name, kind_name, LnsProfileOptions, member)
+
 void lns_profile_options_clear (LnsProfileOptions *options);
 
 /* The signal that --kill=KILL means; 0: none. */

@@ -19,10 +19,10 @@ typedef struct
 /* Rows of the table of switches of a command whose VALUES have the member LnsCliFilterValues filter.  */
 /* clang-format off */
 #define LNS_CLI_FILTER_SWITCHES(Values)                                                            \
-  { .name = "filter-nvtx", .kind = LNS_OPTION_TEXT, .offset = offsetof (Values, filter.range),     \
+  { LNS_SWITCH ("filter-nvtx", TEXT, Values, filter.range),                                        \
     .value_name = "RANGE[@DOMAIN][/INDEX]",                                                        \
     .help = N_ ("Use only events that overlap this NVTX range, in its process. INDEX selects one of several ranges of that name, counted from 0; the first is the default. DOMAIN is its domain (* is any); without it, the default domain.") },   \
-  { .name = "filter-time", .kind = LNS_OPTION_TEXT, .offset = offsetof (Values, filter.time),      \
+  { LNS_SWITCH ("filter-time", TEXT, Values, filter.time),                                         \
     .value_name = "[START]/[END]",                                                                 \
     .help = N_ ("Use only events that overlap this time, in ns or with a unit: 1.5s/2s, 200ms/.") }
 /* clang-format on */

@@ -461,10 +461,7 @@ typedef struct
 } Values;
 
 static const LnsOption options[] = {
-  { .name = "print",
-    .kind = LNS_OPTION_CHOICE,
-    .offset = offsetof (Values, print),
-    .choices = "env,stdout,stderr",
+  { LNS_SWITCH ("print", CHOICE, Values, print), .choices = "env,stdout,stderr",
     .default_text = N_ ("the facts"),
     .help = N_ (
         "Print the environment variables that the report keeps (see --env-record of `lanescope "

@@ -17,9 +17,9 @@ typedef struct LnsCliQuery LnsCliQuery;
  * without it. */
 #define LNS_CLI_TIMEOUT(Values, text_of_default)                                                   \
  {                                                                                                 \
-  .name = "timeout", .kind = LNS_OPTION_SECONDS, .offset = offsetof (Values, timeout_ns),          \
-  .value_name = "SECONDS", .default_text = text_of_default,                                        \
-  .help = N_ ("Maximum time for queries, in seconds; 0 is unlimited.")                             \
+  LNS_SWITCH ("timeout", SECONDS, Values, timeout_ns),                                             \
+      .value_name = "SECONDS", .default_text = text_of_default,                                    \
+      .help = N_ ("Maximum time for queries, in seconds; 0 is unlimited.")                         \
  }
 
 /* The tables of REPORT, which is borrowed, to be freed. From its creation on all its statements together

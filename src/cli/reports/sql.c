@@ -28,17 +28,10 @@ typedef struct
 } Values;
 
 static const LnsOption options[] = {
-  { .name = "header",
-    .kind = LNS_OPTION_CHOICE,
-    .offset = offsetof (Values, header),
-    .choices = "auto,true,false",
-    .implied = "true",
+  { LNS_SWITCH ("header", CHOICE, Values, header), .choices = "auto,true,false", .implied = "true",
     .default_text = N_ ("auto, which is true on a terminal"),
     .help = N_ ("Print the names of the columns first.") },
-  { .name = "json",
-    .letter = 'j',
-    .kind = LNS_OPTION_FLAG,
-    .offset = offsetof (Values, json),
+  { LNS_SWITCH ("json", FLAG, Values, json), .letter = 'j',
     .help = N_ ("Print an array of objects, one for each row. Bytes that are not UTF-8 become "
                 "U+FFFD.") },
   LNS_CLI_TIMEOUT (Values, "0"),

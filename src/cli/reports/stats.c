@@ -33,10 +33,7 @@ typedef struct
 #define TIMEOUT_NS (INT64_C (600) * 1000000000)
 
 static const LnsOption options[] = {
-  { .name = "report",
-    .letter = 'r',
-    .kind = LNS_OPTION_LIST,
-    .offset = offsetof (Values, reports),
+  { LNS_SWITCH ("report", LIST, Values, reports), .letter = 'r',
     .choices = "nvtx_sum,nvtx_pushpop_sum,nvtx_startend_sum,nvtx_pushpop_trace,osrt_sum,"
                "cuda_api_sum,cuda_api_trace,cuda_gpu_kern_sum,cuda_gpu_kern_gb_sum,"
                "cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum,cuda_gpu_sum,cuda_gpu_trace,"
@@ -47,27 +44,19 @@ static const LnsOption options[] = {
                "nvvideo_api_sum,vulkan_api_sum,vulkan_api_trace,vulkan_marker_sum,"
                "vulkan_gpu_marker_sum,opengl_khr_range_sum,opengl_khr_gpu_range_sum,dx11_pix_sum,"
                "dx12_pix_sum,dx12_gpu_marker_sum,wddm_queue_sum,network_congestion",
-    .open_choices = true,
-    .value_name = "REPORT",
+    .open_choices = true, .value_name = "REPORT",
     .default_text = N_ ("what --help-reports marks with an asterisk"),
     .help =
         N_ ("Print these reports. Put arguments after colons (`cuda_gpu_kern_sum:base`). A path "
             "such as `./mine.sql` is a report of your own: a query, whose parameter :NAME is set "
             "by NAME=VALUE.") },
-  { .name = "report-dir",
-    .kind = LNS_OPTION_LIST,
-    .offset = offsetof (Values, folders),
-    .value_name = "FOLDER",
+  { LNS_SWITCH ("report-dir", LIST, Values, folders), .value_name = "FOLDER",
     .help = N_ ("Look for NAME.sql in this folder first when -r names NAME. "
                 "LANESCOPE_STATS_REPORT_PATH lists more folders, separated by colons.") },
   LNS_CLI_FILTER_SWITCHES (Values),
   LNS_CLI_TIMEOUT (Values, "600"),
   LNS_CLI_TABLE_SWITCHES,
-  { .name = "help-reports",
-    .kind = LNS_OPTION_TEXT,
-    .offset = offsetof (Values, help_reports),
-    .implied = "ALL",
-    .value_name = "NAME",
+  { LNS_SWITCH ("help-reports", TEXT, Values, help_reports), .implied = "ALL", .value_name = "NAME",
     .help = N_ ("Print all reports with their arguments and columns, or only NAME.") },
   LNS_CLI_NO_SQLITE_SWITCHES,
 };

@@ -25,20 +25,19 @@ typedef struct
 /* Rows of the table of switches of a command whose values begin with LnsCliTableValues.           */
 /* clang-format off */
 #define LNS_CLI_TABLE_SWITCHES                                                                     \
-  { .name = "format", .letter = 'f', .kind = LNS_OPTION_LIST,                                      \
-    .offset = offsetof (LnsCliTableValues, formats),                                               \
+  { LNS_SWITCH ("format", LIST, LnsCliTableValues, formats), .letter = 'f',                        \
     .choices = "column,table,csv,tsv,json,hdoc,htable,.", .open_choices = true,                    \
     .default_text = N_ ("column; csv for files and commands"),                                          \
     .help = N_ ("Output format. Repeat it to give each report its own; the last one applies to the rest. Put arguments after colons (`column:nohdr`); --help-formats lists them.") },                              \
-  { .name = "output", .letter = 'o', .kind = LNS_OPTION_LIST,                                      \
-    .offset = offsetof (LnsCliTableValues, outputs), .value_name = "BASE", .default_text = "-",    \
+  { LNS_SWITCH ("output", LIST, LnsCliTableValues, outputs), .letter = 'o',                        \
+    .value_name = "BASE", .default_text = "-",                                                     \
     .help = N_ ("Output. Repeat it as --format. `-` prints; BASE writes BASE_NAME.csv (or .txt, .json …); `.` uses the name of the report as BASE; `@COMMAND` writes to a command, which is run without a shell.") },                                                      \
-  { .name = "timeunit", .kind = LNS_OPTION_CHOICE, .offset = offsetof (LnsCliTableValues, unit),   \
+  { LNS_SWITCH ("timeunit", CHOICE, LnsCliTableValues, unit),                                      \
     .choices = "nsec,usec,msec,seconds,nanoseconds,microseconds,milliseconds",                     \
     .open_choices = true, .default_text = "nsec",                                                  \
     .help = N_ ("Unit of times; may be shortened (us).") },                                        \
-  { .name = "help-formats", .kind = LNS_OPTION_TEXT, .value_name = "NAME",                         \
-    .offset = offsetof (LnsCliTableValues, help_formats), .implied = "ALL",                        \
+  { LNS_SWITCH ("help-formats", TEXT, LnsCliTableValues, help_formats), .value_name = "NAME",      \
+    .implied = "ALL",                                                                              \
     .help = N_ ("Print all formats with their arguments, or only NAME.") },                           \
   LNS_CLI_OVERWRITE (LnsCliTableValues, 0, N_ ("Replace files that are there.")),                       \
   LNS_CLI_QUIET (LnsCliTableValues, N_ ("Print the tables alone."))
@@ -47,10 +46,10 @@ typedef struct
 #define LNS_CLI_NO_SQLITE                                                                          \
   N_ ("ignored; reports are read directly")
 #define LNS_CLI_NO_SQLITE_SWITCHES                                                                 \
-  { .name = "sqlite", .kind = LNS_OPTION_TEXT, .value_name = "PATH",                               \
-    .help = N_ ("SQLite file to use."), .instead = LNS_CLI_NO_SQLITE },                      \
-  { .name = "force-export", .kind = LNS_OPTION_BOOL, .default_text = "false",                      \
-    .help = N_ ("Export to SQLite again."), .instead = LNS_CLI_NO_SQLITE }
+  { LNS_IGNORED_SWITCH ("sqlite", TEXT, LNS_CLI_NO_SQLITE), .value_name = "PATH",                  \
+    .help = N_ ("SQLite file to use.") },                                                          \
+  { LNS_IGNORED_SWITCH ("force-export", BOOL, LNS_CLI_NO_SQLITE), .default_text = "false",         \
+    .help = N_ ("Export to SQLite again.") }
 /* clang-format on */
 
 void lns_cli_table_values_clear (LnsCliTableValues *values);

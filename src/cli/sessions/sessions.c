@@ -246,18 +246,10 @@ typedef struct
 } ListValues;
 
 static const LnsOption list_options[] = {
-  { .name = "show-header",
-    .letter = 'p',
-    .kind = LNS_OPTION_BOOL,
-    .offset = offsetof (ListValues, show_header),
-    .default_text = "true",
-    .help = N_ ("Print the names of the columns first.") },
-  { .name = "output-format",
-    .letter = 'f',
-    .kind = LNS_OPTION_CHOICE,
-    .offset = offsetof (ListValues, format),
-    .choices = "plain,json",
-    .default_text = "plain",
+  { LNS_SWITCH ("show-header", BOOL, ListValues, show_header), .letter = 'p',
+    .default_text = "true", .help = N_ ("Print the names of the columns first.") },
+  { LNS_SWITCH ("output-format", CHOICE, ListValues, format), .letter = 'f',
+    .choices = "plain,json", .default_text = "plain",
     .help = N_ ("Print columns for people, or an array of JSON objects.") },
 };
 

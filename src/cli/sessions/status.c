@@ -29,21 +29,11 @@ typedef struct
 } Values;
 
 static const LnsOption options[] = {
-  { .name = "environment",
-    .letter = 'e',
-    .kind = LNS_OPTION_FLAG,
-    .offset = offsetof (Values, environment),
+  { LNS_SWITCH ("environment", FLAG, Values, environment), .letter = 'e',
     .help = N_ ("Show what on this machine affects recordings, and what to do about it.") },
-  { .name = "network",
-    .letter = 'n',
-    .kind = LNS_OPTION_FLAG,
-    .offset = offsetof (Values, network),
+  { LNS_SWITCH ("network", FLAG, Values, network), .letter = 'n',
     .help = N_ ("Show the network of this machine.") },
-  { .name = "all",
-    .letter = 'a',
-    .kind = LNS_OPTION_FLAG,
-    .offset = offsetof (Values, all),
-    .help = N_ ("Show both.") },
+  { LNS_SWITCH ("all", FLAG, Values, all), .letter = 'a', .help = N_ ("Show both.") },
   LNS_SESSION_SWITCH (Values),
 };
 
