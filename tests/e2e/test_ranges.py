@@ -154,6 +154,16 @@ def test_ends_of_ranges_that_lanescope_hears_late():
         assert all(names(folder, f"run.{i}.rep") == {"a": 1} for i in (1, n // 2, n)), os.listdir(folder.path)
 
 
+def test_reports_of_ranges_are_examined_when_no_more_is_recorded():
+    """The doctor ends the tool if memory runs out; it must not end the recording of a later range."""
+    with profiling.Folder() as folder:
+        tool = folder.start("-t", "nvtx,mpi", "-c", "nvtx", "-p", "a", "--capture-range-end=repeat", "-o", "run", ACT, "push", "a", "pop",
+                            "await", "push", "a", "pop", stdin=subprocess.PIPE)
+        lines = list(iter(tool.stderr.readline, b"1 event, 0 lost, 1 process\n"))
+        err = b"".join(lines).decode() + tool.communicate(b"\n", timeout=60)[1].decode()
+        assert tool.returncode == 0 and err.count(ENDED) == 2 and err.index("[LNS-DOCTOR-010]") > err.rindex(ENDED), err
+
+
 def test_ranges_of_two_processes_overlap():
     """The range of one process begins while that is recorded for another's range, and goes on when that has ended. (It is
     recorded a moment after that began: the pauses are for that, and nothing that is asserted depends on them.)"""

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "capture/session/control/request.h"
+#include "src/base/array.h"
 #include "src/base/format.h"
 #include "src/cli/profile/children.h"
 #include "src/cli/profile/requests.h"
@@ -69,6 +70,7 @@ typedef struct
   unsigned n_ranges;     /* capture ranges that began; none where there are none */
   char *range_path;      /* of the report of the one that is open; NULL: none is */
   bool has_ended_ranges; /* the last of them has its report; what belongs to it may still come */
+  LNS_ARRAY (char *) unexamined; /* paths of reports that are written; owned */
   LnsReportResult result;
   double lag_ms; /* from the last process's end to the written report */
 } Run;
@@ -185,6 +187,37 @@ tell_diagnostics (Run *run, const LnsReportResult *result)
     }
 }
 
+/* Examines the reports that wait for it, unless more is being recorded: the doctor ends this process if memory runs
+ * out, and must not end a recording. Hooks may have moved reports meanwhile. */
+static void
+examine (Run *run)
+{
+  if (run->state == STATE_COLLECTING)
+    return;
+  for (size_t i = 0; i < run->unexamined.n; i++)
+    {
+      if (access (run->unexamined.items[i], F_OK) == 0)
+        lns_profile_examine (run->profile, run->unexamined.items[i]);
+      free (run->unexamined.items[i]);
+    }
+  lns_array_clear (&run->unexamined);
+}
+
+static void
+examine_in_time (Run *run, const char *path)
+{
+  char *copy = strdup (path);
+  char **item = copy != NULL ? lns_array_try_add (&run->unexamined) : NULL;
+  if (item != NULL)
+    *item = copy;
+  else
+    {
+      free (copy);
+      lns_profile_tell (run->profile, "warning", "cannot examine the report: %s", "out of memory");
+    }
+  examine (run);
+}
+
 /* What there is to say of the report at PATH. */
 static void
 tell (Run *run, const char *path, const LnsReportResult *result)
@@ -204,7 +237,7 @@ tell (Run *run, const char *path, const LnsReportResult *result)
         lns_profile_tell (profile, NULL, "The last seconds took %s of memory",
                           lns_format_bytes (result->kept_bytes, events));
       lns_progress_generated (profile, path, result);
-      lns_profile_examine (profile, path);
+      examine_in_time (run, path);
       profile->place.entry.n_reports++;
       snprintf (profile->place.entry.report, sizeof profile->place.entry.report, "%s", path);
       lns_hooks_call (&run->hooks, profile, "after-report-ready",
@@ -778,6 +811,7 @@ lns_profile_run (LnsProfile *profile)
             cancel (&run);
           move (&run, EVENT_SHUTDOWN);
         }
+      examine (&run);
       if (run.state == STATE_OVER)
         lns_session_place_close (&profile->place, profile->is_launch);
     }
