@@ -7,6 +7,7 @@
 import collections
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -23,6 +24,21 @@ COMPLETE, CUT_OFF = 1, 3
 Run = collections.namedtuple("Run", "code out err folder")
 
 
+def format_names():
+    """{"lane 6": "cuda-kernel", "column 13": "correlation", …}: what FORMAT.md calls kinds of lanes and columns."""
+    with open(os.path.join(tap.SOURCE, "src", "store", "FORMAT.md"), encoding="utf-8") as file:
+        text = file.read()
+    names = {}
+    for title, word in (("lane kind", "lane"), ("column", "column")):
+        table = re.search(r"^\| " + title + r" \|.*\n\|[-|]+\n((?:\|.*\n)+)", text, re.M).group(1)
+        for number, name in re.findall(r"^\| (\d+) ([^|]+) \|", table, re.M):
+            names[f"{word} {number}"] = name.replace(" ", "-")
+    return names
+
+
+NAMES = format_names()
+
+
 class Report:
     """A report's contents, by kind."""
 
@@ -37,8 +53,9 @@ class Report:
                  "context": self.contexts, "stream": self.streams, "launch": self.launches,
                  "links": self.links}
         for line in dump.stdout.decode().splitlines():
-            row = json.loads(line)
+            row = {NAMES.get(key, key): value for key, value in json.loads(line).items()}
             kind = next(iter(row))
+            row[kind] = NAMES.get(row[kind], row[kind])
             if kind == "info":
                 self.info = row
             else:

@@ -146,9 +146,9 @@ print_links (void)
                        tracks[lanes[to].track].process == own->process &&
                        is_linked (to, event.extra[at]);
         }
-      printf ("{\"links\":\"%s\",\"events\":%" PRIu64 ",\"calls\":%" PRIu64 ",\"back\":%" PRIu64
-              "}\n",
-              lns_lane_kind_info (lanes[i].kind)->name, n, n_calls, n_back);
+      printf ("{\"links\":\"lane %d\",\"events\":%" PRIu64 ",\"calls\":%" PRIu64
+              ",\"back\":%" PRIu64 "}\n",
+              (int)lanes[i].kind, n, n_calls, n_back);
     }
 }
 
@@ -163,7 +163,7 @@ print_columns (const LnsChunk *chunk, uint32_t at, LnsLaneKind kind)
       if (kind < LNS_LANE_CUDA_API)
         printf (",\"extra%u\":%" PRIu64, k, value);
       else
-        printf (",\"%s\":%" PRIu64, info->extra[k].name, value);
+        printf (",\"column %d\":%" PRIu64, (int)info->extra[k], value);
     }
 }
 
@@ -171,14 +171,15 @@ static void
 print_events (const LnsChunk *chunk, const LnsTrack *track, const LnsLane *lane)
 {
   static const char *const kinds[] = { "", "range", "start-end", "mark", "counter" };
-  const bool is_nvtx = (unsigned)track->kind < sizeof kinds / sizeof *kinds;
+  char kind[16];
   uint32_t n;
   const LnsDomain *domains = lns_report_domains (report, &n);
+  snprintf (kind, sizeof kind, "lane %d", (int)lane->kind);
   for (uint32_t i = 0; i < chunk->n; i++)
     {
       printf ("{\"event\":\"%s\",\"process\":%" PRId64 ",\"thread\":%" PRId64 ",\"lane\":%" PRIu32
               ",\"start\":%" PRId64 ",\"duration\":%" PRId64 ",\"flags\":%" PRIu32,
-              is_nvtx ? kinds[track->kind] : lns_lane_kind_info (lane->kind)->name,
+              (unsigned)track->kind < sizeof kinds / sizeof *kinds ? kinds[track->kind] : kind,
               (int64_t)track->process, track->thread == LNS_ID_NONE ? -1 : (int64_t)track->thread,
               lane->ordinal, chunk->start_ns[i], chunk->duration_ns[i], chunk->flags[i]);
       print_string ("name", track->kind == LNS_TRACK_COUNTER ? track->name : chunk->name[i]);

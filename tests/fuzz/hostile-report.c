@@ -350,7 +350,7 @@ make_raw_rows (Making *making)
 /* ---- Events ---------------------------------------------------------------------------------- */
 
 static uint64_t
-make_column (Making *making, LnsColumnId id, const LnsEvent *event, const LnsLaneKindInfo *info)
+make_column (Making *making, LnsColumnId id, const LnsEvent *event, LnsLaneKind kind)
 {
   switch (id)
     {
@@ -358,7 +358,7 @@ make_column (Making *making, LnsColumnId id, const LnsEvent *event, const LnsLan
       return hostile_one_in (30) ? hostile_number () : hostile_draw (LNS_PAYLOAD_JSON + 1);
     case LNS_COLUMN_PAYLOAD:
       {
-        const int at = lns_lane_kind_extra (info->kind, LNS_COLUMN_PAYLOAD_TYPE);
+        const int at = lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD_TYPE);
         const uint64_t type = at >= 0 ? event->extra[at] : 0;
         return type >= LNS_PAYLOAD_TYPED ? hostile_id (lns_writer_n_strings (making->writer))
                                          : hostile_number ();
@@ -396,7 +396,7 @@ make_lane (Making *making, uint32_t lane, LnsLaneKind kind, uint64_t n_events)
       if (event.duration_ns < 0 || (event.duration_ns > 100000 && !hostile_one_in (20)))
         event.duration_ns = 5;
       for (unsigned k = 0; k < info->n_extra; k++)
-        event.extra[k] = make_column (making, info->extra[k].id, &event, info);
+        event.extra[k] = make_column (making, info->extra[k], &event, kind);
       lns_writer_append (making->writer, lane, &event);
       const uint64_t gap_ns = hostile_one_in (200) ? hostile_number () >> 1 : hostile_draw (500);
       if (__builtin_add_overflow (event.start_ns, event.duration_ns, &at_ns) ||

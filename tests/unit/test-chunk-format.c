@@ -376,10 +376,11 @@ test_lane_kinds (void)
   for (LnsLaneKind kind = LNS_LANE_NVTX_PUSH_POP; kind < LNS_N_LANE_KINDS; kind++)
     {
       const LnsLaneKindInfo *info = lns_lane_kind_info (kind);
-      LNS_CHECK_INT (info->kind, kind);
-      LNS_CHECK (info->name[0] != '\0' && info->n_extra <= LNS_EXTRA_MAX);
+      LNS_CHECK (info->n_extra <= LNS_EXTRA_MAX);
+      LNS_CHECK_INT (info->extra[info->n_extra - 1], LNS_COLUMN_REMAINDER);
+      LNS_CHECK (info->n_extra == LNS_EXTRA_MAX || info->extra[info->n_extra] == 0);
       for (unsigned i = 0; i < info->n_extra; i++)
-        LNS_CHECK_INT (lns_lane_kind_extra (kind, info->extra[i].id), i);
+        LNS_CHECK_INT (lns_lane_kind_extra (kind, info->extra[i]), i);
       LNS_CHECK_INT (lns_lane_kind_extra (kind, LNS_COLUMN_START), -1);
     }
   LNS_CHECK_INT (lns_lane_kind_extra (LNS_LANE_NONE, LNS_COLUMN_COLOR), -1);

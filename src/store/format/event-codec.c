@@ -39,7 +39,7 @@ lns_events_decode (const LnsChunkView *view, const LnsEventColumns *columns, Lns
     right = lns_chunk_decode_u32 (view, LNS_COLUMN_FLAGS, columns->flags);
   for (unsigned i = 0; right && i < info->n_extra; i++)
     if (columns->extra[i] != NULL)
-      right = lns_chunk_decode_u64 (view, info->extra[i].id, columns->extra[i]);
+      right = lns_chunk_decode_u64 (view, info->extra[i], columns->extra[i]);
   if (!right)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0, "an event chunk of lane %u is damaged",
                           view->header.lane);

@@ -162,19 +162,11 @@ typedef enum
   LNS_MPI_COLLECTIVE,
 } LnsMpiClass;
 
+/* The columns of a kind beyond start, duration, name and flags. */
 typedef struct
 {
-  LnsColumnId id;
-  const char *name; /* "color"                                                                  */
-  const char *unit; /* "ns", "ARGB", "string", "bits", …                                        */
-} LnsLaneColumn;
-
-typedef struct
-{
-  LnsLaneKind kind;
-  const char *name; /* "nvtx-push-pop": stable, also in SQL and logs                            */
-  unsigned n_extra; /* columns beyond start, duration, name and flags                           */
-  LnsLaneColumn extra[LNS_EXTRA_MAX];
+  unsigned n_extra; /* at least 1 */
+  LnsColumnId extra[LNS_EXTRA_MAX];
 } LnsLaneKindInfo;
 
 /* The row of KIND, or NULL where KIND is not known. O(1), any thread. */

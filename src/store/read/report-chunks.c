@@ -28,7 +28,7 @@ _lns_lane_kind_mask (LnsLaneKind kind, LnsColumnMask column_mask)
   LnsColumnMask all = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS);
 
   for (unsigned i = 0; info != NULL && i < info->n_extra; i++)
-    all |= LNS_COLUMN_BIT (info->extra[i].id);
+    all |= LNS_COLUMN_BIT (info->extra[i]);
   return (column_mask == 0 ? all : column_mask & all) | LNS_COLUMN_BIT (LNS_COLUMN_START) |
          LNS_COLUMN_BIT (LNS_COLUMN_DURATION);
 }
@@ -63,8 +63,8 @@ place_columns (const LnsChunkView *view,
   if (column_mask & LNS_COLUMN_BIT (LNS_COLUMN_FLAGS))
     PLACE (flags, narrow_bytes);
   for (unsigned i = 0; info != NULL && i < info->n_extra; i++)
-    if (column_mask & LNS_COLUMN_BIT (info->extra[i].id) &&
-        lns_chunk_column (view, info->extra[i].id) != NULL)
+    if (column_mask & LNS_COLUMN_BIT (info->extra[i]) &&
+        lns_chunk_column (view, info->extra[i]) != NULL)
       PLACE (extra[i], wide_bytes);
 #undef PLACE
   return at;

@@ -66,7 +66,7 @@ _lns_writer_lane_init (LnsWriterLane *lane,
   uint8_t tries[EVENT_COLUMNS] = { 0, 0, LNS_CODEC_TRY_DICTIONARY, 0 };
   for (unsigned i = 0; i < n_extra && i < LNS_EXTRA_MAX; i++)
     {
-      ids[COMMON_COLUMNS + i] = (uint16_t)info->extra[i].id;
+      ids[COMMON_COLUMNS + i] = (uint16_t)info->extra[i];
       tries[COMMON_COLUMNS + i] = BOTH;
     }
   LnsChunkHeader header = { .kind = LNS_CHUNK_EVENTS, .lane = id, .lane_kind = (uint8_t)kind };
