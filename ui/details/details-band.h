@@ -11,8 +11,6 @@
 
 #include "src/store/read/report.h"
 
-G_BEGIN_DECLS
-
 typedef struct
 {
   uint64_t n_events;     /* that touch the span */
@@ -33,5 +31,3 @@ bool lns_details_band (LnsReport *report,
                        LnsDetailsBand *ret_band,
                        GCancellable *cancellable,
                        GError **error);
-
-G_END_DECLS

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "ui/details/details-subject.h"
+#include "ui/details/details-fields.h"
 
 #include <glib/gi18n.h>
 #include <inttypes.h>
@@ -11,10 +11,529 @@
 #include <string.h>
 
 #include "src/base/format.h"
-#include "ui/details/details-cuda.h"
-#include "ui/details/details-system.h"
+#include "src/tables/call-chain.h"
+#include "src/tables/enums.h"
+#include "ui/model/cuda-text.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
+#include "ui/model/linked-events.h"
+
+/* The event whose fields are being written; all is borrowed. */
+typedef struct
+{
+  GArray *fields; /* of LnsDetailsField */
+  LnsReport *report;
+  const LnsPayloadDecoder *decoder; /* or NULL */
+  uint32_t lane;
+  LnsLaneKind kind;
+  const LnsTrack *track;
+  const LnsEvent *event;
+} Subject;
+
+/* Adds a field, unless TEXT, which it takes, is NULL or empty. */
+static void
+add (const Subject *self, const char *title, char *text)
+{
+  LnsDetailsField field = { title, text };
+  if (text == NULL || *text == '\0')
+    g_free (text);
+  else
+    g_array_append_val (self->fields, field);
+}
+
+static uint64_t
+value_of (const Subject *self, LnsColumnId column)
+{
+  return lns_event_extra (self->report, self->lane, self->event, column);
+}
+
+/* --- Texts of values: NULL or "" where there is nothing to say ------------------------------- */
+
+static char *
+number_text (const Subject *self, uint64_t value)
+{
+  char text[LNS_FORMAT_SIZE];
+  return value != 0 ? g_strdup (lns_format_unsigned (value, text)) : NULL;
+}
+
+static char *
+signed_text (const Subject *self, uint64_t value)
+{
+  return g_strdup_printf ("%" PRId64, (int64_t)value);
+}
+
+static char *
+hex_text (const Subject *self, uint64_t value)
+{
+  return value != 0 ? g_strdup_printf ("0x%" PRIx64, value) : NULL;
+}
+
+/* "245,760 B (240.0 KiB)". */
+static char *
+bytes_text (const Subject *self, uint64_t size_bytes)
+{
+  char exact[LNS_FORMAT_SIZE], rounded[LNS_FORMAT_SIZE];
+  lns_format_unsigned (size_bytes, exact);
+  if (size_bytes < 1024)
+    return g_strdup_printf ("%s B", exact);
+  return g_strdup_printf ("%s B (%s)", exact, lns_format_bytes (size_bytes, rounded));
+}
+
+/* --- Where ----------------------------------------------------------------------------------- */
+
+static char *
+stream_text (const Subject *self, uint64_t value)
+{
+  uint32_t n;
+  lns_report_streams (self->report, &n);
+  return self->track->stream < n ? lns_event_text_stream (self->report, self->track) : NULL;
+}
+
+static char *
+context_text (const Subject *self, uint64_t value)
+{
+  uint32_t n_streams, n_contexts;
+  const LnsCudaStream *streams = lns_report_streams (self->report, &n_streams);
+  const LnsCudaContext *contexts = lns_report_contexts (self->report, &n_contexts);
+  const uint32_t stream = self->track->stream;
+  return stream < n_streams && streams[stream].context < n_contexts
+             ? g_strdup_printf ("%u", contexts[streams[stream].context].number)
+             : NULL;
+}
+
+static const LnsCudaDevice *
+device_of (const Subject *self)
+{
+  uint32_t n;
+  const LnsCudaDevice *devices = lns_report_devices (self->report, &n);
+  return self->track->device < n ? &devices[self->track->device] : NULL;
+}
+
+static char *
+device_text (const Subject *self, uint64_t value)
+{
+  const LnsCudaDevice *device = device_of (self);
+  if (device == NULL)
+    return NULL;
+  g_autofree char *name = lns_event_text_string (self->report, device->name, true);
+  g_autofree char *bus = lns_event_text_string (self->report, device->bus, true);
+  return g_strdup_printf ("%u%s%s%s%s%s", device->number, *name != '\0' ? ": " : "", name,
+                          *bus != '\0' ? " (" : "", bus, *bus != '\0' ? ")" : "");
+}
+
+/* --- CUDA calls ------------------------------------------------------------------------------ */
+
+static char *
+purpose_text (const Subject *self, uint64_t callback)
+{
+  size_t size_bytes;
+  const char *name = lns_report_string (self->report, self->event->name, &size_bytes);
+  return g_strdup (lns_cuda_call_kind_name (lns_cuda_call_kind (name, size_bytes)));
+}
+
+static char *
+interface_text (const Subject *self, uint64_t callback)
+{
+  return g_strdup (callback >> 32 != 0 ? _ ("runtime") : _ ("driver"));
+}
+
+static char *
+result_text (const Subject *self, uint64_t value)
+{
+  bool is_runtime = value_of (self, LNS_COLUMN_CALLBACK) >> 32 != 0;
+  char *result = lns_cuda_result_text (self->track->kind, is_runtime, (int32_t)value);
+  return result != NULL ? result : g_strdup (_ ("success"));
+}
+
+/* --- Kernels --------------------------------------------------------------------------------- */
+
+static uint64_t
+product (const uint32_t n[3])
+{
+  return (uint64_t)n[0] * n[1] * n[2];
+}
+
+/* "80 × 2 × 1 (160 UNITS)". */
+static char *
+shape_text (const uint32_t n[3], const char *units)
+{
+  char count[LNS_FORMAT_SIZE];
+  lns_format_unsigned (product (n), count);
+  return g_strdup_printf ("%u × %u × %u (%s %s)", n[0], n[1], n[2], count, units);
+}
+
+/* What the launch asks of the GPU beside what one multiprocessor has. */
+static void
+add_occupancy (const Subject *self, const LnsCudaLaunch *launch)
+{
+  const LnsCudaDevice *device = device_of (self);
+  if (device == NULL || device->threads_per_warp == 0)
+    return;
+  uint64_t warp = device->threads_per_warp, n_warps = (product (launch->block) + warp - 1) / warp;
+  char text[LNS_FORMAT_SIZE], most[LNS_FORMAT_SIZE];
+  lns_format_unsigned (n_warps, text);
+  add (self, _ ("Warps per block"),
+       g_strdup_printf (_ ("%s of the %s that a multiprocessor can hold"), text,
+                        lns_format_unsigned (device->max_warps_per_sm, most)));
+  if (device->n_multiprocessors > 0)
+    add (self, _ ("Blocks per multiprocessor"),
+         g_strdup_printf ("%.1f", (double)product (launch->grid) / device->n_multiprocessors));
+}
+
+static void
+add_launch (const Subject *self, const LnsCudaLaunch *launch)
+{
+  char stat[LNS_FORMAT_SIZE], dynamic[LNS_FORMAT_SIZE];
+  if (launch->short_name != self->event->name)
+    add (self, _ ("Short name"), lns_event_text_string (self->report, launch->short_name, true));
+  /* Traces of other profilers may not tell them: no kernel has a grid of 0, or no registers. */
+  if (product (launch->grid) > 0)
+    {
+      add (self, _ ("Grid"), shape_text (launch->grid, _ ("blocks")));
+      add (self, _ ("Block"), shape_text (launch->block, _ ("threads")));
+    }
+  if (product (launch->cluster) > 0)
+    add (self, _ ("Cluster"), shape_text (launch->cluster, _ ("blocks")));
+  add_occupancy (self, launch);
+  if (launch->registers > 0)
+    add (self, _ ("Registers"), g_strdup_printf (_ ("%u per thread"), launch->registers));
+  if (launch->registers > 0 || launch->static_shared_bytes + launch->dynamic_shared_bytes > 0)
+    add (self, _ ("Shared memory"),
+         g_strdup_printf (_ ("%s static and %s dynamic per block"),
+                          lns_format_bytes (launch->static_shared_bytes, stat),
+                          lns_format_bytes (launch->dynamic_shared_bytes, dynamic)));
+  if (launch->local_bytes > 0)
+    add (self, _ ("Local memory"),
+         g_strdup_printf (_ ("%s per thread"), lns_format_bytes (launch->local_bytes, stat)));
+}
+
+/* --- Memory ---------------------------------------------------------------------------------- */
+
+static char *
+direction_text (const Subject *self, uint64_t kind)
+{
+  return g_strdup (lns_cuda_copy_kind_name ((uint32_t)kind));
+}
+
+/* Bytes a nanosecond are GB a second. */
+static char *
+throughput_text (const Subject *self, uint64_t size_bytes)
+{
+  return size_bytes > 0 && self->event->duration_ns > 0
+             ? g_strdup_printf ("%.2f GB/s", (double)size_bytes / (double)self->event->duration_ns)
+             : NULL;
+}
+
+static char *
+memory_text (const Subject *self, uint64_t kinds)
+{
+  const char *to = lns_cuda_memory_kind_name (kinds >> 8 & 255);
+  const char *from = lns_cuda_memory_kind_name (kinds & 255);
+  return self->kind == LNS_LANE_CUDA_MEMCPY ? g_strdup_printf (_ ("from %s to %s"), from, to)
+                                            : g_strdup (from);
+}
+
+static char *
+peers_text (const Subject *self, uint64_t peers)
+{
+  return peers != 0 ? g_strdup_printf (_ ("GPU %u and GPU %u"), (unsigned)(peers & 255),
+                                       (unsigned)(peers >> 32 & 255))
+                    : NULL;
+}
+
+static char *
+copies_text (const Subject *self, uint64_t n)
+{
+  return n > 1 ? number_text (self, n) : NULL;
+}
+
+static char *
+operation_text (const Subject *self, uint64_t operation)
+{
+  bool is_pool = self->kind == LNS_LANE_CUDA_POOL;
+  return g_strdup (lns_cuda_operation_name ((uint32_t)operation & 255, is_pool));
+}
+
+static char *
+pool_text (const Subject *self, uint64_t size_bytes)
+{
+  return size_bytes != 0 ? bytes_text (self, size_bytes) : NULL;
+}
+
+static char *
+sync_text (const Subject *self, uint64_t type)
+{
+  return g_strdup (lns_cuda_sync_type_name ((uint32_t)type));
+}
+
+/* --- Ranges on the GPU ----------------------------------------------------------------------- */
+
+/* The range itself was read when the projection was: it is in memory. */
+static bool
+find_range (const Subject *self, LnsEvent *ret_range)
+{
+  LnsEventId id = lns_projected_range (self->report, self->lane, self->event);
+  return lns_report_event (self->report, id.lane, id.ordinal, ret_range, NULL);
+}
+
+static char *
+range_start_text (const Subject *self, uint64_t value)
+{
+  LnsEvent range;
+  return find_range (self, &range) ? lns_event_text_time (range.start_ns) : NULL;
+}
+
+static char *
+range_duration_text (const Subject *self, uint64_t value)
+{
+  LnsEvent range;
+  char text[LNS_FORMAT_SIZE];
+  return find_range (self, &range) ? g_strdup (lns_format_duration_exact (range.duration_ns, text))
+                                   : NULL;
+}
+
+/* --- Threads and MPI ------------------------------------------------------------------------- */
+
+static char *
+change_text (const Subject *self, uint64_t is_in)
+{
+  return g_strdup (is_in != 0 ? _ ("The thread got a CPU") : _ ("The thread left its CPU"));
+}
+
+static char *
+state_text (const Subject *self, uint64_t state)
+{
+  const char *label = lns_enum_label ("ENUM_SAMPLING_THREAD_STATE", (int64_t)state);
+  if (value_of (self, LNS_COLUMN_SCHED_IN) != 0)
+    return NULL; /* it runs */
+  return label != NULL ? g_strdup (label) : signed_text (self, state);
+}
+
+static char *
+pair_text (const Subject *self, uint64_t value)
+{
+  bool is_pair = value_of (self, LNS_COLUMN_EVENT_CLASS) == LNS_MPI_P2P;
+  return is_pair ? signed_text (self, value) : NULL;
+}
+
+static char *
+root_text (const Subject *self, uint64_t value)
+{
+  bool has_root = value_of (self, LNS_COLUMN_EVENT_CLASS) == LNS_MPI_COLLECTIVE;
+  return has_root ? signed_text (self, value) : NULL;
+}
+
+/* Finds the call chain of the event or, for a CUDA call, that of the backtrace of its thread with the same correlation.
+ * Returns false where there is none. */
+static bool
+find_call_chain (const Subject *self, int64_t *ret_id)
+{
+  uint32_t n_lanes, n_tracks;
+  const LnsLane *lanes = lns_report_lanes (self->report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (self->report, &n_tracks);
+  const uint32_t thread = self->track->thread;
+  const uint64_t correlation = value_of (self, LNS_COLUMN_CORRELATION);
+  if (self->kind != LNS_LANE_CUDA_API || *ret_id != 0 || correlation == 0)
+    return *ret_id != 0 || self->kind == LNS_LANE_CPU_SAMPLE ||
+           self->kind == LNS_LANE_CUDA_BACKTRACE;
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      uint64_t ordinal;
+      LnsEvent event;
+      if (lanes[i].kind != LNS_LANE_CUDA_BACKTRACE || tracks[lanes[i].track].thread != thread ||
+          !lns_report_find_correlation (self->report, i, correlation, 0, &ordinal, NULL) ||
+          !lns_report_event (self->report, i, ordinal, &event, NULL))
+        continue;
+      *ret_id = (int64_t)lns_event_extra (self->report, i, &event, LNS_COLUMN_CALL_CHAIN);
+      return true;
+    }
+  return false;
+}
+
+/* "function (module)" a line, the innermost first. */
+static char *
+call_chain_text (const Subject *self, uint64_t value)
+{
+  const char *table = lns_call_chain_table (self->kind);
+  int64_t id = (int64_t)value;
+  unsigned n = 0;
+  if (table == NULL || !find_call_chain (self, &id))
+    return NULL;
+  LnsCallFrame *frames = lns_call_chain_read (self->report, table, id, &n);
+  GString *text = g_string_new (NULL);
+  for (unsigned i = 0; i < n; i++)
+    {
+      g_autofree char *symbol = lns_event_text_string (self->report, frames[i].symbol, true);
+      g_autofree char *module = lns_event_text_string (self->report, frames[i].module, true);
+      g_string_append_printf (text, i > 0 ? "\n%s" : "%s", symbol);
+      if (*module != '\0')
+        g_string_append_printf (text, " (%s)", module);
+    }
+  free (frames);
+  return g_string_free (text, FALSE);
+}
+
+/* --- What the program said of the event ------------------------------------------------------ */
+
+static char *
+category_text (const Subject *self, uint64_t category)
+{
+  char number[16];
+  g_autofree char *name =
+      lns_event_text_category (self->report, self->track->domain, (uint32_t)category);
+  g_snprintf (number, sizeof number, "%u", (uint32_t)category);
+  return category == 0 || strcmp (name, number) == 0 ? g_steal_pointer (&name)
+                                                     : g_strdup_printf ("%s (%s)", name, number);
+}
+
+static char *
+payload_text (const Subject *self, uint64_t bits)
+{
+  const LnsPayloadType type = (LnsPayloadType)value_of (self, LNS_COLUMN_PAYLOAD_TYPE);
+  char *bytes = NULL;
+  size_t size_bytes = 0;
+  FILE *stream = NULL;
+  if (type == LNS_PAYLOAD_TYPED && self->decoder != NULL)
+    stream = open_memstream (&bytes, &size_bytes);
+  if (stream == NULL)
+    return lns_event_text_payload (self->report, type, bits);
+
+  size_t payload_bytes;
+  const char *payload = lns_report_string (self->report, (uint32_t)bits, &payload_bytes);
+  lns_payload_write (self->decoder, LNS_PAYLOAD_AS_TEXT, self->track->domain, payload,
+                     payload_bytes, stream);
+  fclose (stream);
+  while (size_bytes > 0 && bytes[size_bytes - 1] == '\n')
+    size_bytes--;
+  char *text = lns_display_text (bytes, size_bytes, FALSE);
+  free (bytes);
+  return text;
+}
+
+static char *
+payload_type_text (const Subject *self, uint64_t type)
+{
+  return type != LNS_PAYLOAD_NONE ? g_strdup (lns_payload_type_name ((LnsPayloadType)type)) : NULL;
+}
+
+static char *
+color_text (const Subject *self, uint64_t color)
+{
+  return color != 0 ? g_strdup_printf ("#%08" PRIX64, color) : NULL;
+}
+
+static char *
+range_id_text (const Subject *self, uint64_t id)
+{
+  return id != 0 ? g_strdup_printf ("%" PRIu64, id) : NULL;
+}
+
+static char *
+set_value_text (const Subject *self, uint64_t value)
+{
+  return g_strdup_printf ("%" PRIu64, value);
+}
+
+static char *
+sample_text (const Subject *self, uint64_t bits)
+{
+  return lns_event_text_payload (self->report, self->track->value_type, bits);
+}
+
+/* --- All fields ------------------------------------------------------------------------------ */
+
+#define BIT(kind)  (1u << (kind))
+#define MEMORY_OPS (BIT (LNS_LANE_CUDA_MEMORY) | BIT (LNS_LANE_CUDA_POOL))
+#define TRANSFERS  (BIT (LNS_LANE_CUDA_MEMCPY) | BIT (LNS_LANE_CUDA_MEMSET))
+G_STATIC_ASSERT (LNS_N_LANE_KINDS <= 32);
+
+/* A field that some events have. */
+typedef struct
+{
+  LnsColumnId column; /* events with this column have the field; 0: any event                  */
+  uint32_t kinds;     /* bits: of these LnsLaneKinds; 0: of any                                */
+  const char *title;
+  char *(*text) (const Subject *self, uint64_t value); /* VALUE is that of the column          */
+} Field;
+
+/* In the order they are read. */
+static const Field own_fields[] = {
+  { LNS_COLUMN_CALLBACK, BIT (LNS_LANE_CUDA_API), N_ ("Purpose"), purpose_text },
+  { LNS_COLUMN_CALLBACK, BIT (LNS_LANE_CUDA_API), N_ ("Interface"), interface_text },
+  { LNS_COLUMN_RETURN_VALUE, BIT (LNS_LANE_CUDA_API) | BIT (LNS_LANE_LIBRARY_CALL), N_ ("Result"),
+    result_text },
+  { LNS_COLUMN_RETURN_VALUE, BIT (LNS_LANE_OS_CALL), N_ ("Returned"), signed_text },
+  { LNS_COLUMN_CUDA_STREAM, 0, N_ ("Stream handle"), hex_text },
+  { LNS_COLUMN_COPY_KIND, 0, N_ ("Direction"), direction_text },
+  { LNS_COLUMN_SYNC_TYPE, 0, N_ ("Waits for"), sync_text },
+  { LNS_COLUMN_OPERATION, 0, N_ ("Operation"), operation_text },
+  { LNS_COLUMN_SCHED_IN, 0, N_ ("Change"), change_text },
+  { LNS_COLUMN_CPU, 0, N_ ("CPU"), signed_text },
+  { LNS_COLUMN_THREAD_STATE, 0, N_ ("State"), state_text },
+  { LNS_COLUMN_CYCLES, 0, N_ ("Cycles"), number_text },
+  { LNS_COLUMN_PEER_RANK, 0, N_ ("Other rank"), pair_text },
+  { LNS_COLUMN_TAG, 0, N_ ("Tag"), pair_text },
+  { LNS_COLUMN_PEER_RANK, 0, N_ ("Root rank"), root_text },
+  { LNS_COLUMN_BYTES, TRANSFERS | MEMORY_OPS, N_ ("Bytes"), bytes_text },
+  { LNS_COLUMN_BYTES, BIT (LNS_LANE_MPI_CALL), N_ ("Bytes"), number_text },
+  { LNS_COLUMN_RECEIVED_BYTES, 0, N_ ("Bytes received"), number_text },
+  { LNS_COLUMN_COMMUNICATOR, 0, N_ ("Communicator"), hex_text },
+  { LNS_COLUMN_REQUEST, 0, N_ ("Request"), hex_text },
+  { LNS_COLUMN_BYTES, TRANSFERS, N_ ("Throughput"), throughput_text },
+  { LNS_COLUMN_SET_VALUE, 0, N_ ("Value"), set_value_text },
+  { LNS_COLUMN_MEMORY_KINDS, 0, N_ ("Memory"), memory_text },
+  { LNS_COLUMN_PEERS, 0, N_ ("Between"), peers_text },
+  { LNS_COLUMN_COPY_COUNT, BIT (LNS_LANE_CUDA_MEMCPY), N_ ("Copies"), copies_text },
+  { LNS_COLUMN_COPY_COUNT, BIT (LNS_LANE_NVTX_PROJECTED), N_ ("GPU operations"), number_text },
+  { 0, BIT (LNS_LANE_NVTX_PROJECTED), N_ ("Start on the CPU"), range_start_text },
+  { 0, BIT (LNS_LANE_NVTX_PROJECTED), N_ ("Duration on the CPU"), range_duration_text },
+  { LNS_COLUMN_ADDRESS, 0, N_ ("Address"), hex_text },
+  { LNS_COLUMN_POOL_SIZE, 0, N_ ("Pool"), pool_text },
+  { LNS_COLUMN_FAULTS, 0, N_ ("Page faults"), number_text },
+  { LNS_COLUMN_CUDA_EVENT, 0, N_ ("CUDA event"), number_text },
+  { LNS_COLUMN_GRAPH, 0, N_ ("Graph"), number_text },
+  { LNS_COLUMN_GRAPH_EXEC, 0, N_ ("Executable graph"), number_text },
+  { LNS_COLUMN_GRAPH_NODE, 0, N_ ("Graph node"), number_text },
+  { 0, ~BIT (LNS_LANE_COUNTER), N_ ("Stream"), stream_text },
+  { 0, ~BIT (LNS_LANE_COUNTER), N_ ("Context"), context_text },
+  { 0, ~BIT (LNS_LANE_COUNTER), N_ ("GPU"), device_text },
+  /* Projections keep the place of their range in that column. */
+  { LNS_COLUMN_CORRELATION, ~(BIT (LNS_LANE_NVTX_PROJECTED) | BIT (LNS_LANE_CUDA_BACKTRACE)),
+    N_ ("Correlation"), number_text },
+};
+
+static const Field more_fields[] = {
+  { LNS_COLUMN_CALL_CHAIN, 0, N_ ("Call chain"), call_chain_text },
+  { LNS_COLUMN_CATEGORY, 0, N_ ("Category"), category_text },
+  { LNS_COLUMN_PAYLOAD, 0, N_ ("Payload"), payload_text },
+  { LNS_COLUMN_PAYLOAD_TYPE, 0, N_ ("Payload type"), payload_type_text },
+  { LNS_COLUMN_COLOR, 0, N_ ("Color"), color_text },
+  { LNS_COLUMN_RANGE_ID, 0, N_ ("Range id"), range_id_text },
+  { LNS_COLUMN_VALUE, 0, N_ ("Value"), sample_text },
+};
+
+static void
+add_fields (const Subject *self, const Field *fields, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    {
+      const Field *it = &fields[i];
+      bool has_column = it->column == 0 || lns_lane_kind_extra (self->kind, it->column) >= 0;
+      if (has_column && (it->kinds == 0 || it->kinds & BIT (self->kind)))
+        add (self, _ (it->title), it->text (self, value_of (self, it->column)));
+    }
+}
+
+static void
+add_own_fields (const Subject *self)
+{
+  uint32_t n;
+  const LnsCudaLaunch *launches = lns_report_launches (self->report, &n);
+  if (lns_lane_kind_extra (self->kind, LNS_COLUMN_LAUNCH) >= 0 &&
+      value_of (self, LNS_COLUMN_LAUNCH) < n)
+    add_launch (self, &launches[value_of (self, LNS_COLUMN_LAUNCH)]);
+  add_fields (self, own_fields, G_N_ELEMENTS (own_fields));
+}
 
 static void
 clear_field (gpointer data)
@@ -22,30 +541,28 @@ clear_field (gpointer data)
   g_free (((LnsDetailsField *)data)->text);
 }
 
-/* The fields that only one kind of lane has, from the first kind to the last; NULL where there are none. */
-static void (*const own_fields[]) (const LnsDetailsSubject *self) = {
-  [LNS_LANE_CUDA_API] = lns_details_add_call,
-  [LNS_LANE_CUDA_KERNEL] = lns_details_add_kernel,
-  [LNS_LANE_CUDA_MEMCPY] = lns_details_add_copy,
-  [LNS_LANE_CUDA_MEMSET] = lns_details_add_set,
-  [LNS_LANE_CUDA_SYNC] = lns_details_add_sync,
-  [LNS_LANE_CUDA_EVENT] = lns_details_add_work,
-  [LNS_LANE_CUDA_GRAPH] = lns_details_add_work,
-  [LNS_LANE_CUDA_GRAPH_NODE] = lns_details_add_work,
-  [LNS_LANE_CUDA_OVERHEAD] = lns_details_add_work,
-  [LNS_LANE_CUDA_MEMORY] = lns_details_add_memory_operation,
-  [LNS_LANE_CUDA_POOL] = lns_details_add_memory_operation,
-  [LNS_LANE_CUDA_FAULT] = lns_details_add_fault,
-  [LNS_LANE_CUDA_JIT] = lns_details_add_work,
-  [LNS_LANE_LIBRARY_CALL] = lns_details_add_call,
-  [LNS_LANE_OS_CALL] = lns_details_add_os_call,
-  [LNS_LANE_SCHED] = lns_details_add_scheduling,
-  [LNS_LANE_CPU_SAMPLE] = lns_details_add_cpu_sample,
-  [LNS_LANE_MPI_CALL] = lns_details_add_mpi_call,
-  [LNS_LANE_NVTX_PROJECTED] = lns_details_add_projection,
-  [LNS_LANE_CUDA_BACKTRACE] = NULL,
-};
-G_STATIC_ASSERT (G_N_ELEMENTS (own_fields) == LNS_N_LANE_KINDS);
+/* A subject with an empty array of fields. Its track may be NULL: nothing can be said then. */
+static Subject
+subject_of (LnsReport *report, uint32_t lane, const LnsEvent *event)
+{
+  uint32_t n;
+  const LnsTrack *track = lns_event_track (report, lane);
+  Subject self = { .report = report, .lane = lane, .track = track, .event = event };
+  self.fields = g_array_new (FALSE, FALSE, sizeof (LnsDetailsField));
+  g_array_set_clear_func (self.fields, clear_field);
+  if (track != NULL)
+    self.kind = MIN (lns_report_lanes (report, &n)[lane].kind, LNS_N_LANE_KINDS);
+  return self;
+}
+
+GArray *
+lns_details_own_fields_new (LnsReport *report, uint32_t lane, const LnsEvent *event)
+{
+  Subject self = subject_of (report, lane, event);
+  if (self.track != NULL)
+    add_own_fields (&self);
+  return self.fields;
+}
 
 /* What the flags say that no other field does. */
 static char *
@@ -70,92 +587,6 @@ notes_text (uint32_t flags)
   return g_string_free (text, FALSE);
 }
 
-static char *
-category_text (LnsReport *report, uint32_t domain, uint32_t category)
-{
-  char number[16];
-  g_autofree char *name = lns_event_text_category (report, domain, category);
-  g_snprintf (number, sizeof number, "%u", category);
-  return category == 0 || strcmp (name, number) == 0 ? g_steal_pointer (&name)
-                                                     : g_strdup_printf ("%s (%s)", name, number);
-}
-
-static char *
-payload_text (LnsReport *report,
-              const LnsPayloadDecoder *decoder,
-              uint32_t domain,
-              LnsPayloadType type,
-              uint64_t bits)
-{
-  char *bytes = NULL;
-  size_t size_bytes = 0;
-  FILE *stream = NULL;
-  if (type == LNS_PAYLOAD_TYPED && decoder != NULL)
-    stream = open_memstream (&bytes, &size_bytes);
-  if (stream == NULL)
-    return lns_event_text_payload (report, type, bits);
-
-  size_t payload_bytes;
-  const char *payload = lns_report_string (report, (uint32_t)bits, &payload_bytes);
-  lns_payload_write (decoder, LNS_PAYLOAD_AS_TEXT, domain, payload, payload_bytes, stream);
-  fclose (stream);
-  while (size_bytes > 0 && bytes[size_bytes - 1] == '\n')
-    size_bytes--;
-  char *text = lns_display_text (bytes, size_bytes, FALSE);
-  free (bytes);
-  return text;
-}
-
-static char *
-payload_type_text (LnsPayloadType type)
-{
-  return type == LNS_PAYLOAD_NONE ? NULL : g_strdup (lns_payload_type_name (type));
-}
-
-/* The columns that only some kinds have. */
-static void
-add_kind (GArray *fields,
-          LnsReport *report,
-          const LnsPayloadDecoder *decoder,
-          uint32_t lane,
-          const LnsTrack *track,
-          const LnsEvent *event)
-{
-  LnsPayloadType type =
-      (LnsPayloadType)lns_event_extra (report, lane, event, LNS_COLUMN_PAYLOAD_TYPE);
-  uint64_t payload = lns_event_extra (report, lane, event, LNS_COLUMN_PAYLOAD);
-  uint64_t color = lns_event_extra (report, lane, event, LNS_COLUMN_COLOR);
-  uint64_t range_id = lns_event_extra (report, lane, event, LNS_COLUMN_RANGE_ID);
-  uint32_t category = (uint32_t)lns_event_extra (report, lane, event, LNS_COLUMN_CATEGORY);
-
-  _lns_details_add (fields, _ ("Category"), category_text (report, track->domain, category));
-  _lns_details_add (fields, _ ("Payload"),
-                    payload_text (report, decoder, track->domain, type, payload));
-  _lns_details_add (fields, _ ("Payload type"), payload_type_text (type));
-  if (color != 0)
-    _lns_details_add (fields, _ ("Color"), g_strdup_printf ("#%08" PRIX64, color));
-  if (range_id != 0)
-    _lns_details_add (fields, _ ("Range id"), g_strdup_printf ("%" PRIu64, range_id));
-  if (track->kind == LNS_TRACK_COUNTER || track->kind == LNS_TRACK_GPU_METRIC)
-    _lns_details_add (
-        fields, _ ("Value"),
-        lns_event_text_payload (report, track->value_type,
-                                lns_event_extra (report, lane, event, LNS_COLUMN_VALUE)));
-}
-
-void
-lns_details_add_own_fields (GArray *fields, LnsReport *report, uint32_t lane, const LnsEvent *event)
-{
-  const LnsTrack *track = lns_event_track (report, lane);
-  uint32_t n;
-  const LnsLane *lanes = lns_report_lanes (report, &n);
-  if (track == NULL || lanes[lane].kind >= G_N_ELEMENTS (own_fields) ||
-      own_fields[lanes[lane].kind] == NULL)
-    return;
-  own_fields[lanes[lane].kind](
-      &(LnsDetailsSubject){ fields, report, lane, lanes[lane].kind, track, event });
-}
-
 GArray *
 lns_details_fields_new (LnsReport *report,
                         const LnsPayloadDecoder *decoder,
@@ -163,49 +594,43 @@ lns_details_fields_new (LnsReport *report,
                         uint64_t ordinal,
                         const LnsEvent *event)
 {
-  GArray *fields = g_array_new (FALSE, FALSE, sizeof (LnsDetailsField));
-  const LnsTrack *track = lns_event_track (report, lane);
-  uint32_t n;
-  const LnsLane *lanes = lns_report_lanes (report, &n);
-  g_array_set_clear_func (fields, clear_field);
+  Subject self = subject_of (report, lane, event);
+  const LnsTrack *track = self.track;
+  const LnsLaneKind kind = self.kind;
+  char number[LNS_FORMAT_SIZE];
   if (track == NULL)
-    return fields;
+    return self.fields;
 
-  LnsLaneKind kind = lanes[lane].kind;
-  uint32_t thread = lns_event_thread (report, lane, event);
-  _lns_details_add (fields, _ ("Start"), lns_event_text_time (event->start_ns));
+  self.decoder = decoder;
+  uint32_t n, thread = lns_event_thread (report, lane, event);
+  add (&self, _ ("Start"), lns_event_text_time (event->start_ns));
   if (kind != LNS_LANE_NVTX_MARK && kind != LNS_LANE_COUNTER && kind != LNS_LANE_CPU_SAMPLE)
     {
-      _lns_details_add (fields, _ ("Duration"),
-                        lns_event_text_duration (event->duration_ns, event->flags));
+      add (&self, _ ("Duration"), lns_event_text_duration (event->duration_ns, event->flags));
       if (!(event->flags & (LNS_EVENT_END_UNKNOWN | LNS_EVENT_OPEN_END)))
-        _lns_details_add (fields, _ ("End"),
-                          lns_event_text_time (event->start_ns + event->duration_ns));
+        add (&self, _ ("End"), lns_event_text_time (event->start_ns + event->duration_ns));
     }
-  _lns_details_add (fields, _ ("Kind"), g_strdup (lns_event_kind_name (kind)));
+  add (&self, _ ("Kind"), g_strdup (lns_event_kind_name (kind)));
   if (track->domain != LNS_ID_NONE &&
       (track->device == LNS_ID_NONE || kind == LNS_LANE_NVTX_PROJECTED))
-    _lns_details_add (fields, _ ("Domain"), lns_event_text_domain (report, track->domain));
-  lns_details_add_own_fields (fields, report, lane, event);
-  lns_details_add_call_chain (&(LnsDetailsSubject){ fields, report, lane, kind, track, event });
-  add_kind (fields, report, decoder, lane, track, event);
+    add (&self, _ ("Domain"), lns_event_text_domain (report, track->domain));
+  add_own_fields (&self);
+  add_fields (&self, more_fields, G_N_ELEMENTS (more_fields));
   if (thread != LNS_ID_NONE)
-    _lns_details_add (fields, _ ("Thread"), lns_event_text_thread (report, thread));
+    add (&self, _ ("Thread"), lns_event_text_thread (report, thread));
   if (lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD) >= 0)
     {
-      uint32_t end_thread = (uint32_t)lns_event_extra (report, lane, event, LNS_COLUMN_END_THREAD);
+      uint32_t end_thread = (uint32_t)value_of (&self, LNS_COLUMN_END_THREAD);
       if (end_thread != thread)
-        _lns_details_add (fields, _ ("Ended by"), lns_event_text_thread (report, end_thread));
+        add (&self, _ ("Ended by"), lns_event_text_thread (report, end_thread));
     }
-  _lns_details_add (fields, _ ("Process"), lns_event_text_process (report, track->process));
+  add (&self, _ ("Process"), lns_event_text_process (report, track->process));
   if (kind == LNS_LANE_NVTX_PUSH_POP)
-    _lns_details_add (fields, _ ("Depth"), g_strdup_printf ("%u", lanes[lane].ordinal));
-  _lns_details_add (fields, _ ("Notes"), notes_text (event->flags));
-  char number[LNS_FORMAT_SIZE];
-  _lns_details_add (
-      fields, _ ("Event"),
-      g_strdup_printf (_ ("%s of lane %u"), lns_format_unsigned (ordinal, number), lane));
-  return fields;
+    add (&self, _ ("Depth"), g_strdup_printf ("%u", lns_report_lanes (report, &n)[lane].ordinal));
+  add (&self, _ ("Notes"), notes_text (event->flags));
+  add (&self, _ ("Event"),
+       g_strdup_printf (_ ("%s of lane %u"), lns_format_unsigned (ordinal, number), lane));
+  return self.fields;
 }
 
 GBytes *

@@ -11,8 +11,6 @@
 
 #include "src/tables/payload.h"
 
-G_BEGIN_DECLS
-
 /* One line of the details: TITLE is translated and static, TEXT UTF-8, possibly of several lines. */
 typedef struct
 {
@@ -29,15 +27,12 @@ GArray *lns_details_fields_new (LnsReport *report,
                                 uint64_t ordinal,
                                 const LnsEvent *event) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Appends the fields that only events of LANE's kind have to FIELDS, an array of LnsDetailsField. */
-void lns_details_add_own_fields (GArray *fields,
-                                 LnsReport *report,
-                                 uint32_t lane,
-                                 const LnsEvent *event);
+/* Those fields alone that only events of LANE's kind have, such as the grid of a kernel. Free with g_array_unref (). */
+GArray *lns_details_own_fields_new (LnsReport *report,
+                                    uint32_t lane,
+                                    const LnsEvent *event) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The event as text for a person's mail: its name byte for byte, then a line a field. */
 GBytes *lns_details_fields_copy (LnsReport *report,
                                  const LnsEvent *event,
                                  const GArray *fields) G_GNUC_WARN_UNUSED_RESULT;
-
-G_END_DECLS

@@ -9,8 +9,6 @@
 
 #include "ui/model/view.h"
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_DETAILS_PANE (lns_details_pane_get_type ())
 
 /* Shows the selected event with its whole name and every field, and a summary of the selected time. */
@@ -18,5 +16,3 @@ G_DECLARE_FINAL_TYPE (LnsDetailsPane, lns_details_pane, LNS, DETAILS_PANE, AdwBi
 
 /* Holds a reference on VIEW. */
 GtkWidget *lns_details_pane_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
-
-G_END_DECLS

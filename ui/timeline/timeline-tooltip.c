@@ -212,13 +212,12 @@ append_own_fields (LnsTimelineTooltip *self,
                    LnsLaneKind kind)
 {
   LnsReport *report = lns_view_get_report (self->context->view);
-  g_autoptr (GArray) fields = g_array_new (FALSE, FALSE, sizeof (LnsDetailsField));
-  lns_details_add_own_fields (fields, report, details->id.lane, &details->event);
+  g_autoptr (GArray) fields =
+      lns_details_own_fields_new (report, details->id.lane, &details->event);
   for (guint i = 0; i < fields->len; i++)
     {
-      LnsDetailsField *field = &g_array_index (fields, LnsDetailsField, i);
+      const LnsDetailsField *field = &g_array_index (fields, LnsDetailsField, i);
       append_line (markup, field->title, field->text);
-      g_free (field->text);
     }
   if (kind == LNS_LANE_CUDA_API)
     append_legend (self, markup);
