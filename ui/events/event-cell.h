@@ -9,8 +9,6 @@
 
 #include "ui/events/event-order.h"
 
-G_BEGIN_DECLS
-
 typedef struct
 {
   const char *title;      /* to be translated                                     */
@@ -33,5 +31,3 @@ char *lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn 
  * nanoseconds. Any thread. */
 void lns_event_cell_append_titles (GString *text, const LnsEventSet *set);
 void lns_event_cell_append_row (GString *text, const LnsEventSet *set, uint32_t row);
-
-G_END_DECLS

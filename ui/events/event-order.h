@@ -9,8 +9,6 @@
 
 #include "ui/events/event-set.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   LNS_EVENT_COLUMN_NUMBER, /* the place in time order */
@@ -78,5 +76,3 @@ LnsEventOrder *lns_event_order_query (const LnsEventSet *set,
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (LnsEventOrder, lns_event_order_unref)
-
-G_END_DECLS

@@ -16,8 +16,6 @@
 #include "src/store/read/report.h"
 #include "ui/events/event-times.h"
 
-G_BEGIN_DECLS
-
 /* The flags that a set keeps. */
 #define LNS_EVENT_SET_FLAGS                                                                        \
  (LNS_EVENT_OPEN_START | LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN | LNS_EVENT_LOST_BEFORE |      \
@@ -117,5 +115,3 @@ bool lns_event_set_find (
 uint64_t lns_event_set_bytes (const LnsEventSet *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (LnsEventSet, lns_event_set_unref)
-
-G_END_DECLS

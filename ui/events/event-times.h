@@ -11,8 +11,6 @@
 #include <glib.h>
 #include <stdint.h>
 
-G_BEGIN_DECLS
-
 #define LNS_EVENT_TIMES_BITS 8 /* 256 values in a block */
 
 typedef struct
@@ -41,5 +39,3 @@ lns_event_times_get (const LnsEventTimes *self, uint32_t i)
     return self->wide[block][i & ((1u << LNS_EVENT_TIMES_BITS) - 1)];
   return self->lowest[block] + self->above[i];
 }
-
-G_END_DECLS

@@ -9,8 +9,6 @@
 
 #include "ui/events/event-order.h"
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_EVENTS_COLUMNS (lns_events_columns_get_type ())
 
 /* The columns of a GtkColumnView over an LnsEventsModel: their cells show what stands at the places
@@ -33,5 +31,3 @@ gboolean lns_events_columns_get_descending (LnsEventsColumns *self);
 
 /* For tests: the columns of the GtkListItems that are bound. */
 GHashTable *lns_events_columns_get_cells (LnsEventsColumns *self);
-
-G_END_DECLS

@@ -10,8 +10,6 @@
 #include "ui/events/event-order.h"
 #include "ui/model/view.h"
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_EVENTS_COPY (lns_events_copy_get_type ())
 
 /* Rows of the events table for the clipboard, as tab-separated text. The text is written when it is
@@ -26,5 +24,3 @@ GdkContentProvider *lns_events_copy_new (LnsView *view,
                                          LnsEventOrder *order,
                                          uint32_t first,
                                          GtkBitset *positions) G_GNUC_WARN_UNUSED_RESULT;
-
-G_END_DECLS

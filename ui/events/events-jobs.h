@@ -11,8 +11,6 @@
 #include "ui/events/event-order.h"
 #include "ui/model/view.h"
 
-G_BEGIN_DECLS
-
 typedef struct LnsEventsJobs LnsEventsJobs;
 
 /* Whom the jobs tell. None is called after the job was cancelled. */
@@ -64,5 +62,3 @@ gboolean lns_events_jobs_is_querying (LnsEventsJobs *self);
 
 /* Cancels what is under way, and forgets what the last query sorted. */
 void lns_events_jobs_cancel (LnsEventsJobs *self);
-
-G_END_DECLS

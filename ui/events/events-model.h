@@ -9,8 +9,6 @@
 
 #include "ui/events/event-order.h"
 
-G_BEGIN_DECLS
-
 /* GTK 4.8 sums row heights in an int, which ends near 107 million rows of 20 px: a model shows one
  * page of this many rows at most. */
 #define LNS_EVENTS_PAGE_ROWS 50000000u
@@ -61,5 +59,3 @@ void lns_events_model_set_page_rows (LnsEventsModel *self, uint32_t page_rows);
 
 /* The position in the whole order of item 0. */
 uint32_t lns_events_model_get_first (LnsEventsModel *self);
-
-G_END_DECLS

@@ -12,8 +12,6 @@
 #include "ui/events/events-model.h"
 #include "ui/events/events-table.h"
 
-G_BEGIN_DECLS
-
 struct _LnsEventsTable
 {
   AdwBin parent_instance;
@@ -52,5 +50,3 @@ struct _LnsEventsTable
 
 /* Shows MESSAGE in the place of events. */
 void _lns_events_table_show_error (LnsEventsTable *self, const char *message);
-
-G_END_DECLS

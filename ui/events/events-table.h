@@ -9,8 +9,6 @@
 
 #include "ui/model/view.h"
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_EVENTS_TABLE (lns_events_table_get_type ())
 
 /* The Events View: the events of a row (or of all rows below a folded one), to be sorted by any
@@ -29,5 +27,3 @@ void lns_events_table_show_lanes (LnsEventsTable *self,
                                   unsigned n_lanes,
                                   const LnsFacetSet *set,
                                   uint32_t facet);
-
-G_END_DECLS

@@ -9,8 +9,6 @@
 
 #include <gio/gio.h>
 
-G_BEGIN_DECLS
-
 /* A switch of `lanescope profile` that has an effect. Texts are the tool's, in English. */
 typedef struct
 {
@@ -46,5 +44,3 @@ void lns_capabilities_load_async (GCancellable *cancellable,
 /* NULL and ERROR if there is no tool, or it does not answer. */
 LnsCapabilities *lns_capabilities_load_finish (GAsyncResult *result,
                                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-G_END_DECLS

@@ -10,8 +10,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 #define LNS_LAUNCH_COMMAND_ERROR (lns_launch_command_error_quark ())
 GQuark lns_launch_command_error_quark (void);
 
@@ -55,5 +53,3 @@ GStrv lns_launch_command_set_switch (const char *const *words,
 /* What --output has to be for the tool to number the reports that VALUE names: a copy of VALUE where it
  * says so itself. NULL: the tool's own name, which it numbers. */
 char *lns_launch_command_number_output (const char *value) G_GNUC_WARN_UNUSED_RESULT;
-
-G_END_DECLS

@@ -7,8 +7,6 @@
 
 #include <adwaita.h>
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_LAUNCH_DIALOG (lns_launch_dialog_get_type ())
 
 /* Launches a program under the recorder, shows how the recording goes, and opens its report in
@@ -17,5 +15,3 @@ G_DECLARE_FINAL_TYPE (LnsLaunchDialog, lns_launch_dialog, LNS, LAUNCH_DIALOG, Ad
 
 /* A modal dialog of PARENT. What was launched last is offered again, from SETTINGS. */
 GtkWidget *lns_launch_dialog_new (GtkWindow *parent, GSettings *settings) G_GNUC_WARN_UNUSED_RESULT;
-
-G_END_DECLS

@@ -11,8 +11,6 @@
 
 #include "ui/launch/capabilities.h"
 
-G_BEGIN_DECLS
-
 /* Adds a row to GROUP for each subject of CAPABILITIES, which unfolds to one for each switch, but for those
  * that the dialog has elsewhere. Returns what lns_launch_switches_add_words () wants, which borrows from
  * CAPABILITIES. */
@@ -31,5 +29,3 @@ void lns_launch_switches_add_words (GPtrArray *rows,
                                     const char *const *given,
                                     const char *const *flags,
                                     GStrvBuilder *words);
-
-G_END_DECLS

@@ -7,8 +7,6 @@
 
 #include <gio/gio.h>
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_LAUNCH_RECORDER (lns_launch_recorder_get_type ())
 
 /* One run of `lanescope profile`, which records while this process only watches: what it says comes
@@ -81,5 +79,3 @@ char *lns_launch_recorder_get_remarks (LnsLaunchRecorder *self) G_GNUC_WARN_UNUS
 /* What the program and the tool have written to standard error last: at most 16 lines and
  * 4 KiB, valid UTF-8, "" if nothing. */
 char *lns_launch_recorder_get_last_words (LnsLaunchRecorder *self) G_GNUC_WARN_UNUSED_RESULT;
-
-G_END_DECLS

@@ -13,8 +13,6 @@
 
 #include "src/store/read/report.h"
 
-G_BEGIN_DECLS
-
 /* CUpti_ActivityMemcpyKind: "HtoD"; LNS_FACET_MEMSET: "Memset". */
 const char *lns_cuda_copy_kind_name (uint32_t kind);
 
@@ -50,5 +48,3 @@ const char *lns_cuda_call_kind_name (LnsCudaCallKind kind); /* translated */
 
 /* What the hue of calls of KIND is drawn from, see palette.h. */
 uint64_t lns_cuda_call_hue (LnsCudaCallKind kind);
-
-G_END_DECLS

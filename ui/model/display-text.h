@@ -7,8 +7,6 @@
 
 #include <gio/gio.h>
 
-G_BEGIN_DECLS
-
 /* SIZE_BYTES arbitrary bytes as text that a label can show and nothing is lost from, as src/base/visible.h has it:
  * control characters, overrides of direction and bytes that are not UTF-8 become visible (a newline and a tab
  * \n and \t if ONE_LINE, else they stay). Free with g_free (). O(size). */
@@ -30,5 +28,3 @@ char *lns_display_cut (const char *text) G_GNUC_WARN_UNUSED_RESULT;
  * (pt_main_thread)" does, or an importer made the number up; the number alone where the name is empty.
  * Free with g_free (). */
 char *lns_display_numbered (const char *name, int number) G_GNUC_WARN_UNUSED_RESULT;
-
-G_END_DECLS

@@ -13,8 +13,6 @@
 
 #include "src/store/read/report.h"
 
-G_BEGIN_DECLS
-
 /* The kind of name that events have, which decides how it is shortened. */
 typedef enum
 {
@@ -61,5 +59,3 @@ uint64_t lns_event_extra (LnsReport *report, uint32_t lane, const LnsEvent *even
 
 /* The track of LANE, or NULL if the file names a lane or track that it does not define. */
 const LnsTrack *lns_event_track (LnsReport *report, uint32_t lane);
-
-G_END_DECLS

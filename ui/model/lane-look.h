@@ -12,8 +12,6 @@
 
 #include "src/store/format/lane-kind.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   LNS_LOOK_BARS,
@@ -32,5 +30,3 @@ typedef struct
 
 /* The line of KIND. Static; a kind that is not known has the line of LNS_LANE_NONE. */
 const LnsLaneLook *lns_lane_look (LnsLaneKind kind);
-
-G_END_DECLS

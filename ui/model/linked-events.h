@@ -11,8 +11,6 @@
 #include "src/analysis/projection/cuda-links.h"
 #include "ui/model/view.h"
 
-G_BEGIN_DECLS
-
 /* The other ends of one event. */
 typedef struct
 {
@@ -35,5 +33,3 @@ bool lns_linked_events_possible (LnsReport *report, uint32_t lane);
 
 /* The range that EVENT of LANE, a projection, is of. */
 LnsEventId lns_projected_range (LnsReport *report, uint32_t lane, const LnsEvent *event);
-
-G_END_DECLS

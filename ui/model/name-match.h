@@ -12,8 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-G_BEGIN_DECLS
-
 typedef struct _LnsNameMatch LnsNameMatch;
 
 /* TEXT is UTF-8: to be found as it is, or (REGEX) a Perl-compatible regular expression. NULL and
@@ -27,5 +25,3 @@ void lns_name_match_free (LnsNameMatch *self); /* NULL is fine */
 bool lns_name_match_test (const LnsNameMatch *self, const char *bytes, size_t size_bytes);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (LnsNameMatch, lns_name_match_free)
-
-G_END_DECLS

@@ -10,8 +10,6 @@
 
 #include <gtk/gtk.h>
 
-G_BEGIN_DECLS
-
 /* Binds the keys of "app." and "win." actions for the whole application. */
 void lns_shortcuts_add_to_application (GtkApplication *application);
 
@@ -22,5 +20,3 @@ void lns_shortcuts_add_to_class (GtkWidgetClass *widget_class, const char *prefi
 
 /* The Keyboard Shortcuts window, floating. */
 GtkWidget *lns_shortcuts_window_new (void) G_GNUC_WARN_UNUSED_RESULT;
-
-G_END_DECLS

@@ -32,8 +32,6 @@
 #include "src/store/read/report.h"
 #include "ui/model/scale.h"
 
-G_BEGIN_DECLS
-
 /* One event of a report; lane LNS_ID_NONE means none. */
 typedef struct
 {
@@ -141,5 +139,3 @@ void lns_view_show_in_events (LnsView *self,
                               unsigned n_lanes,
                               const LnsFacetSet *set,
                               uint32_t facet);
-
-G_END_DECLS

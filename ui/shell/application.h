@@ -7,13 +7,9 @@
 
 #include <adwaita.h>
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_APPLICATION (lns_application_get_type ())
 
 /* The application: its actions, menu bar and theme, and one window for each open report. */
 G_DECLARE_FINAL_TYPE (LnsApplication, lns_application, LNS, APPLICATION, AdwApplication)
 
 LnsApplication *lns_application_new (void) G_GNUC_WARN_UNUSED_RESULT;
-
-G_END_DECLS

@@ -9,8 +9,6 @@
 
 #include "src/analysis/rules/doctor.h"
 
-G_BEGIN_DECLS
-
 /* A problem of a report: a diagnostic, or a finding of the doctor. Texts are as in the report. */
 typedef struct
 {
@@ -33,5 +31,3 @@ void lns_diagnostics_append (GListStore *list, const LnsFinding *findings, size_
 
 /* Owned by the item; its texts belong to the report or the findings. */
 const LnsDiagnosticRow *lns_diagnostic_item_get (LnsDiagnosticItem *self);
-
-G_END_DECLS

@@ -9,8 +9,6 @@
 
 #include <gtk/gtk.h>
 
-G_BEGIN_DECLS
-
 /* How many are offered. */
 #define LNS_RECENTS_MAX 10
 
@@ -23,5 +21,3 @@ GPtrArray *lns_recents_list (void) G_GNUC_WARN_UNUSED_RESULT;
 /* Keeps SECTION of a menu, which begins with "Open…", filled: below that a submenu "Open Recent" whose
  * items activate "win.open-uri", or nothing while there is no recent report. SECTION must live as long as the process. */
 void lns_recents_fill_menu (GMenu *section);
-
-G_END_DECLS

@@ -11,8 +11,6 @@
 
 #include "src/store/read/report.h"
 
-G_BEGIN_DECLS
-
 /* Errors of this domain carry an LnsErrorDomain as their code, and the sentence of the LnsError. */
 #define LNS_LOAD_ERROR (lns_load_error_quark ())
 GQuark lns_load_error_quark (void);
@@ -33,5 +31,3 @@ void lns_report_load_async (GFile *file,
 
 /* The report, owned by the caller, or NULL and ERROR in LNS_LOAD_ERROR or G_IO_ERROR. */
 LnsReport *lns_report_load_finish (GAsyncResult *result, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-G_END_DECLS

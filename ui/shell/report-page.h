@@ -11,8 +11,6 @@
 #include "ui/timeline/timeline.h"
 #include "ui/model/view.h"
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_REPORT_PAGE (lns_report_page_get_type ())
 
 /* Shows an open report: banners at the top, then the timeline, and below it the panes that the settings
@@ -27,5 +25,3 @@ LnsView *lns_report_page_get_view (LnsReportPage *self);
 LnsTimeline *lns_report_page_get_timeline (LnsReportPage *self);
 GtkWidget *lns_report_page_get_details (LnsReportPage *self);
 LnsFindBar *lns_report_page_get_find_bar (LnsReportPage *self);
-
-G_END_DECLS

@@ -7,11 +7,7 @@
 
 #include <adwaita.h>
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_START_PAGE (lns_start_page_get_type ())
 
 /* What a window shows while it has no report: how to begin, and the recent reports. */
 G_DECLARE_FINAL_TYPE (LnsStartPage, lns_start_page, LNS, START_PAGE, AdwBin)
-
-G_END_DECLS

@@ -7,8 +7,6 @@
 
 #include <adwaita.h>
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_WINDOW (lns_window_get_type ())
 
 /* One window: the start page, or one report that is being opened, could not be, or is shown.
@@ -26,5 +24,3 @@ gboolean lns_window_is_empty (LnsWindow *self);
 
 /* Opens FILE in this window, in place of what it holds. Failures are shown on its error page. */
 void lns_window_open_file (LnsWindow *self, GFile *file);
-
-G_END_DECLS

@@ -11,8 +11,6 @@
 #include "ui/tiles/tile.h"
 #include "ui/model/view.h"
 
-G_BEGIN_DECLS
-
 typedef struct
 {
   LnsTileKey key;
@@ -43,5 +41,3 @@ GPtrArray *lns_tile_builder_take (LnsTileBuilder *self);
 
 /* Tiles painted so far: for tests and benches. */
 guint64 lns_tile_builder_n_painted (LnsTileBuilder *self);
-
-G_END_DECLS

@@ -9,8 +9,6 @@
 
 #include "ui/tiles/tile.h"
 
-G_BEGIN_DECLS
-
 typedef struct LnsTileCache LnsTileCache;
 
 LnsTileCache *lns_tile_cache_new (gsize max_bytes);
@@ -27,5 +25,3 @@ void lns_tile_cache_forget_row (LnsTileCache *self, uint32_t row);
 
 /* The bound from the next put on. */
 void lns_tile_cache_set_max (LnsTileCache *self, gsize max_bytes);
-
-G_END_DECLS

@@ -12,8 +12,6 @@
 
 #include "ui/model/event-text.h"
 
-G_BEGIN_DECLS
-
 /* Narrower bars get no label: it would be a lone "…". */
 #define LNS_LABEL_MIN_PX 42
 #define LNS_LABEL_PAD_PX 5
@@ -32,5 +30,3 @@ PangoLayout *lns_tile_labels_layout (LnsTileLabels *self,
                                      double width_px,
                                      int *ret_width_px,
                                      int *ret_height_px);
-
-G_END_DECLS

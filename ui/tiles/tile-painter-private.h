@@ -12,8 +12,6 @@
 #include "ui/tiles/tile-painter.h"
 #include "ui/tiles/tile-raster.h"
 
-G_BEGIN_DECLS
-
 #define LNS_KEPT_HUES 4096
 
 typedef struct
@@ -49,5 +47,3 @@ void _lns_tile_paint_losses (LnsTilePainter *self);
 void _lns_tile_paint_chart (LnsTilePainter *self, const float *shares);
 /* LOW and HIGH: the least and largest sample of the whole counter. */
 void _lns_tile_paint_counter (LnsTilePainter *self, double low, double high);
-
-G_END_DECLS

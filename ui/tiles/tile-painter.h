@@ -9,8 +9,6 @@
 
 #include "ui/tiles/tile.h"
 
-G_BEGIN_DECLS
-
 typedef struct LnsTilePainter LnsTilePainter;
 
 /* REPORT and TREE must outlive the painter. */
@@ -25,5 +23,3 @@ LnsTile *lns_tile_painter_paint (LnsTilePainter *self,
                                  gboolean exact,
                                  const atomic_uint *generation,
                                  unsigned expected);
-
-G_END_DECLS

@@ -12,8 +12,6 @@
 #include "ui/tiles/tile.h"
 #include "ui/model/view.h"
 
-G_BEGIN_DECLS
-
 typedef struct LnsTileSet LnsTileSet;
 
 /* CHANGED is called for each row that got a tile. TREE must outlive the set. */
@@ -54,5 +52,3 @@ lns_tile_set_at (LnsTileSet *self, const LnsStrip *strip, double x_px, double *r
 gboolean lns_tile_set_is_complete (LnsTileSet *self);
 
 guint64 lns_tile_set_n_painted (LnsTileSet *self);
-
-G_END_DECLS

@@ -16,8 +16,6 @@
 #include "ui/model/row-tree.h"
 #include "ui/model/scale.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   LNS_STRIP_RANGES,  /* bars of one lane                          LNS_LANE_PX high              */
@@ -101,5 +99,3 @@ void lns_tile_free (LnsTile *tile); /* NULL is fine */
 const LnsPixelEvent *lns_tile_event_at (const LnsTile *tile, double x_px, double slack_px);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (LnsTile, lns_tile_free)
-
-G_END_DECLS

@@ -9,8 +9,6 @@
 
 #include "ui/model/view.h"
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_FIND_BAR (lns_find_bar_get_type ())
 
 /* Finds events of all rows by name: as text or regular expression, counted while one types; the
@@ -26,5 +24,3 @@ void lns_find_bar_open (LnsFindBar *self);
 /* Goes to the match after (before) the selected event, as soon as matches are known. Opens the bar
  * where it has nothing to look for. */
 void lns_find_bar_step (LnsFindBar *self, gboolean forward);
-
-G_END_DECLS

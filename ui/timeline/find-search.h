@@ -15,8 +15,6 @@
 #include "src/store/read/report.h"
 #include "ui/model/name-match.h"
 
-G_BEGIN_DECLS
-
 typedef struct _LnsFindSearch LnsFindSearch;
 
 /* A place in the order of all events: by start, then lane, then ordinal. */
@@ -53,5 +51,3 @@ bool lns_find_search_step (const LnsFindSearch *self,
                            uint64_t *ret_number);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (LnsFindSearch, lns_find_search_unref)
-
-G_END_DECLS

@@ -13,8 +13,6 @@
 #include "ui/model/row-tree.h"
 #include "ui/model/view.h"
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_OVERVIEW (lns_overview_get_type ())
 G_DECLARE_FINAL_TYPE (LnsOverview, lns_overview, LNS, OVERVIEW, GtkWidget)
 
@@ -23,5 +21,3 @@ void lns_overview_set_view (LnsOverview *self, LnsView *view, const LnsRowTree *
 
 /* Whether its picture is there: it is painted by a worker. */
 gboolean lns_overview_is_complete (LnsOverview *self);
-
-G_END_DECLS

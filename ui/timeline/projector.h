@@ -10,8 +10,6 @@
 
 #include "ui/model/view.h"
 
-G_BEGIN_DECLS
-
 typedef struct LnsProjector LnsProjector;
 
 /* Called on the main thread. */
@@ -39,5 +37,3 @@ void lns_projector_start (LnsProjector *self);
 void lns_projector_stop (LnsProjector *self);
 
 gboolean lns_projector_is_projecting (LnsProjector *self);
-
-G_END_DECLS

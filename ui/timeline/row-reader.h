@@ -11,8 +11,6 @@
 #include "ui/model/row-tree.h"
 #include "ui/model/view.h"
 
-G_BEGIN_DECLS
-
 typedef struct LnsRowReader LnsRowReader;
 
 /* SET (borrowed) is what WANT asked for. */
@@ -29,5 +27,3 @@ void lns_row_reader_free (LnsRowReader *self);
 void lns_row_reader_read_wanted (LnsRowReader *self, const LnsRowTree *tree);
 
 gboolean lns_row_reader_is_reading (LnsRowReader *self);
-
-G_END_DECLS

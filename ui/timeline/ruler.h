@@ -11,8 +11,6 @@
 
 #include "ui/model/view.h"
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_RULER (lns_ruler_get_type ())
 G_DECLARE_FINAL_TYPE (LnsRuler, lns_ruler, LNS, RULER, GtkWidget)
 
@@ -20,5 +18,3 @@ void lns_ruler_set_view (LnsRuler *self, LnsView *view);
 
 /* The pointer is at X_PX; < 0 = nowhere. */
 void lns_ruler_set_pointer (LnsRuler *self, double x_px);
-
-G_END_DECLS

@@ -9,8 +9,6 @@
 
 #include "ui/timeline/timeline-rows.h"
 
-G_BEGIN_DECLS
-
 /* All of it is the timeline's. */
 typedef struct
 {
@@ -44,5 +42,3 @@ gboolean lns_timeline_layout_lane_area (const LnsTimelineLayout *self,
 
 /* Where time is drawn: right of the headers, from the ruler's lower edge down. */
 graphene_rect_t lns_timeline_layout_body (const LnsTimelineLayout *self);
-
-G_END_DECLS

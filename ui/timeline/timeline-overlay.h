@@ -10,8 +10,6 @@
 
 #include "ui/timeline/timeline-layout.h"
 
-G_BEGIN_DECLS
-
 /* The line from a call to what it began, in pixels of the timeline: from the call's edge at (X, FROM)
  * across to END, then down or up to TO, the work's edge. */
 typedef struct
@@ -29,5 +27,3 @@ void lns_timeline_overlay_snapshot (const LnsTimelineLayout *layout,
                                     const LnsPixelEvent *hovered,
                                     double pointer_x,
                                     GtkSnapshot *snapshot);
-
-G_END_DECLS

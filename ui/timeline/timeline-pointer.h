@@ -11,8 +11,6 @@
 
 #include "ui/timeline/timeline-layout.h"
 
-G_BEGIN_DECLS
-
 /* What the pointer asks of the timeline. */
 typedef struct
 {
@@ -61,5 +59,3 @@ void lns_timeline_pointer_init (LnsTimelinePointer *self,
 
 /* The pointer is at (X, Y) of the timeline; < 0: nowhere. */
 void lns_timeline_pointer_point (LnsTimelinePointer *self, double x, double y);
-
-G_END_DECLS

@@ -16,8 +16,6 @@
 #include "ui/timeline/timeline-tooltip.h"
 #include "ui/timeline/timeline.h"
 
-G_BEGIN_DECLS
-
 struct _LnsTimeline
 {
   GtkWidget parent_instance;
@@ -53,5 +51,3 @@ struct _LnsTimeline
 
 /* The rows were folded: lays them out anew. */
 void _lns_timeline_rows_changed (LnsTimeline *self);
-
-G_END_DECLS

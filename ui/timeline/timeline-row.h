@@ -15,8 +15,6 @@
 #include "ui/tiles/tile-labels.h"
 #include "ui/tiles/tile-set.h"
 
-G_BEGIN_DECLS
-
 /* What the rows of a timeline share. Owned by the timeline, which outlives them. */
 typedef struct
 {
@@ -55,5 +53,3 @@ gboolean lns_timeline_row_strip_of_lane (LnsTimelineRow *self,
                                          uint32_t lane,
                                          int *ret_top_px,
                                          int *ret_height_px);
-
-G_END_DECLS

@@ -11,8 +11,6 @@
 
 #include "ui/timeline/timeline-row.h"
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_TIMELINE_ROWS (lns_timeline_rows_get_type ())
 /* Signals: expand-toggled (guint row), pin-toggled (guint row). */
 G_DECLARE_FINAL_TYPE (LnsTimelineRows, lns_timeline_rows, LNS, TIMELINE_ROWS, GtkWidget)
@@ -47,5 +45,3 @@ void lns_timeline_rows_update_descriptions (LnsTimelineRows *self);
 
 /* The height of all rows. */
 int lns_timeline_rows_total_px (LnsTimelineRows *self);
-
-G_END_DECLS

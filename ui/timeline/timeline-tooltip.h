@@ -9,8 +9,6 @@
 
 #include "ui/timeline/timeline-layout.h"
 
-G_BEGIN_DECLS
-
 typedef struct LnsTimelineTooltip LnsTimelineTooltip;
 
 /* BOX, a child of the timeline, is the tooltip, and LABEL in it has the words. All outlive it. */
@@ -23,5 +21,3 @@ void lns_timeline_tooltip_free (LnsTimelineTooltip *self); /* NULL is fine */
 void lns_timeline_tooltip_update (LnsTimelineTooltip *self, const LnsTimelineHit *hit);
 
 void lns_timeline_tooltip_hide (LnsTimelineTooltip *self);
-
-G_END_DECLS

@@ -16,8 +16,6 @@
 
 #include "ui/model/view.h"
 
-G_BEGIN_DECLS
-
 #define LNS_TYPE_TIMELINE (lns_timeline_get_type ())
 G_DECLARE_FINAL_TYPE (LnsTimeline, lns_timeline, LNS, TIMELINE, GtkWidget)
 
@@ -26,5 +24,3 @@ GtkWidget *lns_timeline_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Whether everything in view is painted, exactly: a frame drawn now is the whole picture. */
 gboolean lns_timeline_is_complete (LnsTimeline *self);
-
-G_END_DECLS
