@@ -46,6 +46,20 @@ lns_id_map_get (const LnsIdMap *map, uint64_t key)
   return map->entries[at].value;
 }
 
+/* The next value of a walk over MAP, in no order, or NULL at the end. *INOUT_AT is 0 at the beginning of the walk, during
+ * which nothing may be set or taken out. */
+static inline void *
+lns_id_map_next (const LnsIdMap *map, size_t *inout_at)
+{
+  while (*inout_at < map->n_places)
+    {
+      void *value = map->entries[(*inout_at)++].value;
+      if (value != NULL)
+        return value;
+    }
+  return NULL;
+}
+
 /* Sets the value of KEY; VALUE is not NULL. Returns false and changes nothing where memory runs out. */
 bool lns_id_map_set (LnsIdMap *map, uint64_t key, void *value);
 

@@ -115,14 +115,12 @@ _lns_decoder_thread_of (LnsDecoder *decoder,
                         uint32_t tid,
                         int64_t time_ns)
 {
-  for (size_t i = 0; i < process->threads.n_places; i++)
-    {
-      LnsDecodedThread *thread = process->threads.entries[i].value;
-      if (thread != NULL && (uint32_t)thread->target_tid == tid &&
-          (thread->end_ns == LNS_TIME_UNKNOWN || time_ns <= thread->end_ns))
-        return thread;
-    }
-  LnsDecodedThread *thread = new_thread (decoder, process, NAMED_SERIAL (tid), tid);
+  LnsDecodedThread *thread;
+  for (size_t at = 0; (thread = lns_id_map_next (&process->threads, &at)) != NULL;)
+    if ((uint32_t)thread->target_tid == tid &&
+        (thread->end_ns == LNS_TIME_UNKNOWN || time_ns <= thread->end_ns))
+      return thread;
+  thread = new_thread (decoder, process, NAMED_SERIAL (tid), tid);
   if (thread != NULL && decoder->writer != NULL)
     _lns_decoder_write_thread (decoder, thread, true);
   return thread;
@@ -142,17 +140,14 @@ _lns_decoder_name_thread (LnsDecoder *decoder,
       return;
     }
   bool is_known = false;
-  for (size_t i = 0; i < process->threads.n_places; i++)
-    {
-      LnsDecodedThread *thread = process->threads.entries[i].value;
-      if (thread == NULL || (uint32_t)thread->target_tid != tid ||
-          thread->end_ns != LNS_TIME_UNKNOWN)
-        continue;
-      is_known = true;
-      call_thread (decoder, thread, lns_name_ref (name), true);
-    }
-  LnsDecodedThread *thread =
-      is_known ? NULL : new_thread (decoder, process, NAMED_SERIAL (tid), tid);
+  LnsDecodedThread *thread;
+  for (size_t at = 0; (thread = lns_id_map_next (&process->threads, &at)) != NULL;)
+    if ((uint32_t)thread->target_tid == tid && thread->end_ns == LNS_TIME_UNKNOWN)
+      {
+        is_known = true;
+        call_thread (decoder, thread, lns_name_ref (name), true);
+      }
+  thread = is_known ? NULL : new_thread (decoder, process, NAMED_SERIAL (tid), tid);
   if (thread != NULL && decoder->writer != NULL)
     _lns_decoder_write_thread (decoder, thread, true);
 }

@@ -47,17 +47,6 @@ joined_name (LnsWireText counter, const LnsName *entry)
   return name;
 }
 
-static void
-free_counter (LnsDecodedCounter *counter)
-{
-  for (uint32_t i = 0; i < counter->n_numbers; i++)
-    {
-      lns_name_unref (counter->numbers[i].name);
-      lns_name_unref (counter->numbers[i].unit);
-    }
-  free (counter);
-}
-
 void
 _lns_nvtx_counter (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireCounter *record)
 {
@@ -100,9 +89,16 @@ _lns_nvtx_counter (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireC
 void
 _lns_nvtx_free_counters (LnsDecodedDomain *domain)
 {
-  for (size_t i = 0; i < domain->counters.n_places; i++)
-    if (domain->counters.entries[i].value != NULL)
-      free_counter (domain->counters.entries[i].value);
+  LnsDecodedCounter *counter;
+  for (size_t at = 0; (counter = lns_id_map_next (&domain->counters, &at)) != NULL;)
+    {
+      for (uint32_t i = 0; i < counter->n_numbers; i++)
+        {
+          lns_name_unref (counter->numbers[i].name);
+          lns_name_unref (counter->numbers[i].unit);
+        }
+      free (counter);
+    }
   lns_id_map_clear (&domain->counters);
 }
 
