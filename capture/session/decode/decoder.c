@@ -8,8 +8,8 @@
 #include "capture/session/decode/decoder.h"
 #include "capture/session/decode/core/record-count.h"
 #include "capture/session/decode/cuda/cuda.h"
+#include "capture/session/decode/cuda/definitions.h"
 #include "capture/session/decode/cuda/salvage.h"
-#include "capture/session/decode/cuda/take.h"
 #include "capture/session/decode/mpi/mpi.h"
 #include "capture/session/decode/nvtx/nvtx.h"
 #include "capture/session/decode/nvtx/ranges.h"
@@ -295,21 +295,11 @@ lns_decoder_add_losses (LnsDecoder *decoder, uint32_t id, const LnsWireLosses *l
 /* --- The end of threads and processes --------------------------------------------------------- */
 
 static void
-unref_all (LnsIdMap *names)
-{
-  for (size_t i = 0; i < names->n_places; i++)
-    lns_name_unref (names->entries[i].value);
-  lns_id_map_clear (names);
-}
-
-static void
 free_streams (LnsDecodedProcess *process)
 {
-  for (size_t i = 0; i < process->streams.n_places; i++)
+  LnsStream *stream;
+  for (size_t at = 0; (stream = lns_id_map_next (&process->streams, &at)) != NULL;)
     {
-      LnsStream *stream = process->streams.entries[i].value;
-      if (stream == NULL)
-        continue;
       CALL_SOURCES (forget_stream, stream);
       _lns_stream_free (stream);
     }
@@ -319,11 +309,9 @@ free_streams (LnsDecodedProcess *process)
 static void
 end_threads (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
 {
-  for (size_t i = 0; i < process->threads.n_places; i++)
+  LnsDecodedThread *thread;
+  for (size_t at = 0; (thread = lns_id_map_next (&process->threads, &at)) != NULL;)
     {
-      LnsDecodedThread *thread = process->threads.entries[i].value;
-      if (thread == NULL)
-        continue;
       CALL_SOURCES (end_thread, decoder, thread, end_ns);
       if (thread->end_ns == LNS_TIME_UNKNOWN)
         _lns_decoder_end_thread (decoder, thread, end_ns);
@@ -352,8 +340,8 @@ lns_decoder_end_process (LnsDecoder *decoder,
   process->has_state = false;
   free_streams (process);
   lns_id_map_clear (&process->threads);
-  unref_all (&process->registered);
-  unref_all (&process->thread_names);
+  _lns_names_clear (&process->registered);
+  _lns_names_clear (&process->thread_names);
   process->end_ns = end_ns;
   if (decoder->writer != NULL)
     _lns_decoder_write_process (decoder, process, false);
@@ -525,6 +513,13 @@ lns_decoder_define (LnsDecoder *decoder,
     }
 }
 
+/* Whether RECORD is an event of CUDA or MPI: these begin alike. */
+static bool
+has_correlation (const LnsWireRecord *record)
+{
+  return record->type >= LNS_WIRE_CUDA_FIRST && record->type < (LnsWireType)LNS_WIRE_LIBRARY_CALL;
+}
+
 size_t
 lns_decoder_take_cuda (LnsDecoder *decoder,
                        const LnsDecoderSource *source,
@@ -536,9 +531,45 @@ lns_decoder_take_cuda (LnsDecoder *decoder,
                        const void *data)
 {
   LnsStream *stream = stream_of (decoder, source);
-  const LnsWantedEvents wanted = { is_wanted, data, play_by_source };
-  return stream != NULL ? _lns_cuda_take_wanted (decoder, stream, bytes, n_bytes, &wanted)
-                        : n_bytes;
+  LnsDecodedLaunch **slots = malloc (LNS_CUDA_SLOTS_BYTES), **before;
+  if (stream == NULL || slots == NULL)
+    {
+      free (slots);
+      return n_bytes;
+    }
+  /* What stays is played later: its launches stay with it, and the slots are then as they are now. */
+  before = stream->state[LNS_SOURCE_CUDA];
+  if (before != NULL)
+    memcpy (slots, before, LNS_CUDA_SLOTS_BYTES);
+  else
+    memset (slots, 0, LNS_CUDA_SLOTS_BYTES);
+  stream->state[LNS_SOURCE_CUDA] = slots;
+  size_t n_kept = 0, next = 0;
+  LnsWireRecord record;
+  for (size_t at = 0; at < n_bytes; at = next)
+    {
+      LnsCudaRecord event;
+      if (lns_wire_record_next (bytes, n_bytes, &next, &record) <= 0)
+        next = n_bytes; /* lns_decoder_play () counts it */
+      else if (record.type == LNS_WIRE_LOST)
+        memset (slots, 0, LNS_CUDA_SLOTS_BYTES);
+      else if (record.type == (LnsWireType)LNS_WIRE_CUDA_LAUNCH)
+        play_by_source (decoder, stream, &record);
+      else if (has_correlation (&record))
+        {
+          _lns_record_take (&record, &event, sizeof event);
+          if (is_wanted (data, &event.head, event.event.correlation))
+            {
+              play_by_source (decoder, stream, &record);
+              continue;
+            }
+        }
+      memmove (bytes + n_kept, bytes + at, next - at);
+      n_kept += next - at;
+    }
+  stream->state[LNS_SOURCE_CUDA] = before;
+  free (slots);
+  return n_kept;
 }
 
 void

@@ -38,8 +38,8 @@ void
 _lns_record_take (const LnsWireRecord *record, void *ret_struct, size_t n_bytes)
 {
   size_t n = record->raw.n_bytes < n_bytes ? record->raw.n_bytes : n_bytes;
-  memset (ret_struct, 0, n_bytes);
   memcpy (ret_struct, record->raw.bytes, n);
+  memset ((uint8_t *)ret_struct + n, 0, n_bytes - n);
 }
 
 /* --- The report ------------------------------------------------------------------------------- */
@@ -48,6 +48,15 @@ LnsName *
 _lns_decoder_name (LnsWireText text)
 {
   return text.n_bytes > 0 ? lns_name_new (text.bytes, text.n_bytes) : NULL;
+}
+
+void
+_lns_names_clear (LnsIdMap *names)
+{
+  LnsName *name;
+  for (size_t at = 0; (name = lns_id_map_next (names, &at)) != NULL;)
+    lns_name_unref (name);
+  lns_id_map_clear (names);
 }
 
 uint32_t

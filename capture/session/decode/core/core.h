@@ -86,6 +86,9 @@ void _lns_record_take (const LnsWireRecord *record, void *ret_struct, size_t n_b
 /* A name of TEXT, or NULL if TEXT is empty. */
 LnsName *_lns_decoder_name (LnsWireText text);
 
+/* Releases the names that NAMES holds, and empties it. */
+void _lns_names_clear (LnsIdMap *names);
+
 /* The string id of NAME (may be NULL) in the present report. */
 uint32_t _lns_decoder_string (LnsDecoder *decoder, LnsName *name);
 

@@ -52,7 +52,7 @@ _lns_maker_name (LnsEventMaker *maker, const char *text)
 void
 _lns_maker_name_registered (LnsEventMaker *maker, uint32_t string, const char *otherwise)
 {
-  LnsName *name = lns_id_map_get (&maker->process->registered, string);
+  LnsName *name = lns_id_map_get (&maker->stream->process->registered, string);
   if (name != NULL)
     maker->event.name = _lns_decoder_string (maker->decoder, name);
   else
@@ -96,7 +96,7 @@ track_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedTrack *trac
     .stream = LNS_ID_NONE,
   };
   if (track->ops != NULL && track->ops->place != NULL)
-    track->ops->place (decoder, process, track, &definition);
+    track->ops->place (decoder, track, &definition);
   track->track =
       (LnsReportRef){ decoder->report, lns_writer_add_track (decoder->writer, &definition) };
   return track->track.id;
@@ -134,7 +134,7 @@ write_track (LnsDecoder *decoder,
         continue;
       lns_writer_append (decoder->writer, lane, &event);
       if (track->ops != NULL && track->ops->written != NULL)
-        track->ops->written (decoder, process, track, &event);
+        track->ops->written (decoder, track, &event);
     }
 }
 
@@ -144,9 +144,9 @@ write_tracks (LnsDecoder *decoder,
               const LnsIdMap *tracks,
               int64_t watermark_ns)
 {
-  for (size_t i = 0; i < tracks->n_places; i++)
-    if (tracks->entries[i].value != NULL)
-      write_track (decoder, process, tracks->entries[i].value, watermark_ns);
+  LnsDecodedTrack *track;
+  for (size_t at = 0; (track = lns_id_map_next (tracks, &at)) != NULL;)
+    write_track (decoder, process, track, watermark_ns);
 }
 
 void
@@ -164,11 +164,9 @@ _lns_tracks_write_all (LnsDecoder *decoder, LnsDecodedProcess *process, const Ln
 void
 _lns_tracks_clear (LnsIdMap *tracks)
 {
-  for (size_t i = 0; i < tracks->n_places; i++)
+  LnsDecodedTrack *track;
+  for (size_t at = 0; (track = lns_id_map_next (tracks, &at)) != NULL;)
     {
-      LnsDecodedTrack *track = tracks->entries[i].value;
-      if (track == NULL)
-        continue;
       lns_reorder_free (track->reorder);
       lns_array_clear (&track->lanes);
       free (track);

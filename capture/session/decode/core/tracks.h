@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "capture/session/decode/core/threads.h"
+#include "capture/session/decode/core/streams.h"
 #include "src/store/write/reorder.h"
 
 typedef struct LnsTrackOps LnsTrackOps;
@@ -30,22 +30,16 @@ typedef struct
 struct LnsTrackOps
 {
   /* Fills in DEFINITION what TRACK belongs to. */
-  void (*place) (LnsDecoder *decoder,
-                 LnsDecodedProcess *process,
-                 const LnsDecodedTrack *track,
-                 LnsTrack *definition);
+  void (*place) (LnsDecoder *decoder, const LnsDecodedTrack *track, LnsTrack *definition);
   /* Called when EVENT was written to the report. */
-  void (*written) (LnsDecoder *decoder,
-                   LnsDecodedProcess *process,
-                   const LnsDecodedTrack *track,
-                   const LnsEvent *event);
+  void (*written) (LnsDecoder *decoder, const LnsDecodedTrack *track, const LnsEvent *event);
 };
 
 /* An event that is being made. */
 typedef struct
 {
   LnsDecoder *decoder;
-  LnsDecodedProcess *process;
+  LnsStream *stream; /* in which it was told */
   LnsLaneKind kind;
   LnsEvent event;
 } LnsEventMaker;

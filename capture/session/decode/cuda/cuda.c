@@ -6,53 +6,138 @@
 /* Plays CUDA's records, which the engine made from CUPTI's: each is a finished event of some row. */
 
 #include "capture/session/decode/cuda/cuda.h"
+#include "capture/session/decode/core/tracks.h"
 #include "capture/session/decode/cuda/flight.h"
-#include "capture/session/decode/cuda/said.h"
-#include "capture/session/decode/cuda/tracks.h"
+#include "capture/session/decode/cuda/problems.h"
 #include "src/base/call-text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* cudaErrorMemoryAllocation, and CUDA_ERROR_OUT_OF_MEMORY. */
 #define OUT_OF_MEMORY 2
 
-static LnsEventMaker
-make (LnsDecoder *decoder, LnsDecodedProcess *process, LnsLaneKind kind)
+/* --- Memory in use ---------------------------------------------------------------------------- */
+
+/* The lane of a counter of what is in use of memory KIND on DEVICE. */
+static uint32_t
+usage_lane (LnsDecoder *decoder, LnsDecodedDevice *device, uint8_t kind)
 {
-  return (LnsEventMaker){ .decoder = decoder, .process = process, .kind = kind };
+  static const char *const names[] = { "Memory of unknown kind", "Pageable memory",
+                                       "Pinned memory",          "Device memory",
+                                       "Array memory",           "Managed memory",
+                                       "Static device memory",   "Static managed memory" };
+  LnsReportRef *lane = &device->counters[kind];
+  if (lane->report == decoder->report)
+    return lane->id;
+  const char *name = names[kind < sizeof names / sizeof *names ? kind : 0];
+  LnsTrack track = {
+    .kind = LNS_TRACK_COUNTER,
+    .process = device->process->id,
+    .thread = LNS_ID_NONE,
+    .domain = LNS_ID_NONE,
+    .name = lns_writer_string (decoder->writer, name, strlen (name)),
+    .value_type = LNS_PAYLOAD_UINT64,
+    .unit = lns_writer_string (decoder->writer, "B", 1),
+    .number = kind,
+    .device = _lns_cuda_device_id (decoder, device),
+    .stream = LNS_ID_NONE,
+  };
+  _lns_decoder_lane (decoder, lane, lns_writer_add_track (decoder->writer, &track), 0,
+                     LNS_LANE_COUNTER);
+  return lane->id;
 }
 
-/* Puts the event, begun at TICKS and ended at END_TICKS, into the track (NULL: there is no memory for it). */
+/* Adds what EVENT allocates or frees to what is in use. */
 static void
-finish (LnsEventMaker *maker, LnsDecodedTrack *track, uint64_t ticks, uint64_t end_ticks)
+count_memory (LnsDecoder *decoder, const LnsDecodedTrack *track, const LnsEvent *event)
 {
-  if (track != NULL && _lns_maker_finish (maker, track, ticks, end_ticks))
-    _lns_cuda_session (maker->decoder)->n_events++;
+  LnsDecodedDevice *device = track->on;
+  const uint8_t *extra = decoder->extra[LNS_LANE_CUDA_MEMORY];
+  const uint64_t operation = event->extra[extra[LNS_COLUMN_OPERATION]];
+  const uint64_t bytes = event->extra[extra[LNS_COLUMN_BYTES]];
+  const uint8_t kind = (uint8_t)(operation >> 8);
+  uint64_t *used = &device->used_bytes[kind];
+  if ((uint8_t)operation == 1) /* CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION */
+    *used += bytes;
+  else
+    *used -= bytes < *used ? bytes : *used; /* what was allocated before nobody knows of */
+  LnsEvent sample = { .start_ns = event->start_ns };
+  sample.extra[decoder->extra[LNS_LANE_COUNTER][LNS_COLUMN_VALUE]] = *used;
+  sample.extra[decoder->extra[LNS_LANE_COUNTER][LNS_COLUMN_THREAD]] = LNS_ID_NONE;
+  lns_writer_append (decoder->writer, usage_lane (decoder, device, kind), &sample);
 }
 
-static LnsDecodedTrack *
-track_on (LnsEventMaker *maker, LnsTrackKind kind, const LnsWireCudaPlace *place)
+/* --- Tracks ----------------------------------------------------------------------------------- */
+
+static void
+place_at (LnsDecoder *decoder, const LnsDecodedTrack *track, LnsTrack *definition)
 {
-  return _lns_cuda_track_on (maker, kind, _lns_cuda_stream (maker->decoder, maker->process, place));
+  definition->device = _lns_cuda_device_id (decoder, track->on);
+}
+
+static void
+place_on (LnsDecoder *decoder, const LnsDecodedTrack *track, LnsTrack *definition)
+{
+  LnsDecodedCudaStream *stream = track->on;
+  definition->stream = _lns_cuda_stream_id (decoder, stream);
+  definition->device = _lns_cuda_device_id (decoder, stream->context->device);
+}
+
+static const LnsTrackOps device_ops = { .place = place_at };
+static const LnsTrackOps memory_ops = { .place = place_at, .written = count_memory };
+static const LnsTrackOps stream_ops = { .place = place_on };
+
+/* Finds or makes the track like LIKE with the number NUMBER, for the lanes of what is made. */
+static LnsDecodedTrack *
+find_track (LnsEventMaker *maker, LnsDecodedTrack like, uint64_t number)
+{
+  like.lane_kind = maker->kind;
+  return _lns_tracks_find (maker->decoder, &_lns_cuda_process (maker->stream->process)->tracks,
+                           &like, number);
+}
+
+/* The track KIND of a thread, a device, a CUDA stream or the process; NULL if memory is short. */
+static LnsDecodedTrack *
+track_of (LnsEventMaker *maker, LnsTrackKind kind, LnsDecodedThread *thread)
+{
+  const LnsDecodedTrack like = { .kind = kind, .thread = thread };
+  return thread != NULL ? find_track (maker, like, thread->id) : NULL;
 }
 
 static LnsDecodedTrack *
 track_at (LnsEventMaker *maker, LnsTrackKind kind, uint32_t number)
 {
-  return _lns_cuda_track_at (
-      maker, kind,
-      _lns_cuda_device (maker->decoder, maker->process, number == LNS_WIRE_CUDA_NONE ? 0 : number));
+  LnsDecodedDevice *device = _lns_cuda_device (maker->decoder, maker->stream->process,
+                                               number == LNS_WIRE_CUDA_NONE ? 0 : number);
+  const LnsDecodedTrack like = { .kind = kind,
+                                 .ops = kind == LNS_TRACK_CUDA_MEMORY ? &memory_ops : &device_ops,
+                                 .on = device };
+  return device != NULL ? find_track (maker, like, device->said.number) : NULL;
 }
 
 static LnsDecodedTrack *
-track_by (LnsEventMaker *maker, LnsTrackKind kind, uint32_t tid, uint64_t ticks)
+track_on (LnsEventMaker *maker, LnsTrackKind kind, const LnsWireCudaPlace *place)
 {
-  return _lns_cuda_track_of (
-      maker, kind,
-      _lns_decoder_thread_of (maker->decoder, maker->process, tid,
-                              lns_clock_line_ns (&maker->decoder->clock, ticks)));
+  LnsDecodedCudaStream *stream = _lns_cuda_stream (maker->decoder, maker->stream->process, place);
+  const LnsDecodedTrack like = { .kind = kind, .ops = &stream_ops, .on = stream };
+  /* Context numbers stay small: CUPTI counts them. */
+  return stream != NULL
+             ? find_track (maker, like, (uint64_t)stream->said.context << 32 | stream->said.number)
+             : NULL;
+}
+
+static LnsDecodedTrack *
+track_of_process (LnsEventMaker *maker, LnsTrackKind kind)
+{
+  return find_track (maker, (LnsDecodedTrack){ .kind = kind }, 0);
+}
+
+static LnsDecodedThread *
+thread_of (LnsEventMaker *maker, uint32_t tid, uint64_t ticks)
+{
+  return _lns_decoder_thread_of (maker->decoder, maker->stream->process, tid,
+                                 lns_clock_line_ns (&maker->decoder->clock, ticks));
 }
 
 /* --- Events ----------------------------------------------------------------------------------- */
@@ -61,8 +146,8 @@ track_by (LnsEventMaker *maker, LnsTrackKind kind, uint32_t tid, uint64_t ticks)
 static void
 name_call (LnsEventMaker *maker, uint32_t string, const char *otherwise)
 {
-  LnsIdMap *known = &_lns_cuda_process (maker->process)->public_calls;
-  const LnsName *symbol = lns_id_map_get (&maker->process->registered, string);
+  LnsIdMap *known = &_lns_cuda_process (maker->stream->process)->public_calls;
+  const LnsName *symbol = lns_id_map_get (&maker->stream->process->registered, string);
   const char *text = symbol != NULL ? lns_call_text_public (symbol->bytes, symbol->n_bytes) : NULL;
   LnsName *name = text != NULL ? lns_id_map_get (known, string) : NULL;
   if (text != NULL && name == NULL)
@@ -81,153 +166,139 @@ name_call (LnsEventMaker *maker, uint32_t string, const char *otherwise)
     _lns_maker_name_registered (maker, string, otherwise);
 }
 
-static void
-play_api (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaApiBytes *record)
+static LnsDecodedTrack *
+make_api (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
-  LnsEventMaker maker = make (decoder, process, LNS_LANE_CUDA_API);
-  const bool is_runtime = (record->head.depth & LNS_WIRE_CUDA_CALL_RUNTIME) != 0;
+  const LnsWireCudaApiBytes *api = &record->api;
+  const bool is_runtime = (api->head.depth & LNS_WIRE_CUDA_CALL_RUNTIME) != 0;
   char otherwise[48];
   snprintf (otherwise, sizeof otherwise, "CUDA %s call %u", is_runtime ? "runtime" : "driver",
-            (unsigned)record->cbid);
-  name_call (&maker, record->head.string, otherwise);
-  const uint64_t call = record->cbid | (uint64_t)is_runtime << 32;
-  if (record->head.string != 0 &&
-      lns_id_map_get (&_lns_cuda_process (process)->calls, call) == NULL)
-    lns_id_map_set (&_lns_cuda_process (process)->calls, call,
-                    (void *)(uintptr_t)record->head.string);
-  _lns_maker_set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
-  _lns_maker_set (&maker, LNS_COLUMN_CALLBACK, call);
-  _lns_maker_set (&maker, LNS_COLUMN_RETURN_VALUE, record->return_value);
-  decoder->counters.n_out_of_memory += record->return_value == OUT_OF_MEMORY;
-  finish (&maker, track_by (&maker, LNS_TRACK_CUDA_API, record->tid, record->head.ticks),
-          record->head.ticks, record->end_ticks);
+            (unsigned)api->cbid);
+  name_call (maker, api->head.string, otherwise);
+  const uint64_t call = api->cbid | (uint64_t)is_runtime << 32;
+  LnsIdMap *calls = &_lns_cuda_process (maker->stream->process)->calls;
+  if (api->head.string != 0 && lns_id_map_get (calls, call) == NULL)
+    lns_id_map_set (calls, call, (void *)(uintptr_t)api->head.string);
+  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, api->correlation);
+  _lns_maker_set (maker, LNS_COLUMN_CALLBACK, call);
+  _lns_maker_set (maker, LNS_COLUMN_RETURN_VALUE, api->return_value);
+  maker->decoder->counters.n_out_of_memory += api->return_value == OUT_OF_MEMORY;
+  return track_of (maker, LNS_TRACK_CUDA_API, thread_of (maker, api->tid, api->head.ticks));
 }
 
-static void
-play_kernel (LnsDecoder *decoder, LnsStream *stream, const LnsWireCudaKernelBytes *record)
+static LnsDecodedTrack *
+make_kernel (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
-  LnsEventMaker maker = make (decoder, stream->process, LNS_LANE_CUDA_KERNEL);
-  LnsDecodedLaunch **launches = _lns_cuda_launches (stream);
-  LnsDecodedLaunch *launch = launches != NULL && record->head.string < LNS_WIRE_CUDA_LAUNCHES
-                                 ? launches[record->head.string]
+  const LnsWireCudaKernelBytes *kernel = &record->kernel;
+  LnsDecodedLaunch **launches = _lns_cuda_launches (maker->stream);
+  LnsDecodedLaunch *launch = launches != NULL && kernel->head.string < LNS_WIRE_CUDA_LAUNCHES
+                                 ? launches[kernel->head.string]
                                  : NULL;
   if (launch == NULL)
     {
-      decoder->counters.n_refused++;
-      return;
+      maker->decoder->counters.n_refused++;
+      return NULL;
     }
-  maker.event.name = _lns_decoder_string (decoder, launch->demangled);
-  _lns_maker_set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
-  _lns_maker_set (&maker, LNS_COLUMN_LAUNCH, _lns_cuda_launch_id (decoder, launch));
-  _lns_maker_set (&maker, LNS_COLUMN_GRID_ID, record->grid_id);
-  _lns_maker_set (&maker, LNS_COLUMN_GRAPH_NODE, record->graph_node);
-  _lns_maker_set (&maker, LNS_COLUMN_GRAPH, record->graph);
-  finish (&maker, track_on (&maker, LNS_TRACK_CUDA_KERNELS, &record->place), record->head.ticks,
-          record->end_ticks);
+  maker->event.name = _lns_decoder_string (maker->decoder, launch->demangled);
+  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, kernel->correlation);
+  _lns_maker_set (maker, LNS_COLUMN_LAUNCH, _lns_cuda_launch_id (maker->decoder, launch));
+  _lns_maker_set (maker, LNS_COLUMN_GRID_ID, kernel->grid_id);
+  _lns_maker_set (maker, LNS_COLUMN_GRAPH_NODE, kernel->graph_node);
+  _lns_maker_set (maker, LNS_COLUMN_GRAPH, kernel->graph);
+  return track_on (maker, LNS_TRACK_CUDA_KERNELS, &kernel->place);
 }
 
-static void
-play_memcpy (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaMemcpyBytes *record)
+static LnsDecodedTrack *
+make_copy (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
-  LnsEventMaker maker = make (decoder, process, LNS_LANE_CUDA_MEMCPY);
-  _lns_maker_name (&maker, record->head.type == LNS_WIRE_CUDA_DECOMPRESS
-                               ? "[CUDA memory decompression]"
-                               : lns_call_text_copy (record->kind));
-  _lns_maker_set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
-  _lns_maker_set (&maker, LNS_COLUMN_BYTES, record->size_bytes);
-  _lns_maker_set (&maker, LNS_COLUMN_COPY_KIND, record->kind);
-  _lns_maker_set (&maker, LNS_COLUMN_MEMORY_KINDS,
-                  record->source_kind | (uint64_t)record->destination_kind << 8);
-  if (record->kind == 10) /* CUPTI_ACTIVITY_MEMCPY_KIND_PTOP */
-    _lns_maker_set (&maker, LNS_COLUMN_PEERS,
-                    (record->source_device & 0xff) |
-                        (uint64_t)(record->source_context & 0xffffff) << 8 |
-                        (uint64_t)(record->destination_device & 0xff) << 32 |
-                        (uint64_t)(record->destination_context & 0xffffff) << 40);
-  _lns_maker_set (&maker, LNS_COLUMN_GRAPH_NODE, record->graph_node);
-  _lns_maker_set (&maker, LNS_COLUMN_COPY_COUNT, record->copy_count);
-  finish (&maker, track_on (&maker, LNS_TRACK_CUDA_MEMCPY, &record->place), record->head.ticks,
-          record->end_ticks);
+  const LnsWireCudaMemcpyBytes *copy = &record->copy;
+  _lns_maker_name (maker, copy->head.type == LNS_WIRE_CUDA_DECOMPRESS
+                              ? "[CUDA memory decompression]"
+                              : lns_call_text_copy (copy->kind));
+  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, copy->correlation);
+  _lns_maker_set (maker, LNS_COLUMN_BYTES, copy->size_bytes);
+  _lns_maker_set (maker, LNS_COLUMN_COPY_KIND, copy->kind);
+  _lns_maker_set (maker, LNS_COLUMN_MEMORY_KINDS,
+                  copy->source_kind | (uint64_t)copy->destination_kind << 8);
+  if (copy->kind == 10) /* CUPTI_ACTIVITY_MEMCPY_KIND_PTOP */
+    _lns_maker_set (maker, LNS_COLUMN_PEERS,
+                    (copy->source_device & 0xff) |
+                        (uint64_t)(copy->source_context & 0xffffff) << 8 |
+                        (uint64_t)(copy->destination_device & 0xff) << 32 |
+                        (uint64_t)(copy->destination_context & 0xffffff) << 40);
+  _lns_maker_set (maker, LNS_COLUMN_GRAPH_NODE, copy->graph_node);
+  _lns_maker_set (maker, LNS_COLUMN_COPY_COUNT, copy->copy_count);
+  return track_on (maker, LNS_TRACK_CUDA_MEMCPY, &copy->place);
 }
 
-static void
-play_memset (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaMemsetBytes *record)
+static LnsDecodedTrack *
+make_set (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
-  LnsEventMaker maker = make (decoder, process, LNS_LANE_CUDA_MEMSET);
-  _lns_maker_name (&maker, "[CUDA memset]");
-  _lns_maker_set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
-  _lns_maker_set (&maker, LNS_COLUMN_BYTES, record->size_bytes);
-  _lns_maker_set (&maker, LNS_COLUMN_SET_VALUE, record->value);
-  _lns_maker_set (&maker, LNS_COLUMN_MEMORY_KINDS, record->memory_kind);
-  _lns_maker_set (&maker, LNS_COLUMN_GRAPH_NODE, record->graph_node);
-  finish (&maker, track_on (&maker, LNS_TRACK_CUDA_MEMSET, &record->place), record->head.ticks,
-          record->end_ticks);
+  const LnsWireCudaMemsetBytes *set = &record->set;
+  _lns_maker_name (maker, "[CUDA memset]");
+  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, set->correlation);
+  _lns_maker_set (maker, LNS_COLUMN_BYTES, set->size_bytes);
+  _lns_maker_set (maker, LNS_COLUMN_SET_VALUE, set->value);
+  _lns_maker_set (maker, LNS_COLUMN_MEMORY_KINDS, set->memory_kind);
+  _lns_maker_set (maker, LNS_COLUMN_GRAPH_NODE, set->graph_node);
+  return track_on (maker, LNS_TRACK_CUDA_MEMSET, &set->place);
 }
 
-static void
-play_sync (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaSyncBytes *record)
+static LnsDecodedTrack *
+make_sync (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
   static const char *const names[] = { "Synchronization", "Event synchronize", "Stream wait event",
                                        "Stream synchronize", "Context synchronize" };
-  LnsEventMaker maker = make (decoder, process, LNS_LANE_CUDA_SYNC);
-  _lns_maker_name (&maker, names[record->type < sizeof names / sizeof *names ? record->type : 0]);
-  _lns_maker_set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
-  _lns_maker_set (&maker, LNS_COLUMN_SYNC_TYPE, record->type);
-  _lns_maker_set (&maker, LNS_COLUMN_CUDA_EVENT, record->event);
-  _lns_maker_set (&maker, LNS_COLUMN_CUDA_EVENT_SYNC, record->event_sync);
-  finish (&maker, track_on (&maker, LNS_TRACK_CUDA_SYNC, &record->place), record->head.ticks,
-          record->end_ticks);
+  const LnsWireCudaSyncBytes *sync = &record->sync;
+  _lns_maker_name (maker, names[sync->type < sizeof names / sizeof *names ? sync->type : 0]);
+  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, sync->correlation);
+  _lns_maker_set (maker, LNS_COLUMN_SYNC_TYPE, sync->type);
+  _lns_maker_set (maker, LNS_COLUMN_CUDA_EVENT, sync->event);
+  _lns_maker_set (maker, LNS_COLUMN_CUDA_EVENT_SYNC, sync->event_sync);
+  return track_on (maker, LNS_TRACK_CUDA_SYNC, &sync->place);
 }
 
-static void
-play_cuda_event (LnsDecoder *decoder,
-                 LnsDecodedProcess *process,
-                 const LnsWireCudaEventBytes *record)
+static LnsDecodedTrack *
+make_cuda_event (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
-  LnsEventMaker maker = make (decoder, process, LNS_LANE_CUDA_EVENT);
+  const LnsWireCudaEventBytes *event = &record->cuda_event;
   char name[32];
-  snprintf (name, sizeof name, "Event %u", (unsigned)record->event);
-  _lns_maker_name (&maker, name);
-  _lns_maker_set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
-  _lns_maker_set (&maker, LNS_COLUMN_CUDA_EVENT, record->event);
-  _lns_maker_set (&maker, LNS_COLUMN_CUDA_EVENT_SYNC, record->event_sync);
-  if (record->head.ticks != 0) /* an event without a time has no place on a timeline */
-    finish (&maker, track_on (&maker, LNS_TRACK_CUDA_EVENTS, &record->place), record->head.ticks,
-            record->head.ticks);
+  snprintf (name, sizeof name, "Event %u", (unsigned)event->event);
+  _lns_maker_name (maker, name);
+  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, event->correlation);
+  _lns_maker_set (maker, LNS_COLUMN_CUDA_EVENT, event->event);
+  _lns_maker_set (maker, LNS_COLUMN_CUDA_EVENT_SYNC, event->event_sync);
+  /* An event without a time has no place on a timeline. */
+  return event->head.ticks != 0 ? track_on (maker, LNS_TRACK_CUDA_EVENTS, &event->place) : NULL;
 }
 
-static void
-play_graph (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaGraphBytes *record)
+static LnsDecodedTrack *
+make_graph (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
-  LnsEventMaker maker = make (decoder, process, LNS_LANE_CUDA_GRAPH);
+  const LnsWireCudaGraphBytes *graph = &record->graph;
   char name[32];
-  snprintf (name, sizeof name, "Graph %u", (unsigned)record->graph);
-  _lns_maker_name (&maker, name);
-  _lns_maker_set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
-  _lns_maker_set (&maker, LNS_COLUMN_GRAPH, record->graph);
-  finish (&maker, track_on (&maker, LNS_TRACK_CUDA_GRAPHS, &record->place), record->head.ticks,
-          record->end_ticks);
+  snprintf (name, sizeof name, "Graph %u", (unsigned)graph->graph);
+  _lns_maker_name (maker, name);
+  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, graph->correlation);
+  _lns_maker_set (maker, LNS_COLUMN_GRAPH, graph->graph);
+  return track_on (maker, LNS_TRACK_CUDA_GRAPHS, &graph->place);
 }
 
-static void
-play_graph_node (LnsDecoder *decoder,
-                 LnsDecodedProcess *process,
-                 const LnsWireCudaGraphNodeBytes *record)
+static LnsDecodedTrack *
+make_node (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
-  LnsEventMaker maker = make (decoder, process, LNS_LANE_CUDA_GRAPH_NODE);
-  _lns_maker_name_registered (&maker, record->head.string, "Graph node");
-  _lns_maker_set (&maker, LNS_COLUMN_GRAPH_NODE, record->graph_node);
-  _lns_maker_set (&maker, LNS_COLUMN_ORIGINAL, record->original);
-  _lns_maker_set (&maker, LNS_COLUMN_GRAPH, record->graph);
-  _lns_maker_set (&maker, LNS_COLUMN_GRAPH_EXEC, record->graph_exec);
-  finish (&maker, track_by (&maker, LNS_TRACK_CUDA_GRAPH_NODES, record->tid, record->head.ticks),
-          record->head.ticks, record->end_ticks);
+  const LnsWireCudaGraphNodeBytes *node = &record->node;
+  _lns_maker_name_registered (maker, node->head.string, "Graph node");
+  _lns_maker_set (maker, LNS_COLUMN_GRAPH_NODE, node->graph_node);
+  _lns_maker_set (maker, LNS_COLUMN_ORIGINAL, node->original);
+  _lns_maker_set (maker, LNS_COLUMN_GRAPH, node->graph);
+  _lns_maker_set (maker, LNS_COLUMN_GRAPH_EXEC, node->graph_exec);
+  return track_of (maker, LNS_TRACK_CUDA_GRAPH_NODES,
+                   thread_of (maker, node->tid, node->head.ticks));
 }
 
-static void
-play_overhead (LnsDecoder *decoder,
-               LnsDecodedProcess *process,
-               const LnsWireCudaOverheadBytes *record)
+static LnsDecodedTrack *
+make_overhead (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
   static const struct
   {
@@ -242,64 +313,57 @@ play_overhead (LnsDecoder *decoder,
                 { 6 << 16, "Command buffer full" },
                 { 7 << 16, "CUPTI buffer request" },
                 { 8 << 16, "Unified memory tracing set-up" } };
-  LnsEventMaker maker = make (decoder, process, LNS_LANE_CUDA_OVERHEAD);
+  const LnsWireCudaOverheadBytes *overhead = &record->overhead;
   const char *name = "Profiler overhead";
   for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-    name = names[i].kind == record->kind ? names[i].name : name;
-  _lns_maker_name (&maker, name);
-  _lns_maker_set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
-  _lns_maker_set (&maker, LNS_COLUMN_OVERHEAD_KIND, record->kind);
-  LnsDecodedThread *thread =
-      record->tid == 0
-          ? NULL
-          : _lns_decoder_thread_of (decoder, process, record->tid,
-                                    lns_clock_line_ns (&decoder->clock, record->head.ticks));
-  _lns_maker_set (&maker, LNS_COLUMN_THREAD, thread != NULL ? thread->id : LNS_ID_NONE);
-  finish (&maker, _lns_cuda_track (&maker, LNS_TRACK_CUDA_OVERHEAD), record->head.ticks,
-          record->end_ticks);
+    name = names[i].kind == overhead->kind ? names[i].name : name;
+  _lns_maker_name (maker, name);
+  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, overhead->correlation);
+  _lns_maker_set (maker, LNS_COLUMN_OVERHEAD_KIND, overhead->kind);
+  const LnsDecodedThread *thread =
+      overhead->tid != 0 ? thread_of (maker, overhead->tid, overhead->head.ticks) : NULL;
+  _lns_maker_set (maker, LNS_COLUMN_THREAD, thread != NULL ? thread->id : LNS_ID_NONE);
+  return track_of_process (maker, LNS_TRACK_CUDA_OVERHEAD);
 }
 
-static void
-play_memory (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaMemoryBytes *record)
+static LnsDecodedTrack *
+make_memory (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
-  LnsEventMaker maker = make (decoder, process, LNS_LANE_CUDA_MEMORY);
-  _lns_maker_name_registered (&maker, record->head.string,
-                              record->operation == 1 ? "Allocation" : "Release");
-  _lns_maker_set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
-  _lns_maker_set (&maker, LNS_COLUMN_BYTES, record->size_bytes);
-  _lns_maker_set (&maker, LNS_COLUMN_ADDRESS, record->address);
-  _lns_maker_set (&maker, LNS_COLUMN_OPERATION,
-                  record->operation | (uint64_t)record->memory_kind << 8 |
-                      (uint64_t)record->pool_type << 16);
-  _lns_maker_set (&maker, LNS_COLUMN_PC, record->pc);
-  _lns_maker_set (&maker, LNS_COLUMN_PLACE,
-                  record->place.stream | (uint64_t)record->place.context << 32);
-  _lns_maker_set (&maker, LNS_COLUMN_POOL_ADDRESS, record->pool_address);
-  _lns_maker_set (&maker, LNS_COLUMN_POOL_THRESHOLD, record->pool_threshold);
-  _lns_maker_set (&maker, LNS_COLUMN_POOL_SIZE, record->pool_size);
-  _lns_maker_set (&maker, LNS_COLUMN_POOL_UTILIZED, record->pool_utilized);
-  finish (&maker, track_at (&maker, LNS_TRACK_CUDA_MEMORY, record->place.device),
-          record->head.ticks, record->head.ticks);
+  const LnsWireCudaMemoryBytes *memory = &record->memory;
+  _lns_maker_name_registered (maker, memory->head.string,
+                              memory->operation == 1 ? "Allocation" : "Release");
+  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, memory->correlation);
+  _lns_maker_set (maker, LNS_COLUMN_BYTES, memory->size_bytes);
+  _lns_maker_set (maker, LNS_COLUMN_ADDRESS, memory->address);
+  _lns_maker_set (maker, LNS_COLUMN_OPERATION,
+                  memory->operation | (uint64_t)memory->memory_kind << 8 |
+                      (uint64_t)memory->pool_type << 16);
+  _lns_maker_set (maker, LNS_COLUMN_PC, memory->pc);
+  _lns_maker_set (maker, LNS_COLUMN_PLACE,
+                  memory->place.stream | (uint64_t)memory->place.context << 32);
+  _lns_maker_set (maker, LNS_COLUMN_POOL_ADDRESS, memory->pool_address);
+  _lns_maker_set (maker, LNS_COLUMN_POOL_THRESHOLD, memory->pool_threshold);
+  _lns_maker_set (maker, LNS_COLUMN_POOL_SIZE, memory->pool_size);
+  _lns_maker_set (maker, LNS_COLUMN_POOL_UTILIZED, memory->pool_utilized);
+  return track_at (maker, LNS_TRACK_CUDA_MEMORY, memory->place.device);
 }
 
-static void
-play_pool (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaPoolBytes *record)
+static LnsDecodedTrack *
+make_pool (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
   static const char *const names[] = { "Pool", "Pool creation", "Pool destruction",
                                        "Pool trimming" };
-  LnsEventMaker maker = make (decoder, process, LNS_LANE_CUDA_POOL);
-  _lns_maker_name (&maker,
-                   names[record->operation < sizeof names / sizeof *names ? record->operation : 0]);
-  _lns_maker_set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
-  _lns_maker_set (&maker, LNS_COLUMN_BYTES, record->min_bytes_to_keep);
-  _lns_maker_set (&maker, LNS_COLUMN_ADDRESS, record->address);
-  _lns_maker_set (&maker, LNS_COLUMN_OPERATION,
-                  record->operation | (uint64_t)record->pool_type << 16);
-  _lns_maker_set (&maker, LNS_COLUMN_POOL_THRESHOLD, record->pool_threshold);
-  _lns_maker_set (&maker, LNS_COLUMN_POOL_SIZE, record->pool_size);
-  _lns_maker_set (&maker, LNS_COLUMN_POOL_UTILIZED, record->pool_utilized);
-  finish (&maker, track_at (&maker, LNS_TRACK_CUDA_POOLS, record->device), record->head.ticks,
-          record->head.ticks);
+  const LnsWireCudaPoolBytes *pool = &record->pool;
+  _lns_maker_name (maker,
+                   names[pool->operation < sizeof names / sizeof *names ? pool->operation : 0]);
+  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, pool->correlation);
+  _lns_maker_set (maker, LNS_COLUMN_BYTES, pool->min_bytes_to_keep);
+  _lns_maker_set (maker, LNS_COLUMN_ADDRESS, pool->address);
+  _lns_maker_set (maker, LNS_COLUMN_OPERATION, pool->operation | (uint64_t)pool->pool_type << 16);
+  _lns_maker_set (maker, LNS_COLUMN_POOL_THRESHOLD, pool->pool_threshold);
+  _lns_maker_set (maker, LNS_COLUMN_POOL_SIZE, pool->pool_size);
+  _lns_maker_set (maker, LNS_COLUMN_POOL_UTILIZED, pool->pool_utilized);
+  return track_at (maker, LNS_TRACK_CUDA_POOLS, pool->device);
 }
 
 /* CUpti_ActivityUnifiedMemoryCounterKind */
@@ -313,136 +377,142 @@ enum
 };
 
 /* Pages that moved are copies without a call; faults have rows of their own. */
-static void
-play_unified (LnsDecoder *decoder,
-              LnsDecodedProcess *process,
-              const LnsWireCudaUnifiedBytes *record)
+static LnsDecodedTrack *
+make_unified (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
-  const bool is_copy = record->counter == UNIFIED_TO_DEVICE || record->counter == UNIFIED_TO_HOST ||
-                       record->counter == UNIFIED_DEVICE_TO_DEVICE;
+  const LnsWireCudaUnifiedBytes *unified = &record->unified;
+  const bool is_copy = unified->counter == UNIFIED_TO_DEVICE ||
+                       unified->counter == UNIFIED_TO_HOST ||
+                       unified->counter == UNIFIED_DEVICE_TO_DEVICE;
   if (is_copy)
     {
-      LnsEventMaker maker = make (decoder, process, LNS_LANE_CUDA_MEMCPY);
-      unsigned kind = record->counter == UNIFIED_TO_DEVICE ? 11
-                      : record->counter == UNIFIED_TO_HOST ? 12
-                                                           : 13;
-      LnsWireCudaPlace place = { .context = 0, .stream = record->stream };
-      place.device = record->counter == UNIFIED_TO_HOST ? record->source : record->destination;
-      _lns_maker_name (&maker, lns_call_text_copy (kind));
-      _lns_maker_set (&maker, LNS_COLUMN_BYTES, record->value);
-      _lns_maker_set (&maker, LNS_COLUMN_COPY_KIND, kind);
-      _lns_maker_set (&maker, LNS_COLUMN_ADDRESS, record->address);
-      _lns_maker_set (&maker, LNS_COLUMN_MIGRATION_CAUSE, record->flags);
-      finish (&maker, track_on (&maker, LNS_TRACK_CUDA_MEMCPY, &place), record->head.ticks,
-              record->end_ticks);
-      return;
+      maker->kind = LNS_LANE_CUDA_MEMCPY;
+      unsigned kind = unified->counter == UNIFIED_TO_DEVICE ? 11
+                      : unified->counter == UNIFIED_TO_HOST ? 12
+                                                            : 13;
+      LnsWireCudaPlace place = { .context = 0, .stream = unified->stream };
+      place.device = unified->counter == UNIFIED_TO_HOST ? unified->source : unified->destination;
+      _lns_maker_name (maker, lns_call_text_copy (kind));
+      _lns_maker_set (maker, LNS_COLUMN_BYTES, unified->value);
+      _lns_maker_set (maker, LNS_COLUMN_COPY_KIND, kind);
+      _lns_maker_set (maker, LNS_COLUMN_ADDRESS, unified->address);
+      _lns_maker_set (maker, LNS_COLUMN_MIGRATION_CAUSE, unified->flags);
+      return track_on (maker, LNS_TRACK_CUDA_MEMCPY, &place);
     }
-  if (record->counter != UNIFIED_CPU_FAULT && record->counter != UNIFIED_GPU_FAULT)
-    return;
-  const bool is_cpu = record->counter == UNIFIED_CPU_FAULT;
-  LnsEventMaker maker = make (decoder, process, LNS_LANE_CUDA_FAULT);
-  _lns_maker_name (&maker, is_cpu ? "CPU page fault" : "GPU page faults");
-  _lns_maker_set (&maker, LNS_COLUMN_ADDRESS, record->address);
+  if (unified->counter != UNIFIED_CPU_FAULT && unified->counter != UNIFIED_GPU_FAULT)
+    return NULL;
+  const bool is_cpu = unified->counter == UNIFIED_CPU_FAULT;
+  _lns_maker_name (maker, is_cpu ? "CPU page fault" : "GPU page faults");
+  _lns_maker_set (maker, LNS_COLUMN_ADDRESS, unified->address);
   if (is_cpu)
-    _lns_maker_set (&maker, LNS_COLUMN_PC, record->value);
+    _lns_maker_set (maker, LNS_COLUMN_PC, unified->value);
   else
     {
-      _lns_maker_set (&maker, LNS_COLUMN_FAULTS, record->value);
-      _lns_maker_set (&maker, LNS_COLUMN_FAULT_ACCESS, record->flags);
+      _lns_maker_set (maker, LNS_COLUMN_FAULTS, unified->value);
+      _lns_maker_set (maker, LNS_COLUMN_FAULT_ACCESS, unified->flags);
     }
-  finish (&maker,
-          is_cpu ? _lns_cuda_track (&maker, LNS_TRACK_CUDA_CPU_FAULTS)
-                 : track_at (&maker, LNS_TRACK_CUDA_GPU_FAULTS, record->source),
-          record->head.ticks, record->end_ticks > 0 ? record->end_ticks : record->head.ticks);
+  return is_cpu ? track_of_process (maker, LNS_TRACK_CUDA_CPU_FAULTS)
+                : track_at (maker, LNS_TRACK_CUDA_GPU_FAULTS, unified->source);
 }
 
-static void
-play_jit (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaJitBytes *record)
+static LnsDecodedTrack *
+make_jit (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
   static const char *const names[] = { "Just-in-time compilation", "Cache load", "Cache store",
                                        "Compilation" };
-  LnsEventMaker maker = make (decoder, process, LNS_LANE_CUDA_JIT);
-  _lns_maker_name (&maker,
-                   names[record->operation < sizeof names / sizeof *names ? record->operation : 0]);
-  _lns_maker_set (&maker, LNS_COLUMN_CORRELATION, record->correlation);
-  _lns_maker_set (&maker, LNS_COLUMN_JIT_KIND, record->entry | (uint64_t)record->operation << 8);
-  _lns_maker_set (&maker, LNS_COLUMN_BYTES, record->cache_bytes);
-  finish (&maker, track_at (&maker, LNS_TRACK_CUDA_JIT, record->device), record->head.ticks,
-          record->end_ticks);
+  const LnsWireCudaJitBytes *jit = &record->jit;
+  _lns_maker_name (maker,
+                   names[jit->operation < sizeof names / sizeof *names ? jit->operation : 0]);
+  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, jit->correlation);
+  _lns_maker_set (maker, LNS_COLUMN_JIT_KIND, jit->entry | (uint64_t)jit->operation << 8);
+  _lns_maker_set (maker, LNS_COLUMN_BYTES, jit->cache_bytes);
+  return track_at (maker, LNS_TRACK_CUDA_JIT, jit->device);
 }
 
-static void
-play_library (LnsDecoder *decoder, LnsStream *stream, const LnsWireLibraryCallBytes *record)
+static LnsDecodedTrack *
+make_library (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
-  LnsEventMaker maker = make (decoder, stream->process, LNS_LANE_LIBRARY_CALL);
-  _lns_maker_name_registered (&maker, record->head.string, "Library call");
-  _lns_maker_set (&maker, LNS_COLUMN_RETURN_VALUE, record->return_value);
-  _lns_maker_set (&maker, LNS_COLUMN_CUDA_STREAM, record->stream);
-  if (stream->thread != NULL)
-    finish (&maker,
-            _lns_cuda_track_of (
-                &maker, record->library == LNS_WIRE_CUDNN ? LNS_TRACK_CUDNN : LNS_TRACK_CUBLAS,
-                stream->thread),
-            record->head.ticks, record->end_ticks);
+  const LnsWireLibraryCallBytes *library = &record->library;
+  _lns_maker_name_registered (maker, library->head.string, "Library call");
+  _lns_maker_set (maker, LNS_COLUMN_RETURN_VALUE, library->return_value);
+  _lns_maker_set (maker, LNS_COLUMN_CUDA_STREAM, library->stream);
+  return track_of (maker, library->library == LNS_WIRE_CUDNN ? LNS_TRACK_CUDNN : LNS_TRACK_CUBLAS,
+                   maker->stream->thread);
 }
 
 /* --- Records ---------------------------------------------------------------------------------- */
 
-#define PLAY(Type, function, whose)                                                                \
- {                                                                                                 \
-  Type bytes;                                                                                      \
-  _lns_record_take (record, &bytes, sizeof bytes);                                                 \
-  function (decoder, whose, &bytes);                                                               \
-  break;                                                                                           \
- }
+/* By type of record, from LNS_WIRE_CUDA_FIRST on: how its event is made. */
+static const struct
+{
+  LnsLaneKind lane_kind;
+  bool is_moment; /* the record has no end */
+  /* Fills in the event and returns its track; NULL: there is no event, or no memory for it. */
+  LnsDecodedTrack *(*make) (LnsEventMaker *maker, const LnsCudaRecord *record);
+} events[] = {
+#define AT(type) [LNS_WIRE_##type - LNS_WIRE_CUDA_FIRST]
+  AT (CUDA_API) = { LNS_LANE_CUDA_API, false, make_api },
+  AT (CUDA_KERNEL) = { LNS_LANE_CUDA_KERNEL, false, make_kernel },
+  AT (CUDA_MEMCPY) = { LNS_LANE_CUDA_MEMCPY, false, make_copy },
+  AT (CUDA_MEMSET) = { LNS_LANE_CUDA_MEMSET, false, make_set },
+  AT (CUDA_SYNC) = { LNS_LANE_CUDA_SYNC, false, make_sync },
+  AT (CUDA_EVENT) = { LNS_LANE_CUDA_EVENT, true, make_cuda_event },
+  AT (CUDA_GRAPH) = { LNS_LANE_CUDA_GRAPH, false, make_graph },
+  AT (CUDA_GRAPH_NODE) = { LNS_LANE_CUDA_GRAPH_NODE, false, make_node },
+  AT (CUDA_OVERHEAD) = { LNS_LANE_CUDA_OVERHEAD, false, make_overhead },
+  AT (CUDA_MEMORY) = { LNS_LANE_CUDA_MEMORY, true, make_memory },
+  AT (CUDA_POOL) = { LNS_LANE_CUDA_POOL, true, make_pool },
+  AT (CUDA_UNIFIED) = { LNS_LANE_CUDA_FAULT, false, make_unified },
+  AT (CUDA_JIT) = { LNS_LANE_CUDA_JIT, false, make_jit },
+  AT (CUDA_DECOMPRESS) = { LNS_LANE_CUDA_MEMCPY, false, make_copy },
+  AT (LIBRARY_CALL) = { LNS_LANE_LIBRARY_CALL, false, make_library },
+#undef AT
+};
+
+static void
+play_event (LnsDecoder *decoder, LnsStream *stream, const LnsCudaRecord *record)
+{
+  const uint8_t type = record->head.type - LNS_WIRE_CUDA_FIRST;
+  if (type >= sizeof events / sizeof *events || events[type].make == NULL ||
+      !_lns_flight_admits (decoder, stream->process, record))
+    return;
+  LnsEventMaker maker = { .decoder = decoder, .stream = stream, .kind = events[type].lane_kind };
+  LnsDecodedTrack *track = events[type].make (&maker, record);
+  /* CUPTI does not tell when page faults of the CPU end. */
+  const bool has_end = !events[type].is_moment && record->event.end_ticks > 0;
+  const uint64_t ticks = record->head.ticks;
+  if (track != NULL &&
+      _lns_maker_finish (&maker, track, ticks, has_end ? record->event.end_ticks : ticks))
+    _lns_cuda_session (decoder)->n_events++;
+}
 
 static void
 play (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
 {
-  LnsDecodedProcess *process = stream->process;
-  if (record->type == (LnsWireType)LNS_WIRE_CUDA_LAUNCH)
-    {
-      LnsWireCudaLaunchBytes bytes;
-      _lns_record_take (record, &bytes, sizeof bytes);
-      _lns_cuda_set_launch (decoder, stream, &bytes);
-      return;
-    }
-  _lns_cuda_said (decoder, process, record);
-  if (!_lns_flight_admits (decoder, process, record))
-    return;
+  LnsCudaRecord bytes;
   switch ((LnsWireCudaType)record->type)
     {
-    case LNS_WIRE_CUDA_API:
-      PLAY (LnsWireCudaApiBytes, play_api, process)
-    case LNS_WIRE_CUDA_KERNEL:
-      PLAY (LnsWireCudaKernelBytes, play_kernel, stream)
-    case LNS_WIRE_CUDA_MEMCPY:
-    case LNS_WIRE_CUDA_DECOMPRESS:
-      PLAY (LnsWireCudaMemcpyBytes, play_memcpy, process)
-    case LNS_WIRE_CUDA_MEMSET:
-      PLAY (LnsWireCudaMemsetBytes, play_memset, process)
-    case LNS_WIRE_CUDA_SYNC:
-      PLAY (LnsWireCudaSyncBytes, play_sync, process)
-    case LNS_WIRE_CUDA_EVENT:
-      PLAY (LnsWireCudaEventBytes, play_cuda_event, process)
-    case LNS_WIRE_CUDA_GRAPH:
-      PLAY (LnsWireCudaGraphBytes, play_graph, process)
-    case LNS_WIRE_CUDA_GRAPH_NODE:
-      PLAY (LnsWireCudaGraphNodeBytes, play_graph_node, process)
-    case LNS_WIRE_CUDA_OVERHEAD:
-      PLAY (LnsWireCudaOverheadBytes, play_overhead, process)
-    case LNS_WIRE_CUDA_MEMORY:
-      PLAY (LnsWireCudaMemoryBytes, play_memory, process)
-    case LNS_WIRE_CUDA_POOL:
-      PLAY (LnsWireCudaPoolBytes, play_pool, process)
-    case LNS_WIRE_CUDA_UNIFIED:
-      PLAY (LnsWireCudaUnifiedBytes, play_unified, process)
-    case LNS_WIRE_CUDA_JIT:
-      PLAY (LnsWireCudaJitBytes, play_jit, process)
-    case LNS_WIRE_LIBRARY_CALL:
-      PLAY (LnsWireLibraryCallBytes, play_library, stream)
+    case LNS_WIRE_CUDA_LAUNCH:
+      _lns_record_take (record, &bytes, sizeof bytes);
+      _lns_cuda_set_launch (decoder, stream, &bytes.launch);
+      break;
+    case LNS_WIRE_CUDA_DEVICE:
+    case LNS_WIRE_CUDA_CONTEXT:
+    case LNS_WIRE_CUDA_STREAM:
+    case LNS_WIRE_CUDA_NAMED:
+    case LNS_WIRE_CUDA_INFO:
+      /* Once more: by now the strings in it are known, whichever stream told them. */
+      _lns_cuda_define (decoder, stream->process, record);
+      break;
+    case LNS_WIRE_CUDA_DROPPED:
+      _lns_cuda_dropped (decoder, stream->process, record);
+      break;
+    case LNS_WIRE_CUDA_PROBLEM:
+      _lns_cuda_problem (decoder, stream->process, record);
+      break;
     default:
-      break; /* definitions are known by now */
+      _lns_record_take (record, &bytes, sizeof bytes);
+      play_event (decoder, stream, &bytes);
     }
 }
 
@@ -475,12 +545,12 @@ begin_process (LnsDecoder *decoder, LnsDecodedProcess *process)
   decoder->between.n_dropped -= cuda->n_dropped_between;
   cuda->n_dropped_between = 0;
   _lns_cuda_write_info (decoder, process);
-  for (size_t i = 0; i < cuda->devices.n_places; i++)
-    if (cuda->devices.entries[i].value != NULL)
-      _lns_cuda_device_id (decoder, process, cuda->devices.entries[i].value);
-  for (size_t i = 0; i < cuda->streams.n_places; i++)
-    if (cuda->streams.entries[i].value != NULL)
-      _lns_cuda_stream_id (decoder, process, cuda->streams.entries[i].value);
+  LnsDecodedDevice *device;
+  LnsDecodedCudaStream *stream;
+  for (size_t at = 0; (device = lns_id_map_next (&cuda->devices, &at)) != NULL;)
+    _lns_cuda_device_id (decoder, device);
+  for (size_t at = 0; (stream = lns_id_map_next (&cuda->streams, &at)) != NULL;)
+    _lns_cuda_stream_id (decoder, stream);
 }
 
 static void
@@ -506,9 +576,7 @@ end_process (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
   _lns_cuda_free_definitions (cuda);
   lns_id_map_clear (&cuda->texts);
   lns_id_map_clear (&cuda->calls);
-  for (size_t i = 0; i < cuda->public_calls.n_places; i++)
-    lns_name_unref (cuda->public_calls.entries[i].value);
-  lns_id_map_clear (&cuda->public_calls);
+  _lns_names_clear (&cuda->public_calls);
   lns_id_map_clear (&cuda->problems);
   _lns_flight_free (cuda);
 }

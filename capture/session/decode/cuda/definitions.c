@@ -28,17 +28,16 @@ _lns_cuda_device (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t numb
   LnsDecodedDevice *device = lns_id_map_get (&_lns_cuda_process (process)->devices, number);
   if (device == NULL && (device = calloc (1, sizeof *device)) != NULL)
     {
+      device->process = process;
       device->said.number = number;
       device = keep (decoder, &_lns_cuda_process (process)->devices, number, device);
     }
   return device;
 }
 
-LnsDecodedContext *
-_lns_cuda_context (LnsDecoder *decoder,
-                   LnsDecodedProcess *process,
-                   uint32_t number,
-                   uint32_t device)
+/* Finds the context NUMBER, or makes it on DEVICE. */
+static LnsDecodedContext *
+context_of (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number, uint32_t device)
 {
   LnsDecodedContext *context = lns_id_map_get (&_lns_cuda_process (process)->contexts, number);
   if (context != NULL)
@@ -60,7 +59,7 @@ _lns_cuda_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWire
   LnsDecodedCudaStream *stream = lns_id_map_get (&_lns_cuda_process (process)->streams, key);
   if (stream != NULL)
     return stream;
-  LnsDecodedContext *context = _lns_cuda_context (decoder, process, place->context, place->device);
+  LnsDecodedContext *context = context_of (decoder, process, place->context, place->device);
   if (context == NULL || (stream = calloc (1, sizeof *stream)) == NULL)
     return NULL;
   stream->context = context;
@@ -99,18 +98,17 @@ uuid_id (LnsDecoder *decoder, const LnsWireCudaDeviceBytes *said)
   return text_id (decoder, text, sizeof text);
 }
 
-LnsCudaDevice
-_lns_cuda_device_definition (LnsDecoder *decoder,
-                             LnsDecodedProcess *process,
-                             const LnsDecodedDevice *device)
+/* Writes the definition of DEVICE to the report: a new one, or a change. */
+static void
+write_device (LnsDecoder *decoder, LnsDecodedDevice *device)
 {
   const LnsWireCudaDeviceBytes *said = &device->said;
   char name[32];
   snprintf (name, sizeof name, "GPU %u", (unsigned)said->number);
   LnsCudaDevice definition = {
-    .process = process->id,
+    .process = device->process->id,
     .number = said->number,
-    .name = said->head.string != 0 ? registered_id (decoder, process, said->head.string)
+    .name = said->head.string != 0 ? registered_id (decoder, device->process, said->head.string)
                                    : text_id (decoder, name, sizeof name),
     .bus = text_id (decoder, said->bus, sizeof said->bus),
     .uuid = uuid_id (decoder, said),
@@ -135,70 +133,78 @@ _lns_cuda_device_definition (LnsDecoder *decoder,
   };
   memcpy (definition.max_block, said->max_block, sizeof definition.max_block);
   memcpy (definition.max_grid, said->max_grid, sizeof definition.max_grid);
-  return definition;
+  if (device->ref.report == decoder->report)
+    lns_writer_set_device (decoder->writer, device->ref.id, &definition);
+  else
+    device->ref =
+        (LnsReportRef){ decoder->report, lns_writer_add_device (decoder->writer, &definition) };
 }
 
 uint32_t
-_lns_cuda_device_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedDevice *device)
+_lns_cuda_device_id (LnsDecoder *decoder, LnsDecodedDevice *device)
 {
-  if (device->ref.report == decoder->report)
-    return device->ref.id;
-  LnsCudaDevice definition = _lns_cuda_device_definition (decoder, process, device);
-  device->ref =
-      (LnsReportRef){ decoder->report, lns_writer_add_device (decoder->writer, &definition) };
+  if (device->ref.report != decoder->report)
+    write_device (decoder, device);
   return device->ref.id;
 }
 
-LnsCudaContext
-_lns_cuda_context_definition (LnsDecoder *decoder,
-                              LnsDecodedProcess *process,
-                              const LnsDecodedContext *context)
+static void
+write_context (LnsDecoder *decoder, LnsDecodedContext *context)
 {
-  return (LnsCudaContext){
-    .device = _lns_cuda_device_id (decoder, process, context->device),
+  LnsCudaContext definition = {
+    .device = _lns_cuda_device_id (decoder, context->device),
     .number = context->said.number,
     .null_stream = context->said.null_stream,
     .parent = context->said.parent,
     .is_green = context->said.is_green,
     .n_multiprocessors = context->said.n_multiprocessors,
-    .name = registered_id (decoder, process, context->name),
+    .name = registered_id (decoder, context->device->process, context->name),
   };
+  if (context->ref.report == decoder->report)
+    lns_writer_set_context (decoder->writer, context->ref.id, &definition);
+  else
+    context->ref =
+        (LnsReportRef){ decoder->report, lns_writer_add_context (decoder->writer, &definition) };
 }
 
 static uint32_t
-context_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedContext *context)
+context_id (LnsDecoder *decoder, LnsDecodedContext *context)
 {
-  if (context->ref.report == decoder->report)
-    return context->ref.id;
-  LnsCudaContext definition = _lns_cuda_context_definition (decoder, process, context);
-  context->ref =
-      (LnsReportRef){ decoder->report, lns_writer_add_context (decoder->writer, &definition) };
+  if (context->ref.report != decoder->report)
+    write_context (decoder, context);
   return context->ref.id;
 }
 
-LnsCudaStream
-_lns_cuda_stream_definition (LnsDecoder *decoder,
-                             LnsDecodedProcess *process,
-                             const LnsDecodedCudaStream *stream)
+static void
+write_stream (LnsDecoder *decoder, LnsDecodedCudaStream *stream)
 {
-  return (LnsCudaStream){
-    .context = context_id (decoder, process, stream->context),
+  LnsCudaStream definition = {
+    .context = context_id (decoder, stream->context),
     .number = stream->said.number,
     .priority = stream->said.priority,
     .flags = stream->said.flags,
-    .name = registered_id (decoder, process, stream->name),
+    .name = registered_id (decoder, stream->context->device->process, stream->name),
   };
+  if (stream->ref.report == decoder->report)
+    lns_writer_set_stream (decoder->writer, stream->ref.id, &definition);
+  else
+    stream->ref =
+        (LnsReportRef){ decoder->report, lns_writer_add_stream (decoder->writer, &definition) };
 }
 
 uint32_t
-_lns_cuda_stream_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedCudaStream *stream)
+_lns_cuda_stream_id (LnsDecoder *decoder, LnsDecodedCudaStream *stream)
 {
-  if (stream->ref.report == decoder->report)
-    return stream->ref.id;
-  LnsCudaStream definition = _lns_cuda_stream_definition (decoder, process, stream);
-  stream->ref =
-      (LnsReportRef){ decoder->report, lns_writer_add_stream (decoder->writer, &definition) };
+  if (stream->ref.report != decoder->report)
+    write_stream (decoder, stream);
   return stream->ref.id;
+}
+
+/* Whether the definition that REF refers to is in the present report. */
+static bool
+is_written (const LnsDecoder *decoder, const LnsReportRef *ref)
+{
+  return decoder->writer != NULL && ref->report == decoder->report;
 }
 
 /* --- Launches --------------------------------------------------------------------------------- */
@@ -261,7 +267,7 @@ _lns_cuda_set_launch (LnsDecoder *decoder, LnsStream *stream, const LnsWireCudaL
   if (slot >= LNS_WIRE_CUDA_LAUNCHES)
     return;
   if (stream->state[LNS_SOURCE_CUDA] == NULL)
-    stream->state[LNS_SOURCE_CUDA] = calloc (LNS_WIRE_CUDA_LAUNCHES, sizeof (LnsDecodedLaunch *));
+    stream->state[LNS_SOURCE_CUDA] = calloc (1, LNS_CUDA_SLOTS_BYTES);
   LnsWireCudaLaunchBytes said = *launch;
   said.head = (LnsWireHead){ 0 };
   said.n_bytes = 0;
@@ -295,13 +301,169 @@ _lns_cuda_forget_launches (LnsStream *stream)
   stream->state[LNS_SOURCE_CUDA] = NULL;
 }
 
+/* --- Records ---------------------------------------------------------------------------------- */
+
+/* What the project's tests play is no GPU, and says so by its UUID. */
+static void
+look_for_double (LnsDecoder *decoder,
+                 LnsDecodedProcess *process,
+                 const LnsWireCudaDeviceBytes *said)
+{
+  static const char uuid[16] = "lanescope-doubl";
+  if (_lns_cuda_session (decoder)->is_double_told ||
+      memcmp (said->uuid, uuid, sizeof uuid - 1) != 0)
+    return;
+  LnsUnrecorded *told = _lns_decoder_tell (
+      decoder, process, "LNS-CUDA-015",
+      "recorded without a GPU, on the double that Lanescope is tested with: calls are those of "
+      "the program, but times and all else of the GPU are made up");
+  _lns_cuda_session (decoder)->is_double_told = told != NULL;
+  if (told != NULL)
+    told->severity = LNS_SEVERITY_INFO;
+}
+
+static void
+define_device (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaDeviceBytes said;
+  _lns_record_take (record, &said, sizeof said);
+  LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.number);
+  if (device == NULL)
+    return;
+  device->said = said;
+  look_for_double (decoder, process, &said);
+  if (decoder->writer != NULL)
+    write_device (decoder, device);
+}
+
+static void
+define_context (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaContextBytes said;
+  _lns_record_take (record, &said, sizeof said);
+  LnsDecodedContext *context = context_of (decoder, process, said.number, said.device);
+  LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.device);
+  if (context == NULL || device == NULL)
+    return;
+  context->said = said;
+  context->device = device;
+  if (is_written (decoder, &context->ref))
+    write_context (decoder, context);
+}
+
+static void
+define_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaStreamBytes said;
+  _lns_record_take (record, &said, sizeof said);
+  const LnsWireCudaPlace place = { LNS_WIRE_CUDA_NONE, said.context, said.number };
+  LnsDecodedCudaStream *stream = _lns_cuda_stream (decoder, process, &place);
+  if (stream == NULL)
+    return;
+  stream->said = said;
+  if (is_written (decoder, &stream->ref))
+    write_stream (decoder, stream);
+}
+
+/* Takes the name that the program gave a context or a stream through NVTX. */
+static void
+name_place (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaNamedBytes said;
+  _lns_record_take (record, &said, sizeof said);
+  const LnsWireCudaPlace place = { LNS_WIRE_CUDA_NONE, said.context, said.stream };
+  if (said.stream == LNS_WIRE_CUDA_NONE)
+    {
+      LnsDecodedContext *context = context_of (decoder, process, said.context, place.device);
+      if (context == NULL)
+        return;
+      context->name = said.head.string;
+      if (is_written (decoder, &context->ref))
+        write_context (decoder, context);
+      return;
+    }
+  LnsDecodedCudaStream *stream = _lns_cuda_stream (decoder, process, &place);
+  if (stream == NULL)
+    return;
+  stream->name = said.head.string;
+  if (is_written (decoder, &stream->ref))
+    write_stream (decoder, stream);
+}
+
+void
+_lns_cuda_write_info (LnsDecoder *decoder, LnsDecodedProcess *process)
+{
+  const LnsWireCudaInfoBytes *said = &_lns_cuda_process (process)->info;
+  char text[64];
+  if (decoder->writer == NULL || said->header_version == 0)
+    return;
+  snprintf (text, sizeof text, "%u", (unsigned)said->cupti_version);
+  lns_writer_set_meta (decoder->writer, "cupti_version", text);
+  snprintf (text, sizeof text, "%u.%u", (unsigned)said->driver_version / 1000,
+            (unsigned)said->driver_version % 1000 / 10);
+  lns_writer_set_meta (decoder->writer, "cuda_driver_version", text);
+  LnsName *name = lns_id_map_get (&process->registered, said->head.string);
+  if (name != NULL)
+    {
+      snprintf (text, sizeof text, "%.*s", (int)(name->n_bytes < 60 ? name->n_bytes : 60),
+                name->bytes);
+      lns_writer_set_meta (decoder->writer, "driver_version", text);
+    }
+}
+
+/* Takes the text at an address of the process. */
+static void
+take_text (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaNameBytes said;
+  _lns_record_take (record, &said, sizeof said);
+  if (said.head.string != 0 && !lns_id_map_set (&_lns_cuda_process (process)->texts, said.address,
+                                                (void *)(uintptr_t)said.head.string))
+    decoder->counters.n_refused++;
+}
+
+void
+_lns_cuda_define (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsCudaProcess *cuda = _lns_cuda_process (process);
+  LnsCudaState state = LNS_CUDA_IDLE;
+  switch ((LnsWireCudaType)record->type)
+    {
+    case LNS_WIRE_CUDA_DEVICE:
+      define_device (decoder, process, record);
+      break;
+    case LNS_WIRE_CUDA_CONTEXT:
+      define_context (decoder, process, record);
+      break;
+    case LNS_WIRE_CUDA_STREAM:
+      define_stream (decoder, process, record);
+      break;
+    case LNS_WIRE_CUDA_NAMED:
+      name_place (decoder, process, record);
+      break;
+    case LNS_WIRE_CUDA_INFO:
+      _lns_record_take (record, &cuda->info, sizeof cuda->info);
+      _lns_cuda_write_info (decoder, process);
+      state = LNS_CUDA_NO_DEVICE;
+      break;
+    case LNS_WIRE_CUDA_NAME:
+      take_text (decoder, process, record);
+      return;
+    default:
+      return;
+    }
+  if (_lns_cuda_session (decoder)->state < state)
+    _lns_cuda_session (decoder)->state = state;
+}
+
 /* --- The end ---------------------------------------------------------------------------------- */
 
 static void
 free_all (LnsIdMap *map)
 {
-  for (size_t i = 0; i < map->n_places; i++)
-    free (map->entries[i].value);
+  void *item;
+  for (size_t at = 0; (item = lns_id_map_next (map, &at)) != NULL;)
+    free (item);
   lns_id_map_clear (map);
 }
 
@@ -311,9 +473,9 @@ _lns_cuda_free_definitions (LnsCudaProcess *cuda)
   free_all (&cuda->devices);
   free_all (&cuda->contexts);
   free_all (&cuda->streams);
-  for (size_t i = 0; i < cuda->launches.n_places; i++)
-    for (LnsDecodedLaunch *launch = cuda->launches.entries[i].value, *next; launch != NULL;
-         launch = next)
+  LnsDecodedLaunch *launch, *next;
+  for (size_t at = 0; (launch = lns_id_map_next (&cuda->launches, &at)) != NULL;)
+    for (; launch != NULL; launch = next)
       {
         next = launch->next;
         lns_name_unref (launch->mangled);

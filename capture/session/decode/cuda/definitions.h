@@ -13,10 +13,39 @@
 #include "capture/session/decode/cuda/state.h"
 #include "capture/wire/cuda-layout.h"
 
+/* An event or another record of CUDA. */
+typedef union
+{
+  LnsWireHead head; /* all records begin with it */
+  /* Events begin so, except calls of libraries and events without a duration, whose third field is another one. */
+  struct
+  {
+    LnsWireHead head;
+    uint32_t n_bytes, correlation;
+    uint64_t end_ticks;
+  } event;
+  LnsWireCudaApiBytes api;
+  LnsWireCudaKernelBytes kernel;
+  LnsWireCudaLaunchBytes launch;
+  LnsWireCudaMemcpyBytes copy;
+  LnsWireCudaMemsetBytes set;
+  LnsWireCudaSyncBytes sync;
+  LnsWireCudaEventBytes cuda_event;
+  LnsWireCudaGraphBytes graph;
+  LnsWireCudaGraphNodeBytes node;
+  LnsWireCudaOverheadBytes overhead;
+  LnsWireCudaMemoryBytes memory;
+  LnsWireCudaPoolBytes pool;
+  LnsWireCudaUnifiedBytes unified;
+  LnsWireCudaJitBytes jit;
+  LnsWireLibraryCallBytes library;
+} LnsCudaRecord;
+
 /* Definitions are written when a report first needs them. Their ids are valid in the report whose serial they
  * bear. */
 typedef struct
 {
+  LnsDecodedProcess *process;
   LnsReportRef ref;
   LnsWireCudaDeviceBytes said; /* all 0 except the number, if it was not defined */
   uint64_t used_bytes[256];    /* of memory, by CUpti_ActivityMemoryKind */
@@ -97,33 +126,26 @@ _lns_cuda_process (const LnsDecodedProcess *process)
   return process->state[LNS_SOURCE_CUDA];
 }
 
-/* Finds NUMBER in PROCESS, or makes it if it was not defined. Returns NULL if memory is short. */
+/* Finds the device or stream in PROCESS, or makes it if it was not defined. Returns NULL if memory is short. */
 LnsDecodedDevice *
 _lns_cuda_device (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number);
-LnsDecodedContext *_lns_cuda_context (LnsDecoder *decoder,
-                                      LnsDecodedProcess *process,
-                                      uint32_t number,
-                                      uint32_t device);
 LnsDecodedCudaStream *
 _lns_cuda_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaPlace *place);
 
-/* Their definitions, with ids of the present report. */
-LnsCudaDevice _lns_cuda_device_definition (LnsDecoder *decoder,
-                                           LnsDecodedProcess *process,
-                                           const LnsDecodedDevice *device);
-LnsCudaContext _lns_cuda_context_definition (LnsDecoder *decoder,
-                                             LnsDecodedProcess *process,
-                                             const LnsDecodedContext *context);
-LnsCudaStream _lns_cuda_stream_definition (LnsDecoder *decoder,
-                                           LnsDecodedProcess *process,
-                                           const LnsDecodedCudaStream *stream);
+/* Takes what RECORD defines, if it is the definition of a device, context, stream or name, or
+ * tells of versions. */
+void
+_lns_cuda_define (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record);
+
+/* Writes the versions of PROCESS's CUPTI and driver to the report's meta data, if there is a report. */
+void _lns_cuda_write_info (LnsDecoder *decoder, LnsDecodedProcess *process);
 
 /* Their ids in the present report. */
-uint32_t
-_lns_cuda_device_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedDevice *device);
-uint32_t
-_lns_cuda_stream_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedCudaStream *stream);
+uint32_t _lns_cuda_device_id (LnsDecoder *decoder, LnsDecodedDevice *device);
+uint32_t _lns_cuda_stream_id (LnsDecoder *decoder, LnsDecodedCudaStream *stream);
 uint32_t _lns_cuda_launch_id (LnsDecoder *decoder, LnsDecodedLaunch *launch);
+
+#define LNS_CUDA_SLOTS_BYTES (LNS_WIRE_CUDA_LAUNCHES * sizeof (LnsDecodedLaunch *))
 
 /* The launches of STREAM, by slot: LNS_WIRE_CUDA_LAUNCHES of them; NULL: none yet. */
 static inline LnsDecodedLaunch **

@@ -130,17 +130,6 @@ meet (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation, Fli
   return before;
 }
 
-/* As _lns_record_take (), which costs more where the record is as long as it should be. */
-#define TAKE(record, ret_struct)                                                                   \
- do                                                                                                \
-  {                                                                                                \
-   if ((record)->raw.n_bytes >= sizeof *(ret_struct))                                              \
-    memcpy (ret_struct, (record)->raw.bytes, sizeof *(ret_struct));                                \
-   else                                                                                            \
-    _lns_record_take (record, ret_struct, sizeof *(ret_struct));                                   \
-  }                                                                                                \
- while (0)
-
 /* Whether the call with the id CORRELATION was made before the end of the last report, and that was followed.
  * Ids wrap. */
 static bool
@@ -264,24 +253,19 @@ admits_kernel (LnsDecoder *decoder,
 }
 
 bool
-_lns_flight_admits (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+_lns_flight_admits (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsCudaRecord *record)
 {
-  LnsWireCudaApiBytes call;
-  LnsWireCudaKernelBytes work; /* others begin as kernels do */
-  switch ((LnsWireCudaType)record->type)
+  switch ((LnsWireCudaType)record->head.type)
     {
     case LNS_WIRE_CUDA_API:
-      TAKE (record, &call);
-      return admits_call (decoder, process, &call);
+      return admits_call (decoder, process, &record->api);
     case LNS_WIRE_CUDA_KERNEL:
-      TAKE (record, &work);
-      return admits_kernel (decoder, process, &work);
+      return admits_kernel (decoder, process, &record->kernel);
     case LNS_WIRE_CUDA_MEMCPY:
     case LNS_WIRE_CUDA_MEMSET:
     case LNS_WIRE_CUDA_GRAPH:
     case LNS_WIRE_CUDA_DECOMPRESS:
-      TAKE (record, &work);
-      return admits_work (decoder, process, work.correlation);
+      return admits_work (decoder, process, record->event.correlation);
     default:
       return decoder->writer != NULL;
     }

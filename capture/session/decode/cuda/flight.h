@@ -12,7 +12,7 @@
 /* Whether RECORD, an event of PROCESS, belongs in the present report. If it belongs in one that has ended, it is
  * counted, once. O(1) on average. */
 bool
-_lns_flight_admits (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record);
+_lns_flight_admits (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsCudaRecord *record);
 
 /* Counts N operations that had not ended when their process ended. */
 void _lns_flight_unfinished (LnsDecoder *decoder, uint64_t n);

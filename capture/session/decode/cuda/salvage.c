@@ -9,6 +9,8 @@
 #include "capture/session/decode/cuda/salvage.h"
 #include "capture/session/decode/cuda/flight.h"
 
+#include "src/base/buffer.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,30 +22,19 @@ typedef struct
 {
   LnsDecodedProcess *process;
   LnsWireLaunches *launches;
-  uint8_t *bytes;
-  size_t n_bytes, n_allocated;
+  LnsBuffer records;
 } Text;
 
 static uint8_t *
 reserve (void *context, size_t n_bytes)
 {
-  Text *text = context;
-  if (text->n_bytes + n_bytes > text->n_allocated)
-    {
-      const size_t n = (text->n_bytes + n_bytes) * 2;
-      uint8_t *bytes = realloc (text->bytes, n);
-      if (bytes == NULL)
-        return NULL;
-      text->bytes = bytes;
-      text->n_allocated = n;
-    }
-  return text->bytes + text->n_bytes;
+  return lns_buffer_reserve (&((Text *)context)->records, n_bytes);
 }
 
 static void
 commit (void *context, size_t n_bytes)
 {
-  ((Text *)context)->n_bytes += n_bytes;
+  ((Text *)context)->records.size_bytes += n_bytes;
 }
 
 /* Memory is short: what comes next must not rely on a slot of a record that is not there. */
@@ -78,6 +69,8 @@ bus (void *context, uint32_t device, char *ret_bus, size_t n_max)
     memcpy (ret_bus, known->said.bus, strnlen (known->said.bus, n_max - 1));
 }
 
+#endif
+
 uint8_t *
 _lns_cuda_salvage (LnsDecoder *decoder,
                    LnsDecodedProcess *process,
@@ -87,6 +80,7 @@ _lns_cuda_salvage (LnsDecoder *decoder,
                    size_t n_bytes,
                    size_t *ret_n_bytes)
 {
+#ifdef LNS_HAVE_CUPTI
   Text text = { .process = process, .launches = calloc (1, sizeof *text.launches) };
   const LnsWireCuptiSink sink = { .context = &text,
                                   .reserve = reserve,
@@ -103,24 +97,11 @@ _lns_cuda_salvage (LnsDecoder *decoder,
   decoder->counters.n_refused += counts.n_lost + (text.launches == NULL);
   _lns_flight_unfinished (decoder, counts.n_unfinished);
   free (text.launches);
-  *ret_n_bytes = text.n_bytes;
-  return text.bytes;
-}
-
+  *ret_n_bytes = text.records.size_bytes;
+  return text.records.bytes;
 #else
-
-uint8_t *
-_lns_cuda_salvage (LnsDecoder *decoder,
-                   LnsDecodedProcess *process,
-                   const LnsWireCuptiSizes *sizes,
-                   const LnsWireCuptiReadings *clock,
-                   const uint8_t *bytes,
-                   size_t n_bytes,
-                   size_t *ret_n_bytes)
-{
   (void)decoder, (void)process, (void)sizes, (void)clock, (void)bytes, (void)n_bytes;
   *ret_n_bytes = 0;
   return NULL;
-}
-
 #endif
+}

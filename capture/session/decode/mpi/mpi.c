@@ -189,9 +189,7 @@ add_communicator (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWire
 static void
 play_call (LnsDecoder *decoder, LnsStream *stream, const LnsWireMpiCallBytes *record)
 {
-  LnsEventMaker maker = { .decoder = decoder,
-                          .process = stream->process,
-                          .kind = LNS_LANE_MPI_CALL };
+  LnsEventMaker maker = { .decoder = decoder, .stream = stream, .kind = LNS_LANE_MPI_CALL };
   if (stream->thread == NULL)
     return;
   tell_rank (decoder, stream->thread, record->world_rank);
@@ -239,10 +237,10 @@ settle (LnsDecoder *decoder, LnsDecodedProcess *process)
 static void
 begin_process (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
-  const LnsIdMap *known = &known_of (process)->communicators;
-  for (size_t i = 0; i < known->n_places; i++)
-    if (known->entries[i].value != NULL)
-      tell_communicator (decoder, known->entries[i].value);
+  const Communicator *communicator;
+  for (size_t at = 0;
+       (communicator = lns_id_map_next (&known_of (process)->communicators, &at)) != NULL;)
+    tell_communicator (decoder, communicator);
 }
 
 static void
@@ -276,12 +274,12 @@ end_process (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
   stop_process (decoder, process, end_ns);
   _lns_tracks_clear (&known_of (process)->tracks);
   LnsIdMap *known = &known_of (process)->communicators;
-  for (size_t i = 0; i < known->n_places; i++)
-    if (known->entries[i].value != NULL)
-      {
-        free (((Communicator *)known->entries[i].value)->members);
-        free (known->entries[i].value);
-      }
+  Communicator *communicator;
+  for (size_t at = 0; (communicator = lns_id_map_next (known, &at)) != NULL;)
+    {
+      free (communicator->members);
+      free (communicator);
+    }
   lns_id_map_clear (known);
 }
 

@@ -3,126 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Decodes device, context and stream definitions, and CUDA problem records. */
+/* Plays the records that say what keeps CUDA, or a part of it, from being recorded. */
 
-#include "capture/session/decode/cuda/said.h"
+#include "capture/session/decode/cuda/problems.h"
 #include "capture/session/decode/cuda/flight.h"
 #include "src/base/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* --- Definitions ------------------------------------------------------------------------------ */
-
-/* What the project's tests play is no GPU, and says so by its UUID. */
-static void
-look_for_double (LnsDecoder *decoder,
-                 LnsDecodedProcess *process,
-                 const LnsWireCudaDeviceBytes *said)
-{
-  static const char uuid[16] = "lanescope-doubl";
-  if (_lns_cuda_session (decoder)->is_double_told ||
-      memcmp (said->uuid, uuid, sizeof uuid - 1) != 0)
-    return;
-  LnsUnrecorded *told = _lns_decoder_tell (
-      decoder, process, "LNS-CUDA-015",
-      "recorded without a GPU, on the double that Lanescope is tested with: calls are those of "
-      "the program, but times and all else of the GPU are made up");
-  _lns_cuda_session (decoder)->is_double_told = told != NULL;
-  if (told != NULL)
-    told->severity = LNS_SEVERITY_INFO;
-}
-
-static void
-say_device (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
-{
-  LnsWireCudaDeviceBytes said;
-  _lns_record_take (record, &said, sizeof said);
-  LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.number);
-  if (device == NULL)
-    return;
-  device->said = said;
-  look_for_double (decoder, process, &said);
-  if (device->ref.report == decoder->report && decoder->writer != NULL)
-    {
-      LnsReportRef old = device->ref;
-      LnsCudaDevice definition = _lns_cuda_device_definition (decoder, process, device);
-      lns_writer_set_device (decoder->writer, old.id, &definition);
-    }
-  else if (decoder->writer != NULL)
-    _lns_cuda_device_id (decoder, process, device);
-}
-
-static void
-write_context (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedContext *context)
-{
-  if (context->ref.report != decoder->report || decoder->writer == NULL)
-    return;
-  LnsCudaContext definition = _lns_cuda_context_definition (decoder, process, context);
-  lns_writer_set_context (decoder->writer, context->ref.id, &definition);
-}
-
-static void
-write_stream (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedCudaStream *stream)
-{
-  if (stream->ref.report != decoder->report || decoder->writer == NULL)
-    return;
-  LnsCudaStream definition = _lns_cuda_stream_definition (decoder, process, stream);
-  lns_writer_set_stream (decoder->writer, stream->ref.id, &definition);
-}
-
-static void
-say_context (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
-{
-  LnsWireCudaContextBytes said;
-  _lns_record_take (record, &said, sizeof said);
-  LnsDecodedContext *context = _lns_cuda_context (decoder, process, said.number, said.device);
-  LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.device);
-  if (context == NULL || device == NULL)
-    return;
-  context->said = said;
-  context->device = device;
-  write_context (decoder, process, context);
-}
-
-static void
-say_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
-{
-  LnsWireCudaStreamBytes said;
-  _lns_record_take (record, &said, sizeof said);
-  const LnsWireCudaPlace place = { LNS_WIRE_CUDA_NONE, said.context, said.number };
-  LnsDecodedCudaStream *stream = _lns_cuda_stream (decoder, process, &place);
-  if (stream == NULL)
-    return;
-  stream->said = said;
-  write_stream (decoder, process, stream);
-}
-
-static void
-say_named (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
-{
-  LnsWireCudaNamedBytes said;
-  _lns_record_take (record, &said, sizeof said);
-  const LnsWireCudaPlace place = { LNS_WIRE_CUDA_NONE, said.context, said.stream };
-  if (said.stream == LNS_WIRE_CUDA_NONE)
-    {
-      LnsDecodedContext *context =
-          _lns_cuda_context (decoder, process, said.context, LNS_WIRE_CUDA_NONE);
-      if (context == NULL)
-        return;
-      context->name = said.head.string;
-      write_context (decoder, process, context);
-      return;
-    }
-  LnsDecodedCudaStream *stream = _lns_cuda_stream (decoder, process, &place);
-  if (stream == NULL)
-    return;
-  stream->name = said.head.string;
-  write_stream (decoder, process, stream);
-}
-
-/* --- Problems --------------------------------------------------------------------------------- */
 
 /* What CUptiResult RESULT means to who records. */
 static const char *
@@ -236,8 +125,8 @@ say_other_problem (LnsDecoder *decoder,
                        (unsigned)said->problem, detail, result);
 }
 
-static void
-say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+void
+_lns_cuda_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaProblemBytes said;
   _lns_record_take (record, &said, sizeof said);
@@ -316,8 +205,8 @@ say_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecor
     }
 }
 
-static void
-say_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+void
+_lns_cuda_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
   LnsWireCudaDroppedBytes said;
   _lns_record_take (record, &said, sizeof said);
@@ -351,92 +240,4 @@ _lns_cuda_add_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, uint64_t
     .others = n,
   };
   lns_writer_add_loss (decoder->writer, &loss);
-}
-
-void
-_lns_cuda_write_info (LnsDecoder *decoder, LnsDecodedProcess *process)
-{
-  const LnsWireCudaInfoBytes *said = &_lns_cuda_process (process)->info;
-  char text[64];
-  if (decoder->writer == NULL || said->header_version == 0)
-    return;
-  snprintf (text, sizeof text, "%u", (unsigned)said->cupti_version);
-  lns_writer_set_meta (decoder->writer, "cupti_version", text);
-  snprintf (text, sizeof text, "%u.%u", (unsigned)said->driver_version / 1000,
-            (unsigned)said->driver_version % 1000 / 10);
-  lns_writer_set_meta (decoder->writer, "cuda_driver_version", text);
-  LnsName *name = lns_id_map_get (&process->registered, said->head.string);
-  if (name != NULL)
-    {
-      snprintf (text, sizeof text, "%.*s", (int)(name->n_bytes < 60 ? name->n_bytes : 60),
-                name->bytes);
-      lns_writer_set_meta (decoder->writer, "driver_version", text);
-    }
-}
-
-static void
-say_info (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
-{
-  _lns_record_take (record, &_lns_cuda_process (process)->info,
-                    sizeof _lns_cuda_process (process)->info);
-  _lns_cuda_write_info (decoder, process);
-}
-
-static void
-say_definition (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
-{
-  LnsCudaState state = LNS_CUDA_IDLE;
-  switch ((LnsWireCudaType)record->type)
-    {
-    case LNS_WIRE_CUDA_DEVICE:
-      say_device (decoder, process, record);
-      break;
-    case LNS_WIRE_CUDA_CONTEXT:
-      say_context (decoder, process, record);
-      break;
-    case LNS_WIRE_CUDA_STREAM:
-      say_stream (decoder, process, record);
-      break;
-    case LNS_WIRE_CUDA_NAMED:
-      say_named (decoder, process, record);
-      break;
-    case LNS_WIRE_CUDA_INFO:
-      say_info (decoder, process, record);
-      state = LNS_CUDA_NO_DEVICE;
-      break;
-    default:
-      return;
-    }
-  if (_lns_cuda_session (decoder)->state < state)
-    _lns_cuda_session (decoder)->state = state;
-}
-
-static void
-say_name (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
-{
-  LnsWireCudaNameBytes said;
-  _lns_record_take (record, &said, sizeof said);
-  if (said.head.string != 0 && !lns_id_map_set (&_lns_cuda_process (process)->texts, said.address,
-                                                (void *)(uintptr_t)said.head.string))
-    decoder->counters.n_refused++;
-}
-
-void
-_lns_cuda_define (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
-{
-  if (record->type == (LnsWireType)LNS_WIRE_CUDA_NAME)
-    say_name (decoder, process, record);
-  else
-    say_definition (decoder, process, record);
-}
-
-void
-_lns_cuda_said (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
-{
-  if (record->type == (LnsWireType)LNS_WIRE_CUDA_DROPPED)
-    say_dropped (decoder, process, record);
-  else if (record->type == (LnsWireType)LNS_WIRE_CUDA_PROBLEM)
-    say_problem (decoder, process, record);
-  else
-    say_definition (decoder, process, record);
 }
