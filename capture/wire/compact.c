@@ -3,9 +3,97 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/wire/compact-private.h"
+#include "capture/wire/compact.h"
 
+#include <cupti.h>
 #include <string.h>
+
+/* A record, at least as long as the newest struct of its kind. */
+typedef union __attribute__ ((may_alias))
+{
+  CUpti_ActivityKind kind;
+  CUpti_ActivityAPI api;
+  CUpti_ActivityKernel10 kernel;
+  CUpti_ActivityMemcpy6 copy;
+  CUpti_ActivityMemcpyPtoP4 copy_between;
+  CUpti_ActivityMemset4 set;
+  CUpti_ActivitySynchronization2 sync;
+  CUpti_ActivityCudaEvent2 event;
+  CUpti_ActivityGraphTrace2 graph;
+  CUpti_ActivityDeviceGraphTrace device_graph;
+  CUpti_ActivityOverhead3 overhead;
+  CUpti_ActivityMemory4 memory;
+  CUpti_ActivityMemoryPool3 pool;
+  CUpti_ActivityUnifiedMemoryCounter3 unified;
+  CUpti_ActivityJit2 jit;
+  CUpti_ActivityDevice5 device;
+  CUpti_ActivityContext3 context;
+  CUpti_ActivityStream stream;
+  CUpti_ActivityMemDecompress decompress;
+} Record;
+
+/* One record on its way. */
+typedef struct
+{
+  const LnsWireCuptiSink *sink;
+  LnsWireCuptiCounts *counts;
+  const Record *from;
+  size_t n_bytes; /* that the loaded CUPTI has of it */
+} Work;
+
+typedef enum
+{
+  DONE,
+  SKIPPED,
+  LOST,
+  UNFINISHED
+} Result;
+
+/* Whether the loaded CUPTI has FIELD: only for those whose absence is not 0. */
+#define HAS(work, type, field)                                                                     \
+ (offsetof (type, field) + sizeof (((type *)NULL)->field) <= (work)->n_bytes)
+
+#define PADDED(n_bytes)                                                                            \
+ (uint32_t) (((n_bytes) + LNS_WIRE_ALIGN_BYTES - 1) & ~(size_t)(LNS_WIRE_ALIGN_BYTES - 1))
+
+/* Room for a record of N_BYTES, padded; null, and lost, where there is none. */
+static inline void *
+begin (const Work *work, size_t n_bytes)
+{
+  uint8_t *at = work->sink->reserve (work->sink->context, PADDED (n_bytes));
+  if (at == NULL)
+    work->sink->lose (work->sink->context, PADDED (n_bytes));
+  return at;
+}
+
+/* Writes the N_BYTES of RECORD, fills in its size, and pads it. */
+static inline Result
+put (const Work *work, void *record, size_t n_bytes)
+{
+  uint32_t n_padded = PADDED (n_bytes);
+  memcpy ((uint8_t *)record + sizeof (LnsWireHead), &n_padded, sizeof n_padded);
+  uint8_t *at = begin (work, n_bytes);
+  if (at == NULL)
+    return LOST;
+  memcpy (at, record, n_bytes);
+  memset (at + n_bytes, 0, n_padded - n_bytes);
+  work->sink->commit (work->sink->context, n_padded);
+  return DONE;
+}
+
+/* The registered string of the text at ADDRESS. */
+static inline uint32_t
+text_of (const Work *work, const char *address, bool is_lasting)
+{
+  return work->sink->text (work->sink->context, (uintptr_t)address, is_lasting);
+}
+
+/* END, but no earlier than START. */
+static inline uint64_t
+later (uint64_t start, uint64_t end)
+{
+  return end > start ? end : start;
+}
 
 /* Where CUPTI 13.0 has its fields: a header that moved one would not be read by this code. */
 _Static_assert(sizeof (CUpti_ActivityKernel10) == 216, "as in CUPTI 13.0");
@@ -22,14 +110,14 @@ _Static_assert(offsetof (CUpti_ActivityKernel10, graphNodeId) == 144, "as in CUP
 _Static_assert(offsetof (CUpti_ActivityMemcpy6, graphNodeId) == 64, "as in CUPTI 11.0 to 13.0");
 _Static_assert(offsetof (CUpti_ActivityMemset4, graphNodeId) == 64, "as in CUPTI 11.0 to 13.0");
 
-static LnsCuptiResult
-put_api (const LnsCuptiWork *work)
+static Result
+put_api (const Work *work)
 {
   const CUpti_ActivityAPI *from = &work->from->api;
   if (from->start == 0 || from->end == 0)
-    return LNS_CUPTI_UNFINISHED;
+    return UNFINISHED;
   if (from->threadId == work->sink->skipped_tid && from->threadId != 0)
-    return LNS_CUPTI_SKIPPED;
+    return SKIPPED;
   bool is_runtime = from->kind == CUPTI_ACTIVITY_KIND_RUNTIME;
   uint8_t depth = is_runtime ? LNS_WIRE_CUDA_CALL_RUNTIME : 0;
   if (work->sink->roles != NULL && from->cbid < LNS_WIRE_CUPTI_CALLS)
@@ -41,31 +129,31 @@ put_api (const LnsCuptiWork *work)
     }
   uint32_t name = work->sink->call_name (work->sink->context, is_runtime, from->cbid);
   /* Where it goes at once, as the next: a busy report is of these. */
-  LnsWireCudaApiBytes *to = _lns_cupti_begin (work, sizeof *to);
+  LnsWireCudaApiBytes *to = begin (work, sizeof *to);
   if (to == NULL)
-    return LNS_CUPTI_LOST;
+    return LOST;
   *to = (LnsWireCudaApiBytes){
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_API, .depth = depth, .string = name },
     .n_bytes = sizeof *to,
     .correlation = from->correlationId,
-    .end_ticks = _lns_cupti_later (from->start, from->end),
+    .end_ticks = later (from->start, from->end),
     .cbid = from->cbid,
     .return_value = from->returnValue,
     .tid = from->threadId,
   };
   work->sink->commit (work->sink->context, sizeof *to);
-  return LNS_CUPTI_DONE;
+  return DONE;
 }
 
 /* --- Kernels. -------------------------------------------------------------------------------- */
 
 static LnsWireCudaLaunchBytes
-launch_of (const LnsCuptiWork *work)
+launch_of (const Work *work)
 {
   const CUpti_ActivityKernel10 *from = &work->from->kernel;
   return (LnsWireCudaLaunchBytes){
     .head.type = LNS_WIRE_CUDA_LAUNCH,
-    .name = _lns_cupti_text (work, from->name, true),
+    .name = text_of (work, from->name, true),
     .grid = { (uint32_t)from->gridX, (uint32_t)from->gridY, (uint32_t)from->gridZ },
     .block = { (uint32_t)from->blockX, (uint32_t)from->blockY, (uint32_t)from->blockZ },
     .cluster = { from->clusterX, from->clusterY, from->clusterZ },
@@ -89,7 +177,7 @@ launch_of (const LnsCuptiWork *work)
 }
 
 static uint64_t
-word_at (const LnsCuptiWork *work, size_t offset)
+word_at (const Work *work, size_t offset)
 {
   uint64_t word;
   memcpy (&word, (const uint8_t *)work->from + offset, sizeof word);
@@ -98,7 +186,7 @@ word_at (const LnsCuptiWork *work, size_t offset)
 
 /* All that launch_of() looks at. */
 static inline LnsWireLaunch
-raw_launch_of (const LnsCuptiWork *work)
+raw_launch_of (const Work *work)
 {
   const uint64_t padding = UINT64_C (0xff) << 24;
   return (LnsWireLaunch){ {
@@ -149,19 +237,19 @@ find_slot (const LnsWireLaunches *launches, const LnsWireLaunch *launch, uint32_
 }
 
 /* Tells what LAUNCH in SLOT is. */
-static LnsCuptiResult
-define_launch (const LnsCuptiWork *work, uint32_t slot, const LnsWireLaunch *raw)
+static Result
+define_launch (const Work *work, uint32_t slot, const LnsWireLaunch *raw)
 {
   LnsWireCudaLaunchBytes launch = launch_of (work);
   launch.head.string = slot;
-  LnsCuptiResult result = _lns_cupti_put (work, &launch, sizeof launch);
-  if (result == LNS_CUPTI_DONE)
+  Result result = put (work, &launch, sizeof launch);
+  if (result == DONE)
     work->sink->launches->launches[slot] = *raw;
   return result;
 }
 
-static LnsCuptiResult
-put_kernel (const LnsCuptiWork *work)
+static Result
+put_kernel (const Work *work)
 {
   const CUpti_ActivityKernel10 *from = &work->from->kernel;
   if (from->start == 0 || from->end == 0)
@@ -169,7 +257,7 @@ put_kernel (const LnsCuptiWork *work)
       LnsWireCudaKernelBytes unfinished = { .head.type = LNS_WIRE_CUDA_KERNEL,
                                             .correlation = from->correlationId,
                                             .graph_node = from->graphNodeId };
-      return _lns_cupti_put (work, &unfinished, sizeof unfinished);
+      return put (work, &unfinished, sizeof unfinished);
     }
   if (from->graphNodeId == 0)
     {
@@ -179,39 +267,37 @@ put_kernel (const LnsCuptiWork *work)
   const LnsWireLaunch launch = raw_launch_of (work);
   uint32_t slot;
   if (!find_slot (work->sink->launches, &launch, &slot) &&
-      define_launch (work, slot, &launch) != LNS_CUPTI_DONE)
-    return LNS_CUPTI_LOST;
-  LnsWireCudaKernelBytes *to = _lns_cupti_begin (work, sizeof *to);
+      define_launch (work, slot, &launch) != DONE)
+    return LOST;
+  LnsWireCudaKernelBytes *to = begin (work, sizeof *to);
   if (to == NULL)
-    return LNS_CUPTI_LOST;
+    return LOST;
   *to = (LnsWireCudaKernelBytes){
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_KERNEL, .string = slot },
     .n_bytes = sizeof *to,
     .correlation = from->correlationId,
-    .end_ticks = _lns_cupti_later (from->start, from->end),
+    .end_ticks = later (from->start, from->end),
     .grid_id = (uint64_t)from->gridId,
     .graph_node = from->graphNodeId,
     .place = { from->deviceId, from->contextId, from->streamId },
     .graph = from->graphId,
   };
   work->sink->commit (work->sink->context, sizeof *to);
-  return LNS_CUPTI_DONE;
+  return DONE;
 }
 
 #define NO_PEERS                                                                                   \
  .source_device = LNS_WIRE_CUDA_NONE, .source_context = LNS_WIRE_CUDA_NONE,                        \
  .destination_device = LNS_WIRE_CUDA_NONE, .destination_context = LNS_WIRE_CUDA_NONE
 
-static LnsCuptiResult
-put_copy (const LnsCuptiWork *work)
+static Result
+put_copy (const Work *work)
 {
   const CUpti_ActivityMemcpy6 *from = &work->from->copy;
-  if (from->start == 0 || from->end == 0)
-    return LNS_CUPTI_UNFINISHED;
   LnsWireCudaMemcpyBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_MEMCPY },
     .correlation = from->correlationId,
-    .end_ticks = _lns_cupti_later (from->start, from->end),
+    .end_ticks = later (from->start, from->end),
     .size_bytes = from->bytes,
     .graph_node = from->graphNodeId,
     .copy_count = from->copyCount,
@@ -222,19 +308,17 @@ put_copy (const LnsCuptiWork *work)
     .flags = from->flags,
     NO_PEERS,
   };
-  return _lns_cupti_put (work, &record, sizeof record);
+  return put (work, &record, sizeof record);
 }
 
-static LnsCuptiResult
-put_copy_between (const LnsCuptiWork *work)
+static Result
+put_copy_between (const Work *work)
 {
   const CUpti_ActivityMemcpyPtoP4 *from = &work->from->copy_between;
-  if (from->start == 0 || from->end == 0)
-    return LNS_CUPTI_UNFINISHED;
   LnsWireCudaMemcpyBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_MEMCPY },
     .correlation = from->correlationId,
-    .end_ticks = _lns_cupti_later (from->start, from->end),
+    .end_ticks = later (from->start, from->end),
     .size_bytes = from->bytes,
     .graph_node = from->graphNodeId,
     .place = { from->deviceId, from->contextId, from->streamId },
@@ -247,37 +331,33 @@ put_copy_between (const LnsCuptiWork *work)
     .destination_device = from->dstDeviceId,
     .destination_context = from->dstContextId,
   };
-  return _lns_cupti_put (work, &record, sizeof record);
+  return put (work, &record, sizeof record);
 }
 
-static LnsCuptiResult
-put_decompress (const LnsCuptiWork *work)
+static Result
+put_decompress (const Work *work)
 {
   const CUpti_ActivityMemDecompress *from = &work->from->decompress;
-  if (from->start == 0 || from->end == 0)
-    return LNS_CUPTI_UNFINISHED;
   LnsWireCudaMemcpyBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_DECOMPRESS },
     .correlation = from->correlationId,
-    .end_ticks = _lns_cupti_later (from->start, from->end),
+    .end_ticks = later (from->start, from->end),
     .size_bytes = from->sourceBytes,
     .copy_count = from->numberOfOperations,
     .place = { from->deviceId, from->contextId, from->streamId },
     NO_PEERS,
   };
-  return _lns_cupti_put (work, &record, sizeof record);
+  return put (work, &record, sizeof record);
 }
 
-static LnsCuptiResult
-put_set (const LnsCuptiWork *work)
+static Result
+put_set (const Work *work)
 {
   const CUpti_ActivityMemset4 *from = &work->from->set;
-  if (from->start == 0 || from->end == 0)
-    return LNS_CUPTI_UNFINISHED;
   LnsWireCudaMemsetBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_MEMSET },
     .correlation = from->correlationId,
-    .end_ticks = _lns_cupti_later (from->start, from->end),
+    .end_ticks = later (from->start, from->end),
     .size_bytes = from->bytes,
     .graph_node = from->graphNodeId,
     .place = { from->deviceId, from->contextId, from->streamId },
@@ -285,30 +365,28 @@ put_set (const LnsCuptiWork *work)
     .memory_kind = from->memoryKind,
     .flags = from->flags,
   };
-  return _lns_cupti_put (work, &record, sizeof record);
+  return put (work, &record, sizeof record);
 }
 
-static LnsCuptiResult
-put_sync (const LnsCuptiWork *work)
+static Result
+put_sync (const Work *work)
 {
   const CUpti_ActivitySynchronization2 *from = &work->from->sync;
-  if (from->start == 0 || from->end == 0)
-    return LNS_CUPTI_UNFINISHED;
   LnsWireCudaSyncBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_SYNC },
     .correlation = from->correlationId,
-    .end_ticks = _lns_cupti_later (from->start, from->end),
+    .end_ticks = later (from->start, from->end),
     .event_sync = from->cudaEventSyncId,
     .place = { LNS_WIRE_CUDA_NONE, from->contextId, from->streamId },
     .type = (uint32_t)from->type,
     .event = from->cudaEventId,
     .return_value = from->returnValue,
   };
-  return _lns_cupti_put (work, &record, sizeof record);
+  return put (work, &record, sizeof record);
 }
 
-static LnsCuptiResult
-put_event (const LnsCuptiWork *work)
+static Result
+put_event (const Work *work)
 {
   const CUpti_ActivityCudaEvent2 *from = &work->from->event;
   LnsWireCudaEventBytes record = {
@@ -319,58 +397,219 @@ put_event (const LnsCuptiWork *work)
                from->contextId, from->streamId },
     .event = from->eventId,
   };
-  return _lns_cupti_put (work, &record, sizeof record);
+  return put (work, &record, sizeof record);
 }
 
-static LnsCuptiResult
-put_graph (const LnsCuptiWork *work)
+static Result
+put_graph (const Work *work)
 {
   const CUpti_ActivityGraphTrace2 *from = &work->from->graph;
-  if (from->start == 0 || from->end == 0)
-    return LNS_CUPTI_UNFINISHED;
   LnsWireCudaGraphBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_GRAPH },
     .correlation = from->correlationId,
-    .end_ticks = _lns_cupti_later (from->start, from->end),
+    .end_ticks = later (from->start, from->end),
     .place = { from->deviceId, from->contextId, from->streamId },
     .graph = from->graphId,
   };
-  return _lns_cupti_put (work, &record, sizeof record);
+  return put (work, &record, sizeof record);
 }
 
-static LnsCuptiResult
-put_device_graph (const LnsCuptiWork *work)
+static Result
+put_device_graph (const Work *work)
 {
   const CUpti_ActivityDeviceGraphTrace *from = &work->from->device_graph;
-  if (from->start == 0 || from->end == 0)
-    return LNS_CUPTI_UNFINISHED;
   LnsWireCudaGraphBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_GRAPH },
-    .end_ticks = _lns_cupti_later (from->start, from->end),
+    .end_ticks = later (from->start, from->end),
     .place = { from->deviceId, from->contextId, (uint32_t)from->streamId },
     .graph = from->graphId,
     .launcher = from->launcherGraphId,
   };
-  return _lns_cupti_put (work, &record, sizeof record);
+  return put (work, &record, sizeof record);
 }
 
-/* By kind, with the newest struct's size, and where the times of its kind lie; of the others nothing is
- * kept. */
-#define SPAN(type)                                                                                 \
- sizeof (type), { offsetof (type, start), offsetof (type, end) }
-#define MOMENT(type, field)                                                                        \
- sizeof (type), { offsetof (type, field) }
+/* --- Around the work of the device. ----------------------------------------------------------- */
+
+static Result
+put_overhead (const Work *work)
+{
+  const CUpti_ActivityOverhead3 *from = &work->from->overhead;
+  LnsWireCudaOverheadBytes record = {
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_OVERHEAD },
+    .correlation = from->correlationId,
+    .end_ticks = later (from->start, from->end),
+    .kind = (uint32_t)from->overheadKind,
+    .tid = from->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? from->objectId.pt.threadId : 0,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_memory (const Work *work)
+{
+  const CUpti_ActivityMemory4 *from = &work->from->memory;
+  LnsWireCudaMemoryBytes record = {
+    .head = { .ticks = from->timestamp,
+              .type = LNS_WIRE_CUDA_MEMORY,
+              .string = text_of (work, from->name, false) },
+    .correlation = from->correlationId,
+    .address = from->address,
+    .size_bytes = from->bytes,
+    .pc = from->PC,
+    .pool_address = from->memoryPoolConfig.address,
+    .pool_threshold = from->memoryPoolConfig.releaseThreshold,
+    .pool_size = from->memoryPoolConfig.pool.size,
+    .pool_utilized = from->memoryPoolConfig.utilizedSize,
+    .place = { from->deviceId, from->contextId, from->streamId },
+    .operation = (uint8_t)from->memoryOperationType,
+    .memory_kind = (uint8_t)from->memoryKind,
+    .pool_type = (uint8_t)from->memoryPoolConfig.memoryPoolType,
+    .is_async = from->isAsync != 0,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_pool (const Work *work)
+{
+  const CUpti_ActivityMemoryPool3 *from = &work->from->pool;
+  LnsWireCudaPoolBytes record = {
+    .head = { .ticks = from->timestamp, .type = LNS_WIRE_CUDA_POOL },
+    .correlation = from->correlationId,
+    .address = from->address,
+    .min_bytes_to_keep = from->minBytesToKeep,
+    .pool_threshold = from->releaseThreshold,
+    .pool_size = from->size,
+    .pool_utilized = from->utilizedSize,
+    .device = from->deviceId,
+    .operation = (uint8_t)from->memoryPoolOperationType,
+    .pool_type = (uint8_t)from->memoryPoolType,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_unified (const Work *work)
+{
+  const CUpti_ActivityUnifiedMemoryCounter3 *from = &work->from->unified;
+  LnsWireCudaUnifiedBytes record = {
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_UNIFIED },
+    .counter = (uint32_t)from->counterKind,
+    .end_ticks = later (from->start, from->end),
+    .value = from->value,
+    .address = from->address,
+    .source = from->srcId,
+    .destination = from->dstId,
+    .stream = from->streamId,
+    .flags = from->flags,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_jit (const Work *work)
+{
+  const CUpti_ActivityJit2 *from = &work->from->jit;
+  LnsWireCudaJitBytes record = {
+    .head = { .ticks = from->start,
+              .type = LNS_WIRE_CUDA_JIT,
+              .string = text_of (work, from->cachePath, false) },
+    .correlation = from->correlationId,
+    .end_ticks = later (from->start, from->end),
+    .cache_bytes = from->cacheSize,
+    .device = from->deviceId,
+    .entry = (uint8_t)from->jitEntryType,
+    .operation = (uint8_t)from->jitOperationType,
+    .tid = from->threadId,
+  };
+  return put (work, &record, sizeof record);
+}
+
+/* --- What there is. -------------------------------------------------------------------------- */
+
+static Result
+put_device (const Work *work)
+{
+  const CUpti_ActivityDevice5 *from = &work->from->device;
+  LnsWireCudaDeviceBytes record = {
+    .head = { .type = LNS_WIRE_CUDA_DEVICE, .string = text_of (work, from->name, false) },
+    .number = from->id,
+    .compute_major = from->computeCapabilityMajor,
+    .compute_minor = from->computeCapabilityMinor,
+    .n_multiprocessors = from->numMultiprocessors,
+    .core_clock = from->coreClockRate,
+    .memory_bytes = from->globalMemorySize,
+    .memory_bandwidth = from->globalMemoryBandwidth,
+    .constant_bytes = from->constantMemorySize,
+    .l2_bytes = from->l2CacheSize,
+    .n_copy_engines = from->numMemcpyEngines,
+    .threads_per_warp = from->numThreadsPerWarp,
+    .max_ipc = from->maxIPC,
+    .max_warps_per_sm = from->maxWarpsPerMultiprocessor,
+    .max_blocks_per_sm = from->maxBlocksPerMultiprocessor,
+    .max_registers_per_block = from->maxRegistersPerBlock,
+    .max_registers_per_sm = from->maxRegistersPerMultiprocessor,
+    .max_shared_per_block = from->maxSharedMemoryPerBlock,
+    .max_shared_per_sm = from->maxSharedMemoryPerMultiprocessor,
+    .max_threads_per_block = from->maxThreadsPerBlock,
+    .max_block = { from->maxBlockDimX, from->maxBlockDimY, from->maxBlockDimZ },
+    .max_grid = { from->maxGridDimX, from->maxGridDimY, from->maxGridDimZ },
+    .is_mig = from->isMigEnabled,
+  };
+  memcpy (record.uuid, from->isMigEnabled ? &from->migUuid : &from->uuid, sizeof record.uuid);
+  work->sink->bus (work->sink->context, from->id, record.bus, sizeof record.bus);
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_context (const Work *work)
+{
+  const CUpti_ActivityContext3 *from = &work->from->context;
+  LnsWireCudaContextBytes record = {
+    .head.type = LNS_WIRE_CUDA_CONTEXT,
+    .number = from->contextId,
+    .device = from->deviceId,
+    .null_stream = from->nullStreamId,
+    .parent = from->isGreenContext ? from->parentContextId : LNS_WIRE_CUDA_NONE,
+    .is_green = from->isGreenContext,
+    .n_multiprocessors = from->numMultiprocessors,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_stream (const Work *work)
+{
+  const CUpti_ActivityStream *from = &work->from->stream;
+  LnsWireCudaStreamBytes record = {
+    .head.type = LNS_WIRE_CUDA_STREAM,
+    .number = from->streamId,
+    .context = from->contextId,
+    .priority = (int32_t)from->priority,
+    .flags = (uint32_t)from->flag,
+  };
+  return put (work, &record, sizeof record);
+}
+
+/* --- The walk. ------------------------------------------------------------------------------- */
+
+/* By kind: what compacts its records, the size of the newest struct, where its times lie, and whether a record without
+ * both of them is left out here, as one that is not finished. Records of other kinds are left out. */
+#define SPAN(type)          sizeof (type), { offsetof (type, start), offsetof (type, end) }, true
+#define TIMES(type)         sizeof (type), { offsetof (type, start), offsetof (type, end) }, false
+#define MOMENT(type, field) sizeof (type), { offsetof (type, field) }, false
 
 static const struct
 {
-  LnsCuptiResult (*put) (const LnsCuptiWork *);
+  Result (*put) (const Work *);
   size_t n_bytes;
   size_t times[2]; /* 0: none */
+  bool is_span;
 } writers[LNS_WIRE_CUPTI_KINDS] = {
-  [CUPTI_ACTIVITY_KIND_DRIVER] = { put_api, SPAN (CUpti_ActivityAPI) },
-  [CUPTI_ACTIVITY_KIND_RUNTIME] = { put_api, SPAN (CUpti_ActivityAPI) },
-  [CUPTI_ACTIVITY_KIND_KERNEL] = { put_kernel, SPAN (CUpti_ActivityKernel10) },
-  [CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = { put_kernel, SPAN (CUpti_ActivityKernel10) },
+  [CUPTI_ACTIVITY_KIND_DRIVER] = { put_api, TIMES (CUpti_ActivityAPI) },
+  [CUPTI_ACTIVITY_KIND_RUNTIME] = { put_api, TIMES (CUpti_ActivityAPI) },
+  [CUPTI_ACTIVITY_KIND_KERNEL] = { put_kernel, TIMES (CUpti_ActivityKernel10) },
+  [CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = { put_kernel, TIMES (CUpti_ActivityKernel10) },
   [CUPTI_ACTIVITY_KIND_MEMCPY] = { put_copy, SPAN (CUpti_ActivityMemcpy6) },
   [CUPTI_ACTIVITY_KIND_MEMCPY2] = { put_copy_between, SPAN (CUpti_ActivityMemcpyPtoP4) },
   [CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS] = { put_decompress, SPAN (CUpti_ActivityMemDecompress) },
@@ -381,19 +620,15 @@ static const struct
   [CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = { put_graph, SPAN (CUpti_ActivityGraphTrace2) },
   [CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE] = { put_device_graph,
                                                SPAN (CUpti_ActivityDeviceGraphTrace) },
-  [CUPTI_ACTIVITY_KIND_OVERHEAD] = { _lns_cupti_put_overhead, SPAN (CUpti_ActivityOverhead3) },
-  [CUPTI_ACTIVITY_KIND_MEMORY2] = { _lns_cupti_put_memory,
-                                    MOMENT (CUpti_ActivityMemory4, timestamp) },
-  [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = { _lns_cupti_put_pool,
-                                        MOMENT (CUpti_ActivityMemoryPool3, timestamp) },
-  [CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = { _lns_cupti_put_unified,
-                                                   SPAN (CUpti_ActivityUnifiedMemoryCounter3) },
-  [CUPTI_ACTIVITY_KIND_JIT] = { _lns_cupti_put_jit, SPAN (CUpti_ActivityJit2) },
-  [CUPTI_ACTIVITY_KIND_DEVICE] = { _lns_cupti_put_device, sizeof (CUpti_ActivityDevice5), { 0 } },
-  [CUPTI_ACTIVITY_KIND_CONTEXT] = { _lns_cupti_put_context,
-                                    sizeof (CUpti_ActivityContext3),
-                                    { 0 } },
-  [CUPTI_ACTIVITY_KIND_STREAM] = { _lns_cupti_put_stream, sizeof (CUpti_ActivityStream), { 0 } },
+  [CUPTI_ACTIVITY_KIND_OVERHEAD] = { put_overhead, SPAN (CUpti_ActivityOverhead3) },
+  [CUPTI_ACTIVITY_KIND_MEMORY2] = { put_memory, MOMENT (CUpti_ActivityMemory4, timestamp) },
+  [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = { put_pool, MOMENT (CUpti_ActivityMemoryPool3, timestamp) },
+  [CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = { put_unified,
+                                                   TIMES (CUpti_ActivityUnifiedMemoryCounter3) },
+  [CUPTI_ACTIVITY_KIND_JIT] = { put_jit, SPAN (CUpti_ActivityJit2) },
+  [CUPTI_ACTIVITY_KIND_DEVICE] = { put_device, sizeof (CUpti_ActivityDevice5), { 0 }, false },
+  [CUPTI_ACTIVITY_KIND_CONTEXT] = { put_context, sizeof (CUpti_ActivityContext3), { 0 }, false },
+  [CUPTI_ACTIVITY_KIND_STREAM] = { put_stream, sizeof (CUpti_ActivityStream), { 0 }, false },
 };
 
 void
@@ -423,11 +658,11 @@ lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
         }
       if (writers[kind].put != NULL)
         {
-          LnsCuptiRecord longer;
-          LnsCuptiWork work = { .sink = sink,
-                                .counts = ret_counts,
-                                .from = (const LnsCuptiRecord *)(bytes + at),
-                                .n_bytes = size };
+          Record longer;
+          Work work = { .sink = sink,
+                        .counts = ret_counts,
+                        .from = (const Record *)(bytes + at),
+                        .n_bytes = size };
           if (size < writers[kind].n_bytes || sink->clock != NULL)
             {
               size_t n = size < sizeof longer ? size : sizeof longer;
@@ -437,10 +672,13 @@ lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
             }
           for (int i = 0; i < 2 && sink->clock != NULL && writers[kind].times[i] != 0; i++)
             lns_wire_cupti_clock_convert (sink->clock, (uint8_t *)&longer + writers[kind].times[i]);
-          LnsCuptiResult result = writers[kind].put (&work);
-          ret_counts->n_compacted += result == LNS_CUPTI_DONE;
-          ret_counts->n_lost += result == LNS_CUPTI_LOST;
-          ret_counts->n_unfinished += result == LNS_CUPTI_UNFINISHED;
+          const bool is_finished =
+              !writers[kind].is_span || (word_at (&work, writers[kind].times[0]) != 0 &&
+                                         word_at (&work, writers[kind].times[1]) != 0);
+          Result result = is_finished ? writers[kind].put (&work) : UNFINISHED;
+          ret_counts->n_compacted += result == DONE;
+          ret_counts->n_lost += result == LOST;
+          ret_counts->n_unfinished += result == UNFINISHED;
         }
       at += size;
       if (ret_compacted != NULL)
