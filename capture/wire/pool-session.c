@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/wire/pool-session-private.h"
+#include "capture/wire/pool-session.h"
 #include "capture/wire/protocol.h"
 
 #include <errno.h>
@@ -14,6 +14,49 @@
 #include <unistd.h>
 
 #define PAGE_BYTES 4096u
+
+/* So many buffers wait for CUPTI, which takes one for each thread that calls CUDA, and more at once
+ * than a visit to the pool would bring. */
+#define FREE_BUFFERS 8u
+
+/* A free one that was never used holds nothing, but may do so before it is looked at again. */
+#define COLD_BUFFER_SHARE 16u
+
+/* What this side knows of a chunk, out of the target's reach. */
+typedef struct
+{
+  uint32_t generation;
+  uint32_t drained;
+  uint32_t touched; /* bytes that hold memory: whole pages */
+  uint8_t state;    /* LnsWireChunkState as last set or seen */
+  bool is_named;    /* its tenant is known: counted in LnsWirePool.n_named */
+} LnsWireChunkRecord;
+
+/* The same of a buffer. */
+typedef struct
+{
+  bool lent;    /* not NONE */
+  bool touched; /* was in use since its memory was last given back */
+} LnsWireBufferRecord;
+
+struct LnsWirePool
+{
+  int fd;
+  LnsWirePoolView view;
+  LnsWireChunkRecord *chunks; /* n_records, of which those from LIMIT on are zero */
+  uint32_t n_records;
+  LnsWireBufferRecord *buffers; /* null where there are none */
+  uint64_t touched_bytes;       /* of the chunks */
+  uint64_t weight_bytes;        /* of all chunks, as weight() has it */
+  uint64_t free_weight_bytes;   /* of those that are free */
+  uint64_t published;
+  uint64_t n_named; /* how many times a chunk was found that a stream had claimed */
+  uint32_t limit;
+  uint32_t used_end; /* from here on, no chunk was owned or full at the last scan */
+  uint32_t n_warm;   /* chunks that are not lent and hold memory */
+  uint32_t n[4];     /* by state, as of the last scan and the changes since */
+  bool is_over;      /* all who could write are gone */
+};
 
 static uint64_t
 align_up (uint64_t value, uint64_t alignment)
@@ -164,6 +207,18 @@ lns_wire_pool_set_hushed (LnsWirePool *pool)
   __atomic_store_n (&pool->view.header->hushed, 1, __ATOMIC_SEQ_CST);
 }
 
+bool
+lns_wire_pool_is_joined (const LnsWirePool *pool)
+{
+  return __atomic_load_n (&pool->view.header->joined, __ATOMIC_ACQUIRE) != 0;
+}
+
+bool
+lns_wire_pool_listens (const LnsWirePool *pool)
+{
+  return __atomic_load_n (&pool->view.header->listens, __ATOMIC_ACQUIRE) != 0;
+}
+
 const LnsWirePoolView *
 lns_wire_pool_view (const LnsWirePool *pool)
 {
@@ -211,6 +266,136 @@ lns_wire_pool_n_range_edges (const LnsWirePool *pool)
   const uint32_t serial = __atomic_load_n (&header->options.range_serial, __ATOMIC_ACQUIRE);
   return told >> 32 == serial ? (uint32_t)told : 0;
 }
+
+/* --- Buffers ---------------------------------------------------------------------------------- */
+
+/* Notes whether buffer INDEX is in use; returns its state as far as this side lets it be one. */
+static uint32_t
+state_of_buffer (LnsWirePool *pool, uint32_t index)
+{
+  if (!pool->buffers[index].lent)
+    return LNS_WIRE_BUFFER_NONE;
+  const LnsWireBufferLine *line = &pool->view.buffer_lines[index];
+  uint32_t state = __atomic_load_n (&line->state, __ATOMIC_ACQUIRE);
+  if (state != LNS_WIRE_BUFFER_FREE || __atomic_load_n (&line->n_uses, __ATOMIC_RELAXED) > 0)
+    pool->buffers[index].touched = true;
+  return state;
+}
+
+static uint64_t
+buffer_weight (const LnsWirePool *pool, uint32_t index)
+{
+  const LnsWireBufferRecord *buffer = &pool->buffers[index];
+  return !buffer->lent     ? 0
+         : buffer->touched ? pool->view.buffer_bytes
+                           : pool->view.buffer_bytes / COLD_BUFFER_SHARE;
+}
+
+/* Bytes that buffers hold or may hold at any moment. */
+static uint64_t
+buffers_weight (const LnsWirePool *pool)
+{
+  uint64_t weight_bytes = 0;
+  for (uint32_t i = 0; i < pool->view.n_buffers; i++)
+    weight_bytes += buffer_weight (pool, i);
+  return weight_bytes;
+}
+
+static void
+lend_buffer (LnsWirePool *pool, uint32_t index)
+{
+  LnsWireBufferLine *line = &pool->view.buffer_lines[index];
+  pool->buffers[index] = (LnsWireBufferRecord){ .lent = true };
+  line->n_uses = 0;
+  __atomic_store_n (&line->state, LNS_WIRE_BUFFER_FREE, __ATOMIC_RELEASE);
+}
+
+/* Takes buffer INDEX back with its memory, if it is free; false when it was claimed just now. */
+static bool
+withdraw_buffer (LnsWirePool *pool, uint32_t index)
+{
+  uint32_t state = LNS_WIRE_BUFFER_FREE;
+  if (!__atomic_compare_exchange_n (&pool->view.buffer_lines[index].state, &state,
+                                    LNS_WIRE_BUFFER_NONE, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED))
+    return false;
+  /* Of the file, by its mapping: the descriptor may be closed. */
+  if (pool->buffers[index].touched)
+    (void)madvise (lns_wire_pool_buffer (&pool->view, index), pool->view.buffer_bytes, MADV_REMOVE);
+  pool->buffers[index] = (LnsWireBufferRecord){ 0 };
+  return true;
+}
+
+/* Lends buffers, so that some are free, while all weigh at most CAP_BYTES; takes free ones back that are beyond it. */
+static void
+top_up_buffers (LnsWirePool *pool, uint64_t cap_bytes)
+{
+  uint32_t n_free = 0;
+  for (uint32_t i = 0; i < pool->view.n_buffers; i++)
+    n_free += state_of_buffer (pool, i) == LNS_WIRE_BUFFER_FREE;
+  uint64_t all = buffers_weight (pool);
+  for (uint32_t i = pool->view.n_buffers; i-- > 0 && all > cap_bytes;)
+    {
+      uint64_t before = buffer_weight (pool, i);
+      if (before > 0 && withdraw_buffer (pool, i))
+        all -= before;
+    }
+  for (uint32_t i = 0; i < pool->view.n_buffers && n_free < FREE_BUFFERS; i++)
+    {
+      all += pool->view.buffer_bytes / COLD_BUFFER_SHARE;
+      if (all > cap_bytes)
+        break;
+      if (pool->buffers[i].lent)
+        {
+          all -= pool->view.buffer_bytes / COLD_BUFFER_SHARE;
+          continue;
+        }
+      lend_buffer (pool, i);
+      n_free++;
+    }
+}
+
+/* Gives the memory of free buffers back until at most KEEP_BYTES are held. Returns the bytes given back. */
+static uint64_t
+punch_buffers (LnsWirePool *pool, uint64_t keep_bytes)
+{
+  uint64_t given_back = 0, held = 0;
+  for (uint32_t i = 0; i < pool->view.n_buffers; i++)
+    if (state_of_buffer (pool, i) != LNS_WIRE_BUFFER_NONE && pool->buffers[i].touched)
+      held += pool->view.buffer_bytes;
+  for (uint32_t i = pool->view.n_buffers; i-- > 0 && held - given_back > keep_bytes;)
+    if (pool->buffers[i].touched && withdraw_buffer (pool, i))
+      {
+        given_back += pool->view.buffer_bytes;
+        lend_buffer (pool, i);
+      }
+  return given_back;
+}
+
+size_t
+lns_wire_pool_salvage (LnsWirePool *pool, uint32_t index, void *ret_bytes)
+{
+  if (index >= pool->view.n_buffers)
+    return 0;
+  uint32_t state = state_of_buffer (pool, index);
+  LnsWireBufferLine *line = &pool->view.buffer_lines[index];
+  uint32_t first = __atomic_load_n (&line->compacted, __ATOMIC_ACQUIRE);
+  uint32_t valid = pool->view.buffer_bytes;
+  if (state == LNS_WIRE_BUFFER_COMPLETE)
+    valid = __atomic_load_n (&line->valid, __ATOMIC_RELAXED);
+  else if (state != LNS_WIRE_BUFFER_LENT)
+    return 0;
+  if (valid > pool->view.buffer_bytes)
+    valid = pool->view.buffer_bytes;
+  size_t n_bytes = first < valid ? valid - first : 0;
+  memcpy (ret_bytes, lns_wire_pool_buffer (&pool->view, index) + first, n_bytes);
+  line->valid = line->compacted = 0;
+  __atomic_store_n (&line->state, LNS_WIRE_BUFFER_FREE, __ATOMIC_RELEASE);
+  (void)withdraw_buffer (pool, index);
+  return n_bytes;
+}
+
+/* --- Chunks ----------------------------------------------------------------------------------- */
 
 /* What CHUNK counts of the cap: the pages it has touched; free, all of it, but only a share while it is
  * cold, since most threads that take one write little. */
@@ -293,11 +478,9 @@ withdraw (LnsWirePool *pool, uint32_t index)
 
 /* Gives the memory of chunk INDEX, which is not lent, back to the system. */
 static bool
-punch (LnsWirePool *pool, uint32_t index)
+punch_chunk (LnsWirePool *pool, uint32_t index)
 {
-  uint64_t chunks_offset = (uint64_t)(pool->view.chunks - (uint8_t *)pool->view.header);
-  if (!_lns_wire_pool_punch (pool, chunks_offset + (uint64_t)index * pool->view.chunk_bytes,
-                             pool->view.chunk_bytes))
+  if (madvise (lns_wire_pool_chunk (&pool->view, index), pool->view.chunk_bytes, MADV_REMOVE) != 0)
     return false;
   set_touched (pool, index, 0);
   return true;
@@ -309,7 +492,7 @@ static uint32_t
 lend_fresh (LnsWirePool *pool, uint32_t n, uint64_t cap_bytes, uint64_t free_bytes)
 {
   const uint64_t each_bytes = pool->view.chunk_bytes / LNS_WIRE_COLD_SHARE;
-  const uint64_t all_bytes = _lns_wire_buffers_weight (pool) + pool->weight_bytes;
+  const uint64_t all_bytes = buffers_weight (pool) + pool->weight_bytes;
   const uint32_t from = pool->limit, n_beyond = pool->view.n_chunks - from;
   const uint64_t n_by_cap = cap_bytes > all_bytes ? (cap_bytes - all_bytes) / each_bytes : 0;
   const uint64_t n_by_free = free_bytes > pool->free_weight_bytes
@@ -342,7 +525,7 @@ lend_fresh (LnsWirePool *pool, uint32_t n, uint64_t cap_bytes, uint64_t free_byt
 static uint32_t
 lend_within (LnsWirePool *pool, uint32_t n, uint64_t cap_bytes, uint64_t free_bytes)
 {
-  const uint64_t buffer_bytes = _lns_wire_buffers_weight (pool);
+  const uint64_t buffer_bytes = buffers_weight (pool);
   uint32_t done = 0;
   for (int cold = 0; cold < 2; cold++)
     {
@@ -378,7 +561,7 @@ lns_wire_pool_publish (LnsWirePool *pool, uint32_t n)
 static void
 shrink (LnsWirePool *pool, uint64_t cap_bytes)
 {
-  const uint64_t buffer_bytes = _lns_wire_buffers_weight (pool);
+  const uint64_t buffer_bytes = buffers_weight (pool);
   for (int hot = 0; hot < 2; hot++)
     for (uint32_t i = pool->limit; i-- > 0 && buffer_bytes + pool->weight_bytes > cap_bytes;)
       {
@@ -388,14 +571,14 @@ shrink (LnsWirePool *pool, uint64_t cap_bytes)
             (chunk->state == LNS_WIRE_CHUNK_FREE && !withdraw (pool, i)))
           continue;
         if (hot)
-          (void)punch (pool, i);
+          (void)punch_chunk (pool, i);
       }
 }
 
 uint32_t
 lns_wire_pool_top_up (LnsWirePool *pool, uint64_t cap_bytes, uint32_t max_free)
 {
-  _lns_wire_buffers_top_up (pool, cap_bytes / 2);
+  top_up_buffers (pool, cap_bytes / 2);
   uint32_t done =
       lend_within (pool, UINT32_MAX, cap_bytes, (uint64_t)max_free * pool->view.chunk_bytes);
   if (done == 0)
@@ -406,7 +589,7 @@ lns_wire_pool_top_up (LnsWirePool *pool, uint64_t cap_bytes, uint32_t max_free)
 uint64_t
 lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes, uint64_t keep_buffer_bytes)
 {
-  uint64_t given_back = _lns_wire_buffers_punch (pool, keep_buffer_bytes);
+  uint64_t given_back = punch_buffers (pool, keep_buffer_bytes);
   for (uint32_t i = pool->limit; i-- > 0 && pool->touched_bytes > keep_bytes;)
     {
       uint32_t touched = pool->chunks[i].touched;
@@ -414,7 +597,7 @@ lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes, uint64_t keep_buffe
       if (touched == 0 || (was_free && !withdraw (pool, i)) ||
           pool->chunks[i].state != LNS_WIRE_CHUNK_NONE)
         continue;
-      if (punch (pool, i))
+      if (punch_chunk (pool, i))
         given_back += touched;
       if (was_free)
         lend (pool, i);
@@ -605,10 +788,4 @@ lns_wire_pool_strays (const LnsWirePool *pool, LnsWireStrays *ret_strays)
       (LnsWireStrays){ .n_events = __atomic_load_n (&strays->n_events, __ATOMIC_RELAXED),
                        .n_processes = __atomic_load_n (&strays->n_processes, __ATOMIC_RELAXED),
                        .error = __atomic_load_n (&strays->error, __ATOMIC_RELAXED) };
-}
-
-uint64_t
-lns_wire_pool_domains_refused (const LnsWirePool *pool)
-{
-  return __atomic_load_n (&pool->view.header->domains_refused, __ATOMIC_RELAXED);
 }

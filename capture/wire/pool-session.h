@@ -65,7 +65,8 @@ void lns_wire_pool_close_fd (LnsWirePool *pool);
 /* Tells the process that its connection is about to be closed, but its pool is still read. */
 void lns_wire_pool_set_hushed (LnsWirePool *pool);
 
-/* The view of the pool, for its sizes and for tests that act as the target. */
+/* The view of the pool: its sizes; what the target has written, which may have any value; and, for tests, the target's
+ * side. */
 const LnsWirePoolView *lns_wire_pool_view (const LnsWirePool *pool);
 
 /* Has the target look for the capture range of ASKED from now on, instead of any before. */
@@ -134,22 +135,10 @@ void lns_wire_pool_losses (const LnsWirePool *pool, LnsWireLosses *ret_losses);
 /* What the pool tells about children of the process that could not join. */
 void lns_wire_pool_strays (const LnsWirePool *pool, LnsWireStrays *ret_strays);
 
-/* The number of domains that the process could not make; see LnsWirePoolHeader. */
-uint64_t lns_wire_pool_domains_refused (const LnsWirePool *pool);
-
-/* The number of buffers for CUPTI that the pool has room for. */
-uint32_t lns_wire_pool_n_buffers (const LnsWirePool *pool);
-
 /* With all processes gone: copies what is in buffer INDEX and in no stream yet to RET_BYTES, which has
  * room for LNS_WIRE_BUFFER_BYTES, and takes the buffer back. Returns the number of bytes, which are
  * CUPTI's records up to their end or to a kind of 0. */
 size_t lns_wire_pool_salvage (LnsWirePool *pool, uint32_t index, void *ret_bytes);
-
-/* The sizes of the records of the target's CUPTI. The target wrote them: they may have any value. */
-void lns_wire_pool_cupti_sizes (const LnsWirePool *pool, LnsWireCuptiSizes *ret_sizes);
-
-/* The target's readings of its CUPTI's clock. Returns false and no readings if they are not valid. */
-bool lns_wire_pool_cupti_clock (const LnsWirePool *pool, LnsWireCuptiReadings *ret_readings);
 
 /* Whether the target has received the pool. A target that had given up before never does. */
 bool lns_wire_pool_is_joined (const LnsWirePool *pool);

@@ -204,7 +204,7 @@ test_library_of_nvidia (void)
   LNS_CHECK (cuda_is_sound (session));
   LNS_CHECK_INT (cuda_problems (LNS_WIRE_PROBLEM_SUBSCRIBE), 1);
   LnsWireCuptiSizes sizes;
-  lns_wire_pool_cupti_sizes (session->processes[0].pool, &sizes);
+  sizes = lns_wire_pool_view (session->processes[0].pool)->header->cupti;
   const LnsWireCudaInfoBytes *info = cuda_record (LNS_WIRE_CUDA_INFO, 0);
   if (info->cupti_version == 0)
     LNS_SKIP ("NVIDIA's libcupti tells nothing without a driver");

@@ -287,8 +287,8 @@ salvage (MiniSession *session)
   LnsWireCuptiSizes sizes;
   static uint8_t bytes[LNS_WIRE_BUFFER_BYTES];
   memset (&salvaged, 0, sizeof salvaged);
-  lns_wire_pool_cupti_sizes (pool, &sizes);
-  for (uint32_t i = 0; i < lns_wire_pool_n_buffers (pool); i++)
+  sizes = lns_wire_pool_view (pool)->header->cupti;
+  for (uint32_t i = 0; i < lns_wire_pool_view (pool)->n_buffers; i++)
     {
       size_t n_bytes = lns_wire_pool_salvage (pool, i, bytes);
       lns_wire_cupti_compact (&sizes, bytes, n_bytes, &sink, NULL, &counts);

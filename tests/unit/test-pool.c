@@ -336,8 +336,6 @@ test_losses_and_flags (void)
   LNS_CHECK_INT (lns_wire_pool_n_range_edges (pool), 6);
   lns_wire_pool_set_range (pool, &(LnsWireOptions){ .range_kind = LNS_WIRE_RANGE_NVTX });
   LNS_CHECK_INT (lns_wire_pool_n_range_edges (pool), 0); /* another range is looked for */
-  view->header->domains_refused = 6;
-  LNS_CHECK_INT (lns_wire_pool_domains_refused (pool), 6);
   lns_wire_pool_free (pool);
 }
 

@@ -295,7 +295,8 @@ lns_peer_n_lost (const LnsPeer *peer)
 static void
 salvage (LnsPeer *peer, LnsBatch *batch)
 {
-  for (uint32_t i = 0; i < lns_wire_pool_n_buffers (peer->pool); i++)
+  const LnsWirePoolView *view = lns_wire_pool_view (peer->pool);
+  for (uint32_t i = 0; i < view->n_buffers; i++)
     {
       LnsSalvage *left = malloc (sizeof *left + LNS_WIRE_BUFFER_BYTES);
       if (left == NULL)
@@ -306,8 +307,8 @@ salvage (LnsPeer *peer, LnsBatch *batch)
           free (left);
           continue;
         }
-      lns_wire_pool_cupti_sizes (peer->pool, &left->sizes);
-      (void)lns_wire_pool_cupti_clock (peer->pool, &left->clock);
+      left->sizes = view->header->cupti;
+      (void)lns_wire_cupti_clock_copy (&view->header->cupti_clock, &left->clock);
       LnsBatchEvent event = { .kind = LNS_BATCH_SALVAGE,
                               .process = peer->process,
                               .salvage = left };
@@ -318,7 +319,8 @@ salvage (LnsPeer *peer, LnsBatch *batch)
 static void
 tell_refused_domains (const LnsPeer *peer, LnsBatch *batch)
 {
-  unsigned long long n = lns_wire_pool_domains_refused (peer->pool);
+  const LnsWirePoolHeader *header = lns_wire_pool_view (peer->pool)->header;
+  unsigned long long n = __atomic_load_n (&header->domains_refused, __ATOMIC_RELAXED);
   LnsBatchEvent event = {
     .kind = LNS_BATCH_DIAGNOSTIC,
     .process = peer->process,
