@@ -12,6 +12,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -200,6 +201,22 @@ def test_a_stranger_is_not_recorded():
         out, err = process.communicate(b"\n", timeout=30)
         report = folder.report("r.rep")
         assert report.codes() == ["LNS-POOL-009"] and report.info["events"] == 0 and b"does not descend from Lanescope" in err, err
+
+
+def test_the_library_of_another_build():
+    """Its hello is shorter than ours, of another layout, and nothing of it is recorded."""
+    with Folder() as folder:
+        copy = folder.file("liblanescope-inject.so")
+        shutil.copy(os.path.join(tap.BUILD, "capture", "inject", "liblanescope-inject.so"), copy)
+        script = (f"import ctypes, os, socket, struct\nctypes.CDLL({copy!r})\n"
+                  "connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+                  "connection.connect(os.environ['LANESCOPE_SESSION'])\n"
+                  "connection.send(struct.pack('<8s5I', b'LNSWIRE1', 1, os.getpid(), 0, 0, 0))\n"
+                  "connection.recv(64)\n")
+        run = folder.profile(sys.executable, "-c", script)
+        report = folder.report()
+        text, = [d["text"] for d in report.diagnostics if d["code"] == "LNS-POOL-010"]
+        assert run.code == 0 and text in run.err and f'"{copy}"' in text and report.info["events"] == 0, (run, text)
 
 
 def test_a_child_without_our_variable():

@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -69,21 +71,43 @@ diagnose (LnsDoor *door, int32_t pid, const char *code, const char *what, int er
   lns_mailbox_post (door->peers->mailbox, &event);
 }
 
+/* Counts the process on FD as refused and answers it with ERROR_CODE. */
 static void
-refuse (LnsDoor *door, LnsWatch *connection, int error_code)
+turn_away (LnsDoor *door, int fd, int error_code)
 {
   LnsWireWelcome welcome = { .magic = LNS_WIRE_MAGIC,
                              .abi = LNS_WIRE_ABI,
                              .refused = (uint32_t)error_code };
-  const bool lacks_descriptors = error_code == EMFILE || error_code == ENFILE;
   pthread_mutex_lock (&door->peers->lock);
   door->peers->counters.n_refused++;
-  door->peers->counters.n_without_descriptors += lacks_descriptors;
+  door->peers->counters.n_without_descriptors += error_code == EMFILE || error_code == ENFILE;
   pthread_mutex_unlock (&door->peers->lock);
-  send_welcome (connection->fd, &welcome, -1);
-  if (!lacks_descriptors)
+  send_welcome (fd, &welcome, -1);
+}
+
+static void
+refuse (LnsDoor *door, LnsWatch *connection, int error_code)
+{
+  turn_away (door, connection->fd, error_code);
+  if (error_code != EMFILE && error_code != ENFILE)
     diagnose (door, connection->pid, "LNS-POOL-002",
               "is not recorded, as its shared memory could not be made", error_code);
+}
+
+/* Refuses a process whose library has another layout of messages or records than this program. */
+static void
+refuse_build (LnsDoor *door, LnsWatch *connection)
+{
+  /* Before the answer: until then the process waits and can be looked at. */
+  char *library = lns_process_find_mapped (connection->pid, "liblanescope-inject.so"), *what = NULL;
+  turn_away (door, connection->fd, EPROTO);
+  if (asprintf (&what,
+                "is not recorded, as it loaded \"%s\" of another build of Lanescope; replace that "
+                "file with the one of this build",
+                library != NULL ? library : "liblanescope-inject.so") >= 0)
+    diagnose (door, connection->pid, "LNS-POOL-010", what, 0);
+  free (what);
+  free (library);
 }
 
 /* PEER asked to be recorded, but was gone or had given up when the answer came. */
@@ -391,19 +415,22 @@ end_connection (LnsDoor *door, LnsWatch *connection)
   return is_end ? LNS_HEARD_END : LNS_HEARD_NOTHING;
 }
 
-/* The first message on CONNECTION, which should be a hello. */
+/* The first N_BYTES on CONNECTION, which should be a hello. The hello of another build may have any size, but begins
+ * with the same magic and a number of the layout. */
 static LnsHeard
-hear_hello (LnsDoor *door, LnsWatch *connection, const LnsWireHello *hello, bool is_hello)
+hear_hello (LnsDoor *door, LnsWatch *connection, const LnsWireHello *hello, size_t n_bytes)
 {
+  const bool is_ours = n_bytes >= offsetof (LnsWireHello, pid) && hello->magic == LNS_WIRE_MAGIC;
+  const bool is_hello = is_ours && n_bytes == sizeof *hello && hello->abi == LNS_WIRE_ABI;
   /* The pool belongs to who has the memory: by it, its end is waited for. */
   const int32_t parent_pid =
       is_hello && hello->is_borrowed ? lns_process_parent (connection->pid) : 0;
   if (parent_pid > 0)
     connection->pid = parent_pid;
-  if (is_hello && hello->abi != LNS_WIRE_ABI)
-    refuse (door, connection, EPROTO);
-  else if (is_hello && answer (door, connection, hello))
+  if (is_hello && answer (door, connection, hello))
     return LNS_HEARD_HELLO;
+  if (is_ours && !is_hello)
+    refuse_build (door, connection);
   lns_watches_drop (door->watches, connection);
   return LNS_HEARD_NOTHING;
 }
@@ -429,8 +456,7 @@ lns_door_hear (LnsDoor *door, LnsWatch *connection, LnsWireNotice *ret_notice)
   else if (fd >= 0)
     close (fd);
   if (connection->peer == NULL)
-    return hear_hello (door, connection, &message.hello,
-                       n == sizeof message.hello && message.hello.magic == LNS_WIRE_MAGIC);
+    return hear_hello (door, connection, &message.hello, (size_t)n);
   *ret_notice = message.notice;
   return is_notice ? LNS_HEARD_NOTICE : LNS_HEARD_NOTHING;
 }

@@ -23,6 +23,7 @@
  *   LNS-POOL-007   calls in signal handlers are lost, as they interrupted another call
  *   LNS-POOL-008   calls are lost of threads for whose records there was no memory
  *   LNS-POOL-009   processes of other users are not known to belong to the program
+ *   LNS-POOL-010   processes loaded the library of another build
  *
  *   LNS-CUDA-…     see decode/cuda/said.c; the recorder adds these:
  *   LNS-CUDA-008   a process did not hand over its last GPU records in time

@@ -352,3 +352,23 @@ lns_process_lives_with (const char *variable)
   free (text);
   return found;
 }
+
+char *
+lns_process_find_mapped (int32_t pid, const char *name)
+{
+  char path[64], *line = NULL, *found = NULL;
+  size_t n_room = 0;
+  snprintf (path, sizeof path, "/proc/%d/maps", pid);
+  FILE *maps = fopen (path, "re");
+  while (maps != NULL && found == NULL && getline (&line, &n_room, maps) > 0)
+    {
+      line[strcspn (line, "\n")] = '\0';
+      const char *file = strchr (line, '/');
+      if (file != NULL && strcmp (strrchr (file, '/') + 1, name) == 0)
+        found = strdup (file);
+    }
+  if (maps != NULL)
+    fclose (maps);
+  free (line);
+  return found;
+}

@@ -64,3 +64,7 @@ bool lns_process_has_variable (int32_t pid, const char *name);
 /* Whether a process lives whose environment had VARIABLE ("NAME=VALUE") when its program began. Processes that the
  * caller may not look into do not count. O(processes), a few ms. */
 bool lns_process_lives_with (const char *variable);
+
+/* The path of the first file called NAME that PID has mapped into its memory, as of a library. The caller owns the
+ * result; NULL if there is none, or PID cannot be looked into. O(mappings) */
+char *lns_process_find_mapped (int32_t pid, const char *name);
