@@ -8,7 +8,9 @@
  * The session listens on a Unix socket of type SOCK_SEQPACKET and puts its path, shorter than 100 bytes, into the
  * environment of the program. Other users cannot enter the socket's folder. Processes of a session of root may
  * become other users: they get in by the last part of the path, which is secret, and are answered if they descend
- * from the session.
+ * from the session. A second socket has the folder's path as its abstract name (unix(7)). Processes use it if they
+ * cannot see the folder, as they have another root folder or mount namespace. Everybody can connect to it, so the
+ * session drops other users who do not descend from it, and a process trusts only a session of root or of its user.
  *
  * A process that uses NVTX for the first time connects, sends LnsWireHello and waits for LnsWireWelcome, which
  * carries the pool's memfd (SCM_RIGHTS, one descriptor). If it does not come within LNS_WIRE_HANDSHAKE_MS, the
@@ -36,7 +38,9 @@
 
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define LNS_WIRE_ENVIRONMENT    "LANESCOPE_SESSION" /* the socket's path */
 #define LNS_WIRE_PATH_MAX_BYTES 100                 /* with its terminator */
@@ -44,6 +48,14 @@
 #define LNS_WIRE_PATIENT_MS     5000                /* the same, within cuInit() */
 #define LNS_WIRE_MAGIC          UINT64_C (0x3145524957534e4c) /* "LNSWIRE1" */
 #define LNS_WIRE_ABI            8 /* layout of messages, pool and records; equal on both sides */
+
+/* The length of the abstract name of the session whose socket is at PATH: the part of PATH before its last slash. */
+static inline size_t
+lns_wire_name_bytes (const char *path)
+{
+  const char *slash = strrchr (path, '/');
+  return slash == NULL ? 0 : (size_t)(slash - path);
+}
 
 typedef struct
 {

@@ -172,6 +172,42 @@ def test_a_first_call_after_privileges_are_given_up():
             assert dict(report.names()) == dict.fromkeys(names, 1) and report.codes() == [], (run, report.codes())
 
 
+def needs_namespaces(*words):
+    if subprocess.run(["unshare", *words, "true"], capture_output=True).returncode != 0:
+        raise tap.Skip(f"`unshare {' '.join(words)}` is not permitted")
+
+
+# Runs the command in its arguments where /tmp and $HOME are empty.
+ELSEWHERE = 'mount -t tmpfs none /tmp && exec "$@"'
+
+
+def test_a_first_call_where_the_socket_s_folder_is_not():
+    for namespaces in (["-m"], ["-m", "-p", "-f"], ["-U", "-r", "-m"]):
+        needs_namespaces(*namespaces)
+        elsewhere = ["unshare", *namespaces, "sh", "-c", ELSEWHERE, "-"]
+        with Folder() as folder:
+            run = folder.profile(*elsewhere, ACT, "mark", "first", "fork", "2", "mark", "child",
+                                 env={k: v for k, v in os.environ.items() if k not in ("XDG_RUNTIME_DIR", "TMPDIR")})
+            assert run.code == 0, run
+            report = folder.report()
+            assert dict(report.names()) == {"first": 1, "child": 1} and report.codes() == [], (namespaces, run)
+            assert report.named("child")[0]["process"] != report.named("first")[0]["process"], report.events
+
+
+def test_a_first_call_after_the_root_folder_has_changed():
+    needs_root()
+    needs_namespaces("-m")
+    with Folder() as folder, tempfile.TemporaryDirectory() as jail:
+        library = os.path.join(tap.BUILD, "capture", "inject")
+        bind = "".join(f'mkdir -p "$JAIL{path}"; test ! -e {path} || mount --rbind {path} "$JAIL{path}"; '
+                       for path in ("/usr", "/lib", "/lib64", library))
+        run = folder.profile(ACT, "chroot", jail, "mark", "first", "fork", "2", "mark", "child",
+                             before=["unshare", "-m", "sh", "-ec", bind + 'exec "$@"', "-"], env=dict(os.environ, JAIL=jail))
+        assert run.code == 0, run
+        report = folder.report()
+        assert dict(report.names()) == {"first": 1, "child": 1} and report.codes() == [], run
+
+
 def test_only_root_s_programs_find_the_socket_as_others():
     with Folder() as folder:
         look = 'stat -c "%a %u" "${LANESCOPE_SESSION%/*}"; echo "$LANESCOPE_SESSION"'
@@ -182,10 +218,10 @@ def test_only_root_s_programs_find_the_socket_as_others():
             mode, path = run.out.splitlines()
             assert run.code == 0 and mode == ("711 0" if os.geteuid() == 0 else f"700 {os.geteuid()}"), run
             assert len(os.path.basename(path)) == 22, path
-    with Folder() as folder:  # nor does the system tell the name to all
-        run = folder.profile("sh", "-c", 'grep -c "${LANESCOPE_SESSION%/*}" /proc/net/unix; '
-                             'grep -c "$LANESCOPE_SESSION" /proc/net/unix')
-        assert run.out.splitlines() == ["1", "0"], run
+    with Folder() as folder:  # nor does the system tell the secret to all: only the folder, and its abstract name
+        run = folder.profile("sh", "-c", 'grep -o "@*${LANESCOPE_SESSION%/*}.*" /proc/net/unix; echo "${LANESCOPE_SESSION%/*}"')
+        *names, path = run.out.splitlines()
+        assert sorted(names) == [f"{path}/session", f"@{path}"], run
 
 
 def test_a_stranger_is_not_recorded():

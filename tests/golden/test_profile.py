@@ -32,7 +32,8 @@ def test_a_run():
 Collecting data...
 Generating 'FOLDER/run.rep'
 lanescope: warning: no NVTX events were seen: no process made an NVTX call that reached Lanescope; \
-it may not use NVTX, be linked statically, or have dropped NVTX_INJECTION64_PATH from its environment \
+it may not use NVTX, be linked statically, have dropped NVTX_INJECTION64_PATH from its environment, \
+or run in a container without Lanescope's files \
 [LNS-NVTX-002]
 Generated:
     FOLDER/run.rep

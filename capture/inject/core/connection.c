@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -75,13 +76,11 @@ wait_for (int fd, short events, int64_t deadline_ms)
 }
 
 static int
-connect_to (int fd, const char *path, int64_t deadline_ms)
+connect_to (int fd, const struct sockaddr_un *address, size_t n_bytes, int64_t deadline_ms)
 {
-  struct sockaddr_un address = { .sun_family = AF_UNIX };
-  strncpy (address.sun_path, path, sizeof address.sun_path - 1);
   for (;;)
     {
-      long result = LNS_SYSCALL (SYS_connect, fd, &address, sizeof address);
+      long result = LNS_SYSCALL (SYS_connect, fd, address, n_bytes);
       if (result != -EAGAIN && result != -EINTR)
         return (int)result;
       /* The session's backlog is full: a unix socket has no event for that. */
@@ -153,30 +152,73 @@ shake_hands (int fd,
   return error;
 }
 
-const char *
-lns_connection_path (void)
+/* The path of the session's socket from the environment, or null. */
+static const char *
+session_path (void)
 {
   const char *path = getenv (LNS_WIRE_ENVIRONMENT);
   bool is_usable = path != NULL && path[0] != '\0' && strlen (path) < LNS_WIRE_PATH_MAX_BYTES;
   return is_usable ? path : NULL;
 }
 
-/* A connection by the socket's path: its descriptor, or -errno. */
+/* A connection to ADDRESS, of N_BYTES: its descriptor, or -errno. */
 static int
-connect_by_path (int64_t deadline_ms)
+connect_new (const struct sockaddr_un *address, size_t n_bytes, int64_t deadline_ms)
 {
-  const char *path = lns_connection_path ();
-  if (path == NULL)
-    return -ENOENT;
   long result = LNS_SYSCALL (SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (result < 0)
     return (int)result;
   int fd = move_high ((int)result);
-  int error = connect_to (fd, path, deadline_ms);
+  int error = connect_to (fd, address, n_bytes, deadline_ms);
   if (error == 0)
     return fd;
   (void)LNS_SYSCALL (SYS_close, fd);
   return error;
+}
+
+/* A connection by the socket's PATH: its descriptor, or -errno. */
+static int
+connect_by_path (const char *path, int64_t deadline_ms)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  strncpy (address.sun_path, path, sizeof address.sun_path - 1);
+  return connect_new (&address, sizeof address, deadline_ms);
+}
+
+/* A connection by the abstract name of the session at PATH: its descriptor, or -errno. Everybody can take a name that
+ * is free, so the session must be one of root or of this user. */
+static int
+connect_by_name (const char *path, int64_t deadline_ms)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  const size_t n_name = lns_wire_name_bytes (path);
+  memcpy (address.sun_path + 1, path, n_name);
+  int fd =
+      connect_new (&address, offsetof (struct sockaddr_un, sun_path) + 1 + n_name, deadline_ms);
+  if (fd < 0)
+    return fd;
+  struct ucred session;
+  socklen_t n_bytes = sizeof session;
+  if (LNS_SYSCALL (SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &session, &n_bytes) == 0 &&
+      (session.uid == 0 || session.uid == (uid_t)LNS_SYSCALL (SYS_geteuid)))
+    return fd;
+  (void)LNS_SYSCALL (SYS_close, fd);
+  return -EACCES;
+}
+
+bool
+lns_connection_is_possible (bool known)
+{
+  const char *path = session_path ();
+  if (path == NULL)
+    return false;
+  if (known || LNS_SYSCALL (SYS_faccessat, AT_FDCWD, path, F_OK) == 0)
+    return true;
+  /* The session takes no notice of a connection without a hello. */
+  int fd = connect_by_name (path, 0);
+  if (fd >= 0)
+    (void)LNS_SYSCALL (SYS_close, fd);
+  return fd >= 0 || fd == -ETIMEDOUT;
 }
 
 /* A connection by way of the one that this process inherited from the one that it was forked from: its
@@ -219,11 +261,14 @@ connect_by_parent (void)
 static int
 reach_session (int64_t deadline_ms)
 {
-  int fd = connect_by_path (deadline_ms);
+  const char *path = session_path ();
+  int fd = path == NULL ? -ENOENT : connect_by_path (path, deadline_ms);
   if (fd >= 0 || fd == -ETIMEDOUT)
     return fd;
-  int by_parent = connect_by_parent ();
-  return by_parent >= 0 ? by_parent : fd;
+  int by_other = connect_by_parent ();
+  if (by_other < 0 && path != NULL)
+    by_other = connect_by_name (path, deadline_ms);
+  return by_other >= 0 ? by_other : fd;
 }
 
 int

@@ -11,11 +11,11 @@
 #include "capture/wire/pool.h"
 #include "capture/wire/protocol.h"
 
-/* The path of the session's socket from the environment, or null. */
-const char *lns_connection_path (void);
+/* Whether the environment names a session, and one seems to listen or is KNOWN to have listened. */
+bool lns_connection_is_possible (bool known);
 
-/* Says HELLO to the session named in the environment, within BOUND_MS. The child of a fork that cannot reach the
- * session uses the connection of its parent, which is closed here on success.
+/* Says HELLO to the session named in the environment, within BOUND_MS. A process that cannot reach the session's path
+ * uses the connection that it inherited by fork, which is closed here on success, or the session's abstract name.
  * Returns 0 and the mapped pool in RET_POOL, or -errno and no open descriptor: -ENOENT if there is no session to
  * join, -ETIMEDOUT, the session's own refusal (RET_IS_REFUSED), or a system call's error.
  * Called by one thread at a time. */

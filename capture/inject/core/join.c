@@ -61,9 +61,7 @@ bool
 lns_process_has_session (void)
 {
   LNS_KEEP_ERRNO;
-  const char *path = lns_connection_path ();
-  return path != NULL &&
-         (lns_process.n_joined > 0 || LNS_SYSCALL (SYS_faccessat, AT_FDCWD, path, F_OK) == 0);
+  return lns_connection_is_possible (lns_process.n_joined > 0);
 }
 
 /* Whether this process, PID, runs in its parent's memory, as a child of vfork() does until it executes

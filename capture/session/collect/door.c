@@ -27,6 +27,9 @@
 /* How many processes at once make room for others. */
 #define N_HUSHED 8
 
+/* How many connections are taken before the pools are looked at again. */
+#define ACCEPTS_MAX 256
+
 /* --- Hello ------------------------------------------------------------------------------------ */
 
 static bool
@@ -238,7 +241,8 @@ hush_some (LnsDoor *door)
 bool
 lns_door_is_short (const LnsDoor *door)
 {
-  int fd = fcntl (door->listener.fd, F_DUPFD_CLOEXEC, 0); /* the lowest that is free */
+  int fd = fcntl (door->listener.fds[LNS_LISTENER_PATH], F_DUPFD_CLOEXEC,
+                  0); /* the lowest that is free */
   if (fd >= 0)
     close (fd);
   return fd < 0 || fd > door->pools->last_fd;
@@ -278,16 +282,18 @@ add_connection (LnsDoor *door, int fd)
     close (fd);
 }
 
-/* Whether the process that connected on FD belongs to another user and does not descend from this one. What root
- * started may have become another user. */
+/* Whether the process that connected on FD by WAY belongs to another user and does not descend from this one. What
+ * root started may have become another user. Says so only of those who know the path, which nobody else can guess. */
 static bool
-is_stranger (LnsDoor *door, int fd)
+is_stranger (LnsDoor *door, LnsListenerSocket way, int fd)
 {
   struct ucred credentials = { 0 };
   socklen_t n_bytes = sizeof credentials;
   if (getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n_bytes) == 0 &&
       (credentials.uid == geteuid () || lns_process_descends (credentials.pid, getpid ())))
     return false;
+  if (way != LNS_LISTENER_PATH)
+    return true;
   pthread_mutex_lock (&door->peers->lock);
   door->peers->counters.n_refused++;
   pthread_mutex_unlock (&door->peers->lock);
@@ -301,8 +307,12 @@ is_stranger (LnsDoor *door, int fd)
 static void
 watch_listener (LnsDoor *door, uint32_t events)
 {
-  struct epoll_event event = { .events = events, .data.ptr = door->listener_watch };
-  epoll_ctl (door->watches->epoll_fd, EPOLL_CTL_MOD, door->listener.fd, &event);
+  for (int i = 0; i < LNS_LISTENER_SOCKETS; i++)
+    if (door->listener_watches[i] != NULL)
+      {
+        struct epoll_event event = { .events = events, .data.ptr = door->listener_watches[i] };
+        epoll_ctl (door->watches->epoll_fd, EPOLL_CTL_MOD, door->listener.fds[i], &event);
+      }
 }
 
 void
@@ -314,11 +324,23 @@ lns_door_reopen (LnsDoor *door)
   watch_listener (door, EPOLLIN);
 }
 
+/* Takes a process that waits at the socket of WAY. Returns false if there is none. */
+static bool
+accept_one (LnsDoor *door, LnsListenerSocket way)
+{
+  int fd = accept4 (door->listener.fds[way], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd >= 0 && is_stranger (door, way, fd))
+    close (fd);
+  else if (fd >= 0)
+    add_connection (door, fd);
+  return fd >= 0;
+}
+
 void
 lns_door_accept (LnsDoor *door)
 {
-  int fd;
-  do
+  bool are_any = true;
+  for (int i = 0; i < ACCEPTS_MAX && are_any; i++)
     {
       /* Processes wait where descriptors will be free soon, and are refused where that cannot be. */
       if (lns_door_is_short (door) && !lns_pools_drop_ready (door->pools) && !hush_some (door) &&
@@ -328,19 +350,16 @@ lns_door_accept (LnsDoor *door)
           watch_listener (door, 0);
           return;
         }
-      fd = accept4 (door->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-      if (fd >= 0 && is_stranger (door, fd))
-        close (fd);
-      else if (fd >= 0)
-        add_connection (door, fd);
+      are_any = accept_one (door, LNS_LISTENER_PATH) || accept_one (door, LNS_LISTENER_NAME);
     }
-  while (fd >= 0);
 }
 
 void
 lns_door_init (LnsDoor *door, LnsPeers *peers, LnsPools *pools, LnsWatches *watches)
 {
-  *door = (LnsDoor){ .peers = peers, .pools = pools, .watches = watches, .listener = { .fd = -1 } };
+  *door = (LnsDoor){
+    .peers = peers, .pools = pools, .watches = watches, .listener = { .fds = { -1, -1 } }
+  };
 }
 
 bool
@@ -348,9 +367,11 @@ lns_door_open (LnsDoor *door, LnsError *error)
 {
   if (!lns_listener_open (&door->listener, error))
     return false;
-  door->listener_watch = lns_watches_add (
-      door->watches, (LnsWatch){ .kind = LNS_WATCH_LISTENER, .fd = door->listener.fd });
-  return door->listener_watch != NULL ||
+  for (int i = 0; i < LNS_LISTENER_SOCKETS; i++)
+    if (door->listener.fds[i] >= 0)
+      door->listener_watches[i] = lns_watches_add (
+          door->watches, (LnsWatch){ .kind = LNS_WATCH_LISTENER, .fd = door->listener.fds[i] });
+  return door->listener_watches[LNS_LISTENER_PATH] != NULL ||
          lns_error_set_errno (error, errno, "cannot watch the session's socket");
 }
 

@@ -20,7 +20,7 @@ typedef struct
   LnsPools *pools;
   LnsWatches *watches;
   LnsListener listener;
-  LnsWatch *listener_watch;
+  LnsWatch *listener_watches[LNS_LISTENER_SOCKETS]; /* null where there is no socket */
   bool is_full; /* processes must wait until descriptors are free, which will be soon */
   unsigned n_diagnostics;
 } LnsDoor;
@@ -41,7 +41,7 @@ void lns_door_init (LnsDoor *door, LnsPeers *peers, LnsPools *pools, LnsWatches 
 bool lns_door_open (LnsDoor *door, LnsError *error);
 void lns_door_close (LnsDoor *door);
 
-/* Takes the processes that wait at the socket. */
+/* Takes the processes that wait at the sockets, or some of many. */
 void lns_door_accept (LnsDoor *door);
 
 /* Takes those that had to wait for descriptors. */

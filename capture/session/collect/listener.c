@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,31 @@ make_key (char *key)
   return true;
 }
 
+/* Listens on a new socket at ADDRESS, of N_BYTES. Returns -1 and sets errno if that fails. */
+static int
+listen_at (const struct sockaddr_un *address, size_t n_bytes)
+{
+  int fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd >= 0 && bind (fd, (const struct sockaddr *)address, (socklen_t)n_bytes) == 0 &&
+      listen (fd, SOMAXCONN) == 0)
+    return fd;
+  const int error = errno;
+  if (fd >= 0)
+    close (fd);
+  errno = error;
+  return -1;
+}
+
+/* Listens by the abstract name. */
+static int
+listen_by_name (const char *path)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  const size_t n_name = lns_wire_name_bytes (path);
+  memcpy (address.sun_path + 1, path, n_name);
+  return listen_at (&address, offsetof (struct sockaddr_un, sun_path) + 1 + n_name);
+}
+
 /* Listens in the folder, and fills the path. The socket is renamed before others may enter (OTHERS): they
  * find it by its new name alone, which they can neither list nor guess. */
 static bool
@@ -139,9 +165,8 @@ listen_there (LnsListener *listener, bool others)
   char key[N_KEY + 1];
   snprintf (listener->path, sizeof listener->path, "%.80s/" BOUND_NAME, listener->folder);
   strcpy (address.sun_path, listener->path);
-  listener->fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listener->fd < 0 || bind (listener->fd, (struct sockaddr *)&address, sizeof address) != 0 ||
-      listen (listener->fd, SOMAXCONN) != 0 || !make_key (key))
+  listener->fds[LNS_LISTENER_PATH] = listen_at (&address, sizeof address);
+  if (listener->fds[LNS_LISTENER_PATH] < 0 || !make_key (key))
     return false;
   snprintf (listener->path, sizeof listener->path, "%.76s/%s", listener->folder, key);
   if (rename (address.sun_path, listener->path) == 0)
@@ -154,7 +179,7 @@ bool
 lns_listener_open (LnsListener *listener, LnsError *error)
 {
   const bool is_root = geteuid () == 0;
-  *listener = (LnsListener){ .fd = -1 };
+  *listener = (LnsListener){ .fds = { -1, -1 } };
   if (!choose_folder (listener, is_root))
     {
       lns_error_set (
@@ -166,7 +191,10 @@ lns_listener_open (LnsListener *listener, LnsError *error)
       return false;
     }
   if (listen_there (listener, is_root))
-    return true;
+    {
+      listener->fds[LNS_LISTENER_NAME] = listen_by_name (listener->path);
+      return true;
+    }
   lns_error_set_errno (error, errno, "cannot make the session's socket %s", listener->path);
   lns_listener_close (listener);
   return false;
@@ -175,12 +203,12 @@ lns_listener_open (LnsListener *listener, LnsError *error)
 void
 lns_listener_close (LnsListener *listener)
 {
-  if (listener->fd >= 0)
-    {
-      close (listener->fd);
-      unlink (listener->path);
-    }
+  for (int i = 0; i < LNS_LISTENER_SOCKETS; i++)
+    if (listener->fds[i] >= 0)
+      close (listener->fds[i]);
+  if (listener->fds[LNS_LISTENER_PATH] >= 0)
+    unlink (listener->path);
   if (listener->folder[0] != '\0')
     rmdir (listener->folder);
-  *listener = (LnsListener){ .fd = -1 };
+  *listener = (LnsListener){ .fds = { -1, -1 } };
 }

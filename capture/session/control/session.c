@@ -35,7 +35,8 @@
  "--stop-on-exit=false --duration=SECONDS to record for a time"
 #define NOT_CONNECTED                                                                              \
  "no NVTX events were seen: no process made an NVTX call that reached Lanescope; it may not use "  \
- "NVTX, be linked statically, or have dropped NVTX_INJECTION64_PATH from its environment"
+ "NVTX, be linked statically, have dropped NVTX_INJECTION64_PATH from its environment, or run in " \
+ "a container without Lanescope's files"
 
 struct LnsSession
 {
