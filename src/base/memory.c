@@ -79,3 +79,20 @@ lns_asprintf (const char *format, ...)
   va_end (arguments);
   return text;
 }
+
+FILE *
+lns_memory_stream (char **ret_text, size_t *ret_n_bytes)
+{
+  FILE *stream = open_memstream (ret_text, ret_n_bytes);
+
+  if (stream == NULL)
+    lns_out_of_memory ();
+  return stream;
+}
+
+void
+lns_memory_stream_end (FILE *stream)
+{
+  if (fclose (stream) != 0)
+    lns_out_of_memory ();
+}

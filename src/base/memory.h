@@ -14,6 +14,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Says that memory ran out and ends the process. */
 _Noreturn void lns_out_of_memory (void);
@@ -36,3 +37,9 @@ void *lns_memdup (const void *bytes, size_t size_bytes)
 /* The text that FORMAT gives. */
 char *lns_asprintf (const char *format, ...)
     __attribute__ ((malloc, returns_nonnull, warn_unused_result, format (printf, 1, 2)));
+
+/* A stream whose bytes become *RET_TEXT, *RET_N_BYTES of them and a NUL. lns_memory_stream_end() closes it and completes
+ * both. Never NULL. */
+FILE *lns_memory_stream (char **ret_text, size_t *ret_n_bytes)
+    __attribute__ ((returns_nonnull, warn_unused_result));
+void lns_memory_stream_end (FILE *stream);

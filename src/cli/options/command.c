@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/cli/terminal/language.h"
 #include "src/cli/terminal/terminal.h"
 
@@ -62,12 +63,10 @@ lns_cli_print_help (const LnsCommand *command, const char *topic, LnsError *erro
 {
   char *text = NULL;
   size_t n_bytes;
-  FILE *file = open_memstream (&text, &n_bytes);
-  if (file == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          _ ("not enough memory; close other programs and try again"));
+  FILE *file = lns_memory_stream (&text, &n_bytes);
   const bool good = lns_command_print_help (command, topic, lns_cli_columns (stdout), file, error);
-  if (fclose (file) == 0 && good)
+  lns_memory_stream_end (file);
+  if (good)
     {
       lns_cli_plain_text (text);
       fputs (text, stdout);

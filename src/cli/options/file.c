@@ -11,18 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/array.h"
+#include "src/base/memory.h"
 #include "src/cli/options/options.h"
 #include "src/cli/terminal/say.h"
 
 #define FILE_MAX_BYTES (1 << 20)
 
-/* The files that were read. They stay in memory, because values of switches point into them. */
-static struct Kept
-{
-  struct Kept *next;
-  char **words;
-  char text[];
-} * kept;
+/* The texts of files and their lists of words. They stay in memory, because values of switches point into them. */
+static LNS_ARRAY (void *) kept;
 
 /* Moves *AT behind blanks and comments. */
 static void
@@ -54,57 +51,40 @@ end_word (char **at)
   return quote == 0;
 }
 
-/* Reads all of FILE into a new item of `kept`. NULL with ERROR if it cannot be read or is not text. */
-static struct Kept *
-keep (FILE *file, const char *path, LnsError *error)
+/* The text of the file at PATH, *RET_SIZE bytes; it stays in memory. NULL with ERROR if it cannot be read or is not
+ * text. */
+static char *
+read_text (const char *path, size_t *ret_size, LnsError *error)
 {
-  struct Kept *item = malloc (sizeof *item + FILE_MAX_BYTES + 1);
-  if (item == NULL)
-    {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, _ ("not enough memory to read %s"), path);
-      return NULL;
-    }
-  const size_t n = fread (item->text, 1, FILE_MAX_BYTES + 1, file);
-  const bool is_text = n <= FILE_MAX_BYTES && memchr (item->text, 0, n) == NULL;
-  if (ferror (file))
+  FILE *file = fopen (path, "re");
+  char *text = *lns_array_add (&kept) = lns_calloc (FILE_MAX_BYTES + 2, 1);
+  const size_t n = file != NULL ? fread (text, 1, FILE_MAX_BYTES + 1, file) : 0;
+  const bool is_read = file != NULL && !ferror (file), is_text = strlen (text) == n;
+  if (!is_read)
     lns_error_set_errno (error, errno, _ ("--command-file: cannot read %s"), path);
-  else if (!is_text)
+  else if (n > FILE_MAX_BYTES || !is_text)
     lns_cli_usage (error, "--command-file: %s is not a text file of at most 1 MiB", path);
-  if (ferror (file) || !is_text)
-    {
-      free (item);
-      return NULL;
-    }
-  item->text[n] = '\0';
-  item->words = calloc (n / 2 + 2, sizeof *item->words); /* a word and a blank are two bytes */
-  item->next = kept;
-  kept = item;
-  return item;
+  if (file != NULL)
+    fclose (file);
+  *ret_size = n;
+  return is_read && is_text && n <= FILE_MAX_BYTES ? text : NULL;
 }
 
 char **
 lns_option_file_read (const char *path, LnsError *error)
 {
-  FILE *file = fopen (path, "re");
-  if (file == NULL)
-    {
-      lns_error_set_errno (error, errno, _ ("--command-file: cannot read %s"), path);
-      return NULL;
-    }
-  struct Kept *item = keep (file, path, error);
-  fclose (file);
-  if (item == NULL || item->words == NULL)
-    {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, _ ("not enough memory to read %s"), path);
-      return NULL;
-    }
-  char *at = item->text;
+  size_t size;
+  char *at = read_text (path, &size, error);
+  if (at == NULL)
+    return NULL;
+  char **words = *lns_array_add (&kept) =
+      lns_calloc (size / 2 + 2, sizeof *words); /* a word and a blank are two bytes */
   for (size_t n = 0;; n++)
     {
       skip_blank (&at);
       if (*at == '\0')
-        return item->words;
-      item->words[n] = at;
+        return words;
+      words[n] = at;
       if (!end_word (&at))
         {
           lns_cli_usage (error, "--command-file: %s has an opening quote without a closing one",

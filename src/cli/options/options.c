@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/array.h"
+#include "src/base/memory.h"
 #include "src/cli/terminal/say.h"
 
 /* --- Names ------------------------------------------------------------------------------------ */
@@ -107,10 +109,9 @@ typedef struct
   const LnsCommand *command;
   void *values;
   size_t n_options;
-  Given *given;       /* by the switch's number */
-  const char **files; /* of switches, to be read */
-  size_t n_files;
-  const char *origin; /* the file that is being read; NULL = the command line */
+  Given *given;                   /* by the switch's number */
+  LNS_ARRAY (const char *) files; /* of switches, to be read */
+  const char *origin;             /* the file that is being read; NULL = the command line */
 } Parser;
 
 static bool
@@ -163,9 +164,9 @@ find_refusal (const LnsCommand *command, const char *name)
 static const char *
 guess_switch (const Parser *parser, const char *name)
 {
-  const char **names = calloc (parser->n_options + 1, sizeof *names), *begun = NULL;
+  const char **names = lns_calloc (parser->n_options, sizeof *names), *begun = NULL;
   size_t n_begun = 0;
-  for (size_t i = 0; names != NULL && i < parser->n_options; i++)
+  for (size_t i = 0; i < parser->n_options; i++)
     {
       names[i] = lns_command_option (parser->command, i)->name;
       if (strncmp (names[i], name, strlen (name)) != 0)
@@ -174,7 +175,7 @@ guess_switch (const Parser *parser, const char *name)
       n_begun++;
     }
   if (n_begun != 1)
-    begun = names != NULL ? lns_nearest_name (name, names, parser->n_options) : NULL;
+    begun = lns_nearest_name (name, names, parser->n_options);
   free (names);
   return begun;
 }
@@ -185,9 +186,9 @@ unknown_switch (const Parser *parser, const char *word, LnsError *error)
   const char *command = parser->command->name, *nearest = NULL, *why = NULL;
   if (word[1] == '-')
     {
-      char *name = strndup (word + 2, strcspn (word + 2, "="));
-      why = name != NULL ? find_refusal (parser->command, name) : NULL;
-      nearest = name != NULL && *name != '\0' ? guess_switch (parser, name) : NULL;
+      char *name = lns_memdup (word + 2, strcspn (word + 2, "="));
+      why = find_refusal (parser->command, name);
+      nearest = *name != '\0' ? guess_switch (parser, name) : NULL;
       free (name);
     }
   if (why != NULL)
@@ -205,17 +206,6 @@ static bool
 asks_for_something (const LnsOption *option, const char *text)
 {
   return lns_option_choice (option->nothing != NULL ? option->nothing : "none,false", text) == NULL;
-}
-
-static bool
-add_file (Parser *parser, const char *path, LnsError *error)
-{
-  const char **files = realloc (parser->files, (parser->n_files + 1) * sizeof *files);
-  if (files == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, _ ("not enough memory to read %s"), path);
-  parser->files = files;
-  files[parser->n_files++] = path;
-  return true;
 }
 
 /* Gives the switch number I the value TEXT, NULL for a flag. */
@@ -236,8 +226,8 @@ take (Parser *parser, size_t i, char *text, LnsError *error)
       (option->kind == LNS_OPTION_BOOL ? strcasecmp : strcmp) (given->text, text) != 0)
     return lns_cli_usage (error, "--%s is given twice, as “%s” and as “%s”; give it once",
                           option->name, given->text, text);
-  if (option->kind == LNS_OPTION_FILE && !add_file (parser, text, error))
-    return false;
+  if (option->kind == LNS_OPTION_FILE)
+    *lns_array_add (&parser->files) = text;
   given->text = text != NULL ? text : "";
   given->is_fixed = parser->origin == NULL;
   given->asks |= option->instead != NULL && (text == NULL || asks_for_something (option, text));
@@ -273,9 +263,9 @@ take_switch (Parser *parser, char **words, int *at, LnsError *error)
 static bool
 take_files (Parser *parser, LnsError *error)
 {
-  for (size_t i = 0; i < parser->n_files; i++)
+  for (size_t i = 0; i < parser->files.n; i++)
     {
-      parser->origin = parser->files[i];
+      parser->origin = parser->files.items[i];
       char **words = lns_option_file_read (parser->origin, error);
       for (int at = 0; words != NULL && words[at] != NULL; at++)
         {
@@ -353,15 +343,12 @@ lns_options_parse (const LnsCommand *command,
                    LnsError *error)
 {
   Parser parser = { .command = command, .values = values, .n_options = count_options (command) };
-  parser.given = calloc (parser.n_options + 1, sizeof *parser.given);
+  parser.given = lns_calloc (parser.n_options, sizeof *parser.given);
   *ret_help = NULL;
-  bool good = parser.given != NULL ||
-              lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                             _ ("not enough memory; close other programs and try again"));
-  good = good && parse (&parser, argc, argv, ret_help, error);
+  const bool good = parse (&parser, argc, argv, ret_help, error);
   if (good && *ret_help == NULL)
     tell_what_does_not_happen (&parser);
-  free (parser.files);
+  lns_array_clear (&parser.files);
   free (parser.given);
   return good;
 }

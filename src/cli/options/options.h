@@ -152,8 +152,8 @@ bool lns_options_parse (const LnsCommand *command,
                         const char **ret_help,
                         LnsError *error);
 
-/* Splits TEXT into LIST, after what is there. False if memory is short. */
-bool lns_option_list_add (LnsOptionList *list, const char *text);
+/* Splits TEXT into LIST, after what is there. */
+void lns_option_list_add (LnsOptionList *list, const char *text);
 void lns_option_list_clear (LnsOptionList *list);
 bool lns_option_list_has (const LnsOptionList *list, const char *item);
 

@@ -12,12 +12,14 @@
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/memory.h"
 #include "src/cli/options/options.h"
 #include "src/cli/terminal/say.h"
 
 /* --- Lists ------------------------------------------------------------------------------------ */
 
-static bool
+/* Adds the N_BYTES of BYTES to LIST, without the blanks and quotes around them, unless nothing is left. */
+static void
 list_push (LnsOptionList *list, const char *bytes, size_t n_bytes)
 {
   while (n_bytes > 0 && isspace ((unsigned char)bytes[0]))
@@ -25,13 +27,8 @@ list_push (LnsOptionList *list, const char *bytes, size_t n_bytes)
   while (n_bytes > 0 && isspace ((unsigned char)bytes[n_bytes - 1]))
     n_bytes--;
   if (n_bytes == 0)
-    return true;
-  char **items = realloc (list->items, (list->n_items + 1) * sizeof *items);
-  char *item = items ? malloc (n_bytes + 1) : NULL;
-  if (items != NULL)
-    list->items = items;
-  if (item == NULL)
-    return false;
+    return;
+  char *item = lns_memdup (bytes, n_bytes);
   size_t n = 0;
   char quote = 0;
   for (size_t i = 0; i < n_bytes; i++)
@@ -42,11 +39,11 @@ list_push (LnsOptionList *list, const char *bytes, size_t n_bytes)
     else
       item[n++] = bytes[i];
   item[n] = '\0';
+  list->items = lns_realloc (list->items, list->n_items + 1, sizeof *list->items);
   list->items[list->n_items++] = item;
-  return true;
 }
 
-bool
+void
 lns_option_list_add (LnsOptionList *list, const char *text)
 {
   char quote = 0;
@@ -55,12 +52,11 @@ lns_option_list_add (LnsOptionList *list, const char *text)
     {
       if (*at == '\0' || (*at == ',' && quote == 0))
         {
-          if (!list_push (list, from, (size_t)(at - from)))
-            return false;
+          list_push (list, from, (size_t)(at - from));
           from = at + 1;
         }
       if (*at == '\0')
-        return true;
+        return;
       if (*at == quote)
         quote = 0;
       else if (quote == 0 && (*at == '"' || *at == '\''))
@@ -176,10 +172,7 @@ static bool
 parse_list (const LnsOption *option, const char *text, LnsOptionList *list, LnsError *error)
 {
   size_t before = list->n_items;
-  if (!lns_option_list_add (list, text))
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          _ ("--%s: not enough memory; close other programs and try again"),
-                          option->name);
+  lns_option_list_add (list, text);
   for (size_t i = before; i < list->n_items; i++)
     if (!make_choice (option, list->items[i], error))
       return false;

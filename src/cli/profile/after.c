@@ -48,10 +48,7 @@ lns_profile_check_exports (LnsProfile *profile, LnsError *error)
   LnsError unknown = { 0 };
   free (profile->exports);
   profile->n_exports = 0;
-  profile->exports = calloc (names->n_items + 1, sizeof *profile->exports);
-  if (profile->exports == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          _ ("--export: not enough memory; close other programs and try again"));
+  profile->exports = lns_calloc (names->n_items, sizeof *profile->exports);
   if (names->n_items > 1 && lns_option_list_has (names, "none"))
     return lns_cli_usage (error, "--export: “none” cannot be combined with other formats");
   for (size_t i = 0; i < names->n_items; i++)
@@ -161,9 +158,7 @@ lns_profile_finish_report (LnsProfile *profile, const char *path)
 {
   char *paths = NULL, *copy = lns_strdup (path);
   size_t n_paths, n_stats = 0;
-  FILE *stream = open_memstream (&paths, &n_paths);
-  if (stream == NULL)
-    lns_out_of_memory ();
+  FILE *stream = lns_memory_stream (&paths, &n_paths);
   while (profile->options.stats && default_report (n_stats) != NULL)
     n_stats++;
   LnsCliSteps steps = lns_cli_steps_of ((unsigned)(1 + profile->n_exports + n_stats));
@@ -186,7 +181,7 @@ lns_profile_finish_report (LnsProfile *profile, const char *path)
     print_statistics (profile, path, &steps);
   sigprocmask (SIG_SETMASK, &before, NULL);
   lns_signals_catch (&signals);
-  fclose (stream);
+  lns_memory_stream_end (stream);
   lns_profile_print (profile, "Generated:\n%s", paths);
   free (paths);
   free (copy);

@@ -378,12 +378,13 @@ lns_profile_record_environment (LnsProfile *profile, LnsWriter *report)
     return;
   for (size_t i = 0; i < profile->environment.n_items; i++)
     {
-      char *item = profile->environment.items[i], *equals = strchr (item, '='), *key;
+      char *item = profile->environment.items[i], *equals = strchr (item, '=');
       if (equals == NULL)
         continue;
       *equals = '\0';
-      if ((all || is_recorded (item)) && asprintf (&key, "env.%s", item) >= 0)
+      if (all || is_recorded (item))
         {
+          char *key = lns_asprintf ("env.%s", item);
           lns_writer_set_meta (report, key, equals + 1);
           free (key);
         }

@@ -11,25 +11,33 @@
 #include <unistd.h>
 
 #include "capture/session/system/process-info.h"
-#include "src/cli/terminal/language.h"
+#include "src/base/memory.h"
 
 /* The variable that tells commands, and what they start, for which switch they run. */
 #define CALLBACK "LANESCOPE_CALLBACK_NAME"
 
 /* Variables that scripts for Nsight Systems read, and the same under our own names. */
-static bool
+static void
 add_variables (LnsEnvironment *environment,
                const LnsProfile *profile,
                const char *when,
                const char *path)
 {
-  return lns_environment_add_all (environment, environ) &&
-         lns_environment_set (environment, "LANESCOPE_SESSION_NAME", profile->place.entry.name) &&
-         lns_environment_set (environment, "NSYS_SESSION_NAME", profile->place.entry.name) &&
-         lns_environment_set (environment, CALLBACK, when) &&
-         lns_environment_set (environment, "NSYS_CALLBACK_NAME", when) &&
-         (path == NULL || (lns_environment_set (environment, "LANESCOPE_REPORT_PATH", path) &&
-                           lns_environment_set (environment, "NSYS_REPORT_PATH", path)));
+  const struct
+  {
+    const char *name, *value;
+  } variables[] = { { "LANESCOPE_SESSION_NAME", profile->place.entry.name },
+                    { "NSYS_SESSION_NAME", profile->place.entry.name },
+                    { CALLBACK, when },
+                    { "NSYS_CALLBACK_NAME", when },
+                    { "LANESCOPE_REPORT_PATH", path },
+                    { "NSYS_REPORT_PATH", path } };
+  bool good = lns_environment_add_all (environment, environ);
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+    good = good && (variables[i].value == NULL ||
+                    lns_environment_set (environment, variables[i].name, variables[i].value));
+  if (!good)
+    lns_out_of_memory ();
 }
 
 void
@@ -42,18 +50,14 @@ lns_hooks_call (
   char *const argv[] = { shell, flag, (char *)command, NULL };
   LnsEnvironment environment = { 0 };
   LnsError error = { 0 };
-  pid_t *pids = realloc (hooks->pids, (hooks->n + 1) * sizeof *pids);
-  if (pids != NULL)
-    hooks->pids = pids;
-  if (pids == NULL || !add_variables (&environment, profile, when, path))
-    lns_error_set (&error, LNS_ERROR_NO_MEMORY, 0,
-                   _ ("not enough memory; close other programs and try again"));
-  else if ((pids[hooks->n] = lns_launch (argv, &environment, &profile->caller, NULL, &error)) > 0)
+  add_variables (&environment, profile, when, path);
+  const pid_t pid = lns_launch (argv, &environment, &profile->caller, NULL, &error);
+  if (pid > 0)
     {
-      hooks->n++;
+      *lns_array_add (&hooks->pids) = pid;
       hooks->has_called = true;
     }
-  if (error.domain != LNS_ERROR_NONE)
+  else
     lns_profile_tell (profile, "warning", "--%s: %s", when, error.message);
   lns_environment_clear (&environment);
 }
@@ -61,15 +65,16 @@ lns_hooks_call (
 void
 lns_hooks_reap (LnsHooks *hooks, LnsProfile *profile, bool wait)
 {
-  for (size_t i = hooks->n; i-- > 0;)
+  for (size_t i = hooks->pids.n; i-- > 0;)
     {
       int status;
       pid_t pid;
-      while ((pid = waitpid (hooks->pids[i], &status, wait ? 0 : WNOHANG)) < 0 && errno == EINTR)
+      while ((pid = waitpid (hooks->pids.items[i], &status, wait ? 0 : WNOHANG)) < 0 &&
+             errno == EINTR)
         ;
       if (pid == 0)
         continue;
-      hooks->pids[i] = hooks->pids[--hooks->n];
+      hooks->pids.items[i] = hooks->pids.items[--hooks->pids.n];
       if (pid > 0 && WIFEXITED (status) && WEXITSTATUS (status) != 0)
         lns_profile_tell (profile, "warning", "a command that the session ran exited with code %d",
                           WEXITSTATUS (status));
@@ -83,8 +88,8 @@ lns_hooks_reap (LnsHooks *hooks, LnsProfile *profile, bool wait)
 bool
 lns_hooks_has (const LnsHooks *hooks, pid_t pid)
 {
-  for (size_t i = 0; i < hooks->n; i++)
-    if (hooks->pids[i] == pid)
+  for (size_t i = 0; i < hooks->pids.n; i++)
+    if (hooks->pids.items[i] == pid)
       return true;
   return false;
 }
@@ -94,11 +99,4 @@ lns_hooks_began (const LnsHooks *hooks, pid_t pid)
 {
   return lns_hooks_has (hooks, pid) ||
          (hooks->has_called && lns_process_has_variable (pid, CALLBACK));
-}
-
-void
-lns_hooks_clear (LnsHooks *hooks)
-{
-  free (hooks->pids);
-  *hooks = (LnsHooks){ 0 };
 }

@@ -11,9 +11,8 @@
 
 typedef struct
 {
-  pid_t *pids; /* of those that run */
-  size_t n;
-  bool has_called; /* one was run */
+  LNS_ARRAY (pid_t) pids; /* of those that run */
+  bool has_called;        /* one was run */
 } LnsHooks;
 
 /* Runs COMMAND (NULL: nothing) with the shell, without waiting for it. WHEN is its switch; PATH is the finished report,
@@ -29,5 +28,3 @@ bool lns_hooks_has (const LnsHooks *hooks, pid_t pid);
 
 /* Whether PID is such a command, or was started by one. */
 bool lns_hooks_began (const LnsHooks *hooks, pid_t pid);
-
-void lns_hooks_clear (LnsHooks *hooks);

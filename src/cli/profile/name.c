@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/cli/terminal/language.h"
+#include "src/base/memory.h"
 
 static bool
 ends_with (const char *text, const char *end)
@@ -35,8 +35,8 @@ is_folder (const char *path)
 static void
 write_variable (FILE *file, const char *switch_name, const char *name, size_t n)
 {
-  char *key = strndup (name, n);
-  const char *value = key != NULL ? getenv (key) : NULL;
+  char *key = lns_memdup (name, n);
+  const char *value = getenv (key);
   if (value == NULL)
     lns_cli_say (
         "warning",
@@ -115,30 +115,6 @@ write_percent (LnsProfile *profile, FILE *file, const char *at, unsigned number,
   return 2;
 }
 
-char *
-lns_cli_session_name (const char *text, LnsError *error)
-{
-  char *name = NULL;
-  size_t n_name = 0, n = 1;
-  FILE *file = open_memstream (&name, &n_name);
-  for (const char *at = text; file != NULL && n > 0 && *at != '\0'; at += n)
-    if (*at == '%')
-      n = write_common (file, "session", at);
-    else
-      fputc (*at, file), n = 1;
-  if (file == NULL || fclose (file) != 0)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   _ ("not enough memory; close other programs and try again"));
-  else if (n == 0)
-    lns_cli_usage (error,
-                   "“%s” is not a session name; use %%h, %%q{VARIABLE}, or %%%% for a percent sign",
-                   text);
-  else
-    return name;
-  free (name);
-  return NULL;
-}
-
 /* The length of the macro {NAME} at AT, a {, as the Kubernetes injector has them. 0 if AT is not such a macro. */
 static size_t
 macro_bytes (const char *at)
@@ -177,27 +153,37 @@ write_brace (LnsProfile *profile, FILE *file, const char *at, LnsError *error)
   return strlen (is_time ? timestamp : uid);
 }
 
-/* TEXT with its macros replaced. Owned; NULL with ERROR. */
+/* TEXT with its macros replaced: the name of a report, or with PROFILE NULL that of a session. Owned; NULL with ERROR. */
 static char *
 expand (LnsProfile *profile, const char *text, unsigned number, LnsError *error)
 {
   char *name = NULL;
-  size_t n_name = 0, n = 1;
-  FILE *file = open_memstream (&name, &n_name);
-  for (const char *at = text; file != NULL && n > 0 && *at != '\0'; at += n)
+  size_t n_name, n = 1;
+  FILE *file = lns_memory_stream (&name, &n_name);
+  for (const char *at = text; n > 0 && *at != '\0'; at += n)
     if (*at == '%')
-      n = write_percent (profile, file, at, number, error);
-    else if (*at == '{')
+      n = profile != NULL ? write_percent (profile, file, at, number, error)
+                          : write_common (file, "session", at);
+    else if (*at == '{' && profile != NULL)
       n = write_brace (profile, file, at, error);
     else
       fputc (*at, file), n = 1;
-  if (file == NULL || fclose (file) != 0)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                   _ ("not enough memory to name the report; close other programs and try again"));
-  else if (n > 0)
+  lns_memory_stream_end (file);
+  if (n > 0)
     return name;
   free (name);
   return NULL;
+}
+
+char *
+lns_cli_session_name (const char *text, LnsError *error)
+{
+  char *name = expand (NULL, text, 0, error);
+  if (name == NULL)
+    lns_cli_usage (error,
+                   "“%s” is not a session name; use %%h, %%q{VARIABLE}, or %%%% for a percent sign",
+                   text);
+  return name;
 }
 
 /* PATH without "./" at its beginning; "" for ".". */
@@ -207,35 +193,32 @@ without_here (const char *path)
   return strncmp (path, "./", 2) == 0 ? path + 2 : strcmp (path, ".") == 0 ? "" : path;
 }
 
-/* The absolute path of PATH in OUTPUT_FOLDER. Frees PATH. NULL without memory. */
+/* The absolute path of PATH in OUTPUT_FOLDER. Frees PATH. */
 static char *
 absolute (const LnsProfile *profile, char *path, const char *output_folder)
 {
-  char *whole = NULL, *here;
   if (path[0] == '/')
     return path;
   output_folder = without_here (output_folder);
-  here = output_folder[0] == '/'   ? strdup ("")
-         : profile->folder != NULL ? strdup (profile->folder)
-                                   : getcwd (NULL, 0);
-  if (here == NULL ||
-      asprintf (&whole, "%s%s%s%s%s", strcmp (here, "/") == 0 ? "" : here,
-                here[0] != '\0' ? "/" : "", output_folder,
-                output_folder[0] != '\0' && !ends_with (output_folder, "/") ? "/" : "",
-                without_here (path)) < 0)
-    whole = NULL;
+  char *here = output_folder[0] == '/'   ? lns_strdup ("")
+               : profile->folder != NULL ? lns_strdup (profile->folder)
+                                         : getcwd (NULL, 0);
+  if (here == NULL)
+    here = lns_strdup ("."); /* it was deleted: creating the report fails, and says why */
+  char *whole = lns_asprintf (
+      "%s%s%s%s%s", strcmp (here, "/") == 0 ? "" : here, here[0] != '\0' ? "/" : "", output_folder,
+      output_folder[0] != '\0' && !ends_with (output_folder, "/") ? "/" : "", without_here (path));
   free (here);
   free (path);
   return whole;
 }
 
-/* NAME with the ending .rep instead of those of nsys. Frees NAME. NULL without memory. */
+/* NAME with the ending .rep instead of those of nsys. Frees NAME. */
 static char *
 with_ending (char *name)
 {
   static const char *const others[] = { ".nsys-rep", ".qdrep" };
   size_t n = strlen (name);
-  char *path;
   for (size_t i = 0; i < 2; i++)
     if (ends_with (name, others[i]))
       {
@@ -245,8 +228,7 @@ with_ending (char *name)
       }
   if (ends_with (name, ".rep"))
     n -= strlen (".rep");
-  if (asprintf (&path, "%.*s.rep", (int)n, name) < 0)
-    path = NULL;
+  char *path = lns_asprintf ("%.*s.rep", (int)n, name);
   free (name);
   return path;
 }
@@ -258,29 +240,22 @@ lns_profile_name_report (LnsProfile *profile, unsigned number, LnsError *error)
   profile->is_numbered = false;
   char *name = expand (profile, output != NULL ? output : "report%n", number, error);
   char *place = name != NULL ? expand (profile, folder != NULL ? folder : "", number, error) : NULL;
-  if (place != NULL && name[0] != '\0')
-    name = absolute (profile, name, place);
-  if (name != NULL && place != NULL && name[0] != '\0' && is_folder (name))
+  if (place == NULL || name[0] == '\0')
+    {
+      if (place != NULL)
+        lns_cli_usage (error, "--output: “%s” does not name a file", output);
+      free (place);
+      free (name);
+      return NULL;
+    }
+  name = absolute (profile, name, place);
+  free (place);
+  if (is_folder (name))
     {
       char *stem = name;
       profile->is_numbered = true;
-      if (asprintf (&name, "%s%sreport%u", stem, ends_with (stem, "/") ? "" : "/", number) < 0)
-        name = NULL;
+      name = lns_asprintf ("%s%sreport%u", stem, ends_with (stem, "/") ? "" : "/", number);
       free (stem);
     }
-  if (place != NULL && name != NULL && name[0] == '\0')
-    lns_cli_usage (error, "--output: “%s” does not name a file", output);
-  else if (place != NULL)
-    {
-      name = name != NULL ? with_ending (name) : NULL;
-      if (name == NULL)
-        lns_error_set (
-            error, LNS_ERROR_NO_MEMORY, 0,
-            _ ("not enough memory to name the report; close other programs and try again"));
-      free (place);
-      return name;
-    }
-  free (place);
-  free (name);
-  return NULL;
+  return with_ending (name);
 }

@@ -18,6 +18,7 @@
 
 #include "capture/session/system/process-info.h"
 #include "lns-config.h"
+#include "src/base/memory.h"
 #include "src/cli/terminal/language.h"
 
 /* Maximum number of names to try. */
@@ -51,10 +52,8 @@ repeats (const LnsProfile *profile)
 static bool
 exists_with (const char *path, const char *ending)
 {
-  char *other;
   struct stat status;
-  if (asprintf (&other, "%.*s%s", (int)(strlen (path) - strlen (".rep")), path, ending) < 0)
-    return false;
+  char *other = lns_asprintf ("%.*s%s", (int)(strlen (path) - strlen (".rep")), path, ending);
   const bool exists = lstat (other, &status) == 0;
   free (other);
   return exists;
@@ -163,16 +162,9 @@ create_for_range (void *data, unsigned number, char **ret_path, LnsError *error)
     {
       *error = (LnsError){ 0 };
       free (*ret_path);
-      *ret_path = NULL;
       const unsigned count = repeats (profile) ? number + profile->n_skipped : profile->n_skipped;
-      if ((count > 0 ? asprintf (ret_path, "%.*s.%u.rep", n_stem, profile->path, count)
-                     : asprintf (ret_path, "%s", profile->path)) < 0)
-        {
-          *ret_path = NULL;
-          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                         _ ("not enough memory to name a report; a capture range is not recorded"));
-          return NULL;
-        }
+      *ret_path = count > 0 ? lns_asprintf ("%.*s.%u.rep", n_stem, profile->path, count)
+                            : lns_strdup (profile->path);
       writer =
           lns_session_new_writer (profile->session, *ret_path,
                                   profile->options.force_overwrite && !profile->is_numbered, error);

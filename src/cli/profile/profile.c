@@ -54,9 +54,14 @@ open_place (LnsProfile *profile, LnsError *error)
   LnsSessionRequest start = { .fd = -1 };
   char *bytes;
   size_t n_bytes;
-  if (text != NULL && ((name = lns_cli_session_name (text, error)) == NULL ||
-                       !lns_profile_keep (profile, name) || !lns_session_check_name (name, error)))
-    return false;
+  if (text != NULL)
+    {
+      if ((name = lns_cli_session_name (text, error)) == NULL)
+        return false;
+      *lns_array_add (&profile->words) = name;
+      if (!lns_session_check_name (name, error))
+        return false;
+    }
   if (!lns_session_place_open (&profile->place, name, profile->command->name,
                                slash != NULL ? slash + 1 : profile->argv[0], profile->is_launch,
                                &bytes, &n_bytes, &failed))
@@ -232,9 +237,9 @@ run (const LnsCommand *command, int argc, char **argv)
   lns_program_output_close (&profile.output);
   lns_environment_clear (&profile.environment);
   lns_profile_options_clear (&profile.options);
-  for (size_t i = 0; i < profile.n_words; i++)
-    free (profile.words[i]);
-  free (profile.words);
+  for (size_t i = 0; i < profile.words.n; i++)
+    free (profile.words.items[i]);
+  lns_array_clear (&profile.words);
   free (profile.exports);
   free (profile.path);
   lns_cli_end_by (profile.end_signal);

@@ -12,6 +12,7 @@
 #include "capture/session/control/program-output.h"
 #include "capture/session/control/request.h"
 #include "capture/session/control/session.h"
+#include "src/base/array.h"
 #include "src/cli/profile/switches.h"
 #include "src/cli/terminal/say.h"
 #include "src/cli/options/command.h"
@@ -23,10 +24,9 @@ typedef struct
   bool is_launch;        /* of `launch`, which collects when and as often as it is told to */
   bool begins_by_itself; /* to collect, after its delay */
   LnsProfileOptions options;
-  LnsSessionPlace place; /* where other terminals find this */
-  char **words;          /* of requests: switches point to them */
-  size_t n_words;
-  const char *start; /* of them: the request that waited for `launch`; NULL: none did */
+  LnsSessionPlace place;    /* where other terminals find this */
+  LNS_ARRAY (char *) words; /* owned; switches point into them */
+  const char *start;        /* of them: the request that waited for `launch`; NULL: none did */
   size_t n_start_bytes;
   const char *folder;     /* where names of reports begin; NULL: this process's */
   LnsWireOptions target;  /* what is asked of each process */

@@ -16,24 +16,25 @@
 
 #include "lns-config.h"
 #include "src/base/json.h"
+#include "src/base/memory.h"
 
 /* A line in the making. */
 typedef struct
 {
-  FILE *stream; /* NULL: nobody wants it */
+  FILE *stream;
   char *text;
   size_t n_bytes;
 } Line;
 
+/* Begins a line. False if nobody wants it. */
 static bool
 begin (const LnsProfile *profile, Line *line, const char *type)
 {
-  *line = (Line){ 0 };
-  if (profile->progress_fd >= 0)
-    line->stream = open_memstream (&line->text, &line->n_bytes);
-  if (line->stream != NULL)
-    fprintf (line->stream, "{\"type\":\"%s\"", type);
-  return line->stream != NULL;
+  if (profile->progress_fd < 0)
+    return false;
+  line->stream = lns_memory_stream (&line->text, &line->n_bytes);
+  fprintf (line->stream, "{\"type\":\"%s\"", type);
+  return true;
 }
 
 static void
@@ -63,15 +64,15 @@ static void
 send (LnsProfile *profile, Line *line)
 {
   fputs ("}\n", line->stream);
-  if (fclose (line->stream) == 0)
-    for (size_t at = 0; at < line->n_bytes && profile->progress_fd >= 0;)
-      {
-        ssize_t n = write (profile->progress_fd, line->text + at, line->n_bytes - at);
-        if (n > 0)
-          at += (size_t)n;
-        else if (errno != EINTR)
-          profile->progress_fd = -1;
-      }
+  lns_memory_stream_end (line->stream);
+  for (size_t at = 0; at < line->n_bytes && profile->progress_fd >= 0;)
+    {
+      ssize_t n = write (profile->progress_fd, line->text + at, line->n_bytes - at);
+      if (n > 0)
+        at += (size_t)n;
+      else if (errno != EINTR)
+        profile->progress_fd = -1;
+    }
   free (line->text);
 }
 

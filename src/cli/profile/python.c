@@ -198,15 +198,12 @@ ignores_environment (char **argv)
     fclose (script);
   char *all = NULL;
   size_t n_bytes = 0;
-  FILE *words = open_memstream (&all, &n_bytes);
-  if (words == NULL)
-    lns_out_of_memory ();
+  FILE *words = lns_memory_stream (&all, &n_bytes);
   fprintf (words, "%s ", line[0] != '\0' ? line + 2 : "");
   for (char **word = argv; *word != NULL; word++)
     fprintf (words, "%s ", *word);
+  lns_memory_stream_end (words);
   bool ignores = false;
-  if (fclose (words) != 0)
-    lns_out_of_memory ();
   for (const char *word = all + strspn (all, BLANKS); !ignores && *word != '\0';)
     {
       const char *next = word + strcspn (word, BLANKS);
@@ -301,12 +298,9 @@ lns_profile_add_python (LnsProfile *profile, const char *injection, LnsError *er
     return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
                           _ ("--python-functions-trace: this Lanescope was built without Python's "
                              "headers; install python3-dev and build it again"));
-  FILE *list = open_memstream (&text, &n_bytes);
-  if (list == NULL)
-    lns_out_of_memory ();
+  FILE *list = lns_memory_stream (&text, &n_bytes);
   bool done = list_functions (profile, folder, list, error);
-  if (fclose (list) != 0)
-    lns_out_of_memory ();
+  lns_memory_stream_end (list);
   if (done && n_bytes > TEXT_MAX_BYTES)
     done = lns_cli_usage (error,
                           "--python-functions-trace: the list of functions takes %zu bytes, and a "

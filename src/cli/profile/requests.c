@@ -44,18 +44,6 @@ static const LnsCommand start = { LNS_START_SWITCHES };
 static const LnsCommand stop = { LNS_STOP_SWITCHES };
 static const LnsCommand shutdown = { LNS_SHUTDOWN_SWITCHES };
 
-/* Keeps BYTES, which it takes over, as long as PROFILE lives. */
-bool
-lns_profile_keep (LnsProfile *profile, char *bytes)
-{
-  char **words = realloc (profile->words, (profile->n_words + 1) * sizeof *words);
-  if (words == NULL)
-    return false;
-  profile->words = words;
-  words[profile->n_words++] = bytes;
-  return true;
-}
-
 /* --- The session ------------------------------------------------------------------------------ */
 
 bool
@@ -65,9 +53,7 @@ lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsErro
   LnsProfileOptions *values = &profile->options;
   const char *help;
   int argc = request->argc;
-  if (!lns_profile_keep (profile, request->bytes))
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          _ ("not enough memory; close other programs and try again"));
+  *lns_array_add (&profile->words) = request->bytes;
   request->bytes = NULL;
   if (profile->is_launch)
     {

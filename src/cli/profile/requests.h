@@ -45,9 +45,6 @@ extern const LnsOption lns_shutdown_options[LNS_SHUTDOWN_N_OPTIONS];
 #define LNS_SHUTDOWN_SWITCHES                                                                      \
  .name = "shutdown", .options = lns_shutdown_options, .n_options = LNS_SHUTDOWN_N_OPTIONS
 
-/* Keeps BYTES, which it takes over, as long as PROFILE lives. */
-bool lns_profile_keep (LnsProfile *profile, char *bytes);
-
 /* Applies the switches of REQUEST, a `start`, and takes over its words. For `launch`, the switches of an earlier `start`
  * are forgotten. */
 bool lns_profile_take_start (LnsProfile *profile, LnsSessionRequest *request, LnsError *error);

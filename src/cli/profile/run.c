@@ -19,6 +19,7 @@
 #include "capture/session/control/request.h"
 #include "src/base/array.h"
 #include "src/base/format.h"
+#include "src/base/memory.h"
 #include "src/cli/profile/children.h"
 #include "src/cli/profile/requests.h"
 #include "src/cli/terminal/signals.h"
@@ -604,25 +605,23 @@ take_requests (Run *run)
       LnsError error = { 0 };
       char *text = NULL;
       size_t n_bytes;
-      profile->answer = open_memstream (&text, &n_bytes);
+      profile->answer = lns_memory_stream (&text, &n_bytes);
       /* What fails now is the asker's; what failed before was another's. */
       const bool has_failed = profile->report_failed;
       profile->report_failed = false;
       const bool done = obey (run, &request, &error), is_whole = done && !profile->report_failed;
       profile->report_failed |= has_failed;
-      if (profile->answer != NULL && !done)
+      if (!done)
         {
           lns_cli_plain_text (error.message);
           fprintf (profile->answer, "lanescope: error: %s\n", error.message);
         }
-      if (profile->answer != NULL)
-        fclose (profile->answer);
+      lns_memory_stream_end (profile->answer);
       profile->answer = NULL;
       /* Whoever is told that the session has ended finds none. */
       if (run->state == STATE_OVER)
         lns_session_place_close (&profile->place, profile->is_launch);
-      lns_session_request_answer (&request, is_whole ? 0 : LNS_EXIT_FAILED,
-                                  text != NULL ? text : "");
+      lns_session_request_answer (&request, is_whole ? 0 : LNS_EXIT_FAILED, text);
       free (text);
     }
 }
@@ -820,6 +819,6 @@ lns_profile_run (LnsProfile *profile)
   lns_progress_finished (profile, &run.result, run.lag_ms);
   lns_report_result_clear (&run.result);
   forget_range (&run);
-  lns_hooks_clear (&run.hooks);
+  lns_array_clear (&run.hooks.pids);
   profile->end_signal = end_signal (&run);
 }

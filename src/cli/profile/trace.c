@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/memory.h"
 #include "src/cli/terminal/language.h"
 
 /* Names of --trace in Nsight Systems that are not recorded. They are accepted, so that existing command lines work; those
@@ -104,16 +105,13 @@ check_trace_names (LnsProfile *profile, LnsError *error)
   const bool is_given = trace->n_items > 0;
   if (!is_given)
     profile->target.traces = LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_CUDA;
-  if ((profile->options.nvtx && !lns_option_list_add (trace, "nvtx")) ||
-      (profile->options.mpi && !lns_option_list_add (trace, "mpi")))
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          _ ("--trace: not enough memory; close other programs and try again"));
+  if (profile->options.nvtx)
+    lns_option_list_add (trace, "nvtx");
+  if (profile->options.mpi)
+    lns_option_list_add (trace, "mpi");
   if (trace->n_items > 1 && lns_option_list_has (trace, "none"))
     return lns_cli_usage (error, "--trace: “none” cannot be combined with other names");
-  bool *known = calloc (trace->n_items + 1, sizeof *known);
-  if (known == NULL)
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          _ ("--trace: not enough memory; close other programs and try again"));
+  bool *known = lns_calloc (trace->n_items, sizeof *known);
   for (size_t i = 0; i < trace->n_items; i++)
     known[i] = add_trace (profile, trace->items[i]);
   const bool good = tell_not_recorded (profile, known, error);

@@ -11,48 +11,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/array.h"
+#include "src/base/memory.h"
 #include "src/base/visible.h"
 #include "src/cli/terminal/language.h"
 #include "src/cli/terminal/terminal.h"
 
 /* What was said; it stays for the process's life. */
-static char **lines;
-static size_t n_lines;
+static LNS_ARRAY (char *) lines;
 static unsigned n_warnings;
 
-/* Keeps LINE, which becomes ours. False where it is known already. */
-static bool
-keep (char *line)
+/* The text that the translation of FORMAT gives, in letters that the locale can show. Owned. */
+static char *__attribute__ ((format (printf, 1, 0)))
+make_text (const char *format, va_list arguments)
 {
-  for (size_t i = 0; i < n_lines; i++)
-    if (strcmp (lines[i], line) == 0)
-      return false;
-  char **more = realloc (lines, (n_lines + 1) * sizeof *lines);
-  if (more == NULL)
-    return true;
-  lines = more;
-  lines[n_lines++] = line;
-  return true;
+  char *text;
+  if (vasprintf (&text, _ (format), arguments) < 0)
+    lns_out_of_memory ();
+  lns_cli_plain_text (text);
+  return text;
 }
 
 void
 lns_cli_say (const char *word, const char *format, ...)
 {
-  char *said = NULL, *text = NULL;
   va_list arguments;
   va_start (arguments, format);
-  if (vasprintf (&said, _ (format), arguments) >= 0)
-    text = lns_visible_text (said, strlen (said));
+  char *said = make_text (format, arguments), *text = lns_visible_text (said, strlen (said));
   va_end (arguments);
   free (said);
-  if (text == NULL)
-    return;
-  lns_cli_plain_text (text);
-  if (!keep (text))
-    {
-      free (text);
-      return;
-    }
+  for (size_t i = 0; i < lines.n; i++)
+    if (strcmp (lines.items[i], text) == 0)
+      {
+        free (text);
+        return;
+      }
+  *lns_array_add (&lines) = text;
   n_warnings += strcmp (word, "note") != 0;
   fprintf (stderr, "lanescope: %s: %s\n", word, text);
 }
@@ -60,15 +54,10 @@ lns_cli_say (const char *word, const char *format, ...)
 void
 lns_cli_tell (const char *format, ...)
 {
-  char *text = NULL;
   va_list arguments;
   va_start (arguments, format);
-  if (vasprintf (&text, _ (format), arguments) < 0)
-    text = NULL;
+  char *text = make_text (format, arguments);
   va_end (arguments);
-  if (text == NULL)
-    return;
-  lns_cli_plain_text (text);
   fprintf (stderr, "%s\n", text);
   free (text);
 }
