@@ -75,9 +75,8 @@ lns_cli_print_help (const LnsCommand *command, const char *topic, LnsError *erro
   return good;
 }
 
-/* Frees what was parsed of a command that will not run. */
-static void
-clear_lists (const LnsCommand *command, void *values)
+void
+lns_cli_clear_lists (const LnsCommand *command, void *values)
 {
   const LnsOption *option;
   for (size_t i = 0; (option = lns_command_option (command, i)) != NULL; i++)
@@ -93,7 +92,7 @@ lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, 
   const bool good = lns_options_parse (command, argc, argv, values, &help, &error);
   if (good && help == NULL)
     return true;
-  clear_lists (command, values);
+  lns_cli_clear_lists (command, values);
   *ret_exit = good && lns_cli_print_help (command, help, &error) ? lns_cli_printed ()
                                                                  : lns_cli_fail (&error);
   return false;

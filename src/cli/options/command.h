@@ -56,3 +56,6 @@ bool lns_cli_print_help (const LnsCommand *command, const char *topic, LnsError 
 /* Parses ARGV as lns_options_parse () does. True: the command goes on. False: the help or the error has been printed,
  * and *RET_EXIT is the exit code. */
 bool lns_cli_parse (const LnsCommand *command, int *argc, char **argv, void *values, int *ret_exit);
+
+/* Frees the lists in VALUES, those of COMMAND's switches. */
+void lns_cli_clear_lists (const LnsCommand *command, void *values);

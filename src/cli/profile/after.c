@@ -3,13 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What follows a finished report: --export, --stats, and the list of generated files. */
+/* What follows a finished report: --export, --stats, the list of generated files, and the doctor. */
 
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "src/analysis/rules/doctor.h"
 #include "src/analysis/stats/report.h"
 #include "src/base/memory.h"
 #include "src/cli/profile/profile.h"
@@ -185,4 +186,23 @@ lns_profile_finish_report (LnsProfile *profile, const char *path)
   lns_profile_print (profile, "Generated:\n%s", paths);
   free (paths);
   free (copy);
+}
+
+void
+lns_profile_examine (LnsProfile *profile, const char *path)
+{
+  LnsError error = { 0 };
+  LnsFinding *findings = NULL;
+  size_t n;
+  LnsReport *report = lns_report_open (path, NULL, &error);
+  if (report != NULL && lns_doctor_examine (report, &findings, &n, &error))
+    {
+      for (size_t i = 0; i < n; i++)
+        lns_profile_say (profile, findings[i].severity, findings[i].code, findings[i].text);
+      profile->lacks_data |= lns_doctor_lacks_data (report, findings, n);
+    }
+  else
+    lns_profile_tell (profile, "warning", "cannot examine the report: %s", error.message);
+  free (findings);
+  lns_report_close (report);
 }

@@ -101,8 +101,6 @@ bool lns_profile_check_exports (LnsProfile *profile, LnsError *error);
 /* Writes the exports and prints the statistics of the report at PATH, and prints the paths of all files. */
 void lns_profile_finish_report (LnsProfile *profile, const char *path);
 
-/* --- doctor.c ----------------------------------------------------------------- */
-
 /* Prints what the doctor finds in the finished report at PATH. Sets profile->lacks_data if something that was asked for
  * is missing. */
 void lns_profile_examine (LnsProfile *profile, const char *path);

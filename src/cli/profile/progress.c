@@ -17,6 +17,7 @@
 #include "lns-config.h"
 #include "src/base/json.h"
 #include "src/base/memory.h"
+#include "src/cli/reports/report.h"
 
 /* A line in the making. */
 typedef struct
@@ -132,12 +133,11 @@ lns_progress_diagnostic (LnsProfile *profile,
                          LnsSeverity severity,
                          const char *text)
 {
-  static const char *const severities[] = { "info", "warning", "error" };
   Line line;
   if (!begin (profile, &line, "diagnostic"))
     return;
   add_text (&line, "code", code);
-  add_text (&line, "severity", severities[severity]);
+  add_text (&line, "severity", lns_cli_severity (severity));
   add_text (&line, "text", text);
   send (profile, &line);
 }

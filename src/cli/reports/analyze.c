@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/rules/doctor.h"
 #include "src/analysis/rules/rule.h"
+#include "src/base/array.h"
 #include "src/base/memory.h"
-#include "src/cli/reports/doctor.h"
 #include "src/cli/reports/filter.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/reports/tables.h"
@@ -55,14 +56,132 @@ static const LnsOption options[] = {
   LNS_CLI_NO_SQLITE_SWITCHES,
 };
 
-/* One rule to look by. */
+/* --- The doctor ------------------------------------------------------------------------------- */
+
+/* What is wrong with a report: its diagnostics and the findings of the doctor. */
 typedef struct
 {
-  const LnsRule *rule; /* NULL: the doctor                                                      */
-  const char *name;    /* with its arguments                                                    */
+  LnsReport *report; /* borrowed */
+  LnsFinding *findings;
+  size_t n;
+  uint32_t *counts; /* by string id: how many diagnostics have that text */
+  uint32_t *shown;  /* ids of the diagnostics that are rows */
+  size_t n_shown;
+} Doctor;
+
+/* Whether DIAGNOSTIC is a note that another tool has made. */
+static bool
+is_foreign_note (LnsReport *report, const LnsDiagnostic *diagnostic)
+{
+  return diagnostic->severity == LNS_SEVERITY_INFO &&
+         strncmp (lns_report_string (report, diagnostic->code, NULL), "LNS-", 4) != 0;
+}
+
+/* Lists the diagnostics that are rows: each text once, whatever number of processes it is about. */
+static void
+choose (Doctor *doctor)
+{
+  uint32_t n, n_strings = lns_report_n_strings (doctor->report);
+  const LnsDiagnostic *diagnostics = lns_report_diagnostics (doctor->report, &n);
+
+  doctor->counts = lns_calloc ((size_t)n_strings + 1, sizeof *doctor->counts);
+  doctor->shown = lns_calloc ((size_t)n + 1, sizeof *doctor->shown);
+  for (int severity = LNS_SEVERITY_ERROR; severity >= LNS_SEVERITY_INFO; severity--)
+    for (uint32_t i = 0; i < n; i++)
+      {
+        uint32_t text = diagnostics[i].text < n_strings ? diagnostics[i].text : n_strings;
+        if ((int)diagnostics[i].severity == severity &&
+            !is_foreign_note (doctor->report, &diagnostics[i]) && doctor->counts[text]++ == 0)
+          doctor->shown[doctor->n_shown++] = i;
+      }
+}
+
+static bool
+examine (Doctor *doctor, LnsReport *report, LnsError *error)
+{
+  doctor->report = report;
+  choose (doctor);
+  return lns_doctor_examine (report, &doctor->findings, &doctor->n, error);
+}
+
+static void
+clear_doctor (Doctor *doctor)
+{
+  free (doctor->findings);
+  free (doctor->counts);
+  free (doctor->shown);
+}
+
+static LnsStatsCell
+text (const char *bytes)
+{
+  return (LnsStatsCell){ .bytes = bytes, .size_bytes = strlen (bytes) };
+}
+
+static void
+add_row (LnsReport *report,
+         LnsStatsTable *table,
+         const char *code,
+         LnsSeverity severity,
+         uint32_t process,
+         const char *message)
+{
+  uint32_t n;
+  const LnsProcess *processes = lns_report_processes (report, &n);
+  LnsStatsCell cells[] = {
+    text (lns_cli_severity (severity)), text (code), { .is_empty = process >= n }, text (message)
+  };
+
+  if (process < n)
+    cells[2].number = processes[process].pid;
+  lns_stats_table_add (table, cells);
+}
+
+/* Writes the rows, the gravest first: LnsCliTableFunc. */
+static bool
+write_doctor (void *data, FILE *stream, const LnsStatsStyle *style, LnsError *error)
+{
+  static const LnsStatsColumn columns[] = {
+    { "Severity", .is_text = true },
+    { "Code", .is_text = true },
+    { "PID" },
+    { "Finding", .is_text = true },
+  };
+  const Doctor *doctor = data;
+  /* Sentences are cut nowhere. */
+  LnsStatsStyle whole = *style;
+  const LnsDiagnostic *diagnostics = lns_report_diagnostics (doctor->report, NULL);
+  whole.no_limit = true;
+  LnsStatsTable *table = lns_stats_table_new (stream, &whole, columns, 4);
+
+  for (size_t i = 0; i < doctor->n_shown; i++)
+    {
+      const LnsDiagnostic *diagnostic = &diagnostics[doctor->shown[i]];
+      bool is_only = diagnostic->text >= lns_report_n_strings (doctor->report) ||
+                     doctor->counts[diagnostic->text] == 1;
+      add_row (doctor->report, table, lns_report_string (doctor->report, diagnostic->code, NULL),
+               diagnostic->severity, is_only ? diagnostic->process : LNS_ID_NONE,
+               lns_report_string (doctor->report, diagnostic->text, NULL));
+    }
+  for (size_t i = 0; i < doctor->n; i++)
+    add_row (doctor->report, table, doctor->findings[i].code, doctor->findings[i].severity,
+             doctor->findings[i].process, doctor->findings[i].text);
+  lns_stats_table_finish (table);
+  return true;
+}
+
+/* --- Rules ------------------------------------------------------------------------------------ */
+
+/* One rule to apply. */
+typedef struct
+{
+  const LnsRule *rule; /* NULL: the doctor */
+  const char *name;    /* with its arguments */
   LnsRuleOptions options;
   LnsCliTableOutput output;
 } Job;
+
+typedef LNS_ARRAY (Job) Jobs;
 
 static void
 print_advice (const char *text)
@@ -101,131 +220,97 @@ write_result (void *data, FILE *stream, const LnsStatsStyle *style, LnsError *er
 static bool
 run_job (Job *job,
          bool quiet,
-         LnsTables *tables,
+         const LnsCliFilter *filter,
          const char *input,
          const atomic_bool *cancel,
          LnsError *error)
 {
   bool for_people = lns_cli_table_output_is_for_people (&job->output), says = for_people && !quiet;
+  const LnsRule *rule = job->rule;
+  Doctor doctor = { 0 };
+  LnsRuleResult *result = NULL;
 
   if (says)
     lns_cli_tell_processing (input, job->name);
-  LnsRuleResult *result = lns_rule_run (job->rule, &job->options, tables, cancel, error);
-  if (result == NULL)
-    return false;
-  bool good = true;
-  if (!lns_rule_result_has_data (result))
+  if (rule != NULL)
+    result = lns_rule_run (rule, &job->options, filter->tables, cancel, error);
+  bool good = rule != NULL ? result != NULL : examine (&doctor, filter->whole, error);
+  if (good && rule != NULL && !lns_rule_result_has_data (result))
     fprintf (for_people ? stdout : stderr,
              "SKIPPED: %s could not be analyzed because it does not contain the required CUDA "
              "data. Does the program %s?\n",
-             input, job->rule->needs);
-  else
+             input, rule->needs);
+  else if (good)
     {
-      bool any = lns_rule_result_n_rows (result) > 0;
+      const char *title = rule != NULL ? rule->title : DOCTOR;
+      size_t n = rule != NULL ? lns_rule_result_n_rows (result) : doctor.n_shown + doctor.n;
       if (for_people)
+        printf ("%s ** %s (%s):\n\n", says ? "\n" : "", title, job->name);
+      if (for_people && n == 0)
+        print_advice (rule != NULL ? rule->none : "Nothing is wrong with this report.");
+      else if (for_people && rule != NULL)
         {
-          printf ("%s ** %s (%s):\n\n", says ? "\n" : "", job->rule->title, job->name);
-          print_advice (any ? job->rule->advice : job->rule->none);
+          print_advice (rule->advice);
+          putchar ('\n');
         }
-      if (for_people && any)
-        putchar ('\n');
-      if (!for_people || any)
-        good = lns_cli_table_output_write (&job->output, job->rule->title, write_result, result,
-                                           error);
+      if (!for_people || n > 0)
+        good = lns_cli_table_output_write (&job->output, title,
+                                           rule != NULL ? write_result : write_doctor,
+                                           rule != NULL ? (void *)result : &doctor, error);
     }
-  if (for_people)
+  if (good && for_people)
     putchar ('\n');
   lns_rule_result_free (result);
-  return good && lns_cli_flush (error);
-}
-
-/* What is wrong with the report itself. */
-static bool
-run_doctor (Job *job, bool quiet, LnsReport *report, const char *input, LnsError *error)
-{
-  bool for_people = lns_cli_table_output_is_for_people (&job->output);
-  LnsCliDoctor doctor;
-
-  if (for_people && !quiet)
-    lns_cli_tell_processing (input, "doctor");
-  if (!lns_cli_doctor_init (&doctor, report, error))
-    {
-      lns_cli_doctor_clear (&doctor);
-      return false;
-    }
-  bool any = lns_cli_doctor_n_rows (&doctor) > 0, good = true;
-  if (for_people)
-    printf ("%s ** " DOCTOR " (doctor):\n\n%s", quiet ? "" : "\n",
-            any ? "" : "Nothing is wrong with this report.\n");
-  if (!for_people || any)
-    good = lns_cli_table_output_write (&job->output, DOCTOR, lns_cli_doctor_write, &doctor, error);
-  if (for_people)
-    putchar ('\n');
-  lns_cli_doctor_clear (&doctor);
+  clear_doctor (&doctor);
   return good && lns_cli_flush (error);
 }
 
 static bool
-make_job (
-    const Values *values, size_t i, const char *name, const char *input, Job *job, LnsError *error)
+add_job (Jobs *jobs, const Values *values, const char *name, const char *input, LnsError *error)
 {
+  const bool is_doctor = strcmp (name, "doctor") == 0;
+  Job *job = lns_array_add (jobs);
   *job = (Job){ .name = name,
                 .options = { .gap_ns = values->gap_ms * 1000000,
                              .busy_percent = (double)values->busy_percent,
                              .n_chunks = values->n_chunks,
                              .n_rows = values->n_rows == 0 ? -1 : values->n_rows } };
-  bool is_doctor = strcmp (name, "doctor") == 0;
   job->rule = is_doctor ? NULL : lns_rule_find (name, &job->options, error);
   return (is_doctor || job->rule != NULL) &&
-         lns_cli_table_output_init (&job->output, &values->tables, i, input, name,
+         lns_cli_table_output_init (&job->output, &values->tables, jobs->n - 1, input, name,
                                     values->filter.range, error);
 }
 
-/* Fills JOBS, of which there is room for all: RET_N of them. "all" is each rule once. */
+/* Adds the jobs of ITEM of --rule. "all" is each rule once. */
 static bool
-make_jobs (const Values *values, const char *input, Job *jobs, size_t *ret_n, LnsError *error)
+add_jobs (Jobs *jobs, const Values *values, const char *item, const char *input, LnsError *error)
 {
-  size_t n_items = values->rules.n_items, n = 0;
+  if (strcmp (item, "all") != 0)
+    return add_job (jobs, values, item, input, error);
   const LnsRule *rule;
-  bool good = true;
-
-  for (size_t i = 0; good && i < (n_items > 0 ? n_items : 1); i++)
-    if (n_items > 0 && strcmp (values->rules.items[i], "all") != 0)
-      {
-        good = make_job (values, n, values->rules.items[i], input, &jobs[n], error);
-        n++;
-      }
-    else
-      {
-        good = make_job (values, n, "doctor", input, &jobs[n], error);
-        n++;
-        for (size_t k = 0; good && (rule = lns_rule_at (k)) != NULL; k++, n++)
-          good = make_job (values, n, rule->name, input, &jobs[n], error);
-      }
-  *ret_n = n;
+  bool good = add_job (jobs, values, "doctor", input, error);
+  for (size_t i = 0; good && (rule = lns_rule_at (i)) != NULL; i++)
+    good = add_job (jobs, values, rule->name, input, error);
   return good;
 }
 
 static bool
 run_jobs (const Values *values, const char *input, LnsError *error)
 {
-  size_t n_rules = 0, n_jobs = 0;
+  Jobs jobs = { 0 };
   LnsCliFilter filter = { 0 };
+  bool good = values->rules.n_items > 0 || add_jobs (&jobs, values, "all", input, error);
 
-  while (lns_rule_at (n_rules) != NULL)
-    n_rules++;
-  Job *jobs = lns_calloc ((n_rules + 1) * (values->rules.n_items + 1), sizeof *jobs);
-  bool good = make_jobs (values, input, jobs, &n_jobs, error) &&
-              lns_cli_filter_open (&filter, &values->filter, input, error);
+  for (size_t i = 0; good && i < values->rules.n_items; i++)
+    good = add_jobs (&jobs, values, values->rules.items[i], input, error);
+  good = good && lns_cli_filter_open (&filter, &values->filter, input, error);
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
-  for (size_t i = 0; good && i < n_jobs; i++)
-    good = jobs[i].rule == NULL
-               ? run_doctor (&jobs[i], values->tables.quiet, filter.whole, input, error)
-               : run_job (&jobs[i], values->tables.quiet, filter.tables, input, cancel, error);
+  for (size_t i = 0; good && i < jobs.n; i++)
+    good = run_job (&jobs.items[i], values->tables.quiet, &filter, input, cancel, error);
   lns_cli_filter_clear (&filter);
-  for (size_t i = 0; i < n_jobs; i++)
-    lns_cli_table_output_clear (&jobs[i].output);
-  free (jobs);
+  for (size_t i = 0; i < jobs.n; i++)
+    lns_cli_table_output_clear (&jobs.items[i].output);
+  lns_array_clear (&jobs);
   return good;
 }
 
@@ -248,8 +333,7 @@ run (const LnsCommand *command, int argc, char **argv)
       const char *input = lns_cli_only_word (command, argc, argv, N_ ("one report"), &error);
       good = input != NULL && run_jobs (&values, input, &error);
     }
-  lns_option_list_clear (&values.rules);
-  lns_cli_table_values_clear (&values.tables);
+  lns_cli_clear_lists (command, &values);
   return good ? 0 : lns_cli_fail (&error);
 }
 

@@ -324,7 +324,7 @@ run (const LnsCommand *command, int argc, char **argv)
       good = is_info ? export_info (&values, input, &exit_code, &error)
                      : export_report (&values, type, input, &error);
     }
-  lns_option_list_clear (&values.tables);
+  lns_cli_clear_lists (command, &values);
   return good ? exit_code : lns_cli_fail (&error);
 }
 

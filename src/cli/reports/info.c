@@ -10,10 +10,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "src/analysis/rules/doctor.h"
 #include "src/base/format.h"
 #include "src/base/memory.h"
 #include "src/base/visible.h"
-#include "src/cli/reports/doctor.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/store/read/pixels.h"
@@ -248,21 +248,19 @@ print_losses (LnsReport *report)
 static bool
 print_findings (LnsReport *report, LnsError *error)
 {
-  LnsCliDoctor doctor;
+  LnsFinding *findings;
+  size_t n;
 
-  if (!lns_cli_doctor_init (&doctor, report, error))
+  if (!lns_doctor_examine (report, &findings, &n, error))
+    return false;
+  printf ("findings: %zu\n", n);
+  for (size_t i = 0; i < n; i++)
     {
-      lns_cli_doctor_clear (&doctor);
-      return false;
-    }
-  printf ("findings: %zu\n", doctor.n);
-  for (size_t i = 0; i < doctor.n; i++)
-    {
-      printf ("  %s %s: ", doctor.findings[i].code, lns_cli_severity (doctor.findings[i].severity));
-      print_escaped (doctor.findings[i].text);
+      printf ("  %s %s: ", findings[i].code, lns_cli_severity (findings[i].severity));
+      print_escaped (findings[i].text);
       putchar ('\n');
     }
-  lns_cli_doctor_clear (&doctor);
+  free (findings);
   return true;
 }
 

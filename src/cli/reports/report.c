@@ -166,6 +166,17 @@ lns_cli_tell_processing (const char *path, const char *name)
 }
 
 const char *
+lns_cli_severity (LnsSeverity severity)
+{
+  static const char *const names[] = {
+    [LNS_SEVERITY_INFO] = "info",
+    [LNS_SEVERITY_WARNING] = "warning",
+    [LNS_SEVERITY_ERROR] = "error",
+  };
+  return names[severity];
+}
+
+const char *
 lns_cli_state_name (LnsState state)
 {
   static const char *const names[] = {

@@ -42,5 +42,8 @@ void lns_cli_tell_generated (FILE *stream, const char *path);
 /* Prints which table or rule, NAME, is made of the report at PATH. */
 void lns_cli_tell_processing (const char *path, const char *name);
 
+/* "info", "warning" or "error". Static. */
+const char *lns_cli_severity (LnsSeverity severity);
+
 /* "complete", "recording", "cut off" or "recovered". Static. */
 const char *lns_cli_state_name (LnsState state);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/analysis/stats/report.h"
+#include "src/base/array.h"
 #include "src/base/format.h"
 #include "src/base/memory.h"
 #include "src/cli/reports/filter.h"
@@ -91,16 +92,18 @@ print_reports (const char *name, LnsError *error)
                    name);
 }
 
+typedef LNS_ARRAY (Job) Jobs;
+
 static bool
-make_job (
-    const Values *values, size_t i, const char *name, const char *input, Job *job, LnsError *error)
+add_job (Jobs *jobs, const Values *values, const char *name, const char *input, LnsError *error)
 {
+  Job *job = lns_array_add (jobs);
   job->name = name;
   job->sql = lns_stats_sql_find (name, &values->folders);
   if (job->sql == NULL)
     job->stats = lns_stats_report_find (name, error);
   return (job->sql != NULL || job->stats != NULL) &&
-         lns_cli_table_output_init (&job->output, &values->tables, i, input, name,
+         lns_cli_table_output_init (&job->output, &values->tables, jobs->n - 1, input, name,
                                     values->filter.range, error);
 }
 
@@ -120,8 +123,7 @@ write_table (void *data, FILE *stream, const LnsStatsStyle *style, LnsError *err
                             : lns_stats_result_write (table->result, stream, style, error);
 }
 
-/* Makes the table of JOB. NULL text: it has rows; else why not, after the report's name. False and ERROR
- * where it cannot be made. */
+/* Makes the table of JOB. False and ERROR where it cannot be made. */
 static bool
 make_table (const Job *job,
             const Values *values,
@@ -227,45 +229,39 @@ run_job (Job *job,
   return good && lns_cli_flush (error);
 }
 
-/* Fills JOBS with what was asked for, or else with the default reports. Returns how many there are. */
-static size_t
-make_jobs (const Values *values, const char *input, Job *jobs, bool *ret_good, LnsError *error)
+/* Adds what was asked for, or else the default reports. */
+static bool
+add_jobs (Jobs *jobs, const Values *values, const char *input, LnsError *error)
 {
+  const LnsOptionList *names = &values->reports;
   const LnsStatsReport *report;
-  size_t n = 0;
+  bool good = true;
 
-  *ret_good = true;
-  for (size_t i = 0; i < values->reports.n_items && *ret_good; i++, n++)
-    *ret_good = make_job (values, n, values->reports.items[i], input, &jobs[n], error);
-  for (size_t i = 0; values->reports.n_items == 0 && (report = lns_stats_report_at (i)) != NULL &&
-                     report->is_default && *ret_good;
-       i++, n++)
-    *ret_good = make_job (values, n, report->name, input, &jobs[n], error);
-  return n;
+  for (size_t i = 0; good && i < names->n_items; i++)
+    good = add_job (jobs, values, names->items[i], input, error);
+  for (size_t i = 0; good && names->n_items == 0 && (report = lns_stats_report_at (i)) != NULL; i++)
+    good = !report->is_default || add_job (jobs, values, report->name, input, error);
+  return good;
 }
 
 static bool
 run_jobs (const Values *values, bool is_one_of_several, const char *input, LnsError *error)
 {
-  size_t n_reports = 0;
+  Jobs jobs = { 0 };
   LnsCliFilter filter = { 0 };
-  bool good;
+  bool good = add_jobs (&jobs, values, input, error) &&
+              lns_cli_filter_open (&filter, &values->filter, input, error);
 
-  while (lns_stats_report_at (n_reports) != NULL)
-    n_reports++;
-  Job *jobs = lns_calloc (n_reports + values->reports.n_items, sizeof *jobs);
-  size_t n_jobs = make_jobs (values, input, jobs, &good, error);
-  good = good && lns_cli_filter_open (&filter, &values->filter, input, error);
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
-  for (size_t i = 0; good && i < n_jobs; i++)
-    good = run_job (&jobs[i], values, is_one_of_several, filter.tables, input, cancel, error);
+  for (size_t i = 0; good && i < jobs.n; i++)
+    good = run_job (&jobs.items[i], values, is_one_of_several, filter.tables, input, cancel, error);
   lns_cli_filter_clear (&filter);
-  for (size_t i = 0; i < n_jobs; i++)
+  for (size_t i = 0; i < jobs.n; i++)
     {
-      lns_cli_table_output_clear (&jobs[i].output);
-      free (jobs[i].sql);
+      lns_cli_table_output_clear (&jobs.items[i].output);
+      free (jobs.items[i].sql);
     }
-  free (jobs);
+  lns_array_clear (&jobs);
   return good;
 }
 
@@ -328,9 +324,7 @@ run (const LnsCommand *command, int argc, char **argv)
         lns_cli_print_formats (values.tables.help_formats, &error) ? 0 : lns_cli_fail (&error);
   else
     exit_code = run_reports (command, &values, argc, argv);
-  lns_option_list_clear (&values.reports);
-  lns_option_list_clear (&values.folders);
-  lns_cli_table_values_clear (&values.tables);
+  lns_cli_clear_lists (command, &values);
   return exit_code;
 }
 

@@ -25,13 +25,6 @@
 
 extern char **environ;
 
-void
-lns_cli_table_values_clear (LnsCliTableValues *values)
-{
-  lns_option_list_clear (&values->formats);
-  lns_option_list_clear (&values->outputs);
-}
-
 bool
 lns_cli_print_formats (const char *name, LnsError *error)
 {

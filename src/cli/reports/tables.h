@@ -11,7 +11,7 @@
 #include "src/analysis/stats/style.h"
 #include "src/cli/options/shared.h"
 
-/* The values of the switches LNS_CLI_TABLE_SWITCHES; its lists are to be cleared. */
+/* The values of the switches LNS_CLI_TABLE_SWITCHES. */
 typedef struct
 {
   LnsOptionList formats;
@@ -51,8 +51,6 @@ typedef struct
   { LNS_IGNORED_SWITCH ("force-export", BOOL, LNS_CLI_NO_SQLITE), .default_text = "false",         \
     .help = N_ ("Export to SQLite again.") }
 /* clang-format on */
-
-void lns_cli_table_values_clear (LnsCliTableValues *values);
 
 /* Prints the formats and their arguments, or that called NAME alone. False and ERROR where there is
  * none of that name. */
