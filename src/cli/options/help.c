@@ -94,40 +94,32 @@ is_chosen (const LnsOption *option, const Choice *choice)
   return strstr (option->name, choice->part) != NULL && (choice->is_all || option->instead == NULL);
 }
 
-/* Prints those of the N OPTIONS that CHOICE selects, under TITLE. */
-static void
-print_options (
-    const Page *page, const LnsOption *options, size_t n, const char *title, const Choice *choice)
-{
-  bool any = false;
-  for (size_t i = 0; i < n; i++)
-    {
-      if (!is_chosen (&options[i], choice))
-        continue;
-      if (!any)
-        fprintf (page->file, "\n%s:\n", title);
-      any = true;
-      print_option (page, &options[i]);
-    }
-}
-
-/* The group that TAG names, or NULL. */
-static const LnsOptionGroup *
-find_group (const LnsCommand *command, const char *tag)
-{
-  for (const LnsOptionGroup *const *group = command->groups; group != NULL && *group != NULL;
-       group++)
-    if (strcmp ((*group)->tag, tag) == 0)
-      return *group;
-  return NULL;
-}
-
+/* Prints those switches of GROUP that CHOICE selects, under its title. */
 static void
 print_group (const Page *page, const LnsOptionGroup *group, const Choice *choice)
 {
-  char title[128];
-  snprintf (title, sizeof title, "%s (--help=%s)", _ (group->title), group->tag);
-  print_options (page, group->options, group->n_options, title, choice);
+  bool any = false;
+  for (size_t i = 0; i < group->n_options; i++)
+    {
+      if (!is_chosen (&group->options[i], choice))
+        continue;
+      if (!any && group->tag != NULL)
+        fprintf (page->file, "\n%s (--help=%s):\n", _ (group->title), group->tag);
+      else if (!any)
+        fprintf (page->file, "\n%s:\n", _ (group->title));
+      any = true;
+      print_option (page, &group->options[i]);
+    }
+}
+
+static bool
+has_group (const LnsCommand *command, const char *tag)
+{
+  LnsOptionGroup group;
+  for (size_t i = 1; lns_command_group (command, i, &group); i++)
+    if (strcmp (group.tag, tag) == 0)
+      return true;
+  return false;
 }
 
 static unsigned
@@ -178,7 +170,7 @@ lns_command_has_topic (const LnsCommand *command, const char *topic)
   for (size_t i = 0; (option = lns_command_option (command, i)) != NULL; i++)
     if (strstr (option->name, topic) != NULL)
       return true;
-  return find_group (command, topic) != NULL;
+  return has_group (command, topic);
 }
 
 bool
@@ -187,22 +179,18 @@ lns_command_print_help (
 {
   const Page page = { file, columns };
   const bool is_all = strcmp (topic, "all") == 0, is_whole = is_all || topic[0] == '\0';
-  const LnsOptionGroup *only = find_group (command, topic);
-  const Choice choice = { .part = is_whole || only != NULL ? "" : topic,
-                          .is_all = topic[0] != '\0' };
+  const bool is_group = has_group (command, topic);
+  const Choice choice = { .part = is_whole || is_group ? "" : topic, .is_all = topic[0] != '\0' };
+  LnsOptionGroup group;
   if (!is_whole && !lns_command_has_topic (command, topic))
     return lns_cli_usage (
         error, "--help: %s has no switches about “%s”; `lanescope %s --help` lists all switches",
         command->name, topic, command->name);
   fprintf (file, _ ("Usage: lanescope %s %s\n\n%s\n"), command->name, _ (command->usage),
            _ (command->summary));
-  if (only != NULL)
-    print_group (&page, only, &choice);
-  else
-    print_options (&page, command->options, command->n_options, _ ("Switches"), &choice);
-  for (const LnsOptionGroup *const *group = command->groups;
-       only == NULL && group != NULL && *group != NULL; group++)
-    print_group (&page, *group, &choice);
+  for (size_t i = 0; lns_command_group (command, i, &group); i++)
+    if (!is_group || (i > 0 && strcmp (group.tag, topic) == 0))
+      print_group (&page, &group, &choice);
   if (is_whole)
     print_end (&page, command, is_all);
   return true;
@@ -265,27 +253,20 @@ lns_command_print_json (const LnsCommand *command, FILE *file)
   print_text (file, "summary", command->summary);
   print_text (file, "details", command->details);
   fprintf (file, ",\"program\":%s", command->words_end_it ? "true" : "false");
+  LnsOptionGroup group;
   fputs (",\"groups\":[", file);
-  for (const LnsOptionGroup *const *group = command->groups; group != NULL && *group != NULL;
-       group++, comma = ",")
+  for (size_t i = 1; lns_command_group (command, i, &group); i++)
     {
-      fprintf (file, "%s{\"tag\":\"%s\"", comma, (*group)->tag);
-      print_text (file, "title", (*group)->title);
+      fprintf (file, "%s{\"tag\":\"%s\"", i > 1 ? "," : "", group.tag);
+      print_text (file, "title", group.title);
       fputc ('}', file);
     }
   fputs ("],\"switches\":[", file);
-  comma = "";
-  for (size_t i = 0; i < command->n_options; i++, comma = ",")
-    {
-      fputs (comma, file);
-      print_json_option (&command->options[i], NULL, file);
-    }
-  for (const LnsOptionGroup *const *group = command->groups; group != NULL && *group != NULL;
-       group++)
-    for (size_t i = 0; i < (*group)->n_options; i++, comma = ",")
+  for (size_t i = 0; lns_command_group (command, i, &group); i++)
+    for (size_t k = 0; k < group.n_options; k++, comma = ",")
       {
         fputs (comma, file);
-        print_json_option (&(*group)->options[i], (*group)->tag, file);
+        print_json_option (&group.options[k], group.tag, file);
       }
   fputs ("],\"refused\":[", file);
   for (size_t i = 0; i < command->n_refusals; i++)

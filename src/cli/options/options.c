@@ -71,19 +71,27 @@ lns_nearest_name (const char *text, const char *const *names, size_t n)
 
 /* --- Switches --------------------------------------------------------------------------------- */
 
+bool
+lns_command_group (const LnsCommand *command, size_t i, LnsOptionGroup *ret_group)
+{
+  if (i == 0)
+    *ret_group = (LnsOptionGroup){ .title = N_ ("Switches"),
+                                   .options = command->options,
+                                   .n_options = command->n_options };
+  else if (command->groups == NULL || command->groups[i - 1] == NULL)
+    return false;
+  else
+    *ret_group = *command->groups[i - 1];
+  return true;
+}
+
 const LnsOption *
 lns_command_option (const LnsCommand *command, size_t i)
 {
-  if (i < command->n_options)
-    return &command->options[i];
-  i -= command->n_options;
-  for (const LnsOptionGroup *const *group = command->groups; group != NULL && *group != NULL;
-       group++)
-    {
-      if (i < (*group)->n_options)
-        return &(*group)->options[i];
-      i -= (*group)->n_options;
-    }
+  LnsOptionGroup group;
+  for (size_t k = 0; lns_command_group (command, k, &group); i -= group.n_options, k++)
+    if (i < group.n_options)
+      return &group.options[i];
   return NULL;
 }
 

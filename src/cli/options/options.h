@@ -136,6 +136,9 @@ struct LnsCommand
   int (*run) (const LnsCommand *command, int argc, char **argv);
 };
 
+/* Group I of COMMAND into *RET_GROUP: its own switches, which have no tag, are group 0. False behind the last. */
+bool lns_command_group (const LnsCommand *command, size_t i, LnsOptionGroup *ret_group);
+
 /* Switch I of COMMAND, those of its groups after its own; NULL behind the last. O(groups). */
 const LnsOption *lns_command_option (const LnsCommand *command, size_t i);
 
