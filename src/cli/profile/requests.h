@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The requests of `start`, `stop` and `shutdown`. Their switches are parsed twice: in the terminal where they are given,
- * and by the session. */
+/* The requests by which other terminals have a session begin and end reports: the commands `start`, `stop`, `cancel` and
+ * `shutdown`, and how the session reads them. Their switches are parsed twice: in the terminal where they are given, and
+ * by the session. */
 
 #pragma once
 
@@ -18,32 +19,8 @@
       .help = N_ ("Name or id of the session, as `lanescope sessions list` shows them.")           \
  }
 
-/* The values of `stop`, `cancel` and `shutdown`. */
-typedef struct
-{
-  const char *session, *kill;
-  int64_t keep_ns;
-  bool defer_report;
-} LnsEndOptions;
-
-#define LNS_START_N_OPTIONS    2
-#define LNS_STOP_N_OPTIONS     3
-#define LNS_SHUTDOWN_N_OPTIONS 2
-
-extern const LnsOption lns_start_options[LNS_START_N_OPTIONS]; /* of LnsProfileOptions */
-extern const LnsOptionGroup *const lns_start_groups[];
-extern const LnsOption lns_stop_options[LNS_STOP_N_OPTIONS];
-extern const LnsOption lns_shutdown_options[LNS_SHUTDOWN_N_OPTIONS];
-
-/* The part of an LnsCommand that parsing needs. */
-#define LNS_START_SWITCHES                                                                         \
- .name = "start", .options = lns_start_options, .n_options = LNS_START_N_OPTIONS,                  \
- .groups = lns_start_groups, .refusals = lns_profile_refusals,                                     \
- .n_refusals = LNS_PROFILE_N_REFUSALS
-#define LNS_STOP_SWITCHES                                                                          \
- .name = "stop", .options = lns_stop_options, .n_options = LNS_STOP_N_OPTIONS
-#define LNS_SHUTDOWN_SWITCHES                                                                      \
- .name = "shutdown", .options = lns_shutdown_options, .n_options = LNS_SHUTDOWN_N_OPTIONS
+/* lns_session_find () for the value of --session, whose macros are replaced. NULL: the switch was not given. */
+bool lns_cli_find_session (const char *text, LnsSessionEntry *ret_entry, LnsError *error);
 
 /* Applies the switches of REQUEST, a `start`, and takes over its words. For `launch`, the switches of an earlier `start`
  * are forgotten. */

@@ -18,7 +18,6 @@
 #include "capture/session/control/place.h"
 #include "capture/session/control/session.h"
 #include "src/cli/profile/requests.h"
-#include "src/cli/sessions/sessions.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/cli/terminal/language.h"
 
