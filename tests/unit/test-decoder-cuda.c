@@ -209,13 +209,32 @@ is_of (const void *data, const LnsWireHead *head, uint32_t correlation)
   return (*(const uint64_t *)data >> correlation % 64 & 1) != 0;
 }
 
-/* What is played out of its turn, and what stays, each has the launch that was told before it. */
+/* Looks through all that was added for the events that WANTED has a bit for, first through the records up to N_FIRST
+ * bytes, and then plays the rest. */
+static void
+take_and_play (uint64_t wanted, size_t n_first)
+{
+  const LnsDecoderSource source = { .process = 0, .stream = 1, .tid = 10 };
+  LnsTaking taking = { 0 };
+  uint8_t *second = text.bytes + n_first;
+  size_t n_second = text.n_bytes - n_first;
+  lns_decoder_define (decoder, &source, text.bytes, text.n_bytes);
+  n_first = lns_decoder_take_cuda (decoder, &taking, &source, text.bytes, n_first, is_of, &wanted);
+  n_second = lns_decoder_take_cuda (decoder, &taking, &source, second, n_second, is_of, &wanted);
+  lns_decoder_end_taking (&taking);
+  lns_decoder_play (decoder, &source, text.bytes, n_first);
+  lns_decoder_play (decoder, &source, second, n_second);
+}
+
+/* What is played out of its turn, and what stays, each has the launch that was told before it, in an earlier batch or in
+ * the same. */
 static void
 events_are_taken_out_of_their_turn (void)
 {
-  const LnsDecoderSource source = { .process = 0, .stream = 1, .tid = 10 };
-  for (uint64_t wanted = 0; wanted < 16; wanted++)
+  for (unsigned i_case = 0; i_case < 16 * 5; i_case++)
     {
+      const uint64_t wanted = i_case % 16;
+      size_t n_first = 0;
       begin ();
       record_named (&text, LNS_WIRE_REGISTERED, 0, REGISTERED | 1, "_Z3addi");
       record_named (&text, LNS_WIRE_REGISTERED, 0, REGISTERED | 2, "_Z3subi");
@@ -228,18 +247,18 @@ events_are_taken_out_of_their_turn (void)
           LnsWireCudaKernelBytes kernel = kernel_at (100 + i * 100, 150 + i * 100, 3, i);
           if (i == 2)
             ADD (second);
+          if (i == i_case / 16)
+            n_first = text.n_bytes;
           ADD (kernel);
         }
-      lns_decoder_define (decoder, &source, text.bytes, text.n_bytes);
-      text.n_bytes =
-          lns_decoder_take_cuda (decoder, &source, text.bytes, text.n_bytes, is_of, &wanted);
-      lns_decoder_play (decoder, &source, text.bytes, text.n_bytes);
+      take_and_play (wanted, n_first);
       finish ();
       LnsEvent events[4];
       LNS_CHECK_INT (events_of (LNS_LANE_CUDA_KERNEL, events, 4), 4);
       for (int i = 0; i < 4; i++)
         LNS_CHECK_STR (name_of (&events[i]), i < 2 ? "add(int)" : "sub(int)");
       LNS_CHECK_INT (lns_decoder_counters (decoder).n_bad_chunks, 0);
+      LNS_CHECK_INT (lns_decoder_counters (decoder).n_refused, 0);
       end ();
     }
 }
@@ -265,8 +284,10 @@ hostile_bytes_do_no_harm (void)
           if (text.n_bytes <= sizeof text.bytes - 1024)
             continue;
           const LnsDecoderSource source = { .process = 0, .stream = 1, .tid = 10 };
-          text.n_bytes =
-              lns_decoder_take_cuda (decoder, &source, text.bytes, text.n_bytes, is_of, words);
+          LnsTaking taking = { 0 };
+          text.n_bytes = lns_decoder_take_cuda (decoder, &taking, &source, text.bytes, text.n_bytes,
+                                                is_of, words);
+          lns_decoder_end_taking (&taking);
           play ();
         }
     }

@@ -520,8 +520,33 @@ has_correlation (const LnsWireRecord *record)
   return record->type >= LNS_WIRE_CUDA_FIRST && record->type < (LnsWireType)LNS_WIRE_LIBRARY_CALL;
 }
 
+/* The launches of STREAM, the one of SOURCE, where TAKING has come to; NULL if memory is short. */
+static LnsDecodedLaunch **
+taking_slots (LnsTaking *taking, const LnsDecoderSource *source, const LnsStream *stream)
+{
+  const uint64_t key = (uint64_t)source->process << 32 | source->stream;
+  LnsDecodedLaunch **slots = lns_id_map_get (&taking->slots, key);
+  if (slots != NULL || (slots = calloc (1, LNS_CUDA_SLOTS_BYTES)) == NULL)
+    return slots;
+  if (stream->state[LNS_SOURCE_CUDA] != NULL)
+    memcpy (slots, stream->state[LNS_SOURCE_CUDA], LNS_CUDA_SLOTS_BYTES);
+  if (lns_id_map_set (&taking->slots, key, slots))
+    return slots;
+  free (slots);
+  return NULL;
+}
+
+void
+lns_decoder_end_taking (LnsTaking *taking)
+{
+  for (size_t i = 0; i < taking->slots.n_places; i++)
+    free (taking->slots.entries[i].value);
+  lns_id_map_clear (&taking->slots);
+}
+
 size_t
 lns_decoder_take_cuda (LnsDecoder *decoder,
+                       LnsTaking *taking,
                        const LnsDecoderSource *source,
                        uint8_t *bytes,
                        size_t n_bytes,
@@ -531,18 +556,11 @@ lns_decoder_take_cuda (LnsDecoder *decoder,
                        const void *data)
 {
   LnsStream *stream = stream_of (decoder, source);
-  LnsDecodedLaunch **slots = malloc (LNS_CUDA_SLOTS_BYTES), **before;
-  if (stream == NULL || slots == NULL)
-    {
-      free (slots);
-      return n_bytes;
-    }
-  /* What stays is played later: its launches stay with it, and the slots are then as they are now. */
-  before = stream->state[LNS_SOURCE_CUDA];
-  if (before != NULL)
-    memcpy (slots, before, LNS_CUDA_SLOTS_BYTES);
-  else
-    memset (slots, 0, LNS_CUDA_SLOTS_BYTES);
+  LnsDecodedLaunch **slots = stream != NULL ? taking_slots (taking, source, stream) : NULL;
+  if (slots == NULL)
+    return n_bytes;
+  /* What stays is played later: its launches stay with it, and the stream's slots are then as they are now. */
+  LnsDecodedLaunch **before = stream->state[LNS_SOURCE_CUDA];
   stream->state[LNS_SOURCE_CUDA] = slots;
   size_t n_kept = 0, next = 0;
   LnsWireRecord record;
@@ -568,7 +586,6 @@ lns_decoder_take_cuda (LnsDecoder *decoder,
       n_kept += next - at;
     }
   stream->state[LNS_SOURCE_CUDA] = before;
-  free (slots);
   return n_kept;
 }
 

@@ -27,6 +27,7 @@
 #include "capture/wire/clock.h"
 #include "capture/wire/cupti-clock.h"
 #include "src/store/write/writer.h"
+#include "src/base/id-map.h"
 
 /* Makes a decoder whose report time 0 is FIRST. Returns NULL if memory is short. */
 LnsDecoder *lns_decoder_new (const LnsWireClockPair *first);
@@ -76,9 +77,18 @@ void lns_decoder_play (LnsDecoder *decoder,
                        const uint8_t *bytes,
                        size_t n_bytes);
 
+/* A look through waiting records for events that are played out of their turn. Zeroed at first; what it points to is
+ * freed by lns_decoder_end_taking (). */
+typedef struct
+{
+  LnsIdMap slots; /* by stream: its launches where its look has come to */
+} LnsTaking;
+
 /* Plays only those CUDA events of the N_BYTES of records that IS_WANTED accepts, by their HEAD and the correlation id
- * of their call, and moves the others together. Returns how many bytes are left. */
+ * of their call, and moves the others together. The bytes of a stream must come in order, from the first that waits
+ * on. Returns how many bytes are left. */
 size_t lns_decoder_take_cuda (LnsDecoder *decoder,
+                              LnsTaking *taking,
                               const LnsDecoderSource *source,
                               uint8_t *bytes,
                               size_t n_bytes,
@@ -86,6 +96,7 @@ size_t lns_decoder_take_cuda (LnsDecoder *decoder,
                                                  const LnsWireHead *head,
                                                  uint32_t correlation),
                               const void *data);
+void lns_decoder_end_taking (LnsTaking *taking);
 
 /* Plays what CUPTI left in a buffer of PROCESS, which was killed: N_BYTES at BYTES, up to a kind of 0, with records as
  * long as SIZES says and times of CLOCK. All of the process's own records must have been played. */
