@@ -786,8 +786,9 @@ lns_row_cursor_length (const LnsRowCursor *cursor, int64_t *ret_duration_ns)
   return lns_event_has_length (lane->chunk->flags[i]) && *ret_duration_ns >= 0;
 }
 
-/* A typed payload as text or bytes; what is returned lives until the next call for its column. */
-static LnsValue
+/* Returns a typed payload as text or bytes, which live until the next call for its column. Kept apart from
+ * lns_row_cursor_value (), which is called for each value of a report and needs no stack frame for the others. */
+static __attribute__ ((noinline)) LnsValue
 payload_value (LnsRowCursor *cursor, bool json)
 {
   const LnsRowLane *lane = lane_of (cursor);
@@ -815,8 +816,9 @@ payload_value (LnsRowCursor *cursor, bool json)
   return value;
 }
 
-/* Reads the remainder called REMAINDER; one of another table, or a damaged one, says nothing. */
-static void
+/* Reads the remainder called REMAINDER; one of another table, or a damaged one, says nothing. Kept apart for the same
+ * reason. */
+static __attribute__ ((noinline)) void
 read_remainder (LnsRowCursor *cursor, uint64_t remainder)
 {
   const LnsTables *tables = cursor->tables;

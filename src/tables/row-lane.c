@@ -213,7 +213,8 @@ text_or_null (const LnsTables *tables, uint32_t id)
   return id != 0 ? _lns_string_value (tables->report, id) : (LnsValue){ 0 };
 }
 
-static LnsValue
+/* Kept apart from _lns_row_lane_cell (), which needs no stack frame for most cells. */
+static __attribute__ ((noinline)) LnsValue
 thread_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCell *cell)
 {
   uint64_t thread;
