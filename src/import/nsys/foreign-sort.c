@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
-#include "src/base/buffer.h"
 #include "src/base/memory.h"
+#include "src/base/terminal.h"
 
 #define RUN_BYTES  ((size_t)16 << 20) /* of rows, in each of two memories                         */
 #define READ_BYTES ((size_t)128 << 10) /* of each run, when they are merged                       */
@@ -29,21 +29,22 @@ typedef struct
   uint64_t at;
 } Place;
 
+typedef LNS_ARRAY (Place) Places;
+
 /* Rows in memory, as they came. */
 typedef struct
 {
   LnsBuffer rows; /* head, record, head, record, …                                               */
-  LNS_ARRAY (Place) places;
+  Places places;
 } Memory;
 
 /* Rows in order, in the file. */
 typedef struct
 {
-  int file;
-  uint64_t next, end; /* bytes that `rows` has not read yet                                      */
-  size_t n_rows;      /* that were not given yet                                                 */
-  FILE *rows;
-  LnsForeignHead head; /* of the first row that was not given yet                                */
+  uint64_t next, end; /* the bytes of the file that `rows` does not have yet                     */
+  LnsBuffer rows;     /* given up to `at`                                                        */
+  size_t at;
+  LnsForeignKey key; /* of the row at `at`                                                       */
 } Run;
 
 struct LnsForeignSort
@@ -54,16 +55,16 @@ struct LnsForeignSort
   uint32_t window; /* 0: rows are written                                                        */
   Memory memories[2]; /* the one that is filled, and the one that is written or comes next       */
   Memory *filling;
-  FILE *file; /* NULL: none yet                                                                  */
+  Places others; /* of the memory that is being sorted: room for its places in another order     */
+  int file;      /* -1: none yet                                                                 */
   uint64_t file_bytes;
+  LnsBuffer out; /* rows that are written next                                                   */
   pthread_t writer; /* of the last run                                                           */
   bool is_writing;
   LnsError error; /* of the writer                                                               */
   LNS_ARRAY (Run) runs;
   unsigned *heap;  /* owned; of runs, the one with the first row on top                           */
   unsigned n_left; /* in it                                                                      */
-  LnsBuffer record;
-  char *in, *out; /* owned: buffers of the runs, and of the file                                 */
 };
 
 /* --- How much order there is ------------------------------------------------------------------ */
@@ -121,29 +122,29 @@ merge_two (Place *to, const Place *a, const Place *a_end, const Place *b, const 
 
 /* A merge sort that begins with the runs that are in order already: a few misplaced rows cost little. */
 static void
-sort_places (Memory *memory)
+sort_places (LnsForeignSort *sort, Memory *memory)
 {
   const size_t n = memory->places.n;
-  Place *from = memory->places.items, *others = NULL, *to = NULL;
 
-  while (n > 0 && end_of_ordered (from, 0, n) < n)
+  while (n > 0 && end_of_ordered (memory->places.items, 0, n) < n)
     {
-      if (others == NULL)
-        others = to = lns_realloc (NULL, n, sizeof *others);
+      const Place *from = memory->places.items;
+      if (sort->others.n_allocated < n)
+        sort->others.items =
+            lns_realloc (sort->others.items, sort->others.n_allocated = n, sizeof (Place));
       for (size_t first = 0; first < n;)
         {
           const size_t middle = end_of_ordered (from, first, n),
                        end = middle < n ? end_of_ordered (from, middle, n) : n;
-          merge_two (to + first, from + first, from + middle, from + middle, from + end);
+          merge_two (sort->others.items + first, from + first, from + middle, from + middle,
+                     from + end);
           first = end;
         }
-      Place *sorted = to;
-      to = from;
-      from = sorted;
+      const Places sorted = sort->others;
+      sort->others = memory->places;
+      memory->places = sorted;
+      memory->places.n = n;
     }
-  if (from != memory->places.items)
-    memcpy (memory->places.items, from, n * sizeof *from);
-  free (others);
 }
 
 void
@@ -189,7 +190,7 @@ give_first (LnsForeignSort *sort, size_t n)
 {
   Memory *memory = sort->filling;
 
-  sort_places (memory);
+  sort_places (sort, memory);
   for (size_t i = 0; i < n; i++)
     {
       const LnsForeignHead *head = head_at (memory, i);
@@ -224,17 +225,21 @@ open_file (LnsForeignSort *sort, LnsError *error)
 
   snprintf (name, sizeof name, "%.400s/lanescope-sort-XXXXXX",
             folder != NULL && folder[0] == '/' ? folder : "/var/tmp");
-  const int file = mkostemp (name, O_CLOEXEC);
-  if (file < 0)
+  sort->file = mkostemp (name, O_CLOEXEC);
+  if (sort->file < 0)
     return fail_file (sort, error, errno, "write to");
   unlink (name); /* the file goes when the process does                                           */
-  sort->file = fdopen (file, "w");
-  if (sort->file == NULL)
-    lns_out_of_memory ();
-  /* glibc takes no size without a buffer.                                                         */
-  sort->out = lns_calloc (1, OUT_BYTES);
-  setvbuf (sort->file, sort->out, _IOFBF, OUT_BYTES);
   return true;
+}
+
+static bool
+write_out (LnsForeignSort *sort, LnsError *error)
+{
+  const int code = lns_write_all (sort->file, sort->out.bytes, sort->out.size_bytes);
+
+  sort->file_bytes += sort->out.size_bytes;
+  lns_buffer_reset (&sort->out);
+  return code == 0 || fail_file (sort, error, code, "write to");
 }
 
 /* Writes the rows of MEMORY as the last run. */
@@ -243,20 +248,17 @@ write_memory (LnsForeignSort *sort, Memory *memory, LnsError *error)
 {
   Run *run = &sort->runs.items[sort->runs.n - 1];
 
-  sort_places (memory);
-  run->file = fileno (sort->file);
-  run->n_rows = memory->places.n;
+  sort_places (sort, memory);
   run->next = sort->file_bytes;
-  sort->file_bytes += memory->rows.size_bytes;
-  run->end = sort->file_bytes;
+  run->end = run->next + memory->rows.size_bytes;
   for (size_t i = 0; i < memory->places.n; i++)
     {
       const LnsForeignHead *head = head_at (memory, i);
-      if (fwrite_unlocked (head, sizeof *head + _lns_foreign_padded (head->size_bytes), 1,
-                           sort->file) != 1)
-        return fail_file (sort, error, errno, "write to");
+      _lns_foreign_put_row (&sort->out, head, (const uint8_t *)(head + 1));
+      if (sort->out.size_bytes >= OUT_BYTES && !write_out (sort, error))
+        return false;
     }
-  return fflush (sort->file) == 0 || fail_file (sort, error, errno, "write to");
+  return write_out (sort, error);
 }
 
 static void *
@@ -283,9 +285,9 @@ end_writing (LnsForeignSort *sort, LnsError *error)
 static bool
 begin_run (LnsForeignSort *sort, LnsError *error)
 {
-  if (!end_writing (sort, error) || (sort->file == NULL && !open_file (sort, error)))
+  if (!end_writing (sort, error) || (sort->file < 0 && !open_file (sort, error)))
     return false;
-  (void)lns_array_add (&sort->runs);
+  *lns_array_add (&sort->runs) = (Run){ 0 };
   Memory *full = sort->filling;
   change_memory (sort);
   sort->is_writing = pthread_create (&sort->writer, NULL, write_thread, sort) == 0;
@@ -294,45 +296,72 @@ begin_run (LnsForeignSort *sort, LnsError *error)
 
 /* --- Merging ---------------------------------------------------------------------------------- */
 
-static ssize_t
-read_cb (void *data, char *bytes, size_t size_bytes)
-{
-  Run *run = data;
-  const uint64_t left = run->end - run->next;
-  const ssize_t n =
-      pread (run->file, bytes, left < size_bytes ? (size_t)left : size_bytes, (off_t)run->next);
-
-  run->next += n > 0 ? (uint64_t)n : 0;
-  return n;
-}
-
-/* Reads the next SIZE_BYTES of RUN. */
+/* Has SIZE_BYTES of RUN in memory from `at` on. */
 static bool
-read_run (LnsForeignSort *sort, Run *run, void *bytes, size_t size_bytes, LnsError *error)
+load (LnsForeignSort *sort, Run *run, size_t size_bytes, LnsError *error)
 {
-  return size_bytes == 0 || fread_unlocked (bytes, size_bytes, 1, run->rows) == 1 ||
-         fail_file (sort, error, ferror (run->rows) ? errno : EIO, "read from");
+  const size_t n_here = run->rows.size_bytes - run->at;
+
+  if (n_here >= size_bytes)
+    return true;
+  if (n_here > 0)
+    memmove (run->rows.bytes, run->rows.bytes + run->at, n_here);
+  run->rows.size_bytes = n_here;
+  run->at = 0;
+  while (run->rows.size_bytes < size_bytes)
+    {
+      const uint64_t left = run->end - run->next;
+      const size_t wanted =
+          size_bytes > READ_BYTES ? size_bytes - run->rows.size_bytes : READ_BYTES;
+      uint8_t *to = lns_buffer_reserve (&run->rows, wanted);
+      if (to == NULL)
+        lns_out_of_memory ();
+      const ssize_t n =
+          pread (sort->file, to, left < wanted ? (size_t)left : wanted, (off_t)run->next);
+      if (n <= 0)
+        return fail_file (sort, error, n < 0 ? errno : EIO, "read from");
+      run->rows.size_bytes += (size_t)n;
+      run->next += (uint64_t)n;
+    }
+  return true;
 }
 
-/* Gives the row of RUN whose head was read last. */
+/* Looks at the key of the next row of RUN. The row itself, which may be long, is read when it is its turn. */
+static bool
+enter_row (LnsForeignSort *sort, Run *run, LnsError *error)
+{
+  if (!load (sort, run, sizeof (LnsForeignHead), error))
+    return false;
+  run->key = ((const LnsForeignHead *)(run->rows.bytes + run->at))->key;
+  return true;
+}
+
+/* Gives the row of RUN that was entered last, and goes behind it. */
 static bool
 give_row (LnsForeignSort *sort, Run *run, LnsError *error)
 {
-  const size_t size_bytes = _lns_foreign_padded (run->head.size_bytes);
-  uint8_t *record;
+  const LnsForeignHead *head = (const LnsForeignHead *)(run->rows.bytes + run->at);
+  const size_t size_bytes = sizeof *head + _lns_foreign_padded (head->size_bytes);
 
-  lns_buffer_reset (&sort->record);
-  record = lns_buffer_reserve (&sort->record, size_bytes);
-  if (record == NULL)
-    lns_out_of_memory ();
-  return read_run (sort, run, record, size_bytes, error) &&
-         sort->give (sort->data, &run->head, record);
+  if (!load (sort, run, size_bytes, error))
+    return false;
+  head = (const LnsForeignHead *)(run->rows.bytes + run->at);
+  if (!sort->give (sort->data, head, (const uint8_t *)(head + 1)))
+    return false;
+  run->at += size_bytes;
+  /* A long row's room is not kept.                                                                */
+  if (run->at == run->rows.size_bytes && size_bytes > READ_BYTES)
+    {
+      lns_buffer_clear (&run->rows);
+      run->at = 0;
+    }
+  return true;
 }
 
 static bool
 is_before (const LnsForeignSort *sort, unsigned a, unsigned b)
 {
-  const LnsForeignKey key_a = sort->runs.items[a].head.key, key_b = sort->runs.items[b].head.key;
+  const LnsForeignKey key_a = sort->runs.items[a].key, key_b = sort->runs.items[b].key;
 
   return _lns_foreign_key_precedes (key_a, key_b) ||
          (!_lns_foreign_key_precedes (key_b, key_a) && a < b);
@@ -365,6 +394,8 @@ clear_memory (LnsForeignSort *sort)
       lns_array_clear (&sort->memories[i].places);
       lns_buffer_clear (&sort->memories[i].rows);
     }
+  lns_array_clear (&sort->others);
+  lns_buffer_clear (&sort->out);
 }
 
 static bool
@@ -374,15 +405,9 @@ merge_runs (LnsForeignSort *sort, LnsError *error)
     return false;
   clear_memory (sort);
   sort->heap = lns_calloc (sort->runs.n, sizeof *sort->heap);
-  sort->in = lns_calloc (sort->runs.n, READ_BYTES);
   for (unsigned i = 0; i < sort->runs.n; i++)
     {
-      Run *run = &sort->runs.items[i];
-      run->rows = fopencookie (run, "r", (cookie_io_functions_t){ .read = read_cb });
-      if (run->rows == NULL)
-        lns_out_of_memory ();
-      setvbuf (run->rows, sort->in + i * READ_BYTES, _IOFBF, READ_BYTES);
-      if (!read_run (sort, run, &run->head, sizeof run->head, error))
+      if (!enter_row (sort, &sort->runs.items[i], error))
         return false;
       sort->heap[sort->n_left++] = i;
     }
@@ -393,9 +418,9 @@ merge_runs (LnsForeignSort *sort, LnsError *error)
       Run *run = &sort->runs.items[sort->heap[0]];
       if (!give_row (sort, run, error))
         return false;
-      if (--run->n_rows == 0)
+      if (run->next == run->end && run->at == run->rows.size_bytes)
         sort->heap[0] = sort->heap[--sort->n_left];
-      else if (!read_run (sort, run, &run->head, sizeof run->head, error))
+      else if (!enter_row (sort, run, error))
         return false;
       sink (sort, 0);
     }
@@ -414,6 +439,7 @@ _lns_foreign_sort_new (uint32_t window, const char *path, LnsForeignGiveFunc giv
   sort->data = data;
   sort->window = window <= LNS_SORT_WINDOW ? window : 0;
   sort->filling = sort->memories;
+  sort->file = -1;
   return sort;
 }
 
@@ -424,16 +450,12 @@ _lns_foreign_sort_free (LnsForeignSort *sort)
     return;
   end_writing (sort, NULL);
   for (size_t i = 0; i < sort->runs.n; i++)
-    if (sort->runs.items[i].rows != NULL)
-      fclose (sort->runs.items[i].rows);
+    lns_buffer_clear (&sort->runs.items[i].rows);
   lns_array_clear (&sort->runs);
   free (sort->heap);
   clear_memory (sort);
-  lns_buffer_clear (&sort->record);
-  if (sort->file != NULL)
-    fclose (sort->file);
-  free (sort->in);
-  free (sort->out);
+  if (sort->file >= 0)
+    close (sort->file);
   free (sort);
 }
 
