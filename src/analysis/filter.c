@@ -266,7 +266,7 @@ copy_events (LnsReport *report,
     return false;
   if (first == n_events)
     return true;
-  LnsChunkWalker *walker = lns_walk_lane (report, lane, 0);
+  LnsChunkWalker *walker = lns_chunk_walker_new (report, lane, 0);
   LnsError local = { 0 };
   lns_chunk_walker_seek (walker, lns_report_chunk_of (report, lane, first));
   while (is_within && (chunk = lns_chunk_walker_next (walker, &local)) != NULL)

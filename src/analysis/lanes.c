@@ -16,16 +16,6 @@ lns_go_on (const atomic_bool *cancel, LnsError *error)
          lns_error_set (error, LNS_ERROR_CANCELLED, 0, "interrupted");
 }
 
-LnsChunkWalker *
-lns_walk_lane (LnsReport *report, uint32_t lane, LnsColumnMask columns)
-{
-  LnsChunkWalker *walker = lns_chunk_walker_new (report, lane, columns);
-
-  if (walker == NULL)
-    lns_out_of_memory ();
-  return walker;
-}
-
 bool
 lns_read_lane (LnsReport *report,
                uint32_t lane,
@@ -35,7 +25,7 @@ lns_read_lane (LnsReport *report,
                const atomic_bool *cancel,
                LnsError *error)
 {
-  LnsChunkWalker *walker = lns_walk_lane (report, lane, columns);
+  LnsChunkWalker *walker = lns_chunk_walker_new (report, lane, columns);
   const LnsTrack *track = lns_track_of (report, lane);
   const LnsChunk *chunk;
   LnsError local = { 0 };

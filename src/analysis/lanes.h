@@ -15,9 +15,6 @@ typedef void (*LnsChunkFunc) (void *data, const LnsTrack *track, const LnsChunk 
 /* False and ERROR where CANCEL (may be NULL) is set. */
 bool lns_go_on (const atomic_bool *cancel, LnsError *error);
 
-/* A walker over LANE, as lns_chunk_walker_new () makes it. */
-LnsChunkWalker *lns_walk_lane (LnsReport *report, uint32_t lane, LnsColumnMask columns);
-
 /* Has FUNCTION look at each chunk of LANE, with the columns that COLUMNS names (0 = all), in order. False and ERROR
  * where a chunk is damaged, or CANCEL (may be NULL) turned true. */
 bool lns_read_lane (LnsReport *report,

@@ -194,7 +194,7 @@ take_turn (Pass *pass, unsigned worker, const Turn *turn, LnsError *error)
       LNS_COLUMN_BIT (pass->walk->query->by_bytes ? LNS_COLUMN_BYTES : LNS_COLUMN_NAME) |
       LNS_COLUMN_BIT (pass->walk->query->keys.kernels != NULL ? LNS_COLUMN_LAUNCH
                                                               : LNS_COLUMN_NAME);
-  LnsChunkWalker *walker = lns_walk_lane (pass->walk->report, turn->lane, columns);
+  LnsChunkWalker *walker = lns_chunk_walker_new (pass->walk->report, turn->lane, columns);
   const LnsLaneKind kind = lns_report_lanes (pass->walk->report, NULL)[turn->lane].kind;
   const LnsChunk *chunk;
   Places places;

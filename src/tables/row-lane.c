@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "src/base/memory.h"
 #include "src/tables/enums.h"
 #include "src/tables/row-lane.h"
 
@@ -384,8 +383,6 @@ _lns_row_lane_open (LnsRowLane *rows,
   if (may_walk && rows->correlation == 0 && rows->ordinal + LONG_STRETCH < rows->last)
     {
       rows->walker = lns_chunk_walker_new (tables->report, lane->lane, columns);
-      if (rows->walker == NULL)
-        lns_out_of_memory ();
       lns_chunk_walker_seek (rows->walker,
                              lns_report_chunk_of (tables->report, lane->lane, rows->ordinal));
     }

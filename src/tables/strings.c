@@ -32,8 +32,6 @@ mark_payloads_of_lane (LnsTables *tables,
   LnsChunkWalker *walker = lns_chunk_walker_new (tables->report, lane->lane,
                                                  LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) |
                                                      LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD));
-  if (walker == NULL)
-    lns_out_of_memory ();
   while ((chunk = lns_chunk_walker_next (walker, &local)) != NULL)
     for (uint32_t i = 0;
          chunk->extra[type] != NULL && chunk->extra[payload] != NULL && i < chunk->n; i++)
@@ -218,8 +216,6 @@ show_events (Hiding *hiding, LnsError *error)
                                                      LNS_COLUMN_BIT (LNS_COLUMN_NAME) |
                                                          LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) |
                                                          LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD));
-      if (walker == NULL)
-        lns_out_of_memory ();
       while ((chunk = lns_chunk_walker_next (walker, &problem)) != NULL)
         show_chunk (hiding, lanes[lane].kind, chunk);
       lns_chunk_walker_free (walker);

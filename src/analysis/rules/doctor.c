@@ -157,7 +157,8 @@ look_for_losses (Patient *patient)
 static bool
 begins_work (const Patient *patient, uint32_t lane, bool *ret_any, LnsError *error)
 {
-  LnsChunkWalker *walker = lns_walk_lane (patient->report, lane, LNS_COLUMN_BIT (LNS_COLUMN_NAME));
+  LnsChunkWalker *walker =
+      lns_chunk_walker_new (patient->report, lane, LNS_COLUMN_BIT (LNS_COLUMN_NAME));
   const LnsChunk *chunk;
   LnsError local = { 0 };
 

@@ -146,7 +146,8 @@ walk (LnsReport *report,
 
   for (size_t i = 0; good && i < lanes->n; i++)
     {
-      heap[i].walker = lns_walk_lane (report, lanes->items[i], LNS_COLUMN_BIT (LNS_COLUMN_START));
+      heap[i].walker =
+          lns_chunk_walker_new (report, lanes->items[i], LNS_COLUMN_BIT (LNS_COLUMN_START));
       good = step (&heap[i], error);
     }
   for (size_t i = lanes->n / 2; good && i-- > 0;)
