@@ -522,6 +522,16 @@ lns_tables_rowid (const LnsTables *tables, const LnsTable *table, uint32_t lane,
                                                  : 0;
 }
 
+uint32_t
+lns_tables_lane (const LnsTables *tables, const LnsTable *table, int64_t rowid)
+{
+  const LnsTableLanes *lanes = _lns_tables_lanes (tables, table);
+  const size_t n = LNS_LOWER_BOUND (lanes != NULL ? lanes->n_lanes : 0, i,
+                                    (int64_t)lanes->lanes[i].first < rowid);
+
+  return n > 0 ? lanes->lanes[n - 1].lane : LNS_ID_NONE;
+}
+
 /* ---- What is built when first asked for ---------------------------------------------------- */
 
 const LnsTableCells *

@@ -46,6 +46,9 @@ uint64_t lns_tables_n_rows (LnsTables *tables, const LnsTable *table);
 int64_t
 lns_tables_rowid (const LnsTables *tables, const LnsTable *table, uint32_t lane, uint64_t ordinal);
 
+/* The lane of the event with ROWID in TABLE; LNS_ID_NONE where there is none. O(log lanes). */
+uint32_t lns_tables_lane (const LnsTables *tables, const LnsTable *table, int64_t rowid);
+
 /* The packed ids of a thread or process instance; 0 for LNS_ID_NONE and unknown ids. O(1). */
 int64_t lns_tables_global_tid (const LnsTables *tables, uint32_t thread);
 int64_t lns_tables_global_pid (const LnsTables *tables, uint32_t process);

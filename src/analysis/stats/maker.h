@@ -8,12 +8,13 @@
 
 #pragma once
 
+#include <sqlite3.h>
+
 #include "src/analysis/lanes.h"
 #include "src/analysis/projection/cuda-keys.h"
 #include "src/analysis/projection/launches.h"
 #include "src/analysis/projection/projection.h"
 #include "src/analysis/stats/pushpop-trace.h"
-#include "src/analysis/stats/query.h"
 #include "src/analysis/stats/range-stats.h"
 #include "src/analysis/stats/report.h"
 #include "src/base/buffer.h"
@@ -66,7 +67,7 @@ struct LnsStatsResult
   LnsKernelKeys kernels; /* where kernels go by more or other than their names                   */
   LnsTraceRange *ranges;
   LnsProjectedRange *projected;
-  LnsStatsQuery *query;
+  sqlite3 *db; /* of a query, with the tables of the report */
   sqlite3_stmt *statement;
   void *rows;
 };
@@ -193,7 +194,25 @@ LnsStatsGroup *_lns_stats_groups (const void *items,
                                   int64_t (*value_ns) (const void *item),
                                   size_t *ret_n);
 
-/* rows.c: the rows of a query (`sql`), written as they come, or summed up. */
+/* rows.c: the rows of a query (`sql`), written as they come, or summed up. SQL has the tables that `lanescope sql` has. Of
+ * several statements the last one has rows. Beside SQLite's functions there are
+ *
+ *   text(ID)             the string of the report with this id;
+ *   call_name(ID)        the same for the name of a call of the CUDA API, without its version;
+ *   kernel_name(ROWID, CORRELATION, ID)
+ *                        the same for the name of a kernel, with its range where the report's arguments ask for that;
+ *   device_name(TABLE, ROWID)
+ *                        the name of the GPU that this row of TABLE is of, and CUDA's number for it in its process;
+ *   difference(A, B)     A - B, or the least or greatest number where that does not fit;
+ *   saturated_sum(N)     the sum of a group, which ends at these, too; 0 where all is NULL.
+ *
+ * The arguments of the report are parameters: `:rows` (NULL by default) and `:naming`, an LnsKernelName. */
+#define LNS_STATS_QUERY(columns, text)                                                             \
+ {                                                                                                 \
+  _lns_stats_run_query, NULL, _lns_stats_write_query, columns, sizeof columns / sizeof *columns,   \
+      .sql = text                                                                                  \
+ }
+
 bool _lns_stats_run_query (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
 bool _lns_stats_write_query (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error);
 bool _lns_stats_run_query_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);

@@ -32,17 +32,12 @@ static const LnsStatsColumn columns[] = {
 };
 
 /* What moved most comes first, then where most was missing. */
-const LnsStatsWay _lns_stats_memory = {
-  _lns_stats_run_query,
-  NULL,
-  _lns_stats_write_query,
-  columns,
-  sizeof columns / sizeof *columns,
-  .sql = PLACES "SELECT printf('0x%X', address), down / 1e6, up / 1e6, cpu, gpu,"
-                " iif(moved_ns > 0, (down + up) * 1e3 / moved_ns, NULL)"
-                " FROM places ORDER BY down + up DESC, cpu + gpu DESC, address < 0, address"
-                " LIMIT ifnull(:rows, 10)",
-};
+const LnsStatsWay _lns_stats_memory = LNS_STATS_QUERY (
+    columns,
+    PLACES "SELECT printf('0x%X', address), down / 1e6, up / 1e6, cpu, gpu,"
+           " iif(moved_ns > 0, (down + up) * 1e3 / moved_ns, NULL)"
+           " FROM places ORDER BY down + up DESC, cpu + gpu DESC, address < 0, address"
+           " LIMIT ifnull(:rows, 10)");
 
 static const LnsStatsColumn total_columns[] = {
   { "Total HtoD Migration Size (MB)", .decimals = 3 },
@@ -53,32 +48,22 @@ static const LnsStatsColumn total_columns[] = {
   { "Maximum Virtual Address", .is_text = true },
 };
 
-const LnsStatsWay _lns_stats_memory_total = {
-  _lns_stats_run_query,
-  NULL,
-  _lns_stats_write_query,
-  total_columns,
-  sizeof total_columns / sizeof *total_columns,
-  .sql = PLACES
-  "SELECT saturated_sum(down) / 1e6, saturated_sum(up) / 1e6, saturated_sum(cpu),"
-  " saturated_sum(gpu),"
-  " (SELECT printf('0x%X', address) FROM places ORDER BY address < 0, address LIMIT 1),"
-  " (SELECT printf('0x%X', address) FROM places ORDER BY address < 0 DESC, address DESC LIMIT 1)"
-  " FROM places GROUP BY ''",
-};
+const LnsStatsWay _lns_stats_memory_total = LNS_STATS_QUERY (
+    total_columns,
+    PLACES
+    "SELECT saturated_sum(down) / 1e6, saturated_sum(up) / 1e6, saturated_sum(cpu),"
+    " saturated_sum(gpu),"
+    " (SELECT printf('0x%X', address) FROM places ORDER BY address < 0, address LIMIT 1),"
+    " (SELECT printf('0x%X', address) FROM places ORDER BY address < 0 DESC, address DESC LIMIT 1)"
+    " FROM places GROUP BY ''");
 
 static const LnsStatsColumn fault_columns[] = {
   { "CPU Page Faults" },
   { "CPU Instruction Address", .is_text = true },
 };
 
-const LnsStatsWay _lns_stats_faults = {
-  _lns_stats_run_query,
-  NULL,
-  _lns_stats_write_query,
-  fault_columns,
-  sizeof fault_columns / sizeof *fault_columns,
-  .sql = "SELECT count(*), printf('0x%X', address)"
-         " FROM (SELECT ifnull(originalFaultPc, 0) AS address FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS)"
-         " GROUP BY address ORDER BY 1 DESC, address < 0, address",
-};
+const LnsStatsWay _lns_stats_faults = LNS_STATS_QUERY (
+    fault_columns,
+    "SELECT count(*), printf('0x%X', address)"
+    " FROM (SELECT ifnull(originalFaultPc, 0) AS address FROM CUDA_UM_CPU_PAGE_FAULT_EVENTS)"
+    " GROUP BY address ORDER BY 1 DESC, address < 0, address");

@@ -27,30 +27,25 @@ static const LnsStatsColumn columns[] = {
 };
 
 /* Only files of programs that used MPI have MPI_RANKS. */
-const LnsStatsWay _lns_stats_mpi = {
-  _lns_stats_run_query,
-  NULL,
-  _lns_stats_write_query,
-  columns,
-  sizeof columns / sizeof *columns,
-  .sql =
-      "CREATE TEMP TABLE IF NOT EXISTS MPI_RANKS (globalTid INT, rank INT);"
-      "WITH calls AS ("
-      " SELECT start, end, globalTid, textId, tag, remoteRank AS peer, NULL AS root, size,"
-      "  NULL AS sent, NULL AS received FROM MPI_P2P_EVENTS"
-      " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, rootRank, NULL, size, recvSize"
-      "  FROM MPI_COLLECTIVES_EVENTS"
-      " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, NULL, NULL, NULL, NULL"
-      "  FROM MPI_START_WAIT_EVENTS"
-      " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, NULL, NULL, NULL, NULL"
-      "  FROM MPI_OTHER_EVENTS),"
-      " ranks AS MATERIALIZED ("
-      " SELECT globalTid >> 24 AS process, rank, min(rowid) FROM MPI_RANKS GROUP BY 1)"
-      "SELECT start, end, difference(end, start), text(textId), globalTid >> 24 & 0xFFFFFF,"
-      " globalTid & 0xFFFFFF, tag, rank, peer, root, size, sent, received"
-      " FROM calls LEFT JOIN ranks ON process = globalTid >> 24"
-      " WHERE " ENDED " ORDER BY start, globalTid",
-};
+const LnsStatsWay _lns_stats_mpi = LNS_STATS_QUERY (
+    columns,
+
+    "CREATE TEMP TABLE IF NOT EXISTS MPI_RANKS (globalTid INT, rank INT);"
+    "WITH calls AS ("
+    " SELECT start, end, globalTid, textId, tag, remoteRank AS peer, NULL AS root, size,"
+    "  NULL AS sent, NULL AS received FROM MPI_P2P_EVENTS"
+    " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, rootRank, NULL, size, recvSize"
+    "  FROM MPI_COLLECTIVES_EVENTS"
+    " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, NULL, NULL, NULL, NULL"
+    "  FROM MPI_START_WAIT_EVENTS"
+    " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, NULL, NULL, NULL, NULL"
+    "  FROM MPI_OTHER_EVENTS),"
+    " ranks AS MATERIALIZED ("
+    " SELECT globalTid >> 24 AS process, rank, min(rowid) FROM MPI_RANKS GROUP BY 1)"
+    "SELECT start, end, difference(end, start), text(textId), globalTid >> 24 & 0xFFFFFF,"
+    " globalTid & 0xFFFFFF, tag, rank, peer, root, size, sent, received"
+    " FROM calls LEFT JOIN ranks ON process = globalTid >> 24"
+    " WHERE " ENDED " ORDER BY start, globalTid");
 
 static const char *const tables[] = { "p2p", "coll", "start_wait", "other" };
 

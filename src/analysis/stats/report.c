@@ -302,7 +302,8 @@ lns_stats_result_free (LnsStatsResult *result)
   free (result->sums);
   free (result->ranges);
   free (result->projected);
-  _lns_stats_query_free (result->query);
+  sqlite3_finalize (result->statement);
+  sqlite3_close (result->db);
   free (result->rows);
   free (result);
 }

@@ -10,25 +10,225 @@
 
 #include "src/analysis/stats/maker.h"
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
+#include "src/tables/sql-module.h"
+
+/* SQLite asks after so many steps of its machine whether to go on. */
+#define STEPS_A_LOOK 1000
+
+/* ---- Functions ------------------------------------------------------------------------------- */
+
+static void
+return_text (sqlite3_context *context, LnsStatsCell text, sqlite3_destructor_type lifetime)
+{
+  sqlite3_result_text64 (context, text.bytes, text.size_bytes, lifetime, SQLITE_UTF8);
+}
+
+static void
+find_text (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  const uint32_t id = (uint32_t)sqlite3_value_int64 (values[0]);
+
+  (void)n;
+  return_text (context, _lns_stats_string (sqlite3_user_data (context), id), SQLITE_STATIC);
+}
+
+static void
+find_call_name (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  const uint32_t id = (uint32_t)sqlite3_value_int64 (values[0]);
+
+  (void)n;
+  return_text (context, _lns_stats_call_name (sqlite3_user_data (context), id), SQLITE_STATIC);
+}
+
+/* The track of the event with ROWID in the table called NAME, or NULL. */
+static const LnsTrack *
+find_track (const LnsStatsResult *result, const char *name, int64_t rowid)
+{
+  const uint32_t lane = lns_tables_lane (result->tables, lns_table_find (name), rowid);
+
+  return lane != LNS_ID_NONE ? lns_track_of (lns_tables_report (result->tables), lane) : NULL;
+}
+
+static void
+find_kernel_name (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  const LnsStatsResult *result = sqlite3_user_data (context);
+  const LnsTrack *track =
+      find_track (result, "CUPTI_ACTIVITY_KIND_KERNEL", sqlite3_value_int64 (values[0]));
+  const LnsCallRange *range = NULL;
+  LnsBuffer text = { 0 };
+
+  (void)n;
+  if (result->call_ranges != NULL && track != NULL)
+    range = lns_call_ranges_find (result->call_ranges, track->process,
+                                  (uint64_t)sqlite3_value_int64 (values[1]));
+  return_text (
+      context,
+      _lns_stats_name_in_range (result, range, (uint32_t)sqlite3_value_int64 (values[2]), &text),
+      SQLITE_TRANSIENT);
+  lns_buffer_clear (&text);
+}
+
+static void
+find_device_name (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  const LnsStatsResult *result = sqlite3_user_data (context);
+  LnsReport *report = lns_tables_report (result->tables);
+  const LnsTrack *track = find_track (result, (const char *)sqlite3_value_text (values[0]),
+                                      sqlite3_value_int64 (values[1]));
+  uint32_t n_devices;
+  const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
+
+  (void)n;
+  if (track != NULL && track->device < n_devices)
+    sqlite3_result_text (
+        context,
+        sqlite3_mprintf ("%s (%u)", lns_report_string (report, devices[track->device].name, NULL),
+                         devices[track->device].number),
+        -1, sqlite3_free);
+}
+
+static void
+subtract (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  (void)n;
+  sqlite3_result_int64 (
+      context, lns_difference (sqlite3_value_int64 (values[0]), sqlite3_value_int64 (values[1])));
+}
+
+static void
+add_to_sum (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  int64_t *sum = sqlite3_aggregate_context (context, sizeof *sum);
+
+  (void)n;
+  if (sum == NULL)
+    lns_out_of_memory ();
+  *sum = lns_sum (*sum, sqlite3_value_int64 (values[0]));
+}
+
+static void
+finish_sum (sqlite3_context *context)
+{
+  const int64_t *sum = sqlite3_aggregate_context (context, 0);
+
+  sqlite3_result_int64 (context, sum != NULL ? *sum : 0);
+}
+
+static void
+add_functions (LnsStatsResult *result)
+{
+  static const struct
+  {
+    const char *name;
+    int n_arguments;
+    void (*function) (sqlite3_context *, int, sqlite3_value **);
+  } functions[] = { { "text", 1, find_text },
+                    { "call_name", 1, find_call_name },
+                    { "kernel_name", 3, find_kernel_name },
+                    { "device_name", 2, find_device_name },
+                    { "difference", 2, subtract } };
+  const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+  int code = sqlite3_create_function (result->db, "saturated_sum", 1, flags, NULL, NULL, add_to_sum,
+                                      finish_sum);
+
+  for (size_t i = 0; i < sizeof functions / sizeof *functions && code == SQLITE_OK; i++)
+    code = sqlite3_create_function (result->db, functions[i].name, functions[i].n_arguments, flags,
+                                    result, functions[i].function, NULL, NULL);
+  if (code != SQLITE_OK)
+    lns_out_of_memory ();
+}
+
+/* ---- Queries --------------------------------------------------------------------------------- */
+
+static int
+is_cancelled (void *cancel)
+{
+  return atomic_load_explicit ((const atomic_bool *)cancel, memory_order_relaxed);
+}
+
+/* Gives RESULT the report's tables. */
+static bool
+open_tables (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  if (sqlite3_open_v2 (":memory:", &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                       NULL) != SQLITE_OK)
+    lns_out_of_memory ();
+  add_functions (result);
+  if (cancel != NULL)
+    sqlite3_progress_handler (result->db, STEPS_A_LOOK, is_cancelled, (void *)cancel);
+  return lns_sql_attach (result->db, lns_tables_report (result->tables), error);
+}
+
+/* Fills ERROR with why the last call to SQLite failed. Returns false. */
+static bool
+fail (const LnsStatsResult *result, LnsError *error)
+{
+  const int code = sqlite3_errcode (result->db);
+  const char *message = sqlite3_errmsg (result->db);
+
+  if (code == SQLITE_NOMEM)
+    lns_out_of_memory ();
+  if (code == SQLITE_INTERRUPT)
+    return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "interrupted");
+  /* Tables have said what is wrong with the report. */
+  if (code == SQLITE_CORRUPT || code == SQLITE_IOERR)
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0, "%s", message);
+  return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
+                        "cannot sum up the report's tables (%s); export the report again", message);
+}
+
+/* Goes to the next row of the statement: RET_ROW gets whether there is one. */
+static bool
+next (const LnsStatsResult *result, bool *ret_row, LnsError *error)
+{
+  const int code = sqlite3_step (result->statement);
+
+  *ret_row = code == SQLITE_ROW;
+  return code == SQLITE_ROW || code == SQLITE_DONE || fail (result, error);
+}
+
+/* Starts SQL: statements, of which the last one has rows. */
+static bool
+start (LnsStatsResult *result, const char *sql, LnsError *error)
+{
+  bool row;
+
+  for (const char *rest = sql; *rest != '\0';)
+    {
+      if (rest != sql && !next (result, &row, error))
+        return false;
+      sqlite3_finalize (result->statement);
+      result->statement = NULL;
+      if (sqlite3_prepare_v2 (result->db, rest, -1, &result->statement, &rest) != SQLITE_OK)
+        return fail (result, error);
+    }
+  return true;
+}
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* Binds VALUE to the parameter called NAME, if the statement has it. */
+static void
+bind (const LnsStatsResult *result, const char *name, int64_t value)
+{
+  sqlite3_bind_int64 (result->statement, sqlite3_bind_parameter_index (result->statement, name),
+                      value);
+}
 
 bool
 _lns_stats_run_query (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
-  const int64_t n_rows = result->arguments.n_rows;
   bool row;
 
-  result->query = _lns_stats_query_new (lns_tables_report (result->tables), cancel, error);
-  if (result->query == NULL)
+  if (!open_tables (result, cancel, error) || !start (result, result->maker->way->sql, error))
     return false;
-  result->statement = _lns_stats_query_start (result->query, result->maker->way->sql, error);
-  if (result->statement == NULL)
-    return false;
-  if (n_rows != LNS_STATS_DEFAULT_ROWS)
-    sqlite3_bind_int64 (result->statement,
-                        sqlite3_bind_parameter_index (result->statement, ":rows"), n_rows);
-  if (!_lns_stats_query_next (result->query, &row, error))
+  if (result->arguments.n_rows != LNS_STATS_DEFAULT_ROWS)
+    bind (result, ":rows", result->arguments.n_rows);
+  bind (result, ":naming", (int64_t)_lns_stats_naming (result));
+  if (!next (result, &row, error))
     return false;
   result->n = row ? SIZE_MAX : 0;
   return true;
@@ -63,28 +263,13 @@ _lns_stats_write_query (const LnsStatsResult *result, LnsStatsTable *table, LnsE
       for (unsigned i = 0; i < way->n_columns; i++)
         cells[i] = cell_of (result->statement, (int)i, &way->columns[i]);
       lns_stats_table_add (table, cells);
-      good = _lns_stats_query_next (result->query, &row, error);
+      good = next (result, &row, error);
     }
   free (cells);
   return good;
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
-
-/* Adds the rows of SQL: the number of a source, a string id, and a value. */
-static bool
-add_values (LnsStatsQuery *query, const char *sql, LnsStatsValues *values, LnsError *error)
-{
-  sqlite3_stmt *statement = _lns_stats_query_start (query, sql, error);
-  bool row = statement != NULL, good = row;
-
-  while (good && row && (good = _lns_stats_query_next (query, &row, error)) && row)
-    *lns_array_add (values) =
-        (LnsStatsValue){ .source = (uint32_t)sqlite3_column_int64 (statement, 0),
-                         .name = (uint32_t)sqlite3_column_int64 (statement, 1),
-                         .value = sqlite3_column_int64 (statement, 2) };
-  return good;
-}
 
 static int
 compare_sums (const void *a, const void *b)
@@ -98,26 +283,33 @@ compare_sums (const void *a, const void *b)
   return sa->name < sb->name ? -1 : sa->name > sb->name;
 }
 
-/* Makes the sums of VALUES those of the result, the largest first. */
-static void
-sum_up (LnsStatsResult *result, LnsStatsValues *values)
+/* Makes the result the sums of the rows of SQL: the number of a source, a string id, and a value. The largest comes
+ * first. */
+static bool
+sum_up (LnsStatsResult *result, const char *sql, const atomic_bool *cancel, LnsError *error)
 {
-  _lns_stats_add_sums (result, values, LNS_STYLE_ROW);
-  qsort (result->sums, result->n, sizeof *result->sums, compare_sums);
+  LnsStatsValues values = { 0 };
+  bool row = false, good = open_tables (result, cancel, error) && start (result, sql, error) &&
+                           next (result, &row, error);
+
+  for (; good && row; good = next (result, &row, error))
+    *lns_array_add (&values) =
+        (LnsStatsValue){ .source = (uint32_t)sqlite3_column_int64 (result->statement, 0),
+                         .name = (uint32_t)sqlite3_column_int64 (result->statement, 1),
+                         .value = sqlite3_column_int64 (result->statement, 2) };
+  if (good)
+    {
+      _lns_stats_add_sums (result, &values, LNS_STYLE_ROW);
+      qsort (result->sums, result->n, sizeof *result->sums, compare_sums);
+    }
+  lns_array_clear (&values);
+  return good;
 }
 
 bool
 _lns_stats_run_query_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
-  LnsStatsQuery *query = _lns_stats_query_new (lns_tables_report (result->tables), cancel, error);
-  LnsStatsValues values = { 0 };
-  const bool good = query != NULL && add_values (query, result->maker->way->sql, &values, error);
-
-  if (good)
-    sum_up (result, &values);
-  lns_array_clear (&values);
-  _lns_stats_query_free (query);
-  return good;
+  return sum_up (result, result->maker->way->sql, cancel, error);
 }
 
 /* ---- Sums of tables that only some files have ------------------------------------------------ */
@@ -141,31 +333,24 @@ _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsE
 {
   unsigned n_tables, source = 0;
   const LnsTable *tables = lns_tables_all (result->tables, &n_tables);
-  LnsStatsQuery *query = NULL;
-  LnsStatsValues values = { 0 };
-  bool good = true;
+  sqlite3_str *text = sqlite3_str_new (NULL);
 
   while (!_lns_stats_is_called (result, sources[source].report))
     source++;
-  for (unsigned i = 0; good && i < n_tables; i++)
-    {
-      if (strncmp (tables[i].name, sources[source].prefix, strlen (sources[source].prefix)) != 0 ||
-          lns_table_column (&tables[i], "start") < 0 || lns_table_column (&tables[i], "end") < 0 ||
-          lns_table_column (&tables[i], "nameId") < 0)
-        continue;
-      char *sql = sqlite3_mprintf ("SELECT 0, nameId, difference(end, start) FROM \"%w\""
-                                   " WHERE typeof(end) = 'integer'%s",
-                                   tables[i].name, sources[source].condition);
-      if (query == NULL)
-        query = _lns_stats_query_new (lns_tables_report (result->tables), cancel, error);
-      if (sql == NULL)
-        lns_out_of_memory ();
-      good = query != NULL && add_values (query, sql, &values, error);
-      sqlite3_free (sql);
-    }
-  if (good)
-    sum_up (result, &values);
-  lns_array_clear (&values);
-  _lns_stats_query_free (query);
+  for (unsigned i = 0; i < n_tables; i++)
+    if (strncmp (tables[i].name, sources[source].prefix, strlen (sources[source].prefix)) == 0 &&
+        lns_table_column (&tables[i], "start") >= 0 && lns_table_column (&tables[i], "end") >= 0 &&
+        lns_table_column (&tables[i], "nameId") >= 0)
+      sqlite3_str_appendf (text,
+                           "%sSELECT 0, nameId, difference(end, start) FROM \"%w\""
+                           " WHERE typeof(end) = 'integer'%s",
+                           sqlite3_str_length (text) > 0 ? " UNION ALL " : "", tables[i].name,
+                           sources[source].condition);
+  const int code = sqlite3_str_errcode (text);
+  char *sql = sqlite3_str_finish (text);
+  if (code != SQLITE_OK)
+    lns_out_of_memory ();
+  const bool good = sql == NULL || sum_up (result, sql, cancel, error);
+  sqlite3_free (sql);
   return good;
 }
