@@ -5,7 +5,6 @@
 
 /* cuda_memcpy_async, cuda_memcpy_sync, cuda_memset_sync and cuda_api_sync: what makes the host wait. */
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,20 +37,8 @@ enum
 
 /* ---- Which events ---------------------------------------------------------------------------- */
 
-/* An event of a chunk, and what its lane's kind says. */
-typedef struct
-{
-  LnsReport *report;
-  const LnsChunk *chunk;
-  LnsLaneKind kind;
-  uint32_t i;
-  uint8_t *is_wait; /* by string id: 0 = not looked at yet, 1 = no, 2 = yes                      */
-} Event;
-
-typedef bool (*EventFunc) (const Event *event);
-
 static uint64_t
-value (const Event *event, LnsColumnId column)
+value (const LnsRuleEvent *event, LnsColumnId column)
 {
   return lns_chunk_extra (event->chunk, lns_lane_kind_extra (event->kind, column), event->i);
 }
@@ -64,7 +51,7 @@ memory_kind (uint64_t kind)
 }
 
 static bool
-is_pageable (const Event *event)
+is_pageable (const LnsRuleEvent *event)
 {
   uint64_t kinds = value (event, LNS_COLUMN_MEMORY_KINDS);
   return memory_kind (kinds) == PAGEABLE || memory_kind (kinds >> 8) == PAGEABLE;
@@ -72,7 +59,7 @@ is_pageable (const Event *event)
 
 /* Copies within and between devices go on beside the host. */
 static bool
-is_of_host (const Event *event)
+is_of_host (const LnsRuleEvent *event)
 {
   uint64_t kind = value (event, LNS_COLUMN_COPY_KIND);
 
@@ -83,7 +70,7 @@ is_of_host (const Event *event)
 }
 
 static bool
-is_set_of_host (const Event *event)
+is_set_of_host (const LnsRuleEvent *event)
 {
   int kind = memory_kind (value (event, LNS_COLUMN_MEMORY_KINDS));
   return kind == PINNED || kind == MANAGED || kind == MANAGED_STATIC;
@@ -103,7 +90,7 @@ is_wait_name (const char *name)
 }
 
 static bool
-is_wait (const Event *event)
+is_wait (const LnsRuleEvent *event)
 {
   uint32_t name = event->chunk->name[event->i];
 
@@ -118,85 +105,54 @@ is_wait (const Event *event)
 typedef struct
 {
   LnsRuleResult *result;
-  Event event;
-  EventFunc is_asked;
+  LnsRuleEvent event;
 } Search;
 
 static void
 look_at (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
   Search *search = data;
-  Event *event = &search->event;
+  LnsRuleResult *result = search->result;
+  LnsRuleEvent *event = &search->event;
 
   (void)track;
-  search->result->has_data = true;
+  result->has_data = true;
   event->chunk = chunk;
   for (event->i = 0; event->i < chunk->n; event->i++)
-    if (search->is_asked (event))
-      *lns_array_add (&search->result->rows) =
-          (LnsRuleRow){ .start_ns = chunk->start_ns[event->i],
-                        .duration_ns = chunk->duration_ns[event->i],
-                        .ordinal = chunk->first + event->i,
-                        .lane = chunk->lane,
-                        .call_name = chunk->name[event->i] };
+    if (result->maker->is_asked (event))
+      *lns_array_add (&result->rows) = (LnsRuleRow){ .start_ns = chunk->start_ns[event->i],
+                                                     .duration_ns = chunk->duration_ns[event->i],
+                                                     .ordinal = chunk->first + event->i,
+                                                     .lane = chunk->lane,
+                                                     .call_name = chunk->name[event->i] };
 }
 
-/* Adds the events of lanes of KIND for which IS_ASKED holds. */
 static bool
-add_events (LnsRuleResult *result,
-            LnsLaneKind kind,
-            EventFunc is_asked,
-            const atomic_bool *cancel,
-            LnsError *error)
+run (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
 {
   LnsReport *report = lns_tables_report (result->tables);
+  const LnsLaneKind kind = result->maker->kind;
   Search search = { .result = result,
                     .event = { .report = report,
                                .kind = kind,
-                               .is_wait = lns_calloc (lns_report_n_strings (report), 1) },
-                    .is_asked = is_asked };
+                               .is_wait = lns_calloc (lns_report_n_strings (report), 1) } };
   const bool good = lns_read_lanes (report, kind, 0, look_at, &search, cancel, error);
 
   free (search.event.is_wait);
   return good;
 }
 
-bool
-_lns_rule_run_pageable (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
-{
-  return add_events (result, LNS_LANE_CUDA_MEMCPY, is_pageable, cancel, error);
-}
-
-bool
-_lns_rule_run_copies (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
-{
-  return add_events (result, LNS_LANE_CUDA_MEMCPY, is_of_host, cancel, error);
-}
-
-bool
-_lns_rule_run_sets (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
-{
-  return add_events (result, LNS_LANE_CUDA_MEMSET, is_set_of_host, cancel, error);
-}
-
-bool
-_lns_rule_run_waits (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
-{
-  return add_events (result, LNS_LANE_CUDA_API, is_wait, cancel, error);
-}
-
 /* ---- By which calls -------------------------------------------------------------------------- */
 
-/* Keeps ROW where the call that began it is of a copy or a set, and asynchronous as ASYNC says. */
-static bool
-keep_call (LnsRuleResult *result, LnsRuleRow *row, bool async, bool *ret_keep, LnsError *error)
+bool
+_lns_rule_find_call (LnsRuleResult *result, LnsRuleRow *row, bool *ret_found, LnsError *error)
 {
   LnsReport *report = lns_tables_report (result->tables);
   LnsEventRun *calls;
   LnsEvent call = { 0 }, other;
   size_t n;
 
-  *ret_keep = false;
+  *ret_found = false;
   if (result->links == NULL)
     result->links = lns_cuda_links_new (report);
   if (!lns_cuda_links_find (result->links, row->lane, row->ordinal, &calls, &n, error))
@@ -215,37 +171,20 @@ keep_call (LnsRuleResult *result, LnsRuleRow *row, bool async, bool *ret_keep, L
       bool is_memory = strncmp (name, "cudaMemcpy", 10) == 0 ||
                        strncmp (name, "cudaMemset", 10) == 0 ||
                        strncmp (name, "cuMemcpy", 8) == 0 || strncmp (name, "cuMemset", 8) == 0;
-      *ret_keep = is_memory && (strstr (name, "Async") != NULL) == async;
+      *ret_found = is_memory &&
+                   (strstr (name, "Async") != NULL) == (result->maker->call == LNS_RULE_ASYNC_CALL);
       row->call_name = call.name;
     }
   free (calls);
   return good;
 }
 
-bool
-_lns_rule_keep_async (LnsRuleResult *result, LnsRuleRow *row, bool *keep, LnsError *error)
-{
-  return keep_call (result, row, true, keep, error);
-}
-
-bool
-_lns_rule_keep_sync (LnsRuleResult *result, LnsRuleRow *row, bool *keep, LnsError *error)
-{
-  return keep_call (result, row, false, keep, error);
-}
-
 /* ---- Writing --------------------------------------------------------------------------------- */
-
-static LnsStatsCell
-number (int64_t value_of_it)
-{
-  return (LnsStatsCell){ .number = value_of_it };
-}
 
 static LnsStatsCell
 text (const char *bytes)
 {
-  return (LnsStatsCell){ .bytes = bytes, .size_bytes = strlen (bytes) };
+  return _lns_stats_text (bytes, strlen (bytes));
 }
 
 /* What tables call the kind of memory. */
@@ -255,12 +194,6 @@ memory_label (uint64_t kind)
   const char *label = lns_enum_label ("ENUM_CUDA_MEM_KIND", memory_kind (kind));
 
   return label != NULL ? text (label) : (LnsStatsCell){ .is_empty = true };
-}
-
-static LnsStatsCell
-megabytes (uint64_t bytes)
-{
-  return number ((int64_t)round ((double)bytes / 1000));
 }
 
 /* Where the event of ROW ran, and by which call: PID to API Name. */
@@ -276,7 +209,7 @@ make_place (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell *ce
   uint32_t context = track->stream < n_streams ? streams[track->stream].context : n_contexts;
   bool has_context = context < n_contexts;
 
-  cells[0] = number (lns_tables_global_pid (result->tables, track->process) >> 24 & 0xFFFFFF);
+  cells[0] = _lns_stats_pid (lns_tables_global_pid (result->tables, track->process));
   cells[1] = (LnsStatsCell){ .is_empty = track->device >= n_devices };
   if (!cells[1].is_empty)
     cells[1].number = devices[track->device].number;
@@ -298,11 +231,11 @@ event_value (const LnsEvent *event, LnsLaneKind kind, LnsColumnId column)
   return index >= 0 ? event->extra[index] : 0;
 }
 
-/* Fills the cells of a row of KIND: copies have two kinds of memory. */
+/* Copies have two kinds of memory. */
 static bool
-fill_memory (
-    const LnsRuleResult *result, LnsLaneKind kind, size_t i, LnsStatsCell *cells, LnsError *error)
+fill_memory (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
 {
+  const LnsLaneKind kind = result->maker->kind;
   const LnsRuleRow *row = &result->rows.items[i];
   LnsEvent event;
 
@@ -310,30 +243,18 @@ fill_memory (
                          error))
     return false;
   const uint64_t kinds = event_value (&event, kind, LNS_COLUMN_MEMORY_KINDS);
-  *cells++ = number (row->duration_ns);
-  *cells++ = number (row->start_ns);
+  *cells++ = _lns_stats_number (row->duration_ns);
+  *cells++ = _lns_stats_number (row->start_ns);
   *cells++ = memory_label (kinds);
   if (kind == LNS_LANE_CUDA_MEMCPY)
     *cells++ = memory_label (kinds >> 8);
-  *cells++ = megabytes (event_value (&event, kind, LNS_COLUMN_BYTES));
+  *cells++ = _lns_stats_megabytes ((double)event_value (&event, kind, LNS_COLUMN_BYTES));
   make_place (result, row, cells);
   return true;
 }
 
-bool
-_lns_rule_fill_copy (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
-{
-  return fill_memory (result, LNS_LANE_CUDA_MEMCPY, i, cells, error);
-}
-
-bool
-_lns_rule_fill_set (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
-{
-  return fill_memory (result, LNS_LANE_CUDA_MEMSET, i, cells, error);
-}
-
-bool
-_lns_rule_fill_wait (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
+static bool
+fill_wait (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
 {
   const LnsRuleRow *row = &result->rows.items[i];
   LnsReport *report = lns_tables_report (result->tables);
@@ -341,10 +262,100 @@ _lns_rule_fill_wait (const LnsRuleResult *result, size_t i, LnsStatsCell *cells,
       lns_tables_global_tid (result->tables, lns_track_of (report, row->lane)->thread);
 
   (void)error;
-  cells[0] = number (row->duration_ns);
-  cells[1] = number (row->start_ns);
-  cells[2] = number (tid >> 24 & 0xFFFFFF);
-  cells[3] = number (tid & 0xFFFFFF);
+  cells[0] = _lns_stats_number (row->duration_ns);
+  cells[1] = _lns_stats_number (row->start_ns);
+  cells[2] = _lns_stats_pid (tid);
+  cells[3] = _lns_stats_tid (tid);
   cells[4] = text (lns_report_string (report, row->call_name, NULL));
   return true;
 }
+
+/* ---- Rules ----------------------------------------------------------------------------------- */
+
+#define N(array) sizeof array / sizeof *array
+
+#define PLACE                                                                                      \
+ { "PID" }, { "Device ID" }, { "Context ID" }, { "Green Context ID" }, { "Stream ID" },            \
+ {                                                                                                 \
+  "API Name", .is_text = true                                                                      \
+ }
+
+static const LnsStatsColumn copy_columns[] = {
+  { "Duration", .is_time = true }, { "Start", .is_time = true },    { "Src Kind", .is_text = true },
+  { "Dst Kind", .is_text = true }, { "Bytes (MB)", .decimals = 3 }, PLACE,
+};
+
+static const LnsStatsColumn set_columns[] = {
+  { "Duration", .is_time = true },
+  { "Start", .is_time = true },
+  { "Memory Kind", .is_text = true },
+  { "Bytes (MB)", .decimals = 3 },
+  PLACE,
+};
+
+static const LnsStatsColumn wait_columns[] = {
+  { "Duration", .is_time = true }, { "Start", .is_time = true }, { "PID" }, { "TID" },
+  { "API Name", .is_text = true },
+};
+
+const LnsRuleMaker _lns_rule_copies_async = {
+  { "cuda_memcpy_async", "CUDA Async Memcpy with Pageable Memory", "[:rows=N]",
+    "These copies were asked for asynchronously, but their host memory is pageable: the driver "
+    "stages them, and the call returns only when that is done. Use pinned memory "
+    "(cudaMallocHost, cudaHostRegister; in PyTorch pin_memory).",
+    "No asynchronous copy used pageable memory.", "copy memory with CUDA" },
+  run,
+  NULL,
+  copy_columns,
+  N (copy_columns),
+  fill_memory,
+  LNS_LANE_CUDA_MEMCPY,
+  is_pageable,
+  LNS_RULE_ASYNC_CALL,
+};
+
+const LnsRuleMaker _lns_rule_copies_sync = {
+  { "cuda_memcpy_sync", "CUDA Synchronous Memcpy", "[:rows=N]",
+    "These copies block the host until they are done (those of 64 KiB or less to a device do "
+    "not, "
+    "and are left out). Use cudaMemcpyAsync in a stream, from pinned memory.",
+    "No synchronous copy blocked the host.", "copy memory with CUDA" },
+  run,
+  NULL,
+  copy_columns,
+  N (copy_columns),
+  fill_memory,
+  LNS_LANE_CUDA_MEMCPY,
+  is_of_host,
+  LNS_RULE_SYNC_CALL,
+};
+
+const LnsRuleMaker _lns_rule_sets = {
+  { "cuda_memset_sync", "CUDA Synchronous Memset", "[:rows=N]",
+    "These memsets of pinned or managed memory block the host until they are done. Use "
+    "cudaMemsetAsync in a stream.",
+    "No synchronous memset blocked the host.", "set memory with CUDA" },
+  run,
+  NULL,
+  set_columns,
+  N (set_columns),
+  fill_memory,
+  LNS_LANE_CUDA_MEMSET,
+  is_set_of_host,
+  LNS_RULE_SYNC_CALL,
+};
+
+const LnsRuleMaker _lns_rule_waits = {
+  { "cuda_api_sync", "CUDA Synchronization APIs", "[:rows=N]",
+    "These calls block the host until all work of a device or stream is done. Call them less "
+    "often; let one stream wait for another by events (cudaStreamWaitEvent).",
+    "No call waited for all work of a device or stream.", "call CUDA" },
+  run,
+  NULL,
+  wait_columns,
+  N (wait_columns),
+  fill_wait,
+  LNS_LANE_CUDA_API,
+  is_wait,
+  LNS_RULE_ANY_CALL,
+};

@@ -290,8 +290,8 @@ find_gaps (LnsRuleResult *result, const Gpu *gpu, const atomic_bool *cancel, Lns
                error);
 }
 
-bool
-_lns_rule_run_gaps (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
+static bool
+run_gaps (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
 {
   return for_each_gpu (result, find_gaps, cancel, error);
 }
@@ -375,14 +375,14 @@ find_idle_parts (LnsRuleResult *result, const Gpu *gpu, const atomic_bool *cance
   return good;
 }
 
-bool
-_lns_rule_run_utilization (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
+static bool
+run_utilization (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
 {
   return for_each_gpu (result, find_idle_parts, cancel, error);
 }
 
-int
-_lns_rule_compare_percents (const void *a, const void *b)
+static int
+compare_percents (const void *a, const void *b)
 {
   const LnsRuleRow *ra = a, *rb = b;
 
@@ -400,34 +400,74 @@ make_span (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell *cel
   uint32_t n;
   const LnsCudaDevice *devices = lns_report_devices (lns_tables_report (result->tables), &n);
 
-  cells[0] = (LnsStatsCell){ .number = row->duration_ns };
-  cells[1] = (LnsStatsCell){ .number = row->start_ns };
-  cells[2] = (LnsStatsCell){ .number = lns_tables_global_pid (result->tables, row->process) >> 24 &
-                                       0xFFFFFF };
+  cells[0] = _lns_stats_number (row->duration_ns);
+  cells[1] = _lns_stats_number (row->start_ns);
+  cells[2] = _lns_stats_pid (lns_tables_global_pid (result->tables, row->process));
   cells[3] = (LnsStatsCell){ .is_empty = row->device >= n };
   if (row->device < n)
     cells[3].number = devices[row->device].number;
-  cells[4] = (LnsStatsCell){ .number = row->overhead_ns };
+  cells[4] = _lns_stats_number (row->overhead_ns);
 }
 
-bool
-_lns_rule_fill_gap (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
+static bool
+fill_gap (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
 {
   (void)error;
-  cells[0] = (LnsStatsCell){ .number = (int64_t)i + 1 };
+  cells[0] = _lns_stats_number ((int64_t)i + 1);
   make_span (result, &result->rows.items[i], &cells[1]);
   return true;
 }
 
-bool
-_lns_rule_fill_utilization (const LnsRuleResult *result,
-                            size_t i,
-                            LnsStatsCell *cells,
-                            LnsError *error)
+static bool
+fill_utilization (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
 {
   (void)error;
-  cells[0] = (LnsStatsCell){ .number = (int64_t)i + 1 };
-  cells[1] = (LnsStatsCell){ .number = llround (result->rows.items[i].percent * 10) };
+  cells[0] = _lns_stats_number ((int64_t)i + 1);
+  cells[1] = _lns_stats_number (llround (result->rows.items[i].percent * 10));
   make_span (result, &result->rows.items[i], &cells[2]);
   return true;
 }
+
+/* ---- Rules ----------------------------------------------------------------------------------- */
+
+static const LnsStatsColumn gap_columns[] = {
+  { "Row#" },      { "Duration", .is_time = true }, { "Start", .is_time = true }, { "PID" },
+  { "Device ID" }, { "Overhead", .is_time = true },
+};
+
+static const LnsStatsColumn utilization_columns[] = {
+  { "Row#" },
+  { "In-Use (%)", .decimals = 1 },
+  { "Duration", .is_time = true },
+  { "Start", .is_time = true },
+  { "PID" },
+  { "Device ID" },
+  { "Overhead", .is_time = true },
+};
+
+const LnsRuleMaker _lns_rule_gaps = {
+  { "gpu_gaps", "GPU Gaps", "[:gap=MILLISECONDS][:rows=N]",
+    "In these times a GPU had nothing to do, between its first and its last operation. Look at "
+    "what the CPU did meanwhile: waits and calls of the operating system, data loading; NVTX "
+    "ranges tell what the program meant to do. Overhead is the part of a gap in which the "
+    "profiler was busy in the process: without it the gap may be shorter by as much.",
+    "No GPU was idle for long.", "use a GPU with CUDA" },
+  run_gaps,
+  NULL,
+  gap_columns,
+  sizeof gap_columns / sizeof *gap_columns,
+  fill_gap,
+};
+
+const LnsRuleMaker _lns_rule_utilization = {
+  { "gpu_time_util", "GPU Time Utilization", "[:threshold=PERCENT][:chunks=N][:rows=N]",
+    "In these times a GPU was busy for a small part only. Look at what the CPU did meanwhile; "
+    "larger or fewer kernels, CUDA graphs and copies beside kernels fill the gaps. Overhead is "
+    "how long the profiler was busy in the process.",
+    "No GPU was busy for a small part of a time only.", "use a GPU with CUDA" },
+  run_utilization,
+  compare_percents,
+  utilization_columns,
+  sizeof utilization_columns / sizeof *utilization_columns,
+  fill_utilization,
+};

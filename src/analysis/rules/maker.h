@@ -8,6 +8,7 @@
 #pragma once
 
 #include "src/analysis/rules/rule.h"
+#include "src/analysis/stats/maker.h"
 #include "src/base/array.h"
 
 #define LNS_RULE_MAX_COLUMNS 11
@@ -24,19 +25,39 @@ typedef struct
   int64_t overhead_ns;      /* of a span: how long the profiler was busy in the process         */
 } LnsRuleRow;
 
+/* An event of a chunk, and what its lane's kind says. */
+typedef struct
+{
+  LnsReport *report;
+  const LnsChunk *chunk;
+  LnsLaneKind kind;
+  uint32_t i;
+  uint8_t *is_wait; /* by string id: 0 = not looked at yet, 1 = no, 2 = yes                      */
+} LnsRuleEvent;
+
+/* Which calls may have begun an event. */
+typedef enum
+{
+  LNS_RULE_ANY_CALL,
+  LNS_RULE_SYNC_CALL, /* of a copy or a set, which returns when that is done                      */
+  LNS_RULE_ASYNC_CALL /* of a copy or a set that goes on beside the host                          */
+} LnsRuleCall;
+
 typedef struct
 {
   LnsRule rule;
   /* Fills rows, in no order, and `has_data`. */
   bool (*run) (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error);
-  /* Which of two rows is worse: as qsort (3) has it. */
+  /* Which of two rows is worse: as qsort (3) has it. NULL = the longer one. */
   int (*compare) (const void *a, const void *b);
-  /* Whether a row stays: looked at from the worst on, until there are enough. NULL = it does. */
-  bool (*keep) (LnsRuleResult *result, LnsRuleRow *row, bool *ret_keep, LnsError *error);
   const LnsStatsColumn *columns;
   unsigned n_columns;
   /* Fills a cell for each column, of row I. False and ERROR where a chunk is damaged. */
   bool (*fill) (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error);
+  /* Of rules about events: the lanes, which events, and by which calls. */
+  LnsLaneKind kind;
+  bool (*is_asked) (const LnsRuleEvent *event);
+  LnsRuleCall call;
 } LnsRuleMaker;
 
 struct LnsRuleResult
@@ -49,27 +70,12 @@ struct LnsRuleResult
   LNS_ARRAY (LnsRuleRow) rows;
 };
 
-/* calls.c */
-bool _lns_rule_run_copies (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_rule_run_pageable (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_rule_run_sets (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_rule_run_waits (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_rule_keep_async (LnsRuleResult *result, LnsRuleRow *row, bool *keep, LnsError *error);
-bool _lns_rule_keep_sync (LnsRuleResult *result, LnsRuleRow *row, bool *keep, LnsError *error);
-bool
-_lns_rule_fill_copy (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error);
-bool
-_lns_rule_fill_set (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error);
-bool
-_lns_rule_fill_wait (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error);
+/* Finds out whether ROW was begun by a call that its rule asks for, and which one. False and ERROR where a chunk is
+ * damaged. */
+bool _lns_rule_find_call (LnsRuleResult *result, LnsRuleRow *row, bool *ret_found, LnsError *error);
 
+/* calls.c */
+extern const LnsRuleMaker _lns_rule_copies_async, _lns_rule_copies_sync, _lns_rule_sets,
+    _lns_rule_waits;
 /* gpu.c */
-bool _lns_rule_run_gaps (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error);
-bool _lns_rule_run_utilization (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error);
-int _lns_rule_compare_percents (const void *a, const void *b);
-bool
-_lns_rule_fill_gap (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error);
-bool _lns_rule_fill_utilization (const LnsRuleResult *result,
-                                 size_t i,
-                                 LnsStatsCell *cells,
-                                 LnsError *error);
+extern const LnsRuleMaker _lns_rule_gaps, _lns_rule_utilization;

@@ -12,46 +12,12 @@
 #include "src/analysis/projection/cuda-links.h"
 #include "src/base/memory.h"
 
-#define PLACE                                                                                      \
- { "PID" }, { "Device ID" }, { "Context ID" }, { "Green Context ID" }, { "Stream ID" },            \
- {                                                                                                 \
-  "API Name", .is_text = true                                                                      \
- }
-
-static const LnsStatsColumn copy_columns[] = {
-  { "Duration", .is_time = true }, { "Start", .is_time = true },    { "Src Kind", .is_text = true },
-  { "Dst Kind", .is_text = true }, { "Bytes (MB)", .decimals = 3 }, PLACE,
+static const LnsRuleMaker *const makers[] = {
+  &_lns_rule_copies_async, &_lns_rule_copies_sync, &_lns_rule_sets,
+  &_lns_rule_waits,        &_lns_rule_gaps,        &_lns_rule_utilization,
 };
 
-static const LnsStatsColumn set_columns[] = {
-  { "Duration", .is_time = true },
-  { "Start", .is_time = true },
-  { "Memory Kind", .is_text = true },
-  { "Bytes (MB)", .decimals = 3 },
-  PLACE,
-};
-
-static const LnsStatsColumn wait_columns[] = {
-  { "Duration", .is_time = true }, { "Start", .is_time = true }, { "PID" }, { "TID" },
-  { "API Name", .is_text = true },
-};
-
-static const LnsStatsColumn gap_columns[] = {
-  { "Row#" },      { "Duration", .is_time = true }, { "Start", .is_time = true }, { "PID" },
-  { "Device ID" }, { "Overhead", .is_time = true },
-};
-
-static const LnsStatsColumn utilization_columns[] = {
-  { "Row#" },
-  { "In-Use (%)", .decimals = 1 },
-  { "Duration", .is_time = true },
-  { "Start", .is_time = true },
-  { "PID" },
-  { "Device ID" },
-  { "Overhead", .is_time = true },
-};
-
-#define N(array) sizeof array / sizeof *array
+#define N_MAKERS (sizeof makers / sizeof *makers)
 
 /* The longest first. */
 static int
@@ -66,78 +32,10 @@ compare_durations (const void *a, const void *b)
   return ra->lane < rb->lane ? -1 : ra->lane > rb->lane;
 }
 
-static const LnsRuleMaker makers[] = {
-  { { "cuda_memcpy_async", "CUDA Async Memcpy with Pageable Memory", "[:rows=N]",
-      "These copies were asked for asynchronously, but their host memory is pageable: the driver "
-      "stages them, and the call returns only when that is done. Use pinned memory "
-      "(cudaMallocHost, cudaHostRegister; in PyTorch pin_memory).",
-      "No asynchronous copy used pageable memory.", "copy memory with CUDA" },
-    _lns_rule_run_pageable,
-    compare_durations,
-    _lns_rule_keep_async,
-    copy_columns,
-    N (copy_columns),
-    _lns_rule_fill_copy },
-  { { "cuda_memcpy_sync", "CUDA Synchronous Memcpy", "[:rows=N]",
-      "These copies block the host until they are done (those of 64 KiB or less to a device do "
-      "not, "
-      "and are left out). Use cudaMemcpyAsync in a stream, from pinned memory.",
-      "No synchronous copy blocked the host.", "copy memory with CUDA" },
-    _lns_rule_run_copies,
-    compare_durations,
-    _lns_rule_keep_sync,
-    copy_columns,
-    N (copy_columns),
-    _lns_rule_fill_copy },
-  { { "cuda_memset_sync", "CUDA Synchronous Memset", "[:rows=N]",
-      "These memsets of pinned or managed memory block the host until they are done. Use "
-      "cudaMemsetAsync in a stream.",
-      "No synchronous memset blocked the host.", "set memory with CUDA" },
-    _lns_rule_run_sets,
-    compare_durations,
-    _lns_rule_keep_sync,
-    set_columns,
-    N (set_columns),
-    _lns_rule_fill_set },
-  { { "cuda_api_sync", "CUDA Synchronization APIs", "[:rows=N]",
-      "These calls block the host until all work of a device or stream is done. Call them less "
-      "often; let one stream wait for another by events (cudaStreamWaitEvent).",
-      "No call waited for all work of a device or stream.", "call CUDA" },
-    _lns_rule_run_waits,
-    compare_durations,
-    NULL,
-    wait_columns,
-    N (wait_columns),
-    _lns_rule_fill_wait },
-  { { "gpu_gaps", "GPU Gaps", "[:gap=MILLISECONDS][:rows=N]",
-      "In these times a GPU had nothing to do, between its first and its last operation. Look at "
-      "what the CPU did meanwhile: waits and calls of the operating system, data loading; NVTX "
-      "ranges tell what the program meant to do. Overhead is the part of a gap in which the "
-      "profiler was busy in the process: without it the gap may be shorter by as much.",
-      "No GPU was idle for long.", "use a GPU with CUDA" },
-    _lns_rule_run_gaps,
-    compare_durations,
-    NULL,
-    gap_columns,
-    N (gap_columns),
-    _lns_rule_fill_gap },
-  { { "gpu_time_util", "GPU Time Utilization", "[:threshold=PERCENT][:chunks=N][:rows=N]",
-      "In these times a GPU was busy for a small part only. Look at what the CPU did meanwhile; "
-      "larger or fewer kernels, CUDA graphs and copies beside kernels fill the gaps. Overhead is "
-      "how long the profiler was busy in the process.",
-      "No GPU was busy for a small part of a time only.", "use a GPU with CUDA" },
-    _lns_rule_run_utilization,
-    _lns_rule_compare_percents,
-    NULL,
-    utilization_columns,
-    N (utilization_columns),
-    _lns_rule_fill_utilization },
-};
-
 const LnsRule *
 lns_rule_at (size_t i)
 {
-  return i < N (makers) ? &makers[i].rule : NULL;
+  return i < N_MAKERS ? &makers[i]->rule : NULL;
 }
 
 /* Reads the argument "NAME=NUMBER" of SIZE bytes at TEXT, which LIST must have. */
@@ -172,16 +70,16 @@ lns_rule_find (const char *name, LnsRuleOptions *options, LnsError *error)
 {
   size_t length = strcspn (name, ":"), i = 0;
 
-  while (i < N (makers) && (strlen (makers[i].rule.name) != length ||
-                            strncmp (makers[i].rule.name, name, length) != 0))
+  while (i < N_MAKERS && (strlen (makers[i]->rule.name) != length ||
+                          strncmp (makers[i]->rule.name, name, length) != 0))
     i++;
-  if (i == N (makers))
+  if (i == N_MAKERS)
     {
       lns_error_set (error, LNS_ERROR_USAGE, 0,
                      "--rule: unknown rule “%s”; --help-rules lists the rules", name);
       return NULL;
     }
-  const LnsRule *rule = &makers[i].rule;
+  const LnsRule *rule = &makers[i]->rule;
   for (const char *at = name + length; *at == ':'; at += 1 + length)
     {
       length = strcspn (at + 1, ":");
@@ -206,13 +104,13 @@ choose (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
   bool keep = true;
 
   if (n_rows > 0)
-    qsort (rows, n_rows, sizeof *rows, maker->compare);
+    qsort (rows, n_rows, sizeof *rows, maker->compare != NULL ? maker->compare : compare_durations);
   for (size_t i = 0;
        i < n_rows && (result->options.n_rows < 0 || n < (uint64_t)result->options.n_rows); i++)
     {
       LnsRuleRow row = rows[i];
       if (!lns_go_on (cancel, error) ||
-          (maker->keep != NULL && !maker->keep (result, &row, &keep, error)))
+          (maker->call != LNS_RULE_ANY_CALL && !_lns_rule_find_call (result, &row, &keep, error)))
         return false;
       if (keep)
         rows[n++] = row;
