@@ -157,7 +157,7 @@ main (int argc, char **argv)
       return 1;
     }
   double t0 = seconds ();
-  bool good = lns_projection (report, LNS_ID_NONE, NULL, &ranges, &n_ranges, NULL);
+  bool good = lns_projection (report, NULL, &ranges, &n_ranges, NULL);
   double t1 = seconds ();
   good = good && lns_launches (report, NULL, &launches, &n_launches, NULL);
   double t2 = seconds ();

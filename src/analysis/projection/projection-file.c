@@ -29,7 +29,7 @@
 /* A range of one group and how it lies among the others. */
 typedef struct
 {
-  const LnsStreamProjection *it;
+  const LnsProjectedRange *it;
   uint32_t domain;
   uint32_t parent; /* place of the range around it in the order of ranges, or LNS_ID_NONE        */
   uint32_t place;  /* its own                                                                   */
@@ -79,7 +79,7 @@ compare_by_domain (const void *a, const void *b)
 static int64_t
 end_of (const Placed *placed)
 {
-  return placed->it->range.start_ns + placed->it->range.duration_ns;
+  return placed->it->start_ns + placed->it->duration_ns;
 }
 
 /* Outer ranges before those within them, which reach no further on the GPU either. */
@@ -87,8 +87,8 @@ static int
 compare_on_gpu (const void *a, const void *b)
 {
   const Placed *pa = a, *pb = b;
-  if (pa->it->range.start_ns != pb->it->range.start_ns)
-    return pa->it->range.start_ns < pb->it->range.start_ns ? -1 : 1;
+  if (pa->it->start_ns != pb->it->start_ns)
+    return pa->it->start_ns < pb->it->start_ns ? -1 : 1;
   if (end_of (pa) != end_of (pb))
     return end_of (pa) > end_of (pb) ? -1 : 1;
   return pa->place < pb->place ? -1 : pa->place > pb->place;
@@ -97,7 +97,7 @@ compare_on_gpu (const void *a, const void *b)
 static int64_t
 range_end_of (const Placed *placed)
 {
-  return placed->it->range.range_start_ns + placed->it->range.range_duration_ns;
+  return placed->it->range_start_ns + placed->it->range_duration_ns;
 }
 
 /* Finds the range around each of the N of one domain, which are in the order of
@@ -107,9 +107,9 @@ find_parents (Placed *placed, uint32_t n)
 {
   for (uint32_t i = 0; i < n; i++)
     {
-      const uint32_t thread = placed[i].it->range.thread;
+      const uint32_t thread = placed[i].it->thread;
       uint32_t up = i > 0 ? i - 1 : LNS_ID_NONE;
-      while (up != LNS_ID_NONE && (placed[up].it->range.thread != thread ||
+      while (up != LNS_ID_NONE && (placed[up].it->thread != thread ||
                                    range_end_of (&placed[up]) < range_end_of (&placed[i])))
         up = placed[up].parent;
       placed[i].parent = up;
@@ -122,13 +122,13 @@ find_parents (Placed *placed, uint32_t n)
 static void
 append (Layout *self, const Placed *placed)
 {
-  const LnsProjectedRange *range = &placed->it->range;
+  const LnsProjectedRange *range = placed->it;
   LnsEvent event = { .start_ns = range->start_ns,
                      .duration_ns = range->duration_ns,
                      .name = range->name };
 #define SET(column, value)                                                                         \
  event.extra[lns_lane_kind_extra (LNS_LANE_NVTX_PROJECTED, column)] = value
-  SET (LNS_COLUMN_COLOR, placed->it->color);
+  SET (LNS_COLUMN_COLOR, range->color);
   SET (LNS_COLUMN_THREAD, range->thread);
   SET (LNS_COLUMN_CORRELATION, range->ordinal + 1);
   SET (LNS_COLUMN_ORIGINAL, range->lane);
@@ -151,10 +151,10 @@ go_on (Layout *self, LnsError *error)
 static bool
 write_track (Layout *self, Placed *placed, uint32_t n, LnsError *error)
 {
-  const LnsStreamProjection *any = placed[0].it;
+  const LnsProjectedRange *any = placed[0].it;
   const LnsTrack track = {
     .kind = LNS_TRACK_NVTX_PROJECTED,
-    .process = self->tracks[self->lanes[any->range.lane].track].process,
+    .process = self->tracks[self->lanes[any->lane].track].process,
     .thread = LNS_ID_NONE,
     .domain = placed[0].domain,
     .number = any->context,
@@ -172,8 +172,7 @@ write_track (Layout *self, Placed *placed, uint32_t n, LnsError *error)
     {
       uint32_t level =
           placed[i].parent != LNS_ID_NONE ? self->by_place[placed[i].parent]->level + 1 : 0;
-      while (level < self->levels.n &&
-             self->levels.items[level].end_ns > placed[i].it->range.start_ns)
+      while (level < self->levels.n && self->levels.items[level].end_ns > placed[i].it->start_ns)
         level++;
       if (level == self->levels.n)
         {
@@ -190,14 +189,13 @@ write_track (Layout *self, Placed *placed, uint32_t n, LnsError *error)
 
 /* The N ranges of one stream, or of all of a context. */
 static bool
-write_group (Layout *self, const LnsStreamProjection *ranges, uint32_t n, LnsError *error)
+write_group (Layout *self, const LnsProjectedRange *ranges, uint32_t n, LnsError *error)
 {
   uint32_t end;
 
   for (uint32_t i = 0; i < n; i++)
-    self->placed[i] =
-        (Placed){ .it = &ranges[i],
-                  .domain = self->tracks[self->lanes[ranges[i].range.lane].track].domain };
+    self->placed[i] = (Placed){ .it = &ranges[i],
+                                .domain = self->tracks[self->lanes[ranges[i].lane].track].domain };
   lns_order (self->placed, n, sizeof *self->placed, compare_by_domain);
   for (uint32_t first = 0; first < n; first = end)
     {
@@ -233,13 +231,13 @@ repeat_definitions (LnsReport *report, LnsWriter *writer)
 }
 
 static bool
-same_group (const LnsStreamProjection *a, const LnsStreamProjection *b)
+same_group (const LnsProjectedRange *a, const LnsProjectedRange *b)
 {
   return a->context == b->context && a->stream == b->stream;
 }
 
 static bool
-write_all (Layout *self, const LnsStreamProjection *ranges, size_t n, LnsError *error)
+write_all (Layout *self, const LnsProjectedRange *ranges, size_t n, LnsError *error)
 {
   size_t end, most = 0;
 
@@ -272,7 +270,7 @@ write_all (Layout *self, const LnsStreamProjection *ranges, size_t n, LnsError *
 static bool
 write_file (LnsReport *report,
             const char *path,
-            const LnsStreamProjection *ranges,
+            const LnsProjectedRange *ranges,
             size_t n,
             const atomic_bool *cancel,
             LnsError *error)
@@ -339,7 +337,7 @@ lns_projection_open (LnsReport *report,
                      LnsError *error)
 {
   char key[KEY_SIZE];
-  LnsStreamProjection *ranges = NULL;
+  LnsProjectedRange *ranges = NULL;
   size_t n = 0;
 
   key_of (report, key);

@@ -3,20 +3,67 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/analysis/projection/projection-private.h"
+#include "src/analysis/projection/projection.h"
 
 #include <stdlib.h>
 
 #include "src/analysis/lanes.h"
 #include "src/analysis/ordering.h"
+#include "src/base/array.h"
 #include "src/base/memory.h"
+
+/* What one correlation began in one stream. */
+typedef struct
+{
+  uint64_t correlation;
+  int64_t start_ns, end_ns;
+  uint32_t n, stream;
+} Work;
+
+/* A call that began some, and what. */
+typedef struct
+{
+  uint64_t correlation;
+  uint32_t thread, n, stream;
+  int64_t call_start_ns, call_end_ns;
+  int64_t start_ns, end_ns;
+} Launch;
+
+/* What a range began in one stream, or in the streams of one context. */
+typedef struct
+{
+  int64_t start_ns, end_ns;
+  uint32_t n;
+} Part;
+
+typedef struct Projection
+{
+  LnsReport *report;
+  const LnsLane *lanes;
+  const atomic_bool *cancel;
+  atomic_uint *permille; /* or NULL                                                              */
+  uint64_t n_chunks, n_chunks_read;
+  uint32_t *by_process;        /* lanes, ascending by process                                  */
+  LNS_ARRAY (Work) work;       /* of a process, ascending by correlation and stream, one each  */
+  LNS_ARRAY (Launch) launches; /* of a process, ascending by thread and start of the call      */
+  LnsChunkFunc function;       /* of the walk under way                                        */
+  /* Adds what RANGE, whose start, duration and thread are set, began to `ranges`. */
+  void (*add_range) (struct Projection *projection, LnsProjectedRange *range);
+  LNS_ARRAY (LnsProjectedRange) ranges; /* the result                                            */
+  /* By stream. */
+  const LnsCudaStream *streams;
+  uint32_t n_streams, n_contexts;
+  uint32_t *n_streams_of; /* per context: streams with work                                      */
+  Part *parts;            /* per stream, then per context; n = 0 but in add_by_stream ()         */
+  uint32_t *touched;      /* those with n > 0                                                    */
+} Projection;
 
 /* ---- Work ------------------------------------------------------------------------------------ */
 
 static void
 add_work (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
-  LnsProjection *projection = data;
+  Projection *projection = data;
   const int index =
       lns_lane_kind_extra (projection->lanes[chunk->lane].kind, LNS_COLUMN_CORRELATION);
 
@@ -25,15 +72,15 @@ add_work (void *data, const LnsTrack *track, const LnsChunk *chunk)
       const uint64_t correlation = lns_chunk_extra (chunk, index, i);
       if (correlation != 0)
         *lns_array_add (&projection->work) =
-            (LnsProjectionWork){ correlation, chunk->start_ns[i],
-                                 chunk->start_ns[i] + chunk->duration_ns[i], 1, track->stream };
+            (Work){ correlation, chunk->start_ns[i], chunk->start_ns[i] + chunk->duration_ns[i], 1,
+                    track->stream };
     }
 }
 
 static int
 compare_work (const void *a, const void *b)
 {
-  const LnsProjectionWork *wa = a, *wb = b;
+  const Work *wa = a, *wb = b;
   if (wa->correlation != wb->correlation)
     return wa->correlation < wb->correlation ? -1 : 1;
   return wa->stream < wb->stream ? -1 : wa->stream > wb->stream;
@@ -41,9 +88,9 @@ compare_work (const void *a, const void *b)
 
 /* Brings what has one correlation and stream together. */
 static void
-merge_work (LnsProjection *projection)
+merge_work (Projection *projection)
 {
-  LnsProjectionWork *work = projection->work.items;
+  Work *work = projection->work.items;
   size_t n = 0;
 
   lns_order (work, projection->work.n, sizeof *work, compare_work);
@@ -52,7 +99,7 @@ merge_work (LnsProjection *projection)
       work[n++] = work[i];
     else
       {
-        LnsProjectionWork *same = &work[n - 1];
+        Work *same = &work[n - 1];
         same->start_ns = work[i].start_ns < same->start_ns ? work[i].start_ns : same->start_ns;
         same->end_ns = work[i].end_ns > same->end_ns ? work[i].end_ns : same->end_ns;
         same->n++;
@@ -64,9 +111,9 @@ merge_work (LnsProjection *projection)
 
 /* Where the work with CORRELATION would begin. Ids mostly ascend: AT, the place after the last hit, comes first. */
 static size_t
-find_work (const LnsProjection *projection, uint64_t correlation, size_t at)
+find_work (const Projection *projection, uint64_t correlation, size_t at)
 {
-  const LnsProjectionWork *work = projection->work.items, wanted = { .correlation = correlation };
+  const Work *work = projection->work.items, wanted = { .correlation = correlation };
   const size_t n = projection->work.n;
 
   return at < n && work[at].correlation == correlation
@@ -77,9 +124,9 @@ find_work (const LnsProjection *projection, uint64_t correlation, size_t at)
 static void
 add_launches (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
-  LnsProjection *projection = data;
+  Projection *projection = data;
   const int index = lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION);
-  const LnsProjectionWork *work = projection->work.items;
+  const Work *work = projection->work.items;
   const size_t n_work = projection->work.n;
   size_t at = 0;
 
@@ -89,21 +136,21 @@ add_launches (void *data, const LnsTrack *track, const LnsChunk *chunk)
       size_t w = correlation != 0 ? find_work (projection, correlation, at) : n_work;
       for (; w < n_work && work[w].correlation == correlation; at = ++w)
         *lns_array_add (&projection->launches) =
-            (LnsProjectionLaunch){ .correlation = correlation,
-                                   .thread = track->thread,
-                                   .n = work[w].n,
-                                   .stream = work[w].stream,
-                                   .call_start_ns = chunk->start_ns[i],
-                                   .call_end_ns = chunk->start_ns[i] + chunk->duration_ns[i],
-                                   .start_ns = work[w].start_ns,
-                                   .end_ns = work[w].end_ns };
+            (Launch){ .correlation = correlation,
+                      .thread = track->thread,
+                      .n = work[w].n,
+                      .stream = work[w].stream,
+                      .call_start_ns = chunk->start_ns[i],
+                      .call_end_ns = chunk->start_ns[i] + chunk->duration_ns[i],
+                      .start_ns = work[w].start_ns,
+                      .end_ns = work[w].end_ns };
     }
 }
 
 static int
 compare_launches (const void *a, const void *b)
 {
-  const LnsProjectionLaunch *la = a, *lb = b;
+  const Launch *la = a, *lb = b;
 
   if (la->thread != lb->thread)
     return la->thread < lb->thread ? -1 : 1;
@@ -114,7 +161,7 @@ compare_launches (const void *a, const void *b)
 
 /* Whether the launch at I is by a call within one that began the same: the driver's in the runtime's. */
 static bool
-is_inner (const LnsProjectionLaunch *launches, size_t i)
+is_inner (const Launch *launches, size_t i)
 {
   for (size_t outer = i; outer > 0 && launches[outer - 1].thread == launches[i].thread &&
                          launches[outer - 1].call_end_ns >= launches[i].call_end_ns;
@@ -127,9 +174,9 @@ is_inner (const LnsProjectionLaunch *launches, size_t i)
 
 /* Orders the launches, and drops those that are told by an outer call. */
 static void
-order_launches (LnsProjection *projection)
+order_launches (Projection *projection)
 {
-  LnsProjectionLaunch *launches = projection->launches.items;
+  Launch *launches = projection->launches.items;
   size_t n = 0;
 
   lns_order (launches, projection->launches.n, sizeof *launches, compare_launches);
@@ -141,12 +188,11 @@ order_launches (LnsProjection *projection)
   projection->launches.n = n;
 }
 
-size_t
-_lns_projection_first (const LnsProjection *projection, uint32_t thread, int64_t start_ns)
+/* The first launch of THREAD whose call does not start before START_NS. O(log n). */
+static size_t
+first_launch (const Projection *projection, uint32_t thread, int64_t start_ns)
 {
-  const LnsProjectionLaunch wanted = { .thread = thread,
-                                       .call_start_ns = start_ns,
-                                       .call_end_ns = INT64_MAX };
+  const Launch wanted = { .thread = thread, .call_start_ns = start_ns, .call_end_ns = INT64_MAX };
 
   return lns_lower_bound (projection->launches.items, projection->launches.n, sizeof wanted,
                           &wanted, compare_launches);
@@ -154,15 +200,15 @@ _lns_projection_first (const LnsProjection *projection, uint32_t thread, int64_t
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
 
-/* Projects RANGE, whose start, duration and thread are set. False where it began nothing. */
-static bool
-project (const LnsProjection *projection, LnsProjectedRange *range)
+/* Adds RANGE, unless it began nothing. */
+static void
+add_range (Projection *projection, LnsProjectedRange *range)
 {
-  const LnsProjectionLaunch *launches = projection->launches.items;
+  const Launch *launches = projection->launches.items;
   int64_t range_end_ns = range->range_start_ns + range->range_duration_ns, end_ns = INT64_MIN;
 
   range->start_ns = INT64_MAX;
-  for (size_t i = _lns_projection_first (projection, range->thread, range->range_start_ns);
+  for (size_t i = first_launch (projection, range->thread, range->range_start_ns);
        i < projection->launches.n && launches[i].thread == range->thread &&
        launches[i].call_start_ns <= range_end_ns;
        i++)
@@ -174,15 +220,65 @@ project (const LnsProjection *projection, LnsProjectedRange *range)
         range->n_operations += launches[i].n;
       }
   if (range->n_operations == 0)
-    return false;
+    return;
   range->duration_ns = end_ns - range->start_ns;
-  return true;
+  *lns_array_add (&projection->ranges) = *range;
+}
+
+static void
+add_to_part (Projection *projection, uint32_t at, const Launch *launch, uint32_t *n_touched)
+{
+  Part *part = &projection->parts[at];
+
+  if (part->n == 0)
+    {
+      *part = (Part){ INT64_MAX, INT64_MIN, 0 };
+      projection->touched[(*n_touched)++] = at;
+    }
+  part->start_ns = launch->start_ns < part->start_ns ? launch->start_ns : part->start_ns;
+  part->end_ns = launch->end_ns > part->end_ns ? launch->end_ns : part->end_ns;
+  part->n += launch->n;
+}
+
+/* Adds RANGE for each stream and context that it began something in. */
+static void
+add_by_stream (Projection *projection, LnsProjectedRange *range)
+{
+  const Launch *launches = projection->launches.items;
+  const uint32_t n_streams = projection->n_streams;
+  int64_t range_end_ns = range->range_start_ns + range->range_duration_ns;
+  uint32_t n_touched = 0;
+
+  for (size_t i = first_launch (projection, range->thread, range->range_start_ns);
+       i < projection->launches.n && launches[i].thread == range->thread &&
+       launches[i].call_start_ns <= range_end_ns;
+       i++)
+    {
+      if (launches[i].call_end_ns > range_end_ns || launches[i].stream >= n_streams)
+        continue;
+      uint32_t context = projection->streams[launches[i].stream].context;
+      add_to_part (projection, launches[i].stream, &launches[i], &n_touched);
+      if (context < projection->n_contexts && projection->n_streams_of[context] > 1)
+        add_to_part (projection, n_streams + context, &launches[i], &n_touched);
+    }
+  for (uint32_t i = 0; i < n_touched; i++)
+    {
+      const uint32_t at = projection->touched[i];
+      Part *part = &projection->parts[at];
+      range->stream = at < n_streams ? at : LNS_ID_NONE;
+      range->context = at < n_streams ? projection->streams[at].context : at - n_streams;
+      range->start_ns = part->start_ns;
+      range->duration_ns = part->end_ns - part->start_ns;
+      range->n_operations = part->n;
+      *lns_array_add (&projection->ranges) = *range;
+      part->n = 0;
+    }
 }
 
 static void
 add_ranges (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
-  LnsProjection *projection = data;
+  Projection *projection = data;
   const LnsLaneKind kind = projection->lanes[chunk->lane].kind;
   const int thread = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD),
             end_thread = lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD),
@@ -200,13 +296,15 @@ add_ranges (void *data, const LnsTrack *track, const LnsChunk *chunk)
                                   .name = chunk->name[i],
                                   .thread = thread >= 0
                                                 ? (uint32_t)lns_chunk_extra (chunk, thread, i)
-                                                : track->thread };
-      projection->add_range (projection, &range, (uint32_t)lns_chunk_extra (chunk, color, i));
+                                                : track->thread,
+                                  .color = (uint32_t)lns_chunk_extra (chunk, color, i) };
+      projection->add_range (projection, &range);
     }
 }
 
-int
-_lns_projection_compare (const void *a, const void *b)
+/* By thread, then by start of the range, outer ones first. */
+static int
+compare_ranges (const void *a, const void *b)
 {
   const LnsProjectedRange *ra = a, *rb = b;
 
@@ -239,7 +337,7 @@ is_range (LnsLaneKind kind)
 static void
 look_at (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
-  LnsProjection *projection = data;
+  Projection *projection = data;
 
   projection->function (projection, track, chunk);
   projection->n_chunks_read++;
@@ -252,7 +350,7 @@ look_at (void *data, const LnsTrack *track, const LnsChunk *chunk)
 
 /* Reads those of the N lanes of by_process from FIRST on that are of a KIND. */
 static bool
-walk (LnsProjection *projection,
+walk (Projection *projection,
       uint32_t first,
       uint32_t n,
       bool (*is_kind) (LnsLaneKind),
@@ -277,7 +375,7 @@ walk (LnsProjection *projection,
 }
 
 static bool
-project_process (LnsProjection *projection, uint32_t first, uint32_t n, LnsError *error)
+project_process (Projection *projection, uint32_t first, uint32_t n, LnsError *error)
 {
   projection->work.n = projection->launches.n = 0;
   if (!walk (projection, first, n, lns_is_gpu_operation, add_work, error))
@@ -295,17 +393,15 @@ project_process (LnsProjection *projection, uint32_t first, uint32_t n, LnsError
 static bool
 is_asked (const void *data, uint32_t lane)
 {
-  const LnsProjection *projection = data;
-  const LnsLaneKind kind = projection->lanes[lane].kind;
+  const LnsLaneKind kind = ((const Projection *)data)->lanes[lane].kind;
 
-  if (lns_is_gpu_operation (kind))
-    return projection->stream == LNS_ID_NONE ||
-           projection->stream == lns_track_of (projection->report, lane)->stream;
-  return is_call (kind) || is_range (kind);
+  return lns_is_gpu_operation (kind) || is_call (kind) || is_range (kind);
 }
 
-bool
-_lns_projection_run (LnsProjection *projection, LnsError *error)
+/* Has `add_range` look at the ranges of all processes, in no order. False and ERROR where a chunk is damaged, or
+ * cancelled. */
+static bool
+run (Projection *projection, LnsError *error)
 {
   uint32_t n, end;
 
@@ -327,43 +423,89 @@ _lns_projection_run (LnsProjection *projection, LnsError *error)
   free (projection->by_process);
   lns_array_clear (&projection->work);
   lns_array_clear (&projection->launches);
+  if (!good)
+    lns_array_clear (&projection->ranges);
   return good;
-}
-
-typedef struct
-{
-  LnsProjection base;
-  LNS_ARRAY (LnsProjectedRange) ranges;
-} WithRanges;
-
-static void
-add_range (LnsProjection *projection, LnsProjectedRange *range, uint32_t color)
-{
-  WithRanges *self = (WithRanges *)projection; /* whose first member it is */
-
-  (void)color;
-  if (project (projection, range))
-    *lns_array_add (&self->ranges) = *range;
 }
 
 bool
 lns_projection (LnsReport *report,
-                uint32_t stream,
                 const atomic_bool *cancel,
                 LnsProjectedRange **ret_ranges,
                 size_t *ret_n,
                 LnsError *error)
 {
-  WithRanges self = {
-    .base = { .report = report, .stream = stream, .cancel = cancel, .add_range = add_range }
+  Projection self = { .report = report, .cancel = cancel, .add_range = add_range };
+
+  if (!run (&self, error))
+    return false;
+  lns_order (self.ranges.items, self.ranges.n, sizeof *self.ranges.items, compare_ranges);
+  *ret_ranges = self.ranges.items;
+  *ret_n = self.ranges.n;
+  return true;
+}
+
+/* ---- By stream ------------------------------------------------------------------------------- */
+
+static int
+compare_by_stream (const void *a, const void *b)
+{
+  const LnsProjectedRange *pa = a, *pb = b;
+
+  if (pa->context != pb->context)
+    return pa->context < pb->context ? -1 : 1;
+  if (pa->stream != pb->stream)
+    return pa->stream < pb->stream ? -1 : 1;
+  return compare_ranges (pa, pb);
+}
+
+/* Counts the streams with work of each context. */
+static void
+count_streams (Projection *self)
+{
+  const uint32_t n_streams = self->n_streams;
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (self->report, &n_lanes);
+  bool *seen = lns_calloc (n_streams, sizeof *seen);
+
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      const uint32_t stream = lns_track_of (self->report, i)->stream;
+      if (stream >= n_streams || seen[stream] || !lns_is_gpu_operation (lanes[i].kind))
+        continue;
+      seen[stream] = true;
+      if (self->streams[stream].context < self->n_contexts)
+        self->n_streams_of[self->streams[stream].context]++;
+    }
+  free (seen);
+}
+
+bool
+lns_projection_by_stream (LnsReport *report,
+                          const atomic_bool *cancel,
+                          atomic_uint *ret_permille,
+                          LnsProjectedRange **ret_ranges,
+                          size_t *ret_n,
+                          LnsError *error)
+{
+  Projection self = {
+    .report = report, .cancel = cancel, .permille = ret_permille, .add_range = add_by_stream
   };
 
-  if (!_lns_projection_run (&self.base, error))
-    {
-      lns_array_clear (&self.ranges);
-      return false;
-    }
-  lns_order (self.ranges.items, self.ranges.n, sizeof *self.ranges.items, _lns_projection_compare);
+  lns_report_contexts (report, &self.n_contexts);
+  self.streams = lns_report_streams (report, &self.n_streams);
+  const size_t n_parts = (size_t)self.n_streams + self.n_contexts;
+  self.n_streams_of = lns_calloc (self.n_contexts, sizeof (uint32_t));
+  self.touched = lns_calloc (n_parts, sizeof (uint32_t));
+  self.parts = lns_calloc (n_parts, sizeof (Part));
+  count_streams (&self);
+  const bool good = run (&self, error);
+  free (self.n_streams_of);
+  free (self.touched);
+  free (self.parts);
+  if (!good)
+    return false;
+  lns_order (self.ranges.items, self.ranges.n, sizeof *self.ranges.items, compare_by_stream);
   *ret_ranges = self.ranges.items;
   *ret_n = self.ranges.n;
   return true;

@@ -22,34 +22,28 @@ typedef struct
   uint32_t name;   /* string id                                                                */
   uint32_t thread; /* thread instance                                                          */
   uint32_t n_operations;
+  uint32_t color; /* the range's own 0xAARRGGBB, or 0                                          */
+  /* By stream: on one stream, or on all streams of one context that has more than one with work. */
+  uint32_t stream; /* stream id, or LNS_ID_NONE                                                */
+  uint32_t context;
 } LnsProjectedRange;
 
-/* Projects the ranges of REPORT. STREAM is a stream id whose operations alone count, or LNS_ID_NONE for
- * all. CANCEL may be NULL. RET_RANGES (to be freed; NULL where there are none) gets RET_N by thread, then
- * by start of the range, outer ones first. False and ERROR where a chunk is damaged, or cancelled. O(operations + calls +
- * lanes of a thread × its calls) in time where ids ascend, 72 bytes an operation. Any thread. */
+/* Projects the ranges of REPORT on all streams. CANCEL may be NULL. RET_RANGES (to be freed; NULL where there are none)
+ * gets RET_N by thread, then by start of the range, outer ones first. False and ERROR where a chunk is damaged, or
+ * cancelled. O(operations + calls + lanes of a thread × its calls) in time where ids ascend, 72 bytes an operation. Any
+ * thread. */
 bool lns_projection (LnsReport *report,
-                     uint32_t stream,
                      const atomic_bool *cancel,
                      LnsProjectedRange **ret_ranges,
                      size_t *ret_n,
                      LnsError *error);
 
-/* A range on one stream, or on all streams of one context that has more than one with work. */
-typedef struct
-{
-  LnsProjectedRange range;
-  uint32_t stream; /* stream id, or LNS_ID_NONE                                                 */
-  uint32_t context;
-  uint32_t color; /* the range's own 0xAARRGGBB, or 0                                           */
-} LnsStreamProjection;
-
 /* The same for each stream and context at once, by context, stream (all of them last), thread and start
  * of the range, outer ones first. RET_PERMILLE (may be NULL) tells how far it is. Time as above, with
- * each operation looked at once for each range around its call; 80 bytes a result. Any thread. */
+ * each operation looked at once for each range around its call; 72 bytes a result. Any thread. */
 bool lns_projection_by_stream (LnsReport *report,
                                const atomic_bool *cancel,
                                atomic_uint *ret_permille,
-                               LnsStreamProjection **ret_ranges,
+                               LnsProjectedRange **ret_ranges,
                                size_t *ret_n,
                                LnsError *error);

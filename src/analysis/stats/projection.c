@@ -91,8 +91,8 @@ find_places (const LnsStatsResult *result, size_t n)
 static bool
 run (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
-  if (!lns_projection (lns_tables_report (result->tables), LNS_ID_NONE, cancel, &result->projected,
-                       &result->n, error))
+  if (!lns_projection (lns_tables_report (result->tables), cancel, &result->projected, &result->n,
+                       error))
     return false;
   result->rows = find_places (result, result->n);
   return true;
@@ -348,7 +348,7 @@ run_kernels (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
   LnsLaunch *launches = NULL;
   size_t n_launches = 0, n_ranges = 0;
   KeyedArray keyed = { 0 };
-  bool good = lns_projection (report, LNS_ID_NONE, cancel, &result->projected, &n_ranges, error) &&
+  bool good = lns_projection (report, cancel, &result->projected, &n_ranges, error) &&
               lns_launches (report, cancel, &launches, &n_launches, error);
 
   for (uint32_t i = 0; good && i < n_ranges; i++)
