@@ -121,6 +121,24 @@ _lns_stats_append_range (const LnsStatsResult *result,
   append (text, _lns_stats_string (result, name));
 }
 
+void
+_lns_stats_append_stack (const LnsStatsResult *result, LnsBuffer *text, const LnsTraceRange *range)
+{
+  char id[32];
+
+  if (range->parent != LNS_TRACE_NO_PARENT)
+    _lns_stats_append_stack (result, text, &result->ranges[range->parent]);
+  lns_buffer_append (text, id, (size_t)snprintf (id, sizeof id, ":%" PRId64, range->rowid));
+}
+
+LnsStatsCell
+_lns_stats_parent (const LnsStatsResult *result, const LnsTraceRange *range)
+{
+  return range->parent == LNS_TRACE_NO_PARENT
+             ? (LnsStatsCell){ .is_empty = true }
+             : _lns_stats_number (result->ranges[range->parent].rowid);
+}
+
 LnsStatsCell
 _lns_stats_appended (const LnsBuffer *text, size_t from)
 {

@@ -126,6 +126,13 @@ void _lns_stats_append_range (const LnsStatsResult *result,
                               uint32_t domain_name,
                               uint32_t name);
 
+/* Appends the ids of the ranges around RANGE (of the result's), the outermost first, and its own. */
+void
+_lns_stats_append_stack (const LnsStatsResult *result, LnsBuffer *text, const LnsTraceRange *range);
+
+/* The id of the range around RANGE, or nothing. */
+LnsStatsCell _lns_stats_parent (const LnsStatsResult *result, const LnsTraceRange *range);
+
 /* What TEXT holds from FROM on. */
 LnsStatsCell _lns_stats_appended (const LnsBuffer *text, size_t from);
 

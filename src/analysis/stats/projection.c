@@ -5,22 +5,12 @@
 
 /* nvtx_gpu_proj_trace, nvtx_gpu_proj_sum and nvtx_kern_sum: what ranges did on GPUs. */
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/analysis/stats/maker.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
-
-#define NO_PARENT UINT32_MAX
-
-/* A range's place among those that are projected. */
-typedef struct
-{
-  uint32_t parent; /* number, or NO_PARENT                                                      */
-  uint32_t level, n_children;
-} Place;
 
 /* What is summed up under one name, or one name and kernel. */
 typedef struct
@@ -42,83 +32,38 @@ style_of (LnsLaneKind kind)
                                         : _lns_stats_text ("StartEnd", 8);
 }
 
-/* ---- Places ---------------------------------------------------------------------------------- */
+/* ---- One by one ------------------------------------------------------------------------------ */
 
-/* Whether push/pop range INNER, which does not start before OUTER, is within it. */
-static bool
-encloses (const LnsStatsResult *result,
-          const LnsProjectedRange *outer,
-          const LnsProjectedRange *inner)
-{
-  const LnsLane *lanes = lns_report_lanes (lns_tables_report (result->tables), NULL);
-
-  if (lanes[outer->lane].track == lanes[inner->lane].track &&
-      lanes[outer->lane].ordinal >= lanes[inner->lane].ordinal)
-    return false;
-  return outer->range_start_ns + outer->range_duration_ns >=
-         inner->range_start_ns + inner->range_duration_ns;
-}
-
-/* What encloses a projected range is projected itself: parents are among the ranges before it. */
-static Place *
-find_places (const LnsStatsResult *result, size_t n)
-{
-  const LnsProjectedRange *ranges = result->projected;
-  Place *places = lns_calloc (n, sizeof *places);
-  uint32_t top = NO_PARENT;
-
-  for (uint32_t i = 0; i < n; i++)
-    {
-      places[i].parent = NO_PARENT;
-      if (i > 0 && ranges[i - 1].thread != ranges[i].thread)
-        top = NO_PARENT;
-      if (kind_of (result, ranges[i].lane) != LNS_LANE_NVTX_PUSH_POP)
-        continue;
-      uint32_t parent = top;
-      while (parent != NO_PARENT && !encloses (result, &ranges[parent], &ranges[i]))
-        parent = places[parent].parent;
-      places[i].parent = parent;
-      if (parent != NO_PARENT)
-        {
-          places[i].level = places[parent].level + 1;
-          places[parent].n_children++;
-        }
-      top = i;
-    }
-  return places;
-}
-
+/* What encloses a projected range is projected itself. */
 static bool
 run (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
-  if (!lns_projection (lns_tables_report (result->tables), cancel, &result->projected, &result->n,
-                       error))
+  LnsReport *report = lns_tables_report (result->tables);
+  const LnsTable *table = lns_table_find ("NVTX_EVENTS");
+  LnsTrace trace = { 0 };
+
+  if (!lns_projection (report, cancel, &result->projected, &result->n, error))
     return false;
-  result->rows = find_places (result, result->n);
+  for (size_t i = 0; i < result->n; i++)
+    {
+      const LnsProjectedRange *it = &result->projected[i];
+      const LnsTraceRange range = {
+        .start_ns = it->range_start_ns,
+        .duration_ns = it->range_duration_ns,
+        .rowid = lns_tables_rowid (result->tables, table, it->lane, it->ordinal),
+        .global_tid = lns_tables_global_tid (result->tables, it->thread),
+        .name = it->name,
+        .lane = it->lane,
+        .parent = LNS_TRACE_NO_PARENT,
+      };
+      if (kind_of (result, it->lane) == LNS_LANE_NVTX_PUSH_POP)
+        lns_trace_add (&trace, report, it->thread, range);
+      else
+        *lns_array_add (&trace.ranges) = range;
+    }
+  lns_id_map_clear (&trace.tops);
+  result->ranges = trace.ranges.items;
   return true;
-}
-
-/* ---- One by one ------------------------------------------------------------------------------ */
-
-static int64_t
-rowid_of (const LnsStatsResult *result, const LnsProjectedRange *range)
-{
-  return lns_tables_rowid (result->tables, lns_table_find ("NVTX_EVENTS"), range->lane,
-                           range->ordinal);
-}
-
-/* Appends the ids of the ranges around range I, the outermost first, and its own. */
-static void
-append_stack (const LnsStatsResult *result, LnsBuffer *text, uint32_t i)
-{
-  const Place *places = result->rows;
-  char id[32];
-
-  if (places[i].parent != NO_PARENT)
-    append_stack (result, text, places[i].parent);
-  lns_buffer_append (
-      text, id,
-      (size_t)snprintf (id, sizeof id, ":%" PRId64, rowid_of (result, &result->projected[i])));
 }
 
 static uint32_t
@@ -130,33 +75,23 @@ domain_of (const LnsStatsResult *result, uint32_t lane)
 static void
 add_projected (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuffer *text)
 {
-  const LnsProjectedRange *range = &result->projected[i];
-  const Place *place = (const Place *)result->rows + i;
-  const int64_t tid = lns_tables_global_tid (result->tables, range->thread);
+  const LnsProjectedRange *projected = &result->projected[i];
+  const LnsTraceRange *range = &result->ranges[i];
 
-  append_stack (result, text, (uint32_t)i);
+  _lns_stats_append_stack (result, text, range);
   const size_t name_at = text->size_bytes;
   _lns_stats_append_range (result, text, domain_of (result, range->lane), range->name);
   LnsStatsCell stack = _lns_stats_appended (text, 0);
   stack.size_bytes = name_at;
-  LnsStatsCell cells[] = {
-    _lns_stats_appended (text, name_at),
-    _lns_stats_number (range->start_ns),
-    _lns_stats_number (range->duration_ns),
-    _lns_stats_number (range->range_start_ns),
-    _lns_stats_number (range->range_duration_ns),
-    style_of (kind_of (result, range->lane)),
-    _lns_stats_pid (tid),
-    _lns_stats_tid (tid),
-    _lns_stats_number (range->n_operations),
-    _lns_stats_number (place->level),
-    _lns_stats_number (place->n_children),
-    _lns_stats_number (rowid_of (result, range)),
-    { .is_empty = true },
-    stack,
+  const LnsStatsCell cells[] = {
+    _lns_stats_appended (text, name_at),         _lns_stats_number (projected->start_ns),
+    _lns_stats_number (projected->duration_ns),  _lns_stats_number (range->start_ns),
+    _lns_stats_number (range->duration_ns),      style_of (kind_of (result, range->lane)),
+    _lns_stats_pid (range->global_tid),          _lns_stats_tid (range->global_tid),
+    _lns_stats_number (projected->n_operations), _lns_stats_number (range->level),
+    _lns_stats_number (range->n_children),       _lns_stats_number (range->rowid),
+    _lns_stats_parent (result, range),           stack,
   };
-  if (place->parent != NO_PARENT)
-    cells[12] = _lns_stats_number (rowid_of (result, &result->projected[place->parent]));
   lns_stats_table_add (table, cells);
 }
 
@@ -251,7 +186,6 @@ add_projection_sum (const LnsStatsResult *result,
                     int64_t *values,
                     LnsStatsCell name)
 {
-  const Place *places = result->rows;
   int64_t range_ns = 0, n_operations = 0, levels = 0, children = 0;
   const double n = (double)group->n;
   LnsStatsCell cells[14] = { name, style_of ((LnsLaneKind)keyed->key.style) };
@@ -262,8 +196,8 @@ add_projection_sum (const LnsStatsResult *result,
       values[i] = range->duration_ns;
       range_ns = lns_sum (range_ns, range->range_duration_ns);
       n_operations += range->n_operations;
-      levels += places[keyed[i].range].level;
-      children += places[keyed[i].range].n_children;
+      levels += result->ranges[keyed[i].range].level;
+      children += result->ranges[keyed[i].range].n_children;
     }
   cells[2] = _lns_stats_number (group->total_ns);
   cells[3] = _lns_stats_number (range_ns);

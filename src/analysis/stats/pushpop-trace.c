@@ -5,37 +5,28 @@
 
 #include "src/analysis/lanes.h"
 #include "src/analysis/stats/pushpop-trace.h"
-#include "src/base/array.h"
-#include "src/base/id-map.h"
 #include "src/base/saturate.h"
 #include "src/tables/row-cursor.h"
-
-typedef struct
-{
-  const LnsLane *lanes;
-  LNS_ARRAY (LnsTraceRange) ranges;
-  LnsIdMap tops; /* the innermost open range of each thread, by globalTid: its number, and 1 */
-} Trace;
 
 /* Whether INNER, which does not start before OUTER, is within it. Within a track the depths tell,
  * also for ranges of no length. */
 static bool
-encloses (const Trace *trace, const LnsTraceRange *outer, const LnsTraceRange *inner)
+encloses (LnsReport *report, const LnsTraceRange *outer, const LnsTraceRange *inner)
 {
-  const LnsLane *outer_lane = &trace->lanes[outer->lane], *inner_lane = &trace->lanes[inner->lane];
+  const LnsLane *lanes = lns_report_lanes (report, NULL), *outer_lane = &lanes[outer->lane],
+                *inner_lane = &lanes[inner->lane];
 
   if (outer_lane->track == inner_lane->track && outer_lane->ordinal >= inner_lane->ordinal)
     return false;
   return outer->start_ns + outer->duration_ns >= inner->start_ns + inner->duration_ns;
 }
 
-/* Appends RANGE, whose start is not before that of any other, below its parent. */
-static void
-add_range (Trace *trace, LnsTraceRange range)
+void
+lns_trace_add (LnsTrace *trace, LnsReport *report, uint64_t thread, LnsTraceRange range)
 {
-  uint32_t parent = (uint32_t)lns_id_map_number (&trace->tops, (uint64_t)range.global_tid) - 1;
+  uint32_t parent = (uint32_t)lns_id_map_number (&trace->tops, thread) - 1;
 
-  while (parent != LNS_TRACE_NO_PARENT && !encloses (trace, &trace->ranges.items[parent], &range))
+  while (parent != LNS_TRACE_NO_PARENT && !encloses (report, &trace->ranges.items[parent], &range))
     parent = trace->ranges.items[parent].parent;
   range.parent = parent;
   if (parent != LNS_TRACE_NO_PARENT)
@@ -46,11 +37,11 @@ add_range (Trace *trace, LnsTraceRange range)
       around->children_ns = lns_sum (around->children_ns, range.duration_ns);
     }
   *lns_array_add (&trace->ranges) = range;
-  lns_id_map_set_number (&trace->tops, (uint64_t)range.global_tid, trace->ranges.n);
+  lns_id_map_set_number (&trace->tops, thread, trace->ranges.n);
 }
 
 static bool
-read_ranges (Trace *trace,
+read_ranges (LnsTrace *trace,
              LnsTables *tables,
              LnsRowCursor *cursor,
              const atomic_bool *cancel,
@@ -79,7 +70,7 @@ read_ranges (Trace *trace,
       if (trace->ranges.n == LNS_TRACE_NO_PARENT)
         return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
                               "the report has more ranges than can be traced one by one");
-      add_range (trace, range);
+      lns_trace_add (trace, lns_tables_report (tables), (uint64_t)range.global_tid, range);
       if (trace->ranges.n % 65536 == 0 && !lns_go_on (cancel, error))
         return false;
     }
@@ -93,8 +84,7 @@ lns_pushpop_trace (LnsTables *tables,
                    uint32_t *ret_n,
                    LnsError *error)
 {
-  uint32_t n_lanes;
-  Trace trace = { .lanes = lns_report_lanes (lns_tables_report (tables), &n_lanes) };
+  LnsTrace trace = { 0 };
   LnsRowCursor *cursor = lns_row_cursor_new (tables, lns_table_find ("NVTX_EVENTS"));
   bool good = read_ranges (&trace, tables, cursor, cancel, error);
 

@@ -8,6 +8,8 @@
 
 #pragma once
 
+#include "src/base/array.h"
+#include "src/base/id-map.h"
 #include "src/tables/tables.h"
 
 #define LNS_TRACE_NO_PARENT UINT32_MAX
@@ -24,6 +26,17 @@ typedef struct
   uint32_t level;      /* 0 = outermost                                                        */
   uint32_t n_children; /* direct ones                                                          */
 } LnsTraceRange;
+
+/* Ranges and how they nest. Zero it before first use. */
+typedef struct
+{
+  LNS_ARRAY (LnsTraceRange) ranges;
+  LnsIdMap tops; /* the innermost open range of each thread: its number, and 1 */
+} LnsTrace;
+
+/* Appends RANGE, an event of REPORT, below the innermost range that encloses it and has the same THREAD (any number that
+ * tells threads apart). It does not start before those. */
+void lns_trace_add (LnsTrace *trace, LnsReport *report, uint64_t thread, LnsTraceRange range);
 
 /* The trace of TABLES' report: RET_RANGES (to be freed) gets RET_N of them. False and ERROR where a chunk is damaged, or
  * CANCEL (may be NULL) turned true. O(n log lanes) in time, 56 bytes a range. */

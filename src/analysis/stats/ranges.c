@@ -5,28 +5,15 @@
 
 /* nvtx_pushpop_trace */
 
-#include <inttypes.h>
-
 #include "src/analysis/stats/maker.h"
 #include "src/base/saturate.h"
-
-/* Appends the ids of the ranges around RANGE, the outermost first, and its own. */
-static void
-append_stack (const LnsStatsResult *result, LnsBuffer *text, const LnsTraceRange *range)
-{
-  char id[32];
-
-  if (range->parent != LNS_TRACE_NO_PARENT)
-    append_stack (result, text, &result->ranges[range->parent]);
-  lns_buffer_append (text, id, (size_t)snprintf (id, sizeof id, ":%" PRId64, range->rowid));
-}
 
 static void
 add_range (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuffer *text)
 {
   const LnsTraceRange *range = &result->ranges[i];
 
-  append_stack (result, text, range);
+  _lns_stats_append_stack (result, text, range);
   const size_t tree_at = text->size_bytes, name_at = tree_at + 2 * (size_t)range->level;
   for (uint32_t level = 0; level < range->level; level++)
     lns_buffer_append (text, "--", 2);
@@ -47,8 +34,7 @@ add_range (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuff
     _lns_stats_number (range->level),
     _lns_stats_number (range->n_children),
     _lns_stats_number (range->rowid),
-    range->parent == LNS_TRACE_NO_PARENT ? (LnsStatsCell){ .is_empty = true }
-                                         : _lns_stats_number (result->ranges[range->parent].rowid),
+    _lns_stats_parent (result, range),
     stack,
     _lns_stats_appended (text, tree_at),
   };
