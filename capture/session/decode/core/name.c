@@ -9,13 +9,19 @@
 #include <string.h>
 
 LnsName *
-lns_name_new (const void *bytes, uint32_t n_bytes)
+lns_name_alloc (uint32_t n_bytes)
 {
   LnsName *name = malloc (sizeof *name + n_bytes);
-  if (name == NULL)
-    return NULL;
-  *name = (LnsName){ .n_refs = 1, .n_bytes = n_bytes };
-  if (n_bytes > 0)
+  if (name != NULL)
+    *name = (LnsName){ .n_refs = 1, .n_bytes = n_bytes };
+  return name;
+}
+
+LnsName *
+lns_name_new (const void *bytes, uint32_t n_bytes)
+{
+  LnsName *name = lns_name_alloc (n_bytes);
+  if (name != NULL && n_bytes > 0)
     memcpy (name->bytes, bytes, n_bytes);
   return name;
 }

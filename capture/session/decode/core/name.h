@@ -20,7 +20,10 @@ typedef struct
   char bytes[]; /* not terminated */
 } LnsName;
 
-/* Copies N_BYTES of BYTES. Returns NULL if memory is short. Free it with lns_name_unref (). */
+/* A name of N_BYTES, which the caller fills in. Returns NULL if memory is short. Free it with lns_name_unref (). */
+LnsName *lns_name_alloc (uint32_t n_bytes);
+
+/* Copies N_BYTES of BYTES. Returns NULL if memory is short. */
 LnsName *lns_name_new (const void *bytes, uint32_t n_bytes);
 
 /* Both accept NULL. lns_name_ref () returns NAME. */

@@ -36,10 +36,9 @@ joined_name (LnsWireText counter, const LnsName *entry)
 {
   if (entry == NULL)
     return lns_name_new (counter.bytes, counter.n_bytes);
-  LnsName *name = malloc (sizeof *name + counter.n_bytes + 1 + entry->n_bytes);
+  LnsName *name = lns_name_alloc (counter.n_bytes + 1 + entry->n_bytes);
   if (name == NULL)
     return NULL;
-  *name = (LnsName){ .n_refs = 1, .n_bytes = counter.n_bytes + 1 + entry->n_bytes };
   if (counter.n_bytes > 0)
     memcpy (name->bytes, counter.bytes, counter.n_bytes);
   name->bytes[counter.n_bytes] = '.';

@@ -65,10 +65,9 @@ message_of (const LnsDecodedDomain *domain,
 static LnsName *
 payload_of (uint64_t schema, const uint8_t *bytes, uint32_t n_bytes)
 {
-  LnsName *typed = malloc (sizeof *typed + 12 + n_bytes);
+  LnsName *typed = lns_name_alloc (12 + n_bytes);
   if (typed == NULL)
     return NULL;
-  *typed = (LnsName){ .n_refs = 1, .n_bytes = 12 + n_bytes };
   memcpy (typed->bytes, &schema, 8);
   memcpy (typed->bytes + 8, &n_bytes, 4);
   memcpy (typed->bytes + 12, bytes, n_bytes);

@@ -7,6 +7,27 @@
 
 #include <stdlib.h>
 
+/* NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE: the identifier is a thread's. */
+#define TYPE_THREAD 0x10003
+
+typedef struct
+{
+  uint32_t id; /* in the session */
+  LnsDecodedDomain *domain;
+  uint64_t identifier;
+  uint32_t type;
+  LnsName *name;
+  int64_t created_ns, destroyed_ns;
+} LnsDecodedResource;
+
+typedef struct
+{
+  uint32_t id; /* in the session */
+  LnsDecodedDomain *domain;
+  uint32_t number;
+  LnsName *name;
+} LnsDecodedCategory;
+
 static void
 replace_name (LnsName **name, LnsName *with)
 {
@@ -17,6 +38,8 @@ replace_name (LnsName **name, LnsName *with)
 static void
 write_domain (LnsDecoder *decoder, const LnsDecodedDomain *domain, bool anew)
 {
+  if (decoder->writer == NULL)
+    return;
   LnsDomain definition = {
     .process = domain->process->id,
     .number = domain->number,
@@ -34,6 +57,8 @@ write_domain (LnsDecoder *decoder, const LnsDecodedDomain *domain, bool anew)
 static void
 write_category (LnsDecoder *decoder, const LnsDecodedCategory *category, bool anew)
 {
+  if (decoder->writer == NULL)
+    return;
   LnsCategory definition = {
     .domain = category->domain->id,
     .category = category->number,
@@ -48,6 +73,8 @@ write_category (LnsDecoder *decoder, const LnsDecodedCategory *category, bool an
 static void
 write_schema (LnsDecoder *decoder, const LnsDecodedSchema *schema)
 {
+  if (decoder->writer == NULL)
+    return;
   LnsSchema definition = {
     .domain = schema->domain->id,
     .schema_id = schema->schema_id,
@@ -76,6 +103,25 @@ write_schema (LnsDecoder *decoder, const LnsDecodedSchema *schema)
     }
 }
 
+static void
+write_resource (LnsDecoder *decoder, const LnsDecodedResource *resource, bool anew)
+{
+  if (decoder->writer == NULL)
+    return;
+  LnsResource definition = {
+    .domain = resource->domain->id,
+    .type = resource->type,
+    .identifier = resource->identifier,
+    .name = _lns_decoder_string (decoder, resource->name),
+    .created_ns = resource->created_ns,
+    .destroyed_ns = resource->destroyed_ns,
+  };
+  if (anew)
+    lns_writer_add_resource (decoder->writer, &definition);
+  else
+    lns_writer_set_resource (decoder->writer, resource->id, &definition);
+}
+
 /* --- Domains ---------------------------------------------------------------------------------- */
 
 LnsDecodedDomain *
@@ -97,8 +143,7 @@ _lns_nvtx_domain (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t numb
     .created_ns = lns_clock_line_last_ns (&decoder->clock),
     .destroyed_ns = LNS_TIME_UNKNOWN,
   };
-  if (decoder->writer != NULL)
-    write_domain (decoder, domain, true);
+  write_domain (decoder, domain, true);
   return domain;
 }
 
@@ -110,8 +155,7 @@ name_domain (LnsDecoder *decoder, LnsDecodedDomain *domain, LnsWireText text)
       &_lns_nvtx_session (decoder)->filter, domain->name != NULL ? domain->name->bytes : "",
       domain->name != NULL ? domain->name->n_bytes : 0);
   domain->destroyed_ns = LNS_TIME_UNKNOWN;
-  if (decoder->writer != NULL)
-    write_domain (decoder, domain, false);
+  write_domain (decoder, domain, false);
 }
 
 static void
@@ -130,8 +174,7 @@ name_category (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireNamed
       category->number = named->id;
     }
   replace_name (&category->name, _lns_decoder_name (named->text));
-  if (decoder->writer != NULL)
-    write_category (decoder, category, anew);
+  write_category (decoder, category, anew);
 }
 
 /* --- Schemas ---------------------------------------------------------------------------------- */
@@ -188,8 +231,7 @@ define_schema (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireSchem
       .offset_bytes = entry.offset_bytes,
       .time_domain = entry.semantics.time_domain,
     };
-  if (decoder->writer != NULL)
-    write_schema (decoder, schema);
+  write_schema (decoder, schema);
 }
 
 static void
@@ -209,8 +251,62 @@ define_enum (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireEnum *r
       .flags = entry.is_flag,
       .type = entry.value,
     };
-  if (decoder->writer != NULL)
-    write_schema (decoder, schema);
+  write_schema (decoder, schema);
+}
+
+/* --- Resources -------------------------------------------------------------------------------- */
+
+static LnsName *
+name_of (LnsDecodedProcess *process, const LnsWireResource *record)
+{
+  return record->string != 0 ? lns_name_ref (lns_id_map_get (&process->registered, record->string))
+                             : _lns_decoder_name (record->name);
+}
+
+static LnsDecodedResource *
+new_resource (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireResource *record)
+{
+  LnsDecodedResource *resource = calloc (1, sizeof *resource);
+  if (!_lns_decoder_keep (decoder, &_lns_nvtx_session (decoder)->resources,
+                          &_lns_nvtx_process (domain->process)->resources, record->handle,
+                          resource))
+    return NULL;
+  *resource = (LnsDecodedResource){
+    .id = (uint32_t)_lns_nvtx_session (decoder)->resources.n - 1,
+    .domain = domain,
+    .identifier = record->identifier,
+    .type = record->identifier_type,
+    .created_ns = lns_clock_line_last_ns (&decoder->clock),
+    .destroyed_ns = LNS_TIME_UNKNOWN,
+  };
+  return resource;
+}
+
+static void
+define_resource (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireRecord *record)
+{
+  LnsDecodedProcess *process = domain->process;
+  const LnsWireResource *told = &record->resource;
+  LnsDecodedResource *resource =
+      lns_id_map_get (&_lns_nvtx_process (process)->resources, told->handle);
+  bool anew = resource == NULL;
+  if (record->type == LNS_WIRE_RESOURCE_END)
+    {
+      if (anew)
+        return;
+      resource->destroyed_ns = lns_clock_line_last_ns (&decoder->clock);
+    }
+  else
+    {
+      if (anew && (resource = new_resource (decoder, domain, told)) == NULL)
+        return;
+      lns_name_unref (resource->name);
+      resource->name = name_of (process, told);
+      if (told->identifier_type == TYPE_THREAD)
+        _lns_decoder_name_thread (decoder, process, (uint32_t)told->identifier,
+                                  lns_name_ref (resource->name));
+    }
+  write_resource (decoder, resource, anew);
 }
 
 /* --- Records ---------------------------------------------------------------------------------- */
@@ -220,13 +316,16 @@ _lns_nvtx_define (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireRe
 {
   switch (record->type)
     {
+    case LNS_WIRE_RESOURCE:
+    case LNS_WIRE_RESOURCE_END:
+      define_resource (decoder, domain, record);
+      break;
     case LNS_WIRE_DOMAIN:
       name_domain (decoder, domain, record->named.text);
       break;
     case LNS_WIRE_DOMAIN_END:
       domain->destroyed_ns = lns_clock_line_last_ns (&decoder->clock);
-      if (decoder->writer != NULL)
-        write_domain (decoder, domain, false);
+      write_domain (decoder, domain, false);
       break;
     case LNS_WIRE_CATEGORY:
       name_category (decoder, domain, &record->named);
@@ -255,6 +354,8 @@ _lns_nvtx_replay (LnsDecoder *decoder)
     write_category (decoder, session->categories.items[i], true);
   for (size_t i = 0; i < session->schemas.n; i++)
     write_schema (decoder, session->schemas.items[i]);
+  for (size_t i = 0; i < session->resources.n; i++)
+    write_resource (decoder, session->resources.items[i], true);
 }
 
 /* --- The end ---------------------------------------------------------------------------------- */
@@ -296,8 +397,14 @@ _lns_nvtx_free_definitions (LnsNvtxSession *session)
       lns_name_unref (((LnsDecodedCategory *)session->categories.items[i])->name);
       free (session->categories.items[i]);
     }
+  for (size_t i = 0; i < session->resources.n; i++)
+    {
+      lns_name_unref (((LnsDecodedResource *)session->resources.items[i])->name);
+      free (session->resources.items[i]);
+    }
   for (size_t i = 0; i < session->domains.n; i++)
     free_domain (session->domains.items[i]);
+  free (session->resources.items);
   free (session->schemas.items);
   free (session->categories.items);
   free (session->domains.items);

@@ -3,16 +3,29 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* NVTX definitions of programs: domains, categories and schemas; resources.h has the resources. The session keeps them
- * in order, so that each report gets them under the same ids. */
+/* NVTX definitions of programs: domains, categories, schemas and resources besides threads: CUDA streams, locks, …
+ * The session keeps them in order, so that each report gets them under the same ids. */
 
 #pragma once
 
 #include "capture/session/decode/core/source.h"
 #include "capture/session/decode/nvtx/domain-filter.h"
+#include "capture/session/decode/nvtx/event.h"
 #include "src/store/write/overlap.h"
 
-typedef struct LnsStartEnd LnsStartEnd;
+typedef struct LnsDecodedDomain LnsDecodedDomain;
+
+/* A START or END that waits until its whole batch is there. */
+typedef struct
+{
+  int64_t time_ns;
+  bool is_end;
+  bool waited; /* it has waited for a batch already: its start will not come */
+  uint64_t range;
+  LnsDecodedThread *thread;
+  LnsDecodedDomain *domain;
+  LnsEventDetail detail;
+} LnsStartEnd;
 
 /* The state of the session. */
 typedef struct
@@ -24,16 +37,15 @@ typedef struct
 /* The state of a process. */
 typedef struct
 {
-  LnsIdMap domains;        /* LnsDecodedDomain by number */
-  LnsIdMap resources;      /* LnsDecodedResource by handle */
-  LnsPointers changed;     /* LnsRangeStack with frames that the writer does not know, or NULL */
-  uint64_t n_deferred;     /* number of deferred ranges, for their ids */
-  LnsIdMap open_ranges;    /* LnsStartedRange by range id; see started.c */
-  LnsStartEnd *start_ends; /* of this batch */
-  size_t n_start_ends, n_start_ends_allocated;
+  LnsIdMap domains;     /* LnsDecodedDomain by number */
+  LnsIdMap resources;   /* LnsDecodedResource by handle */
+  LnsPointers changed;  /* LnsRangeStack with frames that the writer does not know, or NULL */
+  uint64_t n_deferred;  /* number of deferred ranges, for their ids */
+  LnsIdMap open_ranges; /* LnsStartedRange by range id; see started.c */
+  LNS_ARRAY (LnsStartEnd) start_ends; /* of this batch */
 } LnsNvtxProcess;
 
-typedef struct
+struct LnsDecodedDomain
 {
   LnsDecodedProcess *process;
   uint32_t id; /* instance in the session */
@@ -49,25 +61,7 @@ typedef struct
   LnsIdMap enums;
   LnsIdMap clocks;   /* NVTX_TIMESTAMP_TYPE_… by time domain id */
   LnsIdMap counters; /* LnsDecodedCounter by id; see counters.c */
-} LnsDecodedDomain;
-
-typedef struct
-{
-  uint32_t id; /* in the session */
-  LnsDecodedDomain *domain;
-  uint32_t number;
-  LnsName *name;
-} LnsDecodedCategory;
-
-typedef struct
-{
-  uint32_t id; /* in the session */
-  LnsDecodedDomain *domain;
-  uint64_t identifier;
-  uint32_t type;
-  LnsName *name;
-  int64_t created_ns, destroyed_ns;
-} LnsDecodedResource;
+};
 
 typedef struct
 {

@@ -59,23 +59,18 @@ typed_payload (LnsWireList blobs)
   size_t n_bytes = 0;
   while (lns_wire_blob_next (&walk, &blob))
     n_bytes += 12 + blob.data.n_bytes;
-  uint8_t *bytes = malloc (n_bytes > 0 ? n_bytes : 1);
-  if (bytes == NULL || n_bytes > UINT32_MAX)
-    {
-      free (bytes);
-      return NULL;
-    }
-  size_t at = 0;
+  LnsName *typed = n_bytes <= UINT32_MAX ? lns_name_alloc ((uint32_t)n_bytes) : NULL;
+  if (typed == NULL)
+    return NULL;
+  char *at = typed->bytes;
   while (lns_wire_blob_next (&blobs, &blob))
     {
-      memcpy (bytes + at, &blob.schema, 8);
-      memcpy (bytes + at + 8, &blob.data.n_bytes, 4);
+      memcpy (at, &blob.schema, 8);
+      memcpy (at + 8, &blob.data.n_bytes, 4);
       if (blob.data.n_bytes > 0)
-        memcpy (bytes + at + 12, blob.data.bytes, blob.data.n_bytes);
+        memcpy (at + 12, blob.data.bytes, blob.data.n_bytes);
       at += 12 + blob.data.n_bytes;
     }
-  LnsName *typed = lns_name_new (bytes, (uint32_t)n_bytes);
-  free (bytes);
   return typed;
 }
 

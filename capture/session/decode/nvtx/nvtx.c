@@ -7,7 +7,6 @@
 #include "capture/session/decode/nvtx/counters.h"
 #include "capture/session/decode/nvtx/deferred.h"
 #include "capture/session/decode/nvtx/ranges.h"
-#include "capture/session/decode/nvtx/resources.h"
 #include "capture/session/decode/nvtx/started.h"
 
 #include <stdlib.h>
@@ -36,9 +35,7 @@ define (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *re
   LnsDecodedDomain *domain = _lns_nvtx_domain (decoder, process, record->domain);
   if (domain == NULL)
     return;
-  if (record->type == LNS_WIRE_RESOURCE || record->type == LNS_WIRE_RESOURCE_END)
-    _lns_nvtx_resource (decoder, process, domain, record);
-  else if (record->type == LNS_WIRE_COUNTER)
+  if (record->type == LNS_WIRE_COUNTER)
     _lns_nvtx_counter (decoder, domain, &record->counter);
   else
     _lns_nvtx_define (decoder, domain, record);
@@ -101,13 +98,6 @@ play (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
 /* --- Reports ---------------------------------------------------------------------------------- */
 
 static void
-begin_report (LnsDecoder *decoder)
-{
-  _lns_nvtx_replay (decoder);
-  _lns_nvtx_replay_resources (decoder);
-}
-
-static void
 begin_process (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
   _lns_nvtx_begin_stacks (decoder, process);
@@ -147,7 +137,6 @@ free_session (LnsDecoder *decoder)
   for (size_t i = 0; i < session->domains.n; i++)
     _lns_nvtx_free_counters (session->domains.items[i]);
   _lns_nvtx_free_definitions (session);
-  _lns_nvtx_free_resources (session);
 }
 
 const LnsDecoderOps _lns_nvtx_ops = {
@@ -157,7 +146,7 @@ const LnsDecoderOps _lns_nvtx_ops = {
   .define = define,
   .play = play,
   .settle = _lns_nvtx_settle,
-  .begin_report = begin_report,
+  .begin_report = _lns_nvtx_replay,
   .begin_process = begin_process,
   .show_open = show_open,
   .stop_process = stop_process,

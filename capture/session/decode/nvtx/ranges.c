@@ -347,12 +347,10 @@ _lns_nvtx_play_event (LnsDecoder *decoder,
 static LnsThreadStacks *
 next_stacks (const LnsDecodedProcess *process, size_t *inout_place)
 {
-  while (*inout_place < process->threads.n_places)
-    {
-      const LnsDecodedThread *thread = process->threads.entries[(*inout_place)++].value;
-      if (thread != NULL && thread->state[LNS_SOURCE_NVTX] != NULL)
-        return thread->state[LNS_SOURCE_NVTX];
-    }
+  const LnsDecodedThread *thread;
+  while ((thread = lns_id_map_next (&process->threads, inout_place)) != NULL)
+    if (thread->state[LNS_SOURCE_NVTX] != NULL)
+      return thread->state[LNS_SOURCE_NVTX];
   return NULL;
 }
 
@@ -360,10 +358,10 @@ void
 _lns_nvtx_begin_stacks (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
   LnsThreadStacks *stacks;
-  for (size_t at = 0; (stacks = next_stacks (process, &at)) != NULL;)
-    for (size_t i = 0; i < stacks->stacks.n_places; i++)
-      if (stacks->stacks.entries[i].value != NULL)
-        begin_stack (decoder, stacks->stacks.entries[i].value);
+  LnsRangeStack *stack;
+  for (size_t i = 0; (stacks = next_stacks (process, &i)) != NULL;)
+    for (size_t at = 0; (stack = lns_id_map_next (&stacks->stacks, &at)) != NULL;)
+      begin_stack (decoder, stack);
 }
 
 void
@@ -380,10 +378,10 @@ void
 _lns_nvtx_stop_stacks (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
 {
   LnsThreadStacks *stacks;
-  for (size_t at = 0; (stacks = next_stacks (process, &at)) != NULL;)
-    for (size_t i = 0; i < stacks->stacks.n_places; i++)
-      if (stacks->stacks.entries[i].value != NULL)
-        stop_stack (decoder, stacks->stacks.entries[i].value, end_ns);
+  LnsRangeStack *stack;
+  for (size_t i = 0; (stacks = next_stacks (process, &i)) != NULL;)
+    for (size_t at = 0; (stack = lns_id_map_next (&stacks->stacks, &at)) != NULL;)
+      stop_stack (decoder, stack, end_ns);
 }
 
 void
@@ -392,12 +390,12 @@ _lns_nvtx_end_stacks (LnsDecoder *decoder, LnsDecodedThread *thread, int64_t end
   LnsThreadStacks *stacks = thread->state[LNS_SOURCE_NVTX];
   if (stacks == NULL)
     return;
-  for (size_t i = 0; i < stacks->stacks.n_places; i++)
-    if (stacks->stacks.entries[i].value != NULL)
-      {
-        end_stack (decoder, stacks->stacks.entries[i].value, end_ns);
-        free_stack (stacks->stacks.entries[i].value);
-      }
+  LnsRangeStack *stack;
+  for (size_t at = 0; (stack = lns_id_map_next (&stacks->stacks, &at)) != NULL;)
+    {
+      end_stack (decoder, stack, end_ns);
+      free_stack (stack);
+    }
   lns_id_map_clear (&stacks->stacks);
   free (stacks);
   thread->state[LNS_SOURCE_NVTX] = NULL;

@@ -28,21 +28,14 @@ typedef struct
 void
 _lns_nvtx_add_start_end (LnsDecoder *decoder, LnsDecodedProcess *process, LnsStartEnd *start_end)
 {
-  LnsNvtxProcess *known = _lns_nvtx_process (process);
-  if (known->n_start_ends == known->n_start_ends_allocated)
+  LnsStartEnd *added = lns_array_try_add (&_lns_nvtx_process (process)->start_ends);
+  if (added != NULL)
+    *added = *start_end;
+  else
     {
-      size_t n = known->n_start_ends_allocated == 0 ? 64 : known->n_start_ends_allocated * 2;
-      LnsStartEnd *grown = realloc (known->start_ends, n * sizeof *grown);
-      if (grown == NULL)
-        {
-          decoder->counters.n_refused++;
-          _lns_event_detail_clear (&start_end->detail);
-          return;
-        }
-      known->start_ends = grown;
-      known->n_start_ends_allocated = n;
+      decoder->counters.n_refused++;
+      _lns_event_detail_clear (&start_end->detail);
     }
-  known->start_ends[known->n_start_ends++] = *start_end;
 }
 
 /* By time; of equal times the start first. */
@@ -162,13 +155,14 @@ void
 _lns_nvtx_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
   LnsNvtxProcess *known = _lns_nvtx_process (process);
-  if (known->n_start_ends == 0)
+  LnsStartEnd *items = known->start_ends.items;
+  if (known->start_ends.n == 0)
     return;
-  qsort (known->start_ends, known->n_start_ends, sizeof *known->start_ends, compare);
+  qsort (items, known->start_ends.n, sizeof *items, compare);
   size_t n_kept = 0;
-  for (size_t i = 0; i < known->n_start_ends; i++)
+  for (size_t i = 0; i < known->start_ends.n; i++)
     {
-      LnsStartEnd *item = &known->start_ends[i];
+      LnsStartEnd *item = &items[i];
       LnsStartedRange *range;
       if (!item->is_end)
         {
@@ -182,10 +176,10 @@ _lns_nvtx_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
       else
         {
           item->waited = true;
-          known->start_ends[n_kept++] = *item;
+          items[n_kept++] = *item;
         }
     }
-  known->n_start_ends = n_kept;
+  known->start_ends.n = n_kept;
 }
 
 void
@@ -193,25 +187,22 @@ _lns_nvtx_end_started (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t 
 {
   LnsNvtxProcess *known = _lns_nvtx_process (process);
   _lns_nvtx_settle (decoder, process);
-  for (size_t i = 0; i < known->open_ranges.n_places; i++)
-    if (known->open_ranges.entries[i].value != NULL)
-      end_range (decoder, known->open_ranges.entries[i].value, NULL, end_ns,
-                 LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
+  LnsStartedRange *range;
+  for (size_t at = 0; (range = lns_id_map_next (&known->open_ranges, &at)) != NULL;)
+    end_range (decoder, range, NULL, end_ns, LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
   lns_id_map_clear (&known->open_ranges);
-  free (known->start_ends);
-  known->start_ends = NULL;
-  known->n_start_ends = known->n_start_ends_allocated = 0;
+  lns_array_clear (&known->start_ends);
 }
 
 void
 _lns_nvtx_stop_started (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
 {
-  LnsNvtxProcess *known = _lns_nvtx_process (process);
-  for (size_t i = 0; i < known->open_ranges.n_places; i++)
+  const LnsIdMap *open = &_lns_nvtx_process (process)->open_ranges;
+  LnsStartedRange *range;
+  for (size_t at = 0; (range = lns_id_map_next (open, &at)) != NULL;)
     {
-      LnsStartedRange *range = known->open_ranges.entries[i].value;
       LnsEvent event;
-      if (range == NULL || !event_of (decoder, range, NULL, end_ns, &event))
+      if (!event_of (decoder, range, NULL, end_ns, &event))
         continue;
       event.flags |= LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN;
       lns_writer_append (decoder->writer, lane_of (decoder, range), &event);
@@ -221,12 +212,12 @@ _lns_nvtx_stop_started (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t
 void
 _lns_nvtx_show_started (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
-  LnsNvtxProcess *known = _lns_nvtx_process (process);
-  for (size_t i = 0; i < known->open_ranges.n_places; i++)
+  const LnsIdMap *open = &_lns_nvtx_process (process)->open_ranges;
+  LnsStartedRange *range;
+  for (size_t at = 0; (range = lns_id_map_next (open, &at)) != NULL;)
     {
-      LnsStartedRange *range = known->open_ranges.entries[i].value;
       LnsEvent event;
-      if (range == NULL || range->is_shown || !event_of (decoder, range, NULL, INT64_MAX, &event))
+      if (range->is_shown || !event_of (decoder, range, NULL, INT64_MAX, &event))
         continue;
       event.duration_ns = 0;
       lns_writer_set_open (decoder->writer, lane_of (decoder, range), &event);
@@ -237,8 +228,8 @@ _lns_nvtx_show_started (LnsDecoder *decoder, LnsDecodedProcess *process)
 void
 _lns_nvtx_begin_started (LnsDecodedProcess *process)
 {
-  LnsNvtxProcess *known = _lns_nvtx_process (process);
-  for (size_t i = 0; i < known->open_ranges.n_places; i++)
-    if (known->open_ranges.entries[i].value != NULL)
-      ((LnsStartedRange *)known->open_ranges.entries[i].value)->is_shown = false;
+  const LnsIdMap *open = &_lns_nvtx_process (process)->open_ranges;
+  LnsStartedRange *range;
+  for (size_t at = 0; (range = lns_id_map_next (open, &at)) != NULL;)
+    range->is_shown = false;
 }

@@ -10,18 +10,6 @@
 #include "capture/session/decode/nvtx/definitions.h"
 #include "capture/session/decode/nvtx/event.h"
 
-/* A START or END that waits until its whole batch is there. */
-struct LnsStartEnd
-{
-  int64_t time_ns;
-  bool is_end;
-  bool waited; /* it has waited for a batch already: its start will not come */
-  uint64_t range;
-  LnsDecodedThread *thread;
-  LnsDecodedDomain *domain;
-  LnsEventDetail detail;
-};
-
 /* Adds START_END, whose detail is taken over, to those of its process's batch. */
 void
 _lns_nvtx_add_start_end (LnsDecoder *decoder, LnsDecodedProcess *process, LnsStartEnd *start_end);
