@@ -217,6 +217,16 @@ typedef struct
   uint64_t by_cause[LNS_WIRE_CAUSES]; /* of the events that are missed */
 } LnsWireLosses;
 
+/* The number of events in LOSSES that are missing in the report. */
+static inline uint64_t
+lns_wire_losses_missed (const LnsWireLosses *losses)
+{
+  uint64_t n = 0;
+  for (int kind = 0; kind < LNS_WIRE_LOSS_KINDS; kind++)
+    n += lns_wire_loss_is_missed (kind) ? losses->events[kind] : 0;
+  return n;
+}
+
 /* The losses of one gap of one stream. They are also in the pool's counters, which hold those as
  * well that no record could tell of: add up the counters, never the records. */
 typedef struct

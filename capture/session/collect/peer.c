@@ -286,7 +286,7 @@ lns_peer_held_bytes (const LnsPeer *peer)
 uint64_t
 lns_peer_n_lost (const LnsPeer *peer)
 {
-  return lns_decoder_lost_events (&peer->losses);
+  return lns_wire_losses_missed (&peer->losses);
 }
 
 /* --- What a peer leaves ----------------------------------------------------------------------- */

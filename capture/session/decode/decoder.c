@@ -7,6 +7,7 @@
 
 #include "capture/session/decode/decoder.h"
 #include "capture/session/decode/core/record-count.h"
+#include "capture/session/decode/core/tracks.h"
 #include "capture/session/decode/cuda/cuda.h"
 #include "capture/session/decode/cuda/definitions.h"
 #include "capture/session/decode/cuda/salvage.h"
@@ -200,12 +201,6 @@ stream_of (LnsDecoder *decoder, const LnsDecoderSource *bytes)
   return stream;
 }
 
-static char *
-copy (const char *text)
-{
-  return text != NULL ? strdup (text) : NULL;
-}
-
 void
 lns_decoder_set_process (LnsDecoder *decoder, uint32_t id, const LnsProcessInfo *info)
 {
@@ -226,14 +221,10 @@ lns_decoder_set_process (LnsDecoder *decoder, uint32_t id, const LnsProcessInfo 
       process->exit_code = -1;
     }
   lns_process_info_clear (&process->info);
-  process->info = *info;
-  process->info.name = copy (info->name);
-  process->info.command_line = copy (info->command_line);
-  process->info.executable = copy (info->executable);
+  process->info = lns_process_info_copy (info);
   process->start_ns =
       info->start_ns == INT64_MIN ? LNS_TIME_UNKNOWN : info->start_ns - decoder->clock.t0_ns;
-  if (decoder->writer != NULL)
-    _lns_decoder_write_process (decoder, process, anew);
+  _lns_decoder_write_process (decoder, process, anew);
 }
 
 void
@@ -247,17 +238,10 @@ lns_decoder_set_exit_code (
   process->exit_signal = exit_signal;
   if (process->end_ns == LNS_TIME_UNKNOWN)
     process->end_ns = end_ns;
-  if (decoder->writer != NULL)
-    _lns_decoder_write_process (decoder, process, false);
+  _lns_decoder_write_process (decoder, process, false);
 }
 
 /* --- Losses ----------------------------------------------------------------------------------- */
-
-uint64_t
-lns_decoder_lost_events (const LnsWireLosses *losses)
-{
-  return _lns_lost_events (losses);
-}
 
 uint64_t
 lns_decoder_n_told (const LnsDecoder *decoder)
@@ -318,6 +302,14 @@ end_threads (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
     }
 }
 
+/* Writes what waits for its order. */
+static void
+write_held (LnsDecoder *decoder, LnsDecodedProcess *process)
+{
+  _lns_tracks_write_all (decoder, process);
+  CALL_SOURCES (count_missing, decoder, process);
+}
+
 void
 lns_decoder_end_process (LnsDecoder *decoder,
                          uint32_t id,
@@ -331,7 +323,11 @@ lns_decoder_end_process (LnsDecoder *decoder,
   if (losses != NULL)
     lns_decoder_add_losses (decoder, id, losses);
   if (process->has_state)
-    CALL_SOURCES (end_process, decoder, process, end_ns);
+    {
+      write_held (decoder, process);
+      CALL_SOURCES (end_process, decoder, process, end_ns);
+    }
+  _lns_tracks_clear (process);
   for (int i = 0; i < LNS_N_SOURCES; i++)
     {
       free (process->state[i]);
@@ -343,8 +339,7 @@ lns_decoder_end_process (LnsDecoder *decoder,
   _lns_names_clear (&process->registered);
   _lns_names_clear (&process->thread_names);
   process->end_ns = end_ns;
-  if (decoder->writer != NULL)
-    _lns_decoder_write_process (decoder, process, false);
+  _lns_decoder_write_process (decoder, process, false);
 }
 
 /* The thread that writes STREAM has ended. */
@@ -631,7 +626,10 @@ lns_decoder_settle (LnsDecoder *decoder)
 {
   LnsDecodedProcess *process;
   for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
-    CALL_SOURCES (settle, decoder, process);
+    {
+      _lns_tracks_settle (decoder, process);
+      CALL_SOURCES (settle, decoder, process);
+    }
 }
 
 void
@@ -669,9 +667,18 @@ lns_decoder_follow_late (LnsDecoder *decoder)
 }
 
 void
+lns_decoder_write_held (LnsDecoder *decoder)
+{
+  LnsDecodedProcess *process;
+  for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
+    write_held (decoder, process);
+}
+
+void
 lns_decoder_stop_report (LnsDecoder *decoder, int64_t end_ns)
 {
   LnsDecodedProcess *process;
+  lns_decoder_write_held (decoder);
   for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
     CALL_SOURCES (stop_process, decoder, process, end_ns);
   decoder->ended_ns = decoder->is_followed ? end_ns : INT64_MIN;
@@ -688,14 +695,6 @@ lns_decoder_show_open (LnsDecoder *decoder)
     return;
   for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
     CALL_SOURCES (show_open, decoder, process);
-}
-
-void
-lns_decoder_write_held (LnsDecoder *decoder)
-{
-  LnsDecodedProcess *process;
-  for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
-    CALL_SOURCES (write_held, decoder, process);
 }
 
 static uint32_t

@@ -48,9 +48,6 @@ void lns_decoder_set_process (LnsDecoder *decoder, uint32_t process, const LnsPr
  * whole process. */
 void lns_decoder_add_losses (LnsDecoder *decoder, uint32_t process, const LnsWireLosses *losses);
 
-/* The number of events in LOSSES. Lost ends do not count, as their ranges are kept. */
-uint64_t lns_decoder_lost_events (const LnsWireLosses *losses);
-
 /* The number of lost events of all processes that records or lns_decoder_add_losses () told of so far. */
 uint64_t lns_decoder_n_told (const LnsDecoder *decoder);
 

@@ -90,6 +90,8 @@ text_id (LnsDecoder *decoder, const char *text)
 void
 _lns_decoder_write_process (LnsDecoder *decoder, const LnsDecodedProcess *process, bool anew)
 {
+  if (decoder->writer == NULL)
+    return;
   const LnsProcessInfo *info = &process->info;
   LnsProcess definition = {
     .pid = info->pid,
@@ -150,16 +152,6 @@ _lns_decoder_tell (LnsDecoder *decoder,
 
 /* --- Losses ----------------------------------------------------------------------------------- */
 
-uint64_t
-_lns_lost_events (const LnsWireLosses *losses)
-{
-  uint64_t n = 0;
-  for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
-    if (lns_wire_loss_is_missed (i))
-      n += losses->events[i];
-  return n;
-}
-
 void
 _lns_decoder_count_told (LnsDecoder *decoder,
                          LnsDecodedProcess *process,
@@ -168,7 +160,7 @@ _lns_decoder_count_told (LnsDecoder *decoder,
   for (int i = 0; i < LNS_WIRE_LOSS_KINDS; i++)
     process->told.events[i] += losses->events[i];
   process->told.n_bytes += losses->n_bytes;
-  decoder->n_told += _lns_lost_events (losses);
+  decoder->n_told += lns_wire_losses_missed (losses);
 }
 
 void

@@ -47,6 +47,7 @@ typedef struct
   LnsIdMap threads;           /* LnsDecodedThread by serial */
   LnsIdMap registered;        /* LnsName by string id */
   LnsIdMap thread_names;      /* LnsName by 1 + target tid: names that the program gave */
+  LnsIdMap tracks;            /* LnsDecodedTrack by kind << 56 | a number; see tracks.h */
   LnsWireLosses told;         /* by LOST records */
   uint64_t n_lost_records;    /* lost records, perhaps of the GPU, that this report was told of */
   bool has_state;             /* it has records and has not ended */
@@ -109,9 +110,6 @@ LnsUnrecorded *_lns_decoder_tell (LnsDecoder *decoder,
                                   const char *code,
                                   const char *format,
                                   ...) __attribute__ ((format (printf, 4, 5)));
-
-/* The number of events in LOSSES. Lost ends do not count, as their ranges are kept. */
-uint64_t _lns_lost_events (const LnsWireLosses *losses);
 
 /* Notes that a record, or the pool of PROCESS, has told of LOSSES. */
 void _lns_decoder_count_told (LnsDecoder *decoder,

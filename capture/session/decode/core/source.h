@@ -36,8 +36,9 @@ typedef struct
   void (*begin_process) (LnsDecoder *decoder, LnsDecodedProcess *process);
   /* Writes what is open, before the report is committed. */
   void (*show_open) (LnsDecoder *decoder, LnsDecodedProcess *process);
-  /* Writes what waits to be put in order. */
-  void (*write_held) (LnsDecoder *decoder, LnsDecodedProcess *process);
+  /* Counts what is missing, as the report or the process ends and all events of tracks are written. May be called
+   * again. */
+  void (*count_missing) (LnsDecoder *decoder, LnsDecodedProcess *process);
   /* Called when the report ends: for each process, then for the session. */
   void (*stop_process) (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns);
   void (*stop_report) (LnsDecoder *decoder);

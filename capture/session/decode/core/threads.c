@@ -18,6 +18,8 @@
 void
 _lns_decoder_write_thread (LnsDecoder *decoder, const LnsDecodedThread *thread, bool anew)
 {
+  if (decoder->writer == NULL)
+    return;
   LnsThread definition = {
     .process = thread->process->id,
     .tid = thread->tid,
@@ -39,8 +41,7 @@ call_thread (LnsDecoder *decoder, LnsDecodedThread *thread, LnsName *name, bool 
   lns_name_unref (thread->name);
   thread->name = name;
   thread->is_named = is_named;
-  if (decoder->writer != NULL)
-    _lns_decoder_write_thread (decoder, thread, false);
+  _lns_decoder_write_thread (decoder, thread, false);
 }
 
 /* The operating system calls THREAD so, from now on. */
@@ -104,8 +105,7 @@ _lns_decoder_thread (LnsDecoder *decoder,
   thread->start_ns = lns_clock_line_ns (&decoder->clock, ticks);
   if (thread->name == NULL)
     thread->name = _lns_decoder_name (record->name);
-  if (decoder->writer != NULL)
-    _lns_decoder_write_thread (decoder, thread, anew);
+  _lns_decoder_write_thread (decoder, thread, anew);
   return thread;
 }
 
@@ -121,7 +121,7 @@ _lns_decoder_thread_of (LnsDecoder *decoder,
         (thread->end_ns == LNS_TIME_UNKNOWN || time_ns <= thread->end_ns))
       return thread;
   thread = new_thread (decoder, process, NAMED_SERIAL (tid), tid);
-  if (thread != NULL && decoder->writer != NULL)
+  if (thread != NULL)
     _lns_decoder_write_thread (decoder, thread, true);
   return thread;
 }
@@ -148,7 +148,7 @@ _lns_decoder_name_thread (LnsDecoder *decoder,
         call_thread (decoder, thread, lns_name_ref (name), true);
       }
   thread = is_known ? NULL : new_thread (decoder, process, NAMED_SERIAL (tid), tid);
-  if (thread != NULL && decoder->writer != NULL)
+  if (thread != NULL)
     _lns_decoder_write_thread (decoder, thread, true);
 }
 
@@ -156,8 +156,7 @@ void
 _lns_decoder_end_thread (LnsDecoder *decoder, LnsDecodedThread *thread, int64_t end_ns)
 {
   thread->end_ns = end_ns;
-  if (decoder->writer != NULL)
-    _lns_decoder_write_thread (decoder, thread, false);
+  _lns_decoder_write_thread (decoder, thread, false);
 }
 
 /* Reads what the operating system calls thread TID of process PID. False where it is gone. */

@@ -36,6 +36,7 @@ LnsDecodedThread *_lns_decoder_thread_of (LnsDecoder *decoder,
                                           LnsDecodedProcess *process,
                                           uint32_t tid,
                                           int64_t time_ns);
+/* Writes the definition of THREAD to the report, if there is one: as a new thread (ANEW) or as a change. */
 void _lns_decoder_write_thread (LnsDecoder *decoder, const LnsDecodedThread *thread, bool anew);
 
 /* Notes that THREAD ended at END_NS. */

@@ -15,11 +15,9 @@
 #define LATE_NS INT64_C (2000000000)
 
 LnsDecodedTrack *
-_lns_tracks_find (LnsDecoder *decoder,
-                  LnsIdMap *tracks,
-                  const LnsDecodedTrack *like,
-                  uint64_t number)
+_lns_maker_track (LnsEventMaker *maker, const LnsDecodedTrack *like, uint64_t number)
 {
+  LnsIdMap *tracks = &maker->stream->process->tracks;
   const uint64_t key = (uint64_t)like->kind << 56 | (number & ((UINT64_C (1) << 56) - 1));
   LnsDecodedTrack *track = lns_id_map_get (tracks, key);
   if (track != NULL)
@@ -28,6 +26,7 @@ _lns_tracks_find (LnsDecoder *decoder,
   if (track != NULL)
     {
       *track = *like;
+      track->lane_kind = maker->kind;
       track->reorder = lns_reorder_new (REORDER_BYTES);
     }
   if (track == NULL || track->reorder == NULL || !lns_id_map_set (tracks, key, track))
@@ -35,7 +34,7 @@ _lns_tracks_find (LnsDecoder *decoder,
       if (track != NULL)
         lns_reorder_free (track->reorder);
       free (track);
-      decoder->counters.n_refused++;
+      maker->decoder->counters.n_refused++;
       return NULL;
     }
   return track;
@@ -139,37 +138,34 @@ write_track (LnsDecoder *decoder,
 }
 
 static void
-write_tracks (LnsDecoder *decoder,
-              LnsDecodedProcess *process,
-              const LnsIdMap *tracks,
-              int64_t watermark_ns)
+write_tracks (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t watermark_ns)
 {
   LnsDecodedTrack *track;
-  for (size_t at = 0; (track = lns_id_map_next (tracks, &at)) != NULL;)
+  for (size_t at = 0; (track = lns_id_map_next (&process->tracks, &at)) != NULL;)
     write_track (decoder, process, track, watermark_ns);
 }
 
 void
-_lns_tracks_settle (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsIdMap *tracks)
+_lns_tracks_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
-  write_tracks (decoder, process, tracks, lns_clock_line_last_ns (&decoder->clock) - LATE_NS);
+  write_tracks (decoder, process, lns_clock_line_last_ns (&decoder->clock) - LATE_NS);
 }
 
 void
-_lns_tracks_write_all (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsIdMap *tracks)
+_lns_tracks_write_all (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
-  write_tracks (decoder, process, tracks, INT64_MAX);
+  write_tracks (decoder, process, INT64_MAX);
 }
 
 void
-_lns_tracks_clear (LnsIdMap *tracks)
+_lns_tracks_clear (LnsDecodedProcess *process)
 {
   LnsDecodedTrack *track;
-  for (size_t at = 0; (track = lns_id_map_next (tracks, &at)) != NULL;)
+  for (size_t at = 0; (track = lns_id_map_next (&process->tracks, &at)) != NULL;)
     {
       lns_reorder_free (track->reorder);
       lns_array_clear (&track->lanes);
       free (track);
     }
-  lns_id_map_clear (tracks);
+  lns_id_map_clear (&process->tracks);
 }

@@ -60,14 +60,12 @@ bool _lns_maker_finish (LnsEventMaker *maker,
                         uint64_t ticks,
                         uint64_t end_ticks);
 
-/* Finds in TRACKS the track like LIKE with the number NUMBER, or makes it. Returns NULL if memory is short. */
-LnsDecodedTrack *_lns_tracks_find (LnsDecoder *decoder,
-                                   LnsIdMap *tracks,
-                                   const LnsDecodedTrack *like,
-                                   uint64_t number);
+/* Finds the track of the process that is like LIKE and has the number NUMBER, or makes it, for lanes of the event's kind.
+ * Returns NULL if memory is short. */
+LnsDecodedTrack *
+_lns_maker_track (LnsEventMaker *maker, const LnsDecodedTrack *like, uint64_t number);
 
-/* Writes the events that are old enough that earlier ones are unlikely to come; or all events. */
-void _lns_tracks_settle (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsIdMap *tracks);
-void
-_lns_tracks_write_all (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsIdMap *tracks);
-void _lns_tracks_clear (LnsIdMap *tracks);
+/* Writes the events of PROCESS that are old enough that earlier ones are unlikely to come; or all events. */
+void _lns_tracks_settle (LnsDecoder *decoder, LnsDecodedProcess *process);
+void _lns_tracks_write_all (LnsDecoder *decoder, LnsDecodedProcess *process);
+void _lns_tracks_clear (LnsDecodedProcess *process);

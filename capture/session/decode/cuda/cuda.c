@@ -88,21 +88,12 @@ static const LnsTrackOps device_ops = { .place = place_at };
 static const LnsTrackOps memory_ops = { .place = place_at, .written = count_memory };
 static const LnsTrackOps stream_ops = { .place = place_on };
 
-/* Finds or makes the track like LIKE with the number NUMBER, for the lanes of what is made. */
-static LnsDecodedTrack *
-find_track (LnsEventMaker *maker, LnsDecodedTrack like, uint64_t number)
-{
-  like.lane_kind = maker->kind;
-  return _lns_tracks_find (maker->decoder, &_lns_cuda_process (maker->stream->process)->tracks,
-                           &like, number);
-}
-
 /* The track KIND of a thread, a device, a CUDA stream or the process; NULL if memory is short. */
 static LnsDecodedTrack *
 track_of (LnsEventMaker *maker, LnsTrackKind kind, LnsDecodedThread *thread)
 {
   const LnsDecodedTrack like = { .kind = kind, .thread = thread };
-  return thread != NULL ? find_track (maker, like, thread->id) : NULL;
+  return thread != NULL ? _lns_maker_track (maker, &like, thread->id) : NULL;
 }
 
 static LnsDecodedTrack *
@@ -113,7 +104,7 @@ track_at (LnsEventMaker *maker, LnsTrackKind kind, uint32_t number)
   const LnsDecodedTrack like = { .kind = kind,
                                  .ops = kind == LNS_TRACK_CUDA_MEMORY ? &memory_ops : &device_ops,
                                  .on = device };
-  return device != NULL ? find_track (maker, like, device->said.number) : NULL;
+  return device != NULL ? _lns_maker_track (maker, &like, device->said.number) : NULL;
 }
 
 static LnsDecodedTrack *
@@ -123,14 +114,15 @@ track_on (LnsEventMaker *maker, LnsTrackKind kind, const LnsWireCudaPlace *place
   const LnsDecodedTrack like = { .kind = kind, .ops = &stream_ops, .on = stream };
   /* Context numbers stay small: CUPTI counts them. */
   return stream != NULL
-             ? find_track (maker, like, (uint64_t)stream->said.context << 32 | stream->said.number)
+             ? _lns_maker_track (maker, &like,
+                                 (uint64_t)stream->said.context << 32 | stream->said.number)
              : NULL;
 }
 
 static LnsDecodedTrack *
 track_of_process (LnsEventMaker *maker, LnsTrackKind kind)
 {
-  return find_track (maker, (LnsDecodedTrack){ .kind = kind }, 0);
+  return _lns_maker_track (maker, &(LnsDecodedTrack){ .kind = kind }, 0);
 }
 
 static LnsDecodedThread *
@@ -526,12 +518,6 @@ _lns_cuda_state (const LnsDecoder *decoder)
 }
 
 static void
-settle (LnsDecoder *decoder, LnsDecodedProcess *process)
-{
-  _lns_tracks_settle (decoder, process, &_lns_cuda_process (process)->tracks);
-}
-
-static void
 begin_report (LnsDecoder *decoder)
 {
   _lns_cuda_session (decoder)->n_events = 0;
@@ -554,25 +540,9 @@ begin_process (LnsDecoder *decoder, LnsDecodedProcess *process)
 }
 
 static void
-write_held (LnsDecoder *decoder, LnsDecodedProcess *process)
-{
-  _lns_tracks_write_all (decoder, process, &_lns_cuda_process (process)->tracks);
-  _lns_flight_settle (decoder, process);
-}
-
-static void
-stop_process (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
-{
-  (void)end_ns;
-  write_held (decoder, process);
-}
-
-static void
 end_process (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
 {
   LnsCudaProcess *cuda = _lns_cuda_process (process);
-  stop_process (decoder, process, end_ns);
-  _lns_tracks_clear (&cuda->tracks);
   _lns_cuda_free_definitions (cuda);
   lns_id_map_clear (&cuda->texts);
   lns_id_map_clear (&cuda->calls);
@@ -589,11 +559,9 @@ const LnsDecoderOps _lns_cuda_ops = {
   .process_bytes = sizeof (LnsCudaProcess),
   .define = _lns_cuda_define,
   .play = play,
-  .settle = settle,
   .begin_report = begin_report,
   .begin_process = begin_process,
-  .write_held = write_held,
-  .stop_process = stop_process,
+  .count_missing = _lns_flight_settle,
   .forget_stream = _lns_cuda_forget_launches,
   .end_process = end_process,
 };

@@ -101,7 +101,6 @@ typedef struct
   LnsIdMap contexts;     /* LnsDecodedContext by number */
   LnsIdMap streams;      /* LnsDecodedCudaStream by number | context << 32 */
   LnsIdMap launches;     /* LnsDecodedLaunch by hash */
-  LnsIdMap tracks;       /* LnsDecodedTrack by kind << 56 | what it is of */
   LnsIdMap texts;        /* registered string ids by the address of the text in the process */
   LnsIdMap public_calls; /* LnsName of the public function by string id of an entry point */
   LnsIdMap calls;        /* registered string ids by callback id | 1 << 32 for the runtime's */

@@ -35,7 +35,6 @@ typedef struct
 {
   LnsReportRef rank;      /* told in that report */
   LnsIdMap communicators; /* Communicator by uid */
-  LnsIdMap tracks;        /* LnsDecodedTrack of its threads */
 } Process;
 
 static Session *
@@ -204,11 +203,8 @@ play_call (LnsDecoder *decoder, LnsStream *stream, const LnsWireMpiCallBytes *re
   _lns_maker_set (&maker, LNS_COLUMN_REQUEST, record->request);
   if (record->class == LNS_WIRE_MPI_COLLECTIVE && !record->has_peer)
     _lns_maker_set (&maker, LNS_COLUMN_REMAINDER, rootless (decoder));
-  const LnsDecodedTrack like = { .kind = LNS_TRACK_MPI,
-                                 .lane_kind = maker.kind,
-                                 .thread = stream->thread };
-  LnsDecodedTrack *track =
-      _lns_tracks_find (decoder, &known_of (stream->process)->tracks, &like, stream->thread->id);
+  const LnsDecodedTrack like = { .kind = LNS_TRACK_MPI, .thread = stream->thread };
+  LnsDecodedTrack *track = _lns_maker_track (&maker, &like, stream->thread->id);
   if (track != NULL)
     _lns_maker_finish (&maker, track, record->head.ticks, record->end_ticks);
 }
@@ -229,31 +225,12 @@ play (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
 /* --- Reports ---------------------------------------------------------------------------------- */
 
 static void
-settle (LnsDecoder *decoder, LnsDecodedProcess *process)
-{
-  _lns_tracks_settle (decoder, process, &known_of (process)->tracks);
-}
-
-static void
 begin_process (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
   const Communicator *communicator;
   for (size_t at = 0;
        (communicator = lns_id_map_next (&known_of (process)->communicators, &at)) != NULL;)
     tell_communicator (decoder, communicator);
-}
-
-static void
-write_held (LnsDecoder *decoder, LnsDecodedProcess *process)
-{
-  _lns_tracks_write_all (decoder, process, &known_of (process)->tracks);
-}
-
-static void
-stop_process (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
-{
-  (void)end_ns;
-  write_held (decoder, process);
 }
 
 static void
@@ -271,8 +248,6 @@ stop_report (LnsDecoder *decoder)
 static void
 end_process (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
 {
-  stop_process (decoder, process, end_ns);
-  _lns_tracks_clear (&known_of (process)->tracks);
   LnsIdMap *known = &known_of (process)->communicators;
   Communicator *communicator;
   for (size_t at = 0; (communicator = lns_id_map_next (known, &at)) != NULL;)
@@ -289,10 +264,7 @@ const LnsDecoderOps _lns_mpi_ops = {
   .session_bytes = sizeof (Session),
   .process_bytes = sizeof (Process),
   .play = play,
-  .settle = settle,
   .begin_process = begin_process,
-  .write_held = write_held,
-  .stop_process = stop_process,
   .stop_report = stop_report,
   .end_process = end_process,
   .free_session = stop_report,
