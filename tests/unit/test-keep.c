@@ -34,37 +34,6 @@ draw (void)
 
 /* --- Packing ---------------------------------------------------------------------------------- */
 
-static void
-test_bytes_leave_as_they_came (void)
-{
-  LnsByteQueue queue = { 0 };
-  uint8_t *bytes = malloc (1 << 20);
-  size_t n_in = 0, n_out = 0, n_wrong = 0;
-  for (int round = 0; round < 2000; round++)
-    {
-      const size_t n = draw () % (round % 100 == 0 ? 1 << 20 : 3000);
-      for (size_t i = 0; i < n; i++)
-        bytes[i] = (uint8_t)((n_in + i) * 7 >> 3);
-      n_wrong += !lns_byte_queue_push (&queue, bytes, n);
-      n_in += n;
-      const size_t most = draw () % (1 << 20), there = n_in - n_out;
-      n_wrong += lns_byte_queue_pop (&queue, bytes, there + 1);
-      const size_t n_taken = round % 7 == 0 ? (most < there ? most : there) : n / 2;
-      const bool is_thrown = round % 14 == 0;
-      n_wrong += !lns_byte_queue_pop (&queue, is_thrown ? NULL : bytes, n_taken);
-      for (size_t i = 0; i < n_taken && !is_thrown; i++)
-        n_wrong += bytes[i] != (uint8_t)((n_out + i) * 7 >> 3);
-      n_out += n_taken;
-      n_wrong +=
-          queue.n_bytes != n_in - n_out ||
-          queue.held_bytes > queue.n_bytes + queue.n_bytes / 100 + 2 * LNS_BYTE_QUEUE_PART_BYTES;
-    }
-  lns_byte_queue_clear (&queue);
-  LNS_CHECK_INT (n_wrong, 0);
-  LNS_CHECK_INT (queue.held_bytes, 0);
-  free (bytes);
-}
-
 /* A batch of noise, or of what repeats, whose bytes go behind the *N_COPIED of COPY too. */
 static LnsBatch *
 new_noise (int round, uint8_t *copy, size_t *n_copied)
@@ -91,27 +60,24 @@ static void
 test_packed_batches_come_back (void)
 {
   LnsPacker *packer = lns_packer_new ();
-  LnsByteQueue queue = { 0 };
   LnsBatch *batches[N_BATCHES];
-  size_t n_pieces[N_BATCHES], starts[N_BATCHES], n_wrong = 0, n_copied = 0;
+  size_t n_pieces[N_BATCHES], starts[N_BATCHES], n_wrong = 0, n_copied = 0, n_packed = 0;
   uint8_t *copy = malloc ((size_t)N_BATCHES << 24);
   for (int i = 0; i < N_BATCHES; i++)
     {
       starts[i] = n_copied;
       batches[i] = new_noise (i, copy, &n_copied);
       n_pieces[i] = batches[i]->pieces.n;
-      n_wrong += !lns_batch_pack (batches[i], packer, &queue) || batches[i]->blocks != NULL;
+      n_wrong += !lns_batch_pack (batches[i], packer) || batches[i]->blocks != NULL;
+      n_packed += batches[i]->n_packed_bytes;
     }
-  LNS_CHECK (queue.n_bytes <= n_copied + n_copied / 50 && queue.n_bytes > n_copied / 2);
-  /* One that could not be packed takes none of those behind it along. */
-  batches[5]->is_torn = true;
-  n_pieces[5] = 0;
+  LNS_CHECK (n_packed <= n_copied + n_copied / 50 && n_packed > n_copied / 2);
   for (int k = 0; k < N_BATCHES; k++)
     {
       LnsBatch *batch = batches[k];
       size_t at = starts[k];
-      n_wrong += lns_batch_unpack (batch, packer, &queue) == (k == 5) ||
-                 batch->n_packed_bytes != 0 || batch->pieces.n != n_pieces[k];
+      n_wrong += !lns_batch_unpack (batch, packer) || batch->n_packed_bytes != 0 ||
+                 batch->pieces.n != n_pieces[k];
       for (size_t i = 0; i < batch->pieces.n; at += batch->pieces.items[i++].n_bytes)
         n_wrong +=
             batch->pieces.items[i].source.stream != i ||
@@ -120,8 +86,6 @@ test_packed_batches_come_back (void)
       lns_batch_free (batch);
     }
   LNS_CHECK_INT (n_wrong, 0);
-  LNS_CHECK_INT (queue.n_bytes, 0);
-  lns_byte_queue_clear (&queue);
   lns_packer_free (packer);
   free (copy);
 }
@@ -239,7 +203,7 @@ record (int64_t keep_ns, size_t max_bytes, bool is_full)
       if (is_first && max_bytes > 0)
         recorder.kept.max_bytes = max_bytes;
       if (at_ns <= begin_ns + keep_ns + BATCH_NS)
-        outcome.n_full = recorder.kept.n_bytes + recorder.kept.queue.n_bytes;
+        outcome.n_full = recorder.kept.n_bytes;
       if (recorder.kept.outcome.most_bytes > outcome.n_most)
         outcome.n_most = recorder.kept.outcome.most_bytes;
     }
@@ -361,7 +325,6 @@ test_commits_come_each_second (void)
 int
 main (void)
 {
-  LNS_TEST (test_bytes_leave_as_they_came);
   LNS_TEST (test_packed_batches_come_back);
   LNS_TEST (test_ten_minutes_take_what_ten_seconds_do);
   LNS_TEST (test_short_memory_keeps_less_and_says_so);

@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include "capture/wire/layout.h"
+#include "src/base/buffer.h"
 
 /* Records are taken in slices of so many of their 16 bytes: no power of two, or all planes would fall on the same
  * few lines of the cache. */
@@ -21,9 +22,9 @@ struct LnsPacker
 {
   ZSTD_CCtx *compressor;
   ZSTD_DCtx *decompressor;
-  uint8_t *plain;  /* SLICE_BYTES, as in the batch */
-  uint8_t *planes; /* SLICE_BYTES, byte i of all units after byte i - 1 of all */
-  uint8_t *packed; /* PACKED_BYTES */
+  uint8_t *plain;   /* SLICE_BYTES, as in the batch */
+  uint8_t *planes;  /* SLICE_BYTES, byte i of all units after byte i - 1 of all */
+  LnsBuffer packed; /* slices, each behind its size (uint32_t) */
   size_t n_plain;
 };
 
@@ -37,9 +38,8 @@ lns_packer_new (void)
   packer->decompressor = ZSTD_createDCtx ();
   packer->plain = malloc (SLICE_BYTES);
   packer->planes = malloc (SLICE_BYTES);
-  packer->packed = malloc (PACKED_BYTES);
   if (packer->compressor != NULL && packer->decompressor != NULL && packer->plain != NULL &&
-      packer->planes != NULL && packer->packed != NULL)
+      packer->planes != NULL)
     return packer;
   lns_packer_free (packer);
   return NULL;
@@ -54,15 +54,15 @@ lns_packer_free (LnsPacker *packer)
   ZSTD_freeDCtx (packer->decompressor);
   free (packer->plain);
   free (packer->planes);
-  free (packer->packed);
+  lns_buffer_clear (&packer->packed);
   free (packer);
 }
 
 /* --- Packing ---------------------------------------------------------------------------------- */
 
-/* Packs the slice into QUEUE, and empties it. */
+/* Packs the slice, and empties it. */
 static bool
-end_slice (LnsPacker *packer, LnsByteQueue *queue)
+end_slice (LnsPacker *packer)
 {
   const size_t n = packer->n_plain / LNS_WIRE_ALIGN_BYTES;
   uint64_t before = 0;
@@ -78,16 +78,21 @@ end_slice (LnsPacker *packer, LnsByteQueue *queue)
           packer->planes[(k + 8) * n + i] = (uint8_t)(words[1] >> (8 * k));
         }
     }
-  const size_t n_bytes = ZSTD_compressCCtx (packer->compressor, packer->packed, PACKED_BYTES,
-                                            packer->planes, packer->n_plain, 1);
+  uint8_t *to = lns_buffer_reserve (&packer->packed, sizeof (uint32_t) + PACKED_BYTES);
+  if (to == NULL)
+    return false;
+  const size_t n_bytes = ZSTD_compressCCtx (packer->compressor, to + sizeof (uint32_t),
+                                            PACKED_BYTES, packer->planes, packer->n_plain, 1);
   packer->n_plain = 0;
-  const uint32_t head = (uint32_t)n_bytes;
-  return !ZSTD_isError (n_bytes) && lns_byte_queue_push (queue, &head, sizeof head) &&
-         lns_byte_queue_push (queue, packer->packed, n_bytes);
+  if (ZSTD_isError (n_bytes))
+    return false;
+  memcpy (to, &(uint32_t){ (uint32_t)n_bytes }, sizeof (uint32_t));
+  packer->packed.size_bytes += sizeof (uint32_t) + n_bytes;
+  return true;
 }
 
 static bool
-add (LnsPacker *packer, const LnsBatchPiece *piece, LnsByteQueue *queue)
+add (LnsPacker *packer, const LnsBatchPiece *piece)
 {
   for (size_t at = 0; at < piece->n_bytes;)
     {
@@ -96,40 +101,46 @@ add (LnsPacker *packer, const LnsBatchPiece *piece, LnsByteQueue *queue)
       memcpy (packer->plain + packer->n_plain, piece->bytes + at, n);
       packer->n_plain += n;
       at += n;
-      if (packer->n_plain == SLICE_BYTES && !end_slice (packer, queue))
+      if (packer->n_plain == SLICE_BYTES && !end_slice (packer))
         return false;
     }
   return true;
 }
 
 bool
-lns_batch_pack (LnsBatch *batch, LnsPacker *packer, LnsByteQueue *queue)
+lns_batch_pack (LnsBatch *batch, LnsPacker *packer)
 {
-  const size_t before = queue->n_bytes, n_pieces = batch->pieces.n;
-  if (n_pieces == 0)
+  bool done = true;
+  if (batch->pieces.n == 0)
     return true;
-  for (size_t i = 0; i < n_pieces; i++)
-    {
-      batch->n_packed_begun += batch->pieces.items[i].begun.n;
-      batch->pieces.items[i].begun = (LnsBegun){ 0 };
-    }
-  bool done =
-      lns_byte_queue_push (queue, &n_pieces, sizeof n_pieces) &&
-      lns_byte_queue_push (queue, batch->pieces.items, n_pieces * sizeof *batch->pieces.items);
   packer->n_plain = 0;
-  for (size_t i = 0; i < n_pieces && done; i++)
-    done = add (packer, &batch->pieces.items[i], queue);
-  done = done && (packer->n_plain == 0 || end_slice (packer, queue));
-  lns_batch_free_records (batch);
-  batch->n_packed_bytes = queue->n_bytes - before;
-  batch->is_torn = !done;
-  return done;
+  lns_buffer_reset (&packer->packed);
+  for (size_t i = 0; i < batch->pieces.n; i++)
+    {
+      LnsBatchPiece *piece = &batch->pieces.items[i];
+      batch->n_packed_begun += piece->begun.n;
+      piece->begun = (LnsBegun){ 0 };
+      done = done && add (packer, piece);
+    }
+  done = done && (packer->n_plain == 0 || end_slice (packer));
+  batch->packed = done ? malloc (packer->packed.size_bytes) : NULL;
+  lns_batch_free_blocks (batch);
+  if (batch->packed == NULL)
+    {
+      lns_array_clear (&batch->pieces);
+      return false;
+    }
+  batch->n_packed_bytes = packer->packed.size_bytes;
+  memcpy (batch->packed, packer->packed.bytes, batch->n_packed_bytes);
+  return true;
 }
 
 size_t
-lns_batch_unpacked_bytes (const LnsBatch *batch)
+lns_batch_held_bytes (const LnsBatch *batch)
 {
-  size_t n = sizeof *batch + batch->n_bytes + batch->events.n * sizeof *batch->events.items;
+  size_t n = sizeof *batch + batch->n_bytes + batch->n_packed_bytes +
+             batch->pieces.n * sizeof *batch->pieces.items +
+             batch->events.n * sizeof *batch->events.items;
   for (size_t i = 0; i < batch->events.n; i++)
     if (batch->events.items[i].salvage != NULL)
       n += batch->events.items[i].salvage->n_bytes;
@@ -138,19 +149,17 @@ lns_batch_unpacked_bytes (const LnsBatch *batch)
 
 /* --- Unpacking -------------------------------------------------------------------------------- */
 
-/* Unpacks the next slice of QUEUE. */
+/* Unpacks the slice at *INOUT_AT, and moves that behind it. */
 static bool
-begin_slice (LnsPacker *packer, LnsByteQueue *queue)
+begin_slice (LnsPacker *packer, const uint8_t **inout_at)
 {
   uint32_t n_bytes;
-  packer->n_plain = 0;
-  if (!lns_byte_queue_pop (queue, &n_bytes, sizeof n_bytes) || n_bytes > PACKED_BYTES ||
-      !lns_byte_queue_pop (queue, packer->packed, n_bytes))
-    return false;
+  memcpy (&n_bytes, *inout_at, sizeof n_bytes);
   const size_t n_plain = ZSTD_decompressDCtx (packer->decompressor, packer->planes, SLICE_BYTES,
-                                              packer->packed, n_bytes);
+                                              *inout_at + sizeof n_bytes, n_bytes);
   if (ZSTD_isError (n_plain))
     return false;
+  *inout_at += sizeof n_bytes + n_bytes;
   packer->n_plain = n_plain;
   const size_t n = n_plain / LNS_WIRE_ALIGN_BYTES;
   uint64_t before = 0;
@@ -168,12 +177,12 @@ begin_slice (LnsPacker *packer, LnsByteQueue *queue)
   return true;
 }
 
-/* Adds to BATCH what PIECE tells of, from *TAKEN of the slice on, and from the next ones. */
+/* Adds PIECE to BATCH with its bytes: those of the slice from *TAKEN on, and of the next ones, from *INOUT_AT on. */
 static bool
 fill (LnsBatch *batch,
       const LnsBatchPiece *piece,
       LnsPacker *packer,
-      LnsByteQueue *queue,
+      const uint8_t **inout_at,
       size_t *taken)
 {
   uint8_t *bytes = lns_batch_reserve (batch, piece->n_bytes);
@@ -183,7 +192,7 @@ fill (LnsBatch *batch,
     {
       if (*taken == packer->n_plain)
         {
-          if (!begin_slice (packer, queue))
+          if (!begin_slice (packer, inout_at))
             return false;
           *taken = 0;
         }
@@ -198,20 +207,21 @@ fill (LnsBatch *batch,
 }
 
 bool
-lns_batch_unpack (LnsBatch *batch, LnsPacker *packer, LnsByteQueue *queue)
+lns_batch_unpack (LnsBatch *batch, LnsPacker *packer)
 {
-  const size_t behind = queue->n_bytes - batch->n_packed_bytes;
-  size_t n_pieces, taken = 0;
-  if (batch->n_packed_bytes == 0)
+  LnsBatchPieces pieces = batch->pieces;
+  const uint8_t *at = batch->packed;
+  size_t taken = 0;
+  bool done = true;
+  if (batch->packed == NULL)
     return true;
-  bool done = !batch->is_torn && lns_byte_queue_pop (queue, &n_pieces, sizeof n_pieces);
-  LnsBatchPiece *pieces = done ? malloc (n_pieces * sizeof *pieces) : NULL;
-  done = pieces != NULL && lns_byte_queue_pop (queue, pieces, n_pieces * sizeof *pieces);
+  batch->pieces = (LnsBatchPieces){ 0 };
   packer->n_plain = 0;
-  for (size_t i = 0; i < n_pieces && done; i++)
-    done = fill (batch, &pieces[i], packer, queue, &taken);
-  free (pieces);
-  lns_byte_queue_pop (queue, NULL, queue->n_bytes - behind);
+  for (size_t i = 0; i < pieces.n && done; i++)
+    done = fill (batch, &pieces.items[i], packer, &at, &taken);
+  lns_array_clear (&pieces);
+  free (batch->packed);
+  batch->packed = NULL;
   batch->n_packed_bytes = 0;
   return done;
 }

@@ -10,7 +10,6 @@
 #pragma once
 
 #include "capture/session/record/batch.h"
-#include "capture/session/record/byte-queue.h"
 
 typedef struct LnsPacker LnsPacker;
 
@@ -18,12 +17,11 @@ typedef struct LnsPacker LnsPacker;
 LnsPacker *lns_packer_new (void);
 void lns_packer_free (LnsPacker *packer); /* accepts NULL */
 
-/* Moves the records of BATCH, packed, into QUEUE. Returns false if memory is short; the records are lost then. */
-bool lns_batch_pack (LnsBatch *batch, LnsPacker *packer, LnsByteQueue *queue);
+/* Packs the records of BATCH. Returns false if memory is short; the records are lost then. */
+bool lns_batch_pack (LnsBatch *batch, LnsPacker *packer);
 
-/* Moves them back; BATCH is the oldest in QUEUE. Returns false if memory is or was short. The batch's events are
- * there in any case. */
-bool lns_batch_unpack (LnsBatch *batch, LnsPacker *packer, LnsByteQueue *queue);
+/* Unpacks them. Returns false if memory is short: then the last records are lost. */
+bool lns_batch_unpack (LnsBatch *batch, LnsPacker *packer);
 
-/* The memory of BATCH outside the queue, in bytes. */
-size_t lns_batch_unpacked_bytes (const LnsBatch *batch);
+/* The memory that BATCH takes, packed or not, in bytes. */
+size_t lns_batch_held_bytes (const LnsBatch *batch);

@@ -40,7 +40,7 @@ lns_batch_events_clear (LnsBatchEvents *events)
 }
 
 void
-lns_batch_free_records (LnsBatch *batch)
+lns_batch_free_blocks (LnsBatch *batch)
 {
   for (LnsBlock *block = batch->blocks, *next; block != NULL; block = next)
     {
@@ -48,7 +48,6 @@ lns_batch_free_records (LnsBatch *batch)
       munmap (block, sizeof *block);
     }
   batch->blocks = NULL;
-  lns_array_clear (&batch->pieces);
   batch->n_bytes = 0;
 }
 
@@ -58,7 +57,9 @@ lns_batch_free (LnsBatch *batch)
   if (batch == NULL)
     return;
   lns_batch_events_clear (&batch->events);
-  lns_batch_free_records (batch);
+  lns_batch_free_blocks (batch);
+  lns_array_clear (&batch->pieces);
+  free (batch->packed);
   free (batch);
 }
 

@@ -46,6 +46,8 @@ typedef struct
   size_t n_bytes;
 } LnsBatchPiece;
 
+typedef LNS_ARRAY (LnsBatchPiece) LnsBatchPieces;
+
 /* How reports of capture ranges are made. */
 typedef struct
 {
@@ -102,14 +104,14 @@ struct LnsBatch
 {
   LnsBatch *next;
   LnsWireClockPair pair; /* read after the records were committed */
-  LNS_ARRAY (LnsBatchPiece) pieces;
+  LnsBatchPieces pieces;
   LnsBatchEvents events;
   LnsBlock *blocks; /* the last one first */
   size_t n_bytes;
-  size_t n_queued_bytes;   /* of n_bytes: those that the recorder still counts as queued */
-  size_t n_packed_bytes;   /* in a queue, instead of pieces and blocks; see batch-pack.h */
+  size_t n_queued_bytes; /* of n_bytes: those that the recorder still counts as queued */
+  uint8_t *packed;       /* the bytes of the pieces, instead of blocks; see batch-pack.h */
+  size_t n_packed_bytes;
   uint64_t n_packed_begun; /* events that begin in the packed pieces */
-  bool is_torn;            /* the packed pieces cannot be read */
 };
 
 /* Returns NULL if memory is short. */
@@ -118,8 +120,8 @@ LnsBatch *lns_batch_new (void);
 /* Frees BATCH (may be NULL) and what its events own. */
 void lns_batch_free (LnsBatch *batch);
 
-/* Frees the records of BATCH. */
-void lns_batch_free_records (LnsBatch *batch);
+/* Frees the bytes of BATCH's pieces, which stay. */
+void lns_batch_free_blocks (LnsBatch *batch);
 
 /* Returns room for N_BYTES (up to LNS_BLOCK_BYTES) of records, or NULL if memory is short. lns_batch_add () takes
  * the part that was used. */

@@ -11,6 +11,7 @@
 #include "capture/session/record/keep.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -58,24 +59,18 @@ begin (LnsKept *kept, LnsBatchEvent *start)
   start->kind = LNS_BATCH_NOTHING;
 }
 
-static size_t
-ring_bytes (const LnsKept *kept)
-{
-  return kept->n_bytes + kept->queue.n_bytes;
-}
-
 static void
 put (LnsKept *kept, LnsBatch *batch)
 {
-  kept->outcome.is_short |= !lns_batch_pack (batch, kept->packer, &kept->queue);
+  kept->outcome.is_short |= !lns_batch_pack (batch, kept->packer);
   atomic_fetch_sub (kept->queued_bytes, batch->n_queued_bytes);
   batch->n_queued_bytes = 0;
   batch->next = NULL;
   *(kept->last != NULL ? &kept->last->next : &kept->first) = batch;
   kept->last = batch;
-  kept->n_bytes += lns_batch_unpacked_bytes (batch);
-  if (ring_bytes (kept) > kept->outcome.most_bytes)
-    kept->outcome.most_bytes = ring_bytes (kept);
+  kept->n_bytes += lns_batch_held_bytes (batch);
+  if (kept->n_bytes > kept->outcome.most_bytes)
+    kept->outcome.most_bytes = kept->n_bytes;
 }
 
 /* Takes the oldest batch out of the ring and does what was put off. */
@@ -83,11 +78,11 @@ static void
 play_oldest (LnsKept *kept)
 {
   LnsBatch *batch = kept->first;
-  kept->n_bytes -= lns_batch_unpacked_bytes (batch);
+  kept->n_bytes -= lns_batch_held_bytes (batch);
   if ((kept->first = batch->next) == NULL)
     kept->last = NULL;
   batch->next = NULL;
-  kept->outcome.is_short |= !lns_batch_unpack (batch, kept->packer, &kept->queue);
+  kept->outcome.is_short |= !lns_batch_unpack (batch, kept->packer);
   kept->play (kept->data, batch);
 }
 
@@ -113,9 +108,9 @@ finish (LnsKept *kept, LnsBatch *batch, const LnsBatchEvent *end)
       start_with (kept, kept->first, from_ns);
   if (kept->writer != NULL)
     start_with (kept, batch, from_ns);
-  lns_byte_queue_clear (&kept->queue);
   lns_packer_free (kept->packer);
   kept->packer = NULL;
+  malloc_trim (0); /* the ring may have been most of this process's memory */
   kept->keep_ns = kept->start_ns = 0;
   kept->n_bytes = 0;
 }
@@ -139,7 +134,7 @@ put_off (LnsKept *kept, LnsBatch *batch)
   /* A batch's pair is later than its records. */
   while (kept->first->pair.monotonic_ns < from_ns)
     play_oldest (kept);
-  for (; kept->first != NULL && ring_bytes (kept) > kept->max_bytes; kept->outcome.is_short = true)
+  for (; kept->first != NULL && kept->n_bytes > kept->max_bytes; kept->outcome.is_short = true)
     play_oldest (kept);
 }
 
@@ -173,6 +168,5 @@ _lns_kept_free (LnsKept *kept)
     }
   if (kept->writer != NULL)
     lns_writer_abandon (kept->writer);
-  lns_byte_queue_clear (&kept->queue);
   lns_packer_free (kept->packer);
 }

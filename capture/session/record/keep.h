@@ -21,8 +21,7 @@ typedef struct
   int64_t start_ns;            /* CLOCK_MONOTONIC when the report was asked for */
   LnsWriter *writer;           /* of the report; NULL once it has begun */
   LnsBatch *first, *last;      /* the ring, the oldest first */
-  LnsByteQueue queue;          /* their records */
-  size_t n_bytes;              /* memory outside the queue */
+  size_t n_bytes;              /* memory of the ring */
   size_t max_bytes;            /* that all may take */
   LnsKeptOutcome outcome;      /* of the last such report */
   int priority;                /* that the thread had before */
