@@ -42,7 +42,6 @@ struct LnsCollector
   LnsCommands commands;
   LnsRangeControl ranges;
   LnsDoor door;
-  int changed_fd;
   pthread_t thread;
   atomic_bool is_ending;
   bool has_news;                          /* a process has joined or ended since the last drain */
@@ -72,7 +71,7 @@ finish_peer (LnsCollector *collector, LnsPeer *peer, LnsBatch *batch)
   collector->peers.counters.n_alive--;
   collector->peers.counters.last_end_ns = peer->gone_ns;
   pthread_mutex_unlock (&collector->peers.lock);
-  eventfd_write (collector->changed_fd, 1); /* fails only where it is readable already */
+  eventfd_write (collector->options.changed_fd, 1); /* fails only where it is readable already */
 }
 
 /* Tells what the programs have made up to NOW_NS, read or not, and what of it is lost. */
@@ -338,10 +337,8 @@ open_parts (LnsCollector *collector, LnsError *error)
   lns_door_init (&collector->door, &collector->peers, &collector->pools, &collector->watches);
   const bool has_mailbox = lns_mailbox_open (&collector->mailbox);
   const bool has_watches = lns_watches_open (&collector->watches);
-  collector->changed_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   const LnsWatch mailbox_watch = { .kind = LNS_WATCH_MAILBOX, .fd = collector->mailbox.fd };
-  if (!has_mailbox || !has_watches || collector->changed_fd < 0 ||
-      lns_watches_add (&collector->watches, mailbox_watch) == NULL)
+  if (!has_mailbox || !has_watches || lns_watches_add (&collector->watches, mailbox_watch) == NULL)
     return lns_error_set_errno (error, errno, "cannot open an eventfd for the session");
   return lns_door_open (&collector->door, error);
 }
@@ -357,8 +354,6 @@ release (LnsCollector *collector)
   lns_peers_clear (&collector->peers);
   lns_commands_clear (&collector->commands);
   lns_mailbox_close (&collector->mailbox);
-  if (collector->changed_fd >= 0)
-    close (collector->changed_fd);
   free (collector);
 }
 
@@ -407,28 +402,16 @@ lns_collector_path (const LnsCollector *collector)
   return collector->door.listener.path;
 }
 
-int
-lns_collector_changed_fd (const LnsCollector *collector)
+LnsPeers *
+lns_collector_peers (LnsCollector *collector)
 {
-  return collector->changed_fd;
+  return &collector->peers;
 }
 
 void
 lns_collector_post (LnsCollector *collector, LnsBatchEvent *event)
 {
   lns_mailbox_post (&collector->mailbox, event);
-}
-
-uint32_t
-lns_collector_add_root (LnsCollector *collector, int32_t pid)
-{
-  return lns_peers_add_root (&collector->peers, pid);
-}
-
-void
-lns_collector_root_runs (LnsCollector *collector)
-{
-  lns_peers_root_runs (&collector->peers);
 }
 
 void
@@ -450,16 +433,4 @@ lns_collector_command (LnsCollector *collector, LnsWireCommandKind kind, int bou
   const uint32_t serial = lns_commands_give (&collector->commands, kind);
   lns_mailbox_wake (&collector->mailbox);
   return bound_ms > 0 ? lns_commands_wait (&collector->commands, serial, bound_ms) : 0;
-}
-
-unsigned
-lns_collector_signal (LnsCollector *collector, int signal_number, int32_t spare)
-{
-  return lns_peers_signal (&collector->peers, signal_number, spare);
-}
-
-LnsCollectorCounters
-lns_collector_counters (LnsCollector *collector)
-{
-  return lns_peers_counters (&collector->peers);
 }

@@ -33,10 +33,11 @@ typedef struct
 void lns_peers_init (LnsPeers *peers, LnsMailbox *mailbox, const LnsWireOptions *target);
 void lns_peers_clear (LnsPeers *peers);
 
-/* See lns_collector_add_root (). */
+/* Takes the process PID, which waits to become the session's program, into the session and returns its instance.
+ * Called once, before any process joins, so that all that it starts is known as its child. */
 uint32_t lns_peers_add_root (LnsPeers *peers, int32_t pid);
 
-/* See lns_collector_root_runs (). */
+/* Looks again at the process that was added, which runs its program now. */
 void lns_peers_root_runs (LnsPeers *peers);
 
 /* The instance of the nearest ancestor of INFO's process that belongs to the session, or LNS_ID_NONE. Shells and
@@ -68,7 +69,7 @@ LnsAsked lns_peers_asked (LnsPeers *peers);
 /* Lets all processes record or not, those to come included. */
 void lns_peers_set_recording (LnsPeers *peers, bool recording);
 
-/* See lns_collector_signal (). */
+/* Sends SIGNAL_NUMBER to each process that has joined, except SPARE. Returns how many got it. */
 unsigned lns_peers_signal (LnsPeers *peers, int signal_number, int32_t spare);
 
 /* Counts CHANGE (1 or -1) processes that joined and live. */

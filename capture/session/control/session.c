@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "capture/session/system/memory-limit.h"
@@ -44,6 +45,7 @@ struct LnsSession
   LnsWireClockPair first;
   LnsRecorder *recorder;
   LnsCollector *collector;
+  int changed_fd;    /* an eventfd */
   LnsWriter *writer; /* created, not started */
   unsigned report_mode;
   bool is_started; /* a report */
@@ -105,6 +107,7 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
       return NULL;
     }
   session->clock = clock;
+  session->changed_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   session->target = options->target;
   session->wants_cuda = options->wants_cuda;
   session->wants_python = options->wants_python;
@@ -114,6 +117,7 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
     .process_bytes = options->process_bytes > 0 ? options->process_bytes : default_process_bytes (),
     .session_bytes = SESSION_BYTES,
     .target = options->target,
+    .changed_fd = session->changed_fd,
   };
   if (limits.session_bytes < limits.process_bytes)
     limits.session_bytes = limits.process_bytes;
@@ -122,15 +126,16 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
   sigset_t all, old;
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &old);
-  session->recorder = lns_recorder_new (&session->first, &options->domains, error);
+  if (session->changed_fd < 0)
+    lns_error_set_errno (error, errno, "cannot open an eventfd for the session");
+  else
+    session->recorder =
+        lns_recorder_new (&session->first, &options->domains, session->changed_fd, error);
   if (session->recorder != NULL)
     session->collector = lns_collector_new (&limits, session->recorder, error);
   pthread_sigmask (SIG_SETMASK, &old, NULL);
   if (session->collector != NULL)
-    {
-      lns_recorder_set_trouble_fd (session->recorder, lns_session_changed_fd (session));
-      return session;
-    }
+    return session;
   lns_session_free (session);
   return NULL;
 }
@@ -146,6 +151,8 @@ lns_session_free (LnsSession *session)
   lns_recorder_free (session->recorder);
   if (session->writer != NULL)
     lns_writer_abandon (session->writer);
+  if (session->changed_fd >= 0)
+    close (session->changed_fd);
   free (session);
 }
 
@@ -172,15 +179,14 @@ lns_session_add_variables (const LnsSession *session,
 int
 lns_session_changed_fd (const LnsSession *session)
 {
-  return lns_collector_changed_fd (session->collector);
+  return session->changed_fd;
 }
 
 void
 lns_session_clear_changed (LnsSession *session)
 {
-  uint64_t count;
-  ssize_t got = read (lns_session_changed_fd (session), &count, sizeof count);
-  (void)got; /* nothing to read is fine */
+  eventfd_t count;
+  eventfd_read (session->changed_fd, &count); /* fails only where it is not readable */
 }
 
 /* --- Reports ---------------------------------------------------------------------------------- */
@@ -258,9 +264,7 @@ lns_session_record_ranges (
     void *data,
     unsigned n_max)
 {
-  post (session,
-        (LnsBatchEvent){ .kind = LNS_BATCH_RANGES,
-                         .ranges = { create, data, n_max, lns_session_changed_fd (session) } });
+  post (session, (LnsBatchEvent){ .kind = LNS_BATCH_RANGES, .ranges = { create, data, n_max } });
   lns_collector_set_range (session->collector, asked);
   session->is_started = true;
 }
@@ -353,13 +357,8 @@ kept_until_now_ns (const LnsSession *session, const LnsCollectorCounters *proces
 static bool
 may_be_joined (const LnsSession *session)
 {
-  char *variable = NULL;
-  const bool may = !session->have_all_ended &&
-                   asprintf (&variable, LNS_WIRE_ENVIRONMENT "=%s",
-                             lns_collector_path (session->collector)) >= 0 &&
-                   lns_process_lives_with (variable);
-  free (variable);
-  return may;
+  return !session->have_all_ended &&
+         lns_process_lives_with (LNS_WIRE_ENVIRONMENT, lns_collector_path (session->collector));
 }
 
 bool
@@ -418,13 +417,13 @@ lns_session_set_recording (LnsSession *session, bool recording)
 uint32_t
 lns_session_add_root (LnsSession *session, int32_t pid)
 {
-  return lns_collector_add_root (session->collector, pid);
+  return lns_peers_add_root (lns_collector_peers (session->collector), pid);
 }
 
 void
 lns_session_root_runs (LnsSession *session)
 {
-  lns_collector_root_runs (session->collector);
+  lns_peers_root_runs (lns_collector_peers (session->collector));
 }
 
 void
@@ -440,7 +439,7 @@ lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code, i
 unsigned
 lns_session_signal (LnsSession *session, int signal_number, int32_t spare)
 {
-  return lns_collector_signal (session->collector, signal_number, spare);
+  return lns_peers_signal (lns_collector_peers (session->collector), signal_number, spare);
 }
 
 void
@@ -452,7 +451,7 @@ lns_session_all_ended (LnsSession *session)
 LnsCollectorCounters
 lns_session_processes (LnsSession *session)
 {
-  return lns_collector_counters (session->collector);
+  return lns_peers_counters (lns_collector_peers (session->collector));
 }
 
 LnsRecorderCounters

@@ -147,7 +147,7 @@ void lns_session_root_runs (LnsSession *session);
 void
 lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code, int exit_signal);
 
-/* See lns_collector_signal (). */
+/* See lns_peers_signal (). */
 unsigned lns_session_signal (LnsSession *session, int signal_number, int32_t spare);
 
 /* Tells the session that all processes started within it have ended, recorded or not. */

@@ -56,7 +56,6 @@ typedef struct
   LnsWriter *(*create) (void *data, unsigned number, char **ret_path, LnsError *error);
   void *data;
   unsigned n_max; /* 0: as many as come */
-  int news_fd;    /* an eventfd, made readable with each LnsRangeNews */
 } LnsRangeReports;
 
 typedef enum

@@ -44,7 +44,7 @@ tell (LnsCaptureRanges *ranges, LnsRangeNews *news)
       free (news->path);
       lns_report_result_clear (&news->result);
     }
-  eventfd_write (ranges->reports.news_fd, 1); /* fails only where it is readable already */
+  eventfd_write (ranges->recording->news_fd, 1); /* fails only where it is readable already */
 }
 
 bool

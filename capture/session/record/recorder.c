@@ -189,7 +189,7 @@ _lns_recorder_init (LnsRecorder *recorder, const LnsWireClockPair *first)
 {
   recorder->recording.decoder = lns_decoder_new (first);
   recorder->recording.t0_ns = first->monotonic_ns;
-  recorder->recording.trouble_fd = -1;
+  recorder->recording.news_fd = -1;
   recorder->ranges.recording = &recorder->recording;
   recorder->ranges.waiting = &recorder->waiting;
   recorder->kept.play = take;
@@ -204,7 +204,10 @@ _lns_recorder_init (LnsRecorder *recorder, const LnsWireClockPair *first)
 }
 
 LnsRecorder *
-lns_recorder_new (const LnsWireClockPair *first, const LnsDomainFilter *filter, LnsError *error)
+lns_recorder_new (const LnsWireClockPair *first,
+                  const LnsDomainFilter *filter,
+                  int news_fd,
+                  LnsError *error)
 {
   LnsRecorder *recorder = calloc (1, sizeof *recorder);
   if (recorder == NULL || !_lns_recorder_init (recorder, first))
@@ -214,6 +217,7 @@ lns_recorder_new (const LnsWireClockPair *first, const LnsDomainFilter *filter, 
       return NULL;
     }
   lns_decoder_set_filter (recorder->recording.decoder, filter);
+  recorder->recording.news_fd = news_fd;
   int failed = pthread_create (&recorder->thread, NULL, run, recorder);
   if (failed == 0)
     return recorder;
@@ -270,12 +274,6 @@ lns_recorder_tell_made (LnsRecorder *recorder, int64_t now_ns, uint64_t n_begun,
   atomic_store (&recorder->recording.n_begun, n_begun);
   atomic_store (&recorder->recording.n_pool_lost, n_lost);
   atomic_store (&recorder->recording.seen_ns, now_ns);
-}
-
-void
-lns_recorder_set_trouble_fd (LnsRecorder *recorder, int fd)
-{
-  recorder->recording.trouble_fd = fd;
 }
 
 bool

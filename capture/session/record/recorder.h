@@ -22,9 +22,11 @@ typedef struct
   uint64_t n_events, n_lost, n_bytes; /* in the file, as of the last batch */
 } LnsRecorderCounters;
 
-/* Starts the thread. Report time 0 is FIRST. */
-LnsRecorder *
-lns_recorder_new (const LnsWireClockPair *first, const LnsDomainFilter *filter, LnsError *error);
+/* Starts the thread. Report time 0 is FIRST. NEWS_FD, an eventfd, becomes readable with each news and trouble. */
+LnsRecorder *lns_recorder_new (const LnsWireClockPair *first,
+                               const LnsDomainFilter *filter,
+                               int news_fd,
+                               LnsError *error);
 
 /* Ends the thread once all batches are done. Accepts NULL. */
 void lns_recorder_free (LnsRecorder *recorder);
@@ -51,9 +53,6 @@ LnsRecorderCounters lns_recorder_counters (LnsRecorder *recorder);
 
 /* Takes the oldest news. Returns false if there are none. Any thread. */
 bool lns_recorder_next_range (LnsRecorder *recorder, LnsRangeNews *ret_news);
-
-/* Has FD, an eventfd, made readable when there is trouble. Call this before the first report begins. */
-void lns_recorder_set_trouble_fd (LnsRecorder *recorder, int fd);
 
 /* Takes the error that keeps the report from being written; meanwhile the recorder tries again. There is one for
  * each report at most. Returns false if there is none. Any thread. */

@@ -80,7 +80,7 @@ tell_trouble (LnsRecording *recording, const LnsError *cause)
   pthread_mutex_lock (&recording->lock);
   recording->trouble = trouble;
   pthread_mutex_unlock (&recording->lock);
-  eventfd_write (recording->trouble_fd, 1); /* fails only where it is readable already */
+  eventfd_write (recording->news_fd, 1); /* fails only where it is readable already */
 }
 
 /* Commits when COMMIT_NS have passed, whatever is still to be played: to be called often. The time that a commit

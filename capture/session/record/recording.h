@@ -26,8 +26,8 @@ typedef struct
   LnsError trouble; /* under the lock; not told yet */
 
   LnsDecoder *decoder;
-  LnsWriter *writer; /* NULL: no report */
-  int trouble_fd;
+  LnsWriter *writer;     /* NULL: no report */
+  int news_fd;           /* an eventfd */
   bool has_told_trouble; /* for this report */
   LnsError
       commit_error; /* the first that a later commit made good, as the next two of the report */

@@ -188,12 +188,29 @@ read_target_pid (int32_t pid, LnsProcessInfo *info)
     info->target_pid = target;
 }
 
-/* The value of NAME among the N_BYTES of the environment TEXT; NULL where it is not there. */
-static const char *
-value_of (const char *text, ssize_t n_bytes, const char *name)
+/* The environment of process PID, owned by the caller; empty where it cannot be read. */
+typedef struct
 {
+  char *text;
+  ssize_t n_bytes;
+} Environment;
+
+static Environment
+read_environment (int32_t pid)
+{
+  Environment environment = { .text = malloc (ENVIRONMENT_MAX_BYTES) };
+  if (environment.text != NULL)
+    environment.n_bytes = read_proc (pid, "environ", environment.text, ENVIRONMENT_MAX_BYTES);
+  return environment;
+}
+
+/* The value of NAME in ENVIRONMENT; NULL where it is not there. */
+static const char *
+value_of (const Environment *environment, const char *name)
+{
+  const char *text = environment->text;
   const size_t n_name = strlen (name);
-  for (ssize_t at = 0; at < n_bytes; at += (ssize_t)strlen (text + at) + 1)
+  for (ssize_t at = 0; at < environment->n_bytes; at += (ssize_t)strlen (text + at) + 1)
     if (strncmp (text + at, name, n_name) == 0 && text[at + (ssize_t)n_name] == '=')
       return text + at + n_name + 1;
   return NULL;
@@ -205,19 +222,18 @@ read_mpi_rank (int32_t pid)
 {
   static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                        "MV2_COMM_WORLD_RANK", "SLURM_PROCID" };
-  char *text = malloc (ENVIRONMENT_MAX_BYTES);
-  const ssize_t n = text != NULL ? read_proc (pid, "environ", text, ENVIRONMENT_MAX_BYTES) : -1;
+  const Environment environment = read_environment (pid);
   const char *value = NULL;
   for (size_t i = 0; i < sizeof names / sizeof *names && value == NULL; i++)
-    value = value_of (text, n, names[i]);
+    value = value_of (&environment, names[i]);
   /* SLURM_PROCID is 0 in each batch script, whose processes are no step of several tasks. */
-  const bool is_slurm = value != NULL && value == value_of (text, n, "SLURM_PROCID");
-  const char *tasks = is_slurm ? value_of (text, n, "SLURM_STEP_NUM_TASKS") : NULL;
+  const bool is_slurm = value != NULL && value == value_of (&environment, "SLURM_PROCID");
+  const char *tasks = is_slurm ? value_of (&environment, "SLURM_STEP_NUM_TASKS") : NULL;
   uint32_t rank = 0;
   if (value != NULL && value[0] >= '0' && value[0] <= '9' &&
       (!is_slurm || (tasks != NULL && strtoul (tasks, NULL, 10) > 1)))
     rank = (uint32_t)strtoul (value, NULL, 10) + 1;
-  free (text);
+  free (environment.text);
   return rank;
 }
 
@@ -310,46 +326,30 @@ lns_process_info_clear (LnsProcessInfo *info)
   info->name = info->command_line = info->executable = NULL;
 }
 
-/* Whether the environment of PID has the item "NAME=VALUE", or, if VALUE is "", one of this name. TEXT has
- * ENVIRONMENT_MAX_BYTES. */
-static bool
-has_item (int32_t pid, const char *item, char *text)
-{
-  const size_t n_item = strlen (item);
-  const bool has_value = item[n_item - 1] != '=';
-  const ssize_t n = read_proc (pid, "environ", text, ENVIRONMENT_MAX_BYTES);
-  for (ssize_t at = 0; at < n; at += (ssize_t)strlen (text + at) + 1)
-    if (strncmp (text + at, item, n_item) == 0 &&
-        (!has_value || text[at + (ssize_t)n_item] == '\0'))
-      return true;
-  return false;
-}
-
 bool
 lns_process_has_variable (int32_t pid, const char *name)
 {
-  char *text = malloc (ENVIRONMENT_MAX_BYTES), *item = NULL;
-  const bool found =
-      text != NULL && asprintf (&item, "%s=", name) >= 0 && has_item (pid, item, text);
-  free (item);
-  free (text);
-  return found;
+  const Environment environment = read_environment (pid);
+  const bool has = value_of (&environment, name) != NULL;
+  free (environment.text);
+  return has;
 }
 
 bool
-lns_process_lives_with (const char *variable)
+lns_process_lives_with (const char *name, const char *value)
 {
-  char *text = malloc (ENVIRONMENT_MAX_BYTES);
-  DIR *stream = text != NULL ? opendir ("/proc") : NULL;
+  DIR *stream = opendir ("/proc");
   bool found = false;
   for (struct dirent *entry; !found && stream != NULL && (entry = readdir (stream)) != NULL;)
     {
-      int32_t pid = (int32_t)strtol (entry->d_name, NULL, 10);
-      found = pid > 0 && has_item (pid, variable, text);
+      const int32_t pid = (int32_t)strtol (entry->d_name, NULL, 10);
+      const Environment environment = pid > 0 ? read_environment (pid) : (Environment){ 0 };
+      const char *its = value_of (&environment, name);
+      found = its != NULL && strcmp (its, value) == 0;
+      free (environment.text);
     }
   if (stream != NULL)
     closedir (stream);
-  free (text);
   return found;
 }
 

@@ -61,9 +61,9 @@ char *lns_quote_arguments (const char *const *arguments, int n);
 /* Whether the environment of PID had the variable NAME when its program began. Returns false if it cannot be read. */
 bool lns_process_has_variable (int32_t pid, const char *name);
 
-/* Whether a process lives whose environment had VARIABLE ("NAME=VALUE") when its program began. Processes that the
+/* Whether a process lives in whose environment NAME was VALUE when its program began. Processes that the
  * caller may not look into do not count. O(processes), a few ms. */
-bool lns_process_lives_with (const char *variable);
+bool lns_process_lives_with (const char *name, const char *value);
 
 /* The path of the first file called NAME that PID has mapped into its memory, as of a library. The caller owns the
  * result; NULL if there is none, or PID cannot be looked into. O(mappings) */
