@@ -286,6 +286,11 @@ put_kernel (const Work *work)
   return DONE;
 }
 
+/* How the record of an event begins: with its KIND, and the times and the correlation of FROM. */
+#define EVENT_OF(from, kind)                                                                       \
+ .head = { .ticks = (from)->start, .type = (kind) }, .correlation = (from)->correlationId,         \
+ .end_ticks = later ((from)->start, (from)->end)
+
 #define NO_PEERS                                                                                   \
  .source_device = LNS_WIRE_CUDA_NONE, .source_context = LNS_WIRE_CUDA_NONE,                        \
  .destination_device = LNS_WIRE_CUDA_NONE, .destination_context = LNS_WIRE_CUDA_NONE
@@ -295,9 +300,7 @@ put_copy (const Work *work)
 {
   const CUpti_ActivityMemcpy6 *from = &work->from->copy;
   LnsWireCudaMemcpyBytes record = {
-    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_MEMCPY },
-    .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    EVENT_OF (from, LNS_WIRE_CUDA_MEMCPY),
     .size_bytes = from->bytes,
     .graph_node = from->graphNodeId,
     .copy_count = from->copyCount,
@@ -316,9 +319,7 @@ put_copy_between (const Work *work)
 {
   const CUpti_ActivityMemcpyPtoP4 *from = &work->from->copy_between;
   LnsWireCudaMemcpyBytes record = {
-    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_MEMCPY },
-    .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    EVENT_OF (from, LNS_WIRE_CUDA_MEMCPY),
     .size_bytes = from->bytes,
     .graph_node = from->graphNodeId,
     .place = { from->deviceId, from->contextId, from->streamId },
@@ -339,9 +340,7 @@ put_decompress (const Work *work)
 {
   const CUpti_ActivityMemDecompress *from = &work->from->decompress;
   LnsWireCudaMemcpyBytes record = {
-    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_DECOMPRESS },
-    .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    EVENT_OF (from, LNS_WIRE_CUDA_DECOMPRESS),
     .size_bytes = from->sourceBytes,
     .copy_count = from->numberOfOperations,
     .place = { from->deviceId, from->contextId, from->streamId },
@@ -355,9 +354,7 @@ put_set (const Work *work)
 {
   const CUpti_ActivityMemset4 *from = &work->from->set;
   LnsWireCudaMemsetBytes record = {
-    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_MEMSET },
-    .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    EVENT_OF (from, LNS_WIRE_CUDA_MEMSET),
     .size_bytes = from->bytes,
     .graph_node = from->graphNodeId,
     .place = { from->deviceId, from->contextId, from->streamId },
@@ -373,9 +370,7 @@ put_sync (const Work *work)
 {
   const CUpti_ActivitySynchronization2 *from = &work->from->sync;
   LnsWireCudaSyncBytes record = {
-    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_SYNC },
-    .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    EVENT_OF (from, LNS_WIRE_CUDA_SYNC),
     .event_sync = from->cudaEventSyncId,
     .place = { LNS_WIRE_CUDA_NONE, from->contextId, from->streamId },
     .type = (uint32_t)from->type,
@@ -405,9 +400,7 @@ put_graph (const Work *work)
 {
   const CUpti_ActivityGraphTrace2 *from = &work->from->graph;
   LnsWireCudaGraphBytes record = {
-    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_GRAPH },
-    .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    EVENT_OF (from, LNS_WIRE_CUDA_GRAPH),
     .place = { from->deviceId, from->contextId, from->streamId },
     .graph = from->graphId,
   };
@@ -435,9 +428,7 @@ put_overhead (const Work *work)
 {
   const CUpti_ActivityOverhead3 *from = &work->from->overhead;
   LnsWireCudaOverheadBytes record = {
-    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_OVERHEAD },
-    .correlation = from->correlationId,
-    .end_ticks = later (from->start, from->end),
+    EVENT_OF (from, LNS_WIRE_CUDA_OVERHEAD),
     .kind = (uint32_t)from->overheadKind,
     .tid = from->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? from->objectId.pt.threadId : 0,
   };

@@ -23,11 +23,12 @@ _lns_pointers_add (LnsPointers *pointers, void *item)
 bool
 _lns_decoder_keep (LnsDecoder *decoder, LnsPointers *list, LnsIdMap *map, uint64_t key, void *item)
 {
-  if (item != NULL && _lns_pointers_add (list, item))
+  if (item != NULL && (list == NULL || _lns_pointers_add (list, item)))
     {
       if (lns_id_map_set (map, key, item))
         return true;
-      list->n--;
+      if (list != NULL)
+        list->n--;
     }
   free (item);
   decoder->counters.n_refused++;

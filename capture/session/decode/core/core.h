@@ -77,7 +77,8 @@ struct LnsDecoder
 /* Adds ITEM. Returns false if memory is short. */
 bool _lns_pointers_add (LnsPointers *pointers, void *item);
 
-/* Adds ITEM, which is new, to LIST and to MAP. Frees ITEM and returns false if memory is short. */
+/* Adds ITEM (NULL: there was no memory for it), which is new, to LIST, if that is not NULL, and to MAP. Frees ITEM and
+ * returns false if memory is short. */
 bool
 _lns_decoder_keep (LnsDecoder *decoder, LnsPointers *list, LnsIdMap *map, uint64_t key, void *item);
 

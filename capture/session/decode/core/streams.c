@@ -18,12 +18,8 @@ _lns_decoder_find_stream (LnsDecoder *decoder, const LnsDecoderSource *source)
   if (stream != NULL)
     return stream;
   stream = calloc (1, sizeof *stream);
-  if (stream == NULL || !lns_id_map_set (&process->streams, source->stream, stream))
-    {
-      free (stream);
-      decoder->counters.n_refused++;
-      return NULL;
-    }
+  if (!_lns_decoder_keep (decoder, NULL, &process->streams, source->stream, stream))
+    return NULL;
   stream->process = process;
   stream->serial = source->stream;
   return stream;

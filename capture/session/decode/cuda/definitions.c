@@ -11,27 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Puts ITEM into MAP; NULL, and it freed, if memory is short. */
-static void *
-keep (LnsDecoder *decoder, LnsIdMap *map, uint64_t key, void *item)
-{
-  if (item != NULL && lns_id_map_set (map, key, item))
-    return item;
-  free (item);
-  decoder->counters.n_refused++;
-  return NULL;
-}
-
 LnsDecodedDevice *
 _lns_cuda_device (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number)
 {
-  LnsDecodedDevice *device = lns_id_map_get (&_lns_cuda_process (process)->devices, number);
-  if (device == NULL && (device = calloc (1, sizeof *device)) != NULL)
-    {
-      device->process = process;
-      device->said.number = number;
-      device = keep (decoder, &_lns_cuda_process (process)->devices, number, device);
-    }
+  LnsIdMap *devices = &_lns_cuda_process (process)->devices;
+  LnsDecodedDevice *device = lns_id_map_get (devices, number);
+  if (device != NULL)
+    return device;
+  device = calloc (1, sizeof *device);
+  if (!_lns_decoder_keep (decoder, NULL, devices, number, device))
+    return NULL;
+  device->process = process;
+  device->said.number = number;
   return device;
 }
 
@@ -39,33 +30,37 @@ _lns_cuda_device (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t numb
 static LnsDecodedContext *
 context_of (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number, uint32_t device)
 {
-  LnsDecodedContext *context = lns_id_map_get (&_lns_cuda_process (process)->contexts, number);
+  LnsIdMap *contexts = &_lns_cuda_process (process)->contexts;
+  LnsDecodedContext *context = lns_id_map_get (contexts, number);
   if (context != NULL)
     return context;
   LnsDecodedDevice *on =
       _lns_cuda_device (decoder, process, device == LNS_WIRE_CUDA_NONE ? 0 : device);
-  if (on == NULL || (context = calloc (1, sizeof *context)) == NULL)
+  context = on != NULL ? calloc (1, sizeof *context) : NULL;
+  if (!_lns_decoder_keep (decoder, NULL, contexts, number, context))
     return NULL;
   context->device = on;
   context->said.number = number;
-  return keep (decoder, &_lns_cuda_process (process)->contexts, number, context);
+  return context;
 }
 
 LnsDecodedCudaStream *
 _lns_cuda_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaPlace *place)
 {
-  uint32_t number = place->stream == LNS_WIRE_CUDA_NONE ? 0 : place->stream;
-  uint64_t key = (uint64_t)place->context << 32 | number;
-  LnsDecodedCudaStream *stream = lns_id_map_get (&_lns_cuda_process (process)->streams, key);
+  LnsIdMap *streams = &_lns_cuda_process (process)->streams;
+  const uint32_t number = place->stream == LNS_WIRE_CUDA_NONE ? 0 : place->stream;
+  const uint64_t key = (uint64_t)place->context << 32 | number;
+  LnsDecodedCudaStream *stream = lns_id_map_get (streams, key);
   if (stream != NULL)
     return stream;
   LnsDecodedContext *context = context_of (decoder, process, place->context, place->device);
-  if (context == NULL || (stream = calloc (1, sizeof *stream)) == NULL)
+  stream = context != NULL ? calloc (1, sizeof *stream) : NULL;
+  if (!_lns_decoder_keep (decoder, NULL, streams, key, stream))
     return NULL;
   stream->context = context;
   stream->said.number = number;
   stream->said.context = place->context;
-  return keep (decoder, &_lns_cuda_process (process)->streams, key, stream);
+  return stream;
 }
 
 /* --- Into the report -------------------------------------------------------------------------- */
@@ -276,19 +271,16 @@ _lns_cuda_set_launch (LnsDecoder *decoder, LnsStream *stream, const LnsWireCudaL
   LnsDecodedLaunch *first = lns_id_map_get (launches, hash), *found = first;
   while (found != NULL && memcmp (&found->said, &said, sizeof said) != 0)
     found = found->next;
-  if (found == NULL && (found = calloc (1, sizeof *found)) != NULL)
+  if (found == NULL)
     {
+      found = calloc (1, sizeof *found);
+      if (!_lns_decoder_keep (decoder, NULL, launches, hash, found))
+        return;
       found->said = said;
       found->next = first;
-      if (!lns_id_map_set (launches, hash, found))
-        {
-          free (found);
-          found = NULL;
-        }
-      else
-        name_kernel (found, lns_id_map_get (&stream->process->registered, said.name));
+      name_kernel (found, lns_id_map_get (&stream->process->registered, said.name));
     }
-  if (found == NULL || _lns_cuda_launches (stream) == NULL)
+  if (_lns_cuda_launches (stream) == NULL)
     decoder->counters.n_refused++;
   else
     _lns_cuda_launches (stream)[slot] = found;

@@ -116,17 +116,8 @@ set (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation, Flig
 static Flight
 meet (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation, Flight flight)
 {
-  LnsFlights *flights = &_lns_cuda_process (process)->flights;
-  if (__builtin_expect (!is_near (flights, correlation), 1) &&
-      !move_near (decoder, process, correlation))
-    {
-      decoder->counters.n_refused++;
-      return UNKNOWN;
-    }
-  uint64_t *word = word_of (flights, correlation);
-  const unsigned shift = shift_of (correlation);
-  const Flight before = (Flight)(*word >> shift & 3);
-  *word ^= (uint64_t)(before == UNKNOWN ? flight : before) << shift;
+  const Flight before = get (process, correlation);
+  set (decoder, process, correlation, before == UNKNOWN ? flight : UNKNOWN);
   return before;
 }
 

@@ -55,12 +55,8 @@ _lns_nvtx_counter (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireC
   uint32_t n_entries = schema != NULL ? schema->n_entries : 1;
   LnsDecodedCounter *counter =
       calloc (1, sizeof *counter + (size_t)n_entries * sizeof *counter->numbers);
-  if (counter == NULL || !lns_id_map_set (&domain->counters, record->id, counter))
-    {
-      free (counter);
-      decoder->counters.n_refused++;
-      return;
-    }
+  if (!_lns_decoder_keep (decoder, NULL, &domain->counters, record->id, counter))
+    return;
   counter->domain = domain;
   counter->id = record->id;
   counter->time_domain = record->semantics.time_domain;

@@ -11,19 +11,19 @@
 /* NVTX_PAYLOAD_ENTRY_TYPE_* of nvToolsExtPayload.h, as far as they are numbers of up to 64 bits on
  * 64-bit Linux. */
 static const LnsNumberType number_types[] = {
-  [1] = { 1, true, LNS_PAYLOAD_INT64 },    [2] = { 1, false, LNS_PAYLOAD_UINT64 },
-  [3] = { 2, true, LNS_PAYLOAD_INT64 },    [4] = { 2, false, LNS_PAYLOAD_UINT64 },
-  [5] = { 4, true, LNS_PAYLOAD_INT64 },    [6] = { 4, false, LNS_PAYLOAD_UINT64 },
-  [7] = { 8, true, LNS_PAYLOAD_INT64 },    [8] = { 8, false, LNS_PAYLOAD_UINT64 },
-  [9] = { 8, true, LNS_PAYLOAD_INT64 },    [10] = { 8, false, LNS_PAYLOAD_UINT64 },
-  [11] = { 1, true, LNS_PAYLOAD_INT64 },   [12] = { 1, false, LNS_PAYLOAD_UINT64 },
-  [13] = { 2, true, LNS_PAYLOAD_INT64 },   [14] = { 2, false, LNS_PAYLOAD_UINT64 },
-  [15] = { 4, true, LNS_PAYLOAD_INT64 },   [16] = { 4, false, LNS_PAYLOAD_UINT64 },
-  [17] = { 8, true, LNS_PAYLOAD_INT64 },   [18] = { 8, false, LNS_PAYLOAD_UINT64 },
-  [19] = { 4, true, LNS_PAYLOAD_FLOAT },   [20] = { 8, true, LNS_PAYLOAD_DOUBLE },
-  [22] = { 8, false, LNS_PAYLOAD_UINT64 }, [23] = { 8, false, LNS_PAYLOAD_UINT64 },
-  [32] = { 1, false, LNS_PAYLOAD_UINT64 }, [43] = { 4, true, LNS_PAYLOAD_FLOAT },
-  [44] = { 8, true, LNS_PAYLOAD_DOUBLE },
+  [1] = { 1, LNS_PAYLOAD_INT64 },   [2] = { 1, LNS_PAYLOAD_UINT64 },
+  [3] = { 2, LNS_PAYLOAD_INT64 },   [4] = { 2, LNS_PAYLOAD_UINT64 },
+  [5] = { 4, LNS_PAYLOAD_INT64 },   [6] = { 4, LNS_PAYLOAD_UINT64 },
+  [7] = { 8, LNS_PAYLOAD_INT64 },   [8] = { 8, LNS_PAYLOAD_UINT64 },
+  [9] = { 8, LNS_PAYLOAD_INT64 },   [10] = { 8, LNS_PAYLOAD_UINT64 },
+  [11] = { 1, LNS_PAYLOAD_INT64 },  [12] = { 1, LNS_PAYLOAD_UINT64 },
+  [13] = { 2, LNS_PAYLOAD_INT64 },  [14] = { 2, LNS_PAYLOAD_UINT64 },
+  [15] = { 4, LNS_PAYLOAD_INT64 },  [16] = { 4, LNS_PAYLOAD_UINT64 },
+  [17] = { 8, LNS_PAYLOAD_INT64 },  [18] = { 8, LNS_PAYLOAD_UINT64 },
+  [19] = { 4, LNS_PAYLOAD_FLOAT },  [20] = { 8, LNS_PAYLOAD_DOUBLE },
+  [22] = { 8, LNS_PAYLOAD_UINT64 }, [23] = { 8, LNS_PAYLOAD_UINT64 },
+  [32] = { 1, LNS_PAYLOAD_UINT64 }, [43] = { 4, LNS_PAYLOAD_FLOAT },
+  [44] = { 8, LNS_PAYLOAD_DOUBLE },
 };
 
 const LnsNumberType *

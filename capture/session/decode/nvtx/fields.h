@@ -12,8 +12,7 @@
 /* How a number is stored: NVTX_PAYLOAD_ENTRY_TYPE_… of 64-bit Linux. */
 typedef struct
 {
-  uint8_t n_bytes; /* 0: not a number */
-  bool is_signed;
+  uint8_t n_bytes;     /* 0: not a number */
   LnsPayloadType type; /* how the value is stored */
 } LnsNumberType;
 

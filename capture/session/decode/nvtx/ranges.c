@@ -44,14 +44,10 @@ typedef struct
 static LnsRangeStack *
 new_stack (LnsDecoder *decoder, LnsDecodedThread *thread, LnsThreadStacks *stacks, uint32_t domain)
 {
-  LnsRangeStack *stack = calloc (1, sizeof *stack);
   LnsDecodedDomain *in = _lns_nvtx_domain (decoder, thread->process, domain);
-  if (stack == NULL || in == NULL || !lns_id_map_set (&stacks->stacks, domain, stack))
-    {
-      free (stack);
-      decoder->counters.n_refused++;
-      return NULL;
-    }
+  LnsRangeStack *stack = in != NULL ? calloc (1, sizeof *stack) : NULL;
+  if (!_lns_decoder_keep (decoder, NULL, &stacks->stacks, domain, stack))
+    return NULL;
   stack->thread = thread;
   stack->domain = in;
   return stack;
