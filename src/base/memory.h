@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Memory for code that has nothing useful to do without it: analysis, import, export, the command line and the viewer.
+/* Memory for code that has nothing useful to do without it: analysis, import, export, the command line, the start of a
+ * session, and the viewer.
  * Where none is left, these functions say so once on stderr and end the process with exit code 125.
  *
  * Two places use malloc() and its NULL instead: where a program is recorded (capture) and where a report is written,

@@ -21,6 +21,7 @@
 #include "capture/session/collect/pools.h"
 #include "capture/session/collect/range-control.h"
 #include "capture/session/collect/watches.h"
+#include "src/base/memory.h"
 #include "src/base/monotonic.h"
 
 #define DRAIN_MS      50
@@ -360,12 +361,7 @@ release (LnsCollector *collector)
 LnsCollector *
 lns_collector_new (const LnsCollectorOptions *options, LnsRecorder *recorder, LnsError *error)
 {
-  LnsCollector *collector = calloc (1, sizeof *collector);
-  if (collector == NULL)
-    {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to start the session");
-      return NULL;
-    }
+  LnsCollector *collector = lns_calloc (1, sizeof *collector);
   collector->options = *options;
   collector->recorder = recorder;
   if (!open_parts (collector, error))

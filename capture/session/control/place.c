@@ -203,9 +203,7 @@ list (const char *folder_path, size_t *ret_n)
       unsigned long id = strtoul (file->d_name, &end, 10);
       if (end == file->d_name || strcmp (end, ".session") != 0 || id > UINT32_MAX)
         continue;
-      LnsSessionEntry *entry = lns_array_try_add (&entries);
-      if (entry == NULL)
-        break;
+      LnsSessionEntry *entry = lns_array_add (&entries);
       entries.n -= !read_entry (folder_path, (uint32_t)id, entry);
     }
   if (folder != NULL)

@@ -14,6 +14,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "src/base/memory.h"
+
 /* A message is whole or not there (SOCK_SEQPACKET); what is longer is not taken. */
 #define REQUEST_MAX_BYTES ((size_t)128 << 10)
 #define ANSWER_MAX_BYTES  ((size_t)64 << 10)
@@ -37,11 +39,7 @@ lns_session_request_pack (char *const *argv, int argc, size_t *ret_n_bytes, LnsE
     }
   free (folder);
   if (stream == NULL || fclose (stream) != 0)
-    {
-      free (bytes);
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to send the command");
-      return NULL;
-    }
+    lns_out_of_memory ();
   return bytes;
 }
 
@@ -87,8 +85,8 @@ lns_session_request_send (const LnsSessionEntry *entry,
                           char **ret_text,
                           LnsError *error)
 {
-  char *answer = malloc (ANSWER_MAX_BYTES + 1);
-  int fd = answer != NULL ? connect_to (entry, error) : -1;
+  char *answer = lns_calloc (1, ANSWER_MAX_BYTES + 1);
+  int fd = connect_to (entry, error);
   ssize_t n = -1;
   *ret_text = NULL;
   if (fd >= 0 && n_bytes > REQUEST_MAX_BYTES)
@@ -111,8 +109,7 @@ lns_session_request_send (const LnsSessionEntry *entry,
   if (n >= (ssize_t)sizeof *ret_code)
     {
       memcpy (ret_code, answer, sizeof *ret_code);
-      answer[n] = '\0';
-      *ret_text = strdup (answer + sizeof *ret_code);
+      *ret_text = lns_strdup (answer + sizeof *ret_code);
     }
   free (answer);
   return n >= (ssize_t)sizeof *ret_code;

@@ -20,7 +20,7 @@ typedef struct
 } LnsSessionRequest;
 
 /* Packs the ARGC arguments at ARGV and this process's folder. The result is the caller's. Returns NULL and ERROR
- * if memory is short or the folder is gone. */
+ * if the folder is gone. */
 char *lns_session_request_pack (char *const *argv, int argc, size_t *ret_n_bytes, LnsError *error);
 
 /* Takes over the N_BYTES of BYTES. Returns false if they are not a valid request. */

@@ -19,6 +19,7 @@
 #include "capture/wire/pool-session.h"
 #include "capture/wire/protocol.h"
 #include "src/base/format.h"
+#include "src/base/memory.h"
 #include "src/base/monotonic.h"
 
 #define PROCESS_BYTES (UINT64_C (64) << 20)
@@ -100,12 +101,7 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
   LnsWireClock clock = lns_wire_clock_detect (NULL);
   if (!probe_pool (clock, error))
     return NULL;
-  LnsSession *session = calloc (1, sizeof *session);
-  if (session == NULL)
-    {
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to start the session");
-      return NULL;
-    }
+  LnsSession *session = lns_calloc (1, sizeof *session);
   session->clock = clock;
   session->changed_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   session->target = options->target;

@@ -15,6 +15,7 @@
 #include "capture/session/decode/nvtx/nvtx.h"
 #include "capture/session/decode/nvtx/ranges.h"
 #include "capture/session/decode/python/python.h"
+#include "src/base/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,27 +52,10 @@ source_of (const LnsDecoder *decoder, uint8_t type)
 
 /* --- The session ------------------------------------------------------------------------------ */
 
-static bool
-make_session (LnsDecoder *decoder)
-{
-  memset (decoder->source_of, LNS_N_SOURCES, sizeof decoder->source_of);
-  for (int i = 0; i < LNS_N_SOURCES; i++)
-    {
-      for (const LnsRecordTypes *types = sources[i]->types; types->first != 0; types++)
-        memset (decoder->source_of + types->first, i, types->last - types->first + 1u);
-      if (sources[i]->session_bytes > 0 &&
-          (decoder->state[i] = calloc (1, sources[i]->session_bytes)) == NULL)
-        return false;
-    }
-  return true;
-}
-
 LnsDecoder *
 lns_decoder_new (const LnsWireClockPair *first)
 {
-  LnsDecoder *decoder = calloc (1, sizeof *decoder);
-  if (decoder == NULL)
-    return NULL;
+  LnsDecoder *decoder = lns_calloc (1, sizeof *decoder);
   lns_clock_line_init (&decoder->clock, first);
   decoder->ended_ns = INT64_MIN;
   for (int kind = 1; kind < LNS_N_LANE_KINDS; kind++)
@@ -80,12 +64,14 @@ lns_decoder_new (const LnsWireClockPair *first)
         int at = lns_lane_kind_extra ((LnsLaneKind)kind, (LnsColumnId)column);
         decoder->extra[kind][column] = at < 0 ? 0 : (uint8_t)at;
       }
-  if (make_session (decoder))
-    return decoder;
+  memset (decoder->source_of, LNS_N_SOURCES, sizeof decoder->source_of);
   for (int i = 0; i < LNS_N_SOURCES; i++)
-    free (decoder->state[i]);
-  free (decoder);
-  return NULL;
+    {
+      for (const LnsRecordTypes *types = sources[i]->types; types->first != 0; types++)
+        memset (decoder->source_of + types->first, i, types->last - types->first + 1u);
+      decoder->state[i] = lns_calloc (1, sources[i]->session_bytes);
+    }
+  return decoder;
 }
 
 void

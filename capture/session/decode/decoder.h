@@ -29,7 +29,7 @@
 #include "src/store/write/writer.h"
 #include "src/base/id-map.h"
 
-/* Makes a decoder whose report time 0 is FIRST. Returns NULL if memory is short. */
+/* Makes a decoder whose report time 0 is FIRST. */
 LnsDecoder *lns_decoder_new (const LnsWireClockPair *first);
 /* Leaves out the events of domains that FILTER excludes, if they are named from now on. */
 void lns_decoder_set_filter (LnsDecoder *decoder, const LnsDomainFilter *filter);

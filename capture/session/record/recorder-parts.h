@@ -30,5 +30,5 @@ struct LnsRecorder
   LnsKept kept;
 };
 
-/* Prepares RECORDER, which is all zero, without its thread. Returns false if memory is short. */
-bool _lns_recorder_init (LnsRecorder *recorder, const LnsWireClockPair *first);
+/* Prepares RECORDER, which is all zero, without its thread. */
+void _lns_recorder_init (LnsRecorder *recorder, const LnsWireClockPair *first);

@@ -5,6 +5,8 @@
 
 #include "capture/session/record/recorder-parts.h"
 
+#include "src/base/memory.h"
+
 #include <stdlib.h>
 
 /* Between two clock pairs that the report keeps. */
@@ -184,7 +186,7 @@ run (void *data)
 
 /* --- From other threads ----------------------------------------------------------------------- */
 
-bool
+void
 _lns_recorder_init (LnsRecorder *recorder, const LnsWireClockPair *first)
 {
   recorder->recording.decoder = lns_decoder_new (first);
@@ -200,7 +202,6 @@ _lns_recorder_init (LnsRecorder *recorder, const LnsWireClockPair *first)
   pthread_mutex_init (&recorder->ranges.lock, NULL);
   pthread_mutex_init (&recorder->lock, NULL);
   pthread_cond_init (&recorder->changed, NULL);
-  return recorder->recording.decoder != NULL;
 }
 
 LnsRecorder *
@@ -209,13 +210,8 @@ lns_recorder_new (const LnsWireClockPair *first,
                   int news_fd,
                   LnsError *error)
 {
-  LnsRecorder *recorder = calloc (1, sizeof *recorder);
-  if (recorder == NULL || !_lns_recorder_init (recorder, first))
-    {
-      free (recorder);
-      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "not enough memory to start the session");
-      return NULL;
-    }
+  LnsRecorder *recorder = lns_calloc (1, sizeof *recorder);
+  _lns_recorder_init (recorder, first);
   lns_decoder_set_filter (recorder->recording.decoder, filter);
   recorder->recording.news_fd = news_fd;
   int failed = pthread_create (&recorder->thread, NULL, run, recorder);
