@@ -33,14 +33,6 @@ struct _LnsTimelineRow
 
 G_DEFINE_FINAL_TYPE (LnsTimelineRow, lns_timeline_row, GTK_TYPE_WIDGET)
 
-enum
-{
-  EXPAND_TOGGLED,
-  PIN_TOGGLED,
-  N_SIGNALS
-};
-static guint signals[N_SIGNALS];
-
 static const LnsRow *
 model_row (LnsTimelineRow *self)
 {
@@ -260,7 +252,9 @@ zoom_to_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 static void
 toggle_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  g_signal_emit (widget, signals[g_str_equal (name, "row.pin") ? PIN_TOGGLED : EXPAND_TOGGLED], 0);
+  const char *action =
+      g_str_equal (name, "row.pin") ? "timeline.toggle-pinned" : "timeline.toggle-expanded";
+  gtk_widget_activate_action (widget, action, "u", LNS_TIMELINE_ROW (widget)->row);
 }
 
 /* --- Layout and picture -------------------------------------------------------------------- */
@@ -467,11 +461,6 @@ lns_timeline_row_class_init (LnsTimelineRowClass *klass)
   widget_class->size_allocate = lns_timeline_row_size_allocate;
   widget_class->snapshot = lns_timeline_row_snapshot;
   widget_class->unmap = lns_timeline_row_unmap;
-
-  signals[EXPAND_TOGGLED] = g_signal_new ("expand-toggled", LNS_TYPE_TIMELINE_ROW,
-                                          G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
-  signals[PIN_TOGGLED] = g_signal_new ("pin-toggled", LNS_TYPE_TIMELINE_ROW, G_SIGNAL_RUN_LAST, 0,
-                                       NULL, NULL, NULL, G_TYPE_NONE, 0);
 
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/timeline-row.ui");

@@ -6,7 +6,7 @@
 /* One row of the timeline: a header with its expander and label, and its strips. To assistive
  * technology it is a ROW with the label as its name, a description that tells how many events it
  * has, what is in view and how busy it is there, and the actions row.show-in-events, row.pin,
- * row.zoom-to and row.expand. */
+ * row.zoom-to and row.expand. To fold or pin a row it activates timeline.toggle-expanded or timeline.toggle-pinned. */
 
 #pragma once
 
@@ -28,7 +28,6 @@ typedef struct
 } LnsRowContext;
 
 #define LNS_TYPE_TIMELINE_ROW (lns_timeline_row_get_type ())
-/* Signals: expand-toggled (), pin-toggled (). */
 G_DECLARE_FINAL_TYPE (LnsTimelineRow, lns_timeline_row, LNS, TIMELINE_ROW, GtkWidget)
 
 LnsTimelineRow *lns_timeline_row_new (const LnsRowContext *context) G_GNUC_WARN_UNUSED_RESULT;

@@ -23,14 +23,6 @@ struct _LnsTimelineRows
 
 G_DEFINE_FINAL_TYPE (LnsTimelineRows, lns_timeline_rows, GTK_TYPE_WIDGET)
 
-enum
-{
-  EXPAND_TOGGLED,
-  PIN_TOGGLED,
-  N_SIGNALS
-};
-static guint signals[N_SIGNALS];
-
 /* --- Places: the rows that the widget shows, numbered from the top -------------------------- */
 
 static gboolean
@@ -92,28 +84,6 @@ lns_timeline_rows_total_px (LnsTimelineRows *self)
 
 /* --- Widgets ------------------------------------------------------------------------------- */
 
-static void
-expand_toggled_cb (LnsTimelineRow *row, LnsTimelineRows *self)
-{
-  g_signal_emit (self, signals[EXPAND_TOGGLED], 0, lns_timeline_row_get_row (row));
-}
-
-static void
-pin_toggled_cb (LnsTimelineRow *row, LnsTimelineRows *self)
-{
-  g_signal_emit (self, signals[PIN_TOGGLED], 0, lns_timeline_row_get_row (row));
-}
-
-static GtkWidget *
-new_row (LnsTimelineRows *self)
-{
-  GtkWidget *row = GTK_WIDGET (lns_timeline_row_new (self->context));
-  g_signal_connect (row, "expand-toggled", G_CALLBACK (expand_toggled_cb), self);
-  g_signal_connect (row, "pin-toggled", G_CALLBACK (pin_toggled_cb), self);
-  gtk_widget_set_child_visible (row, FALSE);
-  return row;
-}
-
 static LnsTimelineRow *
 lookup (LnsTimelineRows *self, uint32_t row)
 {
@@ -133,7 +103,7 @@ bind (LnsTimelineRows *self, uint32_t place)
         before = lookup (self, row_of (self, up - 1));
       GtkWidget *child = self->spare->len > 0
                              ? g_ptr_array_steal_index_fast (self->spare, self->spare->len - 1)
-                             : new_row (self);
+                             : GTK_WIDGET (lns_timeline_row_new (self->context));
       widget = LNS_TIMELINE_ROW (child);
       lns_timeline_row_bind (widget, row, is_pinned (self, row));
       gtk_widget_insert_after (child, GTK_WIDGET (self), GTK_WIDGET (before));
@@ -424,11 +394,6 @@ lns_timeline_rows_class_init (LnsTimelineRowsClass *klass)
   widget_class->measure = lns_timeline_rows_measure;
   widget_class->size_allocate = lns_timeline_rows_size_allocate;
   widget_class->set_focus_child = lns_timeline_rows_set_focus_child;
-  signals[EXPAND_TOGGLED] =
-      g_signal_new ("expand-toggled", LNS_TYPE_TIMELINE_ROWS, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
-                    NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
-  signals[PIN_TOGGLED] = g_signal_new ("pin-toggled", LNS_TYPE_TIMELINE_ROWS, G_SIGNAL_RUN_LAST, 0,
-                                       NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
   gtk_widget_class_set_css_name (widget_class, "timelinerows");
   gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_TREE_GRID);
 }

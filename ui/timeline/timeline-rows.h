@@ -12,7 +12,6 @@
 #include "ui/timeline/timeline-row.h"
 
 #define LNS_TYPE_TIMELINE_ROWS (lns_timeline_rows_get_type ())
-/* Signals: expand-toggled (guint row), pin-toggled (guint row). */
 G_DECLARE_FINAL_TYPE (LnsTimelineRows, lns_timeline_rows, LNS, TIMELINE_ROWS, GtkWidget)
 
 /* ADJUSTMENT scrolls; NULL: the widget is as high as its rows, which are those pinned. */

@@ -23,7 +23,8 @@
 #define TOOLTIP_DY_PX       18
 #define KEY_MENU_PX         20 /* below a row's top: where a key opens its menu */
 #define ZOOM_STEP           1.5
-#define PAN_SHARE           8 /* of the width, a step */
+#define PAN_SHARE           0.125                     /* of the width, a step */
+#define MAX_PAN_PX          ((double)(INT64_MAX / 4)) /* further than a report reaches */
 
 G_DEFINE_FINAL_TYPE (LnsTimeline, lns_timeline, GTK_TYPE_WIDGET)
 
@@ -198,17 +199,20 @@ _lns_timeline_rows_changed (LnsTimeline *self)
 }
 
 static void
-expand_toggled_cb (LnsTimeline *self, guint row)
+toggle_expanded_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
+  LnsTimeline *self = LNS_TIMELINE (widget);
+  uint32_t row = g_variant_get_uint32 (parameter);
   gboolean expanded = lns_row_tree_row (self->context.tree, row)->expanded;
   lns_row_tree_set_expanded (self->context.tree, row, !expanded);
   _lns_timeline_rows_changed (self);
 }
 
 static void
-pin_toggled_cb (LnsTimeline *self, guint row)
+toggle_pinned_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  uint32_t id = row;
+  LnsTimeline *self = LNS_TIMELINE (widget);
+  uint32_t id = g_variant_get_uint32 (parameter);
   for (guint i = 0; i < self->pinned_rows->len; i++)
     if (g_array_index (self->pinned_rows, uint32_t, i) == id)
       {
@@ -376,7 +380,7 @@ static const LnsTimelinePointerFuncs pointer_funcs = { pointed_cb, header_dragge
 
 /* Opens the menu of the row that has the focus. */
 static void
-show_focus_menu (LnsTimeline *self)
+show_focus_menu (LnsTimeline *self, double unused)
 {
   GtkWidget *focus = gtk_root_get_focus (gtk_widget_get_root (GTK_WIDGET (self)));
   GtkWidget *row = focus != NULL ? gtk_widget_get_ancestor (focus, LNS_TYPE_TIMELINE_ROW) : NULL;
@@ -388,8 +392,6 @@ show_focus_menu (LnsTimeline *self)
 
 /* --- Actions ------------------------------------------------------------------------------- */
 
-typedef void (*Act) (LnsTimeline *self);
-
 /* Keys zoom where the pointer is, or else in the middle. */
 static double
 zoom_x_px (LnsTimeline *self)
@@ -400,32 +402,26 @@ zoom_x_px (LnsTimeline *self)
 }
 
 static void
-zoom_in (LnsTimeline *self)
+zoom (LnsTimeline *self, double factor)
 {
-  lns_view_zoom_at (self->context.view, zoom_x_px (self), ZOOM_STEP);
+  lns_view_zoom_at (self->context.view, zoom_x_px (self), factor);
 }
 
 static void
-zoom_out (LnsTimeline *self)
-{
-  lns_view_zoom_at (self->context.view, zoom_x_px (self), 1 / ZOOM_STEP);
-}
-
-static void
-zoom_fit (LnsTimeline *self)
+zoom_fit (LnsTimeline *self, double unused)
 {
   lns_view_fit (self->context.view);
 }
 
 static void
-zoom_to_selection (LnsTimeline *self)
+zoom_to_selection (LnsTimeline *self, double unused)
 {
   lns_view_zoom_to_selection (self->context.view);
 }
 
 /* The event with as much again around it; one whose values are not known yet is found first. */
 static void
-zoom_to_event (LnsTimeline *self)
+zoom_to_event (LnsTimeline *self, double unused)
 {
   LnsEvent event;
   LnsEventId id = subject (self);
@@ -440,69 +436,42 @@ zoom_to_event (LnsTimeline *self)
 }
 
 static void
-go_to_other_end (LnsTimeline *self)
+go_to_other_end (LnsTimeline *self, double unused)
 {
   lns_view_reveal_other_end (self->context.view, subject (self));
 }
 
 static void
-undo_zoom (LnsTimeline *self)
+undo_zoom (LnsTimeline *self, double unused)
 {
   lns_view_undo_zoom (self->context.view);
 }
 
+/* Moves by SHARE of what is in view, at most to an end of the report. */
 static void
-pan_left (LnsTimeline *self)
+pan (LnsTimeline *self, double share)
 {
-  lns_view_pan (self->context.view, -lns_view_get_width_px (self->context.view) / PAN_SHARE);
+  lns_view_pan (
+      self->context.view,
+      (int64_t)CLAMP (share * lns_view_get_width_px (self->context.view), -MAX_PAN_PX, MAX_PAN_PX));
 }
 
 static void
-pan_right (LnsTimeline *self)
+set_all_expanded (LnsTimeline *self, double expanded)
 {
-  lns_view_pan (self->context.view, lns_view_get_width_px (self->context.view) / PAN_SHARE);
-}
-
-static void
-go_start (LnsTimeline *self)
-{
-  lns_view_pan (self->context.view, INT64_MIN / 4);
-}
-
-static void
-go_end (LnsTimeline *self)
-{
-  lns_view_pan (self->context.view, INT64_MAX / 4);
-}
-
-static void
-set_all_expanded (LnsTimeline *self, gboolean expanded)
-{
-  if (lns_row_tree_set_all_expanded (self->context.tree, expanded))
+  if (lns_row_tree_set_all_expanded (self->context.tree, expanded != 0))
     _lns_timeline_rows_changed (self);
 }
 
 static void
-expand_all (LnsTimeline *self)
-{
-  set_all_expanded (self, TRUE);
-}
-
-static void
-collapse_all (LnsTimeline *self)
-{
-  set_all_expanded (self, FALSE);
-}
-
-static void
-clear_selection (LnsTimeline *self)
+clear_selection (LnsTimeline *self, double unused)
 {
   lns_view_clear_time_selection (self->context.view);
   lns_view_select_event (self->context.view, LNS_EVENT_NONE);
 }
 
 static void
-copy_name (LnsTimeline *self)
+copy_name (LnsTimeline *self, double unused)
 {
   LnsEvent event;
   uint32_t name = self->menu_name;
@@ -521,24 +490,25 @@ copy_name (LnsTimeline *self)
 static const struct
 {
   const char *name;
-  Act act;
+  void (*act) (LnsTimeline *self, double amount);
+  double amount;
 } actions[] = {
-  { "timeline.zoom-in", zoom_in },
-  { "timeline.zoom-out", zoom_out },
-  { "timeline.zoom-fit", zoom_fit },
-  { "timeline.zoom-to-selection", zoom_to_selection },
-  { "timeline.zoom-to-event", zoom_to_event },
-  { "timeline.go-to-other-end", go_to_other_end },
-  { "timeline.undo-zoom", undo_zoom },
-  { "timeline.pan-left", pan_left },
-  { "timeline.pan-right", pan_right },
-  { "timeline.go-start", go_start },
-  { "timeline.go-end", go_end },
-  { "timeline.expand-all", expand_all },
-  { "timeline.collapse-all", collapse_all },
-  { "timeline.clear-selection", clear_selection },
-  { "timeline.copy-name", copy_name },
-  { "timeline.show-menu", show_focus_menu },
+  { "timeline.zoom-in", zoom, ZOOM_STEP },
+  { "timeline.zoom-out", zoom, 1 / ZOOM_STEP },
+  { "timeline.zoom-fit", zoom_fit, 0 },
+  { "timeline.zoom-to-selection", zoom_to_selection, 0 },
+  { "timeline.zoom-to-event", zoom_to_event, 0 },
+  { "timeline.go-to-other-end", go_to_other_end, 0 },
+  { "timeline.undo-zoom", undo_zoom, 0 },
+  { "timeline.pan-left", pan, -PAN_SHARE },
+  { "timeline.pan-right", pan, PAN_SHARE },
+  { "timeline.go-start", pan, -MAX_PAN_PX },
+  { "timeline.go-end", pan, MAX_PAN_PX },
+  { "timeline.expand-all", set_all_expanded, TRUE },
+  { "timeline.collapse-all", set_all_expanded, FALSE },
+  { "timeline.clear-selection", clear_selection, 0 },
+  { "timeline.copy-name", copy_name, 0 },
+  { "timeline.show-menu", show_focus_menu, 0 },
 };
 
 static void
@@ -546,7 +516,7 @@ act_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   for (size_t i = 0; i < G_N_ELEMENTS (actions); i++)
     if (g_str_equal (actions[i].name, name))
-      actions[i].act (LNS_TIMELINE (widget));
+      actions[i].act (LNS_TIMELINE (widget), actions[i].amount);
 }
 
 static void
@@ -554,6 +524,9 @@ install_actions (GtkWidgetClass *widget_class)
 {
   for (size_t i = 0; i < G_N_ELEMENTS (actions); i++)
     gtk_widget_class_install_action (widget_class, actions[i].name, NULL, act_cb);
+  gtk_widget_class_install_action (widget_class, "timeline.toggle-expanded", "u",
+                                   toggle_expanded_cb);
+  gtk_widget_class_install_action (widget_class, "timeline.toggle-pinned", "u", toggle_pinned_cb);
 }
 
 /* --- Layout and picture -------------------------------------------------------------------- */
@@ -696,10 +669,6 @@ add_rows (LnsTimeline *self, GtkAdjustment *adjustment)
   LnsTimelineRows *rows = lns_timeline_rows_new (&self->context, adjustment);
   gtk_widget_insert_before (GTK_WIDGET (rows), GTK_WIDGET (self), self->scrollbar);
   lns_timeline_rows_set_pinned (rows, self->pinned_rows);
-  g_signal_connect_object (rows, "expand-toggled", G_CALLBACK (expand_toggled_cb), self,
-                           G_CONNECT_SWAPPED);
-  g_signal_connect_object (rows, "pin-toggled", G_CALLBACK (pin_toggled_cb), self,
-                           G_CONNECT_SWAPPED);
   return rows;
 }
 
