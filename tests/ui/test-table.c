@@ -169,7 +169,7 @@ filter_by (const char *text)
 
   gtk_editable_set_text (table->filter, text);
   WAIT_FOR (lns_events_model_get_order (table->model)->n != n &&
-            !lns_events_jobs_is_querying (table->jobs) && lns_events_model_is_told (table->model));
+            table->querying == NULL && lns_events_model_is_told (table->model));
 }
 
 static void
@@ -261,7 +261,7 @@ sorting_and_filtering_keep_the_cells (void)
     {
       gtk_column_view_sort_by_column (table->columns, column_at (0),
                                       i == 0 ? GTK_SORT_DESCENDING : GTK_SORT_ASCENDING);
-      WAIT_FOR (!lns_events_jobs_is_querying (table->jobs) &&
+      WAIT_FOR (table->querying == NULL &&
                 lns_events_model_is_told (table->model));
       LNS_CHECK_STR (first_text (LNS_EVENT_COLUMN_NUMBER), i == 0 ? "3,308" : "1");
     }
@@ -284,7 +284,7 @@ a_filter_without_match_is_told_as_it_was_typed (void)
   _lns_events_table_show_error (table, "“a<b>&.rep” was damaged");
   WAIT_FOR (says (GTK_WIDGET (table->stack), "“a<b>&.rep” was damaged"));
   gtk_editable_set_text (table->filter, "");
-  WAIT_FOR (!lns_events_jobs_is_querying (table->jobs));
+  WAIT_FOR (table->querying == NULL);
 }
 
 /* The events that touch the selected time, as a look at every event says; none of them is told as damaged. */
@@ -306,7 +306,7 @@ the_selected_time_restricts_the_events (void)
              lns_event_set_start (all, row) + lns_event_set_duration (all, row) >= spans[i][0];
       LNS_CHECK (n > 0 && n < all->n / 2);
       lns_events_table_show_lanes (table, "some", all->lanes, all->n_lanes, NULL, 0);
-      WAIT_FOR (table->set != NULL && !lns_events_jobs_is_querying (table->jobs));
+      WAIT_FOR (table->set != NULL && table->querying == NULL);
       LNS_CHECK_INT (table->set->n, n);
       LNS_CHECK_INT (table->set->n_damaged, 0);
       LNS_CHECK (g_str_has_prefix (gtk_label_get_text (table->title), "some, 2"));

@@ -12,6 +12,7 @@
 #include "ui/details/details-fields.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
+#include "ui/model/job.h"
 #include "ui/model/row-tree.h"
 #include "ui/model/shortcuts.h"
 
@@ -135,11 +136,11 @@ copy_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 
 typedef struct
 {
-  LnsView *view; /* keeps the report open; given up on the main thread */
   GArray *lanes; /* of uint32_t */
   int64_t start_ns, end_ns;
   gboolean is_one_row; /* whose events do not lie over each other but at different depths */
   LnsDetailsBand band;
+  GError *error; /* or NULL */
 } Counting;
 
 static void
@@ -147,20 +148,17 @@ counting_free (gpointer data)
 {
   Counting *counting = data;
   g_array_unref (counting->lanes);
+  g_clear_error (&counting->error);
   g_free (counting);
 }
 
 static void
-count_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+count (LnsWorker *worker, gpointer data)
 {
   Counting *counting = data;
-  GError *error = NULL;
-  if (lns_details_band (lns_view_get_report (counting->view),
-                        (const uint32_t *)(void *)counting->lanes->data, counting->lanes->len,
-                        counting->start_ns, counting->end_ns, &counting->band, cancellable, &error))
-    g_task_return_boolean (task, TRUE);
-  else
-    g_task_return_error (task, error);
+  lns_details_band (worker->report, (const uint32_t *)(void *)counting->lanes->data,
+                    counting->lanes->len, counting->start_ns, counting->end_ns, &counting->band,
+                    worker->cancellable, &counting->error);
 }
 
 static void
@@ -195,25 +193,20 @@ show_band (LnsDetailsPane *self, const Counting *counting)
 }
 
 static void
-counted_cb (GObject *source, GAsyncResult *result, gpointer data)
+counted_cb (gpointer job, gpointer owner)
 {
-  g_autoptr (GError) error = NULL;
-  Counting *counting = g_task_get_task_data (G_TASK (result));
-  g_autoptr (LnsView) view = g_steal_pointer (&counting->view);
-  gboolean counted = g_task_propagate_boolean (G_TASK (result), &error);
-  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    return; /* the pane may be gone */
-
-  LnsDetailsPane *self = LNS_DETAILS_PANE (data);
-  g_clear_object (&self->counting);
-  if (counted)
+  const Counting *counting = job;
+  LnsDetailsPane *self = owner;
+  if (counting->error == NULL)
     show_band (self, counting);
   else
     {
-      set_line (self->band_grid, 4, _ ("Events"), error->message);
+      set_line (self->band_grid, 4, _ ("Events"), counting->error->message);
       cut_lines (self->band_grid, 5);
     }
 }
+
+static const LnsJobFuncs count_funcs = { count, counted_cb, counting_free };
 
 /* The row that the band's events are counted in: the selected event's, else the hovered one's. */
 static const LnsTrack *
@@ -264,8 +257,7 @@ update_band (LnsDetailsPane *self)
   char duration[LNS_FORMAT_SIZE];
   gboolean has_band = lns_view_get_time_selection (self->view, &start_ns, &end_ns);
 
-  g_cancellable_cancel (self->counting);
-  g_clear_object (&self->counting);
+  lns_job_cancel (&self->counting);
   gtk_widget_set_visible (self->band_box, has_band);
   if (!has_band)
     return;
@@ -280,15 +272,11 @@ update_band (LnsDetailsPane *self)
   set_line (self->band_grid, 3, _ ("Row"), counted);
 
   Counting *counting = g_new0 (Counting, 1);
-  counting->view = g_object_ref (self->view);
   counting->lanes = lanes_of (report, track);
   counting->start_ns = start_ns;
   counting->end_ns = end_ns;
   counting->is_one_row = track != NULL && track->kind != LNS_TRACK_NVTX_START_END;
-  self->counting = g_cancellable_new ();
-  g_autoptr (GTask) task = g_task_new (NULL, self->counting, counted_cb, self);
-  g_task_set_task_data (task, counting, counting_free);
-  g_task_run_in_thread (task, count_thread);
+  lns_job_start (&self->counting, self->view, &count_funcs, counting, self);
 }
 
 /* --- Life ---------------------------------------------------------------------------------- */
@@ -326,8 +314,7 @@ lns_details_pane_dispose (GObject *object)
 {
   LnsDetailsPane *self = LNS_DETAILS_PANE (object);
 
-  g_cancellable_cancel (self->counting);
-  g_clear_object (&self->counting);
+  lns_job_cancel (&self->counting);
   g_clear_pointer (&self->fields, g_array_unref);
   g_clear_pointer (&self->decoder, lns_payload_decoder_free);
   G_OBJECT_CLASS (lns_details_pane_parent_class)->dispose (object);

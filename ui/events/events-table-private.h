@@ -8,7 +8,7 @@
 #pragma once
 
 #include "ui/events/events-columns.h"
-#include "ui/events/events-jobs.h"
+#include "ui/events/event-order.h"
 #include "ui/events/events-model.h"
 #include "ui/events/events-table.h"
 
@@ -18,9 +18,20 @@ struct _LnsEventsTable
 
   LnsView *view; /* owned */
 
-  LnsEventsJobs *jobs; /* owned */
-  LnsEventSet *set;    /* owned; what is shown, or NULL */
-  gboolean is_new;     /* the set has not been shown yet */
+  LnsEventSet *set; /* owned; what is shown, or NULL */
+  gboolean is_new;  /* the set has not been shown yet */
+
+  GCancellable *loading;            /* of the load under way, or NULL */
+  const atomic_uint *load_permille; /* of it */
+  guint load_timer;
+
+  GCancellable *querying;  /* of the query under way, or NULL */
+  gboolean has_first_page; /* its first page is shown */
+
+  LnsEventOrder
+      *sorted; /* owned; the order of the set without the filter, or NULL: not known; by: */
+  LnsEventColumn sorted_column;
+  gboolean sorted_descending;
 
   LnsEventsModel *model;
   LnsEventsColumns *event_columns; /* owned */

@@ -6,12 +6,14 @@
 #include "ui/events/events-table-private.h"
 
 #include <glib/gi18n.h>
-#include <string.h>
 
 #include "src/base/format.h"
 #include "ui/events/events-copy.h"
 #include "ui/model/event-text.h"
+#include "ui/model/job.h"
 #include "ui/model/shortcuts.h"
+
+#define PROGRESS_MS 60
 
 G_DEFINE_FINAL_TYPE (LnsEventsTable, lns_events_table, ADW_TYPE_BIN)
 
@@ -285,82 +287,240 @@ selection_changed_cb (GtkSelectionModel *selection, guint first, guint n, LnsEve
     lns_view_reveal_event (self->view, id);
 }
 
-/* --- Loading and sorting ------------------------------------------------------------------- */
+/* --- Sorting and filtering ------------------------------------------------------------------- */
+
+typedef struct
+{
+  LnsEventsTable *table; /* alive unless the query was cancelled */
+  GCancellable *cancellable;
+  LnsEventSet *set; /* owned */
+  LnsEventQuery query;
+  char *filter;              /* owned */
+  LnsEventOrder *sorted;     /* owned; what is known before the query … */
+  LnsEventOrder *new_sorted; /* owned; … and after it */
+  LnsEventOrder *order;      /* owned; the answer, or NULL and ERROR */
+  GError *error;
+} Query;
 
 static void
-query (LnsEventsTable *self)
+query_free (gpointer data)
 {
-  if (self->set == NULL)
-    return;
-  gtk_spinner_start (self->spinner);
-  lns_events_jobs_query (self->jobs, self->set, lns_events_columns_get_sorted (self->event_columns),
-                         lns_events_columns_get_descending (self->event_columns),
-                         gtk_editable_get_text (self->filter));
+  Query *query = data;
+  lns_event_set_unref (query->set);
+  lns_event_order_unref (query->sorted);
+  lns_event_order_unref (query->new_sorted);
+  lns_event_order_unref (query->order);
+  g_clear_error (&query->error);
+  g_free (query->filter);
+  g_free (query);
 }
 
-static void
-progressed_cb (double fraction, gpointer data)
+/* A first page on its way to the main thread. */
+typedef struct
 {
-  gtk_progress_bar_set_fraction (LNS_EVENTS_TABLE (data)->progress, fraction);
+  LnsEventsTable *table; /* alive unless cancelled */
+  GCancellable *cancellable;
+  LnsEventSet *set;
+  LnsEventOrder *order;
+} FirstPage;
+
+static void
+first_page_free (gpointer data)
+{
+  FirstPage *page = data;
+  g_object_unref (page->cancellable);
+  lns_event_set_unref (page->set);
+  lns_event_order_unref (page->order);
+  g_free (page);
 }
 
-static void
-loaded_cb (LnsEventSet *set, const GError *error, gpointer data)
+static gboolean
+show_first_page_cb (gpointer data)
 {
-  LnsEventsTable *self = LNS_EVENTS_TABLE (data);
-
-  if (set == NULL)
+  FirstPage *page = data;
+  /* Unless the whole answer came first. */
+  if (!g_cancellable_is_cancelled (page->cancellable) && page->table->querying == page->cancellable)
     {
-      _lns_events_table_show_error (self, error->message);
-      return;
+      page->table->has_first_page = TRUE;
+      lns_events_model_set (page->table->model, page->set, page->order, FALSE);
+      update (page->table);
     }
-  self->set = lns_event_set_ref (set);
-  self->is_new = TRUE;
-  lns_events_columns_show_used (self->event_columns, set);
-  query (self);
+  return G_SOURCE_REMOVE;
 }
 
 static void
-found_first_page_cb (LnsEventSet *set, LnsEventOrder *first, gpointer data)
+first_page_cb (LnsEventOrder *first, void *data)
 {
-  LnsEventsTable *self = LNS_EVENTS_TABLE (data);
-
-  lns_events_model_set (self->model, set, first, FALSE);
-  update (self);
+  const Query *query = data;
+  FirstPage *page = g_new (FirstPage, 1);
+  *page = (FirstPage){ query->table, g_object_ref (query->cancellable),
+                       lns_event_set_ref (query->set), lns_event_order_ref (first) };
+  g_idle_add_full (G_PRIORITY_DEFAULT, show_first_page_cb, page, first_page_free);
 }
 
 static void
-queried_cb (
-    LnsEventSet *set, LnsEventOrder *order, gboolean completes, const GError *error, gpointer data)
+answer (LnsWorker *worker, gpointer job)
 {
-  LnsEventsTable *self = LNS_EVENTS_TABLE (data);
+  Query *query = job;
+  query->cancellable = worker->cancellable;
+  query->order = lns_event_order_query (query->set, &query->query, first_page_cb, query,
+                                        &query->new_sorted, worker->cancellable, &query->error);
+}
+
+static void
+answered_cb (gpointer job, gpointer owner)
+{
+  Query *query = job;
+  LnsEventsTable *self = owner;
 
   gtk_spinner_stop (self->spinner);
-  if (order == NULL)
+  if (query->order == NULL)
     {
-      _lns_events_table_show_error (self, error->message);
+      _lns_events_table_show_error (self, query->error->message);
       return;
     }
-  lns_events_model_set (self->model, set, order, completes);
+  g_clear_pointer (&self->sorted, lns_event_order_unref);
+  self->sorted = g_steal_pointer (&query->new_sorted);
+  self->sorted_column = query->query.column;
+  self->sorted_descending = query->query.descending;
+  lns_events_model_set (self->model, query->set, query->order, self->has_first_page);
   update (self);
   /* Who sorts or filters wants to see what comes first. */
   follow (self, self->is_new);
   self->is_new = FALSE;
 }
 
-static const LnsEventsJobsFuncs jobs_funcs = { progressed_cb, loaded_cb, found_first_page_cb,
-                                               queried_cb };
+static const LnsJobFuncs query_funcs = { answer, answered_cb, query_free };
+
+/* Asks for the events of the set whose name holds the filter, by the column that the user chose, in place of the query
+ * under way. A filter that changes is answered without sorting again. */
+static void
+start_query (LnsEventsTable *self)
+{
+  LnsEventColumn column = lns_events_columns_get_sorted (self->event_columns);
+  gboolean descending = lns_events_columns_get_descending (self->event_columns);
+
+  if (self->set == NULL)
+    return;
+  gtk_spinner_start (self->spinner);
+  lns_job_cancel (&self->querying);
+  self->has_first_page = FALSE;
+  if (self->sorted_column != column || self->sorted_descending != descending)
+    g_clear_pointer (&self->sorted, lns_event_order_unref);
+  Query *query = g_new0 (Query, 1);
+  query->table = self;
+  query->set = lns_event_set_ref (self->set);
+  query->sorted = self->sorted != NULL ? lns_event_order_ref (self->sorted) : NULL;
+  query->filter = g_strdup (gtk_editable_get_text (self->filter));
+  query->query = (LnsEventQuery){ column, descending, query->filter, query->sorted };
+  lns_job_start (&self->querying, self->view, &query_funcs, query, self);
+}
 
 static void
 sorting_changed_cb (LnsEventsColumns *columns, LnsEventsTable *self)
 {
-  query (self);
+  start_query (self);
 }
 
 static void
 filter_changed_cb (GtkEditable *filter, LnsEventsTable *self)
 {
-  query (self);
+  start_query (self);
+}
+
+/* --- Loading --------------------------------------------------------------------------------- */
+
+typedef struct
+{
+  uint32_t *lanes; /* owned */
+  unsigned n_lanes;
+  LnsFacetSet *facets; /* owned, or NULL */
+  uint32_t facet;
+  int64_t from_ns, to_ns;
+  atomic_uint permille;
+  LnsEventSet *set; /* owned; or NULL and ERROR */
+  GError *error;
+} Load;
+
+static void
+load_free (gpointer data)
+{
+  Load *load = data;
+  lns_facet_set_unref (load->facets);
+  lns_event_set_unref (load->set);
+  g_clear_error (&load->error);
+  g_free (load->lanes);
+  g_free (load);
+}
+
+static void
+load (LnsWorker *worker, gpointer job)
+{
+  Load *it = job;
+  it->set =
+      lns_event_set_load (worker->report, it->lanes, it->n_lanes, it->from_ns, it->to_ns,
+                          it->facets, it->facet, &it->permille, worker->cancellable, &it->error);
+}
+
+static gboolean
+progress_cb (gpointer data)
+{
+  LnsEventsTable *self = data;
+  gtk_progress_bar_set_fraction (self->progress, atomic_load (self->load_permille) / 1000.0);
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+loaded_cb (gpointer job, gpointer owner)
+{
+  Load *it = job;
+  LnsEventsTable *self = owner;
+
+  g_clear_handle_id (&self->load_timer, g_source_remove);
+  if (it->set == NULL)
+    {
+      _lns_events_table_show_error (self, it->error->message);
+      return;
+    }
+  self->set = g_steal_pointer (&it->set);
+  self->is_new = TRUE;
+  lns_events_columns_show_used (self->event_columns, self->set);
+  start_query (self);
+}
+
+static const LnsJobFuncs load_funcs = { load, loaded_cb, load_free };
+
+/* Loads the events of LANES in the selected time, or at any time if none is selected; where FACETS is not NULL, those
+ * of its FACET alone. */
+static void
+start_load (LnsEventsTable *self,
+            const uint32_t *lanes,
+            unsigned n_lanes,
+            const LnsFacetSet *facets,
+            uint32_t facet)
+{
+  Load *job = g_new0 (Load, 1);
+
+  job->lanes = g_memdup2 (lanes, n_lanes * sizeof *lanes);
+  job->n_lanes = n_lanes;
+  job->facets = facets != NULL ? lns_facet_set_ref ((LnsFacetSet *)facets) : NULL;
+  job->facet = facet;
+  job->from_ns = INT64_MIN;
+  job->to_ns = INT64_MAX;
+  lns_view_get_time_selection (self->view, &job->from_ns, &job->to_ns);
+  self->load_permille = &job->permille;
+  self->load_timer = g_timeout_add (PROGRESS_MS, progress_cb, self);
+  lns_job_start (&self->loading, self->view, &load_funcs, job, self);
+}
+
+/* Cancels what is under way, and forgets what is sorted. */
+static void
+cancel (LnsEventsTable *self)
+{
+  lns_job_cancel (&self->loading);
+  lns_job_cancel (&self->querying);
+  g_clear_handle_id (&self->load_timer, g_source_remove);
+  g_clear_pointer (&self->sorted, lns_event_order_unref);
 }
 
 /* --- What is shown ------------------------------------------------------------------------- */
@@ -369,7 +529,7 @@ filter_changed_cb (GtkEditable *filter, LnsEventsTable *self)
 static void
 clear (LnsEventsTable *self)
 {
-  lns_events_jobs_cancel (self->jobs);
+  cancel (self);
   gtk_spinner_stop (self->spinner);
   lns_events_model_set (self->model, NULL, NULL, FALSE);
   g_clear_pointer (&self->set, lns_event_set_unref);
@@ -422,7 +582,7 @@ lns_events_table_show_lanes (LnsEventsTable *self,
   gtk_editable_set_text (self->filter, "");
   g_signal_handlers_unblock_by_func (self->filter, filter_changed_cb, self);
   gtk_progress_bar_set_fraction (self->progress, 0);
-  lns_events_jobs_load (self->jobs, lanes, n_lanes, set, facet);
+  start_load (self, lanes, n_lanes, set, facet);
 }
 
 static void
@@ -441,7 +601,7 @@ show_in_events_cb (LnsView *view,
 
 /* Zooms the timeline to the event at POSITION of the page. */
 static void
-zoom_to (LnsEventsTable *self, guint position)
+activate_cb (GtkColumnView *columns, guint position, LnsEventsTable *self)
 {
   g_autoptr (LnsEventItem) item = g_list_model_get_item (G_LIST_MODEL (self->model), position);
   LnsEventSet *set;
@@ -460,12 +620,6 @@ zoom_to (LnsEventsTable *self, guint position)
 }
 
 static void
-activate_cb (GtkColumnView *columns, guint position, LnsEventsTable *self)
-{
-  zoom_to (self, position);
-}
-
-static void
 zoom_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
@@ -473,7 +627,7 @@ zoom_cb (GtkWidget *widget, const char *name, GVariant *parameter)
       gtk_selection_model_get_selection (GTK_SELECTION_MODEL (self->selection));
 
   if (!gtk_bitset_is_empty (selected))
-    zoom_to (self, gtk_bitset_get_minimum (selected));
+    activate_cb (self->columns, gtk_bitset_get_minimum (selected), self);
 }
 
 static void
@@ -502,28 +656,20 @@ cancel_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
 
-  lns_events_jobs_cancel (self->jobs);
+  cancel (self);
   gtk_widget_set_visible (self->header, FALSE);
   gtk_stack_set_visible_child_name (self->stack, "empty");
 }
 
 static void
-turn_page (LnsEventsTable *self, int step)
+turn_page_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  lns_events_model_set_page (self->model, lns_events_model_get_page (self->model) + (unsigned)step);
+  LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
+  unsigned page = lns_events_model_get_page (self->model);
+
+  lns_events_model_set_page (self->model,
+                             g_str_equal (name, "events.next-page") ? page + 1 : page - 1);
   update (self);
-}
-
-static void
-previous_page_cb (GtkWidget *widget, const char *name, GVariant *parameter)
-{
-  turn_page (LNS_EVENTS_TABLE (widget), -1);
-}
-
-static void
-next_page_cb (GtkWidget *widget, const char *name, GVariant *parameter)
-{
-  turn_page (LNS_EVENTS_TABLE (widget), 1);
 }
 
 /* Home and End go to the first and the last row of all, whichever page that is on. On the page the
@@ -573,8 +719,8 @@ install_actions (GtkWidgetClass *widget_class)
   gtk_widget_class_install_action (widget_class, "events.zoom", NULL, zoom_cb);
   gtk_widget_class_install_action (widget_class, "events.filter", NULL, filter_cb);
   gtk_widget_class_install_action (widget_class, "events.cancel", NULL, cancel_cb);
-  gtk_widget_class_install_action (widget_class, "events.previous-page", NULL, previous_page_cb);
-  gtk_widget_class_install_action (widget_class, "events.next-page", NULL, next_page_cb);
+  gtk_widget_class_install_action (widget_class, "events.previous-page", NULL, turn_page_cb);
+  gtk_widget_class_install_action (widget_class, "events.next-page", NULL, turn_page_cb);
   lns_shortcuts_add_to_class (widget_class, "events.");
 }
 
@@ -586,7 +732,6 @@ lns_events_table_new (LnsView *view)
   LnsEventsTable *self = g_object_new (LNS_TYPE_EVENTS_TABLE, NULL);
 
   self->view = g_object_ref (view);
-  self->jobs = lns_events_jobs_new (view, &jobs_funcs, self);
   g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_in_events_cb), self, 0);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
   return GTK_WIDGET (self);
@@ -597,13 +742,12 @@ lns_events_table_dispose (GObject *object)
 {
   LnsEventsTable *self = LNS_EVENTS_TABLE (object);
 
-  if (self->jobs != NULL)
+  if (self->view != NULL)
     clear (self);
   if (self->tick != 0)
     gtk_widget_remove_tick_callback (GTK_WIDGET (self->columns), self->tick);
   self->tick = 0;
   G_OBJECT_CLASS (lns_events_table_parent_class)->dispose (object);
-  g_clear_pointer (&self->jobs, lns_events_jobs_free);
   g_clear_object (&self->event_columns);
   g_clear_object (&self->selection);
   g_clear_object (&self->model);

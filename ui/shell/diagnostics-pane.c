@@ -9,8 +9,10 @@
 #include <stdlib.h>
 
 #include "src/base/format.h"
-#include "ui/shell/diagnostics-model.h"
+#include "src/analysis/rules/doctor.h"
 #include "ui/model/display-text.h"
+#include "ui/model/event-text.h"
+#include "ui/model/job.h"
 
 struct _LnsDiagnosticsPane
 {
@@ -18,6 +20,7 @@ struct _LnsDiagnosticsPane
 
   LnsView *view;           /* owned */
   GCancellable *examining; /* owned; or NULL */
+  GListStore *list;        /* of LnsDiagnosticItem; of the columns */
   LnsFinding *findings;    /* owned; whose texts the list shows, or NULL */
 
   GtkStack *stack; /* pages "empty", "list" */
@@ -26,20 +29,78 @@ struct _LnsDiagnosticsPane
 
 G_DEFINE_FINAL_TYPE (LnsDiagnosticsPane, lns_diagnostics_pane, ADW_TYPE_BIN)
 
-/* The texts of a cell are the caller's to free and valid UTF-8. */
-typedef char *(*CellText) (LnsReport *report, const LnsDiagnosticRow *diagnostic);
+/* --- The list -------------------------------------------------------------------------------- */
 
-static char *
-report_string (LnsReport *report, uint32_t id)
+#define LNS_TYPE_DIAGNOSTIC_ITEM (lns_diagnostic_item_get_type ())
+G_DECLARE_FINAL_TYPE (LnsDiagnosticItem, lns_diagnostic_item, LNS, DIAGNOSTIC_ITEM, GObject)
+
+/* A problem of a report: a diagnostic, or a finding of the doctor. Its texts belong to the report or to the findings. */
+struct _LnsDiagnosticItem
 {
-  size_t size_bytes;
-  const char *bytes = lns_report_string (report, id, &size_bytes);
+  GObject parent_instance;
 
-  return lns_display_text (bytes, size_bytes, TRUE);
+  const char *code;
+  const char *text;
+  LnsSeverity severity;
+  int64_t time_ns;  /* LNS_TIME_UNKNOWN = of the whole session */
+  uint32_t process; /* or LNS_ID_NONE */
+};
+
+G_DEFINE_FINAL_TYPE (LnsDiagnosticItem, lns_diagnostic_item, G_TYPE_OBJECT)
+
+static void
+lns_diagnostic_item_class_init (LnsDiagnosticItemClass *klass)
+{
 }
 
+static void
+lns_diagnostic_item_init (LnsDiagnosticItem *self)
+{
+}
+
+static void
+append (GListStore *list,
+        const char *code,
+        const char *text,
+        LnsSeverity severity,
+        int64_t time_ns,
+        uint32_t process)
+{
+  g_autoptr (LnsDiagnosticItem) item = g_object_new (LNS_TYPE_DIAGNOSTIC_ITEM, NULL);
+
+  item->code = code;
+  item->text = text;
+  item->severity = severity;
+  item->time_ns = time_ns;
+  item->process = process;
+  g_list_store_append (list, item);
+}
+
+/* The diagnostics of REPORT, the most severe first, otherwise in the report's order. */
+static GListStore *
+list_of (LnsReport *report)
+{
+  GListStore *list = g_list_store_new (LNS_TYPE_DIAGNOSTIC_ITEM);
+  uint32_t n;
+  const LnsDiagnostic *all = lns_report_diagnostics (report, &n);
+
+  /* A diagnostic of unknown severity is not shown. */
+  for (int severity = LNS_SEVERITY_ERROR; severity >= LNS_SEVERITY_INFO; severity--)
+    for (uint32_t i = 0; i < n; i++)
+      if ((int)all[i].severity == severity)
+        append (list, lns_report_string (report, all[i].code, NULL),
+                lns_report_string (report, all[i].text, NULL), all[i].severity, all[i].time_ns,
+                all[i].process);
+  return list;
+}
+
+/* --- Cells ------------------------------------------------------------------------------------ */
+
+/* The texts of a cell are the caller's to free and valid UTF-8. */
+typedef char *(*CellText) (LnsReport *report, const LnsDiagnosticItem *diagnostic);
+
 static char *
-severity_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
+severity_text (LnsReport *report, const LnsDiagnosticItem *diagnostic)
 {
   static const char *const names[] = { N_ ("Information"), N_ ("Warning"), N_ ("Error") };
 
@@ -47,7 +108,7 @@ severity_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
 }
 
 static char *
-time_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
+time_text (LnsReport *report, const LnsDiagnosticItem *diagnostic)
 {
   char text[LNS_FORMAT_SIZE];
 
@@ -57,26 +118,19 @@ time_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
 }
 
 static char *
-process_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
+process_text (LnsReport *report, const LnsDiagnosticItem *diagnostic)
 {
-  uint32_t n;
-  const LnsProcess *processes = lns_report_processes (report, &n);
-
-  if (diagnostic->process >= n)
-    return g_strdup ("—");
-  const LnsProcess *process = &processes[diagnostic->process];
-  g_autofree char *name = report_string (report, process->name);
-  return lns_display_numbered (name, process->pid);
+  return lns_event_text_process (report, diagnostic->process);
 }
 
 static char *
-code_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
+code_text (LnsReport *report, const LnsDiagnosticItem *diagnostic)
 {
   return lns_display_text (diagnostic->code, strlen (diagnostic->code), TRUE);
 }
 
 static char *
-message_text (LnsReport *report, const LnsDiagnosticRow *diagnostic)
+message_text (LnsReport *report, const LnsDiagnosticItem *diagnostic)
 {
   return lns_display_text (diagnostic->text, strlen (diagnostic->text), FALSE);
 }
@@ -113,7 +167,7 @@ bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *col
   static const char *const classes[] = { "numeric", "warning", "error" };
   LnsReport *report = g_object_get_data (G_OBJECT (factory), "report");
   GtkWidget *label = gtk_list_item_get_child (item);
-  const LnsDiagnosticRow *diagnostic = lns_diagnostic_item_get (gtk_list_item_get_item (item));
+  const LnsDiagnosticItem *diagnostic = gtk_list_item_get_item (item);
   g_autofree char *text = column->text (report, diagnostic);
 
   gtk_label_set_text (GTK_LABEL (label), text);
@@ -149,19 +203,17 @@ selected_cb (GtkSingleSelection *rows, GParamSpec *pspec, LnsDiagnosticsPane *se
   int64_t report_ns = info->end_ns - info->start_ns;
   int64_t span_ns = lns_view_get_end_ns (self->view) - lns_view_get_start_ns (self->view);
 
-  if (item == NULL || lns_diagnostic_item_get (item)->time_ns == LNS_TIME_UNKNOWN)
+  if (item == NULL || item->time_ns == LNS_TIME_UNKNOWN)
     return;
-  int64_t time_ns = lns_diagnostic_item_get (item)->time_ns;
   span_ns = MIN (span_ns, report_ns / 20);
-  lns_view_show_span (self->view, time_ns - span_ns / 2, time_ns + span_ns / 2);
+  lns_view_show_span (self->view, item->time_ns - span_ns / 2, item->time_ns + span_ns / 2);
 }
 
 /* --- The doctor ----------------------------------------------------------------------------- */
 
 typedef struct
 {
-  LnsView *view; /* owned: its report is read */
-  LnsFinding *findings;
+  LnsFinding *findings; /* owned */
   size_t n;
 } Examining;
 
@@ -170,53 +222,35 @@ examining_free (gpointer data)
 {
   Examining *examining = data;
 
-  g_clear_object (&examining->view);
   free (examining->findings);
   g_free (examining);
 }
 
 static void
-examine_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+examine (LnsWorker *worker, gpointer job)
 {
-  Examining *examining = data;
+  Examining *examining = job;
 
   /* What cannot be read is told where it is needed. */
-  lns_doctor_examine (lns_view_get_report (examining->view), &examining->findings, &examining->n,
-                      NULL);
-  g_task_return_boolean (task, TRUE);
+  lns_doctor_examine (worker->report, &examining->findings, &examining->n, NULL);
 }
 
 static void
-examined_cb (GObject *source, GAsyncResult *result, gpointer data)
+examined_cb (gpointer job, gpointer owner)
 {
-  Examining *examining = g_task_get_task_data (G_TASK (result));
-  g_autoptr (LnsView) view = g_steal_pointer (&examining->view);
+  Examining *examining = job;
+  LnsDiagnosticsPane *self = owner;
 
-  if (!g_task_propagate_boolean (G_TASK (result), NULL))
-    return; /* cancelled: the pane may be gone */
-  LnsDiagnosticsPane *self = LNS_DIAGNOSTICS_PANE (data);
-  GtkSelectionModel *rows = gtk_column_view_get_model (self->columns);
-  GListModel *model = gtk_single_selection_get_model (GTK_SINGLE_SELECTION (rows));
-  g_clear_object (&self->examining);
   if (examining->n == 0)
     return;
   self->findings = g_steal_pointer (&examining->findings);
-  lns_diagnostics_append (G_LIST_STORE (model), self->findings, examining->n);
+  for (size_t i = 0; i < examining->n; i++)
+    append (self->list, self->findings[i].code, self->findings[i].text, self->findings[i].severity,
+            LNS_TIME_UNKNOWN, self->findings[i].process);
   gtk_stack_set_visible_child_name (self->stack, "list");
 }
 
-/* Has the doctor look at the report, on a thread of its own. */
-static void
-examine (LnsDiagnosticsPane *self)
-{
-  Examining *examining = g_new0 (Examining, 1);
-
-  examining->view = g_object_ref (self->view);
-  self->examining = g_cancellable_new ();
-  g_autoptr (GTask) task = g_task_new (NULL, self->examining, examined_cb, self);
-  g_task_set_task_data (task, examining, examining_free);
-  g_task_run_in_thread (task, examine_thread);
-}
+static const LnsJobFuncs examine_funcs = { examine, examined_cb, examining_free };
 
 /* --- Life ----------------------------------------------------------------------------------- */
 
@@ -224,19 +258,19 @@ GtkWidget *
 lns_diagnostics_pane_new (LnsView *view)
 {
   LnsDiagnosticsPane *self = g_object_new (LNS_TYPE_DIAGNOSTICS_PANE, NULL);
-  GListStore *model = lns_diagnostics_new (lns_view_get_report (view));
-  gboolean empty = g_list_model_get_n_items (G_LIST_MODEL (model)) == 0;
+  g_autoptr (GListStore) list = list_of (lns_view_get_report (view));
+  gboolean empty = g_list_model_get_n_items (G_LIST_MODEL (list)) == 0;
   g_autoptr (GtkSingleSelection) rows = g_object_new (
-      GTK_TYPE_SINGLE_SELECTION, "autoselect", FALSE, "can-unselect", TRUE, "model", model, NULL);
+      GTK_TYPE_SINGLE_SELECTION, "autoselect", FALSE, "can-unselect", TRUE, "model", list, NULL);
 
-  g_object_unref (model);
+  self->list = list;
   self->view = g_object_ref (view);
   g_signal_connect_object (rows, "notify::selected-item", G_CALLBACK (selected_cb), self, 0);
   for (size_t i = 0; i < G_N_ELEMENTS (columns); i++)
     add_column (self, &columns[i]);
   gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (rows));
   gtk_stack_set_visible_child_name (self->stack, empty ? "empty" : "list");
-  examine (self);
+  lns_job_start (&self->examining, view, &examine_funcs, g_new0 (Examining, 1), self);
   return GTK_WIDGET (self);
 }
 
@@ -245,8 +279,7 @@ lns_diagnostics_pane_dispose (GObject *object)
 {
   LnsDiagnosticsPane *self = LNS_DIAGNOSTICS_PANE (object);
 
-  g_cancellable_cancel (self->examining);
-  g_clear_object (&self->examining);
+  lns_job_cancel (&self->examining);
   /* The items' texts are the findings' and the report's, which goes with the view's last reference. */
   if (self->columns != NULL)
     gtk_column_view_set_model (self->columns, NULL);

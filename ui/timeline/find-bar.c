@@ -8,8 +8,9 @@
 #include <glib/gi18n.h>
 
 #include "src/base/format.h"
-#include "ui/timeline/find-search.h"
+#include "ui/model/job.h"
 #include "ui/model/shortcuts.h"
+#include "ui/timeline/find-search.h"
 
 #define PROGRESS_MS 60
 
@@ -84,10 +85,9 @@ update_status (LnsFindBar *self)
 
 typedef struct
 {
-  LnsView *view; /* keeps the report open; given up on the main thread */
-  LnsFindSearch *search;
+  LnsFindSearch *search; /* owned */
   LnsFindPlace from, place;
-  gboolean forward;
+  gboolean forward, found;
   uint64_t number;
 } Step;
 
@@ -100,37 +100,31 @@ step_free (gpointer data)
 }
 
 static void
-step_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+step (LnsWorker *worker, gpointer job)
 {
-  Step *step = data;
-  g_task_return_boolean (task, lns_find_search_step (step->search, &step->from, step->forward,
-                                                     &step->place, &step->number));
+  Step *it = job;
+  it->found = lns_find_search_step (it->search, &it->from, it->forward, &it->place, &it->number);
 }
 
 static void
-stepped_cb (GObject *source, GAsyncResult *result, gpointer data)
+stepped_cb (gpointer job, gpointer owner)
 {
-  g_autoptr (GError) error = NULL;
-  Step *step = g_task_get_task_data (G_TASK (result));
-  g_autoptr (LnsView) view = g_steal_pointer (&step->view);
-  gboolean found = g_task_propagate_boolean (G_TASK (result), &error);
-  if (error != NULL)
-    return; /* cancelled: the bar may be gone */
-
-  LnsFindBar *self = LNS_FIND_BAR (data);
-  g_clear_object (&self->stepping);
-  if (!found)
+  const Step *step = job;
+  LnsFindBar *self = owner;
+  if (!step->found)
     {
       set_status (
           self, _ ("The matching events cannot be read because the report is damaged there"), TRUE);
       return;
     }
-  self->before = lns_view_get_selected_event (view, NULL);
+  self->before = lns_view_get_selected_event (self->view, NULL);
   self->place = step->place;
   self->number = step->number;
   update_status (self);
-  lns_view_reveal_event (view, (LnsEventId){ step->place.lane, step->place.ordinal });
+  lns_view_reveal_event (self->view, (LnsEventId){ step->place.lane, step->place.ordinal });
 }
+
+static const LnsJobFuncs step_funcs = { step, stepped_cb, step_free };
 
 /* Steps go on from the last match while that is selected or about to be, else from the selected
  * event, else from the beginning of what is seen. */
@@ -153,23 +147,19 @@ take_step (LnsFindBar *self, gboolean forward)
   /* A key held down takes no more steps than can be followed. */
   if (self->stepping != NULL || lns_find_search_n_events (self->search) == 0)
     return;
-  Step *step = g_new0 (Step, 1);
-  step->view = g_object_ref (self->view);
-  step->search = lns_find_search_ref (self->search);
-  step->from = place_now (self);
-  step->forward = forward;
-  self->stepping = g_cancellable_new ();
-  g_autoptr (GTask) task = g_task_new (NULL, self->stepping, stepped_cb, self);
-  g_task_set_task_data (task, step, step_free);
-  g_task_run_in_thread (task, step_thread);
+  Step *job = g_new0 (Step, 1);
+  job->search = lns_find_search_ref (self->search);
+  job->from = place_now (self);
+  job->forward = forward;
+  lns_job_start (&self->stepping, self->view, &step_funcs, job, self);
 }
 
 /* --- The search ---------------------------------------------------------------------------- */
 
 typedef struct
 {
-  LnsView *view; /* as above */
-  LnsNameMatch *match;
+  LnsNameMatch *match;  /* owned */
+  LnsFindSearch *found; /* owned, or NULL */
   atomic_uint permille;
 } Search;
 
@@ -178,30 +168,24 @@ search_free (gpointer data)
 {
   Search *search = data;
   lns_name_match_free (search->match);
+  lns_find_search_unref (search->found);
   g_free (search);
 }
 
 static void
-search_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+search (LnsWorker *worker, gpointer job)
 {
-  Search *search = data;
-  GError *error = NULL;
-  LnsFindSearch *found = lns_find_search_new (lns_view_get_report (search->view), search->match,
-                                              &search->permille, cancellable, &error);
-  if (found != NULL)
-    g_task_return_pointer (task, found, (GDestroyNotify)lns_find_search_unref);
-  else
-    g_task_return_error (task, error);
+  Search *it = job;
+  it->found =
+      lns_find_search_new (worker->report, it->match, &it->permille, worker->cancellable, NULL);
 }
 
 /* Ends what is under way, and forgets what was found. */
 static void
 cancel (LnsFindBar *self)
 {
-  g_cancellable_cancel (self->searching);
-  g_cancellable_cancel (self->stepping);
-  g_clear_object (&self->searching);
-  g_clear_object (&self->stepping);
+  lns_job_cancel (&self->searching);
+  lns_job_cancel (&self->stepping);
   g_clear_handle_id (&self->timer, g_source_remove);
   g_clear_pointer (&self->search, lns_find_search_unref);
   self->permille = NULL;
@@ -210,24 +194,20 @@ cancel (LnsFindBar *self)
 }
 
 static void
-searched_cb (GObject *source, GAsyncResult *result, gpointer data)
+searched_cb (gpointer job, gpointer owner)
 {
-  g_autoptr (GError) error = NULL;
-  Search *search = g_task_get_task_data (G_TASK (result));
-  g_autoptr (LnsView) view = g_steal_pointer (&search->view);
-  g_autoptr (LnsFindSearch) found = g_task_propagate_pointer (G_TASK (result), &error);
-  if (found == NULL)
-    return; /* cancelled: the bar may be gone */
-
-  LnsFindBar *self = LNS_FIND_BAR (data);
+  Search *search = job;
+  LnsFindBar *self = owner;
   int wanted = self->wanted;
   cancel (self);
-  self->search = g_steal_pointer (&found);
+  self->search = g_steal_pointer (&search->found);
   gtk_widget_set_visible (GTK_WIDGET (self->progress), FALSE);
   update_status (self);
   if (wanted != 0)
     take_step (self, wanted > 0);
 }
+
+static const LnsJobFuncs search_funcs = { search, searched_cb, search_free };
 
 static gboolean
 progress_cb (gpointer data)
@@ -259,15 +239,11 @@ start_search (LnsFindBar *self)
     }
   set_status (self, _ ("Searching…"), FALSE);
 
-  Search *search = g_new0 (Search, 1);
-  search->view = g_object_ref (self->view);
-  search->match = match;
-  self->permille = &search->permille;
-  self->searching = g_cancellable_new ();
+  Search *job = g_new0 (Search, 1);
+  job->match = match;
+  self->permille = &job->permille;
   self->timer = g_timeout_add (PROGRESS_MS, progress_cb, self);
-  g_autoptr (GTask) task = g_task_new (NULL, self->searching, searched_cb, self);
-  g_task_set_task_data (task, search, search_free);
-  g_task_run_in_thread (task, search_thread);
+  lns_job_start (&self->searching, self->view, &search_funcs, job, self);
 }
 
 /* --- The bar ------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <adwaita.h>
 #include <math.h>
 
+#include "ui/model/job.h"
 #include "ui/model/palette.h"
 #include "ui/model/summary.h"
 #include "ui/tiles/tile-raster.h"
@@ -28,6 +29,7 @@ struct _LnsOverview
   gboolean painted_dark;
   GskRenderNode *chart; /* owned; the picture of `shares`, or NULL */
   int asked_px;         /* width of the query under way or answered */
+  GCancellable *asking; /* of the query under way, or NULL */
   double grab_px;       /* from the window's left edge to the pointer, while dragging */
 };
 
@@ -49,6 +51,7 @@ typedef struct
   LnsRowTree *tree; /* owned */
   LnsPixelQuery query;
   float *shares; /* owned */
+  bool ok;
 } Job;
 
 static void
@@ -61,28 +64,24 @@ job_free (gpointer data)
 }
 
 static void
-query_chart (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+query_chart (LnsWorker *worker, gpointer data)
 {
   Job *job = data;
-  LnsReport *report = lns_view_get_report (LNS_OVERVIEW (source)->view);
   LnsPixelResult scratch = { 0 };
   LnsError error = { 0 };
   bool coarse;
-  if (lns_summary_query (report, job->tree, LNS_ID_NONE, &job->query, &scratch, job->shares,
-                         &coarse, &error))
-    g_task_return_boolean (task, TRUE);
-  else
-    g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_FAILED, "%s", error.message);
+  job->ok = lns_summary_query (worker->report, job->tree, LNS_ID_NONE, &job->query, &scratch,
+                               job->shares, &coarse, &error);
   lns_pixel_result_clear (&scratch);
 }
 
 static void
-chart_ready_cb (GObject *source, GAsyncResult *result, gpointer data)
+chart_ready_cb (gpointer data, gpointer owner)
 {
-  LnsOverview *self = LNS_OVERVIEW (source);
-  Job *job = g_task_get_task_data (G_TASK (result));
+  LnsOverview *self = owner;
+  Job *job = data;
   /* A damaged report has rows that tell where; the overview stays as it was. */
-  if (!g_task_propagate_boolean (G_TASK (result), NULL) || (int)job->query.n_px != self->asked_px)
+  if (!job->ok)
     return;
   g_free (self->shares);
   self->shares = g_steal_pointer (&job->shares);
@@ -90,6 +89,8 @@ chart_ready_cb (GObject *source, GAsyncResult *result, gpointer data)
   g_clear_pointer (&self->chart, gsk_render_node_unref);
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
+
+static const LnsJobFuncs chart_funcs = { query_chart, chart_ready_cb, job_free };
 
 static void
 ask (LnsOverview *self)
@@ -105,9 +106,8 @@ ask (LnsOverview *self)
   job->query.ns_per_px = lns_scale_ns_per_px (&scale);
   job->query.n_px = (uint32_t)MIN (width_px, 16384);
   job->shares = g_new0 (float, job->query.n_px);
-  g_autoptr (GTask) task = g_task_new (self, NULL, chart_ready_cb, NULL);
-  g_task_set_task_data (task, job, job_free);
-  g_task_run_in_thread (task, query_chart);
+  lns_job_cancel (&self->asking);
+  lns_job_start (&self->asking, self->view, &chart_funcs, job, self);
 }
 
 /* --- Picture ------------------------------------------------------------------------------- */
@@ -250,10 +250,11 @@ static void
 lns_overview_finalize (GObject *object)
 {
   LnsOverview *self = LNS_OVERVIEW (object);
+  lns_job_cancel (&self->asking);
   g_clear_pointer (&self->chart, gsk_render_node_unref);
   g_free (self->shares);
   lns_row_tree_unref (self->tree);
-  g_clear_object (&self->view); /* last: a worker may have used it until now */
+  g_clear_object (&self->view);
   G_OBJECT_CLASS (lns_overview_parent_class)->finalize (object);
 }
 

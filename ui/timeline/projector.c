@@ -5,13 +5,12 @@
 
 #include "ui/timeline/projector.h"
 
-#include <errno.h>
-#include <gio/gio.h>
 #include <glib/gi18n.h>
 #include <glib/gstdio.h>
 #include <utime.h>
 
 #include "src/analysis/projection/projection-file.h"
+#include "ui/model/job.h"
 
 #define TELL_MSEC  200
 #define KEPT_FILES 32 /* the latest ones; in all at most: */
@@ -30,23 +29,17 @@ struct LnsProjector
 
 typedef struct
 {
-  LnsView *view; /* owned: the report stays open */
-  atomic_bool cancel;
   atomic_uint permille;
+  LnsReport *derived; /* owned; or NULL and ERROR */
+  LnsError error;
 } Projecting;
 
 static void
 projecting_free (gpointer data)
 {
   Projecting *projecting = data;
-  g_object_unref (projecting->view);
+  lns_report_close (projecting->derived);
   g_free (projecting);
-}
-
-static void
-cancelled_cb (GCancellable *cancellable, gpointer data)
-{
-  atomic_store (&((Projecting *)data)->cancel, true);
 }
 
 /* --- The folder ---------------------------------------------------------------------------- */
@@ -100,29 +93,23 @@ trim (const char *folder)
 /* --- The work ------------------------------------------------------------------------------ */
 
 static void
-project (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+project (LnsWorker *worker, gpointer job)
 {
-  Projecting *projecting = data;
-  LnsError error = { 0 };
-  LnsReport *derived = NULL;
+  Projecting *it = job;
   /* Where nothing can be kept for the next time, it is kept for this session. */
   const char *folders[] = { g_get_user_cache_dir (), g_get_user_runtime_dir () };
-  for (guint i = 0; i < G_N_ELEMENTS (folders) && derived == NULL; i++)
+  for (guint i = 0; i < G_N_ELEMENTS (folders) && it->derived == NULL; i++)
     {
-      if (error.domain == LNS_ERROR_CANCELLED)
+      if (it->error.domain == LNS_ERROR_CANCELLED)
         break;
       g_autofree char *folder = g_build_filename (folders[i], "lanescope", "derived", NULL);
-      derived = lns_projection_open (lns_view_get_report (projecting->view), folder,
-                                     &projecting->cancel, &projecting->permille, &error);
-      if (derived == NULL)
+      it->derived = lns_projection_open (worker->report, folder, &worker->cancelled, &it->permille,
+                                         &it->error);
+      if (it->derived == NULL)
         continue;
-      utime (lns_report_info (derived)->path, NULL);
+      utime (lns_report_info (it->derived)->path, NULL);
       trim (folder);
     }
-  if (derived != NULL)
-    g_task_return_pointer (task, derived, (GDestroyNotify)lns_report_close);
-  else
-    g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_FAILED, "%s", error.message);
 }
 
 static gboolean
@@ -136,31 +123,24 @@ tell_cb (gpointer data)
 }
 
 static void
-projected_cb (GObject *source, GAsyncResult *result, gpointer data)
+projected_cb (gpointer job, gpointer owner)
 {
-  g_autoptr (GError) error = NULL;
-  LnsError problem = { 0 };
-  LnsReport *derived = g_task_propagate_pointer (G_TASK (result), &error);
-  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    return; /* the projector may be gone */
-  LnsProjector *self = data;
-  g_clear_object (&self->projecting);
+  Projecting *it = job;
+  LnsProjector *self = owner;
   g_clear_handle_id (&self->telling, g_source_remove);
-  if (derived != NULL && !lns_report_attach (lns_view_get_report (self->view), derived, &problem))
+  if (it->derived != NULL &&
+      lns_report_attach (lns_view_get_report (self->view), it->derived, &it->error))
     {
-      lns_report_close (derived);
-      derived = NULL;
-    }
-  if (derived == NULL)
-    {
-      g_autofree char *text =
-          g_strdup_printf (_ ("Not found: %s"), error != NULL ? error->message : problem.message);
-      self->failed = TRUE;
-      self->funcs->told (text, self->data);
+      it->derived = NULL;
+      self->funcs->projected (self->data);
       return;
     }
-  self->funcs->projected (self->data);
+  g_autofree char *text = g_strdup_printf (_ ("Not found: %s"), it->error.message);
+  self->failed = TRUE;
+  self->funcs->told (text, self->data);
 }
+
+static const LnsJobFuncs project_funcs = { project, projected_cb, projecting_free };
 
 /* --- Interface ----------------------------------------------------------------------------- */
 
@@ -170,22 +150,16 @@ lns_projector_start (LnsProjector *self)
   if (self->projecting != NULL || self->failed)
     return;
   Projecting *projecting = g_new0 (Projecting, 1);
-  projecting->view = g_object_ref (self->view);
-  self->projecting = g_cancellable_new ();
-  g_autoptr (GTask) task = g_task_new (NULL, self->projecting, projected_cb, self);
-  g_task_set_task_data (task, projecting, projecting_free);
-  g_cancellable_connect (self->projecting, G_CALLBACK (cancelled_cb), projecting, NULL);
   self->permille = &projecting->permille;
   self->telling = g_timeout_add (TELL_MSEC, tell_cb, self);
-  g_task_run_in_thread (task, project);
+  lns_job_start (&self->projecting, self->view, &project_funcs, projecting, self);
 }
 
 void
 lns_projector_stop (LnsProjector *self)
 {
   g_clear_handle_id (&self->telling, g_source_remove);
-  g_cancellable_cancel (self->projecting);
-  g_clear_object (&self->projecting);
+  lns_job_cancel (&self->projecting);
 }
 
 gboolean

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "ui/model/job.h"
+
 #define EDGE_PX         5
 #define MIN_HEADER_PX   120
 #define WHEEL_ZOOM      1.25
@@ -130,21 +132,14 @@ drag_update_cb (GtkGestureDrag *gesture, double dx, double dy, LnsTimelinePointe
     }
 }
 
-static void
-nearest_found_cb (GObject *source, GAsyncResult *result, gpointer data)
-{
-  LnsEventId *id = g_task_propagate_pointer (G_TASK (result), NULL);
-  if (id != NULL)
-    lns_view_select_event (LNS_VIEW (source), *id);
-  g_free (id);
-}
-
 typedef struct
 {
   uint32_t lane;
   int64_t time_ns, before_ns;
   LnsFacetSet *set; /* owned; where lanes are merged, else NULL */
   uint32_t facet;
+  gboolean found;
+  LnsEventId id; /* if found */
 } Nearest;
 
 static void
@@ -156,7 +151,7 @@ nearest_free (gpointer data)
 
 /* The first event of the facet that touches the wanted time. */
 static gboolean
-find_in_facet (LnsReport *report, const Nearest *wanted, LnsEventId *ret_id)
+find_in_facet (LnsReport *report, Nearest *wanted)
 {
   LnsFacetEvent events[LNS_FACET_BLOCK];
   LnsEvent event = { 0 };
@@ -166,7 +161,7 @@ find_in_facet (LnsReport *report, const Nearest *wanted, LnsEventId *ret_id)
       n = lns_facet_events (wanted->set, wanted->facet, number, events);
       for (unsigned i = 0; i < n && event.start_ns < wanted->before_ns; i++)
         {
-          *ret_id = (LnsEventId){ events[i].lane, events[i].ordinal };
+          wanted->id = (LnsEventId){ events[i].lane, events[i].ordinal };
           if (!lns_report_event (report, events[i].lane, events[i].ordinal, &event, NULL))
             return FALSE;
           if (event.start_ns < wanted->before_ns &&
@@ -178,20 +173,31 @@ find_in_facet (LnsReport *report, const Nearest *wanted, LnsEventId *ret_id)
 }
 
 static void
-find_nearest (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+find_nearest (LnsWorker *worker, gpointer job)
 {
-  Nearest *wanted = data;
-  LnsReport *report = lns_view_get_report (source);
+  Nearest *wanted = job;
+  LnsReport *report = worker->report;
   LnsEvent event;
-  LnsEventId id = { wanted->lane, 0 };
-  gboolean found = wanted->set != NULL
-                       ? find_in_facet (report, wanted, &id)
-                       : lns_report_find (report, id.lane, wanted->time_ns, &id.ordinal, NULL) &&
-                             id.ordinal < lns_report_lane_info (report, id.lane)->n_events &&
-                             lns_report_event (report, id.lane, id.ordinal, &event, NULL) &&
-                             event.start_ns < wanted->before_ns;
-  g_task_return_pointer (task, found ? g_memdup2 (&id, sizeof id) : NULL, g_free);
+  LnsEventId *id = &wanted->id;
+  id->lane = wanted->lane;
+  wanted->found = wanted->set != NULL
+                      ? find_in_facet (report, wanted)
+                      : lns_report_find (report, id->lane, wanted->time_ns, &id->ordinal, NULL) &&
+                            id->ordinal < lns_report_lane_info (report, id->lane)->n_events &&
+                            lns_report_event (report, id->lane, id->ordinal, &event, NULL) &&
+                            event.start_ns < wanted->before_ns;
 }
+
+static void
+nearest_found_cb (gpointer job, gpointer owner)
+{
+  const Nearest *wanted = job;
+  LnsTimelinePointer *self = owner;
+  if (wanted->found)
+    lns_view_select_event (self->layout->context->view, wanted->id);
+}
+
+static const LnsJobFuncs nearest_funcs = { find_nearest, nearest_found_cb, nearest_free };
 
 /* An event too narrow to be drawn by itself: a worker looks which one lies under the pixel. */
 static void
@@ -210,19 +216,20 @@ select_narrow (LnsTimelinePointer *self, const LnsTimelineHit *hit, double x)
   const LnsScale *scale = lns_view_get_scale (self->layout->context->view);
   int64_t px = scale->first_px + (int64_t)floor (x - self->layout->context->header_px);
   Nearest *wanted = g_new (Nearest, 1);
-  *wanted = (Nearest){ hit->strip.lane, lns_scale_time_of (scale, px),
-                       lns_time_add (lns_scale_time_of (scale, px + 1), 1), NULL, row->facet };
+  *wanted = (Nearest){ .lane = hit->strip.lane,
+                       .time_ns = lns_scale_time_of (scale, px),
+                       .before_ns = lns_time_add (lns_scale_time_of (scale, px + 1), 1),
+                       .facet = row->facet };
   if (hit->strip.lane == LNS_ID_NONE)
     wanted->set = lns_facet_set_ref ((LnsFacetSet *)row->set);
-  g_autoptr (GTask) task = g_task_new (self->layout->context->view, NULL, nearest_found_cb, NULL);
-  g_task_set_task_data (task, wanted, nearest_free);
-  g_task_run_in_thread (task, find_nearest);
+  lns_job_start (&self->finding, self->layout->context->view, &nearest_funcs, wanted, self);
 }
 
 static void
 click (LnsTimelinePointer *self, double x, double y)
 {
   LnsTimelineHit hit = lns_timeline_layout_hit (self->layout, x, y);
+  lns_job_cancel (&self->finding);
   lns_view_clear_time_selection (self->layout->context->view);
   if (hit.row != NULL)
     gtk_widget_grab_focus (GTK_WIDGET (hit.row));

@@ -43,6 +43,9 @@ typedef struct
   const LnsTimelinePointerFuncs *funcs;
   gpointer data;
 
+  GCancellable
+      *finding; /* of the event under a click, or NULL; whoever owns the pointer cancels it */
+
   LnsDragMode drag;
   int64_t drag_start_ns;
   int64_t drag_first_px;

@@ -9,7 +9,6 @@
 
 #include "ui/timeline/overview.h"
 #include "ui/timeline/projector.h"
-#include "ui/timeline/row-reader.h"
 #include "ui/timeline/ruler.h"
 #include "ui/timeline/timeline-overlay.h"
 #include "ui/timeline/timeline-pointer.h"
@@ -42,7 +41,7 @@ struct _LnsTimeline
   LnsTimelineLayout layout;
   LnsTimelinePointer pointer;
   LnsTimelineTooltip *words; /* owned; what the tooltip says */
-  LnsRowReader *reader;      /* owned */
+  GCancellable *reading;     /* of what a row needs first, or NULL */
   LnsProjector *projector;   /* owned */
 
   LnsEventId menu_event; /* what the open menu is about */

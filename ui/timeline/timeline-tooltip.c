@@ -16,6 +16,7 @@
 #include "ui/details/details-fields.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
+#include "ui/model/job.h"
 #include "ui/model/linked-events.h"
 #include "ui/model/palette.h"
 
@@ -141,7 +142,8 @@ typedef struct
 {
   LnsEventId id;
   LnsEvent event;
-  char *markup; /* owned; what the tooltip already says */
+  gboolean found; /* FALSE: the report is damaged there */
+  char *markup;   /* owned; what the tooltip already says */
 } Details;
 
 static void
@@ -153,20 +155,20 @@ details_free (gpointer data)
 }
 
 static void
-read_details (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+read_details (LnsWorker *worker, gpointer job)
 {
-  Details *details = data;
-  LnsReport *report = lns_view_get_report (source);
+  Details *details = job;
+  LnsReport *report = worker->report;
   LnsEvent range;
-  gboolean found =
+  details->found =
       lns_report_event (report, details->id.lane, details->id.ordinal, &details->event, NULL);
-  if (found && lns_event_track (report, details->id.lane)->kind == LNS_TRACK_NVTX_PROJECTED)
+  if (details->found &&
+      lns_event_track (report, details->id.lane)->kind == LNS_TRACK_NVTX_PROJECTED)
     {
       /* So that it is in memory. */
       LnsEventId id = lns_projected_range (report, details->id.lane, &details->event);
       lns_report_event (report, id.lane, id.ordinal, &range, NULL);
     }
-  g_task_return_boolean (task, found);
 }
 
 /* Appends the category and the payload that the program gave the event. */
@@ -224,14 +226,12 @@ append_own_fields (LnsTimelineTooltip *self,
 }
 
 static void
-details_read_cb (GObject *source, GAsyncResult *result, gpointer data)
+details_read_cb (gpointer job, gpointer owner)
 {
-  GTask *task = G_TASK (result);
-  if (!g_task_propagate_boolean (task, NULL))
-    return; /* cancelled, or damaged: the tooltip says what the tile knows */
-  LnsTimelineTooltip *self = data;
-  Details *details = g_task_get_task_data (task);
-  if (!lns_event_id_equal (details->id, lns_view_get_hovered_event (self->context->view)))
+  const Details *details = job;
+  LnsTimelineTooltip *self = owner;
+  if (!details->found ||
+      !lns_event_id_equal (details->id, lns_view_get_hovered_event (self->context->view)))
     return;
   LnsReport *report = lns_view_get_report (self->context->view);
   uint32_t n_lanes;
@@ -244,16 +244,15 @@ details_read_cb (GObject *source, GAsyncResult *result, gpointer data)
   g_string_free (markup, TRUE);
 }
 
+static const LnsJobFuncs details_funcs = { read_details, details_read_cb, details_free };
+
 static void
 ask_details (LnsTimelineTooltip *self, LnsEventId id, const char *markup)
 {
-  self->reading = g_cancellable_new ();
   Details *details = g_new0 (Details, 1);
   details->id = id;
   details->markup = g_strdup (markup);
-  g_autoptr (GTask) task = g_task_new (self->context->view, self->reading, details_read_cb, self);
-  g_task_set_task_data (task, details, details_free);
-  g_task_run_in_thread (task, read_details);
+  lns_job_start (&self->reading, self->context->view, &details_funcs, details, self);
 }
 
 /* --- The box ------------------------------------------------------------------------------- */
@@ -277,8 +276,7 @@ lns_timeline_tooltip_hide (LnsTimelineTooltip *self)
 {
   g_clear_handle_id (&self->delay, g_source_remove);
   g_clear_pointer (&self->about, g_free);
-  g_cancellable_cancel (self->reading);
-  g_clear_object (&self->reading);
+  lns_job_cancel (&self->reading);
   gtk_widget_set_child_visible (self->box, FALSE);
 }
 

@@ -5,10 +5,10 @@
 
 #include <adwaita.h>
 #include <glib/gi18n.h>
-#include <math.h>
 
 #include "src/base/format.h"
 #include "ui/model/display-text.h"
+#include "ui/model/job.h"
 #include "ui/model/linked-events.h"
 #include "ui/model/shortcuts.h"
 #include "ui/timeline/timeline-private.h"
@@ -171,6 +171,78 @@ dark_changed_cb (LnsTimeline *self)
   prepare_tiles (self);
 }
 
+/* --- Rows that are read first: the kernels of a stream by name, streams together ------------ */
+
+/* Puts TREE, in which rows have kept their numbers, in the place of the timeline's. */
+static void
+replace_tree (LnsTimeline *self, LnsRowTree *tree)
+{
+  LnsRowTree *old = self->context.tree;
+  lns_tile_set_replace_tree (self->context.tiles, tree);
+  for (uint32_t row = 0; row < lns_row_tree_n_rows (old); row++)
+    if (lns_row_tree_row (old, row)->set != lns_row_tree_row (tree, row)->set)
+      lns_tile_set_forget_row (self->context.tiles, row);
+  self->context.tree = tree;
+  lns_row_tree_unref (old);
+  _lns_timeline_rows_changed (self);
+}
+
+typedef struct
+{
+  LnsRowWant want;
+  uint32_t *lanes; /* owned */
+  uint32_t n_lanes;
+  LnsFacetSet *set; /* owned; or NULL and ERROR */
+  LnsError error;
+} Reading;
+
+static void
+reading_free (gpointer data)
+{
+  Reading *reading = data;
+  lns_facet_set_unref (reading->set);
+  g_free (reading->lanes);
+  g_free (reading);
+}
+
+static void
+read_row (LnsWorker *worker, gpointer job)
+{
+  Reading *it = job;
+  it->set = lns_facet_set_new (worker->report, it->lanes, it->n_lanes, it->want.by,
+                               &worker->cancelled, &it->error);
+}
+
+static void
+row_read_cb (gpointer job, gpointer owner)
+{
+  const Reading *it = job;
+  LnsTimeline *self = owner;
+  LnsReport *report = lns_view_get_report (self->context.view);
+  if (it->set != NULL)
+    replace_tree (self, lns_row_tree_with (self->context.tree, report, &it->want, it->set));
+  else /* nothing better comes: the row stays as it is, and its neighbours with it */
+    g_warning ("%s", it->error.message);
+}
+
+static const LnsJobFuncs read_funcs = { read_row, row_read_cb, reading_free };
+
+/* Has a worker read what a row wants first, unless one is at it. */
+static void
+read_wanted (LnsTimeline *self)
+{
+  const LnsRowTree *tree = self->context.tree;
+  LnsReport *report = lns_view_get_report (self->context.view);
+  LnsRowWant want;
+  if (self->reading != NULL || !lns_row_tree_wanted (tree, report, &want))
+    return;
+  Reading *job = g_new0 (Reading, 1);
+  job->want = want;
+  job->lanes = g_new (uint32_t, lns_row_tree_row (tree, want.row)->n_lanes);
+  job->n_lanes = lns_row_tree_wanted_lanes (tree, report, &want, job->lanes);
+  lns_job_start (&self->reading, self->context.view, &read_funcs, job, self);
+}
+
 /* --- What the rows tell -------------------------------------------------------------------- */
 
 /* Whether a row that no fold hides waits for its ranges. */
@@ -193,7 +265,7 @@ _lns_timeline_rows_changed (LnsTimeline *self)
   prepare_tiles (self);
   update_actions (self);
   describe_later (self);
-  lns_row_reader_read_wanted (self->reader, self->context.tree);
+  read_wanted (self);
   if (lns_projector_is_projecting (self->projector) && !any_waits (self))
     lns_projector_stop (self->projector);
 }
@@ -226,29 +298,6 @@ toggle_pinned_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 
 /* --- What its parts tell ------------------------------------------------------------------- */
 
-/* Puts TREE, in which rows have kept their numbers, in the place of the timeline's. */
-static void
-replace_tree (LnsTimeline *self, LnsRowTree *tree)
-{
-  LnsRowTree *old = self->context.tree;
-  lns_tile_set_replace_tree (self->context.tiles, tree);
-  for (uint32_t row = 0; row < lns_row_tree_n_rows (old); row++)
-    if (lns_row_tree_row (old, row)->set != lns_row_tree_row (tree, row)->set)
-      lns_tile_set_forget_row (self->context.tiles, row);
-  self->context.tree = tree;
-  lns_row_tree_unref (old);
-}
-
-/* Rows that had to be read first are there. */
-static void
-read_cb (const LnsRowWant *want, LnsFacetSet *set, gpointer data)
-{
-  LnsTimeline *self = data;
-  LnsReport *report = lns_view_get_report (self->context.view);
-  replace_tree (self, lns_row_tree_with (self->context.tree, report, want, set));
-  _lns_timeline_rows_changed (self);
-}
-
 /* What rows that wait for ranges on the GPU say. */
 static void
 told_cb (const char *text, gpointer data)
@@ -266,7 +315,6 @@ projected_cb (gpointer data)
   LnsTimeline *self = data;
   LnsReport *report = lns_view_get_report (self->context.view);
   replace_tree (self, lns_row_tree_with_projections (self->context.tree, report));
-  _lns_timeline_rows_changed (self);
 }
 
 static const LnsProjectorFuncs projector_funcs = { told_cb, projected_cb };
@@ -276,7 +324,7 @@ static void
 project_wanted (LnsTimeline *self)
 {
   gboolean wanted = FALSE;
-  if (lns_row_reader_is_reading (self->reader))
+  if (self->reading != NULL)
     return;
   for (guint i = 0; i < self->spans->len && !wanted; i++)
     {
@@ -657,8 +705,7 @@ lns_timeline_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 gboolean
 lns_timeline_is_complete (LnsTimeline *self)
 {
-  return !lns_row_reader_is_reading (self->reader) &&
-         !lns_projector_is_projecting (self->projector) &&
+  return self->reading == NULL && !lns_projector_is_projecting (self->projector) &&
          lns_tile_set_is_complete (self->context.tiles) &&
          lns_overview_is_complete (self->overview);
 }
@@ -713,7 +760,6 @@ set_view (LnsTimeline *self, LnsView *view)
   self->layout =
       (LnsTimelineLayout){ GTK_WIDGET (self),        context,      GTK_WIDGET (self->overview),
                            GTK_WIDGET (self->ruler), self->pinned, self->rows };
-  self->reader = lns_row_reader_new (view, read_cb, self);
   self->projector = lns_projector_new (view, &projector_funcs, self);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->pinned), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Pinned rows"), -1);
@@ -738,7 +784,7 @@ set_view (LnsTimeline *self, LnsView *view)
   g_signal_connect_object (adw_style_manager_get_default (), "notify::dark",
                            G_CALLBACK (dark_changed_cb), self, G_CONNECT_SWAPPED);
   span_changed_cb (self);
-  lns_row_reader_read_wanted (self->reader, context->tree);
+  read_wanted (self);
 }
 
 GtkWidget *
@@ -755,7 +801,8 @@ lns_timeline_dispose (GObject *object)
 {
   LnsTimeline *self = LNS_TIMELINE (object);
   g_clear_handle_id (&self->describing, g_source_remove);
-  g_clear_pointer (&self->reader, lns_row_reader_free);
+  lns_job_cancel (&self->reading);
+  lns_job_cancel (&self->pointer.finding);
   g_clear_pointer (&self->projector, lns_projector_free);
   g_clear_pointer (&self->words, lns_timeline_tooltip_free);
   GtkWidget *child;
