@@ -420,9 +420,9 @@ def test_ranges_of_two_processes():
                                  "sh", "-c", script, program("cuda-ranges"), before=[WITH], env=environment({}))
             assert run.code == 0, run
             reports = [folder.report(name) for name in sorted(os.listdir(folder.path))]
-        # At once, another may be in a call when the report ends that its calls are in, too.
+        # At once, another may be in a call, or its work outside of its range run, when the report ends that this is in, too.
         codes = {code for r in reports for code in r.codes()}
-        assert least <= len(reports) <= 6 and codes <= ({"LNS-CUDA-024"} if least == 1 else set()), (script, len(reports), codes)
+        assert least <= len(reports) <= 6 and codes <= ({"LNS-CUDA-014", "LNS-CUDA-024"} if least == 1 else set()), (script, len(reports), codes)
         for report in reports if least == 6 else []: # what another's range begins may be amid a call
             expect_links(report)
         inside = [sum(k["short"] == "inside" for k in kernels(r)) for r in reports]
