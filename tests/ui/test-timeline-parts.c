@@ -86,10 +86,10 @@ times_saturate (void)
   LnsScale scale = { .ns_per_tile = LNS_NS_PER_TILE_MIN, .first_px = INT64_MAX };
   LNS_CHECK (lns_scale_px_of (&scale, INT64_MAX) == INT64_MAX);
   LNS_CHECK (lns_scale_px_of (&scale, INT64_MIN) == INT64_MIN);
-  LNS_CHECK_INT (lns_time_add (INT64_MAX, 1), INT64_MAX);
-  LNS_CHECK_INT (lns_time_add (INT64_MIN, -1), INT64_MIN);
-  LNS_CHECK_INT (lns_time_sub (INT64_MIN, 1), INT64_MIN);
-  LNS_CHECK_INT (lns_time_sub (INT64_MAX, -1), INT64_MAX);
+  LNS_CHECK_INT (lns_sum (INT64_MAX, 1), INT64_MAX);
+  LNS_CHECK_INT (lns_sum (INT64_MIN, -1), INT64_MIN);
+  LNS_CHECK_INT (lns_difference (INT64_MIN, 1), INT64_MIN);
+  LNS_CHECK_INT (lns_difference (INT64_MAX, -1), INT64_MAX);
 }
 
 static void

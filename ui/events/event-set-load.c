@@ -15,7 +15,7 @@
 #include "src/base/format.h"
 #include "ui/events/event-sort.h"
 #include "ui/model/event-text.h"
-#include "ui/model/scale.h"
+#include "src/base/saturate.h"
 
 /* What a row takes at the most while it is being put into order. */
 #define PEAK_ROW_BYTES (24 + 18 + 12)
@@ -222,7 +222,7 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
           set->n == loading->room || !is_kept (loading, set->first_place[lane] + ordinal))
         continue;
       if (chunk->start_ns[i] > loading->to_ns ||
-          lns_time_add (chunk->start_ns[i], chunk->duration_ns[i]) < loading->from_ns)
+          lns_sum (chunk->start_ns[i], chunk->duration_ns[i]) < loading->from_ns)
         {
           loading->n_outside++;
           continue;

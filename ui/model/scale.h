@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/base/saturate.h"
+
 #define LNS_TILE_PX 512
 /* The deepest zoom: a nanosecond is 512 / 51 > 10 px wide. */
 #define LNS_NS_PER_TILE_MIN INT64_C (51)
@@ -29,22 +31,6 @@ int64_t lns_scale_px_of (const LnsScale *scale, int64_t time_ns);
 
 /* The first whole nanosecond at or before pixel PX's left edge, saturated. */
 int64_t lns_scale_time_of (const LnsScale *scale, int64_t px);
-
-/* A + B, saturated. */
-static inline int64_t
-lns_time_add (int64_t a, int64_t b)
-{
-  int64_t sum;
-  return !__builtin_add_overflow (a, b, &sum) ? sum : b > 0 ? INT64_MAX : INT64_MIN;
-}
-
-/* A - B, saturated. */
-static inline int64_t
-lns_time_sub (int64_t a, int64_t b)
-{
-  int64_t difference;
-  return !__builtin_sub_overflow (a, b, &difference) ? difference : b < 0 ? INT64_MAX : INT64_MIN;
-}
 
 /* Pixels from the left edge of the view to TIME_NS, fractions kept: may be far outside it. */
 double lns_scale_x_of (const LnsScale *scale, int64_t time_ns);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "ui/model/lane-look.h"
-#include "ui/model/scale.h"
+#include "src/base/saturate.h"
 
 typedef struct
 {
@@ -35,7 +35,7 @@ thread_of (const Summary *self, uint32_t lane)
 static uint32_t
 pixel_of (const Summary *self, int64_t time_ns)
 {
-  double px = (double)lns_time_sub (time_ns, self->query->origin_ns) / self->query->ns_per_px;
+  double px = (double)lns_difference (time_ns, self->query->origin_ns) / self->query->ns_per_px;
   return (uint32_t)CLAMP (px, 0.0, (double)(self->query->n_px - 1));
 }
 
@@ -109,7 +109,7 @@ lns_summary_query (LnsReport *report,
   g_autofree float *busy = g_new0 (float, query->n_px);
   g_autofree float *alive = g_new0 (float, query->n_px);
   Summary self = { report, tree, query, scratch, error, 0, busy, alive, ret_shares, false };
-  self.end_ns = lns_time_add (query->origin_ns, (int64_t)ceil (query->n_px * query->ns_per_px));
+  self.end_ns = lns_sum (query->origin_ns, (int64_t)ceil (query->n_px * query->ns_per_px));
 
   const uint32_t *lanes = lns_row_tree_lanes (tree);
   uint32_t n_lanes = 0;

@@ -338,7 +338,7 @@ static void
 move_to (LnsView *self, const LnsEvent *event)
 {
   LnsScale scale = self->scale;
-  int64_t end_ns = lns_time_add (event->start_ns, event->duration_ns);
+  int64_t end_ns = lns_sum (event->start_ns, event->duration_ns);
   double width_px = lns_scale_x_of (&scale, end_ns) - lns_scale_x_of (&scale, event->start_ns);
   if (event->duration_ns > 0 && width_px < REVEAL_MIN_PX)
     {

@@ -42,14 +42,14 @@ color_of (LnsTilePainter *self, uint32_t own_argb, uint32_t name)
 static double
 x_of (LnsTilePainter *self, int64_t time_ns)
 {
-  return (double)lns_time_sub (time_ns, self->origin_ns) / self->ns_per_px;
+  return (double)lns_difference (time_ns, self->origin_ns) / self->ns_per_px;
 }
 
 /* Bars end where the next one begins: both are rounded alike. At least a pixel wide. */
 static void
 edges_of (LnsTilePainter *self, const LnsPixelEvent *event, int *ret_x0, int *ret_x1)
 {
-  int64_t end_ns = lns_time_add (event->start_ns, event->duration_ns);
+  int64_t end_ns = lns_sum (event->start_ns, event->duration_ns);
   double x0 = CLAMP (x_of (self, event->start_ns), -1e6, 1e6);
   double x1 = CLAMP (x_of (self, end_ns), -1e6, 1e6);
   *ret_x0 = (int)lround (x0);
@@ -70,7 +70,7 @@ narrow_counts (LnsTilePainter *self, gboolean **ret_under)
     {
       const LnsPixelEvent *event = &self->tile->events[i];
       double x0 = x_of (self, event->start_ns);
-      double x1 = x_of (self, lns_time_add (event->start_ns, event->duration_ns));
+      double x1 = x_of (self, lns_sum (event->start_ns, event->duration_ns));
       int first = (int)CLAMP (floor (x0), 0.0, (double)self->n_px);
       int last = (int)CLAMP (ceil (x1), 0.0, (double)self->n_px);
       if (x0 >= 0 && first < self->n_px && counts[first] > 0)

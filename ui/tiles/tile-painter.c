@@ -81,7 +81,7 @@ list_marks (LnsTilePainter *self)
   uint64_t ordinal, n = lns_report_lane_info (self->report, lane)->n_events;
   if (!lns_report_find (self->report, lane, self->origin_ns, &ordinal, &error))
     return outcome_of (&error);
-  int64_t end_ns = lns_time_add (self->origin_ns, tile->key.ns_per_tile);
+  int64_t end_ns = lns_sum (self->origin_ns, tile->key.ns_per_tile);
   g_autoptr (GArray) events = g_array_new (FALSE, FALSE, sizeof (LnsPixelEvent));
   uint32_t n_lanes;
   LnsLaneKind kind = lns_report_lanes (self->report, &n_lanes)[lane].kind;

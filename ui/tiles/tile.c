@@ -156,7 +156,7 @@ lns_tile_event_at (const LnsTile *tile, double x_px, double slack_px)
   while (low < high) /* the first event that starts right of X_PX + SLACK_PX */
     {
       uint32_t middle = low + (high - low) / 2;
-      if ((double)lns_time_sub (tile->events[middle].start_ns, origin_ns) / ns_per_px <=
+      if ((double)lns_difference (tile->events[middle].start_ns, origin_ns) / ns_per_px <=
           x_px + slack_px)
         low = middle + 1;
       else
@@ -165,7 +165,7 @@ lns_tile_event_at (const LnsTile *tile, double x_px, double slack_px)
   for (uint32_t i = low; i > 0; i--)
     {
       const LnsPixelEvent *event = &tile->events[i - 1];
-      double left_px = (double)lns_time_sub (event->start_ns, origin_ns) / ns_per_px;
+      double left_px = (double)lns_difference (event->start_ns, origin_ns) / ns_per_px;
       double right_px = left_px + (double)event->duration_ns / ns_per_px;
       double away_px = x_px < left_px ? left_px - x_px : x_px > right_px ? x_px - right_px : 0;
       bool is_nearer = away_px < best_px || (away_px == best_px && best == NULL);

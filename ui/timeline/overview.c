@@ -203,7 +203,7 @@ move_window (LnsOverview *self, double left_px)
   LnsScale whole = whole_scale (self);
   const LnsScale *scale = lns_view_get_scale (self->view);
   int64_t start_ns = lns_scale_time_of (&whole, whole.first_px + llround (left_px));
-  lns_view_pan (self->view, lns_time_sub (lns_scale_px_of (scale, start_ns), scale->first_px));
+  lns_view_pan (self->view, lns_difference (lns_scale_px_of (scale, start_ns), scale->first_px));
 }
 
 static void

@@ -100,7 +100,7 @@ snapshot_minor_ticks (LnsRuler *self,
   LnsRulerTicks minor = { .step_ns = ticks->minor_ns };
   int64_t end_ns = lns_view_get_end_ns (self->view);
   for (int64_t t = lns_ruler_first_tick (&minor, lns_view_get_start_ns (self->view)); t <= end_ns;
-       t = lns_time_add (t, minor.step_ns))
+       t = lns_sum (t, minor.step_ns))
     {
       append_tick (snapshot, lns_scale_x_of (scale, t), MINOR_PX, color);
       if (t == INT64_MAX)
@@ -134,10 +134,10 @@ snapshot_major_ticks (LnsRuler *self,
 {
   const LnsScale *scale = lns_view_get_scale (self->view);
   int64_t end_ns = lns_view_get_end_ns (self->view);
-  int64_t start_ns = lns_time_sub (lns_view_get_start_ns (self->view), ticks->step_ns);
+  int64_t start_ns = lns_difference (lns_view_get_start_ns (self->view), ticks->step_ns);
   char text[LNS_FORMAT_SIZE];
   for (int64_t t = lns_ruler_first_tick (ticks, start_ns); t <= end_ns;
-       t = lns_time_add (t, ticks->step_ns))
+       t = lns_sum (t, ticks->step_ns))
     {
       double x_px = lns_scale_x_of (scale, t);
       bool is_base;

@@ -88,7 +88,7 @@ snapshot_band (const LnsTimelineLayout *layout, GtkSnapshot *snapshot, const gra
   if (right >= 0 && left < width)
     {
       char text[LNS_FORMAT_SIZE];
-      lns_format_duration (lns_time_sub (end_ns, start_ns), text);
+      lns_format_duration (lns_difference (end_ns, start_ns), text);
       snapshot_pill (layout, snapshot, text,
                      (MAX (x0, body->origin.x) + MIN (x1, body->origin.x + (float)width)) / 2,
                      body->origin.y + 3, body);
@@ -123,7 +123,7 @@ event_area (const LnsTimelineLayout *layout,
     return FALSE;
   double width = ret_area->size.width;
   double left = round (lns_scale_x_of (scale, start_ns));
-  double right = round (lns_scale_x_of (scale, lns_time_add (start_ns, duration_ns)));
+  double right = round (lns_scale_x_of (scale, lns_sum (start_ns, duration_ns)));
   if (right < 0 || left > width)
     return FALSE;
   left = CLAMP (left, -8.0, width + 8);

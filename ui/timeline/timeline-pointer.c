@@ -165,7 +165,7 @@ find_in_facet (LnsReport *report, Nearest *wanted)
           if (!lns_report_event (report, events[i].lane, events[i].ordinal, &event, NULL))
             return FALSE;
           if (event.start_ns < wanted->before_ns &&
-              lns_time_add (event.start_ns, event.duration_ns) >= wanted->time_ns)
+              lns_sum (event.start_ns, event.duration_ns) >= wanted->time_ns)
             return TRUE;
         }
     }
@@ -218,7 +218,7 @@ select_narrow (LnsTimelinePointer *self, const LnsTimelineHit *hit, double x)
   Nearest *wanted = g_new (Nearest, 1);
   *wanted = (Nearest){ .lane = hit->strip.lane,
                        .time_ns = lns_scale_time_of (scale, px),
-                       .before_ns = lns_time_add (lns_scale_time_of (scale, px + 1), 1),
+                       .before_ns = lns_sum (lns_scale_time_of (scale, px + 1), 1),
                        .facet = row->facet };
   if (hit->strip.lane == LNS_ID_NONE)
     wanted->set = lns_facet_set_ref ((LnsFacetSet *)row->set);

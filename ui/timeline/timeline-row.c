@@ -311,7 +311,7 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
   const LnsPixelEvent *event = tile != NULL ? lns_tile_event_at (tile, tile_x, 0) : NULL;
   if (event == NULL || lns_scale_x_of (scale, event->start_ns) > -1)
     return;
-  double right_px = lns_scale_x_of (scale, lns_time_add (event->start_ns, event->duration_ns)) - 1;
+  double right_px = lns_scale_x_of (scale, lns_sum (event->start_ns, event->duration_ns)) - 1;
   right_px = MIN (right_px, lns_view_get_width_px (self->context->view));
   int text_px, line_px;
   PangoLayout *layout =

@@ -105,7 +105,7 @@ span_changed_cb (LnsTimeline *self)
 {
   char text[LNS_FORMAT_SIZE];
   LnsView *view = self->context.view;
-  lns_format_duration (lns_time_sub (lns_view_get_end_ns (view), lns_view_get_start_ns (view)),
+  lns_format_duration (lns_difference (lns_view_get_end_ns (view), lns_view_get_start_ns (view)),
                        text);
   /* Translators: a duration, "1.052 ms in view" */
   g_autofree char *label = g_strdup_printf (_ ("%s in view"), text);
@@ -480,7 +480,7 @@ zoom_to_event (LnsTimeline *self, double unused)
     }
   int64_t around_ns = MAX (event.duration_ns / 2, 10);
   lns_view_show_span (self->context.view, event.start_ns - around_ns,
-                      lns_time_add (lns_time_add (event.start_ns, event.duration_ns), around_ns));
+                      lns_sum (lns_sum (event.start_ns, event.duration_ns), around_ns));
 }
 
 static void
