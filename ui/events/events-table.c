@@ -559,7 +559,6 @@ lns_events_table_show_lanes (LnsEventsTable *self,
   char count[LNS_FORMAT_SIZE];
   uint64_t n_events = 0;
 
-  g_return_if_fail (LNS_IS_EVENTS_TABLE (self));
   clear (self);
   if (set != NULL)
     n_events = lns_facet_set_facets (set, NULL)[facet].n_events;

@@ -165,35 +165,30 @@ jump (LnsView *self, LnsScale scale)
 const LnsScale *
 lns_view_get_scale (LnsView *self)
 {
-  g_return_val_if_fail (LNS_IS_VIEW (self), NULL);
   return &self->scale;
 }
 
 int
 lns_view_get_width_px (LnsView *self)
 {
-  g_return_val_if_fail (LNS_IS_VIEW (self), 0);
   return self->width_px;
 }
 
 int64_t
 lns_view_get_start_ns (LnsView *self)
 {
-  g_return_val_if_fail (LNS_IS_VIEW (self), 0);
   return lns_scale_time_of (&self->scale, self->scale.first_px);
 }
 
 int64_t
 lns_view_get_end_ns (LnsView *self)
 {
-  g_return_val_if_fail (LNS_IS_VIEW (self), 0);
   return lns_scale_time_of (&self->scale, self->scale.first_px + self->width_px);
 }
 
 void
 lns_view_set_width_px (LnsView *self, int width_px)
 {
-  g_return_if_fail (LNS_IS_VIEW (self));
   if (width_px < 1 || width_px == self->width_px)
     return;
   self->width_px = width_px;
@@ -209,7 +204,6 @@ lns_view_set_width_px (LnsView *self, int width_px)
 void
 lns_view_zoom_at (LnsView *self, double x_px, double factor)
 {
-  g_return_if_fail (LNS_IS_VIEW (self));
   g_return_if_fail (factor > 0);
   LnsScale scale = self->scale;
   lns_scale_zoom_by (&scale, factor, x_px);
@@ -235,7 +229,6 @@ lns_view_set_clock (LnsView *self, gint64 (*now_usec) (void))
 void
 lns_view_pan (LnsView *self, int64_t dx_px)
 {
-  g_return_if_fail (LNS_IS_VIEW (self));
   LnsScale scale = self->scale;
   if (!__builtin_add_overflow (scale.first_px, dx_px, &scale.first_px))
     set_scale (self, scale);
@@ -245,7 +238,6 @@ lns_view_pan (LnsView *self, int64_t dx_px)
 void
 lns_view_show_span (LnsView *self, int64_t start_ns, int64_t end_ns)
 {
-  g_return_if_fail (LNS_IS_VIEW (self));
   LnsScale scale;
   lns_scale_fit (&scale, MIN (start_ns, end_ns), MAX (start_ns, end_ns), self->width_px);
   jump (self, scale);
@@ -260,7 +252,6 @@ lns_view_shows_all (LnsView *self)
 void
 lns_view_fit (LnsView *self)
 {
-  g_return_if_fail (LNS_IS_VIEW (self));
   LnsScale scale;
   fit (self, &scale);
   jump (self, scale);
@@ -269,14 +260,12 @@ lns_view_fit (LnsView *self)
 gboolean
 lns_view_can_undo_zoom (LnsView *self)
 {
-  g_return_val_if_fail (LNS_IS_VIEW (self), FALSE);
   return self->undo->len > 0;
 }
 
 gboolean
 lns_view_undo_zoom (LnsView *self)
 {
-  g_return_val_if_fail (LNS_IS_VIEW (self), FALSE);
   if (self->undo->len == 0)
     return FALSE;
   LnsScale scale = g_array_index (self->undo, LnsScale, self->undo->len - 1);
@@ -291,7 +280,6 @@ lns_view_undo_zoom (LnsView *self)
 gboolean
 lns_view_get_time_selection (LnsView *self, int64_t *ret_start_ns, int64_t *ret_end_ns)
 {
-  g_return_val_if_fail (LNS_IS_VIEW (self), FALSE);
   if (!self->has_band)
     return FALSE;
   if (ret_start_ns != NULL)
@@ -304,7 +292,6 @@ lns_view_get_time_selection (LnsView *self, int64_t *ret_start_ns, int64_t *ret_
 void
 lns_view_set_time_selection (LnsView *self, int64_t start_ns, int64_t end_ns)
 {
-  g_return_if_fail (LNS_IS_VIEW (self));
   self->has_band = TRUE;
   self->band_start_ns = MIN (start_ns, end_ns);
   self->band_end_ns = MAX (start_ns, end_ns);
@@ -314,7 +301,6 @@ lns_view_set_time_selection (LnsView *self, int64_t start_ns, int64_t end_ns)
 void
 lns_view_clear_time_selection (LnsView *self)
 {
-  g_return_if_fail (LNS_IS_VIEW (self));
   if (!self->has_band)
     return;
   self->has_band = FALSE;
@@ -324,7 +310,6 @@ lns_view_clear_time_selection (LnsView *self)
 void
 lns_view_zoom_to_selection (LnsView *self)
 {
-  g_return_if_fail (LNS_IS_VIEW (self));
   if (!self->has_band)
     return;
   lns_view_show_span (self, self->band_start_ns, self->band_end_ns);
@@ -432,28 +417,24 @@ select_event (LnsView *self, LnsEventId id, gboolean reveal, gboolean other_end)
 void
 lns_view_select_event (LnsView *self, LnsEventId id)
 {
-  g_return_if_fail (LNS_IS_VIEW (self));
   select_event (self, id, FALSE, FALSE);
 }
 
 void
 lns_view_reveal_event (LnsView *self, LnsEventId id)
 {
-  g_return_if_fail (LNS_IS_VIEW (self));
   select_event (self, id, TRUE, FALSE);
 }
 
 void
 lns_view_reveal_other_end (LnsView *self, LnsEventId id)
 {
-  g_return_if_fail (LNS_IS_VIEW (self));
   select_event (self, id, TRUE, TRUE);
 }
 
 const LnsLinkedEvent *
 lns_view_get_linked_events (LnsView *self, guint *ret_n)
 {
-  g_return_val_if_fail (LNS_IS_VIEW (self), NULL);
   *ret_n = self->linked != NULL ? self->linked->events->len : 0;
   return self->linked != NULL ? (const LnsLinkedEvent *)(void *)self->linked->events->data : NULL;
 }
@@ -461,14 +442,12 @@ lns_view_get_linked_events (LnsView *self, guint *ret_n)
 guint64
 lns_view_get_n_linked (LnsView *self)
 {
-  g_return_val_if_fail (LNS_IS_VIEW (self), 0);
   return self->linked != NULL ? self->linked->n_all : 0;
 }
 
 const char *
 lns_view_get_linked_words (LnsView *self, gboolean *ret_is_call)
 {
-  g_return_val_if_fail (LNS_IS_VIEW (self), NULL);
   *ret_is_call = self->linked != NULL && self->linked->is_call;
   return self->linked != NULL ? self->linked->words : NULL;
 }
@@ -476,7 +455,6 @@ lns_view_get_linked_words (LnsView *self, gboolean *ret_is_call)
 LnsEventId
 lns_view_get_selected_event (LnsView *self, LnsEvent *ret_event)
 {
-  g_return_val_if_fail (LNS_IS_VIEW (self), LNS_EVENT_NONE);
   if (ret_event != NULL && self->selected.lane != LNS_ID_NONE)
     *ret_event = self->selected_event;
   return self->selected;
@@ -485,14 +463,12 @@ lns_view_get_selected_event (LnsView *self, LnsEvent *ret_event)
 LnsEventId
 lns_view_get_hovered_event (LnsView *self)
 {
-  g_return_val_if_fail (LNS_IS_VIEW (self), LNS_EVENT_NONE);
   return self->hovered;
 }
 
 void
 lns_view_set_hovered_event (LnsView *self, LnsEventId id)
 {
-  g_return_if_fail (LNS_IS_VIEW (self));
   if (lns_event_id_equal (self->hovered, id))
     return;
   self->hovered = id;
@@ -509,7 +485,6 @@ lns_view_show_in_events (LnsView *self,
                          const LnsFacetSet *set,
                          uint32_t facet)
 {
-  g_return_if_fail (LNS_IS_VIEW (self));
   g_autoptr (GArray) ids = g_array_sized_new (FALSE, FALSE, sizeof *lanes, n_lanes);
   if (n_lanes > 0)
     g_array_append_vals (ids, lanes, n_lanes);
@@ -521,7 +496,6 @@ lns_view_show_in_events (LnsView *self,
 LnsReport *
 lns_view_get_report (LnsView *self)
 {
-  g_return_val_if_fail (LNS_IS_VIEW (self), NULL);
   return self->report;
 }
 

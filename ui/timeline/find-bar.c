@@ -251,7 +251,6 @@ start_search (LnsFindBar *self)
 void
 lns_find_bar_open (LnsFindBar *self)
 {
-  g_return_if_fail (LNS_IS_FIND_BAR (self));
   gtk_widget_set_visible (GTK_WIDGET (self), TRUE);
   gtk_revealer_set_reveal_child (self->revealer, TRUE);
   gtk_widget_grab_focus (GTK_WIDGET (self->entry));
@@ -275,7 +274,6 @@ close_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 void
 lns_find_bar_step (LnsFindBar *self, gboolean forward)
 {
-  g_return_if_fail (LNS_IS_FIND_BAR (self));
   if (*gtk_editable_get_text (self->entry) == '\0')
     {
       lns_find_bar_open (self);

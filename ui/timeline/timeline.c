@@ -790,7 +790,6 @@ set_view (LnsTimeline *self, LnsView *view)
 GtkWidget *
 lns_timeline_new (LnsView *view)
 {
-  g_return_val_if_fail (LNS_IS_VIEW (view), NULL);
   LnsTimeline *self = g_object_new (LNS_TYPE_TIMELINE, NULL);
   set_view (self, view);
   return GTK_WIDGET (self);
