@@ -7,9 +7,8 @@
 
 #pragma once
 
+#include <gdk/gdk.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define LNS_N_HUES 12
 
@@ -41,6 +40,14 @@ uint32_t lns_palette_color (const LnsPalette *palette, uint32_t own_argb, uint64
 
 /* Black or white, whichever is easier to read on RGB: contrast is at least 4.5:1. */
 uint32_t lns_palette_text_on (uint32_t rgb);
+
+/* RGB as GTK has it. */
+static inline GdkRGBA
+lns_palette_rgba (uint32_t rgb, float alpha)
+{
+  return (GdkRGBA){ (float)(rgb >> 16 & 255) / 255, (float)(rgb >> 8 & 255) / 255,
+                    (float)(rgb & 255) / 255, alpha };
+}
 
 /* SHARE (0–1) of OVER on top of UNDER, per channel in sRGB. */
 uint32_t lns_palette_mix (uint32_t under, uint32_t over, double share);

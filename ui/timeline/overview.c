@@ -138,13 +138,6 @@ chart_node (LnsOverview *self, const LnsPalette *palette)
   return node;
 }
 
-static GdkRGBA
-rgba_of (uint32_t rgb, float alpha)
-{
-  return (GdkRGBA){ (float)(rgb >> 16 & 255) / 255, (float)(rgb >> 8 & 255) / 255,
-                    (float)(rgb & 255) / 255, alpha };
-}
-
 /* What is in view, in pixels of the widget. */
 static void
 window_of (LnsOverview *self, float *ret_left_px, float *ret_right_px)
@@ -179,8 +172,8 @@ lns_overview_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 
   float width_px = (float)gtk_widget_get_width (widget), left_px, right_px;
   window_of (self, &left_px, &right_px);
-  GdkRGBA dim = rgba_of (palette->background[0], DIM_ALPHA);
-  GdkRGBA edge = rgba_of (palette->accent, 1);
+  GdkRGBA dim = lns_palette_rgba (palette->background[0], DIM_ALPHA);
+  GdkRGBA edge = lns_palette_rgba (palette->accent, 1);
   gtk_snapshot_append_color (snapshot, &dim, &GRAPHENE_RECT_INIT (0, 0, left_px, HEIGHT_PX));
   gtk_snapshot_append_color (snapshot, &dim,
                              &GRAPHENE_RECT_INIT (right_px, 0, width_px - right_px, HEIGHT_PX));

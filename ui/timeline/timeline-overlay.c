@@ -22,13 +22,6 @@
 #define LINK_HEAD_PX  6
 #define MAX_LINKS     8 /* with more, one line leads to the first, and says of how many */
 
-static GdkRGBA
-rgba_of (uint32_t rgb, float alpha)
-{
-  return (GdkRGBA){ (float)(rgb >> 16 & 255) / 255, (float)(rgb >> 8 & 255) / 255,
-                    (float)(rgb & 255) / 255, alpha };
-}
-
 static void
 append_rect (GtkSnapshot *snapshot, const GdkRGBA *color, float x, float y, float w, float h)
 {
@@ -51,7 +44,7 @@ snapshot_pill (const LnsTimelineLayout *layout,
   int text_px, line_px;
   pango_layout_get_pixel_size (words, &text_px, &line_px);
   uint32_t rgb = lns_palette_get (layout->context->dark)->accent;
-  GdkRGBA back = rgba_of (rgb, 1), front = rgba_of (lns_palette_text_on (rgb), 1);
+  GdkRGBA back = lns_palette_rgba (rgb, 1), front = lns_palette_rgba (lns_palette_text_on (rgb), 1);
   float width_px = (float)(text_px + 2 * PILL_PAD_PX), height_px = (float)line_px + 4;
   float left_px = CLAMP (middle_px - width_px / 2, body->origin.x,
                          MAX (body->origin.x + body->size.width - width_px, body->origin.x));
@@ -80,7 +73,7 @@ snapshot_band (const LnsTimelineLayout *layout, GtkSnapshot *snapshot, const gra
   double right = CLAMP (lns_scale_x_of (scale, end_ns), -2.0, width + 2);
   float x0 = body->origin.x + floorf ((float)left), x1 = body->origin.x + floorf ((float)right);
   uint32_t accent = lns_palette_get (layout->context->dark)->accent;
-  GdkRGBA tint = rgba_of (accent, BAND_ALPHA), edge = rgba_of (accent, 1);
+  GdkRGBA tint = lns_palette_rgba (accent, BAND_ALPHA), edge = lns_palette_rgba (accent, 1);
   append_rect (snapshot, &tint, x0, body->origin.y, x1 - x0, body->size.height);
   append_rect (snapshot, &edge, x0, body->origin.y, 1, body->size.height);
   append_rect (snapshot, &edge, x1, body->origin.y, 1, body->size.height);
@@ -207,8 +200,9 @@ snapshot_linked (const LnsTimelineLayout *layout,
   guint n;
   const LnsLinkedEvent *linked = lns_view_get_linked_events (layout->context->view, &n);
   const LnsPalette *palette = lns_palette_get (layout->context->dark);
-  GdkRGBA outer = rgba_of (palette->accent, 1), inner = rgba_of (palette->background[0], 1);
-  GdkRGBA text = rgba_of (palette->text, 1);
+  GdkRGBA outer = lns_palette_rgba (palette->accent, 1),
+          inner = lns_palette_rgba (palette->background[0], 1);
+  GdkRGBA text = lns_palette_rgba (palette->text, 1);
   for (guint i = 0; i < n; i++)
     {
       graphene_rect_t area;
@@ -241,7 +235,7 @@ snapshot_events (const LnsTimelineLayout *layout,
   if (id.lane != LNS_ID_NONE && id.ordinal == hovered->ordinal &&
       event_area (layout, id.lane, hovered->start_ns, hovered->duration_ns, &area))
     {
-      GdkRGBA color = rgba_of (palette->text, 0.8f);
+      GdkRGBA color = lns_palette_rgba (palette->text, 0.8f);
       append_outline (snapshot, &area, 1, &color);
     }
   LnsEvent event;
@@ -250,7 +244,8 @@ snapshot_events (const LnsTimelineLayout *layout,
       event_area (layout, selected.lane, event.start_ns, event.duration_ns, &area))
     {
       /* Two lines, so that one of them shows on any colour. */
-      GdkRGBA outer = rgba_of (palette->text, 1), inner = rgba_of (palette->background[0], 1);
+      GdkRGBA outer = lns_palette_rgba (palette->text, 1),
+              inner = lns_palette_rgba (palette->background[0], 1);
       graphene_rect_inset (&area, -2, -2);
       append_outline (snapshot, &area, 2, &outer);
       graphene_rect_inset (&area, 2, 2);
@@ -271,7 +266,8 @@ lns_timeline_overlay_snapshot (const LnsTimelineLayout *layout,
   snapshot_band (layout, snapshot, &body);
   if (pointer_x >= body.origin.x)
     {
-      GdkRGBA color = rgba_of (lns_palette_get (layout->context->dark)->text, POINTER_ALPHA);
+      GdkRGBA color =
+          lns_palette_rgba (lns_palette_get (layout->context->dark)->text, POINTER_ALPHA);
       append_rect (snapshot, &color, floorf ((float)pointer_x), body.origin.y, 1, body.size.height);
     }
   gtk_snapshot_pop (snapshot);

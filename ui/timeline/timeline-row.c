@@ -294,13 +294,6 @@ lns_timeline_row_size_allocate (GtkWidget *widget, int width, int height, int ba
     gtk_popover_present (GTK_POPOVER (last));
 }
 
-static GdkRGBA
-rgba_of (uint32_t rgb)
-{
-  return (GdkRGBA){ (float)(rgb >> 16 & 255) / 255, (float)(rgb >> 8 & 255) / 255,
-                    (float)(rgb & 255) / 255, 1 };
-}
-
 /* A range that began left of the view has its name where it can be read: at the left edge. */
 static void
 snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip *strip, int top_px)
@@ -325,7 +318,7 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
   LnsReport *report = lns_view_get_report (self->context->view);
   uint64_t hash = lns_event_hue (report, self->context->tree, model_row (self), event->name);
   uint32_t rgb = lns_palette_color (lns_palette_get (self->context->dark), event->color, hash);
-  GdkRGBA back = rgba_of (rgb), front = rgba_of (lns_palette_text_on (rgb));
+  GdkRGBA back = lns_palette_rgba (rgb, 1), front = lns_palette_rgba (lns_palette_text_on (rgb), 1);
   float box_px = (float)MIN (text_px + 2 * LNS_LABEL_PAD_PX, right_px);
   gtk_snapshot_append_color (snapshot, &back,
                              &GRAPHENE_RECT_INIT (0, (float)top_px, box_px, LNS_LANE_PX - 1));
@@ -342,8 +335,9 @@ static void
 snapshot_waiting (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
 {
   const LnsPalette *palette = lns_palette_get (self->context->dark);
-  GdkRGBA back = rgba_of (palette->background[lns_row_is_odd (self->context->tree, self->row)]);
-  GdkRGBA front = rgba_of (palette->text);
+  GdkRGBA back =
+      lns_palette_rgba (palette->background[lns_row_is_odd (self->context->tree, self->row)], 1);
+  GdkRGBA front = lns_palette_rgba (palette->text, 1);
   const char *text =
       self->context->waiting_text != NULL ? self->context->waiting_text : _ ("Finding ranges…");
   g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), text);
@@ -366,7 +360,7 @@ snapshot_strips (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rec
 {
   const LnsPalette *palette = lns_palette_get (self->context->dark);
   GdkRGBA background =
-      rgba_of (palette->background[lns_row_is_odd (self->context->tree, self->row)]);
+      lns_palette_rgba (palette->background[lns_row_is_odd (self->context->tree, self->row)], 1);
   cairo_t *cr = gtk_snapshot_append_cairo (snapshot, body);
   cairo_set_operator (cr, CAIRO_OPERATOR_SOURCE);
   /* Tiles are opaque: filling what they cover would cost as much as copying them. */
