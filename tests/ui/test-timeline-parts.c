@@ -9,7 +9,7 @@
 
 #include <glib.h>
 
-#include "ui/model/cuda-text.h"
+#include "ui/model/lane-look.h"
 #include "ui/model/display-text.h"
 #include "ui/model/palette.h"
 #include "ui/timeline/ruler-ticks.h"
@@ -258,17 +258,19 @@ copies_have_the_hues_of_their_directions (void)
     { "[CUDA memcpy PtoP]", "[CUDA memcpy Peer-to-Peer]" },
     { "[CUDA memset]", "[CUDA memset]" },
   };
-  uint64_t hues[G_N_ELEMENTS (names)], same;
+  unsigned hues[G_N_ELEMENTS (names)], same;
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     {
-      LNS_CHECK (lns_cuda_copy_hue (names[i][0], strlen (names[i][0]), &hues[i]));
-      LNS_CHECK (lns_cuda_copy_hue (names[i][1], strlen (names[i][1]), &same));
+      LNS_CHECK (
+          lns_lane_find_hue (LNS_LANE_CUDA_MEMCPY, names[i][0], strlen (names[i][0]), &hues[i]));
+      LNS_CHECK (
+          lns_lane_find_hue (LNS_LANE_CUDA_MEMCPY, names[i][1], strlen (names[i][1]), &same));
       LNS_CHECK_INT (same, hues[i]);
       for (guint before = 0; before < i; before++)
         LNS_CHECK (hues[before] != hues[i]);
     }
-  LNS_CHECK (!lns_cuda_copy_hue ("[CUDA", 5, &same));
-  LNS_CHECK (!lns_cuda_copy_hue ("memcpy HtoD", 11, &same));
+  LNS_CHECK (!lns_lane_find_hue (LNS_LANE_CUDA_MEMCPY, "[CUDA", 5, &same));
+  LNS_CHECK (!lns_lane_find_hue (LNS_LANE_CUDA_MEMCPY, "memcpy HtoD", 11, &same));
 }
 
 int

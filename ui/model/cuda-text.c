@@ -27,28 +27,6 @@ lns_cuda_copy_kind_name (uint32_t kind)
   return kind == LNS_FACET_MEMSET ? "Memset" : names[kind < G_N_ELEMENTS (names) ? kind : 0];
 }
 
-bool
-lns_cuda_copy_hue (const char *name, size_t size_bytes, uint64_t *ret_hue)
-{
-  static const struct
-  {
-    const char *short_form, *long_form;
-    uint64_t hue;
-  } directions[] = {
-    { "HtoD", "Host-to-Device", 1 },   { "DtoH", "Device-to-Host", 2 },
-    { "DtoD", "Device-to-Device", 4 }, { "PtoP", "Peer-to-Peer", 3 },
-    { "memset", "Memset", 6 },
-  };
-  if (size_bytes < strlen ("[CUDA mem") || memcmp (name, "[CUDA mem", strlen ("[CUDA mem")) != 0)
-    return false;
-  *ret_hue = 9;
-  for (size_t i = 0; i < G_N_ELEMENTS (directions); i++)
-    if (has (name, size_bytes, directions[i].short_form) ||
-        has (name, size_bytes, directions[i].long_form))
-      *ret_hue = directions[i].hue;
-  return true;
-}
-
 const char *
 lns_cuda_memory_kind_name (uint32_t kind)
 {
@@ -170,16 +148,6 @@ lns_cuda_call_kind (const char *name, size_t size_bytes)
       has (name, size_bytes, "Free") || has (name, size_bytes, "Alloc"))
     return LNS_CUDA_CALL_MEMORY;
   return LNS_CUDA_CALL_OTHER;
-}
-
-uint64_t
-lns_cuda_call_hue (LnsCudaCallKind kind)
-{
-  static const uint64_t hues[] = { [LNS_CUDA_CALL_LAUNCH] = 0,
-                                   [LNS_CUDA_CALL_MEMORY] = 1,
-                                   [LNS_CUDA_CALL_SYNC] = 3,
-                                   [LNS_CUDA_CALL_OTHER] = 8 };
-  return hues[kind];
 }
 
 const char *

@@ -16,10 +16,6 @@
 /* CUpti_ActivityMemcpyKind: "HtoD"; LNS_FACET_MEMSET: "Memset". */
 const char *lns_cuda_copy_kind_name (uint32_t kind);
 
-/* What the hue of copies and memsets is drawn from, by their direction, however that is written: NAME is
- * "[CUDA memcpy HtoD]" or "[CUDA memcpy Host-to-Device]". False where NAME is of something else. */
-bool lns_cuda_copy_hue (const char *name, size_t size_bytes, uint64_t *ret_hue);
-
 /* CUpti_ActivityMemoryKind: "pinned". */
 const char *lns_cuda_memory_kind_name (uint32_t kind);
 
@@ -45,6 +41,3 @@ typedef enum
 
 LnsCudaCallKind lns_cuda_call_kind (const char *name, size_t size_bytes);
 const char *lns_cuda_call_kind_name (LnsCudaCallKind kind); /* translated */
-
-/* What the hue of calls of KIND is drawn from, see palette.h. */
-uint64_t lns_cuda_call_hue (LnsCudaCallKind kind);

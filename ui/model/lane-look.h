@@ -7,10 +7,7 @@
 
 #pragma once
 
-#include <glib.h>
-#include <stdbool.h>
-
-#include "src/store/format/lane-kind.h"
+#include "ui/model/cuda-text.h"
 
 typedef enum
 {
@@ -19,10 +16,19 @@ typedef enum
   LNS_LOOK_CURVE  /* its events are values, joined */
 } LnsLookForm;
 
+/* What the colour of an event tells. */
+typedef enum
+{
+  LNS_HUE_OF_NAME, /* what it is called                                           */
+  LNS_HUE_OF_CALL, /* what the call is for                                        */
+  LNS_HUE_OF_WORK  /* the direction of a copy or memset; what a kernel is called  */
+} LnsHueOf;
+
 typedef struct
 {
   const char *name; /* of such an event, to be translated: "Kernel". NULL: none of its own */
   LnsLookForm form;
+  LnsHueOf hue_of;
   bool is_work;       /* such events keep a GPU busy                                        */
   uint8_t link_order; /* how soon a person looks for such an event among those that are tied
                          to another: 0 first                                                 */
@@ -30,3 +36,10 @@ typedef struct
 
 /* The line of KIND. Static; a kind that is not known has the line of LNS_LANE_NONE. */
 const LnsLaneLook *lns_lane_look (LnsLaneKind kind);
+
+/* The hue (see palette.h) of calls of KIND. */
+unsigned lns_lane_call_hue (LnsCudaCallKind kind);
+
+/* Finds the hue of events called NAME in lanes of KIND, if their kind decides it. Returns false if their name does: then
+ * lns_hues_get () chooses the hue. O(size). */
+bool lns_lane_find_hue (LnsLaneKind kind, const char *name, size_t size_bytes, unsigned *ret_hue);

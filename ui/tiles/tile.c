@@ -5,7 +5,7 @@
 
 #include "ui/tiles/tile.h"
 
-#include "ui/model/cuda-text.h"
+#include "src/base/search.h"
 #include "ui/model/lane-look.h"
 #include "ui/model/palette.h"
 
@@ -102,18 +102,18 @@ lns_row_names (const LnsRow *row)
   return is_kernels ? LNS_NAMES_KERNELS : LNS_NAMES_OWN;
 }
 
-uint64_t
+unsigned
 lns_event_hue (LnsReport *report, const LnsRowTree *tree, const LnsRow *row, uint32_t name)
 {
-  uint32_t n_domains;
+  uint32_t n_domains, n_lanes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  LnsLaneKind kind = row->n_lanes > 0 ? lanes[lns_row_tree_lanes (tree)[row->lanes]].kind : 0;
   const LnsDomain *domains = lns_report_domains (report, &n_domains);
   uint32_t domain_name = row->domain < n_domains ? domains[row->domain].name : 0;
   size_t name_bytes, domain_bytes;
-  uint64_t hue;
+  unsigned hue;
   const char *bytes = lns_report_string (report, name, &name_bytes);
-  if (row->kind == LNS_ROW_CALLS)
-    return lns_cuda_call_hue (lns_cuda_call_kind (bytes, name_bytes));
-  if (lns_cuda_copy_hue (bytes, name_bytes, &hue))
+  if (lns_lane_find_hue (kind, bytes, name_bytes, &hue))
     return hue;
   bytes = lns_event_short_name (lns_row_names (row), bytes, &name_bytes);
   const char *prefix = lns_report_string (report, domain_name, &domain_bytes);
@@ -152,17 +152,12 @@ lns_tile_event_at (const LnsTile *tile, double x_px, double slack_px)
   const LnsPixelEvent *best = NULL;
   double best_px = slack_px;
   bool may_overlap = tile->key.strip.lane == LNS_ID_NONE;
-  uint32_t low = 0, high = tile->n_events;
-  while (low < high) /* the first event that starts right of X_PX + SLACK_PX */
-    {
-      uint32_t middle = low + (high - low) / 2;
-      if ((double)lns_difference (tile->events[middle].start_ns, origin_ns) / ns_per_px <=
-          x_px + slack_px)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  for (uint32_t i = low; i > 0; i--)
+  /* From the last event that does not start right of X_PX + SLACK_PX. */
+  for (uint64_t i = LNS_LOWER_BOUND (
+           tile->n_events, event,
+           (double)lns_difference (tile->events[event].start_ns, origin_ns) / ns_per_px <=
+               x_px + slack_px);
+       i > 0; i--)
     {
       const LnsPixelEvent *event = &tile->events[i - 1];
       double left_px = (double)lns_difference (event->start_ns, origin_ns) / ns_per_px;

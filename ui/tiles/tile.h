@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A picture of LNS_TILE_PX pixels of one strip of a row, and what it shows: painted by a worker,
- * then only read. Tile k of a zoom shows [k × ns_per_tile, (k + 1) × ns_per_tile), so that a tile
- * serves wherever the view moves at that zoom. */
+/* A picture of LNS_TILE_PX pixels of one strip of a row, and what it shows: painted by a worker, then only read. Tile
+ * k of a zoom shows [k × ns_per_tile, (k + 1) × ns_per_tile), so that a tile serves wherever the view moves at that
+ * zoom. */
 
 #pragma once
 
@@ -43,7 +43,7 @@ typedef struct
 
 typedef enum
 {
-  LNS_TILE_COARSE, /* from what was in memory: an exact one is to replace it                    */
+  LNS_TILE_COARSE, /* from what was in memory: an exact one is to replace it */
   LNS_TILE_EXACT,
   LNS_TILE_DAMAGED /* the report could not be read here                                         */
 } LnsTileState;
@@ -83,9 +83,9 @@ lns_tile_origin_ns (const LnsTileKey *key)
                                                                             : INT64_MAX;
 }
 
-/* The hue of an event NAME of ROW of TREE: a kernel's is that of its short name, a CUDA call's that of what it is
- * for, others' that of the name, turned by the domain's. */
-uint64_t
+/* The hue of an event called NAME of ROW of TREE: the one that its kind of lane has (model/lane-look.h), or else the one
+ * of its name, turned by that of the domain. */
+unsigned
 lns_event_hue (LnsReport *report, const LnsRowTree *tree, const LnsRow *row, uint32_t name);
 
 /* What the names of ROW's events are. */

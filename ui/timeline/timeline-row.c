@@ -316,8 +316,8 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
   if (layout == NULL)
     return;
   LnsReport *report = lns_view_get_report (self->context->view);
-  uint64_t hash = lns_event_hue (report, self->context->tree, model_row (self), event->name);
-  uint32_t rgb = lns_palette_color (lns_palette_get (self->context->dark), event->color, hash);
+  unsigned hue = lns_event_hue (report, self->context->tree, model_row (self), event->name);
+  uint32_t rgb = lns_palette_color (lns_palette_get (self->context->dark), event->color, hue);
   GdkRGBA back = lns_palette_rgba (rgb, 1), front = lns_palette_rgba (lns_palette_text_on (rgb), 1);
   float box_px = (float)MIN (text_px + 2 * LNS_LABEL_PAD_PX, right_px);
   gtk_snapshot_append_color (snapshot, &back,
@@ -410,8 +410,8 @@ lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   gtk_widget_snapshot_child (widget, self->header, snapshot);
 }
 
-/* An open menu ends with what it is about: while the window still has a surface, which GTK asks where
- * the pointer is when a popover goes. */
+/* An open menu ends with what it is about: while the window still has a surface, which GTK asks where the pointer is
+ * when a popover goes. */
 static void
 lns_timeline_row_unmap (GtkWidget *widget)
 {

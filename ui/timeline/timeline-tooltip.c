@@ -12,11 +12,11 @@
 #include <math.h>
 
 #include "src/base/format.h"
-#include "ui/model/cuda-text.h"
 #include "ui/details/details-fields.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
+#include "ui/model/lane-look.h"
 #include "ui/model/linked-events.h"
 #include "ui/model/palette.h"
 
@@ -203,7 +203,7 @@ append_legend (LnsTimelineTooltip *self, GString *markup)
   for (int kind = LNS_CUDA_CALL_LAUNCH; kind <= LNS_CUDA_CALL_OTHER; kind++)
     g_string_append_printf (
         markup, "%s<span foreground=\"#%06x\">■</span> %s", kind > 0 ? "  " : "",
-        lns_palette_color (palette, 0, lns_cuda_call_hue ((LnsCudaCallKind)kind)),
+        lns_palette_color (palette, 0, lns_lane_call_hue ((LnsCudaCallKind)kind)),
         lns_cuda_call_kind_name ((LnsCudaCallKind)kind));
 }
 
