@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/search.h"
 #include "ui/events/event-sort.h"
 #include "ui/model/event-text.h"
 
@@ -186,22 +187,15 @@ fill_categories (const LnsEventSet *set, uint64_t *keys)
     {
       const LnsTrack *track = lns_event_track (set->report, set->lanes[lane_of (&finder, row)]);
       uint32_t category = set->category[row];
-      uint32_t low = 0;
-      uint32_t high = n;
       keys[row] = category == 0 ? 0 : UINT64_C (1) << 32 | category;
       if (category == 0 || track == NULL)
         continue;
-      while (low < high)
-        {
-          uint32_t middle = low + (high - low) / 2;
-          if (known[middle].domain < track->domain ||
-              (known[middle].domain == track->domain && known[middle].category < category))
-            low = middle + 1;
-          else
-            high = middle;
-        }
-      if (low < n && known[low].domain == track->domain && known[low].category == category)
-        keys[row] = known[low].key;
+      uint64_t at =
+          LNS_LOWER_BOUND (n, i,
+                           known[i].domain < track->domain ||
+                               (known[i].domain == track->domain && known[i].category < category));
+      if (at < n && known[at].domain == track->domain && known[at].category == category)
+        keys[row] = known[at].key;
     }
   g_free (finder.first_lane);
 }

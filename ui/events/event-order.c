@@ -6,7 +6,6 @@
 #include "ui/events/event-order.h"
 
 #include <glib/gi18n.h>
-#include <string.h>
 
 #include "ui/events/event-keys.h"
 #include "ui/events/event-sort.h"
@@ -17,8 +16,7 @@
 LnsEventOrder *
 lns_event_order_new_identity (uint32_t n)
 {
-  LnsEventOrder *self = g_new0 (LnsEventOrder, 1);
-  g_atomic_ref_count_init (&self->refs);
+  LnsEventOrder *self = g_atomic_rc_box_new0 (LnsEventOrder);
   self->n = n;
   self->n_known = n;
   return self;
@@ -37,17 +35,20 @@ new_with_rows (uint32_t *rows, uint32_t n_known, uint32_t n)
 LnsEventOrder *
 lns_event_order_ref (LnsEventOrder *self)
 {
-  g_atomic_ref_count_inc (&self->refs);
-  return self;
+  return g_atomic_rc_box_acquire (self);
+}
+
+static void
+clear (gpointer data)
+{
+  g_free (((LnsEventOrder *)data)->rows);
 }
 
 void
 lns_event_order_unref (LnsEventOrder *self)
 {
-  if (self == NULL || !g_atomic_ref_count_dec (&self->refs))
-    return;
-  g_free (self->rows);
-  g_free (self);
+  if (self != NULL)
+    g_atomic_rc_box_release_full (self, clear);
 }
 
 bool

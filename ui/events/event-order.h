@@ -35,7 +35,6 @@ typedef struct
   uint32_t n;       /* rows shown */
   uint32_t n_known; /* length of `rows`; a first page has fewer than n */
   uint32_t *rows;   /* the row at each position; NULL: position i shows row i */
-  gatomicrefcount refs;
 } LnsEventOrder;
 
 LnsEventOrder *lns_event_order_new_identity (uint32_t n) G_GNUC_WARN_UNUSED_RESULT;

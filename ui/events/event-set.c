@@ -5,11 +5,7 @@
 
 #include "ui/events/event-set.h"
 
-#include <glib/gi18n.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "src/base/format.h"
+#include "src/base/search.h"
 
 LnsEventSet *
 lns_event_set_ref (LnsEventSet *self)
@@ -57,27 +53,12 @@ lns_event_set_unref (LnsEventSet *self)
     free_set (self);
 }
 
-/* The lane of PLACE: the last one that begins at or before it and is not empty. */
-static uint32_t
-lane_of_place (const LnsEventSet *self, uint32_t place)
-{
-  uint32_t low = 0;
-  uint32_t high = self->n_lanes;
-  while (high - low > 1)
-    {
-      uint32_t middle = low + (high - low) / 2;
-      if (self->first_place[middle] <= place)
-        low = middle;
-      else
-        high = middle;
-    }
-  return low;
-}
-
+/* The last lane that begins at or before the row's place: one that is not empty. */
 uint32_t
 lns_event_set_lane (const LnsEventSet *self, uint32_t row)
 {
-  return lane_of_place (self, self->place[row]);
+  const uint32_t place = self->place[row];
+  return (uint32_t)LNS_LOWER_BOUND (self->n_lanes, i, self->first_place[i] <= place) - 1;
 }
 
 void
@@ -92,17 +73,9 @@ bool
 lns_event_set_find (
     const LnsEventSet *self, uint32_t lane, uint64_t ordinal, int64_t start_ns, uint32_t *ret_row)
 {
-  uint32_t low = 0;
-  uint32_t high = self->n;
-  while (low < high)
-    {
-      uint32_t middle = low + (high - low) / 2;
-      if (lns_event_set_start (self, middle) < start_ns)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  for (uint32_t row = low; row < self->n && lns_event_set_start (self, row) == start_ns; row++)
+  uint32_t first =
+      (uint32_t)LNS_LOWER_BOUND (self->n, i, lns_event_set_start (self, (uint32_t)i) < start_ns);
+  for (uint32_t row = first; row < self->n && lns_event_set_start (self, row) == start_ns; row++)
     {
       uint32_t row_lane;
       uint64_t row_ordinal;

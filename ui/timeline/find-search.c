@@ -5,6 +5,8 @@
 
 #include "ui/timeline/find-search.h"
 
+#include "src/base/search.h"
+
 /* A chunk that contains matches: its first and last match, and the number of matches in the lane before it. */
 typedef struct
 {
@@ -22,7 +24,6 @@ typedef struct
 
 struct _LnsFindSearch
 {
-  gatomicrefcount refs;
   LnsReport *report;
   uint8_t *is_match; /* per string id: 0 = not looked at, NO or YES */
   uint32_t n_strings;
@@ -40,20 +41,24 @@ enum
 LnsFindSearch *
 lns_find_search_ref (LnsFindSearch *self)
 {
-  g_atomic_ref_count_inc (&self->refs);
-  return self;
+  return g_atomic_rc_box_acquire (self);
+}
+
+static void
+clear (gpointer data)
+{
+  LnsFindSearch *self = data;
+  for (uint32_t lane = 0; lane < self->n_lanes; lane++)
+    g_clear_pointer (&self->lanes[lane].hits, g_array_unref);
+  g_free (self->lanes);
+  g_free (self->is_match);
 }
 
 void
 lns_find_search_unref (LnsFindSearch *self)
 {
-  if (self == NULL || !g_atomic_ref_count_dec (&self->refs))
-    return;
-  for (uint32_t lane = 0; lane < self->n_lanes; lane++)
-    g_clear_pointer (&self->lanes[lane].hits, g_array_unref);
-  g_free (self->lanes);
-  g_free (self->is_match);
-  g_free (self);
+  if (self != NULL)
+    g_atomic_rc_box_release_full (self, clear);
 }
 
 uint64_t
@@ -159,8 +164,7 @@ lns_find_search_new (LnsReport *report,
                      GCancellable *cancellable,
                      GError **error)
 {
-  g_autoptr (LnsFindSearch) self = g_new0 (LnsFindSearch, 1);
-  g_atomic_ref_count_init (&self->refs);
+  g_autoptr (LnsFindSearch) self = g_atomic_rc_box_new0 (LnsFindSearch);
   self->report = report;
   self->n_strings = lns_report_n_strings (report);
   self->is_match = g_new0 (uint8_t, MAX (self->n_strings, 1));
@@ -202,22 +206,20 @@ last_of (uint32_t lane, const Hit *hit)
   return (LnsFindPlace){ hit->last_ns, lane, hit->last };
 }
 
+/* Whether the last match of HIT is before FROM or (not OR_AT) at it. */
+static bool
+ends_before (const Hit *hit, uint32_t lane, const LnsFindPlace *from, bool or_at)
+{
+  LnsFindPlace last = last_of (lane, hit);
+  return compare (&last, from) + or_at <= 0;
+}
+
 /* The first hit of the lane whose last match is after FROM (or, OR_AT, at it), or hits->len. */
 static uint32_t
 hit_after (const Lane *lane, uint32_t id, const LnsFindPlace *from, bool or_at)
 {
-  uint32_t low = 0;
-  uint32_t high = lane->hits->len;
-  while (low < high)
-    {
-      uint32_t middle = low + (high - low) / 2;
-      LnsFindPlace last = last_of (id, hit_at (lane, middle));
-      if (compare (&last, from) + or_at > 0)
-        high = middle;
-      else
-        low = middle + 1;
-    }
-  return low;
+  return (uint32_t)LNS_LOWER_BOUND (lane->hits->len, i,
+                                    ends_before (hit_at (lane, (uint32_t)i), id, from, or_at));
 }
 
 /* What a hit that FROM lies in has on both sides of it. */
