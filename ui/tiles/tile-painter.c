@@ -3,36 +3,371 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+#include "ui/tiles/tile-painter.h"
+
+#include <math.h>
+
+#include "ui/model/palette.h"
 #include "ui/model/summary.h"
-#include "ui/tiles/tile-painter-private.h"
+#include "ui/tiles/tile-labels.h"
+#include "ui/tiles/tile-raster.h"
+
+#define BAR_PX       (LNS_LANE_PX - 1) /* a hairline between depths */
+#define MIN_COVERAGE 0.3f              /* so that a lone short event never vanishes */
+#define EDGE_SHADE   0.28              /* how much darker a bar's last pixel is */
+#define EDGE_MIN_PX  3
+#define FADE_PX      24
+#define MARK_PX      3 /* half the width of a mark's flag */
+#define MIN_LOSS_PX  3
+#define MARGIN_PX    2 /* above and below a chart */
 
 /* Up to so many marks of a tile are drawn and found one by one. */
 #define MAX_LISTED_MARKS (LNS_TILE_PX / 2)
 /* Narrower events are told by coverage: their hues would blend to noise. */
 #define MIN_EVENT_PX 2
 
-typedef enum
-{
-  OUTCOME_DONE,
-  OUTCOME_DAMAGED,
-  OUTCOME_CANCELLED
-} Outcome;
+#define KEPT_HUES 4096
 
-static Outcome
-outcome_of (const LnsError *error)
+typedef struct
 {
-  return error->domain == LNS_ERROR_CANCELLED ? OUTCOME_CANCELLED : OUTCOME_DAMAGED;
+  uint32_t name, row;
+  uint64_t hash;
+} KeptHue;
+
+struct LnsTilePainter
+{
+  LnsReport *report;
+  const LnsRowTree *tree;
+  LnsTileLabels *labels; /* owned */
+
+  LnsPixelResult result; /* reused from query to query */
+  KeptHue hues[KEPT_HUES];
+
+  /* Of the tile under way. */
+  LnsTile *tile;
+  LnsRaster raster;
+  const LnsPalette *palette;
+  uint32_t background;
+  int n_px; /* device pixels, LNS_TILE_PX × scale */
+  int64_t origin_ns;
+  double ns_per_px; /* of device pixels */
+  LnsPixelQuery query;
+  LnsError error; /* why the tile could not be painted */
+};
+
+/* --- Colours and places ---------------------------------------------------------------------- */
+
+static uint64_t
+hash_of (LnsTilePainter *self, uint32_t name)
+{
+  uint32_t row = self->tile->key.strip.row;
+  KeptHue *kept = &self->hues[(name * 31 + row) % KEPT_HUES];
+  if (kept->hash != 0 && kept->name == name && kept->row == row)
+    return kept->hash;
+  /* Not 0, which is nothing kept. */
+  uint64_t hash = LNS_N_HUES + lns_event_hue (self->report, self->tree,
+                                              lns_row_tree_row (self->tree, row), name);
+  *kept = (KeptHue){ name, row, hash };
+  return hash;
 }
 
-static Outcome
+static uint32_t
+color_of (LnsTilePainter *self, uint32_t own_argb, uint32_t name)
+{
+  return lns_palette_color (self->palette, own_argb, own_argb != 0 ? 0 : hash_of (self, name));
+}
+
+/* Device pixels from the tile's left edge. */
+static double
+x_of (LnsTilePainter *self, int64_t time_ns)
+{
+  return (double)lns_difference (time_ns, self->origin_ns) / self->ns_per_px;
+}
+
+/* --- Losses -------------------------------------------------------------------------------- */
+
+static void
+paint_losses (LnsTilePainter *self)
+{
+  const LnsRow *row = lns_row_tree_row (self->tree, self->tile->key.strip.row);
+  int scale = self->tile->key.scale;
+  uint32_t n;
+  const LnsLoss *losses = lns_report_losses (self->report, &n);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const LnsLoss *loss = &losses[i];
+      gboolean here = loss->process == row->process &&
+                      (loss->thread == row->thread || loss->thread == LNS_ID_NONE);
+      if (!here || loss->first_ns == LNS_TIME_UNKNOWN || loss->last_ns == LNS_TIME_UNKNOWN)
+        continue;
+      double x0 = CLAMP (x_of (self, loss->first_ns), -1e6, 1e6);
+      double x1 = CLAMP (x_of (self, loss->last_ns), -1e6, 1e6);
+      lns_raster_hatch (&self->raster, (int)floor (x0),
+                        (int)fmax (ceil (x1), floor (x0) + MIN_LOSS_PX), 0, self->raster.height_px,
+                        self->palette->lost, scale, self->tile->key.index * self->n_px);
+    }
+}
+
+/* --- Bars: one for each range or, of ranges too narrow, as high as the part of the time that they cover --------- */
+
+/* Bars end where the next one begins: both are rounded alike. At least a pixel wide. */
+static void
+edges_of (LnsTilePainter *self, const LnsPixelEvent *event, int *ret_x0, int *ret_x1)
+{
+  int64_t end_ns = lns_sum (event->start_ns, event->duration_ns);
+  double x0 = CLAMP (x_of (self, event->start_ns), -1e6, 1e6);
+  double x1 = CLAMP (x_of (self, end_ns), -1e6, 1e6);
+  *ret_x0 = (int)lround (x0);
+  *ret_x1 = MAX ((int)lround (x1), *ret_x0 + 1);
+}
+
+/* --- Coverage ------------------------------------------------------------------------------ */
+
+/* Pixels under listed events, of which only what else starts in them is left to show. */
+static uint32_t *
+narrow_counts (LnsTilePainter *self, gboolean **ret_under)
+{
+  uint32_t *counts = g_new (uint32_t, self->n_px);
+  gboolean *under = g_new0 (gboolean, self->n_px);
+  for (int p = 0; p < self->n_px; p++)
+    counts[p] = self->tile->pixels[p].count;
+  for (uint32_t i = 0; i < self->tile->n_events; i++)
+    {
+      const LnsPixelEvent *event = &self->tile->events[i];
+      double x0 = x_of (self, event->start_ns);
+      double x1 = x_of (self, lns_sum (event->start_ns, event->duration_ns));
+      int first = (int)CLAMP (floor (x0), 0.0, (double)self->n_px);
+      int last = (int)CLAMP (ceil (x1), 0.0, (double)self->n_px);
+      if (x0 >= 0 && first < self->n_px && counts[first] > 0)
+        counts[first]--;
+      for (int p = first; p < last; p++)
+        under[p] = TRUE;
+    }
+  *ret_under = under;
+  return counts;
+}
+
+/* A name dominates where the pixels beside it show no other. */
+static gboolean
+dominates (const LnsPixel *pixels, int p, int n_px)
+{
+  for (int q = MAX (p - 1, 0); q <= MIN (p + 1, n_px - 1); q++)
+    if ((pixels[q].busy > 0 || pixels[q].count > 0) && pixels[q].name != pixels[p].name)
+      return FALSE;
+  return TRUE;
+}
+
+static void
+paint_coverage (LnsTilePainter *self)
+{
+  const LnsPixel *pixels = self->tile->pixels;
+  int bar_px = BAR_PX * self->tile->key.scale;
+  gboolean *under;
+  g_autofree uint32_t *counts = narrow_counts (self, &under);
+  for (int p = 0; p < self->n_px; p++)
+    {
+      gboolean empty = under[p] ? counts[p] == 0 : pixels[p].count == 0 && pixels[p].busy <= 0;
+      if (empty)
+        continue;
+      float share = under[p] ? MIN_COVERAGE : CLAMP (pixels[p].busy, MIN_COVERAGE, 1);
+      uint32_t rgb = pixels[p].flags & LNS_EVENT_END_UNKNOWN ? self->palette->lost
+                     : dominates (pixels, p, self->n_px)
+                         ? color_of (self, pixels[p].color, pixels[p].name)
+                         : self->palette->coverage;
+      int height_px = MAX ((int)lroundf (share * bar_px), self->tile->key.scale);
+      lns_raster_fill (&self->raster, p, p + 1, bar_px - height_px, bar_px, rgb);
+    }
+  g_free (under);
+}
+
+/* --- Bars ---------------------------------------------------------------------------------- */
+
+static void
+paint_bar (LnsTilePainter *self, const LnsPixelEvent *event)
+{
+  int scale = self->tile->key.scale, bar_px = BAR_PX * scale, x0, x1;
+  edges_of (self, event, &x0, &x1);
+  uint32_t rgb = color_of (self, event->color, event->name);
+  lns_raster_fill (&self->raster, x0, x1, 0, bar_px, rgb);
+  if (x1 - x0 >= EDGE_MIN_PX * scale)
+    lns_raster_fill (&self->raster, x1 - scale, x1, 0, bar_px,
+                     lns_palette_mix (rgb, 0x000000, EDGE_SHADE));
+  int fade_px = MIN (FADE_PX * scale, (x1 - x0) / 2);
+  if (event->flags & LNS_EVENT_OPEN_START)
+    lns_raster_blend (&self->raster, x0, x0 + fade_px, 0, bar_px, self->background, 1, 0);
+  if (event->flags & LNS_EVENT_OPEN_END)
+    lns_raster_blend (&self->raster, x1 - fade_px, x1, 0, bar_px, self->background, 0, 1);
+}
+
+/* Writes NAME from X_PX on, in at most WIDTH_PX; nothing is drawn outside [X_PX, X_PX + WIDTH_PX).
+ * Logical pixels. */
+static void
+write_name (
+    LnsTilePainter *self, cairo_t *cr, uint32_t name, double x_px, double width_px, uint32_t rgb)
+{
+  int text_px, line_px;
+  GdkRGBA color = lns_palette_rgba (rgb, 1);
+  const LnsRow *row = lns_row_tree_row (self->tree, self->tile->key.strip.row);
+  PangoLayout *layout = lns_tile_labels_layout (self->labels, name, lns_row_names (row), width_px,
+                                                &text_px, &line_px);
+  if (layout == NULL || x_px + text_px <= 0)
+    return;
+  cairo_move_to (cr, x_px, (BAR_PX - line_px) / 2);
+  gdk_cairo_set_source_rgba (cr, &color);
+  pango_cairo_show_layout (cr, layout);
+}
+
+/* A context for text, in logical pixels. */
+static cairo_t *
+text_context (LnsTilePainter *self)
+{
+  cairo_surface_mark_dirty (self->tile->surface);
+  cairo_t *cr = cairo_create (self->tile->surface);
+  cairo_scale (cr, self->tile->key.scale, self->tile->key.scale);
+  return cr;
+}
+
+static void
+paint_labels (LnsTilePainter *self)
+{
+  double scale = self->tile->key.scale;
+  cairo_t *cr = text_context (self);
+  for (uint32_t i = 0; i < self->tile->n_events; i++)
+    {
+      const LnsPixelEvent *event = &self->tile->events[i];
+      double x_px = x_of (self, event->start_ns) / scale;
+      double width_px = (double)event->duration_ns / self->ns_per_px / scale;
+      if (width_px < LNS_LABEL_MIN_PX)
+        continue;
+      write_name (self, cr, event->name, round (x_px) + LNS_LABEL_PAD_PX,
+                  width_px - 2 * LNS_LABEL_PAD_PX,
+                  lns_palette_text_on (color_of (self, event->color, event->name)));
+    }
+  cairo_destroy (cr);
+  cairo_surface_flush (self->tile->surface);
+}
+
+static void
+paint_ranges (LnsTilePainter *self)
+{
+  paint_coverage (self);
+  for (uint32_t i = 0; i < self->tile->n_events; i++)
+    paint_bar (self, &self->tile->events[i]);
+  paint_labels (self);
+  paint_losses (self);
+}
+
+/* --- Marks --------------------------------------------------------------------------------- */
+
+static void
+paint_flag (LnsTilePainter *self, double x, uint32_t rgb)
+{
+  int scale = self->tile->key.scale, left = (int)floor (x);
+  lns_raster_fill (&self->raster, left, left + scale, 0, BAR_PX * scale, rgb);
+  for (int i = 0; i <= MARK_PX * scale; i++)
+    lns_raster_fill (&self->raster, left - i, left + i + 1, 2 * MARK_PX * scale - 2 * i,
+                     2 * MARK_PX * scale - 2 * i + 2, rgb);
+}
+
+static void
+paint_marks (LnsTilePainter *self)
+{
+  LnsTile *tile = self->tile;
+  if (tile->n_events == 0)
+    {
+      paint_coverage (self);
+      return;
+    }
+  double scale = tile->key.scale;
+  for (uint32_t i = 0; i < tile->n_events; i++)
+    paint_flag (self, x_of (self, tile->events[i].start_ns),
+                color_of (self, tile->events[i].color, tile->events[i].name));
+  cairo_t *cr = text_context (self);
+  for (uint32_t i = 0; i < tile->n_events; i++)
+    {
+      double x_px = x_of (self, tile->events[i].start_ns) / scale;
+      double next_px = i + 1 < tile->n_events
+                           ? x_of (self, tile->events[i + 1].start_ns) / scale - MARK_PX
+                           : LNS_TILE_PX;
+      if (next_px - x_px >= LNS_LABEL_MIN_PX)
+        write_name (self, cr, tile->events[i].name, round (x_px) + LNS_LABEL_PAD_PX,
+                    next_px - x_px - 2 * LNS_LABEL_PAD_PX, self->palette->text);
+    }
+  cairo_destroy (cr);
+  cairo_surface_flush (tile->surface);
+}
+
+/* --- Charts: how busy a process or thread is, and counters ------------------------------------ */
+
+/* The upper edge of column P at HEIGHT, joined to that of the column before it at LAST. */
+static void
+paint_edge (LnsTilePainter *self, int p, int bottom, int height, int last)
+{
+  int scale = self->tile->key.scale, low = height - scale;
+  if (p > 0 && last < low)
+    low = last;
+  lns_raster_fill (&self->raster, p, p + 1, bottom - height, bottom - low,
+                   self->palette->chart_line);
+  if (p > 0 && last > height)
+    lns_raster_fill (&self->raster, p - 1, p, bottom - last, bottom - height,
+                     self->palette->chart_line);
+}
+
+static void
+paint_chart (LnsTilePainter *self, const float *shares)
+{
+  int scale = self->tile->key.scale;
+  int bottom = self->raster.height_px - MARGIN_PX * scale;
+  int room = bottom - MARGIN_PX * scale, last = 0;
+  for (int p = 0; p < self->n_px; p++)
+    {
+      int height = shares[p] > 0 ? MAX ((int)lroundf (shares[p] * (float)room), scale) : 0;
+      lns_raster_fill (&self->raster, p, p + 1, bottom - height, bottom, self->palette->chart);
+      if (height > 0 || last > 0)
+        paint_edge (self, p, bottom, height, last);
+      last = height;
+    }
+  paint_losses (self);
+}
+
+static void
+paint_counter (LnsTilePainter *self, double low, double high)
+{
+  int scale = self->tile->key.scale;
+  int bottom = self->raster.height_px - MARGIN_PX * scale;
+  int room = bottom - MARGIN_PX * scale - scale;
+  low = fmin (low, 0);
+  high = fmax (high, 0);
+  if (!(high > low)) /* also where there is no sample */
+    high = low + 1;
+#define HEIGHT(value) ((int)lround (((value)-low) / (high - low) * room))
+  int zero = HEIGHT (0), last = -1;
+  for (int p = 0; p < self->n_px; p++)
+    {
+      const LnsCounterPixel *sample = &self->tile->samples[p];
+      if (!isfinite (sample->last) || !isfinite (sample->min) || !isfinite (sample->max))
+        continue;
+      int height = HEIGHT (sample->last);
+      lns_raster_fill (&self->raster, p, p + 1, bottom - MAX (height, zero),
+                       bottom - MIN (height, zero), self->palette->chart);
+      lns_raster_fill (&self->raster, p, p + 1, bottom - HEIGHT (sample->max) - scale,
+                       bottom - HEIGHT (sample->min), self->palette->chart_line);
+      paint_edge (self, p, bottom, height + scale, last < 0 ? height + scale : last);
+      last = height + scale;
+    }
+#undef HEIGHT
+}
+
+/* --- What is painted ------------------------------------------------------------------------- */
+
+static bool
 query_lane (LnsTilePainter *self, uint32_t lane)
 {
-  LnsError error = { 0 };
-  if (!lns_report_query_pixels (self->report, lane, &self->query, &self->result, &error))
-    return outcome_of (&error);
+  if (!lns_report_query_pixels (self->report, lane, &self->query, &self->result, &self->error))
+    return false;
   if (self->result.coarse)
     self->tile->state = LNS_TILE_COARSE;
-  return OUTCOME_DONE;
+  return true;
 }
 
 /* --- Lanes --------------------------------------------------------------------------------- */
@@ -46,41 +381,39 @@ keep_result (LnsTilePainter *self)
   tile->events = g_memdup2 (self->result.events, tile->n_events * sizeof *tile->events);
 }
 
-/* The tile's strip of several lanes drawn as one: of the row's facet, or, until that has been read,
- * of the lanes' sum. */
-static Outcome
+/* The tile's strip of several lanes drawn as one: of the row's facet, or, until that has been read, of the lanes'
+ * sum. */
+static bool
 query_merged (LnsTilePainter *self)
 {
-  LnsError error = { 0 };
   bool coarse = false;
   if (!lns_work_query (self->report, self->tree, self->tile->key.strip.row, &self->query,
-                       &self->result, &coarse, &error))
-    return outcome_of (&error);
+                       &self->result, &coarse, &self->error))
+    return false;
   if (coarse)
     self->tile->state = LNS_TILE_COARSE;
-  return OUTCOME_DONE;
+  return true;
 }
 
-static Outcome
+static bool
 load_ranges (LnsTilePainter *self)
 {
   uint32_t lane = self->tile->key.strip.lane;
-  Outcome outcome = lane == LNS_ID_NONE ? query_merged (self) : query_lane (self, lane);
-  if (outcome == OUTCOME_DONE)
-    keep_result (self);
-  return outcome;
+  if (!(lane == LNS_ID_NONE ? query_merged (self) : query_lane (self, lane)))
+    return false;
+  keep_result (self);
+  return true;
 }
 
 /* Marks have no width, so the query lists none: where there are few, they are read one by one. */
-static Outcome
+static bool
 list_marks (LnsTilePainter *self)
 {
   LnsTile *tile = self->tile;
   uint32_t lane = tile->key.strip.lane;
-  LnsError error = { 0 };
   uint64_t ordinal, n = lns_report_lane_info (self->report, lane)->n_events;
-  if (!lns_report_find (self->report, lane, self->origin_ns, &ordinal, &error))
-    return outcome_of (&error);
+  if (!lns_report_find (self->report, lane, self->origin_ns, &ordinal, &self->error))
+    return false;
   int64_t end_ns = lns_sum (self->origin_ns, tile->key.ns_per_tile);
   g_autoptr (GArray) events = g_array_new (FALSE, FALSE, sizeof (LnsPixelEvent));
   uint32_t n_lanes;
@@ -91,9 +424,9 @@ list_marks (LnsTilePainter *self)
       uint32_t index = lns_report_chunk_of (self->report, lane, ordinal);
       LnsColumnMask columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
                               LNS_COLUMN_BIT (LNS_COLUMN_COLOR);
-      const LnsChunk *chunk = lns_report_chunk (self->report, lane, index, columns, &error);
+      const LnsChunk *chunk = lns_report_chunk (self->report, lane, index, columns, &self->error);
       if (chunk == NULL)
-        return outcome_of (&error);
+        return false;
       uint64_t before = ordinal;
       for (uint64_t i = ordinal - chunk->first; i < chunk->n && more; i++, ordinal++)
         {
@@ -114,67 +447,64 @@ list_marks (LnsTilePainter *self)
     }
   tile->n_events = events->len;
   tile->events = (LnsPixelEvent *)(void *)g_array_free (g_steal_pointer (&events), FALSE);
-  return OUTCOME_DONE;
+  return true;
 }
 
-static Outcome
+static bool
 load_marks (LnsTilePainter *self)
 {
-  Outcome outcome = query_lane (self, self->tile->key.strip.lane);
-  if (outcome != OUTCOME_DONE)
-    return outcome;
+  if (!query_lane (self, self->tile->key.strip.lane))
+    return false;
   keep_result (self);
   uint64_t n_marks = 0;
   for (int p = 0; p < self->n_px; p++)
     n_marks += self->result.pixels[p].count;
   if (n_marks > MAX_LISTED_MARKS)
-    return OUTCOME_DONE;
+    return true;
   if (self->query.cached_only)
     {
       self->tile->state = LNS_TILE_COARSE;
-      return OUTCOME_DONE;
+      return true;
     }
   g_clear_pointer (&self->tile->events, g_free);
   return list_marks (self);
 }
 
-static Outcome
+static bool
 load_summary (LnsTilePainter *self, float *ret_shares)
 {
-  LnsError error = { 0 };
   bool coarse = false;
   if (lns_row_kind_is_merged (lns_row_tree_row (self->tree, self->tile->key.strip.row)->kind))
     {
-      Outcome outcome = query_merged (self);
-      for (int p = 0; outcome == OUTCOME_DONE && p < self->n_px; p++)
+      if (!query_merged (self))
+        return false;
+      for (int p = 0; p < self->n_px; p++)
         ret_shares[p] = self->result.pixels[p].busy;
-      if (outcome == OUTCOME_DONE)
-        self->tile->pixels =
-            g_memdup2 (self->result.pixels, (gsize)self->n_px * sizeof *self->tile->pixels);
-      return outcome;
+      self->tile->pixels =
+          g_memdup2 (self->result.pixels, (gsize)self->n_px * sizeof *self->tile->pixels);
+      return true;
     }
   if (!lns_summary_query (self->report, self->tree, self->tile->key.strip.row, &self->query,
-                          &self->result, ret_shares, &coarse, &error))
-    return outcome_of (&error);
+                          &self->result, ret_shares, &coarse, &self->error))
+    return false;
   if (coarse)
     self->tile->state = LNS_TILE_COARSE;
   self->tile->pixels = g_new0 (LnsPixel, self->n_px);
   for (int p = 0; p < self->n_px; p++)
     self->tile->pixels[p].busy = ret_shares[p];
-  return OUTCOME_DONE;
+  return true;
 }
 
 /* --- Counters ------------------------------------------------------------------------------ */
 
-static Outcome
+static bool
 load_counter (LnsTilePainter *self, double *ret_low, double *ret_high)
 {
   LnsTile *tile = self->tile;
   uint32_t lane = tile->key.strip.lane;
-  LnsError error = { 0 };
   tile->samples = g_new (LnsCounterPixel, self->n_px);
-  if (!lns_report_query_counter (self->report, lane, &self->query, tile->samples, &error))
-    return outcome_of (&error);
+  if (!lns_report_query_counter (self->report, lane, &self->query, tile->samples, &self->error))
+    return false;
 
   /* The scale is the whole counter's, so that tiles meet. */
   const LnsLaneInfo *info = lns_report_lane_info (self->report, lane);
@@ -183,51 +513,51 @@ load_counter (LnsTilePainter *self, double *ret_low, double *ret_high)
   whole.origin_ns = info->start_ns;
   whole.ns_per_px = (double)info->end_ns - (double)info->start_ns + 1;
   whole.n_px = 1;
-  if (!lns_report_query_counter (self->report, lane, &whole, &extremes, &error))
-    return outcome_of (&error);
+  if (!lns_report_query_counter (self->report, lane, &whole, &extremes, &self->error))
+    return false;
   *ret_low = extremes.min;
   *ret_high = extremes.max;
   if (self->query.cached_only)
     tile->state = LNS_TILE_COARSE; /* the query does not say whether it left something out */
-  return OUTCOME_DONE;
+  return true;
 }
 
 /* --- Tiles --------------------------------------------------------------------------------- */
 
-static Outcome
+static bool
 paint_strip (LnsTilePainter *self)
 {
-  Outcome outcome = OUTCOME_DONE;
+  bool ok = false;
   switch (self->tile->key.strip.kind)
     {
     case LNS_STRIP_RANGES:
-      outcome = load_ranges (self);
-      if (outcome == OUTCOME_DONE)
-        _lns_tile_paint_ranges (self);
+      ok = load_ranges (self);
+      if (ok)
+        paint_ranges (self);
       break;
     case LNS_STRIP_MARKS:
-      outcome = load_marks (self);
-      if (outcome == OUTCOME_DONE)
-        _lns_tile_paint_marks (self);
+      ok = load_marks (self);
+      if (ok)
+        paint_marks (self);
       break;
     case LNS_STRIP_SUMMARY:
       {
         g_autofree float *shares = g_new0 (float, self->n_px);
-        outcome = load_summary (self, shares);
-        if (outcome == OUTCOME_DONE)
-          _lns_tile_paint_chart (self, shares);
+        ok = load_summary (self, shares);
+        if (ok)
+          paint_chart (self, shares);
         break;
       }
     case LNS_STRIP_COUNTER:
       {
         double low = 0, high = 0;
-        outcome = load_counter (self, &low, &high);
-        if (outcome == OUTCOME_DONE)
-          _lns_tile_paint_counter (self, low, high);
+        ok = load_counter (self, &low, &high);
+        if (ok)
+          paint_counter (self, low, high);
         break;
       }
     }
-  return outcome;
+  return ok;
 }
 
 static void
@@ -235,6 +565,7 @@ begin (LnsTilePainter *self, const LnsTileKey *key)
 {
   int height_px = lns_strip_height_px (key->strip.kind) * key->scale;
   self->n_px = LNS_TILE_PX * key->scale;
+  self->error = (LnsError){ 0 };
   self->tile = g_new0 (LnsTile, 1);
   self->tile->key = *key;
   self->tile->state = LNS_TILE_EXACT;
@@ -282,14 +613,14 @@ lns_tile_painter_paint (LnsTilePainter *self,
     .generation = generation,
     .expected_generation = expected,
   };
-  Outcome outcome = paint_strip (self);
+  bool ok = paint_strip (self);
   LnsTile *tile = g_steal_pointer (&self->tile);
-  if (outcome == OUTCOME_CANCELLED)
+  if (!ok && self->error.domain == LNS_ERROR_CANCELLED)
     {
       lns_tile_free (tile);
       return NULL;
     }
-  if (outcome == OUTCOME_DAMAGED)
+  if (!ok)
     {
       tile->state = LNS_TILE_DAMAGED;
       lns_raster_hatch (&self->raster, 0, self->n_px, 2 * key->scale,
