@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* State and functions shared by row-tree.c (visible rows), row-tree-new.c (the rows of a report), row-tree-labels.c
- * (their labels) and row-tree-facets.c (rows that a worker reads first). */
+/* State and functions shared by row-tree.c and row-tree-new.c (the rows of a report). */
 
 #pragma once
 
@@ -28,14 +27,8 @@ struct LnsRowTree
 /* Computes the visible rows and their positions again, after a row was folded or unfolded. */
 void _lns_row_tree_lay_out (LnsRowTree *self);
 
-/* Copies SELF; the copy is not laid out yet. */
-LnsRowTree *_lns_row_tree_copy (const LnsRowTree *self);
-
 /* Writes the ranks of the rows into them. */
 void _lns_row_tree_rank (LnsRowTree *self);
-
-/* A lane's name where it says no more: the text of STRING, cut to a line. */
-char *_lns_row_text (LnsReport *report, uint32_t string);
 
 /* The label of ROW, which has its ids; LANE is its first one. */
 char *_lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane);

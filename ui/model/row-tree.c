@@ -5,9 +5,19 @@
 
 #include "ui/model/row-tree.h"
 
-#include <glib.h>
+#include <glib/gi18n.h>
+#include <string.h>
 
+#include "src/base/saturate.h"
+#include "src/base/search.h"
+#include "ui/model/cuda-text.h"
+#include "ui/model/display-text.h"
+#include "ui/model/lane-look.h"
 #include "ui/model/row-tree-private.h"
+
+/* NVTX_RESOURCE_TYPE_CUDA_DEVICE and …_CUDART_DEVICE; the identifier is CUDA's number. */
+#define RESOURCE_CUDA_DEVICE   (4u << 16 | 1)
+#define RESOURCE_CUDART_DEVICE (5u << 16)
 
 uint32_t
 lns_row_tree_n_rows (const LnsRowTree *self)
@@ -110,17 +120,12 @@ lns_row_tree_visible (const LnsRowTree *self, uint32_t v)
 uint32_t
 lns_row_tree_place_of (const LnsRowTree *self, uint32_t row)
 {
-  uint32_t low = 0, high = self->visible->len, rank = lns_row_tree_row (self, row)->rank;
-  while (low < high)
-    {
-      uint32_t middle = low + (high - low) / 2;
-      if (lns_row_tree_row (self, g_array_index (self->visible, uint32_t, middle))->rank < rank)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  bool found = low < self->visible->len && g_array_index (self->visible, uint32_t, low) == row;
-  return found ? low : LNS_ID_NONE;
+  const uint32_t rank = lns_row_tree_row (self, row)->rank;
+  const uint32_t v = (uint32_t)LNS_LOWER_BOUND (
+      self->visible->len, i,
+      lns_row_tree_row (self, g_array_index (self->visible, uint32_t, i))->rank < rank);
+  bool found = v < self->visible->len && g_array_index (self->visible, uint32_t, v) == row;
+  return found ? v : LNS_ID_NONE;
 }
 
 int
@@ -133,16 +138,9 @@ lns_row_tree_top_px (const LnsRowTree *self, uint32_t v)
 uint32_t
 lns_row_tree_at_px (const LnsRowTree *self, int y_px)
 {
-  uint32_t low = 0, high = self->visible->len;
-  while (high - low > 1)
-    {
-      uint32_t middle = low + (high - low) / 2;
-      if (g_array_index (self->tops, int, middle) <= y_px)
-        low = middle;
-      else
-        high = middle;
-    }
-  return low;
+  const uint64_t n_above =
+      LNS_LOWER_BOUND (self->visible->len, i, g_array_index (self->tops, int, i) <= y_px);
+  return n_above > 0 ? (uint32_t)n_above - 1 : 0;
 }
 
 /* --- Folding ------------------------------------------------------------------------------- */
@@ -193,8 +191,8 @@ lns_row_tree_unfold_to (LnsRowTree *self, uint32_t row)
 
 /* --- Trees --------------------------------------------------------------------------------- */
 
-LnsRowTree *
-_lns_row_tree_copy (const LnsRowTree *self)
+static LnsRowTree *
+copy (const LnsRowTree *self)
 {
   LnsRowTree *tree = g_atomic_rc_box_new0 (LnsRowTree);
   tree->rows = g_array_copy (self->rows);
@@ -250,4 +248,442 @@ lns_row_tree_unref (LnsRowTree *self)
 {
   if (self != NULL)
     g_atomic_rc_box_release_full (self, clear);
+}
+
+/* --- Labels ---------------------------------------------------------------------------------- */
+
+static char *
+row_text (LnsReport *report, uint32_t string)
+{
+  size_t size_bytes;
+  const char *bytes = lns_report_string (report, string, &size_bytes);
+  g_autofree char *text = lns_display_text (bytes, size_bytes, TRUE);
+  return lns_display_cut (text);
+}
+
+bool
+_lns_row_is_work (LnsReport *report, uint32_t lane)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  return lane < n && lns_lane_look (lanes[lane].kind)->is_work;
+}
+
+int64_t
+_lns_row_busy_ns (const LnsRowTree *tree, LnsReport *report, const LnsRow *row)
+{
+  int64_t busy_ns = 0;
+  for (uint32_t i = 0; i < row->n_lanes; i++)
+    {
+      uint32_t lane = lns_row_tree_lanes (tree)[row->lanes + i];
+      if (_lns_row_is_work (report, lane))
+        busy_ns = lns_sum (busy_ns, lns_report_lane_info (report, lane)->busy_ns);
+    }
+  return busy_ns;
+}
+
+char *
+_lns_row_share_label (int64_t part_ns, int64_t whole_ns, const char *name)
+{
+  double share = whole_ns > 0 ? 100.0 * (double)part_ns / (double)whole_ns : 0;
+  bool is_small = share > 0 && share < 0.05;
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  g_ascii_formatd (number, sizeof number, "%.1f", is_small ? 0.1 : share);
+  return g_strdup_printf ("%s%s%% %s", is_small ? "<" : "", number, name);
+}
+
+LnsStreamRole
+_lns_row_stream_role (LnsReport *report, uint32_t stream, bool works)
+{
+  uint32_t n_contexts;
+  const LnsCudaStream *it = &lns_report_streams (report, NULL)[stream];
+  const LnsCudaContext *contexts = lns_report_contexts (report, &n_contexts);
+  bool is_null = it->context < n_contexts && contexts[it->context].null_stream == it->number;
+  if (it->number == UINT32_MAX || (it->number == 0 && !(is_null && works)))
+    return LNS_STREAM_WHOLE_CONTEXT;
+  return is_null ? LNS_STREAM_DEFAULT : LNS_STREAM_OTHER;
+}
+
+/* Programs are known by their names: their folders are among the details. */
+static char *
+process_label (LnsReport *report, uint32_t process)
+{
+  uint32_t n;
+  const LnsProcess *all = lns_report_processes (report, &n);
+  if (process >= n)
+    return g_strdup (_ ("No process"));
+  g_autofree char *text = row_text (report, all[process].name);
+  const char *slash = *text == '/' || *text == '.' ? strrchr (text, '/') : NULL;
+  const char *name = slash != NULL && slash[1] != '\0' ? slash + 1 : text;
+  g_autofree char *label =
+      lns_display_numbered (*name != '\0' ? name : _ ("Process"), all[process].pid);
+  return all[process].mpi_rank != 0
+             ? g_strdup_printf (_ ("%s, MPI rank %u"), label, all[process].mpi_rank - 1)
+             : g_steal_pointer (&label);
+}
+
+static char *
+thread_label (LnsReport *report, uint32_t thread)
+{
+  const LnsThread *it = &lns_report_threads (report, NULL)[thread];
+  g_autofree char *name = row_text (report, it->name);
+  return lns_display_numbered (*name != '\0' ? name : _ ("Thread"),
+                               it->tid != 0 ? it->tid : it->target_tid);
+}
+
+/* A domain whose name was not recorded is told from the others by its number. */
+static char *
+domain_label (LnsReport *report, const char *what, uint32_t domain)
+{
+  uint32_t n;
+  const LnsDomain *domains = lns_report_domains (report, &n);
+  g_autofree char *name = row_text (report, domain < n ? domains[domain].name : 0);
+  if (*name == '\0' && domain < n && domains[domain].number != 0)
+    return g_strdup_printf (_ ("%s: domain %u"), what, domains[domain].number);
+  return *name == '\0' ? g_strdup (what) : g_strdup_printf ("%s: %s", what, name);
+}
+
+/* "Stream 13 (compute)": LABEL, which is taken over, and what the program named it. */
+static char *
+with_name (LnsReport *report, char *label, uint32_t name)
+{
+  g_autofree char *text = row_text (report, name);
+  if (*text == '\0')
+    return label;
+  char *named = g_strdup_printf ("%s (%s)", label, text);
+  g_free (label);
+  return named;
+}
+
+/* What the program named its device, by CUDA's number: the last name. */
+static uint32_t
+device_name (LnsReport *report, const LnsCudaDevice *device)
+{
+  uint32_t n, n_domains, name = 0;
+  const LnsResource *resources = lns_report_resources (report, &n);
+  const LnsDomain *domains = lns_report_domains (report, &n_domains);
+  for (uint32_t i = 0; i < n; i++)
+    if ((resources[i].type == RESOURCE_CUDA_DEVICE ||
+         resources[i].type == RESOURCE_CUDART_DEVICE) &&
+        resources[i].identifier == device->number && resources[i].domain < n_domains &&
+        domains[resources[i].domain].process == device->process)
+      name = resources[i].name;
+  return name;
+}
+
+static char *
+device_label (LnsReport *report, uint32_t device)
+{
+  const LnsCudaDevice *it = &lns_report_devices (report, NULL)[device];
+  g_autofree char *name = row_text (report, it->name);
+  g_autofree char *bus =
+      it->bus != 0 ? row_text (report, it->bus) : g_strdup_printf ("GPU %u", it->number);
+  char *label = *name != '\0' ? g_strdup_printf ("CUDA HW (%s - %s)", bus, name)
+                              : g_strdup_printf ("CUDA HW (%s)", bus);
+  return with_name (report, label, device_name (report, it));
+}
+
+static char *
+stream_label (LnsReport *report, uint32_t stream, bool works)
+{
+  const LnsCudaStream *it = &lns_report_streams (report, NULL)[stream];
+  LnsStreamRole role = _lns_row_stream_role (report, stream, works);
+  if (role == LNS_STREAM_WHOLE_CONTEXT)
+    return g_strdup (_ ("Whole context")); /* what waits for all of its streams */
+  char *label = role == LNS_STREAM_DEFAULT ? g_strdup_printf (_ ("Default stream %u"), it->number)
+                                           : g_strdup_printf (_ ("Stream %u"), it->number);
+  return with_name (report, label, it->name);
+}
+
+const char *
+lns_track_label (LnsTrackKind kind)
+{
+  static const char *const labels[LNS_N_TRACK_KINDS] = {
+    [LNS_TRACK_CUDA_API] = "CUDA API",
+    [LNS_TRACK_CUDA_BACKTRACES] = "CUDA API backtraces",
+    [LNS_TRACK_CUBLAS] = "cuBLAS",
+    [LNS_TRACK_CUDNN] = "cuDNN",
+    [LNS_TRACK_CUDA_KERNELS] = N_ ("Kernels"),
+    [LNS_TRACK_CUDA_MEMCPY] = N_ ("Memcpy"),
+    [LNS_TRACK_CUDA_MEMSET] = N_ ("Memset"),
+    [LNS_TRACK_CUDA_SYNC] = N_ ("Synchronization"),
+    [LNS_TRACK_CUDA_EVENTS] = N_ ("CUDA events"),
+    [LNS_TRACK_CUDA_GRAPHS] = N_ ("CUDA graphs"),
+    [LNS_TRACK_CUDA_GRAPH_NODES] = N_ ("CUDA graph nodes"),
+    [LNS_TRACK_CUDA_OVERHEAD] = N_ ("Profiler overhead"),
+    [LNS_TRACK_CUDA_MEMORY] = N_ ("Memory operations"),
+    [LNS_TRACK_CUDA_POOLS] = N_ ("Memory pools"),
+    [LNS_TRACK_CUDA_CPU_FAULTS] = N_ ("CPU page faults"),
+    [LNS_TRACK_CUDA_GPU_FAULTS] = N_ ("GPU page faults"),
+    [LNS_TRACK_CUDA_JIT] = N_ ("JIT compilation"),
+    [LNS_TRACK_OS_CALLS] = N_ ("OS runtime libraries"),
+    [LNS_TRACK_SCHED] = N_ ("CPU scheduling"),
+    [LNS_TRACK_CPU_SAMPLES] = N_ ("CPU samples"),
+    [LNS_TRACK_MPI] = "MPI",
+  };
+  const char *label = (unsigned)kind < LNS_N_TRACK_KINDS ? labels[kind] : NULL;
+  return label != NULL ? _ (label) : _ ("Events");
+}
+
+char *
+_lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
+{
+  uint32_t n_tracks, n_lanes;
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsTrack *track = lane < n_lanes ? &tracks[lanes[lane].track] : NULL;
+  switch (row->kind)
+    {
+    case LNS_ROW_PROCESS:
+      return process_label (report, row->process);
+    case LNS_ROW_THREAD:
+      return thread_label (report, row->thread);
+    case LNS_ROW_RANGES:
+    case LNS_ROW_PROJECTION:
+      return domain_label (report, "NVTX", row->domain);
+    case LNS_ROW_START_END:
+      return domain_label (report, _ ("NVTX start/end"), row->domain);
+    case LNS_ROW_COUNTER:
+      return track != NULL && track->name != 0 ? row_text (report, track->name)
+                                               : g_strdup (_ ("Counter"));
+    case LNS_ROW_DEVICE:
+      return device_label (report, row->device);
+    case LNS_ROW_CONTEXT:
+      return g_strdup_printf (_ ("Context %u"),
+                              lns_report_contexts (report, NULL)[row->context].number);
+    case LNS_ROW_STREAM:
+      return stream_label (report, row->stream, _lns_row_is_work (report, lane));
+    case LNS_ROW_ALL_STREAMS:
+      return g_strdup (_ ("All Streams"));
+    case LNS_ROW_KERNELS:
+      return g_strdup (_ ("Kernels"));
+    case LNS_ROW_MEMORY:
+      return g_strdup (_ ("Memory"));
+    default:
+      return g_strdup (lns_track_label (track != NULL ? track->kind : LNS_N_TRACK_KINDS));
+    }
+}
+
+/* --- Rows whose contents are read before they can be shown: kernels by name, copies by kind ---- */
+
+static uint32_t
+n_work_lanes (const LnsRowTree *self, LnsReport *report, const LnsRow *row)
+{
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < row->n_lanes; i++)
+    n += _lns_row_is_work (report, lns_row_tree_lanes (self)[row->lanes + i]);
+  return n;
+}
+
+bool
+lns_row_tree_wanted (const LnsRowTree *self, LnsReport *report, LnsRowWant *ret_want)
+{
+  for (uint32_t v = 0; v < lns_row_tree_n_visible (self); v++)
+    {
+      uint32_t id = lns_row_tree_visible (self, v);
+      const LnsRow *row = lns_row_tree_row (self, id);
+      *ret_want = (LnsRowWant){ id, row->kind == LNS_ROW_KERNELS ? LNS_FACET_BY_KERNEL
+                                                                 : LNS_FACET_BY_COPY_KIND };
+      if (row->splits && row->expanded)
+        return true;
+    }
+  for (uint32_t v = 0; v < lns_row_tree_n_visible (self); v++)
+    {
+      uint32_t id = lns_row_tree_visible (self, v);
+      const LnsRow *row = lns_row_tree_row (self, id);
+      *ret_want = (LnsRowWant){ id, LNS_FACET_BY_NOTHING };
+      if (lns_row_kind_is_merged (row->kind) && row->set == NULL &&
+          n_work_lanes (self, report, row) > 1)
+        return true;
+    }
+  return false;
+}
+
+uint32_t
+lns_row_tree_wanted_lanes (const LnsRowTree *self,
+                           LnsReport *report,
+                           const LnsRowWant *want,
+                           uint32_t *ret_lanes)
+{
+  const LnsRow *row = lns_row_tree_row (self, want->row);
+  /* Memsets of one stream have a row of their own. */
+  bool own = want->by != LNS_FACET_BY_NOTHING;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < (own ? row->n_own : row->n_lanes); i++)
+    {
+      uint32_t lane = lns_row_tree_lanes (self)[row->lanes + i];
+      if (_lns_row_is_work (report, lane))
+        ret_lanes[n++] = lane;
+    }
+  return n;
+}
+
+static char *
+facet_label (LnsReport *report, LnsFacetBy by, const LnsFacet *facet, int64_t whole_ns)
+{
+  g_autofree char *name = NULL;
+  if (facet->key == LNS_FACET_OTHERS)
+    name = g_strdup_printf (_ ("others (%u)"), facet->n_keys);
+  else if (by == LNS_FACET_BY_KERNEL)
+    name = row_text (report, (uint32_t)facet->key);
+  else
+    name = g_strdup (lns_cuda_copy_kind_name ((uint32_t)facet->key));
+  return _lns_row_share_label (facet->total_ns, whole_ns, *name != '\0' ? name : _ ("(no name)"));
+}
+
+static void
+split (LnsRowTree *tree, LnsReport *report, const LnsRowWant *want, const LnsFacetSet *set)
+{
+  uint32_t n_facets;
+  const LnsFacet *facets = lns_facet_set_facets (set, &n_facets);
+  const LnsRow owner = *lns_row_tree_row (tree, want->row);
+  const int64_t whole_ns = _lns_row_busy_ns (tree, report, &owner);
+  g_array_index (tree->rows, LnsRow, want->row).splits = false;
+  for (uint32_t i = 0; i < n_facets; i++)
+    {
+      LnsRow row = { .kind = LNS_ROW_FACET,
+                     .depth = owner.depth + 1,
+                     .parent = want->row,
+                     .process = owner.process,
+                     .thread = LNS_ID_NONE,
+                     .domain = LNS_ID_NONE,
+                     .device = owner.device,
+                     .context = owner.context,
+                     .stream = owner.stream,
+                     .set = set,
+                     .facet = i,
+                     .lanes = owner.lanes,
+                     .n_own = 1,
+                     .n_lanes = owner.n_own,
+                     .n_events = facets[i].n_events,
+                     .label = facet_label (report, want->by, &facets[i], whole_ns) };
+      uint32_t id = tree->rows->len;
+      g_array_append_val (tree->rows, row);
+      g_array_insert_val (tree->order, owner.rank + 1 + i, id);
+    }
+  for (uint32_t up = want->row; up != LNS_ID_NONE; up = lns_row_tree_row (tree, up)->parent)
+    g_array_index (tree->rows, LnsRow, up).n_below += n_facets;
+}
+
+LnsRowTree *
+lns_row_tree_with (const LnsRowTree *self,
+                   LnsReport *report,
+                   const LnsRowWant *want,
+                   LnsFacetSet *set)
+{
+  LnsRowTree *tree = copy (self);
+  g_ptr_array_add (tree->sets, lns_facet_set_ref (set));
+  if (want->by != LNS_FACET_BY_NOTHING)
+    split (tree, report, want, set);
+  else
+    {
+      LnsRow *row = &g_array_index (tree->rows, LnsRow, want->row);
+      row->set = set;
+      /* All Streams, the first row below, shows the same. */
+      uint32_t next = row->n_below > 0 ? lns_row_tree_at_rank (tree, row->rank + 1) : want->row;
+      if (lns_row_tree_row (tree, next)->kind == LNS_ROW_ALL_STREAMS)
+        g_array_index (tree->rows, LnsRow, next).set = set;
+    }
+  _lns_row_tree_rank (tree);
+  _lns_row_tree_lay_out (tree);
+  return tree;
+}
+
+/* --- Ranges on the GPU: rows that are filled when their lanes have been computed ----------------- */
+
+/* Whether ROW is to show TRACK, of one stream or of all of a context. */
+static bool
+shows (const LnsRow *row, const LnsTrack *track)
+{
+  return track->kind == LNS_TRACK_NVTX_PROJECTED && track->stream == row->stream &&
+         track->number == row->context;
+}
+
+static int
+compare_domains (const void *a, const void *b, void *data)
+{
+  LnsReport *report = data;
+  const LnsTrack *tracks = lns_report_tracks (report, NULL);
+  uint32_t da = tracks[*(const uint32_t *)a].domain, db = tracks[*(const uint32_t *)b].domain, n;
+  const LnsDomain *domains = lns_report_domains (report, &n);
+  uint32_t na = da < n ? domains[da].number : 0, nb = db < n ? domains[db].number : 0;
+  return na != nb ? (na < nb ? -1 : 1) : da < db ? -1 : da > db;
+}
+
+/* The tracks for ROW, by the numbers of their domains. */
+static GArray *
+tracks_of (LnsReport *report, const LnsRow *row)
+{
+  uint32_t n;
+  const LnsTrack *all = lns_report_tracks (report, &n);
+  GArray *tracks = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  for (uint32_t track = 0; track < n; track++)
+    if (shows (row, &all[track]))
+      g_array_append_val (tracks, track);
+  g_array_sort_with_data (tracks, compare_domains, report);
+  return tracks;
+}
+
+/* Gives ROW the lanes of TRACK. */
+static void
+fill (LnsRowTree *tree, LnsReport *report, uint32_t row, uint32_t track)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  LnsRow *it = &g_array_index (tree->rows, LnsRow, row);
+  it->lanes = tree->lanes->len;
+  it->domain = lns_report_tracks (report, NULL)[track].domain;
+  for (uint32_t lane = 0; lane < n; lane++)
+    if (lanes[lane].track == track)
+      {
+        g_array_append_val (tree->lanes, lane);
+        tree->row_of_lane[lane] = row;
+        it->n_own++;
+        it->n_lanes++;
+        it->n_events += lns_report_lane_info (report, lane)->n_events;
+      }
+  g_free (it->label);
+  it->label = _lns_row_label (report, it, LNS_ID_NONE);
+}
+
+/* The row at RANK gets its lanes, rows of further domains stand below it, or it goes. */
+static void
+place_tracks (LnsRowTree *tree, LnsReport *report, uint32_t rank)
+{
+  uint32_t row = g_array_index (tree->order, uint32_t, rank);
+  const LnsRow waiting = *lns_row_tree_row (tree, row);
+  g_autoptr (GArray) tracks = tracks_of (report, &waiting);
+  if (tracks->len == 0)
+    g_array_remove_index (tree->order, rank);
+  for (uint32_t i = 0; i < tracks->len; i++)
+    {
+      if (i > 0)
+        {
+          LnsRow more = waiting;
+          row = tree->rows->len;
+          more.label = NULL;
+          g_array_append_val (tree->rows, more);
+          g_array_insert_val (tree->order, rank + i, row);
+        }
+      fill (tree, report, row, g_array_index (tracks, uint32_t, i));
+    }
+  for (uint32_t up = waiting.parent; up != LNS_ID_NONE; up = lns_row_tree_row (tree, up)->parent)
+    g_array_index (tree->rows, LnsRow, up).n_below += tracks->len - 1;
+}
+
+LnsRowTree *
+lns_row_tree_with_projections (const LnsRowTree *self, LnsReport *report)
+{
+  LnsRowTree *tree = copy (self);
+  lns_report_lanes (report, &tree->n_report_lanes);
+  tree->row_of_lane = g_renew (uint32_t, tree->row_of_lane, tree->n_report_lanes + 1);
+  for (uint32_t lane = self->n_report_lanes; lane < tree->n_report_lanes; lane++)
+    tree->row_of_lane[lane] = LNS_ID_NONE;
+  for (uint32_t rank = tree->order->len; rank > 0; rank--)
+    if (lns_row_is_waiting (
+            lns_row_tree_row (tree, g_array_index (tree->order, uint32_t, rank - 1))))
+      place_tracks (tree, report, rank - 1);
+  _lns_row_tree_rank (tree);
+  _lns_row_tree_lay_out (tree);
+  return tree;
 }
