@@ -7,23 +7,25 @@
 
 #pragma once
 
-#include <gio/gio.h>
+#include <glib.h>
+#include <jansson.h>
 
-/* A switch of `lanescope profile` that has an effect. Texts are the tool's, in English. */
+/* A switch of `lanescope profile` that has an effect. Texts are the tool's, in English; the capabilities own them. */
 typedef struct
 {
-  char *name;         /* "force-overwrite" */
-  char letter;        /* 'f', or 0 */
-  char *kind;         /* "bool"; see LnsOptionKind */
-  char *group;        /* "The report": what it is about */
-  char *value;        /* "PATH", or NULL */
-  char *default_text; /* what holds without it, or NULL */
-  char *help;
-  GStrv choices; /* empty: any */
+  const char *name;         /* "force-overwrite" */
+  char letter;              /* 'f', or 0 */
+  const char *kind;         /* "bool"; see LnsOptionKind */
+  const char *group;        /* "The report": what it is about */
+  const char *value;        /* "PATH", or NULL */
+  const char *default_text; /* what holds without it, or NULL */
+  const char *help;
+  const char **choices; /* owned; ends with NULL; empty: any */
 } LnsSwitch;
 
 typedef struct
 {
+  json_t *json;        /* owned; the tool's answer */
   GPtrArray *switches; /* of LnsSwitch, in the tool's order: those of a group together */
   GStrv flags;         /* names of those that take no value */
 } LnsCapabilities;
@@ -35,12 +37,3 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (LnsCapabilities, lns_capabilities_free)
 
 /* The switch called NAME, or NULL. Owned by SELF. */
 const LnsSwitch *lns_capabilities_find (const LnsCapabilities *self, const char *name);
-
-/* Asks the tool. CALLBACK is called on the main thread. */
-void lns_capabilities_load_async (GCancellable *cancellable,
-                                  GAsyncReadyCallback callback,
-                                  gpointer data);
-
-/* NULL and ERROR if there is no tool, or it does not answer. */
-LnsCapabilities *lns_capabilities_load_finish (GAsyncResult *result,
-                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -45,8 +45,7 @@ take_number (const char **cursor, guint base, int n_max)
   return value;
 }
 
-/* *CURSOR stands behind a backslash within $'…'. False where the byte would be NUL, which no
- * argument can hold. */
+/* *CURSOR stands behind a backslash within $'…'. False where the byte would be NUL, which no argument can hold. */
 static gboolean
 take_escape (const char **cursor, GString *word)
 {
@@ -187,8 +186,8 @@ lns_launch_command_quote (const char *word)
   return g_string_free (quoted, FALSE);
 }
 
-/* How many words the switch at WORDS takes with its value, or 0 if it is no switch. A value follows
- * in its own word unless it is attached ("-tnvtx", "--trace=nvtx"). */
+/* How many words the switch at WORDS takes with its value, or 0 if it is no switch. A value follows in its own word
+ * unless it is attached ("-tnvtx", "--trace=nvtx"). */
 static guint
 switch_length (const char *const *words, const char *const *flags)
 {
@@ -218,8 +217,8 @@ lns_launch_command_find_program (const char *const *words, const char *const *fl
   return at;
 }
 
-/* Whether WORD is -SHORT_NAME (0: none) or --LONG_NAME, with or without a value; RET_AT is where an
- * attached value begins. */
+/* Whether WORD is -SHORT_NAME (0: none) or --LONG_NAME, with or without a value; RET_AT is where an attached value
+ * begins. */
 static gboolean
 is_switch (const char *word, char short_name, const char *long_name, gsize *ret_at)
 {

@@ -21,18 +21,17 @@ struct _LnsLaunchDialog
 
   GSettings *settings;  /* owned                                                           */
   GFile *folder;        /* owned; the program's working directory                          */
-  GStrv words;          /* owned; the command line split, or NULL while it cannot be       */
+  GStrv words;          /* owned; the command line split, or NULL while it cannot be */
   GPtrArray *variables; /* of AdwEntryRow, borrowed: "NAME=VALUE"                          */
   GPtrArray *traces;    /* of GtkCheckButton, borrowed; their "word" is the choice's name  */
-  gboolean given;       /* they show what the command line says                            */
+  gboolean given;       /* they show what the command line says */
   GPtrArray *switches;  /* owned: rows of further switches, or NULL                        */
-  LnsCapabilities *capabilities; /* owned; NULL until the recorder has said them            */
-  GCancellable *asking;        /* owned; the question for capabilities                            */
-  LnsLaunchRecorder *recorder; /* owned; NULL while nothing was started                           */
+  LnsCapabilities *capabilities; /* owned; NULL until the recorder has said them */
+  GCancellable *asking;          /* owned; the question for capabilities */
+  LnsLaunchRecorder *recorder;   /* owned; NULL while nothing was started */
   GStrv launched; /* owned; the tool's arguments, of the last start                   */
 
-  GtkStack *stack;        /* pages "setup", "running", "failed"     */
-  GtkStack *button_stack; /* the same                               */
+  GtkStack *stack; /* pages "setup", "running", "failed" */
   GtkEditable *command_row;
   AdwActionRow *folder_row;
   GtkLabel *command_error;
@@ -45,11 +44,9 @@ struct _LnsLaunchDialog
   GtkLabel *events_value;
   GtkLabel *dropped_value;
   GtkLabel *problem;
-  GtkWidget *last_words_title;
   GtkWidget *last_words_scroller;
   GtkTextView *last_words;
   GtkWidget *number_button;
-  GtkWidget *replace_button;
   GtkWidget *open_report_button;
 };
 
@@ -59,7 +56,6 @@ static void
 show_page (LnsLaunchDialog *self, const char *name)
 {
   gtk_stack_set_visible_child_name (self->stack, name);
-  gtk_stack_set_visible_child_name (self->button_stack, name);
 }
 
 /* --- The setup page ------------------------------------------------------------------------ */
@@ -135,8 +131,7 @@ show_given (LnsLaunchDialog *self)
     lns_launch_switches_show_given (self->switches, words, get_flags (self));
 }
 
-/* Splits the command line again, says what is wrong with it, and lets Start be pressed if all is
- * well. */
+/* Splits the command line again, says what is wrong with it, and lets Start be pressed if all is well. */
 static void
 validate (LnsLaunchDialog *self)
 {
@@ -167,12 +162,6 @@ validate (LnsLaunchDialog *self)
   gtk_widget_set_tooltip_text (GTK_WIDGET (self->command_row),
                                gtk_editable_get_text (self->command_row));
   show_given (self);
-}
-
-static void
-command_changed_cb (LnsLaunchDialog *self)
-{
-  validate (self);
 }
 
 static void
@@ -308,7 +297,7 @@ add_traces (LnsLaunchDialog *self, const LnsSwitch *option)
   g_auto (GStrv) defaults =
       g_strsplit (option->default_text != NULL ? option->default_text : "", ",", -1);
 
-  for (char **word = option->choices; *word != NULL; word++)
+  for (const char **word = option->choices; *word != NULL; word++)
     {
       if (strcmp (*word, "none") == 0)
         continue;
@@ -329,12 +318,13 @@ static void
 capabilities_cb (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (LnsLaunchDialog) self = data;
-  g_autoptr (LnsCapabilities) capabilities = lns_capabilities_load_finish (result, NULL);
+  g_autofree char *text = NULL;
 
-  /* Without an answer the tool's own defaults hold, and Start will tell what is wrong with it. */
-  if (capabilities == NULL || self->traces == NULL)
+  g_subprocess_communicate_utf8_finish (G_SUBPROCESS (source), result, &text, NULL, NULL);
+  if (text != NULL && self->traces != NULL)
+    self->capabilities = lns_capabilities_parse (text);
+  if (self->capabilities == NULL)
     return;
-  self->capabilities = g_steal_pointer (&capabilities);
   const LnsSwitch *trace = lns_capabilities_find (self->capabilities, "trace");
   if (trace != NULL)
     add_traces (self, trace);
@@ -343,10 +333,25 @@ capabilities_cb (GObject *source, GAsyncResult *result, gpointer data)
   validate (self);
 }
 
+/* Asks the tool what it can do. Without an answer its own defaults hold, and Start will tell what is wrong with it. */
+static void
+ask_capabilities (LnsLaunchDialog *self)
+{
+  g_autofree char *tool = lns_launch_recorder_find_tool ();
+  g_autoptr (GSubprocess) process = NULL;
+
+  if (tool != NULL)
+    process = g_subprocess_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_SILENCE,
+                                NULL, tool, "--capabilities=json", NULL);
+  if (process != NULL)
+    g_subprocess_communicate_utf8_async (process, NULL, self->asking, capabilities_cb,
+                                         g_object_ref (self));
+}
+
 /* --- The recording ------------------------------------------------------------------------- */
 
-/* The value of -t that the check buttons stand for, or NULL if the command line has its own or the
- * tool did not say what it can trace. */
+/* The value of -t that the check buttons stand for, or NULL if the command line has its own or the tool did not say
+ * what it can trace. */
 static char *
 chosen_traces (LnsLaunchDialog *self)
 {
@@ -368,19 +373,15 @@ static void
 show_problem (LnsLaunchDialog *self, const char *problem, const char *last_words)
 {
   GtkTextBuffer *buffer = gtk_text_view_get_buffer (self->last_words);
-  gboolean report =
-      self->recorder != NULL && lns_launch_recorder_get_report (self->recorder) != NULL;
-  gboolean exists = self->recorder != NULL && lns_launch_recorder_get_exists (self->recorder);
+  const LnsLaunchRun *run = lns_launch_recorder_get_run (self->recorder);
 
-  if (exists)
+  if (run->exists)
     last_words = ""; /* they are the same */
   gtk_label_set_text (self->problem, problem);
   gtk_text_buffer_set_text (buffer, last_words, -1);
-  gtk_widget_set_visible (self->last_words_title, *last_words != '\0');
   gtk_widget_set_visible (self->last_words_scroller, *last_words != '\0');
-  gtk_widget_set_visible (self->open_report_button, report);
-  gtk_widget_set_visible (self->number_button, exists);
-  gtk_widget_set_visible (self->replace_button, exists);
+  gtk_widget_set_visible (self->open_report_button, run->report != NULL);
+  gtk_widget_set_visible (self->number_button, run->exists);
   show_page (self, "failed");
 }
 
@@ -390,7 +391,7 @@ open_report (GtkWidget *widget, const char *action, GVariant *parameter)
   LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
   GtkWindow *parent = gtk_window_get_transient_for (GTK_WINDOW (self));
 
-  g_autofree char *uri = g_file_get_uri (lns_launch_recorder_get_report (self->recorder));
+  g_autofree char *uri = g_file_get_uri (lns_launch_recorder_get_run (self->recorder)->report);
 
   gtk_widget_activate_action (GTK_WIDGET (parent), "win.open-uri", "s", uri);
   gtk_window_destroy (GTK_WINDOW (self));
@@ -403,31 +404,31 @@ show_tick (LnsLaunchDialog *self)
                                         [LNS_LAUNCH_RECORDER_RUNNING] = N_ ("Recording"),
                                         [LNS_LAUNCH_RECORDER_STOPPING] =
                                             N_ ("Finishing the Report…") };
-  LnsLaunchRecorderState state = lns_launch_recorder_get_state (self->recorder);
-  LnsLaunchRecorderTick tick = lns_launch_recorder_get_tick (self->recorder);
+  const LnsLaunchRun *run = lns_launch_recorder_get_run (self->recorder);
   char text[LNS_FORMAT_SIZE];
 
-  adw_status_page_set_title (self->running_page, _ (titles[state]));
+  adw_status_page_set_title (self->running_page, _ (titles[run->state]));
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "launch.stop",
-                                 state != LNS_LAUNCH_RECORDER_STOPPING);
-  g_autofree char *elapsed = g_strdup_printf (_ ("%.1f s"), (double)tick.elapsed_ns / 1e9);
+                                 run->state != LNS_LAUNCH_RECORDER_STOPPING);
+  g_autofree char *elapsed = g_strdup_printf (_ ("%.1f s"), (double)run->elapsed_ns / 1e9);
   gtk_label_set_text (self->elapsed_value, elapsed);
-  gtk_label_set_text (self->bytes_value, lns_format_bytes (tick.bytes, text));
-  gtk_label_set_text (self->events_value, lns_format_unsigned (tick.events, text));
-  gtk_label_set_text (self->dropped_value, lns_format_unsigned (tick.dropped, text));
-  set_error_style (GTK_WIDGET (self->dropped_value), tick.dropped > 0);
+  gtk_label_set_text (self->bytes_value, lns_format_bytes (run->bytes, text));
+  gtk_label_set_text (self->events_value, lns_format_unsigned (run->events, text));
+  gtk_label_set_text (self->dropped_value, lns_format_unsigned (run->dropped, text));
+  set_error_style (GTK_WIDGET (self->dropped_value), run->dropped > 0);
 }
 
 static void
 recorder_changed_cb (LnsLaunchRecorder *recorder, LnsLaunchDialog *self)
 {
-  if (lns_launch_recorder_get_state (recorder) != LNS_LAUNCH_RECORDER_FINISHED)
+  const LnsLaunchRun *run = lns_launch_recorder_get_run (recorder);
+  if (run->state != LNS_LAUNCH_RECORDER_FINISHED)
     {
       show_tick (self);
       return;
     }
-  const char *problem = lns_launch_recorder_get_problem (recorder);
-  if (problem == NULL && lns_launch_recorder_get_report (recorder) == NULL)
+  const char *problem = run->problem;
+  if (problem == NULL && run->report == NULL)
     problem = _ ("The recorder ended without a report.");
   g_autofree char *words = problem == NULL ? lns_launch_recorder_get_remarks (recorder)
                                            : lns_launch_recorder_get_last_words (recorder);
@@ -548,7 +549,7 @@ static gboolean
 is_recording (LnsLaunchDialog *self)
 {
   LnsLaunchRecorderState state = self->recorder != NULL
-                                     ? lns_launch_recorder_get_state (self->recorder)
+                                     ? lns_launch_recorder_get_run (self->recorder)->state
                                      : LNS_LAUNCH_RECORDER_IDLE;
 
   return state != LNS_LAUNCH_RECORDER_IDLE && state != LNS_LAUNCH_RECORDER_FINISHED;
@@ -561,8 +562,8 @@ close_answer_cb (AdwMessageDialog *question, const char *response, LnsLaunchDial
     lns_launch_recorder_stop (self->recorder);
 }
 
-/* The focus would be Start's. A widget that has it before the window is shown hides the window from
- * assistive technology (GTK 4.8). */
+/* The focus would be Start's. A widget that has it before the window is shown hides the window from assistive
+ * technology (GTK 4.8). */
 static void
 lns_launch_dialog_show (GtkWidget *widget)
 {
@@ -604,7 +605,7 @@ lns_launch_dialog_new (GtkWindow *parent, GSettings *settings)
   set_folder (self, file);
   gtk_editable_set_text (self->command_row, command);
   validate (self);
-  lns_capabilities_load_async (self->asking, capabilities_cb, g_object_ref (self));
+  ask_capabilities (self);
   return GTK_WIDGET (self);
 }
 
@@ -653,7 +654,6 @@ lns_launch_dialog_class_init (LnsLaunchDialogClass *klass)
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/launch-dialog.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, stack);
-  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, button_stack);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, command_row);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, folder_row);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, command_error);
@@ -666,13 +666,11 @@ lns_launch_dialog_class_init (LnsLaunchDialogClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, events_value);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, dropped_value);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, problem);
-  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, last_words_title);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, last_words_scroller);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, last_words);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, number_button);
-  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, replace_button);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, open_report_button);
-  gtk_widget_class_bind_template_callback (widget_class, command_changed_cb);
+  gtk_widget_class_bind_template_callback (widget_class, validate);
   gtk_widget_class_bind_template_callback (widget_class, command_activated_cb);
 }
 

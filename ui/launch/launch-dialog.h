@@ -9,8 +9,8 @@
 
 #define LNS_TYPE_LAUNCH_DIALOG (lns_launch_dialog_get_type ())
 
-/* Launches a program under the recorder, shows how the recording goes, and opens its report in
- * PARENT at the end. While it records, closing it asks first. */
+/* Launches a program under the recorder, shows how the recording goes, and opens its report in PARENT at the end.
+ * While it records, closing it asks first. */
 G_DECLARE_FINAL_TYPE (LnsLaunchDialog, lns_launch_dialog, LNS, LAUNCH_DIALOG, AdwWindow)
 
 /* A modal dialog of PARENT. What was launched last is offered again, from SETTINGS. */

@@ -14,37 +14,23 @@ typedef struct
 {
   const LnsSwitch *option; /* borrowed */
   GtkWidget *widget;       /* borrowed: a GtkCheckButton, an AdwComboRow or an AdwEntryRow */
-  gboolean is_given;       /* it shows what the command line says                          */
-  char *own;               /* owned; what the person chose, while it does                  */
+  char *initial;           /* owned; what it shows while the switch is not set             */
+  gboolean is_given;       /* it shows what the command line says */
+  char *own;               /* owned; what the person chose, while it does */
 } Row;
 
 static void
 row_free (gpointer data)
 {
-  g_free (((Row *)data)->own);
-  g_free (data);
+  Row *row = data;
+  g_free (row->initial);
+  g_free (row->own);
+  g_free (row);
 }
 
 /* What the dialog asks for in other places, or says to the recorder itself. */
 static const char *const elsewhere[] = { "trace",       "nvtx",       "mpi", "env-var",
                                          "progress-fd", "control-fd", NULL };
-
-static gboolean
-is_on_by_default (const LnsSwitch *option)
-{
-  return g_strcmp0 (option->default_text, "true") == 0;
-}
-
-/* The number of the default among the choices; -1 where it is none of them, and a row of its own comes
- * first. */
-static int
-default_choice (const LnsSwitch *option)
-{
-  for (int i = 0; option->choices[i] != NULL; i++)
-    if (g_strcmp0 (option->choices[i], option->default_text) == 0)
-      return i;
-  return -1;
-}
 
 static GtkWidget *
 new_check_row (const LnsSwitch *option, GtkWidget **ret_widget)
@@ -52,7 +38,8 @@ new_check_row (const LnsSwitch *option, GtkWidget **ret_widget)
   GtkWidget *button = gtk_check_button_new ();
   GtkWidget *row = g_object_new (ADW_TYPE_ACTION_ROW, "activatable-widget", button, NULL);
 
-  gtk_check_button_set_active (GTK_CHECK_BUTTON (button), is_on_by_default (option));
+  gtk_check_button_set_active (GTK_CHECK_BUTTON (button),
+                               g_strcmp0 (option->default_text, "true") == 0);
   adw_action_row_add_prefix (ADW_ACTION_ROW (row), button);
   *ret_widget = button;
   return row;
@@ -61,14 +48,18 @@ new_check_row (const LnsSwitch *option, GtkWidget **ret_widget)
 static GtkWidget *
 new_choice_row (const LnsSwitch *option, GtkWidget **ret_widget)
 {
-  g_autoptr (GtkStringList) model = gtk_string_list_new (NULL);
-  int chosen = default_choice (option);
+  g_autoptr (GtkStringList) model = gtk_string_list_new ((const char *const *)option->choices);
+  guint chosen = 0;
 
-  if (chosen < 0)
-    gtk_string_list_append (model, _ ("Not set"));
-  gtk_string_list_splice (model, chosen < 0, 0, (const char *const *)option->choices);
-  *ret_widget =
-      g_object_new (ADW_TYPE_COMBO_ROW, "model", model, "selected", (guint)MAX (chosen, 0), NULL);
+  while (option->choices[chosen] != NULL &&
+         g_strcmp0 (option->choices[chosen], option->default_text) != 0)
+    chosen++;
+  if (option->choices[chosen] == NULL)
+    {
+      gtk_string_list_splice (model, 0, 0, (const char *[]){ _ ("Not set"), NULL });
+      chosen = 0;
+    }
+  *ret_widget = g_object_new (ADW_TYPE_COMBO_ROW, "model", model, "selected", chosen, NULL);
   return *ret_widget;
 }
 
@@ -95,6 +86,19 @@ new_row (const LnsSwitch *option, GtkWidget **ret_widget)
   return row;
 }
 
+/* What the widget of ROW shows, as a word. */
+static char *
+get_shown (const Row *row)
+{
+  if (GTK_IS_CHECK_BUTTON (row->widget))
+    return g_strdup (gtk_check_button_get_active (GTK_CHECK_BUTTON (row->widget)) ? "true"
+                                                                                  : "false");
+  if (!ADW_IS_COMBO_ROW (row->widget))
+    return g_strdup (gtk_editable_get_text (GTK_EDITABLE (row->widget)));
+  gpointer chosen = adw_combo_row_get_selected_item (ADW_COMBO_ROW (row->widget));
+  return g_strdup (chosen != NULL ? gtk_string_object_get_string (chosen) : "");
+}
+
 GPtrArray *
 lns_launch_switches_new (AdwPreferencesGroup *group, const LnsCapabilities *capabilities)
 {
@@ -117,22 +121,10 @@ lns_launch_switches_new (AdwPreferencesGroup *group, const LnsCapabilities *capa
       Row *row = g_new0 (Row, 1);
       row->option = option;
       adw_expander_row_add_row (ADW_EXPANDER_ROW (folder), new_row (option, &row->widget));
+      row->initial = get_shown (row);
       g_ptr_array_add (rows, row);
     }
   return rows;
-}
-
-/* What the widget of ROW shows, as a word. */
-static char *
-get_shown (const Row *row)
-{
-  if (GTK_IS_CHECK_BUTTON (row->widget))
-    return g_strdup (gtk_check_button_get_active (GTK_CHECK_BUTTON (row->widget)) ? "true"
-                                                                                  : "false");
-  if (!ADW_IS_COMBO_ROW (row->widget))
-    return g_strdup (gtk_editable_get_text (GTK_EDITABLE (row->widget)));
-  gpointer chosen = adw_combo_row_get_selected_item (ADW_COMBO_ROW (row->widget));
-  return g_strdup (chosen != NULL ? gtk_string_object_get_string (chosen) : "");
 }
 
 static void
@@ -185,32 +177,6 @@ lns_launch_switches_show_given (GPtrArray *rows, const char *const *given, const
     }
 }
 
-/* What ROW says after its `--name`, or NULL where it says nothing; "" of a flag. */
-static char *
-value_of (const Row *row)
-{
-  const LnsSwitch *option = row->option;
-
-  if (GTK_IS_CHECK_BUTTON (row->widget))
-    {
-      gboolean on = gtk_check_button_get_active (GTK_CHECK_BUTTON (row->widget));
-      if (on == is_on_by_default (option))
-        return NULL;
-      return strcmp (option->kind, "flag") == 0 ? g_strdup ("")
-                                                : g_strconcat ("=", on ? "true" : "false", NULL);
-    }
-  if (ADW_IS_COMBO_ROW (row->widget))
-    {
-      int chosen = default_choice (option);
-      guint at = adw_combo_row_get_selected (ADW_COMBO_ROW (row->widget));
-      return at == GTK_INVALID_LIST_POSITION || at == (guint)MAX (chosen, 0)
-                 ? NULL
-                 : g_strconcat ("=", option->choices[at - (chosen < 0)], NULL);
-    }
-  const char *text = gtk_editable_get_text (GTK_EDITABLE (row->widget));
-  return *text != '\0' ? g_strconcat ("=", text, NULL) : NULL;
-}
-
 void
 lns_launch_switches_add_words (GPtrArray *rows,
                                const char *const *given,
@@ -220,11 +186,14 @@ lns_launch_switches_add_words (GPtrArray *rows,
   for (guint i = 0; i < rows->len; i++)
     {
       const Row *row = g_ptr_array_index (rows, i);
-      g_autofree char *value = value_of (row);
-      if (value == NULL || lns_launch_command_get_switch (given, flags, row->option->letter,
-                                                          row->option->name) != NULL)
+      const LnsSwitch *option = row->option;
+      g_autofree char *shown = get_shown (row);
+      if (strcmp (shown, row->initial) == 0 ||
+          lns_launch_command_get_switch (given, flags, option->letter, option->name) != NULL)
         continue;
-      g_autofree char *word = g_strconcat ("--", row->option->name, value, NULL);
+      g_autofree char *word = strcmp (option->kind, "flag") == 0
+                                  ? g_strconcat ("--", option->name, NULL)
+                                  : g_strconcat ("--", option->name, "=", shown, NULL);
       g_strv_builder_add (words, word);
     }
 }

@@ -27,30 +27,20 @@ struct _LnsLaunchRecorder
 {
   GObject parent_instance;
 
-  LnsLaunchRecorderState state;
-  LnsLaunchRecorderTick tick;
+  LnsLaunchRun run;
   GSubprocess *tool;          /* owned; NULL before the start                                    */
   GDataInputStream *progress; /* owned; NULL before the start                                    */
-  int control_fd;             /* owned; -1 while the tool does not listen                         */
-  int stderr_fd;              /* owned; a file without a name that the program writes to          */
+  int control_fd;             /* owned; -1 while the tool does not listen */
+  int stderr_fd;              /* owned; a file without a name that the program writes to */
   gboolean stop_asked;
-  gboolean progress_ended; /* no more will be said                                             */
+  gboolean progress_ended; /* no more will be said */
   gboolean tool_ended;
-  char *folder;    /* owned; what relative paths of the tool stand in                          */
-  GFile *report;   /* owned; or NULL                                                           */
-  char *problem;   /* owned; or NULL                                                           */
-  gboolean exists; /* the tool refused to replace a report                                     */
+  char *folder; /* owned; what relative paths of the tool stand in */
 };
 
 G_DEFINE_FINAL_TYPE (LnsLaunchRecorder, lns_launch_recorder, G_TYPE_OBJECT)
 
-enum
-{
-  SIGNAL_CHANGED,
-  N_SIGNALS
-};
-
-static guint signals[N_SIGNALS];
+static guint changed_signal;
 
 LnsLaunchRecorder *
 lns_launch_recorder_new (void)
@@ -86,16 +76,16 @@ close_fd (int *fd)
 static void
 set_state (LnsLaunchRecorder *self, LnsLaunchRecorderState state)
 {
-  self->state = state;
-  g_signal_emit (self, signals[SIGNAL_CHANGED], 0);
+  self->run.state = state;
+  g_signal_emit (self, changed_signal, 0);
 }
 
 /* The first problem is the one told. */
 static void
 set_problem (LnsLaunchRecorder *self, char *problem)
 {
-  if (self->problem == NULL)
-    self->problem = problem;
+  if (self->run.problem == NULL)
+    self->run.problem = problem;
   else
     g_free (problem);
 }
@@ -109,13 +99,11 @@ get_integer (json_t *object, const char *key)
 static void
 take_tick (LnsLaunchRecorder *self, json_t *message)
 {
-  self->tick = (LnsLaunchRecorderTick){
-    .elapsed_ns = get_integer (message, "elapsed_ns"),
-    .bytes = (guint64)get_integer (message, "bytes"),
-    .events = (guint64)get_integer (message, "events"),
-    .dropped = (guint64)get_integer (message, "dropped"),
-  };
-  g_signal_emit (self, signals[SIGNAL_CHANGED], 0);
+  self->run.elapsed_ns = get_integer (message, "elapsed_ns");
+  self->run.bytes = (guint64)get_integer (message, "bytes");
+  self->run.events = (guint64)get_integer (message, "events");
+  self->run.dropped = (guint64)get_integer (message, "dropped");
+  g_signal_emit (self, changed_signal, 0);
 }
 
 static void
@@ -134,8 +122,8 @@ take_finished (LnsLaunchRecorder *self, json_t *message)
     set_problem (self, g_strdup_printf (_ ("The program ended with code %d."), (int)exit_code));
 }
 
-/* The path in MESSAGE: its bytes, as JSON cannot hold any others than UTF-8, stand in hexadecimal
- * beside the readable form where the two differ. */
+/* The path in MESSAGE: its bytes, as JSON cannot hold any others than UTF-8, stand in hexadecimal beside the readable
+ * form where the two differ. */
 static void
 take_report (LnsLaunchRecorder *self, json_t *message)
 {
@@ -149,19 +137,18 @@ take_report (LnsLaunchRecorder *self, json_t *message)
   if (bytes->len == 0)
     return;
   g_autoptr (GFile) folder = g_file_new_for_path (self->folder != NULL ? self->folder : ".");
-  g_clear_object (&self->report);
-  self->report = g_file_resolve_relative_path (folder, bytes->str);
+  g_clear_object (&self->run.report);
+  self->run.report = g_file_resolve_relative_path (folder, bytes->str);
 }
 
-/* One line of the tool: a JSON object whose "type" says what it is. What is not known is not for
- * this version. */
+/* One line of the tool: a JSON object whose "type" says what it is. What is not known is not for this version. */
 static void
 take_line (LnsLaunchRecorder *self, const char *line)
 {
   json_t *message = json_loads (line, 0, NULL);
   const char *type = json_string_value (json_object_get (message, "type"));
 
-  if (g_strcmp0 (type, "started") == 0 && self->state == LNS_LAUNCH_RECORDER_STARTING)
+  if (g_strcmp0 (type, "started") == 0 && self->run.state == LNS_LAUNCH_RECORDER_STARTING)
     set_state (self, LNS_LAUNCH_RECORDER_RUNNING);
   else if (g_strcmp0 (type, "tick") == 0)
     take_tick (self, message);
@@ -175,7 +162,7 @@ take_line (LnsLaunchRecorder *self, const char *line)
   else if (g_strcmp0 (type, "error") == 0)
     {
       const char *code = json_string_value (json_object_get (message, "code"));
-      self->exists = g_strcmp0 (code, "LNS-RUN-002") == 0;
+      self->run.exists = g_strcmp0 (code, "LNS-RUN-002") == 0;
       set_problem (self, g_strdup (json_string_value (json_object_get (message, "text"))));
     }
   json_decref (message);
@@ -239,7 +226,7 @@ refusal (LnsLaunchRecorder *self)
 static void
 finish_if_over (LnsLaunchRecorder *self)
 {
-  if (!self->progress_ended || !self->tool_ended || self->state == LNS_LAUNCH_RECORDER_FINISHED)
+  if (!self->progress_ended || !self->tool_ended || self->run.state == LNS_LAUNCH_RECORDER_FINISHED)
     return;
   if (g_subprocess_get_if_signaled (self->tool))
     set_problem (self, g_strdup_printf (_ ("The recorder was ended by signal %d (%s). The last "
@@ -247,7 +234,7 @@ finish_if_over (LnsLaunchRecorder *self)
                                         g_subprocess_get_term_sig (self->tool),
                                         g_strsignal (g_subprocess_get_term_sig (self->tool))));
   else if (g_subprocess_get_exit_status (self->tool) != 0 &&
-           !(self->stop_asked && self->report != NULL))
+           !(self->stop_asked && self->run.report != NULL))
     {
       set_problem (self, refusal (self));
       set_problem (self, g_strdup_printf (_ ("The recorder ended with code %d."),
@@ -286,8 +273,8 @@ tool_ended_cb (GObject *source, GAsyncResult *result, gpointer data)
   finish_if_over (self);
 }
 
-/* The launcher of the tool, with its environment, folder and standard error; the two descriptors
- * that it is given are returned, and owned by it. */
+/* The launcher of the tool, with its environment, folder and standard error; the two descriptors that it is given are
+ * returned, and owned by it. */
 static GSubprocessLauncher *
 prepare_launcher (LnsLaunchRecorder *self,
                   const LnsLaunchRequest *launch,
@@ -337,8 +324,8 @@ open_stderr_file (GError **error)
   return fd;
 }
 
-/* A pipe to hear the tool and a socket to tell it, as writing to a socket that nobody reads raises
- * no signal. [0] of each is this process's end. */
+/* A pipe to hear the tool and a socket to tell it, as writing to a socket that nobody reads raises no signal. [0] of
+ * each is this process's end. */
 static gboolean
 open_descriptors (LnsLaunchRecorder *self, int progress[2], int control[2], GError **error)
 {
@@ -393,7 +380,7 @@ lns_launch_recorder_stop (LnsLaunchRecorder *self)
 {
   static const char word[] = "stop\n";
 
-  if (self->control_fd < 0 || self->state == LNS_LAUNCH_RECORDER_STOPPING)
+  if (self->control_fd < 0 || self->run.state == LNS_LAUNCH_RECORDER_STOPPING)
     return;
   self->stop_asked = TRUE;
   if (send (self->control_fd, word, sizeof word - 1, MSG_NOSIGNAL) < 0)
@@ -401,34 +388,10 @@ lns_launch_recorder_stop (LnsLaunchRecorder *self)
   set_state (self, LNS_LAUNCH_RECORDER_STOPPING);
 }
 
-LnsLaunchRecorderState
-lns_launch_recorder_get_state (LnsLaunchRecorder *self)
+const LnsLaunchRun *
+lns_launch_recorder_get_run (LnsLaunchRecorder *self)
 {
-  return self->state;
-}
-
-LnsLaunchRecorderTick
-lns_launch_recorder_get_tick (LnsLaunchRecorder *self)
-{
-  return self->tick;
-}
-
-GFile *
-lns_launch_recorder_get_report (LnsLaunchRecorder *self)
-{
-  return self->report;
-}
-
-gboolean
-lns_launch_recorder_get_exists (LnsLaunchRecorder *self)
-{
-  return self->exists;
-}
-
-const char *
-lns_launch_recorder_get_problem (LnsLaunchRecorder *self)
-{
-  return self->problem;
+  return &self->run;
 }
 
 static void
@@ -440,9 +403,9 @@ lns_launch_recorder_finalize (GObject *object)
   close_fd (&self->stderr_fd);
   g_clear_object (&self->progress);
   g_clear_object (&self->tool);
-  g_clear_object (&self->report);
+  g_clear_object (&self->run.report);
   g_free (self->folder);
-  g_free (self->problem);
+  g_free (self->run.problem);
   G_OBJECT_CLASS (lns_launch_recorder_parent_class)->finalize (object);
 }
 
@@ -450,8 +413,8 @@ static void
 lns_launch_recorder_class_init (LnsLaunchRecorderClass *klass)
 {
   G_OBJECT_CLASS (klass)->finalize = lns_launch_recorder_finalize;
-  signals[SIGNAL_CHANGED] = g_signal_new ("changed", LNS_TYPE_LAUNCH_RECORDER, G_SIGNAL_RUN_LAST, 0,
-                                          NULL, NULL, NULL, G_TYPE_NONE, 0);
+  changed_signal = g_signal_new ("changed", LNS_TYPE_LAUNCH_RECORDER, G_SIGNAL_RUN_LAST, 0, NULL,
+                                 NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void
