@@ -168,8 +168,8 @@ filter_by (const char *text)
   const uint32_t n = lns_events_model_get_order (table->model)->n;
 
   gtk_editable_set_text (table->filter, text);
-  WAIT_FOR (lns_events_model_get_order (table->model)->n != n &&
-            table->querying == NULL && lns_events_model_is_told (table->model));
+  WAIT_FOR (lns_events_model_get_order (table->model)->n != n && table->querying == NULL &&
+            lns_events_model_is_told (table->model));
 }
 
 static void
@@ -185,7 +185,7 @@ first_text (LnsEventColumn column)
   GHashTableIter iter;
   gpointer item, of;
 
-  g_hash_table_iter_init (&iter, lns_events_columns_get_cells (table->event_columns));
+  g_hash_table_iter_init (&iter, table->event_columns->cells);
   while (g_hash_table_iter_next (&iter, &item, &of))
     if (gtk_list_item_get_position (item) == 0 && of == GUINT_TO_POINTER (column))
       return gtk_inscription_get_text (GTK_INSCRIPTION (gtk_list_item_get_child (item)));
@@ -200,7 +200,7 @@ check_cells (void)
   GHashTableIter iter;
   gpointer item, column;
 
-  g_hash_table_iter_init (&iter, lns_events_columns_get_cells (table->event_columns));
+  g_hash_table_iter_init (&iter, table->event_columns->cells);
   while (g_hash_table_iter_next (&iter, &item, &column))
     {
       LnsEventSet *set;
@@ -261,8 +261,7 @@ sorting_and_filtering_keep_the_cells (void)
     {
       gtk_column_view_sort_by_column (table->columns, column_at (0),
                                       i == 0 ? GTK_SORT_DESCENDING : GTK_SORT_ASCENDING);
-      WAIT_FOR (table->querying == NULL &&
-                lns_events_model_is_told (table->model));
+      WAIT_FOR (table->querying == NULL && lns_events_model_is_told (table->model));
       LNS_CHECK_STR (first_text (LNS_EVENT_COLUMN_NUMBER), i == 0 ? "3,308" : "1");
     }
   filter_by ("e");

@@ -26,10 +26,12 @@ static const LnsEventColumnInfo infos[LNS_N_EVENT_COLUMNS] = {
   [LNS_EVENT_COLUMN_DEPTH] = { N_ ("Depth"), "Depth", 76, true },
   [LNS_EVENT_COLUMN_PAYLOAD] = { N_ ("Payload"), "Payload", 110, true },
   [LNS_EVENT_COLUMN_STREAM] = { N_ ("Stream"), "Stream", 110, false },
-  [LNS_EVENT_COLUMN_BYTES] = { N_ ("Bytes"), "Bytes", 110, true },
-  [LNS_EVENT_COLUMN_SHAPE] = { N_ ("Grid and block"), "Grid and block", 190, false },
-  [LNS_EVENT_COLUMN_RESULT] = { N_ ("Result"), "Result", 190, false },
-  [LNS_EVENT_COLUMN_OPERATIONS] = { N_ ("GPU operations"), "GPU operations", 130, true },
+  [LNS_EVENT_COLUMN_BYTES] = { N_ ("Bytes"), "Bytes", 110, true, LNS_EVENT_SET_BYTES },
+  [LNS_EVENT_COLUMN_SHAPE] = { N_ ("Grid and block"), "Grid and block", 190, false,
+                               LNS_EVENT_SET_LAUNCH },
+  [LNS_EVENT_COLUMN_RESULT] = { N_ ("Result"), "Result", 190, false, LNS_EVENT_SET_RESULT },
+  [LNS_EVENT_COLUMN_OPERATIONS] = { N_ ("GPU operations"), "GPU operations", 130, true,
+                                    LNS_EVENT_SET_OPERATIONS },
 };
 
 const LnsEventColumnInfo *
@@ -55,16 +57,8 @@ lns_event_column_is_used (const LnsEventSet *set, LnsEventColumn column)
       return set->has_streams;
     case LNS_EVENT_COLUMN_PAYLOAD:
       return (set->values & 1) != 0;
-    case LNS_EVENT_COLUMN_BYTES:
-      return (set->values & 1u << LNS_EVENT_SET_BYTES) != 0;
-    case LNS_EVENT_COLUMN_SHAPE:
-      return (set->values & 1u << LNS_EVENT_SET_LAUNCH) != 0;
-    case LNS_EVENT_COLUMN_RESULT:
-      return (set->values & 1u << LNS_EVENT_SET_RESULT) != 0;
-    case LNS_EVENT_COLUMN_OPERATIONS:
-      return (set->values & 1u << LNS_EVENT_SET_OPERATIONS) != 0;
     default:
-      return true;
+      return infos[column].value == 0 || (set->values & 1u << infos[column].value) != 0;
     }
 }
 
@@ -120,17 +114,12 @@ name_text (const LnsEventSet *set, uint32_t row)
 static char *
 value_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
 {
-  static const int types[LNS_N_EVENT_COLUMNS] = { [LNS_EVENT_COLUMN_BYTES] = LNS_EVENT_SET_BYTES,
-                                                  [LNS_EVENT_COLUMN_SHAPE] = LNS_EVENT_SET_LAUNCH,
-                                                  [LNS_EVENT_COLUMN_RESULT] = LNS_EVENT_SET_RESULT,
-                                                  [LNS_EVENT_COLUMN_OPERATIONS] =
-                                                      LNS_EVENT_SET_OPERATIONS };
   uint32_t n;
   char number[LNS_FORMAT_SIZE];
   const LnsCudaLaunch *launches = lns_report_launches (set->report, &n);
   const LnsTrack *track = lns_event_track (set->report, set->lanes[lns_event_set_lane (set, row)]);
   uint64_t value = set->payload != NULL ? set->payload[row] : 0;
-  if (set->payload_type == NULL || set->payload_type[row] != types[column] || track == NULL)
+  if (set->payload_type == NULL || set->payload_type[row] != infos[column].value || track == NULL)
     return g_strdup ("");
   if (column == LNS_EVENT_COLUMN_BYTES || column == LNS_EVENT_COLUMN_OPERATIONS)
     return g_strdup (lns_format_unsigned (value, number));
@@ -159,11 +148,6 @@ lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column
     case LNS_EVENT_COLUMN_DURATION:
       return lns_event_text_duration (lns_event_set_duration (set, row),
                                       set->flags != NULL ? set->flags[row] : 0);
-    case LNS_EVENT_COLUMN_BYTES:
-    case LNS_EVENT_COLUMN_SHAPE:
-    case LNS_EVENT_COLUMN_RESULT:
-    case LNS_EVENT_COLUMN_OPERATIONS:
-      return value_text (set, row, column);
     case LNS_EVENT_COLUMN_PAYLOAD:
       if (set->payload_type != NULL && set->payload_type[row] > 15)
         return g_strdup ("");
@@ -171,7 +155,8 @@ lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column
                                      set->payload_type != NULL ? set->payload_type[row] : 0,
                                      set->payload != NULL ? set->payload[row] : 0);
     default:
-      return lane_text (set, row, column);
+      return infos[column].value != 0 ? value_text (set, row, column)
+                                      : lane_text (set, row, column);
     }
 }
 

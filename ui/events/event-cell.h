@@ -15,6 +15,8 @@ typedef struct
   const char *copy_title; /* of the copy's column: times there are in nanoseconds */
   int width_px;
   bool is_number; /* aligned to the right, with digits of one width       */
+  LnsEventSetValue
+      value; /* what it shows of what stands in the payload's place; 0: something else */
 } LnsEventColumnInfo;
 
 /* Static. */

@@ -16,28 +16,6 @@
 static const char *const column_key = "lns-event-column";
 static const char *const columns_key = "lns-events-columns";
 
-struct _LnsEventsColumns
-{
-  GObject parent_instance;
-
-  GtkColumnView *view;
-  GtkColumnViewColumn *column_of[LNS_N_EVENT_COLUMNS]; /* owned */
-  GHashTable *cells; /* owned; the columns of the GtkListItems that are bound */
-  LnsEventColumn sorted;
-  gboolean descending;
-  gboolean probing;      /* see probe_cb () */
-  LnsEventColumn probed; /* the column whose sorter was asked first */
-};
-
-G_DEFINE_FINAL_TYPE (LnsEventsColumns, lns_events_columns, G_TYPE_OBJECT)
-
-enum
-{
-  SORTING_CHANGED,
-  N_SIGNALS
-};
-static guint signals[N_SIGNALS];
-
 static LnsEventColumn
 column_of (gpointer object)
 {
@@ -137,7 +115,7 @@ read_sorting (LnsEventsColumns *self)
   self->probed = LNS_EVENT_COLUMN_NUMBER;
   self->probing = TRUE;
   /* Any two objects do, but they must be two: one is equal to itself, and nobody is asked. */
-  GtkOrdering ordering = gtk_sorter_compare (sorter, self, self->view);
+  GtkOrdering ordering = gtk_sorter_compare (sorter, sorter, self->view);
   self->probing = FALSE;
   self->sorted = self->probed;
   self->descending = ordering == GTK_ORDERING_LARGER;
@@ -148,7 +126,7 @@ static void
 sorter_changed_cb (GtkSorter *sorter, GtkSorterChange change, LnsEventsColumns *self)
 {
   if (read_sorting (self))
-    g_signal_emit (self, signals[SORTING_CHANGED], 0);
+    self->sorting_changed (self->data);
 }
 
 static void
@@ -163,8 +141,8 @@ add_column (LnsEventsColumns *self, LnsEventColumn id)
   g_object_set_data (G_OBJECT (column), column_key, GUINT_TO_POINTER (id));
   g_object_set_data (G_OBJECT (column), columns_key, self);
   g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), NULL);
-  g_signal_connect_object (factory, "bind", G_CALLBACK (bind_cb), self, 0);
-  g_signal_connect_object (factory, "unbind", G_CALLBACK (unbind_cb), self, 0);
+  g_signal_connect (factory, "bind", G_CALLBACK (bind_cb), self);
+  g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cb), self);
   gtk_column_view_column_set_sorter (column, sorter);
   gtk_column_view_column_set_resizable (column, TRUE);
   if (info->width_px > 0)
@@ -235,60 +213,36 @@ lns_events_columns_show_used (LnsEventsColumns *self, const LnsEventSet *set)
   align_titles (self);
 }
 
-LnsEventColumn
-lns_events_columns_get_sorted (LnsEventsColumns *self)
-{
-  return self->sorted;
-}
-
-gboolean
-lns_events_columns_get_descending (LnsEventsColumns *self)
-{
-  return self->descending;
-}
-
-GHashTable *
-lns_events_columns_get_cells (LnsEventsColumns *self)
-{
-  return self->cells;
-}
-
 LnsEventsColumns *
-lns_events_columns_new (GtkColumnView *view)
+lns_events_columns_new (GtkColumnView *view, void (*sorting_changed) (gpointer data), gpointer data)
 {
-  LnsEventsColumns *self = g_object_new (LNS_TYPE_EVENTS_COLUMNS, NULL);
+  LnsEventsColumns *self = g_new0 (LnsEventsColumns, 1);
 
-  self->view = view;
+  self->view = g_object_ref (view);
+  self->sorting_changed = sorting_changed;
+  self->data = data;
+  self->sorted = LNS_EVENT_COLUMN_NUMBER;
+  self->cells = g_hash_table_new (NULL, NULL);
   for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
     add_column (self, id);
   align_titles (self);
-  g_signal_connect_object (gtk_column_view_get_sorter (view), "changed",
-                           G_CALLBACK (sorter_changed_cb), self, 0);
+  g_signal_connect (gtk_column_view_get_sorter (view), "changed", G_CALLBACK (sorter_changed_cb),
+                    self);
   return self;
 }
 
-static void
-lns_events_columns_finalize (GObject *object)
+/* Others may hold the view, its sorter and its columns for longer. */
+void
+lns_events_columns_free (LnsEventsColumns *self)
 {
-  LnsEventsColumns *self = LNS_EVENTS_COLUMNS (object);
-
+  g_signal_handlers_disconnect_by_data (gtk_column_view_get_sorter (self->view), self);
   for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
-    g_clear_object (&self->column_of[id]);
+    {
+      g_signal_handlers_disconnect_by_data (
+          gtk_column_view_column_get_factory (self->column_of[id]), self);
+      g_object_unref (self->column_of[id]);
+    }
   g_hash_table_unref (self->cells);
-  G_OBJECT_CLASS (lns_events_columns_parent_class)->finalize (object);
-}
-
-static void
-lns_events_columns_class_init (LnsEventsColumnsClass *klass)
-{
-  G_OBJECT_CLASS (klass)->finalize = lns_events_columns_finalize;
-  signals[SORTING_CHANGED] = g_signal_new ("sorting-changed", LNS_TYPE_EVENTS_COLUMNS,
-                                           G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
-}
-
-static void
-lns_events_columns_init (LnsEventsColumns *self)
-{
-  self->sorted = LNS_EVENT_COLUMN_NUMBER;
-  self->cells = g_hash_table_new (NULL, NULL);
+  g_object_unref (self->view);
+  g_free (self);
 }

@@ -9,25 +9,31 @@
 
 #include "ui/events/event-order.h"
 
-#define LNS_TYPE_EVENTS_COLUMNS (lns_events_columns_get_type ())
+/* The columns of a GtkColumnView over an LnsEventsModel: their cells show what is at the places of the model, and their
+ * titles let the user sort. Callers read the first three fields. */
+typedef struct
+{
+  LnsEventColumn sorted;
+  gboolean descending;
+  GHashTable *cells; /* owned; for tests: the columns of the GtkListItems that are bound */
 
-/* The columns of a GtkColumnView over an LnsEventsModel: their cells show what stands at the places
- * of the model, and their titles let the user sort.
- *
- * Signal: sorting-changed (): the user sorts by another column, or in the other direction. */
-G_DECLARE_FINAL_TYPE (LnsEventsColumns, lns_events_columns, LNS, EVENTS_COLUMNS, GObject)
+  GtkColumnView *view;                                 /* owned */
+  GtkColumnViewColumn *column_of[LNS_N_EVENT_COLUMNS]; /* owned */
+  gboolean probing;                                    /* see probe_cb () */
+  LnsEventColumn probed;                               /* the column whose sorter was asked first */
+  void (*sorting_changed) (gpointer data);
+  gpointer data;
+} LnsEventsColumns;
 
-/* Gives VIEW, which outlives the columns, a column for each LnsEventColumn. */
-LnsEventsColumns *lns_events_columns_new (GtkColumnView *view) G_GNUC_WARN_UNUSED_RESULT;
+/* Gives VIEW a column for each LnsEventColumn. Calls SORTING_CHANGED with DATA when the user sorts by another column or
+ * in the other direction. */
+LnsEventsColumns *lns_events_columns_new (GtkColumnView *view,
+                                          void (*sorting_changed) (gpointer data),
+                                          gpointer data) G_GNUC_WARN_UNUSED_RESULT;
+void lns_events_columns_free (LnsEventsColumns *self);
 
 /* Shows the columns that SET has values for, and no others. */
 void lns_events_columns_show_used (LnsEventsColumns *self, const LnsEventSet *set);
 
-/* Shows in the cells what stands at their places now. */
+/* Shows in the cells what is at their places now. */
 void lns_events_columns_update_cells (LnsEventsColumns *self);
-
-LnsEventColumn lns_events_columns_get_sorted (LnsEventsColumns *self);
-gboolean lns_events_columns_get_descending (LnsEventsColumns *self);
-
-/* For tests: the columns of the GtkListItems that are bound. */
-GHashTable *lns_events_columns_get_cells (LnsEventsColumns *self);

@@ -53,13 +53,7 @@ struct _LnsEventsModel
   guint step;   /* the source of the next one, or 0 */
 };
 
-enum
-{
-  ROWS_CHANGED,
-  N_SIGNALS
-};
-
-static guint signals[N_SIGNALS];
+static guint rows_changed_signal;
 
 static void list_model_init (GListModelInterface *iface);
 
@@ -193,7 +187,7 @@ replace (
   self->order = order;
   self->page = page;
   g_clear_handle_id (&self->step, g_source_remove);
-  g_signal_emit (self, signals[ROWS_CHANGED], 0, completes);
+  g_signal_emit (self, rows_changed_signal, 0, completes);
   step_cb (self);
 }
 
@@ -270,8 +264,8 @@ static void
 lns_events_model_class_init (LnsEventsModelClass *klass)
 {
   G_OBJECT_CLASS (klass)->finalize = lns_events_model_finalize;
-  signals[ROWS_CHANGED] = g_signal_new ("rows-changed", LNS_TYPE_EVENTS_MODEL, G_SIGNAL_RUN_LAST, 0,
-                                        NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_BOOLEAN);
+  rows_changed_signal = g_signal_new ("rows-changed", LNS_TYPE_EVENTS_MODEL, G_SIGNAL_RUN_LAST, 0,
+                                      NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_BOOLEAN);
 }
 
 static void

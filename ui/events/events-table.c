@@ -397,8 +397,8 @@ static const LnsJobFuncs query_funcs = { answer, answered_cb, query_free };
 static void
 start_query (LnsEventsTable *self)
 {
-  LnsEventColumn column = lns_events_columns_get_sorted (self->event_columns);
-  gboolean descending = lns_events_columns_get_descending (self->event_columns);
+  LnsEventColumn column = self->event_columns->sorted;
+  gboolean descending = self->event_columns->descending;
 
   if (self->set == NULL)
     return;
@@ -417,15 +417,9 @@ start_query (LnsEventsTable *self)
 }
 
 static void
-sorting_changed_cb (LnsEventsColumns *columns, LnsEventsTable *self)
+sorting_changed_cb (gpointer data)
 {
-  start_query (self);
-}
-
-static void
-filter_changed_cb (GtkEditable *filter, LnsEventsTable *self)
-{
-  start_query (self);
+  start_query (data);
 }
 
 /* --- Loading --------------------------------------------------------------------------------- */
@@ -577,9 +571,9 @@ lns_events_table_show_lanes (LnsEventsTable *self,
   gtk_widget_set_visible (self->header, TRUE);
   gtk_stack_set_visible_child_name (self->stack, "loading");
   /* The last row's filter would hide this one's events. */
-  g_signal_handlers_block_by_func (self->filter, filter_changed_cb, self);
+  g_signal_handlers_block_by_func (self->filter, start_query, self);
   gtk_editable_set_text (self->filter, "");
-  g_signal_handlers_unblock_by_func (self->filter, filter_changed_cb, self);
+  g_signal_handlers_unblock_by_func (self->filter, start_query, self);
   gtk_progress_bar_set_fraction (self->progress, 0);
   start_load (self, lanes, n_lanes, set, facet);
 }
@@ -747,7 +741,7 @@ lns_events_table_dispose (GObject *object)
     gtk_widget_remove_tick_callback (GTK_WIDGET (self->columns), self->tick);
   self->tick = 0;
   G_OBJECT_CLASS (lns_events_table_parent_class)->dispose (object);
-  g_clear_object (&self->event_columns);
+  g_clear_pointer (&self->event_columns, lns_events_columns_free);
   g_clear_object (&self->selection);
   g_clear_object (&self->model);
   g_clear_object (&self->view);
@@ -775,7 +769,7 @@ lns_events_table_class_init (LnsEventsTableClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, error_page);
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, no_match_page);
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, columns);
-  gtk_widget_class_bind_template_callback (widget_class, filter_changed_cb);
+  gtk_widget_class_bind_template_callback (widget_class, start_query);
   gtk_widget_class_bind_template_callback (widget_class, activate_cb);
   install_actions (widget_class);
 }
@@ -792,9 +786,7 @@ lns_events_table_init (LnsEventsTable *self)
   g_signal_connect_object (self->model, "rows-changed", G_CALLBACK (rows_changed_cb), self, 0);
   g_signal_connect_object (self->selection, "selection-changed", G_CALLBACK (selection_changed_cb),
                            self, 0);
-  self->event_columns = lns_events_columns_new (self->columns);
-  g_signal_connect_object (self->event_columns, "sorting-changed", G_CALLBACK (sorting_changed_cb),
-                           self, 0);
+  self->event_columns = lns_events_columns_new (self->columns, sorting_changed_cb, self);
   add_keys (self);
   gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (self->selection));
 }
