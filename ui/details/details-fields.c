@@ -429,12 +429,6 @@ range_id_text (const Subject *self, uint64_t id)
 }
 
 static char *
-set_value_text (const Subject *self, uint64_t value)
-{
-  return g_strdup_printf ("%" PRIu64, value);
-}
-
-static char *
 sample_text (const Subject *self, uint64_t bits)
 {
   return lns_event_text_payload (self->report, self->track->value_type, bits);
@@ -480,7 +474,7 @@ static const Field own_fields[] = {
   { LNS_COLUMN_COMMUNICATOR, 0, N_ ("Communicator"), hex_text },
   { LNS_COLUMN_REQUEST, 0, N_ ("Request"), hex_text },
   { LNS_COLUMN_BYTES, TRANSFERS, N_ ("Throughput"), throughput_text },
-  { LNS_COLUMN_SET_VALUE, 0, N_ ("Value"), set_value_text },
+  { LNS_COLUMN_SET_VALUE, 0, N_ ("Value"), signed_text },
   { LNS_COLUMN_MEMORY_KINDS, 0, N_ ("Memory"), memory_text },
   { LNS_COLUMN_PEERS, 0, N_ ("Between"), peers_text },
   { LNS_COLUMN_COPY_COUNT, BIT (LNS_LANE_CUDA_MEMCPY), N_ ("Copies"), copies_text },

@@ -11,7 +11,6 @@
 #include "lns-config.h"
 #include "src/import/open.h"
 #include "ui/shell/recents.h"
-#include "ui/model/settings.h"
 #include "ui/model/shortcuts.h"
 #include "ui/shell/window.h"
 
@@ -30,36 +29,6 @@ lns_application_new (void)
   return g_object_new (LNS_TYPE_APPLICATION, "application-id", LNS_APP_ID, "flags",
                        G_APPLICATION_HANDLES_OPEN, "resource-base-path",
                        "/io/github/lanescope/Lanescope", NULL);
-}
-
-static void open_file_cb (LnsWindow *after, GFile *file, LnsApplication *self);
-
-static LnsWindow *
-new_window (LnsApplication *self)
-{
-  LnsWindow *window = lns_window_new (GTK_APPLICATION (self), self->settings);
-
-  g_signal_connect_object (window, "open-file", G_CALLBACK (open_file_cb), self, 0);
-  return window;
-}
-
-/* Shows FILE in a window: in AFTER if that window is empty, else in a window of its own. AFTER may
- * be NULL. */
-static void
-open_file (LnsApplication *self, GFile *file, GtkWindow *after)
-{
-  LnsWindow *window = LNS_IS_WINDOW (after) ? LNS_WINDOW (after) : NULL;
-
-  if (window == NULL || !lns_window_is_empty (window))
-    window = new_window (self);
-  lns_window_open_file (window, file);
-  gtk_window_present (GTK_WINDOW (window));
-}
-
-static void
-open_file_cb (LnsWindow *after, GFile *file, LnsApplication *self)
-{
-  open_file (self, file, GTK_WINDOW (after));
 }
 
 /* Closes each window as its own button would: it may still hold a recording, and ask. Dialogs go with
@@ -98,6 +67,27 @@ apply_theme_cb (GSettings *settings, const char *key, gpointer data)
   adw_style_manager_set_color_scheme (adw_style_manager_get_default (), schemes[index]);
 }
 
+/* The schema is looked up where it is installed, then in the build tree, so that the viewer runs before it is installed. */
+static GSettings *
+new_settings (void)
+{
+  GSettingsSchemaSource *installed = g_settings_schema_source_get_default ();
+  g_autoptr (GSettingsSchema) schema = NULL;
+
+  if (installed != NULL)
+    schema = g_settings_schema_source_lookup (installed, LNS_APP_ID, TRUE);
+  if (schema == NULL)
+    {
+      g_autoptr (GSettingsSchemaSource) built =
+          g_settings_schema_source_new_from_directory (LNS_BUILDDIR "/data", installed, TRUE, NULL);
+      if (built != NULL)
+        schema = g_settings_schema_source_lookup (built, LNS_APP_ID, TRUE);
+    }
+  if (schema == NULL)
+    g_error ("The settings schema %s is not installed: run `meson install` again", LNS_APP_ID);
+  return g_settings_new_full (schema, NULL, NULL);
+}
+
 static void
 lns_application_startup (GApplication *application)
 {
@@ -115,7 +105,7 @@ lns_application_startup (GApplication *application)
   g_set_application_name ("Lanescope");
   gtk_window_set_default_icon_name (LNS_APP_ID);
 
-  self->settings = lns_settings_new ();
+  self->settings = new_settings ();
   g_signal_connect_object (self->settings, "changed::theme", G_CALLBACK (apply_theme_cb), self, 0);
   apply_theme_cb (self->settings, "theme", self);
 
@@ -138,22 +128,33 @@ lns_application_activate (GApplication *application)
   GtkWindow *window = gtk_application_get_active_window (GTK_APPLICATION (self));
 
   if (window == NULL)
-    window = GTK_WINDOW (new_window (self));
+    window = GTK_WINDOW (lns_window_new (GTK_APPLICATION (self), self->settings));
   gtk_window_present (window);
 }
 
+/* Shows each file in a window of its own. One window may be empty and takes the first file: the window whose id HINT is,
+ * or else the active one. */
 static void
 lns_application_open (GApplication *application, GFile **files, int n_files, const char *hint)
 {
+  GtkApplication *self = GTK_APPLICATION (application);
+  GtkWindow *after =
+      *hint != '\0'
+          ? gtk_application_get_window_by_id (self, (guint)g_ascii_strtoull (hint, NULL, 10))
+          : gtk_application_get_active_window (self);
+
   for (int i = 0; i < n_files; i++)
     {
       const char *path = g_file_peek_path (files[i]);
       char *stand_in = path != NULL ? lns_import_stand_in (path) : NULL;
       g_autoptr (GFile) file =
           stand_in != NULL ? g_file_new_for_path (stand_in) : g_object_ref (files[i]);
+      LnsWindow *window = LNS_IS_WINDOW (after) ? LNS_WINDOW (after) : NULL;
 
-      open_file (LNS_APPLICATION (application), file,
-                 gtk_application_get_active_window (GTK_APPLICATION (application)));
+      if (window == NULL || !lns_window_is_empty (window))
+        window = lns_window_new (self, LNS_APPLICATION (application)->settings);
+      lns_window_open_file (window, file);
+      gtk_window_present (GTK_WINDOW (window));
       free (stand_in);
     }
 }

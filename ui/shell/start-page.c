@@ -5,9 +5,9 @@
 
 #include "ui/shell/start-page.h"
 
+#include "lns-config.h"
 #include "ui/model/display-text.h"
 #include "ui/shell/recents.h"
-#include "ui/shell/samples.h"
 
 struct _LnsStartPage
 {
@@ -19,6 +19,58 @@ struct _LnsStartPage
 };
 
 G_DEFINE_FINAL_TYPE (LnsStartPage, lns_start_page, ADW_TYPE_BIN)
+
+/* --- Samples that come with Lanescope, for users who have no report yet ------------------------ */
+
+/* The folder of samples: beside the installed viewer, or in the tree that it was built from. */
+static char *
+find_folder (void)
+{
+  const char *given = g_getenv ("LNS_SAMPLES");
+  g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
+  g_autofree char *folder = self != NULL ? g_path_get_dirname (self) : g_strdup (".");
+  g_autofree char *installed =
+      g_build_filename (folder, "..", "share", "lanescope", "samples", NULL);
+
+  if (given != NULL)
+    return g_strdup (given);
+  if (g_file_test (installed, G_FILE_TEST_IS_DIR))
+    return g_steal_pointer (&installed);
+  return g_strdup (LNS_SOURCEDIR "/data/samples");
+}
+
+/* Whether A is to be shown rather than B, which may be NULL. */
+static gboolean
+is_better (const char *a, const char *b)
+{
+  if (b == NULL || g_str_has_suffix (a, "-device.rep") != g_str_has_suffix (b, "-device.rep"))
+    return b == NULL || g_str_has_suffix (a, "-device.rep");
+  return g_strcmp0 (a, b) < 0;
+}
+
+/* The sample to show first, or NULL where none is installed: of those recorded on a GPU the first by name, else the
+ * first. */
+static GFile *
+first_sample (void)
+{
+  g_autofree char *folder = find_folder ();
+  g_autofree char *best = NULL;
+  g_autoptr (GDir) entries = g_dir_open (folder, 0, NULL);
+  const char *name;
+
+  while (entries != NULL && (name = g_dir_read_name (entries)) != NULL)
+    if (g_str_has_suffix (name, ".rep") && is_better (name, best))
+      {
+        g_free (best);
+        best = g_strdup (name);
+      }
+  if (best == NULL)
+    return NULL;
+  g_autofree char *path = g_build_filename (folder, best, NULL);
+  return g_file_new_for_path (path);
+}
+
+/* --- Recent reports ---------------------------------------------------------------------------- */
 
 static GtkWidget *
 recent_row_new (GtkRecentInfo *info)
@@ -69,7 +121,7 @@ static void
 lns_start_page_init (LnsStartPage *self)
 {
   GtkRecentManager *manager = gtk_recent_manager_get_default ();
-  g_autoptr (GFile) sample = lns_samples_first ();
+  g_autoptr (GFile) sample = first_sample ();
 
   gtk_widget_init_template (GTK_WIDGET (self));
   gtk_widget_set_visible (self->sample_button, sample != NULL);

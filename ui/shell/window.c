@@ -39,7 +39,6 @@ struct _LnsWindow
 
   GtkPopoverMenuBar *menu_bar;
   GtkWidget *open_button;
-  GtkWidget *launch_button;
   GtkWidget *find_button;
   AdwWindowTitle *title;
   GtkStack *stack; /* pages "start", "loading", "error", "report" */
@@ -53,13 +52,6 @@ struct _LnsWindow
 };
 
 G_DEFINE_FINAL_TYPE (LnsWindow, lns_window, ADW_TYPE_APPLICATION_WINDOW)
-
-enum
-{
-  OPEN_FILE,
-  N_SIGNALS
-};
-static guint signals[N_SIGNALS];
 
 /* --- What it shows ------------------------------------------------------------------------- */
 
@@ -75,6 +67,10 @@ set_enabled (LnsWindow *self, const char *name, gboolean enabled)
 static void
 update_actions (LnsWindow *self)
 {
+  static const char *const of_report[] = {
+    "find",       "find-next",    "find-previous", "copy-details", "zoom-in",
+    "expand-all", "collapse-all", "show-events",   "show-details", "show-diagnostics",
+  };
   gboolean report = self->report_page != NULL;
   LnsView *view = report ? lns_report_page_get_view (self->report_page) : NULL;
   gboolean whole = report && lns_view_shows_all (view);
@@ -85,11 +81,8 @@ update_actions (LnsWindow *self)
   set_enabled (self, "reload", report || (self->file != NULL && self->opening == NULL));
   set_enabled (self, "recover", self->recoverable);
   set_enabled (self, "cancel-opening", self->opening != NULL);
-  set_enabled (self, "find", report);
-  set_enabled (self, "find-next", report);
-  set_enabled (self, "find-previous", report);
-  set_enabled (self, "copy-details", report);
-  set_enabled (self, "zoom-in", report);
+  for (size_t i = 0; i < G_N_ELEMENTS (of_report); i++)
+    set_enabled (self, of_report[i], report);
   set_enabled (self, "zoom-out", report && !whole);
   set_enabled (self, "zoom-fit", report && !whole);
   set_enabled (self, "zoom-to-selection", report && lns_view_get_time_selection (view, NULL, NULL));
@@ -97,11 +90,6 @@ update_actions (LnsWindow *self)
                report && lns_view_get_selected_event (view, NULL).lane != LNS_ID_NONE);
   set_enabled (self, "go-to-other-end", n_linked > 0);
   set_enabled (self, "undo-zoom", report && lns_view_can_undo_zoom (view));
-  set_enabled (self, "expand-all", report);
-  set_enabled (self, "collapse-all", report);
-  set_enabled (self, "show-events", report);
-  set_enabled (self, "show-details", report);
-  set_enabled (self, "show-diagnostics", report);
 }
 
 /* Shows page NAME of the stack, and enables the actions that apply to it. */
@@ -113,7 +101,6 @@ show_page (LnsWindow *self, const char *name)
   gtk_stack_set_visible_child_name (self->stack, name);
   /* The start page has these in the middle. */
   gtk_widget_set_visible (self->open_button, !start);
-  gtk_widget_set_visible (self->launch_button, !start);
   gtk_widget_set_visible (self->find_button, strcmp (name, "report") == 0);
   update_actions (self);
   /* Else the focus of what went falls to the menu bar, which looks as if it were being used. */
@@ -330,11 +317,15 @@ lns_window_open_file (LnsWindow *self, GFile *file)
 
 /* --- Actions: each is enabled exactly while it can do something ---------------------------- */
 
-/* Who made the window decides in which one FILE is shown. */
+/* Has the application open FILE: here if this window is empty, or else in another window. */
 static void
 ask_to_open (LnsWindow *self, GFile *file)
 {
-  g_signal_emit (self, signals[OPEN_FILE], 0, file);
+  GtkApplication *application = gtk_window_get_application (GTK_WINDOW (self));
+  g_autofree char *id =
+      g_strdup_printf ("%u", gtk_application_window_get_id (GTK_APPLICATION_WINDOW (self)));
+
+  g_application_open (G_APPLICATION (application), &file, 1, id);
 }
 
 static void
@@ -626,14 +617,11 @@ lns_window_class_init (LnsWindowClass *klass)
   G_OBJECT_CLASS (klass)->dispose = lns_window_dispose;
   GTK_WINDOW_CLASS (klass)->close_request = lns_window_close_request;
 
-  signals[OPEN_FILE] = g_signal_new ("open-file", LNS_TYPE_WINDOW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
-                                     NULL, G_TYPE_NONE, 1, G_TYPE_FILE);
   g_type_ensure (LNS_TYPE_START_PAGE);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/window.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsWindow, menu_bar);
   gtk_widget_class_bind_template_child (widget_class, LnsWindow, open_button);
-  gtk_widget_class_bind_template_child (widget_class, LnsWindow, launch_button);
   gtk_widget_class_bind_template_child (widget_class, LnsWindow, find_button);
   gtk_widget_class_bind_template_child (widget_class, LnsWindow, title);
   gtk_widget_class_bind_template_child (widget_class, LnsWindow, stack);

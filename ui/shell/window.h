@@ -9,10 +9,8 @@
 
 #define LNS_TYPE_WINDOW (lns_window_get_type ())
 
-/* One window: the start page, or one report that is being opened, could not be, or is shown.
- *
- * Signal: open-file (GFile *file): the user wants FILE opened, in this window if it is empty, else
- * in another one. */
+/* One window: the start page, or one report that is being opened, could not be opened, or is shown. Has the application
+ * open the files that the user chooses or drops: in this window if it is empty, or else in another one. */
 G_DECLARE_FINAL_TYPE (LnsWindow, lns_window, LNS, WINDOW, AdwApplicationWindow)
 
 /* A window of APPLICATION, on its start page. SETTINGS give size and panes, and are told of
