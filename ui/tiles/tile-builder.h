@@ -19,8 +19,8 @@ typedef struct
 
 typedef struct LnsTileBuilder LnsTileBuilder;
 
-/* READY is called on the main thread when lns_tile_builder_take () has something. The builder holds
- * a reference on VIEW; TREE must outlive it. */
+/* READY is called on the main thread when lns_tile_builder_take () has something. The builder holds a reference on
+ * VIEW; TREE must outlive it. */
 LnsTileBuilder *lns_tile_builder_new (LnsView *view,
                                       const LnsRowTree *tree,
                                       const PangoFontDescription *font,
@@ -29,8 +29,7 @@ LnsTileBuilder *lns_tile_builder_new (LnsView *view,
 /* Waits for tiles under way, which are broken off. READY is not called any more. NULL is fine. */
 void lns_tile_builder_free (LnsTileBuilder *self);
 
-/* Wants these, the first ones first, and nothing else. What is under way or waits to be taken is
- * not painted again. */
+/* Wants these, the first ones first, and nothing else. What is under way or waits to be taken is not painted again. */
 void lns_tile_builder_want (LnsTileBuilder *self, const LnsTileRequest *requests, guint n_requests);
 
 /* Breaks off what is under way. */

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Names written onto tiles. Shaping text is what costs, so layouts are kept by (name, width); each
- * thread has its own labels, as Pango's objects belong to one. */
+/* Names written onto tiles. Shaping text is what costs, so layouts are kept by (name, width); each thread has its own
+ * labels, as Pango's objects belong to one. */
 
 #pragma once
 
@@ -22,8 +22,8 @@ typedef struct LnsTileLabels LnsTileLabels;
 LnsTileLabels *lns_tile_labels_new (LnsReport *report, const PangoFontDescription *font);
 void lns_tile_labels_free (LnsTileLabels *self);
 
-/* Name NAME, short as of NAMES, cut with "…" to at most WIDTH_PX; owned by SELF until the next
- * call. NULL for a name without text. RET_WIDTH_PX gets its own width. */
+/* Name NAME, short as of NAMES, cut with "…" to at most WIDTH_PX; owned by SELF until the next call. NULL for a name
+ * without text. RET_WIDTH_PX gets its own width. */
 PangoLayout *lns_tile_labels_layout (LnsTileLabels *self,
                                      uint32_t name,
                                      LnsNames names,

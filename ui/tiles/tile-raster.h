@@ -29,8 +29,8 @@ void lns_raster_blend (const LnsRaster *raster,
                        double share_from,
                        double share_to);
 
-/* Diagonal stripes of RGB, 2 × UNIT_PX wide every 6 × UNIT_PX. OFFSET_PX is where x = 0 lies, so
- * that stripes meet between tiles. */
+/* Diagonal stripes of RGB, 2 × UNIT_PX wide every 6 × UNIT_PX. OFFSET_PX is where x = 0 lies, so that stripes meet
+ * between tiles. */
 void lns_raster_hatch (const LnsRaster *raster,
                        int x0,
                        int x1,

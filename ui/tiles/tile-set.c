@@ -122,7 +122,7 @@ typedef enum
 {
   PASS_MISSING, /* from memory, so that something is there at once */
   PASS_COARSE,  /* again, exact                                    */
-  PASS_AHEAD    /* what a pan would need next                      */
+  PASS_AHEAD    /* what a pan would need next */
 } Pass;
 
 /* Requests those of the tiles FIRST … LAST of SPAN that PASS is for. Returns their number. */
@@ -179,8 +179,7 @@ lns_tile_set_prepare (
       request (self, &spans[i], self->last + 1, self->last + 1, PASS_AHEAD);
       request (self, &spans[i], self->first - 1, self->first - 1, PASS_AHEAD);
     }
-  /* Room for what is in view and ahead, and as much again to stretch; else tiles would drive each
-   * other out for ever. */
+  /* Room for what is in view and ahead, and as much again to stretch; else tiles would drive each other out for ever. */
   gsize tile_bytes = (gsize)LNS_TILE_PX * LNS_LANE_PX * 4 * scale * scale * 2;
   gsize view_bytes = tile_bytes * n_strips * (gsize)(self->last - self->first + 3);
   lns_tile_cache_set_max (self->cache, MAX (CACHE_BYTES, 2 * view_bytes));
@@ -213,8 +212,8 @@ fill (cairo_t *cr, double left_px, double right_px, double height_px)
   cairo_fill (cr);
 }
 
-/* Copies what lies between LEFT_PX and RIGHT_PX of TILE, stretched, with its left edge at X_PX. Whole
- * pixels, nearest and opaque: blending or filtering them would cost three times as much. */
+/* Copies what lies between LEFT_PX and RIGHT_PX of TILE, stretched, with its left edge at X_PX. Whole pixels, nearest
+ * and opaque: blending or filtering them would cost three times as much. */
 static void
 copy (cairo_t *cr,
       const LnsTile *tile,
@@ -233,8 +232,7 @@ copy (cairo_t *cr,
   fill (cr, left_px, right_px, height_px);
 }
 
-/* [LEFT_PX, RIGHT_PX) of STRIP, whose tiles are missing or blank: those of another zoom, stretched,
- * if MISSING. */
+/* [LEFT_PX, RIGHT_PX) of STRIP, whose tiles are missing or blank: those of another zoom, stretched, if MISSING. */
 static void
 draw_rest (LnsTileSet *self,
            cairo_t *cr,

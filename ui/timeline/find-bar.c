@@ -26,7 +26,7 @@ struct _LnsFindBar
   guint timer;
   GCancellable *stepping; /* of the step under way, or NULL */
   LnsFindPlace place;     /* the match that was gone to last … */
-  uint64_t number;        /* … and its number; 0 = none yet    */
+  uint64_t number;        /* … and its number; 0 = none yet */
   LnsEventId before;      /* what was selected then            */
   int wanted;             /* a step to take once the search is done: 1, -1, or 0 */
 
@@ -126,8 +126,8 @@ stepped_cb (gpointer job, gpointer owner)
 
 static const LnsJobFuncs step_funcs = { step, stepped_cb, step_free };
 
-/* Steps go on from the last match while that is selected or about to be, else from the selected
- * event, else from the beginning of what is seen. */
+/* Steps go on from the last match while that is selected or about to be, else from the selected event, else from the
+ * beginning of what is seen. */
 static LnsFindPlace
 place_now (LnsFindBar *self)
 {
@@ -288,33 +288,15 @@ lns_find_bar_step (LnsFindBar *self, gboolean forward)
 }
 
 static void
-changed_cb (GtkEditable *entry, LnsFindBar *self)
-{
-  start_search (self);
-}
-
-static void
 activate_cb (GtkEntry *entry, LnsFindBar *self)
 {
   lns_find_bar_step (self, TRUE);
 }
 
 static void
-toggled_cb (GtkToggleButton *button, LnsFindBar *self)
+step_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
-  start_search (self);
-}
-
-static void
-next_cb (GtkWidget *widget, const char *action, GVariant *parameter)
-{
-  lns_find_bar_step (LNS_FIND_BAR (widget), TRUE);
-}
-
-static void
-previous_cb (GtkWidget *widget, const char *action, GVariant *parameter)
-{
-  lns_find_bar_step (LNS_FIND_BAR (widget), FALSE);
+  lns_find_bar_step (LNS_FIND_BAR (widget), g_str_equal (action, "find.next"));
 }
 
 /* Once folded away the bar takes no room and no keys. */
@@ -358,12 +340,11 @@ lns_find_bar_class_init (LnsFindBarClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsFindBar, regex);
   gtk_widget_class_bind_template_child (widget_class, LnsFindBar, status);
   gtk_widget_class_bind_template_child (widget_class, LnsFindBar, progress);
-  gtk_widget_class_bind_template_callback (widget_class, changed_cb);
+  gtk_widget_class_bind_template_callback (widget_class, start_search);
   gtk_widget_class_bind_template_callback (widget_class, activate_cb);
-  gtk_widget_class_bind_template_callback (widget_class, toggled_cb);
   gtk_widget_class_bind_template_callback (widget_class, child_revealed_cb);
-  gtk_widget_class_install_action (widget_class, "find.next", NULL, next_cb);
-  gtk_widget_class_install_action (widget_class, "find.previous", NULL, previous_cb);
+  gtk_widget_class_install_action (widget_class, "find.next", NULL, step_cb);
+  gtk_widget_class_install_action (widget_class, "find.previous", NULL, step_cb);
   gtk_widget_class_install_action (widget_class, "find.close", NULL, close_cb);
   lns_shortcuts_add_to_class (widget_class, "find.");
 }

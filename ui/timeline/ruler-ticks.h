@@ -12,9 +12,8 @@
 
 #include "src/base/format.h"
 
-/* Major ticks at the multiples of step_ns, minor ones at those of minor_ns. Where a tick's whole
- * time would be too long to read, ticks tell how far they are behind the last multiple of base_ns;
- * 0 = they tell the whole time. */
+/* Major ticks at the multiples of step_ns, minor ones at those of minor_ns. Where a tick's whole time would be too
+ * long to read, ticks tell how far they are behind the last multiple of base_ns; 0 = they tell the whole time. */
 typedef struct
 {
   int64_t step_ns;  /* 1, 2 or 5 × 10^k                                                         */
@@ -22,8 +21,7 @@ typedef struct
   int64_t base_ns;  /* 10^k, a multiple of step_ns, or 0                                        */
 } LnsRulerTicks;
 
-/* The closest ticks that are at least MIN_PX apart where a pixel is NS_PER_PX, in a report that
- * reaches to END_NS. */
+/* The closest ticks that are at least MIN_PX apart where a pixel is NS_PER_PX, in a report that reaches to END_NS. */
 LnsRulerTicks lns_ruler_ticks (double ns_per_px, double min_px, int64_t end_ns);
 
 /* The first major tick at or after TIME_NS. */
@@ -32,8 +30,8 @@ int64_t lns_ruler_first_tick (const LnsRulerTicks *ticks, int64_t time_ns);
 /* The multiple of base_ns at or before TIME_NS; TIME_NS where there is no base. */
 int64_t lns_ruler_base_of (const LnsRulerTicks *ticks, int64_t time_ns);
 
-/* What stands at the tick at TIME_NS: "1.25 s", or "+20 ns" behind its base. RET_IS_BASE (may be
- * NULL): it is a whole time where others are offsets. */
+/* What stands at the tick at TIME_NS: "1.25 s", or "+20 ns" behind its base. RET_IS_BASE (may be NULL): it is a whole
+ * time where others are offsets. */
 const char *lns_ruler_label (const LnsRulerTicks *ticks,
                              int64_t time_ns,
                              bool *ret_is_base,

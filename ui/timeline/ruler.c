@@ -108,8 +108,8 @@ snapshot_minor_ticks (LnsRuler *self,
     }
 }
 
-/* Where ticks are offsets, the whole time that they count from stands at the left edge, unless its
- * own tick is in view there. Returns how much room it took. */
+/* Where ticks are offsets, the whole time that they count from stands at the left edge, unless its own tick is in
+ * view there. Returns how much room it took. */
 static double
 snapshot_base (LnsRuler *self,
                GtkSnapshot *snapshot,

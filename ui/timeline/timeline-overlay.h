@@ -10,8 +10,8 @@
 
 #include "ui/timeline/timeline-layout.h"
 
-/* The line from a call to what it began, in pixels of the timeline: from the call's edge at (X, FROM)
- * across to END, then down or up to TO, the work's edge. */
+/* The line from a call to what it began, in pixels of the timeline: from the call's edge at (X, FROM) across to END,
+ * then down or up to TO, the work's edge. */
 typedef struct
 {
   float x_px, from_px, end_px, to_px;

@@ -264,8 +264,8 @@ menu_pressed_cb (
     self->funcs->menu_wanted (hit.row, &hit, (int)at.x, (int)at.y, self->data);
 }
 
-/* A gesture for each button, none for all of them: a gesture that sees the press of a menu never
- * sees its release, which goes to the menu, and takes the next press for an interruption. */
+/* A gesture for each button, none for all of them: a gesture that sees the press of a menu never sees its release,
+ * which goes to the menu, and takes the next press for an interruption. */
 static void
 add_drag (LnsTimelinePointer *self, GtkWidget *timeline, guint button)
 {

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The mouse over a timeline: a drag selects time, with Shift or the middle button it moves the view;
- * a click selects an event; Ctrl+wheel zooms at the pointer, Shift+wheel moves; the right button asks
- * for a menu. The edge of the headers is dragged to make them wider. */
+/* The mouse over a timeline: a drag selects time, with Shift or the middle button it moves the view; a click selects
+ * an event; Ctrl+wheel zooms at the pointer, Shift+wheel moves; the right button asks for a menu. The edge of the
+ * headers is dragged to make them wider. */
 
 #pragma once
 

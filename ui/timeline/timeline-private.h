@@ -8,7 +8,8 @@
 #pragma once
 
 #include "ui/timeline/overview.h"
-#include "ui/timeline/projector.h"
+#include <stdatomic.h>
+
 #include "ui/timeline/ruler.h"
 #include "ui/timeline/timeline-overlay.h"
 #include "ui/timeline/timeline-pointer.h"
@@ -22,10 +23,10 @@ struct _LnsTimeline
   LnsRowContext context; /* its parts owned */
   GArray *pinned_rows;   /* of uint32_t */
   GArray *spans;         /* of LnsStripSpan: the strips in view */
-  gboolean unprepared;   /* what is in view has changed, or a tile has come */
+  gboolean unprepared;   /* the view has changed or a tile has come since the last frame */
 
   GtkWidget *gutter;      /* the headers go on below the last row */
-  int rows_end_px;        /* where the last row ends              */
+  int rows_end_px;        /* where the last row ends */
   GtkInscription *corner; /* the length of what is in view */
   LnsOverview *overview;
   LnsRuler *ruler;
@@ -42,7 +43,11 @@ struct _LnsTimeline
   LnsTimelinePointer pointer;
   LnsTimelineTooltip *words; /* owned; what the tooltip says */
   GCancellable *reading;     /* of what a row needs first, or NULL */
-  LnsProjector *projector;   /* owned */
+
+  GCancellable *projecting; /* of the search for ranges on the GPU under way, or NULL */
+  const atomic_uint *projected_permille; /* its progress */
+  guint telling;                         /* source that shows the progress, or 0 */
+  gboolean not_projected;                /* the search has failed */
 
   LnsEventId menu_event; /* what the open menu is about */
   uint32_t menu_name;

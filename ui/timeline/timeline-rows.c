@@ -328,12 +328,6 @@ lns_timeline_rows_size_allocate (GtkWidget *widget, int width, int height, int b
   place_rows (self);
 }
 
-static void
-scrolled_cb (GtkAdjustment *adjustment, LnsTimelineRows *self)
-{
-  gtk_widget_queue_allocate (GTK_WIDGET (self));
-}
-
 /* A row that the keyboard goes to comes into view; one that is partly there stays. */
 static void
 lns_timeline_rows_set_focus_child (GtkWidget *widget, GtkWidget *child)
@@ -355,7 +349,8 @@ lns_timeline_rows_new (const LnsRowContext *context, GtkAdjustment *adjustment)
   if (adjustment != NULL)
     {
       self->adjustment = g_object_ref (adjustment);
-      g_signal_connect_object (adjustment, "value-changed", G_CALLBACK (scrolled_cb), self, 0);
+      g_signal_connect_object (adjustment, "value-changed", G_CALLBACK (gtk_widget_queue_allocate),
+                               self, G_CONNECT_SWAPPED);
     }
   return self;
 }

@@ -5,8 +5,11 @@
 
 #include <adwaita.h>
 #include <glib/gi18n.h>
+#include <utime.h>
 
+#include "src/analysis/projection/projection-file.h"
 #include "src/base/format.h"
+#include "src/store/read/report-cache.h"
 #include "ui/model/display-text.h"
 #include "ui/model/job.h"
 #include "ui/model/linked-events.h"
@@ -23,7 +26,10 @@
 #define TOOLTIP_DY_PX       18
 #define KEY_MENU_PX         20 /* below a row's top: where a key opens its menu */
 #define ZOOM_STEP           1.5
-#define PAN_SHARE           0.125                     /* of the width, a step */
+#define PAN_SHARE           0.125 /* of the width, a step */
+#define TELL_MSEC           200
+#define KEPT_FILES          32 /* of ranges on the GPU: the most recently used ones, of at most: */
+#define KEPT_BYTES          (INT64_C (1) << 30)
 #define MAX_PAN_PX          ((double)(INT64_MAX / 4)) /* further than a report reaches */
 
 G_DEFINE_FINAL_TYPE (LnsTimeline, lns_timeline, GTK_TYPE_WIDGET)
@@ -243,6 +249,109 @@ read_wanted (LnsTimeline *self)
   lns_job_start (&self->reading, self->context.view, &read_funcs, job, self);
 }
 
+/* --- Ranges on the GPU: a worker computes them, or opens what it computed before ---------------- */
+
+typedef struct
+{
+  atomic_uint permille;
+  LnsReport *derived; /* owned; or NULL and ERROR */
+  LnsError error;
+} Projecting;
+
+static void
+projecting_free (gpointer data)
+{
+  Projecting *projecting = data;
+  lns_report_close (projecting->derived);
+  g_free (projecting);
+}
+
+static void
+project (LnsWorker *worker, gpointer job)
+{
+  Projecting *it = job;
+  /* Where the cache folder cannot be used, the runtime folder keeps the ranges for this session. */
+  const char *folders[] = { g_get_user_cache_dir (), g_get_user_runtime_dir () };
+  for (guint i = 0; i < G_N_ELEMENTS (folders) && it->derived == NULL; i++)
+    {
+      if (it->error.domain == LNS_ERROR_CANCELLED)
+        break;
+      g_autofree char *folder = g_build_filename (folders[i], "lanescope", "derived", NULL);
+      it->derived = lns_projection_open (worker->report, folder, &worker->cancelled, &it->permille,
+                                         &it->error);
+      if (it->derived == NULL)
+        continue;
+      const char *path = lns_report_info (it->derived)->path;
+      utime (path, NULL);
+      lns_report_cache_prune (path, KEPT_FILES, KEPT_BYTES);
+    }
+}
+
+/* What rows that wait for ranges on the GPU say. */
+static void
+set_waiting_text (LnsTimeline *self, char *text)
+{
+  g_free (self->context.waiting_text);
+  self->context.waiting_text = text;
+  lns_timeline_rows_redraw (self->pinned);
+  lns_timeline_rows_redraw (self->rows);
+}
+
+static gboolean
+tell_cb (gpointer data)
+{
+  LnsTimeline *self = data;
+  unsigned percent = atomic_load (self->projected_permille) / 10;
+  set_waiting_text (self, g_strdup_printf (_ ("Finding ranges on the GPU: %u %%"), percent));
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+projected_cb (gpointer job, gpointer owner)
+{
+  Projecting *it = job;
+  LnsTimeline *self = owner;
+  LnsReport *report = lns_view_get_report (self->context.view);
+  g_clear_handle_id (&self->telling, g_source_remove);
+  self->not_projected = it->derived == NULL || !lns_report_attach (report, it->derived, &it->error);
+  if (self->not_projected)
+    {
+      set_waiting_text (self, g_strdup_printf (_ ("Not found: %s"), it->error.message));
+      return;
+    }
+  it->derived = NULL;
+  replace_tree (self, lns_row_tree_with_projections (self->context.tree, report));
+}
+
+static const LnsJobFuncs project_funcs = { project, projected_cb, projecting_free };
+
+/* Has the ranges on the GPU found as soon as a row that waits for them is in view. */
+static void
+project_wanted (LnsTimeline *self)
+{
+  gboolean wanted = FALSE;
+  if (self->reading != NULL || self->projecting != NULL || self->not_projected)
+    return;
+  for (guint i = 0; i < self->spans->len && !wanted; i++)
+    {
+      uint32_t row = g_array_index (self->spans, LnsStripSpan, i).row;
+      wanted = lns_row_is_waiting (lns_row_tree_row (self->context.tree, row));
+    }
+  if (!wanted)
+    return;
+  Projecting *job = g_new0 (Projecting, 1);
+  self->projected_permille = &job->permille;
+  self->telling = g_timeout_add (TELL_MSEC, tell_cb, self);
+  lns_job_start (&self->projecting, self->context.view, &project_funcs, job, self);
+}
+
+static void
+stop_projecting (LnsTimeline *self)
+{
+  g_clear_handle_id (&self->telling, g_source_remove);
+  lns_job_cancel (&self->projecting);
+}
+
 /* --- What the rows tell -------------------------------------------------------------------- */
 
 /* Whether a row that no fold hides waits for its ranges. */
@@ -266,8 +375,8 @@ _lns_timeline_rows_changed (LnsTimeline *self)
   update_actions (self);
   describe_later (self);
   read_wanted (self);
-  if (lns_projector_is_projecting (self->projector) && !any_waits (self))
-    lns_projector_stop (self->projector);
+  if (self->projecting != NULL && !any_waits (self))
+    stop_projecting (self);
 }
 
 static void
@@ -297,43 +406,6 @@ toggle_pinned_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 }
 
 /* --- What its parts tell ------------------------------------------------------------------- */
-
-/* What rows that wait for ranges on the GPU say. */
-static void
-told_cb (const char *text, gpointer data)
-{
-  LnsTimeline *self = data;
-  g_free (self->context.waiting_text);
-  self->context.waiting_text = g_strdup (text);
-  lns_timeline_rows_redraw (self->pinned);
-  lns_timeline_rows_redraw (self->rows);
-}
-
-static void
-projected_cb (gpointer data)
-{
-  LnsTimeline *self = data;
-  LnsReport *report = lns_view_get_report (self->context.view);
-  replace_tree (self, lns_row_tree_with_projections (self->context.tree, report));
-}
-
-static const LnsProjectorFuncs projector_funcs = { told_cb, projected_cb };
-
-/* Has the ranges on the GPU found as soon as a row that waits for them is in view. */
-static void
-project_wanted (LnsTimeline *self)
-{
-  gboolean wanted = FALSE;
-  if (self->reading != NULL)
-    return;
-  for (guint i = 0; i < self->spans->len && !wanted; i++)
-    {
-      uint32_t row = g_array_index (self->spans, LnsStripSpan, i).row;
-      wanted = lns_row_is_waiting (lns_row_tree_row (self->context.tree, row));
-    }
-  if (wanted)
-    lns_projector_start (self->projector);
-}
 
 static void
 pointed_cb (const LnsTimelineHit *hit, gpointer data)
@@ -388,8 +460,8 @@ drop_menu_cb (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* The chosen item acts after the menu has closed: what it is about is forgotten after that. GTK would
- * give the focus to the first widget of the window. */
+/* The chosen item acts after the menu has closed: what it is about is forgotten after that. GTK would give the focus
+ * to the first widget of the window. */
 static void
 menu_closed_cb (GtkPopover *popover, LnsTimeline *self)
 {
@@ -655,8 +727,7 @@ lns_timeline_measure (GtkWidget *widget,
   *natural = orientation == GTK_ORIENTATION_HORIZONTAL ? 1200 : 480;
 }
 
-/* Below the last row. The rows fill themselves: a background under them all would be a fifth of what
- * a frame costs. */
+/* Below the last row. The rows fill themselves: a background under them all would be a fifth of what a frame costs. */
 static void
 snapshot_floor (LnsTimeline *self, GtkSnapshot *snapshot)
 {
@@ -705,7 +776,7 @@ lns_timeline_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 gboolean
 lns_timeline_is_complete (LnsTimeline *self)
 {
-  return self->reading == NULL && !lns_projector_is_projecting (self->projector) &&
+  return self->reading == NULL && self->projecting == NULL &&
          lns_tile_set_is_complete (self->context.tiles) &&
          lns_overview_is_complete (self->overview);
 }
@@ -760,7 +831,6 @@ set_view (LnsTimeline *self, LnsView *view)
   self->layout =
       (LnsTimelineLayout){ GTK_WIDGET (self),        context,      GTK_WIDGET (self->overview),
                            GTK_WIDGET (self->ruler), self->pinned, self->rows };
-  self->projector = lns_projector_new (view, &projector_funcs, self);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->pinned), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Pinned rows"), -1);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->rows), GTK_ACCESSIBLE_PROPERTY_LABEL,
@@ -802,7 +872,7 @@ lns_timeline_dispose (GObject *object)
   g_clear_handle_id (&self->describing, g_source_remove);
   lns_job_cancel (&self->reading);
   lns_job_cancel (&self->pointer.finding);
-  g_clear_pointer (&self->projector, lns_projector_free);
+  stop_projecting (self);
   g_clear_pointer (&self->words, lns_timeline_tooltip_free);
   GtkWidget *child;
   while ((child = gtk_widget_get_first_child (GTK_WIDGET (self))) != NULL)
