@@ -249,4 +249,14 @@ def test_a_chosen_event_is_unfolded_zoomed_to_and_marked():
         app.wait(marked, what="the event, ten pixels a nanosecond, in a dark frame")
 
 
+def test_an_empty_report_says_so_over_its_lanes():
+    with opened("0") as app:
+        words, ruler = app.find("label", "This report has no events."), app.find(None, "Ruler")
+
+        def places():
+            (x, _, width, _), (ruler_x, _, ruler_width, _) = words.extents(), ruler.extents()
+            return ruler_width > 1 and (x, width) == (ruler_x, ruler_width)
+        app.wait(places, what=f"{words!r} at {words.extents()} below {ruler!r} at {ruler.extents()}")
+
+
 harness.main(globals())

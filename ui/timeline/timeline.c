@@ -710,7 +710,7 @@ lns_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
   self->rows_end_px = MIN (top_px + lns_timeline_rows_total_px (self->rows), height);
   allocate (self->gutter, 0, self->rows_end_px, header_px, height - self->rows_end_px);
   if (gtk_widget_get_visible (self->empty))
-    allocate (self->empty, 0, top_px, width, height - top_px);
+    allocate (self->empty, header_px, top_px, body_px, height - top_px);
   allocate_tooltip (self, width, height);
 }
 
