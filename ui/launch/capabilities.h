@@ -16,9 +16,9 @@ typedef struct
   const char *name;         /* "force-overwrite" */
   char letter;              /* 'f', or 0 */
   const char *kind;         /* "bool"; see LnsOptionKind */
-  const char *group;        /* "The report": what it is about */
+  const char *group;        /* the topic: "The report" */
   const char *value;        /* "PATH", or NULL */
-  const char *default_text; /* what holds without it, or NULL */
+  const char *default_text; /* the default, or NULL */
   const char *help;
   const char **choices; /* owned; ends with NULL; empty: any */
 } LnsSwitch;
@@ -26,11 +26,11 @@ typedef struct
 typedef struct
 {
   json_t *json;        /* owned; the tool's answer */
-  GPtrArray *switches; /* of LnsSwitch, in the tool's order: those of a group together */
+  GPtrArray *switches; /* of LnsSwitch, in the tool's order; those of a group are adjacent */
   GStrv flags;         /* names of those that take no value */
 } LnsCapabilities;
 
-/* Reads TEXT, the tool's answer. NULL if it is none. */
+/* Reads TEXT, the tool's answer. Returns NULL if TEXT is no such answer. */
 LnsCapabilities *lns_capabilities_parse (const char *text) G_GNUC_WARN_UNUSED_RESULT;
 void lns_capabilities_free (LnsCapabilities *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (LnsCapabilities, lns_capabilities_free)

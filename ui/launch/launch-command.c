@@ -29,7 +29,7 @@ refuse_operator (char operator, GError ** error)
   return FALSE;
 }
 
-/* The number of up to N_MAX digits of BASE at *CURSOR, which goes behind them. */
+/* Reads a number of up to N_MAX digits of BASE at *CURSOR and moves *CURSOR after it. */
 static guint
 take_number (const char **cursor, guint base, int n_max)
 {
@@ -45,7 +45,8 @@ take_number (const char **cursor, guint base, int n_max)
   return value;
 }
 
-/* *CURSOR stands behind a backslash within $'…'. False where the byte would be NUL, which no argument can hold. */
+/* Reads the escape at *CURSOR, after the backslash within $'…'. Returns false if the byte would be NUL, which no
+ * argument can hold. */
 static gboolean
 take_escape (const char **cursor, GString *word)
 {
@@ -71,7 +72,7 @@ take_escape (const char **cursor, GString *word)
   return (value & 0xff) != 0;
 }
 
-/* *CURSOR stands behind the opening quote and ends behind the closing one. */
+/* Reads a quoted part. *CURSOR is after the opening quote, and then after the closing one. */
 static gboolean
 take_quoted (const char **cursor, char quote, gboolean escapes, GString *word, GError **error)
 {
@@ -99,7 +100,7 @@ take_quoted (const char **cursor, char quote, gboolean escapes, GString *word, G
   return TRUE;
 }
 
-/* Appends one word, of which *CURSOR is at the first byte, to WORD. */
+/* Reads one word at *CURSOR and appends it to WORD. */
 static gboolean
 take_word (const char **cursor, GString *word, GError **error)
 {
@@ -186,7 +187,7 @@ lns_launch_command_quote (const char *word)
   return g_string_free (quoted, FALSE);
 }
 
-/* How many words the switch at WORDS takes with its value, or 0 if it is no switch. A value follows in its own word
+/* The number of words of the switch at WORDS, with its value, or 0 if there is no switch. A value is the next word
  * unless it is attached ("-tnvtx", "--trace=nvtx"). */
 static guint
 switch_length (const char *const *words, const char *const *flags)
@@ -217,8 +218,8 @@ lns_launch_command_find_program (const char *const *words, const char *const *fl
   return at;
 }
 
-/* Whether WORD is -SHORT_NAME (0: none) or --LONG_NAME, with or without a value; RET_AT is where an attached value
- * begins. */
+/* Whether WORD is -SHORT_NAME (0: none) or --LONG_NAME, with or without a value. RET_AT gets the place of an attached
+ * value. */
 static gboolean
 is_switch (const char *word, char short_name, const char *long_name, gsize *ret_at)
 {

@@ -30,26 +30,25 @@ GStrv lns_launch_command_split (const char *line, GError **error) G_GNUC_WARN_UN
 /* WORD (any bytes) quoted so that lns_launch_command_split () and a shell give it back. UTF-8. */
 char *lns_launch_command_quote (const char *word) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The index of the program among WORDS, behind the recorder's own switches: "-t nvtx", "-tnvtx", "--trace=nvtx" and
- * "--" are skipped. Their number if there is none. FLAGS (may be NULL) are the names of long switches that take no
- * value. */
+/* The index of the program among WORDS, after the recorder's own switches such as "-t nvtx", "-tnvtx", "--trace=nvtx"
+ * and "--"; the number of words if there is no program. FLAGS (may be NULL) are the names of long switches that take
+ * no value. */
 guint lns_launch_command_find_program (const char *const *words, const char *const *flags);
 
-/* The value of the switch -SHORT_NAME (0: none) or --LONG_NAME before the program, or NULL; the last one counts; the
- * switch itself where it takes none. Owned by WORDS. */
+/* The value of the last switch -SHORT_NAME (0: none) or --LONG_NAME before the program, or NULL if there is none. The
+ * value of a flag is "". Owned by WORDS. */
 const char *lns_launch_command_get_switch (const char *const *words,
                                            const char *const *flags,
                                            char short_name,
                                            const char *long_name);
 
-/* WORDS with --LONG_NAME=VALUE before the program, in the place of what they have of -SHORT_NAME (0: none) and
- * --LONG_NAME. */
+/* A copy of WORDS with --LONG_NAME=VALUE in place of all -SHORT_NAME (0: none) and --LONG_NAME before the program. */
 GStrv lns_launch_command_set_switch (const char *const *words,
                                      const char *const *flags,
                                      char short_name,
                                      const char *long_name,
                                      const char *value) G_GNUC_WARN_UNUSED_RESULT;
 
-/* What --output has to be for the tool to number the reports that VALUE names: a copy of VALUE where it says so
- * itself. NULL: the tool's own name, which it numbers. */
+/* The value of --output with which the tool numbers the reports called VALUE: VALUE itself if it holds %n. Returns
+ * NULL for NULL: the tool numbers its default name. */
 char *lns_launch_command_number_output (const char *value) G_GNUC_WARN_UNUSED_RESULT;

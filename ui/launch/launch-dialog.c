@@ -21,14 +21,14 @@ struct _LnsLaunchDialog
 
   GSettings *settings;  /* owned                                                           */
   GFile *folder;        /* owned; the program's working directory                          */
-  GStrv words;          /* owned; the command line split, or NULL while it cannot be */
+  GStrv words;          /* owned; the words of the command line, or NULL while it cannot be split */
   GPtrArray *variables; /* of AdwEntryRow, borrowed: "NAME=VALUE"                          */
   GPtrArray *traces;    /* of GtkCheckButton, borrowed; their "word" is the choice's name  */
-  gboolean given;       /* they show what the command line says */
+  gboolean given;       /* the command line sets them */
   GPtrArray *switches;  /* owned: rows of further switches, or NULL                        */
-  LnsCapabilities *capabilities; /* owned; NULL until the recorder has said them */
-  GCancellable *asking;          /* owned; the question for capabilities */
-  LnsLaunchRecorder *recorder;   /* owned; NULL while nothing was started */
+  LnsCapabilities *capabilities; /* owned; NULL until the recorder has answered */
+  GCancellable *asking;          /* owned; cancels the question for capabilities */
+  LnsLaunchRecorder *recorder;   /* owned; NULL until the first start */
   GStrv launched; /* owned; the tool's arguments, of the last start                   */
 
   GtkStack *stack; /* pages "setup", "running", "failed" */
@@ -70,7 +70,7 @@ is_setting (const char *text)
   return at > text && !g_ascii_isdigit (*text) && *at == '=';
 }
 
-/* Whether TEXT of a variable's row can be launched with: an empty row is ignored. */
+/* Whether TEXT is valid in the row of a variable. Empty rows are ignored. */
 static gboolean
 is_variable (const char *text)
 {
@@ -86,14 +86,14 @@ set_error_style (GtkWidget *widget, gboolean error)
     gtk_widget_remove_css_class (widget, "error");
 }
 
-/* The recorder's switches that take no value, as far as they are known. */
+/* The recorder's switches that take no value, or NULL until they are known. */
 static const char *const *
 get_flags (LnsLaunchDialog *self)
 {
   return self->capabilities != NULL ? (const char *const *)self->capabilities->flags : NULL;
 }
 
-/* Has the check buttons show what VALUE, of a -t in the command line, traces; NULL: what the person chose. */
+/* Shows VALUE, that of -t in the command line, in the check buttons; or, for NULL, the user's own choice. */
 static void
 show_traces (LnsLaunchDialog *self, const char *value)
 {
@@ -118,7 +118,7 @@ show_traces (LnsLaunchDialog *self, const char *value)
       self->trace_group, value != NULL ? _ ("Set on the command line by -t or --trace.") : "");
 }
 
-/* Has the controls show what the command line says of them, which is what counts then. */
+/* Shows the switches of the command line in the controls: the command line takes precedence. */
 static void
 show_given (LnsLaunchDialog *self)
 {
@@ -131,7 +131,7 @@ show_given (LnsLaunchDialog *self)
     lns_launch_switches_show_given (self->switches, words, get_flags (self));
 }
 
-/* Splits the command line again, says what is wrong with it, and lets Start be pressed if all is well. */
+/* Splits the command line again, shows what is wrong with it, and enables Start if all is well. */
 static void
 validate (LnsLaunchDialog *self)
 {
@@ -158,7 +158,7 @@ validate (LnsLaunchDialog *self)
       ok = ok && fine;
     }
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "launch.start", ok);
-  /* A long one is not seen as a whole. */
+  /* A long command line does not fit the entry. */
   gtk_widget_set_tooltip_text (GTK_WIDGET (self->command_row),
                                gtk_editable_get_text (self->command_row));
   show_given (self);
@@ -236,7 +236,7 @@ choose_folder (GtkWidget *widget, const char *action, GVariant *parameter)
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
 }
 
-/* The path goes to where the cursor is, quoted, whatever its bytes. */
+/* Inserts the path at the cursor, quoted; its bytes need not be UTF-8. */
 static void
 path_chosen_cb (GtkNativeDialog *dialog, int response, LnsLaunchDialog *self)
 {
@@ -290,7 +290,7 @@ trace_title (const char *word)
   return word;
 }
 
-/* A check button for each of what OPTION, --trace, can be. */
+/* Adds a check button for each choice of OPTION, which is --trace. */
 static void
 add_traces (LnsLaunchDialog *self, const LnsSwitch *option)
 {
@@ -350,8 +350,7 @@ ask_capabilities (LnsLaunchDialog *self)
 
 /* --- The recording ------------------------------------------------------------------------- */
 
-/* The value of -t that the check buttons stand for, or NULL if the command line has its own or the tool did not say
- * what it can trace. */
+/* The value of -t for the check buttons, or NULL if the command line has its own or the tool's choices are not known. */
 static char *
 chosen_traces (LnsLaunchDialog *self)
 {
@@ -376,7 +375,7 @@ show_problem (LnsLaunchDialog *self, const char *problem, const char *last_words
   const LnsLaunchRun *run = lns_launch_recorder_get_run (self->recorder);
 
   if (run->exists)
-    last_words = ""; /* they are the same */
+    last_words = ""; /* they would repeat the problem */
   gtk_label_set_text (self->problem, problem);
   gtk_text_buffer_set_text (buffer, last_words, -1);
   gtk_widget_set_visible (self->last_words_scroller, *last_words != '\0');
@@ -451,7 +450,7 @@ remember (LnsLaunchDialog *self)
                         g_variant_new_bytestring (folder != NULL ? folder : ""));
 }
 
-/* Starts the recorder with the arguments WORDS, which it takes, and the variables of the rows. */
+/* Starts the recorder with the arguments WORDS, which are taken over, and the variables of the rows. */
 static void
 run (LnsLaunchDialog *self, GStrv words)
 {
@@ -498,7 +497,7 @@ start (GtkWidget *widget, const char *action, GVariant *parameter)
   run (self, g_strv_builder_end (words));
 }
 
-/* The two ways on where a report of the name exists. */
+/* These two go on after a report of the same name was found. */
 static void
 replace_report (GtkWidget *widget, const char *action, GVariant *parameter)
 {
@@ -526,7 +525,7 @@ stop (GtkWidget *widget, const char *action, GVariant *parameter)
   lns_launch_recorder_stop (LNS_LAUNCH_DIALOG (widget)->recorder);
 }
 
-/* What is typed replaces the command line. */
+/* Typing replaces the command line. */
 static void
 focus_command (LnsLaunchDialog *self)
 {
@@ -562,8 +561,8 @@ close_answer_cb (AdwMessageDialog *question, const char *response, LnsLaunchDial
     lns_launch_recorder_stop (self->recorder);
 }
 
-/* The focus would be Start's. A widget that has it before the window is shown hides the window from assistive
- * technology (GTK 4.8). */
+/* Start would get the focus. It cannot be moved earlier: a widget with the focus hides a window that is not shown yet
+ * from assistive technology (GTK 4.8). */
 static void
 lns_launch_dialog_show (GtkWidget *widget)
 {
@@ -615,7 +614,7 @@ lns_launch_dialog_dispose (GObject *object)
   LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (object);
 
   g_cancellable_cancel (self->asking);
-  /* A recording that goes on without its dialog is stopped rather than left to nobody. */
+  /* Without its dialog nobody could stop a recording. */
   if (is_recording (self))
     lns_launch_recorder_stop (self->recorder);
   g_clear_object (&self->recorder);

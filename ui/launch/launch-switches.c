@@ -15,8 +15,8 @@ typedef struct
   const LnsSwitch *option; /* borrowed */
   GtkWidget *widget;       /* borrowed: a GtkCheckButton, an AdwComboRow or an AdwEntryRow */
   char *initial;           /* owned; what it shows while the switch is not set             */
-  gboolean is_given;       /* it shows what the command line says */
-  char *own;               /* owned; what the person chose, while it does */
+  gboolean is_given;       /* the command line sets it */
+  char *own;               /* owned; the user's choice meanwhile */
 } Row;
 
 static void
@@ -28,7 +28,7 @@ row_free (gpointer data)
   g_free (row);
 }
 
-/* What the dialog asks for in other places, or says to the recorder itself. */
+/* Switches that the dialog shows in other places or sets itself. */
 static const char *const elsewhere[] = { "trace",       "nvtx",       "mpi", "env-var",
                                          "progress-fd", "control-fd", NULL };
 
@@ -86,7 +86,7 @@ new_row (const LnsSwitch *option, GtkWidget **ret_widget)
   return row;
 }
 
-/* What the widget of ROW shows, as a word. */
+/* The value that the widget of ROW shows, as a word. */
 static char *
 get_shown (const Row *row)
 {
@@ -130,7 +130,7 @@ lns_launch_switches_new (AdwPreferencesGroup *group, const LnsCapabilities *capa
 static void
 show (const Row *row, const char *word)
 {
-  static const char *const on[] = { "", "true", "yes", "on", "1", NULL }; /* a flag says nothing */
+  static const char *const on[] = { "", "true", "yes", "on", "1", NULL }; /* "" is a flag */
   if (GTK_IS_CHECK_BUTTON (row->widget))
     {
       g_autofree char *lower = g_ascii_strdown (word, -1);
@@ -172,7 +172,7 @@ lns_launch_switches_show_given (GPtrArray *rows, const char *const *given, const
         g_clear_pointer (&row->own, g_free);
       gtk_widget_set_sensitive (gtk_widget_get_ancestor (row->widget, ADW_TYPE_PREFERENCES_ROW),
                                 !row->is_given);
-      /* GTK 4.8 tells assistive technology of the widget itself alone. */
+      /* GTK 4.8 tells assistive technology only the state of the widget itself. */
       gtk_widget_set_sensitive (row->widget, !row->is_given);
     }
 }

@@ -11,19 +11,19 @@
 
 #include "ui/launch/capabilities.h"
 
-/* Adds a row to GROUP for each subject of CAPABILITIES, which unfolds to one for each switch, but for those that the
- * dialog has elsewhere. Returns what lns_launch_switches_add_words () wants, which borrows from CAPABILITIES. */
+/* Adds a row to GROUP for each topic of CAPABILITIES that unfolds to rows of switches, except for switches that the
+ * dialog has elsewhere. Returns the rows of switches, which borrow from CAPABILITIES. */
 GPtrArray *lns_launch_switches_new (AdwPreferencesGroup *group,
                                     const LnsCapabilities *capabilities) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Shows in each of ROWS what the command line GIVEN (NULL: nothing can be read from it) says of its switch, and lets
- * only the others be changed: they are as the person left them. */
+/* Shows the switches of the command line GIVEN (NULL: it cannot be split) in their ROWS, which cannot be changed
+ * then. The others show the user's own choice. */
 void lns_launch_switches_show_given (GPtrArray *rows,
                                      const char *const *given,
                                      const char *const *flags);
 
-/* Adds to WORDS `--name=value` for each of ROWS that is not as it was, but for what the command line GIVEN says
- * itself; FLAGS are the switches that take no value. */
+/* Adds `--name=value` to WORDS for each of ROWS that the user changed, unless the command line GIVEN sets that
+ * switch. FLAGS are the switches that take no value. */
 void lns_launch_switches_add_words (GPtrArray *rows,
                                     const char *const *given,
                                     const char *const *flags,

@@ -30,12 +30,12 @@ struct _LnsLaunchRecorder
   LnsLaunchRun run;
   GSubprocess *tool;          /* owned; NULL before the start                                    */
   GDataInputStream *progress; /* owned; NULL before the start                                    */
-  int control_fd;             /* owned; -1 while the tool does not listen */
-  int stderr_fd;              /* owned; a file without a name that the program writes to */
+  int control_fd;             /* owned; -1 while the tool does not run */
+  int stderr_fd;              /* owned; a file without a name that takes standard error */
   gboolean stop_asked;
-  gboolean progress_ended; /* no more will be said */
+  gboolean progress_ended; /* the tool has closed its end */
   gboolean tool_ended;
-  char *folder; /* owned; what relative paths of the tool stand in */
+  char *folder; /* owned; the tool's working directory, for relative paths */
 };
 
 G_DEFINE_FINAL_TYPE (LnsLaunchRecorder, lns_launch_recorder, G_TYPE_OBJECT)
@@ -80,7 +80,7 @@ set_state (LnsLaunchRecorder *self, LnsLaunchRecorderState state)
   g_signal_emit (self, changed_signal, 0);
 }
 
-/* The first problem is the one told. */
+/* Keeps the first problem. */
 static void
 set_problem (LnsLaunchRecorder *self, char *problem)
 {
@@ -112,7 +112,7 @@ take_finished (LnsLaunchRecorder *self, json_t *message)
   gint64 exit_code = get_integer (message, "exit");
   gint64 number = get_integer (message, "signal");
 
-  /* The tool ends what it was told to stop. */
+  /* A program that the tool was told to stop ends by a signal. */
   if (self->stop_asked)
     return;
   if (number != 0)
@@ -122,8 +122,7 @@ take_finished (LnsLaunchRecorder *self, json_t *message)
     set_problem (self, g_strdup_printf (_ ("The program ended with code %d."), (int)exit_code));
 }
 
-/* The path in MESSAGE: its bytes, as JSON cannot hold any others than UTF-8, stand in hexadecimal beside the readable
- * form where the two differ. */
+/* Reads the path in MESSAGE. JSON holds only UTF-8, so a path with other bytes is in "path_hex" too, in hexadecimal. */
 static void
 take_report (LnsLaunchRecorder *self, json_t *message)
 {
@@ -141,7 +140,7 @@ take_report (LnsLaunchRecorder *self, json_t *message)
   self->run.report = g_file_resolve_relative_path (folder, bytes->str);
 }
 
-/* One line of the tool: a JSON object whose "type" says what it is. What is not known is not for this version. */
+/* Reads one line of the tool, a JSON object with a "type". Types that this version does not know are ignored. */
 static void
 take_line (LnsLaunchRecorder *self, const char *line)
 {
@@ -168,11 +167,11 @@ take_line (LnsLaunchRecorder *self, const char *line)
   json_decref (message);
 }
 
-/* What the tool says of itself, before its sentence. */
+/* The beginning of the tool's own messages. */
 #define ERROR_PREFIX   "lanescope: error: "
 #define WARNING_PREFIX "lanescope: warning: "
 
-/* LAST_WORDS_BYTES of standard error: the first, or the last. */
+/* The first or the last LAST_WORDS_BYTES of standard error. */
 static char *
 read_words (LnsLaunchRecorder *self, gboolean first)
 {
@@ -212,7 +211,7 @@ lns_launch_recorder_get_remarks (LnsLaunchRecorder *self)
   return g_string_free (remarks, FALSE);
 }
 
-/* The sentence with which the tool refused to start anything, or NULL. */
+/* The tool's error if it refused to start the program, or NULL. */
 static char *
 refusal (LnsLaunchRecorder *self)
 {
@@ -273,8 +272,7 @@ tool_ended_cb (GObject *source, GAsyncResult *result, gpointer data)
   finish_if_over (self);
 }
 
-/* The launcher of the tool, with its environment, folder and standard error; the two descriptors that it is given are
- * returned, and owned by it. */
+/* Makes a launcher with the tool's environment, folder and standard error. Takes the two descriptors over. */
 static GSubprocessLauncher *
 prepare_launcher (LnsLaunchRecorder *self,
                   const LnsLaunchRequest *launch,
@@ -285,7 +283,7 @@ prepare_launcher (LnsLaunchRecorder *self,
 
   g_subprocess_launcher_take_fd (launcher, progress_fd, PROGRESS_FD);
   g_subprocess_launcher_take_fd (launcher, control_fd, CONTROL_FD);
-  /* Not a pipe: a program must neither wait for this process to read nor die with it. */
+  /* A pipe would make the program wait for this process to read, or end it when this process ends. */
   g_subprocess_launcher_take_stderr_fd (launcher, dup (self->stderr_fd));
   if (launch->folder != NULL)
     g_subprocess_launcher_set_cwd (launcher, launch->folder);
@@ -309,7 +307,7 @@ tool_arguments (const char *tool, const LnsLaunchRequest *launch)
   return g_strv_builder_end (arguments);
 }
 
-/* A file without a name, for the program's standard error. -1 and ERROR if it cannot be made. */
+/* Opens a file without a name for the program's standard error. Returns -1 and sets ERROR if that fails. */
 static int
 open_stderr_file (GError **error)
 {
@@ -324,8 +322,8 @@ open_stderr_file (GError **error)
   return fd;
 }
 
-/* A pipe to hear the tool and a socket to tell it, as writing to a socket that nobody reads raises no signal. [0] of
- * each is this process's end. */
+/* Opens a pipe to read from the tool and a socket to write to it: writing to a socket that nobody reads need not
+ * raise SIGPIPE. [0] of each is this process's end. */
 static gboolean
 open_descriptors (LnsLaunchRecorder *self, int progress[2], int control[2], GError **error)
 {
@@ -362,7 +360,7 @@ lns_launch_recorder_start (LnsLaunchRecorder *self, const LnsLaunchRequest *laun
   g_autoptr (GInputStream) stream = g_unix_input_stream_new (progress[0], TRUE);
   self->control_fd = control[0];
   self->tool = g_subprocess_launcher_spawnv (launcher, (const char *const *)arguments, error);
-  /* The tool's ends are closed here, so that its end is seen. */
+  /* Closes the tool's ends here, so that this process sees when the tool closes them. */
   g_subprocess_launcher_close (launcher);
   if (self->tool == NULL)
     return FALSE;

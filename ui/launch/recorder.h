@@ -18,10 +18,10 @@ G_DECLARE_FINAL_TYPE (LnsLaunchRecorder, lns_launch_recorder, LNS, LAUNCH_RECORD
 typedef enum
 {
   LNS_LAUNCH_RECORDER_IDLE,
-  LNS_LAUNCH_RECORDER_STARTING, /* the tool runs, the program not yet */
+  LNS_LAUNCH_RECORDER_STARTING, /* the tool runs, but not the program yet */
   LNS_LAUNCH_RECORDER_RUNNING,
   LNS_LAUNCH_RECORDER_STOPPING, /* the tool was told to stop, or is finishing the report   */
-  LNS_LAUNCH_RECORDER_FINISHED, /* the tool is gone */
+  LNS_LAUNCH_RECORDER_FINISHED, /* the tool has ended */
 } LnsLaunchRecorderState;
 
 /* What is known of a run. */
@@ -29,7 +29,7 @@ typedef struct
 {
   LnsLaunchRecorderState state;
 
-  /* What the tool said last, four times a second. */
+  /* The last progress that the tool reported; it does so four times a second. */
   gint64 elapsed_ns;
   guint64 bytes; /* of the report so far */
   guint64 events;
@@ -44,7 +44,7 @@ typedef struct
       exists; /* the program was not started because the report, or an export beside it, exists */
 } LnsLaunchRun;
 
-/* What is launched. Strings are bytes: paths need not be UTF-8. */
+/* What to launch. Strings are bytes: paths need not be UTF-8. */
 typedef struct
 {
   const char *const *words; /* arguments of `lanescope profile`: switches, then the program     */
@@ -55,24 +55,22 @@ typedef struct
 
 LnsLaunchRecorder *lns_launch_recorder_new (void) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The path of the `lanescope` binary: the variable LNS_LANESCOPE, beside this program, in the build tree, or on the
- * PATH. NULL if there is none. Free with g_free (). */
+/* The path of the `lanescope` binary: from the variable LNS_LANESCOPE, beside this program, in the build tree, or on
+ * the PATH; NULL if there is none. Free with g_free (). */
 char *lns_launch_recorder_find_tool (void) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Starts the tool; only once for each recorder. FALSE and ERROR if it cannot be started. */
+/* Starts the tool. A recorder starts only once. Returns FALSE and sets ERROR if the tool cannot be started. */
 gboolean
 lns_launch_recorder_start (LnsLaunchRecorder *self, const LnsLaunchRequest *launch, GError **error);
 
-/* Asks for the end of the recording; the report is finished and kept. */
+/* Stops the recording. The tool finishes the report and keeps it. */
 void lns_launch_recorder_stop (LnsLaunchRecorder *self);
 
 /* Owned by the recorder, and changes with it. */
 const LnsLaunchRun *lns_launch_recorder_get_run (LnsLaunchRecorder *self);
 
-/* What the tool said before it started the program of switches that it cannot honour, a line each; "" if nothing. The
- * report does not tell. */
+/* The tool's warnings about switches that it cannot honour, one per line, or "". The report does not have them. */
 char *lns_launch_recorder_get_remarks (LnsLaunchRecorder *self) G_GNUC_WARN_UNUSED_RESULT;
 
-/* What the program and the tool have written to standard error last: at most 16 lines and 4 KiB, valid UTF-8, "" if
- * nothing. */
+/* The last output of the program and the tool to standard error: at most 16 lines and 4 KiB, valid UTF-8, or "". */
 char *lns_launch_recorder_get_last_words (LnsLaunchRecorder *self) G_GNUC_WARN_UNUSED_RESULT;

@@ -10,9 +10,9 @@
 #include "ui/tiles/tile-painter.h"
 
 #define MAX_WORKERS 4
-/* Finished tiles are handed over in groups, so that they do not cost a frame each. */
+/* Finished tiles are handed over in groups: each handover costs a frame. */
 #define GROUP_USEC 6000
-/* The main thread and the display's server come first: they show what is there meanwhile. */
+/* The main thread and the display server have priority. */
 #define NICER 5
 
 struct LnsTileBuilder
@@ -26,12 +26,12 @@ struct LnsTileBuilder
   atomic_uint generation;
 
   GMutex mutex;    /* guards what follows */
-  GCond wake;      /* the queue has something, or `quit` */
-  GArray *queue;   /* of LnsTileRequest, the next one last */
+  GCond wake;      /* the queue has an item, or `quit` is set */
+  GArray *queue;   /* of LnsTileRequest; the next one is the last */
   GArray *running; /* of LnsTileRequest */
   GPtrArray *done; /* of LnsTile */
   gint64 group_usec;
-  guint source; /* of the call to `ready` under way, or 0 */
+  guint source; /* of the pending call of `ready`, or 0 */
   guint64 n_painted;
   gboolean quit;
 };
@@ -127,7 +127,7 @@ lns_tile_builder_new (LnsView *view,
   g_mutex_init (&self->mutex);
   g_cond_init (&self->wake);
   self->threads = g_ptr_array_new ();
-  /* One processor is the main thread's. */
+  /* Leaves one processor to the main thread. */
   guint n_workers = CLAMP (g_get_num_processors () - 1, 1, MAX_WORKERS);
   for (guint i = 0; i < n_workers; i++)
     g_ptr_array_add (self->threads, g_thread_new ("tiles", work, self));
@@ -158,7 +158,7 @@ lns_tile_builder_free (LnsTileBuilder *self)
   g_free (self);
 }
 
-/* Whether REQUEST is under way or waits to be taken. Called with the mutex held. */
+/* Whether the tile of REQUEST is under way or waits to be taken. The caller holds the mutex. */
 static gboolean
 in_hand (LnsTileBuilder *self, const LnsTileRequest *request)
 {
@@ -195,7 +195,7 @@ lns_tile_builder_cancel (LnsTileBuilder *self)
   g_mutex_lock (&self->mutex);
   atomic_fetch_add (&self->generation, 1);
   g_array_set_size (self->queue, 0);
-  g_array_set_size (self->running, 0); /* whoever wants them again gets them painted anew */
+  g_array_set_size (self->running, 0); /* later requests for them are painted again */
   g_mutex_unlock (&self->mutex);
 }
 

@@ -14,29 +14,30 @@
 typedef struct
 {
   LnsTileKey key;
-  gboolean exact; /* read the file where memory does not have it */
+  gboolean exact; /* reads the file where memory does not have the data */
 } LnsTileRequest;
 
 typedef struct LnsTileBuilder LnsTileBuilder;
 
-/* READY is called on the main thread when lns_tile_builder_take () has something. The builder holds a reference on
- * VIEW; TREE must outlive it. */
+/* Calls READY on the main thread when lns_tile_builder_take () has tiles. Holds a reference on VIEW; TREE must
+ * outlive the builder. */
 LnsTileBuilder *lns_tile_builder_new (LnsView *view,
                                       const LnsRowTree *tree,
                                       const PangoFontDescription *font,
                                       void (*ready) (gpointer data),
                                       gpointer data);
-/* Waits for tiles under way, which are broken off. READY is not called any more. NULL is fine. */
+/* Cancels the tiles under way and waits for the workers. READY is not called any more. NULL is fine. */
 void lns_tile_builder_free (LnsTileBuilder *self);
 
-/* Wants these, the first ones first, and nothing else. What is under way or waits to be taken is not painted again. */
+/* Asks for these tiles, the first ones first, in place of those asked for before. Tiles that are under way or wait to
+ * be taken are not painted again. */
 void lns_tile_builder_want (LnsTileBuilder *self, const LnsTileRequest *requests, guint n_requests);
 
-/* Breaks off what is under way. */
+/* Cancels the tiles under way. */
 void lns_tile_builder_cancel (LnsTileBuilder *self);
 
 /* The tiles painted since the last call, owned by the caller, or NULL. */
 GPtrArray *lns_tile_builder_take (LnsTileBuilder *self);
 
-/* Tiles painted so far: for tests and benches. */
+/* The number of tiles painted so far, for tests and benchmarks. */
 guint64 lns_tile_builder_n_painted (LnsTileBuilder *self);

@@ -14,14 +14,14 @@ typedef struct LnsTileCache LnsTileCache;
 LnsTileCache *lns_tile_cache_new (gsize max_bytes);
 void lns_tile_cache_free (LnsTileCache *self); /* NULL is fine */
 
-/* The tile of KEY, owned by the cache until the next put, or NULL. O(1). */
+/* The tile of KEY, or NULL. The cache owns it, until the next put. O(1). */
 LnsTile *lns_tile_cache_get (LnsTileCache *self, const LnsTileKey *key);
 
-/* Takes TILE; one with the same key goes. */
+/* Takes TILE over; frees another one with the same key. */
 void lns_tile_cache_put (LnsTileCache *self, LnsTile *tile);
 
-/* Drops the tiles of ROW, which shows something else now. O(tiles). */
+/* Frees the tiles of ROW, when the row shows something else. O(tiles). */
 void lns_tile_cache_forget_row (LnsTileCache *self, uint32_t row);
 
-/* The bound from the next put on. */
+/* Changes the bound, from the next put on. */
 void lns_tile_cache_set_max (LnsTileCache *self, gsize max_bytes);

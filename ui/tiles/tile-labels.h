@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Names written onto tiles. Shaping text is what costs, so layouts are kept by (name, width); each thread has its own
- * labels, as Pango's objects belong to one. */
+/* Lays out the names on tiles. Shaping text is slow, so layouts are kept by name and width. Each thread has labels of
+ * its own, because Pango's objects belong to one thread. */
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include "ui/model/event-text.h"
 
-/* Narrower bars get no label: it would be a lone "…". */
+/* Narrower bars get no label, as it would be cut to "…". */
 #define LNS_LABEL_MIN_PX 42
 #define LNS_LABEL_PAD_PX 5
 
@@ -22,8 +22,8 @@ typedef struct LnsTileLabels LnsTileLabels;
 LnsTileLabels *lns_tile_labels_new (LnsReport *report, const PangoFontDescription *font);
 void lns_tile_labels_free (LnsTileLabels *self);
 
-/* Name NAME, short as of NAMES, cut with "…" to at most WIDTH_PX; owned by SELF until the next call. NULL for a name
- * without text. RET_WIDTH_PX gets its own width. */
+/* The layout of string NAME, shortened as NAMES tells and cut with "…" to at most WIDTH_PX, or NULL if the name has
+ * no text. SELF owns it, until the next call. RET_WIDTH_PX and RET_HEIGHT_PX get its size. */
 PangoLayout *lns_tile_labels_layout (LnsTileLabels *self,
                                      uint32_t name,
                                      LnsNames names,

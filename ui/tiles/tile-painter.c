@@ -13,7 +13,7 @@
 #include "ui/tiles/tile-raster.h"
 
 #define BAR_PX       (LNS_LANE_PX - 1) /* a hairline between depths */
-#define MIN_COVERAGE 0.3f              /* so that a lone short event never vanishes */
+#define MIN_COVERAGE 0.3f              /* keeps a single short event visible */
 #define EDGE_SHADE   0.28              /* how much darker a bar's last pixel is */
 #define EDGE_MIN_PX  3
 #define FADE_PX      24
@@ -21,9 +21,9 @@
 #define MIN_LOSS_PX  3
 #define MARGIN_PX    2 /* above and below a chart */
 
-/* Up to so many marks of a tile are drawn and found one by one. */
+/* Tiles with more marks than this show coverage instead of single marks. */
 #define MAX_LISTED_MARKS (LNS_TILE_PX / 2)
-/* Narrower events are told by coverage: their hues would blend to noise. */
+/* Narrower events are shown as coverage: their hues would blend to noise. */
 #define MIN_EVENT_PX 2
 
 #define KEPT_HUES 4096
@@ -52,7 +52,7 @@ struct LnsTilePainter
   int64_t origin_ns;
   double ns_per_px; /* of device pixels */
   LnsPixelQuery query;
-  LnsError error; /* why the tile could not be painted */
+  LnsError error; /* why the tile under way cannot be painted */
 };
 
 /* --- Colours and places ---------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ hash_of (LnsTilePainter *self, uint32_t name)
   KeptHue *kept = &self->hues[(name * 31 + row) % KEPT_HUES];
   if (kept->hash != 0 && kept->name == name && kept->row == row)
     return kept->hash;
-  /* Not 0, which is nothing kept. */
+  /* 0 marks an empty entry. */
   uint64_t hash = LNS_N_HUES + lns_event_hue (self->report, self->tree,
                                               lns_row_tree_row (self->tree, row), name);
   *kept = (KeptHue){ name, row, hash };
@@ -110,7 +110,7 @@ paint_losses (LnsTilePainter *self)
 
 /* --- Bars: one for each range or, of ranges too narrow, as high as the part of the time that they cover --------- */
 
-/* Bars end where the next one begins: both are rounded alike. At least a pixel wide. */
+/* The edges of EVENT. Adjacent bars share an edge, as all edges are rounded alike. A bar is at least a pixel wide. */
 static void
 edges_of (LnsTilePainter *self, const LnsPixelEvent *event, int *ret_x0, int *ret_x1)
 {
@@ -123,7 +123,7 @@ edges_of (LnsTilePainter *self, const LnsPixelEvent *event, int *ret_x0, int *re
 
 /* --- Coverage ------------------------------------------------------------------------------ */
 
-/* Pixels under listed events, of which only what else starts in them is left to show. */
+/* Counts the events of each pixel that are not drawn as bars. RET_UNDER gets the pixels that bars cover. */
 static uint32_t *
 narrow_counts (LnsTilePainter *self, gboolean **ret_under)
 {
@@ -147,7 +147,7 @@ narrow_counts (LnsTilePainter *self, gboolean **ret_under)
   return counts;
 }
 
-/* A name dominates where the pixels beside it show no other. */
+/* Whether the pixels beside P show no other name than P does. */
 static gboolean
 dominates (const LnsPixel *pixels, int p, int n_px)
 {
@@ -217,7 +217,7 @@ write_name (
   pango_cairo_show_layout (cr, layout);
 }
 
-/* A context for text, in logical pixels. */
+/* A context for text, scaled to logical pixels. */
 static cairo_t *
 text_context (LnsTilePainter *self)
 {
@@ -381,8 +381,7 @@ keep_result (LnsTilePainter *self)
   tile->events = g_memdup2 (self->result.events, tile->n_events * sizeof *tile->events);
 }
 
-/* The tile's strip of several lanes drawn as one: of the row's facet, or, until that has been read, of the lanes'
- * sum. */
+/* Queries a strip of several lanes: the row's facet or, until that has been read, the sum of the lanes. */
 static bool
 query_merged (LnsTilePainter *self)
 {
@@ -405,7 +404,7 @@ load_ranges (LnsTilePainter *self)
   return true;
 }
 
-/* Marks have no width, so the query lists none: where there are few, they are read one by one. */
+/* Reads few marks one by one: the pixel query does not list marks, as they have no width. */
 static bool
 list_marks (LnsTilePainter *self)
 {
@@ -506,7 +505,7 @@ load_counter (LnsTilePainter *self, double *ret_low, double *ret_high)
   if (!lns_report_query_counter (self->report, lane, &self->query, tile->samples, &self->error))
     return false;
 
-  /* The scale is the whole counter's, so that tiles meet. */
+  /* The scale is that of the whole counter, so that neighbouring tiles match. */
   const LnsLaneInfo *info = lns_report_lane_info (self->report, lane);
   LnsPixelQuery whole = self->query;
   LnsCounterPixel extremes;
@@ -585,7 +584,8 @@ begin (LnsTilePainter *self, const LnsTileKey *key)
   lns_raster_fill (&self->raster, 0, self->n_px, 0, height_px, self->background);
 }
 
-/* Most tiles of sparse rows show nothing: a colour is cheaper to keep and to draw than a picture. */
+/* Frees a surface that shows only the background, as most tiles of sparse rows do: a colour is cheaper to keep and to
+ * draw. */
 static void
 drop_blank_surface (LnsTilePainter *self, LnsTile *tile)
 {

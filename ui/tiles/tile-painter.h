@@ -16,8 +16,8 @@ LnsTilePainter *
 lns_tile_painter_new (LnsReport *report, const LnsRowTree *tree, const PangoFontDescription *font);
 void lns_tile_painter_free (LnsTilePainter *self);
 
-/* The tile of KEY, owned by the caller. EXACT reads from the file what is not in memory; otherwise the tile may come
- * back as LNS_TILE_COARSE. NULL as soon as *GENERATION is not EXPECTED. */
+/* Paints the tile of KEY. The caller owns it. EXACT reads from the file what is not in memory; without it the tile
+ * may be LNS_TILE_COARSE. Returns NULL as soon as *GENERATION is not EXPECTED. */
 LnsTile *lns_tile_painter_paint (LnsTilePainter *self,
                                  const LnsTileKey *key,
                                  gboolean exact,

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rectangles into 32-bit pixels, clipped. Plain memory: no anti-aliasing, any thread. */
+/* Draws clipped rectangles into memory of 32-bit pixels, without anti-aliasing. Any thread. */
 
 #pragma once
 
@@ -16,10 +16,11 @@ typedef struct
   int width_px, height_px;
 } LnsRaster;
 
-/* Coordinates are pixels of the raster; x1 and y1 are exclusive; empty and outside is fine. */
+/* Fills a rectangle. Coordinates are pixels of the raster; x1 and y1 are exclusive. Rectangles may be empty or
+ * outside. */
 void lns_raster_fill (const LnsRaster *raster, int x0, int x1, int y0, int y1, uint32_t rgb);
 
-/* Blends RGB at SHARE_FROM at x0 going to SHARE_TO at x1 over what is there. */
+/* Blends RGB over the pixels, with a share that goes from SHARE_FROM at x0 to SHARE_TO at x1. */
 void lns_raster_blend (const LnsRaster *raster,
                        int x0,
                        int x1,
@@ -29,8 +30,8 @@ void lns_raster_blend (const LnsRaster *raster,
                        double share_from,
                        double share_to);
 
-/* Diagonal stripes of RGB, 2 × UNIT_PX wide every 6 × UNIT_PX. OFFSET_PX is where x = 0 lies, so that stripes meet
- * between tiles. */
+/* Draws diagonal stripes of RGB, 2 × UNIT_PX wide, every 6 × UNIT_PX. OFFSET_PX is the place of x = 0 in the strip,
+ * so that the stripes of neighbouring tiles meet. */
 void lns_raster_hatch (const LnsRaster *raster,
                        int x0,
                        int x1,

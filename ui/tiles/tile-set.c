@@ -11,9 +11,9 @@
 #include "ui/tiles/tile-cache.h"
 
 #define CACHE_BYTES (96 << 20)
-/* A stretched picture that is this many times too coarse or too fine tells nothing any more. */
+/* Tiles that would have to be stretched or squeezed by more than this are not used. */
 #define MAX_STRETCH 64.0
-/* More tiles of another zoom than this are not squeezed into a frame. */
+/* At most this many tiles of another zoom are drawn into one strip. */
 #define MAX_STALE_TILES 64
 
 struct LnsTileSet
@@ -34,7 +34,7 @@ struct LnsTileSet
   int64_t first, last;       /* the tiles in view then */
   int64_t stale_ns_per_tile; /* the last zoom whose tiles in view were all there, or 0 */
   gboolean complete;
-  guint64 n_painted_before; /* by builders that are gone */
+  guint64 n_painted_before; /* by earlier builders */
 };
 
 static int64_t
@@ -120,12 +120,12 @@ lns_tile_set_forget_row (LnsTileSet *self, uint32_t row)
 
 typedef enum
 {
-  PASS_MISSING, /* from memory, so that something is there at once */
+  PASS_MISSING, /* from memory, so that there is a picture at once */
   PASS_COARSE,  /* again, exact                                    */
-  PASS_AHEAD    /* what a pan would need next */
+  PASS_AHEAD    /* tiles that a pan would need next */
 } Pass;
 
-/* Requests those of the tiles FIRST … LAST of SPAN that PASS is for. Returns their number. */
+/* Requests the tiles of PASS among FIRST … LAST of SPAN. Returns their number. */
 static guint
 request (LnsTileSet *self, const LnsStripSpan *span, int64_t first, int64_t last, Pass pass)
 {
@@ -179,7 +179,8 @@ lns_tile_set_prepare (
       request (self, &spans[i], self->last + 1, self->last + 1, PASS_AHEAD);
       request (self, &spans[i], self->first - 1, self->first - 1, PASS_AHEAD);
     }
-  /* Room for what is in view and ahead, and as much again to stretch; else tiles would drive each other out for ever. */
+  /* Makes room for the tiles in view and ahead, and for as many of another zoom. With less, tiles would evict each
+   * other for ever. */
   gsize tile_bytes = (gsize)LNS_TILE_PX * LNS_LANE_PX * 4 * scale * scale * 2;
   gsize view_bytes = tile_bytes * n_strips * (gsize)(self->last - self->first + 3);
   lns_tile_cache_set_max (self->cache, MAX (CACHE_BYTES, 2 * view_bytes));
@@ -189,7 +190,7 @@ lns_tile_set_prepare (
 
 /* --- Pictures ------------------------------------------------------------------------------ */
 
-/* The tiles of another zoom that lie in [LEFT_PX, RIGHT_PX), none if they tell nothing there. */
+/* The tiles of another zoom in [LEFT_PX, RIGHT_PX); none if the zooms differ too much. */
 static void
 stale_tiles (LnsTileSet *self, int left_px, int right_px, int64_t *ret_first, int64_t *ret_end)
 {
@@ -212,8 +213,8 @@ fill (cairo_t *cr, double left_px, double right_px, double height_px)
   cairo_fill (cr);
 }
 
-/* Copies what lies between LEFT_PX and RIGHT_PX of TILE, stretched, with its left edge at X_PX. Whole pixels, nearest
- * and opaque: blending or filtering them would cost three times as much. */
+/* Copies TILE, stretched, with its left edge at X_PX, to [LEFT_PX, RIGHT_PX). Copies whole, opaque pixels, as
+ * blending or filtering would cost three times as much. */
 static void
 copy (cairo_t *cr,
       const LnsTile *tile,
@@ -232,7 +233,7 @@ copy (cairo_t *cr,
   fill (cr, left_px, right_px, height_px);
 }
 
-/* [LEFT_PX, RIGHT_PX) of STRIP, whose tiles are missing or blank: those of another zoom, stretched, if MISSING. */
+/* Draws [LEFT_PX, RIGHT_PX) of STRIP, where tiles are blank or, if MISSING, from stretched tiles of another zoom. */
 static void
 draw_rest (LnsTileSet *self,
            cairo_t *cr,

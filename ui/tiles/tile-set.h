@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The tiles of a timeline: those of the rows in view are painted by workers, kept, and put together to pictures of
- * strips; where an exact tile is not there yet, what the last zoom showed is stretched in its place. Main thread;
- * never reads the report. */
+/* The tiles of a timeline. Workers paint those of the rows in view; the set keeps them and draws strips from them.
+ * Where an exact tile is missing, it stretches the tiles of the last zoom. Main thread; never reads the report. */
 
 #pragma once
 
@@ -14,7 +13,7 @@
 
 typedef struct LnsTileSet LnsTileSet;
 
-/* CHANGED is called for each row that got a tile. TREE must outlive the set. */
+/* Calls CHANGED for each row that got a tile. TREE must outlive the set. */
 LnsTileSet *lns_tile_set_new (LnsView *view,
                               const LnsRowTree *tree,
                               const PangoFontDescription *font,
@@ -22,8 +21,8 @@ LnsTileSet *lns_tile_set_new (LnsView *view,
                               gpointer data);
 void lns_tile_set_free (LnsTileSet *self); /* NULL is fine */
 
-/* Shows TREE from now on, which must outlive the set; rows have kept their numbers. Tiles of ROW are painted anew.
- * Waits for tiles under way, which are broken off. */
+/* Replaces the tree by TREE, in which rows have kept their numbers and which must outlive the set; and has the tiles
+ * of ROW painted again. The first one cancels the tiles under way and waits for the workers. */
 void lns_tile_set_replace_tree (LnsTileSet *self, const LnsRowTree *tree);
 void lns_tile_set_forget_row (LnsTileSet *self, uint32_t row);
 
@@ -38,13 +37,13 @@ typedef struct
 void lns_tile_set_prepare (
     LnsTileSet *self, const LnsStripSpan *spans, guint n_spans, int scale, gboolean dark);
 
-/* Draws STRIP at (0, 0) … (width of the view, height of the strip), on BACKGROUND where it is not painted yet. CR
- * copies, and is left with another source. O(tiles in view). */
+/* Draws STRIP from (0, 0) on, as wide as the view, with BACKGROUND where no tile is painted yet. CR must have the
+ * operator SOURCE; its source is changed. O(tiles in view). */
 void
 lns_tile_set_draw (LnsTileSet *self, cairo_t *cr, const LnsStrip *strip, const GdkRGBA *background);
 
-/* The tile of STRIP at X_PX from the view's left edge, and the place within it; NULL where it is not painted yet.
- * Owned by the set, until the main loop runs again. */
+/* The tile of STRIP at X_PX from the left edge of the view, and the place within it; NULL if it is not painted yet.
+ * The set owns it, until the main loop runs again. */
 const LnsTile *
 lns_tile_set_at (LnsTileSet *self, const LnsStrip *strip, double x_px, double *ret_tile_x_px);
 

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A picture of LNS_TILE_PX pixels of one strip of a row, and what it shows: painted by a worker, then only read. Tile
- * k of a zoom shows [k × ns_per_tile, (k + 1) × ns_per_tile), so that a tile serves wherever the view moves at that
- * zoom. */
+/* A tile: a picture of LNS_TILE_PX pixels of one strip of a row, and the data that it shows. A worker paints it;
+ * after that it is only read. Tile k of a zoom shows [k × ns_per_tile, (k + 1) × ns_per_tile), so that a tile stays
+ * valid wherever the view moves at that zoom. */
 
 #pragma once
 
@@ -43,7 +43,7 @@ typedef struct
 
 typedef enum
 {
-  LNS_TILE_COARSE, /* from what was in memory: an exact one is to replace it */
+  LNS_TILE_COARSE, /* painted from what was in memory; an exact one will replace it */
   LNS_TILE_EXACT,
   LNS_TILE_DAMAGED /* the report could not be read here                                         */
 } LnsTileState;
@@ -88,14 +88,14 @@ lns_tile_origin_ns (const LnsTileKey *key)
 unsigned
 lns_event_hue (LnsReport *report, const LnsRowTree *tree, const LnsRow *row, uint32_t name);
 
-/* What the names of ROW's events are. */
+/* The kind of names that events of ROW have. */
 LnsNames lns_row_names (const LnsRow *row);
 
-/* Memory that TILE holds. */
+/* The memory that TILE takes. */
 gsize lns_tile_bytes (const LnsTile *tile);
 void lns_tile_free (LnsTile *tile); /* NULL is fine */
 
-/* The event drawn at X_PX (0 … LNS_TILE_PX) of the tile, at most SLACK_PX beside it, or NULL. */
+/* The event drawn at X_PX (0 … LNS_TILE_PX) of the tile or at most SLACK_PX beside it, or NULL. */
 const LnsPixelEvent *lns_tile_event_at (const LnsTile *tile, double x_px, double slack_px);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (LnsTile, lns_tile_free)

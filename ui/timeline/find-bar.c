@@ -25,8 +25,8 @@ struct _LnsFindBar
   atomic_uint *permille;   /* of it */
   guint timer;
   GCancellable *stepping; /* of the step under way, or NULL */
-  LnsFindPlace place;     /* the match that was gone to last … */
-  uint64_t number;        /* … and its number; 0 = none yet */
+  LnsFindPlace place;     /* the match shown last */
+  uint64_t number;        /* and its number; 0 = none yet */
   LnsEventId before;      /* what was selected then            */
   int wanted;             /* a step to take once the search is done: 1, -1, or 0 */
 
@@ -126,8 +126,8 @@ stepped_cb (gpointer job, gpointer owner)
 
 static const LnsJobFuncs step_funcs = { step, stepped_cb, step_free };
 
-/* Steps go on from the last match while that is selected or about to be, else from the selected event, else from the
- * beginning of what is seen. */
+/* The place from which a step starts: the last match while it is selected or about to be, or else the selected event,
+ * or else the start of the view. */
 static LnsFindPlace
 place_now (LnsFindBar *self)
 {
@@ -144,7 +144,7 @@ place_now (LnsFindBar *self)
 static void
 take_step (LnsFindBar *self, gboolean forward)
 {
-  /* A key held down takes no more steps than can be followed. */
+  /* A key that is held down must not queue steps faster than they can be shown. */
   if (self->stepping != NULL || lns_find_search_n_events (self->search) == 0)
     return;
   Step *job = g_new0 (Step, 1);
@@ -180,7 +180,7 @@ search (LnsWorker *worker, gpointer job)
       lns_find_search_new (worker->report, it->match, &it->permille, worker->cancellable, NULL);
 }
 
-/* Ends what is under way, and forgets what was found. */
+/* Cancels the search and the step under way, and drops the matches. */
 static void
 cancel (LnsFindBar *self)
 {
@@ -261,7 +261,7 @@ static void
 close_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
   LnsFindBar *self = LNS_FIND_BAR (widget);
-  /* What was found stays: F3 goes on with it. A search under way does not. */
+  /* Finished searches are kept, so that F3 still works; a search under way is cancelled. */
   if (self->search == NULL)
     {
       cancel (self);
@@ -299,7 +299,7 @@ step_cb (GtkWidget *widget, const char *action, GVariant *parameter)
   lns_find_bar_step (LNS_FIND_BAR (widget), g_str_equal (action, "find.next"));
 }
 
-/* Once folded away the bar takes no room and no keys. */
+/* A bar that is folded away takes neither room nor keys. */
 static void
 child_revealed_cb (GtkRevealer *revealer, GParamSpec *pspec, LnsFindBar *self)
 {

@@ -11,16 +11,16 @@
 
 #define LNS_TYPE_FIND_BAR (lns_find_bar_get_type ())
 
-/* Finds events of all rows by name: as text or regular expression, counted while one types; the next or previous
- * match in time is selected and revealed in the timeline. Folded until opened. */
+/* Finds events by name in all rows, as text or as a regular expression, and counts the matches while the user types.
+ * Selects the next or the previous match in time and reveals it in the timeline. Hidden until lns_find_bar_open (). */
 G_DECLARE_FINAL_TYPE (LnsFindBar, lns_find_bar, LNS, FIND_BAR, AdwBin)
 
 /* Holds a reference on VIEW. */
 GtkWidget *lns_find_bar_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Unfolds the bar, with the keyboard in its entry. */
+/* Shows the bar and gives its entry the focus. */
 void lns_find_bar_open (LnsFindBar *self);
 
-/* Goes to the match after (before) the selected event, as soon as matches are known. Opens the bar where it has
- * nothing to look for. */
+/* Goes to the match after the selected event or, if not FORWARD, before it, as soon as the matches are known. Opens
+ * the bar if its entry is empty. */
 void lns_find_bar_step (LnsFindBar *self, gboolean forward);

@@ -222,7 +222,7 @@ hit_after (const Lane *lane, uint32_t id, const LnsFindPlace *from, bool or_at)
                                     ends_before (hit_at (lane, (uint32_t)i), id, from, or_at));
 }
 
-/* What a hit that FROM lies in has on both sides of it. */
+/* The matches before and after FROM in the chunk that contains it. */
 typedef struct
 {
   bool has_before, has_after;

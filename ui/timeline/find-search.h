@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Finding events by name in a whole report: one walk over the names tells which chunks hold matches; from then on,
- * steps from match to match read few chunks. Immutable once made; any thread. */
+/* Finds events by name in a whole report. One walk over all names finds the chunks that contain matches; after that a
+ * step from match to match reads few chunks. Immutable; any thread. */
 
 #pragma once
 
@@ -24,8 +24,9 @@ typedef struct
   uint64_t ordinal;
 } LnsFindPlace;
 
-/* Walks all lanes of REPORT (borrowed). MATCH is only read. Blocks: for a worker. RET_PERMILLE (may be NULL) tells
- * how far it is. NULL and ERROR where it was cancelled. Chunks that are damaged have no matches. O(events). */
+/* Searches all lanes of REPORT, which must outlive the search. Blocks, so call it on a worker. RET_PERMILLE (may be
+ * NULL) gets the progress. Returns NULL and sets ERROR if the search was cancelled. Damaged chunks count as chunks
+ * without matches. O(events). */
 LnsFindSearch *lns_find_search_new (LnsReport *report,
                                     const LnsNameMatch *match,
                                     atomic_uint *ret_permille,
@@ -39,9 +40,9 @@ void lns_find_search_unref (LnsFindSearch *self); /* NULL is fine */
 uint64_t lns_find_search_n_events (const LnsFindSearch *self);
 uint64_t lns_find_search_n_names (const LnsFindSearch *self);
 
-/* The next match after FROM (or, not FORWARD, the last one before it), the first (last) one after the end. RET_NUMBER
- * gets its number in the order of all matches, from 1. False where nothing matches, or what does cannot be read.
- * Reads at most two chunks a lane; blocks: for a worker. */
+/* Finds the next match after FROM or, if not FORWARD, the last match before it, and goes on at the other end of the
+ * report where there is none. RET_NUMBER gets the number of the match among all matches, from 1. Returns false if
+ * nothing matches or the matches cannot be read. Reads at most two chunks of each lane, so call it on a worker. */
 bool lns_find_search_step (const LnsFindSearch *self,
                            const LnsFindPlace *from,
                            bool forward,

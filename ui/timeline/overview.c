@@ -27,7 +27,7 @@ struct _LnsOverview
   float *shares;    /* owned; n_px of them, or NULL */
   int n_px;
   gboolean painted_dark;
-  GskRenderNode *chart; /* owned; the picture of `shares`, or NULL */
+  GskRenderNode *chart; /* owned; shows `shares`, or NULL */
   int asked_px;         /* width of the query under way or answered */
   GCancellable *asking; /* of the query under way, or NULL */
   double grab_px;       /* from the window's left edge to the pointer, while dragging */
@@ -35,7 +35,7 @@ struct _LnsOverview
 
 G_DEFINE_FINAL_TYPE (LnsOverview, lns_overview, GTK_TYPE_WIDGET)
 
-/* The whole report over the widget's width. */
+/* The scale at which the whole report fits the widget. */
 static LnsScale
 whole_scale (LnsOverview *self)
 {
@@ -80,7 +80,7 @@ chart_ready_cb (gpointer data, gpointer owner)
 {
   LnsOverview *self = owner;
   Job *job = data;
-  /* A damaged report has rows that tell where; the overview stays as it was. */
+  /* The rows show where a report is damaged; the overview stays as it was. */
   if (!job->ok)
     return;
   g_free (self->shares);
@@ -138,7 +138,7 @@ chart_node (LnsOverview *self, const LnsPalette *palette)
   return node;
 }
 
-/* What is in view, in pixels of the widget. */
+/* The edges of the span in view, in pixels of the widget. */
 static void
 window_of (LnsOverview *self, float *ret_left_px, float *ret_right_px)
 {

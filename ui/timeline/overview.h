@@ -16,8 +16,8 @@
 #define LNS_TYPE_OVERVIEW (lns_overview_get_type ())
 G_DECLARE_FINAL_TYPE (LnsOverview, lns_overview, LNS, OVERVIEW, GtkWidget)
 
-/* TREE must outlive the overview; a worker reads it while the view is referenced. */
+/* Holds references on VIEW and TREE. */
 void lns_overview_set_view (LnsOverview *self, LnsView *view, const LnsRowTree *tree);
 
-/* Whether its picture is there: it is painted by a worker. */
+/* Whether the chart for the widget's width has come from the worker. */
 gboolean lns_overview_is_complete (LnsOverview *self);

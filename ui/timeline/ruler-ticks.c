@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As many significant digits as a label may have before an offset is easier to read. */
+/* Labels with more significant digits are harder to read than offsets. */
 #define MAX_DIGITS 6
 #define MAX_POWER  INT64_C (1000000000000000000)
 

@@ -12,8 +12,9 @@
 
 #include "src/base/format.h"
 
-/* Major ticks at the multiples of step_ns, minor ones at those of minor_ns. Where a tick's whole time would be too
- * long to read, ticks tell how far they are behind the last multiple of base_ns; 0 = they tell the whole time. */
+/* Major ticks are at the multiples of step_ns, minor ticks at those of minor_ns. Where the whole time of a tick would
+ * be too long to read, its label is the offset from the last multiple of base_ns; base_ns 0 means that labels are
+ * whole times. */
 typedef struct
 {
   int64_t step_ns;  /* 1, 2 or 5 × 10^k                                                         */
@@ -21,17 +22,17 @@ typedef struct
   int64_t base_ns;  /* 10^k, a multiple of step_ns, or 0                                        */
 } LnsRulerTicks;
 
-/* The closest ticks that are at least MIN_PX apart where a pixel is NS_PER_PX, in a report that reaches to END_NS. */
+/* The closest ticks that are at least MIN_PX pixels of NS_PER_PX apart, in a report that ends at END_NS. */
 LnsRulerTicks lns_ruler_ticks (double ns_per_px, double min_px, int64_t end_ns);
 
 /* The first major tick at or after TIME_NS. */
 int64_t lns_ruler_first_tick (const LnsRulerTicks *ticks, int64_t time_ns);
 
-/* The multiple of base_ns at or before TIME_NS; TIME_NS where there is no base. */
+/* The multiple of base_ns at or before TIME_NS, or TIME_NS if there is no base. */
 int64_t lns_ruler_base_of (const LnsRulerTicks *ticks, int64_t time_ns);
 
-/* What stands at the tick at TIME_NS: "1.25 s", or "+20 ns" behind its base. RET_IS_BASE (may be NULL): it is a whole
- * time where others are offsets. */
+/* The label of the tick at TIME_NS: "1.25 s", or "+20 ns" after its base. RET_IS_BASE (may be NULL) gets whether the
+ * label is a whole time among offsets. */
 const char *lns_ruler_label (const LnsRulerTicks *ticks,
                              int64_t time_ns,
                              bool *ret_is_base,

@@ -22,7 +22,7 @@ struct _LnsRuler
 
   LnsView *view;        /* owned, or NULL */
   PangoLayout *layout;  /* owned, reused for every text; or NULL */
-  GskRenderNode *ticks; /* owned; the picture without the pointer's time, or NULL */
+  GskRenderNode *ticks; /* owned; all but the pointer's time, or NULL */
   double pointer_px;
 };
 
@@ -108,8 +108,8 @@ snapshot_minor_ticks (LnsRuler *self,
     }
 }
 
-/* Where ticks are offsets, the whole time that they count from stands at the left edge, unless its own tick is in
- * view there. Returns how much room it took. */
+/* Where labels are offsets, writes the time that they are relative to at the left edge. Returns the width that it
+ * takes. */
 static double
 snapshot_base (LnsRuler *self,
                GtkSnapshot *snapshot,
@@ -151,7 +151,7 @@ snapshot_major_ticks (LnsRuler *self,
     }
 }
 
-/* The time under the pointer, to the digit that a pixel tells, in a box over the ticks. */
+/* The time under the pointer, to the digit that a pixel can show, in a box over the ticks. */
 static void
 snapshot_pointer (LnsRuler *self, GtkSnapshot *snapshot, const GdkRGBA *color)
 {
@@ -209,7 +209,7 @@ lns_ruler_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   snapshot_pointer (self, snapshot, &color);
 }
 
-/* Another font or colour. */
+/* The font or a colour has changed. */
 static void
 lns_ruler_css_changed (GtkWidget *widget, GtkCssStyleChange *change)
 {

@@ -16,5 +16,5 @@ G_DECLARE_FINAL_TYPE (LnsRuler, lns_ruler, LNS, RULER, GtkWidget)
 
 void lns_ruler_set_view (LnsRuler *self, LnsView *view);
 
-/* The pointer is at X_PX; < 0 = nowhere. */
+/* Shows the time at X_PX, where the pointer is; < 0 hides it. */
 void lns_ruler_set_pointer (LnsRuler *self, double x_px);

@@ -9,7 +9,7 @@
 
 #include "ui/timeline/timeline-rows.h"
 
-/* All of it is the timeline's. */
+/* All of these belong to the timeline. */
 typedef struct
 {
   GtkWidget *timeline;
@@ -32,13 +32,13 @@ typedef struct
   LnsPixelEvent event;
 } LnsTimelineHit;
 
-/* What is at (X, Y). */
+/* Finds what is at (X, Y). */
 LnsTimelineHit lns_timeline_layout_hit (const LnsTimelineLayout *self, double x, double y);
 
-/* The place of LANE. False where it is not in view. */
+/* The place of LANE. Returns false if it is not in view. */
 gboolean lns_timeline_layout_lane_area (const LnsTimelineLayout *self,
                                         uint32_t lane,
                                         graphene_rect_t *ret_area);
 
-/* Where time is drawn: right of the headers, from the ruler's lower edge down. */
+/* The area that shows time: right of the headers and below the ruler. */
 graphene_rect_t lns_timeline_layout_body (const LnsTimelineLayout *self);

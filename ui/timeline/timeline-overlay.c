@@ -18,9 +18,9 @@
 #define POINTER_ALPHA 0.55f
 #define PILL_PAD_PX   8
 #define MIN_MARK_PX   3
-#define LINK_INSET_PX 6 /* from a call's left edge to where its line begins */
+#define LINK_INSET_PX 6 /* from the left edge of a call to its line */
 #define LINK_HEAD_PX  6
-#define MAX_LINKS     8 /* with more, one line leads to the first, and says of how many */
+#define MAX_LINKS     8 /* of more, only the first gets a line, with their number */
 
 static void
 append_rect (GtkSnapshot *snapshot, const GdkRGBA *color, float x, float y, float w, float h)
@@ -31,7 +31,7 @@ append_rect (GtkSnapshot *snapshot, const GdkRGBA *color, float x, float y, floa
 
 /* --- The selected time --------------------------------------------------------------------- */
 
-/* TEXT in a box around MIDDLE_PX whose upper edge is at TOP_PX. */
+/* Draws TEXT in a box around MIDDLE_PX with its upper edge at TOP_PX. */
 static void
 snapshot_pill (const LnsTimelineLayout *layout,
                GtkSnapshot *snapshot,
@@ -103,7 +103,7 @@ append_outline (GtkSnapshot *snapshot,
   append_rect (snapshot, color, x + w - line, y + line, line, h - 2 * line);
 }
 
-/* The box of the event [START_NS, +DURATION_NS] of LANE. False where it is not in view. */
+/* The area of the event of LANE that starts at START_NS. Returns false if it is not in view. */
 static gboolean
 event_area (const LnsTimelineLayout *layout,
             uint32_t lane,
@@ -161,7 +161,7 @@ lns_timeline_overlay_link_line (const LnsTimelineLayout *layout,
   return TRUE;
 }
 
-/* Along the gap beside the call, where it strikes through no name, then down or up to the work. */
+/* Draws the line in the gap beside the call, where it crosses no name, then down or up to the work. */
 static void
 append_link (GtkSnapshot *snapshot, const LnsLinkLine *line, const GdkRGBA *color)
 {
@@ -177,7 +177,7 @@ append_link (GtkSnapshot *snapshot, const LnsLinkLine *line, const GdkRGBA *colo
     }
 }
 
-/* Beside the head of the one line that is drawn: "first of 500". */
+/* Writes "first of 500" beside the one line that is drawn. */
 static void
 snapshot_count (const LnsTimelineLayout *layout,
                 GtkSnapshot *snapshot,
@@ -243,7 +243,7 @@ snapshot_events (const LnsTimelineLayout *layout,
   if (selected.lane != LNS_ID_NONE &&
       event_area (layout, selected.lane, event.start_ns, event.duration_ns, &area))
     {
-      /* Two lines, so that one of them shows on any colour. */
+      /* Two lines: one of them is visible on any colour. */
       GdkRGBA outer = lns_palette_rgba (palette->text, 1),
               inner = lns_palette_rgba (palette->background[0], 1);
       graphene_rect_inset (&area, -2, -2);

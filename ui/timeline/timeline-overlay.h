@@ -10,19 +10,19 @@
 
 #include "ui/timeline/timeline-layout.h"
 
-/* The line from a call to what it began, in pixels of the timeline: from the call's edge at (X, FROM) across to END,
- * then down or up to TO, the work's edge. */
+/* The line from a call to the work that it launched, in pixels of the timeline: from the edge of the call at (X,
+ * FROM) across to END, then down or up to the edge of the work at TO. */
 typedef struct
 {
   float x_px, from_px, end_px, to_px;
 } LnsLinkLine;
 
-/* The line between the selected event and LINKED. False where either is out of view. */
+/* The line between the selected event and LINKED. Returns false if either is out of view. */
 gboolean lns_timeline_overlay_link_line (const LnsTimelineLayout *layout,
                                          const LnsLinkedEvent *linked,
                                          LnsLinkLine *ret_line);
 
-/* HOVERED is valid while the view has a hovered event; the pointer is at POINTER_X, < 0: outside. */
+/* HOVERED is valid while the view has a hovered event. POINTER_X < 0 means that the pointer is outside. */
 void lns_timeline_overlay_snapshot (const LnsTimelineLayout *layout,
                                     const LnsPixelEvent *hovered,
                                     double pointer_x,

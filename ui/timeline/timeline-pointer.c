@@ -149,7 +149,7 @@ nearest_free (gpointer data)
   g_free (data);
 }
 
-/* The first event of the facet that touches the wanted time. */
+/* Finds the first event of the facet that touches the wanted time. */
 static gboolean
 find_in_facet (LnsReport *report, Nearest *wanted)
 {
@@ -199,7 +199,7 @@ nearest_found_cb (gpointer job, gpointer owner)
 
 static const LnsJobFuncs nearest_funcs = { find_nearest, nearest_found_cb, nearest_free };
 
-/* An event too narrow to be drawn by itself: a worker looks which one lies under the pixel. */
+/* Has a worker find the event under a pixel where events are too narrow to be drawn one by one. */
 static void
 select_narrow (LnsTimelinePointer *self, const LnsTimelineHit *hit, double x)
 {
@@ -264,8 +264,8 @@ menu_pressed_cb (
     self->funcs->menu_wanted (hit.row, &hit, (int)at.x, (int)at.y, self->data);
 }
 
-/* A gesture for each button, none for all of them: a gesture that sees the press of a menu never sees its release,
- * which goes to the menu, and takes the next press for an interruption. */
+/* Each button has a gesture of its own. A gesture for all buttons would see the press that opens a menu but not its
+ * release, which goes to the menu, and would take the next press for an interruption. */
 static void
 add_drag (LnsTimelinePointer *self, GtkWidget *timeline, guint button)
 {

@@ -3,24 +3,24 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The mouse over a timeline: a drag selects time, with Shift or the middle button it moves the view; a click selects
- * an event; Ctrl+wheel zooms at the pointer, Shift+wheel moves; the right button asks for a menu. The edge of the
- * headers is dragged to make them wider. */
+/* Handles the mouse over a timeline. A drag selects time; with Shift or the middle button it moves the view. A click
+ * selects an event. Ctrl and the wheel zoom at the pointer, Shift and the wheel move the view. The right button opens
+ * a menu. Dragging the edge of the headers changes their width. */
 
 #pragma once
 
 #include "ui/timeline/timeline-layout.h"
 
-/* What the pointer asks of the timeline. */
+/* What the pointer calls on the timeline. */
 typedef struct
 {
-  /* The pointer is over HIT now. */
+  /* The pointer has moved to HIT. */
   void (*pointed) (const LnsTimelineHit *hit, gpointer data);
 
-  /* The headers are to be HEADER_PX wide. */
+  /* The user wants headers of HEADER_PX. */
   void (*header_dragged) (int header_px, gpointer data);
 
-  /* A menu is wanted at (X, Y) of ROW, about HIT. */
+  /* The user wants a menu for HIT at (X, Y) of ROW. */
   void (*menu_wanted) (LnsTimelineRow *row, const LnsTimelineHit *hit, int x, int y, gpointer data);
 } LnsTimelinePointerFuncs;
 
@@ -32,7 +32,7 @@ typedef enum
   LNS_DRAG_HEADER
 } LnsDragMode;
 
-/* Part of the timeline, which reads the first fields. */
+/* The timeline reads the first two lines. */
 typedef struct
 {
   double x, y;           /* of the timeline; < 0: outside */
@@ -52,7 +52,7 @@ typedef struct
   int drag_header_px;
 } LnsTimelinePointer;
 
-/* Adds event controllers to TIMELINE. The others are kept, and all live as long as SELF. */
+/* Adds event controllers to TIMELINE. All arguments must outlive SELF. */
 void lns_timeline_pointer_init (LnsTimelinePointer *self,
                                 GtkWidget *timeline,
                                 const LnsTimelineLayout *layout,
@@ -60,5 +60,5 @@ void lns_timeline_pointer_init (LnsTimelinePointer *self,
                                 const LnsTimelinePointerFuncs *funcs,
                                 gpointer data);
 
-/* The pointer is at (X, Y) of the timeline; < 0: nowhere. */
+/* Tells that the pointer is at (X, Y) of the timeline; < 0 means outside. */
 void lns_timeline_pointer_point (LnsTimelinePointer *self, double x, double y);

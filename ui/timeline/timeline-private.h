@@ -25,9 +25,9 @@ struct _LnsTimeline
   GArray *spans;         /* of LnsStripSpan: the strips in view */
   gboolean unprepared;   /* the view has changed or a tile has come since the last frame */
 
-  GtkWidget *gutter;      /* the headers go on below the last row */
-  int rows_end_px;        /* where the last row ends */
-  GtkInscription *corner; /* the length of what is in view */
+  GtkWidget *gutter;      /* continues the headers below the last row */
+  int rows_end_px;        /* lower edge of the last row */
+  GtkInscription *corner; /* shows the length of the span in view */
   LnsOverview *overview;
   LnsRuler *ruler;
   LnsTimelineRows *pinned;
@@ -41,17 +41,17 @@ struct _LnsTimeline
 
   LnsTimelineLayout layout;
   LnsTimelinePointer pointer;
-  LnsTimelineTooltip *words; /* owned; what the tooltip says */
-  GCancellable *reading;     /* of what a row needs first, or NULL */
+  LnsTimelineTooltip *words; /* owned */
+  GCancellable *reading;     /* of the read for a row under way, or NULL */
 
   GCancellable *projecting; /* of the search for ranges on the GPU under way, or NULL */
   const atomic_uint *projected_permille; /* its progress */
   guint telling;                         /* source that shows the progress, or 0 */
   gboolean not_projected;                /* the search has failed */
 
-  LnsEventId menu_event; /* what the open menu is about */
+  LnsEventId menu_event; /* the event of the open menu */
   uint32_t menu_name;
 };
 
-/* The rows were folded: lays them out anew. */
+/* Lays the rows out again after some were folded or pinned. */
 void _lns_timeline_rows_changed (LnsTimeline *self);

@@ -22,7 +22,7 @@ struct _LnsTimelineRow
   const LnsRowContext *context;
   uint32_t row;
   gboolean pinned;
-  LnsStripSpan shown; /* the strips that can be seen */
+  LnsStripSpan shown; /* the visible strips */
   char *description;  /* owned */
 
   GtkWidget *header;
@@ -154,7 +154,7 @@ lns_timeline_row_strip_of_lane (LnsTimelineRow *self,
 
 /* --- For assistive technology -------------------------------------------------------------- */
 
-/* The mean busy share of what is in view, by the row's first strip; -1 where it is not known. */
+/* The mean busy share of the span in view in the row's first strip, or -1 if it is not known. */
 static double
 busy_share (LnsTimelineRow *self)
 {
@@ -217,7 +217,7 @@ show_in_events_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   LnsTimelineRow *self = LNS_TIMELINE_ROW (widget);
   const LnsRow *it = model_row (self);
   g_autofree char *title = title_of (self);
-  /* Of what is below a row of streams together there is more than what is drawn. */
+  /* A row of all streams draws only a part of the events below it. */
   const LnsFacetSet *set = it->kind == LNS_ROW_FACET ? it->set : NULL;
   lns_view_show_in_events (self->context->view, title,
                            lns_row_tree_lanes (self->context->tree) + it->lanes, it->n_lanes, set,
@@ -294,7 +294,7 @@ lns_timeline_row_size_allocate (GtkWidget *widget, int width, int height, int ba
     gtk_popover_present (GTK_POPOVER (last));
 }
 
-/* A range that began left of the view has its name where it can be read: at the left edge. */
+/* Writes the name of a range that began left of the view at the left edge, where it can be read. */
 static void
 snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip *strip, int top_px)
 {
@@ -330,7 +330,7 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
   gtk_snapshot_restore (snapshot);
 }
 
-/* What a row says that has no lanes yet. */
+/* Draws the text of a row that waits for its lanes. */
 static void
 snapshot_waiting (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
 {
@@ -354,7 +354,7 @@ snapshot_waiting (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_re
   gtk_snapshot_restore (snapshot);
 }
 
-/* All strips in one node: a pointer that moves over them makes GTK walk the nodes of every row. */
+/* Draws all strips into one node, because GTK walks the nodes of every row whenever the pointer moves. */
 static void
 snapshot_strips (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
 {
@@ -363,7 +363,7 @@ snapshot_strips (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rec
       lns_palette_rgba (palette->background[lns_row_is_odd (self->context->tree, self->row)], 1);
   cairo_t *cr = gtk_snapshot_append_cairo (snapshot, body);
   cairo_set_operator (cr, CAIRO_OPERATOR_SOURCE);
-  /* Tiles are opaque: filling what they cover would cost as much as copying them. */
+  /* Tiles are opaque. To fill the area under them would cost as much as to copy them. */
   int pad_px = lns_strip_top_px (strip_of (self, 0).kind, 0);
   if (pad_px > 0)
     {
@@ -410,8 +410,8 @@ lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   gtk_widget_snapshot_child (widget, self->header, snapshot);
 }
 
-/* An open menu ends with what it is about: while the window still has a surface, which GTK asks where the pointer is
- * when a popover goes. */
+/* Closes an open menu with its row while the window still has a surface: GTK asks the surface for the pointer when a
+ * popover goes. */
 static void
 lns_timeline_row_unmap (GtkWidget *widget)
 {

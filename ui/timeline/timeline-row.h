@@ -15,15 +15,15 @@
 #include "ui/tiles/tile-labels.h"
 #include "ui/tiles/tile-set.h"
 
-/* What the rows of a timeline share. Owned by the timeline, which outlives them. */
+/* State that all rows of a timeline share. The timeline owns it and outlives the rows. */
 typedef struct
 {
   LnsView *view;
   LnsRowTree *tree;
   LnsTileSet *tiles;
   LnsTileLabels *labels; /* of the main thread */
-  int header_px;         /* where time begins */
-  char *waiting_text;    /* owned; what rows say that wait for their lanes, or NULL */
+  int header_px;         /* left edge of the area that shows time */
+  char *waiting_text;    /* owned; text of rows that wait for their lanes, or NULL */
   gboolean dark;
 } LnsRowContext;
 
@@ -32,22 +32,22 @@ G_DECLARE_FINAL_TYPE (LnsTimelineRow, lns_timeline_row, LNS, TIMELINE_ROW, GtkWi
 
 LnsTimelineRow *lns_timeline_row_new (const LnsRowContext *context) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Shows ROW of the tree; PINNED is what its pin says. */
+/* Shows ROW of the tree, with a pin if PINNED. */
 void lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned);
 uint32_t lns_timeline_row_get_row (LnsTimelineRow *self);
 gboolean lns_timeline_row_is_pinned (LnsTimelineRow *self);
 
-/* Brings the description for assistive technology up to date with what is in view. */
+/* Updates the description for assistive technology after the view has changed. */
 void lns_timeline_row_update_description (LnsTimelineRow *self);
 
-/* Only what is between TOP_PX and BOTTOM_PX of the row can be seen. Returns the strips there. */
+/* Tells that only TOP_PX … BOTTOM_PX of the row are visible. Returns the strips there. */
 LnsStripSpan lns_timeline_row_set_shown (LnsTimelineRow *self, int top_px, int bottom_px);
 
-/* The strip at Y_PX of the row, and where it lies. False where there is none. */
+/* Finds the strip at Y_PX of the row and its place. Returns false if there is none. */
 gboolean lns_timeline_row_strip_at (
     LnsTimelineRow *self, double y_px, LnsStrip *ret_strip, int *ret_top_px, int *ret_height_px);
 
-/* The strip that shows LANE, and where it lies in the row. False where the row does not show it. */
+/* Finds the strip that shows LANE and its place in the row. Returns false if the row does not show LANE. */
 gboolean lns_timeline_row_strip_of_lane (LnsTimelineRow *self,
                                          uint32_t lane,
                                          int *ret_top_px,

@@ -6,7 +6,7 @@
 #include "ui/timeline/timeline-rows.h"
 
 #define MAX_PLAIN_ROWS 2000
-#define ROWS_AN_IDLE   32 /* widgets made at a time for rows out of view */
+#define ROWS_AN_IDLE   32 /* widgets that are made at a time for rows out of view */
 
 struct _LnsTimelineRows
 {
@@ -113,7 +113,7 @@ bind (LnsTimelineRows *self, uint32_t place)
   return widget;
 }
 
-/* Takes their widgets from the rows for which WANTED is false. */
+/* Takes the widgets away from the rows for which WANTED is false. */
 static void
 unbind (LnsTimelineRows *self, gboolean (*wanted) (LnsTimelineRows *self, uint32_t row))
 {
@@ -276,7 +276,7 @@ lns_timeline_rows_scroll_to (LnsTimelineRows *self, uint32_t row, int top_px, in
   uint32_t place = lns_row_tree_place_of (self->context->tree, row);
   if (self->adjustment == NULL || place == LNS_ID_NONE)
     return;
-  /* Rows that were unfolded just now have not been laid out yet. */
+  /* Rows that have just been unfolded are not laid out yet. */
   gtk_adjustment_set_upper (
       self->adjustment,
       MAX (lns_timeline_rows_total_px (self), gtk_adjustment_get_page_size (self->adjustment)));
@@ -328,7 +328,7 @@ lns_timeline_rows_size_allocate (GtkWidget *widget, int width, int height, int b
   place_rows (self);
 }
 
-/* A row that the keyboard goes to comes into view; one that is partly there stays. */
+/* Scrolls a row that gets the focus into view, unless a part of it is in view. */
 static void
 lns_timeline_rows_set_focus_child (GtkWidget *widget, GtkWidget *child)
 {

@@ -14,30 +14,31 @@
 #define LNS_TYPE_TIMELINE_ROWS (lns_timeline_rows_get_type ())
 G_DECLARE_FINAL_TYPE (LnsTimelineRows, lns_timeline_rows, LNS, TIMELINE_ROWS, GtkWidget)
 
-/* ADJUSTMENT scrolls; NULL: the widget is as high as its rows, which are those pinned. */
+/* With ADJUSTMENT, shows the unfolded rows and scrolls by it. With NULL, shows the pinned rows and is as high as they
+ * are. */
 LnsTimelineRows *lns_timeline_rows_new (const LnsRowContext *context,
                                         GtkAdjustment *adjustment) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The pinned rows of the timeline, of uint32_t; kept, not copied: tell of changes by _sync (). */
+/* Sets the pinned rows, an array of uint32_t. Holds a reference; call lns_timeline_rows_sync () after changes. */
 void lns_timeline_rows_set_pinned (LnsTimelineRows *self, GArray *pinned);
 
-/* The tree was folded, or rows were pinned. */
+/* Updates the widgets after rows were folded or pinned. */
 void lns_timeline_rows_sync (LnsTimelineRows *self);
 
-/* The time in view changed: every row in view is drawn anew. */
+/* Redraws all rows in view, or ROW. */
 void lns_timeline_rows_redraw (LnsTimelineRows *self);
 void lns_timeline_rows_redraw_row (LnsTimelineRows *self, uint32_t row);
 
 /* Appends the LnsStripSpan of each row in view to SPANS. */
 void lns_timeline_rows_append_spans (LnsTimelineRows *self, GArray *spans);
 
-/* The row at Y_PX of the widget and the place within it, or NULL. */
+/* The row at Y_PX of the widget, and the place within it; or NULL. */
 LnsTimelineRow *lns_timeline_rows_row_at (LnsTimelineRows *self, double y_px, double *ret_row_y_px);
 
-/* The widget of ROW if it is in view, and its upper edge; else NULL. */
+/* The widget of ROW and its upper edge, or NULL if it is not in view. */
 LnsTimelineRow *lns_timeline_rows_find (LnsTimelineRows *self, uint32_t row, int *ret_top_px);
 
-/* Scrolls as little as brings TOP_PX … BOTTOM_PX of visible row ROW into view. */
+/* Scrolls as little as possible until TOP_PX … BOTTOM_PX of ROW, which no fold hides, are in view. */
 void lns_timeline_rows_scroll_to (LnsTimelineRows *self, uint32_t row, int top_px, int bottom_px);
 
 void lns_timeline_rows_update_descriptions (LnsTimelineRows *self);

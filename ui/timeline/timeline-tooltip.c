@@ -27,14 +27,14 @@ struct LnsTimelineTooltip
   const LnsRowContext *context;
   GtkWidget *box;
   GtkLabel *label;
-  char *about;           /* owned; what it said before the worker added to it, or NULL */
+  char *about;           /* owned; the text without what the worker adds, or NULL */
   guint delay;           /* source that shows it once the pointer rests, or 0 */
   GCancellable *reading; /* of the read of the hovered event, or NULL */
 };
 
 /* --- Words --------------------------------------------------------------------------------- */
 
-/* Kernels are written whole: there is room. */
+/* Names of kernels are not shortened: there is room. */
 static char *
 text_of (LnsTimelineTooltip *self, uint32_t string, LnsNames names)
 {
@@ -111,7 +111,7 @@ append_narrow (LnsTimelineTooltip *self, GString *markup, uint32_t row, const Ln
   append_line (markup, _ ("Busy"), busy);
 }
 
-/* What the counter is called, and what it says, in its unit. */
+/* Appends the counter's name and its values in its unit. */
 static void
 append_sample (LnsTimelineTooltip *self,
                GString *markup,
@@ -143,7 +143,7 @@ typedef struct
   LnsEventId id;
   LnsEvent event;
   gboolean found; /* FALSE: the report is damaged there */
-  char *markup;   /* owned; what the tooltip already says */
+  char *markup;   /* owned; the text so far */
 } Details;
 
 static void
@@ -165,7 +165,7 @@ read_details (LnsWorker *worker, gpointer job)
   if (details->found &&
       lns_event_track (report, details->id.lane)->kind == LNS_TRACK_NVTX_PROJECTED)
     {
-      /* So that it is in memory. */
+      /* Reads it into memory, so that the main thread can show its fields. */
       LnsEventId id = lns_projected_range (report, details->id.lane, &details->event);
       lns_report_event (report, id.lane, id.ordinal, &range, NULL);
     }
@@ -194,7 +194,7 @@ append_attributes (LnsTimelineTooltip *self, GString *markup, const Details *det
     append_line (markup, _ ("Payload"), payload);
 }
 
-/* The colours of calls, as the tooltip's last line. */
+/* Appends a legend of the colours of calls as the last line. */
 static void
 append_legend (LnsTimelineTooltip *self, GString *markup)
 {
@@ -301,13 +301,13 @@ lns_timeline_tooltip_update (LnsTimelineTooltip *self, const LnsTimelineHit *hit
     lns_timeline_tooltip_hide (self);
   else if (g_strcmp0 (text, self->about) != 0)
     {
-      /* Words under a pointer that moves on would be shaped and laid out for nobody. */
+      /* To lay out text while the pointer moves on would be wasted work. */
       lns_timeline_tooltip_hide (self);
       self->about = g_strdup (text);
       self->delay = g_timeout_add (TOOLTIP_DELAY_MSEC, show_cb, self);
     }
   else if (gtk_widget_get_child_visible (self->box))
-    gtk_widget_queue_allocate (gtk_widget_get_parent (self->box)); /* it follows the pointer */
+    gtk_widget_queue_allocate (gtk_widget_get_parent (self->box)); /* moves it to the pointer */
 }
 
 LnsTimelineTooltip *

@@ -11,13 +11,13 @@
 
 typedef struct LnsTimelineTooltip LnsTimelineTooltip;
 
-/* BOX, a child of the timeline, is the tooltip, and LABEL in it has the words. All outlive it. */
+/* BOX, a child of the timeline, is the tooltip; LABEL in it shows the text. All arguments must outlive the tooltip. */
 LnsTimelineTooltip *lns_timeline_tooltip_new (const LnsRowContext *context,
                                               GtkWidget *box,
                                               GtkLabel *label) G_GNUC_WARN_UNUSED_RESULT;
 void lns_timeline_tooltip_free (LnsTimelineTooltip *self); /* NULL is fine */
 
-/* Tells what is at HIT as soon as the pointer rests there, or hides the tooltip. */
+/* Describes HIT as soon as the pointer rests there. Hides the tooltip if there is nothing to say. */
 void lns_timeline_tooltip_update (LnsTimelineTooltip *self, const LnsTimelineHit *hit);
 
 void lns_timeline_tooltip_hide (LnsTimelineTooltip *self);

@@ -17,20 +17,20 @@
 #include "ui/timeline/timeline-private.h"
 
 #define HEADER_PX           240
-#define MAX_HEADER_PX       480  /* wider ones are dragged to be so */
+#define MAX_HEADER_PX       480  /* the user may drag them wider */
 #define HEADER_SCALE        0.88 /* of the font, as in shell/style.css */
-#define HEADER_EXTRA_PX     56   /* what a GPU's label has beside it: indents, expander, margins */
+#define HEADER_EXTRA_PX     56 /* width of the indent, expander and margins beside a GPU's label */
 #define MAX_PINNED_SHARE    0.5
 #define DESCRIBE_AFTER_MSEC 200
 #define TOOLTIP_DX_PX       14
 #define TOOLTIP_DY_PX       18
-#define KEY_MENU_PX         20 /* below a row's top: where a key opens its menu */
+#define KEY_MENU_PX         20 /* from a row's upper edge to the menu that a key opens */
 #define ZOOM_STEP           1.5
-#define PAN_SHARE           0.125 /* of the width, a step */
+#define PAN_SHARE           0.125 /* of the width in one step */
 #define TELL_MSEC           200
 #define KEPT_FILES          32 /* of ranges on the GPU: the most recently used ones, of at most: */
 #define KEPT_BYTES          (INT64_C (1) << 30)
-#define MAX_PAN_PX          ((double)(INT64_MAX / 4)) /* further than a report reaches */
+#define MAX_PAN_PX          ((double)(INT64_MAX / 4)) /* longer than any report */
 
 G_DEFINE_FINAL_TYPE (LnsTimeline, lns_timeline, GTK_TYPE_WIDGET)
 
@@ -44,7 +44,7 @@ describe_cb (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Telling assistive technology costs messages: it hears where a movement ended. */
+/* Updates descriptions once a movement has ended, because each update costs a message. */
 static void
 describe_later (LnsTimeline *self)
 {
@@ -52,7 +52,7 @@ describe_later (LnsTimeline *self)
   self->describing = g_timeout_add (DESCRIBE_AFTER_MSEC, describe_cb, self);
 }
 
-/* The next frame asks for the tiles that it lacks. */
+/* Makes the next frame ask for the tiles that are missing. */
 static void
 prepare_tiles (LnsTimeline *self)
 {
@@ -62,7 +62,7 @@ prepare_tiles (LnsTimeline *self)
 
 /* --- Which actions can do something -------------------------------------------------------- */
 
-/* The event that the menu is about, or else the selected one. */
+/* The event of the open menu, or else the selected one. */
 static LnsEventId
 subject (LnsTimeline *self)
 {
@@ -71,7 +71,7 @@ subject (LnsTimeline *self)
              : lns_view_get_selected_event (self->context.view, NULL);
 }
 
-/* Of the selected event it is known, of another one only whether events of its kind can be tied. */
+/* Exact for the selected event. For others, tells whether events of their kind can be linked. */
 static gboolean
 has_other_end (LnsTimeline *self)
 {
@@ -117,7 +117,7 @@ span_changed_cb (LnsTimeline *self)
   g_autofree char *label = g_strdup_printf (_ ("%s in view"), text);
   gtk_inscription_set_text (self->corner, label);
   if (self->words != NULL)
-    lns_timeline_tooltip_hide (self->words); /* what it is about has moved away from the pointer */
+    lns_timeline_tooltip_hide (self->words); /* the event has moved away from the pointer */
   lns_timeline_rows_redraw (self->pinned);
   lns_timeline_rows_redraw (self->rows);
   prepare_tiles (self);
@@ -227,13 +227,13 @@ row_read_cb (gpointer job, gpointer owner)
   LnsReport *report = lns_view_get_report (self->context.view);
   if (it->set != NULL)
     replace_tree (self, lns_row_tree_with (self->context.tree, report, &it->want, it->set));
-  else /* nothing better comes: the row stays as it is, and its neighbours with it */
+  else /* the row stays as it is, and no other row is read */
     g_warning ("%s", it->error.message);
 }
 
 static const LnsJobFuncs read_funcs = { read_row, row_read_cb, reading_free };
 
-/* Has a worker read what a row wants first, unless one is at it. */
+/* Has a worker read for the row that needs it most, unless one reads already. */
 static void
 read_wanted (LnsTimeline *self)
 {
@@ -287,7 +287,7 @@ project (LnsWorker *worker, gpointer job)
     }
 }
 
-/* What rows that wait for ranges on the GPU say. */
+/* Sets the text of rows that wait for ranges on the GPU. */
 static void
 set_waiting_text (LnsTimeline *self, char *text)
 {
@@ -325,7 +325,7 @@ projected_cb (gpointer job, gpointer owner)
 
 static const LnsJobFuncs project_funcs = { project, projected_cb, projecting_free };
 
-/* Has the ranges on the GPU found as soon as a row that waits for them is in view. */
+/* Starts to find the ranges on the GPU as soon as a row that waits for them is in view. */
 static void
 project_wanted (LnsTimeline *self)
 {
@@ -460,8 +460,8 @@ drop_menu_cb (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* The chosen item acts after the menu has closed: what it is about is forgotten after that. GTK would give the focus
- * to the first widget of the window. */
+/* Drops the menu when it is idle, because the chosen item acts after the menu has closed. Moves the focus to the row,
+ * as GTK would give it to the first widget of the window. */
 static void
 menu_closed_cb (GtkPopover *popover, LnsTimeline *self)
 {
@@ -469,7 +469,7 @@ menu_closed_cb (GtkPopover *popover, LnsTimeline *self)
   g_idle_add_full (G_PRIORITY_LOW, drop_menu_cb, g_object_ref (popover), g_object_unref);
 }
 
-/* The menu of ROW at (X, Y) of it, about HIT's event, if there is one. */
+/* Opens the menu of ROW at (X, Y) of the row, for the event of HIT if there is one. */
 static void
 show_menu (LnsTimeline *self, LnsTimelineRow *row, const LnsTimelineHit *hit, int x, int y)
 {
@@ -512,7 +512,7 @@ show_focus_menu (LnsTimeline *self, double unused)
 
 /* --- Actions ------------------------------------------------------------------------------- */
 
-/* Keys zoom where the pointer is, or else in the middle. */
+/* The place where keys zoom: the pointer, or else the middle. */
 static double
 zoom_x_px (LnsTimeline *self)
 {
@@ -539,7 +539,7 @@ zoom_to_selection (LnsTimeline *self, double unused)
   lns_view_zoom_to_selection (self->context.view);
 }
 
-/* The event with as much again around it; one whose values are not known yet is found first. */
+/* Shows the event with half its length on each side. Reveals an event first if its times are not known yet. */
 static void
 zoom_to_event (LnsTimeline *self, double unused)
 {
@@ -567,7 +567,7 @@ undo_zoom (LnsTimeline *self, double unused)
   lns_view_undo_zoom (self->context.view);
 }
 
-/* Moves by SHARE of what is in view, at most to an end of the report. */
+/* Moves by SHARE of the span in view, at most to an end of the report. */
 static void
 pan (LnsTimeline *self, double share)
 {
@@ -600,7 +600,7 @@ copy_name (LnsTimeline *self, double unused)
   size_t size_bytes;
   const char *bytes =
       lns_report_string (lns_view_get_report (self->context.view), name, &size_bytes);
-  /* The name as it is where the clipboard can hold it: text is UTF-8 without a zero. */
+  /* The clipboard holds UTF-8 without NUL; other bytes are escaped. */
   g_autofree char *text = g_utf8_validate_len (bytes, size_bytes, NULL)
                               ? g_strndup (bytes, size_bytes)
                               : lns_display_text (bytes, size_bytes, FALSE);
@@ -727,7 +727,7 @@ lns_timeline_measure (GtkWidget *widget,
   *natural = orientation == GTK_ORIENTATION_HORIZONTAL ? 1200 : 480;
 }
 
-/* Below the last row. The rows fill themselves: a background under them all would be a fifth of what a frame costs. */
+/* Fills the area below the last row. A background under the rows, which are opaque, would cost a fifth of a frame. */
 static void
 snapshot_floor (LnsTimeline *self, GtkSnapshot *snapshot)
 {
@@ -742,7 +742,7 @@ snapshot_floor (LnsTimeline *self, GtkSnapshot *snapshot)
         &GRAPHENE_RECT_INIT (0, (float)self->rows_end_px, (float)width_px, (float)height_px));
 }
 
-/* Asks for the tiles that what is in view lacks. */
+/* Asks for the tiles in view that are missing. */
 static void
 prepare (LnsTimeline *self)
 {
@@ -790,7 +790,7 @@ add_rows (LnsTimeline *self, GtkAdjustment *adjustment)
   return rows;
 }
 
-/* Where GPUs are told apart by their labels: "CUDA HW (0000:b2:00.0 - NVIDIA H100 80GB HBM3)". */
+/* The width of headers that fits the labels of GPUs: "CUDA HW (0000:b2:00.0 - NVIDIA H100 80GB HBM3)". */
 static int
 fitting_header_px (LnsTimeline *self)
 {

@@ -19,8 +19,8 @@
 #define LNS_TYPE_TIMELINE (lns_timeline_get_type ())
 G_DECLARE_FINAL_TYPE (LnsTimeline, lns_timeline, LNS, TIMELINE, GtkWidget)
 
-/* Shows VIEW, which it keeps. */
+/* Shows VIEW. Holds a reference on it. */
 GtkWidget *lns_timeline_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether everything in view is painted, exactly: a frame drawn now is the whole picture. */
+/* Whether all tiles in view are there and exact, so that a frame drawn now is complete. */
 gboolean lns_timeline_is_complete (LnsTimeline *self);
