@@ -88,6 +88,16 @@ event_of (LnsInjectStream *stream, uint32_t domain, const LnsNvtxEventAttributes
   return event;
 }
 
+/* Whether ATTRIBUTES (may be null) say no more than the name of a registered string. */
+static inline bool
+is_registered_name (const LnsNvtxEventAttributes *attributes)
+{
+  return attributes != NULL && attributes->size >= sizeof *attributes &&
+         attributes->message_type == LNS_NVTX_MESSAGE_REGISTERED &&
+         (attributes->category | (uint32_t)attributes->color_type |
+          (uint32_t)attributes->payload_type) == 0;
+}
+
 /* --- Events. --------------------------------------------------------------------------------- */
 
 /* The rare ways out of the fast paths, kept out of their frames. */
@@ -216,6 +226,8 @@ push_attributes (uint32_t domain, const LnsNvtxEventAttributes *attributes)
     stream = push_in_range (domain, attributes);
   if (UNLIKELY (stream == NULL))
     return lns_nvtx_pass_push (domain);
+  if (LIKELY (is_registered_name (attributes)))
+    return push_name (stream, domain, name_of_handle (attributes->message.registered));
   LnsNvtxEvent event = event_of (stream, domain, attributes);
   if (LIKELY ((event.category | event.color_type | event.payload_type | event.n_payloads) == 0))
     return push_name (stream, domain, event.string);

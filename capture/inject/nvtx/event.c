@@ -13,13 +13,6 @@
 /* The sizes of typed payloads together stay below this: the rest of the record needs less. */
 #define PAYLOADS_MAX_BYTES (LNS_WIRE_RECORD_MAX_BYTES - 4096u)
 
-uint32_t
-lns_nvtx_domain (const void *handle)
-{
-  uintptr_t number = (uintptr_t)handle;
-  return number < LNS_WIRE_DOMAINS ? (uint32_t)number : 0;
-}
-
 /* How long PAYLOAD is; 0 where its caller does not say and its type does not show. */
 static size_t
 payload_bytes (const LnsNvtxPayloadData *payload)

@@ -30,8 +30,13 @@ typedef struct
   size_t n_payloads;
 } LnsNvtxEvent;
 
-/* The number of DOMAIN, from which handles are made. */
-uint32_t lns_nvtx_domain (const void *handle);
+/* The number of the domain that has HANDLE; 0, the default domain, if HANDLE is not one of ours. */
+static inline uint32_t
+lns_nvtx_domain (const void *handle)
+{
+  uintptr_t number = (uintptr_t)handle;
+  return number < LNS_WIRE_DOMAINS ? (uint32_t)number : 0;
+}
 
 /* Write one event of each kind. EVENT's type, depth and range are filled in. If its string is LNS_STRINGS_NO_ROOM, the
  * name could not be written and the event is lost. STREAM was entered and is left. They return the result of the NVTX
