@@ -6,19 +6,14 @@
 #include "capture/inject/core/stream.h"
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/core/join.h"
+#include "capture/inject/core/oldest-glibc.h"
 #include "capture/inject/core/system.h"
 
 #include <pthread.h>
 #include <sys/prctl.h>
 
-#if defined(__x86_64__)
-/* As of glibc 2.17, from libpthread.so.0 there and from libc.so.6 now. */
-__asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.2.5");
-__asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
-#elif defined(__aarch64__)
-__asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.17");
-__asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.17");
-#endif
+LNS_OLDEST (pthread_key_create);
+LNS_OLDEST (pthread_setspecific);
 
 #define STREAMS_MAX 65536u
 

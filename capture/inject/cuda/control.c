@@ -8,6 +8,7 @@
 
 #include "capture/inject/cuda/control.h"
 #include "capture/inject/core/connection.h"
+#include "capture/inject/core/oldest-glibc.h"
 #include "capture/inject/cuda/buffers.h"
 #include "capture/inject/cuda/calls.h"
 #include "capture/inject/cuda/kinds.h"
@@ -18,13 +19,8 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 
-#if defined(__x86_64__)
-__asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
-__asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.2.5");
-#elif defined(__aarch64__)
-__asm__(".symver pthread_create, pthread_create@GLIBC_2.17");
-__asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.17");
-#endif
+LNS_OLDEST (pthread_create);
+LNS_OLDEST (pthread_attr_setstacksize);
 
 #define STACK_BYTES (1u << 20)
 

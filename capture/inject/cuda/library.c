@@ -4,21 +4,16 @@
  */
 
 #include "capture/inject/cuda/library.h"
+#include "capture/inject/core/oldest-glibc.h"
 #include "capture/inject/core/system.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-#if defined(__x86_64__)
-__asm__(".symver dlopen, dlopen@GLIBC_2.2.5");
-__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
-__asm__(".symver dlerror, dlerror@GLIBC_2.2.5");
-#elif defined(__aarch64__)
-__asm__(".symver dlopen, dlopen@GLIBC_2.17");
-__asm__(".symver dlsym, dlsym@GLIBC_2.17");
-__asm__(".symver dlerror, dlerror@GLIBC_2.17");
-#endif
+LNS_OLDEST (dlopen);
+LNS_OLDEST (dlsym);
+LNS_OLDEST (dlerror);
 
 LnsCupti lns_cupti;
 LnsCudaDriver lns_cuda_driver;

@@ -4,6 +4,7 @@
  */
 
 #include "capture/inject/preload/libraries.h"
+#include "capture/inject/core/oldest-glibc.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,17 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#if defined(__x86_64__)
-__asm__(".symver dlopen, dlopen@GLIBC_2.2.5");
-__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
-__asm__(".symver dlclose, dlclose@GLIBC_2.2.5");
-__asm__(".symver dladdr, dladdr@GLIBC_2.2.5");
-#elif defined(__aarch64__)
-__asm__(".symver dlopen, dlopen@GLIBC_2.17");
-__asm__(".symver dlsym, dlsym@GLIBC_2.17");
-__asm__(".symver dlclose, dlclose@GLIBC_2.17");
-__asm__(".symver dladdr, dladdr@GLIBC_2.17");
-#endif
+LNS_OLDEST (dlopen);
+LNS_OLDEST (dlsym);
+LNS_OLDEST (dlclose);
+LNS_OLDEST (dladdr);
 
 /* By LnsWireLibrary: what a library's files are called, and which function tells a handle's stream. */
 static const struct

@@ -14,18 +14,14 @@
  * derivatives. */
 
 #include "capture/inject/preload/mpi-communicators.h"
+#include "capture/inject/core/oldest-glibc.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 
-#if defined(__x86_64__)
-__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
-__asm__(".symver dladdr, dladdr@GLIBC_2.2.5");
-#elif defined(__aarch64__)
-__asm__(".symver dlsym, dlsym@GLIBC_2.17");
-__asm__(".symver dladdr, dladdr@GLIBC_2.17");
-#endif
+LNS_OLDEST (dlsym);
+LNS_OLDEST (dladdr);
 
 #define N_WORDS 12
 
@@ -333,41 +329,32 @@ call_of_bindings (MpiFunction *self, void *caller, Word *w)
              : (int)real (w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11]);
 }
 
-#define W(i)          Word a##i
-#define PARAMETERS_0  void
-#define PARAMETERS_1  W (1)
-#define PARAMETERS_2  PARAMETERS_1, W (2)
-#define PARAMETERS_3  PARAMETERS_2, W (3)
-#define PARAMETERS_4  PARAMETERS_3, W (4)
-#define PARAMETERS_5  PARAMETERS_4, W (5)
-#define PARAMETERS_6  PARAMETERS_5, W (6)
-#define PARAMETERS_7  PARAMETERS_6, W (7)
-#define PARAMETERS_8  PARAMETERS_7, W (8)
-#define PARAMETERS_9  PARAMETERS_8, W (9)
-#define PARAMETERS_10 PARAMETERS_9, W (10)
-#define PARAMETERS_12 PARAMETERS_10, W (11), W (12)
-#define WORDS_0       0
-#define WORDS_1       a1
-#define WORDS_2       WORDS_1, a2
-#define WORDS_3       WORDS_2, a3
-#define WORDS_4       WORDS_3, a4
-#define WORDS_5       WORDS_4, a5
-#define WORDS_6       WORDS_5, a6
-#define WORDS_7       WORDS_6, a7
-#define WORDS_8       WORDS_7, a8
-#define WORDS_9       WORDS_8, a9
-#define WORDS_10      WORDS_9, a10
-#define WORDS_12      WORDS_10, a11, a12
+#define PARAMETER(i)  Word a##i
+#define PARAMETER_0   void
+#define WORD(i)       a##i
+#define WORD_0        0
+#define LIST_0(Item)  Item##_0
+#define LIST_1(Item)  Item (1)
+#define LIST_2(Item)  LIST_1 (Item), Item (2)
+#define LIST_3(Item)  LIST_2 (Item), Item (3)
+#define LIST_4(Item)  LIST_3 (Item), Item (4)
+#define LIST_5(Item)  LIST_4 (Item), Item (5)
+#define LIST_6(Item)  LIST_5 (Item), Item (6)
+#define LIST_7(Item)  LIST_6 (Item), Item (7)
+#define LIST_8(Item)  LIST_7 (Item), Item (8)
+#define LIST_9(Item)  LIST_8 (Item), Item (9)
+#define LIST_10(Item) LIST_9 (Item), Item (10)
+#define LIST_12(Item) LIST_10 (Item), Item (11), Item (12)
 
 #define DEFINE(n, prefix, function, pass, kind, ...)                                               \
- LNS_LIBRARY_FUNCTION int prefix##function (PARAMETERS_##n);                                       \
- LNS_LIBRARY_FUNCTION int prefix##function (PARAMETERS_##n)                                        \
+ LNS_LIBRARY_FUNCTION int prefix##function (LIST_##n (PARAMETER));                                 \
+ LNS_LIBRARY_FUNCTION int prefix##function (LIST_##n (PARAMETER))                                  \
  {                                                                                                 \
   static MpiFunction self = { .name = "MPI_" #function,                                            \
                               .symbol = #prefix #function,                                         \
                               .class = LNS_WIRE_MPI_##kind,                                        \
                               ##__VA_ARGS__ };                                                     \
-  Word words[N_WORDS] = { WORDS_##n };                                                             \
+  Word words[N_WORDS] = { LIST_##n (WORD) };                                                       \
   return pass (&self, __builtin_return_address (0), words);                                        \
  }
 #define MPI_CALL(n, function, kind, ...)                                                           \
