@@ -98,19 +98,14 @@ static struct
 } codes[CODES_MAX];
 static size_t n_codes;
 
+/* The slot of CODE, or the empty one where it belongs. */
 static inline size_t
-first_slot (const PyObject *code)
+find_slot (const PyObject *code)
 {
-  return ((uintptr_t)code >> 4) * UINT64_C (0x9e3779b97f4a7c15) >> 51 & (CODES_MAX - 1);
-}
-
-static inline const LnsPythonFunction *
-find_code (const PyObject *code)
-{
-  size_t slot = first_slot (code);
+  size_t slot = ((uintptr_t)code >> 4) * UINT64_C (0x9e3779b97f4a7c15) >> 51 & (CODES_MAX - 1);
   while (codes[slot].code != code && codes[slot].code != NULL)
     slot = (slot + 1) & (CODES_MAX - 1);
-  return codes[slot].function;
+  return slot;
 }
 
 /* watch(code, number): calls of CODE are those of that function. False: there is no room. */
@@ -123,9 +118,7 @@ watch (PyObject *module, PyObject *arguments)
     return NULL;
   if (number < 0 || number >= n_functions || n_codes == CODES_MAX / 2)
     Py_RETURN_FALSE;
-  size_t slot = first_slot (code);
-  while (codes[slot].code != code && codes[slot].code != NULL)
-    slot = (slot + 1) & (CODES_MAX - 1);
+  size_t slot = find_slot (code);
   if (codes[slot].code == code)
     Py_RETURN_TRUE; /* by another name: the first one stays */
   Py_INCREF (code);
@@ -140,7 +133,8 @@ watch (PyObject *module, PyObject *arguments)
 static PyObject *
 enter (PyObject *module, PyObject *const *arguments, Py_ssize_t n_arguments)
 {
-  const LnsPythonFunction *function = n_arguments > 0 ? find_code (arguments[0]) : NULL;
+  const LnsPythonFunction *function =
+      n_arguments > 0 ? codes[find_slot (arguments[0])].function : NULL;
   if (function != NULL)
     hooks->push (function);
   Py_RETURN_NONE;
@@ -149,7 +143,8 @@ enter (PyObject *module, PyObject *const *arguments, Py_ssize_t n_arguments)
 static PyObject *
 leave (PyObject *module, PyObject *const *arguments, Py_ssize_t n_arguments)
 {
-  const LnsPythonFunction *function = n_arguments > 0 ? find_code (arguments[0]) : NULL;
+  const LnsPythonFunction *function =
+      n_arguments > 0 ? codes[find_slot (arguments[0])].function : NULL;
   if (function != NULL)
     hooks->pop (function);
   Py_RETURN_NONE;
