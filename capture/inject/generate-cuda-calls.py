@@ -47,15 +47,16 @@ def main():
     headers = [(os.path.join(folder, 'cupti_runtime_cbid.h'), os.path.join(folder, 'cupti_driver_cbid.h'))
                for folder in folders]
     runtime, driver = next(pair for pair in headers if os.path.exists(pair[0]))
-    lines = ['/* Made by generate-cuda-calls.py from the headers of CUPTI. */', '', '#pragma once', '']
+    lines = ['/* Made by generate-cuda-calls.py from the headers of CUPTI. A call of number 0 ends each list. */', '',
+             '#pragma once', '', 'typedef struct', '{', '  uint16_t is_runtime, cbid;', '} LnsCudaCall;', '']
     for name, patterns in LISTS.items():
-        for api, path, pattern in (('runtime', runtime, patterns[0]), ('driver', driver, patterns[1])):
-            found = list(numbers(path, 'CUPTI_' + api.upper(), pattern))
+        lines.append(f'static const LnsCudaCall lns_cuda_{name}[] = {{')
+        for api, path, pattern in (('RUNTIME', runtime, patterns[0]), ('DRIVER', driver, patterns[1])):
+            found = list(numbers(path, 'CUPTI_' + api, pattern))
             if not found:
                 sys.exit(f'{path}: no call matches {pattern}: its form has changed')
-            lines.append(f'static const uint16_t lns_cuda_{api}_{name}[] = {{')
-            lines += [f'  {number}, /* {call} */' for number, call in found]
-            lines += ['};', '']
+            lines += [f'  {{ {int(api == "RUNTIME")}, {number} }}, /* {call} */' for number, call in found]
+        lines += ['  { 0, 0 },', '};', '']
     with open(output, 'w', encoding='utf-8') as file:
         file.write('\n'.join(lines))
 

@@ -31,10 +31,7 @@ is_asked_for (LnsWireLibrary library, bool is_nested)
 static uint64_t
 begin (LnsWireLibrary library, bool is_nested)
 {
-  uint64_t generation = lns_process_generation ();
-  if (generation < LNS_GENERATION_FIRST)
-    generation = lns_process_join ();
-  if (generation < LNS_GENERATION_FIRST || !is_asked_for (library, is_nested) ||
+  if (lns_process_joined () < LNS_GENERATION_FIRST || !is_asked_for (library, is_nested) ||
       !__atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
     return 0;
   return lns_wire_clock_ticks (lns_process.clock);
@@ -57,8 +54,7 @@ write_call (uint8_t type,
   LnsInjectStream *stream = lns_inject_stream_enter (LNS_WIRE_LOSS_OTHER);
   if (stream == NULL)
     return;
-  if (lns_definitions_are_pending ())
-    lns_inject_stream_send_definitions (stream); /* the name comes before who bears it */
+  lns_inject_stream_send_definitions (stream); /* the name comes before its first use */
   *head = (LnsWireHead){ .ticks = begin_ticks,
                          .type = type,
                          .depth = (uint8_t)(depth < 255 ? depth : 255),
@@ -102,10 +98,7 @@ end_mpi (uint64_t begin_ticks,
 static void
 define_communicator (LnsWireMpiCommunicatorBytes *communicator, const int32_t *members)
 {
-  uint64_t generation = lns_process_generation ();
-  if (generation < LNS_GENERATION_FIRST)
-    generation = lns_process_join ();
-  if (generation < LNS_GENERATION_FIRST || !is_asked_for (LNS_WIRE_MPI, false))
+  if (lns_process_joined () < LNS_GENERATION_FIRST || !is_asked_for (LNS_WIRE_MPI, false))
     return;
   communicator->head = (LnsWireHead){ .ticks = lns_wire_clock_ticks (lns_process.clock),
                                       .type = LNS_WIRE_MPI_COMMUNICATOR };

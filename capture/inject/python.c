@@ -22,11 +22,7 @@ __attribute__ ((visibility ("default"))) const LnsPythonHooks *lanescope_python_
 static void
 send_definitions (void)
 {
-  LnsInjectStream *stream = lns_inject_stream_enter_slow (LNS_STREAM_NO_EVENT);
-  if (stream == NULL)
-    return;
-  lns_inject_stream_send_definitions (stream);
-  lns_inject_stream_leave (stream);
+  lns_inject_stream_send_and_leave (lns_inject_stream_enter_slow (LNS_STREAM_NO_EVENT));
 }
 
 static bool
@@ -36,10 +32,7 @@ define (const char *domain,
         const char *name,
         LnsPythonFunction *ret_function)
 {
-  uint64_t generation = lns_process_generation ();
-  if (generation < LNS_GENERATION_FIRST)
-    generation = lns_process_join ();
-  if (generation < LNS_GENERATION_FIRST)
+  if (lns_process_joined () < LNS_GENERATION_FIRST)
     return false;
   LNS_KEEP_ERRNO;
   const uint32_t id = domain[0] == '\0' ? 0 : lns_definitions_domain (domain, strlen (domain));

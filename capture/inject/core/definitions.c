@@ -68,24 +68,27 @@ allocate (size_t n_bytes)
 static Node *
 make_node (const LnsPart *parts, size_t n_parts)
 {
-  size_t n_bytes = 0;
-  for (size_t i = 0; i < n_parts; i++)
-    n_bytes += lns_part_bytes (&parts[i]);
-  n_bytes = (n_bytes + LNS_WIRE_ALIGN_BYTES - 1) & ~(size_t)(LNS_WIRE_ALIGN_BYTES - 1);
-  if (n_bytes > LNS_WIRE_RECORD_MAX_BYTES)
-    return NULL;
-  Node *node = allocate (sizeof *node + n_bytes);
+  const size_t n_bytes = lns_parts_bytes (parts, n_parts);
+  Node *node = n_bytes <= LNS_WIRE_RECORD_MAX_BYTES ? allocate (sizeof *node + n_bytes) : NULL;
   if (node == NULL)
     return NULL;
-  uint8_t *at = node->record; /* fresh memory is zero, which is the padding */
-  for (size_t i = 0; i < n_parts; i++)
-    {
-      if (parts[i].n_bytes > 0)
-        memcpy (at, parts[i].bytes, parts[i].n_bytes);
-      at += lns_part_bytes (&parts[i]);
-    }
+  lns_parts_copy (parts, n_parts, 0, node->record, n_bytes);
   node->n_bytes = (uint32_t)n_bytes;
   memcpy (node->record + sizeof (LnsWireHead), &node->n_bytes, sizeof node->n_bytes);
+  return node;
+}
+
+/* A node that holds the record of KEY and its TEXT, to be put before FIRST in the chain of HASH; null without memory. */
+static Node *
+make_text_node (const LnsWireTextBytes *key, const char *text, uint64_t hash, Node *first)
+{
+  LnsPart parts[] = { { .bytes = key, .n_bytes = sizeof *key },
+                      { .bytes = text, .n_bytes = key->n_text_bytes } };
+  Node *node = make_node (parts, 2);
+  if (node == NULL)
+    return NULL;
+  node->hash = hash;
+  node->same_hash = first;
   return node;
 }
 
@@ -186,13 +189,9 @@ intern (LnsWireTextBytes *key, const char *text)
     key->head.domain = (uint16_t)id;
   else
     key->head.string = id | LNS_WIRE_STRING_REGISTERED;
-  LnsPart parts[] = { { .bytes = key, .n_bytes = sizeof *key },
-                      { .bytes = text, .n_bytes = key->n_text_bytes } };
-  Node *node = make_node (parts, 2);
+  Node *node = make_text_node (key, text, hash, first);
   if (node == NULL)
     return NULL;
-  node->hash = hash;
-  node->same_hash = first;
   while (!__atomic_compare_exchange_n (bucket, &node->same_hash, node, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_ACQUIRE))
     {
@@ -208,8 +207,7 @@ intern (LnsWireTextBytes *key, const char *text)
 static uint32_t
 cut (size_t n_bytes)
 {
-  size_t most = LNS_WIRE_RECORD_MAX_BYTES - sizeof (LnsWireTextBytes) - LNS_WIRE_ALIGN_BYTES;
-  return (uint32_t)(n_bytes < most ? n_bytes : most);
+  return (uint32_t)(n_bytes < LNS_TEXT_MAX_BYTES ? n_bytes : LNS_TEXT_MAX_BYTES);
 }
 
 int
@@ -232,13 +230,9 @@ lns_definitions_name (LnsWireHead head, const char *text, size_t n_bytes)
         return 0;
       break;
     }
-  LnsPart parts[] = { { .bytes = &key, .n_bytes = sizeof key },
-                      { .bytes = text, .n_bytes = key.n_text_bytes } };
-  Node *node = make_node (parts, 2);
+  Node *node = make_text_node (&key, text, hash, first);
   if (node == NULL)
     return -ENOMEM;
-  node->hash = hash;
-  node->same_hash = first;
   while (!__atomic_compare_exchange_n (bucket, &node->same_hash, node, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_RELAXED))
     ;

@@ -5,7 +5,6 @@
 
 #include "capture/inject/core/join.h"
 #include "capture/inject/core/connection.h"
-#include "capture/inject/core/definitions.h"
 #include "capture/inject/core/system.h"
 
 #include <fcntl.h>
@@ -18,6 +17,56 @@
 
 /* So many times without a chunk, a notice is sent once more. */
 #define STARVED_NOTICE 65536u
+
+/* --- Watchers. ------------------------------------------------------------------------------- */
+
+static LnsProcessWatcher *watchers;
+
+void
+lns_process_add_watcher (LnsProcessWatcher *watcher)
+{
+  watcher->next = __atomic_load_n (&watchers, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n (&watchers, &watcher->next, watcher, false, __ATOMIC_RELEASE,
+                                       __ATOMIC_RELAXED))
+    ;
+}
+
+static const LnsProcessWatcher *
+first_watcher (void)
+{
+  return __atomic_load_n (&watchers, __ATOMIC_ACQUIRE);
+}
+
+/* Calls `prepare` of all watchers. Returns 0 or the first error. */
+static int
+prepare (void)
+{
+  int error = 0;
+  for (const LnsProcessWatcher *at = first_watcher (); at != NULL && error == 0; at = at->next)
+    if (at->prepare != NULL)
+      error = at->prepare ();
+  return error;
+}
+
+/* In a fork's child: forgets all that was the parent's. Nothing of the parent's pool is written. */
+static void
+leave_parent (void)
+{
+  for (const LnsProcessWatcher *at = first_watcher (); at != NULL; at = at->next)
+    if (at->leave_parent != NULL)
+      at->leave_parent ();
+  lns_wire_pool_unmap (&lns_process.pool);
+}
+
+void
+lns_process_recording_changed (void)
+{
+  for (const LnsProcessWatcher *at = first_watcher (); at != NULL; at = at->next)
+    if (at->follow_recording != NULL)
+      at->follow_recording ();
+}
+
+/* --- Joining. -------------------------------------------------------------------------------- */
 
 /* For kernels that cannot wipe a page on fork (before 4.14): covers fork(), not clone(). */
 static void
@@ -36,14 +85,6 @@ wipe_on_fork (void)
 {
   if (LNS_SYSCALL (SYS_madvise, &lns_own, sizeof lns_own, MADV_WIPEONFORK) < 0)
     __register_atfork (NULL, NULL, wipe_in_child, __dso_handle);
-}
-
-/* In a fork's child: forgets all that was the parent's. Nothing of the parent's pool is written. */
-static void
-leave_parent (void)
-{
-  lns_process_leave_parent ();
-  lns_wire_pool_unmap (&lns_process.pool);
 }
 
 /* In a fork's child that cannot reach the session, for ERROR: tells it in the parent's pool. */
@@ -102,7 +143,7 @@ join_session (int bound_ms)
     .forked = forked,
     .is_borrowed = is_borrowed,
   };
-  if (lns_process_prepare () < 0)
+  if (prepare () < 0)
     return LNS_GENERATION_OFF;
   LnsWirePoolView pool;
   bool is_refused = false;
@@ -149,8 +190,8 @@ begin_join (uint64_t generation)
                                       false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-static uint64_t
-join_within (int bound_ms)
+uint64_t
+lns_process_join (int bound_ms)
 {
   LNS_KEEP_ERRNO;
   const bool is_patient = bound_ms >= LNS_WIRE_PATIENT_MS;
@@ -165,18 +206,6 @@ join_within (int bound_ms)
   (void)LNS_SYSCALL (SYS_futex, &lns_own.generation, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
   lns_inject_unblock_signals (mask);
   return generation;
-}
-
-uint64_t
-lns_process_join (void)
-{
-  return join_within (LNS_WIRE_HANDSHAKE_MS);
-}
-
-uint64_t
-lns_process_join_patiently (void)
-{
-  return join_within (LNS_WIRE_PATIENT_MS);
 }
 
 void

@@ -8,17 +8,40 @@
 #pragma once
 
 #include "capture/inject/core/process.h"
+#include "capture/wire/protocol.h"
 
 /* Whether there seems to be a session to join. Does not ask it. */
 bool lns_process_has_session (void);
 
-/* Joins the session named in the environment, once, within LNS_WIRE_HANDSHAKE_MS. Other threads that call this
- * meanwhile wait, no longer than that. Returns the generation, LNS_GENERATION_FIRST or more on success. Blocks the
- * thread's signals meanwhile. */
-uint64_t lns_process_join (void);
+/* Joins the session named in the environment, once, within BOUND_MS. With LNS_WIRE_PATIENT_MS or more, tries again if
+ * the session was late before. Other threads that call this meanwhile wait, no longer than that. Returns the generation,
+ * LNS_GENERATION_FIRST or more on success. Blocks the thread's signals meanwhile. */
+uint64_t lns_process_join (int bound_ms);
 
-/* The same within LNS_WIRE_PATIENT_MS; tries again if the session was late before. */
-uint64_t lns_process_join_patiently (void);
+/* The generation, after the session was joined if that was not tried yet. */
+static inline uint64_t
+lns_process_joined (void)
+{
+  uint64_t generation = lns_process_generation ();
+  if (generation == LNS_GENERATION_FRESH || generation == LNS_GENERATION_STARTING)
+    generation = lns_process_join (LNS_WIRE_HANDSHAKE_MS);
+  return generation;
+}
 
 /* Tells the session that free chunks are running out, once after each time that it has lent some. */
 void lns_process_notice_low (void);
+
+/* Callbacks of a higher layer for changes of the process's state. Each may be null. */
+typedef struct LnsProcessWatcher
+{
+  int (*prepare) (void);       /* before each handshake: 0, or -errno if the layer cannot work */
+  void (*leave_parent) (void); /* in the child of a fork, before the parent's pool is unmapped */
+  void (*follow_recording) (void); /* the pool's RECORDING has changed; any thread */
+  struct LnsProcessWatcher *next;
+} LnsProcessWatcher;
+
+/* Adds WATCHER, which is static and was not added before. */
+void lns_process_add_watcher (LnsProcessWatcher *watcher);
+
+/* Calls `follow_recording` of all watchers. */
+void lns_process_recording_changed (void);

@@ -13,12 +13,12 @@
  * This is the lowest of the library's layers, above system calls (system.h). Each layer includes and calls only those
  * before it:
  *   process       the state that all layers read
+ *   record        puts records together
  *   connection    the socket to the session
  *   strings       the names that a stream remembers
  *   definitions   definitions, kept in memory and sent once
  *   join          joins the process to a session
- *   stream        a thread's records; joins at the first one, and sends definitions as it goes
- *   intern        writes names into streams
+ *   stream        a thread's records and names; joins at the first one, and sends definitions as it goes
  *   range         what begins and ends recording
  *   nvtx, cuda, and the library's entries
  * A lower layer notifies a higher one through watchers (lns_process_add_watcher ()). */
@@ -85,24 +85,3 @@ lns_process_wants_nvtx (void)
   return (options->traces & LNS_WIRE_TRACE_NVTX) ||
          __atomic_load_n (&options->range_kind, __ATOMIC_RELAXED) == LNS_WIRE_RANGE_NVTX;
 }
-
-/* Callbacks of a higher layer for changes of the process's state. Each may be null. */
-typedef struct LnsProcessWatcher
-{
-  int (*prepare) (void);       /* before each handshake: 0, or -errno if the layer cannot work */
-  void (*leave_parent) (void); /* in the child of a fork, before the parent's pool is unmapped */
-  void (*follow_recording) (void); /* the pool's RECORDING has changed; any thread */
-  struct LnsProcessWatcher *next;
-} LnsProcessWatcher;
-
-/* Adds WATCHER, which is static and was not added before. */
-void lns_process_add_watcher (LnsProcessWatcher *watcher);
-
-/* Calls `prepare` of all watchers. Returns 0 or the first error. */
-int lns_process_prepare (void);
-
-/* Calls `leave_parent` of all watchers. */
-void lns_process_leave_parent (void);
-
-/* Calls `follow_recording` of all watchers. */
-void lns_process_recording_changed (void);

@@ -6,6 +6,7 @@
 #include "capture/inject/core/range.h"
 #include "capture/inject/core/connection.h"
 #include "capture/inject/core/definitions.h"
+#include "capture/inject/core/join.h"
 #include "capture/inject/core/system.h"
 #include "capture/wire/cuda-layout.h"
 
@@ -200,12 +201,6 @@ lns_range_popped (LnsInjectStream *stream, uint32_t domain, uint32_t depth)
   if (pushed.stream != stream->serial || pushed.domain != domain || depth > pushed.depth)
     return;
   stream->pop_floor = 0;
-  (void)lns_range_end (LNS_WIRE_RANGE_NVTX);
-}
-
-void
-lns_range_finish_started (void)
-{
   (void)lns_range_end (LNS_WIRE_RANGE_NVTX);
 }
 

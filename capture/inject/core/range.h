@@ -31,6 +31,3 @@ void lns_range_follow_push (uint32_t domain);
 
 /* Notes that this thread popped DEPTH of DOMAIN. STREAM is its stream, which is not entered. */
 void lns_range_popped (LnsInjectStream *stream, uint32_t domain, uint32_t depth);
-
-/* Notes that RANGE, the one in lns_range_started, has ended. */
-void lns_range_finish_started (void);

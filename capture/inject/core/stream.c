@@ -353,20 +353,10 @@ count_stray (LnsWireLossKind kind)
     __atomic_fetch_add (&header->strays.n_events, 1, __ATOMIC_RELAXED);
 }
 
-/* The generation, after the session was joined if that was not tried yet. */
-static uint64_t
-joined_generation (void)
-{
-  uint64_t generation = lns_process_generation ();
-  if (generation == LNS_GENERATION_FRESH || generation == LNS_GENERATION_STARTING)
-    generation = lns_process_join ();
-  return generation;
-}
-
 LnsInjectStream *
 lns_inject_stream_enter_slow (LnsWireLossKind kind)
 {
-  const uint64_t generation = joined_generation ();
+  const uint64_t generation = lns_process_joined ();
   if (generation < LNS_GENERATION_FIRST)
     return NULL;
   LnsInjectStream *stream = lns_inject_stream_mine ();
@@ -394,7 +384,7 @@ lns_inject_stream_enter_slow (LnsWireLossKind kind)
 LnsInjectStream *
 lns_inject_stream_enter_nvtx_slow (LnsWireLossKind kind)
 {
-  const uint64_t generation = joined_generation ();
+  const uint64_t generation = lns_process_joined ();
   if (generation == LNS_GENERATION_STRAY)
     count_stray (kind);
   if (generation < LNS_GENERATION_FIRST || !lns_process_wants_nvtx ())
@@ -422,7 +412,6 @@ lns_inject_stream_far_depth (LnsInjectStream *stream, uint32_t domain)
 {
   if (stream == &lns_no_stream || domain >= LNS_WIRE_DOMAINS)
     return NULL;
-  LNS_KEEP_ERRNO;
   uint32_t *far = lns_inject_map (LNS_WIRE_DOMAINS * sizeof *far);
   if (far == NULL)
     return NULL;
@@ -462,28 +451,6 @@ lns_inject_stream_refill (LnsInjectStream *stream, size_t n_bytes)
   return lns_inject_stream_reserve (stream, n_bytes);
 }
 
-/* Copies up to N_MAX bytes of the record that PARTS make, from its byte OFFSET on, to RET_BYTES; what
- * lies behind the last part is padding. */
-static void
-copy_parts (const LnsPart *parts, size_t n_parts, size_t offset, uint8_t *ret_bytes, size_t n_max)
-{
-  memset (ret_bytes, 0, n_max);
-  size_t at = 0; /* of the part in the record */
-  for (size_t i = 0; i < n_parts && at < offset + n_max; i++)
-    {
-      const LnsPart *part = &parts[i];
-      size_t first = offset > at ? offset - at : 0; /* byte of the part to begin with */
-      if (first < part->n_bytes)
-        {
-          size_t to = at + first - offset;
-          size_t n = part->n_bytes - first;
-          memcpy (ret_bytes + to, (const uint8_t *)part->bytes + first,
-                  n < n_max - to ? n : n_max - to);
-        }
-      at += lns_part_bytes (part);
-    }
-}
-
 /* Writes the record in pieces that fill what the chunks have. */
 static int
 write_pieces (LnsInjectStream *stream, const LnsPart *parts, size_t n_parts, uint32_t n_bytes)
@@ -512,7 +479,7 @@ write_pieces (LnsInjectStream *stream, const LnsPart *parts, size_t n_parts, uin
         .n_whole_bytes = n_bytes,
         .offset_bytes = offset,
       };
-      copy_parts (parts, n_parts, offset, (uint8_t *)(piece + 1), n_piece - sizeof *piece);
+      lns_parts_copy (parts, n_parts, offset, (uint8_t *)(piece + 1), n_piece - sizeof *piece);
       if (offset == 0)
         memcpy ((uint8_t *)(piece + 1) + sizeof (LnsWireHead), &n_bytes, sizeof n_bytes);
       lns_inject_stream_commit (stream, n_piece);
@@ -525,10 +492,7 @@ write_pieces (LnsInjectStream *stream, const LnsPart *parts, size_t n_parts, uin
 int
 lns_inject_stream_write_parts (LnsInjectStream *stream, const LnsPart *parts, size_t n_parts)
 {
-  size_t n_bytes = 0;
-  for (size_t i = 0; i < n_parts; i++)
-    n_bytes += lns_part_bytes (&parts[i]);
-  n_bytes = (n_bytes + LNS_WIRE_ALIGN_BYTES - 1) & ~(size_t)(LNS_WIRE_ALIGN_BYTES - 1);
+  const size_t n_bytes = lns_parts_bytes (parts, n_parts);
   if (n_bytes > LNS_WIRE_RECORD_MAX_BYTES)
     return -ENOSPC;
   uint32_t size = (uint32_t)n_bytes;
@@ -537,7 +501,7 @@ lns_inject_stream_write_parts (LnsInjectStream *stream, const LnsPart *parts, si
   uint8_t *at = lns_inject_stream_reserve (stream, n_bytes);
   if (at == NULL)
     return -ENOSPC;
-  copy_parts (parts, n_parts, 0, at, n_bytes);
+  lns_parts_copy (parts, n_parts, 0, at, n_bytes);
   memcpy (at + sizeof (LnsWireHead), &size, sizeof size);
   lns_inject_stream_commit (stream, n_bytes);
   return 0;
@@ -572,6 +536,15 @@ lns_inject_stream_send_definitions (LnsInjectStream *stream)
 }
 
 void
+lns_inject_stream_send_and_leave (LnsInjectStream *stream)
+{
+  if (stream == NULL)
+    return;
+  lns_inject_stream_send_definitions (stream);
+  lns_inject_stream_leave (stream);
+}
+
+void
 lns_inject_stream_tell (const void *record, size_t n_bytes)
 {
   LnsInjectStream *stream = lns_inject_stream_enter_slow (LNS_STREAM_NO_EVENT);
@@ -583,4 +556,53 @@ lns_inject_stream_tell (const void *record, size_t n_bytes)
     (void)lns_definitions_add (&whole, 1);
   if (stream != NULL)
     lns_inject_stream_leave (stream);
+}
+
+/* --- Names. ---------------------------------------------------------------------------------- */
+
+uint32_t
+lns_inject_stream_intern (LnsInjectStream *stream,
+                          const char *text,
+                          size_t n_bytes,
+                          const char *pointer)
+{
+  LnsStrings *strings = &stream->strings;
+  const bool is_kept = n_bytes <= LNS_STRINGS_CACHED_MAX;
+  const uint64_t hash = is_kept ? lns_strings_hash (text, n_bytes) : 0;
+  uint32_t id = is_kept ? lns_strings_look_up (strings, hash, text, n_bytes, pointer) : 0;
+  if (id != 0)
+    return id;
+  if (n_bytes > LNS_TEXT_MAX_BYTES)
+    n_bytes = LNS_TEXT_MAX_BYTES;
+  id = lns_strings_add (strings, hash, n_bytes);
+  LnsWireTextBytes head = { .head = { .type = LNS_WIRE_STRING, .string = id },
+                            .n_text_bytes = (uint32_t)n_bytes };
+  LnsPart parts[] = { { .bytes = &head, .n_bytes = sizeof head },
+                      { .bytes = text, .n_bytes = n_bytes } };
+  if (lns_inject_stream_write_parts (stream, parts, 2) < 0)
+    {
+      /* Whatever was told of it is worth nothing: the loss that is counted next empties the cache. */
+      lns_strings_drop (strings, id);
+      return LNS_STRINGS_NO_ROOM;
+    }
+  if (is_kept)
+    lns_strings_keep (strings, id, text, pointer);
+  return id;
+}
+
+uint32_t
+lns_inject_stream_intern_wide (LnsInjectStream *stream, const wchar_t *text)
+{
+  char *wide = stream->strings.memory->wide;
+  size_t n_bytes = lns_utf8_from_wide (text, wide, LNS_STRINGS_WIDE_BYTES);
+  if (n_bytes <= LNS_STRINGS_WIDE_BYTES)
+    return lns_inject_stream_intern (stream, wide, n_bytes, NULL);
+
+  char *whole = lns_inject_map (n_bytes);
+  if (whole == NULL)
+    return LNS_STRINGS_NO_ROOM;
+  lns_utf8_from_wide (text, whole, n_bytes);
+  uint32_t id = lns_inject_stream_intern (stream, whole, n_bytes, NULL);
+  lns_inject_unmap (whole, n_bytes);
+  return id;
 }

@@ -204,6 +204,20 @@ void lns_inject_stream_lose (LnsInjectStream *stream, LnsWireLossKind kind, size
  * caller if another thread is sending or there is no room. */
 void lns_inject_stream_send_definitions (LnsInjectStream *stream);
 
+/* The same, and leaves STREAM. If it is null, whoever takes a chunk next sends them. */
+void lns_inject_stream_send_and_leave (LnsInjectStream *stream);
+
 /* Writes the record of N_BYTES at RECORD, whose size is filled in, into this thread's stream, after the definitions
  * that wait. If there is no room now, keeps it like a definition. The stream must not be entered. */
 void lns_inject_stream_tell (const void *record, size_t n_bytes);
+
+/* The id of TEXT (not null, N_BYTES, not terminated) in STREAM, which the caller has entered. Writes the text first if
+ * need be. Returns LNS_STRINGS_NO_ROOM if the pool has no room. POINTER is the address by which the text is found
+ * again, or null. */
+uint32_t lns_inject_stream_intern (LnsInjectStream *stream,
+                                   const char *text,
+                                   size_t n_bytes,
+                                   const char *pointer);
+
+/* The same for a terminated wide text, which is written in UTF-8. */
+uint32_t lns_inject_stream_intern_wide (LnsInjectStream *stream, const wchar_t *text);

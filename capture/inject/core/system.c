@@ -12,6 +12,7 @@
 void *
 lns_inject_map (size_t n_bytes)
 {
+  LNS_KEEP_ERRNO;
   long memory = LNS_SYSCALL (SYS_mmap, NULL, n_bytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory < 0 && memory > -4096)
@@ -23,6 +24,7 @@ lns_inject_map (size_t n_bytes)
 void
 lns_inject_unmap (void *memory, size_t n_bytes)
 {
+  LNS_KEEP_ERRNO;
   (void)LNS_SYSCALL (SYS_munmap, memory, n_bytes);
 }
 

@@ -34,7 +34,7 @@ lns_or_errno (long result)
 #define LNS_SYSCALL(...) lns_or_errno (syscall (__VA_ARGS__))
 
 /* Anonymous private memory of N_BYTES, zeroed, and never backed by huge pages, as a few touched bytes must not cost
- * 2 MiB. Null if there is none. */
+ * 2 MiB. Null if there is none. These two keep errno. */
 void *lns_inject_map (size_t n_bytes);
 
 void lns_inject_unmap (void *memory, size_t n_bytes);

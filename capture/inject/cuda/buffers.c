@@ -172,18 +172,20 @@ lns_cuda_learn_sizes (bool is_needed)
   return true;
 }
 
-/* Tells that N operations had not ended when CUPTI had to give them back. */
+/* Writes that CUPTI dropped N records of STREAM, or, if IS_UNFINISHED, had to give them back before their operations had
+ * ended. */
 static void
-tell_unfinished (uint64_t n)
+tell_dropped (uint32_t stream, bool is_unfinished, uint64_t n)
 {
   LnsWireCudaDroppedBytes record = {
     .head = { .ticks = lns_wire_clock_ticks (lns_process.clock), .type = LNS_WIRE_CUDA_DROPPED },
     .context = LNS_WIRE_CUDA_NONE,
-    .stream = LNS_WIRE_CUDA_NONE,
-    .is_unfinished = 1,
+    .stream = stream == 0 ? LNS_WIRE_CUDA_NONE : stream,
+    .is_unfinished = is_unfinished,
     .count = n,
   };
-  lns_inject_stream_tell (&record, sizeof record);
+  if (n > 0)
+    lns_inject_stream_tell (&record, sizeof record);
 }
 
 /* Compacts VALID bytes. RET_COMPACTED: see lns_wire_cupti_compact(). */
@@ -218,19 +220,13 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
     }
   lns_wire_cupti_compact (&lns_process.pool.header->cupti, bytes, valid, &sink, ret_compacted,
                           &counts);
-  if (stream != NULL)
-    {
-      /* At once, so that they are there when the process is killed. */
-      if (lns_definitions_are_pending ())
-        lns_inject_stream_send_definitions (stream);
-      lns_inject_stream_leave (stream);
-    }
+  /* At once, so that they are there when the process is killed. */
+  lns_inject_stream_send_and_leave (stream);
   __atomic_fetch_add (&lns_cuda_engine.n_running, counts.n_launched - counts.n_run,
                       __ATOMIC_RELAXED);
   __atomic_fetch_add (&lns_cuda_engine.running_sum, counts.launched_sum - counts.run_sum,
                       __ATOMIC_RELAXED);
-  if (counts.n_unfinished > 0)
-    tell_unfinished (counts.n_unfinished);
+  tell_dropped (0, true, counts.n_unfinished);
   if (counts.unknown_kind != 0)
     lns_cuda_problem (LNS_WIRE_PROBLEM_UNKNOWN_KIND, 0, counts.unknown_kind, NULL);
 }
@@ -239,15 +235,8 @@ void
 lns_cuda_tell_dropped (CUcontext context, uint32_t stream)
 {
   size_t n_dropped = 0;
-  if (!LNS_CUPTI_TRY (ActivityGetNumDroppedRecords, context, stream, &n_dropped) || n_dropped == 0)
-    return;
-  LnsWireCudaDroppedBytes record = {
-    .head = { .ticks = lns_wire_clock_ticks (lns_process.clock), .type = LNS_WIRE_CUDA_DROPPED },
-    .context = LNS_WIRE_CUDA_NONE,
-    .stream = stream == 0 ? LNS_WIRE_CUDA_NONE : stream,
-    .count = n_dropped,
-  };
-  lns_inject_stream_tell (&record, sizeof record);
+  if (LNS_CUPTI_TRY (ActivityGetNumDroppedRecords, context, stream, &n_dropped))
+    tell_dropped (stream, false, n_dropped);
 }
 
 void

@@ -26,32 +26,24 @@ set_callback (bool is_on, CUpti_CallbackDomain domain, uint32_t cbid)
   (void)LNS_CUPTI_TRY (EnableCallback, is_on, lns_cuda_engine.subscriber, domain, cbid);
 }
 
+/* Gives CALLS, which a call of number 0 ends, the ROLE. Enables or disables their callbacks if it is one of the engine. */
 static void
-set_calls (bool is_on, bool is_runtime, const uint16_t *calls, size_t n_calls, uint8_t role)
+set_calls (bool is_on, const LnsCudaCall *calls, uint8_t role)
 {
-  for (size_t i = 0; i < n_calls; i++)
+  for (; calls->cbid != 0; calls++)
     {
-      lns_cuda_roles[is_runtime][calls[i] % LNS_WIRE_CUPTI_CALLS] |= role;
+      lns_cuda_roles[calls->is_runtime][calls->cbid % LNS_WIRE_CUPTI_CALLS] |= role;
       if ((role & LNS_WIRE_CUDA_CALL_ROLES) == 0)
-        set_callback (is_on, is_runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API,
-                      calls[i]);
+        set_callback (is_on,
+                      calls->is_runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API,
+                      calls->cbid);
     }
 }
-
-#define SET_CALLS(is_on, name, role)                                                               \
- do                                                                                                \
-  {                                                                                                \
-   set_calls (is_on, true, lns_cuda_runtime_##name,                                                \
-              sizeof lns_cuda_runtime_##name / sizeof (uint16_t), role);                           \
-   set_calls (is_on, false, lns_cuda_driver_##name,                                                \
-              sizeof lns_cuda_driver_##name / sizeof (uint16_t), role);                            \
-  }                                                                                                \
- while (0)
 
 void
 lns_cuda_watch_launches (bool watch)
 {
-  SET_CALLS (watch, launches, LNS_CUDA_CALL_LAUNCHES);
+  set_calls (watch, lns_cuda_launches, LNS_CUDA_CALL_LAUNCHES);
 }
 
 void
@@ -75,17 +67,17 @@ lns_cuda_enable_callbacks (void)
       (void)LNS_CUPTI_TRY (EnableCallback, 1, lns_cuda_engine.subscriber, CUPTI_CB_DOMAIN_RESOURCE,
                            graphs[i]);
   (void)LNS_CUPTI_TRY (EnableDomain, 1, lns_cuda_engine.subscriber, CUPTI_CB_DOMAIN_STATE);
-  SET_CALLS (true, resets, LNS_CUDA_CALL_RESETS);
-  SET_CALLS (true, beginnings, 0);
+  set_calls (true, lns_cuda_resets, LNS_CUDA_CALL_RESETS);
+  set_calls (true, lns_cuda_beginnings, 0);
   /* Whether or not they are looked for now. */
-  SET_CALLS (true, range_begins, LNS_CUDA_CALL_BEGINS_RANGE);
-  SET_CALLS (true, range_ends, LNS_CUDA_CALL_ENDS_RANGE);
+  set_calls (true, lns_cuda_range_begins, LNS_CUDA_CALL_BEGINS_RANGE);
+  set_calls (true, lns_cuda_range_ends, LNS_CUDA_CALL_ENDS_RANGE);
   if (options->traces & LNS_WIRE_TRACE_CUDA)
     {
       lns_cuda_watch_launches (true);
       /* Records say so of these: nobody need be called. */
-      SET_CALLS (true, single_launches, LNS_WIRE_CUDA_CALL_LAUNCH);
-      SET_CALLS (true, captures, LNS_WIRE_CUDA_CALL_CAPTURE);
-      SET_CALLS (true, captured, LNS_WIRE_CUDA_CALL_CAPTURED);
+      set_calls (true, lns_cuda_single_launches, LNS_WIRE_CUDA_CALL_LAUNCH);
+      set_calls (true, lns_cuda_captures, LNS_WIRE_CUDA_CALL_CAPTURE);
+      set_calls (true, lns_cuda_captured, LNS_WIRE_CUDA_CALL_CAPTURED);
     }
 }

@@ -7,16 +7,14 @@
  * CUPTI may give a buffer back, on the same thread, inside any of its functions.
  *
  * The engine's layers above library.h, which loads CUPTI; each calls only those before it:
- *   engine     this state
- *   records    writes records, and problems that keep something from being recorded
+ *   records    holds this state; writes records, and problems that keep something from being recorded
  *   names      of kernels, calls and devices
  *   clock      the clock of all events, and CUPTI's own if it has one
  *   kinds      the kinds of activity that CUPTI records
  *   calls      the calls of the program for which CUPTI calls back
  *   buffers    the buffers that CUPTI fills
  *   control    the thread that empties them and obeys the session
- *   callbacks  what CUPTI calls on the program's threads
- *   cuda       starts the engine */
+ *   cuda       starts the engine, and handles what CUPTI calls on the program's threads */
 
 #pragma once
 

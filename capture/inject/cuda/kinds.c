@@ -127,10 +127,11 @@ quiet_questions (void)
   if ((lns_cuda_options ()->cuda & LNS_WIRE_CUDA_ALL_APIS) ||
       lns_cupti.ActivityEnableRuntimeApi == NULL || lns_cupti.ActivityEnableDriverApi == NULL)
     return;
-  for (size_t i = 0; i < sizeof lns_cuda_runtime_questions / sizeof (uint16_t); i++)
-    (void)LNS_CUPTI_TRY (ActivityEnableRuntimeApi, lns_cuda_runtime_questions[i], 0);
-  for (size_t i = 0; i < sizeof lns_cuda_driver_questions / sizeof (uint16_t); i++)
-    (void)LNS_CUPTI_TRY (ActivityEnableDriverApi, lns_cuda_driver_questions[i], 0);
+  for (const LnsCudaCall *call = lns_cuda_questions; call->cbid != 0; call++)
+    if (call->is_runtime)
+      (void)LNS_CUPTI_TRY (ActivityEnableRuntimeApi, call->cbid, 0);
+    else
+      (void)LNS_CUPTI_TRY (ActivityEnableDriverApi, call->cbid, 0);
 }
 
 static void

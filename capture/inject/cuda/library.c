@@ -18,30 +18,12 @@ LNS_OLDEST (dlerror);
 LnsCupti lns_cupti;
 LnsCudaDriver lns_cuda_driver;
 
-/* By their versions' names, the newest first; those of CUDA 11 carry its minor version too. */
-static const struct
-{
-  const char *name;
-  int driver; /* that it needs at least: cuDriverGetVersion() / 1000 */
-} names[] = {
-  { "libcupti.so.15", 15 },
-  { "libcupti.so.14", 14 },
-  { "libcupti.so.13", 13 },
-  { "libcupti.so.12", 12 },
-  { "libcupti.so.11.8", 11 },
-  { "libcupti.so.11.7", 11 },
-  { "libcupti.so.11.6", 11 },
-  { "libcupti.so.11.5", 11 },
-  { "libcupti.so.11.4", 11 },
-  { "libcupti.so.11.3", 11 },
-  { "libcupti.so.11.2", 11 },
-  { "libcupti.so.11.1", 11 },
-  { "libcupti.so.11.0", 11 },
-  /* Too old, but better found and named than said not to be there. */
-  { "libcupti.so.10.2", 10 },
-  { "libcupti.so.10.1", 10 },
-};
-#define N_NAMES (sizeof names / sizeof *names)
+/* The versions that libcupti.so is named by, the newest first. Each begins with the version of CUDA, of two digits,
+ * that the driver must have at least; the names of CUDA 11 hold its minor version too. Those of CUDA 10 are too old, but are found so that the
+ * user is told. */
+static const char *const versions[] = { "15",   "14",   "13",   "12",   "11.8",
+                                        "11.7", "11.6", "11.5", "11.4", "11.3",
+                                        "11.2", "11.1", "11.0", "10.2", "10.1" };
 
 /* Where the toolkit puts it, if it is not where the loader looks. */
 static const char *const folders[] = {
@@ -65,23 +47,21 @@ find_driver (void)
   lns_cuda_driver.stream_context = (__typeof__ (&cuStreamGetCtx))dlsym (handle, "cuStreamGetCtx");
 }
 
-static void *
-open_in (const char *folder, const char *name)
-{
-  char path[1200];
-  int n = snprintf (path, sizeof path, "%s/%s", folder, name);
-  return n > 0 && (size_t)n < sizeof path ? dlopen (path, RTLD_NOW | RTLD_LOCAL) : NULL;
-}
-
-/* The newest name that FOLDER (null: the loader's own way) has and DRIVER suits. */
+/* The newest version that FOLDER ("": the loader's own search) has and DRIVER suits. */
 static void *
 open_newest (const char *folder, int driver, int flags)
 {
   void *handle = NULL;
-  for (size_t i = 0; i < N_NAMES && handle == NULL; i++)
-    if (names[i].driver <= driver)
-      handle = folder == NULL ? dlopen (names[i].name, RTLD_NOW | RTLD_LOCAL | flags)
-                              : open_in (folder, names[i].name);
+  for (size_t i = 0; i < sizeof versions / sizeof *versions && handle == NULL; i++)
+    {
+      char path[1200];
+      int n = snprintf (path, sizeof path, "%s%slibcupti.so.%s", folder,
+                        folder[0] == '\0' ? "" : "/", versions[i]);
+      /* strtol() would need a newer glibc. */
+      int needed = 10 * (versions[i][0] - '0') + versions[i][1] - '0';
+      if (needed <= driver && n > 0 && (size_t)n < sizeof path)
+        handle = dlopen (path, RTLD_NOW | RTLD_LOCAL | flags);
+    }
   return handle;
 }
 
@@ -92,7 +72,7 @@ open_cupti (const char *given)
   if (lns_cuda_driver.driver_version == NULL || lns_cuda_driver.driver_version (&version) != 0)
     version = 0;
   int driver = version > 0 ? version / 1000 : 99;
-  void *handle = open_newest (NULL, 99, RTLD_NOLOAD);
+  void *handle = open_newest ("", 99, RTLD_NOLOAD);
   if (handle == NULL && given[0] != '\0')
     {
       handle = open_newest (given, driver, 0);
@@ -101,7 +81,7 @@ open_cupti (const char *given)
       return handle;
     }
   if (handle == NULL)
-    handle = open_newest (NULL, driver, 0);
+    handle = open_newest ("", driver, 0);
   for (size_t i = 0; i < sizeof folders / sizeof *folders && handle == NULL; i++)
     handle = open_newest (folders[i], driver, 0);
   /* The last try's words are the ones that are told. */
@@ -113,19 +93,19 @@ lns_cupti_load (const char *given, char *ret_words, size_t n_max)
 {
   ret_words[0] = '\0';
   find_driver ();
-  lns_cupti.handle = open_cupti (given);
-  if (lns_cupti.handle == NULL)
+  void *handle = open_cupti (given);
+  if (handle == NULL)
     {
       const char *words = dlerror ();
       if (words != NULL)
         strncat (ret_words, words, n_max - 1);
       return -ENOENT;
     }
-#define X(name) lns_cupti.name = (__typeof__ (&cupti##name))dlsym (lns_cupti.handle, "cupti" #name);
+#define X(name) lns_cupti.name = (__typeof__ (&cupti##name))dlsym (handle, "cupti" #name);
   LNS_CUPTI_FUNCTIONS (X)
 #undef X
   lns_cupti.struct_size =
-      (__typeof__ (lns_cupti.struct_size))dlsym (lns_cupti.handle, "cuptiActivityGetStructSize");
+      (__typeof__ (lns_cupti.struct_size))dlsym (handle, "cuptiActivityGetStructSize");
   bool is_old = lns_cupti_ask_version () && lns_cupti.version < LNS_CUPTI_MIN_VERSION;
   bool enough =
       lns_cupti.Subscribe != NULL && lns_cupti.EnableCallback != NULL &&

@@ -54,7 +54,6 @@ typedef struct
 #undef X
   /* cuptiActivityGetStructSize of CUPTI 13.3; 0 asks for the loaded version's. */
   CUptiResult (*struct_size) (CUpti_ActivityKind kind, uint32_t version, size_t *ret_bytes);
-  void *handle;
   uint32_t version; /* 0: not known yet */
 } LnsCupti;
 

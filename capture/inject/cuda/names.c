@@ -9,6 +9,7 @@
 #include "capture/wire/cuda-layout.h"
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/core/nvtx-abi.h"
+#include "capture/inject/core/system.h"
 
 /* Names that are known by their addresses; more are looked up by their text each time. */
 #define ADDRESSES 16384u
@@ -89,6 +90,7 @@ lns_cuda_call_name (bool is_runtime, uint32_t cbid)
 void
 lns_cuda_name_object (uint32_t type, uint64_t object, const char *name, size_t n_bytes)
 {
+  LNS_KEEP_ERRNO;
   const bool is_context = type == LNS_NVTX_RESOURCE_CUDA_CONTEXT;
   CUcontext context = is_context ? (CUcontext)(uintptr_t)object : NULL;
   CUstream stream = (CUstream)(uintptr_t)object;

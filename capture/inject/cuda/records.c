@@ -10,6 +10,8 @@
 
 #include <fcntl.h>
 
+LnsCudaEngine lns_cuda_engine;
+
 /* Problems beyond so many different ones are not told. */
 #define PROBLEMS_MAX 64u
 

@@ -7,7 +7,7 @@
 #include "capture/inject/nvtx/names.h"
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/range.h"
-#include "capture/inject/core/intern.h"
+#include "capture/inject/core/stream.h"
 
 #define LIKELY(condition)   __builtin_expect ((condition), 1)
 #define UNLIKELY(condition) __builtin_expect ((condition), 0)
@@ -371,7 +371,7 @@ domain_range_end (const void *domain, uint64_t range)
       lns_nvtx_end (stream, &event, range);
     }
   if (UNLIKELY (range == lns_range_started) && range != 0)
-    lns_range_finish_started ();
+    (void)lns_range_end (LNS_WIRE_RANGE_NVTX);
 }
 
 static void

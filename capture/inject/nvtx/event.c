@@ -228,9 +228,5 @@ lns_nvtx_pass_start (void)
 void
 lns_nvtx_send_definitions (void)
 {
-  LnsInjectStream *stream = lns_inject_stream_enter_nvtx_slow (LNS_STREAM_NO_EVENT);
-  if (stream == NULL)
-    return; /* whoever takes a chunk next sends them */
-  lns_inject_stream_send_definitions (stream);
-  lns_inject_stream_leave (stream);
+  lns_inject_stream_send_and_leave (lns_inject_stream_enter_nvtx_slow (LNS_STREAM_NO_EVENT));
 }
