@@ -7,7 +7,7 @@
  * tables of its own; all get the same handlers and handles. */
 
 #include "capture/inject/nvtx/core.h"
-#include "capture/inject/nvtx/names.h"
+#include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/process.h"
 #include "capture/inject/core/join.h"
 
@@ -28,18 +28,22 @@ takes_part (void)
   return generation != LNS_GENERATION_OFF && lns_process_has_session ();
 }
 
-/* Sets the handlers of MODULE in the slots that the program's table has: older ones have fewer. */
+/* Sets HANDLERS in the slots that the program's tables have: older tables have fewer. Returns whether any is set. */
 static bool
-set_handlers (const LnsNvtxCallbacks *callbacks, int32_t module, const LnsNvtxHandler *handlers)
+set_handlers (const LnsNvtxCallbacks *callbacks, const LnsNvtxHandler *handlers)
 {
-  LnsNvtxTable table = NULL;
-  unsigned int size = 0;
-  if (!callbacks->get_module_table (module, &table, &size) || table == NULL)
-    return false;
+  bool is_any_set = false;
   for (; handlers->handler != NULL; handlers++)
-    if (handlers->slot < size && table[handlers->slot] != NULL)
+    {
+      LnsNvtxTable table = NULL;
+      unsigned int size = 0;
+      if (!callbacks->get_module_table (handlers->module, &table, &size) || table == NULL ||
+          handlers->slot >= size || table[handlers->slot] == NULL)
+        continue;
       *table[handlers->slot] = handlers->handler;
-  return true;
+      is_any_set = true;
+    }
+  return is_any_set;
 }
 
 /* Returns 1 when NVTX is to call the handlers, 0 when it is to do nothing from now on. */
@@ -50,13 +54,8 @@ InitializeInjectionNvtx2 (LnsNvtxGetExportTable get_export_table)
       get_export_table == NULL ? NULL : get_export_table (LNS_NVTX_EXPORT_CALLBACKS);
   if (callbacks == NULL || callbacks->struct_bytes < sizeof *callbacks || !takes_part ())
     return 0;
-  bool core = set_handlers (callbacks, LNS_NVTX_MODULE_CORE, lns_core_handlers);
-  bool core2 = set_handlers (callbacks, LNS_NVTX_MODULE_CORE2, lns_core2_handlers);
-  (void)set_handlers (callbacks, LNS_NVTX_MODULE_CUDA, lns_cuda_handlers);
-  (void)set_handlers (callbacks, LNS_NVTX_MODULE_CUDART, lns_cudart_handlers);
-  (void)set_handlers (callbacks, LNS_NVTX_MODULE_OPENCL, lns_opencl_handlers);
-  (void)set_handlers (callbacks, LNS_NVTX_MODULE_SYNC, lns_sync_handlers);
-  return core || core2;
+  (void)set_handlers (callbacks, lns_name_handlers);
+  return set_handlers (callbacks, lns_core_handlers);
 }
 
 /* Called in place of the functions of extensions that are not recorded; they return what they return
@@ -94,6 +93,16 @@ miss_extension (const LnsNvtxExtension *extension)
     segment->slots[slot] = (intptr_t)missed;
 }
 
+/* Sets those of HANDLERS that EXTENSION has slots for. */
+static void
+set_extension_handlers (const LnsNvtxExtension *extension, const LnsNvtxHandler *handlers)
+{
+  const LnsNvtxExtensionSegment *segment = &extension->segments[0];
+  for (; handlers->handler != NULL; handlers++)
+    if (handlers->module == extension->module && handlers->slot < segment->n_slots)
+      segment->slots[handlers->slot] = (intptr_t)handlers->handler;
+}
+
 /* The same for an extension. */
 int
 InitializeInjectionNvtxExtension (LnsNvtxExtension *extension)
@@ -101,17 +110,15 @@ InitializeInjectionNvtxExtension (LnsNvtxExtension *extension)
   if (extension == NULL || extension->struct_bytes < sizeof *extension ||
       extension->n_segments == 0 || extension->segments == NULL || !takes_part ())
     return 0;
-  const LnsNvtxHandler *handlers = NULL;
-  if (extension->module == LNS_NVTX_EXTENSION_PAYLOAD)
-    handlers = lns_payload_handlers;
-  else if (extension->module == LNS_NVTX_EXTENSION_COUNTERS &&
-           extension->compatibility >= LNS_NVTX_COUNTERS_COMPATIBLE)
-    handlers = lns_counter_handlers;
-  else
-    miss_extension (extension);
-  const LnsNvtxExtensionSegment *segment = &extension->segments[0];
-  for (; handlers != NULL && handlers->handler != NULL; handlers++)
-    if (handlers->slot < segment->n_slots)
-      segment->slots[handlers->slot] = (intptr_t)handlers->handler;
+  if (extension->module != LNS_NVTX_EXTENSION_PAYLOAD &&
+      (extension->module != LNS_NVTX_EXTENSION_COUNTERS ||
+       extension->compatibility < LNS_NVTX_COUNTERS_COMPATIBLE))
+    {
+      miss_extension (extension);
+      return 1;
+    }
+  set_extension_handlers (extension, lns_schema_handlers);
+  set_extension_handlers (extension, lns_payload_handlers);
+  set_extension_handlers (extension, lns_counter_handlers);
   return 1;
 }

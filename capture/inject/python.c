@@ -7,7 +7,6 @@
  * handled as NVTX ranges. */
 
 #include "capture/inject/core/definitions.h"
-#include "capture/inject/nvtx/names.h"
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/system.h"
 #include "capture/inject/core/join.h"
@@ -44,8 +43,7 @@ define (const char *domain,
       /* The same text is the same number in each domain and process. */
       ret_function->category =
           FIRST_CATEGORY | (uint32_t)(lns_strings_hash (category, strlen (category)) & 0xffff);
-      lns_nvtx_domain_name_category_a ((const void *)(uintptr_t)id, ret_function->category,
-                                       category);
+      lns_nvtx_name_category ((const void *)(uintptr_t)id, ret_function->category, category);
     }
   send_definitions ();
   return ret_function->string != 0;
@@ -54,31 +52,19 @@ define (const char *domain,
 static void
 push (const LnsPythonFunction *function)
 {
-  LnsInjectStream *stream = lns_inject_stream_enter (LNS_WIRE_LOSS_PUSH);
-  if (stream == NULL)
-    {
-      (void)lns_nvtx_pass_push (function->domain);
-      return;
-    }
   LnsNvtxEvent event = { .domain = function->domain,
                          .string = function->string,
                          .category = function->category,
                          .color = function->color,
                          .color_type = function->color != 0 };
-  (void)lns_nvtx_push (stream, &event);
+  (void)lns_nvtx_push (lns_inject_stream_enter (LNS_WIRE_LOSS_PUSH), &event);
 }
 
 static void
 pop (const LnsPythonFunction *function)
 {
-  LnsInjectStream *stream = lns_inject_stream_enter (LNS_WIRE_LOSS_POP);
-  if (stream == NULL)
-    {
-      (void)lns_nvtx_pass_pop (function->domain);
-      return;
-    }
   LnsNvtxEvent event = { .domain = function->domain };
-  (void)lns_nvtx_pop (stream, &event);
+  (void)lns_nvtx_pop (lns_inject_stream_enter (LNS_WIRE_LOSS_POP), &event);
 }
 
 static void

@@ -74,7 +74,6 @@ enum
   LNS_NVTX_CORE2_DOMAIN_CREATE_A = 12,
   LNS_NVTX_CORE2_DOMAIN_CREATE_W = 13,
   LNS_NVTX_CORE2_DOMAIN_DESTROY = 14,
-  LNS_NVTX_CORE2_INITIALIZE = 15,
 };
 
 /* Slots of the modules that name what other libraries made: A and then W for each kind. */
@@ -122,7 +121,6 @@ enum
 
 enum
 {
-  LNS_NVTX_MESSAGE_NONE = 0,
   LNS_NVTX_MESSAGE_ASCII = 1,
   LNS_NVTX_MESSAGE_WIDE = 2,
   LNS_NVTX_MESSAGE_REGISTERED = 3,

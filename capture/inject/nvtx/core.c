@@ -4,7 +4,6 @@
  */
 
 #include "capture/inject/nvtx/core.h"
-#include "capture/inject/nvtx/names.h"
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/range.h"
 #include "capture/inject/core/stream.h"
@@ -26,12 +25,6 @@ name_of (LnsInjectStream *stream, const char *message)
   return id;
 }
 
-static uint32_t
-name_of_wide (LnsInjectStream *stream, const wchar_t *message)
-{
-  return message == NULL ? 0 : lns_inject_stream_intern_wide (stream, message);
-}
-
 /* A registered string's handle is its id, and what is no such id is no name. */
 static inline uint32_t
 name_of_handle (const void *handle)
@@ -47,8 +40,8 @@ name_of_message (LnsInjectStream *stream, int32_t type, LnsNvtxMessage message)
     return name_of_handle (message.registered);
   if (type == LNS_NVTX_MESSAGE_ASCII)
     return name_of (stream, message.ascii);
-  if (type == LNS_NVTX_MESSAGE_WIDE)
-    return name_of_wide (stream, message.wide);
+  if (type == LNS_NVTX_MESSAGE_WIDE && message.wide != NULL)
+    return lns_inject_stream_intern_wide (stream, message.wide);
   return 0;
 }
 
@@ -88,6 +81,15 @@ event_of (LnsInjectStream *stream, uint32_t domain, const LnsNvtxEventAttributes
   return event;
 }
 
+/* The attributes of an event that is no more than MESSAGE, which is of TYPE. */
+static inline LnsNvtxEventAttributes
+attributes_of (int32_t type, const void *message)
+{
+  return (LnsNvtxEventAttributes){ .size = sizeof (LnsNvtxEventAttributes),
+                                   .message_type = type,
+                                   .message.registered = message };
+}
+
 /* Whether ATTRIBUTES (may be null) say no more than the name of a registered string. */
 static inline bool
 is_registered_name (const LnsNvtxEventAttributes *attributes)
@@ -120,12 +122,10 @@ push_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
   return lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
 }
 
-static LnsInjectStream *
-push_text_in_range (int32_t type, const void *message)
+static __attribute__ ((noinline, cold)) LnsInjectStream *
+push_text_in_range (const char *message)
 {
-  LnsNvtxEventAttributes attributes = { .size = sizeof attributes,
-                                        .message_type = type,
-                                        .message.registered = message };
+  LnsNvtxEventAttributes attributes = attributes_of (LNS_NVTX_MESSAGE_ASCII, message);
   return push_in_range (0, &attributes);
 }
 
@@ -198,24 +198,13 @@ range_push_a (const char *message)
 {
   LnsInjectStream *stream = lns_inject_stream_enter_opening (LNS_WIRE_LOSS_PUSH);
   if (UNLIKELY (stream == NULL))
-    stream = push_text_in_range (LNS_NVTX_MESSAGE_ASCII, message);
+    stream = push_text_in_range (message);
   if (UNLIKELY (stream == NULL))
     return lns_nvtx_pass_push (0);
   uint32_t string = lns_strings_find (&stream->strings, message);
   if (UNLIKELY (string == 0))
     return push_new_name (stream, message);
   return push_name (stream, 0, string);
-}
-
-static int
-range_push_w (const wchar_t *message)
-{
-  LnsInjectStream *stream = lns_inject_stream_enter_opening (LNS_WIRE_LOSS_PUSH);
-  if (UNLIKELY (stream == NULL))
-    stream = push_text_in_range (LNS_NVTX_MESSAGE_WIDE, message);
-  if (UNLIKELY (stream == NULL))
-    return lns_nvtx_pass_push (0);
-  return push_name (stream, 0, name_of_wide (stream, message));
 }
 
 static inline int
@@ -238,6 +227,13 @@ static int
 range_push_ex (const LnsNvtxEventAttributes *attributes)
 {
   return push_attributes (0, attributes);
+}
+
+static int
+range_push_w (const wchar_t *message)
+{
+  LnsNvtxEventAttributes attributes = attributes_of (LNS_NVTX_MESSAGE_WIDE, message);
+  return push_attributes (0, &attributes);
 }
 
 static int
@@ -293,11 +289,8 @@ mark_a (const char *message)
 static void
 mark_w (const wchar_t *message)
 {
-  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
-  if (stream == NULL)
-    return;
-  LnsNvtxEvent event = { .string = name_of_wide (stream, message) };
-  lns_nvtx_mark (stream, &event);
+  LnsNvtxEventAttributes attributes = attributes_of (LNS_NVTX_MESSAGE_WIDE, message);
+  mark_attributes (0, &attributes);
 }
 
 /* Starts a range that begins recording, if it is the one, or that others' ranges have recorded; as though there
@@ -341,24 +334,17 @@ domain_range_start_ex (const void *domain, const LnsNvtxEventAttributes *attribu
 }
 
 static uint64_t
-start_text (int32_t type, const void *message)
-{
-  LnsNvtxEventAttributes attributes = { .size = sizeof attributes,
-                                        .message_type = message == NULL ? 0 : type,
-                                        .message.registered = message };
-  return start_attributes (0, &attributes);
-}
-
-static uint64_t
 range_start_a (const char *message)
 {
-  return start_text (LNS_NVTX_MESSAGE_ASCII, message);
+  LnsNvtxEventAttributes attributes = attributes_of (LNS_NVTX_MESSAGE_ASCII, message);
+  return start_attributes (0, &attributes);
 }
 
 static uint64_t
 range_start_w (const wchar_t *message)
 {
-  return start_text (LNS_NVTX_MESSAGE_WIDE, message);
+  LnsNvtxEventAttributes attributes = attributes_of (LNS_NVTX_MESSAGE_WIDE, message);
+  return start_attributes (0, &attributes);
 }
 
 static void
@@ -380,40 +366,31 @@ range_end (uint64_t range)
   domain_range_end (NULL, range);
 }
 
-const LnsNvtxHandler lns_core_handlers[] = {
-  { LNS_NVTX_CORE_MARK_EX, (LnsNvtxFunction)mark_ex },
-  { LNS_NVTX_CORE_MARK_A, (LnsNvtxFunction)mark_a },
-  { LNS_NVTX_CORE_MARK_W, (LnsNvtxFunction)mark_w },
-  { LNS_NVTX_CORE_RANGE_START_EX, (LnsNvtxFunction)range_start_ex },
-  { LNS_NVTX_CORE_RANGE_START_A, (LnsNvtxFunction)range_start_a },
-  { LNS_NVTX_CORE_RANGE_START_W, (LnsNvtxFunction)range_start_w },
-  { LNS_NVTX_CORE_RANGE_END, (LnsNvtxFunction)range_end },
-  { LNS_NVTX_CORE_RANGE_PUSH_EX, (LnsNvtxFunction)range_push_ex },
-  { LNS_NVTX_CORE_RANGE_PUSH_A, (LnsNvtxFunction)range_push_a },
-  { LNS_NVTX_CORE_RANGE_PUSH_W, (LnsNvtxFunction)range_push_w },
-  { LNS_NVTX_CORE_RANGE_POP, (LnsNvtxFunction)range_pop },
-  { LNS_NVTX_CORE_NAME_CATEGORY_A, (LnsNvtxFunction)lns_nvtx_name_category_a },
-  { LNS_NVTX_CORE_NAME_CATEGORY_W, (LnsNvtxFunction)lns_nvtx_name_category_w },
-  { LNS_NVTX_CORE_NAME_OS_THREAD_A, (LnsNvtxFunction)lns_nvtx_name_thread_a },
-  { LNS_NVTX_CORE_NAME_OS_THREAD_W, (LnsNvtxFunction)lns_nvtx_name_thread_w },
-  { 0, NULL },
-};
+#define CORE(slot, handler)                                                                        \
+ {                                                                                                 \
+  LNS_NVTX_MODULE_CORE, LNS_NVTX_CORE_##slot, (LnsNvtxFunction)(handler)                           \
+ }
+#define CORE2(slot, handler)                                                                       \
+ {                                                                                                 \
+  LNS_NVTX_MODULE_CORE2, LNS_NVTX_CORE2_##slot, (LnsNvtxFunction)(handler)                         \
+ }
 
-const LnsNvtxHandler lns_core2_handlers[] = {
-  { LNS_NVTX_CORE2_DOMAIN_MARK_EX, (LnsNvtxFunction)domain_mark_ex },
-  { LNS_NVTX_CORE2_DOMAIN_RANGE_START_EX, (LnsNvtxFunction)domain_range_start_ex },
-  { LNS_NVTX_CORE2_DOMAIN_RANGE_END, (LnsNvtxFunction)domain_range_end },
-  { LNS_NVTX_CORE2_DOMAIN_RANGE_PUSH_EX, (LnsNvtxFunction)domain_range_push_ex },
-  { LNS_NVTX_CORE2_DOMAIN_RANGE_POP, (LnsNvtxFunction)domain_range_pop },
-  { LNS_NVTX_CORE2_DOMAIN_RESOURCE_CREATE, (LnsNvtxFunction)lns_nvtx_resource_create },
-  { LNS_NVTX_CORE2_DOMAIN_RESOURCE_DESTROY, (LnsNvtxFunction)lns_nvtx_resource_destroy },
-  { LNS_NVTX_CORE2_DOMAIN_NAME_CATEGORY_A, (LnsNvtxFunction)lns_nvtx_domain_name_category_a },
-  { LNS_NVTX_CORE2_DOMAIN_NAME_CATEGORY_W, (LnsNvtxFunction)lns_nvtx_domain_name_category_w },
-  { LNS_NVTX_CORE2_DOMAIN_REGISTER_STRING_A, (LnsNvtxFunction)lns_nvtx_register_string_a },
-  { LNS_NVTX_CORE2_DOMAIN_REGISTER_STRING_W, (LnsNvtxFunction)lns_nvtx_register_string_w },
-  { LNS_NVTX_CORE2_DOMAIN_CREATE_A, (LnsNvtxFunction)lns_nvtx_domain_create_a },
-  { LNS_NVTX_CORE2_DOMAIN_CREATE_W, (LnsNvtxFunction)lns_nvtx_domain_create_w },
-  { LNS_NVTX_CORE2_DOMAIN_DESTROY, (LnsNvtxFunction)lns_nvtx_domain_destroy },
-  { LNS_NVTX_CORE2_INITIALIZE, (LnsNvtxFunction)lns_nvtx_initialize },
-  { 0, NULL },
+const LnsNvtxHandler lns_core_handlers[] = {
+  CORE (MARK_EX, mark_ex),
+  CORE (MARK_A, mark_a),
+  CORE (MARK_W, mark_w),
+  CORE (RANGE_START_EX, range_start_ex),
+  CORE (RANGE_START_A, range_start_a),
+  CORE (RANGE_START_W, range_start_w),
+  CORE (RANGE_END, range_end),
+  CORE (RANGE_PUSH_EX, range_push_ex),
+  CORE (RANGE_PUSH_A, range_push_a),
+  CORE (RANGE_PUSH_W, range_push_w),
+  CORE (RANGE_POP, range_pop),
+  CORE2 (DOMAIN_MARK_EX, domain_mark_ex),
+  CORE2 (DOMAIN_RANGE_START_EX, domain_range_start_ex),
+  CORE2 (DOMAIN_RANGE_END, domain_range_end),
+  CORE2 (DOMAIN_RANGE_PUSH_EX, domain_range_push_ex),
+  CORE2 (DOMAIN_RANGE_POP, domain_range_pop),
+  { 0 },
 };

@@ -3,31 +3,25 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The handlers of NVTX's core functions. */
+/* The handlers of NVTX's functions. */
 
 #pragma once
 
 #include "capture/inject/core/nvtx-abi.h"
 
-/* A handler and the slot of the program's table that it is for. */
+/* A handler, and the slot that it is for: of the program's table of a module, or of an extension's one segment. */
 typedef struct
 {
-  unsigned int slot;
+  uint16_t module; /* LNS_NVTX_MODULE_…, or LNS_NVTX_EXTENSION_… */
+  uint16_t slot;
   LnsNvtxFunction handler;
 } LnsNvtxHandler;
 
-/* Of modules CORE and CORE2, each ended by a null handler. */
+/* The handlers of modules: of events, and of functions that name and create things. A null handler ends each list. */
 extern const LnsNvtxHandler lns_core_handlers[];
-extern const LnsNvtxHandler lns_core2_handlers[];
+extern const LnsNvtxHandler lns_name_handlers[];
 
-/* The handlers of the modules that name objects of other libraries. */
-extern const LnsNvtxHandler lns_cuda_handlers[];
-extern const LnsNvtxHandler lns_cudart_handlers[];
-extern const LnsNvtxHandler lns_opencl_handlers[];
-
-/* The handlers of module SYNC, which only note that they were called. */
-extern const LnsNvtxHandler lns_sync_handlers[];
-
-/* The handlers of the extensions, by slot of their one segment. */
+/* The handlers of extensions. */
 extern const LnsNvtxHandler lns_payload_handlers[];
+extern const LnsNvtxHandler lns_schema_handlers[];
 extern const LnsNvtxHandler lns_counter_handlers[];

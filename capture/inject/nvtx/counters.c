@@ -3,20 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The handlers of NVTX's counters extension. */
+/* The handlers of the samples of NVTX's counters extension. */
 
 #include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/nvtx.h"
-#include "capture/inject/nvtx/schema.h"
 
 /* Samples of a group or a batch beyond this are cut. */
 #define DATA_MAX_BYTES (LNS_WIRE_RECORD_MAX_BYTES / 4)
-
-static uint64_t
-counter_register (const void *domain, const LnsNvtxCounterAttributes *attributes)
-{
-  return lns_nvtx_define_counter (lns_nvtx_domain (domain), attributes);
-}
 
 /* Writes the record of PARTS, or counts it as a lost sample, and leaves STREAM. */
 static void
@@ -108,12 +101,16 @@ batch_submit (const void *domain, const LnsNvtxCounterBatch *batch)
   write_sample (stream, parts, 3);
 }
 
+#define HANDLER(slot, handler)                                                                     \
+ {                                                                                                 \
+  LNS_NVTX_EXTENSION_COUNTERS, LNS_NVTX_COUNTER_##slot, (LnsNvtxFunction)(handler)                 \
+ }
+
 const LnsNvtxHandler lns_counter_handlers[] = {
-  { LNS_NVTX_COUNTER_REGISTER, (LnsNvtxFunction)counter_register },
-  { LNS_NVTX_COUNTER_SAMPLE_INT64, (LnsNvtxFunction)sample_int64 },
-  { LNS_NVTX_COUNTER_SAMPLE_FLOAT64, (LnsNvtxFunction)sample_float64 },
-  { LNS_NVTX_COUNTER_SAMPLE, (LnsNvtxFunction)sample },
-  { LNS_NVTX_COUNTER_SAMPLE_NO_VALUE, (LnsNvtxFunction)sample_no_value },
-  { LNS_NVTX_COUNTER_BATCH_SUBMIT, (LnsNvtxFunction)batch_submit },
-  { 0, NULL },
+  HANDLER (SAMPLE_INT64, sample_int64),
+  HANDLER (SAMPLE_FLOAT64, sample_float64),
+  HANDLER (SAMPLE, sample),
+  HANDLER (SAMPLE_NO_VALUE, sample_no_value),
+  HANDLER (BATCH_SUBMIT, batch_submit),
+  { 0 },
 };

@@ -123,10 +123,12 @@ write_event (LnsInjectStream *stream, const LnsNvtxEvent *event)
   return lns_inject_stream_write_parts (stream, parts, 1 + 2 * n_payloads) == 0;
 }
 
-/* Writes EVENT, or counts it as lost, and leaves STREAM. */
+/* Writes EVENT, or counts it as lost, and leaves STREAM, which may be null. */
 static void
 write_or_lose (LnsInjectStream *stream, const LnsNvtxEvent *event, LnsWireLossKind kind)
 {
+  if (stream == NULL)
+    return;
   if (__builtin_expect (event->string == LNS_STRINGS_NO_ROOM || !write_event (stream, event), 0))
     lns_inject_stream_lose (stream, kind, sizeof (LnsWireHead));
   lns_inject_stream_leave (stream);
@@ -135,6 +137,8 @@ write_or_lose (LnsInjectStream *stream, const LnsNvtxEvent *event, LnsWireLossKi
 int
 lns_nvtx_push (LnsInjectStream *stream, LnsNvtxEvent *event)
 {
+  if (stream == NULL)
+    return lns_nvtx_pass_push (event->domain);
   uint32_t *depth = lns_inject_stream_depth (stream, event->domain);
   if (depth == NULL)
     {
@@ -151,6 +155,8 @@ lns_nvtx_push (LnsInjectStream *stream, LnsNvtxEvent *event)
 int
 lns_nvtx_pop (LnsInjectStream *stream, LnsNvtxEvent *event)
 {
+  if (stream == NULL)
+    return lns_nvtx_pass_pop (event->domain);
   uint32_t *depth = lns_inject_stream_depth (stream, event->domain);
   if (depth == NULL)
     {
@@ -179,6 +185,8 @@ lns_nvtx_mark (LnsInjectStream *stream, LnsNvtxEvent *event)
 uint64_t
 lns_nvtx_start (LnsInjectStream *stream, LnsNvtxEvent *event)
 {
+  if (stream == NULL)
+    return lns_nvtx_pass_start ();
   /* Unique in the process without asking other threads: a stream's number and its own count. */
   event->range = (uint64_t)stream->serial << 40 | ++stream->n_ranges;
   event->type = LNS_WIRE_START;

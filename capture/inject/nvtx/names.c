@@ -3,9 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/inject/nvtx/names.h"
+/* The handlers of functions that name and create things. All texts may be null, which counts as empty. Handles are
+ * numbers: a domain's is its id (null for the default domain), a string's is its wire id, a resource's is a serial
+ * number. So they are the same in all link units and in the child of a fork. */
+
 #include "capture/inject/cuda/cuda.h"
 #include "capture/inject/core/definitions.h"
+#include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/system.h"
 
@@ -62,12 +66,6 @@ define (LnsWireHead head, Name name)
   lns_nvtx_send_definitions ();
 }
 
-/* Joins no session: the extensions' headers call this while other threads wait for them. */
-void
-lns_nvtx_initialize (const void *reserved)
-{
-}
-
 static const void *
 create_domain (Name name)
 {
@@ -77,21 +75,20 @@ create_domain (Name name)
   return (const void *)(uintptr_t)id;
 }
 
-const void *
-lns_nvtx_domain_create_a (const char *name)
+static const void *
+create_domain_a (const char *name)
 {
   return create_domain (narrow (name));
 }
 
-const void *
-lns_nvtx_domain_create_w (const wchar_t *name)
+static const void *
+create_domain_w (const wchar_t *name)
 {
-  LNS_KEEP_ERRNO;
   return create_domain (wide (name));
 }
 
-void
-lns_nvtx_domain_destroy (const void *domain)
+static void
+destroy_domain (const void *domain)
 {
   uint32_t id = lns_nvtx_domain (domain);
   if (id != 0)
@@ -107,16 +104,15 @@ register_string (const void *domain, Name text)
   return (const void *)(uintptr_t)id;
 }
 
-const void *
-lns_nvtx_register_string_a (const void *domain, const char *text)
+static const void *
+register_string_a (const void *domain, const char *text)
 {
   return register_string (domain, narrow (text));
 }
 
-const void *
-lns_nvtx_register_string_w (const void *domain, const wchar_t *text)
+static const void *
+register_string_w (const void *domain, const wchar_t *text)
 {
-  LNS_KEEP_ERRNO;
   return register_string (domain, wide (text));
 }
 
@@ -130,43 +126,42 @@ name_category (const void *domain, uint32_t category, Name name)
 }
 
 void
-lns_nvtx_domain_name_category_a (const void *domain, uint32_t category, const char *name)
+lns_nvtx_name_category (const void *domain, uint32_t category, const char *name)
 {
   name_category (domain, category, narrow (name));
 }
 
-void
-lns_nvtx_domain_name_category_w (const void *domain, uint32_t category, const wchar_t *name)
+static void
+domain_name_category_w (const void *domain, uint32_t category, const wchar_t *name)
 {
-  LNS_KEEP_ERRNO;
   name_category (domain, category, wide (name));
 }
 
-void
-lns_nvtx_name_category_a (uint32_t category, const char *name)
+static void
+name_category_a (uint32_t category, const char *name)
 {
   name_category (NULL, category, narrow (name));
 }
 
-void
-lns_nvtx_name_category_w (uint32_t category, const wchar_t *name)
+static void
+name_category_w (uint32_t category, const wchar_t *name)
 {
-  LNS_KEEP_ERRNO;
   name_category (NULL, category, wide (name));
 }
 
-void
-lns_nvtx_name_thread_a (uint32_t tid, const char *name)
+static void
+name_thread_a (uint32_t tid, const char *name)
 {
   define ((LnsWireHead){ .type = LNS_WIRE_THREAD_NAME, .string = tid }, narrow (name));
 }
 
-void
-lns_nvtx_name_thread_w (uint32_t tid, const wchar_t *name)
+static void
+name_thread_w (uint32_t tid, const wchar_t *name)
 {
-  LNS_KEEP_ERRNO;
   define ((LnsWireHead){ .type = LNS_WIRE_THREAD_NAME, .string = tid }, wide (name));
 }
+
+/* --- Resources, and objects of CUDA and OpenCL. ---------------------------------------------- */
 
 /* The text of a registered string has been sent already; a resource named by one holds its id. */
 static Name
@@ -190,10 +185,9 @@ add_resource (LnsWireResourceBytes *record, Name name)
   lns_nvtx_send_definitions ();
 }
 
-const void *
-lns_nvtx_resource_create (const void *domain, const LnsNvtxResourceAttributes *attributes)
+static const void *
+create_resource (const void *domain, const LnsNvtxResourceAttributes *attributes)
 {
-  LNS_KEEP_ERRNO;
   LnsNvtxResourceAttributes own = { 0 };
   if (attributes == NULL)
     return NULL;
@@ -230,18 +224,45 @@ name_object (uint32_t type, uint64_t identifier, Name name)
   add_resource (&record, name);
 }
 
-void
-lns_nvtx_name_object_a (uint32_t type, uint64_t identifier, const char *name)
+/* The objects that programs name: module, kind, and type of identifier. */
+#define OBJECTS(X)                                                                                 \
+ X (CUDA, DEVICE, int)                                                                             \
+ X (CUDA, CONTEXT, const void *)                                                                   \
+ X (CUDA, STREAM, const void *)                                                                    \
+ X (CUDA, EVENT, const void *)                                                                     \
+ X (CUDART, DEVICE, int)                                                                           \
+ X (CUDART, STREAM, const void *)                                                                  \
+ X (CUDART, EVENT, const void *)                                                                   \
+ X (OPENCL, DEVICE, const void *)                                                                  \
+ X (OPENCL, CONTEXT, const void *)                                                                 \
+ X (OPENCL, COMMAND_QUEUE, const void *)                                                           \
+ X (OPENCL, MEM_OBJECT, const void *)                                                              \
+ X (OPENCL, SAMPLER, const void *)                                                                 \
+ X (OPENCL, PROGRAM, const void *)                                                                 \
+ X (OPENCL, EVENT, const void *)
+
+#define DEFINE_OBJECT_HANDLERS(Module, Kind, Identifier)                                           \
+ static void name_##Module##_##Kind##_a (Identifier object, const char *name)                      \
+ {                                                                                                 \
+  name_object (LNS_NVTX_RESOURCE_##Module##_##Kind, (uintptr_t)object, narrow (name));             \
+ }                                                                                                 \
+ static void name_##Module##_##Kind##_w (Identifier object, const wchar_t *name)                   \
+ {                                                                                                 \
+  name_object (LNS_NVTX_RESOURCE_##Module##_##Kind, (uintptr_t)object, wide (name));               \
+ }
+OBJECTS (DEFINE_OBJECT_HANDLERS)
+
+static void
+destroy_resource (const void *resource)
 {
-  name_object (type, identifier, narrow (name));
+  if (resource == NULL)
+    return;
+  LnsWireResourceBytes record = { .head.type = LNS_WIRE_RESOURCE_END,
+                                  .handle = (uintptr_t)resource };
+  add_resource (&record, narrow (NULL));
 }
 
-void
-lns_nvtx_name_object_w (uint32_t type, uint64_t identifier, const wchar_t *name)
-{
-  LNS_KEEP_ERRNO;
-  name_object (type, identifier, wide (name));
-}
+/* --- What is not recorded. ------------------------------------------------------------------- */
 
 void
 lns_nvtx_note_missing (const char *what)
@@ -258,12 +279,42 @@ lns_nvtx_miss (const char *what)
   lns_nvtx_send_definitions ();
 }
 
-void
-lns_nvtx_resource_destroy (const void *resource)
+/* Returns a lock's handle, as without a tool. */
+static const void *
+create_lock (const void *domain, const void *attributes)
 {
-  if (resource == NULL)
-    return;
-  LnsWireResourceBytes record = { .head.type = LNS_WIRE_RESOURCE_END,
-                                  .handle = (uintptr_t)resource };
-  add_resource (&record, narrow (NULL));
+  lns_nvtx_miss ("NVTX's events of locks");
+  return NULL;
 }
+
+#define CORE(slot, handler)                                                                        \
+ {                                                                                                 \
+  LNS_NVTX_MODULE_CORE, LNS_NVTX_CORE_##slot, (LnsNvtxFunction)(handler)                           \
+ }
+#define CORE2(slot, handler)                                                                       \
+ {                                                                                                 \
+  LNS_NVTX_MODULE_CORE2, LNS_NVTX_CORE2_DOMAIN_##slot, (LnsNvtxFunction)(handler)                  \
+ }
+#define OBJECT(Module, Kind, Identifier)                                                           \
+ { LNS_NVTX_MODULE_##Module, LNS_NVTX_##Module##_NAME_##Kind##_A,                                  \
+   (LnsNvtxFunction)name_##Module##_##Kind##_a },                                                  \
+     { LNS_NVTX_MODULE_##Module, LNS_NVTX_##Module##_NAME_##Kind##_A + 1,                          \
+       (LnsNvtxFunction)name_##Module##_##Kind##_w },
+
+const LnsNvtxHandler lns_name_handlers[] = {
+  CORE (NAME_CATEGORY_A, name_category_a),
+  CORE (NAME_CATEGORY_W, name_category_w),
+  CORE (NAME_OS_THREAD_A, name_thread_a),
+  CORE (NAME_OS_THREAD_W, name_thread_w),
+  CORE2 (RESOURCE_CREATE, create_resource),
+  CORE2 (RESOURCE_DESTROY, destroy_resource),
+  CORE2 (NAME_CATEGORY_A, lns_nvtx_name_category),
+  CORE2 (NAME_CATEGORY_W, domain_name_category_w),
+  CORE2 (REGISTER_STRING_A, register_string_a),
+  CORE2 (REGISTER_STRING_W, register_string_w),
+  CORE2 (CREATE_A, create_domain_a),
+  CORE2 (CREATE_W, create_domain_w),
+  CORE2 (DESTROY, destroy_domain),
+  OBJECTS (OBJECT){ LNS_NVTX_MODULE_SYNC, LNS_NVTX_SYNC_CREATE, (LnsNvtxFunction)create_lock },
+  { 0 },
+};

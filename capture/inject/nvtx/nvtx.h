@@ -39,18 +39,27 @@ lns_nvtx_domain (const void *handle)
 }
 
 /* Write one event of each kind. EVENT's type, depth and range are filled in. If its string is LNS_STRINGS_NO_ROOM, the
- * name could not be written and the event is lost. STREAM was entered and is left. They return the result of the NVTX
- * call. */
+ * name could not be written and the event is lost. STREAM was entered and is left; if it is null, nothing is recorded.
+ * They return the result of the NVTX call. */
 int lns_nvtx_push (LnsInjectStream *stream, LnsNvtxEvent *event);
 int lns_nvtx_pop (LnsInjectStream *stream, LnsNvtxEvent *event);
 void lns_nvtx_mark (LnsInjectStream *stream, LnsNvtxEvent *event);
 uint64_t lns_nvtx_start (LnsInjectStream *stream, LnsNvtxEvent *event);
 void lns_nvtx_end (LnsInjectStream *stream, LnsNvtxEvent *event, uint64_t range);
 
-/* The same if lns_inject_stream_enter_nvtx() gave no stream: levels are counted, but nothing is recorded. */
+/* The results of calls that are not recorded: levels are counted all the same. */
 int lns_nvtx_pass_push (uint32_t domain);
 int lns_nvtx_pass_pop (uint32_t domain);
 uint64_t lns_nvtx_pass_start (void);
 
 /* Sends new definitions now if this thread can, so that they are there if the process is killed. */
 void lns_nvtx_send_definitions (void);
+
+/* Names CATEGORY of the domain with the handle DOMAIN. */
+void lns_nvtx_name_category (const void *domain, uint32_t category, const char *name);
+
+/* Writes, once, that the program uses WHAT, which is not recorded. */
+void lns_nvtx_miss (const char *what);
+
+/* The same with the next event, without joining the session for it. */
+void lns_nvtx_note_missing (const char *what);

@@ -3,31 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The handlers of NVTX's payload extension. Schemas, enums and scopes are definitions. Events with typed payloads carry
- * the bytes unchanged; the session reads them by their schema. */
+/* The handlers of the events of NVTX's payload extension. Events with typed payloads carry the bytes unchanged; the
+ * session reads them by their schema (schema.c). */
 
 #include "capture/inject/nvtx/core.h"
-#include "capture/inject/nvtx/names.h"
 #include "capture/inject/nvtx/nvtx.h"
-#include "capture/inject/nvtx/schema.h"
-
-static uint64_t
-schema_register (const void *domain, const LnsNvtxSchemaAttributes *attributes)
-{
-  return lns_nvtx_define_schema (lns_nvtx_domain (domain), attributes);
-}
-
-static uint64_t
-enum_register (const void *domain, const LnsNvtxEnumAttributes *attributes)
-{
-  return lns_nvtx_define_enum (lns_nvtx_domain (domain), attributes);
-}
-
-static uint64_t
-scope_register (const void *domain, const LnsNvtxScopeAttributes *attributes)
-{
-  return lns_nvtx_define_scope (lns_nvtx_domain (domain), attributes);
-}
 
 /* An event that is nothing but payloads: its name, if it has one, is an entry of theirs. */
 static LnsNvtxEvent
@@ -43,41 +23,29 @@ event_of (const void *domain, const LnsNvtxPayloadData *payloads, size_t n_paylo
 static void
 mark (const void *domain, const LnsNvtxPayloadData *payloads, size_t n_payloads)
 {
-  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
-  if (stream == NULL)
-    return;
   LnsNvtxEvent event = event_of (domain, payloads, n_payloads);
-  lns_nvtx_mark (stream, &event);
+  lns_nvtx_mark (lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_MARK), &event);
 }
 
 static int
 range_push (const void *domain, const LnsNvtxPayloadData *payloads, size_t n_payloads)
 {
-  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH);
-  if (stream == NULL)
-    return lns_nvtx_pass_push (lns_nvtx_domain (domain));
   LnsNvtxEvent event = event_of (domain, payloads, n_payloads);
-  return lns_nvtx_push (stream, &event);
+  return lns_nvtx_push (lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_PUSH), &event);
 }
 
 static int
 range_pop (const void *domain, const LnsNvtxPayloadData *payloads, size_t n_payloads)
 {
-  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_POP);
-  if (stream == NULL)
-    return lns_nvtx_pass_pop (lns_nvtx_domain (domain));
   LnsNvtxEvent event = event_of (domain, payloads, n_payloads);
-  return lns_nvtx_pop (stream, &event);
+  return lns_nvtx_pop (lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_POP), &event);
 }
 
 static uint64_t
 range_start (const void *domain, const LnsNvtxPayloadData *payloads, size_t n_payloads)
 {
-  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_START);
-  if (stream == NULL)
-    return lns_nvtx_pass_start ();
   LnsNvtxEvent event = event_of (domain, payloads, n_payloads);
-  return lns_nvtx_start (stream, &event);
+  return lns_nvtx_start (lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_START), &event);
 }
 
 static void
@@ -86,11 +54,8 @@ range_end (const void *domain,
            const LnsNvtxPayloadData *payloads,
            size_t n_payloads)
 {
-  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_END);
-  if (stream == NULL)
-    return;
   LnsNvtxEvent event = event_of (domain, payloads, n_payloads);
-  lns_nvtx_end (stream, &event, range);
+  lns_nvtx_end (lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_END), &event, range);
 }
 
 /* --- Events that carry their own times. ------------------------------------------------------ */
@@ -99,12 +64,6 @@ static int64_t
 timestamp_get (void)
 {
   return (int64_t)lns_wire_clock_ticks (lns_process.clock);
-}
-
-static uint64_t
-time_domain_register (const void *domain, const LnsNvtxTimeDomainAttributes *attributes)
-{
-  return lns_nvtx_define_time_domain (lns_nvtx_domain (domain), attributes);
 }
 
 /* The program's own clocks: what is timed by them is left out and counted by the session. */
@@ -149,23 +108,24 @@ event_batch_submit (const void *domain, const LnsNvtxEventBatch *batch)
     submit (domain, batch->schema, batch->events, batch->n_bytes);
 }
 
+#define HANDLER(slot, handler)                                                                     \
+ {                                                                                                 \
+  LNS_NVTX_EXTENSION_PAYLOAD, LNS_NVTX_PAYLOAD_##slot, (LnsNvtxFunction)(handler)                  \
+ }
+
 const LnsNvtxHandler lns_payload_handlers[] = {
-  { LNS_NVTX_PAYLOAD_SCHEMA_REGISTER, (LnsNvtxFunction)schema_register },
-  { LNS_NVTX_PAYLOAD_ENUM_REGISTER, (LnsNvtxFunction)enum_register },
-  { LNS_NVTX_PAYLOAD_MARK, (LnsNvtxFunction)mark },
-  { LNS_NVTX_PAYLOAD_RANGE_PUSH, (LnsNvtxFunction)range_push },
-  { LNS_NVTX_PAYLOAD_RANGE_POP, (LnsNvtxFunction)range_pop },
-  { LNS_NVTX_PAYLOAD_RANGE_START, (LnsNvtxFunction)range_start },
-  { LNS_NVTX_PAYLOAD_RANGE_END, (LnsNvtxFunction)range_end },
-  { LNS_NVTX_PAYLOAD_TIMESTAMP_GET, (LnsNvtxFunction)timestamp_get },
-  { LNS_NVTX_PAYLOAD_TIME_DOMAIN_REGISTER, (LnsNvtxFunction)time_domain_register },
-  { LNS_NVTX_PAYLOAD_TIMER_SOURCE, own_clock },
-  { LNS_NVTX_PAYLOAD_TIMER_SOURCE_WITH_DATA, own_clock },
-  { LNS_NVTX_PAYLOAD_TIME_SYNC_POINT, own_clock },
-  { LNS_NVTX_PAYLOAD_TIME_SYNC_POINT_TABLE, own_clock },
-  { LNS_NVTX_PAYLOAD_TIMESTAMP_CONVERSION_FACTOR, own_clock },
-  { LNS_NVTX_PAYLOAD_EVENT_SUBMIT, (LnsNvtxFunction)event_submit },
-  { LNS_NVTX_PAYLOAD_EVENT_BATCH_SUBMIT, (LnsNvtxFunction)event_batch_submit },
-  { LNS_NVTX_PAYLOAD_SCOPE_REGISTER, (LnsNvtxFunction)scope_register },
-  { 0, NULL },
+  HANDLER (MARK, mark),
+  HANDLER (RANGE_PUSH, range_push),
+  HANDLER (RANGE_POP, range_pop),
+  HANDLER (RANGE_START, range_start),
+  HANDLER (RANGE_END, range_end),
+  HANDLER (TIMESTAMP_GET, timestamp_get),
+  HANDLER (TIMER_SOURCE, own_clock),
+  HANDLER (TIMER_SOURCE_WITH_DATA, own_clock),
+  HANDLER (TIME_SYNC_POINT, own_clock),
+  HANDLER (TIME_SYNC_POINT_TABLE, own_clock),
+  HANDLER (TIMESTAMP_CONVERSION_FACTOR, own_clock),
+  HANDLER (EVENT_SUBMIT, event_submit),
+  HANDLER (EVENT_BATCH_SUBMIT, event_batch_submit),
+  { 0 },
 };

@@ -3,8 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/inject/nvtx/schema.h"
+/* The handlers of NVTX's payload and counters extensions that define things. Each returns the id that the caller chose,
+ * or a new one if it chose none; 0 if the attributes are null or incomplete, or memory is short. */
+
 #include "capture/inject/core/definitions.h"
+#include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/system.h"
 
@@ -95,15 +98,14 @@ open_workplace (size_t n, size_t item_bytes, size_t n_parts, Workplace *ret_work
   return true;
 }
 
-uint64_t
-lns_nvtx_define_schema (uint32_t domain, const LnsNvtxSchemaAttributes *attributes)
+static uint64_t
+define_schema (const void *domain, const LnsNvtxSchemaAttributes *attributes)
 {
   const uint64_t needed =
       LNS_NVTX_SCHEMA_HAS_TYPE | LNS_NVTX_SCHEMA_HAS_ENTRIES | LNS_NVTX_SCHEMA_HAS_N_ENTRIES;
   if (attributes == NULL || (attributes->fields & needed) != needed ||
       attributes->entries == NULL || attributes->n_entries > ENTRIES_MAX)
     return 0;
-  LNS_KEEP_ERRNO;
   uint64_t fields = attributes->fields;
   size_t n = attributes->n_entries;
   Workplace place;
@@ -111,7 +113,7 @@ lns_nvtx_define_schema (uint32_t domain, const LnsNvtxSchemaAttributes *attribut
     return 0;
 
   LnsWireSchemaBytes schema = {
-    .head = { .type = LNS_WIRE_SCHEMA, .domain = (uint16_t)domain },
+    .head = { .type = LNS_WIRE_SCHEMA, .domain = (uint16_t)lns_nvtx_domain (domain) },
     .id = id_or_new (fields & LNS_NVTX_SCHEMA_HAS_ID, attributes->id),
     .type = attributes->type,
     .flags = fields & LNS_NVTX_SCHEMA_HAS_FLAGS ? attributes->flags : 0,
@@ -145,14 +147,13 @@ lns_nvtx_define_schema (uint32_t domain, const LnsNvtxSchemaAttributes *attribut
   return added ? schema.id : 0;
 }
 
-uint64_t
-lns_nvtx_define_enum (uint32_t domain, const LnsNvtxEnumAttributes *attributes)
+static uint64_t
+define_enum (const void *domain, const LnsNvtxEnumAttributes *attributes)
 {
   const uint64_t needed = LNS_NVTX_ENUM_HAS_ENTRIES | LNS_NVTX_ENUM_HAS_N_ENTRIES;
   if (attributes == NULL || (attributes->fields & needed) != needed ||
       attributes->entries == NULL || attributes->n_entries > ENTRIES_MAX)
     return 0;
-  LNS_KEEP_ERRNO;
   uint64_t fields = attributes->fields;
   size_t n = attributes->n_entries;
   Workplace place;
@@ -160,7 +161,7 @@ lns_nvtx_define_enum (uint32_t domain, const LnsNvtxEnumAttributes *attributes)
     return 0;
 
   LnsWireEnumBytes enumeration = {
-    .head = { .type = LNS_WIRE_ENUM, .domain = (uint16_t)domain },
+    .head = { .type = LNS_WIRE_ENUM, .domain = (uint16_t)lns_nvtx_domain (domain) },
     .id = id_or_new (fields & LNS_NVTX_ENUM_HAS_ID, attributes->id),
     .value_bytes = fields & LNS_NVTX_ENUM_HAS_SIZE ? attributes->value_bytes : sizeof (int),
     .n_entries = n,
@@ -183,14 +184,13 @@ lns_nvtx_define_enum (uint32_t domain, const LnsNvtxEnumAttributes *attributes)
   return added ? enumeration.id : 0;
 }
 
-uint64_t
-lns_nvtx_define_scope (uint32_t domain, const LnsNvtxScopeAttributes *attributes)
+static uint64_t
+define_scope (const void *domain, const LnsNvtxScopeAttributes *attributes)
 {
   if (attributes == NULL || attributes->struct_bytes < sizeof *attributes)
     return 0;
-  LNS_KEEP_ERRNO;
   LnsWireScopeBytes scope = {
-    .head = { .type = LNS_WIRE_SCOPE, .domain = (uint16_t)domain },
+    .head = { .type = LNS_WIRE_SCOPE, .domain = (uint16_t)lns_nvtx_domain (domain) },
     .id = id_or_new (true, attributes->id),
     .parent = attributes->parent,
   };
@@ -199,15 +199,14 @@ lns_nvtx_define_scope (uint32_t domain, const LnsNvtxScopeAttributes *attributes
   return add_definition (parts, 2) ? scope.id : 0;
 }
 
-uint64_t
-lns_nvtx_define_counter (uint32_t domain, const LnsNvtxCounterAttributes *attributes)
+static uint64_t
+define_counter (const void *domain, const LnsNvtxCounterAttributes *attributes)
 {
   if (attributes == NULL || attributes->struct_bytes < sizeof *attributes)
     return 0;
-  LNS_KEEP_ERRNO;
   const char *unit;
   LnsWireCounterBytes counter = {
-    .head = { .type = LNS_WIRE_COUNTER, .domain = (uint16_t)domain },
+    .head = { .type = LNS_WIRE_COUNTER, .domain = (uint16_t)lns_nvtx_domain (domain) },
     .id = id_or_new (true, attributes->id),
     .schema = attributes->schema,
     .scope = attributes->scope,
@@ -221,17 +220,30 @@ lns_nvtx_define_counter (uint32_t domain, const LnsNvtxCounterAttributes *attrib
   return add_definition (parts, 4) ? counter.id : 0;
 }
 
-uint64_t
-lns_nvtx_define_time_domain (uint32_t domain, const LnsNvtxTimeDomainAttributes *attributes)
+static uint64_t
+define_time_domain (const void *domain, const LnsNvtxTimeDomainAttributes *attributes)
 {
   if (attributes == NULL)
     return 0;
-  LNS_KEEP_ERRNO;
   LnsWireScopeBytes clock = {
-    .head = { .type = LNS_WIRE_TIME_DOMAIN, .domain = (uint16_t)domain },
+    .head = { .type = LNS_WIRE_TIME_DOMAIN, .domain = (uint16_t)lns_nvtx_domain (domain) },
     .id = id_or_new (true, attributes->id),
     .parent = attributes->type,
   };
   LnsPart part = fixed (&clock, sizeof clock);
   return add_definition (&part, 1) ? clock.id : 0;
 }
+
+#define PAYLOAD(slot, handler)                                                                     \
+ {                                                                                                 \
+  LNS_NVTX_EXTENSION_PAYLOAD, LNS_NVTX_PAYLOAD_##slot, (LnsNvtxFunction)(handler)                  \
+ }
+
+const LnsNvtxHandler lns_schema_handlers[] = {
+  PAYLOAD (SCHEMA_REGISTER, define_schema),
+  PAYLOAD (ENUM_REGISTER, define_enum),
+  PAYLOAD (SCOPE_REGISTER, define_scope),
+  PAYLOAD (TIME_DOMAIN_REGISTER, define_time_domain),
+  { LNS_NVTX_EXTENSION_COUNTERS, LNS_NVTX_COUNTER_REGISTER, (LnsNvtxFunction)define_counter },
+  { 0 },
+};
