@@ -16,9 +16,9 @@
 LNS_EXPORT int InitializeInjectionNvtx2 (LnsNvtxGetExportTable get_export_table);
 LNS_EXPORT int InitializeInjectionNvtxExtension (LnsNvtxExtension *extension);
 
-/* Whether NVTX is to call the handlers. Asks nobody for it: NVTX makes all other threads wait while it
- * asks here, and a child forked meanwhile, which has no thread that would ever finish, waits for ever
- * in its first call. So the first handler that is called joins the session. */
+/* Whether NVTX is to call the handlers. Does not join the session: NVTX makes all other threads wait during this call,
+ * and a child that is forked meanwhile would wait for ever in its first call, as it has no thread that finishes this
+ * one. The first handler that is called joins the session. */
 static bool
 takes_part (void)
 {
@@ -46,7 +46,7 @@ set_handlers (const LnsNvtxCallbacks *callbacks, const LnsNvtxHandler *handlers)
   return is_any_set;
 }
 
-/* Returns 1 when NVTX is to call the handlers, 0 when it is to do nothing from now on. */
+/* Called by NVTX. Returns 1 if NVTX is to call the handlers, 0 if it is to do nothing from now on. */
 int
 InitializeInjectionNvtx2 (LnsNvtxGetExportTable get_export_table)
 {
@@ -58,8 +58,7 @@ InitializeInjectionNvtx2 (LnsNvtxGetExportTable get_export_table)
   return set_handlers (callbacks, lns_core_handlers);
 }
 
-/* Called in place of the functions of extensions that are not recorded; they return what they return
- * without a tool. */
+/* Take the place of functions of extensions that are not recorded. They return what these return without a tool. */
 
 static const void *
 miss_memory (void)
@@ -75,8 +74,8 @@ miss_early_counters (void)
   return NULL;
 }
 
-/* Has it said that EXTENSION is not recorded: by each of its calls where their answers are known, and
- * else with the process's next event. */
+/* Has a report say that EXTENSION is not recorded: through handlers that note each call if the results of its functions
+ * are known, else with the process's next event. */
 static void
 miss_extension (const LnsNvtxExtension *extension)
 {

@@ -14,7 +14,7 @@
 
 LNS_LIBRARY_FUNCTION const LnsLibraryHooks *lanescope_library_hooks (void);
 
-/* Which traces, and which of them for calls within others, LIBRARY belongs to. */
+/* Whether LIBRARY is traced; if IS_NESTED, also within calls of other libraries. */
 static bool
 is_asked_for (LnsWireLibrary library, bool is_nested)
 {
@@ -94,7 +94,7 @@ end_mpi (uint64_t begin_ticks,
   write_call (LNS_WIRE_MPI_CALL, begin_ticks, name, string, depth, &call->head, sizeof *call);
 }
 
-/* Kept and sent like what NVTX defines: also where nothing is recorded yet. */
+/* Keeps the communicator and sends it like a definition of NVTX, even if nothing is recorded yet. */
 static void
 define_communicator (LnsWireMpiCommunicatorBytes *communicator, const int32_t *members)
 {

@@ -14,10 +14,10 @@
 
 __attribute__ ((visibility ("default"))) const LnsPythonHooks *lanescope_python_hooks (void);
 
-/* Numbers of categories count on from here, out of the way of those that programs give. */
+/* The first number of categories, apart from the numbers that programs choose. */
 #define FIRST_CATEGORY 0x4c4e0000u
 
-/* Sends what is new now, if this thread can. */
+/* Sends new definitions now if this thread can. */
 static void
 send_definitions (void)
 {
@@ -40,7 +40,7 @@ define (const char *domain,
                                        .color = color };
   if (category[0] != '\0')
     {
-      /* The same text is the same number in each domain and process. */
+      /* The same text has the same number in each domain and process. */
       ret_function->category =
           FIRST_CATEGORY | (uint32_t)(lns_strings_hash (category, strlen (category)) & 0xffff);
       lns_nvtx_name_category ((const void *)(uintptr_t)id, ret_function->category, category);

@@ -22,7 +22,7 @@
 
 #include "capture/wire/python.h"
 
-/* Exported by each of those versions, in the limited API only of later ones. */
+/* All of these versions export these functions; only later ones have them in the limited API. */
 extern PyObject *PyVectorcall_Call (PyObject *callable, PyObject *tuple, PyObject *dict);
 extern PyObject *PyMethod_New (PyObject *function, PyObject *self);
 typedef int (*TraceFunction) (PyObject *, PyFrameObject *, int, PyObject *);
@@ -89,8 +89,8 @@ say (PyObject *module, PyObject *text)
 
 /* --- Code objects: CPython 3.12 and later ----------------------------------------------------- */
 
-/* By address, with a reference that is never given back: a code object that is gone cannot be taken
- * for another one at its place. */
+/* Code objects by address. Each has a reference that is never released, so that no other object takes its place in
+ * memory. */
 static struct
 {
   PyObject *code;
@@ -128,8 +128,8 @@ watch (PyObject *module, PyObject *arguments)
   Py_RETURN_TRUE;
 }
 
-/* What sys.monitoring calls. Events that it knows for all code alone (throw, unwind) also come for
- * code that nobody watches. */
+/* Called by sys.monitoring. It reports throw and unwind for all code, so they also come for code that is not watched.
+ * */
 static PyObject *
 enter (PyObject *module, PyObject *const *arguments, Py_ssize_t n_arguments)
 {
@@ -156,8 +156,8 @@ typedef PyObject *(*Vectorcall) (PyObject *, PyObject *const *, size_t, PyObject
 
 static Vectorcall vectorcall; /* PyObject_Vectorcall (), or what stands for it */
 
-/* CPython 3.9 and 3.10 have that function in their headers alone. A type keeps where its objects have
- * their vectorcall function as the fourth word after name, sizes and destructor: struct _typeobject,
+/* Replaces PyObject_Vectorcall(), which CPython 3.9 and 3.10 have only in their headers. A type has the offset of its
+ * objects' vectorcall function as the fourth word after name, sizes and destructor: struct _typeobject,
  * tp_vectorcall_offset. */
 static PyObject *
 vectorcall_before_3_11 (PyObject *callable,
@@ -234,7 +234,7 @@ traced_free (PyObject *self)
   Py_DECREF (type);
 }
 
-/* As a function: bound to an instance it is a method. */
+/* Acts as a function: bound to an instance it becomes a method. */
 static PyObject *
 traced_get (PyObject *self, PyObject *instance, PyObject *owner)
 {
@@ -244,7 +244,7 @@ traced_get (PyObject *self, PyObject *instance, PyObject *owner)
   return self;
 }
 
-/* It is what it stands in for in all but its true type: inspect and asyncio take it for a function. */
+/* Has all attributes of what it stands in for, except the type: inspect and asyncio take it for a function. */
 static PyObject *
 traced_attribute (PyObject *self, PyObject *name)
 {
@@ -351,8 +351,8 @@ pop (PyObject *module, PyObject *number)
 
 /* --- The main module before CPython 3.12 ------------------------------------------------------ */
 
-/* While the main module defines its functions, each of its lines is followed by a look for them; no
- * longer, since this slows all lines of Python. */
+/* A look for functions follows each line of the main module while it defines them, and no longer, since this slows down
+ * all lines of Python. */
 static PyFrameObject *main_frame; /* the one that runs now; NULL: not yet */
 static const char *main_name;
 

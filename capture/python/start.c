@@ -60,7 +60,7 @@ begin (const char *folder)
   clear ();
 }
 
-/* "cpython.run_file" and the like come once, when all is there but the program. */
+/* Hears events of audit hooks. "cpython.run_file" and similar ones come once, just before the program runs. */
 static int
 hear (const char *event, Object *arguments, void *data)
 {
@@ -75,8 +75,8 @@ hear (const char *event, Object *arguments, void *data)
   return 0;
 }
 
-/* Whether the WORDS of a command line of Python, each terminated, N_BYTES together, switch off
- * PYTHONPATH or site. Where the interpreter's own switches end, so does the look. */
+/* Whether the command line of Python in WORDS (each terminated, N_BYTES together) switches off PYTHONPATH or site.
+ * Looks only at the interpreter's own switches. */
 static bool
 ignores_environment (const char *words, size_t n_bytes)
 {

@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-/* Programs use low numbers, and select() those below 1024: ours lies high, but not so high that the
- * kernel must grow the table of descriptors far beyond what the program needs. */
+/* Programs use low numbers, and select() only those below 1024. Ours is high, but not so high that the kernel must
+ * enlarge the table of descriptors far beyond what the program needs. */
 #define HIGH_DESCRIPTOR 960
 
 static struct
@@ -37,7 +37,7 @@ is_ours (void)
          now.st_dev == connection.device && now.st_ino == connection.inode;
 }
 
-/* Moves FD out of the program's way and returns its new number, or FD where that fails. */
+/* Moves FD out of the program's way. Returns its new number, or FD if that fails. */
 static int
 move_high (int fd)
 {
@@ -53,8 +53,8 @@ move_high (int fd)
   return (int)high;
 }
 
-/* Waits for EVENTS on FD; returns 0, -ETIMEDOUT at DEADLINE_MS, or -errno. What is there already counts
- * also after that: this thread may not have run for long. */
+/* Waits for EVENTS on FD. Returns 0, -ETIMEDOUT at DEADLINE_MS, or -errno. An event that is there already is found
+ * after DEADLINE_MS too, as this thread may not have run for a long time. */
 static int
 wait_for (int fd, short events, int64_t deadline_ms)
 {
@@ -83,7 +83,7 @@ connect_to (int fd, const struct sockaddr_un *address, size_t n_bytes, int64_t d
       long result = LNS_SYSCALL (SYS_connect, fd, address, n_bytes);
       if (result != -EAGAIN && result != -EINTR)
         return (int)result;
-      /* The session's backlog is full: a unix socket has no event for that. */
+      /* The session's backlog is full, and a Unix socket reports no event when it has room again. */
       if (lns_inject_monotonic_ms () >= deadline_ms)
         return -ETIMEDOUT;
       struct timespec pause = { .tv_nsec = 1000000 };
@@ -126,7 +126,7 @@ receive_welcome (int fd, int64_t deadline_ms, LnsWireWelcome *ret_welcome, int *
   return -EPROTO;
 }
 
-/* Hello and welcome on the connected FD. */
+/* Sends HELLO on the connected FD and receives the welcome. */
 static int
 shake_hands (int fd,
              const LnsWireHello *hello,
@@ -161,7 +161,7 @@ session_path (void)
   return is_usable ? path : NULL;
 }
 
-/* A connection to ADDRESS, of N_BYTES: its descriptor, or -errno. */
+/* Connects to ADDRESS, of N_BYTES. Returns the descriptor, or -errno. */
 static int
 connect_new (const struct sockaddr_un *address, size_t n_bytes, int64_t deadline_ms)
 {
@@ -176,7 +176,7 @@ connect_new (const struct sockaddr_un *address, size_t n_bytes, int64_t deadline
   return error;
 }
 
-/* A connection by the socket's PATH: its descriptor, or -errno. */
+/* Connects to the socket at PATH. Returns the descriptor, or -errno. */
 static int
 connect_by_path (const char *path, int64_t deadline_ms)
 {
@@ -185,8 +185,8 @@ connect_by_path (const char *path, int64_t deadline_ms)
   return connect_new (&address, sizeof address, deadline_ms);
 }
 
-/* A connection by the abstract name of the session at PATH: its descriptor, or -errno. Everybody can take a name that
- * is free, so the session must be one of root or of this user. */
+/* Connects to the abstract name of the session at PATH. Returns the descriptor, or -errno. Everybody can take a name
+ * that is free, so the session must be one of root or of this user. */
 static int
 connect_by_name (const char *path, int64_t deadline_ms)
 {
@@ -221,8 +221,8 @@ lns_connection_is_possible (bool known)
   return fd >= 0 || fd == -ETIMEDOUT;
 }
 
-/* A connection by way of the one that this process inherited from the one that it was forked from: its
- * descriptor, or -errno. The kernel notes who makes the pair, as it does of who connects. */
+/* Makes a pair of sockets and sends one of them through the connection that this process inherited by fork. Returns the
+ * descriptor of the other, or -errno. The kernel records who makes the pair, as it does for a process that connects. */
 static int
 connect_by_parent (void)
 {
@@ -257,7 +257,7 @@ connect_by_parent (void)
   return result < 0 ? (int)result : -EPROTO;
 }
 
-/* A connection to the session by whatever way there is: its descriptor, or -errno. */
+/* Connects to the session in any way that works. Returns the descriptor, or -errno. */
 static int
 reach_session (int64_t deadline_ms)
 {
@@ -300,7 +300,7 @@ lns_connection_open (const LnsWireHello *hello,
   return 0;
 }
 
-/* What to answer where the session's end of the connection is closed. */
+/* The error to return if the session's end of the connection is closed. */
 static int
 closed_by_session (void)
 {

@@ -26,7 +26,7 @@ struct Node
   uint8_t record[];
 };
 
-/* Memory is handed out from the end of a block; what is left of a full one is not used. */
+/* Memory is allocated from the start of a block to its end. The rest of a full block is not used. */
 typedef struct
 {
   size_t used;
@@ -64,7 +64,7 @@ allocate (size_t n_bytes)
     }
 }
 
-/* A node that holds the record of PARTS, its size filled in; null without memory. */
+/* Makes a node that holds the record of PARTS, and fills in its size. Returns null without memory. */
 static Node *
 make_node (const LnsPart *parts, size_t n_parts)
 {
@@ -78,7 +78,8 @@ make_node (const LnsPart *parts, size_t n_parts)
   return node;
 }
 
-/* A node that holds the record of KEY and its TEXT, to be put before FIRST in the chain of HASH; null without memory. */
+/* Makes a node that holds the record of KEY and TEXT and comes before FIRST in the chain of HASH. Returns null without
+ * memory. */
 static Node *
 make_text_node (const LnsWireTextBytes *key, const char *text, uint64_t hash, Node *first)
 {
@@ -135,7 +136,7 @@ bucket_of (uint64_t hash)
   return &table[hash % N_BUCKETS];
 }
 
-/* The node in the chain from FIRST to before END of TYPE and DOMAIN with this text. */
+/* Finds the node with the type, domain and TEXT of KEY in the chain from FIRST up to, but not including, END. */
 static Node *
 find (Node *first, const Node *end, uint64_t hash, const LnsWireTextBytes *key, const char *text)
 {
@@ -164,9 +165,9 @@ next_id (uint32_t *counter, uint32_t limit)
   return id + 1;
 }
 
-/* Finds or makes the node of KEY, a head with type and, for strings, domain. Two threads that come
- * at once with the same text get the same node: the chain only grows at its front, so a push that
- * fails looks through what came in between. An id that is not used then is not given again. */
+/* Finds or makes the node of KEY, a head with type and, for strings, domain. Two threads that define the same text at
+ * once get the same node: the chain grows only at its front, so after a failed push the nodes that were added meanwhile
+ * are searched. The id that was reserved is then not used again. */
 static const LnsWireTextBytes *
 intern (LnsWireTextBytes *key, const char *text)
 {
@@ -218,7 +219,7 @@ lns_definitions_name (LnsWireHead head, const char *text, size_t n_bytes)
   Node **bucket = bucket_of (hash);
   if (bucket == NULL)
     return -ENOMEM;
-  /* The chain's front is the newest: the first that names the same thing has its name. */
+  /* The newest node comes first in the chain, so the first one with this head holds the present name. */
   Node *first = __atomic_load_n (bucket, __ATOMIC_ACQUIRE);
   for (Node *node = first; node != NULL; node = node->same_hash)
     {
@@ -271,7 +272,7 @@ lns_definitions_are_pending (void)
 void
 lns_definitions_send (bool (*write) (void *data, const void *record, size_t n_bytes), void *data)
 {
-  /* Once more after the flag is down: somebody may have pushed while it was up, and gone. */
+  /* Repeats after the flag is down, because another thread may have pushed a node meanwhile and found the flag up. */
   bool room = true;
   while (room && lns_definitions_are_pending () &&
          __atomic_exchange_n (&lns_own.is_sending, 1, __ATOMIC_ACQUIRE) == 0)

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-/* So many times without a chunk, a notice is sent once more. */
+/* After so many attempts without a chunk, the notice is sent again. */
 #define STARVED_NOTICE 65536u
 
 /* --- Watchers. ------------------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ prepare (void)
   return error;
 }
 
-/* In a fork's child: forgets all that was the parent's. Nothing of the parent's pool is written. */
+/* Forgets everything of the parent in the child of a fork. Writes nothing to the parent's pool. */
 static void
 leave_parent (void)
 {
@@ -68,14 +68,14 @@ lns_process_recording_changed (void)
 
 /* --- Joining. -------------------------------------------------------------------------------- */
 
-/* For kernels that cannot wipe a page on fork (before 4.14): covers fork(), not clone(). */
+/* Replaces the wiping of the page on kernels that lack it (before 4.14). Covers fork(), but not clone(). */
 static void
 wipe_in_child (void)
 {
   lns_own = (LnsOwnPage){ .generation = LNS_GENERATION_FRESH };
 }
 
-/* From glibc's static part, whose pthread_atfork() would name this library. */
+/* This function is in glibc's static part, whose pthread_atfork() would name this library. */
 extern int
 __register_atfork (void (*prepare) (void), void (*parent) (void), void (*child) (void), void *dso);
 extern void *__dso_handle;
@@ -87,7 +87,7 @@ wipe_on_fork (void)
     __register_atfork (NULL, NULL, wipe_in_child, __dso_handle);
 }
 
-/* In a fork's child that cannot reach the session, for ERROR: tells it in the parent's pool. */
+/* Notes in the parent's pool that this child of a fork cannot reach the session, because of ERROR. */
 static uint64_t
 become_stray (int error)
 {
@@ -97,7 +97,7 @@ become_stray (int error)
   return LNS_GENERATION_STRAY;
 }
 
-/* A child that has joined before it was forked may not reach the socket, but has other ways. */
+/* A child whose parent had joined before the fork has other ways to the session than the socket's path. */
 bool
 lns_process_has_session (void)
 {
@@ -113,18 +113,18 @@ is_memory_borrowed (uint32_t pid)
 {
   void *mutexes = NULL;
   size_t n_bytes = 0;
-  /* Who has tried to join before, and is asked again, is a fork's child. */
+  /* A process that tried to join before and is asked again is the child of a fork. */
   return lns_process.n_joined == 0 && (uint32_t)LNS_SYSCALL (SYS_gettid) == pid &&
          LNS_SYSCALL (SYS_get_robust_list, 0, &mutexes, &n_bytes) == 0 && mutexes == NULL &&
          LNS_SYSCALL (SYS_kcmp, pid, LNS_SYSCALL (SYS_getppid), KCMP_VM, 0, 0) <= 0;
 }
 
-/* The joining thread's part: it alone runs this. */
+/* Joins the session. Only the thread that joins runs this. */
 static uint64_t
 join_session (int bound_ms)
 {
   uint32_t pid = (uint32_t)LNS_SYSCALL (SYS_getpid);
-  /* Who has the memory is the process: it goes on in it when the child is gone. */
+  /* The owner of the memory is the process to record: it goes on in it when the child is gone. */
   const bool is_borrowed = is_memory_borrowed (pid);
   if (is_borrowed)
     pid = (uint32_t)LNS_SYSCALL (SYS_getppid);
@@ -150,7 +150,7 @@ join_session (int bound_ms)
   int error = lns_connection_open (&hello, bound_ms, &pool, &is_refused);
   if (forked && error < 0 && error != -ETIMEDOUT && !is_refused && lns_process.pool.header != NULL)
     return become_stray (error);
-  /* Without a pool of its own the process keeps none: the session knows of it. */
+  /* A process without a pool of its own keeps none. The session knows of it. */
   if (forked)
     leave_parent ();
   if (error < 0)
@@ -161,7 +161,7 @@ join_session (int bound_ms)
   return LNS_GENERATION_FIRST + lns_process.n_joined;
 }
 
-/* Waits until the thread that shakes hands is done, or has been at it for BOUND_MS. */
+/* Waits until the thread in the handshake is done, but no longer than BOUND_MS after it began. */
 static uint64_t
 wait_for_join (int bound_ms)
 {
@@ -177,14 +177,14 @@ wait_for_join (int bound_ms)
   return lns_process_generation ();
 }
 
-/* Makes the calling thread the one that joins, if GENERATION is still what is known. */
+/* Makes the calling thread the one that joins, if the generation is still GENERATION. */
 static bool
 begin_join (uint64_t generation)
 {
   if (lns_process_generation () != generation)
     return false;
-  /* Before the word: whoever sees that a thread joins waits by this time. A thread that comes second
-   * here stores the same but for the moment between these lines. */
+  /* Store the time before the generation: a thread that sees STARTING waits by this time. A thread that comes second
+   * here stores almost the same time. */
   __atomic_store_n (&lns_process.asked_ms, lns_inject_monotonic_ms (), __ATOMIC_RELAXED);
   return __atomic_compare_exchange_n (&lns_own.generation, &generation, LNS_GENERATION_STARTING,
                                       false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -212,8 +212,8 @@ void
 lns_process_notice_low (void)
 {
   uint64_t published = __atomic_load_n (&lns_process.pool.header->published, __ATOMIC_RELAXED);
-  /* Looked at before it is taken, since starving threads come here with every event. Now and then
-   * one asks again whether there is still a session. */
+  /* Load before the exchange, because starving threads come here with every event. Now and then a thread asks again
+   * whether there is still a session. */
   uint32_t n = __atomic_load_n (&lns_own.n_starved, __ATOMIC_RELAXED) + 1;
   __atomic_store_n (&lns_own.n_starved, n, __ATOMIC_RELAXED);
   if (n % STARVED_NOTICE != 0 &&
@@ -222,7 +222,7 @@ lns_process_notice_low (void)
     return;
   LNS_KEEP_ERRNO;
   LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC, .kind = LNS_WIRE_NOTICE_LOW };
-  /* Nobody will ever read more, nor look at the pool: from here on, events cost a look at a flag. */
+  /* Nobody reads the pool any more. From here on, an event costs only a look at the flag. */
   if (lns_connection_notify (&notice) == -EPIPE)
     __atomic_store_n (&lns_process.pool.header->recording, 0, __ATOMIC_RELAXED);
 }

@@ -97,7 +97,7 @@ enum
   LNS_NVTX_OPENCL_NAME_EVENT_A = 13,
 };
 
-/* The slot of LNS_NVTX_MODULE_SYNC without which its others have nothing to tell of. */
+/* The slot of LNS_NVTX_MODULE_SYNC that creates a lock. Without it the other slots have nothing to report. */
 #define LNS_NVTX_SYNC_CREATE 1
 
 /* Types of resources. */

@@ -12,8 +12,8 @@
 
 uint64_t lns_range_started;
 
-/* The serial of the range that was asked for, how many have begun since then, whether one is open, and whether
- * a thread is about to end it. */
+/* The serial of the requested range, the number of ranges that began since then, and two flags: a range is open, and a
+ * thread is about to end it. */
 static uint64_t state;
 #define OPEN             UINT64_C (1)
 #define ENDING           UINT64_C (2)
@@ -21,7 +21,7 @@ static uint64_t state;
 #define N_BEGUN(State)   ((uint32_t)(State) >> 2)
 #define SERIAL_OF(State) ((uint32_t)((State) >> 32))
 
-/* Whose pop ends the open range; the serial is 0 where none does. */
+/* The stream, domain and depth whose pop ends the open range. The stream is 0 if no pop ends it. */
 static struct
 {
   uint32_t stream, domain, depth;
@@ -40,7 +40,7 @@ is_kind (LnsWireRangeKind kind)
          __atomic_load_n (&options ()->range_kind, __ATOMIC_ACQUIRE) == (uint32_t)kind;
 }
 
-/* What has begun of the range that is asked for now. */
+/* The state of the range that is requested now. */
 static uint64_t
 state_now (void)
 {
@@ -49,7 +49,7 @@ state_now (void)
   return SERIAL_OF (now) == serial ? now : STATE (serial, 0);
 }
 
-/* How many ranges are recorded; 0: all there are. */
+/* The number of ranges to record; 0: all. */
 static uint32_t
 n_max (void)
 {
@@ -58,8 +58,8 @@ n_max (void)
   return repeats ? options ()->n_ranges : 1;
 }
 
-/* The session reads it where the notice is lost. A thread that ends a range may overtake the one that began
- * it. */
+/* Publishes TOLD in the pool, where the session reads it if the notice is lost. A thread that ends a range may be
+ * faster than the thread that began it. */
 static void
 publish (uint64_t told)
 {
@@ -70,8 +70,8 @@ publish (uint64_t told)
     ;
 }
 
-/* Tells that the range of KNOWN, a state, began or ended. The record comes first: by its time the session
- * knows what belongs to the range. */
+/* Reports that the range of KNOWN, a state, began or ended. The record is written first, so that the session knows by
+ * its time which events belong to the range. */
 static void
 tell (bool is_end, uint64_t known)
 {
@@ -129,7 +129,7 @@ lns_range_end (LnsWireRangeKind kind)
   LNS_KEEP_ERRNO;
   pushed.stream = 0;
   lns_range_started = 0;
-  /* Others' ranges may go on. */
+  /* Ranges of other processes may go on. */
   __atomic_fetch_and (&lns_process.pool.header->recording, ~(uint32_t)LNS_WIRE_RECORDING_RANGE,
                       __ATOMIC_RELEASE);
   tell (true, open);
@@ -204,7 +204,7 @@ lns_range_popped (LnsInjectStream *stream, uint32_t domain, uint32_t depth)
   (void)lns_range_end (LNS_WIRE_RANGE_NVTX);
 }
 
-/* In a fork's child: none is open. */
+/* The child of a fork has no open range. */
 static void
 leave_parent (void)
 {
@@ -212,7 +212,7 @@ leave_parent (void)
   lns_range_started = state = 0;
 }
 
-/* As the library is loaded: nobody joins a session earlier. */
+/* Runs when the library is loaded, before any thread joins a session. */
 __attribute__ ((constructor)) static void
 watch_process (void)
 {

@@ -17,10 +17,10 @@ LNS_OLDEST (pthread_setspecific);
 
 #define STREAMS_MAX 65536u
 
-/* Streams without a thread keep at most so many chunks among them, and none while others starve. */
+/* Streams without a thread keep at most this many chunks together, and none while other threads lack chunks. */
 #define IDLE_CHUNKS_MAX 16u
 
-/* A piece of a long record is not worth less room than this. */
+/* A chunk with less room than this gets no piece of a long record. */
 #define PIECE_MIN_BYTES 512u
 
 static const uint32_t not_recording = 0;
@@ -82,7 +82,7 @@ give_chunk (LnsInjectStream *stream)
   stream->chunk = stream->cursor = stream->end = NULL;
 }
 
-/* Gives the session the chunks of all streams without a thread: others have none. Threads that begin
+/* Gives the session the chunks of all streams without a thread, because other threads have none. Threads that begin
  * meanwhile find no idle stream and make a new one. */
 static void
 give_idle_chunks (void)
@@ -104,7 +104,7 @@ give_idle_chunks (void)
     }
 }
 
-/* Tells whose stream this is at its cursor, where there is room. */
+/* Writes which thread owns STREAM at its cursor, if there is room. */
 static void
 write_thread (LnsInjectStream *stream)
 {
@@ -119,7 +119,8 @@ write_thread (LnsInjectStream *stream)
   lns_inject_stream_commit (stream, sizeof *thread);
 }
 
-/* Whose records follow, where that is new, and what is missing before them. Fits any empty chunk. */
+/* Writes which thread writes the records that follow, if that is new, and what is missing before them. Fits into any
+ * empty chunk. */
 static void
 write_preamble (LnsInjectStream *stream)
 {
@@ -149,7 +150,7 @@ _Static_assert(sizeof (LnsWireLostBytes) % LNS_WIRE_ALIGN_BYTES == 0, "a record'
 
 /* --- A thread's beginning and end. ----------------------------------------------------------- */
 
-/* Gives STREAM a number in this process; false when there are too many. */
+/* Gives STREAM a number in this process. Returns false if there are too many. */
 static bool
 number_stream (LnsInjectStream *stream)
 {
@@ -159,7 +160,7 @@ number_stream (LnsInjectStream *stream)
       __atomic_fetch_sub (&lns_own.n_streams, 1, __ATOMIC_RELAXED);
       return false;
     }
-  /* Mostly so in a fork's child, which need not get a copy of the page then. */
+  /* In the child of a fork this is mostly true already, and a store would copy the page. */
   if (streams[index] != stream)
     streams[index] = stream;
   stream->serial = index + 1;
@@ -190,8 +191,8 @@ make_stream (void)
   return stream;
 }
 
-/* The stream that this thread brought along from the process it was forked from: its depths go on,
- * all else was the parent's. */
+/* Takes over the stream that this thread had in the process that it was forked from. The depths stay; everything else
+ * was the parent's. */
 static bool
 readopt_stream (LnsInjectStream *stream)
 {
@@ -202,8 +203,8 @@ readopt_stream (LnsInjectStream *stream)
   return number_stream (stream);
 }
 
-/* This thread's id. A child of vfork() runs in the place of a thread that is there again later: the first
- * one, as far as can be known. */
+/* The id of this thread. A child of vfork() runs in the place of a thread that continues later, most likely the first
+ * one. */
 static uint32_t
 thread_id (void)
 {
@@ -211,14 +212,14 @@ thread_id (void)
   return pid == lns_process.pid ? (uint32_t)LNS_SYSCALL (SYS_gettid) : lns_process.pid;
 }
 
-/* The word that says whether NVTX's events are recorded. */
+/* The word that tells whether NVTX events are recorded. */
 static const uint32_t *
 nvtx_flag (void)
 {
   return lns_process_wants_nvtx () ? &lns_process.pool.header->recording : &not_recording;
 }
 
-/* Gets this thread a stream of GENERATION; null without memory. */
+/* Gives this thread a stream of GENERATION. Returns null without memory. */
 static LnsInjectStream *
 begin_thread (uint64_t generation)
 {
@@ -242,10 +243,10 @@ begin_thread (uint64_t generation)
     {
       stream->tid = thread_id ();
       stream->thread_serial = __atomic_add_fetch (&lns_own.n_threads, 1, __ATOMIC_RELAXED);
-      /* Losses of another thread or process that were not told yet are in its counters alone. */
+      /* Losses of another thread or process that have no record yet are only in that one's counters. */
       stream->lost = (LnsWireLosses){ 0 };
       stream->first_lost_ticks = 0;
-      /* Now, not when it is told: no event of the thread may be older. */
+      /* Read the clock now, not when the record is written: no event of the thread may be older. */
       stream->thread_ticks = ticks_now ();
       stream->thread_told = false;
       stream->recording = nvtx_flag ();
@@ -261,7 +262,7 @@ begin_thread (uint64_t generation)
   return ready ? stream : NULL;
 }
 
-/* Tells this thread's last name where it is another than that which was told. */
+/* Writes this thread's name if it has changed since it was written. */
 static void
 tell_last_name (LnsInjectStream *stream)
 {
@@ -274,7 +275,7 @@ tell_last_name (LnsInjectStream *stream)
     write_thread (stream);
 }
 
-/* The thread that ends its process runs no key's destructor. */
+/* The thread that ends its process runs no destructors of keys. */
 __attribute__ ((destructor)) static void
 end_process (void)
 {
@@ -287,7 +288,7 @@ end_process (void)
   lns_inject_stream_leave (stream);
 }
 
-/* The key's destructor. The thread may use NVTX after it, in others: it then begins again. */
+/* The key's destructor. If the thread uses NVTX after this, in destructors of other keys, it begins again. */
 static void
 end_thread (void *value)
 {
@@ -295,7 +296,7 @@ end_thread (void *value)
   LNS_KEEP_ERRNO;
   uint64_t mask = lns_inject_block_signals ();
   lns_inject_stream_self = NULL;
-  /* One that was never used since a fork holds nothing of this process. */
+  /* A stream that was not used since a fork holds nothing of this process. */
   if (stream->gate == lns_process_generation ())
     {
       stream->gate = LNS_GATE_BUSY;
@@ -315,7 +316,7 @@ end_thread (void *value)
   lns_inject_unblock_signals (mask);
 }
 
-/* Opens the key by which thread ends are seen; once. */
+/* Creates, once, the key whose destructor runs when a thread ends. */
 static int
 prepare (void)
 {
@@ -326,7 +327,7 @@ prepare (void)
   return -error;
 }
 
-/* As the library is loaded: nobody joins a session earlier. */
+/* Runs when the library is loaded, before any thread joins a session. */
 __attribute__ ((constructor)) static void
 watch_process (void)
 {
@@ -334,7 +335,7 @@ watch_process (void)
   lns_process_add_watcher (&watcher);
 }
 
-/* Loses an event that no stream can account for. */
+/* Counts an event as lost that no stream can count. */
 static void
 lose_unseen (LnsWireLossKind kind, LnsWireLossCause cause)
 {
@@ -390,7 +391,7 @@ lns_inject_stream_enter_nvtx_slow (LnsWireLossKind kind)
   if (generation < LNS_GENERATION_FIRST || !lns_process_wants_nvtx ())
     return NULL;
   LnsInjectStream *stream = lns_inject_stream_enter_slow (kind);
-  /* A capture range may have been asked for since the thread began. */
+  /* A capture range may have been requested since the thread began. */
   if (stream != NULL)
     stream->recording = &lns_process.pool.header->recording;
   return stream;
@@ -451,7 +452,7 @@ lns_inject_stream_refill (LnsInjectStream *stream, size_t n_bytes)
   return lns_inject_stream_reserve (stream, n_bytes);
 }
 
-/* Writes the record in pieces that fill what the chunks have. */
+/* Writes the record in pieces that fill the room in each chunk. */
 static int
 write_pieces (LnsInjectStream *stream, const LnsPart *parts, size_t n_parts, uint32_t n_bytes)
 {
@@ -549,7 +550,7 @@ lns_inject_stream_tell (const void *record, size_t n_bytes)
 {
   LnsInjectStream *stream = lns_inject_stream_enter_slow (LNS_STREAM_NO_EVENT);
   LnsPart whole = { .bytes = record, .n_bytes = n_bytes };
-  /* The names in it first: what the user must know is told as soon as its record comes. */
+  /* Send the names first, so that the session can report a problem as soon as its record arrives. */
   if (stream != NULL)
     lns_inject_stream_send_definitions (stream);
   if (stream == NULL || lns_inject_stream_write_parts (stream, &whole, 1) < 0)
@@ -581,7 +582,7 @@ lns_inject_stream_intern (LnsInjectStream *stream,
                       { .bytes = text, .n_bytes = n_bytes } };
   if (lns_inject_stream_write_parts (stream, parts, 2) < 0)
     {
-      /* Whatever was told of it is worth nothing: the loss that is counted next empties the cache. */
+      /* What was written of the name is void: the loss that is counted next empties the cache. */
       lns_strings_drop (strings, id);
       return LNS_STRINGS_NO_ROOM;
     }

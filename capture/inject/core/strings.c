@@ -68,7 +68,7 @@ grow_index (LnsStrings *strings)
       *find_slot (strings, strings->memory->entries[id].hash, NULL, 0) = (uint16_t)id;
 }
 
-/* A new id for N_BYTES of text; forgets all others if there is no room beside them. */
+/* Makes a new id for N_BYTES of text. Forgets all other names if there is no room for one more. */
 static uint32_t
 next_id (LnsStrings *strings, size_t n_bytes)
 {

@@ -41,7 +41,7 @@ lns_inject_monotonic_ms (void)
 uint64_t
 lns_inject_block_signals (void)
 {
-  /* Not those of a fault, nor glibc's own two, for which setuid() in another thread waits. */
+  /* Leaves signals of faults open, and the two that glibc uses itself, for which setuid() in another thread waits. */
   const uint64_t open_signals = BIT (SIGILL) | BIT (SIGTRAP) | BIT (SIGBUS) | BIT (SIGFPE) |
                                 BIT (SIGSEGV) | BIT (32) | BIT (33);
   const uint64_t blocked = ~open_signals;

@@ -17,11 +17,11 @@
 #include "capture/inject/core/system.h"
 #include "capture/inject/core/definitions.h"
 
-/* Buffers of private memory, for when the pool has none free: nothing of them can be salvaged. */
+/* Buffers of private memory, used if the pool has no free buffer. Their records cannot be salvaged. */
 #define SPARES_MAX  1024u
 #define SPARE_BYTES (64u << 10)
 
-/* How long kernels that run on at a range's end are waited for, by a thread of ours. */
+/* How long a thread of ours waits for kernels that still run when a range ends. */
 #define LAUNCHED_MS       1000
 #define LAUNCHED_PAUSE_MS 5
 
@@ -34,7 +34,7 @@ typedef struct
 static Spare spares[SPARES_MAX];
 static uint32_t n_refused;
 
-/* The launch slots of a stream, and which of its gaps they were last emptied for. */
+/* The launch slots of a stream, and the gap that they were last emptied for. */
 typedef struct
 {
   LnsWireLaunches launches;
@@ -143,7 +143,7 @@ bus (void *context, uint32_t device, char *ret_bus, size_t n_max)
   memcpy (ret_bus, known, strnlen (known, n_max - 1));
 }
 
-/* The launch slots of STREAM, made on its first use; null without memory. */
+/* The launch slots of STREAM, which are made on first use. Null without memory. */
 static LnsWireLaunches *
 launches_of (LnsInjectStream *stream)
 {
@@ -208,7 +208,7 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
     .skipped_tid = lns_cuda_engine.control_tid,
   };
   LnsInjectStream *stream = lns_inject_stream_enter_slow (LNS_STREAM_NO_EVENT);
-  /* Without a stream, inside of a signal handler that has interrupted it, all is lost, and counted. */
+  /* A thread has no stream inside a signal handler that interrupted one. All records are lost then, and counted. */
   static LnsWireLaunches nowhere; /* never written: reserve() gives nothing */
   sink.launches = stream == NULL ? NULL : launches_of (stream);
   if (sink.launches == NULL)
@@ -220,7 +220,7 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
     }
   lns_wire_cupti_compact (&lns_process.pool.header->cupti, bytes, valid, &sink, ret_compacted,
                           &counts);
-  /* At once, so that they are there when the process is killed. */
+  /* Send definitions at once, so that they are there if the process is killed. */
   lns_inject_stream_send_and_leave (stream);
   __atomic_fetch_add (&lns_cuda_engine.n_running, counts.n_launched - counts.n_run,
                       __ATOMIC_RELAXED);
@@ -282,8 +282,8 @@ lns_cuda_flush_all_launched (void)
         break;
       (void)LNS_SYSCALL (SYS_nanosleep, &pause, NULL);
     }
-  /* What is missing was dropped, or takes too long: nobody waits for it twice. The session counts what it
-   * lacks. */
+  /* Kernels that are still missing were dropped or take too long, and are not waited for again. The session counts
+   * them. */
   __atomic_store_n (&lns_cuda_engine.n_running, 0, __ATOMIC_RELAXED);
   __atomic_store_n (&lns_cuda_engine.running_sum, 0, __ATOMIC_RELAXED);
 }

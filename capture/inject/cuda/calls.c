@@ -18,7 +18,7 @@ uint8_t lns_cuda_roles[2][LNS_WIRE_CUPTI_CALLS];
 static void
 set_callback (bool is_on, CUpti_CallbackDomain domain, uint32_t cbid)
 {
-  /* A list of the newest CUPTI holds calls that an older one does not know. */
+  /* The lists come from the newest CUPTI and hold calls that an older one does not know. */
   const char *name = NULL;
   if (lns_cupti.GetCallbackName != NULL &&
       (lns_cupti.GetCallbackName (domain, cbid, &name) != CUPTI_SUCCESS || name == NULL))
@@ -69,13 +69,13 @@ lns_cuda_enable_callbacks (void)
   (void)LNS_CUPTI_TRY (EnableDomain, 1, lns_cuda_engine.subscriber, CUPTI_CB_DOMAIN_STATE);
   set_calls (true, lns_cuda_resets, LNS_CUDA_CALL_RESETS);
   set_calls (true, lns_cuda_beginnings, 0);
-  /* Whether or not they are looked for now. */
+  /* A range may be requested later. */
   set_calls (true, lns_cuda_range_begins, LNS_CUDA_CALL_BEGINS_RANGE);
   set_calls (true, lns_cuda_range_ends, LNS_CUDA_CALL_ENDS_RANGE);
   if (options->traces & LNS_WIRE_TRACE_CUDA)
     {
       lns_cuda_watch_launches (true);
-      /* Records say so of these: nobody need be called. */
+      /* Only the records of these calls are needed, not their callbacks. */
       set_calls (true, lns_cuda_single_launches, LNS_WIRE_CUDA_CALL_LAUNCH);
       set_calls (true, lns_cuda_captures, LNS_WIRE_CUDA_CALL_CAPTURE);
       set_calls (true, lns_cuda_captured, LNS_WIRE_CUDA_CALL_CAPTURED);

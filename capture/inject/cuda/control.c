@@ -24,10 +24,10 @@ LNS_OLDEST (pthread_attr_setstacksize);
 
 #define STACK_BYTES (1u << 20)
 
-/* So many flushes after the last module came, launches are no longer watched for new names. */
+/* After this many flushes without a new module, launches are no longer watched for new names. */
 #define QUIET_FLUSHES 5
 
-/* A flush and, with it, all that is done each time. */
+/* Flushes, and writes what CUPTI dropped. */
 static void
 flush (bool by_force)
 {
@@ -39,7 +39,7 @@ flush (bool by_force)
 static void
 obey (const LnsWireCommand *command)
 {
-  /* Whatever it says: of many that come at once, those that do not fit into the socket are lost. */
+  /* Do this for every command: of many that come at once, those that do not fit into the socket are lost. */
   lns_cuda_follow_recording ();
   if (command->kind == LNS_WIRE_COMMAND_FLUSH || command->kind == LNS_WIRE_COMMAND_STOP)
     {
@@ -54,7 +54,7 @@ obey (const LnsWireCommand *command)
   (void)lns_connection_notify (&answer);
 }
 
-/* Watches launches while new modules come, whose kernels nobody knows yet. */
+/* Watches launches while new modules are loaded, whose kernels have no known names yet. */
 static void
 follow_modules (void)
 {
@@ -81,7 +81,7 @@ run (void *unused)
   lns_cuda_engine.control_tid = (uint32_t)LNS_SYSCALL (SYS_gettid);
   lns_cuda_learn_buses ();
   __atomic_store_n (&lns_process.pool.header->listens, 1, __ATOMIC_SEQ_CST);
-  /* A command to record that came before was sent to nobody. */
+  /* A command to record that came before had no receiver. */
   lns_cuda_follow_recording ();
 
   uint32_t period_ms = lns_cuda_options ()->flush_ms;
@@ -97,7 +97,7 @@ run (void *unused)
         obey (&command);
       else if (got == -EPIPE)
         {
-          /* Nobody will read any more. */
+          /* Nobody reads the pool any more. */
           __atomic_store_n (&lns_process.pool.header->recording, 0, __ATOMIC_RELAXED);
           lns_cuda_follow_recording ();
           return NULL;

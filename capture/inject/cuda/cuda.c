@@ -25,10 +25,10 @@
 
 LNS_EXPORT int InitializeInjection (void);
 
-/* Compacting a buffer takes 1 ms where the processor is free. */
+/* Compacting a buffer takes 1 ms on a processor that is free. */
 #define FINISH_MS 500
 
-/* From glibc's static part: atexit() and pthread_atfork() would name this library. */
+/* These functions are in glibc's static part: atexit() and pthread_atfork() would name this library. */
 extern int __cxa_atexit (void (*function) (void *), void *argument, void *dso);
 extern int
 __register_atfork (void (*prepare) (void), void (*parent) (void), void (*child) (void), void *dso);
@@ -36,8 +36,8 @@ extern void *__dso_handle;
 
 /* --- Callbacks, on the program's threads. ----------------------------------------------------- */
 
-/* A kernel's name as it is launched: were the process killed, what CUPTI has of the launch would only
- * have the name's address. */
+/* Writes the name of a kernel at its launch. If the process is killed, CUPTI's record of the launch has only the
+ * address of the name. */
 static void
 learn_name (const CUpti_CallbackData *call)
 {
@@ -122,7 +122,7 @@ on_resource (uint32_t cbid, const CUpti_ResourceData *resource)
     tell_graph (cbid, resource->resourceDescriptor);
 }
 
-/* A fork's child calls CUDA, which cannot work there: said once, and that is all. */
+/* Reports, once, that the child of a fork calls CUDA, which cannot work there. */
 static void
 tell_fork (void)
 {
@@ -159,15 +159,15 @@ callback (void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, cons
 
 /* --- Forks and the end. ----------------------------------------------------------------------- */
 
-/* Where the pool's buffers begin; they are its end. */
+/* The end of the pool, which is the end of its buffers. */
 static uint8_t *
 buffers_end (void)
 {
   return (uint8_t *)lns_process.pool.header + lns_process.pool.pool_bytes;
 }
 
-/* In a fork's child CUPTI has pointers to the parent's buffers and may write there: it gets memory of
- * its own in their place. */
+/* Gives the child of a fork memory of its own in place of the parent's buffers. CUPTI has pointers to them and may
+ * write there. */
 static void
 part_from_parent (void)
 {
@@ -179,8 +179,8 @@ part_from_parent (void)
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
-/* In a fork's child that joins a session of its own: CUPTI's copies of pointers into the parent's pool must go
- * on to point to memory. */
+/* Keeps that memory mapped if the child joins a session of its own, because CUPTI keeps its pointers into the parent's
+ * pool. */
 static void
 leave_parent (void)
 {
@@ -190,8 +190,8 @@ leave_parent (void)
   lns_process.pool.pool_bytes -= (size_t)(buffers_end () - lns_process.pool.buffers);
 }
 
-/* Waits for the threads that are compacting a buffer just now, and would die with it; what a thread
- * that takes longer leaves is salvaged. */
+/* Waits for threads that are compacting a buffer and would end with the process. If a thread takes longer, the session
+ * salvages its buffer. */
 static void
 wait_for_others (void)
 {
@@ -204,8 +204,8 @@ wait_for_others (void)
     }
 }
 
-/* Waits until the thread of ours knows the devices' bus ids: were the driver asked for them here, CUPTI
- * would record that as the program's own calls. */
+/* Waits until our thread knows the bus ids of the devices. If the driver were asked for them here, CUPTI would record
+ * that as calls of the program. */
 static void
 wait_for_buses (void)
 {
@@ -217,7 +217,7 @@ wait_for_buses (void)
     (void)LNS_SYSCALL (SYS_nanosleep, &pause, NULL);
 }
 
-/* exit() and return from main(): the last chance of what is not finished. */
+/* Runs at exit() and on return from main(): the last chance for records that are not finished. */
 static void
 finish (void *unused)
 {
@@ -233,13 +233,13 @@ finish (void *unused)
 
 /* --- The start. ------------------------------------------------------------------------------- */
 
-/* Asks CUPTI who has subscribed; by trying to, since there is no other way. */
+/* Asks CUPTI which tool has subscribed. The only way is to try to subscribe. */
 static void
 ask_for_other (char *ret_name, size_t n_max)
 {
   CUpti_SubscriberHandle subscriber;
   CUpti_SubscriberParams parameters = {
-    /* As in CUDA 13.0: later ones know more, and older ones would refuse that. */
+    /* The size as of CUDA 13.0: later versions have more fields, which older ones would refuse. */
     .structSize = offsetof (CUpti_SubscriberParams, oldSubscriberSize) + sizeof (size_t),
     .subscriberName = "lanescope",
     .oldSubscriberName = ret_name,
@@ -251,8 +251,8 @@ ask_for_other (char *ret_name, size_t n_max)
   ret_name[n_max - 1] = '\0';
 }
 
-/* Subscribes; false where another tool has, or nobody can. By the first of the two functions: who
- * subscribes by the second must use only what belongs to it. */
+/* Subscribes. Returns false if another tool has subscribed, or nobody can. Uses the first of the two functions: after
+ * the second one, only its own family of functions may be used. */
 static bool
 subscribe (void)
 {
@@ -268,7 +268,7 @@ subscribe (void)
   return result == CUPTI_SUCCESS;
 }
 
-/* Loads CUPTI and tells which; false where there is none that can be used. */
+/* Loads CUPTI and writes which one it is. Returns false if none can be used. */
 static bool
 load (void)
 {
@@ -285,7 +285,8 @@ load (void)
   return true;
 }
 
-/* In this order: who we are, the clock, the buffers, what all contexts are made with; records last. */
+/* Starts the engine in the order that CUPTI needs: subscription, clock, buffers, settings that contexts are made with,
+ * and the records last. */
 static void
 start (uint64_t generation)
 {
@@ -316,8 +317,8 @@ fail:
   lns_cuda_engine.generation = 0;
 }
 
-/* The CUDA driver calls this from within cuInit(), on the first thread that does. Returns 1: the
- * program goes on whatever has happened. */
+/* The CUDA driver calls this within cuInit(), on the first thread that calls that. Returns 1 always, as the program
+ * must go on. */
 int
 InitializeInjection (void)
 {

@@ -13,15 +13,15 @@
 
 #include "lns-cuda-calls-generated.h"
 
-/* cuDriverGetVersion() of the first that times events. */
+/* cuDriverGetVersion() of the first driver that records the times of events. */
 #define EVENTS_DRIVER 12080
 
-/* Not options, but what an option's absence asks for. */
+/* Bits for kinds that are recorded if an option is absent, or if either of two is present. */
 #define WITHOUT_GRAPH_NODES (1u << 31)
 #define UNIFIED             (LNS_WIRE_CUDA_UM_CPU_FAULTS | LNS_WIRE_CUDA_UM_GPU_FAULTS)
 
-/* What is recorded, in the order of its enabling; OPTIONS: any of these, or 0. Calls come first: the
- * correlation of all others is theirs. */
+/* The kinds that are recorded, in the order in which they are enabled. OPTIONS: any of these must be set; 0: always.
+ * Calls come first, because all others have the correlation ids of calls. */
 static const struct
 {
   CUpti_ActivityKind kind;
@@ -46,7 +46,8 @@ static const struct
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
-/* With one connection to the device, what times an event would hold up all streams. */
+/* Whether CUPTI records the times of events without slowing the program down. With one connection to the device, timing
+ * an event would delay all streams. */
 static bool
 are_events_free (void)
 {
@@ -58,7 +59,7 @@ are_events_free (void)
          (connections == NULL || strcmp (connections, "1") != 0);
 }
 
-/* What is asked for of CUDA, EVENTS_AUTO decided. */
+/* The options of CUDA, with EVENTS_AUTO decided. */
 static uint32_t
 options_asked (void)
 {
@@ -73,14 +74,16 @@ options_asked (void)
   return options;
 }
 
-/* A kind that was refused is not asked for again. */
+/* A kind that CUPTI refused is not enabled again. */
 static bool is_refused[N_KINDS];
 static bool is_unified_ready;
 
-/* Who changes the kinds, one at a time: who changes looks again at what is asked for. */
+/* Set while a thread changes the kinds, and whether they are enabled. The thread that changed them checks again whether
+ * they are as requested. */
 static uint32_t changing, enabled;
 
-/* How often, at 100 µs, a thread that begins to record waits for another that changes the kinds. */
+/* How many times, at intervals of 100 µs, a thread that begins to record waits for another one that changes the kinds.
+ * */
 #define ENABLED_WAITS 1000
 
 static bool
@@ -94,7 +97,7 @@ is_asked_for (size_t i)
   return kinds[i].options == 0 || (kinds[i].options & options) != 0;
 }
 
-/* Whether the loaded CUPTI has KIND, as far as is known yet. */
+/* Whether the loaded CUPTI has KIND, or that is not known yet. */
 static bool
 is_known (CUpti_ActivityKind kind)
 {
@@ -102,7 +105,7 @@ is_known (CUpti_ActivityKind kind)
   return sizes->version == 0 || sizes->record_bytes[kind] != 0;
 }
 
-/* What some GPUs have nothing of: that they do not support it is no news. */
+/* Activity kinds that not every GPU supports; CUPTI's refusal is expected and not reported. */
 static bool
 may_lack (CUpti_ActivityKind kind, CUptiResult result)
 {
@@ -120,7 +123,7 @@ enable_kind (CUpti_ActivityKind kind)
   return result == CUPTI_SUCCESS;
 }
 
-/* Leaves out the calls that only ask. Each enabling of the kinds brings them back. */
+/* Disables the records of calls that only ask. They return each time the kinds are enabled. */
 static void
 quiet_questions (void)
 {
@@ -170,7 +173,7 @@ is_recording_asked (void)
   return __atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_SEQ_CST) != 0;
 }
 
-/* Whether all is recorded that is asked for, and nobody is about to change that. */
+/* Whether all requested kinds are enabled, and no thread is about to change that. */
 static bool
 is_enabled (void)
 {
@@ -195,8 +198,8 @@ lns_cuda_follow_recording (void)
       __atomic_store_n (&enabled, wish, __ATOMIC_SEQ_CST);
       __atomic_store_n (&changing, 0, __ATOMIC_SEQ_CST);
     }
-  /* What is launched next is to be recorded. The bound is for a CUPTI in which the other thread waits for
-   * this one, amid a call. */
+  /* The next launch must be recorded. The wait is bounded, as in some versions of CUPTI the other thread may wait for
+   * this one within a call. */
   for (int i = 0; i < ENABLED_WAITS && is_recording_asked () && !is_enabled (); i++)
     {
       const struct timespec pause = { .tv_nsec = 100000 };
@@ -220,7 +223,7 @@ set_attribute (CUpti_ActivityAttribute attribute, void *value, size_t n_bytes)
   if (lns_cupti.ActivitySetAttribute == NULL)
     return;
   CUptiResult result = lns_cupti.ActivitySetAttribute (attribute, &n_bytes, value);
-  /* One that does not know it is as it always was. */
+  /* A version that does not know the attribute behaves as without it. */
   if (result != CUPTI_SUCCESS &&
       !(result == CUPTI_ERROR_INVALID_PARAMETER && lns_cuda_engine.has_own_clock))
     lns_cuda_problem (LNS_WIRE_PROBLEM_ATTRIBUTE, result, attribute, NULL);
@@ -231,7 +234,7 @@ lns_cuda_set_attributes (void)
 {
   uint32_t options = options_asked ();
   uint8_t yes = 1;
-  /* Else CUPTI zeroes each buffer, on the program's thread. */
+  /* Without this, CUPTI zeroes each buffer on the program's thread. */
   set_attribute (CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &yes, sizeof yes);
   size_t device_bytes = (size_t)lns_cuda_options ()->device_buffer_kib << 10;
   if (device_bytes > 0)
@@ -243,7 +246,7 @@ lns_cuda_set_attributes (void)
                       CUPTI_ACTIVITY_KIND_CUDA_EVENT, NULL);
   else if (options & LNS_WIRE_CUDA_EVENTS)
     (void)LNS_CUPTI_TRY (ActivityEnableCudaEventDeviceTimestamps, 1);
-  /* Programs that poll make thousands of queries a second which find their stream at work. */
+  /* Programs that poll make thousands of queries a second that find their stream busy. */
   if (!(options & LNS_WIRE_CUDA_ALL_APIS))
     (void)LNS_CUPTI_TRY (ActivityEnableAllSyncRecords, 0);
 }

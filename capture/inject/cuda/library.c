@@ -25,7 +25,7 @@ static const char *const versions[] = { "15",   "14",   "13",   "12",   "11.8",
                                         "11.7", "11.6", "11.5", "11.4", "11.3",
                                         "11.2", "11.1", "11.0", "10.2", "10.1" };
 
-/* Where the toolkit puts it, if it is not where the loader looks. */
+/* The toolkit's folders, in case the loader does not search them. */
 static const char *const folders[] = {
   "/usr/local/cuda/extras/CUPTI/lib64",
   "/usr/local/cuda/lib64",
@@ -47,7 +47,7 @@ find_driver (void)
   lns_cuda_driver.stream_context = (__typeof__ (&cuStreamGetCtx))dlsym (handle, "cuStreamGetCtx");
 }
 
-/* The newest version that FOLDER ("": the loader's own search) has and DRIVER suits. */
+/* Opens the newest version in FOLDER ("": the loader's own search) that DRIVER suits. */
 static void *
 open_newest (const char *folder, int driver, int flags)
 {
@@ -84,7 +84,7 @@ open_cupti (const char *given)
     handle = open_newest ("", driver, 0);
   for (size_t i = 0; i < sizeof folders / sizeof *folders && handle == NULL; i++)
     handle = open_newest (folders[i], driver, 0);
-  /* The last try's words are the ones that are told. */
+  /* The message of the last attempt is the one that is reported. */
   return handle != NULL ? handle : dlopen ("libcupti.so", RTLD_NOW | RTLD_LOCAL);
 }
 
@@ -128,8 +128,8 @@ lns_cupti_ask_version (void)
 CUptiResult
 lns_cupti_learn_sizes (LnsWireCuptiSizes *ret_sizes)
 {
-  /* A record of the kind in question, and behind it, at every 8 bytes, what could be a record of
-   * another: where the walk goes on is where the first one ends. */
+  /* A record of KIND, followed at every 8 bytes by something that could be a record of another kind: the walk goes on
+   * where the first record ends. */
   uint64_t words[128];
   CUptiResult of_calls = CUPTI_ERROR_INVALID_KIND;
   for (uint32_t kind = 1; kind < LNS_WIRE_CUPTI_KINDS; kind++)

@@ -11,14 +11,14 @@
 #include "capture/inject/core/nvtx-abi.h"
 #include "capture/inject/core/system.h"
 
-/* Names that are known by their addresses; more are looked up by their text each time. */
+/* How many names are known by their addresses. Further names are looked up by their text each time. */
 #define ADDRESSES 16384u
 #define PROBES    16u
 
 #define CALLS_MAX   2048u
 #define DEVICES_MAX 64u
 
-/* An address never changes once it is set; id and epoch change together. */
+/* An address never changes once it is set. Its id and epoch change together. */
 typedef struct
 {
   uint64_t address;

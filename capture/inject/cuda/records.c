@@ -12,12 +12,12 @@
 
 LnsCudaEngine lns_cuda_engine;
 
-/* Problems beyond so many different ones are not told. */
+/* How many different problems are reported. */
 #define PROBLEMS_MAX 64u
 
 static uint64_t told[PROBLEMS_MAX]; /* problem << 32 | detail; 0: empty */
 
-/* Whether KEY is new among what was told. */
+/* Adds KEY to what was reported. Returns whether it is new. */
 static bool
 is_new (uint64_t key)
 {
@@ -62,7 +62,7 @@ lns_cuda_check (CUptiResult result, const char *name)
   return false;
 }
 
-/* The version of the kernel's driver, "580.65.06"; "" where there is none. */
+/* Reads the version of the kernel's driver, such as "580.65.06"; "" if there is none. */
 static void
 read_driver_version (char *ret_version, size_t n_max)
 {

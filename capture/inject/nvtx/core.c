@@ -13,7 +13,7 @@
 
 /* --- Names. ---------------------------------------------------------------------------------- */
 
-/* The id of MESSAGE, which may be null. Beyond the first time two dozen instructions. */
+/* The id of MESSAGE, which may be null. Takes two dozen instructions if the name was written before. */
 static inline uint32_t
 name_of (LnsInjectStream *stream, const char *message)
 {
@@ -25,7 +25,7 @@ name_of (LnsInjectStream *stream, const char *message)
   return id;
 }
 
-/* A registered string's handle is its id, and what is no such id is no name. */
+/* The id of a registered string is its handle. Any other handle is no name, 0. */
 static inline uint32_t
 name_of_handle (const void *handle)
 {
@@ -45,7 +45,7 @@ name_of_message (LnsInjectStream *stream, int32_t type, LnsNvtxMessage message)
   return 0;
 }
 
-/* What the caller's ATTRIBUTES (may be null, or of an older, shorter version) say. */
+/* Reads the caller's ATTRIBUTES, which may be null or of an older, shorter version. */
 static inline LnsNvtxEvent
 event_of (LnsInjectStream *stream, uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
@@ -102,7 +102,7 @@ is_registered_name (const LnsNvtxEventAttributes *attributes)
 
 /* --- Events. --------------------------------------------------------------------------------- */
 
-/* The rare ways out of the fast paths, kept out of their frames. */
+/* Rare cases, in functions of their own to keep the stack frames of the fast paths small. */
 
 static __attribute__ ((noinline, cold)) int
 push_slowly (LnsInjectStream *stream, uint32_t domain, uint32_t string)
@@ -111,7 +111,8 @@ push_slowly (LnsInjectStream *stream, uint32_t domain, uint32_t string)
   return lns_nvtx_push (stream, &event);
 }
 
-/* Enters if that range begins recording, or others' ranges have it recorded; null otherwise. */
+/* Enters the stream if this range begins recording, or if other processes' ranges have it recorded. Returns null
+ * otherwise. */
 static __attribute__ ((noinline, cold)) LnsInjectStream *
 push_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {
@@ -136,7 +137,7 @@ pop_slowly (LnsInjectStream *stream, uint32_t domain)
   return lns_nvtx_pop (stream, &event);
 }
 
-/* A short event's 16 bytes as two words, at this time. */
+/* Writes the 16 bytes of a short event as two words, with the present time. */
 static inline void
 write_short (LnsInjectStream *stream, uint8_t *at, LnsWireHead head)
 {
@@ -149,7 +150,7 @@ write_short (LnsInjectStream *stream, uint8_t *at, LnsWireHead head)
 }
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a head's bytes are packed by shifts");
 
-/* A push that is no more than a name: the common case in full, the others in push_slowly(). */
+/* Writes a push that has only a name. Handles the common case itself and leaves the others to push_slowly(). */
 static inline int
 push_name (LnsInjectStream *stream, uint32_t domain, uint32_t string)
 {
@@ -293,8 +294,7 @@ mark_w (const wchar_t *message)
   mark_attributes (0, &attributes);
 }
 
-/* Starts a range that begins recording, if it is the one, or that others' ranges have recorded; as though there
- * were none otherwise. */
+/* Starts a range that begins recording, or that other processes' ranges have recorded. Otherwise only counts it. */
 static __attribute__ ((noinline, cold)) uint64_t
 start_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 {

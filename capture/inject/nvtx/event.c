@@ -7,13 +7,13 @@
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/range.h"
 
-/* At most so many typed payloads of an event are kept. */
+/* How many typed payloads of an event are kept. */
 #define PAYLOADS_MAX 16u
 
-/* The sizes of typed payloads together stay below this: the rest of the record needs less. */
+/* The maximum size of all typed payloads of an event together. The rest of the record needs less. */
 #define PAYLOADS_MAX_BYTES (LNS_WIRE_RECORD_MAX_BYTES - 4096u)
 
-/* How long PAYLOAD is; 0 where its caller does not say and its type does not show. */
+/* The size of PAYLOAD; 0 if neither its caller nor its type tells it. */
 static size_t
 payload_bytes (const LnsNvtxPayloadData *payload)
 {
@@ -26,7 +26,7 @@ payload_bytes (const LnsNvtxPayloadData *payload)
   return 0;
 }
 
-/* Fills PARTS (room for two each) and HEADS with the event's typed payloads; returns how many. */
+/* Fills PARTS (two for each payload) and HEADS with the event's typed payloads. Returns the number of payloads. */
 static size_t
 add_payloads (const LnsNvtxEvent *event, LnsWireBlobBytes *heads, LnsPart *parts)
 {
@@ -228,7 +228,7 @@ lns_nvtx_pass_pop (uint32_t domain)
 uint64_t
 lns_nvtx_pass_start (void)
 {
-  /* Below those of the streams: their end may be recorded again. */
+  /* These numbers are below those of the streams, as the end of such a range may be recorded. */
   static uint64_t n_ranges;
   return __atomic_add_fetch (&n_ranges, 1, __ATOMIC_RELAXED);
 }

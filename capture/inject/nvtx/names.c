@@ -13,10 +13,10 @@
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/system.h"
 
-/* A longer name is cut: what one record takes, with room for its other parts. */
+/* The maximum length of a name; the rest is cut. Leaves room for the other parts of a record. */
 #define NAME_MAX_BYTES (LNS_WIRE_RECORD_MAX_BYTES - 1024u)
 
-/* A name in UTF-8, wherever it came from. */
+/* A name in UTF-8. */
 typedef struct
 {
   const char *bytes;
@@ -57,7 +57,7 @@ release (Name *name)
     lns_inject_unmap (name->memory, name->n_memory_bytes);
 }
 
-/* Defines what HEAD names as NAME, and frees that. */
+/* Names the object of HEAD, and frees NAME. */
 static void
 define (LnsWireHead head, Name name)
 {
@@ -163,7 +163,7 @@ name_thread_w (uint32_t tid, const wchar_t *name)
 
 /* --- Resources, and objects of CUDA and OpenCL. ---------------------------------------------- */
 
-/* The text of a registered string has been sent already; a resource named by one holds its id. */
+/* The name of a resource. A resource that is named by a registered string has the string's id instead. */
 static Name
 message_name (int32_t type, LnsNvtxMessage message)
 {
@@ -207,7 +207,7 @@ create_resource (const void *domain, const LnsNvtxResourceAttributes *attributes
   return (const void *)(uintptr_t)handle;
 }
 
-/* Handles of things that have none, beside the small numbers of those that do. */
+/* Marks the handles of objects that NVTX gives none, apart from the small numbers of resources. */
 #define NAMED_BY_IDENTIFIER (UINT64_C (1) << 63)
 
 static void

@@ -9,7 +9,7 @@
 #include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/nvtx.h"
 
-/* An event that is nothing but payloads: its name, if it has one, is an entry of theirs. */
+/* An event that has only payloads. If it has a name, that is an entry of a payload. */
 static LnsNvtxEvent
 event_of (const void *domain, const LnsNvtxPayloadData *payloads, size_t n_payloads)
 {
@@ -66,7 +66,7 @@ timestamp_get (void)
   return (int64_t)lns_wire_clock_ticks (lns_process.clock);
 }
 
-/* The program's own clocks: what is timed by them is left out and counted by the session. */
+/* Handles functions about clocks of the program. The session leaves out events with their times, and counts them. */
 static void
 own_clock (void)
 {

@@ -11,7 +11,7 @@
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/system.h"
 
-/* More entries than this are not believed. */
+/* The maximum number of entries. More are taken for an error of the caller. */
 #define ENTRIES_MAX 4096u
 
 /* Texts of definitions are cut here, so that a schema's record has room for all of them. */
@@ -42,7 +42,7 @@ id_or_new (bool given, uint64_t id)
   return given && id != 0 ? id : LNS_NVTX_DYNAMIC_ID_START + lns_definitions_serial ();
 }
 
-/* What the list of semantics says of a number; the unit may be null. */
+/* Reads the list of semantics of a number. Sets RET_UNIT, which may be null. */
 static LnsWireSemantics
 semantics_of (const LnsNvtxSemantics *semantics, const char **ret_unit)
 {
@@ -76,7 +76,7 @@ add_definition (const LnsPart *parts, size_t n_parts)
   return true;
 }
 
-/* Working memory for N entries of ITEM_BYTES and their parts, after N_HEAD parts. */
+/* Working memory for entries and the parts of a record. */
 typedef struct
 {
   void *memory;

@@ -17,7 +17,7 @@ LNS_OLDEST (dlsym);
 LNS_OLDEST (dlclose);
 LNS_OLDEST (dladdr);
 
-/* By LnsWireLibrary: what a library's files are called, and which function tells a handle's stream. */
+/* By LnsWireLibrary: the beginning of a library's file name, and the function that returns the stream of a handle. */
 static const struct
 {
   const char *file, *stream_getter;
@@ -27,8 +27,8 @@ static const struct
   [LNS_WIRE_CUDNN] = { "libcudnn.so", "cudnnGetStream" },
 };
 
-/* How many calls this thread is within, by library; this library is loaded at the start of a program,
- * which has room for it then. */
+/* The number of calls that this thread is within, by library. This library is loaded when a program starts, when there
+ * is room for it. */
 static __thread uint8_t depths[4] __attribute__ ((tls_model ("initial-exec")));
 
 /* --- The function behind. -------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ own_base (void)
   return dladdr ((void *)lns_library_find, &info) ? info.dli_fbase : NULL;
 }
 
-/* ADDRESS, unless it lies in this very library. */
+/* ADDRESS, or null if it lies in this library. */
 static void *
 unless_ours (void *address)
 {
@@ -91,8 +91,8 @@ lns_library_find (LnsLibraryFunction *function, void *caller)
   int saved = errno;
   Search search = { .file = libraries[function->library].file };
   dl_iterate_phdr (look_at, &search);
-  /* As the loader binds the caller's: what it was linked with, then what comes after us, then a copy
-   * that is loaded without being seen by all. */
+  /* Searches as the loader does for the caller: in what it was linked with, then in what comes after this library, then
+   * in a copy that was loaded for its loader alone. */
   Dl_info info;
   if (dladdr (caller, &info) && info.dli_fname != NULL)
     real = lns_library_symbol (info.dli_fname, function->name);
@@ -100,7 +100,7 @@ lns_library_find (LnsLibraryFunction *function, void *caller)
     real = lns_library_symbol (NULL, function->name);
   if (real == NULL && search.n > 0)
     real = lns_library_symbol (search.path, function->name);
-  /* With two copies in one process the handles of one are none of the other's: each caller its own. */
+  /* If a process has two copies of a library, handles of one are not valid in the other: each caller gets its own. */
   if (search.n <= 1)
     __atomic_store_n (&function->real, real, __ATOMIC_RELEASE);
   errno = saved;
@@ -109,7 +109,7 @@ lns_library_find (LnsLibraryFunction *function, void *caller)
 
 /* --- The call. ------------------------------------------------------------------------------- */
 
-/* The injection lies beside this library. */
+/* Finds the injection library, which lies beside this one. */
 static const LnsLibraryHooks *
 find_hooks (void)
 {
@@ -155,7 +155,7 @@ lns_library_begin (LnsLibraryFunction *function)
   return call;
 }
 
-/* The stream of HANDLE, by the very copy of the library that has made it. */
+/* The stream of HANDLE, asked of the copy of the library that made it. */
 static uint64_t
 stream_of (LnsLibraryFunction *function, void *handle)
 {

@@ -11,7 +11,7 @@
 #define TOLD_MAX    16384u /* a program may make and free them for ever */
 #define MEMBERS_MAX 4096   /* that are told */
 
-/* Keys, never taken back, with a number each; a key of 0 is a free place. */
+/* A key with a number. Keys are never removed; a key of 0 marks a free place. */
 typedef struct
 {
   uint64_t key, number;
@@ -37,7 +37,7 @@ mix_text (uint64_t hash, const char *text)
   return hash;
 }
 
-/* The place of KEY, which IS_NEW may make; null where there is none. */
+/* The place of KEY. If IS_NEW, makes one. Returns null if there is none. */
 static Place *
 find_place (Place *places, uint64_t key, bool is_new)
 {
@@ -78,7 +78,7 @@ lns_mpi_communicator_gone (LnsMpiWord handle)
 
 /* --- Who is in it ----------------------------------------------------------------------------- */
 
-/* The ranks in MPI_COMM_WORLD of the N members of COMMUNICATOR; to be freed. Null where it is not to be had. */
+/* The ranks in MPI_COMM_WORLD of the N members of COMMUNICATOR. The caller frees them. Null if MPI does not tell. */
 static int *
 find_members (const LnsMpi *mpi, LnsMpiWord communicator, int n)
 {
@@ -101,7 +101,7 @@ find_members (const LnsMpi *mpi, LnsMpiWord communicator, int n)
   return done ? ranks : NULL;
 }
 
-/* Made of what its members know. Readers may have numbers as doubles: 52 bits. */
+/* Makes the number from what all members know. It has 52 bits, as readers may keep numbers as doubles. */
 static uint64_t
 make_uid (uint64_t parent, const int *members, int n)
 {
@@ -114,7 +114,7 @@ make_uid (uint64_t parent, const int *members, int n)
   return (mix (kind, __atomic_add_fetch (&place->number, 1, __ATOMIC_RELAXED)) >> 12) | 1;
 }
 
-/* What tells this job from others, where launchers say it. */
+/* A number that differs between jobs, if the launcher names them. */
 static uint64_t
 hash_job (void)
 {
@@ -126,7 +126,7 @@ hash_job (void)
   return hash;
 }
 
-/* HANDLE, of the communicator PARENT with PARENT_UID, gets its number. */
+/* Gives the communicator HANDLE, made from PARENT with PARENT_UID, its number. */
 static void
 add (const LnsMpi *mpi,
      const LnsLibraryHooks *hooks,

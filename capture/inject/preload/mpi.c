@@ -31,7 +31,7 @@ LNS_OLDEST (dladdr);
 typedef LnsMpiWord Word;
 typedef Word (*Function) (Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
 
-/* Where counts have one item for each process of the communicator, and where they mean something. */
+/* How many counts there are, and in which processes they have a meaning. */
 typedef enum
 {
   ONE_COUNT,
@@ -66,7 +66,7 @@ static __thread uint8_t depth __attribute__ ((tls_model ("initial-exec")));
 
 /* --- The implementation ----------------------------------------------------------------------- */
 
-/* NAME as the caller at CALLER would have got it without us. */
+/* Finds what the caller at CALLER would have got for NAME without this library. */
 static void *
 find (const char *name, void *caller)
 {
@@ -91,8 +91,8 @@ find_real (MpiFunction *self, void *caller)
   return real;
 }
 
-/* The address of the object NAME of Open MPI, which the handle NUMBER of MPICH stands for (mpi.h of both). A
- * program may hold a copy of it. */
+/* The handle that is the address of the object NAME in Open MPI, and NUMBER in MPICH (mpi.h of both). A program may
+ * hold a copy of the object. */
 static Word
 find_handle (const char *name, Word number, void *caller)
 {
@@ -102,7 +102,7 @@ find_handle (const char *name, Word number, void *caller)
   return address != NULL ? (Word)(uintptr_t)address : number;
 }
 
-/* MPI runs from here on. Called by one thread, before others may call MPI. */
+/* Notes that MPI runs. Called by one thread, before others may call MPI. */
 static void
 start (void *caller, const LnsLibraryHooks *hooks)
 {
@@ -173,7 +173,7 @@ handle_at (Word address)
                            : *(const uint32_t *)(uintptr_t)address;
 }
 
-/* How many items the parameter COUNT tells of: itself, or the sum of an array of them. */
+/* The number of items that the parameter COUNT names: its own value, or the sum of an array. */
 static uint64_t
 n_items (const MpiFunction *self, const Word *words, uint8_t count, PerRank per_rank)
 {
@@ -202,8 +202,8 @@ is_in_place (const Word *words, uint8_t count)
   return buffer == 1 || buffer == UINT64_MAX;
 }
 
-/* What the parameters COUNT and TYPE make in bytes. They are asked about only where they mean something: what a
- * program passes elsewhere need not be a type. */
+/* The bytes that the parameters COUNT and TYPE make. MPI is asked about them only if they have a meaning: elsewhere a
+ * program need not pass a valid type. */
 static uint64_t
 n_bytes (const MpiFunction *self, const Word *words, uint8_t count, uint8_t type, PerRank per_rank)
 {
@@ -215,7 +215,7 @@ n_bytes (const MpiFunction *self, const Word *words, uint8_t count, uint8_t type
              : 0;
 }
 
-/* What was received, in place of what the call was ready for: from anybody, with any tag, at most so much. */
+/* Replaces what the call was ready to receive (from anybody, with any tag, at most so much) by what it received. */
 static void
 read_status (const MpiFunction *self, const Word *words, LnsWireMpiCallBytes *call)
 {
@@ -261,7 +261,7 @@ describe (const MpiFunction *self, const Word *words, LnsWireMpiCallBytes *call)
 
 /* --- A call ----------------------------------------------------------------------------------- */
 
-/* What is known of MPI and its communicators follows the calls, whether these are recorded or not. */
+/* Updates what is known of MPI and its communicators after each call, recorded or not. */
 static void
 follow (const MpiFunction *self, void *caller, const Word *words, Word freed)
 {
@@ -304,7 +304,7 @@ call (MpiFunction *self, void *caller, Word *w)
   const int error = errno;
   if (result == 0 && depth == 0)
     follow (self, caller, w, freed);
-  /* Questions about handles are safe where the call has found them good. */
+  /* Handles may be asked about, because the call has accepted them. */
   if (begin_ticks != 0)
     {
       told.class = self->class;
