@@ -25,7 +25,7 @@
  *   LNS-POOL-009   processes of other users are not known to belong to the program
  *   LNS-POOL-010   processes loaded the library of another build
  *
- *   LNS-CUDA-…     see decode/cuda/said.c; the recorder adds these:
+ *   LNS-CUDA-…     see decode/cuda/problems.c; the recorder adds these:
  *   LNS-CUDA-008   a process did not hand over its last GPU records in time
  *   LNS-CUDA-011   CUDA was asked for, but there are no CUDA events
  *   LNS-CUDA-016   CUDA calls found no GPU memory
