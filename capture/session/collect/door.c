@@ -55,12 +55,6 @@ send_welcome (int fd, const LnsWireWelcome *welcome, int pool_fd)
 static void
 diagnose (LnsDoor *door, int32_t pid, const char *code, const char *what, int error_code)
 {
-  LnsBatchEvent event = {
-    .kind = LNS_BATCH_DIAGNOSTIC,
-    .process = LNS_ID_NONE,
-    .code = code,
-    .severity = LNS_SEVERITY_ERROR,
-  };
   if (door->n_diagnostics++ >= DIAGNOSTICS_MAX)
     {
       pthread_mutex_lock (&door->peers->lock);
@@ -68,9 +62,9 @@ diagnose (LnsDoor *door, int32_t pid, const char *code, const char *what, int er
       pthread_mutex_unlock (&door->peers->lock);
       return;
     }
-  if (asprintf (&event.text, "process %d %s%s%s", pid, what, error_code != 0 ? ": " : "",
-                error_code != 0 ? strerror (error_code) : "") < 0)
-    return;
+  LnsBatchEvent event = lns_batch_diagnostic (
+      LNS_ID_NONE, code, LNS_SEVERITY_ERROR, "process %d %s%s%s", pid, what,
+      error_code != 0 ? ": " : "", error_code != 0 ? strerror (error_code) : "");
   lns_mailbox_post (door->peers->mailbox, &event);
 }
 

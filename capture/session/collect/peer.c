@@ -321,18 +321,14 @@ tell_refused_domains (const LnsPeer *peer, LnsBatch *batch)
 {
   const LnsWirePoolHeader *header = lns_wire_pool_view (peer->pool)->header;
   unsigned long long n = __atomic_load_n (&header->domains_refused, __ATOMIC_RELAXED);
-  LnsBatchEvent event = {
-    .kind = LNS_BATCH_DIAGNOSTIC,
-    .process = peer->process,
-    .code = "LNS-NVTX-004",
-    .severity = LNS_SEVERITY_WARNING,
-  };
-  if (n > 0 &&
-      asprintf (&event.text,
-                "process %d made more than 65,535 NVTX domains; events of the last %llu are in its "
-                "default domain",
-                peer->pid, n) >= 0)
-    lns_batch_add_event (batch, &event);
+  if (n == 0)
+    return;
+  LnsBatchEvent event =
+      lns_batch_diagnostic (peer->process, "LNS-NVTX-004", LNS_SEVERITY_WARNING,
+                            "process %d made more than 65,535 NVTX domains; events of the last "
+                            "%llu are in its default domain",
+                            peer->pid, n);
+  lns_batch_add_event (batch, &event);
 }
 
 void
@@ -369,22 +365,18 @@ tell_strays (LnsPeer *peer, LnsBatch *batch)
   LnsWireStrays strays;
   lns_wire_pool_strays (peer->pool, &strays);
   strays.n_events = peer->losses.by_cause[LNS_WIRE_CAUSE_STRAY]; /* no more than was added */
-  LnsBatchEvent event = {
-    .kind = LNS_BATCH_DIAGNOSTIC,
-    .process = peer->process,
-    .code = "LNS-POOL-006",
-    .severity = LNS_SEVERITY_WARNING,
-  };
   const uint64_t n_events = strays.n_events - peer->told.n_events;
-  if ((strays.n_processes > peer->told.n_processes || strays.n_events > peer->told.n_events) &&
-      asprintf (&event.text,
-                "%u process%s forked by process %d could not join the session (%s), and %llu NVTX "
-                "%s lost; %s",
-                strays.n_processes, lns_plural (strays.n_processes, "", "es"), peer->pid,
-                strerror (strays.error), (unsigned long long)n_events,
-                lns_plural (n_events, "event is", "events are"),
-                advice_for_strays (strays.error)) >= 0)
-    lns_batch_add_event (batch, &event);
+  if (strays.n_processes > peer->told.n_processes || strays.n_events > peer->told.n_events)
+    {
+      LnsBatchEvent event = lns_batch_diagnostic (
+          peer->process, "LNS-POOL-006", LNS_SEVERITY_WARNING,
+          "%u process%s forked by process %d could not join the session (%s), and %llu NVTX %s "
+          "lost; %s",
+          strays.n_processes, lns_plural (strays.n_processes, "", "es"), peer->pid,
+          strerror (strays.error), (unsigned long long)n_events,
+          lns_plural (n_events, "event is", "events are"), advice_for_strays (strays.error));
+      lns_batch_add_event (batch, &event);
+    }
   peer->told = strays;
 }
 

@@ -285,42 +285,25 @@ lns_session_start_report (LnsSession *session)
   session->is_started = true;
 }
 
-/* Puts a diagnostic into the report. CODE is static. */
-static void
-diagnose (LnsSession *session, const char *code, LnsSeverity severity, const char *text)
-{
-  char *copy = strdup (text);
-  if (copy != NULL)
-    post (session, (LnsBatchEvent){ .kind = LNS_BATCH_DIAGNOSTIC,
-                                    .process = LNS_ID_NONE,
-                                    .code = code,
-                                    .severity = severity,
-                                    .text = copy });
-}
-
 /* Says how many processes are not recorded that have no diagnostic of their own. */
 static void
 tell_unrecorded (LnsSession *session, const LnsCollectorCounters *processes)
 {
-  char text[160];
   uint64_t n = processes->n_without_descriptors - session->told.n_without_descriptors;
   if (n > 0)
-    {
-      snprintf (text, sizeof text,
-                "%" PRIu64 " process%s forked, as Lanescope may open "
-                "no more files; raise `ulimit -n` and record again",
-                n,
-                lns_plural (n, " is not recorded, nor are those it",
-                            "es are not recorded, nor are those they"));
-      diagnose (session, "LNS-POOL-002", LNS_SEVERITY_ERROR, text);
-    }
+    post (session, lns_batch_diagnostic (
+                       LNS_ID_NONE, "LNS-POOL-002", LNS_SEVERITY_ERROR,
+                       "%" PRIu64 " process%s forked, as Lanescope may open no more files; raise "
+                       "`ulimit -n` and record again",
+                       n,
+                       lns_plural (n, " is not recorded, nor are those it",
+                                   "es are not recorded, nor are those they")));
   n = processes->n_untold - session->told.n_untold;
   if (n > 0)
-    {
-      snprintf (text, sizeof text, "%" PRIu64 " more process%s not recorded, for the same reasons",
-                n, lns_plural (n, " is", "es are"));
-      diagnose (session, "LNS-POOL-002", LNS_SEVERITY_ERROR, text);
-    }
+    post (session,
+          lns_batch_diagnostic (LNS_ID_NONE, "LNS-POOL-002", LNS_SEVERITY_ERROR,
+                                "%" PRIu64 " more process%s not recorded, for the same reasons", n,
+                                lns_plural (n, " is", "es are")));
   session->told = *processes;
 }
 
@@ -328,14 +311,12 @@ tell_unrecorded (LnsSession *session, const LnsCollectorCounters *processes)
 static void
 finish_processes (LnsSession *session)
 {
-  char text[160];
   unsigned n = lns_collector_command (session->collector, LNS_WIRE_COMMAND_FINISH, FINISH_MS);
-  if (n == 0)
-    return;
-  snprintf (text, sizeof text,
-            "%u process%s did not hand over the last GPU records within %d s; some may be missing",
-            n, lns_plural (n, "", "es"), FINISH_MS / 1000);
-  diagnose (session, "LNS-CUDA-008", LNS_SEVERITY_WARNING, text);
+  if (n > 0)
+    post (session, lns_batch_diagnostic (LNS_ID_NONE, "LNS-CUDA-008", LNS_SEVERITY_WARNING,
+                                         "%u process%s did not hand over the last GPU records "
+                                         "within %d s; some may be missing",
+                                         n, lns_plural (n, "", "es"), FINISH_MS / 1000));
 }
 
 /* What of the time until now a report holds that keeps only its last part: that counts from the end of the

@@ -5,6 +5,8 @@
 
 #include "capture/session/record/batch.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +18,21 @@ LnsBatch *
 lns_batch_new (void)
 {
   return calloc (1, sizeof (LnsBatch));
+}
+
+LnsBatchEvent
+lns_batch_diagnostic (
+    uint32_t process, const char *code, LnsSeverity severity, const char *format, ...)
+{
+  LnsBatchEvent event = {
+    .kind = LNS_BATCH_DIAGNOSTIC, .process = process, .code = code, .severity = severity
+  };
+  va_list arguments;
+  va_start (arguments, format);
+  if (vasprintf (&event.text, format, arguments) < 0)
+    event.text = NULL;
+  va_end (arguments);
+  return event;
 }
 
 void

@@ -113,6 +113,14 @@ struct LnsBatch
   uint64_t n_packed_begun; /* events that begin in the packed pieces */
 };
 
+/* A LNS_BATCH_DIAGNOSTIC about PROCESS (or LNS_ID_NONE) with CODE (static) and the text that FORMAT gives. If memory is
+ * short, it has no text and says nothing. */
+LnsBatchEvent lns_batch_diagnostic (uint32_t process,
+                                    const char *code,
+                                    LnsSeverity severity,
+                                    const char *format,
+                                    ...) __attribute__ ((format (printf, 4, 5)));
+
 /* Returns NULL if memory is short. */
 LnsBatch *lns_batch_new (void);
 
