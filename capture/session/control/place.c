@@ -364,19 +364,13 @@ find_waiting (
   return true;
 }
 
-static const LnsSessionEntry *
-find_id (const LnsSessionEntry *entries, size_t n, uint32_t id)
-{
-  for (size_t i = 0; i < n; i++)
-    if (entries[i].id == id)
-      return &entries[i];
-  return NULL;
-}
-
-/* Whether ID, which is in no list, is free: what another version left of a session that is over goes. */
+/* Whether ID is free. Removes the files of a session that is over, also if another version wrote them. */
 static bool
 is_unused (const char *folder, uint32_t id)
 {
+  LnsSessionEntry entry;
+  if (read_entry (folder, id, &entry) && entry.state == LNS_SESSION_WAITING)
+    return false;
   int fd = open (path_of (folder, id, "session").text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   const bool is_free = fd < 0 ? errno == ENOENT : flock (fd, LOCK_EX | LOCK_NB) == 0;
   if (fd >= 0 && is_free)
@@ -397,24 +391,13 @@ choose (const char *folder,
 {
   size_t n;
   LnsSessionEntry *entries = list (folder, &n);
-  const LnsSessionEntry *other;
   bool is_free = true;
-  /* One that lives may be of another pid namespace. */
-  for (entry->id = (uint32_t)getpid ();;)
-    {
-      other = find_id (entries, n, entry->id);
-      if (other == NULL && is_unused (folder, entry->id))
-        break;
-      if (other != NULL && lns_session_is_over (other))
-        {
-          erase (folder, entry->id);
-          break;
-        }
-      entry->id++;
-    }
+  /* A living session of another pid namespace may have the same id. */
+  for (entry->id = (uint32_t)getpid (); !is_unused (folder, entry->id);)
+    entry->id++;
   for (size_t i = 0; i < n && name != NULL; i++)
     {
-      other = &entries[i];
+      const LnsSessionEntry *other = &entries[i];
       if (strcmp (other->name, name) != 0)
         continue;
       if (lns_session_is_over (other))
