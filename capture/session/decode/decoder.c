@@ -141,12 +141,6 @@ lns_decoder_has_python (const LnsDecoder *decoder)
   return _lns_python_has_begun (decoder);
 }
 
-LnsCudaState
-lns_decoder_cuda_state (const LnsDecoder *decoder)
-{
-  return _lns_cuda_state (decoder);
-}
-
 void
 lns_decoder_read_thread_names (LnsDecoder *decoder)
 {
@@ -683,12 +677,6 @@ lns_decoder_show_open (LnsDecoder *decoder)
     CALL_SOURCES (show_open, decoder, process);
 }
 
-static uint32_t
-text_id (LnsDecoder *decoder, const char *text)
-{
-  return lns_writer_string (decoder->writer, text, strlen (text));
-}
-
 void
 lns_decoder_diagnose (
     LnsDecoder *decoder, const char *code, LnsSeverity severity, uint32_t process, const char *text)
@@ -696,11 +684,11 @@ lns_decoder_diagnose (
   if (decoder->writer == NULL)
     return;
   LnsDiagnostic diagnostic = {
-    .code = text_id (decoder, code),
+    .code = _lns_decoder_text (decoder, code),
     .severity = severity,
     .time_ns = LNS_TIME_UNKNOWN,
     .process = process,
-    .text = text_id (decoder, text),
+    .text = _lns_decoder_text (decoder, text),
   };
   lns_writer_add_diagnostic (decoder->writer, &diagnostic);
 }

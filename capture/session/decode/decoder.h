@@ -142,7 +142,5 @@ void lns_decoder_diagnose (LnsDecoder *decoder,
 /* Writes what waits for its order: to be called before a report's end is told of. */
 void lns_decoder_write_held (LnsDecoder *decoder);
 
-LnsCudaState lns_decoder_cuda_state (const LnsDecoder *decoder);
-
 LnsDecoderCounters lns_decoder_counters (const LnsDecoder *decoder);
 LnsDecoderBetween lns_decoder_take_between (LnsDecoder *decoder);

@@ -82,8 +82,8 @@ _lns_decoder_lane (
     *ref = (LnsReportRef){ decoder->report, lns_writer_add_lane (decoder->writer, &lane) };
 }
 
-static uint32_t
-text_id (LnsDecoder *decoder, const char *text)
+uint32_t
+_lns_decoder_text (LnsDecoder *decoder, const char *text)
 {
   return text != NULL ? lns_writer_string (decoder->writer, text, strlen (text)) : 0;
 }
@@ -98,9 +98,9 @@ _lns_decoder_write_process (LnsDecoder *decoder, const LnsDecodedProcess *proces
     .pid = info->pid,
     .target_pid = info->target_pid,
     .parent = info->parent,
-    .name = text_id (decoder, info->name),
-    .command_line = text_id (decoder, info->command_line),
-    .executable = text_id (decoder, info->executable),
+    .name = _lns_decoder_text (decoder, info->name),
+    .command_line = _lns_decoder_text (decoder, info->command_line),
+    .executable = _lns_decoder_text (decoder, info->executable),
     .start_ns = process->start_ns,
     .end_ns = process->end_ns,
     .exit_code = process->exit_code,

@@ -94,6 +94,9 @@ void _lns_names_clear (LnsIdMap *names);
 /* The string id of NAME (may be NULL) in the present report. */
 uint32_t _lns_decoder_string (LnsDecoder *decoder, LnsName *name);
 
+/* The string id of TEXT in the present report; 0 if TEXT is NULL. */
+uint32_t _lns_decoder_text (LnsDecoder *decoder, const char *text);
+
 /* Sets REF to the lane ORDINAL of TRACK, which is added to the report if need be. */
 void _lns_decoder_lane (
     LnsDecoder *decoder, LnsReportRef *ref, uint32_t track, uint32_t ordinal, LnsLaneKind kind);

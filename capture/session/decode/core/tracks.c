@@ -45,7 +45,7 @@ _lns_maker_track (LnsEventMaker *maker, const LnsDecodedTrack *like, uint64_t nu
 void
 _lns_maker_name (LnsEventMaker *maker, const char *text)
 {
-  maker->event.name = lns_writer_string (maker->decoder->writer, text, strlen (text));
+  maker->event.name = _lns_decoder_text (maker->decoder, text);
 }
 
 void

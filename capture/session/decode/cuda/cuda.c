@@ -36,9 +36,9 @@ usage_lane (LnsDecoder *decoder, LnsDecodedDevice *device, uint8_t kind)
     .process = device->process->id,
     .thread = LNS_ID_NONE,
     .domain = LNS_ID_NONE,
-    .name = lns_writer_string (decoder->writer, name, strlen (name)),
+    .name = _lns_decoder_text (decoder, name),
     .value_type = LNS_PAYLOAD_UINT64,
-    .unit = lns_writer_string (decoder->writer, "B", 1),
+    .unit = _lns_decoder_text (decoder, "B"),
     .number = kind,
     .device = _lns_cuda_device_id (decoder, device),
     .stream = LNS_ID_NONE,
@@ -511,7 +511,7 @@ play (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
 /* --- Reports ---------------------------------------------------------------------------------- */
 
 LnsCudaState
-_lns_cuda_state (const LnsDecoder *decoder)
+lns_decoder_cuda_state (const LnsDecoder *decoder)
 {
   const LnsCudaSession *session = _lns_cuda_session (decoder);
   return session->n_events > 0 ? LNS_CUDA_RECORDED : session->state;

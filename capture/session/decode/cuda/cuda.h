@@ -11,5 +11,3 @@
 #include "capture/session/decode/cuda/state.h"
 
 extern const LnsDecoderOps _lns_cuda_ops;
-
-LnsCudaState _lns_cuda_state (const LnsDecoder *decoder);

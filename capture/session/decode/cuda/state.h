@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "capture/session/decode/core/counters.h"
+
 /* How far the session's processes have got with CUDA. */
 typedef enum
 {
@@ -13,3 +15,5 @@ typedef enum
   LNS_CUDA_IDLE,      /* one has initialised it, but this report has no CUDA events */
   LNS_CUDA_RECORDED   /* this report has CUDA events, or says why not */
 } LnsCudaState;
+
+LnsCudaState lns_decoder_cuda_state (const LnsDecoder *decoder);
