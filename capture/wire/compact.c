@@ -32,13 +32,13 @@ typedef union __attribute__ ((may_alias))
   CUpti_ActivityMemDecompress decompress;
 } Record;
 
-/* One record on its way. */
+/* The conversion of one record. */
 typedef struct
 {
   const LnsWireCuptiSink *sink;
   LnsWireCuptiCounts *counts;
   const Record *from;
-  size_t n_bytes; /* that the loaded CUPTI has of it */
+  size_t n_bytes; /* size of the record in the loaded CUPTI */
 } Work;
 
 typedef enum
@@ -49,14 +49,14 @@ typedef enum
   UNFINISHED
 } Result;
 
-/* Whether the loaded CUPTI has FIELD: only for those whose absence is not 0. */
+/* Whether the loaded CUPTI has FIELD. Needed only if a missing field is not the same as 0. */
 #define HAS(work, type, field)                                                                     \
  (offsetof (type, field) + sizeof (((type *)NULL)->field) <= (work)->n_bytes)
 
 #define PADDED(n_bytes)                                                                            \
  (uint32_t) (((n_bytes) + LNS_WIRE_ALIGN_BYTES - 1) & ~(size_t)(LNS_WIRE_ALIGN_BYTES - 1))
 
-/* Room for a record of N_BYTES, padded; null, and lost, where there is none. */
+/* Returns room for a record of N_BYTES, padded. If there is none, returns null and counts the record as lost. */
 static inline void *
 begin (const Work *work, size_t n_bytes)
 {
@@ -95,7 +95,7 @@ later (uint64_t start, uint64_t end)
   return end > start ? end : start;
 }
 
-/* Where CUPTI 13.0 has its fields: a header that moved one would not be read by this code. */
+/* The layout of CUPTI 13.0. The build fails with a header that moves a field. */
 _Static_assert(sizeof (CUpti_ActivityKernel10) == 216, "as in CUPTI 13.0");
 _Static_assert(sizeof (CUpti_ActivityMemcpy6) == 96, "as in CUPTI 13.0");
 _Static_assert(sizeof (CUpti_ActivityMemcpyPtoP4) == 96, "as in CUPTI 13.0");
@@ -128,7 +128,7 @@ put_api (const Work *work)
       work->counts->launched_sum += from->correlationId;
     }
   uint32_t name = work->sink->call_name (work->sink->context, is_runtime, from->cbid);
-  /* Where it goes at once, as the next: a busy report is of these. */
+  /* This record and kernels are written in place, without a copy, as most records are of these two kinds. */
   LnsWireCudaApiBytes *to = begin (work, sizeof *to);
   if (to == NULL)
     return LOST;
@@ -184,7 +184,7 @@ word_at (const Work *work, size_t offset)
   return word;
 }
 
-/* All that launch_of() looks at. */
+/* The fields that launch_of() reads. */
 static inline LnsWireLaunch
 raw_launch_of (const Work *work)
 {
@@ -214,8 +214,8 @@ is_same (const LnsWireLaunch *a, const LnsWireLaunch *b)
   return difference == 0;
 }
 
-/* The slot of LAUNCH by its shape and its name: where two want the same, the neighbour serves one. False:
- * it has to be told what is in it. */
+/* Finds the slot of LAUNCH by its shape and its name; of two launches with the same slot, one may use the
+ * neighbour. Returns false if the slot must be defined first. */
 static inline bool
 find_slot (const LnsWireLaunches *launches, const LnsWireLaunch *launch, uint32_t *ret_slot)
 {
@@ -236,7 +236,7 @@ find_slot (const LnsWireLaunches *launches, const LnsWireLaunch *launch, uint32_
   return false;
 }
 
-/* Tells what LAUNCH in SLOT is. */
+/* Writes the definition of SLOT. */
 static Result
 define_launch (const Work *work, uint32_t slot, const LnsWireLaunch *raw)
 {

@@ -41,7 +41,7 @@ typedef enum
   /* About the stream. */
   LNS_WIRE_CUDA_LAUNCH = 0x90, /* gives a launch slot of this stream a (new) meaning */
 
-  /* Of the process: may come more than once, the last one counts. */
+  /* Definitions, of the process. They may come more than once; the last one counts. */
   LNS_WIRE_CUDA_DEVICE = 0x91,  /* STRING: its name */
   LNS_WIRE_CUDA_CONTEXT = 0x92, /* LnsWireCudaContextBytes */
   LNS_WIRE_CUDA_STREAM = 0x93,
@@ -106,7 +106,7 @@ typedef struct
 {
   LnsWireHead head; /* STRING: the slot; ticks 0 */
   uint32_t n_bytes;
-  uint32_t name; /* registered string: the mangled name; 0 where it could not be learnt */
+  uint32_t name; /* registered string: the mangled name; 0 if it is unknown */
   uint32_t grid[3], block[3], cluster[3];
   uint32_t registers;
   uint32_t static_shared_bytes, dynamic_shared_bytes, shared_executed_bytes;
@@ -353,7 +353,7 @@ typedef struct
   uint32_t header_version; /* CUPTI_API_VERSION that we were built with */
 } LnsWireCudaInfoBytes;
 
-/* By these the kernels in a dead process' buffers, where a name is an address, still get theirs. */
+/* The text at an address of the process. In the buffers of a killed process, the name of a kernel is its address. */
 typedef struct
 {
   LnsWireHead head;
@@ -371,18 +371,18 @@ typedef struct
   uint32_t reserved;
 } LnsWireCudaNamedBytes;
 
-/* LNS_WIRE_LOST does not tell of these: CUPTI only counts them. */
+/* LNS_WIRE_LOST does not include these records: CUPTI only counts them. */
 typedef struct
 {
   LnsWireHead head; /* ticks: when it was learnt */
   uint32_t n_bytes;
   uint32_t context, stream; /* NONE where CUPTI does not tell */
   uint32_t
-      is_unfinished; /* 1: not dropped, but not ended when the process's last records were told */
+      is_unfinished; /* 1: not dropped, but not ended when the process wrote its last records */
   uint64_t count;
 } LnsWireCudaDroppedBytes;
 
-/* What keeps CUDA, or a part of it, from being recorded. The session has the sentences. */
+/* The reasons for which CUDA, or a part of it, is not recorded. The session turns them into diagnostics. */
 typedef enum
 {
   LNS_WIRE_PROBLEM_NO_CUPTI = 1,      /* no libcupti could be loaded; STRING: the loader's words */

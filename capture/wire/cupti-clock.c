@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line that leaves the last one by more than this, and by more than 1 % of the distance, is no drift. */
+/* A reading that is further than this, and than 1 % of the distance, from the line so far is a jump and not drift. */
 #define JUMP_NS 1000000
 
-/* A line through two readings that are closer is too uncertain to be made longer: the last reading stays
- * only where it is so far from the one before. */
+/* A line through two readings that are closer than this is too uncertain to be extended. So the last reading stays
+ * only if it is that far from the one before. */
 #define APART_NS 1000000
 
 #define COPY_TRIES 100
 
-/* Decades; and the products of on_line() stay below 2^127. */
+/* Decades. Keeps the products of on_line() below 2^127. */
 #define TICKS_MAX (UINT64_C (1) << 62)
 
-/* Y at X on the line through two points, X0 < X1; rounded down on both sides of X0, so that it ascends. */
+/* Y at X on the line through two points, X0 < X1. Rounds down on both sides of X0, so that Y ascends with X. */
 static uint64_t
 on_line (uint64_t x0, uint64_t y0, uint64_t x1, uint64_t y1, uint64_t x)
 {
@@ -29,7 +29,7 @@ on_line (uint64_t x0, uint64_t y0, uint64_t x1, uint64_t y1, uint64_t x)
   return (uint64_t)(y0 + product / run - (product % run < 0));
 }
 
-/* Whether READING, the latest by ticks, continues the line of KNOWN, as far as there is one. */
+/* Whether READING, the latest by ticks, continues the line of KNOWN. True if there is no line yet. */
 static bool
 goes_on (const LnsWireCuptiReadings *known, const LnsWireCuptiReading *reading)
 {
@@ -112,7 +112,9 @@ lns_wire_cupti_clock_ticks (const LnsWireCuptiReadings *known, uint64_t cupti_ns
 {
   if (known->n < 2)
     return known->readings[0].ticks;
-  uint32_t low = 0, high = known->n - 1; /* the line from low to high, at last next to each other */
+  uint32_t low = 0,
+           high = known->n -
+                  1; /* the two readings around the time; narrowed down until they are neighbours */
   while (high - low > 1)
     {
       uint32_t middle = low + (high - low) / 2;

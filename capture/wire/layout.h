@@ -25,7 +25,7 @@
 /* Every record's size and place are multiples of this. */
 #define LNS_WIRE_ALIGN_BYTES 16u
 
-/* No whole record is longer, its pieces together neither: longer names and payloads are cut. */
+/* The limit of a record, also of one that comes in pieces. Longer names and payloads are cut. */
 #define LNS_WIRE_RECORD_MAX_BYTES (1u << 20)
 
 typedef enum
@@ -46,15 +46,15 @@ typedef enum
   LNS_WIRE_POP_LONG = 0x22,
   LNS_WIRE_MARK_LONG = 0x24,
   LNS_WIRE_START = 0x25,  /* with LNS_WIRE_FIELD_RANGE */
-  LNS_WIRE_END = 0x26,    /* with LNS_WIRE_FIELD_RANGE; its domain is 0 where the call names none */
+  LNS_WIRE_END = 0x26,    /* with LNS_WIRE_FIELD_RANGE; its domain is 0 if the call names none */
   LNS_WIRE_SAMPLE = 0x28, /* LnsWireSampleBytes: one sample of a counter or a counter group */
   LNS_WIRE_SAMPLE_BATCH = 0x29, /* LnsWireBatchBytes */
   LNS_WIRE_DEFERRED = 0x2a,     /* LnsWireBatchBytes: events that carry their own times */
 
   /* About the stream. */
-  LNS_WIRE_LOST = 0x30,   /* LnsWireLostBytes: what is missing before the next record */
-  LNS_WIRE_THREAD = 0x31, /* LnsWireThreadBytes: who writes this stream from here on; the same
-                           * thread again: it bears another name now */
+  LNS_WIRE_LOST = 0x30, /* LnsWireLostBytes: what is missing before the next record */
+  LNS_WIRE_THREAD =
+      0x31, /* LnsWireThreadBytes: the thread that writes this stream from here on. For the same thread again: it has a new name */
   LNS_WIRE_STRING = 0x32, /* LnsWireTextBytes: gives STRING, an id of this stream, a (new) text */
   LNS_WIRE_PIECE = 0x33,  /* LnsWirePieceBytes: part of a record that is too long for a chunk */
 
@@ -72,10 +72,11 @@ typedef enum
   LNS_WIRE_DOMAIN_END = 0x49,   /* LnsWireTextBytes without text: DOMAIN was destroyed */
   LNS_WIRE_RESOURCE_END = 0x4a, /* LnsWireResourceBytes without text */
   LNS_WIRE_TIME_DOMAIN = 0x4c, /* LnsWireScopeBytes: its clock, NVTX_TIMESTAMP_TYPE_…, as parent */
-  LNS_WIRE_UNRECORDED = 0x4b,  /* LnsWireTextBytes: what the program uses and nobody records */
+  LNS_WIRE_UNRECORDED =
+      0x4b, /* LnsWireTextBytes: something that the program uses and that is not recorded */
 
   LNS_WIRE_PYTHON_SAID =
-      0xe0, /* LnsWireTextBytes: a sentence on what of Python is not recorded, or as below */
+      0xe0, /* LnsWireTextBytes: a sentence about Python that says what is not recorded, or a text as below */
 
   /* cuda-layout.h */
   LNS_WIRE_CUDA_FIRST = 0x80,
@@ -84,8 +85,8 @@ typedef enum
   /* Kept free: 0x50-0x6f more of NVTX, 0xc0-0xdf OS runtime, 0xe1-0xef more of Python. */
 } LnsWireType;
 
-/* What the text of PYTHON_SAID begins with where it is no sentence: this process traces functions; it has found
- * the one that follows; or not, for the reason after a tab. */
+/* The first character of a text of PYTHON_SAID that is not a sentence: this process traces functions; it has found
+ * the function that follows; or it has not, for the reason after a tab. */
 #define LNS_WIRE_PYTHON_BEGAN  '='
 #define LNS_WIRE_PYTHON_FOUND  '+'
 #define LNS_WIRE_PYTHON_MISSED '-'
@@ -139,7 +140,8 @@ typedef struct
 {
   uint64_t schema;  /* id of a schema of the domain, or a predefined entry type */
   uint32_t n_bytes; /* stored */
-  uint32_t n_given; /* what the caller gave (capped at 4 GiB); more than n_bytes where it was cut */
+  uint32_t
+      n_given; /* size that the caller gave (capped at 4 GiB); more than n_bytes if the data were cut */
 } LnsWireBlobBytes;
 
 /* A definition that is an id and a text. The text follows, without a terminator. */
@@ -155,7 +157,7 @@ typedef struct
   LnsWireHead head; /* STRING: id of its name, or 0: the text is */
   uint32_t n_bytes;
   uint32_t n_text_bytes;
-  uint64_t handle;     /* what the process calls the resource: the same again is the same one */
+  uint64_t handle;     /* the process's own id of the resource */
   uint64_t identifier; /* pointer or handle */
   uint64_t identifier_type;
   /* text: the resource's name */
@@ -203,7 +205,7 @@ typedef enum
   LNS_WIRE_CAUSES
 } LnsWireLossCause;
 
-/* Whether an event of KIND that is lost is missing in the report: of a pop or an end the range is kept. */
+/* Whether a lost event of KIND is missing in the report. A lost pop or end is not: its range is kept. */
 static inline bool
 lns_wire_loss_is_missed (LnsWireLossKind kind)
 {
@@ -270,8 +272,7 @@ typedef struct
   /* data, zero-padded to 8 bytes; times */
 } LnsWireBatchBytes;
 
-/* What a number means, from nvtxSemanticsCounter_t but for the last; all zero where nothing was
- * said. */
+/* The meaning of a number: nvtxSemanticsCounter_t, and its time domain. All zero if the program gave none. */
 typedef struct
 {
   uint64_t flags; /* NVTX_COUNTER_FLAG_… */

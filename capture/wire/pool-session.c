@@ -15,24 +15,24 @@
 
 #define PAGE_BYTES 4096u
 
-/* So many buffers wait for CUPTI, which takes one for each thread that calls CUDA, and more at once
- * than a visit to the pool would bring. */
+/* The number of free buffers that are kept lent. CUPTI takes one for each thread that calls CUDA, several of them
+ * between two visits to the pool. */
 #define FREE_BUFFERS 8u
 
-/* A free one that was never used holds nothing, but may do so before it is looked at again. */
+/* The part of its size that a free, unused buffer counts: it holds no memory, but may hold some by the next visit. */
 #define COLD_BUFFER_SHARE 16u
 
-/* What this side knows of a chunk, out of the target's reach. */
+/* What the session knows about a chunk. The target cannot change it. */
 typedef struct
 {
   uint32_t generation;
   uint32_t drained;
   uint32_t touched; /* bytes that hold memory: whole pages */
   uint8_t state;    /* LnsWireChunkState as last set or seen */
-  bool is_named;    /* its tenant is known: counted in LnsWirePool.n_named */
+  bool is_named;    /* its stream is known, and it is counted in LnsWirePool.n_named */
 } LnsWireChunkRecord;
 
-/* The same of a buffer. */
+/* The same for a buffer. */
 typedef struct
 {
   bool lent;    /* not NONE */
@@ -50,12 +50,12 @@ struct LnsWirePool
   uint64_t weight_bytes;        /* of all chunks, as weight() has it */
   uint64_t free_weight_bytes;   /* of those that are free */
   uint64_t published;
-  uint64_t n_named; /* how many times a chunk was found that a stream had claimed */
+  uint64_t n_named; /* how many claims of chunks were seen */
   uint32_t limit;
   uint32_t used_end; /* from here on, no chunk was owned or full at the last scan */
   uint32_t n_warm;   /* chunks that are not lent and hold memory */
   uint32_t n[4];     /* by state, as of the last scan and the changes since */
-  bool is_over;      /* all who could write are gone */
+  bool is_over;      /* no process can write to the pool any more */
 };
 
 static uint64_t
@@ -64,7 +64,7 @@ align_up (uint64_t value, uint64_t alignment)
   return (value + alignment - 1) / alignment * alignment;
 }
 
-/* Why a process records that the session lets. */
+/* The reason for which a process records that the session allows to. */
 static uint32_t
 reason_to_record (const LnsWireOptions *options)
 {
@@ -72,8 +72,8 @@ reason_to_record (const LnsWireOptions *options)
                                                     : LNS_WIRE_RECORDING_ASKED;
 }
 
-/* Lays the pool out in the memfd FD, which can neither shrink nor grow from then on. Writes the
- * header by pwrite(), since lns_wire_pool_map() maps only what has one. */
+/* Lays the pool out in the memfd FD and seals its size. Writes the header by pwrite(), since lns_wire_pool_map()
+ * refuses a pool without one. */
 static int
 lay_out (int fd,
          const LnsWirePoolOptions *options,
@@ -117,8 +117,8 @@ lay_out (int fd,
   return n == (ssize_t)sizeof header ? 0 : n < 0 ? -errno : -EIO;
 }
 
-/* Zeroed records of N_CHUNKS; NULL if memory is short. Mapped, since most are never used: calloc() zeroes
- * memory that it has had before, 320 KiB for each process. */
+/* Zeroed records of N_CHUNKS; NULL if memory is short. They are mapped, since most are never used: calloc() would
+ * write zeros to memory that it reuses, 320 KiB for each process. */
 static LnsWireChunkRecord *
 new_records (uint32_t n_chunks)
 {
@@ -247,7 +247,7 @@ void
 lns_wire_pool_set_range (LnsWirePool *pool, const LnsWireOptions *asked)
 {
   LnsWireOptions *options = &pool->view.header->options;
-  /* Its kind comes last: a thread that looks meanwhile sees none. */
+  /* The kind is set last: a thread that reads the options meanwhile sees no range. */
   __atomic_store_n (&options->range_kind, LNS_WIRE_RANGE_NONE, __ATOMIC_SEQ_CST);
   options->range_end = asked->range_end;
   options->n_ranges = asked->n_ranges;
@@ -269,7 +269,7 @@ lns_wire_pool_n_range_edges (const LnsWirePool *pool)
 
 /* --- Buffers ---------------------------------------------------------------------------------- */
 
-/* Notes whether buffer INDEX is in use; returns its state as far as this side lets it be one. */
+/* Returns the state of buffer INDEX, NONE if it is not lent, whatever the target wrote. Notes whether it was used. */
 static uint32_t
 state_of_buffer (LnsWirePool *pool, uint32_t index)
 {
@@ -291,7 +291,7 @@ buffer_weight (const LnsWirePool *pool, uint32_t index)
                            : pool->view.buffer_bytes / COLD_BUFFER_SHARE;
 }
 
-/* Bytes that buffers hold or may hold at any moment. */
+/* The bytes that all buffers count against a cap. */
 static uint64_t
 buffers_weight (const LnsWirePool *pool)
 {
@@ -310,7 +310,7 @@ lend_buffer (LnsWirePool *pool, uint32_t index)
   __atomic_store_n (&line->state, LNS_WIRE_BUFFER_FREE, __ATOMIC_RELEASE);
 }
 
-/* Takes buffer INDEX back with its memory, if it is free; false when it was claimed just now. */
+/* Takes buffer INDEX back with its memory. Returns false if it is no longer free. */
 static bool
 withdraw_buffer (LnsWirePool *pool, uint32_t index)
 {
@@ -319,14 +319,14 @@ withdraw_buffer (LnsWirePool *pool, uint32_t index)
                                     LNS_WIRE_BUFFER_NONE, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED))
     return false;
-  /* Of the file, by its mapping: the descriptor may be closed. */
+  /* By its mapping, as the descriptor of the memfd may be closed. */
   if (pool->buffers[index].touched)
     (void)madvise (lns_wire_pool_buffer (&pool->view, index), pool->view.buffer_bytes, MADV_REMOVE);
   pool->buffers[index] = (LnsWireBufferRecord){ 0 };
   return true;
 }
 
-/* Lends buffers, so that some are free, while all weigh at most CAP_BYTES; takes free ones back that are beyond it. */
+/* Lends buffers until enough are free or all count CAP_BYTES. Takes free ones back if all count more. */
 static void
 top_up_buffers (LnsWirePool *pool, uint64_t cap_bytes)
 {
@@ -355,7 +355,8 @@ top_up_buffers (LnsWirePool *pool, uint64_t cap_bytes)
     }
 }
 
-/* Gives the memory of free buffers back until at most KEEP_BYTES are held. Returns the bytes given back. */
+/* Gives memory of free buffers back to the system until they hold at most KEEP_BYTES. Returns the bytes given
+ * back. */
 static uint64_t
 punch_buffers (LnsWirePool *pool, uint64_t keep_bytes)
 {
@@ -397,8 +398,8 @@ lns_wire_pool_salvage (LnsWirePool *pool, uint32_t index, void *ret_bytes)
 
 /* --- Chunks ----------------------------------------------------------------------------------- */
 
-/* What CHUNK counts of the cap: the pages it has touched; free, all of it, but only a share while it is
- * cold, since most threads that take one write little. */
+/* The bytes that CHUNK counts against a cap: the pages it has touched; all of it if it is free, or a share of it if
+ * it is also cold, since most threads that take a chunk write little. */
 static uint64_t
 weight (const LnsWirePool *pool, const LnsWireChunkRecord *chunk)
 {
@@ -413,8 +414,8 @@ is_warm (const LnsWireChunkRecord *chunk)
   return chunk->state == LNS_WIRE_CHUNK_NONE && chunk->touched > 0;
 }
 
-/* Notes that chunk INDEX is now in STATE and has TOUCHED bytes, as far as this side knows. Keeps the sums
- * over all chunks: there are thousands, and each drain asks for them. */
+/* Notes that chunk INDEX is in STATE and has TOUCHED bytes, and updates the sums over all chunks: there are
+ * thousands, and each drain needs the sums. */
 static void
 set_known (LnsWirePool *pool, uint32_t index, uint32_t state, uint32_t touched)
 {
@@ -451,7 +452,7 @@ set_published (LnsWirePool *pool, uint64_t published)
   __atomic_store_n (&pool->view.header->published, published, __ATOMIC_RELEASE);
 }
 
-/* Lends chunk INDEX, which lies below the limit and whose line is zero but for its generation. */
+/* Lends chunk INDEX, which lies below the limit and whose line is zero except for its generation. */
 static void
 lend (LnsWirePool *pool, uint32_t index)
 {
@@ -463,7 +464,7 @@ lend (LnsWirePool *pool, uint32_t index)
     __atomic_store_n (&pool->view.header->hint, index, __ATOMIC_RELAXED);
 }
 
-/* Takes chunk INDEX, as yet free, from the target; false when it was claimed just now. */
+/* Takes the free chunk INDEX from the target. Returns false if the target has claimed it meanwhile. */
 static bool
 withdraw (LnsWirePool *pool, uint32_t index)
 {
@@ -486,8 +487,8 @@ punch_chunk (LnsWirePool *pool, uint32_t index)
   return true;
 }
 
-/* Lends up to N chunks beyond the limit, which nobody has used, within the same bounds. As lend () does
- * for each, but sums and the header are written once for all: there are thousands. */
+/* Lends up to N chunks beyond the limit, which were never used, within the same bounds as lend_within (). Does what
+ * lend () does for each, but writes the sums and the header once: there are thousands of chunks. */
 static uint32_t
 lend_fresh (LnsWirePool *pool, uint32_t n, uint64_t cap_bytes, uint64_t free_bytes)
 {
@@ -520,8 +521,8 @@ lend_fresh (LnsWirePool *pool, uint32_t n, uint64_t cap_bytes, uint64_t free_byt
   return n;
 }
 
-/* Lends up to N chunks, those that hold memory first, while all weigh at most CAP_BYTES and those
- * that are free FREE_BYTES. */
+/* Lends up to N chunks, first those that hold memory, while all count at most CAP_BYTES and the free ones at most
+ * FREE_BYTES. */
 static uint32_t
 lend_within (LnsWirePool *pool, uint32_t n, uint64_t cap_bytes, uint64_t free_bytes)
 {
@@ -530,7 +531,7 @@ lend_within (LnsWirePool *pool, uint32_t n, uint64_t cap_bytes, uint64_t free_by
   for (int cold = 0; cold < 2; cold++)
     {
       const uint32_t n_beyond = pool->view.n_chunks - pool->limit;
-      /* Below the limit, all cold ones are lent but where some were withdrawn. */
+      /* Below the limit, a cold chunk is not lent only if it was withdrawn. */
       const uint32_t n_there =
           cold ? pool->n[LNS_WIRE_CHUNK_NONE] - pool->n_warm - n_beyond : pool->n_warm;
       const uint32_t end = n_there > 0 ? pool->limit : 0;
@@ -557,7 +558,7 @@ lns_wire_pool_publish (LnsWirePool *pool, uint32_t n)
   return lend_within (pool, n, UINT64_MAX, UINT64_MAX);
 }
 
-/* Gets down to CAP_BYTES as far as free chunks and those not lent allow: the cold ones go first. */
+/* Withdraws free chunks, the cold ones first, and gives memory back until all chunks count at most CAP_BYTES. */
 static void
 shrink (LnsWirePool *pool, uint64_t cap_bytes)
 {
@@ -605,14 +606,14 @@ lns_wire_pool_punch (LnsWirePool *pool, uint64_t keep_bytes, uint64_t keep_buffe
   return given_back;
 }
 
-/* Reads line INDEX as its writer allows; false when there is nothing to read in it. */
+/* Reads line INDEX in the order that pool.h prescribes. Returns false if its chunk has nothing to read. */
 static bool
 visit (LnsWirePool *pool, uint32_t index, LnsWireChunk *ret_chunk)
 {
   const LnsWireLine *line = &pool->view.lines[index];
   LnsWireChunkRecord *known = &pool->chunks[index];
   uint32_t state = __atomic_load_n (&line->state, __ATOMIC_ACQUIRE);
-  /* Only the session makes FREE and NONE: a target that writes them fools itself alone. */
+  /* Only the session sets FREE and NONE: a target that writes them only loses its own records. */
   if (known->state == LNS_WIRE_CHUNK_NONE ||
       (state != LNS_WIRE_CHUNK_OWNED && state != LNS_WIRE_CHUNK_FULL))
     return false;
@@ -663,8 +664,8 @@ compare_chunks (const void *a, const void *b)
 size_t
 lns_wire_pool_scan (LnsWirePool *pool, LnsWireChunk *ret_chunks, size_t n_max)
 {
-  /* Who claims a chunk counts that before it names its stream: where no claim is new, only the chunks in use
-   * have news. Thousands more are lent to each process. A target that counts wrongly is read at its end. */
+  /* A thread counts its claim before it sets the stream. So if there are no new claims, only chunks in use can have
+   * news; thousands more are lent to each process. A target that counts wrongly is read when it ends. */
   const uint64_t n_claimed = __atomic_load_n (&pool->view.header->claimed, __ATOMIC_ACQUIRE);
   const bool has_new = pool->is_over || n_claimed != pool->n_named;
   const uint32_t end = has_new ? pool->limit : pool->used_end;
@@ -687,7 +688,7 @@ lns_wire_pool_scan (LnsWirePool *pool, LnsWireChunk *ret_chunks, size_t n_max)
   return n;
 }
 
-/* Whether CHUNK is still the tenancy that the scan saw. */
+/* Whether CHUNK has not come back since the scan. */
 static bool
 is_current (const LnsWirePool *pool, const LnsWireChunk *chunk)
 {
@@ -710,7 +711,7 @@ lns_wire_pool_read (LnsWirePool *pool, const LnsWireChunk *chunk, void *buffer, 
   return n;
 }
 
-/* Makes chunk INDEX the session's again, and lends it at once where LEND says so. */
+/* Takes chunk INDEX back, and lends it again if LEND_AGAIN. */
 static void
 take_back (LnsWirePool *pool, uint32_t index, bool lend_again)
 {
@@ -719,7 +720,7 @@ take_back (LnsWirePool *pool, uint32_t index, bool lend_again)
   chunk->generation++;
   chunk->drained = 0;
   chunk->is_named = false;
-  /* All but the state, at which claimers look: it is the last to change. */
+  /* The state changes last, as threads that look for a chunk read it. */
   line->generation = chunk->generation;
   line->committed = line->pid = line->tid = 0;
   line->sequence = 0;

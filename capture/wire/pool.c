@@ -52,7 +52,7 @@ lns_wire_pool_map (int fd, size_t pool_bytes, LnsWirePoolView *ret_view)
 {
   if (pool_bytes < sizeof (LnsWirePoolHeader))
     return -EPROTO;
-  /* NORESERVE: the pool is address space; the session bounds the memory. */
+  /* NORESERVE, as most of the pool is never touched; the session limits its memory. */
   void *map = mmap (NULL, pool_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   if (map == MAP_FAILED)
     return -errno;
@@ -186,7 +186,7 @@ void
 lns_wire_pool_free_buffer (const LnsWirePoolView *view, uint32_t index)
 {
   LnsWireBufferLine *line = &view->buffer_lines[index];
-  /* What is compacted counts until the last byte is gone: nothing is salvaged twice. */
+  /* All of it counts as compacted until it is zeroed, so that no record is salvaged twice if the process dies now. */
   __atomic_store_n (&line->compacted, view->buffer_bytes, __ATOMIC_RELEASE);
   memset (lns_wire_pool_buffer (view, index), 0,
           line->valid <= view->buffer_bytes ? line->valid : view->buffer_bytes);

@@ -79,13 +79,13 @@ typedef enum
   LNS_WIRE_RECORDING_AT_ONCE = LNS_WIRE_RECORDING_ASKED | LNS_WIRE_RECORDING_RANGE
 } LnsWireRecording;
 
-/* That the NTH capture range since the range was asked for (SERIAL) has begun, or IS_END. The session goes by
- * this; the notice that comes with each change only wakes it, and may be lost. */
+/* Says that the NTH capture range since the range was set (SERIAL) has begun, or ended if IS_END. The session
+ * relies on this value; the notice that comes with each change only wakes it, and may be lost. */
 #define LNS_WIRE_RANGES_TOLD(Serial, Nth, IsEnd)                                                   \
  ((uint64_t)(Serial) << 32 | (uint32_t)(2 * (uint32_t)(Nth) - !(IsEnd)))
 
-/* What is known of children of the pool's process that could not join the session. They count here, as
- * they have the pool mapped from their parent, and record nothing. */
+/* Children of the pool's process that could not join the session. They record nothing, and count their events in
+ * the pool that they inherit. */
 typedef struct
 {
   uint64_t n_events; /* missed */
@@ -119,7 +119,7 @@ typedef struct
   uint32_t limit;     /* chunks from here on were never FREE yet */
   uint64_t published; /* how many times a chunk became FREE */
   uint32_t
-      hushed; /* 1: the session has closed the connection, for want of descriptors, and goes on */
+      hushed; /* 1: the session has closed the connection, as descriptors are short, and still reads the pool */
 
   /* Written by the target. */
   _Alignas(128) uint64_t claimed; /* how many times a chunk was taken */
@@ -179,7 +179,7 @@ typedef struct
  * -EPROTO when it is no pool of this version, or mmap's -errno. No allocation. */
 int lns_wire_pool_map (int fd, size_t pool_bytes, LnsWirePoolView *ret_view);
 
-/* Unmaps and zeroes VIEW; one that is zero already is left alone. */
+/* Unmaps and zeroes VIEW. Does nothing if it is zero already. */
 void lns_wire_pool_unmap (LnsWirePoolView *view);
 
 /* Takes a free chunk for the stream STREAM (not 0) as its SEQUENCEth.
@@ -243,7 +243,7 @@ lns_wire_pool_buffer (const LnsWirePoolView *view, uint32_t index)
   return view->buffers + (size_t)index * view->buffer_bytes;
 }
 
-/* The buffer that begins at BYTES, or -ENOENT: it is none of the pool's. */
+/* The index of the buffer that begins at BYTES; -ENOENT if it is not one of the pool's. */
 int lns_wire_pool_buffer_index (const LnsWirePoolView *view, const void *bytes);
 
 /* CUPTI has filled VALID bytes of buffer INDEX and gives it back. */

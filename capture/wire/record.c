@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is left of a record. Taking more than there is sets `bad` and gives zeros, so that a decoder
- * reads straight on and looks once at the end. */
+/* The rest of a record that is being read. Reading past its end sets `bad` and gives zeros, so that a decoder
+ * checks once, at the end. */
 typedef struct
 {
   const uint8_t *bytes;
@@ -48,7 +48,8 @@ take_u32 (Reader *reader)
   return value;
 }
 
-/* N_BYTES of data and the zeros that pad them to 8. The record's own padding may be the shorter. */
+/* Takes N_BYTES of data and the zeros that pad them to a multiple of 8. The last padding of a record may be
+ * shorter. */
 static LnsWireData
 take_data (Reader *reader, uint64_t n_bytes)
 {
@@ -113,7 +114,7 @@ take_enum_entry (Reader *reader, LnsWireEnumEntry *ret_entry)
   return !reader->bad;
 }
 
-/* Walks the N items of a list once, so that the caller's walk cannot fail later. */
+/* Reads the N items of a list once, so that the caller's walk cannot fail later. */
 #define TAKE_LIST(reader, n, Item, take_item, ret_list)                                            \
  do                                                                                                \
   {                                                                                                \
@@ -304,7 +305,7 @@ decode_piece (Reader *reader, LnsWirePiece *ret_piece)
     reader->bad = true;
 }
 
-/* What follows the head and the size, by type. */
+/* Decodes what follows the head and the size. */
 static void
 decode_long (Reader *reader, const LnsWireHead *head, LnsWireRecord *record)
 {
