@@ -11,6 +11,7 @@
 
 #include "src/base/memory.h"
 #include "src/export/place.h"
+#include "src/export/text.h"
 #include "src/tables/row-cursor.h"
 
 /* So many rows between looks at `cancel` and calls of `progress`. */
@@ -274,13 +275,21 @@ export_tables (Export *export, LnsError *error)
 
   if (!choose_tables (export, error))
     return false;
+  if (export->job.type->is_stream)
+    {
+      export->job.text = lns_export_text_open (&export->job, export->job.temporary, error);
+      if (export->job.text == NULL)
+        return false;
+    }
   export->sink = export->job.type->open (&export->job, error);
   bool good = export->sink != NULL;
   for (unsigned i = 0; good && i < n; i++)
     if (export->chosen[i])
       good = export_table (export, &tables[i], error);
   good = good && look_up (export, error);
-  return (export->sink == NULL || export->job.type->close (export->sink, good, error)) && good;
+  if (export->sink != NULL)
+    good = export->job.type->close (export->sink, good, error) && good;
+  return lns_export_text_close (export->job.text, good, error) && good;
 }
 
 bool

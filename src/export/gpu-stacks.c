@@ -50,7 +50,6 @@ typedef LNS_ARRAY (Range) Thread;
 struct LnsGpuStacks
 {
   const LnsExportJob *job;
-  LnsExportText *text;
   int start, end, correlation, name; /* columns of the table that was begun last; name may be -1 */
   LNS_ARRAY (Work) work;
 
@@ -67,10 +66,9 @@ struct LnsGpuStacks
   uint64_t n_stacks, n_filtered; /* given to `function`, and left out by the filter             */
 };
 
-bool
-lns_gpu_stacks_close (LnsGpuStacks *stacks, bool good, LnsError *error)
+void
+lns_gpu_stacks_free (LnsGpuStacks *stacks)
 {
-  good = lns_export_text_close (stacks->text, good, error) && good;
   for (uint32_t i = 0; stacks->threads != NULL && i < stacks->n_threads; i++)
     lns_array_clear (&stacks->threads[i]);
   if (stacks->has_filter)
@@ -80,7 +78,6 @@ lns_gpu_stacks_close (LnsGpuStacks *stacks, bool good, LnsError *error)
   lns_array_clear (&stacks->frames);
   lns_array_clear (&stacks->work);
   free (stacks);
-  return good;
 }
 
 void *
@@ -89,20 +86,15 @@ lns_gpu_stacks_open (const LnsExportJob *job, LnsError *error)
   LnsGpuStacks *stacks = lns_calloc (1, sizeof *stacks);
   const char *filter = job->options->folding.filter_out;
 
-  const bool is_filtered = filter != NULL && filter[0] != '\0';
-
   stacks->job = job;
-  if (is_filtered && regcomp (&stacks->filter, filter, REG_EXTENDED | REG_NOSUB) != 0)
-    lns_error_set (error, LNS_ERROR_USAGE, 0,
-                   "--filter-out: “%s” is not an extended regular expression", filter);
-  else
-    {
-      stacks->has_filter = is_filtered;
-      stacks->text = lns_export_text_open (job, job->temporary, error);
-    }
-  if (stacks->text != NULL)
+  if (filter == NULL || filter[0] == '\0')
     return stacks;
-  lns_gpu_stacks_close (stacks, false, NULL);
+  stacks->has_filter = regcomp (&stacks->filter, filter, REG_EXTENDED | REG_NOSUB) == 0;
+  if (stacks->has_filter)
+    return stacks;
+  lns_error_set (error, LNS_ERROR_USAGE, 0,
+                 "--filter-out: “%s” is not an extended regular expression", filter);
+  lns_gpu_stacks_free (stacks);
   return NULL;
 }
 
@@ -429,5 +421,5 @@ lns_gpu_stacks_sweep (LnsGpuStacks *stacks, LnsGpuStackFunc function, void *data
 LnsExportText *
 lns_gpu_stacks_text (const LnsGpuStacks *stacks)
 {
-  return stacks->text;
+  return stacks->job->text;
 }

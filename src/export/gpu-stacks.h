@@ -17,14 +17,13 @@
 typedef struct LnsGpuStacks LnsGpuStacks;
 
 /* The functions of an LnsExportType whose sink is an LnsGpuStacks. They gather from tables of kernels and copies,
- * 24 bytes a row. The type's close is its own and ends with lns_gpu_stacks_close (). */
+ * 24 bytes a row. The type's close is its own and ends with lns_gpu_stacks_free (). */
 void *lns_gpu_stacks_open (const LnsExportJob *job, LnsError *error);
 bool lns_gpu_stacks_takes (const LnsTable *table);
 bool lns_gpu_stacks_begin (void *stacks, const LnsTable *table, LnsError *error);
 bool lns_gpu_stacks_row (void *stacks, const LnsSinkRow *row, LnsError *error);
 
-/* Closes the text and frees STACKS. False and ERROR where GOOD and something could not be written. */
-bool lns_gpu_stacks_close (LnsGpuStacks *stacks, bool good, LnsError *error);
+void lns_gpu_stacks_free (LnsGpuStacks *stacks);
 
 /* Gets one stack: N string ids of ranges from the outermost on, then the kernel's or LNS_GPU_STACK_COPY.
  * False (with ERROR) ends the sweep. */
@@ -37,7 +36,7 @@ typedef bool (*LnsGpuStackFunc) (
 bool
 lns_gpu_stacks_sweep (LnsGpuStacks *stacks, LnsGpuStackFunc function, void *data, LnsError *error);
 
-/* The file that the export writes. STACKS owns it. */
+/* The text that the export writes. */
 LnsExportText *lns_gpu_stacks_text (const LnsGpuStacks *stacks);
 
 /* The text of NAME as stacks have it. The report owns it. */

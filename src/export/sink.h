@@ -13,6 +13,8 @@
 
 #define LNS_SINK_MAX_COLUMNS 64
 
+typedef struct LnsExportText LnsExportText;
+
 /* One export. Borrowed by its sink, which it outlives. */
 typedef struct
 {
@@ -20,7 +22,8 @@ typedef struct
   const LnsExportType *type;
   LnsTables *tables;
   const LnsExportOptions *options;
-  const char *path; /* what the person asked for: errors name it                           */
+  LnsExportText *text; /* of types that are streams: their file, or the standard output           */
+  const char *path;    /* what the person asked for: errors name it                           */
   const char
       *temporary; /* the file to write ("-": standard output), or an empty folder that is there */
 } LnsExportJob;
@@ -36,7 +39,7 @@ struct LnsExportType
   const char *name;
   const char *ending;
   const char *file_ending; /* of the files of a type that is a folder; else NULL                */
-  bool is_stream;          /* may go to the standard output                                     */
+  bool is_stream;          /* one text, which may go to the standard output                    */
 
   /* Whether the other programs that it needs are there; NULL = it needs none. */
   bool (*check) (LnsError *error);

@@ -18,8 +18,10 @@
 LnsExportText *
 lns_export_text_open (const LnsExportJob *job, const char *path, LnsError *error)
 {
-  LnsExportText *text = lns_calloc (1, sizeof *text);
+  LnsExportText *text = lns_realloc (NULL, 1, sizeof *text);
 
+  /* An export to a folder has a text for each table: their buffers are not cleared.               */
+  memset (text, 0, offsetof (LnsExportText, bytes));
   text->job = job;
   text->fd = strcmp (path, "-") == 0 ? fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                                      : open (path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -15,7 +15,7 @@
 
 #define LNS_EXPORT_TEXT_BYTES ((size_t)1 << 17)
 
-typedef struct
+struct LnsExportText
 {
   const LnsExportJob *job;
   int fd;
@@ -24,7 +24,7 @@ typedef struct
   int code; /* errno of the first write that failed, or 0                                        */
   size_t n_bytes;
   char bytes[LNS_EXPORT_TEXT_BYTES];
-} LnsExportText;
+};
 
 /* Opens PATH ("-": standard output) for writing. To be closed by lns_export_text_close (). NULL and ERROR. */
 LnsExportText *lns_export_text_open (const LnsExportJob *job, const char *path, LnsError *error);

@@ -266,14 +266,6 @@ chrome_takes (const LnsTable *table)
   return table->trace.category != NULL || is_flow (table);
 }
 
-static void
-free_sink (Sink *sink)
-{
-  free (sink->rows);
-  free (sink->named);
-  free (sink);
-}
-
 static void *
 chrome_open (const LnsExportJob *job, LnsError *error)
 {
@@ -285,12 +277,7 @@ chrome_open (const LnsExportJob *job, LnsError *error)
   lns_report_streams (job->report, &n_streams);
   sink->rows = lns_calloc (sink->n_lanes, sizeof *sink->rows);
   sink->named = lns_calloc (n_streams, sizeof *sink->named);
-  sink->text = lns_export_text_open (job, job->temporary, error);
-  if (sink->text == NULL)
-    {
-      free_sink (sink);
-      return NULL;
-    }
+  sink->text = job->text;
   lns_export_put_text (sink->text, "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":");
   lns_export_put_integer (sink->text, lns_report_info (job->report)->t0_realtime_ns);
   lns_export_put_text (sink->text, ",\"traceEvents\":[");
@@ -646,14 +633,15 @@ chrome_close (void *data, bool good, LnsError *error)
   const LnsExportOptions *options = sink->job->options;
 
   lns_export_put_text (sink->text, "\n]}\n");
-  good = lns_export_text_close (sink->text, good, error) && good;
   if (sink->n_events == 0 && options->ret_lacks != NULL)
     *options->ret_lacks =
         options->times != NULL || options->n_tables > 0
             ? "--times or --tables leave out every event that a trace can show; ask for more"
             : "the report holds no event that a trace can show, such as a range, a CUDA call or a "
               "kernel; `lanescope analyze` says why";
-  free_sink (sink);
+  free (sink->rows);
+  free (sink->named);
+  free (sink);
   return good;
 }
 

@@ -10,14 +10,13 @@
 
 /* A name without the characters that would end it or its line. */
 static void
-put_name (const LnsGpuStacks *stacks, uint32_t name)
+put_name (LnsExportText *text, const LnsGpuStacks *stacks, uint32_t name)
 {
   size_t size;
   const char *at = lns_gpu_stacks_name (stacks, name, &size);
 
   for (const char *end = at + size; at < end; at++)
-    lns_export_put_byte (lns_gpu_stacks_text (stacks),
-                         *at == ';' || *at == '\n' || *at == '\r' ? '_' : *at);
+    lns_export_put_byte (text, *at == ';' || *at == '\n' || *at == '\r' ? '_' : *at);
 }
 
 /* N_KERNELS times the kernel, below N_RANGES times each range. */
@@ -36,7 +35,7 @@ put_stack (const LnsGpuStacks *stacks,
       {
         if (i + k > 0)
           lns_export_put_byte (text, ';');
-        put_name (stacks, names[i]);
+        put_name (text, stacks, names[i]);
       }
   lns_export_put_byte (text, ' ');
   lns_export_put_integer (text, duration_ns);
@@ -62,7 +61,8 @@ static bool
 folded_close (void *data, bool good, LnsError *error)
 {
   good = good && lns_gpu_stacks_sweep (data, write_stack, data, error);
-  return lns_gpu_stacks_close (data, good, error);
+  lns_gpu_stacks_free (data);
+  return good;
 }
 
 const LnsExportType lns_sink_folded = {

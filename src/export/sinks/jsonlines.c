@@ -16,7 +16,6 @@
 
 typedef struct
 {
-  const LnsExportJob *job;
   LnsExportText *text;
   unsigned n_columns;
   /* What stands before each value of the table that was begun last, `{"table":"…"` first: the pieces of `names`
@@ -30,7 +29,6 @@ jsonl_close (void *data, bool good, LnsError *error)
 {
   Sink *sink = data;
 
-  good = lns_export_text_close (sink->text, good, error) && good;
   free (sink->names);
   free (sink);
   return good;
@@ -41,12 +39,8 @@ jsonl_open (const LnsExportJob *job, LnsError *error)
 {
   Sink *sink = lns_calloc (1, sizeof *sink);
 
-  sink->job = job;
-  sink->text = lns_export_text_open (job, job->temporary, error);
-  if (sink->text != NULL)
-    return sink;
-  free (sink);
-  return NULL;
+  sink->text = job->text;
+  return sink;
 }
 
 static bool

@@ -243,7 +243,8 @@ svg_close (void *data, bool good, LnsError *error)
   lns_array_clear (&graph.nodes);
   lns_id_map_clear (&graph.by_place);
   free (graph.order);
-  return lns_gpu_stacks_close (data, good, error);
+  lns_gpu_stacks_free (data);
+  return good;
 }
 
 const LnsExportType lns_sink_svg = {
