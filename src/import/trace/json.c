@@ -14,6 +14,7 @@
 #include <zlib.h>
 
 #include "src/base/json-reader.h"
+#include "src/base/memory.h"
 #include "src/import/nsys/queue.h"
 
 /* A second thread reads, inflates and parses the file, while the caller's thread works on the events before. */
@@ -226,12 +227,8 @@ finish (Parser *parser)
         put_text (parser, parser->arguments.bytes, parser->arguments.size_bytes);
   lns_buffer_append (&batch->items, &parser->item, sizeof parser->item);
   if (batch->texts.failed || batch->items.failed || parser->arguments.failed)
-    {
-      lns_error_set (&parser->error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
-                     parser->path);
-      parser->is_ended = true;
-    }
-  else if (batch->texts.size_bytes >= BATCH_BYTES || batch->items.size_bytes >= BATCH_BYTES)
+    lns_out_of_memory ();
+  if (batch->texts.size_bytes >= BATCH_BYTES || batch->items.size_bytes >= BATCH_BYTES)
     {
       parser->is_ended = !_lns_queue_fill (&parser->queue);
       begin_batch (parser);

@@ -11,24 +11,48 @@
  * exports go to the table that they name (own.h). All other events become samples of counters, or NVTX ranges and
  * marks, in a domain named after their category. Asynchronous operations and the lifetimes of objects are ranges that
  * may end in another thread than they began in. Arrows that are not correlations become rows of LNS_FLOWS, a table
- * that the report keeps as it is. Events of other phases are counted (tally.h). */
+ * that the report keeps as it is. Events of other phases are counted. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
+#include "src/base/format.h"
 #include "src/base/memory.h"
 #include "src/import/nsys/import.h"
-#include "src/import/trace/kind.h"
 #include "src/import/trace/links.h"
 #include "src/import/trace/own.h"
 #include "src/import/trace/pairs.h"
-#include "src/import/trace/tally.h"
 #include "src/import/trace/tables.h"
 #include "src/import/trace/work.h"
+#include "src/tables/table.h"
+
+/* The categories that become something other than ranges and arrows. */
+typedef enum
+{
+  IS_OTHER,
+  IS_KERNEL,
+  IS_COPY,
+  IS_SET,
+  IS_SYNC,
+  IS_RUNTIME_CALL,
+  IS_DRIVER_CALL,
+  IS_GPU_ANNOTATION,
+  IS_CORRELATION,
+  IS_NVTX /* the members of "args" have the names of NVTX_EVENTS' columns               */
+} Kind;
+
+/* Counts the events that cannot be imported. */
+typedef struct
+{
+  uint64_t by_phase[256]; /* of phases that are one byte                                        */
+  uint64_t n_others;      /* of longer phases                                                   */
+  uint64_t n_without;
+} Tally;
 
 typedef struct
 {
@@ -39,13 +63,46 @@ typedef struct
   bool has_first;
   uint64_t n_kept; /* events that became something that is shown */
   uint64_t n_bad;  /* events that do not tell when */
-  LnsTraceTally tally;
+  Tally tally;
   LnsBuffer left_out; /* lines: what else is not in the report */
   double fraction;    /* that is read */
   const LnsImportOptions *options;
 } Trace;
 
 /* --- What an event says ----------------------------------------------------------------------- */
+
+/* The kind of EVENT. The case of its category does not matter. */
+static Kind
+kind_of (const LnsTraceEvent *event)
+{
+  static const struct
+  {
+    const char *name;
+    size_t size_bytes;
+    Kind kind;
+  } names[] = { { "kernel", 6, IS_KERNEL },
+                { "hip_kernel", 10, IS_KERNEL },
+                { "gpu_memcpy", 10, IS_COPY },
+                { "memcpy", 6, IS_COPY },
+                { "gpu_memset", 10, IS_SET },
+                { "memset", 6, IS_SET },
+                { "cuda_sync", 9, IS_SYNC },
+                { "cuda_runtime", 12, IS_RUNTIME_CALL },
+                { "runtime", 7, IS_RUNTIME_CALL },
+                { "cuda_driver", 11, IS_DRIVER_CALL },
+                { "driver", 6, IS_DRIVER_CALL },
+                { "gpu_user_annotation", 19, IS_GPU_ANNOTATION },
+                { "nvtx", 4, IS_NVTX },
+                { "ac2g", 4, IS_CORRELATION },
+                { "async_cpu_to_gpu", 16, IS_CORRELATION } };
+  const LnsTraceValue category = event->fields[LNS_TRACE_CATEGORY];
+
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (category.size_bytes == names[i].size_bytes &&
+        strncasecmp (category.text, names[i].name, category.size_bytes) == 0)
+      return names[i].kind;
+  return IS_OTHER;
+}
 
 #define FIRST_HASH UINT64_C (1469598103934665603)
 
@@ -84,9 +141,9 @@ admit (Trace *trace, const LnsTraceEvent *event, LnsTraceValue what)
 static LnsTraceValue
 track_of (const LnsTraceEvent *event)
 {
-  return event->fields[_lns_trace_is_own (event)                      ? LNS_TRACE_TABLE
-                       : _lns_trace_kind (event) == LNS_TRACE_IS_NVTX ? LNS_TRACE_DOMAIN
-                                                                      : LNS_TRACE_CATEGORY];
+  return event->fields[_lns_trace_is_own (event)    ? LNS_TRACE_TABLE
+                       : kind_of (event) == IS_NVTX ? LNS_TRACE_DOMAIN
+                                                    : LNS_TRACE_CATEGORY];
 }
 
 /* The thread of EVENT. What PyTorch shows on GPUs of its own annotations are threads called as their streams. */
@@ -95,7 +152,7 @@ thread_of (Trace *trace, const LnsTraceEvent *event)
 {
   LnsTraceValue pid = event->fields[LNS_TRACE_PID], tid = event->fields[LNS_TRACE_TID];
   char gpu[40], stream[40];
-  if (_lns_trace_kind (event) == LNS_TRACE_IS_GPU_ANNOTATION)
+  if (kind_of (event) == IS_GPU_ANNOTATION)
     {
       pid = (LnsTraceValue){ gpu, (size_t)snprintf (gpu, sizeof gpu, "GPU %lld",
                                                     (long long)_lns_trace_integer_or (pid, 0)) };
@@ -106,14 +163,6 @@ thread_of (Trace *trace, const LnsTraceEvent *event)
 }
 
 /* --- Ranges and marks ------------------------------------------------------------------------- */
-
-enum
-{
-  NVTX_MARK = 34,
-  NVTX_PUSH_POP = 59,
-  NVTX_START_END = 60,
-  NVTX_DOMAIN = 75
-};
 
 /* The domain in the process of TID that is called as CATEGORY; 0, the default one, without one. */
 static int64_t
@@ -134,7 +183,8 @@ domain_of (Trace *trace, LnsTraceValue category, int64_t tid)
   sqlite3_bind_text64 (row, 4, category.text, category.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
   sqlite3_bind_int64 (row, 7, id);
   sqlite3_bind_int64 (row, 5, tid);
-  lns_trace_put (&trace->tables, LNS_TRACE_ROW_RANGE, (int64_t[]){ 0, 0, NVTX_DOMAIN }, 3);
+  lns_trace_put (&trace->tables, LNS_TRACE_ROW_RANGE,
+                 (int64_t[]){ 0, 0, LNS_EVENT_TYPE_DOMAIN_CREATE }, 3);
   return id;
 }
 
@@ -212,7 +262,7 @@ put_range (Trace *trace,
            LnsTraceValue name)
 {
   int64_t payload;
-  const bool is_nvtx = _lns_trace_kind (event) == LNS_TRACE_IS_NVTX;
+  const bool is_nvtx = kind_of (event) == IS_NVTX;
   const bool is_own = is_nvtx && has_columns (event);
   const LnsTraceValue domain_name = is_own    ? event->fields[LNS_TRACE_DOMAIN]
                                     : is_nvtx ? (LnsTraceValue){ NULL, 0 }
@@ -238,7 +288,7 @@ put_range (Trace *trace,
   else if (event->arguments.size_bytes > 2)
     sqlite3_bind_text64 (row, 8, event->arguments.text, event->arguments.size_bytes, SQLITE_STATIC,
                          SQLITE_UTF8);
-  if (!is_nvtx && type != NVTX_PUSH_POP && lns_trace_integer (id_of (event), &payload))
+  if (!is_nvtx && type != LNS_EVENT_TYPE_PUSH_POP && lns_trace_integer (id_of (event), &payload))
     sqlite3_bind_int64 (row, 9, payload);
   trace->n_kept++;
   lns_trace_put (&trace->tables, kind, NULL, 0);
@@ -256,12 +306,12 @@ put_mark (Trace *trace, const LnsTraceEvent *event, int64_t start_ns)
   if (step.text != NULL && name.text != NULL)
     name = (LnsTraceValue){ text, (size_t)snprintf (text, sizeof text, "%.300s: %.200s", name.text,
                                                     step.text) };
-  put_range (trace, event, NVTX_MARK, start_ns, NULL, name);
+  put_range (trace, event, LNS_EVENT_TYPE_MARK, start_ns, NULL, name);
 }
 
 /* ---- What begins and ends in events of its own ------------------------------------------------ */
 
-/* What kinds of ids there are: those of different kinds have nothing in common. */
+/* What kinds of ids there are, in the order of take_phase ()'s phases: those of different kinds have nothing in common. */
 typedef enum
 {
   ID_OF_NESTED, /* B and E: the thread is what tells them apart */
@@ -297,8 +347,9 @@ begin_range (Trace *trace, const LnsTraceEvent *event, IdKind kind, int64_t star
   if (!admit (trace, event, track_of (event)))
     return;
   const LnsTraceMoment moment = moment_of (event, kind, thread_of (trace, event), start_ns);
-  put_range (trace, event, kind == ID_OF_NESTED ? NVTX_PUSH_POP : NVTX_START_END, start_ns, NULL,
-             event->fields[LNS_TRACE_NAME]);
+  put_range (trace, event,
+             kind == ID_OF_NESTED ? LNS_EVENT_TYPE_PUSH_POP : LNS_EVENT_TYPE_START_END, start_ns,
+             NULL, event->fields[LNS_TRACE_NAME]);
   lns_trace_pairs_begin (&trace->pairs, &moment);
 }
 
@@ -388,6 +439,69 @@ put_samples (Trace *trace, const LnsTraceEvent *event, int64_t time_ns)
   lns_json_reader_clear (&json);
 }
 
+/* --- What is left out ------------------------------------------------------------------------- */
+
+static void
+count (Tally *tally, LnsTraceValue phase)
+{
+  if (phase.text == NULL)
+    tally->n_without++;
+  else if (phase.size_bytes == 1)
+    tally->by_phase[(unsigned char)phase.text[0]]++;
+  else
+    tally->n_others++;
+}
+
+/* Appends the line "N ONE MORE" if N is 1, "N MANY MORE" if it is larger, and nothing if it is 0. */
+static void
+put_line (LnsBuffer *lines, uint64_t n, const char *one, const char *many, const char *more)
+{
+  char line[200];
+
+  if (n > 0)
+    lns_buffer_append (lines, line,
+                       (size_t)snprintf (line, sizeof line, "%" PRIu64 " %.60s%.110s\n", n,
+                                         lns_plural (n, one, many), more));
+}
+
+/* What the format calls events of PHASE. */
+static const char *
+phase_name (unsigned char phase)
+{
+  switch (phase)
+    {
+    case 'c':
+      return " (clock synchronization)";
+    case 'v':
+    case 'V':
+      return " (memory dump)";
+    case '(':
+    case ')':
+      return " (context)";
+    case '=':
+      return " (linked ids)";
+    default:
+      return "";
+    }
+}
+
+/* Appends a line for each phase that was counted, such as "12 events of phase c (clock synchronization)". */
+static void
+put_tally (const Tally *tally, LnsBuffer *lines)
+{
+  char what[64];
+
+  for (unsigned phase = 0; phase < 256; phase++)
+    {
+      const bool is_plain = phase > ' ' && phase < 0x7F;
+      snprintf (what, sizeof what, is_plain ? " of phase %c%s" : " of phase \\x%02x%s", phase,
+                phase_name ((unsigned char)phase));
+      put_line (lines, tally->by_phase[phase], "event", "events", what);
+    }
+  put_line (lines, tally->n_others, "event", "events", " of phases that no viewer knows");
+  put_line (lines, tally->n_without, "event", "events", " without a phase");
+}
+
 /* --- Events ----------------------------------------------------------------------------------- */
 
 /* A label of a process that our own export writes. */
@@ -440,7 +554,7 @@ take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns)
   const bool has_end =
       lns_trace_time (event->fields[LNS_TRACE_DURATION], &duration_ns) && duration_ns >= 0;
   const int64_t end_ns = start_ns + duration_ns;
-  const LnsTraceKind kind = _lns_trace_kind (event);
+  const Kind kind = kind_of (event);
   if (_lns_trace_is_own (event))
     {
       put_own (trace, event, start_ns, &end_ns);
@@ -450,88 +564,58 @@ take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns)
     return;
   switch (kind)
     {
-    case LNS_TRACE_IS_KERNEL:
-    case LNS_TRACE_IS_COPY:
-    case LNS_TRACE_IS_SET:
-    case LNS_TRACE_IS_SYNC:
+    case IS_KERNEL:
+    case IS_COPY:
+    case IS_SET:
+    case IS_SYNC:
       trace->n_kept++;
-      if (kind != LNS_TRACE_IS_SYNC)
+      if (kind != IS_SYNC)
         _lns_trace_links_see_work (&trace->links, event);
-      _lns_trace_put_work (&trace->tables, event,
-                           LNS_TRACE_ROW_KERNEL + (kind - LNS_TRACE_IS_KERNEL), start_ns, end_ns);
+      _lns_trace_put_work (&trace->tables, event, LNS_TRACE_ROW_KERNEL + (kind - IS_KERNEL),
+                           start_ns, end_ns);
       break;
-    case LNS_TRACE_IS_RUNTIME_CALL:
-    case LNS_TRACE_IS_DRIVER_CALL:
+    case IS_RUNTIME_CALL:
+    case IS_DRIVER_CALL:
       trace->n_kept++;
-      _lns_trace_put_call (&trace->tables, event, kind == LNS_TRACE_IS_DRIVER_CALL, start_ns,
-                           end_ns);
+      _lns_trace_put_call (&trace->tables, event, kind == IS_DRIVER_CALL, start_ns, end_ns);
       break;
     default:
-      put_range (trace, event, NVTX_PUSH_POP, start_ns, has_end ? &end_ns : NULL,
+      put_range (trace, event, LNS_EVENT_TYPE_PUSH_POP, start_ns, has_end ? &end_ns : NULL,
                  event->fields[LNS_TRACE_NAME]);
     }
 }
 
-/* An event that tells when, by its phase. False where the phase has no place in a report. */
+/* Takes an event that tells when, by its phase. False where the phase has no place in a report. */
 static bool
 take_phase (Trace *trace, const LnsTraceEvent *event, char phase, int64_t start_ns)
 {
-  switch (phase)
-    {
-    case 'X':
-      take_complete (trace, event, start_ns);
-      return true;
-    case 'B':
-      if (_lns_trace_is_own (event))
-        put_own (trace, event, start_ns, NULL);
-      else
-        begin_range (trace, event, ID_OF_NESTED, start_ns);
-      return true;
-    case 'E':
-      note_end (trace, event, ID_OF_NESTED, start_ns);
-      return true;
-    case 'b':
-      begin_range (trace, event, ID_OF_ASYNC, start_ns);
-      return true;
-    case 'e':
-      note_end (trace, event, ID_OF_ASYNC, start_ns);
-      return true;
-    case 'S':
-      begin_range (trace, event, ID_OF_OLD_ASYNC, start_ns);
-      return true;
-    case 'F':
-      note_end (trace, event, ID_OF_OLD_ASYNC, start_ns);
-      return true;
-    case 'N':
-      begin_range (trace, event, ID_OF_OBJECT, start_ns);
-      return true;
-    case 'D':
-      note_end (trace, event, ID_OF_OBJECT, start_ns);
-      return true;
-    case 'i':
-    case 'I':
-    case 'R':
-    case 'n':
-    case 'T': /* steps of old asynchronous operations                                              */
-    case 'p':
-    case 'O': /* an object's state                                                                 */
-    case 'P': /* a sample                                                                          */
-      put_mark (trace, event, start_ns);
-      return true;
-    case 'C':
-      put_samples (trace, event, start_ns);
-      return true;
-    case 's':
-    case 't':
-    case 'f':
-      if (_lns_trace_kind (event) == LNS_TRACE_IS_CORRELATION)
-        _lns_trace_links_take (&trace->links, event, id_of (event), phase != 's', start_ns);
-      else
-        take_arrow (trace, event, phase, start_ns);
-      return true;
-    default:
-      return false;
-    }
+  /* By IdKind: the phases that begin and end a range. */
+  static const char begins[] = "BbSN", ends[] = "EeFD";
+  /* T and p are steps of old asynchronous operations, O is an object's state, P a sample. */
+  static const char marks[] = "iIRnTpOP";
+  const char *begin = strchr (begins, phase), *end = strchr (ends, phase);
+
+  if (phase == '\0')
+    return false;
+  if (phase == 'X')
+    take_complete (trace, event, start_ns);
+  else if (phase == 'B' && _lns_trace_is_own (event))
+    put_own (trace, event, start_ns, NULL);
+  else if (begin != NULL)
+    begin_range (trace, event, (IdKind)(begin - begins), start_ns);
+  else if (end != NULL)
+    note_end (trace, event, (IdKind)(end - ends), start_ns);
+  else if (strchr (marks, phase) != NULL)
+    put_mark (trace, event, start_ns);
+  else if (phase == 'C')
+    put_samples (trace, event, start_ns);
+  else if (strchr ("stf", phase) == NULL)
+    return false;
+  else if (kind_of (event) == IS_CORRELATION)
+    _lns_trace_links_take (&trace->links, event, id_of (event), phase != 's', start_ns);
+  else
+    take_arrow (trace, event, phase, start_ns);
+  return true;
 }
 
 /* Whether the file is read on. False, and ERROR unless the file is unordered, where that is in vain. */
@@ -552,7 +636,7 @@ take_event (const LnsTraceEvent *event, void *data, LnsError *error)
   const LnsTraceValue phase = event->fields[LNS_TRACE_PHASE];
   int64_t start_ns;
   if (phase.text == NULL || phase.size_bytes != 1)
-    _lns_trace_tally_count (&trace->tally, phase);
+    count (&trace->tally, phase);
   else if (phase.text[0] == 'M')
     take_metadata (trace, event);
   else if (!lns_trace_time (event->fields[LNS_TRACE_START], &start_ns))
@@ -563,7 +647,7 @@ take_event (const LnsTraceEvent *event, void *data, LnsError *error)
         trace->first_ns = start_ns;
       trace->has_first = true;
       if (!take_phase (trace, event, phase.text[0], start_ns - trace->first_ns))
-        _lns_trace_tally_count (&trace->tally, phase);
+        count (&trace->tally, phase);
     }
   return goes_on (trace, error);
 }
@@ -623,18 +707,18 @@ list_left_out (Trace *trace, const char *path, const LnsTraceEnd *end, LnsError 
 {
   LnsBuffer *lines = &trace->left_out;
 
-  _lns_trace_tally_write (&trace->tally, lines);
-  _lns_trace_tally_line (lines, trace->pairs.n_lone_ends, "end of a range that has",
-                         "ends of ranges that have", " no beginning");
-  _lns_trace_tally_line (lines, trace->pairs.n_lone_arrows, "end of an arrow that has",
-                         "ends of arrows that have", " no other end");
-  _lns_trace_tally_line (lines, trace->pairs.n_unpaired, "beginning or end", "beginnings and ends",
-                         " after 1,048,576 ranges were open at one time: they are not paired");
-  _lns_trace_tally_line (lines, trace->tables.n_crowded_out, "event", "events",
-                         " of threads, domains, counters or streams beyond 32,768");
-  _lns_trace_tally_line (lines, end->n_too_long, "event", "events", " of more than 16 MiB");
-  _lns_trace_tally_line (lines, end->n_too_deep, "event's \"args\"", "events' \"args\"",
-                         ", which nest more than 127 lists and objects");
+  put_tally (&trace->tally, lines);
+  put_line (lines, trace->pairs.n_lone_ends, "end of a range that has", "ends of ranges that have",
+            " no beginning");
+  put_line (lines, trace->pairs.n_lone_arrows, "end of an arrow that has",
+            "ends of arrows that have", " no other end");
+  put_line (lines, trace->pairs.n_unpaired, "beginning or end", "beginnings and ends",
+            " after 1,048,576 ranges were open at one time: they are not paired");
+  put_line (lines, trace->tables.n_crowded_out, "event", "events",
+            " of threads, domains, counters or streams beyond 32,768");
+  put_line (lines, end->n_too_long, "event", "events", " of more than 16 MiB");
+  put_line (lines, end->n_too_deep, "event's \"args\"", "events' \"args\"",
+            ", which nest more than 127 lists and objects");
   lns_buffer_append (lines, "", 1);
   if (lines->failed)
     lns_out_of_memory ();
@@ -673,7 +757,7 @@ make_tables (Trace *trace,
   trace->links = (LnsTraceLinks){ .tables = &trace->tables, .takes = links };
   trace->has_first = false;
   trace->n_bad = trace->n_kept = 0;
-  trace->tally = (LnsTraceTally){ 0 };
+  trace->tally = (Tally){ 0 };
   lns_buffer_reset (&trace->left_out);
   *ret_end = (LnsTraceEnd){ 0 };
   bool good = truncate (file, 0) == 0 ||
