@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the files that read a foreign file share. */
+/* A foreign file, as foreign.c and the reader of its pages know it. */
 
 #pragma once
 
@@ -21,11 +21,3 @@ struct LnsForeign
   const atomic_bool *cancel;
   LNS_ARRAY (LnsForeignTable) tables;
 };
-
-bool _lns_foreign_is_cancelled (const LnsForeign *foreign);
-
-/* Fills ERROR with what SQLite says of its last call, in a sentence. Returns false. */
-bool _lns_foreign_fail (LnsForeign *foreign, LnsError *error);
-
-/* The same for CODE of SQLite. */
-bool _lns_foreign_fail_code (LnsForeign *foreign, int code, const char *text, LnsError *error);
