@@ -3,13 +3,308 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Imports tables of events row by row. Values that no column of the lane holds are kept beside the event
- * (LNS_COLUMN_REMAINDER). */
+/* Imports tables of events row by row. A row becomes an event column by column: `export` makes rows from events by the
+ * cells of the schema, and this applies each rule of a cell backwards. Values that no column of the lane holds are kept
+ * beside the event (LNS_COLUMN_REMAINDER). */
+
+#include <string.h>
 
 #include "src/import/nsys/remainder.h"
-#include "src/import/nsys/row.h"
+#include "src/tables/enums.h"
 
 #define COLUMNS_MAX LNS_KEPT_MAX_COLUMNS
+
+typedef struct
+{
+  LnsImport *import;
+  LnsEvent event;
+  LnsCudaLaunch launch;
+  bool has_launch, has_start, has_end;
+  int64_t end_ns, nesting;
+  /* Its owner, by the file's numbers. */
+  int64_t thread, process, device, context, stream, green, track_number, metric;
+  LnsPayloadType value_type; /* of a counter's sample                                            */
+} Row;
+
+/* A column, and where it goes. */
+typedef struct
+{
+  const LnsTableColumn *column;
+  int extra; /* of LnsEvent, or -1                                                               */
+} Cell;
+
+static Cell
+cell_of (const LnsTableColumn *column, LnsLaneKind kind)
+{
+  LnsColumnId id =
+      column->cell.rule == LNS_CELL_CUDA_CALL_CLASS ? LNS_COLUMN_CALLBACK : column->cell.column;
+  return (Cell){ column, id != 0 ? lns_lane_kind_extra (kind, id) : -1 };
+}
+
+/* Begins a row whose columns are CELLS. */
+static void
+begin_row (Row *row, const Cell *cells, unsigned n_cells)
+{
+  if (row->has_launch)
+    memset (&row->launch, 0, sizeof row->launch);
+  row->event = (LnsEvent){ 0 };
+  row->has_launch = row->has_start = row->has_end = false;
+  row->thread = row->process = row->device = row->context = row->stream = row->green = 0;
+  row->track_number = row->metric = row->nesting = 0;
+  row->value_type = LNS_PAYLOAD_NONE;
+  for (unsigned i = 0; i < n_cells; i++)
+    if (cells[i].column->cell.rule == LNS_CELL_THREAD && cells[i].extra >= 0)
+      row->event.extra[cells[i].extra] = LNS_ID_NONE;
+}
+
+/* ---- Rules backwards ------------------------------------------------------------------------- */
+
+/* Whether all of NUMBER is kept. */
+static bool
+put_bits (Row *row, const Cell *cell, uint64_t number)
+{
+  const LnsCell *rule = &cell->column->cell;
+  uint64_t mask = rule->n_bits < 64 ? (UINT64_C (1) << rule->n_bits) - 1 : UINT64_MAX;
+
+  if (cell->extra < 0)
+    return false;
+  row->event.extra[cell->extra] |= (number & mask) << rule->shift;
+  return (number & ~mask) == 0;
+}
+
+/* CUPTI's numbers of kinds of overhead, of those of ENUM_CUPTI_OVERHEAD_TYPE. */
+static bool
+put_overhead_kind (Row *row, const Cell *cell, int64_t type)
+{
+  uint64_t kind = type == 2               ? 1
+                  : type > 2 && type <= 8 ? (uint64_t)(type - 2) << 16
+                  : type != 0             ? 99 << 16
+                                          : 0;
+
+  return put_bits (row, cell, kind) && type >= 0 && type <= 8;
+}
+
+/* Calls of the runtime are told from those of the driver by a bit, other classes stand above it. */
+static bool
+put_call_class (Row *row, const Cell *cell, int64_t class)
+{
+  if (cell->extra < 0 || class < 0 || class > UINT16_MAX)
+    return false;
+  row->event.extra[cell->extra] |= class == LNS_CLASS_RUNTIME ? UINT64_C (1) << 32
+                                   : class > LNS_CLASS_DRIVER ? (uint64_t) class << 40
+                                                              : 0;
+  return true;
+}
+
+static bool
+put_launch (Row *row, const LnsCell *cell, const LnsKeptValue *value, int64_t number)
+{
+  char *at = (char *)&row->launch + cell->argument;
+  uint32_t narrow;
+
+  row->has_launch = true;
+  if (cell->rule == LNS_CELL_LAUNCH_WIDE)
+    {
+      memcpy (at, &number, sizeof number);
+      return true;
+    }
+  memcpy (&narrow, at, sizeof narrow);
+  bool is_name = cell->argument == offsetof (LnsCudaLaunch, short_name) ||
+                 cell->argument == offsetof (LnsCudaLaunch, mangled_name);
+  narrow |= is_name ? _lns_import_string (row->import, value) : (uint32_t)number << cell->shift;
+  memcpy (at, &narrow, sizeof narrow);
+  return is_name || (number >= 0 && number <= UINT32_MAX >> cell->shift);
+}
+
+/* Where the row belongs; false for rules that do not tell. */
+static bool
+put_owner (Row *row, LnsCellRule rule, int64_t number)
+{
+  switch (rule)
+    {
+    case LNS_CELL_GLOBAL_TID:
+      row->thread = number;
+      return true;
+    case LNS_CELL_GLOBAL_PID:
+      row->process = number;
+      return true;
+    case LNS_CELL_DEVICE:
+      row->device = number;
+      return number >= 0 && number <= UINT32_MAX;
+    case LNS_CELL_CONTEXT:
+      row->context = number;
+      return number >= 0 && number <= UINT32_MAX;
+    case LNS_CELL_GREEN_CONTEXT:
+      row->green = number;
+      return number == 0 || number == row->context;
+    case LNS_CELL_STREAM:
+      row->stream = number;
+      return number >= 0 && number <= UINT32_MAX;
+    case LNS_CELL_STREAM_OR_ALL:
+      row->stream = number == UINT32_MAX ? 0 : number;
+      return number > 0 && number <= UINT32_MAX;
+    case LNS_CELL_DEPTH:
+      row->nesting = number;
+      return true;
+    case LNS_CELL_TRACK_NUMBER:
+      row->track_number = number;
+      return true;
+    case LNS_CELL_TRACK_METRIC:
+      row->metric = number;
+      return number >= 0 && number <= UINT32_MAX;
+    default:
+      return false;
+    }
+}
+
+static bool
+put_number (Row *row, const Cell *cell, const LnsKeptValue *value, int64_t number)
+{
+  const LnsCell *rule = &cell->column->cell;
+
+  switch (rule->rule)
+    {
+    case LNS_CELL_NONE:
+    case LNS_CELL_EMPTY_LIST:
+    case LNS_CELL_NAME_TEXT:
+      return false;
+    case LNS_CELL_CONSTANT:
+      return number == rule->argument;
+    case LNS_CELL_START:
+      row->event.start_ns = number;
+      return row->has_start = _lns_import_time (value, &number);
+    case LNS_CELL_END:
+    case LNS_CELL_END_IF_KNOWN:
+      row->end_ns = number;
+      return row->has_end = _lns_import_time (value, &number) && number >= row->event.start_ns;
+    case LNS_CELL_START_PLUS:
+      return put_bits (row, cell, (uint64_t)number - (uint64_t)row->event.start_ns);
+    case LNS_CELL_NAME:
+      row->event.name = _lns_import_string (row->import, value);
+      return true;
+    case LNS_CELL_VALUE:
+      row->value_type = LNS_PAYLOAD_INT64;
+      return put_bits (row, cell, (uint64_t)number);
+    case LNS_CELL_BITS_OR_NULL:
+      return put_bits (row, cell, (uint64_t)number) && number != 0;
+    case LNS_CELL_BITS:
+    case LNS_CELL_BITS_IF_ANY:
+      return put_bits (row, cell, (uint64_t)number);
+    case LNS_CELL_BITS_PLUS:
+      return put_bits (row, cell, (uint64_t)number - rule->argument);
+    case LNS_CELL_BITS_LESS_ONE:
+      return put_bits (row, cell, (uint64_t)number + 1);
+    case LNS_CELL_MEMORY_KIND:
+      return put_bits (row, cell, number == LNS_MEMORY_KIND_UNKNOWN ? 0 : (uint64_t)number + 1);
+    case LNS_CELL_OVERHEAD_KIND:
+      return put_overhead_kind (row, cell, number);
+    case LNS_CELL_CUDA_CALL_CLASS:
+      return put_call_class (row, cell, number);
+    case LNS_CELL_GRAPH_CLASS: /* follows from the graph's ids                                    */
+      return true;
+    case LNS_CELL_LAUNCH:
+    case LNS_CELL_LAUNCH_WIDE:
+      return put_launch (row, rule, value, number);
+    case LNS_CELL_THREAD:
+      row->process = number;
+      if (cell->extra >= 0)
+        row->event.extra[cell->extra] = _lns_import_thread (row->import, number);
+      return cell->extra >= 0 && number != 0;
+    default:
+      return put_owner (row, rule->rule, number);
+    }
+}
+
+/* Text and numbers with fractions. */
+static bool
+put_other (Row *row, const Cell *cell, const LnsKeptValue *value)
+{
+  double real = _lns_import_real (value);
+  uint64_t bits;
+
+  switch (cell->column->cell.rule)
+    {
+    case LNS_CELL_NAME_TEXT:
+      row->event.name = _lns_import_text (row->import, value);
+      return row->event.name != 0;
+    case LNS_CELL_EMPTY_LIST:
+      return value->type == LNS_KEPT_TEXT && value->size_bytes == 2 &&
+             memcmp (value->bytes, "[]", 2) == 0;
+    case LNS_CELL_VALUE:
+      if (value->type != LNS_KEPT_REAL)
+        return false;
+      row->value_type = LNS_PAYLOAD_DOUBLE;
+      memcpy (&bits, &real, sizeof bits);
+      return put_bits (row, cell, bits);
+    default:
+      return false;
+    }
+}
+
+/* Whether an event that was told nothing says NULL. */
+static bool
+is_null_by_itself (LnsCellRule rule)
+{
+  return rule == LNS_CELL_NONE || rule == LNS_CELL_END_IF_KNOWN || rule == LNS_CELL_NAME_TEXT ||
+         rule == LNS_CELL_BITS_OR_NULL || rule == LNS_CELL_BITS_IF_ANY || rule == LNS_CELL_THREAD;
+}
+
+/* Puts VALUE of CELL's column into ROW. False where the event cannot hold all of it. */
+static bool
+put (Row *row, const Cell *cell, const LnsKeptValue *value)
+{
+  int64_t number;
+
+  if (value->type == LNS_KEPT_NULL)
+    return is_null_by_itself (cell->column->cell.rule);
+  return _lns_import_integer (value, &number) ? put_number (row, cell, value, number)
+                                              : put_other (row, cell, value);
+}
+
+/* ---- What the whole row says ----------------------------------------------------------------- */
+
+static int64_t
+graph_class (const LnsEvent *event)
+{
+  const LnsLaneKind kind = LNS_LANE_CUDA_GRAPH_NODE;
+
+  if (event->extra[lns_lane_kind_extra (kind, LNS_COLUMN_GRAPH_EXEC)] != 0)
+    return LNS_CLASS_GRAPH_EXEC;
+  return event->extra[lns_lane_kind_extra (kind, LNS_COLUMN_ORIGINAL)] != 0 ? LNS_CLASS_GRAPH_CLONE
+                                                                            : LNS_CLASS_GRAPH;
+}
+
+/* CUDA's number of the device that the track is of. */
+static int64_t
+device_of (const LnsImport *import, uint32_t track)
+{
+  const uint32_t device = import->tracks.items[track].track.device;
+  return device < import->devices.n ? import->devices.items[device].number : 0;
+}
+
+/* Whether the event holds VALUE, for cells where that depends on the whole row and on the event's lane. True for other
+ * cells. */
+static bool
+says (const Row *row, const Cell *cell, const LnsKeptValue *value, const LnsImportPlace *place)
+{
+  const bool is_null = value->type == LNS_KEPT_NULL;
+
+  switch (cell->column->cell.rule)
+    {
+    case LNS_CELL_BITS_IF_ANY:
+      return cell->extra < 0 || is_null == (row->event.extra[cell->extra] == 0);
+    case LNS_CELL_GRAPH_CLASS:
+      return !is_null && _lns_import_number (value) == graph_class (&row->event);
+    case LNS_CELL_DEPTH:
+      return !is_null && row->nesting == place->ordinal;
+    case LNS_CELL_DEVICE:
+      return is_null || row->device == device_of (row->import, place->track);
+    default:
+      return true;
+    }
+}
+
+/* ---- The table's rows ------------------------------------------------------------------------ */
 
 typedef struct
 {
@@ -22,8 +317,8 @@ typedef struct
   /* Whether the table has starts and ends, and whose its rows are. */
   bool has_starts, has_ends, of_thread, of_device, of_stream;
   unsigned n_cells;
-  LnsImportCell cells[COLUMNS_MAX];
-  LnsImportRow row;
+  Cell cells[COLUMNS_MAX];
+  Row row;
   LnsImportRemainder beside;
   LnsImportOwners owners;
   LnsIdMap call_times; /* of call_key (), where rows have no starts                              */
@@ -119,7 +414,7 @@ static LnsTrack
 track_of (Rows *rows)
 {
   LnsImport *import = rows->import;
-  const LnsImportRow *row = &rows->row;
+  const Row *row = &rows->row;
   LnsTrack track = { .thread = LNS_ID_NONE,
                      .domain = LNS_ID_NONE,
                      .value_type = row->value_type,
@@ -150,7 +445,7 @@ track_of (Rows *rows)
 static uint32_t
 find_track (Rows *rows)
 {
-  LnsImportRow *row = &rows->row;
+  Row *row = &rows->row;
   LnsTrackKind track_kind = rows->how->track;
   LnsLaneKind kind = rows->kind;
 
@@ -188,15 +483,15 @@ row_cb (void *data, const LnsKeptValue *values)
 {
   Rows *rows = data;
   LnsImport *import = rows->import;
-  LnsImportRow *row = &rows->row;
+  Row *row = &rows->row;
 
   import->n_done++;
   _lns_import_remainder_begin (&rows->beside);
-  _lns_import_row_begin (row, rows->cells, rows->n_cells);
+  begin_row (row, rows->cells, rows->n_cells);
   if (rows->filter >= 0)
     row->event.extra[rows->filter] = (uint64_t)__builtin_ctzll (rows->schema->passes);
   for (unsigned i = 0; i < rows->n_cells; i++)
-    if (!_lns_import_row_put (row, &rows->cells[i], &values[i]))
+    if (!put (row, &rows->cells[i], &values[i]))
       _lns_import_remainder_tell (&rows->beside, i, &values[i]);
   if (!rows->has_starts)
     set_start_of_call (rows);
@@ -213,7 +508,7 @@ row_cb (void *data, const LnsKeptValue *values)
   if (!_lns_import_take_place (import, find_track (rows), row->event.start_ns, &place))
     return true;
   for (unsigned i = 0; i < rows->n_cells; i++)
-    if (!_lns_import_row_says (row, &rows->cells[i], &values[i], &place))
+    if (!says (row, &rows->cells[i], &values[i], &place))
       _lns_import_remainder_tell (&rows->beside, i, &values[i]);
   if (rows->remainder >= 0)
     row->event.extra[rows->remainder] = _lns_import_remainder_id (&rows->beside);
@@ -232,7 +527,7 @@ place_of (LnsCellRule rule)
 bool
 _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTable *how)
 {
-  const LnsTable *schema = lns_table_find (how->schema != NULL ? how->schema : how->name);
+  const LnsTable *schema = lns_table_find (how->name);
   const char *columns[COLUMNS_MAX], *start = "", *end = "";
   Rows rows = { .import = import, .how = how, .schema = schema, .row.import = import };
 
@@ -256,7 +551,7 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
         if (lns_foreign_use_column (table, column->name))
           {
             columns[rows.n_cells] = column->name;
-            rows.cells[rows.n_cells++] = _lns_import_cell (column, rows.kind);
+            rows.cells[rows.n_cells++] = cell_of (column, rows.kind);
           }
         rows.has_ends |= place == 1;
         rows.of_thread |= rule == LNS_CELL_GLOBAL_TID;
@@ -269,7 +564,7 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
     if (!table->columns.items[i].is_used)
       {
         columns[rows.n_cells] = table->columns.items[i].name;
-        rows.cells[rows.n_cells++] = _lns_import_cell (&unknown, rows.kind);
+        rows.cells[rows.n_cells++] = cell_of (&unknown, rows.kind);
       }
   _lns_import_remainder_init (&rows.beside, import, schema->name, columns, rows.n_cells, table);
   rows.has_starts = lns_foreign_use_column (table, start);

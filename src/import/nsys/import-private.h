@@ -207,9 +207,7 @@ void _lns_import_leave_out (LnsImport *import, const char *format, ...)
 /* A table that is imported: one row of tables.c. */
 typedef struct LnsImportTable
 {
-  const char *name; /* in the foreign file                                                    */
-  const char
-      *schema; /* the table of src/tables/table.h whose columns say what is kept; NULL = `name`  */
+  const char *name; /* in the foreign file; that of src/tables/table.h has the columns to keep   */
   LnsTrackKind track;
   /* Finishes an event: names it where no column does, and may put it on a track and lane of other kinds.
    * NULL = nothing to do. */
