@@ -43,6 +43,12 @@ typedef struct
   LnsCudaDevice device;
 } LnsImportGpu;
 
+/* Identifies a metric of GPUs. */
+typedef struct
+{
+  int64_t type, metric;
+} LnsImportMetric;
+
 typedef struct
 {
   LnsForeign *foreign;
@@ -54,10 +60,10 @@ typedef struct
   LnsIdMap large_strings;       /* of other ids                                                 */
   LnsStringTable *texts;        /* that came last, by their bytes                               */
   size_t text_bytes;            /* in it                                                        */
-  LnsIdMap process_ids, thread_ids, device_ids, context_ids, stream_ids;
+  LnsIdMap process_ids, thread_ids, domain_ids, device_ids, context_ids, stream_ids;
   LnsIdMap leaves;       /* call chain → string of its innermost function                       */
   LnsIdMap public_calls; /* string of an entry point → string of its public name                */
-  LnsStringTable *domain_ids, *launch_ids, *track_ids, *metrics;
+  LnsStringTable *launch_ids, *track_ids, *metrics;
   LNS_ARRAY (LnsProcess) processes; /* as they were written, by id                              */
   LNS_ARRAY (LnsThread) threads;
   LNS_ARRAY (LnsDomain) domains;
@@ -120,18 +126,15 @@ uint32_t _lns_import_text (LnsImport *import, const LnsKeptValue *value);
  * between them: memory is bounded. */
 uint32_t _lns_import_bytes (LnsImport *import, const void *bytes, size_t size_bytes);
 
-/* The string of StringIds row ID, LNS_ID_NONE where there is none. */
-uint32_t _lns_import_find_string (LnsImport *import, int64_t id);
-
 /* The string of StringIds row VALUE; 0 where there is none. */
 uint32_t _lns_import_string (LnsImport *import, const LnsKeptValue *value);
 
 /* Returns whether columns called NAME hold ids of StringIds, in any table. */
 bool _lns_import_is_string_id (const char *name);
 
-/* Returns the string that ID of StringIds stands for. An id that the file lacks stays a number, one that no reader
- * takes for a string of the report. */
-LnsKeptValue _lns_import_keep_string (LnsImport *import, int64_t id);
+/* Returns VALUE as the report keeps it. IS_STRING_ID: an integer is an id of StringIds, whose string is kept. An id that
+ * the file lacks stays a number, one that no reader takes for a string of the report. */
+LnsKeptValue _lns_import_keep (LnsImport *import, const LnsKeptValue *value, bool is_string_id);
 
 /* ---- Objects, made when first asked for ------------------------------------------------------ */
 
@@ -225,30 +228,11 @@ const LnsImportTable *_lns_import_tables (unsigned *ret_n);
 /* Rows of a table of events, as the cells of its columns say. */
 bool _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTable *how);
 
-/* Gives a track of a GPU's metric its name, and the GPU if events have made that known. */
-void _lns_import_name_metric (LnsImport *import, LnsTrack *track);
-
 /* Keeps every table that does not hold events, as it is. */
 bool _lns_import_keep_tables (LnsImport *import);
 
 /* Reports progress and writes waiting events to the file, now and then. False and import->error where it cannot. */
 bool _lns_import_look_up (LnsImport *import);
 
-/* Tables that are imported in ways of their own. */
-bool _lns_import_counters (LnsImport *import, LnsForeignTable *table);
-bool _lns_import_gpus (LnsImport *import, LnsForeignTable *table);
+/* The table of NVTX's ranges, marks and names. */
 bool _lns_import_nvtx (LnsImport *import, LnsForeignTable *table);
-
-/* Rows of other tables; their columns stand in tables.c. */
-void _lns_import_string_row (LnsImport *import, const LnsKeptValue *values);
-void _lns_import_process_row (LnsImport *import, const LnsKeptValue *values);
-void _lns_import_thread_row (LnsImport *import, const LnsKeptValue *values);
-void _lns_import_rank_row (LnsImport *import, const LnsKeptValue *values);
-void _lns_import_device_row (LnsImport *import, const LnsKeptValue *values);
-void _lns_import_context_row (LnsImport *import, const LnsKeptValue *values);
-void _lns_import_stream_row (LnsImport *import, const LnsKeptValue *values);
-void _lns_import_stream_name_row (LnsImport *import, const LnsKeptValue *values);
-void _lns_import_diagnostic_row (LnsImport *import, const LnsKeptValue *values);
-void _lns_import_details_row (LnsImport *import, const LnsKeptValue *values);
-void _lns_import_metric_row (LnsImport *import, const LnsKeptValue *values);
-void _lns_import_leaf_row (LnsImport *import, const LnsKeptValue *values);

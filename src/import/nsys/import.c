@@ -54,8 +54,7 @@ has_known_table (LnsImport *import, const char *path)
 static bool
 open_all (LnsImport *import, const char *path, const char *out_path)
 {
-  LnsStringTable **maps[] = { &import->domain_ids, &import->launch_ids, &import->track_ids,
-                              &import->metrics };
+  LnsStringTable **maps[] = { &import->launch_ids, &import->track_ids, &import->metrics };
   const char *name = import->options->origin != NULL ? import->options->origin : path;
   LnsWriterOptions options = { .overwrite = import->options->overwrite, .is_whole_or_none = true };
 
@@ -76,11 +75,11 @@ open_all (LnsImport *import, const char *path, const char *out_path)
 static void
 free_all (LnsImport *import)
 {
-  LnsStringTable *tables[] = { import->texts, import->domain_ids, import->launch_ids,
-                               import->track_ids, import->metrics };
+  LnsStringTable *tables[] = { import->texts, import->launch_ids, import->track_ids,
+                               import->metrics };
   LnsIdMap *maps[] = { &import->large_strings, &import->process_ids, &import->thread_ids,
-                       &import->device_ids,    &import->context_ids, &import->stream_ids,
-                       &import->leaves,        &import->public_calls };
+                       &import->domain_ids,    &import->device_ids,  &import->context_ids,
+                       &import->stream_ids,    &import->leaves,      &import->public_calls };
 
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     lns_string_table_free (tables[i]);

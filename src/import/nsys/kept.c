@@ -31,9 +31,7 @@ row_cb (void *data, const LnsKeptValue *values)
   LnsKeptValue kept[LNS_KEPT_MAX_COLUMNS];
 
   for (unsigned i = 0; i < rows->n_columns; i++)
-    kept[i] = rows->is_string[i] && values[i].type == LNS_KEPT_INTEGER
-                  ? _lns_import_keep_string (rows->import, values[i].integer)
-                  : values[i];
+    kept[i] = _lns_import_keep (rows->import, &values[i], rows->is_string[i]);
   lns_kept_table_maker_add (rows->maker, kept);
   rows->import->n_done++;
   return _lns_import_look_up (rows->import);

@@ -23,6 +23,22 @@ typedef struct
   uint64_t number;
 } Key;
 
+/* Gives a track of a GPU's metric its name, and the GPU if events have made that known. */
+static void
+name_metric (LnsImport *import, LnsTrack *track)
+{
+  const LnsImportMetric key = { (int64_t)track->number, track->metric };
+
+  track->name = lns_string_table_find (import->metrics, &key, sizeof key, 0);
+  track->process = LNS_ID_NONE;
+  for (uint32_t i = 0; i < import->devices.n && track->device == LNS_ID_NONE; i++)
+    if (import->devices.items[i].number == (track->number & 0xFF))
+      {
+        track->device = i;
+        track->process = import->devices.items[i].process;
+      }
+}
+
 uint32_t
 _lns_import_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind)
 {
@@ -38,7 +54,7 @@ _lns_import_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind)
   result->track = *track;
   result->kind = kind;
   if (track->kind == LNS_TRACK_GPU_METRIC)
-    _lns_import_name_metric (import, &result->track);
+    name_metric (import, &result->track);
   result->id = lns_writer_add_track (import->writer, &result->track);
   return i;
 }

@@ -10,39 +10,15 @@
 #include "src/import/nsys/remainder.h"
 #include "src/base/format.h"
 
-static const char *const columns[] = {
-  [LNS_NVTX_START] = "start",
-  [LNS_NVTX_END] = "end",
-  [LNS_NVTX_EVENT_TYPE] = "eventType",
-  [LNS_NVTX_RANGE_ID] = "rangeId",
-  [LNS_NVTX_CATEGORY] = "category",
-  [LNS_NVTX_COLOR] = "color",
-  [LNS_NVTX_TEXT] = "text",
-  [LNS_NVTX_GLOBAL_TID] = "globalTid",
-  [LNS_NVTX_END_GLOBAL_TID] = "endGlobalTid",
-  [LNS_NVTX_TEXT_ID] = "textId",
-  [LNS_NVTX_DOMAIN_ID] = "domainId",
-  [LNS_NVTX_UINT64] = "uint64Value",
-  [LNS_NVTX_INT64] = "int64Value",
-  [LNS_NVTX_DOUBLE] = "doubleValue",
-  [LNS_NVTX_UINT32] = "uint32Value",
-  [LNS_NVTX_INT32] = "int32Value",
-  [LNS_NVTX_FLOAT] = "floatValue",
-  [LNS_NVTX_JSON_TEXT_ID] = "jsonTextId",
-  [LNS_NVTX_JSON_TEXT] = "jsonText",
-  [LNS_NVTX_BINARY_DATA] = "binaryData",
-};
-#define N_COLUMNS (sizeof columns / sizeof columns[0])
-
 typedef struct
 {
   LnsImport *import;
   uint64_t n_unknown;  /* rows of unknown types                                                  */
   uint64_t n_repeated; /* rows that create or destroy a domain once more                        */
-  bool is_there[N_COLUMNS];
+  bool is_there[LNS_NVTX_EVENT_ID];
   /* The columns that the source has, and where in it each of them is. */
-  const char *present[N_COLUMNS];
-  unsigned place[N_COLUMNS];
+  const char *present[LNS_NVTX_EVENT_ID];
+  unsigned place[LNS_NVTX_EVENT_ID];
   LnsImportRemainder beside;
   LnsImportOwners owners;
 } Rows;
@@ -369,20 +345,26 @@ bool
 _lns_import_nvtx (LnsImport *import, LnsForeignTable *table)
 {
   Rows rows = { .import = import };
+  const char *columns[LNS_NVTX_EVENT_ID];
   unsigned n_present = 0;
 
-  for (unsigned i = 0; i < N_COLUMNS; i++)
-    if ((rows.is_there[i] = lns_foreign_use_column (table, columns[i])))
-      {
-        rows.place[i] = n_present;
-        rows.present[n_present++] = columns[i];
-      }
+  /* All but the last, eventId, which is a row's position in the table.                            */
+  for (unsigned i = 0; i < LNS_NVTX_EVENT_ID; i++)
+    {
+      columns[i] = lns_table_find ("NVTX_EVENTS")->columns[i].name;
+      rows.is_there[i] = lns_foreign_use_column (table, columns[i]);
+      if (rows.is_there[i])
+        {
+          rows.place[i] = n_present;
+          rows.present[n_present++] = columns[i];
+        }
+    }
   _lns_import_remainder_init (&rows.beside, import, table->name, rows.present, n_present, table);
-  bool good = lns_foreign_read (import->foreign, table, columns, N_COLUMNS,
+  bool good = lns_foreign_read (import->foreign, table, columns, LNS_NVTX_EVENT_ID,
                                 rows.is_there[LNS_NVTX_START] ? LNS_FOREIGN_BY_START_AND_END
                                                               : LNS_FOREIGN_AS_IT_LIES,
                                 row_cb, &rows, import->error);
-  lns_foreign_use_column (table, "eventId"); /* is a row's position in the table                  */
+  lns_foreign_use_column (table, "eventId");
   if (rows.n_unknown > 0)
     _lns_import_leave_out (
         import, "%s: %llu %s", table->name, (unsigned long long)rows.n_unknown,

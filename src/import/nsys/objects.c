@@ -52,13 +52,8 @@ _lns_import_thread (LnsImport *import, int64_t global_tid)
 uint32_t
 _lns_import_domain (LnsImport *import, uint32_t process, int64_t number)
 {
-  const struct
-  {
-    uint64_t process;
-    int64_t number;
-  } key = { process, number };
-  uint32_t id =
-      lns_string_table_intern (import->domain_ids, &key, sizeof key, (uint32_t)import->domains.n);
+  const uint64_t key = (uint64_t)process << 32 | (uint32_t)number;
+  uint32_t id = _lns_import_intern (&import->domain_ids, key, import->domains.n);
 
   if (id < import->domains.n)
     return id;

@@ -71,9 +71,8 @@ _lns_import_remainder_tell (LnsImportRemainder *remainder,
                             unsigned column,
                             const LnsKeptValue *value)
 {
-  remainder->told[column] = remainder->is_string[column] && value->type == LNS_KEPT_INTEGER
-                                ? _lns_import_keep_string (remainder->import, value->integer)
-                                : *value;
+  remainder->told[column] =
+      _lns_import_keep (remainder->import, value, remainder->is_string[column]);
   remainder->has_told = true;
 }
 

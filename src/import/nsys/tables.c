@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The list of the tables that are imported, and how each is. */
+/* The tables that are imported and how each is, with the rows that define strings, processes, threads, GPUs and the
+ * like. */
 
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,362 @@
 #include "src/base/call-text.h"
 #include "src/import/nsys/import-private.h"
 #include "src/tables/enums.h"
+
+/* ---- Strings, processes and threads --------------------------------------------------------- */
+
+static void
+string_row (LnsImport *import, const LnsKeptValue *values)
+{
+  int64_t id;
+
+  if (!_lns_import_integer (&values[0], &id))
+    return;
+  const uint32_t text = _lns_import_text (import, &values[1]);
+  _lns_import_note_string (import, id, text);
+  const char *public = values[1].type == LNS_KEPT_TEXT
+                           ? lns_call_text_public (values[1].bytes, values[1].size_bytes)
+                           : NULL;
+  if (public != NULL)
+    _lns_import_intern (&import->public_calls, text,
+                        _lns_import_bytes (import, public, strlen (public)));
+}
+
+static void
+process_row (LnsImport *import, const LnsKeptValue *values)
+{
+  int64_t global_pid;
+
+  if (!_lns_import_integer (&values[0], &global_pid))
+    return;
+  const uint32_t id = _lns_import_process (import, global_pid);
+  LnsProcess *process = &import->processes.items[id];
+  process->is_listed = 1;
+  process->name = _lns_import_text (import, &values[1]);
+  lns_writer_set_process (import->writer, id, process);
+}
+
+/* Exports of 2020 do not name processes. Each gets the name of its main thread. */
+static void
+name_process (LnsImport *import, const LnsThread *thread)
+{
+  LnsProcess *process = &import->processes.items[thread->process];
+
+  if (process->is_listed || thread->tid != process->pid)
+    return;
+  process->name = thread->name;
+  lns_writer_set_process (import->writer, thread->process, process);
+}
+
+static void
+thread_row (LnsImport *import, const LnsKeptValue *values)
+{
+  int64_t global_tid, priority;
+
+  if (!_lns_import_integer (&values[0], &global_tid))
+    return;
+  const uint32_t id = _lns_import_thread (import, global_tid);
+  LnsThread *thread = &import->threads.items[id];
+  thread->name = _lns_import_string (import, &values[1]);
+  thread->listed = _lns_import_integer (&values[2], &priority) ? 2 : 1;
+  thread->priority = thread->listed == 2 ? (int32_t)priority : 0;
+  lns_writer_set_thread (import->writer, id, thread);
+  name_process (import, thread);
+}
+
+/* Each process of MPI has rows for several threads; the first one counts. */
+static void
+rank_row (LnsImport *import, const LnsKeptValue *values)
+{
+  int64_t global_tid, rank;
+
+  if (!_lns_import_integer (&values[0], &global_tid) || !_lns_import_integer (&values[1], &rank) ||
+      rank < 0 || rank >= UINT32_MAX)
+    return;
+  const uint32_t id = _lns_import_process (import, global_tid);
+  LnsProcess *process = &import->processes.items[id];
+  if (process->mpi_rank != 0)
+    return;
+  process->mpi_rank = (uint32_t)rank + 1;
+  lns_writer_set_process (import->writer, id, process);
+}
+
+/* ---- GPUs -------------------------------------------------------------------------------------- */
+
+/* nsys writes a UUID without the "GPU-" with which reports begin it. */
+static uint32_t
+uuid_of (LnsImport *import, const LnsKeptValue *value)
+{
+  char uuid[128];
+
+  if (value->type != LNS_KEPT_TEXT || value->size_bytes == 0)
+    return 0;
+  int n = snprintf (uuid, sizeof uuid, "GPU-%.*s",
+                    (int)(value->size_bytes < 100 ? value->size_bytes : 100), value->bytes);
+  return _lns_import_bytes (import, uuid, (size_t)n);
+}
+
+/* Puts VALUE into the member of DEVICE that an export takes CELL from. */
+static void
+put_field (LnsImport *import, LnsCudaDevice *device, const LnsCell *cell, const LnsKeptValue *value)
+{
+  const int64_t number = _lns_import_number (value);
+  const uint64_t wide = number > 0 ? (uint64_t)number : 0;
+  uint32_t narrow = (uint32_t)wide;
+
+  if (value->type == LNS_KEPT_NULL)
+    return;
+  switch (cell->rule)
+    {
+    case LNS_CELL_FIELD:
+    case LNS_CELL_FIELD_OR_NULL:
+      break;
+    case LNS_CELL_FIELD_TEXT:
+    case LNS_CELL_FIELD_TEXT_OR_NULL:
+      narrow = _lns_import_text (import, value);
+      break;
+    case LNS_CELL_FIELD_UUID:
+      narrow = uuid_of (import, value);
+      break;
+    default:
+      return;
+    }
+  memcpy ((char *)device + cell->argument, cell->n_bits == 64 ? (const void *)&wide : &narrow,
+          cell->n_bits / 8);
+}
+
+/* The number in COLUMN, 0 where it is negative or missing. */
+static uint64_t
+gpu_fact (const LnsTable *schema, const LnsKeptValue *values, const char *column)
+{
+  const int64_t number = _lns_import_number (&values[lns_table_column (schema, column)]);
+  return number > 0 ? (uint64_t)number : 0;
+}
+
+static bool
+gpu_cb (void *data, const LnsKeptValue *values)
+{
+  LnsImport *import = data;
+  const LnsTable *schema = lns_table_find ("TARGET_INFO_GPU");
+  LnsImportGpu *gpu = lns_array_add (&import->gpus);
+  LnsCudaDevice *device = &gpu->device;
+
+  gpu->id = _lns_import_number (&values[lns_table_column (schema, "id")]);
+  if (!_lns_import_integer (&values[lns_table_column (schema, "cuDevice")], &gpu->number))
+    gpu->number = gpu->id;
+  for (unsigned i = 0; i < schema->n_columns; i++)
+    put_field (import, device, &schema->columns[i].cell, &values[i]);
+  device->compute_minor = (uint32_t)gpu_fact (schema, values, "computeMinor");
+  device->memory_bandwidth = gpu_fact (schema, values, "memoryBandwidth") / 1000; /* kB/s */
+  device->core_clock = (uint32_t)(gpu_fact (schema, values, "clockRate") / 1000); /* kHz  */
+  return true;
+}
+
+static bool
+import_gpus (LnsImport *import, LnsForeignTable *table)
+{
+  const LnsTable *schema = lns_table_find ("TARGET_INFO_GPU");
+  const char *columns[LNS_KEPT_MAX_COLUMNS];
+
+  for (unsigned i = 0; i < schema->n_columns; i++)
+    columns[i] = schema->columns[i].name;
+  /* Exports of 2020 call the id "deviceId".                                                        */
+  if (!lns_foreign_use_column (table, "id"))
+    columns[lns_table_column (schema, "id")] = "deviceId";
+  return lns_foreign_read (import->foreign, table, columns, schema->n_columns,
+                           LNS_FOREIGN_AS_IT_LIES, gpu_cb, import, import->error);
+}
+
+/* ---- Objects of a process ---------------------------------------------------------------------- */
+
+/* The process of a row whose first columns tell the machine (hwId, vmId) and the pid. */
+static uint32_t
+process_of (LnsImport *import, const LnsKeptValue *values)
+{
+  uint64_t hardware = (uint64_t)_lns_import_number (&values[0]) & 0xFF,
+           machine = (uint64_t)_lns_import_number (&values[1]) & 0xFF,
+           pid = (uint64_t)_lns_import_number (&values[2]) & 0xFFFFFF;
+
+  return _lns_import_process (import, (int64_t)(hardware << 56 | machine << 48 | pid << 24));
+}
+
+/* CUDA's number of a GPU in one process. */
+static void
+device_row (LnsImport *import, const LnsKeptValue *values)
+{
+  const int64_t gpu = _lns_import_number (&values[0]), number = _lns_import_number (&values[1]),
+                pid = _lns_import_number (&values[2]);
+
+  for (uint32_t p = 0; p < import->processes.n; p++)
+    for (size_t i = 0; import->processes.items[p].pid == pid && i < import->gpus.n; i++)
+      if (import->gpus.items[i].id == gpu)
+        {
+          const uint32_t id = _lns_import_device (import, p, number);
+          LnsCudaDevice *device = &import->devices.items[id];
+          *device = import->gpus.items[i].device;
+          device->process = p;
+          device->number = (uint32_t)number;
+          lns_writer_set_device (import->writer, id, device);
+        }
+}
+
+static void
+context_row (LnsImport *import, const LnsKeptValue *values)
+{
+  const uint32_t process = process_of (import, values),
+                 device = _lns_import_device (import, process, _lns_import_number (&values[3])),
+                 id =
+                     _lns_import_context (import, process, device, _lns_import_number (&values[4]));
+  LnsCudaContext *context = &import->contexts.items[id];
+
+  context->null_stream = (uint32_t)_lns_import_number (&values[5]);
+  context->parent = (uint32_t)_lns_import_number (&values[6]);
+  context->is_green = _lns_import_number (&values[7]) != 0;
+  context->n_multiprocessors = (uint32_t)_lns_import_number (&values[8]);
+  lns_writer_set_context (import->writer, id, context);
+}
+
+/* The stream of a row whose context, unless it is known by now, is of DEVICE. */
+static uint32_t
+stream_of (LnsImport *import, const LnsKeptValue *values, const LnsKeptValue *device)
+{
+  const uint32_t process = process_of (import, values),
+                 device_id = _lns_import_device (import, process, _lns_import_number (device)),
+                 context = _lns_import_context (import, process, device_id,
+                                                _lns_import_number (&values[3]));
+
+  return _lns_import_stream (import, context, _lns_import_number (&values[4]));
+}
+
+static void
+stream_row (LnsImport *import, const LnsKeptValue *values)
+{
+  const uint32_t id = stream_of (import, values, &values[7]);
+  LnsCudaStream *stream = &import->streams.items[id];
+
+  /* A negative priority is written as a large number.                                             */
+  stream->priority = (int32_t)_lns_import_number (&values[5]);
+  stream->flags = (uint32_t)_lns_import_number (&values[6]);
+  lns_writer_set_stream (import->writer, id, stream);
+}
+
+static void
+stream_name_row (LnsImport *import, const LnsKeptValue *values)
+{
+  const uint32_t id = stream_of (import, values, &values[6]);
+  LnsCudaStream *stream = &import->streams.items[id];
+
+  stream->name = _lns_import_text (import, &values[5]);
+  lns_writer_set_stream (import->writer, id, stream);
+}
+
+/* ---- Metrics, samples and diagnostics, whose tables are also kept as they are ---------------- */
+
+/* At most this many samples are named after their innermost function: the map takes up to 64 bytes for each. */
+#define LEAVES_MAX 2000000
+
+static void
+metric_row (LnsImport *import, const LnsKeptValue *values)
+{
+  const LnsImportMetric key = { _lns_import_number (&values[0]), _lns_import_number (&values[1]) };
+
+  lns_string_table_intern (import->metrics, &key, sizeof key,
+                           _lns_import_text (import, &values[2]));
+}
+
+static void
+leaf_row (LnsImport *import, const LnsKeptValue *values)
+{
+  if (_lns_import_number (&values[2]) == 0 && import->leaves.n < LEAVES_MAX)
+    _lns_import_intern (&import->leaves, (uint64_t)_lns_import_number (&values[0]),
+                        _lns_import_string (import, &values[1]));
+}
+
+/* ENUM_DIAGNOSTIC_SEVERITY_LEVEL */
+#define SEVERITY_WARNING 2
+#define SEVERITY_ERROR   3
+
+static void
+diagnostic_row (LnsImport *import, const LnsKeptValue *values)
+{
+  const int64_t severity = _lns_import_number (&values[1]);
+  LnsDiagnostic diagnostic = { .code = lns_writer_string (import->writer, "NSYS", 4),
+                               .severity = severity == SEVERITY_WARNING ? LNS_SEVERITY_WARNING
+                                           : severity == SEVERITY_ERROR ? LNS_SEVERITY_ERROR
+                                                                        : LNS_SEVERITY_INFO,
+                               .process = LNS_ID_NONE,
+                               .text = _lns_import_text (import, &values[2]) };
+  int64_t global_pid;
+
+  if (!_lns_import_time (&values[0], &diagnostic.time_ns))
+    diagnostic.time_ns = LNS_TIME_UNKNOWN;
+  /* Only a process that other tables mention is one of the report.                                */
+  if (_lns_import_integer (&values[3], &global_pid))
+    diagnostic.process =
+        _lns_import_find (&import->process_ids, (uint64_t)global_pid >> 24, LNS_ID_NONE);
+  lns_writer_add_diagnostic (import->writer, &diagnostic);
+}
+
+/* The report ends no earlier than the other program's recording. */
+static void
+details_row (LnsImport *import, const LnsKeptValue *values)
+{
+  int64_t duration_ns;
+
+  if (_lns_import_time (&values[0], &duration_ns) && duration_ns > import->end_ns)
+    import->end_ns = duration_ns;
+}
+
+/* ---- Counters, a table of our own exports ----------------------------------------------------- */
+
+static bool
+counter_cb (void *data, const LnsKeptValue *values)
+{
+  LnsImport *import = data;
+  const LnsKeptValue *value = &values[LNS_COUNTERS_VALUE];
+  LnsTrack track = {
+    .kind = LNS_TRACK_COUNTER, .thread = LNS_ID_NONE, .device = LNS_ID_NONE, .stream = LNS_ID_NONE
+  };
+  LnsEvent event = { 0 };
+  LnsImportPlace place;
+
+  import->n_done++;
+  if (!_lns_import_time (&values[LNS_COUNTERS_TIMESTAMP], &event.start_ns) ||
+      (value->type != LNS_KEPT_INTEGER && value->type != LNS_KEPT_REAL))
+    {
+      import->n_bad++;
+      return true;
+    }
+  track.process =
+      _lns_import_process (import, _lns_import_number (&values[LNS_COUNTERS_GLOBAL_PID]));
+  track.domain = _lns_import_domain (import, track.process,
+                                     _lns_import_number (&values[LNS_COUNTERS_DOMAIN_ID]));
+  track.name = _lns_import_text (import, &values[LNS_COUNTERS_NAME]);
+  track.unit = _lns_import_text (import, &values[LNS_COUNTERS_UNIT]);
+  track.number = (uint64_t)_lns_import_number (&values[LNS_COUNTERS_COUNTER_ID]);
+  track.value_type = value->type == LNS_KEPT_REAL ? LNS_PAYLOAD_DOUBLE : LNS_PAYLOAD_INT64;
+  /* The bits of either type.                                                                      */
+  memcpy (&event.extra[lns_lane_kind_extra (LNS_LANE_COUNTER, LNS_COLUMN_VALUE)], &value->integer,
+          sizeof value->integer);
+  event.extra[lns_lane_kind_extra (LNS_LANE_COUNTER, LNS_COLUMN_THREAD)] = LNS_ID_NONE;
+  if (!_lns_import_take_place (import, _lns_import_track (import, &track, LNS_LANE_COUNTER),
+                               event.start_ns, &place))
+    return true;
+  return _lns_import_append (import, &place, &event);
+}
+
+static bool
+import_counters (LnsImport *import, LnsForeignTable *table)
+{
+  const LnsTable *schema = lns_table_find (table->name);
+  const char *columns[LNS_KEPT_MAX_COLUMNS];
+
+  for (unsigned i = 0; i < schema->n_columns; i++)
+    columns[i] = schema->columns[i].name;
+  return lns_foreign_read (import->foreign, table, columns, schema->n_columns, LNS_FOREIGN_BY_START,
+                           counter_cb, import, import->error);
+}
+
+/* ---- Names of events ------------------------------------------------------------------------- */
 
 static void
 name_event (LnsImport *import, LnsEvent *event, const char *name)
@@ -68,28 +425,24 @@ finish_sample (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneK
 /* In the order in which they are imported. Strings and names come first, because all others refer to them. Of GPU work,
  * kernels come first: their rows tell best which device a context is of. */
 static const LnsImportTable tables[] = {
-  { .name = "StringIds", .row = _lns_import_string_row, .columns = { "id", "value" } },
-  { .name = "PROCESSES",
-    .row = _lns_import_process_row,
-    .columns = { "globalPid", "name", "pid" } },
-  { .name = "ThreadNames",
-    .row = _lns_import_thread_row,
-    .columns = { "globalTid", "nameId", "priority" } },
-  { .name = "MPI_RANKS", .row = _lns_import_rank_row, .columns = { "globalTid", "rank" } },
+  { .name = "StringIds", .row = string_row, .columns = { "id", "value" } },
+  { .name = "PROCESSES", .row = process_row, .columns = { "globalPid", "name", "pid" } },
+  { .name = "ThreadNames", .row = thread_row, .columns = { "globalTid", "nameId", "priority" } },
+  { .name = "MPI_RANKS", .row = rank_row, .columns = { "globalTid", "rank" } },
   { .name = "DIAGNOSTIC_EVENT",
-    .row = _lns_import_diagnostic_row,
+    .row = diagnostic_row,
     .columns = { "timestamp", "severity", "text", "globalPid" } },
-  { .name = "ANALYSIS_DETAILS", .row = _lns_import_details_row, .columns = { "duration" } },
-  { .name = "TARGET_INFO_GPU", .import = _lns_import_gpus },
+  { .name = "ANALYSIS_DETAILS", .row = details_row, .columns = { "duration" } },
+  { .name = "TARGET_INFO_GPU", .import = import_gpus },
   { .name = "TARGET_INFO_CUDA_DEVICE",
-    .row = _lns_import_device_row,
+    .row = device_row,
     .columns = { "gpuId", "cudaId", "pid", "uuid", "numMultiprocessors" } },
   { .name = "TARGET_INFO_CUDA_CONTEXT_INFO",
-    .row = _lns_import_context_row,
+    .row = context_row,
     .columns = { "hwId", "vmId", "processId", "deviceId", "contextId", "nullStreamId",
                  "parentContextId", "isGreenContext", "numMultiprocessors" } },
   { .name = "TARGET_INFO_CUDA_NULL_STREAM",
-    .row = _lns_import_context_row,
+    .row = context_row,
     .columns = { "hwId", "vmId", "processId", "deviceId", "contextId", "streamId",
                  "parentContextId", "isGreenContext", "numMultiprocessors" } },
   { .name = "CUPTI_ACTIVITY_KIND_RUNTIME", .track = LNS_TRACK_CUDA_API, .finish = finish_call },
@@ -97,11 +450,11 @@ static const LnsImportTable tables[] = {
   { .name = "CUPTI_ACTIVITY_KIND_MEMCPY", .track = LNS_TRACK_CUDA_MEMCPY, .finish = finish_copy },
   { .name = "CUPTI_ACTIVITY_KIND_MEMSET", .track = LNS_TRACK_CUDA_MEMSET, .finish = finish_set },
   { .name = "TARGET_INFO_CUDA_STREAM",
-    .row = _lns_import_stream_row,
+    .row = stream_row,
     .columns = { "hwId", "vmId", "processId", "contextId", "streamId", "priority", "flag",
                  "deviceId" } },
   { .name = "TARGET_INFO_NVTX_CUDA_STREAM",
-    .row = _lns_import_stream_name_row,
+    .row = stream_name_row,
     .columns = { "hwId", "vmId", "processId", "contextId", "streamId", "name", "deviceId" } },
   { .name = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", .track = LNS_TRACK_CUDA_SYNC },
   { .name = "CUPTI_ACTIVITY_KIND_CUDA_EVENT", .track = LNS_TRACK_CUDA_EVENTS },
@@ -119,19 +472,17 @@ static const LnsImportTable tables[] = {
   { .name = "CUDNN_EVENTS", .track = LNS_TRACK_CUDNN },
   { .name = "OSRT_API", .track = LNS_TRACK_OS_CALLS },
   { .name = "SCHED_EVENTS", .track = LNS_TRACK_SCHED, .finish = finish_sched },
-  { .name = "SAMPLING_CALLCHAINS",
-    .row = _lns_import_leaf_row,
-    .columns = { "id", "symbol", "stackDepth" } },
+  { .name = "SAMPLING_CALLCHAINS", .row = leaf_row, .columns = { "id", "symbol", "stackDepth" } },
   { .name = "COMPOSITE_EVENTS", .track = LNS_TRACK_CPU_SAMPLES, .finish = finish_sample },
   { .name = "TARGET_INFO_GPU_METRICS",
-    .row = _lns_import_metric_row,
+    .row = metric_row,
     .columns = { "typeId", "metricId", "metricName" } },
   { .name = "GPU_METRICS", .track = LNS_TRACK_GPU_METRIC },
   { .name = "MPI_P2P_EVENTS", .track = LNS_TRACK_MPI },
   { .name = "MPI_COLLECTIVES_EVENTS", .track = LNS_TRACK_MPI },
   { .name = "MPI_START_WAIT_EVENTS", .track = LNS_TRACK_MPI },
   { .name = "MPI_OTHER_EVENTS", .track = LNS_TRACK_MPI },
-  { .name = "LNS_COUNTERS", .import = _lns_import_counters },
+  { .name = "LNS_COUNTERS", .import = import_counters },
   /* Last: ranges that are open end with the report.                                               */
   { .name = "NVTX_EVENTS", .import = _lns_import_nvtx },
 };

@@ -97,8 +97,9 @@ _lns_import_note_string (LnsImport *import, int64_t id, uint32_t string)
   import->strings.items[id] = string;
 }
 
-uint32_t
-_lns_import_find_string (LnsImport *import, int64_t id)
+/* The string of StringIds row ID, LNS_ID_NONE where there is none. */
+static uint32_t
+find_string (LnsImport *import, int64_t id)
 {
   if (id < 0 || id >= SMALL_IDS)
     return _lns_import_find (&import->large_strings, (uint64_t)id, LNS_ID_NONE);
@@ -109,8 +110,7 @@ uint32_t
 _lns_import_string (LnsImport *import, const LnsKeptValue *value)
 {
   int64_t id;
-  uint32_t string =
-      _lns_import_integer (value, &id) ? _lns_import_find_string (import, id) : LNS_ID_NONE;
+  uint32_t string = _lns_import_integer (value, &id) ? find_string (import, id) : LNS_ID_NONE;
 
   return string != LNS_ID_NONE ? string : 0;
 }
@@ -132,11 +132,14 @@ _lns_import_is_string_id (const char *name)
 }
 
 LnsKeptValue
-_lns_import_keep_string (LnsImport *import, int64_t id)
+_lns_import_keep (LnsImport *import, const LnsKeptValue *value, bool is_string_id)
 {
-  uint32_t string = _lns_import_find_string (import, id);
-  bool is_known = string != UINT32_MAX;
+  int64_t id = value->integer;
 
+  if (!is_string_id || value->type != LNS_KEPT_INTEGER)
+    return *value;
+  const uint32_t string = find_string (import, id);
+  const bool is_known = string != LNS_ID_NONE;
   if (!is_known && id >= 0 && id < lns_writer_n_strings (import->writer))
     id = -1;
   return (LnsKeptValue){ .type = is_known ? LNS_KEPT_STRING : LNS_KEPT_INTEGER,
