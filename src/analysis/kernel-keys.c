@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "src/analysis/lanes.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 
 /* The name that NAMING asks for, as the launch has it; 0 where it has none. */
@@ -83,9 +84,7 @@ compare_kinds (const void *a, const void *b)
 {
   const LnsKernelKind *ka = a, *kb = b;
 
-  if (ka->launch != kb->launch)
-    return ka->launch < kb->launch ? -1 : 1;
-  return ka->name < kb->name ? -1 : ka->name > kb->name;
+  return LNS_COMPARE (ka->launch, kb->launch) ?: LNS_COMPARE (ka->name, kb->name);
 }
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
@@ -106,16 +105,11 @@ compare_keys (const Order *order, const LnsKernelKind *a, const LnsKernelKind *b
   const LnsCudaLaunch *la = a->launch < order->n_launches ? &order->launches[a->launch] : &unknown,
                       *lb = b->launch < order->n_launches ? &order->launches[b->launch] : &unknown;
 
-  if (a->shown != b->shown)
-    return a->shown < b->shown ? -1 : 1;
-  for (unsigned i = 0; order->by_shape && i < 3; i++)
-    {
-      if (la->grid[i] != lb->grid[i])
-        return la->grid[i] < lb->grid[i] ? -1 : 1;
-      if (la->block[i] != lb->block[i])
-        return la->block[i] < lb->block[i] ? -1 : 1;
-    }
-  return 0;
+  int result = LNS_COMPARE (a->shown, b->shown);
+
+  for (unsigned i = 0; order->by_shape && result == 0 && i < 3; i++)
+    result = LNS_COMPARE (la->grid[i], lb->grid[i]) ?: LNS_COMPARE (la->block[i], lb->block[i]);
+  return result;
 }
 
 static int
@@ -123,8 +117,8 @@ compare_indices (const void *a, const void *b, void *data)
 {
   const Order *order = data;
   uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
-  int result = compare_keys (order, &order->kinds[ia], &order->kinds[ib]);
-  return result != 0 ? result : ia < ib ? -1 : ia > ib;
+
+  return compare_keys (order, &order->kinds[ia], &order->kinds[ib]) ?: LNS_COMPARE (ia, ib);
 }
 
 /* Gives kinds that differ in nothing that counts one key. */

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "src/base/array.h"
+#include "src/base/compare.h"
 #include "src/store/format/kept-codec.h"
 #include "src/tables/table.h"
 
@@ -102,7 +103,7 @@ static int
 compare_depths (const void *a, const void *b)
 {
   uint32_t da = ((const LnsCallFrame *)a)->depth, db = ((const LnsCallFrame *)b)->depth;
-  return da < db ? -1 : da > db;
+  return LNS_COMPARE (da, db);
 }
 
 LnsCallFrame *

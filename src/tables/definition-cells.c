@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "lns-config.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/tables/enums.h"
 #include "src/tables/tables-private.h"
@@ -193,9 +194,7 @@ compare_keyed (const void *a, const void *b)
 {
   const KeyedId *ka = a, *kb = b;
 
-  if (ka->key != kb->key)
-    return ka->key < kb->key ? -1 : 1;
-  return ka->id < kb->id ? -1 : ka->id > kb->id;
+  return LNS_COMPARE (ka->key, kb->key) ?: LNS_COMPARE (ka->id, kb->id);
 }
 
 /* Sorts ITEMS by key and keeps the last of those with equal keys: readers expect a pid or tid to be unique, so one
@@ -309,11 +308,9 @@ static int
 compare_nvtx_rows (const void *a, const void *b)
 {
   const LnsValue *ra = a, *rb = b;
-  int64_t sa = ra[LNS_NVTX_START].integer, sb = rb[LNS_NVTX_START].integer;
 
-  if (sa != sb)
-    return sa < sb ? -1 : 1;
-  return ra[LNS_NVTX_EVENT_ID].integer < rb[LNS_NVTX_EVENT_ID].integer ? -1 : 1;
+  return LNS_COMPARE (ra[LNS_NVTX_START].integer, rb[LNS_NVTX_START].integer)
+             ?: LNS_COMPARE (ra[LNS_NVTX_EVENT_ID].integer, rb[LNS_NVTX_EVENT_ID].integer);
 }
 
 /* The thread that created DOMAIN, or its process where that is not known. */

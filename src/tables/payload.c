@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/compare.h"
 #include "src/base/json.h"
 #include "src/base/memory.h"
 #include "src/base/search.h"
@@ -53,11 +54,9 @@ compare_schemas (const void *a, const void *b, void *data)
   uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
   const LnsSchema *sa = &schemas[ia], *sb = &schemas[ib];
 
-  if (sa->domain != sb->domain)
-    return sa->domain < sb->domain ? -1 : 1;
-  if (sa->schema_id != sb->schema_id)
-    return sa->schema_id < sb->schema_id ? -1 : 1;
-  return ia < ib ? -1 : ia > ib;
+  return LNS_COMPARE (sa->domain, sb->domain)
+             ?: LNS_COMPARE (sa->schema_id, sb->schema_id)
+             ?: LNS_COMPARE (ia, ib);
 }
 
 static int
@@ -66,9 +65,7 @@ compare_entries (const void *a, const void *b)
   const LnsSchemaEntry *ea = *(const LnsSchemaEntry *const *)a,
                        *eb = *(const LnsSchemaEntry *const *)b;
 
-  if (ea->schema != eb->schema)
-    return ea->schema < eb->schema ? -1 : 1;
-  return ea->position < eb->position ? -1 : ea->position > eb->position;
+  return LNS_COMPARE (ea->schema, eb->schema) ?: LNS_COMPARE (ea->position, eb->position);
 }
 
 LnsPayloadDecoder *

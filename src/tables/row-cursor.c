@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/base/search.h"
 #include "src/tables/row-lane.h"
@@ -230,7 +231,7 @@ static int
 compare_positions (const void *a, const void *b)
 {
   uint32_t pa = *(const uint32_t *)a, pb = *(const uint32_t *)b;
-  return pa < pb ? -1 : pa > pb;
+  return LNS_COMPARE (pa, pb);
 }
 
 static void

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/base/search.h"
 #include "src/tables/tables-private.h"
@@ -288,9 +289,7 @@ compare_values (const void *a, const void *b, void *data)
   const uint64_t *n_values = data;
   uint32_t ta = *(const uint32_t *)a, tb = *(const uint32_t *)b;
 
-  if (n_values[ta] != n_values[tb])
-    return n_values[ta] < n_values[tb] ? -1 : 1;
-  return ta < tb ? -1 : ta > tb;
+  return LNS_COMPARE (n_values[ta], n_values[tb]) ?: LNS_COMPARE (ta, tb);
 }
 
 /* Holds the smallest tables in memory, as many as HELD_VALUES allows. */
@@ -397,9 +396,7 @@ compare_by_thread (const void *a, const void *b, void *data)
   uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
   int64_t ka = _lns_table_lane_key (&lanes[ia]), kb = _lns_table_lane_key (&lanes[ib]);
 
-  if (ka != kb)
-    return ka < kb ? -1 : 1;
-  return ia < ib ? -1 : ia > ib;
+  return LNS_COMPARE (ka, kb) ?: LNS_COMPARE (ia, ib);
 }
 
 /* Whether events of LANE are rows of TABLE. */
@@ -569,9 +566,7 @@ compare_rows (const void *a, const void *b, void *data)
   uint32_t ra = *(const uint32_t *)a, rb = *(const uint32_t *)b;
   int64_t ka = index_key (data, ra), kb = index_key (data, rb);
 
-  if (ka != kb)
-    return ka < kb ? -1 : 1;
-  return ra < rb ? -1 : ra > rb;
+  return LNS_COMPARE (ka, kb) ?: LNS_COMPARE (ra, rb);
 }
 
 const uint32_t *

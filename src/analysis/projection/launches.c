@@ -9,6 +9,7 @@
 
 #include "src/analysis/lanes.h"
 #include "src/analysis/ordering.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 
 /* A call by what ties it to its kernels. */
@@ -31,11 +32,9 @@ compare_calls (const void *a, const void *b)
 {
   const Call *ca = a, *cb = b;
 
-  if (ca->process != cb->process)
-    return ca->process < cb->process ? -1 : 1;
-  if (ca->correlation != cb->correlation)
-    return ca->correlation < cb->correlation ? -1 : 1;
-  return ca->lane < cb->lane ? -1 : ca->lane > cb->lane;
+  return LNS_COMPARE (ca->process, cb->process)
+             ?: LNS_COMPARE (ca->correlation, cb->correlation)
+             ?: LNS_COMPARE (ca->lane, cb->lane);
 }
 
 static int
@@ -43,11 +42,9 @@ compare_launches (const void *a, const void *b)
 {
   const LnsLaunch *la = a, *lb = b;
 
-  if (la->thread != lb->thread)
-    return la->thread < lb->thread ? -1 : 1;
-  if (la->call_start_ns != lb->call_start_ns)
-    return la->call_start_ns < lb->call_start_ns ? -1 : 1;
-  return la->start_ns < lb->start_ns ? -1 : la->start_ns > lb->start_ns;
+  return LNS_COMPARE (la->thread, lb->thread)
+             ?: LNS_COMPARE (la->call_start_ns, lb->call_start_ns)
+             ?: LNS_COMPARE (la->start_ns, lb->start_ns);
 }
 
 /* The arrays have room for all: what lanes hold is known. */

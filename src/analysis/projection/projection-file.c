@@ -16,6 +16,7 @@
 #include "src/analysis/ordering.h"
 #include "src/analysis/projection/projection.h"
 #include "src/base/array.h"
+#include "src/base/compare.h"
 #include "src/base/folders.h"
 #include "src/base/memory.h"
 #include "src/store/write/writer.h"
@@ -73,7 +74,7 @@ static int
 compare_by_domain (const void *a, const void *b)
 {
   const Placed *pa = a, *pb = b;
-  return pa->domain < pb->domain ? -1 : pa->domain > pb->domain;
+  return LNS_COMPARE (pa->domain, pb->domain);
 }
 
 static int64_t
@@ -87,11 +88,9 @@ static int
 compare_on_gpu (const void *a, const void *b)
 {
   const Placed *pa = a, *pb = b;
-  if (pa->it->start_ns != pb->it->start_ns)
-    return pa->it->start_ns < pb->it->start_ns ? -1 : 1;
-  if (end_of (pa) != end_of (pb))
-    return end_of (pa) > end_of (pb) ? -1 : 1;
-  return pa->place < pb->place ? -1 : pa->place > pb->place;
+  return LNS_COMPARE (pa->it->start_ns, pb->it->start_ns)
+             ?: LNS_COMPARE (end_of (pb), end_of (pa))
+             ?: LNS_COMPARE (pa->place, pb->place);
 }
 
 static int64_t

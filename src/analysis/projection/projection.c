@@ -10,6 +10,7 @@
 #include "src/analysis/lanes.h"
 #include "src/analysis/ordering.h"
 #include "src/base/array.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 
 /* What one correlation began in one stream. */
@@ -81,9 +82,7 @@ static int
 compare_work (const void *a, const void *b)
 {
   const Work *wa = a, *wb = b;
-  if (wa->correlation != wb->correlation)
-    return wa->correlation < wb->correlation ? -1 : 1;
-  return wa->stream < wb->stream ? -1 : wa->stream > wb->stream;
+  return LNS_COMPARE (wa->correlation, wb->correlation) ?: LNS_COMPARE (wa->stream, wb->stream);
 }
 
 /* Brings what has one correlation and stream together. */
@@ -152,11 +151,9 @@ compare_launches (const void *a, const void *b)
 {
   const Launch *la = a, *lb = b;
 
-  if (la->thread != lb->thread)
-    return la->thread < lb->thread ? -1 : 1;
-  if (la->call_start_ns != lb->call_start_ns)
-    return la->call_start_ns < lb->call_start_ns ? -1 : 1;
-  return la->call_end_ns > lb->call_end_ns ? -1 : la->call_end_ns < lb->call_end_ns;
+  return LNS_COMPARE (la->thread, lb->thread)
+             ?: LNS_COMPARE (la->call_start_ns, lb->call_start_ns)
+             ?: LNS_COMPARE (lb->call_end_ns, la->call_end_ns);
 }
 
 /* Whether the launch at I is by a call within one that began the same: the driver's in the runtime's. */
@@ -308,15 +305,11 @@ compare_ranges (const void *a, const void *b)
 {
   const LnsProjectedRange *ra = a, *rb = b;
 
-  if (ra->thread != rb->thread)
-    return ra->thread < rb->thread ? -1 : 1;
-  if (ra->range_start_ns != rb->range_start_ns)
-    return ra->range_start_ns < rb->range_start_ns ? -1 : 1;
-  if (ra->range_duration_ns != rb->range_duration_ns)
-    return ra->range_duration_ns > rb->range_duration_ns ? -1 : 1;
-  if (ra->lane != rb->lane)
-    return ra->lane < rb->lane ? -1 : 1;
-  return ra->ordinal < rb->ordinal ? -1 : ra->ordinal > rb->ordinal;
+  return LNS_COMPARE (ra->thread, rb->thread)
+             ?: LNS_COMPARE (ra->range_start_ns, rb->range_start_ns)
+             ?: LNS_COMPARE (rb->range_duration_ns, ra->range_duration_ns)
+             ?: LNS_COMPARE (ra->lane, rb->lane)
+             ?: LNS_COMPARE (ra->ordinal, rb->ordinal);
 }
 
 /* ---- Processes ------------------------------------------------------------------------------- */
@@ -452,11 +445,9 @@ compare_by_stream (const void *a, const void *b)
 {
   const LnsProjectedRange *pa = a, *pb = b;
 
-  if (pa->context != pb->context)
-    return pa->context < pb->context ? -1 : 1;
-  if (pa->stream != pb->stream)
-    return pa->stream < pb->stream ? -1 : 1;
-  return compare_ranges (pa, pb);
+  return LNS_COMPARE (pa->context, pb->context)
+             ?: LNS_COMPARE (pa->stream, pb->stream)
+             ?: compare_ranges (pa, pb);
 }
 
 /* Counts the streams with work of each context. */

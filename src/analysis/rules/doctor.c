@@ -14,6 +14,7 @@
 #include "src/analysis/lanes.h"
 #include "src/analysis/projection/cuda-links.h"
 #include "src/base/array.h"
+#include "src/base/compare.h"
 #include "src/base/format.h"
 #include "src/base/memory.h"
 
@@ -365,10 +366,9 @@ compare_findings (const void *a, const void *b)
 {
   const LnsFinding *fa = a, *fb = b;
 
-  if (fa->severity != fb->severity)
-    return fa->severity > fb->severity ? -1 : 1;
-  int order = strcmp (fa->code, fb->code);
-  return order != 0 ? order : fa->process < fb->process ? -1 : fa->process > fb->process;
+  return LNS_COMPARE (fb->severity, fa->severity)
+             ?: strcmp (fa->code, fb->code)
+             ?: LNS_COMPARE (fa->process, fb->process);
 }
 
 bool

@@ -12,6 +12,7 @@
 #include "src/analysis/lanes.h"
 #include "src/analysis/ordering.h"
 #include "src/analysis/rules/maker.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 
 typedef LNS_ARRAY (uint32_t) Lanes;
@@ -386,9 +387,7 @@ compare_percents (const void *a, const void *b)
 {
   const LnsRuleRow *ra = a, *rb = b;
 
-  if (ra->percent != rb->percent)
-    return ra->percent < rb->percent ? -1 : 1;
-  return ra->start_ns < rb->start_ns ? -1 : ra->start_ns > rb->start_ns;
+  return LNS_COMPARE (ra->percent, rb->percent) ?: LNS_COMPARE (ra->start_ns, rb->start_ns);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

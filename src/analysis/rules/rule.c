@@ -10,6 +10,7 @@
 
 #include "src/analysis/lanes.h"
 #include "src/analysis/projection/cuda-links.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 
 static const LnsRuleMaker *const makers[] = {
@@ -25,11 +26,9 @@ compare_durations (const void *a, const void *b)
 {
   const LnsRuleRow *ra = a, *rb = b;
 
-  if (ra->duration_ns != rb->duration_ns)
-    return ra->duration_ns > rb->duration_ns ? -1 : 1;
-  if (ra->start_ns != rb->start_ns)
-    return ra->start_ns < rb->start_ns ? -1 : 1;
-  return ra->lane < rb->lane ? -1 : ra->lane > rb->lane;
+  return LNS_COMPARE (rb->duration_ns, ra->duration_ns)
+             ?: LNS_COMPARE (ra->start_ns, rb->start_ns)
+             ?: LNS_COMPARE (ra->lane, rb->lane);
 }
 
 const LnsRule *

@@ -9,6 +9,7 @@
 
 #include "src/analysis/lanes.h"
 #include "src/analysis/ordering.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 
 typedef struct
@@ -54,9 +55,7 @@ compare_by_thread (const void *a, const void *b)
 {
   const Call *ca = a, *cb = b;
 
-  if (ca->thread != cb->thread)
-    return ca->thread < cb->thread ? -1 : 1;
-  return ca->start_ns < cb->start_ns ? -1 : ca->start_ns > cb->start_ns;
+  return LNS_COMPARE (ca->thread, cb->thread) ?: LNS_COMPARE (ca->start_ns, cb->start_ns);
 }
 
 static int
@@ -64,11 +63,9 @@ compare_by_correlation (const void *a, const void *b)
 {
   const Call *ca = a, *cb = b;
 
-  if (ca->process != cb->process)
-    return ca->process < cb->process ? -1 : 1;
-  if (ca->correlation != cb->correlation)
-    return ca->correlation < cb->correlation ? -1 : 1;
-  return ca->depth < cb->depth ? -1 : ca->depth > cb->depth;
+  return LNS_COMPARE (ca->process, cb->process)
+             ?: LNS_COMPARE (ca->correlation, cb->correlation)
+             ?: LNS_COMPARE (ca->depth, cb->depth);
 }
 
 /* Gives the calls within the ranges of CHUNK these, where they began later than those that they have.

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "src/analysis/stats/maker.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 
 #define NO_QUEUE (-1)
@@ -43,9 +44,8 @@ compare_by_call (const void *a, const void *b)
 {
   const LnsLaunch *la = a, *lb = b;
 
-  if (la->call_start_ns != lb->call_start_ns)
-    return la->call_start_ns < lb->call_start_ns ? -1 : 1;
-  return la->start_ns < lb->start_ns ? -1 : la->start_ns > lb->start_ns;
+  return LNS_COMPARE (la->call_start_ns, lb->call_start_ns)
+             ?: LNS_COMPARE (la->start_ns, lb->start_ns);
 }
 
 static bool
@@ -124,21 +124,20 @@ static int
 compare_keys (const void *a, const void *b)
 {
   const Keyed *la = a, *lb = b;
-  const uint32_t ka[] = { la->launch.thread, la->launch.device, la->call_key, la->kernel_key },
-                 kb[] = { lb->launch.thread, lb->launch.device, lb->call_key, lb->kernel_key };
 
-  for (unsigned i = 0; i < 4; i++)
-    if (ka[i] != kb[i])
-      return ka[i] < kb[i] ? -1 : 1;
-  return _lns_stats_compare_ranges (la->range, lb->range);
+  return LNS_COMPARE (la->launch.thread, lb->launch.thread)
+             ?: LNS_COMPARE (la->launch.device, lb->launch.device)
+             ?: LNS_COMPARE (la->call_key, lb->call_key)
+             ?: LNS_COMPARE (la->kernel_key, lb->kernel_key)
+             ?: _lns_stats_compare_ranges (la->range, lb->range);
 }
 
 static int
 compare_keyed (const void *a, const void *b)
 {
   const Keyed *ka = a, *kb = b;
-  int order = compare_keys (ka, kb);
-  return order != 0 ? order : compare_by_call (&ka->launch, &kb->launch);
+
+  return compare_keys (ka, kb) ?: compare_by_call (&ka->launch, &kb->launch);
 }
 
 static int64_t

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
 
@@ -197,22 +198,17 @@ sum_sorted (const int64_t *first_ns, size_t stride_bytes, size_t n, LnsRangeStyl
 static int
 compare_keys (const LnsStatsValue *a, const LnsStatsValue *b)
 {
-  const int order = _lns_stats_compare_ranges (a->range, b->range);
-
-  if (order != 0)
-    return order;
-  if (a->source != b->source)
-    return a->source < b->source ? -1 : 1;
-  return a->name < b->name ? -1 : a->name > b->name;
+  return _lns_stats_compare_ranges (a->range, b->range)
+             ?: LNS_COMPARE (a->source, b->source)
+             ?: LNS_COMPARE (a->name, b->name);
 }
 
 static int
 compare_keyed (const void *a, const void *b)
 {
   const LnsStatsValue *va = a, *vb = b;
-  const int order = compare_keys (va, vb);
 
-  return order != 0 ? order : (va->value > vb->value) - (va->value < vb->value);
+  return compare_keys (va, vb) ?: LNS_COMPARE (va->value, vb->value);
 }
 
 void
@@ -252,7 +248,7 @@ static int
 compare_values (const void *a, const void *b)
 {
   const int64_t va = *(const int64_t *)a, vb = *(const int64_t *)b;
-  return va < vb ? -1 : va > vb;
+  return LNS_COMPARE (va, vb);
 }
 
 void

@@ -18,6 +18,7 @@
 #include "src/analysis/stats/range-stats.h"
 #include "src/analysis/stats/report.h"
 #include "src/base/buffer.h"
+#include "src/base/compare.h"
 
 #define LNS_STATS_DEFAULT_ROWS INT64_MIN
 
@@ -163,9 +164,7 @@ _lns_stats_compare_ranges (const LnsCallRange *a, const LnsCallRange *b)
 {
   if (a == NULL || b == NULL)
     return (a == NULL) - (b == NULL);
-  if (a->domain_name != b->domain_name)
-    return a->domain_name < b->domain_name ? -1 : 1;
-  return a->name < b->name ? -1 : a->name > b->name;
+  return LNS_COMPARE (a->domain_name, b->domain_name) ?: LNS_COMPARE (a->name, b->name);
 }
 
 /* A value to be summed up. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/analysis/stats/maker.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
 
@@ -141,8 +142,8 @@ static int
 compare_keyed (const void *a, const void *b)
 {
   const Keyed *ka = a, *kb = b;
-  int order = compare_keys (a, b);
-  return order != 0 ? order : ka->range < kb->range ? -1 : ka->range > kb->range;
+
+  return compare_keys (a, b) ?: LNS_COMPARE (ka->range, kb->range);
 }
 
 /* Adds a row for GROUP, which begins at KEYED; VALUES has room for its values. */

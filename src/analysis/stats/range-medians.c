@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "src/analysis/stats/range-medians.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
 
@@ -230,7 +231,7 @@ compare_inside (const void *a, const void *b, void *data)
 {
   const Selection *selections = data, *sa = &selections[*(const uint32_t *)a],
                   *sb = &selections[*(const uint32_t *)b];
-  return sa->inside < sb->inside ? -1 : sa->inside > sb->inside;
+  return LNS_COMPARE (sa->inside, sb->inside);
 }
 
 static Bounds

@@ -9,6 +9,7 @@
 
 #include "src/analysis/stats/range-medians.h"
 #include "src/analysis/stats/range-stats.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 
 /* Longer durations would overflow the sum of their squares; they count as this long there. */
@@ -114,8 +115,9 @@ compare_bytes (LnsReport *report, uint32_t a, uint32_t b)
   size_t size_a, size_b;
   const char *bytes_a = lns_report_string (report, a, &size_a),
              *bytes_b = lns_report_string (report, b, &size_b);
-  int order = memcmp (bytes_a, bytes_b, size_a < size_b ? size_a : size_b);
-  return order != 0 ? order : size_a < size_b ? -1 : size_a > size_b;
+
+  return memcmp (bytes_a, bytes_b, size_a < size_b ? size_a : size_b)
+             ?: LNS_COMPARE (size_a, size_b);
 }
 
 /* The string id of STAT's name. */
@@ -136,16 +138,11 @@ compare_stats (const void *a, const void *b, void *data)
   LnsReport *report = sums->report;
   uint32_t na = name_of (sums->query, sa), nb = name_of (sums->query, sb);
 
-  if (sa->total_ns != sb->total_ns)
-    return sa->total_ns > sb->total_ns ? -1 : 1;
-  int order = sa->domain_name != sb->domain_name
-                  ? compare_bytes (report, sa->domain_name, sb->domain_name)
-                  : 0;
-  if (order == 0 && na != nb)
-    order = compare_bytes (report, na, nb);
-  if (order == 0 && sa->style == sb->style)
-    return sa->name < sb->name ? -1 : sa->name > sb->name;
-  return order != 0 ? order : (int)sa->style - (int)sb->style;
+  return LNS_COMPARE (sb->total_ns, sa->total_ns)
+             ?: compare_bytes (report, sa->domain_name, sb->domain_name)
+             ?: compare_bytes (report, na, nb)
+             ?: LNS_COMPARE (sa->style, sb->style)
+             ?: LNS_COMPARE (sa->name, sb->name);
 }
 
 static bool

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/analysis/stats/maker.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
 #include "src/tables/sql-module.h"
@@ -276,11 +277,9 @@ compare_sums (const void *a, const void *b)
 {
   const LnsRangeStat *sa = a, *sb = b;
 
-  if (sa->total_ns != sb->total_ns)
-    return sa->total_ns > sb->total_ns ? -1 : 1;
-  if (sa->source != sb->source)
-    return sa->source < sb->source ? -1 : 1;
-  return sa->name < sb->name ? -1 : sa->name > sb->name;
+  return LNS_COMPARE (sb->total_ns, sa->total_ns)
+             ?: LNS_COMPARE (sa->source, sb->source)
+             ?: LNS_COMPARE (sa->name, sb->name);
 }
 
 /* Makes the result the sums of the rows of SQL: the number of a source, a string id, and a value. The largest comes

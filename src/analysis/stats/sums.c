@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/analysis/stats/maker.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 
 #define MEMORY_STYLES (LNS_STYLE_COPY | LNS_STYLE_SET)
@@ -39,7 +40,7 @@ static int
 compare_totals (const void *a, const void *b)
 {
   const LnsRangeStat *sa = a, *sb = b;
-  return sa->total_ns > sb->total_ns ? -1 : sa->total_ns < sb->total_ns;
+  return LNS_COMPARE (sb->total_ns, sa->total_ns);
 }
 
 bool

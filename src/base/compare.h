@@ -1,0 +1,15 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Orders two numbers, for comparators such as those of qsort (3): -1, 0 or 1 where A is less than, equal to or greater
+ * than B. What is compared by several numbers is written as
+ *
+ *   return LNS_COMPARE (a->thread, b->thread) ?: LNS_COMPARE (a->start_ns, b->start_ns);
+ *
+ * Descending order swaps A and B. Both are evaluated twice. */
+
+#pragma once
+
+#define LNS_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
