@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analysis/lanes.h"
 #include "src/base/memory.h"
+#include "src/tables/lanes.h"
 #include "src/tables/row-cursor.h"
 #include "src/store/write/writer.h"
 

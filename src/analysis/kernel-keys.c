@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-#include "src/analysis/lanes.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
+#include "src/tables/lanes.h"
 
 /* The name that NAMING asks for, as the launch has it; 0 where it has none. */
 static uint32_t

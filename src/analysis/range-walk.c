@@ -7,10 +7,10 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "src/analysis/lanes.h"
 #include "src/analysis/range-walk.h"
 #include "src/base/memory.h"
 #include "src/store/format/chunk-format.h"
+#include "src/tables/lanes.h"
 
 /* A worker takes so many chunks at a time: a lane may hold nearly all of a report. */
 #define CHUNKS_A_TURN 64

@@ -11,52 +11,76 @@
 
 #include "src/base/hash.h"
 #include "src/base/memory.h"
+#include "src/tables/lanes.h"
 #include "src/tables/tables-private.h"
 
-/* ---- Payloads -------------------------------------------------------------------------------- */
-
-static bool
-mark_payloads_of_lane (LnsTables *tables,
-                       const LnsTableLane *lane,
-                       uint64_t *bitmap,
-                       LnsError *error)
+/* A bit set for each string id that is marked. */
+typedef struct
 {
-  uint32_t n_strings = lns_report_n_strings (tables->report);
-  int type = lns_lane_kind_extra (lane->kind, LNS_COLUMN_PAYLOAD_TYPE);
-  int payload = lns_lane_kind_extra (lane->kind, LNS_COLUMN_PAYLOAD);
-  LnsError local = { 0 };
-  const LnsChunk *chunk;
+  LnsReport *report;
+  uint64_t *bitmap; /* owned by who made it                                                      */
+  uint32_t n_strings;
+} Marks;
 
-  if (type < 0 || payload < 0)
-    return true;
-  LnsChunkWalker *walker = lns_chunk_walker_new (tables->report, lane->lane,
-                                                 LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) |
-                                                     LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD));
-  while ((chunk = lns_chunk_walker_next (walker, &local)) != NULL)
-    for (uint32_t i = 0;
-         chunk->extra[type] != NULL && chunk->extra[payload] != NULL && i < chunk->n; i++)
-      if (chunk->extra[type][i] == LNS_PAYLOAD_TYPED && chunk->extra[payload][i] < n_strings)
-        bitmap[chunk->extra[payload][i] / 64] |= UINT64_C (1) << (chunk->extra[payload][i] % 64);
-  lns_chunk_walker_free (walker);
-  if (local.domain != LNS_ERROR_NONE && error != NULL)
-    *error = local;
-  return local.domain == LNS_ERROR_NONE;
+static Marks
+make_marks (const LnsTables *tables)
+{
+  const uint32_t n_strings = lns_report_n_strings (tables->report);
+
+  return (Marks){ tables->report, lns_calloc (n_strings / 64 + 1, sizeof (uint64_t)), n_strings };
+}
+
+/* The empty string is never marked: it is a text everywhere. */
+static void
+mark (Marks *marks, uint64_t id)
+{
+  if (id != 0 && id < marks->n_strings)
+    marks->bitmap[id / 64] |= UINT64_C (1) << id % 64;
 }
 
 static void
-mark_kept_blocks (LnsTables *tables, uint64_t *bitmap)
+unmark (Marks *marks, uint64_t id)
 {
-  uint32_t n_tables, n_rows, n_strings = lns_report_n_strings (tables->report);
-  const LnsKeptTable *kept = lns_report_kept_tables (tables->report, &n_tables);
-  const LnsKeptRows *rows = lns_report_kept_rows (tables->report, &n_rows);
+  if (id < marks->n_strings)
+    marks->bitmap[id / 64] &= ~(UINT64_C (1) << id % 64);
+}
 
-  for (uint32_t i = 0; i < n_tables + n_rows; i++)
-    {
-      uint32_t id = i < n_tables ? kept[i].columns : rows[i - n_tables].rows;
-      if (id < n_strings)
-        bitmap[id / 64] |= UINT64_C (1) << (id % 64);
-    }
-  bitmap[0] &= ~UINT64_C (1); /* the empty string stays one                                       */
+/* Has FUNCTION look at the payload of each event of CHUNK that is of TYPE. */
+static void
+for_payloads (Marks *marks,
+              const LnsChunk *chunk,
+              LnsPayloadType type,
+              void (*function) (Marks *marks, uint64_t id))
+{
+  const LnsLaneKind kind = lns_report_lanes (marks->report, NULL)[chunk->lane].kind;
+  const int types = lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD_TYPE),
+            payloads = lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD);
+
+  for (uint32_t i = 0; types >= 0 && payloads >= 0 && i < chunk->n; i++)
+    if (lns_chunk_extra (chunk, types, i) == type)
+      function (marks, lns_chunk_extra (chunk, payloads, i));
+}
+
+/* ---- Payloads -------------------------------------------------------------------------------- */
+
+static void
+mark_payloads (void *marks, const LnsTrack *track, const LnsChunk *chunk)
+{
+  (void)track;
+  for_payloads (marks, chunk, LNS_PAYLOAD_TYPED, mark);
+}
+
+static void
+mark_kept_blocks (Marks *marks)
+{
+  uint32_t n_tables, n_rows;
+  const LnsKeptTable *kept = lns_report_kept_tables (marks->report, &n_tables);
+  const LnsKeptRows *rows = lns_report_kept_rows (marks->report, &n_rows);
+
+  for (uint32_t i = 0; i < n_tables; i++)
+    mark (marks, kept[i].columns);
+  for (uint32_t i = 0; i < n_rows; i++)
+    mark (marks, rows[i].rows);
 }
 
 const uint64_t *
@@ -65,16 +89,18 @@ _lns_tables_payload_strings (LnsTables *tables, LnsError *error)
   pthread_mutex_lock (&tables->lock);
   if (tables->payload_strings == NULL)
     {
-      uint64_t *bitmap =
-          lns_calloc (lns_report_n_strings (tables->report) / 64 + 1, sizeof *bitmap);
+      const LnsColumnMask columns =
+          LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) | LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD);
+      Marks marks = make_marks (tables);
       bool good = true;
-      mark_kept_blocks (tables, bitmap);
+      mark_kept_blocks (&marks);
       for (uint32_t i = 0; good && i < tables->nvtx->n_lanes; i++)
-        good = mark_payloads_of_lane (tables, &tables->nvtx->lanes[i], bitmap, error);
+        good = lns_read_lane (tables->report, tables->nvtx->lanes[i].lane, columns, mark_payloads,
+                              &marks, NULL, error);
       if (good)
-        tables->payload_strings = bitmap;
+        tables->payload_strings = marks.bitmap;
       else
-        free (bitmap);
+        free (marks.bitmap);
     }
   const uint64_t *result = tables->payload_strings;
   pthread_mutex_unlock (&tables->lock);
@@ -83,54 +109,27 @@ _lns_tables_payload_strings (LnsTables *tables, LnsError *error)
 
 /* ---- Rows of StringIds ----------------------------------------------------------------------- */
 
-/* Decides which strings of a report are rows of StringIds. A recording of our own shows only those that rows of other
- * tables refer to: its other strings are private, such as meta values (the recorded environment among them), command
- * lines, and what a later definition replaced after exec (). An import shows every string that its source had, so
- * that an export has them again. */
-typedef struct
-{
-  LnsReport *report;
-  uint64_t *bitmap; /* of the strings that are hidden                                             */
-  uint32_t n_strings;
-} Hiding;
+/* Decides which strings of a report are hidden, and which are rows of StringIds. A recording of our own shows only those
+ * that rows of other tables refer to: its other strings are private, such as meta values (the recorded environment among
+ * them), command lines, and what a later definition replaced after exec (). An import shows every string that its source
+ * had, so that an export has them again. */
 
 static void
-hide (Hiding *hiding, uint32_t id)
-{
-  if (id != 0 && id < hiding->n_strings)
-    hiding->bitmap[id / 64] |= UINT64_C (1) << id % 64;
-}
-
-static void
-show (Hiding *hiding, uint64_t id)
-{
-  if (id < hiding->n_strings)
-    hiding->bitmap[id / 64] &= ~(UINT64_C (1) << id % 64);
-}
-
-static void
-hide_all (Hiding *hiding)
-{
-  memset (hiding->bitmap, 0xFF, (hiding->n_strings / 64 + 1) * sizeof *hiding->bitmap);
-  show (hiding, 0);
-}
-
-static void
-hide_metadata (Hiding *hiding)
+mark_metadata (Marks *marks)
 {
   uint32_t n_metas, n_processes;
-  const LnsMetaDefinition *metas = lns_report_metas (hiding->report, &n_metas);
-  const LnsProcess *processes = lns_report_processes (hiding->report, &n_processes);
+  const LnsMetaDefinition *metas = lns_report_metas (marks->report, &n_metas);
+  const LnsProcess *processes = lns_report_processes (marks->report, &n_processes);
 
   for (uint32_t i = 0; i < n_metas; i++)
     {
-      hide (hiding, metas[i].key);
-      hide (hiding, metas[i].value);
+      mark (marks, metas[i].key);
+      mark (marks, metas[i].value);
     }
   for (uint32_t i = 0; i < n_processes; i++)
     {
-      hide (hiding, processes[i].command_line);
-      hide (hiding, processes[i].executable);
+      mark (marks, processes[i].command_line);
+      mark (marks, processes[i].executable);
     }
 }
 
@@ -139,15 +138,15 @@ hide_metadata (Hiding *hiding)
  do                                                                                                \
   {                                                                                                \
    uint32_t n_of;                                                                                  \
-   const Type *all_of = lns_report_##of (hiding->report, &n_of);                                   \
+   const Type *all_of = lns_report_##of (marks->report, &n_of);                                    \
    for (uint32_t i = 0; i < n_of; i++)                                                             \
     for (const uint32_t *id = &all_of[i].first; id <= &all_of[i].last; id++)                       \
-     show (hiding, *id);                                                                           \
+     unmark (marks, *id);                                                                          \
   }                                                                                                \
  while (0)
 
 static void
-show_definitions (Hiding *hiding)
+show_definitions (Marks *marks)
 {
   SHOW (LnsProcess, processes, name, name);
   SHOW (LnsThread, threads, name, name);
@@ -167,69 +166,53 @@ show_definitions (Hiding *hiding)
 }
 
 static void
-show_kept_rows (Hiding *hiding)
+show_kept_rows (Marks *marks)
 {
   uint32_t n;
-  const LnsKeptRows *rows = lns_report_kept_rows (hiding->report, &n);
+  const LnsKeptRows *rows = lns_report_kept_rows (marks->report, &n);
 
   for (uint32_t i = 0; i < n; i++)
     {
       uint32_t n_rows, n_columns;
       size_t size;
-      const char *bytes = lns_report_string (hiding->report, rows[i].rows, &size);
+      const char *bytes = lns_report_string (marks->report, rows[i].rows, &size);
       LnsKeptValue *values = lns_kept_decode (bytes, size, &n_rows, &n_columns);
       if (values == NULL)
         continue; /* no table shows these rows */
       for (size_t k = 0; k < (size_t)n_rows * n_columns; k++)
         if (values[k].type == LNS_KEPT_STRING)
-          show (hiding, (uint64_t)values[k].integer);
+          unmark (marks, (uint64_t)values[k].integer);
       free (values);
     }
 }
 
 static void
-show_chunk (Hiding *hiding, LnsLaneKind kind, const LnsChunk *chunk)
+show_chunk (void *marks, const LnsTrack *track, const LnsChunk *chunk)
 {
-  const int type_at = lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD_TYPE),
-            payload_at = lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD);
-  const uint64_t *types = type_at >= 0 ? chunk->extra[type_at] : NULL,
-                 *payloads = payload_at >= 0 ? chunk->extra[payload_at] : NULL;
-
+  (void)track;
   for (uint32_t i = 0; i < chunk->n; i++)
-    show (hiding, chunk->name[i]);
-  for (uint32_t i = 0; types != NULL && payloads != NULL && i < chunk->n; i++)
-    if (types[i] == LNS_PAYLOAD_JSON)
-      show (hiding, payloads[i]);
+    unmark (marks, chunk->name[i]);
+  for_payloads (marks, chunk, LNS_PAYLOAD_JSON, unmark);
 }
 
 static bool
-show_events (Hiding *hiding, LnsError *error)
+show_events (Marks *marks, LnsError *error)
 {
+  const LnsColumnMask columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) |
+                                LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) |
+                                LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD);
   uint32_t n;
-  const LnsLane *lanes = lns_report_lanes (hiding->report, &n);
-  LnsError problem = { 0 };
+  bool good = true;
 
-  for (uint32_t lane = 0; lane < n && problem.domain == LNS_ERROR_NONE; lane++)
-    {
-      const LnsChunk *chunk;
-      LnsChunkWalker *walker = lns_chunk_walker_new (hiding->report, lane,
-                                                     LNS_COLUMN_BIT (LNS_COLUMN_NAME) |
-                                                         LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) |
-                                                         LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD));
-      while ((chunk = lns_chunk_walker_next (walker, &problem)) != NULL)
-        show_chunk (hiding, lanes[lane].kind, chunk);
-      lns_chunk_walker_free (walker);
-    }
-  if (problem.domain != LNS_ERROR_NONE && error != NULL)
-    *error = problem;
-  return problem.domain == LNS_ERROR_NONE;
+  lns_report_lanes (marks->report, &n);
+  for (uint32_t lane = 0; good && lane < n; lane++)
+    good = lns_read_lane (marks->report, lane, columns, show_chunk, marks, NULL, error);
+  return good;
 }
 
 const uint64_t *
 _lns_tables_hidden_strings (LnsTables *tables, LnsError *error)
 {
-  Hiding hiding = { .report = tables->report, .n_strings = lns_report_n_strings (tables->report) };
-  const size_t n_words = hiding.n_strings / 64 + 1;
   const uint64_t *payloads = _lns_tables_payload_strings (tables, error);
 
   if (payloads == NULL)
@@ -237,20 +220,23 @@ _lns_tables_hidden_strings (LnsTables *tables, LnsError *error)
   pthread_mutex_lock (&tables->lock);
   if (tables->hidden_strings == NULL)
     {
-      hiding.bitmap = lns_calloc (n_words, sizeof *hiding.bitmap);
-      if (lns_report_meta (tables->report, "imported_from") == NULL)
-        hide_all (&hiding);
+      Marks marks = make_marks (tables);
+      if (lns_report_meta (tables->report, "imported_from") != NULL)
+        mark_metadata (&marks);
       else
-        hide_metadata (&hiding);
-      show_definitions (&hiding);
-      show_kept_rows (&hiding);
-      const bool good = show_events (&hiding, error);
-      for (size_t i = 0; i < n_words; i++)
-        hiding.bitmap[i] |= payloads[i];
+        {
+          memset (marks.bitmap, 0xFF, (marks.n_strings / 64 + 1) * sizeof *marks.bitmap);
+          unmark (&marks, 0);
+        }
+      show_definitions (&marks);
+      show_kept_rows (&marks);
+      const bool good = show_events (&marks, error);
+      for (size_t i = 0; i < marks.n_strings / 64 + 1; i++)
+        marks.bitmap[i] |= payloads[i];
       if (good)
-        tables->hidden_strings = hiding.bitmap;
+        tables->hidden_strings = marks.bitmap;
       else
-        free (hiding.bitmap);
+        free (marks.bitmap);
     }
   const uint64_t *result = tables->hidden_strings;
   pthread_mutex_unlock (&tables->lock);

@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-#include "src/analysis/lanes.h"
 #include "src/base/array.h"
 #include "src/base/memory.h"
 #include "src/base/search.h"
+#include "src/tables/lanes.h"
 
 struct LnsCudaLinks
 {

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/analysis/lanes.h"
 #include "src/analysis/ordering.h"
 #include "src/analysis/projection/projection.h"
 #include "src/base/array.h"
@@ -20,6 +19,7 @@
 #include "src/base/folders.h"
 #include "src/base/memory.h"
 #include "src/store/write/writer.h"
+#include "src/tables/lanes.h"
 
 #define DERIVED_FROM     "derived_from"
 #define KEY_SIZE         96

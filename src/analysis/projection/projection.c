@@ -7,11 +7,11 @@
 
 #include <stdlib.h>
 
-#include "src/analysis/lanes.h"
 #include "src/analysis/ordering.h"
 #include "src/base/array.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
+#include "src/tables/lanes.h"
 
 /* What one correlation began in one stream. */
 typedef struct

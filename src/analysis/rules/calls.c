@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analysis/lanes.h"
 #include "src/analysis/projection/cuda-links.h"
 #include "src/analysis/rules/maker.h"
 #include "src/base/memory.h"
 #include "src/tables/enums.h"
+#include "src/tables/lanes.h"
 
 /* To devices such copies are staged, and the call returns at once. */
 #define STAGED_BYTES (64 * 1024)

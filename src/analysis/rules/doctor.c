@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analysis/lanes.h"
 #include "src/analysis/projection/cuda-links.h"
 #include "src/base/array.h"
 #include "src/base/compare.h"
 #include "src/base/format.h"
 #include "src/base/memory.h"
+#include "src/tables/lanes.h"
 
 /* Clocks are steady to far less than a thousandth; network time corrects by less than half of it. */
 #define UNSTEADY        1e-3

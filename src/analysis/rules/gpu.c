@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analysis/lanes.h"
 #include "src/analysis/ordering.h"
 #include "src/analysis/rules/maker.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
+#include "src/tables/lanes.h"
 
 typedef LNS_ARRAY (uint32_t) Lanes;
 

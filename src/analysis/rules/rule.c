@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analysis/lanes.h"
 #include "src/analysis/projection/cuda-links.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
+#include "src/tables/lanes.h"
 
 static const LnsRuleMaker *const makers[] = {
   &_lns_rule_copies_async, &_lns_rule_copies_sync, &_lns_rule_sets,

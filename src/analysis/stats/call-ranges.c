@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-#include "src/analysis/lanes.h"
 #include "src/analysis/ordering.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
+#include "src/tables/lanes.h"
 
 typedef struct
 {

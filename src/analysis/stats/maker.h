@@ -10,7 +10,6 @@
 
 #include <sqlite3.h>
 
-#include "src/analysis/lanes.h"
 #include "src/analysis/projection/cuda-keys.h"
 #include "src/analysis/projection/launches.h"
 #include "src/analysis/projection/projection.h"
@@ -19,6 +18,7 @@
 #include "src/analysis/stats/report.h"
 #include "src/base/buffer.h"
 #include "src/base/compare.h"
+#include "src/tables/lanes.h"
 
 #define LNS_STATS_DEFAULT_ROWS INT64_MIN
 

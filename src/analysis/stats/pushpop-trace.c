@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/analysis/lanes.h"
 #include "src/analysis/stats/pushpop-trace.h"
 #include "src/base/saturate.h"
+#include "src/tables/lanes.h"
 #include "src/tables/row-cursor.h"
 
 /* Whether INNER, which does not start before OUTER, is within it. Within a track the depths tell,

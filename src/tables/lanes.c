@@ -3,10 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/analysis/lanes.h"
+#include "src/tables/lanes.h"
 
 #include <stdlib.h>
 
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 
 bool
@@ -74,9 +75,7 @@ compare_lanes (const void *a, const void *b, void *report)
   const uint32_t la = *(const uint32_t *)a, lb = *(const uint32_t *)b;
   const uint32_t pa = lns_track_of (report, la)->process, pb = lns_track_of (report, lb)->process;
 
-  if (pa != pb)
-    return pa < pb ? -1 : 1;
-  return la < lb ? -1 : la > lb;
+  return LNS_COMPARE (pa, pb) ?: LNS_COMPARE (la, lb);
 }
 
 uint32_t *
