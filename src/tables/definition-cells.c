@@ -90,20 +90,18 @@ format (Builder *builder, const char *text, ...)
   return constant (_lns_tables_own (builder->tables, result));
 }
 
+/* An open report has all that its definitions refer to. */
+
 static int64_t
 pid_of (Builder *builder, uint32_t process)
 {
-  uint32_t n;
-  const LnsProcess *processes = lns_report_processes (builder->report, &n);
-  return process < n ? processes[process].pid : 0;
+  return lns_report_processes (builder->report, NULL)[process].pid;
 }
 
 static int64_t
 domain_number (Builder *builder, uint32_t domain)
 {
-  uint32_t n;
-  const LnsDomain *domains = lns_report_domains (builder->report, &n);
-  return domain < n ? domains[domain].number : 0;
+  return lns_report_domains (builder->report, NULL)[domain].number;
 }
 
 /* The UUID without its kind: "GPU-8f2c…" becomes "8f2c…". */
@@ -223,17 +221,16 @@ is_import (const Builder *builder)
 static KeyedId *
 named_threads (Builder *builder, uint32_t *ret_n, uint32_t *ret_n_reused)
 {
-  uint32_t n_threads, n_processes, n = 0;
+  uint32_t n_threads, n = 0;
   const LnsThread *threads = lns_report_threads (builder->report, &n_threads);
-  const LnsProcess *processes = lns_report_processes (builder->report, &n_processes);
+  const LnsProcess *processes = lns_report_processes (builder->report, NULL);
   KeyedId *items = lns_calloc (n_threads, sizeof *items);
   /* Those of another program have the names that it gave, and no others.                          */
   bool is_imported = is_import (builder);
 
   for (uint32_t i = 0; i < n_threads; i++)
     if (is_imported ? threads[i].listed != 0
-                    : threads[i].name != 0 || (threads[i].process < n_processes &&
-                                               processes[threads[i].process].name != 0))
+                    : threads[i].name != 0 || processes[threads[i].process].name != 0)
       items[n++] = (KeyedId){ lns_tables_global_tid (builder->tables, i), i };
   *ret_n = keep_last (items, n);
   *ret_n_reused = n - *ret_n;
@@ -243,9 +240,9 @@ named_threads (Builder *builder, uint32_t *ret_n, uint32_t *ret_n_reused)
 static void
 build_thread_names (Builder *builder)
 {
-  uint32_t n, n_reused, n_processes;
+  uint32_t n, n_reused;
   const LnsThread *threads = lns_report_threads (builder->report, &n);
-  const LnsProcess *processes = lns_report_processes (builder->report, &n_processes);
+  const LnsProcess *processes = lns_report_processes (builder->report, NULL);
   KeyedId *items = named_threads (builder, &n, &n_reused);
 
   for (uint32_t i = 0; i < n; i++)
@@ -291,8 +288,6 @@ add_nvtx_row (Builder *builder,
               uint32_t domain,
               int64_t global_tid)
 {
-  uint32_t n_domains;
-  const LnsDomain *domains = lns_report_domains (builder->report, &n_domains);
   LnsValue *row = add_row (builder, NULL);
 
   row[LNS_NVTX_START] = integer (time_ns != LNS_TIME_UNKNOWN ? time_ns : 0);
@@ -300,7 +295,7 @@ add_nvtx_row (Builder *builder,
   if (event_type != LNS_EVENT_TYPE_DOMAIN_DESTROY)
     row[LNS_NVTX_TEXT] = string (builder, name);
   row[LNS_NVTX_GLOBAL_TID] = integer_or_null (global_tid);
-  row[LNS_NVTX_DOMAIN_ID] = integer (domain < n_domains ? domains[domain].number : 0);
+  row[LNS_NVTX_DOMAIN_ID] = integer (domain != LNS_ID_NONE ? domain_number (builder, domain) : 0);
   return row;
 }
 
@@ -317,12 +312,10 @@ compare_nvtx_rows (const void *a, const void *b)
 static int64_t
 domain_tid (Builder *builder, uint32_t domain)
 {
-  uint32_t n;
-  const LnsDomain *domains = lns_report_domains (builder->report, &n);
-  int64_t tid = domain < n ? lns_tables_global_tid (builder->tables, domains[domain].thread) : 0;
+  const LnsDomain *it = &lns_report_domains (builder->report, NULL)[domain];
+  const int64_t tid = lns_tables_global_tid (builder->tables, it->thread);
 
-  return tid != 0 || domain >= n ? tid
-                                 : lns_tables_global_pid (builder->tables, domains[domain].process);
+  return tid != 0 ? tid : lns_tables_global_pid (builder->tables, it->process);
 }
 
 /* Makes domains, categories and thread names the events that nsys has for them. */
@@ -353,8 +346,7 @@ build_nvtx (Builder *builder)
   for (uint32_t i = 0; i < n_categories; i++)
     {
       uint32_t domain = categories[i].domain;
-      LnsValue *row = add_nvtx_row (builder, LNS_EVENT_TYPE_CATEGORY,
-                                    domain < n_domains ? domains[domain].created_ns : 0,
+      LnsValue *row = add_nvtx_row (builder, LNS_EVENT_TYPE_CATEGORY, domains[domain].created_ns,
                                     categories[i].name, domain, domain_tid (builder, domain));
       row[LNS_NVTX_CATEGORY] = integer (categories[i].category);
     }
@@ -428,16 +420,15 @@ resource_type_name (uint32_t type)
 static void
 build_resources (Builder *builder)
 {
-  uint32_t n, n_domains;
+  uint32_t n;
   const LnsResource *resources = lns_report_resources (builder->report, &n);
-  const LnsDomain *domains = lns_report_domains (builder->report, &n_domains);
+  const LnsDomain *domains = lns_report_domains (builder->report, NULL);
 
   for (uint32_t i = 0; i < n; i++)
     {
-      const uint32_t domain = resources[i].domain;
+      const uint32_t process = domains[resources[i].domain].process;
       LnsValue *row = add_row (builder, &resources[i]);
-      if (domain < n_domains)
-        row[2] = integer_or_null (lns_tables_global_pid (builder->tables, domains[domain].process));
+      row[2] = integer_or_null (lns_tables_global_pid (builder->tables, process));
       row[5] = constant (resource_type_name (resources[i].type));
     }
 }
@@ -452,8 +443,7 @@ build_payload_schemas (Builder *builder)
   uint32_t *counts = lns_calloc (n, sizeof *counts);
 
   for (uint32_t i = 0; i < n_entries; i++)
-    if (entries[i].schema < n)
-      counts[entries[i].schema]++;
+    counts[entries[i].schema]++;
   for (uint32_t i = 0; i < n; i++)
     if ((schemas[i].is_enum != 0) == enums)
       add_row (builder, &schemas[i])[enums ? 3 : 5] = integer (counts[i]);
@@ -464,18 +454,18 @@ static void
 build_payload_entries (Builder *builder)
 {
   const bool enums = builder->is_second;
-  uint32_t n, n_schemas;
+  uint32_t n;
   const LnsSchemaEntry *entries = lns_report_schema_entries (builder->report, &n);
-  const LnsSchema *schemas = lns_report_schemas (builder->report, &n_schemas);
+  const LnsSchema *schemas = lns_report_schemas (builder->report, NULL);
 
   for (uint32_t i = 0; i < n; i++)
     {
-      const LnsSchemaEntry *entry = &entries[i];
-      if (entry->schema >= n_schemas || (schemas[entry->schema].is_enum != 0) != enums)
+      const LnsSchema *schema = &schemas[entries[i].schema];
+      if ((schema->is_enum != 0) != enums)
         continue;
-      LnsValue *row = add_row (builder, entry);
-      row[0] = integer (domain_number (builder, schemas[entry->schema].domain));
-      row[1] = integer ((int64_t)schemas[entry->schema].schema_id);
+      LnsValue *row = add_row (builder, &entries[i]);
+      row[0] = integer (domain_number (builder, schema->domain));
+      row[1] = integer ((int64_t)schema->schema_id);
     }
 }
 
@@ -547,17 +537,10 @@ build_devices (Builder *builder)
     add_row (builder, &devices[i])[0] = integer (gpu_id (devices, i));
 }
 
-/* The device of CONTEXT; a device of zeros where there is none. */
-static LnsCudaDevice
-device_of (Builder *builder, uint32_t context)
+static const LnsCudaDevice *
+device_of (Builder *builder, const LnsCudaContext *context)
 {
-  uint32_t n_contexts, n_devices;
-  const LnsCudaContext *contexts = lns_report_contexts (builder->report, &n_contexts);
-  const LnsCudaDevice *devices = lns_report_devices (builder->report, &n_devices);
-
-  if (context >= n_contexts || contexts[context].device >= n_devices)
-    return (LnsCudaDevice){ .process = LNS_ID_NONE };
-  return devices[contexts[context].device];
+  return &lns_report_devices (builder->report, NULL)[context->device];
 }
 
 /* Contexts, or those that the program named. */
@@ -569,23 +552,15 @@ build_contexts (Builder *builder)
 
   for (uint32_t i = 0; i < n; i++)
     {
-      LnsCudaDevice device = device_of (builder, i);
+      const LnsCudaDevice *device = device_of (builder, &contexts[i]);
       if (builder->is_second && contexts[i].name == 0)
         continue;
       LnsValue *row = add_row (builder, &contexts[i]);
-      row[3] = integer (pid_of (builder, device.process));
-      row[4] = integer (device.number);
+      row[3] = integer (pid_of (builder, device->process));
+      row[4] = integer (device->number);
       if (!builder->is_second)
         row[6] = integer (contexts[i].parent != UINT32_MAX ? contexts[i].parent : 0);
     }
-}
-
-static int64_t
-context_number (Builder *builder, uint32_t context)
-{
-  uint32_t n;
-  const LnsCudaContext *contexts = lns_report_contexts (builder->report, &n);
-  return context < n ? contexts[context].number : 0;
 }
 
 /* Streams, or those that the program named. */
@@ -595,18 +570,20 @@ build_streams (Builder *builder)
   const bool named = builder->is_second;
   uint32_t n;
   const LnsCudaStream *streams = lns_report_streams (builder->report, &n);
+  const LnsCudaContext *contexts = lns_report_contexts (builder->report, NULL);
 
   for (uint32_t i = 0; i < n; i++)
     {
-      LnsCudaDevice device = device_of (builder, streams[i].context);
+      const LnsCudaContext *context = &contexts[streams[i].context];
+      const LnsCudaDevice *device = device_of (builder, context);
       /* CUPTI has no stream 0: that number stands for waits for a whole context. */
       if (named ? streams[i].name == 0 : streams[i].number == 0)
         continue;
       LnsValue *row = add_row (builder, &streams[i]);
-      row[3] = integer (pid_of (builder, device.process));
-      row[named ? 5 : 4] = integer (context_number (builder, streams[i].context));
+      row[3] = integer (pid_of (builder, device->process));
+      row[named ? 5 : 4] = integer (context->number);
       if (named)
-        row[4] = integer (device.number);
+        row[4] = integer (device->number);
     }
 }
 

@@ -72,7 +72,7 @@ LnsPayloadDecoder *
 lns_payload_decoder_new (LnsReport *report)
 {
   LnsPayloadDecoder *decoder = lns_calloc (1, sizeof *decoder);
-  uint32_t n_entries, n = 0;
+  uint32_t n_entries;
 
   decoder->report = report;
   decoder->schemas = lns_report_schemas (report, &decoder->n_schemas);
@@ -86,12 +86,11 @@ lns_payload_decoder_new (LnsReport *report)
   qsort_r (decoder->by_id, decoder->n_schemas, sizeof *decoder->by_id, compare_schemas,
            (void *)decoder->schemas);
   for (uint32_t i = 0; i < n_entries; i++)
-    if (entries[i].schema < decoder->n_schemas)
-      decoder->entries[n++] = &entries[i];
-  qsort (decoder->entries, n, sizeof *decoder->entries, compare_entries);
+    decoder->entries[i] = &entries[i];
+  qsort (decoder->entries, n_entries, sizeof *decoder->entries, compare_entries);
   for (uint32_t schema = 0, i = 0; schema <= decoder->n_schemas; schema++)
     {
-      while (i < n && decoder->entries[i]->schema < schema)
+      while (i < n_entries && decoder->entries[i]->schema < schema)
         i++;
       decoder->first_entry[schema] = i;
     }

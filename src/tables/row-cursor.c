@@ -808,7 +808,7 @@ payload_value (LnsRowCursor *cursor, bool json)
   if (stream == NULL)
     lns_out_of_memory ();
   lns_payload_write (cursor->tables->payloads, json ? LNS_PAYLOAD_AS_JSON : LNS_PAYLOAD_AS_BINARY,
-                     lane->lane->domain, bytes, size, stream);
+                     lane->lane->track->domain, bytes, size, stream);
   if (fclose (stream) != 0)
     lns_out_of_memory ();
   LnsValue value = lns_value_text (cursor->text[json], text_size);

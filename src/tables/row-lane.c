@@ -39,9 +39,9 @@ _lns_lane_cell (const LnsTableLane *lane, const LnsCell *cell)
     case LNS_CELL_DEPTH:
       return lane->ordinal;
     case LNS_CELL_TRACK_NUMBER:
-      return lane->track_number;
+      return (int64_t)lane->track->number;
     case LNS_CELL_TRACK_METRIC:
-      return lane->metric;
+      return lane->track->metric;
     default:
       return lane->stream;
     }
@@ -190,16 +190,6 @@ is_open (uint32_t flags)
   return (flags & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) != 0;
 }
 
-static const LnsTrack *
-track_of (const LnsRowLane *rows, const LnsTables *tables)
-{
-  static const LnsTrack unknown = { 0 };
-  uint32_t n;
-  const LnsTrack *tracks = lns_report_tracks (tables->report, &n);
-
-  return rows->lane->track < n ? &tracks[rows->lane->track] : &unknown;
-}
-
 static LnsValue
 integer_or_null (int64_t value)
 {
@@ -274,7 +264,7 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
     case LNS_CELL_ROWID:
       return integer ((int64_t)(rows->lane->first + rows->ordinal + 1));
     case LNS_CELL_VALUE:
-      return number (_lns_row_lane_extra (rows, cell->column), track_of (rows, tables)->value_type);
+      return number (_lns_row_lane_extra (rows, cell->column), rows->lane->track->value_type);
     case LNS_CELL_PAYLOAD:
       if (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD_TYPE) != cell->argument)
         return (LnsValue){ 0 };
@@ -291,11 +281,11 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
       return (chunk->flags[i] & LNS_EVENT_REGISTERED) != 0 ? integer (chunk->name[i])
                                                            : (LnsValue){ 0 };
     case LNS_CELL_TRACK_NAME:
-      return integer (track_of (rows, tables)->name);
+      return integer (rows->lane->track->name);
     case LNS_CELL_TRACK_NAME_TEXT:
-      return _lns_string_value (tables->report, track_of (rows, tables)->name);
+      return _lns_string_value (tables->report, rows->lane->track->name);
     case LNS_CELL_TRACK_UNIT:
-      return text_or_null (tables, track_of (rows, tables)->unit);
+      return text_or_null (tables, rows->lane->track->unit);
     case LNS_CELL_DOMAIN:
       return integer (rows->lane->domain_number);
     case LNS_CELL_EVENT_TYPE:

@@ -23,13 +23,11 @@ typedef struct
   uint64_t n_events;
   int64_t global_tid; /* 0 where its events name their threads                                  */
   int64_t global_pid;
-  uint32_t domain; /* domain id, or LNS_ID_NONE                                                 */
+  const LnsTrack *track;
   uint32_t domain_number;
-  uint32_t track;
   uint32_t device, context, stream; /* CUDA's and CUPTI's numbers, 0 where it has none          */
   bool is_green;                    /* the context                                              */
-  uint32_t ordinal, metric;
-  int64_t track_number; /* LnsTrack.number                                                      */
+  uint32_t ordinal;
 } LnsTableLane;
 
 typedef struct

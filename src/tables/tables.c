@@ -346,46 +346,34 @@ make_all (LnsTables *tables, LnsError *error)
 
 /* ---- Lanes ----------------------------------------------------------------------------------- */
 
-/* Device, context and stream of TRACK. */
-static void
-describe_place (LnsReport *report, const LnsTrack *track, LnsTableLane *lane)
-{
-  uint32_t n_devices, n_contexts, n_streams;
-  const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
-  const LnsCudaContext *contexts = lns_report_contexts (report, &n_contexts);
-  const LnsCudaStream *streams = lns_report_streams (report, &n_streams);
-
-  lane->device = track->device < n_devices ? devices[track->device].number : 0;
-  if (track->stream >= n_streams)
-    return;
-  const LnsCudaStream *stream = &streams[track->stream];
-  lane->stream = stream->number;
-  lane->context = stream->context < n_contexts ? contexts[stream->context].number : 0;
-  lane->is_green = stream->context < n_contexts && contexts[stream->context].is_green != 0;
-}
-
+/* An open report has all that its definitions refer to. */
 static LnsTableLane
 describe_lane (const LnsTables *tables, const LnsLane *lanes, uint32_t lane)
 {
-  uint32_t n_tracks, n_domains;
-  const LnsTrack *tracks = lns_report_tracks (tables->report, &n_tracks);
-  const LnsDomain *domains = lns_report_domains (tables->report, &n_domains);
+  LnsReport *report = tables->report;
+  const LnsTrack *track = &lns_report_tracks (report, NULL)[lanes[lane].track];
   LnsTableLane result = {
-    .lane = lane, .kind = lanes[lane].kind, .track = lanes[lane].track, .domain = LNS_ID_NONE
+    .lane = lane,
+    .kind = lanes[lane].kind,
+    .n_events = lns_report_lane_info (report, lane)->n_events,
+    .global_tid = lns_tables_global_tid (tables, track->thread),
+    .global_pid = lns_tables_global_pid (tables, track->process),
+    .track = track,
+    .ordinal = lanes[lane].ordinal,
   };
 
-  result.n_events = lns_report_lane_info (tables->report, lane)->n_events;
-  if (result.track >= n_tracks)
-    return result;
-  const LnsTrack *track = &tracks[result.track];
-  result.global_tid = lns_tables_global_tid (tables, track->thread);
-  result.global_pid = lns_tables_global_pid (tables, track->process);
-  result.ordinal = lanes[lane].ordinal;
-  result.track_number = (int64_t)track->number;
-  result.metric = track->metric;
-  result.domain = track->domain;
-  result.domain_number = track->domain < n_domains ? domains[track->domain].number : 0;
-  describe_place (tables->report, track, &result);
+  if (track->domain != LNS_ID_NONE)
+    result.domain_number = lns_report_domains (report, NULL)[track->domain].number;
+  if (track->device != LNS_ID_NONE)
+    result.device = lns_report_devices (report, NULL)[track->device].number;
+  if (track->stream != LNS_ID_NONE)
+    {
+      const LnsCudaStream *stream = &lns_report_streams (report, NULL)[track->stream];
+      const LnsCudaContext *context = &lns_report_contexts (report, NULL)[stream->context];
+      result.stream = stream->number;
+      result.context = context->number;
+      result.is_green = context->is_green != 0;
+    }
   return result;
 }
 
@@ -403,13 +391,10 @@ compare_by_thread (const void *a, const void *b, void *data)
 static bool
 has_lane (LnsReport *report, const LnsTable *table, const LnsLane *lane)
 {
-  uint32_t n_tracks;
-  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  const LnsTrack *track = &lns_report_tracks (report, NULL)[lane->track];
 
-  if (lane->kind >= LNS_N_LANE_KINDS || (table->kinds >> lane->kind & 1) == 0)
-    return false;
-  return table->tracks == 0 ||
-         (lane->track < n_tracks && (table->tracks >> tracks[lane->track].kind & 1) != 0);
+  return lane->kind < LNS_N_LANE_KINDS && (table->kinds >> lane->kind & 1) != 0 &&
+         (table->tracks == 0 || (table->tracks >> track->kind & 1) != 0);
 }
 
 static void

@@ -53,7 +53,7 @@ typedef struct Projection
   LNS_ARRAY (LnsProjectedRange) ranges; /* the result                                            */
   /* By stream. */
   const LnsCudaStream *streams;
-  uint32_t n_streams, n_contexts;
+  uint32_t n_streams;
   uint32_t *n_streams_of; /* per context: streams with work                                      */
   Part *parts;            /* per stream, then per context; n = 0 but in add_by_stream ()         */
   uint32_t *touched;      /* those with n > 0                                                    */
@@ -255,7 +255,7 @@ add_by_stream (Projection *projection, LnsProjectedRange *range)
         continue;
       uint32_t context = projection->streams[launches[i].stream].context;
       add_to_part (projection, launches[i].stream, &launches[i], &n_touched);
-      if (context < projection->n_contexts && projection->n_streams_of[context] > 1)
+      if (projection->n_streams_of[context] > 1)
         add_to_part (projection, n_streams + context, &launches[i], &n_touched);
     }
   for (uint32_t i = 0; i < n_touched; i++)
@@ -465,8 +465,7 @@ count_streams (Projection *self)
       if (stream >= n_streams || seen[stream] || !lns_is_gpu_operation (lanes[i].kind))
         continue;
       seen[stream] = true;
-      if (self->streams[stream].context < self->n_contexts)
-        self->n_streams_of[self->streams[stream].context]++;
+      self->n_streams_of[self->streams[stream].context]++;
     }
   free (seen);
 }
@@ -482,11 +481,12 @@ lns_projection_by_stream (LnsReport *report,
   Projection self = {
     .report = report, .cancel = cancel, .permille = ret_permille, .add_range = add_by_stream
   };
+  uint32_t n_contexts;
 
-  lns_report_contexts (report, &self.n_contexts);
+  lns_report_contexts (report, &n_contexts);
   self.streams = lns_report_streams (report, &self.n_streams);
-  const size_t n_parts = (size_t)self.n_streams + self.n_contexts;
-  self.n_streams_of = lns_calloc (self.n_contexts, sizeof (uint32_t));
+  const size_t n_parts = (size_t)self.n_streams + n_contexts;
+  self.n_streams_of = lns_calloc (n_contexts, sizeof (uint32_t));
   self.touched = lns_calloc (n_parts, sizeof (uint32_t));
   self.parts = lns_calloc (n_parts, sizeof (Part));
   count_streams (&self);

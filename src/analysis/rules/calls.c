@@ -201,25 +201,22 @@ static void
 make_place (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell *cells)
 {
   LnsReport *report = lns_tables_report (result->tables);
-  uint32_t n_devices, n_contexts, n_streams;
   const LnsTrack *track = lns_track_of (report, row->lane);
-  const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
-  const LnsCudaContext *contexts = lns_report_contexts (report, &n_contexts);
-  const LnsCudaStream *streams = lns_report_streams (report, &n_streams);
-  uint32_t context = track->stream < n_streams ? streams[track->stream].context : n_contexts;
-  bool has_context = context < n_contexts;
 
+  for (unsigned i = 1; i < 5; i++)
+    cells[i] = (LnsStatsCell){ .is_empty = true };
   cells[0] = _lns_stats_pid (lns_tables_global_pid (result->tables, track->process));
-  cells[1] = (LnsStatsCell){ .is_empty = track->device >= n_devices };
-  if (!cells[1].is_empty)
-    cells[1].number = devices[track->device].number;
-  cells[2] = (LnsStatsCell){ .is_empty = !has_context };
-  cells[3] = (LnsStatsCell){ .is_empty = !has_context || !contexts[context].is_green };
-  if (has_context)
-    cells[2].number = cells[3].number = contexts[context].number;
-  cells[4] = (LnsStatsCell){ .is_empty = track->stream >= n_streams };
-  if (!cells[4].is_empty)
-    cells[4].number = streams[track->stream].number;
+  if (track->device != LNS_ID_NONE)
+    cells[1] = _lns_stats_number (lns_report_devices (report, NULL)[track->device].number);
+  if (track->stream != LNS_ID_NONE)
+    {
+      const LnsCudaStream *stream = &lns_report_streams (report, NULL)[track->stream];
+      const LnsCudaContext *context = &lns_report_contexts (report, NULL)[stream->context];
+      cells[2] = _lns_stats_number (context->number);
+      if (context->is_green)
+        cells[3] = cells[2];
+      cells[4] = _lns_stats_number (stream->number);
+    }
   cells[5] = text (lns_report_string (report, row->call_name, NULL));
 }
 
