@@ -126,53 +126,29 @@ lns_row_cursor_can_use (const LnsTable *table, int column, bool *ret_only_equal)
   return role != LNS_ROLE_NONE;
 }
 
-/* The bound that a constraint on a column of ROLE narrows, or NULL. */
-static LnsRowRange *
-bound_of (LnsRowBounds *bounds, LnsColumnRole role)
+/* Leaves of RANGE what CONSTRAINT allows. False where that is nothing. */
+static bool
+narrow (LnsRowRange *range, const LnsRowConstraint *constraint)
 {
-  switch (role)
-    {
-    case LNS_ROLE_ROWID:
-      return &bounds->rowid;
-    case LNS_ROLE_START:
-      return &bounds->start;
-    case LNS_ROLE_END:
-      return &bounds->end;
-    case LNS_ROLE_TYPE:
-      return &bounds->type;
-    case LNS_ROLE_THREAD:
-      return &bounds->global_tid;
-    case LNS_ROLE_DOMAIN:
-      return &bounds->domain;
-    case LNS_ROLE_NAME:
-      return &bounds->name;
-    case LNS_ROLE_CORRELATION:
-      return &bounds->correlation;
-    default:
-      return NULL;
-    }
+  range->min = constraint->min > range->min ? constraint->min : range->min;
+  range->max = constraint->max < range->max ? constraint->max : range->max;
+  return range->min <= range->max;
 }
 
 static bool
 set_bounds (LnsRowCursor *cursor)
 {
-  LnsRowBounds *bounds = &cursor->bounds;
-
-  bounds->rowid = bounds->start = bounds->end = bounds->type = LNS_ROW_RANGE_ALL;
-  bounds->global_tid = bounds->domain = bounds->name = bounds->correlation = LNS_ROW_RANGE_ALL;
-  bounds->table = cursor->table;
+  for (LnsColumnRole role = 0; role < LNS_N_ROLES; role++)
+    cursor->bounds.of[role] = LNS_ROW_RANGE_ALL;
+  cursor->bounds.table = cursor->table;
   for (unsigned i = 0; i < cursor->n_constraints; i++)
     {
       const LnsRowConstraint *constraint = &cursor->constraints[i];
-      LnsRowRange *bound =
-          bound_of (bounds, lns_table_column_role (cursor->table, constraint->column));
-      if (constraint->min > constraint->max)
-        return false;
-      if (bound == NULL)
-        continue;
-      bound->min = constraint->min > bound->min ? constraint->min : bound->min;
-      bound->max = constraint->max < bound->max ? constraint->max : bound->max;
-      if (bound->min > bound->max)
+      const LnsColumnRole role = lns_table_column_role (cursor->table, constraint->column);
+      LnsRowRange any = LNS_ROW_RANGE_ALL;
+      /* Columns of these roles share no range: each is looked at by itself. */
+      const bool is_alone = role == LNS_ROLE_NONE || role == LNS_ROLE_LANE;
+      if (!narrow (is_alone ? &any : &cursor->bounds.of[role], constraint))
         return false;
     }
   return true;
@@ -183,11 +159,11 @@ lane_may_match (const LnsRowCursor *cursor, const LnsTableLane *lane)
 {
   const LnsRowBounds *bounds = &cursor->bounds;
 
-  if (lane->n_events == 0 || !lns_row_range_has (bounds->domain, lane->domain_number))
+  if (lane->n_events == 0 || !lns_row_range_has (bounds->of[LNS_ROLE_DOMAIN], lane->domain_number))
     return false;
-  if (!lns_row_range_has (bounds->type, _lns_row_event_type (lane->kind)))
+  if (!lns_row_range_has (bounds->of[LNS_ROLE_TYPE], _lns_row_event_type (lane->kind)))
     return false;
-  if (lane->global_tid != 0 && !lns_row_range_has (bounds->global_tid, lane->global_tid))
+  if (lane->global_tid != 0 && !lns_row_range_has (bounds->of[LNS_ROLE_THREAD], lane->global_tid))
     return false;
   for (unsigned i = 0; i < cursor->n_constraints; i++)
     {
@@ -198,8 +174,8 @@ lane_may_match (const LnsRowCursor *cursor, const LnsTableLane *lane)
       if (value < constraint->min || value > constraint->max)
         return false;
     }
-  return bounds->rowid.max > (int64_t)lane->first &&
-         bounds->rowid.min <= (int64_t)(lane->first + lane->n_events);
+  return bounds->of[LNS_ROLE_ROWID].max > (int64_t)lane->first &&
+         bounds->of[LNS_ROLE_ROWID].min <= (int64_t)(lane->first + lane->n_events);
 }
 
 static bool
@@ -237,7 +213,7 @@ compare_positions (const void *a, const void *b)
 static void
 collect_lanes (LnsRowCursor *cursor)
 {
-  LnsRowRange tid = cursor->bounds.global_tid;
+  LnsRowRange tid = cursor->bounds.of[LNS_ROLE_THREAD];
 
   cursor->n_lanes = cursor->next_lane = 0;
   if (cursor->table_lanes == NULL)
@@ -299,7 +275,7 @@ static bool
 start_strings (LnsRowCursor *cursor, LnsError *error)
 {
   uint32_t n = lns_report_n_strings (cursor->tables->report);
-  LnsRowRange ids = cursor->bounds.rowid;
+  LnsRowRange ids = cursor->bounds.of[LNS_ROLE_ROWID];
 
   cursor->string = ids.min > 0 ? (uint64_t)ids.min : 0;
   cursor->last_string = ids.max < 0 ? 0 : ids.max < n ? (uint64_t)ids.max + 1 : n;
@@ -472,28 +448,15 @@ advance_heap (LnsRowCursor *cursor, LnsError *error)
 
 /* ---- Large kept tables: block by block, so that memory stays that of one block ----------------- */
 
-/* The part of RANGE that the cursor's constraints on COLUMN leave. */
-static LnsRowRange
-narrow (const LnsRowCursor *cursor, int column)
-{
-  LnsRowRange range = LNS_ROW_RANGE_ALL;
-
-  for (unsigned i = 0; i < cursor->n_constraints; i++)
-    if (cursor->constraints[i].column == column)
-      {
-        const LnsRowConstraint *constraint = &cursor->constraints[i];
-        range.min = constraint->min > range.min ? constraint->min : range.min;
-        range.max = constraint->max < range.max ? constraint->max : range.max;
-      }
-  return range;
-}
-
 static void
 start_kept (LnsRowCursor *cursor)
 {
   KeptPlace *kept = &cursor->kept;
 
-  kept->firsts = narrow (cursor, cursor->tables->kept[cursor->table->kept].column[0]);
+  kept->firsts = LNS_ROW_RANGE_ALL;
+  for (unsigned i = 0; i < cursor->n_constraints; i++)
+    if (cursor->constraints[i].column == cursor->tables->kept[cursor->table->kept].column[0])
+      narrow (&kept->firsts, &cursor->constraints[i]);
   kept->block = 0;
   kept->n_before = 0;
   kept->row = 0;
@@ -532,7 +495,7 @@ static bool
 next_block (LnsRowCursor *cursor, bool *ret_block, LnsError *error)
 {
   KeptPlace *kept = &cursor->kept;
-  const LnsRowRange rowids = cursor->bounds.rowid;
+  const LnsRowRange rowids = cursor->bounds.of[LNS_ROLE_ROWID];
   uint32_t n;
   const LnsKeptRows *rows = lns_report_kept_rows (cursor->tables->report, &n);
 
@@ -602,9 +565,9 @@ lns_row_cursor_start (LnsRowCursor *cursor,
   cursor->n_constraints = n_constraints;
   if (!set_bounds (cursor))
     return true;
-  if (!lns_row_range_is_all (cursor->bounds.name))
+  if (!lns_row_range_is_all (cursor->bounds.of[LNS_ROLE_NAME]))
     cursor->columns |= LNS_COLUMN_BIT (LNS_COLUMN_NAME);
-  if (!lns_row_range_is_all (cursor->bounds.global_tid))
+  if (!lns_row_range_is_all (cursor->bounds.of[LNS_ROLE_THREAD]))
     cursor->columns |= LNS_COLUMN_BIT (LNS_COLUMN_THREAD);
   if (cursor->table->source == LNS_ROWS_STRINGS)
     {

@@ -365,10 +365,11 @@ _lns_row_lane_open (LnsRowLane *rows,
 {
   *rows = (LnsRowLane){ .lane = lane, .last = lane->n_events };
   rows->extra = tables->extra[lane->kind];
-  if (bounds->correlation.min == bounds->correlation.max)
-    rows->correlation = (uint64_t)bounds->correlation.min;
-  narrow_to_rowids (rows, bounds->rowid);
-  if (!narrow_to_times (rows, tables->report, bounds->start, bounds->end, error))
+  if (bounds->of[LNS_ROLE_CORRELATION].min == bounds->of[LNS_ROLE_CORRELATION].max)
+    rows->correlation = (uint64_t)bounds->of[LNS_ROLE_CORRELATION].min;
+  narrow_to_rowids (rows, bounds->of[LNS_ROLE_ROWID]);
+  if (!narrow_to_times (rows, tables->report, bounds->of[LNS_ROLE_START], bounds->of[LNS_ROLE_END],
+                        error))
     return false;
   if (may_walk && rows->correlation == 0 && rows->ordinal + LONG_STRETCH < rows->last)
     {
@@ -437,17 +438,19 @@ allows (const LnsRowLane *rows, const LnsTables *tables, const LnsRowBounds *bou
   const LnsChunk *chunk = rows->chunk;
   uint32_t i = (uint32_t)(rows->ordinal - chunk->first);
 
-  if (!lns_row_range_has (bounds->start, chunk->start_ns[i]))
+  if (!lns_row_range_has (bounds->of[LNS_ROLE_START], chunk->start_ns[i]))
     return false;
-  if (!lns_row_range_is_all (bounds->end) &&
-      !lns_row_range_has (bounds->end, chunk->start_ns[i] + chunk->duration_ns[i]))
+  if (!lns_row_range_is_all (bounds->of[LNS_ROLE_END]) &&
+      !lns_row_range_has (bounds->of[LNS_ROLE_END], chunk->start_ns[i] + chunk->duration_ns[i]))
     return false;
-  if (!lns_row_range_is_all (bounds->name) && !lns_row_range_has (bounds->name, chunk->name[i]))
+  if (!lns_row_range_is_all (bounds->of[LNS_ROLE_NAME]) &&
+      !lns_row_range_has (bounds->of[LNS_ROLE_NAME], chunk->name[i]))
     return false;
   if (!passes (rows, tables, bounds->table))
     return false;
-  return lns_row_range_is_all (bounds->global_tid) || rows->lane->global_tid != 0 ||
-         lns_row_range_has (bounds->global_tid, thread_of (rows, tables, LNS_COLUMN_THREAD));
+  return lns_row_range_is_all (bounds->of[LNS_ROLE_THREAD]) || rows->lane->global_tid != 0 ||
+         lns_row_range_has (bounds->of[LNS_ROLE_THREAD],
+                            thread_of (rows, tables, LNS_COLUMN_THREAD));
 }
 
 bool

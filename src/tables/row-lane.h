@@ -32,7 +32,7 @@ lns_row_range_has (LnsRowRange range, int64_t value)
 /* What a cursor's constraints say about events. */
 typedef struct
 {
-  LnsRowRange rowid, start, end, type, global_tid, domain, name, correlation;
+  LnsRowRange of[LNS_N_ROLES]; /* by LnsColumnRole; all of LNS_ROLE_NONE and LNS_ROLE_LANE       */
   const LnsTable *table; /* whose filter they must pass                                         */
 } LnsRowBounds;
 

@@ -88,6 +88,7 @@ typedef enum
   LNS_ROLE_DOMAIN,      /* domainId                                                              */
   LNS_ROLE_CORRELATION, /* correlationId                                                         */
   LNS_ROLE_LANE,        /* the same in all events of a lane                                      */
+  LNS_N_ROLES
 } LnsColumnRole;
 
 /* The role of COLUMN (-1 = rowid) of TABLE, which has events. O(1). */
