@@ -62,26 +62,18 @@ add_block (const LnsTables *tables,
   free (values);
 }
 
-/* Removes rows from N on whose name one of the first N has: this export describes itself. */
-static void
-drop_known_names (LnsTableCells *cells, unsigned n_columns, uint64_t n)
+/* Whether one of the N rows at ROWS has the name of ROW. */
+static bool
+is_known (const LnsValue *rows, uint64_t n, unsigned n_columns, const LnsValue *row)
 {
-  uint64_t n_rows = n;
-
-  for (uint64_t i = n; i < cells->n_rows; i++)
+  for (uint64_t i = 0; i < n; i++)
     {
-      const LnsValue *row = &cells->values[i * n_columns];
-      bool known = false;
-      for (uint64_t k = 0; k < n && !known; k++)
-        {
-          const LnsValue *own = &cells->values[k * n_columns];
-          known = row->type == own->type && row->size_bytes == own->size_bytes &&
-                  memcmp (row->bytes, own->bytes, own->size_bytes) == 0;
-        }
-      if (!known)
-        memmove (&cells->values[n_rows++ * n_columns], row, n_columns * sizeof *row);
+      const LnsValue *own = &rows[i * n_columns];
+      if (row->type == own->type && row->size_bytes == own->size_bytes &&
+          memcmp (row->bytes, own->bytes, own->size_bytes) == 0)
+        return true;
     }
-  cells->n_rows = n_rows;
+  return false;
 }
 
 static bool
@@ -107,25 +99,29 @@ has_kept_columns (const LnsTables *tables)
   return true;
 }
 
-/* Removes the version of our own tables from the first N rows if the rows behind them have the version of the file
- * that the columns came from. Returns how many of the N are left. */
-static uint64_t
-drop_own_version (const LnsTables *tables, LnsTableCells *cells, unsigned n_columns, uint64_t n)
+/* Leaves one row of each name in META_DATA_EXPORT, whose first N_OWN rows describe this export and whose others describe
+ * the file that the report comes from. Ours stay, but for the version of the tables where the columns are those of that
+ * file. */
+static void
+choose_rows (const LnsTables *tables, LnsTableCells *cells, unsigned n_columns, uint64_t n_own)
 {
   bool has_version = false;
-  uint64_t n_rows = 0;
+  uint64_t n_rows = 0, n_ours = 0;
 
-  for (uint64_t i = n; i < cells->n_rows; i++)
+  for (uint64_t i = n_own; i < cells->n_rows; i++)
     has_version |= is_version (&cells->values[i * n_columns]);
-  if (!has_version || !has_kept_columns (tables))
-    return n;
+  has_version = has_version && has_kept_columns (tables);
   for (uint64_t i = 0; i < cells->n_rows; i++)
-    if (i >= n || !is_version (&cells->values[i * n_columns]))
-      memmove (&cells->values[n_rows++ * n_columns], &cells->values[i * n_columns],
-               n_columns * sizeof *cells->values);
-  n -= cells->n_rows - n_rows;
+    {
+      const LnsValue *row = &cells->values[i * n_columns];
+      const bool is_own = i < n_own;
+      if (is_own ? has_version && is_version (row)
+                 : is_known (cells->values, n_ours, n_columns, row))
+        continue;
+      memmove (&cells->values[n_rows++ * n_columns], row, n_columns * sizeof *row);
+      n_ours += is_own;
+    }
   cells->n_rows = n_rows;
-  return n;
 }
 
 void
@@ -150,6 +146,5 @@ _lns_kept_cells_build (LnsTables *tables, const LnsTable *table, LnsTableCells *
     if (rows[i].table == table->kept)
       add_block (tables, table, &rows[i], cells);
   if (is_of_export)
-    drop_known_names (cells, table->n_columns,
-                      drop_own_version (tables, cells, table->n_columns, n_own));
+    choose_rows (tables, cells, table->n_columns, n_own);
 }
