@@ -188,10 +188,11 @@ read_plan (const char *text, Plan *ret_plan)
     }
 }
 
-/* xBestIndex for TABLE: fills INFO. SQLITE_NOMEM without memory. */
 static int
-make_plan (LnsTables *tables, const LnsTable *table, sqlite3_index_info *info)
+best_index (sqlite3_vtab *base, sqlite3_index_info *info)
 {
+  LnsTables *tables = ((Table *)base)->tables;
+  const LnsTable *table = ((Table *)base)->table;
   double n_rows = (double)lns_tables_n_rows (tables, table);
   Estimate estimate = { n_rows, n_rows, false };
   Plan plan = { .columns = info->colUsed };
@@ -299,47 +300,36 @@ compare_with_text (LnsTables *tables, LnsRowConstraint *constraint, sqlite3_valu
     }
 }
 
-/* Reads the plan back from IDX_STR and turns the N values of ARGV into constraints. Returns how many
- * RET_CONSTRAINTS got. Comparisons with a value that is not an integer are exact, as SQLite would make them. */
-static unsigned
-read_constraints (LnsTables *tables,
-                  const LnsTable *table,
-                  const char *idx_str,
-                  Plan *ret_plan,
-                  int n,
-                  sqlite3_value **argv,
-                  LnsRowConstraint ret_constraints[LNS_ROW_MAX_CONSTRAINTS])
+/* What the comparison OP of COLUMN of TABLE with VALUE says. Comparisons with a value that is not an integer are exact, as
+ * SQLite would make them. */
+static LnsRowConstraint
+read_constraint (
+    LnsTables *tables, const LnsTable *table, int column, unsigned char op, sqlite3_value *value)
 {
-  read_plan (idx_str, ret_plan);
-  for (int i = 0; i < n; i++)
+  LnsRowConstraint constraint = { column_of_ids (table, column), INT64_MIN, INT64_MAX };
+
+  if (constraint.column != column)
     {
-      LnsRowConstraint *constraint = &ret_constraints[i];
-      unsigned char op = ret_plan->constraints[i].op;
-      int column = column_of_ids (table, ret_plan->constraints[i].column);
-      *constraint = (LnsRowConstraint){ column, INT64_MIN, INT64_MAX };
-      if (column != ret_plan->constraints[i].column)
-        {
-          compare_with_text (tables, constraint, argv[i]);
-          continue;
-        }
-      switch (sqlite3_value_numeric_type (argv[i]))
-        {
-        case SQLITE_INTEGER:
-          compare_with_integer (constraint, op, sqlite3_value_int64 (argv[i]));
-          break;
-        case SQLITE_FLOAT:
-          compare_with_real (constraint, op, sqlite3_value_double (argv[i]));
-          break;
-        case SQLITE_NULL:
-          nothing (constraint);
-          break;
-        default: /* Numbers come before texts and blobs.                                         */
-          if (op != SQLITE_INDEX_CONSTRAINT_LT && op != SQLITE_INDEX_CONSTRAINT_LE)
-            nothing (constraint);
-          break;
-        }
+      compare_with_text (tables, &constraint, value);
+      return constraint;
     }
-  return (unsigned)n;
+  switch (sqlite3_value_numeric_type (value))
+    {
+    case SQLITE_INTEGER:
+      compare_with_integer (&constraint, op, sqlite3_value_int64 (value));
+      break;
+    case SQLITE_FLOAT:
+      compare_with_real (&constraint, op, sqlite3_value_double (value));
+      break;
+    case SQLITE_NULL:
+      nothing (&constraint);
+      break;
+    default: /* Numbers come before texts and blobs.                                             */
+      if (op != SQLITE_INDEX_CONSTRAINT_LT && op != SQLITE_INDEX_CONSTRAINT_LE)
+        nothing (&constraint);
+      break;
+    }
+  return constraint;
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
@@ -378,13 +368,6 @@ disconnect_table (sqlite3_vtab *table)
 {
   sqlite3_free (table);
   return SQLITE_OK;
-}
-
-static int
-best_index (sqlite3_vtab *base, sqlite3_index_info *info)
-{
-  Table *table = (Table *)base;
-  return make_plan (table->tables, table->table, info);
 }
 
 /* ---- Cursors --------------------------------------------------------------------------------- */
@@ -440,11 +423,13 @@ filter (sqlite3_vtab_cursor *base, int number, const char *string, int argc, sql
   LnsRowConstraint constraints[LNS_ROW_MAX_CONSTRAINTS];
   Plan plan;
   LnsError error = { 0 };
-  unsigned n =
-      read_constraints (table->tables, table->table, string, &plan, argc, argv, constraints);
 
+  read_plan (string, &plan);
+  for (int i = 0; i < argc; i++)
+    constraints[i] = read_constraint (table->tables, table->table, plan.constraints[i].column,
+                                      plan.constraints[i].op, argv[i]);
   lns_row_cursor_set_columns (cursor->rows, plan.columns);
-  if (!lns_row_cursor_start (cursor->rows, constraints, n, plan.by_start, &error))
+  if (!lns_row_cursor_start (cursor->rows, constraints, (unsigned)argc, plan.by_start, &error))
     return fail (base->pVtab, &error);
   return next_row (base);
 }
