@@ -27,16 +27,15 @@ typedef struct
   Lanes overhead; /* of the profiler in the process: it may be why the GPU had nothing to do     */
 } Gpu;
 
-/* A lane that is read along with others. */
+/* A time in which something was busy. */
 typedef struct
 {
-  LnsChunkWalker *walker;
-  const LnsChunk *chunk; /* NULL at its end                                                      */
-  uint32_t i;
-} Stream;
+  int64_t start_ns, end_ns;
+  int64_t before_ns; /* how long it was busy before                                              */
+} Span;
 
-/* Looks at what lasted from START_NS to END_NS. */
-typedef void (*SpanFunc) (void *data, int64_t start_ns, int64_t end_ns);
+/* In order, none within another. */
+typedef LNS_ARRAY (Span) Spans;
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
@@ -95,123 +94,103 @@ list_gpus (LnsReport *report)
   return gpus;
 }
 
-/* ---- Reading lanes together ------------------------------------------------------------------ */
+/* ---- When something was busy ----------------------------------------------------------------- */
 
+/* Has FUNCTION look at all chunks of LANES. */
 static bool
-step (Stream *stream, LnsError *error)
+read_lanes (LnsReport *report,
+            const Lanes *lanes,
+            LnsChunkFunc function,
+            void *data,
+            const atomic_bool *cancel,
+            LnsError *error)
 {
-  LnsError local = { 0 };
-
-  if (stream->chunk != NULL && ++stream->i < stream->chunk->n)
-    return true;
-  stream->i = 0;
-  stream->chunk = lns_chunk_walker_next (stream->walker, &local);
-  return local.domain == LNS_ERROR_NONE ||
-         lns_error_set (error, local.domain, local.code, "%s", local.message);
-}
-
-static bool
-is_before (const Stream *a, const Stream *b)
-{
-  return b->chunk == NULL ||
-         (a->chunk != NULL && a->chunk->start_ns[a->i] < b->chunk->start_ns[b->i]);
-}
-
-/* Lets what is at I of a heap of N sink to its place. */
-static void
-sink (Stream *heap, size_t n, size_t i)
-{
-  for (size_t child; (child = 2 * i + 1) < n; i = child)
-    {
-      if (child + 1 < n && is_before (&heap[child + 1], &heap[child]))
-        child++;
-      if (!is_before (&heap[child], &heap[i]))
-        return;
-      Stream swapped = heap[i];
-      heap[i] = heap[child];
-      heap[child] = swapped;
-    }
-}
-
-/* Has FUNCTION look at all events of LANES, by start. */
-static bool
-walk (LnsReport *report,
-      const Lanes *lanes,
-      SpanFunc function,
-      void *data,
-      const atomic_bool *cancel,
-      LnsError *error)
-{
-  Stream *heap = lns_calloc (lanes->n + 1, sizeof *heap);
   bool good = true;
-  uint32_t n_seen = 0;
 
   for (size_t i = 0; good && i < lanes->n; i++)
-    {
-      heap[i].walker =
-          lns_chunk_walker_new (report, lanes->items[i], LNS_COLUMN_BIT (LNS_COLUMN_START));
-      good = step (&heap[i], error);
-    }
-  for (size_t i = lanes->n / 2; good && i-- > 0;)
-    sink (heap, lanes->n, i);
-  while (good && heap[0].chunk != NULL)
-    {
-      const int64_t start_ns = heap[0].chunk->start_ns[heap[0].i];
-      function (data, start_ns, start_ns + heap[0].chunk->duration_ns[heap[0].i]);
-      good = step (&heap[0], error) && ((++n_seen & 4095) != 0 || lns_go_on (cancel, error));
-      sink (heap, lanes->n, 0);
-    }
-  for (size_t i = 0; i < lanes->n; i++)
-    lns_chunk_walker_free (heap[i].walker);
-  free (heap);
+    good = lns_read_lane (report, lanes->items[i], LNS_COLUMN_BIT (LNS_COLUMN_START), function,
+                          data, cancel, error);
   return good;
 }
 
-/* ---- Overhead -------------------------------------------------------------------------------- */
-
-/* A time in which the profiler was busy in a process, on any of its threads. */
 typedef struct
 {
-  int64_t start_ns, end_ns;
-  int64_t before_ns; /* how long it was busy before                                              */
-} Overhead;
+  Spans spans;
+  int64_t gap_ns;
+} Busy;
 
-/* Those of a process: in order, none within another. */
-typedef LNS_ARRAY (Overhead) Overheads;
-
+/* Adds what lasted from START_NS to END_NS: to the last span, unless it comes more than gap_ns later. */
 static void
-add_overhead (void *data, int64_t start_ns, int64_t end_ns)
+add_busy (Busy *busy, int64_t start_ns, int64_t end_ns)
 {
-  Overheads *all = data;
-  Overhead *last = all->n > 0 ? &all->items[all->n - 1] : NULL;
+  Span *last = busy->spans.n > 0 ? &busy->spans.items[busy->spans.n - 1] : NULL;
 
-  if (last != NULL && start_ns <= last->end_ns)
+  if (last != NULL && lns_difference (start_ns, last->end_ns) <= busy->gap_ns)
     last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
   else
+    *lns_array_add (&busy->spans) = (Span){ start_ns, end_ns, 0 };
+}
+
+/* The events of a lane do not overlap and come in order. */
+static void
+add_chunk (void *data, const LnsTrack *track, const LnsChunk *chunk)
+{
+  Busy *busy = data;
+
+  (void)track;
+  for (uint32_t i = 0; i < chunk->n; i++)
     {
-      const int64_t before_ns =
-          last != NULL ? last->before_ns + (last->end_ns - last->start_ns) : 0;
-      *lns_array_add (all) = (Overhead){ start_ns, end_ns, before_ns };
+      const int64_t start_ns = chunk->start_ns[i], end_ns = start_ns + chunk->duration_ns[i];
+      if (chunk->first + i == 0)
+        *lns_array_add (&busy->spans) = (Span){ start_ns, end_ns, 0 };
+      else
+        add_busy (busy, start_ns, end_ns);
     }
 }
 
 static int
 compare_starts (const void *a, const void *b)
 {
-  const Overhead *oa = a, *ob = b;
-  return oa->start_ns < ob->start_ns ? -1 : oa->start_ns > ob->start_ns;
+  const Span *sa = a, *sb = b;
+  return LNS_COMPARE (sa->start_ns, sb->start_ns);
+}
+
+/* The times in which any of LANES was busy; gaps of up to GAP_NS count as busy. Such gaps may be closed lane by lane
+ * first, which leaves little to sort: a longer gap of all lanes lies within a longer one of each. */
+static bool
+find_busy (LnsReport *report,
+           const Lanes *lanes,
+           int64_t gap_ns,
+           Spans *ret_spans,
+           const atomic_bool *cancel,
+           LnsError *error)
+{
+  Busy by_lane = { .gap_ns = gap_ns }, all = { .gap_ns = gap_ns };
+  const bool good = read_lanes (report, lanes, add_chunk, &by_lane, cancel, error);
+
+  lns_order (by_lane.spans.items, by_lane.spans.n, sizeof (Span), compare_starts);
+  for (size_t i = 0; i < by_lane.spans.n; i++)
+    add_busy (&all, by_lane.spans.items[i].start_ns, by_lane.spans.items[i].end_ns);
+  for (size_t i = 1; i < all.spans.n; i++)
+    {
+      const Span *before = &all.spans.items[i - 1];
+      all.spans.items[i].before_ns = before->before_ns + (before->end_ns - before->start_ns);
+    }
+  lns_array_clear (&by_lane.spans);
+  *ret_spans = all.spans;
+  return good;
 }
 
 /* How long the profiler was busy before TIME_NS. */
 static int64_t
-overhead_before (const Overheads *all, int64_t time_ns)
+overhead_before (const Spans *all, int64_t time_ns)
 {
-  const Overhead at = { .start_ns = time_ns };
+  const Span at = { .start_ns = time_ns };
   const size_t n = lns_lower_bound (all->items, all->n, sizeof at, &at, compare_starts);
 
   if (n == 0)
     return 0;
-  const Overhead *span = &all->items[n - 1];
+  const Span *span = &all->items[n - 1];
   return span->before_ns + (time_ns < span->end_ns ? time_ns : span->end_ns) - span->start_ns;
 }
 
@@ -220,9 +199,9 @@ static bool
 tell_overhead (
     LnsRuleResult *result, const Gpu *gpu, size_t first, const atomic_bool *cancel, LnsError *error)
 {
-  Overheads all = { 0 };
-  bool good =
-      walk (lns_tables_report (result->tables), &gpu->overhead, add_overhead, &all, cancel, error);
+  Spans all = { 0 };
+  const bool good =
+      find_busy (lns_tables_report (result->tables), &gpu->overhead, 0, &all, cancel, error);
 
   for (size_t i = first; good && i < result->rows.n; i++)
     {
@@ -263,33 +242,21 @@ for_each_gpu (LnsRuleResult *result,
 
 /* ---- Gaps ------------------------------------------------------------------------------------ */
 
-typedef struct
-{
-  LnsRuleResult *result;
-  const Gpu *gpu;
-  int64_t until_ns; /* to here it was busy                                                       */
-} Gaps;
-
-static void
-look_for_gap (void *data, int64_t start_ns, int64_t end_ns)
-{
-  Gaps *gaps = data;
-  const int64_t duration_ns = start_ns - gaps->until_ns;
-
-  if (duration_ns > gaps->result->options.gap_ns)
-    *lns_array_add (&gaps->result->rows) = (LnsRuleRow){ .start_ns = gaps->until_ns,
-                                                         .duration_ns = duration_ns,
-                                                         .process = gaps->gpu->process,
-                                                         .device = gaps->gpu->device };
-  gaps->until_ns = end_ns > gaps->until_ns ? end_ns : gaps->until_ns;
-}
-
 static bool
 find_gaps (LnsRuleResult *result, const Gpu *gpu, const atomic_bool *cancel, LnsError *error)
 {
-  Gaps gaps = { result, gpu, gpu->first_ns };
-  return walk (lns_tables_report (result->tables), &gpu->operations, look_for_gap, &gaps, cancel,
-               error);
+  Spans busy = { 0 };
+  const bool good = find_busy (lns_tables_report (result->tables), &gpu->operations,
+                               result->options.gap_ns, &busy, cancel, error);
+
+  for (size_t i = 1; good && i < busy.n; i++)
+    *lns_array_add (&result->rows) =
+        (LnsRuleRow){ .start_ns = busy.items[i - 1].end_ns,
+                      .duration_ns = busy.items[i].start_ns - busy.items[i - 1].end_ns,
+                      .process = gpu->process,
+                      .device = gpu->device };
+  lns_array_clear (&busy);
+  return good;
 }
 
 static bool
@@ -316,9 +283,8 @@ part_start (const Parts *parts, int64_t i)
 }
 
 static void
-add_span (void *data, int64_t start_ns, int64_t end_ns)
+add_span (const Parts *parts, int64_t start_ns, int64_t end_ns)
 {
-  const Parts *parts = data;
   int64_t first_ns = parts->gpu->first_ns, last_ns = parts->gpu->last_ns;
 
   start_ns = start_ns > first_ns ? start_ns : first_ns;
@@ -334,6 +300,14 @@ add_span (void *data, int64_t start_ns, int64_t end_ns)
       to_ns = end_ns < to_ns ? end_ns : to_ns;
       parts->busy_ns[i] += to_ns > from_ns ? (double)(to_ns - from_ns) : 0;
     }
+}
+
+static void
+add_to_parts (void *data, const LnsTrack *track, const LnsChunk *chunk)
+{
+  (void)track;
+  for (uint32_t i = 0; i < chunk->n; i++)
+    add_span (data, chunk->start_ns[i], chunk->start_ns[i] + chunk->duration_ns[i]);
 }
 
 /* Adds the parts that are less busy than asked for, neighbours as one. */
@@ -369,8 +343,8 @@ find_idle_parts (LnsRuleResult *result, const Gpu *gpu, const atomic_bool *cance
     return true;
   Parts parts = { gpu, result->options.n_chunks,
                   lns_calloc ((size_t)result->options.n_chunks, sizeof *parts.busy_ns) };
-  const bool good =
-      walk (lns_tables_report (result->tables), &gpu->operations, add_span, &parts, cancel, error);
+  const bool good = read_lanes (lns_tables_report (result->tables), &gpu->operations, add_to_parts,
+                                &parts, cancel, error);
   if (good)
     add_parts (result, &parts);
   free (parts.busy_ns);
