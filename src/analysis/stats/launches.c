@@ -187,21 +187,21 @@ span_of (const LnsLaunch *launch, unsigned what)
 static void
 add_sum (const LnsStatsResult *result,
          LnsStatsTable *table,
-         const Keyed *launches,
-         size_t n,
+         const void *items,
+         const LnsStatsGroup *group,
          int64_t *values,
          LnsBuffer *text)
 {
-  const Keyed *first = launches;
+  const Keyed *launches = items, *first = items;
   const int64_t tid = lns_tables_global_tid (result->tables, first->launch.thread);
   LnsStatsCell cells[27] = { _lns_stats_pid (tid), _lns_stats_tid (tid),
                              _lns_stats_number (device_number (result, first->launch.device)),
-                             _lns_stats_number ((int64_t)n) };
+                             _lns_stats_number ((int64_t)group->n) };
 
   for (unsigned what = 0; what < 4; what++)
     {
       size_t n_values = 0;
-      for (size_t i = 0; i < n; i++)
+      for (size_t i = 0; i < group->n; i++)
         {
           const int64_t value = span_of (&launches[i].launch, what);
           if (value != NO_QUEUE)
@@ -219,19 +219,9 @@ add_sum (const LnsStatsResult *result,
 static bool
 write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
 {
-  const Keyed *launches = result->rows;
-  size_t n_groups;
-  LnsStatsGroup *groups =
-      _lns_stats_groups (launches, result->n, sizeof *launches, compare_keys, total_ns, &n_groups);
-  int64_t *values = lns_calloc (result->n, sizeof *values);
-  LnsBuffer text = { 0 };
-
   (void)error;
-  for (size_t i = 0; i < n_groups; i++)
-    add_sum (result, table, launches + groups[i].first, groups[i].n, values, &text);
-  lns_buffer_clear (&text);
-  free (values);
-  free (groups);
+  _lns_stats_write_groups (result, table, result->rows, result->n, sizeof (Keyed), compare_keys,
+                           total_ns, add_sum);
   return true;
 }
 

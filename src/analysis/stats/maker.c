@@ -262,3 +262,47 @@ _lns_stats_spread (int64_t *values, size_t n, LnsStatsCell cells[5])
   const LnsRangeStat sum = sum_sorted (values, sizeof *values, n, LNS_STYLE_KERNEL);
   _lns_stats_fill (&sum, (double)(int64_t)sum.total_ns, cells);
 }
+
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
+static int
+compare_groups (const void *a, const void *b)
+{
+  const LnsStatsGroup *ga = a, *gb = b;
+
+  return LNS_COMPARE (gb->total_ns, ga->total_ns) ?: LNS_COMPARE (ga->first, gb->first);
+}
+
+void
+_lns_stats_write_groups (const LnsStatsResult *result,
+                         LnsStatsTable *table,
+                         const void *items,
+                         size_t n,
+                         size_t size,
+                         int (*compare) (const void *a, const void *b),
+                         int64_t (*value_ns) (const void *item),
+                         LnsStatsAddGroup add)
+{
+  LnsStatsGroup *groups = lns_calloc (n, sizeof *groups);
+  int64_t *values = lns_calloc (n, sizeof *values);
+  LnsBuffer text = { 0 };
+  size_t n_groups = 0;
+
+  for (size_t i = 0; i < n; i++)
+    {
+      const char *item = (const char *)items + i * size;
+      if (i == 0 || compare (item - size, item) != 0)
+        groups[n_groups++] = (LnsStatsGroup){ .first = i };
+      groups[n_groups - 1].n++;
+      groups[n_groups - 1].total_ns = lns_sum (groups[n_groups - 1].total_ns, value_ns (item));
+    }
+  qsort (groups, n_groups, sizeof *groups, compare_groups);
+  for (size_t i = 0; i < n_groups; i++)
+    {
+      lns_buffer_reset (&text);
+      add (result, table, (const char *)items + groups[i].first * size, &groups[i], values, &text);
+    }
+  lns_buffer_clear (&text);
+  free (values);
+  free (groups);
+}

@@ -180,28 +180,35 @@ typedef LNS_ARRAY (LnsStatsValue) LnsStatsValues;
 /* Sorts VALUES and adds their sums by range, source and name, in this order, to the result's. O(n log n). */
 void _lns_stats_add_sums (LnsStatsResult *result, LnsStatsValues *values, LnsRangeStyle style);
 
-/* kernels.c: adds the sums of kernels by range and name to the result's. */
-bool
-_lns_stats_add_kernel_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-
-/* groups.c: items FIRST … FIRST + N - 1, which are of one group, and the sum of their values. */
+/* Items FIRST … FIRST + N - 1, which are of one group, and the sum of their values. */
 typedef struct
 {
   size_t first, n;
   int64_t total_ns;
 } LnsStatsGroup;
 
-/* The groups of N ITEMS of SIZE bytes each, which are sorted so that those of one group, for which COMPARE is 0,
- * lie together: the largest group first; to be freed. O(n log n). */
-LnsStatsGroup *_lns_stats_groups (const void *items,
-                                  size_t n,
-                                  size_t size,
-                                  int (*compare) (const void *a, const void *b),
-                                  int64_t (*value_ns) (const void *item),
-                                  size_t *ret_n);
+/* Adds a row for GROUP, whose first item is at ITEMS, to TABLE. VALUES has room for a value of each; TEXT is room for
+ * texts, empty at first. */
+typedef void (*LnsStatsAddGroup) (const LnsStatsResult *result,
+                                  LnsStatsTable *table,
+                                  const void *items,
+                                  const LnsStatsGroup *group,
+                                  int64_t *values,
+                                  LnsBuffer *text);
 
-/* rows.c: the rows of a query (`sql`), written as they come, or summed up. SQL has the tables that `lanescope sql` has. Of
- * several statements the last one has rows. Beside SQLite's functions there are
+/* Has ADD look at each group of the result's N ITEMS of SIZE bytes, the one of the greatest sum first. Items are sorted so
+ * that those of one group, for which COMPARE is 0, lie together. O(n log n). */
+void _lns_stats_write_groups (const LnsStatsResult *result,
+                              LnsStatsTable *table,
+                              const void *items,
+                              size_t n,
+                              size_t size,
+                              int (*compare) (const void *a, const void *b),
+                              int64_t (*value_ns) (const void *item),
+                              LnsStatsAddGroup add);
+
+/* rows.c: the rows of a query (`sql`), written as they come, or summed up. SQL has the tables that `lanescope sql`
+ * has. Beside SQLite's functions there are
  *
  *   text(ID)             the string of the report with this id;
  *   call_name(ID)        the same for the name of a call of the CUDA API, without its version;

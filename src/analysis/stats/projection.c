@@ -146,50 +146,27 @@ compare_keyed (const void *a, const void *b)
   return compare_keys (a, b) ?: LNS_COMPARE (ka->range, kb->range);
 }
 
-/* Adds a row for GROUP, which begins at KEYED; VALUES has room for its values. */
-typedef void (*AddGroup) (const LnsStatsResult *result,
-                          LnsStatsTable *table,
-                          const Keyed *keyed,
-                          const LnsStatsGroup *group,
-                          int64_t *values,
-                          LnsStatsCell name);
-
-/* Sorts the N KEYED by key, and has ADD look at each group, the largest first, with the name of its range. */
-static void
-write_groups (
-    const LnsStatsResult *result, LnsStatsTable *table, Keyed *keyed, size_t n, AddGroup add)
+/* What the range that KEYED is of is called; TEXT gets it. */
+static LnsStatsCell
+name_of (const LnsStatsResult *result, const Keyed *keyed, LnsBuffer *text)
 {
-  size_t n_groups;
-  int64_t *values = lns_calloc (n, sizeof *values);
-  LnsBuffer text = { 0 };
-
-  if (n > 0)
-    qsort (keyed, n, sizeof *keyed, compare_keyed);
-  LnsStatsGroup *groups =
-      _lns_stats_groups (keyed, n, sizeof *keyed, compare_keys, value_ns, &n_groups);
-  for (size_t i = 0; i < n_groups; i++)
-    {
-      const Keyed *first = keyed + groups[i].first;
-      lns_buffer_reset (&text);
-      _lns_stats_append_range (result, &text, first->key.domain_name, first->key.name);
-      add (result, table, first, &groups[i], values, _lns_stats_appended (&text, 0));
-    }
-  lns_buffer_clear (&text);
-  free (groups);
-  free (values);
+  _lns_stats_append_range (result, text, keyed->key.domain_name, keyed->key.name);
+  return _lns_stats_appended (text, 0);
 }
 
 static void
 add_projection_sum (const LnsStatsResult *result,
                     LnsStatsTable *table,
-                    const Keyed *keyed,
+                    const void *items,
                     const LnsStatsGroup *group,
                     int64_t *values,
-                    LnsStatsCell name)
+                    LnsBuffer *text)
 {
+  const Keyed *keyed = items;
   int64_t range_ns = 0, n_operations = 0, levels = 0, children = 0;
   const double n = (double)group->n;
-  LnsStatsCell cells[14] = { name, style_of ((LnsLaneKind)keyed->key.style) };
+  LnsStatsCell cells[14] = { name_of (result, keyed, text),
+                             style_of ((LnsLaneKind)keyed->key.style) };
 
   for (size_t i = 0; i < group->n; i++)
     {
@@ -226,7 +203,9 @@ write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
                           .range = i,
                           .value_ns = range->duration_ns };
     }
-  write_groups (result, table, keyed, result->n, add_projection_sum);
+  qsort (keyed, result->n, sizeof *keyed, compare_keyed);
+  _lns_stats_write_groups (result, table, keyed, result->n, sizeof *keyed, compare_keys, value_ns,
+                           add_projection_sum);
   free (keyed);
   return true;
 }
@@ -292,6 +271,8 @@ run_kernels (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
       good = lns_go_on (cancel, error);
     }
   free (launches);
+  if (keyed.n > 0)
+    qsort (keyed.items, keyed.n, sizeof *keyed.items, compare_keyed);
   result->rows = keyed.items;
   result->n = keyed.n;
   return good;
@@ -300,14 +281,16 @@ run_kernels (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 static void
 add_kernel_sum (const LnsStatsResult *result,
                 LnsStatsTable *table,
-                const Keyed *keyed,
+                const void *items,
                 const LnsStatsGroup *group,
                 int64_t *values,
-                LnsStatsCell name)
+                LnsBuffer *text)
 {
+  const Keyed *keyed = items;
   const int64_t tid = lns_tables_global_tid (result->tables, keyed->key.thread);
   int64_t n_ranges = 0;
-  LnsStatsCell cells[13] = { name, style_of ((LnsLaneKind)keyed->key.style), _lns_stats_pid (tid),
+  LnsStatsCell cells[13] = { name_of (result, keyed, text),
+                             style_of ((LnsLaneKind)keyed->key.style), _lns_stats_pid (tid),
                              _lns_stats_tid (tid) };
 
   for (size_t i = 0; i < group->n; i++)
@@ -327,7 +310,8 @@ static bool
 write_kernels (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
 {
   (void)error;
-  write_groups (result, table, result->rows, result->n, add_kernel_sum);
+  _lns_stats_write_groups (result, table, result->rows, result->n, sizeof (Keyed), compare_keys,
+                           value_ns, add_kernel_sum);
   return true;
 }
 
