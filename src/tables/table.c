@@ -670,6 +670,11 @@ static const LnsTableColumn MPI_OTHER_EVENTS[] = {
   MPI_BASE,
 };
 
+static const LnsTableColumn MPI_RANKS[] = {
+  INTEGER_NOT_NULL ("globalTid"),
+  INTEGER_NOT_NULL ("rank"),
+};
+
 /* ---- All ------------------------------------------------------------------------------------- */
 
 #define KIND(kind) (1u << LNS_LANE_##kind)
@@ -759,6 +764,7 @@ static const LnsTable known[] = {
   MPI (MPI_COLLECTIVES_EVENTS, COLLECTIVE),
   MPI (MPI_START_WAIT_EVENTS, START_WAIT),
   MPI (MPI_OTHER_EVENTS, OTHER),
+  { ROWS (MPI_RANKS, NONE), .is_optional = true },
 };
 
 #define N_KNOWN (sizeof known / sizeof known[0])

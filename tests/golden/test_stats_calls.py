@@ -108,6 +108,21 @@ def test_mpi():
     assert rows == [tuple("" if v is None else str(v) for v in w) for w in sorted(wanted)], (rows[:2], sorted(wanted)[:2])
 
 
+def test_mpi_ranks_that_are_not_there():
+    """MPI_RANKS may lack a column, or be missing: then calls have no rank."""
+    path = golden.path("ranks.sqlite")
+    for table in ("(globalTid INT)", "(rank INT)", None):
+        with sqlite3.connect(path) as database:
+            made()[0].backup(database)
+            database.execute("DROP TABLE MPI_RANKS")
+            if table:
+                database.execute(f"CREATE TABLE MPI_RANKS {table}")
+                database.execute("INSERT INTO MPI_RANKS VALUES (?)", (made()[2],))
+        database.close()
+        wanted = [{**row, "Rank": ""} for row in stats(made()[1], "mpi_event_trace")]
+        assert stats(path, "mpi_event_trace") == wanted and len(wanted) == 51, table
+
+
 def test_openacc():
     database, report, _ = made()
     groups = {("Compute Construct",): [end - start for start, end in database.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH")]}

@@ -26,11 +26,9 @@ static const LnsStatsColumn columns[] = {
   { "CollRecvSize" },
 };
 
-/* Only files of programs that used MPI have MPI_RANKS. */
 const LnsStatsWay _lns_stats_mpi = LNS_STATS_QUERY (
     columns,
 
-    "CREATE TEMP TABLE IF NOT EXISTS MPI_RANKS (globalTid INT, rank INT);"
     "WITH calls AS ("
     " SELECT start, end, globalTid, textId, tag, remoteRank AS peer, NULL AS root, size,"
     "  NULL AS sent, NULL AS received FROM MPI_P2P_EVENTS"

@@ -150,19 +150,6 @@ is_cancelled (void *cancel)
   return atomic_load_explicit ((const atomic_bool *)cancel, memory_order_relaxed);
 }
 
-/* Gives RESULT the report's tables. */
-static bool
-open_tables (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
-{
-  if (sqlite3_open_v2 (":memory:", &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                       NULL) != SQLITE_OK)
-    lns_out_of_memory ();
-  add_functions (result);
-  if (cancel != NULL)
-    sqlite3_progress_handler (result->db, STEPS_A_LOOK, is_cancelled, (void *)cancel);
-  return lns_sql_attach (result->db, lns_tables_report (result->tables), error);
-}
-
 /* Fills ERROR with why the last call to SQLite failed. Returns false. */
 static bool
 fail (const LnsStatsResult *result, LnsError *error)
@@ -191,22 +178,20 @@ next (const LnsStatsResult *result, bool *ret_row, LnsError *error)
   return code == SQLITE_ROW || code == SQLITE_DONE || fail (result, error);
 }
 
-/* Starts SQL: statements, of which the last one has rows. */
+/* Starts SQL over the report's tables. */
 static bool
-start (LnsStatsResult *result, const char *sql, LnsError *error)
+start (LnsStatsResult *result, const char *sql, const atomic_bool *cancel, LnsError *error)
 {
-  bool row;
-
-  for (const char *rest = sql; *rest != '\0';)
-    {
-      if (rest != sql && !next (result, &row, error))
-        return false;
-      sqlite3_finalize (result->statement);
-      result->statement = NULL;
-      if (sqlite3_prepare_v2 (result->db, rest, -1, &result->statement, &rest) != SQLITE_OK)
-        return fail (result, error);
-    }
-  return true;
+  if (sqlite3_open_v2 (":memory:", &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                       NULL) != SQLITE_OK)
+    lns_out_of_memory ();
+  add_functions (result);
+  if (!lns_sql_attach (result->db, lns_tables_report (result->tables), error))
+    return false;
+  if (cancel != NULL)
+    sqlite3_progress_handler (result->db, STEPS_A_LOOK, is_cancelled, (void *)cancel);
+  return sqlite3_prepare_v2 (result->db, sql, -1, &result->statement, NULL) == SQLITE_OK ||
+         fail (result, error);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -224,7 +209,7 @@ _lns_stats_run_query (LnsStatsResult *result, const atomic_bool *cancel, LnsErro
 {
   bool row;
 
-  if (!open_tables (result, cancel, error) || !start (result, result->maker->way->sql, error))
+  if (!start (result, result->maker->way->sql, cancel, error))
     return false;
   if (result->arguments.n_rows != LNS_STATS_DEFAULT_ROWS)
     bind (result, ":rows", result->arguments.n_rows);
@@ -288,8 +273,7 @@ static bool
 sum_up (LnsStatsResult *result, const char *sql, const atomic_bool *cancel, LnsError *error)
 {
   LnsStatsValues values = { 0 };
-  bool row = false, good = open_tables (result, cancel, error) && start (result, sql, error) &&
-                           next (result, &row, error);
+  bool row = false, good = start (result, sql, cancel, error) && next (result, &row, error);
 
   for (; good && row; good = next (result, &row, error))
     *lns_array_add (&values) =
