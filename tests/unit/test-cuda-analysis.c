@@ -370,16 +370,18 @@ check_lanes (LnsReport *report, uint32_t stream)
   uint32_t n_lanes, n_checked = 0, n_nested = 0;
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
   const LnsTrack *tracks = lns_report_tracks (report, NULL);
-  LnsProjectedRange projected;
-  uint64_t n_events = 0, n = 0;
+  LnsProjectedRange *projected;
+  uint64_t n_events = 0, n_wanted = 0;
+  size_t n;
 
-  for (uint32_t r = 0; r < n_ranges; r++)
-    n += project (&ranges[r], stream, &projected) &&
-         !(is_start_end (report, ranges[r].lane) && ranges[r].ordinal % 3 == 0);
+  LNS_CHECK (lns_projection_by_stream (report, NULL, NULL, &projected, &n, NULL));
+  for (size_t i = 0; i < n; i++)
+    n_wanted += projected[i].stream == stream;
+  free (projected);
   for (uint32_t lane = 0; lane < n_lanes; lane++)
     if (lanes[lane].kind == LNS_LANE_NVTX_PROJECTED && tracks[lanes[lane].track].stream == stream)
       n_events += lns_report_lane_info (report, lane)->n_events;
-  LNS_CHECK_INT (n_events, n);
+  LNS_CHECK_INT (n_events, n_wanted);
   for (uint32_t r = 0; r < n_ranges; r += 11)
     {
       LnsProjectedRange wanted;
