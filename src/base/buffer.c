@@ -52,6 +52,24 @@ lns_buffer_append_int (LnsBuffer *buffer, uint64_t value, unsigned width_bytes)
 }
 
 void
+lns_buffer_append_varint (LnsBuffer *buffer, uint64_t value)
+{
+  uint8_t bytes[10];
+  unsigned n = 0;
+  for (; value >= 0x80; value >>= 7)
+    bytes[n++] = (uint8_t)(value | 0x80);
+  bytes[n++] = (uint8_t)value;
+  lns_buffer_append (buffer, bytes, n);
+}
+
+void
+lns_buffer_set_int (LnsBuffer *buffer, size_t at, uint64_t value, unsigned width_bytes)
+{
+  for (unsigned i = 0; i < width_bytes && !buffer->failed; i++)
+    buffer->bytes[at + i] = (uint8_t)(value >> 8 * i);
+}
+
+void
 lns_buffer_reset (LnsBuffer *buffer)
 {
   buffer->size_bytes = 0;

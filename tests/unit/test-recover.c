@@ -183,14 +183,14 @@ test_damaged_chunk (void)
   LNS_CHECK (_lns_scan_file (&scan, fd, NULL, NULL));
   _lns_scan_choose (&scan);
   uint64_t n_lost = 0;
-  for (size_t i = 0; i < scan.n_chunks && n_lost == 0; i++)
+  for (size_t i = 0; i < scan.chunks.n && n_lost == 0; i++)
     {
-      const LnsChunkHeader *header = &scan.chunks[i].header;
+      const LnsChunkHeader *header = &scan.chunks.items[i].header;
       if (header->kind != LNS_CHUNK_EVENTS || header->lane != 1 || header->sequence != 0)
         continue;
       n_lost = header->n;
       /* Earlier tails hold some of its events: they count as the same chunk. */
-      patch (path, (off_t)scan.chunks[i].offset_bytes + 200, "damage", 6);
+      patch (path, (off_t)scan.chunks.items[i].offset_bytes + 200, "damage", 6);
     }
   _lns_scan_clear (&scan);
   close (fd);
@@ -231,12 +231,12 @@ test_lost_definitions (void)
   LNS_CHECK (_lns_scan_file (&scan, fd, NULL, NULL));
   _lns_scan_choose (&scan);
   /* All but the first definition chunk, with the meta values, and all strings. */
-  for (size_t i = 0; i < scan.n_chunks; i++)
+  for (size_t i = 0; i < scan.chunks.n; i++)
     {
-      const LnsChunkHeader *header = &scan.chunks[i].header;
+      const LnsChunkHeader *header = &scan.chunks.items[i].header;
       if ((header->kind == LNS_CHUNK_DEFINITIONS && header->sequence > 0) ||
           header->kind == LNS_CHUNK_STRINGS)
-        patch (path, (off_t)scan.chunks[i].offset_bytes, "LNSCHNK9", 8);
+        patch (path, (off_t)scan.chunks.items[i].offset_bytes, "LNSCHNK9", 8);
     }
   _lns_scan_clear (&scan);
   close (fd);
@@ -280,6 +280,26 @@ test_processes_in_a_circle (void)
   for (uint32_t p = 0; p < n; p++)
     n_roots += processes[p].parent == LNS_ID_NONE;
   LNS_CHECK_INT (n_roots, 1);
+  lns_report_close (report);
+}
+
+/* Strings get other ids, so each field that holds one must change with them. */
+static void
+test_names_of_contexts (void)
+{
+  const char *path = fixture_path ("named-context.rep"), *out = fixture_path ("context.rep");
+  LnsRecovery recovery;
+
+  LnsWriter *writer = fixture_writer (path);
+  const uint32_t name = lns_writer_string (writer, "compute", 7);
+  lns_writer_add_process (writer, &(LnsProcess){ .parent = LNS_ID_NONE });
+  lns_writer_add_device (writer, &(LnsCudaDevice){ .process = 0 });
+  lns_writer_add_context (writer, &(LnsCudaContext){ .device = 0, .name = name });
+  fixture_finish (writer, 0);
+  LNS_CHECK (lns_recover (path, out, true, NULL, &recovery, NULL));
+  LnsReport *report = fixture_open (out, NULL);
+  LNS_CHECK_STR (lns_report_string (report, lns_report_contexts (report, NULL)[0].name, NULL),
+                 "compute");
   lns_report_close (report);
 }
 
@@ -562,6 +582,7 @@ main (void)
   LNS_TEST (test_damaged_chunk);
   LNS_TEST (test_lost_definitions);
   LNS_TEST (test_processes_in_a_circle);
+  LNS_TEST (test_names_of_contexts);
   LNS_TEST (test_open_or_recover);
   LNS_TEST (test_cancelled_recovery);
   LNS_TEST (test_hot_journal);

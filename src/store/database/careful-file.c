@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/array.h"
+
 /* Where the first page says how many there are, in four bytes; more than the file has is damage. */
 #define PAGE_COUNT_AT 28
 
@@ -26,8 +28,7 @@ typedef struct
   sqlite3_io_methods methods;
   const sqlite3_io_methods *inner;
   sqlite3_int64 end; /* of what was committed: beyond it writing does no harm */
-  Overwrite *overwrites;
-  size_t n, n_allocated;
+  LNS_ARRAY (Overwrite) overwrites;
 } CarefulFile;
 
 static CarefulFile *
@@ -39,18 +40,18 @@ careful (sqlite3_file *file)
 static void
 forget (CarefulFile *self)
 {
-  for (size_t i = 0; i < self->n; i++)
-    free (self->overwrites[i].bytes);
-  self->n = 0;
+  for (size_t i = 0; i < self->overwrites.n; i++)
+    free (self->overwrites.items[i].bytes);
+  self->overwrites.n = 0;
 }
 
 /* Puts copies of what waits behind the file's end. Where the disk is too full for that, some. */
 static void
 write_copies (CarefulFile *self, sqlite3_file *file, sqlite3_int64 end)
 {
-  for (size_t i = 0; i < self->n; end += self->overwrites[i++].n_bytes)
-    if (self->inner->xWrite (file, self->overwrites[i].bytes, self->overwrites[i].n_bytes, end) !=
-        SQLITE_OK)
+  for (size_t i = 0; i < self->overwrites.n; end += self->overwrites.items[i++].n_bytes)
+    if (self->inner->xWrite (file, self->overwrites.items[i].bytes,
+                             self->overwrites.items[i].n_bytes, end) != SQLITE_OK)
       return;
 }
 
@@ -58,10 +59,11 @@ static int
 overwrite (CarefulFile *self, sqlite3_file *file, bool first_page)
 {
   int code = SQLITE_OK;
-  for (size_t i = 0; i < self->n && code == SQLITE_OK; i++)
-    if ((self->overwrites[i].offset == 0) == first_page)
-      code = self->inner->xWrite (file, self->overwrites[i].bytes, self->overwrites[i].n_bytes,
-                                  self->overwrites[i].offset);
+  for (size_t i = 0; i < self->overwrites.n && code == SQLITE_OK; i++)
+    if ((self->overwrites.items[i].offset == 0) == first_page)
+      code =
+          self->inner->xWrite (file, self->overwrites.items[i].bytes,
+                               self->overwrites.items[i].n_bytes, self->overwrites.items[i].offset);
   return code;
 }
 
@@ -70,7 +72,7 @@ static int
 flush (CarefulFile *self, sqlite3_file *file)
 {
   static const unsigned char damaged[4] = { 0xFF, 0xFF, 0xFF, 0xFE };
-  if (self->n == 0)
+  if (self->overwrites.n == 0)
     return SQLITE_OK;
   int code = self->inner->xFileSize (file, &self->end);
   if (code == SQLITE_OK)
@@ -93,20 +95,15 @@ careful_write (sqlite3_file *file, const void *bytes, int n_bytes, sqlite3_int64
   CarefulFile *self = careful (file);
   if (offset >= self->end)
     return self->inner->xWrite (file, bytes, n_bytes, offset);
-  if (self->n == self->n_allocated)
-    {
-      size_t n = self->n_allocated == 0 ? 16 : 2 * self->n_allocated;
-      Overwrite *overwrites = realloc (self->overwrites, n * sizeof *overwrites);
-      if (overwrites == NULL)
-        return SQLITE_IOERR_NOMEM;
-      self->overwrites = overwrites;
-      self->n_allocated = n;
-    }
   char *copy = malloc ((size_t)n_bytes);
-  if (copy == NULL)
-    return SQLITE_IOERR_NOMEM;
+  Overwrite *one = copy != NULL ? lns_array_try_add (&self->overwrites) : NULL;
+  if (one == NULL)
+    {
+      free (copy);
+      return SQLITE_IOERR_NOMEM;
+    }
   memcpy (copy, bytes, (size_t)n_bytes);
-  self->overwrites[self->n++] = (Overwrite){ offset, n_bytes, copy };
+  *one = (Overwrite){ offset, n_bytes, copy };
   return SQLITE_OK;
 }
 
@@ -160,7 +157,7 @@ careful_close (sqlite3_file *file)
   int flushed = flush (self, file);
   file->pMethods = self->inner;
   int closed = self->inner->xClose (file);
-  free (self->overwrites);
+  lns_array_clear (&self->overwrites);
   free (self);
   return flushed != SQLITE_OK ? flushed : closed;
 }

@@ -13,15 +13,6 @@
 
 #define CHECKSUM_AT 64
 
-static uint64_t
-load (const uint8_t *bytes, unsigned width_bytes)
-{
-  uint64_t value = 0;
-  for (unsigned i = 0; i < width_bytes; i++)
-    value |= (uint64_t)bytes[i] << 8 * i;
-  return value;
-}
-
 /* XXH3 of the chunk with its checksum as zeros, without a copy of it. */
 static uint64_t
 checksum_of (const uint8_t *bytes, size_t size_bytes)
@@ -77,11 +68,8 @@ lns_chunk_build (LnsBuffer *out,
     }
   for (unsigned i = 0; i < n_columns; i++)
     lns_buffer_append (out, columns[i].bytes, columns[i].size_bytes);
-  if (out->failed)
-    return;
-  uint64_t checksum = checksum_of (out->bytes, out->size_bytes);
-  for (unsigned i = 0; i < 8; i++)
-    out->bytes[CHECKSUM_AT + i] = (uint8_t)(checksum >> 8 * i);
+  if (!out->failed)
+    lns_buffer_set_int (out, CHECKSUM_AT, checksum_of (out->bytes, out->size_bytes), 8);
 }
 
 bool
@@ -92,23 +80,23 @@ lns_chunk_parse_header (const uint8_t *bytes, size_t size_bytes, LnsChunkHeader 
   LnsChunkHeader header = {
     .kind = (LnsChunkKind)bytes[26],
     .lane_kind = bytes[27],
-    .lane = (uint32_t)load (bytes + 28, 4),
-    .level = (uint16_t)load (bytes + 32, 2),
-    .n_columns = (uint16_t)load (bytes + 34, 2),
-    .sequence = (uint32_t)load (bytes + 36, 4),
-    .revision = load (bytes + 40, 8),
-    .first = load (bytes + 48, 8),
-    .n = (uint32_t)load (bytes + 56, 4),
-    .length_bytes = (uint32_t)load (bytes + 60, 4),
-    .checksum = load (bytes + CHECKSUM_AT, 8),
-    .start_ns = (int64_t)load (bytes + 72, 8),
+    .lane = (uint32_t)lns_load_int (bytes + 28, 4),
+    .level = (uint16_t)lns_load_int (bytes + 32, 2),
+    .n_columns = (uint16_t)lns_load_int (bytes + 34, 2),
+    .sequence = (uint32_t)lns_load_int (bytes + 36, 4),
+    .revision = lns_load_int (bytes + 40, 8),
+    .first = lns_load_int (bytes + 48, 8),
+    .n = (uint32_t)lns_load_int (bytes + 56, 4),
+    .length_bytes = (uint32_t)lns_load_int (bytes + 60, 4),
+    .checksum = lns_load_int (bytes + CHECKSUM_AT, 8),
+    .start_ns = (int64_t)lns_load_int (bytes + 72, 8),
   };
   memcpy (header.uuid, bytes + 8, sizeof header.uuid);
   *ret_header = header;
 
   bool has_events = header.kind == LNS_CHUNK_EVENTS || header.kind == LNS_CHUNK_NODES ||
                     header.kind == LNS_CHUNK_OPEN_EVENT;
-  return load (bytes + 24, 2) == LNS_CHUNK_VERSION && header.kind >= LNS_CHUNK_EVENTS &&
+  return lns_load_int (bytes + 24, 2) == LNS_CHUNK_VERSION && header.kind >= LNS_CHUNK_EVENTS &&
          header.kind < LNS_N_CHUNK_KINDS && header.n_columns <= LNS_CHUNK_MAX_COLUMNS &&
          header.length_bytes <= LNS_CHUNK_MAX_BYTES &&
          header.length_bytes >=
@@ -133,11 +121,12 @@ lns_chunk_parse (const uint8_t *bytes, size_t size_bytes, LnsChunkView *ret_view
       LNS_CHUNK_HEADER_BYTES + LNS_CHUNK_DIRECTORY_BYTES * (size_t)view->header.n_columns;
   for (unsigned i = 0; i < view->header.n_columns; i++, entry += LNS_CHUNK_DIRECTORY_BYTES)
     {
-      size_t offset = load (entry + 4, 4), length_bytes = load (entry + 8, 4);
+      size_t offset = lns_load_int (entry + 4, 4), length_bytes = lns_load_int (entry + 8, 4);
       if (offset < body_at || offset > size_bytes || length_bytes > size_bytes - offset)
         return lns_error_set (error, LNS_ERROR_FORMAT, 0, "a chunk's directory is damaged");
-      view->columns[i] = (LnsChunkColumn){ (uint16_t)load (entry, 2), (uint16_t)load (entry + 2, 2),
-                                           bytes + offset, length_bytes };
+      view->columns[i] =
+          (LnsChunkColumn){ (uint16_t)lns_load_int (entry, 2),
+                            (uint16_t)lns_load_int (entry + 2, 2), bytes + offset, length_bytes };
     }
   return true;
 }

@@ -187,9 +187,7 @@ take_frame (
   if (width > 64 || base_bytes > 8 || base == NULL || packed == NULL)
     return false;
 
-  uint64_t word = 0;
-  for (unsigned i = 0; i < base_bytes; i++)
-    word |= (uint64_t)base[i] << 8 * i;
+  uint64_t word = lns_load_int (base, base_bytes);
   if (base_bytes > 0 && base_bytes < 8)
     word = (uint64_t)((int64_t)(word << (64 - 8 * base_bytes)) >> (64 - 8 * base_bytes));
   *ret_base = word;
@@ -228,9 +226,7 @@ take_block (Cursor *cursor, unsigned n, uint64_t *ret_values)
       const uint8_t *first = take (cursor, 8);
       if (first == NULL)
         return false;
-      uint64_t value;
-      memcpy (&value, first, sizeof value);
-      value = le64toh (value);
+      uint64_t value = lns_load_int (first, 8);
       for (unsigned i = 0; i < n; i++)
         {
           uint64_t step = ret_values[i] + base;

@@ -13,29 +13,6 @@
 #include "src/store/format/chunk-format.h"
 #include "src/store/format/definitions.h"
 
-typedef enum
-{
-  LNS_DEFINITION_PROCESS = 1,
-  LNS_DEFINITION_THREAD,
-  LNS_DEFINITION_DOMAIN,
-  LNS_DEFINITION_CATEGORY,
-  LNS_DEFINITION_SCHEMA,
-  LNS_DEFINITION_SCHEMA_ENTRY,
-  LNS_DEFINITION_TRACK,
-  LNS_DEFINITION_LANE,
-  LNS_DEFINITION_DIAGNOSTIC,
-  LNS_DEFINITION_LOSS,
-  LNS_DEFINITION_META, /* id = string id of the key, `name` = string id of the value             */
-  LNS_DEFINITION_RESOURCE,
-  LNS_DEFINITION_DEVICE,
-  LNS_DEFINITION_CONTEXT,
-  LNS_DEFINITION_STREAM,
-  LNS_DEFINITION_LAUNCH,
-  LNS_DEFINITION_KEPT_TABLE,
-  LNS_DEFINITION_KEPT_ROWS,
-  LNS_N_DEFINITION_KINDS
-} LnsDefinitionKind;
-
 /* The column of a definition chunk, in bytes: header.n records, one behind the other. */
 #define LNS_DEFINITION_COLUMN_RECORDS 1
 
@@ -64,6 +41,30 @@ typedef union
 
 /* Bytes of the struct of KIND; 0 where KIND is not known. */
 size_t lns_definition_size (LnsDefinitionKind kind);
+
+/* What a field of a definition is. All but U64, I64 and TIME take 32 bits. */
+typedef enum
+{
+  LNS_FIELD_U32,
+  LNS_FIELD_I32, /* also an enum */
+  LNS_FIELD_U64,
+  LNS_FIELD_I64,
+  LNS_FIELD_TIME,   /* int64 of the report's clock, or LNS_TIME_UNKNOWN */
+  LNS_FIELD_STRING, /* a string id, or 0 */
+  LNS_FIELD_LINK,   /* the id of another definition, or LNS_ID_NONE */
+  LNS_FIELD_OWNER   /* the id of another definition, which must be there */
+} LnsFieldType;
+
+typedef struct
+{
+  uint8_t tag;  /* 1–255; 0 ends the list */
+  uint8_t type; /* LnsFieldType */
+  uint8_t kind; /* LnsDefinitionKind of what a link or owner names */
+  uint16_t offset;
+} LnsDefinitionField;
+
+/* The fields of the struct of KIND, which is known. */
+const LnsDefinitionField *lns_definition_fields (LnsDefinitionKind kind);
 
 /* Appends the record of object ID of KIND; DEFINITION points to the kind's struct. */
 void

@@ -16,6 +16,29 @@
 #define LNS_ID_NONE      UINT32_MAX
 #define LNS_TIME_UNKNOWN INT64_MIN
 
+typedef enum
+{
+  LNS_DEFINITION_PROCESS = 1,
+  LNS_DEFINITION_THREAD,
+  LNS_DEFINITION_DOMAIN,
+  LNS_DEFINITION_CATEGORY,
+  LNS_DEFINITION_SCHEMA,
+  LNS_DEFINITION_SCHEMA_ENTRY,
+  LNS_DEFINITION_TRACK,
+  LNS_DEFINITION_LANE,
+  LNS_DEFINITION_DIAGNOSTIC,
+  LNS_DEFINITION_LOSS,
+  LNS_DEFINITION_META, /* id = string id of the key, `name` = string id of the value             */
+  LNS_DEFINITION_RESOURCE,
+  LNS_DEFINITION_DEVICE,
+  LNS_DEFINITION_CONTEXT,
+  LNS_DEFINITION_STREAM,
+  LNS_DEFINITION_LAUNCH,
+  LNS_DEFINITION_KEPT_TABLE,
+  LNS_DEFINITION_KEPT_ROWS,
+  LNS_N_DEFINITION_KINDS
+} LnsDefinitionKind;
+
 /* Pids and tids from here on are none, as Linux' end at 2²²: they stand for processes and threads that have names
  * alone, in traces of other programs. */
 #define LNS_FIRST_MADE_UP_ID 0xf00000

@@ -37,11 +37,7 @@ put_numbers (LnsBuffer *out, const uint64_t *values, uint32_t n)
   for (uint32_t i = 0; i < n; i += LNS_BLOCK)
     lns_codec_encode_block (out, values + i, n - i < LNS_BLOCK ? n - i : LNS_BLOCK,
                             LNS_CODEC_TRY_DELTA | LNS_CODEC_TRY_DICTIONARY);
-  if (out->failed)
-    return;
-  const size_t length = out->size_bytes - at - 4;
-  for (unsigned i = 0; i < 4; i++)
-    out->bytes[at + i] = (uint8_t)(length >> 8 * i);
+  lns_buffer_set_int (out, at, out->size_bytes - at - 4, 4);
 }
 
 static void
@@ -93,9 +89,8 @@ take_int (Rest *rest, unsigned width_bytes, uint32_t *ret_value)
 {
   if ((size_t)(rest->end - rest->at) < width_bytes)
     return false;
-  *ret_value = 0;
-  for (unsigned i = 0; i < width_bytes; i++)
-    *ret_value |= (uint32_t)*rest->at++ << 8 * i;
+  *ret_value = (uint32_t)lns_load_int (rest->at, width_bytes);
+  rest->at += width_bytes;
   return true;
 }
 

@@ -13,102 +13,96 @@
 #include <string.h>
 
 #include "lns-config.h"
+#include "src/base/search.h"
 #include "src/store/format/identity.h"
 #include "src/store/read/report-private.h"
 #include "src/store/database/sql.h"
 
-/* Of keys, values and the pairs of both; an environment and what a program printed take some MiB. */
+/* Bytes of all keys and values; an environment and what a program printed take some MiB. */
 #define META_MAX_BYTES ((size_t)64 << 20)
-#define PAIR_BYTES     (2 * sizeof (char *))
 
 static int
 compare_meta (const void *a, const void *b)
 {
-  return strcmp (*(char *const *)a, *(char *const *)b);
+  return strcmp (((const LnsReportMeta *)a)->key, ((const LnsReportMeta *)b)->key);
+}
+
+/* The place of the first key that is KEY or comes after it. */
+static size_t
+meta_from (const LnsReport *report, const char *key)
+{
+  return LNS_LOWER_BOUND (report->meta.n, i, strcmp (report->meta.items[i].key, key) < 0);
 }
 
 const char *
 lns_report_meta (const LnsReport *report, const char *key)
 {
-  char **pair = report->n_meta > 0
-                    ? bsearch (&key, report->meta, report->n_meta, PAIR_BYTES, compare_meta)
-                    : NULL;
+  const size_t at = meta_from (report, key);
 
-  return pair != NULL ? pair[1] : NULL;
+  return at < report->meta.n && strcmp (report->meta.items[at].key, key) == 0
+             ? report->meta.items[at].value
+             : NULL;
 }
 
 const char *
 lns_report_meta_at (const LnsReport *report, const char *prefix, size_t i, const char **ret_value)
 {
-  size_t low = 0, high = report->n_meta;
+  const size_t at = meta_from (report, prefix) + i;
 
-  while (low < high)
-    {
-      const size_t middle = low + (high - low) / 2;
-      if (strcmp (report->meta[2 * middle], prefix) < 0)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  if (i >= report->n_meta - low ||
-      strncmp (report->meta[2 * (low + i)], prefix, strlen (prefix)) != 0)
+  if (at >= report->meta.n || strncmp (report->meta.items[at].key, prefix, strlen (prefix)) != 0)
     return NULL;
-  *ret_value = report->meta[2 * (low + i) + 1];
-  return report->meta[2 * (low + i)];
+  *ret_value = report->meta.items[at].value;
+  return report->meta.items[at].key;
 }
 
 void
 _lns_report_free_meta (LnsReport *report)
 {
-  for (size_t i = 0; i < 2 * report->n_meta; i++)
-    free (report->meta[i]);
-  free (report->meta);
+  for (size_t i = 0; i < report->meta.n; i++)
+    {
+      free (report->meta.items[i].key);
+      free (report->meta.items[i].value);
+    }
+  lns_array_clear (&report->meta);
 }
 
 static bool
-add_meta (LnsReport *report, size_t *n_allocated, const char *key, const char *value)
+add_meta (LnsReport *report, const char *key, const char *value)
 {
-  if (report->n_meta == *n_allocated)
-    {
-      const size_t n = 2 * *n_allocated + 128;
-      char **larger = realloc (report->meta, n * PAIR_BYTES);
-      if (larger == NULL)
-        return false;
-      report->meta = larger;
-      *n_allocated = n;
-    }
-  char **pair = &report->meta[2 * report->n_meta++];
-  pair[0] = strdup (key);
-  pair[1] = strdup (value);
-  return pair[0] != NULL && pair[1] != NULL;
+  LnsReportMeta *meta = lns_array_try_add (&report->meta);
+  if (meta == NULL)
+    return false;
+  meta->key = strdup (key);
+  meta->value = strdup (value);
+  return meta->key != NULL && meta->value != NULL;
 }
 
 static bool
 load_meta (LnsReport *report, LnsConnection *connection, LnsError *error)
 {
   sqlite3_stmt *statement = _lns_connection_query (connection, LNS_QUERY_META);
-  size_t n_bytes = 0, n_allocated = 0;
+  size_t n_bytes = 0;
   int step = SQLITE_ERROR;
 
   while (statement != NULL && (step = sqlite3_step (statement)) == SQLITE_ROW)
     {
       const char *key = (const char *)sqlite3_column_text (statement, 0);
       const char *value = (const char *)sqlite3_column_text (statement, 1);
-      n_bytes += PAIR_BYTES + (size_t)sqlite3_column_bytes (statement, 0) +
+      n_bytes += sizeof (LnsReportMeta) + (size_t)sqlite3_column_bytes (statement, 0) +
                  (size_t)sqlite3_column_bytes (statement, 1);
       if (n_bytes > META_MAX_BYTES)
         return lns_error_set (
             error, LNS_ERROR_FORMAT, 0,
             "%s has more than 64 MiB in \"lns_meta\", which no report of Lanescope has",
             report->file.path);
-      if (!add_meta (report, &n_allocated, key != NULL ? key : "", value != NULL ? value : ""))
+      if (!add_meta (report, key != NULL ? key : "", value != NULL ? value : ""))
         return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it",
                               report->file.path);
     }
   if (step != SQLITE_DONE)
     return _lns_report_file_sqlite_error (&report->file, connection, error);
-  if (report->n_meta > 0)
-    qsort (report->meta, report->n_meta, PAIR_BYTES, compare_meta);
+  if (report->meta.n > 0)
+    qsort (report->meta.items, report->meta.n, sizeof *report->meta.items, compare_meta);
   return true;
 }
 
@@ -210,34 +204,6 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
   return true;
 }
 
-/* Kinds that are referred to come after those that refer to them, so that mending one after the
- * other in this order is enough. */
-const LnsDefinitionReference _lns_definition_references[] = {
-  { LNS_DEFINITION_LANE, LNS_DEFINITION_TRACK, offsetof (LnsLane, track), true },
-  { LNS_DEFINITION_TRACK, LNS_DEFINITION_PROCESS, offsetof (LnsTrack, process), false },
-  { LNS_DEFINITION_TRACK, LNS_DEFINITION_THREAD, offsetof (LnsTrack, thread), false },
-  { LNS_DEFINITION_TRACK, LNS_DEFINITION_DOMAIN, offsetof (LnsTrack, domain), false },
-  { LNS_DEFINITION_TRACK, LNS_DEFINITION_DEVICE, offsetof (LnsTrack, device), false },
-  { LNS_DEFINITION_TRACK, LNS_DEFINITION_STREAM, offsetof (LnsTrack, stream), false },
-  { LNS_DEFINITION_STREAM, LNS_DEFINITION_CONTEXT, offsetof (LnsCudaStream, context), true },
-  { LNS_DEFINITION_CONTEXT, LNS_DEFINITION_DEVICE, offsetof (LnsCudaContext, device), true },
-  { LNS_DEFINITION_DEVICE, LNS_DEFINITION_PROCESS, offsetof (LnsCudaDevice, process), true },
-  { LNS_DEFINITION_SCHEMA_ENTRY, LNS_DEFINITION_SCHEMA, offsetof (LnsSchemaEntry, schema), true },
-  { LNS_DEFINITION_SCHEMA, LNS_DEFINITION_DOMAIN, offsetof (LnsSchema, domain), true },
-  { LNS_DEFINITION_CATEGORY, LNS_DEFINITION_DOMAIN, offsetof (LnsCategory, domain), true },
-  { LNS_DEFINITION_RESOURCE, LNS_DEFINITION_DOMAIN, offsetof (LnsResource, domain), true },
-  { LNS_DEFINITION_DIAGNOSTIC, LNS_DEFINITION_PROCESS, offsetof (LnsDiagnostic, process), false },
-  { LNS_DEFINITION_LOSS, LNS_DEFINITION_PROCESS, offsetof (LnsLoss, process), false },
-  { LNS_DEFINITION_LOSS, LNS_DEFINITION_THREAD, offsetof (LnsLoss, thread), false },
-  { LNS_DEFINITION_DOMAIN, LNS_DEFINITION_PROCESS, offsetof (LnsDomain, process), true },
-  { LNS_DEFINITION_DOMAIN, LNS_DEFINITION_THREAD, offsetof (LnsDomain, thread), false },
-  { LNS_DEFINITION_THREAD, LNS_DEFINITION_PROCESS, offsetof (LnsThread, process), true },
-  { LNS_DEFINITION_PROCESS, LNS_DEFINITION_PROCESS, offsetof (LnsProcess, parent), false },
-  { LNS_DEFINITION_KEPT_ROWS, LNS_DEFINITION_KEPT_TABLE, offsetof (LnsKeptRows, table), true },
-};
-const size_t _lns_n_definition_references =
-    sizeof _lns_definition_references / sizeof *_lns_definition_references;
-
 static const char *const kind_names[LNS_N_DEFINITION_KINDS] = {
   [LNS_DEFINITION_PROCESS] = "process",       [LNS_DEFINITION_THREAD] = "thread",
   [LNS_DEFINITION_DOMAIN] = "domain",         [LNS_DEFINITION_CATEGORY] = "category",
@@ -250,25 +216,26 @@ static const char *const kind_names[LNS_N_DEFINITION_KINDS] = {
   [LNS_DEFINITION_KEPT_TABLE] = "kept table", [LNS_DEFINITION_KEPT_ROWS] = "kept rows",
 };
 
+/* Refuses links and owners among the definitions of KIND that lead nowhere. */
 static bool
-check_references (const LnsReport *report, LnsError *error)
+check_links (const LnsReport *report, LnsDefinitionKind kind, LnsError *error)
 {
-  for (size_t r = 0; r < _lns_n_definition_references; r++)
-    {
-      const LnsDefinitionReference *reference = &_lns_definition_references[r];
-      const LnsDefinitionTable *from = &report->definitions[reference->from];
-      const uint32_t n_to = report->definitions[reference->to].n;
-      const size_t size = lns_definition_size (reference->from);
-      for (uint32_t i = 0; i < from->n; i++)
-        {
-          uint32_t id;
-          memcpy (&id, (const char *)from->records + i * size + reference->offset, sizeof id);
-          if (id >= n_to && (reference->required || id != LNS_ID_NONE))
-            return _lns_report_file_damaged (
-                &report->file, error, "%s %u refers to %s %u, which is not there",
-                kind_names[reference->from], i, kind_names[reference->to], id);
-        }
-    }
+  const LnsDefinitionTable *from = &report->definitions[kind];
+  const size_t size = lns_definition_size (kind);
+
+  for (const LnsDefinitionField *field = lns_definition_fields (kind); field->tag != 0; field++)
+    for (uint32_t i = 0; i < from->n; i++)
+      {
+        uint32_t id;
+        if (field->type != LNS_FIELD_LINK && field->type != LNS_FIELD_OWNER)
+          break;
+        memcpy (&id, (const char *)from->records + i * size + field->offset, sizeof id);
+        if (id >= report->definitions[field->kind].n &&
+            (field->type == LNS_FIELD_OWNER || id != LNS_ID_NONE))
+          return _lns_report_file_damaged (&report->file, error,
+                                           "%s %u refers to %s %u, which is not there",
+                                           kind_names[kind], i, kind_names[field->kind], id);
+      }
   return true;
 }
 
@@ -400,7 +367,10 @@ _lns_report_read_definitions (LnsReport *report,
   const LnsLoss *losses = lns_report_losses (report, &n_losses);
   for (uint32_t i = 0; i < n_losses; i++)
     report->info.n_lost += lns_loss_events (&losses[i]);
-  return check_references (report, error) && check_ancestry (report, error);
+  for (LnsDefinitionKind kind = LNS_DEFINITION_PROCESS; kind < LNS_N_DEFINITION_KINDS; kind++)
+    if (!check_links (report, kind, error))
+      return false;
+  return check_ancestry (report, error);
 }
 
 void

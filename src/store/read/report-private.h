@@ -78,16 +78,10 @@ typedef struct
   uint32_t n, n_allocated;
 } LnsDefinitionTable;
 
-/* A field of a definition that is the id of another one. */
 typedef struct
 {
-  LnsDefinitionKind from, to;
-  size_t offset;
-  bool required; /* else LNS_ID_NONE is fine                                                    */
-} LnsDefinitionReference;
-
-extern const LnsDefinitionReference _lns_definition_references[];
-extern const size_t _lns_n_definition_references;
+  char *key, *value; /* owned */
+} LnsReportMeta;
 
 /* Takes the parent away from one process of each circle of parents. PROCESSES are N records, the
  * first member of each an LnsProcess, STRIDE_BYTES apart, whose parents are below N or LNS_ID_NONE.
@@ -121,8 +115,7 @@ struct LnsReport
   LnsReportFile file;
   atomic_uint_fast64_t chunks_decoded, nodes_visited;
 
-  char **meta; /* n_meta pairs of key and value, ascending                                       */
-  size_t n_meta;
+  LNS_ARRAY (LnsReportMeta) meta; /* ascending */
   LnsDefinitionTable definitions[LNS_N_DEFINITION_KINDS];
   LnsLaneState *lanes; /* n_lanes: as many as there are LnsLane                                  */
   uint32_t n_lanes;

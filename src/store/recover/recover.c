@@ -19,11 +19,37 @@
 #include "src/store/format/event-codec.h"
 #include "src/store/database/guarded-vfs.h"
 #include "src/store/database/sql.h"
-#include "src/store/recover/recover-private.h"
+#include "src/store/format/definition-codec.h"
+#include "src/store/recover/scan.h"
+#include "src/store/recover/strings.h"
+#include "src/store/database/connection.h"
+#include "src/base/array.h"
 #include "src/store/read/report-private.h"
 #include "src/store/read/report-rescue.h"
 
 #define COMMIT_BYTES ((size_t)32 << 20)
+
+/* How far an id may lie beyond what is known: no lost chunks hold more definitions than this. */
+#define HOLE_MAX 1000000
+
+/* Steps of SQLite, which a hostile schema could otherwise make endless. */
+#define STEPS_MAX 1000000
+
+/* The definitions of one kind, by id; stand-ins where none was found. */
+typedef LNS_ARRAY (LnsDefinition) Table;
+
+typedef struct
+{
+  LnsScan scan;
+  LnsWriter *writer; /* NULL until the meta values are known                                    */
+  Table tables[LNS_N_DEFINITION_KINDS];
+  LnsRecoveredStrings strings;
+  uint8_t *bytes; /* LNS_CHUNK_MAX_BYTES; owned                                             */
+  LnsRecovery counts;
+  const char *path;
+  const LnsOpenOptions *options; /* who may cancel it and is told how far it is; or NULL         */
+  LnsError *error;
+} Recover;
 
 /* Decoded events of one chunk. */
 typedef struct
@@ -34,7 +60,14 @@ typedef struct
 } Events;
 
 static bool
-scan_file (LnsRecover *recover, int fd)
+no_memory (Recover *recover)
+{
+  return lns_error_set (recover->error, LNS_ERROR_NO_MEMORY, 0,
+                        "%s: not enough memory to recover it; close other programs", recover->path);
+}
+
+static bool
+scan_file (Recover *recover, int fd)
 {
   return _lns_scan_file (&recover->scan, fd, recover->options, recover->error);
 }
@@ -42,7 +75,7 @@ scan_file (LnsRecover *recover, int fd)
 /* Reads PATH and the journal beside it; both descriptors stay open for reading the chunks. The journal holds what pages were before the commit that
  * was cut off: with the highest revision of each chunk of both there is no need to roll back. */
 static bool
-scan (LnsRecover *recover, const char *path, int ret_fds[2])
+scan (Recover *recover, const char *path, int ret_fds[2])
 {
   uint64_t file_bytes;
 
@@ -57,6 +90,320 @@ scan (LnsRecover *recover, const char *path, int ret_fds[2])
   _lns_scan_choose (&recover->scan);
   return true;
 }
+
+/* ---- Definitions ----------------------------------------------------------------------------- */
+
+/* Their ids stay, as they are dense. */
+
+/* What stands for a lost definition: it refers to nothing and has no time. */
+static LnsDefinition
+stand_in (LnsDefinitionKind kind)
+{
+  LnsDefinition definition;
+
+  memset (&definition, 0, sizeof definition);
+  if (kind == LNS_DEFINITION_PROCESS)
+    definition.process.exit_code = -1;
+  for (const LnsDefinitionField *field = lns_definition_fields (kind); field->tag != 0; field++)
+    if (field->type == LNS_FIELD_TIME)
+      memcpy ((char *)&definition + field->offset, &(int64_t){ LNS_TIME_UNKNOWN }, 8);
+    else if (field->type == LNS_FIELD_LINK || field->type == LNS_FIELD_OWNER)
+      memcpy ((char *)&definition + field->offset, &(uint32_t){ LNS_ID_NONE }, 4);
+  return definition;
+}
+
+/* Makes the table of KIND reach to ID. False if memory runs out, or ID is too far off. */
+static bool
+reach (Recover *recover, LnsDefinitionKind kind, uint32_t id)
+{
+  Table *table = &recover->tables[kind];
+
+  if (id >= table->n && id - table->n > HOLE_MAX)
+    return false;
+  while (table->n <= id)
+    {
+      LnsDefinition *definition = lns_array_try_add (table);
+      if (definition == NULL)
+        return false;
+      *definition = stand_in (kind);
+    }
+  return true;
+}
+
+/* Reads the definition chunks into the tables. */
+static bool
+read_definitions (Recover *recover)
+{
+  size_t n_chunks;
+  const LnsFoundChunk *chunks = _lns_scan_chunks (&recover->scan, LNS_CHUNK_DEFINITIONS, &n_chunks);
+  bool any = false;
+
+  for (size_t c = 0; c < n_chunks; c++)
+    {
+      LnsChunkView view;
+      if (!_lns_scan_read (&chunks[c], recover->bytes, &view))
+        continue;
+      const LnsChunkColumn *column = lns_chunk_column (&view, LNS_DEFINITION_COLUMN_RECORDS);
+      const uint8_t *records = column != NULL ? column->bytes : NULL;
+      size_t records_bytes = column != NULL ? column->size_bytes : 0;
+      LnsDefinitionKind kind;
+      LnsDefinition definition;
+      uint32_t id;
+      for (uint32_t i = 0; i < view.header.n && lns_definition_decode (&records, &records_bytes,
+                                                                       &kind, &id, &definition);
+           i++)
+        {
+          if (lns_definition_size (kind) == 0 || !reach (recover, kind, id))
+            continue;
+          memcpy (&recover->tables[kind].items[id], &definition, lns_definition_size (kind));
+          any = true;
+        }
+    }
+  return any || lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
+                               "%s: cannot recover anything; the file is not a Lanescope report, "
+                               "or too little of it is left; use another copy of the report",
+                               recover->path);
+}
+
+/* Tells the strings which of them are blocks of kept rows. */
+static bool
+find_blocks (Recover *recover)
+{
+  const Table *rows = &recover->tables[LNS_DEFINITION_KEPT_ROWS];
+  const Table *tables = &recover->tables[LNS_DEFINITION_KEPT_TABLE];
+  uint32_t *ids = calloc ((size_t)rows->n + tables->n + 1, sizeof *ids);
+  size_t n = 0;
+
+  if (ids == NULL)
+    return no_memory (recover);
+  for (uint32_t i = 0; i < rows->n; i++)
+    ids[n++] = rows->items[i].kept_rows.rows;
+  for (uint32_t i = 0; i < tables->n; i++)
+    ids[n++] = tables->items[i].kept_table.columns;
+  _lns_recovered_strings_set_blocks (&recover->strings, ids, n);
+  return true;
+}
+
+/* The track that lanes of KIND belong to: the first, where several have such. */
+static LnsTrackKind
+track_kind_of (LnsLaneKind kind)
+{
+  static const LnsTrackKind kinds[LNS_N_LANE_KINDS] = {
+    [LNS_LANE_NVTX_PUSH_POP] = LNS_TRACK_NVTX_RANGES,
+    [LNS_LANE_NVTX_START_END] = LNS_TRACK_NVTX_START_END,
+    [LNS_LANE_NVTX_MARK] = LNS_TRACK_NVTX_MARKS,
+    [LNS_LANE_COUNTER] = LNS_TRACK_COUNTER,
+    [LNS_LANE_CUDA_API] = LNS_TRACK_CUDA_API,
+    [LNS_LANE_CUDA_KERNEL] = LNS_TRACK_CUDA_KERNELS,
+    [LNS_LANE_CUDA_MEMCPY] = LNS_TRACK_CUDA_MEMCPY,
+    [LNS_LANE_CUDA_MEMSET] = LNS_TRACK_CUDA_MEMSET,
+    [LNS_LANE_CUDA_SYNC] = LNS_TRACK_CUDA_SYNC,
+    [LNS_LANE_CUDA_EVENT] = LNS_TRACK_CUDA_EVENTS,
+    [LNS_LANE_CUDA_GRAPH] = LNS_TRACK_CUDA_GRAPHS,
+    [LNS_LANE_CUDA_GRAPH_NODE] = LNS_TRACK_CUDA_GRAPH_NODES,
+    [LNS_LANE_CUDA_OVERHEAD] = LNS_TRACK_CUDA_OVERHEAD,
+    [LNS_LANE_CUDA_MEMORY] = LNS_TRACK_CUDA_MEMORY,
+    [LNS_LANE_CUDA_POOL] = LNS_TRACK_CUDA_POOLS,
+    [LNS_LANE_CUDA_FAULT] = LNS_TRACK_CUDA_CPU_FAULTS,
+    [LNS_LANE_CUDA_JIT] = LNS_TRACK_CUDA_JIT,
+    [LNS_LANE_LIBRARY_CALL] = LNS_TRACK_CUBLAS,
+    [LNS_LANE_OS_CALL] = LNS_TRACK_OS_CALLS,
+    [LNS_LANE_SCHED] = LNS_TRACK_SCHED,
+    [LNS_LANE_CPU_SAMPLE] = LNS_TRACK_CPU_SAMPLES,
+    [LNS_LANE_MPI_CALL] = LNS_TRACK_MPI,
+    [LNS_LANE_NVTX_PROJECTED] = LNS_TRACK_NVTX_PROJECTED,
+    [LNS_LANE_CUDA_BACKTRACE] = LNS_TRACK_CUDA_BACKTRACES,
+  };
+  return kinds[kind];
+}
+
+/* Gives the lane of each chunk in CHUNKS the chunk's kind, unless it is known what kind it has. */
+static void
+learn_lane_kinds (Recover *recover, const LnsFoundChunk *chunks, size_t n_chunks)
+{
+  const Table *lanes = &recover->tables[LNS_DEFINITION_LANE];
+
+  for (size_t c = 0; c < n_chunks; c++)
+    {
+      const LnsChunkHeader *header = &chunks[c].header;
+      if (lns_lane_kind_info ((LnsLaneKind)header->lane_kind) != NULL &&
+          reach (recover, LNS_DEFINITION_LANE, header->lane) &&
+          lns_lane_kind_info (lanes->items[header->lane].lane.kind) == NULL)
+        lanes->items[header->lane].lane.kind = (LnsLaneKind)header->lane_kind;
+    }
+}
+
+/* Makes a lane, and a track of its own, for each lane of which only chunks are known. */
+static bool
+add_lost_lanes (Recover *recover)
+{
+  const Table *lanes = &recover->tables[LNS_DEFINITION_LANE];
+  const Table *tracks = &recover->tables[LNS_DEFINITION_TRACK];
+  size_t n_chunks;
+
+  const LnsFoundChunk *chunks = _lns_scan_chunks (&recover->scan, LNS_CHUNK_EVENTS, &n_chunks);
+  learn_lane_kinds (recover, chunks, n_chunks);
+  chunks = _lns_scan_chunks (&recover->scan, LNS_CHUNK_OPEN_EVENT, &n_chunks);
+  learn_lane_kinds (recover, chunks, n_chunks);
+  for (uint32_t i = 0; i < lanes->n; i++)
+    {
+      LnsLane *lane = &lanes->items[i].lane;
+      if (lns_lane_kind_info (lane->kind) == NULL)
+        lane->kind = LNS_LANE_NVTX_PUSH_POP;
+      if (lane->track != LNS_ID_NONE)
+        continue;
+      if (!reach (recover, LNS_DEFINITION_TRACK, tracks->n))
+        return no_memory (recover);
+      lane->track = tracks->n - 1;
+      tracks->items[lane->track].track.kind = track_kind_of (lane->kind);
+    }
+  return true;
+}
+
+/* Makes the links and owners of the definitions of KIND lead somewhere, if need be to stand-ins. */
+static bool
+mend_links (Recover *recover, LnsDefinitionKind kind)
+{
+  const Table *from = &recover->tables[kind];
+
+  for (const LnsDefinitionField *field = lns_definition_fields (kind); field->tag != 0; field++)
+    for (uint32_t i = 0; i < from->n; i++)
+      {
+        const bool is_owner = field->type == LNS_FIELD_OWNER;
+        uint32_t id;
+        if (!is_owner && field->type != LNS_FIELD_LINK)
+          break;
+        memcpy (&id, (char *)&from->items[i] + field->offset, sizeof id);
+        if (id == LNS_ID_NONE && is_owner)
+          id = 0;
+        if (id != LNS_ID_NONE && !reach (recover, field->kind, id))
+          {
+            id = is_owner ? 0 : LNS_ID_NONE;
+            if (is_owner && !reach (recover, field->kind, id))
+              return no_memory (recover);
+          }
+        memcpy ((char *)&from->items[i] + field->offset, &id, sizeof id);
+      }
+  return true;
+}
+
+/* Makes every link lead somewhere, and no process its own ancestor. */
+static bool
+mend_all_links (Recover *recover)
+{
+  /* Each kind before those that it names, as stand-ins of these may be added. */
+  static const LnsDefinitionKind kinds[] = {
+    LNS_DEFINITION_LANE,       LNS_DEFINITION_TRACK,    LNS_DEFINITION_STREAM,
+    LNS_DEFINITION_CONTEXT,    LNS_DEFINITION_DEVICE,   LNS_DEFINITION_SCHEMA_ENTRY,
+    LNS_DEFINITION_SCHEMA,     LNS_DEFINITION_CATEGORY, LNS_DEFINITION_RESOURCE,
+    LNS_DEFINITION_DIAGNOSTIC, LNS_DEFINITION_LOSS,     LNS_DEFINITION_DOMAIN,
+    LNS_DEFINITION_THREAD,     LNS_DEFINITION_PROCESS,  LNS_DEFINITION_KEPT_ROWS,
+  };
+  const Table *processes = &recover->tables[LNS_DEFINITION_PROCESS];
+  uint32_t n_ended;
+
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (!mend_links (recover, kinds[i]))
+      return false;
+  return _lns_report_end_circles (processes->items, sizeof *processes->items,
+                                  (uint32_t)processes->n, &n_ended) ||
+         no_memory (recover);
+}
+
+/* Says in the new report what is missing in it. */
+static void
+add_diagnostic (Recover *recover, const char *text)
+{
+  const LnsDiagnostic diagnostic = {
+    .code = lns_writer_string (recover->writer, "LNS-STORE-001", 13),
+    .severity = LNS_SEVERITY_ERROR,
+    .time_ns = LNS_TIME_UNKNOWN,
+    .process = LNS_ID_NONE,
+    .text = lns_writer_string (recover->writer, text, strlen (text)),
+  };
+  lns_writer_add_diagnostic (recover->writer, &diagnostic);
+}
+
+/* Says that N rows of the kept table whose name has OLD_ID are not there. */
+static void
+tell_lost_rows (Recover *recover, uint32_t old_id, uint64_t n)
+{
+  char name[80], text[200];
+
+  _lns_recovered_text (&recover->strings, old_id, name, sizeof name);
+  snprintf (text, sizeof text, "%" PRIu64 " row%s of table %s %s unreadable and %s left out.", n,
+            lns_plural (n, "", "s"), name[0] != '\0' ? name : "(lost)",
+            lns_plural (n, "was", "were"), lns_plural (n, "is", "are"));
+  add_diagnostic (recover, text);
+}
+
+/* Whether the block that had OLD_ID is not in the new report. */
+static bool
+is_lost (const Recover *recover, uint32_t old_id)
+{
+  const uint32_t id = _lns_recovered_string (&recover->strings, old_id, recover->strings.lost_name);
+
+  return id == 0 || id == recover->strings.lost_name;
+}
+
+/* Empties the blocks of kept rows whose bytes are lost, so that the rest of their table can be read, and says how many
+ * rows of each table that takes. */
+static bool
+empty_lost_blocks (Recover *recover)
+{
+  const Table *tables = &recover->tables[LNS_DEFINITION_KEPT_TABLE],
+              *blocks = &recover->tables[LNS_DEFINITION_KEPT_ROWS];
+  uint64_t *n_lost = calloc ((size_t)tables->n + 1, sizeof *n_lost);
+
+  if (n_lost == NULL)
+    return no_memory (recover);
+  for (uint32_t i = 0; i < blocks->n; i++)
+    {
+      LnsKeptRows *rows = &blocks->items[i].kept_rows;
+      /* Rows without the columns of their table say nothing either.                               */
+      if (!is_lost (recover, rows->rows) &&
+          (rows->table >= tables->n ||
+           !is_lost (recover, tables->items[rows->table].kept_table.columns)))
+        continue;
+      if (rows->table < tables->n)
+        n_lost[rows->table] += rows->n_rows;
+      recover->counts.n_lost_rows += rows->n_rows;
+      rows->n_rows = 0;
+    }
+  for (uint32_t i = 0; i < tables->n; i++)
+    if (n_lost[i] > 0)
+      tell_lost_rows (recover, tables->items[i].kept_table.name, n_lost[i]);
+  free (n_lost);
+  return true;
+}
+
+/* Puts stand-ins where definitions are missing that others or event chunks refer to, and gives all to the writer
+ * under their old ids. Meta values are written later, from their texts. */
+static bool
+write_definitions (Recover *recover)
+{
+  if (!add_lost_lanes (recover) || !mend_all_links (recover) || !empty_lost_blocks (recover))
+    return false;
+  for (LnsDefinitionKind kind = LNS_DEFINITION_PROCESS; kind < LNS_N_DEFINITION_KINDS; kind++)
+    for (size_t i = 0; kind != LNS_DEFINITION_META && i < recover->tables[kind].n; i++)
+      {
+        LnsDefinition *definition = &recover->tables[kind].items[i];
+        const LnsDefinitionField *field = lns_definition_fields (kind);
+        for (; field->tag != 0; field++)
+          {
+            uint32_t id;
+            if (field->type != LNS_FIELD_STRING)
+              continue;
+            memcpy (&id, (char *)definition + field->offset, sizeof id);
+            id = _lns_recovered_string (&recover->strings, id, recover->strings.lost_name);
+            memcpy ((char *)definition + field->offset, &id, sizeof id);
+          }
+        lns_writer_define (recover->writer, kind, definition);
+      }
+  return true;
+}
+
+/* ---- Events and meta values ------------------------------------------------------------------ */
 
 /* Meta values that describe the file itself, which the writer makes anew. */
 static bool
@@ -76,18 +423,18 @@ is_own_key (const char *key)
 
 /* Creates the new report with the old one's clock. */
 static bool
-create (LnsRecover *recover, const char *out_path, bool overwrite)
+create (Recover *recover, const char *out_path, bool overwrite)
 {
-  const LnsRecoveredTable *meta = &recover->tables[LNS_DEFINITION_META];
+  const Table *meta = &recover->tables[LNS_DEFINITION_META];
   LnsWriterOptions options = { .overwrite = overwrite };
   char key[64], value[32];
 
   for (uint32_t i = 0; i < meta->n; i++)
     {
-      _lns_recovered_text (&recover->strings, meta->definitions[i].meta.key, key, sizeof key);
+      _lns_recovered_text (&recover->strings, meta->items[i].meta.key, key, sizeof key);
       if (!is_own_key (key))
         continue;
-      _lns_recovered_text (&recover->strings, meta->definitions[i].meta.value, value, sizeof value);
+      _lns_recovered_text (&recover->strings, meta->items[i].meta.value, value, sizeof value);
       if (strcmp (key, "incompatible") == 0 &&
           (strtoull (value, NULL, 10) & ~LNS_FEATURES_INCOMPATIBLE) != 0)
         return lns_error_set (recover->error, LNS_ERROR_VERSION, 0,
@@ -106,17 +453,17 @@ create (LnsRecover *recover, const char *out_path, bool overwrite)
 }
 
 static void
-write_meta (LnsRecover *recover)
+write_meta (Recover *recover)
 {
-  const LnsRecoveredTable *meta = &recover->tables[LNS_DEFINITION_META];
+  const Table *meta = &recover->tables[LNS_DEFINITION_META];
   char key[256], *value = malloc (LNS_STRING_PIECE_BYTES + 1);
 
   for (uint32_t i = 0; value != NULL && i < meta->n; i++)
     {
-      _lns_recovered_text (&recover->strings, meta->definitions[i].meta.key, key, sizeof key);
+      _lns_recovered_text (&recover->strings, meta->items[i].meta.key, key, sizeof key);
       if (key[0] == '\0' || is_own_key (key))
         continue;
-      _lns_recovered_text (&recover->strings, meta->definitions[i].meta.value, value,
+      _lns_recovered_text (&recover->strings, meta->items[i].meta.value, value,
                            LNS_STRING_PIECE_BYTES + 1);
       lns_writer_set_meta (recover->writer, key, value);
     }
@@ -125,7 +472,7 @@ write_meta (LnsRecover *recover)
 
 /* Event I of EVENTS with the new report's string ids. */
 static LnsEvent
-take_event (const LnsRecover *recover, LnsLaneKind kind, const Events *events, uint32_t i)
+take_event (const Recover *recover, LnsLaneKind kind, const Events *events, uint32_t i)
 {
   const LnsLaneKindInfo *info = lns_lane_kind_info (kind);
   const int type = lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD_TYPE);
@@ -146,7 +493,7 @@ take_event (const LnsRecover *recover, LnsLaneKind kind, const Events *events, u
 }
 
 static bool
-decode_chunk (LnsRecover *recover, const LnsFoundChunk *chunk, Events *events)
+decode_chunk (Recover *recover, const LnsFoundChunk *chunk, Events *events)
 {
   LnsEventColumns columns = {
     events->start_ns, events->duration_ns, events->name, events->flags, { NULL }
@@ -175,7 +522,7 @@ count_gap (const LaneProgress *lane, uint64_t n)
 }
 
 static void
-write_chunk (LnsRecover *recover, const LnsFoundChunk *chunk, Events *events, LaneProgress *lane)
+write_chunk (Recover *recover, const LnsFoundChunk *chunk, Events *events, LaneProgress *lane)
 {
   const LnsChunkHeader *header = &chunk->header;
 
@@ -213,7 +560,7 @@ write_chunk (LnsRecover *recover, const LnsFoundChunk *chunk, Events *events, La
 
 /* Sets the open event of CHUNK's lane, if nothing was appended after it. */
 static void
-write_open (LnsRecover *recover,
+write_open (Recover *recover,
             const LnsFoundChunk *chunk,
             Events *events,
             const LaneProgress *lane,
@@ -230,14 +577,14 @@ write_open (LnsRecover *recover,
 }
 
 static bool
-write_events (LnsRecover *recover, int64_t *ret_end_ns)
+write_events (Recover *recover, int64_t *ret_end_ns)
 {
   const uint32_t n_lanes = recover->tables[LNS_DEFINITION_LANE].n;
   size_t n_chunks, n_opens, c = 0, o = 0;
   const LnsFoundChunk *chunks = _lns_scan_chunks (&recover->scan, LNS_CHUNK_EVENTS, &n_chunks);
   const LnsFoundChunk *opens = _lns_scan_chunks (&recover->scan, LNS_CHUNK_OPEN_EVENT, &n_opens);
   Events *events = malloc (sizeof *events);
-  bool ok = events != NULL || _lns_recover_no_memory (recover);
+  bool ok = events != NULL || no_memory (recover);
 
   *ret_end_ns = 0;
   for (uint32_t id = 0; ok && id < n_lanes; id++)
@@ -262,15 +609,69 @@ write_events (LnsRecover *recover, int64_t *ret_end_ns)
   return ok;
 }
 
+/* ---- What is lost ---------------------------------------------------------------------------- */
+
+static int
+stop_cb (void *data)
+{
+  (void)data;
+  return 1;
+}
+
+static bool
+ask (sqlite3 *database, const char *query, uint64_t *ret_number)
+{
+  sqlite3_stmt *statement = NULL;
+  bool told = sqlite3_prepare_v2 (database, query, -1, &statement, NULL) == SQLITE_OK &&
+              sqlite3_step (statement) == SQLITE_ROW &&
+              sqlite3_column_type (statement, 0) == SQLITE_INTEGER &&
+              sqlite3_column_int64 (statement, 0) >= 0;
+
+  if (told)
+    *ret_number = (uint64_t)sqlite3_column_int64 (statement, 0);
+  sqlite3_finalize (statement);
+  return told;
+}
+
+/* How many events the file at PATH says that it held when it was last committed, or that it lacked
+ * then, whatever is left of them. False where it cannot be asked any more. This alone asks the file's tables. */
+static bool
+ask_told_events (const char *path, uint64_t *ret_n_events)
+{
+  int code;
+  char *uri = lns_sql_immutable_uri (path);
+  LnsConnection *connection =
+      uri != NULL ? _lns_connection_open (uri, NULL, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, &code)
+                  : NULL;
+  bool told = false;
+
+  free (uri);
+  if (connection == NULL)
+    return false;
+  sqlite3_progress_handler (connection->db, STEPS_MAX, stop_cb, NULL);
+  /* With this, a file that is shorter than it should be is read as far as it goes. */
+  sqlite3_db_config (connection->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+  if (sqlite3_exec (connection->db, "PRAGMA writable_schema = ON", NULL, NULL, NULL) == SQLITE_OK)
+    told = ask (connection->db,
+                "SELECT CAST(events.value AS INTEGER)"
+                " + IFNULL((SELECT SUM(MAX(0, MIN(1 << 60, CAST(value AS INTEGER)))) FROM lns_meta"
+                " WHERE key IN ('waiting', 'untold')), 0)"
+                " FROM lns_meta AS events WHERE events.key = 'events'",
+                ret_n_events) ||
+           ask (connection->db, "SELECT IFNULL(SUM(n_events), 0) FROM lns_lane", ret_n_events);
+  _lns_connection_close (connection);
+  return told;
+}
+
 /* Compares what the new report holds with what the old one says that it held. */
 static void
-count_lost (LnsRecover *recover)
+count_lost (Recover *recover)
 {
   LnsRecovery *counts = &recover->counts;
   const uint64_t n_kept = lns_writer_events (recover->writer);
   uint64_t n_told;
 
-  counts->is_lost_known = _lns_recover_told_events (recover->path, &n_told);
+  counts->is_lost_known = ask_told_events (recover->path, &n_told);
   if (counts->is_lost_known && n_told > n_kept && n_told - n_kept > counts->n_lost)
     counts->n_lost = n_told - n_kept;
   if (counts->is_lost_known)
@@ -292,7 +693,7 @@ count_lost (LnsRecover *recover)
 
 /* Says in the new report what is not in it. */
 static void
-write_losses (LnsRecover *recover)
+write_losses (Recover *recover)
 {
   const LnsRecovery *counts = &recover->counts;
   const LnsLoss loss = { .process = LNS_ID_NONE,
@@ -307,19 +708,14 @@ write_losses (LnsRecover *recover)
     lns_writer_add_loss (recover->writer, &loss);
   if (counts->n_damaged + counts->n_missing + counts->n_lost == 0 && counts->is_lost_known)
     return;
-  int n = snprintf (text, sizeof text,
-                    "The report was recovered from a damaged file: %llu %s unreadable and "
-                    "%llu %s gone; ranges after a gap are marked; missing: %s.",
-                    (unsigned long long)counts->n_damaged,
-                    lns_plural (counts->n_damaged, "chunk was", "chunks were"),
-                    (unsigned long long)counts->n_missing,
-                    lns_plural (counts->n_missing, "was", "were"), counts->lost_text);
-  LnsDiagnostic diagnostic = { .code = lns_writer_string (recover->writer, "LNS-STORE-001", 13),
-                               .severity = LNS_SEVERITY_ERROR,
-                               .time_ns = LNS_TIME_UNKNOWN,
-                               .process = LNS_ID_NONE,
-                               .text = lns_writer_string (recover->writer, text, (size_t)n) };
-  lns_writer_add_diagnostic (recover->writer, &diagnostic);
+  snprintf (text, sizeof text,
+            "The report was recovered from a damaged file: %llu %s unreadable and "
+            "%llu %s gone; ranges after a gap are marked; missing: %s.",
+            (unsigned long long)counts->n_damaged,
+            lns_plural (counts->n_damaged, "chunk was", "chunks were"),
+            (unsigned long long)counts->n_missing, lns_plural (counts->n_missing, "was", "were"),
+            counts->lost_text);
+  add_diagnostic (recover, text);
 }
 
 /* Damaged chunks of which something is lost: levels of detail are made anew. */
@@ -328,15 +724,15 @@ count_damaged (const LnsScan *scan)
 {
   uint64_t n = 0;
 
-  for (size_t i = 0; i < scan->n_damaged; i++)
-    n += scan->damaged[i].header.kind != LNS_CHUNK_NODES &&
-         scan->damaged[i].header.kind != LNS_CHUNK_OPEN_EVENT;
+  for (size_t i = 0; i < scan->damaged.n; i++)
+    n += scan->damaged.items[i].header.kind != LNS_CHUNK_NODES &&
+         scan->damaged.items[i].header.kind != LNS_CHUNK_OPEN_EVENT;
   return n;
 }
 
 /* A report without events that lacks none is recovered as such. */
 static bool
-brings_nothing_back (const LnsRecover *recover)
+brings_nothing_back (const Recover *recover)
 {
   const LnsRecovery *counts = &recover->counts;
   return counts->n_events == 0 &&
@@ -346,7 +742,7 @@ brings_nothing_back (const LnsRecover *recover)
 
 /* Says why nothing comes back: what was in the file is gone, or nothing was ever written into it. */
 static bool
-tell_nothing (LnsRecover *recover)
+tell_nothing (Recover *recover)
 {
   const LnsRecovery *counts = &recover->counts;
   const uint64_t n_lost = lns_writer_lost (recover->writer);
@@ -364,23 +760,23 @@ tell_nothing (LnsRecover *recover)
 }
 
 static bool
-rebuild (LnsRecover *recover, const char *out_path, bool overwrite)
+rebuild (Recover *recover, const char *out_path, bool overwrite)
 {
   int64_t end_ns;
 
   recover->bytes = malloc (LNS_CHUNK_MAX_BYTES);
   if (recover->bytes == NULL)
-    return _lns_recover_no_memory (recover);
+    return no_memory (recover);
   recover->strings.scan = &recover->scan;
   recover->strings.bytes = recover->bytes;
   recover->counts.n_damaged = count_damaged (&recover->scan);
-  if (!_lns_recover_read_definitions (recover) || !create (recover, out_path, overwrite))
+  if (!read_definitions (recover) || !create (recover, out_path, overwrite))
     return false;
-  if (!_lns_recover_find_blocks (recover))
+  if (!find_blocks (recover))
     return false;
   if (!_lns_recovered_strings_write (&recover->strings, recover->writer))
-    return _lns_recover_no_memory (recover);
-  if (!_lns_recover_write_definitions (recover) || !write_events (recover, &end_ns))
+    return no_memory (recover);
+  if (!write_definitions (recover) || !write_events (recover, &end_ns))
     return false;
   write_meta (recover);
   count_lost (recover);
@@ -401,7 +797,7 @@ lns_recover (const char *path,
              LnsRecovery *ret_recovery,
              LnsError *error)
 {
-  LnsRecover recover = { .path = path, .options = options, .error = error };
+  Recover recover = { .path = path, .options = options, .error = error };
   struct stat in, out;
   int fds[2] = { -1, -1 };
 
@@ -417,7 +813,7 @@ lns_recover (const char *path,
     if (fds[i] >= 0)
       close (fds[i]);
   for (int kind = 0; kind < LNS_N_DEFINITION_KINDS; kind++)
-    free (recover.tables[kind].definitions);
+    lns_array_clear (&recover.tables[kind]);
   _lns_recovered_strings_clear (&recover.strings);
   free (recover.bytes);
   _lns_scan_clear (&recover.scan);

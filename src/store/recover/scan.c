@@ -16,19 +16,12 @@
 #define UUIDS_MAX    64 /* reports whose chunks one file may hold: of others nothing is kept     */
 
 static bool
-add (LnsFoundChunk **chunks, size_t *n, size_t *n_allocated, const LnsFoundChunk *chunk)
+add (LnsFoundChunks *chunks, const LnsFoundChunk *chunk)
 {
-  if (*n == *n_allocated)
-    {
-      size_t n_grown = *n_allocated < 512 ? 1024 : *n_allocated * 2;
-      LnsFoundChunk *grown = reallocarray (*chunks, n_grown, sizeof *grown);
-      if (grown == NULL)
-        return false;
-      *chunks = grown;
-      *n_allocated = n_grown;
-    }
-  (*chunks)[(*n)++] = *chunk;
-  return true;
+  LnsFoundChunk *added = lns_array_try_add (chunks);
+  if (added != NULL)
+    *added = *chunk;
+  return added != NULL;
 }
 
 /* Adds the chunks that begin in the first END_BYTES of BYTES, which lie at OFFSET_BYTES of the file.
@@ -57,13 +50,13 @@ scan_window (LnsScan *scan,
       else if (found.header.length_bytes <= size_bytes - at &&
                lns_chunk_parse (hit, found.header.length_bytes, &view, NULL))
         {
-          if (!add (&scan->chunks, &scan->n_chunks, &scan->n_chunks_allocated, &found))
+          if (!add (&scan->chunks, &found))
             return false;
           at += found.header.length_bytes;
         }
       else
         {
-          if (!add (&scan->damaged, &scan->n_damaged, &scan->n_damaged_allocated, &found))
+          if (!add (&scan->damaged, &found))
             return false;
           at += 8;
         }
@@ -176,9 +169,9 @@ find_uuid (const LnsScan *scan, uint8_t ret_uuid[16])
   } counts[UUIDS_MAX];
   size_t n_counts = 0, best = 0;
 
-  for (size_t i = 0; i < scan->n_chunks; i++)
+  for (size_t i = 0; i < scan->chunks.n; i++)
     {
-      const uint8_t *uuid = scan->chunks[i].header.uuid;
+      const uint8_t *uuid = scan->chunks.items[i].header.uuid;
       size_t at = 0;
       while (at < n_counts && memcmp (counts[at].uuid, uuid, 16) != 0)
         at++;
@@ -197,56 +190,48 @@ find_uuid (const LnsScan *scan, uint8_t ret_uuid[16])
     memcpy (ret_uuid, counts[best].uuid, 16);
 }
 
-/* Keeps those with UUID; returns how many. */
-static size_t
-keep_uuid (LnsFoundChunk *chunks, size_t n, const uint8_t uuid[16])
+/* Keeps of the chunks with UUID the newest of each key, in order. */
+static void
+keep_newest (LnsFoundChunks *chunks, const uint8_t uuid[16])
 {
-  size_t kept = 0;
+  size_t n = 0, n_kept = 0;
 
-  for (size_t i = 0; i < n; i++)
-    if (memcmp (chunks[i].header.uuid, uuid, 16) == 0)
-      chunks[kept++] = chunks[i];
-  return kept;
-}
-
-/* Sorts, and keeps the first of each key; returns how many. */
-static size_t
-keep_newest (LnsFoundChunk *chunks, size_t n)
-{
-  size_t kept = 0;
-
+  for (size_t i = 0; i < chunks->n; i++)
+    if (memcmp (chunks->items[i].header.uuid, uuid, 16) == 0)
+      chunks->items[n++] = chunks->items[i];
   if (n > 0)
-    qsort (chunks, n, sizeof *chunks, compare_chunks);
+    qsort (chunks->items, n, sizeof *chunks->items, compare_chunks);
   for (size_t i = 0; i < n; i++)
-    if (kept == 0 || compare_keys (&chunks[kept - 1], &chunks[i]) != 0)
-      chunks[kept++] = chunks[i];
-  return kept;
+    if (n_kept == 0 || compare_keys (&chunks->items[n_kept - 1], &chunks->items[i]) != 0)
+      chunks->items[n_kept++] = chunks->items[i];
+  chunks->n = n_kept;
 }
 
 void
 _lns_scan_choose (LnsScan *scan)
 {
+  LnsFoundChunks *chunks = &scan->chunks, *damaged = &scan->damaged;
   uint8_t uuid[16];
+  size_t n_damaged = 0, at = 0;
 
   find_uuid (scan, uuid);
-  scan->n_chunks = keep_newest (scan->chunks, keep_uuid (scan->chunks, scan->n_chunks, uuid));
-  scan->n_damaged = keep_newest (scan->damaged, keep_uuid (scan->damaged, scan->n_damaged, uuid));
-  size_t n_damaged = 0, at = 0;
-  for (size_t i = 0; i < scan->n_damaged; i++)
+  keep_newest (chunks, uuid);
+  keep_newest (damaged, uuid);
+  for (size_t i = 0; i < damaged->n; i++)
     {
-      while (at < scan->n_chunks && compare_keys (&scan->chunks[at], &scan->damaged[i]) < 0)
+      while (at < chunks->n && compare_keys (&chunks->items[at], &damaged->items[i]) < 0)
         at++;
-      if (at == scan->n_chunks || compare_keys (&scan->chunks[at], &scan->damaged[i]) != 0)
-        scan->damaged[n_damaged++] = scan->damaged[i];
+      if (at == chunks->n || compare_keys (&chunks->items[at], &damaged->items[i]) != 0)
+        damaged->items[n_damaged++] = damaged->items[i];
     }
-  scan->n_damaged = n_damaged;
+  damaged->n = n_damaged;
 }
 
 /* The first chunk of KIND or a later one. */
 static size_t
 first_of (const LnsScan *scan, LnsChunkKind kind)
 {
-  return LNS_LOWER_BOUND (scan->n_chunks, i, scan->chunks[i].header.kind < kind);
+  return LNS_LOWER_BOUND (scan->chunks.n, i, scan->chunks.items[i].header.kind < kind);
 }
 
 const LnsFoundChunk *
@@ -255,7 +240,7 @@ _lns_scan_chunks (const LnsScan *scan, LnsChunkKind kind, size_t *ret_n)
   const size_t first = first_of (scan, kind);
 
   *ret_n = first_of (scan, kind + 1) - first;
-  return scan->chunks + first;
+  return scan->chunks.items + first;
 }
 
 bool
@@ -270,7 +255,6 @@ _lns_scan_read (const LnsFoundChunk *chunk, uint8_t *bytes, LnsChunkView *ret_vi
 void
 _lns_scan_clear (LnsScan *scan)
 {
-  free (scan->chunks);
-  free (scan->damaged);
-  *scan = (LnsScan){ 0 };
+  lns_array_clear (&scan->chunks);
+  lns_array_clear (&scan->damaged);
 }

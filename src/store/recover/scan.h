@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "src/base/array.h"
 #include "src/store/format/chunk-format.h"
 #include "src/store/read/report.h"
 
@@ -20,13 +21,13 @@ typedef struct
   int fd; /* of the file that it lies in                                                        */
 } LnsFoundChunk;
 
+typedef LNS_ARRAY (LnsFoundChunk) LnsFoundChunks;
+
 /* Zero it before use. */
 typedef struct
 {
-  LnsFoundChunk *chunks; /* n_chunks with a right checksum; owned                               */
-  size_t n_chunks, n_chunks_allocated;
-  LnsFoundChunk *damaged; /* headers of those with a wrong one; owned                           */
-  size_t n_damaged, n_damaged_allocated;
+  LnsFoundChunks chunks;  /* with a right checksum */
+  LnsFoundChunks damaged; /* headers of those with a wrong one */
 } LnsScan;
 
 /* Adds what lies in the file of FD, from its first byte to its last. OPTIONS (may be NULL) may cancel

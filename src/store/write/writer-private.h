@@ -10,6 +10,7 @@
 
 #include <sqlite3.h>
 
+#include "src/base/array.h"
 #include "src/base/string-table.h"
 #include "src/store/format/definition-codec.h"
 #include "src/store/write/writer-lane.h"
@@ -50,11 +51,9 @@ struct LnsWriter
 
   LnsBuffer waiting_meta; /* key NUL value NUL …                                                */
 
-  LnsTrack *tracks; /* what was defined: lanes look at their track's value type                 */
-  LnsWriterLane *lanes;
-  uint32_t n_lanes_allocated, n_tracks_allocated;
-  uint32_t *dirty; /* lanes that changed since the last commit                                  */
-  uint32_t n_dirty, n_dirty_allocated;
+  LNS_ARRAY (LnsTrack) tracks;     /* by id, for the value types of their lanes */
+  LNS_ARRAY (LnsWriterLane) lanes; /* by id */
+  LNS_ARRAY (uint32_t) dirty;      /* lanes that changed since the last commit */
 
   LnsWriterRows rows;
   int finish_busy_ms; /* how long the last commit waits for readers                             */

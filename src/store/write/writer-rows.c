@@ -5,52 +5,41 @@
 
 #include "src/store/write/writer-rows.h"
 
-#include <stdlib.h>
-
 void
 _lns_writer_rows_add (LnsWriterRows *rows,
                       const LnsChunkHeader *header,
                       int64_t end_ns,
                       LnsBuffer *blob)
 {
-  if (rows->n_rows == rows->n_allocated)
-    {
-      uint32_t n = rows->n_allocated == 0 ? 64 : rows->n_allocated * 2;
-      LnsWriterRow *grown = realloc (rows->rows, n * sizeof *grown);
-      if (grown != NULL)
-        {
-          rows->rows = grown;
-          rows->n_allocated = n;
-        }
-    }
-  if (blob->failed || rows->n_rows == rows->n_allocated)
+  LnsWriterRow *row = !blob->failed ? lns_array_try_add (&rows->list) : NULL;
+  if (row == NULL)
     {
       rows->failed = true;
       return;
     }
+  *row = (LnsWriterRow){ *header, end_ns, *blob };
   rows->bytes += blob->size_bytes;
-  rows->rows[rows->n_rows++] = (LnsWriterRow){ *header, end_ns, *blob };
   *blob = (LnsBuffer){ 0 };
 }
 
 void
 _lns_writer_rows_drop (LnsWriterRows *rows, LnsChunkKind kind)
 {
-  uint32_t n_kept = 0;
-  for (uint32_t i = 0; i < rows->n_rows; i++)
-    if (rows->rows[i].header.kind == kind)
-      lns_buffer_clear (&rows->rows[i].blob);
+  size_t n_kept = 0;
+  for (size_t i = 0; i < rows->list.n; i++)
+    if (rows->list.items[i].header.kind == kind)
+      lns_buffer_clear (&rows->list.items[i].blob);
     else
-      rows->rows[n_kept++] = rows->rows[i];
-  rows->n_rows = n_kept;
+      rows->list.items[n_kept++] = rows->list.items[i];
+  rows->list.n = n_kept;
 }
 
 void
 _lns_writer_rows_reset (LnsWriterRows *rows)
 {
-  for (uint32_t i = 0; i < rows->n_rows; i++)
-    lns_buffer_clear (&rows->rows[i].blob);
-  rows->n_rows = rows->n_inserted = 0;
+  for (size_t i = 0; i < rows->list.n; i++)
+    lns_buffer_clear (&rows->list.items[i].blob);
+  rows->list.n = rows->n_inserted = 0;
   rows->bytes = 0;
 }
 
@@ -58,6 +47,6 @@ void
 _lns_writer_rows_clear (LnsWriterRows *rows)
 {
   _lns_writer_rows_reset (rows);
-  free (rows->rows);
+  lns_array_clear (&rows->list);
   *rows = (LnsWriterRows){ 0 };
 }

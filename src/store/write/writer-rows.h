@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/array.h"
 #include "src/base/buffer.h"
 #include "src/store/format/chunk-format.h"
 
@@ -25,10 +26,9 @@ typedef struct
 /* Zero it before use. */
 typedef struct
 {
-  LnsWriterRow *rows; /* n_rows; owned                                                          */
-  uint32_t n_rows, n_allocated;
-  uint32_t n_inserted; /* in the transaction that is open                                       */
-  size_t bytes;        /* of the blobs                                                          */
+  LNS_ARRAY (LnsWriterRow) list;
+  size_t n_inserted; /* in the transaction that is open */
+  size_t bytes;      /* of the blobs                                                          */
   bool failed; /* memory ran out: what waits is not whole, and nothing of it may be committed     */
 } LnsWriterRows;
 

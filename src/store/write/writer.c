@@ -37,17 +37,17 @@ writer_free (LnsWriter *writer)
     close (writer->lock_fd);
   if (writer->reserve_fd >= 0)
     close (writer->reserve_fd);
-  for (uint32_t i = 0; i < writer->n_defined[LNS_DEFINITION_LANE]; i++)
-    _lns_writer_lane_clear (&writer->lanes[i]);
+  for (size_t i = 0; i < writer->lanes.n; i++)
+    _lns_writer_lane_clear (&writer->lanes.items[i]);
   _lns_writer_rows_clear (&writer->rows);
   lns_buffer_clear (&writer->waiting_strings);
   lns_buffer_clear (&writer->waiting_definitions);
   lns_buffer_clear (&writer->waiting_meta);
   lns_string_table_free (writer->string_table);
   free (writer->waiting_lengths);
-  free (writer->tracks);
-  free (writer->lanes);
-  free (writer->dirty);
+  lns_array_clear (&writer->tracks);
+  lns_array_clear (&writer->lanes);
+  lns_array_clear (&writer->dirty);
   free (writer->path);
   free (writer);
 }
@@ -316,109 +316,49 @@ define (LnsWriter *writer, LnsDefinitionKind kind, const void *definition)
   return id;
 }
 
-static void
-redefine (LnsWriter *writer, LnsDefinitionKind kind, uint32_t id, const void *definition)
+void
+lns_writer_redefine (LnsWriter *writer, LnsDefinitionKind kind, uint32_t id, const void *definition)
 {
   if (id < writer->n_defined[kind])
     put_record (writer, kind, id, definition);
 }
 
-/* Room for one more of N elements of SIZE_BYTES in *ARRAY. */
 static bool
-make_room (void **array, uint32_t n, uint32_t *n_allocated, size_t size_bytes)
+keep_track (LnsWriter *writer, const LnsTrack *track)
 {
-  if (n < *n_allocated)
+  LnsTrack *kept = lns_array_try_add (&writer->tracks);
+  if (kept != NULL)
+    *kept = *track;
+  return kept != NULL;
+}
+
+static bool
+begin_lane (LnsWriter *writer, const LnsLane *lane)
+{
+  const LnsPayloadType value_type =
+      lane->track < writer->tracks.n ? (LnsPayloadType)writer->tracks.items[lane->track].value_type
+                                     : LNS_PAYLOAD_UINT64;
+  const uint32_t id = (uint32_t)writer->lanes.n;
+  LnsWriterLane *begun = lns_array_try_add (&writer->lanes);
+  if (begun != NULL && _lns_writer_lane_init (begun, writer->uuid, id, lane->kind, value_type))
     return true;
-  uint32_t grown = *n_allocated == 0 ? 64 : *n_allocated * 2;
-  void *bytes = realloc (*array, grown * size_bytes);
-  if (bytes == NULL)
-    return false;
-  *array = bytes;
-  *n_allocated = grown;
-  return true;
+  writer->lanes.n = id;
+  return false;
 }
 
 uint32_t
-lns_writer_add_track (LnsWriter *writer, const LnsTrack *track)
+lns_writer_define (LnsWriter *writer, LnsDefinitionKind kind, const void *definition)
 {
-  if (!make_room ((void **)&writer->tracks, writer->n_defined[LNS_DEFINITION_TRACK],
-                  &writer->n_tracks_allocated, sizeof *writer->tracks))
+  if ((kind == LNS_DEFINITION_TRACK && !keep_track (writer, definition)) ||
+      (kind == LNS_DEFINITION_LANE && !begin_lane (writer, definition)))
     {
       writer->rows.failed = true;
       return LNS_ID_NONE;
     }
-  uint32_t id = define (writer, LNS_DEFINITION_TRACK, track);
-  writer->tracks[id] = *track;
-  return id;
+  if (kind == LNS_DEFINITION_LOSS)
+    writer->n_lost += lns_loss_events (definition);
+  return define (writer, kind, definition);
 }
-
-/* The type of a counter's values, by its track. */
-static LnsPayloadType
-value_type_of (const LnsWriter *writer, const LnsLane *lane)
-{
-  return lane->track < writer->n_defined[LNS_DEFINITION_TRACK]
-             ? (LnsPayloadType)writer->tracks[lane->track].value_type
-             : LNS_PAYLOAD_UINT64;
-}
-
-uint32_t
-lns_writer_add_lane (LnsWriter *writer, const LnsLane *lane)
-{
-  uint32_t id = writer->n_defined[LNS_DEFINITION_LANE];
-  if (!make_room ((void **)&writer->lanes, id, &writer->n_lanes_allocated, sizeof *writer->lanes) ||
-      !_lns_writer_lane_init (&writer->lanes[id], writer->uuid, id, lane->kind,
-                              value_type_of (writer, lane)))
-    {
-      writer->rows.failed = true;
-      return LNS_ID_NONE;
-    }
-  return define (writer, LNS_DEFINITION_LANE, lane);
-}
-
-uint32_t
-lns_writer_add_loss (LnsWriter *writer, const LnsLoss *loss)
-{
-  writer->n_lost += lns_loss_events (loss);
-  return define (writer, LNS_DEFINITION_LOSS, loss);
-}
-
-/* lns_writer_add_NAME (). */
-#define ADD(Type, name, kind)                                                                      \
- uint32_t lns_writer_add_##name (LnsWriter *writer, const Type *name)                              \
- {                                                                                                 \
-  return define (writer, kind, name);                                                              \
- }
-
-/* lns_writer_set_NAME (). */
-#define SET(Type, name, kind)                                                                      \
- void lns_writer_set_##name (LnsWriter *writer, uint32_t id, const Type *name)                     \
- {                                                                                                 \
-  redefine (writer, kind, id, name);                                                               \
- }
-
-ADD (LnsProcess, process, LNS_DEFINITION_PROCESS)
-ADD (LnsThread, thread, LNS_DEFINITION_THREAD)
-ADD (LnsDomain, domain, LNS_DEFINITION_DOMAIN)
-ADD (LnsCategory, category, LNS_DEFINITION_CATEGORY)
-ADD (LnsResource, resource, LNS_DEFINITION_RESOURCE)
-ADD (LnsSchema, schema, LNS_DEFINITION_SCHEMA)
-ADD (LnsSchemaEntry, schema_entry, LNS_DEFINITION_SCHEMA_ENTRY)
-ADD (LnsDiagnostic, diagnostic, LNS_DEFINITION_DIAGNOSTIC)
-ADD (LnsCudaDevice, device, LNS_DEFINITION_DEVICE)
-ADD (LnsCudaContext, context, LNS_DEFINITION_CONTEXT)
-ADD (LnsCudaStream, stream, LNS_DEFINITION_STREAM)
-ADD (LnsCudaLaunch, launch, LNS_DEFINITION_LAUNCH)
-ADD (LnsKeptTable, kept_table, LNS_DEFINITION_KEPT_TABLE)
-ADD (LnsKeptRows, kept_rows, LNS_DEFINITION_KEPT_ROWS)
-
-SET (LnsProcess, process, LNS_DEFINITION_PROCESS)
-SET (LnsThread, thread, LNS_DEFINITION_THREAD)
-SET (LnsDomain, domain, LNS_DEFINITION_DOMAIN)
-SET (LnsCategory, category, LNS_DEFINITION_CATEGORY)
-SET (LnsResource, resource, LNS_DEFINITION_RESOURCE)
-SET (LnsCudaDevice, device, LNS_DEFINITION_DEVICE)
-SET (LnsCudaContext, context, LNS_DEFINITION_CONTEXT)
-SET (LnsCudaStream, stream, LNS_DEFINITION_STREAM)
 
 void
 lns_writer_set_meta (LnsWriter *writer, const char *key, const char *value)
@@ -475,26 +415,20 @@ lns_writer_dropped (const LnsWriter *writer)
 static __attribute__ ((noinline)) void
 add_dirty (LnsWriter *writer, uint32_t lane)
 {
-  if (writer->n_dirty == writer->n_dirty_allocated)
+  uint32_t *dirty = lns_array_try_add (&writer->dirty);
+  if (dirty == NULL)
     {
-      uint32_t n = writer->n_dirty_allocated == 0 ? 64 : writer->n_dirty_allocated * 2;
-      uint32_t *dirty = realloc (writer->dirty, n * sizeof *dirty);
-      if (dirty == NULL)
-        {
-          writer->rows.failed = true;
-          return;
-        }
-      writer->dirty = dirty;
-      writer->n_dirty_allocated = n;
+      writer->rows.failed = true;
+      return;
     }
-  writer->dirty[writer->n_dirty++] = lane;
-  writer->lanes[lane].is_dirty = true;
+  *dirty = lane;
+  writer->lanes.items[lane].is_dirty = true;
 }
 
 static void
 mark_dirty (LnsWriter *writer, uint32_t lane)
 {
-  if (!writer->lanes[lane].is_dirty)
+  if (!writer->lanes.items[lane].is_dirty)
     add_dirty (writer, lane);
 }
 
@@ -514,9 +448,9 @@ drop_event (LnsWriter *writer, const LnsEvent *event)
 void
 lns_writer_append (LnsWriter *writer, uint32_t id, const LnsEvent *event)
 {
-  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
+  if (id >= writer->lanes.n || writer->lanes.items[id].is_closed)
     return;
-  LnsWriterLane *lane = &writer->lanes[id];
+  LnsWriterLane *lane = &writer->lanes.items[id];
   mark_dirty (writer, id);
   const bool has_room = !writer->rows.failed && writer->rows.bytes <= writer->max_waiting_bytes;
   if (has_room && _lns_writer_lane_append (lane, event, writer->n_commits + 1, &writer->rows))
@@ -531,9 +465,9 @@ lns_writer_append (LnsWriter *writer, uint32_t id, const LnsEvent *event)
 void
 lns_writer_set_open (LnsWriter *writer, uint32_t id, const LnsEvent *event)
 {
-  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
+  if (id >= writer->lanes.n || writer->lanes.items[id].is_closed)
     return;
-  LnsWriterLane *lane = &writer->lanes[id];
+  LnsWriterLane *lane = &writer->lanes.items[id];
   if (event == NULL && !lane->is_open)
     return;
   mark_dirty (writer, id);
@@ -543,10 +477,10 @@ lns_writer_set_open (LnsWriter *writer, uint32_t id, const LnsEvent *event)
 void
 lns_writer_close_lane (LnsWriter *writer, uint32_t id)
 {
-  if (id >= writer->n_defined[LNS_DEFINITION_LANE] || writer->lanes[id].is_closed)
+  if (id >= writer->lanes.n || writer->lanes.items[id].is_closed)
     return;
   mark_dirty (writer, id);
-  writer->lanes[id].is_closed = true;
+  writer->lanes.items[id].is_closed = true;
 }
 
 /* ---- Commits ------------------------------------------------------------------------------------- */
@@ -671,11 +605,12 @@ put_everything (LnsWriter *writer, int64_t now_ns)
 {
   LnsBuffer scratch = { 0 };
   bool good = true;
-  for (; good && writer->rows.n_inserted < writer->rows.n_rows; writer->rows.n_inserted += good)
-    good = insert_row (writer, &writer->rows.rows[writer->rows.n_inserted]);
-  for (uint32_t i = 0; good && i < writer->n_dirty; i++)
-    good = _lns_writer_lane_put (&writer->lanes[writer->dirty[i]], writer->n_commits + 1,
-                                 &writer->statements, &scratch, &writer->rows.failed);
+  for (; good && writer->rows.n_inserted < writer->rows.list.n; writer->rows.n_inserted += good)
+    good = insert_row (writer, &writer->rows.list.items[writer->rows.n_inserted]);
+  for (uint32_t i = 0; good && i < writer->dirty.n; i++)
+    good =
+        _lns_writer_lane_put (&writer->lanes.items[writer->dirty.items[i]], writer->n_commits + 1,
+                              &writer->statements, &scratch, &writer->rows.failed);
   lns_buffer_clear (&scratch);
   return good && put_waiting_meta (writer) && put_state (writer, now_ns);
 }
@@ -688,14 +623,14 @@ settle (LnsWriter *writer, int64_t now_ns)
   writer->committed_ns = now_ns;
   _lns_writer_rows_reset (&writer->rows);
   lns_buffer_reset (&writer->waiting_meta);
-  for (uint32_t i = 0; i < writer->n_dirty; i++)
+  for (uint32_t i = 0; i < writer->dirty.n; i++)
     {
-      LnsWriterLane *lane = &writer->lanes[writer->dirty[i]];
+      LnsWriterLane *lane = &writer->lanes.items[writer->dirty.items[i]];
       lane->is_dirty = false;
       if (lane->is_closed)
         _lns_writer_lane_clear (lane);
     }
-  writer->n_dirty = 0;
+  writer->dirty.n = 0;
   writer->n_commits++;
   if (sqlite3_step (writer->statements.n_pages) == SQLITE_ROW)
     writer->file_bytes =
@@ -716,9 +651,9 @@ roll_back (LnsWriter *writer)
     _lns_writer_step (writer->statements.rollback);
   for (uint32_t i = 0; i < writer->rows.n_inserted; i++)
     {
-      writer->n_definition_rows -= writer->rows.rows[i].header.kind == LNS_CHUNK_DEFINITIONS;
-      writer->n_chunk_rows -= writer->rows.rows[i].header.kind == LNS_CHUNK_EVENTS ||
-                              writer->rows.rows[i].header.kind == LNS_CHUNK_NODES;
+      writer->n_definition_rows -= writer->rows.list.items[i].header.kind == LNS_CHUNK_DEFINITIONS;
+      writer->n_chunk_rows -= writer->rows.list.items[i].header.kind == LNS_CHUNK_EVENTS ||
+                              writer->rows.list.items[i].header.kind == LNS_CHUNK_NODES;
     }
   writer->rows.n_inserted = 0;
 }
@@ -782,7 +717,7 @@ leave_out (LnsWriter *writer, int64_t end_ns)
 {
   _lns_writer_rows_drop (&writer->rows, LNS_CHUNK_EVENTS);
   _lns_writer_rows_drop (&writer->rows, LNS_CHUNK_NODES);
-  writer->n_dirty = 0;
+  writer->dirty.n = 0;
   LnsLoss loss = { .process = LNS_ID_NONE,
                    .thread = LNS_ID_NONE,
                    .first_ns = writer->committed_ns,

@@ -49,33 +49,54 @@ uint32_t lns_writer_bytes (LnsWriter *writer, const void *bytes, size_t size_byt
 /* One more than the highest id of a string so far. */
 uint32_t lns_writer_n_strings (const LnsWriter *writer);
 
-/* Defines, or redefines, an object. The id of a new one is returned; ids count up from 0 per kind.
- */
-uint32_t lns_writer_add_process (LnsWriter *writer, const LnsProcess *process);
-void lns_writer_set_process (LnsWriter *writer, uint32_t id, const LnsProcess *process);
-uint32_t lns_writer_add_thread (LnsWriter *writer, const LnsThread *thread);
-void lns_writer_set_thread (LnsWriter *writer, uint32_t id, const LnsThread *thread);
-uint32_t lns_writer_add_domain (LnsWriter *writer, const LnsDomain *domain);
-void lns_writer_set_domain (LnsWriter *writer, uint32_t id, const LnsDomain *domain);
-uint32_t lns_writer_add_category (LnsWriter *writer, const LnsCategory *category);
-void lns_writer_set_category (LnsWriter *writer, uint32_t id, const LnsCategory *category);
-uint32_t lns_writer_add_resource (LnsWriter *writer, const LnsResource *resource);
-void lns_writer_set_resource (LnsWriter *writer, uint32_t id, const LnsResource *resource);
-uint32_t lns_writer_add_schema (LnsWriter *writer, const LnsSchema *schema);
-uint32_t lns_writer_add_schema_entry (LnsWriter *writer, const LnsSchemaEntry *entry);
-uint32_t lns_writer_add_track (LnsWriter *writer, const LnsTrack *track);
-uint32_t lns_writer_add_lane (LnsWriter *writer, const LnsLane *lane);
-uint32_t lns_writer_add_diagnostic (LnsWriter *writer, const LnsDiagnostic *diagnostic);
-uint32_t lns_writer_add_loss (LnsWriter *writer, const LnsLoss *loss);
-uint32_t lns_writer_add_device (LnsWriter *writer, const LnsCudaDevice *device);
-void lns_writer_set_device (LnsWriter *writer, uint32_t id, const LnsCudaDevice *device);
-uint32_t lns_writer_add_context (LnsWriter *writer, const LnsCudaContext *context);
-void lns_writer_set_context (LnsWriter *writer, uint32_t id, const LnsCudaContext *context);
-uint32_t lns_writer_add_stream (LnsWriter *writer, const LnsCudaStream *stream);
-void lns_writer_set_stream (LnsWriter *writer, uint32_t id, const LnsCudaStream *stream);
-uint32_t lns_writer_add_launch (LnsWriter *writer, const LnsCudaLaunch *launch);
-uint32_t lns_writer_add_kept_table (LnsWriter *writer, const LnsKeptTable *kept_table);
-uint32_t lns_writer_add_kept_rows (LnsWriter *writer, const LnsKeptRows *kept_rows);
+/* Defines an object of KIND: DEFINITION points to the kind's struct. Returns its id; ids count up from 0 per kind.
+ * LNS_ID_NONE without memory for a track or lane. */
+uint32_t lns_writer_define (LnsWriter *writer, LnsDefinitionKind kind, const void *definition);
+
+/* Replaces the definition of object ID of KIND. */
+void lns_writer_redefine (LnsWriter *writer,
+                          LnsDefinitionKind kind,
+                          uint32_t id,
+                          const void *definition);
+
+/* The same for each kind, with the type of its struct: lns_writer_add_process (writer, process) and so on. */
+#define LNS_WRITER_ADD(name, Type, kind)                                                           \
+ static inline uint32_t lns_writer_add_##name (LnsWriter *writer, const Type *name)                \
+ {                                                                                                 \
+  return lns_writer_define (writer, LNS_DEFINITION_##kind, name);                                  \
+ }
+LNS_WRITER_ADD (process, LnsProcess, PROCESS)
+LNS_WRITER_ADD (thread, LnsThread, THREAD)
+LNS_WRITER_ADD (domain, LnsDomain, DOMAIN)
+LNS_WRITER_ADD (category, LnsCategory, CATEGORY)
+LNS_WRITER_ADD (resource, LnsResource, RESOURCE)
+LNS_WRITER_ADD (schema, LnsSchema, SCHEMA)
+LNS_WRITER_ADD (schema_entry, LnsSchemaEntry, SCHEMA_ENTRY)
+LNS_WRITER_ADD (track, LnsTrack, TRACK)
+LNS_WRITER_ADD (lane, LnsLane, LANE)
+LNS_WRITER_ADD (diagnostic, LnsDiagnostic, DIAGNOSTIC)
+LNS_WRITER_ADD (loss, LnsLoss, LOSS)
+LNS_WRITER_ADD (device, LnsCudaDevice, DEVICE)
+LNS_WRITER_ADD (context, LnsCudaContext, CONTEXT)
+LNS_WRITER_ADD (stream, LnsCudaStream, STREAM)
+LNS_WRITER_ADD (launch, LnsCudaLaunch, LAUNCH)
+LNS_WRITER_ADD (kept_table, LnsKeptTable, KEPT_TABLE)
+LNS_WRITER_ADD (kept_rows, LnsKeptRows, KEPT_ROWS)
+
+/* lns_writer_set_process (writer, id, process) and so on. */
+#define LNS_WRITER_SET(name, Type, kind)                                                           \
+ static inline void lns_writer_set_##name (LnsWriter *writer, uint32_t id, const Type *name)       \
+ {                                                                                                 \
+  lns_writer_redefine (writer, LNS_DEFINITION_##kind, id, name);                                   \
+ }
+LNS_WRITER_SET (process, LnsProcess, PROCESS)
+LNS_WRITER_SET (thread, LnsThread, THREAD)
+LNS_WRITER_SET (domain, LnsDomain, DOMAIN)
+LNS_WRITER_SET (category, LnsCategory, CATEGORY)
+LNS_WRITER_SET (resource, LnsResource, RESOURCE)
+LNS_WRITER_SET (device, LnsCudaDevice, DEVICE)
+LNS_WRITER_SET (context, LnsCudaContext, CONTEXT)
+LNS_WRITER_SET (stream, LnsCudaStream, STREAM)
 
 /* Sets a meta value (UTF-8 key, arbitrary text): host name, command line, clock pairs, …. The keys
  * that the format itself uses are in FORMAT.md. */
