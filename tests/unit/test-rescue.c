@@ -5,7 +5,7 @@
 
 /* Tests the folder that holds copies of files that cannot be opened where they are. */
 
-#include "src/store/read/report-rescue.h"
+#include "src/store/read/report-cache.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>

@@ -25,3 +25,16 @@ typedef struct
  * columns that the chunk lacks get zeros. Checked: starts ascend, durations are ≥ 0, no event
  * reaches into the next, no time overflows. O(n). */
 bool lns_events_decode (const LnsChunkView *view, const LnsEventColumns *columns, LnsError *error);
+
+/* Correlations from min to max, 0 left out; min > max where there are none. */
+typedef struct
+{
+  uint64_t min, max;
+} LnsCorrelationSpan;
+
+#define LNS_CORRELATION_SPAN_EMPTY ((LnsCorrelationSpan){ UINT64_MAX, 0 })
+
+/* The correlation ids that the event chunk in BYTES holds, so that an id is found without reading the lane: ids mostly
+ * ascend along a lane, so that few chunks have an id in their span. Empty where its kind has no correlations or it is
+ * damaged. O(events). */
+LnsCorrelationSpan lns_correlation_span (const uint8_t *bytes, size_t size_bytes);

@@ -30,17 +30,31 @@ typedef struct
   LnsError *error;
 } Walk;
 
-static bool
-is_cancelled (Walk *walk)
+bool
+_lns_detail_is_cancelled (const LnsReport *report, const LnsDetailVisitor *visitor, LnsError *error)
 {
-  const LnsDetailVisitor *visitor = walk->visitor;
-
   if (visitor->generation == NULL ||
       atomic_load_explicit (visitor->generation, memory_order_relaxed) ==
           visitor->expected_generation)
     return false;
-  lns_error_set (walk->error, LNS_ERROR_CANCELLED, 0, "%s: the query was cancelled",
-                 walk->report->file.path);
+  lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: the query was cancelled", report->file.path);
+  return true;
+}
+
+static bool
+is_cancelled (Walk *walk)
+{
+  return _lns_detail_is_cancelled (walk->report, walk->visitor, walk->error);
+}
+
+/* Lets the node that was OPENED stand for its children from FROM_NS on, which are not in the cache. False where the
+ * cache was not the only place to look, or the walk was cancelled. */
+static bool
+visit_rest (Walk *walk, const Opened *opened, int64_t from_ns)
+{
+  if (!walk->visitor->cached_only || is_cancelled (walk))
+    return false;
+  walk->visitor->rest (walk->visitor->data, &opened->node, opened->n_events, from_ns);
   return true;
 }
 
@@ -91,10 +105,7 @@ visit_nodes (Walk *walk, uint32_t level)
                                                     walk->visitor->cached_only, walk->error);
               if (chunk == NULL)
                 {
-                  ok = walk->visitor->cached_only && !is_cancelled (walk);
-                  if (ok)
-                    walk->visitor->rest (walk->visitor->data, &opened->node, opened->n_events,
-                                         done_ns);
+                  ok = visit_rest (walk, opened, done_ns);
                   break;
                 }
             }
@@ -132,10 +143,7 @@ visit_events (Walk *walk)
                                                      walk->visitor->cached_only, walk->error);
               if (chunk == NULL)
                 {
-                  ok = walk->visitor->cached_only && !is_cancelled (walk);
-                  if (ok)
-                    walk->visitor->rest (walk->visitor->data, &opened->node, opened->n_events,
-                                         done_ns);
+                  ok = visit_rest (walk, opened, done_ns);
                   break;
                 }
             }
@@ -215,4 +223,37 @@ _lns_detail_walk (LnsReport *report,
   lns_array_clear (&walk.opened);
   lns_array_clear (&walk.opened_here);
   return ok;
+}
+
+/* ---- Open events ------------------------------------------------------------------------------- */
+
+static bool
+opens_node (void *data, const LnsNode *node, uint64_t n_events)
+{
+  return (node->flags & LNS_EVENT_OPEN_END) != 0;
+}
+
+static void
+count_events (void *data, const LnsChunk *chunk, uint32_t first, uint32_t end)
+{
+  uint64_t *n = data;
+
+  for (uint32_t i = first; i < end; i++)
+    *n += (chunk->flags[i] & LNS_EVENT_OPEN_END) != 0;
+}
+
+/* A node's flags are those of its events, or-ed: only nodes that hold an open event are read. */
+bool
+lns_report_count_open (LnsReport *report, uint64_t *ret_n, LnsError *error)
+{
+  const LnsDetailVisitor visitor = { .node = opens_node,
+                                     .events = count_events,
+                                     .data = ret_n,
+                                     .column_mask = LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) };
+
+  *ret_n = report->info.n_open;
+  for (uint32_t lane = 0; lane < report->n_lanes; lane++)
+    if (!_lns_detail_walk (report, lane, &visitor, error))
+      return false;
+  return true;
 }

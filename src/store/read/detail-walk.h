@@ -35,3 +35,8 @@ bool _lns_detail_walk (LnsReport *report,
                        uint32_t lane,
                        const LnsDetailVisitor *visitor,
                        LnsError *error);
+
+/* Whether VISITOR's *generation is no longer the expected one, which fills ERROR. */
+bool _lns_detail_is_cancelled (const LnsReport *report,
+                               const LnsDetailVisitor *visitor,
+                               LnsError *error);

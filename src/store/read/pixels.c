@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Pixels of event lanes. Times become distances from the query's origin, as integers, before they
+/* Times become distances from the query's origin, as integers, before they
  * become doubles: so a window of any width at any time of the report is exact. */
 
 #include "src/store/read/pixels.h"
@@ -13,8 +13,25 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
 #include "src/store/read/detail-walk.h"
 #include "src/store/read/pixels-private.h"
+
+#define PIXELS_MAX 16384
+
+typedef struct
+{
+  int64_t from_ns, to_ns; /* the window                                                         */
+  double ns_per_px;
+  uint32_t n_px;
+} Scale;
+
+/* Where TIME_NS lies, in pixels from the window's left edge; beyond 146 years off it stays there. */
+static inline double
+pixel_x (const Scale *scale, int64_t time_ns)
+{
+  return (double)lns_difference (time_ns, scale->from_ns) / scale->ns_per_px;
+}
 
 /* What a span shows. */
 typedef struct
@@ -24,7 +41,7 @@ typedef struct
 
 typedef struct
 {
-  LnsPixelScale scale;
+  Scale scale;
   double min_event_px;
   LnsPixelResult *result;
   float *weights; /* by pixel: coverage of what is dominant so far; < 0 = nothing yet           */
@@ -32,17 +49,15 @@ typedef struct
   bool no_memory;
 } Paint;
 
-bool
-_lns_pixel_scale_init (LnsPixelScale *scale,
-                       const LnsReport *report,
-                       const LnsPixelQuery *query,
-                       LnsError *error)
+/* False and ERROR where QUERY asks for no window. */
+static bool
+scale_init (Scale *scale, const LnsReport *report, const LnsPixelQuery *query, LnsError *error)
 {
-  if (query->n_px < 1 || query->n_px > LNS_PIXELS_MAX || !(query->ns_per_px > 0) ||
+  if (query->n_px < 1 || query->n_px > PIXELS_MAX || !(query->ns_per_px > 0) ||
       !isfinite (query->ns_per_px))
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "%s: a pixel query needs 1 to %d pixels of a positive width",
-                          report->file.path, LNS_PIXELS_MAX);
+                          report->file.path, PIXELS_MAX);
   const double width_ns = ceil (query->ns_per_px * query->n_px);
 
   scale->from_ns = query->origin_ns;
@@ -110,8 +125,8 @@ is_inside (const Paint *paint, int64_t start_ns, int64_t end_ns)
 static void
 cover_node (Paint *paint, const LnsNode *node, uint64_t n_events, int64_t from_ns)
 {
-  const double x0 = _lns_pixel_x (&paint->scale, from_ns);
-  const double x1 = _lns_pixel_x (&paint->scale, node->end_ns);
+  const double x0 = pixel_x (&paint->scale, from_ns);
+  const double x1 = pixel_x (&paint->scale, node->end_ns);
   const double span_ns = (double)((uint64_t)node->end_ns - (uint64_t)node->start_ns);
   const double span_px = span_ns / paint->scale.ns_per_px;
   const Look look = { node->name, node->color, node->flags };
@@ -164,8 +179,8 @@ node_cb (void *data, const LnsNode *node, uint64_t n_events)
 
   if (!is_inside (paint, node->start_ns, node->end_ns))
     return false;
-  const double x0 = _lns_pixel_x (&paint->scale, node->start_ns);
-  const double x1 = _lns_pixel_x (&paint->scale, node->end_ns);
+  const double x0 = pixel_x (&paint->scale, node->start_ns);
+  const double x1 = pixel_x (&paint->scale, node->end_ns);
   if (x1 - x0 >= 1)
     {
       if (!has_narrow_sides (paint, node))
@@ -228,9 +243,9 @@ paint_event (Paint *paint, const LnsPixelEvent *event, int64_t from_ns)
 
   if (!is_inside (paint, event->start_ns, end_ns))
     return;
-  const double x0 = _lns_pixel_x (&paint->scale, event->start_ns);
-  const double x1 = _lns_pixel_x (&paint->scale, end_ns);
-  const double from = from_ns > event->start_ns ? _lns_pixel_x (&paint->scale, from_ns) : x0;
+  const double x0 = pixel_x (&paint->scale, event->start_ns);
+  const double x1 = pixel_x (&paint->scale, end_ns);
+  const double from = from_ns > event->start_ns ? pixel_x (&paint->scale, from_ns) : x0;
   const Look look = { event->name, event->color, event->flags };
   if (from <= x1)
     cover_span (paint, from, x1, 1, &look, 0);
@@ -272,8 +287,8 @@ events_cb (void *data, const LnsChunk *chunk, uint32_t first, uint32_t end)
     {
       const int64_t start_ns = chunk->start_ns[i], duration_ns = chunk->duration_ns[i];
       const uint32_t color = colors != NULL ? (uint32_t)colors[i] : 0;
-      const double x0 = _lns_pixel_x (&paint->scale, start_ns);
-      const double x1 = _lns_pixel_x (&paint->scale, start_ns + duration_ns);
+      const double x0 = pixel_x (&paint->scale, start_ns);
+      const double x1 = pixel_x (&paint->scale, start_ns + duration_ns);
       /* Most lie within one pixel. */
       if (x0 >= 0 && x1 < paint->scale.n_px && (uint32_t)x0 == (uint32_t)x1)
         {
@@ -320,7 +335,7 @@ _lns_pixels_fill (LnsReport *report,
                   .min_event_px = query->min_event_px > 1 ? query->min_event_px : 1,
                   .color_at = color_at };
 
-  if (!_lns_pixel_scale_init (&paint.scale, report, query, error))
+  if (!scale_init (&paint.scale, report, query, error))
     return false;
   prepare (&paint, query->n_px);
   const LnsDetailVisitor visitor = {
@@ -397,4 +412,176 @@ lns_pixel_result_clear (LnsPixelResult *result)
   free (result->pixels);
   free (result->events);
   *result = (LnsPixelResult){ 0 };
+}
+
+/* ---- Counters -------------------------------------------------------------------------------- */
+
+/* Extremes where there are samples, the last value carried on where there are none. Replaces: for each pixel, the
+ * minimum, maximum and last of the samples in it. A node that lies in two pixels lends its extremes to both, so that they
+ * are at most a pixel off. */
+
+typedef struct
+{
+  Scale scale;
+  LnsCounterPixel *pixels;
+  LnsPayloadType type;
+  int value_at;
+  bool has_before; /* a sample before the window                                                */
+  int64_t before_ns;
+  double before;
+} Curve;
+
+static double
+value_of (LnsPayloadType type, uint64_t bits)
+{
+  double wide;
+  float narrow;
+  uint32_t low = (uint32_t)bits;
+
+  switch (type)
+    {
+    case LNS_PAYLOAD_INT64:
+      return (double)(int64_t)bits;
+    case LNS_PAYLOAD_DOUBLE:
+      memcpy (&wide, &bits, sizeof wide);
+      return wide;
+    case LNS_PAYLOAD_UINT32:
+      return low;
+    case LNS_PAYLOAD_INT32:
+      return (int32_t)low;
+    case LNS_PAYLOAD_FLOAT:
+      memcpy (&narrow, &low, sizeof narrow);
+      return narrow;
+    default:
+      return (double)bits;
+    }
+}
+
+static void
+widen (LnsCounterPixel *pixel, double min, double max)
+{
+  /* NaN compares false: the first value replaces it. */
+  if (!(pixel->min <= min))
+    pixel->min = min;
+  if (!(pixel->max >= max))
+    pixel->max = max;
+}
+
+/* Adds samples between START_NS and END_NS that lie in the window or before it. */
+static void
+add_samples (Curve *curve, int64_t start_ns, int64_t end_ns, double min, double max, double last)
+{
+  if (end_ns < curve->scale.from_ns)
+    {
+      if (!curve->has_before || end_ns >= curve->before_ns)
+        {
+          curve->has_before = true;
+          curve->before_ns = end_ns;
+          curve->before = last;
+        }
+      return;
+    }
+  const double x0 = pixel_x (&curve->scale, start_ns);
+  const double x1 = pixel_x (&curve->scale, end_ns);
+  if (x0 >= curve->scale.n_px)
+    return;
+  const uint32_t p0 = x0 > 0 ? (uint32_t)x0 : 0;
+  const uint32_t p1 = x1 < curve->scale.n_px ? (uint32_t)x1 : curve->scale.n_px - 1;
+  for (uint32_t p = p0; p <= p1; p++)
+    widen (&curve->pixels[p], min, max);
+  curve->pixels[p1].last = last;
+}
+
+static bool
+sample_node_cb (void *data, const LnsNode *node, uint64_t n_events)
+{
+  Curve *curve = data;
+
+  (void)n_events;
+  if (node->start_ns >= curve->scale.to_ns)
+    return false;
+  if (node->end_ns >= curve->scale.from_ns &&
+      pixel_x (&curve->scale, node->end_ns) - pixel_x (&curve->scale, node->start_ns) > 1)
+    return true;
+  add_samples (curve, node->start_ns, node->end_ns, value_of (curve->type, node->min),
+               value_of (curve->type, node->max), value_of (curve->type, node->last));
+  return false;
+}
+
+static void
+sample_rest_cb (void *data, const LnsNode *node, uint64_t n_events, int64_t from_ns)
+{
+  Curve *curve = data;
+
+  (void)n_events;
+  add_samples (curve, from_ns, node->end_ns, value_of (curve->type, node->min),
+               value_of (curve->type, node->max), value_of (curve->type, node->last));
+}
+
+static void
+samples_cb (void *data, const LnsChunk *chunk, uint32_t first, uint32_t end)
+{
+  Curve *curve = data;
+  const uint64_t *bits = chunk->extra[curve->value_at];
+
+  for (uint32_t i = first; i < end; i++)
+    {
+      const double value = value_of (curve->type, bits != NULL ? bits[i] : 0);
+      if (chunk->start_ns[i] < curve->scale.to_ns)
+        add_samples (curve, chunk->start_ns[i], chunk->start_ns[i], value, value, value);
+    }
+}
+
+/* Carries the last value into the pixels without samples. */
+static void
+carry (Curve *curve)
+{
+  double last = curve->has_before ? curve->before : NAN;
+
+  for (uint32_t p = 0; p < curve->scale.n_px; p++)
+    {
+      LnsCounterPixel *pixel = &curve->pixels[p];
+      if (isnan (pixel->last))
+        pixel->last = last;
+      if (isnan (pixel->min) || isnan (pixel->max))
+        pixel->min = pixel->max = last;
+      last = pixel->last;
+    }
+}
+
+bool
+lns_report_query_counter (LnsReport *report,
+                          uint32_t lane,
+                          const LnsPixelQuery *query,
+                          LnsCounterPixel *ret_pixels,
+                          LnsError *error)
+{
+  Curve curve = { .pixels = ret_pixels };
+  uint32_t n_tracks, n_lanes;
+
+  if (!scale_init (&curve.scale, report, query, error))
+    return false;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  if (lane >= n_lanes || lanes[lane].kind != LNS_LANE_COUNTER)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: lane %u is not a counter",
+                          report->file.path, lane);
+  curve.type = (LnsPayloadType)lns_report_tracks (report, &n_tracks)[lanes[lane].track].value_type;
+  curve.value_at = lns_lane_kind_extra (LNS_LANE_COUNTER, LNS_COLUMN_VALUE);
+  for (uint32_t p = 0; p < query->n_px; p++)
+    ret_pixels[p] = (LnsCounterPixel){ NAN, NAN, NAN };
+
+  const LnsDetailVisitor visitor = {
+    .node = sample_node_cb,
+    .events = samples_cb,
+    .rest = sample_rest_cb,
+    .data = &curve,
+    .column_mask = LNS_COLUMN_BIT (LNS_COLUMN_VALUE),
+    .cached_only = query->cached_only,
+    .generation = query->generation,
+    .expected_generation = query->expected_generation,
+  };
+  if (!_lns_detail_walk (report, lane, &visitor, error))
+    return false;
+  carry (&curve);
+  return true;
 }

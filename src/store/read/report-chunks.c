@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/search.h"
 #include "src/store/format/event-codec.h"
 #include "src/store/read/report-private.h"
 
@@ -21,8 +22,9 @@ typedef struct
   _Alignas(8) uint8_t memory[];
 } EventChunk;
 
-LnsColumnMask
-_lns_lane_kind_mask (LnsLaneKind kind, LnsColumnMask column_mask)
+/* The columns of COLUMN_MASK (0 = all) that KIND has, start and duration among them. */
+static LnsColumnMask
+lane_kind_mask (LnsLaneKind kind, LnsColumnMask column_mask)
 {
   const LnsLaneKindInfo *info = lns_lane_kind_info (kind);
   LnsColumnMask all = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS);
@@ -70,20 +72,22 @@ place_columns (const LnsChunkView *view,
   return at;
 }
 
-size_t
-_lns_chunk_columns_bytes (const LnsChunkView *view, LnsColumnMask column_mask)
+/* Bytes that the columns of VIEW in COLUMN_MASK take decoded, with each array aligned to 8. */
+static size_t
+columns_bytes (const LnsChunkView *view, LnsColumnMask column_mask)
 {
   LnsChunk chunk;
 
   return place_columns (view, column_mask, NULL, &chunk);
 }
 
-bool
-_lns_chunk_decode (const LnsChunkView *view,
-                   LnsColumnMask column_mask,
-                   void *memory,
-                   LnsChunk *ret_chunk,
-                   LnsError *error)
+/* Decodes the columns of VIEW in COLUMN_MASK into MEMORY, of that many bytes, and points RET_CHUNK to them. */
+static bool
+decode_columns (const LnsChunkView *view,
+                LnsColumnMask column_mask,
+                void *memory,
+                LnsChunk *ret_chunk,
+                LnsError *error)
 {
   place_columns (view, column_mask, memory, ret_chunk);
   /* The arrays are this function's to fill, then everybody's to read. */
@@ -97,14 +101,31 @@ _lns_chunk_decode (const LnsChunkView *view,
   return lns_events_decode (view, &columns, error);
 }
 
-bool
-_lns_report_begin_chunk (LnsReport *report,
-                         LnsConnection *connection,
-                         uint32_t lane,
-                         uint32_t level,
-                         uint32_t index,
-                         LnsChunkReading *ret_reading,
-                         LnsError *error)
+/* A chunk's bytes while they lie in SQLite's memory. */
+typedef struct
+{
+  LnsConnection *connection; /* NULL for a tail */
+  LnsChunkView view;
+} Reading;
+
+static void
+end_chunk (Reading *reading)
+{
+  if (reading->connection != NULL)
+    sqlite3_reset (reading->connection->statements[LNS_QUERY_CHUNK]);
+  reading->connection = NULL;
+}
+
+/* Reads chunk INDEX of LEVEL of LANE by CONNECTION, and checks that it is the one that the index means. end_chunk ()
+ * after success; before it the connection serves nothing else. */
+static bool
+begin_chunk (LnsReport *report,
+             LnsConnection *connection,
+             uint32_t lane,
+             uint32_t level,
+             uint32_t index,
+             Reading *ret_reading,
+             LnsError *error)
 {
   const LnsLaneIndex *lane_index = _lns_report_lane_index (report, lane, error);
   const uint8_t *bytes = NULL;
@@ -115,7 +136,7 @@ _lns_report_begin_chunk (LnsReport *report,
     return false;
   const LnsLevelIndex *level_index = &lane_index->levels[level];
   const LnsIndexEntry *entry = &level_index->entries.items[index];
-  *ret_reading = (LnsChunkReading){ .connection = NULL };
+  *ret_reading = (Reading){ .connection = NULL };
   if (entry->row == LNS_ROW_TAIL)
     {
       bytes = level_index->tail.bytes;
@@ -149,21 +170,13 @@ _lns_report_begin_chunk (LnsReport *report,
             memcmp (header->uuid, report->info.uuid, sizeof header->uuid) == 0;
   if (!right)
     {
-      _lns_report_end_chunk (ret_reading);
+      end_chunk (ret_reading);
       return _lns_report_file_damaged (
           &report->file, error, "chunk %u of level %u of lane %u: %s", index, level, lane,
           cause.message[0] != '\0' ? cause.message : "it is another one or missing");
     }
   atomic_fetch_add_explicit (&report->chunks_decoded, 1, memory_order_relaxed);
   return true;
-}
-
-void
-_lns_report_end_chunk (LnsChunkReading *reading)
-{
-  if (reading->connection != NULL)
-    sqlite3_reset (reading->connection->statements[LNS_QUERY_CHUNK]);
-  reading->connection = NULL;
 }
 
 /* Says which report an error of the codecs is about. */
@@ -187,16 +200,16 @@ load_events (LnsReport *report,
              LnsColumnMask column_mask,
              LnsError *error)
 {
-  LnsChunkReading reading;
+  Reading reading;
   LnsError cause = { 0 };
 
-  if (!_lns_report_begin_chunk (report, connection, lane, 0, index, &reading, error))
+  if (!begin_chunk (report, connection, lane, 0, index, &reading, error))
     return NULL;
-  const size_t memory_bytes = _lns_chunk_columns_bytes (&reading.view, column_mask);
+  const size_t memory_bytes = columns_bytes (&reading.view, column_mask);
   EventChunk *chunk = lns_realloc (NULL, sizeof *chunk + memory_bytes, 1);
-  bool ok = _lns_chunk_decode (&reading.view, column_mask, chunk->memory, &chunk->chunk, &cause) ||
+  bool ok = decode_columns (&reading.view, column_mask, chunk->memory, &chunk->chunk, &cause) ||
             decode_failed (report, &cause, error);
-  _lns_report_end_chunk (&reading);
+  end_chunk (&reading);
   if (ok)
     {
       const LnsIndexEntry *entry = &report->lanes[lane].index->levels[0].entries.items[index];
@@ -252,7 +265,7 @@ _lns_report_event_chunk (LnsReport *report,
     }
   if (index == report->lanes[lane].n_chunks)
     return &make_open (report, lane)->chunk;
-  column_mask = _lns_lane_kind_mask (report->lanes[lane].kind, column_mask);
+  column_mask = lane_kind_mask (report->lanes[lane].kind, column_mask);
   EventChunk *chunk = (EventChunk *)_lns_chunk_cache_get (
       report->cache, (LnsChunkKey){ lane, 0, index }, column_mask, &column_mask);
   if (chunk == NULL && !cached_only)
@@ -288,13 +301,13 @@ static LnsNodeChunk *
 load_nodes (LnsReport *report, LnsChunkKey key, LnsError *error)
 {
   LnsConnection *connection = _lns_report_file_take (&report->file, error);
-  LnsChunkReading reading;
+  Reading reading;
   LnsNodeChunk *chunk = NULL;
   LnsError cause = { 0 };
 
   if (connection == NULL)
     return NULL;
-  if (_lns_report_begin_chunk (report, connection, key.lane, key.level, key.index, &reading, error))
+  if (begin_chunk (report, connection, key.lane, key.level, key.index, &reading, error))
     {
       const uint32_t n = reading.view.header.n;
       const size_t size_bytes = sizeof *chunk + n * sizeof *chunk->nodes;
@@ -308,7 +321,7 @@ load_nodes (LnsReport *report, LnsChunkKey key, LnsError *error)
           free (chunk);
           chunk = NULL;
         }
-      _lns_report_end_chunk (&reading);
+      end_chunk (&reading);
     }
   _lns_report_file_give (&report->file, connection);
   return chunk;
@@ -338,17 +351,9 @@ _lns_report_node_chunk (LnsReport *report,
 uint32_t
 _lns_level_index_of (const LnsLevelIndex *level, uint64_t ordinal)
 {
-  uint32_t low = 0, high = (uint32_t)level->entries.n - 1;
+  const LnsIndexEntry *entries = level->entries.items;
 
-  while (low < high)
-    {
-      uint32_t middle = low + (high - low + 1) / 2;
-      if (level->entries.items[middle].first <= ordinal)
-        low = middle;
-      else
-        high = middle - 1;
-    }
-  return low;
+  return (uint32_t)LNS_LOWER_BOUND (level->entries.n, i, entries[i].first <= ordinal) - 1;
 }
 
 uint32_t
@@ -376,33 +381,18 @@ lns_report_find (
   const LnsLaneState *state = &report->lanes[lane];
   const LnsIndexEntries *events = &index->levels[0].entries;
   /* The first chunk that reaches to TIME_NS: all before it end earlier. */
-  uint32_t low = 0, high = (uint32_t)events->n;
-  while (low < high)
-    {
-      uint32_t middle = low + (high - low) / 2;
-      if (events->items[middle].end_ns < time_ns)
-        low = middle + 1;
-      else
-        high = middle;
-    }
+  const uint64_t at = LNS_LOWER_BOUND (events->n, i, events->items[i].end_ns < time_ns);
   *ret_ordinal = state->n_closed;
-  if (low < events->n)
+  if (at < events->n)
     {
       const LnsChunk *chunk =
-          lns_report_chunk (report, lane, low, LNS_COLUMN_BIT (LNS_COLUMN_START), error);
+          lns_report_chunk (report, lane, (uint32_t)at, LNS_COLUMN_BIT (LNS_COLUMN_START), error);
       if (chunk == NULL)
         return false;
-      uint32_t first = 0, end = chunk->n;
-      while (first < end)
-        {
-          uint32_t middle = first + (end - first) / 2;
-          if (chunk->start_ns[middle] >= time_ns ||
-              chunk->start_ns[middle] + chunk->duration_ns[middle] > time_ns)
-            end = middle;
-          else
-            first = middle + 1;
-        }
-      *ret_ordinal = chunk->first + first;
+      *ret_ordinal = chunk->first +
+                     LNS_LOWER_BOUND (chunk->n, i,
+                                      chunk->start_ns[i] < time_ns &&
+                                          chunk->start_ns[i] + chunk->duration_ns[i] <= time_ns);
       lns_chunk_unref (chunk);
     }
   if (*ret_ordinal == state->n_closed && state->info.has_open && state->open.start_ns < time_ns &&
@@ -457,17 +447,11 @@ lns_report_find_correlation (LnsReport *report,
     return true;
   /* The first chunk that, with those before it, reaches up to the id. */
   const LnsIndexEntries *events = &index->levels[0].entries;
-  uint32_t low = lns_report_chunk_of (report, lane, from), high = (uint32_t)events->n;
-  while (low < high)
-    {
-      uint32_t middle = low + (high - low) / 2;
-      if (events->items[middle].up_to < correlation)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  for (; low < events->n && events->items[low].from <= correlation; low++)
-    if (!find_in_chunk (report, lane, low, correlation, from, ret_ordinal, error) ||
+  const uint32_t first = lns_report_chunk_of (report, lane, from);
+  uint32_t at = first + (uint32_t)LNS_LOWER_BOUND (events->n - first, i,
+                                                   events->items[first + i].up_to < correlation);
+  for (; at < events->n && events->items[at].from <= correlation; at++)
+    if (!find_in_chunk (report, lane, at, correlation, from, ret_ordinal, error) ||
         *ret_ordinal != n_events)
       return *ret_ordinal != n_events;
   return true;
@@ -494,4 +478,95 @@ lns_report_event (
     ret_event->extra[e] = chunk->extra[e] != NULL ? chunk->extra[e][i] : 0;
   lns_chunk_unref (chunk);
   return true;
+}
+
+/* ---- Walks ------------------------------------------------------------------------------------- */
+
+/* Chunks one after the other through one buffer. */
+
+struct LnsChunkWalker
+{
+  LnsReport *report;
+  uint32_t lane;
+  LnsColumnMask column_mask;
+  uint32_t index;
+  void *memory;
+  size_t memory_bytes;
+  LnsChunk chunk;
+  const LnsChunk *open; /* the reference to the open event's chunk                              */
+};
+
+LnsChunkWalker *
+lns_chunk_walker_new (LnsReport *report, uint32_t lane, LnsColumnMask column_mask)
+{
+  LnsChunkWalker *walker = lns_calloc (1, sizeof *walker);
+
+  report = _lns_report_of (report, lane);
+  walker->report = report;
+  walker->lane = lane;
+  walker->column_mask = lane_kind_mask (
+      lane < report->n_lanes ? report->lanes[lane].kind : LNS_LANE_NONE, column_mask);
+  return walker;
+}
+
+static bool
+decode_here (LnsChunkWalker *walker, const Reading *reading, LnsError *error)
+{
+  const size_t needed_bytes = columns_bytes (&reading->view, walker->column_mask);
+  LnsError cause = { 0 };
+
+  if (needed_bytes > walker->memory_bytes)
+    {
+      walker->memory = lns_realloc (walker->memory, needed_bytes, 1);
+      walker->memory_bytes = needed_bytes;
+    }
+  if (!decode_columns (&reading->view, walker->column_mask, walker->memory, &walker->chunk, &cause))
+    return decode_failed (walker->report, &cause, error);
+  return true;
+}
+
+const LnsChunk *
+lns_chunk_walker_next (LnsChunkWalker *walker, LnsError *error)
+{
+  LnsReport *report = walker->report;
+  Reading reading;
+
+  if (walker->lane >= report->n_lanes || walker->index >= report->lanes[walker->lane].info.n_chunks)
+    return NULL;
+  const uint32_t index = walker->index++;
+  if (index == report->lanes[walker->lane].n_chunks)
+    {
+      if (walker->open == NULL)
+        walker->open = lns_report_chunk (report, walker->lane, index, 0, error);
+      return walker->open;
+    }
+  /* Lent for one chunk: who merges thousands of lanes has as many walkers, and each connection is a file that is open
+   * with a cache of its own. */
+  LnsConnection *connection = _lns_report_file_take (&report->file, error);
+  bool ok = connection != NULL &&
+            begin_chunk (report, connection, walker->lane, 0, index, &reading, error);
+  if (ok)
+    {
+      ok = decode_here (walker, &reading, error);
+      end_chunk (&reading);
+    }
+  if (connection != NULL)
+    _lns_report_file_give (&report->file, connection);
+  return ok ? &walker->chunk : NULL;
+}
+
+void
+lns_chunk_walker_seek (LnsChunkWalker *walker, uint32_t index)
+{
+  walker->index = index;
+}
+
+void
+lns_chunk_walker_free (LnsChunkWalker *walker)
+{
+  if (walker == NULL)
+    return;
+  lns_chunk_unref (walker->open);
+  free (walker->memory);
+  free (walker);
 }

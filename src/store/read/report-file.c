@@ -16,7 +16,7 @@
 
 #include "src/store/database/guarded-vfs.h"
 #include "src/store/database/sql.h"
-#include "src/store/read/report-rescue.h"
+#include "src/store/read/report-cache.h"
 
 bool
 _lns_report_file_init (LnsReportFile *file, const char *path)

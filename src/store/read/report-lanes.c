@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/store/read/correlation.h"
 #include "src/store/format/event-codec.h"
 #include "src/store/read/report-private.h"
 

@@ -146,24 +146,6 @@ const LnsLaneIndex *_lns_report_lane_index (LnsReport *report, uint32_t lane, Ln
  * O(chunks). */
 bool _lns_report_check_lanes (LnsReport *report, LnsError *error);
 
-/* A chunk's bytes while they lie in SQLite's memory. */
-typedef struct
-{
-  LnsConnection *connection; /* NULL for a tail                                                  */
-  LnsChunkView view;
-} LnsChunkReading;
-
-/* Reads chunk INDEX of LEVEL of LANE by CONNECTION, and checks that it is the one that the index
- * means. _lns_report_end_chunk () after success; before it the connection serves nothing else. */
-bool _lns_report_begin_chunk (LnsReport *report,
-                              LnsConnection *connection,
-                              uint32_t lane,
-                              uint32_t level,
-                              uint32_t index,
-                              LnsChunkReading *ret_reading,
-                              LnsError *error);
-void _lns_report_end_chunk (LnsChunkReading *reading);
-
 /* The decoded nodes of a chunk. */
 typedef struct
 {
@@ -189,20 +171,6 @@ const LnsChunk *_lns_report_event_chunk (LnsReport *report,
                                          LnsColumnMask column_mask,
                                          bool cached_only,
                                          LnsError *error);
-
-/* The columns of COLUMN_MASK (0 = all) that KIND has, start and duration among them. */
-LnsColumnMask _lns_lane_kind_mask (LnsLaneKind kind, LnsColumnMask column_mask);
-
-/* Bytes that the columns of VIEW in COLUMN_MASK take decoded, with each array aligned to 8. */
-size_t _lns_chunk_columns_bytes (const LnsChunkView *view, LnsColumnMask column_mask);
-
-/* Decodes the columns of VIEW in COLUMN_MASK into MEMORY, of that many bytes, and points RET_CHUNK
- * to them. */
-bool _lns_chunk_decode (const LnsChunkView *view,
-                        LnsColumnMask column_mask,
-                        void *memory,
-                        LnsChunk *ret_chunk,
-                        LnsError *error);
 
 /* The index of the entry that holds ordinal FIRST ≤ ORDINAL < n. O(log entries). */
 uint32_t _lns_level_index_of (const LnsLevelIndex *level, uint64_t ordinal);

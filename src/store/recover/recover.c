@@ -25,7 +25,7 @@
 #include "src/store/database/connection.h"
 #include "src/base/array.h"
 #include "src/store/read/report-private.h"
-#include "src/store/read/report-rescue.h"
+#include "src/store/read/report-cache.h"
 
 #define COMMIT_BYTES ((size_t)32 << 20)
 
