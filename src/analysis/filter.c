@@ -234,14 +234,14 @@ copy_definitions (LnsReport *report, LnsWriter *writer)
 
 /* Event I of CHUNK, whose kind has N_EXTRA columns of its own. */
 static LnsEvent
-event_of (const LnsChunk *chunk, uint32_t i, unsigned n_extra)
+event_of (const LnsChunk *chunk, uint32_t i)
 {
   LnsEvent event = { .start_ns = chunk->start_ns[i],
                      .duration_ns = chunk->duration_ns[i],
                      .name = chunk->name[i],
                      .flags = chunk->flags[i] };
 
-  for (unsigned extra = 0; extra < n_extra; extra++)
+  for (unsigned extra = 0; extra < LNS_EXTRA_MAX; extra++)
     event.extra[extra] = chunk->extra[extra] != NULL ? chunk->extra[extra][i] : 0;
   return event;
 }
@@ -255,12 +255,11 @@ copy_events (LnsReport *report,
              const atomic_bool *cancel,
              LnsError *error)
 {
-  const LnsLaneKindInfo *kind = lns_lane_kind_info (lns_report_lanes (report, NULL)[lane].kind);
   uint64_t n_events = lns_report_lane_info (report, lane)->n_events, first;
   const LnsChunk *chunk;
   bool is_within = true;
 
-  if (kind == NULL || n_events == 0)
+  if (lns_lane_kind_info (lns_report_lanes (report, NULL)[lane].kind) == NULL || n_events == 0)
     return true;
   if (!lns_report_find (report, lane, span->start_ns, &first, error))
     return false;
@@ -274,7 +273,7 @@ copy_events (LnsReport *report,
       uint32_t i = first > chunk->first ? (uint32_t)(first - chunk->first) : 0;
       for (; i < chunk->n && (is_within = chunk->start_ns[i] <= span->end_ns); i++)
         {
-          LnsEvent event = event_of (chunk, i, kind->n_extra);
+          LnsEvent event = event_of (chunk, i);
           lns_writer_append (writer, lane, &event);
         }
       lns_go_on (cancel, &local);

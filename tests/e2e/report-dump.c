@@ -157,7 +157,8 @@ static void
 print_columns (const LnsChunk *chunk, uint32_t at, LnsLaneKind kind)
 {
   const LnsLaneKindInfo *info = lns_lane_kind_info (kind);
-  for (unsigned k = 0; k < (kind < LNS_LANE_CUDA_API ? 4 : info->n_extra); k++)
+  for (unsigned k = 0; k < (kind < LNS_LANE_CUDA_API ? 4 : LNS_EXTRA_MAX) && info->extra[k] != 0;
+       k++)
     {
       const uint64_t value = chunk->extra[k] != NULL ? chunk->extra[k][at] : 0;
       if (kind < LNS_LANE_CUDA_API)

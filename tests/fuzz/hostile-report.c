@@ -395,7 +395,7 @@ make_lane (Making *making, uint32_t lane, LnsLaneKind kind, uint64_t n_events)
                          .flags = hostile_one_in (10) ? (uint32_t)hostile_draw (128) : 0 };
       if (event.duration_ns < 0 || (event.duration_ns > 100000 && !hostile_one_in (20)))
         event.duration_ns = 5;
-      for (unsigned k = 0; k < info->n_extra; k++)
+      for (unsigned k = 0; info->extra[k] != 0; k++)
         event.extra[k] = make_column (making, info->extra[k], &event, kind);
       lns_writer_append (making->writer, lane, &event);
       const uint64_t gap_ns = hostile_one_in (200) ? hostile_number () >> 1 : hostile_draw (500);

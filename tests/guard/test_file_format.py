@@ -46,7 +46,7 @@ def test_lane_kinds():
 
 def test_lists():
     text = " ".join(read("FORMAT.md").split())
-    for title, header, enum, prefix in (("Track kinds:", "format/definitions.h", "LnsTrackKind", "LNS_TRACK_"),
+    for title, header, enum, prefix in (("Track kinds:", "format/lane-kind.h", "LnsTrackKind", "LNS_TRACK_"),
                                         ("Flags of events, as bits:", "format/lane-kind.h", "LnsEventFlags", "LNS_EVENT_"),
                                         ("counters:", "format/lane-kind.h", "LnsPayloadType", "LNS_PAYLOAD_"),
                                         ("Severities:", "format/definitions.h", "LnsSeverity", "LNS_SEVERITY_")):

@@ -197,10 +197,11 @@ check_builder (unsigned width, bool with_remove)
   stream.n_added = stream.n_seen = stream.n_chunks = 0;
   LnsChunkBuilder builder;
   LnsBuffer tail = { 0 };
-  const uint16_t ids[] = { 1, 2, 3 };
-  const uint8_t tries[] = { 0, LNS_CODEC_TRY_DELTA, LNS_CODEC_TRY_DICTIONARY };
+  const LnsBuilderColumnKind columns[] = { { 1, 0 },
+                                           { 2, LNS_CODEC_TRY_DELTA },
+                                           { 3, LNS_CODEC_TRY_DICTIONARY } };
   const LnsChunkHeader header = { .kind = LNS_CHUNK_EVENTS, .lane = 4 };
-  lns_chunk_builder_init (&builder, &header, ids, tries, 3);
+  lns_chunk_builder_init (&builder, &header, columns, 3);
   int64_t end_ns = -1000;
   for (uint32_t i = 0; i < 20000; i++)
     {
@@ -376,10 +377,11 @@ test_lane_kinds (void)
   for (LnsLaneKind kind = LNS_LANE_NVTX_PUSH_POP; kind < LNS_N_LANE_KINDS; kind++)
     {
       const LnsLaneKindInfo *info = lns_lane_kind_info (kind);
-      LNS_CHECK (info->n_extra <= LNS_EXTRA_MAX);
-      LNS_CHECK_INT (info->extra[info->n_extra - 1], LNS_COLUMN_REMAINDER);
-      LNS_CHECK (info->n_extra == LNS_EXTRA_MAX || info->extra[info->n_extra] == 0);
-      for (unsigned i = 0; i < info->n_extra; i++)
+      unsigned n_extra = 0;
+      for (; info->extra[n_extra] != 0; n_extra++)
+        LNS_CHECK (n_extra < LNS_EXTRA_MAX);
+      LNS_CHECK_INT (info->extra[n_extra - 1], LNS_COLUMN_REMAINDER);
+      for (unsigned i = 0; i < n_extra; i++)
         LNS_CHECK_INT (lns_lane_kind_extra (kind, info->extra[i]), i);
       LNS_CHECK_INT (lns_lane_kind_extra (kind, LNS_COLUMN_START), -1);
     }

@@ -197,38 +197,6 @@ typedef struct
   uint32_t cluster_policy, max_potential_cluster, max_active_clusters;
 } LnsCudaLaunch;
 
-typedef enum
-{
-  LNS_TRACK_NVTX_RANGES = 1, /* push/pop ranges of (thread, domain)                             */
-  LNS_TRACK_NVTX_START_END,  /* start/end ranges of (process, domain)                           */
-  LNS_TRACK_NVTX_MARKS,      /* marks of (thread, domain)                                       */
-  LNS_TRACK_COUNTER,      /* samples of one counter of (process, domain), or of (process, device) */
-  LNS_TRACK_CUDA_API,     /* calls of (thread)                                              */
-  LNS_TRACK_CUDA_KERNELS, /* of (stream)                                                    */
-  LNS_TRACK_CUDA_MEMCPY,  /* of (stream)                                                    */
-  LNS_TRACK_CUDA_MEMSET,  /* of (stream)                                                    */
-  LNS_TRACK_CUDA_SYNC,    /* of (stream); waits for a whole context are those of its stream 0 */
-  LNS_TRACK_CUDA_EVENTS,  /* of (stream)                                                    */
-  LNS_TRACK_CUDA_GRAPHS,  /* of (stream)                                                    */
-  LNS_TRACK_CUDA_GRAPH_NODES, /* made by (thread)                                               */
-  LNS_TRACK_CUDA_OVERHEAD,    /* of (process)                                                   */
-  LNS_TRACK_CUDA_MEMORY,      /* of (process, device)                                           */
-  LNS_TRACK_CUDA_POOLS,       /* of (process, device)                                           */
-  LNS_TRACK_CUDA_CPU_FAULTS,  /* of (process)                                                   */
-  LNS_TRACK_CUDA_GPU_FAULTS,  /* of (process, device)                                           */
-  LNS_TRACK_CUDA_JIT,         /* of (process, device)                                           */
-  LNS_TRACK_CUBLAS,           /* calls of (thread)                                              */
-  LNS_TRACK_CUDNN,            /* calls of (thread)                                              */
-  LNS_TRACK_OS_CALLS,         /* of (thread)                                                    */
-  LNS_TRACK_SCHED,            /* of (thread)                                                    */
-  LNS_TRACK_CPU_SAMPLES,      /* of (thread)                                                    */
-  LNS_TRACK_MPI,              /* calls of (thread)                                              */
-  LNS_TRACK_GPU_METRIC,       /* samples of one metric of a GPU                                 */
-  LNS_TRACK_NVTX_PROJECTED,   /* of (stream, domain), or of (device, domain): of its streams   */
-  LNS_TRACK_CUDA_BACKTRACES,  /* of (thread)                                                    */
-  LNS_N_TRACK_KINDS
-} LnsTrackKind;
-
 /* What a person sees as one row; its lanes hold the events. */
 typedef struct
 {

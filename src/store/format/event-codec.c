@@ -37,7 +37,7 @@ lns_events_decode (const LnsChunkView *view, const LnsEventColumns *columns, Lns
     right = lns_chunk_decode_u32 (view, LNS_COLUMN_NAME, columns->name);
   if (right && columns->flags != NULL)
     right = lns_chunk_decode_u32 (view, LNS_COLUMN_FLAGS, columns->flags);
-  for (unsigned i = 0; right && i < info->n_extra; i++)
+  for (unsigned i = 0; right && info->extra[i] != 0; i++)
     if (columns->extra[i] != NULL)
       right = lns_chunk_decode_u64 (view, info->extra[i], columns->extra[i]);
   if (!right)

@@ -162,11 +162,43 @@ typedef enum
   LNS_MPI_COLLECTIVE,
 } LnsMpiClass;
 
-/* The columns of a kind beyond start, duration, name and flags. */
+typedef enum
+{
+  LNS_TRACK_NVTX_RANGES = 1, /* push/pop ranges of (thread, domain)                             */
+  LNS_TRACK_NVTX_START_END,  /* start/end ranges of (process, domain)                           */
+  LNS_TRACK_NVTX_MARKS,      /* marks of (thread, domain)                                       */
+  LNS_TRACK_COUNTER,      /* samples of one counter of (process, domain), or of (process, device) */
+  LNS_TRACK_CUDA_API,     /* calls of (thread)                                              */
+  LNS_TRACK_CUDA_KERNELS, /* of (stream)                                                    */
+  LNS_TRACK_CUDA_MEMCPY,  /* of (stream)                                                    */
+  LNS_TRACK_CUDA_MEMSET,  /* of (stream)                                                    */
+  LNS_TRACK_CUDA_SYNC,    /* of (stream); waits for a whole context are those of its stream 0 */
+  LNS_TRACK_CUDA_EVENTS,  /* of (stream)                                                    */
+  LNS_TRACK_CUDA_GRAPHS,  /* of (stream)                                                    */
+  LNS_TRACK_CUDA_GRAPH_NODES, /* made by (thread)                                               */
+  LNS_TRACK_CUDA_OVERHEAD,    /* of (process)                                                   */
+  LNS_TRACK_CUDA_MEMORY,      /* of (process, device)                                           */
+  LNS_TRACK_CUDA_POOLS,       /* of (process, device)                                           */
+  LNS_TRACK_CUDA_CPU_FAULTS,  /* of (process)                                                   */
+  LNS_TRACK_CUDA_GPU_FAULTS,  /* of (process, device)                                           */
+  LNS_TRACK_CUDA_JIT,         /* of (process, device)                                           */
+  LNS_TRACK_CUBLAS,           /* calls of (thread)                                              */
+  LNS_TRACK_CUDNN,            /* calls of (thread)                                              */
+  LNS_TRACK_OS_CALLS,         /* of (thread)                                                    */
+  LNS_TRACK_SCHED,            /* of (thread)                                                    */
+  LNS_TRACK_CPU_SAMPLES,      /* of (thread)                                                    */
+  LNS_TRACK_MPI,              /* calls of (thread)                                              */
+  LNS_TRACK_GPU_METRIC,       /* samples of one metric of a GPU                                 */
+  LNS_TRACK_NVTX_PROJECTED,   /* of (stream, domain), or of (device, domain): of its streams   */
+  LNS_TRACK_CUDA_BACKTRACES,  /* of (thread)                                                    */
+  LNS_N_TRACK_KINDS
+} LnsTrackKind;
+
 typedef struct
 {
-  unsigned n_extra; /* at least 1 */
-  LnsColumnId extra[LNS_EXTRA_MAX];
+  LnsTrackKind track; /* that has such lanes; the first, if several do */
+  LnsColumnId
+      extra[LNS_EXTRA_MAX + 1]; /* columns beyond start, duration, name and flags; 0 ends them */
 } LnsLaneKindInfo;
 
 /* The row of KIND, or NULL where KIND is not known. O(1), any thread. */

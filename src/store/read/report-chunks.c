@@ -29,7 +29,7 @@ lane_kind_mask (LnsLaneKind kind, LnsColumnMask column_mask)
   const LnsLaneKindInfo *info = lns_lane_kind_info (kind);
   LnsColumnMask all = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS);
 
-  for (unsigned i = 0; info != NULL && i < info->n_extra; i++)
+  for (unsigned i = 0; info != NULL && info->extra[i] != 0; i++)
     all |= LNS_COLUMN_BIT (info->extra[i]);
   return (column_mask == 0 ? all : column_mask & all) | LNS_COLUMN_BIT (LNS_COLUMN_START) |
          LNS_COLUMN_BIT (LNS_COLUMN_DURATION);
@@ -64,7 +64,7 @@ place_columns (const LnsChunkView *view,
     PLACE (name, narrow_bytes);
   if (column_mask & LNS_COLUMN_BIT (LNS_COLUMN_FLAGS))
     PLACE (flags, narrow_bytes);
-  for (unsigned i = 0; info != NULL && i < info->n_extra; i++)
+  for (unsigned i = 0; info != NULL && info->extra[i] != 0; i++)
     if (column_mask & LNS_COLUMN_BIT (info->extra[i]) &&
         lns_chunk_column (view, info->extra[i]) != NULL)
       PLACE (extra[i], wide_bytes);

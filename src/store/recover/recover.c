@@ -184,39 +184,6 @@ find_blocks (Recover *recover)
   return true;
 }
 
-/* The track that lanes of KIND belong to: the first, where several have such. */
-static LnsTrackKind
-track_kind_of (LnsLaneKind kind)
-{
-  static const LnsTrackKind kinds[LNS_N_LANE_KINDS] = {
-    [LNS_LANE_NVTX_PUSH_POP] = LNS_TRACK_NVTX_RANGES,
-    [LNS_LANE_NVTX_START_END] = LNS_TRACK_NVTX_START_END,
-    [LNS_LANE_NVTX_MARK] = LNS_TRACK_NVTX_MARKS,
-    [LNS_LANE_COUNTER] = LNS_TRACK_COUNTER,
-    [LNS_LANE_CUDA_API] = LNS_TRACK_CUDA_API,
-    [LNS_LANE_CUDA_KERNEL] = LNS_TRACK_CUDA_KERNELS,
-    [LNS_LANE_CUDA_MEMCPY] = LNS_TRACK_CUDA_MEMCPY,
-    [LNS_LANE_CUDA_MEMSET] = LNS_TRACK_CUDA_MEMSET,
-    [LNS_LANE_CUDA_SYNC] = LNS_TRACK_CUDA_SYNC,
-    [LNS_LANE_CUDA_EVENT] = LNS_TRACK_CUDA_EVENTS,
-    [LNS_LANE_CUDA_GRAPH] = LNS_TRACK_CUDA_GRAPHS,
-    [LNS_LANE_CUDA_GRAPH_NODE] = LNS_TRACK_CUDA_GRAPH_NODES,
-    [LNS_LANE_CUDA_OVERHEAD] = LNS_TRACK_CUDA_OVERHEAD,
-    [LNS_LANE_CUDA_MEMORY] = LNS_TRACK_CUDA_MEMORY,
-    [LNS_LANE_CUDA_POOL] = LNS_TRACK_CUDA_POOLS,
-    [LNS_LANE_CUDA_FAULT] = LNS_TRACK_CUDA_CPU_FAULTS,
-    [LNS_LANE_CUDA_JIT] = LNS_TRACK_CUDA_JIT,
-    [LNS_LANE_LIBRARY_CALL] = LNS_TRACK_CUBLAS,
-    [LNS_LANE_OS_CALL] = LNS_TRACK_OS_CALLS,
-    [LNS_LANE_SCHED] = LNS_TRACK_SCHED,
-    [LNS_LANE_CPU_SAMPLE] = LNS_TRACK_CPU_SAMPLES,
-    [LNS_LANE_MPI_CALL] = LNS_TRACK_MPI,
-    [LNS_LANE_NVTX_PROJECTED] = LNS_TRACK_NVTX_PROJECTED,
-    [LNS_LANE_CUDA_BACKTRACE] = LNS_TRACK_CUDA_BACKTRACES,
-  };
-  return kinds[kind];
-}
-
 /* Gives the lane of each chunk in CHUNKS the chunk's kind, unless it is known what kind it has. */
 static void
 learn_lane_kinds (Recover *recover, const LnsFoundChunk *chunks, size_t n_chunks)
@@ -255,7 +222,7 @@ add_lost_lanes (Recover *recover)
       if (!reach (recover, LNS_DEFINITION_TRACK, tracks->n))
         return no_memory (recover);
       lane->track = tracks->n - 1;
-      tracks->items[lane->track].track.kind = track_kind_of (lane->kind);
+      tracks->items[lane->track].track.kind = lns_lane_kind_info (lane->kind)->track;
     }
   return true;
 }
@@ -483,7 +450,7 @@ take_event (const Recover *recover, LnsLaneKind kind, const Events *events, uint
                                                     recover->strings.lost_name),
                      .flags = events->flags[i] };
 
-  for (unsigned e = 0; e < info->n_extra; e++)
+  for (unsigned e = 0; info->extra[e] != 0; e++)
     event.extra[e] = events->extra[e][i];
   if (type >= 0 && payload >= 0 &&
       (event.extra[type] == LNS_PAYLOAD_TYPED || event.extra[type] == LNS_PAYLOAD_JSON))
@@ -514,13 +481,6 @@ typedef struct
   bool has_gap;
 } LaneProgress;
 
-/* Events of which the ordinals of chunks tell that they are missing between LANE's last and N. */
-static uint64_t
-count_gap (const LaneProgress *lane, uint64_t n)
-{
-  return n > lane->n_old ? n - lane->n_old : 0;
-}
-
 static void
 write_chunk (Recover *recover, const LnsFoundChunk *chunk, Events *events, LaneProgress *lane)
 {
@@ -539,7 +499,8 @@ write_chunk (Recover *recover, const LnsFoundChunk *chunk, Events *events, LaneP
       return;
     }
   recover->counts.n_chunks++;
-  recover->counts.n_lost += count_gap (lane, header->first);
+  if (header->first > lane->n_old)
+    recover->counts.n_lost += header->first - lane->n_old;
   /* An old tail may hold events that the chunk before it has too. */
   uint32_t i = 0;
   if (lane->n_old > header->first)

@@ -14,8 +14,7 @@
 void
 lns_chunk_builder_init (LnsChunkBuilder *builder,
                         const LnsChunkHeader *header,
-                        const uint16_t *column_ids,
-                        const uint8_t *column_tries,
+                        const LnsBuilderColumnKind *columns,
                         unsigned n_columns)
 {
   *builder = (LnsChunkBuilder){ .header = *header };
@@ -25,10 +24,7 @@ lns_chunk_builder_init (LnsChunkBuilder *builder,
     return;
   builder->n_columns = (uint16_t)n_columns;
   for (unsigned i = 0; i < n_columns; i++)
-    {
-      builder->columns[i].id = column_ids[i];
-      builder->columns[i].tries = column_tries[i];
-    }
+    builder->columns[i].kind = columns[i];
 }
 
 void
@@ -116,8 +112,8 @@ list_columns (const LnsChunkBuilder *builder,
       const LnsBuilderColumn *column = &builder->columns[i];
       size_t size_bytes = without_last_block ? column->block_at : column->encoded.size_bytes;
       if (size_bytes > (size_t)ZERO_BLOCK_BYTES * n_blocks)
-        ret_columns[n++] =
-            (LnsChunkColumn){ column->id, LNS_ENCODING_BLOCKS, column->encoded.bytes, size_bytes };
+        ret_columns[n++] = (LnsChunkColumn){ column->kind.id, LNS_ENCODING_BLOCKS,
+                                             column->encoded.bytes, size_bytes };
     }
   return n;
 }
@@ -175,7 +171,7 @@ lns_chunk_builder_close_block (LnsChunkBuilder *builder,
         for (unsigned k = 0; k < builder->header.n / LNS_BLOCK; k++)
           lns_buffer_append_int (&column->encoded, 0, ZERO_BLOCK_BYTES);
       column->block_at = (uint32_t)column->encoded.size_bytes;
-      lns_codec_encode_block (&column->encoded, column->pending, LNS_BLOCK, column->tries);
+      lns_codec_encode_block (&column->encoded, column->pending, LNS_BLOCK, column->kind.tries);
       length_bytes += column->encoded.size_bytes;
       builder->failed |= column->encoded.failed;
     }
@@ -204,7 +200,7 @@ lns_chunk_builder_tail (const LnsChunkBuilder *builder, uint64_t revision, LnsBu
         for (unsigned k = 0; k < n_blocks; k++)
           lns_buffer_append_int (&whole, 0, ZERO_BLOCK_BYTES);
       if (column->pending != NULL && builder->n_pending > 0)
-        lns_codec_encode_block (&whole, column->pending, builder->n_pending, column->tries);
+        lns_codec_encode_block (&whole, column->pending, builder->n_pending, column->kind.tries);
       ends[i] = whole.size_bytes;
     }
 
@@ -214,7 +210,7 @@ lns_chunk_builder_tail (const LnsChunkBuilder *builder, uint64_t revision, LnsBu
     {
       size_t begin = i == 0 ? 0 : ends[i - 1];
       if (ends[i] - begin > zeros_bytes)
-        columns[n++] = (LnsChunkColumn){ builder->columns[i].id, LNS_ENCODING_BLOCKS,
+        columns[n++] = (LnsChunkColumn){ builder->columns[i].kind.id, LNS_ENCODING_BLOCKS,
                                          whole.bytes + begin, ends[i] - begin };
     }
   LnsChunkHeader header = builder->header;

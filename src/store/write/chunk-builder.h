@@ -16,7 +16,12 @@
 typedef struct
 {
   uint16_t id;
-  uint8_t tries;     /* LnsCodecTries                                                          */
+  uint8_t tries; /* LnsCodecTries */
+} LnsBuilderColumnKind;
+
+typedef struct
+{
+  LnsBuilderColumnKind kind;
   LnsBuffer encoded; /* whole blocks; empty while all rows of the chunk are 0                  */
   uint32_t block_at; /* where the last of them begins                                          */
   uint64_t *pending; /* rows of the block to come; NULL while all are 0                        */
@@ -46,8 +51,7 @@ typedef void (*LnsChunkSink) (void *data,
  * the gaps between rows. */
 void lns_chunk_builder_init (LnsChunkBuilder *builder,
                              const LnsChunkHeader *header,
-                             const uint16_t *column_ids,
-                             const uint8_t *column_tries,
+                             const LnsBuilderColumnKind *columns,
                              unsigned n_columns);
 void lns_chunk_builder_clear (LnsChunkBuilder *builder);
 

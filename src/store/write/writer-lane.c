@@ -18,28 +18,25 @@
 #define EVENT_COLUMNS  (COMMON_COLUMNS + LNS_EXTRA_MAX)
 #define BOTH           (LNS_CODEC_TRY_DELTA | LNS_CODEC_TRY_DICTIONARY)
 
-static const uint16_t node_ids[] = { LNS_NODE_COLUMN_GAP,        LNS_NODE_COLUMN_SPAN,
-                                     LNS_NODE_COLUMN_IDLE,       LNS_NODE_COLUMN_LONGEST,
-                                     LNS_NODE_COLUMN_LONGEST_AT, LNS_NODE_COLUMN_NAME,
-                                     LNS_NODE_COLUMN_COLOR,      LNS_NODE_COLUMN_FLAGS,
-                                     LNS_NODE_COLUMN_HOLE,       LNS_NODE_COLUMN_HOLE_AT };
-static const uint8_t node_tries[] = { 0,
-                                      0,
-                                      0,
-                                      0,
-                                      0,
-                                      LNS_CODEC_TRY_DICTIONARY,
-                                      LNS_CODEC_TRY_DICTIONARY,
-                                      0,
-                                      LNS_CODEC_TRY_DICTIONARY,
-                                      LNS_CODEC_TRY_DICTIONARY };
-static const uint16_t sample_node_ids[] = { LNS_NODE_COLUMN_GAP,  LNS_NODE_COLUMN_SPAN,
-                                            LNS_NODE_COLUMN_IDLE, LNS_NODE_COLUMN_FLAGS,
-                                            LNS_NODE_COLUMN_MIN,  LNS_NODE_COLUMN_MAX,
-                                            LNS_NODE_COLUMN_LAST };
-static const uint8_t sample_node_tries[] = { 0, 0, 0, 0, BOTH, BOTH, BOTH };
-#define NODE_COLUMNS        (sizeof node_ids / sizeof node_ids[0])
-#define SAMPLE_NODE_COLUMNS (sizeof sample_node_ids / sizeof sample_node_ids[0])
+static const LnsBuilderColumnKind node_columns[] = {
+  { LNS_NODE_COLUMN_GAP, 0 },
+  { LNS_NODE_COLUMN_SPAN, 0 },
+  { LNS_NODE_COLUMN_IDLE, 0 },
+  { LNS_NODE_COLUMN_LONGEST, 0 },
+  { LNS_NODE_COLUMN_LONGEST_AT, 0 },
+  { LNS_NODE_COLUMN_NAME, LNS_CODEC_TRY_DICTIONARY },
+  { LNS_NODE_COLUMN_COLOR, LNS_CODEC_TRY_DICTIONARY },
+  { LNS_NODE_COLUMN_FLAGS, 0 },
+  { LNS_NODE_COLUMN_HOLE, LNS_CODEC_TRY_DICTIONARY },
+  { LNS_NODE_COLUMN_HOLE_AT, LNS_CODEC_TRY_DICTIONARY },
+};
+static const LnsBuilderColumnKind sample_node_columns[] = {
+  { LNS_NODE_COLUMN_GAP, 0 },     { LNS_NODE_COLUMN_SPAN, 0 },   { LNS_NODE_COLUMN_IDLE, 0 },
+  { LNS_NODE_COLUMN_FLAGS, 0 },   { LNS_NODE_COLUMN_MIN, BOTH }, { LNS_NODE_COLUMN_MAX, BOTH },
+  { LNS_NODE_COLUMN_LAST, BOTH },
+};
+#define NODE_COLUMNS        (sizeof node_columns / sizeof node_columns[0])
+#define SAMPLE_NODE_COLUMNS (sizeof sample_node_columns / sizeof sample_node_columns[0])
 
 static void
 queue_chunk (void *data, const LnsChunkHeader *header, int64_t end_ns, LnsBuffer *blob)
@@ -55,23 +52,20 @@ _lns_writer_lane_init (LnsWriterLane *lane,
                        LnsPayloadType value_type)
 {
   const LnsLaneKindInfo *info = lns_lane_kind_info (kind);
-  const unsigned n_extra = info == NULL ? 0 : info->n_extra;
-  *lane = (LnsWriterLane){ .kind = kind, .n_extra = (uint8_t)n_extra };
+  LnsBuilderColumnKind columns[EVENT_COLUMNS] = { { LNS_COLUMN_START, 0 },
+                                                  { LNS_COLUMN_DURATION, 0 },
+                                                  { LNS_COLUMN_NAME, LNS_CODEC_TRY_DICTIONARY },
+                                                  { LNS_COLUMN_FLAGS, 0 } };
+  *lane = (LnsWriterLane){ .kind = kind };
   lane->color_at = (int8_t)lns_lane_kind_extra (kind, LNS_COLUMN_COLOR);
   if (kind == LNS_LANE_COUNTER)
     lane->value_type = value_type == LNS_PAYLOAD_NONE ? LNS_PAYLOAD_UINT64 : value_type;
-
-  uint16_t ids[EVENT_COLUMNS] = { LNS_COLUMN_START, LNS_COLUMN_DURATION, LNS_COLUMN_NAME,
-                                  LNS_COLUMN_FLAGS };
-  uint8_t tries[EVENT_COLUMNS] = { 0, 0, LNS_CODEC_TRY_DICTIONARY, 0 };
-  for (unsigned i = 0; i < n_extra && i < LNS_EXTRA_MAX; i++)
-    {
-      ids[COMMON_COLUMNS + i] = (uint16_t)info->extra[i];
-      tries[COMMON_COLUMNS + i] = BOTH;
-    }
+  for (; info != NULL && info->extra[lane->n_extra] != 0; lane->n_extra++)
+    columns[COMMON_COLUMNS + lane->n_extra] =
+        (LnsBuilderColumnKind){ (uint16_t)info->extra[lane->n_extra], BOTH };
   LnsChunkHeader header = { .kind = LNS_CHUNK_EVENTS, .lane = id, .lane_kind = (uint8_t)kind };
   memcpy (header.uuid, uuid, sizeof header.uuid);
-  lns_chunk_builder_init (&lane->events, &header, ids, tries, COMMON_COLUMNS + n_extra);
+  lns_chunk_builder_init (&lane->events, &header, columns, COMMON_COLUMNS + lane->n_extra);
   return !lane->events.failed;
 }
 
@@ -104,10 +98,9 @@ add_level (LnsWriterLane *lane)
   memcpy (header.uuid, lane->events.header.uuid, sizeof header.uuid);
   lns_node_sum_reset (&level->sum);
   if (lane->kind == LNS_LANE_COUNTER)
-    lns_chunk_builder_init (&level->builder, &header, sample_node_ids, sample_node_tries,
-                            SAMPLE_NODE_COLUMNS);
+    lns_chunk_builder_init (&level->builder, &header, sample_node_columns, SAMPLE_NODE_COLUMNS);
   else
-    lns_chunk_builder_init (&level->builder, &header, node_ids, node_tries, NODE_COLUMNS);
+    lns_chunk_builder_init (&level->builder, &header, node_columns, NODE_COLUMNS);
   lane->n_levels++;
   return !level->builder.failed;
 }
@@ -257,14 +250,13 @@ build_open (const LnsWriterLane *lane, uint64_t revision, LnsBuffer *out)
   header.first = lane->n_events;
   header.n = 0;
   uint64_t values[EVENT_COLUMNS];
-  uint16_t ids[EVENT_COLUMNS];
-  uint8_t tries[EVENT_COLUMNS] = { 0 };
+  LnsBuilderColumnKind columns[EVENT_COLUMNS];
   unsigned n = event_values (lane, &event, values);
   for (unsigned i = 0; i < n; i++)
-    ids[i] = lane->events.columns[i].id;
+    columns[i] = (LnsBuilderColumnKind){ lane->events.columns[i].kind.id, 0 };
 
   LnsChunkBuilder builder;
-  lns_chunk_builder_init (&builder, &header, ids, tries, n);
+  lns_chunk_builder_init (&builder, &header, columns, n);
   bool added = lns_chunk_builder_add (&builder, event.start_ns, event.start_ns, values);
   if (added)
     lns_chunk_builder_tail (&builder, revision, out);
