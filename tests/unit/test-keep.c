@@ -157,7 +157,7 @@ act_on_disk (LnsRecorder *recorder, int64_t passed_ns)
   if (passed_ns == 60 * SECOND)
     {
       recorder->recording.writer->max_waiting_bytes = 50000;
-      limit_files (lns_writer_file_bytes (recorder->recording.writer));
+      limit_files (lns_writer_counts (recorder->recording.writer)->file_bytes);
     }
   else if (passed_ns == 590 * SECOND)
     limit_files (RLIM_INFINITY);

@@ -81,11 +81,11 @@ test_finish_on_a_full_disk (void)
         writer->max_waiting_bytes = 100000;
       struct rlimit old, limit;
       getrlimit (RLIMIT_FSIZE, &old);
-      limit = (struct rlimit){ lns_writer_file_bytes (writer), old.rlim_max };
+      limit = (struct rlimit){ lns_writer_counts (writer)->file_bytes, old.rlim_max };
       setrlimit (RLIMIT_FSIZE, &limit);
       lns_writer_string (writer, "kept too", 8);
       append (writer, 50000);
-      const uint64_t n_dropped = lns_writer_dropped (writer);
+      const uint64_t n_dropped = lns_writer_counts (writer)->n_dropped;
       LnsError error = { 0 };
       LnsWriterCounts counts;
       bool finished =
@@ -125,7 +125,7 @@ test_strings_too_many_for_the_disk (void)
   LNS_CHECK (lns_writer_commit (writer, 100000, NULL));
   struct rlimit old, limit;
   getrlimit (RLIMIT_FSIZE, &old);
-  limit = (struct rlimit){ lns_writer_file_bytes (writer), old.rlim_max };
+  limit = (struct rlimit){ lns_writer_counts (writer)->file_bytes, old.rlim_max };
   setrlimit (RLIMIT_FSIZE, &limit);
   static char text[40000] = "x";
   uint32_t name = 0;

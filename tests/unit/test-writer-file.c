@@ -62,7 +62,7 @@ append (LnsWriter *writer, uint64_t n)
 {
   for (uint64_t i = 0; i < n; i++)
     {
-      const int64_t start_ns = (int64_t)lns_writer_events (writer) * 100;
+      const int64_t start_ns = (int64_t)lns_writer_counts (writer)->n_events * 100;
       LnsEvent event = { .start_ns = start_ns, .duration_ns = start_ns * 7919 % 97 };
       event.extra[3] = (uint64_t)start_ns * UINT64_C (0x9E3779B97F4A7C15);
       event.extra[3] ^= event.extra[3] >> 29; /* or all of it would be one delta                */
@@ -244,7 +244,7 @@ test_failed_commits_are_done_again (void)
   append (writer, 1000);
   LnsError error = { 0 };
   LNS_CHECK (lns_writer_commit (writer, 1, &error));
-  uint64_t committed_bytes = lns_writer_file_bytes (writer);
+  uint64_t committed_bytes = lns_writer_counts (writer)->file_bytes;
 
   struct rlimit old, limit;
   signal (SIGXFSZ, SIG_IGN);
@@ -284,7 +284,7 @@ test_events_are_dropped_and_counted (void)
   writer->max_waiting_bytes = 300000;
   struct rlimit old, limit;
   getrlimit (RLIMIT_FSIZE, &old);
-  limit = (struct rlimit){ lns_writer_file_bytes (writer), old.rlim_max };
+  limit = (struct rlimit){ lns_writer_counts (writer)->file_bytes, old.rlim_max };
   setrlimit (RLIMIT_FSIZE, &limit);
   LnsError error = { 0 };
   uint64_t n_made = 0;
@@ -303,7 +303,8 @@ test_events_are_dropped_and_counted (void)
   setrlimit (RLIMIT_FSIZE, &old);
   LNS_CHECK (!committed);
   LNS_CHECK (lns_writer_waiting_bytes (writer) < 400000);
-  const uint64_t n_kept = lns_writer_events (writer), n_lost = lns_writer_lost (writer);
+  const uint64_t n_kept = lns_writer_counts (writer)->n_events,
+                 n_lost = lns_writer_counts (writer)->n_lost;
   LNS_CHECK (n_lost > 10000);
   LNS_CHECK_INT (n_kept + n_lost, n_made);
   LNS_CHECK (lns_writer_commit (writer, 2, &error));
@@ -331,7 +332,7 @@ test_failed_finish_brings_the_old_file_back (void)
   append (writer, 50000);
   struct rlimit old, limit;
   getrlimit (RLIMIT_FSIZE, &old);
-  limit = (struct rlimit){ lns_writer_file_bytes (writer), old.rlim_max };
+  limit = (struct rlimit){ lns_writer_counts (writer)->file_bytes, old.rlim_max };
   setrlimit (RLIMIT_FSIZE, &limit);
   LnsError error = { 0 };
   bool finished = lns_writer_finish (writer, LNS_STATE_COMPLETE, 1, &error);

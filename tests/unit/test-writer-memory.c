@@ -109,8 +109,8 @@ record (long n, uint64_t *ret_kept, bool *ret_created)
       n_made += append_some (writer, n_made, N_EVENTS / 4);
       lns_writer_commit (writer, (int64_t)n_made * 1000, NULL);
     }
-  *ret_kept = lns_writer_events (writer);
-  uint64_t n_lost = lns_writer_lost (writer);
+  *ret_kept = lns_writer_counts (writer)->n_events;
+  uint64_t n_lost = lns_writer_counts (writer)->n_lost;
   bool finished = lns_writer_finish (writer, LNS_STATE_COMPLETE, 1, &error);
   n_until_refusal = -1;
   LNS_CHECK (finished || error.domain != LNS_ERROR_NONE);

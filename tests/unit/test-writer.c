@@ -108,9 +108,9 @@ static void
 test_empty_report (void)
 {
   LnsWriter *writer = create ("a.rep");
-  LNS_CHECK_INT (lns_writer_events (writer), 0);
-  LNS_CHECK_INT (lns_writer_lost (writer), 0);
-  LNS_CHECK (lns_writer_file_bytes (writer) > 0);
+  LNS_CHECK_INT (lns_writer_counts (writer)->n_events, 0);
+  LNS_CHECK_INT (lns_writer_counts (writer)->n_lost, 0);
+  LNS_CHECK (lns_writer_counts (writer)->file_bytes > 0);
   finish (writer, 5);
   LNS_CHECK_INT (files_in_folder (), 1);
   LnsReport *report = open_report ("a.rep");
@@ -200,7 +200,7 @@ test_definitions (void)
   LNS_CHECK_INT (lns_writer_add_schema_entry (writer, &entry), 0);
   LNS_CHECK_INT (lns_writer_add_diagnostic (writer, &diagnostic), 0);
   LNS_CHECK_INT (lns_writer_add_loss (writer, &loss), 0);
-  LNS_CHECK_INT (lns_writer_lost (writer), 14);
+  LNS_CHECK_INT (lns_writer_counts (writer)->n_lost, 14);
   LNS_CHECK_INT (add_lane (writer, LNS_LANE_NVTX_MARK), 0);
   lns_writer_set_meta (writer, "host", "here");
   commit (writer, 1);
@@ -353,7 +353,7 @@ test_every_commit_is_a_report (void)
       LNS_CHECK_INT (info->end_ns, made_event (n - 1).start_ns + made_event (n - 1).duration_ns);
       lns_report_close (report);
     }
-  LNS_CHECK_INT (lns_writer_events (writer), n);
+  LNS_CHECK_INT (lns_writer_counts (writer)->n_events, n);
   finish (writer, (int64_t)n * 1000);
   LNS_CHECK_INT (files_in_folder (), 1);
 }
@@ -372,7 +372,7 @@ test_append_keeps_order (void)
   for (unsigned i = 0; i < sizeof events / sizeof events[0]; i++)
     lns_writer_append (writer, lane, &events[i]);
   lns_writer_append (writer, lane + 1, &events[0]); /* no such lane: nothing happens            */
-  LNS_CHECK_INT (lns_writer_events (writer), 7);
+  LNS_CHECK_INT (lns_writer_counts (writer)->n_events, 7);
   finish (writer, 0);
 
   static const struct
@@ -482,7 +482,7 @@ test_many_lanes (void)
           }
       commit (writer, round * 1000 + 1000);
     }
-  uint64_t n_events = lns_writer_events (writer);
+  uint64_t n_events = lns_writer_counts (writer)->n_events;
   finish (writer, 3000);
   LNS_CHECK (rows_of ("lns_def") < 10);
   LNS_CHECK_INT (rows_of ("lns_string"), 1);
@@ -519,7 +519,7 @@ test_closed_lane (void)
   lns_writer_append (writer, lane, &late);
   lns_writer_set_open (writer, lane, NULL);
   commit (writer, 2);
-  LNS_CHECK_INT (lns_writer_events (writer), 10000);
+  LNS_CHECK_INT (lns_writer_counts (writer)->n_events, 10000);
   finish (writer, INT64_C (1) << 40);
   LnsReport *report = open_report ("a.rep");
   LNS_CHECK_INT (lns_report_lane_info (report, lane)->n_events, 10001);

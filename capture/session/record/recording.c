@@ -40,9 +40,9 @@ _lns_recording_count (LnsRecording *recording)
 {
   if (recording->writer == NULL)
     return;
-  atomic_store (&recording->n_events, lns_writer_events (recording->writer));
-  atomic_store (&recording->n_lost, lns_writer_lost (recording->writer));
-  atomic_store (&recording->n_bytes, lns_writer_file_bytes (recording->writer));
+  atomic_store (&recording->n_events, lns_writer_counts (recording->writer)->n_events);
+  atomic_store (&recording->n_lost, lns_writer_counts (recording->writer)->n_lost);
+  atomic_store (&recording->n_bytes, lns_writer_counts (recording->writer)->file_bytes);
 }
 
 /* What a report lacks that ends with the next commit. */
@@ -261,16 +261,17 @@ static void
 sum_up (LnsRecording *recording, const LnsBatchEvent *stop, const LnsKeptOutcome *kept)
 {
   const LnsDecoderCounters counters = lns_decoder_counters (recording->decoder);
-  const uint64_t n_dropped = lns_writer_dropped (recording->writer);
+  const uint64_t n_dropped = lns_writer_counts (recording->writer)->n_dropped;
   uint64_t n_told = n_dropped + counters.n_too_deep + counters.n_dropped + counters.n_damaged;
   for (int i = 0; i < LNS_WIRE_CAUSES; i++)
     n_told += counters.n_lost_by[i];
-  const uint64_t n_lost = lns_writer_lost (recording->writer);
+  const uint64_t n_lost = lns_writer_counts (recording->writer)->n_lost;
   const LnsCudaState cuda = lns_decoder_cuda_state (recording->decoder);
   if (stop->wants_cuda && no_cuda[cuda] != NULL)
     _lns_recording_diagnose (recording, "LNS-CUDA-011", LNS_SEVERITY_WARNING, LNS_ID_NONE,
                              no_cuda[cuda]);
-  if (lns_writer_events (recording->writer) == 0 && stop->text != NULL && cuda == LNS_CUDA_UNSEEN)
+  if (lns_writer_counts (recording->writer)->n_events == 0 && stop->text != NULL &&
+      cuda == LNS_CUDA_UNSEEN)
     _lns_recording_diagnose (recording, stop->code, LNS_SEVERITY_WARNING, LNS_ID_NONE, stop->text);
   const LnsUnrecorded *unrecorded;
   for (size_t i = 0; (unrecorded = lns_decoder_unrecorded (recording->decoder, i)) != NULL; i++)

@@ -380,44 +380,18 @@ _lns_report_free_definitions (LnsReport *report)
     free (report->definitions[kind].records);
 }
 
-#define DEFINITIONS(Type, name, kind)                                                              \
- const Type *lns_report_##name (const LnsReport *report, uint32_t *ret_n)                          \
- {                                                                                                 \
-  if (ret_n != NULL)                                                                               \
-   *ret_n = report->definitions[kind].n;                                                           \
-  return report->definitions[kind].records;                                                        \
- }
-
-DEFINITIONS (LnsProcess, processes, LNS_DEFINITION_PROCESS)
-DEFINITIONS (LnsThread, threads, LNS_DEFINITION_THREAD)
-DEFINITIONS (LnsDomain, domains, LNS_DEFINITION_DOMAIN)
-DEFINITIONS (LnsCategory, categories, LNS_DEFINITION_CATEGORY)
-DEFINITIONS (LnsResource, resources, LNS_DEFINITION_RESOURCE)
-DEFINITIONS (LnsSchema, schemas, LNS_DEFINITION_SCHEMA)
-DEFINITIONS (LnsSchemaEntry, schema_entries, LNS_DEFINITION_SCHEMA_ENTRY)
-DEFINITIONS (LnsDiagnostic, diagnostics, LNS_DEFINITION_DIAGNOSTIC)
-DEFINITIONS (LnsMetaDefinition, metas, LNS_DEFINITION_META)
-DEFINITIONS (LnsLoss, losses, LNS_DEFINITION_LOSS)
-DEFINITIONS (LnsCudaDevice, devices, LNS_DEFINITION_DEVICE)
-DEFINITIONS (LnsCudaContext, contexts, LNS_DEFINITION_CONTEXT)
-DEFINITIONS (LnsCudaStream, streams, LNS_DEFINITION_STREAM)
-DEFINITIONS (LnsCudaLaunch, launches, LNS_DEFINITION_LAUNCH)
-DEFINITIONS (LnsKeptTable, kept_tables, LNS_DEFINITION_KEPT_TABLE)
-DEFINITIONS (LnsKeptRows, kept_rows, LNS_DEFINITION_KEPT_ROWS)
-
-/* What is attached repeats what the report has. */
-#define DERIVED_DEFINITIONS(Type, name, kind)                                                      \
- const Type *lns_report_##name (const LnsReport *report, uint32_t *ret_n)                          \
- {                                                                                                 \
-  const LnsReport *derived = atomic_load_explicit (&report->derived, memory_order_acquire);        \
-  const LnsDefinitionTable *table = &(derived != NULL ? derived : report)->definitions[kind];      \
-  if (ret_n != NULL)                                                                               \
-   *ret_n = table->n;                                                                              \
-  return table->records;                                                                           \
- }
-
-DERIVED_DEFINITIONS (LnsTrack, tracks, LNS_DEFINITION_TRACK)
-DERIVED_DEFINITIONS (LnsLane, lanes, LNS_DEFINITION_LANE)
+const void *
+lns_report_definitions (const LnsReport *report, LnsDefinitionKind kind, uint32_t *ret_n)
+{
+  /* What is attached repeats the report's tracks and lanes, before its own. */
+  const LnsReport *derived = kind == LNS_DEFINITION_TRACK || kind == LNS_DEFINITION_LANE
+                                 ? atomic_load_explicit (&report->derived, memory_order_acquire)
+                                 : NULL;
+  const LnsDefinitionTable *table = &(derived != NULL ? derived : report)->definitions[kind];
+  if (ret_n != NULL)
+    *ret_n = table->n;
+  return table->records;
+}
 
 /* Whether DERIVED's tracks and lanes begin with those of REPORT. */
 static bool

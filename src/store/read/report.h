@@ -84,30 +84,38 @@ lns_report_meta_at (const LnsReport *report, const char *prefix, size_t i, const
 const char *lns_report_string (LnsReport *report, uint32_t id, size_t *ret_size_bytes);
 uint32_t lns_report_n_strings (const LnsReport *report);
 
-/* Arrays of definitions, by id; RET_N (may be NULL) gets their number. O(1). */
-const LnsProcess *lns_report_processes (const LnsReport *report, uint32_t *ret_n);
-const LnsThread *lns_report_threads (const LnsReport *report, uint32_t *ret_n);
-const LnsDomain *lns_report_domains (const LnsReport *report, uint32_t *ret_n);
-const LnsCategory *lns_report_categories (const LnsReport *report, uint32_t *ret_n);
-const LnsResource *lns_report_resources (const LnsReport *report, uint32_t *ret_n);
-const LnsSchema *lns_report_schemas (const LnsReport *report, uint32_t *ret_n);
-const LnsSchemaEntry *lns_report_schema_entries (const LnsReport *report, uint32_t *ret_n);
-const LnsTrack *lns_report_tracks (const LnsReport *report, uint32_t *ret_n);
-const LnsLane *lns_report_lanes (const LnsReport *report, uint32_t *ret_n);
-const LnsDiagnostic *lns_report_diagnostics (const LnsReport *report, uint32_t *ret_n);
-const LnsMetaDefinition *lns_report_metas (const LnsReport *report, uint32_t *ret_n);
+/* The definitions of KIND: an array of its structs, by id. RET_N (may be NULL) gets their number. O(1). */
+const void *
+lns_report_definitions (const LnsReport *report, LnsDefinitionKind kind, uint32_t *ret_n);
+
+/* The same for each kind, with the type of its struct: lns_report_processes (report, ret_n) and so on. */
+#define LNS_REPORT_DEFINITIONS(name, Type, kind)                                                   \
+ static inline const Type *lns_report_##name (const LnsReport *report, uint32_t *ret_n)            \
+ {                                                                                                 \
+  return lns_report_definitions (report, LNS_DEFINITION_##kind, ret_n);                            \
+ }
+LNS_REPORT_DEFINITIONS (processes, LnsProcess, PROCESS)
+LNS_REPORT_DEFINITIONS (threads, LnsThread, THREAD)
+LNS_REPORT_DEFINITIONS (domains, LnsDomain, DOMAIN)
+LNS_REPORT_DEFINITIONS (categories, LnsCategory, CATEGORY)
+LNS_REPORT_DEFINITIONS (resources, LnsResource, RESOURCE)
+LNS_REPORT_DEFINITIONS (schemas, LnsSchema, SCHEMA)
+LNS_REPORT_DEFINITIONS (schema_entries, LnsSchemaEntry, SCHEMA_ENTRY)
+LNS_REPORT_DEFINITIONS (tracks, LnsTrack, TRACK)
+LNS_REPORT_DEFINITIONS (lanes, LnsLane, LANE)
+LNS_REPORT_DEFINITIONS (diagnostics, LnsDiagnostic, DIAGNOSTIC)
+LNS_REPORT_DEFINITIONS (metas, LnsMetaDefinition, META)
+LNS_REPORT_DEFINITIONS (losses, LnsLoss, LOSS)
+LNS_REPORT_DEFINITIONS (devices, LnsCudaDevice, DEVICE)
+LNS_REPORT_DEFINITIONS (contexts, LnsCudaContext, CONTEXT)
+LNS_REPORT_DEFINITIONS (streams, LnsCudaStream, STREAM)
+LNS_REPORT_DEFINITIONS (launches, LnsCudaLaunch, LAUNCH)
+LNS_REPORT_DEFINITIONS (kept_tables, LnsKeptTable, KEPT_TABLE)
+LNS_REPORT_DEFINITIONS (kept_rows, LnsKeptRows, KEPT_ROWS)
 
 /* How many events had not ended when the report, or their process, did. False and ERROR where a chunk is
  * damaged. O(lanes + nodes above such events). */
 bool lns_report_count_open (LnsReport *report, uint64_t *ret_n, LnsError *error);
-
-const LnsLoss *lns_report_losses (const LnsReport *report, uint32_t *ret_n);
-const LnsCudaDevice *lns_report_devices (const LnsReport *report, uint32_t *ret_n);
-const LnsCudaContext *lns_report_contexts (const LnsReport *report, uint32_t *ret_n);
-const LnsCudaStream *lns_report_streams (const LnsReport *report, uint32_t *ret_n);
-const LnsCudaLaunch *lns_report_launches (const LnsReport *report, uint32_t *ret_n);
-const LnsKeptTable *lns_report_kept_tables (const LnsReport *report, uint32_t *ret_n);
-const LnsKeptRows *lns_report_kept_rows (const LnsReport *report, uint32_t *ret_n);
 
 /* What the directory knows of a lane without reading it. Its last event may be open. */
 typedef struct

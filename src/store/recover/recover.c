@@ -629,7 +629,7 @@ static void
 count_lost (Recover *recover)
 {
   LnsRecovery *counts = &recover->counts;
-  const uint64_t n_kept = lns_writer_events (recover->writer);
+  const uint64_t n_kept = lns_writer_counts (recover->writer)->n_events;
   uint64_t n_told;
 
   counts->is_lost_known = ask_told_events (recover->path, &n_told);
@@ -697,8 +697,8 @@ brings_nothing_back (const Recover *recover)
 {
   const LnsRecovery *counts = &recover->counts;
   return counts->n_events == 0 &&
-         (lns_writer_lost (recover->writer) > 0 || counts->n_damaged + counts->n_missing > 0 ||
-          !counts->is_lost_known);
+         (lns_writer_counts (recover->writer)->n_lost > 0 ||
+          counts->n_damaged + counts->n_missing > 0 || !counts->is_lost_known);
 }
 
 /* Says why nothing comes back: what was in the file is gone, or nothing was ever written into it. */
@@ -706,7 +706,7 @@ static bool
 tell_nothing (Recover *recover)
 {
   const LnsRecovery *counts = &recover->counts;
-  const uint64_t n_lost = lns_writer_lost (recover->writer);
+  const uint64_t n_lost = lns_writer_counts (recover->writer)->n_lost;
   char what[64] = "its only event was lost when it was";
   if (n_lost != 1)
     snprintf (what, sizeof what, "all %" PRIu64 " events were lost when they were", n_lost);
@@ -742,7 +742,7 @@ rebuild (Recover *recover, const char *out_path, bool overwrite)
   write_meta (recover);
   count_lost (recover);
   write_losses (recover);
-  recover->counts.n_events += lns_writer_events (recover->writer);
+  recover->counts.n_events += lns_writer_counts (recover->writer)->n_events;
   if (brings_nothing_back (recover))
     return tell_nothing (recover);
   LnsWriter *writer = recover->writer;

@@ -20,7 +20,7 @@ struct LnsReorder
 {
   Item *heap; /* the earliest at 0; children of i at 2i + 1 and 2i + 2                           */
   size_t n, n_allocated, n_max;
-  uint64_t n_arrived, n_late;
+  uint64_t n_arrived;
   int64_t last_ns; /* the latest start that has left                                            */
   LnsOverlap overlap;
 };
@@ -109,25 +109,10 @@ lns_reorder_pop (LnsReorder *reorder,
   lns_overlap_release (&reorder->overlap, ordinal,
                        start_ns + (event.duration_ns > 0 ? event.duration_ns : 0));
   if (start_ns < reorder->last_ns)
-    {
-      event.flags |= LNS_EVENT_LATE;
-      reorder->n_late++;
-    }
+    event.flags |= LNS_EVENT_LATE;
   else
     reorder->last_ns = start_ns;
   *ret_event = event;
   *ret_ordinal = ordinal;
   return true;
-}
-
-uint64_t
-lns_reorder_late (const LnsReorder *reorder)
-{
-  return reorder->n_late;
-}
-
-uint32_t
-lns_reorder_lanes (const LnsReorder *reorder)
-{
-  return reorder->overlap.n;
 }

@@ -31,7 +31,3 @@ bool lns_reorder_pop (LnsReorder *reorder,
                       int64_t watermark_ns,
                       LnsEvent *ret_event,
                       uint32_t *ret_ordinal);
-
-/* Events that came late; lanes opened. */
-uint64_t lns_reorder_late (const LnsReorder *reorder);
-uint32_t lns_reorder_lanes (const LnsReorder *reorder);

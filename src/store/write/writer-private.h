@@ -34,7 +34,6 @@ struct LnsWriter
   LnsState state;
   uint64_t n_commits;
   int64_t n_chunk_rows, n_definition_rows; /* inserted so far                                    */
-  uint64_t file_bytes;
 
   LnsStringTable *string_table;
   uint32_t n_strings; /* ids given out                                                          */
@@ -59,7 +58,7 @@ struct LnsWriter
   int finish_busy_ms; /* how long the last commit waits for readers                             */
   size_t max_waiting_bytes;
 
-  uint64_t n_events, n_lost, n_dropped;
+  LnsWriterCounts counts;
   LnsError trouble;     /* why the first commit failed that did, if any */
   uint64_t n_committed; /* events in the file                                                   */
   int64_t committed_ns; /* to where the file reaches                                            */

@@ -228,14 +228,6 @@ queue_definitions (LnsWriter *writer)
   writer->n_waiting_definitions = 0;
 }
 
-/* Turns the waiting strings and definitions into rows. */
-static void
-queue_all (LnsWriter *writer)
-{
-  queue_strings (writer, 0);
-  queue_definitions (writer);
-}
-
 /* Adds one string, or piece, behind the waiting ones. */
 static void
 add_waiting (LnsWriter *writer, const uint8_t *bytes, size_t size_bytes)
@@ -356,7 +348,8 @@ lns_writer_define (LnsWriter *writer, LnsDefinitionKind kind, const void *defini
       return LNS_ID_NONE;
     }
   if (kind == LNS_DEFINITION_LOSS)
-    writer->n_lost += lns_loss_events (definition);
+    writer->counts.n_lost += lns_loss_events (definition);
+  writer->counts.n_processes += kind == LNS_DEFINITION_PROCESS;
   return define (writer, kind, definition);
 }
 
@@ -385,28 +378,10 @@ lns_writer_waiting_bytes (const LnsWriter *writer)
   return writer->rows.bytes;
 }
 
-uint64_t
-lns_writer_file_bytes (const LnsWriter *writer)
+const LnsWriterCounts *
+lns_writer_counts (const LnsWriter *writer)
 {
-  return writer->file_bytes;
-}
-
-uint64_t
-lns_writer_events (const LnsWriter *writer)
-{
-  return writer->n_events;
-}
-
-uint64_t
-lns_writer_lost (const LnsWriter *writer)
-{
-  return writer->n_lost;
-}
-
-uint64_t
-lns_writer_dropped (const LnsWriter *writer)
-{
-  return writer->n_dropped;
+  return &writer->counts;
 }
 
 /* ---- Events -------------------------------------------------------------------------------------- */
@@ -441,8 +416,8 @@ drop_event (LnsWriter *writer, const LnsEvent *event)
   if (dropped->others == 0 || event->start_ns > dropped->last_ns)
     dropped->last_ns = event->start_ns;
   dropped->others++;
-  writer->n_lost++;
-  writer->n_dropped++;
+  writer->counts.n_lost++;
+  writer->counts.n_dropped++;
 }
 
 void
@@ -455,7 +430,7 @@ lns_writer_append (LnsWriter *writer, uint32_t id, const LnsEvent *event)
   const bool has_room = !writer->rows.failed && writer->rows.bytes <= writer->max_waiting_bytes;
   if (has_room && _lns_writer_lane_append (lane, event, writer->n_commits + 1, &writer->rows))
     {
-      writer->n_events++;
+      writer->counts.n_events++;
       return;
     }
   lane->is_open = false;
@@ -579,7 +554,8 @@ put_missing (LnsWriter *writer)
 {
   char text[sizeof writer->trouble.message + 80];
   snprintf (text, sizeof text, "%" PRIu64 " event%s, which could not be written: %s",
-            writer->n_dropped, lns_plural (writer->n_dropped, "", "s"), writer->trouble.message);
+            writer->counts.n_dropped, lns_plural (writer->counts.n_dropped, "", "s"),
+            writer->trouble.message);
   return writer->state != LNS_STATE_INCOMPLETE || put_meta (writer, "missing", text);
 }
 
@@ -593,7 +569,7 @@ put_state (LnsWriter *writer, int64_t now_ns)
   return put_meta (writer, "state", state) &&
          put_meta_int (writer, "commit", (int64_t)writer->n_commits + 1) &&
          put_meta_int (writer, "now_ns", now_ns) &&
-         put_meta_int (writer, "events", (int64_t)writer->n_events) &&
+         put_meta_int (writer, "events", (int64_t)writer->counts.n_events) &&
          put_meta_int (writer, "next_string", writer->n_strings) && put_backlog (writer) &&
          put_missing (writer);
 }
@@ -619,7 +595,7 @@ put_everything (LnsWriter *writer, int64_t now_ns)
 static void
 settle (LnsWriter *writer, int64_t now_ns)
 {
-  writer->n_committed = writer->n_events;
+  writer->n_committed = writer->counts.n_events;
   writer->committed_ns = now_ns;
   _lns_writer_rows_reset (&writer->rows);
   lns_buffer_reset (&writer->waiting_meta);
@@ -633,10 +609,10 @@ settle (LnsWriter *writer, int64_t now_ns)
   writer->dirty.n = 0;
   writer->n_commits++;
   if (sqlite3_step (writer->statements.n_pages) == SQLITE_ROW)
-    writer->file_bytes =
+    writer->counts.file_bytes =
         (uint64_t)sqlite3_column_int64 (writer->statements.n_pages, 0) * LNS_SQL_PAGE_BYTES;
   sqlite3_reset (writer->statements.n_pages);
-  if (writer->n_events > 0 && !writer->is_whole_or_none)
+  if (writer->counts.n_events > 0 && !writer->is_whole_or_none)
     {
       _lns_writer_remove_aside (writer->aside_path);
       writer->aside_path = NULL;
@@ -662,7 +638,7 @@ roll_back (LnsWriter *writer)
 static void
 mark_incomplete (LnsWriter *writer)
 {
-  if (writer->state == LNS_STATE_COMPLETE && writer->n_dropped > 0)
+  if (writer->state == LNS_STATE_COMPLETE && writer->counts.n_dropped > 0)
     writer->state = LNS_STATE_INCOMPLETE;
 }
 
@@ -684,7 +660,8 @@ lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error)
       define (writer, LNS_DEFINITION_LOSS, &writer->dropped);
       writer->dropped.others = 0;
     }
-  queue_all (writer);
+  queue_strings (writer, 0);
+  queue_definitions (writer);
 
   bool begun =
       !sqlite3_get_autocommit (writer->database) || _lns_writer_step (writer->statements.begin);
@@ -722,11 +699,11 @@ leave_out (LnsWriter *writer, int64_t end_ns)
                    .thread = LNS_ID_NONE,
                    .first_ns = writer->committed_ns,
                    .last_ns = end_ns,
-                   .others = writer->n_events - writer->n_committed };
+                   .others = writer->counts.n_events - writer->n_committed };
   if (loss.others > 0)
     lns_writer_add_loss (writer, &loss);
-  writer->n_dropped += loss.others;
-  writer->n_events = writer->n_committed;
+  writer->counts.n_dropped += loss.others;
+  writer->counts.n_events = writer->n_committed;
 }
 
 /* The last commit has failed: makes the file tell at least what it lacks, in the room that was kept
@@ -754,8 +731,9 @@ finish_without_the_rest (LnsWriter *writer, int64_t end_ns, const LnsError *caus
     }
   lns_error_set (error, cause->domain, cause->code,
                  "%s; %" PRIu64 " %s in the report, %" PRIu64 " %s lost%s%s", cause->message,
-                 writer->n_events, lns_plural (writer->n_events, "event is", "events are"),
-                 writer->n_lost, lns_plural (writer->n_lost, "is", "are"),
+                 writer->counts.n_events,
+                 lns_plural (writer->counts.n_events, "event is", "events are"),
+                 writer->counts.n_lost, lns_plural (writer->counts.n_lost, "is", "are"),
                  is_told ? "" : " (which it cannot tell)", is_busy ? "" : ": record again");
 }
 
@@ -776,9 +754,7 @@ lns_writer_finish_counted (
   else if (!is_whole)
     finish_without_the_rest (writer, end_ns, &cause, error);
   if (ret_counts != NULL)
-    *ret_counts =
-        (LnsWriterCounts){ writer->n_events, writer->n_lost,
-                           writer->n_defined[LNS_DEFINITION_PROCESS], writer->file_bytes };
+    *ret_counts = writer->counts;
   if (!is_kept)
     {
       undo (writer);

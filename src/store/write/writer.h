@@ -137,13 +137,17 @@ bool lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error);
 /* Bytes of chunks that wait for the next commit: commit each second, or when these are 32 MiB. */
 size_t lns_writer_waiting_bytes (const LnsWriter *writer);
 
-/* Bytes in the file as of the last commit; events and lost events so far. */
-uint64_t lns_writer_file_bytes (const LnsWriter *writer);
-uint64_t lns_writer_events (const LnsWriter *writer);
-uint64_t lns_writer_lost (const LnsWriter *writer);
+typedef struct
+{
+  uint64_t n_events;
+  uint64_t n_lost;
+  uint64_t n_dropped; /* of the lost ones: dropped by the writer, as too much waited for commits */
+  uint64_t n_processes;
+  uint64_t file_bytes; /* as of the last commit */
+} LnsWriterCounts;
 
-/* Those of the lost ones that the writer itself has dropped, as too much waited for commits. */
-uint64_t lns_writer_dropped (const LnsWriter *writer);
+/* What was written so far. Owned by WRITER. */
+const LnsWriterCounts *lns_writer_counts (const LnsWriter *writer);
 
 /* Commits a last time with STATE (LNS_STATE_INCOMPLETE in place of _COMPLETE where events were dropped),
  * closes the file and frees WRITER (also on failure). Waits up to
@@ -151,12 +155,6 @@ uint64_t lns_writer_dropped (const LnsWriter *writer);
  * the disk is full, counts what it lacks as lost; without any event in it, an overwritten file comes
  * back instead. */
 bool lns_writer_finish (LnsWriter *writer, LnsState state, int64_t end_ns, LnsError *error);
-
-/* What a finished file holds. */
-typedef struct
-{
-  uint64_t n_events, n_lost, n_processes, file_bytes;
-} LnsWriterCounts;
 
 /* The same, and tells in RET_COUNTS (may be NULL) what became of it. */
 bool lns_writer_finish_counted (LnsWriter *writer,
