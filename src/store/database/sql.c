@@ -204,28 +204,29 @@ lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, LnsError *er
     (void)fchmod (fd, mode);             /* a file system without permissions does without */
   (void)fcntl (fd, F_OFD_SETLK, &claim); /* a file system without locks does without these two  */
   (void)fcntl (fd, F_OFD_SETLK, &written);
+  sqlite3 *database = NULL;
   if (!write_empty (fd))
     {
       lns_error_set_errno (error, errno, "cannot create “%s”", path);
-      lns_sql_remove (path);
-      close (fd);
-      return NULL;
+      goto failed;
     }
   const char *vfs = lns_sql_can_lock (path) ? lns_guarded_vfs (LNS_GUARDED_REPORT)
                                             : lns_guarded_vfs (LNS_GUARDED_REPORT_UNLOCKED);
 
-  sqlite3 *database = NULL;
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
   if (sqlite3_open_v2 (path, &database, flags, vfs) != SQLITE_OK || !run (database, settings))
     {
       lns_sql_error (error, database, path, "create");
-      sqlite3_close (database);
-      lns_sql_remove (path);
-      close (fd);
-      return NULL;
+      goto failed;
     }
   *ret_claim_fd = fd;
   return database;
+
+failed:
+  sqlite3_close (database);
+  lns_sql_remove (path);
+  close (fd);
+  return NULL;
 }
 
 char *

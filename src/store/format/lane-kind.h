@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define LNS_EXTRA_MAX 12
 
@@ -152,6 +153,33 @@ typedef enum
   LNS_PAYLOAD_TYPED, /* PAYLOAD is the string id of: { u64 schema id, u32 bytes, bytes }…, LE    */
   LNS_PAYLOAD_JSON,  /* PAYLOAD is the string id of a JSON text                                  */
 } LnsPayloadType;
+
+/* The number that the BITS of a value of TYPE stand for. */
+static inline double
+lns_payload_number (LnsPayloadType type, uint64_t bits)
+{
+  const uint32_t low = (uint32_t)bits;
+  double wide;
+  float narrow;
+
+  switch (type)
+    {
+    case LNS_PAYLOAD_INT64:
+      return (double)(int64_t)bits;
+    case LNS_PAYLOAD_DOUBLE:
+      memcpy (&wide, &bits, sizeof wide);
+      return wide;
+    case LNS_PAYLOAD_UINT32:
+      return low;
+    case LNS_PAYLOAD_INT32:
+      return (int32_t)low;
+    case LNS_PAYLOAD_FLOAT:
+      memcpy (&narrow, &low, sizeof narrow);
+      return narrow;
+    default:
+      return (double)bits;
+    }
+}
 
 /* What kind of call an MPI call is, and so in which table it is. */
 typedef enum

@@ -75,8 +75,7 @@ visit (Walk *walk, const LnsNode *node, uint32_t level, uint64_t ordinal)
   /* A small file may claim more nodes that are to be opened than there is memory: an error, not the process's end. */
   Opened *opened = lns_array_try_add (&walk->opened_here);
   if (opened == NULL)
-    return lns_error_set (walk->error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it",
-                          walk->report->file.path);
+    return _lns_report_file_no_memory (&walk->report->file, walk->error);
   *opened = (Opened){ *node, n_events, ordinal * each, ordinal * each + n_children };
   return true;
 }

@@ -400,9 +400,7 @@ merge (Build *build, LnsError *error)
       const uint32_t key = key_of (build, &first->keys, first->chunk, first->i);
       if (key != NO_KEY && build->facet_of[key] != NO_KEY &&
           !add_event (build, &build->growing[build->facet_of[key]], first))
-        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                              "%s: not enough memory to group its events",
-                              build->report->file.path);
+        return _lns_report_file_no_memory (&build->report->file, error);
       if ((n & 4095) == 0 && is_cancelled (build))
         return false;
       if (!advance (first))

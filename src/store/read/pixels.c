@@ -355,8 +355,7 @@ _lns_pixels_fill (LnsReport *report,
     if (result->pixels[p].busy > 1)
       result->pixels[p].busy = 1;
   if (ok && paint.no_memory)
-    ok = lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to show it",
-                        report->file.path);
+    ok = _lns_report_file_no_memory (&report->file, error);
   free (paint.weights);
   return ok;
 }
@@ -431,32 +430,6 @@ typedef struct
   double before;
 } Curve;
 
-static double
-value_of (LnsPayloadType type, uint64_t bits)
-{
-  double wide;
-  float narrow;
-  uint32_t low = (uint32_t)bits;
-
-  switch (type)
-    {
-    case LNS_PAYLOAD_INT64:
-      return (double)(int64_t)bits;
-    case LNS_PAYLOAD_DOUBLE:
-      memcpy (&wide, &bits, sizeof wide);
-      return wide;
-    case LNS_PAYLOAD_UINT32:
-      return low;
-    case LNS_PAYLOAD_INT32:
-      return (int32_t)low;
-    case LNS_PAYLOAD_FLOAT:
-      memcpy (&narrow, &low, sizeof narrow);
-      return narrow;
-    default:
-      return (double)bits;
-    }
-}
-
 static void
 widen (LnsCounterPixel *pixel, double min, double max)
 {
@@ -503,8 +476,9 @@ sample_node_cb (void *data, const LnsNode *node, uint64_t n_events)
   if (node->end_ns >= curve->scale.from_ns &&
       pixel_x (&curve->scale, node->end_ns) - pixel_x (&curve->scale, node->start_ns) > 1)
     return true;
-  add_samples (curve, node->start_ns, node->end_ns, value_of (curve->type, node->min),
-               value_of (curve->type, node->max), value_of (curve->type, node->last));
+  add_samples (curve, node->start_ns, node->end_ns, lns_payload_number (curve->type, node->min),
+               lns_payload_number (curve->type, node->max),
+               lns_payload_number (curve->type, node->last));
   return false;
 }
 
@@ -514,8 +488,9 @@ sample_rest_cb (void *data, const LnsNode *node, uint64_t n_events, int64_t from
   Curve *curve = data;
 
   (void)n_events;
-  add_samples (curve, from_ns, node->end_ns, value_of (curve->type, node->min),
-               value_of (curve->type, node->max), value_of (curve->type, node->last));
+  add_samples (curve, from_ns, node->end_ns, lns_payload_number (curve->type, node->min),
+               lns_payload_number (curve->type, node->max),
+               lns_payload_number (curve->type, node->last));
 }
 
 static void
@@ -526,7 +501,7 @@ samples_cb (void *data, const LnsChunk *chunk, uint32_t first, uint32_t end)
 
   for (uint32_t i = first; i < end; i++)
     {
-      const double value = value_of (curve->type, bits != NULL ? bits[i] : 0);
+      const double value = lns_payload_number (curve->type, bits != NULL ? bits[i] : 0);
       if (chunk->start_ns[i] < curve->scale.to_ns)
         add_samples (curve, chunk->start_ns[i], chunk->start_ns[i], value, value, value);
     }

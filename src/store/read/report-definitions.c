@@ -56,8 +56,10 @@ lns_report_meta_at (const LnsReport *report, const char *prefix, size_t i, const
 }
 
 void
-_lns_report_free_meta (LnsReport *report)
+_lns_report_free_definitions (LnsReport *report)
 {
+  for (int kind = 0; kind < LNS_N_DEFINITION_KINDS; kind++)
+    free (report->definitions[kind].records);
   for (size_t i = 0; i < report->meta.n; i++)
     {
       free (report->meta.items[i].key);
@@ -96,8 +98,7 @@ load_meta (LnsReport *report, LnsConnection *connection, LnsError *error)
             "%s has more than 64 MiB in \"lns_meta\", which no report of Lanescope has",
             report->file.path);
       if (!add_meta (report, key != NULL ? key : "", value != NULL ? value : ""))
-        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it",
-                              report->file.path);
+        return _lns_report_file_no_memory (&report->file, error);
     }
   if (step != SQLITE_DONE)
     return _lns_report_file_sqlite_error (&report->file, connection, error);
@@ -272,8 +273,7 @@ check_ancestry (const LnsReport *report, LnsError *error)
   uint32_t n_ended;
 
   if (!_lns_report_end_circles (table->records, sizeof (LnsProcess), table->n, &n_ended))
-    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                          "%s: not enough memory for its definitions", report->file.path);
+    return _lns_report_file_no_memory (&report->file, error);
   return n_ended == 0 ||
          _lns_report_file_damaged (&report->file, error, "a process is its own ancestor");
 }
@@ -298,8 +298,7 @@ keep_record (LnsReport *report,
           table->n_allocated < 32 ? 64 : table->n_allocated + table->n_allocated / 2;
       void *records = n_allocated > id ? reallocarray (table->records, n_allocated, size) : NULL;
       if (records == NULL)
-        return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                              "%s: not enough memory for its definitions", report->file.path);
+        return _lns_report_file_no_memory (&report->file, error);
       table->records = records;
       table->n_allocated = n_allocated;
     }
@@ -371,13 +370,6 @@ _lns_report_read_definitions (LnsReport *report,
     if (!check_links (report, kind, error))
       return false;
   return check_ancestry (report, error);
-}
-
-void
-_lns_report_free_definitions (LnsReport *report)
-{
-  for (int kind = 0; kind < LNS_N_DEFINITION_KINDS; kind++)
-    free (report->definitions[kind].records);
 }
 
 const void *

@@ -74,6 +74,13 @@ read_header (const LnsConnection *connection)
 }
 
 bool
+_lns_report_file_no_memory (const LnsReportFile *file, LnsError *error)
+{
+  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                        "%s: not enough memory to read it; close other programs", file->path);
+}
+
+bool
 _lns_report_file_damaged (const LnsReportFile *file, LnsError *error, const char *what, ...)
 {
   char text[256];
@@ -124,8 +131,7 @@ _lns_report_file_sqlite_error (const LnsReportFile *file,
     case SQLITE_INTERRUPT:
       return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: reading was cancelled", file->path);
     case SQLITE_NOMEM:
-      return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                            "%s: not enough memory to read it; close other programs", file->path);
+      return _lns_report_file_no_memory (file, error);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return lns_error_set (error, LNS_ERROR_IO, EBUSY,
@@ -216,8 +222,7 @@ _lns_report_file_begin (LnsReportFile *file, LnsError *error)
           _lns_connection_open (file->real_path, file->vfs, SQLITE_OPEN_READONLY, &code);
       if (connection == NULL)
         {
-          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it",
-                         file->path);
+          _lns_report_file_no_memory (file, error);
           return NULL;
         }
       if (code == SQLITE_OK &&
@@ -303,7 +308,7 @@ _lns_report_file_take (LnsReportFile *file, LnsError *error)
   int code = SQLITE_OK;
   connection = _lns_connection_open (file->real_path, file->vfs, SQLITE_OPEN_READONLY, &code);
   if (connection == NULL)
-    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to read it", file->path);
+    _lns_report_file_no_memory (file, error);
   else if (code != SQLITE_OK)
     {
       _lns_report_file_sqlite_error (file, connection, error);

@@ -54,6 +54,9 @@ bool _lns_report_file_sqlite_error (const LnsReportFile *file,
                                     LnsConnection *connection,
                                     LnsError *error);
 
+/* Sets ERROR to "not enough memory". Returns false. */
+bool _lns_report_file_no_memory (const LnsReportFile *file, LnsError *error);
+
 /* Sets ERROR to "damaged", with WHAT about where. Returns false. */
 bool _lns_report_file_damaged (const LnsReportFile *file, LnsError *error, const char *what, ...)
     __attribute__ ((format (printf, 3, 4)));

@@ -53,13 +53,6 @@ _lns_report_free_lanes (LnsReport *report)
   free (report->lanes);
 }
 
-static bool
-no_memory (const LnsReport *report, LnsError *error)
-{
-  return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory for its lanes",
-                        report->file.path);
-}
-
 /* Nodes of LEVEL ≥ 1 that N_EVENTS need. */
 static uint64_t
 nodes_for (uint64_t n_events, unsigned level)
@@ -97,7 +90,7 @@ read_tails (LnsReport *report,
         return _lns_report_file_damaged (&report->file, error, "the tail of lane %u", lane);
       tails[slot] = (LnsBlob){ malloc (size_bytes), size_bytes };
       if (tails[slot].bytes == NULL)
-        return no_memory (report, error);
+        return _lns_report_file_no_memory (&report->file, error);
       memcpy (tails[slot].bytes, bytes, size_bytes);
     }
   if (step != SQLITE_DONE)
@@ -124,7 +117,7 @@ parse_top (
                                      lane);
   state->top = calloc (header->n, sizeof *state->top);
   if (state->top == NULL)
-    return no_memory (report, error);
+    return _lns_report_file_no_memory (&report->file, error);
   if (!lns_nodes_decode (&view, state->top, &cause))
     return _lns_report_file_damaged (&report->file, error, "%s", cause.message);
   state->n_top = header->n;
@@ -210,7 +203,7 @@ read_state_now (LnsReport *report, LnsConnection *connection, uint32_t lane, Lns
   LnsBlob *tails = calloc (LNS_N_TAIL_SLOTS, sizeof *tails);
 
   if (tails == NULL)
-    return no_memory (report, error);
+    return _lns_report_file_no_memory (&report->file, error);
   bool ok = read_tails (report, connection, lane, LNS_TAIL_OPEN, end_slot, tails, error);
   if (ok && state->info.has_open)
     ok = parse_open (report, lane, tails[LNS_TAIL_OPEN], error);
@@ -271,7 +264,7 @@ _lns_report_read_lanes (LnsReport *report,
 
   report->lanes = calloc (report->n_lanes > 0 ? report->n_lanes : 1, sizeof *report->lanes);
   if (report->lanes == NULL)
-    return no_memory (report, error);
+    return _lns_report_file_no_memory (&report->file, error);
   for (uint32_t lane = 0; lane < report->n_lanes; lane++)
     report->lanes[lane].kind = lanes[lane].kind;
 

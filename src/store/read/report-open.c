@@ -133,7 +133,6 @@ lns_report_close (LnsReport *report)
   _lns_report_free_lanes (report);
   _lns_report_free_strings (report);
   _lns_report_free_definitions (report);
-  _lns_report_free_meta (report);
   _lns_chunk_cache_free (report->cache);
   _lns_report_file_clear (&report->file);
   free (report);

@@ -185,7 +185,6 @@ bool _lns_report_read_lanes (LnsReport *report,
                              LnsConnection *connection,
                              const LnsOpenOptions *options,
                              LnsError *error);
-void _lns_report_free_meta (LnsReport *report);
 void _lns_report_free_definitions (LnsReport *report);
 void _lns_report_free_lanes (LnsReport *report);
 bool _lns_report_init_strings (LnsReport *report, LnsError *error);

@@ -29,9 +29,7 @@ bool
 _lns_report_init_strings (LnsReport *report, LnsError *error)
 {
   report->string_pages = calloc (n_pages (report), sizeof *report->string_pages);
-  return report->string_pages != NULL ||
-         lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory for its strings",
-                        report->file.path);
+  return report->string_pages != NULL || _lns_report_file_no_memory (&report->file, error);
 }
 
 void

@@ -6,7 +6,6 @@
 #include "src/store/write/node-sum.h"
 
 #include <math.h>
-#include <string.h>
 
 static void
 add_time (LnsNodeSum *sum, uint64_t key, int64_t time_ns)
@@ -55,28 +54,11 @@ lns_node_sum_add_event (LnsNodeSum *sum, const LnsEvent *event, uint32_t color)
   sum->n_events++;
 }
 
-static double
-as_double (uint64_t bits)
-{
-  double value;
-  memcpy (&value, &bits, sizeof value);
-  return value;
-}
-
-static float
-as_float (uint64_t bits)
-{
-  uint32_t low = (uint32_t)bits;
-  float value;
-  memcpy (&value, &low, sizeof value);
-  return value;
-}
-
 static bool
 is_nan (LnsPayloadType type, uint64_t value)
 {
-  return (type == LNS_PAYLOAD_DOUBLE && isnan (as_double (value))) ||
-         (type == LNS_PAYLOAD_FLOAT && isnan (as_float (value)));
+  return (type == LNS_PAYLOAD_DOUBLE || type == LNS_PAYLOAD_FLOAT) &&
+         isnan (lns_payload_number (type, value));
 }
 
 static bool
@@ -85,9 +67,8 @@ is_less (LnsPayloadType type, uint64_t a, uint64_t b)
   switch (type)
     {
     case LNS_PAYLOAD_DOUBLE:
-      return as_double (a) < as_double (b);
     case LNS_PAYLOAD_FLOAT:
-      return as_float (a) < as_float (b);
+      return lns_payload_number (type, a) < lns_payload_number (type, b);
     case LNS_PAYLOAD_INT64:
       return (int64_t)a < (int64_t)b;
     case LNS_PAYLOAD_INT32:

@@ -264,25 +264,21 @@ build_open (const LnsWriterLane *lane, uint64_t revision, LnsBuffer *out)
   lns_chunk_builder_clear (&builder);
 }
 
+/* Writes BLOB, or with NULL none, as the tail of SLOT. */
 static bool
 put_tail (const LnsWriterStatements *statements,
           LnsWriterLane *lane,
           unsigned slot,
           const LnsBuffer *blob)
 {
-  sqlite3_stmt *statement = statements->tail;
-  lane->tails |= UINT32_C (1) << slot;
-  sqlite3_bind_int64 (statement, 1, (int64_t)lane->events.header.lane << 8 | slot);
-  return _lns_writer_bind_blob (statement, 2, blob) && _lns_writer_step (statement);
-}
-
-static bool
-remove_tail (const LnsWriterStatements *statements, const LnsWriterLane *lane, unsigned slot)
-{
-  if (!(lane->tails >> slot & 1))
+  const uint32_t bit = UINT32_C (1) << slot;
+  sqlite3_stmt *statement = blob != NULL ? statements->tail : statements->no_tail;
+  if (blob == NULL && !(lane->tails & bit))
     return true;
-  sqlite3_bind_int64 (statements->no_tail, 1, (int64_t)lane->events.header.lane << 8 | slot);
-  return _lns_writer_step (statements->no_tail);
+  lane->tails |= bit;
+  sqlite3_bind_int64 (statement, 1, (int64_t)lane->events.header.lane << 8 | slot);
+  return (blob == NULL || _lns_writer_bind_blob (statement, 2, blob)) &&
+         _lns_writer_step (statement);
 }
 
 static bool
@@ -343,8 +339,7 @@ put_levels (const LnsWriterStatements *statements,
         lns_chunk_builder_remove (&level->builder, end_ns);
       if (is_top)
         return put_directory (statements, lane, i + 1, scratch);
-      if (!(n > 0 ? put_tail (statements, lane, i + 2, scratch)
-                  : remove_tail (statements, lane, i + 2)))
+      if (!put_tail (statements, lane, i + 2, n > 0 ? scratch : NULL))
         return false;
     }
   return false; /* memory ran out for the top level                                            */
@@ -359,13 +354,12 @@ _lns_writer_lane_put (LnsWriterLane *lane,
 {
   if (lane->is_open)
     build_open (lane, revision, scratch);
-  if (!(lane->is_open ? put_tail (statements, lane, 0, scratch)
-                      : remove_tail (statements, lane, 0)))
+  if (!put_tail (statements, lane, 0, lane->is_open ? scratch : NULL))
     return false;
   bool has_tail = lns_chunk_builder_n (&lane->events) > 0;
   if (has_tail)
     lns_chunk_builder_tail (&lane->events, revision, scratch);
-  if (!(has_tail ? put_tail (statements, lane, 1, scratch) : remove_tail (statements, lane, 1)))
+  if (!put_tail (statements, lane, 1, has_tail ? scratch : NULL))
     return false;
   return put_levels (statements, lane, revision, scratch, failed);
 }

@@ -31,7 +31,6 @@ typedef struct
   int64_t t0_monotonic_ns; /* the report clock's 0 in CLOCK_MONOTONIC                             */
   int64_t t0_realtime_ns;  /* the same moment in CLOCK_REALTIME                                   */
   uint64_t t0_tsc;         /* the same moment in TSC ticks, or 0                                  */
-  uint8_t uuid[16];        /* all 0: the writer makes one                                         */
 } LnsWriterOptions;
 
 /* Creates the report at PATH (missing folders are made). NULL and ERROR where PATH exists without
