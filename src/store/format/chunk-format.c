@@ -13,7 +13,7 @@
 
 #define CHECKSUM_AT 64
 
-/* XXH3 of the chunk with its checksum as zeros, without a copy of it. */
+/* XXH3 of the chunk with zeros in place of its checksum. Does not copy the chunk. */
 static uint64_t
 checksum_of (const uint8_t *bytes, size_t size_bytes)
 {

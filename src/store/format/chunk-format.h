@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The shape that all chunks share (FORMAT.md, "Chunk header"): 80 bytes of header, a directory of
- * columns, the columns. Writer, reader and recover go through here. Thread-safe, no state. */
+/* The layout that all chunks share (FORMAT.md, "Chunk header"): 80 bytes of header, a directory of columns, the columns.
+ * The writer, the reader and recover build and parse chunks with these functions. Thread-safe, no state. */
 
 #pragma once
 
@@ -37,7 +37,7 @@ typedef enum
 
 typedef enum
 {
-  LNS_ENCODING_BYTES,  /* as they are                                                           */
+  LNS_ENCODING_BYTES,  /* not encoded */
   LNS_ENCODING_BLOCKS, /* codec.h, one value for each event, node or string                  */
   LNS_N_ENCODINGS
 } LnsColumnEncoding;
@@ -59,7 +59,7 @@ typedef struct
   int64_t start_ns;
 } LnsChunkHeader;
 
-/* A column in bytes that somebody else owns. */
+/* A column. Its bytes are borrowed. */
 typedef struct
 {
   uint16_t id;
@@ -68,7 +68,7 @@ typedef struct
   size_t size_bytes;
 } LnsChunkColumn;
 
-/* A chunk taken apart, within the bytes that were given. */
+/* A parsed chunk. The columns point into its bytes, which are borrowed. */
 typedef struct
 {
   LnsChunkHeader header;
@@ -76,26 +76,25 @@ typedef struct
   LnsChunkColumn columns[LNS_CHUNK_MAX_COLUMNS];
 } LnsChunkView;
 
-/* Replaces OUT's contents by the chunk of HEADER (its n_columns, length_bytes and checksum are
- * worked out here) and N_COLUMNS ≤ LNS_CHUNK_MAX_COLUMNS columns. Empty columns are left out. */
+/* Replaces OUT's contents with the chunk of HEADER (whose n_columns, length_bytes and checksum are computed here) and
+ * N_COLUMNS ≤ LNS_CHUNK_MAX_COLUMNS columns. Leaves out empty columns. */
 void lns_chunk_build (LnsBuffer *out,
                       const LnsChunkHeader *header,
                       const LnsChunkColumn *columns,
                       unsigned n_columns);
 
-/* Reads a header without looking at what follows it: false where the SIZE_BYTES at BYTES are fewer
- * than 80, the magic is wrong, or a field is out of bounds. For recover, which looks for chunks. */
+/* Parses only the header. Returns false if SIZE_BYTES is less than 80, the magic is wrong, or a field is out of bounds.
+ * For recover, which searches files for chunks. */
 bool lns_chunk_parse_header (const uint8_t *bytes, size_t size_bytes, LnsChunkHeader *ret_header);
 
-/* Takes apart the chunk that fills the SIZE_BYTES at BYTES, which must outlive RET_VIEW. Header,
- * checksum and directory are verified; the columns' insides are not. O(size). */
+/* Parses the chunk that fills the SIZE_BYTES at BYTES, which must outlive RET_VIEW. Checks the header, the checksum and
+ * the directory, but not the contents of columns. O(size). */
 bool
 lns_chunk_parse (const uint8_t *bytes, size_t size_bytes, LnsChunkView *ret_view, LnsError *error);
 
-/* The column ID, or NULL where the chunk has none (all its values are 0). */
+/* The column ID, or NULL if the chunk has none: all its values are 0. */
 const LnsChunkColumn *lns_chunk_column (const LnsChunkView *view, unsigned id);
 
-/* Decodes column ID into header.n values; zeros where the chunk has none. False where it is
- * damaged. */
+/* Decodes column ID into header.n values, which are 0 if the chunk has no such column. Returns false if it is damaged. */
 bool lns_chunk_decode_u64 (const LnsChunkView *view, unsigned id, uint64_t *ret_values);
 bool lns_chunk_decode_u32 (const LnsChunkView *view, unsigned id, uint32_t *ret_values);

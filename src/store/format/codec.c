@@ -24,7 +24,7 @@ bits_of (uint64_t value)
   return value == 0 ? 0 : 64 - (unsigned)__builtin_clzll (value);
 }
 
-/* Bytes that hold VALUE in two's complement; none for 0. */
+/* How many bytes hold VALUE in two's complement; 0 for 0. */
 static unsigned
 bytes_of (int64_t value)
 {
@@ -37,7 +37,7 @@ packed_bytes (unsigned n, unsigned width)
   return ((size_t)n * width + 7) / 8;
 }
 
-/* What packing N values needs: the smallest, and the bits of the largest distance from it. */
+/* What packing needs to know of the values: the smallest one, and how many bits the largest distance from it has. */
 typedef struct
 {
   int64_t base;
@@ -81,8 +81,8 @@ put_frame (LnsBuffer *out, unsigned mode, Frame frame, const uint64_t *values, u
   out->size_bytes += frame_bytes (frame, n);
 }
 
-/* Finds the distinct values, in order of appearance, and each value's place among them. Their
- * number, or 0 where there are more than DICTIONARY_MAX. */
+/* Finds the distinct values, in order of appearance, and each value's place among them. Returns how many there are, or 0
+ * if there are more than DICTIONARY_MAX. */
 static unsigned
 find_distinct (const uint64_t *values, unsigned n, uint64_t *ret_distinct, uint64_t *ret_places)
 {
@@ -173,7 +173,7 @@ take (Cursor *cursor, size_t size_bytes)
   return bytes;
 }
 
-/* Reads mode, base and N offsets from it. RET_OFFSETS has room for LNS_BLOCK and gets as many. */
+/* Reads the mode, the base and N offsets from the base. RET_OFFSETS has room for LNS_BLOCK, all of which are written. */
 static bool
 take_frame (
     Cursor *cursor, unsigned n, unsigned *ret_mode, uint64_t *ret_base, uint64_t *ret_offsets)
@@ -193,7 +193,7 @@ take_frame (
   *ret_base = word;
   *ret_mode = head[1] >> 4;
 
-  /* The functions read whole blocks: a short one is padded. */
+  /* The unpack functions read whole blocks, so a short one is padded. */
   uint8_t padded[16 * 64];
   if (n < LNS_BLOCK)
     {

@@ -18,12 +18,12 @@
 #define LNS_BLOCK           128
 #define LNS_BLOCK_MAX_BYTES (11 + 16 * 64) /* the largest block */
 
-/* What the encoder may try beyond frame of reference; it takes what comes out smallest. */
+/* What the encoder may try besides frame of reference. It chooses the smallest result. */
 typedef enum
 {
   LNS_CODEC_PLAIN = 0,
-  LNS_CODEC_TRY_DELTA = 1 << 0,     /* for values that climb                                    */
-  LNS_CODEC_TRY_DICTIONARY = 1 << 1 /* for values of which few differ                           */
+  LNS_CODEC_TRY_DELTA = 1 << 0,     /* for values that ascend */
+  LNS_CODEC_TRY_DICTIONARY = 1 << 1 /* for few distinct values */
 } LnsCodecTries;
 
 /* Appends N (1–128) values to OUT as one block. All blocks of a column but its last hold 128.
@@ -31,10 +31,8 @@ typedef enum
 void
 lns_codec_encode_block (LnsBuffer *out, const uint64_t *values, unsigned n, LnsCodecTries tries);
 
-/* Decodes the N values of a column, which must fill the SIZE_BYTES at BYTES exactly. False where
- * they do not: the bytes are damaged and the values undefined. The 32-bit form keeps the low
- * halves.
- */
+/* Decodes the N values of a column, which must fill the SIZE_BYTES at BYTES exactly. Otherwise the bytes are damaged:
+ * returns false, and the values are undefined. The 32-bit function keeps the low halves. */
 bool lns_codec_decode_u64 (const uint8_t *bytes, size_t size_bytes, uint64_t *ret_values, size_t n);
 bool lns_codec_decode_u32 (const uint8_t *bytes, size_t size_bytes, uint32_t *ret_values, size_t n);
 

@@ -189,7 +189,7 @@ unfold_sign (uint64_t value)
   return (int64_t)(value >> 1 ^ -(value & 1));
 }
 
-/* A time that no event can have becomes the nearest one. */
+/* Moves a time that no event can have to the nearest one that events can have. */
 static int64_t
 bounded_time (int64_t time_ns)
 {

@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Definition records and string chunks (FORMAT.md, "Definitions", "Strings"). A record is its kind,
- * the object's id and tagged integers; fields that are 0 are left out, tags and kinds that a reader
- * does not know are skipped. Thread-safe, no state. */
+/* Definition records and string chunks (FORMAT.md, "Definitions", "Strings"). A record consists of a kind, the object's
+ * id and tagged integers. Fields that are 0 are left out. Readers skip unknown tags and kinds. Thread-safe, no state. */
 
 #pragma once
 
@@ -13,10 +12,10 @@
 #include "src/store/format/chunk-format.h"
 #include "src/store/format/definitions.h"
 
-/* The column of a definition chunk, in bytes: header.n records, one behind the other. */
+/* The only column of a definition chunk, in bytes: header.n records, one after the other. */
 #define LNS_DEFINITION_COLUMN_RECORDS 1
 
-/* Any definition, by the kind that goes with it. */
+/* A definition of any kind. */
 typedef union
 {
   LnsProcess process;
@@ -39,7 +38,7 @@ typedef union
   LnsKeptRows kept_rows;
 } LnsDefinition;
 
-/* Bytes of the struct of KIND; 0 where KIND is not known. */
+/* The size of the struct of KIND in bytes; 0 if KIND is unknown. */
 size_t lns_definition_size (LnsDefinitionKind kind);
 
 /* What a field of a definition is. All but U64, I64 and TIME take 32 bits. */
@@ -70,8 +69,8 @@ const LnsDefinitionField *lns_definition_fields (LnsDefinitionKind kind);
 void
 lns_definition_encode (LnsBuffer *out, LnsDefinitionKind kind, uint32_t id, const void *definition);
 
-/* Takes the record at *BYTES, of the *SIZE_BYTES that are left, and moves both past it. Kinds that
- * are not known come back with an empty RET_DEFINITION. False where the bytes are damaged. */
+/* Decodes the record at *BYTES, of the remaining *SIZE_BYTES, and moves both past it. For an unknown kind
+ * RET_DEFINITION is empty. Returns false if the bytes are damaged. */
 bool lns_definition_decode (const uint8_t **bytes,
                             size_t *size_bytes,
                             LnsDefinitionKind *ret_kind,
@@ -82,21 +81,19 @@ bool lns_definition_decode (const uint8_t **bytes,
 typedef enum
 {
   LNS_STRING_COLUMN_LENGTH = 1, /* bytes of each string, without a NUL                           */
-  LNS_STRING_COLUMN_BYTES = 2,  /* as bytes: the strings, each followed by a NUL                 */
+  LNS_STRING_COLUMN_BYTES = 2,  /* not encoded: the strings, each followed by a NUL */
   LNS_STRING_COLUMN_TOTAL = 3   /* for pieces: bytes of the whole string, else absent            */
 } LnsStringColumnId;
 
-/* A string of more than this is cut into pieces of this many bytes (the last may be shorter): each
- * a chunk of its own with n = 1, under consecutive ids, of which only the first is handed out. Only
- * the first piece has the column TOTAL. */
+/* A longer string is cut into pieces of this size (the last may be shorter). Each piece is a chunk of its own with n = 1.
+ * The pieces have consecutive ids, of which only the first is handed out. Only the first piece has the column TOTAL. */
 #define LNS_STRING_PIECE_BYTES ((size_t)48 * 1024)
 
 /* Strings in one chunk at most. */
 #define LNS_STRING_CHUNK_MAX 4096
 
-/* Builds the chunk of the N strings that lie, each with a NUL behind it, in the BYTES_SIZE bytes at
- * BYTES; LENGTHS without the NULs; TOTAL_BYTES = 0 but for a first piece. HEADER's kind, lane and n
- * are worked out here. */
+/* Builds the chunk of the N strings in the BYTES_SIZE bytes at BYTES, where a NUL follows each of them. LENGTHS do not
+ * count the NULs. TOTAL_BYTES is 0 unless this is a first piece. HEADER's kind, lane and n are computed here. */
 void lns_strings_build (LnsBuffer *out,
                         LnsChunkHeader header,
                         uint32_t first_id,
@@ -106,9 +103,9 @@ void lns_strings_build (LnsBuffer *out,
                         size_t bytes_size,
                         uint64_t total_bytes);
 
-/* Takes a string chunk apart: RET_OFFSETS (room for header.n + 1) gets where each string begins in
- * *RET_BYTES (string i has ret_offsets[i + 1] − ret_offsets[i] − 1 bytes and a NUL behind them) and
- * RET_TOTAL_BYTES the whole length where it is the first piece of a long string, else 0. */
+/* Parses a string chunk. RET_OFFSETS (room for header.n + 1) gets where each string begins in *RET_BYTES: string i has
+ * ret_offsets[i + 1] − ret_offsets[i] − 1 bytes, followed by a NUL. RET_TOTAL_BYTES gets the length of the whole string if
+ * the chunk is the first piece of a long one, else 0. */
 bool lns_strings_parse (const LnsChunkView *view,
                         uint32_t *ret_offsets,
                         const uint8_t **ret_bytes,

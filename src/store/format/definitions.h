@@ -39,21 +39,21 @@ typedef enum
   LNS_N_DEFINITION_KINDS
 } LnsDefinitionKind;
 
-/* Pids and tids from here on are none, as Linux' end at 2²²: they stand for processes and threads that have names
- * alone, in traces of other programs. */
+/* Linux' pids and tids end at 2²². Those from here on are made up, for processes and threads of which a trace gives only
+ * the names. */
 #define LNS_FIRST_MADE_UP_ID 0xf00000
 
-/* What became of a report. */
+/* How far a report was written. */
 typedef enum
 {
-  LNS_STATE_RECORDING, /* the writer lives, or died without a word (see LnsReportInfo)           */
+  LNS_STATE_RECORDING, /* the writer is alive; readers report a dead one as CUT_OFF */
   LNS_STATE_COMPLETE,
   LNS_STATE_RECOVERED, /* rebuilt by `recover`, or imported from a file that ends early          */
   LNS_STATE_CUT_OFF,   /* only read: recording, but its writer is dead                           */
   LNS_STATE_INCOMPLETE /* finished, but events could not be written                              */
 } LnsState;
 
-/* One process instance of the session: a pid that came back is another instance. */
+/* One process instance of the session. A reused pid is another instance. */
 typedef struct
 {
   int32_t pid;        /* in the session's pid namespace                                         */
@@ -102,7 +102,7 @@ typedef struct
   uint32_t name;
 } LnsCategory;
 
-/* Something that the program named through NVTX: a CUDA stream, a lock, … */
+/* An object that the program named through NVTX: a CUDA stream, a lock, … */
 typedef struct
 {
   uint32_t domain;     /* domain id                                                             */
@@ -138,8 +138,8 @@ typedef struct
   uint64_t array_or_union_detail;
 } LnsSchemaEntry;
 
-/* A GPU as one process sees it: CUDA numbers the devices for each process anew. Sizes in bytes, clocks
- * in kHz, bandwidth in kB/s as CUpti_ActivityDevice5 has them; 0 where CUPTI does not tell. */
+/* A GPU as one process sees it: CUDA numbers devices per process. Sizes are in bytes, clocks in kHz and bandwidth in
+ * kB/s, as in CUpti_ActivityDevice5; 0 = CUPTI did not report it. */
 typedef struct
 {
   uint32_t process;
@@ -179,7 +179,7 @@ typedef struct
   uint32_t name;  /* what the program named it by NVTX, or 0                                    */
 } LnsCudaStream;
 
-/* Which kernel is launched, and in what shape. The event's own name is the kernel's, demangled. */
+/* A kernel and its launch configuration. The event's own name is the kernel's demangled name. */
 typedef struct
 {
   uint32_t short_name;   /* without return type, template arguments and parameters              */
@@ -197,7 +197,7 @@ typedef struct
   uint32_t cluster_policy, max_potential_cluster, max_active_clusters;
 } LnsCudaLaunch;
 
-/* What a person sees as one row; its lanes hold the events. */
+/* A row of the timeline. Its lanes hold the events. */
 typedef struct
 {
   LnsTrackKind kind;
@@ -228,7 +228,7 @@ typedef enum
   LNS_SEVERITY_ERROR
 } LnsSeverity;
 
-/* Something that a person should know. CODE is stable: "LNS-NVTX-003". */
+/* A message for the user. CODE is stable: "LNS-NVTX-003". */
 typedef struct
 {
   uint32_t code;
@@ -238,8 +238,8 @@ typedef struct
   uint32_t text;
 } LnsDiagnostic;
 
-/* Records that a thread (or a whole process) made and nobody has. Counts are of API calls; how many
- * events that are, is lns_loss_events ().                                                         */
+/* Records that a thread (or a whole process) made and that were lost. It counts API calls; lns_loss_events () gives the
+ * number of events. */
 typedef struct
 {
   uint32_t process;
@@ -250,8 +250,8 @@ typedef struct
   uint64_t bytes;
 } LnsLoss;
 
-/* A table that is no lane's, kept as it came from elsewhere; or what rows of the events of the table NAME
- * say beside what their lanes have. */
+/* A foreign table that no lane can represent, kept unchanged; or, if `is_remainder`, the values of rows of the table NAME
+ * that their events' lanes have no columns for. */
 typedef struct
 {
   uint32_t name;
@@ -259,7 +259,7 @@ typedef struct
   uint32_t is_remainder;
 } LnsKeptTable;
 
-/* A meta value, of which recover makes the row in lns_meta again. */
+/* A meta value. Recover restores the rows of lns_meta from these. */
 typedef struct
 {
   uint32_t key, value; /* string ids                                                            */
@@ -274,8 +274,8 @@ typedef struct
   int64_t min, max; /* of its first column; all of int64 where that does not only hold integers  */
 } LnsKeptRows;
 
-/* Events that nobody has because of LOSS: kept and lost together are those that were made. A lost pop
- * or end loses no event: its range is kept, with an end that is not known. */
+/* How many events LOSS stands for: stored and lost events add up to those that were made. A lost pop or end does not lose
+ * an event: its range is stored with an unknown end. */
 static inline uint64_t
 lns_loss_events (const LnsLoss *loss)
 {

@@ -5,8 +5,8 @@
 
 #include "src/store/format/event-codec.h"
 
-/* Turns the gaps in START_NS into starts: a start is the end of the event before it plus its gap;
- * the first one stands in the header. */
+/* Turns the gaps in START_NS into starts: an event starts its gap after the end of the event before it. The first start is
+ * in the header. */
 static bool
 sum_gaps (const LnsChunkView *view, int64_t *start_ns, const int64_t *duration_ns)
 {

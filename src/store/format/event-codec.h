@@ -10,8 +10,8 @@
 #include "src/store/format/chunk-format.h"
 #include "src/store/format/lane-kind.h"
 
-/* Where decoded columns go: arrays of header.n values each; NULL = not wanted, but for start and
- * duration, which must be there. */
+/* Where decoded columns go: arrays of header.n values each. Start and duration are required; NULL leaves out any other
+ * column. */
 typedef struct
 {
   int64_t *start_ns;
@@ -21,12 +21,11 @@ typedef struct
   uint64_t *extra[LNS_EXTRA_MAX]; /* by the lane kind's table                                    */
 } LnsEventColumns;
 
-/* Decodes the events of VIEW, of kind LNS_CHUNK_EVENTS or LNS_CHUNK_OPEN_EVENT, into COLUMNS;
- * columns that the chunk lacks get zeros. Checked: starts ascend, durations are ≥ 0, no event
- * reaches into the next, no time overflows. O(n). */
+/* Decodes the events of VIEW, of kind LNS_CHUNK_EVENTS or LNS_CHUNK_OPEN_EVENT, into COLUMNS. Columns that the chunk lacks
+ * become 0. Checks that starts ascend, durations are ≥ 0, events do not overlap, and times do not overflow. O(n). */
 bool lns_events_decode (const LnsChunkView *view, const LnsEventColumns *columns, LnsError *error);
 
-/* Correlations from min to max, 0 left out; min > max where there are none. */
+/* The smallest and the largest correlation id, without 0; min > max if there are none. */
 typedef struct
 {
   uint64_t min, max;

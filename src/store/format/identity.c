@@ -12,7 +12,7 @@
 
 #define START_TIME_FIELD 22 /* of /proc/PID/stat, counted from 1; see proc(5)                    */
 
-/* Reads the beginning of the file at PATH as text; false where there is none. */
+/* Reads the beginning of the file at PATH as text. Returns false if it is empty or cannot be read. */
 static bool
 read_text (const char *path, char *ret_text, size_t size_bytes)
 {
@@ -36,9 +36,9 @@ lns_identity_of (pid_t pid, char ret_text[LNS_IDENTITY_SIZE])
       !read_text (path, stat, sizeof stat))
     return false;
   boot[strcspn (boot, "\n")] = '\0';
-  /* The name is in parentheses and may hold anything: the last one ends it, and field 3 follows. */
+  /* The name is in parentheses and may contain any characters, so the last ")" ends it. Field 3 follows. */
   const char *field = strrchr (stat, ')');
-  /* A zombie has ended: only its parent has not looked yet. */
+  /* A zombie has ended; its parent has not waited for it yet. */
   if (field == NULL || strlen (field) < 3 || strchr ("ZXx", field[2]) != NULL)
     return false;
   for (int i = 2; field != NULL && i < START_TIME_FIELD; i++)

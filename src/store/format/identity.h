@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Who writes a report: told apart from a later process with the same pid, and from one of another
- * boot or machine. */
+/* Identifies the process that writes a report, as distinct from a later process with the same pid and from processes of
+ * other boots and machines. */
 
 #pragma once
 
@@ -13,10 +13,10 @@
 
 #define LNS_IDENTITY_SIZE 96
 
-/* Fills RET_TEXT with "boot-id pid start-time" of process PID as it runs now. False where there is
- * no such process, it is a zombie, or /proc does not tell. */
+/* Fills RET_TEXT with "boot-id pid start-time" of the running process PID. Returns false if there is no such process, it
+ * is a zombie, or /proc cannot be read. */
 bool lns_identity_of (pid_t pid, char ret_text[LNS_IDENTITY_SIZE]);
 
-/* Whether the process that TEXT, made by lns_identity_of (), tells of still runs on this machine in
- * this boot. False for any other text. */
+/* Whether the process that TEXT identifies, made by lns_identity_of (), still runs on this machine in this boot. False for
+ * any other text. */
 bool lns_identity_lives (const char *text);

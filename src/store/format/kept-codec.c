@@ -10,7 +10,7 @@
 
 #include "src/store/format/codec.h"
 
-/* A column whose values are of several types; else the column's byte is the type of them all. */
+/* The byte of a column whose values have several types. Otherwise it is the type of all of them. */
 #define MIXED LNS_N_KEPT_TYPES
 
 static bool
@@ -27,7 +27,7 @@ has_bytes (LnsKeptType type)
 
 /* ---- Encoding -------------------------------------------------------------------------------- */
 
-/* Appends the length of the N VALUES as blocks, and these. */
+/* Appends the N VALUES as blocks, preceded by the blocks' length in bytes. */
 static void
 put_numbers (LnsBuffer *out, const uint64_t *values, uint32_t n)
 {

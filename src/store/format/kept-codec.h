@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rows of tables that a report keeps as they came (FORMAT.md, "Kept rows"): blocks of rows, column by
- * column. Thread-safe, no state. */
+/* Rows of foreign tables that a report keeps unchanged (FORMAT.md, "Kept rows"): blocks of rows, stored column by column.
+ * Thread-safe, no state. */
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 #include "src/base/buffer.h"
 
-/* What a value is; the numbers stand in the file. */
+/* The type of a value. The file contains these numbers. */
 typedef enum
 {
   LNS_KEPT_NULL,
@@ -22,7 +22,7 @@ typedef enum
   LNS_KEPT_REAL,
   LNS_KEPT_TEXT,
   LNS_KEPT_BLOB,
-  LNS_KEPT_UNSET,  /* of a remainder: what the event itself says                                 */
+  LNS_KEPT_UNSET,  /* in a remainder: the event itself has the value */
   LNS_KEPT_STRING, /* an id of StringIds: a string id of the report                              */
   LNS_N_KEPT_TYPES
 } LnsKeptType;
@@ -39,7 +39,7 @@ typedef struct
   };
 } LnsKeptValue;
 
-/* A block of columns without values takes a byte for each: these bound what a small file can make of itself. */
+/* A column without values takes one byte in the file, so these limits bound how much memory a small file can take. */
 #define LNS_KEPT_MAX_ROWS    1024
 #define LNS_KEPT_MAX_COLUMNS 63 /* of tables here                                                */
 #define LNS_KEPT_MAX_TABLES  4096
@@ -48,20 +48,21 @@ typedef struct
 void
 lns_kept_encode (LnsBuffer *out, const LnsKeptValue *values, uint32_t n_rows, uint32_t n_columns);
 
-/* Whether BYTES begin as a block does; the rest may be damaged. Decodes no value. */
+/* Reads the numbers of rows and columns from the start of a block. Returns false if they are out of bounds. Does not
+ * decode values. */
 bool lns_kept_shape (const char *bytes,
                      size_t size_bytes,
                      uint32_t *ret_n_rows,
                      uint32_t *ret_n_columns);
 
-/* The values of the block, row by row, to be freed; text and blobs lie in BYTES. NULL where the block is
- * damaged or memory ran out. */
+/* The values of the block, row by row. The caller frees the array; texts and blobs point into BYTES. NULL if the block is
+ * damaged or memory runs out. */
 LnsKeptValue *lns_kept_decode (const char *bytes,
                                size_t size_bytes,
                                uint32_t *ret_n_rows,
                                uint32_t *ret_n_columns) __attribute__ ((warn_unused_result));
 
-/* The same of a block that has N_ROWS and N_COLUMNS, NULL where it has others. */
+/* The same, or NULL if the block does not have N_ROWS and N_COLUMNS. */
 LnsKeptValue *
 lns_kept_decode_as (const char *bytes, size_t size_bytes, uint32_t n_rows, uint32_t n_columns)
     __attribute__ ((warn_unused_result));

@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a lane stores: one table of lane kinds and their columns. Every event has a start, a
- * duration, a name and flags; a kind adds up to LNS_EXTRA_MAX columns of its own, which an LnsEvent
- * and an LnsChunk hold at the index that this table gives. Column ids never change meaning; a
- * reader skips the ids that it does not know. */
+/* The kinds of lanes and their columns. Every event has a start, a duration, a name and flags. A kind adds up to
+ * LNS_EXTRA_MAX columns of its own; LnsEvent.extra and LnsChunk.extra have them in the order of this table. Column ids
+ * never change their meaning. Readers skip unknown ids. */
 
 #pragma once
 
@@ -124,17 +123,18 @@ _Static_assert(LNS_N_COLUMNS <= 64, "a mask has 64 bits");
 
 typedef enum
 {
-  LNS_EVENT_OPEN_START = 1 << 0,  /* began before the report did; start is the report's          */
-  LNS_EVENT_OPEN_END = 1 << 1,    /* had not ended when the report (or its process) did          */
-  LNS_EVENT_END_UNKNOWN = 1 << 2, /* its end was lost: duration says nothing, SQL's end is NULL  */
+  LNS_EVENT_OPEN_START = 1 << 0, /* began before the report did; start is the report's          */
+  LNS_EVENT_OPEN_END = 1 << 1,   /* had not ended when the report (or its process) did          */
+  LNS_EVENT_END_UNKNOWN =
+      1 << 2, /* its end was lost: the duration is meaningless, SQL's end is NULL */
   LNS_EVENT_LOST_BEFORE = 1 << 3, /* records were dropped between it and the one before          */
   LNS_EVENT_LATE = 1 << 4,        /* came after the watermark                                    */
   LNS_EVENT_CLIPPED = 1 << 5,     /* cut to the report's span                                    */
   LNS_EVENT_REGISTERED = 1 << 6,  /* its name is a registered string                             */
 } LnsEventFlags;
 
-/* Whether an event with FLAGS tells how long it was: one that had not ended when the report or its process did
- * was as long as that; of one whose end was lost nothing is known. */
+/* Whether the length of an event with FLAGS is known. An event that had not ended when the report or its process did lasts
+ * until then. If the end was lost, nothing is known. */
 static inline bool
 lns_event_has_length (uint32_t flags)
 {
@@ -181,7 +181,7 @@ lns_payload_number (LnsPayloadType type, uint64_t bits)
     }
 }
 
-/* What kind of call an MPI call is, and so in which table it is. */
+/* The kind of an MPI call, which decides in which table it is. */
 typedef enum
 {
   LNS_MPI_OTHER,
@@ -229,14 +229,14 @@ typedef struct
       extra[LNS_EXTRA_MAX + 1]; /* columns beyond start, duration, name and flags; 0 ends them */
 } LnsLaneKindInfo;
 
-/* The row of KIND, or NULL where KIND is not known. O(1), any thread. */
+/* The entry of KIND, or NULL if KIND is unknown. O(1), any thread. */
 const LnsLaneKindInfo *lns_lane_kind_info (LnsLaneKind kind);
 
 /* The index of column ID in LnsEvent.extra and LnsChunk.extra of KIND, or -1. O(columns). */
 int lns_lane_kind_extra (LnsLaneKind kind, LnsColumnId id);
 
-/* Between these lie the starts and ends of all events and nodes, so that the difference of any two fits
- * into int64. Readers refuse what lies outside. */
+/* All starts and ends of events and nodes lie between these, so that the difference of any two fits into int64. Readers
+ * reject others. */
 #define LNS_TIME_MIN (-(INT64_C (1) << 61))
 #define LNS_TIME_MAX (INT64_C (1) << 62)
 

@@ -7,7 +7,7 @@
 
 #include "src/store/format/lane-kind.h"
 
-/* Puts column ID of VIEW into the fields that begin at FIRST and lie a node apart. */
+/* Decodes column ID of VIEW into FIELD of the nodes. */
 #define SCATTER(field, id)                                                                         \
  do                                                                                                \
   {                                                                                                \
@@ -43,7 +43,7 @@ decode_columns (const LnsChunkView *view, LnsNode *ret_nodes)
   return true;
 }
 
-/* Turns what column HOLE says into the hole's length; false where it cannot be. */
+/* Turns the value of column HOLE into the hole's length. Returns false if it is not possible in the node. */
 static bool
 resolve_hole (LnsNode *node, int64_t span_ns, int64_t idle_ns)
 {
@@ -55,7 +55,7 @@ resolve_hole (LnsNode *node, int64_t span_ns, int64_t idle_ns)
   return node->hole_ns >= span_ns - node->hole_ns && node->hole_at_ns <= span_ns - node->hole_ns;
 }
 
-/* Turns gap, span and idle time, as decoded into their fields, into start, end and busy time. */
+/* Turns the gaps, spans and idle times, which were decoded into start_ns, end_ns and busy_ns, into these. */
 static bool
 resolve (const LnsChunkView *view, LnsNode *nodes)
 {

@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Level of detail (FORMAT.md, "Nodes"): per lane a tree by count. A node of level 1 stands for 16
- * consecutive events, one of level k + 1 for 4 of level k; the last node of each level stands for
- * what is left. So node i of level k covers the events from i × lns_node_events (k) on, and how
- * many there are needs no storing. */
+/* Level of detail (FORMAT.md, "Nodes"): each lane has a tree of nodes. A node of level 1 stands for 16 consecutive events,
+ * a node of level k + 1 for 4 nodes of level k; the last node of each level stands for the remaining ones. So node i of
+ * level k covers the events from i × lns_node_events (k) on, and their number is not stored. */
 
 #pragma once
 
@@ -42,7 +41,7 @@ typedef struct
   int64_t busy_ns;  /* sum of durations: exact, as a lane's events do not overlap               */
   int64_t longest_ns;
   uint64_t longest_at; /* from the node's first event                                           */
-  uint32_t name;       /* covers most of the time, judged from the children's dominant names    */
+  uint32_t name;       /* covers most of the time, according to the children's dominant names */
   uint32_t color;      /* the dominant one's                                                    */
   uint32_t flags;      /* of all events, or-ed                                                  */
   int64_t hole_ns;     /* longest time without an event, if at least half of the span; else 0   */
@@ -57,7 +56,7 @@ lns_node_events (unsigned level)
   return (uint64_t)LNS_NODE_LEAF << 2 * (level - 1);
 }
 
-/* Decodes the header.n nodes of VIEW, of kind LNS_CHUNK_NODES, into RET_NODES. Checked: starts
- * ascend, nodes do not overlap, end ≥ start, busy and longest within the span, longest_at within
- * the node, the level within bounds. O(n). */
+/* Decodes the header.n nodes of VIEW, of kind LNS_CHUNK_NODES, into RET_NODES. Checks that starts ascend, nodes do not
+ * overlap, end ≥ start, busy_ns and longest_ns are within the span, longest_at is within the node, and the level is valid.
+ * O(n). */
 bool lns_nodes_decode (const LnsChunkView *view, LnsNode *ret_nodes, LnsError *error);

@@ -36,7 +36,7 @@ lns_strings_build (LnsBuffer *out,
   lns_buffer_clear (&total);
 }
 
-/* Sums LENGTHS into offsets; false where a string leaves COLUMN or has no NUL behind it. */
+/* Sums LENGTHS into offsets. Returns false if a string reaches beyond COLUMN or has no NUL after it. */
 static bool
 place_strings (const LnsChunkColumn *column,
                const uint64_t *lengths,
