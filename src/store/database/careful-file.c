@@ -12,7 +12,7 @@
 
 #include "src/base/array.h"
 
-/* Where the first page says how many there are, in four bytes; more than the file has is damage. */
+/* Offset of the number of pages in the first page: four bytes. A file with fewer pages is damaged. */
 #define PAGE_COUNT_AT 28
 
 typedef struct
@@ -22,12 +22,12 @@ typedef struct
   char *bytes;
 } Overwrite;
 
-/* SQLite's own file, with these methods before its own ones. */
+/* Replaces the methods of SQLite's file, and calls them. */
 typedef struct
 {
   sqlite3_io_methods methods;
   const sqlite3_io_methods *inner;
-  sqlite3_int64 end; /* of what was committed: beyond it writing does no harm */
+  sqlite3_int64 end; /* of the committed part; writing beyond it does no harm */
   LNS_ARRAY (Overwrite) overwrites;
 } CarefulFile;
 
@@ -45,7 +45,7 @@ forget (CarefulFile *self)
   self->overwrites.n = 0;
 }
 
-/* Puts copies of what waits behind the file's end. Where the disk is too full for that, some. */
+/* Writes copies of the waiting pages after the end of the file, as many as there is room for on the disk. */
 static void
 write_copies (CarefulFile *self, sqlite3_file *file, sqlite3_int64 end)
 {
@@ -67,7 +67,7 @@ overwrite (CarefulFile *self, sqlite3_file *file, bool first_page)
   return code;
 }
 
-/* Writes what waits into its places: the first page, which holds the file together, last. */
+/* Writes the waiting pages to their places. The first page, which marks the file as whole, comes last. */
 static int
 flush (CarefulFile *self, sqlite3_file *file)
 {
@@ -135,8 +135,8 @@ careful_sync (sqlite3_file *file, int flags)
   return code != SQLITE_OK ? code : self->inner->xSync (file, flags);
 }
 
-/* SQLite says SQLITE_FCNTL_SYNC when all pages of a commit are written and before the journal ends,
- * whatever "synchronous" is. */
+/* SQLite sends SQLITE_FCNTL_SYNC after it has written all pages of a commit and before it ends the journal, whatever
+ * "synchronous" is. */
 static int
 careful_control (sqlite3_file *file, int operation, void *argument)
 {

@@ -41,9 +41,8 @@ cancel_cb (void *data)
          atomic_load_explicit (connection->cancel, memory_order_relaxed);
 }
 
-/* Called where the lock is not to be had: nonzero to try again. SQLite takes a file system that has
- * no lock to give (ENOLCK) for one whose lock is held, for which waiting is in vain; errno is still
- * that of its fcntl () here. */
+/* Called when SQLite cannot get a lock; nonzero makes it try again. SQLite also calls this if the file system has no locks
+ * to give (ENOLCK), where waiting does not help. errno is still that of its fcntl () here. */
 static int
 busy_cb (void *data, int n_tries)
 {
@@ -54,8 +53,8 @@ busy_cb (void *data, int n_tries)
   return 1;
 }
 
-/* A hostile file must not run code of its own (views, triggers, functions in its schema) nor make
- * one value large. */
+/* Prevents a hostile file from running its own code (views, triggers, functions in its schema) and from making one value
+ * very large. */
 static void
 distrust_file (sqlite3 *db)
 {
@@ -87,7 +86,7 @@ _lns_connection_open (const char *path, const char *vfs, int flags, int *ret_cod
   sqlite3_extended_result_codes (connection->db, 1);
   sqlite3_busy_handler (connection->db, busy_cb, NULL);
   sqlite3_progress_handler (connection->db, STEPS_PER_POLL, cancel_cb, connection);
-  /* The first statement that reads the file is the caller's, which knows what to say of errors. */
+  /* The caller runs the first statement that reads the file, because it reports errors. */
   sqlite3_exec (connection->db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);
   char *pragma = sqlite3_mprintf ("PRAGMA cache_size = -%d", CACHE_KIB);
   if (pragma != NULL)

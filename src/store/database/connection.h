@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Read-only SQLite connections to one report. One thread at a time owns a connection; the pool
- * lends as many as there are threads that read. Each statement is a read transaction of its own, so
- * that a live writer waits for no reader longer than one row takes. */
+/* Read-only SQLite connections to one report. One thread at a time uses a connection. Each statement is a read transaction
+ * of its own, so that a live writer never waits for a reader longer than one row takes. */
 
 #pragma once
 
@@ -38,20 +37,19 @@ typedef struct LnsConnection
 } LnsConnection;
 
 /* Opens PATH through the SQLite file system VFS (NULL = lns_guarded_vfs (LNS_GUARDED_REPORT)). FLAGS are
- * SQLITE_OPEN_READONLY or _READWRITE. Errors are not told here: *RET_CODE gets SQLite's, and the
- * connection comes back even then, to be looked into, unless memory ran out (NULL). */
+ * SQLITE_OPEN_READONLY or _READWRITE. *RET_CODE gets SQLite's result. Returns a connection even if SQLite failed, so that
+ * the caller can ask it for the reason; NULL if memory runs out. */
 LnsConnection *_lns_connection_open (const char *path, const char *vfs, int flags, int *ret_code);
 void _lns_connection_close (LnsConnection *connection);
 
-/* The prepared statement of QUERY, reset; NULL where the tables are not there (see sqlite3_errcode
- * ()). Owned by the connection. It holds the read lock until it is done, is reset, or the connection
- * is given back. */
+/* The prepared statement of QUERY, reset; NULL if it cannot be prepared (see sqlite3_errcode ()). Owned by the connection.
+ * It holds the read lock until it is done or reset, or the connection is given back. */
 sqlite3_stmt *_lns_connection_query (LnsConnection *connection, LnsQuery query);
 
-/* Bytes that the connection has read from the file since the last call. */
+/* How many bytes the connection has read from the file since the last call. */
 uint64_t _lns_connection_take_bytes (LnsConnection *connection);
 
-/* Column INDEX as a blob of at most 65,000 bytes. False where it is anything else. */
+/* Gets column INDEX, which must be a blob of at most 65,000 bytes. Returns false if it is anything else. */
 bool _lns_connection_blob (sqlite3_stmt *statement,
                            int index,
                            const uint8_t **ret_bytes,

@@ -16,8 +16,7 @@ typedef struct
   const uint8_t *bytes;
 } LnsFileRun;
 
-/* What is not zero in it, to be written in this order: its first page, by which it is a database, comes
- * last. */
+/* The parts of it that are not zero, to be written in this order. The first page, which makes it a database, comes last. */
 extern const LnsFileRun lns_empty_report[];
 extern const unsigned lns_empty_report_n_runs;
 extern const int64_t lns_empty_report_bytes; /* its size, zeros included */

@@ -17,8 +17,8 @@
 
 #define JOURNAL "-journal"
 
-/* A copy of SQLite's own VFS: what is not overridden below uses nothing of its argument but what is
- * copied (pAppData, mxPathname). */
+/* A copy of SQLite's own VFS. The methods that are not overridden below use only the copied members of their argument
+ * (pAppData, mxPathname). */
 typedef struct
 {
   sqlite3_vfs vfs;
@@ -45,8 +45,7 @@ is_regular_or_missing (const char *path)
   return lstat (path, &status) != 0 || S_ISREG (status.st_mode);
 }
 
-/* Leaves in errno why the journal at PATH cannot be written: sqlite3_system_errno () takes it from
- * there. */
+/* Sets errno to the reason why the journal at PATH cannot be written, where sqlite3_system_errno () finds it. */
 static void
 tell_errno (const char *path)
 {
@@ -71,7 +70,7 @@ guarded_open (
   int code = guarded->inner->xOpen (guarded->inner, path, file, flags, &got);
   if (ret_flags != NULL)
     *ret_flags = got;
-  /* SQLite is content with a journal that it can only read, and then fails to write with EBADF. */
+  /* SQLite accepts a journal that it can only read, and later fails to write it with EBADF. */
   if (is_journal && (flags & SQLITE_OPEN_READWRITE) != 0 &&
       (code != SQLITE_OK || (got & SQLITE_OPEN_READONLY) != 0))
     {
@@ -98,17 +97,17 @@ guarded_delete (sqlite3_vfs *vfs, const char *path, int sync_folder)
 static void
 install (void)
 {
-  /* Nobody asks how much memory SQLite has, and counting it takes a lock at each allocation. Refused
-   * without harm where SQLite was used before. */
+  /* Nothing uses SQLite's memory statistics, which take a lock at each allocation. If SQLite was used before, it refuses
+   * this, which does no harm. */
   sqlite3_config (SQLITE_CONFIG_MEMSTATUS, 0);
-  /* Nor are twenty pages of 64 KiB needed by each connection that reads four. */
+  /* By default each connection preallocates twenty pages, here of 64 KiB; most read four. */
   sqlite3_config (SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
   for (int i = 0; i < LNS_N_GUARDED; i++)
     {
       GuardedVfs *guarded = &installed[i];
       guarded->inner = sqlite3_vfs_find (kinds[i].inner);
       if (guarded->inner == NULL)
-        continue; /* opening by that name fails then */
+        continue; /* opening with that name will fail */
       guarded->may_log = kinds[i].may_log;
       guarded->vfs = *guarded->inner;
       guarded->vfs.zName = kinds[i].name;
@@ -145,9 +144,8 @@ lns_journal_open (const char *path)
   return fd;
 }
 
-/* The last 16 bytes of a journal with a super-journal: the length of its name, a checksum, and the
- * magic that journals also begin with (https://www.sqlite.org/src/file/src/pager.c, readSuperJournal).
- */
+/* A journal with a super-journal ends with 16 bytes: the length of the name, a checksum, and the magic that journals also
+ * begin with (https://www.sqlite.org/src/file/src/pager.c, readSuperJournal). */
 static bool
 names_super_journal (int fd)
 {
@@ -172,7 +170,7 @@ lns_journal_check (const char *path, LnsError *error)
         "\", is not a regular file; remove it, or recover the report with \"lanescope recover\"",
         path, path);
   if (fd < 0)
-    return true; /* what SQLite says of it is told */
+    return true; /* there is none, or SQLite will report the error */
   bool is_foreign = names_super_journal (fd);
   close (fd);
   if (is_foreign)

@@ -18,10 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Readers go on while the writer's transaction is open, so its pages must not spill into the file
- * (cache_spill), nor anything of it elsewhere (temp_store); what a crash of the machine would cost is
- * accepted (synchronous), one of the process costs nothing from the first commit on (lns_sql_made ());
- * before it there is nothing to lose, and if it fails the file is removed. */
+/* Readers read while the writer's transaction is open, so its pages must not be written to the file early (cache_spill),
+ * nor to temporary files (temp_store). A crash of the machine may lose data (synchronous). A crash of the process loses
+ * nothing after the first commit (lns_sql_made ()); before it there is nothing to lose, and if it fails the file is
+ * removed. */
 static const char settings[] = "PRAGMA synchronous = OFF;"
                                "PRAGMA journal_mode = OFF;"
                                "PRAGMA temp_store = MEMORY;"
@@ -34,8 +34,8 @@ run (sqlite3 *database, const char *sql)
   return sqlite3_exec (database, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* Why DATABASE's last call failed. The file that refused a call knows: what SQLite keeps for the
- * connection may be of a call that it made afterwards. */
+/* The errno of DATABASE's last failed call. It asks the file first, because the errno that SQLite keeps for the connection
+ * may be from a later call. */
 static int
 file_errno (sqlite3 *database)
 {
@@ -70,7 +70,7 @@ lns_sql_error (LnsError *error, sqlite3 *database, const char *path, const char 
        code == SQLITE_READONLY) &&
       system_code != 0)
     return lns_error_set_errno (error, system_code, "cannot %s “%s”", doing, path);
-  /* What fails without a word of SQLite's is memory, too. */
+  /* If SQLite has no error, an allocation failed too. */
   if (code == SQLITE_NOMEM || code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
     return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "cannot %s “%s”: out of memory", doing,
                           path);
@@ -101,13 +101,13 @@ lns_sql_can_lock (const char *path)
   return can;
 }
 
-/* SQLite's own locks lie from 1 GiB on. This one belongs to the open file, so that its end is that
- * of the process at the latest.                                                                  */
+/* SQLite's own locks are at 1 GiB and beyond. This lock belongs to the open file, so it ends with the process at the
+ * latest. */
 static const struct flock claim = {
   .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 1, .l_len = 1
 };
 
-/* Held as long as the file is written. */
+/* Held as long as the file is being written. */
 static const struct flock written = {
   .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 2, .l_len = 1
 };
@@ -123,7 +123,7 @@ lns_sql_made (sqlite3 *database, int claim_fd)
   return true;
 }
 
-/* Whether another open file than FD has the lock on the file of FD, if that is FILE. */
+/* Whether FD is open on FILE and another open file has the lock. */
 static bool
 is_locked_by_another (int fd, const struct stat *file)
 {
@@ -167,8 +167,8 @@ lns_sql_is_claimed (const char *path)
   return is_claimed;
 }
 
-/* Writes a report without rows to FD. Its zeros get room on the disk as well: a commit that overwrites them
- * must not find the disk full halfway. */
+/* Writes a report without rows to FD. Allocates disk space for its zeros too, so that a commit that overwrites them cannot
+ * run out of space halfway. */
 static bool
 write_empty (int fd)
 {
@@ -193,7 +193,7 @@ write_empty (int fd)
 sqlite3 *
 lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, LnsError *error)
 {
-  /* A report holds command lines, environments and names: nobody else's business by default. */
+  /* A report contains command lines, environments and names, so by default only its owner may read it. */
   int fd = open (path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0)
     {
@@ -201,8 +201,8 @@ lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, LnsError *er
       return NULL;
     }
   if (mode != 0)
-    (void)fchmod (fd, mode);             /* a file system without permissions does without */
-  (void)fcntl (fd, F_OFD_SETLK, &claim); /* a file system without locks does without these two  */
+    (void)fchmod (fd, mode);             /* ignored on file systems without permissions */
+  (void)fcntl (fd, F_OFD_SETLK, &claim); /* both ignored on file systems without locks */
   (void)fcntl (fd, F_OFD_SETLK, &written);
   sqlite3 *database = NULL;
   if (!write_empty (fd))

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The SQLite side of a .rep file: its tables and how it is opened for writing. */
+/* Creates .rep files as SQLite databases, and the locks that tell others what happens to them. */
 
 #pragma once
 
@@ -20,46 +20,43 @@
 #define LNS_FEATURES_COMPATIBLE   UINT64_C (0)
 #define LNS_FEATURES_INCOMPATIBLE UINT64_C (0)
 
-/* Creates the file at PATH, which must not exist, with permissions MODE (0: 0600) and the empty tables of
- * a report, and returns its only writing connection (for one thread). Where the file system refuses locks
- * SQLite works without them: creation is exclusive, so there is one writer all the same. NULL and ERROR
- * where it cannot; nothing is left behind then. RET_CLAIM_FD (owned by the caller) marks the file as one
- * in the making, which lns_sql_made () ends as soon as the file tells who writes it. It also holds the
- * lock by which others see that the file is written: close it when the connection is closed. */
+/* Creates the file at PATH, which must not exist, with permissions MODE (0: 0600) and the empty tables of a report. Returns
+ * its only writing connection, for one thread; NULL and ERROR if it fails, without leaving a file. If the file system has
+ * no locks, SQLite works without them: creation is exclusive, so there is still only one writer. RET_CLAIM_FD (owned by
+ * the caller) holds two locks: one marks the file as unfinished until lns_sql_made (), the other tells others that the
+ * file is being written. Close it after the connection. */
 sqlite3 *lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, LnsError *error)
     __attribute__ ((warn_unused_result));
 
-/* After the first commit to DATABASE: from now on each keeps what those before have written, whenever the
- * process is killed. Ends the mark of CLAIM_FD that the file is in the making; that it is written stays.
- * False where it cannot: lns_sql_error (). */
+/* Call it after the first commit to DATABASE. From then on commits never lose what earlier ones wrote, whenever the process
+ * is killed (careful-file.h). Removes the mark of CLAIM_FD that the file is unfinished, but not the one that it is being
+ * written. Returns false on failure; lns_sql_error () has the reason. */
 bool lns_sql_made (sqlite3 *database, int claim_fd) __attribute__ ((warn_unused_result));
 
-/* Whether a process, perhaps of another PID namespace, writes the report at PATH, which this process
- * has open: no file is opened, as closing it would drop the locks of its connections. False where the
- * file system has no locks. O(open files). */
+/* Whether a process, perhaps of another PID namespace, is writing the report at PATH, which this process has open. It opens
+ * no file, because closing one would drop the locks of this process's connections. False if the file system has no locks.
+ * O(open files). */
 bool lns_sql_is_written (const char *path);
 
-/* Marks the file at PATH likewise, as one to be overwritten: RET_FD (owned by the caller) is -1 where
- * it cannot be. False where another process has marked it. Call it only where this process has no
- * connection to the file, as with lns_sql_can_lock (). */
+/* Marks the file at PATH, which is to be overwritten, as lns_sql_create () marks a new one. RET_FD (owned by the caller) is
+ * -1 if it cannot be marked. Returns false if another process has marked it. Call it only if this process has no
+ * connection to the file (see lns_sql_can_lock ()). */
 bool lns_sql_claim (const char *path, int *ret_fd);
 
-/* Whether a process has marked the file at PATH, so that it may not tell yet what it is. Call it only
- * where this process has no connection to the file, as with lns_sql_can_lock (). */
+/* Whether a process has marked the file at PATH, so that its contents may be incomplete. Call it only if this process has
+ * no connection to the file (see lns_sql_can_lock ()). */
 bool lns_sql_is_claimed (const char *path);
 
-/* Removes the file at PATH and its journal, as far as they are there. */
+/* Removes the file at PATH and its journal, if they exist. */
 void lns_sql_remove (const char *path);
 
-/* Whether the file system of the file at PATH knows the locks that SQLite takes; true where the file
- * cannot be opened. Call it only where this process has no other connection to the file: closing a
- * file drops the locks that its process holds on it. */
+/* Whether the file system of the file at PATH supports the locks that SQLite uses; true if the file cannot be opened. Call
+ * it only if this process has no connection to the file: closing a file drops the locks that its process holds on it. */
 bool lns_sql_can_lock (const char *path);
 
-/* PATH as the URI of a file that nobody changes: no journal is looked at and no lock taken. To be freed;
- * NULL where there is no such file or memory ran out. */
+/* PATH as a URI that makes SQLite ignore journals and take no locks. The caller frees it. NULL if there is no such file or
+ * memory runs out. */
 char *lns_sql_immutable_uri (const char *path);
 
-/* Fills ERROR with what DATABASE says of its last call, after the sentence's beginning DOING
- * ("cannot write “x.rep”"). Returns false. */
+/* Sets ERROR to "cannot DOING “PATH”" and the reason why DATABASE's last call failed. Returns false. */
 bool lns_sql_error (LnsError *error, sqlite3 *database, const char *path, const char *doing);
