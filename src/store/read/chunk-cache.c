@@ -53,7 +53,7 @@ _lns_chunk_cache_free (LnsChunkCache *cache)
   free (cache);
 }
 
-/* Where the pointer to the item of KEY is, or would be put. */
+/* The pointer to the item of KEY, or the place where it would go. */
 static LnsCacheItem **
 slot_of (LnsChunkCache *cache, LnsChunkKey key)
 {
@@ -83,7 +83,7 @@ link_as_newest (LnsChunkCache *cache, LnsCacheItem *item)
   cache->newest = item;
 }
 
-/* Takes the item at SLOT out and puts it, through next_in_slot, before the others in *DROPPED. */
+/* Removes the item at SLOT and prepends it to the list *DROPPED, linked by next_in_slot. */
 static void
 drop (LnsChunkCache *cache, LnsCacheItem **slot, LnsCacheItem **dropped)
 {

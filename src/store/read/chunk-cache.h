@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Decoded chunks of events and nodes, the last used ones, bounded in bytes. Items are counted
- * references and never change; one that is still held elsewhere outlives its eviction. All
- * functions may be called from any thread; nothing is decoded or freed under the lock. */
+/* A cache of decoded chunks of events and nodes, bounded in bytes, that drops the least recently used ones. Items are
+ * reference-counted and immutable, so one that is still in use outlives its eviction. Any thread may call any function.
+ * Nothing is decoded or freed under the lock. */
 
 #pragma once
 
@@ -22,7 +22,7 @@ typedef struct
   uint32_t index; /* of the chunk within its level                                              */
 } LnsChunkKey;
 
-/* The head of every cached thing, which is one malloc () block. */
+/* The head of every cached item, which is one malloc () block. */
 typedef struct LnsCacheItem
 {
   LnsChunkKey key;
@@ -36,19 +36,19 @@ typedef struct LnsCacheItem
 
 typedef struct LnsChunkCache LnsChunkCache;
 
-/* NULL where memory ran out. */
+/* NULL if memory runs out. */
 LnsChunkCache *_lns_chunk_cache_new (size_t limit_bytes);
 void _lns_chunk_cache_free (LnsChunkCache *cache); /* NULL is fine                              */
 
-/* A reference to the item of KEY if it has all columns of COLUMN_MASK. Else NULL, and
- * *RET_COLUMN_MASK gets the columns that it should have to replace what is there. O(1). */
+/* A reference to the item of KEY if it has all columns of COLUMN_MASK. Otherwise NULL, and *RET_COLUMN_MASK gets the
+ * columns to decode: those of COLUMN_MASK and those of the item, which the new one replaces. O(1). */
 LnsCacheItem *_lns_chunk_cache_get (LnsChunkCache *cache,
                                     LnsChunkKey key,
                                     LnsColumnMask column_mask,
                                     LnsColumnMask *ret_column_mask);
 
-/* Keeps ITEM (one more reference) in place of what has its key, and lets go of the items longest
- * unused until the limit holds. Amortised O(1). */
+/* Adds ITEM (and a reference to it) in place of the item with its key, and drops the least recently used items until the
+ * limit holds. Amortised O(1). */
 void _lns_chunk_cache_put (LnsChunkCache *cache, LnsCacheItem *item);
 
 size_t _lns_chunk_cache_bytes (LnsChunkCache *cache);

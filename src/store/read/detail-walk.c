@@ -7,7 +7,7 @@
 
 #include "src/base/array.h"
 
-/* An opened node, and which children are its own. */
+/* An opened node, and the range of its children. */
 typedef struct
 {
   LnsNode node;
@@ -23,8 +23,8 @@ typedef struct
   uint32_t lane;
   const LnsDetailVisitor *visitor;
   const LnsLaneState *state;
-  const LnsLaneIndex *index; /* NULL = not in memory and not to be read                         */
-  OpenedList opened;         /* of the level above: what is to be visited now                   */
+  const LnsLaneIndex *index; /* NULL = not in memory, and must not be read */
+  OpenedList opened;         /* of the level above: their children are visited now */
   OpenedList opened_here;
   uint64_t n_visited;
   LnsError *error;
@@ -47,8 +47,8 @@ is_cancelled (Walk *walk)
   return _lns_detail_is_cancelled (walk->report, walk->visitor, walk->error);
 }
 
-/* Lets the node that was OPENED stand for its children from FROM_NS on, which are not in the cache. False where the
- * cache was not the only place to look, or the walk was cancelled. */
+/* Handles children of OPENED, from FROM_NS on, that could not be had: the node stands for them if only the cache may be
+ * used. Returns false if the chunk could not be read, or the walk was cancelled. */
 static bool
 visit_rest (Walk *walk, const Opened *opened, int64_t from_ns)
 {
@@ -72,7 +72,7 @@ visit (Walk *walk, const LnsNode *node, uint32_t level, uint64_t ordinal)
   const uint64_t each = level > 1 ? LNS_NODE_FANOUT : LNS_NODE_LEAF;
   const uint64_t n_children =
       level > 1 ? (n_events - 1) / lns_node_events (level - 1) + 1 : n_events;
-  /* A small file may claim more nodes that are to be opened than there is memory: an error, not the process's end. */
+  /* A small file may have more nodes to open than fit into memory, so this must not end the process. */
   Opened *opened = lns_array_try_add (&walk->opened_here);
   if (opened == NULL)
     return _lns_report_file_no_memory (&walk->report->file, walk->error);
@@ -80,7 +80,7 @@ visit (Walk *walk, const LnsNode *node, uint32_t level, uint64_t ordinal)
   return true;
 }
 
-/* Visits the children of what was opened, which are nodes of LEVEL ≥ 1. */
+/* Visits the children of the opened nodes, which are nodes of LEVEL ≥ 1. */
 static bool
 visit_nodes (Walk *walk, uint32_t level)
 {
@@ -117,7 +117,7 @@ visit_nodes (Walk *walk, uint32_t level)
   return ok;
 }
 
-/* Visits the events of what was opened. */
+/* Visits the events of the opened nodes. */
 static bool
 visit_events (Walk *walk)
 {
@@ -157,7 +157,7 @@ visit_events (Walk *walk)
   return ok;
 }
 
-/* Puts what was opened at one level in the place of what was visited. */
+/* Continues with the nodes that were opened at this level. */
 static void
 descend (Walk *walk)
 {
@@ -241,7 +241,7 @@ count_events (void *data, const LnsChunk *chunk, uint32_t first, uint32_t end)
     *n += (chunk->flags[i] & LNS_EVENT_OPEN_END) != 0;
 }
 
-/* A node's flags are those of its events, or-ed: only nodes that hold an open event are read. */
+/* A node's flags are those of its events, or-ed, so only nodes that have an open event are read. */
 bool
 lns_report_count_open (LnsReport *report, uint64_t *ret_n, LnsError *error)
 {

@@ -24,7 +24,7 @@
 typedef struct
 {
   int64_t start_ns;
-  int64_t end_ns; /* to where it or anything before it reaches                                 */
+  int64_t end_ns; /* the latest end of its events and those before it */
   int64_t busy_ns;
   uint64_t at;    /* level 0: where its events begin in `events`                               */
   uint32_t name;  /* covers most of the time, if one does                                      */
@@ -57,13 +57,13 @@ struct LnsFacetSet
 
 /* --- Building --------------------------------------------------------------------------------- */
 
-/* Two passes over the lanes: the first adds up what there is, to know which are the largest; the
- * second merges the lanes by start and hands each event to its facet. */
+/* Building takes two passes over the lanes. The first adds up the time of each key, to find the largest facets. The second
+ * merges the lanes by start and adds each event to its facet. */
 
 #define NO_KEY       UINT32_MAX
 #define N_COPY_KINDS (LNS_FACET_MEMSET + 1)
 
-/* What of an event a pass reads, and where its key stands. */
+/* What a pass reads of an event, and in which column its key is. */
 typedef struct
 {
   LnsFacetBy by;
@@ -186,7 +186,7 @@ compare_totals (const void *a, const void *b)
   return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Gives the keys that occur their facets. */
+/* Assigns the keys that occur to facets. */
 static void
 choose_facets (Build *build, Total *totals)
 {
@@ -196,7 +196,7 @@ choose_facets (Build *build, Total *totals)
     if (totals[key].n_events > 0)
       {
         const Total total = { key, totals[key].n_events, totals[key].total_ns };
-        totals[n++] = total; /* n ≤ key: what it overwrites was looked at */
+        totals[n++] = total; /* n ≤ key: it overwrites only entries that were read */
       }
   qsort (totals, n, sizeof *totals, compare_totals);
   const bool has_others = n > LNS_FACETS_MAX + 1;
@@ -223,7 +223,7 @@ close_block (Growing *growing)
   growing->n_block = 0;
 }
 
-/* The name that holds the majority of the time, if one does (Boyer and Moore). */
+/* Finds the name that has the majority of the time, if one has (Boyer and Moore). */
 static inline void
 vote (uint32_t *name, int64_t *weight_ns, uint32_t other, int64_t ns)
 {
@@ -238,7 +238,7 @@ vote (uint32_t *name, int64_t *weight_ns, uint32_t other, int64_t ns)
     *weight_ns -= ns;
 }
 
-/* False where there is no memory for the list of events. It is larger than the nodes, so it meets the bound first. */
+/* Returns false if the list of events does not fit into memory. It is larger than the nodes, so it fails first. */
 static bool
 add_event (Build *build, Growing *growing, const Cursor *cursor)
 {
@@ -288,7 +288,7 @@ add_event (Build *build, Growing *growing, const Cursor *cursor)
   return !data->events.failed;
 }
 
-/* Puts the nodes of LEVEL together to those of the next one. */
+/* Builds the nodes of the level above LEVEL. */
 static void
 grow_level (Data *data, unsigned level)
 {
@@ -336,7 +336,7 @@ is_before (const Cursor *a, const Cursor *b)
   return start_of (a) != start_of (b) ? start_of (a) < start_of (b) : a->source < b->source;
 }
 
-/* To the next event; false at the end of the lane. */
+/* Moves to the next event. Returns false at the end of the lane. */
 static bool
 advance (Cursor *cursor)
 {
@@ -441,7 +441,7 @@ count_keys (Build *build, LnsError *error)
   memset (build->facet_of, 255, build->n_keys * sizeof *build->facet_of);
   bool ok = true;
   if (set->by == LNS_FACET_BY_NOTHING)
-    for (uint32_t i = 0; i < set->n_lanes; i++) /* known without reading */
+    for (uint32_t i = 0; i < set->n_lanes; i++) /* the directory has the totals */
       {
         const LnsLaneInfo *info = lns_report_lane_info (build->report, set->lanes[i]);
         totals[0].n_events |= info->n_events > 0;
@@ -561,7 +561,7 @@ take_number (const uint8_t **at, const uint8_t *end)
   return value;
 }
 
-/* The events of BLOCK, all of them. */
+/* Reads all events of BLOCK. */
 static unsigned
 read_block (const LnsFacetSet *set,
             const Data *data,
@@ -630,7 +630,8 @@ is_stopped (Walk *walk)
   return _lns_detail_is_cancelled (walk->set->report, walk->visitor, walk->error);
 }
 
-/* The chunk of EVENT; NULL (without an error where only the cache may be asked) if there is none. */
+/* The chunk of EVENT. NULL if it cannot be read, or, without an error, if it is not in the cache and only that may be
+ * used. */
 static const LnsChunk *
 chunk_of (Walk *walk, const LnsFacetEvent *event)
 {
@@ -680,7 +681,7 @@ visit_events (Walk *walk, uint64_t block, const LnsNode *node, uint64_t n_events
   return true;
 }
 
-/* Visits node INDEX of LEVEL and what is below it, as far as the visitor wants to see it. */
+/* Visits node INDEX of LEVEL, and its children if the visitor opens it. */
 static bool
 visit (Walk *walk, unsigned level, uint64_t index)
 {

@@ -3,21 +3,21 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Derived tracks: the events of some lanes, in the order of their starts, told apart by what they
- * are. A facet holds no copy of an event, only which it is (about two bytes), and a level of detail
- * of its own. Where events of several lanes overlap, each counts from where those before it end: so
- * the time in which at least one of them runs is exact at every zoom.
+/* Facets: the events of some lanes, ordered by start and grouped by kernel or by kind of copy. A facet does not copy
+ * events. It stores their ordinals (about two bytes each) and a level of detail of its own. If events of several lanes
+ * overlap, each counts from the end of those before it, so that the time in which at least one of them runs is exact at
+ * every zoom.
  *
- * Replaces: SELECT … FROM the lanes' events WHERE name = … ORDER BY start. Immutable once built and
+ * The plain query: SELECT … FROM the lanes' events WHERE name = … ORDER BY start. Immutable once built and
  * reference-counted: any thread. */
 
 #pragma once
 
 #include "src/store/read/pixels.h"
 
-#define LNS_FACETS_MAX 64 /* told apart; what else there is, is one facet more */
+#define LNS_FACETS_MAX 64 /* by total time; one further facet has all other events */
 
-#define LNS_FACET_OTHERS UINT64_MAX /* key of what is not told apart                            */
+#define LNS_FACET_OTHERS UINT64_MAX /* key of the facet of all other events */
 #define LNS_FACET_MEMSET 255        /* key of memsets among copy kinds                         */
 
 typedef enum
@@ -39,9 +39,9 @@ typedef struct
 
 typedef struct LnsFacetSet LnsFacetSet;
 
-/* Reads the N_LANES different LANES of REPORT, which must outlive the set, and tells their events
- * apart BY something. Blocks: for a worker. Damaged chunks are left out. NULL and ERROR where CANCEL
- * (may be NULL) became true, a lane cannot be read or its events are too many to hold. O(events × log lanes). */
+/* Reads N_LANES distinct LANES of REPORT, which must outlive the set, and groups their events. Call it on a worker thread.
+ * Leaves out damaged chunks. Returns NULL and sets ERROR if CANCEL (may be NULL) became true, a lane cannot be read, or the
+ * events do not fit into memory. O(events × log lanes). */
 LnsFacetSet *lns_facet_set_new (LnsReport *report,
                                 const uint32_t *lanes,
                                 uint32_t n_lanes,
@@ -51,12 +51,12 @@ LnsFacetSet *lns_facet_set_new (LnsReport *report,
 LnsFacetSet *lns_facet_set_ref (LnsFacetSet *set);
 void lns_facet_set_unref (LnsFacetSet *set); /* NULL is fine */
 
-/* The facets, those of the largest total first and the others last. */
+/* The facets: those with the largest total first, the one of all other events last. */
 const LnsFacet *lns_facet_set_facets (const LnsFacetSet *set, uint32_t *ret_n);
 LnsFacetBy lns_facet_set_by (const LnsFacetSet *set);
 
-/* lns_report_query_pixels () of facet INDEX. Listed events have their own whole times, and may
- * overlap where the set is of several lanes. */
+/* lns_report_query_pixels () for facet INDEX. Listed events have their full times, so those of several lanes may
+ * overlap. */
 bool lns_facet_query_pixels (const LnsFacetSet *set,
                              uint32_t index,
                              const LnsPixelQuery *query,
@@ -70,13 +70,14 @@ typedef struct
   uint64_t ordinal;
 } LnsFacetEvent;
 
-/* The events NUMBER, NUMBER + 1, … of facet INDEX, up to the end of their block: into RET_EVENTS, of
- * LNS_FACET_BLOCK. Returns how many; 0 past the last one. O(1). */
+/* Gets the events NUMBER, NUMBER + 1, … of facet INDEX up to the end of their block. RET_EVENTS has room for
+ * LNS_FACET_BLOCK. Returns how many there are; 0 after the last one. O(1). */
 #define LNS_FACET_BLOCK 64
 unsigned lns_facet_events (const LnsFacetSet *set,
                            uint32_t index,
                            uint64_t number,
                            LnsFacetEvent ret_events[LNS_FACET_BLOCK]);
 
-/* The number of facet INDEX's first event that may end after TIME_NS: that of its block. O(log n). */
+/* The number of the first event of facet INDEX's first block that ends at TIME_NS or later: no event before it ends after
+ * TIME_NS. O(log n). */
 uint64_t lns_facet_find (const LnsFacetSet *set, uint32_t index, int64_t time_ns);

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Times become distances from the query's origin, as integers, before they
- * become doubles: so a window of any width at any time of the report is exact. */
+/* Times are subtracted from the query's origin as integers before they become doubles, so that windows of any width at any
+ * time of the report are exact. */
 
 #include "src/store/read/pixels.h"
 
@@ -26,14 +26,14 @@ typedef struct
   uint32_t n_px;
 } Scale;
 
-/* Where TIME_NS lies, in pixels from the window's left edge; beyond 146 years off it stays there. */
+/* The distance of TIME_NS from the window's left edge in pixels; saturates at 292 years. */
 static inline double
 pixel_x (const Scale *scale, int64_t time_ns)
 {
   return (double)lns_difference (time_ns, scale->from_ns) / scale->ns_per_px;
 }
 
-/* What a span shows. */
+/* How a span is drawn. */
 typedef struct
 {
   uint32_t name, color, flags;
@@ -44,12 +44,12 @@ typedef struct
   Scale scale;
   double min_event_px;
   LnsPixelResult *result;
-  float *weights; /* by pixel: coverage of what is dominant so far; < 0 = nothing yet           */
+  float *weights; /* by pixel: the share of the dominant name so far; < 0 = none yet */
   int color_at;   /* index of COLOR among the lane kind's columns, or -1                        */
   bool no_memory;
 } Paint;
 
-/* False and ERROR where QUERY asks for no window. */
+/* Returns false and sets ERROR if QUERY is not valid. */
 static bool
 scale_init (Scale *scale, const LnsReport *report, const LnsPixelQuery *query, LnsError *error)
 {
@@ -75,7 +75,7 @@ saturated_sum (uint32_t a, uint64_t b)
   return b > UINT32_MAX - a ? UINT32_MAX : a + (uint32_t)b;
 }
 
-/* Adds what covers SHARE of pixel P. */
+/* Adds a span that covers SHARE of pixel P. */
 static inline void
 cover (Paint *paint, uint32_t p, float share, const Look *look)
 {
@@ -91,8 +91,8 @@ cover (Paint *paint, uint32_t p, float share, const Look *look)
     }
 }
 
-/* Covers DENSITY of each pixel between X0 and X1 ≥ X0, both cut to the window, and spreads N_EVENTS
- * of a span of WHOLE_PX over it. */
+/* Covers DENSITY of each pixel between X0 and X1 ≥ X0, both clipped to the window, and adds EVENTS_PER_PX to their
+ * counts. */
 static void
 cover_span (
     Paint *paint, double x0, double x1, double density, const Look *look, double events_per_px)
@@ -113,7 +113,7 @@ cover_span (
     }
 }
 
-/* Whether the span touches the window; zero-length ones at its origin do. */
+/* Whether the span overlaps the window; zero-length spans at its origin do. */
 static bool
 is_inside (const Paint *paint, int64_t start_ns, int64_t end_ns)
 {
@@ -121,7 +121,7 @@ is_inside (const Paint *paint, int64_t start_ns, int64_t end_ns)
          (end_ns > paint->scale.from_ns || start_ns >= paint->scale.from_ns);
 }
 
-/* Lets NODE stand for its N_EVENTS events from FROM_NS to its end. */
+/* Draws NODE in place of its N_EVENTS events, from FROM_NS to its end. */
 static void
 cover_node (Paint *paint, const LnsNode *node, uint64_t n_events, int64_t from_ns)
 {
@@ -141,7 +141,7 @@ cover_node (Paint *paint, const LnsNode *node, uint64_t n_events, int64_t from_n
     }
 }
 
-/* Lets the two sides of NODE's hole stand for its events, each by its share of the time. */
+/* Draws the two sides of NODE's hole in place of its events, each with its share of the time. */
 static void
 cover_sides (Paint *paint, const LnsNode *node, uint64_t n_events)
 {
@@ -162,7 +162,7 @@ cover_sides (Paint *paint, const LnsNode *node, uint64_t n_events)
     cover_node (paint, &right, n_events - n_left, right.start_ns);
 }
 
-/* Whether NODE has a hole with less than a pixel on either side: opening it would show no more. */
+/* Whether NODE has a hole with less than a pixel on either side, so that opening it would not show more. */
 static bool
 has_narrow_sides (const Paint *paint, const LnsNode *node)
 {
@@ -188,7 +188,7 @@ node_cb (void *data, const LnsNode *node, uint64_t n_events)
       cover_sides (paint, node, n_events);
       return false;
     }
-  /* Within one pixel the node is exact: no division, nothing to spread. */
+  /* Within one pixel the node is exact. */
   if (x0 >= 0 && (uint32_t)x0 == (uint32_t)x1 && x1 < paint->scale.n_px)
     {
       const Look look = { node->name, node->color, node->flags };
@@ -213,8 +213,8 @@ rest_cb (void *data, const LnsNode *node, uint64_t n_events, int64_t from_ns)
     cover_node (paint, node, n_events, from_ns);
 }
 
-/* Appends to the listed events. A small file may hold more of them than there is memory: an error, not the process's
- * end. */
+/* Appends to the listed events. A small file may contain more events than fit into memory, so this must not end the
+ * process. */
 static void
 list_event (Paint *paint, const LnsPixelEvent *event)
 {
@@ -235,7 +235,7 @@ list_event (Paint *paint, const LnsPixelEvent *event)
   result->events[result->n_events++] = *event;
 }
 
-/* Shows EVENT, of which nothing before FROM_NS counts. */
+/* Draws EVENT, of which the part before FROM_NS does not count as busy. */
 static void
 paint_event (Paint *paint, const LnsPixelEvent *event, int64_t from_ns)
 {
@@ -302,7 +302,7 @@ events_cb (void *data, const LnsChunk *chunk, uint32_t first, uint32_t end)
     }
 }
 
-/* Empties the result for N_PX pixels, and makes their weights. */
+/* Empties the result, gives it N_PX pixels, and allocates their weights. */
 static void
 prepare (Paint *paint, uint32_t n_px)
 {
@@ -415,9 +415,8 @@ lns_pixel_result_clear (LnsPixelResult *result)
 
 /* ---- Counters -------------------------------------------------------------------------------- */
 
-/* Extremes where there are samples, the last value carried on where there are none. Replaces: for each pixel, the
- * minimum, maximum and last of the samples in it. A node that lies in two pixels lends its extremes to both, so that they
- * are at most a pixel off. */
+/* The plain query: for each pixel, the minimum, maximum and last of the samples in it, or the last value before it. A node
+ * that lies in two pixels adds its extremes to both, so that they are at most a pixel off. */
 
 typedef struct
 {
@@ -440,7 +439,7 @@ widen (LnsCounterPixel *pixel, double min, double max)
     pixel->max = max;
 }
 
-/* Adds samples between START_NS and END_NS that lie in the window or before it. */
+/* Adds samples between START_NS and END_NS that are in the window or before it. */
 static void
 add_samples (Curve *curve, int64_t start_ns, int64_t end_ns, double min, double max, double last)
 {
@@ -507,7 +506,7 @@ samples_cb (void *data, const LnsChunk *chunk, uint32_t first, uint32_t end)
     }
 }
 
-/* Carries the last value into the pixels without samples. */
+/* Gives pixels without samples the last value before them. */
 static void
 carry (Curve *curve)
 {

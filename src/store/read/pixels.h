@@ -5,24 +5,24 @@
 
 /* Pixel queries: what a row shows in a window, at a cost that grows with pixels, not events.
  *
- * Replaces: for each pixel, the sum of overlaps with all events of the lane, and the name that
- * covers most of it. Walks the lane's level-of-detail tree from the top: a node that fits under one
- * pixel adds its busy time and dominant name to it, a wider one is opened, and chunks are read only
- * where an event is at least a pixel wide. Cost: O(pixels × fan-out × log n) nodes. */
+ * The plain query: for each pixel, the sum of overlaps with all events of the lane, and the name that covers most of it.
+ * Instead this walks the lane's level-of-detail tree from the top. A node that fits under one pixel adds its busy time and
+ * dominant name to it; a wider one is opened. Chunks are read only where an event is at least a pixel wide. Cost:
+ * O(pixels × fan-out × log n) nodes. */
 
 #pragma once
 
 #include "src/store/read/report.h"
 
-/* Pixel p covers [p, p + 1) × ns_per_px from origin_ns on, in real numbers: at the deepest zooms a
- * nanosecond is many pixels. */
+/* Pixel p covers [p, p + 1) × ns_per_px from origin_ns on. These are real numbers: at the deepest zoom levels a nanosecond
+ * takes many pixels. */
 typedef struct
 {
   int64_t origin_ns;
   double ns_per_px; /* > 0; < 1 at the deepest zooms                                           */
   uint32_t n_px;    /* 1–16,384                                                                */
   double min_event_px; /* events at least this wide are listed one by one (≥ 1; 0 = 1)           */
-  bool cached_only;    /* read nothing from the file: coarser where finer data is not in memory   */
+  bool cached_only;    /* read nothing from the file: coarser if finer data is not in memory */
   const atomic_uint *generation; /* or NULL; the query ends with LNS_ERROR_CANCELLED …           */
   uint32_t expected_generation; /* … as soon as *generation is not this                         */
 } LnsPixelQuery;
@@ -48,21 +48,20 @@ typedef struct
   uint32_t lane;
 } LnsPixelEvent;
 
-/* Filled by a query; reused between queries (its arrays grow and are kept). Zero it before first
- * use. */
+/* The result of a query. It may be reused for further queries, which keep its arrays. Zero it before first use. */
 typedef struct
 {
   LnsPixel *pixels; /* n_px of them; those under listed events hold their busy share too     */
   uint32_t n_px;
   LnsPixelEvent *events; /* ascending by start                                                  */
   uint32_t n_events;
-  bool coarse; /* cached_only left something out: ask again on a worker               */
+  bool coarse; /* cached_only left something out: query again on a worker thread */
   uint32_t n_px_allocated, n_events_allocated;
 } LnsPixelResult;
 
-/* Fills RESULT with what LANE shows in QUERY's window, its open event included. False and ERROR where
- * QUERY is no window, a chunk is damaged, there is no memory for all events that are to be listed, or the query was
- * cancelled: RESULT is then undefined but can be used again. Any thread, each with its own RESULT. */
+/* Fills RESULT with what LANE shows in QUERY's window, including its open event. Returns false and sets ERROR if QUERY is
+ * not valid, a chunk is damaged, the listed events do not fit into memory, or the query was cancelled; RESULT is then
+ * undefined but can be reused. Any thread, each with its own RESULT. */
 bool lns_report_query_pixels (LnsReport *report,
                               uint32_t lane,
                               const LnsPixelQuery *query,
@@ -70,15 +69,15 @@ bool lns_report_query_pixels (LnsReport *report,
                               LnsError *error);
 void lns_pixel_result_clear (LnsPixelResult *result);
 
-/* The same for a counter lane: per pixel the samples' extremes and the last value at its end; where a
- * pixel has no sample, the value that still holds. */
+/* The same for a counter lane: for each pixel the samples' extremes and the value at its end. A pixel without samples has
+ * the last value before it. */
 typedef struct
 {
   double min, max, last; /* NaN where no sample has come yet                                    */
 } LnsCounterPixel;
 
-/* RET_PIXELS has room for query->n_px. Extremes may be a pixel off where nodes stand for samples.
- * min_event_px is not looked at. */
+/* RET_PIXELS has room for query->n_px. Extremes may be off by one pixel where nodes stand for samples. Ignores
+ * min_event_px. */
 bool lns_report_query_counter (LnsReport *report,
                                uint32_t lane,
                                const LnsPixelQuery *query,

@@ -25,11 +25,11 @@
 
 #define COPY_BYTES ((size_t)1 << 20)
 
-/* What the folder of copies may hold. */
+/* Limits of the folder of copies. */
 #define COPIES_MAX       8
 #define COPIES_MAX_BYTES (INT64_C (1) << 30)
 
-/* Writes the size and the time of the file at PATH, with ENDING behind, as a part of a key. */
+/* Prints the size and the modification time of the file at PATH + ENDING, as a part of a key. */
 static int
 print_condition (char *to, size_t to_bytes, const char *path, const char *ending)
 {
@@ -43,8 +43,8 @@ print_condition (char *to, size_t to_bytes, const char *path, const char *ending
                    (int64_t)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-/* Whether copies may be put into FOLDER, PATH_MAX bytes, which is filled with where those of KIND lie, and
- * made. Without a home it is in /tmp, where somebody else may have put something in its place. */
+/* Sets FOLDER, of PATH_MAX bytes, to the folder of KIND, and creates it. Without a home directory it is in /tmp, where
+ * another user may have created something in its place; then this fails. */
 static bool
 find_folder (const char *kind, char *folder, LnsError *error)
 {
@@ -52,7 +52,7 @@ find_folder (const char *kind, char *folder, LnsError *error)
   char own[64];
   struct stat status;
 
-  /* The specification of base folders has relative ones ignored. */
+  /* The XDG Base Directory Specification says to ignore relative paths. */
   const bool has_home = home != NULL && home[0] == '/';
   snprintf (own, sizeof own, "/tmp/lanescope-cache-%u", (unsigned)geteuid ());
   if (cache != NULL && cache[0] == '/')
@@ -110,7 +110,7 @@ is_copy (int folder_fd, const char *name, struct stat *ret_status)
          S_ISREG (ret_status->st_mode);
 }
 
-/* Removes the oldest copy in FOLDER but NEWEST, if there are too many. Whether it did. */
+/* Removes the oldest copy in FOLDER, but not NEWEST, if there are too many. Returns whether it did. */
 static bool
 remove_oldest (
     DIR *folder, const char *folder_path, const char *newest, int64_t max_copies, int64_t max_bytes)
@@ -176,7 +176,7 @@ copy_bytes (int from, int to)
   return n == 0;
 }
 
-/* A new file: what lies at TO_PATH may be somebody's link to another one, or be open in another process. */
+/* Always creates a new file: TO_PATH may be a link to another file, or be open in another process. */
 static bool
 copy_file (const char *path, const char *to_path, LnsError *error)
 {
@@ -223,7 +223,7 @@ _lns_rescue_prune (const char *newest_path)
   lns_report_cache_prune (newest_path, COPIES_MAX, COPIES_MAX_BYTES);
 }
 
-/* Lets SQLite see the journal: it rolls back before the first read. */
+/* Opens the report for writing, so that SQLite rolls back the journal before its first read. */
 static bool
 read_for_writing (const char *path)
 {

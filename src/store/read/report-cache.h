@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Reports that stand for other files, under $XDG_CACHE_HOME/lanescope: what was recovered of damaged
- * ones, what was imported. */
+/* Reports made from other files, under $XDG_CACHE_HOME/lanescope: recovered from damaged reports, or imported. */
 
 #pragma once
 
@@ -13,32 +12,28 @@
 
 #include "src/base/error.h"
 
-/* Where the report goes that stands for the file at PATH: in the folder KIND, the same for the same
- * file in the same condition (path, size and modification time, also of the write-ahead log beside it) and
- * VERSION (of who makes it).
- * Folders are made. Owned by the caller; NULL and ERROR where there can be none. */
+/* The path of the report made from the file at PATH, in the folder KIND. It depends on the file's path, size and
+ * modification time, on those of the write-ahead log beside it, and on the VERSION of the code that makes the report.
+ * Creates the folders. Owned by the caller; NULL and ERROR on failure. */
 char *
 lns_report_cache_path (const char *kind, const char *version, const char *path, LnsError *error);
 
-/* Removes the oldest of the reports beside NEWEST_PATH, which stays, until MAX_COPIES and MAX_BYTES are
- * left. What is no report stays. */
+/* Removes the oldest reports beside NEWEST_PATH, but not that one, until at most MAX_COPIES and MAX_BYTES are left. Leaves
+ * other files alone. */
 void lns_report_cache_prune (const char *newest_path, int64_t max_copies, int64_t max_bytes);
 
 /* The functions below make copies of reports that cannot be opened where they are. */
 
-/* Where the copy of the report at PATH goes: the same for the same file in the same condition
- * (path, size and modification time). Folders are made. Owned by the caller; NULL and ERROR where
- * there can be none. */
+/* The path of the copy of the report at PATH, in the folder "recovered", as by lns_report_cache_path (). */
 char *_lns_rescue_path (const char *path, LnsError *error);
 
-/* Rolls the journal back that lies beside the report at PATH: in place, or where that may not be
- * written, in a copy. The path of what can be opened now, owned by the caller; NULL and ERROR where
- * neither worked, or the journal may not be rolled back (see lns_journal_check ()). */
+/* Rolls back the journal beside the report at PATH, in place, or in a copy if it cannot be written. Returns the path of the
+ * report to open, owned by the caller. NULL and ERROR if neither works, or the journal must not be rolled back (see
+ * lns_journal_check ()). */
 char *_lns_rescue_roll_back (const char *path, LnsError *error);
 
 /* Copies the report at PATH and its journal, if any, to TO_PATH, over what is there. */
 bool _lns_rescue_copy (const char *path, const char *to_path, LnsError *error);
 
-/* Removes the oldest of the copies beside NEWEST_PATH, which stays, until 8 and 1 GiB are left. Of what
- * is no copy nothing is touched. */
+/* Removes the oldest copies beside NEWEST_PATH, but not that one, until at most 8 and 1 GiB are left. */
 void _lns_rescue_prune (const char *newest_path);

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Chunks of events and nodes, through the cache: reading, checking that they are what the index
- * says, decoding; and looking events up by ordinal and time. */
+/* Reads chunks of events and nodes through the cache, checks them against the index and decodes them. Finds events by
+ * ordinal, time and correlation id. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +35,8 @@ lane_kind_mask (LnsLaneKind kind, LnsColumnMask column_mask)
          LNS_COLUMN_BIT (LNS_COLUMN_DURATION);
 }
 
-/* Calls for each column of COLUMN_MASK that takes memory: the wanted ones, and of the kind's own
- * only those that the chunk has. */
+/* Divides MEMORY (NULL: only measures) among the columns of COLUMN_MASK that CHUNK gets: of the kind's own columns only
+ * those that the chunk has. Returns how many bytes they take. */
 static size_t
 place_columns (const LnsChunkView *view,
                LnsColumnMask column_mask,
@@ -90,7 +90,7 @@ decode_columns (const LnsChunkView *view,
                 LnsError *error)
 {
   place_columns (view, column_mask, memory, ret_chunk);
-  /* The arrays are this function's to fill, then everybody's to read. */
+  /* The arrays are const for everyone but this function, which fills them. */
   LnsEventColumns columns = { (int64_t *)ret_chunk->start_ns,
                               (int64_t *)ret_chunk->duration_ns,
                               (uint32_t *)ret_chunk->name,
@@ -179,7 +179,7 @@ begin_chunk (LnsReport *report,
   return true;
 }
 
-/* Says which report an error of the codecs is about. */
+/* Adds the report's path to an error of the codecs. */
 static bool
 decode_failed (const LnsReport *report, const LnsError *cause, LnsError *error)
 {
@@ -364,7 +364,7 @@ lns_report_chunk_of (const LnsReport *report, uint32_t lane, uint64_t ordinal)
 
   if (ordinal >= state->n_closed)
     return state->n_chunks;
-  /* The index is a cache: reading it changes nothing that a caller could see. */
+  /* The index is a cache: loading it does not change the report for callers. */
   const LnsLaneIndex *index = _lns_report_lane_index ((LnsReport *)(uintptr_t)report, lane, NULL);
   return index != NULL ? _lns_level_index_of (&index->levels[0], ordinal) : 0;
 }
@@ -380,7 +380,7 @@ lns_report_find (
     return false;
   const LnsLaneState *state = &report->lanes[lane];
   const LnsIndexEntries *events = &index->levels[0].entries;
-  /* The first chunk that reaches to TIME_NS: all before it end earlier. */
+  /* The first chunk that ends at TIME_NS or later. */
   const uint64_t at = LNS_LOWER_BOUND (events->n, i, events->items[i].end_ns < time_ns);
   *ret_ordinal = state->n_closed;
   if (at < events->n)
@@ -401,7 +401,7 @@ lns_report_find (
   return true;
 }
 
-/* Looks for CORRELATION in chunk INDEX of LANE, from ordinal FROM on. False where it is damaged. */
+/* Searches chunk INDEX of LANE for CORRELATION, from ordinal FROM on. Returns false if it is damaged. */
 static bool
 find_in_chunk (LnsReport *report,
                uint32_t lane,
@@ -445,7 +445,7 @@ lns_report_find_correlation (LnsReport *report,
   if (correlation == 0 || from >= n_events ||
       lns_lane_kind_extra (report->lanes[lane].kind, LNS_COLUMN_CORRELATION) < 0)
     return true;
-  /* The first chunk that, with those before it, reaches up to the id. */
+  /* The first chunk up to which ids reach CORRELATION. */
   const LnsIndexEntries *events = &index->levels[0].entries;
   const uint32_t first = lns_report_chunk_of (report, lane, from);
   uint32_t at = first + (uint32_t)LNS_LOWER_BOUND (events->n - first, i,
@@ -465,7 +465,7 @@ lns_report_event (
   if (lane >= report->n_lanes || ordinal >= report->lanes[lane].info.n_events)
     return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: lane %u has no event %llu",
                           report->file.path, lane, (unsigned long long)ordinal);
-  /* Where the index is damaged, so is any chunk of it. */
+  /* If the index is damaged, lns_report_chunk () fails for any chunk. */
   const LnsChunk *chunk =
       lns_report_chunk (report, lane, lns_report_chunk_of (report, lane, ordinal), 0, error);
   if (chunk == NULL)
@@ -481,8 +481,6 @@ lns_report_event (
 }
 
 /* ---- Walks ------------------------------------------------------------------------------------- */
-
-/* Chunks one after the other through one buffer. */
 
 struct LnsChunkWalker
 {
@@ -540,8 +538,8 @@ lns_chunk_walker_next (LnsChunkWalker *walker, LnsError *error)
         walker->open = lns_report_chunk (report, walker->lane, index, 0, error);
       return walker->open;
     }
-  /* Lent for one chunk: who merges thousands of lanes has as many walkers, and each connection is a file that is open
-   * with a cache of its own. */
+  /* Borrowed for one chunk only: merging thousands of lanes takes as many walkers, and each connection is an open file with
+   * a cache of its own. */
   LnsConnection *connection = _lns_report_file_take (&report->file, error);
   bool ok = connection != NULL &&
             begin_chunk (report, connection, walker->lane, 0, index, &reading, error);

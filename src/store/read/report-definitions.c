@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Meta values and definitions: read whole at the opening, checked once, so that whoever follows a
- * reference from one definition to another need not check it again. */
+/* Meta values and definitions. Opening reads and checks all of them, so that code that follows a link from one definition
+ * to another need not check it. */
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -217,7 +217,7 @@ static const char *const kind_names[LNS_N_DEFINITION_KINDS] = {
   [LNS_DEFINITION_KEPT_TABLE] = "kept table", [LNS_DEFINITION_KEPT_ROWS] = "kept rows",
 };
 
-/* Refuses links and owners among the definitions of KIND that lead nowhere. */
+/* Checks that the links and owners in the definitions of KIND exist. */
 static bool
 check_links (const LnsReport *report, LnsDefinitionKind kind, LnsError *error)
 {
@@ -265,7 +265,7 @@ _lns_report_end_circles (void *processes, size_t stride_bytes, uint32_t n, uint3
   return true;
 }
 
-/* Refuses processes that are their own ancestors: who follows parents would not come back. */
+/* Rejects processes that are their own ancestors: code that follows parents would never end. */
 static bool
 check_ancestry (const LnsReport *report, LnsError *error)
 {
@@ -278,7 +278,7 @@ check_ancestry (const LnsReport *report, LnsError *error)
          _lns_report_file_damaged (&report->file, error, "a process is its own ancestor");
 }
 
-/* Puts a record into its table: a new one at the end, or over an earlier one. */
+/* Adds a record to its table, or replaces the earlier one with the same id. */
 static bool
 keep_record (LnsReport *report,
              LnsDefinitionKind kind,
@@ -349,7 +349,7 @@ _lns_report_read_definitions (LnsReport *report,
       const uint8_t *bytes;
       size_t size_bytes;
       int64_t id = sqlite3_column_int64 (statement, 0);
-      /* A b-tree that runs in a circle would never end. */
+      /* A damaged b-tree may contain a cycle, which would never end. */
       if (id <= last_id || !_lns_connection_blob (statement, 1, &bytes, &size_bytes))
         return _lns_report_file_damaged (&report->file, error, "its definitions are out of order");
       last_id = id;

@@ -39,7 +39,7 @@ _lns_report_file_clear (LnsReportFile *file)
   free (file->path);
 }
 
-/* What the first 100 bytes of an SQLite database say. */
+/* From the first 100 bytes of an SQLite database. */
 typedef struct
 {
   bool is_sqlite;
@@ -53,8 +53,8 @@ load_be32 (const uint8_t *bytes)
   return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* Reads through SQLite's own descriptor: closing another one of the same file would take away the
- * POSIX locks that a writer in this process has on it. */
+/* Reads through SQLite's own descriptor: closing another one of the same file would drop the POSIX locks that a writer in
+ * this process has on it. */
 static FileHeader
 read_header (const LnsConnection *connection)
 {
@@ -67,7 +67,7 @@ read_header (const LnsConnection *connection)
       memcmp (bytes, "SQLite format 3", 16) != 0)
     return (FileHeader){ 0 };
   unsigned page_bytes = (unsigned)bytes[16] << 8 | (unsigned)bytes[17] << 16;
-  /* The page count holds only where it was written with the change counter. */
+  /* The page count is valid only if it was written together with the change counter. */
   bool counted = memcmp (bytes + 24, bytes + 92, 4) == 0;
   return (FileHeader){ true, load_be32 (bytes + 68),
                        counted ? (uint64_t)load_be32 (bytes + 28) * page_bytes : 0 };
@@ -95,7 +95,7 @@ _lns_report_file_damaged (const LnsReportFile *file, LnsError *error, const char
       text);
 }
 
-/* What to say where SQLite calls the file no database, or a broken one. */
+/* Sets ERROR for a file that SQLite does not accept as a database, or finds damaged. */
 static bool
 say_what_file_is (const LnsReportFile *file, const LnsConnection *connection, LnsError *error)
 {
@@ -249,8 +249,8 @@ _lns_report_file_begin (LnsReportFile *file, LnsError *error)
     }
 }
 
-/* Whether COLUMN of the table of chunks exists, or with NULL the table: RET_EXISTS. False where the
- * schema cannot be read. */
+/* Sets RET_EXISTS to whether the table of chunks has COLUMN, or, if COLUMN is NULL, whether the table exists. Returns false
+ * if the schema cannot be read. */
 static bool
 has_chunk_column (LnsConnection *connection, const char *column, bool *ret_exists)
 {
@@ -258,7 +258,7 @@ has_chunk_column (LnsConnection *connection, const char *column, bool *ret_exist
                                             NULL, NULL, NULL);
 
   *ret_exists = code == SQLITE_OK;
-  return code == SQLITE_OK || code == SQLITE_ERROR; /* the latter says that there is none */
+  return code == SQLITE_OK || code == SQLITE_ERROR; /* SQLITE_ERROR: it does not exist */
 }
 
 bool
@@ -271,7 +271,7 @@ _lns_report_file_check_kind (LnsReportFile *file, LnsConnection *connection, Lns
       !step_is_row (connection, "PRAGMA user_version", &version) ||
       !step_is_row (connection, "PRAGMA page_size", &page_bytes))
     return _lns_report_file_sqlite_error (file, connection, error);
-  /* SQLite lets the last page be short. */
+  /* SQLite accepts a last page that is cut short. */
   if (application_id != LNS_SQL_APPLICATION_ID ||
       read_header (connection).size_bytes > file->size_bytes)
     return say_what_file_is (file, connection, error);

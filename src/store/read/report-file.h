@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The file of a report: its connections, which are lent to whoever reads, and what is wrong with it in a sentence.
- * What is in its tables is for others. */
+/* The file of a report: a pool of connections to it, and error messages about it. Does not read its tables. */
 
 #pragma once
 
@@ -34,22 +33,22 @@ bool _lns_report_file_init (LnsReportFile *file, const char *path);
 /* Closes the connections, which must all have been given back. */
 void _lns_report_file_clear (LnsReportFile *file);
 
-/* Refuses what the file system alone tells: nothing there, a folder, no permission, nothing in it. */
+/* Checks what the file system knows: that PATH exists and is a readable regular file, and not empty. */
 bool _lns_report_file_check (const char *path, uint64_t *ret_bytes, LnsError *error);
 
-/* Opens the first connection and begins the snapshot. Where a writer died within a commit, its
- * journal is rolled back first: in place if the folder can be written, else in a copy. Where the
- * file system has no locks, without them. NULL and ERROR where it cannot. */
+/* Opens the first connection and begins the snapshot. If a writer died within a commit, first rolls its journal back: in
+ * place if the folder is writable, else in a copy. Works without locks if the file system has none. On failure returns
+ * NULL and sets ERROR. */
 LnsConnection *_lns_report_file_begin (LnsReportFile *file, LnsError *error);
 
-/* Refuses other databases, and newer and earlier reports, before any table of theirs is trusted. */
+/* Rejects other databases, and newer and older reports, before any of their tables is trusted. */
 bool _lns_report_file_check_kind (LnsReportFile *file, LnsConnection *connection, LnsError *error);
 
-/* Lends a connection; NULL and ERROR where no further one can be opened. Any thread. */
+/* Lends a connection. NULL and ERROR if no further one can be opened. Any thread. */
 LnsConnection *_lns_report_file_take (LnsReportFile *file, LnsError *error);
 void _lns_report_file_give (LnsReportFile *file, LnsConnection *connection);
 
-/* Sets ERROR to what SQLite says of CONNECTION, for a person. Returns false. */
+/* Sets ERROR to a message about CONNECTION's last SQLite error. Returns false. */
 bool _lns_report_file_sqlite_error (const LnsReportFile *file,
                                     LnsConnection *connection,
                                     LnsError *error);
@@ -57,6 +56,6 @@ bool _lns_report_file_sqlite_error (const LnsReportFile *file,
 /* Sets ERROR to "not enough memory". Returns false. */
 bool _lns_report_file_no_memory (const LnsReportFile *file, LnsError *error);
 
-/* Sets ERROR to "damaged", with WHAT about where. Returns false. */
+/* Sets ERROR to "damaged", and WHAT is damaged. Returns false. */
 bool _lns_report_file_damaged (const LnsReportFile *file, LnsError *error, const char *what, ...)
     __attribute__ ((format (printf, 3, 4)));

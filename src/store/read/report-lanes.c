@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The directory of lanes, read at the opening, and each lane's index of chunks, read when somebody
- * asks for the lane: which chunks there are, and from when to when they reach. */
+/* The directory of lanes, which opening reads, and each lane's index, which the first query of the lane reads: the lane's
+ * chunks and their time spans. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ nodes_for (uint64_t n_events, unsigned level)
   return n_events / each + (n_events % each > 0);
 }
 
-/* Copies the rows of LANE's tail, those of SLOTS and beyond ("[first, end)"), into TAILS. */
+/* Copies the rows of LANE's tail with slots from FIRST_SLOT to END_SLOT - 1 into TAILS. */
 static bool
 read_tails (LnsReport *report,
             LnsConnection *connection,
@@ -166,7 +166,7 @@ parse_directory_row (LnsReport *report, sqlite3_stmt *statement, LnsError *error
   return parse_top (report, lane, bytes, size_bytes, error);
 }
 
-/* Decodes the event that BLOB holds into LANE's open one; its duration follows later. */
+/* Decodes BLOB into LANE's open event. finish_directory () sets its duration. */
 static bool
 parse_open (LnsReport *report, uint32_t lane, LnsBlob blob, LnsError *error)
 {
@@ -194,7 +194,7 @@ parse_open (LnsReport *report, uint32_t lane, LnsBlob blob, LnsError *error)
   return true;
 }
 
-/* Reads what changes when somebody records on, and the open events. */
+/* Reads LANE's open event, and, if the report is being recorded, its tails, which later commits change. */
 static bool
 read_state_now (LnsReport *report, LnsConnection *connection, uint32_t lane, LnsError *error)
 {
@@ -214,7 +214,7 @@ read_state_now (LnsReport *report, LnsConnection *connection, uint32_t lane, Lns
   return ok;
 }
 
-/* Works out what depends on all lanes: the report's span, and to where open events reach. */
+/* Computes what depends on all lanes: the report's span, and the durations of open events. */
 static void
 finish_directory (LnsReport *report)
 {
@@ -301,8 +301,8 @@ add_entry (LnsLevelIndex *level, LnsIndexEntry entry)
   level->n += entry.n;
 }
 
-/* Reads the rows of LANE in lns_chunk_index up to LIMITS, the ordinals where the tails begin: what
- * lies behind was committed after the opening. */
+/* Reads the rows of LANE in lns_chunk_index up to LIMITS, the ordinals where the tails begin. Later rows were committed
+ * after the report was opened. */
 static bool
 read_entries (LnsReport *report,
               LnsConnection *connection,
@@ -360,7 +360,7 @@ read_entries (LnsReport *report,
   return true;
 }
 
-/* Adds the tail of LEVEL as its last entry, and sees whether nothing is missing. */
+/* Adds the tail of LEVEL as its last entry, and checks that the level is complete. */
 static bool
 finish_level (
     LnsReport *report, uint32_t lane, uint32_t level_number, LnsLevelIndex *level, LnsError *error)
@@ -398,8 +398,8 @@ finish_level (
   return true;
 }
 
-/* Moves the tails of LANE into INDEX: those of the opening, or else those of the file. Only the
- * opening's may be copied by two threads, so they are. */
+/* Puts the tails of LANE into INDEX: copies of those that opening read, because two threads may do this at once, or else
+ * those in the file. */
 static bool
 take_tails (LnsReport *report,
             LnsConnection *connection,
@@ -454,7 +454,7 @@ load_index (LnsReport *report, LnsConnection *connection, uint32_t lane, LnsErro
   return index;
 }
 
-/* LANE's index, read by CONNECTION if need be. */
+/* LANE's index, read through CONNECTION if necessary. */
 static const LnsLaneIndex *
 get_index (LnsReport *report, LnsConnection *connection, uint32_t lane, LnsError *error)
 {

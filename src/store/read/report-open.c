@@ -18,7 +18,7 @@
 #include "src/store/database/sql.h"
 
 #define CACHE_BYTES_DEFAULT ((size_t)128 << 20)
-#define N_TRIES_MAX         200 /* 10 ms apart: a file takes that long to come into being at most */
+#define N_TRIES_MAX         200 /* 10 ms apart: creating a report takes 2 s at most */
 
 static bool
 read_snapshot (LnsReport *report,
@@ -56,7 +56,7 @@ open_as_it_is (const char *path, const LnsOpenOptions *options, LnsError *error)
   bool ok = _lns_report_file_check (path, &report->file.size_bytes, error);
   if (ok)
     {
-      /* The working folder may change before the next connection is opened. */
+      /* The working directory may change before the next connection is opened. */
       report->file.real_path = realpath (path, NULL);
       if (report->file.real_path == NULL)
         ok = lns_error_set_errno (error, errno, "cannot access %s", path);
@@ -86,9 +86,8 @@ open_as_it_is (const char *path, const LnsOpenOptions *options, LnsError *error)
   return report;
 }
 
-/* Whether the file at PATH may be one that is just being created. A writer marks it as soon as it is
- * there; for the moments before, and after the mark is gone, one that was changed within the last
- * second counts too where MAY_BE_YOUNG. */
+/* Whether the file at PATH may be a report that is just being created. Its writer marks it, but not from the first moment
+ * to the last; so if MAY_BE_YOUNG, a file that changed within the last second counts too. */
 static bool
 is_in_the_making (const char *path, bool may_be_young)
 {
@@ -101,7 +100,7 @@ is_in_the_making (const char *path, bool may_be_young)
            now.tv_sec - status.st_mtim.tv_sec <= 1));
 }
 
-/* A file that is being created is empty at first, then without an identity: it is looked at again. */
+/* A file that is being created is empty at first and then has no identity, so it is tried again. */
 LnsReport *
 lns_report_open (const char *path, const LnsOpenOptions *options, LnsError *error)
 {
@@ -153,7 +152,7 @@ lns_report_aside (const LnsReport *report)
   const size_t own_length = strlen (own);
   char *path = NULL;
 
-  /* The file may lie: it may name none but those that the writer gives. */
+  /* The file is not trusted: only names that the writer itself gives are accepted. */
   if (report->info.state != LNS_STATE_CUT_OFF || report->info.n_events > 0 || name == NULL ||
       strncmp (name, own, own_length) != 0 || strncmp (name + own_length, ".old", 4) != 0 ||
       strspn (name + own_length + 4, "0123456789") != strlen (name + own_length + 4) ||

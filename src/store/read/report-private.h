@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the files of the reader share. */
+/* Shared by the reader's files. */
 
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "src/store/read/report-file.h"
 #include "src/store/read/report.h"
 
-/* A chunk of a lane's level: from lns_chunk_index, the last one perhaps from the tail. */
+/* A chunk of a lane's level, from lns_chunk_index. The last one may be the tail. */
 typedef struct
 {
   uint64_t first; /* ordinal of its first event or node                                         */
@@ -30,7 +30,7 @@ typedef LNS_ARRAY (LnsIndexEntry) LnsIndexEntries;
 
 #define LNS_ROW_TAIL INT64_MIN
 
-/* A chunk kept as it lies in the file: of a tail. */
+/* The bytes of a tail, not decoded. */
 typedef struct
 {
   uint8_t *bytes; /* owned; NULL = none                                                         */
@@ -44,7 +44,7 @@ typedef struct
   LnsBlob tail;
 } LnsLevelIndex;
 
-/* What is known of a lane once its index was read. Immutable. */
+/* A lane's index. Immutable. */
 typedef struct
 {
   uint32_t n_levels; /* levels[0] are the events, then nodes; the top ones are LnsLaneState.top */
@@ -83,13 +83,13 @@ typedef struct
   char *key, *value; /* owned */
 } LnsReportMeta;
 
-/* Takes the parent away from one process of each circle of parents. PROCESSES are N records, the
- * first member of each an LnsProcess, STRIDE_BYTES apart, whose parents are below N or LNS_ID_NONE.
- * *RET_N_ENDED: how many circles there were. False where memory ran out. O(N). */
+/* Breaks each circle of parents by removing one process's parent. PROCESSES are N records, STRIDE_BYTES apart, that begin
+ * with an LnsProcess, whose parents are below N or LNS_ID_NONE. *RET_N_ENDED gets the number of circles. Returns false if
+ * memory runs out. O(N). */
 bool
 _lns_report_end_circles (void *processes, size_t stride_bytes, uint32_t n, uint32_t *ret_n_ended);
 
-/* A string as readers get it; NULL = not looked at yet. */
+/* A string that was read. */
 typedef struct
 {
   uint32_t size_bytes;
@@ -99,7 +99,7 @@ typedef struct
 #define LNS_STRINGS_PER_PAGE 4096
 typedef struct
 {
-  _Atomic (const LnsReportString *) strings[LNS_STRINGS_PER_PAGE];
+  _Atomic (const LnsReportString *) strings[LNS_STRINGS_PER_PAGE]; /* NULL: not read yet */
 } LnsStringPage;
 
 /* What string_pages point into. */
@@ -119,7 +119,7 @@ struct LnsReport
   LnsDefinitionTable definitions[LNS_N_DEFINITION_KINDS];
   LnsLaneState *lanes; /* n_lanes: as many as there are LnsLane                                  */
   uint32_t n_lanes;
-  bool is_live; /* somebody records into it: what is not a closed chunk will change              */
+  bool is_live; /* it is being recorded: everything but closed chunks will change */
 
   uint32_t n_strings;
   _Atomic (LnsStringPage *) *string_pages; /* one for LNS_STRINGS_PER_PAGE ids                    */
@@ -130,7 +130,7 @@ struct LnsReport
   _Atomic (LnsReport *) derived; /* attached: has the lanes from n_lanes on; owned; or NULL     */
 };
 
-/* The report that has LANE: REPORT, or what is attached to it. */
+/* The report that has LANE: REPORT, or the one that is attached to it. */
 static inline LnsReport *
 _lns_report_of (const LnsReport *report, uint32_t lane)
 {
@@ -139,10 +139,10 @@ _lns_report_of (const LnsReport *report, uint32_t lane)
   return derived != NULL ? derived : (LnsReport *)(uintptr_t)report;
 }
 
-/* LANE's index, read at the first call; NULL and ERROR where it is damaged. Any thread. */
+/* LANE's index, which the first call reads. NULL and ERROR if it is damaged. Any thread. */
 const LnsLaneIndex *_lns_report_lane_index (LnsReport *report, uint32_t lane, LnsError *error);
 
-/* Whether each lane's index is whole, which the directory alone does not tell. One read transaction;
+/* Reads every lane's index, which opening does not, and returns false if one is damaged. One read transaction.
  * O(chunks). */
 bool _lns_report_check_lanes (LnsReport *report, LnsError *error);
 
@@ -155,8 +155,8 @@ typedef struct
   LnsNode nodes[];
 } LnsNodeChunk;
 
-/* Chunk INDEX of LEVEL ≥ 1 of LANE, to be given back by _lns_cache_item_unref (); NULL and ERROR
- * where it is damaged, NULL alone with CACHED_ONLY where it is not in the cache. */
+/* Chunk INDEX of LEVEL ≥ 1 of LANE; release it with _lns_cache_item_unref (). NULL and ERROR if it is damaged. NULL without
+ * ERROR if CACHED_ONLY and it is not in the cache. */
 LnsNodeChunk *_lns_report_node_chunk (LnsReport *report,
                                       uint32_t lane,
                                       uint32_t level,
@@ -164,7 +164,7 @@ LnsNodeChunk *_lns_report_node_chunk (LnsReport *report,
                                       bool cached_only,
                                       LnsError *error);
 
-/* lns_report_chunk (), or NULL without ERROR where CACHED_ONLY and it is not in the cache. */
+/* lns_report_chunk (), but NULL without ERROR if CACHED_ONLY and it is not in the cache. */
 const LnsChunk *_lns_report_event_chunk (LnsReport *report,
                                          uint32_t lane,
                                          uint32_t index,
@@ -172,7 +172,7 @@ const LnsChunk *_lns_report_event_chunk (LnsReport *report,
                                          bool cached_only,
                                          LnsError *error);
 
-/* The index of the entry that holds ordinal FIRST ≤ ORDINAL < n. O(log entries). */
+/* The index of the entry with ORDINAL < n. O(log entries). */
 uint32_t _lns_level_index_of (const LnsLevelIndex *level, uint64_t ordinal);
 
 /* The steps of opening, in order; each within the opening's read transaction. */

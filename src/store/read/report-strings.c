@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Strings by id: a table of pointers in pages of 4,096 ids, filled a chunk at a time when one of
- * its strings is first asked for. Looking up a string that is there takes no lock. */
+/* Strings by id: a table of pointers in pages of 4,096 ids. The first access to a string reads its whole chunk. Looking up
+ * a string that was read takes no lock. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "src/base/memory.h"
 #include "src/store/read/report-private.h"
 
-/* What unknown and unreadable ids give. */
+/* The string of unknown ids and of unreadable chunks. */
 static const struct
 {
   LnsReportString string;
@@ -63,7 +63,7 @@ slot_of (LnsReport *report, uint32_t id)
   return &page->strings[id % LNS_STRINGS_PER_PAGE];
 }
 
-/* Makes the string known unless another thread was faster. */
+/* Publishes the string, unless another thread has done so already. */
 static void
 publish (LnsReport *report, uint32_t id, const LnsReportString *string)
 {
@@ -85,7 +85,7 @@ new_block (LnsReport *report, size_t size_bytes)
   return block;
 }
 
-/* A string chunk while its bytes lie in SQLite's memory. */
+/* A string chunk. The bytes are SQLite's, and valid until the statement is reset. */
 typedef struct
 {
   uint32_t first, n;
@@ -94,7 +94,7 @@ typedef struct
   uint32_t offsets[LNS_STRING_CHUNK_MAX + 1];
 } StringChunk;
 
-/* Reads the chunk that holds ID. _reset () the statement when done with RET_CHUNK. */
+/* Reads the chunk that has string ID. */
 static bool
 read_chunk (LnsReport *report, LnsConnection *connection, uint32_t id, StringChunk *ret_chunk)
 {
@@ -149,14 +149,14 @@ keep_chunk (LnsReport *report, const StringChunk *chunk)
     }
 }
 
-/* Publishes the long string whose first piece is CHUNK, whose statement it uses for the others. */
+/* Publishes the long string whose first piece is CHUNK. Overwrites CHUNK with the other pieces. */
 static void
 keep_pieces (LnsReport *report, LnsConnection *connection, StringChunk *chunk)
 {
   const uint32_t first = chunk->first;
   const uint64_t total_bytes = chunk->total_bytes;
 
-  /* The file holds each byte of it, in as many pieces as that; else the length is a lie. */
+  /* The file must have room for all bytes, and enough ids for all pieces. Otherwise the length is wrong. */
   if (chunk->n != 1 || total_bytes > UINT32_MAX - 64 || total_bytes > report->info.file_bytes ||
       total_bytes / LNS_STRING_PIECE_BYTES > report->n_strings - first)
     return;

@@ -3,13 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The one reader of .rep files (FORMAT.md): a snapshot of what the last commit held. Opening reads
- * the definitions, the lane directory and each lane's top nodes, whatever the size of the report;
- * events and finer nodes are read when asked for, through a cache bounded in bytes.
+/* The reader of .rep files (FORMAT.md). A report is a snapshot of the last commit. Opening reads the definitions, the lane
+ * directory and each lane's top nodes, so its cost does not depend on the number of events. Events and finer nodes are
+ * read on demand, through a cache bounded in bytes.
  *
- * After lns_report_open () every function may be called from any thread at once; what is returned
- * as `const` lives until lns_report_close (). Files are hostile: a damaged chunk makes the one
- * query fail with LNS_ERROR_FORMAT, never the process.
+ * After lns_report_open () any thread may call any function at any time. What is returned as `const` is valid until
+ * lns_report_close (). Files may be hostile: a damaged chunk makes the query that needs it fail with LNS_ERROR_FORMAT.
  *
  * Where memory runs out, lns_report_open () fails with LNS_ERROR_NO_MEMORY, and lns_report_aside () returns NULL: the
  * writer calls them while a program is recorded. The other functions end the process (src/base/memory.h). */
@@ -30,10 +29,10 @@ typedef struct
 {
   const char *path; /* as given                                                            */
   LnsState state;
-  uint64_t n_events;  /* closed, tail and open events                                        */
-  uint64_t n_open;    /* of them, open ones                                                  */
-  uint64_t n_lost;    /* events that nobody has: lns_loss_events () over lns_report_losses (), and
-                    * while the report is not finished those that no loss tells of yet          */
+  uint64_t n_events; /* closed, tail and open events                                        */
+  uint64_t n_open;   /* of them, open ones                                                  */
+  uint64_t n_lost; /* lns_loss_events () of all losses; while the report is not finished, also lost
+                    * events that no loss counts yet */
   uint64_t n_waiting; /* live or cut off: events that were recorded and had no place in it yet  */
   int64_t reached_ns; /* live or cut off: up to where all that was recorded is in it            */
   int64_t seen_ns;    /* live or cut off: up to where n_lost and n_waiting are counted          */
@@ -47,7 +46,7 @@ typedef struct
   uint64_t unknown_compatible; /* feature bits that were ignored: say so                        */
 } LnsReportInfo;
 
-/* What the viewer shows while it waits. FRACTION is 0–1. Called on the opening thread. */
+/* Progress of opening: FRACTION is 0–1. Called on the opening thread. */
 typedef void (*LnsProgressFunc) (double fraction, void *data);
 
 typedef struct
@@ -58,33 +57,32 @@ typedef struct
   void *progress_data;
 } LnsOpenOptions;
 
-/* Opens the report at PATH for reading (read-only; OPTIONS may be NULL). NULL and ERROR if it
- * cannot: LNS_ERROR_FORMAT means that lns_recover () may still get it back. */
+/* Opens the report at PATH, read-only. OPTIONS may be NULL. On failure returns NULL and sets ERROR; LNS_ERROR_FORMAT means
+ * that lns_recover () may be able to rebuild it. */
 LnsReport *lns_report_open (const char *path, const LnsOpenOptions *options, LnsError *error)
     __attribute__ ((warn_unused_result));
-void lns_report_close (LnsReport *report); /* NULL is fine; nobody may be inside a query         */
+void lns_report_close (LnsReport *report); /* NULL is fine; no query may be running */
 
 const LnsReportInfo *lns_report_info (const LnsReport *report);
 
-/* The path of the report that this one was to overwrite, which is still there, as the writer was
- * killed before it had recorded anything. NULL in all other cases. Owned by the caller. */
+/* If the writer was killed before it recorded anything: the path of the report that this one was to overwrite, which still
+ * exists. Otherwise NULL. Owned by the caller. */
 char *lns_report_aside (const LnsReport *report);
 
 /* The value of meta KEY, or NULL. Owned by the report. */
 const char *lns_report_meta (const LnsReport *report, const char *key);
 
-/* The key of number I, from 0 on, of those that begin with PREFIX, in the order of strcmp(), with its value in
- * RET_VALUE; NULL behind the last, which leaves RET_VALUE as it was. Both are owned by the report. O(log n). */
+/* The I-th key, from 0 on, of those that begin with PREFIX, in the order of strcmp(), and its value in RET_VALUE. After the
+ * last one returns NULL and leaves RET_VALUE alone. Both are owned by the report. O(log n). */
 const char *
 lns_report_meta_at (const LnsReport *report, const char *prefix, size_t i, const char **ret_value);
 
-/* The bytes of string ID, followed by a NUL that RET_SIZE_BYTES (may be NULL) does not count.
- * Unknown ids and unreadable chunks give "". Never NULL. Thread-safe; the first look at a string
- * chunk reads it. */
+/* The bytes of string ID, followed by a NUL that RET_SIZE_BYTES (may be NULL) does not count. Never NULL: unknown ids and
+ * unreadable chunks give "". The first access to a string chunk reads it. */
 const char *lns_report_string (LnsReport *report, uint32_t id, size_t *ret_size_bytes);
 uint32_t lns_report_n_strings (const LnsReport *report);
 
-/* The definitions of KIND: an array of its structs, by id. RET_N (may be NULL) gets their number. O(1). */
+/* The definitions of KIND: an array of the kind's structs, by id. RET_N (may be NULL) gets their number. O(1). */
 const void *
 lns_report_definitions (const LnsReport *report, LnsDefinitionKind kind, uint32_t *ret_n);
 
@@ -113,11 +111,11 @@ LNS_REPORT_DEFINITIONS (launches, LnsCudaLaunch, LAUNCH)
 LNS_REPORT_DEFINITIONS (kept_tables, LnsKeptTable, KEPT_TABLE)
 LNS_REPORT_DEFINITIONS (kept_rows, LnsKeptRows, KEPT_ROWS)
 
-/* How many events had not ended when the report, or their process, did. False and ERROR where a chunk is
+/* Counts the events that had not ended when the report, or their process, did. Returns false and sets ERROR if a chunk is
  * damaged. O(lanes + nodes above such events). */
 bool lns_report_count_open (LnsReport *report, uint64_t *ret_n, LnsError *error);
 
-/* What the directory knows of a lane without reading it. Its last event may be open. */
+/* What the lane directory says about a lane. Its last event may be open. */
 typedef struct
 {
   uint64_t n_events; /* the open one included                                                   */
@@ -129,10 +127,9 @@ typedef struct
 
 const LnsLaneInfo *lns_report_lane_info (const LnsReport *report, uint32_t lane);
 
-/* Some consecutive events of one lane, decoded into columns: arrays of `n` values.
- * Reference-counted and immutable. `name` and `flags` are NULL where they were not asked for,
- * `extra[i]` is NULL also where the whole column is 0. The open event
- * is a chunk of its own, with flags LNS_EVENT_OPEN_END and a duration up to the report's end_ns. */
+/* Consecutive events of one lane, decoded into columns: arrays of `n` values. Reference-counted and immutable. Columns that
+ * were not asked for are NULL; `extra[i]` is also NULL if all values are 0. The open event is a chunk of its own, with the
+ * flag LNS_EVENT_OPEN_END and a duration up to the report's end_ns. */
 typedef struct
 {
   uint32_t lane;
@@ -145,26 +142,23 @@ typedef struct
   const uint64_t *extra[LNS_EXTRA_MAX];
 } LnsChunk;
 
-/* Chunk INDEX (0 … n_chunks-1) of LANE with at least the columns of COLUMN_MASK (bit = column id;
- * start and duration always come; 0 = all), from the cache or the file. NULL and ERROR if damaged.
- */
+/* Chunk INDEX (0 … n_chunks-1) of LANE, from the cache or the file, with at least the columns of COLUMN_MASK (bit = column
+ * id; 0 = all; start and duration are always included). If it is damaged, returns NULL and sets ERROR. */
 const LnsChunk *lns_report_chunk (
     LnsReport *report, uint32_t lane, uint32_t index, LnsColumnMask column_mask, LnsError *error);
 void lns_chunk_unref (const LnsChunk *chunk); /* NULL is fine                                   */
 
-/* The index of the chunk that holds event ORDINAL. ORDINAL < n_events. O(log n_chunks), no reading.
- */
+/* The index of the chunk with event ORDINAL < n_events. O(log n_chunks); reads no chunk. */
 uint32_t lns_report_chunk_of (const LnsReport *report, uint32_t lane, uint64_t ordinal);
 
-/* The ordinal of LANE's first event that ends after TIME_NS or starts at or after it (for
- * zero-length events); n_events where there is none. O(log n), reads at most one chunk. False if
- * that is damaged. */
+/* Finds the ordinal of LANE's first event that ends after TIME_NS, or starts at or after it (for zero-length events);
+ * n_events if there is none. Reads at most one chunk. Returns false if that is damaged. O(log n). */
 bool lns_report_find (
     LnsReport *report, uint32_t lane, int64_t time_ns, uint64_t *ret_ordinal, LnsError *error);
 
-/* The ordinal of LANE's first event with CORRELATION (not 0) from ordinal FROM on; n_events where there
- * is none, as in lanes of kinds without correlations. O(log n) and the reading of the chunks, one or few, whose span of ids
- * holds it. False if one is damaged. */
+/* Finds the ordinal of LANE's first event with CORRELATION (not 0), from ordinal FROM on; n_events if there is none, as in
+ * lanes of kinds without correlations. Reads the chunks whose span of ids includes it, usually one. Returns false if one
+ * is damaged. O(log n) besides. */
 bool lns_report_find_correlation (LnsReport *report,
                                   uint32_t lane,
                                   uint64_t correlation,
@@ -176,25 +170,22 @@ bool lns_report_find_correlation (LnsReport *report,
 bool lns_report_event (
     LnsReport *report, uint32_t lane, uint64_t ordinal, LnsEvent *ret_event, LnsError *error);
 
-/* Gives REPORT the lanes and tracks of DERIVED that stand behind its own, which DERIVED repeats: from now
- * on every function that takes a lane takes these too, and lns_report_lanes () and _tracks () have them all
- * (arrays that were handed out before stay as they are). DERIVED is REPORT's then, and closed with it.
- * False and ERROR, with DERIVED the caller's, where it was made from another report or something is
- * attached already. Any thread. */
+/* Adds the lanes and tracks of DERIVED to REPORT. DERIVED begins with REPORT's own lanes and tracks; the others are added.
+ * Every function that takes a lane then takes these too, and lns_report_lanes () and _tracks () include them; arrays that
+ * were returned before stay valid. REPORT takes ownership of DERIVED. Returns false and sets ERROR, without taking
+ * ownership, if DERIVED was made from another report or something is attached already. Any thread. */
 bool lns_report_attach (LnsReport *report, LnsReport *derived, LnsError *error);
 
-/* Walks chunks INDEX, INDEX+1, … of LANE once, without filling the cache: for statistics and
- * exports. The buffers are the walker's; each call overwrites the last one's. Not thread-safe by
- * itself; many walkers may live at once. */
+/* Reads the chunks of LANE one after the other without filling the cache: for statistics and exports. Each call reuses the
+ * walker's buffers. One thread at a time may use a walker; many walkers may exist at once. */
 typedef struct LnsChunkWalker LnsChunkWalker;
 LnsChunkWalker *lns_chunk_walker_new (LnsReport *report, uint32_t lane, LnsColumnMask column_mask);
-/* NULL at the end, or (with ERROR filled) where a chunk is damaged: the next call goes on after it.
- */
+/* The next chunk. NULL at the end; NULL and ERROR if the chunk is damaged, and the next call continues after it. */
 const LnsChunk *lns_chunk_walker_next (LnsChunkWalker *walker, LnsError *error);
 void lns_chunk_walker_seek (LnsChunkWalker *walker, uint32_t index);
 void lns_chunk_walker_free (LnsChunkWalker *walker);
 
-/* What this report's reader has done so far: for tests and budgets. */
+/* How much this reader has done so far: for tests and budgets. */
 typedef struct
 {
   uint64_t bytes_read; /* from the file, definitions included                              */
