@@ -99,7 +99,7 @@ lns_chunk_builder_remove (LnsChunkBuilder *builder, int64_t end_before_ns)
   builder->end_ns = end_before_ns;
 }
 
-/* The columns up to BLOCKS whole blocks, without those that are all zeros. The number of them. */
+/* Lists the columns of N_BLOCKS whole blocks that are not all zeros. Returns how many there are. */
 static unsigned
 list_columns (const LnsChunkBuilder *builder,
               bool without_last_block,
@@ -118,7 +118,7 @@ list_columns (const LnsChunkBuilder *builder,
   return n;
 }
 
-/* Gives SINK the chunk of all whole blocks, or all but the last one, and begins the next. */
+/* Passes the chunk of all whole blocks, or of all but the last one, to SINK, and begins the next chunk. */
 static void
 close_chunk (LnsChunkBuilder *builder,
              bool without_last_block,

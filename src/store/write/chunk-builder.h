@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Rows to chunks: one stream of events of a lane, or of nodes of one level. Rows gather until they
- * are a block, blocks are encoded at once, and a chunk is cut when the next block would make it too
- * large. What no closed chunk holds can be written as a tail at any moment. Columns that stay 0
- * cost nothing. Not thread-safe. */
+/* Builds chunks from rows: from the events of a lane, or the nodes of one level. Rows are collected into blocks, full blocks
+ * are encoded at once, and a chunk is closed when the next block would make it too large. The rows that are in no closed
+ * chunk can be written as a tail at any time. Columns that are all 0 take no memory. Not thread-safe. */
 
 #pragma once
 
@@ -40,37 +39,35 @@ typedef struct
   LnsBuilderColumn *columns; /* owned                                                           */
 } LnsChunkBuilder;
 
-/* What is done with a closed chunk: HEADER as in it, END_NS the largest end in it, BLOB the chunk,
- * which the receiver may take (and zero) or leave. */
+/* Receives a closed chunk: its HEADER, END_NS, the latest end in it, and BLOB, the chunk, which the receiver may take over by
+ * zeroing the buffer. */
 typedef void (*LnsChunkSink) (void *data,
                               const LnsChunkHeader *header,
                               int64_t end_ns,
                               LnsBuffer *blob);
 
-/* Makes BUILDER ready for chunks with HEADER's uuid, kind, lane, lane kind and level. Column 0 holds
- * the gaps between rows. */
+/* Prepares BUILDER for chunks with HEADER's uuid, kind, lane, lane kind and level. Column 0 has the gaps between rows. */
 void lns_chunk_builder_init (LnsChunkBuilder *builder,
                              const LnsChunkHeader *header,
                              const LnsBuilderColumnKind *columns,
                              unsigned n_columns);
 void lns_chunk_builder_clear (LnsChunkBuilder *builder);
 
-/* Rows that no closed chunk holds. */
+/* The number of rows that are in no closed chunk. */
 static inline uint32_t
 lns_chunk_builder_n (const LnsChunkBuilder *builder)
 {
   return builder->header.n + builder->n_pending;
 }
 
-/* Adds a row from START_NS (≥ the last row's END_NS) to END_NS. VALUES has one value a column; the
- * first is worked out here. The caller closes the block when it is full. False (and `failed`) where
- * memory ran out. */
+/* Adds a row from START_NS (≥ the last row's END_NS) to END_NS. VALUES has one value per column; the first is computed here.
+ * The caller closes the block when it is full. Returns false and sets `failed` if memory runs out. */
 bool lns_chunk_builder_add (LnsChunkBuilder *builder,
                             int64_t start_ns,
                             int64_t end_ns,
                             uint64_t *values);
 
-/* Takes the last row, which is pending, back. */
+/* Removes the last row, which must be pending. */
 void lns_chunk_builder_remove (LnsChunkBuilder *builder, int64_t end_before_ns);
 
 static inline bool
@@ -79,12 +76,11 @@ lns_chunk_builder_block_is_full (const LnsChunkBuilder *builder)
   return builder->n_pending == LNS_BLOCK;
 }
 
-/* Encodes the full block, and gives SINK the chunk that it completes, if any. REVISION as in the
- * header. */
+/* Encodes the full block, and passes the chunk that it completes, if any, to SINK. The chunk's header gets REVISION. */
 void lns_chunk_builder_close_block (LnsChunkBuilder *builder,
                                     uint64_t revision,
                                     LnsChunkSink sink,
                                     void *sink_data);
 
-/* Builds the chunk of all rows that no closed chunk holds into OUT; there must be one. */
+/* Builds the chunk of all rows that are in no closed chunk into OUT. There must be such a row. */
 void lns_chunk_builder_tail (const LnsChunkBuilder *builder, uint64_t revision, LnsBuffer *out);

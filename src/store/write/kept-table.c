@@ -11,7 +11,7 @@
 #include "src/base/string-table.h"
 #include "src/store/write/writer-private.h"
 
-/* A block of so many rows, or so many bytes of text, is written: it stays one piece. */
+/* A block is written when it has this many rows or bytes of text, so that it fits into one string piece. */
 #define BLOCK_ROWS  1024
 #define BLOCK_BYTES ((size_t)16 << 10)
 
@@ -79,7 +79,7 @@ lns_kept_table_maker_new (LnsWriter *writer,
   return maker;
 }
 
-/* What readers may pass a block by for: between what the integers of its first column lie. */
+/* Sets the range of the first column's integers, by which readers skip blocks. */
 static void
 find_span (const LnsKeptTableMaker *maker, LnsKeptRows *rows)
 {
@@ -88,7 +88,7 @@ find_span (const LnsKeptTableMaker *maker, LnsKeptRows *rows)
   for (uint32_t i = 0; i < maker->n_rows; i++)
     {
       const LnsKeptValue *value = &maker->values[(size_t)i * maker->n_columns];
-      /* Ids of strings change when a report is recovered.                                        */
+      /* Not of string ids, which change when a report is recovered. */
       if (value->type != LNS_KEPT_INTEGER)
         {
           rows->min = INT64_MIN;

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A table that a report keeps as it came, in the making: its rows are gathered into blocks. One thread
- * owns it. */
+/* Writes a foreign table that a report keeps unchanged: collects its rows into blocks. One thread at a time may use a
+ * maker. */
 
 #pragma once
 
@@ -20,8 +20,8 @@ typedef struct
   bool is_not_null;
 } LnsKeptColumn;
 
-/* Defines the table NAME with N_COLUMNS (1 to LNS_KEPT_MAX_COLUMNS) COLUMNS. IS_REMAINDER: its rows are
- * those of events. WRITER is borrowed and must outlive the maker. NULL without memory. */
+/* Defines the table NAME with N_COLUMNS (1 to LNS_KEPT_MAX_COLUMNS) COLUMNS. IS_REMAINDER: its rows are remainders of
+ * events. WRITER is borrowed and must outlive the maker. NULL if memory runs out. */
 LnsKeptTableMaker *lns_kept_table_maker_new (LnsWriter *writer,
                                              const char *name,
                                              const LnsKeptColumn *columns,
@@ -29,16 +29,16 @@ LnsKeptTableMaker *lns_kept_table_maker_new (LnsWriter *writer,
                                              bool is_remainder)
     __attribute__ ((warn_unused_result));
 
-/* Adds a row of as many values as there are columns; strings are ids of the writer's. What `bytes` point to is
- * copied. Amortised O(columns). */
+/* Adds a row with one value per column. Strings are ids of the writer. Copies what `bytes` points to. Amortised
+ * O(columns). */
 void lns_kept_table_maker_add (LnsKeptTableMaker *maker, const LnsKeptValue *values);
 
-/* The LNS_COLUMN_REMAINDER of an event whose row says VALUES (LNS_KEPT_UNSET where it says nothing beside the
- * event). Equal rows share one. 0 without memory. */
+/* The value of LNS_COLUMN_REMAINDER for an event whose row has VALUES; LNS_KEPT_UNSET stands for values that the event
+ * itself has. Equal rows share one. 0 if memory runs out. */
 uint64_t lns_kept_table_maker_remainder (LnsKeptTableMaker *maker, const LnsKeptValue *values);
 
-/* Writes the rows that wait: the next commit has them. */
+/* Passes the collected rows to the writer, whose next commit writes them. */
 void lns_kept_table_maker_flush (LnsKeptTableMaker *maker);
 
-/* Writes the rows that wait, and frees MAKER (NULL is fine). */
+/* The same, and frees MAKER (NULL is fine). */
 void lns_kept_table_maker_free (LnsKeptTableMaker *maker);

@@ -22,7 +22,7 @@ add_time (LnsNodeSum *sum, uint64_t key, int64_t time_ns)
   sum->times_ns[i] += time_ns;
 }
 
-/* Looks at the time between what NODE has and what begins at START_NS. */
+/* Makes the time between NODE's end and START_NS its hole, if that is the longest. */
 static void
 add_hole (LnsNode *node, int64_t start_ns)
 {
@@ -80,7 +80,7 @@ is_less (LnsPayloadType type, uint64_t a, uint64_t b)
     }
 }
 
-/* Widens min and max to LOW and HIGH; a number displaces NaN, NaN displaces nothing. */
+/* Widens min and max to LOW and HIGH. A number replaces NaN; NaN replaces nothing. */
 static void
 add_extremes (LnsNode *node, LnsPayloadType type, uint64_t low, uint64_t high)
 {

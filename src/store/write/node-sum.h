@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A level-of-detail node in the making: the sum of up to 16 events, or of up to 4 nodes. */
+/* Builds a level-of-detail node: the sum of up to 16 events, or of up to 4 nodes. */
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 typedef struct
 {
-  LnsNode node;        /* but for name and color; its hole may be less than half the span       */
+  LnsNode node; /* name and color are not set yet; the hole may be less than half of the span */
   uint64_t n_events;   /* that it stands for                                                    */
   uint16_t n_children; /* events or nodes added                                                 */
   uint16_t n_keys;
@@ -38,8 +38,8 @@ void lns_node_sum_add_sample (LnsNodeSum *sum,
                               LnsPayloadType type,
                               uint64_t value);
 
-/* Adds CHILD, which is finished; TYPE is LNS_PAYLOAD_NONE but for counters. */
+/* Adds CHILD, which is finished. TYPE is LNS_PAYLOAD_NONE unless the lane is a counter. */
 void lns_node_sum_add_node (LnsNodeSum *sum, const LnsNodeSum *child, LnsPayloadType type);
 
-/* Works out name, color and dominant_ns. More may be added afterwards. */
+/* Sets name, color and dominant_ns. Further children may be added afterwards. */
 void lns_node_sum_finish (LnsNodeSum *sum);

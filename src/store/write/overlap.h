@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Lane assignment for sources whose events overlap: each event goes to the lowest lane that is free
- * from its start on, so that the events of a lane never overlap and stay in order.
+/* Assigns lanes to events that overlap: each event goes to the lowest lane that is free from its start on, so that the
+ * events of a lane never overlap and stay in order.
  *
- * Replaces: a scan of all lanes for the first with end ≤ start. Keeps the lanes' ends in a tree of
- * minima instead: O(log lanes). Zero it before first use. Not thread-safe. */
+ * The plain query: a scan of all lanes for the first with end ≤ start. Instead the lanes' ends are kept in a tree of
+ * minima: O(log lanes). Zero it before first use. Not thread-safe. */
 
 #pragma once
 
@@ -23,9 +23,8 @@ typedef struct
 
 void lns_overlap_clear (LnsOverlap *overlap);
 
-/* Takes the lowest lane that is free and whose last event ended at START_NS or before; opens one
- * more where there is none. Its ordinal, or LNS_ID_NONE where memory ran out. For ranges whose end
- * is not known yet: lns_overlap_release () goes with it. */
+/* Takes the lowest lane that is free and whose last event ended at START_NS or before, or a new lane if there is none.
+ * Returns its ordinal, or LNS_ID_NONE if memory runs out. The lane stays taken until lns_overlap_release (). */
 uint32_t lns_overlap_take (LnsOverlap *overlap, int64_t start_ns);
 
 /* Frees lane ORDINAL, whose event ended at END_NS (≥ its start). */

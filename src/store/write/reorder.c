@@ -21,7 +21,7 @@ struct LnsReorder
   Item *heap; /* the earliest at 0; children of i at 2i + 1 and 2i + 2                           */
   size_t n, n_allocated, n_max;
   uint64_t n_arrived;
-  int64_t last_ns; /* the latest start that has left                                            */
+  int64_t last_ns; /* the latest start of the events that have left */
   LnsOverlap overlap;
 };
 
@@ -73,7 +73,7 @@ lns_reorder_push (LnsReorder *reorder, const LnsEvent *event)
   return true;
 }
 
-/* Takes the heap's first item out. */
+/* Removes the heap's first item. */
 static Item
 take_first (LnsReorder *reorder)
 {
@@ -100,7 +100,7 @@ lns_reorder_pop (LnsReorder *reorder,
   if (reorder->n == 0 ||
       (reorder->heap[0].event.start_ns > watermark_ns && reorder->n < reorder->n_max))
     return false;
-  /* The lane first: where memory runs out the event stays. */
+  /* Takes the lane first: if memory runs out, the event stays. */
   const int64_t start_ns = reorder->heap[0].event.start_ns;
   uint32_t ordinal = lns_overlap_take (&reorder->overlap, start_ns);
   if (ordinal == LNS_ID_NONE)

@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Finished events that come in any order, put into order: a heap by start, bounded in bytes, from
- * which events leave as the watermark passes them, each with the lane where it fits. One that comes
- * after its time is flagged LNS_EVENT_LATE, and takes one more lane where none is free for it. Not
- * thread-safe. */
+/* Sorts finished events that arrive in any order: a heap by start, bounded in bytes. Events leave it when the watermark
+ * passes them, each with a lane that is free for it. An event that arrives too late is flagged LNS_EVENT_LATE; if no lane
+ * is free for it, it gets a new one. Not thread-safe. */
 
 #pragma once
 
@@ -17,16 +16,17 @@
 
 typedef struct LnsReorder LnsReorder;
 
-/* A heap of at most MAX_BYTES (at least room for one event). NULL where memory ran out. */
+/* A heap of at most MAX_BYTES, but at least one event. NULL if memory runs out. */
 LnsReorder *lns_reorder_new (size_t max_bytes) __attribute__ ((warn_unused_result));
 void lns_reorder_free (LnsReorder *reorder); /* NULL is fine                                    */
 
-/* Puts EVENT in. False where memory ran out: it is not in. O(log n). Pop until false after it. */
+/* Adds EVENT. Returns false, without adding it, if memory runs out. Pop until that returns false after each push.
+ * O(log n). */
 bool lns_reorder_push (LnsReorder *reorder, const LnsEvent *event);
 
-/* Takes the earliest event out (equal starts in the order they came) where it starts at
- * WATERMARK_NS or before, or where the heap is at its bound. RET_ORDINAL gets its lane. False where
- * there is none to take. At the end, WATERMARK_NS = INT64_MAX empties it. O(log n). */
+/* Removes the earliest event (equal starts in the order of arrival) if it starts at WATERMARK_NS or before, or the heap is
+ * full. RET_ORDINAL gets its lane. Returns false if there is no such event. At the end, WATERMARK_NS = INT64_MAX empties
+ * the heap. O(log n). */
 bool lns_reorder_pop (LnsReorder *reorder,
                       int64_t watermark_ns,
                       LnsEvent *ret_event,

@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The place where a report goes: its folders, and what was there before. */
-
 #include "src/store/write/writer-file.h"
 
 #include <errno.h>
@@ -23,7 +21,7 @@
 #define JOURNAL "-journal"
 #define BUSY_MS 1000 /* a commit takes less */
 
-/* A commit without events changes a handful of pages of 64 KiB, each of which the journal holds too. */
+/* A commit without events changes a few pages of 64 KiB, each of which is also in the journal. */
 #define RESERVE_BYTES (1 << 20)
 
 int
@@ -44,7 +42,7 @@ _lns_writer_reserve (const char *path)
   return fd;
 }
 
-/* BEFORE, then AFTER, in memory of the caller; NULL where there is none. */
+/* BEFORE followed by AFTER, owned by the caller; NULL if memory runs out. */
 static char *
 join (const char *before, const char *after)
 {
@@ -52,7 +50,7 @@ join (const char *before, const char *after)
   return asprintf (&joined, "%s%s", before, after) < 0 ? NULL : joined;
 }
 
-/* Moves the journal of FROM along to TO. */
+/* Renames the journal of FROM to that of TO. */
 static void
 move_journal (const char *from, const char *to)
 {
@@ -63,8 +61,8 @@ move_journal (const char *from, const char *to)
   free (to_journal);
 }
 
-/* Whether a process that lives is writing the report at PATH. Leaves the file and its journal alone,
- * as opening the report would not. */
+/* Whether a live process is writing the report at PATH. Unlike opening the report, this does not change the file or its
+ * journal. */
 static bool
 is_being_recorded (const char *path)
 {
@@ -87,7 +85,7 @@ is_being_recorded (const char *path)
   return recording;
 }
 
-/* Claims the file at PATH, unless it came into being but now, or somebody is at work on it. */
+/* Claims the file at PATH. Returns false if it was replaced meanwhile, or another process is recording into it. */
 static bool
 claim_old (const char *path, int *ret_fd)
 {
@@ -98,12 +96,12 @@ claim_old (const char *path, int *ret_fd)
          !is_being_recorded (path);
 }
 
-/* Brings back what a writer of PATH that was killed had moved aside, if nothing was recorded since.
- * Whether it did. */
+/* Moves back the file that a killed writer of PATH had moved aside, if nothing was recorded since. Returns whether it
+ * did. */
 static bool
 restore (const char *path)
 {
-  /* The first name that is tried: without it there is none, and nothing to open. */
+  /* Files are moved aside to this name first, so if it is not there the report need not be opened. */
   char *first = join (path, ".old1");
   const bool may_be = first != NULL && access (first, F_OK) == 0;
   free (first);

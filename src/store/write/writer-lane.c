@@ -3,15 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Lanes: events into columns, columns into chunks, events and nodes into nodes of the level above.
- */
-
 #include "src/store/write/writer-lane.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Starts and durations go so far: their sum is at most LNS_TIME_MAX. */
+/* The limit of starts and durations, so that their sum is at most LNS_TIME_MAX. */
 #define MAX_TIME_NS (-LNS_TIME_MIN)
 
 #define COMMON_COLUMNS 4
@@ -82,7 +79,7 @@ _lns_writer_lane_clear (LnsWriterLane *lane)
   lane->open = NULL;
 }
 
-/* The level above the highest. */
+/* Adds a level above the highest one. */
 static bool
 add_level (LnsWriterLane *lane)
 {
@@ -131,7 +128,8 @@ add_node_row (LnsWriterLevel *level, LnsLaneKind kind, const LnsNode *node)
   return lns_chunk_builder_add (&level->builder, node->start_ns, node->end_ns, values);
 }
 
-/* Stores the finished node of LEVEL (index) and passes it on to the level above, and so on. */
+/* Stores the finished node of LEVEL (an index) and adds it to the node of the level above, which may be finished too, and so
+ * on. */
 static void
 close_nodes (LnsWriterLane *lane, unsigned level, uint64_t revision, LnsWriterRows *rows)
 {
@@ -161,7 +159,7 @@ clamp_time (int64_t time_ns)
   return time_ns < -MAX_TIME_NS ? -MAX_TIME_NS : time_ns > MAX_TIME_NS ? MAX_TIME_NS : time_ns;
 }
 
-/* What EVENT becomes behind the events that LANE has: in order, without overlap, in bounds. */
+/* EVENT, changed so that it is in bounds and does not overlap the events that LANE has. */
 static LnsEvent
 fit_event (const LnsWriterLane *lane, const LnsEvent *event)
 {
@@ -264,7 +262,7 @@ build_open (const LnsWriterLane *lane, uint64_t revision, LnsBuffer *out)
   lns_chunk_builder_clear (&builder);
 }
 
-/* Writes BLOB, or with NULL none, as the tail of SLOT. */
+/* Writes BLOB as the tail of SLOT, or with NULL removes that tail. */
 static bool
 put_tail (const LnsWriterStatements *statements,
           LnsWriterLane *lane,
@@ -307,8 +305,8 @@ put_directory (const LnsWriterStatements *statements,
          _lns_writer_step (statement);
 }
 
-/* Writes the tails of the levels below the top one, and the directory row with the top's nodes. The
- * last node of a level, which stands for what is left, is added for this alone. */
+/* Writes the tails of the levels below the top one, and the directory row with the nodes of the top level. The last node of
+ * each level, which stands for the remaining events, is added only for this. */
 static bool
 put_levels (const LnsWriterStatements *statements,
             LnsWriterLane *lane,
@@ -318,7 +316,7 @@ put_levels (const LnsWriterStatements *statements,
 {
   if (lane->n_events == 0)
     return put_directory (statements, lane, 0, NULL);
-  LnsNodeSum rest = { 0 }; /* the events that the level below has no full node for              */
+  LnsNodeSum rest = { 0 }; /* the events for which the level below has no full node */
   for (unsigned i = 0; i < lane->n_levels; i++)
     {
       LnsWriterLevel *level = &lane->levels[i];
@@ -342,7 +340,7 @@ put_levels (const LnsWriterStatements *statements,
       if (!put_tail (statements, lane, i + 2, n > 0 ? scratch : NULL))
         return false;
     }
-  return false; /* memory ran out for the top level                                            */
+  return false; /* memory ran out for the top level */
 }
 
 bool

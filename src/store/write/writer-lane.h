@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* One lane while it is written: its events in columns, columns in chunks, and above them nodes of each level of
- * detail. It knows no file: closed chunks go where it is told, and what is left in SQL's statements. */
+/* A lane while it is written: builds chunks from its events, and the nodes of each level of detail. Closed chunks are passed
+ * on as rows; tails are written through prepared statements. */
 
 #pragma once
 
@@ -33,9 +33,9 @@ typedef struct
   uint8_t n_extra;
   uint8_t n_levels;
   bool is_dirty;  /* it changed since the last commit                                          */
-  bool is_closed; /* nothing comes any more; what it owned may be gone                          */
-  bool is_open;   /* `open` says what                                                           */
-  uint32_t tails; /* bit = slot that the file may have a row of                                 */
+  bool is_closed; /* no more events follow; what it owned may have been freed */
+  bool is_open;   /* it has an open event, `open` */
+  uint32_t tails; /* bit = slot for which the file may have a row */
   uint64_t n_events;
   int64_t start_ns;
   int64_t busy_ns;
@@ -44,8 +44,8 @@ typedef struct
   LnsEvent *open;         /* owned; NULL until the first one                                    */
 } LnsWriterLane;
 
-/* Begins lane ID of the report with UUID, without events. VALUE_TYPE is that of a counter's track. False where
- * memory ran out. */
+/* Initialises lane ID of the report with UUID, without events. VALUE_TYPE is that of a counter's track. Returns false if
+ * memory runs out. */
 bool _lns_writer_lane_init (LnsWriterLane *lane,
                             const uint8_t uuid[16],
                             uint32_t id,
@@ -55,18 +55,18 @@ bool _lns_writer_lane_init (LnsWriterLane *lane,
 /* Frees what it owns. */
 void _lns_writer_lane_clear (LnsWriterLane *lane);
 
-/* Appends EVENT, fitted behind those before; the open event is none any more. Chunks that are full go to ROWS
- * with REVISION. False where memory ran out: the event is not in it. */
+/* Appends EVENT, moved behind those before if necessary, and forgets the open event. Full chunks are added to ROWS with
+ * REVISION. Returns false, without appending it, if memory runs out. */
 bool _lns_writer_lane_append (LnsWriterLane *lane,
                               const LnsEvent *event,
                               uint64_t revision,
                               LnsWriterRows *rows);
 
-/* Makes EVENT (NULL for none) the open one, which a later one replaces. False where memory ran out. */
+/* Makes EVENT (NULL for none) the open event. Returns false if memory runs out. */
 bool _lns_writer_lane_set_open (LnsWriterLane *lane, const LnsEvent *event);
 
-/* Writes the tails and the directory row within the open transaction; SCRATCH is used for the blobs. False where
- * SQLite refused: its database says why. FAILED is set where memory has run out for nodes. */
+/* Writes the tails and the directory row within the open transaction. Uses SCRATCH for the blobs. Returns false if SQLite
+ * failed; the database has the reason. Sets FAILED if memory ran out for nodes. */
 bool _lns_writer_lane_put (LnsWriterLane *lane,
                            uint64_t revision,
                            const LnsWriterStatements *statements,

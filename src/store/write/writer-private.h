@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a writer holds. Everything that is to be written waits in memory until a commit has succeeded, so that a
- * failed one is simply done again: closed chunks as rows, the changed lanes as a list. */
+/* A writer. Everything to be written stays in memory until a commit has succeeded, so that a failed commit can be repeated:
+ * closed chunks as rows, and a list of the changed lanes. */
 
 #pragma once
 
@@ -18,16 +18,16 @@
 #include "src/store/write/writer-statements.h"
 #include "src/store/write/writer.h"
 
-/* What may wait while commits fail; beyond it events are dropped and counted. */
+/* The limit of what waits while commits fail. Further events are dropped and counted. */
 #define LNS_WRITER_MAX_WAITING_BYTES ((size_t)256 * 1024 * 1024)
 
 struct LnsWriter
 {
   char *path;
-  char *aside_path; /* where the overwritten file waits, or NULL                                */
+  char *aside_path; /* of the overwritten file, until it is removed; or NULL */
   bool is_whole_or_none;
-  int lock_fd;    /* of the file, by which others see that it is written, or −1                */
-  int reserve_fd; /* a nameless file that keeps room for the last commit, or −1                */
+  int lock_fd;    /* holds the lock that tells others that the file is being written, or −1 */
+  int reserve_fd; /* reserves disk space for the last commit, or −1 */
   sqlite3 *database;
   LnsWriterStatements statements;
   uint8_t uuid[16];

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The chunks that wait for a commit, in the order in which they came. They stay until a commit has succeeded,
- * so that a failed one is simply done again. */
+/* The chunks that wait for a commit, in order. They stay until a commit has succeeded, so that a failed one can be
+ * repeated. */
 
 #pragma once
 
@@ -29,19 +29,19 @@ typedef struct
   LNS_ARRAY (LnsWriterRow) list;
   size_t n_inserted; /* in the transaction that is open */
   size_t bytes;      /* of the blobs                                                          */
-  bool failed; /* memory ran out: what waits is not whole, and nothing of it may be committed     */
+  bool failed;       /* memory ran out: rows are missing, so nothing may be committed */
 } LnsWriterRows;
 
-/* Adds a row behind the others. Takes the contents of BLOB. */
+/* Appends a row. Takes over the contents of BLOB. */
 void _lns_writer_rows_add (LnsWriterRows *rows,
                            const LnsChunkHeader *header,
                            int64_t end_ns,
                            LnsBuffer *blob);
 
-/* Drops the rows of KIND. Without its chunk a string is "" to readers. */
+/* Drops the rows of KIND. Readers see strings whose chunks are missing as "". */
 void _lns_writer_rows_drop (LnsWriterRows *rows, LnsChunkKind kind);
 
-/* Drops all rows: they are in the file. The memory of the list stays for the next ones. */
+/* Drops all rows after a commit. Keeps the memory of the list for the next ones. */
 void _lns_writer_rows_reset (LnsWriterRows *rows);
 
 void _lns_writer_rows_clear (LnsWriterRows *rows);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The SQL by which a report is written, prepared once. */
+/* The prepared SQL statements that write a report. */
 
 #pragma once
 
@@ -19,11 +19,11 @@ typedef struct
   sqlite3_stmt *chunk, *definition, *string, *lane, *tail, *no_tail, *meta, *n_pages;
 } LnsWriterStatements;
 
-/* Prepares all of them; false where DATABASE says why not. */
+/* Prepares all of them. Returns false on failure; DATABASE has the reason. */
 bool _lns_writer_statements_prepare (LnsWriterStatements *all, sqlite3 *database);
 void _lns_writer_statements_finalize (LnsWriterStatements *all);
 
-/* Binds BLOB, which must live until the step; false where it failed to be built. */
+/* Binds BLOB, which must be valid until the step. Returns false if BLOB has failed. */
 bool _lns_writer_bind_blob (sqlite3_stmt *statement, int at, const LnsBuffer *blob);
 
 /* Steps STATEMENT to its end and resets it. */

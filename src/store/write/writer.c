@@ -22,8 +22,8 @@
 #include "src/store/write/writer-file.h"
 #include "src/store/write/writer-private.h"
 
-/* How long a commit waits for readers. It keeps their successors out meanwhile and after, so that the
- * next commit succeeds unless somebody sits on the file. */
+/* How long a commit waits for readers. It keeps new readers out meanwhile and afterwards, so that the next commit succeeds
+ * unless a reader holds its lock all the time. */
 #define BUSY_MS        200
 #define FINISH_BUSY_MS 10000 /* the last commit                                                  */
 
@@ -86,7 +86,7 @@ writer_new (const char *path)
   return NULL;
 }
 
-/* Refuses a path that is taken, makes room for one that may be overwritten. */
+/* Creates PATH's folders. If PATH exists, moves it aside, or fails if it must not be overwritten. */
 static bool
 clear_path (LnsWriter *writer, const char *path, bool overwrite, int *ret_claim_fd, LnsError *error)
 {
@@ -178,7 +178,7 @@ failed:
 
 /* ---- Strings and definitions --------------------------------------------------------------------- */
 
-/* They are gathered as records, and cut into chunks when there are enough or a commit comes. */
+/* They are collected as records, and become chunks when there are enough of them, or at a commit. */
 
 static LnsChunkHeader
 header_of (const LnsWriter *writer, LnsChunkKind kind, uint32_t sequence)
@@ -225,7 +225,7 @@ queue_definitions (LnsWriter *writer)
   writer->n_waiting_definitions = 0;
 }
 
-/* Adds one string, or piece, behind the waiting ones. */
+/* Appends one string, or piece, to the waiting ones. */
 static void
 add_waiting (LnsWriter *writer, const uint8_t *bytes, size_t size_bytes)
 {
@@ -240,7 +240,7 @@ add_waiting (LnsWriter *writer, const uint8_t *bytes, size_t size_bytes)
   writer->n_strings++;
 }
 
-/* Gives the bytes an id of their own: as many ids as there are pieces. */
+/* Gives the bytes the next id, or one id per piece. */
 static void
 add_string (LnsWriter *writer, const uint8_t *bytes, size_t size_bytes)
 {
@@ -353,7 +353,7 @@ lns_writer_define (LnsWriter *writer, LnsDefinitionKind kind, const void *defini
 void
 lns_writer_set_meta (LnsWriter *writer, const char *key, const char *value)
 {
-  /* With ids of their own, these are told from strings that events have. */
+  /* Strings of their own, so that readers can tell them from strings of events. */
   LnsMetaDefinition meta = { .key = lns_writer_bytes (writer, key, strlen (key)),
                              .value = lns_writer_bytes (writer, value, strlen (value)) };
   define (writer, LNS_DEFINITION_META, &meta);
@@ -383,7 +383,7 @@ lns_writer_counts (const LnsWriter *writer)
 
 /* ---- Events -------------------------------------------------------------------------------------- */
 
-/* Out of line: inlined, it makes each event save the registers that it needs once a commit. */
+/* Not inlined, so that not every event saves registers that are needed once per commit. */
 static __attribute__ ((noinline)) void
 add_dirty (LnsWriter *writer, uint32_t lane)
 {
@@ -457,10 +457,9 @@ lns_writer_close_lane (LnsWriter *writer, uint32_t id)
 
 /* ---- Commits ------------------------------------------------------------------------------------- */
 
-/* One transaction each, which holds all rows that wait and all lanes that changed. What a failed one has not written
- * still waits for the next. */
+/* A commit is one transaction with all waiting rows and all changed lanes. If it fails, they wait for the next one. */
 
-/* Values stay bound from row to row. */
+/* Binds NULL too, because values stay bound from row to row. */
 static void
 bind_correlations (sqlite3_stmt *statement, int at, const LnsBuffer *blob)
 {
@@ -545,7 +544,7 @@ put_backlog (LnsWriter *writer)
                                   put_meta_int (writer, "untold", (int64_t)backlog->n_untold));
 }
 
-/* What a report lacks that could not be written whole. */
+/* Writes what is missing in a report that could not be written completely. */
 static bool
 put_missing (LnsWriter *writer)
 {
@@ -571,8 +570,7 @@ put_state (LnsWriter *writer, int64_t now_ns)
          put_missing (writer);
 }
 
-/* Everything that waits, within the transaction, which may be one that an earlier commit had to
- * leave open. */
+/* Writes everything that waits, within the transaction, which an earlier commit may have left open. */
 static bool
 put_everything (LnsWriter *writer, int64_t now_ns)
 {
@@ -588,7 +586,7 @@ put_everything (LnsWriter *writer, int64_t now_ns)
   return good && put_waiting_meta (writer) && put_state (writer, now_ns);
 }
 
-/* The transaction is in the file: forget what waited. */
+/* After a successful transaction: drops what it has written. */
 static void
 settle (LnsWriter *writer, int64_t now_ns)
 {
@@ -616,7 +614,7 @@ settle (LnsWriter *writer, int64_t now_ns)
     }
 }
 
-/* Ends a transaction that failed, unless SQLite has done so. Its rows wait again. */
+/* Ends a failed transaction, unless SQLite has done so. Its rows wait for the next one. */
 static void
 roll_back (LnsWriter *writer)
 {
@@ -631,7 +629,7 @@ roll_back (LnsWriter *writer)
   writer->rows.n_inserted = 0;
 }
 
-/* A report that is finished without events that were there is not complete. */
+/* A report without events that were dropped is not complete. */
 static void
 mark_incomplete (LnsWriter *writer)
 {
@@ -639,7 +637,7 @@ mark_incomplete (LnsWriter *writer)
     writer->state = LNS_STATE_INCOMPLETE;
 }
 
-/* Keeps the reason of the first commit that fails; a reader that is waited for is none. */
+/* Remembers why the first failed commit failed. Waiting for a reader is not a failure. */
 static void
 keep_trouble (LnsWriter *writer, const LnsError *cause)
 {
@@ -676,7 +674,7 @@ lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error)
   else
     lns_sql_error (&cause, writer->database, writer->path, "write");
   keep_trouble (writer, &cause);
-  /* Where readers hold the lock the transaction stays open, and the next commit goes on with it. */
+  /* If readers hold the lock, the transaction stays open, and the next commit continues it. */
   if (begun && (writer->rows.failed || sqlite3_errcode (writer->database) != SQLITE_BUSY))
     roll_back (writer);
   return lns_error_set (error, cause.domain, cause.code, "%s", cause.message);
@@ -684,8 +682,8 @@ lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error)
 
 /* ---- The end ------------------------------------------------------------------------------------- */
 
-/* Drops the events that wait, once nothing can be done for them, and counts them as lost up to END_NS. What is
- * defined stays; lanes stay as the last commit left them. */
+/* Drops the waiting events, which cannot be written, and counts them as lost up to END_NS. Definitions stay; lanes stay as
+ * the last commit left them. */
 static void
 leave_out (LnsWriter *writer, int64_t end_ns)
 {
@@ -703,8 +701,8 @@ leave_out (LnsWriter *writer, int64_t end_ns)
   writer->counts.n_events = writer->n_committed;
 }
 
-/* The last commit has failed: makes the file tell at least what it lacks, in the room that was kept
- * for this. Fills ERROR in any case. */
+/* After the last commit has failed: tries to write at least how much is missing, in the disk space that was reserved for
+ * this. Always sets ERROR. */
 static void
 finish_without_the_rest (LnsWriter *writer, int64_t end_ns, const LnsError *cause, LnsError *error)
 {
@@ -743,7 +741,7 @@ lns_writer_finish_counted (
   writer->backlog = (LnsWriterBacklog){ .reached_ns = end_ns, .seen_ns = end_ns };
   sqlite3_busy_timeout (writer->database, writer->finish_busy_ms);
   const bool is_whole = lns_writer_commit (writer, end_ns, &cause);
-  /* Without a single commit with data the overwritten file is worth more than this one. */
+  /* If no commit wrote data, the overwritten file is worth more than this one. */
   const bool is_kept = is_whole || (writer->aside_path == NULL && !writer->is_whole_or_none);
   if (!is_kept)
     lns_error_set (error, cause.domain, cause.code, "%s%s", cause.message,
@@ -757,11 +755,11 @@ lns_writer_finish_counted (
       undo (writer);
       return false;
     }
-  /* A finished report is one file: these remove the journal. */
+  /* A finished report is a single file, so the journal is removed. */
   if (!sqlite3_get_autocommit (writer->database))
     _lns_writer_step (writer->statements.rollback);
   sqlite3_exec (writer->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
-  /* SQLite leaves a journal alone whose file is gone. */
+  /* SQLite does not remove the journal of a file that no longer exists. */
   if (access (writer->path, F_OK) != 0)
     lns_sql_remove (writer->path);
   _lns_writer_remove_aside (writer->aside_path);

@@ -3,13 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The one writer of .rep files (FORMAT.md). It appends events to lanes, cuts lanes into chunks,
- * grows each lane's level of detail, and commits: after each lns_writer_commit () the file on disk
- * is a readable report of everything appended so far.
+/* The writer of .rep files (FORMAT.md). It appends events to lanes, divides lanes into chunks, builds each lane's level of
+ * detail, and commits: after each lns_writer_commit () the file on disk is a readable report of everything appended so
+ * far.
  *
- * Not thread-safe: one thread owns a writer. Every function but create, commit and finish cannot
- * fail: a failed write is kept, reported by the next commit, and the writer goes on accepting (and
- * discarding) events, so that a capture never stops in the middle. */
+ * Not thread-safe: one thread at a time may use a writer. Only create, commit and finish can fail. Other errors are
+ * reported by the next commit, and the writer continues to accept (and discard) events, so that they never interrupt a
+ * recording. */
 
 #pragma once
 
@@ -24,8 +24,9 @@ typedef struct LnsWriter LnsWriter;
 
 typedef struct
 {
-  bool overwrite;        /* an existing PATH is replaced at the first commit with data          */
-  bool is_whole_or_none; /* what cannot be finished is removed, and what it replaced comes back  */
+  bool overwrite; /* an existing PATH is replaced at the first commit with data          */
+  bool
+      is_whole_or_none; /* a report that cannot be finished is removed, and the file that it replaced comes back */
   unsigned
       mode; /* permissions of the file, whatever the umask is; 0: only its owner may read it  */
   int64_t t0_monotonic_ns; /* the report clock's 0 in CLOCK_MONOTONIC                             */
@@ -33,19 +34,19 @@ typedef struct
   uint64_t t0_tsc;         /* the same moment in TSC ticks, or 0                                  */
 } LnsWriterOptions;
 
-/* Creates the report at PATH (missing folders are made). NULL and ERROR where PATH exists without
- * `overwrite`, or cannot be created. Owned by the caller: lns_writer_finish () or _abandon (). */
+/* Creates the report at PATH, and missing folders. Returns NULL and sets ERROR if PATH exists and `overwrite` is not set, or
+ * it cannot be created. End it with lns_writer_finish () or lns_writer_abandon (). */
 LnsWriter *lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *error)
     __attribute__ ((warn_unused_result));
 
-/* The id of a string of SIZE_BYTES arbitrary bytes (not NUL-terminated; may hold NUL); equal bytes
- * give equal ids, "" is 0. O(size). */
+/* The id of a string of SIZE_BYTES arbitrary bytes, which may include NUL and need not end with it. Equal strings get equal
+ * ids; "" is 0. O(size). */
 uint32_t lns_writer_string (LnsWriter *writer, const void *bytes, size_t size_bytes);
 
-/* A new id for the bytes without looking for equal ones: for payloads, of which few repeat. */
+/* A new id for the bytes, without a search for equal ones: for payloads, which rarely repeat. */
 uint32_t lns_writer_bytes (LnsWriter *writer, const void *bytes, size_t size_bytes);
 
-/* One more than the highest id of a string so far. */
+/* One more than the highest string id so far. */
 uint32_t lns_writer_n_strings (const LnsWriter *writer);
 
 /* Defines an object of KIND: DEFINITION points to the kind's struct. Returns its id; ids count up from 0 per kind.
@@ -97,8 +98,8 @@ LNS_WRITER_SET (device, LnsCudaDevice, DEVICE)
 LNS_WRITER_SET (context, LnsCudaContext, CONTEXT)
 LNS_WRITER_SET (stream, LnsCudaStream, STREAM)
 
-/* Sets a meta value (UTF-8 key, arbitrary text): host name, command line, clock pairs, …. The keys
- * that the format itself uses are in FORMAT.md. */
+/* Sets a meta value (UTF-8 key, arbitrary text): host name, command line, clock pairs, …. FORMAT.md lists the keys that the
+ * format itself uses. */
 void lns_writer_set_meta (LnsWriter *writer, const char *key, const char *value);
 
 /* Appends EVENT to LANE, after any event that is there: start_ns ≥ the end of the last one (an
@@ -106,34 +107,32 @@ void lns_writer_set_meta (LnsWriter *writer, const char *key, const char *value)
  * Amortised O(1). */
 void lns_writer_append (LnsWriter *writer, uint32_t lane, const LnsEvent *event);
 
-/* Remembers EVENT (duration ignored) as begun but not ended in LANE: readers see it as the lane's
- * last event, flagged LNS_EVENT_OPEN_END. lns_writer_append () to the lane replaces it. NULL
- * removes it. */
+/* Sets LANE's open event: EVENT has begun and not ended. Ignores its duration. Readers see it as the lane's last event,
+ * flagged LNS_EVENT_OPEN_END. lns_writer_append () to the lane replaces it; NULL removes it. */
 void lns_writer_set_open (LnsWriter *writer, uint32_t lane, const LnsEvent *event);
 
-/* Says that LANE is over (its thread ended): the next commit that succeeds frees what the writer
- * keeps for it, and events that still come for it are ignored. Without it a lane costs 1–40 KB until
- * the end. */
+/* Closes LANE, for example because its thread ended: the next successful commit frees its memory, 1–40 KB, and further
+ * events for it are ignored. */
 void lns_writer_close_lane (LnsWriter *writer, uint32_t lane);
 
-/* What happened and is in no commit: what the file says of itself once the writer was killed. */
+/* What is in no commit yet. If the writer is killed, readers learn from this how much is missing. */
 typedef struct
 {
-  int64_t reached_ns; /* report time up to which all that was recorded is in the file            */
+  int64_t reached_ns; /* report time up to which everything that was recorded is in the file */
   int64_t seen_ns;    /* report time up to which the next two are counted                        */
-  uint64_t n_waiting; /* events that were recorded, and were not appended yet                     */
-  uint64_t n_untold;  /* events that are lost, and of which no loss tells yet                     */
+  uint64_t n_waiting; /* events that were recorded but not appended yet */
+  uint64_t n_untold;  /* lost events that no loss counts yet */
 } LnsWriterBacklog;
 
-/* Has the next commits write BACKLOG, which the last one, of lns_writer_finish (), clears. */
+/* Sets the BACKLOG that the next commits write. lns_writer_finish () clears it. */
 void lns_writer_set_backlog (LnsWriter *writer, const LnsWriterBacklog *backlog);
 
-/* Makes everything so far durable against the death of this process. NOW_NS (report clock) is to
- * where the report reaches: open events are drawn up to it. False and ERROR where a write failed
- * since the last commit; later commits try again (a full disk may have room again). */
+/* Writes everything so far to the file, so that it survives the death of this process. NOW_NS (report clock) is the end of
+ * the report: open events are drawn up to it. Returns false and sets ERROR if a write has failed since the last commit;
+ * later commits try again, because a full disk may have space again. */
 bool lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error);
 
-/* Bytes of chunks that wait for the next commit: commit each second, or when these are 32 MiB. */
+/* How many bytes of chunks wait for the next commit. Commit each second, or when they exceed 32 MiB. */
 size_t lns_writer_waiting_bytes (const LnsWriter *writer);
 
 typedef struct
@@ -145,22 +144,21 @@ typedef struct
   uint64_t file_bytes; /* as of the last commit */
 } LnsWriterCounts;
 
-/* What was written so far. Owned by WRITER. */
+/* How much was appended and written so far. Owned by WRITER. */
 const LnsWriterCounts *lns_writer_counts (const LnsWriter *writer);
 
-/* Commits a last time with STATE (LNS_STATE_INCOMPLETE in place of _COMPLETE where events were dropped),
- * closes the file and frees WRITER (also on failure). Waits up to
- * 10 s for readers. False and ERROR where not everything is in the file: it is valid then and, where
- * the disk is full, counts what it lacks as lost; without any event in it, an overwritten file comes
- * back instead. */
+/* Commits a last time with STATE (LNS_STATE_INCOMPLETE instead of LNS_STATE_COMPLETE if events were dropped), closes the
+ * file and frees WRITER, also on failure. Waits up to 10 s for readers. Returns false and sets ERROR if not everything is
+ * in the file. The file is valid then; if the disk is full, it counts the missing events as lost. If it has no events at
+ * all, the overwritten file comes back. */
 bool lns_writer_finish (LnsWriter *writer, LnsState state, int64_t end_ns, LnsError *error);
 
-/* The same, and tells in RET_COUNTS (may be NULL) what became of it. */
+/* The same. RET_COUNTS (may be NULL) gets what the file contains. */
 bool lns_writer_finish_counted (LnsWriter *writer,
                                 LnsState state,
                                 int64_t end_ns,
                                 LnsWriterCounts *ret_counts,
                                 LnsError *error);
 
-/* Frees WRITER and removes its file (an overwritten one comes back): nothing was worth keeping. */
+/* Frees WRITER and removes its file. An overwritten file comes back. */
 void lns_writer_abandon (LnsWriter *writer);
