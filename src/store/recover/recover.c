@@ -32,7 +32,7 @@
 /* How far an id may lie beyond what is known: no lost chunks hold more definitions than this. */
 #define HOLE_MAX 1000000
 
-/* Steps of SQLite, which a hostile schema could otherwise make endless. */
+/* How many steps SQLite may take, because a hostile schema could make a query endless. */
 #define STEPS_MAX 1000000
 
 /* The definitions of one kind, by id; stand-ins where none was found. */
@@ -41,13 +41,13 @@ typedef LNS_ARRAY (LnsDefinition) Table;
 typedef struct
 {
   LnsScan scan;
-  LnsWriter *writer; /* NULL until the meta values are known                                    */
+  LnsWriter *writer; /* NULL until the meta values are known */
   Table tables[LNS_N_DEFINITION_KINDS];
   LnsRecoveredStrings strings;
   uint8_t *bytes; /* LNS_CHUNK_MAX_BYTES; owned                                             */
   LnsRecovery counts;
   const char *path;
-  const LnsOpenOptions *options; /* who may cancel it and is told how far it is; or NULL         */
+  const LnsOpenOptions *options; /* get the progress and may cancel it; or NULL */
   LnsError *error;
 } Recover;
 
@@ -72,8 +72,9 @@ scan_file (Recover *recover, int fd)
   return _lns_scan_file (&recover->scan, fd, recover->options, recover->error);
 }
 
-/* Reads PATH and the journal beside it; both descriptors stay open for reading the chunks. The journal holds what pages were before the commit that
- * was cut off: with the highest revision of each chunk of both there is no need to roll back. */
+/* Scans PATH and the journal beside it. Both descriptors stay open for reading the chunks. The journal has the old contents
+ * of the pages that an interrupted commit has overwritten. Of all chunks in both files the highest revision is used, so
+ * the journal need not be rolled back. */
 static bool
 scan (Recover *recover, const char *path, int ret_fds[2])
 {
@@ -93,9 +94,9 @@ scan (Recover *recover, const char *path, int ret_fds[2])
 
 /* ---- Definitions ----------------------------------------------------------------------------- */
 
-/* Their ids stay, as they are dense. */
+/* Definitions keep their ids, which are dense. */
 
-/* What stands for a lost definition: it refers to nothing and has no time. */
+/* A definition in place of a lost one: it links to nothing and has no times. */
 static LnsDefinition
 stand_in (LnsDefinitionKind kind)
 {
@@ -165,7 +166,7 @@ read_definitions (Recover *recover)
                                recover->path);
 }
 
-/* Tells the strings which of them are blocks of kept rows. */
+/* Finds out which strings are blocks of kept rows. */
 static bool
 find_blocks (Recover *recover)
 {
@@ -184,7 +185,7 @@ find_blocks (Recover *recover)
   return true;
 }
 
-/* Gives the lane of each chunk in CHUNKS the chunk's kind, unless it is known what kind it has. */
+/* Gives each lane of unknown kind the kind of its chunks in CHUNKS. */
 static void
 learn_lane_kinds (Recover *recover, const LnsFoundChunk *chunks, size_t n_chunks)
 {
@@ -200,7 +201,7 @@ learn_lane_kinds (Recover *recover, const LnsFoundChunk *chunks, size_t n_chunks
     }
 }
 
-/* Makes a lane, and a track of its own, for each lane of which only chunks are known. */
+/* Makes up a lane, with a track of its own, for each lane of which only chunks are left. */
 static bool
 add_lost_lanes (Recover *recover)
 {
@@ -277,7 +278,7 @@ mend_all_links (Recover *recover)
          no_memory (recover);
 }
 
-/* Says in the new report what is missing in it. */
+/* Adds a diagnostic about missing data to the new report. */
 static void
 add_diagnostic (Recover *recover, const char *text)
 {
@@ -291,7 +292,7 @@ add_diagnostic (Recover *recover, const char *text)
   lns_writer_add_diagnostic (recover->writer, &diagnostic);
 }
 
-/* Says that N rows of the kept table whose name has OLD_ID are not there. */
+/* Adds a diagnostic: N rows of the kept table whose name has OLD_ID are missing. */
 static void
 tell_lost_rows (Recover *recover, uint32_t old_id, uint64_t n)
 {
@@ -313,8 +314,8 @@ is_lost (const Recover *recover, uint32_t old_id)
   return id == 0 || id == recover->strings.lost_name;
 }
 
-/* Empties the blocks of kept rows whose bytes are lost, so that the rest of their table can be read, and says how many
- * rows of each table that takes. */
+/* Empties the blocks of kept rows whose bytes are lost, so that the rest of their table can be read, and adds a diagnostic
+ * with the number of rows for each table. */
 static bool
 empty_lost_blocks (Recover *recover)
 {
@@ -327,7 +328,7 @@ empty_lost_blocks (Recover *recover)
   for (uint32_t i = 0; i < blocks->n; i++)
     {
       LnsKeptRows *rows = &blocks->items[i].kept_rows;
-      /* Rows without the columns of their table say nothing either.                               */
+      /* Rows are also useless if the columns of their table are lost. */
       if (!is_lost (recover, rows->rows) &&
           (rows->table >= tables->n ||
            !is_lost (recover, tables->items[rows->table].kept_table.columns)))
@@ -372,7 +373,7 @@ write_definitions (Recover *recover)
 
 /* ---- Events and meta values ------------------------------------------------------------------ */
 
-/* Meta values that describe the file itself, which the writer makes anew. */
+/* Whether KEY is of a meta value that describes the file itself. The writer writes these anew. */
 static bool
 is_own_key (const char *key)
 {
@@ -472,11 +473,11 @@ decode_chunk (Recover *recover, const LnsFoundChunk *chunk, Events *events)
   return _lns_scan_read (chunk, recover->bytes, &view) && lns_events_decode (&view, &columns, NULL);
 }
 
-/* How far a lane has been written. */
+/* How much of a lane has been written. */
 typedef struct
 {
-  uint64_t n_old;    /* ordinals of the old report seen                                        */
-  uint32_t n_chunks; /* the sequence number to come                                            */
+  uint64_t n_old;    /* one more than the last ordinal of the old report */
+  uint32_t n_chunks; /* the next sequence number */
   int64_t end_ns;
   bool has_gap;
 } LaneProgress;
@@ -501,7 +502,7 @@ write_chunk (Recover *recover, const LnsFoundChunk *chunk, Events *events, LaneP
   recover->counts.n_chunks++;
   if (header->first > lane->n_old)
     recover->counts.n_lost += header->first - lane->n_old;
-  /* An old tail may hold events that the chunk before it has too. */
+  /* An old tail may repeat events of the chunk before it. */
   uint32_t i = 0;
   if (lane->n_old > header->first)
     i = lane->n_old - header->first < header->n ? (uint32_t)(lane->n_old - header->first)
@@ -594,8 +595,8 @@ ask (sqlite3 *database, const char *query, uint64_t *ret_number)
   return told;
 }
 
-/* How many events the file at PATH says that it held when it was last committed, or that it lacked
- * then, whatever is left of them. False where it cannot be asked any more. This alone asks the file's tables. */
+/* Reads from the tables of the file at PATH how many events it had, and how many it lacked, when it was last committed.
+ * Returns false if the tables cannot be read. All else in a recovery reads chunks only. */
 static bool
 ask_told_events (const char *path, uint64_t *ret_n_events)
 {
@@ -610,7 +611,7 @@ ask_told_events (const char *path, uint64_t *ret_n_events)
   if (connection == NULL)
     return false;
   sqlite3_progress_handler (connection->db, STEPS_MAX, stop_cb, NULL);
-  /* With this, a file that is shorter than it should be is read as far as it goes. */
+  /* This makes SQLite read a file that is too short as far as it goes. */
   sqlite3_db_config (connection->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
   if (sqlite3_exec (connection->db, "PRAGMA writable_schema = ON", NULL, NULL, NULL) == SQLITE_OK)
     told = ask (connection->db,
@@ -624,7 +625,7 @@ ask_told_events (const char *path, uint64_t *ret_n_events)
   return told;
 }
 
-/* Compares what the new report holds with what the old one says that it held. */
+/* Compares the number of events in the new report with the number that the old one says it had. */
 static void
 count_lost (Recover *recover)
 {
@@ -652,7 +653,7 @@ count_lost (Recover *recover)
               lns_plural (counts->n_lost_rows, "", "s"));
 }
 
-/* Says in the new report what is not in it. */
+/* Records in the new report what is missing in it. */
 static void
 write_losses (Recover *recover)
 {
@@ -679,7 +680,7 @@ write_losses (Recover *recover)
   add_diagnostic (recover, text);
 }
 
-/* Damaged chunks of which something is lost: levels of detail are made anew. */
+/* How many damaged chunks mean lost data. Levels of detail are built anew. */
 static uint64_t
 count_damaged (const LnsScan *scan)
 {
@@ -691,7 +692,7 @@ count_damaged (const LnsScan *scan)
   return n;
 }
 
-/* A report without events that lacks none is recovered as such. */
+/* Whether the new report has no events although the old one had some. */
 static bool
 brings_nothing_back (const Recover *recover)
 {
@@ -701,7 +702,7 @@ brings_nothing_back (const Recover *recover)
           counts->n_damaged + counts->n_missing > 0 || !counts->is_lost_known);
 }
 
-/* Says why nothing comes back: what was in the file is gone, or nothing was ever written into it. */
+/* Sets the error to why there are no events: they are unreadable, or none were ever written. Returns false. */
 static bool
 tell_nothing (Recover *recover)
 {
@@ -783,8 +784,8 @@ lns_recover (const char *path,
   return ok;
 }
 
-/* Why PATH could neither be opened nor recovered. CAUSE advises to recover where it saw damage: where
- * PROBLEM is that nothing was found, that would be no help. */
+/* Sets ERROR to why a report could be neither opened (CAUSE) nor recovered (PROBLEM). CAUSE may advise to recover the
+ * report; if nothing was found, other advice replaces that. */
 static void
 tell_cause (const LnsError *cause, const LnsError *problem, LnsError *error)
 {

@@ -13,7 +13,7 @@
 #include "src/base/search.h"
 
 #define WINDOW_BYTES ((size_t)4 << 20)
-#define UUIDS_MAX    64 /* reports whose chunks one file may hold: of others nothing is kept     */
+#define UUIDS_MAX    64 /* reports whose chunks are counted in one file; others are ignored */
 
 static bool
 add (LnsFoundChunks *chunks, const LnsFoundChunk *chunk)
@@ -24,8 +24,8 @@ add (LnsFoundChunks *chunks, const LnsFoundChunk *chunk)
   return added != NULL;
 }
 
-/* Adds the chunks that begin in the first END_BYTES of BYTES, which lie at OFFSET_BYTES of the file.
- * *RET_DONE_BYTES says to where they reach. */
+/* Adds the chunks that begin in the first END_BYTES of BYTES, which are at OFFSET_BYTES of the file. *RET_DONE_BYTES gets
+ * where the last one ends. */
 static bool
 scan_window (LnsScan *scan,
              int fd,
@@ -65,8 +65,8 @@ scan_window (LnsScan *scan,
   return true;
 }
 
-/* Fills BYTES from OFFSET_BYTES on; fewer than SIZE_BYTES come only at the end. A part of the disk
- * that cannot be read counts as zeros: what lies behind it is looked at all the same. */
+/* Reads SIZE_BYTES from OFFSET_BYTES on, fewer only at the end of the file. Unreadable parts of the disk count as zeros, so
+ * that the rest of the file is still searched. */
 static size_t
 read_window (int fd, uint64_t offset_bytes, uint8_t *bytes, size_t size_bytes)
 {
@@ -118,7 +118,7 @@ _lns_scan_file (LnsScan *scan, int fd, const LnsOpenOptions *options, LnsError *
       size_t done = n;
       if (n == 0)
         break;
-      /* A chunk that begins near the window's end is left to the next one. */
+      /* Chunks that begin near the end of the window are left to the next window. */
       ok = scan_window (scan, fd, offset, bytes, n,
                         n < WINDOW_BYTES ? n : WINDOW_BYTES - LNS_CHUNK_MAX_BYTES, &done) ||
            no_memory (error);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Looks for chunks in the bytes of files, without trusting anything else in them. */
+/* Searches the bytes of files for chunks, without trusting anything else in them. */
 
 #pragma once
 
@@ -11,14 +11,14 @@
 #include "src/store/format/chunk-format.h"
 #include "src/store/read/report.h"
 
-/* How much of the time of a recovery the scan takes. */
+/* The share of a recovery's time that the scan takes. */
 #define LNS_SCAN_SHARE 0.3
 
 typedef struct
 {
   LnsChunkHeader header;
   uint64_t offset_bytes;
-  int fd; /* of the file that it lies in                                                        */
+  int fd; /* of the file that it is in */
 } LnsFoundChunk;
 
 typedef LNS_ARRAY (LnsFoundChunk) LnsFoundChunks;
@@ -30,22 +30,20 @@ typedef struct
   LnsFoundChunks damaged; /* headers of those with a wrong one */
 } LnsScan;
 
-/* Adds what lies in the file of FD, from its first byte to its last. OPTIONS (may be NULL) may cancel
- * it, and are told how far it is. O(size). */
+/* Adds all chunks in the file of FD. OPTIONS (may be NULL) get the progress and may cancel it. O(size). */
 bool _lns_scan_file (LnsScan *scan, int fd, const LnsOpenOptions *options, LnsError *error);
 
-/* Tells OPTIONS (may be NULL) that FRACTION is done. False and ERROR where they cancel. */
+/* Reports FRACTION as progress to OPTIONS (may be NULL). Returns false and sets ERROR if they cancel. */
 bool _lns_scan_go_on (const LnsOpenOptions *options, double fraction, LnsError *error);
 
-/* Keeps, of the report that most chunks belong to, the highest revision of each chunk, ordered by
- * kind, lane, level and sequence; and of the damaged ones those of which nothing better is there.
- * O(n log n). */
+/* Keeps only chunks of the report to which most chunks belong, and of each chunk only the highest revision, ordered by
+ * kind, lane, level and sequence. Keeps damaged chunks only if there is no valid one with the same key. O(n log n). */
 void _lns_scan_choose (LnsScan *scan);
 
-/* The chunks of KIND, once chosen: *RET_N of them from the returned one on. O(log n). */
+/* The chunks of KIND, after _lns_scan_choose (): an array of *RET_N chunks. O(log n). */
 const LnsFoundChunk *_lns_scan_chunks (const LnsScan *scan, LnsChunkKind kind, size_t *ret_n);
 
-/* Reads CHUNK again, into BYTES (LNS_CHUNK_MAX_BYTES of them), and takes it apart. */
+/* Reads CHUNK again, into BYTES (LNS_CHUNK_MAX_BYTES of them), and parses it. */
 bool _lns_scan_read (const LnsFoundChunk *chunk, uint8_t *bytes, LnsChunkView *ret_view);
 
 void _lns_scan_clear (LnsScan *scan);

@@ -12,7 +12,7 @@
 #include "src/store/format/definition-codec.h"
 #include "src/store/format/kept-codec.h"
 
-/* Takes the string chunk apart; OFFSETS as in lns_strings_parse (). */
+/* Parses the string chunk; OFFSETS as in lns_strings_parse (). */
 static bool
 parse_strings (const LnsRecoveredStrings *strings,
                const LnsFoundChunk *chunk,
@@ -69,8 +69,8 @@ is_block (const LnsRecoveredStrings *strings, uint32_t old_id)
                   compare_ids) != NULL;
 }
 
-/* Gives the block to WRITER, with the new ids of the strings in it; 0 where it is damaged. These come before it,
- * and so have their new ids already. */
+/* Writes the block to WRITER with the new ids of the strings in it. These come before the block, so they have their new ids
+ * already. Returns 0 if it is damaged. */
 static uint32_t
 write_block (const LnsRecoveredStrings *strings,
              LnsWriter *writer,
@@ -106,7 +106,7 @@ write_string (LnsRecoveredStrings *strings,
                                     : lns_writer_string (writer, bytes, size_bytes);
 }
 
-/* Puts a long string together from the chunks of its pieces, CHUNKS[0 …]; as much as is there. */
+/* Joins the pieces of a long string, CHUNKS[0 …], as far as they are there. */
 static uint32_t
 write_pieces (LnsRecoveredStrings *strings,
               LnsWriter *writer,

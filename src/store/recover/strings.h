@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The strings of a recovery, among them the blocks of kept rows, which hold ids of other strings. Their ids change,
- * as the writer gives them out. */
+/* The strings of a recovery. The writer gives them new ids. Some strings are blocks of kept rows, which contain ids of other
+ * strings. */
 
 #pragma once
 
@@ -30,7 +30,7 @@ typedef struct
   LnsStringRun *runs;  /* n_runs, ascending; owned                                              */
   size_t n_runs;
   uint32_t *new_ids;  /* owned                                                                  */
-  uint32_t lost_name; /* new id of what stands for a lost string                                */
+  uint32_t lost_name; /* new id of the string that replaces lost ones */
   uint32_t *blocks; /* n_blocks ascending old ids of strings that are blocks of kept rows; owned */
   size_t n_blocks;
 } LnsRecoveredStrings;
@@ -38,14 +38,13 @@ typedef struct
 /* The strings with OLD_IDS, which it owns now, are blocks of kept rows. */
 void _lns_recovered_strings_set_blocks (LnsRecoveredStrings *strings, uint32_t *old_ids, size_t n);
 
-/* Gives the strings that were found to WRITER. False where memory ran out. */
+/* Writes the strings that were found to WRITER. Returns false if memory runs out. */
 bool _lns_recovered_strings_write (LnsRecoveredStrings *strings, LnsWriter *writer);
 
-/* The new id of string OLD_ID: 0 stays 0, a lost one gets LOST. O(log runs). */
+/* The new id of string OLD_ID: 0 for 0, LOST for a lost one. O(log runs). */
 uint32_t _lns_recovered_string (const LnsRecoveredStrings *strings, uint32_t old_id, uint32_t lost);
 
-/* The first piece or the whole of string OLD_ID as text, at most TEXT_BYTES with its NUL; "" where it
- * is lost. */
+/* Copies string OLD_ID, or its first piece, to TEXT, at most TEXT_BYTES with the NUL; "" if it is lost. */
 void _lns_recovered_text (const LnsRecoveredStrings *strings,
                           uint32_t old_id,
                           char *text,
