@@ -9,7 +9,7 @@
 
 #include "src/base/memory.h"
 
-/* The first room: enough that short arrays move once. */
+/* The first allocation, so that short arrays are allocated only once. */
 #define MIN_ITEMS 16
 
 void *

@@ -26,14 +26,14 @@
   size_t n, n_allocated;                                                                           \
  }
 
-/* Adds an item that is all zero and returns a pointer to it, which holds until the next one is added. Ends the process
- * where memory runs out (memory.h). */
+/* Adds an item that is all zero and returns a pointer to it, which is valid until the next one is added. Ends the process
+ * if memory runs out (memory.h). */
 #define lns_array_add(array)                                                                       \
  ((array)->items =                                                                                 \
       lns_array_grow_ ((array)->items, (array)->n, &(array)->n_allocated, sizeof *(array)->items), \
   &(array)->items[(array)->n++])
 
-/* The same for code that goes on without memory: NULL, and the array as it was. */
+/* The same for code that handles a lack of memory: returns NULL and leaves the array alone. */
 #define lns_array_try_add(array)                                                                   \
  __extension__({                                                                                   \
  void *lns_items_ = lns_array_try_grow_ ((array)->items, (array)->n, &(array)->n_allocated,        \
@@ -43,7 +43,7 @@
  lns_items_ != NULL ? &(array)->items[(array)->n++] : NULL;                                        \
  })
 
-/* Frees the items; the array may be used again. What the items own is the caller's. */
+/* Frees the items, but not what they own. The array may be used again. */
 #define lns_array_clear(array)                                                                     \
  do                                                                                                \
   {                                                                                                \
@@ -53,6 +53,6 @@
   }                                                                                                \
  while (0)
 
-/* ITEMS, moved if need be, with room for one more after N, which is zero. For the macros above. */
+/* Returns ITEMS, moved if necessary, with room for one more item after N, which is set to zero. For the macros above. */
 void *lns_array_grow_ (void *items, size_t n, size_t *n_allocated, size_t item_bytes);
 void *lns_array_try_grow_ (void *items, size_t n, size_t *n_allocated, size_t item_bytes);

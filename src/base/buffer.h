@@ -14,17 +14,17 @@
 
 typedef struct
 {
-  uint8_t *bytes; /* owned; NULL while nothing was put in                                       */
+  uint8_t *bytes; /* owned; NULL until something is appended */
   size_t size_bytes;
   size_t allocated_bytes;
   bool failed;
 } LnsBuffer;
 
-/* Makes room for SIZE_BYTES more and returns where they go; NULL (and `failed`) if memory runs out. The room becomes part
- * of the buffer when the caller raises `size_bytes`. Amortised O(1). */
+/* Makes room for SIZE_BYTES more and returns a pointer to it. Returns NULL and sets `failed` if memory runs out. The room
+ * becomes part of the buffer when the caller increases `size_bytes`. Amortised O(1). */
 uint8_t *lns_buffer_reserve (LnsBuffer *buffer, size_t size_bytes);
 
-/* Appends copies: bytes, or integers of which the low WIDTH_BYTES (1–8) go little-endian. */
+/* Appends a copy of bytes, or the low WIDTH_BYTES (1–8) of VALUE, little-endian. */
 void lns_buffer_append (LnsBuffer *buffer, const void *bytes, size_t size_bytes);
 void lns_buffer_append_int (LnsBuffer *buffer, uint64_t value, unsigned width_bytes);
 
@@ -34,10 +34,10 @@ void lns_buffer_append_varint (LnsBuffer *buffer, uint64_t value);
 /* Overwrites the WIDTH_BYTES from AT on, which are there unless the buffer has failed. */
 void lns_buffer_set_int (LnsBuffer *buffer, size_t at, uint64_t value, unsigned width_bytes);
 
-/* Forgets the contents (and `failed`) but keeps the room. */
+/* Empties the buffer and clears `failed`, but keeps the memory. */
 void lns_buffer_reset (LnsBuffer *buffer);
 
-/* Frees the room; the buffer may be used again. */
+/* Frees the memory. The buffer may be used again. */
 void lns_buffer_clear (LnsBuffer *buffer);
 
 /* The little-endian integer in the WIDTH_BYTES (0–8) at BYTES. */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What calls and copies of CUDA are called. Pure; any thread. */
+/* Names of CUDA calls and copies. Pure; any thread. */
 
 #pragma once
 

@@ -44,7 +44,7 @@ fill (LnsError *error, LnsErrorDomain domain, int code, const char *format, va_l
   set_message (error, text, sizeof text, length < 0 ? 0 : (size_t)length);
 }
 
-/* Puts AFTER behind the message. */
+/* Appends AFTER to the message. */
 static void
 append (LnsError *error, const char *after)
 {
@@ -66,7 +66,7 @@ lns_error_set (LnsError *error, LnsErrorDomain domain, int code, const char *for
   return false;
 }
 
-/* What somebody can do about ERRNO_CODE, or "". */
+/* Advice about ERRNO_CODE, or "". */
 static const char *
 advice_for (int errno_code)
 {

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Tells a person what went wrong: a stable domain and code, and one sentence that names the file or switch, the cause and
- * the next step. An LnsError is a plain value that the caller owns. A function that fails fills it and returns false or
- * NULL; one that succeeds leaves it alone. Every function accepts a NULL LnsError. Each thread has its own. */
+/* Errors: a stable domain and code, and one sentence for the user that names the file or switch, the cause and the next
+ * step. An LnsError is a plain value that the caller owns. A function that fails sets it and returns false or NULL; one
+ * that succeeds leaves it alone. Every function accepts a NULL LnsError. Threads must not share one. */
 
 #pragma once
 
@@ -19,7 +19,7 @@ typedef enum
   LNS_ERROR_FORMAT,    /* not a report, or damaged                                               */
   LNS_ERROR_VERSION,   /* written by a newer Lanescope: an unknown incompatible feature bit       */
   LNS_ERROR_USAGE,     /* an argument is wrong                                                   */
-  LNS_ERROR_CANCELLED, /* the caller asked for the end                                           */
+  LNS_ERROR_CANCELLED, /* the caller cancelled the operation */
   LNS_ERROR_NO_MEMORY, /* an allocation failed                                                   */
   LNS_ERROR_UNSUPPORTED /* the argument is right; this build or machine cannot do it              */
 } LnsErrorDomain;
@@ -31,8 +31,8 @@ typedef struct
   char message[1024]; /* UTF-8, terminated, one line as visible.h has it, cut with "…" if longer */
 } LnsError;
 
-/* Fills ERROR (if not NULL) unless it is already filled, so that it keeps the first cause. Returns false, so that a
- * caller can `return lns_error_set (…)`. */
+/* Sets ERROR (if not NULL) unless it is set already, so that it keeps the first cause. Returns false, so that a caller can
+ * `return lns_error_set (…)`. */
 bool lns_error_set (LnsError *error, LnsErrorDomain domain, int code, const char *format, ...)
     __attribute__ ((format (printf, 4, 5)));
 

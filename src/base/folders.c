@@ -26,7 +26,7 @@ lns_make_folders (const char *path, mode_t mode, LnsError *error)
         {
           struct stat status;
           code = errno == EEXIST ? ENOTDIR : errno;
-          /* One that is there may be refused too: on a read-only file system, or /. */
+          /* mkdir () may also fail for an existing folder: on a read-only file system, or for "/". */
           if (stat (folder, &status) != 0 || !S_ISDIR (status.st_mode))
             made = lns_error_set_errno (
                 error, code, "cannot create the folder “%s”; choose another place", folder);

@@ -31,7 +31,7 @@ static const Unit units[] = {
 };
 #define N_UNITS 4
 
-/* |VALUE| also where it has no positive twin. */
+/* |VALUE|, also of INT64_MIN. */
 static uint64_t
 magnitude (int64_t value)
 {

@@ -9,7 +9,7 @@
 
 #include "src/base/memory.h"
 
-/* Where KEY is, or where it would go. */
+/* The entry of KEY, or the place where it would go. */
 static LnsIdMapEntry *
 find (const LnsIdMap *map, uint64_t key)
 {
@@ -55,7 +55,7 @@ lns_id_map_take (LnsIdMap *map, uint64_t key)
   if (value == NULL)
     return NULL;
   map->n--;
-  /* Close the gap: what follows without a break moves up if its own place does not lie behind. */
+  /* Close the gap: the entries that follow without a break move into it, unless their own place is after it. */
   size_t mask = map->n_places - 1, gap = (size_t)(entry - map->entries);
   for (size_t at = (gap + 1) & mask; map->entries[at].value != NULL; at = (at + 1) & mask)
     if (((at - lns_id_map_place (map, map->entries[at].key)) & mask) >= ((at - gap) & mask))

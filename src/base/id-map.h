@@ -15,7 +15,7 @@
 typedef struct
 {
   uint64_t key;
-  void *value; /* NULL where the place is free */
+  void *value; /* NULL: the place is free */
 } LnsIdMapEntry;
 
 typedef struct
@@ -25,7 +25,7 @@ typedef struct
   size_t n;
 } LnsIdMap;
 
-/* The place where KEY is looked for first. Fibonacci hashing, because most ids count up or are addresses. */
+/* The place where the search for KEY begins. Fibonacci hashing, because most ids count up or are addresses. */
 static inline size_t
 lns_id_map_place (const LnsIdMap *map, uint64_t key)
 {
@@ -60,17 +60,16 @@ lns_id_map_next (const LnsIdMap *map, size_t *inout_at)
   return NULL;
 }
 
-/* Sets the value of KEY; VALUE is not NULL. Returns false and changes nothing where memory runs out. */
+/* Sets the value of KEY; VALUE is not NULL. Returns false and changes nothing if memory runs out. */
 bool lns_id_map_set (LnsIdMap *map, uint64_t key, void *value);
 
-/* Takes KEY out and returns its value, or NULL. Moves other entries. */
+/* Removes KEY and returns its value, or NULL. Moves other entries. */
 void *lns_id_map_take (LnsIdMap *map, uint64_t key);
 
 /* Frees the table; the map may be used again. */
 void lns_id_map_clear (LnsIdMap *map);
 
-/* The same for values that are numbers: 0 stands for "none", and setting ends the process where memory runs out
- * (memory.h). */
+/* The same for values that are numbers: 0 means "none". Setting one ends the process if memory runs out (memory.h). */
 static inline uint64_t
 lns_id_map_number (const LnsIdMap *map, uint64_t key)
 {

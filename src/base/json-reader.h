@@ -24,7 +24,7 @@
 
 typedef enum
 {
-  LNS_JSON_END, /* no token follows: `end` says why */
+  LNS_JSON_END, /* no token follows; `end` has the reason */
   LNS_JSON_NULL,
   LNS_JSON_FALSE,
   LNS_JSON_TRUE,
@@ -92,7 +92,7 @@ void lns_json_reader_init_text (LnsJsonReader *reader, const char *text, size_t 
 
 void lns_json_reader_clear (LnsJsonReader *reader);
 
-/* Reads the next token. LNS_JSON_END ends the value, or says that it goes no further, for good. */
+/* Reads the next token. After LNS_JSON_END, at the end of the value or of what can be read, it returns that forever. */
 LnsJsonToken lns_json_next (LnsJsonReader *reader);
 
 /* Reads to the end of the value that began with TOKEN, the last one. */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Writes the two parts of JSON that are easy to get wrong: strings and real numbers. */
+/* Writes JSON strings and real numbers. */
 
 #pragma once
 
@@ -15,7 +15,7 @@
  * surrogates and what is above U+10FFFF (RFC 3629). O(1). */
 size_t lns_utf8_sequence_length (const uint8_t *bytes, size_t size);
 
-/* How many of SIZE BYTES, from the first on, a JSON string can hold unescaped. O(size). */
+/* How many of the first SIZE BYTES a JSON string can contain unescaped. O(size). */
 size_t lns_json_plain_length (const uint8_t *bytes, size_t size);
 
 #define LNS_JSON_ESCAPE_SIZE 7

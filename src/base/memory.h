@@ -3,12 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Memory for code that has nothing useful to do without it: analysis, import, export, the command line, the start of a
- * session, and the viewer.
- * Where none is left, these functions say so once on stderr and end the process with exit code 125.
+/* Memory for code that cannot continue without it: analysis, import, export, the command line, the start of a session, and
+ * the viewer. If memory runs out, these functions print an error once and end the process with exit code 125.
  *
- * Two places use malloc() and its NULL instead: where a program is recorded (capture) and where a report is written,
- * recovered or opened (src/store), because events that were already recorded must still reach the file.
+ * Two places use malloc() and handle NULL instead: those that record a program (capture), and those that write, recover or
+ * open a report (src/store), because recorded events must still reach the file.
  *
  * All memory is freed with free(). Any thread may call these functions. */
 
@@ -17,14 +16,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Says that memory ran out and ends the process. */
+/* Prints that memory ran out and ends the process. */
 _Noreturn void lns_out_of_memory (void);
 
-/* N items of SIZE_BYTES each, all zero. Never NULL, also where N is 0. */
+/* N items of SIZE_BYTES each, all zero. Never NULL, even if N is 0. */
 void *lns_calloc (size_t n, size_t size_bytes)
     __attribute__ ((malloc, returns_nonnull, alloc_size (1, 2), warn_unused_result));
 
-/* ITEMS (or NULL), moved to room for N items of SIZE_BYTES each. New bytes are undefined. Never NULL, also where N is 0. */
+/* ITEMS (or NULL), resized to N items of SIZE_BYTES each. New bytes are undefined. Never NULL, even if N is 0. */
 void *lns_realloc (void *items, size_t n, size_t size_bytes)
     __attribute__ ((returns_nonnull, alloc_size (2, 3), warn_unused_result));
 

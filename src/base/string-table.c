@@ -18,7 +18,7 @@ typedef struct
 {
   const uint8_t *bytes; /* NULL = free                                                          */
   size_t size_bytes;
-  uint32_t hash; /* the low bits of the strings' hash: enough to place it anew                */
+  uint32_t hash; /* the low bits of the string's hash, for growing the table */
   uint32_t id;
 } Slot;
 
@@ -90,7 +90,7 @@ copy_bytes (LnsStringTable *table, const void *bytes, size_t size_bytes)
   return copy;
 }
 
-/* Doubles the slots. False where memory ran out: the table stays as it is. */
+/* Doubles the slots. Returns false and leaves the table alone if memory runs out. */
 static bool
 grow (LnsStringTable *table)
 {
@@ -153,7 +153,7 @@ lns_string_table_intern (LnsStringTable *table,
   uint32_t at = find_slot (table, hash, bytes, size_bytes);
   if (table->slots[at].bytes != NULL)
     return table->slots[at].id;
-  /* Half full at most where memory allows; never so full that a search would not end. */
+  /* At most half full, if there is memory; never so full that a search would not end. */
   if (table->n > table->mask / 2)
     {
       if (!grow (table) && table->n >= table->mask - 1)

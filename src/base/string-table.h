@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A map from byte strings to the 32-bit ids that its owner gives out. Equal bytes have equal ids. Open addressing; the
- * table copies the bytes into its own blocks. Not thread-safe. */
+/* A map from byte strings to 32-bit ids, which the owner assigns. Equal bytes have equal ids. Open addressing; the table
+ * copies the bytes into its own blocks. Not thread-safe. */
 
 #pragma once
 
@@ -13,11 +13,11 @@
 
 typedef struct LnsStringTable LnsStringTable;
 
-/* NULL where memory ran out. */
+/* NULL if memory runs out. */
 LnsStringTable *lns_string_table_new (void) __attribute__ ((warn_unused_result));
 void lns_string_table_free (LnsStringTable *table); /* NULL is fine                             */
 
-/* The id of the SIZE_BYTES at BYTES, ABSENT where they have none. O(size). */
+/* The id of the SIZE_BYTES at BYTES, or ABSENT if they have none. O(size). */
 uint32_t lns_string_table_find (const LnsStringTable *table,
                                 const void *bytes,
                                 size_t size_bytes,

@@ -13,7 +13,7 @@
 #include "src/base/memory.h"
 #include "src/base/visible.h"
 
-/* Bytes that wait to be written, so that a line is one call. */
+/* Collects bytes, so that a line is written in one call. */
 typedef struct
 {
   int fd, code;
@@ -51,7 +51,7 @@ put (Room *room, const char *bytes, size_t size)
   room->n += size;
 }
 
-/* Takes the first character of BYTES, or keeps it for later where it is only begun. Returns its size. */
+/* Writes the first character of BYTES, or keeps it for later if it is not complete. Returns its size. */
 static size_t
 take (LnsTerminal *terminal, Room *room, const char *bytes, size_t size)
 {
@@ -81,7 +81,7 @@ lns_terminal_write (LnsTerminal *terminal, const char *bytes, size_t size)
 {
   Room room = { .fd = terminal->fd };
 
-  /* What is pending and as much behind it as a character needs: the rest is read where it stands. */
+  /* Joins what is pending with as many bytes as a character needs. */
   while (terminal->n_pending > 0 && size > 0)
     {
       char joined[8];

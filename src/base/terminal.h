@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Writes text of any origin to a terminal: visible.h decides what is shown for control characters other than newlines and
- * tabs. */
+/* Writes untrusted text to a terminal: replaces control characters other than newlines and tabs as visible.h does. */
 
 #pragma once
 
@@ -14,14 +13,14 @@
 typedef struct
 {
   int fd;          /* borrowed                                                                   */
-  char pending[3]; /* a character's beginning, whose end has not come                            */
+  char pending[3]; /* the beginning of a character that is not complete yet */
   size_t n_pending;
 } LnsTerminal;
 
 /* Writes all SIZE BYTES to FD as they are. Returns 0 or an errno value. */
 int lns_write_all (int fd, const void *bytes, size_t size);
 
-/* Writes SIZE BYTES. They may end within a character; the next call goes on with it. Returns 0 or an errno value.
+/* Writes SIZE BYTES. They may end within a character, which the next call completes. Returns 0 or an errno value.
  * O(size). */
 int lns_terminal_write (LnsTerminal *terminal, const char *bytes, size_t size);
 

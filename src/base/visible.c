@@ -83,7 +83,7 @@ lns_visible_is_begun (const char *bytes, size_t size)
 
   if (size >= length)
     return false;
-  /* Some end makes it whole: the least or the greatest of each byte's range does, if any.           */
+  /* If any bytes complete it, the smallest or the greatest of each byte's range do. */
   for (unsigned i = 0; i < 2; i++)
     {
       uint8_t whole[4];

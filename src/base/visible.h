@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Makes text of programs and files safe to show. Names come from strangers, and a terminal acts on control characters: it
- * sets its title, moves its cursor, or answers as if somebody typed. They are shown as \n, \x1B, \u202E instead. So are
- * bytes that are not UTF-8, characters that reverse the order in which others are read (UAX #9, 2.2 and 2.4), and
- * characters that have no glyph, such as U+200B: they hide what a name says, or make two names look the same. */
+/* Makes untrusted text safe to show. A terminal acts on control characters: it sets its title, moves its cursor, or answers
+ * as if the user had typed. They are shown as \n, \x1B, \u202E instead. So are bytes that are not UTF-8, characters that
+ * change the order of others (UAX #9, 2.2 and 2.4), and characters without a glyph, such as U+200B, which hide parts of a
+ * name or make two names look the same. */
 
 #pragma once
 
@@ -20,10 +20,10 @@
  * the character itself can be shown. O(1). */
 size_t lns_visible_next (const char *bytes, size_t size, char ret_escape[LNS_VISIBLE_SIZE]);
 
-/* Whether SIZE > 0 BYTES are the beginning of a character of UTF-8 whose end is missing. O(1). */
+/* Whether SIZE > 0 BYTES are the beginning of an incomplete UTF-8 character. O(1). */
 bool lns_visible_is_begun (const char *bytes, size_t size);
 
-/* Writes SIZE BYTES to STREAM as one line of what can be shown: newlines and tabs come as \n and \t. O(size). */
+/* Writes SIZE BYTES to STREAM as one visible line: newlines and tabs become \n and \t. O(size). */
 void lns_visible_write (FILE *stream, const char *bytes, size_t size);
 
 /* The same as a new text, which the caller frees. */
