@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/language.h"
 #include "src/base/visible.h"
 
 /* Makes TEXT the message, which should have LENGTH bytes and has at most SIZE - 1: one line without control characters.
@@ -40,7 +41,7 @@ fill (LnsError *error, LnsErrorDomain domain, int code, const char *format, va_l
 
   error->domain = domain;
   error->code = code;
-  int length = vsnprintf (text, sizeof text, format, arguments);
+  int length = vsnprintf (text, sizeof text, lns_text (format), arguments);
   set_message (error, text, sizeof text, length < 0 ? 0 : (size_t)length);
 }
 
@@ -66,41 +67,29 @@ lns_error_set (LnsError *error, LnsErrorDomain domain, int code, const char *for
   return false;
 }
 
-/* Advice about ERRNO_CODE, or "". */
-static const char *
-advice_for (int errno_code)
+/* What the system says of errors that people meet, and what they can do about them. The reasons are those of strerror(3),
+ * which a static program cannot translate. */
+static const struct
 {
-  switch (errno_code)
-    {
-    case ENOENT:
-      return "; check the path";
-    case EACCES:
-    case EPERM:
-      return "; check its permissions";
-    case ENOSPC:
-    case EDQUOT:
-      return "; make room there, or choose another place";
-    case EROFS:
-      return "; choose another place";
-    case EIO:
-      return "; check the disk";
-    case ENAMETOOLONG:
-      return "; choose a shorter one";
-    case EISDIR:
-      return "; name a file";
-    case ENOTDIR:
-      return "; a part of the path is a file";
-    case EMFILE:
-    case ENFILE:
-      return "; raise the limit of open files (ulimit -n)";
-    case EFBIG:
-      return "; raise the limit of file sizes (ulimit -f)";
-    case ENOMEM:
-      return "; free memory, or raise its limit (ulimit -v)";
-    default:
-      return "";
-    }
-}
+  int code;
+  const char *reason, *advice;
+} known[] = {
+  { ENOENT, N_ ("No such file or directory"), N_ ("check the path") },
+  { EACCES, N_ ("Permission denied"), N_ ("check its permissions") },
+  { EPERM, N_ ("Operation not permitted"), N_ ("check its permissions") },
+  { ENOSPC, N_ ("No space left on device"), N_ ("make room there, or choose another place") },
+  { EDQUOT, N_ ("Disk quota exceeded"), N_ ("make room there, or choose another place") },
+  { EROFS, N_ ("Read-only file system"), N_ ("choose another place") },
+  { EIO, N_ ("Input/output error"), N_ ("check the disk") },
+  { ENAMETOOLONG, N_ ("File name too long"), N_ ("choose a shorter one") },
+  { EISDIR, N_ ("Is a directory"), N_ ("name a file") },
+  { ENOTDIR, N_ ("Not a directory"), N_ ("a part of the path is a file") },
+  { EMFILE, N_ ("Too many open files"), N_ ("raise the limit of open files (ulimit -n)") },
+  { ENFILE, N_ ("Too many open files in system"),
+    N_ ("raise the limit of open files (ulimit -n)") },
+  { EFBIG, N_ ("File too large"), N_ ("raise the limit of file sizes (ulimit -f)") },
+  { ENOMEM, N_ ("Cannot allocate memory"), N_ ("free memory, or raise its limit (ulimit -v)") },
+};
 
 bool
 lns_error_set_errno (LnsError *error, int errno_code, const char *format, ...)
@@ -111,10 +100,16 @@ lns_error_set_errno (LnsError *error, int errno_code, const char *format, ...)
   va_start (arguments, format);
   fill (error, LNS_ERROR_IO, errno_code, format, arguments);
   va_end (arguments);
+  size_t i = 0;
+  while (i < sizeof known / sizeof *known && known[i].code != errno_code)
+    i++;
+  const bool is_known = i < sizeof known / sizeof *known;
   char reason[128];
   append (error, ": ");
-  append (error, strerror_r (errno_code, reason, sizeof reason));
-  append (error, advice_for (errno_code));
+  append (error,
+          is_known ? lns_text (known[i].reason) : strerror_r (errno_code, reason, sizeof reason));
+  append (error, is_known ? "; " : "");
+  append (error, is_known ? lns_text (known[i].advice) : "");
   return false;
 }
 

@@ -49,10 +49,10 @@ run (const LnsCommand *command, int argc, char **argv)
   if (errno == ENOENT)
     lns_error_set (
         &error, LNS_ERROR_UNSUPPORTED, 0,
-        _ ("cannot find %s beside lanescope or on PATH; install it, or build with -Dui=enabled"),
+        "cannot find %s beside lanescope or on PATH; install it, or build with -Dui=enabled",
         VIEWER);
   else
-    lns_error_set_errno (&error, errno, _ ("cannot start %s"), VIEWER);
+    lns_error_set_errno (&error, errno, "cannot start %s", VIEWER);
   return lns_cli_fail (&error);
 }
 

@@ -98,6 +98,13 @@ def test_people_are_told_in_their_language():
     assert german in done.stderr, done
 
 
+def test_errors_of_libraries_are_translated():
+    for words, told in ((["info", "/no/such.rep"], "/no/such.rep gibt es nicht; prüfen Sie den Pfad"),
+                        (["stats", "-r", "nosuch", "x.rep"], "--report: unbekannte Auswertung „nosuch“; --help-reports listet die Auswertungen auf"),
+                        (["export", "--tables=*[", "-o", "/no/such/x", "/no/such.rep"], "/no/such.rep gibt es nicht; prüfen Sie den Pfad")):
+        assert golden.run(*words, code=125, **GERMAN)[1].decode() == f"lanescope: error: {told}\n", words
+
+
 def test_every_help_is_translated():
     for command in COMMANDS:
         out = " ".join(golden.run(command["name"], "--help=all", **GERMAN)[0].decode().split())
@@ -110,7 +117,10 @@ def test_every_help_is_translated():
 def test_what_programs_read_is_in_no_language():
     assert golden.run("--capabilities=json", **GERMAN) == golden.run("--capabilities=json")
     golden.make_report()
-    for words in (["info", "demo.rep"], ["stats", "-r", "nvtx_sum", "demo.rep"], ["stats", "-f", "csv", "-r", "nvtx_sum", "demo.rep"],
+    sentence = re.compile(rb"(LNS-[A-Z]+-\d+ \w+: ).*")  # of a diagnostic, for people
+    facts = [sentence.sub(rb"\1", golden.run("info", "demo.rep", **language)[0]) for language in (GERMAN, {})]
+    assert facts[0] == facts[1] and b"LNS-" in facts[0], facts
+    for words in (["stats", "-r", "nvtx_sum", "demo.rep"], ["stats", "-f", "csv", "-r", "nvtx_sum", "demo.rep"],
                   ["sql", "--header", "demo.rep", "SELECT 1 AS one"], ["sessions", "list"], ["analyze", "demo.rep"]):
         assert golden.run(*words, **GERMAN) == golden.run(*words), words
 

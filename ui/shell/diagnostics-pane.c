@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "src/base/format.h"
+#include "src/base/language.h"
 #include "src/analysis/rules/doctor.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
@@ -132,7 +133,8 @@ code_text (LnsReport *report, const LnsDiagnosticItem *diagnostic)
 static char *
 message_text (LnsReport *report, const LnsDiagnosticItem *diagnostic)
 {
-  return lns_display_text (diagnostic->text, strlen (diagnostic->text), FALSE);
+  g_autofree char *text = lns_text_of_sentence (diagnostic->text);
+  return lns_display_text (text, strlen (text), FALSE);
 }
 
 typedef struct

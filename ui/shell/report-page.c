@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/base/format.h"
+#include "src/base/language.h"
 #include "ui/details/details-pane.h"
 #include "ui/shell/diagnostics-pane.h"
 #include "ui/model/display-text.h"
@@ -183,9 +184,8 @@ add_cuda_notice (LnsReportPage *self, LnsReport *report)
     }
   if (reason == NULL)
     return;
-  size_t size_bytes;
-  const char *bytes = lns_report_string (report, reason->text, &size_bytes);
-  g_autofree char *text = lns_display_text (bytes, size_bytes, TRUE);
+  g_autofree char *told = lns_text_of_sentence (lns_report_string (report, reason->text, NULL));
+  g_autofree char *text = lns_display_text (told, strlen (told), TRUE);
   if (*text != '\0')
     *text = g_ascii_toupper (*text);
   g_autofree char *sentence =

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "src/base/language.h"
 #include "src/base/monotonic.h"
 
 /* How many processes that cannot be recorded get a diagnostic each. */
@@ -51,21 +52,19 @@ send_welcome (int fd, const LnsWireWelcome *welcome, int pool_fd)
   return sendmsg (fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof *welcome;
 }
 
-/* Says that the process PID is not recorded, for the first few such processes. ERROR_CODE is the reason, or 0. */
+/* Posts EVENT, which says that a process is not recorded, for the first few such processes. */
 static void
-diagnose (LnsDoor *door, int32_t pid, const char *code, const char *what, int error_code)
+diagnose (LnsDoor *door, LnsBatchEvent event)
 {
-  if (door->n_diagnostics++ >= DIAGNOSTICS_MAX)
+  if (door->n_diagnostics++ < DIAGNOSTICS_MAX)
     {
-      pthread_mutex_lock (&door->peers->lock);
-      door->peers->counters.n_untold++;
-      pthread_mutex_unlock (&door->peers->lock);
+      lns_mailbox_post (door->peers->mailbox, &event);
       return;
     }
-  LnsBatchEvent event = lns_batch_diagnostic (
-      LNS_ID_NONE, code, LNS_SEVERITY_ERROR, "process %d %s%s%s", pid, what,
-      error_code != 0 ? ": " : "", error_code != 0 ? strerror (error_code) : "");
-  lns_mailbox_post (door->peers->mailbox, &event);
+  free (event.text);
+  pthread_mutex_lock (&door->peers->lock);
+  door->peers->counters.n_untold++;
+  pthread_mutex_unlock (&door->peers->lock);
 }
 
 /* Counts the process on FD as refused and answers it with ERROR_CODE. */
@@ -87,8 +86,10 @@ refuse (LnsDoor *door, LnsWatch *connection, int error_code)
 {
   turn_away (door, connection->fd, error_code);
   if (error_code != EMFILE && error_code != ENFILE)
-    diagnose (door, connection->pid, "LNS-POOL-002",
-              "is not recorded, as its shared memory could not be made", error_code);
+    diagnose (door, lns_batch_diagnostic (
+                        LNS_ID_NONE, "LNS-POOL-002", LNS_SEVERITY_ERROR,
+                        "process %d is not recorded, as its shared memory could not be made: %s",
+                        connection->pid, strerror (error_code)));
 }
 
 /* Refuses a process whose library has another layout of messages or records than this program. */
@@ -96,14 +97,13 @@ static void
 refuse_build (LnsDoor *door, LnsWatch *connection)
 {
   /* Before the answer: until then the process waits and can be looked at. */
-  char *library = lns_process_find_mapped (connection->pid, "liblanescope-inject.so"), *what = NULL;
+  char *library = lns_process_find_mapped (connection->pid, "liblanescope-inject.so");
   turn_away (door, connection->fd, EPROTO);
-  if (asprintf (&what,
-                "is not recorded, as it loaded \"%s\" of another build of Lanescope; replace that "
-                "file with the one of this build",
-                library != NULL ? library : "liblanescope-inject.so") >= 0)
-    diagnose (door, connection->pid, "LNS-POOL-010", what, 0);
-  free (what);
+  diagnose (door, lns_batch_diagnostic (
+                      LNS_ID_NONE, "LNS-POOL-010", LNS_SEVERITY_ERROR,
+                      "process %d is not recorded, as it loaded \"%s\" of another build of "
+                      "Lanescope; replace that file with the one of this build",
+                      connection->pid, library != NULL ? library : "liblanescope-inject.so"));
   free (library);
 }
 
@@ -115,12 +115,15 @@ tell_late (LnsDoor *door, const LnsPeer *peer)
   door->peers->counters.n_late++;
   pthread_mutex_unlock (&door->peers->lock);
   diagnose (
-      door, peer->pid, "LNS-POOL-003",
-      peer->pid > 0 && lns_process_is_ending (peer->pid)
-          ? "is not recorded, as it ended before Lanescope had answered its first call"
-          : "is not recorded, as the machine was too busy to answer it in time; Lanescope tries "
-            "again if it begins to use CUDA",
-      0);
+      door,
+      lns_batch_diagnostic (
+          LNS_ID_NONE, "LNS-POOL-003", LNS_SEVERITY_ERROR,
+          peer->pid > 0 && lns_process_is_ending (peer->pid)
+              ? LNS_SENTENCE ("process %d is not recorded, as it ended before Lanescope had "
+                              "answered its first call")
+              : LNS_SENTENCE ("process %d is not recorded, as the machine was too busy to answer "
+                              "it in time; Lanescope tries again if it begins to use CUDA"),
+          peer->pid));
 }
 
 /* Makes a peer for the process that says hello on CONNECTION, the child of a fork if FORKED; its pool is that of
@@ -291,10 +294,12 @@ is_stranger (LnsDoor *door, LnsListenerSocket way, int fd)
   pthread_mutex_lock (&door->peers->lock);
   door->peers->counters.n_refused++;
   pthread_mutex_unlock (&door->peers->lock);
-  diagnose (door, credentials.pid, "LNS-POOL-009",
-            "belongs to another user and is not recorded, as it does not descend from Lanescope or "
-            "a process between them has ended; use --wait=all, which keeps track of descent",
-            0);
+  diagnose (door, lns_batch_diagnostic (
+                      LNS_ID_NONE, "LNS-POOL-009", LNS_SEVERITY_ERROR,
+                      "process %d belongs to another user and is not recorded, as it does not "
+                      "descend from Lanescope or a process between them has ended; use "
+                      "--wait=all, which keeps track of descent",
+                      credentials.pid));
   return true;
 }
 

@@ -18,6 +18,7 @@
 #include "capture/session/system/process-info.h"
 #include "capture/wire/pool-session.h"
 #include "capture/wire/protocol.h"
+#include "src/base/language.h"
 #include "src/base/format.h"
 #include "src/base/memory.h"
 #include "src/base/monotonic.h"
@@ -29,16 +30,17 @@
 #define FINISH_MS 2000
 
 #define NO_EVENTS                                                                                  \
- "no NVTX events were seen: a process was ready to record them, but made none while data were "    \
- "collected; collect at another time, or for longer"
+ LNS_SENTENCE ("no NVTX events were seen: a process was ready to record them, but made none "      \
+               "while data were collected; collect at another time, or for longer")
 #define NOT_YET                                                                                    \
- "no NVTX events were seen: a process that the program left behind still ran when the report "     \
- "ended, and had made no NVTX call by then; use --wait=all to record until it ends, or "           \
- "--stop-on-exit=false --duration=SECONDS to record for a time"
+ LNS_SENTENCE ("no NVTX events were seen: a process that the program left behind still ran "       \
+               "when the report ended, and had made no NVTX call by then; use --wait=all to "      \
+               "record until it ends, or --stop-on-exit=false --duration=SECONDS to record for"    \
+               " a time")
 #define NOT_CONNECTED                                                                              \
- "no NVTX events were seen: no process made an NVTX call that reached Lanescope; it may not use "  \
- "NVTX, be linked statically, have dropped NVTX_INJECTION64_PATH from its environment, or run in " \
- "a container without Lanescope's files"
+ LNS_SENTENCE ("no NVTX events were seen: no process made an NVTX call that reached Lanescope;"    \
+               " it may not use NVTX, be linked statically, have dropped NVTX_INJECTION64_PATH"    \
+               " from its environment, or run in a container without Lanescope's files")
 
 struct LnsSession
 {
@@ -67,11 +69,11 @@ probe_pool (LnsWireClock clock, LnsError *error)
   if (failed != 0)
     return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
                           failed == -EPERM || failed == -ENOSYS || failed == -EACCES
-                              ? "cannot share memory with the program (memfd_create: %s); allow "
-                                "memfd_create in the container's seccomp profile, or run outside "
-                                "the container"
-                              : "cannot share memory with the program: %s; raise the limits that "
-                                "`ulimit -a` shows",
+                              ? N_ ("cannot share memory with the program (memfd_create: %s); "
+                                    "allow memfd_create in the container's seccomp profile, or "
+                                    "run outside the container")
+                              : N_ ("cannot share memory with the program: %s; raise the limits "
+                                    "that `ulimit -a` shows"),
                           strerror (-failed));
   lns_wire_pool_free (pool);
   return true;

@@ -4,6 +4,7 @@
  */
 
 #include "capture/session/record/recorder-parts.h"
+#include "src/base/language.h"
 
 #include "src/base/memory.h"
 
@@ -178,6 +179,7 @@ run (void *data)
 {
   LnsRecorder *recorder = data;
   LnsBatch *batch;
+  lns_text_stay_english (); /* what fails here is told in the report, too */
   while ((batch = next_batch (recorder)) != NULL)
     _lns_kept_take (&recorder->kept, batch);
   play_all_but (recorder, NULL);

@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "src/base/language.h"
 #include "src/base/format.h"
 #include "src/base/monotonic.h"
 
@@ -130,8 +131,7 @@ typedef struct
 {
   const char *code;
   LnsSeverity severity;
-  const char *one, *many; /* what follows the count, of one and of any other number */
-  const char *rest;       /* what follows that */
+  const char *one, *many; /* sentences that begin with the count: for 1, and for any other number */
 } Sentence;
 
 /* What can be missing at a report's end. */
@@ -147,98 +147,148 @@ enum
   TOO_DEEP,
   UNTIMED,
   ORPHANS,
-  UNWRITTEN,
   DAMAGED,
   UNREAD,
 };
 
 static const Sentence sentences[] = {
-  [FASTER] = { "LNS-POOL-001", LNS_SEVERITY_WARNING, "event is lost, as it came faster than it",
-               "events are lost, as they came faster than they",
-               " could be stored; record with a larger --buffer-size, or to a faster disk" },
+  [FASTER] = { "LNS-POOL-001", LNS_SEVERITY_WARNING,
+               LNS_SENTENCE (
+                   "%llu event is lost, as it came faster than it could be stored; record with a "
+                   "larger --buffer-size, or to a faster disk"),
+               LNS_SENTENCE (
+                   "%llu events are lost, as they came faster than they could be stored; record "
+                   "with a larger --buffer-size, or to a faster disk") },
   [IN_HANDLERS] = { "LNS-POOL-007", LNS_SEVERITY_WARNING,
-                    "event is lost, as a signal handler made it",
-                    "events are lost, as a signal handler made them",
-                    " while it interrupted another NVTX call of its thread; make no NVTX calls in "
-                    "signal handlers, or block the signal around those of the program" },
-  [WITHOUT_MEMORY] = { "LNS-POOL-008", LNS_SEVERITY_WARNING, "event is lost", "events are lost",
-                       ", as the program had no memory for the records of another thread, or more "
-                       "than 65,536 threads that made NVTX calls; raise its `ulimit -v`" },
+                    LNS_SENTENCE (
+                        "%llu event is lost, as a signal handler made it while it interrupted "
+                        "another NVTX call of its thread; make no NVTX calls in signal handlers, "
+                        "or block the signal around those of the program"),
+                    LNS_SENTENCE (
+                        "%llu events are lost, as a signal handler made them while it interrupted "
+                        "another NVTX call of its thread; make no NVTX calls in signal handlers, "
+                        "or block the signal around those of the program") },
+  [WITHOUT_MEMORY] = { "LNS-POOL-008", LNS_SEVERITY_WARNING,
+                       LNS_SENTENCE (
+                           "%llu event is lost, as the program had no memory for the records of "
+                           "another thread, or more than 65,536 threads that made NVTX calls; "
+                           "raise its `ulimit -v`"),
+                       LNS_SENTENCE (
+                           "%llu events are lost, as the program had no memory for the records of "
+                           "another thread, or more than 65,536 threads that made NVTX calls; "
+                           "raise its `ulimit -v`") },
   [WITHOUT_BUFFERS] = { "LNS-CUDA-013", LNS_SEVERITY_WARNING,
-                        "record of what the GPU did is lost, as CUPTI had no buffer for it",
-                        "records of what the GPU did are lost, as CUPTI had no buffer for them",
-                        "; record with a larger --buffer-size or a smaller --cuda-flush-interval" },
+                        LNS_SENTENCE (
+                            "%llu record of what the GPU did is lost, as CUPTI had no buffer for "
+                            "it; record with a larger --buffer-size or a smaller "
+                            "--cuda-flush-interval"),
+                        LNS_SENTENCE (
+                            "%llu records of what the GPU did are lost, as CUPTI had no buffer for "
+                            "them; record with a larger --buffer-size or a smaller "
+                            "--cuda-flush-interval") },
   [OF_EARLIER_RANGES] = { "LNS-CUDA-024", LNS_SEVERITY_INFO,
-                          "CUDA call or GPU operation of an earlier capture range is left out, as "
-                          "it "
-                          "ended after the report of its range",
-                          "CUDA calls or GPU operations of earlier capture ranges are left out, as "
-                          "they ended after the reports of their ranges",
-                          "; call cudaDeviceSynchronize before a range ends" },
-  [WITHOUT_GPU_MEMORY] = { "LNS-CUDA-016", LNS_SEVERITY_INFO, "CUDA call", "CUDA calls",
-                           " found no GPU memory, of which CUPTI's buffers take some; if the "
-                           "program "
-                           "runs without Lanescope, record with a smaller --cupti-device-buffer, "
-                           "such as 1M" },
+                          LNS_SENTENCE (
+                              "%llu CUDA call or GPU operation of an earlier capture range is left "
+                              "out, as it ended after the report of its range; call "
+                              "cudaDeviceSynchronize before a range ends"),
+                          LNS_SENTENCE (
+                              "%llu CUDA calls or GPU operations of earlier capture ranges are "
+                              "left out, as they ended after the reports of their ranges; call "
+                              "cudaDeviceSynchronize before a range ends") },
+  [WITHOUT_GPU_MEMORY] = { "LNS-CUDA-016", LNS_SEVERITY_INFO,
+                           LNS_SENTENCE (
+                               "%llu CUDA call found no GPU memory, of which CUPTI's buffers take "
+                               "some; if the program runs without Lanescope, record with a smaller "
+                               "--cupti-device-buffer, such as 1M"),
+                           LNS_SENTENCE (
+                               "%llu CUDA calls found no GPU memory, of which CUPTI's buffers take "
+                               "some; if the program runs without Lanescope, record with a smaller "
+                               "--cupti-device-buffer, such as 1M") },
   [UNFINISHED] = { "LNS-CUDA-014", LNS_SEVERITY_INFO,
-                   "CUDA call or GPU operation is left out, as it had not ended when the report or "
-                   "its process ended",
-                   "CUDA calls or GPU operations are left out, as they had not ended when the "
-                   "report or their process ended",
-                   "" },
-  [TOO_DEEP] = { "LNS-NVTX-007", LNS_SEVERITY_WARNING, "range is lost, as it was",
-                 "ranges are lost, as they were",
-                 " nested more than 65,536 deep; look for pushes without a pop" },
+                   LNS_SENTENCE (
+                       "%llu CUDA call or GPU operation is left out, as it had not ended when the "
+                       "report or its process ended"),
+                   LNS_SENTENCE (
+                       "%llu CUDA calls or GPU operations are left out, as they had not ended when "
+                       "the report or their process ended") },
+  [TOO_DEEP] = { "LNS-NVTX-007", LNS_SEVERITY_WARNING,
+                 LNS_SENTENCE (
+                     "%llu range is lost, as it was nested more than 65,536 deep; look for pushes "
+                     "without a pop"),
+                 LNS_SENTENCE (
+                     "%llu ranges are lost, as they were nested more than 65,536 deep; look for "
+                     "pushes without a pop") },
   [UNTIMED] = { "LNS-NVTX-008", LNS_SEVERITY_WARNING,
-                "deferred event is left out, as its schema has",
-                "deferred events are left out, as their schema has",
-                " no times or times of an unknown clock" },
-  [ORPHANS] = { "LNS-NVTX-006", LNS_SEVERITY_WARNING, "sample or batch is left out",
-                "samples or batches are left out",
-                ", as the program has not registered the counter; check what nvtxCounterRegister "
-                "returned" },
-  [UNWRITTEN] = { "LNS-REP-002", LNS_SEVERITY_WARNING, "event is lost, as it",
-                  "events are lost, as they", " could not be written for too long: " },
-  [DAMAGED] = { "LNS-POOL-004", LNS_SEVERITY_WARNING, "event, at least, is lost",
-                "events, at least, are lost",
-                ", as a program overwrote memory that holds records; look "
-                "for the fault with a memory checker" },
+                LNS_SENTENCE (
+                    "%llu deferred event is left out, as its schema has no times or times of an "
+                    "unknown clock"),
+                LNS_SENTENCE (
+                    "%llu deferred events are left out, as their schema has no times or times of "
+                    "an unknown clock") },
+  [ORPHANS] = { "LNS-NVTX-006", LNS_SEVERITY_WARNING,
+                LNS_SENTENCE (
+                    "%llu sample or batch is left out, as the program has not registered the "
+                    "counter; check what nvtxCounterRegister returned"),
+                LNS_SENTENCE (
+                    "%llu samples or batches are left out, as the program has not registered the "
+                    "counter; check what nvtxCounterRegister returned") },
+  [DAMAGED] = { "LNS-POOL-004", LNS_SEVERITY_WARNING,
+                LNS_SENTENCE (
+                    "%llu event, at least, is lost, as a program overwrote memory that holds "
+                    "records; look for the fault with a memory checker"),
+                LNS_SENTENCE (
+                    "%llu events, at least, are lost, as a program overwrote memory that holds "
+                    "records; look for the fault with a memory checker") },
   [UNREAD] = { "LNS-POOL-005", LNS_SEVERITY_WARNING,
-               "event or record is lost, as Lanescope had no memory to read it",
-               "events or records are lost, as Lanescope had no memory to read them",
-               "; free memory, or raise the `ulimit -v` that it runs under" },
+               LNS_SENTENCE (
+                   "%llu event or record is lost, as Lanescope had no memory to read it; free "
+                   "memory, or raise the `ulimit -v` that it runs under"),
+               LNS_SENTENCE (
+                   "%llu events or records are lost, as Lanescope had no memory to read them; free "
+                   "memory, or raise the `ulimit -v` that it runs under") },
 };
 
 _Static_assert(LNS_DEPTH_MAX == 65536, "as the sentence says");
 
-/* Says that N are missing, where there are any; CAUSE ends the sentence. */
+/* Says that N are missing, where there are any. */
 static void
-tell_count_for (LnsRecording *recording, uint64_t n, int which, const char *cause)
+tell_count (LnsRecording *recording, uint64_t n, int which)
 {
+  static const char count[] = "%llu";
   const Sentence *sentence = &sentences[which];
-  char text[sizeof recording->commit_error.message + 256];
-  snprintf (text, sizeof text, "%llu %s%s%s", (unsigned long long)n,
-            lns_plural (n, sentence->one, sentence->many), sentence->rest, cause);
+  char text[400];
+  snprintf (text, sizeof text, "%llu%s", (unsigned long long)n,
+            lns_plural (n, sentence->one, sentence->many) + strlen (count));
   if (n > 0)
     _lns_recording_diagnose (recording, sentence->code, sentence->severity, LNS_ID_NONE, text);
 }
 
+/* Says that N events could not be written, if there are any. */
 static void
-tell_count (LnsRecording *recording, uint64_t n, int which)
+tell_unwritten (LnsRecording *recording, uint64_t n)
 {
-  tell_count_for (recording, n, which, "");
+  const char *cause = recording->commit_error.message;
+  char text[sizeof recording->commit_error.message + 128];
+  snprintf (
+      text, sizeof text,
+      n == 1 ? LNS_SENTENCE ("%llu event is lost, as it could not be written for too long: %s")
+             : LNS_SENTENCE ("%llu events are lost, as they could not be written for too long: %s"),
+      (unsigned long long)n, cause);
+  if (n > 0)
+    _lns_recording_diagnose (recording, "LNS-REP-002", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
 }
 
 static const char *const no_cuda[] = {
-  [LNS_CUDA_UNSEEN] =
+  [LNS_CUDA_UNSEEN] = LNS_SENTENCE (
       "no CUDA events were seen: no process initialised CUDA in a way that reached Lanescope; the "
       "program may not use CUDA, find no libcuda or no GPU, or have dropped CUDA_INJECTION64_PATH "
-      "from its environment",
-  [LNS_CUDA_NO_DEVICE] = "no CUDA events were seen: CUDA found no GPU or could not be initialised; "
-                         "`nvidia-smi` says whether the driver works",
-  [LNS_CUDA_IDLE] =
+      "from its environment"),
+  [LNS_CUDA_NO_DEVICE] =
+      LNS_SENTENCE ("no CUDA events were seen: CUDA found no GPU or could not be initialised; "
+                    "`nvidia-smi` says whether the driver works"),
+  [LNS_CUDA_IDLE] = LNS_SENTENCE (
       "no CUDA events were seen: the program has initialised CUDA, but did nothing with "
-      "it while data were collected",
+      "it while data were collected"),
   [LNS_CUDA_RECORDED] = NULL,
 };
 
@@ -251,10 +301,10 @@ tell_between (LnsRecording *recording, uint64_t n_dropped)
   tell_count (recording, between.n_late, OF_EARLIER_RANGES);
 }
 
-static const char no_python[] =
+static const char *const no_python = LNS_SENTENCE (
     "no Python program began to trace functions: none ran, or another program started it with -I, "
     "-E, -S or a PYTHONPATH without ours; start Python from this command line, or have what starts "
-    "it add to PYTHONPATH";
+    "it add to PYTHONPATH");
 
 /* What can only be said at the end. */
 static void
@@ -295,7 +345,7 @@ sum_up (LnsRecording *recording, const LnsBatchEvent *stop, const LnsKeptOutcome
         recording, "LNS-KEEP-001", LNS_SEVERITY_WARNING, LNS_ID_NONE,
         "the seconds that --keep asks for do not fit into a quarter of the memory; "
         "the report holds only the last of them");
-  tell_count_for (recording, n_dropped, UNWRITTEN, recording->commit_error.message);
+  tell_unwritten (recording, n_dropped);
   tell_count (recording, counters.n_damaged, DAMAGED);
   tell_count (recording, counters.n_refused + counters.n_lost_by[LNS_WIRE_CAUSE_UNREAD], UNREAD);
 }

@@ -15,6 +15,7 @@
 #include "src/base/array.h"
 #include "src/base/compare.h"
 #include "src/base/format.h"
+#include "src/base/language.h"
 #include "src/base/memory.h"
 #include "src/tables/lanes.h"
 
@@ -202,17 +203,18 @@ look_for_gpu_rows (Patient *patient, LnsError *error)
         continue;
       has_work[process] = 1;
       n_told++;
-      add (
-          patient, "LNS-DOCTOR-002", LNS_SEVERITY_WARNING, process,
-          is_imported
-              ? "process %" PRId32
-                " launched kernels, but the imported file holds nothing of what the GPU did; "
-                "export or record it again with its GPU work"
-              : "process %" PRId32
-                " launched kernels, but nothing of what the GPU did was recorded: it may have been "
-                "killed before it handed that over (record with --cuda-flush-interval=1000), or "
-                "another profiler held CUPTI",
-          patient->processes[process].pid);
+      add (patient, "LNS-DOCTOR-002", LNS_SEVERITY_WARNING, process,
+           is_imported
+               ? LNS_SENTENCE (
+                     "process %" PRId32
+                     " launched kernels, but the imported file holds nothing of what the GPU did; "
+                     "export or record it again with its GPU work")
+               : LNS_SENTENCE ("process %" PRId32 " launched kernels, but nothing of what the GPU "
+                               "did was recorded: it may have been "
+                               "killed before it handed that over (record with "
+                               "--cuda-flush-interval=1000), or "
+                               "another profiler held CUPTI"),
+           patient->processes[process].pid);
     }
   free (has_work);
   return good;

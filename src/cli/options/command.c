@@ -19,7 +19,7 @@ lns_cli_fail (const LnsError *error)
 {
   char text[sizeof error->message];
   strcpy (text, error->message);
-  lns_cli_plain_text (text);
+  lns_text_make_plain (text);
   fprintf (stderr, "lanescope: error: %s\n", text);
   return LNS_EXIT_FAILED;
 }
@@ -68,7 +68,7 @@ lns_cli_print_help (const LnsCommand *command, const char *topic, LnsError *erro
   lns_memory_stream_end (file);
   if (good)
     {
-      lns_cli_plain_text (text);
+      lns_text_make_plain (text);
       fputs (text, stdout);
     }
   free (text);

@@ -61,7 +61,7 @@ read_text (const char *path, size_t *ret_size, LnsError *error)
   const size_t n = file != NULL ? fread (text, 1, FILE_MAX_BYTES + 1, file) : 0;
   const bool is_read = file != NULL && !ferror (file), is_text = strlen (text) == n;
   if (!is_read)
-    lns_error_set_errno (error, errno, _ ("--command-file: cannot read %s"), path);
+    lns_error_set_errno (error, errno, "--command-file: cannot read %s", path);
   else if (n > FILE_MAX_BYTES || !is_text)
     lns_cli_usage (error, "--command-file: %s is not a text file of at most 1 MiB", path);
   if (file != NULL)

@@ -8,6 +8,7 @@
 #include "src/cli/profile/profile.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include "src/cli/terminal/language.h"
 #include "src/cli/terminal/terminal.h"
@@ -31,7 +32,7 @@ print_line (FILE *stream, const char *word, const char *text)
 {
   char plain[2048];
   snprintf (plain, sizeof plain, "%s", text);
-  lns_cli_plain_text (plain);
+  lns_text_make_plain (plain);
   if (stream != NULL && word != NULL)
     fprintf (stream, "lanescope: %s: %s\n", word, plain);
   else if (stream != NULL)
@@ -62,9 +63,10 @@ void
 lns_profile_say (LnsProfile *profile, LnsSeverity severity, const char *code, const char *text)
 {
   static const char *const words[] = { "note", "warning", "error" };
-  char line[2048];
-  lns_cli_say (words[severity], "%s [%s]", text, code);
-  snprintf (line, sizeof line, "%s [%s]", text, code);
+  char line[2048], *shown = lns_text_of_sentence (text);
+  lns_cli_say (words[severity], "%s [%s]", shown, code);
+  snprintf (line, sizeof line, "%s [%s]", shown, code);
   print_line (profile->answer, words[severity], line);
   lns_progress_diagnostic (profile, code, severity, text);
+  free (shown);
 }

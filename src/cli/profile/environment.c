@@ -267,7 +267,7 @@ find_injection (LnsError *error)
   if (access (LNS_LIBDIR "/lanescope/" INJECTION, R_OK) == 0)
     return lns_strdup (LNS_LIBDIR "/lanescope/" INJECTION);
   lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
-                 _ ("cannot find %s beside this program (%s); install all of Lanescope"), INJECTION,
+                 "cannot find %s beside this program (%s); install all of Lanescope", INJECTION,
                  folder);
   return NULL;
 }

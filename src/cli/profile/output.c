@@ -32,12 +32,12 @@ check_path (const LnsProfile *profile, const char *path, LnsError *error)
   if (lstat (path, &status) != 0)
     return true;
   if (S_ISDIR (status.st_mode))
-    return lns_error_set (error, LNS_ERROR_IO, EISDIR,
-                          _ ("%s is a folder; choose another --output"), path);
+    return lns_error_set (error, LNS_ERROR_IO, EISDIR, "%s is a folder; choose another --output",
+                          path);
   return profile->options.force_overwrite ||
          lns_error_set (
              error, LNS_ERROR_IO, EEXIST,
-             _ ("%s exists; use --force-overwrite=true to replace it, or choose another --output"),
+             "%s exists; use --force-overwrite=true to replace it, or choose another --output",
              path);
 }
 
@@ -76,8 +76,8 @@ check_exports (const LnsProfile *profile, LnsError *error)
   const char *ending = taken_export (profile);
   return ending == NULL || profile->options.force_overwrite ||
          lns_error_set (error, LNS_ERROR_IO, EEXIST,
-                        _ ("%.*s%s exists; use --force-overwrite=true to replace it, or choose "
-                           "another --output"),
+                        "%.*s%s exists; use --force-overwrite=true to replace it, or choose "
+                        "another --output",
                         (int)(strlen (profile->path) - strlen (".rep")), profile->path, ending);
 }
 
@@ -100,7 +100,7 @@ choose_path (LnsProfile *profile, unsigned *number, LnsError *error)
         return true;
     }
   return lns_error_set (error, LNS_ERROR_IO, EEXIST,
-                        _ ("all names like %s are taken; choose another --output"), profile->path);
+                        "all names like %s are taken; choose another --output", profile->path);
 }
 
 /* Applies --mode: the permissions of reports. */

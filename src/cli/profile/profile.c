@@ -76,9 +76,8 @@ open_place (LnsProfile *profile, LnsError *error)
   if (is_started && !lns_session_request_unpack (&start, bytes, n_bytes))
     {
       profile->start = NULL;
-      return lns_error_set (
-          error, LNS_ERROR_FORMAT, 0,
-          _ ("the waiting request of `lanescope start` is damaged; run it again"));
+      return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                            "the waiting request of `lanescope start` is damaged; run it again");
     }
   const bool done = !is_started || lns_profile_take_start (profile, &start, error);
   free (start.argv);

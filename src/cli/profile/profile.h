@@ -119,7 +119,7 @@ void lns_profile_tell (LnsProfile *profile, const char *word, const char *format
 /* Prints ERROR to both, and notes that the report or something made of it is incomplete. */
 void lns_profile_fail (LnsProfile *profile, const LnsError *error);
 
-/* Prints a diagnostic: once on stderr, to the terminal that asked, and as a line of progress. */
+/* Prints a diagnostic: once on stderr, to the terminal that asked, and as a line of progress, which stays English. */
 void
 lns_profile_say (LnsProfile *profile, LnsSeverity severity, const char *code, const char *text);
 

@@ -136,8 +136,7 @@ add_file (FILE *list, const char *kind, const char *path, LnsError *error)
   json_error_t wrong;
   FILE *file = fopen (path, "re");
   if (file == NULL)
-    return lns_error_set_errno (error, errno, _ ("--python-functions-trace: cannot read \"%s\""),
-                                path);
+    return lns_error_set_errno (error, errno, "--python-functions-trace: cannot read \"%s\"", path);
   json_t *entries = json_loadf (file, 0, &wrong);
   fclose (file);
   if (entries == NULL)
@@ -296,8 +295,8 @@ lns_profile_add_python (LnsProfile *profile, const char *injection, LnsError *er
   char *folder = find_folder (injection);
   if (folder == NULL)
     return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
-                          _ ("--python-functions-trace: this Lanescope was built without Python's "
-                             "headers; install python3-dev and build it again"));
+                          "--python-functions-trace: this Lanescope was built without Python's "
+                          "headers; install python3-dev and build it again");
   FILE *list = lns_memory_stream (&text, &n_bytes);
   bool done = list_functions (profile, folder, list, error);
   lns_memory_stream_end (list);

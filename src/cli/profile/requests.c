@@ -79,20 +79,19 @@ tell_fate (const LnsSessionEntry *entry)
     lns_cli_usage (&error, "session “%s” has ended with its program, and nothing was collected",
                    name);
   else if (entry->keeps)
-    lns_error_set (
-        &error, LNS_ERROR_IO, 0,
-        _ ("the owner of session “%s” (process %d) was killed, and the seconds that --keep "
-           "held in its memory are lost; %s is empty, and the program runs on unrecorded"),
-        name, entry->owner_pid, report);
+    lns_error_set (&error, LNS_ERROR_IO, 0,
+                   "the owner of session “%s” (process %d) was killed, and the seconds that --keep "
+                   "held in its memory are lost; %s is empty, and the program runs on unrecorded",
+                   name, entry->owner_pid, report);
   else if (report[0] != '\0')
     lns_error_set (&error, LNS_ERROR_IO, 0,
-                   _ ("the owner of session “%s” (process %d) was killed; the program runs on "
-                      "unrecorded, and %s holds what was collected before"),
+                   "the owner of session “%s” (process %d) was killed; the program runs on "
+                   "unrecorded, and %s holds what was collected before",
                    name, entry->owner_pid, report);
   else
     lns_error_set (&error, LNS_ERROR_IO, 0,
-                   _ ("the owner of session “%s” (process %d) was killed; the program runs on "
-                      "unrecorded, and nothing was collected"),
+                   "the owner of session “%s” (process %d) was killed; the program runs on "
+                   "unrecorded, and nothing was collected",
                    name, entry->owner_pid);
   return lns_cli_fail (&error);
 }

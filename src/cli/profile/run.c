@@ -268,10 +268,11 @@ static void
 tell_no_range (Run *run)
 {
   const LnsCollectorCounters processes = lns_session_processes (run->profile->session);
-  const char *text = processes.n_late + processes.n_refused > 0
-                         ? _ ("no report: the capture range did not begin in any recorded process")
-                         : _ ("no report: the capture range never began; the program did not make "
-                              "that call, or ended before it");
+  const char *text =
+      processes.n_late + processes.n_refused > 0
+          ? LNS_SENTENCE ("no report: the capture range did not begin in any recorded process")
+          : LNS_SENTENCE ("no report: the capture range never began; the program did not make "
+                          "that call, or ended before it");
   tell_diagnostics (run, &run->result);
   run->profile->lacks_data = true;
   lns_profile_say (run->profile, LNS_SEVERITY_WARNING, "LNS-RANGE-001", text);
@@ -613,7 +614,7 @@ take_requests (Run *run)
       profile->report_failed |= has_failed;
       if (!done)
         {
-          lns_cli_plain_text (error.message);
+          lns_text_make_plain (error.message);
           fprintf (profile->answer, "lanescope: error: %s\n", error.message);
         }
       lns_memory_stream_end (profile->answer);

@@ -144,7 +144,7 @@ export_info (const Values *values, const char *input, int *ret_exit_code, LnsErr
   FILE *printed = stdout, *file = NULL;
   bool good = lns_export_place_open (&place, report, &info, output, &info_options, error);
   if (good && !is_stdout && (file = fopen (place.temporary, "we")) == NULL)
-    good = lns_error_set_errno (error, errno, _ ("cannot write %s"), output);
+    good = lns_error_set_errno (error, errno, "cannot write %s", output);
   stdout = file != NULL ? file : printed;
   if (good)
     {
@@ -154,7 +154,7 @@ export_info (const Values *values, const char *input, int *ret_exit_code, LnsErr
     }
   stdout = printed;
   if (file != NULL && fclose (file) != 0)
-    good = good && lns_error_set_errno (error, errno, _ ("cannot write %s"), output);
+    good = good && lns_error_set_errno (error, errno, "cannot write %s", output);
   bool is_whole = lns_export_place_close (&place, good && *ret_exit_code == 0, error);
   if (is_whole && !values->quiet && !is_stdout)
     lns_cli_tell_generated (stderr, output);

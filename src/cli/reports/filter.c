@@ -60,7 +60,7 @@ make_folder (LnsCliFilter *filter, LnsError *error)
       free (filter->folder);
       filter->folder = NULL;
       return lns_error_set_errno (
-          error, code, _ ("cannot make a folder for the filtered report in %s (TMPDIR)"), base);
+          error, code, "cannot make a folder for the filtered report in %s (TMPDIR)", base);
     }
   filter->path = lns_asprintf ("%s/part.rep", filter->folder);
   return true;

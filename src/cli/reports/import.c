@@ -93,7 +93,7 @@ run (const LnsCommand *command, int argc, char **argv)
   if (good && result.complaint[0] != '\0')
     good = lns_error_set (
         &error, LNS_ERROR_FORMAT, 0,
-        _ ("cannot read %s to its end: %s; %s holds what comes before that (events: %s)"), input,
+        "cannot read %s to its end: %s; %s holds what comes before that (events: %s)", input,
         result.complaint, output, lns_format_unsigned (result.n_rows, count));
   free (result.left_out);
   free (output);

@@ -28,6 +28,19 @@ print_escaped (const char *bytes)
   lns_visible_write (stdout, bytes, strlen (bytes));
 }
 
+/* Prints a diagnostic, its sentence in the person's language. */
+static void
+print_told (const char *code, LnsSeverity severity, const char *sentence)
+{
+  char *shown = lns_text_of_sentence (sentence);
+  fputs ("  ", stdout);
+  print_escaped (code);
+  printf (" %s: ", lns_cli_severity (severity));
+  print_escaped (shown);
+  putchar ('\n');
+  free (shown);
+}
+
 static void
 print_fact (const char *label, const char *value)
 {
@@ -255,11 +268,7 @@ print_findings (LnsReport *report, LnsError *error)
     return false;
   printf ("findings: %zu\n", n);
   for (size_t i = 0; i < n; i++)
-    {
-      printf ("  %s %s: ", findings[i].code, lns_cli_severity (findings[i].severity));
-      print_escaped (findings[i].text);
-      putchar ('\n');
-    }
+    print_told (findings[i].code, findings[i].severity, findings[i].text);
   free (findings);
   return true;
 }
@@ -272,13 +281,8 @@ print_diagnostics (LnsReport *report)
 
   printf ("diagnostics: %" PRIu32 "\n", n);
   for (uint32_t i = 0; i < n; i++)
-    {
-      fputs ("  ", stdout);
-      print_escaped (text (report, diagnostics[i].code));
-      printf (" %s: ", lns_cli_severity (diagnostics[i].severity));
-      print_escaped (text (report, diagnostics[i].text));
-      putchar ('\n');
-    }
+    print_told (text (report, diagnostics[i].code), diagnostics[i].severity,
+                text (report, diagnostics[i].text));
 }
 
 /* What the keys of the environment's variables begin with. */

@@ -126,10 +126,10 @@ lns_cli_query_fail (LnsCliQuery *query, LnsError *error)
   if (code == SQLITE_INTERRUPT && query->is_late)
     return lns_error_set (
         error, LNS_ERROR_CANCELLED, 0,
-        _ ("the query took longer than %.3f s; give it more time with --timeout, or ask for less"),
+        "the query took longer than %.3f s; give it more time with --timeout, or ask for less",
         (double)query->timeout_ns / 1e9);
   if (code == SQLITE_INTERRUPT)
-    return lns_error_set (error, LNS_ERROR_CANCELLED, 0, _ ("the query was interrupted"));
+    return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "the query was interrupted");
   /* Writing to a virtual table fails before anybody is asked for leave. */
   if (code == SQLITE_AUTH || strstr (message, "may not be modified") != NULL ||
       strstr (message, "not authorized") != NULL)
@@ -139,8 +139,7 @@ lns_cli_query_fail (LnsCliQuery *query, LnsError *error)
   if (code == SQLITE_CORRUPT || code == SQLITE_IOERR)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0, "%s", message);
   if (code == SQLITE_NOMEM)
-    return lns_error_set (
-        error, LNS_ERROR_NO_MEMORY, 0,
-        _ ("not enough memory for the query; ask for fewer rows or columns at once"));
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                          "not enough memory for the query; ask for fewer rows or columns at once");
   return lns_cli_usage (error, "the query failed: %s; %s", message, _ (advice_for (message)));
 }

@@ -368,7 +368,7 @@ run_input (Shell *shell, LnsError *error)
       n = 0;
     }
   if (good && ferror (stdin) && errno != EINTR)
-    good = lns_error_set_errno (error, errno, _ ("cannot read the standard input"));
+    good = lns_error_set_errno (error, errno, "cannot read the standard input");
   free (line);
   free (text);
   return good;

@@ -74,7 +74,7 @@ read_file (LnsStatsSql *sql, const char *path, LnsError *error)
   size_t n = 0;
 
   if (file == NULL)
-    return lns_error_set_errno (error, errno, _ ("--report: cannot read %s"), path);
+    return lns_error_set_errno (error, errno, "--report: cannot read %s", path);
   do
     {
       uint8_t *room = lns_buffer_reserve (&sql->text, 65536);
@@ -88,7 +88,7 @@ read_file (LnsStatsSql *sql, const char *path, LnsError *error)
   if (sql->text.failed)
     lns_out_of_memory ();
   if (code != 0)
-    return lns_error_set_errno (error, code, _ ("--report: cannot read %s"), path);
+    return lns_error_set_errno (error, code, "--report: cannot read %s", path);
   if (sql->text.size_bytes > MAX_FILE_BYTES ||
       strlen ((const char *)sql->text.bytes) + 1 != sql->text.size_bytes)
     return lns_cli_usage (error, "--report: %s is not a file with an SQL query", path);

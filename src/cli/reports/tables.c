@@ -154,7 +154,7 @@ lns_cli_table_output_init (LnsCliTableOutput *output,
   if (!values->overwrite && access (output->path, F_OK) == 0)
     return lns_error_set (
         error, LNS_ERROR_IO, EEXIST,
-        _ ("%s exists; use --force-overwrite=true to replace it, or choose another --output"),
+        "%s exists; use --force-overwrite=true to replace it, or choose another --output",
         output->path);
   return true;
 }
@@ -184,13 +184,12 @@ write_file (const LnsCliTableOutput *output, LnsCliTableFunc function, void *dat
     return false;
   char *temporary = lns_asprintf ("%s.%ld.part", output->path, (long)getpid ());
   FILE *file = fopen (temporary, "wxe");
-  bool good =
-      file != NULL || lns_error_set_errno (error, errno, _ ("cannot write %s"), output->path);
+  bool good = file != NULL || lns_error_set_errno (error, errno, "cannot write %s", output->path);
   good = good && function (data, file, &output->style, error);
   if (file != NULL && (ferror (file) | fclose (file)) != 0 && good)
-    good = lns_error_set_errno (error, errno, _ ("cannot write %s"), output->path);
+    good = lns_error_set_errno (error, errno, "cannot write %s", output->path);
   if (good && rename (temporary, output->path) != 0)
-    good = lns_error_set_errno (error, errno, _ ("cannot write %s"), output->path);
+    good = lns_error_set_errno (error, errno, "cannot write %s", output->path);
   if (!good && file != NULL)
     unlink (temporary);
   free (temporary);
@@ -269,7 +268,7 @@ write_command (const LnsCliTableOutput *output,
     }
   free (text);
   if (code != 0)
-    return lns_error_set_errno (error, code, _ ("--output=@%s: cannot start the command"),
+    return lns_error_set_errno (error, code, "--output=@%s: cannot start the command",
                                 output->command);
   return status == 0 ||
          lns_error_set (

@@ -28,7 +28,7 @@ make_text (const char *format, va_list arguments)
   char *text;
   if (vasprintf (&text, _ (format), arguments) < 0)
     lns_out_of_memory ();
-  lns_cli_plain_text (text);
+  lns_text_make_plain (text);
   return text;
 }
 
@@ -60,17 +60,6 @@ lns_cli_tell (const char *format, ...)
   va_end (arguments);
   fprintf (stderr, "%s\n", text);
   free (text);
-}
-
-bool
-lns_cli_usage (LnsError *error, const char *format, ...)
-{
-  char text[2 * sizeof error->message]; /* what is too long is cut where it is kept */
-  va_list arguments;
-  va_start (arguments, format);
-  vsnprintf (text, sizeof text, _ (format), arguments);
-  va_end (arguments);
-  return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s", text);
 }
 
 unsigned

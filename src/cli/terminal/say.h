@@ -17,9 +17,8 @@ void lns_cli_say (const char *word, const char *format, ...)
 /* Prints a line to stderr, in letters that the locale can show. Not for paths that scripts read. */
 void lns_cli_tell (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
 
-/* Fills ERROR (LNS_ERROR_USAGE) with what is wrong on the command line. Returns false. */
-bool lns_cli_usage (LnsError *error, const char *format, ...)
-    __attribute__ ((format (printf, 2, 3)));
+/* Fills ERROR with what is wrong on the command line. Returns false. */
+#define lns_cli_usage(error, ...) lns_error_set (error, LNS_ERROR_USAGE, 0, __VA_ARGS__)
 
 /* The number of different warnings and errors so far. */
 unsigned lns_cli_n_warnings (void);

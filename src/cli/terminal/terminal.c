@@ -145,5 +145,5 @@ lns_cli_flush (LnsError *error)
 {
   if (fflush (stdout) == 0 && !ferror (stdout))
     return true;
-  return lns_error_set_errno (error, errno, "%s", _ ("cannot write the output"));
+  return lns_error_set_errno (error, errno, "cannot write the output");
 }

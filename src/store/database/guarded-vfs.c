@@ -166,18 +166,18 @@ lns_journal_check (const char *path, LnsError *error)
   if (fd < 0 && (errno == ELOOP || errno == EINVAL || errno == ENXIO))
     return lns_error_set (
         error, LNS_ERROR_IO, errno,
-        "%s: the journal beside it, \"%s" JOURNAL
-        "\", is not a regular file; remove it, or recover the report with \"lanescope recover\"",
-        path, path);
+        "%s: the journal beside it, \"%s%s\", is not a regular file; remove it, or recover the "
+        "report with \"lanescope recover\"",
+        path, path, JOURNAL);
   if (fd < 0)
     return true; /* there is none, or SQLite will report the error */
   bool is_foreign = names_super_journal (fd);
   close (fd);
   if (is_foreign)
     return lns_error_set (error, LNS_ERROR_IO, EPERM,
-                          "%s: the journal beside it, \"%s" JOURNAL
-                          "\", names another file to delete, which Lanescope's journals never do; "
-                          "remove the journal, or recover the report with \"lanescope recover\"",
-                          path, path);
+                          "%s: the journal beside it, \"%s%s\", names another file to delete, "
+                          "which Lanescope's journals never do; remove the journal, or recover the "
+                          "report with \"lanescope recover\"",
+                          path, path, JOURNAL);
   return true;
 }

@@ -157,9 +157,9 @@ check_features (LnsReport *report, LnsError *error)
                           "); update lanescope",
                           report->file.path, needs, incompatible);
   return lns_error_set (error, LNS_ERROR_VERSION, 0,
-                        "%s: the report needs a Lanescope newer than " LNS_VERSION
-                        " (feature bits 0x%" PRIx64 "); update lanescope",
-                        report->file.path, incompatible);
+                        "%s: the report needs a Lanescope newer than %s (feature bits 0x%" PRIx64
+                        "); update lanescope",
+                        report->file.path, LNS_VERSION, incompatible);
 }
 
 bool

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+#include "src/base/language.h"
 #include "src/store/read/report-file.h"
 
 #include <errno.h>
@@ -87,7 +88,7 @@ _lns_report_file_damaged (const LnsReportFile *file, LnsError *error, const char
   va_list arguments;
 
   va_start (arguments, what);
-  vsnprintf (text, sizeof text, what, arguments);
+  vsnprintf (text, sizeof text, lns_text (what), arguments);
   va_end (arguments);
   return lns_error_set (
       error, LNS_ERROR_FORMAT, 0,

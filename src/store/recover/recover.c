@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lns-config.h"
+#include "src/base/language.h"
 #include "src/base/format.h"
 #include "src/store/format/event-codec.h"
 #include "src/store/database/guarded-vfs.h"
@@ -299,7 +300,8 @@ tell_lost_rows (Recover *recover, uint32_t old_id, uint64_t n)
   char name[80], text[200];
 
   _lns_recovered_text (&recover->strings, old_id, name, sizeof name);
-  snprintf (text, sizeof text, "%" PRIu64 " row%s of table %s %s unreadable and %s left out.", n,
+  snprintf (text, sizeof text,
+            LNS_SENTENCE ("%" PRIu64 " row%s of table %s %s unreadable and %s left out."), n,
             lns_plural (n, "", "s"), name[0] != '\0' ? name : "(lost)",
             lns_plural (n, "was", "were"), lns_plural (n, "is", "are"));
   add_diagnostic (recover, text);
@@ -406,9 +408,9 @@ create (Recover *recover, const char *out_path, bool overwrite)
       if (strcmp (key, "incompatible") == 0 &&
           (strtoull (value, NULL, 10) & ~LNS_FEATURES_INCOMPATIBLE) != 0)
         return lns_error_set (recover->error, LNS_ERROR_VERSION, 0,
-                              "%s: the report needs a Lanescope newer than " LNS_VERSION
-                              " to be recovered; update lanescope",
-                              recover->path);
+                              "%s: the report needs a Lanescope newer than %s to be recovered; "
+                              "update lanescope",
+                              recover->path, LNS_VERSION);
       if (strcmp (key, "t0_monotonic_ns") == 0)
         options.t0_monotonic_ns = strtoll (value, NULL, 10);
       else if (strcmp (key, "t0_realtime_ns") == 0)
@@ -671,8 +673,8 @@ write_losses (Recover *recover)
   if (counts->n_damaged + counts->n_missing + counts->n_lost == 0 && counts->is_lost_known)
     return;
   snprintf (text, sizeof text,
-            "The report was recovered from a damaged file: %llu %s unreadable and "
-            "%llu %s gone; ranges after a gap are marked; missing: %s.",
+            LNS_SENTENCE ("The report was recovered from a damaged file: %llu %s unreadable and "
+                          "%llu %s gone; ranges after a gap are marked; missing: %s."),
             (unsigned long long)counts->n_damaged,
             lns_plural (counts->n_damaged, "chunk was", "chunks were"),
             (unsigned long long)counts->n_missing, lns_plural (counts->n_missing, "was", "were"),
