@@ -28,7 +28,7 @@ static int
 run (const LnsCommand *command, int argc, char **argv)
 {
   const int code = command->run (command, argc, argv);
-  const int asked = lns_cli_ending_signal (), number = asked != 0 ? asked : lns_cli_interrupted ();
+  const int number = lns_cli_ending_signal ();
   if (number == 0)
     return code;
   lns_signals_end_self (number);

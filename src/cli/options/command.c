@@ -37,20 +37,6 @@ lns_cli_refuse (const char *format, ...)
   return lns_cli_fail (&error);
 }
 
-static int end_signal;
-
-void
-lns_cli_end_by (int signal_number)
-{
-  end_signal = signal_number;
-}
-
-int
-lns_cli_ending_signal (void)
-{
-  return end_signal;
-}
-
 int
 lns_cli_printed (void)
 {

@@ -39,12 +39,6 @@ int lns_cli_fail (const LnsError *error);
 /* The same for a wrong word on the command line. Translates FORMAT. */
 int lns_cli_refuse (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
 
-/* Makes this process end by SIGNAL_NUMBER (0: none) once its command has returned, so that its parent sees the signal. */
-void lns_cli_end_by (int signal_number);
-
-/* The signal that lns_cli_end_by () was last given; 0: none. */
-int lns_cli_ending_signal (void);
-
 /* The exit code of a command that has printed everything: 0, or LNS_EXIT_FAILED (after an error message) if stdout could
  * not be written. */
 int lns_cli_printed (void);

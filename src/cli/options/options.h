@@ -139,6 +139,9 @@ struct LnsCommand
 /* Group I of COMMAND into *RET_GROUP: its own switches, which have no tag, are group 0. False behind the last. */
 bool lns_command_group (const LnsCommand *command, size_t i, LnsOptionGroup *ret_group);
 
+/* The members of an LnsCommand that hold its own table of switches. */
+#define LNS_COMMAND_OPTIONS(table) .options = table, .n_options = sizeof table / sizeof *table
+
 /* Switch I of COMMAND, those of its groups after its own; NULL behind the last. O(groups). */
 const LnsOption *lns_command_option (const LnsCommand *command, size_t i);
 

@@ -9,6 +9,7 @@
 #include "src/cli/profile/children.h"
 #include "src/cli/profile/requests.h"
 #include "src/cli/profile/run.h"
+#include "src/cli/reports/report.h"
 #include "src/cli/terminal/signals.h"
 
 #include <errno.h>
@@ -305,8 +306,7 @@ const LnsCommand lns_command_launch = {
       "session ends with the program, or with `lanescope shutdown`. Exit codes are those of "
       "`lanescope profile`."),
   .words_end_it = true,
-  .options = launch_options,
-  .n_options = sizeof launch_options / sizeof *launch_options,
+  LNS_COMMAND_OPTIONS (launch_options),
   .groups = launch_groups,
   .refusals = lns_profile_refusals,
   .n_refusals = LNS_PROFILE_N_REFUSALS,

@@ -197,8 +197,7 @@ start (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_start = {
   .name = "start",
-  .options = start_options,
-  .n_options = sizeof start_options / sizeof *start_options,
+  LNS_COMMAND_OPTIONS (start_options),
   .groups = start_groups,
   .refusals = lns_profile_refusals,
   .n_refusals = LNS_PROFILE_N_REFUSALS,
@@ -247,8 +246,7 @@ end (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_stop = {
   .name = "stop",
-  .options = stop_options,
-  .n_options = sizeof stop_options / sizeof *stop_options,
+  LNS_COMMAND_OPTIONS (stop_options),
   .usage = N_ ("[switches]"),
   .summary = N_ ("end the report that `start` began; the program goes on"),
   .details = N_ (
@@ -260,15 +258,13 @@ const LnsCommand lns_command_cancel = {
   .name = "cancel",
   .usage = N_ ("[switches]"),
   .summary = N_ ("throw away the report that `start` began; the program goes on"),
-  .options = cancel_options,
-  .n_options = sizeof cancel_options / sizeof *cancel_options,
+  LNS_COMMAND_OPTIONS (cancel_options),
   .run = end,
 };
 
 const LnsCommand lns_command_shutdown = {
   .name = "shutdown",
-  .options = shutdown_options,
-  .n_options = sizeof shutdown_options / sizeof *shutdown_options,
+  LNS_COMMAND_OPTIONS (shutdown_options),
   .usage = N_ ("[switches]"),
   .summary = N_ ("end a session and its program; a report that was begun is written"),
   .run = end,

@@ -38,33 +38,33 @@ static const struct
 };
 #define N_NOT_RECORDED (sizeof not_recorded / sizeof *not_recorded)
 
-/* What --trace can record. */
+/* What --trace can record, in the order in which reports name it. */
 static const struct
 {
   const char *name;
-  uint32_t trace; /* LNS_WIRE_TRACE_… */
-} recorded[] = { { "nvtx", LNS_WIRE_TRACE_NVTX },
-                 { "cuda", LNS_WIRE_TRACE_CUDA },
-                 { "cuda-hw", LNS_WIRE_TRACE_CUDA },
-                 { "cuda-sw", LNS_WIRE_TRACE_CUDA },
-                 { "cublas", LNS_WIRE_TRACE_CUDA | LNS_WIRE_TRACE_CUBLAS },
-                 { "cublas-verbose", LNS_WIRE_TRACE_CUDA | LNS_WIRE_TRACE_CUBLAS_VERBOSE },
-                 { "cudnn", LNS_WIRE_TRACE_CUDA | LNS_WIRE_TRACE_CUDNN },
-                 { "mpi", LNS_WIRE_TRACE_MPI },
-                 { "none", 0 } };
+  uint32_t own,
+      others; /* LNS_WIRE_TRACE_…: what only this name stands for, and what it turns on, too */
+} recorded[] = { { "cuda", LNS_WIRE_TRACE_CUDA, 0 },
+                 { "nvtx", LNS_WIRE_TRACE_NVTX, 0 },
+                 { "cublas", LNS_WIRE_TRACE_CUBLAS, LNS_WIRE_TRACE_CUDA },
+                 { "cublas-verbose", LNS_WIRE_TRACE_CUBLAS_VERBOSE, LNS_WIRE_TRACE_CUDA },
+                 { "cudnn", LNS_WIRE_TRACE_CUDNN, LNS_WIRE_TRACE_CUDA },
+                 { "mpi", LNS_WIRE_TRACE_MPI, 0 },
+                 { "cuda-hw", 0, LNS_WIRE_TRACE_CUDA },
+                 { "cuda-sw", 0, LNS_WIRE_TRACE_CUDA },
+                 { "none", 0, 0 } };
 #define N_RECORDED (sizeof recorded / sizeof *recorded)
 
 /* Turns the trace NAME on. False if it cannot be recorded. */
 static bool
 add_trace (LnsProfile *profile, const char *name)
 {
-  for (size_t i = 0; i < N_RECORDED; i++)
-    if (strcmp (name, recorded[i].name) == 0)
-      {
-        profile->target.traces |= recorded[i].trace;
-        return true;
-      }
-  return false;
+  size_t i = 0;
+  while (i < N_RECORDED && strcmp (name, recorded[i].name) != 0)
+    i++;
+  if (i < N_RECORDED)
+    profile->target.traces |= recorded[i].own | recorded[i].others;
+  return i < N_RECORDED;
 }
 
 /* Warns about names of --trace that cannot be recorded. False if a name is unknown. */
@@ -131,19 +131,10 @@ check_trace_names (LnsProfile *profile, LnsError *error)
 void
 lns_profile_trace_text (const LnsProfile *profile, char *ret_text, size_t n_max)
 {
-  static const struct
-  {
-    const char *name;
-    uint32_t trace;
-  } all[] = {
-    { "cuda", LNS_WIRE_TRACE_CUDA },     { "nvtx", LNS_WIRE_TRACE_NVTX },
-    { "cublas", LNS_WIRE_TRACE_CUBLAS }, { "cublas-verbose", LNS_WIRE_TRACE_CUBLAS_VERBOSE },
-    { "cudnn", LNS_WIRE_TRACE_CUDNN },   { "mpi", LNS_WIRE_TRACE_MPI }
-  };
   snprintf (ret_text, n_max, "none");
-  for (size_t i = 0, n = 0; i < sizeof all / sizeof *all; i++)
-    if (profile->target.traces & all[i].trace)
-      n += (size_t)snprintf (ret_text + n, n_max - n, "%s%s", n > 0 ? "," : "", all[i].name);
+  for (size_t i = 0, n = 0; i < N_RECORDED; i++)
+    if (profile->target.traces & recorded[i].own)
+      n += (size_t)snprintf (ret_text + n, n_max - n, "%s%s", n > 0 ? "," : "", recorded[i].name);
 }
 
 /* --- CUDA ------------------------------------------------------------------------------------- */

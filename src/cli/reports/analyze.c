@@ -350,7 +350,6 @@ const LnsCommand lns_command_analyze = {
       "  cuda_api_sync      calls that wait for all work of a device or stream\n"
       "  gpu_gaps           times in which a GPU had nothing to do\n"
       "  gpu_time_util      times in which a GPU had little to do"),
-  .options = options,
-  .n_options = sizeof options / sizeof *options,
+  LNS_COMMAND_OPTIONS (options),
   .run = run,
 };

@@ -332,7 +332,6 @@ const LnsCommand lns_command_export = {
   .name = "export",
   .usage = N_ ("[switches] REPORT"),
   .summary = N_ ("write a report in a format that other programs read"),
-  .options = options,
-  .n_options = sizeof options / sizeof *options,
+  LNS_COMMAND_OPTIONS (options),
   .run = run,
 };

@@ -113,7 +113,6 @@ const LnsCommand lns_command_import = {
           "$XDG_CACHE_HOME/lanescope/imported, where the 32 used last stay, up to 8 GiB. A trace "
           "that is cut\n"
           "off becomes a report of what came before; the exit code is then 125."),
-  .options = options,
-  .n_options = sizeof options / sizeof *options,
+  LNS_COMMAND_OPTIONS (options),
   .run = run,
 };

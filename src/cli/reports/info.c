@@ -509,7 +509,6 @@ const LnsCommand lns_command_info = {
           "what the recording could not keep; `state:` is complete, recording (go on reading: the\n"
           "report grows), cut off (the recording was killed; what was committed is here) or "
           "recovered."),
-  .options = options,
-  .n_options = sizeof options / sizeof *options,
+  LNS_COMMAND_OPTIONS (options),
   .run = run,
 };

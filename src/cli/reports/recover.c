@@ -66,7 +66,6 @@ const LnsCommand lns_command_recover = {
   .name = "recover",
   .usage = N_ ("[switches] REPORT"),
   .summary = N_ ("rebuild a report that was cut off or damaged"),
-  .options = options,
-  .n_options = sizeof options / sizeof *options,
+  LNS_COMMAND_OPTIONS (options),
   .run = run,
 };

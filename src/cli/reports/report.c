@@ -17,7 +17,7 @@
 #include "src/store/recover/recover.h"
 
 static atomic_bool interrupted;
-static volatile sig_atomic_t interrupted_by;
+static volatile sig_atomic_t ending_signal;
 
 /* Signals by which a person ends a command. */
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
@@ -26,14 +26,21 @@ static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 static void
 interrupt_cb (int signal_number)
 {
-  interrupted_by = signal_number;
+  ending_signal = signal_number;
   atomic_store_explicit (&interrupted, true, memory_order_relaxed);
 }
 
-int
-lns_cli_interrupted (void)
+void
+lns_cli_end_by (int signal_number)
 {
-  return interrupted_by;
+  if (signal_number != 0)
+    ending_signal = signal_number;
+}
+
+int
+lns_cli_ending_signal (void)
+{
+  return ending_signal;
 }
 
 const atomic_bool *

@@ -21,8 +21,12 @@ void lns_cli_show_progress (double fraction, void *data);
  * one ends the process. SIGXFSZ is ignored, so that writing a file that is too large fails with an error. */
 const atomic_bool *lns_cli_catch_interrupt (void);
 
-/* The signal that set it; 0: none. */
-int lns_cli_interrupted (void);
+/* Has this process end by SIGNAL_NUMBER once its command has returned, so that its parent sees the signal; 0: nothing. */
+void lns_cli_end_by (int signal_number);
+
+/* The signal that this process is to end by: the last one of lns_cli_end_by (), or the one that lns_cli_catch_interrupt ()
+ * caught; 0: none. */
+int lns_cli_ending_signal (void);
 
 /* If PATH, from the command line, does not exist because `profile -o PATH` wrote the report with another ending, replaces it
  * by that path and prints a note. */

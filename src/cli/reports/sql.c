@@ -430,7 +430,6 @@ const LnsCommand lns_command_sql = {
       "Each row is a line with tabs between its values. Texts are printed byte for byte, NULL as "
       "nothing, and blobs in hexadecimal. LNS_COUNTERS, LNS_LOSSES and LNS_NVTX_RESOURCES hold "
       "what the nsys export has no table for."),
-  .options = options,
-  .n_options = sizeof options / sizeof *options,
+  LNS_COMMAND_OPTIONS (options),
   .run = run,
 };

@@ -378,7 +378,6 @@ const LnsCommand lns_command_stats = {
       "Kernels go by their short names with `:base` after a report's name, by those of their\n"
       "symbols with `:mangled`, and with `:nvtx-name` by the innermost range around their calls,\n"
       "too: RANGE/KERNEL. Ranges are called DOMAIN:NAME; those without an end are left out."),
-  .options = options,
-  .n_options = sizeof options / sizeof *options,
+  LNS_COMMAND_OPTIONS (options),
   .run = run,
 };

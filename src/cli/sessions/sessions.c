@@ -103,7 +103,6 @@ const LnsCommand lns_command_sessions = {
       N_ ("States: WaitingForLaunch (`start` came first), Launched (nothing is collected now),\n"
           "DelayedCollection, Collection, Generation (a report is being written), and Lost (its\n"
           "owner was killed; `lanescope stop` says where the report is)."),
-  .options = list_options,
-  .n_options = sizeof list_options / sizeof *list_options,
+  LNS_COMMAND_OPTIONS (list_options),
   .run = sessions,
 };

@@ -154,7 +154,6 @@ const LnsCommand lns_command_status = {
   .name = "status",
   .usage = N_ ("[switches]"),
   .summary = N_ ("tell what a session does, or what this machine allows"),
-  .options = options,
-  .n_options = sizeof options / sizeof *options,
+  LNS_COMMAND_OPTIONS (options),
   .run = status,
 };
