@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The tables of switches as --help, for people, and as JSON, for programs. */
+/* Prints tables of switches: as --help for people, and as JSON for programs. */
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 /* --- Help ------------------------------------------------------------------------------------- */
 
-/* Writes what --help shows behind the =, into ROOM bytes of TEXT; "" for a flag. */
+/* Writes the value of OPTION as --help shows it, with its =, into ROOM bytes of TEXT; "" for a flag. */
 static void
 value_text (const LnsOption *option, char *text, size_t room)
 {
@@ -84,8 +84,8 @@ print_option (const Page *page, const LnsOption *option)
 /* Which switches are printed. */
 typedef struct
 {
-  const char *part; /* of their names */
-  bool is_all;      /* those without an effect too */
+  const char *part; /* that their names contain */
+  bool is_all;      /* also those without an effect */
 } Choice;
 
 static bool
@@ -207,7 +207,7 @@ print_text (FILE *file, const char *key, const char *text)
   lns_json_write_string (file, text, strlen (text));
 }
 
-/* NAMES, parted by commas, as an array. */
+/* Prints NAMES, which commas separate, as an array. */
 static void
 print_names (FILE *file, const char *key, const char *names)
 {

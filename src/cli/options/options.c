@@ -17,8 +17,8 @@
 
 #define NAME_MAX_BYTES 40
 
-/* Edits (insert, drop, change, swap two neighbours) that turn A into B: Damerau's distance over
- * three rows. Names longer than NAME_MAX_BYTES are far from everything. */
+/* The number of edits (insert, delete, change, swap two neighbours) that turn A into B: the Damerau-Levenshtein
+ * distance, computed in three rows. SIZE_MAX for names longer than NAME_MAX_BYTES. */
 static size_t
 edit_distance (const char *a, const char *b)
 {
@@ -57,7 +57,7 @@ lns_nearest_name (const char *text, const char *const *names, size_t n)
   for (size_t i = 0; i < n; i++)
     {
       size_t distance = edit_distance (text, names[i]);
-      /* Of names that are equally near, one that TEXT begins: its end was not typed. */
+      /* Among equally near names, one that begins with TEXT wins. */
       if (distance < least ||
           (distance == least && (nearest == NULL || (strncmp (names[i], text, n_text) == 0 &&
                                                      strncmp (nearest, text, n_text) != 0))))
@@ -104,12 +104,12 @@ count_options (const LnsCommand *command)
   return n;
 }
 
-/* What the command line said about a switch. */
+/* What was given for a switch. */
 typedef struct
 {
-  const char *text; /* its last value; NULL = it was not given */
-  bool is_fixed;    /* by the command line: files of switches do not change it */
-  bool asks;        /* for something, of one that cannot be honoured */
+  const char *text; /* its last value; NULL = not given */
+  bool is_fixed;    /* given on the command line, which takes precedence over files */
+  bool asks;        /* for something, though the switch has no effect */
 } Given;
 
 typedef struct
@@ -209,7 +209,7 @@ unknown_switch (const Parser *parser, const char *word, LnsError *error)
                         command, word, command);
 }
 
-/* Whether TEXT, a value of OPTION, asks for something that is not done. */
+/* Whether TEXT, the value of an OPTION without an effect, asks for something. */
 static bool
 asks_for_something (const LnsOption *option, const char *text)
 {
@@ -242,8 +242,7 @@ take (Parser *parser, size_t i, char *text, LnsError *error)
   return true;
 }
 
-/* Takes the switch at WORDS[*AT], and its value, where that is the next word; *AT ends at the last of
- * the two. */
+/* Takes the switch at WORDS[*AT] and its value. If the value is the next word, moves *AT there. */
 static bool
 take_switch (Parser *parser, char **words, int *at, LnsError *error)
 {

@@ -3,12 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Switches of the command line: one table a command drives the parser, --help, its manual page, the
- * completions of shells and --capabilities=json, from which the viewer's launch dialog is made. A
- * command keeps its values in a struct of its own; the table says where.
+/* Switches of the command line. Each command has one table, from which the parser, --help, its manual page, the
+ * completions of shells and --capabilities=json are made; the viewer makes its launch dialog from the last one. The table
+ * also says where in the command's own struct each value is stored.
  *
- * Accepted are `--name=value`, `--name value`, `-n value`, `-nvalue` and `-n=value`. A switch is given
- * once; lists add up. `--` ends the switches. */
+ * The parser accepts `--name=value`, `--name value`, `-n value`, `-nvalue` and `-n=value`. A switch may be given once,
+ * except lists, which add up. `--` ends the switches. */
 
 #pragma once
 
@@ -30,12 +30,12 @@ typedef enum
   LNS_OPTION_INTEGER, /* int64_t, from `least` to `most`                                   */
   LNS_OPTION_SECONDS, /* int64_t, ns; written in seconds, with a fraction if need be; ≥ 0  */
   LNS_OPTION_BYTES,   /* int64_t; written in MiB, or with a unit: 64M, 1G, 512KiB; > 0     */
-  LNS_OPTION_FILE     /* nothing: names a file of further switches, which those of the command
-                         line go before; may be given several times                        */
+  LNS_OPTION_FILE     /* nothing: names a file of further switches; those on the command line
+                         take precedence; may be given several times                       */
 } LnsOptionKind;
 
-/* Items of a comma-separated list, without the spaces and quotes around them; a comma within quotes
- * is part of its item. */
+/* Items of a comma-separated list, without the spaces and quotes around them. A comma within quotes is part of its
+ * item. */
 typedef struct
 {
   char **items;
@@ -51,17 +51,17 @@ typedef struct
   size_t offset;            /* of the value in the command's struct                            */
   const char *value_name;   /* "PATH": in --help; NULL for flags, true|false and choices       */
   const char *choices;      /* "none,sigterm,sigkill"; NULL = any                              */
-  bool open_choices;        /* the command itself looks at other values                        */
-  bool is_whole;            /* a list that is given at once, not in parts                      */
-  const char *implied;      /* the value where none follows after `=`; NULL = the next word    */
+  bool open_choices;        /* other values are accepted; the command checks them              */
+  bool is_whole;            /* a list that may be given only once                              */
+  const char *implied;      /* the value if there is no `=`; NULL = the next word is the value */
   int64_t least, most;      /* of an integer; most 0 = none                                    */
-  const char *default_text; /* what holds without the switch, for people; NULL = nothing       */
+  const char *default_text; /* the default, for people; NULL = none                            */
   const char *help;         /* a sentence or two; the first is complete by itself              */
 
-  /* Of a switch that scripts may use and that has no effect: why, and what does the work, as a sentence
-   * without its capital and its full stop. --help ends with it and shows the switch only when asked for it. Its
-   * value is checked and kept nowhere; one that asks for something has this said, once for all switches with
-   * the same words. NULL = the switch does what its help says. */
+  /* For a switch that is accepted and has no effect: why, and what to use instead, as a sentence without its capital
+   * and its full stop. --help shows such a switch only when asked for it. Its value is checked and not stored. If the
+   * value asks for something, this sentence is printed as a warning, once for all switches with the same sentence.
+   * NULL = the switch has an effect. */
   const char *instead;
   const char *nothing; /* values that ask for nothing; NULL = "none,false" */
 } LnsOption;
@@ -94,8 +94,8 @@ typedef struct
                  "the member does not have the type of the switch");                               \
   }))
 
-/* Switches about one thing: a part of --help, which --help=TAG shows alone. Several commands may have
- * it, if their structs are the same. */
+/* Switches about one subject: a section of --help, which --help=TAG shows alone. Commands with the same struct of values
+ * may share a group. */
 typedef struct
 {
   const char *tag;   /* "cuda" */
@@ -109,7 +109,7 @@ typedef struct
   tag, title, table, sizeof table / sizeof *table                                                  \
  }
 
-/* Switches of the reference that make no sense here: giving one is an error. */
+/* Switches of nsys that make no sense here. Giving one is an error. */
 typedef struct
 {
   const char *names; /* "isr,wddm-backtraces" */
@@ -126,7 +126,7 @@ struct LnsCommand
   const char
       *details; /* below the switches in --help, or NULL: paragraphs, which are filled; a line that
                         * begins with a space stays as it is */
-  bool words_end_it; /* what follows the first word is left alone: it is a program's */
+  bool words_end_it; /* the words after the first one belong to a program and are not parsed */
   const LnsOption *options;
   size_t n_options;
   const LnsOptionGroup *const *groups; /* further switches; NULL-terminated, or NULL */
@@ -142,15 +142,14 @@ bool lns_command_group (const LnsCommand *command, size_t i, LnsOptionGroup *ret
 /* The members of an LnsCommand that hold its own table of switches. */
 #define LNS_COMMAND_OPTIONS(table) .options = table, .n_options = sizeof table / sizeof *table
 
-/* Switch I of COMMAND, those of its groups after its own; NULL behind the last. O(groups). */
+/* Switch I of COMMAND: its own come first, then those of its groups. NULL behind the last. O(groups). */
 const LnsOption *lns_command_option (const LnsCommand *command, size_t i);
 
-/* Takes the switches off ARGV: VALUES (the command's struct) gets theirs, and ARGV[1] up to
- * ARGV[*ARGC - 1] become the words that are no switches. False and ERROR for a switch that is not
- * known (with the nearest that is), a value that is missing or off, a switch that is given twice.
- * `--help` needs no row in the table: it sets *RET_HELP to its value ("" where it has none), and the
- * rest is not looked at; NULL where nobody asks for help. Says on stderr which switches are not
- * honoured. Values point into ARGV, or into files of switches, which stay in memory. */
+/* Parses ARGV. Stores the values of switches in VALUES (the command's struct), and moves the other words to ARGV[1] up to
+ * ARGV[*ARGC - 1]. False with ERROR if a switch is unknown (ERROR suggests the nearest one) or given twice, or if a value
+ * is missing or wrong. `--help` needs no row in the table: it sets *RET_HELP to its value ("" without one) and ends the
+ * parsing; otherwise *RET_HELP is NULL. Prints a warning about switches without an effect. Values point into ARGV, or into
+ * files of switches, which stay in memory. */
 bool lns_options_parse (const LnsCommand *command,
                         int *argc,
                         char **argv,
@@ -163,29 +162,30 @@ void lns_option_list_add (LnsOptionList *list, const char *text);
 void lns_option_list_clear (LnsOptionList *list);
 bool lns_option_list_has (const LnsOptionList *list, const char *item);
 
-/* Checks TEXT and puts it to where OPTION keeps its value in VALUES; NULL values = it is only checked.
- * TEXT (NULL for a flag) must outlive the value; a choice is given its table's spelling in place. */
+/* Checks TEXT (NULL for a flag) and stores it as the value of OPTION in VALUES, or only checks it if VALUES is NULL. TEXT
+ * must outlive the value. The spelling of a choice is changed in place to that of the table. */
 bool lns_option_set (const LnsOption *option, char *text, void *values, LnsError *error);
 
-/* Where CHOICES, words between commas, has TEXT, in any case; NULL if it has not. */
+/* Finds TEXT, in any case, among CHOICES, words separated by commas. Returns where it begins there; NULL if it is not
+ * there. */
 const char *lns_option_choice (const char *choices, const char *text);
 
-/* The words of the file of switches at PATH, NULL-terminated; they stay in memory. NULL and ERROR
- * where it cannot be read. */
+/* The words of the file of switches at PATH, NULL-terminated; they stay in memory. NULL with ERROR if it cannot be
+ * read. */
 char **lns_option_file_read (const char *path, LnsError *error);
 
-/* Whether --help=TOPIC of COMMAND says something: a group has that tag, or a switch has it in its name. */
+/* Whether COMMAND has help for TOPIC: a group with that tag, or a switch with TOPIC in its name. */
 bool lns_command_has_topic (const LnsCommand *command, const char *topic);
 
-/* Prints the --help of COMMAND, filled to COLUMNS. TOPIC "" is all that has an effect, "all" is all, another one
- * is the group of that tag, or the switches that have it in their names. False and ERROR where there are
- * none. */
+/* Prints the --help of COMMAND to FILE, in lines of at most COLUMNS. TOPIC selects the switches: "" those with an effect,
+ * "all" all of them, another word the group with that tag or the switches with that word in their names. False with ERROR
+ * if there are none. */
 bool lns_command_print_help (
     const LnsCommand *command, const char *topic, int columns, FILE *file, LnsError *error);
 
-/* COMMAND as a JSON object: name, usage, summary, details, program (whether one's words follow), groups,
- * switches, refused. */
+/* Prints COMMAND as a JSON object: name, usage, summary, details, program (whether it runs one), groups, switches,
+ * refused. */
 void lns_command_print_json (const LnsCommand *command, FILE *file);
 
-/* The one of N names that TEXT may have been meant to be, or NULL when none is near. O(n). */
+/* The name among the N NAMES that TEXT is most likely a misspelling of; NULL if none is near. O(n). */
 const char *lns_nearest_name (const char *text, const char *const *names, size_t n);

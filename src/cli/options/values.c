@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Values of switches: lists, and texts that become numbers, times and sizes. */
+/* Parses the values of switches: lists, numbers, times and sizes. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -191,7 +191,7 @@ lns_option_set (const LnsOption *option, char *text, void *values, LnsError *err
   } nowhere = { 0 };
   void *value = values != NULL ? (char *)values + option->offset : (void *)&nowhere;
   bool good = true;
-  /* An empty variable of a script, most likely: the default is not what was meant. */
+  /* Most likely an empty variable of a script, whose author did not mean the default. */
   if (text != NULL && *text == '\0')
     return lns_cli_usage (error, "--%s has an empty value; give it a value or leave it out",
                           option->name);

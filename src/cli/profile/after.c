@@ -166,8 +166,8 @@ lns_profile_finish_report (LnsProfile *profile, const char *path)
   lns_cli_step_begin (&steps, basename (copy));
   lns_cli_step_end (&steps, true);
   fprintf (stream, "    %s\n", path);
-  /* Once the program has ended, Ctrl-C is for us: it ends what takes long. Before, all that is sent waits to
-   * be forwarded. */
+  /* Once the program has ended, Ctrl-C ends the exports and statistics. Before that, signals stay pending and are
+   * forwarded to the program. */
   sigset_t before, signals;
   lns_signals_shared (&signals);
   sigprocmask (SIG_SETMASK, NULL, &before);

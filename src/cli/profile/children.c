@@ -39,8 +39,8 @@ lns_profile_waits_for_all (const LnsProfile *profile)
 void
 lns_profile_adopt (const LnsProfile *profile)
 {
-  /* A process that outlives its parent finds us in its place instead of process 1. Only so can its end be
-   * seen before it is recorded. */
+  /* A process that outlives its parent becomes our child instead of that of process 1. Only then can its end be
+   * noticed before it is recorded. */
   if (lns_profile_waits_for_all (profile))
     prctl (PR_SET_CHILD_SUBREAPER, 1);
 }
@@ -125,7 +125,7 @@ bool
 lns_children_has_left (const LnsHooks *hooks, const LnsProfile *profile)
 {
   siginfo_t ended;
-  /* Without a child there is no need for the list. */
+  /* Without a child, the list is not needed. */
   if (waitid (P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0)
     return false;
   FILE *stream = open_children ();

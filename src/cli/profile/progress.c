@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* --progress-fd: one JSON object a line, for the viewer and for scripts. A reader that goes away is
- * no reason to stop. */
+/* --progress-fd: one JSON object on each line, for the viewer and for scripts. If the reader goes away, the run goes
+ * on. */
 
 #include "src/cli/profile/profile.h"
 
@@ -45,7 +45,7 @@ add_text (Line *line, const char *key, const char *text)
   lns_json_write_string (line->stream, text, strlen (text));
 }
 
-/* The path; and where it is not UTF-8, which JSON cannot hold otherwise, its bytes in hexadecimal. */
+/* Adds PATH, and unless it is ASCII also its bytes in hexadecimal: JSON cannot hold a path that is not UTF-8. */
 static void
 add_path (Line *line, const char *key, const char *path)
 {

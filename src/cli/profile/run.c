@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The run of `profile` and `launch`: from the program's start to its end. One thread waits for signals,
- * processes, control lines, requests of other terminals and times, whichever comes first. `profile`
- * collects once, and the end of the report is the end of the run; `launch` collects as often as it is
- * asked to, and each time makes a report of its own. */
+/* The run of `profile` and `launch`, from the start of the program to its end. One thread waits for signals,
+ * processes, control lines, requests of other terminals and deadlines. `profile` collects once, and the end of the
+ * report is the end of the run. `launch` collects each time that it is asked to, and writes a report each time. */
 
 #include "src/cli/profile/run.h"
 
@@ -29,29 +28,29 @@
 
 #define TICK_NS INT64_C (250000000)
 
-/* How long after Ctrl-C a program may take to end by itself. */
+/* Time that a program has to end by itself after Ctrl-C. */
 #define GRACE_NS INT64_C (5000000000)
 
-/* How often hidden output is looked at. */
+/* Interval at which hidden output is trimmed. */
 #define TRIM_MS 1000
 
-/* What the run does now. Capture ranges come and go while it collects: Run.range_path tells of them. */
+/* What the run does now. Capture ranges begin and end while it collects; see Run.range_path. */
 typedef enum
 {
-  STATE_IDLE = 1,   /* nothing is collected until `start` asks for it             */
-  STATE_DELAYED,    /* collecting begins at a time, Run.start_at_ns               */
-  STATE_COLLECTING, /* a report grows, or a capture range is waited for or in one */
+  STATE_IDLE = 1,   /* collects nothing until `start` asks for it */
+  STATE_DELAYED,    /* collecting begins at Run.start_at_ns */
+  STATE_COLLECTING, /* records into a report, or waits for a capture range or is in one */
   STATE_STOPPING,   /* the report is being written                                */
-  STATE_OVER,       /* nothing is collected any more; the program may run on      */
+  STATE_OVER,       /* collects nothing any more; the program may run on */
 } State;
 
 typedef enum
 {
-  EVENT_DELAY,    /* collecting is asked for, after the time that --delay gives   */
-  EVENT_START,    /* it is asked for now, or that time has passed                 */
-  EVENT_STOP,     /* the report is to end with what it has                        */
-  EVENT_WRITTEN,  /* it is written                                                */
-  EVENT_GIVE_UP,  /* the report is thrown away, or the last capture range is over */
+  EVENT_DELAY,    /* collecting is to begin after the time of --delay */
+  EVENT_START,    /* collecting is to begin now */
+  EVENT_STOP,     /* the report is to end with what has been collected */
+  EVENT_WRITTEN,  /* the report has been written */
+  EVENT_GIVE_UP,  /* the report is discarded, or the last capture range has ended */
   EVENT_SHUTDOWN, /* the session ends, or all its processes have ended            */
 } Event;
 
@@ -62,26 +61,27 @@ typedef struct
   LnsHooks hooks;
   State state;
   int64_t start_at_ns, stop_at_ns, tick_at_ns; /* CLOCK_MONOTONIC, or NEVER */
-  int control_fd;                              /* -1: none, or its writer is gone */
+  int control_fd;                              /* -1: none, or the other end was closed */
   char control[64];
   size_t n_control;      /* bytes of an unfinished line */
   unsigned n_interrupts; /* Ctrl-C */
-  int interrupt;         /* the last signal that asked to end the run; 0: none did */
-  bool is_cut_off;       /* such a signal came when the program had ended */
-  unsigned n_ranges;     /* capture ranges that began; none where there are none */
-  char *range_path;      /* of the report of the one that is open; NULL: none is */
-  bool has_ended_ranges; /* the last of them has its report; what belongs to it may still come */
+  int interrupt;         /* the last signal that asked to end the run; 0: none */
+  bool is_cut_off;       /* such a signal came after the program had ended */
+  unsigned n_ranges;     /* number of capture ranges that have begun */
+  char *range_path;      /* of the report of the open capture range; NULL: none is open */
+  bool
+      has_ended_ranges; /* the last capture range has its report; late records of it may still come */
   LNS_ARRAY (char *) unexamined; /* paths of reports that are written; owned */
   LnsReportResult result;
-  double lag_ms; /* from the last process's end to the written report */
+  double lag_ms; /* time from the end of the last process to the complete report */
 } Run;
 
 /* --- States ----------------------------------------------------------------------------------- */
 
-/* In the table below: `launch` is idle and may be asked for more; `profile` is over. */
+/* In the table below: STATE_IDLE for `launch`, which may be asked for another report, and STATE_OVER for `profile`. */
 #define REST (STATE_OVER + 1)
 
-/* Moves RUN to the state that EVENT leads to. False where it means nothing in the state that it is in. */
+/* Moves RUN to the state that EVENT leads to. False if EVENT has no meaning in the present state. */
 static bool
 move (Run *run, Event event)
 {
@@ -104,7 +104,7 @@ move (Run *run, Event event)
   };
   const bool is_launch = run->profile->is_launch;
   const unsigned next = states[run->state][event];
-  /* The report of `profile` is there from the beginning; that of `launch` only while it collects. */
+  /* The report of `profile` exists from the beginning, that of `launch` only while it collects. */
   if (next == 0 || (event == EVENT_STOP && is_launch && run->state != STATE_COLLECTING))
     return false;
   run->state = next != REST ? (State)next : is_launch ? STATE_IDLE : STATE_OVER;
@@ -123,7 +123,7 @@ has_ranges (const Run *run)
   return run->profile->target.range_kind != LNS_WIRE_RANGE_NONE;
 }
 
-/* Tells other terminals how far the run is. */
+/* Publishes the state of the run to other terminals. */
 static void
 tell_state (Run *run)
 {
@@ -143,14 +143,14 @@ tell_state (Run *run)
   lns_session_place_tell (&profile->place);
 }
 
-/* Begins to collect into the report that was created. */
+/* Begins to collect into the report, which has been created. */
 static void
 start (Run *run)
 {
   LnsProfile *profile = run->profile;
   if (!move (run, EVENT_START))
     return;
-  run->n_interrupts = 0; /* those before were the program's alone */
+  run->n_interrupts = 0; /* earlier ones were meant for the program */
   if (profile->options.duration_ns >= 0 && !has_ranges (run))
     run->stop_at_ns = lns_children_now_ns () + profile->options.duration_ns;
   lns_session_start_report (profile->session);
@@ -166,7 +166,7 @@ start (Run *run)
   tell_state (run);
 }
 
-/* The same, when the delay is over that the switches ask for. */
+/* The same, after the time of --delay. */
 static void
 start_in_time (Run *run)
 {
@@ -219,7 +219,7 @@ examine_in_time (Run *run, const char *path)
   examine (run);
 }
 
-/* What there is to say of the report at PATH. */
+/* Prints the outcome of the report at PATH, and runs what follows it. */
 static void
 tell (Run *run, const char *path, const LnsReportResult *result)
 {
@@ -253,7 +253,7 @@ tell (Run *run, const char *path, const LnsReportResult *result)
     }
 }
 
-/* Says what keeps the report from being written. */
+/* Warns if the report cannot be written at present. */
 static void
 take_trouble (Run *run)
 {
@@ -263,7 +263,8 @@ take_trouble (Run *run)
   lns_profile_say (run->profile, LNS_SEVERITY_WARNING, LNS_TROUBLE_CODE, trouble.message);
 }
 
-/* No range began. Who could not be recorded was not heard of it either, and is told of before. */
+/* Warns that no capture range began. A process that could not be recorded cannot announce one either; its diagnostic
+ * comes first. */
 static void
 tell_no_range (Run *run)
 {
@@ -302,7 +303,7 @@ begin_range (Run *run, LnsRangeNews *news)
   tell_state (run);
 }
 
-/* A range has ended, or its report could not be made. */
+/* Handles the end of a capture range, or the failure to create its report. */
 static void
 end_range (Run *run, LnsRangeNews *news)
 {
@@ -334,7 +335,7 @@ end_range (Run *run, LnsRangeNews *news)
     lns_children_end (&run->children, profile, profile->kill_signal);
 }
 
-/* Does what is to be done for capture ranges that began or ended. */
+/* Handles capture ranges that began or ended. */
 static void
 take_ranges (Run *run)
 {
@@ -348,7 +349,7 @@ take_ranges (Run *run)
 
 /* --- Ends of reports --------------------------------------------------------------------------- */
 
-/* Ends the report with what there is, and the run but of `launch`. */
+/* Ends the report with what has been collected, and for `profile` the run. */
 static void
 stop (Run *run)
 {
@@ -379,13 +380,13 @@ stop (Run *run)
   else if (run->n_ranges == 0)
     tell_no_range (run);
   else
-    tell_diagnostics (run, &run->result); /* what no report was there for */
+    tell_diagnostics (run, &run->result); /* records that belong to no report */
   forget_range (run);
   move (run, EVENT_WRITTEN);
   tell_state (run);
 }
 
-/* The same, and ends the program, but not that of `launch`. */
+/* The same, and ends the program of `profile`. */
 static void
 cut_short (Run *run)
 {
@@ -394,7 +395,7 @@ cut_short (Run *run)
     lns_children_end (&run->children, run->profile, run->profile->kill_signal);
 }
 
-/* Throws the report away. */
+/* Discards the report. */
 static void
 cancel (Run *run)
 {
@@ -407,7 +408,8 @@ cancel (Run *run)
   tell_state (run);
 }
 
-/* Says, at the program's end, what of the last capture range came after its report. */
+/* Prints, at the end of the program, the diagnostics about records of the last capture range that came after its
+ * report. */
 static void
 tell_late (Run *run)
 {
@@ -459,7 +461,7 @@ take_control (Run *run)
 
 /* --- Requests of other terminals -------------------------------------------------------------- */
 
-/* Whether there is a report, or one to come, that can be ended. */
+/* Checks that the run collects, so that there is a report to end. */
 static bool
 check_collects (const Run *run, LnsError *error)
 {
@@ -469,7 +471,7 @@ check_collects (const Run *run, LnsError *error)
                         run->profile->place.entry.name);
 }
 
-/* Whether the program's processes can tell of the range that is asked for. */
+/* Checks that the program was started with the trace that announces the capture range. */
 static bool
 check_range_is_traced (const Run *run, LnsError *error)
 {
@@ -484,8 +486,8 @@ check_range_is_traced (const Run *run, LnsError *error)
                         run->profile->command->name, run->profile->place.entry.name);
 }
 
-/* Makes ready the report, or those of capture ranges, that are to begin. OUTPUT is what they were to be
- * called before this was asked for. */
+/* Prepares the report, or the reports of capture ranges, that `start` asks for. OUTPUT is the value of --output before
+ * that. */
 static bool
 prepare_start (Run *run, const char *output, LnsError *error)
 {
@@ -572,7 +574,7 @@ obey_shutdown (Run *run, LnsSessionRequest *request, LnsError *error)
   return true;
 }
 
-/* Does what REQUEST asks for. */
+/* Carries REQUEST out. */
 static bool
 obey (Run *run, LnsSessionRequest *request, LnsError *error)
 {
@@ -607,7 +609,7 @@ take_requests (Run *run)
       char *text = NULL;
       size_t n_bytes;
       profile->answer = lns_memory_stream (&text, &n_bytes);
-      /* What fails now is the asker's; what failed before was another's. */
+      /* A failure now concerns this request; an earlier one concerned another. */
       const bool has_failed = profile->report_failed;
       profile->report_failed = false;
       const bool done = obey (run, &request, &error), is_whole = done && !profile->report_failed;
@@ -619,7 +621,7 @@ take_requests (Run *run)
         }
       lns_memory_stream_end (profile->answer);
       profile->answer = NULL;
-      /* Whoever is told that the session has ended finds none. */
+      /* Close it before answering: after the answer, nobody may find the session. */
       if (run->state == STATE_OVER)
         lns_session_place_close (&profile->place, profile->is_launch);
       lns_session_request_answer (&request, is_whole ? 0 : LNS_EXIT_FAILED, text);
@@ -629,14 +631,14 @@ take_requests (Run *run)
 
 /* --- Signals ---------------------------------------------------------------------------------- */
 
-/* Ctrl-C has reached the program as well. It may end by itself; if it takes long, or at a second
- * one, the report ends without it; a third leaves it no choice. */
+/* Handles Ctrl-C, which the program gets, too. At the first one, the program has time to end by itself. After that
+ * time, or at the second one, the report ends. The third one kills the program. */
 static void
 interrupt (Run *run)
 {
   run->n_interrupts++;
   if (run->profile->is_launch && run->state != STATE_COLLECTING && run->state != STATE_OVER)
-    return; /* there is no report to end, and the program is nobody's but its own */
+    return; /* there is no report to end, and the program decides for itself */
   if (run->n_interrupts == 1 && run->state != STATE_OVER)
     {
       int64_t until_ns = lns_children_now_ns () + GRACE_NS;
@@ -649,8 +651,8 @@ interrupt (Run *run)
     lns_children_end (&run->children, run->profile, SIGKILL);
 }
 
-/* Whether SIGNAL_NUMBER asks to end the run. The program decides what such a signal means as long as it
- * runs, but for those of the keyboard. */
+/* Whether SIGNAL_NUMBER asks to end the run: signals of the keyboard always do, others only when the program has
+ * ended. Until then the program decides what they mean. */
 static bool
 is_interrupt (const Run *run, int signal_number)
 {
@@ -666,12 +668,11 @@ take_signal (Run *run, const siginfo_t *info)
   LnsProfile *profile = run->profile;
   const int number = info->si_signo;
   const bool had_exited = profile->has_exited;
-  /* Before anything is sent: nothing is sent to a process that is none. */
+  /* Reap first, so that no signal is sent to a process that has ended. */
   lns_children_reap (&run->children, &run->hooks, profile);
   if (number == SIGCHLD)
     return;
-  /* What the terminal sends, it sends to the program too: one that has ended meanwhile may have done so
-   * because of it, in its own way. */
+  /* The terminal sends its signals to the program, too. A program that has ended since may have handled it. */
   bool is_sent = info->si_code != SI_KERNEL && info->si_pid != getpid ();
   if (is_sent && !profile->has_exited)
     kill (profile->pid, number);
@@ -693,9 +694,9 @@ take_signals (Run *run)
     take_signal (run, &info);
 }
 
-/* The signal that this process ends by, as the program would have without us: the one that killed the
- * program, if that was not our doing, or the one that ended the run. Who waits for us sees by it that a
- * loop around us is to stop. 0: none, as the program ended by itself, whatever was sent. */
+/* The signal by which this process ends, so that the caller sees what it would see without Lanescope and, for example,
+ * stops a loop: the signal that killed the program, unless we sent it, or the one that ended the run. 0: none; the
+ * program ended by itself. */
 static int
 end_signal (const Run *run)
 {
@@ -713,7 +714,7 @@ has_ended (Run *run)
   const LnsProfile *profile = run->profile;
   if (!profile->has_exited)
     return false;
-  /* After Ctrl-C nobody waits for what has left the terminal. */
+  /* After Ctrl-C, processes that left the terminal are not waited for. */
   if (!lns_profile_waits_for_all (profile) || run->n_interrupts > 0)
     return true;
   if (lns_session_processes (profile->session).n_alive > 0 ||
@@ -723,7 +724,7 @@ has_ended (Run *run)
   return true;
 }
 
-/* When it is to be said who is waited for. */
+/* When to print which processes are waited for. */
 static int64_t
 tell_left_at_ns (const Run *run)
 {

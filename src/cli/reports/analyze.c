@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* `lanescope analyze`: what keeps GPUs waiting, by rules. */
+/* `lanescope analyze`: applies rules that find what keeps GPUs waiting. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ typedef struct
   size_t n_shown;
 } Doctor;
 
-/* Whether DIAGNOSTIC is a note that another tool has made. */
+/* Whether DIAGNOSTIC is a note of another tool. */
 static bool
 is_foreign_note (LnsReport *report, const LnsDiagnostic *diagnostic)
 {
@@ -148,7 +148,7 @@ write_doctor (void *data, FILE *stream, const LnsStatsStyle *style, LnsError *er
     { "Finding", .is_text = true },
   };
   const Doctor *doctor = data;
-  /* Sentences are cut nowhere. */
+  /* Sentences are not shortened. */
   LnsStatsStyle whole = *style;
   const LnsDiagnostic *diagnostics = lns_report_diagnostics (doctor->report, NULL);
   whole.no_limit = true;

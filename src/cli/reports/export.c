@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* `lanescope export`: a report in the format of others. */
+/* `lanescope export`: writes a report in a format of other programs. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "src/export/place.h"
 #include "src/cli/terminal/language.h"
 
-/* What --filter-out leaves out where it is not given: as llm.c's script does. */
+/* Default of --filter-out: that of the script collapse_nsys_gpu_stacks.py of llm.c. */
 #define FILTER_OUT "validation"
 
 #define SHIFT_MAX_NS (INT64_C (1) << 61)
@@ -127,8 +127,8 @@ find_type (const char *name, LnsError *error)
   return type;
 }
 
-/* The facts of `lanescope info`, printed or written to a file, whole or not at all. RET_EXIT_CODE gets how that
- * command ended. */
+/* Prints the facts of `lanescope info`, or writes them to a file, completely or not at all. *RET_EXIT_CODE is the exit
+ * code of that command. */
 static bool
 export_info (const Values *values, const char *input, int *ret_exit_code, LnsError *error)
 {
@@ -162,7 +162,7 @@ export_info (const Values *values, const char *input, int *ret_exit_code, LnsErr
   return good && (is_whole || *ret_exit_code != 0);
 }
 
-/* Turns VALUES into RET_OPTIONS, which borrow from them and from RET_TIMES. */
+/* Makes RET_OPTIONS of VALUES. They borrow from both VALUES and RET_TIMES. */
 static bool
 make_options (const Values *values,
               LnsReport *report,
@@ -173,7 +173,7 @@ make_options (const Values *values,
   char *end = NULL;
   long long shift_ns = values->ts_shift != NULL ? strtoll (values->ts_shift, &end, 10) : 0;
 
-  /* Times of either sign, normalized or not, do not leave their range by so much. */
+  /* Within this limit, no time overflows, normalized or not. */
   if (end != NULL && (end == values->ts_shift || *end != '\0' || shift_ns < -SHIFT_MAX_NS ||
                       shift_ns > SHIFT_MAX_NS))
     return lns_cli_usage (error,
@@ -201,7 +201,7 @@ make_options (const Values *values,
   return true;
 }
 
-/* Says which switches do nothing with TYPE. */
+/* Warns about switches that have no effect with TYPE. */
 static void
 say_what_is_idle (const Values *values, const char *type)
 {
@@ -268,8 +268,8 @@ export_report (const Values *values, const LnsExportType *type, const char *inpu
   return good && lns_cli_flush (error);
 }
 
-/* nsys has --quiet take true or false: that goes, as the switch alone means true. Returns how many words of
- * ARGV are left. */
+/* Removes the value true or false, which nsys has, from --quiet: the switch alone means true. Returns the new length
+ * of ARGV. */
 static int
 take_value_of_quiet (int argc, char **argv)
 {

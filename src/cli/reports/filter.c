@@ -16,7 +16,7 @@
 #include "src/cli/terminal/language.h"
 #include "src/cli/terminal/say.h"
 
-/* What both switches leave. */
+/* The part of the report that both switches select. */
 static bool
 find_span (const LnsCliFilterValues *values,
            LnsReport *report,
@@ -45,7 +45,7 @@ find_span (const LnsCliFilterValues *values,
              values->range);
 }
 
-/* Makes the folder that the part is written to. */
+/* Makes a temporary folder for the part. */
 static bool
 make_folder (LnsCliFilter *filter, LnsError *error)
 {

@@ -3,14 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* --filter-nvtx and --filter-time: the report of a part of the time, in a folder of its own. */
+/* --filter-nvtx and --filter-time, which write the selected part of a report into a temporary report. */
 
 #pragma once
 
 #include "src/cli/options/options.h"
 #include "src/tables/tables.h"
 
-/* The values of the switches; each NULL or what was given. */
+/* The values of the switches; NULL if not given. */
 typedef struct
 {
   const char *range, *time;
@@ -27,19 +27,19 @@ typedef struct
     .help = N_ ("Use only events that overlap this time, in ns or with a unit: 1.5s/2s, 200ms/.") }
 /* clang-format on */
 
-/* A report that is open, and the part of it to look at. */
+/* An open report, and the part of it that was selected. */
 typedef struct
 {
   LnsReport *whole;
   LnsReport *part;   /* or NULL                                                                 */
-  LnsTables *tables; /* of the part, or else of the whole                                       */
+  LnsTables *tables; /* of the part if there is one, else of the whole                          */
   char *folder;
   char *path; /* of the part                                                                    */
 } LnsCliFilter;
 
-/* Opens the report at PATH, as lns_cli_open_report () does, and makes the part of it that VALUES say, if they
- * do: to be cleared, whatever comes back. False and ERROR where it cannot be opened, there is no such part, or
- * it cannot be written. */
+/* Opens the report at PATH with lns_cli_open_report (), and if VALUES select a part of it, writes that part. Clear FILTER
+ * whatever is returned. False with ERROR if the report cannot be opened, or the part does not exist or cannot be
+ * written. */
 bool lns_cli_filter_open (LnsCliFilter *filter,
                           const LnsCliFilterValues *values,
                           const char *path,

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* `lanescope import`: a file of another profiler as a report. */
+/* `lanescope import`: makes a report of another profiler's file. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static const LnsOption options[] = {
   LNS_CLI_QUIET (Values, N_ ("Print neither progress nor the path, nor what was left out.")),
 };
 
-/* INPUT with its ending replaced, to be freed; "x.json.gz" has two. */
+/* INPUT with its ending replaced by .rep; both endings of "x.json.gz" are. Owned. */
 static char *
 default_output (const char *input)
 {
@@ -45,7 +45,7 @@ default_output (const char *input)
   return lns_asprintf ("%.*s.rep", (int)length, input);
 }
 
-/* What is not in the report, each on a line of its own. */
+/* Prints what was left out of the report, each thing on its own line. */
 static void
 print_left_out (const LnsImportResult *result)
 {

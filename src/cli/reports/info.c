@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* `lanescope info`: what is in a report, one fact a line. */
+/* `lanescope info`: prints the facts about a report, one on each line. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 #define CHECK_PIXELS 2048
 
-/* A fact is a line, whatever programs call themselves. */
+/* Keeps a fact on one line, even if a program has a newline in its name. */
 static void
 print_escaped (const char *bytes)
 {
@@ -83,7 +83,8 @@ print_processes (LnsReport *report)
   const LnsProcess *processes = lns_report_processes (report, &n);
   const LnsThread *threads = lns_report_threads (report, &n_threads);
   const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
-  uint32_t *n_own = lns_calloc ((size_t)n + 1, sizeof *n_own); /* threads, by process */
+  uint32_t *n_own =
+      lns_calloc ((size_t)n + 1, sizeof *n_own); /* number of threads of each process */
   bool *has_tracks = lns_calloc ((size_t)n + 1, sizeof *has_tracks);
   const bool is_imported = lns_report_meta (report, "imported_from") != NULL;
 
@@ -95,7 +96,7 @@ print_processes (LnsReport *report)
   printf ("processes: %" PRIu32 "\n", n);
   for (uint32_t i = 0; i < n; i++)
     {
-      /* Others' files name all processes of the machine: in PROCESSES or, without that, by their threads. */
+      /* Imported files name all processes of the machine, in PROCESSES or by their threads. */
       if ((processes[i].is_listed || is_imported) && !has_tracks[i])
         {
           n_others++;
@@ -134,7 +135,7 @@ is_known_gpu (const LnsCudaDevice *devices, uint32_t i)
   return false;
 }
 
-/* Nothing where CUDA was not used. */
+/* Prints nothing if CUDA was not used. */
 static void
 print_gpus (LnsReport *report)
 {
@@ -217,7 +218,7 @@ print_tracks (LnsReport *report)
     }
 }
 
-/* What a figure from a GPU has to name. */
+/* Prints what must be known to compare measurements on GPUs: versions and models. */
 static void
 print_devices (LnsReport *report)
 {
@@ -257,7 +258,7 @@ print_losses (LnsReport *report)
     }
 }
 
-/* What the doctor finds besides. */
+/* Prints the findings of the doctor, which are not stored in the report. */
 static bool
 print_findings (LnsReport *report, LnsError *error)
 {
@@ -285,13 +286,13 @@ print_diagnostics (LnsReport *report)
                 text (report, diagnostics[i].text));
 }
 
-/* What the keys of the environment's variables begin with. */
+/* Beginning of the keys that hold environment variables. */
 #define ENVIRONMENT "env."
 
-/* What the program printed that was not shown (--show-output=false), as --print names it. */
+/* Hidden output of the program (--show-output=false), by the names that --print has for it. */
 static const char *const outputs[] = { "stdout", "stderr" };
 
-/* Piece NUMBER of what is kept of OUTPUT; NULL behind the last. */
+/* Piece NUMBER of the stored OUTPUT; NULL behind the last. */
 static const char *
 output_piece (LnsReport *report, const char *output, unsigned number)
 {
@@ -318,7 +319,7 @@ print_output (LnsReport *report, const char *output)
     fputs (piece, stdout);
 }
 
-/* What a report that did not end as it should lacks. */
+/* Prints what is missing in a report that did not end normally. */
 static void
 print_missing (LnsReport *report, const LnsReportInfo *info)
 {
@@ -339,8 +340,7 @@ print_missing (LnsReport *report, const LnsReportInfo *info)
             lns_format_duration (info->reached_ns, from), to);
 }
 
-/* How much time the report is about: from where it began to collect, which in reports of others is the first
- * event, or 0. */
+/* The duration of the report: from the start of collecting, which in imported reports is the first event or 0. */
 static int64_t
 duration_of (LnsReport *report)
 {
@@ -356,7 +356,7 @@ duration_of (LnsReport *report)
   return keep_ns > 0 && keep_ns < duration_ns ? keep_ns : duration_ns;
 }
 
-/* The variables of the program's environment that --env-record keeps. */
+/* Prints the environment variables that --env-record stored. */
 static void
 print_environment (LnsReport *report)
 {
@@ -425,7 +425,7 @@ print_report (LnsReport *report, const char *path)
   print_diagnostics (report);
 }
 
-/* Whether LANE's level of detail can be read: the viewer does not rebuild it. */
+/* Whether the level of detail of LANE can be read. The viewer does not rebuild it. */
 static bool
 check_lane (
     LnsReport *report, uint32_t lane, LnsLaneKind kind, LnsPixelResult *result, LnsError *error)
@@ -449,7 +449,7 @@ check_detail (LnsReport *report, LnsError *error)
   const LnsLane *lanes = lns_report_lanes (report, &n);
   bool good = true;
 
-  /* What fits into one chunk has its level of detail in the directory, which is read already. */
+  /* The level of detail of a lane with one chunk is in the directory, which has been read already. */
   for (uint32_t i = 0; good && i < n; i++)
     if (lns_report_lane_info (report, i)->n_chunks > 1)
       good = check_lane (report, i, lanes[i].kind, &result, error);

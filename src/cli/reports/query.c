@@ -22,7 +22,7 @@ struct LnsCliQuery
   bool is_late;
 };
 
-/* Lets pass what reads. */
+/* Allows only actions that read. */
 static int
 authorize (void *data,
            int action,
@@ -102,7 +102,7 @@ lns_cli_query_database (LnsCliQuery *query)
   return query->db;
 }
 
-/* What to do about MESSAGE, which SQLite has for a statement that it does not understand. */
+/* What to do about MESSAGE, SQLite's reason for not understanding a statement. */
 static const char *
 advice_for (const char *message)
 {
@@ -130,12 +130,12 @@ lns_cli_query_fail (LnsCliQuery *query, LnsError *error)
         (double)query->timeout_ns / 1e9);
   if (code == SQLITE_INTERRUPT)
     return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "the query was interrupted");
-  /* Writing to a virtual table fails before anybody is asked for leave. */
+  /* Writing to a virtual table fails before SQLite calls authorize (). */
   if (code == SQLITE_AUTH || strstr (message, "may not be modified") != NULL ||
       strstr (message, "not authorized") != NULL)
     return lns_cli_usage (error, "sql only reads, and this statement would change something; "
                                  "export the report to change a copy");
-  /* The report itself: it has said which file, why and what to do.                               */
+  /* The report is damaged. The message already names the file, the reason and what to do. */
   if (code == SQLITE_CORRUPT || code == SQLITE_IOERR)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0, "%s", message);
   if (code == SQLITE_NOMEM)

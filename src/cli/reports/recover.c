@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* `lanescope recover`: gets a broken report back. */
+/* `lanescope recover`: rebuilds a report that is cut off or damaged. */
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -19,7 +19,7 @@
 static atomic_bool interrupted;
 static volatile sig_atomic_t ending_signal;
 
-/* Signals by which a person ends a command. */
+/* Signals by which users end a command. */
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 #define N_ENDS (sizeof ends / sizeof *ends)
 
@@ -51,7 +51,7 @@ lns_cli_catch_interrupt (void)
   for (size_t i = 0; i < N_ENDS; i++)
     {
       struct sigaction old;
-      /* What nohup(1) has set stays. */
+      /* nohup(1) has the signal ignored; it stays so. */
       if (sigaction (ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
         sigaction (ends[i], &action, NULL);
     }
@@ -65,7 +65,7 @@ lns_cli_show_progress (double fraction, void *data)
   lns_cli_draw ("[%3d%%] %s", (int)(fraction * 100), (const char *)data);
 }
 
-/* Opens what another program recorded. Ctrl-C ends the importing, and after it what it ended before. */
+/* Opens a file of another program. Ctrl-C ends the import; afterwards it has its previous action again. */
 static LnsReport *
 open_foreign (const char *path, LnsError *error)
 {
@@ -116,7 +116,7 @@ lns_cli_find_report (char *path)
   if (report == NULL)
     return;
   lns_cli_say ("note", "%s does not exist; opening %s, as which it was written", path, report);
-  strcpy (path, report); /* which is shorter */
+  strcpy (path, report); /* it is shorter than PATH */
   free (report);
 }
 

@@ -3,18 +3,18 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What the commands that read reports share. */
+/* Functions that the commands share which read reports. */
 
 #pragma once
 
 #include "src/cli/options/command.h"
 #include "src/store/read/report.h"
 
-/* Opens the report at PATH: rebuilt in a cache where it is damaged, imported into one where another
- * program wrote it; says on stderr what a person should know of that. To be closed. NULL and ERROR where it cannot. */
+/* Opens the report at PATH. A damaged report is rebuilt in the cache, and a file of another program is imported into it;
+ * a message on stderr says so. To be closed; NULL with ERROR if it cannot be opened. */
 LnsReport *lns_cli_open_report (const char *path, LnsError *error);
 
-/* A progress function for a terminal: FRACTION and the text DATA on one line of stderr. */
+/* A progress function for a terminal: shows FRACTION and the text DATA in one line of stderr. */
 void lns_cli_show_progress (double fraction, void *data);
 
 /* From now on, the first SIGINT, SIGTERM or SIGHUP sets the result to true, so that no half-written file stays; the second
@@ -32,18 +32,18 @@ int lns_cli_ending_signal (void);
  * by that path and prints a note. */
 void lns_cli_find_report (char *path);
 
-/* The one word that COMMAND was given after its switches, ARGV[1]; NULL and ERROR where there is
- * none, or more. WHAT says what it should be: "one report". */
+/* ARGV[1], the only word that COMMAND takes besides its switches. NULL with ERROR if there is none or more than one. WHAT
+ * says what it should be: "one report". */
 const char *lns_cli_only_word (
     const LnsCommand *command, int argc, char **argv, const char *what, LnsError *error);
 
-/* PATH with its ending ".rep" (or that of nsys' reports) replaced by ENDING (or that added), to be freed. */
+/* PATH with ENDING instead of ".rep" or the endings of nsys, or with ENDING added if it has none of these. Owned. */
 char *lns_cli_replace_ending (const char *path, const char *ending);
 
-/* Prints to STREAM (stdout or stderr) that the file PATH was written. */
+/* Prints to STREAM (stdout or stderr) that the file at PATH was written. */
 void lns_cli_tell_generated (FILE *stream, const char *path);
 
-/* Prints which table or rule, NAME, is made of the report at PATH. */
+/* Prints that the table or rule NAME is now applied to the report at PATH. */
 void lns_cli_tell_processing (const char *path, const char *name);
 
 /* "info", "warning" or "error". Static. */

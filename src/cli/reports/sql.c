@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* `lanescope sql`: SQL over a report's tables, for reading, from the command line or the standard input. */
+/* `lanescope sql`: runs SQL that reads the tables of a report, from the command line or the standard input. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ print_hexadecimal (sqlite3_stmt *statement, int column)
     printf ("%02X", bytes[i]);
 }
 
-/* Bytes as they are, but for terminals: who needs tabs and newlines told apart asks for JSON. */
+/* Texts are printed unchanged, except to terminals. JSON output escapes tabs and newlines within texts. */
 static void
 print_row (sqlite3_stmt *statement)
 {
@@ -147,7 +147,7 @@ run_statement (const Shell *shell, sqlite3_stmt *statement, LnsError *error)
   return lns_cli_flush (error);
 }
 
-/* Runs the statements of SQL; *RET_ANY tells whether there was one. */
+/* Runs the statements in SQL. *RET_ANY tells whether there was one. */
 static bool
 run_statements (const Shell *shell, const char *sql, bool *ret_any, LnsError *error)
 {
@@ -169,7 +169,7 @@ run_statements (const Shell *shell, const char *sql, bool *ret_any, LnsError *er
 
 /* --- Commands that begin with a dot ----------------------------------------------------------- */
 
-/* The text that FORMAT makes of ARGUMENTS of sqlite3_mprintf (), to be freed with sqlite3_free (). */
+/* Formats a text as sqlite3_mprintf () does. To be freed with sqlite3_free (). */
 static char *
 make_sql (const char *format, ...)
 {
@@ -182,7 +182,7 @@ make_sql (const char *format, ...)
   return text;
 }
 
-/* What was put into TEXT, likewise. */
+/* The content of TEXT, which is freed. To be freed with sqlite3_free (). */
 static char *
 finish_sql (sqlite3_str *text)
 {
@@ -211,7 +211,7 @@ add_schema (const Shell *shell, const char *name, sqlite3_str *rows)
   sqlite3_free (text);
 }
 
-/* Whether the table NAME holds a row. A damaged one does: queries tell what is wrong with it. */
+/* Whether the table NAME has rows. True for a damaged table, too: a query then tells what is wrong with it. */
 static bool
 has_rows (const Shell *shell, const char *name)
 {
@@ -225,9 +225,8 @@ has_rows (const Shell *shell, const char *name)
   return has;
 }
 
-/* Prints the tables whose names are like PATTERN; "" = those with rows, without the names of numbers (ENUM_…),
- * which every report has. Their names, or with IS_SCHEMA the
- * statements that would make them. */
+/* Prints the names of the tables that are LIKE PATTERN, or with IS_SCHEMA the statements that would create them.
+ * PATTERN "" selects all tables with rows, except those with names of numbers (ENUM_…), which every report has. */
 static bool
 list_tables (const Shell *shell, const char *pattern, bool is_schema, LnsError *error)
 {
@@ -261,8 +260,8 @@ list_tables (const Shell *shell, const char *pattern, bool is_schema, LnsError *
   return good;
 }
 
-/* Whether TEXT is the command NAME; *RET_WORD is what follows it, without the blanks and the semicolon around
- * it. Cuts TEXT there. */
+/* Whether TEXT is the command NAME. *RET_WORD is the word after it, without blanks and semicolon; TEXT is cut at its
+ * end. */
 static bool
 is_command (char *text, const char *name, const char **ret_word)
 {
@@ -280,7 +279,7 @@ is_command (char *text, const char *name, const char **ret_word)
   return true;
 }
 
-/* Runs COMMAND, which begins with a dot. *RET_ENDS: it was .quit. */
+/* Runs COMMAND, which begins with a dot. Sets *RET_ENDS if it is .quit. */
 static bool
 run_command (Shell *shell, char *command, bool *ret_ends, LnsError *error)
 {
@@ -311,7 +310,7 @@ run_command (Shell *shell, char *command, bool *ret_ends, LnsError *error)
 
 /* --- Input ------------------------------------------------------------------------------------ */
 
-/* Runs TEXT, which is statements, or one command with a dot. */
+/* Runs TEXT: statements, or one command with a dot. */
 static bool
 run_text (Shell *shell, char *text, bool *ret_any, bool *ret_ends, LnsError *error)
 {
@@ -322,8 +321,7 @@ run_text (Shell *shell, char *text, bool *ret_any, bool *ret_ends, LnsError *err
   return run_command (shell, begin, ret_ends, error);
 }
 
-/* Runs TEXT, the lines of the standard input that end with LINE. On a terminal an error is told, and the next
- * statement may be right. */
+/* Runs TEXT, which lines of the standard input up to number LINE hold. On a terminal, prints an error and goes on. */
 static bool
 run_lines (Shell *shell, char *text, unsigned line, bool is_asking, bool *ret_ends, LnsError *error)
 {
@@ -340,8 +338,8 @@ run_lines (Shell *shell, char *text, unsigned line, bool is_asking, bool *ret_en
   return is_asking ? false : lns_error_prefix (error, "line %u", line);
 }
 
-/* Runs what the standard input has: each statement at its semicolon, which the last needs not have, and each
- * line that begins with a dot. */
+/* Runs the standard input: each statement when its semicolon is read, and each line that begins with a dot. The last
+ * statement needs no semicolon. */
 static bool
 run_input (Shell *shell, LnsError *error)
 {
@@ -374,7 +372,7 @@ run_input (Shell *shell, LnsError *error)
   return good;
 }
 
-/* Runs the statement that the command line has. */
+/* Runs the statement on the command line. */
 static bool
 run_argument (Shell *shell, char *text, LnsError *error)
 {

@@ -25,7 +25,7 @@ struct LnsStatsSql
 {
   LnsCliQuery *query;
   sqlite3_stmt *statement;
-  LnsBuffer text; /* the file, terminated                                                        */
+  LnsBuffer text; /* of the file, with a NUL */
   char *title;
   char unset[256]; /* parameters without a value                                                  */
   bool has_rows;
@@ -33,7 +33,7 @@ struct LnsStatsSql
 
 /* ---- Finding --------------------------------------------------------------------------------- */
 
-/* The path of NAME.sql in FOLDER of SIZE > 0 bytes, to be freed; NULL where it cannot be read. */
+/* The path of NAME.sql in FOLDER, which has SIZE > 0 bytes. Owned; NULL if the file cannot be read. */
 static char *
 look_in (const char *folder, size_t size, const char *name)
 {
@@ -95,7 +95,7 @@ read_file (LnsStatsSql *sql, const char *path, LnsError *error)
   return true;
 }
 
-/* The text of the first line where that is a comment, else what the file is called. */
+/* The title: the first line of TEXT if that is a comment, else the name of the file. */
 static char *
 make_title (const char *text, const char *path)
 {
@@ -107,7 +107,7 @@ make_title (const char *text, const char *path)
   return lns_memdup (text, strcspn (text, "\r\n"));
 }
 
-/* Lists the parameters that IS_SET does not mark, by their numbers from 1 on. */
+/* Lists the parameters without a value. IS_SET is indexed by their numbers, which begin at 1. */
 static void
 list_unset (LnsStatsSql *sql, const bool *is_set)
 {
@@ -123,7 +123,7 @@ list_unset (LnsStatsSql *sql, const bool *is_set)
     }
 }
 
-/* Binds each ":NAME=VALUE" of NAME, as a number where it is one. */
+/* Binds each ":NAME=VALUE" in NAME, as a number if it is one. */
 static bool
 bind_arguments (LnsStatsSql *sql, const char *name, LnsError *error)
 {
@@ -160,8 +160,7 @@ bind_arguments (LnsStatsSql *sql, const char *name, LnsError *error)
   return true;
 }
 
-/* Whether the rest of a file, behind its statement, holds anything but spaces and comments: SQLite finds
- * no statement there. */
+/* Whether REST, the text behind the first statement, holds another statement. Blanks and comments are none. */
 static bool
 is_rest (LnsStatsSql *sql, const char *rest)
 {
@@ -247,7 +246,7 @@ lns_stats_sql_has_rows (const LnsStatsSql *sql)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* The value of column I; bytes of blobs go to TEXT in hexadecimal. */
+/* The value of column I. TEXT holds the bytes of a blob in hexadecimal. */
 static LnsStatsCell
 make_cell (sqlite3_stmt *statement, int i, LnsBuffer *text)
 {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* `lanescope stats`: summary tables of a report. */
+/* `lanescope stats`: prints summary tables of reports. */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -107,10 +107,10 @@ add_job (Jobs *jobs, const Values *values, const char *name, const char *input, 
                                     values->filter.range, error);
 }
 
-/* A table with rows. */
+/* A table that has been computed. */
 typedef struct
 {
-  LnsStatsResult *result; /* of a report of ours, or NULL                                        */
+  LnsStatsResult *result; /* of a built-in report, or NULL */
   LnsStatsSql *sql;       /* of a query, or NULL                                                 */
 } Table;
 
@@ -145,7 +145,7 @@ make_table (const Job *job,
   return table->result != NULL;
 }
 
-/* Says where kernels go by other names than JOB asks for. */
+/* Prints a note if some kernels lack the kind of name that JOB asks for. */
 static void
 tell_names (const Job *job, const Table *table, const char *input)
 {
@@ -160,7 +160,7 @@ tell_names (const Job *job, const Table *table, const char *input)
                  input, lns_format_unsigned (n, count), job->name);
 }
 
-/* What the report lacks for TABLE, or NULL where it has rows. */
+/* What the report lacks for TABLE; NULL if TABLE has rows. */
 static const char *
 lacks (const Table *table)
 {
@@ -170,8 +170,8 @@ lacks (const Table *table)
                                                      : lns_stats_result_lacks (table->result);
 }
 
-/* Says why there is no table: INPUT lacks what MISSING says, this version cannot sum it up, or the query was not
- * given all that it asks for. */
+/* Prints why there is no table: INPUT lacks MISSING, this version cannot summarize the data, or a parameter of the
+ * query has no value. */
 static void
 tell_skipped (
     FILE *stream, const Job *job, const Table *table, const char *input, const char *missing)
@@ -194,7 +194,7 @@ tell_skipped (
     fprintf (stream, " does not contain %s.\n\n", missing);
 }
 
-/* IS_ONE_OF_SEVERAL: tables of other files are printed, too, so that each says whose it is. */
+/* IS_ONE_OF_SEVERAL: tables of other files are printed, too, so each table names its file. */
 static bool
 run_job (Job *job,
          const Values *values,
@@ -229,7 +229,7 @@ run_job (Job *job,
   return good && lns_cli_flush (error);
 }
 
-/* Adds what was asked for, or else the default reports. */
+/* Adds the reports that were asked for, or the default ones. */
 static bool
 add_jobs (Jobs *jobs, const Values *values, const char *input, LnsError *error)
 {
@@ -265,7 +265,7 @@ run_jobs (const Values *values, bool is_one_of_several, const char *input, LnsEr
   return good;
 }
 
-/* Whether several reports can be written where --output says: each of them needs a name of its own. */
+/* Checks that --output gives the tables of each of several reports a name of their own. */
 static bool
 can_tell_apart (const Values *values, LnsError *error)
 {
@@ -281,8 +281,8 @@ can_tell_apart (const Values *values, LnsError *error)
   return true;
 }
 
-/* Prints the tables of each of the reports ARGV[1] and so on. One that fails is told of, and the others are
- * printed all the same. Returns an exit code. */
+/* Prints the tables of the reports ARGV[1] and so on. If one fails, prints its error and goes on. Returns an exit
+ * code. */
 static int
 run_reports (const LnsCommand *command, const Values *values, int argc, char **argv)
 {

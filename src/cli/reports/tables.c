@@ -47,14 +47,14 @@ lns_cli_print_formats (const char *name, LnsError *error)
 
 /* ---- Which output ---------------------------------------------------------------------------- */
 
-/* Item I of LIST, the last one where it is shorter, NULL where it is empty. */
+/* Item I of LIST, or its last one if LIST is shorter; NULL if LIST is empty. */
 static const char *
 item (const LnsOptionList *list, size_t i)
 {
   return list->n_items == 0 ? NULL : list->items[i < list->n_items ? i : list->n_items - 1];
 }
 
-/* Digits are grouped as the person's locale has it; all else is as in C, points of numbers included. */
+/* The separator of thousands in the user's locale. Numbers are otherwise formatted as in the C locale. */
 static const char *
 thousands_separator (void)
 {
@@ -69,7 +69,7 @@ thousands_separator (void)
   return separator;
 }
 
-/* Reads a unit, or a beginning of its name that no other has; NULL is ns. */
+/* Reads a unit, or an unambiguous beginning of its name. NULL is ns. */
 static bool
 read_unit (const char *text, LnsStatsUnit *ret_unit, LnsError *error)
 {
@@ -81,7 +81,7 @@ read_unit (const char *text, LnsStatsUnit *ret_unit, LnsError *error)
                 { "usec", LNS_STATS_US },  { "microseconds", LNS_STATS_US },
                 { "msec", LNS_STATS_MS },  { "milliseconds", LNS_STATS_MS },
                 { "seconds", LNS_STATS_S } };
-  unsigned units = 0; /* mask of those that it may be                                            */
+  unsigned units = 0; /* mask of the units that TEXT may mean */
 
   *ret_unit = LNS_STATS_NS;
   for (size_t i = 0; text != NULL && i < sizeof names / sizeof *names; i++)
@@ -95,8 +95,8 @@ read_unit (const char *text, LnsStatsUnit *ret_unit, LnsError *error)
                         text);
 }
 
-/* BASE_NAME.ENDING or BASE_NAME_nvtx=RANGE.ENDING, the colons before arguments as underscores; the folder
- * and the ending of a file that NAME is are left out. To be freed. */
+/* BASE_NAME.ENDING or BASE_NAME_nvtx=RANGE.ENDING. Colons before arguments become underscores. If NAME is the path of
+ * a file, its folder and ending are left out. Owned. */
 static char *
 make_path (const char *base, const char *name, const char *range, const char *ending)
 {
@@ -176,7 +176,7 @@ lns_cli_table_output_is_for_people (const LnsCliTableOutput *output)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* Writes to the output's file, which appears once it is whole. */
+/* Writes to the file of OUTPUT, which gets its name once it is complete. */
 static bool
 write_file (const LnsCliTableOutput *output, LnsCliTableFunc function, void *data, LnsError *error)
 {
@@ -196,7 +196,7 @@ write_file (const LnsCliTableOutput *output, LnsCliTableFunc function, void *dat
   return good;
 }
 
-/* Cuts TEXT at its spaces: up to 63 words and NULL. */
+/* Splits TEXT at its spaces into at most 63 words and a NULL. */
 static void
 split_words (char *text, char *ret_words[64])
 {
@@ -209,7 +209,7 @@ split_words (char *text, char *ret_words[64])
   ret_words[n] = NULL;
 }
 
-/* Starts COMMAND with FD as its standard input. Returns an errno value. */
+/* Starts COMMAND with FD as its standard input. Returns 0 or an errno value. */
 static int
 start (char *const command[], int fd, pid_t *ret_pid)
 {
@@ -233,7 +233,7 @@ start (char *const command[], int fd, pid_t *ret_pid)
   return code;
 }
 
-/* Writes to a command and waits for its end. One that reads only the beginning is content with that. */
+/* Writes to a command and waits for its end. A command may stop reading early, as `head` does. */
 static bool
 write_command (const LnsCliTableOutput *output,
                LnsCliTableFunc function,

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Where tables of `stats` and `analyze` go and how they are written: table k has format k and output k,
- * and where a list is shorter its last item. */
+/* Where the tables of `stats` and `analyze` are written, and in which format. Table k has format k and output k; if a list
+ * is shorter, its last item applies to the rest. */
 
 #pragma once
 
@@ -22,7 +22,7 @@ typedef struct
   bool quiet;
 } LnsCliTableValues;
 
-/* Rows of the table of switches of a command whose values begin with LnsCliTableValues.           */
+/* Rows of the table of switches of a command whose values begin with LnsCliTableValues. */
 /* clang-format off */
 #define LNS_CLI_TABLE_SWITCHES                                                                     \
   { LNS_SWITCH ("format", LIST, LnsCliTableValues, formats), .letter = 'f',                        \
@@ -42,7 +42,7 @@ typedef struct
   LNS_CLI_OVERWRITE (LnsCliTableValues, 0, N_ ("Replace files that are there.")),                       \
   LNS_CLI_QUIET (LnsCliTableValues, N_ ("Print the tables alone."))
 
-/* Those by which nsys is told of the SQLite file that it goes through.                             */
+/* Switches of nsys about the SQLite file that it makes of a report first. */
 #define LNS_CLI_NO_SQLITE                                                                          \
   N_ ("ignored; reports are read directly")
 #define LNS_CLI_NO_SQLITE_SWITCHES                                                                 \
@@ -52,8 +52,7 @@ typedef struct
     .help = N_ ("Export to SQLite again.") }
 /* clang-format on */
 
-/* Prints the formats and their arguments, or that called NAME alone. False and ERROR where there is
- * none of that name. */
+/* Prints the formats and their arguments: all ("ALL"), or only NAME. False with ERROR if NAME is unknown. */
 bool lns_cli_print_formats (const char *name, LnsError *error);
 
 /* Where one table goes. */
@@ -64,9 +63,9 @@ typedef struct
   char *command; /* or NULL                                                                     */
 } LnsCliTableOutput;
 
-/* The output of table number K, called NAME (with arguments), of the report at INPUT: to be cleared.
- * RANGE, what --filter-nvtx says or NULL, goes behind NAME in names of files. VALUES is borrowed. False and
- * ERROR where a format is not known, or a file is in the way. */
+/* Prepares OUTPUT for table number K of the report at INPUT. NAME is the table's, with arguments; RANGE is the value of
+ * --filter-nvtx or NULL, and becomes part of the names of files. VALUES is borrowed. Clear OUTPUT whatever is returned.
+ * False with ERROR if a format is unknown or a file exists already. */
 bool lns_cli_table_output_init (LnsCliTableOutput *output,
                                 const LnsCliTableValues *values,
                                 size_t k,
@@ -76,17 +75,17 @@ bool lns_cli_table_output_init (LnsCliTableOutput *output,
                                 LnsError *error);
 void lns_cli_table_output_clear (LnsCliTableOutput *output);
 
-/* Whether it is printed for people, who want to be told what they see. */
+/* Whether the table is printed for people, with headings and hints. */
 bool lns_cli_table_output_is_for_people (const LnsCliTableOutput *output);
 
-/* Writes to STREAM. False and ERROR where something but STREAM failed. */
+/* Writes DATA to STREAM as a table. False with ERROR if anything other than STREAM failed. */
 typedef bool (*LnsCliTableFunc) (void *data,
                                  FILE *stream,
                                  const LnsStatsStyle *style,
                                  LnsError *error);
 
-/* Has FUNCTION write to OUTPUT: stdout, a file that appears once it is whole, or a command, whose end is
- * waited for. TITLE is a document's, where the format gave none. False and ERROR where FUNCTION or the
+/* Calls FUNCTION with the stream of OUTPUT: stdout; a file, which gets its name once it is complete; or a command, whose
+ * end it waits for. TITLE is the title of a document if the format did not set one. False with ERROR if FUNCTION or
  * writing failed. */
 bool lns_cli_table_output_write (LnsCliTableOutput *output,
                                  const char *title,

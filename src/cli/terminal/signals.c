@@ -52,8 +52,8 @@ lns_signals_catch (const sigset_t *signals)
         sigdelset (&while_polling, number);
         sigaction (number, &action, has_before ? NULL : &before[number]);
       }
-  /* One that waited was discarded when it got its default action, which is to ignore it: sigaction(2) of
-   * POSIX. Without this, the end of a child would never be seen. */
+  /* A pending SIGCHLD was discarded when it got its default action, which is to ignore it: sigaction(2) of POSIX.
+   * Without this line, the end of a child would never be noticed. */
   if (has_before && sigismember (signals, SIGCHLD) == 1)
     raise (SIGCHLD);
   has_before = true;
@@ -79,8 +79,7 @@ lns_signals_poll (struct pollfd *fds, nfds_t n_fds, int timeout_ms)
 bool
 lns_signals_next (siginfo_t *ret_info)
 {
-  /* ppoll () prefers a descriptor that is ready to a signal that waits: without a descriptor it takes the
-   * signal. */
+  /* With a ready descriptor, ppoll () does not deliver a pending signal. Without descriptors it does. */
   if (arrived.si_signo == 0)
     ppoll (NULL, 0, &(struct timespec){ 0 }, &while_polling);
   *ret_info = arrived;
@@ -110,7 +109,7 @@ lns_signals_stop_self (int signal_number)
 {
   struct sigaction ours;
   sigset_t waiting;
-  /* What stops a process discards a SIGCONT that waits, and nobody would send another. */
+  /* A stop signal discards a pending SIGCONT, and nobody would send another one. */
   sigpending (&waiting);
   if (sigismember (&waiting, SIGCONT) == 1)
     return;
@@ -123,7 +122,7 @@ void
 lns_signals_end_self (int signal_number)
 {
   const struct rlimit nothing = { 0 };
-  /* The limit does not hold where cores are piped into a program: core(5). */
+  /* The limit does not apply if cores are piped into a program: core(5). */
   prctl (PR_SET_DUMPABLE, 0);
   setrlimit (RLIMIT_CORE, &nothing);
   fflush (NULL);
