@@ -53,6 +53,7 @@
   }                                                                                                \
  while (0)
 
-/* Returns ITEMS, moved if necessary, with room for one more item after N, which is set to zero. For the macros above. */
+/* Returns ITEMS, moved if necessary, with room for one more item after N, which is set to zero. For the
+ * macros above, and for items whose size is known only at run time. */
 void *lns_array_grow_ (void *items, size_t n, size_t *n_allocated, size_t item_bytes);
 void *lns_array_try_grow_ (void *items, size_t n, size_t *n_allocated, size_t item_bytes);

@@ -6,6 +6,7 @@
 #include "src/base/error.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

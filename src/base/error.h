@@ -9,7 +9,6 @@
 
 #pragma once
 
-#include <stdarg.h>
 #include <stdbool.h>
 
 typedef enum

@@ -15,7 +15,6 @@
 
 #define BUSY_TRIES     2500 /* of BUSY_TRY_NS each: 5 s; a commit holds the lock for milliseconds    */
 #define BUSY_TRY_NS    2000000
-#define CACHE_KIB      2048
 #define STEPS_PER_POLL 10000
 
 static const char *const query_texts[LNS_N_QUERIES] = {
@@ -87,11 +86,8 @@ _lns_connection_open (const char *path, const char *vfs, int flags, int *ret_cod
   sqlite3_busy_handler (connection->db, busy_cb, NULL);
   sqlite3_progress_handler (connection->db, STEPS_PER_POLL, cancel_cb, connection);
   /* The caller runs the first statement that reads the file, because it reports errors. */
-  sqlite3_exec (connection->db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);
-  char *pragma = sqlite3_mprintf ("PRAGMA cache_size = -%d", CACHE_KIB);
-  if (pragma != NULL)
-    sqlite3_exec (connection->db, pragma, NULL, NULL, NULL);
-  sqlite3_free (pragma);
+  sqlite3_exec (connection->db, "PRAGMA cell_size_check = ON; PRAGMA cache_size = -2048", NULL,
+                NULL, NULL);
   return connection;
 }
 

@@ -23,20 +23,15 @@ typedef struct
 {
   sqlite3_vfs vfs;
   sqlite3_vfs *inner;
+  const char *name, *inner_name;
   bool may_log;
 } GuardedVfs;
 
-static const struct
-{
-  const char *name, *inner;
-  bool may_log;
-} kinds[LNS_N_GUARDED] = {
-  [LNS_GUARDED_REPORT] = { "lanescope", "unix", false },
-  [LNS_GUARDED_REPORT_UNLOCKED] = { "lanescope-none", "unix-none", false },
-  [LNS_GUARDED_EXPORT] = { "lanescope-export", "unix", true },
+static GuardedVfs installed[LNS_N_GUARDED] = {
+  [LNS_GUARDED_REPORT] = { .name = "lanescope", .inner_name = "unix" },
+  [LNS_GUARDED_REPORT_UNLOCKED] = { .name = "lanescope-none", .inner_name = "unix-none" },
+  [LNS_GUARDED_EXPORT] = { .name = "lanescope-export", .inner_name = "unix", .may_log = true },
 };
-
-static GuardedVfs installed[LNS_N_GUARDED];
 
 static bool
 is_regular_or_missing (const char *path)
@@ -105,12 +100,11 @@ install (void)
   for (int i = 0; i < LNS_N_GUARDED; i++)
     {
       GuardedVfs *guarded = &installed[i];
-      guarded->inner = sqlite3_vfs_find (kinds[i].inner);
+      guarded->inner = sqlite3_vfs_find (guarded->inner_name);
       if (guarded->inner == NULL)
         continue; /* opening with that name will fail */
-      guarded->may_log = kinds[i].may_log;
       guarded->vfs = *guarded->inner;
-      guarded->vfs.zName = kinds[i].name;
+      guarded->vfs.zName = guarded->name;
       guarded->vfs.pNext = NULL;
       guarded->vfs.xOpen = guarded_open;
       guarded->vfs.xDelete = guarded_delete;
@@ -123,7 +117,7 @@ lns_guarded_vfs (LnsGuarded guarded)
 {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once (&once, install);
-  return kinds[guarded].name;
+  return installed[guarded].name;
 }
 
 int

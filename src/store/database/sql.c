@@ -8,7 +8,6 @@
 #include "src/store/database/empty-report.h"
 #include "src/store/database/guarded-vfs.h"
 
-#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

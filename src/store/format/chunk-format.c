@@ -9,7 +9,6 @@
 
 #include "src/base/hash.h"
 #include "src/store/format/codec.h"
-#include "src/store/format/lane-kind.h"
 
 #define CHECKSUM_AT 64
 

@@ -6,7 +6,6 @@
 #include "src/store/format/kept-codec.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/store/format/codec.h"
 

@@ -6,7 +6,6 @@
 #include "src/store/read/chunk-cache.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define N_SLOTS 4096 /* a power of two; 128 MiB are some 2,000–5,000 chunks                     */

@@ -22,6 +22,7 @@ typedef struct
   LnsReport *report;
   uint32_t lane;
   const LnsDetailVisitor *visitor;
+  bool cached_only;
   const LnsLaneState *state;
   const LnsLaneIndex *index; /* NULL = not in memory, and must not be read */
   OpenedList opened;         /* of the level above: their children are visited now */
@@ -33,9 +34,9 @@ typedef struct
 bool
 _lns_detail_is_cancelled (const LnsReport *report, const LnsDetailVisitor *visitor, LnsError *error)
 {
-  if (visitor->generation == NULL ||
-      atomic_load_explicit (visitor->generation, memory_order_relaxed) ==
-          visitor->expected_generation)
+  const LnsPixelQuery *query = visitor->query;
+  if (query == NULL || query->generation == NULL ||
+      atomic_load_explicit (query->generation, memory_order_relaxed) == query->expected_generation)
     return false;
   lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: the query was cancelled", report->file.path);
   return true;
@@ -52,7 +53,7 @@ is_cancelled (Walk *walk)
 static bool
 visit_rest (Walk *walk, const Opened *opened, int64_t from_ns)
 {
-  if (!walk->visitor->cached_only || is_cancelled (walk))
+  if (!walk->cached_only || is_cancelled (walk))
     return false;
   walk->visitor->rest (walk->visitor->data, &opened->node, opened->n_events, from_ns);
   return true;
@@ -101,7 +102,7 @@ visit_nodes (Walk *walk, uint32_t level)
                           ? NULL
                           : _lns_report_node_chunk (walk->report, walk->lane, level,
                                                     _lns_level_index_of (nodes, ordinal),
-                                                    walk->visitor->cached_only, walk->error);
+                                                    walk->cached_only, walk->error);
               if (chunk == NULL)
                 {
                   ok = visit_rest (walk, opened, done_ns);
@@ -136,10 +137,9 @@ visit_events (Walk *walk)
               lns_chunk_unref (chunk);
               chunk = is_cancelled (walk)
                           ? NULL
-                          : _lns_report_event_chunk (walk->report, walk->lane,
-                                                     _lns_level_index_of (events, ordinal),
-                                                     walk->visitor->column_mask,
-                                                     walk->visitor->cached_only, walk->error);
+                          : _lns_report_event_chunk (
+                                walk->report, walk->lane, _lns_level_index_of (events, ordinal),
+                                walk->visitor->column_mask, walk->cached_only, walk->error);
               if (chunk == NULL)
                 {
                   ok = visit_rest (walk, opened, done_ns);
@@ -191,6 +191,7 @@ _lns_detail_walk (LnsReport *report,
   Walk walk = { .report = report,
                 .lane = lane,
                 .visitor = visitor,
+                .cached_only = visitor->query != NULL && visitor->query->cached_only,
                 .state = &report->lanes[lane],
                 .error = error };
   if (walk.state->n_closed == 0)
@@ -201,7 +202,7 @@ _lns_detail_walk (LnsReport *report,
   bool ok = visit_top (&walk);
   descend (&walk);
   walk.index = atomic_load_explicit (&report->lanes[lane].index, memory_order_acquire);
-  if (ok && walk.opened.n > 0 && walk.index == NULL && !visitor->cached_only)
+  if (ok && walk.opened.n > 0 && walk.index == NULL && !walk.cached_only)
     ok = (walk.index = _lns_report_lane_index (report, lane, error)) != NULL;
   if (ok && walk.index == NULL)
     {

@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include "src/store/read/pixels.h"
 #include "src/store/read/report-private.h"
 
 typedef struct
@@ -23,9 +24,7 @@ typedef struct
   void *data;
   LnsColumnMask
       column_mask; /* of events                                                            */
-  bool cached_only;
-  const atomic_uint *generation; /* or NULL                                                     */
-  unsigned expected_generation;
+  const LnsPixelQuery *query; /* cached_only and the generations apply; or NULL */
 } LnsDetailVisitor;
 
 /* Walks the closed events of LANE. Nodes of one level, and events, are visited in ascending order. Returns false and sets

@@ -553,14 +553,6 @@ lns_facet_set_by (const LnsFacetSet *set)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-static inline uint64_t
-take_number (const uint8_t **at, const uint8_t *end)
-{
-  uint64_t value = 0;
-  lns_take_varint (at, end, &value);
-  return value;
-}
-
 /* Reads all events of BLOCK. */
 static unsigned
 read_block (const LnsFacetSet *set,
@@ -574,9 +566,11 @@ read_block (const LnsFacetSet *set,
   const uint8_t *end = data->events.bytes + data->events.size_bytes;
   for (unsigned i = 0; i < n; i++)
     {
-      const uint32_t source = set->n_lanes > 1 ? (uint32_t)take_number (&at, end) : 0;
+      uint64_t source = 0, ordinal = 0;
+      if (set->n_lanes > 1)
+        lns_take_varint (&at, end, &source);
+      lns_take_varint (&at, end, &ordinal);
       const uint32_t lane = set->lanes[source];
-      uint64_t ordinal = take_number (&at, end);
       for (unsigned before = i; before > 0; before--)
         if (ret_events[before - 1].lane == lane)
           {
@@ -648,7 +642,7 @@ chunk_of (Walk *walk, const LnsFacetEvent *event)
           ? NULL
           : _lns_report_event_chunk (
                 report, event->lane, lns_report_chunk_of (report, event->lane, event->ordinal),
-                walk->visitor->column_mask, walk->visitor->cached_only, walk->error);
+                walk->visitor->column_mask, walk->visitor->query->cached_only, walk->error);
   const bool right =
       chunk != NULL && event->ordinal >= chunk->first && event->ordinal - chunk->first < chunk->n;
   return right ? chunk : NULL;
@@ -666,7 +660,7 @@ visit_events (Walk *walk, uint64_t block, const LnsNode *node, uint64_t n_events
       const LnsChunk *chunk = chunk_of (walk, &events[i]);
       if (chunk == NULL)
         {
-          if (!walk->visitor->cached_only || is_stopped (walk))
+          if (!walk->visitor->query->cached_only || is_stopped (walk))
             return false;
           walk->visitor->rest (walk->visitor->data, node, n_events,
                                reached_ns > node->start_ns ? reached_ns : node->start_ns);

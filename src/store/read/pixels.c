@@ -256,24 +256,18 @@ paint_event (Paint *paint, const LnsPixelEvent *event, int64_t from_ns)
     list_event (paint, event);
 }
 
-static LnsPixelEvent
-event_at (const Paint *paint, const LnsChunk *chunk, uint32_t i)
-{
-  const uint64_t *colors = paint->color_at >= 0 ? chunk->extra[paint->color_at] : NULL;
-  return (LnsPixelEvent){ chunk->first + i,
-                          chunk->start_ns[i],
-                          chunk->duration_ns[i],
-                          chunk->name[i],
-                          colors != NULL ? (uint32_t)colors[i] : 0,
-                          chunk->flags[i],
-                          chunk->lane };
-}
-
 static void
 event_cb (void *data, const LnsChunk *chunk, uint32_t i, int64_t from_ns)
 {
   Paint *paint = data;
-  const LnsPixelEvent event = event_at (paint, chunk, i);
+  const uint64_t *colors = paint->color_at >= 0 ? chunk->extra[paint->color_at] : NULL;
+  const LnsPixelEvent event = { chunk->first + i,
+                                chunk->start_ns[i],
+                                chunk->duration_ns[i],
+                                chunk->name[i],
+                                colors != NULL ? (uint32_t)colors[i] : 0,
+                                chunk->flags[i],
+                                chunk->lane };
   paint_event (paint, &event, from_ns);
 }
 
@@ -346,9 +340,7 @@ _lns_pixels_fill (LnsReport *report,
     .data = &paint,
     .column_mask = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
                    LNS_COLUMN_BIT (LNS_COLUMN_COLOR),
-    .cached_only = query->cached_only,
-    .generation = query->generation,
-    .expected_generation = query->expected_generation,
+    .query = query,
   };
   bool ok = walk (source, &visitor, error);
   for (uint32_t p = 0; ok && p < result->n_px; p++)
@@ -375,16 +367,10 @@ walk_lane (void *data, const LnsDetailVisitor *visitor, LnsError *error)
     return false;
   if (!state->info.has_open)
     return true;
-  Paint *paint = visitor->data;
-  const LnsEvent *it = &state->open;
-  const LnsPixelEvent open = { state->n_closed,
-                               it->start_ns,
-                               it->duration_ns,
-                               it->name,
-                               paint->color_at >= 0 ? (uint32_t)it->extra[paint->color_at] : 0,
-                               it->flags,
-                               source->lane };
-  paint_event (paint, &open, open.start_ns);
+  const LnsChunk *open =
+      _lns_report_event_chunk (source->report, source->lane, state->n_chunks, 0, true, error);
+  event_cb (visitor->data, open, 0, open->start_ns[0]);
+  lns_chunk_unref (open);
   return true;
 }
 
@@ -550,9 +536,7 @@ lns_report_query_counter (LnsReport *report,
     .rest = sample_rest_cb,
     .data = &curve,
     .column_mask = LNS_COLUMN_BIT (LNS_COLUMN_VALUE),
-    .cached_only = query->cached_only,
-    .generation = query->generation,
-    .expected_generation = query->expected_generation,
+    .query = query,
   };
   if (!_lns_detail_walk (report, lane, &visitor, error))
     return false;

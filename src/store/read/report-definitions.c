@@ -107,21 +107,13 @@ load_meta (LnsReport *report, LnsConnection *connection, LnsError *error)
   return true;
 }
 
-/* The decimal meta value of KEY; FALLBACK where there is none. */
-static int64_t
-meta_int (const LnsReport *report, const char *key, int64_t fallback)
-{
-  const char *text = lns_report_meta (report, key);
-
-  return text != NULL ? (int64_t)strtoll (text, NULL, 10) : fallback;
-}
-
+/* The decimal meta value of KEY, which may be negative; FALLBACK if there is none. */
 static uint64_t
-meta_uint (const LnsReport *report, const char *key)
+meta_number (const LnsReport *report, const char *key, uint64_t fallback)
 {
   const char *text = lns_report_meta (report, key);
 
-  return text != NULL ? (uint64_t)strtoull (text, NULL, 10) : 0;
+  return text != NULL ? strtoull (text, NULL, 10) : fallback;
 }
 
 static bool
@@ -145,10 +137,11 @@ read_uuid (const LnsReport *report, uint8_t ret_uuid[16])
 static bool
 check_features (LnsReport *report, LnsError *error)
 {
-  uint64_t incompatible = meta_uint (report, "incompatible") & ~LNS_FEATURES_INCOMPATIBLE;
+  uint64_t incompatible = meta_number (report, "incompatible", 0) & ~LNS_FEATURES_INCOMPATIBLE;
   const char *needs = lns_report_meta (report, "needs");
 
-  report->info.unknown_compatible = meta_uint (report, "compatible") & ~LNS_FEATURES_COMPATIBLE;
+  report->info.unknown_compatible =
+      meta_number (report, "compatible", 0) & ~LNS_FEATURES_COMPATIBLE;
   if (incompatible == 0)
     return true;
   if (needs != NULL && *needs != '\0')
@@ -187,17 +180,18 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
   report->is_live = info->state == LNS_STATE_RECORDING;
   if (info->state == LNS_STATE_RECORDING || info->state == LNS_STATE_CUT_OFF)
     {
-      info->n_lost = meta_uint (report, "untold");
-      info->n_waiting = meta_uint (report, "waiting");
-      info->reached_ns = meta_int (report, "reached_ns", meta_int (report, "now_ns", 0));
-      info->seen_ns = meta_int (report, "seen_ns", info->reached_ns);
+      info->n_lost = meta_number (report, "untold", 0);
+      info->n_waiting = meta_number (report, "waiting", 0);
+      const uint64_t now_ns = meta_number (report, "now_ns", 0);
+      info->reached_ns = (int64_t)meta_number (report, "reached_ns", now_ns);
+      info->seen_ns = (int64_t)meta_number (report, "seen_ns", (uint64_t)info->reached_ns);
     }
-  info->n_commits = meta_uint (report, "commit");
-  info->t0_monotonic_ns = meta_int (report, "t0_monotonic_ns", 0);
-  info->t0_realtime_ns = meta_int (report, "t0_realtime_ns", 0);
-  info->t0_tsc = meta_uint (report, "t0_tsc");
+  info->n_commits = meta_number (report, "commit", 0);
+  info->t0_monotonic_ns = (int64_t)meta_number (report, "t0_monotonic_ns", 0);
+  info->t0_realtime_ns = (int64_t)meta_number (report, "t0_realtime_ns", 0);
+  info->t0_tsc = meta_number (report, "t0_tsc", 0);
   /* String 0 is not stored; each other one takes at least the byte of its NUL. */
-  const uint64_t n_strings = meta_uint (report, "next_string");
+  const uint64_t n_strings = meta_number (report, "next_string", 0);
   if (n_strings >= UINT32_MAX || n_strings > info->file_bytes)
     return _lns_report_file_damaged (&report->file, error,
                                      "it cannot hold the strings that it counts");
@@ -292,18 +286,15 @@ keep_record (LnsReport *report,
   if (id > table->n || id == LNS_ID_NONE)
     return _lns_report_file_damaged (&report->file, error, "the definition of %s %u is missing",
                                      kind_names[kind], table->n);
-  if (id == table->n_allocated)
+  if (id == table->n)
     {
-      uint32_t n_allocated =
-          table->n_allocated < 32 ? 64 : table->n_allocated + table->n_allocated / 2;
-      void *records = n_allocated > id ? reallocarray (table->records, n_allocated, size) : NULL;
+      void *records = lns_array_try_grow_ (table->records, id, &table->n_allocated, size);
       if (records == NULL)
         return _lns_report_file_no_memory (&report->file, error);
       table->records = records;
-      table->n_allocated = n_allocated;
+      table->n++;
     }
   memcpy ((char *)table->records + id * size, definition, size);
-  table->n += id == table->n;
   return true;
 }
 

@@ -480,11 +480,9 @@ _lns_report_lane_index (LnsReport *report, uint32_t lane, LnsError *error)
     }
   const LnsLaneIndex *index =
       atomic_load_explicit (&report->lanes[lane].index, memory_order_acquire);
-  if (index != NULL)
-    return index;
-  LnsConnection *connection = _lns_report_file_take (&report->file, error);
+  LnsConnection *connection = index == NULL ? _lns_report_file_take (&report->file, error) : NULL;
   if (connection == NULL)
-    return NULL;
+    return index;
   index = get_index (report, connection, lane, error);
   _lns_report_file_give (&report->file, connection);
   return index;

@@ -6,7 +6,6 @@
 /* Opening and closing a report. */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

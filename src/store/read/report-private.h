@@ -75,7 +75,8 @@ typedef struct
 typedef struct
 {
   void *records;
-  uint32_t n, n_allocated;
+  uint32_t n;
+  size_t n_allocated;
 } LnsDefinitionTable;
 
 typedef struct

@@ -67,12 +67,6 @@ no_memory (Recover *recover)
                         "%s: not enough memory to recover it; close other programs", recover->path);
 }
 
-static bool
-scan_file (Recover *recover, int fd)
-{
-  return _lns_scan_file (&recover->scan, fd, recover->options, recover->error);
-}
-
 /* Scans PATH and the journal beside it. Both descriptors stay open for reading the chunks. The journal has the old contents
  * of the pages that an interrupted commit has overwritten. Of all chunks in both files the highest revision is used, so
  * the journal need not be rolled back. */
@@ -87,8 +81,10 @@ scan (Recover *recover, const char *path, int ret_fds[2])
   if (ret_fds[0] < 0)
     return lns_error_set_errno (recover->error, errno, "cannot read %s", path);
   ret_fds[1] = lns_journal_open (path);
-  if (!scan_file (recover, ret_fds[0]) || (ret_fds[1] >= 0 && !scan_file (recover, ret_fds[1])))
-    return false;
+  for (int i = 0; i < 2; i++)
+    if (ret_fds[i] >= 0 &&
+        !_lns_scan_file (&recover->scan, ret_fds[i], recover->options, recover->error))
+      return false;
   _lns_scan_choose (&recover->scan);
   return true;
 }

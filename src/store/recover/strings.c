@@ -26,24 +26,17 @@ parse_strings (const LnsRecoveredStrings *strings,
          lns_strings_parse (&view, offsets, ret_bytes, ret_total_bytes, NULL);
 }
 
-/* The run of OLD_ID, or NULL. */
-static const LnsStringRun *
-find_run (const LnsStringRun *runs, size_t n_runs, uint32_t old_id)
-{
-  const size_t after = LNS_LOWER_BOUND (n_runs, i, runs[i].first <= old_id);
-  const LnsStringRun *run = after > 0 ? &runs[after - 1] : NULL;
-
-  return run != NULL && old_id - run->first < run->n ? run : NULL;
-}
-
 uint32_t
 _lns_recovered_string (const LnsRecoveredStrings *strings, uint32_t old_id, uint32_t lost)
 {
-  const LnsStringRun *run = find_run (strings->runs, strings->n_runs, old_id);
+  const size_t after = LNS_LOWER_BOUND (strings->n_runs, i, strings->runs[i].first <= old_id);
+  const LnsStringRun *run = after > 0 ? &strings->runs[after - 1] : NULL;
 
   if (old_id == 0)
     return 0;
-  return run != NULL ? strings->new_ids[run->at + (old_id - run->first)] : lost;
+  return run != NULL && old_id - run->first < run->n
+             ? strings->new_ids[run->at + (old_id - run->first)]
+             : lost;
 }
 
 static int

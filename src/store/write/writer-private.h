@@ -12,7 +12,6 @@
 
 #include "src/base/array.h"
 #include "src/base/string-table.h"
-#include "src/store/format/definition-codec.h"
 #include "src/store/write/writer-lane.h"
 #include "src/store/write/writer-rows.h"
 #include "src/store/write/writer-statements.h"

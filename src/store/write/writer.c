@@ -18,6 +18,7 @@
 #include "src/base/format.h"
 #include "src/store/database/sql.h"
 #include "src/store/format/identity.h"
+#include "src/store/format/definition-codec.h"
 #include "src/store/format/event-codec.h"
 #include "src/store/write/writer-file.h"
 #include "src/store/write/writer-private.h"
