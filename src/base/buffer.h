@@ -50,7 +50,7 @@ lns_load_int (const uint8_t *bytes, unsigned width_bytes)
   return value;
 }
 
-/* Reads the LEB128 at *AT, which ends before END, and moves *AT behind it. False where there is none. */
+/* Reads the LEB128 at *AT and moves *AT past it. Returns false if there is none before END. */
 static inline bool
 lns_take_varint (const uint8_t **at, const uint8_t *end, uint64_t *ret_value)
 {

@@ -14,19 +14,19 @@
 typedef enum
 {
   LNS_ERROR_NONE,
-  LNS_ERROR_IO,        /* the system refused: `code` is an errno value                           */
-  LNS_ERROR_FORMAT,    /* not a report, or damaged                                               */
-  LNS_ERROR_VERSION,   /* written by a newer Lanescope: an unknown incompatible feature bit       */
-  LNS_ERROR_USAGE,     /* an argument is wrong                                                   */
-  LNS_ERROR_CANCELLED, /* the caller cancelled the operation */
-  LNS_ERROR_NO_MEMORY, /* an allocation failed                                                   */
-  LNS_ERROR_UNSUPPORTED /* the argument is right; this build or machine cannot do it              */
+  LNS_ERROR_IO,         /* the system refused: `code` is an errno value */
+  LNS_ERROR_FORMAT,     /* not a report, or damaged */
+  LNS_ERROR_VERSION,    /* written by a newer Lanescope: an unknown incompatible feature bit */
+  LNS_ERROR_USAGE,      /* an argument is wrong */
+  LNS_ERROR_CANCELLED,  /* the caller cancelled the operation */
+  LNS_ERROR_NO_MEMORY,  /* an allocation failed */
+  LNS_ERROR_UNSUPPORTED /* the argument is right; this build or machine cannot do it */
 } LnsErrorDomain;
 
 typedef struct
 {
   LnsErrorDomain domain;
-  int code;           /* an errno value in LNS_ERROR_IO, else 0                */
+  int code;           /* an errno value in LNS_ERROR_IO, else 0 */
   char message[1024]; /* UTF-8, terminated, one line as visible.h has it, cut with "…" if longer */
 } LnsError;
 

@@ -93,7 +93,7 @@ stop_at (LnsJsonReader *reader, size_t at, const char *what)
                (unsigned long long)(reader->n_filled - (reader->n_bytes - at)));
 }
 
-/* Gets more bytes, behind the text of this token and what is not read yet, which move to the front. False at
+/* Appends more bytes of the source. Moves the text of this token and the unread bytes to the front before. Returns false at
  * the end. */
 static bool
 fill (LnsJsonReader *reader)
@@ -112,7 +112,7 @@ fill (LnsJsonReader *reader)
   const size_t needed = reader->n_bytes + CHUNK_BYTES + PADDING_BYTES;
   if (reader->allocated_bytes < needed)
     {
-      /* Twice as much each time, so that the cost of a long text is linear.                         */
+      /* Twice as much each time, so that the cost of a long text is linear. */
       reader->allocated_bytes =
           needed < 2 * reader->allocated_bytes ? 2 * reader->allocated_bytes : needed;
       reader->bytes = lns_realloc (reader->bytes, reader->allocated_bytes, 1);
@@ -193,7 +193,7 @@ take (LnsJsonReader *reader, size_t n_read, const void *put, size_t n_put)
   reader->out += n_put;
 }
 
-/* The number of the four hexadecimal digits behind \u at BYTES; -1 where they are anything else. */
+/* The number of the four hexadecimal digits after \u at BYTES; -1 if there are no such digits. */
 static int
 unit_at (const uint8_t *bytes)
 {
@@ -276,7 +276,7 @@ read_escape (LnsJsonReader *reader)
   return true;
 }
 
-/* Reads a key or string behind its first quote. It is decoded where it stands, as it never gets longer. */
+/* Reads a key or string after its first quote. It is decoded in place, because decoding never makes it longer. */
 static LnsJsonToken
 read_text (LnsJsonReader *reader, LnsJsonToken token)
 {
@@ -293,8 +293,7 @@ read_text (LnsJsonReader *reader, LnsJsonToken token)
         goes_on = fill (reader);
       else if (bytes[n] == '"')
         {
-          reader->bytes[reader->out] =
-              '\0'; /* perhaps in place of that quote                     */
+          reader->bytes[reader->out] = '\0'; /* perhaps in place of that quote */
           reader->at++;
           reader->text = (const char *)reader->bytes + reader->start;
           reader->size_bytes = reader->out - reader->start;
@@ -379,7 +378,7 @@ read_word (LnsJsonReader *reader)
   const LnsJsonToken token = meaning_of (word);
   if (token == LNS_JSON_END)
     {
-      /* The end may have cut it short.                                                            */
+      /* The end may have cut it short. */
       if (reader->at == reader->n_bytes)
         return stop (reader, LNS_JSON_CUT_OFF_IN_TOKEN, "the JSON text ends early");
       snprintf (what, sizeof what, "invalid value \"%.20s\"", word);

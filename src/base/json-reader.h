@@ -62,7 +62,7 @@ typedef struct
 
   unsigned depth;      /* lists and objects that are open after the token */
   LnsJsonEnd end;      /* why LNS_JSON_END was returned */
-  char complaint[128]; /* what is wrong with the source, for people; "" while nothing is */
+  char complaint[128]; /* what is wrong with the source; "" = nothing */
 
   /* The rest is the reader's own. */
   LnsJsonFill fill; /* NULL: all bytes are there */
@@ -71,11 +71,11 @@ typedef struct
   uint8_t *bytes; /* owned; followed by zeros */
   size_t allocated_bytes;
   size_t start, out;   /* the text of this token, as far as it is decoded */
-  size_t at, n_bytes;  /* what is not read yet */
+  size_t at, n_bytes;  /* unread bytes */
   size_t n_text_bytes; /* of this token, as they are written */
   uint64_t n_filled;   /* bytes of the source so far */
   int state;           /* what may follow */
-  bool in_object;      /* the innermost of what is open is an object */
+  bool in_object;      /* the innermost open list or object is an object */
   bool has_replaced;   /* the byte at `at` stands in `replaced` */
   bool is_at_end;      /* `fill` has no more */
   uint8_t replaced;

@@ -48,7 +48,7 @@ lns_json_plain_length (const uint8_t *bytes, size_t size)
 const char *
 lns_json_escape (uint8_t byte, char ret_escape[LNS_JSON_ESCAPE_SIZE])
 {
-  /* Not by printf(): a name may have nothing but such bytes.                                       */
+  /* Not by printf(): a name may have nothing but such bytes. */
   strcpy (ret_escape, byte < 0x80 ? "\\u0000" : "\\ufffd");
   if (byte == '"' || byte == '\\')
     {

@@ -57,8 +57,8 @@ shorten_mangled (const char *mangled, size_t *ret_size_bytes)
     }
 }
 
-/* The name begins behind the last space or colon that precedes the parameters and lies outside template arguments. It
- * ends where its template arguments or the parameters begin. */
+/* The name begins after the last space or colon that is before the parameters and outside template arguments. It ends where
+ * its template arguments or the parameters begin. */
 const char *
 lns_kernel_text_short (const char *demangled, size_t *ret_size_bytes)
 {

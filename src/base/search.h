@@ -7,8 +7,8 @@
  *
  *   size_t at = LNS_LOWER_BOUND (n, i, times_ns[i] < time_ns);
  *
- * is the first of the places 0 … n - 1 for which the condition is false, or n. It must be true for the places before some
- * place and false from there on. I names the place within the condition. O(log n). */
+ * is the first of the places 0 … n - 1 for which the condition is false, or n. The condition must be true before some place
+ * and false from there on. I names the place within the condition. O(log n). */
 
 #pragma once
 

@@ -16,7 +16,7 @@
 
 typedef struct
 {
-  const uint8_t *bytes; /* NULL = free                                                          */
+  const uint8_t *bytes; /* NULL = free */
   size_t size_bytes;
   uint32_t hash; /* the low bits of the string's hash, for growing the table */
   uint32_t id;
@@ -31,10 +31,10 @@ typedef struct Block
 struct LnsStringTable
 {
   Slot *slots;
-  uint32_t mask; /* slots - 1                                                                   */
+  uint32_t mask; /* slots - 1 */
   uint32_t n;
-  Block *blocks; /* the newest first                                                            */
-  size_t left_bytes; /* in the newest block                                                     */
+  Block *blocks;     /* the newest first */
+  size_t left_bytes; /* in the newest block */
   uint8_t *free;
 };
 

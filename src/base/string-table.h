@@ -15,7 +15,7 @@ typedef struct LnsStringTable LnsStringTable;
 
 /* NULL if memory runs out. */
 LnsStringTable *lns_string_table_new (void) __attribute__ ((warn_unused_result));
-void lns_string_table_free (LnsStringTable *table); /* NULL is fine                             */
+void lns_string_table_free (LnsStringTable *table); /* NULL is fine */
 
 /* The id of the SIZE_BYTES at BYTES, or ABSENT if they have none. O(size). */
 uint32_t lns_string_table_find (const LnsStringTable *table,

@@ -12,7 +12,7 @@
 
 typedef struct
 {
-  int fd;          /* borrowed                                                                   */
+  int fd;          /* borrowed */
   char pending[3]; /* the beginning of a character that is not complete yet */
   size_t n_pending;
 } LnsTerminal;

@@ -29,6 +29,6 @@ void lns_visible_write (FILE *stream, const char *bytes, size_t size);
 /* The same as a new text, which the caller frees. */
 char *lns_visible_text (const char *bytes, size_t size) __attribute__ ((returns_nonnull));
 
-/* The same in the ROOM > 0 bytes at RET_TEXT, terminated, and cut between characters where it does not fit.
- * Returns how long the whole is. BYTES may not overlap it. O(size). */
+/* The same in the ROOM > 0 bytes at RET_TEXT, terminated, and cut after a character if it does not fit. Returns the length of
+ * the whole text. BYTES must not overlap it. O(size). */
 size_t lns_visible_copy (char *ret_text, size_t room, const char *bytes, size_t size);

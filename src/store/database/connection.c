@@ -13,7 +13,7 @@
 #include "src/store/database/guarded-vfs.h"
 #include "src/store/database/sql.h"
 
-#define BUSY_TRIES     2500 /* of BUSY_TRY_NS each: 5 s; a commit holds the lock for milliseconds    */
+#define BUSY_TRIES     2500 /* of BUSY_TRY_NS each: 5 s; a commit holds the lock for milliseconds */
 #define BUSY_TRY_NS    2000000
 #define STEPS_PER_POLL 10000
 

@@ -18,13 +18,13 @@
 
 typedef enum
 {
-  LNS_QUERY_META,   /* key, value                                                              */
-  LNS_QUERY_DEFS,   /* id, data; ascending                                                     */
-  LNS_QUERY_LANES,  /* lane, n_events, n_chunks, n_open, start, end, busy, top_level, top      */
-  LNS_QUERY_TAILS,  /* ?1 ≤ id < ?2: id, data; ascending                                        */
-  LNS_QUERY_STRING, /* ?1 = string id: first, data of the last chunk that begins at or before  */
-  LNS_QUERY_INDEX,  /* ?1 = lane: level, seq, first, n, start, end, id; by level, seq          */
-  LNS_QUERY_CHUNK,  /* ?1 = id: data                                                           */
+  LNS_QUERY_META,   /* key, value */
+  LNS_QUERY_DEFS,   /* id, data; ascending */
+  LNS_QUERY_LANES,  /* lane, n_events, n_chunks, n_open, start, end, busy, top_level, top */
+  LNS_QUERY_TAILS,  /* ?1 ≤ id < ?2: id, data; ascending */
+  LNS_QUERY_STRING, /* ?1 = string id: first, data of the last chunk that begins at or before */
+  LNS_QUERY_INDEX,  /* ?1 = lane: level, seq, first, n, start, end, id; by level, seq */
+  LNS_QUERY_CHUNK,  /* ?1 = id: data */
   LNS_N_QUERIES
 } LnsQuery;
 
@@ -32,7 +32,7 @@ typedef struct LnsConnection
 {
   sqlite3 *db;
   sqlite3_stmt *statements[LNS_N_QUERIES];
-  const atomic_bool *cancel; /* or NULL; polled inside statements                                */
+  const atomic_bool *cancel; /* or NULL; polled inside statements */
   struct LnsConnection *next;
 } LnsConnection;
 

@@ -16,8 +16,8 @@
 
 typedef enum
 {
-  LNS_GUARDED_REPORT,          /* has no write-ahead log                                         */
-  LNS_GUARDED_REPORT_UNLOCKED, /* the same without locks, as SQLite's "unix-none"                */
+  LNS_GUARDED_REPORT,          /* has no write-ahead log */
+  LNS_GUARDED_REPORT_UNLOCKED, /* the same without locks, as SQLite's "unix-none" */
   LNS_GUARDED_EXPORT,          /* databases of other programs, which may have a log */
   LNS_N_GUARDED
 } LnsGuarded;

@@ -15,15 +15,14 @@
 #include "src/base/buffer.h"
 #include "src/base/error.h"
 
-#define LNS_CHUNK_MAGIC           "LNSCHNK1"
-#define LNS_CHUNK_VERSION         1
-#define LNS_CHUNK_HEADER_BYTES    80
-#define LNS_CHUNK_DIRECTORY_BYTES 12 /* a column */
-#define LNS_CHUNK_MAX_COLUMNS     32
-#define LNS_CHUNK_MAX_EVENTS      4096 /* events or nodes in one chunk, the tail included        */
-#define LNS_CHUNK_MAX_CLOSED_BYTES                                                                 \
- 21700                            /* closed event and node chunks: three to a page          */
-#define LNS_CHUNK_MAX_BYTES 65000 /* any chunk                                              */
+#define LNS_CHUNK_MAGIC            "LNSCHNK1"
+#define LNS_CHUNK_VERSION          1
+#define LNS_CHUNK_HEADER_BYTES     80
+#define LNS_CHUNK_DIRECTORY_BYTES  12 /* a column */
+#define LNS_CHUNK_MAX_COLUMNS      32
+#define LNS_CHUNK_MAX_EVENTS       4096  /* events or nodes in one chunk, the tail included */
+#define LNS_CHUNK_MAX_CLOSED_BYTES 21700 /* closed event and node chunks: three to a page */
+#define LNS_CHUNK_MAX_BYTES        65000 /* any chunk */
 
 typedef enum
 {
@@ -38,7 +37,7 @@ typedef enum
 typedef enum
 {
   LNS_ENCODING_BYTES,  /* not encoded */
-  LNS_ENCODING_BLOCKS, /* codec.h, one value for each event, node or string                  */
+  LNS_ENCODING_BLOCKS, /* codec.h, one value for each event, node or string */
   LNS_N_ENCODINGS
 } LnsColumnEncoding;
 
@@ -47,7 +46,7 @@ typedef struct
   uint8_t uuid[16];
   LnsChunkKind kind;
   uint8_t lane_kind;
-  uint32_t lane; /* first string id in LNS_CHUNK_STRINGS                                       */
+  uint32_t lane; /* first string id in LNS_CHUNK_STRINGS */
   uint16_t level;
   uint16_t n_columns;
   uint32_t sequence;
@@ -63,7 +62,7 @@ typedef struct
 typedef struct
 {
   uint16_t id;
-  uint16_t encoding; /* LnsColumnEncoding                                                       */
+  uint16_t encoding; /* LnsColumnEncoding */
   const uint8_t *bytes;
   size_t size_bytes;
 } LnsChunkColumn;

@@ -86,7 +86,7 @@ put_frame (LnsBuffer *out, unsigned mode, Frame frame, const uint64_t *values, u
 static unsigned
 find_distinct (const uint64_t *values, unsigned n, uint64_t *ret_distinct, uint64_t *ret_places)
 {
-  uint8_t slots[4 * DICTIONARY_MAX] = { 0 }; /* place + 1                                       */
+  uint8_t slots[4 * DICTIONARY_MAX] = { 0 }; /* place + 1 */
   unsigned n_distinct = 0;
   for (unsigned i = 0; i < n; i++)
     {

@@ -176,7 +176,7 @@ lns_definition_fields (LnsDefinitionKind kind)
   return layouts[kind].fields;
 }
 
-/* Signed values as unsigned ones, small where they are near 0: 0, −1, 1, −2, … */
+/* Maps signed values to unsigned ones, so that those near 0 stay small: 0, −1, 1, −2, … */
 static uint64_t
 fold_sign (int64_t value)
 {

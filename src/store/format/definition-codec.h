@@ -41,7 +41,7 @@ typedef union
 /* The size of the struct of KIND in bytes; 0 if KIND is unknown. */
 size_t lns_definition_size (LnsDefinitionKind kind);
 
-/* What a field of a definition is. All but U64, I64 and TIME take 32 bits. */
+/* Types of fields. All but U64, I64 and TIME take 32 bits. */
 typedef enum
 {
   LNS_FIELD_U32,
@@ -58,7 +58,7 @@ typedef struct
 {
   uint8_t tag;  /* 1–255; 0 ends the list */
   uint8_t type; /* LnsFieldType */
-  uint8_t kind; /* LnsDefinitionKind of what a link or owner names */
+  uint8_t kind; /* of links and owners: LnsDefinitionKind that they point to */
   uint16_t offset;
 } LnsDefinitionField;
 
@@ -80,9 +80,9 @@ bool lns_definition_decode (const uint8_t **bytes,
 /* The columns of a string chunk: header.n strings with ids from header.lane on. */
 typedef enum
 {
-  LNS_STRING_COLUMN_LENGTH = 1, /* bytes of each string, without a NUL                           */
+  LNS_STRING_COLUMN_LENGTH = 1, /* bytes of each string, without a NUL */
   LNS_STRING_COLUMN_BYTES = 2,  /* not encoded: the strings, each followed by a NUL */
-  LNS_STRING_COLUMN_TOTAL = 3   /* for pieces: bytes of the whole string, else absent            */
+  LNS_STRING_COLUMN_TOTAL = 3   /* for pieces: bytes of the whole string, else absent */
 } LnsStringColumnId;
 
 /* A longer string is cut into pieces of this size (the last may be shorter). Each piece is a chunk of its own with n = 1.

@@ -28,7 +28,7 @@ typedef enum
   LNS_DEFINITION_LANE,
   LNS_DEFINITION_DIAGNOSTIC,
   LNS_DEFINITION_LOSS,
-  LNS_DEFINITION_META, /* id = string id of the key, `name` = string id of the value             */
+  LNS_DEFINITION_META,
   LNS_DEFINITION_RESOURCE,
   LNS_DEFINITION_DEVICE,
   LNS_DEFINITION_CONTEXT,
@@ -48,91 +48,91 @@ typedef enum
 {
   LNS_STATE_RECORDING, /* the writer is alive; readers report a dead one as CUT_OFF */
   LNS_STATE_COMPLETE,
-  LNS_STATE_RECOVERED, /* rebuilt by `recover`, or imported from a file that ends early          */
-  LNS_STATE_CUT_OFF,   /* only read: recording, but its writer is dead                           */
-  LNS_STATE_INCOMPLETE /* finished, but events could not be written                              */
+  LNS_STATE_RECOVERED, /* rebuilt by `recover`, or imported from a file that ends early */
+  LNS_STATE_CUT_OFF,   /* only read: recording, but its writer is dead */
+  LNS_STATE_INCOMPLETE /* finished, but events could not be written */
 } LnsState;
 
 /* One process instance of the session. A reused pid is another instance. */
 typedef struct
 {
-  int32_t pid;        /* in the session's pid namespace                                         */
-  int32_t target_pid; /* as the process itself sees it                                          */
-  uint32_t parent;    /* process instance, or LNS_ID_NONE                                       */
-  uint32_t name;      /* the comm or file name                                                  */
-  uint32_t command_line; /* arguments, shell-quoted, or 0                                       */
-  uint32_t executable;   /* path, or 0                                                          */
-  int64_t start_ns;  /* report clock, or LNS_TIME_UNKNOWN                                      */
-  int64_t end_ns;    /* LNS_TIME_UNKNOWN while it runs                                         */
-  int32_t exit_code; /* 0–255; 128+N after signal N; -1 = not known                            */
-  uint32_t machine; /* bits 48–63 of its globalPid: which machine, 0 in our own recordings      */
-  uint32_t is_listed;   /* imported: 1 = in PROCESSES                                             */
-  uint32_t exit_signal; /* that killed it, 0 = none or not known                                */
-  uint32_t mpi_rank;    /* 1 + its rank in MPI_COMM_WORLD, 0 = not known                        */
+  int32_t pid;           /* in the session's pid namespace */
+  int32_t target_pid;    /* as the process itself sees it */
+  uint32_t parent;       /* process instance, or LNS_ID_NONE */
+  uint32_t name;         /* the comm or file name */
+  uint32_t command_line; /* arguments, shell-quoted, or 0 */
+  uint32_t executable;   /* path, or 0 */
+  int64_t start_ns;      /* report clock, or LNS_TIME_UNKNOWN */
+  int64_t end_ns;        /* LNS_TIME_UNKNOWN while it runs */
+  int32_t exit_code;     /* 0–255; 128+N after signal N; -1 = not known */
+  uint32_t machine;      /* bits 48–63 of its globalPid: which machine, 0 in our own recordings */
+  uint32_t is_listed;    /* imported: 1 = in PROCESSES */
+  uint32_t exit_signal;  /* that killed it, 0 = none or not known */
+  uint32_t mpi_rank;     /* 1 + its rank in MPI_COMM_WORLD, 0 = not known */
 } LnsProcess;
 
 typedef struct
 {
-  uint32_t process; /* process instance                                                         */
-  int32_t tid;      /* in the session's pid namespace, or 0 where it could not be read          */
+  uint32_t process; /* process instance */
+  int32_t tid;      /* in the session's pid namespace, or 0 if it could not be read */
   int32_t target_tid;
-  uint32_t name;    /* what the program named it (NVTX, else the OS)                            */
-  int64_t start_ns; /* LNS_TIME_UNKNOWN where not known                                         */
+  uint32_t name;    /* the name that the program gave it (through NVTX, else the OS) */
+  int64_t start_ns; /* LNS_TIME_UNKNOWN where not known */
   int64_t end_ns;
-  uint32_t is_named; /* 1: the program named it through NVTX                                    */
+  uint32_t is_named; /* 1: the program named it through NVTX */
   int32_t priority;
-  uint32_t listed; /* imported: in ThreadNames, 1 = without `priority`, 2 = with it             */
+  uint32_t listed; /* imported: in ThreadNames, 1 = without `priority`, 2 = with it */
 } LnsThread;
 
 /* An NVTX domain of one process. The default domain has name 0 and number 0. */
 typedef struct
 {
   uint32_t process;
-  uint32_t number; /* the nsys domainId: 0 = default, then in order of creation in its process   */
+  uint32_t number; /* the nsys domainId: 0 = default, then in order of creation in its process */
   uint32_t name;
   int64_t created_ns;
-  int64_t destroyed_ns; /* LNS_TIME_UNKNOWN = lives                                             */
-  uint32_t thread;      /* thread that created it, or LNS_ID_NONE                               */
+  int64_t destroyed_ns; /* LNS_TIME_UNKNOWN = lives */
+  uint32_t thread;      /* thread that created it, or LNS_ID_NONE */
 } LnsDomain;
 
 typedef struct
 {
-  uint32_t domain;   /* domain id                                                               */
-  uint32_t category; /* the program's number                                                    */
+  uint32_t domain;   /* domain id */
+  uint32_t category; /* the program's number */
   uint32_t name;
 } LnsCategory;
 
 /* An object that the program named through NVTX: a CUDA stream, a lock, … */
 typedef struct
 {
-  uint32_t domain;     /* domain id                                                             */
+  uint32_t domain;     /* domain id */
   uint32_t type;       /* NVTX_RESOURCE_TYPE_*: what the identifier is                          */
-  uint64_t identifier; /* the pointer, handle or number that the program knows it by            */
+  uint64_t identifier; /* the pointer, handle or number that the program knows it by */
   uint32_t name;
   int64_t created_ns;
-  int64_t destroyed_ns; /* LNS_TIME_UNKNOWN = lives                                             */
+  int64_t destroyed_ns; /* LNS_TIME_UNKNOWN = lives */
 } LnsResource;
 
 /* A typed payload's description (NVTX payload extension). Entries refer to it by `schema`. */
 typedef struct
 {
   uint32_t domain;
-  uint64_t schema_id; /* as the program got it                                                  */
+  uint64_t schema_id; /* as the program got it */
   uint32_t name;
-  uint32_t type;  /* NVTX_PAYLOAD_SCHEMA_TYPE_*                                                 */
-  uint32_t flags; /* NVTX_PAYLOAD_SCHEMA_FLAG_*                                                 */
+  uint32_t type;  /* NVTX_PAYLOAD_SCHEMA_TYPE_* */
+  uint32_t flags; /* NVTX_PAYLOAD_SCHEMA_FLAG_* */
   uint32_t size_bytes;
   uint32_t align_bytes;
-  uint32_t is_enum; /* 1: entries are (name, value)                                             */
+  uint32_t is_enum; /* 1: entries are (name, value) */
 } LnsSchema;
 
 typedef struct
 {
-  uint32_t schema;   /* index of its LnsSchema                                                    */
-  uint32_t position; /* 0, 1, … within the schema                                               */
+  uint32_t schema;   /* index of its LnsSchema */
+  uint32_t position; /* 0, 1, … within the schema */
   uint32_t name;
   uint32_t description;
-  uint32_t flags; /* NVTX_PAYLOAD_ENTRY_FLAG_*                                               */
+  uint32_t flags; /* NVTX_PAYLOAD_ENTRY_FLAG_* */
   uint64_t type;  /* NVTX_PAYLOAD_ENTRY_TYPE_* or a schema id; an enum entry's value         */
   uint64_t offset_bytes;
   uint64_t array_or_union_detail;
@@ -143,10 +143,10 @@ typedef struct
 typedef struct
 {
   uint32_t process;
-  uint32_t number; /* CUDA's, as the process counts                                             */
+  uint32_t number; /* CUDA's, as the process counts */
   uint32_t name;
-  uint32_t bus; /* "0000:b2:00.0", or 0                                                        */
-  uint32_t uuid; /* "GPU-…" (or "MIG-…") in 8-4-4-4-12 hex digits, or 0                         */
+  uint32_t bus;  /* "0000:b2:00.0", or 0 */
+  uint32_t uuid; /* "GPU-…" (or "MIG-…") in 8-4-4-4-12 hex digits, or 0 */
   uint32_t compute_major, compute_minor;
   uint32_t n_multiprocessors;
   uint64_t memory_bytes, memory_bandwidth, constant_bytes, l2_bytes;
@@ -154,46 +154,46 @@ typedef struct
   uint32_t n_copy_engines;
   uint32_t threads_per_warp, max_ipc, max_warps_per_sm, max_blocks_per_sm;
   uint32_t max_registers_per_block, max_registers_per_sm;
-  uint32_t max_shared_per_block, max_shared_per_sm; /* bytes                                    */
+  uint32_t max_shared_per_block, max_shared_per_sm; /* bytes */
   uint32_t max_threads_per_block;
-  uint32_t max_block[3], max_grid[3]; /* x, y, z                                                */
+  uint32_t max_block[3], max_grid[3]; /* x, y, z */
 } LnsCudaDevice;
 
 typedef struct
 {
   uint32_t device;
-  uint32_t number;      /* CUPTI's contextId                                                    */
-  uint32_t null_stream; /* CUPTI's streamId of the default stream                               */
-  uint32_t parent;      /* CUPTI's contextId of a green context's parent, or 0                  */
-  uint32_t is_green;    /* 0 or 1                                                               */
-  uint32_t n_multiprocessors; /* that a green context may use, or 0                             */
-  uint32_t name;              /* what the program named it by NVTX, or 0                        */
+  uint32_t number;            /* CUPTI's contextId */
+  uint32_t null_stream;       /* CUPTI's streamId of the default stream */
+  uint32_t parent;            /* CUPTI's contextId of a green context's parent, or 0 */
+  uint32_t is_green;          /* 0 or 1 */
+  uint32_t n_multiprocessors; /* that a green context may use, or 0 */
+  uint32_t name;              /* its name from NVTX, or 0 */
 } LnsCudaContext;
 
 typedef struct
 {
   uint32_t context;
-  uint32_t number; /* CUPTI's streamId                                                          */
+  uint32_t number; /* CUPTI's streamId */
   int32_t priority;
-  uint32_t flags; /* CUpti_ActivityStreamFlag                                                   */
-  uint32_t name;  /* what the program named it by NVTX, or 0                                    */
+  uint32_t flags; /* CUpti_ActivityStreamFlag */
+  uint32_t name;  /* its name from NVTX, or 0 */
 } LnsCudaStream;
 
 /* A kernel and its launch configuration. The event's own name is the kernel's demangled name. */
 typedef struct
 {
-  uint32_t short_name;   /* without return type, template arguments and parameters              */
-  uint32_t mangled_name; /* as the module has it                                                */
-  uint32_t grid[3], block[3]; /* x, y, z                                                        */
-  uint32_t cluster[3];        /* 0 where the kernel has none                                    */
-  uint32_t registers;         /* a thread                                                       */
-  uint32_t static_shared_bytes, dynamic_shared_bytes, shared_executed_bytes; /* a block         */
-  uint32_t local_bytes;       /* a thread                                                       */
-  uint64_t local_total_bytes; /* of the whole launch                                            */
-  uint32_t launch_type;       /* CUpti_ActivityLaunchType                                       */
-  uint32_t cache_config;      /* requested | executed << 4: CUfunc_cache                        */
-  uint32_t shared_config;     /* CUpti_FuncShmemLimitConfig                                     */
-  uint32_t shared_carveout;   /* percent that was asked for                                     */
+  uint32_t short_name;        /* without return type, template arguments and parameters */
+  uint32_t mangled_name;      /* as the module has it */
+  uint32_t grid[3], block[3]; /* x, y, z */
+  uint32_t cluster[3];        /* 0 where the kernel has none */
+  uint32_t registers;         /* a thread */
+  uint32_t static_shared_bytes, dynamic_shared_bytes, shared_executed_bytes; /* a block */
+  uint32_t local_bytes;                                                      /* a thread */
+  uint64_t local_total_bytes; /* of the whole launch */
+  uint32_t launch_type;       /* CUpti_ActivityLaunchType */
+  uint32_t cache_config;      /* requested | executed << 4: CUfunc_cache */
+  uint32_t shared_config;     /* CUpti_FuncShmemLimitConfig */
+  uint32_t shared_carveout;   /* percent that was asked for */
   uint32_t cluster_policy, max_potential_cluster, max_active_clusters;
 } LnsCudaLaunch;
 
@@ -201,23 +201,23 @@ typedef struct
 typedef struct
 {
   LnsTrackKind kind;
-  uint32_t process;    /* process instance, or LNS_ID_NONE                                      */
-  uint32_t thread;     /* thread instance, or LNS_ID_NONE                                       */
-  uint32_t domain;     /* domain id, or LNS_ID_NONE                                             */
-  uint32_t name;       /* a counter's name; else 0                                              */
-  uint32_t value_type; /* of counters: LnsPayloadType of the samples                            */
-  uint32_t unit;       /* of counters: string id, or 0                                          */
-  uint64_t number;     /* the program's counter id; LNS_TRACK_GPU_METRIC: typeId;               */
-                       /* LNS_TRACK_NVTX_PROJECTED: context id; else 0                          */
-  uint32_t device;     /* device id, or LNS_ID_NONE; of tracks with a stream too                */
-  uint32_t stream;     /* stream id, or LNS_ID_NONE                                             */
-  uint32_t metric;     /* LNS_TRACK_GPU_METRIC: metricId; else 0                                */
+  uint32_t process;    /* process instance, or LNS_ID_NONE */
+  uint32_t thread;     /* thread instance, or LNS_ID_NONE */
+  uint32_t domain;     /* domain id, or LNS_ID_NONE */
+  uint32_t name;       /* a counter's name; else 0 */
+  uint32_t value_type; /* of counters: LnsPayloadType of the samples */
+  uint32_t unit;       /* of counters: string id, or 0 */
+  uint64_t number;     /* the program's counter id; LNS_TRACK_GPU_METRIC: typeId; */
+                       /* LNS_TRACK_NVTX_PROJECTED: context id; else 0 */
+  uint32_t device;     /* device id, or LNS_ID_NONE; of tracks with a stream too */
+  uint32_t stream;     /* stream id, or LNS_ID_NONE */
+  uint32_t metric;     /* LNS_TRACK_GPU_METRIC: metricId; else 0 */
 } LnsTrack;
 
 typedef struct
 {
   uint32_t track;
-  uint32_t ordinal; /* 0, 1, …: the depth of push/pop lanes                                     */
+  uint32_t ordinal; /* 0, 1, …: the depth of push/pop lanes */
   LnsLaneKind kind;
 } LnsLane;
 
@@ -233,8 +233,8 @@ typedef struct
 {
   uint32_t code;
   LnsSeverity severity;
-  int64_t time_ns;  /* LNS_TIME_UNKNOWN = of the whole session                                  */
-  uint32_t process; /* or LNS_ID_NONE                                                           */
+  int64_t time_ns;  /* LNS_TIME_UNKNOWN = of the whole session */
+  uint32_t process; /* or LNS_ID_NONE */
   uint32_t text;
 } LnsDiagnostic;
 
@@ -243,8 +243,8 @@ typedef struct
 typedef struct
 {
   uint32_t process;
-  uint32_t thread;  /* LNS_ID_NONE = not known which                                            */
-  int64_t first_ns; /* the gap's ends, report clock; LNS_TIME_UNKNOWN = not known               */
+  uint32_t thread;  /* LNS_ID_NONE = not known which */
+  int64_t first_ns; /* the gap's ends, report clock; LNS_TIME_UNKNOWN = not known */
   int64_t last_ns;
   uint64_t pushes, pops, marks, starts, ends, others;
   uint64_t bytes;
@@ -255,23 +255,23 @@ typedef struct
 typedef struct
 {
   uint32_t name;
-  uint32_t columns; /* string id of a block (kept-codec.h): name, type, is not NULL          */
+  uint32_t columns; /* string id of a block (kept-codec.h): name, type, is not NULL */
   uint32_t is_remainder;
 } LnsKeptTable;
 
 /* A meta value. Recover restores the rows of lns_meta from these. */
 typedef struct
 {
-  uint32_t key, value; /* string ids                                                            */
+  uint32_t key, value; /* string ids */
 } LnsMetaDefinition;
 
 /* Some rows of a kept table, in its order, or the remainder of one event. */
 typedef struct
 {
-  uint32_t table; /* LnsKeptTable                                                               */
-  uint32_t rows;  /* string id of a block                                                       */
+  uint32_t table; /* LnsKeptTable */
+  uint32_t rows;  /* string id of a block */
   uint32_t n_rows;
-  int64_t min, max; /* of its first column; all of int64 where that does not only hold integers  */
+  int64_t min, max; /* of its first column; all of int64 where that does not only hold integers */
 } LnsKeptRows;
 
 /* How many events LOSS stands for: stored and lost events add up to those that were made. A lost pop or end does not lose

@@ -18,7 +18,7 @@ typedef struct
   int64_t *duration_ns;
   uint32_t *name;
   uint32_t *flags;
-  uint64_t *extra[LNS_EXTRA_MAX]; /* by the lane kind's table                                    */
+  uint64_t *extra[LNS_EXTRA_MAX]; /* by the lane kind's table */
 } LnsEventColumns;
 
 /* Decodes the events of VIEW, of kind LNS_CHUNK_EVENTS or LNS_CHUNK_OPEN_EVENT, into COLUMNS. Columns that the chunk lacks

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define START_TIME_FIELD 22 /* of /proc/PID/stat, counted from 1; see proc(5)                    */
+#define START_TIME_FIELD 22 /* of /proc/PID/stat, counted from 1; see proc(5) */
 
 /* Reads the beginning of the file at PATH as text. Returns false if it is empty or cannot be read. */
 static bool

@@ -23,17 +23,17 @@ typedef enum
   LNS_KEPT_TEXT,
   LNS_KEPT_BLOB,
   LNS_KEPT_UNSET,  /* in a remainder: the event itself has the value */
-  LNS_KEPT_STRING, /* an id of StringIds: a string id of the report                              */
+  LNS_KEPT_STRING, /* an id of StringIds: a string id of the report */
   LNS_N_KEPT_TYPES
 } LnsKeptType;
 
 typedef struct
 {
   LnsKeptType type;
-  size_t size_bytes; /* of text and blob                                                        */
+  size_t size_bytes; /* of text and blob */
   union
   {
-    int64_t integer; /* of strings too                                                          */
+    int64_t integer; /* of strings too */
     double real;
     const char *bytes;
   };
@@ -41,7 +41,7 @@ typedef struct
 
 /* A column without values takes one byte in the file, so these limits bound how much memory a small file can take. */
 #define LNS_KEPT_MAX_ROWS    1024
-#define LNS_KEPT_MAX_COLUMNS 63 /* of tables here                                                */
+#define LNS_KEPT_MAX_COLUMNS 63 /* of tables here */
 #define LNS_KEPT_MAX_TABLES  4096
 
 /* Appends the block of N_ROWS × N_COLUMNS values, row by row, to OUT. */

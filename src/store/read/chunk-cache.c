@@ -8,11 +8,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define N_SLOTS 4096 /* a power of two; 128 MiB are some 2,000–5,000 chunks                     */
+#define N_SLOTS 4096 /* a power of two; 128 MiB are some 2,000–5,000 chunks */
 
 struct LnsChunkCache
 {
-  pthread_mutex_t lock; /* held for a few pointer moves, never across a read or free            */
+  pthread_mutex_t lock; /* held for a few pointer moves, never across a read or free */
   size_t limit_bytes;
   size_t held_bytes;
   LnsCacheItem *newest, *oldest;

@@ -18,16 +18,15 @@
 typedef struct
 {
   uint32_t lane;
-  uint32_t level; /* 0 = events                                                                 */
-  uint32_t index; /* of the chunk within its level                                              */
+  uint32_t level; /* 0 = events */
+  uint32_t index; /* of the chunk within its level */
 } LnsChunkKey;
 
 /* The head of every cached item, which is one malloc () block. */
 typedef struct LnsCacheItem
 {
   LnsChunkKey key;
-  LnsColumnMask
-      column_mask; /* what was decoded                                                     */
+  LnsColumnMask column_mask; /* the columns that were decoded */
   size_t size_bytes;
   atomic_uint refs;
   struct LnsCacheItem *next_in_slot;
@@ -38,7 +37,7 @@ typedef struct LnsChunkCache LnsChunkCache;
 
 /* NULL if memory runs out. */
 LnsChunkCache *_lns_chunk_cache_new (size_t limit_bytes);
-void _lns_chunk_cache_free (LnsChunkCache *cache); /* NULL is fine                              */
+void _lns_chunk_cache_free (LnsChunkCache *cache); /* NULL is fine */
 
 /* A reference to the item of KEY if it has all columns of COLUMN_MASK. Otherwise NULL, and *RET_COLUMN_MASK gets the
  * columns to decode: those of COLUMN_MASK and those of the item, which the new one replaces. O(1). */
@@ -53,4 +52,4 @@ void _lns_chunk_cache_put (LnsChunkCache *cache, LnsCacheItem *item);
 
 size_t _lns_chunk_cache_bytes (LnsChunkCache *cache);
 
-void _lns_cache_item_unref (LnsCacheItem *item); /* NULL is fine                                */
+void _lns_cache_item_unref (LnsCacheItem *item); /* NULL is fine */

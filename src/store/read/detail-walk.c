@@ -12,7 +12,7 @@ typedef struct
 {
   LnsNode node;
   uint64_t n_events;
-  uint64_t first, end; /* nodes of the level below, or events                                   */
+  uint64_t first, end; /* nodes of the level below, or events */
 } Opened;
 
 typedef LNS_ARRAY (Opened) OpenedList;

@@ -22,8 +22,7 @@ typedef struct
   /* An opened NODE whose children from FROM_NS on are not in the cache, in a walk that is CACHED_ONLY. */
   void (*rest) (void *data, const LnsNode *node, uint64_t n_events, int64_t from_ns);
   void *data;
-  LnsColumnMask
-      column_mask; /* of events                                                            */
+  LnsColumnMask column_mask;  /* of events */
   const LnsPixelQuery *query; /* cached_only and the generations apply; or NULL */
 } LnsDetailVisitor;
 

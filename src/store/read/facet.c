@@ -26,9 +26,9 @@ typedef struct
   int64_t start_ns;
   int64_t end_ns; /* the latest end of its events and those before it */
   int64_t busy_ns;
-  uint64_t at;    /* level 0: where its events begin in `events`                               */
-  uint32_t name;  /* covers most of the time, if one does                                      */
-  uint32_t flags; /* of all events, or-ed                                                      */
+  uint64_t at;    /* level 0: where its events begin in `events` */
+  uint32_t name;  /* covers most of the time, if one does */
+  uint32_t flags; /* of all events, or-ed */
 } Node;
 
 typedef LNS_ARRAY (Node) Level;

@@ -18,22 +18,22 @@
 #define LNS_FACETS_MAX 64 /* by total time; one further facet has all other events */
 
 #define LNS_FACET_OTHERS UINT64_MAX /* key of the facet of all other events */
-#define LNS_FACET_MEMSET 255        /* key of memsets among copy kinds                         */
+#define LNS_FACET_MEMSET 255        /* key of memsets among copy kinds */
 
 typedef enum
 {
-  LNS_FACET_BY_NOTHING,  /* all events are one facet                                            */
-  LNS_FACET_BY_KERNEL,   /* by the kernels' short names                                         */
-  LNS_FACET_BY_COPY_KIND /* by CUpti_ActivityMemcpyKind, or LNS_FACET_MEMSET                    */
+  LNS_FACET_BY_NOTHING,  /* all events are one facet */
+  LNS_FACET_BY_KERNEL,   /* by the kernels' short names */
+  LNS_FACET_BY_COPY_KIND /* by CUpti_ActivityMemcpyKind, or LNS_FACET_MEMSET */
 } LnsFacetBy;
 
 typedef struct
 {
-  uint64_t key;    /* string id, copy kind, or LNS_FACET_OTHERS                               */
-  uint32_t n_keys; /* that it stands for: 1 but for the others                                */
+  uint64_t key;    /* string id, copy kind, or LNS_FACET_OTHERS */
+  uint32_t n_keys; /* how many keys it has: 1, unless it is the one of all other events */
   uint64_t n_events;
-  int64_t total_ns; /* sum of the durations                                                    */
-  int64_t busy_ns;  /* time in which at least one of the events runs                           */
+  int64_t total_ns; /* sum of the durations */
+  int64_t busy_ns;  /* time in which at least one of the events runs */
   int64_t start_ns, end_ns;
 } LnsFacet;
 

@@ -21,7 +21,7 @@
 
 typedef struct
 {
-  int64_t from_ns, to_ns; /* the window                                                         */
+  int64_t from_ns, to_ns; /* the window */
   double ns_per_px;
   uint32_t n_px;
 } Scale;
@@ -45,7 +45,7 @@ typedef struct
   double min_event_px;
   LnsPixelResult *result;
   float *weights; /* by pixel: the share of the dominant name so far; < 0 = none yet */
-  int color_at;   /* index of COLOR among the lane kind's columns, or -1                        */
+  int color_at;   /* index of COLOR among the lane kind's columns, or -1 */
   bool no_memory;
 } Paint;
 
@@ -410,7 +410,7 @@ typedef struct
   LnsCounterPixel *pixels;
   LnsPayloadType type;
   int value_at;
-  bool has_before; /* a sample before the window                                                */
+  bool has_before; /* a sample before the window */
   int64_t before_ns;
   double before;
 } Curve;

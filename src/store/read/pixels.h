@@ -19,21 +19,21 @@
 typedef struct
 {
   int64_t origin_ns;
-  double ns_per_px; /* > 0; < 1 at the deepest zooms                                           */
-  uint32_t n_px;    /* 1–16,384                                                                */
-  double min_event_px; /* events at least this wide are listed one by one (≥ 1; 0 = 1)           */
+  double ns_per_px;    /* > 0; < 1 at the deepest zooms */
+  uint32_t n_px;       /* 1–16,384 */
+  double min_event_px; /* events at least this wide are listed one by one (≥ 1; 0 = 1) */
   bool cached_only;    /* read nothing from the file: coarser if finer data is not in memory */
-  const atomic_uint *generation; /* or NULL; the query ends with LNS_ERROR_CANCELLED …           */
+  const atomic_uint *generation; /* or NULL; the query ends with LNS_ERROR_CANCELLED … */
   uint32_t expected_generation; /* … as soon as *generation is not this                         */
 } LnsPixelQuery;
 
 typedef struct
 {
-  float busy;     /* 0–1: the share of the pixel's time that events cover                      */
-  uint32_t count; /* events that start in it (saturates; counts of nodes are spread)            */
-  uint32_t name;  /* dominant: of the event or node that covers most of it                     */
-  uint32_t color; /* the dominant one's column COLOR, or 0                                     */
-  uint32_t flags; /* or of LnsEventFlags seen                                                  */
+  float busy;     /* 0–1: the share of the pixel's time that events cover */
+  uint32_t count; /* events that start in it (saturates; counts of nodes are spread) */
+  uint32_t name;  /* dominant: of the event or node that covers most of it */
+  uint32_t color; /* the dominant one's column COLOR, or 0 */
+  uint32_t flags; /* or of LnsEventFlags seen */
 } LnsPixel;
 
 /* An event wide enough to be drawn by itself. */
@@ -51,9 +51,9 @@ typedef struct
 /* The result of a query. It may be reused for further queries, which keep its arrays. Zero it before first use. */
 typedef struct
 {
-  LnsPixel *pixels; /* n_px of them; those under listed events hold their busy share too     */
+  LnsPixel *pixels; /* n_px of them; those under listed events hold their busy share too */
   uint32_t n_px;
-  LnsPixelEvent *events; /* ascending by start                                                  */
+  LnsPixelEvent *events; /* ascending by start */
   uint32_t n_events;
   bool coarse; /* cached_only left something out: query again on a worker thread */
   uint32_t n_px_allocated, n_events_allocated;
@@ -73,7 +73,7 @@ void lns_pixel_result_clear (LnsPixelResult *result);
  * the last value before it. */
 typedef struct
 {
-  double min, max, last; /* NaN where no sample has come yet                                    */
+  double min, max, last; /* NaN where no sample has come yet */
 } LnsCounterPixel;
 
 /* RET_PIXELS has room for query->n_px. Extremes may be off by one pixel where nodes stand for samples. Ignores

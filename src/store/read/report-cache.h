@@ -32,7 +32,7 @@ char *_lns_rescue_path (const char *path, LnsError *error);
  * lns_journal_check ()). */
 char *_lns_rescue_roll_back (const char *path, LnsError *error);
 
-/* Copies the report at PATH and its journal, if any, to TO_PATH, over what is there. */
+/* Copies the report at PATH, and its journal if it has one, to TO_PATH. Replaces existing files. */
 bool _lns_rescue_copy (const char *path, const char *to_path, LnsError *error);
 
 /* Removes the oldest copies beside NEWEST_PATH, but not that one, until at most 8 and 1 GiB are left. */

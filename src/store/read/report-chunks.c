@@ -101,7 +101,7 @@ decode_columns (const LnsChunkView *view,
   return lns_events_decode (view, &columns, error);
 }
 
-/* A chunk's bytes while they lie in SQLite's memory. */
+/* A chunk whose bytes are SQLite's, until end_chunk (). */
 typedef struct
 {
   LnsConnection *connection; /* NULL for a tail */
@@ -491,7 +491,7 @@ struct LnsChunkWalker
   void *memory;
   size_t memory_bytes;
   LnsChunk chunk;
-  const LnsChunk *open; /* the reference to the open event's chunk                              */
+  const LnsChunk *open; /* the reference to the open event's chunk */
 };
 
 LnsChunkWalker *

@@ -18,7 +18,7 @@
 #include "src/store/read/report-private.h"
 #include "src/store/database/sql.h"
 
-/* Bytes of all keys and values; an environment and what a program printed take some MiB. */
+/* Limit of all keys and values. An environment and a program's output take a few MiB. */
 #define META_MAX_BYTES ((size_t)64 << 20)
 
 static int

@@ -45,7 +45,7 @@ typedef struct
 {
   bool is_sqlite;
   uint32_t application_id;
-  uint64_t size_bytes; /* that the file should have; 0 = not known                              */
+  uint64_t size_bytes; /* that the file should have; 0 = not known */
 } FileHeader;
 
 static uint32_t

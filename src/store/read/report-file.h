@@ -18,16 +18,16 @@
 /* Zero it before use. */
 typedef struct
 {
-  char *path;      /* as given                                                                  */
-  char *real_path; /* what connections open: absolute, or a rolled back copy                     */
-  const char *vfs; /* NULL, or one without locks                                                */
+  char *path;      /* as given */
+  char *real_path; /* what connections open: absolute, or a rolled back copy */
+  const char *vfs; /* NULL, or one without locks */
   uint64_t size_bytes;
-  pthread_mutex_t lock; /* of `idle`                                                            */
+  pthread_mutex_t lock; /* of `idle` */
   LnsConnection *idle;
-  atomic_uint_fast64_t bytes_read; /* by connections that were given back                        */
+  atomic_uint_fast64_t bytes_read; /* by connections that were given back */
 } LnsReportFile;
 
-/* False where memory ran out. */
+/* Returns false if memory runs out. */
 bool _lns_report_file_init (LnsReportFile *file, const char *path);
 
 /* Closes the connections, which must all have been given back. */

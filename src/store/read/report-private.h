@@ -18,11 +18,11 @@
 /* A chunk of a lane's level, from lns_chunk_index. The last one may be the tail. */
 typedef struct
 {
-  uint64_t first; /* ordinal of its first event or node                                         */
+  uint64_t first; /* ordinal of its first event or node */
   int64_t start_ns, end_ns;
-  int64_t row; /* lns_chunk.id, or LNS_ROW_TAIL                                                 */
-  uint64_t up_to; /* the largest correlation in this chunk and those before it                  */
-  uint64_t from;  /* the least one in this chunk and those behind it                            */
+  int64_t row;    /* lns_chunk.id, or LNS_ROW_TAIL */
+  uint64_t up_to; /* the largest correlation in this chunk and those before it */
+  uint64_t from;  /* the least one in this chunk and those behind it */
   uint32_t n;
 } LnsIndexEntry;
 
@@ -33,14 +33,14 @@ typedef LNS_ARRAY (LnsIndexEntry) LnsIndexEntries;
 /* The bytes of a tail, not decoded. */
 typedef struct
 {
-  uint8_t *bytes; /* owned; NULL = none                                                         */
+  uint8_t *bytes; /* owned; NULL = none */
   size_t size_bytes;
 } LnsBlob;
 
 typedef struct
 {
-  LnsIndexEntries entries; /* fewer than UINT32_MAX                                             */
-  uint64_t n; /* events (without the open one) or nodes of them all                             */
+  LnsIndexEntries entries; /* fewer than UINT32_MAX */
+  uint64_t n;              /* events (without the open one) or nodes of them all */
   LnsBlob tail;
 } LnsLevelIndex;
 
@@ -55,15 +55,16 @@ typedef struct
 {
   LnsLaneInfo info;
   LnsLaneKind kind;
-  uint64_t n_closed;  /* events without the open one                                            */
-  uint32_t n_chunks;  /* event chunks without the open event's                                  */
-  uint32_t top_level; /* 0 = no events                                                          */
+  uint64_t n_closed;  /* events without the open one */
+  uint32_t n_chunks;  /* event chunks without the open event's */
+  uint32_t top_level; /* 0 = no events */
   uint32_t n_top;
-  LnsNode *top;   /* the nodes of top_level; owned                                              */
-  LnsBlob *tails; /* by slot, LNS_N_TAIL_SLOTS, as of the opening where somebody records; owned */
-  LnsEvent open;  /* where info.has_open                                                        */
-  int64_t end_ns; /* of the last closed event                                                   */
-  _Atomic (LnsLaneIndex *) index; /* NULL until somebody asks; owned                             */
+  LnsNode *top; /* the nodes of top_level; owned */
+  LnsBlob *
+      tails; /* by slot, LNS_N_TAIL_SLOTS: those at the time of opening, if the report is live; owned */
+  LnsEvent open;                  /* where info.has_open */
+  int64_t end_ns;                 /* of the last closed event */
+  _Atomic (LnsLaneIndex *) index; /* NULL until the first query; owned */
 } LnsLaneState;
 
 /* Slots of a lane's tail: the open event, events, nodes of level 1, 2, …. */
@@ -94,7 +95,7 @@ _lns_report_end_circles (void *processes, size_t stride_bytes, uint32_t n, uint3
 typedef struct
 {
   uint32_t size_bytes;
-  char bytes[]; /* and a NUL                                                                    */
+  char bytes[]; /* and a NUL */
 } LnsReportString;
 
 #define LNS_STRINGS_PER_PAGE 4096
@@ -118,17 +119,17 @@ struct LnsReport
 
   LNS_ARRAY (LnsReportMeta) meta; /* ascending */
   LnsDefinitionTable definitions[LNS_N_DEFINITION_KINDS];
-  LnsLaneState *lanes; /* n_lanes: as many as there are LnsLane                                  */
+  LnsLaneState *lanes; /* n_lanes: as many as there are LnsLane */
   uint32_t n_lanes;
   bool is_live; /* it is being recorded: everything but closed chunks will change */
 
   uint32_t n_strings;
-  _Atomic (LnsStringPage *) *string_pages; /* one for LNS_STRINGS_PER_PAGE ids                    */
+  _Atomic (LnsStringPage *) *string_pages; /* one for LNS_STRINGS_PER_PAGE ids */
   _Atomic (LnsStringBlock *) string_blocks;
 
   LnsChunkCache *cache;
 
-  _Atomic (LnsReport *) derived; /* attached: has the lanes from n_lanes on; owned; or NULL     */
+  _Atomic (LnsReport *) derived; /* attached: has the lanes from n_lanes on; owned; or NULL */
 };
 
 /* The report that has LANE: REPORT, or the one that is attached to it. */

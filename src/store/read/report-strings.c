@@ -90,7 +90,7 @@ typedef struct
 {
   uint32_t first, n;
   const uint8_t *bytes;
-  uint64_t total_bytes; /* of a long string in pieces; else 0                                    */
+  uint64_t total_bytes; /* of a long string in pieces; else 0 */
   uint32_t offsets[LNS_STRING_CHUNK_MAX + 1];
 } StringChunk;
 

@@ -27,23 +27,23 @@ typedef struct LnsReport LnsReport;
 
 typedef struct
 {
-  const char *path; /* as given                                                            */
+  const char *path; /* as given */
   LnsState state;
-  uint64_t n_events; /* closed, tail and open events                                        */
-  uint64_t n_open;   /* of them, open ones                                                  */
+  uint64_t n_events; /* closed, tail and open events */
+  uint64_t n_open;   /* of them, open ones */
   uint64_t n_lost; /* lns_loss_events () of all losses; while the report is not finished, also lost
                     * events that no loss counts yet */
-  uint64_t n_waiting; /* live or cut off: events that were recorded and had no place in it yet  */
-  int64_t reached_ns; /* live or cut off: up to where all that was recorded is in it            */
-  int64_t seen_ns;    /* live or cut off: up to where n_lost and n_waiting are counted          */
+  uint64_t n_waiting; /* live or cut off: events that were recorded and had no place in it yet */
+  int64_t reached_ns; /* live or cut off: up to where all that was recorded is in it */
+  int64_t seen_ns;    /* live or cut off: up to where n_lost and n_waiting are counted */
   uint64_t file_bytes;
   uint64_t n_commits;
-  int64_t start_ns; /* report clock: the earliest event's start (0 where there is none)     */
+  int64_t start_ns; /* report clock: the earliest event's start (0 if there is none) */
   int64_t end_ns;   /* to where the report reaches: ≥ the latest end, the last commit's now */
   int64_t t0_monotonic_ns, t0_realtime_ns;
   uint64_t t0_tsc;
   uint8_t uuid[16];
-  uint64_t unknown_compatible; /* feature bits that were ignored: say so                        */
+  uint64_t unknown_compatible; /* feature bits that were ignored: say so */
 } LnsReportInfo;
 
 /* Progress of opening: FRACTION is 0–1. Called on the opening thread. */
@@ -51,9 +51,9 @@ typedef void (*LnsProgressFunc) (double fraction, void *data);
 
 typedef struct
 {
-  size_t cache_bytes;        /* 0 = 128 MiB                                                      */
-  const atomic_bool *cancel; /* or NULL; true makes the call end with LNS_ERROR_CANCELLED        */
-  LnsProgressFunc progress;  /* or NULL                                                          */
+  size_t cache_bytes;        /* 0 = 128 MiB */
+  const atomic_bool *cancel; /* or NULL; true makes the call end with LNS_ERROR_CANCELLED */
+  LnsProgressFunc progress;  /* or NULL */
   void *progress_data;
 } LnsOpenOptions;
 
@@ -86,7 +86,7 @@ uint32_t lns_report_n_strings (const LnsReport *report);
 const void *
 lns_report_definitions (const LnsReport *report, LnsDefinitionKind kind, uint32_t *ret_n);
 
-/* The same for each kind, with the type of its struct: lns_report_processes (report, ret_n) and so on. */
+/* The same with the type of each kind's struct: lns_report_processes (report, ret_n), lns_report_threads (), … */
 #define LNS_REPORT_DEFINITIONS(name, Type, kind)                                                   \
  static inline const Type *lns_report_##name (const LnsReport *report, uint32_t *ret_n)            \
  {                                                                                                 \
@@ -118,11 +118,11 @@ bool lns_report_count_open (LnsReport *report, uint64_t *ret_n, LnsError *error)
 /* What the lane directory says about a lane. Its last event may be open. */
 typedef struct
 {
-  uint64_t n_events; /* the open one included                                                   */
-  uint32_t n_chunks; /* the tail counts as one, the open event as one more                      */
+  uint64_t n_events; /* the open one included */
+  uint32_t n_chunks; /* the tail counts as one, the open event as one more */
   bool has_open;
   int64_t start_ns, end_ns;
-  int64_t busy_ns; /* sum of the durations                                                    */
+  int64_t busy_ns; /* sum of the durations */
 } LnsLaneInfo;
 
 const LnsLaneInfo *lns_report_lane_info (const LnsReport *report, uint32_t lane);
@@ -134,7 +134,7 @@ typedef struct
 {
   uint32_t lane;
   uint32_t n;
-  uint64_t first; /* ordinal of its first event within the lane                                 */
+  uint64_t first; /* ordinal of its first event within the lane */
   const int64_t *start_ns;
   const int64_t *duration_ns;
   const uint32_t *name;
@@ -146,7 +146,7 @@ typedef struct
  * id; 0 = all; start and duration are always included). If it is damaged, returns NULL and sets ERROR. */
 const LnsChunk *lns_report_chunk (
     LnsReport *report, uint32_t lane, uint32_t index, LnsColumnMask column_mask, LnsError *error);
-void lns_chunk_unref (const LnsChunk *chunk); /* NULL is fine                                   */
+void lns_chunk_unref (const LnsChunk *chunk); /* NULL is fine */
 
 /* The index of the chunk with event ORDINAL < n_events. O(log n_chunks); reads no chunk. */
 uint32_t lns_report_chunk_of (const LnsReport *report, uint32_t lane, uint64_t ordinal);
@@ -188,10 +188,10 @@ void lns_chunk_walker_free (LnsChunkWalker *walker);
 /* How much this reader has done so far: for tests and budgets. */
 typedef struct
 {
-  uint64_t bytes_read; /* from the file, definitions included                              */
+  uint64_t bytes_read; /* from the file, definitions included */
   uint64_t chunks_decoded;
   uint64_t nodes_visited;
-  uint64_t cache_bytes; /* held now                                                         */
+  uint64_t cache_bytes; /* held now */
 } LnsReportCounters;
 
 LnsReportCounters lns_report_counters (LnsReport *report);

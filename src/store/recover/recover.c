@@ -30,13 +30,13 @@
 
 #define COMMIT_BYTES ((size_t)32 << 20)
 
-/* How far an id may lie beyond what is known: no lost chunks hold more definitions than this. */
+/* How far an id may be beyond the known ones. Lost chunks do not have more definitions than this. */
 #define HOLE_MAX 1000000
 
 /* How many steps SQLite may take, because a hostile schema could make a query endless. */
 #define STEPS_MAX 1000000
 
-/* The definitions of one kind, by id; stand-ins where none was found. */
+/* The definitions of one kind, by id, with stand-ins for lost ones. */
 typedef LNS_ARRAY (LnsDefinition) Table;
 
 typedef struct
@@ -45,7 +45,7 @@ typedef struct
   LnsWriter *writer; /* NULL until the meta values are known */
   Table tables[LNS_N_DEFINITION_KINDS];
   LnsRecoveredStrings strings;
-  uint8_t *bytes; /* LNS_CHUNK_MAX_BYTES; owned                                             */
+  uint8_t *bytes; /* LNS_CHUNK_MAX_BYTES; owned */
   LnsRecovery counts;
   const char *path;
   const LnsOpenOptions *options; /* get the progress and may cancel it; or NULL */
@@ -700,7 +700,7 @@ brings_nothing_back (const Recover *recover)
           counts->n_damaged + counts->n_missing > 0 || !counts->is_lost_known);
 }
 
-/* Sets the error to why there are no events: they are unreadable, or none were ever written. Returns false. */
+/* Sets the error to the reason why there are no events: they are unreadable, or none were written. Returns false. */
 static bool
 tell_nothing (Recover *recover)
 {

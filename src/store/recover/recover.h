@@ -12,8 +12,8 @@
 
 typedef struct
 {
-  uint64_t n_events;    /* in the new report, open ones included                            */
-  uint64_t n_chunks;    /* event chunks kept                                                */
+  uint64_t n_events;    /* in the new report, open ones included */
+  uint64_t n_chunks;    /* event chunks kept */
   uint64_t n_damaged;   /* chunks with a valid magic and a wrong checksum */
   uint64_t n_missing;   /* chunks of lanes that are missing, according to the sequence numbers */
   uint64_t n_lost;      /* events of the old report that are not in the new one, as far as known */

@@ -25,11 +25,11 @@ typedef struct
 /* Set `scan` and `bytes` before use; zero the rest. */
 typedef struct
 {
-  const LnsScan *scan; /* whose chunks hold them; borrowed                                      */
-  uint8_t *bytes;      /* LNS_CHUNK_MAX_BYTES to read a chunk into; borrowed                     */
-  LnsStringRun *runs;  /* n_runs, ascending; owned                                              */
+  const LnsScan *scan; /* that found their chunks; borrowed */
+  uint8_t *bytes;      /* LNS_CHUNK_MAX_BYTES to read a chunk into; borrowed */
+  LnsStringRun *runs;  /* n_runs, ascending; owned */
   size_t n_runs;
-  uint32_t *new_ids;  /* owned                                                                  */
+  uint32_t *new_ids;  /* owned */
   uint32_t lost_name; /* new id of the string that replaces lost ones */
   uint32_t *blocks; /* n_blocks ascending old ids of strings that are blocks of kept rows; owned */
   size_t n_blocks;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define FIRST_ALLOCATED  16
-#define ZERO_BLOCK_BYTES 2 /* a block of zeros, and no other, has this size                       */
+#define ZERO_BLOCK_BYTES 2 /* a block of zeros, and no other, has this size */
 
 void
 lns_chunk_builder_init (LnsChunkBuilder *builder,

@@ -21,22 +21,22 @@ typedef struct
 typedef struct
 {
   LnsBuilderColumnKind kind;
-  LnsBuffer encoded; /* whole blocks; empty while all rows of the chunk are 0                  */
-  uint32_t block_at; /* where the last of them begins                                          */
-  uint64_t *pending; /* rows of the block to come; NULL while all are 0                        */
+  LnsBuffer encoded; /* whole blocks; empty while all rows of the chunk are 0 */
+  uint32_t block_at; /* where the last of them begins */
+  uint64_t *pending; /* rows of the block to come; NULL while all are 0 */
 } LnsBuilderColumn;
 
 typedef struct
 {
-  LnsChunkHeader header; /* of the chunk to come; `n` = rows in whole blocks                    */
+  LnsChunkHeader header; /* of the chunk to come; `n` = rows in whole blocks */
   uint16_t n_columns;
-  uint16_t n_pending;      /* rows of the block to come                                           */
-  uint16_t n_allocated;    /* rows that `pending` has room for                                    */
-  bool failed;             /* memory ran out: rows were lost                                      */
-  int64_t end_ns;          /* of the last row                                                     */
-  int64_t block_start_ns;  /* of the first row of the last block, pending or whole               */
-  int64_t block_before_ns; /* end of the row before that                                        */
-  LnsBuilderColumn *columns; /* owned                                                           */
+  uint16_t n_pending;        /* rows of the block to come */
+  uint16_t n_allocated;      /* rows that `pending` has room for */
+  bool failed;               /* memory ran out: rows were lost */
+  int64_t end_ns;            /* of the last row */
+  int64_t block_start_ns;    /* of the first row of the last block, pending or whole */
+  int64_t block_before_ns;   /* end of the row before that */
+  LnsBuilderColumn *columns; /* owned */
 } LnsChunkBuilder;
 
 /* Receives a closed chunk: its HEADER, END_NS, the latest end in it, and BLOB, the chunk, which the receiver may take over by

@@ -20,12 +20,11 @@ struct LnsKeptTableMaker
   LnsWriter *writer;
   uint32_t id;
   unsigned n_columns;
-  LnsKeptValue
-      *values; /* n_rows × n_columns; room for BLOCK_ROWS; owned, and so are texts         */
+  LnsKeptValue *values; /* n_rows × n_columns; room for BLOCK_ROWS; owned, and so are texts */
   uint32_t n_rows;
   size_t text_bytes;
   LnsBuffer block;
-  LnsStringTable *remainders; /* block → id of its LnsKeptRows; owned, or NULL                  */
+  LnsStringTable *remainders; /* block → id of its LnsKeptRows; owned, or NULL */
 };
 
 static uint32_t

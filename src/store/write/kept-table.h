@@ -16,7 +16,7 @@ typedef struct LnsKeptTableMaker LnsKeptTableMaker;
 typedef struct
 {
   const char *name;
-  const char *type; /* as SQL declares it; "" for none                                          */
+  const char *type; /* as SQL declares it; "" for none */
   bool is_not_null;
 } LnsKeptColumn;
 

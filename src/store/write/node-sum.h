@@ -13,11 +13,11 @@
 typedef struct
 {
   LnsNode node; /* name and color are not set yet; the hole may be less than half of the span */
-  uint64_t n_events;   /* that it stands for                                                    */
-  uint16_t n_children; /* events or nodes added                                                 */
+  uint64_t n_events;   /* that it stands for */
+  uint16_t n_children; /* events or nodes added */
   uint16_t n_keys;
-  int64_t dominant_ns; /* time of the dominant name; after lns_node_sum_finish ()               */
-  uint64_t keys[LNS_NODE_LEAF]; /* name << 32 | color, in order of appearance                   */
+  int64_t dominant_ns;          /* time of the dominant name; after lns_node_sum_finish () */
+  uint64_t keys[LNS_NODE_LEAF]; /* name << 32 | color, in order of appearance */
   int64_t times_ns[LNS_NODE_LEAF];
 } LnsNodeSum;
 

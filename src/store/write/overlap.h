@@ -15,10 +15,10 @@
 
 typedef struct
 {
-  uint32_t n; /* lanes opened so far: ordinals 0 … n − 1                                   */
-  uint32_t n_leaves; /* a power of two, or 0                                                     */
-  int64_t *ends_ns; /* owned; a heap-shaped tree: node i is the least of 2i and 2i + 1, leaf k    */
-                    /* is at n_leaves + k: when lane k is free, INT64_MAX while it is taken       */
+  uint32_t n;        /* lanes opened so far: ordinals 0 … n − 1 */
+  uint32_t n_leaves; /* a power of two, or 0 */
+  int64_t *ends_ns;  /* owned; a heap-shaped tree: node i is the least of 2i and 2i + 1, leaf k */
+                     /* is at n_leaves + k: when lane k is free, INT64_MAX while it is taken */
 } LnsOverlap;
 
 void lns_overlap_clear (LnsOverlap *overlap);

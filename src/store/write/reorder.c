@@ -18,7 +18,7 @@ typedef struct
 
 struct LnsReorder
 {
-  Item *heap; /* the earliest at 0; children of i at 2i + 1 and 2i + 2                           */
+  Item *heap; /* the earliest at 0; children of i at 2i + 1 and 2i + 2 */
   size_t n, n_allocated, n_max;
   uint64_t n_arrived;
   int64_t last_ns; /* the latest start of the events that have left */

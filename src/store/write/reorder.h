@@ -18,7 +18,7 @@ typedef struct LnsReorder LnsReorder;
 
 /* A heap of at most MAX_BYTES, but at least one event. NULL if memory runs out. */
 LnsReorder *lns_reorder_new (size_t max_bytes) __attribute__ ((warn_unused_result));
-void lns_reorder_free (LnsReorder *reorder); /* NULL is fine                                    */
+void lns_reorder_free (LnsReorder *reorder); /* NULL is fine */
 
 /* Adds EVENT. Returns false, without adding it, if memory runs out. Pop until that returns false after each push.
  * O(log n). */

@@ -21,27 +21,27 @@
 /* One level of detail of a lane. */
 typedef struct
 {
-  LnsNodeSum sum; /* the node in the making                                                     */
+  LnsNodeSum sum; /* the node in the making */
   LnsChunkBuilder builder;
 } LnsWriterLevel;
 
 typedef struct
 {
   LnsLaneKind kind;
-  LnsPayloadType value_type; /* of counters, else LNS_PAYLOAD_NONE                              */
-  int8_t color_at;           /* index of the column COLOR in LnsEvent.extra, or −1              */
+  LnsPayloadType value_type; /* of counters, else LNS_PAYLOAD_NONE */
+  int8_t color_at;           /* index of the column COLOR in LnsEvent.extra, or −1 */
   uint8_t n_extra;
   uint8_t n_levels;
-  bool is_dirty;  /* it changed since the last commit                                          */
+  bool is_dirty;  /* it changed since the last commit */
   bool is_closed; /* no more events follow; what it owned may have been freed */
   bool is_open;   /* it has an open event, `open` */
   uint32_t tails; /* bit = slot for which the file may have a row */
   uint64_t n_events;
   int64_t start_ns;
   int64_t busy_ns;
-  LnsChunkBuilder events; /* its end_ns is the lane's                                           */
-  LnsWriterLevel *levels; /* n_levels, from level 1 on                                          */
-  LnsEvent *open;         /* owned; NULL until the first one                                    */
+  LnsChunkBuilder events; /* its end_ns is the lane's */
+  LnsWriterLevel *levels; /* n_levels, from level 1 on */
+  LnsEvent *open;         /* owned; NULL until the first one */
 } LnsWriterLane;
 
 /* Initialises lane ID of the report with UUID, without events. VALUE_TYPE is that of a counter's track. Returns false if
@@ -52,7 +52,7 @@ bool _lns_writer_lane_init (LnsWriterLane *lane,
                             LnsLaneKind kind,
                             LnsPayloadType value_type);
 
-/* Frees what it owns. */
+/* Frees everything that LANE owns. */
 void _lns_writer_lane_clear (LnsWriterLane *lane);
 
 /* Appends EVENT, moved behind those before if necessary, and forgets the open event. Full chunks are added to ROWS with

@@ -32,36 +32,36 @@ struct LnsWriter
   uint8_t uuid[16];
   LnsState state;
   uint64_t n_commits;
-  int64_t n_chunk_rows, n_definition_rows; /* inserted so far                                    */
+  int64_t n_chunk_rows, n_definition_rows; /* inserted so far */
 
   LnsStringTable *string_table;
-  uint32_t n_strings; /* ids given out                                                          */
+  uint32_t n_strings; /* ids given out */
   uint32_t first_waiting_string;
   uint32_t n_waiting_strings;
-  uint64_t *waiting_lengths; /* LNS_STRING_CHUNK_MAX of them                                    */
+  uint64_t *waiting_lengths; /* LNS_STRING_CHUNK_MAX of them */
   LnsBuffer waiting_strings;
   uint32_t string_sequence;
 
   LnsBuffer waiting_definitions;
   uint32_t n_waiting_definitions;
   uint32_t definition_sequence;
-  uint32_t n_defined[LNS_N_DEFINITION_KINDS]; /* ids given out, per kind                        */
+  uint32_t n_defined[LNS_N_DEFINITION_KINDS]; /* ids given out, per kind */
 
-  LnsBuffer waiting_meta; /* key NUL value NUL …                                                */
+  LnsBuffer waiting_meta; /* key NUL value NUL … */
 
   LNS_ARRAY (LnsTrack) tracks;     /* by id, for the value types of their lanes */
   LNS_ARRAY (LnsWriterLane) lanes; /* by id */
   LNS_ARRAY (uint32_t) dirty;      /* lanes that changed since the last commit */
 
   LnsWriterRows rows;
-  int finish_busy_ms; /* how long the last commit waits for readers                             */
+  int finish_busy_ms; /* how long the last commit waits for readers */
   size_t max_waiting_bytes;
 
   LnsWriterCounts counts;
   LnsError trouble;     /* why the first commit failed that did, if any */
-  uint64_t n_committed; /* events in the file                                                   */
-  int64_t committed_ns; /* to where the file reaches                                            */
+  uint64_t n_committed; /* events in the file */
+  int64_t committed_ns; /* to where the file reaches */
   LnsWriterBacklog backlog;
   bool has_backlog; /* to be written with each commit */
-  LnsLoss dropped;  /* events dropped since the last commit that succeeded (others)              */
+  LnsLoss dropped;  /* events dropped since the last commit that succeeded (others) */
 };

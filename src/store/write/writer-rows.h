@@ -20,7 +20,7 @@ typedef struct
 {
   LnsChunkHeader header;
   int64_t end_ns;
-  LnsBuffer blob; /* owned                                                                      */
+  LnsBuffer blob; /* owned */
 } LnsWriterRow;
 
 /* Zero it before use. */
@@ -28,7 +28,7 @@ typedef struct
 {
   LNS_ARRAY (LnsWriterRow) list;
   size_t n_inserted; /* in the transaction that is open */
-  size_t bytes;      /* of the blobs                                                          */
+  size_t bytes;      /* of the blobs */
   bool failed;       /* memory ran out: rows are missing, so nothing may be committed */
 } LnsWriterRows;
 

@@ -26,7 +26,7 @@
 /* How long a commit waits for readers. It keeps new readers out meanwhile and afterwards, so that the next commit succeeds
  * unless a reader holds its lock all the time. */
 #define BUSY_MS        200
-#define FINISH_BUSY_MS 10000 /* the last commit                                                  */
+#define FINISH_BUSY_MS 10000 /* the last commit */
 
 /* Frees everything but the file. */
 static void

@@ -24,14 +24,13 @@ typedef struct LnsWriter LnsWriter;
 
 typedef struct
 {
-  bool overwrite; /* an existing PATH is replaced at the first commit with data          */
+  bool overwrite; /* an existing PATH is replaced at the first commit with data */
   bool
       is_whole_or_none; /* a report that cannot be finished is removed, and the file that it replaced comes back */
-  unsigned
-      mode; /* permissions of the file, whatever the umask is; 0: only its owner may read it  */
-  int64_t t0_monotonic_ns; /* the report clock's 0 in CLOCK_MONOTONIC                             */
-  int64_t t0_realtime_ns;  /* the same moment in CLOCK_REALTIME                                   */
-  uint64_t t0_tsc;         /* the same moment in TSC ticks, or 0                                  */
+  unsigned mode; /* permissions of the file, whatever the umask is; 0: only its owner may read it */
+  int64_t t0_monotonic_ns; /* the report clock's 0 in CLOCK_MONOTONIC */
+  int64_t t0_realtime_ns;  /* the same moment in CLOCK_REALTIME */
+  uint64_t t0_tsc;         /* the same moment in TSC ticks, or 0 */
 } LnsWriterOptions;
 
 /* Creates the report at PATH, and missing folders. Returns NULL and sets ERROR if PATH exists and `overwrite` is not set, or
@@ -59,7 +58,7 @@ void lns_writer_redefine (LnsWriter *writer,
                           uint32_t id,
                           const void *definition);
 
-/* The same for each kind, with the type of its struct: lns_writer_add_process (writer, process) and so on. */
+/* The same with the type of each kind's struct: lns_writer_add_process (writer, process), lns_writer_add_thread (), … */
 #define LNS_WRITER_ADD(name, Type, kind)                                                           \
  static inline uint32_t lns_writer_add_##name (LnsWriter *writer, const Type *name)                \
  {                                                                                                 \
@@ -83,7 +82,7 @@ LNS_WRITER_ADD (launch, LnsCudaLaunch, LAUNCH)
 LNS_WRITER_ADD (kept_table, LnsKeptTable, KEPT_TABLE)
 LNS_WRITER_ADD (kept_rows, LnsKeptRows, KEPT_ROWS)
 
-/* lns_writer_set_process (writer, id, process) and so on. */
+/* lns_writer_redefine () likewise: lns_writer_set_process (writer, id, process), lns_writer_set_thread (), … */
 #define LNS_WRITER_SET(name, Type, kind)                                                           \
  static inline void lns_writer_set_##name (LnsWriter *writer, uint32_t id, const Type *name)       \
  {                                                                                                 \
@@ -119,7 +118,7 @@ void lns_writer_close_lane (LnsWriter *writer, uint32_t lane);
 typedef struct
 {
   int64_t reached_ns; /* report time up to which everything that was recorded is in the file */
-  int64_t seen_ns;    /* report time up to which the next two are counted                        */
+  int64_t seen_ns;    /* report time up to which the next two are counted */
   uint64_t n_waiting; /* events that were recorded but not appended yet */
   uint64_t n_untold;  /* lost events that no loss counts yet */
 } LnsWriterBacklog;
