@@ -10,6 +10,7 @@
 
 #include "src/base/array.h"
 #include "src/base/buffer.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
 #include "src/base/search.h"
@@ -181,9 +182,8 @@ static int
 compare_totals (const void *a, const void *b)
 {
   const Total *x = a, *y = b;
-  if (x->total_ns != y->total_ns)
-    return x->total_ns > y->total_ns ? -1 : 1;
-  return (x->key > y->key) - (x->key < y->key);
+
+  return LNS_COMPARE (y->total_ns, x->total_ns) ?: LNS_COMPARE (x->key, y->key);
 }
 
 /* Assigns the keys that occur to facets. */

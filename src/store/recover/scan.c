@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/compare.h"
 #include "src/base/search.h"
 
 #define WINDOW_BYTES ((size_t)4 << 20)
@@ -131,31 +132,22 @@ _lns_scan_file (LnsScan *scan, int fd, const LnsOpenOptions *options, LnsError *
 }
 
 static int
-compare_keys (const LnsFoundChunk *a, const LnsFoundChunk *b)
+compare_keys (const LnsFoundChunk *left, const LnsFoundChunk *right)
 {
-#define ORDER(field)                                                                               \
- if (a->header.field != b->header.field)                                                           \
- return a->header.field < b->header.field ? -1 : 1
-  ORDER (kind);
-  ORDER (lane);
-  ORDER (level);
-  ORDER (sequence);
-  return 0;
+  const LnsChunkHeader *a = &left->header, *b = &right->header;
+
+  return LNS_COMPARE (a->kind, b->kind) ?: LNS_COMPARE (a->lane, b->lane)
+         ?: LNS_COMPARE (a->level, b->level) ?: LNS_COMPARE (a->sequence, b->sequence);
 }
 
+/* Of equal keys the highest revision comes first; of two chunks of one commit, the longer. */
 static int
 compare_chunks (const void *left, const void *right)
 {
   const LnsFoundChunk *a = left, *b = right;
-  const int by_key = compare_keys (a, b);
 
-  if (by_key != 0)
-    return by_key;
-  if (a->header.revision != b->header.revision)
-    return a->header.revision > b->header.revision ? -1 : 1;
-  /* Of two of one commit, the longer. */
-  return (a->header.n < b->header.n) - (a->header.n > b->header.n);
-#undef ORDER
+  return compare_keys (a, b) ?: LNS_COMPARE (b->header.revision, a->header.revision)
+         ?: LNS_COMPARE (b->header.n, a->header.n);
 }
 
 /* The UUID that most chunks have. */

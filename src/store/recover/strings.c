@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/compare.h"
 #include "src/base/search.h"
 #include "src/store/format/definition-codec.h"
 #include "src/store/format/kept-codec.h"
@@ -42,8 +43,7 @@ _lns_recovered_string (const LnsRecoveredStrings *strings, uint32_t old_id, uint
 static int
 compare_ids (const void *a, const void *b)
 {
-  uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
-  return ia < ib ? -1 : ia > ib;
+  return LNS_COMPARE (*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 void
