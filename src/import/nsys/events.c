@@ -21,12 +21,12 @@ typedef struct
   LnsCudaLaunch launch;
   bool has_launch, has_start, has_end;
   int64_t end_ns, nesting;
-  /* Its owner, by the file's numbers. */
+  /* The event's owner, by the numbers of the file. */
   int64_t thread, process, device, context, stream, green, track_number, metric;
   LnsPayloadType value_type; /* of a counter's sample                                            */
 } Row;
 
-/* A column, and where it goes. */
+/* A column of the file, and the place that its values get in an event. */
 typedef struct
 {
   const LnsTableColumn *column;
@@ -41,7 +41,7 @@ cell_of (const LnsTableColumn *column, LnsLaneKind kind)
   return (Cell){ column, id != 0 ? lns_lane_kind_extra (kind, id) : -1 };
 }
 
-/* Begins a row whose columns are CELLS. */
+/* Clears ROW for the next row, whose columns are CELLS. */
 static void
 begin_row (Row *row, const Cell *cells, unsigned n_cells)
 {
@@ -57,9 +57,9 @@ begin_row (Row *row, const Cell *cells, unsigned n_cells)
       row->event.extra[cells[i].extra] = LNS_ID_NONE;
 }
 
-/* ---- Rules backwards ------------------------------------------------------------------------- */
+/* ---- The rules of cells, backwards ----------------------------------------------------------- */
 
-/* Whether all of NUMBER is kept. */
+/* Puts NUMBER into the bits of CELL. Returns false if they are too few for it. */
 static bool
 put_bits (Row *row, const Cell *cell, uint64_t number)
 {
@@ -72,7 +72,7 @@ put_bits (Row *row, const Cell *cell, uint64_t number)
   return (number & ~mask) == 0;
 }
 
-/* CUPTI's numbers of kinds of overhead, of those of ENUM_CUPTI_OVERHEAD_TYPE. */
+/* Converts a kind of overhead from ENUM_CUPTI_OVERHEAD_TYPE to CUPTI's numbers. */
 static bool
 put_overhead_kind (Row *row, const Cell *cell, int64_t type)
 {
@@ -84,7 +84,8 @@ put_overhead_kind (Row *row, const Cell *cell, int64_t type)
   return put_bits (row, cell, kind) && type >= 0 && type <= 8;
 }
 
-/* Calls of the runtime are told from those of the driver by a bit, other classes stand above it. */
+/* Puts the class of a call: a bit tells calls of the runtime from those of the driver, and the other classes are in the
+ * bits above it. */
 static bool
 put_call_class (Row *row, const Cell *cell, int64_t class)
 {
@@ -116,7 +117,8 @@ put_launch (Row *row, const LnsCell *cell, const LnsKeptValue *value, int64_t nu
   return is_name || (number >= 0 && number <= UINT32_MAX >> cell->shift);
 }
 
-/* Where the row belongs; false for rules that do not tell. */
+/* Notes a number that says to which thread, stream or track the row belongs. Returns false for rules that do not
+ * say. */
 static bool
 put_owner (Row *row, LnsCellRule rule, int64_t number)
 {
@@ -215,7 +217,7 @@ put_number (Row *row, const Cell *cell, const LnsKeptValue *value, int64_t numbe
     }
 }
 
-/* Text and numbers with fractions. */
+/* Puts a text or a number with a fraction. */
 static bool
 put_other (Row *row, const Cell *cell, const LnsKeptValue *value)
 {
@@ -241,7 +243,7 @@ put_other (Row *row, const Cell *cell, const LnsKeptValue *value)
     }
 }
 
-/* Whether an event that was told nothing says NULL. */
+/* Returns whether an export writes NULL for a cell of RULE that no value was put into. */
 static bool
 is_null_by_itself (LnsCellRule rule)
 {
@@ -249,7 +251,7 @@ is_null_by_itself (LnsCellRule rule)
          rule == LNS_CELL_BITS_OR_NULL || rule == LNS_CELL_BITS_IF_ANY || rule == LNS_CELL_THREAD;
 }
 
-/* Puts VALUE of CELL's column into ROW. False where the event cannot hold all of it. */
+/* Puts VALUE of CELL's column into ROW. Returns false if the event cannot hold all of it. */
 static bool
 put (Row *row, const Cell *cell, const LnsKeptValue *value)
 {
@@ -261,7 +263,7 @@ put (Row *row, const Cell *cell, const LnsKeptValue *value)
                                               : put_other (row, cell, value);
 }
 
-/* ---- What the whole row says ----------------------------------------------------------------- */
+/* ---- Cells that depend on the whole row ----------------------------------------------------- */
 
 static int64_t
 graph_class (const LnsEvent *event)
@@ -274,7 +276,7 @@ graph_class (const LnsEvent *event)
                                                                             : LNS_CLASS_GRAPH;
 }
 
-/* CUDA's number of the device that the track is of. */
+/* Returns CUDA's number of the device of TRACK. */
 static int64_t
 device_of (const LnsImport *import, uint32_t track)
 {
@@ -282,8 +284,8 @@ device_of (const LnsImport *import, uint32_t track)
   return device < import->devices.n ? import->devices.items[device].number : 0;
 }
 
-/* Whether the event holds VALUE, for cells where that depends on the whole row and on the event's lane. True for other
- * cells. */
+/* Returns whether an export writes VALUE again, for cells that depend on the whole row and on the event's lane. Returns
+ * true for other cells. */
 static bool
 says (const Row *row, const Cell *cell, const LnsKeptValue *value, const LnsImportPlace *place)
 {
@@ -314,7 +316,7 @@ typedef struct
   LnsLaneKind kind;
   int remainder; /* of LnsEvent.extra, or -1                                                     */
   int filter; /* of LnsEvent.extra: tells tables of one kind of lanes apart; or -1              */
-  /* Whether the table has starts and ends, and whose its rows are. */
+  /* Which columns the table has: starts, ends, and those that say to what its rows belong. */
   bool has_starts, has_ends, of_thread, of_device, of_stream;
   unsigned n_cells;
   Cell cells[COLUMNS_MAX];
@@ -326,16 +328,16 @@ typedef struct
 
 /* ---- Rows without starts --------------------------------------------------------------------- */
 
-/* Exports of schemas before 3.24 do not tell when CUDA events were recorded, but which call recorded them. */
+/* Exports of schemas before 3.24 do not say when CUDA events were recorded, but which call recorded them. */
 
-/* What a call is looked up by: GLOBAL_ID is that of its process or thread. */
+/* Returns the key of a call. GLOBAL_ID is the id of its process or of its thread. */
 static uint64_t
 call_key (LnsImport *import, int64_t global_id, int64_t correlation)
 {
   return (uint64_t)_lns_import_process (import, global_id) << 32 | (uint32_t)correlation;
 }
 
-/* Times of calls are kept with this bit turned over: the map has no 0, and no time gives CALL_UNSEEN. */
+/* The map cannot hold 0. This bit of a time is inverted in it, so no time becomes 0 or CALL_UNSEEN. */
 #define CALL_TIME_BIT (UINT64_C (1) << 63)
 #define CALL_UNSEEN   1
 
@@ -363,7 +365,7 @@ call_cb (void *data, const LnsKeptValue *values)
   return true;
 }
 
-/* Reads when the calls of TABLE's rows began. */
+/* Reads the start times of the calls that TABLE's rows belong to. */
 static bool
 read_call_times (Rows *rows, LnsForeignTable *table)
 {
@@ -379,7 +381,7 @@ read_call_times (Rows *rows, LnsForeignTable *table)
                             import->error));
 }
 
-/* Lets the row start when its call began; at 0 where that is not known. */
+/* Sets the start of the row to that of its call, or to 0 if that is unknown. */
 static void
 set_start_of_call (Rows *rows)
 {
@@ -397,7 +399,7 @@ set_start_of_call (Rows *rows)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* Marks the context as green: one of its rows has a green-context id. */
+/* Marks the context as green, because one of its rows has a green-context id. */
 static void
 note_green (LnsImport *import, uint32_t id)
 {
@@ -409,7 +411,7 @@ note_green (LnsImport *import, uint32_t id)
   lns_writer_set_context (import->writer, id, context);
 }
 
-/* The track of the row. */
+/* Describes the track that the row belongs to. */
 static LnsTrack
 track_of (Rows *rows)
 {
@@ -517,7 +519,7 @@ row_cb (void *data, const LnsKeptValue *values)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-/* Start and end come first: rows are sorted by them. */
+/* The start and the end are read first, because rows are sorted by the first columns. */
 static unsigned
 place_of (LnsCellRule rule)
 {
@@ -531,7 +533,7 @@ _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTa
   const char *columns[COLUMNS_MAX], *start = "", *end = "";
   Rows rows = { .import = import, .how = how, .schema = schema, .row.import = import };
 
-  /* Where there are several kinds, the last one has all columns of the others.                    */
+  /* If a table has several kinds of lanes, the last kind has all columns of the others. */
   rows.kind = (LnsLaneKind)(31 - __builtin_clz (schema->kinds));
   rows.remainder = lns_lane_kind_extra (rows.kind, LNS_COLUMN_REMAINDER);
   rows.filter = schema->filter.rule == LNS_CELL_BITS && __builtin_popcountll (schema->passes) == 1

@@ -11,7 +11,7 @@
 #include "src/base/memory.h"
 #include "src/import/nsys/foreign-record.h"
 
-/* Places in the file's header, and the values of files that are read here. */
+/* Offsets in the file's header, and the values that this reader supports. */
 #define HEADER_BYTES   100
 #define PAGE_SIZE_AT   16
 #define WRITE_FORMAT   18
@@ -43,14 +43,14 @@ be32 (const uint8_t *bytes)
 static int
 read_page (LnsForeignPages *pages, uint64_t number, uint8_t *bytes)
 {
-  /* A tree has no page twice; a damaged one may lead in circles.                                  */
+  /* A tree has each page once, but the pointers of a damaged one may form a circle. */
   if (number < 2 || number > pages->n_pages || pages->n_read++ > pages->n_pages)
     return SQLITE_CORRUPT;
   return pages->file->pMethods->xRead (pages->file, bytes, (int)pages->page_bytes,
                                        (sqlite3_int64)((number - 1) * pages->page_bytes));
 }
 
-/* Goes down to page NUMBER. */
+/* Enters page NUMBER, a child of the page at hand. */
 static int
 enter_page (LnsForeignPages *pages, uint64_t number)
 {
@@ -72,7 +72,7 @@ enter_page (LnsForeignPages *pages, uint64_t number)
   return SQLITE_OK;
 }
 
-/* Where the next cell of PAGE lies; NULL where that is not on the page. */
+/* Returns the next cell of PAGE, or NULL if its offset is not on the page. */
 static const uint8_t *
 next_cell (const LnsForeignPages *pages, LnsForeignPage *page)
 {
@@ -82,7 +82,8 @@ next_cell (const LnsForeignPages *pages, LnsForeignPage *page)
   return at >= head + 2 * page->n_cells && at + 4 <= pages->usable_bytes ? page->bytes + at : NULL;
 }
 
-/* Joins the row of SIZE_BYTES that begins with the N_HERE at HERE. The number of the page with the rest follows them. */
+/* Joins the pieces of a row of SIZE_BYTES. The first N_HERE are at HERE, followed by the number of the page with the
+ * next piece. */
 static int
 gather (LnsForeignPages *pages, const uint8_t *here, size_t n_here, uint64_t size_bytes)
 {
@@ -170,7 +171,7 @@ _lns_foreign_pages_next (LnsForeignPages *pages, LnsForeignRow *ret_row)
   while (pages->n_levels > 0)
     {
       LnsForeignPage *page = &pages->levels[pages->n_levels - 1];
-      /* An inner page has one more child than cells.                                              */
+      /* An inner page has one child more than it has cells. */
       if (page->next >= page->n_cells + !page->is_leaf)
         pages->n_levels--;
       else if (page->is_leaf)

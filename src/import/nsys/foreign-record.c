@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Types of values; those from FIRST_TEXT on tell the size too, blobs by even numbers, texts by odd ones. */
+/* Types of values. Those from FIRST_TEXT on include the size: even numbers are blobs, odd ones are texts. */
 enum
 {
   TYPE_NULL = 0,
@@ -41,7 +41,7 @@ _lns_record_varint (const uint8_t **at, const uint8_t *end, uint64_t *ret_number
   return false;
 }
 
-/* The SIZE_BYTES (1 to 8) at BYTES, big-endian, as a number with a sign. */
+/* Reads a signed big-endian number of SIZE_BYTES (1 to 8). */
 static int64_t
 get_integer (const uint8_t *bytes, size_t size_bytes)
 {
@@ -52,7 +52,7 @@ get_integer (const uint8_t *bytes, size_t size_bytes)
   return (int64_t)number;
 }
 
-/* A value of TYPE, which has SIZE_BYTES at BYTES. */
+/* Reads a value of TYPE from the SIZE_BYTES at BYTES. */
 static void
 get_value (LnsKeptValue *value, uint64_t type, const uint8_t *bytes, size_t size_bytes)
 {
@@ -69,7 +69,7 @@ get_value (LnsKeptValue *value, uint64_t type, const uint8_t *bytes, size_t size
       value->type = LNS_KEPT_INTEGER;
       value->integer = size_bytes > 0 ? get_integer (bytes, size_bytes) : type == TYPE_ONE;
     }
-  /* The bits are those of the number; what is none is NULL, as in SQLite.                         */
+  /* The integer's bits are those of the real number. SQLite has NULL in place of NaN. */
   if (type == TYPE_REAL)
     value->type = isnan (value->real) ? LNS_KEPT_NULL : LNS_KEPT_REAL;
 }
@@ -90,7 +90,7 @@ _lns_record_decode (const LnsRecordPlan *plan,
   const uint8_t *types_end = record + header_bytes, *bytes = types_end;
   for (unsigned i = 0; i < plan->n_stored; i++)
     {
-      /* Columns that were added later are not in rows that were there before.                     */
+      /* Rows that are older than a column do not have a value for it. */
       uint64_t type = TYPE_NULL;
       if (types < types_end && *types < 0x80)
         type = *types++;
@@ -113,7 +113,7 @@ _lns_record_decode (const LnsRecordPlan *plan,
   return true;
 }
 
-/* --- The other way ---------------------------------------------------------------------------- */
+/* --- Encoding --------------------------------------------------------------------------------- */
 
 static uint64_t
 type_of (const LnsKeptValue *value)
@@ -133,7 +133,7 @@ type_of (const LnsKeptValue *value)
     }
 }
 
-/* Of numbers below 2⁵⁶. Where it ends. */
+/* Writes NUMBER, which is below 2⁵⁶, to TO. Returns the end of what it wrote. */
 static uint8_t *
 put_varint (uint8_t *to, uint64_t number)
 {
@@ -153,7 +153,7 @@ _lns_record_encode (LnsBuffer *out, const LnsKeptValue *values, unsigned n)
 
   for (unsigned i = 0; i < n; i++)
     at = put_varint (at, type_of (&values[i]));
-  /* Its own size, always in two bytes.                                                            */
+  /* The header's size, always in two bytes. */
   header[0] = (uint8_t)(0x80 | (at - header) >> 7);
   header[1] = (at - header) & 0x7F;
   lns_buffer_append (out, header, (size_t)(at - header));

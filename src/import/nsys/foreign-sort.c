@@ -22,7 +22,7 @@
 #define OUT_BYTES  ((size_t)1 << 20)
 #define GIVEN_ROWS 8192 /* of a window, at once                                                   */
 
-/* Where a row lies in `rows`. */
+/* The offset of a row in `rows`, with its key. */
 typedef struct
 {
   LnsForeignKey key;
@@ -31,14 +31,14 @@ typedef struct
 
 typedef LNS_ARRAY (Place) Places;
 
-/* Rows in memory, as they came. */
+/* Rows in memory, in the order in which they came. */
 typedef struct
 {
   LnsBuffer rows; /* head, record, head, record, …                                               */
   Places places;
 } Memory;
 
-/* Rows in order, in the file. */
+/* A sorted run of rows in the temporary file. */
 typedef struct
 {
   uint64_t next, end; /* the bytes of the file that `rows` does not have yet                     */
@@ -71,7 +71,7 @@ struct LnsForeignSort
 
 #define STEP (LNS_SORT_WINDOW / LNS_SORT_WINDOW_STEPS)
 
-/* The least window, in whole steps, in front of which no row belongs after KEY. */
+/* Returns the smallest window, in whole steps, such that no row before it belongs behind KEY. */
 static uint32_t
 window_of (const LnsRowsLook *look, LnsForeignKey key)
 {
@@ -100,7 +100,7 @@ _lns_rows_look (LnsRowsLook *look, LnsForeignKey key)
 
 /* --- In memory -------------------------------------------------------------------------------- */
 
-/* Where the rows from FIRST on that are in order end. */
+/* Returns the end of the ordered rows that begin at FIRST. */
 static size_t
 end_of_ordered (const Place *places, size_t first, size_t n)
 {
@@ -120,7 +120,7 @@ merge_two (Place *to, const Place *a, const Place *a_end, const Place *b, const 
   memcpy (to + (a_end - a), b, (size_t)(b_end - b) * sizeof *b);
 }
 
-/* A merge sort that begins with the runs that are in order already: a few misplaced rows cost little. */
+/* A merge sort that starts from the runs that are already in order, so that a few misplaced rows cost little. */
 static void
 sort_places (LnsForeignSort *sort, Memory *memory)
 {
@@ -175,7 +175,7 @@ keep_row (LnsForeignSort *sort, const LnsForeignHead *head, const uint8_t *recor
   _lns_foreign_put_row (&memory->rows, head, record);
 }
 
-/* Fills the other memory from now on. */
+/* Makes the other memory the one that is filled. */
 static void
 change_memory (LnsForeignSort *sort)
 {
@@ -296,7 +296,7 @@ begin_run (LnsForeignSort *sort, LnsError *error)
 
 /* --- Merging ---------------------------------------------------------------------------------- */
 
-/* Has SIZE_BYTES of RUN in memory from `at` on. */
+/* Makes sure that SIZE_BYTES of RUN from `at` on are in memory. */
 static bool
 load (LnsForeignSort *sort, Run *run, size_t size_bytes, LnsError *error)
 {
@@ -326,7 +326,7 @@ load (LnsForeignSort *sort, Run *run, size_t size_bytes, LnsError *error)
   return true;
 }
 
-/* Looks at the key of the next row of RUN. The row itself, which may be long, is read when it is its turn. */
+/* Reads the key of the next row of RUN. The row itself, which may be long, is read when its turn comes. */
 static bool
 enter_row (LnsForeignSort *sort, Run *run, LnsError *error)
 {
@@ -336,7 +336,7 @@ enter_row (LnsForeignSort *sort, Run *run, LnsError *error)
   return true;
 }
 
-/* Gives the row of RUN that was entered last, and goes behind it. */
+/* Passes on the row of RUN that was entered last, and moves behind it. */
 static bool
 give_row (LnsForeignSort *sort, Run *run, LnsError *error)
 {
@@ -349,7 +349,7 @@ give_row (LnsForeignSort *sort, Run *run, LnsError *error)
   if (!sort->give (sort->data, head, (const uint8_t *)(head + 1)))
     return false;
   run->at += size_bytes;
-  /* A long row's room is not kept.                                                                */
+  /* The memory of a long row is given back. */
   if (run->at == run->rows.size_bytes && size_bytes > READ_BYTES)
     {
       lns_buffer_clear (&run->rows);
@@ -367,7 +367,7 @@ is_before (const LnsForeignSort *sort, unsigned a, unsigned b)
          (!_lns_foreign_key_precedes (key_b, key_a) && a < b);
 }
 
-/* Lets the run at AT of the heap sink to where it belongs. */
+/* Moves the run at AT down the heap to its place. */
 static void
 sink (LnsForeignSort *sort, unsigned at)
 {
@@ -427,7 +427,7 @@ merge_runs (LnsForeignSort *sort, LnsError *error)
   return true;
 }
 
-/* --- The whole -------------------------------------------------------------------------------- */
+/* --- The sort --------------------------------------------------------------------------------- */
 
 LnsForeignSort *
 _lns_foreign_sort_new (uint32_t window, const char *path, LnsForeignGiveFunc give, void *data)
@@ -467,7 +467,7 @@ _lns_foreign_sort_add (LnsForeignSort *sort,
 {
   if (sort->filling->rows.size_bytes >= RUN_BYTES)
     {
-      /* A window that is too large for memory gives no row before all are there.                  */
+      /* If a window needs too much memory, no row is given before all have come. */
       sort->window = 0;
       if (!begin_run (sort, error))
         return false;

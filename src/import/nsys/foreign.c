@@ -21,7 +21,7 @@
 #include "src/store/database/sql.h"
 
 #define CACHE_KIB 8192
-/* No file has more. */
+/* No file has more rows. */
 #define MAX_ROWS       (INT64_C (1) << 40)
 #define STEPS_PER_POLL 20000
 #define BATCH_BYTES    ((size_t)64 * 1024)
@@ -54,7 +54,7 @@ fail_code (LnsForeign *foreign, int code, const char *text, LnsError *error)
         error, LNS_ERROR_IO, 0,
         "%s: another program is writing to it; try again when that program has finished",
         foreign->name);
-  /* SQLite would have to roll back, in the file, what that program had begun.                      */
+  /* SQLite would have to write to the file, to roll back what that program had begun. */
   if (code == SQLITE_READONLY)
     return lns_error_set (
         error, LNS_ERROR_FORMAT, 0,
@@ -67,7 +67,7 @@ fail_code (LnsForeign *foreign, int code, const char *text, LnsError *error)
       foreign->name, text);
 }
 
-/* The same for the last call of SQLite. */
+/* Does the same for the last call of SQLite. */
 static bool
 fail (LnsForeign *foreign, LnsError *error)
 {
@@ -94,7 +94,8 @@ distrust (LnsForeign *foreign)
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* Whether a column declared as TYPE makes real numbers of whole ones (https://www.sqlite.org/datatype3.html). */
+/* Returns whether a column declared as TYPE converts integers to real numbers
+ * (https://www.sqlite.org/datatype3.html). */
 static bool
 is_of_reals (const char *type)
 {
@@ -126,7 +127,7 @@ add_column (LnsForeignTable *table, sqlite3_stmt *row)
   const char *name = (const char *)sqlite3_column_text (row, COLUMN_NAME),
              *type = (const char *)sqlite3_column_text (row, COLUMN_TYPE);
 
-  /* Computed columns are not in the tree, nor are defaults of columns that were added later.      */
+  /* The tree lacks the values of computed columns, and the defaults of columns that were added later. */
   table->is_plain &= sqlite3_column_int (row, COLUMN_HIDDEN) == 0 &&
                      sqlite3_column_int (row, COLUMN_HAS_DEFAULT) == 0 &&
                      table->columns.n < LNS_RECORD_VALUES_MAX;
@@ -142,7 +143,7 @@ add_column (LnsForeignTable *table, sqlite3_stmt *row)
   };
 }
 
-/* The table of ROW, which has one column of it. */
+/* Returns the table of ROW, which describes one of its columns. */
 static LnsForeignTable *
 table_of (LnsForeign *foreign, sqlite3_stmt *row)
 {
@@ -161,7 +162,7 @@ table_of (LnsForeign *foreign, sqlite3_stmt *row)
   return table;
 }
 
-/* Lists the columns of all tables but virtual ones, in one query. */
+/* Lists the columns of all tables except virtual ones, in one query. */
 static bool
 list_tables (LnsForeign *foreign, LnsError *error)
 {
@@ -183,7 +184,8 @@ list_tables (LnsForeign *foreign, LnsError *error)
   return code == SQLITE_DONE;
 }
 
-/* Whether the file at PATH uses a write-ahead log and has none: SQLite would create it beside the file. */
+/* Returns whether the file at PATH uses a write-ahead log that does not exist. SQLite would create it beside the
+ * file. */
 static bool
 is_without_its_log (const char *path)
 {
@@ -215,8 +217,8 @@ lns_foreign_open (const char *path, const char *name, const atomic_bool *cancel,
     {
       if (slash != NULL)
         slash[1] = '\0';
-      /* Where no journal can be rolled back and no lock can be had, none is waited for, and nothing is created
-       * beside the file. */
+      /* If no journal can be rolled back and no lock can be taken, the file is opened as immutable: SQLite then waits
+       * for no lock and creates nothing beside it. */
       bool is_fixed = uri != NULL && (access (slash != NULL ? folder : ".", W_OK) != 0 ||
                                       is_without_its_log (path) || !lns_sql_can_lock (path));
       int code = sqlite3_open_v2 (is_fixed ? uri : path, &foreign->db,
@@ -281,7 +283,7 @@ lns_foreign_use_column (LnsForeignTable *table, const char *column)
   return false;
 }
 
-/* The number that the query FORMAT, with the name of TABLE, gives. Returns whether it gives one. */
+/* Runs the query FORMAT, which gets the name of TABLE, for one number. Returns false if it fails. */
 static bool
 query_number (LnsForeign *foreign, const char *format, const LnsForeignTable *table, int64_t *ret_n)
 {
@@ -324,11 +326,11 @@ lns_foreign_count (LnsForeign *foreign, LnsForeignTable *table, uint64_t *ret_n,
 
 /* ---- Reading rows ----------------------------------------------------------------------------
  *
- * Rows are read in batches: a thread reads them and brings them into order, while the caller works on the batches before.
- * They come off the file's pages where that is possible. Otherwise SQLite passes them to an aggregate function: that
- * takes half the time of stepping through them. */
+ * Rows are read in batches: a thread reads them and brings them into order, while the caller works on the batches
+ * before. They come off the file's pages where that is possible. Otherwise SQLite passes them to an aggregate function:
+ * that takes half the time of stepping through them. */
 
-/* Rows: LnsForeignHead, the record, and what makes the next one aligned. */
+/* Rows, each an LnsForeignHead, the record, and padding that aligns the next one. */
 typedef struct
 {
   LnsBuffer bytes;
@@ -337,7 +339,7 @@ typedef struct
 
 typedef struct LnsForeignReading LnsForeignReading;
 
-/* Called with each row; false ends the reading. */
+/* Called with each row. Returns false to end the reading. */
 typedef bool (*AcceptFunc) (LnsForeignReading *reading, const LnsForeignRow *row);
 
 struct LnsForeignReading
@@ -360,9 +362,9 @@ struct LnsForeignReading
   bool is_good; /* how the reader has ended                                                      */
 };
 
-/* ---- Which values are wanted ----------------------------------------------------------------- */
+/* ---- Which values are read ------------------------------------------------------------------- */
 
-/* Plans the columns by which rows are ordered. */
+/* Plans how the columns by which rows are ordered are decoded. */
 static void
 plan_key (LnsForeignReading *reading)
 {
@@ -377,7 +379,7 @@ plan_key (LnsForeignReading *reading)
       plan->n_stored = i + 1;
 }
 
-/* The first N columns of records as they lie in the file. */
+/* Plans how the first N columns are decoded from records of the file. */
 static void
 plan_stored (LnsForeignReading *reading, unsigned n)
 {
@@ -401,7 +403,8 @@ plan_stored (LnsForeignReading *reading, unsigned n)
   plan_key (reading);
 }
 
-/* The query for those of the first N columns that the table has, which are all that its records have. To be freed. */
+/* Plans a query for those of the first N columns that the table has; its records hold nothing else. Returns the query,
+ * which the caller frees. */
 static char *
 plan_query (LnsForeignReading *reading, unsigned n)
 {
@@ -478,7 +481,7 @@ final_cb (sqlite3_context *context)
 {
 }
 
-/* Gives the connection the function by which READING gets its rows, or with NULL takes it away. */
+/* Registers the SQL function that passes rows to READING, or removes it if READING is NULL. */
 static int
 set_function (LnsForeign *foreign, LnsForeignReading *reading)
 {
@@ -487,7 +490,8 @@ set_function (LnsForeign *foreign, LnsForeignReading *reading)
       NULL, reading != NULL ? row_cb : NULL, reading != NULL ? final_cb : NULL);
 }
 
-/* Reads rows with the first N columns by a query. False where the reader's error says why, or `accept` ended it. */
+/* Reads rows with the first N columns by a query. Returns false if that fails (the reader's error says why) or `accept`
+ * ended it. */
 static bool
 read_query (LnsForeignReading *reading, unsigned n)
 {
@@ -508,7 +512,7 @@ read_query (LnsForeignReading *reading, unsigned n)
   return code == SQLITE_DONE;
 }
 
-/* The same, off the file's pages if possible. */
+/* Does the same, off the file's pages if possible. */
 static bool
 read_table (LnsForeignReading *reading, unsigned n, AcceptFunc accept)
 {
@@ -539,7 +543,7 @@ read_table (LnsForeignReading *reading, unsigned n, AcceptFunc accept)
 
 /* ---- The reader ------------------------------------------------------------------------------ */
 
-/* Hands the batch over, and begins the next. False where no more rows are wanted. */
+/* Hands the batch over and begins the next one. Returns false if no more rows are wanted. */
 static bool
 next_batch (LnsForeignReading *reading)
 {
@@ -576,7 +580,7 @@ number_or (const LnsKeptValue *value, int64_t otherwise)
              : otherwise;
 }
 
-/* Where ROW belongs; what has no end ends last. False where it is damaged. */
+/* Reads the key of ROW. A row without an end is ordered as if it ended last. Returns false if the row is damaged. */
 static bool
 key_of (LnsForeignReading *reading, const LnsForeignRow *row, LnsForeignKey *ret_key)
 {
@@ -591,7 +595,7 @@ key_of (LnsForeignReading *reading, const LnsForeignRow *row, LnsForeignKey *ret
   return true;
 }
 
-/* Looks at how much order there is, until the window is too small. */
+/* Learns from ROW how much order there is. Returns false once no window is large enough. */
 static bool
 look_at_row (LnsForeignReading *reading, const LnsForeignRow *row)
 {
@@ -615,7 +619,7 @@ take_row (LnsForeignReading *reading, const LnsForeignRow *row)
          _lns_foreign_sort_add (reading->sort, &head, row->record, &reading->error);
 }
 
-/* Whether the reader's error is none yet. */
+/* Returns whether the reader has not failed yet. */
 static bool
 is_well (const LnsForeignReading *reading)
 {
@@ -648,9 +652,9 @@ read_thread (void *data)
   return NULL;
 }
 
-/* ---- Who takes the rows ---------------------------------------------------------------------- */
+/* ---- The caller's thread --------------------------------------------------------------------- */
 
-/* Calls FUNC for the rows of BATCH. False where it ended them, or with ERROR where one is damaged. */
+/* Calls FUNC for the rows of BATCH. Returns false if FUNC ended the reading, or fills ERROR if a row is damaged. */
 static bool
 take_batch (LnsForeignReading *reading,
             const Batch *batch,
@@ -674,14 +678,14 @@ take_batch (LnsForeignReading *reading,
   return true;
 }
 
-/* Calls FUNC for all rows. False where it ended them, or with ERROR. */
+/* Calls FUNC for all rows. Returns false if FUNC ended the reading, or fills ERROR. */
 static bool
 take_rows (LnsForeignReading *reading, LnsForeignRowFunc func, void *data, LnsError *error)
 {
   bool goes_on = true;
   LnsKeptValue values[COLUMNS_MAX];
 
-  /* Columns that the records do not have stay NULL.                                              */
+  /* Columns that the records lack stay NULL. */
   for (unsigned i = 0; i < reading->n_columns; i++)
     values[i] = (LnsKeptValue){ .type = LNS_KEPT_NULL };
   while (goes_on && _lns_queue_wait (&reading->queue))
