@@ -274,13 +274,21 @@ lns_foreign_find (LnsForeign *foreign, const char *name)
   return NULL;
 }
 
-bool
-lns_foreign_use_column (LnsForeignTable *table, const char *column)
+LnsForeignColumn *
+lns_foreign_column (const LnsForeignTable *table, const char *name)
 {
   for (size_t i = 0; i < table->columns.n; i++)
-    if (strcasecmp (table->columns.items[i].name, column) == 0)
-      return table->columns.items[i].is_used = true;
-  return false;
+    if (strcasecmp (table->columns.items[i].name, name) == 0)
+      return &table->columns.items[i];
+  return NULL;
+}
+
+bool
+lns_foreign_use_column (LnsForeignTable *table, const char *name)
+{
+  LnsForeignColumn *column = lns_foreign_column (table, name);
+
+  return column != NULL && (column->is_used = true);
 }
 
 /* Runs the query FORMAT, which gets the name of TABLE, for one number. Returns false if it fails. */

@@ -51,9 +51,11 @@ LnsForeignTable *lns_foreign_tables (LnsForeign *foreign, unsigned *ret_n);
 /* The table called NAME, or NULL. O(tables). */
 LnsForeignTable *lns_foreign_find (LnsForeign *foreign, const char *name);
 
-/* Marks the column as used, so that the import does not list it as unknown. False where TABLE does not have it.
- * O(columns). */
-bool lns_foreign_use_column (LnsForeignTable *table, const char *column);
+/* The column of TABLE called NAME, or NULL. O(columns). */
+LnsForeignColumn *lns_foreign_column (const LnsForeignTable *table, const char *name);
+
+/* Marks the column as used, so that the import does not list it as unknown. Returns false if TABLE does not have it. */
+bool lns_foreign_use_column (LnsForeignTable *table, const char *name);
 
 /* Gets a row: as many values as columns were asked for; text and blobs live until it returns. False ends
  * the reading. */

@@ -51,14 +51,21 @@ has_known_table (LnsImport *import, const char *path)
       path);
 }
 
+/* The path that the report and its errors give for the source at PATH. */
+static const char *
+origin_of (const LnsImport *import, const char *path)
+{
+  return import->options->origin != NULL ? import->options->origin : path;
+}
+
 static bool
 open_all (LnsImport *import, const char *path, const char *out_path)
 {
   LnsStringTable **maps[] = { &import->launch_ids, &import->track_ids, &import->metrics };
-  const char *name = import->options->origin != NULL ? import->options->origin : path;
   LnsWriterOptions options = { .overwrite = import->options->overwrite, .is_whole_or_none = true };
 
-  import->foreign = lns_foreign_open (path, name, import->options->cancel, import->error);
+  import->foreign =
+      lns_foreign_open (path, origin_of (import, path), import->options->cancel, import->error);
   if (import->foreign == NULL || !has_known_table (import, path) || !read_start (import, &options))
     return false;
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
@@ -181,8 +188,7 @@ set_missing (LnsImport *import, const char *path)
 {
   char sentence[1024];
 
-  snprintf (sentence, sizeof sentence, "what follows in %.700s: %s",
-            import->options->origin != NULL ? import->options->origin : path,
+  snprintf (sentence, sizeof sentence, "what follows in %.700s: %s", origin_of (import, path),
             import->options->complaint);
   lns_writer_set_meta (import->writer, "missing", sentence);
 }
@@ -195,8 +201,7 @@ lns_import_sqlite (const char *path,
                    LnsError *error)
 {
   static const LnsImportOptions none = { 0 };
-  LnsError local = { 0 };
-  LnsImport import = { .options = options != NULL ? options : &none, .error = &local };
+  LnsImport import = { .options = options != NULL ? options : &none, .error = error };
   const bool is_cut_off = import.options->complaint != NULL;
 
   bool good = open_all (&import, path, out_path) && import_tables (&import) &&
@@ -216,13 +221,12 @@ lns_import_sqlite (const char *path,
   lns_buffer_append (&import.left_out, "", 1);
   if (good)
     {
-      lns_writer_set_meta (import.writer, "imported_from",
-                           import.options->origin != NULL ? import.options->origin : path);
+      lns_writer_set_meta (import.writer, "imported_from", origin_of (&import, path));
       if (is_cut_off)
         set_missing (&import, path);
       good =
           lns_writer_finish (import.writer, is_cut_off ? LNS_STATE_RECOVERED : LNS_STATE_COMPLETE,
-                             import.end_ns, &local);
+                             import.end_ns, error);
     }
   else if (import.writer != NULL)
     lns_writer_abandon (import.writer);
@@ -236,8 +240,6 @@ lns_import_sqlite (const char *path,
         snprintf (ret_result->complaint, sizeof ret_result->complaint, "%s",
                   import.options->complaint);
     }
-  if (!good)
-    lns_error_set (error, local.domain, local.code, "%s", local.message);
   free_all (&import);
   return good;
 }

@@ -9,23 +9,24 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "src/base/memory.h"
 
 void
 _lns_import_tell (
     LnsImport *import, LnsSeverity severity, const char *code, const char *what, const char *text)
 {
-  char sentence[1024];
-  const int n = snprintf (sentence, sizeof sentence, "%s: %s", what, text);
+  char *sentence = lns_asprintf ("%s: %s", what, text);
   lns_writer_add_diagnostic (
       import->writer,
-      &(LnsDiagnostic){
-          .code = lns_writer_string (import->writer, code, strlen (code)),
-          .severity = severity,
-          .time_ns = LNS_TIME_UNKNOWN,
-          .process = LNS_ID_NONE,
-          .text = lns_writer_string (import->writer, sentence,
-                                     n < (int)sizeof sentence ? (size_t)n : sizeof sentence - 1) });
+      &(LnsDiagnostic){ .code = lns_writer_string (import->writer, code, strlen (code)),
+                        .severity = severity,
+                        .time_ns = LNS_TIME_UNKNOWN,
+                        .process = LNS_ID_NONE,
+                        .text = lns_writer_string (import->writer, sentence, strlen (sentence)) });
+  free (sentence);
 }
 
 void
@@ -37,8 +38,7 @@ _lns_import_leave_out (LnsImport *import, const char *format, ...)
   va_start (arguments, format);
   vsnprintf (line, sizeof line - 1, format, arguments);
   va_end (arguments);
-  if (import->writer != NULL)
-    _lns_import_tell (import, LNS_SEVERITY_INFO, "LNS-IMPORT-001", "left out", line);
+  _lns_import_tell (import, LNS_SEVERITY_INFO, "LNS-IMPORT-001", "left out", line);
   strcat (line, "\n");
   lns_buffer_append (&import->left_out, line, strlen (line));
 }

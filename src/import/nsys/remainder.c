@@ -5,8 +5,6 @@
 
 #include "src/import/nsys/remainder.h"
 
-#include <strings.h>
-
 #include "src/base/memory.h"
 
 static void
@@ -17,19 +15,6 @@ forget (LnsImportRemainder *remainder)
   remainder->has_told = false;
 }
 
-/* The column called NAME as SOURCE declares it. One that it does not have is never told.            */
-static LnsKeptColumn
-describe (const LnsForeignTable *source, const char *name)
-{
-  for (size_t i = 0; i < source->columns.n; i++)
-    {
-      const LnsForeignColumn *column = &source->columns.items[i];
-      if (strcasecmp (column->name, name) == 0)
-        return (LnsKeptColumn){ name, column->type, column->is_not_null };
-    }
-  return (LnsKeptColumn){ name, "", true };
-}
-
 void
 _lns_import_remainder_init (LnsImportRemainder *remainder,
                             LnsImport *import,
@@ -38,18 +23,18 @@ _lns_import_remainder_init (LnsImportRemainder *remainder,
                             unsigned n_columns,
                             const LnsForeignTable *source)
 {
-  LnsKeptColumn kept[LNS_KEPT_MAX_COLUMNS] = { 0 };
+  LnsKeptColumn kept[LNS_KEPT_MAX_COLUMNS];
 
+  *remainder = (LnsImportRemainder){ .import = import, .n_columns = n_columns };
   for (unsigned i = 0; i < n_columns; i++)
-    kept[i] = describe (source, columns[i]);
-  *remainder = (LnsImportRemainder){ .import = import,
-                                     .n_columns = n_columns,
-                                     .maker = lns_kept_table_maker_new (import->writer, table, kept,
-                                                                        n_columns, true) };
+    {
+      const LnsForeignColumn *column = lns_foreign_column (source, columns[i]);
+      kept[i] = (LnsKeptColumn){ columns[i], column->type, column->is_not_null };
+      remainder->is_string[i] = _lns_import_is_string_id (columns[i]);
+    }
+  remainder->maker = lns_kept_table_maker_new (import->writer, table, kept, n_columns, true);
   if (remainder->maker == NULL)
     lns_out_of_memory ();
-  for (unsigned i = 0; i < n_columns; i++)
-    remainder->is_string[i] = _lns_import_is_string_id (columns[i]);
   forget (remainder);
 }
 

@@ -20,8 +20,8 @@ typedef struct
   bool has_told;
 } LnsImportRemainder;
 
-/* Begins the remainders of the schema's TABLE: rows come from SOURCE with N_COLUMNS COLUMNS. An export knows from them
- * which columns the source had, even where no row has a remainder. */
+/* Begins the remainders of the schema's TABLE: rows come from SOURCE with N_COLUMNS COLUMNS, all of which it has. An export
+ * knows from them which columns the source had, even where no row has a remainder. */
 void _lns_import_remainder_init (LnsImportRemainder *remainder,
                                  LnsImport *import,
                                  const char *table,
