@@ -11,7 +11,7 @@
 
 #include "src/import/nsys/foreign.h"
 
-/* No text or blob is larger. */
+/* The limit of the size of a text or blob. */
 #define LNS_FOREIGN_VALUE_BYTES (64 << 20)
 
 struct LnsForeign

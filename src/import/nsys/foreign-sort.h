@@ -21,7 +21,7 @@ typedef struct
   int64_t start, end;
 } LnsForeignKey;
 
-/* A row's record follows it. */
+/* The head of a row. The record follows it. */
 typedef struct
 {
   LnsForeignKey key;
@@ -29,14 +29,14 @@ typedef struct
   uint64_t size_bytes; /* of the record                                                         */
 } LnsForeignHead;
 
-/* Whether A belongs before B. */
+/* Returns whether A belongs before B. */
 static inline bool
 _lns_foreign_key_precedes (LnsForeignKey a, LnsForeignKey b)
 {
   return a.start < b.start || (a.start == b.start && a.end > b.end);
 }
 
-/* The bytes that a record of SIZE_BYTES takes, so that the head behind it is aligned. */
+/* Returns the bytes that a record of SIZE_BYTES takes with the padding that aligns the next head. */
 static inline size_t
 _lns_foreign_padded (uint64_t size_bytes)
 {
@@ -48,7 +48,7 @@ void _lns_foreign_put_row (LnsBuffer *rows, const LnsForeignHead *head, const ui
 
 /* --- How much order there is ------------------------------------------------------------------ */
 
-/* More rows than that do not wait for one that belongs before them. */
+/* The most rows that wait in memory for one that belongs before them. */
 #define LNS_SORT_WINDOW       65536u
 #define LNS_SORT_WINDOW_STEPS 64u
 
@@ -67,7 +67,7 @@ void _lns_rows_look (LnsRowsLook *look, LnsForeignKey key);
 
 /* --- The order that is wanted ----------------------------------------------------------------- */
 
-/* Gets each row in order; false ends it. */
+/* Called with each row in order. Returns false to end the sort. */
 typedef bool (*LnsForeignGiveFunc) (void *data, const LnsForeignHead *head, const uint8_t *record);
 
 typedef struct LnsForeignSort LnsForeignSort;
@@ -79,11 +79,11 @@ _lns_foreign_sort_new (uint32_t window, const char *path, LnsForeignGiveFunc giv
     __attribute__ ((warn_unused_result));
 void _lns_foreign_sort_free (LnsForeignSort *sort); /* NULL is fine                              */
 
-/* Takes a copy of a row. False where it cannot go on: ERROR has the reason, unless GIVE ended it. */
+/* Takes a copy of a row. Returns false if it cannot go on; ERROR has the reason, unless GIVE ended the sort. */
 bool _lns_foreign_sort_add (LnsForeignSort *sort,
                             const LnsForeignHead *head,
                             const uint8_t *record,
                             LnsError *error);
 
-/* Gives all that is left. */
+/* Gives the remaining rows. */
 bool _lns_foreign_sort_finish (LnsForeignSort *sort, LnsError *error);

@@ -36,7 +36,7 @@ typedef struct
   LnsOverlap overlap;
 } LnsImportTrack;
 
-/* A GPU as the file tells of it, before it is known which processes use it. */
+/* A GPU as the file describes it, before it is known which processes use it. */
 typedef struct
 {
   int64_t id, number; /* the file's and CUDA's                                                  */
@@ -55,7 +55,7 @@ typedef struct
   LnsWriter *writer;
   const LnsImportOptions *options;
   LnsError *error;
-  /* Keys of the foreign file → ids of the report. */
+  /* Maps from keys of the foreign file to ids of the report. */
   LNS_ARRAY (uint32_t) strings; /* of StringIds by id, as far as ids are small                  */
   LnsIdMap large_strings;       /* of other ids                                                 */
   LnsStringTable *texts;        /* that came last, by their bytes                               */
@@ -82,7 +82,7 @@ typedef struct
 
 /* ---- Maps of ids ----------------------------------------------------------------------------- */
 
-/* The number of KEY; OTHERWISE where it has none. */
+/* Returns the number of KEY, or OTHERWISE if it has none. */
 static inline uint32_t
 _lns_import_find (const LnsIdMap *map, uint64_t key, uint32_t otherwise)
 {
@@ -90,7 +90,7 @@ _lns_import_find (const LnsIdMap *map, uint64_t key, uint32_t otherwise)
   return found > 0 ? (uint32_t)(found - 1) : otherwise;
 }
 
-/* The number that KEY has, or else NUMBER, which it has from now on. */
+/* Returns the number of KEY. A KEY without one gets NUMBER. */
 static inline uint32_t
 _lns_import_intern (LnsIdMap *map, uint64_t key, size_t number)
 {
@@ -104,29 +104,29 @@ _lns_import_intern (LnsIdMap *map, uint64_t key, size_t number)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* Reads the whole number in VALUE; false where it has none (NULL, text, a fraction). */
+/* Reads the integer in VALUE. Returns false if VALUE is something else (NULL, text, a fraction). */
 bool _lns_import_integer (const LnsKeptValue *value, int64_t *ret_number);
 
-/* The same, 0 where there is none. */
+/* Returns the integer in VALUE, or 0. */
 int64_t _lns_import_number (const LnsKeptValue *value);
 
-/* The number in VALUE, 0 where there is none. */
+/* Returns the number in VALUE, or 0. */
 double _lns_import_real (const LnsKeptValue *value);
 
-/* Notes that row ID of StringIds is STRING. */
+/* Notes that row ID of StringIds is STRING of the report. */
 void _lns_import_note_string (LnsImport *import, int64_t id, uint32_t string);
 
-/* Reads VALUE as a time of at most LNS_IMPORT_TIME_MAX. */
+/* Reads VALUE as a time. Returns false if it is not a time of at most LNS_IMPORT_TIME_MAX. */
 bool _lns_import_time (const LnsKeptValue *value, int64_t *ret_ns);
 
-/* The text in VALUE as a string of the report; 0 for NULL. */
+/* Returns the text in VALUE as a string of the report, 0 for NULL. */
 uint32_t _lns_import_text (LnsImport *import, const LnsKeptValue *value);
 
-/* The string of the report with these bytes. Equal bytes have one, unless tens of MB of others came
- * between them: memory is bounded. */
+/* Returns the string of the report with these bytes. Equal bytes share a string, unless tens of MB of others came
+ * between them, because memory is bounded. */
 uint32_t _lns_import_bytes (LnsImport *import, const void *bytes, size_t size_bytes);
 
-/* The string of StringIds row VALUE; 0 where there is none. */
+/* Returns the string of row VALUE of StringIds, or 0. */
 uint32_t _lns_import_string (LnsImport *import, const LnsKeptValue *value);
 
 /* Returns whether columns called NAME hold ids of StringIds, in any table. */
@@ -138,14 +138,14 @@ LnsKeptValue _lns_import_keep (LnsImport *import, const LnsKeptValue *value, boo
 
 /* ---- Objects, made when first asked for ------------------------------------------------------ */
 
-/* Of a globalPid or globalTid. */
+/* Returns the process of a globalPid or globalTid. */
 uint32_t _lns_import_process (LnsImport *import, int64_t global_id);
 uint32_t _lns_import_thread (LnsImport *import, int64_t global_tid);
 uint32_t _lns_import_domain (LnsImport *import, uint32_t process, int64_t number);
 uint32_t _lns_import_device (LnsImport *import, uint32_t process, int64_t number);
 uint32_t _lns_import_context (LnsImport *import, uint32_t process, uint32_t device, int64_t number);
 
-/* The device of the context NUMBER if that is known, else OTHERWISE: nsys writes device 0 in every row of
+/* Returns the device of the context NUMBER if it is known, otherwise OTHERWISE. nsys writes device 0 in every row of
  * synchronization. */
 uint32_t _lns_import_context_device (const LnsImport *import,
                                      uint32_t process,
@@ -156,24 +156,24 @@ uint32_t _lns_import_launch (LnsImport *import, const LnsCudaLaunch *launch);
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* Where an event goes: the lane, and which of its track's lanes that is. */
+/* The place of an event: the lane, and its number among the lanes of its track. */
 typedef struct
 {
   uint32_t track, lane, ordinal;
 } LnsImportPlace;
 
-/* The place of TRACK with lanes of KIND in `tracks`. */
+/* Returns the position in `tracks` of TRACK with lanes of KIND. */
 uint32_t _lns_import_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind);
 
-/* Finds the lowest lane of TRACK that is free from START_NS on, for _lns_import_append () next. Each track's events come by start, those of equal starts the longest
- * first. False (and counted) where there would be too many lanes. */
+/* Finds the lowest lane of TRACK that is free from START_NS on, for _lns_import_append () next. Each track's events
+ * must come by start, those of equal starts the longest first. Returns false, and counts the event, if there would be
+ * too many lanes. */
 bool _lns_import_take_place (LnsImport *import,
                              uint32_t track,
                              int64_t start_ns,
                              LnsImportPlace *ret_place);
 
-/* Which tracks the last rows were of, by the numbers of the file: most rows need look no further. Zero it
- * before first use. */
+/* A cache of the tracks of the last rows, by the numbers of the file. Zero it before first use. */
 #define LNS_IMPORT_OWNER_KEYS 9
 
 typedef struct
@@ -186,53 +186,53 @@ typedef struct
   } slots[64];
 } LnsImportOwners;
 
-/* Where the track of what has KEYS is remembered; RET_IS_NEW: it is to be put there. */
+/* Returns where the cache holds the track of KEYS. If RET_IS_NEW is true, the caller puts the track there. */
 uint32_t *_lns_import_owner (LnsImportOwners *owners, const int64_t *keys, bool *ret_is_new);
 
-/* Appends EVENT there. False and import->error where the writing cannot go on. */
+/* Appends EVENT at PLACE. Returns false and fills import->error if the report cannot be written. */
 bool _lns_import_append (LnsImport *import, const LnsImportPlace *place, const LnsEvent *event);
 
-/* Ends the lanes of all tracks: the events of the next table begin anew. */
+/* Ends the lanes of all tracks. Events of the next table get lanes of their own. */
 void _lns_import_end_table (LnsImport *import);
 
-/* ---- What the report says of its own making -------------------------------------------------- */
+/* ---- Diagnostics of the import --------------------------------------------------------------- */
 
-/* Tells those who open the report WHAT: TEXT. */
+/* Writes the diagnostic "WHAT: TEXT" into the report. */
 void _lns_import_tell (
     LnsImport *import, LnsSeverity severity, const char *code, const char *what, const char *text);
 
-/* Notes a line of what is left out, and tells of it. */
+/* Notes a line about something that is left out, and writes it into the report as a diagnostic. */
 void _lns_import_leave_out (LnsImport *import, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* A table that is imported: one row of tables.c. */
+/* How a table is imported: one row of the list in tables.c. */
 typedef struct LnsImportTable
 {
   const char *name; /* in the foreign file; that of src/tables/table.h has the columns to keep   */
   LnsTrackKind track;
-  /* Finishes an event: names it where no column does, and may put it on a track and lane of other kinds.
-   * NULL = nothing to do. */
+  /* Finishes an event: names it if no column does, and may move it to a track and lane of other kinds. May be NULL. */
   void (*finish) (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane);
-  /* Imports a row with the values of `columns`; NULL = as `import` says. */
+  /* Imports a row with the values of `columns`. NULL: see `import`. */
   void (*row) (LnsImport *import, const LnsKeptValue *values);
   const char *columns[10]; /* up to a NULL                                                      */
-  /* Imports the table in its own way; NULL = row by row, as the schema's cells say. */
+  /* Imports the table in its own way. NULL: row by row, by the cells of the schema. */
   bool (*import) (LnsImport *import, LnsForeignTable *table);
 } LnsImportTable;
 
-/* All of them, in the order in which they are imported. */
+/* Returns all tables, in the order in which they are imported. */
 const LnsImportTable *_lns_import_tables (unsigned *ret_n);
 
-/* Rows of a table of events, as the cells of its columns say. */
+/* Imports a table of events by the cells of its columns. */
 bool _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTable *how);
 
-/* Keeps every table that does not hold events, as it is. */
+/* Keeps every table that does not hold events as it is. */
 bool _lns_import_keep_tables (LnsImport *import);
 
-/* Reports progress and writes waiting events to the file, now and then. False and import->error where it cannot. */
+/* Called for each row: reports progress and commits events now and then. Returns false and fills import->error if they
+ * cannot be written. */
 bool _lns_import_look_up (LnsImport *import);
 
-/* The table of NVTX's ranges, marks and names. */
+/* Imports NVTX_EVENTS: ranges, marks and names. */
 bool _lns_import_nvtx (LnsImport *import, LnsForeignTable *table);

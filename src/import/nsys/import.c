@@ -22,7 +22,7 @@ start_cb (void *data, const LnsKeptValue *values)
   return true;
 }
 
-/* When the session started. */
+/* Reads when the session started. */
 static bool
 read_start (LnsImport *import, LnsWriterOptions *options)
 {
@@ -34,7 +34,7 @@ read_start (LnsImport *import, LnsWriterOptions *options)
                            options, import->error);
 }
 
-/* Whether the file has a table that nsys writes. */
+/* Returns whether the file has a table that nsys writes; fills the error if not. */
 static bool
 has_known_table (LnsImport *import, const char *path)
 {
@@ -157,7 +157,7 @@ import_tables (LnsImport *import)
   return true;
 }
 
-/* Notes the tables that nothing read, and the unknown columns of the others. */
+/* Lists the tables that nothing has read, and the unknown columns of the others, as left out. */
 static bool
 list_rest (LnsImport *import)
 {
@@ -206,7 +206,7 @@ lns_import_sqlite (const char *path,
 
   bool good = open_all (&import, path, out_path) && import_tables (&import) &&
               _lns_import_keep_tables (&import) && list_rest (&import);
-  _lns_import_end_table (&import); /* what a table that failed has begun                          */
+  _lns_import_end_table (&import); /* ends the lanes of a table whose import failed */
   for (const char *line = import.options->left_out; good && line != NULL && *line != '\0';)
     {
       const size_t n = strcspn (line, "\n");

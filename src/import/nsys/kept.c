@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Tables that do not hold events are kept as they are (LnsKeptTable), even if definitions are made of them too, so that
- * an export has everything that the file had. */
+/* Keeps tables that do not hold events as they are (LnsKeptTable), even if definitions are made of them too. An export
+ * then has everything that the file had. */
 
 #include <string.h>
 #include <strings.h>
@@ -13,7 +13,7 @@
 #include "src/import/nsys/remainder.h"
 #include "src/tables/enums.h"
 
-/* Remainders are kept tables too, one at most for each table of events. */
+/* Half of the kept tables are left to remainders, of which each table of events has at most one. */
 #define MAX_TABLES (LNS_KEPT_MAX_TABLES / 2)
 
 typedef struct
@@ -97,7 +97,7 @@ constant_cb (void *data, const LnsKeptValue *values)
   return found;
 }
 
-/* Whether TABLE has nothing but constants that every export has. */
+/* Returns whether TABLE holds only constants that every export has. */
 static bool
 has_only_known_constants (LnsImport *import, LnsForeignTable *table)
 {
@@ -112,7 +112,8 @@ has_only_known_constants (LnsImport *import, LnsForeignTable *table)
   return look.is_known;
 }
 
-/* Whether the report would not have all of TABLE without it: events are lanes, strings are strings. */
+/* Returns whether TABLE must be kept because the report does not hold its rows in another way, as it holds events and
+ * strings. */
 static bool
 is_to_be_kept (LnsImport *import, LnsForeignTable *table)
 {

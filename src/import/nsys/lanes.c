@@ -9,7 +9,7 @@
 
 #include "src/import/nsys/import-private.h"
 
-/* Limits on lanes, so that a file whose rows all overlap does not take all memory. */
+/* Limits on lanes. Without them, a file whose rows all overlap could take all memory. */
 #define TRACK_LANES_MAX 4096
 #define LANES_MAX       65536
 
@@ -23,7 +23,7 @@ typedef struct
   uint64_t number;
 } Key;
 
-/* Gives a track of a GPU's metric its name, and the GPU if events have made that known. */
+/* Sets the name of a track of GPU metrics, and its GPU if events have made that known. */
 static void
 name_metric (LnsImport *import, LnsTrack *track)
 {
@@ -74,7 +74,7 @@ _lns_import_owner (LnsImportOwners *owners, const int64_t *keys, bool *ret_is_ne
   return &owners->slots[slot].track;
 }
 
-/* The lowest lane that is free at START_NS; LNS_ID_NONE where there would be too many. */
+/* Returns the lowest lane of TRACK that is free at START_NS, or LNS_ID_NONE if that would be one too many. */
 static uint32_t
 take_lane (LnsImport *import, LnsImportTrack *track, int64_t start_ns)
 {
@@ -83,7 +83,7 @@ take_lane (LnsImport *import, LnsImportTrack *track, int64_t start_ns)
   if (ordinal == LNS_ID_NONE || ordinal < track->lanes.n)
     return ordinal;
   if (ordinal >= TRACK_LANES_MAX || import->n_lanes == LANES_MAX)
-    return LNS_ID_NONE; /* taken for good: it is never looked at again                             */
+    return LNS_ID_NONE; /* the lane stays taken, so it is never offered again */
   *lns_array_add (&track->lanes) =
       lns_writer_add_lane (import->writer, &(LnsLane){ .track = track->id,
                                                        .ordinal = track->n_lanes_before + ordinal,
@@ -95,7 +95,7 @@ take_lane (LnsImport *import, LnsImportTrack *track, int64_t start_ns)
 bool
 _lns_import_look_up (LnsImport *import)
 {
-  /* A few rows may have much text.                                                                */
+  /* A few rows may have much text, so the bytes are looked at for each row. */
   if (import->n_done % ROWS_PER_LOOK != 0 &&
       lns_writer_waiting_bytes (import->writer) < COMMIT_BYTES)
     return true;
@@ -127,7 +127,7 @@ _lns_import_take_place (LnsImport *import,
   return true;
 }
 
-/* Appends the event that waits: the time on a CPU lasts UNTIL_NS, when the thread's next row is. */
+/* Appends the event that was held back. A thread's time on a CPU lasts until its next row, at UNTIL_NS. */
 static void
 append_held (LnsImport *import, LnsImportTrack *track, int64_t until_ns)
 {

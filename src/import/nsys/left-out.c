@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Diagnostics of the import itself: what was left out, and what could not be read. */
+/* Writes diagnostics about the import itself: what was left out, and what could not be read. */
 
 #include "src/import/nsys/import-private.h"
 

@@ -20,7 +20,7 @@
 
 extern char **environ;
 
-/* Where the export goes, and what nsys says. */
+/* The temporary folder, with the export and the output of nsys. */
 typedef struct
 {
   char folder[512];
@@ -50,7 +50,7 @@ remove_place (const Place *place)
   rmdir (place->folder);
 }
 
-/* The last line that nsys printed, "" where it said nothing. */
+/* Reads the last line that nsys printed, "" if it printed nothing. */
 static void
 read_last_line (const Place *place, char *ret_line, size_t line_bytes)
 {
@@ -70,7 +70,7 @@ read_last_line (const Place *place, char *ret_line, size_t line_bytes)
 static int
 start_nsys (const char *path, const Place *place, pid_t *ret_pid)
 {
-  /* posix_spawnp () does not write to the words. */
+  /* posix_spawnp () does not change the words. */
   const char *const words[] = { "nsys", "export",   "--type",      "sqlite", "--force-overwrite",
                                 "true", "--output", place->sqlite, path,     NULL };
   posix_spawn_file_actions_t files;
@@ -89,7 +89,7 @@ start_nsys (const char *path, const Place *place, pid_t *ret_pid)
   return code;
 }
 
-/* Waits for nsys; its exit status, or -1 where it was cancelled. */
+/* Waits for nsys. Returns its exit status, or -1 if the import was cancelled. */
 static int
 await_nsys (pid_t pid, const LnsImportOptions *options)
 {

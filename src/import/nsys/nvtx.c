@@ -16,7 +16,7 @@ typedef struct
   uint64_t n_unknown;  /* rows of unknown types                                                  */
   uint64_t n_repeated; /* rows that create or destroy a domain once more                        */
   bool is_there[LNS_NVTX_EVENT_ID];
-  /* The columns that the source has, and where in it each of them is. */
+  /* The columns that the source has, and the position of each column among them. */
   const char *present[LNS_NVTX_EVENT_ID];
   unsigned place[LNS_NVTX_EVENT_ID];
   LnsImportRemainder beside;
@@ -36,7 +36,7 @@ tell (Rows *rows, unsigned column, const LnsKeptValue *value)
     _lns_import_remainder_tell (&rows->beside, rows->place[column], value);
 }
 
-/* The text of a row: its own, or that of a registered string. */
+/* Returns the text of a row: its own, or that of a registered string. */
 static uint32_t
 text_of (LnsImport *import, const LnsKeptValue *values, uint32_t *ret_flags)
 {
@@ -48,7 +48,7 @@ text_of (LnsImport *import, const LnsKeptValue *values, uint32_t *ret_flags)
 
 /* ---- Payloads -------------------------------------------------------------------------------- */
 
-/* VALUE as the bits of a payload of TYPE; false where they are not all of it. */
+/* Converts VALUE to the bits of a payload of TYPE. Returns false if they cannot hold all of it. */
 static bool
 bits_of (const LnsKeptValue *value, LnsPayloadType type, uint64_t *ret_bits)
 {
@@ -74,7 +74,8 @@ bits_of (const LnsKeptValue *value, LnsPayloadType type, uint64_t *ret_bits)
                                                    : true);
 }
 
-/* An event says the text of its JSON; that a row has the id of the string instead is kept beside it. */
+/* The event has the text of its JSON. If the row has the id of that string instead, this keeps the id beside the
+ * event. */
 static void
 tell_json_id (Rows *rows, const LnsKeptValue *values, uint64_t string)
 {
@@ -85,7 +86,7 @@ tell_json_id (Rows *rows, const LnsKeptValue *values, uint64_t string)
     tell (rows, LNS_NVTX_JSON_TEXT, &values[LNS_NVTX_JSON_TEXT]);
 }
 
-/* An event has one payload: the first that the row has. */
+/* Sets the event's only payload, the first that the row has. */
 static void
 set_payload (Rows *rows, const LnsKeptValue *values, LnsLaneKind kind, LnsEvent *event)
 {
@@ -128,7 +129,7 @@ set (LnsEvent *event, LnsLaneKind kind, LnsColumnId column, int64_t number)
   event->extra[lns_lane_kind_extra (kind, column)] = (uint64_t)number;
 }
 
-/* A range that has no end ends with the report. */
+/* Sets the start and duration. A range without an end lasts until the end of the report. */
 static bool
 set_times (LnsImport *import, const LnsKeptValue *values, LnsEvent *event)
 {
@@ -149,7 +150,7 @@ set_times (LnsImport *import, const LnsKeptValue *values, LnsEvent *event)
   return true;
 }
 
-/* The number of COLUMN, where 0 in the event stands for NULL. */
+/* Returns the number in COLUMN. In the event, 0 stands for NULL, so a 0 of the row is kept beside it. */
 static int64_t
 number_of (Rows *rows, const LnsKeptValue *values, unsigned column)
 {
@@ -193,7 +194,7 @@ tell_rest (Rows *rows, const LnsKeptValue *values, LnsLaneKind kind, const LnsEv
       tell (rows, rest[i].column, &values[rest[i].column]);
 }
 
-/* The track that THREAD's row of KIND is of. */
+/* Returns the track of a row of KIND of THREAD. */
 static uint32_t *
 find_track (Rows *rows,
             const LnsKeptValue *values,
@@ -299,7 +300,7 @@ name_domain (Rows *rows, const LnsKeptValue *values, int64_t type)
     }
   int64_t *time_ns =
       type == LNS_EVENT_TYPE_DOMAIN_CREATE ? &domain->created_ns : &domain->destroyed_ns;
-  /* A report has one beginning and one end of a domain.                                           */
+  /* A report has one creation and one destruction of each domain. */
   rows->n_repeated += *time_ns != LNS_TIME_UNKNOWN;
   if (!_lns_import_time (&values[LNS_NVTX_START], time_ns))
     *time_ns = 0;
@@ -348,7 +349,7 @@ _lns_import_nvtx (LnsImport *import, LnsForeignTable *table)
   const char *columns[LNS_NVTX_EVENT_ID];
   unsigned n_present = 0;
 
-  /* All but the last, eventId, which is a row's position in the table.                            */
+  /* All columns except the last: eventId is a row's position in the table. */
   for (unsigned i = 0; i < LNS_NVTX_EVENT_ID; i++)
     {
       columns[i] = lns_table_find ("NVTX_EVENTS")->columns[i].name;

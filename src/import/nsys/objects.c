@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Processes, threads, domains, devices, contexts and streams. Each is defined when the first row needs it, and defined
- * anew when a table says more about it. */
+/* Defines processes, threads, domains, devices, contexts and streams. Each is defined when the first row needs it, and
+ * again when a table says more about it. */
 
 #include "src/import/nsys/import-private.h"
 
@@ -66,7 +66,7 @@ _lns_import_domain (LnsImport *import, uint32_t process, int64_t number)
   return lns_writer_add_domain (import->writer, &domain);
 }
 
-/* The GPU with CUDA's NUMBER, as PROCESS sees it. */
+/* Describes the GPU with CUDA's NUMBER, as PROCESS sees it. */
 static LnsCudaDevice
 describe_gpu (const LnsImport *import, uint32_t process, int64_t number)
 {
@@ -99,7 +99,7 @@ _lns_import_device (LnsImport *import, uint32_t process, int64_t number)
 uint32_t
 _lns_import_context (LnsImport *import, uint32_t process, uint32_t device, int64_t number)
 {
-  /* Without the device: files have rows of one context under several.                            */
+  /* The key does not contain the device, because files have rows of one context under several devices. */
   const uint64_t key = (uint64_t)process << 32 | (uint32_t)number;
   uint32_t id = _lns_import_intern (&import->context_ids, key, import->contexts.n);
 

@@ -27,16 +27,16 @@ void _lns_queue_clear (LnsQueue *queue); /* once both threads have done         
 
 /* For the thread that fills. Its slot is number n_filled % LNS_QUEUE_SLOTS. */
 
-/* Hands the slot over, and waits for the next to be empty. False where nothing more is wanted. */
+/* Hands the slot over and waits for the next one to be empty. Returns false if nothing more is wanted. */
 bool _lns_queue_fill (LnsQueue *queue);
 
-/* Ends; HAS_LAST: the slot is handed over too. */
+/* Ends the filling. If HAS_LAST, the slot is handed over too. */
 void _lns_queue_end (LnsQueue *queue, bool has_last);
 
 /* For the thread that empties. Its slot is number n_emptied % LNS_QUEUE_SLOTS. */
 
-/* Waits for the slot to be filled. False behind the last one. */
+/* Waits for the slot to be filled. Returns false behind the last one. */
 bool _lns_queue_wait (LnsQueue *queue);
 
-/* Gives the slot back; without GOES_ON it is the last one that is wanted. */
+/* Gives the slot back. Without GOES_ON, no more slots are wanted. */
 void _lns_queue_empty (LnsQueue *queue, bool goes_on);

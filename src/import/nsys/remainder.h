@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Values of rows that their events do not hold: they are kept beside the events (LNS_COLUMN_REMAINDER). */
+/* Keeps values of rows that their events cannot hold beside the events (LNS_COLUMN_REMAINDER). */
 
 #pragma once
 
@@ -33,10 +33,10 @@ void _lns_import_remainder_clear (LnsImportRemainder *remainder);
 /* Begins a row. */
 void _lns_import_remainder_begin (LnsImportRemainder *remainder);
 
-/* Keeps VALUE of COLUMN. Its bytes are read when the row ends. */
+/* Keeps VALUE of COLUMN. Its bytes must live until the row ends. */
 void _lns_import_remainder_tell (LnsImportRemainder *remainder,
                                  unsigned column,
                                  const LnsKeptValue *value);
 
-/* The LNS_COLUMN_REMAINDER of the row's event. */
+/* Returns the LNS_COLUMN_REMAINDER of the row's event. */
 uint64_t _lns_import_remainder_id (LnsImportRemainder *remainder);

@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The tables that are imported and how each is, with the rows that define strings, processes, threads, GPUs and the
- * like. */
+/* Lists the tables that are imported, and imports those that define strings, processes, threads, GPUs and the like. */
 
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +73,7 @@ thread_row (LnsImport *import, const LnsKeptValue *values)
   name_process (import, thread);
 }
 
-/* Each process of MPI has rows for several threads; the first one counts. */
+/* A process of MPI has rows for several of its threads. The first one counts. */
 static void
 rank_row (LnsImport *import, const LnsKeptValue *values)
 {
@@ -93,7 +92,7 @@ rank_row (LnsImport *import, const LnsKeptValue *values)
 
 /* ---- GPUs -------------------------------------------------------------------------------------- */
 
-/* nsys writes a UUID without the "GPU-" with which reports begin it. */
+/* nsys writes UUIDs without the "GPU-" with which they begin in reports. */
 static uint32_t
 uuid_of (LnsImport *import, const LnsKeptValue *value)
 {
@@ -135,7 +134,7 @@ put_field (LnsImport *import, LnsCudaDevice *device, const LnsCell *cell, const 
           cell->n_bits / 8);
 }
 
-/* The number in COLUMN, 0 where it is negative or missing. */
+/* Returns the number in COLUMN, 0 if it is negative or missing. */
 static uint64_t
 gpu_fact (const LnsTable *schema, const LnsKeptValue *values, const char *column)
 {
@@ -179,7 +178,7 @@ import_gpus (LnsImport *import, LnsForeignTable *table)
 
 /* ---- Objects of a process ---------------------------------------------------------------------- */
 
-/* The process of a row whose first columns tell the machine (hwId, vmId) and the pid. */
+/* Returns the process of a row whose first columns are hwId, vmId and the pid. */
 static uint32_t
 process_of (LnsImport *import, const LnsKeptValue *values)
 {
@@ -190,7 +189,7 @@ process_of (LnsImport *import, const LnsKeptValue *values)
   return _lns_import_process (import, (int64_t)(hardware << 56 | machine << 48 | pid << 24));
 }
 
-/* CUDA's number of a GPU in one process. */
+/* Imports the number that CUDA has for a GPU in one process. */
 static void
 device_row (LnsImport *import, const LnsKeptValue *values)
 {
@@ -226,7 +225,7 @@ context_row (LnsImport *import, const LnsKeptValue *values)
   lns_writer_set_context (import->writer, id, context);
 }
 
-/* The stream of a row whose context, unless it is known by now, is of DEVICE. */
+/* Returns the stream of a row. Its context is one of DEVICE unless it is known already. */
 static uint32_t
 stream_of (LnsImport *import, const LnsKeptValue *values, const LnsKeptValue *device)
 {
@@ -244,7 +243,7 @@ stream_row (LnsImport *import, const LnsKeptValue *values)
   const uint32_t id = stream_of (import, values, &values[7]);
   LnsCudaStream *stream = &import->streams.items[id];
 
-  /* A negative priority is written as a large number.                                             */
+  /* nsys writes a negative priority as a large number. */
   stream->priority = (int32_t)_lns_import_number (&values[5]);
   stream->flags = (uint32_t)_lns_import_number (&values[6]);
   lns_writer_set_stream (import->writer, id, stream);
@@ -262,7 +261,7 @@ stream_name_row (LnsImport *import, const LnsKeptValue *values)
 
 /* ---- Metrics, samples and diagnostics, whose tables are also kept as they are ---------------- */
 
-/* At most this many samples are named after their innermost function: the map takes up to 64 bytes for each. */
+/* The most samples that are named after their innermost function. The map takes up to 64 bytes for each. */
 #define LEAVES_MAX 2000000
 
 static void
@@ -300,14 +299,14 @@ diagnostic_row (LnsImport *import, const LnsKeptValue *values)
 
   if (!_lns_import_time (&values[0], &diagnostic.time_ns))
     diagnostic.time_ns = LNS_TIME_UNKNOWN;
-  /* Only a process that other tables mention is one of the report.                                */
+  /* Only processes that other tables mention are in the report. */
   if (_lns_import_integer (&values[3], &global_pid))
     diagnostic.process =
         _lns_import_find (&import->process_ids, (uint64_t)global_pid >> 24, LNS_ID_NONE);
   lns_writer_add_diagnostic (import->writer, &diagnostic);
 }
 
-/* The report ends no earlier than the other program's recording. */
+/* Makes the report end no earlier than the recording of the other program. */
 static void
 details_row (LnsImport *import, const LnsKeptValue *values)
 {
@@ -345,7 +344,7 @@ counter_cb (void *data, const LnsKeptValue *values)
   track.unit = _lns_import_text (import, &values[LNS_COUNTERS_UNIT]);
   track.number = (uint64_t)_lns_import_number (&values[LNS_COUNTERS_COUNTER_ID]);
   track.value_type = value->type == LNS_KEPT_REAL ? LNS_PAYLOAD_DOUBLE : LNS_PAYLOAD_INT64;
-  /* The bits of either type.                                                                      */
+  /* `integer` has the bits of either type. */
   memcpy (&event.extra[lns_lane_kind_extra (LNS_LANE_COUNTER, LNS_COLUMN_VALUE)], &value->integer,
           sizeof value->integer);
   event.extra[lns_lane_kind_extra (LNS_LANE_COUNTER, LNS_COLUMN_THREAD)] = LNS_ID_NONE;
@@ -389,7 +388,7 @@ finish_set (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind
   name_event (import, event, "[CUDA memset]");
 }
 
-/* Rows that hold the call chain of another row's call go to a track of their own. */
+/* Names a call. Rows that only hold the call chain of another row's call go to a track of their own. */
 static void
 finish_call (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
 {
@@ -422,8 +421,8 @@ finish_sample (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneK
   event->name = _lns_import_find (&import->leaves, id, 0);
 }
 
-/* In the order in which they are imported. Strings and names come first, because all others refer to them. Of GPU work,
- * kernels come first: their rows tell best which device a context is of. */
+/* The tables in the order in which they are imported. Strings and names come first, because all others refer to them.
+ * Of GPU work, kernels come first, because their rows say most reliably which device a context belongs to. */
 static const LnsImportTable tables[] = {
   { .name = "StringIds", .row = string_row, .columns = { "id", "value" } },
   { .name = "PROCESSES", .row = process_row, .columns = { "globalPid", "name", "pid" } },
@@ -483,7 +482,7 @@ static const LnsImportTable tables[] = {
   { .name = "MPI_START_WAIT_EVENTS", .track = LNS_TRACK_MPI },
   { .name = "MPI_OTHER_EVENTS", .track = LNS_TRACK_MPI },
   { .name = "LNS_COUNTERS", .import = import_counters },
-  /* Last: ranges that are open end with the report.                                               */
+  /* This table comes last, because open ranges end with the report. */
   { .name = "NVTX_EVENTS", .import = _lns_import_nvtx },
 };
 

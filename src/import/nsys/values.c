@@ -9,10 +9,11 @@
 
 #include "src/base/memory.h"
 
-/* Ids of StringIds below it are looked up in a list, of at most 32 MB. */
+/* Ids of StringIds below this are looked up in an array of at most 32 MB. */
 #define SMALL_IDS (INT64_C (1) << 23)
 
-/* Texts are interned until the table holds this much, including SLOT_BYTES for each; then it begins anew. */
+/* Texts are interned until the table holds this many bytes, including SLOT_BYTES for each text. Then a new table
+ * begins. */
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 #define SLOT_BYTES     64
 
@@ -24,7 +25,7 @@ _lns_import_integer (const LnsKeptValue *value, int64_t *ret_number)
       *ret_number = value->integer;
       return true;
     }
-  /* Programs that rewrite tables turn integer columns with NULLs into real ones.                  */
+  /* Some programs that rewrite tables convert integer columns with NULLs to real ones. */
   if (value->type != LNS_KEPT_REAL || !(value->real >= -0x1p62 && value->real <= 0x1p62))
     return false;
   *ret_number = (int64_t)value->real;
@@ -97,7 +98,7 @@ _lns_import_note_string (LnsImport *import, int64_t id, uint32_t string)
   import->strings.items[id] = string;
 }
 
-/* The string of StringIds row ID, LNS_ID_NONE where there is none. */
+/* Returns the string of row ID of StringIds, or LNS_ID_NONE. */
 static uint32_t
 find_string (LnsImport *import, int64_t id)
 {
