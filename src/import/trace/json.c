@@ -22,10 +22,10 @@
 #define ZLIB_BYTES  ((size_t)256 << 10)
 #define BATCH_BYTES ((size_t)128 << 10) /* of texts, and of items */
 
-/* "args" with more lists and objects in each other are left out. */
+/* "args" whose lists and objects nest deeper than this are left out. */
 #define ARGUMENTS_MAX_DEPTH 127
 
-/* What else a name can stand for, besides an LnsTraceField. */
+/* What a name can stand for besides an LnsTraceField. */
 enum
 {
   ARGUMENTS = LNS_TRACE_N_FIELDS,
@@ -35,7 +35,7 @@ enum
   BASE
 };
 
-/* A text in a batch; at 0 none is. */
+/* A text in a batch. `at` is 0 if there is none. */
 typedef struct
 {
   uint32_t at, size_bytes;
@@ -94,7 +94,7 @@ typedef struct
   text, sizeof text - 1, field                                                                     \
  }
 
-/* The fields of an event, of its "id2" and "args", and of a GPU, whose fields lie in the same array. */
+/* The names of the fields of an event, of its "id2" and "args", and of a GPU, whose fields use the same array. */
 static const Name event_names[] = {
   NAME ("ph", LNS_TRACE_PHASE),
   NAME ("name", LNS_TRACE_NAME),
@@ -123,7 +123,7 @@ static const Name argument_names[] = {
   NAME ("grid", LNS_TRACE_GRID),
   NAME ("block", LNS_TRACE_BLOCK),
   NAME ("registers per thread", LNS_TRACE_REGISTERS),
-  /* The names in our own export are those of the tables' columns.                                 */
+  /* Our own export names fields after the columns of its tables. */
   NAME ("correlationId", LNS_TRACE_CORRELATION),
   NAME ("deviceId", LNS_TRACE_OWN_DEVICE),
   NAME ("contextId", LNS_TRACE_CONTEXT),
@@ -168,7 +168,7 @@ static const Name file_names[] = {
   NO_NAME,
 };
 
-/* What the key stands for among NAMES, which end with NO_NAME; -1 for nothing. */
+/* Returns what the key stands for among NAMES, which end with NO_NAME; -1 if it is not among them. */
 static int
 find_name (const Name *names, const LnsJsonReader *json)
 {
@@ -235,7 +235,7 @@ finish (Parser *parser)
     }
 }
 
-/* Whether the last token can be kept too. Where the item's texts become too long, all of it is left out. */
+/* Returns whether the last token can be kept too. If the item's texts become too long, the whole item is left out. */
 static bool
 has_room (Parser *parser)
 {
@@ -253,7 +253,7 @@ has_room (Parser *parser)
   return !parser->is_too_long;
 }
 
-/* Keeps TOKEN, the last one, as FIELD. False where it is none that a field has. */
+/* Keeps TOKEN, the last one, as FIELD. Returns false if it is not a value that a field can have. */
 static bool
 put_field (Parser *parser, int field, LnsJsonToken token)
 {
@@ -269,8 +269,8 @@ put_field (Parser *parser, int field, LnsJsonToken token)
   return true;
 }
 
-/* Keeps TOKEN, in N_OPEN lists and objects of "args", as FIELD where it is one that fields have. Returns the field of
- * the token that comes next, -1 for none: the second and third number of a list have fields of their own. */
+/* Keeps TOKEN, in N_OPEN lists and objects of "args", as FIELD if a field can have it. Returns the field of the next
+ * token, or -1: the second and third number of a list have fields of their own. */
 static int
 put_argument (Parser *parser, int field, LnsJsonToken token, unsigned n_open)
 {
@@ -283,7 +283,7 @@ put_argument (Parser *parser, int field, LnsJsonToken token, unsigned n_open)
   return field != LNS_TRACE_GRID + 2 && field != LNS_TRACE_BLOCK + 2 ? field + 1 : -1;
 }
 
-/* Reads "args", all of which is kept as JSON, with fields besides. */
+/* Reads "args", which is kept whole as JSON, and keeps some of its members as fields too. */
 static void
 read_arguments (Parser *parser)
 {
@@ -308,7 +308,7 @@ read_arguments (Parser *parser)
     lns_buffer_reset (&parser->arguments);
 }
 
-/* Reads the rest of an object, and keeps what NAMES name. */
+/* Reads the rest of an object and keeps the members that NAMES name. */
 static void
 read_object (Parser *parser, const Name *names)
 {
@@ -353,7 +353,7 @@ read_list (Parser *parser, bool is_of_gpus)
 
 /* --- The file --------------------------------------------------------------------------------- */
 
-/* Reads the file to its end, also behind what is of interest. */
+/* Reads the file to its end, also behind the last member that is of interest, to learn whether the file is whole. */
 static void
 read_file (Parser *parser)
 {
@@ -399,12 +399,12 @@ lns_trace_is_one (const char *path)
   return at < n && (head[at] == '{' || head[at] == '[');
 }
 
-/* Traces are compressed by a factor of 10 to 40. A file that is made to take long may have one of 1,000: a MiB of 25 million
- * events. It is refused, unless it is small. */
+/* Traces compress by a factor of 10 to 40. A file that is made to take long may have a factor of 1,000: a MiB with 25
+ * million events. Such a file is refused unless it is small. */
 #define INFLATION_MAX      100
 #define INFLATED_MIN_BYTES (UINT64_C (64) << 20)
 
-/* Gives the reader of JSON more of the file. */
+/* Reads more of the file for the JSON reader. */
 static size_t
 read_bytes (void *data, uint8_t *bytes, size_t size_bytes)
 {
@@ -443,10 +443,10 @@ note_end (Parser *parser)
   int code;
 
   gzerror (parser->file, &code);
-  /* A list of events alone needs no end.                                                          */
+  /* A file that is only a list of events is whole without the list's end. */
   const bool is_whole = json->end == LNS_JSON_COMPLETE ||
                         (json->end == LNS_JSON_CUT_OFF && parser->is_list && json->depth == 1);
-  /* zlib tells of a stream without an end only here: it gives what was there, then nothing.        */
+  /* zlib reports a stream without an end only here: before, it returns the bytes that were there, then none. */
   const bool is_damaged = code < 0 && json->end != LNS_JSON_INVALID;
   end->is_cut_off = is_damaged || !is_whole;
   if (is_damaged)
@@ -468,7 +468,7 @@ parse_thread (void *data)
   return NULL;
 }
 
-/* --- Who takes the events --------------------------------------------------------------------- */
+/* --- The caller's thread ---------------------------------------------------------------------- */
 
 static LnsTraceValue
 value_of (const Batch *batch, Text text)
@@ -493,7 +493,7 @@ give_item (const LnsTraceReader *reader, const Batch *batch, const Item *item, L
   return reader->gpu (&gpu, reader->data, error);
 }
 
-/* Gives the reader all that is parsed. False and ERROR where it ended that. */
+/* Passes all that is parsed to the reader. Returns false and fills ERROR if the reader ended that. */
 static bool
 give_all (Parser *parser, LnsError *error)
 {
@@ -516,7 +516,7 @@ give_all (Parser *parser, LnsError *error)
   return goes_on;
 }
 
-/* Parses in a thread of its own. */
+/* Parses the file in a second thread. */
 static bool
 read_all (Parser *parser, LnsError *error)
 {

@@ -32,7 +32,7 @@ _lns_trace_links_take (LnsTraceLinks *links,
   sqlite3_bind_text64 (row, 8, id.text, id.size_bytes, SQLITE_STATIC, SQLITE_UTF8);
   lns_trace_put (tables, LNS_TRACE_ROW_LAUNCH_END,
                  (int64_t[]){ time_ns, is_end, (int64_t)pid << LNS_TRACE_ID_BITS | tid,
-                              /* What ends on a GPU has its number and stream as pid and tid. */
+                              /* An end on a GPU has the GPU's number and stream as pid and tid. */
                               _lns_trace_integer_or (fields[LNS_TRACE_PID], LNS_TRACE_NULL),
                               _lns_trace_integer_or (fields[LNS_TRACE_TID], LNS_TRACE_NULL), name },
                  6);
@@ -44,7 +44,7 @@ _lns_trace_links_are_needed (const LnsTraceLinks *links)
   return !links->takes && links->has_arrows && links->n_loose > 0;
 }
 
-/* Of temp.WORK: all that ran on GPUs, "kind" being its table. */
+/* The tables of temp.WORK, all work of GPUs. Its column "kind" is the position in this list. */
 static const char *const work[] = { "KERNEL", "MEMCPY", "MEMSET" };
 
 static void
@@ -60,15 +60,15 @@ gather_work (LnsTraceTables *tables)
   lns_trace_run (tables, "CREATE INDEX temp.by_stream ON WORK (device, stream, start)");
 }
 
-/* What an end of an arrow lies in: the row of TABLE, among those with WHERE, that is the last to begin before it, if it
- * is the only one to begin then, and has not ended. */
+/* SQL: the row of TABLE that the end of an arrow lies in. This is the row, among those with WHERE, that is the last to
+ * begin before the end, if it has not ended then and no other row began at the same time. */
 #define THE_ONE(TABLE, WHERE)                                                                      \
  "(SELECT iif (count (*) = 1 AND max (until) >= e.time, max (id), NULL) FROM (SELECT rowid AS "    \
  "id, "                                                                                            \
  "end AS until FROM " TABLE " WHERE " WHERE " AND start = (SELECT start FROM " TABLE               \
  " WHERE " WHERE " AND start <= e.time ORDER BY start DESC LIMIT 1) LIMIT 2))"
 
-/* An id that more than one call has tells nothing. */
+/* An id that several calls have does not identify a call. */
 static const char find_calls[] =
     "CREATE TEMP TABLE LAUNCHES AS SELECT category, id, call FROM (SELECT category, id, count (*) "
     "AS n, max (" THE_ONE ("CUPTI_ACTIVITY_KIND_RUNTIME",
@@ -97,11 +97,11 @@ find_ends (LnsTraceTables *tables)
   lns_trace_run (tables, "DROP INDEX calls_by_thread");
 }
 
-/* Gives the ends of each certain link a correlation that nothing else has, unless the call has one. */
+/* Gives both ends of each certain link a correlation id of their own, unless the call has one. */
 static void
 link_ends (LnsTraceTables *tables)
 {
-  /* Where two calls began one work, neither is certain.                                           */
+  /* If two calls seem to have launched the same work, neither link is certain. */
   lns_trace_run (tables, "UPDATE temp.LINKS SET call = NULL WHERE work IN (SELECT work FROM "
                          "temp.LINKS WHERE call NOT NULL GROUP BY work HAVING count (DISTINCT "
                          "call) > 1)");
@@ -113,7 +113,8 @@ link_ends (LnsTraceTables *tables)
                          "CUPTI_ACTIVITY_KIND_RUNTIME), (SELECT coalesce (max (correlation), 0) "
                          "FROM temp.WORK))) WHERE correlationId = 0 AND rowid IN (SELECT call FROM "
                          "temp.PAIRED)");
-  /* With "+", as the column of a table made by a query has no affinity: its index would not be used. */
+  /* The "+" drops the affinity of rowid. A column of a table that a query made has none, and its index would not be
+   * used otherwise. */
   for (size_t i = 0; i < sizeof work / sizeof *work; i++)
     lns_trace_run (
         tables,
@@ -124,7 +125,7 @@ link_ends (LnsTraceTables *tables)
         work[i], LNS_TRACE_ID_BITS, LNS_TRACE_ID_BITS, (int)i, (int)i);
 }
 
-/* Keeps the arrows that say what is said nowhere else. */
+/* SQL: keeps the arrows that did not become correlations. */
 static const char keep_arrows[] =
     "INSERT INTO LNS_FLOWS SELECT b.time, e.time, b.tid, e.tid, b.name, nullif (b.category, ''), "
     "nullif (b.id, '') FROM temp.LINKS AS l JOIN temp.LAUNCH_ENDS AS e ON e.rowid = l.arrow JOIN "

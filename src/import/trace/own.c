@@ -21,7 +21,7 @@ static const char *const names[LNS_TRACE_N_OWN_TABLES] = {
   "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
 };
 
-/* The position of the table that EVENT says it is of; LNS_TRACE_N_OWN_TABLES where it is none of these. */
+/* Returns the position of the table that EVENT names, or LNS_TRACE_N_OWN_TABLES if it is not one of these. */
 static unsigned
 table_of (const LnsTraceEvent *event)
 {
@@ -39,8 +39,8 @@ _lns_trace_is_own (const LnsTraceEvent *event)
   return table_of (event) < LNS_TRACE_N_OWN_TABLES;
 }
 
-/* Gives the table COLUMN of its SCHEMA, unless it has it: what no event tells has no column, and is NULL in the
- * report. */
+/* Adds COLUMN of SCHEMA to the table unless it is there. Columns that no event has a value for are not added, and are
+ * NULL in the report. */
 static void
 add_column (LnsTraceTables *tables, LnsTraceOwnTable *table, const LnsTable *schema, int column)
 {
@@ -57,7 +57,7 @@ add_column (LnsTraceTables *tables, LnsTraceOwnTable *table, const LnsTable *sch
     lns_trace_run (tables, "ALTER TABLE %s ADD COLUMN %s %s", schema->name, name, type);
 }
 
-/* The statement that inserts a row, with as many values as the table has columns. */
+/* Prepares the statement that inserts a row, with as many values as the table has columns. */
 static void
 prepare (LnsTraceTables *tables, LnsTraceOwnTable *table, const LnsTable *schema)
 {
@@ -72,7 +72,7 @@ prepare (LnsTraceTables *tables, LnsTraceOwnTable *table, const LnsTable *schema
     lns_trace_fail (tables);
 }
 
-/* Gives the table the columns that ARGUMENTS tell. */
+/* Adds the columns that ARGUMENTS have values for. */
 static void
 add_told (LnsTraceTables *tables,
           LnsTraceOwnTable *table,
@@ -108,7 +108,7 @@ bind_told (LnsTraceOwnTable *table, const LnsTable *schema, LnsTraceValue argume
   lns_json_reader_clear (&json);
 }
 
-/* What the event itself tells: columns and values. */
+/* A column and its value, from the event itself. */
 typedef struct
 {
   int column; /* -1: the table does not have it */
@@ -153,7 +153,7 @@ _lns_trace_put_own (LnsTraceTables *tables,
   const int thread = lns_table_column (schema, "globalTid"),
             call = lns_table_column (schema, "nameId"), text = lns_table_column (schema, "textId"),
             name = call >= 0 ? call : text;
-  /* Work on a GPU has no thread: its row in the trace is not one.                                 */
+  /* Work on a GPU has no thread. The "tid" of its event is a row of the trace. */
   const int64_t tid = lns_trace_thread (tables, fields[LNS_TRACE_PID],
                                         fields[thread >= 0 ? LNS_TRACE_TID : LNS_TRACE_PID]),
                 name_id = lns_trace_intern_value (tables, fields[LNS_TRACE_NAME]);

@@ -9,7 +9,7 @@
 
 #include "src/base/memory.h"
 
-/* Of the column "kind" */
+/* Bits of the column "kind". */
 enum
 {
   IS_END = 1,
@@ -34,7 +34,7 @@ set_last (LnsTracePairs *pairs, uint64_t key, OpenRange *range)
     lns_out_of_memory ();
 }
 
-/* Takes the open range of KEY that began last. False where there is none. */
+/* Takes the open range of KEY that began last. Returns false if there is none. */
 static bool
 take_last (LnsTracePairs *pairs, uint64_t key, OpenRange *ret_range)
 {
@@ -52,7 +52,7 @@ take_last (LnsTracePairs *pairs, uint64_t key, OpenRange *ret_range)
   return true;
 }
 
-/* Takes any open range, from *PLACE of the map on, which begins at 0. */
+/* Takes any open range, from *PLACE of the map on. *PLACE must be 0 at first. */
 static bool
 take_any (LnsTracePairs *pairs, size_t *place, OpenRange *ret_range)
 {
@@ -62,7 +62,7 @@ take_any (LnsTracePairs *pairs, size_t *place, OpenRange *ret_range)
          take_last (pairs, pairs->open.entries[*place].key, ret_range);
 }
 
-/* Whether nothing more is paired. Counts what is not. */
+/* Returns whether pairing has been given up. Counts what is not paired. */
 static bool
 is_full (LnsTracePairs *pairs)
 {
@@ -88,7 +88,7 @@ open_range (LnsTracePairs *pairs, const LnsTraceMoment *moment, int64_t row)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* Puts a row into the table WHERE of moments. */
+/* Writes a row into WHERE, one of the two tables of moments. */
 static void
 note (
     LnsTracePairs *pairs, LnsTraceRow where, const LnsTraceMoment *moment, bool is_end, int64_t row)
@@ -103,8 +103,8 @@ note (
   lns_trace_put (pairs->tables, where, values, 6);
 }
 
-/* Takes a moment that found no partner in its process: it is noted under the key of all processes, or counted where it
- * has none or IS_LAST is set. */
+/* Takes a moment that found no partner in its process. It is noted under the key of all processes, or counted if it has
+ * no such key or IS_LAST is set. */
 static void
 leave (LnsTracePairs *pairs, const LnsTraceMoment *moment, bool is_end, int64_t row, bool is_last)
 {
@@ -148,7 +148,7 @@ lns_trace_pairs_begin (LnsTracePairs *pairs, const LnsTraceMoment *moment)
       return;
     }
   const OpenRange *last = lns_id_map_get (&pairs->open, moment->key);
-  /* An end that came before may belong to it.                                                     */
+  /* An end that came earlier in the file may belong to this beginning. */
   pairs->is_unordered |= (last != NULL && moment->time_ns < last->last_ns) ||
                          (pairs->has_lone && moment->time_ns < pairs->last_lone_ns);
   if (!pairs->is_unordered)
@@ -180,9 +180,9 @@ lns_trace_pairs_end (LnsTracePairs *pairs, const LnsTraceMoment *moment)
     }
 }
 
-/* ---- What is left ---------------------------------------------------------------------------- */
+/* ---- The end of the file --------------------------------------------------------------------- */
 
-/* Pairs the moments that QUESTION gives in order. */
+/* Pairs the moments that the query QUESTION returns in order. */
 static void
 pair_all (LnsTracePairs *pairs, const char *question, bool is_last)
 {
@@ -217,10 +217,10 @@ pair_all (LnsTracePairs *pairs, const char *question, bool is_last)
 void
 lns_trace_pairs_finish (LnsTracePairs *pairs)
 {
-  /* Where pairing was given up, open ranges stay open.                                            */
+  /* Open ranges stay open if pairing was given up. */
   if (pairs->n_unpaired == 0)
     {
-      /* Of equal times the one that the file has first comes first.                               */
+      /* Moments of equal times come in the order of the file. */
       if (pairs->sorts)
         pair_all (pairs, "SELECT * FROM temp.MOMENTS ORDER BY time, rowid", false);
       else

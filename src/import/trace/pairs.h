@@ -46,13 +46,14 @@ typedef struct
   int64_t last_lone_ns; /* the latest end that found no beginning yet                           */
 } LnsTracePairs;
 
-/* Notes that the range or arrow written to TABLES last begins at MOMENT. Reading can stop once the file `is_unordered`. */
+/* Notes that the range or arrow that was last written to TABLES begins at MOMENT. Reading can stop once the file
+ * `is_unordered`. */
 void lns_trace_pairs_begin (LnsTracePairs *pairs, const LnsTraceMoment *moment);
 
 /* Notes that a range or arrow ends at MOMENT. Reading can stop once the file `is_unordered`. */
 void lns_trace_pairs_end (LnsTracePairs *pairs, const LnsTraceMoment *moment);
 
-/* Pairs what is left, when all is there. O(n log n), in the temporary folder. */
+/* Pairs the remaining moments, after the last event. O(n log n), in the temporary folder. */
 void lns_trace_pairs_finish (LnsTracePairs *pairs);
 
 /* Frees what PAIRS holds, before or after the tables are closed. */

@@ -15,7 +15,7 @@
 #include "src/base/memory.h"
 #include "src/store/format/definitions.h"
 
-/* Ids of our own begin here. */
+/* Ids that the import makes up begin here. */
 #define OWN_FIRST_ID ((uint32_t)LNS_FIRST_MADE_UP_ID)
 
 static const char schema[] =
@@ -67,7 +67,7 @@ static const char *const statements[LNS_TRACE_N_ROWS] = {
       " uint64Value) VALUES (?,?,?,?,?,?,?,?,?)",
   [LNS_TRACE_ROW_OWN_RANGE] =
       "INSERT INTO NVTX_EVENTS VALUES (?,?,?,?,?,?,?,?,?,NULL,?,?,?,?,?,?,?,?)",
-  /* Where a range began in the same thread it does not say in which one it ended.                 */
+  /* endGlobalTid is NULL if the range ended in the thread in which it began. */
   [LNS_TRACE_ROW_RANGE_END] =
       "UPDATE NVTX_EVENTS SET end = ?1, endGlobalTid = nullif (?3, globalTid) WHERE rowid = ?2",
   [LNS_TRACE_ROW_ARROW] = "INSERT INTO LNS_FLOWS VALUES (?,NULL,?,NULL,?,?,?)",
@@ -182,8 +182,8 @@ lns_trace_widen (LnsTraceTables *tables)
 
 /* --- Texts and ids ---------------------------------------------------------------------------- */
 
-/* A long text is known again by its hash, as the texts of a compressed file may take any memory. No shorter text is as
- * long as that key, and texts that somebody made to have one hash get one name. */
+/* The key of a long text: its hash, because the texts of a compressed file may take any amount of memory. A key is
+ * longer than any short text. Texts that are made to have the same hash share a name. */
 #define LONG_TEXT_BYTES 64
 typedef struct
 {
@@ -263,7 +263,7 @@ lns_trace_put_process (LnsTraceTables *tables, uint32_t process, LnsTraceValue n
                  (int64_t[]){ (int64_t)process << LNS_TRACE_ID_BITS, process }, 2);
 }
 
-/* Whether ID is ours and stands for the text VALUE, not for a number. */
+/* Returns whether ID is made up for the text VALUE, rather than a number. */
 static bool
 is_text (uint32_t id, LnsTraceValue value)
 {
@@ -293,7 +293,7 @@ lns_trace_thread (LnsTraceTables *tables, LnsTraceValue pid, LnsTraceValue tid)
   if (tables->threads.n > 0 && result == tables->last_tid)
     return result;
   tables->last_tid = result;
-  /* Further threads need no names: their events are left out.                                     */
+  /* Further threads need no names, because their events are left out. */
   if (tables->threads.n >= LNS_TRACE_TRACKS_MAX)
     return result;
   note_process (tables, process, pid);
@@ -346,8 +346,8 @@ lns_trace_tables_open (LnsTraceTables *tables, const char *file, const char *pat
       lns_trace_fail (tables);
 }
 
-/* SQL: whether a thread, by its globalTid, has events or at least a number that a thread may have. What is drawn as a
- * thread and has neither is a stream of a GPU. */
+/* SQL function: returns whether the thread with a globalTid has events, or at least a number that a thread can have.
+ * Rows of a trace that have neither are streams of GPUs. */
 static void
 is_thread (sqlite3_context *context, int n, sqlite3_value **values)
 {
@@ -388,7 +388,7 @@ lns_trace_tables_finish (LnsTraceTables *tables, int64_t start_ns)
   for (size_t i = 0; i < sizeof work / sizeof *work; i++)
     lns_trace_run (tables, "UPDATE CUPTI_ACTIVITY_KIND_%s SET globalPid = %lld WHERE globalPid = 0",
                    work[i], (long long)process);
-  /* A counter that has fractions has them in all its samples.                                     */
+  /* If any sample of a counter is a real number, all its samples become real numbers. */
   lns_trace_run (tables,
                  "UPDATE LNS_COUNTERS SET value = CAST (value AS REAL) WHERE (name, globalPid, "
                  "domainId) IN (SELECT DISTINCT name, globalPid, domainId FROM LNS_COUNTERS WHERE "

@@ -71,7 +71,7 @@ typedef struct
 
 /* --- What an event says ----------------------------------------------------------------------- */
 
-/* The kind of EVENT. The case of its category does not matter. */
+/* Returns the kind of EVENT. The case of its category does not matter. */
 static Kind
 kind_of (const LnsTraceEvent *event)
 {
@@ -115,7 +115,7 @@ mix (uint64_t key, const void *bytes, size_t n)
   return key;
 }
 
-/* KEY with VALUE and its terminator, which tells "ab" and "c" from "a" and "bc". */
+/* Mixes VALUE into KEY, with its terminator, so that "ab" and "c" differ from "a" and "bc". */
 static uint64_t
 mix_value (uint64_t key, LnsTraceValue value)
 {
@@ -123,7 +123,8 @@ mix_value (uint64_t key, LnsTraceValue value)
               value.text != NULL ? value.size_bytes + 1 : 1);
 }
 
-/* Whether EVENT can become a row of its track: WHAT tells it from others of the thread or stream. */
+/* Returns whether EVENT can become a row of its track. WHAT distinguishes the track from others of the thread or
+ * stream. */
 static bool
 admit (Trace *trace, const LnsTraceEvent *event, LnsTraceValue what)
 {
@@ -137,7 +138,7 @@ admit (Trace *trace, const LnsTraceEvent *event, LnsTraceValue what)
   return lns_trace_admit (&trace->tables, key);
 }
 
-/* What tells the track of a range, mark, call or operation from others: the domain that it will be in, or the table. */
+/* Returns what distinguishes the track of a range, mark, call or operation from others: its domain or its table. */
 static LnsTraceValue
 track_of (const LnsTraceEvent *event)
 {
@@ -146,7 +147,7 @@ track_of (const LnsTraceEvent *event)
                                                     : LNS_TRACE_CATEGORY];
 }
 
-/* The thread of EVENT. What PyTorch shows on GPUs of its own annotations are threads called as their streams. */
+/* Returns the thread of EVENT. PyTorch's annotations on GPUs get threads that are named after their streams. */
 static int64_t
 thread_of (Trace *trace, const LnsTraceEvent *event)
 {
@@ -164,7 +165,7 @@ thread_of (Trace *trace, const LnsTraceEvent *event)
 
 /* --- Ranges and marks ------------------------------------------------------------------------- */
 
-/* The domain in the process of TID that is called as CATEGORY; 0, the default one, without one. */
+/* Returns the domain called CATEGORY in the process of TID; without CATEGORY, the default domain, 0. */
 static int64_t
 domain_of (Trace *trace, LnsTraceValue category, int64_t tid)
 {
@@ -188,7 +189,7 @@ domain_of (Trace *trace, LnsTraceValue category, int64_t tid)
   return id;
 }
 
-/* The columns of NVTX_EVENTS that our own export tells in "args", and where LNS_TRACE_ROW_OWN_RANGE has them. */
+/* The columns of NVTX_EVENTS that our own export writes in "args", and their places in LNS_TRACE_ROW_OWN_RANGE. */
 static const struct
 {
   const char *name;
@@ -200,7 +201,7 @@ static const struct
 };
 #define N_NVTX_COLUMNS (sizeof nvtx_columns / sizeof *nvtx_columns)
 
-/* Which of them NAME is; N_NVTX_COLUMNS where it is none. */
+/* Returns which of them NAME is, or N_NVTX_COLUMNS. */
 static size_t
 find_column (const char *name)
 {
@@ -210,8 +211,8 @@ find_column (const char *name)
   return i;
 }
 
-/* Whether "args" of EVENT say nothing but columns. Those of other programs' ranges say other things, and are kept as
- * they are. */
+/* Returns whether "args" of EVENT hold only such columns. "args" of other programs' ranges hold other members, and are
+ * kept as they are. */
 static bool
 has_columns (const LnsTraceEvent *event)
 {
@@ -243,7 +244,7 @@ bind_columns (sqlite3_stmt *row, const LnsTraceEvent *event)
   lns_json_reader_clear (&json);
 }
 
-/* Which of a trace's ids an event has: the one of its process, or the one of all. */
+/* Returns the id of EVENT: the one that is unique in its process, or else the one that is unique in all. */
 static LnsTraceValue
 id_of (const LnsTraceEvent *event)
 {
@@ -251,8 +252,8 @@ id_of (const LnsTraceEvent *event)
                                                         : event->fields[LNS_TRACE_ID];
 }
 
-/* A range from START_NS to *END_NS (NULL: it has not ended), or a mark; its text is NAME, and the event's id, where it
- * has one, is its payload. */
+/* Writes a range from START_NS to *END_NS (NULL: it has not ended), or a mark. Its text is NAME. The id of the event,
+ * if it has one, becomes the payload. */
 static void
 put_range (Trace *trace,
            const LnsTraceEvent *event,
@@ -294,7 +295,7 @@ put_range (Trace *trace,
   lns_trace_put (&trace->tables, kind, NULL, 0);
 }
 
-/* A mark called as EVENT and, where that has one, its step. */
+/* Writes a mark with the name of EVENT and its step, if it has one. */
 static void
 put_mark (Trace *trace, const LnsTraceEvent *event, int64_t start_ns)
 {
@@ -309,9 +310,9 @@ put_mark (Trace *trace, const LnsTraceEvent *event, int64_t start_ns)
   put_range (trace, event, LNS_EVENT_TYPE_MARK, start_ns, NULL, name);
 }
 
-/* ---- What begins and ends in events of its own ------------------------------------------------ */
+/* ---- Ranges and arrows whose beginning and end are separate events ---------------------------- */
 
-/* What kinds of ids there are, in the order of take_phase ()'s phases: those of different kinds have nothing in common. */
+/* The kinds of ids, in the order of take_phase ()'s phases. Equal ids of different kinds are unrelated. */
 typedef enum
 {
   ID_OF_NESTED, /* B and E: the thread is what tells them apart */
@@ -321,7 +322,7 @@ typedef enum
   ID_OF_ARROW
 } IdKind;
 
-/* What tells the range or arrow that EVENT, in the thread TID, begins or ends. */
+/* Returns the moment, with the keys of the range or arrow that EVENT, in the thread TID, begins or ends. */
 static LnsTraceMoment
 moment_of (const LnsTraceEvent *event, IdKind kind, int64_t tid, int64_t time_ns)
 {
@@ -332,7 +333,7 @@ moment_of (const LnsTraceEvent *event, IdKind kind, int64_t tid, int64_t time_ns
   uint64_t key = mix (FIRST_HASH, &kind, sizeof kind);
   for (size_t i = 0; kind != ID_OF_NESTED && i < sizeof parts / sizeof *parts; i++)
     key = mix_value (key, event->fields[parts[i]]);
-  /* An arrow leads from process to process, step by step: none of its ends comes first.            */
+  /* An arrow leads from process to process, step by step. An end in its own process does not come first. */
   const uint64_t own = kind != ID_OF_ARROW || is_of_one ? mix (key, &owner, sizeof owner) : key;
   return (LnsTraceMoment){ .time_ns = time_ns,
                            .key = own,
@@ -360,7 +361,7 @@ note_end (Trace *trace, const LnsTraceEvent *event, IdKind kind, int64_t end_ns)
   lns_trace_pairs_end (&trace->pairs, &moment);
 }
 
-/* "s", "t" and "f": an arrow is a row from where it begins to the step or end that comes next. */
+/* Takes a phase "s", "t" or "f": an arrow becomes a row from its beginning to the next step or end. */
 static void
 take_arrow (Trace *trace, const LnsTraceEvent *event, char phase, int64_t time_ns)
 {
@@ -383,7 +384,8 @@ take_arrow (Trace *trace, const LnsTraceEvent *event, char phase, int64_t time_n
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
-/* A sample of the counter "NAME: KEY", or NAME where KEY says nothing more. An id tells counters of one name apart. */
+/* Writes a sample of the counter "NAME: KEY", or "NAME" if KEY adds nothing. An id distinguishes counters of the same
+ * name. */
 static void
 put_sample (
     Trace *trace,
@@ -411,7 +413,7 @@ put_sample (
   lns_trace_put (&trace->tables, LNS_TRACE_ROW_COUNTER, NULL, 0);
 }
 
-/* "C": each number in "args" is a counter. */
+/* Takes a phase "C": each number in "args" is a sample of a counter. */
 static void
 put_samples (Trace *trace, const LnsTraceEvent *event, int64_t time_ns)
 {
@@ -421,7 +423,7 @@ put_samples (Trace *trace, const LnsTraceEvent *event, int64_t time_ns)
   if (fields[LNS_TRACE_NAME].text == NULL || arguments.text == NULL ||
       !admit (trace, event, track_of (event)))
     return;
-  /* "counter" is what our own export calls all of them.                                          */
+  /* Our own export gives all counters the category "counter". */
   const LnsTraceValue category = fields[LNS_TRACE_CATEGORY];
   const bool is_own = category.text != NULL && strcmp (category.text, "counter") == 0;
   const int64_t tid = thread_of (trace, event),
@@ -464,7 +466,7 @@ put_line (LnsBuffer *lines, uint64_t n, const char *one, const char *many, const
                                          lns_plural (n, one, many), more));
 }
 
-/* What the format calls events of PHASE. */
+/* Returns what the format calls events of PHASE. */
 static const char *
 phase_name (unsigned char phase)
 {
@@ -504,7 +506,7 @@ put_tally (const Tally *tally, LnsBuffer *lines)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-/* A label of a process that our own export writes. */
+/* Takes a process label of our own export, which has its MPI rank. */
 static void
 take_label (Trace *trace, LnsTraceValue labels, int64_t tid)
 {
@@ -517,7 +519,7 @@ take_label (Trace *trace, LnsTraceValue labels, int64_t tid)
   lns_trace_put (&trace->tables, LNS_TRACE_ROW_MPI_RANK, (int64_t[]){ tid, rank }, 2);
 }
 
-/* "M": names of processes and threads; those of GPUs are not. */
+/* Takes a phase "M": the names of processes and threads. */
 static void
 take_metadata (Trace *trace, const LnsTraceEvent *event)
 {
@@ -546,7 +548,7 @@ put_own (Trace *trace, const LnsTraceEvent *event, int64_t start_ns, const int64
   _lns_trace_put_own (&trace->tables, event, start_ns, end_ns);
 }
 
-/* "X": it has a beginning and a duration. */
+/* Takes a phase "X", an event with a start and a duration. */
 static void
 take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns)
 {
@@ -585,13 +587,13 @@ take_complete (Trace *trace, const LnsTraceEvent *event, int64_t start_ns)
     }
 }
 
-/* Takes an event that tells when, by its phase. False where the phase has no place in a report. */
+/* Takes an event with a time, by its phase. Returns false if a report cannot hold events of the phase. */
 static bool
 take_phase (Trace *trace, const LnsTraceEvent *event, char phase, int64_t start_ns)
 {
   /* By IdKind: the phases that begin and end a range. */
   static const char begins[] = "BbSN", ends[] = "EeFD";
-  /* T and p are steps of old asynchronous operations, O is an object's state, P a sample. */
+  /* T and p are steps of old asynchronous operations, O is the state of an object, P a sample. */
   static const char marks[] = "iIRnTpOP";
   const char *begin = strchr (begins, phase), *end = strchr (ends, phase);
 
@@ -618,7 +620,7 @@ take_phase (Trace *trace, const LnsTraceEvent *event, char phase, int64_t start_
   return true;
 }
 
-/* Whether the file is read on. False, and ERROR unless the file is unordered, where that is in vain. */
+/* Returns whether to go on reading. If not, fills ERROR, unless the reason is that the file is unordered. */
 static bool
 goes_on (const Trace *trace, LnsError *error)
 {
@@ -679,7 +681,7 @@ take_gpu (const LnsTraceGpu *gpu, void *data, LnsError *error)
   return goes_on (trace, error);
 }
 
-/* --- The whole -------------------------------------------------------------------------------- */
+/* --- The file --------------------------------------------------------------------------------- */
 
 #define SHARE_OF_READING 0.6 /* of the time that an import takes */
 
@@ -701,7 +703,7 @@ report_importing (double fraction, void *data)
                        options->progress_data);
 }
 
-/* Writes down what is not in the report. False and ERROR where that is all there was. */
+/* Lists what is not in the report. Returns false and fills ERROR if nothing is in it. */
 static bool
 list_left_out (Trace *trace, const char *path, const LnsTraceEnd *end, LnsError *error)
 {
@@ -728,7 +730,7 @@ list_left_out (Trace *trace, const char *path, const LnsTraceEnd *end, LnsError 
   char what[64] = "its only event cannot";
   if (n != 1)
     snprintf (what, sizeof what, "none of its %llu events can", (unsigned long long)n);
-  /* One line is reason enough.                                                                    */
+  /* The first line is reason enough. */
   return lns_error_set (error, LNS_ERROR_FORMAT, 0,
                         "%s: %s be shown%s%.*s; give a trace that PyTorch's profiler or "
                         "Chrome wrote",
@@ -737,8 +739,8 @@ list_left_out (Trace *trace, const char *path, const LnsTraceEnd *end, LnsError 
                         (const char *)lines->bytes);
 }
 
-/* Makes the tables of the trace at PATH in FILE, anew. False without an error where its events turn out to need
- * SORTS; where its arrows turn out to be needed for LINKS, they are to be made once more. */
+/* Makes the tables of the trace at PATH in FILE, which is emptied first. Returns false without an error if the events
+ * turn out to need SORTS. If the arrows turn out to be needed for LINKS, the caller makes the tables once more. */
 static bool
 make_tables (Trace *trace,
              const char *path,
@@ -808,7 +810,7 @@ lns_import_trace (const char *path,
     {
       local = (LnsError){ 0 };
       good = make_tables (&trace, path, file, sorts, links, &end, &local);
-      /* What most files need not is done only for those that do.                                  */
+      /* SORTS and LINKS cost time that most files need not spend. */
       const bool is_unlinked = _lns_trace_links_are_needed (&trace.links);
       again = (trace.pairs.is_unordered && !sorts) || (good && is_unlinked);
       links |= is_unlinked;
