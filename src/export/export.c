@@ -14,7 +14,7 @@
 #include "src/export/text.h"
 #include "src/tables/row-cursor.h"
 
-/* So many rows between looks at `cancel` and calls of `progress`. */
+/* Rows between two looks at `cancel` and calls of `progress`. */
 #define STRETCH 65536
 
 static const LnsExportType *const types[] = {
@@ -31,7 +31,7 @@ typedef struct
   LnsSinkRow row;
 } Export;
 
-/* The columns of a table that are times, as far as --times and --ts-shift look at them. */
+/* The columns of a table that --times and --ts-shift take as times. */
 typedef struct
 {
   int start, end; /* of events, or -1                                                           */
@@ -211,7 +211,7 @@ copy_row (Copy *copy, LnsError *error)
          (++export->n_done % STRETCH != 0 || look_up (export, error));
 }
 
-/* Copies the rows that meet the constraints, those of definitions only where they are wanted. */
+/* Copies the rows that meet the constraints, those of definitions only if WITH_DEFINITIONS. */
 static bool
 copy_rows (Copy *copy,
            const LnsRowConstraint *constraints,

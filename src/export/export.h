@@ -54,23 +54,24 @@ typedef struct
   void *progress_data;
 } LnsExportOptions;
 
-/* The type called NAME ("sqlite"), or NULL. O(types). */
+/* Returns the type called NAME, such as "sqlite", or NULL. O(types). */
 const LnsExportType *lns_export_type_find (const char *name);
 
-/* Whether this machine has what TYPE needs, such as pyarrow. Takes as long as it takes to start that. False and ERROR,
- * which says what to do. */
+/* Returns whether this machine has what TYPE needs, such as pyarrow, which it starts to find out. If not, ERROR says
+ * what to do. */
 bool lns_export_type_check (const LnsExportType *type, LnsError *error);
 
-/* The end of the name of a file of TYPE, such as ".sqlite", or of a folder of files, such as "_csvdir". */
+/* Returns the ending of names of files of TYPE, such as ".sqlite", or of folders, such as "_csvdir". */
 const char *lns_export_type_ending (const LnsExportType *type);
 
-/* Reads TIMES as --times has them: [:][start]/[end][:], with times of numbers and units (ns us ms s m
- * h; none = s), such as 1s500ms; a colon includes events that cross that end. False and ERROR for other texts. */
+/* Reads TEXT as --times takes it: [:][start]/[end][:]. A time is a sum of numbers with units (ns us ms s m h; none =
+ * s), such as 1s500ms. A colon includes events that cross that end. Returns false and fills ERROR for other texts. */
 bool lns_export_times_parse (const char *text, LnsExportTimes *ret_times, LnsError *error);
 
-/* Writes REPORT as TYPE to PATH and creates missing folders; "-" is the standard output. The file appears under its name
- * once it is complete. OPTIONS may be NULL. False and ERROR where PATH exists and may not be replaced (checked before any
- * work), where it cannot be written, where no table matches, and where a chunk of the report is damaged. O(rows). */
+/* Writes REPORT as TYPE to PATH and creates missing folders; "-" is the standard output. The file appears under its
+ * name once it is complete. OPTIONS may be NULL. Returns false and fills ERROR if PATH exists and may not be replaced
+ * (checked before any work), if it cannot be written, if no table matches, or if a chunk of the report is damaged.
+ * O(rows). */
 bool lns_export (LnsReport *report,
                  const LnsExportType *type,
                  const char *path,

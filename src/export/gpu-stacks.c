@@ -21,7 +21,7 @@ static const char *const WORK_TABLES[] = { "CUPTI_ACTIVITY_KIND_KERNEL",
                                            "CUPTI_ACTIVITY_KIND_MEMCPY" };
 #define N_WORK_TABLES (sizeof WORK_TABLES / sizeof *WORK_TABLES)
 
-/* What --strip-… and --filter-out say of a name. */
+/* What --strip-… and --filter-out do with a name. */
 enum
 {
   NAME_KNOWN = 1 << 0,
@@ -121,7 +121,7 @@ lns_gpu_stacks_begin (void *data, const LnsTable *table, LnsError *error)
   return true;
 }
 
-/* The process instance that LANE's events are of; RET_THREAD gets the thread instance. */
+/* Returns the process instance of LANE's events. RET_THREAD gets the thread instance. */
 static uint32_t
 process_of (const LnsGpuStacks *stacks, uint32_t lane, uint32_t *ret_thread)
 {
@@ -209,7 +209,7 @@ push (Thread *thread, Range range, int64_t start_ns)
 {
   size_t n = 0;
 
-  /* A range that ended before, or was in the same lane, is over, even if its end is not known. */
+  /* A range that ended earlier, or lies in the same lane, is over even if its end is not known. */
   for (size_t i = 0; i < thread->n; i++)
     if (thread->items[i].end_ns >= start_ns && thread->items[i].lane != range.lane)
       thread->items[n++] = thread->items[i];
@@ -217,7 +217,7 @@ push (Thread *thread, Range range, int64_t start_ns)
   *lns_array_add (thread) = range;
 }
 
-/* Tells of WORK, which a call of THREAD (or of none that is known) up to END_NS began. */
+/* Passes on the stack of WORK, which a call that ended at END_NS launched. THREAD is NULL if it is not known. */
 static bool
 tell (LnsGpuStacks *stacks, const Thread *thread, int64_t end_ns, const Work *work, LnsError *error)
 {
@@ -252,8 +252,8 @@ compare (const void *a, const void *b)
   return wa->order < wb->order ? -1 : wa->order > wb->order;
 }
 
-/* The first of the sorted work of (PROCESS, CORRELATION), or after it. GUESS is tried first: calls mostly
- * come in the order of their correlations. */
+/* Returns the position of the first work of (PROCESS, CORRELATION) in the sorted list, or of the next one. GUESS is
+ * tried first, because calls mostly come in the order of their correlations. */
 static size_t
 find_work (const LnsGpuStacks *stacks, uint32_t process, uint32_t correlation, size_t guess)
 {
@@ -264,7 +264,7 @@ find_work (const LnsGpuStacks *stacks, uint32_t process, uint32_t correlation, s
   return LNS_LOWER_BOUND (stacks->work.n, i, compare (&stacks->work.items[i], &key) < 0);
 }
 
-/* Calls and ranges, each by start. */
+/* A cursor over calls or ranges, by start. */
 typedef struct
 {
   LnsRowCursor *cursor;
@@ -307,7 +307,7 @@ integer_at (Sweep *sweep, int column, int64_t otherwise)
   return value.type == LNS_VALUE_INTEGER ? value.integer : otherwise;
 }
 
-/* Opens the ranges that begin up to START_NS. */
+/* Pushes the ranges that begin up to START_NS on the stacks of their threads. */
 static bool
 push_ranges (LnsGpuStacks *stacks, Sweep *ranges, int64_t start_ns, LnsError *error)
 {
@@ -345,7 +345,8 @@ sweep_calls (LnsGpuStacks *stacks, Sweep *calls, Sweep *ranges, LnsError *error)
           Work *work = &stacks->work.items[guess];
           if (work->process != process || work->correlation != correlation)
             break;
-          /* A driver's call within one of the runtime may have its correlation: the outer one counts. */
+          /* A call of the driver may share the correlation of the call of the runtime around it. The outer one
+           * counts. */
           if (work->duration_ns >= 0 &&
               !tell (stacks, thread < stacks->n_threads ? &stacks->threads[thread] : NULL, end_ns,
                      work, error))
@@ -362,7 +363,7 @@ sweep_calls (LnsGpuStacks *stacks, Sweep *calls, Sweep *ranges, LnsError *error)
   return true;
 }
 
-/* Whether the report holds kernels or copies, asked for or not. */
+/* Returns whether the report holds kernels or copies, even if they were not asked for. */
 static bool
 has_work (LnsTables *tables)
 {
@@ -372,7 +373,7 @@ has_work (LnsTables *tables)
   return false;
 }
 
-/* Says what is missing where there was no stack. */
+/* Says why there was no stack, if there was none. */
 static void
 tell_lack (const LnsGpuStacks *stacks)
 {

@@ -11,7 +11,7 @@
 
 #include "src/export/text.h"
 
-/* In place of a kernel's name: a copy. */
+/* Stands for a copy in place of a kernel's name. */
 #define LNS_GPU_STACK_COPY LNS_ID_NONE
 
 typedef struct LnsGpuStacks LnsGpuStacks;
@@ -25,19 +25,20 @@ bool lns_gpu_stacks_row (void *stacks, const LnsSinkRow *row, LnsError *error);
 
 void lns_gpu_stacks_free (LnsGpuStacks *stacks);
 
-/* Gets one stack: N string ids of ranges from the outermost on, then the kernel's or LNS_GPU_STACK_COPY.
- * False (with ERROR) ends the sweep. */
+/* Called with one stack: the N string ids of the ranges from the outermost on, and last that of the kernel or
+ * LNS_GPU_STACK_COPY. Returns false and fills ERROR to end the sweep. */
 typedef bool (*LnsGpuStackFunc) (
     void *data, const uint32_t *names, unsigned n, int64_t duration_ns, LnsError *error);
 
 /* Calls FUNCTION with the stack of each piece of work gathered, in the order of the calls' starts. Ranges are left out
- * and stacks filtered as the job's options say. Work without a call has no stack. Once. Says through the job's options
- * why there was no stack. False and ERROR where a chunk is damaged, or cancelled. O(n log n). */
+ * and stacks filtered as the job's options say. Work without a call has no stack. If there is no stack at all, the
+ * job's options get the reason. Can be called once. Returns false and fills ERROR if a chunk is damaged or the export
+ * was cancelled. O(n log n). */
 bool
 lns_gpu_stacks_sweep (LnsGpuStacks *stacks, LnsGpuStackFunc function, void *data, LnsError *error);
 
-/* The text that the export writes. */
+/* Returns the text that the export writes. */
 LnsExportText *lns_gpu_stacks_text (const LnsGpuStacks *stacks);
 
-/* The text of NAME as stacks have it. The report owns it. */
+/* Returns the text of NAME in a stack. The report owns it. */
 const char *lns_gpu_stacks_name (const LnsGpuStacks *stacks, uint32_t name, size_t *ret_size_bytes);

@@ -80,7 +80,7 @@ is_same_file (const char *path, const struct stat *other)
          status.st_ino == other->st_ino;
 }
 
-/* Whether PATH, which exists, may be replaced. */
+/* Returns whether the existing file or folder may be replaced. Fills ERROR if not. */
 static bool
 may_replace (const LnsExportPlace *place,
              LnsReport *report,

@@ -18,8 +18,8 @@ typedef struct
   bool overwrite, append;
 } LnsExportPlace;
 
-/* Prepares PATH for a file of TYPE. False and ERROR where PATH cannot be created, or exists and may not be replaced: it
- * is REPORT itself, or a folder with other files. Close PLACE with GOOD = false then. */
+/* Prepares PATH for a file of TYPE. Returns false and fills ERROR if PATH cannot be created, or exists and may not be
+ * replaced: it is REPORT itself, or a folder with other files. PLACE must be closed with GOOD = false then. */
 bool lns_export_place_open (LnsExportPlace *place,
                             LnsReport *report,
                             const LnsExportType *type,
@@ -27,6 +27,6 @@ bool lns_export_place_open (LnsExportPlace *place,
                             const LnsExportOptions *options,
                             LnsError *error);
 
-/* Renames what was written if GOOD; else removes it. Frees what PLACE owns. Returns GOOD, or false and ERROR where it
- * cannot be renamed. */
+/* Renames what was written if GOOD, and removes it otherwise. Frees what PLACE owns. Returns GOOD; or returns false and
+ * fills ERROR if it cannot be renamed. */
 bool lns_export_place_close (LnsExportPlace *place, bool good, LnsError *error);

@@ -15,7 +15,7 @@
 
 typedef struct LnsExportText LnsExportText;
 
-/* One export. Borrowed by its sink, which it outlives. */
+/* One export. Its sink borrows it, and ends before it does. */
 typedef struct
 {
   LnsReport *report;
@@ -41,17 +41,17 @@ struct LnsExportType
   const char *file_ending; /* of the files of a type that is a folder; else NULL                */
   bool is_stream;          /* one text, which may go to the standard output                    */
 
-  /* Whether the other programs that it needs are there; NULL = it needs none. */
+  /* Returns whether the other programs that the type needs are there. NULL: it needs none. */
   bool (*check) (LnsError *error);
-  /* NULL and ERROR where it cannot be made. */
+  /* Makes a sink. Returns NULL and fills ERROR if that fails. */
   void *(*open) (const LnsExportJob *job, LnsError *error);
-  /* Whether TABLE's rows are asked for; NULL = those of all.                                    */
+  /* Returns whether the sink wants TABLE's rows. NULL: it wants those of all tables. */
   bool (*takes) (const LnsTable *table);
   bool (*begin) (void *sink, const LnsTable *table, LnsError *error);
   bool (*row) (void *sink, const LnsSinkRow *row, LnsError *error);
   bool (*end) (void *sink,
                LnsError *error); /* of the table that was begun last; NULL = nothing to do */
-  /* Frees SINK; where GOOD, makes its file whole first. */
+  /* Frees SINK. If GOOD, completes its file first. */
   bool (*close) (void *sink, bool good, LnsError *error);
 };
 
@@ -65,5 +65,5 @@ extern const LnsExportType lns_sink_folded;
 extern const LnsExportType lns_sink_parquetdir;
 extern const LnsExportType lns_sink_svg;
 
-/* Fills ERROR: the export cannot be written because of CODE (errno). Returns false. */
+/* Fills ERROR: the export cannot be written because of CODE, an errno value. Returns false. */
 bool lns_export_fail (const LnsExportJob *job, int code, LnsError *error);

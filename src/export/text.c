@@ -20,7 +20,7 @@ lns_export_text_open (const LnsExportJob *job, const char *path, LnsError *error
 {
   LnsExportText *text = lns_realloc (NULL, 1, sizeof *text);
 
-  /* An export to a folder has a text for each table: their buffers are not cleared.               */
+  /* An export to a folder opens a text for each table, so the large buffer is not cleared. */
   memset (text, 0, offsetof (LnsExportText, bytes));
   text->job = job;
   text->fd = strcmp (path, "-") == 0 ? fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
@@ -34,7 +34,7 @@ lns_export_text_open (const LnsExportJob *job, const char *path, LnsError *error
   return NULL;
 }
 
-/* After a failure nothing is written any more. */
+/* Nothing is written after a failure. */
 static void
 write_all (LnsExportText *text, const char *bytes, size_t size_bytes)
 {

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Writes the text files of exports through a buffer that stays in the processor's cache. The first error is kept and
- * told at the end. One thread writes a text. */
+/* Writes the text files of exports through a buffer that fits into the processor's cache. The first error is kept and
+ * reported later. One thread writes a text. */
 
 #pragma once
 
@@ -26,16 +26,18 @@ struct LnsExportText
   char bytes[LNS_EXPORT_TEXT_BYTES];
 };
 
-/* Opens PATH ("-": standard output) for writing. To be closed by lns_export_text_close (). NULL and ERROR. */
+/* Opens PATH ("-": the standard output) for writing. lns_export_text_close () closes it. Returns NULL and fills ERROR
+ * if that fails. */
 LnsExportText *lns_export_text_open (const LnsExportJob *job, const char *path, LnsError *error);
 
-/* False and ERROR once something could not be written. O(1). */
+/* Returns false and fills ERROR once something could not be written. O(1). */
 bool lns_export_text_is_good (const LnsExportText *text, LnsError *error);
 
-/* Closes and frees TEXT, if any. False and ERROR where GOOD and something could not be written. */
+/* Writes the rest if GOOD, then closes and frees TEXT, which may be NULL. Returns false and fills ERROR if GOOD and
+ * something could not be written. */
 bool lns_export_text_close (LnsExportText *text, bool good, LnsError *error);
 
-/* What does not fit into the buffer: writes that first. */
+/* Puts bytes that do not fit into the buffer, which is written first. */
 void _lns_export_put_slowly (LnsExportText *text, const void *bytes, size_t size_bytes);
 
 static inline void
@@ -63,11 +65,11 @@ lns_export_put_text (LnsExportText *text, const char *string)
 }
 
 void lns_export_put_integer (LnsExportText *text, int64_t value);
-/* So that it reads back as the same double. */
+/* Puts a number that reads back as the same double. */
 void lns_export_put_real (LnsExportText *text, double value);
-/* Two upper-case digits a byte. */
+/* Puts two upper-case digits for each byte. */
 void lns_export_put_hex (LnsExportText *text, const void *bytes, size_t size_bytes);
-/* As JSON, quotes included; what is no UTF-8 becomes U+FFFD. */
+/* Puts a string as JSON, with its quotes. Bytes that are not valid UTF-8 become U+FFFD. */
 void lns_export_put_json_string (LnsExportText *text, const void *bytes, size_t size_bytes);
-/* As JSON: numbers that it has no form for are null, and bytes a string of hexadecimal digits. */
+/* Puts VALUE as JSON. Numbers that JSON cannot represent become null; bytes become a string of hexadecimal digits. */
 void lns_export_put_json (LnsExportText *text, const LnsValue *value);

@@ -9,7 +9,7 @@
 
 #include "src/export/export.h"
 
-/* One time: numbers with units, added up. *TEXT is moved behind it. */
+/* Reads a time, the sum of numbers with units. Moves *TEXT behind it. */
 static bool
 parse_time (const char **text, int64_t *ret_ns)
 {

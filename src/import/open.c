@@ -19,18 +19,18 @@
 #include "src/store/read/report-cache.h"
 #include "src/store/database/sql.h"
 
-/* Raise it when files are imported in another way: cached reports of other versions are not used. */
+/* Increase it when files are imported in another way. Cached reports of other versions are not used. */
 #define IMPORT_VERSION "6"
 
 /* Limits of the cache. */
 #define COPIES_MAX       32
 #define COPIES_MAX_BYTES (INT64_C (8) << 30)
 
-/* Where SQLite keeps the application id, big-endian. */
+/* The offset of the application id in SQLite's header, big-endian. */
 #define HEAD_BYTES        100
 #define APPLICATION_ID_AT 68
 
-/* Where the ending of an nsys report begins in PATH; NULL where it has another ending. */
+/* Returns where the ending of an nsys report begins in PATH, or NULL if PATH has another ending. */
 static const char *
 nsys_ending (const char *path)
 {
@@ -92,7 +92,7 @@ refuse_report (const char *path, LnsError *error)
   return false;
 }
 
-/* Whether the paths are names of one file. */
+/* Returns whether both paths name the same file. */
 static bool
 is_same_file (const char *path, const char *other)
 {
@@ -132,7 +132,7 @@ import_into (const char *path,
              const LnsImportOptions *options,
              LnsError *error)
 {
-  static atomic_uint n_imports; /* of this process, which may have several at once               */
+  static atomic_uint n_imports; /* of this process, which may run several at once */
   LnsImportOptions own = options != NULL ? *options : (LnsImportOptions){ 0 };
   char *new_path = lns_asprintf ("%.*s-%d-%u.rep", (int)strlen (cached_path) - 4, cached_path,
                                  (int)getpid (), atomic_fetch_add (&n_imports, 1));

@@ -96,7 +96,7 @@ send_message (Sink *sink, LnsError *error)
   return true;
 }
 
-/* PATH as seen from another folder. The caller frees it. NULL where the working folder is gone. */
+/* Returns PATH as an absolute path, which the caller frees; NULL if the working folder is gone. */
 static char *
 absolute (const char *path)
 {
@@ -231,7 +231,7 @@ put_text (LnsBuffer *buffer, const char *text)
   lns_buffer_append (buffer, text, size);
 }
 
-/* Texts begin with the offset of the first one. */
+/* The offsets of texts begin with that of the first one. */
 static void
 clear_column (Column *column)
 {
@@ -293,7 +293,7 @@ send_rows (Sink *sink, LnsError *error)
   return send_message (sink, error);
 }
 
-/* Appends text as Arrow wants it: what is no UTF-8 becomes U+FFFD. */
+/* Appends text as Arrow requires it. Bytes that are not valid UTF-8 become U+FFFD. */
 static void
 put_utf8 (LnsBuffer *buffer, const char *bytes, size_t size_bytes)
 {
@@ -313,7 +313,7 @@ put_utf8 (LnsBuffer *buffer, const char *bytes, size_t size_bytes)
   lns_buffer_append (buffer, unwritten, (size_t)(at - unwritten));
 }
 
-/* Appends VALUE; returns false where it is NULL or of a type that the column has no room for. */
+/* Appends VALUE. Returns false if it is NULL or of a type that the column cannot hold. */
 static bool
 put_value (Column *column, const LnsValue *value)
 {

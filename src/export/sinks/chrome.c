@@ -19,16 +19,16 @@
 #include "src/export/text.h"
 #include "src/tables/enums.h"
 
-/* Rows that are no threads of the system have ids above theirs, which have 22 bits: streams, then lanes. */
+/* Ids of threads have 22 bits. Rows for streams have ids above them, and rows for lanes have ids above those. */
 #define FIRST_STREAM (1 << 24)
 #define FIRST_LANE   (1 << 25)
 
-/* The table that imports keep arrows in. */
+/* The table in which imports keep arrows. */
 #define FLOWS "LNS_FLOWS"
 
 static const LnsTraceLook flow_look = { "flow", "nameId" };
 
-/* Columns that are told as arguments where a table has them and a row a value. */
+/* Columns that become members of "args" if a table has them and a row has a value. */
 static const char *const arguments[] = {
   "correlationId",
   "eventClass",
@@ -65,11 +65,12 @@ static const char *const arguments[] = {
   "jsonText",
 };
 
-/* Columns of tables that are told which are told in another way, or are ids of what is not in a trace. */
+/* Columns that do not become members of "args" of events that name their table: they are written in another way, or are
+ * ids of something that is not in a trace. */
 static const char *const untold[] = { "start",  "end",    "globalTid",   "globalPid",
                                       "nameId", "textId", "callchainId", "argumentsId" };
 
-/* Where events of a lane are drawn. */
+/* The row of the trace in which events of a lane are drawn. */
 typedef struct
 {
   bool is_known;
@@ -101,7 +102,7 @@ typedef struct
   int category, flow_id, tid, end_tid; /* of flows                                               */
 } Sink;
 
-/* ---- Rows of the picture ---------------------------------------------------------------------- */
+/* ---- Rows of the trace ----------------------------------------------------------------------- */
 
 static void
 begin_event (Sink *sink, char phase, const Row *row)
@@ -117,7 +118,7 @@ begin_event (Sink *sink, char phase, const Row *row)
   sink->has_events = true;
 }
 
-/* Names ROW: argument KEY of the metadata WHAT. */
+/* Writes the metadata WHAT about ROW, with NAME as argument KEY. */
 static void
 put_metadata (
     Sink *sink, const Row *row, const char *what, const char *key, const char *name, size_t size)
@@ -132,7 +133,7 @@ put_metadata (
   lns_export_put_text (sink->text, "}}");
 }
 
-/* What the row of a lane without a thread of its own is called. */
+/* Names the row of a lane that does not belong to a thread. */
 static void
 name_lane (
     Sink *sink, const Row *row, const LnsTrack *track, const LnsLane *lane, const char *stream_text)
@@ -157,7 +158,7 @@ name_lane (
   free (text);
 }
 
-/* "GPU 0 stream 7" */
+/* Describes the stream of TRACK, such as "GPU 0 stream 7". */
 static void
 describe_stream (LnsReport *report, const LnsTrack *track, char ret_text[64])
 {
@@ -171,8 +172,8 @@ describe_stream (LnsReport *report, const LnsTrack *track, char ret_text[64])
     snprintf (ret_text, 64, "GPU %u stream %u", device, streams[track->stream].number);
 }
 
-/* Where LANE is drawn. Kernels, copies and sets of a stream share a row, as they do not overlap; the
- * others that no thread does have one each. */
+/* Returns the row in which LANE is drawn. Kernels, copies and sets of a stream share a row, because they do not
+ * overlap. Each other lane that does not belong to a thread has a row of its own. */
 static const Row *
 row_of (Sink *sink, uint32_t lane_id)
 {
@@ -295,7 +296,7 @@ is_among (const char *name, const char *const *names, size_t n)
   return i < n;
 }
 
-/* Chooses the columns of TABLE that are told in "args". */
+/* Chooses the columns of TABLE that become members of "args". */
 static void
 choose_arguments (Sink *sink, const LnsTable *table)
 {
@@ -354,7 +355,7 @@ put_microseconds (LnsExportText *text, int64_t time_ns)
   lns_export_put_byte (text, (char)('0' + left % 10));
 }
 
-/* The name of an event. */
+/* Returns the name of an event. */
 static const char *
 name_of (const Sink *sink, const LnsSinkRow *row, size_t *ret_size)
 {
@@ -377,7 +378,7 @@ name_of (const Sink *sink, const LnsSinkRow *row, size_t *ret_size)
   return text;
 }
 
-/* The name of the domain that events of LANE are in; NULL for the default one. */
+/* Returns the name of the domain of LANE's events, NULL for the default domain. */
 static const char *
 domain_of (const Sink *sink, uint32_t lane, size_t *ret_size)
 {
@@ -427,7 +428,7 @@ put_arguments (const Sink *sink, const LnsSinkRow *row)
     lns_export_put_byte (text, '}');
 }
 
-/* One end of the arrow from a call to what it began. Correlations are of one process. */
+/* Writes one end of the arrow from a call to the work that it launched. Correlation ids are unique in one process. */
 static void
 put_arrow (Sink *sink, char phase, const Row *row, int64_t time_ns, int64_t correlation)
 {
@@ -444,7 +445,7 @@ put_arrow (Sink *sink, char phase, const Row *row, int64_t time_ns, int64_t corr
   lns_export_put_text (sink->text, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
 }
 
-/* Whether a call of this name begins work on a GPU. */
+/* Returns whether calls with this name launch work on a GPU. */
 static bool
 may_begin (const char *name)
 {
@@ -459,11 +460,11 @@ may_begin (const char *name)
   return false;
 }
 
-/* The category of an event: a counter's is its domain, as other programs have it. */
+/* Returns the category of an event. That of a counter is its domain, as in the traces of other programs. */
 static const char *
 category_of (const Sink *sink, const LnsSinkRow *row, size_t *ret_size)
 {
-  /* Of ENUM_NSYS_EVENT_CLASS, and as PyTorch's profiler tells the two apart.                      */
+  /* The class of driver calls in ENUM_NSYS_EVENT_CLASS. PyTorch's profiler has a category for them too. */
   static const int64_t driver = 1;
   const char *domain = sink->value >= 0 ? domain_of (sink, row->lane, ret_size) : NULL;
   if (domain != NULL)
@@ -475,7 +476,7 @@ category_of (const Sink *sink, const LnsSinkRow *row, size_t *ret_size)
   return category;
 }
 
-/* The thread in COLUMN, as a row of the picture; OTHERWISE where there is none. */
+/* Returns the row of the thread in COLUMN, or OTHERWISE if the column is NULL. */
 static Row
 thread_row (const LnsSinkRow *values, unsigned column, Row otherwise)
 {
@@ -507,7 +508,8 @@ put_head (Sink *sink,
   lns_export_put_json_string (sink->text, name, size);
 }
 
-/* A start/end range of NVTX, which may end in another thread and crosses others: an asynchronous one of its process. */
+/* Writes a start/end range of NVTX as an asynchronous range of its process, because it may overlap others and end in
+ * another thread. */
 static void
 put_start_end (Sink *sink, const LnsSinkRow *values)
 {
@@ -532,7 +534,7 @@ put_start_end (Sink *sink, const LnsSinkRow *values)
   lns_export_put_byte (sink->text, '}');
 }
 
-/* One end of an arrow that an import kept. The rowid tells arrows of one id apart. */
+/* Writes one end of an arrow that an import kept. The rowid distinguishes arrows of the same id. */
 static void
 put_flow_end (Sink *sink, char phase, const LnsSinkRow *values, int time, int tid)
 {
@@ -554,7 +556,7 @@ put_flow_end (Sink *sink, char phase, const LnsSinkRow *values, int time, int ti
   lns_export_put_text (sink->text, phase == 'f' ? "\",\"bp\":\"e\"}" : "\"}");
 }
 
-/* An arrow that an import kept. */
+/* Writes an arrow that an import kept. */
 static void
 put_flow (Sink *sink, const LnsSinkRow *values)
 {

@@ -8,7 +8,7 @@
 
 #include "src/export/gpu-stacks.h"
 
-/* A name without the characters that would end it or its line. */
+/* Writes a name, with "_" for characters that would end it or its line. */
 static void
 put_name (LnsExportText *text, const LnsGpuStacks *stacks, uint32_t name)
 {
@@ -19,7 +19,7 @@ put_name (LnsExportText *text, const LnsGpuStacks *stacks, uint32_t name)
     lns_export_put_byte (text, *at == ';' || *at == '\n' || *at == '\r' ? '_' : *at);
 }
 
-/* N_KERNELS times the kernel, below N_RANGES times each range. */
+/* Writes a stack with each range N_RANGES times, and the kernel N_KERNELS times. */
 static void
 put_stack (const LnsGpuStacks *stacks,
            const uint32_t *names,

@@ -18,8 +18,8 @@ typedef struct
 {
   LnsExportText *text;
   unsigned n_columns;
-  /* What stands before each value of the table that was begun last, `{"table":"…"` first: the pieces of `names`
-   * that end at `ends`. */
+  /* What is written before each value of the table that was begun last: pieces of `names` that end at `ends`. The first
+   * one is `{"table":"…"`. */
   char *names;
   size_t ends[LNS_SINK_MAX_COLUMNS + 1];
 } Sink;

@@ -16,12 +16,12 @@
 #include "src/base/memory.h"
 #include "src/export/sink.h"
 
-/* So many rows go in at a step: it costs half of what a step a row does. */
+/* The rows that one step inserts. This costs half as much as a step for each row. */
 #define STEP_ROWS 32
 
 typedef LnsValue Row[LNS_SINK_MAX_COLUMNS + 1];
 
-/* INSERT of some rows, and what is bound to it. */
+/* An INSERT of some rows, and the values that are bound to it. */
 typedef struct
 {
   sqlite3_stmt *statement;
@@ -149,7 +149,7 @@ sqlite_begin (void *data, const LnsTable *table, LnsError *error)
          prepare (sink, table, STEP_ROWS, &sink->many, error);
 }
 
-/* What is bound lives until the step. */
+/* The value must live until the step. */
 static int
 bind_value (sqlite3_stmt *statement, int parameter, const LnsValue *value)
 {

@@ -49,7 +49,7 @@ typedef struct
 
 /* ---- The tree --------------------------------------------------------------------------------- */
 
-/* The child of PARENT, made if there is none. */
+/* Returns the child of PARENT, which is made if there is none. */
 static uint32_t
 child_of (Graph *graph, uint32_t parent, uint32_t name, bool is_work)
 {
@@ -90,7 +90,7 @@ compare (const void *a, const void *b, void *data)
   return na < nb ? -1 : na > nb;
 }
 
-/* Adds up and lays out. Returns the depth of the highest frame that is drawn. */
+/* Adds up the times and lays out the frames. Returns the depth of the highest frame that is drawn. */
 static uint32_t
 lay_out (Graph *graph)
 {
@@ -123,8 +123,8 @@ lay_out (Graph *graph)
 
 /* ---- The picture ------------------------------------------------------------------------------ */
 
-/* Writes at most N_LETTERS letters (0 = all) of BYTES as XML text: what is no UTF-8 or no letter of XML
- * becomes U+FFFD. */
+/* Writes at most N_LETTERS letters (0 = all) of BYTES as XML text. Bytes that are not valid UTF-8, and letters that XML
+ * does not allow, become U+FFFD. */
 static void
 put_xml (FILE *stream, const char *bytes, size_t size_bytes, unsigned n_letters)
 {
@@ -214,7 +214,7 @@ draw (const Graph *graph, FILE *stream, uint32_t depth)
 
 /* ---- The sink --------------------------------------------------------------------------------- */
 
-/* The whole picture goes through memory, because the text shows what is written to a terminal. */
+/* The picture is made in memory, because the text replaces control characters if it goes to a terminal. */
 static void
 write_picture (const Graph *graph, uint32_t depth)
 {
