@@ -45,8 +45,7 @@ typedef enum
   LNS_CELL_OVERHEAD_KIND, /* ENUM_CUPTI_OVERHEAD_TYPE of a CUpti_ActivityOverheadKind            */
   LNS_CELL_CUDA_CALL_CLASS, /* ENUM_NSYS_EVENT_CLASS of a call of the runtime or driver          */
   LNS_CELL_GRAPH_CLASS, /* … of the making of a graph                                        */
-  LNS_CELL_LAUNCH,      /* the uint32_t at offset `argument` of the LnsCudaLaunch >> `shift` */
-  LNS_CELL_LAUNCH_WIDE, /* the uint64_t there                                                */
+  LNS_CELL_LAUNCH,      /* the `n_bits` at offset `argument` of the LnsCudaLaunch >> `shift` */
   LNS_CELL_VALUE,       /* a counter's sample, of the type that its track names              */
   LNS_CELL_PAYLOAD, /* the payload if its LnsPayloadType is `argument`, else NULL                */
   LNS_CELL_PAYLOAD_JSON,   /* a payload that is JSON or has a schema, as JSON                    */

@@ -7,7 +7,6 @@
  * and fills the columns that have no cell (cell.h) of their own. */
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,18 +44,6 @@ typedef struct
 
 /* ---- Rows and values ------------------------------------------------------------------------- */
 
-static LnsValue
-integer (int64_t value)
-{
-  return (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = value };
-}
-
-static LnsValue
-integer_or_null (int64_t value)
-{
-  return value != 0 ? integer (value) : (LnsValue){ 0 };
-}
-
 /* TEXT lives at least as long as the tables. */
 static LnsValue
 constant (const char *text)
@@ -76,18 +63,11 @@ string_or_null (Builder *builder, uint32_t id)
   return id != 0 ? string (builder, id) : (LnsValue){ 0 };
 }
 
-/* Text that the tables own. */
-static LnsValue __attribute__ ((format (printf, 2, 3)))
-format (Builder *builder, const char *text, ...)
+/* TEXT, which the tables own from here on. */
+static LnsValue
+own (Builder *builder, char *text)
 {
-  va_list arguments;
-  char *result;
-
-  va_start (arguments, text);
-  if (vasprintf (&result, text, arguments) < 0)
-    lns_out_of_memory ();
-  va_end (arguments);
-  return constant (_lns_tables_own (builder->tables, result));
+  return constant (_lns_tables_own (builder->tables, text));
 }
 
 /* An open report has all that its definitions refer to. */
@@ -124,27 +104,19 @@ uuid (Builder *builder, uint32_t id)
 static LnsValue
 field (Builder *builder, const LnsCell *cell, const void *definition)
 {
-  const char *at = (const char *)definition + cell->argument;
-  uint32_t narrow = 0;
-  int64_t wide = 0;
+  const int64_t wide = cell->n_bits > 0 ? _lns_cell_field (cell, definition) : 0;
+  const uint32_t narrow = (uint32_t)wide;
 
-  if (cell->n_bits == 64)
-    memcpy (&wide, at, sizeof wide);
-  else if (cell->n_bits == 32)
-    {
-      memcpy (&narrow, at, sizeof narrow);
-      wide = narrow;
-    }
   switch (cell->rule)
     {
     case LNS_CELL_CONSTANT:
-      return integer (cell->argument);
+      return lns_value_integer (cell->argument);
     case LNS_CELL_FIELD:
-      return integer (wide);
+      return lns_value_integer (wide);
     case LNS_CELL_FIELD_OR_NULL:
-      return integer_or_null (wide);
+      return lns_value_integer_or_null (wide);
     case LNS_CELL_FIELD_TIME:
-      return wide != LNS_TIME_UNKNOWN ? integer (wide) : (LnsValue){ 0 };
+      return wide != LNS_TIME_UNKNOWN ? lns_value_integer (wide) : (LnsValue){ 0 };
     case LNS_CELL_FIELD_TEXT:
       return string (builder, narrow);
     case LNS_CELL_FIELD_TEXT_OR_NULL:
@@ -152,13 +124,13 @@ field (Builder *builder, const LnsCell *cell, const void *definition)
     case LNS_CELL_FIELD_UUID:
       return uuid (builder, narrow);
     case LNS_CELL_FIELD_DOMAIN:
-      return integer (domain_number (builder, narrow));
+      return lns_value_integer (domain_number (builder, narrow));
     case LNS_CELL_FIELD_PID:
-      return integer (pid_of (builder, narrow));
+      return lns_value_integer (pid_of (builder, narrow));
     case LNS_CELL_FIELD_GLOBAL_PID:
-      return integer_or_null (lns_tables_global_pid (builder->tables, narrow));
+      return lns_value_integer_or_null (lns_tables_global_pid (builder->tables, narrow));
     case LNS_CELL_FIELD_GLOBAL_TID:
-      return integer_or_null (lns_tables_global_tid (builder->tables, narrow));
+      return lns_value_integer_or_null (lns_tables_global_tid (builder->tables, narrow));
     default:
       return (LnsValue){ 0 };
     }
@@ -249,11 +221,12 @@ build_thread_names (Builder *builder)
     {
       const LnsThread *thread = &threads[items[i].id];
       LnsValue *row = add_row (builder, NULL);
-      row[0] = integer (thread->name != 0 || thread->listed != 0 ? thread->name
-                                                                 : processes[thread->process].name);
+      row[0] = lns_value_integer (thread->name != 0 || thread->listed != 0
+                                      ? thread->name
+                                      : processes[thread->process].name);
       if (thread->listed == 2)
-        row[1] = integer (thread->priority);
-      row[2] = integer (items[i].key);
+        row[1] = lns_value_integer (thread->priority);
+      row[2] = lns_value_integer (items[i].key);
     }
   free (items);
 }
@@ -272,8 +245,8 @@ build_processes (Builder *builder)
   for (uint32_t i = 0; i < n; i++)
     {
       LnsValue *row = add_row (builder, &processes[items[i].id]);
-      row[0] = integer (items[i].key);
-      row[1] = integer (processes[items[i].id].pid);
+      row[0] = lns_value_integer (items[i].key);
+      row[1] = lns_value_integer (processes[items[i].id].pid);
     }
   free (items);
 }
@@ -290,12 +263,13 @@ add_nvtx_row (Builder *builder,
 {
   LnsValue *row = add_row (builder, NULL);
 
-  row[LNS_NVTX_START] = integer (time_ns != LNS_TIME_UNKNOWN ? time_ns : 0);
-  row[LNS_NVTX_EVENT_TYPE] = integer (event_type);
+  row[LNS_NVTX_START] = lns_value_integer (time_ns != LNS_TIME_UNKNOWN ? time_ns : 0);
+  row[LNS_NVTX_EVENT_TYPE] = lns_value_integer (event_type);
   if (event_type != LNS_EVENT_TYPE_DOMAIN_DESTROY)
     row[LNS_NVTX_TEXT] = string (builder, name);
-  row[LNS_NVTX_GLOBAL_TID] = integer_or_null (global_tid);
-  row[LNS_NVTX_DOMAIN_ID] = integer (domain != LNS_ID_NONE ? domain_number (builder, domain) : 0);
+  row[LNS_NVTX_GLOBAL_TID] = lns_value_integer_or_null (global_tid);
+  row[LNS_NVTX_DOMAIN_ID] =
+      lns_value_integer (domain != LNS_ID_NONE ? domain_number (builder, domain) : 0);
   return row;
 }
 
@@ -348,7 +322,7 @@ build_nvtx (Builder *builder)
       uint32_t domain = categories[i].domain;
       LnsValue *row = add_nvtx_row (builder, LNS_EVENT_TYPE_CATEGORY, domains[domain].created_ns,
                                     categories[i].name, domain, domain_tid (builder, domain));
-      row[LNS_NVTX_CATEGORY] = integer (categories[i].category);
+      row[LNS_NVTX_CATEGORY] = lns_value_integer (categories[i].category);
     }
   for (uint32_t i = 0; i < n_threads; i++)
     {
@@ -359,13 +333,14 @@ build_nvtx (Builder *builder)
     }
   free (named);
   for (uint64_t i = 0; i < cells->n_rows; i++)
-    cells->values[i * builder->table->n_columns + LNS_NVTX_EVENT_ID] = integer ((int64_t)i);
+    cells->values[i * builder->table->n_columns + LNS_NVTX_EVENT_ID] =
+        lns_value_integer ((int64_t)i);
   if (cells->n_rows > 0)
     qsort (cells->values, cells->n_rows, builder->table->n_columns * sizeof *cells->values,
            compare_nvtx_rows);
   for (uint64_t i = 0; i < cells->n_rows; i++)
     cells->values[i * builder->table->n_columns + LNS_NVTX_EVENT_ID] =
-        integer ((int64_t)(builder->tables->nvtx->n_events + i + 1));
+        lns_value_integer ((int64_t)(builder->tables->nvtx->n_events + i + 1));
 }
 
 /* NVTX_RESOURCE_TYPE_* without that prefix, from nvToolsExt.h, nvToolsExtCuda.h, nvToolsExtCudaRt.h,
@@ -428,7 +403,7 @@ build_resources (Builder *builder)
     {
       const uint32_t process = domains[resources[i].domain].process;
       LnsValue *row = add_row (builder, &resources[i]);
-      row[2] = integer_or_null (lns_tables_global_pid (builder->tables, process));
+      row[2] = lns_value_integer_or_null (lns_tables_global_pid (builder->tables, process));
       row[5] = constant (resource_type_name (resources[i].type));
     }
 }
@@ -446,7 +421,7 @@ build_payload_schemas (Builder *builder)
     counts[entries[i].schema]++;
   for (uint32_t i = 0; i < n; i++)
     if ((schemas[i].is_enum != 0) == enums)
-      add_row (builder, &schemas[i])[enums ? 3 : 5] = integer (counts[i]);
+      add_row (builder, &schemas[i])[enums ? 3 : 5] = lns_value_integer (counts[i]);
   free (counts);
 }
 
@@ -464,8 +439,8 @@ build_payload_entries (Builder *builder)
       if ((schema->is_enum != 0) != enums)
         continue;
       LnsValue *row = add_row (builder, &entries[i]);
-      row[0] = integer (domain_number (builder, schema->domain));
-      row[1] = integer ((int64_t)schema->schema_id);
+      row[0] = lns_value_integer (domain_number (builder, schema->domain));
+      row[1] = lns_value_integer ((int64_t)schema->schema_id);
     }
 }
 
@@ -519,11 +494,11 @@ build_gpus (Builder *builder)
       if (gpu_of (devices, i) != i)
         continue;
       LnsValue *row = add_row (builder, device);
-      row[1] = integer (gpu_id (devices, i));
-      row[7] = integer_or_null ((int64_t)(device->memory_bandwidth * 1000));
-      row[8] = integer_or_null ((int64_t)device->core_clock * 1000);
+      row[1] = lns_value_integer (gpu_id (devices, i));
+      row[7] = lns_value_integer_or_null ((int64_t)(device->memory_bandwidth * 1000));
+      row[8] = lns_value_integer_or_null ((int64_t)device->core_clock * 1000);
       if (device->compute_major != 0)
-        row[38] = row[40] = integer (device->compute_minor);
+        row[38] = row[40] = lns_value_integer (device->compute_minor);
     }
 }
 
@@ -534,7 +509,7 @@ build_devices (Builder *builder)
   const LnsCudaDevice *devices = lns_report_devices (builder->report, &n);
 
   for (uint32_t i = 0; i < n; i++)
-    add_row (builder, &devices[i])[0] = integer (gpu_id (devices, i));
+    add_row (builder, &devices[i])[0] = lns_value_integer (gpu_id (devices, i));
 }
 
 static const LnsCudaDevice *
@@ -556,10 +531,10 @@ build_contexts (Builder *builder)
       if (builder->is_second && contexts[i].name == 0)
         continue;
       LnsValue *row = add_row (builder, &contexts[i]);
-      row[3] = integer (pid_of (builder, device->process));
-      row[4] = integer (device->number);
+      row[3] = lns_value_integer (pid_of (builder, device->process));
+      row[4] = lns_value_integer (device->number);
       if (!builder->is_second)
-        row[6] = integer (contexts[i].parent != UINT32_MAX ? contexts[i].parent : 0);
+        row[6] = lns_value_integer (contexts[i].parent != UINT32_MAX ? contexts[i].parent : 0);
     }
 }
 
@@ -580,10 +555,10 @@ build_streams (Builder *builder)
       if (named ? streams[i].name == 0 : streams[i].number == 0)
         continue;
       LnsValue *row = add_row (builder, &streams[i]);
-      row[3] = integer (pid_of (builder, device->process));
-      row[named ? 5 : 4] = integer (context->number);
+      row[3] = lns_value_integer (pid_of (builder, device->process));
+      row[named ? 5 : 4] = lns_value_integer (context->number);
       if (named)
-        row[4] = integer (device->number);
+        row[4] = lns_value_integer (device->number);
     }
 }
 
@@ -616,10 +591,10 @@ add_diagnostic (Builder *builder, int64_t time_ns, LnsSeverity severity, LnsValu
 {
   LnsValue *row = add_row (builder, NULL);
 
-  row[0] = integer (time_ns);
-  row[1] = integer (TARGET_TIMESTAMP);
-  row[2] = integer (DIAGNOSTIC_DAEMON);
-  row[3] = integer (severity + 1);
+  row[0] = lns_value_integer (time_ns);
+  row[1] = lns_value_integer (TARGET_TIMESTAMP);
+  row[2] = lns_value_integer (DIAGNOSTIC_DAEMON);
+  row[3] = lns_value_integer (severity + 1);
   row[4] = text;
   return row;
 }
@@ -634,19 +609,21 @@ build_diagnostics (Builder *builder)
   for (uint32_t i = 0; i < n; i++)
     {
       const LnsDiagnostic *it = &diagnostics[i];
-      LnsValue text = format (builder, "%s: %s", lns_report_string (report, it->code, NULL),
-                              lns_report_string (report, it->text, NULL));
+      LnsValue text =
+          own (builder, lns_asprintf ("%s: %s", lns_report_string (report, it->code, NULL),
+                                      lns_report_string (report, it->text, NULL)));
       LnsValue *row = add_diagnostic (builder, it->time_ns != LNS_TIME_UNKNOWN ? it->time_ns : 0,
                                       it->severity, text);
-      row[5] = integer_or_null (lns_tables_global_pid (builder->tables, it->process));
+      row[5] = lns_value_integer_or_null (lns_tables_global_pid (builder->tables, it->process));
     }
   free (named_threads (builder, &n_named, &n_reused));
   if (n_reused > 0)
-    add_diagnostic (builder, 0, LNS_SEVERITY_INFO,
-                    format (builder,
-                            "LNS-SQL-001: ThreadNames lacks %" PRIu32
-                            " threads, as later threads of their processes have the same ids",
-                            n_reused));
+    add_diagnostic (
+        builder, 0, LNS_SEVERITY_INFO,
+        own (builder,
+             lns_asprintf ("LNS-SQL-001: ThreadNames lacks %" PRIu32
+                           " threads, as later threads of their processes have the same ids",
+                           n_reused)));
 }
 
 static void
@@ -686,7 +663,8 @@ build_meta_capture (Builder *builder)
   add_pair (builder, "CAPTURE_EVENT_TYPE", constant ("NvtxEvents"));
   add_pair (builder, "PROCESS_0:COMMAND", meta (builder, "command_line"));
   add_pair (builder, "PROCESS_0:WORKING_DIR", meta (builder, "working_directory"));
-  add_pair (builder, "RUN_DURATION_MS", format (builder, "%" PRId64, info->end_ns / 1000000));
+  add_pair (builder, "RUN_DURATION_MS",
+            own (builder, lns_asprintf ("%" PRId64, info->end_ns / 1000000)));
 }
 
 static void
@@ -695,10 +673,13 @@ build_meta_export (Builder *builder)
   add_pair (builder, "EXPORT_PRODUCT_NAME", constant ("Lanescope"));
   add_pair (builder, "EXPORT_PRODUCT_VERSION", constant (LNS_VERSION));
   add_pair (builder, "EXPORT_SCHEMA_VERSION",
-            format (builder, "%d.%d.%d", SCHEMA_MAJOR, SCHEMA_MINOR, SCHEMA_MICRO));
-  add_pair (builder, "EXPORT_SCHEMA_VERSION_MAJOR", format (builder, "%d", SCHEMA_MAJOR));
-  add_pair (builder, "EXPORT_SCHEMA_VERSION_MINOR", format (builder, "%d", SCHEMA_MINOR));
-  add_pair (builder, "EXPORT_SCHEMA_VERSION_MICRO", format (builder, "%d", SCHEMA_MICRO));
+            own (builder, lns_asprintf ("%d.%d.%d", SCHEMA_MAJOR, SCHEMA_MINOR, SCHEMA_MICRO)));
+  add_pair (builder, "EXPORT_SCHEMA_VERSION_MAJOR",
+            own (builder, lns_asprintf ("%d", SCHEMA_MAJOR)));
+  add_pair (builder, "EXPORT_SCHEMA_VERSION_MINOR",
+            own (builder, lns_asprintf ("%d", SCHEMA_MINOR)));
+  add_pair (builder, "EXPORT_SCHEMA_VERSION_MICRO",
+            own (builder, lns_asprintf ("%d", SCHEMA_MICRO)));
   add_pair (builder, "EXPORT_PARAM_TIME_NORMALIZE", constant ("false"));
   add_pair (builder, "EXPORT_PARAM_TIME_SHIFT", constant ("0"));
 }
@@ -724,10 +705,10 @@ build_system_env (Builder *builder)
       if (value.type == LNS_VALUE_NULL)
         continue;
       LnsValue *row = add_row (builder, NULL);
-      row[0] = integer (0);
+      row[0] = lns_value_integer (0);
       row[1] = constant (host != NULL ? host : "");
       row[2] = constant (known[i].name);
-      row[3] = integer (known[i].number);
+      row[3] = lns_value_integer (known[i].number);
       row[4] = value;
     }
 }
@@ -742,7 +723,7 @@ format_time (Builder *builder, int64_t realtime_ns, bool utc)
   if ((utc ? gmtime_r (&seconds, &parts) : localtime_r (&seconds, &parts)) == NULL ||
       strftime (text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts) == 0)
     return (LnsValue){ 0 };
-  return format (builder, "%s", text);
+  return own (builder, lns_asprintf ("%s", text));
 }
 
 static void
@@ -761,7 +742,7 @@ build_details (Builder *builder)
   const LnsReportInfo *info = lns_report_info (builder->report);
 
   add_row (builder, info)[3] =
-      integer ((int64_t)((uint64_t)info->t0_monotonic_ns + (uint64_t)info->end_ns));
+      lns_value_integer ((int64_t)((uint64_t)info->t0_monotonic_ns + (uint64_t)info->end_ns));
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
@@ -772,7 +753,7 @@ build_enum (Builder *builder, const LnsEnum *constants)
   for (unsigned i = 0; i < constants->n_values; i++)
     {
       LnsValue *row = add_row (builder, NULL);
-      row[0] = integer (constants->values[i].id);
+      row[0] = lns_value_integer (constants->values[i].id);
       row[1] = constant (constants->values[i].name);
       row[2] = constant (constants->values[i].label);
     }

@@ -295,9 +295,8 @@ matches (const LnsRowCursor *cursor, const LnsValue *row, uint64_t rowid)
       const LnsRowConstraint *constraint = &cursor->constraints[i];
       if (is_by_name (cursor, constraint))
         continue;
-      LnsValue value = constraint->column >= 0
-                           ? row[constraint->column]
-                           : (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = (int64_t)rowid };
+      LnsValue value =
+          constraint->column >= 0 ? row[constraint->column] : lns_value_integer ((int64_t)rowid);
       if (value.type != LNS_VALUE_INTEGER || value.integer < constraint->min ||
           value.integer > constraint->max)
         return false;
@@ -767,13 +766,10 @@ payload_value (LnsRowCursor *cursor, bool json)
   const char *bytes = lns_report_string (report, id, &size);
   free (cursor->text[json]);
   cursor->text[json] = NULL;
-  FILE *stream = open_memstream (&cursor->text[json], &text_size);
-  if (stream == NULL)
-    lns_out_of_memory ();
+  FILE *stream = lns_memory_stream (&cursor->text[json], &text_size);
   lns_payload_write (cursor->tables->payloads, json ? LNS_PAYLOAD_AS_JSON : LNS_PAYLOAD_AS_BINARY,
                      lane->lane->track->domain, bytes, size, stream);
-  if (fclose (stream) != 0)
-    lns_out_of_memory ();
+  lns_memory_stream_end (stream);
   LnsValue value = lns_value_text (cursor->text[json], text_size);
   value.type = json ? LNS_VALUE_TEXT : LNS_VALUE_BLOB;
   value.transient = true;
@@ -828,7 +824,7 @@ LnsValue
 lns_row_cursor_value (LnsRowCursor *cursor, unsigned column)
 {
   if (cursor->place == AT_STRINGS)
-    return column == 0 ? (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = (int64_t)cursor->string }
+    return column == 0 ? lns_value_integer ((int64_t)cursor->string)
                        : _lns_string_value (cursor->tables->report, (uint32_t)cursor->string);
   if (cursor->row != NULL)
     return cursor->row[column];

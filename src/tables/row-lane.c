@@ -13,12 +13,6 @@
 
 /* --- The values of LnsCell ------------------------------------------------------------------- */
 
-static LnsValue
-integer (int64_t value)
-{
-  return (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = value };
-}
-
 int64_t
 _lns_lane_cell (const LnsTableLane *lane, const LnsCell *cell)
 {
@@ -70,7 +64,6 @@ _lns_cell_columns (const LnsCell *cell)
     case LNS_CELL_PAYLOAD_BINARY:
       return LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) | LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD);
     case LNS_CELL_LAUNCH:
-    case LNS_CELL_LAUNCH_WIDE:
       return LNS_COLUMN_BIT (LNS_COLUMN_LAUNCH);
     case LNS_CELL_CUDA_CALL_CLASS:
       return LNS_COLUMN_BIT (LNS_COLUMN_CALLBACK);
@@ -81,24 +74,15 @@ _lns_cell_columns (const LnsCell *cell)
     }
 }
 
-/* The number at CELL's offset in the event's launch. */
+/* What CELL is for the event's launch. */
 static int64_t
 launch_number (const LnsRowLane *rows, const LnsTables *tables, const LnsCell *cell)
 {
-  uint32_t n, narrow;
-  uint64_t wide, id = _lns_row_lane_extra (rows, LNS_COLUMN_LAUNCH);
+  uint32_t n;
+  const uint64_t id = _lns_row_lane_extra (rows, LNS_COLUMN_LAUNCH);
   const LnsCudaLaunch *launches = lns_report_launches (tables->report, &n);
 
-  if (id >= n)
-    return 0;
-  const char *at = (const char *)&launches[id] + cell->argument;
-  if (cell->rule == LNS_CELL_LAUNCH_WIDE)
-    {
-      memcpy (&wide, at, sizeof wide);
-      return (int64_t)wide;
-    }
-  memcpy (&narrow, at, sizeof narrow);
-  return narrow >> cell->shift;
+  return id < n ? _lns_cell_field (cell, &launches[id]) >> cell->shift : 0;
 }
 
 /* CUPTI's kinds count up in two halves: 1, then n << 16. */
@@ -126,17 +110,17 @@ bits (const LnsRowLane *rows, const LnsCell *cell)
   switch (cell->rule)
     {
     case LNS_CELL_BITS_OR_NULL:
-      return value != 0 ? integer ((int64_t)value) : (LnsValue){ 0 };
+      return lns_value_integer_or_null ((int64_t)value);
     case LNS_CELL_BITS_IF_ANY:
-      return column != 0 ? integer ((int64_t)value) : (LnsValue){ 0 };
+      return column != 0 ? lns_value_integer ((int64_t)value) : (LnsValue){ 0 };
     case LNS_CELL_BITS_PLUS:
-      return integer ((int64_t)(value + cell->argument));
+      return lns_value_integer ((int64_t)(value + cell->argument));
     case LNS_CELL_BITS_LESS_ONE:
-      return integer ((int64_t)value - 1);
+      return lns_value_integer ((int64_t)value - 1);
     case LNS_CELL_MEMORY_KIND:
-      return integer (value != 0 ? (int64_t)value - 1 : LNS_MEMORY_KIND_UNKNOWN);
+      return lns_value_integer (value != 0 ? (int64_t)value - 1 : LNS_MEMORY_KIND_UNKNOWN);
     default:
-      return integer ((int64_t)value);
+      return lns_value_integer ((int64_t)value);
     }
 }
 
@@ -158,11 +142,11 @@ number (uint64_t bits, LnsPayloadType type)
     {
     case LNS_PAYLOAD_UINT64:
     case LNS_PAYLOAD_INT64:
-      return integer ((int64_t)bits);
+      return lns_value_integer ((int64_t)bits);
     case LNS_PAYLOAD_UINT32:
-      return integer (low);
+      return lns_value_integer (low);
     case LNS_PAYLOAD_INT32:
-      return integer ((int32_t)low);
+      return lns_value_integer ((int32_t)low);
     case LNS_PAYLOAD_DOUBLE:
       memcpy (&wide, &bits, sizeof wide);
       return real (wide);
@@ -191,12 +175,6 @@ is_open (uint32_t flags)
 }
 
 static LnsValue
-integer_or_null (int64_t value)
-{
-  return value != 0 ? integer (value) : (LnsValue){ 0 };
-}
-
-static LnsValue
 text_or_null (const LnsTables *tables, uint32_t id)
 {
   return id != 0 ? _lns_string_value (tables->report, id) : (LnsValue){ 0 };
@@ -213,18 +191,18 @@ thread_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCell *cel
     {
     case LNS_CELL_THREAD:
       thread = _lns_row_lane_extra (rows, cell->column);
-      return integer_or_null (
+      return lns_value_integer_or_null (
           thread < LNS_ID_NONE ? lns_tables_global_tid (tables, (uint32_t)thread) : 0);
     case LNS_CELL_STARTER:
       tid = rows->lane->global_tid != 0 ? rows->lane->global_tid
                                         : thread_of (rows, tables, LNS_COLUMN_THREAD);
-      return integer (tid != 0 ? tid : rows->lane->global_pid);
+      return lns_value_integer (tid != 0 ? tid : rows->lane->global_pid);
     default: /* LNS_CELL_ENDER */
       tid = is_open (rows->chunk->flags[rows->ordinal - rows->chunk->first])
                 ? 0
                 : thread_of (rows, tables, LNS_COLUMN_END_THREAD);
       return tid == thread_of (rows, tables, LNS_COLUMN_THREAD) ? (LnsValue){ 0 }
-                                                                : integer_or_null (tid);
+                                                                : lns_value_integer_or_null (tid);
     }
 }
 
@@ -247,22 +225,22 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
     case LNS_CELL_NONE:
       return (LnsValue){ 0 };
     case LNS_CELL_CONSTANT:
-      return integer (cell->argument);
+      return lns_value_integer (cell->argument);
     case LNS_CELL_EMPTY_LIST:
       return lns_value_text ("[]", 2);
     case LNS_CELL_START:
-      return integer (chunk->start_ns[i]);
+      return lns_value_integer (chunk->start_ns[i]);
     case LNS_CELL_END:
-      return integer (chunk->start_ns[i] + chunk->duration_ns[i]);
+      return lns_value_integer (chunk->start_ns[i] + chunk->duration_ns[i]);
     case LNS_CELL_END_IF_KNOWN:
       if (rows->lane->kind == LNS_LANE_NVTX_MARK || is_open (chunk->flags[i]))
         return (LnsValue){ 0 };
-      return integer (chunk->start_ns[i] + chunk->duration_ns[i]);
+      return lns_value_integer (chunk->start_ns[i] + chunk->duration_ns[i]);
     case LNS_CELL_START_PLUS:
-      return integer (
+      return lns_value_integer (
           (int64_t)((uint64_t)chunk->start_ns[i] + _lns_row_lane_extra (rows, cell->column)));
     case LNS_CELL_ROWID:
-      return integer ((int64_t)(rows->lane->first + rows->ordinal + 1));
+      return lns_value_integer ((int64_t)(rows->lane->first + rows->ordinal + 1));
     case LNS_CELL_VALUE:
       return number (_lns_row_lane_extra (rows, cell->column), rows->lane->track->value_type);
     case LNS_CELL_PAYLOAD:
@@ -270,7 +248,7 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
         return (LnsValue){ 0 };
       return number (_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD), cell->argument);
     case LNS_CELL_NAME:
-      return integer (chunk->name[i]);
+      return lns_value_integer (chunk->name[i]);
     case LNS_CELL_NAME_TEXT:
       return text_or_null (tables, chunk->name[i]);
     case LNS_CELL_PLAIN_NAME:
@@ -278,36 +256,37 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
                  ? (LnsValue){ 0 }
                  : _lns_string_value (tables->report, chunk->name[i]);
     case LNS_CELL_REGISTERED_NAME:
-      return (chunk->flags[i] & LNS_EVENT_REGISTERED) != 0 ? integer (chunk->name[i])
+      return (chunk->flags[i] & LNS_EVENT_REGISTERED) != 0 ? lns_value_integer (chunk->name[i])
                                                            : (LnsValue){ 0 };
     case LNS_CELL_TRACK_NAME:
-      return integer (rows->lane->track->name);
+      return lns_value_integer (rows->lane->track->name);
     case LNS_CELL_TRACK_NAME_TEXT:
       return _lns_string_value (tables->report, rows->lane->track->name);
     case LNS_CELL_TRACK_UNIT:
       return text_or_null (tables, rows->lane->track->unit);
     case LNS_CELL_DOMAIN:
-      return integer (rows->lane->domain_number);
+      return lns_value_integer (rows->lane->domain_number);
     case LNS_CELL_EVENT_TYPE:
-      return integer (_lns_row_event_type (rows->lane->kind));
+      return lns_value_integer (_lns_row_event_type (rows->lane->kind));
     case LNS_CELL_OVERHEAD_KIND:
-      return integer (overhead_kind (_lns_row_lane_extra (rows, cell->column)));
+      return lns_value_integer (overhead_kind (_lns_row_lane_extra (rows, cell->column)));
     case LNS_CELL_CUDA_CALL_CLASS:
-      return integer (call_class (_lns_row_lane_extra (rows, LNS_COLUMN_CALLBACK)));
+      return lns_value_integer (call_class (_lns_row_lane_extra (rows, LNS_COLUMN_CALLBACK)));
     case LNS_CELL_GRAPH_CLASS:
-      return integer (_lns_row_lane_extra (rows, LNS_COLUMN_GRAPH_EXEC) != 0 ? LNS_CLASS_GRAPH_EXEC
-                      : _lns_row_lane_extra (rows, LNS_COLUMN_ORIGINAL) != 0 ? LNS_CLASS_GRAPH_CLONE
-                                                                             : LNS_CLASS_GRAPH);
+      return lns_value_integer (
+          _lns_row_lane_extra (rows, LNS_COLUMN_GRAPH_EXEC) != 0 ? LNS_CLASS_GRAPH_EXEC
+          : _lns_row_lane_extra (rows, LNS_COLUMN_ORIGINAL) != 0 ? LNS_CLASS_GRAPH_CLONE
+                                                                 : LNS_CLASS_GRAPH);
     case LNS_CELL_LAUNCH:
-    case LNS_CELL_LAUNCH_WIDE:
-      return integer (launch_number (rows, tables, cell));
+      return lns_value_integer (launch_number (rows, tables, cell));
     case LNS_CELL_THREAD:
     case LNS_CELL_STARTER:
     case LNS_CELL_ENDER:
       return thread_cell (rows, tables, cell);
     default:
-      return lns_cell_is_of_lane (cell->rule) ? integer (_lns_lane_cell (rows->lane, cell))
-                                              : bits (rows, cell);
+      return lns_cell_is_of_lane (cell->rule)
+                 ? lns_value_integer (_lns_lane_cell (rows->lane, cell))
+                 : bits (rows, cell);
     }
 }
 

@@ -70,10 +70,10 @@
 #define FIELD_TIME(type, member)         FIELD_OF (_TIME, type, member)
 #define FIELD_TEXT(type, member)         FIELD_OF (_TEXT, type, member)
 #define FIELD_TEXT_OR_NULL(type, member) FIELD_OF (_TEXT_OR_NULL, type, member)
-#define LAUNCH(member)                   LNS_CELL_LAUNCH, .argument = offsetof (LnsCudaLaunch, member)
 #define LAUNCH_FROM(member, bit)                                                                   \
- LNS_CELL_LAUNCH, .shift = bit, .argument = offsetof (LnsCudaLaunch, member)
-#define LAUNCH_WIDE(member) LNS_CELL_LAUNCH_WIDE, .argument = offsetof (LnsCudaLaunch, member)
+ LNS_CELL_LAUNCH, .shift = bit, .n_bits = 8 * sizeof ((LnsCudaLaunch *)0)->member,                 \
+                  .argument = offsetof (LnsCudaLaunch, member)
+#define LAUNCH(member) LAUNCH_FROM (member, 0)
 
 /* clang-format off */
 #define INTEGER(name, ...)          { name, "INTEGER", LNS_COLUMN_PLAIN, { __VA_ARGS__ } }
@@ -301,7 +301,7 @@ static const LnsTableColumn CUPTI_ACTIVITY_KIND_KERNEL[] = {
   INTEGER_NOT_NULL ("staticSharedMemory", LAUNCH (static_shared_bytes)),
   INTEGER_NOT_NULL ("dynamicSharedMemory", LAUNCH (dynamic_shared_bytes)),
   INTEGER_NOT_NULL ("localMemoryPerThread", LAUNCH (local_bytes)),
-  INTEGER_NOT_NULL ("localMemoryTotal", LAUNCH_WIDE (local_total_bytes)),
+  INTEGER_NOT_NULL ("localMemoryTotal", LAUNCH (local_total_bytes)),
   INTEGER_NOT_NULL ("gridId", BITS (GRID_ID)),
   INTEGER ("sharedMemoryExecuted", LAUNCH (shared_executed_bytes)),
   INTEGER ("graphNodeId", BITS_OR_NULL (GRAPH_NODE)),
@@ -839,10 +839,8 @@ lns_table_sql (const LnsTable *table, const char *schema)
   static const char *const rules[] = { "", " NOT NULL", " NOT NULL PRIMARY KEY" };
   char *sql = NULL;
   size_t size;
-  FILE *stream = open_memstream (&sql, &size);
+  FILE *stream = lns_memory_stream (&sql, &size);
 
-  if (stream == NULL)
-    lns_out_of_memory ();
   fprintf (stream, "CREATE TABLE %s%s", schema ? schema : "", schema ? "." : "");
   if (is_word (table->name))
     fputs (table->name, stream);
@@ -855,7 +853,6 @@ lns_table_sql (const LnsTable *table, const char *schema)
       fprintf (stream, " %s%s", table->columns[i].type, rules[table->columns[i].rule]);
     }
   fputs (")", stream);
-  if (fclose (stream) != 0)
-    lns_out_of_memory ();
+  lns_memory_stream_end (stream);
   return sql;
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <string.h>
 
 #include "src/base/array.h"
 #include "src/tables/payload.h"
@@ -110,6 +111,23 @@ static inline int64_t
 _lns_table_lane_key (const LnsTableLane *lane)
 {
   return lane->global_tid != 0 ? lane->global_tid : lane->global_pid;
+}
+
+/* The 32 or 64 bits that CELL has of the struct at RECORD; 32 bits are unsigned. */
+static inline int64_t
+_lns_cell_field (const LnsCell *cell, const void *record)
+{
+  const char *at = (const char *)record + cell->argument;
+  uint32_t narrow;
+  int64_t wide;
+
+  if (cell->n_bits == 64)
+    {
+      memcpy (&wide, at, sizeof wide);
+      return wide;
+    }
+  memcpy (&narrow, at, sizeof narrow);
+  return narrow;
 }
 
 /* String ID as a cell. */

@@ -39,6 +39,19 @@ typedef struct
 
 _Static_assert(sizeof (LnsValue) == 16, "rows are read by the value");
 
+static inline LnsValue
+lns_value_integer (int64_t integer)
+{
+  return (LnsValue){ .type = LNS_VALUE_INTEGER, .integer = integer };
+}
+
+/* NULL for 0. */
+static inline LnsValue
+lns_value_integer_or_null (int64_t integer)
+{
+  return integer != 0 ? lns_value_integer (integer) : (LnsValue){ 0 };
+}
+
 /* SIZE_BYTES of text; what nothing could hold is cut off. */
 static inline LnsValue
 lns_value_text (const char *bytes, size_t size_bytes)

@@ -104,7 +104,7 @@ put_launch (Row *row, const LnsCell *cell, const LnsKeptValue *value, int64_t nu
   uint32_t narrow;
 
   row->has_launch = true;
-  if (cell->rule == LNS_CELL_LAUNCH_WIDE)
+  if (cell->n_bits == 64)
     {
       memcpy (at, &number, sizeof number);
       return true;
@@ -205,7 +205,6 @@ put_number (Row *row, const Cell *cell, const LnsKeptValue *value, int64_t numbe
     case LNS_CELL_GRAPH_CLASS: /* follows from the graph's ids                                    */
       return true;
     case LNS_CELL_LAUNCH:
-    case LNS_CELL_LAUNCH_WIDE:
       return put_launch (row, rule, value, number);
     case LNS_CELL_THREAD:
       row->process = number;
