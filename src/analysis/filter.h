@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Makes a report of a part of another's time. Statistics over it are those of that part. */
+/* Copies the events of a time span of a report into a new report, so that statistics cover only that span. */
 
 #pragma once
 
@@ -16,11 +16,11 @@ typedef struct
   uint32_t process; /* instance whose events alone are kept, or LNS_ID_NONE for all             */
 } LnsFilterSpan;
 
-/* The span that TEXT says: "[START]/[END]", each a number of ns or with a unit (s, ms, us, ns), one of which
- * may be missing. False and ERROR where it does not. */
+/* Parses the time span in TEXT: "[START]/[END]", each a number of ns or with a unit (s, ms, us, ns), one of which
+ * may be missing. False and ERROR if TEXT is not a span. */
 bool lns_filter_parse_time (const char *text, LnsFilterSpan *ret_span, LnsError *error);
 
-/* The time of the range that TEXT says, in its process: "RANGE[@DOMAIN][/INDEX]", the ranges of one name
+/* Finds the range that TEXT names, and its process and time: "RANGE[@DOMAIN][/INDEX]", the ranges of one name
  * counted from 0 by start (0 without an index); DOMAIN "*" is any, without one it is the default domain. A
  * backslash before @ or / makes these part of a name. False and ERROR where there is no such range, or where a chunk is
  * damaged. O(ranges of the name). */
@@ -29,8 +29,8 @@ bool lns_filter_find_range (LnsTables *tables,
                             LnsFilterSpan *ret_span,
                             LnsError *error);
 
-/* Writes to PATH a report of the events of REPORT that overlap SPAN, whole, and of all else that it tells.
- * Ids of definitions and strings stay. CANCEL may be NULL. False and ERROR where it cannot be written,
+/* Writes to PATH a report of the events of REPORT that overlap SPAN, at full length, and of all of its definitions,
+ * whose ids and string ids stay the same. CANCEL may be NULL. False and ERROR where it cannot be written,
  * where a chunk is damaged, or cancelled. O(log n) a lane, and the events within. */
 bool lns_filter_write (LnsReport *report,
                        const LnsFilterSpan *span,

@@ -4,8 +4,8 @@
  */
 
 /* Keys by which kernels are summed up: their name, and the shape of their launch. An event has its kernel's name, its
- * launch has the shape. Kernels of different names may share one launch, because files without mangled names leave
- * nothing in it that tells them apart. */
+ * launch has the shape. Kernels of different names may share one launch, because launches from files without mangled names
+ * may be equal. */
 
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "src/base/id-map.h"
 #include "src/store/read/report.h"
 
-/* Which of its names a kernel goes by. */
+/* Which of its names identifies a kernel. */
 typedef enum
 {
   LNS_KERNEL_NAME, /* with template arguments and parameters                                     */

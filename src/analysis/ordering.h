@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Sorts what came from lanes, which are in order each, and searches it. */
+/* Sorts arrays that were read from several lanes, each of which was in order, and searches them. */
 
 #pragma once
 

@@ -145,14 +145,14 @@ fail (Pass *pass, const LnsError *error)
   atomic_store (&pass->failed, true);
 }
 
-/* Where a worker puts keys and sizes in the places of names and durations. */
+/* Room in which a worker replaces names by keys and durations by sizes. */
 typedef struct
 {
   uint32_t keys[LNS_CHUNK_MAX_EVENTS];
   int64_t sizes[LNS_CHUNK_MAX_EVENTS];
 } Places;
 
-/* CHUNK with what the query asks for in place of names and durations. */
+/* CHUNK with names and durations replaced by the keys and sizes that the query asks for. */
 static LnsChunk
 put_in_place (const LnsRangeWalk *walk, LnsLaneKind kind, const LnsChunk *chunk, Places *places)
 {
@@ -238,7 +238,7 @@ lns_range_walk_run (LnsRangeWalk *walk, LnsRangeWalkFunc function, void *data, L
   pthread_t threads[LNS_RANGE_MAX_WORKERS];
   unsigned n_threads = 0;
 
-  /* This thread works too; where no other can be had, alone.                                     */
+  /* This thread works too, and works alone if no other thread can be created. */
   while (n_threads + 1 < walk->n_workers && n_threads + 1 < walk->turns.n &&
          pthread_create (&threads[n_threads], NULL, work, &pass) == 0)
     n_threads++;

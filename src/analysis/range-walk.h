@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Walks the chunks of what is summed up (ranges, calls or the GPU's operations) on all cores. One walk over all of them is
- * a pass. */
+/* Reads the chunks of the events that statistics sum up (ranges, calls or GPU operations) on all cores. One walk over all
+ * chunks is a pass. */
 
 #pragma once
 
@@ -68,8 +68,8 @@ typedef void (*LnsRangeWalkFunc) (void *data,
 bool
 lns_range_walk_run (LnsRangeWalk *walk, LnsRangeWalkFunc function, void *data, LnsError *error);
 
-/* Whether it is known how long event I of CHUNK was. One that had not ended when the report or its process did
- * counts up to there, as it does in nsys' statistics; one whose end was lost does not. */
+/* Whether the duration of event I of CHUNK is known. An event that was still running when the report or its process ended
+ * lasts until then, as in the statistics of nsys. An event whose end was lost has no known duration. */
 static inline bool
 lns_range_is_whole (const LnsChunk *chunk, uint32_t i)
 {

@@ -181,7 +181,7 @@ keep_last (KeyedId *items, uint32_t n)
   return n_kept;
 }
 
-/* Whether the report is that of another program. */
+/* Whether the report was imported from another program's file. */
 static bool
 is_import (const Builder *builder)
 {
@@ -197,7 +197,7 @@ named_threads (Builder *builder, uint32_t *ret_n, uint32_t *ret_n_reused)
   const LnsThread *threads = lns_report_threads (builder->report, &n_threads);
   const LnsProcess *processes = lns_report_processes (builder->report, NULL);
   KeyedId *items = lns_calloc (n_threads, sizeof *items);
-  /* Those of another program have the names that it gave, and no others.                          */
+  /* Imported threads have only the names that their file gives them. */
   bool is_imported = is_import (builder);
 
   for (uint32_t i = 0; i < n_threads; i++)
@@ -573,7 +573,7 @@ build_named_devices (Builder *builder)
       add_row (builder, &resources[i]);
 }
 
-/* ---- The session: when, where and with what it was recorded, and what went wrong --------------- */
+/* ---- The session, its machine and its diagnostics ---------------------------------------------- */
 
 /* The schema of the reference's exports that these tables follow, column by column. Readers choose by it what they
  * look for: PROFILER_OVERHEAD has overheadType instead of returnValue since 3.24, kernels have
@@ -684,7 +684,7 @@ build_meta_export (Builder *builder)
   add_pair (builder, "EXPORT_PARAM_TIME_SHIFT", constant ("0"));
 }
 
-/* What the report says of its machine. Each key of ours has the name and number by which readers know it. */
+/* The machine, from the metadata of the report. Readers know each value by a name and a number. */
 static void
 build_system_env (Builder *builder)
 {

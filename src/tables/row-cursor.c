@@ -30,7 +30,7 @@ typedef enum
 /* Where a cursor is in a large kept table. */
 typedef struct
 {
-  LnsRowRange firsts;   /* what constraints leave of the first column                            */
+  LnsRowRange firsts;   /* values of the first column that constraints allow                     */
   uint32_t block;       /* LnsKeptRows to look at next                                           */
   uint64_t n_before;    /* rows of the table before the block at hand                            */
   uint32_t row, n_rows; /* of it: the next one, and how many                                    */
@@ -71,14 +71,14 @@ struct LnsRowCursor
   const uint64_t *hidden_strings;
   KeptPlace kept;
   char *text[2];   /* the last JSON text and binary data made                                     */
-  uint64_t absent; /* columns that events say nothing of                                 */
-  bool has_remainders; /* events may say more than their lanes                               */
+  uint64_t absent; /* columns that are NULL in all events                                */
+  bool has_remainders; /* events may have values beside their lanes                          */
   uint64_t remainder;  /* LNS_COLUMN_REMAINDER of the one at hand, 0 = none yet              */
   LnsKeptValue *told;  /* its values; owned                                                  */
   int8_t told_at[LNS_KEPT_MAX_COLUMNS + 1]; /* by column: index of its value, or -1              */
 };
 
-/* ---- What constraints say -------------------------------------------------------------------- */
+/* ---- Constraints ----------------------------------------------------------------------------- */
 
 LnsColumnRole
 lns_table_column_role (const LnsTable *table, int column)
@@ -462,7 +462,7 @@ start_kept (LnsRowCursor *cursor)
   kept->n_rows = 0;
 }
 
-/* Has block BLOCK at hand, which the last search may have left there. False where it is damaged. */
+/* Loads block BLOCK, unless the last search has loaded it. False where it is damaged. */
 static bool
 load_block (LnsRowCursor *cursor, uint32_t block, LnsError *error)
 {
@@ -807,7 +807,7 @@ read_remainder (LnsRowCursor *cursor, uint64_t remainder)
       cursor->told_at[places->column[i]] = (int8_t)i;
 }
 
-/* What the event's remainder says of COLUMN, or NULL. */
+/* The value of COLUMN in the event's remainder, or NULL. */
 static const LnsKeptValue *
 told_value (LnsRowCursor *cursor, unsigned column)
 {

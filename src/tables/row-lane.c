@@ -375,7 +375,7 @@ _lns_row_lane_close (LnsRowLane *rows)
   rows->walker = NULL;
 }
 
-/* Has the chunk of `ordinal` at hand. */
+/* Loads the chunk of `ordinal`. */
 static bool
 load_chunk (LnsRowLane *rows, LnsReport *report, LnsColumnMask columns, LnsError *error)
 {
@@ -410,7 +410,7 @@ passes (const LnsRowLane *rows, const LnsTables *tables, const LnsTable *table)
   return (table->passes >> (value < 63 ? value : 63) & 1) != 0;
 }
 
-/* Whether the event is within what BOUNDS say and lanes cannot tell. */
+/* Whether BOUNDS allow the event, as far as its lane does not tell. */
 static bool
 allows (const LnsRowLane *rows, const LnsTables *tables, const LnsRowBounds *bounds)
 {

@@ -29,7 +29,7 @@ lns_row_range_has (LnsRowRange range, int64_t value)
   return value >= range.min && value <= range.max;
 }
 
-/* What a cursor's constraints say about events. */
+/* A cursor's constraints, as ranges that events must be in. */
 typedef struct
 {
   LnsRowRange of[LNS_N_ROLES]; /* by LnsColumnRole; all of LNS_ROLE_NONE and LNS_ROLE_LANE       */

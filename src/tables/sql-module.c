@@ -126,7 +126,7 @@ estimate_constraint (
   else
     share = 1 / distinct_values (tables, table, role);
   estimate->rows *= share;
-  /* Names are compared one by one, though by their column alone.                                 */
+  /* Names are compared one by one, but only the column of names is read. */
   estimate->looked *= role == LNS_ROLE_NAME && lns_table_has_events (table) ? 0.3 : share;
 }
 
@@ -281,7 +281,7 @@ compare_with_real (LnsRowConstraint *constraint, unsigned char op, double value)
     compare_with_integer (constraint, SQLITE_INDEX_CONSTRAINT_GT, below);
 }
 
-/* Anything but a text is left to SQLite to compare: it knows what '5' = 5 is here. */
+/* SQLite compares values that are not texts, because it knows what '5' = 5 means here. */
 static void
 compare_with_text (LnsTables *tables, LnsRowConstraint *constraint, sqlite3_value *value)
 {
@@ -372,7 +372,7 @@ disconnect_table (sqlite3_vtab *table)
 
 /* ---- Cursors --------------------------------------------------------------------------------- */
 
-/* Hands ERROR to SQLite, and through it to whoever asked. */
+/* Makes ERROR's message that of TABLE, so that SQLite returns it to the caller. */
 static int
 fail (sqlite3_vtab *table, const LnsError *error)
 {

@@ -245,7 +245,7 @@ _lns_tables_hidden_strings (LnsTables *tables, LnsError *error)
 
 /* ---- From texts to ids ----------------------------------------------------------------------- */
 
-/* Replaces: a look at all strings for each comparison with a text. The slots hold ids alone, which take a tenth of the
+/* Replaces: comparing all strings for each comparison with a text. The slots hold ids alone, which take a tenth of the
  * memory of an LnsStringTable with its copies: a report may have 100 million strings. */
 
 /* The slot of the string, or the free one where it would be. */

@@ -55,8 +55,8 @@ typedef struct
       is_told; /* the category may be that of other programs: the arguments have the table and all of its columns */
 } LnsTraceLook;
 
-/* All that a kind of lane is called outside the store: its table, and what other formats make of the rows. What the viewer
- * calls it is in ui/model/lane-look.c. */
+/* A table, and how other formats show its rows. This describes a kind of lane outside the store; the viewer's description
+ * is in ui/model/lane-look.c. */
 typedef struct LnsTable
 {
   const char *name;

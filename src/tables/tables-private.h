@@ -76,7 +76,7 @@ struct LnsTables
   LnsPayloadDecoder *payloads;
   const LnsTableLanes *nvtx;
   int8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS]; /* lns_lane_kind_extra ()                      */
-  LNS_ARRAY (void *) owned;                      /* what cells and tables point to              */
+  LNS_ARRAY (void *) owned;                      /* memory of cells and tables                  */
 
   pthread_mutex_t lock;      /* over what follows and cells, built when first asked for         */
   uint64_t *payload_strings; /* bitmap of string ids that are payloads                          */
@@ -106,7 +106,7 @@ _lns_tables_lanes (const LnsTables *tables, const LnsTable *table)
 /* Whether TABLE is so large that its rows are read block by block instead of being held as cells. */
 bool _lns_tables_is_streamed (const LnsTables *tables, const LnsTable *table);
 
-/* What `by_thread` is sorted by. */
+/* The key by which `by_thread` is sorted. */
 static inline int64_t
 _lns_table_lane_key (const LnsTableLane *lane)
 {

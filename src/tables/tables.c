@@ -48,7 +48,7 @@ lns_tables_finds (const LnsTables *tables, const LnsTable *table, int column)
          column == tables->kept[table->kept].column[0];
 }
 
-/* ---- Kept tables join those that every report has: columns ------------------------------------ */
+/* ---- Columns of kept tables ------------------------------------------------------------------- */
 
 /* Whether TYPE may stand in the text of a statement as the report has it. */
 static bool
@@ -150,8 +150,7 @@ can_be_kept (const LnsTable *table)
          table->source == LNS_ROWS_ENUM;
 }
 
-/* Whether an event whose source lacks COLUMN says it all the same: when it was, as that of its call, and what
- * holds for all events of TABLE. */
+/* Whether events have a value of COLUMN although their source lacks it: their start, their depth, and constants of TABLE. */
 static bool
 follows (const LnsTable *table, const LnsTableColumn *column)
 {
@@ -161,8 +160,8 @@ follows (const LnsTable *table, const LnsTableColumn *column)
          column->cell.rule == LNS_CELL_CONSTANT;
 }
 
-/* The columns of TABLE that its source, which had the N_KEPT at POSITIONS, did not have: NULL in all events, where
- * zeros would pass for something that was measured. */
+/* The columns of TABLE that its source lacks, which had the N_KEPT at POSITIONS. They are NULL in all events, because zeros
+ * would look like measured values. */
 static uint64_t
 find_absent (LnsTable *table, unsigned n_kept, const int8_t *positions)
 {
@@ -179,7 +178,7 @@ find_absent (LnsTable *table, unsigned n_kept, const int8_t *positions)
   return absent;
 }
 
-/* What events say of themselves is never NULL where the schema has it so; what is kept beside them may be. */
+/* Drops NOT NULL from the columns of TABLE whose kept values may be NULL. */
 static void
 become_told (LnsTable *table, const LnsTableColumn *kept, unsigned n_kept, const int8_t *positions)
 {
@@ -191,8 +190,8 @@ become_told (LnsTable *table, const LnsTableColumn *kept, unsigned n_kept, const
       columns[positions[i]].rule = LNS_COLUMN_PLAIN;
 }
 
-/* Makes TABLE, whose columns are those of KEPT at POSITIONS, one of kept rows. What they do not say is
- * NULL there, and no row has a number of its own. */
+/* Makes TABLE, whose columns are those of KEPT at POSITIONS, a table of kept rows. Columns that they lack are NULL, and no
+ * column is a key. */
 static void
 become_kept (LnsTable *table,
              uint32_t id,
@@ -249,7 +248,7 @@ add_kept (LnsTables *tables, uint32_t id, const LnsKeptTable *kept)
   free (columns);
 }
 
-/* ---- What they cost -------------------------------------------------------------------------- */
+/* ---- Memory of kept tables --------------------------------------------------------------------- */
 
 /* Counts the rows of each table. False and ERROR where two tables share a block, because a few bytes of the file
  * would then stand for any number of rows. Blocks that a recovery lost are one string for all. */
@@ -316,7 +315,7 @@ choose_held (LnsTables *tables, uint32_t n_kept)
   free (order);
 }
 
-/* Makes `all`, and `kept` and what it says of their columns. False and ERROR where the report keeps rows that
+/* Makes `all` and `kept`, and adds the columns of kept tables. False and ERROR where the report keeps rows that
  * Lanescope does not write. */
 static bool
 make_all (LnsTables *tables, LnsError *error)
@@ -514,7 +513,7 @@ lns_tables_lane (const LnsTables *tables, const LnsTable *table, int64_t rowid)
   return n > 0 ? lanes->lanes[n - 1].lane : LNS_ID_NONE;
 }
 
-/* ---- What is built when first asked for ---------------------------------------------------- */
+/* ---- Built on first use -------------------------------------------------------------------- */
 
 const LnsTableCells *
 _lns_tables_cells (LnsTables *tables, const LnsTable *table)

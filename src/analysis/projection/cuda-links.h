@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Finds what a call of the CUDA API began on the GPU, and the call that began something: events of one process that have
- * the same correlation. Replaces: SELECT … FROM RUNTIME JOIN KERNEL USING (globalPid, correlationId). */
+/* Finds the GPU work that a call of the CUDA API launched, and the call that launched GPU work: events of one process that
+ * have the same correlation. Replaces: SELECT … FROM RUNTIME JOIN KERNEL USING (globalPid, correlationId). */
 
 #pragma once
 
@@ -24,10 +24,10 @@ typedef struct LnsCudaLinks LnsCudaLinks;
 LnsCudaLinks *lns_cuda_links_new (LnsReport *report);
 void lns_cuda_links_free (LnsCudaLinks *links); /* NULL is fine                                 */
 
-/* The other end of event ORDINAL of LANE. For a call, that is what it began: kernels, copies, sets, graphs, waits, CUDA
- * events, allocations … (the lane's kind tells), with the many kernels of a graph as runs. For anything else, it is its
- * calls, mostly one. RET_RUNS (to be freed) gets RET_N by lane, then by ordinal; none (NULL) where the event has no
- * correlation or its other end was not recorded. False and ERROR where a chunk is damaged. O(log n) a lane of the
+/* The events linked to event ORDINAL of LANE. For a call, they are what it launched: kernels, copies, sets, graphs, waits,
+ * CUDA events, allocations … (the lane's kind tells which), with the many kernels of a graph as runs. For other events,
+ * they are the calls that launched them, mostly one. RET_RUNS (to be freed) gets RET_N by lane, then by ordinal; none (NULL) where the event has no
+ * correlation or the linked events were not recorded. False and ERROR where a chunk is damaged. O(log n) a lane of the
  * process, plus what is found. */
 bool lns_cuda_links_find (const LnsCudaLinks *links,
                           uint32_t lane,

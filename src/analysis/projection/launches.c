@@ -12,7 +12,7 @@
 #include "src/base/memory.h"
 #include "src/tables/lanes.h"
 
-/* A call by what ties it to its kernels. */
+/* A call, by the process and correlation that its kernels share. */
 typedef struct
 {
   uint64_t correlation;
@@ -47,7 +47,7 @@ compare_launches (const void *a, const void *b)
              ?: LNS_COMPARE (la->start_ns, lb->start_ns);
 }
 
-/* The arrays have room for all: what lanes hold is known. */
+/* The arrays have room for all calls and kernels of the report. */
 static void
 add_calls (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {

@@ -27,7 +27,7 @@
 #define CACHE_BYTES      (32 << 20)
 #define CANCEL_LOOK_EACH 4096
 
-/* A range of one group and how it lies among the others. */
+/* A range and its place among the ranges of its group. */
 typedef struct
 {
   const LnsProjectedRange *it;
@@ -56,7 +56,7 @@ typedef struct
   LNS_ARRAY (Level) levels; /* of the track under way */
 } Layout;
 
-/* What a file that was made from REPORT says that it was made from. */
+/* The key by which a derived file names REPORT as its source. */
 static void
 key_of (const LnsReport *report, char key[KEY_SIZE])
 {

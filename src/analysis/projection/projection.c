@@ -13,7 +13,7 @@
 #include "src/base/memory.h"
 #include "src/tables/lanes.h"
 
-/* What one correlation began in one stream. */
+/* The operations of one correlation in one stream. */
 typedef struct
 {
   uint64_t correlation;
@@ -21,7 +21,7 @@ typedef struct
   uint32_t n, stream;
 } Work;
 
-/* A call that began some, and what. */
+/* A call and the operations that it launched in one stream. */
 typedef struct
 {
   uint64_t correlation;
@@ -30,7 +30,7 @@ typedef struct
   int64_t start_ns, end_ns;
 } Launch;
 
-/* What a range began in one stream, or in the streams of one context. */
+/* The operations that a range launched in one stream, or in all streams of one context. */
 typedef struct
 {
   int64_t start_ns, end_ns;
@@ -48,7 +48,7 @@ typedef struct Projection
   LNS_ARRAY (Work) work;       /* of a process, ascending by correlation and stream, one each  */
   LNS_ARRAY (Launch) launches; /* of a process, ascending by thread and start of the call      */
   LnsChunkFunc function;       /* of the walk under way                                        */
-  /* Adds what RANGE, whose start, duration and thread are set, began to `ranges`. */
+  /* Adds the projection of RANGE, whose start, duration and thread are set, to `ranges`. */
   void (*add_range) (struct Projection *projection, LnsProjectedRange *range);
   LNS_ARRAY (LnsProjectedRange) ranges; /* the result                                            */
   /* By stream. */
@@ -85,7 +85,7 @@ compare_work (const void *a, const void *b)
   return LNS_COMPARE (wa->correlation, wb->correlation) ?: LNS_COMPARE (wa->stream, wb->stream);
 }
 
-/* Brings what has one correlation and stream together. */
+/* Joins the operations of one correlation and stream. */
 static void
 merge_work (Projection *projection)
 {
@@ -156,7 +156,8 @@ compare_launches (const void *a, const void *b)
              ?: LNS_COMPARE (lb->call_end_ns, la->call_end_ns);
 }
 
-/* Whether the launch at I is by a call within one that began the same: the driver's in the runtime's. */
+/* Whether the launch at I is by a call within another call that launched the same operations: a call of the driver within
+ * a call of the runtime. */
 static bool
 is_inner (const Launch *launches, size_t i)
 {
@@ -169,7 +170,7 @@ is_inner (const Launch *launches, size_t i)
   return false;
 }
 
-/* Orders the launches, and drops those that are told by an outer call. */
+/* Sorts the launches, and drops those that an outer call has, too. */
 static void
 order_launches (Projection *projection)
 {
@@ -197,7 +198,7 @@ first_launch (const Projection *projection, uint32_t thread, int64_t start_ns)
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
 
-/* Adds RANGE, unless it began nothing. */
+/* Adds RANGE if it launched anything. */
 static void
 add_range (Projection *projection, LnsProjectedRange *range)
 {
@@ -237,7 +238,7 @@ add_to_part (Projection *projection, uint32_t at, const Launch *launch, uint32_t
   part->n += launch->n;
 }
 
-/* Adds RANGE for each stream and context that it began something in. */
+/* Adds RANGE for each stream and context in which it launched anything. */
 static void
 add_by_stream (Projection *projection, LnsProjectedRange *range)
 {
@@ -326,7 +327,7 @@ is_range (LnsLaneKind kind)
   return kind == LNS_LANE_NVTX_PUSH_POP || kind == LNS_LANE_NVTX_START_END;
 }
 
-/* Has the function of this walk look at CHUNK, and tells how far it is. */
+/* Calls the function of this walk for CHUNK and reports the progress. */
 static void
 look_at (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
@@ -382,7 +383,7 @@ project_process (Projection *projection, uint32_t first, uint32_t n, LnsError *e
   return walk (projection, first, n, is_range, add_ranges, error);
 }
 
-/* Whether LANE matters. */
+/* Whether the projection needs LANE. */
 static bool
 is_asked (const void *data, uint32_t lane)
 {

@@ -4,9 +4,9 @@
  */
 
 /* Projects NVTX ranges onto the GPU. A range projects from the first start to the last end of the GPU's operations
- * (kernels, copies, sets, graphs) that calls of the CUDA API within it, on its thread, began. Ranges that
- * began nothing have no projection, nor have those that one thread starts and another ends, or that have
- * no end. Operations count in each range around their call; nothing is taken from outer ranges.
+ * (kernels, copies, sets, graphs) that were launched by calls of the CUDA API within the range, on its thread. Ranges that
+ * launched nothing have no projection. Neither have ranges that one thread starts and another ends, and ranges without an
+ * end. An operation counts in each of the nested ranges around its call.
  * Replaces: a join of ranges with calls by thread and time, and of calls with operations by correlation. */
 
 #pragma once
@@ -39,7 +39,7 @@ bool lns_projection (LnsReport *report,
                      LnsError *error);
 
 /* The same for each stream and context at once, by context, stream (all of them last), thread and start
- * of the range, outer ones first. RET_PERMILLE (may be NULL) tells how far it is. Time as above, with
+ * of the range, outer ones first. RET_PERMILLE (may be NULL) gets the progress. Time as above, with
  * each operation looked at once for each range around its call; 72 bytes a result. Any thread. */
 bool lns_projection_by_stream (LnsReport *report,
                                const atomic_bool *cancel,

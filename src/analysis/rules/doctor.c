@@ -63,7 +63,7 @@ add (Patient *patient,
   va_end (arguments);
 }
 
-/* Whether the report's own diagnostics have a code that begins with one of CODES, which commas divide. */
+/* Whether a diagnostic of the report has a code that begins with one of the comma-separated CODES. */
 static bool
 is_told (const Patient *patient, const char *codes)
 {
@@ -81,7 +81,7 @@ is_told (const Patient *patient, const char *codes)
   return false;
 }
 
-/* ---- What is not there ----------------------------------------------------------------------- */
+/* ---- Missing data ----------------------------------------------------------------------------- */
 
 static void
 look_for_events (Patient *patient)
@@ -155,7 +155,7 @@ look_for_losses (Patient *patient)
          lns_plural (patient->info->n_lost, "event is", "events are"));
 }
 
-/* Whether a call of LANE begins work on a GPU: RET_ANY. Reads up to the first one. */
+/* RET_ANY gets whether a call of LANE launches GPU work. Reads up to the first such call. */
 static bool
 begins_work (const Patient *patient, uint32_t lane, bool *ret_any, LnsError *error)
 {
@@ -175,7 +175,7 @@ begins_work (const Patient *patient, uint32_t lane, bool *ret_any, LnsError *err
          lns_error_set (error, local.domain, local.code, "%s", local.message);
 }
 
-/* Processes that began work on a GPU of which nothing is there. */
+/* Looks for processes that launched GPU work of which nothing was recorded. */
 static bool
 look_for_gpu_rows (Patient *patient, LnsError *error)
 {
@@ -271,7 +271,7 @@ compare_with_call (const Patient *patient,
   return good;
 }
 
-/* Nothing runs before it is launched: a sample of the kernels tells whether clocks agree. */
+/* A kernel cannot start before its launch, so a sample of kernels shows whether the clocks of GPU and CPU agree. */
 static bool
 look_at_gpu_clock (Patient *patient, LnsError *error)
 {
@@ -402,7 +402,7 @@ lns_doctor_examine (LnsReport *report, LnsFinding **ret_findings, size_t *ret_n,
 bool
 lns_doctor_lacks_data (LnsReport *report, const LnsFinding *findings, size_t n)
 {
-  /* What costs, or is made up, but is all there. */
+  /* Diagnostics about cost or estimated values; no data are missing. */
   static const char *const complete[] = { "LNS-CUDA-015", "LNS-CUDA-022", "LNS-NVTX-003" };
   uint32_t n_diagnostics;
   const LnsDiagnostic *diagnostics = lns_report_diagnostics (report, &n_diagnostics);

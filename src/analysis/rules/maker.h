@@ -19,7 +19,7 @@ typedef struct
   int64_t start_ns, duration_ns;
   uint64_t ordinal;         /* the event                                                        */
   uint32_t lane;            /* its lane                                                         */
-  uint32_t call_name;       /* string id of the call that began it                              */
+  uint32_t call_name;       /* string id of the call that launched it                           */
   uint32_t process, device; /* of a span: instance and device id                                */
   double percent;           /* of a span: how busy it was                                       */
   int64_t overhead_ns;      /* of a span: how long the profiler was busy in the process         */
@@ -35,7 +35,7 @@ typedef struct
   uint8_t *is_wait; /* by string id: 0 = not looked at yet, 1 = no, 2 = yes                      */
 } LnsRuleEvent;
 
-/* Which calls may have begun an event. */
+/* Which calls may have launched an event. */
 typedef enum
 {
   LNS_RULE_ANY_CALL,
@@ -70,7 +70,7 @@ struct LnsRuleResult
   LNS_ARRAY (LnsRuleRow) rows;
 };
 
-/* Finds out whether ROW was begun by a call that its rule asks for, and which one. False and ERROR where a chunk is
+/* Finds the call that launched ROW. RET_FOUND gets whether it is one that the rule asks for. False and ERROR where a chunk is
  * damaged. */
 bool _lns_rule_find_call (LnsRuleResult *result, LnsRuleRow *row, bool *ret_found, LnsError *error);
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* cuda_kern_exec_trace and cuda_kern_exec_sum: from the call through the queue to the kernel's end. */
+/* cuda_kern_exec_trace and cuda_kern_exec_sum: the times of launch calls, of queueing and of kernels. */
 
 #include <stdlib.h>
 

@@ -22,16 +22,16 @@
 
 #define LNS_STATS_DEFAULT_ROWS INT64_MIN
 
-/* What follows a report's name. */
+/* The arguments that follow a report's name. */
 typedef struct
 {
-  bool by_range;   /* kernels by the innermost range that launched them, too                    */
-  bool is_base;    /* kernels go by their short names …                                         */
-  bool is_mangled; /* … or by those of their symbols                                            */
+  bool by_range;   /* kernel names are preceded by the innermost range that launched them       */
+  bool is_base;    /* kernels have their short names …                                          */
+  bool is_mangled; /* … or the names of their symbols                                           */
   int64_t n_rows;  /* -1 = all                                                                  */
 } LnsStatsArguments;
 
-/* What only queries find, and range-walk.h does not. */
+/* The style of values that only queries find. */
 #define LNS_STYLE_ROW (1u << 31)
 
 /* How a report is made. */
@@ -62,7 +62,7 @@ struct LnsStatsResult
   LnsStatsArguments arguments;
   LnsTables *tables;
   size_t n;
-  /* What the ways keep; freed with the result.                                                  */
+  /* What run () computed; freed with the result. */
   LnsRangeStat *sums;
   LnsCallRanges *call_ranges; /* where kernels go by them, too                                  */
   LnsKernelKeys kernels; /* where kernels go by more or other than their names                   */
@@ -137,8 +137,8 @@ LnsStatsCell _lns_stats_parent (const LnsStatsResult *result, const LnsTraceRang
 /* What TEXT holds from FROM on. */
 LnsStatsCell _lns_stats_appended (const LnsBuffer *text, size_t from);
 
-/* What a kernel called NAME (a string id) is called where it goes by RANGE, too: "range/name", or "domain:range/name",
- * which TEXT gets; its name alone where RANGE is NULL. */
+/* The name of a kernel called NAME (a string id) with its RANGE: "range/name", or "domain:range/name", which TEXT gets.
+ * Without a RANGE (NULL), the name alone. */
 LnsStatsCell _lns_stats_name_in_range (const LnsStatsResult *result,
                                        const LnsCallRange *range,
                                        uint32_t name,

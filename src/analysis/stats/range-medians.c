@@ -40,7 +40,7 @@ typedef struct
   _Atomic int64_t largest_below, least_above; /* SPLIT                                          */
 } Selection;
 
-/* Nearly all values are outside: what tells it is kept small and apart. */
+/* Nearly all values are outside these bounds. They are apart from Selection so that they stay in the cache. */
 typedef struct
 {
   int64_t low;
@@ -244,7 +244,7 @@ bounds_of (const Selection *selection)
   return (Bounds){ selection->low, (uint64_t)selection->high - (uint64_t)selection->low };
 }
 
-/* Says what the next pass does for each group that waits. Returns how many groups need it. */
+/* Plans the next pass for each group that waits. Returns how many groups need one. */
 static uint32_t
 plan_pass (Search *search, uint32_t *waiting, uint64_t *ret_n_values, uint32_t *ret_n_parted)
 {

@@ -20,7 +20,7 @@
 #define NAMES        "[:nvtx-name][:base|:mangled]"
 #define ONLY_NAMES   "[:base|:mangled]"
 
-/* Finds nothing: what is neither recorded nor imported. Scripts that ask for it are told so. */
+/* For data that Lanescope neither records nor imports. Scripts that ask for such a report get a message. */
 static bool
 run_nothing (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
@@ -38,7 +38,7 @@ static const LnsStatsWay sums = { _lns_stats_run_sums, NULL, _lns_stats_write_su
 #define ROW_SUMS     &row_sums, LNS_STYLE_ROW
 #define NOTHING      &nothing, LNS_STYLE_ROW
 
-/* The default ones come first, in the order in which the reference prints them. */
+/* The default reports come first, in the order in which nsys prints them. */
 static const LnsStatsMaker makers[] = {
   { { "nvtx_sum", "NVTX Range Summary", NO_NVTX, "ranges of both styles by name", "", true },
     SUMS (LNS_STYLE_PUSH_POP | LNS_STYLE_START_END) },
@@ -214,7 +214,7 @@ read_arguments (const LnsStatsReport *report,
   return true;
 }
 
-/* Names that the reference had until 2022, which scripts still have. */
+/* Names that nsys used until 2022, and that scripts still use. */
 static const struct
 {
   const char *older, *name;
@@ -349,7 +349,7 @@ lns_stats_result_lacks (const LnsStatsResult *result)
   uint32_t n;
   const LnsLane *lanes = lns_report_lanes (lns_tables_report (result->tables), &n);
 
-  /* Without any copy it is those that unified memory's pages would be among. */
+  /* Migrations of unified memory are copies: a report without any copy lacks those. */
   if (result->maker->way != &_lns_stats_memory && result->maker->way != &_lns_stats_memory_total)
     return result->maker->report.lacks;
   for (uint32_t i = 0; i < n; i++)

@@ -45,12 +45,12 @@ size_t lns_stats_result_n_rows (const LnsStatsResult *result);
 /* What the file of a result without rows "does not contain". Static. */
 const char *lns_stats_result_lacks (const LnsStatsResult *result);
 
-/* The table that holds what a result without rows would sum up, of a report that this version cannot
- * make; NULL where there is none, and it lacks what lns_stats_result_lacks () says. As long as the tables. */
+/* For a report that this version cannot make: a table of the file with the data that the report would sum up. NULL if
+ * there is none; then the file lacks what lns_stats_result_lacks () says. Valid as long as the tables. */
 const char *lns_stats_result_unread (const LnsStatsResult *result);
 
-/* How many kernels have no name of the kind that the report's arguments ask for (`:base`, `:mangled`): they
- * go by their demangled names. */
+/* How many kernels have no name of the kind that the report's arguments ask for (`:base`, `:mangled`). They appear under
+ * their demangled names. */
 uint64_t lns_stats_result_n_unnamed (const LnsStatsResult *result);
 
 /* Writes the table to STREAM, once. False and ERROR where a chunk that is read only now is damaged, or cancelled; errors

@@ -95,7 +95,7 @@ _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError
   unsigned styles = result->maker->styles;
   LnsRangeQuery query = { .by_bytes = _lns_stats_is_called (result, "cuda_gpu_mem_size_sum") };
 
-  /* Calls go by other keys than kernels do: they are summed up apart.                            */
+  /* Calls have other keys than kernels, so they are summed up separately. */
   if ((styles & LNS_STYLE_CALL) != 0)
     {
       uint32_t *keys = lns_cuda_call_keys (report);
