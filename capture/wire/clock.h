@@ -42,9 +42,8 @@ lns_wire_clock_ticks (LnsWireClock clock)
 }
 
 /* Chooses the clock for recording on this machine. Reads CPUID's invariant TSC bit, constant_tsc and
- * nonstop_tsc in /proc/cpuinfo, and the kernel's current clocksource. RET_REASON (may be null) is set to a
- * static text that says why CLOCK_MONOTONIC was chosen, or to null for the TSC. */
-LnsWireClock lns_wire_clock_detect (const char **ret_reason);
+ * nonstop_tsc in /proc/cpuinfo, and the kernel's current clocksource. */
+LnsWireClock lns_wire_clock_detect (void);
 
 /* Reads all clocks eight times and keeps the readings that are closest together. Takes less than 2 µs. */
 void lns_wire_clock_pair (LnsWireClock clock, LnsWireClockPair *ret_pair);

@@ -127,13 +127,6 @@ new_records (uint32_t n_chunks)
   return records != MAP_FAILED ? records : NULL;
 }
 
-static void
-free_records (LnsWireChunkRecord *records, uint32_t n_chunks)
-{
-  if (records != NULL)
-    munmap (records, n_chunks * sizeof *records);
-}
-
 int
 lns_wire_pool_new (const LnsWirePoolOptions *options, LnsWirePool **ret_pool)
 {
@@ -180,7 +173,8 @@ lns_wire_pool_free (LnsWirePool *pool)
 {
   if (pool == NULL)
     return;
-  free_records (pool->chunks, pool->n_records);
+  if (pool->chunks != NULL)
+    munmap (pool->chunks, pool->n_records * sizeof *pool->chunks);
   lns_wire_pool_unmap (&pool->view);
   if (pool->fd >= 0)
     close (pool->fd);

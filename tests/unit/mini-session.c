@@ -266,7 +266,7 @@ mini_session_run (const MiniOptions *options, int (*target) (void))
   session->options = *options;
   if (session->options.n_free == 0)
     session->options.n_free = 1024;
-  session->clock = lns_wire_clock_detect (NULL);
+  session->clock = lns_wire_clock_detect ();
   session->first_ticks = lns_wire_clock_ticks (session->clock);
   open_listener (session);
   prctl (PR_SET_CHILD_SUBREAPER, 1);

@@ -32,7 +32,7 @@ begin (void)
   LnsProcessInfo info = { .pid = 10, .target_pid = 10, .parent = UINT32_MAX, .start_ns = T0 };
   LnsWriterOptions options = { .overwrite = true, .t0_monotonic_ns = T0 };
   LnsError error = { 0 };
-  decoder = lns_decoder_new (&first);
+  decoder = lns_decoder_new (&first, &(LnsDomainFilter){ 0 });
   lns_decoder_add_pair (decoder, &last);
   lns_decoder_set_process (decoder, 0, &info);
   path = fixture_path ("cuda.rep");

@@ -48,7 +48,7 @@ begin (void)
   LnsProcessInfo info = {
     .pid = 10, .target_pid = 10, .parent = UINT32_MAX, .start_ns = T0, .name = strdup ("test")
   };
-  decoder = lns_decoder_new (&first);
+  decoder = lns_decoder_new (&first, &(LnsDomainFilter){ 0 });
   lns_decoder_add_pair (decoder, &last);
   lns_decoder_set_process (decoder, 0, &info);
   lns_process_info_clear (&info);

@@ -177,7 +177,7 @@ record (int64_t keep_ns, size_t max_bytes, bool is_full)
   snprintf (path, sizeof path, "%s/kept.rep", folder);
   /* Without its thread. */
   LnsRecorder recorder = { 0 };
-  _lns_recorder_init (&recorder, &first);
+  _lns_recorder_init (&recorder, &first, &(LnsDomainFilter){ 0 });
   for (int64_t at_ns = begin_ns + BATCH_NS; at_ns <= end_ns + BATCH_NS; at_ns += BATCH_NS)
     {
       const bool is_first = at_ns == begin_ns + BATCH_NS;
@@ -289,7 +289,7 @@ test_commits_come_each_second (void)
   LNS_CHECK (mkdtemp (folder) != NULL);
   snprintf (path, sizeof path, "%s/commits.rep", folder);
   LnsRecorder recorder = { 0 };
-  _lns_recorder_init (&recorder, &first);
+  _lns_recorder_init (&recorder, &first, &(LnsDomainFilter){ 0 });
   LnsBatch *batch = new_batch (at_ns, true);
   lns_batch_add_event (
       batch, &(LnsBatchEvent){ .kind = LNS_BATCH_PROCESS,

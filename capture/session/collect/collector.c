@@ -349,9 +349,9 @@ static void
 release (LnsCollector *collector)
 {
   lns_watches_close (&collector->watches);
-  lns_door_close (&collector->door);
+  lns_listener_close (&collector->door.listener);
   lns_pools_drop_ready (&collector->pools);
-  lns_range_control_clear (&collector->ranges);
+  lns_array_clear (&collector->ranges.flushes);
   lns_peers_clear (&collector->peers);
   lns_commands_clear (&collector->commands);
   lns_mailbox_close (&collector->mailbox);
@@ -402,12 +402,6 @@ LnsPeers *
 lns_collector_peers (LnsCollector *collector)
 {
   return &collector->peers;
-}
-
-void
-lns_collector_post (LnsCollector *collector, LnsBatchEvent *event)
-{
-  lns_mailbox_post (&collector->mailbox, event);
 }
 
 void

@@ -49,9 +49,6 @@ const char *lns_collector_path (const LnsCollector *collector);
 /* The session's processes. */
 LnsPeers *lns_collector_peers (LnsCollector *collector);
 
-/* Puts EVENT, which is taken over, into the next batch, whose drain begins at once. Any thread. */
-void lns_collector_post (LnsCollector *collector, LnsBatchEvent *event);
-
 /* Lets all processes record or not, those to come included. Any thread. */
 void lns_collector_set_recording (LnsCollector *collector, bool recording);
 

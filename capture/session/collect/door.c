@@ -374,12 +374,6 @@ lns_door_open (LnsDoor *door, LnsError *error)
          lns_error_set_errno (error, errno, "cannot watch the session's socket");
 }
 
-void
-lns_door_close (LnsDoor *door)
-{
-  lns_listener_close (&door->listener);
-}
-
 /* --- Messages --------------------------------------------------------------------------------- */
 
 /* Whether FD is a socket of the type that processes connect by. */

@@ -39,7 +39,6 @@ void lns_door_init (LnsDoor *door, LnsPeers *peers, LnsPools *pools, LnsWatches 
 
 /* Begins to listen. */
 bool lns_door_open (LnsDoor *door, LnsError *error);
-void lns_door_close (LnsDoor *door);
 
 /* Takes the processes that wait at the sockets, or some of many. */
 void lns_door_accept (LnsDoor *door);

@@ -22,12 +22,6 @@
 #define EDGES_MAX 1000
 
 void
-lns_range_control_clear (LnsRangeControl *control)
-{
-  lns_array_clear (&control->flushes);
-}
-
-void
 lns_range_control_set (LnsRangeControl *control, const LnsWireOptions *asked)
 {
   LnsPeers *peers = control->peers;

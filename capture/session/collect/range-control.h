@@ -30,8 +30,6 @@ typedef struct
   LNS_ARRAY (LnsFlush) flushes; /* the oldest first */
 } LnsRangeControl;
 
-void lns_range_control_clear (LnsRangeControl *control);
-
 /* Has all processes, and those to come, look for the range of ASKED, in place of any before. Any thread. */
 void lns_range_control_set (LnsRangeControl *control, const LnsWireOptions *asked);
 

@@ -100,7 +100,7 @@ lns_session_traces (void)
 LnsSession *
 lns_session_new (const LnsSessionOptions *options, LnsError *error)
 {
-  LnsWireClock clock = lns_wire_clock_detect (NULL);
+  LnsWireClock clock = lns_wire_clock_detect ();
   if (!probe_pool (clock, error))
     return NULL;
   LnsSession *session = lns_calloc (1, sizeof *session);
@@ -251,7 +251,7 @@ static void
 post (LnsSession *session, LnsBatchEvent event)
 {
   event.time_ns = lns_monotonic_ns ();
-  lns_collector_post (session->collector, &event);
+  lns_mailbox_post (lns_collector_peers (session->collector)->mailbox, &event);
 }
 
 void

@@ -12,6 +12,7 @@
 #include "capture/session/decode/cuda/definitions.h"
 #include "capture/session/decode/cuda/salvage.h"
 #include "capture/session/decode/mpi/mpi.h"
+#include "capture/session/decode/nvtx/definitions.h"
 #include "capture/session/decode/nvtx/nvtx.h"
 #include "capture/session/decode/nvtx/ranges.h"
 #include "capture/session/decode/python/python.h"
@@ -53,7 +54,7 @@ source_of (const LnsDecoder *decoder, uint8_t type)
 /* --- The session ------------------------------------------------------------------------------ */
 
 LnsDecoder *
-lns_decoder_new (const LnsWireClockPair *first)
+lns_decoder_new (const LnsWireClockPair *first, const LnsDomainFilter *filter)
 {
   LnsDecoder *decoder = lns_calloc (1, sizeof *decoder);
   lns_clock_line_init (&decoder->clock, first);
@@ -71,13 +72,8 @@ lns_decoder_new (const LnsWireClockPair *first)
         memset (decoder->source_of + types->first, i, types->last - types->first + 1u);
       decoder->state[i] = lns_calloc (1, sources[i]->session_bytes);
     }
+  _lns_nvtx_session (decoder)->filter = *filter;
   return decoder;
-}
-
-void
-lns_decoder_set_filter (LnsDecoder *decoder, const LnsDomainFilter *filter)
-{
-  _lns_nvtx_set_filter (decoder, filter);
 }
 
 static void

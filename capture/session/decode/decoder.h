@@ -29,10 +29,8 @@
 #include "src/store/write/writer.h"
 #include "src/base/id-map.h"
 
-/* Makes a decoder whose report time 0 is FIRST. */
-LnsDecoder *lns_decoder_new (const LnsWireClockPair *first);
-/* Leaves out the events of domains that FILTER excludes, if they are named from now on. */
-void lns_decoder_set_filter (LnsDecoder *decoder, const LnsDomainFilter *filter);
+/* Makes a decoder whose report time 0 is FIRST, and which leaves out the events of domains that FILTER excludes. */
+LnsDecoder *lns_decoder_new (const LnsWireClockPair *first, const LnsDomainFilter *filter);
 void lns_decoder_free (LnsDecoder *decoder); /* accepts NULL; the writer is the caller's */
 
 /* Adds a pair of clock readings, taken after all records of the batches so far. */

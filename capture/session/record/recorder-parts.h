@@ -31,4 +31,6 @@ struct LnsRecorder
 };
 
 /* Prepares RECORDER, which is all zero, without its thread. */
-void _lns_recorder_init (LnsRecorder *recorder, const LnsWireClockPair *first);
+void _lns_recorder_init (LnsRecorder *recorder,
+                         const LnsWireClockPair *first,
+                         const LnsDomainFilter *filter);

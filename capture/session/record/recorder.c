@@ -189,9 +189,11 @@ run (void *data)
 /* --- From other threads ----------------------------------------------------------------------- */
 
 void
-_lns_recorder_init (LnsRecorder *recorder, const LnsWireClockPair *first)
+_lns_recorder_init (LnsRecorder *recorder,
+                    const LnsWireClockPair *first,
+                    const LnsDomainFilter *filter)
 {
-  recorder->recording.decoder = lns_decoder_new (first);
+  recorder->recording.decoder = lns_decoder_new (first, filter);
   recorder->recording.t0_ns = first->monotonic_ns;
   recorder->recording.news_fd = -1;
   recorder->ranges.recording = &recorder->recording;
@@ -213,8 +215,7 @@ lns_recorder_new (const LnsWireClockPair *first,
                   LnsError *error)
 {
   LnsRecorder *recorder = lns_calloc (1, sizeof *recorder);
-  _lns_recorder_init (recorder, first);
-  lns_decoder_set_filter (recorder->recording.decoder, filter);
+  _lns_recorder_init (recorder, first, filter);
   recorder->recording.news_fd = news_fd;
   int failed = pthread_create (&recorder->thread, NULL, run, recorder);
   if (failed == 0)

@@ -89,7 +89,7 @@ print_environment (void)
     printf ("Linux kernel: %s %s\n", system.release, system.machine);
   printf ("Root privilege: %s\n", geteuid () == 0 ? "enabled" : "disabled");
   print_perf ();
-  printf ("Timestamp counter: %s\n", lns_wire_clock_detect (NULL) == LNS_WIRE_CLOCK_TSC
+  printf ("Timestamp counter: %s\n", lns_wire_clock_detect () == LNS_WIRE_CLOCK_TSC
                                          ? "OK"
                                          : "not used; CLOCK_MONOTONIC is used instead");
   printf ("Memory: %" PRIu64 " MiB\n", lns_memory_limit () >> 20);

@@ -11,12 +11,6 @@
 
 #include <stdlib.h>
 
-void
-_lns_nvtx_set_filter (LnsDecoder *decoder, const LnsDomainFilter *filter)
-{
-  _lns_nvtx_session (decoder)->filter = *filter;
-}
-
 /* --- Records ---------------------------------------------------------------------------------- */
 
 static void
