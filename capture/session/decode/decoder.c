@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The table of sources, and what calls them: batches of records, reports, and ends of threads and processes. */
+/* The table of sources, and what all sources have in common: batches of records, reports, and the ends of threads
+ * and processes. */
 
 #include "capture/session/decode/decoder.h"
 #include "capture/session/decode/core/record-count.h"
@@ -30,7 +31,7 @@ static const LnsDecoderOps *const sources[LNS_N_SOURCES] = {
   [LNS_SOURCE_PYTHON] = &_lns_python_ops,
 };
 
-/* No stream of a process has this serial: they are counted from 1 on. */
+/* The serial of a stream that no process has, as serials count from 1. */
 #define SALVAGED_STREAM UINT32_MAX
 
 /* Calls FUNCTION of each source that has it. */
@@ -43,7 +44,7 @@ static const LnsDecoderOps *const sources[LNS_N_SOURCES] = {
   }                                                                                                \
  while (0)
 
-/* The source that plays records of TYPE, or NULL: they are of a later version. */
+/* The source that plays records of TYPE; NULL for types of a later version. */
 static const LnsDecoderOps *
 source_of (const LnsDecoder *decoder, uint8_t type)
 {
@@ -151,7 +152,7 @@ lns_decoder_unrecorded (const LnsDecoder *decoder, size_t index)
 
 /* --- Processes -------------------------------------------------------------------------------- */
 
-/* Gives PROCESS what sources know of it. False if memory is short. */
+/* Allocates the state of all sources for PROCESS. Returns false if memory is short. */
 static bool
 make_state (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
@@ -166,7 +167,8 @@ make_state (LnsDecoder *decoder, LnsDecodedProcess *process)
   return true;
 }
 
-/* The stream of BYTES, whose process has all state; NULL if it is unknown or memory is short. */
+/* Finds or makes the stream of BYTES and the state of its process. Returns NULL if the process is unknown or memory
+ * is short. */
 static LnsStream *
 stream_of (LnsDecoder *decoder, const LnsDecoderSource *bytes)
 {
@@ -318,7 +320,7 @@ lns_decoder_end_process (LnsDecoder *decoder,
   _lns_decoder_write_process (decoder, process, false);
 }
 
-/* The thread that writes STREAM has ended. */
+/* Ends the thread that writes STREAM. */
 static void
 end_thread (LnsDecoder *decoder, LnsStream *stream, int64_t end_ns)
 {
@@ -347,7 +349,7 @@ play_lost (LnsDecoder *decoder, LnsStream *stream, const LnsWireLost *lost)
   _lns_decoder_write_loss (decoder, stream->process, &lost->losses, loss);
 }
 
-/* Plays RECORD by the source that its type is of. */
+/* Has the source of its type play RECORD. */
 static void
 play_by_source (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
 {
@@ -385,8 +387,8 @@ play_record (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record
     }
 }
 
-/* Plays the record of 16 bytes at BYTES without the detour of lns_wire_record_decode (), which costs
- * more than all else: nearly every record is one. False if it is not PUSH, POP or MARK. */
+/* Plays the record of 16 bytes at BYTES if it is PUSH, POP or MARK; else returns false. Nearly all records are, and
+ * lns_wire_record_decode () would cost more than all other work on them. */
 static bool
 play_short (LnsDecoder *decoder, LnsStream *stream, const uint8_t *bytes)
 {
@@ -400,7 +402,7 @@ play_short (LnsDecoder *decoder, LnsStream *stream, const uint8_t *bytes)
   return true;
 }
 
-/* Counts what is lost of N_BYTES at BYTES, which begin with a record that the program has overwritten. */
+/* Counts the events in the N_BYTES at BYTES as lost, as the program has overwritten the first record. */
 static void
 play_damaged (LnsDecoder *decoder, LnsStream *stream, const uint8_t *bytes, size_t n_bytes)
 {
@@ -530,7 +532,8 @@ lns_decoder_take_cuda (LnsDecoder *decoder,
   LnsDecodedLaunch **slots = stream != NULL ? taking_slots (taking, source, stream) : NULL;
   if (slots == NULL)
     return n_bytes;
-  /* What stays is played later: its launches stay with it, and the stream's slots are then as they are now. */
+  /* The records that stay are played later. Their launches stay with them, and the stream's slots must be then as they
+   * are now. */
   LnsDecodedLaunch **before = stream->state[LNS_SOURCE_CUDA];
   stream->state[LNS_SOURCE_CUDA] = slots;
   size_t n_kept = 0, next = 0;
@@ -584,7 +587,7 @@ lns_decoder_salvage (LnsDecoder *decoder,
 
 /* --- Reports ---------------------------------------------------------------------------------- */
 
-/* The next process after INOUT_I of which sources know something; NULL at the end. */
+/* The next process from *INOUT_I on that has state of sources; NULL at the end. */
 static LnsDecodedProcess *
 next_process (const LnsDecoder *decoder, size_t *inout_i)
 {

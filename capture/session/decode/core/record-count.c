@@ -61,8 +61,8 @@ uint64_t
 lns_records_count_damaged (const uint8_t *bytes, size_t n_bytes)
 {
   const size_t n = n_bytes / LNS_WIRE_ALIGN_BYTES;
-  size_t sound = n_bytes; /* from where on one record follows the other up to the end */
-  /* Of each place: whether a record there, and those after it, reach exactly to the end. */
+  size_t sound = n_bytes; /* where valid records begin that reach exactly to the end */
+  /* For each place: whether the record there, and those after it, reach exactly to the end. */
   bool *reaches = calloc (n + 1, sizeof *reaches);
   if (reaches != NULL)
     reaches[n] = n_bytes % LNS_WIRE_ALIGN_BYTES == 0;

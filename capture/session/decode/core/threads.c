@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Threads and their names: those that the program gave through NVTX, else the operating system's, which may change as
- * long as the thread lives. */
+/* Threads and their names. A name that the program gave through NVTX comes before the operating system's, which may
+ * change as long as the thread lives. */
 
 #include "capture/session/decode/core/threads.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The serial of a thread that is known by its name alone, until it makes an event. */
+/* The serial of a thread that was named and has not made an event yet. */
 #define NAMED_SERIAL(tid) (UINT64_MAX - UINT32_MAX + (tid))
 
 void
@@ -44,7 +44,7 @@ call_thread (LnsDecoder *decoder, LnsDecodedThread *thread, LnsName *name, bool 
   _lns_decoder_write_thread (decoder, thread, false);
 }
 
-/* The operating system calls THREAD so, from now on. */
+/* Takes the name that the operating system has for THREAD, unless the program named it. */
 static void
 rename_thread (LnsDecoder *decoder, LnsDecodedThread *thread, LnsWireText text)
 {
@@ -61,7 +61,7 @@ new_thread (LnsDecoder *decoder, LnsDecodedProcess *process, uint64_t serial, ui
   LnsDecodedThread *thread = calloc (1, sizeof *thread);
   if (!_lns_decoder_keep (decoder, &decoder->threads, &process->threads, serial, thread))
     return NULL;
-  /* Where the process lives in our own pid namespace, its thread ids are ours. */
+  /* Thread ids are the same in our pid namespace only if the process lives in it. */
   bool same_ids = process->info.pid == process->info.target_pid;
   *thread = (LnsDecodedThread){
     .process = process,
@@ -159,7 +159,7 @@ _lns_decoder_end_thread (LnsDecoder *decoder, LnsDecodedThread *thread, int64_t 
   _lns_decoder_write_thread (decoder, thread, false);
 }
 
-/* Reads what the operating system calls thread TID of process PID. False where it is gone. */
+/* Reads the operating system's name of thread TID of process PID. Returns false if the thread is gone. */
 static bool
 read_name (int32_t pid, int32_t tid, char ret_name[static 32], LnsWireText *ret_text)
 {

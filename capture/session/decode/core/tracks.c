@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a row may hold back; the earliest leave sooner where it is full. */
+/* The memory for the events of a track that wait for their order. When it is full, the earliest leave sooner. */
 #define REORDER_BYTES (16u << 20)
 
-/* CUPTI hands out what is finished each second; what comes later than this opens a lane of its own. */
+/* How long an event may come late. CUPTI hands out what is finished each second. An event that comes later gets a
+ * lane of its own. */
 #define LATE_NS INT64_C (2000000000)
 
 LnsDecodedTrack *

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Plays CUDA's records, which the engine made from CUPTI's: each is a finished event of some row. */
+/* Plays the records of CUDA, which the engine made from CUPTI's. Each event has one record, written when it has
+ * ended. */
 
 #include "capture/session/decode/cuda/cuda.h"
 #include "capture/session/decode/core/tracks.h"
@@ -14,12 +15,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* cudaErrorMemoryAllocation, and CUDA_ERROR_OUT_OF_MEMORY. */
+/* cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY. */
 #define OUT_OF_MEMORY 2
 
 /* --- Memory in use ---------------------------------------------------------------------------- */
 
-/* The lane of a counter of what is in use of memory KIND on DEVICE. */
+/* The lane of the counter of memory of KIND that is in use on DEVICE. */
 static uint32_t
 usage_lane (LnsDecoder *decoder, LnsDecodedDevice *device, uint8_t kind)
 {
@@ -48,7 +49,7 @@ usage_lane (LnsDecoder *decoder, LnsDecodedDevice *device, uint8_t kind)
   return lane->id;
 }
 
-/* Adds what EVENT allocates or frees to what is in use. */
+/* Updates the memory in use by EVENT, an allocation or a release. */
 static void
 count_memory (LnsDecoder *decoder, const LnsDecodedTrack *track, const LnsEvent *event)
 {
@@ -61,7 +62,7 @@ count_memory (LnsDecoder *decoder, const LnsDecodedTrack *track, const LnsEvent 
   if ((uint8_t)operation == 1) /* CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION */
     *used += bytes;
   else
-    *used -= bytes < *used ? bytes : *used; /* what was allocated before nobody knows of */
+    *used -= bytes < *used ? bytes : *used; /* its allocation may be from before the report */
   LnsEvent sample = { .start_ns = event->start_ns };
   sample.extra[decoder->extra[LNS_LANE_COUNTER][LNS_COLUMN_VALUE]] = *used;
   sample.extra[decoder->extra[LNS_LANE_COUNTER][LNS_COLUMN_THREAD]] = LNS_ID_NONE;
@@ -112,7 +113,7 @@ track_on (LnsEventMaker *maker, LnsTrackKind kind, const LnsWireCudaPlace *place
 {
   LnsDecodedCudaStream *stream = _lns_cuda_stream (maker->decoder, maker->stream->process, place);
   const LnsDecodedTrack like = { .kind = kind, .ops = &stream_ops, .on = stream };
-  /* Context numbers stay small: CUPTI counts them. */
+  /* Context numbers are small, as CUPTI counts them. */
   return stream != NULL
              ? _lns_maker_track (maker, &like,
                                  (uint64_t)stream->said.context << 32 | stream->said.number)
@@ -134,7 +135,7 @@ thread_of (LnsEventMaker *maker, uint32_t tid, uint64_t ticks)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-/* A call goes by its public name, whichever entry point of the runtime the program was built to use. */
+/* Names the event by the public name of the call, whichever entry point of the runtime the program uses. */
 static void
 name_call (LnsEventMaker *maker, uint32_t string, const char *otherwise)
 {
@@ -368,7 +369,7 @@ enum
   UNIFIED_DEVICE_TO_DEVICE = 8
 };
 
-/* Pages that moved are copies without a call; faults have rows of their own. */
+/* Pages that moved are shown as copies without a call. Faults have tracks of their own. */
 static LnsDecodedTrack *
 make_unified (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
@@ -493,7 +494,7 @@ play (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
     case LNS_WIRE_CUDA_STREAM:
     case LNS_WIRE_CUDA_NAMED:
     case LNS_WIRE_CUDA_INFO:
-      /* Once more: by now the strings in it are known, whichever stream told them. */
+      /* Defined again, as the strings that it names are known by now, whichever stream they came in. */
       _lns_cuda_define (decoder, stream->process, record);
       break;
     case LNS_WIRE_CUDA_DROPPED:

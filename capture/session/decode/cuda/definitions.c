@@ -295,7 +295,7 @@ _lns_cuda_forget_launches (LnsStream *stream)
 
 /* --- Records ---------------------------------------------------------------------------------- */
 
-/* What the project's tests play is no GPU, and says so by its UUID. */
+/* Looks for the double that the project's tests play instead of a GPU, by its UUID. */
 static void
 look_for_double (LnsDecoder *decoder,
                  LnsDecodedProcess *process,

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of so many ids launches are known: a MiB for each process. More calls than GPUs queue and CUPTI's buffers hold;
- * beyond it records are missing for good. */
+/* The number of ids for which launches are followed: a MiB for each process. GPUs queue fewer calls, and CUPTI's
+ * buffers hold fewer; records of earlier ones are missing for good. */
 #define N_IDS        (UINT32_C (1) << 22)
 #define IDS_A_WORD   32u
 #define WINDOW_BYTES (N_IDS / 4)
@@ -26,7 +26,7 @@ typedef enum
   UNKNOWN,
   CALLED, /* the report has its call */
   RUN,    /* the report has its kernel */
-  SETTLED /* it was in a report that has ended, or is counted: one of its records is still to come */
+  SETTLED /* it was in a report that has ended, or is counted as missing; one of its records is still to come */
 } Flight;
 
 static uint64_t *
@@ -75,7 +75,7 @@ take (LnsDecodedProcess *process, uint32_t correlation)
   return is_near (flights, correlation) ? swap (flights, correlation, UNKNOWN) : UNKNOWN;
 }
 
-/* Makes CORRELATION one of the last ids: those that are too far from it then count as missing. False if
+/* Makes CORRELATION one of the last ids. Launches that are too far from it then count as missing. Returns false if
  * memory is short. */
 static bool
 move_near (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation)
@@ -94,7 +94,7 @@ move_near (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation
       decoder->counters.n_unfinished += swap (flights, ++flights->newest, UNKNOWN) == CALLED;
   else
     {
-      /* CUPTI does not count so far at once: a program has overwritten the record. */
+      /* CUPTI never skips so many ids, so a program has overwritten the record. */
       _lns_flight_settle (decoder, process);
       memset (flights->words, 0, WINDOW_BYTES);
       flights->newest = correlation;
@@ -111,8 +111,8 @@ set (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation, Flig
     decoder->counters.n_refused++;
 }
 
-/* Notes FLIGHT of a launch of which nothing is known, and else forgets what is, which it returns: its two records
- * are there. */
+/* Notes FLIGHT for a launch whose first record this is; forgets a launch whose other record was there before.
+ * Returns what was known. */
 static Flight
 meet (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation, Flight flight)
 {
@@ -121,8 +121,8 @@ meet (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t correlation, Fli
   return before;
 }
 
-/* Whether the call with the id CORRELATION was made before the end of the last report, and that was followed.
- * Ids wrap. */
+/* Whether the call with the id CORRELATION was made before the end of the last report, if that was followed. Ids
+ * wrap. */
 static bool
 is_of_ended_report (const LnsDecodedProcess *process, uint32_t correlation)
 {
@@ -154,7 +154,7 @@ follow_capture (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCu
   return capturing->n > 0 && lns_id_map_get (capturing, tid) != NULL;
 }
 
-/* Whether TICKS are after the report's beginning. What is later than others that were needs no conversion. */
+/* Whether TICKS are after the report's beginning. Ticks later than others that were need no conversion. */
 static bool
 is_in_report (LnsDecoder *decoder, uint64_t ticks)
 {
@@ -193,7 +193,7 @@ admits_call (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaA
   return true;
 }
 
-/* Of KERNEL it is only known that it had not ended when its process did. */
+/* Counts KERNEL, which had not ended when its process did, unless its call counts it. */
 static void
 count_unfinished (LnsDecoder *decoder,
                   LnsDecodedProcess *process,
@@ -201,7 +201,7 @@ count_unfinished (LnsDecoder *decoder,
 {
   if (kernel->graph_node != 0 || kernel->correlation == 0)
     _lns_flight_unfinished (decoder, 1);
-  /* Between reports: if its call is in the next one, which is still to come, that report counts it. */
+  /* Between reports, its call may be in the next one, which then counts it. */
   else if (decoder->writer != NULL && get (process, kernel->correlation) == UNKNOWN)
     {
       _lns_flight_unfinished (decoder, 1);
@@ -272,7 +272,7 @@ _lns_flight_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
       for (uint32_t id = 0; id < IDS_A_WORD; id++)
         if ((cuda->flights.words[i] >> shift_of (id) & 3) != UNKNOWN)
           n_called += swap (&cuda->flights, (uint32_t)i * IDS_A_WORD + id, SETTLED) == CALLED;
-  /* Each of those that are lost, and told so, may be such a kernel. */
+  /* Any record that is reported as lost may be such a kernel. */
   const uint64_t n_lost = process->n_lost_records < n_called ? process->n_lost_records : n_called;
   process->n_lost_records -= n_lost;
   decoder->counters.n_unfinished += n_called - n_lost;

@@ -13,13 +13,13 @@
 
 #include "src/base/kernel-text.h"
 
-/* The demangler takes 90 bytes of stack for each byte of the name, and more for each level of nesting: what
- * is longer than most gets a stack of its own, and what is longer than any real name stays as it is. */
+/* The demangler takes 90 bytes of stack for each byte of the name, and more for each level of nesting. Long names
+ * are demangled on a large stack of their own; names longer than any real one stay as they are. */
 #define SHORT_BYTES 1024
 #define LONG_BYTES  65536
 #define STACK_BYTES (64u << 20)
 
-/* The same as the C++ runtime's, which refuses what is longer than 1 KiB. */
+/* The options of the C++ runtime's demangler, without its limit of 1 KiB. */
 static void *
 demangle (void *mangled)
 {
@@ -45,7 +45,7 @@ lns_kernel_name_demangle (const char *mangled)
 {
   const size_t n_bytes = strlen (mangled);
   char *demangled = NULL, *text = (char *)(uintptr_t)mangled; /* which is only read */
-  /* Anything else it would take for the letter of a builtin type. */
+  /* It would read any other name as the letter of a builtin type. */
   if (strncmp (mangled, "_Z", 2) == 0 && n_bytes <= LONG_BYTES)
     demangled = n_bytes <= SHORT_BYTES ? demangle (text) : demangle_on_large_stack (text);
   return demangled != NULL ? demangled : strdup (mangled);

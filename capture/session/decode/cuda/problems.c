@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What CUptiResult RESULT means to who records. */
+/* The meaning of the CUptiResult RESULT for the user. */
 static const char *
 result_text (uint32_t result)
 {
@@ -59,7 +59,7 @@ result_text (uint32_t result)
     }
 }
 
-/* What CUpti_ActivityKind KIND tells of. */
+/* The activity of the CUpti_ActivityKind KIND. */
 static const char *
 kind_text (uint32_t kind)
 {
@@ -88,7 +88,7 @@ kind_text (uint32_t kind)
   return name != NULL ? name : "some of its activity";
 }
 
-/* What is missing by problems that are not of the activities themselves. N bytes of TEXT belong to it. */
+/* Adds the diagnostic of a problem that is not about an activity. The N bytes of TEXT belong to it. */
 static void
 say_other_problem (LnsDecoder *decoder,
                    LnsDecodedProcess *process,
@@ -130,7 +130,7 @@ _lns_cuda_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWir
 {
   LnsWireCudaProblemBytes said;
   _lns_record_take (record, &said, sizeof said);
-  /* Of some the text tells what failed, of others the detail. */
+  /* A failed call is identified by its name, other problems by their detail. */
   uint64_t key = (uint64_t)said.problem << 32 |
                  (said.problem == LNS_WIRE_PROBLEM_CALL ? said.head.string : said.detail);
   if (lns_id_map_get (&_lns_cuda_process (process)->problems, 1 + key) != NULL ||

@@ -37,7 +37,7 @@ commit (void *context, size_t n_bytes)
   ((Text *)context)->records.size_bytes += n_bytes;
 }
 
-/* Memory is short: what comes next must not rely on a slot of a record that is not there. */
+/* Memory is short: later kernels must not use a slot whose definition is missing. */
 static void
 lose (void *context, size_t n_bytes)
 {
@@ -45,7 +45,7 @@ lose (void *context, size_t n_bytes)
   memset (((Text *)context)->launches, 0, sizeof (LnsWireLaunches));
 }
 
-/* The string that the process has told to lie at ADDRESS, which is not ours. */
+/* The string that the process registered for ADDRESS, an address of its own. */
 static uint32_t
 text_at (void *context, uint64_t address, bool is_lasting)
 {

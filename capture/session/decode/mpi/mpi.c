@@ -23,14 +23,14 @@ typedef struct
   char *members; /* owned */
 } Communicator;
 
-/* What is known of the session: the tables of this report; NULL: none is begun. */
+/* The state of the session: the tables of this report; NULL until they get their first row. */
 typedef struct
 {
   LnsKeptTableMaker *ranks, *communicators;
-  LnsKeptTableMaker *rootless; /* what such calls have beside their event */
+  LnsKeptTableMaker *rootless; /* what collective calls without a root have beside their event */
 } Session;
 
-/* What is known of a process. */
+/* The state of a process. */
 typedef struct
 {
   LnsReportRef rank;      /* told in that report */
@@ -52,7 +52,7 @@ known_of (const LnsDecodedProcess *process)
 #define INTEGER(value)                                                                             \
  (LnsKeptValue) { .type = LNS_KEPT_INTEGER, .integer = (int64_t)(value) }
 
-/* The table *MAKER of this report, begun where it is not yet; NULL, and that counted, without memory. */
+/* Returns the table *MAKER of this report, which is begun if need be; NULL if memory is short. */
 static LnsKeptTableMaker *
 table (LnsDecoder *decoder,
        LnsKeptTableMaker **maker,
@@ -68,7 +68,7 @@ table (LnsDecoder *decoder,
   return *maker;
 }
 
-/* Tells the report, once, which rank of MPI the process of THREAD has. */
+/* Writes the MPI rank of the process of THREAD to the report, once. */
 static void
 tell_rank (LnsDecoder *decoder, const LnsDecodedThread *thread, int32_t rank)
 {
@@ -88,7 +88,7 @@ tell_rank (LnsDecoder *decoder, const LnsDecodedThread *thread, int32_t rank)
   known->rank.report = decoder->report;
 }
 
-/* The LNS_COLUMN_REMAINDER of a collective call without a root; 0 without memory. */
+/* The LNS_COLUMN_REMAINDER of a collective call without a root; 0 if memory is short. */
 static uint64_t
 rootless (LnsDecoder *decoder)
 {

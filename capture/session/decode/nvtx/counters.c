@@ -204,8 +204,8 @@ _lns_nvtx_sample_batch (LnsDecoder *decoder, LnsStream *stream, const LnsWireRec
     memcpy (&last, batch->times.bytes + (n - 1) * 8, 8);
   for (uint64_t i = 0; i < n; i++)
     {
-      /* Where the samples' clock is the program's own: what is known is that the last was before the
-       * batch was handed in, and how far they are apart. */
+      /* With a clock of the program's own, only the distances between samples are known, and that the last one is
+       * before the time of the batch. */
       int64_t before_ns = 0, time_ns;
       if (timed)
         {

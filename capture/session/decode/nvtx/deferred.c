@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Flags of schema entries, from the same header. */
+/* Flags of schema entries, from nvToolsExtPayload.h. */
 #define ENTRY_MESSAGE(flags)   (((flags) >> 10 & 3) == 1)
 #define ENTRY_TIMESTAMP(flags) (((flags) >> 10 & 3) == 2)
 
-/* Ids of deferred ranges, beside those that the program's own ranges have. */
+/* Marks the ids of deferred ranges; the program's own ranges never have this bit. */
 #define DEFERRED_RANGE (UINT64_C (1) << 63)
 
 /* The entry's time in the event at BYTES. */
@@ -38,7 +38,7 @@ time_of (LnsDecoder *decoder,
   return _lns_nvtx_foreign_ns (decoder, domain, entry->time_domain, time, ret_ns);
 }
 
-/* The name that the event at BYTES holds as a registered string or as characters; NULL: none. */
+/* The name in the event at BYTES, a registered string or characters; NULL if there is none. */
 static LnsName *
 message_of (const LnsDecodedDomain *domain,
             const LnsDecodedEntry *entry,

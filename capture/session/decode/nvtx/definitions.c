@@ -179,7 +179,8 @@ name_category (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireNamed
 
 /* --- Schemas ---------------------------------------------------------------------------------- */
 
-/* A schema or enum ID of DOMAIN, or NULL where there is one already: they never change. */
+/* Makes the schema or enum ID of DOMAIN. Returns NULL if there is one already, as they never change, or if memory
+ * is short. */
 static LnsDecodedSchema *
 new_schema (LnsDecoder *decoder,
             LnsDecodedDomain *domain,

@@ -31,10 +31,10 @@ typedef struct
   LnsReportRef *lanes; /* by depth; n_allocated of them */
   LnsReportRef track, mark_track, mark_lane;
   size_t changed_at; /* 1 + the place in the process's list of stacks with unshown frames, or 0 */
-  LnsLoss refused;   /* pushes that are left out, and not yet told */
+  LnsLoss refused;   /* pushes that are left out, and not yet in the report */
 } LnsRangeStack;
 
-/* What is known of a thread. */
+/* The state of a thread. */
 typedef struct
 {
   LnsRangeStack *last; /* the one used last, or NULL */
@@ -53,7 +53,7 @@ new_stack (LnsDecoder *decoder, LnsDecodedThread *thread, LnsThreadStacks *stack
   return stack;
 }
 
-/* The stack of THREAD in DOMAIN, made where it is new; NULL if memory is short. */
+/* Finds or makes the stack of THREAD in DOMAIN. Returns NULL if memory is short. */
 static LnsRangeStack *
 stack_of (LnsDecoder *decoder, LnsDecodedThread *thread, uint32_t domain)
 {
@@ -118,9 +118,9 @@ write_frame (
   lns_writer_append (decoder->writer, lane_of (decoder, stack, depth), &event);
 }
 
-/* Closes what is DEPTH deep and deeper, whose ends are lost: they get no length, since nobody knows
- * it; what began before the report is not of it, as it may have ended before, while nothing was
- * recorded. With OPEN_END they were still open at END_NS. */
+/* Closes the ranges that are DEPTH deep and deeper. If OPEN, they are open at END_NS. Else their ends are lost and
+ * they get no length; those that began before the report are left out, as they may have ended before it, while
+ * nothing was recorded. */
 static void
 cut_to (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth, bool open, int64_t end_ns)
 {
@@ -165,7 +165,7 @@ make_room (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth)
   return true;
 }
 
-/* Puts STACK on the list of those that have something to show. */
+/* Puts STACK on the list of stacks with unshown frames. */
 static void
 note_change (LnsDecoder *decoder, LnsRangeStack *stack)
 {
@@ -174,7 +174,7 @@ note_change (LnsDecoder *decoder, LnsRangeStack *stack)
     stack->changed_at = _lns_nvtx_process (stack->thread->process)->changed.n;
 }
 
-/* A push of TIME_NS that cannot be kept is a loss like those of the program's side. */
+/* Counts a push at TIME_NS that cannot be kept as a loss, like those on the program's side. */
 static void
 refuse (LnsDecoder *decoder, LnsRangeStack *stack, int64_t time_ns)
 {
@@ -339,7 +339,7 @@ _lns_nvtx_play_event (LnsDecoder *decoder,
   _lns_event_detail_clear (&detail);
 }
 
-/* The next thread of PROCESS after the one that *INOUT_PLACE was set for, that has stacks; NULL at the end. */
+/* The stacks of the next thread from *INOUT_PLACE on that has some; NULL at the end. */
 static LnsThreadStacks *
 next_stacks (const LnsDecodedProcess *process, size_t *inout_place)
 {
