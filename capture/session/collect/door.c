@@ -18,14 +18,14 @@
 #include "src/base/language.h"
 #include "src/base/monotonic.h"
 
-/* How many processes that cannot be recorded get a diagnostic each. */
+/* The number of processes that get a diagnostic of their own because they cannot be recorded. */
 #define DIAGNOSTICS_MAX 8
 
-/* How long the child of a fork is lent no more than it needs. One that lives longer is worth the 0.5 ms that
- * lending its whole share takes. */
+/* How long the child of a fork is lent only what it needs. Lending a process's whole share takes 0.5 ms, which pays
+ * for one that lives longer. */
 #define FRUGAL_NS INT64_C (50000000)
 
-/* How many processes at once make room for others. */
+/* The number of processes that give up their descriptors at once. */
 #define N_HUSHED 8
 
 /* How many connections are taken before the pools are looked at again. */
@@ -96,7 +96,7 @@ refuse (LnsDoor *door, LnsWatch *connection, int error_code)
 static void
 refuse_build (LnsDoor *door, LnsWatch *connection)
 {
-  /* Before the answer: until then the process waits and can be looked at. */
+  /* Before the answer, as the process waits for that and can be looked at. */
   char *library = lns_process_find_mapped (connection->pid, "liblanescope-inject.so");
   turn_away (door, connection->fd, EPROTO);
   diagnose (door, lns_batch_diagnostic (
@@ -107,7 +107,7 @@ refuse_build (LnsDoor *door, LnsWatch *connection)
   free (library);
 }
 
-/* PEER asked to be recorded, but was gone or had given up when the answer came. */
+/* Says that PEER is not recorded, as it was gone or had given up when the answer came. */
 static void
 tell_late (LnsDoor *door, const LnsPeer *peer)
 {
@@ -161,14 +161,14 @@ answer (LnsDoor *door, LnsWatch *connection, const LnsWireHello *hello)
     .serial = made.serial,
     .pool_bytes = lns_wire_pool_view (peer->pool)->pool_bytes,
   };
-  /* Before the answer: while the process waits, it can be looked at, and so can the shells above it that end with
-   * it. The child of a fork need not wait for all of that, as most of it is its parent's as well. */
+  /* Before the answer, as the process waits for that: it can be looked at, and so can the shells above it that end
+   * with it. The child of a fork need not wait for all of it, as it has most in common with its parent. */
   LnsProcessInfo info;
   lns_process_info_begin (connection->pid, &info);
   info.parent = lns_peers_find_ancestor (door->peers, &info);
   if (!hello->forked)
     lns_process_info_finish (&info);
-  /* Before the answer too: the process may end before this thread runs again. */
+  /* Also before the answer, as the process may end before this thread runs again. */
   lns_peers_count_joined (door->peers, 1);
   const bool is_told = send_welcome (connection->fd, &welcome, lns_wire_pool_fd (peer->pool));
   lns_wire_pool_close_fd (peer->pool);
@@ -245,7 +245,7 @@ lns_door_is_short (const LnsDoor *door)
   return fd < 0 || fd > door->pools->last_fd;
 }
 
-/* Whether a process is about to join and can be hushed then. */
+/* Whether a process is about to join, and can give up its descriptors then. */
 static bool
 is_one_joining (const LnsDoor *door)
 {
@@ -341,7 +341,7 @@ lns_door_accept (LnsDoor *door)
   bool are_any = true;
   for (int i = 0; i < ACCEPTS_MAX && are_any; i++)
     {
-      /* Processes wait where descriptors will be free soon, and are refused where that cannot be. */
+      /* If descriptors will be free soon, processes wait; else they are refused. */
       if (lns_door_is_short (door) && !lns_pools_drop_ready (door->pools) && !hush_some (door) &&
           is_one_joining (door))
         {
@@ -409,8 +409,9 @@ receive (int fd, void *ret_message, size_t n_max, int *ret_fd)
   return n;
 }
 
-/* Nobody holds CONNECTION any more: the process ended, became another program, or closed what was not its
- * own, and so did all that it forked. Where there is a pidfd, that will tell of the end. */
+/* Handles the end of CONNECTION, which nobody holds any more: the process ended, became another program, or
+ * closed our descriptor, and so did all processes that it forked. If there is a pidfd, it tells of the end of
+ * the process. */
 static LnsHeard
 end_connection (LnsDoor *door, LnsWatch *connection)
 {
@@ -436,7 +437,7 @@ hear_hello (LnsDoor *door, LnsWatch *connection, const LnsWireHello *hello, size
 {
   const bool is_ours = n_bytes >= offsetof (LnsWireHello, pid) && hello->magic == LNS_WIRE_MAGIC;
   const bool is_hello = is_ours && n_bytes == sizeof *hello && hello->abi == LNS_WIRE_ABI;
-  /* The pool belongs to who has the memory: by it, its end is waited for. */
+  /* The pool belongs to the process that has the memory, so the end of that one counts. */
   const int32_t parent_pid =
       is_hello && hello->is_borrowed ? lns_process_parent (connection->pid) : 0;
   if (parent_pid > 0)

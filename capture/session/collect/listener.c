@@ -24,10 +24,10 @@ _Static_assert(LNS_WIRE_PATH_MAX_BYTES <= sizeof ((struct sockaddr_un *)0)->sun_
 
 #define FOLDER "lanescope-XXXXXX"
 
-/* While the socket is bound: everybody may read the name that a socket is bound by (/proc/net/unix). */
+/* The name by which the socket is bound. Everybody can read it (/proc/net/unix). */
 #define BOUND_NAME "session"
 
-/* Letters of the name that the socket gets then: each is one of 64, together they are 132 random bits. */
+/* The number of letters of the final name of the socket. Each is one of 64; together they have 132 random bits. */
 #define N_KEY 22
 
 /* Whether nobody listens on the socket at PATH any more. */
@@ -104,8 +104,8 @@ make_folder (LnsListener *listener, const char *parent)
   return mkdtemp (listener->folder) != NULL; /* mode 0700 */
 }
 
-/* Makes the folder where all processes find it: what root starts may become another user, who cannot enter
- * root's $XDG_RUNTIME_DIR. */
+/* Makes the folder in a place that all processes can reach: processes that root starts may become another user, who
+ * cannot enter root's $XDG_RUNTIME_DIR. */
 static bool
 choose_folder (LnsListener *listener, bool is_root)
 {

@@ -17,8 +17,9 @@
 #include "src/base/format.h"
 #include "src/base/monotonic.h"
 
-/* So often a pool gives memory back: all but so much, or a multiple of the most that a drain found. CUPTI's
- * buffers fill for longer than that takes, and are left alone while records come. */
+/* The interval at which a pool gives memory back, and what it keeps: LOW_WATER_BYTES, or DRAINS times the most that
+ * a drain found if that is more. CUPTI's buffers take longer than the interval to fill, and keep their memory while
+ * records come. */
 #define LOOK_NS         INT64_C (2000000000)
 #define LOW_WATER_BYTES (UINT64_C (16) << 20)
 #define DRAINS          4
@@ -68,7 +69,7 @@ lns_peer_has_ended (const LnsPeer *peer)
     return has_ended (peer->pid_fd);
   if (peer->pid <= 0)
     return false;
-  /* For the moment: of one that nobody has waited for yet, kill() does not tell. */
+  /* A pidfd for the moment, as kill() does not tell that a process has ended until somebody has waited for it. */
   int pid_fd = (int)syscall (SYS_pidfd_open, peer->pid, 0);
   if (pid_fd < 0)
     return errno == ESRCH || (kill (peer->pid, 0) != 0 && errno == ESRCH);
@@ -96,7 +97,7 @@ lns_peer_hush (LnsPeer *peer)
   peer->pid_fd = -1;
 }
 
-/* Fills peer->chunks with all there is, or with a part where memory is short; returns how many. */
+/* Fills peer->chunks with all chunks that have records, or with some if memory is short. Returns their number. */
 static size_t
 scan (LnsPeer *peer)
 {
@@ -138,8 +139,8 @@ counted (LnsPeer *peer, const LnsWireChunk *chunk)
   return one;
 }
 
-/* Counts the events that begin in N_BYTES at BYTES, which lie in CHUNK from FROM on: those that are
- * news are the peer's. */
+/* Counts the events that begin in the N_BYTES at BYTES, which lie in CHUNK from FROM on. Adds those that were not
+ * counted before to the peer's. */
 static LnsBegun
 count_begun (
     LnsPeer *peer, const LnsWireChunk *chunk, uint32_t from, const uint8_t *bytes, size_t n_bytes)
@@ -175,7 +176,7 @@ lns_peer_look (LnsPeer *peer)
   lns_wire_pool_losses (peer->pool, &peer->losses);
 }
 
-/* Copies what is new in CHUNK; false if memory is short: it stays where it is. */
+/* Copies what is new in CHUNK. Returns false if memory is short; it stays in the chunk then. */
 static bool
 copy_chunk (LnsPeer *peer, const LnsWireChunk *chunk, LnsBatch *batch)
 {
@@ -202,8 +203,7 @@ lns_peer_drain (LnsPeer *peer, LnsBatch *batch)
   for (size_t i = 0; i < n; i++)
     {
       const LnsWireChunk *chunk = &peer->chunks[i];
-      /* A chunk that is seen before its predecessor waits for the next drain; of a process that is
-       * gone, nothing more will come. */
+      /* A chunk that is seen before its predecessor waits for the next drain, unless its process is gone. */
       if (chunk->sequence != next_sequence (peer, chunk->stream) && !peer->is_gone)
         continue;
       if (!copy_chunk (peer, chunk, batch))
@@ -231,7 +231,7 @@ lns_peer_give_up (LnsPeer *peer)
   for (size_t i = 0; i < n; i++)
     {
       const LnsWireChunk *chunk = &peer->chunks[i];
-      /* Where there is no memory for that either, an event is counted once more rather than never. */
+      /* If there is no memory for that either, an event may be counted twice. */
       LnsCountedChunk *done = counted (peer, chunk);
       uint32_t from = chunk->drained;
       if (done != NULL && done->n_given_up > from)
@@ -248,7 +248,7 @@ lns_peer_give_up (LnsPeer *peer)
   lns_wire_pool_losses (peer->pool, &peer->losses);
 }
 
-/* Whether PEER, as most forks' children do, may end before it needs more chunks than it has. */
+/* Whether PEER has enough chunks for now: most children of forks end before they need more. */
 static bool
 has_enough (const LnsPeer *peer, int64_t now_ns)
 {
@@ -264,7 +264,7 @@ lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free, int64_t now
 {
   if (peer->is_gone)
     return;
-  /* Buffers for CUPTI are lent all the same. */
+  /* Buffers for CUPTI are lent in any case. */
   lns_wire_pool_top_up (peer->pool, cap_bytes, has_enough (peer, now_ns) ? 0 : max_free);
   if (now_ns - peer->looked_ns < LOOK_NS)
     return;
@@ -346,7 +346,7 @@ lns_peer_finish (LnsPeer *peer, LnsBatch *batch)
   peer->is_left = true;
 }
 
-/* What helps where processes cannot join for the reason ERROR_CODE. */
+/* Advice for processes that cannot join for the reason ERROR_CODE. */
 static const char *
 advice_for_strays (int error_code)
 {
@@ -358,13 +358,14 @@ advice_for_strays (int error_code)
          "close descriptors that they did not open";
 }
 
-/* Tells of what PEER has forked and could not join, as far as it is new. */
+/* Adds a diagnostic about processes that PEER forked and that could not join, if there is news of them. */
 static void
 tell_strays (LnsPeer *peer, LnsBatch *batch)
 {
   LnsWireStrays strays;
   lns_wire_pool_strays (peer->pool, &strays);
-  strays.n_events = peer->losses.by_cause[LNS_WIRE_CAUSE_STRAY]; /* no more than was added */
+  strays.n_events =
+      peer->losses.by_cause[LNS_WIRE_CAUSE_STRAY]; /* no more than the losses that were added */
   const uint64_t n_events = strays.n_events - peer->told.n_events;
   if (strays.n_processes > peer->told.n_processes || strays.n_events > peer->told.n_events)
     {
@@ -383,7 +384,7 @@ tell_strays (LnsPeer *peer, LnsBatch *batch)
 void
 lns_peer_tell_losses (LnsPeer *peer, LnsBatch *batch)
 {
-  /* One that ended since the last drain has left nothing more now. */
+  /* Also if the peer has ended since the last drain. */
   lns_wire_pool_losses (peer->pool, &peer->losses);
   LnsBatchEvent event = { .kind = LNS_BATCH_LOSSES,
                           .process = peer->process,

@@ -50,7 +50,7 @@ uint32_t
 lns_peers_add_root (LnsPeers *peers, int32_t pid)
 {
   LnsBatchEvent event = { .kind = LNS_BATCH_PROCESS };
-  /* The rest is still that of this program. */
+  /* Its name, command line and program are still those of this process. */
   lns_process_info_begin (pid, &event.info);
   lns_process_info_clear (&event.info);
   pthread_mutex_lock (&peers->lock);
@@ -73,7 +73,7 @@ lns_peers_root_runs (LnsPeers *peers)
   LnsBatchEvent event = { .kind = LNS_BATCH_PROCESS };
   lns_process_info_read (pid, &event.info);
   pthread_mutex_lock (&peers->lock);
-  /* It may have said hello meanwhile, which told the same. */
+  /* If it has said hello meanwhile, that is known already. */
   const bool is_news = peers->root_pid == pid;
   event.process = peers->root_process;
   if (is_news)
@@ -126,7 +126,7 @@ lns_peers_add (LnsPeers *peers, LnsPeer *peer, LnsNewPool *made)
   if (added != NULL)
     {
       *added = peer;
-      /* What is asked may have changed since its pool was made, and it was not among those that were told. */
+      /* The options may have changed since its pool was made, when the peer was not in the list yet. */
       lns_new_pool_tell (made, &peers->asked);
     }
   pthread_mutex_unlock (&peers->lock);

@@ -9,17 +9,17 @@
 
 #include "capture/session/system/memory-limit.h"
 
-/* What a process gets with its pool, in chunks that hold memory; four times as many that hold none yet. */
+/* The chunks that a process gets with its pool if they hold memory; four times as many if they hold none yet. */
 #define FIRST_CHUNKS 128
 
-/* What is in a pool that waits for a fork's child: each page of lines takes longer to touch than most
- * children take for all their events. */
+/* The same for a pool that is kept ready for the child of a fork. Touching a page of lines takes longer than all
+ * events of most children. */
 #define READY_CHUNKS 32
 
 /* The smallest pool that is of use. */
 #define MIN_CHUNKS 64
 
-/* How long after a fork's child joined another one is expected. */
+/* How long another child of a fork is expected after one has joined. */
 #define EXPECT_NS INT64_C (1000000000)
 
 static LnsWirePoolOptions
@@ -130,7 +130,7 @@ lns_pools_make_ready (LnsPools *pools, const LnsAsked *asked, size_t n_peers)
 {
   LnsWirePoolOptions options = usual_size (asked);
   LnsNewPool *ready = &pools->ready[pools->n_ready];
-  /* Descriptors and address space are rather for processes that are there. */
+  /* Processes that run already come first if descriptors or address space are short. */
   if (limit_size (&options, 0) || make_pool (pools, asked, &options, ready) != 0)
     {
       pools->expects_forks = false;

@@ -72,7 +72,7 @@ begin_range (LnsRangeControl *control, LnsPeer *peer)
   pthread_mutex_lock (&control->peers->lock);
   const bool is_first = !peer->is_in_range && control->n_in_range++ == 0;
   peer->is_in_range = true;
-  /* Includes those in a range of their own, which record already: theirs may end before this one. */
+  /* Also lets processes in a range of their own record, as their range may end before this one. */
   set_others_recording (control, peer, true, is_first);
   pthread_mutex_unlock (&control->peers->lock);
 }
@@ -90,7 +90,7 @@ leave_range (LnsRangeControl *control, LnsPeer *peer)
   return is_last;
 }
 
-/* Tells the recorder that no more records of the range of PROCESS are waited for. */
+/* Tells the recorder not to wait for more records of the range of PROCESS. */
 static void
 tell_flushed (LnsRangeControl *control, uint32_t process)
 {
@@ -101,7 +101,7 @@ tell_flushed (LnsRangeControl *control, uint32_t process)
 static void
 end_range (LnsRangeControl *control, LnsPeer *peer)
 {
-  /* A report that is over has events of all processes that were let record. */
+  /* If the report is over, it has events of all processes, as all could record. */
   const bool is_over = leave_range (control, peer);
   const LnsWireCommand command = { .magic = LNS_WIRE_MAGIC,
                                    .kind = LNS_WIRE_COMMAND_FLUSH,
@@ -158,7 +158,7 @@ is_done (const LnsRangeControl *control, const LnsFlush *flush, int64_t now_ns)
       const LnsPeer *peer = control->peers->all.items[i];
       if (peer->process == flush->process && peer->is_gone)
         return true;
-      /* Each answers in the order in which it was asked. */
+      /* Each process answers in the order in which it was asked. */
       if (!peer->is_gone && peer->flush_asked >= flush->serial && peer->flush_done < flush->serial)
         return false;
     }

@@ -122,8 +122,7 @@ lns_environment_clear (LnsEnvironment *environment)
 
 /* --- Start ------------------------------------------------------------------------------------ */
 
-/* Gives signals the actions that the caller had them have: what catches them by now, in this process, is
- * not the program's. */
+/* Restores the caller's signal actions. The handlers that this process has set since are not for the program. */
 static void
 restore_actions (const LnsCaller *caller)
 {
@@ -190,7 +189,7 @@ lns_launch_hold (char *const *argv,
   const pid_t pid = fork ();
   if (pid == 0)
     {
-      close (go[1]); /* or it would wait for itself when we are gone */
+      close (go[1]); /* else it would wait for itself after our end */
       become (argv, environment->items != NULL ? environment->items : nothing, caller, outputs,
               go[0], report[1]);
     }

@@ -23,7 +23,7 @@
 
 #define MAGIC 0x32534e4cu /* LNS2: changes with the entry */
 
-/* How long it is known what became of a session, and of how many. */
+/* How long, and for how many sessions, the entries of ended sessions are kept. */
 #define REMEMBERED_NS INT64_C (3600000000000)
 #define REMEMBERED    4
 
@@ -62,7 +62,7 @@ lns_session_check_name (const char *name, LnsError *error)
 
 /* --- The folder ------------------------------------------------------------------------------- */
 
-/* Fills FOLDER with the one that belongs into PARENT, if it can be there. */
+/* Fills FOLDER with its path in PARENT. Returns false if it cannot be made there. */
 static bool
 fill_folder (const char *parent, char folder[LNS_SESSION_PATH_MAX_BYTES])
 {
@@ -72,7 +72,8 @@ fill_folder (const char *parent, char folder[LNS_SESSION_PATH_MAX_BYTES])
          access (parent, W_OK | X_OK) == 0;
 }
 
-/* Fills FOLDER. False and ERROR where there is one that others may enter, or, if MAY_MAKE it, none. */
+/* Fills FOLDER with the path of the folder, and makes that if MAY_MAKE. Returns false and ERROR if it cannot be
+ * made or others may enter it. */
 static bool
 find_folder (bool may_make, char folder[LNS_SESSION_PATH_MAX_BYTES], LnsError *error)
 {
@@ -89,7 +90,7 @@ find_folder (bool may_make, char folder[LNS_SESSION_PATH_MAX_BYTES], LnsError *e
         strerror (errno));
   if (may_make && mkdir (folder, 0700) != 0 && errno != EEXIST)
     return lns_error_set_errno (error, errno, "cannot make the folder for sessions, %s", folder);
-  /* In /tmp another user may have been there before. */
+  /* In /tmp, another user may have made it before. */
   if (lstat (folder, &status) == 0 &&
       (!S_ISDIR (status.st_mode) || status.st_uid != geteuid () || (status.st_mode & 077) != 0))
     return lns_error_set (error, LNS_ERROR_IO, EPERM,
@@ -99,8 +100,8 @@ find_folder (bool may_make, char folder[LNS_SESSION_PATH_MAX_BYTES], LnsError *e
   return true;
 }
 
-/* Finds or makes the folder, and keeps others from making or removing sessions until the descriptor that
- * is returned is closed; -1 and ERROR where that cannot be. */
+/* Finds or makes the folder and locks it: others cannot add or remove sessions until the descriptor that is
+ * returned is closed. Returns -1 and ERROR if it fails. */
 static int
 lock (char folder[LNS_SESSION_PATH_MAX_BYTES], LnsError *error)
 {
@@ -116,7 +117,7 @@ lock (char folder[LNS_SESSION_PATH_MAX_BYTES], LnsError *error)
         return fd;
       if (fd >= 0)
         close (fd);
-      /* Else who was the last to leave has just removed it. */
+      /* Else the last session that ended has just removed it. */
       if (failed != 0 && failed != ENOENT)
         {
           lns_error_set_errno (error, failed, "cannot lock %s", folder);
@@ -126,7 +127,7 @@ lock (char folder[LNS_SESSION_PATH_MAX_BYTES], LnsError *error)
   return -1;
 }
 
-/* Ends that, and removes the folder if nothing is in it. */
+/* Unlocks the folder, and removes it if it is empty. */
 static void
 unlock (const char *folder, int fd)
 {
@@ -136,7 +137,7 @@ unlock (const char *folder, int fd)
   close (fd);
 }
 
-/* FOLDER/ID.KIND, in a buffer that is large enough. */
+/* Room for FOLDER/ID.KIND. */
 typedef struct
 {
   char text[LNS_SESSION_PATH_MAX_BYTES + 32];
@@ -220,7 +221,7 @@ lns_session_is_over (const LnsSessionEntry *entry)
   return entry->state == LNS_SESSION_ENDED || entry->state == LNS_SESSION_LOST;
 }
 
-/* Whether entry AT of N, the oldest first, is to be forgotten: nobody will ask for it any more. */
+/* Whether entry AT of N, the oldest first, is of a session that ended too long ago to be kept. */
 static bool
 is_stale (const LnsSessionEntry *entries, size_t n, size_t at, int64_t now_ns)
 {
@@ -241,11 +242,11 @@ lns_session_list (size_t *ret_n)
   const int64_t now_ns = realtime_ns ();
   for (size_t i = 0; i < n; i++)
     if (!is_stale (entries, n, i, now_ns))
-      entries[(*ret_n)++] = entries[i]; /* behind those that are still looked at, or itself */
+      entries[(*ret_n)++] = entries[i]; /* never ahead of I */
   return entries;
 }
 
-/* How well NAME names ENTRY: 3 exactly, 2 by its id, 1 as the beginning of its name; 0 not. */
+/* How well NAME fits ENTRY: 3 if it is its name, 2 its id, 1 the beginning of its name, 0 if it does not fit. */
 static int
 fit (const LnsSessionEntry *entry, const char *name)
 {
@@ -259,7 +260,7 @@ fit (const LnsSessionEntry *entry, const char *name)
   return strncmp (entry->name, name, n) == 0 && entry->name[n] == '-';
 }
 
-/* Says which of several sessions there are to choose from. */
+/* Sets ERROR, which lists the sessions to choose from. Returns false. */
 static bool
 tell_ambiguous (const LnsSessionEntry *entries, size_t n, LnsError *error)
 {
@@ -282,7 +283,7 @@ lns_session_find (const char *name, LnsSessionEntry *ret_entry, LnsError *error)
   int best_fit = 0;
   for (size_t i = 0; i < n; i++)
     {
-      /* A living one goes before one that is over, of which the last counts. */
+      /* A living session comes before one that is over; of those that are over, the last one counts. */
       int how = name != NULL ? fit (&entries[i], name) : 1;
       if (how > 0 && !lns_session_is_over (&entries[i]))
         how += 4;
@@ -333,7 +334,7 @@ lns_session_forget (const LnsSessionEntry *entry)
 
 /* --- Coming ----------------------------------------------------------------------------------- */
 
-/* Removes what nobody will ask for any more. The lock is held. */
+/* Removes the entries of sessions that ended too long ago. The lock is held. */
 static void
 sweep (const char *folder)
 {
@@ -346,8 +347,8 @@ sweep (const char *folder)
   free (entries);
 }
 
-/* Where among ENTRIES the session is that `launch` continues: NAME, if it waits, or with NULL the only one
- * that does; -1 for none. False and ERROR where there are several. */
+/* Finds the session that `launch` continues: NAME, if it waits, or the only one that waits if NAME is NULL. RET_AT
+ * is its index, or -1. Returns false and ERROR if there are several. */
 static bool
 find_waiting (
     const LnsSessionEntry *entries, size_t n, const char *name, int *ret_at, LnsError *error)
@@ -380,7 +381,8 @@ is_unused (const char *folder, uint32_t id)
   return is_free;
 }
 
-/* Makes NAME (NULL: STEM-ID-PROGRAM) and an id for ENTRY, which nobody has. The lock is held. */
+/* Sets the name of ENTRY, NAME or STEM-ID-PROGRAM if that is NULL, and an id that is free. Returns false and ERROR
+ * if NAME is taken. The lock is held. */
 static bool
 choose (const char *folder,
         const char *name,
@@ -456,7 +458,7 @@ listen_at (const char *folder, uint32_t id, LnsError *error)
   return -1;
 }
 
-/* The request of session ID, that it forgets; NULL where there is none. */
+/* Takes the request of session ID, and removes the session. Returns NULL if there is no request. */
 static char *
 take_start (const char *folder, uint32_t id, size_t *ret_n_bytes)
 {
@@ -566,7 +568,7 @@ lns_session_place_tell (LnsSessionPlace *place)
     return;
   place->entry.told_ns = realtime_ns ();
   ssize_t n = pwrite (place->entry_fd, &place->entry, sizeof place->entry, 0);
-  (void)n; /* where the disk is full, others see what was before */
+  (void)n; /* if the disk is full, others see the state before */
 }
 
 void
@@ -577,7 +579,7 @@ lns_session_place_close (LnsSessionPlace *place, bool is_remembered)
   int lock_fd = lock (place->folder, NULL);
   place->entry.state = LNS_SESSION_ENDED;
   lns_session_place_tell (place);
-  /* Who is not answered any more finds out why. */
+  /* A process that gets no answer then finds the state ENDED. */
   if (place->socket_fd >= 0)
     {
       unlink (path_of (place->folder, place->entry.id, "socket").text);

@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a file may take on disk before its beginning is given back. */
+/* The disk space that a file may take before that of its beginning is freed. */
 #define TRIM_BYTES (8 << 20)
 
-/* Of a meta value. */
+/* The size of a meta value. */
 #define PIECE_BYTES (16 << 10)
 
 /* A file without a name in FOLDER, or -1 and errno. */
@@ -48,7 +48,7 @@ lns_program_output_open (LnsProgramOutput *output, LnsError *error)
         done = lns_error_set_errno (error, errno, "cannot make a file in %s", folder);
       if (fd < 0)
         fd = open ("/dev/null", O_WRONLY | O_CLOEXEC);
-      /* Not where the program's own are to be. */
+      /* Above 2, as the program gets them as 1 and 2. */
       output->fds[i] = fd >= 0 && fd < 3 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : fd;
       if (fd >= 0 && fd < 3)
         close (fd);
@@ -67,7 +67,7 @@ lns_program_output_trim (const LnsProgramOutput *output)
                  status.st_size - 2 * LNS_PROGRAM_OUTPUT_BYTES);
 }
 
-/* The last bytes of the file FD, N_MAX at most, as text; owned; NULL where there are none. */
+/* The last N_MAX bytes of the file FD, as text; owned by the caller. NULL if it is empty. */
 static char *
 read_last (int fd, size_t n_max)
 {
@@ -89,7 +89,7 @@ read_last (int fd, size_t n_max)
   return text;
 }
 
-/* How many of the N bytes at TEXT make a piece: none ends within a character. */
+/* The size of a piece of the N bytes at TEXT. It does not end within a character. */
 static size_t
 piece_bytes (const char *text, size_t n)
 {

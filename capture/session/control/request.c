@@ -16,7 +16,7 @@
 
 #include "src/base/memory.h"
 
-/* A message is whole or not there (SOCK_SEQPACKET); what is longer is not taken. */
+/* The limits of messages, which arrive whole (SOCK_SEQPACKET). Longer ones are refused. */
 #define REQUEST_MAX_BYTES ((size_t)128 << 10)
 #define ANSWER_MAX_BYTES  ((size_t)64 << 10)
 #define ARGUMENTS_MAX     1024
@@ -115,7 +115,7 @@ lns_session_request_send (const LnsSessionEntry *entry,
   return n >= (ssize_t)sizeof *ret_code;
 }
 
-/* Whether who is at the other end of FD is this very user. */
+/* Whether the process at the other end of FD belongs to this user. */
 static bool
 is_ours (int fd)
 {

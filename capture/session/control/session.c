@@ -26,7 +26,7 @@
 #define PROCESS_BYTES (UINT64_C (64) << 20)
 #define SESSION_BYTES (UINT64_C (1) << 30)
 
-/* How long a process may take to hand over the last records of its GPU. */
+/* The time that processes have to hand over their last GPU records. */
 #define FINISH_MS 2000
 
 #define NO_EVENTS                                                                                  \
@@ -59,7 +59,7 @@ struct LnsSession
   int64_t keep_ns;           /* of the reports to come; 0: all */
 };
 
-/* Whether pools can be made at all: better known before the program runs than after. */
+/* Whether pools can be made. The user should know before the program runs. */
 static bool
 probe_pool (LnsWireClock clock, LnsError *error)
 {
@@ -120,7 +120,7 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
   if (limits.session_bytes < limits.process_bytes)
     limits.session_bytes = limits.process_bytes;
 
-  /* Signals are for the caller's threads. */
+  /* Signals go to the caller's threads, not to the session's. */
   sigset_t all, old;
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &old);
@@ -154,7 +154,7 @@ lns_session_free (LnsSession *session)
   free (session);
 }
 
-/* A range that NVTX begins is seen by NVTX's own handlers. */
+/* Whether NVTX must load the library: capture ranges of NVTX need its handlers, too. */
 static bool
 needs_nvtx (const LnsWireOptions *target)
 {
@@ -321,8 +321,8 @@ finish_processes (LnsSession *session)
                                          n, lns_plural (n, "", "es"), FINISH_MS / 1000));
 }
 
-/* What of the time until now a report holds that keeps only its last part: that counts from the end of the
- * last process, if all have ended. */
+/* The length of a report that keeps only its last seconds. If all processes have ended, it is counted from the end
+ * of the last one. */
 static int64_t
 kept_until_now_ns (const LnsSession *session, const LnsCollectorCounters *processes)
 {
@@ -352,7 +352,7 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
   tell_unrecorded (session, &processes);
   bool has_joined = processes.n_joined > 0;
   const uint64_t n_unjoined = processes.n_refused + processes.n_late;
-  /* Those that were refused, or late, have a diagnostic of their own. */
+  /* Processes that were refused or late have a diagnostic of their own. */
   const char *reason = !(session->target.traces & LNS_WIRE_TRACE_NVTX)       ? NULL
                        : has_joined                                          ? NO_EVENTS
                        : n_unjoined > 0                                      ? NULL

@@ -12,8 +12,8 @@
 #include "capture/wire/layout.h"
 #include "src/base/buffer.h"
 
-/* Records are taken in slices of so many of their 16 bytes: no power of two, or all planes would fall on the same
- * few lines of the cache. */
+/* The size of a slice, in units of 16 bytes. Not a power of two, with which all planes would share a few lines of
+ * the cache. */
 #define SLICE        16320
 #define SLICE_BYTES  ((size_t)SLICE * LNS_WIRE_ALIGN_BYTES)
 #define PACKED_BYTES ZSTD_COMPRESSBOUND (SLICE_BYTES)
@@ -149,7 +149,7 @@ lns_batch_held_bytes (const LnsBatch *batch)
 
 /* --- Unpacking -------------------------------------------------------------------------------- */
 
-/* Unpacks the slice at *INOUT_AT, and moves that behind it. */
+/* Unpacks the slice at *INOUT_AT, and moves *INOUT_AT behind it. */
 static bool
 begin_slice (LnsPacker *packer, const uint8_t **inout_at)
 {
@@ -177,7 +177,8 @@ begin_slice (LnsPacker *packer, const uint8_t **inout_at)
   return true;
 }
 
-/* Adds PIECE to BATCH with its bytes: those of the slice from *TAKEN on, and of the next ones, from *INOUT_AT on. */
+/* Adds PIECE to BATCH with its bytes, which begin at *TAKEN of the present slice and go on in the slices from
+ * *INOUT_AT on. */
 static bool
 fill (LnsBatch *batch,
       const LnsBatchPiece *piece,

@@ -88,7 +88,7 @@ lns_batch_reserve (LnsBatch *batch, size_t n_bytes)
     {
       if (n_bytes > LNS_BLOCK_BYTES)
         return NULL;
-      /* Not from the heap: what a moment of much leaves there stays this process's. */
+      /* Not from the heap, which would keep the memory after a busy moment. */
       block =
           mmap (NULL, sizeof *block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (block == MAP_FAILED)

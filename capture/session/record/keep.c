@@ -22,7 +22,7 @@
 /* The share of the memory that this process may have. */
 #define MEMORY_SHARE 4
 
-/* The part by which the ring may be longer than asked for while there is more to be packed. */
+/* The part (1 / SLACK) by which the ring may be longer than asked for while batches wait to be packed. */
 #define SLACK 10
 
 static LnsBatchEvent *
@@ -34,7 +34,7 @@ find_event (LnsBatch *batch, LnsBatchEventKind kind)
   return NULL;
 }
 
-/* From BATCH on what comes is kept, for the writer of START. */
+/* Begins to keep batches for the report of START. */
 static void
 begin (LnsKept *kept, LnsBatchEvent *start)
 {
@@ -47,10 +47,10 @@ begin (LnsKept *kept, LnsBatchEvent *start)
   kept->max_bytes = lns_memory_limit () / MEMORY_SHARE;
   kept->outcome.is_short = false;
   kept->outcome.most_bytes = 0;
-  /* Where that is allowed, as the collector's: while nothing is packed, memory grows. */
+  /* Raises the priority, as the collector does, if that is allowed: memory grows until batches are packed. */
   kept->priority = getpriority (PRIO_PROCESS, (id_t)gettid ());
   setpriority (PRIO_PROCESS, (id_t)gettid (), -10);
-  /* Until the end the file tells nothing else. */
+  /* Until the end, the file has nothing but this. */
   char value[32];
   snprintf (value, sizeof value, "%" PRId64, kept->keep_ns);
   lns_writer_set_meta (kept->writer, "keep_ns", value);
@@ -73,7 +73,7 @@ put (LnsKept *kept, LnsBatch *batch)
     kept->outcome.most_bytes = kept->n_bytes;
 }
 
-/* Takes the oldest batch out of the ring and does what was put off. */
+/* Takes the oldest batch out of the ring and plays it. */
 static void
 play_oldest (LnsKept *kept)
 {
@@ -86,7 +86,7 @@ play_oldest (LnsKept *kept)
   kept->play (kept->data, batch);
 }
 
-/* Has the report begin with BATCH, at TIME_NS. */
+/* Makes the report begin with BATCH, at TIME_NS. */
 static void
 start_with (LnsKept *kept, LnsBatch *batch, int64_t time_ns)
 {
@@ -95,7 +95,7 @@ start_with (LnsKept *kept, LnsBatch *batch, int64_t time_ns)
   lns_batch_add_event (batch, &start);
 }
 
-/* The report ends with BATCH, as END says. */
+/* Ends the report with BATCH, by END. */
 static void
 finish (LnsKept *kept, LnsBatch *batch, const LnsBatchEvent *end)
 {
@@ -122,16 +122,16 @@ put_off (LnsKept *kept, LnsBatch *batch)
   int64_t from_ns = batch->pair.monotonic_ns - kept->keep_ns;
   if (batch->pieces.n == 0 && batch->events.n == 0)
     {
-      /* While nothing comes nothing leaves either: the last seconds of a program that has ended are to be
-       * there when that is seen. */
+      /* While nothing comes, nothing leaves: the last seconds of a program that has ended must be there when its
+       * end is noticed. */
       lns_batch_free (batch);
       return;
     }
   put (kept, batch);
-  /* Packed, what waits takes a tenth and less: that goes first. */
+  /* Packing comes first: a packed batch takes a tenth of its memory or less. */
   if (atomic_load (kept->queued_bytes) > 0)
     from_ns -= kept->keep_ns / SLACK;
-  /* A batch's pair is later than its records. */
+  /* The pair of a batch is later than its records. */
   while (kept->first->pair.monotonic_ns < from_ns)
     play_oldest (kept);
   for (; kept->first != NULL && kept->n_bytes > kept->max_bytes; kept->outcome.is_short = true)

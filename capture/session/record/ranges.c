@@ -130,8 +130,8 @@ pass (LnsCaptureRanges *ranges, const LnsRangeEdge *edge)
 
 /* --- Playing up to a time --------------------------------------------------------------------- */
 
-/* Whether the record at BYTES is an event later than TICKS; what tells of a thread or of the capture may
- * bear any time. */
+/* Whether the record at BYTES is an event later than TICKS. Records about threads or the capture may have any
+ * time. */
 static bool
 is_later_event (const uint8_t *bytes, uint64_t ticks)
 {
@@ -142,8 +142,8 @@ is_later_event (const uint8_t *bytes, uint64_t ticks)
           (head.type >= LNS_WIRE_CUDA_FIRST && head.type <= (uint8_t)LNS_WIRE_LIBRARY_CALL));
 }
 
-/* Plays PIECE up to its first record that is later than TICKS, and cuts off what was played. False where
- * one was later. */
+/* Plays PIECE up to its first record that is later than TICKS, and cuts off what was played. Returns false if there
+ * is such a record. */
 static bool
 play_until (LnsCaptureRanges *ranges, LnsBatchPiece *piece, uint64_t ticks)
 {
@@ -168,7 +168,7 @@ play_until (LnsCaptureRanges *ranges, LnsBatchPiece *piece, uint64_t ticks)
   return !is_later;
 }
 
-/* Plays of each stream, in batches but the newest, what comes before its first record after TICKS. */
+/* Plays the records of each stream up to its first one after TICKS, in all batches except the newest. */
 static void
 play_all_until (LnsCaptureRanges *ranges, uint64_t ticks)
 {
@@ -188,7 +188,7 @@ play_all_until (LnsCaptureRanges *ranges, uint64_t ticks)
 
 /* --- Work that runs on ------------------------------------------------------------------------ */
 
-/* Which of a process's events belong to a range that ends. */
+/* Selects the events of a process that belong to a range that ends. */
 typedef struct
 {
   uint64_t end_ticks;
@@ -200,7 +200,7 @@ static bool
 belongs (const void *data, const LnsWireHead *head, uint32_t correlation)
 {
   const Belonging *range = data;
-  const bool is_unfinished = head->ticks == 0; /* of a kernel: no time tells where it belongs */
+  const bool is_unfinished = head->ticks == 0; /* a kernel without times */
   if (head->ticks <= range->end_ticks && !is_unfinished)
     return true;
   switch ((LnsWireCudaType)head->type)
@@ -238,7 +238,8 @@ first_call_after (const LnsBatchPiece *piece, uint64_t ticks)
   return first;
 }
 
-/* Plays what PROCESS did in the range of EDGE, its end, in the batches up to the one by which all is here. */
+/* Plays the work of PROCESS that belongs to the range that ends with EDGE, in the batches up to the one by which
+ * all of it is here. */
 static void
 play_work_of (LnsCaptureRanges *ranges, const LnsRangeEdge *edge, uint32_t process)
 {
@@ -270,7 +271,7 @@ play_work_of (LnsCaptureRanges *ranges, const LnsRangeEdge *edge, uint32_t proce
   lns_decoder_end_taking (&taking);
 }
 
-/* The same of all processes: where none is left in a range they all were let record until now. */
+/* Does the same for all processes if this is the last range that is open, as all processes could record until now. */
 static void
 play_all_work_of (LnsCaptureRanges *ranges, const LnsRangeEdge *edge)
 {
@@ -317,7 +318,7 @@ add_edge (LnsCaptureRanges *ranges,
     }
 }
 
-/* Ends of ranges of PROCESS need only wait until BATCH is played: the first one of them, or all. */
+/* Notes that the ends of ranges of PROCESS, all of them or the first, need only wait until BATCH is played. */
 static void
 make_ready (LnsCaptureRanges *ranges, uint32_t process, const LnsBatch *batch, bool is_all)
 {
@@ -368,7 +369,7 @@ _lns_ranges_pass_edges (LnsCaptureRanges *ranges)
     {
       const LnsRangeEdge edge = ranges->edges.items[0];
       if (edge.batch->next == NULL)
-        return true; /* of the newest batch, which is not played now either */
+        return true; /* it is in the newest batch, which is not played now either */
       if (edge.is_end && (edge.ready == NULL || edge.ready->next == NULL))
         return false;
       play_all_until (ranges, edge.ticks);

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Between two clock pairs that the report keeps. */
+/* The interval between two clock pairs in the report. */
 #define PAIR_NS INT64_C (10000000000)
 
 /* --- Batches ---------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
     case LNS_BATCH_START:
     case LNS_BATCH_STOP:
     case LNS_BATCH_CANCEL:
-      break; /* have a time of their own */
+      break; /* handled elsewhere */
     }
 }
 
@@ -131,7 +131,7 @@ play (LnsRecorder *recorder, LnsBatch *batch)
   lns_batch_free (batch);
 }
 
-/* Plays what waits up to the batch NEWEST, or all of it if that is NULL. */
+/* Plays the waiting batches before NEWEST, or all if that is NULL. */
 static void
 play_all_but (LnsRecorder *recorder, const LnsBatch *newest)
 {
@@ -158,7 +158,7 @@ next_batch (LnsRecorder *recorder)
   return batch;
 }
 
-/* Takes BATCH over, the next one to be played when all its definitions are known. */
+/* Takes BATCH over. It is played when the next batch has come, as all its definitions are known then. */
 static void
 take (void *data, LnsBatch *batch)
 {

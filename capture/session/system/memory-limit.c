@@ -62,7 +62,7 @@ lns_memory_limit (void)
   return least;
 }
 
-/* The rest of the address space is the program's. */
+/* The part of the address space (1 / SHARE) that the pool may take from the program. */
 #define SHARE 8
 
 uint64_t

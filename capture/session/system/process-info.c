@@ -103,7 +103,7 @@ read_command_line (int32_t pid)
   return quoted;
 }
 
-/* What clock A says when clock B says 0. */
+/* The difference between clocks A and B, now. */
 static int64_t
 clock_difference_ns (clockid_t a, clockid_t b)
 {
@@ -216,7 +216,7 @@ value_of (const Environment *environment, const char *name)
   return NULL;
 }
 
-/* How launchers of MPI tell a process which rank it is. */
+/* The variables by which launchers of MPI tell a process its rank. */
 static uint32_t
 read_mpi_rank (int32_t pid)
 {
@@ -270,7 +270,7 @@ lns_process_info_finish (LnsProcessInfo *info)
 void
 lns_process_info_finish_forked (LnsProcessInfo *info, const LnsProcessInfo *parent, int32_t own_pid)
 {
-  /* Where the pids are the same there is nothing to look up, whatever the namespace. */
+  /* If the pids are the same, there is nothing to look up. */
   if (own_pid != info->pid)
     read_target_pid (info->pid, info);
   info->command_line = read_command_line (info->pid);
@@ -295,8 +295,8 @@ copy_text (const char *text)
 void
 lns_process_info_inherit (LnsProcessInfo *info, const LnsProcessInfo *parent)
 {
-  /* The last to be read: with it, all was there. One of another program, which has no more than its pid in
-   * common with what was forked, tells nothing of that. */
+  /* The executable is read last, so if it is there, all of INFO is. If it differs, the process runs another program
+   * by now, and has only its pid in common with the one that was forked. */
   if (parent->executable == NULL ||
       (info->executable != NULL && strcmp (info->executable, parent->executable) == 0))
     return;
