@@ -56,7 +56,7 @@ static void
 forget_peer (LnsCollector *collector, size_t at)
 {
   LnsPeer *peer = lns_peers_remove (&collector->peers, at);
-  collector->n_lost_before += lns_peer_n_lost (peer);
+  collector->n_lost_before += lns_wire_losses_missed (&peer->losses);
   collector->n_begun_before += peer->n_begun;
   lns_watches_drop_peer (&collector->watches, peer);
   lns_peer_free (peer);
@@ -83,7 +83,7 @@ tell_made (LnsCollector *collector, int64_t now_ns)
   for (size_t i = 0; i < collector->peers.all.n; i++)
     {
       n_begun += collector->peers.all.items[i]->n_begun;
-      n_lost += lns_peer_n_lost (collector->peers.all.items[i]);
+      n_lost += lns_wire_losses_missed (&collector->peers.all.items[i]->losses);
     }
   pthread_mutex_lock (&collector->peers.lock);
   collector->peers.counters.n_lost = n_lost;
@@ -203,7 +203,8 @@ take_notice (LnsCollector *collector, LnsPeer *peer, const LnsWireNotice *notice
       lns_range_control_follow (&collector->ranges, peer);
       return false;
     case LNS_WIRE_NOTICE_FLUSHED:
-      lns_commands_answered (&collector->commands, peer, notice->value);
+      if (notice->value == peer->awaited)
+        lns_commands_forget (&collector->commands, peer);
       lns_range_control_flushed (peer, notice->value);
       return false;
     default:

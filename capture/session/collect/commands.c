@@ -87,13 +87,6 @@ lns_commands_send (LnsCommands *commands, const LnsWatches *watches)
 }
 
 void
-lns_commands_answered (LnsCommands *commands, LnsPeer *peer, uint32_t serial)
-{
-  if (serial == peer->awaited)
-    lns_commands_forget (commands, peer);
-}
-
-void
 lns_commands_forget (LnsCommands *commands, LnsPeer *peer)
 {
   if (peer->awaited == 0)

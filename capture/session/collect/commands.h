@@ -36,6 +36,5 @@ unsigned lns_commands_wait (LnsCommands *commands, uint32_t serial, int bound_ms
 /* Sends the command to all processes that listen, if it was not sent yet. The collector's thread, as the next. */
 void lns_commands_send (LnsCommands *commands, const LnsWatches *watches);
 
-/* PEER has answered the command SERIAL; or is gone, and answers nothing more. */
-void lns_commands_answered (LnsCommands *commands, LnsPeer *peer, uint32_t serial);
+/* PEER has answered the command that it is awaited for, or is gone and will not answer. */
 void lns_commands_forget (LnsCommands *commands, LnsPeer *peer);

@@ -283,12 +283,6 @@ lns_peer_held_bytes (const LnsPeer *peer)
   return usage.touched_bytes;
 }
 
-uint64_t
-lns_peer_n_lost (const LnsPeer *peer)
-{
-  return lns_wire_losses_missed (&peer->losses);
-}
-
 /* --- What a peer leaves ----------------------------------------------------------------------- */
 
 /* Adds what CUPTI has left in the buffers of PEER to BATCH. */

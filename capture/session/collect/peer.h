@@ -84,8 +84,6 @@ void lns_peer_lend (LnsPeer *peer, uint64_t cap_bytes, uint32_t max_free, int64_
 /* The memory that the pool's chunks hold. */
 uint64_t lns_peer_held_bytes (const LnsPeer *peer);
 
-uint64_t lns_peer_n_lost (const LnsPeer *peer);
-
 /* Adds all that is left to say of a peer that is gone and drained to BATCH: what CUPTI had in its buffers, and the
  * process's end. */
 void lns_peer_finish (LnsPeer *peer, LnsBatch *batch);

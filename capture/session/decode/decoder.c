@@ -512,8 +512,9 @@ taking_slots (LnsTaking *taking, const LnsDecoderSource *source, const LnsStream
 void
 lns_decoder_end_taking (LnsTaking *taking)
 {
-  for (size_t i = 0; i < taking->slots.n_places; i++)
-    free (taking->slots.entries[i].value);
+  void *slots;
+  for (size_t at = 0; (slots = lns_id_map_next (&taking->slots, &at)) != NULL;)
+    free (slots);
   lns_id_map_clear (&taking->slots);
 }
 

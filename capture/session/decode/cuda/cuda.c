@@ -172,7 +172,6 @@ make_api (LnsEventMaker *maker, const LnsCudaRecord *record)
   LnsIdMap *calls = &_lns_cuda_process (maker->stream->process)->calls;
   if (api->head.string != 0 && lns_id_map_get (calls, call) == NULL)
     lns_id_map_set (calls, call, (void *)(uintptr_t)api->head.string);
-  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, api->correlation);
   _lns_maker_set (maker, LNS_COLUMN_CALLBACK, call);
   _lns_maker_set (maker, LNS_COLUMN_RETURN_VALUE, api->return_value);
   maker->decoder->counters.n_out_of_memory += api->return_value == OUT_OF_MEMORY;
@@ -193,7 +192,6 @@ make_kernel (LnsEventMaker *maker, const LnsCudaRecord *record)
       return NULL;
     }
   maker->event.name = _lns_decoder_string (maker->decoder, launch->demangled);
-  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, kernel->correlation);
   _lns_maker_set (maker, LNS_COLUMN_LAUNCH, _lns_cuda_launch_id (maker->decoder, launch));
   _lns_maker_set (maker, LNS_COLUMN_GRID_ID, kernel->grid_id);
   _lns_maker_set (maker, LNS_COLUMN_GRAPH_NODE, kernel->graph_node);
@@ -208,7 +206,6 @@ make_copy (LnsEventMaker *maker, const LnsCudaRecord *record)
   _lns_maker_name (maker, copy->head.type == LNS_WIRE_CUDA_DECOMPRESS
                               ? "[CUDA memory decompression]"
                               : lns_call_text_copy (copy->kind));
-  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, copy->correlation);
   _lns_maker_set (maker, LNS_COLUMN_BYTES, copy->size_bytes);
   _lns_maker_set (maker, LNS_COLUMN_COPY_KIND, copy->kind);
   _lns_maker_set (maker, LNS_COLUMN_MEMORY_KINDS,
@@ -229,7 +226,6 @@ make_set (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
   const LnsWireCudaMemsetBytes *set = &record->set;
   _lns_maker_name (maker, "[CUDA memset]");
-  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, set->correlation);
   _lns_maker_set (maker, LNS_COLUMN_BYTES, set->size_bytes);
   _lns_maker_set (maker, LNS_COLUMN_SET_VALUE, set->value);
   _lns_maker_set (maker, LNS_COLUMN_MEMORY_KINDS, set->memory_kind);
@@ -244,7 +240,6 @@ make_sync (LnsEventMaker *maker, const LnsCudaRecord *record)
                                        "Stream synchronize", "Context synchronize" };
   const LnsWireCudaSyncBytes *sync = &record->sync;
   _lns_maker_name (maker, names[sync->type < sizeof names / sizeof *names ? sync->type : 0]);
-  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, sync->correlation);
   _lns_maker_set (maker, LNS_COLUMN_SYNC_TYPE, sync->type);
   _lns_maker_set (maker, LNS_COLUMN_CUDA_EVENT, sync->event);
   _lns_maker_set (maker, LNS_COLUMN_CUDA_EVENT_SYNC, sync->event_sync);
@@ -258,7 +253,6 @@ make_cuda_event (LnsEventMaker *maker, const LnsCudaRecord *record)
   char name[32];
   snprintf (name, sizeof name, "Event %u", (unsigned)event->event);
   _lns_maker_name (maker, name);
-  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, event->correlation);
   _lns_maker_set (maker, LNS_COLUMN_CUDA_EVENT, event->event);
   _lns_maker_set (maker, LNS_COLUMN_CUDA_EVENT_SYNC, event->event_sync);
   /* An event without a time has no place on a timeline. */
@@ -272,7 +266,6 @@ make_graph (LnsEventMaker *maker, const LnsCudaRecord *record)
   char name[32];
   snprintf (name, sizeof name, "Graph %u", (unsigned)graph->graph);
   _lns_maker_name (maker, name);
-  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, graph->correlation);
   _lns_maker_set (maker, LNS_COLUMN_GRAPH, graph->graph);
   return track_on (maker, LNS_TRACK_CUDA_GRAPHS, &graph->place);
 }
@@ -311,7 +304,6 @@ make_overhead (LnsEventMaker *maker, const LnsCudaRecord *record)
   for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
     name = names[i].kind == overhead->kind ? names[i].name : name;
   _lns_maker_name (maker, name);
-  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, overhead->correlation);
   _lns_maker_set (maker, LNS_COLUMN_OVERHEAD_KIND, overhead->kind);
   const LnsDecodedThread *thread =
       overhead->tid != 0 ? thread_of (maker, overhead->tid, overhead->head.ticks) : NULL;
@@ -325,7 +317,6 @@ make_memory (LnsEventMaker *maker, const LnsCudaRecord *record)
   const LnsWireCudaMemoryBytes *memory = &record->memory;
   _lns_maker_name_registered (maker, memory->head.string,
                               memory->operation == 1 ? "Allocation" : "Release");
-  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, memory->correlation);
   _lns_maker_set (maker, LNS_COLUMN_BYTES, memory->size_bytes);
   _lns_maker_set (maker, LNS_COLUMN_ADDRESS, memory->address);
   _lns_maker_set (maker, LNS_COLUMN_OPERATION,
@@ -349,7 +340,6 @@ make_pool (LnsEventMaker *maker, const LnsCudaRecord *record)
   const LnsWireCudaPoolBytes *pool = &record->pool;
   _lns_maker_name (maker,
                    names[pool->operation < sizeof names / sizeof *names ? pool->operation : 0]);
-  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, pool->correlation);
   _lns_maker_set (maker, LNS_COLUMN_BYTES, pool->min_bytes_to_keep);
   _lns_maker_set (maker, LNS_COLUMN_ADDRESS, pool->address);
   _lns_maker_set (maker, LNS_COLUMN_OPERATION, pool->operation | (uint64_t)pool->pool_type << 16);
@@ -416,7 +406,6 @@ make_jit (LnsEventMaker *maker, const LnsCudaRecord *record)
   const LnsWireCudaJitBytes *jit = &record->jit;
   _lns_maker_name (maker,
                    names[jit->operation < sizeof names / sizeof *names ? jit->operation : 0]);
-  _lns_maker_set (maker, LNS_COLUMN_CORRELATION, jit->correlation);
   _lns_maker_set (maker, LNS_COLUMN_JIT_KIND, jit->entry | (uint64_t)jit->operation << 8);
   _lns_maker_set (maker, LNS_COLUMN_BYTES, jit->cache_bytes);
   return track_at (maker, LNS_TRACK_CUDA_JIT, jit->device);
@@ -439,26 +428,26 @@ make_library (LnsEventMaker *maker, const LnsCudaRecord *record)
 static const struct
 {
   LnsLaneKind lane_kind;
-  bool is_moment; /* the record has no end */
+  bool has_correlation, has_end; /* which of these fields of LnsCudaRecord.event the record has */
   /* Fills in the event and returns its track; NULL: there is no event, or no memory for it. */
   LnsDecodedTrack *(*make) (LnsEventMaker *maker, const LnsCudaRecord *record);
 } events[] = {
 #define AT(type) [LNS_WIRE_##type - LNS_WIRE_CUDA_FIRST]
-  AT (CUDA_API) = { LNS_LANE_CUDA_API, false, make_api },
-  AT (CUDA_KERNEL) = { LNS_LANE_CUDA_KERNEL, false, make_kernel },
-  AT (CUDA_MEMCPY) = { LNS_LANE_CUDA_MEMCPY, false, make_copy },
-  AT (CUDA_MEMSET) = { LNS_LANE_CUDA_MEMSET, false, make_set },
-  AT (CUDA_SYNC) = { LNS_LANE_CUDA_SYNC, false, make_sync },
-  AT (CUDA_EVENT) = { LNS_LANE_CUDA_EVENT, true, make_cuda_event },
-  AT (CUDA_GRAPH) = { LNS_LANE_CUDA_GRAPH, false, make_graph },
-  AT (CUDA_GRAPH_NODE) = { LNS_LANE_CUDA_GRAPH_NODE, false, make_node },
-  AT (CUDA_OVERHEAD) = { LNS_LANE_CUDA_OVERHEAD, false, make_overhead },
-  AT (CUDA_MEMORY) = { LNS_LANE_CUDA_MEMORY, true, make_memory },
-  AT (CUDA_POOL) = { LNS_LANE_CUDA_POOL, true, make_pool },
-  AT (CUDA_UNIFIED) = { LNS_LANE_CUDA_FAULT, false, make_unified },
-  AT (CUDA_JIT) = { LNS_LANE_CUDA_JIT, false, make_jit },
-  AT (CUDA_DECOMPRESS) = { LNS_LANE_CUDA_MEMCPY, false, make_copy },
-  AT (LIBRARY_CALL) = { LNS_LANE_LIBRARY_CALL, false, make_library },
+  AT (CUDA_API) = { LNS_LANE_CUDA_API, true, true, make_api },
+  AT (CUDA_KERNEL) = { LNS_LANE_CUDA_KERNEL, true, true, make_kernel },
+  AT (CUDA_MEMCPY) = { LNS_LANE_CUDA_MEMCPY, true, true, make_copy },
+  AT (CUDA_MEMSET) = { LNS_LANE_CUDA_MEMSET, true, true, make_set },
+  AT (CUDA_SYNC) = { LNS_LANE_CUDA_SYNC, true, true, make_sync },
+  AT (CUDA_EVENT) = { LNS_LANE_CUDA_EVENT, true, false, make_cuda_event },
+  AT (CUDA_GRAPH) = { LNS_LANE_CUDA_GRAPH, true, true, make_graph },
+  AT (CUDA_GRAPH_NODE) = { LNS_LANE_CUDA_GRAPH_NODE, false, true, make_node },
+  AT (CUDA_OVERHEAD) = { LNS_LANE_CUDA_OVERHEAD, true, true, make_overhead },
+  AT (CUDA_MEMORY) = { LNS_LANE_CUDA_MEMORY, true, false, make_memory },
+  AT (CUDA_POOL) = { LNS_LANE_CUDA_POOL, true, false, make_pool },
+  AT (CUDA_UNIFIED) = { LNS_LANE_CUDA_FAULT, false, true, make_unified },
+  AT (CUDA_JIT) = { LNS_LANE_CUDA_JIT, true, true, make_jit },
+  AT (CUDA_DECOMPRESS) = { LNS_LANE_CUDA_MEMCPY, true, true, make_copy },
+  AT (LIBRARY_CALL) = { LNS_LANE_LIBRARY_CALL, false, true, make_library },
 #undef AT
 };
 
@@ -470,9 +459,11 @@ play_event (LnsDecoder *decoder, LnsStream *stream, const LnsCudaRecord *record)
       !_lns_flight_admits (decoder, stream->process, record))
     return;
   LnsEventMaker maker = { .decoder = decoder, .stream = stream, .kind = events[type].lane_kind };
+  if (events[type].has_correlation)
+    _lns_maker_set (&maker, LNS_COLUMN_CORRELATION, record->event.correlation);
   LnsDecodedTrack *track = events[type].make (&maker, record);
   /* CUPTI does not tell when page faults of the CPU end. */
-  const bool has_end = !events[type].is_moment && record->event.end_ticks > 0;
+  const bool has_end = events[type].has_end && record->event.end_ticks > 0;
   const uint64_t ticks = record->head.ticks;
   if (track != NULL &&
       _lns_maker_finish (&maker, track, ticks, has_end ? record->event.end_ticks : ticks))
