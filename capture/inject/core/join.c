@@ -18,55 +18,31 @@
 /* After so many attempts without a chunk, the notice is sent again. */
 #define STARVED_NOTICE 65536u
 
-/* --- Watchers. ------------------------------------------------------------------------------- */
-
-static LnsProcessWatcher *watchers;
+static const LnsProcessWatcher *the_watcher;
 
 void
-lns_process_add_watcher (LnsProcessWatcher *watcher)
+lns_process_watch (const LnsProcessWatcher *watcher)
 {
-  watcher->next = __atomic_load_n (&watchers, __ATOMIC_RELAXED);
-  while (!__atomic_compare_exchange_n (&watchers, &watcher->next, watcher, false, __ATOMIC_RELEASE,
-                                       __ATOMIC_RELAXED))
-    ;
+  __atomic_store_n (&the_watcher, watcher, __ATOMIC_RELEASE);
 }
 
-static const LnsProcessWatcher *
-first_watcher (void)
+void
+lns_process_recording_changed (void)
 {
-  return __atomic_load_n (&watchers, __ATOMIC_ACQUIRE);
-}
-
-/* Calls `prepare` of all watchers. Returns 0 or the first error. */
-static int
-prepare (void)
-{
-  int error = 0;
-  for (const LnsProcessWatcher *at = first_watcher (); at != NULL && error == 0; at = at->next)
-    if (at->prepare != NULL)
-      error = at->prepare ();
-  return error;
+  const LnsProcessWatcher *watcher = __atomic_load_n (&the_watcher, __ATOMIC_ACQUIRE);
+  if (watcher != NULL)
+    watcher->follow_recording ();
 }
 
 /* Forgets everything of the parent in the child of a fork. Writes nothing to the parent's pool. */
 static void
 leave_parent (void)
 {
-  for (const LnsProcessWatcher *at = first_watcher (); at != NULL; at = at->next)
-    if (at->leave_parent != NULL)
-      at->leave_parent ();
+  const LnsProcessWatcher *watcher = __atomic_load_n (&the_watcher, __ATOMIC_ACQUIRE);
+  if (watcher != NULL)
+    watcher->leave_parent ();
   lns_wire_pool_unmap (&lns_process.pool);
 }
-
-void
-lns_process_recording_changed (void)
-{
-  for (const LnsProcessWatcher *at = first_watcher (); at != NULL; at = at->next)
-    if (at->follow_recording != NULL)
-      at->follow_recording ();
-}
-
-/* --- Joining. -------------------------------------------------------------------------------- */
 
 /* Replaces the wiping of the page on kernels that lack it (before 4.14). Covers fork(), but not clone(). */
 static void
@@ -143,8 +119,6 @@ join_session (int bound_ms)
     .forked = forked,
     .is_borrowed = is_borrowed,
   };
-  if (prepare () < 0)
-    return LNS_GENERATION_OFF;
   LnsWirePoolView pool;
   bool is_refused = false;
   int error = lns_connection_open (&hello, bound_ms, &pool, &is_refused);

@@ -31,17 +31,15 @@ lns_process_joined (void)
 /* Tells the session that free chunks are running out, once after each time that it has lent some. */
 void lns_process_notice_low (void);
 
-/* Callbacks of a higher layer for changes of the process's state. Each may be null. */
-typedef struct LnsProcessWatcher
+/* Callbacks of a higher layer for changes of the process's state. */
+typedef struct
 {
-  int (*prepare) (void);       /* before each handshake: 0, or -errno if the layer cannot work */
   void (*leave_parent) (void); /* in the child of a fork, before the parent's pool is unmapped */
   void (*follow_recording) (void); /* the pool's RECORDING has changed; any thread */
-  struct LnsProcessWatcher *next;
 } LnsProcessWatcher;
 
-/* Adds WATCHER, which is static and was not added before. */
-void lns_process_add_watcher (LnsProcessWatcher *watcher);
+/* Sets WATCHER, which is static. There is one: the CUDA engine. */
+void lns_process_watch (const LnsProcessWatcher *watcher);
 
-/* Calls `follow_recording` of all watchers. */
+/* Calls `follow_recording` of the watcher. */
 void lns_process_recording_changed (void);

@@ -21,7 +21,7 @@
  *   stream        a thread's records and names; joins at the first one, and sends definitions as it goes
  *   range         what begins and ends recording
  *   nvtx, cuda, and the library's entries
- * A lower layer notifies a higher one through watchers (lns_process_add_watcher ()). */
+ * A lower layer notifies the CUDA engine through callbacks (lns_process_watch ()). */
 
 #pragma once
 
@@ -56,6 +56,14 @@ typedef struct
   uint32_t n_idle_chunks;
   uint64_t idle; /* serial of the first stream without a thread; above bit 32 a count of changes */
   uint64_t n_threads;
+  /* Of range.c: */
+  uint64_t range_state;
+  uint64_t range_started; /* the start/end range whose end ends recording; 0: none */
+  struct
+  {
+    uint32_t stream, domain,
+        depth; /* whose pop ends the open range; the stream is 0 if none does */
+  } range_pushed;
 } LnsOwnPage;
 
 typedef struct

@@ -10,22 +10,13 @@
 #include "capture/inject/core/system.h"
 #include "capture/wire/cuda-layout.h"
 
-uint64_t lns_range_started;
-
-/* The serial of the requested range, the number of ranges that began since then, and two flags: a range is open, and a
- * thread is about to end it. */
-static uint64_t state;
+/* Of lns_own.range_state: the serial of the requested range, the number of ranges that began since then, and two flags:
+ * a range is open, and a thread is about to end it. */
 #define OPEN             UINT64_C (1)
 #define ENDING           UINT64_C (2)
 #define STATE(Serial, N) ((uint64_t)(Serial) << 32 | (uint64_t)(N) << 2)
 #define N_BEGUN(State)   ((uint32_t)(State) >> 2)
 #define SERIAL_OF(State) ((uint32_t)((State) >> 32))
-
-/* The stream, domain and depth whose pop ends the open range. The stream is 0 if no pop ends it. */
-static struct
-{
-  uint32_t stream, domain, depth;
-} pushed;
 
 static const LnsWireOptions *
 options (void)
@@ -45,7 +36,7 @@ static uint64_t
 state_now (void)
 {
   const uint32_t serial = __atomic_load_n (&options ()->range_serial, __ATOMIC_ACQUIRE);
-  const uint64_t now = __atomic_load_n (&state, __ATOMIC_ACQUIRE);
+  const uint64_t now = __atomic_load_n (&lns_own.range_state, __ATOMIC_ACQUIRE);
   return SERIAL_OF (now) == serial ? now : STATE (serial, 0);
 }
 
@@ -99,7 +90,7 @@ lns_range_begin (LnsWireRangeKind kind)
     return false;
   LNS_KEEP_ERRNO;
   const uint32_t most = n_max ();
-  uint64_t known = __atomic_load_n (&state, __ATOMIC_ACQUIRE), before, open;
+  uint64_t known = __atomic_load_n (&lns_own.range_state, __ATOMIC_ACQUIRE), before, open;
   do
     {
       before = state_now ();
@@ -107,10 +98,10 @@ lns_range_begin (LnsWireRangeKind kind)
         return false;
       open = STATE (SERIAL_OF (before), N_BEGUN (before) + 1) | OPEN;
     }
-  while (!__atomic_compare_exchange_n (&state, &known, open, false, __ATOMIC_ACQ_REL,
+  while (!__atomic_compare_exchange_n (&lns_own.range_state, &known, open, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_ACQUIRE));
-  pushed.stream = 0;
-  lns_range_started = 0;
+  lns_own.range_pushed.stream = 0;
+  lns_own.range_started = 0;
   tell (false, open);
   __atomic_fetch_or (&lns_process.pool.header->recording, LNS_WIRE_RECORDING_RANGE,
                      __ATOMIC_RELEASE);
@@ -123,20 +114,20 @@ lns_range_end (LnsWireRangeKind kind)
 {
   uint64_t open = is_kind (kind) ? state_now () : 0;
   if (!(open & OPEN) || (open & ENDING) || options ()->range_end == LNS_WIRE_RANGE_END_NONE ||
-      !__atomic_compare_exchange_n (&state, &open, open | ENDING, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE))
+      !__atomic_compare_exchange_n (&lns_own.range_state, &open, open | ENDING, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return false;
   LNS_KEEP_ERRNO;
-  pushed.stream = 0;
-  lns_range_started = 0;
+  lns_own.range_pushed.stream = 0;
+  lns_own.range_started = 0;
   /* Ranges of other processes may go on. */
   __atomic_fetch_and (&lns_process.pool.header->recording, ~(uint32_t)LNS_WIRE_RECORDING_RANGE,
                       __ATOMIC_RELEASE);
   tell (true, open);
   lns_process_recording_changed ();
   uint64_t ending = open | ENDING;
-  (void)__atomic_compare_exchange_n (&state, &ending, open & ~OPEN, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_ACQUIRE);
+  (void)__atomic_compare_exchange_n (&lns_own.range_state, &ending, open & ~OPEN, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   return true;
 }
 
@@ -187,35 +178,20 @@ lns_range_follow_push (uint32_t domain)
   const uint32_t *depth = lns_inject_stream_depth (stream, domain);
   if (depth == NULL || options ()->range_end == LNS_WIRE_RANGE_END_NONE)
     return;
-  pushed.stream = stream->serial;
-  pushed.domain = domain;
-  pushed.depth = *depth;
+  lns_own.range_pushed.stream = stream->serial;
+  lns_own.range_pushed.domain = domain;
+  lns_own.range_pushed.depth = *depth;
   stream->pop_floor = *depth < LNS_WIRE_DEPTH_LONG ? *depth + 1 : LNS_WIRE_DEPTH_LONG;
 }
 
 void
 lns_range_popped (LnsInjectStream *stream, uint32_t domain, uint32_t depth)
 {
-  if (pushed.stream != stream->serial)
+  if (lns_own.range_pushed.stream != stream->serial)
     stream->pop_floor = 0;
-  if (pushed.stream != stream->serial || pushed.domain != domain || depth > pushed.depth)
+  if (lns_own.range_pushed.stream != stream->serial || lns_own.range_pushed.domain != domain ||
+      depth > lns_own.range_pushed.depth)
     return;
   stream->pop_floor = 0;
   (void)lns_range_end (LNS_WIRE_RANGE_NVTX);
-}
-
-/* The child of a fork has no open range. */
-static void
-leave_parent (void)
-{
-  pushed.stream = 0;
-  lns_range_started = state = 0;
-}
-
-/* Runs when the library is loaded, before any thread joins a session. */
-__attribute__ ((constructor)) static void
-watch_process (void)
-{
-  static LnsProcessWatcher watcher = { .leave_parent = leave_parent };
-  lns_process_add_watcher (&watcher);
 }

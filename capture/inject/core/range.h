@@ -12,9 +12,6 @@
 #include "capture/inject/core/nvtx-abi.h"
 #include "capture/inject/core/stream.h"
 
-/* The start/end range whose end ends recording; 0: none. */
-extern uint64_t lns_range_started;
-
 /* Begins a range if ranges are of KIND, none is open and fewer than asked for were recorded. Writes that into this
  * thread's stream, which must not be entered. Returns whether it began. */
 bool lns_range_begin (LnsWireRangeKind kind);

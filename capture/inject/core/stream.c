@@ -316,23 +316,11 @@ end_thread (void *value)
   lns_inject_unblock_signals (mask);
 }
 
-/* Creates, once, the key whose destructor runs when a thread ends. */
-static int
-prepare (void)
-{
-  if (have_key)
-    return 0;
-  int error = pthread_key_create (&end_key, end_thread);
-  have_key = error == 0;
-  return -error;
-}
-
 /* Runs when the library is loaded, before any thread joins a session. */
 __attribute__ ((constructor)) static void
-watch_process (void)
+create_key (void)
 {
-  static LnsProcessWatcher watcher = { .prepare = prepare };
-  lns_process_add_watcher (&watcher);
+  have_key = pthread_key_create (&end_key, end_thread) == 0;
 }
 
 /* Counts an event as lost that no stream can count. */

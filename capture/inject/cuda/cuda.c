@@ -290,10 +290,10 @@ load (void)
 static void
 start (uint64_t generation)
 {
-  static LnsProcessWatcher watcher = { .leave_parent = leave_parent,
-                                       .follow_recording = lns_cuda_follow_recording };
+  static const LnsProcessWatcher watcher = { .leave_parent = leave_parent,
+                                             .follow_recording = lns_cuda_follow_recording };
   lns_cuda_engine.generation = generation;
-  lns_process_add_watcher (&watcher);
+  lns_process_watch (&watcher);
   if (!load () || !subscribe ())
     goto fail;
   (void)LNS_CUPTI_TRY (SetThreadIdType, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);

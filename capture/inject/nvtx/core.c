@@ -307,7 +307,7 @@ start_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
   LnsNvtxEvent event = event_of (stream, domain, attributes);
   const uint64_t range = lns_nvtx_start (stream, &event);
   if (begins)
-    lns_range_started = range;
+    lns_own.range_started = range;
   return range;
 }
 
@@ -356,7 +356,7 @@ domain_range_end (const void *domain, uint64_t range)
       LnsNvtxEvent event = { .domain = lns_nvtx_domain (domain) };
       lns_nvtx_end (stream, &event, range);
     }
-  if (UNLIKELY (range == lns_range_started) && range != 0)
+  if (UNLIKELY (range == lns_own.range_started) && range != 0)
     (void)lns_range_end (LNS_WIRE_RANGE_NVTX);
 }
 
