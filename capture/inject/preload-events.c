@@ -29,23 +29,28 @@ is_asked_for (LnsWireLibrary library, bool is_nested)
 }
 
 static uint64_t
+now (void)
+{
+  return lns_wire_clock_ticks (lns_process.clock);
+}
+
+static uint64_t
 begin (LnsWireLibrary library, bool is_nested)
 {
   if (lns_process_joined () < LNS_GENERATION_FIRST || !is_asked_for (library, is_nested) ||
       !__atomic_load_n (&lns_process.pool.header->recording, __ATOMIC_RELAXED))
     return 0;
-  return lns_wire_clock_ticks (lns_process.clock);
+  return now ();
 }
 
-/* Writes the record of N_BYTES that begins with HEAD, which is filled in. */
 static void
-write_call (uint8_t type,
-            uint64_t begin_ticks,
-            const char *name,
-            uint32_t *string,
-            uint32_t depth,
-            LnsWireHead *head,
-            size_t n_bytes)
+end (uint8_t type,
+     uint64_t begin_ticks,
+     const char *name,
+     uint32_t *string,
+     uint32_t depth,
+     LnsWireHead *head,
+     size_t n_bytes)
 {
   if (lns_process_generation () < LNS_GENERATION_FIRST)
     return; /* a fork's child: the call began in the parent */
@@ -65,43 +70,13 @@ write_call (uint8_t type,
   lns_inject_stream_leave (stream);
 }
 
-static void
-end (uint64_t begin_ticks,
-     LnsWireLibrary library,
-     const char *name,
-     uint32_t *string,
-     uint32_t depth,
-     uint64_t stream_handle,
-     uint32_t return_value)
-{
-  LnsWireLibraryCallBytes record = {
-    .library = library,
-    .end_ticks = lns_wire_clock_ticks (lns_process.clock),
-    .stream = stream_handle,
-    .return_value = return_value,
-  };
-  write_call (LNS_WIRE_LIBRARY_CALL, begin_ticks, name, string, depth, &record.head, sizeof record);
-}
-
-static void
-end_mpi (uint64_t begin_ticks,
-         const char *name,
-         uint32_t *string,
-         uint32_t depth,
-         LnsWireMpiCallBytes *call)
-{
-  call->end_ticks = lns_wire_clock_ticks (lns_process.clock);
-  write_call (LNS_WIRE_MPI_CALL, begin_ticks, name, string, depth, &call->head, sizeof *call);
-}
-
 /* Keeps the communicator and sends it like a definition of NVTX, even if nothing is recorded yet. */
 static void
 define_communicator (LnsWireMpiCommunicatorBytes *communicator, const int32_t *members)
 {
   if (lns_process_joined () < LNS_GENERATION_FIRST || !is_asked_for (LNS_WIRE_MPI, false))
     return;
-  communicator->head = (LnsWireHead){ .ticks = lns_wire_clock_ticks (lns_process.clock),
-                                      .type = LNS_WIRE_MPI_COMMUNICATOR };
+  communicator->head = (LnsWireHead){ .ticks = now (), .type = LNS_WIRE_MPI_COMMUNICATOR };
   LnsPart parts[] = { { .bytes = communicator, .n_bytes = sizeof *communicator },
                       { .bytes = members, .n_bytes = communicator->n_members * sizeof *members } };
   (void)lns_definitions_add (parts, 2);
@@ -110,7 +85,7 @@ define_communicator (LnsWireMpiCommunicatorBytes *communicator, const int32_t *m
 const LnsLibraryHooks *
 lanescope_library_hooks (void)
 {
-  static const LnsLibraryHooks hooks = { LNS_LIBRARY_HOOKS_ABI, begin, end, end_mpi,
+  static const LnsLibraryHooks hooks = { LNS_LIBRARY_HOOKS_ABI, begin, now, end,
                                          define_communicator };
   return &hooks;
 }

@@ -563,19 +563,15 @@ lns_inject_stream_intern (LnsInjectStream *stream,
     return id;
   if (n_bytes > LNS_TEXT_MAX_BYTES)
     n_bytes = LNS_TEXT_MAX_BYTES;
-  id = lns_strings_add (strings, hash, n_bytes);
+  id = lns_strings_next_id (strings, n_bytes);
   LnsWireTextBytes head = { .head = { .type = LNS_WIRE_STRING, .string = id },
                             .n_text_bytes = (uint32_t)n_bytes };
   LnsPart parts[] = { { .bytes = &head, .n_bytes = sizeof head },
                       { .bytes = text, .n_bytes = n_bytes } };
+  /* A part of the name may be written all the same: the loss that is counted next makes it void. */
   if (lns_inject_stream_write_parts (stream, parts, 2) < 0)
-    {
-      /* What was written of the name is void: the loss that is counted next empties the cache. */
-      lns_strings_drop (strings, id);
-      return LNS_STRINGS_NO_ROOM;
-    }
-  if (is_kept)
-    lns_strings_keep (strings, id, text, pointer);
+    return LNS_STRINGS_NO_ROOM;
+  lns_strings_keep (strings, hash, text, n_bytes, pointer);
   return id;
 }
 

@@ -68,9 +68,8 @@ grow_index (LnsStrings *strings)
       *find_slot (strings, strings->memory->entries[id].hash, NULL, 0) = (uint16_t)id;
 }
 
-/* Makes a new id for N_BYTES of text. Forgets all other names if there is no room for one more. */
-static uint32_t
-next_id (LnsStrings *strings, size_t n_bytes)
+uint32_t
+lns_strings_next_id (LnsStrings *strings, size_t n_bytes)
 {
   size_t kept = n_bytes <= LNS_STRINGS_CACHED_MAX ? n_bytes + 1 : 0;
   if (strings->n_entries + 1 >= LNS_WIRE_STREAM_STRINGS ||
@@ -78,7 +77,7 @@ next_id (LnsStrings *strings, size_t n_bytes)
     lns_strings_clear (strings);
   else if ((strings->n_entries + 1) * 2 > strings->n_index)
     grow_index (strings);
-  return ++strings->n_entries;
+  return strings->n_entries + 1;
 }
 
 static void
@@ -103,31 +102,21 @@ lns_strings_look_up (
   return id;
 }
 
-uint32_t
-lns_strings_add (LnsStrings *strings, uint64_t hash, size_t n_bytes)
-{
-  uint32_t id = next_id (strings, n_bytes);
-  strings->memory->entries[id] =
-      (LnsStringEntry){ hash, strings->n_copied_bytes, (uint32_t)n_bytes };
-  return id;
-}
-
 void
-lns_strings_keep (LnsStrings *strings, uint32_t id, const char *text, const char *pointer)
+lns_strings_keep (
+    LnsStrings *strings, uint64_t hash, const char *text, size_t n_bytes, const char *pointer)
 {
-  const LnsStringEntry *entry = &strings->memory->entries[id];
-  memcpy (strings->memory->copies + entry->at, text, entry->n_bytes);
-  strings->memory->copies[entry->at + entry->n_bytes] = '\0';
-  strings->n_copied_bytes += entry->n_bytes + 1;
-  *find_slot (strings, entry->hash, NULL, 0) = (uint16_t)id;
+  const uint32_t id = ++strings->n_entries;
+  const LnsStringEntry entry = { hash, strings->n_copied_bytes, (uint32_t)n_bytes };
+  strings->memory->entries[id] = entry;
+  if (n_bytes > LNS_STRINGS_CACHED_MAX)
+    return;
+  memcpy (strings->memory->copies + entry.at, text, n_bytes);
+  strings->memory->copies[entry.at + n_bytes] = '\0';
+  strings->n_copied_bytes += (uint32_t)n_bytes + 1;
+  *find_slot (strings, hash, NULL, 0) = (uint16_t)id;
   if (pointer != NULL)
     remember_pointer (strings, pointer, id);
-}
-
-void
-lns_strings_drop (LnsStrings *strings, uint32_t id)
-{
-  strings->memory->entries[id].n_bytes = UINT32_MAX;
 }
 
 /* The UTF-8 form of C in RET_BYTES; returns its length. */

@@ -73,16 +73,14 @@ void lns_strings_clear (LnsStrings *strings);
 uint32_t lns_strings_look_up (
     LnsStrings *strings, uint64_t hash, const char *text, size_t n_bytes, const char *pointer);
 
-/* Makes an id for a text of N_BYTES with HASH, which the caller then writes. Forgets all other names if there is no
- * room. Call one of the next two functions afterwards. */
-uint32_t lns_strings_add (LnsStrings *strings, uint64_t hash, size_t n_bytes);
+/* The id of the next text, of N_BYTES, which the caller writes and then keeps. Forgets all other names if there is no
+ * room for it. */
+uint32_t lns_strings_next_id (LnsStrings *strings, size_t n_bytes);
 
-/* Notes that TEXT, of at most LNS_STRINGS_CACHED_MAX bytes, was written as ID, and is found from now on. POINTER as
- * above. */
-void lns_strings_keep (LnsStrings *strings, uint32_t id, const char *text, const char *pointer);
-
-/* Notes that ID could not be written. */
-void lns_strings_drop (LnsStrings *strings, uint32_t id);
+/* Notes that TEXT was written as the next id. It is found from now on, unless it is longer than LNS_STRINGS_CACHED_MAX.
+ * POINTER as above. */
+void lns_strings_keep (
+    LnsStrings *strings, uint64_t hash, const char *text, size_t n_bytes, const char *pointer);
 
 /* Converts at most N_MAX bytes of the wide TEXT to UTF-8 in RET_TEXT, whole characters only, not
  * terminated; lone surrogates are kept in the same form, values beyond U+10FFFF become U+FFFD.

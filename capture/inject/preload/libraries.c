@@ -185,7 +185,12 @@ lns_library_end (LnsLibraryFunction *function,
   int saved = errno;
   if (handle != NULL && libraries[function->library].stream_getter != NULL)
     stream = stream_of (function, handle);
-  lns_library_hooks ()->end (call->begin_ticks, function->library, function->name,
-                             &function->string, call->depth, stream, return_value);
+  const LnsLibraryHooks *hooks = lns_library_hooks ();
+  LnsWireLibraryCallBytes record = { .library = function->library,
+                                     .end_ticks = hooks->now (),
+                                     .stream = stream,
+                                     .return_value = return_value };
+  hooks->end (LNS_WIRE_LIBRARY_CALL, call->begin_ticks, function->name, &function->string,
+              call->depth, &record.head, sizeof record);
   errno = saved;
 }

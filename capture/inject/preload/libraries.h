@@ -20,7 +20,7 @@
 
 /* The functions that the injection library offers to the wrappers, which look them up by this name. */
 #define LNS_LIBRARY_HOOKS     "lanescope_library_hooks"
-#define LNS_LIBRARY_HOOKS_ABI 3u
+#define LNS_LIBRARY_HOOKS_ABI 4u
 
 typedef struct
 {
@@ -28,22 +28,18 @@ typedef struct
   /* The time of a call of LIBRARY that begins now, or 0: it is not to be recorded. IS_NESTED: it is
    * made within another call of a library. */
   uint64_t (*begin) (LnsWireLibrary library, bool is_nested);
-  /* Records it. STRING keeps what NAME is known as, 0 at first. */
-  void (*end) (uint64_t begin_ticks,
-               LnsWireLibrary library,
+  /* The time, in ticks. */
+  uint64_t (*now) (void);
+  /* Records a call that began at BEGIN_TICKS: completes its record of TYPE and N_BYTES, which begins with HEAD.
+   * STRING keeps the id of NAME, 0 at first. */
+  void (*end) (uint8_t type,
+               uint64_t begin_ticks,
                const char *name,
                uint32_t *string,
                uint32_t depth,
-               uint64_t stream,
-               uint32_t return_value);
-  /* The same of a call of MPI: CALL's class, sizes, handles and numbers are filled in. */
-  void (*end_mpi) (uint64_t begin_ticks,
-                   const char *name,
-                   uint32_t *string,
-                   uint32_t depth,
-                   LnsWireMpiCallBytes *call);
-  /* Tells of a communicator, made just now, whose numbers and handles are filled in; MEMBERS: as many as it
-   * says. */
+               LnsWireHead *head,
+               size_t n_bytes);
+  /* Reports a communicator that was just made, whose numbers and handles are filled in, and its MEMBERS. */
   void (*define_communicator) (LnsWireMpiCommunicatorBytes *communicator, const int32_t *members);
 } LnsLibraryHooks;
 

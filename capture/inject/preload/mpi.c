@@ -311,7 +311,9 @@ call (MpiFunction *self, void *caller, Word *w)
       told.world_rank = mpi.world_rank;
       if (result == 0 && __atomic_load_n (&is_running, __ATOMIC_ACQUIRE))
         describe (self, w, &told);
-      hooks->end_mpi (begin_ticks, self->name, &self->string, depth, &told);
+      told.end_ticks = hooks->now ();
+      hooks->end (LNS_WIRE_MPI_CALL, begin_ticks, self->name, &self->string, depth, &told.head,
+                  sizeof told);
     }
   errno = error;
   return result;
