@@ -9,7 +9,7 @@
 #include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/process.h"
-#include "capture/inject/core/join.h"
+#include "capture/inject/core/connection.h"
 
 #define LNS_EXPORT __attribute__ ((visibility ("default")))
 
@@ -25,7 +25,7 @@ takes_part (void)
   const uint64_t generation = lns_process_generation ();
   if (generation >= LNS_GENERATION_FIRST)
     return lns_process_wants_nvtx ();
-  return generation != LNS_GENERATION_OFF && lns_process_has_session ();
+  return generation != LNS_GENERATION_OFF && lns_connection_is_possible ();
 }
 
 /* Sets HANDLERS in the slots that the program's tables have: older tables have fewer. Returns whether any is set. */

@@ -207,12 +207,13 @@ connect_by_name (const char *path, int64_t deadline_ms)
 }
 
 bool
-lns_connection_is_possible (bool known)
+lns_connection_is_possible (void)
 {
+  LNS_KEEP_ERRNO;
   const char *path = session_path ();
   if (path == NULL)
     return false;
-  if (known || LNS_SYSCALL (SYS_faccessat, AT_FDCWD, path, F_OK) == 0)
+  if (lns_process.n_joined > 0 || LNS_SYSCALL (SYS_faccessat, AT_FDCWD, path, F_OK) == 0)
     return true;
   /* The session takes no notice of a connection without a hello. */
   int fd = connect_by_name (path, 0);

@@ -11,8 +11,8 @@
 #include "capture/wire/pool.h"
 #include "capture/wire/protocol.h"
 
-/* Whether the environment names a session, and one seems to listen or is KNOWN to have listened. */
-bool lns_connection_is_possible (bool known);
+/* Whether the environment names a session that seems to listen, or that this process or its parent has joined. */
+bool lns_connection_is_possible (void);
 
 /* Says HELLO to the session named in the environment, within BOUND_MS. A process that cannot reach the session's path
  * uses the connection that it inherited by fork, which is closed here on success, or the session's abstract name.

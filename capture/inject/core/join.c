@@ -73,14 +73,6 @@ become_stray (int error)
   return LNS_GENERATION_STRAY;
 }
 
-/* A child whose parent had joined before the fork has other ways to the session than the socket's path. */
-bool
-lns_process_has_session (void)
-{
-  LNS_KEEP_ERRNO;
-  return lns_connection_is_possible (lns_process.n_joined > 0);
-}
-
 /* Whether this process, PID, runs in its parent's memory, as a child of vfork() does until it executes
  * another program. glibc registers a list of mutexes with the kernel for each process and thread that it
  * starts; a child of vfork() has none, and neither has one of a bare clone(), whose memory is a copy. */

@@ -10,9 +10,6 @@
 #include "capture/inject/core/process.h"
 #include "capture/wire/protocol.h"
 
-/* Whether there seems to be a session to join. Does not ask it. */
-bool lns_process_has_session (void);
-
 /* Joins the session named in the environment, once, within BOUND_MS. With LNS_WIRE_PATIENT_MS or more, tries again if
  * the session was late before. Other threads that call this meanwhile wait, no longer than that. Returns the generation,
  * LNS_GENERATION_FIRST or more on success. Blocks the thread's signals meanwhile. */

@@ -366,31 +366,22 @@ range_end (uint64_t range)
   domain_range_end (NULL, range);
 }
 
-#define CORE(slot, handler)                                                                        \
- {                                                                                                 \
-  LNS_NVTX_MODULE_CORE, LNS_NVTX_CORE_##slot, (LnsNvtxFunction)(handler)                           \
- }
-#define CORE2(slot, handler)                                                                       \
- {                                                                                                 \
-  LNS_NVTX_MODULE_CORE2, LNS_NVTX_CORE2_##slot, (LnsNvtxFunction)(handler)                         \
- }
-
 const LnsNvtxHandler lns_core_handlers[] = {
-  CORE (MARK_EX, mark_ex),
-  CORE (MARK_A, mark_a),
-  CORE (MARK_W, mark_w),
-  CORE (RANGE_START_EX, range_start_ex),
-  CORE (RANGE_START_A, range_start_a),
-  CORE (RANGE_START_W, range_start_w),
-  CORE (RANGE_END, range_end),
-  CORE (RANGE_PUSH_EX, range_push_ex),
-  CORE (RANGE_PUSH_A, range_push_a),
-  CORE (RANGE_PUSH_W, range_push_w),
-  CORE (RANGE_POP, range_pop),
-  CORE2 (DOMAIN_MARK_EX, domain_mark_ex),
-  CORE2 (DOMAIN_RANGE_START_EX, domain_range_start_ex),
-  CORE2 (DOMAIN_RANGE_END, domain_range_end),
-  CORE2 (DOMAIN_RANGE_PUSH_EX, domain_range_push_ex),
-  CORE2 (DOMAIN_RANGE_POP, domain_range_pop),
+  LNS_NVTX_HANDLER (CORE, MARK_EX, mark_ex),
+  LNS_NVTX_HANDLER (CORE, MARK_A, mark_a),
+  LNS_NVTX_HANDLER (CORE, MARK_W, mark_w),
+  LNS_NVTX_HANDLER (CORE, RANGE_START_EX, range_start_ex),
+  LNS_NVTX_HANDLER (CORE, RANGE_START_A, range_start_a),
+  LNS_NVTX_HANDLER (CORE, RANGE_START_W, range_start_w),
+  LNS_NVTX_HANDLER (CORE, RANGE_END, range_end),
+  LNS_NVTX_HANDLER (CORE, RANGE_PUSH_EX, range_push_ex),
+  LNS_NVTX_HANDLER (CORE, RANGE_PUSH_A, range_push_a),
+  LNS_NVTX_HANDLER (CORE, RANGE_PUSH_W, range_push_w),
+  LNS_NVTX_HANDLER (CORE, RANGE_POP, range_pop),
+  LNS_NVTX_HANDLER (CORE2, DOMAIN_MARK_EX, domain_mark_ex),
+  LNS_NVTX_HANDLER (CORE2, DOMAIN_RANGE_START_EX, domain_range_start_ex),
+  LNS_NVTX_HANDLER (CORE2, DOMAIN_RANGE_END, domain_range_end),
+  LNS_NVTX_HANDLER (CORE2, DOMAIN_RANGE_PUSH_EX, domain_range_push_ex),
+  LNS_NVTX_HANDLER (CORE2, DOMAIN_RANGE_POP, domain_range_pop),
   { 0 },
 };

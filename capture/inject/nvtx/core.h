@@ -17,6 +17,15 @@ typedef struct
   LnsNvtxFunction handler;
 } LnsNvtxHandler;
 
+#define LNS_NVTX_HANDLER(Module, slot, handler)                                                    \
+ {                                                                                                 \
+  LNS_NVTX_MODULE_##Module, LNS_NVTX_##Module##_##slot, (LnsNvtxFunction)(handler)                 \
+ }
+#define LNS_NVTX_EXTENSION_HANDLER(Extension, slot, handler)                                       \
+ {                                                                                                 \
+  LNS_NVTX_EXTENSION_##Extension, LNS_NVTX_##Extension##_##slot, (LnsNvtxFunction)(handler)        \
+ }
+
 /* The handlers of modules: of events, and of functions that name and create things. A null handler ends each list. */
 extern const LnsNvtxHandler lns_core_handlers[];
 extern const LnsNvtxHandler lns_name_handlers[];

@@ -101,16 +101,11 @@ batch_submit (const void *domain, const LnsNvtxCounterBatch *batch)
   write_sample (stream, parts, 3);
 }
 
-#define HANDLER(slot, handler)                                                                     \
- {                                                                                                 \
-  LNS_NVTX_EXTENSION_COUNTERS, LNS_NVTX_COUNTER_##slot, (LnsNvtxFunction)(handler)                 \
- }
-
 const LnsNvtxHandler lns_counter_handlers[] = {
-  HANDLER (SAMPLE_INT64, sample_int64),
-  HANDLER (SAMPLE_FLOAT64, sample_float64),
-  HANDLER (SAMPLE, sample),
-  HANDLER (SAMPLE_NO_VALUE, sample_no_value),
-  HANDLER (BATCH_SUBMIT, batch_submit),
+  LNS_NVTX_EXTENSION_HANDLER (COUNTERS, SAMPLE_INT64, sample_int64),
+  LNS_NVTX_EXTENSION_HANDLER (COUNTERS, SAMPLE_FLOAT64, sample_float64),
+  LNS_NVTX_EXTENSION_HANDLER (COUNTERS, SAMPLE, sample),
+  LNS_NVTX_EXTENSION_HANDLER (COUNTERS, SAMPLE_NO_VALUE, sample_no_value),
+  LNS_NVTX_EXTENSION_HANDLER (COUNTERS, BATCH_SUBMIT, batch_submit),
   { 0 },
 };

@@ -287,34 +287,25 @@ create_lock (const void *domain, const void *attributes)
   return NULL;
 }
 
-#define CORE(slot, handler)                                                                        \
- {                                                                                                 \
-  LNS_NVTX_MODULE_CORE, LNS_NVTX_CORE_##slot, (LnsNvtxFunction)(handler)                           \
- }
-#define CORE2(slot, handler)                                                                       \
- {                                                                                                 \
-  LNS_NVTX_MODULE_CORE2, LNS_NVTX_CORE2_DOMAIN_##slot, (LnsNvtxFunction)(handler)                  \
- }
 #define OBJECT(Module, Kind, Identifier)                                                           \
- { LNS_NVTX_MODULE_##Module, LNS_NVTX_##Module##_NAME_##Kind##_A,                                  \
-   (LnsNvtxFunction)name_##Module##_##Kind##_a },                                                  \
-     { LNS_NVTX_MODULE_##Module, LNS_NVTX_##Module##_NAME_##Kind##_A + 1,                          \
-       (LnsNvtxFunction)name_##Module##_##Kind##_w },
+ LNS_NVTX_HANDLER (Module, NAME_##Kind##_A, name_##Module##_##Kind##_a),                           \
+     LNS_NVTX_HANDLER (Module, NAME_##Kind##_A + 1, name_##Module##_##Kind##_w),
 
 const LnsNvtxHandler lns_name_handlers[] = {
-  CORE (NAME_CATEGORY_A, name_category_a),
-  CORE (NAME_CATEGORY_W, name_category_w),
-  CORE (NAME_OS_THREAD_A, name_thread_a),
-  CORE (NAME_OS_THREAD_W, name_thread_w),
-  CORE2 (RESOURCE_CREATE, create_resource),
-  CORE2 (RESOURCE_DESTROY, destroy_resource),
-  CORE2 (NAME_CATEGORY_A, lns_nvtx_name_category),
-  CORE2 (NAME_CATEGORY_W, domain_name_category_w),
-  CORE2 (REGISTER_STRING_A, register_string_a),
-  CORE2 (REGISTER_STRING_W, register_string_w),
-  CORE2 (CREATE_A, create_domain_a),
-  CORE2 (CREATE_W, create_domain_w),
-  CORE2 (DESTROY, destroy_domain),
-  OBJECTS (OBJECT){ LNS_NVTX_MODULE_SYNC, LNS_NVTX_SYNC_CREATE, (LnsNvtxFunction)create_lock },
+  LNS_NVTX_HANDLER (CORE, NAME_CATEGORY_A, name_category_a),
+  LNS_NVTX_HANDLER (CORE, NAME_CATEGORY_W, name_category_w),
+  LNS_NVTX_HANDLER (CORE, NAME_OS_THREAD_A, name_thread_a),
+  LNS_NVTX_HANDLER (CORE, NAME_OS_THREAD_W, name_thread_w),
+  LNS_NVTX_HANDLER (CORE2, DOMAIN_RESOURCE_CREATE, create_resource),
+  LNS_NVTX_HANDLER (CORE2, DOMAIN_RESOURCE_DESTROY, destroy_resource),
+  LNS_NVTX_HANDLER (CORE2, DOMAIN_NAME_CATEGORY_A, lns_nvtx_name_category),
+  LNS_NVTX_HANDLER (CORE2, DOMAIN_NAME_CATEGORY_W, domain_name_category_w),
+  LNS_NVTX_HANDLER (CORE2, DOMAIN_REGISTER_STRING_A, register_string_a),
+  LNS_NVTX_HANDLER (CORE2, DOMAIN_REGISTER_STRING_W, register_string_w),
+  LNS_NVTX_HANDLER (CORE2, DOMAIN_CREATE_A, create_domain_a),
+  LNS_NVTX_HANDLER (CORE2, DOMAIN_CREATE_W, create_domain_w),
+  LNS_NVTX_HANDLER (CORE2, DOMAIN_DESTROY, destroy_domain),
+  LNS_NVTX_HANDLER (SYNC, CREATE, create_lock),
+  OBJECTS (OBJECT) /* with a comma behind each */
   { 0 },
 };

@@ -108,24 +108,19 @@ event_batch_submit (const void *domain, const LnsNvtxEventBatch *batch)
     submit (domain, batch->schema, batch->events, batch->n_bytes);
 }
 
-#define HANDLER(slot, handler)                                                                     \
- {                                                                                                 \
-  LNS_NVTX_EXTENSION_PAYLOAD, LNS_NVTX_PAYLOAD_##slot, (LnsNvtxFunction)(handler)                  \
- }
-
 const LnsNvtxHandler lns_payload_handlers[] = {
-  HANDLER (MARK, mark),
-  HANDLER (RANGE_PUSH, range_push),
-  HANDLER (RANGE_POP, range_pop),
-  HANDLER (RANGE_START, range_start),
-  HANDLER (RANGE_END, range_end),
-  HANDLER (TIMESTAMP_GET, timestamp_get),
-  HANDLER (TIMER_SOURCE, own_clock),
-  HANDLER (TIMER_SOURCE_WITH_DATA, own_clock),
-  HANDLER (TIME_SYNC_POINT, own_clock),
-  HANDLER (TIME_SYNC_POINT_TABLE, own_clock),
-  HANDLER (TIMESTAMP_CONVERSION_FACTOR, own_clock),
-  HANDLER (EVENT_SUBMIT, event_submit),
-  HANDLER (EVENT_BATCH_SUBMIT, event_batch_submit),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, MARK, mark),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, RANGE_PUSH, range_push),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, RANGE_POP, range_pop),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, RANGE_START, range_start),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, RANGE_END, range_end),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, TIMESTAMP_GET, timestamp_get),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, TIMER_SOURCE, own_clock),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, TIMER_SOURCE_WITH_DATA, own_clock),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, TIME_SYNC_POINT, own_clock),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, TIME_SYNC_POINT_TABLE, own_clock),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, TIMESTAMP_CONVERSION_FACTOR, own_clock),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, EVENT_SUBMIT, event_submit),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, EVENT_BATCH_SUBMIT, event_batch_submit),
   { 0 },
 };

@@ -234,16 +234,11 @@ define_time_domain (const void *domain, const LnsNvtxTimeDomainAttributes *attri
   return add_definition (&part, 1) ? clock.id : 0;
 }
 
-#define PAYLOAD(slot, handler)                                                                     \
- {                                                                                                 \
-  LNS_NVTX_EXTENSION_PAYLOAD, LNS_NVTX_PAYLOAD_##slot, (LnsNvtxFunction)(handler)                  \
- }
-
 const LnsNvtxHandler lns_schema_handlers[] = {
-  PAYLOAD (SCHEMA_REGISTER, define_schema),
-  PAYLOAD (ENUM_REGISTER, define_enum),
-  PAYLOAD (SCOPE_REGISTER, define_scope),
-  PAYLOAD (TIME_DOMAIN_REGISTER, define_time_domain),
-  { LNS_NVTX_EXTENSION_COUNTERS, LNS_NVTX_COUNTER_REGISTER, (LnsNvtxFunction)define_counter },
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, SCHEMA_REGISTER, define_schema),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, ENUM_REGISTER, define_enum),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, SCOPE_REGISTER, define_scope),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, TIME_DOMAIN_REGISTER, define_time_domain),
+  LNS_NVTX_EXTENSION_HANDLER (COUNTERS, REGISTER, define_counter),
   { 0 },
 };
