@@ -51,11 +51,6 @@ wipe_in_child (void)
   lns_own = (LnsOwnPage){ .generation = LNS_GENERATION_FRESH };
 }
 
-/* This function is in glibc's static part, whose pthread_atfork() would name this library. */
-extern int
-__register_atfork (void (*prepare) (void), void (*parent) (void), void (*child) (void), void *dso);
-extern void *__dso_handle;
-
 static void
 wipe_on_fork (void)
 {

@@ -46,3 +46,9 @@ int64_t lns_inject_monotonic_ms (void);
  * code that a signal handler which uses NVTX must not interrupt. */
 uint64_t lns_inject_block_signals (void);
 void lns_inject_unblock_signals (uint64_t before);
+
+/* What atexit() and pthread_atfork() call: these are in glibc's static part, and would name this library. */
+extern int __cxa_atexit (void (*function) (void *), void *argument, void *dso);
+extern int
+__register_atfork (void (*prepare) (void), void (*parent) (void), void (*child) (void), void *dso);
+extern void *__dso_handle;

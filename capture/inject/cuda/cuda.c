@@ -28,12 +28,6 @@ LNS_EXPORT int InitializeInjection (void);
 /* Compacting a buffer takes 1 ms on a processor that is free. */
 #define FINISH_MS 500
 
-/* These functions are in glibc's static part: atexit() and pthread_atfork() would name this library. */
-extern int __cxa_atexit (void (*function) (void *), void *argument, void *dso);
-extern int
-__register_atfork (void (*prepare) (void), void (*parent) (void), void (*child) (void), void *dso);
-extern void *__dso_handle;
-
 /* --- Callbacks, on the program's threads. ----------------------------------------------------- */
 
 /* Writes the name of a kernel at its launch. If the process is killed, CUPTI's record of the launch has only the

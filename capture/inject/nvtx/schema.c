@@ -76,28 +76,6 @@ add_definition (const LnsPart *parts, size_t n_parts)
   return true;
 }
 
-/* Working memory for entries and the parts of a record. */
-typedef struct
-{
-  void *memory;
-  size_t n_bytes;
-  void *items;
-  LnsPart *parts;
-} Workplace;
-
-static bool
-open_workplace (size_t n, size_t item_bytes, size_t n_parts, Workplace *ret_workplace)
-{
-  size_t n_bytes = n * item_bytes + n_parts * sizeof (LnsPart);
-  void *memory = lns_inject_map (n_bytes);
-  if (memory == NULL)
-    return false;
-  *ret_workplace = (Workplace){
-    .memory = memory, .n_bytes = n_bytes, .items = (LnsPart *)memory + n_parts, .parts = memory
-  };
-  return true;
-}
-
 static uint64_t
 define_schema (const void *domain, const LnsNvtxSchemaAttributes *attributes)
 {
@@ -107,9 +85,11 @@ define_schema (const void *domain, const LnsNvtxSchemaAttributes *attributes)
       attributes->entries == NULL || attributes->n_entries > ENTRIES_MAX)
     return 0;
   uint64_t fields = attributes->fields;
-  size_t n = attributes->n_entries;
-  Workplace place;
-  if (!open_workplace (n, sizeof (LnsWireSchemaEntryBytes), 2 + ENTRY_PARTS * n, &place))
+  size_t n = attributes->n_entries, n_parts = 2 + ENTRY_PARTS * n;
+  LnsWireSchemaEntryBytes *entry;
+  size_t n_memory_bytes = n_parts * sizeof (LnsPart) + n * sizeof *entry;
+  LnsPart *parts = lns_inject_map (n_memory_bytes), *part = parts;
+  if (parts == NULL)
     return 0;
 
   LnsWireSchemaBytes schema = {
@@ -121,14 +101,13 @@ define_schema (const void *domain, const LnsNvtxSchemaAttributes *attributes)
     .pack_align_bytes = fields & LNS_NVTX_SCHEMA_HAS_ALIGNMENT ? attributes->pack_align : 0,
     .n_entries = n,
   };
-  LnsPart *part = place.parts;
   *part++ = fixed (&schema, sizeof schema);
   *part++ =
       text_part (fields & LNS_NVTX_SCHEMA_HAS_NAME ? attributes->name : NULL, &schema.n_text_bytes);
-  for (size_t i = 0; i < n; i++)
+  entry = (LnsWireSchemaEntryBytes *)(parts + n_parts);
+  for (size_t i = 0; i < n; i++, entry++)
     {
       const LnsNvtxSchemaEntry *from = &attributes->entries[i];
-      LnsWireSchemaEntryBytes *entry = (LnsWireSchemaEntryBytes *)place.items + i;
       const char *unit;
       *entry = (LnsWireSchemaEntryBytes){
         .flags = from->flags,
@@ -142,8 +121,8 @@ define_schema (const void *domain, const LnsNvtxSchemaAttributes *attributes)
       *part++ = text_part (from->description, &entry->n_description_bytes);
       *part++ = text_part (unit, &entry->n_unit_bytes);
     }
-  bool added = add_definition (place.parts, (size_t)(part - place.parts));
-  lns_inject_unmap (place.memory, place.n_bytes);
+  bool added = add_definition (parts, n_parts);
+  lns_inject_unmap (parts, n_memory_bytes);
   return added ? schema.id : 0;
 }
 
@@ -155,9 +134,11 @@ define_enum (const void *domain, const LnsNvtxEnumAttributes *attributes)
       attributes->entries == NULL || attributes->n_entries > ENTRIES_MAX)
     return 0;
   uint64_t fields = attributes->fields;
-  size_t n = attributes->n_entries;
-  Workplace place;
-  if (!open_workplace (n, sizeof (LnsWireEnumEntryBytes), 2 + 2 * n, &place))
+  size_t n = attributes->n_entries, n_parts = 2 + 2 * n;
+  LnsWireEnumEntryBytes *entry;
+  size_t n_memory_bytes = n_parts * sizeof (LnsPart) + n * sizeof *entry;
+  LnsPart *parts = lns_inject_map (n_memory_bytes), *part = parts;
+  if (parts == NULL)
     return 0;
 
   LnsWireEnumBytes enumeration = {
@@ -166,21 +147,20 @@ define_enum (const void *domain, const LnsNvtxEnumAttributes *attributes)
     .value_bytes = fields & LNS_NVTX_ENUM_HAS_SIZE ? attributes->value_bytes : sizeof (int),
     .n_entries = n,
   };
-  LnsPart *part = place.parts;
   *part++ = fixed (&enumeration, sizeof enumeration);
   *part++ = text_part (fields & LNS_NVTX_ENUM_HAS_NAME ? attributes->name : NULL,
                        &enumeration.n_text_bytes);
-  for (size_t i = 0; i < n; i++)
+  entry = (LnsWireEnumEntryBytes *)(parts + n_parts);
+  for (size_t i = 0; i < n; i++, entry++)
     {
       const LnsNvtxEnumEntry *from = &attributes->entries[i];
-      LnsWireEnumEntryBytes *entry = (LnsWireEnumEntryBytes *)place.items + i;
       entry->value = from->value;
       entry->is_flag = from->is_flag != 0;
       *part++ = fixed (entry, sizeof *entry);
       *part++ = text_part (from->name, &entry->n_name_bytes);
     }
-  bool added = add_definition (place.parts, (size_t)(part - place.parts));
-  lns_inject_unmap (place.memory, place.n_bytes);
+  bool added = add_definition (parts, n_parts);
+  lns_inject_unmap (parts, n_memory_bytes);
   return added ? enumeration.id : 0;
 }
 
