@@ -223,6 +223,10 @@ def test_only_root_s_programs_find_the_socket_as_others():
         assert sorted(names) == [f"{path}/session", f"@{path}"], run
 
 
+BECOME_NOBODY = (f"import os, socket\nos.setgroups([]), os.setgid({NOBODY}), os.setuid({NOBODY})\n"
+                 "c = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n")
+
+
 def test_a_stranger_is_not_recorded():
     needs_a_nobody()
     with Folder() as folder:
@@ -231,11 +235,28 @@ def test_a_stranger_is_not_recorded():
         library = os.path.join(tap.BUILD, "capture", "inject", "liblanescope-inject.so")
         stranger = subprocess.run([ACT, "mark", "strange"], user=NOBODY, group=NOBODY, extra_groups=[],
                                   env=dict(os.environ, LANESCOPE_SESSION=path, NVTX_INJECTION64_PATH=library))
+        by_name = subprocess.run([sys.executable, "-c", BECOME_NOBODY + f"c.connect('\\0{os.path.dirname(path)}')\nprint(c.recv(64))"],
+                                 capture_output=True, text=True)
+        assert by_name.stdout == "b''\n", by_name  # everybody can connect, but is dropped without a word
         listed = subprocess.run(["ls", os.path.dirname(path)], user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True)
         assert stranger.returncode == 0 and listed.returncode != 0 and listed.stdout == b"", listed
         out, err = process.communicate(b"\n", timeout=30)
         report = folder.report("r.rep")
         assert report.codes() == ["LNS-POOL-009"] and report.info["events"] == 0 and b"does not descend from Lanescope" in err, err
+
+
+def test_a_session_of_another_user_is_not_trusted():
+    """Names of sockets are not protected: after a session has ended, anybody can take its name."""
+    needs_a_nobody()
+    script = BECOME_NOBODY + (f"c.bind('\\0/tmp/lanescope-{os.getpid()}')\nc.listen()\nprint('ready', flush=True)\n"
+                              "input()\nc.setblocking(False)\nwhile True:\n    print(c.accept()[0].recv(64), flush=True)\n")
+    library = os.path.join(tap.BUILD, "capture", "inject", "liblanescope-inject.so")
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as other:
+        assert other.stdout.readline() == b"ready\n"
+        run = subprocess.run([ACT, "mark", "secret"], env=dict(os.environ, NVTX_INJECTION64_PATH=library,
+                                                               LANESCOPE_SESSION=f"/tmp/lanescope-{os.getpid()}/key"))
+        heard = other.communicate(b"\n")[0].split()
+        assert run.returncode == 0 and set(heard) == {b"b''"}, heard
 
 
 def test_the_library_of_another_build():
