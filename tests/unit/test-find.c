@@ -3,12 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Compares searching events by name, and counting them in a span of time, with plain loops. */
+/* Compares searching events by name, and counting them in a span of time, with plain loops. Also tests the jobs by which
+ * the viewer does both. */
 
 #include "tests/tap.h"
 #include "tests/unit/event-fixture.h"
 #include "ui/details/details-band.h"
 #include "ui/details/details-fields.h"
+#include "ui/model/job.h"
 #include "ui/timeline/find-search.h"
 
 static LnsReport *report;
@@ -248,6 +250,64 @@ an_unknown_end_is_not_told (void)
   LNS_CHECK (field (fields, "End") == NULL);
 }
 
+/* --- Jobs ---------------------------------------------------------------------------------- */
+
+/* The threads that the functions of a job ran on. */
+typedef struct
+{
+  GThread *worked, *done, *freed;
+  bool waits; /* to be cancelled */
+} Job;
+
+static void
+work (LnsWorker *worker, gpointer data)
+{
+  Job *job = data;
+  while (job->waits && !atomic_load (&worker->cancelled))
+    g_thread_yield ();
+  LNS_CHECK (g_cancellable_is_cancelled (worker->cancellable) == job->waits);
+  LNS_CHECK (lns_report_info (worker->report)->n_events == lns_report_info (report)->n_events);
+  job->worked = g_thread_self ();
+}
+
+static void
+done (gpointer data, gpointer owner)
+{
+  LNS_CHECK (data == owner);
+  ((Job *)data)->done = g_thread_self ();
+}
+
+static void
+freed (gpointer data)
+{
+  ((Job *)data)->freed = g_thread_self ();
+}
+
+static void
+jobs_end_on_the_main_thread (void)
+{
+  static const LnsJobFuncs funcs = { work, done, freed };
+  LnsView *view = lns_view_new (lns_report_open (lns_report_info (report)->path, NULL, NULL));
+  GCancellable *running = NULL;
+  Job job = { 0 };
+  lns_job_start (&running, view, &funcs, &job, &job);
+  LNS_CHECK (running != NULL);
+  while (job.freed == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  LNS_CHECK (job.worked != g_thread_self () && job.done == g_thread_self ());
+  LNS_CHECK (job.freed == g_thread_self () && running == NULL);
+
+  /* The last reference on the view is that of the cancelled job. */
+  job = (Job){ .waits = true };
+  lns_job_start (&running, view, &funcs, &job, &job);
+  g_object_unref (view);
+  lns_job_cancel (&running);
+  LNS_CHECK (running == NULL);
+  while (job.freed == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  LNS_CHECK (job.worked != NULL && job.done == NULL && job.freed == g_thread_self ());
+}
+
 int
 main (void)
 {
@@ -261,6 +321,7 @@ main (void)
   LNS_TEST (a_band_counts_what_touches_it);
   LNS_TEST (details_tell_each_field);
   LNS_TEST (an_unknown_end_is_not_told);
+  LNS_TEST (jobs_end_on_the_main_thread);
   lns_test_report_free (report);
   return lns_tap_done ();
 }
