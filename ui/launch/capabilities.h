@@ -33,7 +33,6 @@ typedef struct
 /* Reads TEXT, the tool's answer. Returns NULL if TEXT is no such answer. */
 LnsCapabilities *lns_capabilities_parse (const char *text) G_GNUC_WARN_UNUSED_RESULT;
 void lns_capabilities_free (LnsCapabilities *self);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (LnsCapabilities, lns_capabilities_free)
 
 /* The switch called NAME, or NULL. Owned by SELF. */
 const LnsSwitch *lns_capabilities_find (const LnsCapabilities *self, const char *name);

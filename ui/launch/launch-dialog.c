@@ -60,6 +60,7 @@ show_page (LnsLaunchDialog *self, const char *name)
 
 /* --- The setup page ------------------------------------------------------------------------ */
 
+/* Whether TEXT is "NAME=VALUE". */
 static gboolean
 is_setting (const char *text)
 {
@@ -68,13 +69,6 @@ is_setting (const char *text)
   while (g_ascii_isalnum (*at) || *at == '_')
     at++;
   return at > text && !g_ascii_isdigit (*text) && *at == '=';
-}
-
-/* Whether TEXT is valid in the row of a variable. Empty rows are ignored. */
-static gboolean
-is_variable (const char *text)
-{
-  return *text == '\0' || is_setting (text);
 }
 
 static void
@@ -153,7 +147,8 @@ validate (LnsLaunchDialog *self)
   for (guint i = 0; i < self->variables->len; i++)
     {
       GtkWidget *row = g_ptr_array_index (self->variables, i);
-      gboolean fine = is_variable (gtk_editable_get_text (GTK_EDITABLE (row)));
+      const char *text = gtk_editable_get_text (GTK_EDITABLE (row));
+      gboolean fine = *text == '\0' || is_setting (text);
       set_error_style (row, !fine);
       ok = ok && fine;
     }

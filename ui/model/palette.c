@@ -21,8 +21,6 @@ static const LnsPalette light = {
   .lost = 0xb3261e,
   .damaged = 0x8a5a00,
   .text = 0x1f1f1f,
-  .dim_text = 0x5e5e5e,
-  .line = 0xd5d5d5,
   .accent = 0x1c71d8,
 };
 
@@ -36,8 +34,6 @@ static const LnsPalette dark = {
   .lost = 0xff7b63,
   .damaged = 0xf8c146,
   .text = 0xf2f2f2,
-  .dim_text = 0xa8a8a8,
-  .line = 0x3d3d3d,
   .accent = 0x62a0ea,
 };
 

@@ -22,8 +22,6 @@ typedef struct
   uint32_t lost;       /* hatching over what was lost                                        */
   uint32_t damaged;    /* hatching over what cannot be read                                  */
   uint32_t text;       /* on the background                                                  */
-  uint32_t dim_text;   /* less important text on the background                              */
-  uint32_t line;       /* hairlines: ticks, row borders                                      */
   uint32_t accent;     /* band, selection, overview window                                   */
 } LnsPalette;
 

@@ -106,14 +106,11 @@ lns_tile_set_replace_tree (LnsTileSet *self, const LnsRowTree *tree)
 {
   self->n_painted_before += lns_tile_builder_n_painted (self->builder);
   lns_tile_builder_free (self->builder);
+  for (uint32_t row = 0; row < lns_row_tree_n_rows (self->tree); row++)
+    if (lns_row_tree_row (self->tree, row)->set != lns_row_tree_row (tree, row)->set)
+      lns_tile_cache_forget_row (self->cache, row);
   self->tree = tree;
   self->builder = lns_tile_builder_new (self->view, tree, self->font, ready_cb, self);
-}
-
-void
-lns_tile_set_forget_row (LnsTileSet *self, uint32_t row)
-{
-  lns_tile_cache_forget_row (self->cache, row);
 }
 
 /* --- What is wanted ------------------------------------------------------------------------ */

@@ -21,10 +21,9 @@ LnsTileSet *lns_tile_set_new (LnsView *view,
                               gpointer data);
 void lns_tile_set_free (LnsTileSet *self); /* NULL is fine */
 
-/* Replaces the tree by TREE, in which rows have kept their numbers and which must outlive the set; and has the tiles
- * of ROW painted again. The first one cancels the tiles under way and waits for the workers. */
+/* Replaces the tree by TREE, in which rows have kept their numbers and which must outlive the set. Tiles of rows that show
+ * another facet set are painted again. Cancels the tiles under way and waits for the workers. */
 void lns_tile_set_replace_tree (LnsTileSet *self, const LnsRowTree *tree);
-void lns_tile_set_forget_row (LnsTileSet *self, uint32_t row);
 
 /* Strips FIRST … FIRST + N - 1 of a row. */
 typedef struct

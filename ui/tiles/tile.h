@@ -97,5 +97,3 @@ void lns_tile_free (LnsTile *tile); /* NULL is fine */
 
 /* The event drawn at X_PX (0 … LNS_TILE_PX) of the tile or at most SLACK_PX beside it, or NULL. */
 const LnsPixelEvent *lns_tile_event_at (const LnsTile *tile, double x_px, double slack_px);
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (LnsTile, lns_tile_free)

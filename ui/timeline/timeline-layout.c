@@ -32,13 +32,12 @@ lns_timeline_layout_hit (const LnsTimelineLayout *self, double x, double y)
   LnsTimelineHit hit = { 0 };
   LnsTimelineRows *rows;
   double rows_y, row_y, body_x = x - self->context->header_px;
-  int top_px, height_px;
   if (!rows_at (self, y, &rows, &rows_y))
     return hit;
   hit.row = lns_timeline_rows_row_at (rows, rows_y, &row_y);
   if (hit.row == NULL || body_x < 0 || body_x >= lns_view_get_width_px (self->context->view))
     return hit;
-  hit.has_strip = lns_timeline_row_strip_at (hit.row, row_y, &hit.strip, &top_px, &height_px);
+  hit.has_strip = lns_timeline_row_strip_at (hit.row, row_y, &hit.strip);
   if (!hit.has_strip)
     return hit;
   hit.tile = lns_tile_set_at (self->context->tiles, &hit.strip, body_x, &hit.tile_x_px);

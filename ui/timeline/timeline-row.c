@@ -118,16 +118,14 @@ lns_timeline_row_set_shown (LnsTimelineRow *self, int top_px, int bottom_px)
 }
 
 gboolean
-lns_timeline_row_strip_at (
-    LnsTimelineRow *self, double y_px, LnsStrip *ret_strip, int *ret_top_px, int *ret_height_px)
+lns_timeline_row_strip_at (LnsTimelineRow *self, double y_px, LnsStrip *ret_strip)
 {
   LnsStripSpan span = strips_between (self, (int)y_px, (int)y_px);
   if (span.n == 0)
     return FALSE;
   *ret_strip = strip_of (self, span.first);
-  *ret_top_px = lns_strip_top_px (ret_strip->kind, span.first);
-  *ret_height_px = lns_strip_height_px (ret_strip->kind);
-  return y_px >= *ret_top_px && y_px < *ret_top_px + *ret_height_px;
+  int top_px = lns_strip_top_px (ret_strip->kind, span.first);
+  return y_px >= top_px && y_px < top_px + lns_strip_height_px (ret_strip->kind);
 }
 
 gboolean

@@ -43,9 +43,8 @@ void lns_timeline_row_update_description (LnsTimelineRow *self);
 /* Tells that only TOP_PX … BOTTOM_PX of the row are visible. Returns the strips there. */
 LnsStripSpan lns_timeline_row_set_shown (LnsTimelineRow *self, int top_px, int bottom_px);
 
-/* Finds the strip at Y_PX of the row and its place. Returns false if there is none. */
-gboolean lns_timeline_row_strip_at (
-    LnsTimelineRow *self, double y_px, LnsStrip *ret_strip, int *ret_top_px, int *ret_height_px);
+/* Finds the strip at Y_PX of the row. Returns false if there is none. */
+gboolean lns_timeline_row_strip_at (LnsTimelineRow *self, double y_px, LnsStrip *ret_strip);
 
 /* Finds the strip that shows LANE and its place in the row. Returns false if the row does not show LANE. */
 gboolean lns_timeline_row_strip_of_lane (LnsTimelineRow *self,

@@ -28,7 +28,7 @@ G_DEFINE_FINAL_TYPE (LnsTimelineRows, lns_timeline_rows, GTK_TYPE_WIDGET)
 static gboolean
 is_pinned (LnsTimelineRows *self, uint32_t row)
 {
-  for (guint i = 0; self->pinned != NULL && i < self->pinned->len; i++)
+  for (guint i = 0; i < self->pinned->len; i++)
     if (g_array_index (self->pinned, uint32_t, i) == row)
       return TRUE;
   return FALSE;
@@ -38,7 +38,7 @@ static uint32_t
 n_places (LnsTimelineRows *self)
 {
   if (self->adjustment == NULL)
-    return self->pinned != NULL ? self->pinned->len : 0;
+    return self->pinned->len;
   return lns_row_tree_n_visible (self->context->tree);
 }
 
@@ -199,14 +199,6 @@ place_rows (LnsTimelineRows *self)
 /* --- Interface ----------------------------------------------------------------------------- */
 
 void
-lns_timeline_rows_set_pinned (LnsTimelineRows *self, GArray *pinned)
-{
-  g_return_if_fail (self->pinned == NULL);
-  self->pinned = g_array_ref (pinned);
-  lns_timeline_rows_sync (self);
-}
-
-void
 lns_timeline_rows_sync (LnsTimelineRows *self)
 {
   GHashTableIter iter;
@@ -342,10 +334,11 @@ lns_timeline_rows_set_focus_child (GtkWidget *widget, GtkWidget *child)
 }
 
 LnsTimelineRows *
-lns_timeline_rows_new (const LnsRowContext *context, GtkAdjustment *adjustment)
+lns_timeline_rows_new (const LnsRowContext *context, GArray *pinned, GtkAdjustment *adjustment)
 {
   LnsTimelineRows *self = g_object_new (LNS_TYPE_TIMELINE_ROWS, NULL);
   self->context = context;
+  self->pinned = g_array_ref (pinned);
   if (adjustment != NULL)
     {
       self->adjustment = g_object_ref (adjustment);
@@ -366,7 +359,6 @@ lns_timeline_rows_dispose (GObject *object)
   g_hash_table_remove_all (self->bound);
   g_ptr_array_set_size (self->spare, 0);
   g_clear_object (&self->adjustment);
-  g_clear_pointer (&self->pinned, g_array_unref);
   G_OBJECT_CLASS (lns_timeline_rows_parent_class)->dispose (object);
 }
 
@@ -376,6 +368,7 @@ lns_timeline_rows_finalize (GObject *object)
   LnsTimelineRows *self = LNS_TIMELINE_ROWS (object);
   g_hash_table_unref (self->bound);
   g_ptr_array_unref (self->spare);
+  g_array_unref (self->pinned);
   G_OBJECT_CLASS (lns_timeline_rows_parent_class)->finalize (object);
 }
 

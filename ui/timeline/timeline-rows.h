@@ -14,13 +14,11 @@
 #define LNS_TYPE_TIMELINE_ROWS (lns_timeline_rows_get_type ())
 G_DECLARE_FINAL_TYPE (LnsTimelineRows, lns_timeline_rows, LNS, TIMELINE_ROWS, GtkWidget)
 
-/* With ADJUSTMENT, shows the unfolded rows and scrolls by it. With NULL, shows the pinned rows and is as high as they
- * are. */
+/* With ADJUSTMENT, shows the unfolded rows and scrolls by it. With NULL, shows the PINNED rows, an array of uint32_t, and is
+ * as high as they are. Holds references on both; call lns_timeline_rows_sync () after PINNED has changed. */
 LnsTimelineRows *lns_timeline_rows_new (const LnsRowContext *context,
+                                        GArray *pinned,
                                         GtkAdjustment *adjustment) G_GNUC_WARN_UNUSED_RESULT;
-
-/* Sets the pinned rows, an array of uint32_t. Holds a reference; call lns_timeline_rows_sync () after changes. */
-void lns_timeline_rows_set_pinned (LnsTimelineRows *self, GArray *pinned);
 
 /* Updates the widgets after rows were folded or pinned. */
 void lns_timeline_rows_sync (LnsTimelineRows *self);

@@ -185,9 +185,6 @@ replace_tree (LnsTimeline *self, LnsRowTree *tree)
 {
   LnsRowTree *old = self->context.tree;
   lns_tile_set_replace_tree (self->context.tiles, tree);
-  for (uint32_t row = 0; row < lns_row_tree_n_rows (old); row++)
-    if (lns_row_tree_row (old, row)->set != lns_row_tree_row (tree, row)->set)
-      lns_tile_set_forget_row (self->context.tiles, row);
   self->context.tree = tree;
   lns_row_tree_unref (old);
   _lns_timeline_rows_changed (self);
@@ -471,8 +468,9 @@ menu_closed_cb (GtkPopover *popover, LnsTimeline *self)
 
 /* Opens the menu of ROW at (X, Y) of the row, for the event of HIT if there is one. */
 static void
-show_menu (LnsTimeline *self, LnsTimelineRow *row, const LnsTimelineHit *hit, int x, int y)
+show_menu (LnsTimelineRow *row, const LnsTimelineHit *hit, int x, int y, gpointer data)
 {
+  LnsTimeline *self = data;
   self->menu_event =
       hit->has_event ? (LnsEventId){ hit->event.lane, hit->event.ordinal } : LNS_EVENT_NONE;
   self->menu_name = hit->has_event ? hit->event.name : 0;
@@ -489,14 +487,7 @@ show_menu (LnsTimeline *self, LnsTimelineRow *row, const LnsTimelineHit *hit, in
   gtk_popover_popup (GTK_POPOVER (menu));
 }
 
-static void
-menu_wanted_cb (LnsTimelineRow *row, const LnsTimelineHit *hit, int x, int y, gpointer data)
-{
-  show_menu (LNS_TIMELINE (data), row, hit, x, y);
-}
-
-static const LnsTimelinePointerFuncs pointer_funcs = { pointed_cb, header_dragged_cb,
-                                                       menu_wanted_cb };
+static const LnsTimelinePointerFuncs pointer_funcs = { pointed_cb, header_dragged_cb, show_menu };
 
 /* Opens the menu of the row that has the focus. */
 static void
@@ -506,8 +497,8 @@ show_focus_menu (LnsTimeline *self, double unused)
   GtkWidget *row = focus != NULL ? gtk_widget_get_ancestor (focus, LNS_TYPE_TIMELINE_ROW) : NULL;
   LnsTimelineHit nothing = { 0 };
   if (row != NULL)
-    show_menu (self, LNS_TIMELINE_ROW (row), &nothing, self->context.header_px,
-               MIN (gtk_widget_get_height (row), KEY_MENU_PX));
+    show_menu (LNS_TIMELINE_ROW (row), &nothing, self->context.header_px,
+               MIN (gtk_widget_get_height (row), KEY_MENU_PX), self);
 }
 
 /* --- Actions ------------------------------------------------------------------------------- */
@@ -784,9 +775,8 @@ lns_timeline_is_complete (LnsTimeline *self)
 static LnsTimelineRows *
 add_rows (LnsTimeline *self, GtkAdjustment *adjustment)
 {
-  LnsTimelineRows *rows = lns_timeline_rows_new (&self->context, adjustment);
+  LnsTimelineRows *rows = lns_timeline_rows_new (&self->context, self->pinned_rows, adjustment);
   gtk_widget_insert_before (GTK_WIDGET (rows), GTK_WIDGET (self), self->scrollbar);
-  lns_timeline_rows_set_pinned (rows, self->pinned_rows);
   return rows;
 }
 
