@@ -44,7 +44,7 @@ cut_lines (GtkGrid *grid, int line)
     gtk_grid_remove_row (grid, line);
 }
 
-/* Writes LINE, or writes it anew: while time is being selected nothing flickers. */
+/* Writes LINE, in place if it exists, so that nothing flickers while time is being selected. */
 static void
 set_line (GtkGrid *grid, int line, const char *title, const char *whole_text)
 {
@@ -78,7 +78,7 @@ update_state (LnsDetailsPane *self)
 
 /* --- The event ----------------------------------------------------------------------------- */
 
-/* What the event began, or what began it. */
+/* Shows the events that this event began, or the one that began it. */
 static void
 show_linked (LnsDetailsPane *self, int line)
 {
@@ -126,7 +126,7 @@ copy_cb (GtkWidget *widget, const char *action, GVariant *parameter)
     return;
   g_autoptr (GBytes) bytes =
       lns_details_fields_copy (lns_view_get_report (self->view), &self->event, self->fields);
-  /* Bytes, not a string: a name need not be UTF-8. */
+  /* Bytes instead of a string, because names need not be UTF-8. */
   g_autoptr (GdkContentProvider) provider =
       gdk_content_provider_new_for_bytes ("text/plain;charset=utf-8", bytes);
   gdk_clipboard_set_content (gtk_widget_get_clipboard (widget), provider);
@@ -138,7 +138,7 @@ typedef struct
 {
   GArray *lanes; /* of uint32_t */
   int64_t start_ns, end_ns;
-  gboolean is_one_row; /* whose events do not lie over each other but at different depths */
+  gboolean is_one_row; /* whose events overlap only at different depths */
   LnsDetailsBand band;
   GError *error; /* or NULL */
 } Counting;
@@ -208,7 +208,7 @@ counted_cb (gpointer job, gpointer owner)
 
 static const LnsJobFuncs count_funcs = { count, counted_cb, counting_free };
 
-/* The row that the band's events are counted in: the selected event's, else the hovered one's. */
+/* The row whose events are counted: that of the selected event, or else of the hovered one. */
 static const LnsTrack *
 counted_track (LnsDetailsPane *self)
 {
@@ -234,7 +234,7 @@ lanes_of (LnsReport *report, const LnsTrack *track)
   return chosen;
 }
 
-/* Whose events are counted. */
+/* The name of the row whose events are counted. */
 static char *
 counted_text (LnsReport *report, const LnsTrack *track)
 {

@@ -62,7 +62,7 @@ lns_event_column_is_used (const LnsEventSet *set, LnsEventColumn column)
     }
 }
 
-/* The texts that come from the event's lane. */
+/* Texts that come from the event's lane. */
 static char *
 lane_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
 {
@@ -95,7 +95,7 @@ lane_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
     }
 }
 
-/* The name; what a copy of the row holds is whole. */
+/* The name on the screen; copies have the whole name. */
 static char *
 name_text (const LnsEventSet *set, uint32_t row)
 {
@@ -110,7 +110,7 @@ name_text (const LnsEventSet *set, uint32_t row)
   return lns_display_text (name, size_bytes, TRUE);
 }
 
-/* What is in the payload's place. */
+/* The value that the set keeps in the place of a payload. */
 static char *
 value_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
 {
@@ -125,8 +125,7 @@ value_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
     return g_strdup (lns_format_unsigned (value, number));
   if (column == LNS_EVENT_COLUMN_RESULT)
     return lns_cuda_result_text (track->kind, true, (int32_t)value);
-  if (value >= n ||
-      launches[value].grid[0] == 0) /* not told                                       */
+  if (value >= n || launches[value].grid[0] == 0) /* not recorded */
     return g_strdup ("");
   const uint32_t *grid = launches[value].grid, *block = launches[value].block;
   return g_strdup_printf ("%u × %u × %u, %u × %u × %u", grid[0], grid[1], grid[2], block[0],
@@ -160,7 +159,7 @@ lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column
     }
 }
 
-/* A field that would break the table stands in quotes, as spreadsheets read it. */
+/* Puts a field that would break the table into quotes, as spreadsheets expect. */
 static void
 append_field (GString *text, const char *bytes, size_t size_bytes)
 {

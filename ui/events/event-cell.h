@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The texts of the events table's cells, on screen and in copies. */
+/* Texts of the cells of the events table, on the screen and in copies. */
 
 #pragma once
 
@@ -12,7 +12,7 @@
 typedef struct
 {
   const char *title;      /* to be translated                                     */
-  const char *copy_title; /* of the copy's column: times there are in nanoseconds */
+  const char *copy_title; /* in copies, where times are in nanoseconds */
   int width_px;
   bool is_number; /* aligned to the right, with digits of one width       */
   LnsEventSetValue
@@ -22,14 +22,14 @@ typedef struct
 /* Static. */
 const LnsEventColumnInfo *lns_event_column_info (LnsEventColumn column);
 
-/* Whether any event of SET has something to say in COLUMN. O(1). */
+/* Whether any event of SET has a value in COLUMN. O(1). */
 bool lns_event_column_is_used (const LnsEventSet *set, LnsEventColumn column);
 
 /* The text of ROW in COLUMN: UTF-8, one line. Free with g_free (). Reads no event. Any thread. */
 char *lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column);
 
-/* A line for a table elsewhere: the titles of the columns that are used, or ROW's values in them,
- * tab-separated. Names byte for byte, in quotes where they hold a tab, a line end or a quote; times in
- * nanoseconds. Any thread. */
+/* Append a tab-separated line with the titles of the columns that are used, or with the values of ROW in them. Names
+ * are written byte for byte, in quotes if they contain a tab, a line end or a quote; times are in nanoseconds. Any
+ * thread. */
 void lns_event_cell_append_titles (GString *text, const LnsEventSet *set);
 void lns_event_cell_append_row (GString *text, const LnsEventSet *set, uint32_t row);

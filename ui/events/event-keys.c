@@ -14,7 +14,7 @@
 
 #define BLOCK_BITS 12 /* places in a block */
 
-/* Finds lanes of places faster than by bisection: knows the lane of each block's first place. */
+/* Finds the lanes of places faster than bisection does, from the lane of each block's first place. */
 typedef struct
 {
   const LnsEventSet *set;
@@ -60,7 +60,7 @@ compare_named (const void *a, const void *b)
   return strcmp (((const Named *)a)->text, ((const Named *)b)->text);
 }
 
-/* For ids 0 … n-1: how many different smaller texts there are. */
+/* The rank of each id 0 … N - 1: the number of different smaller texts. */
 static uint32_t *
 rank (LnsReport *report, uint32_t n, TextFunc text)
 {
@@ -82,7 +82,7 @@ rank_of (const uint32_t *ranks, uint32_t n, uint32_t id)
   return id < n ? (uint64_t)ranks[id] + 1 : 0;
 }
 
-/* By number, then by context. */
+/* Orders streams by number, then by context. */
 static uint64_t
 stream_key (LnsReport *report, uint32_t stream)
 {
@@ -91,7 +91,7 @@ stream_key (LnsReport *report, uint32_t stream)
   return stream < n ? (uint64_t)streams[stream].number << 32 | (streams[stream].context + 1u) : 0;
 }
 
-/* Keys that each lane has one of. */
+/* Fills in keys that all events of a lane share. */
 static void
 fill_lanes (const LnsEventSet *set, LnsEventColumn column, const uint32_t *threads, uint64_t *keys)
 {
@@ -143,7 +143,7 @@ fill_threads (const LnsEventSet *set, uint64_t *keys)
         keys[row] = rank_of (ranks, n_threads, set->thread[row] - 1);
 }
 
-/* A category that its domain has named. */
+/* A category with a name. */
 typedef struct
 {
   uint32_t domain, category;
@@ -169,7 +169,7 @@ category_name (LnsReport *report, uint32_t index)
   return lns_event_text_string (report, lns_report_categories (report, &n)[index].name, true);
 }
 
-/* Categories by name, then those without one by number. */
+/* Orders categories by name, then those without a name by number. */
 static void
 fill_categories (const LnsEventSet *set, uint64_t *keys)
 {
@@ -239,8 +239,7 @@ payload_key (LnsPayloadType type, uint64_t bits)
     }
 }
 
-/* Rows without a payload come first: key 0 is theirs, which costs the others their smallest value.
- */
+/* Rows without a payload come first. They have key 0, so the smallest payload shares key 1 with the next one. */
 static void
 fill_payloads (const LnsEventSet *set, uint64_t *keys)
 {
@@ -261,7 +260,7 @@ fill_payloads (const LnsEventSet *set, uint64_t *keys)
     }
 }
 
-/* Rows that hold no VALUE first, then by what they hold: kernels by the number of their threads. */
+/* Rows without VALUE come first, then the others by value; kernels by their number of threads. */
 static void
 fill_values (const LnsEventSet *set, LnsEventSetValue value, uint64_t *keys)
 {

@@ -22,7 +22,7 @@ lns_event_order_new_identity (uint32_t n)
   return self;
 }
 
-/* Takes ROWS over. */
+/* Takes over ROWS. */
 static LnsEventOrder *
 new_with_rows (uint32_t *rows, uint32_t n_known, uint32_t n)
 {
@@ -86,7 +86,7 @@ row_matches (uint32_t row, const void *data)
   return querying->matches[querying->set->name[row]];
 }
 
-/* Which names match, and how many rows have one. */
+/* Finds the names that match and counts the rows that have one. */
 static bool
 match_names (Querying *querying, GError **error)
 {
@@ -112,7 +112,7 @@ match_names (Querying *querying, GError **error)
   return true;
 }
 
-/* The rows of SORTED that match, at most MAX_ROWS of them. NULL if cancelled. */
+/* The rows of SORTED that match, at most MAX_ROWS of them. Returns NULL if it was cancelled or memory ran out. */
 static LnsEventOrder *
 keep_matching (const Querying *querying, const LnsEventOrder *sorted, uint32_t max_rows)
 {
@@ -140,7 +140,8 @@ tell_first (const Querying *querying, LnsEventOrder *first)
   lns_event_order_unref (first);
 }
 
-/* Orders all rows, whatever the filter, and tells the first page on the way. NULL if cancelled. */
+/* Sorts all rows, without the filter, and reports the first page on the way. Returns NULL if it was cancelled or
+ * memory ran out. */
 static LnsEventOrder *
 sort_all (const Querying *querying)
 {
@@ -187,7 +188,7 @@ answer (Querying *querying, LnsEventOrder **ret_sorted)
     shown = lns_event_order_ref (sorted);
   else
     {
-      /* sort_all () has told a first page already where it had to sort. */
+      /* If it had to sort, sort_all () has reported a first page already. */
       if (known != NULL || sorted->rows == NULL)
         tell_first (querying, keep_matching (querying, sorted, LNS_EVENT_FIRST_MAX));
       shown = keep_matching (querying, sorted, UINT32_MAX);

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Loading an event set: read the lanes one after the other, order the names, then put all rows into
- * time order. Replaces: SELECT * FROM the lanes' events ORDER BY start, lane, ordinal. */
+/* Loads an event set: reads the lanes one after the other, sorts the names, then puts all rows into time order.
+ * Replaces: SELECT * FROM the lanes' events ORDER BY start, lane, ordinal. */
 
 #include "ui/events/event-set.h"
 
@@ -17,7 +17,7 @@
 #include "ui/model/event-text.h"
 #include "src/base/saturate.h"
 
-/* What a row takes at the most while it is being put into order. */
+/* The most memory that a row takes while the rows are being sorted. */
 #define PEAK_ROW_BYTES (24 + 18 + 12)
 
 #define COLUMN_MASK                                                                                \
@@ -60,7 +60,7 @@ set_no_memory (GError **error, uint64_t n)
                lns_format_unsigned (n, count), lns_format_bytes (n * PEAK_ROW_BYTES, size));
 }
 
-/* Bytes that this machine can still give, or UINT64_MAX where it does not say. */
+/* Bytes of memory that are available, or UINT64_MAX if that is not known. */
 static uint64_t
 available_bytes (void)
 {
@@ -72,7 +72,7 @@ available_bytes (void)
                       : UINT64_MAX;
 }
 
-/* The events of LANE that touch the span: ordinals *RET_FIRST … *RET_END - 1. */
+/* Finds the events of LANE that touch the span: ordinals *RET_FIRST … *RET_END - 1. */
 static bool
 ordinals_of (
     const Loading *loading, uint32_t lane, uint64_t *ret_first, uint64_t *ret_end, GError **error)
@@ -98,7 +98,7 @@ ordinals_of (
   return true;
 }
 
-/* Numbers the lanes' events and makes room for them. */
+/* Numbers the events of the lanes and allocates the columns. */
 static bool
 prepare (Loading *loading, GError **error)
 {
@@ -133,7 +133,7 @@ prepare (Loading *loading, GError **error)
   return false;
 }
 
-/* Columns that most sets do not have are made when their first value other than 0 comes. */
+/* Allocates a column when it gets its first value other than 0: most sets do not need all columns. */
 #define PUT(loading, column, row, value)                                                           \
  do                                                                                                \
   {                                                                                                \
@@ -150,8 +150,7 @@ extra (const LnsChunk *chunk, int index, uint32_t i)
   return index >= 0 && chunk->extra[index] != NULL ? chunk->extra[index][i] : 0;
 }
 
-/* What events are called that have no name, and what type their payloads have without saying so:
- * both are a counter's samples'. */
+/* Values that events of a lane get if they have none: the name and the payload type of a counter's samples. */
 typedef struct
 {
   LnsLaneKind kind;
@@ -311,7 +310,7 @@ compare_names (const void *a, const void *b)
   return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
 }
 
-/* Lists the names in order, and makes each row's string id the index of its name. */
+/* Sorts the names and replaces each row's string id by the index of its name. */
 static void
 order_names (Loading *loading)
 {
@@ -366,7 +365,7 @@ order_rows (Loading *loading)
   g_autofree uint32_t *order = g_try_new (uint32_t, MAX (set->n, 1));
   if (order == NULL)
     return false;
-  /* In their own place: keys beside them would be a third of what the rows take. */
+  /* Builds the keys in place: keys of their own would take a third of the memory of the rows. */
   uint64_t *keys = (uint64_t *)loading->start_ns;
   for (uint32_t row = 0; row < set->n; row++)
     keys[row] = lns_event_key_int (loading->start_ns[row]);
@@ -415,7 +414,7 @@ keep_facet (Loading *loading, const LnsFacetSet *facets, uint32_t facet, GError 
   return true;
 }
 
-/* What columns the lanes have something for. */
+/* Finds the columns that the lanes have values for. */
 static void
 note_lanes (LnsEventSet *set)
 {

@@ -14,7 +14,7 @@ lns_event_set_ref (LnsEventSet *self)
   return self;
 }
 
-/* Where giving memory back to the system takes long enough to be seen. */
+/* Sets of this many rows take noticeably long to free. */
 #define LARGE_ROWS (1u << 20)
 
 static gpointer

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 11 bits: the 2048 places being filled stay in the first-level cache. */
+/* With 11 bits, the 2048 positions that are written to stay in the first-level cache. */
 #define DIGIT_BITS  11
 #define N_DIGITS    6
 #define N_BINS      (1u << DIGIT_BITS)
@@ -81,7 +81,7 @@ lns_event_sort (const uint64_t *keys, uint32_t n, uint32_t *ret_order, GCancella
     {
       uint32_t *bins = histograms->bins[index];
       if (bins[digit (keys[0], index)] == n)
-        continue; /* all alike */
+        continue; /* all rows have the same digit */
       if (!pass (keys, n, index, bins, from, to, cancellable))
         return false;
       uint32_t *sorted = to;
@@ -173,7 +173,7 @@ lns_event_sort_first (const uint64_t *keys,
       limit = 0;
       for (uint32_t i = 0; i < k; i++)
         limit = MAX (limit, entries[i].key);
-      /* Rows come in ascending order: a later one with the largest key stands behind. */
+      /* Rows come in ascending order, so a later row with the largest key is not among the first. */
       if (limit > 0)
         limit--;
     }

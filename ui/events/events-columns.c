@@ -11,7 +11,7 @@
 #include "ui/events/events-model.h"
 #include "ui/model/display-text.h"
 
-#define MIN_CHARS 20 /* of the column that has the room that others leave */
+#define MIN_CHARS 20 /* of the column that takes the remaining width */
 
 static const char *const column_key = "lns-event-column";
 static const char *const columns_key = "lns-events-columns";
@@ -89,8 +89,8 @@ lns_events_columns_update_cells (LnsEventsColumns *self)
     fill_cell (item, GPOINTER_TO_UINT (column));
 }
 
-/* Nobody sorts items with this. GTK 4.8 does not tell by which column a view is sorted, but the
- * view's sorter asks the columns' own sorters in turn: the first one that is asked is the column. */
+/* Does not sort anything. GTK 4.8 does not tell by which column a view is sorted, but the view's sorter asks the
+ * sorters of the columns in turn, and the first one that it asks is that of the column. */
 static int
 probe_cb (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -104,7 +104,7 @@ probe_cb (gconstpointer a, gconstpointer b, gpointer data)
   return -1;
 }
 
-/* Reads the column and direction that the header asks for; true if they are other than before. */
+/* Reads the column and direction that the user chose. Returns whether they have changed. */
 static gboolean
 read_sorting (LnsEventsColumns *self)
 {
@@ -114,7 +114,7 @@ read_sorting (LnsEventsColumns *self)
 
   self->probed = LNS_EVENT_COLUMN_NUMBER;
   self->probing = TRUE;
-  /* Any two objects do, but they must be two: one is equal to itself, and nobody is asked. */
+  /* Any two objects will do. They must differ: if they are the same, no sorter is asked. */
   GtkOrdering ordering = gtk_sorter_compare (sorter, sorter, self->view);
   self->probing = FALSE;
   self->sorted = self->probed;
@@ -169,8 +169,8 @@ find_label (GtkWidget *widget)
   return NULL;
 }
 
-/* Puts the titles of numbers above them. GTK offers no way but through its own children: where
- * those are other than expected, titles stay at the left. */
+/* Aligns the titles of numbers to the right. GTK offers no API for it; if its children are not those expected, titles
+ * stay at the left. */
 static void
 align_titles (LnsEventsColumns *self)
 {
@@ -186,15 +186,14 @@ align_titles (LnsEventsColumns *self)
         continue;
       gtk_widget_set_hexpand (label, TRUE);
       gtk_label_set_xalign (GTK_LABEL (label), 1);
-      /* The arrow stands at the other side. */
+      /* Puts the arrow to the left of the title. */
       GtkWidget *box = gtk_widget_get_parent (label);
       if (GTK_IS_BOX (box) && gtk_widget_get_last_child (box) != label)
         gtk_box_reorder_child_after (GTK_BOX (box), label, gtk_widget_get_last_child (box));
     }
 }
 
-/* A column that is only hidden still takes its width away from the one that expands (GTK 4.8): it
- * has to go. */
+/* Removes unused columns: a hidden column still takes its width from the one that expands (GTK 4.8). */
 void
 lns_events_columns_show_used (LnsEventsColumns *self, const LnsEventSet *set)
 {

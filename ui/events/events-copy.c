@@ -22,7 +22,7 @@ struct _LnsEventsCopy
 
 G_DEFINE_FINAL_TYPE (LnsEventsCopy, lns_events_copy, GDK_TYPE_CONTENT_PROVIDER)
 
-/* Both alive, and only given up on the main thread, while the worker writes. */
+/* Both live while the worker writes; the main thread releases them. */
 typedef struct
 {
   const LnsEventsCopy *copy;
@@ -87,7 +87,7 @@ write_mime_type_async (GdkContentProvider *provider,
                        GAsyncReadyCallback callback,
                        gpointer data)
 {
-  /* Holds the provider and the stream, and never leaves the main thread. */
+  /* Holds the provider and the stream. Used on the main thread only. */
   GTask *asked = g_task_new (provider, cancellable, callback, data);
   g_autoptr (GTask) worker = g_task_new (NULL, cancellable, written_cb, asked);
   Writing *writing = g_new (Writing, 1);
@@ -107,7 +107,7 @@ write_mime_type_finish (GdkContentProvider *provider, GAsyncResult *result, GErr
 static GdkContentFormats *
 ref_formats (GdkContentProvider *provider)
 {
-  /* The text is bytes: names need not be UTF-8. */
+  /* The text is bytes, because names need not be UTF-8. */
   static const char *types[] = { "text/plain;charset=utf-8", "text/tab-separated-values" };
 
   return gdk_content_formats_new (types, G_N_ELEMENTS (types));
@@ -123,7 +123,7 @@ lns_events_copy_new (
   self->set = lns_event_set_ref (set);
   self->order = lns_event_order_ref (order);
   self->first = first;
-  /* The selection goes on changing; its bits are this copy's own. */
+  /* The selection may change meanwhile, so this copies its bits. */
   self->positions = gtk_bitset_copy (positions);
   return GDK_CONTENT_PROVIDER (self);
 }

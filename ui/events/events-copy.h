@@ -12,13 +12,12 @@
 
 #define LNS_TYPE_EVENTS_COPY (lns_events_copy_get_type ())
 
-/* Rows of the events table for the clipboard, as tab-separated text. The text is written when it is
- * pasted, by a worker and a piece at a time: of ten million rows only those on their way take
- * memory. */
+/* Rows of the events table for the clipboard, as tab-separated text. A worker writes the text when it is pasted, one
+ * piece at a time, so that ten million rows take little memory. */
 G_DECLARE_FINAL_TYPE (LnsEventsCopy, lns_events_copy, LNS, EVENTS_COPY, GdkContentProvider)
 
-/* The known rows of ORDER of SET at FIRST + each of POSITIONS (copied). Holds references on the others;
- * VIEW keeps the set's report open. */
+/* Copies the known rows of ORDER of SET at FIRST plus each of POSITIONS, which are copied. Holds references on the
+ * others; VIEW keeps the set's report open. */
 GdkContentProvider *lns_events_copy_new (LnsView *view,
                                          LnsEventSet *set,
                                          LnsEventOrder *order,

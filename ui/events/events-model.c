@@ -5,12 +5,13 @@
 
 #include "ui/events/events-model.h"
 
-/* GTK takes more than a millisecond to make a row's widgets and half of that to free them, and a list keeps widgets
- * for about two hundred rows. These rows come and go a few at a time, and all rows behind them at once. */
+/* GTK takes more than a millisecond to create the widgets of a row and half of that to free them, and a list keeps
+ * widgets for about two hundred rows. These rows are added and removed a few at a time, and all rows after them at
+ * once. */
 #define STEP_ROWS   8
 #define WIDGET_ROWS 256
 
-/* As what GTK paints with: neither waits for the other. */
+/* The priority at which GTK paints, so that neither starves the other. */
 #define STEP_PRIORITY (G_PRIORITY_HIGH_IDLE + 20)
 
 struct _LnsEventItem
@@ -133,8 +134,8 @@ lns_events_model_is_told (LnsEventsModel *self)
   return self->n_told == lns_events_model_n_rows (self);
 }
 
-/* Only the list's end comes and goes. GTK 4.8 makes the widgets of an item that is replaced anew, and
- * asks for every item of a change that both removes and adds. */
+/* Adds and removes items only at the end of the list. GTK 4.8 creates the widgets of a replaced item again, and asks
+ * for every item of a change that both removes and adds. */
 static void
 tell (LnsEventsModel *self, guint n)
 {
@@ -147,7 +148,7 @@ tell (LnsEventsModel *self, guint n)
     g_list_model_items_changed (G_LIST_MODEL (self), n, n_before - n, 0);
 }
 
-/* How many items the list is told of after the next step. */
+/* The number of items that the list knows of after the next step. */
 static guint
 next_n_told (const LnsEventsModel *self, guint n)
 {
@@ -166,7 +167,7 @@ step_cb (gpointer data)
   const guint n_next = next_n_told (self, n);
   const gboolean more = n_next != n;
 
-  /* Before the list is told: who hears of it may begin anew. */
+  /* Before the list is told, because its handlers may start new steps. */
   if (!more)
     self->step = 0;
   else if (self->step == 0)
@@ -175,7 +176,7 @@ step_cb (gpointer data)
   return more;
 }
 
-/* Takes SET and ORDER over. The items stay: their rows are others. */
+/* Takes over SET and ORDER. The items stay, but their rows change. */
 static void
 replace (
     LnsEventsModel *self, LnsEventSet *set, LnsEventOrder *order, unsigned page, gboolean completes)

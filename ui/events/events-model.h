@@ -15,11 +15,11 @@
 
 #define LNS_TYPE_EVENT_ITEM (lns_event_item_get_type ())
 
-/* A place in the list: made when asked for, and gone when it scrolls away. */
+/* A place in the list. Items are created on demand and freed when they scroll away. */
 G_DECLARE_FINAL_TYPE (LnsEventItem, lns_event_item, LNS, EVENT_ITEM, GObject)
 
-/* The event set (owned by the model) and the row that stand there now; false where that is not known
- * yet, or nothing does. */
+/* Gets the event set, which the model owns, and the row that are at the place now. Returns false if there is no row
+ * or it is not known yet. */
 gboolean lns_event_item_get (LnsEventItem *self, LnsEventSet **ret_set, uint32_t *ret_row);
 
 #define LNS_TYPE_EVENTS_MODEL (lns_events_model_get_type ())
@@ -32,8 +32,8 @@ G_DECLARE_FINAL_TYPE (LnsEventsModel, lns_events_model, LNS, EVENTS_MODEL, GObje
 
 LnsEventsModel *lns_events_model_new (void);
 
-/* Shows the first page of ORDER of SET (both may be NULL: nothing). Where the model shows the same
- * set's first page of the same query already (COMPLETES), only what is new changes. */
+/* Shows the first page of ORDER of SET; both may be NULL for nothing. COMPLETES: the model shows the first page of
+ * the same query already, and only the rest is new. */
 void lns_events_model_set (LnsEventsModel *self,
                            LnsEventSet *set,
                            LnsEventOrder *order,
@@ -42,10 +42,10 @@ void lns_events_model_set (LnsEventsModel *self,
 /* Owned by the model, or NULL. */
 LnsEventOrder *lns_events_model_get_order (LnsEventsModel *self);
 
-/* Rows of the page, of which the list may have been told of fewer or more so far. */
+/* The number of rows of the page. The list may have been told of fewer or more so far. */
 guint lns_events_model_n_rows (LnsEventsModel *self);
 gboolean lns_events_model_is_told (LnsEventsModel *self);
-/* Tells of all at once: for who cannot wait, as GTK takes a while for it. */
+/* Tells the list of all rows at once, which takes GTK a while. */
 void lns_events_model_tell_all (LnsEventsModel *self);
 
 /* Pages count from 0; there is at least one. */

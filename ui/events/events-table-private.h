@@ -18,7 +18,7 @@ struct _LnsEventsTable
 
   LnsView *view; /* owned */
 
-  LnsEventSet *set; /* owned; what is shown, or NULL */
+  LnsEventSet *set; /* owned; the events that are shown, or NULL */
   gboolean is_new;  /* the set has not been shown yet */
 
   GCancellable *loading;            /* of the load under way, or NULL */
@@ -26,7 +26,7 @@ struct _LnsEventsTable
   guint load_timer;
 
   GCancellable *querying;  /* of the query under way, or NULL */
-  gboolean has_first_page; /* its first page is shown */
+  gboolean has_first_page; /* its first page is shown already */
 
   LnsEventOrder
       *sorted; /* owned; the order of the set without the filter, or NULL: not known; by: */
@@ -36,10 +36,10 @@ struct _LnsEventsTable
   LnsEventsModel *model;
   LnsEventsColumns *event_columns; /* owned */
   GtkMultiSelection *selection;
-  gboolean following; /* the selection is being set by the program: the view is not told */
+  gboolean following; /* the program sets the selection: the view must not be told */
   uint32_t wanted;    /* position to scroll to after the next layout, or UINT32_MAX */
   int wait_frames;
-  gboolean refocus;                      /* and to give the focus to there */
+  gboolean refocus;                      /* gives the focus to that row, too */
   gboolean follows_later, scrolls_later; /* once the list knows of all rows                 */
   guint tick;
 

@@ -30,8 +30,8 @@ list_of (LnsEventsTable *self)
   return child;
 }
 
-/* GTK 4.8 has no gtk_column_view_scroll_to (); its list has an action for it, which is not part of
- * the API: where that is missing, rows are taken to be equally high. */
+/* GTK 4.8 has no gtk_column_view_scroll_to (). Its list has an action for it that is not part of the API; without it,
+ * assumes that all rows have the same height. */
 static void
 scroll_to (LnsEventsTable *self, uint32_t position)
 {
@@ -45,8 +45,8 @@ scroll_to (LnsEventsTable *self, uint32_t position)
                             position * row_px - gtk_adjustment_get_page_size (adjustment) / 3);
 }
 
-/* The focus, for the row at the page's end that was scrolled to: its old row went with the old page.
- * The list tells no row's widget, but it stands at the edge of what is seen. */
+/* Gives the focus to the first or last row of the page, after the row with the focus went with the old page. The list
+ * does not tell a row's widget, but it is at the edge of the visible part. */
 static void
 focus_wanted (LnsEventsTable *self)
 {
@@ -80,7 +80,7 @@ scroll_cb (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Rows that the list has not laid out since its model changed cannot be scrolled to. */
+/* Waits until the list has laid out its rows, since it cannot scroll to them before. */
 static void
 scroll_later (LnsEventsTable *self, uint32_t position)
 {
@@ -223,11 +223,10 @@ event_selected_cb (LnsView *view, gboolean reveal, LnsEventsTable *self)
   follow (self, TRUE);
 }
 
-/* Chooses no row, and takes what is seen, the focus, and from where a selection is extended to the
- * first row. All widgets are at the list's top then, and its end may go: GTK 4.8 removes too few rows
- * if the first of them has no widget but a later one has, as the row of the focus does, and that row's
- * widget stays at the list's end (gtk_list_item_manager_remove_items () ignores the place within a run
- * of rows without widgets). */
+/* Selects no row and moves the view, the focus and the anchor of the selection to the first row. All widgets are at
+ * the top of the list then, so that rows at its end can be removed: GTK 4.8 removes too few rows if the first of them
+ * has no widget but a later one has, such as the row with the focus, and the widget of that row stays at the end of
+ * the list (gtk_list_item_manager_remove_items () ignores the place within a run of rows without widgets). */
 static void
 go_to_top (LnsEventsTable *self)
 {
@@ -249,11 +248,11 @@ go_to_top (LnsEventsTable *self)
     }
 }
 
-/* The places keep their widgets, but neither what was chosen there nor what was looked at. */
+/* The places keep their widgets, but the selection and the scroll position are reset. */
 static void
 rows_changed_cb (LnsEventsModel *model, gboolean completes, LnsEventsTable *self)
 {
-  /* A list that loses all its rows is on a page that is not shown. */
+  /* An empty list is on a page that is not visible. */
   if (lns_events_model_get_order (model) != NULL)
     lns_events_columns_update_cells (self->event_columns);
   if (!completes && g_list_model_get_n_items (G_LIST_MODEL (model)) > 0)
@@ -385,7 +384,7 @@ answered_cb (gpointer job, gpointer owner)
   self->sorted_descending = query->query.descending;
   lns_events_model_set (self->model, query->set, query->order, self->has_first_page);
   update (self);
-  /* Who sorts or filters wants to see what comes first. */
+  /* After sorting or filtering, users want to see the first rows. */
   follow (self, self->is_new);
   self->is_new = FALSE;
 }
@@ -519,7 +518,7 @@ cancel (LnsEventsTable *self)
 
 /* --- What is shown ------------------------------------------------------------------------- */
 
-/* Nothing is shown, loaded or sorted. */
+/* Cancels all jobs and shows nothing. */
 static void
 clear (LnsEventsTable *self)
 {
@@ -529,7 +528,7 @@ clear (LnsEventsTable *self)
   g_clear_pointer (&self->set, lns_event_set_unref);
 }
 
-/* TITLE, and of which time the events are where they are not of the whole report. */
+/* TITLE and, if the events are not of the whole report, their time. */
 static char *
 title_of (LnsEventsTable *self, const char *title)
 {
@@ -570,7 +569,7 @@ lns_events_table_show_lanes (LnsEventsTable *self,
   gtk_widget_set_visible (self->damage, FALSE);
   gtk_widget_set_visible (self->header, TRUE);
   gtk_stack_set_visible_child_name (self->stack, "loading");
-  /* The last row's filter would hide this one's events. */
+  /* The filter was meant for other events. */
   g_signal_handlers_block_by_func (self->filter, start_query, self);
   gtk_editable_set_text (self->filter, "");
   g_signal_handlers_unblock_by_func (self->filter, start_query, self);
@@ -605,7 +604,7 @@ activate_cb (GtkColumnView *columns, guint position, LnsEventsTable *self)
   LnsEventId id;
   lns_event_set_id (set, row, &id.lane, &id.ordinal);
   lns_view_select_event (self->view, id);
-  /* A tenth of its length beside it, to see what it stands between. */
+  /* Shows a tenth of its length on each side, to see its neighbours. */
   int64_t margin_ns = MAX (lns_event_set_duration (set, row) / 10, 5);
   lns_view_show_span (self->view, lns_event_set_start (set, row) - margin_ns,
                       lns_event_set_start (set, row) + lns_event_set_duration (set, row) +
@@ -665,8 +664,7 @@ turn_page_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   update (self);
 }
 
-/* Home and End go to the first and the last row of all, whichever page that is on. On the page the
- * list does it by itself. */
+/* Home and End go to the first and the last row of all pages. Within a page the list handles them. */
 static gboolean
 key_cb (GtkEventControllerKey *controller,
         guint key,
@@ -680,7 +678,7 @@ key_cb (GtkEventControllerKey *controller,
 
   if (!(home || end) || (state & gtk_accelerator_get_default_mod_mask ()) != 0)
     return GDK_EVENT_PROPAGATE;
-  /* The last row that the list knows of must be the last one. */
+  /* The list must know of the last row. */
   lns_events_model_tell_all (self->model);
   if (page == lns_events_model_get_page (self->model))
     return GDK_EVENT_PROPAGATE;
@@ -699,7 +697,7 @@ add_keys (LnsEventsTable *self)
 {
   GtkEventController *keys = gtk_event_controller_key_new ();
 
-  /* Before the list takes them. */
+  /* The list must not get the keys first. */
   gtk_event_controller_set_propagation_phase (keys, GTK_PHASE_CAPTURE);
   g_signal_connect (keys, "key-pressed", G_CALLBACK (key_cb), self);
   gtk_widget_add_controller (GTK_WIDGET (self->columns), keys);
@@ -780,7 +778,7 @@ lns_events_table_init (LnsEventsTable *self)
   gtk_widget_init_template (GTK_WIDGET (self));
   self->model = lns_events_model_new ();
   self->selection = gtk_multi_selection_new (g_object_ref (G_LIST_MODEL (self->model)));
-  /* After the selection's own handler: it knows of the items then. */
+  /* After the selection's own handler, so that it knows of the items. */
   g_signal_connect_object (self->model, "items-changed", G_CALLBACK (items_changed_cb), self,
                            G_CONNECT_AFTER);
   g_signal_connect_object (self->model, "rows-changed", G_CALLBACK (rows_changed_cb), self, 0);

@@ -19,8 +19,8 @@ G_DECLARE_FINAL_TYPE (LnsEventsTable, lns_events_table, LNS, EVENTS_TABLE, AdwBi
 /* Holds a reference on VIEW. */
 GtkWidget *lns_events_table_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Loads the events of LANES on a worker and shows them, headed TITLE; where SET is not NULL, those of its
- * FACET alone. What was shown, or was being loaded, goes. */
+/* Loads the events of LANES on a worker and shows them under TITLE. If SET is not NULL, shows only those of its
+ * FACET. Replaces what is shown or being loaded. */
 void lns_events_table_show_lanes (LnsEventsTable *self,
                                   const char *title,
                                   const uint32_t *lanes,

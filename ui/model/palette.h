@@ -32,8 +32,8 @@ const LnsPalette *lns_palette_get (bool dark);
  * has no name. O(size). */
 unsigned lns_palette_hue (unsigned hue, const void *domain, size_t domain_bytes);
 
-/* The colour of an event: the program's own (0xAARRGGBB, alpha ignored) where it is not 0, else the
- * hue of HASH. */
+/* The colour of an event: OWN_ARGB, the program's choice (0xAARRGGBB, alpha ignored), if it is not 0, or else the hue
+ * of HASH. */
 uint32_t lns_palette_color (const LnsPalette *palette, uint32_t own_argb, uint64_t hash);
 
 /* Black or white, whichever is easier to read on RGB: contrast is at least 4.5:1. */

@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* How time lies on the screen, in integers alone, so that a nanosecond ten hours into a report is
- * as sharp as the first. The zoom is a whole number of nanoseconds in a tile of LNS_TILE_PX pixels;
- * pixels count from the report clock's 0, so that tile k starts at exactly k × ns_per_tile whatever
- * is in view. Pure; any thread. */
+/* Maps time to pixels, in integers only, so that a nanosecond ten hours into a report is as exact as the first. The
+ * zoom is a whole number of nanoseconds in a tile of LNS_TILE_PX pixels. Pixels count from time 0 of the report's
+ * clock, so tile k starts at exactly k × ns_per_tile wherever the view is. Pure; any thread. */
 
 #pragma once
 
@@ -32,7 +31,7 @@ int64_t lns_scale_px_of (const LnsScale *scale, int64_t time_ns);
 /* The first whole nanosecond at or before pixel PX's left edge, saturated. */
 int64_t lns_scale_time_of (const LnsScale *scale, int64_t px);
 
-/* Pixels from the left edge of the view to TIME_NS, fractions kept: may be far outside it. */
+/* Pixels from the left edge of the view to TIME_NS, with fractions; may be far outside the view. */
 double lns_scale_x_of (const LnsScale *scale, int64_t time_ns);
 
 static inline double
@@ -41,12 +40,11 @@ lns_scale_ns_per_px (const LnsScale *scale)
   return (double)scale->ns_per_tile / LNS_TILE_PX;
 }
 
-/* Changes the zoom to NS_PER_TILE (clamped); what is X_PX from the left edge stays there. */
+/* Changes the zoom to NS_PER_TILE, clamped. The time at X_PX from the left edge stays there. */
 void lns_scale_zoom_to (LnsScale *scale, int64_t ns_per_tile, double x_px);
 
-/* The zoom FACTOR (> 0; 2 = closer) times as close, at least one step off where there is one. */
+/* Zooms in by FACTOR (> 0; < 1 zooms out), by at least one step if there is one. */
 void lns_scale_zoom_by (LnsScale *scale, double factor, double x_px);
 
-/* Fits [START_NS, END_NS] into WIDTH_PX ≥ 1 pixels, or centres it where that is deeper than the
- * deepest zoom. */
+/* Fits [START_NS, END_NS] into WIDTH_PX ≥ 1 pixels, or centres it at the deepest zoom if it is shorter. */
 void lns_scale_fit (LnsScale *scale, int64_t start_ns, int64_t end_ns, int width_px);

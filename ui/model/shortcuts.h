@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Every key and gesture of the application stands in one table (shortcuts.c): the accelerators,
- * the widgets' own key bindings and the Keyboard Shortcuts window are all built from it. */
+/* Every key and gesture of the application is in one table in shortcuts.c. The accelerators, the key bindings of
+ * widgets and the Keyboard Shortcuts window are built from it. */
 
 #pragma once
 

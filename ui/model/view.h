@@ -68,7 +68,7 @@ void lns_view_fit_width (LnsView *self, int width_px, LnsScale *ret_scale);
 int64_t lns_view_get_start_ns (LnsView *self);
 int64_t lns_view_get_end_ns (LnsView *self);
 
-/* Told by the timeline: how many pixels time has. A view that shows all goes on doing so. */
+/* Sets the width in pixels of the area that shows time. A view that shows all of the report goes on doing so. */
 void lns_view_set_width_px (LnsView *self, int width_px);
 
 /* FACTOR > 1 is closer; what is at X_PX from the left edge stays there. Steps in one direction
@@ -78,9 +78,9 @@ void lns_view_pan (LnsView *self, int64_t dx_px); /* > 0: later. Never leaves th
 void lns_view_show_span (LnsView *self, int64_t start_ns, int64_t end_ns);
 void lns_view_fit (LnsView *self);
 gboolean lns_view_shows_all (LnsView *self);
-/* Takes the last zoom, fit or reveal back. False where there is none. */
+/* Undoes the last zoom, fit or reveal. Returns false if there is none. */
 gboolean lns_view_undo_zoom (LnsView *self);
-/* For tests: what tells the time, in place of g_get_monotonic_time (). */
+/* For tests: replaces g_get_monotonic_time (). */
 void lns_view_set_clock (LnsView *self, gint64 (*now_usec) (void));
 gboolean lns_view_can_undo_zoom (LnsView *self);
 
@@ -90,7 +90,7 @@ gboolean lns_view_can_undo_zoom (LnsView *self);
 gboolean lns_view_get_time_selection (LnsView *self, int64_t *ret_start_ns, int64_t *ret_end_ns);
 void lns_view_set_time_selection (LnsView *self, int64_t start_ns, int64_t end_ns);
 void lns_view_clear_time_selection (LnsView *self);
-/* Fits the band into view and removes it. */
+/* Zooms to the band and removes it. */
 void lns_view_zoom_to_selection (LnsView *self);
 
 /* --- Events -------------------------------------------------------------------------------- */
@@ -99,11 +99,11 @@ void lns_view_zoom_to_selection (LnsView *self);
  * event-selected is emitted. A later call replaces one that has not come back. */
 void lns_view_select_event (LnsView *self, LnsEventId id);
 
-/* The same, and zooms until the event is at least 8 px wide, moves to it, unfolds its row and
- * scrolls that into view. */
+/* Selects the event, zooms until it is at least 8 px wide, moves to it, unfolds its row and scrolls the row into
+ * view. */
 void lns_view_reveal_event (LnsView *self, LnsEventId id);
 
-/* Selects and reveals the other end of event ID, as lns_view_get_linked_events () would tell it first. */
+/* Selects and reveals the other end of event ID: the first one that lns_view_get_linked_events () would return. */
 void lns_view_reveal_other_end (LnsView *self, LnsEventId id);
 
 /* An event that is tied to the selected one: the API call that began it, or what the call began. */

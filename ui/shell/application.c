@@ -31,8 +31,8 @@ lns_application_new (void)
                        "/io/github/lanescope/Lanescope", NULL);
 }
 
-/* Closes each window as its own button would: it may still hold a recording, and ask. Dialogs go with
- * their windows, so the list changes on the way. */
+/* Closes each window as its close button would, because a window with a recording asks first. Dialogs are closed with
+ * their windows, so the list changes meanwhile. */
 static void
 quit_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {

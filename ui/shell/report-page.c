@@ -65,7 +65,7 @@ notice_response_cb (GtkInfoBar *bar, int response, gpointer data)
     gtk_info_bar_set_revealed (bar, FALSE);
 }
 
-/* A line above the timeline, with a button for ACTION where BUTTON is not NULL. */
+/* Adds a line above the timeline, with a button for ACTION if BUTTON is not NULL. */
 static void
 add_notice (LnsReportPage *self,
             GtkMessageType type,
@@ -94,7 +94,7 @@ add_notice (LnsReportPage *self,
   gtk_box_append (self->notices, bar);
 }
 
-/* What a report whose writer was killed lacks. Free with g_free (). */
+/* What is missing in a report whose writer was killed. Free with g_free (). */
 static char *
 cut_off_text (LnsReport *report, const LnsReportInfo *info)
 {
@@ -167,7 +167,7 @@ has_cuda (LnsReport *report)
   return false;
 }
 
-/* Who asked for CUDA and got nothing of it is told why, where rows of it would be. */
+/* Explains why a report has no CUDA events although they were asked for. */
 static void
 add_cuda_notice (LnsReportPage *self, LnsReport *report)
 {
@@ -178,7 +178,7 @@ add_cuda_notice (LnsReportPage *self, LnsReport *report)
       const char *code = lns_report_string (report, diagnostics[i].code, NULL);
       bool is_reason =
           g_str_has_prefix (code, "LNS-CUDA-") && diagnostics[i].severity >= LNS_SEVERITY_WARNING;
-      /* The last one says only that there is nothing. */
+      /* LNS-CUDA-011 says only that there are no events. */
       if (is_reason && (reason == NULL || !g_str_equal (code, "LNS-CUDA-011")))
         reason = &diagnostics[i];
     }
@@ -242,15 +242,15 @@ bottom_page_cb (GtkStack *stack, GParamSpec *pspec, LnsReportPage *self)
     g_settings_set_string (self->settings, "bottom-page", name);
 }
 
-/* Which setting keeps the size of what stands at the end of PANED. */
+/* The setting with the size of the end child of PANED. */
 static const char *
 end_size_key (LnsReportPage *self, GtkPaned *paned)
 {
   return paned == self->main_paned ? "bottom-height" : "details-width";
 }
 
-/* Both children of PANED are seen, for the first time, and it knows its size: what stands at its end
- * gets the size that it had last. */
+/* Gives the end child of PANED its last size as soon as PANED shows both children for the first time and knows its
+ * own size. */
 static void
 place_end_cb (GtkPaned *paned, GParamSpec *pspec, LnsReportPage *self)
 {
@@ -265,7 +265,7 @@ place_end_cb (GtkPaned *paned, GParamSpec *pspec, LnsReportPage *self)
       MAX (max_px - g_settings_get_int (self->settings, end_size_key (self, paned)), max_px / 4));
 }
 
-/* Keeps the size of what stands at the end of PANED, if that is shown. */
+/* Saves the size of the end child of PANED if it is visible. */
 static void
 save_end_size (LnsReportPage *self, GtkPaned *paned)
 {
@@ -289,7 +289,7 @@ lns_report_page_unmap (GtkWidget *widget)
   GTK_WIDGET_CLASS (lns_report_page_parent_class)->unmap (widget);
 }
 
-/* A row's events are wanted: their pane has to be there. */
+/* Shows the pane of events when the events of a row are wanted. */
 static void
 show_events_cb (LnsView *view,
                 const char *title,
@@ -342,7 +342,7 @@ lns_report_page_dispose (GObject *object)
 {
   LnsReportPage *self = LNS_REPORT_PAGE (object);
 
-  /* The parts first: they may be reading the report, which goes with the view. */
+  /* The children first: they may be reading the report, which the view closes. */
   G_OBJECT_CLASS (lns_report_page_parent_class)->dispose (object);
   g_clear_object (&self->view);
   g_clear_object (&self->settings);

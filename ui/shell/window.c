@@ -18,10 +18,10 @@
 #include "ui/shell/report-page.h"
 #include "ui/shell/start-page.h"
 
-/* Where SQLite keeps the application id, big-endian; FORMAT.md fixes ours. */
+/* Place of SQLite's application id, which is big-endian; FORMAT.md defines ours. */
 #define APPLICATION_ID_OFFSET 68
 
-/* What is opened faster shows no progress: a page that flashes by says nothing. */
+/* Files that open faster show no progress page, which would only flash by. */
 #define PROGRESS_AFTER_MS 150
 
 struct _LnsWindow
@@ -99,11 +99,11 @@ show_page (LnsWindow *self, const char *name)
   gboolean start = strcmp (name, "start") == 0;
 
   gtk_stack_set_visible_child_name (self->stack, name);
-  /* The start page has these in the middle. */
+  /* The start page has these buttons itself. */
   gtk_widget_set_visible (self->open_button, !start);
   gtk_widget_set_visible (self->find_button, strcmp (name, "report") == 0);
   update_actions (self);
-  /* Else the focus of what went falls to the menu bar, which looks as if it were being used. */
+  /* Otherwise the menu bar would get the focus and look as if it were in use. */
   if (strcmp (name, "report") == 0)
     gtk_widget_grab_focus (GTK_WIDGET (lns_report_page_get_timeline (self->report_page)));
   else if (strcmp (name, "error") == 0)
@@ -112,7 +112,7 @@ show_page (LnsWindow *self, const char *name)
     gtk_widget_child_focus (gtk_stack_get_visible_child (self->stack), GTK_DIR_TAB_FORWARD);
 }
 
-/* Forgets the opening that runs, if one does. */
+/* Cancels the opening under way, if there is one. */
 static void
 cancel_opening (LnsWindow *self)
 {
@@ -122,7 +122,7 @@ cancel_opening (LnsWindow *self)
   g_cancellable_cancel (opening);
 }
 
-/* Lets go of what is shown or being opened; the caller shows another page. */
+/* Drops the report that is shown or being opened. The caller shows another page. */
 static void
 drop_report (LnsWindow *self)
 {
@@ -147,7 +147,7 @@ set_subtitle (LnsWindow *self, const LnsReportInfo *info)
   adw_window_title_set_subtitle (self->title, subtitle);
 }
 
-/* Warnings and errors only: who opens a report need not be told what went well. */
+/* Counts only warnings and errors. */
 static void
 update_diagnostics_button (LnsWindow *self, LnsReport *report)
 {
@@ -164,7 +164,7 @@ update_diagnostics_button (LnsWindow *self, LnsReport *report)
   gtk_widget_set_visible (self->diagnostics_button, n_bad > 0);
 }
 
-/* Shows REPORT, which is the window's from now on. */
+/* Shows REPORT and takes it over. */
 static void
 show_report (LnsWindow *self, LnsReport *report)
 {
@@ -256,7 +256,7 @@ loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (GError) error = NULL;
   LnsReport *report = lns_report_load_finish (result, &error);
 
-  /* Another opening began meanwhile, or the window was closed: this answer is nobody's. */
+  /* Another file is being opened, or the window was closed: nobody waits for this answer. */
   if (g_task_get_cancellable (G_TASK (result)) != self->opening)
     {
       lns_report_close (report);
@@ -468,7 +468,7 @@ change_details_cb (GSimpleAction *action, GVariant *state, gpointer data)
   g_settings_set_value (LNS_WINDOW (data)->settings, "show-details", state);
 }
 
-/* The states of the pane actions are what the settings say. */
+/* Sets the states of the actions for panes from the settings. */
 static void
 update_states_cb (GSettings *settings, const char *key, LnsWindow *self)
 {
@@ -588,7 +588,7 @@ lns_window_close_request (GtkWindow *window)
 {
   LnsWindow *self = LNS_WINDOW (window);
 
-  /* The dialog asks, if it is recording, and is gone otherwise. */
+  /* The dialog asks first if it is recording; otherwise it closes. */
   if (self->launch_dialog != NULL)
     gtk_window_close (GTK_WINDOW (self->launch_dialog));
   if (self->launch_dialog != NULL)
