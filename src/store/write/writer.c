@@ -133,6 +133,7 @@ put_format_meta (LnsWriter *writer, const LnsWriterOptions *options)
 LnsWriter *
 lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *error)
 {
+  static const uint8_t no_uuid[16];
   LnsWriter *writer = writer_new (path);
   int old_fd = -1;
   if (writer == NULL)
@@ -141,7 +142,9 @@ lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *
       return NULL;
     }
   writer->is_whole_or_none = options->is_whole_or_none;
-  if (getrandom (writer->uuid, sizeof writer->uuid, 0) != sizeof writer->uuid)
+  memcpy (writer->uuid, options->uuid, sizeof writer->uuid);
+  if (memcmp (writer->uuid, no_uuid, sizeof no_uuid) == 0 &&
+      getrandom (writer->uuid, sizeof writer->uuid, 0) != sizeof writer->uuid)
     {
       lns_error_set_errno (error, errno, "cannot create a UUID for “%s”", path);
       goto failed;

@@ -31,6 +31,7 @@ typedef struct
   int64_t t0_monotonic_ns; /* the report clock's 0 in CLOCK_MONOTONIC */
   int64_t t0_realtime_ns;  /* the same moment in CLOCK_REALTIME */
   uint64_t t0_tsc;         /* the same moment in TSC ticks, or 0 */
+  uint8_t uuid[16]; /* all 0: the writer makes one; tests give one so that reports are equal */
 } LnsWriterOptions;
 
 /* Creates the report at PATH, and missing folders. Returns NULL and sets ERROR if PATH exists and `overwrite` is not set, or
