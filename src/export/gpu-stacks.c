@@ -121,40 +121,20 @@ lns_gpu_stacks_begin (void *data, const LnsTable *table, LnsError *error)
   return true;
 }
 
-/* Returns the process instance of LANE's events. RET_THREAD gets the thread instance. */
-static uint32_t
-process_of (const LnsGpuStacks *stacks, uint32_t lane, uint32_t *ret_thread)
-{
-  uint32_t n_lanes, n_tracks, n_threads;
-  const LnsLane *lanes = lns_report_lanes (stacks->job->report, &n_lanes);
-  const LnsTrack *tracks = lns_report_tracks (stacks->job->report, &n_tracks);
-  const LnsThread *threads = lns_report_threads (stacks->job->report, &n_threads);
-
-  *ret_thread = LNS_ID_NONE;
-  if (lane >= n_lanes || lanes[lane].track >= n_tracks)
-    return LNS_ID_NONE;
-  const LnsTrack *track = &tracks[lanes[lane].track];
-  if (track->thread >= n_threads)
-    return track->process;
-  *ret_thread = track->thread;
-  return threads[track->thread].process;
-}
-
 bool
 lns_gpu_stacks_row (void *data, const LnsSinkRow *row, LnsError *error)
 {
   LnsGpuStacks *stacks = data;
   const LnsValue *correlation = &row->values[stacks->correlation], *end = &row->values[stacks->end];
-  uint32_t thread;
 
   stacks->n_rows++;
   if (correlation->type != LNS_VALUE_INTEGER || correlation->integer == 0 ||
-      end->type != LNS_VALUE_INTEGER)
+      end->type != LNS_VALUE_INTEGER || row->lane == LNS_ID_NONE)
     return true;
   const uint32_t n_before = (uint32_t)stacks->work.n;
   int64_t duration_ns = lns_difference (end->integer, row->values[stacks->start].integer);
   *lns_array_add (&stacks->work) = (Work){
-    .process = process_of (stacks, row->lane, &thread),
+    .process = lns_export_track (stacks->job->report, row->lane)->process,
     .correlation = (uint32_t)correlation->integer,
     .name = stacks->name >= 0 ? (uint32_t)row->values[stacks->name].integer : LNS_GPU_STACK_COPY,
     .order = n_before,
@@ -313,12 +293,12 @@ push_ranges (LnsGpuStacks *stacks, Sweep *ranges, int64_t start_ns, LnsError *er
 {
   while (ranges->has_row && integer_at (ranges, ranges->start, 0) <= start_ns)
     {
-      uint32_t thread, lane = lns_row_cursor_lane (ranges->cursor);
-      process_of (stacks, lane, &thread);
+      const uint32_t lane = lns_row_cursor_lane (ranges->cursor),
+                     thread = lns_export_track (stacks->job->report, lane)->thread;
       Range range = { .lane = lane,
                       .name = lns_row_cursor_name (ranges->cursor),
                       .end_ns = integer_at (ranges, ranges->end, INT64_MAX) };
-      if (thread < stacks->n_threads)
+      if (thread != LNS_ID_NONE)
         push (&stacks->threads[thread], range, integer_at (ranges, ranges->start, 0));
       if (!next (ranges, error))
         return false;
@@ -335,21 +315,22 @@ sweep_calls (LnsGpuStacks *stacks, Sweep *calls, Sweep *ranges, LnsError *error)
   for (uint64_t n = 1; calls->has_row; n++)
     {
       int64_t end_ns = integer_at (calls, calls->end, INT64_MAX);
-      uint32_t thread, process = process_of (stacks, lns_row_cursor_lane (calls->cursor), &thread),
-                       correlation = (uint32_t)integer_at (calls, calls->value, 0);
+      const LnsTrack *track =
+          lns_export_track (stacks->job->report, lns_row_cursor_lane (calls->cursor));
+      const uint32_t correlation = (uint32_t)integer_at (calls, calls->value, 0);
       if (!push_ranges (stacks, ranges, integer_at (calls, calls->start, 0), error))
         return false;
-      guess = correlation != 0 ? find_work (stacks, process, correlation, guess) : guess;
+      guess = correlation != 0 ? find_work (stacks, track->process, correlation, guess) : guess;
       for (; correlation != 0 && guess < stacks->work.n; guess++)
         {
           Work *work = &stacks->work.items[guess];
-          if (work->process != process || work->correlation != correlation)
+          if (work->process != track->process || work->correlation != correlation)
             break;
           /* A call of the driver may share the correlation of the call of the runtime around it. The outer one
            * counts. */
           if (work->duration_ns >= 0 &&
-              !tell (stacks, thread < stacks->n_threads ? &stacks->threads[thread] : NULL, end_ns,
-                     work, error))
+              !tell (stacks, track->thread != LNS_ID_NONE ? &stacks->threads[track->thread] : NULL,
+                     end_ns, work, error))
             return false;
           work->duration_ns = -1;
         }

@@ -65,5 +65,12 @@ extern const LnsExportType lns_sink_folded;
 extern const LnsExportType lns_sink_parquetdir;
 extern const LnsExportType lns_sink_svg;
 
+/* Returns the track of LANE. Ids that definitions of a report refer to exist: lns_report_open () has checked them. */
+static inline const LnsTrack *
+lns_export_track (const LnsReport *report, uint32_t lane)
+{
+  return &lns_report_tracks (report, NULL)[lns_report_lanes (report, NULL)[lane].track];
+}
+
 /* Fills ERROR: the export cannot be written because of CODE, an errno value. Returns false. */
 bool lns_export_fail (const LnsExportJob *job, int code, LnsError *error);

@@ -138,10 +138,9 @@ static void
 name_lane (
     Sink *sink, const Row *row, const LnsTrack *track, const LnsLane *lane, const char *stream_text)
 {
-  uint32_t n;
-  const LnsDomain *domains = lns_report_domains (sink->job->report, &n);
+  const LnsDomain *domains = lns_report_domains (sink->job->report, NULL);
   size_t domain_size = 0;
-  const char *domain = track->domain < n && domains[track->domain].name != 0
+  const char *domain = track->domain != LNS_ID_NONE && domains[track->domain].name != 0
                            ? lns_report_string (sink->job->report, domains[track->domain].name,
                                                 &domain_size)
                            : "",
@@ -162,14 +161,14 @@ name_lane (
 static void
 describe_stream (LnsReport *report, const LnsTrack *track, char ret_text[64])
 {
-  uint32_t n_devices, n_streams;
-  const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
-  const LnsCudaStream *streams = lns_report_streams (report, &n_streams);
-  unsigned device = track->device < n_devices ? devices[track->device].number : 0;
+  const LnsCudaDevice *devices = lns_report_devices (report, NULL);
+  const LnsCudaStream *streams = lns_report_streams (report, NULL);
 
   ret_text[0] = '\0';
-  if (track->stream < n_streams)
-    snprintf (ret_text, 64, "GPU %u stream %u", device, streams[track->stream].number);
+  if (track->stream != LNS_ID_NONE)
+    snprintf (ret_text, 64, "GPU %u stream %u",
+              track->device != LNS_ID_NONE ? devices[track->device].number : 0,
+              streams[track->stream].number);
 }
 
 /* Returns the row in which LANE is drawn. Kernels, copies and sets of a stream share a row, because they do not
@@ -177,36 +176,25 @@ describe_stream (LnsReport *report, const LnsTrack *track, char ret_text[64])
 static const Row *
 row_of (Sink *sink, uint32_t lane_id)
 {
-  static const LnsTrack unknown = { .process = LNS_ID_NONE,
-                                    .thread = LNS_ID_NONE,
-                                    .domain = LNS_ID_NONE,
-                                    .device = LNS_ID_NONE,
-                                    .stream = LNS_ID_NONE };
   LnsReport *report = sink->job->report;
-  uint32_t n_lanes, n_tracks, n_threads, n_processes, n_streams;
-  const LnsLane *lane = &lns_report_lanes (report, &n_lanes)[lane_id];
-  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks),
-                 *track = lane->track < n_tracks ? &tracks[lane->track] : &unknown;
-  const LnsThread *threads = lns_report_threads (report, &n_threads);
-  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+  const LnsLane *lane = &lns_report_lanes (report, NULL)[lane_id];
+  const LnsTrack *track = lns_export_track (report, lane_id);
   Row *row = &sink->rows[lane_id];
   char stream_text[64];
 
   if (row->is_known)
     return row;
-  lns_report_streams (report, &n_streams);
-  bool has_thread = track->thread < n_threads;
-  uint32_t process = has_thread ? threads[track->thread].process : track->process;
   row->is_known = true;
-  row->pid = process < n_processes ? processes[process].pid : 0;
+  row->pid =
+      track->process != LNS_ID_NONE ? lns_report_processes (report, NULL)[track->process].pid : 0;
   row->tid = FIRST_LANE + (int64_t)lane_id;
-  if (has_thread)
+  if (track->thread != LNS_ID_NONE)
     {
-      const LnsThread *thread = &threads[track->thread];
+      const LnsThread *thread = &lns_report_threads (report, NULL)[track->thread];
       row->tid = thread->tid != 0 ? thread->tid : thread->target_tid;
       return row;
     }
-  bool shares = track->stream < n_streams && lane->ordinal == 0 &&
+  bool shares = track->stream != LNS_ID_NONE && lane->ordinal == 0 &&
                 (track->kind == LNS_TRACK_CUDA_KERNELS || track->kind == LNS_TRACK_CUDA_MEMCPY ||
                  track->kind == LNS_TRACK_CUDA_MEMSET);
   if (shares)
@@ -244,7 +232,7 @@ name_threads (Sink *sink)
         }
     }
   for (uint32_t i = 0; i < n_threads; i++)
-    if (threads[i].process < n_processes && threads[i].name != 0)
+    if (threads[i].name != 0)
       {
         Row row = { .pid = processes[threads[i].process].pid,
                     .tid = threads[i].tid != 0 ? threads[i].tid : threads[i].target_tid };
@@ -382,14 +370,10 @@ name_of (const Sink *sink, const LnsSinkRow *row, size_t *ret_size)
 static const char *
 domain_of (const Sink *sink, uint32_t lane, size_t *ret_size)
 {
-  uint32_t n_lanes, n_tracks, n_domains;
-  const LnsLane *lanes = lns_report_lanes (sink->job->report, &n_lanes);
-  const LnsTrack *tracks = lns_report_tracks (sink->job->report, &n_tracks);
-  const LnsDomain *domains = lns_report_domains (sink->job->report, &n_domains);
-  const uint32_t track = lane < n_lanes ? lanes[lane].track : n_tracks,
-                 domain = track < n_tracks ? tracks[track].domain : n_domains;
+  const LnsDomain *domains = lns_report_domains (sink->job->report, NULL);
+  const uint32_t domain = lns_export_track (sink->job->report, lane)->domain;
 
-  return domain < n_domains && domains[domain].number != 0
+  return domain != LNS_ID_NONE && domains[domain].number != 0
              ? lns_report_string (sink->job->report, domains[domain].name, ret_size)
              : NULL;
 }
