@@ -83,8 +83,10 @@ mark_kept_blocks (Marks *marks)
     mark (marks, rows[i].rows);
 }
 
-const uint64_t *
-_lns_tables_payload_strings (LnsTables *tables, LnsError *error)
+/* A bitmap with a bit set for each string id that holds a typed payload instead of a text. The first call reads
+ * the payload columns of all lanes. NULL and ERROR where a chunk is damaged. */
+static const uint64_t *
+payload_strings (LnsTables *tables, LnsError *error)
 {
   pthread_mutex_lock (&tables->lock);
   if (tables->payload_strings == NULL)
@@ -213,7 +215,7 @@ show_events (Marks *marks, LnsError *error)
 const uint64_t *
 _lns_tables_hidden_strings (LnsTables *tables, LnsError *error)
 {
-  const uint64_t *payloads = _lns_tables_payload_strings (tables, error);
+  const uint64_t *payloads = payload_strings (tables, error);
 
   if (payloads == NULL)
     return NULL;
@@ -290,7 +292,7 @@ bool
 lns_tables_find_string (
     LnsTables *tables, const void *bytes, size_t size_bytes, uint32_t *ret_id, LnsError *error)
 {
-  const uint64_t *payloads = _lns_tables_payload_strings (tables, error);
+  const uint64_t *payloads = payload_strings (tables, error);
 
   if (payloads == NULL)
     return false;

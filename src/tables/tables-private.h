@@ -159,10 +159,6 @@ const uint32_t *_lns_tables_index (LnsTables *tables, const LnsTable *table, uns
 void _lns_cells_build (LnsTables *tables, const LnsTable *table, LnsTableCells *cells);
 void _lns_kept_cells_build (LnsTables *tables, const LnsTable *table, LnsTableCells *cells);
 
-/* A bitmap with a bit set for each string id that holds a typed payload instead of a text. The first call reads
- * the payload columns of all lanes. NULL and ERROR where a chunk is damaged. */
-const uint64_t *_lns_tables_payload_strings (LnsTables *tables, LnsError *error);
-
 /* A bitmap with a bit set for each string id that is not a row of StringIds: payloads and the report's metadata.
  * The first call reads the names of all lanes. NULL and ERROR where a chunk is damaged. */
 const uint64_t *_lns_tables_hidden_strings (LnsTables *tables, LnsError *error);
