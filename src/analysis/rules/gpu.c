@@ -55,26 +55,7 @@ find_gpu (Gpus *gpus, const LnsTrack *track)
   return gpu;
 }
 
-/* Lists the lanes of the report that belong to GPU. */
-static void
-list_lanes (LnsReport *report, Gpu *gpu)
-{
-  uint32_t n;
-  const LnsLane *lanes = lns_report_lanes (report, &n);
-
-  for (uint32_t i = 0; i < n; i++)
-    {
-      const LnsTrack *track = lns_track_of (report, i);
-      if (track->process != gpu->process)
-        continue;
-      if (lns_is_gpu_operation (lanes[i].kind) && track->device == gpu->device)
-        *lns_array_add (&gpu->operations) = i;
-      else if (lanes[i].kind == LNS_LANE_CUDA_OVERHEAD)
-        *lns_array_add (&gpu->overhead) = i;
-    }
-}
-
-/* All GPUs by process, without their lanes. O(lanes × GPUs). */
+/* All GPUs by process, with their lanes. O(lanes × GPUs). */
 static Gpus
 list_gpus (LnsReport *report)
 {
@@ -90,7 +71,12 @@ list_gpus (LnsReport *report)
       Gpu *gpu = find_gpu (&gpus, lns_track_of (report, i));
       gpu->first_ns = info->start_ns < gpu->first_ns ? info->start_ns : gpu->first_ns;
       gpu->last_ns = info->end_ns > gpu->last_ns ? info->end_ns : gpu->last_ns;
+      *lns_array_add (&gpu->operations) = i;
     }
+  for (uint32_t i = 0; i < n_lanes; i++)
+    for (size_t g = 0; lanes[i].kind == LNS_LANE_CUDA_OVERHEAD && g < gpus.n; g++)
+      if (gpus.items[g].process == lns_track_of (report, i)->process)
+        *lns_array_add (&gpus.items[g].overhead) = i;
   return gpus;
 }
 
@@ -225,14 +211,12 @@ for_each_gpu (LnsRuleResult *result,
   bool good = true;
 
   result->has_data = gpus.n > 0;
-  for (size_t i = 0; good && i < gpus.n; i++)
+  for (size_t i = 0; i < gpus.n; i++)
     {
       Gpu *gpu = &gpus.items[i];
       const size_t first = result->rows.n;
-      list_lanes (report, gpu);
-      good = run (result, gpu, cancel, error);
-      if (good && result->rows.n > first)
-        good = tell_overhead (result, gpu, first, cancel, error);
+      good = good && run (result, gpu, cancel, error) &&
+             (result->rows.n == first || tell_overhead (result, gpu, first, cancel, error));
       lns_array_clear (&gpu->operations);
       lns_array_clear (&gpu->overhead);
     }
