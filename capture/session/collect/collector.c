@@ -28,10 +28,11 @@
 #define LOW_DRAIN_MS  5    /* after a process has said that its chunks run out */
 #define IDLE_DRAIN_MS 1000 /* without processes: only the pairs of clock readings go on */
 
-/* Descriptors kept for the last process's pool and pidfd, the report's journal, and whatever else must not fail. */
+/* Descriptors that processes may not take: for the pool and pidfd of the last one, the report's journal, and other
+ * files that must open. */
 #define FDS_RESERVED 24
 
-/* The parts, and what only the thread knows. */
+/* The parts, and the state of the thread. */
 struct LnsCollector
 {
   LnsCollectorOptions options;
@@ -75,7 +76,8 @@ finish_peer (LnsCollector *collector, LnsPeer *peer, LnsBatch *batch)
   eventfd_write (collector->options.changed_fd, 1); /* fails only where it is readable already */
 }
 
-/* Tells what the programs have made up to NOW_NS, read or not, and what of it is lost. */
+/* Tells the recorder how many events the programs have made up to NOW_NS, read or not, and how many of them are
+ * lost. */
 static void
 tell_made (LnsCollector *collector, int64_t now_ns)
 {
@@ -118,10 +120,9 @@ lend (LnsCollector *collector, int64_t now_ns)
     }
 }
 
-/* Copies what PEER has made into BATCH. Returns whether that is all for now: where memory is short, more of
- * what one that is gone has left is copied when the recorder has freed some, unless there is nothing to wait
- * for. Where the report ends with this batch (IS_STOP), what is not copied is lost to it, whether the process
- * lives on or not. */
+/* Copies the new records of PEER into BATCH. Returns whether that is all for now. If memory is short, the rest of a
+ * peer that is gone is copied when the recorder has freed some, unless nothing will be freed. If the report ends
+ * with this batch (IS_STOP), the rest is lost, whether the process lives on or not. */
 static bool
 drain_peer (LnsCollector *collector, LnsPeer *peer, LnsBatch *batch, bool is_stop)
 {
@@ -136,8 +137,8 @@ drain_peer (LnsCollector *collector, LnsPeer *peer, LnsBatch *batch, bool is_sto
   return true;
 }
 
-/* Makes a batch of all that is there and hands it on. Returns whether it tells of anything that the
- * recorder should not wait 50 ms for. */
+/* Hands a batch of all new records and events to the recorder. Returns whether it has events for which the recorder
+ * should not wait 50 ms. */
 static bool
 drain (LnsCollector *collector)
 {
@@ -152,8 +153,8 @@ drain (LnsCollector *collector)
       is_urgent |= batch->events.items[i].kind >= LNS_BATCH_START;
       is_stop |= batch->events.items[i].kind >= LNS_BATCH_STOP;
     }
-  /* What the recorder has not done yet is bounded as a pool is: together they are less than a second
-   * of its work, by which a report can be late. */
+  /* The limit of what the recorder has queued is that of a pool. Together they are less than a second of its work,
+   * so a report is not later than that. */
   bool is_behind =
       lns_recorder_queued_bytes (collector->recorder) > collector->options.process_bytes &&
       !is_urgent;
@@ -179,7 +180,7 @@ drain (LnsCollector *collector)
       if (is_over)
         forget_peer (collector, i);
     }
-  /* After all reading: no record is later than the pair. */
+  /* After all reading, so that no record is later than the pair. */
   lns_wire_clock_pair (collector->options.clock, &batch->pair);
   tell_made (collector, now_ns);
   lend (collector, now_ns);
@@ -279,7 +280,7 @@ run (void *data)
   LnsCollector *collector = data;
   int64_t drained_ms = lns_monotonic_ns () / 1000000;
   bool is_wanted = false;
-  /* Where that is allowed: the thread does little, but must do it at once however busy the machine is. */
+  /* If that is allowed. The thread has little to do, but must do it at once, however busy the machine is. */
   setpriority (PRIO_PROCESS, (id_t)gettid (), -10);
   while (!atomic_load (&collector->is_ending))
     {

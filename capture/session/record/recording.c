@@ -21,7 +21,7 @@
  * are for a commit itself on a busy machine. */
 #define COMMIT_NS INT64_C (700000000)
 
-/* Of records; in the file they take a third to a half of it. */
+/* The size of records that makes a commit due earlier. In the file they take a third to a half of it. */
 #define COMMIT_BYTES (64u << 20)
 
 /* Keeps a reading of all clocks in the report: its times can be told in any of them. */
@@ -46,7 +46,7 @@ _lns_recording_count (LnsRecording *recording)
   atomic_store (&recording->n_bytes, lns_writer_counts (recording->writer)->file_bytes);
 }
 
-/* What a report lacks that ends with the next commit. */
+/* Stores what the report lacks if it ends with the next commit. */
 static void
 tell_backlog (LnsRecording *recording)
 {
@@ -63,8 +63,8 @@ tell_backlog (LnsRecording *recording)
   lns_writer_set_backlog (recording->writer, &backlog);
 }
 
-/* A commit has failed: says so while there is time to do something about it. Readers that hold the lock are
- * waited for without a word. */
+/* Says that a commit has failed, while the user can do something about it. Says nothing if a reader holds the
+ * lock. */
 static void
 tell_trouble (LnsRecording *recording, const LnsError *cause)
 {
@@ -98,11 +98,11 @@ _lns_recording_commit_if_due (LnsRecording *recording)
   lns_decoder_read_thread_names (recording->decoder);
   lns_decoder_show_open (recording->decoder);
   tell_backlog (recording);
-  /* What a failed one leaves waits for the next, until there is too much of it. */
+  /* If it fails, the events wait for the next commit, until there are too many of them. */
   LnsError cause = { 0 };
   if (!lns_writer_commit (recording->writer, recording->reached_ns, &cause))
     tell_trouble (recording, &cause);
-  /* From when it was due: a slow commit must not push the next one back. */
+  /* The time when it was due, so that a slow commit does not delay the next one. */
   recording->committed_at_ns = now_ns;
   recording->commit_took_ns = lns_monotonic_ns () - now_ns;
   if (recording->commit_took_ns > COMMIT_NS / 2)
@@ -134,7 +134,7 @@ typedef struct
   const char *one, *many; /* sentences that begin with the count: for 1, and for any other number */
 } Sentence;
 
-/* What can be missing at a report's end. */
+/* The kinds of events that can be missing at a report's end. */
 enum
 {
   FASTER,
@@ -250,7 +250,7 @@ static const Sentence sentences[] = {
 
 _Static_assert(LNS_DEPTH_MAX == 65536, "as the sentence says");
 
-/* Says that N are missing, where there are any. */
+/* Says that N events are missing, if N is not 0. */
 static void
 tell_count (LnsRecording *recording, uint64_t n, int which)
 {
@@ -292,7 +292,8 @@ static const char *const no_cuda[] = {
   [LNS_CUDA_RECORDED] = NULL,
 };
 
-/* Says what came when there was no report that it belongs to; N_DROPPED are those of this one. */
+/* Says how many records came after the end of their report or between reports. N_DROPPED is the number that CUPTI
+ * dropped in this one. */
 static void
 tell_between (LnsRecording *recording, uint64_t n_dropped)
 {
