@@ -81,6 +81,15 @@ put (const Work *work, void *record, size_t n_bytes)
   return DONE;
 }
 
+/* Does the same for the record of an event, unless that is not finished: then its time is 0. */
+static inline Result
+put_if_finished (const Work *work, void *record, size_t n_bytes)
+{
+  LnsWireHead head;
+  memcpy (&head, record, sizeof head);
+  return head.ticks != 0 ? put (work, record, n_bytes) : UNFINISHED;
+}
+
 /* The registered string of the text at ADDRESS. */
 static inline uint32_t
 text_of (const Work *work, const char *address, bool is_lasting)
@@ -286,10 +295,11 @@ put_kernel (const Work *work)
   return DONE;
 }
 
-/* How the record of an event begins: with its KIND, and the times and the correlation of FROM. */
+/* How the record of an event begins: with its KIND, and the times and the correlation of FROM. Its time is 0 if FROM lacks
+ * one of its times. */
 #define EVENT_OF(from, kind)                                                                       \
- .head = { .ticks = (from)->start, .type = (kind) }, .correlation = (from)->correlationId,         \
- .end_ticks = later ((from)->start, (from)->end)
+ .head = { .ticks = (from)->end != 0 ? (from)->start : 0, .type = (kind) },                        \
+ .correlation = (from)->correlationId, .end_ticks = later ((from)->start, (from)->end)
 
 #define NO_PEERS                                                                                   \
  .source_device = LNS_WIRE_CUDA_NONE, .source_context = LNS_WIRE_CUDA_NONE,                        \
@@ -311,7 +321,7 @@ put_copy (const Work *work)
     .flags = from->flags,
     NO_PEERS,
   };
-  return put (work, &record, sizeof record);
+  return put_if_finished (work, &record, sizeof record);
 }
 
 static Result
@@ -332,7 +342,7 @@ put_copy_between (const Work *work)
     .destination_device = from->dstDeviceId,
     .destination_context = from->dstContextId,
   };
-  return put (work, &record, sizeof record);
+  return put_if_finished (work, &record, sizeof record);
 }
 
 static Result
@@ -346,7 +356,7 @@ put_decompress (const Work *work)
     .place = { from->deviceId, from->contextId, from->streamId },
     NO_PEERS,
   };
-  return put (work, &record, sizeof record);
+  return put_if_finished (work, &record, sizeof record);
 }
 
 static Result
@@ -362,7 +372,7 @@ put_set (const Work *work)
     .memory_kind = from->memoryKind,
     .flags = from->flags,
   };
-  return put (work, &record, sizeof record);
+  return put_if_finished (work, &record, sizeof record);
 }
 
 static Result
@@ -377,7 +387,7 @@ put_sync (const Work *work)
     .event = from->cudaEventId,
     .return_value = from->returnValue,
   };
-  return put (work, &record, sizeof record);
+  return put_if_finished (work, &record, sizeof record);
 }
 
 static Result
@@ -404,13 +414,15 @@ put_graph (const Work *work)
     .place = { from->deviceId, from->contextId, from->streamId },
     .graph = from->graphId,
   };
-  return put (work, &record, sizeof record);
+  return put_if_finished (work, &record, sizeof record);
 }
 
 static Result
 put_device_graph (const Work *work)
 {
   const CUpti_ActivityDeviceGraphTrace *from = &work->from->device_graph;
+  if (from->start == 0 || from->end == 0)
+    return UNFINISHED;
   LnsWireCudaGraphBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_GRAPH },
     .end_ticks = later (from->start, from->end),
@@ -432,7 +444,7 @@ put_overhead (const Work *work)
     .kind = (uint32_t)from->overheadKind,
     .tid = from->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? from->objectId.pt.threadId : 0,
   };
-  return put (work, &record, sizeof record);
+  return put_if_finished (work, &record, sizeof record);
 }
 
 static Result
@@ -501,6 +513,8 @@ static Result
 put_jit (const Work *work)
 {
   const CUpti_ActivityJit2 *from = &work->from->jit;
+  if (from->start == 0 || from->end == 0)
+    return UNFINISHED;
   LnsWireCudaJitBytes record = {
     .head = { .ticks = from->start,
               .type = LNS_WIRE_CUDA_JIT,
@@ -584,23 +598,23 @@ put_stream (const Work *work)
 
 /* --- The walk. ------------------------------------------------------------------------------- */
 
-/* By kind: what compacts its records, the size of the newest struct, where its times lie, and whether a record without
- * both of them is left out here, as one that is not finished. Records of other kinds are left out. */
-#define SPAN(type)          sizeof (type), { offsetof (type, start), offsetof (type, end) }, true
-#define TIMES(type)         sizeof (type), { offsetof (type, start), offsetof (type, end) }, false
-#define MOMENT(type, field) sizeof (type), { offsetof (type, field) }, false
+/* By kind: what compacts its records, the size of the newest struct, and where its times lie. Records of other kinds are
+ * left out. */
+#define SPAN(type)                                                                                 \
+ sizeof (type), { offsetof (type, start), offsetof (type, end) }
+#define MOMENT(type, field)                                                                        \
+ sizeof (type), { offsetof (type, field) }
 
 static const struct
 {
   Result (*put) (const Work *);
   size_t n_bytes;
   size_t times[2]; /* 0: none */
-  bool is_span;
 } writers[LNS_WIRE_CUPTI_KINDS] = {
-  [CUPTI_ACTIVITY_KIND_DRIVER] = { put_api, TIMES (CUpti_ActivityAPI) },
-  [CUPTI_ACTIVITY_KIND_RUNTIME] = { put_api, TIMES (CUpti_ActivityAPI) },
-  [CUPTI_ACTIVITY_KIND_KERNEL] = { put_kernel, TIMES (CUpti_ActivityKernel10) },
-  [CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = { put_kernel, TIMES (CUpti_ActivityKernel10) },
+  [CUPTI_ACTIVITY_KIND_DRIVER] = { put_api, SPAN (CUpti_ActivityAPI) },
+  [CUPTI_ACTIVITY_KIND_RUNTIME] = { put_api, SPAN (CUpti_ActivityAPI) },
+  [CUPTI_ACTIVITY_KIND_KERNEL] = { put_kernel, SPAN (CUpti_ActivityKernel10) },
+  [CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = { put_kernel, SPAN (CUpti_ActivityKernel10) },
   [CUPTI_ACTIVITY_KIND_MEMCPY] = { put_copy, SPAN (CUpti_ActivityMemcpy6) },
   [CUPTI_ACTIVITY_KIND_MEMCPY2] = { put_copy_between, SPAN (CUpti_ActivityMemcpyPtoP4) },
   [CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS] = { put_decompress, SPAN (CUpti_ActivityMemDecompress) },
@@ -615,11 +629,11 @@ static const struct
   [CUPTI_ACTIVITY_KIND_MEMORY2] = { put_memory, MOMENT (CUpti_ActivityMemory4, timestamp) },
   [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = { put_pool, MOMENT (CUpti_ActivityMemoryPool3, timestamp) },
   [CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = { put_unified,
-                                                   TIMES (CUpti_ActivityUnifiedMemoryCounter3) },
+                                                   SPAN (CUpti_ActivityUnifiedMemoryCounter3) },
   [CUPTI_ACTIVITY_KIND_JIT] = { put_jit, SPAN (CUpti_ActivityJit2) },
-  [CUPTI_ACTIVITY_KIND_DEVICE] = { put_device, sizeof (CUpti_ActivityDevice5), { 0 }, false },
-  [CUPTI_ACTIVITY_KIND_CONTEXT] = { put_context, sizeof (CUpti_ActivityContext3), { 0 }, false },
-  [CUPTI_ACTIVITY_KIND_STREAM] = { put_stream, sizeof (CUpti_ActivityStream), { 0 }, false },
+  [CUPTI_ACTIVITY_KIND_DEVICE] = { put_device, sizeof (CUpti_ActivityDevice5), { 0 } },
+  [CUPTI_ACTIVITY_KIND_CONTEXT] = { put_context, sizeof (CUpti_ActivityContext3), { 0 } },
+  [CUPTI_ACTIVITY_KIND_STREAM] = { put_stream, sizeof (CUpti_ActivityStream), { 0 } },
 };
 
 void
@@ -663,10 +677,7 @@ lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
             }
           for (int i = 0; i < 2 && sink->clock != NULL && writers[kind].times[i] != 0; i++)
             lns_wire_cupti_clock_convert (sink->clock, (uint8_t *)&longer + writers[kind].times[i]);
-          const bool is_finished =
-              !writers[kind].is_span || (word_at (&work, writers[kind].times[0]) != 0 &&
-                                         word_at (&work, writers[kind].times[1]) != 0);
-          Result result = is_finished ? writers[kind].put (&work) : UNFINISHED;
+          Result result = writers[kind].put (&work);
           ret_counts->n_compacted += result == DONE;
           ret_counts->n_lost += result == LOST;
           ret_counts->n_unfinished += result == UNFINISHED;
