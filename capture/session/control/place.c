@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
+#include "src/base/compare.h"
 
 #define MAGIC 0x32534e4cu /* LNS2: changes with the entry */
 
@@ -189,7 +190,7 @@ static int
 by_age (const void *a, const void *b)
 {
   const LnsSessionEntry *first = a, *second = b;
-  return (first->began_ns > second->began_ns) - (first->began_ns < second->began_ns);
+  return LNS_COMPARE (first->began_ns, second->began_ns);
 }
 
 static LnsSessionEntry *

@@ -10,6 +10,7 @@
  * A range lies in the lowest lane of its domain that is free at its start. */
 
 #include "capture/session/decode/nvtx/started.h"
+#include "src/base/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,9 +44,7 @@ static int
 compare (const void *a, const void *b)
 {
   const LnsStartEnd *x = a, *y = b;
-  if (x->time_ns != y->time_ns)
-    return x->time_ns < y->time_ns ? -1 : 1;
-  return (int)x->is_end - (int)y->is_end;
+  return LNS_COMPARE (x->time_ns, y->time_ns) ?: LNS_COMPARE (x->is_end, y->is_end);
 }
 
 /* The lowest lane of DOMAIN that is free from START_NS on; LNS_ID_NONE if memory is short. */
