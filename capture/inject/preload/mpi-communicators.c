@@ -128,11 +128,7 @@ hash_job (void)
 
 /* Gives the communicator HANDLE, made from PARENT with PARENT_UID, its number. */
 static void
-add (const LnsMpi *mpi,
-     const LnsLibraryHooks *hooks,
-     uint64_t parent_uid,
-     LnsMpiWord parent,
-     LnsMpiWord handle)
+add (const LnsMpi *mpi, uint64_t parent_uid, LnsMpiWord parent, LnsMpiWord handle)
 {
   LnsWireMpiCommunicatorBytes told = { .handle = handle,
                                        .parent = parent,
@@ -149,6 +145,7 @@ add (const LnsMpi *mpi,
   told.root = members[0];
   told.n_members = (uint32_t)(told.size < MEMBERS_MAX ? told.size : MEMBERS_MAX);
   set_uid (handle, told.uid);
+  const LnsLibraryHooks *hooks = lns_library_hooks ();
   if (hooks != NULL && told.uid != 0 &&
       __atomic_fetch_add (&n_told, 1, __ATOMIC_RELAXED) < TOLD_MAX)
     hooks->define_communicator (&told, members);
@@ -156,19 +153,16 @@ add (const LnsMpi *mpi,
 }
 
 void
-lns_mpi_communicators_begin (const LnsMpi *mpi, const LnsLibraryHooks *hooks)
+lns_mpi_communicators_begin (const LnsMpi *mpi)
 {
   const uint64_t job = hash_job ();
-  add (mpi, hooks, job, 0, mpi->world);
-  add (mpi, hooks, job, 0, mpi->self);
+  add (mpi, job, 0, mpi->world);
+  add (mpi, job, 0, mpi->self);
 }
 
 void
-lns_mpi_communicator_made (const LnsMpi *mpi,
-                           const LnsLibraryHooks *hooks,
-                           LnsMpiWord parent,
-                           LnsMpiWord handle)
+lns_mpi_communicator_made (const LnsMpi *mpi, LnsMpiWord parent, LnsMpiWord handle)
 {
   if (handle != 0 && handle != mpi->none)
-    add (mpi, hooks, lns_mpi_communicator_uid (parent), parent, handle);
+    add (mpi, lns_mpi_communicator_uid (parent), parent, handle);
 }

@@ -28,15 +28,12 @@ typedef struct
   int world_rank;               /* of this process, or -1 */
 } LnsMpi;
 
-/* Adds MPI_COMM_WORLD and MPI_COMM_SELF, once MPI runs. Reports them and all later communicators to HOOKS, unless that is
- * null. One thread. */
-void lns_mpi_communicators_begin (const LnsMpi *mpi, const LnsLibraryHooks *hooks);
+/* Adds MPI_COMM_WORLD and MPI_COMM_SELF, once MPI runs. Reports them, and all later communicators, to
+ * the injection library. One thread. */
+void lns_mpi_communicators_begin (const LnsMpi *mpi);
 
 /* Notes that the program made HANDLE from PARENT. MPI_COMM_NULL and intercommunicators have no number. Any thread. */
-void lns_mpi_communicator_made (const LnsMpi *mpi,
-                                const LnsLibraryHooks *hooks,
-                                LnsMpiWord parent,
-                                LnsMpiWord handle);
+void lns_mpi_communicator_made (const LnsMpi *mpi, LnsMpiWord parent, LnsMpiWord handle);
 
 /* Notes that HANDLE may stand for another communicator from now on. Any thread. */
 void lns_mpi_communicator_gone (LnsMpiWord handle);

@@ -104,7 +104,7 @@ find_handle (const char *name, Word number, void *caller)
 
 /* Notes that MPI runs. Called by one thread, before others may call MPI. */
 static void
-start (void *caller, const LnsLibraryHooks *hooks)
+start (void *caller)
 {
   *(void **)&mpi.type_size = find ("PMPI_Type_size", caller);
   *(void **)&mpi.size = find ("PMPI_Comm_size", caller);
@@ -124,7 +124,7 @@ start (void *caller, const LnsLibraryHooks *hooks)
   if (mpi.rank (mpi.world, &mpi.world_rank) != 0)
     mpi.world_rank = -1;
   else
-    lns_mpi_communicators_begin (&mpi, hooks);
+    lns_mpi_communicators_begin (&mpi);
   __atomic_store_n (&is_running, true, __ATOMIC_RELEASE);
 }
 
@@ -265,15 +265,14 @@ describe (const MpiFunction *self, const Word *words, LnsWireMpiCallBytes *call)
 static void
 follow (const MpiFunction *self, void *caller, const Word *words, Word freed)
 {
-  const LnsLibraryHooks *hooks = lns_library_hooks ();
   if (self->begins)
-    start (caller, hooks);
+    start (caller);
   if (!__atomic_load_n (&is_running, __ATOMIC_ACQUIRE))
     return;
   if (freed != 0)
     lns_mpi_communicator_gone (freed);
   if (self->made_communicator != 0)
-    lns_mpi_communicator_made (&mpi, hooks, handle (argument (words, self->communicator)),
+    lns_mpi_communicator_made (&mpi, handle (argument (words, self->communicator)),
                                handle_at (argument (words, self->made_communicator)));
 }
 
