@@ -25,6 +25,12 @@ name_of (LnsInjectStream *stream, const char *message)
   return id;
 }
 
+static uint32_t
+name_of_wide (LnsInjectStream *stream, const wchar_t *message)
+{
+  return message == NULL ? 0 : lns_inject_stream_intern_wide (stream, message);
+}
+
 /* The id of a registered string is its handle. Any other handle is no name, 0. */
 static inline uint32_t
 name_of_handle (const void *handle)
@@ -40,8 +46,8 @@ name_of_message (LnsInjectStream *stream, int32_t type, LnsNvtxMessage message)
     return name_of_handle (message.registered);
   if (type == LNS_NVTX_MESSAGE_ASCII)
     return name_of (stream, message.ascii);
-  if (type == LNS_NVTX_MESSAGE_WIDE && message.wide != NULL)
-    return lns_inject_stream_intern_wide (stream, message.wide);
+  if (type == LNS_NVTX_MESSAGE_WIDE)
+    return name_of_wide (stream, message.wide);
   return 0;
 }
 
@@ -124,9 +130,9 @@ push_in_range (uint32_t domain, const LnsNvtxEventAttributes *attributes)
 }
 
 static __attribute__ ((noinline, cold)) LnsInjectStream *
-push_text_in_range (const char *message)
+push_text_in_range (int32_t type, const void *message)
 {
-  LnsNvtxEventAttributes attributes = attributes_of (LNS_NVTX_MESSAGE_ASCII, message);
+  LnsNvtxEventAttributes attributes = attributes_of (type, message);
   return push_in_range (0, &attributes);
 }
 
@@ -199,7 +205,7 @@ range_push_a (const char *message)
 {
   LnsInjectStream *stream = lns_inject_stream_enter_opening (LNS_WIRE_LOSS_PUSH);
   if (UNLIKELY (stream == NULL))
-    stream = push_text_in_range (message);
+    stream = push_text_in_range (LNS_NVTX_MESSAGE_ASCII, message);
   if (UNLIKELY (stream == NULL))
     return lns_nvtx_pass_push (0);
   uint32_t string = lns_strings_find (&stream->strings, message);
@@ -233,8 +239,12 @@ range_push_ex (const LnsNvtxEventAttributes *attributes)
 static int
 range_push_w (const wchar_t *message)
 {
-  LnsNvtxEventAttributes attributes = attributes_of (LNS_NVTX_MESSAGE_WIDE, message);
-  return push_attributes (0, &attributes);
+  LnsInjectStream *stream = lns_inject_stream_enter_opening (LNS_WIRE_LOSS_PUSH);
+  if (UNLIKELY (stream == NULL))
+    stream = push_text_in_range (LNS_NVTX_MESSAGE_WIDE, message);
+  if (UNLIKELY (stream == NULL))
+    return lns_nvtx_pass_push (0);
+  return push_name (stream, 0, name_of_wide (stream, message));
 }
 
 static int
@@ -290,8 +300,11 @@ mark_a (const char *message)
 static void
 mark_w (const wchar_t *message)
 {
-  LnsNvtxEventAttributes attributes = attributes_of (LNS_NVTX_MESSAGE_WIDE, message);
-  mark_attributes (0, &attributes);
+  LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_MARK);
+  if (stream == NULL)
+    return;
+  LnsNvtxEvent event = { .string = name_of_wide (stream, message) };
+  lns_nvtx_mark (stream, &event);
 }
 
 /* Starts a range that begins recording, or that other processes' ranges have recorded. Otherwise only counts it. */
