@@ -2,17 +2,17 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Makes ranges of the calls of Python functions that were asked for, without a change of the program.
+"""Records the calls of the requested Python functions as ranges, without a change of the program.
 
-LANESCOPE_PYTHON_FUNCTIONS, which `lanescope profile` sets, has a line a function, with tabs between its fields:
+LANESCOPE_PYTHON_FUNCTIONS, which `lanescope profile` sets, has one line for each function, with tabs between the fields:
 
     function  MODULE  NAME  DOMAIN  CATEGORY  COLOR     NAME is "f" or "Class.method"; COLOR is AARRGGBB in hex, 0 for none
-    optional  the same: nothing is said where it is not there
-    pytorch   autograd-nvtx | autograd-shapes-nvtx      ranges of PyTorch's own around each operator
+    optional  the same, but nothing is reported if there is no such function
+    pytorch   autograd-nvtx | autograd-shapes-nvtx      ranges that PyTorch itself makes around each operator
 
-From CPython 3.12 on, sys.monitoring tells of the code objects of these functions alone, which stay as they are. Before, and for
-functions that are not written in Python, an object stands in for them, under their name in their module or class. A generator or a
-coroutine is a range for each stretch that it runs."""
+From CPython 3.12 on, sys.monitoring reports the calls of these functions, which are not changed. Before, and for functions that are
+not written in Python, an object takes the place of each in its module or class. A generator or a coroutine gets a range for each
+stretch that it runs."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ import _frozen_importlib
 
 try:
     import _lanescope_functions as native
-except ImportError as error:  # in a version or an interpreter that it is not for; begin() says so
+except ImportError as error:  # this interpreter cannot load it; begin() reports that
     native, import_error = None, error
 
 KNOWN = ((3, 9), (3, 15))
@@ -29,7 +29,7 @@ MAIN = ("__main__", "__mp_main__")
 
 
 class Function:
-    """One that was asked for. Its number is the native module's."""
+    """A requested function. The native module gives it its number."""
 
     def __init__(self, kind, module, name, domain, category, color):
         self.module, self.name = module, name
@@ -45,11 +45,11 @@ class Function:
     def miss(self, why):
         if not self.is_found and not self.is_optional:
             native.say(f"-{self.name} of module {self.module}"[:200] + f"\t{why}"[:200])
-        self.is_found = True  # and said
+        self.is_found = True  # so that it is reported once
 
 
 class Monitoring:
-    """Code objects, by sys.monitoring."""
+    """Traces code objects by sys.monitoring."""
 
     def __init__(self):
         self.api = sys.monitoring
@@ -62,7 +62,7 @@ class Monitoring:
             self.api.register_callback(self.tool, event, native.enter)
         for event in (events.PY_RETURN, events.PY_YIELD, events.PY_UNWIND):
             self.api.register_callback(self.tool, event, native.leave)
-        self.api.set_events(self.tool, events.PY_UNWIND | events.PY_THROW)  # known for all code alone
+        self.api.set_events(self.tool, events.PY_UNWIND | events.PY_THROW)  # CPython reports these only for all code
         self.local = events.PY_START | events.PY_RESUME | events.PY_RETURN | events.PY_YIELD
 
     def trace_code(self, code, function):
@@ -73,8 +73,8 @@ class Monitoring:
             function.miss("too many functions were asked for")
 
     def follow_main(self, functions):
-        """Waits for the main module to start, whose code holds that of its functions. For names that it gives to others, each of
-        its own lines is followed by a look."""
+        """Waits for the main module to start, whose code contains the code of its functions. Looks after each line of the module
+        for functions that it only gives a name."""
         events, everything = self.api.events, self.api.get_events(self.tool)
         follower = None
 
@@ -111,7 +111,7 @@ def codes_within(code):
 
 
 class StandIns:
-    """Objects in the place of functions: for CPython before 3.12."""
+    """Replaces functions by objects, for CPython before 3.12."""
 
     def follow_main(self, functions):
         follower = None
@@ -126,15 +126,15 @@ class StandIns:
 
 
 class Follower:
-    """Looks for functions of the main module while FRAME, which is its own, defines them: for those alone whose names are there in
-    its code, since the looks cost time."""
+    """Looks for functions of the main module while its FRAME runs and defines them. Looks only for those whose names are in its
+    code, because each look costs time."""
 
     def __init__(self, functions, frame, monitoring):
         self.namespace, self.monitoring = Namespace(frame.f_globals), monitoring
         self.waits = [function for function in functions if not function.is_found and function.name.split(".")[0] in frame.f_code.co_names]
 
     def look(self):
-        """True: there is nothing more to look for."""
+        """Returns True if there is nothing more to look for."""
         for function in self.waits:
             if function.name.split(".")[0] in self.namespace.__dict__:
                 find(self.namespace, function, self.monitoring, says=False)
@@ -143,15 +143,15 @@ class Follower:
 
 
 class Namespace:
-    """The names of a module that is not made yet."""
+    """The names of a module that is not complete yet."""
 
     def __init__(self, names):
         self.__dict__ = names
 
 
 def find(module, function, monitoring, says=True):
-    """Traces FUNCTION in MODULE, which is whole (but for the main module, where what is not there may still come). What the program
-    makes of attributes may fail: that is no error of its import."""
+    """Traces FUNCTION in MODULE, which is complete, except for the main module, where a missing name may still come. Reading an
+    attribute may run code of the program and fail; that must not make its import fail."""
     try:
         trace_in(module, function, monitoring, says)
     except Exception as error:
@@ -162,7 +162,7 @@ def trace_in(module, function, monitoring, says):
     owner, parts = module, function.name.split(".")
     for part in parts[:-1]:
         owner = getattr(owner, part, None)
-    # As it stands in its class, or in one of those that this inherits from: a static method is one after it is replaced.
+    # Take the entry of the class, or of one that it inherits from, so that a static method stays one after it is replaced.
     classes = owner.__mro__ if isinstance(owner, type) else ()
     found = next((vars(base)[parts[-1]] for base in classes if parts[-1] in vars(base)), None)
     if found is None:
@@ -181,7 +181,7 @@ def trace_in(module, function, monitoring, says):
         function.miss("it is a class: name its methods" if isinstance(inner, type) else "it is not a function")
         return
     plain = inner
-    for _ in range(100):  # some objects have all attributes that they are asked for
+    for _ in range(100):  # some objects return a value for every attribute
         plain = getattr(plain, "__wrapped__", plain)
     if monitoring is not None and hasattr(inner, "__code__") and hasattr(plain, "__code__"):
         monitoring.trace_code(plain.__code__, function)
@@ -204,7 +204,7 @@ def trace_in(module, function, monitoring, says):
 
 
 def replace_within(wrapper, plain, traced):
-    """Has TRACED called in the place of PLAIN, which is what WRAPPER, a decorator's, is around. False: it does not hold it itself."""
+    """Has WRAPPER, the result of a decorator, call TRACED instead of PLAIN. Returns False if WRAPPER does not hold PLAIN itself."""
     for _ in range(100):
         if wrapper.__wrapped__ is plain:
             break
@@ -234,7 +234,7 @@ class Loader:
 
 
 class Finder:
-    """Has modules that were asked for loaded by a Loader; looks them up as they would be without it."""
+    """Finds modules as the interpreter does, and has a Loader load those with requested functions."""
 
     def __init__(self, then):
         self.then = then  # by module name
@@ -254,8 +254,8 @@ class Finder:
 
 
 def trace_autograd(mode):
-    """Ranges of PyTorch's own for each operator, from where the program begins to use CUDA to its end: they need CUDA, which must
-    not be begun for them, since a program that has begun it can no longer fork its workers."""
+    """Has PyTorch make a range for each operator, from the program's first use of CUDA to its end. These ranges need CUDA, which
+    must not be initialised for them, because a program that has initialised it can no longer fork its workers."""
 
     def begin_autograd(module):
         begun = []
@@ -264,7 +264,7 @@ def trace_autograd(mode):
             begun.append(True)
             try:
                 module.autograd.profiler.emit_nvtx(record_shapes=mode == "autograd-shapes-nvtx").__enter__()
-            except Exception as error:  # of whatever PyTorch this is
+            except Exception as error:  # depends on the version of PyTorch
                 native.say(f"PyTorch does not emit ranges: {error}"[:240])
 
         def say_unused():
@@ -291,7 +291,7 @@ def trace_functions(functions, monitoring):
 
 
 def is_helper():
-    """Whether multiprocessing started this process, to run functions of another's main module, by another name, or to help."""
+    """Whether multiprocessing started this process: to run functions of another process's main module, or as its helper."""
     with open("/proc/self/cmdline", "rb") as file:
         return any(word.startswith(b"from multiprocessing.") for word in file.read().split(b"\0"))
 
@@ -303,7 +303,7 @@ def say_missing(functions):
 
 
 def begin():
-    """Reads what was asked for and begins. Called once, before the program's own code."""
+    """Reads which functions were requested and begins to trace them. Called once, before the program's own code."""
     rows = [line.split("\t") for line in os.environ["LANESCOPE_PYTHON_FUNCTIONS"].splitlines()]
     why_not = find_why_not()
     if why_not:
@@ -341,8 +341,8 @@ def begin():
 
 
 def find_why_not():
-    """Why functions cannot be traced in this interpreter; None if they can. The versions are those that the tests have run on: the
-    native module uses exports that are not in the stable ABI, and what sys.monitoring tells of differs by version."""
+    """Returns why functions cannot be traced in this interpreter; None if they can. Only versions that the tests have run on can:
+    the native module uses exports that are not in the stable ABI, and the events of sys.monitoring differ by version."""
     first, last = (".".join(map(str, version)) for version in KNOWN)
     what = f"{sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]}"
     if "t" in getattr(sys, "abiflags", ""):
@@ -354,7 +354,7 @@ def find_why_not():
 
 
 def say_untraceable(why):
-    """By ctypes, since the native module cannot be loaded here: LnsPythonHooks of the injection has five words."""
+    """Reports WHY by ctypes, because the native module cannot be loaded here. LnsPythonHooks of the injection has five words."""
     import ctypes
     find_hooks = ctypes.CDLL(os.environ["NVTX_INJECTION64_PATH"]).lanescope_python_hooks
     find_hooks.restype = ctypes.POINTER(ctypes.c_void_p)

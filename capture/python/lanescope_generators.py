@@ -2,11 +2,11 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Functions whose bodies run in stretches, for CPython before 3.12: generators, coroutines and asynchronous generators. Each
-stretch is a range, from where the body goes on to where it yields, awaits or ends, as sys.monitoring has it from 3.12 on.
+"""Traces functions that run in stretches, for CPython before 3.12: generators, coroutines and asynchronous generators. Each stretch
+is a range, from where the body continues to where it yields, awaits or ends, as sys.monitoring reports it from 3.12 on.
 
-What such a function returns is taken in by another of the same kind, which runs it; of an asynchronous generator, whose event loop
-knows it, by an object with its methods."""
+Another generator or coroutine runs the one that such a function returns. An asynchronous generator, which its event loop knows, is
+run by an object with its methods."""
 
 import types
 
@@ -16,7 +16,7 @@ GENERATOR, COROUTINE, AWAITABLE_GENERATOR, ASYNCHRONOUS_GENERATOR = 0x20, 0x80, 
 
 
 def run(inner, number):
-    """A generator that does what INNER does."""
+    """A generator that runs INNER and records its stretches."""
     step, given = inner.send, None
     while True:
         native.push(number)
@@ -44,7 +44,7 @@ run_awaitable = types.coroutine(types.FunctionType(run.__code__, globals()))
 
 
 class Steps:
-    """Awaits INNER. Where who awaits ends before its first step, INNER is closed, which else complains that nobody awaited it."""
+    """Awaits INNER. If the caller ends before the first step, INNER is closed, so that it does not warn that nobody awaited it."""
 
     __slots__ = ("inner", "number")
 
@@ -90,7 +90,7 @@ class AsynchronousGenerator:
 
 
 def runner(function, number):
-    """What is to take in what FUNCTION returns; None: it runs in one stretch."""
+    """Returns what runs the result of FUNCTION in its place; None if FUNCTION runs in one stretch."""
     flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
     if flags & ASYNCHRONOUS_GENERATOR:
         return lambda inner: AsynchronousGenerator(inner, number)
