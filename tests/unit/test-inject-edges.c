@@ -297,7 +297,7 @@ sample_too_often (void)
   nvtx_start ();
   const void *domain = nvtx_domain ("counted");
   for (int i = 0; i < N_SAMPLES; i++)
-    NVTX_CALL (counters, LNS_NVTX_COUNTER_SAMPLE_INT64, void, (const void *, uint64_t, int64_t))
+    NVTX_CALL (counters, LNS_NVTX_COUNTERS_SAMPLE_INT64, void, (const void *, uint64_t, int64_t))
   (domain, 1, i);
   return 0;
 }
