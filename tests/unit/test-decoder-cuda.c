@@ -215,12 +215,12 @@ static void
 take_and_play (uint64_t wanted, size_t n_first)
 {
   const LnsDecoderSource source = { .process = 0, .stream = 1, .tid = 10 };
-  LnsTaking taking = { 0 };
+  LnsTaking taking = { .is_wanted = is_of, .data = &wanted };
   uint8_t *second = text.bytes + n_first;
   size_t n_second = text.n_bytes - n_first;
   lns_decoder_define (decoder, &source, text.bytes, text.n_bytes);
-  n_first = lns_decoder_take_cuda (decoder, &taking, &source, text.bytes, n_first, is_of, &wanted);
-  n_second = lns_decoder_take_cuda (decoder, &taking, &source, second, n_second, is_of, &wanted);
+  n_first = lns_decoder_take_cuda (decoder, &taking, &source, text.bytes, n_first);
+  n_second = lns_decoder_take_cuda (decoder, &taking, &source, second, n_second);
   lns_decoder_end_taking (&taking);
   lns_decoder_play (decoder, &source, text.bytes, n_first);
   lns_decoder_play (decoder, &source, second, n_second);
@@ -284,9 +284,9 @@ hostile_bytes_do_no_harm (void)
           if (text.n_bytes <= sizeof text.bytes - 1024)
             continue;
           const LnsDecoderSource source = { .process = 0, .stream = 1, .tid = 10 };
-          LnsTaking taking = { 0 };
-          text.n_bytes = lns_decoder_take_cuda (decoder, &taking, &source, text.bytes, text.n_bytes,
-                                                is_of, words);
+          LnsTaking taking = { .is_wanted = is_of, .data = words };
+          text.n_bytes =
+              lns_decoder_take_cuda (decoder, &taking, &source, text.bytes, text.n_bytes);
           lns_decoder_end_taking (&taking);
           play ();
         }
@@ -303,32 +303,33 @@ static void
 hostile_buffers_do_no_harm (void)
 {
   uint64_t state = 7;
-  static uint8_t bytes[8192];
-  LnsWireCuptiSizes sizes = { .version = 130001 };
+  const size_t n_most = 8192;
+  LnsSalvage *left = calloc (1, sizeof *left + n_most);
+  left->sizes.version = 130001;
   LnsWireCuptiClock told = { 0 };
   begin ();
   for (int round = 0; round < 500; round++)
     {
-      LnsWireCuptiReadings clock;
       told.sides[0].n = round % 40;
       for (unsigned i = 0; i < LNS_WIRE_CUPTI_READINGS; i++)
         told.sides[0].readings[i] = (LnsWireCuptiReading){
           (round % 4 == 0 ? 0 : i * 1000) + fixture_random (&state) % 999,
           (round % 4 == 1 ? 0 : i) * (UINT64_C (1) << 57) + fixture_random (&state) % 999,
         };
-      (void)lns_wire_cupti_clock_copy (&told, &clock);
+      (void)lns_wire_cupti_clock_copy (&told, &left->clock);
       for (unsigned i = 0; i < LNS_WIRE_CUPTI_KINDS; i++)
-        sizes.record_bytes[i] =
+        left->sizes.record_bytes[i] =
             (uint16_t)(fixture_random (&state) % (round % 2 == 0 ? 256 : 65536));
-      for (unsigned i = 0; i < sizeof bytes; i += 8)
+      for (unsigned i = 0; i < n_most; i += 8)
         {
           uint64_t word = i % 64 == 0 ? 1 + fixture_random (&state) % 60 : fixture_random (&state);
-          memcpy (bytes + i, &word, sizeof word);
+          memcpy (left->bytes + i, &word, sizeof word);
         }
-      lns_decoder_salvage (decoder, 0, &sizes, &clock, bytes,
-                           fixture_random (&state) % sizeof bytes);
-      lns_decoder_salvage (decoder, 99, &sizes, &clock, bytes, sizeof bytes);
+      left->n_bytes = fixture_random (&state) % n_most;
+      lns_decoder_salvage (decoder, 0, left);
+      lns_decoder_salvage (decoder, 99, left);
     }
+  free (left);
   finish ();
   end ();
 }

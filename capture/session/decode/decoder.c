@@ -523,11 +523,7 @@ lns_decoder_take_cuda (LnsDecoder *decoder,
                        LnsTaking *taking,
                        const LnsDecoderSource *source,
                        uint8_t *bytes,
-                       size_t n_bytes,
-                       bool (*is_wanted) (const void *data,
-                                          const LnsWireHead *head,
-                                          uint32_t correlation),
-                       const void *data)
+                       size_t n_bytes)
 {
   LnsStream *stream = stream_of (decoder, source);
   LnsDecodedLaunch **slots = stream != NULL ? taking_slots (taking, source, stream) : NULL;
@@ -551,7 +547,7 @@ lns_decoder_take_cuda (LnsDecoder *decoder,
       else if (has_correlation (&record))
         {
           _lns_record_take (&record, &event, sizeof event);
-          if (is_wanted (data, &event.head, event.event.correlation))
+          if (taking->is_wanted (taking->data, &event.head, event.event.correlation))
             {
               play_by_source (decoder, stream, &record);
               continue;
@@ -565,18 +561,13 @@ lns_decoder_take_cuda (LnsDecoder *decoder,
 }
 
 void
-lns_decoder_salvage (LnsDecoder *decoder,
-                     uint32_t id,
-                     const LnsWireCuptiSizes *sizes,
-                     const LnsWireCuptiReadings *clock,
-                     const uint8_t *bytes,
-                     size_t n_bytes)
+lns_decoder_salvage (LnsDecoder *decoder, uint32_t id, const LnsSalvage *salvage)
 {
   LnsDecodedProcess *process = id < decoder->processes.n ? decoder->processes.items[id] : NULL;
   if (process == NULL || (!process->has_state && !make_state (decoder, process)))
     return;
   size_t n_records;
-  uint8_t *records = _lns_cuda_salvage (decoder, process, sizes, clock, bytes, n_bytes, &n_records);
+  uint8_t *records = _lns_cuda_salvage (decoder, process, salvage, &n_records);
   const LnsDecoderSource source = { .process = id, .stream = SALVAGED_STREAM };
   if (n_records > 0)
     {

@@ -23,9 +23,7 @@
 #include "capture/session/decode/cuda/state.h"
 #include "capture/session/decode/nvtx/domain-filter.h"
 #include "capture/session/system/process-info.h"
-#include "capture/wire/buffers.h"
 #include "capture/wire/clock.h"
-#include "capture/wire/cupti-clock.h"
 #include "src/store/write/writer.h"
 #include "src/base/id-map.h"
 
@@ -72,35 +70,27 @@ void lns_decoder_play (LnsDecoder *decoder,
                        const uint8_t *bytes,
                        size_t n_bytes);
 
-/* A look through waiting records for events that are played out of their turn. Zeroed at first; what it points to is
- * freed by lns_decoder_end_taking (). */
+/* A look through waiting records for events that are played out of their turn: those of CUDA that IS_WANTED accepts, by
+ * their HEAD and the correlation id of their call. The other fields are zero at first, and are freed by
+ * lns_decoder_end_taking (). */
 typedef struct
 {
+  bool (*is_wanted) (const void *data, const LnsWireHead *head, uint32_t correlation);
+  const void *data;
   LnsIdMap slots; /* by stream: its launches where its look has come to */
 } LnsTaking;
 
-/* Plays only those CUDA events of the N_BYTES of records that IS_WANTED accepts, by their HEAD and the correlation id
- * of their call, and moves the others together. The bytes of a stream must come in order, from the first that waits
- * on. Returns how many bytes are left. */
+/* Plays the events of the N_BYTES of records that TAKING wants, and moves the others together. The bytes of a stream must
+ * come in order, from the first that waits on. Returns how many bytes are left. */
 size_t lns_decoder_take_cuda (LnsDecoder *decoder,
                               LnsTaking *taking,
                               const LnsDecoderSource *source,
                               uint8_t *bytes,
-                              size_t n_bytes,
-                              bool (*is_wanted) (const void *data,
-                                                 const LnsWireHead *head,
-                                                 uint32_t correlation),
-                              const void *data);
+                              size_t n_bytes);
 void lns_decoder_end_taking (LnsTaking *taking);
 
-/* Plays what CUPTI left in a buffer of PROCESS, which was killed: N_BYTES at BYTES, up to a kind of 0, with records as
- * long as SIZES says and times of CLOCK. All of the process's own records must have been played. */
-void lns_decoder_salvage (LnsDecoder *decoder,
-                          uint32_t process,
-                          const LnsWireCuptiSizes *sizes,
-                          const LnsWireCuptiReadings *clock,
-                          const uint8_t *bytes,
-                          size_t n_bytes);
+/* Plays what CUPTI left in a buffer of PROCESS. All of the process's own records must have been played. */
+void lns_decoder_salvage (LnsDecoder *decoder, uint32_t process, const LnsSalvage *salvage);
 
 /* Pairs starts with ends across threads. Call it when a whole batch was played. */
 void lns_decoder_settle (LnsDecoder *decoder);

@@ -28,15 +28,6 @@ struct LnsBlock
   _Alignas(16) uint8_t bytes[LNS_BLOCK_BYTES];
 };
 
-/* The records that CUPTI left in one buffer of a killed process. */
-typedef struct
-{
-  LnsWireCuptiSizes sizes;
-  LnsWireCuptiReadings clock;
-  size_t n_bytes;
-  _Alignas(8) uint8_t bytes[];
-} LnsSalvage;
-
 /* Whole records of one stream. */
 typedef struct
 {

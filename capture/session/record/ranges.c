@@ -257,16 +257,16 @@ play_work_of (LnsCaptureRanges *ranges, const LnsRangeEdge *edge, uint32_t proce
           const uint32_t first = first_call_after (&batch->pieces.items[i], edge->ticks);
           range.correlation = first < range.correlation ? first : range.correlation;
         }
-  LnsTaking taking = { 0 };
+  LnsTaking taking = { .is_wanted = belongs, .data = &range };
   for (LnsBatch *batch = *ranges->waiting; batch != edge->ready->next; batch = batch->next)
     for (size_t i = 0; i < batch->pieces.n; i++)
       {
         LnsBatchPiece *piece = &batch->pieces.items[i];
         /* The batch's own memory. */
         if (piece->source.process == process)
-          piece->n_bytes = lns_decoder_take_cuda (
-              ranges->recording->decoder, &taking, &piece->source,
-              (uint8_t *)(uintptr_t)piece->bytes, piece->n_bytes, belongs, &range);
+          piece->n_bytes =
+              lns_decoder_take_cuda (ranges->recording->decoder, &taking, &piece->source,
+                                     (uint8_t *)(uintptr_t)piece->bytes, piece->n_bytes);
       }
   lns_decoder_end_taking (&taking);
 }

@@ -32,8 +32,7 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
   switch (event->kind)
     {
     case LNS_BATCH_SALVAGE:
-      lns_decoder_salvage (decoder, event->process, &event->salvage->sizes, &event->salvage->clock,
-                           event->salvage->bytes, event->salvage->n_bytes);
+      lns_decoder_salvage (decoder, event->process, event->salvage);
       break;
     case LNS_BATCH_PROCESS_GONE:
       lns_decoder_end_process (decoder, event->process, event->time_ns - recorder->recording.t0_ns,

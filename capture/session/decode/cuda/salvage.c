@@ -74,10 +74,7 @@ bus (void *context, uint32_t device, char *ret_bus, size_t n_max)
 uint8_t *
 _lns_cuda_salvage (LnsDecoder *decoder,
                    LnsDecodedProcess *process,
-                   const LnsWireCuptiSizes *sizes,
-                   const LnsWireCuptiReadings *clock,
-                   const uint8_t *bytes,
-                   size_t n_bytes,
+                   const LnsSalvage *salvage,
                    size_t *ret_n_bytes)
 {
 #ifdef LNS_HAVE_CUPTI
@@ -90,17 +87,18 @@ _lns_cuda_salvage (LnsDecoder *decoder,
                                   .call_name = call_name,
                                   .bus = bus,
                                   .launches = text.launches,
-                                  .clock = clock->n > 0 ? clock : NULL };
+                                  .clock = salvage->clock.n > 0 ? &salvage->clock : NULL };
   LnsWireCuptiCounts counts = { 0 };
   if (text.launches != NULL)
-    lns_wire_cupti_compact (sizes, bytes, n_bytes, &sink, NULL, &counts);
+    lns_wire_cupti_compact (&salvage->sizes, salvage->bytes, salvage->n_bytes, &sink, NULL,
+                            &counts);
   decoder->counters.n_refused += counts.n_lost + (text.launches == NULL);
   _lns_flight_unfinished (decoder, counts.n_unfinished);
   free (text.launches);
   *ret_n_bytes = text.records.size_bytes;
   return text.records.bytes;
 #else
-  (void)decoder, (void)process, (void)sizes, (void)clock, (void)bytes, (void)n_bytes;
+  (void)decoder, (void)process, (void)salvage;
   *ret_n_bytes = 0;
   return NULL;
 #endif

@@ -6,6 +6,18 @@
 #pragma once
 
 #include "capture/session/decode/core/counters.h"
+#include "capture/wire/buffers.h"
+#include "capture/wire/cupti-clock.h"
+
+/* The records that CUPTI left in one buffer of a killed process, up to a kind of 0, with records as long as SIZES says and
+ * times of CLOCK. The process wrote all of it. */
+typedef struct
+{
+  LnsWireCuptiSizes sizes;
+  LnsWireCuptiReadings clock;
+  size_t n_bytes;
+  _Alignas(8) uint8_t bytes[];
+} LnsSalvage;
 
 /* How far the session's processes have got with CUDA. */
 typedef enum
