@@ -33,6 +33,8 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
     {
     case LNS_BATCH_SALVAGE:
       lns_decoder_salvage (decoder, event->process, event->salvage);
+      _lns_recording_commit_if_due (
+          &recorder->recording); /* a killed process leaves up to 256 buffers */
       break;
     case LNS_BATCH_PROCESS_GONE:
       lns_decoder_end_process (decoder, event->process, event->time_ns - recorder->recording.t0_ns,
