@@ -147,8 +147,12 @@ lns_process_parent (int32_t pid)
   return info.parent_pid;
 }
 
-/* PF_EXITING of the kernel's sched.h, in the flags of /proc/PID/stat. */
-#define EXITING 4u
+/* PF_EXITING and PF_KTHREAD of the kernel's sched.h, in the flags of /proc/PID/stat. */
+#define EXITING       4u
+#define KERNEL_THREAD 0x00200000u
+
+/* How long a process that executes another program is waited for, to see its environment. */
+#define EXECUTING_MAX_MS 200
 
 bool
 lns_process_is_ending (int32_t pid)
@@ -195,12 +199,38 @@ typedef struct
   ssize_t n_bytes;
 } Environment;
 
+/* Whether PID executes another program at this moment: its memory has no environment yet, but is not a kernel
+ * thread's. From proc(5): flags are field 9 of /proc/PID/stat, the ends of the environment fields 50 and 51. */
+static bool
+is_executing (int32_t pid)
+{
+  char text[1024], state = 'X';
+  unsigned flags = 0;
+  unsigned long long env_start = 0;
+  if (read_proc (pid, "stat", text, sizeof text) <= 0)
+    return false;
+  const char *at = strrchr (text, ')');
+  if (at == NULL || sscanf (at + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2)
+    return false;
+  for (int field = 2; at != NULL && field < 50; field++)
+    at = strchr (at + 1, ' ');
+  return state != 'Z' && state != 'X' && (flags & KERNEL_THREAD) == 0 && at != NULL &&
+         sscanf (at, "%llu", &env_start) == 1 && env_start == 0;
+}
+
 static Environment
 read_environment (int32_t pid)
 {
   Environment environment = { .text = malloc (ENVIRONMENT_MAX_BYTES) };
-  if (environment.text != NULL)
-    environment.n_bytes = read_proc (pid, "environ", environment.text, ENVIRONMENT_MAX_BYTES);
+  if (environment.text == NULL)
+    return environment;
+  for (int i = 0; i < EXECUTING_MAX_MS; i++)
+    {
+      environment.n_bytes = read_proc (pid, "environ", environment.text, ENVIRONMENT_MAX_BYTES);
+      if (environment.n_bytes != 0 || !is_executing (pid))
+        break;
+      nanosleep (&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    }
   return environment;
 }
 
