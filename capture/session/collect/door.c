@@ -97,7 +97,9 @@ static void
 refuse_build (LnsDoor *door, LnsWatch *connection)
 {
   /* Before the answer, as the process waits for that and can be looked at. */
-  char *library = lns_process_find_mapped (connection->pid, "liblanescope-inject.so");
+  char *library = door->n_diagnostics < DIAGNOSTICS_MAX
+                      ? lns_process_find_mapped (connection->pid, "liblanescope-inject.so")
+                      : NULL;
   turn_away (door, connection->fd, EPROTO);
   diagnose (door, lns_batch_diagnostic (
                       LNS_ID_NONE, "LNS-POOL-010", LNS_SEVERITY_ERROR,
@@ -287,7 +289,11 @@ is_stranger (LnsDoor *door, LnsListenerSocket way, int fd)
   struct ucred credentials = { 0 };
   socklen_t n_bytes = sizeof credentials;
   if (getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &credentials, &n_bytes) == 0 &&
-      (credentials.uid == geteuid () || lns_process_descends (credentials.pid, getpid ())))
+      (credentials.uid == geteuid () ||
+       /* Everybody can find the name; looking for ancestors costs time, and only what root started may have become
+        * another user. */
+       ((way == LNS_LISTENER_PATH || geteuid () == 0) &&
+        lns_process_descends (credentials.pid, getpid ()))))
     return false;
   if (way != LNS_LISTENER_PATH)
     return true;
