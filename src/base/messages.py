@@ -18,7 +18,8 @@ MACROS = {f"%<PRI{letter}{bits}>": f"%{'l' if bits == 64 else ''}{letter}" for l
 
 
 def join(text):
-    return re.sub(r"%<\w+>", lambda match: MACROS[match.group()], "".join(re.findall(LITERAL, text)))
+    return re.sub(r"%(\d+\$)?(<\w+>)", lambda match: "%" + (match[1] or "") + MACROS["%" + match[2]][1:],
+                  "".join(re.findall(LITERAL, text)))
 
 
 def translations_of(path):
