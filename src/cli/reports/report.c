@@ -180,7 +180,7 @@ lns_cli_severity (LnsSeverity severity)
     [LNS_SEVERITY_WARNING] = "warning",
     [LNS_SEVERITY_ERROR] = "error",
   };
-  return names[severity];
+  return (unsigned)severity < sizeof names / sizeof *names ? names[severity] : "error";
 }
 
 const char *
