@@ -384,9 +384,13 @@ lns_profile_record_environment (LnsProfile *profile, LnsWriter *report)
       *equals = '\0';
       if (all || is_recorded (item))
         {
-          char *key = lns_asprintf ("env.%s", item);
-          lns_writer_set_meta (report, key, equals + 1);
-          free (key);
+          /* This may run while a program is recorded, which a lack of memory must not end. */
+          char *key;
+          if (asprintf (&key, "env.%s", item) >= 0)
+            {
+              lns_writer_set_meta (report, key, equals + 1);
+              free (key);
+            }
         }
       *equals = '=';
     }

@@ -17,7 +17,7 @@
 #define CALLBACK "LANESCOPE_CALLBACK_NAME"
 
 /* Variables that scripts for Nsight Systems read, and the same under our own names. */
-static void
+static bool
 add_variables (LnsEnvironment *environment,
                const LnsProfile *profile,
                const char *when,
@@ -36,8 +36,7 @@ add_variables (LnsEnvironment *environment,
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
     good = good && (variables[i].value == NULL ||
                     lns_environment_set (environment, variables[i].name, variables[i].value));
-  if (!good)
-    lns_out_of_memory ();
+  return good;
 }
 
 void
@@ -50,15 +49,18 @@ lns_hooks_call (
   char *const argv[] = { shell, flag, (char *)command, NULL };
   LnsEnvironment environment = { 0 };
   LnsError error = { 0 };
-  add_variables (&environment, profile, when, path);
-  const pid_t pid = lns_launch (argv, &environment, &profile->caller, NULL, &error);
-  if (pid > 0)
-    {
-      *lns_array_add (&hooks->pids) = pid;
-      hooks->has_called = true;
-    }
+  /* A program may be recorded, which a lack of memory must not end. */
+  pid_t *slot = lns_array_try_add (&hooks->pids);
+  if (slot != NULL)
+    *slot = 0;
+  if (slot == NULL || !add_variables (&environment, profile, when, path))
+    lns_profile_tell (profile, "warning", "--%s: %s", when, "out of memory");
+  else if ((*slot = lns_launch (argv, &environment, &profile->caller, NULL, &error)) > 0)
+    hooks->has_called = true;
   else
     lns_profile_tell (profile, "warning", "--%s: %s", when, error.message);
+  if (slot != NULL && *slot <= 0)
+    hooks->pids.n--;
   lns_environment_clear (&environment);
 }
 

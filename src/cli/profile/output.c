@@ -163,8 +163,14 @@ create_for_range (void *data, unsigned number, char **ret_path, LnsError *error)
       *error = (LnsError){ 0 };
       free (*ret_path);
       const unsigned count = repeats (profile) ? number + profile->n_skipped : profile->n_skipped;
-      *ret_path = count > 0 ? lns_asprintf ("%.*s.%u.rep", n_stem, profile->path, count)
-                            : lns_strdup (profile->path);
+      if ((count > 0 ? asprintf (ret_path, "%.*s.%u.rep", n_stem, profile->path, count)
+                     : asprintf (ret_path, "%s", profile->path)) < 0)
+        {
+          *ret_path = NULL;
+          lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                         "cannot name a report: out of memory; a capture range is not recorded");
+          return NULL;
+        }
       writer =
           lns_session_new_writer (profile->session, *ret_path,
                                   profile->options.force_overwrite && !profile->is_numbered, error);

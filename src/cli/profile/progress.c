@@ -33,7 +33,10 @@ begin (const LnsProfile *profile, Line *line, const char *type)
 {
   if (profile->progress_fd < 0)
     return false;
-  line->stream = lns_memory_stream (&line->text, &line->n_bytes);
+  /* A program is being recorded, which a lack of memory must not end: the line is left out. */
+  line->stream = open_memstream (&line->text, &line->n_bytes);
+  if (line->stream == NULL)
+    return false;
   fprintf (line->stream, "{\"type\":\"%s\"", type);
   return true;
 }
@@ -65,8 +68,8 @@ static void
 send (LnsProfile *profile, Line *line)
 {
   fputs ("}\n", line->stream);
-  lns_memory_stream_end (line->stream);
-  for (size_t at = 0; at < line->n_bytes && profile->progress_fd >= 0;)
+  const bool is_whole = fclose (line->stream) == 0;
+  for (size_t at = 0; is_whole && at < line->n_bytes && profile->progress_fd >= 0;)
     {
       ssize_t n = write (profile->progress_fd, line->text + at, line->n_bytes - at);
       if (n > 0)

@@ -199,6 +199,11 @@ examine (Run *run)
     {
       if (access (run->unexamined.items[i], F_OK) == 0)
         lns_profile_examine (run->profile, run->unexamined.items[i]);
+      else
+        lns_profile_tell (
+            run->profile, "warning",
+            "“%s” was moved before it could be examined; `lanescope analyze` examines it",
+            run->unexamined.items[i]);
       free (run->unexamined.items[i]);
     }
   lns_array_clear (&run->unexamined);
@@ -608,23 +613,26 @@ take_requests (Run *run)
       LnsError error = { 0 };
       char *text = NULL;
       size_t n_bytes;
-      profile->answer = lns_memory_stream (&text, &n_bytes);
+      /* A program may be recorded, which a lack of memory must not end: the answer is then empty. */
+      profile->answer = open_memstream (&text, &n_bytes);
       /* A failure now concerns this request; an earlier one concerned another. */
       const bool has_failed = profile->report_failed;
       profile->report_failed = false;
       const bool done = obey (run, &request, &error), is_whole = done && !profile->report_failed;
       profile->report_failed |= has_failed;
-      if (!done)
+      if (!done && profile->answer != NULL)
         {
           lns_text_make_plain (error.message);
           fprintf (profile->answer, "lanescope: error: %s\n", error.message);
         }
-      lns_memory_stream_end (profile->answer);
+      if (profile->answer != NULL)
+        fclose (profile->answer);
       profile->answer = NULL;
       /* Close it before answering: after the answer, nobody may find the session. */
       if (run->state == STATE_OVER)
         lns_session_place_close (&profile->place, profile->is_launch);
-      lns_session_request_answer (&request, is_whole ? 0 : LNS_EXIT_FAILED, text);
+      lns_session_request_answer (&request, is_whole ? 0 : LNS_EXIT_FAILED,
+                                  text != NULL ? text : "");
       free (text);
     }
 }
