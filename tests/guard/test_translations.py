@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import tap
@@ -69,8 +70,17 @@ def test_translations_are_complete():
                 for switch in switches:
                     missing = subprocess.run(["msgattrib", switch, "--no-obsolete", "--no-wrap", merged], check=True,
                                              capture_output=True, text=True).stdout
-                    wrong = [line for line in missing.splitlines() if line.startswith("msgid") and line != 'msgid ""']
+                    # The header is the only message that is empty; others begin with an empty line if they have several.
+                    wrong = [text for text in re.findall(r'^msgid (".*"(?:\n".*")*)', missing, re.M) if text != '""']
                     assert not wrong, f"{language}.po: {switch}: {wrong}"
+
+
+def test_the_table_of_the_command_line_has_formats_of_c():
+    with tempfile.TemporaryDirectory() as folder:
+        table = os.path.join(folder, "messages.h")
+        subprocess.run([sys.executable, os.path.join(tap.SOURCE, "src", "base", "messages.py"), table, os.path.join(PO, "de.po")], check=True)
+        with open(table, encoding="utf-8") as file:
+            assert "<PRI" not in file.read(), "src/base/messages.py does not know how po/de.po writes a 64-bit number"
 
 
 tap.main(globals())
