@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <errno.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -395,6 +396,27 @@ processes_are_known_by_their_environment (void)
   LNS_CHECK (!lns_process_lives_with ("LNS_TEST_OF", value));
 }
 
+/* A process has its environment also at the moment when it executes another program. */
+static void
+executing_processes_have_their_environment (void)
+{
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      char script[] = "SCRIPT=exec sh -c \"$SCRIPT\"", variable[] = "LNS_TEST_OF=it";
+      char *environment[] = { variable, script, NULL };
+      prctl (PR_SET_PDEATHSIG, SIGKILL); /* it would go on for ever where a check fails */
+      execle ("/bin/sh", "sh", "-c", strchr (script, '=') + 1, (char *)NULL, environment);
+      _exit (1);
+    }
+  while (!lns_process_has_variable (pid, "LNS_TEST_OF"))
+    LNS_CHECK (waitpid (pid, NULL, WNOHANG) == 0);
+  for (int i = 0; i < 2000; i++)
+    LNS_CHECK (lns_process_has_variable (pid, "LNS_TEST_OF"));
+  kill (pid, SIGKILL);
+  LNS_CHECK (waitpid (pid, NULL, 0) == pid);
+}
+
 static uint64_t
 n_free_after_lending (LnsPeer *peer, int64_t now_ns)
 {
@@ -556,6 +578,7 @@ main (void)
   LNS_TEST (children_inherit_what_they_took_along);
   LNS_TEST (forked_children_are_read_in_part);
   LNS_TEST (processes_are_known_by_their_environment);
+  LNS_TEST (executing_processes_have_their_environment);
   LNS_TEST (frugal_peers_are_lent_what_they_need);
   LNS_TEST (what_is_given_up_is_counted_once);
   LNS_TEST (some_memory_is_allowed);

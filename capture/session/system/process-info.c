@@ -199,14 +199,15 @@ typedef struct
   ssize_t n_bytes;
 } Environment;
 
-/* Whether PID executes another program at this moment: its memory has no environment yet, but is not a kernel
- * thread's. From proc(5): flags are field 9 of /proc/PID/stat, the ends of the environment fields 50 and 51. */
+/* Whether PID, in whose environment nothing was found, executes another program at this moment: its old memory is gone,
+ * and its new memory may have no environment yet. From proc(5): in /proc/PID/stat, the flags are field 9, and the start
+ * and the end of the environment are fields 50 and 51. */
 static bool
 is_executing (int32_t pid)
 {
   char text[1024], state = 'X';
   unsigned flags = 0;
-  unsigned long long env_start = 0;
+  unsigned long long start = 0, end = 0;
   if (read_proc (pid, "stat", text, sizeof text) <= 0)
     return false;
   const char *at = strrchr (text, ')');
@@ -215,7 +216,7 @@ is_executing (int32_t pid)
   for (int field = 2; at != NULL && field < 50; field++)
     at = strchr (at + 1, ' ');
   return state != 'Z' && state != 'X' && (flags & KERNEL_THREAD) == 0 && at != NULL &&
-         sscanf (at, "%llu", &env_start) == 1 && env_start == 0;
+         sscanf (at, "%llu %llu", &start, &end) == 2 && (start == 0 || start != end);
 }
 
 static Environment
