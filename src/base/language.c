@@ -130,6 +130,9 @@ lns_text (const char *text)
 /* A sentence shares at least so many bytes with the message that it was made of. With fewer it may be another's. */
 #define OWN_LEAST 20
 
+/* Longer sentences, such as those of hostile files, stay English: each message would be looked for in them. */
+#define SENTENCE_MAX 4096
+
 typedef struct
 {
   struct
@@ -187,39 +190,43 @@ match (const char *sentence, const char *message, Match *ret_match)
     }
 }
 
-/* MESSAGE with the values of MATCH. */
-static char *
-fill_in (const char *message, const Match *match)
+/* Writes MESSAGE with the values of MATCH into the ROOM > 0 bytes at RET_TEXT, cut if it does not fit. */
+static void
+fill_in (const char *message, const Match *match, char *ret_text, size_t room)
 {
-  char *text;
-  size_t n_bytes, next = 0;
-  FILE *stream = lns_memory_stream (&text, &n_bytes);
+  size_t next = 0, used = 0;
 
   for (size_t n; *message != '\0'; message += n)
-    if (*message != '%' || message[1] == '%')
-      {
-        fputc (*message, stream);
-        n = *message == '%' ? 2 : 1;
-      }
-    else
-      {
-        char *end;
-        const size_t number = strtoul (message + 1, &end, 10);
-        const size_t i = end > message + 1 && *end == '$' ? number - 1 : next++;
-        if (i < match->n)
-          fwrite (match->values[i].bytes, 1, match->values[i].size, stream);
-        n = conversion_bytes (message);
-      }
-  lns_memory_stream_end (stream);
-  return text;
+    {
+      const char *bytes = message;
+      size_t size = 1;
+      n = 1;
+      if (*message == '%' && message[1] == '%')
+        n = 2;
+      else if (*message == '%')
+        {
+          char *end;
+          const size_t number = strtoul (message + 1, &end, 10);
+          const size_t i = end > message + 1 && *end == '$' ? number - 1 : next++;
+          bytes = i < match->n ? match->values[i].bytes : "";
+          size = i < match->n ? match->values[i].size : 0;
+          n = conversion_bytes (message);
+        }
+      if (size > room - 1 - used)
+        size = room - 1 - used;
+      memcpy (ret_text + used, bytes, size);
+      used += size;
+    }
+  ret_text[used] = '\0';
 }
 
-char *
-lns_text_of_sentence (const char *sentence)
+void
+lns_text_copy_sentence (char *ret_text, size_t room, const char *sentence)
 {
   const Catalogue *catalogue;
+  const char *at = strnlen (sentence, SENTENCE_MAX + 1) <= SENTENCE_MAX ? languages () : "";
 
-  for (const char *at = languages (); (catalogue = next_catalogue (&at)) != NULL;)
+  while ((catalogue = next_catalogue (&at)) != NULL)
     {
       Match best = { .n_own = OWN_LEAST - 1 }, made;
       const Message *found = NULL;
@@ -230,9 +237,23 @@ lns_text_of_sentence (const char *sentence)
             found = &catalogue->messages[i];
           }
       if (found != NULL)
-        return fill_in (found->translation, &best);
+        {
+          fill_in (found->translation, &best, ret_text, room);
+          return;
+        }
     }
-  return lns_strdup (sentence);
+  snprintf (ret_text, room, "%s", sentence);
+}
+
+char *
+lns_text_of_sentence (const char *sentence)
+{
+  char text[2 * SENTENCE_MAX];
+
+  if (strnlen (sentence, SENTENCE_MAX + 1) > SENTENCE_MAX)
+    return lns_strdup (sentence);
+  lns_text_copy_sentence (text, sizeof text, sentence);
+  return lns_strdup (text);
 }
 
 /* --- Letters ---------------------------------------------------------------------------------- */

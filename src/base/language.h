@@ -12,6 +12,8 @@
 
 #pragma once
 
+#include <stddef.h>
+
 /* Marks a message with values whose sentences are stored, and translated when they are shown. */
 #define LNS_SENTENCE(text) text
 
@@ -25,8 +27,11 @@ const char *lns_text (const char *text) __attribute__ ((format_arg (1)));
 
 /* SENTENCE, which was made of a message by filling in values, in the person's language: diagnostics are stored in English
  * and translated when they are shown. "%2$s" in a translation is the second value of the message; values may be left out.
- * Owned (free ()). O(messages). */
+ * Sentences of over 4 KiB stay English. Owned (free ()). O(messages). */
 char *lns_text_of_sentence (const char *sentence) __attribute__ ((warn_unused_result));
+
+/* The same in the ROOM > 0 bytes at RET_TEXT, cut if it does not fit. Allocates nothing. */
+void lns_text_copy_sentence (char *ret_text, size_t room, const char *sentence);
 
 /* From now on lns_text() changes nothing in this thread: for one whose errors are stored in reports. */
 void lns_text_stay_english (void);

@@ -95,6 +95,15 @@ lns_visible_is_begun (const char *bytes, size_t size)
   return false;
 }
 
+size_t
+lns_visible_width (const char *bytes, size_t size)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < size; i++)
+    n += ((unsigned char)bytes[i] & 0xC0) != 0x80; /* the other bytes continue a character */
+  return n;
+}
+
 void
 lns_visible_write (FILE *stream, const char *bytes, size_t size)
 {

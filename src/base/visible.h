@@ -23,6 +23,9 @@ size_t lns_visible_next (const char *bytes, size_t size, char ret_escape[LNS_VIS
 /* Whether SIZE > 0 BYTES are the beginning of an incomplete UTF-8 character. O(1). */
 bool lns_visible_is_begun (const char *bytes, size_t size);
 
+/* The columns that SIZE BYTES of UTF-8 take: each character that we print is one wide. O(size). */
+size_t lns_visible_width (const char *bytes, size_t size);
+
 /* Writes SIZE BYTES to STREAM as one visible line: newlines and tabs become \n and \t. O(size). */
 void lns_visible_write (FILE *stream, const char *bytes, size_t size);
 

@@ -12,6 +12,7 @@
 #include "src/base/array.h"
 #include "src/base/compare.h"
 #include "src/store/format/kept-codec.h"
+#include "src/store/read/call-walk.h"
 #include "src/tables/table.h"
 
 /* Which columns of the table are what, or -1. */
@@ -99,6 +100,26 @@ read_block (LnsReport *report, uint32_t block, int64_t id, const Columns *column
   free (values);
 }
 
+/* Adds the calls of the chain 1 + NODE. */
+static void
+add_calls (LnsReport *report, int64_t id, Chain *chain)
+{
+  const LnsModule *modules = lns_report_modules (report, NULL);
+  LnsCallWalk walk =
+      lns_call_walk (report, id > 0 && id < LNS_ID_NONE ? (uint32_t)(id - 1) : LNS_ID_NONE);
+  const LnsStackFrame *frame;
+
+  for (uint32_t depth = 0; (frame = lns_call_walk_next (&walk)) != NULL; depth++)
+    *lns_array_add (chain) = (LnsCallFrame){
+      .symbol = frame->symbol,
+      .module = frame->module != LNS_ID_NONE ? modules[frame->module].path : 0,
+      .depth = depth,
+      .file = frame->file,
+      .line = frame->line,
+      .is_inlined = frame->inlined_in != 0,
+    };
+}
+
 static int
 compare_depths (const void *a, const void *b)
 {
@@ -109,13 +130,20 @@ compare_depths (const void *a, const void *b)
 LnsCallFrame *
 lns_call_chain_read (LnsReport *report, const char *table, int64_t id, unsigned *ret_n)
 {
-  uint32_t n_tables, n_rows, kept = 0;
+  uint32_t n_tables, n_rows, n_nodes, kept = 0;
   const LnsKeptTable *tables = lns_report_kept_tables (report, &n_tables);
   const LnsKeptRows *rows = lns_report_kept_rows (report, &n_rows);
   Chain chain = { 0 };
   Columns columns;
 
   *ret_n = 0;
+  lns_report_call_nodes (report, &n_nodes);
+  if (n_nodes > 0)
+    {
+      add_calls (report, id, &chain);
+      *ret_n = (unsigned)chain.n;
+      return chain.items;
+    }
   while (kept < n_tables &&
          (tables[kept].is_remainder ||
           strcasecmp (lns_report_string (report, tables[kept].name, NULL), table) != 0))

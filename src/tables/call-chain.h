@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Reads the call chains that an import keeps as tables: the stack of a call, or of a CPU sample. */
+/* Reads call chains, which an import keeps as tables, and a recording as a tree: the stack of a call, or of a CPU sample. */
 
 #pragma once
 
@@ -13,12 +13,14 @@ typedef struct
 {
   uint32_t symbol, module; /* string ids, 0 = none                                              */
   uint32_t depth;          /* 0 = the innermost                                                 */
+  uint32_t file, line;     /* of the source: a string id, and from 1 on; 0 = not known          */
+  bool is_inlined;         /* into the next one                                                 */
 } LnsCallFrame;
 
 /* The kept table in which LNS_COLUMN_CALL_CHAIN of lanes of KIND is an id; NULL where there is none. */
 const char *lns_call_chain_table (LnsLaneKind kind);
 
-/* The frames of chain ID of the kept table TABLE, the innermost first; RET_N gets how many. The caller frees them. NULL
+/* The frames of chain ID of the kept table TABLE, or of the tree of calls in a recording, the innermost first; RET_N gets how many. The caller frees them. NULL
  * and 0 where the report has no such chain. Any thread. O(blocks of the table), and the decoding of the one or two
  * blocks that hold the id. */
 LnsCallFrame *

@@ -31,6 +31,7 @@ typedef enum
   LNS_CELL_END,          /* ns                                                                   */
   LNS_CELL_END_IF_KNOWN, /* the same; NULL for marks, and where no end was recorded              */
   LNS_CELL_START_PLUS,   /* start + `column`, ns                                                 */
+  LNS_CELL_START_LESS,   /* start - (`column` - 1), ns; NULL for 0                               */
   LNS_CELL_ROWID,
   LNS_CELL_NAME, /* string id                                                                    */
   LNS_CELL_NAME_TEXT,
@@ -41,6 +42,7 @@ typedef enum
   LNS_CELL_BITS_IF_ANY,     /* the same, NULL where all of `column` is 0                         */
   LNS_CELL_BITS_PLUS,       /* the same + `argument`                                             */
   LNS_CELL_BITS_LESS_ONE,   /* the same - 1: an enumeration whose 0 is CUPTI's 1                 */
+  LNS_CELL_BITS_PID, /* globalPid of the process with that id on the machine of the lane's; NULL for 0 */
   LNS_CELL_MEMORY_KIND, /* ENUM_CUDA_MEM_KIND of a CUpti_ActivityMemoryKind, which counts from unknown */
   LNS_CELL_OVERHEAD_KIND, /* ENUM_CUPTI_OVERHEAD_TYPE of a CUpti_ActivityOverheadKind            */
   LNS_CELL_CUDA_CALL_CLASS, /* ENUM_NSYS_EVENT_CLASS of a call of the runtime or driver          */
@@ -66,6 +68,7 @@ typedef enum
   LNS_CELL_GREEN_CONTEXT, /* the same if it is green, else 0                                     */
   LNS_CELL_STREAM,        /* CUPTI's streamId                                                    */
   LNS_CELL_STREAM_OR_ALL, /* the same, 4294967295 for waits that are for no single stream        */
+  LNS_CELL_GPU,           /* TARGET_INFO_GPU.id                                                  */
   LNS_CELL_DEPTH,         /* the lane's ordinal                                                  */
   LNS_CELL_TRACK_NUMBER,
   LNS_CELL_TRACK_METRIC,

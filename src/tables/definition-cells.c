@@ -26,15 +26,12 @@ typedef struct
   LnsTableCells *cells;
   const LnsTable *table;
   bool is_second; /* the second of two tables that one function builds                          */
+  size_t joined_bytes;
 } Builder;
 
-/* How a table of definitions is built. */
-typedef struct
-{
-  const char *table;
-  void (*build) (Builder *builder);
-  bool is_second;
-} Source;
+/* The most that texts of one table take that are joined from two strings. Without a limit, thousands of definitions that
+ * name one long string would take a copy of it each. */
+#define JOINED_MAX_BYTES (32 << 20)
 
 typedef struct
 {
@@ -51,23 +48,30 @@ constant (const char *text)
   return lns_value_text (text, strlen (text));
 }
 
-static LnsValue
-string (Builder *builder, uint32_t id)
-{
-  return _lns_string_value (builder->report, id);
-}
-
-static LnsValue
-string_or_null (Builder *builder, uint32_t id)
-{
-  return id != 0 ? string (builder, id) : (LnsValue){ 0 };
-}
-
 /* TEXT, which the tables own from here on. */
 static LnsValue
 own (Builder *builder, char *text)
 {
   return constant (_lns_tables_own (builder->tables, text));
+}
+
+/* The strings FIRST and SECOND with BETWEEN and AFTER; the string ALONE after JOINED_MAX_BYTES. */
+static LnsValue
+join (Builder *builder,
+      uint32_t first,
+      const char *between,
+      uint32_t second,
+      const char *after,
+      uint32_t alone)
+{
+  size_t first_bytes, second_bytes;
+  const char *a = lns_report_string (builder->report, first, &first_bytes),
+             *b = lns_report_string (builder->report, second, &second_bytes);
+
+  builder->joined_bytes += first_bytes + second_bytes;
+  return builder->joined_bytes <= JOINED_MAX_BYTES
+             ? own (builder, lns_asprintf ("%s%s%s%s", a, between, b, after))
+             : _lns_string_value (builder->report, alone);
 }
 
 /* An open report has all that its definitions refer to. */
@@ -81,14 +85,14 @@ pid_of (Builder *builder, uint32_t process)
 static int64_t
 domain_number (Builder *builder, uint32_t domain)
 {
-  return lns_report_domains (builder->report, NULL)[domain].number;
+  return (int64_t)lns_report_domains (builder->report, NULL)[domain].number;
 }
 
 /* The UUID without its kind: "GPU-8f2c…" becomes "8f2c…". */
 static LnsValue
 uuid (Builder *builder, uint32_t id)
 {
-  LnsValue value = string_or_null (builder, id);
+  LnsValue value = _lns_string_or_null (builder->report, id);
   const char *dash =
       value.type == LNS_VALUE_TEXT ? memchr (value.bytes, '-', value.size_bytes) : NULL;
 
@@ -118,9 +122,9 @@ field (Builder *builder, const LnsCell *cell, const void *definition)
     case LNS_CELL_FIELD_TIME:
       return wide != LNS_TIME_UNKNOWN ? lns_value_integer (wide) : (LnsValue){ 0 };
     case LNS_CELL_FIELD_TEXT:
-      return string (builder, narrow);
+      return _lns_string_value (builder->report, narrow);
     case LNS_CELL_FIELD_TEXT_OR_NULL:
-      return string_or_null (builder, narrow);
+      return _lns_string_or_null (builder->report, narrow);
     case LNS_CELL_FIELD_UUID:
       return uuid (builder, narrow);
     case LNS_CELL_FIELD_DOMAIN:
@@ -181,28 +185,17 @@ keep_last (KeyedId *items, uint32_t n)
   return n_kept;
 }
 
-/* Whether the report was imported from another program's file. */
-static bool
-is_import (const Builder *builder)
-{
-  return lns_report_meta (builder->report, "imported_from") != NULL;
-}
-
 /* Named threads by globalTid, of those with one id the last; the caller frees. RET_N_REUSED gets
  * how many were left out because a later thread has their id. */
 static KeyedId *
 named_threads (Builder *builder, uint32_t *ret_n, uint32_t *ret_n_reused)
 {
   uint32_t n_threads, n = 0;
-  const LnsThread *threads = lns_report_threads (builder->report, &n_threads);
-  const LnsProcess *processes = lns_report_processes (builder->report, NULL);
-  KeyedId *items = lns_calloc (n_threads, sizeof *items);
-  /* Imported threads have only the names that their file gives them. */
-  bool is_imported = is_import (builder);
 
+  lns_report_threads (builder->report, &n_threads);
+  KeyedId *items = lns_calloc (n_threads, sizeof *items);
   for (uint32_t i = 0; i < n_threads; i++)
-    if (is_imported ? threads[i].listed != 0
-                    : threads[i].name != 0 || processes[threads[i].process].name != 0)
+    if (lns_tables_thread_name (builder->tables, i) != LNS_ID_NONE)
       items[n++] = (KeyedId){ lns_tables_global_tid (builder->tables, i), i };
   *ret_n = keep_last (items, n);
   *ret_n_reused = n - *ret_n;
@@ -214,16 +207,13 @@ build_thread_names (Builder *builder)
 {
   uint32_t n, n_reused;
   const LnsThread *threads = lns_report_threads (builder->report, &n);
-  const LnsProcess *processes = lns_report_processes (builder->report, NULL);
   KeyedId *items = named_threads (builder, &n, &n_reused);
 
   for (uint32_t i = 0; i < n; i++)
     {
       const LnsThread *thread = &threads[items[i].id];
       LnsValue *row = add_row (builder, NULL);
-      row[0] = lns_value_integer (thread->name != 0 || thread->listed != 0
-                                      ? thread->name
-                                      : processes[thread->process].name);
+      row[0] = lns_value_integer (lns_tables_thread_name (builder->tables, items[i].id));
       if (thread->listed == 2)
         row[1] = lns_value_integer (thread->priority);
       row[2] = lns_value_integer (items[i].key);
@@ -239,7 +229,7 @@ build_processes (Builder *builder)
   KeyedId *items = lns_calloc (n, sizeof *items);
 
   for (uint32_t i = 0; i < n; i++)
-    if (processes[i].is_listed || !is_import (builder))
+    if (processes[i].is_listed || !builder->tables->is_import)
       items[n_listed++] = (KeyedId){ lns_tables_global_pid (builder->tables, i), i };
   n = keep_last (items, n_listed);
   for (uint32_t i = 0; i < n; i++)
@@ -266,7 +256,7 @@ add_nvtx_row (Builder *builder,
   row[LNS_NVTX_START] = lns_value_integer (time_ns != LNS_TIME_UNKNOWN ? time_ns : 0);
   row[LNS_NVTX_EVENT_TYPE] = lns_value_integer (event_type);
   if (event_type != LNS_EVENT_TYPE_DOMAIN_DESTROY)
-    row[LNS_NVTX_TEXT] = string (builder, name);
+    row[LNS_NVTX_TEXT] = _lns_string_value (builder->report, name);
   row[LNS_NVTX_GLOBAL_TID] = lns_value_integer_or_null (global_tid);
   row[LNS_NVTX_DOMAIN_ID] =
       lns_value_integer (domain != LNS_ID_NONE ? domain_number (builder, domain) : 0);
@@ -305,7 +295,7 @@ build_nvtx (Builder *builder)
 
   /* A program neither creates nor destroys the default domain. An import keeps the rows of its source, some of
    * which destroy the default domain, or a domain that nothing created. */
-  const bool is_imported = is_import (builder);
+  const bool is_imported = builder->tables->is_import;
   for (uint32_t i = 0; i < n_domains; i++)
     {
       const bool is_created = domains[i].created_ns != LNS_TIME_UNKNOWN,
@@ -450,38 +440,6 @@ build_payload_entries (Builder *builder)
 #define NVTX_CUDA_DEVICE   0x40001
 #define NVTX_CUDART_DEVICE 0x50000
 
-/* Whether A and B are one GPU: by UUID where both have one, else by bus, else by number. */
-static bool
-is_same_gpu (const LnsCudaDevice *a, const LnsCudaDevice *b)
-{
-  if (a->uuid != 0 && b->uuid != 0)
-    return a->uuid == b->uuid;
-  return a->bus != 0 && b->bus != 0 ? a->bus == b->bus : a->number == b->number;
-}
-
-/* The device that stands for the GPU of DEVICE: the first that is the same. */
-static uint32_t
-gpu_of (const LnsCudaDevice *devices, uint32_t device)
-{
-  for (uint32_t i = 0; i < device; i++)
-    if (is_same_gpu (&devices[i], &devices[device]))
-      return i;
-  return device;
-}
-
-/* TARGET_INFO_GPU.id of DEVICE: CUDA's number, unless processes number their GPUs in different ways. */
-static int64_t
-gpu_id (const LnsCudaDevice *devices, uint32_t device)
-{
-  uint32_t gpu = gpu_of (devices, device);
-  int64_t id = devices[gpu].number;
-
-  for (uint32_t i = 0; i < gpu; i++)
-    if (devices[i].number == devices[gpu].number && gpu_of (devices, i) == i)
-      return (int64_t)gpu + 1024;
-  return id;
-}
-
 static void
 build_gpus (Builder *builder)
 {
@@ -491,10 +449,10 @@ build_gpus (Builder *builder)
   for (uint32_t i = 0; i < n; i++)
     {
       const LnsCudaDevice *device = &devices[i];
-      if (gpu_of (devices, i) != i)
+      if (!_lns_tables_is_gpu (devices, i))
         continue;
       LnsValue *row = add_row (builder, device);
-      row[1] = lns_value_integer (gpu_id (devices, i));
+      row[1] = lns_value_integer (_lns_tables_gpu_id (devices, i));
       row[7] = lns_value_integer_or_null ((int64_t)(device->memory_bandwidth * 1000));
       row[8] = lns_value_integer_or_null ((int64_t)device->core_clock * 1000);
       if (device->compute_major != 0)
@@ -509,7 +467,7 @@ build_devices (Builder *builder)
   const LnsCudaDevice *devices = lns_report_devices (builder->report, &n);
 
   for (uint32_t i = 0; i < n; i++)
-    add_row (builder, &devices[i])[0] = lns_value_integer (gpu_id (devices, i));
+    add_row (builder, &devices[i])[0] = lns_value_integer (_lns_tables_gpu_id (devices, i));
 }
 
 static const LnsCudaDevice *
@@ -573,14 +531,36 @@ build_named_devices (Builder *builder)
       add_row (builder, &resources[i]);
 }
 
+/* The metrics that have a name, with their unit in brackets, as the reference writes it: readers look for names by how they
+ * begin. */
+static void
+build_metrics (Builder *builder)
+{
+  uint32_t n, n_devices;
+  const LnsTrack *tracks = lns_report_tracks (builder->report, &n);
+  const LnsCudaDevice *devices = lns_report_devices (builder->report, &n_devices);
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const LnsTrack *track = &tracks[i];
+      if (track->kind != LNS_TRACK_GPU_METRIC || track->name == 0)
+        continue;
+      LnsValue *row = add_row (builder, track);
+      row[2] = _lns_string_value (builder->report,
+                                  track->device < n_devices ? devices[track->device].name : 0);
+      row[4] = track->unit == 0 ? _lns_string_value (builder->report, track->name)
+                                : join (builder, track->name, " [", track->unit, "]", track->name);
+    }
+}
+
 /* ---- The session, its machine and its diagnostics ---------------------------------------------- */
 
 /* The schema of the reference's exports that these tables follow, column by column. Readers choose by it what they
  * look for: PROFILER_OVERHEAD has overheadType instead of returnValue since 3.24, kernels have
  * tensorSizeMinusOneElements since 3.25. */
-#define SCHEMA_MAJOR 3
-#define SCHEMA_MINOR 25
-#define SCHEMA_MICRO 0
+#define SCHEMA_MAJOR "3"
+#define SCHEMA_MINOR "25"
+#define SCHEMA_MICRO "0"
 
 /* ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE, ENUM_DIAGNOSTIC_SOURCE_TYPE */
 #define TARGET_TIMESTAMP  1
@@ -609,9 +589,7 @@ build_diagnostics (Builder *builder)
   for (uint32_t i = 0; i < n; i++)
     {
       const LnsDiagnostic *it = &diagnostics[i];
-      LnsValue text =
-          own (builder, lns_asprintf ("%s: %s", lns_report_string (report, it->code, NULL),
-                                      lns_report_string (report, it->text, NULL)));
+      const LnsValue text = join (builder, it->code, ": ", it->text, "", it->text);
       LnsValue *row = add_diagnostic (builder, it->time_ns != LNS_TIME_UNKNOWN ? it->time_ns : 0,
                                       it->severity, text);
       row[5] = lns_value_integer_or_null (lns_tables_global_pid (builder->tables, it->process));
@@ -670,18 +648,19 @@ build_meta_capture (Builder *builder)
 static void
 build_meta_export (Builder *builder)
 {
-  add_pair (builder, "EXPORT_PRODUCT_NAME", constant ("Lanescope"));
-  add_pair (builder, "EXPORT_PRODUCT_VERSION", constant (LNS_VERSION));
-  add_pair (builder, "EXPORT_SCHEMA_VERSION",
-            own (builder, lns_asprintf ("%d.%d.%d", SCHEMA_MAJOR, SCHEMA_MINOR, SCHEMA_MICRO)));
-  add_pair (builder, "EXPORT_SCHEMA_VERSION_MAJOR",
-            own (builder, lns_asprintf ("%d", SCHEMA_MAJOR)));
-  add_pair (builder, "EXPORT_SCHEMA_VERSION_MINOR",
-            own (builder, lns_asprintf ("%d", SCHEMA_MINOR)));
-  add_pair (builder, "EXPORT_SCHEMA_VERSION_MICRO",
-            own (builder, lns_asprintf ("%d", SCHEMA_MICRO)));
-  add_pair (builder, "EXPORT_PARAM_TIME_NORMALIZE", constant ("false"));
-  add_pair (builder, "EXPORT_PARAM_TIME_SHIFT", constant ("0"));
+  static const char *const pairs[][2] = {
+    { "EXPORT_PRODUCT_NAME", "Lanescope" },
+    { "EXPORT_PRODUCT_VERSION", LNS_VERSION },
+    { "EXPORT_SCHEMA_VERSION", SCHEMA_MAJOR "." SCHEMA_MINOR "." SCHEMA_MICRO },
+    { "EXPORT_SCHEMA_VERSION_MAJOR", SCHEMA_MAJOR },
+    { "EXPORT_SCHEMA_VERSION_MINOR", SCHEMA_MINOR },
+    { "EXPORT_SCHEMA_VERSION_MICRO", SCHEMA_MICRO },
+    { "EXPORT_PARAM_TIME_NORMALIZE", "false" },
+    { "EXPORT_PARAM_TIME_SHIFT", "0" },
+  };
+
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    add_pair (builder, pairs[i][0], constant (pairs[i][1]));
 }
 
 /* The machine, from the metadata of the report. Readers know each value by a name and a number. */
@@ -762,7 +741,12 @@ build_enum (Builder *builder, const LnsEnum *constants)
 void
 _lns_cells_build (LnsTables *tables, const LnsTable *table, LnsTableCells *cells)
 {
-  static const Source sources[] = {
+  static const struct
+  {
+    const char *table;
+    void (*build) (Builder *builder);
+    bool is_second;
+  } sources[] = {
     { "ThreadNames", build_thread_names },
     { "PROCESSES", build_processes },
     { "LNS_NVTX_RESOURCES", build_resources },
@@ -772,6 +756,7 @@ _lns_cells_build (LnsTables *tables, const LnsTable *table, LnsTableCells *cells
     { "NVTX_PAYLOAD_ENUM_ENTRIES", build_payload_entries, .is_second = true },
     { "TARGET_INFO_GPU", build_gpus },
     { "TARGET_INFO_CUDA_DEVICE", build_devices },
+    { "TARGET_INFO_GPU_METRICS", build_metrics },
     { "TARGET_INFO_CUDA_CONTEXT_INFO", build_contexts },
     { "TARGET_INFO_CUDA_STREAM", build_streams },
     { "TARGET_INFO_NVTX_CUDA_STREAM", build_streams, .is_second = true },

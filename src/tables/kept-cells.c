@@ -147,4 +147,7 @@ _lns_kept_cells_build (LnsTables *tables, const LnsTable *table, LnsTableCells *
       add_block (tables, table, &rows[i], cells);
   if (is_of_export)
     choose_rows (tables, cells, table->n_columns, n_own);
+  for (uint64_t i = 0; i < cells->n_rows * table->n_columns; i++)
+    if (cells->values[i].type != LNS_VALUE_INTEGER && cells->values[i].type != LNS_VALUE_NULL)
+      cells->mixed |= UINT64_C (1) << i % table->n_columns;
 }

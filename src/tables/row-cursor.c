@@ -8,8 +8,11 @@
 #include <strings.h>
 
 #include "src/base/compare.h"
+#include "src/base/heap.h"
 #include "src/base/memory.h"
 #include "src/base/search.h"
+#include "src/store/read/call-walk.h"
+#include "src/tables/chain-rows.h"
 #include "src/tables/row-lane.h"
 
 /* A merge of more lanes goes through the cache: each walker has a connection, which is a file
@@ -24,6 +27,7 @@ typedef enum
   AT_CELLS,
   AT_STRINGS,
   AT_KEPT,
+  AT_CHAINS,
   AT_END
 } Place;
 
@@ -39,6 +43,18 @@ typedef struct
   uint32_t n_columns;
   LnsValue cells[LNS_KEPT_MAX_COLUMNS]; /* the row                                              */
 } KeptPlace;
+
+/* Where a cursor is in the chains of samples, or of calls. */
+typedef struct
+{
+  LnsRowCursor *samples; /* over COMPOSITE_EVENTS; NULL in other tables                          */
+  const uint32_t *nodes; /* of calls: the chain after this one …                                 */
+  const uint32_t *last; /* … up to here                                                         */
+  int64_t id;           /* of the chain at hand                                                 */
+  LnsCallWalk walk;     /* the functions to come of it                                          */
+  uint32_t depth;       /* of the next one                                                      */
+  LnsValue *cells;      /* the row                                                              */
+} ChainPlace;
 
 struct LnsRowCursor
 {
@@ -70,6 +86,7 @@ struct LnsRowCursor
   uint64_t string, last_string;
   const uint64_t *hidden_strings;
   KeptPlace kept;
+  ChainPlace chains;
   char *text[2];   /* the last JSON text and binary data made                                     */
   uint64_t absent; /* columns that are NULL in all events                                */
   bool has_remainders; /* events may have values beside their lanes                          */
@@ -114,13 +131,20 @@ lns_table_column_role (const LnsTable *table, int column)
 }
 
 bool
-lns_row_cursor_can_use (const LnsTable *table, int column, bool *ret_only_equal)
+lns_row_cursor_can_use (const LnsTables *tables,
+                        const LnsTable *table,
+                        int column,
+                        bool *ret_only_equal)
 {
   LnsColumnRole role = lns_table_column_role (table, column);
 
   *ret_only_equal = role > LNS_ROLE_END;
+  if (lns_table_has_chains (table))
+    return column == 0;
   if (role == LNS_ROLE_ROWID)
     return table->source != LNS_ROWS_NONE;
+  if (_lns_tables_is_streamed (tables, table) && column != tables->kept[table->kept].column[0])
+    return false;
   if (table->source == LNS_ROWS_DEFINITIONS || table->source == LNS_ROWS_KEPT)
     return table->columns[column].type[0] == 'I';
   return role != LNS_ROLE_NONE;
@@ -257,6 +281,7 @@ start_cells (LnsRowCursor *cursor)
       bool equal = constraint->min == constraint->max;
       /* Only an equality, and start, keep the rows of events in the order of start.              */
       if (constraint->column < 0 || cursor->table->columns[constraint->column].type[0] != 'I' ||
+          (cursor->cells->mixed >> constraint->column & 1) != 0 ||
           is_by_name (cursor, constraint) ||
           (cursor->table_lanes != NULL && !equal && constraint->column != LNS_NVTX_START))
         continue;
@@ -297,6 +322,10 @@ matches (const LnsRowCursor *cursor, const LnsValue *row, uint64_t rowid)
         continue;
       LnsValue value =
           constraint->column >= 0 ? row[constraint->column] : lns_value_integer ((int64_t)rowid);
+      /* SQLite compares the other values of a kept table itself. */
+      if (value.type != LNS_VALUE_INTEGER && value.type != LNS_VALUE_NULL &&
+          cursor->table->source == LNS_ROWS_KEPT)
+        continue;
       if (value.type != LNS_VALUE_INTEGER || value.integer < constraint->min ||
           value.integer > constraint->max)
         return false;
@@ -345,6 +374,15 @@ lns_row_cursor_new (LnsTables *tables, const LnsTable *table)
   cursor->place = AT_END;
   if (cursor->table_lanes != NULL)
     cursor->lanes = lns_calloc (cursor->table_lanes->n_lanes, sizeof *cursor->lanes);
+  if (table->source == LNS_ROWS_CHAINS)
+    {
+      cursor->chains.samples =
+          lns_row_cursor_new (tables, lns_tables_find (tables, _lns_chain_samples (table)));
+      lns_row_cursor_set_columns (cursor->chains.samples, 0);
+      cursor->chains.samples->columns |= LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN);
+    }
+  if (lns_table_has_chains (table))
+    cursor->chains.cells = lns_calloc (table->n_columns, sizeof *cursor->chains.cells);
   return cursor;
 }
 
@@ -371,32 +409,18 @@ lns_row_cursor_free (LnsRowCursor *cursor)
   free (cursor->text[1]);
   free (cursor->told);
   free (cursor->kept.values);
+  lns_row_cursor_free (cursor->chains.samples);
+  free (cursor->chains.cells);
   free (cursor);
 }
 
 /* ---- Merging by start ------------------------------------------------------------------------ */
 
 static bool
-comes_before (const LnsRowLane *a, const LnsRowLane *b)
+is_before (const LnsRowLane *a, const LnsRowLane *b)
 {
   int64_t sa = _lns_row_lane_start (a), sb = _lns_row_lane_start (b);
   return sa != sb ? sa < sb : a->lane->first < b->lane->first;
-}
-
-static void
-sift_down (LnsRowCursor *cursor, uint32_t i)
-{
-  LnsRowLane *heap = cursor->heap, moved = heap[i];
-
-  for (uint32_t child; (child = 2 * i + 1) < cursor->n_heap; i = child)
-    {
-      if (child + 1 < cursor->n_heap && comes_before (&heap[child + 1], &heap[child]))
-        child++;
-      if (!comes_before (&heap[child], &moved))
-        break;
-      heap[i] = heap[child];
-    }
-  heap[i] = moved;
 }
 
 static bool
@@ -421,7 +445,7 @@ fill_heap (LnsRowCursor *cursor, LnsError *error)
         return false;
     }
   for (uint32_t i = cursor->n_heap / 2; i-- > 0;)
-    sift_down (cursor, i);
+    LNS_HEAP_SINK (cursor->heap, cursor->n_heap, i, a, b, is_before (a, b));
   return true;
 }
 
@@ -441,7 +465,7 @@ advance_heap (LnsRowCursor *cursor, LnsError *error)
       *top = cursor->heap[--cursor->n_heap];
     }
   if (cursor->n_heap > 0)
-    sift_down (cursor, 0);
+    LNS_HEAP_SINK (cursor->heap, cursor->n_heap, 0, a, b, is_before (a, b));
   return true;
 }
 
@@ -545,6 +569,95 @@ next_kept (LnsRowCursor *cursor, bool *ret_row, LnsError *error)
     }
 }
 
+/* ---- Call chains: a row for each function of each chain ---------------------------------------- */
+
+/* Starts with the chains of calls whose ids are from MIN to MAX. */
+static void
+start_call_chains (LnsRowCursor *cursor, int64_t min, int64_t max)
+{
+  uint32_t n;
+  const uint32_t *nodes = _lns_chain_nodes (cursor->tables, &n);
+  const size_t first = LNS_LOWER_BOUND (n, i, 1 + (int64_t)nodes[i] < min);
+  const size_t last = LNS_LOWER_BOUND (n, i, 1 + (int64_t)nodes[i] <= max);
+  cursor->chains.nodes = nodes + first;
+  cursor->chains.last = nodes + (last > first ? last : first);
+}
+
+static bool
+start_chains (LnsRowCursor *cursor, LnsError *error)
+{
+  LnsRowConstraint of_chain = { .column = -1, .min = INT64_MIN, .max = INT64_MAX };
+
+  for (unsigned i = 0; i < cursor->n_constraints; i++)
+    if (cursor->constraints[i].column == 0)
+      {
+        const LnsRowConstraint *it = &cursor->constraints[i];
+        of_chain.min = it->min > of_chain.min ? it->min : of_chain.min;
+        of_chain.max = it->max < of_chain.max ? it->max : of_chain.max;
+      }
+  cursor->chains.walk = lns_call_walk (cursor->tables->report, LNS_ID_NONE);
+  if (cursor->chains.samples != NULL)
+    return lns_row_cursor_start (cursor->chains.samples, &of_chain, 1, false, error);
+  start_call_chains (cursor, of_chain.min, of_chain.max);
+  return true;
+}
+
+static const LnsRowLane *lane_of (const LnsRowCursor *cursor);
+
+/* Goes to the next chain, which may be empty. *RET_ANY says whether there is one. */
+static bool
+next_chain (LnsRowCursor *cursor, bool *ret_any, LnsError *error)
+{
+  ChainPlace *chains = &cursor->chains;
+  LnsReport *report = cursor->tables->report;
+  uint32_t node;
+  chains->depth = 0;
+  if (chains->samples == NULL)
+    {
+      *ret_any = chains->nodes < chains->last;
+      node = *ret_any ? *chains->nodes++ : LNS_ID_NONE;
+      chains->id = 1 + (int64_t)node;
+    }
+  else if (!lns_row_cursor_next (chains->samples, ret_any, error))
+    return false;
+  else if (!*ret_any)
+    return true;
+  else
+    {
+      const uint64_t leaf = _lns_row_lane_extra (lane_of (chains->samples), LNS_COLUMN_CALL_CHAIN);
+      node = leaf - 1 < LNS_ID_NONE ? (uint32_t)(leaf - 1) : LNS_ID_NONE;
+      chains->id = lns_row_cursor_rowid (chains->samples);
+    }
+  chains->walk = lns_call_walk (report, node);
+  return true;
+}
+
+static bool
+next_chain_row (LnsRowCursor *cursor, bool *ret_row, LnsError *error)
+{
+  ChainPlace *chains = &cursor->chains;
+  const LnsStackFrame *function;
+
+  for (;;)
+    {
+      while ((function = lns_call_walk_next (&chains->walk)) == NULL)
+        {
+          if (!next_chain (cursor, ret_row, error))
+            return false;
+          if (!*ret_row)
+            return true;
+        }
+      _lns_chain_row (cursor->tables->report, cursor->table, chains->id, function, chains->depth,
+                      chains->cells);
+      cursor->row = chains->cells;
+      cursor->row_number = (uint64_t)chains->id << 16 | (chains->depth & 0xFFFF);
+      chains->depth++;
+      *ret_row = matches (cursor, cursor->row, cursor->row_number + 1);
+      if (*ret_row)
+        return true;
+    }
+}
+
 /* ---- Start and next -------------------------------------------------------------------------- */
 
 bool
@@ -572,6 +685,11 @@ lns_row_cursor_start (LnsRowCursor *cursor,
     {
       cursor->place = AT_STRINGS;
       return start_strings (cursor, error);
+    }
+  if (lns_table_has_chains (cursor->table))
+    {
+      cursor->place = AT_CHAINS;
+      return start_chains (cursor, error);
     }
   if (_lns_tables_is_streamed (cursor->tables, cursor->table))
     {
@@ -669,34 +787,36 @@ next_string (LnsRowCursor *cursor)
 bool
 lns_row_cursor_next (LnsRowCursor *cursor, bool *ret_row, LnsError *error)
 {
+  bool good = true;
+
   *ret_row = false;
-  if (cursor->place == AT_STRINGS)
-    *ret_row = next_string (cursor);
-  else if (cursor->place == AT_KEPT)
+  switch (cursor->place)
     {
-      if (!next_kept (cursor, ret_row, error))
-        return false;
-    }
-  else if (cursor->place == AT_LANES && cursor->by_start)
-    {
-      if (!next_by_start (cursor, ret_row, error))
-        return false;
-    }
-  else if (cursor->place == AT_LANES)
-    {
-      if (!next_of_lanes (cursor, ret_row, error))
-        return false;
-      if (!*ret_row)
-        {
-          cursor->place = AT_CELLS;
-          *ret_row = settle_cell (cursor);
-        }
-    }
-  else if (cursor->place == AT_CELLS)
-    {
+    case AT_STRINGS:
+      *ret_row = next_string (cursor);
+      break;
+    case AT_KEPT:
+      good = next_kept (cursor, ret_row, error);
+      break;
+    case AT_CHAINS:
+      good = next_chain_row (cursor, ret_row, error);
+      break;
+    case AT_LANES:
+      good = (cursor->by_start ? next_by_start : next_of_lanes) (cursor, ret_row, error);
+      if (!good || *ret_row || cursor->by_start)
+        break;
+      cursor->place = AT_CELLS;
+      *ret_row = settle_cell (cursor);
+      break;
+    case AT_CELLS:
       cursor->cell++;
       *ret_row = settle_cell (cursor);
+      break;
+    case AT_END:
+      break;
     }
+  if (!good)
+    return false;
   cursor->on_row = *ret_row;
   if (!*ret_row)
     cursor->place = AT_END;
@@ -755,13 +875,14 @@ static __attribute__ ((noinline)) LnsValue
 payload_value (LnsRowCursor *cursor, bool json)
 {
   const LnsRowLane *lane = lane_of (cursor);
-  uint32_t id = _lns_row_lane_payload (lane);
   LnsReport *report = cursor->tables->report;
   size_t size, text_size;
 
-  if (json && _lns_row_lane_extra (lane, LNS_COLUMN_PAYLOAD_TYPE) == LNS_PAYLOAD_JSON)
-    return _lns_string_value (report, (uint32_t)_lns_row_lane_extra (lane, LNS_COLUMN_PAYLOAD));
-  if (id == LNS_ID_NONE)
+  const uint64_t type = _lns_row_lane_extra (lane, LNS_COLUMN_PAYLOAD_TYPE);
+  const uint32_t id = (uint32_t)_lns_row_lane_extra (lane, LNS_COLUMN_PAYLOAD);
+  if (json && type == LNS_PAYLOAD_JSON)
+    return _lns_string_value (report, id);
+  if (type != LNS_PAYLOAD_TYPED)
     return (LnsValue){ 0 };
   const char *bytes = lns_report_string (report, id, &size);
   free (cursor->text[json]);
@@ -784,14 +905,13 @@ read_remainder (LnsRowCursor *cursor, uint64_t remainder)
   const LnsTables *tables = cursor->tables;
   uint32_t n;
   const LnsKeptRows *all = lns_report_kept_rows (tables->report, &n);
-  uint32_t n_tables;
-  const LnsKeptTable *kept = lns_report_kept_tables (tables->report, &n_tables);
+  const LnsKeptTable *kept = lns_report_kept_tables (tables->report, NULL);
 
   free (cursor->told);
   cursor->told = NULL;
   cursor->remainder = remainder;
   memset (cursor->told_at, -1, sizeof cursor->told_at);
-  if (remainder > n || all[remainder - 1].table >= n_tables)
+  if (remainder > n)
     return;
   const uint32_t table = all[remainder - 1].table;
   const LnsTableKept *places = &tables->kept[table];

@@ -30,8 +30,12 @@ typedef struct
   int64_t min, max;
 } LnsRowConstraint;
 
-/* Whether constraints on COLUMN (-1 = rowid) save work; RET_ONLY_EQUAL gets whether only min = max does. O(1). */
-bool lns_row_cursor_can_use (const LnsTable *table, int column, bool *ret_only_equal);
+/* Whether constraints on COLUMN (-1 = rowid) of TABLE save work; RET_ONLY_EQUAL gets whether only min = max does. In large
+ * kept tables only those on the first column or the rowid do. O(1). */
+bool lns_row_cursor_can_use (const LnsTables *tables,
+                             const LnsTable *table,
+                             int column,
+                             bool *ret_only_equal);
 
 /* A cursor over TABLE. TABLES is borrowed. The caller frees the cursor. Never NULL. */
 LnsRowCursor *lns_row_cursor_new (LnsTables *tables, const LnsTable *table)

@@ -32,6 +32,8 @@ _lns_lane_cell (const LnsTableLane *lane, const LnsCell *cell)
       return lane->stream != 0 ? lane->stream : UINT32_MAX;
     case LNS_CELL_DEPTH:
       return lane->ordinal;
+    case LNS_CELL_GPU:
+      return lane->gpu;
     case LNS_CELL_TRACK_NUMBER:
       return (int64_t)lane->track->number;
     case LNS_CELL_TRACK_METRIC:
@@ -115,6 +117,11 @@ bits (const LnsRowLane *rows, const LnsCell *cell)
       return column != 0 ? lns_value_integer ((int64_t)value) : (LnsValue){ 0 };
     case LNS_CELL_BITS_PLUS:
       return lns_value_integer ((int64_t)(value + cell->argument));
+    case LNS_CELL_BITS_PID:
+      return lns_value_integer_or_null (
+          value != 0
+              ? (int64_t)((uint64_t)rows->lane->global_pid >> 48 << 48 | (value & 0xFFFFFF) << 24)
+              : 0);
     case LNS_CELL_BITS_LESS_ONE:
       return lns_value_integer ((int64_t)value - 1);
     case LNS_CELL_MEMORY_KIND:
@@ -122,6 +129,14 @@ bits (const LnsRowLane *rows, const LnsCell *cell)
     default:
       return lns_value_integer ((int64_t)value);
     }
+}
+
+/* START_NS - (MORE - 1); NULL for 0. */
+static LnsValue
+less (int64_t start_ns, uint64_t more)
+{
+  return more != 0 ? lns_value_integer ((int64_t)((uint64_t)start_ns - (more - 1)))
+                   : (LnsValue){ 0 };
 }
 
 static LnsValue
@@ -172,12 +187,6 @@ static bool
 is_open (uint32_t flags)
 {
   return (flags & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN)) != 0;
-}
-
-static LnsValue
-text_or_null (const LnsTables *tables, uint32_t id)
-{
-  return id != 0 ? _lns_string_value (tables->report, id) : (LnsValue){ 0 };
 }
 
 /* Kept apart from _lns_row_lane_cell (), which needs no stack frame for most cells. */
@@ -239,6 +248,8 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
     case LNS_CELL_START_PLUS:
       return lns_value_integer (
           (int64_t)((uint64_t)chunk->start_ns[i] + _lns_row_lane_extra (rows, cell->column)));
+    case LNS_CELL_START_LESS:
+      return less (chunk->start_ns[i], _lns_row_lane_extra (rows, cell->column));
     case LNS_CELL_ROWID:
       return lns_value_integer ((int64_t)(rows->lane->first + rows->ordinal + 1));
     case LNS_CELL_VALUE:
@@ -250,7 +261,7 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
     case LNS_CELL_NAME:
       return lns_value_integer (chunk->name[i]);
     case LNS_CELL_NAME_TEXT:
-      return text_or_null (tables, chunk->name[i]);
+      return _lns_string_or_null (tables->report, chunk->name[i]);
     case LNS_CELL_PLAIN_NAME:
       return (chunk->flags[i] & LNS_EVENT_REGISTERED) != 0
                  ? (LnsValue){ 0 }
@@ -263,7 +274,7 @@ _lns_row_lane_cell (const LnsRowLane *rows, const LnsTables *tables, const LnsCe
     case LNS_CELL_TRACK_NAME_TEXT:
       return _lns_string_value (tables->report, rows->lane->track->name);
     case LNS_CELL_TRACK_UNIT:
-      return text_or_null (tables, rows->lane->track->unit);
+      return _lns_string_or_null (tables->report, rows->lane->track->unit);
     case LNS_CELL_DOMAIN:
       return lns_value_integer (rows->lane->domain_number);
     case LNS_CELL_EVENT_TYPE:
@@ -466,12 +477,4 @@ int64_t
 _lns_row_lane_start (const LnsRowLane *rows)
 {
   return rows->chunk->start_ns[rows->ordinal - rows->chunk->first];
-}
-
-uint32_t
-_lns_row_lane_payload (const LnsRowLane *rows)
-{
-  return _lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD_TYPE) == LNS_PAYLOAD_TYPED
-             ? (uint32_t)_lns_row_lane_extra (rows, LNS_COLUMN_PAYLOAD)
-             : LNS_ID_NONE;
 }

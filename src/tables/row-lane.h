@@ -87,6 +87,3 @@ _lns_row_lane_extra (const LnsRowLane *rows, LnsColumnId column)
              ? rows->chunk->extra[index][rows->ordinal - rows->chunk->first]
              : 0;
 }
-
-/* The string id of the event's typed payload, or LNS_ID_NONE. */
-uint32_t _lns_row_lane_payload (const LnsRowLane *rows);

@@ -203,15 +203,16 @@ best_index (sqlite3_vtab *base, sqlite3_index_info *info)
       int column = info->aConstraint[i].iColumn, ids = column_of_ids (table, column);
       unsigned char op = info->aConstraint[i].op;
       if (!info->aConstraint[i].usable || !is_comparison (op) ||
-          !lns_row_cursor_can_use (table, ids, &only_equal) ||
-          !lns_tables_finds (tables, table, ids) ||
+          !lns_row_cursor_can_use (tables, table, ids, &only_equal) ||
           ((only_equal || ids != column) && op != SQLITE_INDEX_CONSTRAINT_EQ) ||
           (ids != column && strcmp (sqlite3_vtab_collation (info, i), "BINARY") != 0))
         continue;
       plan.constraints[plan.n_constraints].column = column;
       plan.constraints[plan.n_constraints].op = op;
       info->aConstraintUsage[i].argvIndex = (int)++plan.n_constraints;
-      info->aConstraintUsage[i].omit = ids == column && !lns_table_has_events (table);
+      info->aConstraintUsage[i].omit = ids == column && op == SQLITE_INDEX_CONSTRAINT_EQ &&
+                                       table->source != LNS_ROWS_KEPT &&
+                                       !lns_table_has_events (table);
       estimate_constraint (tables, table, info, i, &estimate);
     }
   info->orderByConsumed = gives_order (tables, table, info, &plan.by_start);
@@ -225,14 +226,6 @@ best_index (sqlite3_vtab *base, sqlite3_index_info *info)
 }
 
 /* ---- Values of constraints ---------------------------------------------------------------------------------- */
-
-/* The greatest integer ≤ VALUE, kept within int64. */
-static int64_t
-floor_to_integer (double value)
-{
-  value = floor (value);
-  return value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)value;
-}
 
 static void
 nothing (LnsRowConstraint *constraint)
@@ -248,37 +241,17 @@ compare_with_integer (LnsRowConstraint *constraint, unsigned char op, int64_t va
     constraint->min = value;
   if (op != SQLITE_INDEX_CONSTRAINT_GT && op != SQLITE_INDEX_CONSTRAINT_GE)
     constraint->max = value;
-  if ((op == SQLITE_INDEX_CONSTRAINT_GT && value == INT64_MAX) ||
-      (op == SQLITE_INDEX_CONSTRAINT_LT && value == INT64_MIN))
-    nothing (constraint);
-  else if (op == SQLITE_INDEX_CONSTRAINT_GT)
-    constraint->min++;
-  else if (op == SQLITE_INDEX_CONSTRAINT_LT)
-    constraint->max--;
 }
 
-/* For integers x: x > 2.5 is x > 2, x >= 2.5 is x > 2, x < 2.5 is x <= 2, x <= 2.5 is x <= 2. */
 static void
 compare_with_real (LnsRowConstraint *constraint, unsigned char op, double value)
 {
-  int64_t below = floor_to_integer (value);
-  bool whole = value == floor (value) && value >= -0x1p63 && value < 0x1p63;
+  const bool is_equal = op == SQLITE_INDEX_CONSTRAINT_EQ, fits = value >= -0x1p63 && value < 0x1p63;
 
-  if (whole)
-    compare_with_integer (constraint, op, below);
-  else if (op == SQLITE_INDEX_CONSTRAINT_EQ)
+  if (is_equal && (!fits || value != floor (value)))
     nothing (constraint);
-  else if (op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE)
-    {
-      if (value < -0x1p63)
-        nothing (constraint);
-      else
-        constraint->max = below;
-    }
-  else if (value >= 0x1p63)
-    nothing (constraint);
-  else if (value >= -0x1p63)
-    compare_with_integer (constraint, SQLITE_INDEX_CONSTRAINT_GT, below);
+  else if (fits)
+    compare_with_integer (constraint, op, (int64_t)floor (value));
 }
 
 /* SQLite compares values that are not texts, because it knows what '5' = 5 means here. */
@@ -300,8 +273,8 @@ compare_with_text (LnsTables *tables, LnsRowConstraint *constraint, sqlite3_valu
     }
 }
 
-/* What the comparison OP of COLUMN of TABLE with VALUE says. Comparisons with a value that is not an integer are exact, as
- * SQLite would make them. */
+/* What the comparison OP of COLUMN of TABLE with VALUE says. Equality is exact. Other comparisons may let a few more rows
+ * through, which SQLite compares itself. */
 static LnsRowConstraint
 read_constraint (
     LnsTables *tables, const LnsTable *table, int column, unsigned char op, sqlite3_value *value)
@@ -329,6 +302,10 @@ read_constraint (
         nothing (&constraint);
       break;
     }
+  /* Columns of integers in kept tables may hold other values, too, which the cursor lets through. */
+  if (table->source == LNS_ROWS_KEPT && constraint.min > constraint.max &&
+      sqlite3_value_type (value) != SQLITE_NULL)
+    constraint = (LnsRowConstraint){ column, INT64_MIN, INT64_MAX };
   return constraint;
 }
 

@@ -11,6 +11,7 @@
 
 #include "src/base/hash.h"
 #include "src/base/memory.h"
+#include "src/store/format/definition-codec.h"
 #include "src/tables/lanes.h"
 #include "src/tables/tables-private.h"
 
@@ -66,7 +67,6 @@ for_payloads (Marks *marks,
 static void
 mark_payloads (void *marks, const LnsTrack *track, const LnsChunk *chunk)
 {
-  (void)track;
   for_payloads (marks, chunk, LNS_PAYLOAD_TYPED, mark);
 }
 
@@ -135,36 +135,30 @@ mark_metadata (Marks *marks)
     }
 }
 
-/* Shows the strings FIRST … LAST (fields of TYPE, one behind the other) of all definitions of a kind. */
-#define SHOW(Type, of, first, last)                                                                \
- do                                                                                                \
-  {                                                                                                \
-   uint32_t n_of;                                                                                  \
-   const Type *all_of = lns_report_##of (marks->report, &n_of);                                    \
-   for (uint32_t i = 0; i < n_of; i++)                                                             \
-    for (const uint32_t *id = &all_of[i].first; id <= &all_of[i].last; id++)                       \
-     unmark (marks, *id);                                                                          \
-  }                                                                                                \
- while (0)
+/* Whether a string at OFFSET of definitions of KIND is for Lanescope alone. */
+static bool
+is_private (LnsDefinitionKind kind, size_t offset)
+{
+  return kind == LNS_DEFINITION_KEPT_TABLE || kind == LNS_DEFINITION_KEPT_ROWS ||
+         (kind == LNS_DEFINITION_MODULE && offset == offsetof (LnsModule, build_id)) ||
+         (kind == LNS_DEFINITION_PROCESS && offset != offsetof (LnsProcess, name));
+}
 
 static void
 show_definitions (Marks *marks)
 {
-  SHOW (LnsProcess, processes, name, name);
-  SHOW (LnsThread, threads, name, name);
-  SHOW (LnsDomain, domains, name, name);
-  SHOW (LnsCategory, categories, name, name);
-  SHOW (LnsResource, resources, name, name);
-  SHOW (LnsSchema, schemas, name, name);
-  SHOW (LnsSchemaEntry, schema_entries, name, description);
-  SHOW (LnsTrack, tracks, name, name);
-  SHOW (LnsTrack, tracks, unit, unit);
-  SHOW (LnsCudaDevice, devices, name, uuid);
-  SHOW (LnsCudaContext, contexts, name, name);
-  SHOW (LnsCudaStream, streams, name, name);
-  SHOW (LnsCudaLaunch, launches, short_name, mangled_name);
-  SHOW (LnsDiagnostic, diagnostics, code, code);
-  SHOW (LnsDiagnostic, diagnostics, text, text);
+  for (LnsDefinitionKind kind = LNS_DEFINITION_PROCESS; kind < LNS_N_DEFINITION_KINDS; kind++)
+    {
+      uint32_t n, id;
+      const char *records = lns_report_definitions (marks->report, kind, &n);
+      for (const LnsDefinitionField *field = lns_definition_fields (kind); field->tag != 0; field++)
+        for (uint32_t i = 0; i < n && field->type == LNS_FIELD_STRING; i++)
+          {
+            memcpy (&id, records + i * lns_definition_size (kind) + field->offset, sizeof id);
+            if (!is_private (kind, field->offset))
+              unmark (marks, id);
+          }
+    }
 }
 
 static void
@@ -191,7 +185,6 @@ show_kept_rows (Marks *marks)
 static void
 show_chunk (void *marks, const LnsTrack *track, const LnsChunk *chunk)
 {
-  (void)track;
   for (uint32_t i = 0; i < chunk->n; i++)
     unmark (marks, chunk->name[i]);
   for_payloads (marks, chunk, LNS_PAYLOAD_JSON, unmark);
@@ -223,7 +216,7 @@ _lns_tables_hidden_strings (LnsTables *tables, LnsError *error)
   if (tables->hidden_strings == NULL)
     {
       Marks marks = make_marks (tables);
-      if (lns_report_meta (tables->report, "imported_from") != NULL)
+      if (tables->is_import)
         mark_metadata (&marks);
       else
         {

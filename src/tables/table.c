@@ -46,6 +46,7 @@
 #define CALL_CLASS          LNS_CELL_CUDA_CALL_CLASS
 #define GRAPH_CLASS         LNS_CELL_GRAPH_CLASS
 #define DEPTH               LNS_CELL_DEPTH
+#define GPU                 LNS_CELL_GPU
 #define TRACK_NAME          LNS_CELL_TRACK_NAME
 #define TRACK_NAME_TEXT     LNS_CELL_TRACK_NAME_TEXT
 #define TRACK_UNIT          LNS_CELL_TRACK_UNIT
@@ -56,8 +57,10 @@
 #define BITS_OR_NULL(id)    LNS_CELL_BITS_OR_NULL, LNS_COLUMN_##id, 0, 64, 0
 #define BITS_PLUS(id, more) LNS_CELL_BITS_PLUS, LNS_COLUMN_##id, 0, 64, more
 #define START_PLUS(id)      LNS_CELL_START_PLUS, LNS_COLUMN_##id, 0, 64, 0
+#define START_LESS(id)      LNS_CELL_START_LESS, LNS_COLUMN_##id, 0, 64, 0
 #define VALUE               LNS_CELL_VALUE, LNS_COLUMN_VALUE, 0, 64, 0
 #define SLICE(id, shift, n) LNS_CELL_BITS, LNS_COLUMN_##id, shift, n, 0
+#define PID_IN(id, shift)   LNS_CELL_BITS_PID, LNS_COLUMN_##id, shift, 32, 0
 #define PEER(shift, n)      LNS_CELL_BITS_IF_ANY, LNS_COLUMN_PEERS, shift, n, 0
 #define LESS_ONE(id)        LNS_CELL_BITS_LESS_ONE, LNS_COLUMN_##id, 0, 8, 0
 #define MEMORY_KIND(id, at) LNS_CELL_MEMORY_KIND, LNS_COLUMN_##id, at, 8, 0
@@ -81,6 +84,7 @@
 #define KEY(name, ...)              { name, "INTEGER", LNS_COLUMN_KEY, { __VA_ARGS__ } }
 #define REAL(name, ...)             { name, "REAL", LNS_COLUMN_PLAIN, { __VA_ARGS__ } }
 #define NUMERIC(name, ...)          { name, "NUMERIC", LNS_COLUMN_PLAIN, { __VA_ARGS__ } }
+#define NUMERIC_NOT_NULL(name, ...) { name, "NUMERIC", LNS_COLUMN_NOT_NULL, { __VA_ARGS__ } }
 #define TEXT(name, ...)             { name, "TEXT", LNS_COLUMN_PLAIN, { __VA_ARGS__ } }
 #define TEXT_NOT_NULL(name, ...)    { name, "TEXT", LNS_COLUMN_NOT_NULL, { __VA_ARGS__ } }
 /* clang-format on */
@@ -256,28 +260,35 @@ static const LnsTableColumn LNS_NVTX_RESOURCES[] = {
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
 /* clang-format off */
-#define GPU_WORK                                                                                   \
+#define SPAN                                                                                       \
   INTEGER_NOT_NULL ("start", START),                                                               \
-  INTEGER_NOT_NULL ("end", END),                                                                   \
+  INTEGER_NOT_NULL ("end", END)
+#define GPU_PLACE(green, stream)                                                                   \
   INTEGER_NOT_NULL ("deviceId", DEVICE),                                                           \
   INTEGER_NOT_NULL ("contextId", CONTEXT),                                                         \
-  INTEGER ("greenContextId", GREEN),                                                               \
-  INTEGER_NOT_NULL ("streamId", STREAM),                                                           \
+  INTEGER ("greenContextId", green),                                                               \
+  INTEGER_NOT_NULL ("streamId", stream),                                                           \
   INTEGER ("correlationId", BITS (CORRELATION)),                                                   \
   INTEGER ("globalPid", PID)
-#define LIBRARY(class)                                                                             \
-  INTEGER_NOT_NULL ("start", START),                                                               \
-  INTEGER_NOT_NULL ("end", END),                                                                   \
-  INTEGER_NOT_NULL ("eventClass", CONSTANT (class)),                                               \
-  INTEGER ("globalTid", TID),                                                                      \
-  INTEGER_NOT_NULL ("nameId", NAME)
+#define GPU_WORK SPAN, GPU_PLACE (GREEN, STREAM)
+#define CALL(...)                                                                                  \
+  SPAN,                                                                                            \
+  INTEGER_NOT_NULL ("eventClass", __VA_ARGS__),                                                    \
+  INTEGER ("globalTid", TID)
+#define NAMED_CALL(...) CALL (__VA_ARGS__), INTEGER_NOT_NULL ("nameId", NAME)
+#define XYZ(column, name, field, from)                                                             \
+  column (name "X", field (from[0])),                                                              \
+  column (name "Y", field (from[1])),                                                              \
+  column (name "Z", field (from[2]))
+#define DEVICE_FIELD(member) FIELD_OR_NULL (LnsCudaDevice, member)
+/* The hardware and the virtual machine, of which there is one. */
+#define MACHINE                                                                                    \
+  INTEGER_NOT_NULL ("hwId", CONSTANT (0)),                                                         \
+  INTEGER_NOT_NULL ("vmId", CONSTANT (0))
 /* clang-format on */
 
 static const LnsTableColumn CUPTI_ACTIVITY_KIND_RUNTIME[] = {
-  INTEGER_NOT_NULL ("start", START),
-  INTEGER_NOT_NULL ("end", END),
-  INTEGER_NOT_NULL ("eventClass", CALL_CLASS),
-  INTEGER ("globalTid", TID),
+  CALL (CALL_CLASS),
   INTEGER ("correlationId", BITS (CORRELATION)),
   INTEGER_NOT_NULL ("nameId", NAME),
   INTEGER_NOT_NULL ("returnValue", BITS (RETURN_VALUE)),
@@ -292,12 +303,8 @@ static const LnsTableColumn CUPTI_ACTIVITY_KIND_KERNEL[] = {
   INTEGER ("launchType", LAUNCH (launch_type)),
   INTEGER ("cacheConfig", LAUNCH_FROM (cache_config, 4)),
   INTEGER_NOT_NULL ("registersPerThread", LAUNCH (registers)),
-  INTEGER_NOT_NULL ("gridX", LAUNCH (grid[0])),
-  INTEGER_NOT_NULL ("gridY", LAUNCH (grid[1])),
-  INTEGER_NOT_NULL ("gridZ", LAUNCH (grid[2])),
-  INTEGER_NOT_NULL ("blockX", LAUNCH (block[0])),
-  INTEGER_NOT_NULL ("blockY", LAUNCH (block[1])),
-  INTEGER_NOT_NULL ("blockZ", LAUNCH (block[2])),
+  XYZ (INTEGER_NOT_NULL, "grid", LAUNCH, grid),
+  XYZ (INTEGER_NOT_NULL, "block", LAUNCH, block),
   INTEGER_NOT_NULL ("staticSharedMemory", LAUNCH (static_shared_bytes)),
   INTEGER_NOT_NULL ("dynamicSharedMemory", LAUNCH (dynamic_shared_bytes)),
   INTEGER_NOT_NULL ("localMemoryPerThread", LAUNCH (local_bytes)),
@@ -310,9 +317,7 @@ static const LnsTableColumn CUPTI_ACTIVITY_KIND_KERNEL[] = {
   INTEGER ("qmdPreexitDone"),
   INTEGER ("qmdLastCtaDone"),
   INTEGER ("graphId", BITS_OR_NULL (GRAPH)),
-  INTEGER ("clusterX", LAUNCH (cluster[0])),
-  INTEGER ("clusterY", LAUNCH (cluster[1])),
-  INTEGER ("clusterZ", LAUNCH (cluster[2])),
+  XYZ (INTEGER, "cluster", LAUNCH, cluster),
   INTEGER ("clusterSchedulingPolicy", LAUNCH (cluster_policy)),
   INTEGER ("maxPotentialClusterSize", LAUNCH (max_potential_cluster)),
   INTEGER ("maxActiveClusters", LAUNCH (max_active_clusters)),
@@ -346,14 +351,8 @@ static const LnsTableColumn CUPTI_ACTIVITY_KIND_MEMSET[] = {
 };
 
 static const LnsTableColumn CUPTI_ACTIVITY_KIND_SYNCHRONIZATION[] = {
-  INTEGER_NOT_NULL ("start", START),
-  INTEGER_NOT_NULL ("end", END),
-  INTEGER_NOT_NULL ("deviceId", DEVICE),
-  INTEGER_NOT_NULL ("contextId", CONTEXT),
-  INTEGER ("greenContextId"),
-  INTEGER_NOT_NULL ("streamId", STREAM_OR_ALL),
-  INTEGER ("correlationId", BITS (CORRELATION)),
-  INTEGER ("globalPid", PID),
+  SPAN,
+  GPU_PLACE (LNS_CELL_NONE, STREAM_OR_ALL),
   INTEGER ("deprecatedSyncType"),
   INTEGER_NOT_NULL ("syncType", BITS (SYNC_TYPE)),
   INTEGER_NOT_NULL ("eventId", BITS (CUDA_EVENT)),
@@ -362,12 +361,7 @@ static const LnsTableColumn CUPTI_ACTIVITY_KIND_SYNCHRONIZATION[] = {
 
 static const LnsTableColumn CUPTI_ACTIVITY_KIND_CUDA_EVENT[] = {
   INTEGER ("timestamp", START),
-  INTEGER_NOT_NULL ("deviceId", DEVICE),
-  INTEGER_NOT_NULL ("contextId", CONTEXT),
-  INTEGER ("greenContextId", GREEN),
-  INTEGER_NOT_NULL ("streamId", STREAM),
-  INTEGER ("correlationId", BITS (CORRELATION)),
-  INTEGER ("globalPid", PID),
+  GPU_PLACE (GREEN, STREAM),
   INTEGER_NOT_NULL ("eventId", BITS (CUDA_EVENT)),
   INTEGER ("eventSyncId", BITS (CUDA_EVENT_SYNC)),
 };
@@ -379,21 +373,13 @@ static const LnsTableColumn CUPTI_ACTIVITY_KIND_GRAPH_TRACE[] = {
 };
 
 static const LnsTableColumn CUDA_GRAPH_NODE_EVENTS[] = {
-  INTEGER_NOT_NULL ("start", START),
-  INTEGER_NOT_NULL ("end", END),
-  INTEGER_NOT_NULL ("eventClass", CONSTANT (77)),
-  INTEGER ("globalTid", TID),
-  INTEGER_NOT_NULL ("nameId", NAME),
+  NAMED_CALL (CONSTANT (77)),
   INTEGER_NOT_NULL ("graphNodeId", BITS (GRAPH_NODE)),
   INTEGER ("originalGraphNodeId", BITS_OR_NULL (ORIGINAL)),
 };
 
 static const LnsTableColumn CUDA_GRAPH_EVENTS[] = {
-  INTEGER_NOT_NULL ("start", START),
-  INTEGER_NOT_NULL ("end", END),
-  INTEGER_NOT_NULL ("eventClass", GRAPH_CLASS),
-  INTEGER ("globalTid", TID),
-  INTEGER_NOT_NULL ("nameId", NAME),
+  NAMED_CALL (GRAPH_CLASS),
   INTEGER ("graphId", BITS_OR_NULL (GRAPH)),
   INTEGER ("originalGraphId", BITS_OR_NULL (ORIGINAL)),
   INTEGER ("graphExecId", BITS_OR_NULL (GRAPH_EXEC)),
@@ -447,8 +433,7 @@ static const LnsTableColumn CUDA_UM_CPU_PAGE_FAULT_EVENTS[] = {
 };
 
 static const LnsTableColumn CUDA_UM_GPU_PAGE_FAULT_EVENTS[] = {
-  INTEGER_NOT_NULL ("start", START),
-  INTEGER_NOT_NULL ("end", END),
+  SPAN,
   INTEGER_NOT_NULL ("globalPid", PID),
   INTEGER_NOT_NULL ("deviceId", DEVICE),
   INTEGER_NOT_NULL ("address", BITS (ADDRESS)),
@@ -457,16 +442,14 @@ static const LnsTableColumn CUDA_UM_GPU_PAGE_FAULT_EVENTS[] = {
 };
 
 static const LnsTableColumn PROFILER_OVERHEAD[] = {
-  INTEGER_NOT_NULL ("start", START),
-  INTEGER_NOT_NULL ("end", END),
+  SPAN,
   INTEGER ("globalTid", THREAD),
   INTEGER_NOT_NULL ("nameId", NAME),
   INTEGER_NOT_NULL ("overheadType", OVERHEAD_KIND),
 };
 
 static const LnsTableColumn CUPTI_ACTIVITY_KIND_OVERHEAD[] = {
-  INTEGER_NOT_NULL ("start", START),
-  INTEGER_NOT_NULL ("end", END),
+  SPAN,
   INTEGER_NOT_NULL ("eventClass", CONSTANT (103)),
   INTEGER ("globalTid", THREAD),
   INTEGER ("correlationId", BITS (CORRELATION)),
@@ -475,8 +458,7 @@ static const LnsTableColumn CUPTI_ACTIVITY_KIND_OVERHEAD[] = {
 };
 
 static const LnsTableColumn CUPTI_ACTIVITY_KIND_JIT[] = {
-  INTEGER_NOT_NULL ("start", START),
-  INTEGER_NOT_NULL ("end", END),
+  SPAN,
   INTEGER_NOT_NULL ("eventClass", CONSTANT (102)),
   INTEGER ("globalTid"),
   INTEGER ("correlationId", BITS (CORRELATION)),
@@ -489,8 +471,45 @@ static const LnsTableColumn CUPTI_ACTIVITY_KIND_JIT[] = {
   TEXT ("cachePath"),
 };
 
-static const LnsTableColumn CUBLAS_EVENTS[] = { LIBRARY (29) };
-static const LnsTableColumn CUDNN_EVENTS[] = { LIBRARY (28) };
+static const LnsTableColumn GPU_CONTEXT_SWITCH_EVENTS[] = {
+  INTEGER_NOT_NULL ("tag", BITS (OPERATION)),
+  INTEGER_NOT_NULL ("vmId", CONSTANT (0)),
+  INTEGER_NOT_NULL ("seqNo", ROWID),
+  INTEGER_NOT_NULL ("contextId", SLICE (PLACE, 32, 32)),
+  INTEGER_NOT_NULL ("timestamp", START),
+  INTEGER ("globalPid", PID_IN (PLACE, 0)),
+  INTEGER ("gpuId", GPU),
+};
+
+static const LnsTableColumn LNS_CUDA_HOST_FUNCTIONS[] = {
+  GPU_WORK,
+  INTEGER ("globalTid", THREAD),
+  INTEGER_NOT_NULL ("nameId", NAME),
+  INTEGER ("graphNodeId", BITS_OR_NULL (GRAPH_NODE)),
+  INTEGER ("graphId", BITS_OR_NULL (GRAPH)),
+};
+
+static const LnsTableColumn LNS_CUDA_UM_EVENTS[] = {
+  SPAN,
+  INTEGER_NOT_NULL ("globalPid", PID),
+  INTEGER_NOT_NULL ("nameId", NAME),
+  INTEGER_NOT_NULL ("counterKind", BITS (OPERATION)),
+  INTEGER_NOT_NULL ("address", BITS (ADDRESS)),
+  INTEGER_NOT_NULL ("value", BITS (BYTES)),
+  INTEGER_NOT_NULL ("srcId", SLICE (PEERS, 0, 32)),
+  INTEGER_NOT_NULL ("dstId", SLICE (PEERS, 32, 32)),
+  INTEGER_NOT_NULL ("flags", BITS (MIGRATION_CAUSE)),
+};
+
+static const LnsTableColumn LNS_CUDA_KERNEL_LATENCIES[] = {
+  GPU_WORK,
+  INTEGER_NOT_NULL ("demangledName", NAME),
+  INTEGER ("queued", START_LESS (QUEUED)),
+  INTEGER ("submitted", START_LESS (SUBMITTED)),
+};
+
+static const LnsTableColumn CUBLAS_EVENTS[] = { NAMED_CALL (CONSTANT (29)) };
+static const LnsTableColumn CUDNN_EVENTS[] = { NAMED_CALL (CONSTANT (28)) };
 
 static const LnsTableColumn TARGET_INFO_GPU[] = {
   INTEGER_NOT_NULL ("vmId", CONSTANT (0)),
@@ -498,11 +517,11 @@ static const LnsTableColumn TARGET_INFO_GPU[] = {
   TEXT ("name", FIELD_TEXT (LnsCudaDevice, name)),
   TEXT ("busLocation", FIELD_TEXT_OR_NULL (LnsCudaDevice, bus)),
   INTEGER ("isDiscrete", CONSTANT (1)),
-  INTEGER ("l2CacheSize", FIELD_OR_NULL (LnsCudaDevice, l2_bytes)),
-  INTEGER ("totalMemory", FIELD_OR_NULL (LnsCudaDevice, memory_bytes)),
+  INTEGER ("l2CacheSize", DEVICE_FIELD (l2_bytes)),
+  INTEGER ("totalMemory", DEVICE_FIELD (memory_bytes)),
   INTEGER ("memoryBandwidth"),
   INTEGER ("clockRate"),
-  INTEGER ("smCount", FIELD_OR_NULL (LnsCudaDevice, n_multiprocessors)),
+  INTEGER ("smCount", DEVICE_FIELD (n_multiprocessors)),
   INTEGER ("pwGpuId"),
   TEXT ("uuid", FIELD_OF (_UUID, LnsCudaDevice, uuid)),
   INTEGER ("luid"),
@@ -512,27 +531,23 @@ static const LnsTableColumn TARGET_INFO_GPU[] = {
   TEXT ("ctrlDevPath"),
   INTEGER ("revision"),
   INTEGER ("nodeMask"),
-  INTEGER ("constantMemory", FIELD_OR_NULL (LnsCudaDevice, constant_bytes)),
-  INTEGER ("maxIPC", FIELD_OR_NULL (LnsCudaDevice, max_ipc)),
-  INTEGER ("maxRegistersPerBlock", FIELD_OR_NULL (LnsCudaDevice, max_registers_per_block)),
-  INTEGER ("maxShmemPerBlock", FIELD_OR_NULL (LnsCudaDevice, max_shared_per_block)),
+  INTEGER ("constantMemory", DEVICE_FIELD (constant_bytes)),
+  INTEGER ("maxIPC", DEVICE_FIELD (max_ipc)),
+  INTEGER ("maxRegistersPerBlock", DEVICE_FIELD (max_registers_per_block)),
+  INTEGER ("maxShmemPerBlock", DEVICE_FIELD (max_shared_per_block)),
   INTEGER ("maxShmemPerBlockOptin"),
-  INTEGER ("maxShmemPerSm", FIELD_OR_NULL (LnsCudaDevice, max_shared_per_sm)),
-  INTEGER ("maxRegistersPerSm", FIELD_OR_NULL (LnsCudaDevice, max_registers_per_sm)),
-  INTEGER ("threadsPerWarp", FIELD_OR_NULL (LnsCudaDevice, threads_per_warp)),
-  INTEGER ("asyncEngines", FIELD_OR_NULL (LnsCudaDevice, n_copy_engines)),
-  INTEGER ("maxWarpsPerSm", FIELD_OR_NULL (LnsCudaDevice, max_warps_per_sm)),
-  INTEGER ("maxBlocksPerSm", FIELD_OR_NULL (LnsCudaDevice, max_blocks_per_sm)),
-  INTEGER ("maxThreadsPerBlock", FIELD_OR_NULL (LnsCudaDevice, max_threads_per_block)),
-  INTEGER ("maxBlockDimX", FIELD_OR_NULL (LnsCudaDevice, max_block[0])),
-  INTEGER ("maxBlockDimY", FIELD_OR_NULL (LnsCudaDevice, max_block[1])),
-  INTEGER ("maxBlockDimZ", FIELD_OR_NULL (LnsCudaDevice, max_block[2])),
-  INTEGER ("maxGridDimX", FIELD_OR_NULL (LnsCudaDevice, max_grid[0])),
-  INTEGER ("maxGridDimY", FIELD_OR_NULL (LnsCudaDevice, max_grid[1])),
-  INTEGER ("maxGridDimZ", FIELD_OR_NULL (LnsCudaDevice, max_grid[2])),
-  INTEGER ("computeMajor", FIELD_OR_NULL (LnsCudaDevice, compute_major)),
+  INTEGER ("maxShmemPerSm", DEVICE_FIELD (max_shared_per_sm)),
+  INTEGER ("maxRegistersPerSm", DEVICE_FIELD (max_registers_per_sm)),
+  INTEGER ("threadsPerWarp", DEVICE_FIELD (threads_per_warp)),
+  INTEGER ("asyncEngines", DEVICE_FIELD (n_copy_engines)),
+  INTEGER ("maxWarpsPerSm", DEVICE_FIELD (max_warps_per_sm)),
+  INTEGER ("maxBlocksPerSm", DEVICE_FIELD (max_blocks_per_sm)),
+  INTEGER ("maxThreadsPerBlock", DEVICE_FIELD (max_threads_per_block)),
+  XYZ (INTEGER, "maxBlockDim", DEVICE_FIELD, max_block),
+  XYZ (INTEGER, "maxGridDim", DEVICE_FIELD, max_grid),
+  INTEGER ("computeMajor", DEVICE_FIELD (compute_major)),
   INTEGER ("computeMinor"),
-  INTEGER ("smMajor", FIELD_OR_NULL (LnsCudaDevice, compute_major)),
+  INTEGER ("smMajor", DEVICE_FIELD (compute_major)),
   INTEGER ("smMinor"),
 };
 
@@ -541,13 +556,12 @@ static const LnsTableColumn TARGET_INFO_CUDA_DEVICE[] = {
   INTEGER_NOT_NULL ("cudaId", FIELD (LnsCudaDevice, number)),
   INTEGER_NOT_NULL ("pid", FIELD_OF (_PID, LnsCudaDevice, process)),
   TEXT ("uuid", FIELD_OF (_UUID, LnsCudaDevice, uuid)),
-  INTEGER ("numMultiprocessors", FIELD_OR_NULL (LnsCudaDevice, n_multiprocessors)),
+  INTEGER ("numMultiprocessors", DEVICE_FIELD (n_multiprocessors)),
 };
 
 static const LnsTableColumn TARGET_INFO_CUDA_CONTEXT_INFO[] = {
   INTEGER_NOT_NULL ("nullStreamId", FIELD (LnsCudaContext, null_stream)),
-  INTEGER_NOT_NULL ("hwId", CONSTANT (0)),
-  INTEGER_NOT_NULL ("vmId", CONSTANT (0)),
+  MACHINE,
   INTEGER_NOT_NULL ("processId"),
   INTEGER_NOT_NULL ("deviceId"),
   INTEGER_NOT_NULL ("contextId", FIELD (LnsCudaContext, number)),
@@ -558,8 +572,7 @@ static const LnsTableColumn TARGET_INFO_CUDA_CONTEXT_INFO[] = {
 
 static const LnsTableColumn TARGET_INFO_CUDA_STREAM[] = {
   INTEGER_NOT_NULL ("streamId", FIELD (LnsCudaStream, number)),
-  INTEGER_NOT_NULL ("hwId", CONSTANT (0)),
-  INTEGER_NOT_NULL ("vmId", CONSTANT (0)),
+  MACHINE,
   INTEGER_NOT_NULL ("processId"),
   INTEGER_NOT_NULL ("contextId"),
   INTEGER_NOT_NULL ("priority", FIELD (LnsCudaStream, priority)),
@@ -568,15 +581,13 @@ static const LnsTableColumn TARGET_INFO_CUDA_STREAM[] = {
 
 static const LnsTableColumn TARGET_INFO_NVTX_CUDA_DEVICE[] = {
   TEXT_NOT_NULL ("name", FIELD_TEXT (LnsResource, name)),
-  INTEGER_NOT_NULL ("hwId", CONSTANT (0)),
-  INTEGER_NOT_NULL ("vmId", CONSTANT (0)),
+  MACHINE,
   INTEGER_NOT_NULL ("deviceId", FIELD (LnsResource, identifier)),
 };
 
 static const LnsTableColumn TARGET_INFO_NVTX_CUDA_CONTEXT[] = {
   TEXT_NOT_NULL ("name", FIELD_TEXT (LnsCudaContext, name)),
-  INTEGER_NOT_NULL ("hwId", CONSTANT (0)),
-  INTEGER_NOT_NULL ("vmId", CONSTANT (0)),
+  MACHINE,
   INTEGER_NOT_NULL ("processId"),
   INTEGER_NOT_NULL ("deviceId"),
   INTEGER_NOT_NULL ("contextId", FIELD (LnsCudaContext, number)),
@@ -584,8 +595,7 @@ static const LnsTableColumn TARGET_INFO_NVTX_CUDA_CONTEXT[] = {
 
 static const LnsTableColumn TARGET_INFO_NVTX_CUDA_STREAM[] = {
   TEXT_NOT_NULL ("name", FIELD_TEXT (LnsCudaStream, name)),
-  INTEGER_NOT_NULL ("hwId", CONSTANT (0)),
-  INTEGER_NOT_NULL ("vmId", CONSTANT (0)),
+  MACHINE,
   INTEGER_NOT_NULL ("processId"),
   INTEGER_NOT_NULL ("deviceId"),
   INTEGER_NOT_NULL ("contextId"),
@@ -595,11 +605,7 @@ static const LnsTableColumn TARGET_INFO_NVTX_CUDA_STREAM[] = {
 /* ---- The operating system, CPUs, GPU metrics, MPI -------------------------------------------- */
 
 static const LnsTableColumn OSRT_API[] = {
-  INTEGER_NOT_NULL ("start", START),
-  INTEGER_NOT_NULL ("end", END),
-  INTEGER_NOT_NULL ("eventClass", BITS_PLUS (EVENT_CLASS, 27)),
-  INTEGER ("globalTid", TID),
-  INTEGER_NOT_NULL ("nameId", NAME),
+  NAMED_CALL (BITS_PLUS (EVENT_CLASS, 27)),
   INTEGER_NOT_NULL ("returnValue", BITS (RETURN_VALUE)),
   INTEGER ("nestingLevel", DEPTH),
   INTEGER_NOT_NULL ("callchainId", BITS (CALL_CHAIN)),
@@ -624,12 +630,29 @@ static const LnsTableColumn COMPOSITE_EVENTS[] = {
   INTEGER_NOT_NULL ("cpuCycles", BITS (CYCLES)),
 };
 
+static const LnsTableColumn LNS_PYTHON_SAMPLES[] = {
+  INTEGER_NOT_NULL ("id", ROWID),
+  INTEGER_NOT_NULL ("start", START),
+  INTEGER_NOT_NULL ("globalTid", TID),
+  INTEGER_NOT_NULL ("threadState", BITS (THREAD_STATE)),
+  INTEGER_NOT_NULL ("lock", BITS (OPERATION)),
+};
+
 static const LnsTableColumn GPU_METRICS[] = {
   INTEGER_NOT_NULL ("rawTimestamp", START_PLUS (RAW_TIME)),
   INTEGER_NOT_NULL ("timestamp", START),
   INTEGER_NOT_NULL ("typeId", TRACK_NUMBER),
   INTEGER_NOT_NULL ("metricId", TRACK_METRIC),
-  INTEGER_NOT_NULL ("value", VALUE),
+  /* The reference rounds to integers. Shares of a percent matter, so those that are sampled as fractions stay so. */
+  NUMERIC_NOT_NULL ("value", VALUE),
+};
+
+static const LnsTableColumn TARGET_INFO_GPU_METRICS[] = {
+  INTEGER_NOT_NULL ("typeId", FIELD (LnsTrack, number)),
+  INTEGER_NOT_NULL ("sourceId", CONSTANT (1)),
+  TEXT_NOT_NULL ("typeName"),
+  INTEGER_NOT_NULL ("metricId", FIELD (LnsTrack, metric)),
+  TEXT_NOT_NULL ("metricName"),
 };
 
 /* clang-format off */
@@ -686,7 +709,8 @@ static const LnsTableColumn MPI_RANKS[] = {
 #define EVENTS(name, kind, ...) { ROWS (name, EVENTS), .kinds = KIND (kind), __VA_ARGS__ }
 #define EVENTS_OF(name, kind, track, ...) \
   EVENTS (name, kind, .tracks = 1u << LNS_TRACK_##track, __VA_ARGS__)
-#define EVENTS_WITH(name, kind, cell, set) EVENTS (name, kind, .filter = { cell }, .passes = set)
+#define EVENTS_WITH(name, kind, cell, set, ...) \
+  EVENTS (name, kind, .filter = { cell }, .passes = set, __VA_ARGS__)
 #define MPI(name, class) \
   EVENTS (name, MPI_CALL, .filter = { BITS (EVENT_CLASS) }, .passes = 1u << LNS_MPI_##class, \
           .is_optional = true, .trace = { "mpi", "textId", .is_told = true })
@@ -742,6 +766,18 @@ static const LnsTable known[] = {
   EVENTS_WITH (PROFILER_OVERHEAD, CUDA_OVERHEAD, OVERHEAD_KIND, ~(uint64_t)OWN_OVERHEADS),
   EVENTS_WITH (CUPTI_ACTIVITY_KIND_OVERHEAD, CUDA_OVERHEAD, OVERHEAD_KIND, OWN_OVERHEADS),
   EVENTS (CUPTI_ACTIVITY_KIND_JIT, CUDA_JIT),
+  EVENTS (GPU_CONTEXT_SWITCH_EVENTS, GPU_SWITCH, .is_optional = true),
+  EVENTS (LNS_CUDA_HOST_FUNCTIONS,
+          CUDA_HOST,
+          .is_optional = true,
+          .trace = { "cuda_host", "nameId", .is_begun = true, .is_told = true }),
+  EVENTS (LNS_CUDA_UM_EVENTS, CUDA_UNIFIED, .is_optional = true),
+  /* Kernels again, as the reference's table has no room for it. */
+  EVENTS_WITH (LNS_CUDA_KERNEL_LATENCIES,
+               CUDA_KERNEL,
+               BITS_OR_NULL (QUEUED),
+               ~UINT64_C (1),
+               .is_optional = true),
   EVENTS_OF (CUBLAS_EVENTS, LIBRARY_CALL, CUBLAS, .trace = { "cublas", "nameId", .is_told = true }),
   EVENTS_OF (CUDNN_EVENTS, LIBRARY_CALL, CUDNN, .trace = { "cudnn", "nameId", .is_told = true }),
   TABLE (TARGET_INFO_GPU, DEFINITIONS),
@@ -759,7 +795,12 @@ static const LnsTable known[] = {
   EVENTS (SCHED_EVENTS, SCHED, .is_optional = true),
   /* Readers ask for its share of threads without looking whether it is there. */
   EVENTS (COMPOSITE_EVENTS, CPU_SAMPLE, .call_chains = "SAMPLING_CALLCHAINS"),
+  EVENTS (LNS_PYTHON_SAMPLES,
+          PYTHON_SAMPLE,
+          .is_optional = true,
+          .call_chains = "LNS_PYTHON_CALLCHAINS"),
   EVENTS_OF (GPU_METRICS, COUNTER, GPU_METRIC, .is_optional = true),
+  { ROWS (TARGET_INFO_GPU_METRICS, DEFINITIONS), .is_optional = true },
   MPI (MPI_P2P_EVENTS, P2P),
   MPI (MPI_COLLECTIVES_EVENTS, COLLECTIVE),
   MPI (MPI_START_WAIT_EVENTS, START_WAIT),

@@ -39,6 +39,8 @@ typedef enum
   LNS_ROWS_NVTX,        /* the same, then rows of definitions                                    */
   LNS_ROWS_ENUM,        /* the constants of enums.h                                              */
   LNS_ROWS_KEPT,        /* kept as they came from elsewhere                                      */
+  LNS_ROWS_CHAINS,      /* the calls in the chains of samples                                    */
+  LNS_ROWS_CALL_CHAINS, /* those in the chains that calls of CUDA have                           */
 } LnsRowSource;
 
 /* How a trace (Chrome's format) shows the rows of a table. */
@@ -99,6 +101,13 @@ static inline bool
 lns_table_has_events (const LnsTable *table)
 {
   return table->kinds != 0;
+}
+
+/* Whether rows of TABLE are calls in call chains. */
+static inline bool
+lns_table_has_chains (const LnsTable *table)
+{
+  return table->source == LNS_ROWS_CHAINS || table->source == LNS_ROWS_CALL_CHAINS;
 }
 
 /* Columns of NVTX_EVENTS, by position. */

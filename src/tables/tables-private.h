@@ -25,8 +25,9 @@ typedef struct
   int64_t global_tid; /* 0 where its events name their threads                                  */
   int64_t global_pid;
   const LnsTrack *track;
-  uint32_t domain_number;
+  int64_t domain_number;
   uint32_t device, context, stream; /* CUDA's and CUPTI's numbers, 0 where it has none          */
+  int64_t gpu;                      /* TARGET_INFO_GPU.id, 0 where it has no device             */
   bool is_green;                    /* the context                                              */
   uint32_t ordinal;
 } LnsTableLane;
@@ -45,6 +46,7 @@ typedef struct
   LnsValue *values;
   uint64_t n_rows, n_allocated;
   bool built;
+  uint64_t mixed; /* bits of columns with values other than integers and NULL, of a kept table */
   uint32_t *index[64]; /* rows ascending by the integers of a column; built when first asked for */
 } LnsTableCells;
 
@@ -73,6 +75,12 @@ struct LnsTables
   unsigned n_all;
   LnsTableContents *contents; /* by position of the table in `all`                              */
   LnsTableKept *kept;         /* by LnsKeptTable                                                */
+  uint64_t
+      n_chain_rows[LNS_N_LANE_KINDS]; /* by _lns_chain_kind (): 1 + the rows of the table;    */
+                                      /* 0 = not counted yet; atomic                       */
+  uint32_t *chain_nodes; /* those of _lns_chain_nodes (), NULL at first; under the lock         */
+  uint32_t n_chain_nodes;
+  bool is_import; /* from another program's file                                                 */
   LnsPayloadDecoder *payloads;
   const LnsTableLanes *nvtx;
   int8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS]; /* lns_lane_kind_extra ()                      */
@@ -138,6 +146,18 @@ _lns_string_value (LnsReport *report, uint32_t id)
   const char *bytes = lns_report_string (report, id, &size);
   return lns_value_text (bytes, size);
 }
+
+/* The same, NULL for 0. */
+static inline LnsValue
+_lns_string_or_null (LnsReport *report, uint32_t id)
+{
+  return id != 0 ? _lns_string_value (report, id) : (LnsValue){ 0 };
+}
+
+/* Whether DEVICE is the first of DEVICES that is its GPU, and TARGET_INFO_GPU.id of that GPU: CUDA's number, unless
+ * processes number their GPUs in different ways. O(device). */
+bool _lns_tables_is_gpu (const LnsCudaDevice *devices, uint32_t device);
+int64_t _lns_tables_gpu_id (const LnsCudaDevice *devices, uint32_t device);
 
 /* A kept value as a cell; its bytes are those of the block. */
 LnsValue _lns_kept_value (const LnsKeptValue *kept);

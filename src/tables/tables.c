@@ -11,6 +11,7 @@
 #include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/base/search.h"
+#include "src/tables/chain-rows.h"
 #include "src/tables/tables-private.h"
 
 #define NAME_MAX_BYTES 120
@@ -38,14 +39,6 @@ bool
 _lns_tables_is_streamed (const LnsTables *tables, const LnsTable *table)
 {
   return table->source == LNS_ROWS_KEPT && tables->kept[table->kept].is_streamed;
-}
-
-bool
-lns_tables_finds (const LnsTables *tables, const LnsTable *table, int column)
-{
-  table = &tables->all[_lns_tables_position (tables, table)];
-  return column < 0 || !_lns_tables_is_streamed (tables, table) ||
-         column == tables->kept[table->kept].column[0];
 }
 
 /* ---- Columns of kept tables ------------------------------------------------------------------- */
@@ -239,7 +232,7 @@ add_kept (LnsTables *tables, uint32_t id, const LnsKeptTable *kept)
       LnsTableContents *contents = &tables->contents[table - tables->all];
       contents->has_remainders |= state->n_rows > 0;
       /* A recording keeps beside its events only what they do not say. */
-      if (lns_report_meta (tables->report, "imported_from") != NULL)
+      if (tables->is_import)
         contents->absent = find_absent (table, n, state->column);
       become_told (table, columns, n, state->column);
     }
@@ -315,6 +308,27 @@ choose_held (LnsTables *tables, uint32_t n_kept)
   free (order);
 }
 
+/* Adds the call chains of a recording, in which samples are known by their rows: a chain has many. */
+static void
+add_chains (LnsTables *tables)
+{
+  uint32_t n;
+  LnsTable *samples = (LnsTable *)lns_tables_find (tables, "COMPOSITE_EVENTS");
+
+  lns_report_call_nodes (tables->report, &n);
+  if (n == 0)
+    return;
+  LnsTableColumn *columns =
+      _lns_tables_own (tables, lns_calloc (samples->n_columns, sizeof *columns));
+  memcpy (columns, samples->columns, samples->n_columns * sizeof *columns);
+  columns[0].rule = LNS_COLUMN_KEY;
+  columns[0].cell = (LnsCell){ .rule = LNS_CELL_ROWID };
+  samples->columns = columns;
+  tables->all[tables->n_all++] = _lns_chain_table;
+  tables->all[tables->n_all++] = _lns_python_chain_table;
+  tables->all[tables->n_all++] = _lns_call_chain_table;
+}
+
 /* Makes `all` and `kept`, and adds the columns of kept tables. False and ERROR where the report keeps rows that
  * Lanescope does not write. */
 static bool
@@ -330,13 +344,14 @@ make_all (LnsTables *tables, LnsError *error)
                           "%s is damaged: it keeps %u tables, and a report keeps at most %u; "
                           "record or import it again",
                           lns_report_info (tables->report)->path, n_kept, LNS_KEPT_MAX_TABLES);
-  tables->all = lns_calloc ((size_t)n_common + n_kept, sizeof *tables->all);
-  tables->contents = lns_calloc ((size_t)n_common + n_kept, sizeof *tables->contents);
+  tables->all = lns_calloc ((size_t)n_common + n_kept + 3, sizeof *tables->all);
+  tables->contents = lns_calloc ((size_t)n_common + n_kept + 3, sizeof *tables->contents);
   tables->kept = lns_calloc (n_kept, sizeof *tables->kept);
   if (!count_rows (tables, error))
     return false;
   memcpy (tables->all, common, n_common * sizeof *common);
   tables->n_all = n_common;
+  add_chains (tables);
   for (uint32_t i = 0; i < n_kept; i++)
     add_kept (tables, i, &kept[i]);
   choose_held (tables, n_kept);
@@ -362,9 +377,12 @@ describe_lane (const LnsTables *tables, const LnsLane *lanes, uint32_t lane)
   };
 
   if (track->domain != LNS_ID_NONE)
-    result.domain_number = lns_report_domains (report, NULL)[track->domain].number;
+    result.domain_number = (int64_t)lns_report_domains (report, NULL)[track->domain].number;
   if (track->device != LNS_ID_NONE)
-    result.device = lns_report_devices (report, NULL)[track->device].number;
+    {
+      result.device = lns_report_devices (report, NULL)[track->device].number;
+      result.gpu = _lns_tables_gpu_id (lns_report_devices (report, NULL), track->device);
+    }
   if (track->stream != LNS_ID_NONE)
     {
       const LnsCudaStream *stream = &lns_report_streams (report, NULL)[track->stream];
@@ -428,6 +446,7 @@ lns_tables_new (LnsReport *report, LnsError *error)
   LnsTables *tables = lns_calloc (1, sizeof *tables);
 
   tables->report = report;
+  tables->is_import = lns_report_meta (report, "imported_from") != NULL;
   pthread_mutex_init (&tables->lock, NULL);
   for (LnsLaneKind kind = 0; kind < LNS_N_LANE_KINDS; kind++)
     for (LnsColumnId column = 0; column < LNS_N_COLUMNS; column++)
@@ -465,6 +484,7 @@ lns_tables_free (LnsTables *tables)
   free (tables->all);
   free (tables->contents);
   free (tables->kept);
+  free (tables->chain_nodes);
   free (tables->payload_strings);
   free (tables->hidden_strings);
   free (tables->strings_by_hash);
@@ -489,6 +509,14 @@ lns_tables_n_rows (LnsTables *tables, const LnsTable *table)
     return lns_report_n_strings (tables->report);
   if (_lns_tables_is_streamed (tables, table))
     return tables->kept[table->kept].n_rows;
+  if (lns_table_has_chains (table))
+    {
+      uint64_t *known = &tables->n_chain_rows[_lns_chain_kind (table)];
+      uint64_t n_rows = __atomic_load_n (known, __ATOMIC_ACQUIRE);
+      if (n_rows == 0)
+        __atomic_store_n (known, n_rows = 1 + _lns_chain_n_rows (tables, table), __ATOMIC_RELEASE);
+      return n_rows - 1;
+    }
   return (lanes != NULL ? lanes->n_events : 0) + _lns_tables_cells (tables, table)->n_rows;
 }
 
@@ -537,20 +565,22 @@ typedef struct
   unsigned n_columns, column;
 } IndexOrder;
 
-static int64_t
-index_key (const IndexOrder *order, uint32_t row)
+static const LnsValue *
+indexed (const IndexOrder *order, uint32_t row)
 {
-  const LnsValue *value = &order->cells->values[(size_t)row * order->n_columns + order->column];
-  return value->type == LNS_VALUE_INTEGER ? value->integer : INT64_MIN;
+  return &order->cells->values[(size_t)row * order->n_columns + order->column];
 }
 
 static int
 compare_rows (const void *a, const void *b, void *data)
 {
   uint32_t ra = *(const uint32_t *)a, rb = *(const uint32_t *)b;
-  int64_t ka = index_key (data, ra), kb = index_key (data, rb);
+  const LnsValue *va = indexed (data, ra), *vb = indexed (data, rb);
+  const bool is_a = va->type == LNS_VALUE_INTEGER, is_b = vb->type == LNS_VALUE_INTEGER;
 
-  return LNS_COMPARE (ka, kb) ?: LNS_COMPARE (ra, rb);
+  return LNS_COMPARE (is_a, is_b)
+             ?: is_a && va->integer != vb->integer ? LNS_COMPARE (va->integer, vb->integer)
+                                                   : LNS_COMPARE (ra, rb);
 }
 
 const uint32_t *

@@ -32,10 +32,6 @@ LnsReport *lns_tables_report (const LnsTables *tables);
  * of lns_table_all () and use the report's table of that name. O(1). */
 const LnsTable *lns_tables_all (const LnsTables *tables, unsigned *ret_n);
 
-/* Whether a search for values of COLUMN (-1 = rowid) of TABLE skips rows. In large kept tables only a search of the
- * first column or the rowid does. O(1). */
-bool lns_tables_finds (const LnsTables *tables, const LnsTable *table, int column);
-
 /* The one called NAME (as SQL compares), or NULL. O(tables). */
 const LnsTable *lns_tables_find (const LnsTables *tables, const char *name);
 
@@ -52,6 +48,10 @@ uint32_t lns_tables_lane (const LnsTables *tables, const LnsTable *table, int64_
 /* The packed ids of a thread or process instance; 0 for LNS_ID_NONE and unknown ids. O(1). */
 int64_t lns_tables_global_tid (const LnsTables *tables, uint32_t thread);
 int64_t lns_tables_global_pid (const LnsTables *tables, uint32_t process);
+
+/* The name of THREAD, or of its process where it has none (a string id); LNS_ID_NONE for LNS_ID_NONE, and where
+ * ThreadNames has no row for it. O(1). */
+uint32_t lns_tables_thread_name (const LnsTables *tables, uint32_t thread);
 
 /* The id of the string of these bytes: RET_ID gets LNS_ID_NONE where the report has none. The first call reads all
  * strings, and which of them are payloads; others are O(size). False and ERROR where a chunk is damaged. */

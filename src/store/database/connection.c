@@ -45,23 +45,10 @@ cancel_cb (void *data)
 static int
 busy_cb (void *data, int n_tries)
 {
-  (void)data;
   if (errno == ENOLCK || n_tries >= BUSY_TRIES)
     return 0;
   nanosleep (&(struct timespec){ .tv_nsec = BUSY_TRY_NS }, NULL);
   return 1;
-}
-
-/* Prevents a hostile file from running its own code (views, triggers, functions in its schema) and from making one value
- * very large. */
-static void
-distrust_file (sqlite3 *db)
-{
-  sqlite3_db_config (db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-  sqlite3_db_config (db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-  sqlite3_db_config (db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-  sqlite3_db_config (db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-  sqlite3_limit (db, SQLITE_LIMIT_LENGTH, 1 << 20);
 }
 
 LnsConnection *
@@ -81,7 +68,7 @@ _lns_connection_open (const char *path, const char *vfs, int flags, int *ret_cod
   if (*ret_code != SQLITE_OK)
     return connection;
 
-  distrust_file (connection->db);
+  lns_sql_distrust (connection->db);
   sqlite3_extended_result_codes (connection->db, 1);
   sqlite3_busy_handler (connection->db, busy_cb, NULL);
   sqlite3_progress_handler (connection->db, STEPS_PER_POLL, cancel_cb, connection);

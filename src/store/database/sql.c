@@ -27,6 +27,13 @@ static const char settings[] = "PRAGMA synchronous = OFF;"
                                "PRAGMA cache_spill = OFF;"
                                "PRAGMA cache_size = -4096";
 
+/* The same for a report that was finished before. */
+static const char reopened_settings[] = "PRAGMA synchronous = FULL;"
+                                        "PRAGMA journal_mode = DELETE;"
+                                        "PRAGMA temp_store = MEMORY;"
+                                        "PRAGMA cache_spill = OFF;"
+                                        "PRAGMA cell_size_check = ON";
+
 static bool
 run (sqlite3 *database, const char *sql)
 {
@@ -224,6 +231,51 @@ lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, LnsError *er
 failed:
   sqlite3_close (database);
   lns_sql_remove (path);
+  close (fd);
+  return NULL;
+}
+
+void
+lns_sql_distrust (sqlite3 *database)
+{
+  sqlite3_db_config (database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+  sqlite3_db_config (database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+  sqlite3_db_config (database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+  sqlite3_db_config (database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+  sqlite3_limit (database, SQLITE_LIMIT_LENGTH, 1 << 20);
+}
+
+sqlite3 *
+lns_sql_reopen (const char *path, int *ret_claim_fd, LnsError *error)
+{
+  sqlite3 *database = NULL;
+  const int fd = open (path, O_RDWR | O_CLOEXEC);
+  if (fd < 0)
+    {
+      lns_error_set_errno (error, errno, "cannot write “%s”", path);
+      return NULL;
+    }
+  if (fcntl (fd, F_OFD_SETLK, &written) != 0 && (errno == EAGAIN || errno == EACCES))
+    {
+      lns_error_set (error, LNS_ERROR_IO, EBUSY,
+                     "another process is writing “%s”; wait until it ends", path);
+      close (fd);
+      return NULL;
+    }
+  const char *vfs = lns_sql_can_lock (path) ? lns_guarded_vfs (LNS_GUARDED_REPORT)
+                                            : lns_guarded_vfs (LNS_GUARDED_REPORT_UNLOCKED);
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+  if (sqlite3_open_v2 (path, &database, flags, vfs) == SQLITE_OK)
+    {
+      lns_sql_distrust (database);
+      if (run (database, reopened_settings) && lns_careful_file_install (database))
+        {
+          *ret_claim_fd = fd;
+          return database;
+        }
+    }
+  lns_sql_error (error, database, path, "write");
+  sqlite3_close (database);
   close (fd);
   return NULL;
 }

@@ -33,6 +33,16 @@ sqlite3 *lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, Lns
  * written. Returns false on failure; lns_sql_error () has the reason. */
 bool lns_sql_made (sqlite3 *database, int claim_fd) __attribute__ ((warn_unused_result));
 
+/* Opens the report at PATH to change it, and takes the lock that tells others that it is being written. Unlike those of
+ * lns_sql_create (), commits survive a crash of the machine: what they could damage was safe before. RET_CLAIM_FD as there.
+ * NULL and ERROR if it fails; EBUSY if another process is writing the file. */
+sqlite3 *lns_sql_reopen (const char *path, int *ret_claim_fd, LnsError *error)
+    __attribute__ ((warn_unused_result));
+
+/* Prevents a hostile file from running its own code (views, triggers, functions in its schema) and from making one value
+ * very large. */
+void lns_sql_distrust (sqlite3 *database);
+
 /* Whether a process, perhaps of another PID namespace, is writing the report at PATH, which this process has open. It opens
  * no file, because closing one would drop the locks of this process's connections. False if the file system has no locks.
  * O(open files). */

@@ -57,15 +57,12 @@ pack_half (const uint64_t *values, uint8_t *ret_bytes, const unsigned width)
 static void
 unpack_0 (const uint8_t *bytes, uint64_t *ret_values)
 {
-  (void)bytes;
   memset (ret_values, 0, LNS_BLOCK * sizeof *ret_values);
 }
 
 static void
 pack_0 (const uint64_t *values, uint8_t *ret_bytes)
 {
-  (void)values;
-  (void)ret_bytes;
 }
 
 #define WIDTH(w)                                                                                   \

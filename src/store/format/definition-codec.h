@@ -36,6 +36,9 @@ typedef union
   LnsCudaLaunch launch;
   LnsKeptTable kept_table;
   LnsKeptRows kept_rows;
+  LnsModule module;
+  LnsStackFrame frame;
+  LnsCallNode call_node;
 } LnsDefinition;
 
 /* The size of the struct of KIND in bytes; 0 if KIND is unknown. */

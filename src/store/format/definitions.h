@@ -36,6 +36,9 @@ typedef enum
   LNS_DEFINITION_LAUNCH,
   LNS_DEFINITION_KEPT_TABLE,
   LNS_DEFINITION_KEPT_ROWS,
+  LNS_DEFINITION_MODULE,
+  LNS_DEFINITION_FRAME,
+  LNS_DEFINITION_CALL_NODE,
   LNS_N_DEFINITION_KINDS
 } LnsDefinitionKind;
 
@@ -88,8 +91,8 @@ typedef struct
 typedef struct
 {
   uint32_t process;
-  uint32_t number; /* the nsys domainId: 0 = default, then in order of creation in its process */
   uint32_t name;
+  uint64_t number; /* the nsys domainId: 0 = default, then in order of creation in its process */
   int64_t created_ns;
   int64_t destroyed_ns; /* LNS_TIME_UNKNOWN = lives */
   uint32_t thread;      /* thread that created it, or LNS_ID_NONE */
@@ -273,6 +276,63 @@ typedef struct
   uint32_t n_rows;
   int64_t min, max; /* of its first column; all of int64 where that does not only hold integers */
 } LnsKeptRows;
+
+typedef enum
+{
+  LNS_MODULE_ELF, /* a file */
+  LNS_MODULE_VDSO,
+  LNS_MODULE_KERNEL,
+  LNS_MODULE_ANONYMOUS /* no file: code that the program made */
+} LnsModuleKind;
+
+/* A stretch of code in a process's memory. Processes that it forked share the definition until they map something else. */
+typedef struct
+{
+  uint32_t process;     /* that mapped it */
+  uint32_t kind;        /* LnsModuleKind */
+  uint32_t path;        /* or what the kernel calls it: "[vdso]", "//anon" */
+  uint32_t build_id;    /* string id of its bytes, 0 = none or not known */
+  uint64_t start, end;  /* addresses */
+  uint64_t file_offset; /* of what lies at `start` */
+  int64_t mapped_ns;    /* LNS_TIME_UNKNOWN = before the recording */
+} LnsModule;
+
+/* Where the name of a frame is from, the best last. */
+typedef enum
+{
+  LNS_FRAME_NOT_RESOLVED,
+  LNS_FRAME_DYNAMIC_TABLE, /* the exported functions of a file: it may be one that lies before the place */
+  LNS_FRAME_SYMBOL_TABLE,
+  LNS_FRAME_MAP, /* what a just-in-time compiler or the kernel tells of its code */
+  LNS_FRAME_DEBUG_INFO
+} LnsFrameSource;
+
+/* A place in code. OFFSET is in the module's file; without a file, from where the module begins; without a module, an
+ * address. A caller is at one byte less than its return address, so that the place lies within the call.
+ *
+ * Where the compiler inlined calls, several functions have the place. The frame that call nodes refer to is then the function
+ * that has the code; each inlined call has a frame of its own, behind that of the function that it is inlined into. Walk all
+ * of them with src/store/read/call-walk.h. */
+typedef struct
+{
+  uint32_t module; /* or LNS_ID_NONE */
+  uint32_t symbol; /* function, or MODULE+0xOFFSET until it is resolved */
+  uint64_t offset;
+  uint32_t is_resolved; /* 1: `symbol` is the function */
+  uint32_t source;      /* LnsFrameSource, where it was looked up */
+  uint32_t file;        /* path of the source, 0 = not known */
+  uint32_t line;        /* from 1 on; 0 = not known */
+  uint32_t innermost;   /* 1 + the frame of the innermost call inlined at this place, 0 = none */
+  uint32_t inlined_in;  /* of an inlined call: 1 + the frame of its caller; else 0 */
+} LnsStackFrame;
+
+/* A function call in the tree of all calls that samples found. A call chain is a node and its ancestors; it is stored once,
+ * and what it shares with others once, too. A node comes behind its parent. */
+typedef struct
+{
+  uint32_t parent; /* the caller's node, or LNS_ID_NONE */
+  uint32_t frame;
+} LnsCallNode;
 
 /* How many events LOSS stands for: stored and lost events add up to those that were made. A lost pop or end does not lose
  * an event: its range is stored with an unknown end. */

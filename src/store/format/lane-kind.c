@@ -26,7 +26,8 @@ static const LnsLaneKindInfo kinds[LNS_N_LANE_KINDS] = {
                             LNS_COLUMN_CALL_CHAIN, LNS_COLUMN_REMAINDER } },
   [LNS_LANE_CUDA_KERNEL] = { LNS_TRACK_CUDA_KERNELS,
                              { LNS_COLUMN_CORRELATION, LNS_COLUMN_LAUNCH, LNS_COLUMN_GRID_ID,
-                               LNS_COLUMN_GRAPH_NODE, LNS_COLUMN_GRAPH, LNS_COLUMN_REMAINDER } },
+                               LNS_COLUMN_GRAPH_NODE, LNS_COLUMN_GRAPH, LNS_COLUMN_QUEUED,
+                               LNS_COLUMN_SUBMITTED, LNS_COLUMN_REMAINDER } },
   [LNS_LANE_CUDA_MEMCPY] = { LNS_TRACK_CUDA_MEMCPY,
                              { LNS_COLUMN_CORRELATION, LNS_COLUMN_BYTES, LNS_COLUMN_COPY_KIND,
                                LNS_COLUMN_MEMORY_KINDS, LNS_COLUMN_PEERS, LNS_COLUMN_GRAPH_NODE,
@@ -92,6 +93,18 @@ static const LnsLaneKindInfo kinds[LNS_N_LANE_KINDS] = {
                                 { LNS_COLUMN_CORRELATION, LNS_COLUMN_CALLBACK,
                                   LNS_COLUMN_RETURN_VALUE, LNS_COLUMN_CALL_CHAIN,
                                   LNS_COLUMN_REMAINDER } },
+  [LNS_LANE_CUDA_HOST] = { LNS_TRACK_CUDA_HOST,
+                           { LNS_COLUMN_CORRELATION, LNS_COLUMN_THREAD, LNS_COLUMN_GRAPH_NODE,
+                             LNS_COLUMN_GRAPH, LNS_COLUMN_REMAINDER } },
+  [LNS_LANE_CUDA_UNIFIED] = { LNS_TRACK_CUDA_UNIFIED,
+                              { LNS_COLUMN_OPERATION, LNS_COLUMN_ADDRESS, LNS_COLUMN_BYTES,
+                                LNS_COLUMN_PEERS, LNS_COLUMN_MIGRATION_CAUSE,
+                                LNS_COLUMN_REMAINDER } },
+  [LNS_LANE_GPU_SWITCH] = { LNS_TRACK_GPU_SWITCHES,
+                            { LNS_COLUMN_OPERATION, LNS_COLUMN_PLACE, LNS_COLUMN_REMAINDER } },
+  [LNS_LANE_PYTHON_SAMPLE] = { LNS_TRACK_PYTHON_SAMPLES,
+                               { LNS_COLUMN_THREAD_STATE, LNS_COLUMN_OPERATION,
+                                 LNS_COLUMN_CALL_CHAIN, LNS_COLUMN_REMAINDER } },
 };
 
 const LnsLaneKindInfo *

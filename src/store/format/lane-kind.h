@@ -42,6 +42,10 @@ typedef enum
   LNS_LANE_MPI_CALL,        /* MPI calls of one thread, lane = nesting depth */
   LNS_LANE_NVTX_PROJECTED,  /* where on the GPU ranges of one domain had their work: derived */
   LNS_LANE_CUDA_BACKTRACE,  /* imported: call chains of CUDA calls of one thread, lane = depth */
+  LNS_LANE_CUDA_HOST,       /* host functions that one stream waits for */
+  LNS_LANE_CUDA_UNIFIED,    /* what the driver does about pages that several processors want */
+  LNS_LANE_GPU_SWITCH,      /* which context a GPU works for; duration 0: one left the GPU */
+  LNS_LANE_PYTHON_SAMPLE,   /* in which Python functions one thread was found, duration 0 */
   LNS_N_LANE_KINDS
 } LnsLaneKind;
 
@@ -73,10 +77,12 @@ typedef enum
   LNS_COLUMN_COPY_KIND = 21,    /* CUpti_ActivityMemcpyKind */
   LNS_COLUMN_MEMORY_KINDS = 22, /* CUpti_ActivityMemoryKind of source | of destination << 8 */
   LNS_COLUMN_PEERS = 23,        /* copies between GPUs: source device | source context << 8 | */
-                                /* destination device << 32 | destination context << 40; else 0 */
+                                /* destination device << 32 | destination context << 40; else 0; */
+                                /* of unified memory: CUPTI's source | destination << 32 */
   LNS_COLUMN_COPY_COUNT = 24,   /* copies that one record stands for; of projections: operations */
   LNS_COLUMN_ADDRESS = 25,      /* virtual address */
-  LNS_COLUMN_MIGRATION_CAUSE = 26, /* CUpti_ActivityUnifiedMemoryMigrationCause */
+  LNS_COLUMN_MIGRATION_CAUSE = 26, /* CUpti_ActivityUnifiedMemoryMigrationCause; */
+                                   /* LNS_LANE_CUDA_UNIFIED: the record's flags */
   LNS_COLUMN_SET_VALUE = 27,       /* what a memset wrote */
   LNS_COLUMN_SYNC_TYPE = 28,       /* CUpti_ActivitySynchronizationType */
   LNS_COLUMN_CUDA_EVENT = 29,      /* CUDA event id */
@@ -84,9 +90,13 @@ typedef enum
   LNS_COLUMN_GRAPH_EXEC = 31,      /* id of the executable graph */
   LNS_COLUMN_OVERHEAD_KIND = 32,   /* CUpti_ActivityOverheadKind */
   LNS_COLUMN_OPERATION = 33, /* memory: CUpti_ActivityMemoryOperationType or …PoolOperationType */
-                             /* | CUpti_ActivityMemoryPoolType << 8 */
+                             /* | CUpti_ActivityMemoryPoolType << 8; of unified memory: */
+                             /* CUpti_ActivityUnifiedMemoryCounterKind; of a switch of GPU */
+                             /* contexts: ENUM_GPU_CTX_SWITCH; of a Python sample: */
+                             /* LnsPythonLock */
   LNS_COLUMN_PC = 34,        /* program counter that asked for it */
-  LNS_COLUMN_PLACE = 35,     /* CUDA stream id | context id << 32 */
+  LNS_COLUMN_PLACE = 35,     /* CUDA stream id | context id << 32; of a switch of GPU contexts: */
+                             /* system's id of the process, 0 = not known, | context id << 32 */
   LNS_COLUMN_POOL_ADDRESS = 36,
   LNS_COLUMN_POOL_THRESHOLD = 37, /* bytes that a pool keeps */
   LNS_COLUMN_POOL_SIZE = 38,      /* bytes */
@@ -99,8 +109,9 @@ typedef enum
   LNS_COLUMN_CUDA_STREAM = 44, /* handle of the stream that a library's call was for, 0 = default */
   LNS_COLUMN_REMAINDER = 45,   /* 1 + id of the LnsKeptRows with what no other column has, or 0 */
   LNS_COLUMN_EVENT_CLASS = 46, /* OS call: ENUM_NSYS_EVENT_CLASS - 27; MPI: LnsMpiClass */
-  LNS_COLUMN_CALL_CHAIN = 47,  /* id in the table of call chains, 0 = none */
-  LNS_COLUMN_ARGUMENTS = 48,   /* id in OSRT_ARGUMENTS, 0 = none */
+  LNS_COLUMN_CALL_CHAIN =
+      47, /* 1 + LnsCallNode; imported: id in the table of call chains; 0 = none */
+  LNS_COLUMN_ARGUMENTS = 48, /* id in OSRT_ARGUMENTS, 0 = none */
   LNS_COLUMN_CPU = 49,
   LNS_COLUMN_SCHED_IN = 50,     /* 1 = got a CPU, 0 = left it */
   LNS_COLUMN_THREAD_STATE = 51, /* ENUM_SAMPLING_THREAD_STATE */
@@ -113,7 +124,10 @@ typedef enum
   LNS_COLUMN_COMMUNICATOR = 58,     /* handle */
   LNS_COLUMN_COMMUNICATOR_UID = 59, /* the same in all ranks, 0 = not known */
   LNS_COLUMN_REQUEST = 60,          /* handle, 0 = none */
-  LNS_N_COLUMNS = 61                /* one past the highest id */
+  LNS_COLUMN_QUEUED =
+      61, /* 1 + ns from when the call queued the kernel to its start, 0 = not known */
+  LNS_COLUMN_SUBMITTED = 62, /* the same, from when it was submitted to the GPU */
+  LNS_N_COLUMNS = 63         /* one past the highest id */
 } LnsColumnId;
 
 /* A set of columns. */
@@ -180,6 +194,15 @@ lns_payload_number (LnsPayloadType type, uint64_t bits)
     }
 }
 
+/* What a thread has to do with the lock that lets one thread of an interpreter run Python code at a time (GIL). */
+typedef enum
+{
+  LNS_PYTHON_LOCK_UNKNOWN,
+  LNS_PYTHON_LOCK_NONE, /* the thread neither holds it nor waits for it */
+  LNS_PYTHON_LOCK_HELD,
+  LNS_PYTHON_LOCK_WAITED_FOR,
+} LnsPythonLock;
+
 /* The kind of an MPI call, which decides in which table it is. */
 typedef enum
 {
@@ -218,6 +241,10 @@ typedef enum
   LNS_TRACK_GPU_METRIC,       /* samples of one metric of a GPU */
   LNS_TRACK_NVTX_PROJECTED,   /* of (stream, domain), or of (device, domain): of its streams */
   LNS_TRACK_CUDA_BACKTRACES,  /* of (thread) */
+  LNS_TRACK_CUDA_HOST,        /* of (stream) */
+  LNS_TRACK_CUDA_UNIFIED,     /* of (process) */
+  LNS_TRACK_GPU_SWITCHES,     /* of (process, device): as the process was told */
+  LNS_TRACK_PYTHON_SAMPLES,   /* of (thread) */
   LNS_N_TRACK_KINDS
 } LnsTrackKind;
 

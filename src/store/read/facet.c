@@ -11,6 +11,7 @@
 #include "src/base/array.h"
 #include "src/base/buffer.h"
 #include "src/base/compare.h"
+#include "src/base/heap.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
 #include "src/base/search.h"
@@ -354,25 +355,6 @@ advance (Cursor *cursor)
 }
 
 static void
-sink (Build *build, uint32_t at)
-{
-  Cursor *heap = build->heap;
-  for (;;)
-    {
-      uint32_t least = at;
-      for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < build->n_heap; child++)
-        if (is_before (&heap[child], &heap[least]))
-          least = child;
-      if (least == at)
-        return;
-      const Cursor moved = heap[at];
-      heap[at] = heap[least];
-      heap[least] = moved;
-      at = least;
-    }
-}
-
-static void
 open_cursors (Build *build)
 {
   const LnsFacetSet *set = build->set;
@@ -387,8 +369,8 @@ open_cursors (Build *build)
       else
         lns_chunk_walker_free (cursor.walker);
     }
-  for (uint32_t i = build->n_heap / 2; i > 0; i--)
-    sink (build, i - 1);
+  for (uint32_t i = build->n_heap / 2; i-- > 0;)
+    LNS_HEAP_SINK (build->heap, build->n_heap, i, a, b, is_before (a, b));
 }
 
 static bool
@@ -408,7 +390,7 @@ merge (Build *build, LnsError *error)
           lns_chunk_walker_free (first->walker);
           *first = build->heap[--build->n_heap];
         }
-      sink (build, 0);
+      LNS_HEAP_SINK (build->heap, build->n_heap, 0, a, b, is_before (a, b));
     }
   return true;
 }

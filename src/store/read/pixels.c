@@ -455,7 +455,6 @@ sample_node_cb (void *data, const LnsNode *node, uint64_t n_events)
 {
   Curve *curve = data;
 
-  (void)n_events;
   if (node->start_ns >= curve->scale.to_ns)
     return false;
   if (node->end_ns >= curve->scale.from_ns &&
@@ -472,7 +471,6 @@ sample_rest_cb (void *data, const LnsNode *node, uint64_t n_events, int64_t from
 {
   Curve *curve = data;
 
-  (void)n_events;
   add_samples (curve, from_ns, node->end_ns, lns_payload_number (curve->type, node->min),
                lns_payload_number (curve->type, node->max),
                lns_payload_number (curve->type, node->last));

@@ -22,6 +22,20 @@ typedef struct
   _Alignas(8) uint8_t memory[];
 } EventChunk;
 
+/* The correlation ids of a chunk of events. They are cached without the other columns, so that the cache has room for those
+ * of many chunks: a search reads few events of many. */
+typedef struct
+{
+  LnsCacheItem item;
+  uint64_t first;
+  uint32_t n;
+  bool ascend; /* mostly, as calls are counted */
+  uint64_t ids[];
+} IdChunk;
+
+/* Where a key has the level, as the events of the chunk may be in the cache, too. */
+#define LEVEL_OF_IDS UINT32_MAX
+
 /* The columns of COLUMN_MASK (0 = all) that KIND has, start and duration among them. */
 static LnsColumnMask
 lane_kind_mask (LnsLaneKind kind, LnsColumnMask column_mask)
@@ -297,34 +311,55 @@ lns_chunk_unref (const LnsChunk *chunk)
         &((EventChunk *)((uintptr_t)chunk - offsetof (EventChunk, chunk)))->item);
 }
 
-static LnsNodeChunk *
-load_nodes (LnsReport *report, LnsChunkKey key, LnsError *error)
+/* A new item of the chunk VIEW, without its key; NULL and ERROR if the chunk is damaged. */
+typedef LnsCacheItem *(*DecodeFunc) (const LnsChunkView *view, LnsError *error);
+
+/* The item of KEY, from the cache or the file. NULL and ERROR if it is damaged. NULL without ERROR if CACHED_ONLY and it is
+ * not in the cache. */
+static LnsCacheItem *
+get_item (LnsReport *report, LnsChunkKey key, DecodeFunc decode, bool cached_only, LnsError *error)
 {
-  LnsConnection *connection = _lns_report_file_take (&report->file, error);
+  LnsColumnMask column_mask;
+  LnsCacheItem *item = _lns_chunk_cache_get (report->cache, key, 0, &column_mask);
+  LnsConnection *connection;
   Reading reading;
-  LnsNodeChunk *chunk = NULL;
   LnsError cause = { 0 };
 
-  if (connection == NULL)
-    return NULL;
-  if (begin_chunk (report, connection, key.lane, key.level, key.index, &reading, error))
+  if (item != NULL || cached_only ||
+      (connection = _lns_report_file_take (&report->file, error)) == NULL)
+    return item;
+  if (begin_chunk (report, connection, key.lane, key.level == LEVEL_OF_IDS ? 0 : key.level,
+                   key.index, &reading, error))
     {
-      const uint32_t n = reading.view.header.n;
-      const size_t size_bytes = sizeof *chunk + n * sizeof *chunk->nodes;
-      chunk = lns_realloc (NULL, size_bytes, 1);
-      chunk->item = (LnsCacheItem){ .key = key, .size_bytes = size_bytes, .refs = 1 };
-      chunk->first = reading.view.header.first;
-      chunk->n = n;
-      if (!lns_nodes_decode (&reading.view, chunk->nodes, &cause))
-        {
-          decode_failed (report, &cause, error);
-          free (chunk);
-          chunk = NULL;
-        }
+      item = decode (&reading.view, &cause);
+      if (item == NULL)
+        decode_failed (report, &cause, error);
       end_chunk (&reading);
     }
   _lns_report_file_give (&report->file, connection);
-  return chunk;
+  if (item != NULL)
+    {
+      item->key = key;
+      _lns_chunk_cache_put (report->cache, item);
+    }
+  return item;
+}
+
+static LnsCacheItem *
+decode_nodes (const LnsChunkView *view, LnsError *error)
+{
+  const uint32_t n = view->header.n;
+  LnsNodeChunk *chunk;
+  const size_t size_bytes = sizeof *chunk + n * sizeof *chunk->nodes;
+
+  chunk = lns_realloc (NULL, size_bytes, 1);
+  chunk->item = (LnsCacheItem){ .size_bytes = size_bytes, .refs = 1 };
+  chunk->first = view->header.first;
+  chunk->n = n;
+  if (lns_nodes_decode (view, chunk->nodes, error))
+    return &chunk->item;
+  free (chunk);
+  return NULL;
 }
 
 LnsNodeChunk *
@@ -335,17 +370,8 @@ _lns_report_node_chunk (LnsReport *report,
                         bool cached_only,
                         LnsError *error)
 {
-  const LnsChunkKey key = { lane, level, index };
-  LnsColumnMask column_mask;
-  LnsNodeChunk *chunk = (LnsNodeChunk *)_lns_chunk_cache_get (report->cache, key, 0, &column_mask);
-
-  if (chunk == NULL && !cached_only)
-    {
-      chunk = load_nodes (report, key, error);
-      if (chunk != NULL)
-        _lns_chunk_cache_put (report->cache, &chunk->item);
-    }
-  return chunk;
+  return (LnsNodeChunk *)get_item (report, (LnsChunkKey){ lane, level, index }, decode_nodes,
+                                   cached_only, error);
 }
 
 uint32_t
@@ -401,6 +427,48 @@ lns_report_find (
   return true;
 }
 
+static bool
+has_event (const LnsReport *report, uint32_t lane, uint64_t ordinal, LnsError *error)
+{
+  if (lane < report->n_lanes && ordinal < report->lanes[lane].info.n_events)
+    return true;
+  return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: lane %u has no event %llu",
+                        report->file.path, lane, (unsigned long long)ordinal);
+}
+
+static LnsCacheItem *
+decode_ids (const LnsChunkView *view, LnsError *error)
+{
+  const uint32_t n = view->header.n;
+  IdChunk *chunk;
+  const size_t size_bytes = sizeof *chunk + n * sizeof *chunk->ids;
+
+  chunk = lns_realloc (NULL, size_bytes, 1);
+  chunk->item = (LnsCacheItem){ .size_bytes = size_bytes, .refs = 1 };
+  chunk->first = view->header.first;
+  chunk->n = n;
+  if (!lns_chunk_decode_u64 (view, LNS_COLUMN_CORRELATION, chunk->ids))
+    {
+      lns_error_set (error, LNS_ERROR_FORMAT, 0, "an event chunk of lane %u is damaged",
+                     view->header.lane);
+      free (chunk);
+      return NULL;
+    }
+  chunk->ascend = true;
+  for (uint32_t i = 1; i < n; i++)
+    chunk->ascend &= chunk->ids[i - 1] <= chunk->ids[i];
+  return &chunk->item;
+}
+
+/* The ids of chunk INDEX of LANE, whose kind has correlations; release it with _lns_cache_item_unref (). NULL and ERROR if
+ * it is damaged. */
+static IdChunk *
+ids_of (LnsReport *report, uint32_t lane, uint32_t index, LnsError *error)
+{
+  return (IdChunk *)get_item (report, (LnsChunkKey){ lane, LEVEL_OF_IDS, index }, decode_ids, false,
+                              error);
+}
+
 /* Searches chunk INDEX of LANE for CORRELATION, from ordinal FROM on. Returns false if it is damaged. */
 static bool
 find_in_chunk (LnsReport *report,
@@ -411,20 +479,43 @@ find_in_chunk (LnsReport *report,
                uint64_t *ret_ordinal,
                LnsError *error)
 {
-  const int at = lns_lane_kind_extra (report->lanes[lane].kind, LNS_COLUMN_CORRELATION);
-  const LnsChunk *chunk =
-      lns_report_chunk (report, lane, index, LNS_COLUMN_BIT (LNS_COLUMN_CORRELATION), error);
+  IdChunk *chunk = ids_of (report, lane, index, error);
   if (chunk == NULL)
     return false;
-  const uint64_t *ids = chunk->extra[at];
-  uint32_t first = from > chunk->first ? (uint32_t)(from - chunk->first) : 0;
-  for (uint32_t i = first; ids != NULL && i < chunk->n; i++)
-    if (ids[i] == correlation)
-      {
-        *ret_ordinal = chunk->first + i;
-        break;
-      }
-  lns_chunk_unref (chunk);
+  uint32_t i = from > chunk->first ? (uint32_t)(from - chunk->first) : 0;
+  if (chunk->ascend && i < chunk->n)
+    i += (uint32_t)LNS_LOWER_BOUND (chunk->n - i, k, chunk->ids[i + k] < correlation);
+  else
+    while (i < chunk->n && chunk->ids[i] != correlation)
+      i++;
+  if (i < chunk->n && chunk->ids[i] == correlation)
+    *ret_ordinal = chunk->first + i;
+  _lns_cache_item_unref (&chunk->item);
+  return true;
+}
+
+bool
+lns_report_correlation (
+    LnsReport *report, uint32_t lane, uint64_t ordinal, uint64_t *ret_correlation, LnsError *error)
+{
+  report = _lns_report_of (report, lane);
+  if (!has_event (report, lane, ordinal, error))
+    return false;
+  const LnsLaneState *state = &report->lanes[lane];
+  const int at = lns_lane_kind_extra (state->kind, LNS_COLUMN_CORRELATION);
+  if (at < 0 || ordinal >= state->n_closed)
+    {
+      *ret_correlation = at < 0 ? 0 : state->open.extra[at];
+      return true;
+    }
+  const LnsLaneIndex *index = _lns_report_lane_index (report, lane, error);
+  IdChunk *chunk =
+      index != NULL ? ids_of (report, lane, _lns_level_index_of (&index->levels[0], ordinal), error)
+                    : NULL;
+  if (chunk == NULL)
+    return false;
+  *ret_correlation = chunk->ids[ordinal - chunk->first];
+  _lns_cache_item_unref (&chunk->item);
   return true;
 }
 
@@ -457,25 +548,31 @@ lns_report_find_correlation (LnsReport *report,
   return true;
 }
 
+LnsEvent
+lns_chunk_event (const LnsChunk *chunk, uint32_t i)
+{
+  LnsEvent event = {
+    chunk->start_ns[i], chunk->duration_ns[i], chunk->name[i], chunk->flags[i], { 0 }
+  };
+
+  for (int e = 0; e < LNS_EXTRA_MAX; e++)
+    event.extra[e] = chunk->extra[e] != NULL ? chunk->extra[e][i] : 0;
+  return event;
+}
+
 bool
 lns_report_event (
     LnsReport *report, uint32_t lane, uint64_t ordinal, LnsEvent *ret_event, LnsError *error)
 {
   report = _lns_report_of (report, lane);
-  if (lane >= report->n_lanes || ordinal >= report->lanes[lane].info.n_events)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: lane %u has no event %llu",
-                          report->file.path, lane, (unsigned long long)ordinal);
+  if (!has_event (report, lane, ordinal, error))
+    return false;
   /* If the index is damaged, lns_report_chunk () fails for any chunk. */
   const LnsChunk *chunk =
       lns_report_chunk (report, lane, lns_report_chunk_of (report, lane, ordinal), 0, error);
   if (chunk == NULL)
     return false;
-  const uint64_t i = ordinal - chunk->first;
-  *ret_event = (LnsEvent){
-    chunk->start_ns[i], chunk->duration_ns[i], chunk->name[i], chunk->flags[i], { 0 }
-  };
-  for (int e = 0; e < LNS_EXTRA_MAX; e++)
-    ret_event->extra[e] = chunk->extra[e] != NULL ? chunk->extra[e][i] : 0;
+  *ret_event = lns_chunk_event (chunk, (uint32_t)(ordinal - chunk->first));
   lns_chunk_unref (chunk);
   return true;
 }

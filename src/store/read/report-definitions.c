@@ -182,6 +182,7 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
     {
       info->n_lost = meta_number (report, "untold", 0);
       info->n_waiting = meta_number (report, "waiting", 0);
+      info->is_least = meta_number (report, "waiting_least", 0) != 0;
       const uint64_t now_ns = meta_number (report, "now_ns", 0);
       info->reached_ns = (int64_t)meta_number (report, "reached_ns", now_ns);
       info->seen_ns = (int64_t)meta_number (report, "seen_ns", (uint64_t)info->reached_ns);
@@ -209,6 +210,8 @@ static const char *const kind_names[LNS_N_DEFINITION_KINDS] = {
   [LNS_DEFINITION_DEVICE] = "device",         [LNS_DEFINITION_CONTEXT] = "context",
   [LNS_DEFINITION_STREAM] = "stream",         [LNS_DEFINITION_LAUNCH] = "launch",
   [LNS_DEFINITION_KEPT_TABLE] = "kept table", [LNS_DEFINITION_KEPT_ROWS] = "kept rows",
+  [LNS_DEFINITION_MODULE] = "module",         [LNS_DEFINITION_FRAME] = "frame",
+  [LNS_DEFINITION_CALL_NODE] = "call node",
 };
 
 /* Checks that the links and owners in the definitions of KIND exist. */
@@ -270,6 +273,35 @@ check_ancestry (const LnsReport *report, LnsError *error)
     return _lns_report_file_no_memory (&report->file, error);
   return n_ended == 0 ||
          _lns_report_file_damaged (&report->file, error, "a process is its own ancestor");
+}
+
+/* Rejects call nodes that do not come behind their parents: code that follows parents would never end. */
+static bool
+check_call_nodes (const LnsReport *report, LnsError *error)
+{
+  uint32_t n;
+  const LnsCallNode *nodes = lns_report_call_nodes (report, &n);
+
+  for (uint32_t i = 0; i < n; i++)
+    if (nodes[i].parent != LNS_ID_NONE && nodes[i].parent >= i)
+      return _lns_report_file_damaged (&report->file, error, "call node %u comes before its parent",
+                                       i);
+  return true;
+}
+
+/* Rejects inlined calls that do not come behind their callers: code that walks chains would never end. */
+static bool
+check_inlined (const LnsReport *report, LnsError *error)
+{
+  uint32_t n;
+  const LnsStackFrame *frames = lns_report_frames (report, &n);
+
+  for (uint32_t i = 0; i < n; i++)
+    if (frames[i].inlined_in > i || frames[i].innermost > n ||
+        (frames[i].innermost != 0 && frames[i].innermost - 1 <= i))
+      return _lns_report_file_damaged (&report->file, error,
+                                       "the inlined calls of frame %u are out of order", i);
+  return true;
 }
 
 /* Adds a record to its table, or replaces the earlier one with the same id. */
@@ -360,7 +392,8 @@ _lns_report_read_definitions (LnsReport *report,
   for (LnsDefinitionKind kind = LNS_DEFINITION_PROCESS; kind < LNS_N_DEFINITION_KINDS; kind++)
     if (!check_links (report, kind, error))
       return false;
-  return check_ancestry (report, error);
+  return check_ancestry (report, error) && check_call_nodes (report, error) &&
+         check_inlined (report, error);
 }
 
 const void *
@@ -376,31 +409,23 @@ lns_report_definitions (const LnsReport *report, LnsDefinitionKind kind, uint32_
   return table->records;
 }
 
-/* Whether DERIVED's tracks and lanes begin with those of REPORT. */
+/* Whether DERIVED's definitions of KIND begin with those of REPORT. */
 static bool
-repeats (const LnsReport *derived, const LnsReport *report)
+repeats (const LnsReport *derived, const LnsReport *report, LnsDefinitionKind kind)
 {
-  uint32_t n_tracks, n_own_tracks, n_lanes, n_own_lanes;
-  const LnsTrack *tracks = lns_report_tracks (derived, &n_tracks),
-                 *own_tracks = lns_report_tracks (report, &n_own_tracks);
-  const LnsLane *lanes = lns_report_lanes (derived, &n_lanes),
-                *own_lanes = lns_report_lanes (report, &n_own_lanes);
-  bool same = n_tracks >= n_own_tracks && n_lanes >= n_own_lanes;
-  for (uint32_t i = 0; same && i < n_own_tracks; i++)
-    same = tracks[i].kind == own_tracks[i].kind && tracks[i].process == own_tracks[i].process &&
-           tracks[i].thread == own_tracks[i].thread && tracks[i].domain == own_tracks[i].domain &&
-           tracks[i].device == own_tracks[i].device && tracks[i].stream == own_tracks[i].stream;
-  for (uint32_t i = 0; same && i < n_own_lanes; i++)
-    same = lanes[i].kind == own_lanes[i].kind && lanes[i].track == own_lanes[i].track &&
-           lanes[i].ordinal == own_lanes[i].ordinal;
-  return same;
+  uint32_t n, n_own;
+  const void *records = lns_report_definitions (derived, kind, &n),
+             *own = lns_report_definitions (report, kind, &n_own);
+  return n >= n_own &&
+         (n_own == 0 || memcmp (records, own, n_own * lns_definition_size (kind)) == 0);
 }
 
 bool
 lns_report_attach (LnsReport *report, LnsReport *derived, LnsError *error)
 {
   LnsReport *none = NULL;
-  if (!repeats (derived, report))
+  if (!repeats (derived, report, LNS_DEFINITION_TRACK) ||
+      !repeats (derived, report, LNS_DEFINITION_LANE))
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
                           "%s was not derived from %s; remove it, and Lanescope makes it again",
                           derived->file.path, report->file.path);

@@ -21,14 +21,15 @@ lns_report_lane_info (const LnsReport *report, uint32_t lane)
 }
 
 static void
-free_index (LnsLaneIndex *index)
+free_index (const LnsReport *report, LnsLaneIndex *index)
 {
   if (index == NULL)
     return;
   for (unsigned level = 0; level <= LNS_NODE_LEVELS; level++)
     {
       lns_array_clear (&index->levels[level].entries);
-      free (index->levels[level].tail.bytes);
+      if (!report->is_live)
+        free (index->levels[level].tail.bytes);
     }
   free (index);
 }
@@ -48,7 +49,7 @@ _lns_report_free_lanes (LnsReport *report)
     {
       free (report->lanes[lane].top);
       free_tails (report->lanes[lane].tails);
-      free_index (report->lanes[lane].index);
+      free_index (report, report->lanes[lane].index);
     }
   free (report->lanes);
 }
@@ -398,8 +399,7 @@ finish_level (
   return true;
 }
 
-/* Puts the tails of LANE into INDEX: copies of those that opening read, because two threads may do this at once, or else
- * those in the file. */
+/* Puts the tails of LANE into INDEX: those that opening read, which the report owns, or else those in the file. */
 static bool
 take_tails (LnsReport *report,
             LnsConnection *connection,
@@ -407,20 +407,13 @@ take_tails (LnsReport *report,
             LnsLaneIndex *index,
             LnsError *error)
 {
-  LnsBlob tails[LNS_N_TAIL_SLOTS] = { 0 };
-  const LnsBlob *kept = report->lanes[lane].tails;
+  LnsBlob read[LNS_N_TAIL_SLOTS] = { 0 };
+  const LnsBlob *tails = report->is_live ? report->lanes[lane].tails : read;
 
   bool ok = report->is_live ||
-            read_tails (report, connection, lane, LNS_TAIL_EVENTS, LNS_N_TAIL_SLOTS, tails, error);
+            read_tails (report, connection, lane, LNS_TAIL_EVENTS, LNS_N_TAIL_SLOTS, read, error);
   for (unsigned level = 0; level <= LNS_NODE_LEVELS; level++)
-    {
-      LnsBlob *tail = &index->levels[level].tail;
-      *tail = tails[LNS_TAIL_EVENTS + level];
-      if (kept == NULL || kept[LNS_TAIL_EVENTS + level].bytes == NULL)
-        continue;
-      *tail = kept[LNS_TAIL_EVENTS + level];
-      tail->bytes = lns_memdup (tail->bytes, tail->size_bytes);
-    }
+    index->levels[level].tail = tails[LNS_TAIL_EVENTS + level];
   return ok;
 }
 
@@ -448,7 +441,7 @@ load_index (LnsReport *report, LnsConnection *connection, uint32_t lane, LnsErro
     ok = finish_level (report, lane, level, &index->levels[level], error);
   if (!ok)
     {
-      free_index (index);
+      free_index (report, index);
       return NULL;
     }
   return index;
@@ -466,7 +459,7 @@ get_index (LnsReport *report, LnsConnection *connection, uint32_t lane, LnsError
   LnsLaneIndex *loaded = load_index (report, connection, lane, error);
   if (loaded == NULL || atomic_compare_exchange_strong (at, &index, loaded))
     return loaded;
-  free_index (loaded);
+  free_index (report, loaded);
   return index;
 }
 

@@ -107,14 +107,18 @@ lns_report_open (const char *path, const LnsOpenOptions *options, LnsError *erro
   static const struct timespec pause = { .tv_nsec = 10000000 };
   LnsReport *report;
   LnsError cause = { 0 };
+  bool was_in_the_making = false;
 
   if (options == NULL)
     options = &no_options;
   for (unsigned n_tries = 0; (report = open_as_it_is (path, options, &cause)) == NULL; n_tries++)
     {
-      if (cause.domain != LNS_ERROR_FORMAT || n_tries == N_TRIES_MAX ||
-          !is_in_the_making (path, n_tries == 0))
+      const bool is_unfinished = cause.domain == LNS_ERROR_FORMAT && n_tries < N_TRIES_MAX &&
+                                 is_in_the_making (path, n_tries == 0);
+      /* Its writer may have finished it after it was read and before its mark was looked at. */
+      if (!is_unfinished && !was_in_the_making)
         break;
+      was_in_the_making = is_unfinished;
       nanosleep (&pause, NULL);
     }
   if (report == NULL && error != NULL)

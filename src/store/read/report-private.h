@@ -33,7 +33,7 @@ typedef LNS_ARRAY (LnsIndexEntry) LnsIndexEntries;
 /* The bytes of a tail, not decoded. */
 typedef struct
 {
-  uint8_t *bytes; /* owned; NULL = none */
+  uint8_t *bytes; /* NULL = none */
   size_t size_bytes;
 } LnsBlob;
 
@@ -41,7 +41,7 @@ typedef struct
 {
   LnsIndexEntries entries; /* fewer than UINT32_MAX */
   uint64_t n;              /* events (without the open one) or nodes of them all */
-  LnsBlob tail;
+  LnsBlob tail;            /* its bytes are LnsLaneState.tails' if the report is live */
 } LnsLevelIndex;
 
 /* A lane's index. Immutable. */

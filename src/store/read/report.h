@@ -34,6 +34,7 @@ typedef struct
   uint64_t n_lost; /* lns_loss_events () of all losses; while the report is not finished, also lost
                     * events that no loss counts yet */
   uint64_t n_waiting; /* live or cut off: events that were recorded and had no place in it yet */
+  bool is_least;      /* there may be more: samples are not counted */
   int64_t reached_ns; /* live or cut off: up to where all that was recorded is in it */
   int64_t seen_ns;    /* live or cut off: up to where n_lost and n_waiting are counted */
   uint64_t file_bytes;
@@ -110,6 +111,9 @@ LNS_REPORT_DEFINITIONS (streams, LnsCudaStream, STREAM)
 LNS_REPORT_DEFINITIONS (launches, LnsCudaLaunch, LAUNCH)
 LNS_REPORT_DEFINITIONS (kept_tables, LnsKeptTable, KEPT_TABLE)
 LNS_REPORT_DEFINITIONS (kept_rows, LnsKeptRows, KEPT_ROWS)
+LNS_REPORT_DEFINITIONS (modules, LnsModule, MODULE)
+LNS_REPORT_DEFINITIONS (frames, LnsStackFrame, FRAME)
+LNS_REPORT_DEFINITIONS (call_nodes, LnsCallNode, CALL_NODE)
 
 /* Counts the events that had not ended when the report, or their process, did. Returns false and sets ERROR if a chunk is
  * damaged. O(lanes + nodes above such events). */
@@ -157,14 +161,21 @@ bool lns_report_find (
     LnsReport *report, uint32_t lane, int64_t time_ns, uint64_t *ret_ordinal, LnsError *error);
 
 /* Finds the ordinal of LANE's first event with CORRELATION (not 0), from ordinal FROM on; n_events if there is none, as in
- * lanes of kinds without correlations. Reads the chunks whose span of ids includes it, usually one. Returns false if one
- * is damaged. O(log n) besides. */
+ * lanes of kinds without correlations. Reads the ids of the chunks whose span of ids includes it, usually one. Returns
+ * false if one is damaged. O(log n) besides. */
 bool lns_report_find_correlation (LnsReport *report,
                                   uint32_t lane,
                                   uint64_t correlation,
                                   uint64_t from,
                                   uint64_t *ret_ordinal,
                                   LnsError *error);
+
+/* The correlation id of event ORDINAL of LANE; 0: it has none. Returns false if its chunk is damaged. O(log n_chunks). */
+bool lns_report_correlation (
+    LnsReport *report, uint32_t lane, uint64_t ordinal, uint64_t *ret_correlation, LnsError *error);
+
+/* Event I of CHUNK, which has all columns. */
+LnsEvent lns_chunk_event (const LnsChunk *chunk, uint32_t i);
 
 /* Event ORDINAL of LANE, whole. */
 bool lns_report_event (

@@ -252,21 +252,51 @@ mend_links (Recover *recover, LnsDefinitionKind kind)
   return true;
 }
 
+/* Takes from call nodes the parents that do not come before them, as no report has that was not damaged. */
+static void
+cut_call_nodes (Recover *recover)
+{
+  const Table *nodes = &recover->tables[LNS_DEFINITION_CALL_NODE];
+
+  for (uint32_t i = 0; i < nodes->n; i++)
+    if (nodes->items[i].call_node.parent >= i)
+      nodes->items[i].call_node.parent = LNS_ID_NONE;
+}
+
+/* The same for inlined calls and the frames of their callers. */
+static void
+cut_inlined (Recover *recover)
+{
+  const Table *frames = &recover->tables[LNS_DEFINITION_FRAME];
+
+  for (uint32_t i = 0; i < frames->n; i++)
+    {
+      LnsStackFrame *frame = &frames->items[i].frame;
+      if (frame->inlined_in > i)
+        frame->inlined_in = 0;
+      if (frame->innermost > frames->n || frame->innermost <= i + 1)
+        frame->innermost = 0;
+    }
+}
+
 /* Makes every link lead somewhere, and no process its own ancestor. */
 static bool
 mend_all_links (Recover *recover)
 {
   /* Each kind before those that it names, as stand-ins of these may be added. */
   static const LnsDefinitionKind kinds[] = {
-    LNS_DEFINITION_LANE,       LNS_DEFINITION_TRACK,    LNS_DEFINITION_STREAM,
-    LNS_DEFINITION_CONTEXT,    LNS_DEFINITION_DEVICE,   LNS_DEFINITION_SCHEMA_ENTRY,
-    LNS_DEFINITION_SCHEMA,     LNS_DEFINITION_CATEGORY, LNS_DEFINITION_RESOURCE,
-    LNS_DEFINITION_DIAGNOSTIC, LNS_DEFINITION_LOSS,     LNS_DEFINITION_DOMAIN,
-    LNS_DEFINITION_THREAD,     LNS_DEFINITION_PROCESS,  LNS_DEFINITION_KEPT_ROWS,
+    LNS_DEFINITION_LANE,       LNS_DEFINITION_TRACK,     LNS_DEFINITION_STREAM,
+    LNS_DEFINITION_CONTEXT,    LNS_DEFINITION_DEVICE,    LNS_DEFINITION_SCHEMA_ENTRY,
+    LNS_DEFINITION_SCHEMA,     LNS_DEFINITION_CATEGORY,  LNS_DEFINITION_RESOURCE,
+    LNS_DEFINITION_DIAGNOSTIC, LNS_DEFINITION_LOSS,      LNS_DEFINITION_DOMAIN,
+    LNS_DEFINITION_THREAD,     LNS_DEFINITION_CALL_NODE, LNS_DEFINITION_FRAME,
+    LNS_DEFINITION_MODULE,     LNS_DEFINITION_PROCESS,   LNS_DEFINITION_KEPT_ROWS,
   };
   const Table *processes = &recover->tables[LNS_DEFINITION_PROCESS];
   uint32_t n_ended;
 
+  cut_call_nodes (recover);
+  cut_inlined (recover);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (!mend_links (recover, kinds[i]))
       return false;
@@ -328,11 +358,9 @@ empty_lost_blocks (Recover *recover)
       LnsKeptRows *rows = &blocks->items[i].kept_rows;
       /* Rows are also useless if the columns of their table are lost. */
       if (!is_lost (recover, rows->rows) &&
-          (rows->table >= tables->n ||
-           !is_lost (recover, tables->items[rows->table].kept_table.columns)))
+          !is_lost (recover, tables->items[rows->table].kept_table.columns))
         continue;
-      if (rows->table < tables->n)
-        n_lost[rows->table] += rows->n_rows;
+      n_lost[rows->table] += rows->n_rows;
       recover->counts.n_lost_rows += rows->n_rows;
       rows->n_rows = 0;
     }
@@ -375,11 +403,12 @@ write_definitions (Recover *recover)
 static bool
 is_own_key (const char *key)
 {
-  static const char *const keys[] = { "compatible",      "incompatible",   "uuid",        "state",
-                                      "writer",          "commit",         "now_ns",      "t0_tsc",
-                                      "t0_monotonic_ns", "t0_realtime_ns", "next_string", "events",
-                                      "reached_ns",      "seen_ns",        "waiting",     "untold",
-                                      "missing" };
+  static const char *const keys[] = { "compatible",     "incompatible", "uuid",
+                                      "state",          "writer",       "commit",
+                                      "now_ns",         "t0_tsc",       "t0_monotonic_ns",
+                                      "t0_realtime_ns", "next_string",  "events",
+                                      "reached_ns",     "seen_ns",      "waiting",
+                                      "waiting_least",  "untold",       "missing" };
 
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp (key, keys[i]) == 0)
@@ -574,7 +603,6 @@ write_events (Recover *recover, int64_t *ret_end_ns)
 static int
 stop_cb (void *data)
 {
-  (void)data;
   return 1;
 }
 

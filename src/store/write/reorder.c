@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "src/base/heap.h"
 #include "src/store/format/definitions.h"
 #include "src/store/write/overlap.h"
 
@@ -18,7 +19,7 @@ typedef struct
 
 struct LnsReorder
 {
-  Item *heap; /* the earliest at 0; children of i at 2i + 1 and 2i + 2 */
+  Item *heap; /* the earliest on top */
   size_t n, n_allocated, n_max;
   uint64_t n_arrived;
   int64_t last_ns; /* the latest start of the events that have left */
@@ -73,22 +74,12 @@ lns_reorder_push (LnsReorder *reorder, const LnsEvent *event)
   return true;
 }
 
-/* Removes the heap's first item. */
-static Item
-take_first (LnsReorder *reorder)
+size_t
+lns_reorder_waiting (const LnsReorder *reorder, int64_t *ret_start_ns)
 {
-  const Item first = reorder->heap[0], moved = reorder->heap[--reorder->n];
-  size_t at = 0;
-  for (size_t child; (child = 2 * at + 1) < reorder->n; at = child)
-    {
-      if (child + 1 < reorder->n && is_before (&reorder->heap[child + 1], &reorder->heap[child]))
-        child++;
-      if (!is_before (&reorder->heap[child], &moved))
-        break;
-      reorder->heap[at] = reorder->heap[child];
-    }
-  reorder->heap[at] = moved;
-  return first;
+  if (reorder->n > 0)
+    *ret_start_ns = reorder->heap[0].event.start_ns;
+  return reorder->n;
 }
 
 bool
@@ -97,17 +88,21 @@ lns_reorder_pop (LnsReorder *reorder,
                  LnsEvent *ret_event,
                  uint32_t *ret_ordinal)
 {
-  if (reorder->n == 0 ||
-      (reorder->heap[0].event.start_ns > watermark_ns && reorder->n < reorder->n_max))
+  if (reorder->n == 0)
+    return false;
+  const LnsEvent *first = &reorder->heap[0].event;
+  const int64_t end_ns = first->start_ns + (first->duration_ns > 0 ? first->duration_ns : 0);
+  if (end_ns > watermark_ns && reorder->n < reorder->n_max)
     return false;
   /* Takes the lane first: if memory runs out, the event stays. */
-  const int64_t start_ns = reorder->heap[0].event.start_ns;
+  const int64_t start_ns = first->start_ns;
   uint32_t ordinal = lns_overlap_take (&reorder->overlap, start_ns);
   if (ordinal == LNS_ID_NONE)
     return false;
-  LnsEvent event = take_first (reorder).event;
-  lns_overlap_release (&reorder->overlap, ordinal,
-                       start_ns + (event.duration_ns > 0 ? event.duration_ns : 0));
+  LnsEvent event = *first;
+  reorder->heap[0] = reorder->heap[--reorder->n];
+  LNS_HEAP_SINK (reorder->heap, reorder->n, 0, a, b, is_before (a, b));
+  lns_overlap_release (&reorder->overlap, ordinal, end_ns);
   if (start_ns < reorder->last_ns)
     event.flags |= LNS_EVENT_LATE;
   else

@@ -4,7 +4,7 @@
  */
 
 /* Sorts finished events that arrive in any order: a heap by start, bounded in bytes. Events leave it when the watermark
- * passes them, each with a lane that is free for it. An event that arrives too late is flagged LNS_EVENT_LATE; if no lane
+ * passes their ends, each with a lane that is free for it. An event that arrives too late is flagged LNS_EVENT_LATE; if no lane
  * is free for it, it gets a new one. Not thread-safe. */
 
 #pragma once
@@ -24,7 +24,10 @@ void lns_reorder_free (LnsReorder *reorder); /* NULL is fine */
  * O(log n). */
 bool lns_reorder_push (LnsReorder *reorder, const LnsEvent *event);
 
-/* Removes the earliest event (equal starts in the order of arrival) if it starts at WATERMARK_NS or before, or the heap is
+/* The number of events in the heap. RET_START_NS gets the start of the earliest, if there is one. */
+size_t lns_reorder_waiting (const LnsReorder *reorder, int64_t *ret_start_ns);
+
+/* Removes the earliest event (equal starts in the order of arrival) if it ends at WATERMARK_NS or before, or the heap is
  * full. RET_ORDINAL gets its lane. Returns false if there is no such event. At the end, WATERMARK_NS = INT64_MAX empties
  * the heap. O(log n). */
 bool lns_reorder_pop (LnsReorder *reorder,

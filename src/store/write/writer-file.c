@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "src/store/database/guarded-vfs.h"
@@ -23,6 +24,9 @@
 
 /* A commit without events changes a few pages of 64 KiB, each of which is also in the journal. */
 #define RESERVE_BYTES (1 << 20)
+
+/* What several programs can write within a second. */
+#define SHORT_BYTES (UINT64_C (4) << 30)
 
 int
 _lns_writer_reserve (const char *path)
@@ -40,6 +44,13 @@ _lns_writer_reserve (const char *path)
       fd = -1;
     }
   return fd;
+}
+
+bool
+_lns_writer_is_space_short (const char *path)
+{
+  struct statvfs status;
+  return statvfs (path, &status) != 0 || (uint64_t)status.f_bavail * status.f_frsize < SHORT_BYTES;
 }
 
 /* BEFORE followed by AFTER, owned by the caller; NULL if memory runs out. */

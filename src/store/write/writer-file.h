@@ -14,6 +14,8 @@
 /* Reserves space on the file system of PATH: a file without a name, which is freed when the descriptor is closed or the
  * process dies. Returns −1 if there is no space, or the file system does not support such files. */
 int _lns_writer_reserve (const char *path);
+/* Whether the file system of PATH has so little space that a report may fill it within a second. */
+bool _lns_writer_is_space_short (const char *path);
 /* Renames the file at PATH, and its journal, to a free name beside it: RET_ASIDE_PATH (owned by the caller), or NULL if
  * there is no such file. If a killed writer had moved a file aside and recorded nothing since, first moves that one back.
  * Fails if another process is recording into the file. RET_CLAIM_FD (owned by the caller, -1 for none) keeps others from

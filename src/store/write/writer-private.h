@@ -25,8 +25,9 @@ struct LnsWriter
   char *path;
   char *aside_path; /* of the overwritten file, until it is removed; or NULL */
   bool is_whole_or_none;
-  int lock_fd;    /* holds the lock that tells others that the file is being written, or −1 */
-  int reserve_fd; /* reserves disk space for the last commit, or −1 */
+  bool is_amendment; /* of a finished report, whose events and state stay as they are */
+  int lock_fd;       /* holds the lock that tells others that the file is being written, or −1 */
+  int reserve_fd;    /* reserves disk space for the last commit, or −1 */
   sqlite3 *database;
   LnsWriterStatements statements;
   uint8_t uuid[16];

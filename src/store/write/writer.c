@@ -53,12 +53,11 @@ writer_free (LnsWriter *writer)
   free (writer);
 }
 
-/* Removes the new file, brings the overwritten one back, frees the writer. */
-static void
-undo (LnsWriter *writer)
+void
+lns_writer_abandon (LnsWriter *writer)
 {
   char *aside_path = writer->aside_path, *path = writer->path;
-  const bool created = writer->database != NULL;
+  const bool created = writer->database != NULL && !writer->is_amendment;
   writer->path = NULL;
   writer_free (writer);
   if (created)
@@ -170,11 +169,13 @@ lns_writer_create (const char *path, const LnsWriterOptions *options, LnsError *
     }
   if (old_fd >= 0)
     close (old_fd);
-  writer->reserve_fd = _lns_writer_reserve (path);
+  /* Else the first commit of events reserves it, which a short program never comes to. */
+  if (_lns_writer_is_space_short (path))
+    writer->reserve_fd = _lns_writer_reserve (path);
   return writer;
 
 failed:
-  undo (writer);
+  lns_writer_abandon (writer);
   if (old_fd >= 0)
     close (old_fd);
   return NULL;
@@ -352,6 +353,15 @@ lns_writer_define (LnsWriter *writer, LnsDefinitionKind kind, const void *defini
     writer->counts.n_lost += lns_loss_events (definition);
   writer->counts.n_processes += kind == LNS_DEFINITION_PROCESS;
   return define (writer, kind, definition);
+}
+
+void
+lns_writer_repeat (LnsWriter *writer, const LnsReport *report, LnsDefinitionKind kind)
+{
+  uint32_t n;
+  const char *records = lns_report_definitions (report, kind, &n);
+  for (uint32_t i = 0; i < n; i++)
+    lns_writer_define (writer, kind, records + i * lns_definition_size (kind));
 }
 
 void
@@ -545,6 +555,7 @@ put_backlog (LnsWriter *writer)
   return !writer->has_backlog || (put_meta_int (writer, "reached_ns", backlog->reached_ns) &&
                                   put_meta_int (writer, "seen_ns", backlog->seen_ns) &&
                                   put_meta_int (writer, "waiting", (int64_t)backlog->n_waiting) &&
+                                  put_meta_int (writer, "waiting_least", backlog->is_least) &&
                                   put_meta_int (writer, "untold", (int64_t)backlog->n_untold));
 }
 
@@ -566,6 +577,9 @@ put_state (LnsWriter *writer, int64_t now_ns)
                       : writer->state == LNS_STATE_RECOVERED  ? "recovered"
                       : writer->state == LNS_STATE_INCOMPLETE ? "incomplete"
                                                               : "recording";
+  if (writer->is_amendment)
+    return put_meta_int (writer, "commit", (int64_t)writer->n_commits + 1) &&
+           put_meta_int (writer, "next_string", writer->n_strings);
   return put_meta (writer, "state", state) &&
          put_meta_int (writer, "commit", (int64_t)writer->n_commits + 1) &&
          put_meta_int (writer, "now_ns", now_ns) &&
@@ -653,6 +667,8 @@ bool
 lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error)
 {
   LnsError cause = { 0 };
+  if (writer->n_commits == 1 && writer->reserve_fd < 0 && writer->state == LNS_STATE_RECORDING)
+    writer->reserve_fd = _lns_writer_reserve (writer->path);
   mark_incomplete (writer);
   if (writer->dropped.others > 0)
     {
@@ -682,6 +698,101 @@ lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error)
   if (begun && (writer->rows.failed || sqlite3_errcode (writer->database) != SQLITE_BUSY))
     roll_back (writer);
   return lns_error_set (error, cause.domain, cause.code, "%s", cause.message);
+}
+
+/* ---- Amendments ---------------------------------------------------------------------------------- */
+
+/* Runs QUERY for the last row of a table, its id and a chunk of KIND. Sets both to what follows them. False if it cannot be
+ * read; a table without rows is fine. */
+static bool
+follow (LnsWriter *writer,
+        const char *query,
+        LnsChunkKind kind,
+        int64_t *ret_id,
+        uint32_t *ret_sequence)
+{
+  sqlite3_stmt *statement = NULL;
+  LnsChunkView view;
+  bool good = sqlite3_prepare_v2 (writer->database, query, -1, &statement, NULL) == SQLITE_OK;
+  const int step = good ? sqlite3_step (statement) : SQLITE_ERROR;
+  if (step == SQLITE_ROW)
+    {
+      const void *bytes = sqlite3_column_blob (statement, 1);
+      const int n_bytes = sqlite3_column_bytes (statement, 1);
+      good = bytes != NULL && lns_chunk_parse (bytes, (size_t)n_bytes, &view, NULL) &&
+             view.header.kind == kind;
+      *ret_id = sqlite3_column_int64 (statement, 0) + 1;
+      *ret_sequence = good ? view.header.sequence + 1 : 0;
+    }
+  sqlite3_finalize (statement);
+  return good && (step == SQLITE_ROW || step == SQLITE_DONE);
+}
+
+/* Whether the file's last commit is still the one that WRITER continues. */
+static bool
+is_unchanged (LnsWriter *writer)
+{
+  sqlite3_stmt *statement = NULL;
+  const bool is_same =
+      sqlite3_prepare_v2 (writer->database, "SELECT value FROM lns_meta WHERE key = 'commit'", -1,
+                          &statement, NULL) == SQLITE_OK &&
+      sqlite3_step (statement) == SQLITE_ROW &&
+      (uint64_t)sqlite3_column_int64 (statement, 0) == writer->n_commits;
+  sqlite3_finalize (statement);
+  return is_same;
+}
+
+LnsWriter *
+lns_writer_amend (const LnsReport *report, LnsError *error)
+{
+  const LnsReportInfo *info = lns_report_info (report);
+  LnsWriter *writer = writer_new (info->path);
+  int64_t next_string;
+  if (writer == NULL)
+    {
+      lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "cannot write “%s”: out of memory", info->path);
+      return NULL;
+    }
+  writer->is_amendment = true;
+  writer->state = LNS_STATE_COMPLETE;
+  writer->n_commits = info->n_commits;
+  writer->n_strings = lns_report_n_strings (report);
+  memcpy (writer->uuid, info->uuid, sizeof writer->uuid);
+  for (int kind = 0; kind < LNS_N_DEFINITION_KINDS; kind++)
+    lns_report_definitions (report, (LnsDefinitionKind)kind, &writer->n_defined[kind]);
+  if (info->state == LNS_STATE_RECORDING)
+    lns_error_set (error, LNS_ERROR_IO, EBUSY, "“%s” is being recorded; wait until that ends",
+                   info->path);
+  else
+    writer->database = lns_sql_reopen (info->path, &writer->lock_fd, error);
+  if (writer->database == NULL)
+    goto failed;
+  sqlite3_busy_timeout (writer->database, FINISH_BUSY_MS);
+  if (!is_unchanged (writer))
+    lns_error_set (error, LNS_ERROR_IO, EBUSY, "“%s” has changed meanwhile; try again", info->path);
+  else if (!_lns_writer_statements_prepare (&writer->statements, writer->database) ||
+           !follow (writer, "SELECT id, data FROM lns_def ORDER BY id DESC LIMIT 1",
+                    LNS_CHUNK_DEFINITIONS, &writer->n_definition_rows,
+                    &writer->definition_sequence) ||
+           !follow (writer, "SELECT first, data FROM lns_string ORDER BY first DESC LIMIT 1",
+                    LNS_CHUNK_STRINGS, &next_string, &writer->string_sequence))
+    lns_sql_error (error, writer->database, info->path, "write");
+  else
+    return writer;
+
+failed:
+  lns_writer_abandon (writer);
+  return NULL;
+}
+
+bool
+lns_writer_finish_amendment (LnsWriter *writer, LnsError *error)
+{
+  const bool is_done = lns_writer_commit (writer, 0, error);
+  if (!sqlite3_get_autocommit (writer->database))
+    _lns_writer_step (writer->statements.rollback);
+  writer_free (writer);
+  return is_done;
 }
 
 /* ---- The end ------------------------------------------------------------------------------------- */
@@ -756,7 +867,7 @@ lns_writer_finish_counted (
     *ret_counts = writer->counts;
   if (!is_kept)
     {
-      undo (writer);
+      lns_writer_abandon (writer);
       return false;
     }
   /* A finished report is a single file, so the journal is removed. */
@@ -775,10 +886,4 @@ bool
 lns_writer_finish (LnsWriter *writer, LnsState state, int64_t end_ns, LnsError *error)
 {
   return lns_writer_finish_counted (writer, state, end_ns, NULL, error);
-}
-
-void
-lns_writer_abandon (LnsWriter *writer)
-{
-  undo (writer);
 }

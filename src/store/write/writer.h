@@ -19,6 +19,7 @@
 
 #include "src/base/error.h"
 #include "src/store/format/definitions.h"
+#include "src/store/read/report.h"
 
 typedef struct LnsWriter LnsWriter;
 
@@ -53,6 +54,9 @@ uint32_t lns_writer_n_strings (const LnsWriter *writer);
  * LNS_ID_NONE without memory for a track or lane. */
 uint32_t lns_writer_define (LnsWriter *writer, LnsDefinitionKind kind, const void *definition);
 
+/* Defines all objects of KIND that REPORT has, under the ids that they have there if WRITER has none of this kind. */
+void lns_writer_repeat (LnsWriter *writer, const LnsReport *report, LnsDefinitionKind kind);
+
 /* Replaces the definition of object ID of KIND. */
 void lns_writer_redefine (LnsWriter *writer,
                           LnsDefinitionKind kind,
@@ -82,6 +86,9 @@ LNS_WRITER_ADD (stream, LnsCudaStream, STREAM)
 LNS_WRITER_ADD (launch, LnsCudaLaunch, LAUNCH)
 LNS_WRITER_ADD (kept_table, LnsKeptTable, KEPT_TABLE)
 LNS_WRITER_ADD (kept_rows, LnsKeptRows, KEPT_ROWS)
+LNS_WRITER_ADD (module, LnsModule, MODULE)
+LNS_WRITER_ADD (frame, LnsStackFrame, FRAME)
+LNS_WRITER_ADD (call_node, LnsCallNode, CALL_NODE)
 
 /* lns_writer_redefine () likewise: lns_writer_set_process (writer, id, process), lns_writer_set_thread (), … */
 #define LNS_WRITER_SET(name, Type, kind)                                                           \
@@ -97,6 +104,7 @@ LNS_WRITER_SET (resource, LnsResource, RESOURCE)
 LNS_WRITER_SET (device, LnsCudaDevice, DEVICE)
 LNS_WRITER_SET (context, LnsCudaContext, CONTEXT)
 LNS_WRITER_SET (stream, LnsCudaStream, STREAM)
+LNS_WRITER_SET (frame, LnsStackFrame, FRAME)
 
 /* Sets a meta value (UTF-8 key, arbitrary text): host name, command line, clock pairs, …. FORMAT.md lists the keys that the
  * format itself uses. */
@@ -121,7 +129,8 @@ typedef struct
   int64_t reached_ns; /* report time up to which everything that was recorded is in the file */
   int64_t seen_ns;    /* report time up to which the next two are counted */
   uint64_t n_waiting; /* events that were recorded but not appended yet */
-  uint64_t n_untold;  /* lost events that no loss counts yet */
+  bool is_least;     /* there may be more of them: nobody counts samples before they are appended */
+  uint64_t n_untold; /* lost events that no loss counts yet */
 } LnsWriterBacklog;
 
 /* Sets the BACKLOG that the next commits write. lns_writer_finish () clears it. */
@@ -160,5 +169,17 @@ bool lns_writer_finish_counted (LnsWriter *writer,
                                 LnsWriterCounts *ret_counts,
                                 LnsError *error);
 
-/* Frees WRITER and removes its file. An overwritten file comes back. */
+/* Opens the report that REPORT is a snapshot of, and that is not being recorded, to add strings, frames and call nodes, and
+ * to replace frames. All of it becomes part of the file, with the permissions and the owner that it has, in one commit:
+ * readers see the report as it was or as it will be, also if this process is killed. Meanwhile other processes cannot do the
+ * same. Returns NULL and sets ERROR if the file cannot be written, or has changed since it was opened. End it with
+ * lns_writer_finish_amendment (), or with lns_writer_abandon (), which leaves the file as it is. */
+LnsWriter *lns_writer_amend (const LnsReport *report, LnsError *error)
+    __attribute__ ((warn_unused_result));
+
+/* Commits and frees WRITER, also on failure. Waits up to 10 s for readers. Returns false and sets ERROR if the report stayed
+ * as it was. */
+bool lns_writer_finish_amendment (LnsWriter *writer, LnsError *error);
+
+/* Frees WRITER and removes its file, unless it is an amendment. An overwritten file comes back. */
 void lns_writer_abandon (LnsWriter *writer);
