@@ -1,0 +1,246 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/symbols/symbols.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/symbols/debug-files.h"
+#include "src/symbols/name-jobs.h"
+#include "src/symbols/name-worker.h"
+#include "src/symbols/vdso.h"
+
+#define DEFAULT_SECONDS 60
+
+struct LnsSymbols
+{
+  char **folders; /* owned, as are its strings */
+  LnsDebugSearch search;
+  unsigned most_seconds;
+};
+
+LnsSymbols *
+lns_symbols_new (const LnsSymbolsOptions *options)
+{
+  static const LnsSymbolsOptions defaults;
+  const LnsSymbolsOptions *given = options != NULL ? options : &defaults;
+  LnsSymbols *symbols = lns_calloc (1, sizeof *symbols);
+  symbols->folders = lns_calloc (given->n_folders, sizeof *symbols->folders);
+  for (size_t i = 0; i < given->n_folders; i++)
+    symbols->folders[i] = lns_strdup (given->folders[i]);
+  symbols->search = (LnsDebugSearch){ .folders = (const char *const *)symbols->folders,
+                                      .n_folders = given->n_folders,
+                                      .uses_debuginfod = given->uses_debuginfod,
+                                      .stop = given->stop };
+  symbols->most_seconds = given->most_seconds > 0 ? given->most_seconds : DEFAULT_SECONDS;
+  return symbols;
+}
+
+void
+lns_symbols_free (LnsSymbols *symbols)
+{
+  if (symbols == NULL)
+    return;
+  for (size_t i = 0; i < symbols->search.n_folders; i++)
+    free (symbols->folders[i]);
+  free (symbols->folders);
+  free (symbols);
+}
+
+LnsBuildId
+lns_symbols_boot_id (void)
+{
+  LnsBuildId id = { .n = 0 };
+  char text[64] = "";
+  FILE *file = fopen ("/proc/sys/kernel/random/boot_id", "re");
+  if (file == NULL)
+    return id;
+  if (fgets (text, sizeof text, file) == NULL)
+    text[0] = '\0';
+  fclose (file);
+  for (const char *at = text; id.n < 16; at += 2)
+    {
+      unsigned byte;
+      at += *at == '-';
+      if (sscanf (at, "%2x", &byte) != 1)
+        return (LnsBuildId){ .n = 0 };
+      id.bytes[id.n++] = (uint8_t)byte;
+    }
+  return id;
+}
+
+/* --- One look-up --------------------------------------------------------------------------------- */
+
+typedef struct
+{
+  uint64_t offset;
+  size_t i;
+} Address;
+
+typedef struct
+{
+  const Address *order; /* the addresses in ascending order; NULL if the caller had them so */
+  LnsSymbolsFunc func;
+  void *context;
+} LookUp;
+
+static int
+compare_addresses (const void *a, const void *b)
+{
+  const Address *x = a, *y = b;
+  return x->offset != y->offset ? (x->offset < y->offset ? -1 : 1) : (x->i > y->i) - (x->i < y->i);
+}
+
+/* Sorts the offsets. NULL if they are sorted, else their order, and *RET_OFFSETS in that order; both owned. */
+static Address *
+sort (const uint64_t *offsets, size_t n, uint64_t **ret_offsets)
+{
+  size_t n_sorted = n > 0;
+  while (n_sorted < n && offsets[n_sorted - 1] <= offsets[n_sorted])
+    n_sorted++;
+  if (n_sorted == n)
+    return NULL;
+  Address *order = lns_calloc (n, sizeof *order);
+  *ret_offsets = lns_calloc (n, sizeof **ret_offsets);
+  for (size_t i = 0; i < n; i++)
+    order[i] = (Address){ offsets[i], i };
+  qsort (order, n, sizeof *order, compare_addresses);
+  for (size_t i = 0; i < n; i++)
+    (*ret_offsets)[i] = order[i].offset;
+  return order;
+}
+
+static void
+forward (void *context, size_t i, const LnsSymbolFrame *frames, size_t n_frames)
+{
+  const LookUp *look_up = context;
+  look_up->func (look_up->context, look_up->order != NULL ? look_up->order[i].i : i, frames,
+                 n_frames);
+}
+
+/* Whether the module is what this machine has, for those that no search is needed for. */
+static bool
+is_here (const LnsSymbolModule *module)
+{
+  LnsBuildId id = { .n = 0 };
+  if (module->kind == LNS_SYMBOL_MODULE_KERNEL)
+    id = lns_symbols_boot_id ();
+  else
+    {
+      LnsElfImage *image = lns_vdso_open ();
+      if (image != NULL)
+        id = lns_elf_image_build_id (image);
+      lns_elf_image_free (image);
+    }
+  return id.n > 0 && lns_build_id_equal (&id, &module->build_id);
+}
+
+/* Chooses the job and the files of MODULE. False if there is nothing to read. */
+static bool
+prepare (const LnsSymbols *symbols,
+         const LnsSymbolModule *module,
+         LnsNameJob *job,
+         LnsNameJobInput *input,
+         LnsDebugFiles *files)
+{
+  input->image = module->path;
+  input->uses_debug_info = true;
+  switch (module->kind)
+    {
+    case LNS_SYMBOL_MODULE_PERF_MAP:
+      job->run = lns_name_job_perf_map;
+      return true;
+    case LNS_SYMBOL_MODULE_JITDUMP:
+      job->run = lns_name_job_jitdump;
+      return true;
+    case LNS_SYMBOL_MODULE_KERNEL:
+      job->run = lns_name_job_kernel;
+      input->image = "/proc/kallsyms";
+      return is_here (module);
+    case LNS_SYMBOL_MODULE_ELF:
+      break;
+    }
+  job->run = lns_name_job_elf;
+  if (strcmp (module->path, "[vdso]") == 0)
+    return is_here (module);
+  *files = lns_debug_files_find (&symbols->search, module->path, &module->build_id);
+  input->image = files->image;
+  input->debug = files->debug;
+  return files->image != NULL;
+}
+
+/* Calls what has no name by its module and offset. */
+static void
+name_the_rest (const LnsSymbolModule *module,
+               const uint64_t *offsets,
+               size_t n,
+               const LnsNameReader *reader,
+               LookUp *look_up)
+{
+  const char *path = module->kind == LNS_SYMBOL_MODULE_KERNEL ? "[kernel]" : module->path;
+  const char *slash = strrchr (path, '/');
+  const char *base = slash != NULL ? slash + 1 : path;
+  char *name = lns_calloc (strlen (base) + 32, 1);
+  for (size_t i = 0; i < n; i++)
+    if (reader == NULL || !lns_name_reader_has (reader, i))
+      {
+        sprintf (name, "%s+0x%" PRIx64, base, offsets[i]);
+        forward (look_up, i, &(LnsSymbolFrame){ .function = name, .source = LNS_NAME_NONE }, 1);
+      }
+  free (name);
+}
+
+bool
+lns_symbols_look_up (const LnsSymbols *symbols,
+                     const LnsSymbolModule *module,
+                     const uint64_t *offsets,
+                     size_t n,
+                     LnsSymbolsFunc func,
+                     void *context,
+                     LnsError *error)
+{
+  uint64_t *sorted = NULL;
+  Address *order = sort (offsets, n, &sorted);
+  LookUp look_up = { order, func, context };
+  LnsNameJobInput input = { .addresses = sorted != NULL ? sorted : offsets, .n = n };
+  LnsNameJob job = { .what = &input,
+                     .most_seconds = symbols->most_seconds,
+                     .stop = symbols->search.stop };
+  LnsDebugFiles files = { .image = NULL };
+  LnsNameReader *reader = lns_name_reader_new (n, forward, &look_up);
+  LnsWorkEnd end = LNS_WORK_DONE;
+  if (n > 0 && prepare (symbols, module, &job, &input, &files))
+    {
+      end = lns_name_worker_run (&job, reader);
+      if (end == LNS_WORK_BROKEN && input.debug != NULL)
+        {
+          /* Most likely the DWARF: symbol tables are simple, and may be sound. */
+          input.uses_debug_info = false;
+          end = lns_name_worker_run (&job, reader);
+        }
+    }
+  /* A search for files that was stopped looks like one that found none. */
+  if (end != LNS_WORK_NOT_BEGUN && job.stop != NULL &&
+      atomic_load_explicit (job.stop, memory_order_relaxed))
+    end = LNS_WORK_STOPPED;
+  const bool is_done = end == LNS_WORK_DONE || end == LNS_WORK_BROKEN;
+  if (is_done)
+    name_the_rest (module, input.addresses, n, reader, &look_up);
+  else if (end == LNS_WORK_STOPPED)
+    lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: reading was cancelled", module->path);
+  else
+    lns_error_set_errno (error, errno, "cannot start a process that reads the symbols of “%s”",
+                         module->path);
+  lns_name_reader_free (reader);
+  lns_debug_files_free (&files);
+  free (sorted);
+  free (order);
+  return is_done;
+}
