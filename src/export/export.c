@@ -4,6 +4,7 @@
  */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,9 @@
 #define STRETCH 65536
 
 static const LnsExportType *const types[] = {
-  &lns_sink_sqlite, &lns_sink_jsonlines, &lns_sink_csv,      &lns_sink_chrome,     &lns_sink_folded,
-  &lns_sink_svg,    &lns_sink_arrow,     &lns_sink_arrowdir, &lns_sink_parquetdir,
+  &lns_sink_sqlite, &lns_sink_jsonlines,   &lns_sink_csv,      &lns_sink_chrome,
+  &lns_sink_folded, &lns_sink_perf_script, &lns_sink_pprof,    &lns_sink_speedscope,
+  &lns_sink_svg,    &lns_sink_arrow,       &lns_sink_arrowdir, &lns_sink_parquetdir,
 };
 
 typedef struct
@@ -125,6 +127,70 @@ choose_tables (Export *export, LnsError *error)
       if (export->chosen[i])
         export->n_all += n_rows;
     }
+  return true;
+}
+
+/* Reads a time, the sum of numbers with units. Moves *TEXT behind it. */
+static bool
+parse_time (const char **text, int64_t *ret_ns)
+{
+  static const struct
+  {
+    const char *name;
+    int64_t ns;
+  } units[] = { { "ns", 1 },         { "us", 1000 },       { "µs", 1000 },        { "ms", 1000000 },
+                { "s", 1000000000 }, { "m", 60000000000 }, { "h", 3600000000000 } };
+  const char *at = *text;
+  bool is_negative = *at == '-';
+  int64_t sum = 0;
+
+  at += is_negative;
+  do
+    {
+      char *end;
+      errno = 0;
+      uintmax_t number = strtoumax (at, &end, 10);
+      int64_t unit_ns = 1000000000, part;
+      if (*at < '0' || *at > '9' || errno != 0)
+        return false;
+      at = end;
+      for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strncmp (at, units[i].name, strlen (units[i].name)) == 0)
+          {
+            unit_ns = units[i].ns;
+            at += strlen (units[i].name);
+            break;
+          }
+      if (__builtin_mul_overflow (number, unit_ns, &part) ||
+          __builtin_add_overflow (sum, part, &sum))
+        return false;
+    }
+  while (*at >= '0' && *at <= '9');
+  *text = at;
+  *ret_ns = is_negative ? -sum : sum;
+  return true;
+}
+
+bool
+lns_export_times_parse (const char *text, LnsExportTimes *ret_times, LnsError *error)
+{
+  LnsExportTimes times = { .min_ns = INT64_MIN, .max_ns = INT64_MAX };
+  const char *at = text;
+
+  times.may_begin_before = *at == ':';
+  at += times.may_begin_before;
+  bool good = *at == '/' || parse_time (&at, &times.min_ns);
+  good = good && *at++ == '/';
+  good = good && (*at == '\0' || *at == ':' || parse_time (&at, &times.max_ns));
+  times.may_end_after = good && *at == ':';
+  at += times.may_end_after;
+  if (!good || *at != '\0' || times.min_ns > times.max_ns)
+    return lns_error_set (
+        error, LNS_ERROR_USAGE, 0,
+        "--times: “%s” is not a time range; write start/end, such as 1s/2s500ms, /10ms or :3s/, "
+        "where a colon includes events that cross that end",
+        text);
+  *ret_times = times;
   return true;
 }
 

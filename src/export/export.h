@@ -19,6 +19,14 @@ typedef struct
   bool may_begin_before, may_end_after;
 } LnsExportTimes;
 
+/* Which stacks folded writes. */
+typedef enum
+{
+  LNS_EXPORT_ANY_STACKS, /* of GPU work; where there is none, of samples */
+  LNS_EXPORT_GPU_STACKS,
+  LNS_EXPORT_CPU_STACKS
+} LnsExportStacks;
+
 /* How GPU work is folded into stacks, for folded and svg. */
 typedef struct
 {
@@ -47,6 +55,7 @@ typedef struct
   const LnsExportTimes *times; /* or NULL: all                                                   */
   bool no_json, no_blobs; /* NVTX payloads: NULL in place of their JSON text, of their bytes      */
   int64_t shift_ns;       /* added to each time                                               */
+  LnsExportStacks stacks;
   LnsExportFolding folding;
   const atomic_bool *cancel; /* or NULL; true ends the export with LNS_ERROR_CANCELLED           */
   const char **ret_lacks; /* or NULL; gets why a file that was written is empty: static, or NULL  */

@@ -32,10 +32,11 @@ enum
 /* A kernel or copy. */
 typedef struct
 {
-  uint32_t process, correlation;
+  uint64_t correlation;
+  int64_t duration_ns;
+  uint32_t process;
   uint32_t name;
   uint32_t order; /* among those of one call                                                    */
-  int64_t duration_ns;
 } Work;
 
 typedef struct
@@ -135,7 +136,7 @@ lns_gpu_stacks_row (void *data, const LnsSinkRow *row, LnsError *error)
   int64_t duration_ns = lns_difference (end->integer, row->values[stacks->start].integer);
   *lns_array_add (&stacks->work) = (Work){
     .process = lns_export_track (stacks->job->report, row->lane)->process,
-    .correlation = (uint32_t)correlation->integer,
+    .correlation = (uint64_t)correlation->integer,
     .name = stacks->name >= 0 ? (uint32_t)row->values[stacks->name].integer : LNS_GPU_STACK_COPY,
     .order = n_before,
     .duration_ns = duration_ns > 0 ? duration_ns : 0, /* a kept row may end before it starts */
@@ -235,7 +236,7 @@ compare (const void *a, const void *b)
 /* Returns the position of the first work of (PROCESS, CORRELATION) in the sorted list, or of the next one. GUESS is
  * tried first, because calls mostly come in the order of their correlations. */
 static size_t
-find_work (const LnsGpuStacks *stacks, uint32_t process, uint32_t correlation, size_t guess)
+find_work (const LnsGpuStacks *stacks, uint32_t process, uint64_t correlation, size_t guess)
 {
   const Work key = { .process = process, .correlation = correlation };
   if (guess < stacks->work.n && compare (&stacks->work.items[guess], &key) >= 0 &&
@@ -317,7 +318,7 @@ sweep_calls (LnsGpuStacks *stacks, Sweep *calls, Sweep *ranges, LnsError *error)
       int64_t end_ns = integer_at (calls, calls->end, INT64_MAX);
       const LnsTrack *track =
           lns_export_track (stacks->job->report, lns_row_cursor_lane (calls->cursor));
-      const uint32_t correlation = (uint32_t)integer_at (calls, calls->value, 0);
+      const uint64_t correlation = (uint64_t)integer_at (calls, calls->value, 0);
       if (!push_ranges (stacks, ranges, integer_at (calls, calls->start, 0), error))
         return false;
       guess = correlation != 0 ? find_work (stacks, track->process, correlation, guess) : guess;
@@ -404,4 +405,10 @@ LnsExportText *
 lns_gpu_stacks_text (const LnsGpuStacks *stacks)
 {
   return stacks->job->text;
+}
+
+bool
+lns_gpu_stacks_has_work (const LnsGpuStacks *stacks)
+{
+  return stacks->n_rows > 0;
 }

@@ -17,7 +17,7 @@
 typedef struct LnsGpuStacks LnsGpuStacks;
 
 /* The functions of an LnsExportType whose sink is an LnsGpuStacks. They gather from tables of kernels and copies,
- * 24 bytes a row. The type's close is its own and ends with lns_gpu_stacks_free (). */
+ * 32 bytes a row. The type's close is its own and ends with lns_gpu_stacks_free (). */
 void *lns_gpu_stacks_open (const LnsExportJob *job, LnsError *error);
 bool lns_gpu_stacks_takes (const LnsTable *table);
 bool lns_gpu_stacks_begin (void *stacks, const LnsTable *table, LnsError *error);
@@ -36,6 +36,9 @@ typedef bool (*LnsGpuStackFunc) (
  * was cancelled. O(n log n). */
 bool
 lns_gpu_stacks_sweep (LnsGpuStacks *stacks, LnsGpuStackFunc function, void *data, LnsError *error);
+
+/* Whether there was work to gather. */
+bool lns_gpu_stacks_has_work (const LnsGpuStacks *stacks);
 
 /* Returns the text that the export writes. */
 LnsExportText *lns_gpu_stacks_text (const LnsGpuStacks *stacks);

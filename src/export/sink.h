@@ -63,6 +63,9 @@ extern const LnsExportType lns_sink_arrowdir;
 extern const LnsExportType lns_sink_chrome;
 extern const LnsExportType lns_sink_folded;
 extern const LnsExportType lns_sink_parquetdir;
+extern const LnsExportType lns_sink_perf_script;
+extern const LnsExportType lns_sink_pprof;
+extern const LnsExportType lns_sink_speedscope;
 extern const LnsExportType lns_sink_svg;
 
 /* Returns the track of LANE. Ids that definitions of a report refer to exist: lns_report_open () has checked them. */

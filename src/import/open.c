@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
-#include "src/import/nsys/nsys-rep.h"
+#include "src/import/nsys/import.h"
 #include "src/import/trace/json.h"
 #include "src/store/read/report-cache.h"
 #include "src/store/database/sql.h"

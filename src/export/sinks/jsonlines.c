@@ -52,9 +52,7 @@ jsonl_begin (void *data, const LnsTable *table, LnsError *error)
   free (sink->names);
   sink->names = NULL;
   sink->n_columns = table->n_columns;
-  FILE *names = open_memstream (&sink->names, &size);
-  if (names == NULL)
-    lns_out_of_memory ();
+  FILE *names = lns_memory_stream (&sink->names, &size);
   fputs ("{\"table\":", names);
   lns_json_write_string (names, table->name, strlen (table->name));
   for (unsigned i = 0; i <= table->n_columns; i++)
@@ -67,8 +65,7 @@ jsonl_begin (void *data, const LnsTable *table, LnsError *error)
       lns_json_write_string (names, table->columns[i].name, strlen (table->columns[i].name));
       putc (':', names);
     }
-  if (fclose (names) != 0)
-    lns_out_of_memory ();
+  lns_memory_stream_end (names);
   return true;
 }
 

@@ -220,13 +220,10 @@ write_picture (const Graph *graph, uint32_t depth)
 {
   char *picture = NULL;
   size_t size;
-  FILE *stream = open_memstream (&picture, &size);
+  FILE *stream = lns_memory_stream (&picture, &size);
 
-  if (stream == NULL)
-    lns_out_of_memory ();
   draw (graph, stream, depth);
-  if (fclose (stream) != 0)
-    lns_out_of_memory ();
+  lns_memory_stream_end (stream);
   lns_export_put (lns_gpu_stacks_text (graph->stacks), picture, size);
   free (picture);
 }

@@ -11,7 +11,21 @@
 
 #pragma once
 
-#include "src/import/nsys/foreign-private.h"
+#include <sqlite3.h>
+
+#include "src/import/nsys/foreign.h"
+
+/* The limit of the size of a text or blob. */
+#define LNS_FOREIGN_VALUE_BYTES (64 << 20)
+
+/* A foreign file, as foreign.c and this reader know it. */
+struct LnsForeign
+{
+  sqlite3 *db;
+  char *name; /* in errors                                                                       */
+  const atomic_bool *cancel;
+  LNS_ARRAY (LnsForeignTable) tables;
+};
 
 #define LNS_PAGES_LEVELS_MAX 20
 

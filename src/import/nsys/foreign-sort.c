@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
+#include "src/base/heap.h"
 #include "src/base/memory.h"
 #include "src/base/terminal.h"
 
@@ -367,24 +368,6 @@ is_before (const LnsForeignSort *sort, unsigned a, unsigned b)
          (!_lns_foreign_key_precedes (key_b, key_a) && a < b);
 }
 
-/* Moves the run at AT down the heap to its place. */
-static void
-sink (LnsForeignSort *sort, unsigned at)
-{
-  for (;;)
-    {
-      unsigned first = 2 * at + 1;
-      if (first + 1 < sort->n_left && is_before (sort, sort->heap[first + 1], sort->heap[first]))
-        first++;
-      if (first >= sort->n_left || !is_before (sort, sort->heap[first], sort->heap[at]))
-        return;
-      unsigned run = sort->heap[at];
-      sort->heap[at] = sort->heap[first];
-      sort->heap[first] = run;
-      at = first;
-    }
-}
-
 /* Frees the memory in which runs are made. */
 static void
 clear_memory (LnsForeignSort *sort)
@@ -411,8 +394,8 @@ merge_runs (LnsForeignSort *sort, LnsError *error)
         return false;
       sort->heap[sort->n_left++] = i;
     }
-  for (unsigned i = sort->n_left; i > 0; i--)
-    sink (sort, i - 1);
+  for (unsigned i = sort->n_left / 2; i-- > 0;)
+    LNS_HEAP_SINK (sort->heap, sort->n_left, i, a, b, is_before (sort, *a, *b));
   while (sort->n_left > 0)
     {
       Run *run = &sort->runs.items[sort->heap[0]];
@@ -422,7 +405,7 @@ merge_runs (LnsForeignSort *sort, LnsError *error)
         sort->heap[0] = sort->heap[--sort->n_left];
       else if (!enter_row (sort, run, error))
         return false;
-      sink (sort, 0);
+      LNS_HEAP_SINK (sort->heap, sort->n_left, 0, a, b, is_before (sort, *a, *b));
     }
   return true;
 }

@@ -60,9 +60,10 @@ typedef struct
   LnsIdMap large_strings;       /* of other ids                                                 */
   LnsStringTable *texts;        /* that came last, by their bytes                               */
   size_t text_bytes;            /* in it                                                        */
-  LnsIdMap process_ids, thread_ids, domain_ids, device_ids, context_ids, stream_ids;
+  LnsIdMap process_ids, thread_ids;
   LnsIdMap leaves;       /* call chain → string of its innermost function                       */
   LnsIdMap public_calls; /* string of an entry point → string of its public name                */
+  LnsStringTable *object_ids; /* of domains, devices, contexts and streams                    */
   LnsStringTable *launch_ids, *track_ids, *metrics;
   LNS_ARRAY (LnsProcess) processes; /* as they were written, by id                              */
   LNS_ARRAY (LnsThread) threads;
@@ -173,22 +174,6 @@ bool _lns_import_take_place (LnsImport *import,
                              int64_t start_ns,
                              LnsImportPlace *ret_place);
 
-/* A cache of the tracks of the last rows, by the numbers of the file. Zero it before first use. */
-#define LNS_IMPORT_OWNER_KEYS 9
-
-typedef struct
-{
-  struct
-  {
-    int64_t keys[LNS_IMPORT_OWNER_KEYS];
-    uint32_t track;
-    bool is_used;
-  } slots[64];
-} LnsImportOwners;
-
-/* Returns where the cache holds the track of KEYS. If RET_IS_NEW is true, the caller puts the track there. */
-uint32_t *_lns_import_owner (LnsImportOwners *owners, const int64_t *keys, bool *ret_is_new);
-
 /* Appends EVENT at PLACE. Returns false and fills import->error if the report cannot be written. */
 bool _lns_import_append (LnsImport *import, const LnsImportPlace *place, const LnsEvent *event);
 
@@ -207,7 +192,7 @@ void _lns_import_leave_out (LnsImport *import, const char *format, ...)
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* How a table is imported: one row of the list in tables.c. */
+/* How a table is imported: one row of the list in import.c. */
 typedef struct LnsImportTable
 {
   const char *name; /* in the foreign file; that of src/tables/table.h has the columns to keep   */
@@ -221,9 +206,6 @@ typedef struct LnsImportTable
   bool (*import) (LnsImport *import, LnsForeignTable *table);
 } LnsImportTable;
 
-/* Returns all tables, in the order in which they are imported. */
-const LnsImportTable *_lns_import_tables (unsigned *ret_n);
-
 /* Imports a table of events by the cells of its columns. */
 bool _lns_import_events (LnsImport *import, LnsForeignTable *table, const LnsImportTable *how);
 
@@ -233,6 +215,3 @@ bool _lns_import_keep_tables (LnsImport *import);
 /* Called for each row: reports progress and commits events now and then. Returns false and fills import->error if they
  * cannot be written. */
 bool _lns_import_look_up (LnsImport *import);
-
-/* Imports NVTX_EVENTS: ranges, marks and names. */
-bool _lns_import_nvtx (LnsImport *import, LnsForeignTable *table);

@@ -10,9 +10,442 @@
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/call-text.h"
 #include "src/base/format.h"
 #include "src/base/memory.h"
 #include "src/import/nsys/import-private.h"
+#include "src/tables/enums.h"
+
+#define N_IMPORTED (sizeof imported / sizeof *imported)
+
+/* ---- Strings, processes and threads --------------------------------------------------------- */
+
+static void
+string_row (LnsImport *import, const LnsKeptValue *values)
+{
+  int64_t id;
+
+  if (!_lns_import_integer (&values[0], &id))
+    return;
+  const uint32_t text = _lns_import_text (import, &values[1]);
+  _lns_import_note_string (import, id, text);
+  const char *public = values[1].type == LNS_KEPT_TEXT
+                           ? lns_call_text_public (values[1].bytes, values[1].size_bytes)
+                           : NULL;
+  if (public != NULL)
+    _lns_import_intern (&import->public_calls, text,
+                        _lns_import_bytes (import, public, strlen (public)));
+}
+
+static void
+process_row (LnsImport *import, const LnsKeptValue *values)
+{
+  int64_t global_pid;
+
+  if (!_lns_import_integer (&values[0], &global_pid))
+    return;
+  const uint32_t id = _lns_import_process (import, global_pid);
+  LnsProcess *process = &import->processes.items[id];
+  process->is_listed = 1;
+  process->name = _lns_import_text (import, &values[1]);
+  lns_writer_set_process (import->writer, id, process);
+}
+
+/* Exports of 2020 do not name processes. Each gets the name of its main thread. */
+static void
+name_process (LnsImport *import, const LnsThread *thread)
+{
+  LnsProcess *process = &import->processes.items[thread->process];
+
+  if (process->is_listed || thread->tid != process->pid)
+    return;
+  process->name = thread->name;
+  lns_writer_set_process (import->writer, thread->process, process);
+}
+
+static void
+thread_row (LnsImport *import, const LnsKeptValue *values)
+{
+  int64_t global_tid, priority;
+
+  if (!_lns_import_integer (&values[0], &global_tid))
+    return;
+  const uint32_t id = _lns_import_thread (import, global_tid);
+  LnsThread *thread = &import->threads.items[id];
+  thread->name = _lns_import_string (import, &values[1]);
+  thread->listed = _lns_import_integer (&values[2], &priority) ? 2 : 1;
+  thread->priority = thread->listed == 2 ? (int32_t)priority : 0;
+  lns_writer_set_thread (import->writer, id, thread);
+  name_process (import, thread);
+}
+
+/* A process of MPI has rows for several of its threads. The first one counts. */
+static void
+rank_row (LnsImport *import, const LnsKeptValue *values)
+{
+  int64_t global_tid, rank;
+
+  if (!_lns_import_integer (&values[0], &global_tid) || !_lns_import_integer (&values[1], &rank) ||
+      rank < 0 || rank >= UINT32_MAX)
+    return;
+  const uint32_t id = _lns_import_process (import, global_tid);
+  LnsProcess *process = &import->processes.items[id];
+  if (process->mpi_rank != 0)
+    return;
+  process->mpi_rank = (uint32_t)rank + 1;
+  lns_writer_set_process (import->writer, id, process);
+}
+
+/* ---- GPUs -------------------------------------------------------------------------------------- */
+
+/* nsys writes UUIDs without the "GPU-" with which they begin in reports. */
+static uint32_t
+uuid_of (LnsImport *import, const LnsKeptValue *value)
+{
+  char uuid[128];
+
+  if (value->type != LNS_KEPT_TEXT || value->size_bytes == 0)
+    return 0;
+  int n = snprintf (uuid, sizeof uuid, "GPU-%.*s",
+                    (int)(value->size_bytes < 100 ? value->size_bytes : 100), value->bytes);
+  return _lns_import_bytes (import, uuid, (size_t)n);
+}
+
+/* Puts VALUE into the member of DEVICE that an export takes CELL from. */
+static void
+put_field (LnsImport *import, LnsCudaDevice *device, const LnsCell *cell, const LnsKeptValue *value)
+{
+  const int64_t number = _lns_import_number (value);
+  const uint64_t wide = number > 0 ? (uint64_t)number : 0;
+  uint32_t narrow = (uint32_t)wide;
+
+  if (value->type == LNS_KEPT_NULL)
+    return;
+  switch (cell->rule)
+    {
+    case LNS_CELL_FIELD:
+    case LNS_CELL_FIELD_OR_NULL:
+      break;
+    case LNS_CELL_FIELD_TEXT:
+    case LNS_CELL_FIELD_TEXT_OR_NULL:
+      narrow = _lns_import_text (import, value);
+      break;
+    case LNS_CELL_FIELD_UUID:
+      narrow = uuid_of (import, value);
+      break;
+    default:
+      return;
+    }
+  memcpy ((char *)device + cell->argument, cell->n_bits == 64 ? (const void *)&wide : &narrow,
+          cell->n_bits / 8);
+}
+
+/* Returns the number in COLUMN, 0 if it is negative or missing. */
+static uint64_t
+gpu_fact (const LnsTable *schema, const LnsKeptValue *values, const char *column)
+{
+  const int64_t number = _lns_import_number (&values[lns_table_column (schema, column)]);
+  return number > 0 ? (uint64_t)number : 0;
+}
+
+static bool
+gpu_cb (void *data, const LnsKeptValue *values)
+{
+  LnsImport *import = data;
+  const LnsTable *schema = lns_table_find ("TARGET_INFO_GPU");
+  LnsImportGpu *gpu = lns_array_add (&import->gpus);
+  LnsCudaDevice *device = &gpu->device;
+
+  gpu->id = _lns_import_number (&values[lns_table_column (schema, "id")]);
+  if (!_lns_import_integer (&values[lns_table_column (schema, "cuDevice")], &gpu->number))
+    gpu->number = gpu->id;
+  /* Where two columns have one field, as computeMajor and smMajor do, the first of them counts.    */
+  for (unsigned i = schema->n_columns; i-- > 0;)
+    put_field (import, device, &schema->columns[i].cell, &values[i]);
+  const bool has_compute = values[lns_table_column (schema, "computeMajor")].type != LNS_KEPT_NULL;
+  device->compute_minor =
+      (uint32_t)gpu_fact (schema, values, has_compute ? "computeMinor" : "smMinor");
+  device->memory_bandwidth = gpu_fact (schema, values, "memoryBandwidth") / 1000; /* kB/s */
+  device->core_clock = (uint32_t)(gpu_fact (schema, values, "clockRate") / 1000); /* kHz  */
+  return true;
+}
+
+static bool
+import_gpus (LnsImport *import, LnsForeignTable *table)
+{
+  const LnsTable *schema = lns_table_find ("TARGET_INFO_GPU");
+  const char *columns[LNS_KEPT_MAX_COLUMNS];
+
+  for (unsigned i = 0; i < schema->n_columns; i++)
+    columns[i] = schema->columns[i].name;
+  /* Exports of 2020 call the id "deviceId".                                                        */
+  if (!lns_foreign_use_column (table, "id"))
+    columns[lns_table_column (schema, "id")] = "deviceId";
+  return lns_foreign_read (import->foreign, table, columns, schema->n_columns,
+                           LNS_FOREIGN_AS_IT_LIES, gpu_cb, import, import->error);
+}
+
+/* ---- Objects of a process ---------------------------------------------------------------------- */
+
+/* Returns the process of a row whose first columns are hwId, vmId and the pid. */
+static uint32_t
+process_of (LnsImport *import, const LnsKeptValue *values)
+{
+  uint64_t hardware = (uint64_t)_lns_import_number (&values[0]) & 0xFF,
+           machine = (uint64_t)_lns_import_number (&values[1]) & 0xFF,
+           pid = (uint64_t)_lns_import_number (&values[2]) & 0xFFFFFF;
+
+  return _lns_import_process (import, (int64_t)(hardware << 56 | machine << 48 | pid << 24));
+}
+
+/* Imports the number that CUDA has for a GPU in one process. */
+static void
+device_row (LnsImport *import, const LnsKeptValue *values)
+{
+  const int64_t gpu = _lns_import_number (&values[0]), number = _lns_import_number (&values[1]),
+                pid = _lns_import_number (&values[2]);
+
+  for (uint32_t p = 0; p < import->processes.n; p++)
+    for (size_t i = 0; import->processes.items[p].pid == pid && i < import->gpus.n; i++)
+      if (import->gpus.items[i].id == gpu)
+        {
+          const uint32_t id = _lns_import_device (import, p, number);
+          LnsCudaDevice *device = &import->devices.items[id];
+          *device = import->gpus.items[i].device;
+          device->process = p;
+          device->number = (uint32_t)number;
+          lns_writer_set_device (import->writer, id, device);
+        }
+}
+
+static void
+context_row (LnsImport *import, const LnsKeptValue *values)
+{
+  const uint32_t process = process_of (import, values),
+                 device = _lns_import_device (import, process, _lns_import_number (&values[3])),
+                 id =
+                     _lns_import_context (import, process, device, _lns_import_number (&values[4]));
+  LnsCudaContext *context = &import->contexts.items[id];
+
+  context->null_stream = (uint32_t)_lns_import_number (&values[5]);
+  context->parent = (uint32_t)_lns_import_number (&values[6]);
+  context->is_green = _lns_import_number (&values[7]) != 0;
+  context->n_multiprocessors = (uint32_t)_lns_import_number (&values[8]);
+  lns_writer_set_context (import->writer, id, context);
+}
+
+/* Returns the stream of a row. Its context is one of DEVICE unless it is known already. */
+static uint32_t
+stream_of (LnsImport *import, const LnsKeptValue *values, const LnsKeptValue *device)
+{
+  const uint32_t process = process_of (import, values),
+                 device_id = _lns_import_device (import, process, _lns_import_number (device)),
+                 context = _lns_import_context (import, process, device_id,
+                                                _lns_import_number (&values[3]));
+
+  return _lns_import_stream (import, context, _lns_import_number (&values[4]));
+}
+
+static void
+stream_row (LnsImport *import, const LnsKeptValue *values)
+{
+  const uint32_t id = stream_of (import, values, &values[7]);
+  LnsCudaStream *stream = &import->streams.items[id];
+
+  /* nsys writes a negative priority as a large number. */
+  stream->priority = (int32_t)_lns_import_number (&values[5]);
+  stream->flags = (uint32_t)_lns_import_number (&values[6]);
+  lns_writer_set_stream (import->writer, id, stream);
+}
+
+static void
+stream_name_row (LnsImport *import, const LnsKeptValue *values)
+{
+  const uint32_t id = stream_of (import, values, &values[6]);
+  LnsCudaStream *stream = &import->streams.items[id];
+
+  stream->name = _lns_import_text (import, &values[5]);
+  lns_writer_set_stream (import->writer, id, stream);
+}
+
+/* ---- Metrics, samples and diagnostics, whose tables are also kept as they are ---------------- */
+
+/* The most samples that are named after their innermost function. The map takes up to 64 bytes for each. */
+#define LEAVES_MAX 2000000
+
+static void
+metric_row (LnsImport *import, const LnsKeptValue *values)
+{
+  const LnsImportMetric key = { _lns_import_number (&values[0]), _lns_import_number (&values[1]) };
+
+  lns_string_table_intern (import->metrics, &key, sizeof key,
+                           _lns_import_text (import, &values[2]));
+}
+
+static void
+leaf_row (LnsImport *import, const LnsKeptValue *values)
+{
+  if (_lns_import_number (&values[2]) == 0 && import->leaves.n < LEAVES_MAX)
+    _lns_import_intern (&import->leaves, (uint64_t)_lns_import_number (&values[0]),
+                        _lns_import_string (import, &values[1]));
+}
+
+/* ENUM_DIAGNOSTIC_SEVERITY_LEVEL */
+#define SEVERITY_WARNING 2
+#define SEVERITY_ERROR   3
+
+static void
+diagnostic_row (LnsImport *import, const LnsKeptValue *values)
+{
+  const int64_t severity = _lns_import_number (&values[1]);
+  LnsDiagnostic diagnostic = { .code = lns_writer_string (import->writer, "NSYS", 4),
+                               .severity = severity == SEVERITY_WARNING ? LNS_SEVERITY_WARNING
+                                           : severity == SEVERITY_ERROR ? LNS_SEVERITY_ERROR
+                                                                        : LNS_SEVERITY_INFO,
+                               .process = LNS_ID_NONE,
+                               .text = _lns_import_text (import, &values[2]) };
+  int64_t global_pid;
+
+  if (!_lns_import_time (&values[0], &diagnostic.time_ns))
+    diagnostic.time_ns = LNS_TIME_UNKNOWN;
+  /* Only processes that other tables mention are in the report. */
+  if (_lns_import_integer (&values[3], &global_pid))
+    diagnostic.process =
+        _lns_import_find (&import->process_ids, (uint64_t)global_pid >> 24, LNS_ID_NONE);
+  lns_writer_add_diagnostic (import->writer, &diagnostic);
+}
+
+/* Makes the report end no earlier than the recording of the other program. */
+static void
+details_row (LnsImport *import, const LnsKeptValue *values)
+{
+  int64_t duration_ns;
+
+  if (_lns_import_time (&values[0], &duration_ns) && duration_ns > import->end_ns)
+    import->end_ns = duration_ns;
+}
+
+/* ---- Names of events ------------------------------------------------------------------------- */
+
+static void
+name_event (LnsImport *import, LnsEvent *event, const char *name)
+{
+  event->name = _lns_import_bytes (import, name, strlen (name));
+}
+
+static void
+finish_copy (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
+{
+  uint64_t kind = event->extra[lns_lane_kind_extra (LNS_LANE_CUDA_MEMCPY, LNS_COLUMN_COPY_KIND)];
+
+  name_event (import, event, lns_call_text_copy (kind));
+}
+
+static void
+finish_set (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
+{
+  name_event (import, event, "[CUDA memset]");
+}
+
+/* Names a call. Rows that only hold the call chain of another row's call go to a track of their own. */
+static void
+finish_call (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
+{
+  uint64_t callback = event->extra[lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CALLBACK)];
+
+  event->name = _lns_import_find (&import->public_calls, event->name, event->name);
+  *lane = callback >> 40 == LNS_CLASS_BACKTRACE ? LNS_LANE_CUDA_BACKTRACE : LNS_LANE_CUDA_API;
+  if (*lane == LNS_LANE_CUDA_BACKTRACE)
+    *track = LNS_TRACK_CUDA_BACKTRACES;
+}
+
+/* Names the time on a CPU after that CPU, so that the timeline shows where a thread ran. */
+static void
+finish_sched (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
+{
+  char name[32];
+
+  snprintf (name, sizeof name, "CPU %u",
+            (unsigned)event->extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_CPU)]);
+  if (event->extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] != 0)
+    name_event (import, event, name);
+}
+
+/* Names a sample after its innermost function. */
+static void
+finish_sample (LnsImport *import, LnsEvent *event, LnsTrackKind *track, LnsLaneKind *lane)
+{
+  uint64_t id = event->extra[lns_lane_kind_extra (LNS_LANE_CPU_SAMPLE, LNS_COLUMN_CALL_CHAIN)];
+
+  event->name = _lns_import_find (&import->leaves, id, 0);
+}
+
+/* The tables in the order in which they are imported. Strings and names come first, because all others refer to them.
+ * Of GPU work, kernels come first, because their rows say most reliably which device a context belongs to. */
+static const LnsImportTable imported[] = {
+  { .name = "StringIds", .row = string_row, .columns = { "id", "value" } },
+  { .name = "PROCESSES", .row = process_row, .columns = { "globalPid", "name", "pid" } },
+  { .name = "ThreadNames", .row = thread_row, .columns = { "globalTid", "nameId", "priority" } },
+  { .name = "MPI_RANKS", .row = rank_row, .columns = { "globalTid", "rank" } },
+  { .name = "DIAGNOSTIC_EVENT",
+    .row = diagnostic_row,
+    .columns = { "timestamp", "severity", "text", "globalPid" } },
+  { .name = "ANALYSIS_DETAILS", .row = details_row, .columns = { "duration" } },
+  { .name = "TARGET_INFO_GPU", .import = import_gpus },
+  { .name = "TARGET_INFO_CUDA_DEVICE",
+    .row = device_row,
+    .columns = { "gpuId", "cudaId", "pid", "uuid", "numMultiprocessors" } },
+  { .name = "TARGET_INFO_CUDA_CONTEXT_INFO",
+    .row = context_row,
+    .columns = { "hwId", "vmId", "processId", "deviceId", "contextId", "nullStreamId",
+                 "parentContextId", "isGreenContext", "numMultiprocessors" } },
+  { .name = "TARGET_INFO_CUDA_NULL_STREAM",
+    .row = context_row,
+    .columns = { "hwId", "vmId", "processId", "deviceId", "contextId", "streamId",
+                 "parentContextId", "isGreenContext", "numMultiprocessors" } },
+  { .name = "CUPTI_ACTIVITY_KIND_RUNTIME", .track = LNS_TRACK_CUDA_API, .finish = finish_call },
+  { .name = "CUPTI_ACTIVITY_KIND_KERNEL", .track = LNS_TRACK_CUDA_KERNELS },
+  { .name = "CUPTI_ACTIVITY_KIND_MEMCPY", .track = LNS_TRACK_CUDA_MEMCPY, .finish = finish_copy },
+  { .name = "CUPTI_ACTIVITY_KIND_MEMSET", .track = LNS_TRACK_CUDA_MEMSET, .finish = finish_set },
+  { .name = "TARGET_INFO_CUDA_STREAM",
+    .row = stream_row,
+    .columns = { "hwId", "vmId", "processId", "contextId", "streamId", "priority", "flag",
+                 "deviceId" } },
+  { .name = "TARGET_INFO_NVTX_CUDA_STREAM",
+    .row = stream_name_row,
+    .columns = { "hwId", "vmId", "processId", "contextId", "streamId", "name", "deviceId" } },
+  { .name = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", .track = LNS_TRACK_CUDA_SYNC },
+  { .name = "CUPTI_ACTIVITY_KIND_CUDA_EVENT", .track = LNS_TRACK_CUDA_EVENTS },
+  { .name = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", .track = LNS_TRACK_CUDA_GRAPHS },
+  { .name = "CUDA_GRAPH_NODE_EVENTS", .track = LNS_TRACK_CUDA_GRAPH_NODES },
+  { .name = "CUDA_GRAPH_EVENTS", .track = LNS_TRACK_CUDA_GRAPH_NODES },
+  { .name = "CUDA_GPU_MEMORY_USAGE_EVENTS", .track = LNS_TRACK_CUDA_MEMORY },
+  { .name = "CUDA_GPU_MEMORY_POOL_EVENTS", .track = LNS_TRACK_CUDA_POOLS },
+  { .name = "CUDA_UM_CPU_PAGE_FAULT_EVENTS", .track = LNS_TRACK_CUDA_CPU_FAULTS },
+  { .name = "CUDA_UM_GPU_PAGE_FAULT_EVENTS", .track = LNS_TRACK_CUDA_GPU_FAULTS },
+  { .name = "PROFILER_OVERHEAD", .track = LNS_TRACK_CUDA_OVERHEAD },
+  { .name = "CUPTI_ACTIVITY_KIND_OVERHEAD", .track = LNS_TRACK_CUDA_OVERHEAD },
+  { .name = "CUPTI_ACTIVITY_KIND_JIT", .track = LNS_TRACK_CUDA_JIT },
+  { .name = "CUBLAS_EVENTS", .track = LNS_TRACK_CUBLAS },
+  { .name = "CUDNN_EVENTS", .track = LNS_TRACK_CUDNN },
+  { .name = "OSRT_API", .track = LNS_TRACK_OS_CALLS },
+  { .name = "SCHED_EVENTS", .track = LNS_TRACK_SCHED, .finish = finish_sched },
+  { .name = "SAMPLING_CALLCHAINS", .row = leaf_row, .columns = { "id", "symbol", "stackDepth" } },
+  { .name = "COMPOSITE_EVENTS", .track = LNS_TRACK_CPU_SAMPLES, .finish = finish_sample },
+  { .name = "TARGET_INFO_GPU_METRICS",
+    .row = metric_row,
+    .columns = { "typeId", "metricId", "metricName" } },
+  { .name = "GPU_METRICS", .track = LNS_TRACK_GPU_METRIC },
+  { .name = "MPI_P2P_EVENTS", .track = LNS_TRACK_MPI },
+  { .name = "MPI_COLLECTIVES_EVENTS", .track = LNS_TRACK_MPI },
+  { .name = "MPI_START_WAIT_EVENTS", .track = LNS_TRACK_MPI },
+  { .name = "MPI_OTHER_EVENTS", .track = LNS_TRACK_MPI },
+  { .name = "LNS_COUNTERS", .track = LNS_TRACK_COUNTER },
+  /* This table comes last, because open ranges end with the report. */
+  { .name = "NVTX_EVENTS", .track = LNS_TRACK_NVTX_RANGES },
+};
+
+/* ---- The file ---------------------------------------------------------------------------------- */
 
 static bool
 start_cb (void *data, const LnsKeptValue *values)
@@ -38,11 +471,8 @@ read_start (LnsImport *import, LnsWriterOptions *options)
 static bool
 has_known_table (LnsImport *import, const char *path)
 {
-  unsigned n;
-  const LnsImportTable *tables = _lns_import_tables (&n);
-
-  for (unsigned i = 0; i < n; i++)
-    if (lns_foreign_find (import->foreign, tables[i].name) != NULL)
+  for (size_t i = 0; i < N_IMPORTED; i++)
+    if (lns_foreign_find (import->foreign, imported[i].name) != NULL)
       return true;
   return lns_error_set (
       import->error, LNS_ERROR_FORMAT, 0,
@@ -61,7 +491,8 @@ origin_of (const LnsImport *import, const char *path)
 static bool
 open_all (LnsImport *import, const char *path, const char *out_path)
 {
-  LnsStringTable **maps[] = { &import->launch_ids, &import->track_ids, &import->metrics };
+  LnsStringTable **maps[] = { &import->object_ids, &import->launch_ids, &import->track_ids,
+                              &import->metrics };
   LnsWriterOptions options = { .overwrite = import->options->overwrite, .is_whole_or_none = true };
 
   import->foreign =
@@ -82,11 +513,10 @@ open_all (LnsImport *import, const char *path, const char *out_path)
 static void
 free_all (LnsImport *import)
 {
-  LnsStringTable *tables[] = { import->texts, import->launch_ids, import->track_ids,
-                               import->metrics };
+  LnsStringTable *tables[] = { import->texts, import->object_ids, import->launch_ids,
+                               import->track_ids, import->metrics };
   LnsIdMap *maps[] = { &import->large_strings, &import->process_ids, &import->thread_ids,
-                       &import->domain_ids,    &import->device_ids,  &import->context_ids,
-                       &import->stream_ids,    &import->leaves,      &import->public_calls };
+                       &import->leaves, &import->public_calls };
 
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     lns_string_table_free (tables[i]);
@@ -141,16 +571,13 @@ import_table (LnsImport *import, LnsForeignTable *table, const LnsImportTable *h
 static bool
 import_tables (LnsImport *import)
 {
-  unsigned n;
-  const LnsImportTable *tables = _lns_import_tables (&n);
-
-  for (unsigned i = 0; i < n; i++)
+  for (size_t i = 0; i < N_IMPORTED; i++)
     {
-      LnsForeignTable *table = lns_foreign_find (import->foreign, tables[i].name);
+      LnsForeignTable *table = lns_foreign_find (import->foreign, imported[i].name);
       if (table == NULL)
         continue;
       table->is_known = true;
-      if (!import_table (import, table, &tables[i]))
+      if (!import_table (import, table, &imported[i]))
         return false;
       _lns_import_end_table (import);
     }

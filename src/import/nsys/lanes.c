@@ -5,8 +5,6 @@
 
 /* Puts each event on the lowest free lane of its track, so that calls and ranges of a thread lie by depth. */
 
-#include <string.h>
-
 #include "src/import/nsys/import-private.h"
 
 /* Limits on lanes. Without them, a file whose rows all overlap could take all memory. */
@@ -57,21 +55,6 @@ _lns_import_track (LnsImport *import, const LnsTrack *track, LnsLaneKind kind)
     name_metric (import, &result->track);
   result->id = lns_writer_add_track (import->writer, &result->track);
   return i;
-}
-
-uint32_t *
-_lns_import_owner (LnsImportOwners *owners, const int64_t *keys, bool *ret_is_new)
-{
-  uint64_t mixed = 0;
-
-  for (unsigned i = 0; i < LNS_IMPORT_OWNER_KEYS; i++)
-    mixed = (mixed ^ (uint64_t)keys[i]) * UINT64_C (0x9E3779B97F4A7C15);
-  unsigned slot = (unsigned)(mixed >> 58);
-  *ret_is_new = !owners->slots[slot].is_used ||
-                memcmp (owners->slots[slot].keys, keys, sizeof owners->slots[slot].keys) != 0;
-  memcpy (owners->slots[slot].keys, keys, sizeof owners->slots[slot].keys);
-  owners->slots[slot].is_used = true;
-  return &owners->slots[slot].track;
 }
 
 /* Returns the lowest lane of TRACK that is free at START_NS, or LNS_ID_NONE if that would be one too many. */

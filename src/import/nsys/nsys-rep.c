@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/import/nsys/nsys-rep.h"
+#include "src/import/nsys/import.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,34 @@
  */
 
 /* Defines processes, threads, domains, devices, contexts and streams. Each is defined when the first row needs it, and
- * again when a table says more about it. */
+ * again when a table says more about it. Also writes diagnostics about the import itself. */
 
 #include "src/import/nsys/import-private.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+
+/* Identifies a domain, device or context of a process, or a stream of a context. Numbers of files have 64 bits. A
+ * report keeps 32 of those of CUDA's objects, but objects whose numbers differ in the others stay apart. */
+typedef struct
+{
+  LnsDefinitionKind kind;
+  uint32_t owner;
+  int64_t number;
+} Key;
+
+/* Returns the id of the object with NUMBER of OWNER. An object without one gets N, the number of objects of KIND. */
+static uint32_t
+intern (LnsImport *import, LnsDefinitionKind kind, uint32_t owner, int64_t number, size_t n)
+{
+  const Key key = { kind, owner, number };
+
+  return lns_string_table_intern (import->object_ids, &key, sizeof key, (uint32_t)n);
+}
 
 uint32_t
 _lns_import_process (LnsImport *import, int64_t global_id)
@@ -52,13 +77,12 @@ _lns_import_thread (LnsImport *import, int64_t global_tid)
 uint32_t
 _lns_import_domain (LnsImport *import, uint32_t process, int64_t number)
 {
-  const uint64_t key = (uint64_t)process << 32 | (uint32_t)number;
-  uint32_t id = _lns_import_intern (&import->domain_ids, key, import->domains.n);
+  uint32_t id = intern (import, LNS_DEFINITION_DOMAIN, process, number, import->domains.n);
 
   if (id < import->domains.n)
     return id;
   const LnsDomain domain = { .process = process,
-                             .number = (uint32_t)number,
+                             .number = (uint64_t)number,
                              .created_ns = LNS_TIME_UNKNOWN,
                              .destroyed_ns = LNS_TIME_UNKNOWN,
                              .thread = LNS_ID_NONE };
@@ -86,8 +110,7 @@ describe_gpu (const LnsImport *import, uint32_t process, int64_t number)
 uint32_t
 _lns_import_device (LnsImport *import, uint32_t process, int64_t number)
 {
-  const uint64_t key = (uint64_t)process << 32 | (uint32_t)number;
-  uint32_t id = _lns_import_intern (&import->device_ids, key, import->devices.n);
+  uint32_t id = intern (import, LNS_DEFINITION_DEVICE, process, number, import->devices.n);
 
   if (id < import->devices.n)
     return id;
@@ -100,8 +123,7 @@ uint32_t
 _lns_import_context (LnsImport *import, uint32_t process, uint32_t device, int64_t number)
 {
   /* The key does not contain the device, because files have rows of one context under several devices. */
-  const uint64_t key = (uint64_t)process << 32 | (uint32_t)number;
-  uint32_t id = _lns_import_intern (&import->context_ids, key, import->contexts.n);
+  uint32_t id = intern (import, LNS_DEFINITION_CONTEXT, process, number, import->contexts.n);
 
   if (id < import->contexts.n)
     return id;
@@ -116,8 +138,8 @@ _lns_import_context_device (const LnsImport *import,
                             int64_t number,
                             uint32_t otherwise)
 {
-  const uint64_t key = (uint64_t)process << 32 | (uint32_t)number;
-  const uint32_t id = _lns_import_find (&import->context_ids, key, LNS_ID_NONE);
+  const Key key = { LNS_DEFINITION_CONTEXT, process, number };
+  const uint32_t id = lns_string_table_find (import->object_ids, &key, sizeof key, LNS_ID_NONE);
 
   return id < import->contexts.n ? import->contexts.items[id].device : otherwise;
 }
@@ -125,8 +147,7 @@ _lns_import_context_device (const LnsImport *import,
 uint32_t
 _lns_import_stream (LnsImport *import, uint32_t context, int64_t number)
 {
-  const uint64_t key = (uint64_t)context << 32 | (uint32_t)number;
-  uint32_t id = _lns_import_intern (&import->stream_ids, key, import->streams.n);
+  uint32_t id = intern (import, LNS_DEFINITION_STREAM, context, number, import->streams.n);
 
   if (id < import->streams.n)
     return id;
@@ -145,4 +166,35 @@ _lns_import_launch (LnsImport *import, const LnsCudaLaunch *launch)
     return id;
   import->n_launches++;
   return lns_writer_add_launch (import->writer, launch);
+}
+
+/* ---- Diagnostics of the import --------------------------------------------------------------- */
+
+void
+_lns_import_tell (
+    LnsImport *import, LnsSeverity severity, const char *code, const char *what, const char *text)
+{
+  char *sentence = lns_asprintf ("%s: %s", what, text);
+  lns_writer_add_diagnostic (
+      import->writer,
+      &(LnsDiagnostic){ .code = lns_writer_string (import->writer, code, strlen (code)),
+                        .severity = severity,
+                        .time_ns = LNS_TIME_UNKNOWN,
+                        .process = LNS_ID_NONE,
+                        .text = lns_writer_string (import->writer, sentence, strlen (sentence)) });
+  free (sentence);
+}
+
+void
+_lns_import_leave_out (LnsImport *import, const char *format, ...)
+{
+  char line[512];
+  va_list arguments;
+
+  va_start (arguments, format);
+  vsnprintf (line, sizeof line - 1, format, arguments);
+  va_end (arguments);
+  _lns_import_tell (import, LNS_SEVERITY_INFO, "LNS-IMPORT-001", "left out", line);
+  strcat (line, "\n");
+  lns_buffer_append (&import->left_out, line, strlen (line));
 }

@@ -59,7 +59,7 @@ typedef enum
   LNS_TRACE_N_ROWS
 } LnsTraceRow;
 
-/* Of own.c: the tables of its events, which are made as they come. */
+/* Of rows.c: the tables of its events, which are made as they come. */
 #define LNS_TRACE_N_OWN_TABLES 8
 #define LNS_TRACE_COLUMNS_MAX  32
 

@@ -8,7 +8,7 @@
  * bounded.
  *
  * Kernels, copies and sets go to the stream of their GPU, and CUDA calls to their thread. Events of our own
- * exports go to the table that they name (own.h). All other events become samples of counters, or NVTX ranges and
+ * exports go to the table that they name (rows.h). All other events become samples of counters, or NVTX ranges and
  * marks, in a domain named after their category. Asynchronous operations and the lifetimes of objects are ranges that
  * may end in another thread than they began in. Arrows that are not correlations become rows of LNS_FLOWS, a table
  * that the report keeps as it is. Events of other phases are counted. */
@@ -25,10 +25,9 @@
 #include "src/base/memory.h"
 #include "src/import/nsys/import.h"
 #include "src/import/trace/links.h"
-#include "src/import/trace/own.h"
 #include "src/import/trace/pairs.h"
+#include "src/import/trace/rows.h"
 #include "src/import/trace/tables.h"
-#include "src/import/trace/work.h"
 #include "src/tables/table.h"
 
 /* The categories that become something other than ranges and arrows. */

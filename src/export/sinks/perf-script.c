@@ -1,0 +1,93 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Writes samples as `perf script` prints them, which stackcollapse-perf.pl, inferno, speedscope, hotspot and the Firefox
+ * Profiler read. Threads come one after the other. */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "src/export/samples.h"
+
+static void *
+script_open (const LnsExportJob *job, LnsError *error)
+{
+  return (void *)job;
+}
+
+static bool
+script_takes (const LnsTable *table)
+{
+  return false;
+}
+
+/* Puts a line such as "python3  4711/4712  [001]    12.345678:          1 cpu-clock:u: ". */
+static void
+put_head (LnsExportText *text, const LnsExportSample *sample)
+{
+  const LnsReport *report = text->job->report;
+  const LnsTrack *track = lns_export_track (report, sample->lane);
+  const LnsProcess *process = &lns_report_processes (report, NULL)[track->process];
+  const LnsThread *thread =
+      track->thread != LNS_ID_NONE ? &lns_report_threads (report, NULL)[track->thread] : NULL;
+  const uint64_t time_ns =
+      sample->time_ns < 0 ? -(uint64_t)sample->time_ns : (uint64_t)sample->time_ns;
+  char line[160];
+  lns_export_put_name (text, thread != NULL && thread->name != 0 ? thread->name : process->name, 0);
+  snprintf (line, sizeof line, " %d/%d [%03u] %s%" PRIu64 ".%06" PRIu64 ": %" PRIu64 " %s:u: \n",
+            process->pid, thread != NULL ? thread->tid : process->pid, sample->cpu,
+            sample->time_ns < 0 ? "-" : "", time_ns / 1000000000, time_ns % 1000000000 / 1000,
+            sample->cycles > 0 ? sample->cycles : 1, sample->cycles > 0 ? "cycles" : "cpu-clock");
+  lns_export_put_text (text, line);
+}
+
+static void
+put_function (LnsExportText *text, const LnsStackFrame *frame)
+{
+  const LnsReport *report = text->job->report;
+  char address[32];
+  snprintf (address, sizeof address, "\t%16" PRIx64 " ", lns_export_address (report, frame));
+  lns_export_put_text (text, address);
+  if (frame->is_resolved)
+    lns_export_put_name (text, frame->symbol, 0);
+  else
+    lns_export_put_text (text, "[unknown]");
+  lns_export_put_text (text, " (");
+  if (frame->inlined_in != 0)
+    lns_export_put_text (text, "inlined");
+  else if (frame->module != LNS_ID_NONE)
+    lns_export_put_name (text, lns_report_modules (report, NULL)[frame->module].path, 0);
+  else
+    lns_export_put_text (text, "[unknown]");
+  lns_export_put_text (text, ")\n");
+}
+
+static bool
+put_sample (void *data, const LnsExportSample *sample, LnsError *error)
+{
+  LnsExportText *text = ((const LnsExportJob *)data)->text;
+  LnsCallWalk walk = lns_call_walk (text->job->report, sample->node);
+  const LnsStackFrame *frame;
+  put_head (text, sample);
+  while ((frame = lns_call_walk_next (&walk)) != NULL)
+    put_function (text, frame);
+  lns_export_put_byte (text, '\n');
+  return lns_export_text_is_good (text, error);
+}
+
+static bool
+script_close (void *sink, bool good, LnsError *error)
+{
+  return good && lns_export_each_sample (sink, put_sample, sink, error);
+}
+
+const LnsExportType lns_sink_perf_script = {
+  .name = "perf-script",
+  .ending = ".perf.txt",
+  .is_stream = true,
+  .open = script_open,
+  .takes = script_takes,
+  .close = script_close,
+};
