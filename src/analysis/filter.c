@@ -191,17 +191,6 @@ lns_filter_find_range (LnsTables *tables,
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* Has ADD define each of ARRAY anew: ids stay, as they count up. */
-#define COPY(Type, array, add)                                                                     \
- do                                                                                                \
-  {                                                                                                \
-   uint32_t n_copied;                                                                              \
-   const Type *copied = lns_report_##array (report, &n_copied);                                    \
-   for (uint32_t c = 0; c < n_copied; c++)                                                         \
-    lns_writer_add_##add (writer, &copied[c]);                                                     \
-  }                                                                                                \
- while (0)
-
 static void
 copy_definitions (LnsReport *report, LnsWriter *writer)
 {
@@ -213,37 +202,9 @@ copy_definitions (LnsReport *report, LnsWriter *writer)
       const char *bytes = lns_report_string (report, i, &size);
       lns_writer_bytes (writer, size > 0 ? bytes : "?", size > 0 ? size : 1);
     }
-  COPY (LnsProcess, processes, process);
-  COPY (LnsThread, threads, thread);
-  COPY (LnsDomain, domains, domain);
-  COPY (LnsCategory, categories, category);
-  COPY (LnsResource, resources, resource);
-  COPY (LnsSchema, schemas, schema);
-  COPY (LnsSchemaEntry, schema_entries, schema_entry);
-  COPY (LnsCudaDevice, devices, device);
-  COPY (LnsCudaContext, contexts, context);
-  COPY (LnsCudaStream, streams, stream);
-  COPY (LnsCudaLaunch, launches, launch);
-  COPY (LnsTrack, tracks, track);
-  COPY (LnsLane, lanes, lane);
-  COPY (LnsDiagnostic, diagnostics, diagnostic);
-  COPY (LnsLoss, losses, loss);
-  COPY (LnsKeptTable, kept_tables, kept_table);
-  COPY (LnsKeptRows, kept_rows, kept_rows);
-}
-
-/* Event I of CHUNK, whose kind has N_EXTRA columns of its own. */
-static LnsEvent
-event_of (const LnsChunk *chunk, uint32_t i)
-{
-  LnsEvent event = { .start_ns = chunk->start_ns[i],
-                     .duration_ns = chunk->duration_ns[i],
-                     .name = chunk->name[i],
-                     .flags = chunk->flags[i] };
-
-  for (unsigned extra = 0; extra < LNS_EXTRA_MAX; extra++)
-    event.extra[extra] = chunk->extra[extra] != NULL ? chunk->extra[extra][i] : 0;
-  return event;
+  for (LnsDefinitionKind kind = LNS_DEFINITION_PROCESS; kind < LNS_N_DEFINITION_KINDS; kind++)
+    if (kind != LNS_DEFINITION_META)
+      lns_writer_repeat (writer, report, kind);
 }
 
 /* Copies the events of LANE that overlap SPAN: neighbours, as those of a lane do not overlap. */
@@ -273,7 +234,7 @@ copy_events (LnsReport *report,
       uint32_t i = first > chunk->first ? (uint32_t)(first - chunk->first) : 0;
       for (; i < chunk->n && (is_within = chunk->start_ns[i] <= span->end_ns); i++)
         {
-          LnsEvent event = event_of (chunk, i);
+          const LnsEvent event = lns_chunk_event (chunk, i);
           lns_writer_append (writer, lane, &event);
         }
       lns_go_on (cancel, &local);

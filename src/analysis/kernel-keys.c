@@ -22,14 +22,12 @@ own_name (const LnsCudaLaunch *launches, uint32_t n_launches, LnsKernelName nami
 }
 
 uint32_t
-lns_kernel_name (const LnsCudaLaunch *launches,
-                 uint32_t n_launches,
-                 LnsKernelName naming,
-                 uint32_t name,
-                 uint64_t launch)
+lns_kernel_name (const LnsReport *report, LnsKernelName naming, uint32_t name, uint64_t launch)
 {
-  uint32_t own = own_name (launches, n_launches, naming, launch);
-  return own != 0 ? own : name;
+  uint32_t n;
+  const LnsCudaLaunch *launches = lns_report_launches (report, &n);
+
+  return own_name (launches, n, naming, launch) ?: name;
 }
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
@@ -63,7 +61,6 @@ count_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
   LnsKernelKeys *keys = data;
   const int index = lns_lane_kind_extra (LNS_LANE_CUDA_KERNEL, LNS_COLUMN_LAUNCH);
 
-  (void)track;
   for (uint32_t i = 0; i < chunk->n; i++)
     {
       const uint32_t launch = (uint32_t)lns_chunk_extra (chunk, index, i);

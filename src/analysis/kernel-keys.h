@@ -21,13 +21,10 @@ typedef enum
   LNS_KERNEL_MANGLED_NAME,
 } LnsKernelName;
 
-/* The string id of the name that NAMING asks for of an event called NAME (a string id) with the launch
- * LAUNCH, one of N_LAUNCHES; NAME itself where the launch has none of that kind. O(1). */
-uint32_t lns_kernel_name (const LnsCudaLaunch *launches,
-                          uint32_t n_launches,
-                          LnsKernelName naming,
-                          uint32_t name,
-                          uint64_t launch);
+/* The string id of the name that NAMING asks for of an event of REPORT called NAME (a string id) with the launch LAUNCH;
+ * NAME itself where the launch has none of that kind. O(1). */
+uint32_t
+lns_kernel_name (const LnsReport *report, LnsKernelName naming, uint32_t name, uint64_t launch);
 
 /* Kernels of one name and one launch. */
 typedef struct

@@ -145,7 +145,7 @@ fail (Pass *pass, const LnsError *error)
   atomic_store (&pass->failed, true);
 }
 
-/* Room in which a worker replaces names by keys and durations by sizes. */
+/* Room in which a worker replaces names by keys and durations by sizes. No chunk has more events. */
 typedef struct
 {
   uint32_t keys[LNS_CHUNK_MAX_EVENTS];
@@ -162,22 +162,20 @@ put_in_place (const LnsRangeWalk *walk, LnsLaneKind kind, const LnsChunk *chunk,
   const uint32_t n_strings = lns_report_n_strings (walk->report);
   LnsChunk result = *chunk;
 
-  if (query->keys.kernels != NULL && kind == LNS_LANE_CUDA_KERNEL &&
-      chunk->n <= LNS_CHUNK_MAX_EVENTS)
+  if (query->keys.kernels != NULL && kind == LNS_LANE_CUDA_KERNEL)
     {
       for (uint32_t i = 0; i < chunk->n; i++)
         places->keys[i] = lns_kernel_keys_find (query->keys.kernels, chunk->name[i],
                                                 lns_chunk_extra (chunk, launch, i));
       result.name = places->keys;
     }
-  else if (query->keys.calls != NULL && kind == LNS_LANE_CUDA_API &&
-           chunk->n <= LNS_CHUNK_MAX_EVENTS)
+  else if (query->keys.calls != NULL && kind == LNS_LANE_CUDA_API)
     {
       for (uint32_t i = 0; i < chunk->n; i++)
         places->keys[i] = chunk->name[i] < n_strings ? query->keys.calls[chunk->name[i]] : 0;
       result.name = places->keys;
     }
-  if (query->by_bytes && chunk->n <= LNS_CHUNK_MAX_EVENTS)
+  if (query->by_bytes)
     {
       for (uint32_t i = 0; i < chunk->n; i++)
         places->sizes[i] = (int64_t)lns_chunk_extra (chunk, bytes, i);

@@ -21,7 +21,7 @@ typedef enum
   LNS_STYLE_SET = 1 << 5,
 } LnsRangeStyle;
 
-/* Keys by which calls or kernels are summed up, if not by name. Both are borrowed; one of them is NULL. */
+/* Keys by which calls and kernels are summed up, if not by name. Both are borrowed; either may be NULL. */
 typedef struct
 {
   const uint32_t *calls; /* keys by string id of the name, for all of the report's               */

@@ -95,15 +95,14 @@ lns_cuda_links_find (const LnsCudaLinks *links,
                      LnsError *error)
 {
   Runs runs = { 0 };
-  LnsEvent event;
+  uint64_t correlation;
   bool good = true;
 
   *ret_runs = NULL;
   *ret_n = 0;
-  if (!lns_report_event (links->report, lane, ordinal, &event, error))
+  if (!lns_report_correlation (links->report, lane, ordinal, &correlation, error))
     return false;
-  int column = lns_lane_kind_extra (links->lanes[lane].kind, LNS_COLUMN_CORRELATION);
-  if (column < 0 || event.extra[column] == 0)
+  if (correlation == 0)
     return true;
   bool is_call = links->lanes[lane].kind == LNS_LANE_CUDA_API;
   uint32_t process = process_of (links, lane);
@@ -115,7 +114,7 @@ lns_cuda_links_find (const LnsCudaLinks *links,
       if (process_of (links, other) != process)
         break;
       if ((links->lanes[other].kind == LNS_LANE_CUDA_API) != is_call)
-        good = add_lane (links, other, event.extra[column], &runs, error);
+        good = add_lane (links, other, correlation, &runs, error);
     }
   if (!good)
     {

@@ -51,7 +51,7 @@ typedef struct
   const LnsTrack *tracks;
   const LnsCudaContext *contexts;
   const atomic_bool *cancel;
-  Placed *placed;    /* room for the largest group                                           */
+  Placed *placed;    /* of a group, with room for all ranges                                 */
   Placed **by_place; /* the same                                                             */
   LNS_ARRAY (Level) levels; /* of the track under way */
 } Layout;
@@ -207,26 +207,17 @@ write_group (Layout *self, const LnsProjectedRange *ranges, uint32_t n, LnsError
   return true;
 }
 
-/* Repeats what tracks refer to, and the tracks and lanes, so that ids are the same. */
+/* Repeats what tracks refer to, and the tracks and lanes. */
 static void
-repeat_definitions (LnsReport *report, LnsWriter *writer)
+repeat_definitions (const LnsReport *report, LnsWriter *writer)
 {
-  uint32_t n;
-#define REPEAT(Type, all, add)                                                                     \
- {                                                                                                 \
-  const Type *it = all (report, &n);                                                               \
-  for (uint32_t i = 0; i < n; i++)                                                                 \
-   add (writer, &it[i]);                                                                           \
- }
-  REPEAT (LnsProcess, lns_report_processes, lns_writer_add_process);
-  REPEAT (LnsThread, lns_report_threads, lns_writer_add_thread);
-  REPEAT (LnsDomain, lns_report_domains, lns_writer_add_domain);
-  REPEAT (LnsCudaDevice, lns_report_devices, lns_writer_add_device);
-  REPEAT (LnsCudaContext, lns_report_contexts, lns_writer_add_context);
-  REPEAT (LnsCudaStream, lns_report_streams, lns_writer_add_stream);
-  REPEAT (LnsTrack, lns_report_tracks, lns_writer_add_track);
-  REPEAT (LnsLane, lns_report_lanes, lns_writer_add_lane);
-#undef REPEAT
+  static const LnsDefinitionKind kinds[] = {
+    LNS_DEFINITION_PROCESS, LNS_DEFINITION_THREAD, LNS_DEFINITION_DOMAIN, LNS_DEFINITION_DEVICE,
+    LNS_DEFINITION_CONTEXT, LNS_DEFINITION_STREAM, LNS_DEFINITION_TRACK,  LNS_DEFINITION_LANE,
+  };
+
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    lns_writer_repeat (writer, report, kinds[i]);
 }
 
 static bool
@@ -238,19 +229,13 @@ same_group (const LnsProjectedRange *a, const LnsProjectedRange *b)
 static bool
 write_all (Layout *self, const LnsProjectedRange *ranges, size_t n, LnsError *error)
 {
-  size_t end, most = 0;
+  size_t end;
 
   if (n >= LNS_ID_NONE)
     return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
                           "the report has more ranges on the GPU than can be shown");
-  for (size_t first = 0; first < n; first = end)
-    {
-      for (end = first + 1; end < n && same_group (&ranges[first], &ranges[end]);)
-        end++;
-      most = end - first > most ? end - first : most;
-    }
-  self->placed = lns_calloc (most, sizeof *self->placed);
-  self->by_place = lns_calloc (most, sizeof (Placed *));
+  self->placed = lns_calloc (n, sizeof *self->placed);
+  self->by_place = lns_calloc (n, sizeof (Placed *));
   bool good = true;
   repeat_definitions (self->report, self->writer);
   for (size_t first = 0; good && first < n; first = end)
@@ -265,7 +250,8 @@ write_all (Layout *self, const LnsProjectedRange *ranges, size_t n, LnsError *er
   return good;
 }
 
-/* Writes RANGES to PATH, by another name beside it. */
+/* Writes RANGES to PATH, by another name beside it. That name ends in .rep too, because lns_report_cache_prune ()
+ * removes no other files, and a process that is killed leaves it behind. */
 static bool
 write_file (LnsReport *report,
             const char *path,
@@ -280,8 +266,8 @@ write_file (LnsReport *report,
                                      .t0_realtime_ns = info->t0_realtime_ns,
                                      .t0_tsc = info->t0_tsc };
   static atomic_uint n_written;
-  char key[KEY_SIZE],
-      *beside = lns_asprintf ("%s.%d-%u", path, (int)getpid (), atomic_fetch_add (&n_written, 1));
+  char key[KEY_SIZE], *beside = lns_asprintf ("%.*s-%d-%u.rep", (int)strlen (path) - 4, path,
+                                              (int)getpid (), atomic_fetch_add (&n_written, 1));
   Layout layout = { .report = report, .cancel = cancel };
 
   layout.lanes = lns_report_lanes (report, NULL);

@@ -30,14 +30,14 @@ typedef struct
   int64_t start_ns, end_ns;
 } Launch;
 
-/* The operations that a range launched in one stream, or in all streams of one context. */
+/* The operations that a range launched: all, or those in one stream, or in all streams of one context. */
 typedef struct
 {
   int64_t start_ns, end_ns;
   uint32_t n;
 } Part;
 
-typedef struct Projection
+typedef struct
 {
   LnsReport *report;
   const LnsLane *lanes;
@@ -48,14 +48,12 @@ typedef struct Projection
   LNS_ARRAY (Work) work;       /* of a process, ascending by correlation and stream, one each  */
   LNS_ARRAY (Launch) launches; /* of a process, ascending by thread and start of the call      */
   LnsChunkFunc function;       /* of the walk under way                                        */
-  /* Adds the projection of RANGE, whose start, duration and thread are set, to `ranges`. */
-  void (*add_range) (struct Projection *projection, LnsProjectedRange *range);
   LNS_ARRAY (LnsProjectedRange) ranges; /* the result                                            */
-  /* By stream. */
+  bool by_stream;
   const LnsCudaStream *streams;
   uint32_t n_streams;
   uint32_t *n_streams_of; /* per context: streams with work                                      */
-  Part *parts;            /* per stream, then per context; n = 0 but in add_by_stream ()         */
+  Part *parts;            /* one, or per stream, then per context; n = 0 but in add_range ()     */
   uint32_t *touched;      /* those with n > 0                                                    */
 } Projection;
 
@@ -198,31 +196,6 @@ first_launch (const Projection *projection, uint32_t thread, int64_t start_ns)
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
 
-/* Adds RANGE if it launched anything. */
-static void
-add_range (Projection *projection, LnsProjectedRange *range)
-{
-  const Launch *launches = projection->launches.items;
-  int64_t range_end_ns = range->range_start_ns + range->range_duration_ns, end_ns = INT64_MIN;
-
-  range->start_ns = INT64_MAX;
-  for (size_t i = first_launch (projection, range->thread, range->range_start_ns);
-       i < projection->launches.n && launches[i].thread == range->thread &&
-       launches[i].call_start_ns <= range_end_ns;
-       i++)
-    if (launches[i].call_end_ns <= range_end_ns)
-      {
-        range->start_ns =
-            launches[i].start_ns < range->start_ns ? launches[i].start_ns : range->start_ns;
-        end_ns = launches[i].end_ns > end_ns ? launches[i].end_ns : end_ns;
-        range->n_operations += launches[i].n;
-      }
-  if (range->n_operations == 0)
-    return;
-  range->duration_ns = end_ns - range->start_ns;
-  *lns_array_add (&projection->ranges) = *range;
-}
-
 static void
 add_to_part (Projection *projection, uint32_t at, const Launch *launch, uint32_t *n_touched)
 {
@@ -238,9 +211,10 @@ add_to_part (Projection *projection, uint32_t at, const Launch *launch, uint32_t
   part->n += launch->n;
 }
 
-/* Adds RANGE for each stream and context in which it launched anything. */
+/* Adds RANGE, whose start, duration and thread are set, to `ranges` if it launched anything, or for each stream and context
+ * in which it did. */
 static void
-add_by_stream (Projection *projection, LnsProjectedRange *range)
+add_range (Projection *projection, LnsProjectedRange *range)
 {
   const Launch *launches = projection->launches.items;
   const uint32_t n_streams = projection->n_streams;
@@ -252,7 +226,11 @@ add_by_stream (Projection *projection, LnsProjectedRange *range)
        launches[i].call_start_ns <= range_end_ns;
        i++)
     {
-      if (launches[i].call_end_ns > range_end_ns || launches[i].stream >= n_streams)
+      if (launches[i].call_end_ns > range_end_ns)
+        continue;
+      if (!projection->by_stream)
+        add_to_part (projection, 0, &launches[i], &n_touched);
+      if (launches[i].stream >= n_streams)
         continue;
       uint32_t context = projection->streams[launches[i].stream].context;
       add_to_part (projection, launches[i].stream, &launches[i], &n_touched);
@@ -296,7 +274,7 @@ add_ranges (void *data, const LnsTrack *track, const LnsChunk *chunk)
                                                 ? (uint32_t)lns_chunk_extra (chunk, thread, i)
                                                 : track->thread,
                                   .color = (uint32_t)lns_chunk_extra (chunk, color, i) };
-      projection->add_range (projection, &range);
+      add_range (projection, &range);
     }
 }
 
@@ -392,7 +370,7 @@ is_asked (const void *data, uint32_t lane)
   return lns_is_gpu_operation (kind) || is_call (kind) || is_range (kind);
 }
 
-/* Has `add_range` look at the ranges of all processes, in no order. False and ERROR where a chunk is damaged, or
+/* Projects the ranges of all processes, in no order. False and ERROR where a chunk is damaged, or
  * cancelled. */
 static bool
 run (Projection *projection, LnsError *error)
@@ -422,6 +400,28 @@ run (Projection *projection, LnsError *error)
   return good;
 }
 
+/* The same, in the order of COMPARE, with room for N_PARTS. */
+static bool
+run_in_order (Projection *self,
+              size_t n_parts,
+              int (*compare) (const void *, const void *),
+              LnsProjectedRange **ret_ranges,
+              size_t *ret_n,
+              LnsError *error)
+{
+  self->touched = lns_calloc (n_parts, sizeof *self->touched);
+  self->parts = lns_calloc (n_parts, sizeof *self->parts);
+  const bool good = run (self, error);
+  free (self->touched);
+  free (self->parts);
+  if (!good)
+    return false;
+  lns_order (self->ranges.items, self->ranges.n, sizeof *self->ranges.items, compare);
+  *ret_ranges = self->ranges.items;
+  *ret_n = self->ranges.n;
+  return true;
+}
+
 bool
 lns_projection (LnsReport *report,
                 const atomic_bool *cancel,
@@ -429,14 +429,9 @@ lns_projection (LnsReport *report,
                 size_t *ret_n,
                 LnsError *error)
 {
-  Projection self = { .report = report, .cancel = cancel, .add_range = add_range };
+  Projection self = { .report = report, .cancel = cancel };
 
-  if (!run (&self, error))
-    return false;
-  lns_order (self.ranges.items, self.ranges.n, sizeof *self.ranges.items, compare_ranges);
-  *ret_ranges = self.ranges.items;
-  *ret_n = self.ranges.n;
-  return true;
+  return run_in_order (&self, 1, compare_ranges, ret_ranges, ret_n, error);
 }
 
 /* ---- By stream ------------------------------------------------------------------------------- */
@@ -480,25 +475,16 @@ lns_projection_by_stream (LnsReport *report,
                           LnsError *error)
 {
   Projection self = {
-    .report = report, .cancel = cancel, .permille = ret_permille, .add_range = add_by_stream
+    .report = report, .cancel = cancel, .permille = ret_permille, .by_stream = true
   };
   uint32_t n_contexts;
 
   lns_report_contexts (report, &n_contexts);
   self.streams = lns_report_streams (report, &self.n_streams);
-  const size_t n_parts = (size_t)self.n_streams + n_contexts;
   self.n_streams_of = lns_calloc (n_contexts, sizeof (uint32_t));
-  self.touched = lns_calloc (n_parts, sizeof (uint32_t));
-  self.parts = lns_calloc (n_parts, sizeof (Part));
   count_streams (&self);
-  const bool good = run (&self, error);
+  const bool good = run_in_order (&self, (size_t)self.n_streams + n_contexts, compare_by_stream,
+                                  ret_ranges, ret_n, error);
   free (self.n_streams_of);
-  free (self.touched);
-  free (self.parts);
-  if (!good)
-    return false;
-  lns_order (self.ranges.items, self.ranges.n, sizeof *self.ranges.items, compare_by_stream);
-  *ret_ranges = self.ranges.items;
-  *ret_n = self.ranges.n;
-  return true;
+  return good;
 }

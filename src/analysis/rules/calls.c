@@ -115,7 +115,6 @@ look_at (void *data, const LnsTrack *track, const LnsChunk *chunk)
   LnsRuleResult *result = search->result;
   LnsRuleEvent *event = &search->event;
 
-  (void)track;
   result->has_data = true;
   event->chunk = chunk;
   for (event->i = 0; event->i < chunk->n; event->i++)
@@ -258,7 +257,6 @@ fill_wait (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError 
   const int64_t tid =
       lns_tables_global_tid (result->tables, lns_track_of (report, row->lane)->thread);
 
-  (void)error;
   cells[0] = _lns_stats_number (row->duration_ns);
   cells[1] = _lns_stats_number (row->start_ns);
   cells[2] = _lns_stats_pid (tid);

@@ -40,14 +40,7 @@ typedef struct
   LNS_ARRAY (LnsFinding) findings;
 } Patient;
 
-static void add (Patient *patient,
-                 const char *code,
-                 LnsSeverity severity,
-                 uint32_t process,
-                 const char *format,
-                 ...) __attribute__ ((format (printf, 5, 6)));
-
-static void
+static __attribute__ ((format (printf, 5, 6))) void
 add (Patient *patient,
      const char *code,
      LnsSeverity severity,

@@ -123,7 +123,6 @@ add_chunk (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
   Busy *busy = data;
 
-  (void)track;
   for (uint32_t i = 0; i < chunk->n; i++)
     {
       const int64_t start_ns = chunk->start_ns[i], end_ns = start_ns + chunk->duration_ns[i];
@@ -289,7 +288,6 @@ add_span (const Parts *parts, int64_t start_ns, int64_t end_ns)
 static void
 add_to_parts (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
-  (void)track;
   for (uint32_t i = 0; i < chunk->n; i++)
     add_span (data, chunk->start_ns[i], chunk->start_ns[i] + chunk->duration_ns[i]);
 }
@@ -370,7 +368,6 @@ make_span (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell *cel
 static bool
 fill_gap (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
 {
-  (void)error;
   cells[0] = _lns_stats_number ((int64_t)i + 1);
   make_span (result, &result->rows.items[i], &cells[1]);
   return true;
@@ -379,7 +376,6 @@ fill_gap (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *
 static bool
 fill_utilization (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
 {
-  (void)error;
   cells[0] = _lns_stats_number ((int64_t)i + 1);
   cells[1] = _lns_stats_number (llround (result->rows.items[i].percent * 10));
   make_span (result, &result->rows.items[i], &cells[2]);

@@ -17,12 +17,13 @@
 typedef struct
 {
   int64_t start_ns, duration_ns;
-  uint64_t ordinal;         /* the event                                                        */
-  uint32_t lane;            /* its lane                                                         */
-  uint32_t call_name;       /* string id of the call that launched it                           */
-  uint32_t process, device; /* of a span: instance and device id                                */
-  double percent;           /* of a span: how busy it was                                       */
-  int64_t overhead_ns;      /* of a span: how long the profiler was busy in the process         */
+  uint64_t ordinal;          /* the event                                                        */
+  uint32_t lane;             /* its lane                                                         */
+  uint32_t call_name;        /* string id of the call that launched it; of a span: of its cause   */
+  uint32_t process, device;  /* of a span: instance and device id                                */
+  double percent;            /* of a span: how busy it was                                       */
+  int64_t overhead_ns;       /* of a span: how long the profiler was busy in the process         */
+  int64_t low_mhz, high_mhz; /* of a span: clocks, or -1                                        */
 } LnsRuleRow;
 
 /* An event of a chunk, and what its lane's kind says. */
@@ -77,5 +78,7 @@ bool _lns_rule_find_call (LnsRuleResult *result, LnsRuleRow *row, bool *ret_foun
 /* calls.c */
 extern const LnsRuleMaker _lns_rule_copies_async, _lns_rule_copies_sync, _lns_rule_sets,
     _lns_rule_waits;
+/* clocks.c */
+extern const LnsRuleMaker _lns_rule_clocks;
 /* gpu.c */
 extern const LnsRuleMaker _lns_rule_gaps, _lns_rule_utilization;

@@ -14,8 +14,8 @@
 #include "src/tables/lanes.h"
 
 static const LnsRuleMaker *const makers[] = {
-  &_lns_rule_copies_async, &_lns_rule_copies_sync, &_lns_rule_sets,
-  &_lns_rule_waits,        &_lns_rule_gaps,        &_lns_rule_utilization,
+  &_lns_rule_copies_async, &_lns_rule_copies_sync, &_lns_rule_sets,   &_lns_rule_waits,
+  &_lns_rule_gaps,         &_lns_rule_utilization, &_lns_rule_clocks,
 };
 
 #define N_MAKERS (sizeof makers / sizeof *makers)

@@ -25,12 +25,10 @@ static const LnsStatsColumn columns[] = {
 
 const LnsStatsWay _lns_stats_cuda_calls = LNS_STATS_QUERY (
     columns,
-    "WITH threads AS MATERIALIZED ("
-    " SELECT globalTid AS tid, text(nameId) AS name, max(rowid) FROM ThreadNames GROUP BY 1)"
     "SELECT start, difference(end, start), call_name(nameId), returnValue, correlationId,"
-    " globalTid >> 24 & 0xFFFFFF, globalTid & 0xFFFFFF, NULL, threads.name"
-    " FROM CUPTI_ACTIVITY_KIND_RUNTIME LEFT JOIN threads ON threads.tid = globalTid"
-    " ORDER BY start");
+    " globalTid >> 24 & 0xFFFFFF, globalTid & 0xFFFFFF, NULL,"
+    " thread_name('CUPTI_ACTIVITY_KIND_RUNTIME', rowid)"
+    " FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start");
 
 static const LnsStatsColumn operation_columns[] = {
   { "Start", .is_time = true },
@@ -71,7 +69,7 @@ const LnsStatsWay _lns_stats_cuda_operations = LNS_STATS_QUERY (
     " gridX, gridY, gridZ, blockX, blockY, blockZ, registersPerThread,"
     " staticSharedMemory / 1e6, dynamicSharedMemory / 1e6, NULL, NULL, NULL, NULL,"
     " device_name('CUPTI_ACTIVITY_KIND_KERNEL', work.rowid)," PLACE
-    " kernel_name(work.rowid, correlationId, ifnull(nullif("
+    " kernel_name('CUPTI_ACTIVITY_KIND_KERNEL', work.rowid, correlationId, ifnull(nullif("
     "  CASE :naming WHEN 1 THEN shortName WHEN 2 THEN mangledName END, 0), demangledName))"
     " FROM CUPTI_ACTIVITY_KIND_KERNEL AS work UNION ALL " BEGIN MEMORY
     " source.label, target.label, device_name('CUPTI_ACTIVITY_KIND_MEMCPY', work.rowid)," PLACE

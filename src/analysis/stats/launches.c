@@ -219,7 +219,6 @@ add_sum (const LnsStatsResult *result,
 static bool
 write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
 {
-  (void)error;
   _lns_stats_write_groups (result, table, result->rows, result->n, sizeof (Keyed), compare_keys,
                            total_ns, add_sum);
   return true;

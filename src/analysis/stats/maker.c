@@ -40,10 +40,8 @@ _lns_stats_shape (const uint32_t three[3], char text[LNS_STATS_SHAPE_SIZE])
 uint32_t
 _lns_stats_kernel_name (const LnsStatsResult *result, uint32_t name, uint64_t launch)
 {
-  uint32_t n;
-  const LnsCudaLaunch *launches = lns_report_launches (lns_tables_report (result->tables), &n);
-
-  return lns_kernel_name (launches, n, _lns_stats_naming (result), name, launch);
+  return lns_kernel_name (lns_tables_report (result->tables), _lns_stats_naming (result), name,
+                          launch);
 }
 
 const LnsCudaLaunch *

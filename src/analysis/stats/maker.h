@@ -212,10 +212,15 @@ void _lns_stats_write_groups (const LnsStatsResult *result,
  *
  *   text(ID)             the string of the report with this id;
  *   call_name(ID)        the same for the name of a call of the CUDA API, without its version;
- *   kernel_name(ROWID, CORRELATION, ID)
+ *   kernel_name(TABLE, ROWID, CORRELATION, ID)
  *                        the same for the name of a kernel, with its range where the report's arguments ask for that;
  *   device_name(TABLE, ROWID)
  *                        the name of the GPU that this row of TABLE is of, and CUDA's number for it in its process;
+ *   thread_name(TABLE, ROWID)
+ *                        the name of the thread that this row of TABLE is of. ThreadNames has one name for each id, but
+ *                        the system gives the id of a thread that has ended to another one;
+ *   mpi_rank(TABLE, ROWID)
+ *                        the rank that the process of this row of TABLE was started with;
  *   difference(A, B)     A - B, or the least or greatest number where that does not fit;
  *   saturated_sum(N)     the sum of a group, which ends at these, too; 0 where all is NULL.
  *
@@ -236,11 +241,14 @@ bool _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, Lns
 unsigned _lns_stats_sum_columns (const LnsStatsResult *result, LnsStatsColumn ret_columns[12]);
 bool _lns_stats_write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error);
 
-/* The ways, each in the file of its name: ranges.c, cuda-trace.c, launches.c, projection.c, mpi.c, memory.c. */
+/* The ways, each in the file of its name: ranges.c, cuda-trace.c, launches.c, projection.c, mpi.c, memory.c,
+ * files.c, gpu-metrics.c, samples.c. */
 extern const LnsStatsWay _lns_stats_ranges;
 extern const LnsStatsWay _lns_stats_cuda_calls, _lns_stats_cuda_operations;
 extern const LnsStatsWay _lns_stats_launches, _lns_stats_launch_sums;
 extern const LnsStatsWay _lns_stats_projection, _lns_stats_projection_sums,
     _lns_stats_projection_kernels;
 extern const LnsStatsWay _lns_stats_mpi, _lns_stats_mpi_sums, _lns_stats_mpi_sizes;
+extern const LnsStatsWay _lns_stats_files, _lns_stats_gpu_metrics;
+extern const LnsStatsWay _lns_stats_samples, _lns_stats_sample_tree;
 extern const LnsStatsWay _lns_stats_memory, _lns_stats_memory_total, _lns_stats_faults;

@@ -26,22 +26,25 @@ static const LnsStatsColumn columns[] = {
   { "CollRecvSize" },
 };
 
+/* Two processes with one id that have said different ranks have those that they were started with. */
 const LnsStatsWay _lns_stats_mpi = LNS_STATS_QUERY (
     columns,
 
     "WITH calls AS ("
     " SELECT start, end, globalTid, textId, tag, remoteRank AS peer, NULL AS root, size,"
-    "  NULL AS sent, NULL AS received FROM MPI_P2P_EVENTS"
-    " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, rootRank, NULL, size, recvSize"
-    "  FROM MPI_COLLECTIVES_EVENTS"
-    " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, NULL, NULL, NULL, NULL"
-    "  FROM MPI_START_WAIT_EVENTS"
-    " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, NULL, NULL, NULL, NULL"
-    "  FROM MPI_OTHER_EVENTS),"
+    "  NULL AS sent, NULL AS received, mpi_rank('MPI_P2P_EVENTS', rowid) AS started_as"
+    "  FROM MPI_P2P_EVENTS"
+    " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, rootRank, NULL, size, recvSize,"
+    "  mpi_rank('MPI_COLLECTIVES_EVENTS', rowid) FROM MPI_COLLECTIVES_EVENTS"
+    " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, NULL, NULL, NULL, NULL,"
+    "  mpi_rank('MPI_START_WAIT_EVENTS', rowid) FROM MPI_START_WAIT_EVENTS"
+    " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, NULL, NULL, NULL, NULL,"
+    "  mpi_rank('MPI_OTHER_EVENTS', rowid) FROM MPI_OTHER_EVENTS),"
     " ranks AS MATERIALIZED ("
-    " SELECT globalTid >> 24 AS process, rank, min(rowid) FROM MPI_RANKS GROUP BY 1)"
+    " SELECT globalTid >> 24 AS process, min(rank) AS rank FROM MPI_RANKS"
+    " GROUP BY 1 HAVING min(rank) = max(rank))"
     "SELECT start, end, difference(end, start), text(textId), globalTid >> 24 & 0xFFFFFF,"
-    " globalTid & 0xFFFFFF, tag, rank, peer, root, size, sent, received"
+    " globalTid & 0xFFFFFF, tag, ifnull(rank, started_as), peer, root, size, sent, received"
     " FROM calls LEFT JOIN ranks ON process = globalTid >> 24"
     " WHERE " ENDED " ORDER BY start, globalTid");
 

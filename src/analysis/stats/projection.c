@@ -193,7 +193,6 @@ write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
 {
   Keyed *keyed = lns_calloc (result->n, sizeof *keyed);
 
-  (void)error;
   for (uint32_t i = 0; i < result->n; i++)
     {
       const LnsProjectedRange *range = &result->projected[i];
@@ -309,7 +308,6 @@ add_kernel_sum (const LnsStatsResult *result,
 static bool
 write_kernels (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
 {
-  (void)error;
   _lns_stats_write_groups (result, table, result->rows, result->n, sizeof (Keyed), compare_keys,
                            value_ns, add_kernel_sum);
   return true;

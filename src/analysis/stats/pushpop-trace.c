@@ -70,7 +70,10 @@ read_ranges (LnsTrace *trace,
       if (trace->ranges.n == LNS_TRACE_NO_PARENT)
         return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
                               "the report has more ranges than can be traced one by one");
-      lns_trace_add (trace, lns_tables_report (tables), (uint64_t)range.global_tid, range);
+      LnsReport *report = lns_tables_report (tables);
+      const LnsTrack *track = lns_track_of (report, range.lane);
+      /* Systems give the id of a thread that has ended to another one, so ids do not tell threads apart. */
+      lns_trace_add (trace, report, (uint64_t)track->process << 32 | track->thread, range);
       if (trace->ranges.n % 65536 == 0 && !lns_go_on (cancel, error))
         return false;
     }

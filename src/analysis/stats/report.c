@@ -16,6 +16,7 @@
 #define NO_MEMORY    "GPU memory data"
 #define NO_COPIES    "CUDA memory transfers data"
 #define NO_FAULTS    "CUDA Unified Memory CPU page faults data"
+#define NO_SAMPLES   "CPU sample data"
 #define GPU_STYLES   (LNS_STYLE_KERNEL | LNS_STYLE_COPY | LNS_STYLE_SET)
 #define NAMES        "[:nvtx-name][:base|:mangled]"
 #define ONLY_NAMES   "[:base|:mangled]"
@@ -24,9 +25,6 @@
 static bool
 run_nothing (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
-  (void)result;
-  (void)cancel;
-  (void)error;
   return true;
 }
 
@@ -144,6 +142,19 @@ static const LnsStatsMaker makers[] = {
       "messages of MPI by their sizes", "", false },
     &_lns_stats_mpi_sizes,
     LNS_STYLE_ROW },
+  { { "osrt_file_sum", "OS Runtime File Summary", "file access data of the OS runtime",
+      "bytes and times of the files that calls of the C library read and wrote", "", false },
+    &_lns_stats_files },
+  { { "sample_sum", "Sample Summary", NO_SAMPLES,
+      "samples of CPUs by function: in it, and in it and what it called", "", false },
+    &_lns_stats_samples },
+  { { "sample_tree", "Sample Call Tree", NO_SAMPLES,
+      "samples of CPUs by function and its callers, the outermost first", "", false },
+    &_lns_stats_sample_tree },
+  { { "gpu_metrics_sum", "GPU Metrics Summary", "GPU metrics data",
+      "samples of GPUs by metric: counters of the hardware, power, clocks and the like", "",
+      false },
+    &_lns_stats_gpu_metrics },
   { { "network_congestion", "Network Devices Congestion", "network metrics",
       "times in which network devices had to wait", "[:ticks_threshold=N]", false },
     NOTHING },

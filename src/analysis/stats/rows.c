@@ -30,7 +30,6 @@ find_text (sqlite3_context *context, int n, sqlite3_value **values)
 {
   const uint32_t id = (uint32_t)sqlite3_value_int64 (values[0]);
 
-  (void)n;
   return_text (context, _lns_stats_string (sqlite3_user_data (context), id), SQLITE_STATIC);
 }
 
@@ -39,35 +38,40 @@ find_call_name (sqlite3_context *context, int n, sqlite3_value **values)
 {
   const uint32_t id = (uint32_t)sqlite3_value_int64 (values[0]);
 
-  (void)n;
   return_text (context, _lns_stats_call_name (sqlite3_user_data (context), id), SQLITE_STATIC);
 }
 
-/* The track of the event with ROWID in the table called NAME, or NULL. */
+/* The track of the event whose table and rowid are the first two VALUES, or NULL. */
 static const LnsTrack *
-find_track (const LnsStatsResult *result, const char *name, int64_t rowid)
+find_track (sqlite3_context *context, sqlite3_value **values)
 {
-  const uint32_t lane = lns_tables_lane (result->tables, lns_table_find (name), rowid);
+  const LnsTables *tables = ((const LnsStatsResult *)sqlite3_user_data (context))->tables;
+  /* SQLite keeps what belongs to a constant argument from row to row. */
+  const LnsTable *table = sqlite3_get_auxdata (context, 0);
 
-  return lane != LNS_ID_NONE ? lns_track_of (lns_tables_report (result->tables), lane) : NULL;
+  if (table == NULL)
+    {
+      table = lns_table_find ((const char *)sqlite3_value_text (values[0]));
+      sqlite3_set_auxdata (context, 0, (void *)table, NULL);
+    }
+  const uint32_t lane = lns_tables_lane (tables, table, sqlite3_value_int64 (values[1]));
+  return lane != LNS_ID_NONE ? lns_track_of (lns_tables_report (tables), lane) : NULL;
 }
 
 static void
 find_kernel_name (sqlite3_context *context, int n, sqlite3_value **values)
 {
   const LnsStatsResult *result = sqlite3_user_data (context);
-  const LnsTrack *track =
-      find_track (result, "CUPTI_ACTIVITY_KIND_KERNEL", sqlite3_value_int64 (values[0]));
+  const LnsTrack *track = find_track (context, values);
   const LnsCallRange *range = NULL;
   LnsBuffer text = { 0 };
 
-  (void)n;
   if (result->call_ranges != NULL && track != NULL)
     range = lns_call_ranges_find (result->call_ranges, track->process,
-                                  (uint64_t)sqlite3_value_int64 (values[1]));
+                                  (uint64_t)sqlite3_value_int64 (values[2]));
   return_text (
       context,
-      _lns_stats_name_in_range (result, range, (uint32_t)sqlite3_value_int64 (values[2]), &text),
+      _lns_stats_name_in_range (result, range, (uint32_t)sqlite3_value_int64 (values[3]), &text),
       SQLITE_TRANSIENT);
   lns_buffer_clear (&text);
 }
@@ -77,12 +81,10 @@ find_device_name (sqlite3_context *context, int n, sqlite3_value **values)
 {
   const LnsStatsResult *result = sqlite3_user_data (context);
   LnsReport *report = lns_tables_report (result->tables);
-  const LnsTrack *track = find_track (result, (const char *)sqlite3_value_text (values[0]),
-                                      sqlite3_value_int64 (values[1]));
+  const LnsTrack *track = find_track (context, values);
   uint32_t n_devices;
   const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
 
-  (void)n;
   if (track != NULL && track->device < n_devices)
     sqlite3_result_text (
         context,
@@ -92,9 +94,33 @@ find_device_name (sqlite3_context *context, int n, sqlite3_value **values)
 }
 
 static void
+find_thread_name (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  const LnsStatsResult *result = sqlite3_user_data (context);
+  const LnsTrack *track = find_track (context, values);
+  const uint32_t name =
+      track != NULL ? lns_tables_thread_name (result->tables, track->thread) : LNS_ID_NONE;
+
+  if (name != LNS_ID_NONE)
+    return_text (context, _lns_stats_string (result, name), SQLITE_STATIC);
+}
+
+static void
+find_mpi_rank (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  const LnsStatsResult *result = sqlite3_user_data (context);
+  const LnsTrack *track = find_track (context, values);
+  uint32_t n_processes;
+  const LnsProcess *processes =
+      lns_report_processes (lns_tables_report (result->tables), &n_processes);
+
+  if (track != NULL && track->process < n_processes && processes[track->process].mpi_rank != 0)
+    sqlite3_result_int64 (context, (int64_t)processes[track->process].mpi_rank - 1);
+}
+
+static void
 subtract (sqlite3_context *context, int n, sqlite3_value **values)
 {
-  (void)n;
   sqlite3_result_int64 (
       context, lns_difference (sqlite3_value_int64 (values[0]), sqlite3_value_int64 (values[1])));
 }
@@ -104,7 +130,6 @@ add_to_sum (sqlite3_context *context, int n, sqlite3_value **values)
 {
   int64_t *sum = sqlite3_aggregate_context (context, sizeof *sum);
 
-  (void)n;
   if (sum == NULL)
     lns_out_of_memory ();
   *sum = lns_sum (*sum, sqlite3_value_int64 (values[0]));
@@ -128,8 +153,10 @@ add_functions (LnsStatsResult *result)
     void (*function) (sqlite3_context *, int, sqlite3_value **);
   } functions[] = { { "text", 1, find_text },
                     { "call_name", 1, find_call_name },
-                    { "kernel_name", 3, find_kernel_name },
+                    { "kernel_name", 4, find_kernel_name },
                     { "device_name", 2, find_device_name },
+                    { "thread_name", 2, find_thread_name },
+                    { "mpi_rank", 2, find_mpi_rank },
                     { "difference", 2, subtract } };
   const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
   int code = sqlite3_create_function (result->db, "saturated_sum", 1, flags, NULL, NULL, add_to_sum,
@@ -178,9 +205,9 @@ next (const LnsStatsResult *result, bool *ret_row, LnsError *error)
   return code == SQLITE_ROW || code == SQLITE_DONE || fail (result, error);
 }
 
-/* Starts SQL over the report's tables. */
+/* Opens a database with the report's tables. */
 static bool
-start (LnsStatsResult *result, const char *sql, const atomic_bool *cancel, LnsError *error)
+open_tables (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
   if (sqlite3_open_v2 (":memory:", &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
                        NULL) != SQLITE_OK)
@@ -190,6 +217,15 @@ start (LnsStatsResult *result, const char *sql, const atomic_bool *cancel, LnsEr
     return false;
   if (cancel != NULL)
     sqlite3_progress_handler (result->db, STEPS_A_LOOK, is_cancelled, (void *)cancel);
+  return true;
+}
+
+/* Makes SQL the result's statement. */
+static bool
+prepare (LnsStatsResult *result, const char *sql, LnsError *error)
+{
+  sqlite3_finalize (result->statement);
+  result->statement = NULL;
   return sqlite3_prepare_v2 (result->db, sql, -1, &result->statement, NULL) == SQLITE_OK ||
          fail (result, error);
 }
@@ -209,7 +245,7 @@ _lns_stats_run_query (LnsStatsResult *result, const atomic_bool *cancel, LnsErro
 {
   bool row;
 
-  if (!start (result, result->maker->way->sql, cancel, error))
+  if (!open_tables (result, cancel, error) || !prepare (result, result->maker->way->sql, error))
     return false;
   if (result->arguments.n_rows != LNS_STATS_DEFAULT_ROWS)
     bind (result, ":rows", result->arguments.n_rows);
@@ -267,32 +303,40 @@ compare_sums (const void *a, const void *b)
              ?: LNS_COMPARE (sa->name, sb->name);
 }
 
-/* Makes the result the sums of the rows of SQL: the number of a source, a string id, and a value. The largest comes
- * first. */
+/* Adds the rows of SQL to VALUES: the number of a source, a string id, and a value. */
 static bool
-sum_up (LnsStatsResult *result, const char *sql, const atomic_bool *cancel, LnsError *error)
+collect (LnsStatsResult *result, const char *sql, LnsStatsValues *values, LnsError *error)
 {
-  LnsStatsValues values = { 0 };
-  bool row = false, good = start (result, sql, cancel, error) && next (result, &row, error);
+  bool row = false, good = prepare (result, sql, error) && next (result, &row, error);
 
   for (; good && row; good = next (result, &row, error))
-    *lns_array_add (&values) =
+    *lns_array_add (values) =
         (LnsStatsValue){ .source = (uint32_t)sqlite3_column_int64 (result->statement, 0),
                          .name = (uint32_t)sqlite3_column_int64 (result->statement, 1),
                          .value = sqlite3_column_int64 (result->statement, 2) };
-  if (good)
-    {
-      _lns_stats_add_sums (result, &values, LNS_STYLE_ROW);
-      qsort (result->sums, result->n, sizeof *result->sums, compare_sums);
-    }
-  lns_array_clear (&values);
   return good;
+}
+
+/* Makes the result the sums of VALUES, the largest first. */
+static void
+sum_up (LnsStatsResult *result, LnsStatsValues *values)
+{
+  _lns_stats_add_sums (result, values, LNS_STYLE_ROW);
+  if (result->n > 0)
+    qsort (result->sums, result->n, sizeof *result->sums, compare_sums);
 }
 
 bool
 _lns_stats_run_query_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
-  return sum_up (result, result->maker->way->sql, cancel, error);
+  LnsStatsValues values = { 0 };
+  const bool good = open_tables (result, cancel, error) &&
+                    collect (result, result->maker->way->sql, &values, error);
+
+  if (good)
+    sum_up (result, &values);
+  lns_array_clear (&values);
+  return good;
 }
 
 /* ---- Sums of tables that only some files have ------------------------------------------------ */
@@ -311,29 +355,39 @@ static const struct
   { "syscall_sum", "SYSCALL", "" },
 };
 
+/* Whether TABLE has the columns that a sum needs. */
+static bool
+is_table_of (const LnsTable *table, const char *prefix)
+{
+  return strncmp (table->name, prefix, strlen (prefix)) == 0 &&
+         lns_table_column (table, "start") >= 0 && lns_table_column (table, "end") >= 0 &&
+         lns_table_column (table, "nameId") >= 0;
+}
+
+/* Asks each table by itself: one statement takes at most 500 (SQLITE_MAX_COMPOUND_SELECT), and a file may have more. */
 bool
 _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
   unsigned n_tables, source = 0;
   const LnsTable *tables = lns_tables_all (result->tables, &n_tables);
-  sqlite3_str *text = sqlite3_str_new (NULL);
+  LnsStatsValues values = { 0 };
+  bool good = open_tables (result, cancel, error);
 
   while (!_lns_stats_is_called (result, sources[source].report))
     source++;
-  for (unsigned i = 0; i < n_tables; i++)
-    if (strncmp (tables[i].name, sources[source].prefix, strlen (sources[source].prefix)) == 0 &&
-        lns_table_column (&tables[i], "start") >= 0 && lns_table_column (&tables[i], "end") >= 0 &&
-        lns_table_column (&tables[i], "nameId") >= 0)
-      sqlite3_str_appendf (text,
-                           "%sSELECT 0, nameId, difference(end, start) FROM \"%w\""
-                           " WHERE typeof(end) = 'integer'%s",
-                           sqlite3_str_length (text) > 0 ? " UNION ALL " : "", tables[i].name,
-                           sources[source].condition);
-  const int code = sqlite3_str_errcode (text);
-  char *sql = sqlite3_str_finish (text);
-  if (code != SQLITE_OK)
-    lns_out_of_memory ();
-  const bool good = sql == NULL || sum_up (result, sql, cancel, error);
-  sqlite3_free (sql);
+  for (unsigned i = 0; good && i < n_tables; i++)
+    if (is_table_of (&tables[i], sources[source].prefix))
+      {
+        char *sql = sqlite3_mprintf ("SELECT 0, nameId, difference(end, start) FROM \"%w\""
+                                     " WHERE typeof(end) = 'integer'%s",
+                                     tables[i].name, sources[source].condition);
+        if (sql == NULL)
+          lns_out_of_memory ();
+        good = collect (result, sql, &values, error);
+        sqlite3_free (sql);
+      }
+  if (good)
+    sum_up (result, &values);
+  lns_array_clear (&values);
   return good;
 }

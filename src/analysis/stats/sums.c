@@ -91,41 +91,23 @@ compare_totals (const void *a, const void *b)
 bool
 _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
-  LnsReport *report = lns_tables_report (result->tables);
-  unsigned styles = result->maker->styles;
-  LnsRangeQuery query = { .by_bytes = _lns_stats_is_called (result, "cuda_gpu_mem_size_sum") };
+  const unsigned styles = result->maker->styles;
+  const bool kernels_by_range = result->arguments.by_range && (styles & LNS_STYLE_KERNEL) != 0;
+  uint32_t *calls = (styles & LNS_STYLE_CALL) != 0
+                        ? lns_cuda_call_keys (lns_tables_report (result->tables))
+                        : NULL;
+  const LnsRangeQuery query = {
+    .styles = kernels_by_range ? styles & ~(unsigned)LNS_STYLE_KERNEL : styles,
+    .by_bytes = _lns_stats_is_called (result, "cuda_gpu_mem_size_sum"),
+    .keys = { calls, result->kernels.kinds.n > 0 ? &result->kernels : NULL },
+  };
+  const bool good = (!kernels_by_range || add_kernel_sums (result, cancel, error)) &&
+                    (query.styles == 0 || add_sums (result, &query, cancel, error));
 
-  /* Calls have other keys than kernels, so they are summed up separately. */
-  if ((styles & LNS_STYLE_CALL) != 0)
-    {
-      uint32_t *keys = lns_cuda_call_keys (report);
-      query.styles = LNS_STYLE_CALL;
-      query.keys.calls = keys;
-      const bool good = add_sums (result, &query, cancel, error);
-      free (keys);
-      if (!good)
-        return false;
-    }
-  size_t n_calls = result->n;
-  query.styles = styles & ~(unsigned)LNS_STYLE_CALL;
-  query.keys = (LnsRangeKeys){ 0 };
-  if (query.styles == 0)
-    return true;
-  if (result->kernels.kinds.n > 0)
-    query.keys.kernels = &result->kernels;
-  bool by_range = result->arguments.by_range;
-  if (by_range && (query.styles & LNS_STYLE_KERNEL) != 0)
-    {
-      query.styles &= ~(unsigned)LNS_STYLE_KERNEL;
-      query.keys = (LnsRangeKeys){ 0 };
-      if (!add_kernel_sums (result, cancel, error))
-        return false;
-    }
-  if (query.styles != 0 && !add_sums (result, &query, cancel, error))
-    return false;
-  if ((n_calls > 0 || by_range) && result->n > 0)
+  free (calls);
+  if (good && kernels_by_range && result->n > 0)
     qsort (result->sums, result->n, sizeof *result->sums, compare_totals);
-  return true;
+  return good;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -288,7 +270,6 @@ _lns_stats_write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsEr
   unsigned __int128 all = 0;
   LnsBuffer text = { 0 };
 
-  (void)error;
   for (size_t i = 0; i < result->n; i++)
     all += result->sums[i].total_ns;
   for (size_t i = 0; i < result->n; i++)

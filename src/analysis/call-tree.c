@@ -1,0 +1,316 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/call-tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/base/id-map.h"
+#include "src/base/memory.h"
+#include "src/store/read/call-walk.h"
+
+/* Many times what a recording has. A hostile report can name a place with 10^5 inlined calls in 10^5 nodes. */
+#define MAX_NODES (UINT32_C (1) << 25)
+
+/* Call nodes between two looks at `cancel`. */
+#define STRETCH 4096
+
+typedef LNS_ARRAY (LnsCallFunction) Functions;
+typedef LNS_ARRAY (LnsCallTreeNode) Nodes;
+typedef LNS_ARRAY (uint32_t) Path;
+
+typedef struct
+{
+  LnsReport *report;
+  Functions functions;
+  Nodes nodes;
+  LnsIdMap function_of; /* module << 32 | symbol → 1 + function */
+  LnsIdMap child_of;    /* (1 + parent) << 32 | function → 1 + node */
+  uint32_t last_root;
+  Path path; /* functions at one place, the innermost first */
+} Maker;
+
+static bool
+is_cancelled (const atomic_bool *cancel)
+{
+  return cancel != NULL && atomic_load_explicit (cancel, memory_order_relaxed);
+}
+
+static bool
+fail_cancelled (LnsError *error)
+{
+  return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "interrupted");
+}
+
+/* ---- The tree --------------------------------------------------------------------------------- */
+
+static uint32_t
+find_function (Maker *maker, const LnsStackFrame *frame)
+{
+  const uint32_t module = frame->module != LNS_ID_NONE
+                              ? lns_report_modules (maker->report, NULL)[frame->module].path
+                              : 0;
+  const uint64_t key = (uint64_t)module << 32 | frame->symbol;
+  uint64_t function = lns_id_map_number (&maker->function_of, key);
+  if (function == 0)
+    {
+      *lns_array_add (&maker->functions) =
+          (LnsCallFunction){ .symbol = frame->symbol, .module = module };
+      function = maker->functions.n;
+      lns_id_map_set_number (&maker->function_of, key, function);
+    }
+  return (uint32_t)(function - 1);
+}
+
+/* The node of FUNCTION below PARENT, which may be LNS_ID_NONE. */
+static uint32_t
+find_child (Maker *maker, uint32_t parent, uint32_t function)
+{
+  const uint64_t key = (uint64_t)(uint32_t)(parent + 1) << 32 | function;
+  uint64_t found = lns_id_map_number (&maker->child_of, key);
+  if (found != 0)
+    return (uint32_t)(found - 1);
+
+  const uint32_t node = (uint32_t)maker->nodes.n;
+  LnsCallTreeNode *new = lns_array_add (&maker->nodes);
+  *new = (LnsCallTreeNode){
+    .parent = parent, .first_child = LNS_ID_NONE, .next_sibling = LNS_ID_NONE, .function = function
+  };
+  if (parent != LNS_ID_NONE)
+    {
+      new->next_sibling = maker->nodes.items[parent].first_child;
+      maker->nodes.items[parent].first_child = node;
+    }
+  else
+    {
+      if (node > 0)
+        maker->nodes.items[maker->last_root].next_sibling = node;
+      maker->last_root = node;
+    }
+  lns_id_map_set_number (&maker->child_of, key, (uint64_t)node + 1);
+  return node;
+}
+
+/* Adds the functions at the place of call NODE below PARENT, and puts the innermost into RET_NODE. */
+static bool
+add_call (Maker *maker, uint32_t call_node, uint32_t parent, uint32_t *ret_node, LnsError *error)
+{
+  LnsCallWalk walk = lns_call_walk (maker->report, call_node);
+  maker->path.n = 0;
+  while (walk.node == call_node)
+    *lns_array_add (&maker->path) = find_function (maker, lns_call_walk_next (&walk));
+  if (maker->nodes.n + maker->path.n > MAX_NODES)
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s: the report's call chains have more functions than can be summed up",
+                          lns_report_info (maker->report)->path);
+  for (size_t i = maker->path.n; i > 0; i--)
+    parent = find_child (maker, parent, maker->path.items[i - 1]);
+  *ret_node = parent;
+  return true;
+}
+
+/* Marks the nodes below others of the same function. Steps through the tree without a stack, because chains may be as long
+ * as the file says. */
+static void
+mark_recursion (LnsCallTree *tree)
+{
+  uint32_t *n_above = lns_calloc (tree->n_functions, sizeof *n_above);
+  uint32_t node = tree->n_nodes > 0 ? 0 : LNS_ID_NONE;
+
+  while (node != LNS_ID_NONE)
+    {
+      LnsCallTreeNode *at = &tree->nodes[node];
+      at->is_recursive = n_above[at->function]++ > 0;
+      if (at->first_child != LNS_ID_NONE)
+        {
+          node = at->first_child;
+          continue;
+        }
+      uint32_t next = LNS_ID_NONE;
+      while (node != LNS_ID_NONE && next == LNS_ID_NONE)
+        {
+          n_above[tree->nodes[node].function]--;
+          next = tree->nodes[node].next_sibling;
+          node = tree->nodes[node].parent;
+        }
+      node = next;
+    }
+  free (n_above);
+}
+
+LnsCallTree *
+lns_call_tree_new (LnsReport *report, const atomic_bool *cancel, LnsError *error)
+{
+  LnsCallTree *tree = lns_calloc (1, sizeof *tree);
+  const LnsCallNode *calls = lns_report_call_nodes (report, &tree->n_call_nodes);
+  Maker maker = { .report = report };
+  bool good = true;
+
+  tree->report = report;
+  tree->node_of = lns_calloc (tree->n_call_nodes, sizeof *tree->node_of);
+  for (uint32_t i = 0; good && i < tree->n_call_nodes; i++)
+    {
+      const uint32_t parent = calls[i].parent;
+      if (i % STRETCH == 0 && is_cancelled (cancel))
+        good = fail_cancelled (error);
+      else
+        good = add_call (&maker, i, parent != LNS_ID_NONE ? tree->node_of[parent] : LNS_ID_NONE,
+                         &tree->node_of[i], error);
+    }
+  tree->functions = maker.functions.items;
+  tree->n_functions = (uint32_t)maker.functions.n;
+  tree->nodes = maker.nodes.items;
+  tree->n_nodes = (uint32_t)maker.nodes.n;
+  lns_id_map_clear (&maker.function_of);
+  lns_id_map_clear (&maker.child_of);
+  lns_array_clear (&maker.path);
+  if (good)
+    {
+      mark_recursion (tree);
+      return tree;
+    }
+  lns_call_tree_free (tree);
+  return NULL;
+}
+
+void
+lns_call_tree_free (LnsCallTree *tree)
+{
+  if (tree == NULL)
+    return;
+  free (tree->functions);
+  free (tree->nodes);
+  free (tree->node_of);
+  free (tree);
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------- */
+
+LnsLaneKind
+lns_call_sample_kind (const LnsReport *report)
+{
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    if (lanes[lane].kind == LNS_LANE_CPU_SAMPLE &&
+        lns_report_lane_info (report, lane)->n_events > 0)
+      return LNS_LANE_CPU_SAMPLE;
+  return LNS_LANE_PYTHON_SAMPLE;
+}
+
+static void
+count_chunk (const LnsCallTree *tree,
+             const LnsCallQuery *query,
+             const LnsChunk *chunk,
+             LnsCallSums *sums)
+{
+  const int at = lns_lane_kind_extra (query->kind, LNS_COLUMN_CALL_CHAIN);
+  const uint64_t *chains = at >= 0 ? chunk->extra[at] : NULL;
+
+  for (uint32_t i = 0; i < chunk->n; i++)
+    {
+      if (chunk->start_ns[i] < query->start_ns || chunk->start_ns[i] > query->end_ns)
+        continue;
+      const uint64_t chain = chains != NULL ? chains[i] : 0;
+      sums->n_samples++;
+      if (chain - 1 < tree->n_call_nodes)
+        sums->nodes[tree->node_of[chain - 1]].self++;
+      else
+        sums->n_without_chain++;
+    }
+}
+
+static bool
+count_lane (const LnsCallTree *tree,
+            const LnsCallQuery *query,
+            uint32_t lane,
+            const atomic_bool *cancel,
+            LnsCallSums *sums,
+            LnsError *error)
+{
+  const LnsColumnMask columns =
+      LNS_COLUMN_BIT (LNS_COLUMN_START) | LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN);
+  uint64_t first;
+  const LnsChunk *chunk;
+  LnsError damage = { 0 };
+
+  if (!lns_report_find (tree->report, lane, query->start_ns, &first, error))
+    return false;
+  if (first >= lns_report_lane_info (tree->report, lane)->n_events)
+    return true;
+  LnsChunkWalker *walker = lns_chunk_walker_new (tree->report, lane, columns);
+  lns_chunk_walker_seek (walker, lns_report_chunk_of (tree->report, lane, first));
+  bool good = true;
+  while (good && (chunk = lns_chunk_walker_next (walker, &damage)) != NULL &&
+         (chunk->n == 0 || chunk->start_ns[0] <= query->end_ns))
+    {
+      count_chunk (tree, query, chunk, sums);
+      if (is_cancelled (cancel))
+        good = fail_cancelled (error);
+    }
+  lns_chunk_walker_free (walker);
+  if (good && damage.domain != LNS_ERROR_NONE)
+    return lns_error_set (error, damage.domain, damage.code, "%s", damage.message);
+  return good;
+}
+
+static bool
+is_counted (const LnsReport *report, const LnsCallQuery *query, const LnsLane *lane)
+{
+  const uint32_t thread = lns_report_tracks (report, NULL)[lane->track].thread;
+  return lane->kind == query->kind &&
+         (query->threads == NULL || (thread != LNS_ID_NONE && query->threads[thread]));
+}
+
+bool
+lns_call_tree_sum (const LnsCallTree *tree,
+                   const LnsCallQuery *query,
+                   const atomic_bool *cancel,
+                   LnsCallSums *ret_sums,
+                   LnsError *error)
+{
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (tree->report, &n_lanes);
+  bool good = true;
+
+  *ret_sums = (LnsCallSums){ .nodes = lns_calloc (tree->n_nodes, sizeof *ret_sums->nodes) };
+  for (uint32_t lane = 0; good && lane < n_lanes; lane++)
+    if (is_counted (tree->report, query, &lanes[lane]))
+      good = count_lane (tree, query, lane, cancel, ret_sums, error);
+  for (uint32_t i = tree->n_nodes; i > 0; i--)
+    {
+      LnsCallCount *count = &ret_sums->nodes[i - 1];
+      count->total += count->self;
+      if (tree->nodes[i - 1].parent != LNS_ID_NONE)
+        ret_sums->nodes[tree->nodes[i - 1].parent].total += count->total;
+    }
+  if (!good)
+    lns_call_sums_clear (ret_sums);
+  return good;
+}
+
+void
+lns_call_sums_clear (LnsCallSums *sums)
+{
+  free (sums->nodes);
+  *sums = (LnsCallSums){ 0 };
+}
+
+void
+lns_call_tree_functions (const LnsCallTree *tree,
+                         const LnsCallSums *sums,
+                         LnsCallCount *ret_functions)
+{
+  memset (ret_functions, 0, tree->n_functions * sizeof *ret_functions);
+  for (uint32_t i = 0; i < tree->n_nodes; i++)
+    {
+      LnsCallCount *function = &ret_functions[tree->nodes[i].function];
+      function->self += sums->nodes[i].self;
+      if (!tree->nodes[i].is_recursive)
+        function->total += sums->nodes[i].total;
+    }
+}

@@ -1,0 +1,87 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Sums of samples over the call chains of a report: for tables of functions, top-down trees and flame graphs.
+ *
+ * A report's call nodes are places in code: two calls on different lines are two nodes, and inlined calls are none. The
+ * nodes of this tree are functions: calls of one function from one caller are one node, and an inlined call is a node like
+ * any other. The tree is made once and does not depend on samples. Sums over any time and threads are made of it, many at
+ * once if need be: nothing of a tree changes. */
+
+#pragma once
+
+#include "src/store/read/report.h"
+
+/* A function of one name in one file, in whatever processes. */
+typedef struct
+{
+  uint32_t symbol; /* string id */
+  uint32_t module; /* string id of the path, 0 = none */
+} LnsCallFunction;
+
+/* Numbers of other nodes may be LNS_ID_NONE. Nodes come behind their parents. */
+typedef struct
+{
+  uint32_t parent, first_child, next_sibling;
+  uint32_t function;
+  bool is_recursive; /* a node above it has the same function */
+} LnsCallTreeNode;
+
+typedef struct
+{
+  LnsReport *report; /* borrowed */
+  LnsCallFunction *functions;
+  LnsCallTreeNode *nodes; /* node 0 is the first outermost function; its siblings are the others */
+  uint32_t n_functions, n_nodes;
+  uint32_t *node_of; /* by call node of the report: the node of its innermost function */
+  uint32_t n_call_nodes;
+} LnsCallTree;
+
+/* Makes the tree of REPORT, which must outlive it; a report without call nodes has an empty one. CANCEL may be NULL.
+ * Returns NULL and fills ERROR if cancelled, or if inlined calls would make the tree larger than any recording does. Any
+ * thread. O(call nodes × inlined calls at their places). */
+LnsCallTree *lns_call_tree_new (LnsReport *report, const atomic_bool *cancel, LnsError *error)
+    __attribute__ ((warn_unused_result));
+void lns_call_tree_free (LnsCallTree *tree); /* NULL is fine */
+
+/* Which samples are summed up. */
+typedef struct
+{
+  LnsLaneKind kind;         /* LNS_LANE_CPU_SAMPLE or LNS_LANE_PYTHON_SAMPLE */
+  int64_t start_ns, end_ns; /* report clock, both included */
+  const bool *threads;      /* by thread instance: whether its samples count; NULL = all do */
+} LnsCallQuery;
+
+/* The kind of samples that REPORT has: of CPUs if there are any, else of Python's functions. O(lanes). */
+LnsLaneKind lns_call_sample_kind (const LnsReport *report);
+
+/* In samples. */
+typedef struct
+{
+  uint64_t self;  /* in the function itself */
+  uint64_t total; /* in it and in what it called */
+} LnsCallCount;
+
+typedef struct
+{
+  LnsCallCount *nodes; /* by node of the tree; lns_call_sums_clear () frees them */
+  uint64_t n_samples;  /* all, those without a call chain included */
+  uint64_t n_without_chain;
+} LnsCallSums;
+
+/* Sums up the samples that QUERY asks for. CANCEL may be NULL. Returns false and fills ERROR if a chunk is damaged or the
+ * call was cancelled; RET_SUMS is then empty. Any thread. O(log n) a lane, the samples within the time, and the nodes. */
+bool lns_call_tree_sum (const LnsCallTree *tree,
+                        const LnsCallQuery *query,
+                        const atomic_bool *cancel,
+                        LnsCallSums *ret_sums,
+                        LnsError *error) __attribute__ ((warn_unused_result));
+void lns_call_sums_clear (LnsCallSums *sums);
+
+/* Adds SUMS up by function into RET_FUNCTIONS, which has room for all of the tree's. A sample counts once for each function
+ * of its chain, however often that called itself. O(nodes). */
+void lns_call_tree_functions (const LnsCallTree *tree,
+                              const LnsCallSums *sums,
+                              LnsCallCount *ret_functions);
