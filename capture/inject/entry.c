@@ -6,7 +6,6 @@
 /* The entry points that NVTX looks up in this library. Each link unit of a program that contains NVTX calls them, with
  * tables of its own; all get the same handlers and handles. */
 
-#include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/process.h"
 #include "capture/inject/core/connection.h"

@@ -28,6 +28,11 @@ LISTS = {
     # With one of these programs begin, in a fork's child too; none is called often.
     'beginnings': (r'cudaMalloc\w*|cudaStreamCreate\w*',
                    r'cuInit|cuCtxCreate|cuDevicePrimaryCtxRetain|cuMemAlloc\w*'),
+    # Classes of calls, with the launches, for those who ask where calls come from.
+    'memory': (r'cuda(Malloc|Free|Mem|Host(Alloc|Register|Unregister))\w*', r'cu(64)?Mem\w+|cuArray\w+|cuMipmappedArray\w+'),
+    'waits': (r'cuda\w*Synchronize\w*|cudaStreamWait\w+', r'cu\w*Synchronize\w*|cuStreamWait\w+'),
+    # The engine calls the driver's to learn how far CUPTI has counted correlations.
+    'versions': (r'cudaDriverGetVersion', r'cuDriverGetVersion'),
     # They only ask, and programs call them all the time.
     'questions': (r'cudaGetDevice|cudaGetLastError|cudaPeekAtLastError|cudaStreamIsCapturing(_ptsz)?',
                   r'cuCtxGetCurrent|cuDevicePrimaryCtxGetState|cuKernelGetAttribute'

@@ -53,16 +53,16 @@ def write(library, fallback, status, name, parameters):
     declared = f'\nLNS_LIBRARY_FUNCTION {status} {name} ({declarations});' \
         if re.search(r'__half|__nv_bfloat16', declarations) else ''
     return f'''{declared}
+static LnsLibraryFunction lns_of_{name} = {{ .name = "{name}", .library = LNS_WIRE_{library} }};
 LNS_LIBRARY_FUNCTION {status}
 {name} ({declarations})
 {{
-  static LnsLibraryFunction self = {{ .name = "{name}", .library = LNS_WIRE_{library} }};
-  __typeof__ (&{name}) lns_real = (__typeof__ (&{name}))lns_library_find (&self, __builtin_return_address (0));
+  __typeof__ (&{name}) lns_real = (__typeof__ (&{name}))lns_library_find (&lns_of_{name}, __builtin_return_address (0));
   if (lns_real == NULL)
     return {fallback};
-  LnsLibraryCall lns_call = lns_library_begin (&self);
+  LnsLibraryCall lns_call = lns_library_begin (&lns_of_{name});
   {status} lns_status = lns_real ({names});
-  lns_library_end (&self, &lns_call, {where}, (uint32_t)lns_status);
+  lns_library_end (&lns_of_{name}, &lns_call, {where}, (uint32_t)lns_status);
   return lns_status;
 }}'''
 
@@ -70,14 +70,18 @@ LNS_LIBRARY_FUNCTION {status}
 def main():
     output, folders = sys.argv[1], sys.argv[2:]
     lines = ['/* Made by generate-libraries.py from the headers of cuBLAS and cuDNN. */', '',
-             '#include "capture/inject/preload/libraries.h"', '']
-    bodies = []
+             '#include "capture/inject/preload/lookup.h"', '']
+    bodies, names = [], set()
     for library, include, headers, handle, prefix, fallback in LIBRARIES:
         found = list(functions(folders, headers, handle, prefix)) if read(folders, include) else []
         if found:
             lines.append(f'#include <{include}>')
         bodies += [write(library, fallback, *function) for function in found]
+        names |= {name for _, name, _ in found}
     lines += ['', 'typedef struct __half __half;', 'typedef struct __nv_bfloat16 __nv_bfloat16;']
+    bodies += ['', 'const LnsLibraryWrapper lns_library_wrappers[] = {',
+               *(f'  {{ &lns_of_{name}, (void *){name} }},' for name in sorted(names)), '};',
+               'const size_t lns_n_library_wrappers = sizeof lns_library_wrappers / sizeof *lns_library_wrappers;']
     with open(output, 'w', encoding='utf-8') as file:
         file.write('\n'.join(lines + bodies) + '\n')
 

@@ -14,13 +14,15 @@
  *   |-----------------|----------|-----|---------------|----------------------|--------------------|
  *   | NONE            | FREE     | S   | store release |                      |                    |
  *   | FREE            | NONE     | S   | CAS           |                      | memory given back  |
- *   | FREE            | LENT     | T   | CAS acquire   |                      | CUPTI writes to it |
+ *   | FREE            | LENT     | T   | CAS acquire   |                      | claimed_ticks set; |
+ *   |                 |          |     |               |                      | CUPTI writes to it |
  *   | LENT            | COMPLETE | T   | store release | valid: bytes that    | CUPTI never writes |
  *   |                 |          |     |               | CUPTI says it filled | to it again        |
  *   | COMPLETE        | COMPLETE | T   | compacted by  | the record's wire    |                    |
  *   |                 |          |     | store release | form is committed    |                    |
- *   | COMPLETE        | FREE     | T   | store release | bytes, valid and     |                    |
- *   |                 |          |     |               | compacted zeroed     |                    |
+ *   | COMPLETE        | FREE     | T   | store release | bytes, valid,        |                    |
+ *   |                 |          |     |               | compacted and        |                    |
+ *   |                 |          |     |               | claimed_ticks zeroed |                    |
  *   | LENT, COMPLETE  | NONE     | S   | store release | the process is gone, | memory given back  |
  *   |                 |          |     |               | all was salvaged     |                    |
  *
@@ -32,8 +34,10 @@
 
 #include <stdint.h>
 
-#define LNS_WIRE_BUFFER_BYTES    (1u << 20)
-#define LNS_WIRE_BUFFERS_DEFAULT 256u /* of address space */
+/* CUPTI gives a buffer back only when the last of its records is complete, so records wait for each other in a large
+ * one. */
+#define LNS_WIRE_BUFFER_BYTES    (128u << 10)
+#define LNS_WIRE_BUFFERS_DEFAULT 2048u /* 256 MiB of address space */
 #define LNS_WIRE_BUFFERS_MAX     4096u
 #define LNS_WIRE_CUPTI_KINDS     128u
 
@@ -50,8 +54,9 @@ typedef struct
   _Alignas(64) uint32_t state; /* LnsWireBufferState */
   uint32_t valid;
   uint32_t compacted;
-  uint32_t n_uses; /* how many times it was lent to CUPTI */
-  uint8_t reserved[48];
+  uint32_t n_uses;        /* how many times it was lent to CUPTI */
+  uint64_t claimed_ticks; /* when it was; 0: not set yet, or it is not lent */
+  uint8_t reserved[40];
 } LnsWireBufferLine;
 _Static_assert(sizeof (LnsWireBufferLine) == 64, "a line of the cache");
 

@@ -41,8 +41,7 @@ lns_wire_clock_ticks (LnsWireClock clock)
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Chooses the clock for recording on this machine. Reads CPUID's invariant TSC bit, constant_tsc and
- * nonstop_tsc in /proc/cpuinfo, and the kernel's current clocksource. */
+/* Chooses the clock for recording on this machine. Reads CPUID's invariant TSC bit and the kernel's current clocksource. */
 LnsWireClock lns_wire_clock_detect (void);
 
 /* Reads all clocks eight times and keeps the readings that are closest together. Takes less than 2 µs. */

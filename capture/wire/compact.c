@@ -4,40 +4,17 @@
  */
 
 #include "capture/wire/compact.h"
+#include "capture/wire/cupti-records.h"
+#include "capture/wire/cupti-topology.h"
 
-#include <cupti.h>
 #include <string.h>
-
-/* A record, at least as long as the newest struct of its kind. */
-typedef union __attribute__ ((may_alias))
-{
-  CUpti_ActivityKind kind;
-  CUpti_ActivityAPI api;
-  CUpti_ActivityKernel10 kernel;
-  CUpti_ActivityMemcpy6 copy;
-  CUpti_ActivityMemcpyPtoP4 copy_between;
-  CUpti_ActivityMemset4 set;
-  CUpti_ActivitySynchronization2 sync;
-  CUpti_ActivityCudaEvent2 event;
-  CUpti_ActivityGraphTrace2 graph;
-  CUpti_ActivityDeviceGraphTrace device_graph;
-  CUpti_ActivityOverhead3 overhead;
-  CUpti_ActivityMemory4 memory;
-  CUpti_ActivityMemoryPool3 pool;
-  CUpti_ActivityUnifiedMemoryCounter3 unified;
-  CUpti_ActivityJit2 jit;
-  CUpti_ActivityDevice5 device;
-  CUpti_ActivityContext3 context;
-  CUpti_ActivityStream stream;
-  CUpti_ActivityMemDecompress decompress;
-} Record;
 
 /* The conversion of one record. */
 typedef struct
 {
   const LnsWireCuptiSink *sink;
   LnsWireCuptiCounts *counts;
-  const Record *from;
+  const LnsCuptiRecord *from;
   size_t n_bytes; /* size of the record in the loaded CUPTI */
 } Work;
 
@@ -46,7 +23,8 @@ typedef enum
   DONE,
   SKIPPED,
   LOST,
-  UNFINISHED
+  UNFINISHED,
+  MISTIMED
 } Result;
 
 /* Whether the loaded CUPTI has FIELD. Needed only if a missing field is not the same as 0. */
@@ -104,20 +82,37 @@ later (uint64_t start, uint64_t end)
   return end > start ? end : start;
 }
 
-/* The layout of CUPTI 13.0. The build fails with a header that moves a field. */
-_Static_assert(sizeof (CUpti_ActivityKernel10) == 216, "as in CUPTI 13.0");
-_Static_assert(sizeof (CUpti_ActivityMemcpy6) == 96, "as in CUPTI 13.0");
-_Static_assert(sizeof (CUpti_ActivityMemcpyPtoP4) == 96, "as in CUPTI 13.0");
-_Static_assert(sizeof (CUpti_ActivityMemset4) == 88, "as in CUPTI 13.0");
-_Static_assert(sizeof (CUpti_ActivityAPI) == 40, "as in CUPTI 11.0 to 13.0");
-_Static_assert(sizeof (CUpti_ActivitySynchronization2) == 56, "as in CUPTI 13.0");
-_Static_assert(sizeof (CUpti_ActivityGraphTrace2) == 56, "as in CUPTI 13.0");
-_Static_assert(sizeof (CUpti_ActivityMemory4) == 128, "as in CUPTI 13.0");
-_Static_assert(offsetof (CUpti_ActivityKernel10, start) == 16, "as in CUPTI 11.0 to 13.0");
-_Static_assert(offsetof (CUpti_ActivityKernel10, name) == 104, "as in CUPTI 11.0 to 13.0");
-_Static_assert(offsetof (CUpti_ActivityKernel10, graphNodeId) == 144, "as in CUPTI 11.0 to 13.0");
-_Static_assert(offsetof (CUpti_ActivityMemcpy6, graphNodeId) == 64, "as in CUPTI 11.0 to 13.0");
-_Static_assert(offsetof (CUpti_ActivityMemset4, graphNodeId) == 64, "as in CUPTI 11.0 to 13.0");
+/* Counts FROM, a call that DEPTH describes, if it launches a kernel that runs, and follows the captures of its thread. Not
+ * inline, as most calls have no role. */
+static __attribute__ ((noinline)) void
+follow_call (const Work *work, const CUpti_ActivityAPI *from, uint8_t depth)
+{
+  const bool is_begin = (depth & LNS_WIRE_CUDA_CALL_CAPTURE) && from->returnValue == 0;
+  const bool is_end = (depth & LNS_WIRE_CUDA_CALL_CAPTURED) != 0;
+  const bool is_captured = work->sink->capturing != NULL &&
+                           lns_wire_cupti_follow_capture (work->sink->capturing, from->threadId,
+                                                          from->correlationId, is_begin, is_end);
+  if ((depth & LNS_WIRE_CUDA_CALL_LAUNCH) && !is_captured && from->returnValue == 0)
+    {
+      work->counts->n_launched++;
+      work->counts->launched_sum += from->correlationId;
+    }
+}
+
+/* Whether FROM is a call of the engine's own, which is not kept. */
+static inline bool
+is_skipped (const Work *work, const CUpti_ActivityAPI *from)
+{
+  const LnsWireCuptiSink *sink = work->sink;
+  const uint32_t call = from->correlationId;
+  if (__builtin_expect (
+          (from->threadId != sink->skipped_tid || from->threadId == 0) &&
+              ((call != sink->skipped_calls[0] && call != sink->skipped_calls[1]) || call == 0),
+          1))
+    return false;
+  work->counts->last_skipped = from->correlationId;
+  return true;
+}
 
 static Result
 put_api (const Work *work)
@@ -125,17 +120,14 @@ put_api (const Work *work)
   const CUpti_ActivityAPI *from = &work->from->api;
   if (from->start == 0 || from->end == 0)
     return UNFINISHED;
-  if (from->threadId == work->sink->skipped_tid && from->threadId != 0)
+  if (is_skipped (work, from))
     return SKIPPED;
   bool is_runtime = from->kind == CUPTI_ACTIVITY_KIND_RUNTIME;
   uint8_t depth = is_runtime ? LNS_WIRE_CUDA_CALL_RUNTIME : 0;
   if (work->sink->roles != NULL && from->cbid < LNS_WIRE_CUPTI_CALLS)
     depth |= work->sink->roles[is_runtime][from->cbid] & LNS_WIRE_CUDA_CALL_ROLES;
-  if ((depth & LNS_WIRE_CUDA_CALL_LAUNCH) && from->returnValue == 0)
-    {
-      work->counts->n_launched++;
-      work->counts->launched_sum += from->correlationId;
-    }
+  if ((depth & LNS_WIRE_CUDA_CALL_ROLES) != 0)
+    follow_call (work, from, depth);
   uint32_t name = work->sink->call_name (work->sink->context, is_runtime, from->cbid);
   /* This record and kernels are written in place, without a copy, as most records are of these two kinds. */
   LnsWireCudaApiBytes *to = begin (work, sizeof *to);
@@ -223,37 +215,59 @@ is_same (const LnsWireLaunch *a, const LnsWireLaunch *b)
   return difference == 0;
 }
 
-/* Finds the slot of LAUNCH by its shape and its name; of two launches with the same slot, one may use the
- * neighbour. Returns false if the slot must be defined first. */
-static inline bool
-find_slot (const LnsWireLaunches *launches, const LnsWireLaunch *launch, uint32_t *ret_slot)
+/* A launch may have any slot of a group, whose tags share a cache line: programs launch some hundred kernels in several shapes
+ * again and again, and with fewer choices some of these would take each other's slot each time. */
+#define GROUP 8u
+_Static_assert(LNS_WIRE_CUDA_LAUNCHES % GROUP == 0, "whole groups");
+
+/* A hash of LAUNCH by its shape and its name; not 0. */
+static inline uint64_t
+tag_of (const LnsWireLaunch *launch)
 {
   const uint64_t *words = launch->words;
-  uint64_t hash = words[6] * UINT64_C (0x9e3779b97f4a7c15) ^
-                  words[1] * UINT64_C (0xc2b2ae3d27d4eb4f) ^
-                  words[2] * UINT64_C (0x165667b19e3779f9) ^
-                  (words[3] + words[4]) * UINT64_C (0xff51afd7ed558ccd);
-  const uint32_t slot = (uint32_t)((hash ^ hash >> 29) >> 32) % LNS_WIRE_CUDA_LAUNCHES;
-  *ret_slot = slot;
-  if (is_same (&launches->launches[slot], launch))
-    return true;
-  *ret_slot = slot ^ 1;
-  if (is_same (&launches->launches[slot ^ 1], launch))
-    return true;
-  if (launches->launches[slot].words[0] == 0 || (hash & 1) != 0)
-    *ret_slot = slot;
+  const uint64_t hash = words[6] * UINT64_C (0x9e3779b97f4a7c15) ^
+                        words[1] * UINT64_C (0xc2b2ae3d27d4eb4f) ^
+                        words[2] * UINT64_C (0x165667b19e3779f9) ^
+                        (words[3] + words[4]) * UINT64_C (0xff51afd7ed558ccd);
+  return (hash ^ hash >> 29) | 1;
+}
+
+/* Finds the slot of LAUNCH, which has TAG. Returns false if the slot must be defined first. */
+static inline bool
+find_slot (const LnsWireLaunches *launches,
+           const LnsWireLaunch *launch,
+           uint64_t tag,
+           uint32_t *ret_slot)
+{
+  const uint32_t first = (uint32_t)(tag >> 32) % LNS_WIRE_CUDA_LAUNCHES & ~(GROUP - 1);
+  for (uint32_t slot = first; slot < first + GROUP; slot++)
+    if (launches->tags[slot] == tag && is_same (&launches->launches[slot], launch))
+      {
+        *ret_slot = slot;
+        return true;
+      }
+  /* Slots are taken from the front of a group. */
+  uint32_t slot = first;
+  while (slot < first + GROUP && launches->tags[slot] != 0)
+    slot++;
+  *ret_slot = slot < first + GROUP ? slot : first + launches->n_replaced % GROUP;
   return false;
 }
 
 /* Writes the definition of SLOT. */
 static Result
-define_launch (const Work *work, uint32_t slot, const LnsWireLaunch *raw)
+define_launch (const Work *work, uint32_t slot, const LnsWireLaunch *raw, uint64_t tag)
 {
+  LnsWireLaunches *launches = work->sink->launches;
   LnsWireCudaLaunchBytes launch = launch_of (work);
   launch.head.string = slot;
   Result result = put (work, &launch, sizeof launch);
   if (result == DONE)
-    work->sink->launches->launches[slot] = *raw;
+    {
+      launches->n_replaced += launches->tags[slot] != 0;
+      launches->launches[slot] = *raw;
+      launches->tags[slot] = tag;
+    }
   return result;
 }
 
@@ -265,7 +279,9 @@ put_kernel (const Work *work)
     {
       LnsWireCudaKernelBytes unfinished = { .head.type = LNS_WIRE_CUDA_KERNEL,
                                             .correlation = from->correlationId,
-                                            .graph_node = from->graphNodeId };
+                                            .graph_node = from->graphNodeId,
+                                            .place = { from->deviceId, from->contextId,
+                                                       from->streamId } };
       return put (work, &unfinished, sizeof unfinished);
     }
   if (from->graphNodeId == 0)
@@ -274,9 +290,10 @@ put_kernel (const Work *work)
       work->counts->run_sum += from->correlationId;
     }
   const LnsWireLaunch launch = raw_launch_of (work);
+  const uint64_t tag = tag_of (&launch);
   uint32_t slot;
-  if (!find_slot (work->sink->launches, &launch, &slot) &&
-      define_launch (work, slot, &launch) != DONE)
+  if (!find_slot (work->sink->launches, &launch, tag, &slot) &&
+      define_launch (work, slot, &launch, tag) != DONE)
     return LOST;
   LnsWireCudaKernelBytes *to = begin (work, sizeof *to);
   if (to == NULL)
@@ -293,6 +310,29 @@ put_kernel (const Work *work)
   };
   work->sink->commit (work->sink->context, sizeof *to);
   return DONE;
+}
+
+/* Writes when the kernel, whose record comes next, was queued and submitted. If there is no room, neither is there any for
+ * that record. */
+static void
+put_latency (const Work *work)
+{
+  const CUpti_ActivityKernel10 *from = &work->from->kernel;
+  LnsWireCudaLatencyBytes record = {
+    .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_LATENCY },
+    .n_bytes = PADDED (sizeof record),
+    .correlation = from->correlationId,
+    .queued_ticks = from->queued,
+    .submitted_ticks = from->submitted,
+  };
+  uint8_t *to = from->start != 0 && (from->queued | from->submitted) != 0
+                    ? work->sink->reserve (work->sink->context, PADDED (sizeof record))
+                    : NULL;
+  if (to == NULL)
+    return;
+  memset (to, 0, PADDED (sizeof record));
+  memcpy (to, &record, sizeof record);
+  work->sink->commit (work->sink->context, PADDED (sizeof record));
 }
 
 /* How the record of an event begins: with its KIND, and the times and the correlation of FROM. Its time is 0 if FROM lacks
@@ -414,6 +454,12 @@ put_graph (const Work *work)
     .place = { from->deviceId, from->contextId, from->streamId },
     .graph = from->graphId,
   };
+  /* A graph that begins with a node on the host is shown where its last node ran. */
+  if (from->contextId == LNS_WIRE_CUDA_HOST && HAS (work, CUpti_ActivityGraphTrace2, endContextId))
+    {
+      record.place.device = from->endDeviceId;
+      record.place.context = from->endContextId;
+    }
   return put_if_finished (work, &record, sizeof record);
 }
 
@@ -433,7 +479,62 @@ put_device_graph (const Work *work)
   return put (work, &record, sizeof record);
 }
 
+static Result
+put_host (const Work *work)
+{
+  const LnsCuptiHostLaunch *launch = &work->from->host_launch;
+  const LnsCuptiHostNode *node = &work->from->host_node;
+  const bool is_node = node->kind == LNS_CUPTI_HOST_NODE;
+  const uint64_t end = is_node ? node->end : launch->end;
+  LnsWireCudaHostBytes record = {
+    .head = { .ticks = is_node ? node->start : launch->start, .type = LNS_WIRE_CUDA_HOST_FUNCTION },
+    .correlation = launch->correlation, /* both begin alike */
+    .graph_node = is_node ? node->node : 0,
+    .place = { launch->device, launch->context, launch->stream },
+    .graph = is_node ? node->graph : 0,
+    .tid = is_node ? node->tid : launch->tid,
+  };
+  record.end_ticks = later (record.head.ticks, end);
+  if (end == 0)
+    record.head.ticks = 0;
+  return put_if_finished (work, &record, sizeof record);
+}
+
+static Result
+put_switch (const Work *work)
+{
+  const LnsCuptiSwitch *from = &work->from->change;
+  if (from->operation != 1 && from->operation != 2)
+    return SKIPPED;
+  LnsWireCudaSwitchBytes record = {
+    .head = { .ticks = from->timestamp, .type = LNS_WIRE_CUDA_SWITCH },
+    .context = from->context,
+    .is_end = from->operation == 2,
+  };
+  return put_if_finished (work, &record, sizeof record);
+}
+
 /* --- Around the work of the device. ----------------------------------------------------------- */
+
+/* Whether CUPTI allocated something for the record, in this process. */
+static bool
+has_leftover (const Work *work)
+{
+  const CUpti_ActivityOverhead3 *from = &work->from->overhead;
+  return work->sink->leftovers != NULL && from->overheadData != NULL &&
+         from->overheadKind == CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL;
+}
+
+/* Takes that, as it is to be freed once: the header of CUPTI says so. */
+static void
+take_leftover (const Work *work)
+{
+  const CUpti_ActivityOverhead3 *from = &work->from->overhead;
+  if (!has_leftover (work))
+    return;
+  memcpy (from->overheadData, work->sink->leftovers, sizeof (void *));
+  *work->sink->leftovers = from->overheadData;
+}
 
 static Result
 put_overhead (const Work *work)
@@ -444,6 +545,13 @@ put_overhead (const Work *work)
     .kind = (uint32_t)from->overheadKind,
     .tid = from->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? from->objectId.pt.threadId : 0,
   };
+  if (has_leftover (work))
+    {
+      const CUpti_ActivityOverheadCommandBufferFullData *full = from->overheadData;
+      record.channel = full->channelID;
+      record.channel_type = 1 + full->channelType;
+    }
+  take_leftover (work);
   return put_if_finished (work, &record, sizeof record);
 }
 
@@ -468,6 +576,7 @@ put_memory (const Work *work)
     .memory_kind = (uint8_t)from->memoryKind,
     .pool_type = (uint8_t)from->memoryPoolConfig.memoryPoolType,
     .is_async = from->isAsync != 0,
+    .source = text_of (work, from->source, false),
   };
   return put (work, &record, sizeof record);
 }
@@ -491,6 +600,15 @@ put_pool (const Work *work)
   return put (work, &record, sizeof record);
 }
 
+/* Whether a record of the counter KIND has an end: the header of CUPTI says so. */
+static bool
+has_end (CUpti_ActivityUnifiedMemoryCounterKind kind)
+{
+  return kind != CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT &&
+         kind != CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING &&
+         kind != CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP;
+}
+
 static Result
 put_unified (const Work *work)
 {
@@ -498,7 +616,7 @@ put_unified (const Work *work)
   LnsWireCudaUnifiedBytes record = {
     .head = { .ticks = from->start, .type = LNS_WIRE_CUDA_UNIFIED },
     .counter = (uint32_t)from->counterKind,
-    .end_ticks = later (from->start, from->end),
+    .end_ticks = has_end (from->counterKind) ? later (from->start, from->end) : from->start,
     .value = from->value,
     .address = from->address,
     .source = from->srcId,
@@ -569,7 +687,7 @@ put_device (const Work *work)
 static Result
 put_context (const Work *work)
 {
-  const CUpti_ActivityContext3 *from = &work->from->context;
+  const CUpti_ActivityContext3 *from = &work->from->context.known;
   LnsWireCudaContextBytes record = {
     .head.type = LNS_WIRE_CUDA_CONTEXT,
     .number = from->contextId,
@@ -578,6 +696,23 @@ put_context (const Work *work)
     .parent = from->isGreenContext ? from->parentContextId : LNS_WIRE_CUDA_NONE,
     .is_green = from->isGreenContext,
     .n_multiprocessors = from->numMultiprocessors,
+    .pid = (uint32_t)work->from->context.pid,
+  };
+  return put (work, &record, sizeof record);
+}
+
+static Result
+put_green_context (const Work *work)
+{
+  const LnsCuptiGreenContext *from = &work->from->green_context;
+  LnsWireCudaContextBytes record = {
+    .head.type = LNS_WIRE_CUDA_CONTEXT,
+    .number = from->context,
+    .device = from->device,
+    .null_stream = LNS_WIRE_CUDA_NONE,
+    .parent = from->parent,
+    .is_green = 1,
+    .n_multiprocessors = from->n_multiprocessors,
   };
   return put (work, &record, sizeof record);
 }
@@ -596,54 +731,164 @@ put_stream (const Work *work)
   return put (work, &record, sizeof record);
 }
 
+static Result
+put_topology (const Work *work)
+{
+  LnsWireCudaTopologyBytes record;
+  if (!lns_wire_cupti_topology (work->from, work->n_bytes, work->sink->leftovers, &record))
+    return SKIPPED;
+  return put (work, &record, sizeof record);
+}
+
 /* --- The walk. ------------------------------------------------------------------------------- */
 
-/* By kind: what compacts its records, the size of the newest struct, and where its times lie. Records of other kinds are
- * left out. */
+/* By kind: what compacts its records, the size of the newest struct, where its times lie, and its correlation. Records
+ * of other kinds are left out. */
 #define SPAN(type)                                                                                 \
  sizeof (type), { offsetof (type, start), offsetof (type, end) }
 #define MOMENT(type, field)                                                                        \
  sizeof (type), { offsetof (type, field) }
+#define OF_CALL(type) offsetof (type, correlationId)
 
 static const struct
 {
   Result (*put) (const Work *);
   size_t n_bytes;
-  size_t times[2]; /* 0: none */
+  size_t times[2];    /* 0: none */
+  size_t correlation; /* 0: none */
+  bool is_work;       /* of the device */
 } writers[LNS_WIRE_CUPTI_KINDS] = {
-  [CUPTI_ACTIVITY_KIND_DRIVER] = { put_api, SPAN (CUpti_ActivityAPI) },
-  [CUPTI_ACTIVITY_KIND_RUNTIME] = { put_api, SPAN (CUpti_ActivityAPI) },
-  [CUPTI_ACTIVITY_KIND_KERNEL] = { put_kernel, SPAN (CUpti_ActivityKernel10) },
-  [CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = { put_kernel, SPAN (CUpti_ActivityKernel10) },
-  [CUPTI_ACTIVITY_KIND_MEMCPY] = { put_copy, SPAN (CUpti_ActivityMemcpy6) },
-  [CUPTI_ACTIVITY_KIND_MEMCPY2] = { put_copy_between, SPAN (CUpti_ActivityMemcpyPtoP4) },
-  [CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS] = { put_decompress, SPAN (CUpti_ActivityMemDecompress) },
-  [CUPTI_ACTIVITY_KIND_MEMSET] = { put_set, SPAN (CUpti_ActivityMemset4) },
-  [CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = { put_sync, SPAN (CUpti_ActivitySynchronization2) },
+  [CUPTI_ACTIVITY_KIND_DRIVER] = { put_api, SPAN (CUpti_ActivityAPI), OF_CALL (CUpti_ActivityAPI) },
+  [CUPTI_ACTIVITY_KIND_RUNTIME] = { put_api, SPAN (CUpti_ActivityAPI),
+                                    OF_CALL (CUpti_ActivityAPI) },
+  [CUPTI_ACTIVITY_KIND_KERNEL] = { put_kernel, SPAN (CUpti_ActivityKernel10),
+                                   OF_CALL (CUpti_ActivityKernel10), true },
+  [CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] = { put_kernel, SPAN (CUpti_ActivityKernel10),
+                                              OF_CALL (CUpti_ActivityKernel10), true },
+  [CUPTI_ACTIVITY_KIND_MEMCPY] = { put_copy, SPAN (CUpti_ActivityMemcpy6),
+                                   OF_CALL (CUpti_ActivityMemcpy6), true },
+  [CUPTI_ACTIVITY_KIND_MEMCPY2] = { put_copy_between, SPAN (CUpti_ActivityMemcpyPtoP4),
+                                    OF_CALL (CUpti_ActivityMemcpyPtoP4), true },
+  [CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS] = { put_decompress, SPAN (CUpti_ActivityMemDecompress),
+                                           OF_CALL (CUpti_ActivityMemDecompress), true },
+  [CUPTI_ACTIVITY_KIND_MEMSET] = { put_set, SPAN (CUpti_ActivityMemset4),
+                                   OF_CALL (CUpti_ActivityMemset4), true },
+  [CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = { put_sync, SPAN (CUpti_ActivitySynchronization2),
+                                            OF_CALL (CUpti_ActivitySynchronization2) },
   [CUPTI_ACTIVITY_KIND_CUDA_EVENT] = { put_event,
-                                       MOMENT (CUpti_ActivityCudaEvent2, deviceTimestamp) },
-  [CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = { put_graph, SPAN (CUpti_ActivityGraphTrace2) },
+                                       MOMENT (CUpti_ActivityCudaEvent2, deviceTimestamp),
+                                       OF_CALL (CUpti_ActivityCudaEvent2) },
+  [CUPTI_ACTIVITY_KIND_GRAPH_TRACE] = { put_graph, SPAN (CUpti_ActivityGraphTrace2),
+                                        OF_CALL (CUpti_ActivityGraphTrace2), true },
   [CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE] = { put_device_graph,
-                                               SPAN (CUpti_ActivityDeviceGraphTrace) },
-  [CUPTI_ACTIVITY_KIND_OVERHEAD] = { put_overhead, SPAN (CUpti_ActivityOverhead3) },
-  [CUPTI_ACTIVITY_KIND_MEMORY2] = { put_memory, MOMENT (CUpti_ActivityMemory4, timestamp) },
-  [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = { put_pool, MOMENT (CUpti_ActivityMemoryPool3, timestamp) },
+                                               SPAN (CUpti_ActivityDeviceGraphTrace), 0, true },
+  [CUPTI_ACTIVITY_KIND_OVERHEAD] = { put_overhead, SPAN (CUpti_ActivityOverhead3),
+                                     OF_CALL (CUpti_ActivityOverhead3) },
+  [CUPTI_ACTIVITY_KIND_MEMORY2] = { put_memory, MOMENT (CUpti_ActivityMemory4, timestamp),
+                                    OF_CALL (CUpti_ActivityMemory4) },
+  [CUPTI_ACTIVITY_KIND_MEMORY_POOL] = { put_pool, MOMENT (CUpti_ActivityMemoryPool3, timestamp),
+                                        OF_CALL (CUpti_ActivityMemoryPool3) },
   [CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = { put_unified,
                                                    SPAN (CUpti_ActivityUnifiedMemoryCounter3) },
-  [CUPTI_ACTIVITY_KIND_JIT] = { put_jit, SPAN (CUpti_ActivityJit2) },
+  [CUPTI_ACTIVITY_KIND_JIT] = { put_jit, SPAN (CUpti_ActivityJit2), OF_CALL (CUpti_ActivityJit2) },
   [CUPTI_ACTIVITY_KIND_DEVICE] = { put_device, sizeof (CUpti_ActivityDevice5), { 0 } },
-  [CUPTI_ACTIVITY_KIND_CONTEXT] = { put_context, sizeof (CUpti_ActivityContext3), { 0 } },
+  [CUPTI_ACTIVITY_KIND_CONTEXT] = { put_context, sizeof (LnsCuptiContext), { 0 } },
+  [LNS_CUPTI_GREEN_CONTEXT] = { put_green_context, sizeof (LnsCuptiGreenContext), { 0 } },
+  [LNS_CUPTI_HOST_NODE] = { put_host, SPAN (LnsCuptiHostNode),
+                            offsetof (LnsCuptiHostNode, correlation) },
+  [LNS_CUPTI_HOST_LAUNCH] = { put_host, SPAN (LnsCuptiHostLaunch),
+                              offsetof (LnsCuptiHostLaunch, correlation) },
+  [LNS_CUPTI_SWITCH] = { put_switch, MOMENT (LnsCuptiSwitch, timestamp) },
+  [LNS_CUPTI_NVLINK] = { put_topology, 0, { 0 } },
+  [LNS_CUPTI_PCIE] = { put_topology, 0, { 0 } },
   [CUPTI_ACTIVITY_KIND_STREAM] = { put_stream, sizeof (CUpti_ActivityStream), { 0 } },
 };
 
-void
-lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
-                        const uint8_t *bytes,
-                        size_t n_bytes,
-                        const LnsWireCuptiSink *sink,
-                        uint32_t *ret_compacted,
-                        LnsWireCuptiCounts *ret_counts)
+/* Whether everything so far is in one of RANGES: recording began with the process, and goes on. */
+static bool
+admits_all (const LnsWireCuptiRanges *ranges)
 {
+  const LnsWireCuptiRange *first = &ranges->ranges[0];
+  return __atomic_load_n (&ranges->n, __ATOMIC_ACQUIRE) == 1 && first->first == 0 &&
+         first->first_ticks == 0 &&
+         __atomic_load_n (&first->last_ticks, __ATOMIC_ACQUIRE) == UINT64_MAX;
+}
+
+/* Whether RECORD, of KIND, is in one of RANGES. Definitions, which have no time, always are. */
+static bool
+is_admitted (const LnsWireCuptiRanges *ranges, const LnsCuptiRecord *record, uint32_t kind)
+{
+  uint32_t correlation = 0;
+  uint64_t ticks;
+  if (writers[kind].times[0] == 0)
+    return true;
+  if (writers[kind].correlation != 0)
+    memcpy (&correlation, (const uint8_t *)record + writers[kind].correlation, sizeof correlation);
+  memcpy (&ticks, (const uint8_t *)record + writers[kind].times[0], sizeof ticks);
+  return lns_wire_cupti_ranges_admit (ranges, correlation, ticks);
+}
+
+/* Writes that a copy or a memset, of KIND, has no times, and where it ran. Of other work only the number is told. */
+static __attribute__ ((noinline)) Result
+put_untimed (const Work *work, uint32_t kind)
+{
+  const LnsCuptiRecord *from = work->from;
+  LnsWireCudaKernelBytes untimed = { .head = { .type = LNS_WIRE_CUDA_KERNEL, .depth = 1 } };
+#define TAKE(record)                                                                               \
+ do                                                                                                \
+  {                                                                                                \
+   untimed.correlation = record.correlationId;                                                     \
+   untimed.graph_node = record.graphNodeId;                                                        \
+   untimed.place = (LnsWireCudaPlace){ record.deviceId, record.contextId, record.streamId };       \
+  }                                                                                                \
+ while (0)
+  if (kind == CUPTI_ACTIVITY_KIND_MEMCPY)
+    TAKE (from->copy);
+  else if (kind == CUPTI_ACTIVITY_KIND_MEMCPY2)
+    TAKE (from->copy_between);
+  else if (kind == CUPTI_ACTIVITY_KIND_MEMSET)
+    TAKE (from->set);
+  else
+    return UNFINISHED;
+#undef TAKE
+  return put (work, &untimed, sizeof untimed);
+}
+
+/* Compacts a record of KIND, which is one of work. That has times which were measured, unless it may not have ended. */
+static inline __attribute__ ((always_inline)) Result
+put_work (const Work *work, uint32_t kind, bool has_latencies)
+{
+  const CUpti_ActivityKernel10 *kernel = &work->from->kernel;
+  uint64_t start, end;
+  memcpy (&start, (const uint8_t *)work->from + writers[kind].times[0], sizeof start);
+  memcpy (&end, (const uint8_t *)work->from + writers[kind].times[1], sizeof end);
+  const bool is_untimed = start == 0 || end == 0;
+  if (has_latencies && writers[kind].put == put_kernel && start <= end)
+    put_latency (work);
+  if (is_untimed ? work->sink->may_be_unfinished : start <= end)
+    return is_untimed && writers[kind].put != put_kernel ? put_untimed (work, kind)
+                                                         : writers[kind].put (work);
+  if (writers[kind].put == put_kernel && kernel->graphNodeId == 0)
+    {
+      work->counts->n_run++;
+      work->counts->run_sum += kernel->correlationId;
+    }
+  return MISTIMED;
+}
+
+/* lns_wire_cupti_compact (), once for each value of HAS_LATENCIES: kernels and calls pay nothing for what is not asked
+ * for. */
+static inline __attribute__ ((always_inline)) void
+walk (const LnsWireCuptiSizes *sizes,
+      const uint8_t *bytes,
+      size_t n_bytes,
+      const LnsWireCuptiSink *sink,
+      uint32_t *ret_compacted,
+      LnsWireCuptiCounts *ret_counts,
+      bool has_latencies)
+{
+  /* What is in the buffer was made before now. */
+  const bool is_ranged = sink->ranges != NULL && !admits_all (sink->ranges);
   if (sink->launches->names_epoch != sink->names_epoch)
     {
       memset (sink->launches, 0, sizeof *sink->launches);
@@ -663,10 +908,10 @@ lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
         }
       if (writers[kind].put != NULL)
         {
-          Record longer;
+          LnsCuptiRecord longer;
           Work work = { .sink = sink,
                         .counts = ret_counts,
-                        .from = (const Record *)(bytes + at),
+                        .from = (const LnsCuptiRecord *)(bytes + at),
                         .n_bytes = size };
           if (size < writers[kind].n_bytes || sink->clock != NULL)
             {
@@ -677,13 +922,44 @@ lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
             }
           for (int i = 0; i < 2 && sink->clock != NULL && writers[kind].times[i] != 0; i++)
             lns_wire_cupti_clock_convert (sink->clock, (uint8_t *)&longer + writers[kind].times[i]);
-          Result result = writers[kind].put (&work);
-          ret_counts->n_compacted += result == DONE;
-          ret_counts->n_lost += result == LOST;
-          ret_counts->n_unfinished += result == UNFINISHED;
+          if (has_latencies && sink->clock != NULL && writers[kind].put == put_kernel)
+            {
+              lns_wire_cupti_clock_convert (sink->clock, (uint8_t *)&longer.kernel.queued);
+              lns_wire_cupti_clock_convert (sink->clock, (uint8_t *)&longer.kernel.submitted);
+            }
+          Result result = SKIPPED;
+          if (!is_ranged || is_admitted (sink->ranges, work.from, kind))
+            result = writers[kind].is_work ? put_work (&work, kind, has_latencies)
+                                           : writers[kind].put (&work);
+          else if (writers[kind].put == put_api)
+            (void)is_skipped (&work, &work.from->api);
+          else if (kind == CUPTI_ACTIVITY_KIND_OVERHEAD)
+            take_leftover (&work);
+          if (result == DONE)
+            ret_counts->n_compacted++;
+          else
+            {
+              ret_counts->n_lost += result == LOST;
+              ret_counts->n_unfinished += result == UNFINISHED;
+              ret_counts->n_mistimed += result == MISTIMED;
+            }
         }
       at += size;
       if (ret_compacted != NULL)
         __atomic_store_n (ret_compacted, (uint32_t)at, __ATOMIC_RELEASE);
     }
+}
+
+void
+lns_wire_cupti_compact (const LnsWireCuptiSizes *sizes,
+                        const uint8_t *bytes,
+                        size_t n_bytes,
+                        const LnsWireCuptiSink *sink,
+                        uint32_t *ret_compacted,
+                        LnsWireCuptiCounts *ret_counts)
+{
+  if (sink->has_latencies)
+    walk (sizes, bytes, n_bytes, sink, ret_compacted, ret_counts, true);
+  else
+    walk (sizes, bytes, n_bytes, sink, ret_compacted, ret_counts, false);
 }

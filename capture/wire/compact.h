@@ -13,6 +13,7 @@
 
 #include "capture/wire/buffers.h"
 #include "capture/wire/cuda-layout.h"
+#include "capture/wire/cupti-calls.h"
 #include "capture/wire/cupti-clock.h"
 
 #include <stdbool.h>
@@ -29,6 +30,9 @@ typedef struct
 typedef struct
 {
   uint32_t names_epoch; /* of the names' addresses */
+  uint32_t n_replaced;
+  /* A hash of each launch, by slot, so that a launch is found without reading others; 0: the slot is free. */
+  _Alignas(64) uint64_t tags[LNS_WIRE_CUDA_LAUNCHES];
   LnsWireLaunch launches[LNS_WIRE_CUDA_LAUNCHES];
 } LnsWireLaunches;
 
@@ -51,22 +55,32 @@ typedef struct
   /* The PCI bus id of DEVICE, as in LnsWireCudaDeviceBytes; left alone where it is not known. */
   void (*bus) (void *context, uint32_t device, char *ret_bus, size_t n_max);
   LnsWireLaunches *launches;
-  const LnsWireCuptiReadings *clock; /* by which times become ticks; NULL: they are ticks */
-  uint32_t names_epoch;              /* another one than before: names may lie elsewhere now */
+  const LnsWireCuptiLines *clock; /* by which times become ticks; NULL: they are ticks */
+  uint32_t names_epoch;           /* another one than before: names may lie elsewhere now */
   /* By [driver, runtime] and number: LNS_WIRE_CUDA_CALL_ROLES of the call, among other bits; or NULL. */
   const uint8_t (*roles)[LNS_WIRE_CUPTI_CALLS];
-  uint32_t skipped_tid; /* calls of this thread are not kept; 0: none */
+  LnsWireCuptiCapturing *capturing; /* by which launches are counted; NULL: all are */
+  bool may_be_unfinished;           /* work without times may not have ended */
+  bool has_latencies;               /* CUPTI was asked when kernels are queued and submitted */
+  const LnsWireCuptiRanges *ranges; /* what is not in these is left out; NULL: all is kept */
+  uint32_t skipped_tid;             /* calls of this thread are not kept; 0: none */
+  uint32_t skipped_calls[2];        /* nor are those with these correlations; 0: none */
+  /* Gets what CUPTI allocated for records and leaves to be freed: the last of them, whose first bytes point to the one
+   * before, and so on. NULL: they are another process's. */
+  void **leftovers;
 } LnsWireCuptiSink;
 
 typedef struct
 {
   uint64_t n_compacted;
   uint64_t n_lost;       /* there was no room */
+  uint64_t n_mistimed;   /* work that has ended, without times or with an end before its start */
   uint64_t n_unfinished; /* without times: still running when the process died, or never measured;
                             kernels, whose records say so, are not among them */
   /* Of calls that launch one kernel, and of kernels that one launched: where all have run, these are equal. */
   uint64_t n_launched, n_run;
   uint64_t launched_sum, run_sum; /* of their correlations */
+  uint32_t last_skipped;          /* correlation of the last call that was not kept; 0: none */
   uint32_t unknown_kind;          /* not 0: the walk ended at a record of this kind */
 } LnsWireCuptiCounts;
 

@@ -17,6 +17,8 @@
 
 #include "capture/wire/layout.h"
 
+#include <stdbool.h>
+
 typedef enum
 {
   /* Events. STRING and the ticks of begin are in the head. */
@@ -54,9 +56,80 @@ typedef enum
   LNS_WIRE_CUDA_DROPPED = 0x98, /* records that CUPTI had no room for */
   LNS_WIRE_CUDA_PROBLEM = 0x99, /* STRING: a name that belongs to it, or 0 */
   LNS_WIRE_RANGE = 0x9a,        /* a capture range began or ended */
+  LNS_WIRE_CUDA_RANGE = 0x9b,   /* CUDA is recorded from here on, or was up to here */
+
+  /* A definition, too. Those of devices and contexts come with CUPTI's records, a second later. */
+  LNS_WIRE_CUDA_USED =
+      0x9c, /* LnsWireCudaUsedBytes: the process has made a context on the device */
+
+  /* More events. */
+  LNS_WIRE_CUDA_HOST_FUNCTION = 0x9d, /* a function ran on the host, for which a stream waited */
+  LNS_WIRE_CUDA_SWITCH = 0x9e,        /* a GPU begins or ends to work for a context */
+
+  /* Of the kernel that comes next in the stream. */
+  LNS_WIRE_CUDA_LATENCY = 0x9f,
+
+  /* Of the machine: how its GPUs are connected. */
+  LNS_WIRE_CUDA_TOPOLOGY = 0xb0, /* LnsWireCudaTopologyBytes */
+
+  /* A definition, too: code that the process has mapped; LnsWireCodeBytes. */
+  LNS_WIRE_CODE = 0xb8,
 } LnsWireCudaType;
 
+/* A LNS_WIRE_CALL_CHAIN has no room for numbers of its own. The lower half of the call's correlation is in DOMAIN, the
+ * upper one above the stream's id in STRING, which has the bytes of the chain: the addresses to which the calls return,
+ * uint64_t[], the innermost first. */
+enum
+{
+  LNS_WIRE_CHAIN_RUNTIME = 1 << 0, /* the call is of the runtime's API, not the driver's */
+  LNS_WIRE_CHAIN_CUT = 1 << 1,     /* there were more callers than LNS_WIRE_CHAIN_MAX */
+};
+
+#define LNS_WIRE_CHAIN_MAX 128u
+
+static inline LnsWireHead
+lns_wire_chain (uint64_t ticks, uint8_t flags, uint32_t correlation, uint32_t string)
+{
+  return (LnsWireHead){ .ticks = ticks,
+                        .type = LNS_WIRE_CALL_CHAIN,
+                        .depth = flags,
+                        .domain = (uint16_t)correlation,
+                        .string = string | (correlation & UINT32_C (0xffff0000)) };
+}
+
+static inline uint32_t
+lns_wire_chain_correlation (uint32_t domain, uint32_t string)
+{
+  return (domain & 0xffff) | (string & UINT32_C (0xffff0000));
+}
+
+static inline uint32_t
+lns_wire_chain_string (uint32_t string)
+{
+  return string & 0xffff;
+}
+
+/* The path follows, without a terminator. */
+typedef struct
+{
+  LnsWireHead head;
+  uint32_t n_bytes;
+  uint32_t n_path_bytes;
+  uint64_t start, end, file_offset;
+} LnsWireCodeBytes;
+
 #define LNS_WIRE_CUDA_NONE UINT32_MAX
+
+/* INT_MAX. In place of a device or a context: a graph that begins and ends with work of the host. */
+#define LNS_WIRE_CUDA_HOST UINT32_C (0x7fffffff)
+
+/* Whether records of TYPE (LnsWireCudaType or another one) are events of CUDA, of one of its libraries, or of MPI. */
+static inline bool
+lns_wire_is_cuda_event (uint8_t type)
+{
+  return (type >= LNS_WIRE_CUDA_FIRST && type <= (uint8_t)LNS_WIRE_LIBRARY_CALL) ||
+         type == (uint8_t)LNS_WIRE_CUDA_HOST_FUNCTION || type == (uint8_t)LNS_WIRE_CUDA_SWITCH;
+}
 
 /* Launch slots of a stream; after LNS_WIRE_LOST no slot has a meaning until it is defined again. */
 #define LNS_WIRE_CUDA_LAUNCHES 1024u
@@ -91,7 +164,8 @@ typedef struct
 
 typedef struct
 {
-  LnsWireHead head; /* ticks and end 0: it had not ended when its process did */
+  /* Ticks and end 0: it had not ended when its process did, or has no times; DEPTH: 1 if it is a copy or a memset then. */
+  LnsWireHead head;
   uint32_t n_bytes;
   uint32_t correlation;
   uint64_t end_ticks;
@@ -101,6 +175,14 @@ typedef struct
   uint32_t graph;
 } LnsWireCudaKernelBytes;
 _Static_assert(sizeof (LnsWireCudaKernelBytes) == 64, "most of a busy report is kernels");
+
+typedef struct
+{
+  LnsWireHead head; /* ticks: of the kernel's begin */
+  uint32_t n_bytes;
+  uint32_t correlation;
+  uint64_t queued_ticks, submitted_ticks; /* 0: not known */
+} LnsWireCudaLatencyBytes;
 
 typedef struct
 {
@@ -198,7 +280,9 @@ typedef struct
   uint32_t correlation;
   uint64_t end_ticks;
   uint32_t kind;
-  uint32_t tid; /* 0 where it is not a thread's */
+  uint32_t tid;          /* 0 where it is not a thread's */
+  uint32_t channel;      /* of a command buffer that was full */
+  uint32_t channel_type; /* 1 + CUpti_ChannelType; 0: not told */
 } LnsWireCudaOverheadBytes;
 
 typedef struct
@@ -210,6 +294,8 @@ typedef struct
   uint64_t pool_address, pool_threshold, pool_size, pool_utilized; /* of stream-ordered ones */
   LnsWireCudaPlace place;
   uint8_t operation, memory_kind, pool_type, is_async;
+  uint32_t source; /* registered string: the library that asked for it; 0: not told */
+  uint32_t reserved;
 } LnsWireCudaMemoryBytes;
 
 typedef struct
@@ -247,6 +333,28 @@ typedef struct
   uint32_t tid;
   uint32_t reserved2;
 } LnsWireCudaJitBytes;
+
+typedef struct
+{
+  LnsWireHead head;
+  uint32_t n_bytes;
+  uint32_t correlation;
+  uint64_t end_ticks;
+  uint64_t graph_node; /* 0: of no graph */
+  LnsWireCudaPlace place;
+  uint32_t graph;
+  uint32_t tid; /* where it ran */
+  uint32_t reserved;
+} LnsWireCudaHostBytes;
+
+typedef struct
+{
+  LnsWireHead head;
+  uint32_t n_bytes;
+  uint32_t context;
+  uint32_t is_end;
+  uint32_t reserved;
+} LnsWireCudaSwitchBytes;
 
 /* Of the thread that writes the stream. */
 typedef struct
@@ -331,8 +439,22 @@ typedef struct
 {
   LnsWireHead head;
   uint32_t n_bytes;
-  uint32_t number, device, null_stream, parent;
-  uint16_t is_green, n_multiprocessors;
+  uint32_t device;
+  char bus[24]; /* as in LnsWireCudaDeviceBytes */
+} LnsWireCudaUsedBytes;
+
+typedef struct
+{
+  LnsWireHead head;
+  uint32_t n_bytes;
+  uint32_t number, device;
+  uint32_t null_stream; /* LNS_WIRE_CUDA_NONE: another record tells it */
+  uint32_t parent;
+  uint16_t is_green; /* 0: or another record tells it, with PARENT and N_MULTIPROCESSORS */
+  uint16_t n_multiprocessors;
+  uint32_t
+      pid; /* of the process that it is of, in the target's pid namespace; 0: CUPTI does not tell */
+  uint32_t reserved;
 } LnsWireCudaContextBytes;
 
 typedef struct
@@ -351,6 +473,7 @@ typedef struct
   uint32_t cupti_version;  /* cuptiGetVersion() */
   uint32_t driver_version; /* cuDriverGetVersion(): 13000 */
   uint32_t header_version; /* CUPTI_API_VERSION that we were built with */
+  uint32_t path;           /* a string: the file of CUPTI; 0: not known */
 } LnsWireCudaInfoBytes;
 
 /* The text at an address of the process. In the buffers of a killed process, the name of a kernel is its address. */
@@ -372,13 +495,21 @@ typedef struct
 } LnsWireCudaNamedBytes;
 
 /* LNS_WIRE_LOST does not include these records: CUPTI only counts them. */
+enum
+{
+  LNS_WIRE_DROPPED_FULL = 0, /* CUPTI had no room */
+  LNS_WIRE_DROPPED_UNFINISHED =
+      1, /* not dropped, but not ended when the process wrote its last records */
+  LNS_WIRE_DROPPED_MISTIMED =
+      2 /* CUPTI gave work that has ended no times, or an end before its start */
+};
+
 typedef struct
 {
   LnsWireHead head; /* ticks: when it was learnt */
   uint32_t n_bytes;
   uint32_t context, stream; /* NONE where CUPTI does not tell */
-  uint32_t
-      is_unfinished; /* 1: not dropped, but not ended when the process wrote its last records */
+  uint32_t reason;          /* LNS_WIRE_DROPPED_… */
   uint64_t count;
 } LnsWireCudaDroppedBytes;
 
@@ -400,6 +531,9 @@ typedef enum
   LNS_WIRE_PROBLEM_CALL = 13,         /* STRING, a function of CUPTI's, failed; RESULT */
   LNS_WIRE_PROBLEM_THREAD = 14,       /* no thread to flush in; RESULT: errno */
   LNS_WIRE_PROBLEM_CLOCK = 15,        /* CUPTI's own clock was set */
+  LNS_WIRE_PROBLEM_TAKEN = 16,        /* another client gets the records, or has disabled them */
+  LNS_WIRE_PROBLEM_HARDWARE = 17,     /* the GPU itself cannot take the times; RESULT */
+  LNS_WIRE_PROBLEM_STACK = 18,        /* a stack is not read for callers; RESULT: errno */
 } LnsWireCudaProblem;
 
 typedef struct
@@ -417,3 +551,61 @@ typedef struct
   uint32_t n_bytes;
   uint32_t is_end; /* 0 began, 1 ended */
 } LnsWireRangeBytes;
+
+/* What CUPTI has recorded outside these ranges is left out; see LnsWireCuptiRange in compact.h. */
+typedef struct
+{
+  LnsWireHead head;
+  uint32_t n_bytes;
+  uint32_t serial;      /* from 0 on */
+  uint32_t first, last; /* correlations */
+  uint64_t first_ticks, last_ticks;
+} LnsWireCudaRangeBytes;
+_Static_assert(sizeof (LnsWireCudaRangeBytes) % 8 == 0, "no padding in the middle");
+
+/* Ports of one end of a link, at most. */
+#define LNS_WIRE_LINK_PORTS   32u
+#define LNS_WIRE_LINK_NO_PORT -1
+
+/* CUpti_DevType: what is at the end of a link. */
+#define LNS_WIRE_LINK_GPU 1u
+#define LNS_WIRE_LINK_NPU 2u /* a processor that has NVLink, as of POWER9 */
+
+/* NVLink between two devices. */
+typedef struct
+{
+  uint32_t version, flags; /* CUpti_LinkFlag */
+  uint64_t bandwidth;      /* as CUPTI tells it: "kbytes/sec" */
+  uint32_t n_links;        /* physical ones */
+  uint8_t types[2];        /* LNS_WIRE_LINK_… */
+  uint8_t is_switched, padding;
+  uint8_t ids[2][16];                    /* a GPU's UUID; of others the index and the domain */
+  int16_t ports[2][LNS_WIRE_LINK_PORTS]; /* of the first `n_links` */
+} LnsWireCudaLink;
+
+/* A GPU or a bridge, and its link to the bus above it. */
+typedef struct
+{
+  uint32_t is_bridge;
+  uint32_t id; /* of a GPU its number in the process */
+  uint32_t domain;
+  uint16_t generation, rate; /* GT/s */
+  uint16_t width, upstream_bus;
+  uint16_t secondary_bus, vendor, device, padding; /* of a bridge */
+  uint32_t reserved;
+  uint8_t uuid[16]; /* of a GPU */
+} LnsWireCudaPcie;
+
+typedef struct
+{
+  LnsWireHead head;
+  uint32_t n_bytes;
+  uint32_t is_link; /* else `pcie` */
+  union
+  {
+    LnsWireCudaLink link;
+    LnsWireCudaPcie pcie;
+  };
+} LnsWireCudaTopologyBytes;
+_Static_assert(sizeof (LnsWireCudaLink) == 184 && sizeof (LnsWireCudaPcie) == 48,
+               "no padding: they are compared as bytes");

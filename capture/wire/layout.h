@@ -38,6 +38,7 @@ typedef enum
   LNS_WIRE_POP_EMPTY = 0x03, /* a pop with nothing pushed: closes nothing */
   LNS_WIRE_MARK = 0x04,
   LNS_WIRE_THREAD_END = 0x05, /* the thread has ended: what it has open ends at an unknown time */
+  LNS_WIRE_CALL_CHAIN = 0x06, /* cuda-layout.h: the callers of a call of CUDA that has ended */
 
   LNS_WIRE_LONG_TYPES = 0x20,
 
@@ -68,10 +69,9 @@ typedef enum
   LNS_WIRE_SCHEMA = 0x45,       /* LnsWireSchemaBytes */
   LNS_WIRE_ENUM = 0x46,         /* LnsWireEnumBytes */
   LNS_WIRE_COUNTER = 0x47,      /* LnsWireCounterBytes */
-  LNS_WIRE_SCOPE = 0x48,        /* LnsWireScopeBytes */
   LNS_WIRE_DOMAIN_END = 0x49,   /* LnsWireTextBytes without text: DOMAIN was destroyed */
   LNS_WIRE_RESOURCE_END = 0x4a, /* LnsWireResourceBytes without text */
-  LNS_WIRE_TIME_DOMAIN = 0x4c, /* LnsWireScopeBytes: its clock, NVTX_TIMESTAMP_TYPE_…, as parent */
+  LNS_WIRE_TIME_DOMAIN = 0x4c,  /* LnsWireTimeDomainBytes */
   LNS_WIRE_UNRECORDED =
       0x4b, /* LnsWireTextBytes: something that the program uses and that is not recorded */
 
@@ -82,7 +82,11 @@ typedef enum
   LNS_WIRE_CUDA_FIRST = 0x80,
   LNS_WIRE_CUDA_LAST = 0xbf,
 
-  /* Kept free: 0x50-0x6f more of NVTX, 0xc0-0xdf OS runtime, 0xe1-0xef more of Python. */
+  /* os-layout.h */
+  LNS_WIRE_OS_FIRST = 0xc0,
+  LNS_WIRE_OS_LAST = 0xdf,
+
+  /* Kept free: 0x50-0x6f more of NVTX, 0xe1-0xef more of Python. */
 } LnsWireType;
 
 /* The first character of a text of PYTHON_SAID that is not a sentence: this process traces functions; it has found
@@ -138,10 +142,9 @@ _Static_assert(sizeof (LnsWireLong) == 24, "fields begin at a multiple of 8");
 /* A typed payload: its data follow, zero-padded to 8 bytes. */
 typedef struct
 {
-  uint64_t schema;  /* id of a schema of the domain, or a predefined entry type */
-  uint32_t n_bytes; /* stored */
-  uint32_t
-      n_given; /* size that the caller gave (capped at 4 GiB); more than n_bytes if the data were cut */
+  uint64_t schema; /* id of a schema of the domain, or a predefined entry type */
+  uint32_t n_bytes;
+  uint32_t reserved;
 } LnsWireBlobBytes;
 
 /* A definition that is an id and a text. The text follows, without a terminator. */
@@ -245,8 +248,8 @@ typedef enum
 {
   LNS_WIRE_SAMPLE_INT64 = 0,
   LNS_WIRE_SAMPLE_FLOAT64 = 1,
-  LNS_WIRE_SAMPLE_DATA = 2,    /* as the counter's schema says */
-  LNS_WIRE_SAMPLE_NO_VALUE = 3 /* reason: 0 zero, 1 unchanged, 2 unavailable */
+  LNS_WIRE_SAMPLE_DATA = 2, /* as the counter's schema says */
+  LNS_WIRE_SAMPLE_NO_VALUE = 3
 } LnsWireSampleKind;
 
 typedef struct
@@ -256,8 +259,7 @@ typedef struct
   uint32_t n_data_bytes;
   uint64_t counter; /* id, unique in the domain */
   uint8_t kind;     /* LnsWireSampleKind */
-  uint8_t reason;
-  uint8_t reserved[6];
+  uint8_t reserved[7];
   /* data */
 } LnsWireSampleBytes;
 
@@ -267,22 +269,9 @@ typedef struct
   uint32_t n_bytes;
   uint32_t n_data_bytes;  /* the samples, one after the other */
   uint64_t counter;       /* of deferred events: id of their schema */
-  uint64_t flags;         /* NVTX_BATCH_FLAG_… and NVTX_COUNTER_BATCH_FLAG_… */
   uint64_t n_times_bytes; /* i64 each, in the counter's time domain; they follow the padded data */
   /* data, zero-padded to 8 bytes; times */
 } LnsWireBatchBytes;
-
-/* The meaning of a number: nvtxSemanticsCounter_t, and its time domain. All zero if the program gave none. */
-typedef struct
-{
-  uint64_t flags; /* NVTX_COUNTER_FLAG_… */
-  uint64_t scale_numerator;
-  uint64_t scale_denominator;
-  uint64_t limit_type; /* 0 none, 1 i64, 2 u64, 3 double */
-  uint64_t min;
-  uint64_t max;
-  uint64_t time_domain; /* id, or NVTX_TIMESTAMP_TYPE_…; from nvtxSemanticsTime_t */
-} LnsWireSemantics;
 
 typedef struct
 {
@@ -291,22 +280,20 @@ typedef struct
   uint32_t n_text_bytes;
   uint64_t id; /* unique in the domain */
   uint64_t schema;
-  uint64_t scope;
-  LnsWireSemantics semantics;
-  uint32_t n_description_bytes;
+  uint64_t time_domain; /* id, or NVTX_TIMESTAMP_TYPE_…, from nvtxSemanticsTime_t; 0: not given */
   uint32_t n_unit_bytes;
-  /* text (name), description, unit, each zero-padded to 8 bytes */
+  uint32_t reserved;
+  /* text (name), unit, each zero-padded to 8 bytes */
 } LnsWireCounterBytes;
 
 typedef struct
 {
   LnsWireHead head;
   uint32_t n_bytes;
-  uint32_t n_text_bytes;
-  uint64_t id; /* unique in the domain */
-  uint64_t parent;
-  /* text: the path */
-} LnsWireScopeBytes;
+  uint32_t reserved;
+  uint64_t id;   /* unique in the domain */
+  uint64_t type; /* of its clock: NVTX_TIMESTAMP_TYPE_… */
+} LnsWireTimeDomainBytes;
 
 typedef struct
 {
@@ -328,7 +315,7 @@ typedef struct
   uint64_t type;   /* NVTX_PAYLOAD_ENTRY_TYPE_… or the id of a schema or an enum */
   uint64_t detail; /* length of an array or a string, or member of a union */
   uint64_t offset_bytes;
-  LnsWireSemantics semantics;
+  uint64_t time_domain; /* as of a counter */
   uint32_t n_name_bytes;
   uint32_t n_description_bytes;
   uint32_t n_unit_bytes;

@@ -19,6 +19,7 @@ enum
   LNS_WIRE_TRACE_CUBLAS_VERBOSE = 1 << 3, /* also the calls that cuBLAS makes internally */
   LNS_WIRE_TRACE_CUDNN = 1 << 4,
   LNS_WIRE_TRACE_MPI = 1 << 5,
+  LNS_WIRE_TRACE_OS = 1 << 6, /* calls of the C library */
 };
 
 /* LnsWireOptions.cuda: only with LNS_WIRE_TRACE_CUDA. */
@@ -33,7 +34,28 @@ enum
   LNS_WIRE_CUDA_FLUSH_ON_STOP = 1 << 6, /* cudaProfilerStop() hands over everything at once */
   LNS_WIRE_CUDA_EVENTS_AUTO =
       1 << 7, /* EVENTS, unless they would serialise the program's streams */
+  LNS_WIRE_CUDA_DEVICE_GRAPHS = 1 << 8, /* also graphs that the GPU launches, as a whole */
+  LNS_WIRE_CUDA_ALONE = 1 << 9,         /* as CUPTI's only client, even where it allows several */
+  LNS_WIRE_CUDA_SWITCHES = 1 << 10,     /* which context a GPU works for */
+  LNS_WIRE_CUDA_HOST_BUFFERS =
+      1 << 11, /* what the GPU measures goes to page-locked memory of the host */
+  LNS_WIRE_CUDA_SOURCES = 1 << 12,   /* which library asked for memory */
+  LNS_WIRE_CUDA_LATENCIES = 1 << 13, /* when kernels were queued and submitted */
+  LNS_WIRE_CUDA_HARDWARE = 1 << 14,  /* the GPU itself takes the times */
 };
+
+/* The calls of CUDA whose callers are recorded. */
+typedef enum
+{
+  LNS_WIRE_CALLS_KERNEL, /* launches */
+  LNS_WIRE_CALLS_MEMORY, /* allocations, copies, sets */
+  LNS_WIRE_CALLS_SYNC,   /* waits */
+  LNS_WIRE_CALLS_OTHER,
+  LNS_WIRE_CALL_CLASSES
+} LnsWireCallClass;
+
+/* In place of a threshold: no callers of this class are recorded. */
+#define LNS_WIRE_NO_CALLERS UINT32_MAX
 
 /* The kind of capture range, which begins and ends recording. */
 typedef enum
@@ -58,14 +80,18 @@ typedef enum
 
 typedef struct
 {
-  uint32_t traces;            /* LNS_WIRE_TRACE_… */
-  uint32_t cuda;              /* LNS_WIRE_CUDA_… */
-  uint32_t flush_ms;          /* interval at which CUPTI's buffers are emptied; 0: a second */
-  uint32_t range_kind;        /* LnsWireRangeKind; not NONE: the pool begins with recording = 0 */
-  uint32_t range_end;         /* LnsWireRangeEnd */
-  uint32_t n_ranges;          /* of REPEAT and REPEAT_SHUTDOWN: how many are recorded; 0: all */
-  uint32_t range_any_domain;  /* 1: a range of any domain counts, whatever RANGE_DOMAIN is */
-  uint32_t range_serial;      /* changes with the range; the count of ranges begins anew */
+  uint32_t traces;           /* LNS_WIRE_TRACE_… */
+  uint32_t cuda;             /* LNS_WIRE_CUDA_… */
+  uint32_t flush_ms;         /* interval at which CUPTI's buffers are emptied; 0: a second */
+  uint32_t range_kind;       /* LnsWireRangeKind; not NONE: the pool begins with recording = 0 */
+  uint32_t range_end;        /* LnsWireRangeEnd */
+  uint32_t n_ranges;         /* of REPEAT and REPEAT_SHUTDOWN: how many are recorded; 0: all */
+  uint32_t range_any_domain; /* 1: a range of any domain counts, whatever RANGE_DOMAIN is */
+  uint32_t range_serial;     /* changes with the range; the count of ranges begins anew */
+  uint32_t os_threshold_ns;  /* shorter calls of the C library are not recorded */
+  uint32_t os_files;         /* 1: all calls about files are, each with the path of its file */
+  uint32_t has_callers;      /* 1: callers of CUDA calls are recorded … */
+  uint32_t callers_ns[LNS_WIRE_CALL_CLASSES]; /* … that took this long, by LnsWireCallClass */
   uint32_t device_buffer_kib; /* size of each CUPTI buffer on the GPU; 0: CUPTI's default */
   char range_message[LNS_WIRE_RANGE_TEXT_BYTES]; /* UTF-8, terminated */
   char range_domain[LNS_WIRE_RANGE_TEXT_BYTES];  /* "": the default domain */

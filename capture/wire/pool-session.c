@@ -17,7 +17,7 @@
 
 /* The number of free buffers that are kept lent. CUPTI takes one for each thread that calls CUDA, several of them
  * between two visits to the pool. */
-#define FREE_BUFFERS 8u
+#define FREE_BUFFERS 64u
 
 /* The part of its size that a free, unused buffer counts: it holds no memory, but may hold some by the next visit. */
 #define COLD_BUFFER_SHARE 16u
@@ -367,6 +367,26 @@ punch_buffers (LnsWirePool *pool, uint64_t keep_bytes)
   return given_back;
 }
 
+uint64_t
+lns_wire_pool_oldest_claim (LnsWirePool *pool)
+{
+  uint64_t oldest_ticks = 0;
+  for (uint32_t i = 0; i < pool->view.n_buffers; i++)
+    {
+      const uint32_t state = state_of_buffer (pool, i);
+      if (state != LNS_WIRE_BUFFER_LENT && state != LNS_WIRE_BUFFER_COMPLETE)
+        continue;
+      const uint64_t ticks =
+          __atomic_load_n (&pool->view.buffer_lines[i].claimed_ticks, __ATOMIC_ACQUIRE);
+      const uint32_t *kind = (const uint32_t *)lns_wire_pool_buffer (&pool->view, i);
+      /* An empty buffer gets records of later work only, and one without ticks was claimed just now. */
+      if (ticks != 0 && (oldest_ticks == 0 || ticks < oldest_ticks) &&
+          __atomic_load_n (kind, __ATOMIC_RELAXED) != 0)
+        oldest_ticks = ticks;
+    }
+  return oldest_ticks;
+}
+
 size_t
 lns_wire_pool_salvage (LnsWirePool *pool, uint32_t index, void *ret_bytes)
 {
@@ -385,6 +405,7 @@ lns_wire_pool_salvage (LnsWirePool *pool, uint32_t index, void *ret_bytes)
   size_t n_bytes = first < valid ? valid - first : 0;
   memcpy (ret_bytes, lns_wire_pool_buffer (&pool->view, index) + first, n_bytes);
   line->valid = line->compacted = 0;
+  line->claimed_ticks = 0;
   __atomic_store_n (&line->state, LNS_WIRE_BUFFER_FREE, __ATOMIC_RELEASE);
   (void)withdraw_buffer (pool, index);
   return n_bytes;

@@ -23,8 +23,8 @@ typedef struct
   LnsWireClock clock;   /* of the target's ticks */
   uint32_t chunk_bytes; /* 0: 64 KiB; else a multiple of 4096, up to 1 MiB */
   uint32_t n_chunks;    /* 0: 16,384; else 1 … LNS_WIRE_CHUNKS_MAX: address space, not memory */
-  uint32_t n_buffers;   /* for CUPTI, of 1 MiB; 0: none; up to LNS_WIRE_BUFFERS_MAX */
-  bool recording;       /* the flag's first value */
+  uint32_t n_buffers; /* for CUPTI, of LNS_WIRE_BUFFER_BYTES; 0: none; up to LNS_WIRE_BUFFERS_MAX */
+  bool recording;     /* the flag's first value */
   const LnsWireOptions *target; /* what is asked of the target, copied; null: NVTX alone */
 } LnsWirePoolOptions;
 
@@ -134,6 +134,9 @@ void lns_wire_pool_losses (const LnsWirePool *pool, LnsWireLosses *ret_losses);
 
 /* What the pool tells about children of the process that could not join. */
 void lns_wire_pool_strays (const LnsWirePool *pool, LnsWireStrays *ret_strays);
+
+/* When the oldest of the buffers was claimed that hold records of CUPTI which are in no stream yet; 0: none does. Read before a scan, it is earlier than the launch of any work whose record is not found by that scan. */
+uint64_t lns_wire_pool_oldest_claim (LnsWirePool *pool);
 
 /* With all processes gone: copies what is in buffer INDEX and in no stream yet to RET_BYTES, which has
  * room for LNS_WIRE_BUFFER_BYTES, and takes the buffer back. Returns the number of bytes, which are

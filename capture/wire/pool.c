@@ -159,6 +159,8 @@ lns_wire_pool_claim_buffer (const LnsWirePoolView *view)
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         continue;
       line->n_uses++;
+      __atomic_store_n (&line->claimed_ticks,
+                        lns_wire_clock_ticks ((LnsWireClock)view->header->clock), __ATOMIC_RELEASE);
       return (int)i;
     }
   return -EAGAIN;
@@ -192,5 +194,6 @@ lns_wire_pool_free_buffer (const LnsWirePoolView *view, uint32_t index)
           line->valid <= view->buffer_bytes ? line->valid : view->buffer_bytes);
   line->valid = 0;
   line->compacted = 0;
+  __atomic_store_n (&line->claimed_ticks, 0, __ATOMIC_RELAXED);
   __atomic_store_n (&line->state, LNS_WIRE_BUFFER_FREE, __ATOMIC_RELEASE);
 }

@@ -79,6 +79,14 @@ typedef enum
   LNS_WIRE_RECORDING_AT_ONCE = LNS_WIRE_RECORDING_ASKED | LNS_WIRE_RECORDING_RANGE
 } LnsWireRecording;
 
+/* Whether the target has received the pool. */
+typedef enum
+{
+  LNS_WIRE_JOINED = 1, /* it takes part */
+  LNS_WIRE_JOINED_WITHOUT_KEY =
+      2 /* it records nothing, as no pthread key is left for its threads */
+} LnsWireJoined;
+
 /* Says that the NTH capture range since the range was set (SERIAL) has begun, or ended if IS_END. The session
  * relies on this value; the notice that comes with each change only wakes it, and may be lost. */
 #define LNS_WIRE_RANGES_TOLD(Serial, Nth, IsEnd)                                                   \
@@ -124,11 +132,11 @@ typedef struct
   /* Written by the target. */
   _Alignas(128) uint64_t claimed; /* how many times a chunk was taken */
   uint32_t hint;                  /* where the search for a free chunk begins */
-  uint32_t n_streams;             /* streams that the process has opened */
-  uint64_t domains_refused;       /* domains beyond LNS_WIRE_DOMAINS: recorded as the default one */
-  uint32_t listens;               /* 1: a thread of the target reads LnsWireCommand */
-  uint32_t joined;                /* 1: the target has the pool, and takes part */
-  uint64_t ranges_told;           /* LNS_WIRE_RANGES_TOLD of its last capture range; only grows */
+  uint32_t first_mark;      /* correlation of the CUDA engine's first call of its own; 0: none */
+  uint64_t domains_refused; /* domains beyond LNS_WIRE_DOMAINS: recorded as the default one */
+  uint32_t listens;         /* thread of ours in the target that reads LnsWireCommand; 0: none */
+  uint32_t joined;          /* LnsWireJoined */
+  uint64_t ranges_told;     /* LNS_WIRE_RANGES_TOLD of its last capture range; only grows */
   LnsWireCuptiSizes cupti;
   LnsWireCuptiClock cupti_clock;
   LnsWireStrays strays;

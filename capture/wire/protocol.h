@@ -33,7 +33,7 @@
  * connection (NOTICE_CONNECTION) and says hello on the other. For this the session keeps a connection until nobody
  * holds it.
  *
- * Credentials come from SO_PEERCRED alone; the pid and tid in the hello are those of the target's pid namespace.
+ * Credentials come from SO_PEERCRED alone; the pid in the hello is that of the target's pid namespace.
  * Messages have a fixed size; a receiver refuses any other size, magic or version. */
 
 #pragma once
@@ -47,7 +47,7 @@
 #define LNS_WIRE_HANDSHAKE_MS   1000                /* for connect, hello and welcome together */
 #define LNS_WIRE_PATIENT_MS     5000                /* the same, within cuInit() */
 #define LNS_WIRE_MAGIC          UINT64_C (0x3145524957534e4c) /* "LNSWIRE1" */
-#define LNS_WIRE_ABI            8 /* layout of messages, pool and records; equal on both sides */
+#define LNS_WIRE_ABI            11 /* layout of messages, pool and records; equal on both sides */
 
 /* The length of the abstract name of the session whose socket is at PATH: the part of PATH before its last slash. */
 static inline size_t
@@ -61,9 +61,7 @@ typedef struct
 {
   uint64_t magic;
   uint32_t abi;
-  uint32_t pid; /* as the target sees itself */
-  uint32_t tid; /* the thread that says hello */
-  uint32_t ppid;
+  uint32_t pid;    /* as the target sees itself */
   uint32_t forked; /* 1: this process image took part under another pid before: a fork's child */
   uint32_t is_borrowed; /* 1: said by a child of vfork(), for its parent, whose memory it runs in */
 } LnsWireHello;

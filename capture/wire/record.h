@@ -53,24 +53,17 @@ typedef struct
   LnsWireList blobs;    /* for lns_wire_blob_next() */
 } LnsWireEvent;
 
+/* What a record says in its fixed part (layout.h), and what follows that. */
+
 typedef struct
 {
-  uint64_t schema;
+  LnsWireBlobBytes said;
   LnsWireData data;
-  uint32_t n_given_bytes; /* more than data.n_bytes: it was cut */
 } LnsWireBlob;
 
 typedef struct
 {
-  uint64_t first_ticks;
-  uint64_t last_ticks;
-  LnsWireLosses losses;
-} LnsWireLost;
-
-typedef struct
-{
-  uint32_t tid;
-  uint64_t serial;
+  LnsWireThreadBytes said;
   LnsWireText name;
 } LnsWireThread;
 
@@ -83,76 +76,58 @@ typedef struct
 
 typedef struct
 {
-  uint64_t handle;
-  uint64_t identifier;
-  uint32_t identifier_type;
-  uint32_t string;  /* id of a registered name, or 0 */
-  LnsWireText name; /* where string is 0 */
+  LnsWireResourceBytes said;
+  LnsWireText name; /* where the head has no string */
 } LnsWireResource;
 
 typedef struct
 {
-  uint64_t counter;
-  LnsWireSampleKind kind;
-  uint8_t reason;
-  int64_t int64;    /* LNS_WIRE_SAMPLE_INT64 */
-  double float64;   /* LNS_WIRE_SAMPLE_FLOAT64 */
-  LnsWireData data; /* LNS_WIRE_SAMPLE_DATA */
+  LnsWireSampleBytes said;
+  LnsWireData data; /* 8 bytes of LNS_WIRE_SAMPLE_INT64 and _FLOAT64 */
 } LnsWireSample;
 
 typedef struct
 {
-  uint64_t counter;
-  uint64_t flags;
+  LnsWireBatchBytes said;
   LnsWireData data;
   LnsWireData times; /* i64 each; not aligned by promise */
 } LnsWireBatch;
 
 typedef struct
 {
-  uint64_t id, schema, scope;
-  LnsWireSemantics semantics;
-  LnsWireText name, description, unit;
+  LnsWireCounterBytes said;
+  LnsWireText name, unit;
 } LnsWireCounter;
 
 typedef struct
 {
-  uint64_t id, parent;
-  LnsWireText path;
-} LnsWireScope;
-
-typedef struct
-{
-  uint64_t id, type, flags, static_bytes, pack_align_bytes;
+  LnsWireSchemaBytes said;
   LnsWireText name;
   LnsWireList entries; /* for lns_wire_schema_entry_next() */
 } LnsWireSchema;
 
 typedef struct
 {
-  uint64_t flags, type, detail, offset_bytes;
-  LnsWireSemantics semantics;
+  LnsWireSchemaEntryBytes said;
   LnsWireText name, description, unit;
 } LnsWireSchemaEntry;
 
 typedef struct
 {
-  uint64_t id, value_bytes;
+  LnsWireEnumBytes said;
   LnsWireText name;
   LnsWireList entries; /* for lns_wire_enum_entry_next() */
 } LnsWireEnum;
 
 typedef struct
 {
-  uint64_t value;
-  bool is_flag;
+  LnsWireEnumEntryBytes said;
   LnsWireText name;
 } LnsWireEnumEntry;
 
 typedef struct
 {
-  uint32_t n_whole_bytes;
-  uint32_t offset_bytes;
+  LnsWirePieceBytes said;
   LnsWireData data;
 } LnsWirePiece;
 
@@ -167,14 +142,14 @@ typedef struct
   union
   {
     LnsWireEvent event;
-    LnsWireLost lost;
+    LnsWireLostBytes lost;
     LnsWireThread thread;
     LnsWireNamed named;
     LnsWireResource resource;
     LnsWireSample sample;
     LnsWireBatch batch;
     LnsWireCounter counter;
-    LnsWireScope scope;
+    LnsWireTimeDomainBytes time_domain;
     LnsWireSchema schema;
     LnsWireEnum enumeration;
     LnsWirePiece piece;
@@ -184,7 +159,7 @@ typedef struct
 
 /* Decodes the record at the start of BYTES (not null, any alignment).
  * Returns 1 and fills RET_RECORD; 0 when N_BYTES is 0; -EBADMSG when the bytes are no record: then
- * nothing after them can be read either. O(1) but for LnsWireList, which are checked as a whole. */
+ * nothing after them can be read either, and what RET_RECORD holds is undefined. O(1) but for LnsWireList, which are checked as a whole. */
 int lns_wire_record_decode (const void *bytes, size_t n_bytes, LnsWireRecord *ret_record);
 
 /* Takes the next record off BYTES, N_BYTES long, at *AT, and moves *AT behind it. Returns as

@@ -291,7 +291,7 @@ lns_connection_open (const LnsWireHello *hello,
       (void)LNS_SYSCALL (SYS_close, fd);
       return error;
     }
-  __atomic_store_n (&ret_pool->header->joined, 1, __ATOMIC_RELEASE);
+  __atomic_store_n (&ret_pool->header->joined, LNS_WIRE_JOINED, __ATOMIC_RELEASE);
   if (is_ours ())
     (void)LNS_SYSCALL (SYS_close, connection.fd); /* the parent goes on using its own */
   connection.device = identity.st_dev;

@@ -92,7 +92,8 @@ join_session (int bound_ms)
   if (is_borrowed)
     pid = (uint32_t)LNS_SYSCALL (SYS_getppid);
   bool forked = lns_process.n_joined > 0 && lns_process.pid != pid;
-  if (lns_process.n_joined == 0)
+  /* A process without a key stays out of the session, and so do those that it forks. */
+  if (lns_process.n_joined == 0 && lns_process.has_key)
     wipe_on_fork ();
   lns_process.n_joined++;
   lns_process.pid = pid;
@@ -101,8 +102,6 @@ join_session (int bound_ms)
     .magic = LNS_WIRE_MAGIC,
     .abi = LNS_WIRE_ABI,
     .pid = lns_process.pid,
-    .tid = is_borrowed ? pid : (uint32_t)LNS_SYSCALL (SYS_gettid),
-    .ppid = (uint32_t)LNS_SYSCALL (SYS_getppid),
     .forked = forked,
     .is_borrowed = is_borrowed,
   };
@@ -117,6 +116,12 @@ join_session (int bound_ms)
   if (error < 0)
     return error == -ETIMEDOUT && bound_ms < LNS_WIRE_PATIENT_MS ? LNS_GENERATION_LATE
                                                                  : LNS_GENERATION_OFF;
+  if (!lns_process.has_key)
+    {
+      __atomic_store_n (&pool.header->joined, LNS_WIRE_JOINED_WITHOUT_KEY, __ATOMIC_RELEASE);
+      lns_wire_pool_unmap (&pool);
+      return LNS_GENERATION_OFF;
+    }
   lns_process.pool = pool;
   lns_process.clock = pool.header->clock;
   return LNS_GENERATION_FIRST + lns_process.n_joined;

@@ -16,6 +16,8 @@
  *   record        puts records together
  *   connection    the socket to the session
  *   strings       the names that a stream remembers
+ *   maps          what the process has mapped
+ *   walk          the callers of a function
  *   definitions   definitions, kept in memory and sent once
  *   join          joins the process to a session
  *   stream        a thread's records and names; joins at the first one, and sends definitions as it goes
@@ -72,6 +74,7 @@ typedef struct
       pool; /* in the child of a fork, the parent's until it has its own; a stray keeps the parent's */
   LnsWireClock clock;
   uint32_t pid;
+  bool has_key;      /* set by stream.c when the library is loaded: it is told when a thread ends */
   int64_t asked_ms;  /* when the present or last handshake began */
   uint64_t n_joined; /* how many times this process and those it was forked from have joined */
 } LnsProcessState;

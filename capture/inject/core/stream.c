@@ -30,7 +30,6 @@ __thread LnsInjectStream *lns_inject_stream_self;
 
 static LnsInjectStream *streams[STREAMS_MAX]; /* by serial - 1 */
 static pthread_key_t end_key;
-static bool have_key;
 
 static inline uint64_t
 ticks_now (void)
@@ -165,7 +164,6 @@ number_stream (LnsInjectStream *stream)
     streams[index] = stream;
   stream->serial = index + 1;
   stream->sequence = 0;
-  __atomic_store_n (&lns_process.pool.header->n_streams, index + 1, __ATOMIC_RELAXED);
   return true;
 }
 
@@ -233,7 +231,7 @@ begin_thread (uint64_t generation)
       stream = pop_idle ();
       if (stream == NULL)
         stream = make_stream ();
-      ready = stream != NULL && have_key && pthread_setspecific (end_key, stream) == 0;
+      ready = stream != NULL && pthread_setspecific (end_key, stream) == 0;
       if (ready)
         memset (stream->depths, 0, stream->n_depths * sizeof *stream->depths);
       else if (stream != NULL)
@@ -320,7 +318,7 @@ end_thread (void *value)
 __attribute__ ((constructor)) static void
 create_key (void)
 {
-  have_key = pthread_key_create (&end_key, end_thread) == 0;
+  lns_process.has_key = pthread_key_create (&end_key, end_thread) == 0;
 }
 
 /* Counts an event as lost that no stream can count. */
@@ -419,6 +417,13 @@ lns_inject_stream_refill (LnsInjectStream *stream, size_t n_bytes)
   if (n_bytes > pool->capacity_bytes)
     return NULL;
   LNS_KEEP_ERRNO;
+  uint8_t *end = stream->chunk != NULL ? stream->chunk + pool->capacity_bytes : NULL;
+  if (stream->first_lost_ticks != 0 && (size_t)(end - stream->cursor) >= PREAMBLE_BYTES + n_bytes)
+    {
+      stream->end = end;
+      write_preamble (stream);
+      return stream->cursor;
+    }
   give_chunk (stream);
   int index =
       lns_wire_pool_claim (pool, stream->serial, stream->sequence, lns_process.pid, stream->tid);
@@ -505,6 +510,8 @@ lns_inject_stream_lose (LnsInjectStream *stream, LnsWireLossKind kind, size_t n_
       stream->first_lost_ticks = stream->last_lost_ticks;
       lns_strings_clear (&stream->strings);
       stream->n_gaps++;
+      /* The next record comes behind LOST, which would make void a name that was written before it. */
+      stream->end = stream->cursor;
     }
   stream->lost.events[kind]++;
   stream->lost.n_bytes += n_bytes;

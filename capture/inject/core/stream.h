@@ -17,6 +17,7 @@
 #include "capture/inject/core/process.h"
 #include "capture/inject/core/record.h"
 #include "capture/inject/core/strings.h"
+#include "capture/inject/core/walk.h"
 #include "capture/wire/clock.h"
 
 /* The number of domains whose depths need no further memory. */
@@ -53,6 +54,8 @@ struct LnsInjectStream
   LnsWireLosses lost; /* since the last record */
   uint32_t n_gaps;    /* how many times the names that the stream has written became void */
   void *launches;     /* of the CUDA engine; null until it writes here */
+  LnsStack stack;     /* of the thread THREAD_SERIAL … */
+  uint64_t stack_of;  /* … if this is that number; 0: not read yet */
   uint32_t near_depths[LNS_STREAM_NEAR_DOMAINS];
   LnsStrings strings;
 };
@@ -60,7 +63,7 @@ struct LnsInjectStream
 #define LNS_GATE_BUSY UINT64_MAX
 #define LNS_GATE_NONE UINT64_C (3) /* never a generation */
 
-/* All of this library's thread-local storage. Null until the thread has a stream, so that a new thread needs no copied
+/* All of this library's thread-local storage but the size of CUDA buffers. Null until the thread has a stream, so that a new thread needs no copied
  * initial value: glibc (2.36) misses a thread that is created while another one loads this library, and leaves its
  * storage zero. */
 extern __thread LnsInjectStream *lns_inject_stream_self
@@ -159,8 +162,9 @@ lns_inject_stream_depth (LnsInjectStream *stream, uint32_t domain)
   return lns_inject_stream_far_depth (stream, domain);
 }
 
-/* Ends the chunk, takes another, and writes its beginning: which thread writes, and what is missing. Returns room for
- * N_BYTES, at most a chunk's capacity, or null. */
+/* Ends the chunk, takes another, and writes its beginning: which thread writes, and what is missing. Stays in the chunk
+ * if there is room and only the latter has to be written. Returns room for N_BYTES, at most a chunk's capacity, or
+ * null. */
 uint8_t *lns_inject_stream_refill (LnsInjectStream *stream, size_t n_bytes);
 
 /* Returns room for a record of N_BYTES, or null. Nobody sees the record before lns_inject_stream_commit(). */

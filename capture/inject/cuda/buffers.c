@@ -13,6 +13,7 @@
 #include "capture/inject/cuda/kinds.h"
 #include "capture/inject/cuda/names.h"
 #include "capture/inject/cuda/records.h"
+#include "capture/inject/cuda/subscriber.h"
 #include "capture/inject/core/stream.h"
 #include "capture/inject/core/system.h"
 #include "capture/inject/core/definitions.h"
@@ -20,6 +21,14 @@
 /* Buffers of private memory, used if the pool has no free buffer. Their records cannot be salvaged. */
 #define SPARES_MAX  1024u
 #define SPARE_BYTES (64u << 10)
+
+/* CUPTI gives a buffer back when it is full and all of its records are complete, or when a flush finds them complete.
+ * On a GPU that is never idle a flush does not, as the last record of the buffer in use is always incomplete. So a
+ * buffer gets no more records than its thread makes in this time. */
+#define FILL_MS       250
+#define FIRST_RECORDS 64u
+#define LEAST_RECORDS 16u
+#define MOST_RECORDS  4096u /* more than a buffer holds */
 
 /* How long a thread of ours waits for kernels that still run when a range ends. */
 #define LAUNCHED_MS       1000
@@ -31,8 +40,26 @@ typedef struct
   uint32_t is_used;
 } Spare;
 
+/* CUPTI_API_VERSION of the first that can be refused a buffer: CUDA 12.9. Older ones crash, and get one whose records are
+ * lost, all of them the same. */
+#define TAKES_REFUSAL 27u
+
+static _Alignas(8) uint8_t discard[SPARE_BYTES];
+
 static Spare spares[SPARES_MAX];
 static uint32_t n_refused;
+static bool may_lack;
+
+/* This thread's last request for a buffer. If the threads share one, each sees only some of the requests, and the
+ * buffers are smaller than they need be. */
+static __thread struct
+{
+  int64_t asked_ms; /* 0: never */
+  uint32_t n_records;
+} pace __attribute__ ((tls_model ("initial-exec")));
+
+/* The threads whose launches go into a graph. */
+static LnsWireCuptiCapturing capturing;
 
 /* The launch slots of a stream, and the gap that they were last emptied for. */
 typedef struct
@@ -59,11 +86,30 @@ claim_spare (void)
   return NULL;
 }
 
+/* The number of records that this thread's next buffer should have; 0: as many as there is room for. */
+static uint32_t
+follow_pace (void)
+{
+  const int64_t now_ms = lns_inject_monotonic_ms ();
+  const int64_t took_ms = now_ms - pace.asked_ms;
+  uint32_t n = pace.n_records;
+  if (pace.asked_ms == 0)
+    n = FIRST_RECORDS;
+  else if (took_ms < FILL_MS / 2)
+    n *= 2;
+  else if (took_ms > FILL_MS * 2)
+    n = (uint32_t)(n * FILL_MS / took_ms);
+  n = n < LEAST_RECORDS ? LEAST_RECORDS : n > MOST_RECORDS ? MOST_RECORDS : n;
+  pace.asked_ms = now_ms;
+  pace.n_records = n;
+  return n == MOST_RECORDS ? 0 : n;
+}
+
 void
 lns_cuda_buffer_requested (uint8_t **buffer, size_t *size, size_t *max_records)
 {
   LNS_KEEP_ERRNO;
-  *max_records = 0;
+  *max_records = follow_pace ();
   *buffer = NULL;
   *size = 0;
   int index = lns_cuda_is_here () ? lns_wire_pool_claim_buffer (&lns_process.pool) : -EAGAIN;
@@ -82,6 +128,29 @@ lns_cuda_buffer_requested (uint8_t **buffer, size_t *size, size_t *max_records)
   else if (lns_cuda_is_here ())
     lns_cuda_problem (LNS_WIRE_PROBLEM_BUFFERS, 0,
                       __atomic_add_fetch (&n_refused, 1, __ATOMIC_RELAXED), NULL);
+  if (spare == NULL && lns_cupti.version != 0 && lns_cupti.version < TAKES_REFUSAL)
+    {
+      *buffer = discard;
+      *size = sizeof discard;
+    }
+}
+
+/* Counts the records in the first VALID bytes of the buffer whose records are lost. Several threads may have written to
+ * it. */
+static void
+lose_discarded (size_t valid)
+{
+  const LnsWireCuptiSizes *sizes = &lns_process.pool.header->cupti;
+  uint64_t n = 0;
+  for (size_t at = 0, size = 0; at + sizeof (uint64_t) <= valid; at += size)
+    {
+      const uint32_t kind = __atomic_load_n ((const uint32_t *)(discard + at), __ATOMIC_RELAXED);
+      size = kind < LNS_WIRE_CUPTI_KINDS ? sizes->record_bytes[kind] : 0;
+      if (size == 0 || size % 8 != 0 || size > valid - at)
+        break;
+      n++;
+    }
+  lns_wire_pool_count_lost (&lns_process.pool, 0, LNS_WIRE_LOSS_OTHER, n, valid);
 }
 
 /* --- Where compacted records go: this thread's stream. --------------------------------------- */
@@ -161,10 +230,13 @@ lns_cuda_learn_sizes (bool is_needed)
   LnsWireCuptiSizes *known = &lns_process.pool.header->cupti;
   if (__atomic_load_n (&known->version, __ATOMIC_ACQUIRE) != 0)
     return true;
+  if (lns_cuda_is_silent ())
+    return false;
   if (lns_cupti.version == 0 && lns_cupti_ask_version ())
     lns_cuda_tell_info ();
   LnsWireCuptiSizes sizes = { 0 };
-  CUptiResult result = lns_cupti_learn_sizes (&sizes);
+  CUptiResult result =
+      lns_cupti_learn_sizes (lns_cuda_is_shared () ? lns_cuda_engine.subscriber : NULL, &sizes);
   if (result != CUPTI_SUCCESS)
     return !is_needed || lns_cuda_check (result, "cuptiActivityGetNextRecord");
   memcpy (known->record_bytes, sizes.record_bytes, sizeof known->record_bytes);
@@ -172,20 +244,31 @@ lns_cuda_learn_sizes (bool is_needed)
   return true;
 }
 
-/* Writes that CUPTI dropped N records of STREAM, or, if IS_UNFINISHED, had to give them back before their operations had
- * ended. */
+/* Writes that N records of STREAM are missing for REASON, LNS_WIRE_DROPPED_…. */
 static void
-tell_dropped (uint32_t stream, bool is_unfinished, uint64_t n)
+tell_dropped (uint32_t stream, uint32_t reason, uint64_t n)
 {
   LnsWireCudaDroppedBytes record = {
     .head = { .ticks = lns_wire_clock_ticks (lns_process.clock), .type = LNS_WIRE_CUDA_DROPPED },
     .context = LNS_WIRE_CUDA_NONE,
     .stream = stream == 0 ? LNS_WIRE_CUDA_NONE : stream,
-    .is_unfinished = is_unfinished,
+    .reason = reason,
     .count = n,
   };
   if (n > 0)
     lns_inject_stream_tell (&record, sizeof record);
+}
+
+/* Frees what CUPTI allocated for records: see LnsWireCuptiSink. No stream is entered, as free() may be the program's. */
+static void
+free_leftovers (void *leftover)
+{
+  while (leftover != NULL && lns_cupti_free != NULL)
+    {
+      void *memory = leftover;
+      memcpy (&leftover, memory, sizeof leftover);
+      lns_cupti_free (memory);
+    }
 }
 
 /* Compacts VALID bytes. RET_COMPACTED: see lns_wire_cupti_compact(). */
@@ -193,7 +276,8 @@ static void
 compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
 {
   LnsWireCuptiCounts counts = { 0 };
-  LnsWireCuptiReadings readings;
+  LnsWireCuptiLines lines;
+  void *leftovers = NULL;
   if (!lns_cuda_learn_sizes (true))
     return;
   LnsWireCuptiSink sink = {
@@ -203,9 +287,16 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
     .text = text,
     .call_name = call_name,
     .bus = bus,
-    .clock = lns_cuda_readings (&readings),
+    .clock = lns_cuda_lines (&lines),
     .roles = lns_cuda_has_kernels () ? lns_cuda_roles : NULL,
+    .ranges = lns_cuda_ranges (),
+    .capturing = &capturing,
+    .may_be_unfinished = __atomic_load_n (&lns_cuda_engine.n_forcing, __ATOMIC_ACQUIRE) > 0,
+    .has_latencies = (lns_cuda_options ()->cuda & LNS_WIRE_CUDA_LATENCIES) != 0,
     .skipped_tid = lns_cuda_engine.control_tid,
+    .skipped_calls = { __atomic_load_n (&lns_cuda_engine.mark, __ATOMIC_ACQUIRE),
+                       __atomic_load_n (&lns_process.pool.header->first_mark, __ATOMIC_ACQUIRE) },
+    .leftovers = &leftovers,
   };
   LnsInjectStream *stream = lns_inject_stream_enter_slow (LNS_STREAM_NO_EVENT);
   /* A thread has no stream inside a signal handler that interrupted one. All records are lost then, and counted. */
@@ -222,11 +313,16 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
                           &counts);
   /* Send definitions at once, so that they are there if the process is killed. */
   lns_inject_stream_send_and_leave (stream);
+  free_leftovers (leftovers);
   __atomic_fetch_add (&lns_cuda_engine.n_running, counts.n_launched - counts.n_run,
                       __ATOMIC_RELAXED);
   __atomic_fetch_add (&lns_cuda_engine.running_sum, counts.launched_sum - counts.run_sum,
                       __ATOMIC_RELAXED);
-  tell_dropped (0, true, counts.n_unfinished);
+  const uint32_t seen = __atomic_load_n (&lns_cuda_engine.mark_seen, __ATOMIC_RELAXED);
+  if (counts.last_skipped != 0 && (int32_t)(counts.last_skipped - seen) > 0)
+    __atomic_store_n (&lns_cuda_engine.mark_seen, counts.last_skipped, __ATOMIC_RELEASE);
+  tell_dropped (0, LNS_WIRE_DROPPED_UNFINISHED, counts.n_unfinished);
+  tell_dropped (0, LNS_WIRE_DROPPED_MISTIMED, counts.n_mistimed);
   if (counts.unknown_kind != 0)
     lns_cuda_problem (LNS_WIRE_PROBLEM_UNKNOWN_KIND, 0, counts.unknown_kind, NULL);
 }
@@ -235,8 +331,10 @@ void
 lns_cuda_tell_dropped (CUcontext context, uint32_t stream)
 {
   size_t n_dropped = 0;
-  if (LNS_CUPTI_TRY (ActivityGetNumDroppedRecords, context, stream, &n_dropped))
-    tell_dropped (stream, false, n_dropped);
+  if (lns_cuda_count_dropped (context, stream, &n_dropped))
+    tell_dropped (stream, LNS_WIRE_DROPPED_FULL, n_dropped);
+  if (n_dropped > 0)
+    __atomic_store_n (&may_lack, true, __ATOMIC_RELEASE);
 }
 
 void
@@ -265,8 +363,54 @@ lns_cuda_buffer_completed (
         __atomic_store_n (&spares[i].is_used, 0, __ATOMIC_RELEASE);
         break;
       }
+  if (buffer == discard)
+    lose_discarded (valid);
   __atomic_fetch_sub (&lns_cuda_engine.n_compacting, 1, __ATOMIC_ACQ_REL);
   lns_cuda_tell_dropped (context, stream);
+}
+
+bool
+lns_cuda_may_lack (void)
+{
+  return __atomic_load_n (&may_lack, __ATOMIC_ACQUIRE) ||
+         __atomic_load_n (&n_refused, __ATOMIC_RELAXED) != 0;
+}
+
+/* Whether the buffer of N_BYTES at BYTES, which CUPTI is filling, has a record of the call CORRELATION or of a later one
+ * of our thread. */
+static bool
+has_mark (const uint8_t *bytes, size_t n_bytes, uint32_t correlation)
+{
+  const LnsWireCuptiSizes *sizes = &lns_process.pool.header->cupti;
+  for (size_t at = 0, size = 0; at + sizeof (CUpti_ActivityAPI) <= n_bytes; at += size)
+    {
+      const CUpti_ActivityAPI *call = (const CUpti_ActivityAPI *)(bytes + at);
+      const uint32_t kind = __atomic_load_n ((const uint32_t *)(bytes + at), __ATOMIC_ACQUIRE);
+      size = kind < LNS_WIRE_CUPTI_KINDS ? sizes->record_bytes[kind] : 0;
+      if (size == 0 || size % 8 != 0)
+        break;
+      if (kind == CUPTI_ACTIVITY_KIND_DRIVER &&
+          (call->correlationId == correlation ||
+           (call->threadId == lns_cuda_engine.control_tid &&
+            (int32_t)(call->correlationId - correlation) > 0)))
+        return true;
+    }
+  return false;
+}
+
+bool
+lns_cuda_is_with_cupti (uint32_t correlation)
+{
+  const LnsWirePoolView *pool = &lns_process.pool;
+  for (uint32_t i = 0; i < pool->n_buffers; i++)
+    if (__atomic_load_n (&pool->buffer_lines[i].state, __ATOMIC_ACQUIRE) == LNS_WIRE_BUFFER_LENT &&
+        has_mark (lns_wire_pool_buffer (pool, i), pool->buffer_bytes, correlation))
+      return true;
+  for (uint32_t i = 0; i < SPARES_MAX; i++)
+    if (__atomic_load_n (&spares[i].is_used, __ATOMIC_ACQUIRE) != 0 && spares[i].bytes != NULL &&
+        has_mark (spares[i].bytes, SPARE_BYTES, correlation))
+      return true;
+  return false;
 }
 
 void
@@ -288,11 +432,38 @@ lns_cuda_flush_all_launched (void)
   __atomic_store_n (&lns_cuda_engine.running_sum, 0, __ATOMIC_RELAXED);
 }
 
+/* Has CUPTI give back finished records, or all. */
+static void
+flush_now (bool by_force)
+{
+  if (lns_cuda_is_silent ())
+    return;
+  lns_cuda_read_clocks ();
+  CUptiResult result = lns_cupti.ActivityFlushAll (0);
+  if (by_force && result == CUPTI_SUCCESS)
+    {
+      /* What has ended is here by now. */
+      __atomic_fetch_add (&lns_cuda_engine.n_forcing, 1, __ATOMIC_ACQ_REL);
+      result = lns_cupti.ActivityFlushAll (CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+      __atomic_fetch_sub (&lns_cuda_engine.n_forcing, 1, __ATOMIC_ACQ_REL);
+    }
+  if (result == CUPTI_SUCCESS)
+    return;
+  lns_cuda_problem (LNS_WIRE_PROBLEM_FLUSH, result, 0, NULL);
+  __atomic_store_n (&may_lack, true, __ATOMIC_RELEASE);
+}
+
 void
 lns_cuda_flush (bool by_force)
 {
-  lns_cuda_read_clocks ();
-  CUptiResult result = lns_cupti.ActivityFlushAll (by_force ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
-  if (result != CUPTI_SUCCESS)
-    lns_cuda_problem (LNS_WIRE_PROBLEM_FLUSH, result, 0, NULL);
+  if (!lns_cuda_visit ())
+    return;
+  flush_now (by_force);
+  lns_cuda_leave ();
+}
+
+void
+lns_cuda_flush_last (void)
+{
+  flush_now (true);
 }

@@ -25,5 +25,15 @@ void lns_cuda_tell_dropped (CUcontext context, uint32_t stream);
 /* Has CUPTI give back finished records until all launched kernels have ended, for at most a second. */
 void lns_cuda_flush_all_launched (void);
 
-/* Has CUPTI give back finished records, or all records. */
+/* Has CUPTI give back finished records, or all records. Does nothing when the process is ending, or CUPTI has failed. */
 void lns_cuda_flush (bool by_force);
+
+/* The same for all records when the process is ending. */
+void lns_cuda_flush_last (void);
+
+/* Whether records may be missing, as CUPTI has dropped some, was refused a buffer or could not flush. */
+bool lns_cuda_may_lack (void);
+
+/* Whether a buffer that CUPTI has not given back holds the record of the call CORRELATION, or of a later one, of our
+ * thread. O(bytes in such buffers). */
+bool lns_cuda_is_with_cupti (uint32_t correlation);

@@ -13,7 +13,9 @@
 #include "capture/inject/cuda/calls.h"
 #include "capture/inject/cuda/kinds.h"
 #include "capture/inject/cuda/names.h"
+#include "capture/inject/cuda/owner.h"
 #include "capture/inject/cuda/records.h"
+#include "capture/inject/cuda/topology.h"
 #include "capture/inject/core/system.h"
 
 #include <pthread.h>
@@ -27,12 +29,14 @@ LNS_OLDEST (pthread_attr_setstacksize);
 /* After this many flushes without a new module, launches are no longer watched for new names. */
 #define QUIET_FLUSHES 5
 
-/* Flushes, and writes what CUPTI dropped. */
+/* Flushes, and writes what CUPTI dropped, or that it gives its records to another client. */
 static void
 flush (bool by_force)
 {
+  lns_cuda_mark ();
   lns_cuda_flush (by_force);
   lns_cuda_tell_dropped (NULL, 0);
+  lns_cuda_look_for_mark (false);
 }
 
 /* Does what COMMAND says and answers. */
@@ -61,8 +65,6 @@ follow_modules (void)
   static uint32_t n_known;
   static int n_quiet;
   uint32_t n_modules = __atomic_load_n (&lns_cuda_engine.n_modules, __ATOMIC_RELAXED);
-  if (!(lns_cuda_options ()->traces & LNS_WIRE_TRACE_CUDA))
-    return;
   if (n_modules != n_known)
     {
       if (n_quiet >= QUIET_FLUSHES)
@@ -80,9 +82,13 @@ run (void *unused)
   (void)LNS_SYSCALL (SYS_prctl, PR_SET_NAME, "lanescope");
   lns_cuda_engine.control_tid = (uint32_t)LNS_SYSCALL (SYS_gettid);
   lns_cuda_learn_buses ();
-  __atomic_store_n (&lns_process.pool.header->listens, 1, __ATOMIC_SEQ_CST);
+  __atomic_store_n (&lns_process.pool.header->listens, lns_cuda_engine.control_tid,
+                    __ATOMIC_SEQ_CST);
   /* A command to record that came before had no receiver. */
   lns_cuda_follow_recording ();
+  lns_cuda_ask_topology ();
+  /* Learn now that CUPTI gives its records to us. */
+  flush (false);
 
   uint32_t period_ms = lns_cuda_options ()->flush_ms;
   if (period_ms == 0)
@@ -100,17 +106,35 @@ run (void *unused)
           /* Nobody reads the pool any more. */
           __atomic_store_n (&lns_process.pool.header->recording, 0, __ATOMIC_RELAXED);
           lns_cuda_follow_recording ();
+          lns_cuda_disable_kinds ();
           return NULL;
         }
       else if (got < 0)
         has_session = false; /* the descriptor is gone: the pool is read all the same */
       if (lns_inject_monotonic_ms () < next_ms)
         continue;
+      lns_cuda_learn_buses ();
+      lns_cuda_ask_topology ();
       flush (false);
       follow_modules ();
       next_ms = lns_inject_monotonic_ms () + period_ms;
     }
   return NULL;
+}
+
+int
+lns_cuda_start_thread (void *(*start) (void *))
+{
+  pthread_attr_t attributes;
+  pthread_t thread;
+  uint64_t mask = lns_inject_block_signals (); /* the new thread inherits it for good */
+  pthread_attr_init (&attributes);
+  pthread_attr_setdetachstate (&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize (&attributes, STACK_BYTES);
+  int error = pthread_create (&thread, &attributes, start, NULL);
+  pthread_attr_destroy (&attributes);
+  lns_inject_unblock_signals (mask);
+  return error;
 }
 
 void
@@ -120,15 +144,7 @@ lns_cuda_control_start (void)
   uint64_t generation = lns_process_generation ();
   if (__atomic_exchange_n (&started_for, generation, __ATOMIC_ACQ_REL) == generation)
     return;
-  pthread_attr_t attributes;
-  pthread_t thread;
-  uint64_t mask = lns_inject_block_signals (); /* the new thread inherits it for good */
-  pthread_attr_init (&attributes);
-  pthread_attr_setdetachstate (&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize (&attributes, STACK_BYTES);
-  int error = pthread_create (&thread, &attributes, run, NULL);
-  pthread_attr_destroy (&attributes);
-  lns_inject_unblock_signals (mask);
+  int error = lns_cuda_start_thread (run);
   if (error == 0)
     __atomic_store_n (&lns_cuda_engine.has_thread, true, __ATOMIC_RELEASE);
   else

@@ -9,6 +9,7 @@
 #include "capture/wire/cuda-layout.h"
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/core/nvtx-abi.h"
+#include "capture/inject/core/stream.h"
 #include "capture/inject/core/system.h"
 
 /* How many names are known by their addresses. Further names are looked up by their text each time. */
@@ -28,6 +29,8 @@ typedef struct
 static Address addresses[ADDRESSES];
 static uint32_t call_names[2][CALLS_MAX]; /* driver, runtime; UINT32_MAX: has none */
 static char buses[DEVICES_MAX][24];
+/* Devices, as bits: those whose bus is known, those with a context, and those of both that were told. */
+static uint64_t buses_known, used, used_told;
 
 static uint32_t
 tell_name (const char *address)
@@ -75,7 +78,7 @@ lns_cuda_call_name (bool is_runtime, uint32_t cbid)
     return 0;
   uint32_t *known = &call_names[is_runtime][cbid];
   uint32_t id = __atomic_load_n (known, __ATOMIC_RELAXED);
-  if (id == 0)
+  if (id == 0 && !lns_cuda_is_silent ())
     {
       const char *name = NULL;
       CUpti_CallbackDomain domain =
@@ -95,7 +98,8 @@ lns_cuda_name_object (uint32_t type, uint64_t object, const char *name, size_t n
   CUcontext context = is_context ? (CUcontext)(uintptr_t)object : NULL;
   CUstream stream = (CUstream)(uintptr_t)object;
   LnsWireCudaNamedBytes record = { .head.type = LNS_WIRE_CUDA_NAMED, .stream = LNS_WIRE_CUDA_NONE };
-  if (!lns_cuda_is_here () || name == NULL || lns_cupti.GetContextId == NULL ||
+  if (!lns_cuda_is_here () || lns_cuda_is_silent () || name == NULL ||
+      lns_cupti.GetContextId == NULL ||
       (!is_context && type != LNS_NVTX_RESOURCE_CUDA_STREAM &&
        type != LNS_NVTX_RESOURCE_CUDART_STREAM))
     return;
@@ -115,19 +119,55 @@ lns_cuda_name_object (uint32_t type, uint64_t object, const char *name, size_t n
 const char *
 lns_cuda_bus (uint32_t device)
 {
-  return device < DEVICES_MAX ? buses[device] : "";
+  const bool is_known =
+      device < DEVICES_MAX && (__atomic_load_n (&buses_known, __ATOMIC_SEQ_CST) >> device & 1) != 0;
+  return is_known ? buses[device] : "";
+}
+
+/* Tells of devices in use whose bus is known. What one thread misses, as the other changes it, that other sees. */
+static void
+tell_all_used (void)
+{
+  const uint64_t now =
+      __atomic_load_n (&used, __ATOMIC_SEQ_CST) & __atomic_load_n (&buses_known, __ATOMIC_SEQ_CST);
+  uint64_t fresh = now & ~__atomic_fetch_or (&used_told, now, __ATOMIC_SEQ_CST);
+  for (uint32_t device = 0; fresh != 0; device++, fresh >>= 1)
+    {
+      LnsWireCudaUsedBytes record = { .head.type = LNS_WIRE_CUDA_USED, .device = device };
+      if ((fresh & 1) == 0)
+        continue;
+      memcpy (record.bus, buses[device], sizeof record.bus);
+      lns_inject_stream_tell (&record, sizeof record);
+    }
+}
+
+void
+lns_cuda_tell_used (uint32_t device)
+{
+  if (device >= DEVICES_MAX)
+    return;
+  __atomic_fetch_or (&used, UINT64_C (1) << device, __ATOMIC_SEQ_CST);
+  tell_all_used ();
 }
 
 void
 lns_cuda_learn_buses (void)
 {
-  static bool are_known;
+  static bool are_all_known;
   int n = 0;
-  if (are_known || lns_cuda_driver.device_count == NULL || lns_cuda_driver.bus_id == NULL ||
+  if (are_all_known || lns_cuda_driver.device_count == NULL || lns_cuda_driver.bus_id == NULL ||
       lns_cuda_driver.device_count (&n) != CUDA_SUCCESS)
     return;
+  are_all_known = true;
   for (int i = 0; i < n && i < (int)DEVICES_MAX; i++)
-    if (lns_cuda_driver.bus_id (buses[i], sizeof buses[i] - 1, i) != CUDA_SUCCESS)
-      buses[i][0] = '\0';
-  are_known = true;
+    {
+      const uint64_t bit = UINT64_C (1) << i;
+      if (buses_known & bit)
+        continue;
+      if (lns_cuda_driver.bus_id (buses[i], sizeof buses[i] - 1, i) == CUDA_SUCCESS)
+        __atomic_fetch_or (&buses_known, bit, __ATOMIC_SEQ_CST);
+      else
+        are_all_known = false;
+    }
+  tell_all_used ();
 }

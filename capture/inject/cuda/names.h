@@ -19,5 +19,8 @@ uint32_t lns_cuda_call_name (bool is_runtime, uint32_t cbid);
 /* The bus id of DEVICE, or "" if it is not known yet. */
 const char *lns_cuda_bus (uint32_t device);
 
-/* Asks the driver for the bus ids, once. Not to be called in a callback. */
+/* Asks the driver for the bus ids that are not known yet. Called by the control thread alone. */
 void lns_cuda_learn_buses (void);
+
+/* Tells the session that the process has made a context on DEVICE, once, and as soon as the bus id is known. */
+void lns_cuda_tell_used (uint32_t device);

@@ -96,6 +96,7 @@ void
 lns_cuda_tell_info (void)
 {
   char version[64];
+  const char *path = lns_cupti_path ();
   int driver = 0;
   read_driver_version (version, sizeof version);
   if (lns_cuda_driver.driver_version == NULL || lns_cuda_driver.driver_version (&driver) != 0)
@@ -107,6 +108,7 @@ lns_cuda_tell_info (void)
     .cupti_version = lns_cupti.version,
     .driver_version = (uint32_t)driver,
     .header_version = CUPTI_API_VERSION,
+    .path = path == NULL ? 0 : lns_definitions_string (0, path, strlen (path)),
   };
   lns_inject_stream_tell (&record, sizeof record);
 }

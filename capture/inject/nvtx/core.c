@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/range.h"
 #include "capture/inject/core/stream.h"

@@ -5,7 +5,6 @@
 
 /* The handlers of the samples of NVTX's counters extension. */
 
-#include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/nvtx.h"
 
 /* Samples of a group or a batch beyond this are cut. */
@@ -21,12 +20,8 @@ write_sample (LnsInjectStream *stream, const LnsPart *parts, size_t n_parts)
 }
 
 static void
-sample_data (const void *domain,
-             uint64_t counter,
-             LnsWireSampleKind kind,
-             uint8_t reason,
-             const void *data,
-             size_t n_bytes)
+sample_data (
+    const void *domain, uint64_t counter, LnsWireSampleKind kind, const void *data, size_t n_bytes)
 {
   LnsInjectStream *stream = lns_inject_stream_enter_nvtx (LNS_WIRE_LOSS_SAMPLE);
   if (stream == NULL)
@@ -42,7 +37,6 @@ sample_data (const void *domain,
     .n_data_bytes = (uint32_t)n_bytes,
     .counter = counter,
     .kind = (uint8_t)kind,
-    .reason = reason,
   };
   LnsPart parts[] = { { .bytes = &sample, .n_bytes = sizeof sample },
                       { .bytes = data, .n_bytes = n_bytes } };
@@ -52,25 +46,25 @@ sample_data (const void *domain,
 static void
 sample_int64 (const void *domain, uint64_t counter, int64_t value)
 {
-  sample_data (domain, counter, LNS_WIRE_SAMPLE_INT64, 0, &value, sizeof value);
+  sample_data (domain, counter, LNS_WIRE_SAMPLE_INT64, &value, sizeof value);
 }
 
 static void
 sample_float64 (const void *domain, uint64_t counter, double value)
 {
-  sample_data (domain, counter, LNS_WIRE_SAMPLE_FLOAT64, 0, &value, sizeof value);
+  sample_data (domain, counter, LNS_WIRE_SAMPLE_FLOAT64, &value, sizeof value);
 }
 
 static void
 sample (const void *domain, uint64_t counter, const void *values, size_t n_bytes)
 {
-  sample_data (domain, counter, LNS_WIRE_SAMPLE_DATA, 0, values, n_bytes);
+  sample_data (domain, counter, LNS_WIRE_SAMPLE_DATA, values, n_bytes);
 }
 
 static void
 sample_no_value (const void *domain, uint64_t counter, uint8_t reason)
 {
-  sample_data (domain, counter, LNS_WIRE_SAMPLE_NO_VALUE, reason, NULL, 0);
+  sample_data (domain, counter, LNS_WIRE_SAMPLE_NO_VALUE, NULL, 0);
 }
 
 static void
@@ -90,7 +84,6 @@ batch_submit (const void *domain, const LnsNvtxCounterBatch *batch)
               .domain = (uint16_t)lns_nvtx_domain (domain) },
     .n_data_bytes = (uint32_t)n_data,
     .counter = batch->counter,
-    .flags = batch->flags,
     .n_times_bytes = n_times,
   };
   LnsPart parts[] = {

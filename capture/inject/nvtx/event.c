@@ -41,9 +41,6 @@ add_payloads (const LnsNvtxEvent *event, LnsWireBlobBytes *heads, LnsPart *parts
       heads[i] = (LnsWireBlobBytes){
         .schema = payload->schema,
         .n_bytes = (uint32_t)kept,
-        .n_given = payload->n_bytes == SIZE_MAX && given == 0 ? UINT32_MAX
-                   : given > UINT32_MAX                       ? UINT32_MAX
-                                                              : (uint32_t)given,
       };
       parts[2 * i] = (LnsPart){ .bytes = &heads[i], .n_bytes = sizeof heads[i] };
       parts[2 * i + 1] = (LnsPart){ .bytes = payload->bytes,

@@ -9,7 +9,6 @@
 
 #include "capture/inject/cuda/cuda.h"
 #include "capture/inject/core/definitions.h"
-#include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/system.h"
 

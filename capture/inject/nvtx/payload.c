@@ -6,7 +6,6 @@
 /* The handlers of the events of NVTX's payload extension. Events with typed payloads carry the bytes unchanged; the
  * session reads them by their schema (schema.c). */
 
-#include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/nvtx.h"
 
 /* An event that has only payloads. If it has a name, that is an entry of a payload. */

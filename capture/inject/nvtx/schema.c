@@ -7,7 +7,6 @@
  * or a new one if it chose none; 0 if the attributes are null or incomplete, or memory is short. */
 
 #include "capture/inject/core/definitions.h"
-#include "capture/inject/nvtx/core.h"
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/system.h"
 
@@ -42,29 +41,20 @@ id_or_new (bool given, uint64_t id)
   return given && id != 0 ? id : LNS_NVTX_DYNAMIC_ID_START + lns_definitions_serial ();
 }
 
-/* Reads the list of semantics of a number. Sets RET_UNIT, which may be null. */
-static LnsWireSemantics
-semantics_of (const LnsNvtxSemantics *semantics, const char **ret_unit)
+/* Finds the time domain in the list of a number's semantics; 0 if it has none. Sets RET_UNIT, which may be null. */
+static uint64_t
+time_domain_of (const LnsNvtxSemantics *semantics, const char **ret_unit)
 {
-  LnsWireSemantics result = { 0 };
+  uint64_t time_domain = 0;
   *ret_unit = NULL;
   for (int i = 0; semantics != NULL && i < 16; i++, semantics = semantics->next)
     if (semantics->id == LNS_NVTX_SEMANTICS_COUNTER &&
         semantics->struct_bytes >= sizeof (LnsNvtxCounterSemantics))
-      {
-        const LnsNvtxCounterSemantics *counter = (const LnsNvtxCounterSemantics *)semantics;
-        *ret_unit = counter->unit;
-        result.flags = counter->flags;
-        result.scale_numerator = counter->scale_numerator;
-        result.scale_denominator = counter->scale_denominator;
-        result.limit_type = (uint64_t)counter->limit_type;
-        result.min = counter->min;
-        result.max = counter->max;
-      }
+      *ret_unit = ((const LnsNvtxCounterSemantics *)semantics)->unit;
     else if (semantics->id == LNS_NVTX_SEMANTICS_TIME &&
              semantics->struct_bytes >= sizeof (LnsNvtxTimeSemantics))
-      result.time_domain = ((const LnsNvtxTimeSemantics *)semantics)->time_domain;
-  return result;
+      time_domain = ((const LnsNvtxTimeSemantics *)semantics)->time_domain;
+  return time_domain;
 }
 
 static bool
@@ -114,7 +104,7 @@ define_schema (const void *domain, const LnsNvtxSchemaAttributes *attributes)
         .type = from->type,
         .detail = from->detail,
         .offset_bytes = from->offset,
-        .semantics = semantics_of (from->semantics, &unit),
+        .time_domain = time_domain_of (from->semantics, &unit),
       };
       *part++ = fixed (entry, sizeof *entry);
       *part++ = text_part (from->name, &entry->n_name_bytes);
@@ -164,19 +154,12 @@ define_enum (const void *domain, const LnsNvtxEnumAttributes *attributes)
   return added ? enumeration.id : 0;
 }
 
+/* Scopes are not recorded: a scope is only given its id. */
 static uint64_t
 define_scope (const void *domain, const LnsNvtxScopeAttributes *attributes)
 {
-  if (attributes == NULL || attributes->struct_bytes < sizeof *attributes)
-    return 0;
-  LnsWireScopeBytes scope = {
-    .head = { .type = LNS_WIRE_SCOPE, .domain = (uint16_t)lns_nvtx_domain (domain) },
-    .id = id_or_new (true, attributes->id),
-    .parent = attributes->parent,
-  };
-  LnsPart parts[] = { fixed (&scope, sizeof scope),
-                      text_part (attributes->path, &scope.n_text_bytes) };
-  return add_definition (parts, 2) ? scope.id : 0;
+  const bool is_whole = attributes != NULL && attributes->struct_bytes >= sizeof *attributes;
+  return is_whole ? id_or_new (true, attributes->id) : 0;
 }
 
 static uint64_t
@@ -189,15 +172,12 @@ define_counter (const void *domain, const LnsNvtxCounterAttributes *attributes)
     .head = { .type = LNS_WIRE_COUNTER, .domain = (uint16_t)lns_nvtx_domain (domain) },
     .id = id_or_new (true, attributes->id),
     .schema = attributes->schema,
-    .scope = attributes->scope,
-    .semantics = semantics_of (attributes->semantics, &unit),
+    .time_domain = time_domain_of (attributes->semantics, &unit),
   };
-  LnsPart parts[4];
-  parts[0] = fixed (&counter, sizeof counter);
-  parts[1] = text_part (attributes->name, &counter.n_text_bytes);
-  parts[2] = text_part (attributes->description, &counter.n_description_bytes);
-  parts[3] = text_part (unit, &counter.n_unit_bytes);
-  return add_definition (parts, 4) ? counter.id : 0;
+  LnsPart parts[] = { fixed (&counter, sizeof counter),
+                      text_part (attributes->name, &counter.n_text_bytes),
+                      text_part (unit, &counter.n_unit_bytes) };
+  return add_definition (parts, 3) ? counter.id : 0;
 }
 
 static uint64_t
@@ -205,10 +185,10 @@ define_time_domain (const void *domain, const LnsNvtxTimeDomainAttributes *attri
 {
   if (attributes == NULL)
     return 0;
-  LnsWireScopeBytes clock = {
+  LnsWireTimeDomainBytes clock = {
     .head = { .type = LNS_WIRE_TIME_DOMAIN, .domain = (uint16_t)lns_nvtx_domain (domain) },
     .id = id_or_new (true, attributes->id),
-    .parent = attributes->type,
+    .type = attributes->type,
   };
   LnsPart part = fixed (&clock, sizeof clock);
   return add_definition (&part, 1) ? clock.id : 0;

@@ -62,10 +62,18 @@ lns_library_symbol (const char *path, const char *name)
   return address;
 }
 
+/* Whether PATH names a file of LIBRARY. */
+static bool
+is_of (const char *path, LnsWireLibrary library)
+{
+  const char *slash = strrchr (path, '/'), *file = slash == NULL ? path : slash + 1;
+  return strncmp (file, libraries[library].file, strlen (libraries[library].file)) == 0;
+}
+
 typedef struct
 {
-  const char *file; /* what its name begins with */
-  char path[4096];  /* of the first */
+  LnsWireLibrary library;
+  char path[4096]; /* of the first */
   uint32_t n;
 } Search;
 
@@ -73,9 +81,7 @@ static int
 look_at (struct dl_phdr_info *object, size_t size, void *data)
 {
   Search *search = data;
-  const char *slash = strrchr (object->dlpi_name, '/');
-  const char *file = slash == NULL ? object->dlpi_name : slash + 1;
-  if (strncmp (file, search->file, strlen (search->file)) != 0)
+  if (!is_of (object->dlpi_name, search->library))
     return 0;
   if (search->n++ == 0)
     strncpy (search->path, object->dlpi_name, sizeof search->path - 1);
@@ -89,7 +95,7 @@ lns_library_find (LnsLibraryFunction *function, void *caller)
   if (real != NULL)
     return real;
   int saved = errno;
-  Search search = { .file = libraries[function->library].file };
+  Search search = { .library = function->library };
   dl_iterate_phdr (look_at, &search);
   /* Searches as the loader does for the caller: in what it was linked with, then in what comes after this library, then
    * in a copy that was loaded for its loader alone. */
@@ -105,6 +111,27 @@ lns_library_find (LnsLibraryFunction *function, void *caller)
     __atomic_store_n (&function->real, real, __ATOMIC_RELEASE);
   errno = saved;
   return real;
+}
+
+void *
+lns_library_wrap (const LnsLibraryWrapper *wrapped, void *address)
+{
+  LnsLibraryFunction *function = wrapped->function;
+  Search search = { .library = function->library };
+  Dl_info info;
+  void *real = NULL;
+  if (!dladdr (address, &info) || info.dli_fname == NULL ||
+      !is_of (info.dli_fname, function->library))
+    return address;
+  /* A wrapper serves one copy. */
+  dl_iterate_phdr (look_at, &search);
+  if (search.n != 1 || (!__atomic_compare_exchange_n (&function->real, &real, address, false,
+                                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
+                        real != address))
+    return address;
+  if (real == NULL)
+    (void)dlopen (info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  return wrapped->wrapper;
 }
 
 /* --- The call. ------------------------------------------------------------------------------- */

@@ -5,8 +5,8 @@
 
 /* Records calls of NVIDIA's libraries as events. liblanescope-libraries.so is preloaded into a program (LD_PRELOAD) only
  * if it was asked for. It has functions with the libraries' names, which pass each call on to the function that the
- * caller would have got without it. Calls of a program that loads a library and looks up its functions itself are
- * neither seen nor disturbed. */
+ * caller would have got without it. A program that loads a library and looks up its functions itself gets the wrappers
+ * from dlsym(), too. */
 
 #pragma once
 
@@ -58,6 +58,17 @@ typedef struct
   uint64_t begin_ticks; /* 0: not recorded */
   uint32_t depth;
 } LnsLibraryCall;
+
+/* A function of a library and the one that stands for it here. */
+typedef struct
+{
+  LnsLibraryFunction *function;
+  void *wrapper;
+} LnsLibraryWrapper;
+
+/* The wrapper that a caller gets for ADDRESS, which it has looked up as the name of WRAPPED: ADDRESS itself, unless that
+ * is the function of the one copy of the library. The copy is never unloaded from then on. */
+void *lns_library_wrap (const LnsLibraryWrapper *wrapped, void *address);
 
 /* The hooks of the injection library, looked up once; null if it is not there. */
 const LnsLibraryHooks *lns_library_hooks (void);
