@@ -26,7 +26,7 @@
 
 #define DRAIN_MS      50
 #define LOW_DRAIN_MS  5    /* after a process has said that its chunks run out */
-#define IDLE_DRAIN_MS 1000 /* without processes: only the pairs of clock readings go on */
+#define IDLE_DRAIN_MS 1000 /* without processes and samples only pairs of clock readings go on */
 
 /* Descriptors that processes may not take: for the pool and pidfd of the last one, the report's journal, and other
  * files that must open. */
@@ -46,6 +46,7 @@ struct LnsCollector
   LnsDoor door;
   pthread_t thread;
   atomic_bool is_ending;
+  bool has_samples;                       /* CPUs are sampled */
   bool has_news;                          /* a process has joined or ended since the last drain */
   uint64_t n_lost_before, n_begun_before; /* of processes that are gone */
 };
@@ -137,15 +138,37 @@ drain_peer (LnsCollector *collector, LnsPeer *peer, LnsBatch *batch, bool is_sto
   return true;
 }
 
+/* Counts PEER as refused if it has said, since it joined, that it cannot record. */
+static void
+check_key (LnsCollector *collector, LnsPeer *peer, LnsBatch *batch)
+{
+  const LnsWirePoolHeader *header = lns_wire_pool_view (peer->pool)->header;
+  if (peer->is_out ||
+      __atomic_load_n (&header->joined, __ATOMIC_ACQUIRE) != LNS_WIRE_JOINED_WITHOUT_KEY)
+    return;
+  peer->is_out = true;
+  pthread_mutex_lock (&collector->peers.lock);
+  collector->peers.counters.n_joined--;
+  collector->peers.counters.n_refused++;
+  pthread_mutex_unlock (&collector->peers.lock);
+  LnsBatchEvent event = lns_batch_diagnostic (
+      peer->process, "LNS-POOL-011", LNS_SEVERITY_ERROR,
+      "process %d is not recorded, nor are those that it forks, as the program has taken all "
+      "pthread keys; have it delete keys, or make an NVTX call before it takes the last one",
+      peer->pid);
+  lns_batch_events_add (&batch->events, &event);
+}
+
 /* Hands a batch of all new records and events to the recorder. Returns whether it has events for which the recorder
  * should not wait 50 ms. */
 static bool
 drain (LnsCollector *collector)
 {
-  LnsBatch *batch = lns_batch_new ();
+  LnsBatch *batch = calloc (1, sizeof (LnsBatch));
   if (batch == NULL)
     return false;
   lns_mailbox_empty (&collector->mailbox, batch);
+  collector->has_samples = batch->sampled_ns != 0 && batch->sampled_ns != INT64_MAX;
 
   bool is_urgent = false, is_stop = false;
   for (size_t i = 0; i < batch->events.n; i++)
@@ -163,6 +186,7 @@ drain (LnsCollector *collector)
   for (size_t i = collector->peers.all.n; i-- > 0;)
     {
       LnsPeer *peer = collector->peers.all.items[i];
+      check_key (collector, peer, batch);
       if (is_behind)
         {
           lns_peer_look (peer);
@@ -275,16 +299,34 @@ listen_for (LnsCollector *collector, int64_t wait_ms, bool *ret_wanted)
 }
 
 static void *
+sweep (void *data)
+{
+  setpriority (PRIO_PROCESS, (id_t)gettid (), 0); /* it began with that of the collector's thread */
+  lns_listener_sweep ();
+  return NULL;
+}
+
+/* Removes what killed sessions have left, beside the recording. Neither short programs nor events wait for it. */
+static void
+start_sweep (void)
+{
+  pthread_t thread;
+  if (pthread_create (&thread, NULL, sweep, NULL) == 0)
+    pthread_detach (thread);
+}
+
+static void *
 run (void *data)
 {
   LnsCollector *collector = data;
   int64_t drained_ms = lns_monotonic_ns () / 1000000;
-  bool is_wanted = false;
+  bool is_wanted = false, has_swept = false;
   /* If that is allowed. The thread has little to do, but must do it at once, however busy the machine is. */
   setpriority (PRIO_PROCESS, (id_t)gettid (), -10);
   while (!atomic_load (&collector->is_ending))
     {
-      int64_t period_ms = collector->peers.all.n > 0 ? DRAIN_MS : IDLE_DRAIN_MS;
+      int64_t period_ms =
+          collector->peers.all.n > 0 || collector->has_samples ? DRAIN_MS : IDLE_DRAIN_MS;
       if (is_wanted || collector->door.is_full || collector->has_news)
         period_ms = LOW_DRAIN_MS;
       int64_t due_ms = drained_ms + period_ms;
@@ -297,6 +339,9 @@ run (void *data)
       lns_range_control_tick (&collector->ranges, lns_monotonic_ns ());
       if (!is_wanted && lns_monotonic_ns () / 1000000 < due_ms)
         continue;
+      if (!has_swept)
+        start_sweep ();
+      has_swept = true;
       /* A report may end with this batch, which must tell of processes that came before: the first call accepts them,
        * the second one hears them. After lanescope was stopped, the call above may have been interrupted. */
       for (int i = 0; i < 2; i++)

@@ -5,7 +5,7 @@
 
 #include "capture/session/collect/commands.h"
 
-#include <time.h>
+#include "src/base/monotonic.h"
 
 void
 lns_commands_init (LnsCommands *commands)
@@ -37,15 +37,9 @@ lns_commands_give (LnsCommands *commands, LnsWireCommandKind kind)
 unsigned
 lns_commands_wait (LnsCommands *commands, uint32_t serial, int bound_ms)
 {
-  struct timespec until;
-  clock_gettime (CLOCK_MONOTONIC, &until);
-  until.tv_sec += bound_ms / 1000;
-  until.tv_nsec += bound_ms % 1000 * 1000000L;
-  if (until.tv_nsec >= 1000000000L)
-    {
-      until.tv_sec++;
-      until.tv_nsec -= 1000000000L;
-    }
+  const int64_t until_ns = lns_monotonic_ns () + bound_ms * INT64_C (1000000);
+  const struct timespec until = { .tv_sec = until_ns / 1000000000,
+                                  .tv_nsec = until_ns % 1000000000 };
   pthread_mutex_lock (&commands->lock);
   while (commands->serial == serial && (!commands->is_sent || commands->n_unanswered > 0))
     if (pthread_cond_clockwait (&commands->changed, &commands->lock, CLOCK_MONOTONIC, &until) != 0)

@@ -237,14 +237,41 @@ hush_some (LnsDoor *door)
   return n > 0;
 }
 
+/* How many descriptors the watches have, and will have once each process that has connected got its pidfd. */
+static size_t
+count_descriptors (const LnsWatches *watches)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < watches->all.n; i++)
+    {
+      const LnsWatch *watch = watches->all.items[i];
+      n += watch->fd < 0 ? 0 : watch->kind == LNS_WATCH_CONNECTION && watch->peer == NULL ? 2 : 1;
+    }
+  return n;
+}
+
 bool
 lns_door_is_short (const LnsDoor *door)
 {
-  int fd = fcntl (door->listener.fds[LNS_LISTENER_PATH], F_DUPFD_CLOEXEC,
-                  0); /* the lowest that is free */
+  const int first_fd = door->listener.fds[LNS_LISTENER_PATH];
+  const int fd = fcntl (first_fd, F_DUPFD_CLOEXEC, 0); /* the lowest that is free */
   if (fd >= 0)
     close (fd);
-  return fd < 0 || fd > door->pools->last_fd;
+  const int last_fd = door->pools->last_fd;
+  const size_t n_max = last_fd > first_fd ? (size_t)(last_fd - first_fd) : 0;
+  /* Descriptors lie above the lowest that is free, too. They are counted only where they may be too many. */
+  return fd < 0 || fd > last_fd ||
+         (door->watches->all.n > n_max / 2 && count_descriptors (door->watches) >= n_max);
+}
+
+/* Whether there is a descriptor for another process, after those that can do without have given up theirs. */
+static bool
+has_descriptors (LnsDoor *door)
+{
+  while (lns_door_is_short (door))
+    if (!lns_pools_drop_ready (door->pools) && !hush_some (door))
+      return false;
+  return true;
 }
 
 /* Whether a process is about to join, and can give up its descriptors then. */
@@ -348,8 +375,7 @@ lns_door_accept (LnsDoor *door)
   for (int i = 0; i < ACCEPTS_MAX && are_any; i++)
     {
       /* If descriptors will be free soon, processes wait; else they are refused. */
-      if (lns_door_is_short (door) && !lns_pools_drop_ready (door->pools) && !hush_some (door) &&
-          is_one_joining (door))
+      if (!has_descriptors (door) && is_one_joining (door))
         {
           door->is_full = true;
           watch_listener (door, 0);
@@ -422,8 +448,9 @@ static LnsHeard
 end_connection (LnsDoor *door, LnsWatch *connection)
 {
   LnsPeer *peer = connection->peer;
-  if (peer != NULL && !lns_wire_pool_is_joined (peer->pool))
+  if (peer != NULL && !peer->is_out && !lns_wire_pool_is_joined (peer->pool))
     {
+      peer->is_out = true;
       pthread_mutex_lock (&door->peers->lock);
       door->peers->counters.n_joined--;
       pthread_mutex_unlock (&door->peers->lock);

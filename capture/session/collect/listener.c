@@ -66,10 +66,10 @@ remove_dead (const char *path)
     rmdir (path); /* fails where anything is left */
 }
 
-/* Removes what sessions of this user that were killed have left in PARENT (may be null). Those that are less
+/* Removes the folders that killed sessions of this user have left in PARENT (may be null). Those that are less
  * than a minute old may be about to listen. */
 static void
-sweep (const char *parent)
+sweep_folder (const char *parent)
 {
   DIR *folder = parent != NULL ? opendir (parent) : NULL;
   struct dirent *entry;
@@ -87,6 +87,14 @@ sweep (const char *parent)
     }
   if (folder != NULL)
     closedir (folder);
+}
+
+void
+lns_listener_sweep (void)
+{
+  sweep_folder (getenv ("XDG_RUNTIME_DIR"));
+  sweep_folder ("/tmp");
+  sweep_folder (getenv ("TMPDIR"));
 }
 
 /* Makes a folder in PARENT, if that is a whole path. */
@@ -110,9 +118,6 @@ static bool
 choose_folder (LnsListener *listener, bool is_root)
 {
   const char *runtime = getenv ("XDG_RUNTIME_DIR"), *temporary = getenv ("TMPDIR");
-  sweep (runtime);
-  sweep ("/tmp");
-  sweep (temporary);
   return (!is_root && make_folder (listener, runtime)) || make_folder (listener, "/tmp") ||
          make_folder (listener, temporary) || (is_root && make_folder (listener, runtime));
 }

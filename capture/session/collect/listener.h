@@ -32,5 +32,8 @@ typedef struct
  * it. */
 bool lns_listener_open (LnsListener *listener, LnsError *error);
 
+/* Removes the folders of this user's sessions that were killed. It reads whole folders, so it is not part of the start. */
+void lns_listener_sweep (void);
+
 /* Closes the sockets and removes the folder. */
 void lns_listener_close (LnsListener *listener);

@@ -34,6 +34,14 @@ lns_mailbox_add (LnsMailbox *mailbox, LnsBatchEvent *event)
 }
 
 void
+lns_mailbox_note_samples (LnsMailbox *mailbox, int64_t until_ns)
+{
+  pthread_mutex_lock (&mailbox->lock);
+  mailbox->sampled_ns = until_ns;
+  pthread_mutex_unlock (&mailbox->lock);
+}
+
+void
 lns_mailbox_post (LnsMailbox *mailbox, LnsBatchEvent *event)
 {
   lns_mailbox_add (mailbox, event);
@@ -51,6 +59,7 @@ lns_mailbox_empty (LnsMailbox *mailbox, LnsBatch *batch)
 {
   pthread_mutex_lock (&mailbox->lock);
   batch->events = mailbox->events;
+  batch->sampled_ns = mailbox->sampled_ns;
   mailbox->events = (LnsBatchEvents){ 0 };
   pthread_mutex_unlock (&mailbox->lock);
 }

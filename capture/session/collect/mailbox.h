@@ -15,7 +15,8 @@ typedef struct
 {
   int fd; /* an eventfd; readable after lns_mailbox_wake (), until it is read */
   pthread_mutex_t lock;
-  LnsBatchEvents events; /* under the lock */
+  LnsBatchEvents events;
+  int64_t sampled_ns; /* see LnsBatch */ /* under the lock */
 } LnsMailbox;
 
 /* Returns false and sets errno if there is no descriptor left. Close MAILBOX in either case. */
@@ -24,6 +25,9 @@ void lns_mailbox_close (LnsMailbox *mailbox);
 
 /* Adds EVENT, which is taken over. If memory is short, the event is dropped. */
 void lns_mailbox_add (LnsMailbox *mailbox, LnsBatchEvent *event);
+
+/* Notes that all samples of CPUs up to UNTIL_NS (CLOCK_MONOTONIC) were added; INT64_MAX: no more will come. */
+void lns_mailbox_note_samples (LnsMailbox *mailbox, int64_t until_ns);
 
 /* Adds EVENT and wakes the collector, which drains at once. */
 void lns_mailbox_post (LnsMailbox *mailbox, LnsBatchEvent *event);

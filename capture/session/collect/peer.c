@@ -194,11 +194,25 @@ copy_chunk (LnsPeer *peer, const LnsWireChunk *chunk, LnsBatch *batch)
   return lns_batch_add (batch, &source, n_bytes, begun);
 }
 
+/* Tells from when on records of PEER may be missing in BATCH and those before it, if that has changed. */
+static void
+tell_withheld (LnsPeer *peer, LnsBatch *batch)
+{
+  const uint64_t ticks = lns_wire_pool_oldest_claim (peer->pool);
+  LnsBatchEvent event = { .kind = LNS_BATCH_WITHHELD,
+                          .process = peer->process,
+                          .withheld_ticks = ticks };
+  if (ticks != peer->withheld_ticks && lns_batch_events_add (&batch->events, &event))
+    peer->withheld_ticks = ticks;
+}
+
 bool
 lns_peer_drain (LnsPeer *peer, LnsBatch *batch)
 {
   if (peer->is_gone)
     lns_wire_pool_set_over (peer->pool);
+  else
+    tell_withheld (peer, batch);
   size_t n = scan (peer), before = batch->n_bytes;
   for (size_t i = 0; i < n; i++)
     {
@@ -302,11 +316,13 @@ salvage (LnsPeer *peer, LnsBatch *batch)
           continue;
         }
       left->sizes = view->header->cupti;
-      (void)lns_wire_cupti_clock_copy (&view->header->cupti_clock, &left->clock);
+      left->skipped_tid = __atomic_load_n (&view->header->listens, __ATOMIC_RELAXED);
+      left->skipped_call = __atomic_load_n (&view->header->first_mark, __ATOMIC_RELAXED);
+      (void)lns_wire_cupti_clock_copy (&view->header->cupti_clock, NULL, &left->clock);
       LnsBatchEvent event = { .kind = LNS_BATCH_SALVAGE,
                               .process = peer->process,
                               .salvage = left };
-      lns_batch_add_event (batch, &event);
+      lns_batch_events_add (&batch->events, &event);
     }
 }
 
@@ -322,7 +338,7 @@ tell_refused_domains (const LnsPeer *peer, LnsBatch *batch)
                             "process %d made more than 65,535 NVTX domains; events of the last "
                             "%llu are in its default domain",
                             peer->pid, n);
-  lns_batch_add_event (batch, &event);
+  lns_batch_events_add (&batch->events, &event);
 }
 
 void
@@ -335,7 +351,7 @@ lns_peer_finish (LnsPeer *peer, LnsBatch *batch)
     .time_ns = peer->gone_ns,
     .losses = peer->losses,
   };
-  lns_batch_add_event (batch, &event);
+  lns_batch_events_add (&batch->events, &event);
   tell_refused_domains (peer, batch);
   peer->is_left = true;
 }
@@ -370,7 +386,7 @@ tell_strays (LnsPeer *peer, LnsBatch *batch)
           strays.n_processes, lns_plural (strays.n_processes, "", "es"), peer->pid,
           strerror (strays.error), (unsigned long long)n_events,
           lns_plural (n_events, "event is", "events are"), advice_for_strays (strays.error));
-      lns_batch_add_event (batch, &event);
+      lns_batch_events_add (&batch->events, &event);
     }
   peer->told = strays;
 }
@@ -383,6 +399,6 @@ lns_peer_tell_losses (LnsPeer *peer, LnsBatch *batch)
   LnsBatchEvent event = { .kind = LNS_BATCH_LOSSES,
                           .process = peer->process,
                           .losses = peer->losses };
-  lns_batch_add_event (batch, &event);
+  lns_batch_events_add (&batch->events, &event);
   tell_strays (peer, batch);
 }

@@ -26,6 +26,7 @@ typedef struct
   uint32_t process;       /* instance in the session */
   int32_t pid;            /* 0: in a pid namespace that is hidden from us */
   int pid_fd;             /* -1: the kernel has none, or the peer is hushed */
+  bool is_out;            /* it does not record: counted as refused or late, no longer as joined */
   bool is_hushed;         /* no descriptor is kept for it: only its pool is read */
   uint32_t awaited;       /* serial of the command that it has not answered; 0: none */
   bool is_in_range;       /* a capture range is open in it */
@@ -44,6 +45,7 @@ typedef struct
   size_t n_chunks_allocated;
   int64_t looked_ns;       /* CLOCK_MONOTONIC when memory was last given back or ran short */
   int64_t frugal_until_ns; /* until then it is lent more only when half of what it has is used */
+  uint64_t withheld_ticks; /* as the recorder was told last; see lns_wire_pool_oldest_claim () */
   uint64_t most_bytes;     /* the most that one drain has found since looked_ns */
   LnsWireLosses losses;    /* as of the last drain or look */
   uint64_t n_begun;        /* events that have begun by then, drained or not */

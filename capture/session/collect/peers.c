@@ -10,8 +10,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "src/base/monotonic.h"
+
 /* How many generations up a process's ancestor is looked for. */
 #define ANCESTORS_MAX 16
+
+/* How much the start of a process in /proc, which has ticks of 10 ms, may differ from the true one. */
+#define START_NS INT64_C (100000000)
 
 void
 lns_peers_init (LnsPeers *peers, LnsMailbox *mailbox, const LnsWireOptions *target)
@@ -29,21 +34,31 @@ lns_peers_clear (LnsPeers *peers)
   for (size_t i = 0; i < peers->all.n; i++)
     lns_peer_free (peers->all.items[i]);
   lns_array_clear (&peers->all);
-  lns_array_clear (&peers->pids);
+  lns_array_clear (&peers->instances);
+  lns_id_map_clear (&peers->latest);
   pthread_mutex_destroy (&peers->lock);
 }
 
 /* --- Instances -------------------------------------------------------------------------------- */
 
+/* The latest instance of PID, or LNS_ID_NONE; the lock is held. */
+static uint32_t
+latest (const LnsPeers *peers, int32_t pid)
+{
+  return (uint32_t)(lns_id_map_number (&peers->latest, (uint32_t)pid) - 1);
+}
+
 /* A new instance, of the process PID; the lock is held. */
 static uint32_t
 new_instance (LnsPeers *peers, int32_t pid)
 {
-  int32_t *added = lns_array_try_add (&peers->pids);
+  LnsInstance *added = lns_array_try_add (&peers->instances);
   if (added == NULL)
     return LNS_ID_NONE;
-  *added = pid;
-  return (uint32_t)(peers->pids.n - 1);
+  added->pid = pid;
+  added->before = latest (peers, pid);
+  lns_id_map_set (&peers->latest, (uint32_t)pid, (void *)(uintptr_t)peers->instances.n);
+  return (uint32_t)(peers->instances.n - 1);
 }
 
 uint32_t
@@ -91,9 +106,7 @@ lns_peers_find_ancestor (LnsPeers *peers, const LnsProcessInfo *info)
   for (int i = 0; i < ANCESTORS_MAX && pid > 1 && found == LNS_ID_NONE; i++)
     {
       pthread_mutex_lock (&peers->lock);
-      for (size_t process = peers->pids.n; process-- > 0 && found == LNS_ID_NONE;)
-        if (peers->pids.items[process] == pid)
-          found = (uint32_t)process;
+      found = latest (peers, pid);
       pthread_mutex_unlock (&peers->lock);
       if (found == LNS_ID_NONE)
         pid = lns_process_parent (pid);
@@ -107,13 +120,70 @@ lns_peers_define (LnsPeers *peers, const LnsPeer *peer, const LnsProcessInfo *in
   LnsBatchEvent event = { .kind = LNS_BATCH_PROCESS, .info = *info };
   pthread_mutex_lock (&peers->lock);
   const bool is_root = peer->pid != 0 && peer->pid == peers->root_pid;
-  const uint32_t process = is_root ? peers->root_process : new_instance (peers, peer->pid);
+  uint32_t process = is_root ? peers->root_process : latest (peers, peer->pid);
+  /* A process that has joined before runs another program now. */
+  if (process == LNS_ID_NONE || peer->pid == 0 || peers->instances.items[process].is_over ||
+      peers->instances.items[process].joined_ns != 0)
+    process = new_instance (peers, peer->pid);
+  /* The process has been answered by now, and may run yet another program. */
+  if (process != LNS_ID_NONE)
+    peers->instances.items[process].joined_ns = peer->looked_ns;
   if (is_root)
     peers->root_pid = 0;
   event.process = process;
   lns_mailbox_add (peers->mailbox, &event);
   pthread_mutex_unlock (&peers->lock);
   return process;
+}
+
+uint32_t
+lns_peers_see (LnsPeers *peers, int32_t pid, int64_t time_ns, LnsProcessInfo *info)
+{
+  LnsBatchEvent event = { .kind = LNS_BATCH_PROCESS, .info = *info };
+  pthread_mutex_lock (&peers->lock);
+  uint32_t process = latest (peers, pid);
+  /* If several programs have joined under this pid since then, the first one is meant. */
+  while (process != LNS_ID_NONE && peers->instances.items[process].before != LNS_ID_NONE &&
+         peers->instances.items[peers->instances.items[process].before].joined_ns >= time_ns)
+    process = peers->instances.items[process].before;
+  const LnsInstance *known = process != LNS_ID_NONE ? &peers->instances.items[process] : NULL;
+  const bool has_joined_since = known != NULL && known->joined_ns >= time_ns;
+  if (known == NULL || known->is_over || (known->joined_ns != 0 && !has_joined_since))
+    process = new_instance (peers, pid);
+  const bool is_news = process != LNS_ID_NONE && !has_joined_since;
+  event.process = process;
+  if (is_news)
+    lns_mailbox_add (peers->mailbox, &event); /* takes the event over */
+  pthread_mutex_unlock (&peers->lock);
+  if (!is_news)
+    lns_batch_event_clear (&event);
+  return process;
+}
+
+uint32_t
+lns_peers_find (LnsPeers *peers, int32_t pid, int64_t start_ns)
+{
+  pthread_mutex_lock (&peers->lock);
+  const uint32_t process = latest (peers, pid);
+  const LnsInstance *known = process != LNS_ID_NONE ? &peers->instances.items[process] : NULL;
+  /* One that joined before this one began had the pid before. */
+  const bool is_it = known != NULL && !known->is_over &&
+                     (known->joined_ns == 0 || known->joined_ns > start_ns - START_NS);
+  pthread_mutex_unlock (&peers->lock);
+  return is_it ? process : LNS_ID_NONE;
+}
+
+void
+lns_peers_see_end (LnsPeers *peers, uint32_t process, int64_t time_ns)
+{
+  LnsBatchEvent event = { .kind = LNS_BATCH_PROCESS_GONE, .process = process, .time_ns = time_ns };
+  pthread_mutex_lock (&peers->lock);
+  LnsInstance *instance = &peers->instances.items[process];
+  const bool is_news = !instance->is_over;
+  instance->is_over = true;
+  if (is_news && instance->joined_ns == 0)
+    lns_mailbox_add (peers->mailbox, &event);
+  pthread_mutex_unlock (&peers->lock);
 }
 
 /* --- Peers ------------------------------------------------------------------------------------ */
@@ -224,7 +294,7 @@ lns_peers_counters (LnsPeers *peers)
 {
   pthread_mutex_lock (&peers->lock);
   LnsCollectorCounters counters = peers->counters;
-  counters.n_processes = peers->pids.n;
+  counters.n_processes = peers->instances.n;
   pthread_mutex_unlock (&peers->lock);
   return counters;
 }

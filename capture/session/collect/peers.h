@@ -11,10 +11,32 @@
 
 #include <pthread.h>
 
-#include "capture/session/collect/counters.h"
 #include "capture/session/collect/mailbox.h"
 #include "capture/session/collect/peer.h"
 #include "capture/session/collect/pools.h"
+
+/* What the collector has counted since the session began. */
+typedef struct
+{
+  uint64_t n_processes;           /* in the report: those that joined, and the session's root */
+  uint64_t n_joined;              /* processes whose hello was answered in time */
+  uint64_t n_alive;               /* of n_joined: those that have not ended */
+  uint64_t n_late;                /* processes whose hello was answered too late */
+  uint64_t n_refused;             /* processes that were refused a pool, or had no pthread key */
+  uint64_t n_without_descriptors; /* of n_refused: for want of descriptors; no diagnostic each */
+  uint64_t n_untold;              /* processes without a diagnostic, as enough others have one */
+  uint64_t n_lost;     /* events lost so far, as the pools count them: see lns_loss_events () */
+  int64_t last_end_ns; /* CLOCK_MONOTONIC when the last process ended; 0: none has ended */
+} LnsCollectorCounters;
+
+/* A process that there ever was. */
+typedef struct
+{
+  int32_t pid;
+  bool is_over;      /* its end was seen */
+  uint32_t before;   /* the instance that had its pid before, or LNS_ID_NONE */
+  int64_t joined_ns; /* CLOCK_MONOTONIC of its hello; 0: it has not joined */
+} LnsInstance;
 
 typedef struct
 {
@@ -22,8 +44,9 @@ typedef struct
   pthread_mutex_t lock; /* may be held when the mailbox's is taken, not the other way round */
   /* Under the lock: */
   LNS_ARRAY (LnsPeer *) all; /* changed by the thread alone, which may read it without the lock */
-  LNS_ARRAY (int32_t) pids;  /* by instance */
-  int32_t root_pid;          /* 0: there is none, or it has said hello */
+  LNS_ARRAY (LnsInstance) instances;
+  LnsIdMap latest;  /* 1 + the latest instance of each pid */
+  int32_t root_pid; /* 0: there is none, or it has said hello */
   uint32_t root_process;
   LnsAsked asked;
   LnsCollectorCounters counters;
@@ -53,6 +76,17 @@ bool lns_peers_add (LnsPeers *peers, LnsPeer *peer, LnsNewPool *made);
 
 /* Takes peer AT out of the list, which may change the order of the ones behind it. The thread. */
 LnsPeer *lns_peers_remove (LnsPeers *peers, size_t at);
+
+/* The instance of PID, which the kernel said at TIME_NS (CLOCK_MONOTONIC) was forked, or runs a new program. A process
+ * that has joined since then is known; others get an instance here, under which they may join later. INFO, which is taken
+ * over, is posted to the recorder unless the process told more about itself. LNS_ID_NONE if memory is short. */
+uint32_t lns_peers_see (LnsPeers *peers, int32_t pid, int64_t time_ns, LnsProcessInfo *info);
+
+/* The instance of the process PID that began at START_NS (CLOCK_MONOTONIC), give or take 0.1 s, or LNS_ID_NONE. */
+uint32_t lns_peers_find (LnsPeers *peers, int32_t pid, int64_t start_ns);
+
+/* Notes that PROCESS, which may be noted already, ended at TIME_NS. Tells the recorder unless it joined, as others do then. */
+void lns_peers_see_end (LnsPeers *peers, uint32_t process, int64_t time_ns);
 
 /* The peer that forked the process of INFO, or NULL. The thread. */
 const LnsPeer *lns_peers_find_parent (const LnsPeers *peers, const LnsProcessInfo *info);

@@ -261,16 +261,3 @@ lns_launch_release (LnsHeldLaunch *held, const char *program, LnsError *error)
     lns_error_set_errno (error, failed, "cannot start %s", program);
   return -1;
 }
-
-pid_t
-lns_launch (char *const *argv,
-            const LnsEnvironment *environment,
-            const LnsCaller *caller,
-            const int *outputs,
-            LnsError *error)
-{
-  LnsHeldLaunch held;
-  return lns_launch_hold (argv, environment, caller, outputs, &held, error)
-             ? lns_launch_release (&held, argv[0], error)
-             : -1;
-}

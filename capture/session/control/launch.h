@@ -72,10 +72,3 @@ pid_t lns_launch_release (LnsHeldLaunch *held, const char *program, LnsError *er
 
 /* Ends the process instead. Does nothing if HELD was released or is zeroed. */
 void lns_launch_abandon (LnsHeldLaunch *held);
-
-/* Both at once. */
-pid_t lns_launch (char *const *argv,
-                  const LnsEnvironment *environment,
-                  const LnsCaller *caller,
-                  const int *outputs,
-                  LnsError *error);

@@ -16,11 +16,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "src/base/array.h"
 #include "src/base/compare.h"
+#include "src/base/monotonic.h"
 
 #define MAGIC 0x32534e4cu /* LNS2: changes with the entry */
 
@@ -30,14 +30,6 @@
 
 /* A request is a command line. */
 #define START_MAX_BYTES ((size_t)1 << 20)
-
-static int64_t
-realtime_ns (void)
-{
-  struct timespec now;
-  clock_gettime (CLOCK_REALTIME, &now);
-  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
-}
 
 const char *
 lns_session_state_name (LnsSessionState state)
@@ -240,7 +232,7 @@ lns_session_list (size_t *ret_n)
   size_t n = 0;
   *ret_n = 0;
   LnsSessionEntry *entries = find_folder (false, folder, NULL) ? list (folder, &n) : NULL;
-  const int64_t now_ns = realtime_ns ();
+  const int64_t now_ns = lns_clock_now_ns (CLOCK_REALTIME);
   for (size_t i = 0; i < n; i++)
     if (!is_stale (entries, n, i, now_ns))
       entries[(*ret_n)++] = entries[i]; /* never ahead of I */
@@ -341,7 +333,7 @@ sweep (const char *folder)
 {
   size_t n;
   LnsSessionEntry *entries = list (folder, &n);
-  const int64_t now_ns = realtime_ns ();
+  const int64_t now_ns = lns_clock_now_ns (CLOCK_REALTIME);
   for (size_t i = 0; i < n; i++)
     if (is_stale (entries, n, i, now_ns))
       erase (folder, entries[i].id);
@@ -493,7 +485,7 @@ lns_session_place_open (LnsSessionPlace *place,
   place->entry = (LnsSessionEntry){ .magic = MAGIC,
                                     .state = LNS_SESSION_LAUNCHED,
                                     .owner_pid = getpid (),
-                                    .began_ns = realtime_ns () };
+                                    .began_ns = lns_clock_now_ns (CLOCK_REALTIME) };
   place->entry.told_ns = place->entry.began_ns;
   int lock_fd = lock (place->folder, error);
   if (lock_fd < 0)
@@ -535,8 +527,9 @@ lns_session_place_leave (const char *name,
   if (lock_fd < 0)
     return false;
   sweep (folder);
-  *ret_entry =
-      (LnsSessionEntry){ .magic = MAGIC, .state = LNS_SESSION_WAITING, .began_ns = realtime_ns () };
+  *ret_entry = (LnsSessionEntry){ .magic = MAGIC,
+                                  .state = LNS_SESSION_WAITING,
+                                  .began_ns = lns_clock_now_ns (CLOCK_REALTIME) };
   int entry_fd = -1;
   bool done = choose (folder, name, "start", NULL, ret_entry, error);
   if (done)
@@ -567,7 +560,7 @@ lns_session_place_tell (LnsSessionPlace *place)
 {
   if (place->entry_fd < 0)
     return;
-  place->entry.told_ns = realtime_ns ();
+  place->entry.told_ns = lns_clock_now_ns (CLOCK_REALTIME);
   ssize_t n = pwrite (place->entry_fd, &place->entry, sizeof place->entry, 0);
   (void)n; /* if the disk is full, others see the state before */
 }

@@ -26,6 +26,13 @@
 #define PROCESS_BYTES (UINT64_C (64) << 20)
 #define SESSION_BYTES (UINT64_C (1) << 30)
 
+/* The time that the driver and CUPTI have to begin to sample, before the program is started nevertheless. Initialising the driver
+ * takes up to a few seconds on machines with many GPUs. */
+#define METRICS_NS INT64_C (5000000000)
+
+/* The time that what samples CPUs and hardware counters has to hand over its last samples. */
+#define DRAIN_NS INT64_C (400000000)
+
 /* The time that processes have to hand over their last GPU records. */
 #define FINISH_MS 2000
 
@@ -48,8 +55,12 @@ struct LnsSession
   LnsWireClockPair first;
   LnsRecorder *recorder;
   LnsCollector *collector;
-  int changed_fd;    /* an eventfd */
-  LnsWriter *writer; /* created, not started */
+  LnsGpuSampling *gpus;    /* NULL: they are not sampled */
+  LnsGpuSampling *metrics; /* of hardware counters; NULL likewise */
+  LnsCpuSampling *cpus;
+  LnsPythonSampling *python; /* NULL: Python functions are not sampled */
+  int changed_fd;            /* an eventfd */
+  LnsWriter *writer;         /* created, not started */
   unsigned report_mode;
   bool is_started; /* a report */
   LnsWireOptions target;
@@ -91,10 +102,34 @@ lns_session_traces (void)
 {
 #ifdef LNS_HAVE_CUPTI
   return LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_CUDA | LNS_WIRE_TRACE_CUBLAS |
-         LNS_WIRE_TRACE_CUBLAS_VERBOSE | LNS_WIRE_TRACE_CUDNN | LNS_WIRE_TRACE_MPI;
+         LNS_WIRE_TRACE_CUBLAS_VERBOSE | LNS_WIRE_TRACE_CUDNN | LNS_WIRE_TRACE_MPI |
+         LNS_WIRE_TRACE_OS;
 #else
-  return LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_MPI;
+  return LNS_WIRE_TRACE_NVTX | LNS_WIRE_TRACE_MPI | LNS_WIRE_TRACE_OS;
 #endif
+}
+
+static void
+sample_gpu (void *data, const char *bus)
+{
+  lns_gpu_sampling_add (data, bus);
+}
+
+/* Has GPUs sampled, if OPTIONS ask for it. */
+static void
+sample_gpus (LnsSession *session, const LnsSessionOptions *options)
+{
+  if (options->metrics.program != NULL)
+    session->metrics =
+        lns_gpu_sampling_new (&options->metrics, lns_collector_peers (session->collector)->mailbox);
+  if (options->gpus.program == NULL)
+    return;
+  session->gpus =
+      lns_gpu_sampling_new (&options->gpus, lns_collector_peers (session->collector)->mailbox);
+  if (options->samples_all_gpus)
+    lns_gpu_sampling_add (session->gpus, "");
+  else
+    lns_recorder_set_gpu_used (session->recorder, sample_gpu, session->gpus);
 }
 
 LnsSession *
@@ -133,7 +168,14 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
     session->collector = lns_collector_new (&limits, session->recorder, error);
   pthread_sigmask (SIG_SETMASK, &old, NULL);
   if (session->collector != NULL)
-    return session;
+    {
+      sample_gpus (session, options);
+      session->cpus =
+          lns_cpu_sampling_new (&options->cpus, lns_collector_peers (session->collector));
+      session->python =
+          lns_python_sampling_new (options->python_hz, lns_collector_peers (session->collector));
+      return session;
+    }
   lns_session_free (session);
   return NULL;
 }
@@ -145,8 +187,16 @@ lns_session_free (LnsSession *session)
     return;
   if (session->collector != NULL)
     lns_session_set_recording (session, false);
+  lns_gpu_sampling_stop (session->gpus);
+  lns_gpu_sampling_stop (session->metrics);
+  lns_cpu_sampling_stop (session->cpus);
+  lns_python_sampling_stop (session->python);
   lns_collector_free (session->collector);
   lns_recorder_free (session->recorder);
+  lns_gpu_sampling_free (session->gpus);
+  lns_gpu_sampling_free (session->metrics);
+  lns_cpu_sampling_free (session->cpus);
+  lns_python_sampling_free (session->python);
   if (session->writer != NULL)
     lns_writer_abandon (session->writer);
   if (session->changed_fd >= 0)
@@ -161,6 +211,13 @@ needs_nvtx (const LnsWireOptions *target)
   return target->traces & LNS_WIRE_TRACE_NVTX || target->range_kind == LNS_WIRE_RANGE_NVTX;
 }
 
+/* Whether CUDA must load the library: capture ranges of cudaProfilerStart() are seen through CUPTI, too. */
+static bool
+needs_cuda (const LnsWireOptions *target)
+{
+  return target->traces & LNS_WIRE_TRACE_CUDA || target->range_kind == LNS_WIRE_RANGE_PROFILER_API;
+}
+
 bool
 lns_session_add_variables (const LnsSession *session,
                            LnsEnvironment *environment,
@@ -168,10 +225,22 @@ lns_session_add_variables (const LnsSession *session,
 {
   return (!needs_nvtx (&session->target) ||
           lns_environment_set (environment, "NVTX_INJECTION64_PATH", injection)) &&
-         (!(session->target.traces & LNS_WIRE_TRACE_CUDA) ||
+         (!needs_cuda (&session->target) ||
           lns_environment_set (environment, "CUDA_INJECTION64_PATH", injection)) &&
          lns_environment_set (environment, LNS_WIRE_ENVIRONMENT,
                               lns_collector_path (session->collector));
+}
+
+LnsRecorder *
+lns_session_recorder (const LnsSession *session)
+{
+  return session->recorder;
+}
+
+LnsPeers *
+lns_session_peers (const LnsSession *session)
+{
+  return lns_collector_peers (session->collector);
 }
 
 int
@@ -215,30 +284,10 @@ lns_session_create_report (LnsSession *session, const char *path, bool overwrite
   return session->writer != NULL;
 }
 
-void
-lns_session_set_describe (LnsSession *session,
-                          void (*describe) (void *data, LnsWriter *report),
-                          void *data)
-{
-  lns_recorder_set_describe (session->recorder, describe, data);
-}
-
 LnsWriter *
 lns_session_report (LnsSession *session)
 {
   return session->writer;
-}
-
-bool
-lns_session_next_trouble (LnsSession *session, LnsError *ret_trouble)
-{
-  return lns_recorder_next_trouble (session->recorder, ret_trouble);
-}
-
-bool
-lns_session_next_range (LnsSession *session, LnsRangeNews *ret_news)
-{
-  return lns_recorder_next_range (session->recorder, ret_news);
 }
 
 void
@@ -247,11 +296,42 @@ lns_session_set_keep (LnsSession *session, int64_t keep_ns)
   session->keep_ns = keep_ns;
 }
 
+/* Has GPUs, CPUs and Python functions sampled while RECORDING. */
+static void
+sample_while (LnsSession *session, bool recording)
+{
+  if (session->gpus != NULL)
+    lns_gpu_sampling_set_recording (session->gpus, recording);
+  if (session->metrics != NULL)
+    lns_gpu_sampling_set_recording (session->metrics, recording);
+  lns_cpu_sampling_set_recording (session->cpus, recording);
+  lns_python_sampling_set_recording (session->python, recording);
+}
+
+void
+lns_session_begin_metrics (LnsSession *session, LnsGpuSay say, void *data)
+{
+  if (session->metrics != NULL)
+    lns_gpu_sampling_begin (session->metrics, METRICS_NS, say, data);
+}
+
+void
+lns_session_begin_cpus (LnsSession *session, pid_t pid, uint32_t process, LnsCpuSay say, void *data)
+{
+  lns_cpu_sampling_begin (session->cpus, pid, process, say, data);
+}
+
+void
+lns_session_begin_python (LnsSession *session)
+{
+  lns_python_sampling_begin (session->python);
+}
+
 static void
 post (LnsSession *session, LnsBatchEvent event)
 {
   event.time_ns = lns_monotonic_ns ();
-  lns_mailbox_post (lns_collector_peers (session->collector)->mailbox, &event);
+  lns_mailbox_post (lns_session_peers (session)->mailbox, &event);
 }
 
 void
@@ -264,6 +344,7 @@ lns_session_record_ranges (
 {
   post (session, (LnsBatchEvent){ .kind = LNS_BATCH_RANGES, .ranges = { create, data, n_max } });
   lns_collector_set_range (session->collector, asked);
+  sample_while (session, true);
   session->is_started = true;
 }
 
@@ -348,7 +429,11 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
   if (!session->is_started)
     return lns_error_set (&ret_result->error, LNS_ERROR_USAGE, 0, "no report was begun");
   finish_processes (session);
-  LnsCollectorCounters processes = lns_session_processes (session);
+  if (session->metrics != NULL)
+    lns_gpu_sampling_drain (session->metrics, DRAIN_NS);
+  lns_cpu_sampling_drain (session->cpus, DRAIN_NS);
+  lns_python_sampling_drain (session->python, DRAIN_NS);
+  LnsCollectorCounters processes = lns_peers_counters (lns_session_peers (session));
   tell_unrecorded (session, &processes);
   bool has_joined = processes.n_joined > 0;
   const uint64_t n_unjoined = processes.n_refused + processes.n_late;
@@ -389,21 +474,10 @@ void
 lns_session_set_recording (LnsSession *session, bool recording)
 {
   lns_collector_set_recording (session->collector, recording);
+  sample_while (session, recording);
 }
 
 /* --- Processes -------------------------------------------------------------------------------- */
-
-uint32_t
-lns_session_add_root (LnsSession *session, int32_t pid)
-{
-  return lns_peers_add_root (lns_collector_peers (session->collector), pid);
-}
-
-void
-lns_session_root_runs (LnsSession *session)
-{
-  lns_peers_root_runs (lns_collector_peers (session->collector));
-}
 
 void
 lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code, int exit_signal)
@@ -415,28 +489,10 @@ lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code, i
                                   .exit_signal = exit_signal });
 }
 
-unsigned
-lns_session_signal (LnsSession *session, int signal_number, int32_t spare)
-{
-  return lns_peers_signal (lns_collector_peers (session->collector), signal_number, spare);
-}
-
 void
 lns_session_all_ended (LnsSession *session)
 {
   session->have_all_ended = true;
-}
-
-LnsCollectorCounters
-lns_session_processes (LnsSession *session)
-{
-  return lns_peers_counters (lns_collector_peers (session->collector));
-}
-
-LnsRecorderCounters
-lns_session_events (LnsSession *session)
-{
-  return lns_recorder_counters (session->recorder);
 }
 
 int64_t

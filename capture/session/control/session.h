@@ -24,7 +24,12 @@
  *   LNS-POOL-008   calls are lost of threads for whose records there was no memory
  *   LNS-POOL-009   processes of other users are not known to belong to the program
  *   LNS-POOL-010   processes loaded the library of another build
+ *   LNS-POOL-011   processes had no pthread key left for the library
  *
+ *   LNS-CPU-…      see cpu/sampling.h; the recorder adds this:
+ *   LNS-CPU-006    samples or scheduling are lost
+ *   LNS-GPU-…      see gpu/sampling.h and decode/gpu/gpu.h; the recorder adds this:
+ *   LNS-GPU-013    samples of hardware counters are lost
  *   LNS-CUDA-…     see decode/cuda/problems.c; the recorder adds these:
  *   LNS-CUDA-008   a process did not hand over its last GPU records in time
  *   LNS-CUDA-011   CUDA was asked for, but there are no CUDA events
@@ -41,6 +46,9 @@
 
 #include "capture/session/collect/collector.h"
 #include "capture/session/control/launch.h"
+#include "capture/session/cpu/sampling.h"
+#include "capture/session/python/sampling.h"
+#include "capture/session/gpu/sampling.h"
 #include "capture/session/record/recorder.h"
 #include "src/base/error.h"
 #include "src/store/format/definitions.h"
@@ -54,8 +62,15 @@ typedef struct
                              what this process's control group allows */
   bool wants_cuda;   /* a report without CUDA events says why */
   bool wants_python; /* so does a report in which no Python program traced functions */
-  LnsDomainFilter domains; /* the NVTX domains whose events reports get */
-  LnsWireOptions target;   /* what each process is asked; without any trace, a report without events
+  LnsDomainFilter domains;    /* the NVTX domains whose events reports get */
+  LnsGpuSamplingOptions gpus; /* `program` is NULL: GPUs are not sampled */
+  LnsGpuSamplingOptions
+      metrics; /* the same for hardware counters, whose `devices` says of which GPUs */
+  bool
+      samples_all_gpus; /* and not only those that processes are seen to use, which needs the trace of CUDA */
+  LnsCpuSamplingOptions cpus; /* without samples and switches: CPUs are not recorded */
+  unsigned python_hz;         /* samples of Python functions a second; 0: none */
+  LnsWireOptions target; /* what each process is asked; without any trace, a report without events
                              gets no diagnostic */
 } LnsSessionOptions;
 
@@ -70,13 +85,30 @@ LnsSession *lns_session_new (const LnsSessionOptions *options, LnsError *error)
 /* Ends SESSION and discards a report that was not stopped. Processes run on unrecorded. Accepts NULL. */
 void lns_session_free (LnsSession *session);
 
-/* Sets the variables that make a program's NVTX and CUDA, if they are traced, load the library INJECTION (a path),
- * and the one by which the library finds the session. Returns false if memory is short. */
+/* Begins to sample hardware counters, if that was asked for, and calls SAY for each reason why they are not sampled. Returns when
+ * that is known, within a few seconds. Call it before the program runs. */
+void lns_session_begin_metrics (LnsSession *session, LnsGpuSay say, void *data);
+
+/* Begins to sample the CPUs and to record threads, if that was asked for, of PID, which was added as PROCESS and has not called
+ * exec yet. Calls SAY for each reason why less is recorded. */
+void lns_session_begin_cpus (
+    LnsSession *session, pid_t pid, uint32_t process, LnsCpuSay say, void *data);
+
+/* Begins to sample Python functions, if that was asked for. Call it when the program was added. */
+void lns_session_begin_python (LnsSession *session);
+
+/* Sets the variables that make a program's NVTX and CUDA, if they are traced or have the capture range, load the library
+ * INJECTION (a path), and the one by which the library finds the session. Returns false if memory is short. */
 bool lns_session_add_variables (const LnsSession *session,
                                 LnsEnvironment *environment,
                                 const char *injection);
 
-/* A descriptor that becomes readable when a process ends. lns_session_clear_changed () makes it unreadable. */
+/* The recorder, which tells of ranges, trouble and the counts of events, and the processes, whose root the caller adds. */
+LnsRecorder *lns_session_recorder (const LnsSession *session);
+LnsPeers *lns_session_peers (const LnsSession *session);
+
+/* A descriptor that becomes readable when a process ends or the recorder has news. lns_session_clear_changed () makes it
+ * unreadable. */
 int lns_session_changed_fd (const LnsSession *session);
 void lns_session_clear_changed (LnsSession *session);
 
@@ -100,23 +132,12 @@ void lns_session_record_ranges (
 /* Ends lns_session_record_ranges (): no further range begins a report. */
 void lns_session_forget_ranges (LnsSession *session);
 
-/* See lns_recorder_set_describe (). */
-void lns_session_set_describe (LnsSession *session,
-                               void (*describe) (void *data, LnsWriter *report),
-                               void *data);
-
 /* Gives reports that are created from now on the permissions MODE; 0: only their owner may read them. */
 void lns_session_set_report_mode (LnsSession *session, unsigned mode);
 
 /* Makes a report at PATH for this session. Any thread. */
 LnsWriter *
 lns_session_new_writer (LnsSession *session, const char *path, bool overwrite, LnsError *error);
-
-/* See lns_recorder_next_range (); lns_session_changed_fd () tells of them too. */
-bool lns_session_next_range (LnsSession *session, LnsRangeNews *ret_news);
-
-/* See lns_recorder_next_trouble (); lns_session_changed_fd () tells of it too. */
-bool lns_session_next_trouble (LnsSession *session, LnsError *ret_trouble);
 
 /* Limits reports to their last KEEP_NS, which are kept in memory until the stop; 0: no limit. Call it before the
  * start; a smaller KEEP_NS may also be set before the stop. */
@@ -135,26 +156,13 @@ void lns_session_cancel_report (LnsSession *session);
 /* Lets processes record, as they do from the start, or not; then they run at full speed. */
 void lns_session_set_recording (LnsSession *session, bool recording);
 
-/* Takes PID, which waits to become the program (lns_launch_hold ()), into the session, even if it never joins.
- * Called once, before PID is released. Returns its instance. */
-uint32_t lns_session_add_root (LnsSession *session, int32_t pid);
-
-/* Tells the session that the process that was added runs its program. */
-void lns_session_root_runs (LnsSession *session);
-
 /* Tells the session that the process that was added ended with EXIT_CODE: 0–255, or 128+N if EXIT_SIGNAL N killed
  * it. EXIT_SIGNAL is 0 otherwise. */
 void
 lns_session_root_exited (LnsSession *session, uint32_t process, int exit_code, int exit_signal);
 
-/* See lns_peers_signal (). */
-unsigned lns_session_signal (LnsSession *session, int signal_number, int32_t spare);
-
 /* Tells the session that all processes started within it have ended, recorded or not. */
 void lns_session_all_ended (LnsSession *session);
-
-LnsCollectorCounters lns_session_processes (LnsSession *session);
-LnsRecorderCounters lns_session_events (LnsSession *session);
 
 /* Report time now, ns. */
 int64_t lns_session_now_ns (const LnsSession *session);

@@ -9,14 +9,10 @@
 #include "capture/session/decode/decoder.h"
 #include "capture/session/decode/core/record-count.h"
 #include "capture/session/decode/core/tracks.h"
-#include "capture/session/decode/cuda/cuda.h"
 #include "capture/session/decode/cuda/definitions.h"
 #include "capture/session/decode/cuda/salvage.h"
-#include "capture/session/decode/mpi/mpi.h"
 #include "capture/session/decode/nvtx/definitions.h"
-#include "capture/session/decode/nvtx/nvtx.h"
 #include "capture/session/decode/nvtx/ranges.h"
-#include "capture/session/decode/python/python.h"
 #include "src/base/memory.h"
 
 #include <inttypes.h>
@@ -27,8 +23,13 @@
 static const LnsDecoderOps *const sources[LNS_N_SOURCES] = {
   [LNS_SOURCE_NVTX] = &_lns_nvtx_ops,
   [LNS_SOURCE_CUDA] = &_lns_cuda_ops,
+  [LNS_SOURCE_TOPOLOGY] = &_lns_topology_ops,
   [LNS_SOURCE_MPI] = &_lns_mpi_ops,
   [LNS_SOURCE_PYTHON] = &_lns_python_ops,
+  [LNS_SOURCE_GPU] = &_lns_gpu_ops,
+  [LNS_SOURCE_OS] = &_lns_os_ops,
+  [LNS_SOURCE_CPU] = &_lns_cpu_ops,
+  [LNS_SOURCE_PYTHON_SAMPLES] = &_lns_python_samples_ops,
 };
 
 /* The serial of a stream that no process has, as serials count from 1. */
@@ -99,10 +100,15 @@ lns_decoder_free (LnsDecoder *decoder)
   for (size_t i = 0; i < decoder->threads.n; i++)
     lns_name_unref (((LnsDecodedThread *)decoder->threads.items[i])->name);
   for (size_t i = 0; i < decoder->processes.n; i++)
-    lns_process_info_clear (&((LnsDecodedProcess *)decoder->processes.items[i])->info);
+    {
+      LnsDecodedProcess *process = decoder->processes.items[i];
+      lns_process_info_clear (&process->info);
+      lns_id_map_clear (&process->tids);
+    }
   free_pointers (&decoder->threads);
   free_pointers (&decoder->processes);
   free_pointers (&decoder->unrecorded);
+  lns_array_clear (&decoder->spare_devices);
   free (decoder);
 }
 
@@ -130,18 +136,6 @@ lns_decoder_take_between (LnsDecoder *decoder)
   const LnsDecoderBetween between = decoder->between;
   decoder->between = (LnsDecoderBetween){ 0 };
   return between;
-}
-
-bool
-lns_decoder_has_python (const LnsDecoder *decoder)
-{
-  return _lns_python_has_begun (decoder);
-}
-
-void
-lns_decoder_read_thread_names (LnsDecoder *decoder)
-{
-  _lns_decoder_read_thread_names (decoder);
 }
 
 const LnsUnrecorded *
@@ -225,6 +219,14 @@ uint64_t
 lns_decoder_n_told (const LnsDecoder *decoder)
 {
   return decoder->n_told;
+}
+
+void
+lns_decoder_set_withheld (LnsDecoder *decoder, uint32_t id, uint64_t ticks)
+{
+  LnsDecodedProcess *process = id < decoder->processes.n ? decoder->processes.items[id] : NULL;
+  if (process != NULL)
+    process->withheld_ticks = ticks;
 }
 
 void
@@ -339,13 +341,13 @@ break_stream (LnsStream *stream)
 }
 
 static void
-play_lost (LnsDecoder *decoder, LnsStream *stream, const LnsWireLost *lost)
+play_lost (LnsDecoder *decoder, LnsStream *stream, const LnsWireLostBytes *lost)
 {
   break_stream (stream);
   _lns_decoder_count_told (decoder, stream->process, &lost->losses);
   const LnsLoss loss = { .thread = stream->thread != NULL ? stream->thread->id : LNS_ID_NONE,
                          .first_ns = lns_clock_line_ns (&decoder->clock, lost->first_ticks),
-                         .last_ns = lns_clock_line_ns (&decoder->clock, lost->last_ticks) };
+                         .last_ns = lns_clock_line_ns (&decoder->clock, lost->head.ticks) };
   _lns_decoder_write_loss (decoder, stream->process, &lost->losses, loss);
 }
 
@@ -490,7 +492,9 @@ lns_decoder_define (LnsDecoder *decoder,
 static bool
 has_correlation (const LnsWireRecord *record)
 {
-  return record->type >= LNS_WIRE_CUDA_FIRST && record->type < (LnsWireType)LNS_WIRE_LIBRARY_CALL;
+  return (record->type >= LNS_WIRE_CUDA_FIRST &&
+          record->type < (LnsWireType)LNS_WIRE_LIBRARY_CALL) ||
+         record->type == (LnsWireType)LNS_WIRE_CUDA_HOST_FUNCTION;
 }
 
 /* The launches of STREAM, the one of SOURCE, where TAKING has come to; NULL if memory is short. */
@@ -542,7 +546,8 @@ lns_decoder_take_cuda (LnsDecoder *decoder,
         next = n_bytes; /* lns_decoder_play () counts it */
       else if (record.type == LNS_WIRE_LOST)
         memset (slots, 0, LNS_CUDA_SLOTS_BYTES);
-      else if (record.type == (LnsWireType)LNS_WIRE_CUDA_LAUNCH)
+      else if (record.type == (LnsWireType)LNS_WIRE_CUDA_LAUNCH ||
+               record.type == (LnsWireType)LNS_WIRE_CUDA_LATENCY)
         play_by_source (decoder, stream, &record);
       else if (has_correlation (&record))
         {
@@ -593,14 +598,24 @@ next_process (const LnsDecoder *decoder, size_t *inout_i)
 }
 
 void
-lns_decoder_settle (LnsDecoder *decoder)
+lns_decoder_settle (LnsDecoder *decoder, int64_t drained_ns)
 {
   LnsDecodedProcess *process;
   for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
     {
-      _lns_tracks_settle (decoder, process);
+      _lns_tracks_settle (decoder, process, drained_ns);
       CALL_SOURCES (settle, decoder, process);
     }
+}
+
+uint64_t
+lns_decoder_waiting (LnsDecoder *decoder, int64_t *inout_start_ns)
+{
+  const LnsDecodedProcess *process;
+  uint64_t n = 0;
+  for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
+    n += _lns_tracks_waiting (process, inout_start_ns);
+  return n;
 }
 
 void

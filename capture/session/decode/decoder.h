@@ -40,6 +40,9 @@ int64_t lns_decoder_time_ns (LnsDecoder *decoder, uint64_t ticks);
 /* Defines or redefines the process PROCESS; ids count up from 0. */
 void lns_decoder_set_process (LnsDecoder *decoder, uint32_t process, const LnsProcessInfo *info);
 
+/* Events of PROCESS that end after TICKS may come late, as CUPTI holds their records back; 0: none do. */
+void lns_decoder_set_withheld (LnsDecoder *decoder, uint32_t process, uint64_t ticks);
+
 /* Takes the LOSSES that PROCESS's pool has counted so far. Those of which no LOST record told become a loss of the
  * whole process. */
 void lns_decoder_add_losses (LnsDecoder *decoder, uint32_t process, const LnsWireLosses *losses);
@@ -92,8 +95,14 @@ void lns_decoder_end_taking (LnsTaking *taking);
 /* Plays what CUPTI left in a buffer of PROCESS. All of the process's own records must have been played. */
 void lns_decoder_salvage (LnsDecoder *decoder, uint32_t process, const LnsSalvage *salvage);
 
-/* Pairs starts with ends across threads. Call it when a whole batch was played. */
-void lns_decoder_settle (LnsDecoder *decoder);
+/* Pairs starts with ends across threads, and writes the events that have waited for their order long enough: records of
+ * those that ended before DRAINED_NS (report time) are played, but for those that are withheld. Call it when a whole batch
+ * was played. */
+void lns_decoder_settle (LnsDecoder *decoder, int64_t drained_ns);
+
+/* Counts the events that were played and wait for their order. Lowers INOUT_START_NS (report time) to the start of the
+ * earliest. */
+uint64_t lns_decoder_waiting (LnsDecoder *decoder, int64_t *inout_start_ns);
 
 /* Writes events to WRITER from here on, beginning with all definitions so far. Ranges that are open enter with
  * LNS_EVENT_OPEN_START at START_NS; what ended before is left out. */
@@ -109,13 +118,6 @@ void lns_decoder_stop_report (LnsDecoder *decoder, int64_t end_ns);
 
 /* Writes what is open. Call it before each commit. O(ranges opened since the last one). */
 void lns_decoder_show_open (LnsDecoder *decoder);
-
-/* Reads the operating system's names of living threads again, except of those that the program named. O(living
- * threads), with a file of /proc for each. */
-void lns_decoder_read_thread_names (LnsDecoder *decoder);
-
-/* Whether a Python program has begun to trace functions. */
-bool lns_decoder_has_python (const LnsDecoder *decoder);
 
 /* The INDEXth of all that is not recorded, or NULL. Owned by the decoder. */
 const LnsUnrecorded *lns_decoder_unrecorded (const LnsDecoder *decoder, size_t index);

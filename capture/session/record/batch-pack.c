@@ -10,7 +10,6 @@
 #include <zstd.h>
 
 #include "capture/wire/layout.h"
-#include "src/base/buffer.h"
 
 /* The size of a slice, in units of 16 bytes. Not a power of two, with which all planes would share a few lines of
  * the cache. */
@@ -22,9 +21,9 @@ struct LnsPacker
 {
   ZSTD_CCtx *compressor;
   ZSTD_DCtx *decompressor;
-  uint8_t *plain;   /* SLICE_BYTES, as in the batch */
-  uint8_t *planes;  /* SLICE_BYTES, byte i of all units after byte i - 1 of all */
-  LnsBuffer packed; /* slices, each behind its size (uint32_t) */
+  uint8_t *plain;  /* SLICE_BYTES, as in the batch */
+  uint8_t *planes; /* SLICE_BYTES, byte i of all units after byte i - 1 of all */
+  uint8_t *packed; /* PACKED_BYTES: one slice */
   size_t n_plain;
 };
 
@@ -38,8 +37,9 @@ lns_packer_new (void)
   packer->decompressor = ZSTD_createDCtx ();
   packer->plain = malloc (SLICE_BYTES);
   packer->planes = malloc (SLICE_BYTES);
+  packer->packed = malloc (PACKED_BYTES);
   if (packer->compressor != NULL && packer->decompressor != NULL && packer->plain != NULL &&
-      packer->planes != NULL)
+      packer->planes != NULL && packer->packed != NULL)
     return packer;
   lns_packer_free (packer);
   return NULL;
@@ -54,15 +54,15 @@ lns_packer_free (LnsPacker *packer)
   ZSTD_freeDCtx (packer->decompressor);
   free (packer->plain);
   free (packer->planes);
-  lns_buffer_clear (&packer->packed);
+  free (packer->packed);
   free (packer);
 }
 
 /* --- Packing ---------------------------------------------------------------------------------- */
 
-/* Packs the slice, and empties it. */
+/* Packs the slice, adds it to those of BATCH, and empties it. */
 static bool
-end_slice (LnsPacker *packer)
+end_slice (LnsPacker *packer, LnsBatch *batch)
 {
   const size_t n = packer->n_plain / LNS_WIRE_ALIGN_BYTES;
   uint64_t before = 0;
@@ -78,21 +78,24 @@ end_slice (LnsPacker *packer)
           packer->planes[(k + 8) * n + i] = (uint8_t)(words[1] >> (8 * k));
         }
     }
-  uint8_t *to = lns_buffer_reserve (&packer->packed, sizeof (uint32_t) + PACKED_BYTES);
-  if (to == NULL)
-    return false;
-  const size_t n_bytes = ZSTD_compressCCtx (packer->compressor, to + sizeof (uint32_t),
-                                            PACKED_BYTES, packer->planes, packer->n_plain, 1);
+  const size_t n_bytes = ZSTD_compressCCtx (packer->compressor, packer->packed, PACKED_BYTES,
+                                            packer->planes, packer->n_plain, 1);
+  const uint32_t head = (uint32_t)n_bytes;
   packer->n_plain = 0;
   if (ZSTD_isError (n_bytes))
     return false;
-  memcpy (to, &(uint32_t){ (uint32_t)n_bytes }, sizeof (uint32_t));
-  packer->packed.size_bytes += sizeof (uint32_t) + n_bytes;
+  uint8_t *grown = realloc (batch->packed, batch->n_packed_bytes + sizeof head + n_bytes);
+  if (grown == NULL)
+    return false;
+  batch->packed = grown;
+  memcpy (grown + batch->n_packed_bytes, &head, sizeof head);
+  memcpy (grown + batch->n_packed_bytes + sizeof head, packer->packed, n_bytes);
+  batch->n_packed_bytes += sizeof head + n_bytes;
   return true;
 }
 
 static bool
-add (LnsPacker *packer, const LnsBatchPiece *piece)
+add (LnsPacker *packer, LnsBatch *batch, const LnsBatchPiece *piece)
 {
   for (size_t at = 0; at < piece->n_bytes;)
     {
@@ -101,7 +104,7 @@ add (LnsPacker *packer, const LnsBatchPiece *piece)
       memcpy (packer->plain + packer->n_plain, piece->bytes + at, n);
       packer->n_plain += n;
       at += n;
-      if (packer->n_plain == SLICE_BYTES && !end_slice (packer))
+      if (packer->n_plain == SLICE_BYTES && !end_slice (packer, batch))
         return false;
     }
   return true;
@@ -114,25 +117,22 @@ lns_batch_pack (LnsBatch *batch, LnsPacker *packer)
   if (batch->pieces.n == 0)
     return true;
   packer->n_plain = 0;
-  lns_buffer_reset (&packer->packed);
   for (size_t i = 0; i < batch->pieces.n; i++)
     {
       LnsBatchPiece *piece = &batch->pieces.items[i];
       batch->n_packed_begun += piece->begun.n;
       piece->begun = (LnsBegun){ 0 };
-      done = done && add (packer, piece);
+      done = done && add (packer, batch, piece);
     }
-  done = done && (packer->n_plain == 0 || end_slice (packer));
-  batch->packed = done ? malloc (packer->packed.size_bytes) : NULL;
+  done = done && (packer->n_plain == 0 || end_slice (packer, batch));
   lns_batch_free_blocks (batch);
-  if (batch->packed == NULL)
-    {
-      lns_array_clear (&batch->pieces);
-      return false;
-    }
-  batch->n_packed_bytes = packer->packed.size_bytes;
-  memcpy (batch->packed, packer->packed.bytes, batch->n_packed_bytes);
-  return true;
+  if (done)
+    return true;
+  lns_array_clear (&batch->pieces);
+  free (batch->packed);
+  batch->packed = NULL;
+  batch->n_packed_bytes = 0;
+  return false;
 }
 
 size_t
@@ -142,8 +142,10 @@ lns_batch_held_bytes (const LnsBatch *batch)
              batch->pieces.n * sizeof *batch->pieces.items +
              batch->events.n * sizeof *batch->events.items;
   for (size_t i = 0; i < batch->events.n; i++)
-    if (batch->events.items[i].salvage != NULL)
-      n += batch->events.items[i].salvage->n_bytes;
+    {
+      n += batch->events.items[i].salvage != NULL ? batch->events.items[i].salvage->n_bytes : 0;
+      n += batch->events.items[i].n_gpu_bytes + batch->events.items[i].n_cpu_bytes;
+    }
   return n;
 }
 

@@ -14,12 +14,6 @@
 #include "capture/wire/cuda-layout.h"
 #include "capture/wire/record.h"
 
-LnsBatch *
-lns_batch_new (void)
-{
-  return calloc (1, sizeof (LnsBatch));
-}
-
 LnsBatchEvent
 lns_batch_diagnostic (
     uint32_t process, const char *code, LnsSeverity severity, const char *format, ...)
@@ -36,14 +30,27 @@ lns_batch_diagnostic (
 }
 
 void
+lns_batch_event_count_off (LnsBatchEvent *event)
+{
+  if (event->waiting != NULL)
+    atomic_fetch_sub (event->waiting, event->n_gpu_bytes + event->n_cpu_bytes);
+  event->waiting = NULL;
+}
+
+void
 lns_batch_event_clear (LnsBatchEvent *event)
 {
+  lns_batch_event_count_off (event);
   lns_process_info_clear (&event->info);
   if (event->writer != NULL)
     lns_writer_abandon (event->writer);
   event->writer = NULL;
   free (event->salvage);
   event->salvage = NULL;
+  free (event->gpu);
+  event->gpu = NULL;
+  free (event->cpu);
+  event->cpu = NULL;
   free (event->text);
   event->text = NULL;
 }
@@ -125,10 +132,4 @@ lns_batch_events_add (LnsBatchEvents *events, LnsBatchEvent *event)
   *added = *event;
   *event = (LnsBatchEvent){ 0 };
   return true;
-}
-
-bool
-lns_batch_add_event (LnsBatch *batch, LnsBatchEvent *event)
-{
-  return lns_batch_events_add (&batch->events, event);
 }

@@ -8,12 +8,14 @@
 
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "capture/session/decode/decoder.h"
 #include "capture/session/decode/core/record-count.h"
+#include "capture/wire/gpu.h"
 #include "src/base/array.h"
 #include "src/store/write/writer.h"
 
@@ -56,9 +58,13 @@ typedef enum
   LNS_BATCH_SALVAGE,      /* `salvage`, of a process that is gone */
   LNS_BATCH_PROCESS_GONE, /* `time_ns`, `losses`; it has no records after this batch */
   LNS_BATCH_LOSSES,       /* `losses` by now, of a process that goes on when a report stops */
+  LNS_BATCH_WITHHELD,     /* `withheld_ticks` */
   LNS_BATCH_EXIT,         /* `time_ns`, `exit_code`, `exit_signal` */
   LNS_BATCH_FLUSHED,      /* CUPTI's records of the process's last range are here */
   LNS_BATCH_DIAGNOSTIC,   /* `code`, `severity`, `text` */
+  LNS_BATCH_GPU,          /* `gpu`; `time_ns` of its samples, INT64_MIN if it has none */
+  LNS_BATCH_CPU,          /* `cpu`; `time_ns` of the first of its records */
+  LNS_BATCH_PYTHON,       /* the same with records of Python samples */
   LNS_BATCH_RANGES,       /* `ranges`: replace those before */
   LNS_BATCH_START,        /* `writer`: a report begins at `time_ns`; comes before the records */
   LNS_BATCH_STOP,  /* the report ends with this batch; `code` and `text` say why if it is empty */
@@ -75,9 +81,15 @@ typedef struct
   int exit_code, exit_signal;
   LnsProcessInfo info; /* owned */
   LnsWireLosses losses;
-  LnsSalvage *salvage; /* owned */
-  LnsWriter *writer;   /* owned */
-  const char *code;    /* static */
+  LnsSalvage *salvage;     /* owned */
+  uint64_t withheld_ticks; /* CUPTI holds records back since then; 0: none */
+  LnsWireGpuMessage *gpu;  /* owned; N_GPU_BYTES, which may be less than the type has */
+  size_t n_gpu_bytes;
+  uint8_t *cpu; /* owned; N_CPU_BYTES of records (decode/cpu/cpu.h, decode/python/samples.h) */
+  size_t n_cpu_bytes;
+  atomic_size_t *waiting; /* NULL, or what counts these bytes until they are played or kept */
+  LnsWriter *writer;      /* owned */
+  const char *code;       /* static */
   LnsSeverity severity;
   char *text;             /* owned */
   bool wants_cuda;        /* STOP: without CUDA events, a diagnostic says why */
@@ -94,12 +106,15 @@ struct LnsBatch
 {
   LnsBatch *next;
   LnsWireClockPair pair; /* read after the records were committed */
+  int64_t
+      sampled_ns; /* samples of CPUs up to here are in this batch or one before; INT64_MAX: all; 0: there are none */
   LnsBatchPieces pieces;
   LnsBatchEvents events;
   LnsBlock *blocks; /* the last one first */
   size_t n_bytes;
   size_t n_queued_bytes; /* of n_bytes: those that the recorder still counts as queued */
-  uint8_t *packed;       /* the bytes of the pieces, instead of blocks; see batch-pack.h */
+  uint8_t
+      *packed; /* slices, each behind its size (uint32_t), instead of blocks; see batch-pack.h */
   size_t n_packed_bytes;
   uint64_t n_packed_begun; /* events that begin in the packed pieces */
 };
@@ -111,9 +126,6 @@ LnsBatchEvent lns_batch_diagnostic (uint32_t process,
                                     LnsSeverity severity,
                                     const char *format,
                                     ...) __attribute__ ((format (printf, 4, 5)));
-
-/* Returns NULL if memory is short. */
-LnsBatch *lns_batch_new (void);
 
 /* Frees BATCH (may be NULL) and what its events own. */
 void lns_batch_free (LnsBatch *batch);
@@ -132,6 +144,8 @@ lns_batch_add (LnsBatch *batch, const LnsDecoderSource *source, size_t n_bytes, 
 
 /* Takes over EVENT. If memory is short, frees what EVENT owns and returns false. */
 bool lns_batch_events_add (LnsBatchEvents *events, LnsBatchEvent *event);
-bool lns_batch_add_event (LnsBatch *batch, LnsBatchEvent *event);
 void lns_batch_events_clear (LnsBatchEvents *events);
 void lns_batch_event_clear (LnsBatchEvent *event);
+
+/* Takes what EVENT has of GPUs or CPUs off the count of what waits. */
+void lns_batch_event_count_off (LnsBatchEvent *event);

@@ -25,6 +25,9 @@
 /* The part (1 / SLACK) by which the ring may be longer than asked for while batches wait to be packed. */
 #define SLACK 10
 
+/* How much longer the ring may be while nothing comes but samples of GPUs. */
+#define SAMPLES_NS INT64_C (10000000000)
+
 static LnsBatchEvent *
 find_event (LnsBatch *batch, LnsBatchEventKind kind)
 {
@@ -65,6 +68,8 @@ put (LnsKept *kept, LnsBatch *batch)
   kept->outcome.is_short |= !lns_batch_pack (batch, kept->packer);
   atomic_fetch_sub (kept->queued_bytes, batch->n_queued_bytes);
   batch->n_queued_bytes = 0;
+  for (size_t i = 0; i < batch->events.n; i++)
+    lns_batch_event_count_off (&batch->events.items[i]);
   batch->next = NULL;
   *(kept->last != NULL ? &kept->last->next : &kept->first) = batch;
   kept->last = batch;
@@ -92,7 +97,7 @@ start_with (LnsKept *kept, LnsBatch *batch, int64_t time_ns)
 {
   LnsBatchEvent start = { .kind = LNS_BATCH_START, .writer = kept->writer, .time_ns = time_ns };
   kept->writer = NULL;
-  lns_batch_add_event (batch, &start);
+  lns_batch_events_add (&batch->events, &start);
 }
 
 /* Ends the report with BATCH, by END. */
@@ -115,6 +120,15 @@ finish (LnsKept *kept, LnsBatch *batch, const LnsBatchEvent *end)
   kept->n_bytes = 0;
 }
 
+static bool
+has_only_samples (const LnsBatch *batch)
+{
+  for (size_t i = 0; i < batch->events.n; i++)
+    if (batch->events.items[i].kind != LNS_BATCH_GPU)
+      return false;
+  return batch->pieces.n == 0;
+}
+
 /* Puts BATCH into the ring, and takes out what is too old. */
 static void
 put_off (LnsKept *kept, LnsBatch *batch)
@@ -127,6 +141,9 @@ put_off (LnsKept *kept, LnsBatch *batch)
       lns_batch_free (batch);
       return;
     }
+  /* For the same reason, samples of GPUs alone do not push anything out until later: they go on after the end. */
+  if (has_only_samples (batch))
+    from_ns -= SAMPLES_NS;
   put (kept, batch);
   /* Packing comes first: a packed batch takes a tenth of its memory or less. */
   if (atomic_load (kept->queued_bytes) > 0)

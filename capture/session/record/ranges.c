@@ -6,7 +6,8 @@
 /* Reports of capture ranges. A process says at what time its range begins and ends, within batches of 50 ms that may
  * hold the next range too. So the waiting records are played up to that time, stream by stream, before the report
  * begins or ends. An end also waits until CUPTI has handed over the work that was finished by then or soon after: GPU
- * work belongs to the range of its call, however late it runs. */
+ * work belongs to the range of its call, however late it runs. Samples of CPUs come a moment later than other records, and an
+ * end waits for them, too. */
 
 #include "capture/session/record/ranges.h"
 
@@ -15,8 +16,15 @@
 #include <sys/eventfd.h>
 
 #include "capture/session/decode/core/clock-line.h"
+#include "capture/session/decode/cpu/cpu.h"
+#include "capture/session/decode/python/samples.h"
+#include "capture/session/decode/gpu/gpu.h"
 #include "capture/wire/cuda-layout.h"
+#include "capture/wire/os-layout.h"
 #include "capture/wire/record.h"
+
+/* Samples of CPUs that are later than this are not waited for: batches that wait hold back the reading of new ones. */
+#define SAMPLES_LATE_NS INT64_C (2000000000)
 
 void
 _lns_ranges_set (LnsCaptureRanges *ranges, const LnsRangeReports *reports)
@@ -130,16 +138,18 @@ pass (LnsCaptureRanges *ranges, const LnsRangeEdge *edge)
 
 /* --- Playing up to a time --------------------------------------------------------------------- */
 
-/* Whether the record at BYTES is an event later than TICKS. Records about threads or the capture may have any
- * time. */
+/* Whether the record at BYTES is an event later than TICKS, or a kernel without times, which may be one. Records about
+ * threads or the capture may have any time. */
 static bool
 is_later_event (const uint8_t *bytes, uint64_t ticks)
 {
   LnsWireHead head;
   memcpy (&head, bytes, sizeof head);
+  if (head.type == (uint8_t)LNS_WIRE_CUDA_KERNEL && head.ticks == 0)
+    return true;
   return head.ticks > ticks &&
-         (head.type <= LNS_WIRE_DEFERRED ||
-          (head.type >= LNS_WIRE_CUDA_FIRST && head.type <= (uint8_t)LNS_WIRE_LIBRARY_CALL));
+         (head.type <= LNS_WIRE_DEFERRED || lns_wire_is_cuda_event (head.type) ||
+          head.type == (uint8_t)LNS_WIRE_OS_CALL);
 }
 
 /* Plays PIECE up to its first record that is later than TICKS, and cuts off what was played. Returns false if there
@@ -168,21 +178,59 @@ play_until (LnsCaptureRanges *ranges, LnsBatchPiece *piece, uint64_t ticks)
   return !is_later;
 }
 
-/* Plays the records of each stream up to its first one after TICKS, in all batches except the newest. */
+/* Takes what EVENT, of samples, has up to UNTIL_NS (CLOCK_MONOTONIC) out of it. Returns whether that is all of it. */
+static bool
+take_until (LnsDecoder *decoder, LnsBatchEvent *event, int64_t until_ns)
+{
+  if (event->kind == LNS_BATCH_GPU)
+    return lns_decoder_take_gpu (decoder, event->gpu, until_ns);
+  const size_t n =
+      event->kind == LNS_BATCH_CPU
+          ? lns_decoder_take_cpu (decoder, event->cpu, event->n_cpu_bytes, until_ns)
+          : lns_decoder_take_python (decoder, event->cpu, event->n_cpu_bytes, until_ns);
+  if (event->waiting != NULL)
+    atomic_fetch_sub (event->waiting, n);
+  event->n_cpu_bytes -= n;
+  memmove (event->cpu, event->cpu + n, event->n_cpu_bytes);
+  return event->n_cpu_bytes == 0;
+}
+
+/* Takes the samples in BATCH up to UNTIL_NS (CLOCK_MONOTONIC). */
+static void
+take_samples_until (LnsCaptureRanges *ranges, LnsBatch *batch, int64_t until_ns)
+{
+  for (size_t i = 0; i < batch->events.n; i++)
+    {
+      LnsBatchEvent *event = &batch->events.items[i];
+      const bool has_samples = event->kind == LNS_BATCH_GPU || event->kind == LNS_BATCH_CPU ||
+                               event->kind == LNS_BATCH_PYTHON;
+      if (!has_samples || event->time_ns > until_ns)
+        continue;
+      if (take_until (ranges->recording->decoder, event, until_ns))
+        event->kind = LNS_BATCH_NOTHING;
+    }
+}
+
+/* Plays the records of each stream up to its first one after TICKS, in all batches except the newest, and samples up to then
+ * in that, too: no definition comes later. */
 static void
 play_all_until (LnsCaptureRanges *ranges, uint64_t ticks)
 {
   LnsIdMap later = { 0 };
-  for (LnsBatch *batch = *ranges->waiting; batch != NULL && batch->next != NULL;
-       batch = batch->next)
-    for (size_t i = 0; i < batch->pieces.n; i++)
-      {
-        LnsBatchPiece *piece = &batch->pieces.items[i];
-        const uint64_t key = (uint64_t)piece->source.process << 32 | piece->source.stream;
-        if (lns_id_map_get (&later, key) == NULL && !play_until (ranges, piece, ticks))
-          lns_id_map_set (&later, key, piece);
-      }
-  lns_decoder_settle (ranges->recording->decoder);
+  const int64_t until_ns =
+      lns_decoder_time_ns (ranges->recording->decoder, ticks) + ranges->recording->t0_ns;
+  for (LnsBatch *batch = *ranges->waiting; batch != NULL; batch = batch->next)
+    {
+      for (size_t i = 0; batch->next != NULL && i < batch->pieces.n; i++)
+        {
+          LnsBatchPiece *piece = &batch->pieces.items[i];
+          const uint64_t key = (uint64_t)piece->source.process << 32 | piece->source.stream;
+          if (lns_id_map_get (&later, key) == NULL && !play_until (ranges, piece, ticks))
+            lns_id_map_set (&later, key, piece);
+        }
+      take_samples_until (ranges, batch, until_ns);
+    }
+  lns_decoder_settle (ranges->recording->decoder, ranges->recording->reached_ns);
   lns_id_map_clear (&later);
 }
 
@@ -362,6 +410,23 @@ _lns_ranges_find_edges (LnsCaptureRanges *ranges, const LnsBatch *batch)
     }
 }
 
+/* Whether all is here that belongs before EDGE. */
+static bool
+is_complete (const LnsCaptureRanges *ranges, const LnsRangeEdge *edge)
+{
+  if (!edge->is_end)
+    return true;
+  if (edge->ready == NULL || edge->ready->next == NULL)
+    return false;
+  const LnsBatch *newest = edge->ready;
+  while (newest->next != NULL)
+    newest = newest->next;
+  const int64_t end_ns =
+      lns_decoder_time_ns (ranges->recording->decoder, edge->ticks) + ranges->recording->t0_ns;
+  return newest->sampled_ns == 0 || newest->sampled_ns >= end_ns ||
+         newest->pair.monotonic_ns > end_ns + SAMPLES_LATE_NS;
+}
+
 bool
 _lns_ranges_pass_edges (LnsCaptureRanges *ranges)
 {
@@ -370,7 +435,7 @@ _lns_ranges_pass_edges (LnsCaptureRanges *ranges)
       const LnsRangeEdge edge = ranges->edges.items[0];
       if (edge.batch->next == NULL)
         return true; /* it is in the newest batch, which is not played now either */
-      if (edge.is_end && (edge.ready == NULL || edge.ready->next == NULL))
+      if (!is_complete (ranges, &edge))
         return false;
       play_all_until (ranges, edge.ticks);
       if (edge.is_end)

@@ -4,6 +4,9 @@
  */
 
 #include "capture/session/record/recorder-parts.h"
+#include "capture/session/decode/cpu/cpu.h"
+#include "capture/session/decode/python/samples.h"
+#include "capture/session/decode/gpu/gpu.h"
 #include "src/base/language.h"
 
 #include "src/base/memory.h"
@@ -54,10 +57,22 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
         _lns_recording_diagnose (&recorder->recording, event->code, event->severity, event->process,
                                  event->text);
       break;
+    case LNS_BATCH_GPU:
+      lns_decoder_take_gpu (decoder, event->gpu, INT64_MAX);
+      break;
+    case LNS_BATCH_CPU:
+      lns_decoder_take_cpu (decoder, event->cpu, event->n_cpu_bytes, INT64_MAX);
+      _lns_recording_commit_if_due (&recorder->recording);
+      break;
+    case LNS_BATCH_PYTHON:
+      lns_decoder_take_python (decoder, event->cpu, event->n_cpu_bytes, INT64_MAX);
+      _lns_recording_commit_if_due (&recorder->recording);
+      break;
     case LNS_BATCH_NOTHING:
     case LNS_BATCH_FLUSHED:
     case LNS_BATCH_PROCESS:
     case LNS_BATCH_RANGES:
+    case LNS_BATCH_WITHHELD:
     case LNS_BATCH_START:
     case LNS_BATCH_STOP:
     case LNS_BATCH_CANCEL:
@@ -106,7 +121,12 @@ play (LnsRecorder *recorder, LnsBatch *batch)
       recorder->recording.bytes_since_commit += piece->n_bytes;
       _lns_recording_commit_if_due (&recorder->recording);
     }
-  lns_decoder_settle (recorder->recording.decoder);
+  /* It was read before the records of this batch were, as was the pair of the batch before. */
+  for (size_t i = 0; i < batch->events.n; i++)
+    if (batch->events.items[i].kind == LNS_BATCH_WITHHELD)
+      lns_decoder_set_withheld (recorder->recording.decoder, batch->events.items[i].process,
+                                batch->events.items[i].withheld_ticks);
+  lns_decoder_settle (recorder->recording.decoder, recorder->recording.reached_ns);
   recorder->recording.n_played += n_late;
   for (size_t i = 0; i < batch->events.n; i++)
     apply (recorder, &batch->events.items[i]);
@@ -125,6 +145,9 @@ play (LnsRecorder *recorder, LnsBatch *batch)
   _lns_recording_count (&recorder->recording);
   if (batch->pair.monotonic_ns - recorder->recording.t0_ns > recorder->recording.reached_ns)
     recorder->recording.reached_ns = batch->pair.monotonic_ns - recorder->recording.t0_ns;
+  recorder->recording.sampled_ns = batch->sampled_ns == 0 || batch->sampled_ns == INT64_MAX
+                                       ? INT64_MAX
+                                       : batch->sampled_ns - recorder->recording.t0_ns;
   if (recorder->recording.writer != NULL &&
       batch->pair.monotonic_ns - recorder->recording.pair_at_ns >= PAIR_NS)
     _lns_recording_keep_pair (&recorder->recording, &batch->pair);
@@ -182,7 +205,13 @@ run (void *data)
   LnsBatch *batch;
   lns_text_stay_english (); /* what fails here is told in the report, too */
   while ((batch = next_batch (recorder)) != NULL)
-    _lns_kept_take (&recorder->kept, batch);
+    {
+      /* GPUs are sampled from the moment that they are used, not when that moment is too old to be kept. */
+      for (size_t i = 0; recorder->kept.keep_ns > 0 && i < batch->pieces.n; i++)
+        lns_decoder_look_for_gpus (recorder->recording.decoder, batch->pieces.items[i].bytes,
+                                   batch->pieces.items[i].n_bytes);
+      _lns_kept_take (&recorder->kept, batch);
+    }
   play_all_but (recorder, NULL);
   return NULL;
 }
@@ -293,6 +322,14 @@ lns_recorder_set_describe (LnsRecorder *recorder,
 {
   recorder->recording.describe = describe;
   recorder->recording.describe_data = data;
+}
+
+void
+lns_recorder_set_gpu_used (LnsRecorder *recorder,
+                           void (*used) (void *data, const char *bus),
+                           void *data)
+{
+  lns_decoder_set_gpu_used (recorder->recording.decoder, used, data);
 }
 
 size_t

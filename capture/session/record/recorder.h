@@ -46,6 +46,12 @@ void lns_recorder_set_describe (LnsRecorder *recorder,
                                 void (*describe) (void *data, LnsWriter *report),
                                 void *data);
 
+/* Has USED called with DATA, on the recorder's thread, for each GPU that a process uses (lns_decoder_set_gpu_used ()). Call
+ * this before any process is recorded. */
+void lns_recorder_set_gpu_used (LnsRecorder *recorder,
+                                void (*used) (void *data, const char *bus),
+                                void *data);
+
 size_t lns_recorder_queued_bytes (const LnsRecorder *recorder);
 
 /* Any thread. */

@@ -12,6 +12,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "capture/session/decode/core/threads.h"
+#include "capture/session/decode/python/python.h"
 #include "src/base/language.h"
 #include "src/base/format.h"
 #include "src/base/monotonic.h"
@@ -54,12 +56,18 @@ tell_backlog (LnsRecording *recording)
   const uint64_t n_begun = atomic_load (&recording->n_begun),
                  n_lost = atomic_load (&recording->n_pool_lost),
                  n_told = lns_decoder_n_told (recording->decoder);
-  const LnsWriterBacklog backlog = {
-    .reached_ns = recording->reached_ns,
+  int64_t reached_ns = recording->reached_ns;
+  const uint64_t n_waiting = lns_decoder_waiting (recording->decoder, &reached_ns);
+  LnsWriterBacklog backlog = {
+    .reached_ns = reached_ns,
     .seen_ns = seen_ns > recording->reached_ns ? seen_ns : recording->reached_ns,
-    .n_waiting = n_begun > recording->n_played ? n_begun - recording->n_played : 0,
+    .n_waiting = n_waiting + (n_begun > recording->n_played ? n_begun - recording->n_played : 0),
     .n_untold = n_lost > n_told ? n_lost - n_told : 0,
   };
+  /* How many samples wait is not known. */
+  backlog.is_least = recording->sampled_ns != INT64_MAX;
+  if (recording->sampled_ns < reached_ns)
+    backlog.reached_ns = recording->sampled_ns;
   lns_writer_set_backlog (recording->writer, &backlog);
 }
 
@@ -141,6 +149,7 @@ enum
   IN_HANDLERS,
   WITHOUT_MEMORY,
   WITHOUT_BUFFERS,
+  MISTIMED,
   OF_EARLIER_RANGES,
   WITHOUT_GPU_MEMORY,
   UNFINISHED,
@@ -149,6 +158,9 @@ enum
   ORPHANS,
   DAMAGED,
   UNREAD,
+  OVERWRITTEN,
+  UNSAMPLED,
+  UNREAD_PYTHON,
 };
 
 static const Sentence sentences[] = {
@@ -161,13 +173,15 @@ static const Sentence sentences[] = {
                    "with a larger --buffer-size, or to a faster disk") },
   [IN_HANDLERS] = { "LNS-POOL-007", LNS_SEVERITY_WARNING,
                     LNS_SENTENCE (
-                        "%llu event is lost, as a signal handler made it while it interrupted "
-                        "another NVTX call of its thread; make no NVTX calls in signal handlers, "
-                        "or block the signal around those of the program"),
+                        "%llu event is lost, as a signal handler made it while another event of "
+                        "its thread was recorded; make no NVTX calls in signal handlers, or block "
+                        "the signal around those of the program; with --trace=osrt, raise "
+                        "--osrt-threshold"),
                     LNS_SENTENCE (
-                        "%llu events are lost, as a signal handler made them while it interrupted "
-                        "another NVTX call of its thread; make no NVTX calls in signal handlers, "
-                        "or block the signal around those of the program") },
+                        "%llu events are lost, as a signal handler made them while another event "
+                        "of its thread was recorded; make no NVTX calls in signal handlers, or "
+                        "block the signal around those of the program; with --trace=osrt, raise "
+                        "--osrt-threshold") },
   [WITHOUT_MEMORY] = { "LNS-POOL-008", LNS_SEVERITY_WARNING,
                        LNS_SENTENCE (
                            "%llu event is lost, as the program had no memory for the records of "
@@ -186,6 +200,14 @@ static const Sentence sentences[] = {
                             "%llu records of what the GPU did are lost, as CUPTI had no buffer for "
                             "them; record with a larger --buffer-size or a smaller "
                             "--cuda-flush-interval") },
+  [MISTIMED] = { "LNS-CUDA-025", LNS_SEVERITY_WARNING,
+                 LNS_SENTENCE (
+                     "%llu record of what the GPU did is lost, as CUPTI gave it no times or an end "
+                     "before its start; record with another version of CUPTI (--cupti-path)"),
+                 LNS_SENTENCE (
+                     "%llu records of what the GPU did are lost, as CUPTI gave them no times or an "
+                     "end before their start; record with another version of CUPTI "
+                     "(--cupti-path)") },
   [OF_EARLIER_RANGES] = { "LNS-CUDA-024", LNS_SEVERITY_INFO,
                           LNS_SENTENCE (
                               "%llu CUDA call or GPU operation of an earlier capture range is left "
@@ -232,6 +254,34 @@ static const Sentence sentences[] = {
                 LNS_SENTENCE (
                     "%llu samples or batches are left out, as the program has not registered the "
                     "counter; check what nvtxCounterRegister returned") },
+  [OVERWRITTEN] = { "LNS-GPU-013", LNS_SEVERITY_WARNING,
+                    LNS_SENTENCE (
+                        "%llu sample of GPU metrics is lost, as the GPU overwrote it before it was "
+                        "read; record with a lower --gpu-metrics-frequency"),
+                    LNS_SENTENCE (
+                        "%llu samples of GPU metrics are lost, as GPUs overwrote them before they "
+                        "were read; record with a lower --gpu-metrics-frequency") },
+  [UNSAMPLED] = { "LNS-CPU-006", LNS_SEVERITY_WARNING,
+                  LNS_SENTENCE (
+                      "%llu record of CPU samples or thread scheduling is lost, as the kernel had "
+                      "no room for it; record with a lower --sampling-frequency or with "
+                      "--cpuctxsw=none"),
+                  LNS_SENTENCE (
+                      "%llu records of CPU samples or thread scheduling are lost, as the kernel "
+                      "had "
+                      "no room for them; record with a lower --sampling-frequency or with "
+                      "--cpuctxsw=none") },
+  [UNREAD_PYTHON] = { "LNS-PYTHON-004", LNS_SEVERITY_INFO,
+                      LNS_SENTENCE (
+                          "%llu Python sample of a thread was left out, as Lanescope had "
+                          "no CPU time "
+                          "for it: samples may take a twentieth of a core; record with a lower "
+                          "--python-sampling-frequency"),
+                      LNS_SENTENCE (
+                          "%llu Python samples of threads were left out, as Lanescope had no CPU "
+                          "time for them: samples may take a twentieth of a core; record with a "
+                          "lower "
+                          "--python-sampling-frequency") },
   [DAMAGED] = { "LNS-POOL-004", LNS_SEVERITY_WARNING,
                 LNS_SENTENCE (
                     "%llu event, at least, is lost, as a program overwrote memory that holds "
@@ -292,13 +342,14 @@ static const char *const no_cuda[] = {
   [LNS_CUDA_RECORDED] = NULL,
 };
 
-/* Says how many records came after the end of their report or between reports. N_DROPPED is the number that CUPTI
- * dropped in this one. */
+/* Says how many records came after the end of their report or between reports, and how many are lost in this one by
+ * COUNTERS. */
 static void
-tell_between (LnsRecording *recording, uint64_t n_dropped)
+tell_between (LnsRecording *recording, const LnsDecoderCounters *counters)
 {
   const LnsDecoderBetween between = lns_decoder_take_between (recording->decoder);
-  tell_count (recording, between.n_dropped + n_dropped, WITHOUT_BUFFERS);
+  tell_count (recording, between.n_dropped + counters->n_dropped, WITHOUT_BUFFERS);
+  tell_count (recording, between.n_mistimed + counters->n_mistimed, MISTIMED);
   tell_count (recording, between.n_late, OF_EARLIER_RANGES);
 }
 
@@ -313,7 +364,8 @@ sum_up (LnsRecording *recording, const LnsBatchEvent *stop, const LnsKeptOutcome
 {
   const LnsDecoderCounters counters = lns_decoder_counters (recording->decoder);
   const uint64_t n_dropped = lns_writer_counts (recording->writer)->n_dropped;
-  uint64_t n_told = n_dropped + counters.n_too_deep + counters.n_dropped + counters.n_damaged;
+  uint64_t n_told = n_dropped + counters.n_too_deep + counters.n_dropped + counters.n_mistimed +
+                    counters.n_damaged + counters.n_gpu_lost + counters.n_cpu_lost;
   for (int i = 0; i < LNS_WIRE_CAUSES; i++)
     n_told += counters.n_lost_by[i];
   const uint64_t n_lost = lns_writer_counts (recording->writer)->n_lost;
@@ -321,8 +373,9 @@ sum_up (LnsRecording *recording, const LnsBatchEvent *stop, const LnsKeptOutcome
   if (stop->wants_cuda && no_cuda[cuda] != NULL)
     _lns_recording_diagnose (recording, "LNS-CUDA-011", LNS_SEVERITY_WARNING, LNS_ID_NONE,
                              no_cuda[cuda]);
-  if (lns_writer_counts (recording->writer)->n_events == 0 && stop->text != NULL &&
-      cuda == LNS_CUDA_UNSEEN)
+  if (lns_writer_counts (recording->writer)->n_events ==
+          counters.n_gpu_samples + counters.n_cpu_events &&
+      stop->text != NULL && cuda == LNS_CUDA_UNSEEN)
     _lns_recording_diagnose (recording, stop->code, LNS_SEVERITY_WARNING, LNS_ID_NONE, stop->text);
   const LnsUnrecorded *unrecorded;
   for (size_t i = 0; (unrecorded = lns_decoder_unrecorded (recording->decoder, i)) != NULL; i++)
@@ -335,12 +388,15 @@ sum_up (LnsRecording *recording, const LnsBatchEvent *stop, const LnsKeptOutcome
   tell_count (recording, n_lost > n_told ? n_lost - n_told : 0, FASTER);
   tell_count (recording, counters.n_lost_by[LNS_WIRE_CAUSE_HANDLER], IN_HANDLERS);
   tell_count (recording, counters.n_lost_by[LNS_WIRE_CAUSE_MEMORY], WITHOUT_MEMORY);
-  tell_between (recording, counters.n_dropped);
+  tell_between (recording, &counters);
   tell_count (recording, counters.n_out_of_memory, WITHOUT_GPU_MEMORY);
   tell_count (recording, counters.n_unfinished, UNFINISHED);
   tell_count (recording, counters.n_too_deep, TOO_DEEP);
   tell_count (recording, counters.n_untimed, UNTIMED);
   tell_count (recording, counters.n_orphan_samples, ORPHANS);
+  tell_count (recording, counters.n_gpu_lost, OVERWRITTEN);
+  tell_count (recording, counters.n_cpu_lost, UNSAMPLED);
+  tell_count (recording, counters.n_python_skipped, UNREAD_PYTHON);
   if (kept->is_short)
     _lns_recording_diagnose (
         recording, "LNS-KEEP-001", LNS_SEVERITY_WARNING, LNS_ID_NONE,
@@ -360,6 +416,7 @@ _lns_recording_start (LnsRecording *recording,
   recording->writer = writer;
   recording->commit_error = (LnsError){ 0 };
   recording->has_told_trouble = false;
+  recording->sampled_ns = INT64_MAX;
   recording->n_pairs = 0;
   recording->committed_at_ns = lns_monotonic_ns ();
   recording->commit_took_ns = 0;
@@ -415,7 +472,7 @@ _lns_recording_stop (LnsRecording *recording,
       result.commit_ms = (double)(lns_monotonic_ns () - drained_ns) / 1e6;
     }
   else if (event->kind == LNS_BATCH_STOP)
-    tell_between (recording, 0);
+    tell_between (recording, &(LnsDecoderCounters){ 0 });
   result.diagnostics = recording->diagnostics.items;
   result.n_diagnostics = recording->diagnostics.n;
   recording->diagnostics = (LnsReportDiagnostics){ 0 };

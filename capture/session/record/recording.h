@@ -35,7 +35,9 @@ typedef struct
   int64_t t0_ns, committed_at_ns, pair_at_ns;
   int64_t commit_took_ns;
   int64_t reached_ns; /* report time up to which the writer has everything */
-  uint64_t n_played;  /* events that have begun and are in the writer or in no report */
+  int64_t
+      sampled_ns; /* the same for samples of CPUs, which nobody counts before they are played; INT64_MAX: there are none */
+  uint64_t n_played; /* events that have begun and are in the writer or in no report */
   unsigned n_pairs;
   size_t bytes_since_commit;
   void (*describe) (void *data, LnsWriter *report); /* or NULL */

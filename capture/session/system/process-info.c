@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/monotonic.h"
+
 #define COMMAND_LINE_MAX_BYTES 32768
 #define ENVIRONMENT_MAX_BYTES  262144
 
@@ -103,16 +105,6 @@ read_command_line (int32_t pid)
   return quoted;
 }
 
-/* The difference between clocks A and B, now. */
-static int64_t
-clock_difference_ns (clockid_t a, clockid_t b)
-{
-  struct timespec time_a, time_b;
-  clock_gettime (a, &time_a);
-  clock_gettime (b, &time_b);
-  return (time_a.tv_sec - time_b.tv_sec) * INT64_C (1000000000) + time_a.tv_nsec - time_b.tv_nsec;
-}
-
 /* /proc/PID/stat: "pid (comm) state ppid … starttime …"; the comm may hold anything. */
 static void
 read_stat (int32_t pid, LnsProcessInfo *info)
@@ -135,7 +127,7 @@ read_stat (int32_t pid, LnsProcessInfo *info)
   long hertz = sysconf (_SC_CLK_TCK);
   if (hertz > 0 && ticks < (1ull << 50))
     info->start_ns = (int64_t)(ticks * (1000000000ull / (unsigned long)hertz)) +
-                     clock_difference_ns (CLOCK_MONOTONIC, CLOCK_BOOTTIME);
+                     lns_monotonic_ns () - lns_clock_now_ns (CLOCK_BOOTTIME);
 }
 
 int32_t
@@ -174,22 +166,29 @@ lns_process_descends (int32_t pid, int32_t ancestor)
   return pid == ancestor;
 }
 
-/* The last number of "NSpid:": the pid in the innermost namespace. */
+int32_t
+lns_process_own_tid (int32_t pid, int32_t tid)
+{
+  char text[4096], name[32];
+  snprintf (name, sizeof name, "task/%d/status", tid);
+  if (read_proc (pid, name, text, sizeof text) <= 0)
+    return 0;
+  char *line = strstr (text, "\nNSpid:");
+  if (line == NULL)
+    return 0;
+  line++;
+  line[strcspn (line, "\n")] = '\0';
+  const char *last = strrchr (line, '\t'); /* in the innermost namespace */
+  int own;
+  return last != NULL && sscanf (last, "%d", &own) == 1 ? own : 0;
+}
+
 static void
 read_target_pid (int32_t pid, LnsProcessInfo *info)
 {
-  char text[4096];
-  if (read_proc (pid, "status", text, sizeof text) <= 0)
-    return;
-  char *line = strstr (text, "\nNSpid:");
-  if (line == NULL)
-    return;
-  line++;
-  line[strcspn (line, "\n")] = '\0';
-  char *last = strrchr (line, '\t');
-  int target;
-  if (last != NULL && sscanf (last, "%d", &target) == 1)
-    info->target_pid = target;
+  const int32_t own = lns_process_own_tid (pid, pid);
+  if (own != 0)
+    info->target_pid = own;
 }
 
 /* The environment of process PID, owned by the caller; empty where it cannot be read. */

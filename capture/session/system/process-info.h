@@ -33,6 +33,10 @@ void lns_process_info_read (int32_t pid, LnsProcessInfo *ret_info);
 void lns_process_info_begin (int32_t pid, LnsProcessInfo *ret_info);
 void lns_process_info_finish (LnsProcessInfo *info);
 
+/* The id that the thread TID of PID has for itself: another one in another pid namespace. 0 if that is not known, as the thread
+ * has ended. */
+int32_t lns_process_own_tid (int32_t pid, int32_t tid);
+
 /* The second step for a process that PARENT forked and that sees itself as OWN_PID: reads only what it may have
  * changed, its title and program. The child of a fork is often gone before everything could be read. */
 void lns_process_info_finish_forked (LnsProcessInfo *info,

@@ -10,6 +10,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+LnsName *
+lns_name_alloc (uint32_t n_bytes)
+{
+  LnsName *name = malloc (sizeof *name + n_bytes);
+  if (name != NULL)
+    *name = (LnsName){ .n_refs = 1, .n_bytes = n_bytes };
+  return name;
+}
+
+LnsName *
+lns_name_new (const void *bytes, uint32_t n_bytes)
+{
+  LnsName *name = lns_name_alloc (n_bytes);
+  if (name != NULL && n_bytes > 0)
+    memcpy (name->bytes, bytes, n_bytes);
+  return name;
+}
+
+LnsName *
+lns_name_ref (LnsName *name)
+{
+  if (name != NULL)
+    name->n_refs++;
+  return name;
+}
+
+void
+lns_name_unref (LnsName *name)
+{
+  if (name != NULL && --name->n_refs == 0)
+    free (name);
+}
+
 bool
 _lns_pointers_add (LnsPointers *pointers, void *item)
 {
@@ -73,6 +106,14 @@ _lns_decoder_string (LnsDecoder *decoder, LnsName *name)
   return name->id;
 }
 
+uint32_t
+_lns_decoder_track (LnsDecoder *decoder, LnsReportRef *ref, const LnsTrack *definition)
+{
+  if (ref->report != decoder->report)
+    *ref = (LnsReportRef){ decoder->report, lns_writer_add_track (decoder->writer, definition) };
+  return ref->id;
+}
+
 void
 _lns_decoder_lane (
     LnsDecoder *decoder, LnsReportRef *ref, uint32_t track, uint32_t ordinal, LnsLaneKind kind)
@@ -128,12 +169,8 @@ _lns_decoder_register (LnsDecoder *decoder, LnsDecodedProcess *process, const Ln
   lns_name_unref (old);
 }
 
-LnsUnrecorded *
-_lns_decoder_tell (LnsDecoder *decoder,
-                   const LnsDecodedProcess *process,
-                   const char *code,
-                   const char *format,
-                   ...)
+static LnsUnrecorded *
+add_unrecorded (LnsDecoder *decoder, uint32_t process, const char *code)
 {
   LnsUnrecorded *unrecorded = calloc (1, sizeof *unrecorded);
   if (unrecorded == NULL || !_lns_pointers_add (&decoder->unrecorded, unrecorded))
@@ -141,14 +178,38 @@ _lns_decoder_tell (LnsDecoder *decoder,
       free (unrecorded);
       return NULL;
     }
+  unrecorded->process = process;
+  unrecorded->code = code;
+  unrecorded->severity = LNS_SEVERITY_WARNING;
+  return unrecorded;
+}
+
+LnsUnrecorded *
+_lns_decoder_tell (LnsDecoder *decoder,
+                   const LnsDecodedProcess *process,
+                   const char *code,
+                   const char *format,
+                   ...)
+{
+  LnsUnrecorded *unrecorded = add_unrecorded (decoder, process->id, code);
+  if (unrecorded == NULL)
+    return NULL;
   va_list arguments;
   va_start (arguments, format);
   vsnprintf (unrecorded->text, sizeof unrecorded->text, format, arguments);
   va_end (arguments);
-  unrecorded->process = process->id;
-  unrecorded->code = code;
-  unrecorded->severity = LNS_SEVERITY_WARNING;
   return unrecorded;
+}
+
+void
+_lns_decoder_tell_once (LnsDecoder *decoder, const char *code, const char *text)
+{
+  for (size_t i = 0; i < decoder->unrecorded.n; i++)
+    if (strcmp (((const LnsUnrecorded *)decoder->unrecorded.items[i])->text, text) == 0)
+      return;
+  LnsUnrecorded *unrecorded = add_unrecorded (decoder, LNS_ID_NONE, code);
+  if (unrecorded != NULL)
+    snprintf (unrecorded->text, sizeof unrecorded->text, "%s", text);
 }
 
 /* --- Losses ----------------------------------------------------------------------------------- */

@@ -9,11 +9,11 @@
 
 #pragma once
 
+#include "capture/session/decode/core/call-nodes.h"
 #include "capture/session/decode/core/clock-line.h"
 #include "capture/session/decode/core/counters.h"
 #include "src/base/array.h"
 #include "src/base/id-map.h"
-#include "capture/session/decode/core/name.h"
 #include "capture/session/system/process-info.h"
 #include "capture/wire/record.h"
 #include "src/store/write/writer.h"
@@ -23,8 +23,13 @@ typedef enum
 {
   LNS_SOURCE_NVTX,
   LNS_SOURCE_CUDA,
+  LNS_SOURCE_TOPOLOGY,
   LNS_SOURCE_MPI,
   LNS_SOURCE_PYTHON,
+  LNS_SOURCE_GPU,
+  LNS_SOURCE_OS,
+  LNS_SOURCE_CPU,
+  LNS_SOURCE_PYTHON_SAMPLES,
   LNS_N_SOURCES
 } LnsSourceId;
 
@@ -37,22 +42,55 @@ typedef struct
 
 typedef LNS_ARRAY (void *) LnsPointers;
 
+/* Bytes that events refer to: a name or a typed payload. They are counted by reference, as a stream's string table
+ * and open ranges hold them. */
+typedef struct
+{
+  uint32_t n_refs;
+  uint32_t report; /* serial of the report in which `id` is valid; 0: none yet */
+  uint32_t id;     /* string id in that report */
+  uint32_t n_bytes;
+  char bytes[]; /* not terminated */
+} LnsName;
+
+/* A name of N_BYTES, which the caller fills in. Returns NULL if memory is short. Free it with lns_name_unref (). */
+LnsName *lns_name_alloc (uint32_t n_bytes);
+
+/* Copies N_BYTES of BYTES. Returns NULL if memory is short. */
+LnsName *lns_name_new (const void *bytes, uint32_t n_bytes);
+
+/* Both accept NULL. lns_name_ref () returns NAME. */
+LnsName *lns_name_ref (LnsName *name);
+void lns_name_unref (LnsName *name);
+
 typedef struct
 {
   uint32_t id; /* instance in the session */
   LnsProcessInfo info;
   int64_t start_ns, end_ns; /* report time */
   int exit_code, exit_signal;
-  LnsIdMap streams;           /* LnsStream by serial */
-  LnsIdMap threads;           /* LnsDecodedThread by serial */
-  LnsIdMap registered;        /* LnsName by string id */
-  LnsIdMap thread_names;      /* LnsName by 1 + target tid: names that the program gave */
-  LnsIdMap tracks;            /* LnsDecodedTrack by kind << 56 | a number; see tracks.h */
-  LnsWireLosses told;         /* by LOST records */
-  uint64_t n_lost_records;    /* lost records, perhaps of the GPU, that this report was told of */
-  bool has_state;             /* it has records and has not ended */
+  LnsIdMap streams;        /* LnsStream by serial */
+  LnsIdMap threads;        /* LnsDecodedThread by serial */
+  LnsIdMap tids;           /* the latest LnsDecodedThread by 1 + target tid; stays after its end */
+  LnsIdMap registered;     /* LnsName by string id */
+  LnsIdMap thread_names;   /* LnsName by 1 + target tid: names that the program gave */
+  LnsIdMap tracks;         /* LnsDecodedTrack by kind << 56 | a number; see tracks.h */
+  LnsWireLosses told;      /* by LOST records */
+  uint64_t n_lost_records; /* lost records, perhaps of the GPU, that this report was told of */
+  uint64_t withheld_ticks; /* since then, CUPTI holds records back; 0: it does not */
+  LnsCallNodes call_nodes; /* by correlation | 1 << 32 for calls of CUDA's runtime */
+  bool has_state;          /* it has records and has not ended */
   void *state[LNS_N_SOURCES]; /* what each source knows about it */
 } LnsDecodedProcess;
+
+/* A device in a report that no process told of: samples of a GPU lie under it. The process that tells of it takes it over. */
+typedef struct
+{
+  LnsReportRef ref;
+  uint32_t process;
+  bool is_taken;
+  char bus[32];
+} LnsSpareDevice;
 
 struct LnsDecoder
 {
@@ -71,6 +109,7 @@ struct LnsDecoder
   uint8_t extra[LNS_N_LANE_KINDS][LNS_N_COLUMNS]; /* index in LnsEvent.extra */
   uint8_t source_of[256];                         /* by type of record; LNS_N_SOURCES: none */
   void *state[LNS_N_SOURCES];                     /* what each source knows about the session */
+  LNS_ARRAY (LnsSpareDevice) spare_devices;
   LnsClockLine clock;
 };
 
@@ -97,6 +136,9 @@ uint32_t _lns_decoder_string (LnsDecoder *decoder, LnsName *name);
 /* The string id of TEXT in the present report; 0 if TEXT is NULL. */
 uint32_t _lns_decoder_text (LnsDecoder *decoder, const char *text);
 
+/* Sets REF to the track of DEFINITION, which is added to the report if need be, and returns its id. */
+uint32_t _lns_decoder_track (LnsDecoder *decoder, LnsReportRef *ref, const LnsTrack *definition);
+
 /* Sets REF to the lane ORDINAL of TRACK, which is added to the report if need be. */
 void _lns_decoder_lane (
     LnsDecoder *decoder, LnsReportRef *ref, uint32_t track, uint32_t ordinal, LnsLaneKind kind);
@@ -114,6 +156,9 @@ LnsUnrecorded *_lns_decoder_tell (LnsDecoder *decoder,
                                   const char *code,
                                   const char *format,
                                   ...) __attribute__ ((format (printf, 4, 5)));
+
+/* The same of the whole session, with a sentence that is made already. Does nothing if it is kept already. */
+void _lns_decoder_tell_once (LnsDecoder *decoder, const char *code, const char *text);
 
 /* Notes that a record, or the pool of PROCESS, has told of LOSSES. */
 void _lns_decoder_count_told (LnsDecoder *decoder,

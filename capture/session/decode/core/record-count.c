@@ -10,24 +10,22 @@
 #include <string.h>
 
 #include "capture/wire/cuda-layout.h"
+#include "capture/wire/os-layout.h"
 #include "capture/wire/record.h"
+
+static bool
+is_paired (uint8_t type)
+{
+  return type == LNS_WIRE_START || type == LNS_WIRE_SAMPLE || type == LNS_WIRE_SAMPLE_BATCH ||
+         type == LNS_WIRE_DEFERRED;
+}
 
 /* Whether a record of TYPE, which is longer than a head, begins an event. */
 static bool
 begins_event (uint8_t type)
 {
-  switch (type)
-    {
-    case LNS_WIRE_PUSH_LONG:
-    case LNS_WIRE_MARK_LONG:
-    case LNS_WIRE_START:
-    case LNS_WIRE_SAMPLE:
-    case LNS_WIRE_SAMPLE_BATCH:
-    case LNS_WIRE_DEFERRED:
-      return true;
-    default:
-      return type >= LNS_WIRE_CUDA_FIRST && type <= (uint8_t)LNS_WIRE_LIBRARY_CALL;
-    }
+  return type == LNS_WIRE_PUSH_LONG || type == LNS_WIRE_MARK_LONG || is_paired (type) ||
+         lns_wire_is_cuda_event (type) || type == (uint8_t)LNS_WIRE_OS_CALL;
 }
 
 LnsBegun
@@ -51,8 +49,7 @@ lns_records_count_begun (const uint8_t *bytes, size_t n_bytes)
       if (length < sizeof (LnsWireHead) || length > n_bytes - at)
         return begun; /* lns_decoder_play () counts it as damaged */
       begun.n += begins_event (type);
-      begun.n_late +=
-          begins_event (type) && type != LNS_WIRE_PUSH_LONG && type != LNS_WIRE_MARK_LONG;
+      begun.n_late += is_paired (type);
     }
   return begun;
 }

@@ -15,7 +15,7 @@
 typedef struct
 {
   uint32_t n;      /* of all kinds */
-  uint32_t n_late; /* of n: those that reach the writer only when the batch is settled */
+  uint32_t n_late; /* of n: those that are paired, and so written, only when the batch is settled */
 } LnsBegun;
 
 /* Counts the events that begin in N_BYTES of whole records, which another process may be changing. */

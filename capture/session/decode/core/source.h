@@ -51,3 +51,7 @@ typedef struct
   /* Frees what its slot of the session holds, but not the slot. */
   void (*free_session) (LnsDecoder *decoder);
 } LnsDecoderOps;
+
+/* Each is defined in the folder of its source. */
+extern const LnsDecoderOps _lns_nvtx_ops, _lns_cuda_ops, _lns_topology_ops, _lns_mpi_ops,
+    _lns_python_ops, _lns_gpu_ops, _lns_os_ops, _lns_cpu_ops, _lns_python_samples_ops;

@@ -70,7 +70,7 @@ _lns_stream_know_thread (LnsDecoder *decoder, LnsStream *stream, uint64_t ticks)
 {
   if (stream->thread != NULL)
     return true;
-  LnsWireThread unknown = { .tid = stream->tid, .serial = UINT64_MAX - stream->serial };
+  LnsWireThread unknown = { .said = { .tid = stream->tid, .serial = UINT64_MAX - stream->serial } };
   stream->thread = _lns_decoder_thread (decoder, stream->process, &unknown, ticks);
   return stream->thread != NULL;
 }

@@ -44,9 +44,8 @@ call_thread (LnsDecoder *decoder, LnsDecodedThread *thread, LnsName *name, bool 
   _lns_decoder_write_thread (decoder, thread, false);
 }
 
-/* Takes the name that the operating system has for THREAD, unless the program named it. */
-static void
-rename_thread (LnsDecoder *decoder, LnsDecodedThread *thread, LnsWireText text)
+void
+_lns_decoder_rename_thread (LnsDecoder *decoder, LnsDecodedThread *thread, LnsWireText text)
 {
   const LnsName *name = thread->name;
   bool is_same = name != NULL && name->n_bytes == text.n_bytes &&
@@ -61,6 +60,7 @@ new_thread (LnsDecoder *decoder, LnsDecodedProcess *process, uint64_t serial, ui
   LnsDecodedThread *thread = calloc (1, sizeof *thread);
   if (!_lns_decoder_keep (decoder, &decoder->threads, &process->threads, serial, thread))
     return NULL;
+  lns_id_map_set (&process->tids, 1 + (uint64_t)tid, thread);
   /* Thread ids are the same in our pid namespace only if the process lives in it. */
   bool same_ids = process->info.pid == process->info.target_pid;
   *thread = (LnsDecodedThread){
@@ -81,28 +81,38 @@ new_thread (LnsDecoder *decoder, LnsDecodedProcess *process, uint64_t serial, ui
   return thread;
 }
 
+static bool
+has_ended_by (const LnsDecodedThread *thread, int64_t time_ns)
+{
+  return thread->end_ns != LNS_TIME_UNKNOWN && thread->end_ns < time_ns;
+}
+
 LnsDecodedThread *
 _lns_decoder_thread (LnsDecoder *decoder,
                      LnsDecodedProcess *process,
                      const LnsWireThread *record,
                      uint64_t ticks)
 {
-  LnsDecodedThread *thread = lns_id_map_get (&process->threads, record->serial);
+  LnsDecodedThread *thread = lns_id_map_get (&process->threads, record->said.serial);
   if (thread != NULL)
     {
-      rename_thread (decoder, thread, record->name);
+      _lns_decoder_rename_thread (decoder, thread, record->name);
       return thread;
     }
-  thread = lns_id_map_take (&process->threads, NAMED_SERIAL (record->tid));
+  thread = lns_id_map_take (&process->threads, NAMED_SERIAL (record->said.tid));
+  const int64_t time_ns = lns_clock_line_ns (&decoder->clock, ticks);
+  if (thread != NULL && has_ended_by (thread, time_ns))
+    thread = NULL; /* its tid was used again */
   bool anew = thread == NULL;
   if (anew)
-    thread = new_thread (decoder, process, record->serial, record->tid);
-  else if (!lns_id_map_set (&process->threads, record->serial, thread))
+    thread = new_thread (decoder, process, record->said.serial, record->said.tid);
+  else if (!lns_id_map_set (&process->threads, record->said.serial, thread))
     thread = NULL;
   if (thread == NULL)
     return NULL;
-  thread->serial = record->serial;
-  thread->start_ns = lns_clock_line_ns (&decoder->clock, ticks);
+  thread->serial = record->said.serial;
+  if (thread->start_ns == LNS_TIME_UNKNOWN)
+    thread->start_ns = time_ns;
   if (thread->name == NULL)
     thread->name = _lns_decoder_name (record->name);
   _lns_decoder_write_thread (decoder, thread, anew);
@@ -115,11 +125,9 @@ _lns_decoder_thread_of (LnsDecoder *decoder,
                         uint32_t tid,
                         int64_t time_ns)
 {
-  LnsDecodedThread *thread;
-  for (size_t at = 0; (thread = lns_id_map_next (&process->threads, &at)) != NULL;)
-    if ((uint32_t)thread->target_tid == tid &&
-        (thread->end_ns == LNS_TIME_UNKNOWN || time_ns <= thread->end_ns))
-      return thread;
+  LnsDecodedThread *thread = lns_id_map_get (&process->tids, 1 + (uint64_t)tid);
+  if (thread != NULL && !has_ended_by (thread, time_ns))
+    return thread;
   thread = new_thread (decoder, process, NAMED_SERIAL (tid), tid);
   if (thread != NULL)
     _lns_decoder_write_thread (decoder, thread, true);
@@ -176,7 +184,7 @@ read_name (int32_t pid, int32_t tid, char ret_name[static 32], LnsWireText *ret_
 }
 
 void
-_lns_decoder_read_thread_names (LnsDecoder *decoder)
+lns_decoder_read_thread_names (LnsDecoder *decoder)
 {
   for (size_t i = 0; i < decoder->threads.n; i++)
     {
@@ -185,6 +193,6 @@ _lns_decoder_read_thread_names (LnsDecoder *decoder)
       LnsWireText text;
       if (!thread->is_named && thread->end_ns == LNS_TIME_UNKNOWN && thread->tid != 0 &&
           read_name (thread->process->info.pid, thread->tid, name, &text))
-        rename_thread (decoder, thread, text);
+        _lns_decoder_rename_thread (decoder, thread, text);
     }
 }

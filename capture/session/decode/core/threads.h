@@ -36,11 +36,15 @@ LnsDecodedThread *_lns_decoder_thread_of (LnsDecoder *decoder,
                                           LnsDecodedProcess *process,
                                           uint32_t tid,
                                           int64_t time_ns);
+/* Gives THREAD the name that the operating system has for it, unless the program named it. */
+void _lns_decoder_rename_thread (LnsDecoder *decoder, LnsDecodedThread *thread, LnsWireText text);
+
 /* Writes the definition of THREAD to the report, if there is one: as a new thread (ANEW) or as a change. */
 void _lns_decoder_write_thread (LnsDecoder *decoder, const LnsDecodedThread *thread, bool anew);
 
 /* Notes that THREAD ended at END_NS. */
 void _lns_decoder_end_thread (LnsDecoder *decoder, LnsDecodedThread *thread, int64_t end_ns);
 
-/* Reads the operating system's names of living threads again, except of those that the program named. */
-void _lns_decoder_read_thread_names (LnsDecoder *decoder);
+/* Reads the operating system's names of living threads again, except of those that the program named. O(living
+ * threads), with a file of /proc for each. */
+void lns_decoder_read_thread_names (LnsDecoder *decoder);

@@ -11,9 +11,17 @@
 /* The memory for the events of a track that wait for their order. When it is full, the earliest leave sooner. */
 #define REORDER_BYTES (16u << 20)
 
-/* How long an event may come late. CUPTI hands out what is finished each second. An event that comes later gets a
- * lane of its own. */
-#define LATE_NS INT64_C (2000000000)
+/* An event whose record is still to come ends after the pools were last read, or after the oldest buffer was claimed that
+ * CUPTI has not given back. So it begins before an event that is here, and ended before that moment, only if it contains
+ * it. An event therefore waits until that moment is so much later than its own end. Of work in sequence, none contains
+ * another; this is for records that CUPTI puts into buffers after the work's end. The first call of a program makes
+ * a context, which takes up to a second, and the calls within may end at the beginning of that. An event that comes even
+ * later gets a lane of its own. */
+#define SEQUENCE_NS INT64_C (250000000)
+#define NESTED_NS   INT64_C (1000000000)
+
+/* How long events wait for a buffer that CUPTI does not give back, and for what they belong to. */
+#define WITHHELD_NS INT64_C (10000000000)
 
 LnsDecodedTrack *
 _lns_maker_track (LnsEventMaker *maker, const LnsDecodedTrack *like, uint64_t number)
@@ -97,9 +105,7 @@ track_id (LnsDecoder *decoder, LnsDecodedProcess *process, LnsDecodedTrack *trac
   };
   if (track->ops != NULL && track->ops->place != NULL)
     track->ops->place (decoder, track, &definition);
-  track->track =
-      (LnsReportRef){ decoder->report, lns_writer_add_track (decoder->writer, &definition) };
-  return track->track.id;
+  return _lns_decoder_track (decoder, &track->track, &definition);
 }
 
 /* The lane ORDINAL of TRACK in the report; LNS_ID_NONE if memory is short. */
@@ -132,30 +138,70 @@ write_track (LnsDecoder *decoder,
       uint32_t lane = lane_of (decoder, process, track, ordinal);
       if (lane == LNS_ID_NONE)
         continue;
+      if (track->ops != NULL && track->ops->writing != NULL &&
+          !track->ops->writing (decoder, track, lane, &event))
+        continue;
       lns_writer_append (decoder->writer, lane, &event);
       if (track->ops != NULL && track->ops->written != NULL)
         track->ops->written (decoder, track, &event);
     }
 }
 
-static void
-write_tracks (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t watermark_ns)
+/* Whether it is known what TRACK belongs to. */
+static bool
+is_placed (const LnsDecodedTrack *track)
 {
-  LnsDecodedTrack *track;
-  for (size_t at = 0; (track = lns_id_map_next (&process->tracks, &at)) != NULL;)
-    write_track (decoder, process, track, watermark_ns);
+  return track->ops == NULL || track->ops->is_placed == NULL || track->ops->is_placed (track);
+}
+
+/* How much later than the end of an event of TRACK those may end that contain it. */
+static int64_t
+wait_of (const LnsDecodedTrack *track)
+{
+  return track->ops != NULL && track->ops->is_sequence ? SEQUENCE_NS : NESTED_NS;
 }
 
 void
-_lns_tracks_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
+_lns_tracks_settle (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t drained_ns)
 {
-  write_tracks (decoder, process, lns_clock_line_last_ns (&decoder->clock) - LATE_NS);
+  const int64_t given_up_ns = drained_ns - WITHHELD_NS;
+  int64_t complete_ns = drained_ns;
+  if (process->withheld_ticks != 0)
+    {
+      const int64_t withheld_ns = lns_clock_line_ns (&decoder->clock, process->withheld_ticks);
+      if (withheld_ns < complete_ns)
+        complete_ns = withheld_ns;
+    }
+  LnsDecodedTrack *track;
+  for (size_t at = 0; (track = lns_id_map_next (&process->tracks, &at)) != NULL;)
+    {
+      const int64_t settled_ns = complete_ns - wait_of (track);
+      write_track (decoder, process, track,
+                   is_placed (track) && settled_ns > given_up_ns ? settled_ns : given_up_ns);
+    }
+}
+
+uint64_t
+_lns_tracks_waiting (const LnsDecodedProcess *process, int64_t *inout_start_ns)
+{
+  const LnsDecodedTrack *track;
+  uint64_t n = 0;
+  for (size_t at = 0; (track = lns_id_map_next (&process->tracks, &at)) != NULL;)
+    {
+      int64_t start_ns = *inout_start_ns;
+      n += lns_reorder_waiting (track->reorder, &start_ns);
+      if (start_ns < *inout_start_ns)
+        *inout_start_ns = start_ns;
+    }
+  return n;
 }
 
 void
 _lns_tracks_write_all (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
-  write_tracks (decoder, process, INT64_MAX);
+  LnsDecodedTrack *track;
+  for (size_t at = 0; (track = lns_id_map_next (&process->tracks, &at)) != NULL;)
+    write_track (decoder, process, track, INT64_MAX);
 }
 
 void

@@ -29,8 +29,17 @@ typedef struct
 /* Callbacks of a source for its tracks. All may be NULL. */
 struct LnsTrackOps
 {
+  bool is_sequence; /* one event begins when the one before has ended */
   /* Fills in DEFINITION what TRACK belongs to. */
   void (*place) (LnsDecoder *decoder, const LnsDecodedTrack *track, LnsTrack *definition);
+  /* Whether that is known for sure. A track waits for it as for events that come late. */
+  bool (*is_placed) (const LnsDecodedTrack *track);
+  /* Called with each event in turn, before it is written to LANE, where it may write others. Returns false if EVENT is not
+   * to be written. */
+  bool (*writing) (LnsDecoder *decoder,
+                   const LnsDecodedTrack *track,
+                   uint32_t lane,
+                   LnsEvent *event);
   /* Called when EVENT was written to the report. */
   void (*written) (LnsDecoder *decoder, const LnsDecodedTrack *track, const LnsEvent *event);
 };
@@ -65,7 +74,11 @@ bool _lns_maker_finish (LnsEventMaker *maker,
 LnsDecodedTrack *
 _lns_maker_track (LnsEventMaker *maker, const LnsDecodedTrack *like, uint64_t number);
 
-/* Writes the events of PROCESS that are old enough that earlier ones are unlikely to come; or all events. */
-void _lns_tracks_settle (LnsDecoder *decoder, LnsDecodedProcess *process);
+/* Writes the events of PROCESS that are old enough that earlier ones are unlikely to come, as with lns_decoder_settle ();
+ * or all events. */
+void _lns_tracks_settle (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t drained_ns);
+/* Counts the events of PROCESS that were played and are not written. Lowers INOUT_START_NS to the start of the earliest. */
+uint64_t _lns_tracks_waiting (const LnsDecodedProcess *process, int64_t *inout_start_ns);
+
 void _lns_tracks_write_all (LnsDecoder *decoder, LnsDecodedProcess *process);
 void _lns_tracks_clear (LnsDecodedProcess *process);

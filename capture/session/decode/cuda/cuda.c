@@ -6,10 +6,11 @@
 /* Plays the records of CUDA, which the engine made from CUPTI's. Each event has one record, written when it has
  * ended. */
 
-#include "capture/session/decode/cuda/cuda.h"
+#include "capture/session/decode/core/source.h"
 #include "capture/session/decode/core/tracks.h"
 #include "capture/session/decode/cuda/flight.h"
 #include "capture/session/decode/cuda/problems.h"
+#include "capture/session/decode/cuda/switches.h"
 #include "src/base/call-text.h"
 
 #include <stdio.h>
@@ -87,13 +88,50 @@ place_on (LnsDecoder *decoder, const LnsDecodedTrack *track, LnsTrack *definitio
 
 static const LnsTrackOps device_ops = { .place = place_at };
 static const LnsTrackOps memory_ops = { .place = place_at, .written = count_memory };
-static const LnsTrackOps stream_ops = { .place = place_on };
+static bool
+is_placed_on (const LnsDecodedTrack *track)
+{
+  const LnsDecodedCudaStream *stream = track->on;
+  return !stream->context->is_assumed;
+}
+
+static const LnsTrackOps work_ops = { .is_sequence = true,
+                                      .place = place_on,
+                                      .is_placed = is_placed_on };
+static const LnsTrackOps wait_ops = { .place = place_on, .is_placed = is_placed_on };
+
+/* Follows EVENT, a call. */
+static void
+follow_call (LnsDecoder *decoder, const LnsDecodedTrack *track, const LnsEvent *event)
+{
+  const uint8_t *extra = decoder->extra[LNS_LANE_CUDA_API];
+  _lns_flight_written_call (decoder, track->thread->process, (uint32_t)track->thread->target_tid,
+                            event->extra[extra[LNS_COLUMN_CALLBACK]],
+                            (uint32_t)event->extra[extra[LNS_COLUMN_CORRELATION]],
+                            event->extra[extra[LNS_COLUMN_RETURN_VALUE]] != 0);
+}
+
+/* Adds where EVENT, a call, comes from. By now that is known, as its record is written when the call ends. */
+static bool
+add_callers (LnsDecoder *decoder, const LnsDecodedTrack *track, uint32_t lane, LnsEvent *event)
+{
+  const uint8_t *extra = decoder->extra[LNS_LANE_CUDA_API];
+  const uint64_t is_runtime = event->extra[extra[LNS_COLUMN_CALLBACK]] >> 32;
+  event->extra[extra[LNS_COLUMN_CALL_CHAIN]] =
+      _lns_call_nodes_take (&track->thread->process->call_nodes, decoder->report,
+                            event->extra[extra[LNS_COLUMN_CORRELATION]] | is_runtime << 32);
+  return true;
+}
+
+static const LnsTrackOps call_ops = { .writing = add_callers, .written = follow_call };
 
 /* The track KIND of a thread, a device, a CUDA stream or the process; NULL if memory is short. */
 static LnsDecodedTrack *
 track_of (LnsEventMaker *maker, LnsTrackKind kind, LnsDecodedThread *thread)
 {
-  const LnsDecodedTrack like = { .kind = kind, .thread = thread };
+  const LnsDecodedTrack like = { .kind = kind,
+                                 .ops = kind == LNS_TRACK_CUDA_API ? &call_ops : NULL,
+                                 .thread = thread };
   return thread != NULL ? _lns_maker_track (maker, &like, thread->id) : NULL;
 }
 
@@ -112,7 +150,9 @@ static LnsDecodedTrack *
 track_on (LnsEventMaker *maker, LnsTrackKind kind, const LnsWireCudaPlace *place)
 {
   LnsDecodedCudaStream *stream = _lns_cuda_stream (maker->decoder, maker->stream->process, place);
-  const LnsDecodedTrack like = { .kind = kind, .ops = &stream_ops, .on = stream };
+  const LnsDecodedTrack like = { .kind = kind,
+                                 .ops = kind == LNS_TRACK_CUDA_SYNC ? &wait_ops : &work_ops,
+                                 .on = stream };
   /* Context numbers are small, as CUPTI counts them. */
   return stream != NULL
              ? _lns_maker_track (maker, &like,
@@ -131,6 +171,53 @@ thread_of (LnsEventMaker *maker, uint32_t tid, uint64_t ticks)
 {
   return _lns_decoder_thread_of (maker->decoder, maker->stream->process, tid,
                                  lns_clock_line_ns (&maker->decoder->clock, ticks));
+}
+
+/* --- What has no column of its own ------------------------------------------------------------ */
+
+/* Keeps VALUES beside the event: MAKER's remainder table is that of the table NAME, with N columns. */
+static void
+keep (LnsEventMaker *maker,
+      LnsKeptTableMaker **table,
+      const char *name,
+      const LnsKeptColumn *columns,
+      unsigned n,
+      const LnsKeptValue *values)
+{
+  LnsDecoder *decoder = maker->decoder;
+  if (decoder->writer == NULL)
+    return;
+  if (*table == NULL)
+    *table = lns_kept_table_maker_new (decoder->writer, name, columns, n, true);
+  if (*table == NULL)
+    decoder->counters.n_refused++;
+  else
+    _lns_maker_set (maker, LNS_COLUMN_REMAINDER, lns_kept_table_maker_remainder (*table, values));
+}
+
+static void
+keep_source (LnsEventMaker *maker, uint32_t string)
+{
+  static const LnsKeptColumn columns[] = { { "source", "TEXT", false } };
+  const LnsName *name = lns_id_map_get (&maker->stream->process->registered, string);
+  if (name == NULL)
+    return;
+  const LnsKeptValue value = { .type = LNS_KEPT_TEXT,
+                               .bytes = name->bytes,
+                               .size_bytes = name->n_bytes };
+  keep (maker, &_lns_cuda_session (maker->decoder)->sources, "CUDA_GPU_MEMORY_USAGE_EVENTS",
+        columns, 1, &value);
+}
+
+static void
+keep_channel (LnsEventMaker *maker, uint32_t channel, uint32_t type)
+{
+  static const LnsKeptColumn columns[] = { { "channelId", "INTEGER", false },
+                                           { "channelType", "INTEGER", false } };
+  const LnsKeptValue values[] = { { .type = LNS_KEPT_INTEGER, .integer = channel },
+                                  { .type = LNS_KEPT_INTEGER, .integer = type } };
+  keep (maker, &_lns_cuda_session (maker->decoder)->channels, "CUPTI_ACTIVITY_KIND_OVERHEAD",
+        columns, 2, values);
 }
 
 /* --- Events ----------------------------------------------------------------------------------- */
@@ -178,6 +265,25 @@ make_api (LnsEventMaker *maker, const LnsCudaRecord *record)
   return track_of (maker, LNS_TRACK_CUDA_API, thread_of (maker, api->tid, api->head.ticks));
 }
 
+/* Sets how long KERNEL waited, if the record before said that. */
+static void
+set_latency (LnsEventMaker *maker, const LnsWireCudaKernelBytes *kernel)
+{
+  const LnsCudaSlots *slots = maker->stream->state[LNS_SOURCE_CUDA];
+  const LnsWireCudaLatencyBytes *said = &slots->latency;
+  if (said->head.ticks != kernel->head.ticks || said->correlation != kernel->correlation)
+    return;
+  const uint64_t ticks[] = { said->queued_ticks, said->submitted_ticks };
+  static const LnsColumnId columns[] = { LNS_COLUMN_QUEUED, LNS_COLUMN_SUBMITTED };
+  const int64_t start_ns = lns_clock_line_ns (&maker->decoder->clock, kernel->head.ticks);
+  for (int i = 0; i < 2; i++)
+    if (ticks[i] != 0)
+      {
+        const int64_t at_ns = lns_clock_line_ns (&maker->decoder->clock, ticks[i]);
+        _lns_maker_set (maker, columns[i], 1 + (uint64_t)(at_ns < start_ns ? start_ns - at_ns : 0));
+      }
+}
+
 static LnsDecodedTrack *
 make_kernel (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
@@ -196,6 +302,7 @@ make_kernel (LnsEventMaker *maker, const LnsCudaRecord *record)
   _lns_maker_set (maker, LNS_COLUMN_GRID_ID, kernel->grid_id);
   _lns_maker_set (maker, LNS_COLUMN_GRAPH_NODE, kernel->graph_node);
   _lns_maker_set (maker, LNS_COLUMN_GRAPH, kernel->graph);
+  set_latency (maker, kernel);
   return track_on (maker, LNS_TRACK_CUDA_KERNELS, &kernel->place);
 }
 
@@ -274,7 +381,10 @@ static LnsDecodedTrack *
 make_node (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
   const LnsWireCudaGraphNodeBytes *node = &record->node;
-  _lns_maker_name_registered (maker, node->head.string, "Graph node");
+  const char *name = node->graph_node != 0   ? "Graph node"
+                     : node->graph_exec != 0 ? "Graph instantiation"
+                                             : "Graph creation";
+  _lns_maker_name_registered (maker, node->head.string, name);
   _lns_maker_set (maker, LNS_COLUMN_GRAPH_NODE, node->graph_node);
   _lns_maker_set (maker, LNS_COLUMN_ORIGINAL, node->original);
   _lns_maker_set (maker, LNS_COLUMN_GRAPH, node->graph);
@@ -308,6 +418,8 @@ make_overhead (LnsEventMaker *maker, const LnsCudaRecord *record)
   const LnsDecodedThread *thread =
       overhead->tid != 0 ? thread_of (maker, overhead->tid, overhead->head.ticks) : NULL;
   _lns_maker_set (maker, LNS_COLUMN_THREAD, thread != NULL ? thread->id : LNS_ID_NONE);
+  if (overhead->channel_type != 0)
+    keep_channel (maker, overhead->channel, overhead->channel_type - 1);
   return track_of_process (maker, LNS_TRACK_CUDA_OVERHEAD);
 }
 
@@ -329,6 +441,8 @@ make_memory (LnsEventMaker *maker, const LnsCudaRecord *record)
   _lns_maker_set (maker, LNS_COLUMN_POOL_THRESHOLD, memory->pool_threshold);
   _lns_maker_set (maker, LNS_COLUMN_POOL_SIZE, memory->pool_size);
   _lns_maker_set (maker, LNS_COLUMN_POOL_UTILIZED, memory->pool_utilized);
+  if (memory->source != 0)
+    keep_source (maker, memory->source);
   return track_at (maker, LNS_TRACK_CUDA_MEMORY, memory->place.device);
 }
 
@@ -356,8 +470,27 @@ enum
   UNIFIED_TO_HOST = 2,
   UNIFIED_CPU_FAULT = 3,
   UNIFIED_GPU_FAULT = 4,
+  UNIFIED_THRASHING = 5,
+  UNIFIED_THROTTLING = 6,
+  UNIFIED_REMOTE_MAP = 7,
   UNIFIED_DEVICE_TO_DEVICE = 8
 };
+
+/* What the driver does about pages that several processors want. */
+static LnsDecodedTrack *
+make_contention (LnsEventMaker *maker, const LnsWireCudaUnifiedBytes *unified)
+{
+  maker->kind = LNS_LANE_CUDA_UNIFIED;
+  _lns_maker_name (maker, unified->counter == UNIFIED_THRASHING    ? "Thrashing"
+                          : unified->counter == UNIFIED_THROTTLING ? "Throttling"
+                                                                   : "Remote mapping");
+  _lns_maker_set (maker, LNS_COLUMN_OPERATION, unified->counter);
+  _lns_maker_set (maker, LNS_COLUMN_ADDRESS, unified->address);
+  _lns_maker_set (maker, LNS_COLUMN_BYTES, unified->value);
+  _lns_maker_set (maker, LNS_COLUMN_PEERS, unified->source | (uint64_t)unified->destination << 32);
+  _lns_maker_set (maker, LNS_COLUMN_MIGRATION_CAUSE, unified->flags);
+  return track_of_process (maker, LNS_TRACK_CUDA_UNIFIED);
+}
 
 /* Pages that moved are shown as copies without a call. Faults have tracks of their own. */
 static LnsDecodedTrack *
@@ -382,6 +515,8 @@ make_unified (LnsEventMaker *maker, const LnsCudaRecord *record)
       _lns_maker_set (maker, LNS_COLUMN_MIGRATION_CAUSE, unified->flags);
       return track_on (maker, LNS_TRACK_CUDA_MEMCPY, &place);
     }
+  if (unified->counter >= UNIFIED_THRASHING && unified->counter <= UNIFIED_REMOTE_MAP)
+    return make_contention (maker, unified);
   if (unified->counter != UNIFIED_CPU_FAULT && unified->counter != UNIFIED_GPU_FAULT)
     return NULL;
   const bool is_cpu = unified->counter == UNIFIED_CPU_FAULT;
@@ -422,6 +557,20 @@ make_library (LnsEventMaker *maker, const LnsCudaRecord *record)
                    maker->stream->thread);
 }
 
+/* --- Host functions --------------------------------------------------------------------------- */
+
+static LnsDecodedTrack *
+make_host (LnsEventMaker *maker, const LnsCudaRecord *record)
+{
+  const LnsWireCudaHostBytes *host = &record->host;
+  const LnsDecodedThread *thread = thread_of (maker, host->tid, host->head.ticks);
+  _lns_maker_name (maker, host->graph_node != 0 ? "Host node" : "Host function");
+  _lns_maker_set (maker, LNS_COLUMN_THREAD, thread != NULL ? thread->id : LNS_ID_NONE);
+  _lns_maker_set (maker, LNS_COLUMN_GRAPH_NODE, host->graph_node);
+  _lns_maker_set (maker, LNS_COLUMN_GRAPH, host->graph);
+  return track_on (maker, LNS_TRACK_CUDA_HOST, &host->place);
+}
+
 /* --- Records ---------------------------------------------------------------------------------- */
 
 /* By type of record, from LNS_WIRE_CUDA_FIRST on: how its event is made. */
@@ -447,6 +596,7 @@ static const struct
   AT (CUDA_UNIFIED) = { LNS_LANE_CUDA_FAULT, false, true, make_unified },
   AT (CUDA_JIT) = { LNS_LANE_CUDA_JIT, true, true, make_jit },
   AT (CUDA_DECOMPRESS) = { LNS_LANE_CUDA_MEMCPY, true, true, make_copy },
+  AT (CUDA_HOST_FUNCTION) = { LNS_LANE_CUDA_HOST, true, true, make_host },
   AT (LIBRARY_CALL) = { LNS_LANE_LIBRARY_CALL, false, true, make_library },
 #undef AT
 };
@@ -488,6 +638,17 @@ play (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
       /* Defined again, as the strings that it names are known by now, whichever stream they came in. */
       _lns_cuda_define (decoder, stream->process, record);
       break;
+    case LNS_WIRE_CUDA_USED:
+      break; /* names no string */
+    case LNS_WIRE_CUDA_LATENCY:
+      if (_lns_cuda_slots (stream) != NULL)
+        _lns_record_take (record, &_lns_cuda_slots (stream)->latency,
+                          sizeof (LnsWireCudaLatencyBytes));
+      break;
+    case LNS_WIRE_CUDA_SWITCH:
+      _lns_record_take (record, &bytes, sizeof bytes);
+      _lns_switches_play (decoder, stream, &bytes.change);
+      break;
     case LNS_WIRE_CUDA_DROPPED:
       _lns_cuda_dropped (decoder, stream->process, record);
       break;
@@ -516,12 +677,23 @@ begin_report (LnsDecoder *decoder)
 }
 
 static void
+stop_report (LnsDecoder *decoder)
+{
+  LnsCudaSession *session = _lns_cuda_session (decoder);
+  lns_kept_table_maker_free (session->sources);
+  lns_kept_table_maker_free (session->channels);
+  session->sources = session->channels = NULL;
+}
+
+static void
 begin_process (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
   LnsCudaProcess *cuda = _lns_cuda_process (process);
-  _lns_cuda_add_dropped (decoder, process, cuda->n_dropped_between, decoder->report_start_ns);
+  _lns_cuda_add_dropped (decoder, process, cuda->n_dropped_between, cuda->n_mistimed_between,
+                         decoder->report_start_ns);
   decoder->between.n_dropped -= cuda->n_dropped_between;
-  cuda->n_dropped_between = 0;
+  decoder->between.n_mistimed -= cuda->n_mistimed_between;
+  cuda->n_dropped_between = cuda->n_mistimed_between = 0;
   _lns_cuda_write_info (decoder, process);
   LnsDecodedDevice *device;
   LnsDecodedCudaStream *stream;
@@ -535,6 +707,7 @@ static void
 end_process (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
 {
   LnsCudaProcess *cuda = _lns_cuda_process (process);
+  _lns_switches_finish (decoder, process, end_ns);
   _lns_cuda_free_definitions (cuda);
   lns_id_map_clear (&cuda->texts);
   lns_id_map_clear (&cuda->calls);
@@ -546,7 +719,7 @@ end_process (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
 const LnsDecoderOps _lns_cuda_ops = {
   .types = { { LNS_WIRE_CUDA_FIRST, LNS_WIRE_MPI_CALL - 1 },
              { LNS_WIRE_LIBRARY_CALL, LNS_WIRE_MPI_COMMUNICATOR - 1 },
-             { LNS_WIRE_CUDA_DROPPED, LNS_WIRE_CUDA_LAST } },
+             { LNS_WIRE_CUDA_DROPPED, LNS_WIRE_CUDA_TOPOLOGY - 1 } },
   .session_bytes = sizeof (LnsCudaSession),
   .process_bytes = sizeof (LnsCudaProcess),
   .define = _lns_cuda_define,
@@ -554,6 +727,9 @@ const LnsDecoderOps _lns_cuda_ops = {
   .begin_report = begin_report,
   .begin_process = begin_process,
   .count_missing = _lns_flight_settle,
+  .stop_process = _lns_switches_finish,
+  .stop_report = stop_report,
   .forget_stream = _lns_cuda_forget_launches,
   .end_process = end_process,
+  .free_session = stop_report,
 };

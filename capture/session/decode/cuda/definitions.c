@@ -26,22 +26,76 @@ _lns_cuda_device (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t numb
   return device;
 }
 
-/* Finds the context NUMBER, or makes it on DEVICE. */
+LnsDecodedDevice *
+_lns_cuda_device_at (const LnsDecoder *decoder, const char *bus)
+{
+  for (size_t i = 0; i < decoder->processes.n; i++)
+    {
+      const LnsDecodedProcess *process = decoder->processes.items[i];
+      LnsDecodedDevice *device;
+      for (size_t at = 0;
+           process->has_state &&
+           (device = lns_id_map_next (&_lns_cuda_process (process)->devices, &at)) != NULL;)
+        if (device->is_used && strncmp (device->said.bus, bus, sizeof device->said.bus) == 0)
+          return device;
+    }
+  return NULL;
+}
+
+static void write_context (LnsDecoder *decoder, LnsDecodedContext *context);
+static bool is_written (const LnsDecoder *decoder, const LnsReportRef *ref);
+
+/* Finds the context NUMBER, or makes it on DEVICE. If that is not known, it is on device 0 until a record names another
+ * one. */
 static LnsDecodedContext *
 context_of (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number, uint32_t device)
 {
   LnsIdMap *contexts = &_lns_cuda_process (process)->contexts;
   LnsDecodedContext *context = lns_id_map_get (contexts, number);
-  if (context != NULL)
+  const bool is_known = device < LNS_WIRE_CUDA_HOST;
+  if (context != NULL && (!context->is_assumed || !is_known))
     return context;
-  LnsDecodedDevice *on =
-      _lns_cuda_device (decoder, process, device == LNS_WIRE_CUDA_NONE ? 0 : device);
-  context = on != NULL ? calloc (1, sizeof *context) : NULL;
-  if (!_lns_decoder_keep (decoder, NULL, contexts, number, context))
-    return NULL;
+  LnsDecodedDevice *on = _lns_cuda_device (decoder, process, is_known ? device : 0);
+  if (on == NULL)
+    return context;
+  if (context == NULL)
+    {
+      context = calloc (1, sizeof *context);
+      if (!_lns_decoder_keep (decoder, NULL, contexts, number, context))
+        return NULL;
+    }
   context->device = on;
+  context->is_assumed = !is_known;
   context->said.number = number;
+  if (is_written (decoder, &context->ref))
+    write_context (decoder, context);
   return context;
+}
+
+LnsDecodedContext *
+_lns_cuda_context (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number)
+{
+  return context_of (decoder, process, number, LNS_WIRE_CUDA_NONE);
+}
+
+/* The context that STREAM is in, by its number alone: that of the only such stream, or else the first context. */
+static uint32_t
+context_by_stream (LnsDecodedProcess *process, uint32_t stream)
+{
+  const LnsDecodedCudaStream *known;
+  const LnsDecodedContext *context;
+  uint32_t n = 0, found = LNS_WIRE_CUDA_NONE, first = LNS_WIRE_CUDA_NONE;
+  for (size_t at = 0;
+       (known = lns_id_map_next (&_lns_cuda_process (process)->streams, &at)) != NULL;)
+    if (known->said.number == stream && known->said.context < LNS_WIRE_CUDA_HOST)
+      {
+        n++;
+        found = known->said.context;
+      }
+  for (size_t at = 0;
+       (context = lns_id_map_next (&_lns_cuda_process (process)->contexts, &at)) != NULL;)
+    first = context->said.number < first ? context->said.number : first;
+  return n == 1 ? found : first;
 }
 
 LnsDecodedCudaStream *
@@ -49,17 +103,23 @@ _lns_cuda_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWire
 {
   LnsIdMap *streams = &_lns_cuda_process (process)->streams;
   const uint32_t number = place->stream == LNS_WIRE_CUDA_NONE ? 0 : place->stream;
-  const uint64_t key = (uint64_t)place->context << 32 | number;
+  const uint32_t in =
+      place->context != LNS_WIRE_CUDA_HOST ? place->context : context_by_stream (process, number);
+  const uint64_t key = (uint64_t)in << 32 | number;
   LnsDecodedCudaStream *stream = lns_id_map_get (streams, key);
+  if (stream != NULL && !stream->context->is_assumed)
+    return stream;
+  LnsDecodedContext *context = context_of (decoder, process, in, place->device);
   if (stream != NULL)
     return stream;
-  LnsDecodedContext *context = context_of (decoder, process, place->context, place->device);
-  stream = context != NULL ? calloc (1, sizeof *stream) : NULL;
+  if (context == NULL)
+    return NULL;
+  stream = calloc (1, sizeof *stream);
   if (!_lns_decoder_keep (decoder, NULL, streams, key, stream))
     return NULL;
   stream->context = context;
   stream->said.number = number;
-  stream->said.context = place->context;
+  stream->said.context = in;
   return stream;
 }
 
@@ -91,6 +151,23 @@ uuid_id (LnsDecoder *decoder, const LnsWireCudaDeviceBytes *said)
             said->is_mig ? "MIG" : "GPU", b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8],
             b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
   return text_id (decoder, text, sizeof text);
+}
+
+/* Makes the definition that samples of this GPU needed before its process told of it DEVICE's own. */
+static void
+take_spare (LnsDecoder *decoder, LnsDecodedDevice *device)
+{
+  for (size_t i = 0; i < decoder->spare_devices.n; i++)
+    {
+      LnsSpareDevice *spare = &decoder->spare_devices.items[i];
+      if (spare->is_taken || spare->ref.report != decoder->report ||
+          spare->process != device->process->id ||
+          strncmp (spare->bus, device->said.bus, sizeof device->said.bus) != 0)
+        continue;
+      spare->is_taken = true;
+      device->ref = spare->ref;
+      return;
+    }
 }
 
 /* Writes the definition of DEVICE to the report: a new one, or a change. */
@@ -128,6 +205,8 @@ write_device (LnsDecoder *decoder, LnsDecodedDevice *device)
   };
   memcpy (definition.max_block, said->max_block, sizeof definition.max_block);
   memcpy (definition.max_grid, said->max_grid, sizeof definition.max_grid);
+  if (device->ref.report != decoder->report)
+    take_spare (decoder, device);
   if (device->ref.report == decoder->report)
     lns_writer_set_device (decoder->writer, device->ref.id, &definition);
   else
@@ -261,8 +340,7 @@ _lns_cuda_set_launch (LnsDecoder *decoder, LnsStream *stream, const LnsWireCudaL
   uint32_t slot = launch->head.string;
   if (slot >= LNS_WIRE_CUDA_LAUNCHES)
     return;
-  if (stream->state[LNS_SOURCE_CUDA] == NULL)
-    stream->state[LNS_SOURCE_CUDA] = calloc (1, LNS_CUDA_SLOTS_BYTES);
+  (void)_lns_cuda_slots (stream);
   LnsWireCudaLaunchBytes said = *launch;
   said.head = (LnsWireHead){ 0 };
   said.n_bytes = 0;
@@ -314,6 +392,47 @@ look_for_double (LnsDecoder *decoder,
     told->severity = LNS_SEVERITY_INFO;
 }
 
+void
+lns_decoder_set_gpu_used (LnsDecoder *decoder,
+                          void (*used) (void *data, const char *bus),
+                          void *data)
+{
+  _lns_cuda_session (decoder)->gpu_used = used;
+  _lns_cuda_session (decoder)->gpu_used_data = data;
+}
+
+void
+lns_decoder_look_for_gpus (const LnsDecoder *decoder, const uint8_t *bytes, size_t n_bytes)
+{
+  const LnsCudaSession *session = _lns_cuda_session (decoder);
+  LnsWireRecord record;
+  LnsWireCudaUsedBytes said;
+  for (size_t at = 0; session->gpu_used != NULL && at + sizeof (LnsWireHead) <= n_bytes;)
+    /* Most records are 16 bytes long and define nothing. */
+    if (bytes[at + offsetof (LnsWireHead, type)] < LNS_WIRE_LONG_TYPES)
+      at += sizeof (LnsWireHead);
+    else if (lns_wire_record_next (bytes, n_bytes, &at, &record) <= 0)
+      return; /* lns_decoder_play () counts it */
+    else if (record.type == (LnsWireType)LNS_WIRE_CUDA_USED)
+      {
+        _lns_record_take (&record, &said, sizeof said);
+        said.bus[sizeof said.bus - 1] = '\0';
+        if (said.bus[0] != '\0')
+          session->gpu_used (session->gpu_used_data, said.bus);
+      }
+}
+
+/* Tells of DEVICE if it is in use and its bus is known: either may come first. */
+static void
+tell_used (LnsDecoder *decoder, const LnsDecodedDevice *device)
+{
+  const LnsCudaSession *session = _lns_cuda_session (decoder);
+  char bus[sizeof device->said.bus + 1] = "";
+  memcpy (bus, device->said.bus, sizeof device->said.bus);
+  if (device->is_used && bus[0] != '\0' && session->gpu_used != NULL)
+    session->gpu_used (session->gpu_used_data, bus);
+}
+
 static void
 define_device (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
 {
@@ -324,6 +443,7 @@ define_device (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRec
     return;
   device->said = said;
   look_for_double (decoder, process, &said);
+  tell_used (decoder, device);
   if (decoder->writer != NULL)
     write_device (decoder, device);
 }
@@ -337,8 +457,21 @@ define_context (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRe
   LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.device);
   if (context == NULL || device == NULL)
     return;
+  if (said.null_stream == LNS_WIRE_CUDA_NONE)
+    said.null_stream = context->said.null_stream;
+  if (said.pid == 0)
+    said.pid = context->said.pid;
+  if (!said.is_green && context->said.is_green)
+    {
+      said.is_green = context->said.is_green;
+      said.parent = context->said.parent;
+      said.n_multiprocessors = context->said.n_multiprocessors;
+    }
   context->said = said;
   context->device = device;
+  context->is_assumed = false;
+  device->is_used = true;
+  tell_used (decoder, device);
   if (is_written (decoder, &context->ref))
     write_context (decoder, context);
 }
@@ -355,6 +488,21 @@ define_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRec
   stream->said = said;
   if (is_written (decoder, &stream->ref))
     write_stream (decoder, stream);
+}
+
+/* Takes the bus of a device that is in use: the rest of its definition may come later. */
+static void
+use_device (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+  LnsWireCudaUsedBytes said;
+  _lns_record_take (record, &said, sizeof said);
+  LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.device);
+  if (device == NULL)
+    return;
+  if (device->said.bus[0] == '\0')
+    memcpy (device->said.bus, said.bus, sizeof device->said.bus);
+  device->is_used = true;
+  tell_used (decoder, device);
 }
 
 /* Takes the name that the program gave a context or a stream through NVTX. */
@@ -401,6 +549,11 @@ _lns_cuda_write_info (LnsDecoder *decoder, LnsDecodedProcess *process)
                 name->bytes);
       lns_writer_set_meta (decoder->writer, "driver_version", text);
     }
+  LnsName *path = lns_id_map_get (&process->registered, said->path);
+  char *whole = path == NULL ? NULL : strndup (path->bytes, path->n_bytes);
+  if (whole != NULL)
+    lns_writer_set_meta (decoder->writer, "cupti_path", whole);
+  free (whole);
 }
 
 /* Takes the text at an address of the process. */
@@ -412,6 +565,26 @@ take_text (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord 
   if (said.head.string != 0 && !lns_id_map_set (&_lns_cuda_process (process)->texts, said.address,
                                                 (void *)(uintptr_t)said.head.string))
     decoder->counters.n_refused++;
+}
+
+static void
+take_range (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record)
+{
+#ifdef LNS_HAVE_CUPTI
+  LnsCudaProcess *cuda = _lns_cuda_process (process);
+  LnsWireCudaRangeBytes said;
+  _lns_record_take (record, &said, sizeof said);
+  if (cuda->ranges == NULL)
+    cuda->ranges = calloc (1, sizeof *cuda->ranges);
+  if (cuda->ranges == NULL)
+    decoder->counters.n_refused++;
+  else
+    lns_wire_cupti_ranges_set (
+        cuda->ranges, said.serial,
+        &(LnsWireCuptiRange){ said.first, said.last, said.first_ticks, said.last_ticks });
+#else
+  (void)decoder, (void)process, (void)record;
+#endif
 }
 
 void
@@ -430,6 +603,9 @@ _lns_cuda_define (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWire
     case LNS_WIRE_CUDA_STREAM:
       define_stream (decoder, process, record);
       break;
+    case LNS_WIRE_CUDA_USED:
+      use_device (decoder, process, record);
+      break;
     case LNS_WIRE_CUDA_NAMED:
       name_place (decoder, process, record);
       break;
@@ -440,6 +616,9 @@ _lns_cuda_define (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWire
       break;
     case LNS_WIRE_CUDA_NAME:
       take_text (decoder, process, record);
+      return;
+    case LNS_WIRE_CUDA_RANGE:
+      take_range (decoder, process, record);
       return;
     default:
       return;
@@ -462,6 +641,9 @@ free_all (LnsIdMap *map)
 void
 _lns_cuda_free_definitions (LnsCudaProcess *cuda)
 {
+  LnsDecodedDevice *device;
+  for (size_t at = 0; (device = lns_id_map_next (&cuda->devices, &at)) != NULL;)
+    lns_array_clear (&device->holds);
   free_all (&cuda->devices);
   free_all (&cuda->contexts);
   free_all (&cuda->streams);
@@ -476,4 +658,6 @@ _lns_cuda_free_definitions (LnsCudaProcess *cuda)
         free (launch);
       }
   lns_id_map_clear (&cuda->launches);
+  free (cuda->ranges);
+  cuda->ranges = NULL;
 }

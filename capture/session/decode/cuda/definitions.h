@@ -11,7 +11,12 @@
 #include "capture/session/decode/core/source.h"
 #include "capture/session/decode/core/tracks.h"
 #include "capture/session/decode/cuda/state.h"
+#include "capture/wire/compact.h"
 #include "capture/wire/cuda-layout.h"
+#include "src/base/buffer.h"
+#include "src/store/write/kept-table.h"
+
+#include <stdlib.h>
 
 /* An event or another record of CUDA. */
 typedef union
@@ -39,7 +44,17 @@ typedef union
   LnsWireCudaUnifiedBytes unified;
   LnsWireCudaJitBytes jit;
   LnsWireLibraryCallBytes library;
+  LnsWireCudaHostBytes host;
+  LnsWireCudaSwitchBytes change;
+  LnsWireCudaLatencyBytes latency;
 } LnsCudaRecord;
+
+/* A context that a GPU works for, since when. */
+typedef struct
+{
+  uint64_t place; /* LNS_COLUMN_PLACE */
+  int64_t start_ns;
+} LnsGpuHold;
 
 /* Definitions are written when a report first needs them. Their ids are valid in the report whose serial they
  * bear. */
@@ -47,9 +62,14 @@ typedef struct
 {
   LnsDecodedProcess *process;
   LnsReportRef ref;
-  LnsWireCudaDeviceBytes said; /* all 0 except the number, if it was not defined */
-  uint64_t used_bytes[256];    /* of memory, by CUpti_ActivityMemoryKind */
-  LnsReportRef counters[256];  /* lanes of the memory in use, by kind */
+  LnsWireCudaDeviceBytes said;  /* all 0 except the number, if it was not defined */
+  uint64_t used_bytes[256];     /* of memory, by CUpti_ActivityMemoryKind */
+  LnsReportRef counters[256];   /* lanes of the memory in use, by kind */
+  bool is_used;                 /* it has a context */
+  LNS_ARRAY (LnsGpuHold) holds; /* contexts that it works for */
+  LnsDecodedTrack *switches;    /* the track of its context switches, or NULL */
+  int64_t left_ns;              /* up to when that is written in this report */
+  uint32_t left_report;
 } LnsDecodedDevice;
 
 typedef struct
@@ -57,7 +77,8 @@ typedef struct
   LnsReportRef ref;
   LnsDecodedDevice *device;
   LnsWireCudaContextBytes said;
-  uint32_t name; /* registered string of what NVTX named it, or 0 */
+  uint32_t name;   /* registered string of what NVTX named it, or 0 */
+  bool is_assumed; /* its device is not known yet */
 } LnsDecodedContext;
 
 typedef struct
@@ -92,6 +113,10 @@ typedef struct
   LnsCudaState state; /* of all processes, whatever events there are */
   uint64_t n_events;  /* in this report */
   bool is_double_told;
+  void (*gpu_used) (void *data, const char *bus); /* or NULL */
+  void *gpu_used_data;
+  /* What events of this report have that no column of theirs holds; NULL until the first one does. */
+  LnsKeptTableMaker *sources, *channels;
 } LnsCudaSession;
 
 /* The state of a process. */
@@ -106,9 +131,19 @@ typedef struct
   LnsIdMap calls;        /* registered string ids by callback id | 1 << 32 for the runtime's */
   LnsIdMap problems;     /* what was told, by problem and detail */
   LnsWireCudaInfoBytes info;
+  LnsWireCuptiRanges *ranges; /* in which CUDA was recorded; NULL: none was told */
   uint64_t n_dropped_between; /* by CUPTI, while there was no report */
-  LnsFlights flights;         /* the state of launches */
-  LnsIdMap capturing;         /* by 1 + tid: this thread's launches go into a graph */
+  uint64_t n_mistimed_between;
+  LnsFlights flights; /* the state of launches */
+  LnsIdMap
+      waited_for; /* by flight.c's key of a stream or context: correlation id of the last call that waited for it */
+  uint64_t waited_ticks; /* when the last of these calls returned */
+  LnsBuffer untimed;     /* flight.c's kernels of this report that CUPTI gave back without times */
+  LnsIdMap capturing;    /* by 1 + tid: this thread's launches go into a graph */
+  bool has_captures;     /* some thread's did */
+  uint8_t roles
+      [2]
+      [LNS_WIRE_CUPTI_CALLS]; /* LNS_WIRE_CUDA_CALL_…, by [is of the runtime][callback id], as far as seen */
   uint32_t last_call; /* the greatest correlation id of calls in reports, which CUPTI counts … */
   uint32_t settled_call; /* … when the last report ended, if it was followed; else 0 */
 } LnsCudaProcess;
@@ -125,11 +160,17 @@ _lns_cuda_process (const LnsDecodedProcess *process)
   return process->state[LNS_SOURCE_CUDA];
 }
 
-/* Finds the device or stream in PROCESS, or makes it if it was not defined. Returns NULL if memory is short. */
+/* Finds the device, stream or context in PROCESS, or makes it if it was not defined. A place that names its device defines
+ * that of its context. Returns NULL if memory is short. */
 LnsDecodedDevice *
 _lns_cuda_device (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number);
 LnsDecodedCudaStream *
 _lns_cuda_stream (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaPlace *place);
+LnsDecodedContext *
+_lns_cuda_context (LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t number);
+
+/* The device at BUS of a process that lives, or NULL. O(devices of all processes). */
+LnsDecodedDevice *_lns_cuda_device_at (const LnsDecoder *decoder, const char *bus);
 
 /* Takes what RECORD defines, if it is the definition of a device, context, stream or name, or
  * tells of versions. */
@@ -144,7 +185,23 @@ uint32_t _lns_cuda_device_id (LnsDecoder *decoder, LnsDecodedDevice *device);
 uint32_t _lns_cuda_stream_id (LnsDecoder *decoder, LnsDecodedCudaStream *stream);
 uint32_t _lns_cuda_launch_id (LnsDecoder *decoder, LnsDecodedLaunch *launch);
 
-#define LNS_CUDA_SLOTS_BYTES (LNS_WIRE_CUDA_LAUNCHES * sizeof (LnsDecodedLaunch *))
+/* What the session knows of a stream. */
+typedef struct
+{
+  LnsDecodedLaunch *launches[LNS_WIRE_CUDA_LAUNCHES]; /* by slot */
+  LnsWireCudaLatencyBytes latency;                    /* of the next kernel */
+} LnsCudaSlots;
+
+#define LNS_CUDA_SLOTS_BYTES sizeof (LnsCudaSlots)
+
+/* The state of STREAM, which is made if need be; NULL if memory is short. */
+static inline LnsCudaSlots *
+_lns_cuda_slots (LnsStream *stream)
+{
+  if (stream->state[LNS_SOURCE_CUDA] == NULL)
+    stream->state[LNS_SOURCE_CUDA] = calloc (1, LNS_CUDA_SLOTS_BYTES);
+  return stream->state[LNS_SOURCE_CUDA];
+}
 
 /* The launches of STREAM, by slot: LNS_WIRE_CUDA_LAUNCHES of them; NULL: none yet. */
 static inline LnsDecodedLaunch **

@@ -14,6 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* CUpti_ActivitySynchronizationType */
+#define WAITED_FOR_STREAM  3
+#define WAITED_FOR_CONTEXT 4
+
+/* What they may take. Further ones count as work that had not ended. */
+#define UNTIMED_BYTES (16u << 20)
+
+/* A kernel that CUPTI gave back without times. It does that with all work that it has not measured when it must give back
+ * everything, whether that has ended or not. */
+typedef struct
+{
+  uint32_t correlation, context, stream;
+  uint32_t is_counted; /* as one that had not ended */
+} Untimed;
+
 /* The number of ids for which launches are followed: a MiB for each process. GPUs queue fewer calls, and CUPTI's
  * buffers hold fewer; records of earlier ones are missing for good. */
 #define N_IDS        (UINT32_C (1) << 22)
@@ -130,6 +145,13 @@ is_of_ended_report (const LnsDecodedProcess *process, uint32_t correlation)
          (int32_t)(correlation - _lns_cuda_process (process)->settled_call) <= 0;
 }
 
+/* Whether the report has the call CORRELATION, and not its kernel. */
+static bool
+is_called (const LnsDecodedProcess *process, uint32_t correlation)
+{
+  return get (process, correlation) == CALLED;
+}
+
 /* Counts N operations that had not ended when their process did. */
 void
 _lns_flight_unfinished (LnsDecoder *decoder, uint64_t n)
@@ -140,18 +162,47 @@ _lns_flight_unfinished (LnsDecoder *decoder, uint64_t n)
     decoder->between.n_late += n;
 }
 
-/* Follows which threads capture launches for a graph. Returns whether the caller of CALL does. */
+/* Follows which threads capture launches for a graph: TID makes a call of ROLES, perhaps in vain. Returns whether it captures
+ * now. */
 static bool
-follow_capture (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaApiBytes *call)
+follow_capture (
+    LnsDecoder *decoder, LnsDecodedProcess *process, uint32_t tid, uint8_t roles, bool is_in_vain)
 {
   LnsIdMap *capturing = &_lns_cuda_process (process)->capturing;
-  const uint64_t tid = UINT64_C (1) + call->tid;
-  if (call->return_value == 0 && (call->head.depth & LNS_WIRE_CUDA_CALL_CAPTURE) &&
-      !lns_id_map_set (capturing, tid, process))
+  const uint64_t key = UINT64_C (1) + tid;
+  if (!is_in_vain && (roles & LNS_WIRE_CUDA_CALL_CAPTURE) &&
+      !lns_id_map_set (capturing, key, process))
     decoder->counters.n_refused++;
-  if (call->head.depth & LNS_WIRE_CUDA_CALL_CAPTURED)
-    lns_id_map_take (capturing, tid);
-  return capturing->n > 0 && lns_id_map_get (capturing, tid) != NULL;
+  if (roles & LNS_WIRE_CUDA_CALL_CAPTURED)
+    lns_id_map_take (capturing, key);
+  return capturing->n > 0 && lns_id_map_get (capturing, key) != NULL;
+}
+
+void
+_lns_flight_written_call (LnsDecoder *decoder,
+                          LnsDecodedProcess *process,
+                          uint32_t tid,
+                          uint64_t call,
+                          uint32_t correlation,
+                          bool has_failed)
+{
+  const LnsCudaProcess *cuda = _lns_cuda_process (process);
+  if (!cuda->has_captures || (uint32_t)call >= LNS_WIRE_CUPTI_CALLS)
+    return;
+  const uint8_t roles = cuda->roles[call >> 32 & 1][(uint32_t)call];
+  if (roles != 0 && follow_capture (decoder, process, tid, roles, has_failed) &&
+      (roles & LNS_WIRE_CUDA_CALL_LAUNCH) && is_called (process, correlation))
+    (void)take (process, correlation);
+}
+
+/* Notes the roles of CALL, which are those of all such calls. */
+static void
+note_roles (LnsCudaProcess *cuda, const LnsWireCudaApiBytes *call, uint8_t roles)
+{
+  const bool is_runtime = (call->head.depth & LNS_WIRE_CUDA_CALL_RUNTIME) != 0;
+  if (call->cbid < LNS_WIRE_CUPTI_CALLS)
+    cuda->roles[is_runtime][call->cbid] = roles;
+  cuda->has_captures |= (roles & LNS_WIRE_CUDA_CALL_CAPTURE) != 0;
 }
 
 /* Whether TICKS are after the report's beginning. Ticks later than others that were need no conversion. */
@@ -169,17 +220,21 @@ is_in_report (LnsDecoder *decoder, uint64_t ticks)
 static bool
 admits_call (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaApiBytes *call)
 {
-  const bool is_captured = follow_capture (decoder, process, call);
-  const bool is_launch = (call->head.depth & LNS_WIRE_CUDA_CALL_LAUNCH) && !is_captured &&
-                         call->return_value == 0 && call->correlation != 0;
+  const uint8_t roles = call->head.depth & LNS_WIRE_CUDA_CALL_ROLES;
+  const bool is_launch =
+      (roles & LNS_WIRE_CUDA_CALL_LAUNCH) && call->return_value == 0 && call->correlation != 0;
+  if (roles != 0)
+    note_roles (_lns_cuda_process (process), call, roles);
   if (decoder->writer == NULL || !is_in_report (decoder, call->end_ticks))
     {
+      const bool is_captured =
+          follow_capture (decoder, process, call->tid, roles, call->return_value != 0);
       const int64_t end_ns = lns_clock_line_ns (&decoder->clock, call->end_ticks);
       if (lns_clock_line_ns (&decoder->clock, call->head.ticks) > decoder->ended_ns ||
           end_ns < decoder->first_start_ns)
         return false; /* of no report */
       decoder->between.n_late++;
-      if (is_launch && take (process, call->correlation) == UNKNOWN)
+      if (is_launch && !is_captured && take (process, call->correlation) == UNKNOWN)
         {
           decoder->between.n_late++;
           set (decoder, process, call->correlation, SETTLED);
@@ -193,13 +248,100 @@ admits_call (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaA
   return true;
 }
 
-/* Counts KERNEL, which had not ended when its process did, unless its call counts it. */
+static uint64_t
+place_key (uint32_t context, uint32_t stream)
+{
+  return (uint64_t)context << 32 | stream;
+}
+
+/* Follows which streams and contexts the program has waited for. */
+static void
+follow_wait (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaSyncBytes *sync)
+{
+  LnsCudaProcess *cuda = _lns_cuda_process (process);
+  const bool is_context = sync->type == WAITED_FOR_CONTEXT;
+  if ((!is_context && sync->type != WAITED_FOR_STREAM) || sync->return_value != 0 ||
+      sync->correlation == 0)
+    return;
+  const uint64_t key =
+      place_key (sync->place.context, is_context ? LNS_WIRE_CUDA_NONE : sync->place.stream);
+  const uint32_t known = (uint32_t)(uintptr_t)lns_id_map_get (&cuda->waited_for, key);
+  if (known != 0 && (int32_t)(sync->correlation - known) <= 0)
+    return;
+  cuda->waited_ticks = sync->end_ticks;
+  if (!lns_id_map_set (&cuda->waited_for, key, (void *)(uintptr_t)sync->correlation))
+    decoder->counters.n_refused++;
+}
+
+/* Whether the program has waited for KERNEL after it launched it. */
+static bool
+was_waited_for (const LnsCudaProcess *cuda, const Untimed *kernel)
+{
+  const uint32_t streams[] = { kernel->stream, LNS_WIRE_CUDA_NONE };
+  for (int i = 0; i < 2; i++)
+    {
+      const uint64_t key = place_key (kernel->context, streams[i]);
+      const uint32_t waited = (uint32_t)(uintptr_t)lns_id_map_get (&cuda->waited_for, key);
+      if (waited != 0 && (int32_t)(waited - kernel->correlation) > 0)
+        return true;
+    }
+  return false;
+}
+
+void
+_lns_cuda_add_dropped (LnsDecoder *decoder,
+                       LnsDecodedProcess *process,
+                       uint64_t n_dropped,
+                       uint64_t n_mistimed,
+                       int64_t last_ns)
+{
+  const uint64_t n = n_dropped + n_mistimed;
+  if (n == 0)
+    return;
+  process->n_lost_records += n;
+  decoder->counters.n_dropped += n_dropped;
+  decoder->counters.n_mistimed += n_mistimed;
+  LnsLoss loss = {
+    .process = process->id,
+    .thread = LNS_ID_NONE,
+    .first_ns = LNS_TIME_UNKNOWN,
+    .last_ns = last_ns,
+    .others = n,
+  };
+  lns_writer_add_loss (decoder->writer, &loss);
+}
+
+/* Counts the kernels without times that had ended as lost. */
+static void
+settle_untimed (LnsDecoder *decoder, LnsDecodedProcess *process)
+{
+  LnsCudaProcess *cuda = _lns_cuda_process (process);
+  uint64_t n_lost = 0, n_counted = 0;
+  for (size_t at = 0; at < cuda->untimed.size_bytes; at += sizeof (Untimed))
+    {
+      Untimed kernel;
+      memcpy (&kernel, cuda->untimed.bytes + at, sizeof kernel);
+      const bool is_lost = was_waited_for (cuda, &kernel);
+      n_lost += is_lost;
+      n_counted += is_lost && kernel.is_counted;
+    }
+  lns_buffer_reset (&cuda->untimed);
+  if (n_lost == 0 || decoder->writer == NULL)
+    return;
+  decoder->counters.n_unfinished -= n_counted;
+  _lns_cuda_add_dropped (decoder, process, 0, n_lost,
+                         lns_clock_line_ns (&decoder->clock, cuda->waited_ticks));
+  process->n_lost_records -= n_counted; /* the calls of the others are counted below */
+}
+
+/* Counts KERNEL, or a copy or a memset, which had not ended when its process did, unless its call counts it. */
 static void
 count_unfinished (LnsDecoder *decoder,
                   LnsDecodedProcess *process,
                   const LnsWireCudaKernelBytes *kernel)
 {
-  if (kernel->graph_node != 0 || kernel->correlation == 0)
+  const uint64_t n_before = decoder->counters.n_unfinished;
+  if (kernel->graph_node != 0 || kernel->correlation == 0 || kernel->head.depth != 0)
     _lns_flight_unfinished (decoder, 1);
   /* Between reports, its call may be in the next one, which then counts it. */
   else if (decoder->writer != NULL && get (process, kernel->correlation) == UNKNOWN)
@@ -207,6 +349,11 @@ count_unfinished (LnsDecoder *decoder,
       _lns_flight_unfinished (decoder, 1);
       set (decoder, process, kernel->correlation, SETTLED);
     }
+  const Untimed untimed = { kernel->correlation, kernel->place.context, kernel->place.stream,
+                            decoder->counters.n_unfinished > n_before };
+  if (decoder->writer != NULL && _lns_cuda_process (process)->untimed.size_bytes < UNTIMED_BYTES &&
+      (untimed.is_counted || is_called (process, kernel->correlation)))
+    lns_buffer_append (&_lns_cuda_process (process)->untimed, &untimed, sizeof untimed);
 }
 
 static bool
@@ -257,6 +404,9 @@ _lns_flight_admits (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsCu
     case LNS_WIRE_CUDA_GRAPH:
     case LNS_WIRE_CUDA_DECOMPRESS:
       return admits_work (decoder, process, record->event.correlation);
+    case LNS_WIRE_CUDA_SYNC:
+      follow_wait (decoder, process, &record->sync);
+      return decoder->writer != NULL;
     default:
       return decoder->writer != NULL;
     }
@@ -267,6 +417,7 @@ _lns_flight_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
 {
   LnsCudaProcess *cuda = _lns_cuda_process (process);
   uint64_t n_called = 0;
+  settle_untimed (decoder, process);
   for (size_t i = 0; cuda->flights.words != NULL && i < WINDOW_BYTES / sizeof (uint64_t); i++)
     if (cuda->flights.words[i] != 0)
       for (uint32_t id = 0; id < IDS_A_WORD; id++)
@@ -284,4 +435,6 @@ _lns_flight_free (LnsCudaProcess *cuda)
 {
   free (cuda->flights.words);
   lns_id_map_clear (&cuda->capturing);
+  lns_id_map_clear (&cuda->waited_for);
+  lns_buffer_clear (&cuda->untimed);
 }

@@ -7,6 +7,7 @@
 
 #include "capture/session/decode/cuda/problems.h"
 #include "capture/session/decode/cuda/flight.h"
+#include "capture/session/system/cupti.h"
 #include "src/base/format.h"
 
 #include <stdio.h>
@@ -83,6 +84,7 @@ kind_text (uint32_t kind)
     [52] = "just-in-time compilation",
     [53] = "graphs that the GPU launches",
     [54] = "decompression",
+    [57] = "GPU context switches",
   };
   const char *name = kind < sizeof names / sizeof *names ? names[kind] : NULL;
   return name != NULL ? name : "some of its activity";
@@ -114,9 +116,26 @@ say_other_problem (LnsDecoder *decoder,
                        detail, result_text (result), result);
   else if (said->problem == LNS_WIRE_PROBLEM_CLOCK)
     _lns_decoder_tell (decoder, process, "LNS-CUDA-023",
-                       "the machine's time was set while CUPTI, which is older than CUDA 11.6, "
-                       "took its times from "
-                       "it; GPU work about then may be shown too early or too late");
+                       "the machine's time was set while CUPTI took its times from it; GPU work "
+                       "about then may be shown too early or too late");
+  else if (said->problem == LNS_WIRE_PROBLEM_TAKEN)
+    _lns_decoder_tell (
+        decoder, process, "LNS-CUDA-026",
+        "CUDA calls and GPU work are missing from some time on, and it is not known how "
+        "many, as another profiler in the program has taken over CUPTI; record "
+        "without it (torch.profiler is one), or use what it has recorded");
+  else if (said->problem == LNS_WIRE_PROBLEM_HARDWARE)
+    _lns_decoder_tell (
+        decoder, process, "LNS-CUDA-027",
+        "CUPTI times GPU work in software, although --cuda-trace=hw asks for the GPU's own "
+        "times: %s (CUPTI result %u)",
+        result_text (result), result);
+  else if (said->problem == LNS_WIRE_PROBLEM_STACK)
+    _lns_decoder_tell (decoder, process, "LNS-CUDA-032",
+                       "CUDA calls that coroutines and signal handlers make on stacks of their own "
+                       "have no callers, as the system call process_vm_readv is refused here (%s); "
+                       "let the container or sandbox allow it",
+                       strerror ((int)result));
   else
     _lns_decoder_tell (decoder, process, "LNS-CUDA-010",
                        "CUPTI reported something unknown (problem %u, detail %u, result %u); a "
@@ -141,14 +160,16 @@ _lns_cuda_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWir
   int n = name != NULL ? (int)(name->n_bytes < 120 ? name->n_bytes : 120) : 0;
   const char *text = name != NULL ? name->bytes : "";
   unsigned result = said.result, detail = said.detail;
+  char packages[256];
   switch (said.problem)
     {
     case LNS_WIRE_PROBLEM_NO_CUPTI:
-      _lns_decoder_tell (
-          decoder, process, "LNS-CUDA-001",
-          "CUDA is not recorded: libcupti cannot be loaded (%.*s); install the CUDA toolkit's "
-          "CUPTI, or name its folder with --cupti-path",
-          n, text);
+      lns_cupti_packages ((int)_lns_cuda_process (process)->info.driver_version, packages,
+                          sizeof packages);
+      _lns_decoder_tell (decoder, process, "LNS-CUDA-001",
+                         "CUDA is not recorded: libcupti cannot be loaded (%.*s); install it with "
+                         "%s, or name its folder with --cupti-path",
+                         n, text, packages);
       break;
     case LNS_WIRE_PROBLEM_OLD_CUPTI:
       _lns_decoder_tell (
@@ -210,34 +231,21 @@ _lns_cuda_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWir
 {
   LnsWireCudaDroppedBytes said;
   _lns_record_take (record, &said, sizeof said);
-  if (said.is_unfinished)
+  if (said.reason == LNS_WIRE_DROPPED_UNFINISHED)
     {
       _lns_flight_unfinished (decoder, said.count);
       return;
     }
+  const uint64_t n_mistimed = said.reason == LNS_WIRE_DROPPED_MISTIMED ? said.count : 0;
+  const uint64_t n_dropped = said.count - n_mistimed;
   if (decoder->writer == NULL)
     {
-      _lns_cuda_process (process)->n_dropped_between += said.count;
-      decoder->between.n_dropped += said.count;
+      _lns_cuda_process (process)->n_dropped_between += n_dropped;
+      _lns_cuda_process (process)->n_mistimed_between += n_mistimed;
+      decoder->between.n_dropped += n_dropped;
+      decoder->between.n_mistimed += n_mistimed;
       return;
     }
-  _lns_cuda_add_dropped (decoder, process, said.count,
+  _lns_cuda_add_dropped (decoder, process, n_dropped, n_mistimed,
                          lns_clock_line_ns (&decoder->clock, said.head.ticks));
-}
-
-void
-_lns_cuda_add_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, uint64_t n, int64_t last_ns)
-{
-  if (n == 0)
-    return;
-  process->n_lost_records += n;
-  decoder->counters.n_dropped += n;
-  LnsLoss loss = {
-    .process = process->id,
-    .thread = LNS_ID_NONE,
-    .first_ns = LNS_TIME_UNKNOWN,
-    .last_ns = last_ns,
-    .others = n,
-  };
-  lns_writer_add_loss (decoder->writer, &loss);
 }

@@ -13,12 +13,6 @@
 void
 _lns_cuda_problem (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record);
 
-/* Writes to the report that CUPTI dropped the records that RECORD counts, or keeps that for the next report. */
+/* Writes to the report that the records are lost that RECORD counts, or keeps that for the next report. */
 void
 _lns_cuda_dropped (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *record);
-
-/* Writes to the report that CUPTI dropped N records of PROCESS, the last one before LAST_NS. */
-void _lns_cuda_add_dropped (LnsDecoder *decoder,
-                            LnsDecodedProcess *process,
-                            uint64_t n,
-                            int64_t last_ns);

@@ -8,6 +8,7 @@
 
 #include "capture/session/decode/cuda/salvage.h"
 #include "capture/session/decode/cuda/flight.h"
+#include "capture/session/decode/cuda/problems.h"
 
 #include "src/base/buffer.h"
 
@@ -78,7 +79,10 @@ _lns_cuda_salvage (LnsDecoder *decoder,
                    size_t *ret_n_bytes)
 {
 #ifdef LNS_HAVE_CUPTI
-  Text text = { .process = process, .launches = calloc (1, sizeof *text.launches) };
+  Text text = { .process = process,
+                .launches = aligned_alloc (_Alignof(LnsWireLaunches), sizeof *text.launches) };
+  if (text.launches != NULL)
+    memset (text.launches, 0, sizeof *text.launches);
   const LnsWireCuptiSink sink = { .context = &text,
                                   .reserve = reserve,
                                   .commit = commit,
@@ -87,6 +91,11 @@ _lns_cuda_salvage (LnsDecoder *decoder,
                                   .call_name = call_name,
                                   .bus = bus,
                                   .launches = text.launches,
+                                  .ranges = _lns_cuda_process (process)->ranges,
+                                  .may_be_unfinished = true,
+                                  .has_latencies = true,
+                                  .skipped_tid = salvage->skipped_tid,
+                                  .skipped_calls = { salvage->skipped_call },
                                   .clock = salvage->clock.n > 0 ? &salvage->clock : NULL };
   LnsWireCuptiCounts counts = { 0 };
   if (text.launches != NULL)
@@ -94,6 +103,8 @@ _lns_cuda_salvage (LnsDecoder *decoder,
                             &counts);
   decoder->counters.n_refused += counts.n_lost + (text.launches == NULL);
   _lns_flight_unfinished (decoder, counts.n_unfinished);
+  if (decoder->writer != NULL)
+    _lns_cuda_add_dropped (decoder, process, 0, counts.n_mistimed, process->end_ns);
   free (text.launches);
   *ret_n_bytes = text.records.size_bytes;
   return text.records.bytes;

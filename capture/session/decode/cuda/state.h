@@ -14,7 +14,9 @@
 typedef struct
 {
   LnsWireCuptiSizes sizes;
-  LnsWireCuptiReadings clock;
+  LnsWireCuptiLines clock;
+  uint32_t skipped_tid;  /* a thread of ours in the process; 0: none */
+  uint32_t skipped_call; /* correlation of a call of ours on another thread; 0: none */
   size_t n_bytes;
   _Alignas(8) uint8_t bytes[];
 } LnsSalvage;
@@ -29,3 +31,12 @@ typedef enum
 } LnsCudaState;
 
 LnsCudaState lns_decoder_cuda_state (const LnsDecoder *decoder);
+
+/* Has USED called with DATA and the bus id ("0000:3b:00.0") of each GPU on which a process makes a context, perhaps more than
+ * once. Call this before the first record. */
+void lns_decoder_set_gpu_used (LnsDecoder *decoder,
+                               void (*used) (void *data, const char *bus),
+                               void *data);
+
+/* Does that for the N_BYTES of records at BYTES, which are defined and played later. O(records). */
+void lns_decoder_look_for_gpus (const LnsDecoder *decoder, const uint8_t *bytes, size_t n_bytes);

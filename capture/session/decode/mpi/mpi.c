@@ -5,7 +5,7 @@
 
 /* Plays MPI calls, and keeps ranks and communicators as tables of the report. */
 
-#include "capture/session/decode/mpi/mpi.h"
+#include "capture/session/decode/core/source.h"
 #include "capture/session/decode/core/tracks.h"
 #include "capture/wire/cuda-layout.h"
 #include "src/base/buffer.h"

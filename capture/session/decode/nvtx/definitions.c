@@ -211,14 +211,14 @@ new_schema (LnsDecoder *decoder,
 static void
 define_schema (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireSchema *record)
 {
-  LnsDecodedSchema *schema = new_schema (decoder, domain, &domain->schemas, record->id,
+  LnsDecodedSchema *schema = new_schema (decoder, domain, &domain->schemas, record->said.id,
                                          record->name, record->entries.n_left);
   if (schema == NULL)
     return;
-  schema->type = record->type;
-  schema->flags = record->flags;
-  schema->size_bytes = record->static_bytes;
-  schema->align_bytes = record->pack_align_bytes;
+  schema->type = record->said.type;
+  schema->flags = record->said.flags;
+  schema->size_bytes = record->said.static_bytes;
+  schema->align_bytes = record->said.pack_align_bytes;
   LnsWireList list = record->entries;
   LnsWireSchemaEntry entry;
   while (lns_wire_schema_entry_next (&list, &entry))
@@ -226,11 +226,11 @@ define_schema (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireSchem
       .name = _lns_decoder_name (entry.name),
       .description = _lns_decoder_name (entry.description),
       .unit = _lns_decoder_name (entry.unit),
-      .flags = entry.flags,
-      .type = entry.type,
-      .detail = entry.detail,
-      .offset_bytes = entry.offset_bytes,
-      .time_domain = entry.semantics.time_domain,
+      .flags = entry.said.flags,
+      .type = entry.said.type,
+      .detail = entry.said.detail,
+      .offset_bytes = entry.said.offset_bytes,
+      .time_domain = entry.said.time_domain,
     };
   write_schema (decoder, schema);
 }
@@ -238,19 +238,19 @@ define_schema (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireSchem
 static void
 define_enum (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireEnum *record)
 {
-  LnsDecodedSchema *schema = new_schema (decoder, domain, &domain->enums, record->id, record->name,
-                                         record->entries.n_left);
+  LnsDecodedSchema *schema = new_schema (decoder, domain, &domain->enums, record->said.id,
+                                         record->name, record->entries.n_left);
   if (schema == NULL)
     return;
   schema->is_enum = true;
-  schema->size_bytes = record->value_bytes;
+  schema->size_bytes = record->said.value_bytes;
   LnsWireList list = record->entries;
   LnsWireEnumEntry entry;
   while (lns_wire_enum_entry_next (&list, &entry))
     schema->entries[schema->n_entries++] = (LnsDecodedEntry){
       .name = _lns_decoder_name (entry.name),
-      .flags = entry.is_flag,
-      .type = entry.value,
+      .flags = entry.said.is_flag != 0,
+      .type = entry.said.value,
     };
   write_schema (decoder, schema);
 }
@@ -260,8 +260,9 @@ define_enum (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireEnum *r
 static LnsName *
 name_of (LnsDecodedProcess *process, const LnsWireResource *record)
 {
-  return record->string != 0 ? lns_name_ref (lns_id_map_get (&process->registered, record->string))
-                             : _lns_decoder_name (record->name);
+  return record->said.head.string != 0
+             ? lns_name_ref (lns_id_map_get (&process->registered, record->said.head.string))
+             : _lns_decoder_name (record->name);
 }
 
 static LnsDecodedResource *
@@ -269,14 +270,14 @@ new_resource (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireResour
 {
   LnsDecodedResource *resource = calloc (1, sizeof *resource);
   if (!_lns_decoder_keep (decoder, &_lns_nvtx_session (decoder)->resources,
-                          &_lns_nvtx_process (domain->process)->resources, record->handle,
+                          &_lns_nvtx_process (domain->process)->resources, record->said.handle,
                           resource))
     return NULL;
   *resource = (LnsDecodedResource){
     .id = (uint32_t)_lns_nvtx_session (decoder)->resources.n - 1,
     .domain = domain,
-    .identifier = record->identifier,
-    .type = record->identifier_type,
+    .identifier = record->said.identifier,
+    .type = (uint32_t)record->said.identifier_type,
     .created_ns = lns_clock_line_last_ns (&decoder->clock),
     .destroyed_ns = LNS_TIME_UNKNOWN,
   };
@@ -289,7 +290,7 @@ define_resource (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireRec
   LnsDecodedProcess *process = domain->process;
   const LnsWireResource *told = &record->resource;
   LnsDecodedResource *resource =
-      lns_id_map_get (&_lns_nvtx_process (process)->resources, told->handle);
+      lns_id_map_get (&_lns_nvtx_process (process)->resources, told->said.handle);
   bool anew = resource == NULL;
   if (record->type == LNS_WIRE_RESOURCE_END)
     {
@@ -303,8 +304,8 @@ define_resource (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireRec
         return;
       lns_name_unref (resource->name);
       resource->name = name_of (process, told);
-      if (told->identifier_type == TYPE_THREAD)
-        _lns_decoder_name_thread (decoder, process, (uint32_t)told->identifier,
+      if (told->said.identifier_type == TYPE_THREAD)
+        _lns_decoder_name_thread (decoder, process, (uint32_t)told->said.identifier,
                                   lns_name_ref (resource->name));
     }
   write_resource (decoder, resource, anew);
@@ -338,7 +339,10 @@ _lns_nvtx_define (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireRe
       define_enum (decoder, domain, &record->enumeration);
       break;
     case LNS_WIRE_TIME_DOMAIN:
-      lns_id_map_set (&domain->clocks, record->scope.id, (void *)(uintptr_t)record->scope.parent);
+      if (record->time_domain.type == 0)
+        break; /* no clock, and no value of the map */
+      lns_id_map_set (&domain->clocks, record->time_domain.id,
+                      (void *)(uintptr_t)record->time_domain.type);
       break;
     default:
       break;

@@ -41,7 +41,7 @@ typedef struct
   LnsIdMap resources;   /* LnsDecodedResource by handle */
   LnsPointers changed;  /* LnsRangeStack with frames that the writer does not know, or NULL */
   uint64_t n_deferred;  /* number of deferred ranges, for their ids */
-  LnsIdMap open_ranges; /* LnsStartedRange by range id; see started.c */
+  LnsIdMap open_ranges; /* LnsStartedRange by range id; see ranges.c */
   LNS_ARRAY (LnsStartEnd) start_ends; /* of this batch */
 } LnsNvtxProcess;
 
@@ -60,7 +60,7 @@ struct LnsDecodedDomain
   LnsIdMap schemas;                   /* LnsDecodedSchema by id */
   LnsIdMap enums;
   LnsIdMap clocks;   /* NVTX_TIMESTAMP_TYPE_… by time domain id */
-  LnsIdMap counters; /* LnsDecodedCounter by id; see counters.c */
+  LnsIdMap counters; /* LnsDecodedCounter by id; see payloads.c */
 };
 
 typedef struct

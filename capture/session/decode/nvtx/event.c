@@ -65,7 +65,7 @@ typed_payload (LnsWireList blobs)
   char *at = typed->bytes;
   while (lns_wire_blob_next (&blobs, &blob))
     {
-      memcpy (at, &blob.schema, 8);
+      memcpy (at, &blob.said.schema, 8);
       memcpy (at + 8, &blob.data.n_bytes, 4);
       if (blob.data.n_bytes > 0)
         memcpy (at + 12, blob.data.bytes, blob.data.n_bytes);

@@ -3,11 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/session/decode/nvtx/nvtx.h"
-#include "capture/session/decode/nvtx/counters.h"
-#include "capture/session/decode/nvtx/deferred.h"
+#include "capture/session/decode/nvtx/payloads.h"
 #include "capture/session/decode/nvtx/ranges.h"
-#include "capture/session/decode/nvtx/started.h"
 
 #include <stdlib.h>
 
@@ -89,29 +86,6 @@ play (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
     }
 }
 
-/* --- Reports ---------------------------------------------------------------------------------- */
-
-static void
-begin_process (LnsDecoder *decoder, LnsDecodedProcess *process)
-{
-  _lns_nvtx_begin_stacks (decoder, process);
-  _lns_nvtx_begin_started (process);
-}
-
-static void
-show_open (LnsDecoder *decoder, LnsDecodedProcess *process)
-{
-  _lns_nvtx_show_stacks (decoder, process);
-  _lns_nvtx_show_started (decoder, process);
-}
-
-static void
-stop_process (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
-{
-  _lns_nvtx_stop_stacks (decoder, process, end_ns);
-  _lns_nvtx_stop_started (decoder, process, end_ns);
-}
-
 /* --- The end ---------------------------------------------------------------------------------- */
 
 static void
@@ -134,16 +108,18 @@ free_session (LnsDecoder *decoder)
 }
 
 const LnsDecoderOps _lns_nvtx_ops = {
-  .types = { { LNS_WIRE_PUSH, LNS_WIRE_DEFERRED }, { LNS_WIRE_DOMAIN, LNS_WIRE_TIME_DOMAIN } },
+  .types = { { LNS_WIRE_PUSH, LNS_WIRE_THREAD_END },
+             { LNS_WIRE_PUSH_LONG, LNS_WIRE_DEFERRED },
+             { LNS_WIRE_DOMAIN, LNS_WIRE_TIME_DOMAIN } },
   .session_bytes = sizeof (LnsNvtxSession),
   .process_bytes = sizeof (LnsNvtxProcess),
   .define = define,
   .play = play,
   .settle = _lns_nvtx_settle,
   .begin_report = _lns_nvtx_replay,
-  .begin_process = begin_process,
-  .show_open = show_open,
-  .stop_process = stop_process,
+  .begin_process = _lns_nvtx_begin_ranges,
+  .show_open = _lns_nvtx_show_ranges,
+  .stop_process = _lns_nvtx_stop_ranges,
   .end_thread = _lns_nvtx_end_stacks,
   .end_process = end_process,
   .free_session = free_session,

@@ -59,7 +59,7 @@ define (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *re
 }
 
 bool
-_lns_python_has_begun (const LnsDecoder *decoder)
+lns_decoder_has_python (const LnsDecoder *decoder)
 {
   return ((const Session *)decoder->state[LNS_SOURCE_PYTHON])->has_begun;
 }

@@ -3,13 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Python as a source of records. */
+/* What Python programs have said. */
 
 #pragma once
 
 #include "capture/session/decode/core/source.h"
 
-extern const LnsDecoderOps _lns_python_ops;
-
 /* Whether any Python program has begun to trace functions. */
-bool _lns_python_has_begun (const LnsDecoder *decoder);
+bool lns_decoder_has_python (const LnsDecoder *decoder);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Counters and their samples. */
+/* Counters, their samples, and deferred events. */
 
 #pragma once
 
@@ -14,4 +14,5 @@ void
 _lns_nvtx_counter (LnsDecoder *decoder, LnsDecodedDomain *domain, const LnsWireCounter *record);
 void _lns_nvtx_sample (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);
 void _lns_nvtx_sample_batch (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);
+void _lns_nvtx_deferred (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record);
 void _lns_nvtx_free_counters (LnsDecodedDomain *domain);

@@ -1,0 +1,409 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/cpu/events.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A user without privileges may lock 129 pages for each CPU (kernel.perf_event_mlock_kb = 516), the ring and its head, and
+ * what RLIMIT_MEMLOCK allows beyond that. Less is left where other programs of the user record, too. */
+#define MOST_PAGES  128
+#define LEAST_PAGES 4
+
+/* With stacks, rings have more, but those of all CPUs no more than so many bytes. */
+#define MOST_PAGES_WITH_STACKS 512
+#define MOST_BYTES_WITH_STACKS ((size_t)256 << 20)
+
+/* What is copied of a stack: 8 KiB hold the whole of 57 % of the stacks of a Python program that imports modules, 16 KiB of
+ * 93 %, and 32 KiB of all. But a ring must have room for the samples of 64 ms, at 1,000 a second, as it is read every 20 ms. */
+#define MOST_STACK_BYTES  32768
+#define LEAST_STACK_BYTES 1024
+#define SAMPLES_OF_RING   64
+
+#define CPUS_PATH "/sys/devices/system/cpu/online"
+#define RATE_PATH "/proc/sys/kernel/perf_event_max_sample_rate"
+
+static int
+perf_event_open (struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+  return (int)syscall (SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* What all events have in common. Only what the program itself does is counted, which needs no privileges. */
+static struct perf_event_attr
+common (uint64_t config)
+{
+  return (struct perf_event_attr){
+    .type = PERF_TYPE_SOFTWARE,
+    .size = sizeof (struct perf_event_attr),
+    .config = config,
+    .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+    .disabled = 1,
+    .inherit = 1,
+    .enable_on_exec = 1,
+    .exclude_kernel = 1,
+    .exclude_hv = 1,
+    .sample_id_all = 1,
+    .use_clockid = 1,
+    .clockid = CLOCK_MONOTONIC,
+  };
+}
+
+/* --- CPUs ------------------------------------------------------------------------------------- */
+
+static bool
+add_ring (LnsCpuEvents *events, uint32_t cpu)
+{
+  LnsCpuRing *ring = lns_array_try_add (&events->rings);
+  if (ring != NULL)
+    *ring = (LnsCpuRing){ .cpu = cpu, .side_fd = -1, .work_fd = -1, .waking_fd = -1 };
+  return ring != NULL;
+}
+
+/* Adds a ring for each CPU of a list like "0-3,8". */
+static bool
+add_rings (LnsCpuEvents *events)
+{
+  FILE *file = fopen (CPUS_PATH, "re");
+  unsigned first, last;
+  bool has_memory = true;
+  while (file != NULL && has_memory && fscanf (file, "%u", &first) == 1)
+    {
+      last = first;
+      if (fscanf (file, "-%u", &last) != 1)
+        last = first;
+      for (unsigned cpu = first; has_memory && cpu <= last; cpu++)
+        has_memory = add_ring (events, cpu);
+      if (fgetc (file) != ',')
+        break;
+    }
+  if (file != NULL)
+    fclose (file);
+  const long n = sysconf (_SC_NPROCESSORS_ONLN);
+  for (long cpu = 0; file == NULL && has_memory && cpu < n; cpu++)
+    has_memory = add_ring (events, (uint32_t)cpu);
+  return has_memory && events->rings.n > 0;
+}
+
+/* --- Events ----------------------------------------------------------------------------------- */
+
+/* Opens the event that tells of processes, threads and mappings. */
+static int
+open_side (pid_t pid, const LnsCpuRing *ring, size_t n_ring_bytes)
+{
+  struct perf_event_attr attr = common (PERF_COUNT_SW_DUMMY);
+  attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+  attr.build_id = 1;
+  attr.watermark = 1;
+  attr.wakeup_watermark = (uint32_t)(n_ring_bytes / 2);
+  const int fd = perf_event_open (&attr, pid, (int)ring->cpu);
+  if (fd >= 0 || errno != EINVAL)
+    return fd;
+  attr.build_id = 0; /* before Linux 5.12 */
+  return perf_event_open (&attr, pid, (int)ring->cpu);
+}
+
+static unsigned
+max_rate (void)
+{
+  unsigned rate = 0;
+  FILE *file = fopen (RATE_PATH, "re");
+  if (file != NULL && fscanf (file, "%u", &rate) != 1)
+    rate = 0;
+  if (file != NULL)
+    fclose (file);
+  return rate;
+}
+
+/* Whether this process may look into the kernel: kernel.perf_event_paranoid is 1 at most, or it has CAP_PERFMON. */
+static bool
+may_see_kernel (const LnsCpuEvents *events, pid_t pid)
+{
+  struct perf_event_attr attr = common (PERF_COUNT_SW_CPU_CLOCK);
+  attr.exclude_kernel = 0;
+  const int fd = perf_event_open (&attr, pid, (int)events->rings.items[0].cpu);
+  if (fd >= 0)
+    close (fd);
+  return fd >= 0;
+}
+
+/* How samples come: by cycles where the CPU counts them, which most virtual machines do not. */
+static void
+choose_clock (LnsCpuEvents *events, const LnsCpuEventsOptions *options, pid_t pid)
+{
+  struct perf_event_attr attr = common (PERF_COUNT_HW_CPU_CYCLES);
+  attr.type = PERF_TYPE_HARDWARE;
+  const int fd =
+      options->samples ? perf_event_open (&attr, pid, (int)events->rings.items[0].cpu) : -1;
+  events->has_cycles = fd >= 0;
+  if (fd >= 0)
+    close (fd);
+  const unsigned rate = max_rate ();
+  events->hz = options->period != 0 ? 0 : options->hz;
+  if (rate > 0 && events->hz > rate)
+    events->hz = rate;
+}
+
+/* Notes which registers samples have: those that DWARF has a number for. */
+static void
+choose_registers (LnsCpuEvents *events)
+{
+#if defined __x86_64__
+  events->machine = lns_machine_find (EM_X86_64);
+#elif defined __aarch64__
+  events->machine = lns_machine_find (EM_AARCH64);
+#endif
+  for (unsigned i = 0; events->machine != NULL && i < events->machine->n_from_perf; i++)
+    if (events->machine->from_perf[i] < LNS_N_REGISTERS)
+      events->registers |= UINT64_C (1) << i;
+}
+
+/* Opens the event that can be paused. */
+static int
+open_work (const LnsCpuEvents *events,
+           const LnsCpuEventsOptions *options,
+           pid_t pid,
+           const LnsCpuRing *ring,
+           bool is_paused)
+{
+  struct perf_event_attr attr = common (PERF_COUNT_SW_DUMMY);
+  attr.enable_on_exec = !is_paused;
+  attr.context_switch = options->switches;
+  if (options->samples)
+    {
+      attr.type = events->has_cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
+      attr.config = events->has_cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK;
+      attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+      attr.freq = events->hz != 0;
+      if (events->hz != 0)
+        attr.sample_freq = events->hz;
+      else
+        attr.sample_period = options->period;
+      attr.exclude_kernel = !events->sees_kernel;
+      if (events->has_chains)
+        attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+      attr.exclude_callchain_kernel = !events->sees_kernel;
+      attr.exclude_callchain_user = (options->callers & LNS_CPU_FRAME_POINTERS) == 0;
+      if (options->callers & LNS_CPU_STACKS)
+        {
+          attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+          attr.sample_regs_user = events->registers;
+          attr.sample_stack_user = (uint32_t)events->n_stack_bytes;
+        }
+    }
+  return perf_event_open (&attr, pid, (int)ring->cpu);
+}
+
+/* --- Rings ------------------------------------------------------------------------------------ */
+
+static size_t
+page_bytes (void)
+{
+  return (size_t)sysconf (_SC_PAGESIZE);
+}
+
+/* How many pages each ring should have. */
+static size_t
+wanted_pages (const LnsCpuEvents *events, const LnsCpuEventsOptions *options)
+{
+  size_t n = MOST_PAGES;
+  if (options->samples && (options->callers & LNS_CPU_STACKS))
+    while (2 * n <= MOST_PAGES_WITH_STACKS &&
+           2 * n * page_bytes () * events->rings.n <= MOST_BYTES_WITH_STACKS)
+      n *= 2;
+  return n;
+}
+
+static void
+unmap (const LnsCpuEvents *events, LnsCpuRing *ring)
+{
+  if (ring->page != NULL)
+    munmap (ring->page, page_bytes () + events->n_ring_bytes);
+  ring->page = NULL;
+}
+
+/* Maps rings of N_BYTES. Returns 0 or an errno. */
+static int
+map_rings (LnsCpuEvents *events, size_t n_bytes)
+{
+  events->n_ring_bytes = n_bytes;
+  for (size_t i = 0; i < events->rings.n; i++)
+    {
+      LnsCpuRing *ring = &events->rings.items[i];
+      void *page = mmap (NULL, page_bytes () + n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                         ring->side_fd, 0);
+      if (page != MAP_FAILED)
+        {
+          ring->page = page;
+          continue;
+        }
+      const int failed = errno;
+      for (size_t at = 0; at < i; at++)
+        unmap (events, &events->rings.items[at]);
+      return failed;
+    }
+  return 0;
+}
+
+static void
+close_ring (const LnsCpuEvents *events, LnsCpuRing *ring)
+{
+  unmap (events, ring);
+  if (ring->waking_fd >= 0)
+    close (ring->waking_fd);
+  if (ring->work_fd >= 0)
+    close (ring->work_fd);
+  if (ring->side_fd >= 0)
+    close (ring->side_fd);
+}
+
+/* Handles that an event of the CPU of ring I cannot be opened for the reason FAILED, an errno. A CPU that goes offline
+ * meanwhile is left out. Returns 0 or FAILED. */
+static int
+leave_out (LnsCpuEvents *events, size_t i, int failed)
+{
+  if (failed != ENODEV || events->rings.n == 1)
+    return failed;
+  close_ring (events, &events->rings.items[i]);
+  events->rings.items[i] = events->rings.items[--events->rings.n];
+  return 0;
+}
+
+/* Opens what tells of processes on each CPU, for rings of N_RING_BYTES. Returns 0 or an errno. */
+static int
+open_sides (LnsCpuEvents *events, pid_t pid, size_t n_ring_bytes)
+{
+  int failed = 0;
+  for (size_t i = 0; i < events->rings.n && failed == 0;)
+    {
+      LnsCpuRing *ring = &events->rings.items[i];
+      ring->side_fd = open_side (pid, ring, n_ring_bytes);
+      if (ring->side_fd >= 0)
+        i++;
+      else
+        failed = leave_out (events, i, errno);
+    }
+  return failed;
+}
+
+/* Opens what can be paused, and has it write into the rings. Returns 0 or an errno. */
+static int
+open_works (LnsCpuEvents *events, const LnsCpuEventsOptions *options, pid_t pid, bool is_paused)
+{
+  int failed = 0;
+  for (size_t i = 0; i < events->rings.n && failed == 0;)
+    {
+      LnsCpuRing *ring = &events->rings.items[i];
+      ring->work_fd = open_work (events, options, pid, ring, is_paused);
+      if (ring->work_fd >= 0 &&
+          ioctl (ring->work_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->side_fd) == 0)
+        i++;
+      else
+        failed = leave_out (events, i, errno);
+    }
+  return failed;
+}
+
+/* Opens what tells who wakes whom, as far as it is allowed. What is missing is not recorded; the rest is. */
+static void
+open_wakings (LnsCpuEvents *events, pid_t pid, bool is_paused)
+{
+  struct perf_event_attr attr = common (events->waking.id);
+  attr.type = PERF_TYPE_TRACEPOINT;
+  attr.enable_on_exec = !is_paused;
+  attr.exclude_kernel = 0;
+  attr.sample_type |= PERF_SAMPLE_RAW;
+  attr.sample_period = 1;
+  for (size_t i = 0; i < events->rings.n; i++)
+    {
+      LnsCpuRing *ring = &events->rings.items[i];
+      ring->waking_fd = perf_event_open (&attr, pid, (int)ring->cpu);
+      if (ring->waking_fd >= 0 &&
+          (ioctl (ring->waking_fd, PERF_EVENT_IOC_ID, &ring->waking_id) != 0 ||
+           ioctl (ring->waking_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->side_fd) != 0))
+        ring->waking_id = 0;
+    }
+}
+
+/* How many bytes of a stack come with a sample: a power of two. */
+static size_t
+choose_stack_bytes (size_t n_ring_bytes)
+{
+  size_t n_bytes = MOST_STACK_BYTES;
+  while (n_bytes > LEAST_STACK_BYTES && n_bytes * SAMPLES_OF_RING > n_ring_bytes)
+    n_bytes /= 2;
+  return n_bytes;
+}
+
+int
+lns_cpu_events_open (LnsCpuEvents *events,
+                     const LnsCpuEventsOptions *options,
+                     pid_t pid,
+                     bool is_paused,
+                     LnsCpuEventsStep *ret_step)
+{
+  *events = (LnsCpuEvents){ 0 };
+  *ret_step = LNS_CPU_EVENTS_OPEN;
+  int failed = add_rings (events) ? 0 : ENOMEM;
+  size_t n_pages = 0;
+  if (failed == 0)
+    {
+      choose_registers (events);
+      choose_clock (events, options, pid);
+      events->sees_kernel = options->samples && may_see_kernel (events, pid);
+      events->has_chains = options->callers & LNS_CPU_FRAME_POINTERS ||
+                           (events->sees_kernel && options->callers != LNS_CPU_NO_CALLERS);
+      n_pages = wanted_pages (events, options);
+      failed = open_sides (events, pid, n_pages * page_bytes ());
+    }
+  if (failed == 0)
+    {
+      *ret_step = LNS_CPU_EVENTS_MAP;
+      while ((failed = map_rings (events, n_pages * page_bytes ())) != 0 && n_pages > LEAST_PAGES)
+        n_pages /= 2;
+    }
+  if (failed == 0)
+    {
+      *ret_step = LNS_CPU_EVENTS_OPEN;
+      if (options->callers & LNS_CPU_STACKS)
+        events->n_stack_bytes = choose_stack_bytes (events->n_ring_bytes);
+      failed = open_works (events, options, pid, is_paused);
+    }
+  if (failed == 0 && options->switches && lns_waking_format_find (&events->waking))
+    open_wakings (events, pid, is_paused);
+  if (failed != 0)
+    lns_cpu_events_close (events);
+  return failed;
+}
+
+void
+lns_cpu_events_close (LnsCpuEvents *events)
+{
+  for (size_t i = 0; i < events->rings.n; i++)
+    close_ring (events, &events->rings.items[i]);
+  lns_array_clear (&events->rings);
+}
+
+void
+lns_cpu_events_set_paused (const LnsCpuEvents *events, bool is_paused)
+{
+  const unsigned long request = is_paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
+  for (size_t i = 0; i < events->rings.n; i++)
+    {
+      const LnsCpuRing *ring = &events->rings.items[i];
+      ioctl (ring->work_fd, request, 0);
+      if (ring->waking_fd >= 0)
+        ioctl (ring->waking_fd, request, 0);
+    }
+}

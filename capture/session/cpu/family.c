@@ -1,0 +1,222 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/cpu/family.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/session/system/process-end.h"
+
+/* How much the start of a process in /proc, which has ticks of 10 ms, may differ from the one that the kernel told. */
+#define START_NS INT64_C (100000000)
+
+/* Of so many processes at a time it is told how they end, as each takes a descriptor. */
+#define MOST_END_FDS 200
+
+void
+lns_family_init (LnsFamily *family, LnsPeers *peers)
+{
+  *family = (LnsFamily){ .peers = peers };
+}
+
+static void
+free_relative (LnsFamily *family, LnsRelative *relative)
+{
+  if (relative->end_fd >= 0)
+    {
+      close (relative->end_fd);
+      family->n_end_fds--;
+    }
+  lns_process_info_clear (&relative->info);
+  lns_id_map_clear (&relative->own_tids);
+  free (relative);
+}
+
+void
+lns_family_clear (LnsFamily *family)
+{
+  LnsRelative *relative;
+  for (size_t at = 0; (relative = lns_id_map_next (&family->relatives, &at)) != NULL;)
+    free_relative (family, relative);
+  lns_id_map_clear (&family->relatives);
+}
+
+static LnsRelative *
+add (LnsFamily *family, int32_t pid)
+{
+  LnsRelative *relative = calloc (1, sizeof *relative);
+  if (relative == NULL || !lns_id_map_set (&family->relatives, (uint32_t)pid, relative))
+    {
+      free (relative);
+      return NULL;
+    }
+  relative->pid = pid;
+  relative->end_fd = family->n_end_fds < MOST_END_FDS ? lns_process_end_watch (pid) : -1;
+  family->n_end_fds += relative->end_fd >= 0;
+  relative->process = LNS_ID_NONE;
+  relative->n_threads = 1;
+  relative->info = (LnsProcessInfo){
+    .pid = pid, .target_pid = pid, .parent = LNS_ID_NONE, .start_ns = INT64_MIN
+  };
+  return relative;
+}
+
+/* Tells the session about RELATIVE, of which something is known since TIME_NS. */
+static void
+tell (LnsFamily *family, LnsRelative *relative, int64_t time_ns)
+{
+  LnsProcessInfo copy = lns_process_info_copy (&relative->info);
+  relative->process = lns_peers_see (family->peers, relative->pid, time_ns, &copy);
+}
+
+void
+lns_family_add_root (LnsFamily *family, int32_t pid, uint32_t process)
+{
+  LnsRelative *relative = add (family, pid);
+  if (relative == NULL)
+    return;
+  relative->process = process;
+  LnsProcessInfo info;
+  lns_process_info_begin (pid, &info);
+  relative->info.start_ns = info.start_ns;
+  lns_process_info_clear (&info);
+}
+
+/* Reads what /proc has of RELATIVE, if that is still the same process. */
+static bool
+look (LnsRelative *relative)
+{
+  LnsProcessInfo info, *known = &relative->info;
+  lns_process_info_begin (relative->pid, &info);
+  const int64_t apart_ns = info.start_ns - known->start_ns;
+  const bool is_same =
+      info.start_ns != INT64_MIN &&
+      (known->start_ns == INT64_MIN || (apart_ns > -START_NS && apart_ns < START_NS));
+  if (is_same)
+    lns_process_info_finish (&info);
+  if (!is_same || info.executable == NULL)
+    {
+      lns_process_info_clear (&info);
+      return false;
+    }
+  info.parent = known->parent;
+  if (known->start_ns != INT64_MIN)
+    info.start_ns = known->start_ns; /* which is exact */
+  lns_process_info_clear (known);
+  *known = info;
+  return true;
+}
+
+LnsRelative *
+lns_family_find (LnsFamily *family, int32_t pid, int64_t time_ns)
+{
+  LnsRelative *relative = lns_id_map_get (&family->relatives, (uint32_t)pid);
+  if (relative != NULL || pid <= 0 || (relative = add (family, pid)) == NULL)
+    return relative;
+  look (relative);
+  relative->info.parent = lns_peers_find_ancestor (family->peers, &relative->info);
+  tell (family, relative, time_ns);
+  return relative;
+}
+
+LnsRelative *
+lns_family_fork (LnsFamily *family, int32_t pid, int32_t parent_pid, int64_t time_ns)
+{
+  LnsRelative *old = lns_id_map_get (&family->relatives, (uint32_t)pid);
+  const LnsRelative *parent = lns_id_map_get (&family->relatives, (uint32_t)parent_pid);
+  if (old != NULL)
+    lns_family_end (family, old, time_ns); /* its end was lost */
+  LnsRelative *relative = add (family, pid);
+  if (relative == NULL)
+    return NULL;
+  const int32_t own_pid = lns_process_own_tid (pid, pid);
+  if (own_pid != 0)
+    relative->info.target_pid = own_pid;
+  relative->info.parent_pid = parent_pid;
+  relative->info.start_ns = time_ns;
+  if (parent != NULL)
+    {
+      relative->info.parent = parent->process;
+      relative->info.name = parent->info.name != NULL ? strdup (parent->info.name) : NULL;
+      lns_process_info_inherit (&relative->info, &parent->info);
+    }
+  tell (family, relative, time_ns);
+  return relative;
+}
+
+void
+lns_family_exec (LnsFamily *family, LnsRelative *relative, const char *name, int64_t time_ns)
+{
+  relative->n_threads = 1;
+  lns_id_map_clear (&relative->own_tids);
+  relative->lacks_program = !look (relative);
+  if (relative->lacks_program)
+    {
+      LnsProcessInfo *info = &relative->info;
+      free (info->name);
+      free (info->command_line);
+      free (info->executable);
+      info->name = strdup (name);
+      info->command_line = info->executable = NULL;
+    }
+  tell (family, relative, time_ns);
+}
+
+void
+lns_family_map (LnsFamily *family, LnsRelative *relative, const char *path, int64_t time_ns)
+{
+  if (!relative->lacks_program || path[0] != '/')
+    return;
+  relative->lacks_program = false;
+  relative->info.executable = strdup (path);
+  tell (family, relative, time_ns);
+}
+
+uint32_t
+lns_family_own_tid (LnsRelative *relative, uint32_t tid)
+{
+  if (relative->info.target_pid == relative->pid)
+    return tid;
+  if ((int32_t)tid == relative->pid)
+    return (uint32_t)relative->info.target_pid;
+  uint64_t own = lns_id_map_number (&relative->own_tids, tid);
+  if (own == 0)
+    {
+      own = (uint32_t)lns_process_own_tid (relative->pid, (int32_t)tid);
+      lns_id_map_set_number (&relative->own_tids, tid, own != 0 ? own : tid);
+    }
+  return own != 0 ? (uint32_t)own : tid;
+}
+
+/* Tells the recorder how RELATIVE ended at TIME_NS, if that is known. */
+static void
+tell_status (LnsFamily *family, const LnsRelative *relative, int64_t time_ns)
+{
+  int status;
+  if (relative->end_fd < 0 || !lns_process_end_status (relative->end_fd, &status))
+    return;
+  const int number = WIFSIGNALED (status) ? WTERMSIG (status) : 0;
+  LnsBatchEvent event = { .kind = LNS_BATCH_EXIT,
+                          .process = relative->process,
+                          .time_ns = time_ns,
+                          .exit_code = number != 0 ? 128 + number : WEXITSTATUS (status),
+                          .exit_signal = number };
+  lns_mailbox_add (family->peers->mailbox, &event);
+}
+
+void
+lns_family_end (LnsFamily *family, LnsRelative *relative, int64_t time_ns)
+{
+  if (relative->process != LNS_ID_NONE)
+    {
+      tell_status (family, relative, time_ns);
+      lns_peers_see_end (family->peers, relative->process, time_ns);
+    }
+  lns_id_map_take (&family->relatives, (uint32_t)relative->pid);
+  free_relative (family, relative);
+}

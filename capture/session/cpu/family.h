@@ -1,0 +1,56 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The processes that the kernel tells of: which instance of the session each is, and how many threads it has. Used by one
+ * thread. */
+
+#pragma once
+
+#include "capture/session/collect/peers.h"
+#include "src/base/id-map.h"
+
+typedef struct
+{
+  int32_t pid;
+  uint32_t process; /* instance in the session, or LNS_ID_NONE */
+  unsigned n_threads;
+  LnsProcessInfo info; /* owned */
+  LnsIdMap own_tids;   /* of a process in another pid namespace: see lns_family_own_tid () */
+  int end_fd;          /* tells how it ended; -1: nothing does */
+  bool lacks_program;  /* it runs a new program that ended before /proc could tell which */
+} LnsRelative;
+
+typedef struct
+{
+  LnsPeers *peers;
+  LnsIdMap relatives; /* LnsRelative by pid */
+  unsigned n_end_fds;
+} LnsFamily;
+
+void lns_family_init (LnsFamily *family, LnsPeers *peers);
+void lns_family_clear (LnsFamily *family);
+
+/* Adds PROCESS, which the session has. */
+void lns_family_add_root (LnsFamily *family, int32_t pid, uint32_t process);
+
+/* The process PID. One that is not known is added: its beginning was lost. NULL if memory is short. */
+LnsRelative *lns_family_find (LnsFamily *family, int32_t pid, int64_t time_ns);
+
+/* Adds PID, which PARENT_PID forked at TIME_NS. NULL if memory is short. */
+LnsRelative *lns_family_fork (LnsFamily *family, int32_t pid, int32_t parent_pid, int64_t time_ns);
+
+/* Notes that RELATIVE runs a program called NAME since TIME_NS. RELATIVE's instance changes if the one before has joined the
+ * session: a new program is another one. */
+void lns_family_exec (LnsFamily *family, LnsRelative *relative, const char *name, int64_t time_ns);
+
+/* Notes that RELATIVE mapped PATH: the first file that a program maps is itself. */
+void lns_family_map (LnsFamily *family, LnsRelative *relative, const char *path, int64_t time_ns);
+
+/* The tid that the thread TID of RELATIVE has for itself, by which it is known if it joins the session. Of a thread that ended
+ * before anybody asked, it is TID. */
+uint32_t lns_family_own_tid (LnsRelative *relative, uint32_t tid);
+
+/* Removes RELATIVE, whose last thread ended at TIME_NS. */
+void lns_family_end (LnsFamily *family, LnsRelative *relative, int64_t time_ns);

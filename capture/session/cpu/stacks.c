@@ -1,0 +1,211 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/cpu/stacks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "src/base/array.h"
+#include "src/base/hash.h"
+#include "src/base/memory.h"
+
+typedef struct
+{
+  LnsCpuMap map;
+  LNS_ARRAY (LnsUnwindMap) code; /* `map`, as the unwinder wants it */
+  bool is_current;               /* `code` is what `map` says */
+} Process;
+
+struct LnsStacks
+{
+  LnsUnwinder *unwinder;
+  LnsIdMap processes; /* Process by pid */
+  LnsIdMap files;     /* 1 + number of the unwinder's, by the hash of the identity */
+};
+
+LnsStacks *
+lns_stacks_new (const LnsMachine *machine)
+{
+  LnsStacks *stacks = lns_calloc (1, sizeof *stacks);
+  stacks->unwinder = lns_unwinder_new (machine);
+  return stacks;
+}
+
+static void
+free_process (Process *process)
+{
+  _lns_cpu_map_clear (&process->map);
+  lns_array_clear (&process->code);
+  free (process);
+}
+
+void
+lns_stacks_free (LnsStacks *stacks)
+{
+  Process *process;
+  if (stacks == NULL)
+    return;
+  for (size_t at = 0; (process = lns_id_map_next (&stacks->processes, &at)) != NULL;)
+    free_process (process);
+  lns_id_map_clear (&stacks->processes);
+  lns_id_map_clear (&stacks->files);
+  lns_unwinder_free (stacks->unwinder);
+  free (stacks);
+}
+
+/* The process PID, to be changed. NULL if memory is short. */
+static Process *
+change (LnsStacks *stacks, int32_t pid)
+{
+  Process *process = lns_id_map_get (&stacks->processes, (uint32_t)pid);
+  if (process == NULL && (process = calloc (1, sizeof *process)) != NULL &&
+      !lns_id_map_set (&stacks->processes, (uint32_t)pid, process))
+    {
+      free (process);
+      return NULL;
+    }
+  if (process != NULL)
+    process->is_current = false;
+  return process;
+}
+
+/* Whether PID has another root folder than Lanescope: it runs in a container, say. */
+static bool
+has_other_root (int32_t pid)
+{
+  char path[64];
+  struct stat own, other;
+  snprintf (path, sizeof path, "/proc/%d/root/", pid);
+  return stat (path, &other) == 0 && stat ("/", &own) == 0 &&
+         (own.st_dev != other.st_dev || own.st_ino != other.st_ino);
+}
+
+/* The unwinder's number of MAPPING's file. One that many processes of a container have is read once, too. */
+static uint32_t
+number_of (LnsStacks *stacks, int32_t pid, const LnsCpuMapping *mapping, const uint8_t *identity)
+{
+  const uint64_t key = lns_hash (identity, LNS_FILE_IDENTITY_BYTES);
+  const uint64_t known = lns_id_map_number (&stacks->files, key);
+  if (known != 0)
+    return (uint32_t)(known - 1);
+  char path[4096 + 64];
+  LnsBuildId build_id = { .n = mapping->n_build_id };
+  memcpy (build_id.bytes, mapping->build_id, mapping->n_build_id);
+  if (has_other_root (pid))
+    snprintf (path, sizeof path, "/proc/%d/root%s", pid, mapping->path);
+  else
+    snprintf (path, sizeof path, "%s", mapping->path);
+  const uint32_t number = lns_unwinder_add_file (stacks->unwinder, path, &build_id);
+  lns_id_map_set (&stacks->files, key, (void *)(uintptr_t)(1 + (uint64_t)number));
+  return number;
+}
+
+void
+lns_stacks_map (LnsStacks *stacks,
+                int32_t pid,
+                const LnsCpuMapping *mapping,
+                const uint8_t identity[static LNS_FILE_IDENTITY_BYTES])
+{
+  Process *process = change (stacks, pid);
+  LnsCpuModule *module = process != NULL ? _lns_cpu_map_add (&process->map, mapping) : NULL;
+  if (module == NULL)
+    return;
+  module->unwind_file = LNS_UNWIND_NO_FILE;
+  if (module->kind == LNS_MODULE_VDSO)
+    module->unwind_file =
+        lns_unwinder_add_file (stacks->unwinder, mapping->path, &(LnsBuildId){ .n = 0 });
+  else if (module->kind == LNS_MODULE_ELF)
+    module->unwind_file = number_of (stacks, pid, mapping, identity);
+}
+
+void
+lns_stacks_fork (LnsStacks *stacks, int32_t pid, int32_t parent_pid)
+{
+  lns_stacks_end (stacks, pid); /* its end was lost */
+  const Process *parent = lns_id_map_get (&stacks->processes, (uint32_t)parent_pid);
+  Process *process = parent != NULL ? change (stacks, pid) : NULL;
+  if (process != NULL)
+    _lns_cpu_map_inherit (&process->map, &parent->map);
+}
+
+void
+lns_stacks_end (LnsStacks *stacks, int32_t pid)
+{
+  Process *process = lns_id_map_take (&stacks->processes, (uint32_t)pid);
+  if (process != NULL)
+    free_process (process);
+}
+
+/* Brings `code` up to date. */
+static void
+list_code (Process *process)
+{
+  process->is_current = true;
+  process->code.n = 0;
+  for (size_t i = 0; i < process->map.n; i++)
+    {
+      const LnsCpuSpan *span = &process->map.items[i];
+      const LnsCpuModule *module = span->module;
+      *lns_array_add (&process->code) =
+          (LnsUnwindMap){ span->start, span->end,
+                          module->file_offset + (span->start - module->start),
+                          module->unwind_file };
+    }
+}
+
+/* Continues the N addresses of CHAIN with those of N_FOLLOWED that frame pointers lead to from the same call. Returns how
+ * many there are then. The kernel misses the caller of a function that has not made its frame, so the call is there or one
+ * place before. */
+static size_t
+follow (uint64_t *chain, size_t n, size_t most, const uint64_t *followed, size_t n_followed)
+{
+  for (size_t at = n - 1; at > 0 && at + 2 >= n; at--)
+    if (at < n_followed && followed[at] == chain[n - 1])
+      {
+        while (++at < n_followed && n < most)
+          chain[n++] = followed[at];
+        break;
+      }
+  return n;
+}
+
+size_t
+lns_stacks_unwind (LnsStacks *stacks,
+                   int32_t pid,
+                   const LnsRegisters *registers,
+                   const LnsStackCopy *stack,
+                   const uint64_t *by_frame_pointers,
+                   size_t n,
+                   uint64_t *ret_chain,
+                   size_t most)
+{
+  static const LnsUnwindMap nothing[1];
+  Process *process = lns_id_map_get (&stacks->processes, (uint32_t)pid);
+  if (process != NULL && !process->is_current)
+    list_code (process);
+  uint64_t interrupted;
+  LnsUnwindEnd end;
+  const size_t n_code = process != NULL ? process->code.n : 0;
+  size_t n_chain = lns_unwinder_unwind (stacks->unwinder, registers, stack,
+                                        n_code > 0 ? process->code.items : nothing, n_code,
+                                        ret_chain, most, &interrupted, &end);
+  /* What a signal interrupted is the instruction itself, not the one behind a call. So is the code that its handler returns
+   * to, which has called nothing. */
+  for (size_t i = 1; i < n_chain && i < 63; i++)
+    ret_chain[i] += (interrupted >> i | interrupted >> (i + 1)) & 1;
+  if (end == LNS_UNWIND_STACK_ENDED)
+    {
+      const size_t n_before = n_chain;
+      n_chain = follow (ret_chain, n_chain, most, by_frame_pointers, n);
+      if (n_chain == n_before)
+        end = LNS_UNWIND_LIMIT;
+    }
+  if (end == LNS_UNWIND_LIMIT)
+    ret_chain[n_chain < most ? n_chain++ : n_chain - 1] = LNS_CPU_CUT;
+  return n_chain;
+}

@@ -1,0 +1,39 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Call chains that the program itself finds, of calls of CUDA. They are nodes of the same tree as those of samples. Their
+ * addresses lie in code that the kernel told of, if CPUs are sampled. Where it did not, the program's mappings are read,
+ * and the program tells of them itself at its end. */
+
+#pragma once
+
+#include "capture/session/decode/core/source.h"
+#include "capture/session/decode/cpu/chains.h"
+
+/* How well the code of a process is known. */
+typedef struct
+{
+  uint32_t n_changes; /* of the map, so that a chain is looked up again after each */
+  int64_t read_ns;    /* CLOCK_MONOTONIC, when it was last read; 0: never */
+  int64_t next_ns;    /* it is not read again before */
+} LnsCpuCode;
+
+/* Plays a LNS_WIRE_CALL_CHAIN of a process whose code is CODE, in MAP. */
+void _lns_callers_play (LnsDecoder *decoder,
+                        LnsStream *stream,
+                        const LnsWireRecord *record,
+                        LnsCpuTree *tree,
+                        LnsCpuMap *map,
+                        LnsCpuCode *code);
+
+/* Takes the code that RECORD, a LNS_WIRE_CODE, tells of. */
+void _lns_callers_define (LnsDecoder *decoder,
+                          const LnsDecodedProcess *process,
+                          const LnsWireRecord *record,
+                          LnsCpuMap *map,
+                          LnsCpuCode *code);
+
+/* Forgets the chains of STREAM. */
+void _lns_callers_forget (LnsStream *stream);

@@ -1,0 +1,168 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "capture/session/decode/cpu/chains.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/symbols/symbols.h"
+
+/* Room for "MODULE+0xOFFSET". */
+#define SYMBOL_BYTES 320
+
+/* The id of MODULE in the present report. */
+static uint32_t
+module_id (LnsDecoder *decoder, LnsCpuModule *module)
+{
+  if (module->ref.report == decoder->report)
+    return module->ref.id;
+  lns_id_map_clear (&module->frames);
+  const LnsModule definition = {
+    .process = module->process,
+    .kind = (uint32_t)module->kind,
+    .path = _lns_decoder_text (decoder, module->path),
+    .build_id = module->n_build_id > 0
+                    ? lns_writer_string (decoder->writer, module->build_id, module->n_build_id)
+                    : 0,
+    .start = module->start,
+    .end = module->end,
+    .file_offset = module->file_offset,
+    .mapped_ns = module->kind == LNS_MODULE_KERNEL ? LNS_TIME_UNKNOWN
+                                                   : module->time_ns - decoder->clock.t0_ns,
+  };
+  module->ref =
+      (LnsReportRef){ decoder->report, lns_writer_add_module (decoder->writer, &definition) };
+  return module->ref.id;
+}
+
+/* The module that stands for the kernel. Its addresses are those of one boot. NULL if memory is short. */
+static LnsCpuModule *
+kernel_of (LnsCpuTree *tree)
+{
+  static const char path[] = "[kernel.kallsyms]"; /* as other tools call it */
+  LnsCpuModule *kernel = tree->kernel;
+  if (kernel != NULL || (kernel = calloc (1, sizeof *kernel + sizeof path)) == NULL)
+    return kernel;
+  const LnsBuildId boot = lns_symbols_boot_id ();
+  kernel->kind = LNS_MODULE_KERNEL;
+  kernel->start = kernel->file_offset = LNS_CPU_KERNEL_START;
+  kernel->end = UINT64_MAX;
+  kernel->n_build_id = boot.n <= sizeof kernel->build_id ? (uint8_t)boot.n : 0;
+  memcpy (kernel->build_id, boot.bytes, kernel->n_build_id);
+  memcpy (kernel->path, path, sizeof path);
+  return tree->kernel = kernel;
+}
+
+/* The module of the number I of a chain, ADDRESS, of a process that has MAP, or NULL. */
+static LnsCpuModule *
+module_at (LnsCpuTree *tree, const LnsCpuMap *map, uint64_t address, size_t i)
+{
+  return address == LNS_CPU_CUT            ? NULL
+         : address >= LNS_CPU_KERNEL_START ? kernel_of (tree)
+                                           : _lns_cpu_map_find (map, address - (i > 0));
+}
+
+/* Has the report know the jitdump files that a process with MAP has mapped: they name the code that it made. */
+static void
+tell_jitdumps (LnsDecoder *decoder, const LnsCpuMap *map)
+{
+  for (size_t i = 0; i < map->n; i++)
+    {
+      LnsCpuModule *module = map->items[i].module;
+      const char *slash = strrchr (module->path, '/');
+      const size_t n = slash != NULL ? strlen (slash) : 0;
+      if (n > 10 && strncmp (slash, "/jit-", 5) == 0 && strcmp (slash + n - 5, ".dump") == 0)
+        module_id (decoder, module);
+    }
+}
+
+/* What stands for callers that are not known: without it, what they called would look like where the program begins. */
+#define CUT_SYMBOL "[callers not recorded]"
+
+/* The id of the frame at ADDRESS in MODULE, which may be NULL; ADDRESS may be LNS_CPU_CUT. */
+static uint32_t
+frame_id (LnsCpuTree *tree, LnsDecoder *decoder, LnsCpuModule *module, uint64_t address)
+{
+  const uint32_t of = module != NULL ? module_id (decoder, module) : LNS_ID_NONE;
+  LnsIdMap *frames = module != NULL ? &module->frames : &tree->homeless;
+  const uint64_t known = lns_id_map_number (frames, address);
+  if (known != 0)
+    return (uint32_t)(known - 1);
+  char symbol[SYMBOL_BYTES];
+  const char *slash = module != NULL ? strrchr (module->path, '/') : NULL;
+  const uint64_t offset = module != NULL ? address - module->start + module->file_offset : address;
+  int n;
+  if (module != NULL)
+    n = snprintf (symbol, sizeof symbol, "%.*s+0x%" PRIx64, SYMBOL_BYTES - 32,
+                  slash != NULL ? slash + 1 : module->path, offset);
+  else if (address == LNS_CPU_CUT)
+    n = snprintf (symbol, sizeof symbol, "%s", CUT_SYMBOL);
+  else
+    n = snprintf (symbol, sizeof symbol, "0x%" PRIx64, offset);
+  const LnsStackFrame definition = {
+    .module = of, .symbol = lns_writer_string (decoder->writer, symbol, (size_t)n), .offset = offset
+  };
+  const uint32_t id = lns_writer_add_frame (decoder->writer, &definition);
+  lns_id_map_set (frames, address, (void *)(uintptr_t)(1 + (uint64_t)id));
+  return id;
+}
+
+static void
+forget_ids (LnsCpuTree *tree)
+{
+  lns_id_map_clear (&tree->nodes);
+  lns_id_map_clear (&tree->homeless);
+}
+
+uint32_t
+_lns_cpu_tree_node (
+    LnsCpuTree *tree, LnsDecoder *decoder, const LnsCpuMap *map, const uint64_t *chain, size_t n)
+{
+  LnsCpuModule *modules[LNS_CPU_MAX_FRAMES];
+  size_t n_known = n < LNS_CPU_MAX_FRAMES ? n : LNS_CPU_MAX_FRAMES;
+  if (tree->report != decoder->report)
+    {
+      forget_ids (tree);
+      tree->report = decoder->report;
+    }
+  for (size_t i = 0; i < n_known; i++)
+    {
+      modules[i] = module_at (tree, map, chain[i], i);
+      if (modules[i] == NULL && i > 0)
+        n_known = i + (chain[i] == LNS_CPU_CUT);
+    }
+  uint32_t node = LNS_ID_NONE;
+  for (size_t i = n_known; i-- > 0;)
+    {
+      const uint64_t address = chain[i] != LNS_CPU_CUT ? chain[i] - (i > 0) : LNS_CPU_CUT;
+      if (modules[i] != NULL && modules[i]->kind == LNS_MODULE_ANONYMOUS &&
+          modules[i]->ref.report != decoder->report)
+        tell_jitdumps (decoder, map);
+      const uint32_t frame = frame_id (tree, decoder, modules[i], address);
+      const uint64_t key = (uint64_t)node << 32 | frame;
+      const uint64_t known = lns_id_map_number (&tree->nodes, key);
+      if (known != 0)
+        {
+          node = (uint32_t)(known - 1);
+          continue;
+        }
+      node = lns_writer_add_call_node (decoder->writer, &(LnsCallNode){ node, frame });
+      lns_id_map_set (&tree->nodes, key, (void *)(uintptr_t)(1 + (uint64_t)node));
+    }
+  return node;
+}
+
+void
+_lns_cpu_tree_clear (LnsCpuTree *tree)
+{
+  forget_ids (tree);
+  if (tree->kernel != NULL)
+    lns_id_map_clear (&tree->kernel->frames);
+  free (tree->kernel);
+  tree->kernel = NULL;
+}

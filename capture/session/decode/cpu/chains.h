@@ -1,0 +1,25 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The tree of call chains in the present report. Used by one thread. */
+
+#pragma once
+
+#include "capture/session/decode/cpu/map.h"
+
+/* The frames and nodes that the report has. */
+typedef struct
+{
+  uint32_t report;      /* of which the ids are */
+  LnsIdMap nodes;       /* 1 + id, by parent and frame */
+  LnsIdMap homeless;    /* 1 + id of frames without a module, by address */
+  LnsCpuModule *kernel; /* owned; NULL: no sample was in it */
+} LnsCpuTree;
+
+/* The node of the N addresses at CHAIN, the leaf first, in the present report, to which new ones are added. Callers are
+ * left out from the first on that is in no code: it is not a return address. Returns LNS_ID_NONE without addresses. O(n) */
+uint32_t _lns_cpu_tree_node (
+    LnsCpuTree *tree, LnsDecoder *decoder, const LnsCpuMap *map, const uint64_t *chain, size_t n);
+void _lns_cpu_tree_clear (LnsCpuTree *tree);
