@@ -11,10 +11,12 @@ ENVIRONMENT = {
     "COLUMNS": "Width of the text of --help. (default: that of the terminal, at most 100; 80 elsewhere)",
     "LC_ALL, LC_CTYPE, LANG": "Messages use ASCII quotation marks and dashes where the first of these that is set does not name UTF-8.",
     "DISPLAY, WAYLAND_DISPLAY": "The display on which the viewer opens its windows.",
+    "LANESCOPE_SAMPLE": "CPUs are not sampled without --sample where it is none.",
     "LANESCOPE_SESSION_NAME, LANESCOPE_CALLBACK_NAME, LANESCOPE_REPORT_PATH":
         "Set for the commands of --after-collection-start and --after-report-ready: the session, the switch, and the report that is ready. "
         "The same values are in NSYS_SESSION_NAME, NSYS_CALLBACK_NAME and NSYS_REPORT_PATH.",
     "LANESCOPE_STATS_REPORT_PATH": "Folders, separated by colons, in which --report finds the SQL files of your own reports.",
+    "DEBUGINFOD_URLS": "Servers that have debug symbols, asked through the program debuginfod-find.",
     "TERM": "No progress bar is drawn where it is dumb.",
     "TMPDIR": "Folder for temporary files. (default: /tmp)",
     "XDG_CACHE_HOME": "The folder that holds the cache, below lanescope. (default: ~/.cache)",
@@ -32,7 +34,7 @@ FILES = {
 READS = {"files": ["$XDG_CACHE_HOME/lanescope/imported", "$XDG_CACHE_HOME/lanescope/recovered"], "environment": ["XDG_CACHE_HOME", "TMPDIR"]}
 ASKS = {"environment": ["XDG_RUNTIME_DIR", "TMPDIR"], "files": ["$XDG_RUNTIME_DIR/lanescope-UID"]}
 RECORDS = {
-    "environment": ["LANESCOPE_SESSION_NAME, LANESCOPE_CALLBACK_NAME, LANESCOPE_REPORT_PATH", "TERM", "TMPDIR", "XDG_RUNTIME_DIR"],
+    "environment": ["DEBUGINFOD_URLS", "LANESCOPE_SAMPLE", "LANESCOPE_SESSION_NAME, LANESCOPE_CALLBACK_NAME, LANESCOPE_REPORT_PATH", "TERM", "TMPDIR", "XDG_RUNTIME_DIR"],
     "files": ["report1.rep", "NAME.1.rep, NAME.2.rep, ...", "$XDG_RUNTIME_DIR/lanescope-UID"],
     "exit": [("CODE", "What the program returned. A signal that ended the program, or the recording, ends Lanescope too: a shell sees 128 and "
                       "its number."),],
@@ -91,8 +93,9 @@ COMMANDS = {
         "examples": [("List sessions for a script:", "lanescope sessions list --output-format=json")], **ASKS, "also": ["launch", "status"],
     },
     "status": {
-        "description": "Tells what a session does; with --environment, what of this machine matters to a recording, and what to do about it.",
-        "examples": [("Check a machine before a recording:", "lanescope status --environment")], **ASKS, "also": ["sessions"],
+        "description": "Tells what a session does. Without a session, tells for each kind of data whether this machine lets it be recorded, and what to do if not.",
+        "examples": [("Check a machine before a recording:", "lanescope status"),
+                     ("Check it in a script:", "lanescope status --output-format=json")], **ASKS, "also": ["sessions"],
     },
     "stats": {
         "description": "Prints tables that sum up reports or list their events. Without --report, those that suit most recordings are printed.",
@@ -129,6 +132,13 @@ COMMANDS = {
     "recover": {
         "description": "Builds a report from the pieces of a damaged one that are whole. The damaged report stays as it is.",
         "examples": [("Recover a report:", "lanescope recover -o whole.rep damaged.rep")], "also": ["info"],
+    },
+    "resolve": {
+        "description": "Looks up which functions the sampled addresses of a report lie in, and adds their names to the report. profile does the same "
+                       "when a report is finished.",
+        "examples": [("Name the functions of a program that was stripped:", "lanescope resolve --debug-symbols=build/debug demo.rep"),
+                     ("Ask a server for debug symbols:", "DEBUGINFOD_URLS=https://debuginfod.debian.net lanescope resolve demo.rep")],
+        "environment": ["DEBUGINFOD_URLS"], "also": ["profile", "sql"],
     },
     "ui": {
         "description": "Opens reports, and files that `lanescope import` reads, in the viewer.",

@@ -18,9 +18,13 @@ static const LnsCommand *const commands[] = {
   &lns_command_profile, &lns_command_launch,   &lns_command_start,    &lns_command_stop,
   &lns_command_cancel,  &lns_command_shutdown, &lns_command_sessions, &lns_command_status,
   &lns_command_stats,   &lns_command_analyze,  &lns_command_export,   &lns_command_import,
-  &lns_command_sql,     &lns_command_info,     &lns_command_recover,  &lns_command_ui,
+  &lns_command_sql,     &lns_command_info,     &lns_command_recover,  &lns_command_resolve,
+  &lns_command_ui,
 };
 static const size_t n_commands = sizeof commands / sizeof *commands;
+
+static const LnsCommand *const own_commands[] = { &lns_command_finish_report,
+                                                  &lns_command_examine_report };
 
 /* Runs COMMAND. If a signal ended its work, this process ends by the same signal once no half-written file is left: a
  * shell ends its loop at a signal, but not at an exit code. */
@@ -198,5 +202,8 @@ main (int argc, char **argv)
       return lns_cli_refuse ("no command given; `lanescope --help` lists all commands");
     }
   const LnsCommand *command = find_command (argv[1]);
+  for (size_t i = 0; i < sizeof own_commands / sizeof *own_commands; i++)
+    if (strcmp (own_commands[i]->name, argv[1]) == 0)
+      command = own_commands[i];
   return command != NULL ? run (command, argc - 1, argv + 1) : run_own (argc, argv);
 }

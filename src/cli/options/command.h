@@ -31,7 +31,12 @@ extern const LnsCommand lns_command_import;
 extern const LnsCommand lns_command_sql;
 extern const LnsCommand lns_command_info;
 extern const LnsCommand lns_command_recover;
+extern const LnsCommand lns_command_resolve;
 extern const LnsCommand lns_command_ui;
+
+/* Those that Lanescope runs itself, which no help lists. */
+extern const LnsCommand lns_command_finish_report;
+extern const LnsCommand lns_command_examine_report;
 
 /* Prints `lanescope: error: ` and the message to stderr. Returns LNS_EXIT_FAILED, for `return lns_cli_fail (&error)`. */
 int lns_cli_fail (const LnsError *error);

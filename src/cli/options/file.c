@@ -51,34 +51,34 @@ end_word (char **at)
   return quote == 0;
 }
 
-/* The text of the file at PATH, *RET_SIZE bytes; it stays in memory. NULL with ERROR if it cannot be read or is not
- * text. */
-static char *
-read_text (const char *path, size_t *ret_size, LnsError *error)
+char *
+lns_option_read_text (const char *path, const char *name, LnsError *error)
 {
   FILE *file = fopen (path, "re");
-  char *text = *lns_array_add (&kept) = lns_calloc (FILE_MAX_BYTES + 2, 1);
+  char *text = lns_calloc (FILE_MAX_BYTES + 2, 1);
   const size_t n = file != NULL ? fread (text, 1, FILE_MAX_BYTES + 1, file) : 0;
   const bool is_read = file != NULL && !ferror (file), is_text = strlen (text) == n;
   if (!is_read)
-    lns_error_set_errno (error, errno, "--command-file: cannot read %s", path);
+    lns_error_set_errno (error, errno, "--%s: cannot read %s", name, path);
   else if (n > FILE_MAX_BYTES || !is_text)
-    lns_cli_usage (error, "--command-file: %s is not a text file of at most 1 MiB", path);
+    lns_cli_usage (error, "--%s: %s is not a text file of at most 1 MiB", name, path);
   if (file != NULL)
     fclose (file);
-  *ret_size = n;
-  return is_read && is_text && n <= FILE_MAX_BYTES ? text : NULL;
+  if (is_read && is_text && n <= FILE_MAX_BYTES)
+    return text;
+  free (text);
+  return NULL;
 }
 
 char **
 lns_option_file_read (const char *path, LnsError *error)
 {
-  size_t size;
-  char *at = read_text (path, &size, error);
+  char *at = lns_option_read_text (path, "command-file", error);
   if (at == NULL)
     return NULL;
+  *lns_array_add (&kept) = at;
   char **words = *lns_array_add (&kept) =
-      lns_calloc (size / 2 + 2, sizeof *words); /* a word and a blank are two bytes */
+      lns_calloc (strlen (at) / 2 + 2, sizeof *words); /* a word and a blank are two bytes */
   for (size_t n = 0;; n++)
     {
       skip_blank (&at);

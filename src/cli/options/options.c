@@ -5,12 +5,12 @@
 
 #include "src/cli/options/options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "src/base/array.h"
-#include "src/base/memory.h"
 #include "src/cli/terminal/say.h"
 
 /* --- Names ------------------------------------------------------------------------------------ */
@@ -168,13 +168,14 @@ find_refusal (const LnsCommand *command, const char *name)
   return NULL;
 }
 
-/* The switch that the unknown NAME may mean: the only one that begins with NAME, or the nearest. */
+/* The switch that the unknown NAME may mean: the only one that begins with NAME, or the nearest; NULL if none is near, or
+ * if memory is short. */
 static const char *
 guess_switch (const Parser *parser, const char *name)
 {
-  const char **names = lns_calloc (parser->n_options, sizeof *names), *begun = NULL;
+  const char **names = calloc (parser->n_options, sizeof *names), *begun = NULL;
   size_t n_begun = 0;
-  for (size_t i = 0; i < parser->n_options; i++)
+  for (size_t i = 0; names != NULL && i < parser->n_options; i++)
     {
       names[i] = lns_command_option (parser->command, i)->name;
       if (strncmp (names[i], name, strlen (name)) != 0)
@@ -182,7 +183,7 @@ guess_switch (const Parser *parser, const char *name)
       begun = names[i];
       n_begun++;
     }
-  if (n_begun != 1)
+  if (names != NULL && n_begun != 1)
     begun = lns_nearest_name (name, names, parser->n_options);
   free (names);
   return begun;
@@ -194,10 +195,10 @@ unknown_switch (const Parser *parser, const char *word, LnsError *error)
   const char *command = parser->command->name, *nearest = NULL, *why = NULL;
   if (word[1] == '-')
     {
-      char *name = lns_memdup (word + 2, strcspn (word + 2, "="));
+      char name[2 * NAME_MAX_BYTES]; /* longer ones are like none that there is */
+      snprintf (name, sizeof name, "%.*s", (int)strcspn (word + 2, "="), word + 2);
       why = find_refusal (parser->command, name);
       nearest = *name != '\0' ? guess_switch (parser, name) : NULL;
-      free (name);
     }
   if (why != NULL)
     return lns_cli_usage (error, "%.*s %s", (int)strcspn (word, "="), word, _ (why));
@@ -350,8 +351,10 @@ lns_options_parse (const LnsCommand *command,
                    LnsError *error)
 {
   Parser parser = { .command = command, .values = values, .n_options = count_options (command) };
-  parser.given = lns_calloc (parser.n_options, sizeof *parser.given);
   *ret_help = NULL;
+  /* Requests of other terminals come while a program is recorded, which a lack of memory must not end. */
+  if ((parser.given = calloc (parser.n_options + 1, sizeof *parser.given)) == NULL)
+    return lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "cannot read the switches: out of memory");
   const bool good = parse (&parser, argc, argv, ret_help, error);
   if (good && *ret_help == NULL)
     tell_what_does_not_happen (&parser);

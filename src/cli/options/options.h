@@ -170,6 +170,10 @@ bool lns_option_set (const LnsOption *option, char *text, void *values, LnsError
  * there. */
 const char *lns_option_choice (const char *choices, const char *text);
 
+/* The text of the file at PATH, the value of the switch NAME. Owned; NULL with ERROR if it cannot be read, or is not text
+ * of at most 1 MiB. */
+char *lns_option_read_text (const char *path, const char *name, LnsError *error);
+
 /* The words of the file of switches at PATH, NULL-terminated; they stay in memory. NULL with ERROR if it cannot be
  * read. */
 char **lns_option_file_read (const char *path, LnsError *error);

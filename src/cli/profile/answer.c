@@ -8,10 +8,13 @@
 #include "src/cli/profile/profile.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 
 #include "src/cli/terminal/language.h"
 #include "src/cli/terminal/terminal.h"
+
+/* Room for a line, on the stack: a program is recorded, which a lack of memory must not end. Diagnostics may name the
+ * longest paths. */
+#define TEXT_BYTES 8192
 
 void
 lns_profile_print (LnsProfile *profile, const char *format, ...)
@@ -30,7 +33,7 @@ lns_profile_print (LnsProfile *profile, const char *format, ...)
 static void
 print_line (FILE *stream, const char *word, const char *text)
 {
-  char plain[2048];
+  char plain[TEXT_BYTES];
   snprintf (plain, sizeof plain, "%s", text);
   lns_text_make_plain (plain);
   if (stream != NULL && word != NULL)
@@ -42,7 +45,7 @@ print_line (FILE *stream, const char *word, const char *text)
 void
 lns_profile_tell (LnsProfile *profile, const char *word, const char *format, ...)
 {
-  char text[2048];
+  char text[TEXT_BYTES];
   va_list arguments;
   va_start (arguments, format);
   vsnprintf (text, sizeof text, _ (format), arguments);
@@ -63,10 +66,10 @@ void
 lns_profile_say (LnsProfile *profile, LnsSeverity severity, const char *code, const char *text)
 {
   static const char *const words[] = { "note", "warning", "error" };
-  char line[2048], *shown = lns_text_of_sentence (text);
+  char shown[TEXT_BYTES - 64], line[TEXT_BYTES]; /* a code is shorter */
+  lns_text_copy_sentence (shown, sizeof shown, text);
   lns_cli_say (words[severity], "%s [%s]", shown, code);
   snprintf (line, sizeof line, "%s [%s]", shown, code);
   print_line (profile->answer, words[severity], line);
   lns_progress_diagnostic (profile, code, severity, text);
-  free (shown);
 }

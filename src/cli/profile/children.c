@@ -10,25 +10,17 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capture/session/system/process-info.h"
 #include "src/base/format.h"
+#include "src/base/monotonic.h"
 
 /* Time from the end of the program to the message that the run waits for others. */
 #define TELL_NS INT64_C (1000000000)
 
 /* Maximum number of processes that the message names. */
 #define NAMES_MAX 4
-
-int64_t
-lns_children_now_ns (void)
-{
-  struct timespec now;
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
-}
 
 bool
 lns_profile_waits_for_all (const LnsProfile *profile)
@@ -56,7 +48,7 @@ reap_program (LnsChildren *children, LnsProfile *profile)
   profile->has_exited = true;
   profile->exit_signal = WIFSIGNALED (status) ? WTERMSIG (status) : 0;
   profile->exit_code = WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
-  children->exited_at_ns = children->last_end_ns = lns_children_now_ns ();
+  children->exited_at_ns = children->last_end_ns = lns_monotonic_ns ();
   if (profile->exit_signal != 0 && !children->has_killed)
     {
       char name[LNS_FORMAT_SIZE];
@@ -80,7 +72,7 @@ lns_children_reap (LnsChildren *children, LnsHooks *hooks, LnsProfile *profile)
       else
         {
           waitpid (ended.si_pid, NULL, WNOHANG);
-          children->last_end_ns = lns_children_now_ns ();
+          children->last_end_ns = lns_monotonic_ns ();
         }
       ended.si_pid = 0;
     }
@@ -96,7 +88,7 @@ lns_children_end (LnsChildren *children, const LnsProfile *profile, int signal_n
       kill (profile->pid, signal_number);
       children->has_killed = true;
     }
-  lns_session_signal (profile->session, signal_number, profile->pid);
+  lns_peers_signal (lns_session_peers (profile->session), signal_number, profile->pid);
 }
 
 /* --- Those that are left ---------------------------------------------------------------------- */
@@ -112,7 +104,8 @@ next_left (const LnsHooks *hooks, const LnsProfile *profile, FILE *stream)
   return 0;
 }
 
-/* Children come to the first thread of this process, which is the only one that makes any. */
+/* Processes whose parent has ended come to the first thread of this process, and it makes all others but the sampler of
+ * GPUs, which another thread starts: that one is not in this list. */
 static FILE *
 open_children (void)
 {

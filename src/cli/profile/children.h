@@ -19,9 +19,6 @@ typedef struct
   bool has_told;        /* who is waited for */
 } LnsChildren;
 
-/* CLOCK_MONOTONIC. */
-int64_t lns_children_now_ns (void);
-
 /* Whether the run waits for all processes that the program started. */
 bool lns_profile_waits_for_all (const LnsProfile *profile);
 

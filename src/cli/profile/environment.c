@@ -13,11 +13,14 @@
 
 #include "lns-config.h"
 #include "src/base/memory.h"
+#include "src/cli/profile/program-file.h"
 #include "src/cli/terminal/language.h"
 
 #define INJECTION   "liblanescope-inject.so"
+#define SAMPLER     "lanescope-sampler"
 #define LIBRARIES   "liblanescope-libraries.so"
 #define MPI_LIBRARY "liblanescope-mpi.so"
+#define OS_LIBRARY  "liblanescope-osrt.so"
 
 /* What --env-record=list keeps: variables that explain how a run went, by their exact names, since a
  * pattern such as NVIDIA_* also takes the keys that people keep in variables. None holds a secret: a
@@ -247,29 +250,71 @@ own_folder (char *path, size_t room)
   return true;
 }
 
-/* The path of the library that programs load: in the build folder of this executable, else where both were installed,
- * even if the installation was moved. Owned; NULL with ERROR if it is not found. */
+/* The path of the file NAME of this installation: in the folder BUILT_IN of the build that this executable is of, else where
+ * both were installed, even if the installation was moved. Owned; NULL with ERROR if it is not found. */
 static char *
-find_injection (LnsError *error)
+find_part (const char *built_in, const char *name, LnsError *error)
 {
-  static const char *const places[] = { "/../../capture/inject/" INJECTION,
-                                        "/../" LNS_LIBDIR_NAME "/lanescope/" INJECTION,
-                                        "/../lib/lanescope/" INJECTION };
-  char folder[4096] = "?", path[4096 + 64];
+  const char *const places[] = { built_in, "/../" LNS_LIBDIR_NAME "/lanescope/",
+                                 "/../lib/lanescope/" };
+  char folder[4096] = "?", path[4096 + 128];
   bool is_known = own_folder (folder, sizeof folder);
   for (size_t i = 0; is_known && i < sizeof places / sizeof *places; i++)
     {
-      snprintf (path, sizeof path, "%s%s", folder, places[i]);
+      snprintf (path, sizeof path, "%s%s%s", folder, places[i], name);
       char *whole = realpath (path, NULL);
       if (whole != NULL)
         return whole;
     }
-  if (access (LNS_LIBDIR "/lanescope/" INJECTION, R_OK) == 0)
-    return lns_strdup (LNS_LIBDIR "/lanescope/" INJECTION);
+  snprintf (path, sizeof path, LNS_LIBDIR "/lanescope/%s", name);
+  if (access (path, R_OK) == 0)
+    return lns_strdup (path);
   lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
-                 "cannot find %s beside this program (%s); install all of Lanescope", INJECTION,
-                 folder);
+                 "cannot find %s beside this program (%s); install all of Lanescope", name, folder);
   return NULL;
+}
+
+char *
+lns_profile_find_sampler (LnsError *error)
+{
+  return find_part ("/../../capture/sampler/", SAMPLER, error);
+}
+
+bool
+lns_profile_is_installed (uint32_t trace, LnsError *error)
+{
+  static const struct
+  {
+    uint32_t traces;
+    const char *library;
+  } parts[] = {
+    { LNS_WIRE_TRACE_CUBLAS | LNS_WIRE_TRACE_CUBLAS_VERBOSE | LNS_WIRE_TRACE_CUDNN, LIBRARIES },
+    { LNS_WIRE_TRACE_MPI, MPI_LIBRARY },
+    { LNS_WIRE_TRACE_OS, OS_LIBRARY },
+    { UINT32_MAX, INJECTION },
+  };
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    {
+      char *path = trace & parts[i].traces
+                       ? find_part ("/../../capture/inject/", parts[i].library, error)
+                       : NULL;
+      if ((trace & parts[i].traces) != 0 && path == NULL)
+        return false;
+      free (path);
+    }
+  return true;
+}
+
+bool
+lns_profile_has_python (LnsError *error)
+{
+  char *injection = find_part ("/../../capture/inject/", INJECTION, error);
+  if (injection == NULL)
+    return false;
+  char *folder = lns_profile_python_folder (injection, error);
+  free (injection);
+  free (folder);
+  return folder != NULL;
 }
 
 /* Ends the process if a function of the environment failed, which happens only without memory. Nothing runs yet. */
@@ -319,24 +364,98 @@ add_library (
   free (path);
 }
 
+/* Whether calls of the C library are to be recorded and the library that does it may be loaded. Says why not. */
+static bool
+takes_os_library (const LnsProfile *profile)
+{
+  const char *sanitizer, *program = profile->argv[0];
+  if (!(profile->target.traces & LNS_WIRE_TRACE_OS))
+    return false;
+  switch (
+      lns_program_kind (program, lns_environment_get (&profile->environment, "PATH"), &sanitizer))
+    {
+    case LNS_PROGRAM_STATIC:
+      lns_cli_say ("warning",
+                   "--trace: osrt: %s is linked with a C library of its own, whose calls are not "
+                   "recorded; those of programs that it starts are; link it with the shared C "
+                   "library [LNS-OSRT-001]",
+                   program);
+      return true;
+    case LNS_PROGRAM_PRIVILEGED:
+      lns_cli_say ("warning",
+                   "--trace: osrt: %s runs with other rights than yours, and the system keeps our "
+                   "library out of it: its calls are not recorded; run Lanescope with these rights "
+                   "[LNS-OSRT-002]",
+                   program);
+      return true;
+    case LNS_PROGRAM_SANITIZED:
+      lns_cli_say (
+          "warning",
+          "--trace: osrt: %s is built with %s, which must come before all other libraries: "
+          "its calls are not recorded; record a build without it [LNS-OSRT-003]",
+          program, sanitizer);
+      return false;
+    case LNS_PROGRAM_FOREIGN:
+      lns_cli_say (
+          "warning",
+          "--trace: osrt: %s uses another C library than glibc, or is for another kind of "
+          "processor: its calls are not recorded; `strace -f -T` shows those of the kernel "
+          "[LNS-OSRT-004]",
+          program);
+      return false;
+    default:
+      return true;
+    }
+}
+
+/* Has AddressSanitizer run behind our library in programs that the program starts. It would end them otherwise. Our
+ * library is off in them. */
+static void
+pacify_sanitizer (LnsProfile *profile)
+{
+  require (
+      lns_environment_prepend (&profile->environment, "ASAN_OPTIONS", "verify_asan_link_order=0"));
+}
+
+/* The variables that name a library for NVIDIA's to load, of which there can be one. */
+static const struct
+{
+  const char *variable, *code;
+} injections[] = { { "NVTX_INJECTION64_PATH", "LNS-NVTX-003" },
+                   { "CUDA_INJECTION64_PATH", "LNS-CUDA-030" } };
+#define N_INJECTIONS (sizeof injections / sizeof *injections)
+
 static bool
 add_injection (LnsProfile *profile, LnsError *error)
 {
-  char *injection = find_injection (error);
+  char *injection = find_part ("/../../capture/inject/", INJECTION, error);
   if (injection == NULL)
     return false;
-  const char *other = lns_environment_get (&profile->environment, "NVTX_INJECTION64_PATH");
-  if (other != NULL && other[0] != '\0' && strcmp (other, injection) != 0)
-    lns_cli_say (
-        "warning",
-        "NVTX_INJECTION64_PATH is set to %s; Lanescope replaces it in this run [LNS-NVTX-003]",
-        other);
+  char *others[N_INJECTIONS];
+  for (size_t i = 0; i < N_INJECTIONS; i++)
+    {
+      const char *other = lns_environment_get (&profile->environment, injections[i].variable);
+      others[i] = lns_strdup (other != NULL ? other : "");
+    }
   const uint32_t traces = profile->target.traces, libraries = LNS_WIRE_TRACE_CUBLAS |
                                                               LNS_WIRE_TRACE_CUBLAS_VERBOSE |
                                                               LNS_WIRE_TRACE_CUDNN;
   require (lns_session_add_variables (profile->session, &profile->environment, injection));
+  for (size_t i = 0; i < N_INJECTIONS; i++)
+    {
+      const char *now = lns_environment_get (&profile->environment, injections[i].variable);
+      if (others[i][0] != '\0' && strcmp (now, others[i]) != 0)
+        lns_cli_say ("warning", "%s is set to %s; Lanescope replaces it in this run [%s]",
+                     injections[i].variable, others[i], injections[i].code);
+      free (others[i]);
+    }
   add_library (profile, injection, traces & libraries, LIBRARIES, "cublas, cudnn");
   add_library (profile, injection, traces & LNS_WIRE_TRACE_MPI, MPI_LIBRARY, "mpi");
+  if (takes_os_library (profile))
+    {
+      add_library (profile, injection, true, OS_LIBRARY, "osrt");
+      pacify_sanitizer (profile);
+    }
   const bool done = lns_profile_add_python (profile, injection, error);
   free (injection);
   return done;

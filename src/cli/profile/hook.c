@@ -48,6 +48,7 @@ lns_hooks_call (
   char shell[] = "/bin/sh", flag[] = "-c";
   char *const argv[] = { shell, flag, (char *)command, NULL };
   LnsEnvironment environment = { 0 };
+  LnsHeldLaunch held;
   LnsError error = { 0 };
   /* A program may be recorded, which a lack of memory must not end. */
   pid_t *slot = lns_array_try_add (&hooks->pids);
@@ -55,7 +56,8 @@ lns_hooks_call (
     *slot = 0;
   if (slot == NULL || !add_variables (&environment, profile, when, path))
     lns_profile_tell (profile, "warning", "--%s: %s", when, "out of memory");
-  else if ((*slot = lns_launch (argv, &environment, &profile->caller, NULL, &error)) > 0)
+  else if (lns_launch_hold (argv, &environment, &profile->caller, NULL, &held, &error) &&
+           (*slot = lns_launch_release (&held, argv[0], &error)) > 0)
     hooks->has_called = true;
   else
     lns_profile_tell (profile, "warning", "--%s: %s", when, error.message);

@@ -130,8 +130,7 @@ write_brace (LnsProfile *profile, FILE *file, const char *at, LnsError *error)
   static const char program[] = "{PROCESS_NAME}", timestamp[] = "{TIMESTAMP}", uid[] = "{UID}";
   if (strncmp (at, program, strlen (program)) == 0)
     {
-      const char *slash = strrchr (profile->argv[0], '/');
-      fputs (slash != NULL ? slash + 1 : profile->argv[0], file);
+      fputs (basename (profile->argv[0]), file);
       return strlen (program);
     }
   const bool is_time = strncmp (at, timestamp, strlen (timestamp)) == 0;

@@ -7,6 +7,9 @@
 
 #include "src/cli/profile/profile.h"
 
+#if defined(__x86_64__)
+# include <cpuid.h>
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,6 +26,88 @@
 
 /* Maximum number of names to try. */
 #define REPORTS_MAX 1000000
+
+/* --- Facts in the report --------------------------------------------------------------------- */
+
+void
+lns_cli_read_value (const char *path, const char *key, char *ret_text, size_t room)
+{
+  FILE *file = fopen (path, "re");
+  char line[512];
+  ret_text[0] = '\0';
+  while (file != NULL && ret_text[0] == '\0' && fgets (line, sizeof line, file) != NULL)
+    if (strncmp (line, key, strlen (key)) == 0)
+      {
+        const char *value = line + strlen (key);
+        value += strspn (value, " \t:=\"");
+        snprintf (ret_text, room, "%.*s", (int)strcspn (value, "\"\n"), value);
+      }
+  if (file != NULL)
+    fclose (file);
+}
+
+/* Fills RET_TEXT with the name of the processor's model. /proc/cpuinfo is the last resort, as opening it takes 10 ms and
+ * more with kernels before 5.19 (see lns_wire_clock_detect ()). */
+static void
+read_cpu_model (char ret_text[512])
+{
+#if defined(__x86_64__)
+  unsigned words[13] = { 0 };
+  if (__get_cpuid_max (0x80000000, NULL) >= 0x80000004)
+    {
+      for (unsigned i = 0; i < 3; i++)
+        __cpuid (0x80000002 + i, words[4 * i], words[4 * i + 1], words[4 * i + 2],
+                 words[4 * i + 3]);
+      const char *name = (const char *)words;
+      name += strspn (name, " ");
+      size_t n = strlen (name);
+      while (n > 0 && name[n - 1] == ' ')
+        n--;
+      snprintf (ret_text, 512, "%.*s", (int)n, name);
+      return;
+    }
+#endif
+  lns_cli_read_value ("/proc/cpuinfo", "model name", ret_text, 512);
+}
+
+/* Writes the facts of this machine and this run into REPORT. */
+static void
+describe (const LnsProfile *profile, LnsWriter *report)
+{
+  int n = 0;
+  while (profile->argv[n] != NULL)
+    n++;
+  char *command_line = lns_quote_arguments ((const char *const *)profile->argv, n);
+  char *folder = getcwd (NULL, 0);
+  char text[512];
+  struct utsname system;
+  lns_writer_set_meta (report, "product", "Lanescope " LNS_VERSION);
+  if (command_line != NULL)
+    lns_writer_set_meta (report, "command_line", command_line);
+  if (folder != NULL)
+    lns_writer_set_meta (report, "working_directory", folder);
+  if (uname (&system) == 0)
+    {
+      lns_writer_set_meta (report, "host_name", system.nodename);
+      lns_writer_set_meta (report, "kernel", system.release);
+      lns_writer_set_meta (report, "cpu_arch", system.machine);
+    }
+  read_cpu_model (text);
+  lns_writer_set_meta (report, "cpu_model", text);
+  lns_cli_read_value ("/etc/os-release", "PRETTY_NAME", text, sizeof text);
+  lns_writer_set_meta (report, "os", text);
+  snprintf (text, sizeof text, "%ld", sysconf (_SC_NPROCESSORS_ONLN));
+  lns_writer_set_meta (report, "cpu_count", text);
+  char trace[64];
+  lns_profile_trace_text (profile, trace, sizeof trace);
+  lns_writer_set_meta (report, "trace", trace);
+  if (profile->wants_cuda)
+    lns_writer_set_meta (report, "trace_asked", "cuda");
+  free (command_line);
+  free (folder);
+}
+
+/* --- Places ----------------------------------------------------------------------------------- */
 
 /* Whether the report can be created at PATH, as far as is known in advance. */
 static bool
@@ -135,7 +220,7 @@ lns_profile_create_report (LnsProfile *profile, LnsError *error)
                                      &failed))
         {
           lns_session_set_keep (profile->session, profile->options.keep_ns);
-          lns_profile_describe (profile, lns_session_report (profile->session));
+          describe (profile, lns_session_report (profile->session));
           lns_profile_record_environment (profile, lns_session_report (profile->session));
           return true;
         }
@@ -179,7 +264,7 @@ create_for_range (void *data, unsigned number, char **ret_path, LnsError *error)
          ++profile->n_skipped < REPORTS_MAX);
   if (writer == NULL)
     return NULL;
-  lns_profile_describe (profile, writer);
+  describe (profile, writer);
   lns_profile_record_environment (profile, writer);
   return writer;
 }
@@ -196,59 +281,4 @@ lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error)
   lns_session_record_ranges (profile->session, &profile->target, create_for_range, profile,
                              repeats (profile) ? profile->target.n_ranges : 1);
   return true;
-}
-
-/* --- Facts in the report --------------------------------------------------------------------- */
-
-void
-lns_cli_read_value (const char *path, const char *key, char *ret_text, size_t room)
-{
-  FILE *file = fopen (path, "re");
-  char line[512];
-  ret_text[0] = '\0';
-  while (file != NULL && ret_text[0] == '\0' && fgets (line, sizeof line, file) != NULL)
-    if (strncmp (line, key, strlen (key)) == 0)
-      {
-        const char *value = line + strlen (key);
-        value += strspn (value, " \t:=\"");
-        snprintf (ret_text, room, "%.*s", (int)strcspn (value, "\"\n"), value);
-      }
-  if (file != NULL)
-    fclose (file);
-}
-
-void
-lns_profile_describe (const LnsProfile *profile, LnsWriter *report)
-{
-  int n = 0;
-  while (profile->argv[n] != NULL)
-    n++;
-  char *command_line = lns_quote_arguments ((const char *const *)profile->argv, n);
-  char *folder = getcwd (NULL, 0);
-  char text[512];
-  struct utsname system;
-  lns_writer_set_meta (report, "product", "Lanescope " LNS_VERSION);
-  if (command_line != NULL)
-    lns_writer_set_meta (report, "command_line", command_line);
-  if (folder != NULL)
-    lns_writer_set_meta (report, "working_directory", folder);
-  if (uname (&system) == 0)
-    {
-      lns_writer_set_meta (report, "host_name", system.nodename);
-      lns_writer_set_meta (report, "kernel", system.release);
-      lns_writer_set_meta (report, "cpu_arch", system.machine);
-    }
-  lns_cli_read_value ("/proc/cpuinfo", "model name", text, sizeof text);
-  lns_writer_set_meta (report, "cpu_model", text);
-  lns_cli_read_value ("/etc/os-release", "PRETTY_NAME", text, sizeof text);
-  lns_writer_set_meta (report, "os", text);
-  snprintf (text, sizeof text, "%ld", sysconf (_SC_NPROCESSORS_ONLN));
-  lns_writer_set_meta (report, "cpu_count", text);
-  char trace[64];
-  lns_profile_trace_text (profile, trace, sizeof trace);
-  lns_writer_set_meta (report, "trace", trace);
-  if (profile->wants_cuda)
-    lns_writer_set_meta (report, "trace_asked", "cuda");
-  free (command_line);
-  free (folder);
 }

@@ -8,6 +8,7 @@
 
 #include "src/cli/profile/children.h"
 #include "src/cli/profile/requests.h"
+#include "src/base/memory.h"
 #include "src/cli/profile/run.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/signals.h"
@@ -50,7 +51,6 @@ open_place (LnsProfile *profile, LnsError *error)
   const char *text = given->session_new != NULL ? given->session_new : given->session;
   const bool is_needed = profile->is_launch || given->start_later || text != NULL;
   char *name = NULL;
-  const char *slash = strrchr (profile->argv[0], '/');
   LnsError failed = { 0 };
   LnsSessionRequest start = { .fd = -1 };
   char *bytes;
@@ -64,8 +64,8 @@ open_place (LnsProfile *profile, LnsError *error)
         return false;
     }
   if (!lns_session_place_open (&profile->place, name, profile->command->name,
-                               slash != NULL ? slash + 1 : profile->argv[0], profile->is_launch,
-                               &bytes, &n_bytes, &failed))
+                               basename (profile->argv[0]), profile->is_launch, &bytes, &n_bytes,
+                               &failed))
     {
       if (is_needed)
         return lns_error_set (error, failed.domain, failed.code, "%s", failed.message);
@@ -117,7 +117,8 @@ check (LnsProfile *profile, int argc, char **argv, LnsError *error)
   return lns_profile_parse_kill (given->kill, &profile->kill_signal, error) &&
          check_fd (given->progress_fd, "progress-fd", error) &&
          check_fd (given->control_fd, "control-fd", error) && open_place (profile, error) &&
-         lns_profile_check_trace (profile, error) && lns_profile_check_exports (profile, error);
+         lns_profile_check_trace (profile, error) && lns_profile_check_gpus (profile, error) &&
+         lns_profile_check_exports (profile, error);
 }
 
 /* --- The run ---------------------------------------------------------------------------------- */
@@ -149,7 +150,50 @@ hide_output (LnsProfile *profile)
   if (!lns_program_output_open (&profile->output, &failed))
     lns_cli_say ("warning", "--show-output: the report does not keep the output of the program: %s",
                  failed.message);
-  lns_session_set_describe (profile->session, store_output, &profile->output);
+  lns_recorder_set_describe (lns_session_recorder (profile->session), store_output,
+                             &profile->output);
+}
+
+/* Sets what SESSION needs to sample GPUs. The path is owned by PROFILE. */
+static void
+choose_gpus (LnsProfile *profile, LnsSessionOptions *session)
+{
+  LnsError failed = { 0 };
+  const LnsProfileOptions *given = &profile->options;
+  const bool is_asked_for = given->gpu_environment != NULL;
+  if (profile->gpu_hz == 0 && profile->metrics_hz == 0)
+    return;
+  char *sampler = lns_profile_find_sampler (&failed);
+  if (sampler == NULL)
+    {
+      if (profile->gpu_hz > 0 && is_asked_for)
+        lns_cli_say ("warning", "--gpu-environment: %s [LNS-GPU-004]", failed.message);
+      if (profile->metrics_hz > 0)
+        lns_cli_say ("warning", "--gpu-metrics-devices: %s [LNS-GPU-004]", failed.message);
+      return;
+    }
+  *lns_array_add (&profile->words) = sampler;
+  if (profile->gpu_hz > 0)
+    session->gpus = (LnsGpuSamplingOptions){ .program = sampler,
+                                             .hz = profile->gpu_hz,
+                                             .is_asked_for = is_asked_for };
+  if (profile->metrics_hz > 0)
+    session->metrics = (LnsGpuSamplingOptions){ .program = sampler,
+                                                .hz = profile->metrics_hz,
+                                                .is_asked_for = true,
+                                                .devices = given->gpu_metrics_devices,
+                                                .set = given->gpu_metrics_set,
+                                                .cupti = profile->target.cupti_path };
+  session->samples_all_gpus = !(profile->target.traces & LNS_WIRE_TRACE_CUDA);
+}
+
+/* Says why hardware counters are not sampled. The report says so, too, which is then not printed. */
+static void
+say_now (void *data, LnsSeverity severity, const char *code, const char *text)
+{
+  LnsProfile *profile = data;
+  *lns_array_add (&profile->told) = lns_strdup (text);
+  lns_profile_say (profile, severity, code, text);
 }
 
 /* Does everything that can fail before the program runs. */
@@ -165,6 +209,11 @@ prepare (LnsProfile *profile, LnsError *error)
                                 .target = profile->target };
   if (!profile->begins_by_itself)
     session.target.range_kind = LNS_WIRE_RANGE_NONE;
+  choose_gpus (profile, &session);
+  lns_profile_choose_cpus (profile, &session.cpus);
+  profile->has_frames = session.cpus.events.samples || profile->target.has_callers;
+  session.python_hz =
+      profile->options.python_sampling ? (unsigned)profile->options.python_sampling_hz : 0;
   lns_signals_shared (&masked);
   lns_caller_save (&profile->caller, &masked);
   lns_profile_adopt (profile);
@@ -197,14 +246,18 @@ start_and_run (LnsProfile *profile)
   LnsError error = { 0 };
   if (!prepare (profile, &error))
     return fail (profile, &error, LNS_EXIT_FAILED);
+  lns_session_begin_metrics (profile->session, say_now, profile);
   if (profile->begins_by_itself && profile->options.delay_ns == 0)
     lns_session_start_report (profile->session);
-  profile->process = lns_session_add_root (profile->session, profile->launch.pid);
+  profile->process = lns_peers_add_root (lns_session_peers (profile->session), profile->launch.pid);
+  lns_session_begin_cpus (profile->session, profile->launch.pid, profile->process, say_now,
+                          profile);
+  lns_session_begin_python (profile->session);
   profile->pid = lns_launch_release (&profile->launch, profile->argv[0], &error);
   if (profile->pid < 0)
     return fail (profile, &error,
                  error.code == ENOENT ? LNS_EXIT_NOT_FOUND : LNS_EXIT_NOT_EXECUTABLE);
-  lns_session_root_runs (profile->session);
+  lns_peers_root_runs (lns_session_peers (profile->session));
   lns_progress_started (profile);
   lns_profile_run (profile);
   if (profile->exit_code != 0)
@@ -229,17 +282,26 @@ run (const LnsCommand *command, int argc, char **argv)
   LnsError error = { 0 };
   int code = 0;
   if (lns_cli_parse (command, &argc, argv, &profile.options, &code))
-    code = check (&profile, argc, argv, &error) ? start_and_run (&profile)
-                                                : fail (&profile, &error, LNS_EXIT_FAILED);
+    {
+      const bool is_list = lns_profile_asks_for_list (&profile.options);
+      const bool good = is_list ? lns_profile_list (&profile.options, &error)
+                                : check (&profile, argc, argv, &error);
+      code = !good     ? fail (&profile, &error, LNS_EXIT_FAILED)
+             : is_list ? 0
+                       : start_and_run (&profile);
+    }
   lns_launch_abandon (&profile.launch);
   leave_place (&profile);
   lns_session_free (profile.session);
   lns_program_output_close (&profile.output);
   lns_environment_clear (&profile.environment);
-  lns_profile_options_clear (&profile.options);
+  lns_cli_clear_lists (&lns_command_profile, &profile.options);
   for (size_t i = 0; i < profile.words.n; i++)
     free (profile.words.items[i]);
   lns_array_clear (&profile.words);
+  for (size_t i = 0; i < profile.told.n; i++)
+    free (profile.told.items[i]);
+  lns_array_clear (&profile.told);
   free (profile.exports);
   free (profile.path);
   lns_cli_end_by (profile.end_signal);

@@ -28,13 +28,17 @@ typedef struct
   LNS_ARRAY (char *) words; /* owned; switches point into them */
   const char *start;        /* of them: the request that waited for `launch`; NULL: none did */
   size_t n_start_bytes;
-  const char *folder;     /* where names of reports begin; NULL: this process's */
-  LnsWireOptions target;  /* what is asked of each process */
-  bool wants_cuda;        /* it was asked for by name */
-  bool can_trace_nothing; /* a report without events is what was asked for */
-  bool wants_python;      /* functions of Python are to be traced */
-  int kill_signal;        /* 0: none */
-  char **argv;            /* of the program */
+  const char *folder;      /* where names of reports begin; NULL: this process's */
+  LnsWireOptions target;   /* what is asked of each process */
+  bool wants_cuda;         /* it was asked for by name */
+  bool can_trace_nothing;  /* a report without events is what was asked for */
+  bool wants_python;       /* functions of Python are to be traced */
+  bool has_frames;         /* reports may have call chains, whose functions are to be named */
+  unsigned gpu_hz;         /* samples of GPUs a second; 0: none */
+  unsigned metrics_hz;     /* samples of hardware counters a second; 0: none */
+  LNS_ARRAY (char *) told; /* owned: texts of diagnostics that the terminal has had already */
+  int kill_signal;         /* 0: none */
+  char **argv;             /* of the program */
   char *path;         /* of the report, absolute; owned. Of repeated ranges: without their number */
   bool is_numbered;   /* its name has a number that was free */
   unsigned n_skipped; /* numbers of reports of ranges that were taken */
@@ -62,6 +66,12 @@ typedef struct
 /* Fills profile->target with what the switches ask each process to record. Warns about what cannot be recorded. */
 bool lns_profile_check_trace (LnsProfile *profile, LnsError *error);
 
+/* Sets profile->gpu_hz and profile->metrics_hz. */
+bool lns_profile_check_gpus (LnsProfile *profile, LnsError *error);
+
+/* Sets what the session needs to sample CPUs and to record threads, and tells what of it is not possible. */
+void lns_profile_choose_cpus (const LnsProfile *profile, LnsCpuSamplingOptions *ret_cpus);
+
 /* The part of lns_profile_check_trace () that concerns capture ranges. */
 bool lns_profile_check_range (LnsProfile *profile, LnsError *error);
 
@@ -86,9 +96,6 @@ bool lns_profile_create_report (LnsProfile *profile, LnsError *error);
 /* The same for reports of capture ranges, each of which is created when its range begins. */
 bool lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error);
 
-/* Writes the facts of this machine and this run into REPORT. */
-void lns_profile_describe (const LnsProfile *profile, LnsWriter *report);
-
 /* The value of KEY in the file at PATH, of lines like `KEY: value` or `KEY="value"`, into RET_TEXT; "" if there is
  * none. The KEY "" is the first line. */
 void lns_cli_read_value (const char *path, const char *key, char *ret_text, size_t room);
@@ -98,12 +105,13 @@ void lns_cli_read_value (const char *path, const char *key, char *ret_text, size
 /* Fills profile->exports with the formats of --export. */
 bool lns_profile_check_exports (LnsProfile *profile, LnsError *error);
 
-/* Writes the exports and prints the statistics of the report at PATH, and prints the paths of all files. */
-void lns_profile_finish_report (LnsProfile *profile, const char *path);
+/* Names the functions, writes the exports and prints the statistics of the report at PATH, and prints the paths of all files. If this process
+ * RECORDS_MORE, another one does that, and a lack of memory there ends no recording. */
+void lns_profile_finish_report (LnsProfile *profile, const char *path, bool records_more);
 
-/* Prints what the doctor finds in the finished report at PATH. Sets profile->lacks_data if something that was asked for
- * is missing. */
-void lns_profile_examine (LnsProfile *profile, const char *path);
+/* The same for what the doctor finds in the finished report at PATH. Sets profile->lacks_data if something that was asked
+ * for is missing. */
+void lns_profile_examine (LnsProfile *profile, const char *path, bool records_more);
 
 /* --- answer.c ----------------------------------------------------------------- */
 
@@ -128,10 +136,25 @@ lns_profile_say (LnsProfile *profile, LnsSeverity severity, const char *code, co
 /* Fills profile->environment, including the variables of the session. */
 bool lns_profile_make_environment (LnsProfile *profile, LnsError *error);
 
+/* The path of the program that samples GPUs. Owned; NULL with ERROR if it is not installed. */
+char *lns_profile_find_sampler (LnsError *error);
+
+/* Whether the libraries that record TRACE, an LNS_WIRE_TRACE_…, and the modules for Python programs, are installed. */
+bool lns_profile_is_installed (uint32_t trace, LnsError *error);
+bool lns_profile_has_python (LnsError *error);
+
+/* Whether --gpu-metrics-devices or --gpu-metrics-set is `help`, and prints what they may name. */
+bool lns_profile_asks_for_list (const LnsProfileOptions *given);
+bool lns_profile_list (const LnsProfileOptions *given, LnsError *error);
+
 /* --- python.c ----------------------------------------------------------------- */
 
 /* Turns NVTX on if Python functions are to be traced, because their calls are NVTX ranges. */
 void lns_profile_check_python (LnsProfile *profile);
+
+/* The folder of the modules that Python programs load, beside the library INJECTION: as built or as installed. Owned; NULL with
+ * ERROR if there is none. */
+char *lns_profile_python_folder (const char *injection, LnsError *error);
 
 /* Adds the variables that make Python programs trace their functions, if that was asked for. The modules that they load
  * lie beside the library INJECTION. */

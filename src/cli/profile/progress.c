@@ -8,7 +8,6 @@
 
 #include "src/cli/profile/profile.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 
 #include "lns-config.h"
 #include "src/base/json.h"
-#include "src/base/memory.h"
+#include "src/base/terminal.h"
 #include "src/cli/reports/report.h"
 
 /* A line in the making. */
@@ -68,15 +67,9 @@ static void
 send (LnsProfile *profile, Line *line)
 {
   fputs ("}\n", line->stream);
-  const bool is_whole = fclose (line->stream) == 0;
-  for (size_t at = 0; is_whole && at < line->n_bytes && profile->progress_fd >= 0;)
-    {
-      ssize_t n = write (profile->progress_fd, line->text + at, line->n_bytes - at);
-      if (n > 0)
-        at += (size_t)n;
-      else if (errno != EINTR)
-        profile->progress_fd = -1;
-    }
+  if (fclose (line->stream) == 0 &&
+      lns_write_all (profile->progress_fd, line->text, line->n_bytes) != 0)
+    profile->progress_fd = -1;
   free (line->text);
 }
 
@@ -109,8 +102,8 @@ lns_progress_tick (LnsProfile *profile)
   Line line;
   if (!begin (profile, &line, "tick"))
     return;
-  LnsRecorderCounters events = lns_session_events (profile->session);
-  LnsCollectorCounters processes = lns_session_processes (profile->session);
+  LnsRecorderCounters events = lns_recorder_counters (lns_session_recorder (profile->session));
+  LnsCollectorCounters processes = lns_peers_counters (lns_session_peers (profile->session));
   fprintf (line.stream,
            ",\"elapsed_ns\":%" PRId64 ",\"bytes\":%" PRIu64 ",\"events\":%" PRIu64
            ",\"dropped\":%" PRIu64 ",\"processes\":%" PRIu64,

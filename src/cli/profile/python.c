@@ -28,10 +28,8 @@
 /* A process takes no longer variable than 128 KiB. */
 #define TEXT_MAX_BYTES (120u << 10)
 
-/* The folder of the modules that Python programs load, beside INJECTION: as built or as installed. Owned; NULL if there
- * is none. */
-static char *
-find_folder (const char *injection)
+char *
+lns_profile_python_folder (const char *injection, LnsError *error)
 {
   static const char *const places[] = { "../python", "python" };
   const char *slash = strrchr (injection, '/');
@@ -45,6 +43,9 @@ find_folder (const char *injection)
       if (whole != NULL)
         return whole;
     }
+  lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
+                 "--python-functions-trace: this Lanescope was built without Python's "
+                 "headers; install python3-dev and build it again");
   return NULL;
 }
 
@@ -292,11 +293,9 @@ lns_profile_add_python (LnsProfile *profile, const char *injection, LnsError *er
   size_t n_bytes = 0;
   if (!profile->wants_python)
     return true;
-  char *folder = find_folder (injection);
+  char *folder = lns_profile_python_folder (injection, error);
   if (folder == NULL)
-    return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
-                          "--python-functions-trace: this Lanescope was built without Python's "
-                          "headers; install python3-dev and build it again");
+    return false;
   FILE *list = lns_memory_stream (&text, &n_bytes);
   bool done = list_functions (profile, folder, list, error);
   lns_memory_stream_end (list);

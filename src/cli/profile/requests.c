@@ -190,7 +190,7 @@ start (const LnsCommand *command, int argc, char **argv)
   if (lns_cli_parse (command, &argc, argv, &options, &code))
     code = check_start (&options, argc, argv, &error) ? ask_to_start (&options, bytes, n_bytes)
                                                       : lns_cli_fail (&error);
-  lns_profile_options_clear (&options);
+  lns_cli_clear_lists (command, &options);
   free (bytes);
   return code;
 }

@@ -16,9 +16,8 @@
 #include <unistd.h>
 
 #include "capture/session/control/request.h"
-#include "src/base/array.h"
 #include "src/base/format.h"
-#include "src/base/memory.h"
+#include "src/base/monotonic.h"
 #include "src/cli/profile/children.h"
 #include "src/cli/profile/requests.h"
 #include "src/cli/terminal/signals.h"
@@ -37,7 +36,7 @@
 /* What the run does now. Capture ranges begin and end while it collects; see Run.range_path. */
 typedef enum
 {
-  STATE_IDLE = 1,   /* collects nothing until `start` asks for it */
+  STATE_IDLE,       /* collects nothing until `start` asks for it */
   STATE_DELAYED,    /* collecting begins at Run.start_at_ns */
   STATE_COLLECTING, /* records into a report, or waits for a capture range or is in one */
   STATE_STOPPING,   /* the report is being written                                */
@@ -71,7 +70,6 @@ typedef struct
   char *range_path;      /* of the report of the open capture range; NULL: none is open */
   bool
       has_ended_ranges; /* the last capture range has its report; late records of it may still come */
-  LNS_ARRAY (char *) unexamined; /* paths of reports that are written; owned */
   LnsReportResult result;
   double lag_ms; /* time from the end of the last process to the complete report */
 } Run;
@@ -81,31 +79,30 @@ typedef struct
 /* In the table below: STATE_IDLE for `launch`, which may be asked for another report, and STATE_OVER for `profile`. */
 #define REST (STATE_OVER + 1)
 
+/* The states before a report begins, as bits. */
+#define WAITING (1 << STATE_IDLE | 1 << STATE_DELAYED)
+
 /* Moves RUN to the state that EVENT leads to. False if EVENT has no meaning in the present state. */
 static bool
 move (Run *run, Event event)
 {
-  static const unsigned char states[][EVENT_SHUTDOWN + 1] = {
-    [STATE_IDLE] = { [EVENT_DELAY] = STATE_DELAYED,
-                     [EVENT_START] = STATE_COLLECTING,
-                     [EVENT_STOP] = STATE_STOPPING,
-                     [EVENT_GIVE_UP] = REST,
-                     [EVENT_SHUTDOWN] = STATE_OVER },
-    [STATE_DELAYED] = { [EVENT_DELAY] = STATE_DELAYED,
-                        [EVENT_START] = STATE_COLLECTING,
-                        [EVENT_STOP] = STATE_STOPPING,
-                        [EVENT_GIVE_UP] = REST,
-                        [EVENT_SHUTDOWN] = STATE_OVER },
-    [STATE_COLLECTING] = { [EVENT_STOP] = STATE_STOPPING,
-                           [EVENT_GIVE_UP] = REST,
-                           [EVENT_SHUTDOWN] = STATE_OVER },
-    [STATE_STOPPING] = { [EVENT_WRITTEN] = REST },
-    [STATE_OVER] = { [EVENT_SHUTDOWN] = STATE_OVER },
+  static const struct
+  {
+    unsigned from;
+    int to;
+  } moves[] = {
+    [EVENT_DELAY] = { WAITING, STATE_DELAYED },
+    [EVENT_START] = { WAITING, STATE_COLLECTING },
+    [EVENT_STOP] = { WAITING | 1 << STATE_COLLECTING, STATE_STOPPING },
+    [EVENT_WRITTEN] = { 1 << STATE_STOPPING, REST },
+    [EVENT_GIVE_UP] = { WAITING | 1 << STATE_COLLECTING, REST },
+    [EVENT_SHUTDOWN] = { WAITING | 1 << STATE_COLLECTING | 1 << STATE_OVER, STATE_OVER },
   };
   const bool is_launch = run->profile->is_launch;
-  const unsigned next = states[run->state][event];
+  const int next = moves[event].to;
   /* The report of `profile` exists from the beginning, that of `launch` only while it collects. */
-  if (next == 0 || (event == EVENT_STOP && is_launch && run->state != STATE_COLLECTING))
+  if ((moves[event].from & 1u << run->state) == 0 ||
+      (event == EVENT_STOP && is_launch && run->state != STATE_COLLECTING))
     return false;
   run->state = next != REST ? (State)next : is_launch ? STATE_IDLE : STATE_OVER;
   if (run->state != STATE_DELAYED)
@@ -152,7 +149,7 @@ start (Run *run)
     return;
   run->n_interrupts = 0; /* earlier ones were meant for the program */
   if (profile->options.duration_ns >= 0 && !has_ranges (run))
-    run->stop_at_ns = lns_children_now_ns () + profile->options.duration_ns;
+    run->stop_at_ns = lns_monotonic_ns () + profile->options.duration_ns;
   lns_session_start_report (profile->session);
   if (!has_ranges (run))
     {
@@ -174,8 +171,18 @@ start_in_time (Run *run)
   if (delay_ns == 0)
     start (run);
   else if (move (run, EVENT_DELAY))
-    run->start_at_ns = lns_children_now_ns () + delay_ns;
+    run->start_at_ns = lns_monotonic_ns () + delay_ns;
   tell_state (run);
+}
+
+/* Whether TEXT was said when the run began. */
+static bool
+was_said (const LnsProfile *profile, const char *text)
+{
+  for (size_t i = 0; i < profile->told.n; i++)
+    if (strcmp (profile->told.items[i], text) == 0)
+      return true;
+  return false;
 }
 
 static void
@@ -184,44 +191,20 @@ tell_diagnostics (Run *run, const LnsReportResult *result)
   for (size_t i = 0; i < result->n_diagnostics; i++)
     {
       const LnsReportDiagnostic *item = &result->diagnostics[i];
-      lns_profile_say (run->profile, item->severity, item->code, item->text);
+      if (!was_said (run->profile, item->text))
+        lns_profile_say (run->profile, item->severity, item->code, item->text);
     }
 }
 
-/* Examines the reports that wait for it, unless more is being recorded: the doctor ends this process if memory runs
- * out, and must not end a recording. Hooks may have moved reports meanwhile. */
-static void
-examine (Run *run)
+/* Whether a diagnostic has told why the report of RESULT is empty, so that the doctor has nothing to add. Opening the report
+ * for it would take a seventh of the time that recording costs a short program. */
+static bool
+is_empty_as_told (const LnsProfile *profile, const LnsReportResult *result)
 {
-  if (run->state == STATE_COLLECTING)
-    return;
-  for (size_t i = 0; i < run->unexamined.n; i++)
-    {
-      if (access (run->unexamined.items[i], F_OK) == 0)
-        lns_profile_examine (run->profile, run->unexamined.items[i]);
-      else
-        lns_profile_tell (
-            run->profile, "warning",
-            "“%s” was moved before it could be examined; `lanescope analyze` examines it",
-            run->unexamined.items[i]);
-      free (run->unexamined.items[i]);
-    }
-  lns_array_clear (&run->unexamined);
-}
-
-static void
-examine_in_time (Run *run, const char *path)
-{
-  char *copy = strdup (path);
-  char **item = copy != NULL ? lns_array_try_add (&run->unexamined) : NULL;
-  if (item != NULL)
-    *item = copy;
-  else
-    {
-      free (copy);
-      lns_profile_tell (run->profile, "warning", "cannot examine the report: %s", "out of memory");
-    }
-  examine (run);
+  bool is_told = false;
+  for (size_t i = 0; i < result->n_diagnostics; i++)
+    is_told |= strcmp (result->diagnostics[i].code, "LNS-NVTX-002") == 0;
+  return is_told && result->n_events == 0 && result->n_lost == 0 && !profile->wants_cuda;
 }
 
 /* Prints the outcome of the report at PATH, and runs what follows it. */
@@ -229,11 +212,12 @@ static void
 tell (Run *run, const char *path, const LnsReportResult *result)
 {
   LnsProfile *profile = run->profile;
+  const bool records_more = run->state == STATE_COLLECTING;
   tell_diagnostics (run, result);
   if (result->is_written)
     {
       char events[LNS_FORMAT_SIZE], lost[LNS_FORMAT_SIZE], processes[LNS_FORMAT_SIZE];
-      lns_profile_finish_report (profile, path);
+      lns_profile_finish_report (profile, path, records_more);
       lns_profile_print (
           profile, "%s event%s, %s lost, %s %s\n", lns_format_unsigned (result->n_events, events),
           lns_plural (result->n_events, "", "s"), lns_format_unsigned (result->n_lost, lost),
@@ -243,7 +227,8 @@ tell (Run *run, const char *path, const LnsReportResult *result)
         lns_profile_tell (profile, NULL, "The last seconds took %s of memory",
                           lns_format_bytes (result->kept_bytes, events));
       lns_progress_generated (profile, path, result);
-      examine_in_time (run, path);
+      if (!is_empty_as_told (profile, result))
+        lns_profile_examine (profile, path, records_more);
       profile->place.entry.n_reports++;
       snprintf (profile->place.entry.report, sizeof profile->place.entry.report, "%s", path);
       lns_hooks_call (&run->hooks, profile, "after-report-ready",
@@ -263,20 +248,24 @@ static void
 take_trouble (Run *run)
 {
   LnsError trouble;
-  if (!lns_session_next_trouble (run->profile->session, &trouble))
+  if (!lns_recorder_next_trouble (lns_session_recorder (run->profile->session), &trouble))
     return;
   lns_profile_say (run->profile, LNS_SEVERITY_WARNING, LNS_TROUBLE_CODE, trouble.message);
 }
 
 /* Warns that no capture range began. A process that could not be recorded cannot announce one either; its diagnostic
- * comes first. */
+ * comes first. Nor can an event that is lost. */
 static void
 tell_no_range (Run *run)
 {
-  const LnsCollectorCounters processes = lns_session_processes (run->profile->session);
+  const LnsCollectorCounters processes =
+      lns_peers_counters (lns_session_peers (run->profile->session));
   const char *text =
       processes.n_late + processes.n_refused > 0
           ? LNS_SENTENCE ("no report: the capture range did not begin in any recorded process")
+      : processes.n_lost > 0
+          ? LNS_SENTENCE ("no report: events are lost, and no other began the capture range; free "
+                          "memory, or record with a larger --buffer-size")
           : LNS_SENTENCE ("no report: the capture range never began; the program did not make "
                           "that call, or ended before it");
   tell_diagnostics (run, &run->result);
@@ -300,7 +289,7 @@ begin_range (Run *run, LnsRangeNews *news)
   forget_range (run);
   run->range_path = news->path;
   if (run->state == STATE_COLLECTING && run->profile->options.duration_ns >= 0)
-    run->stop_at_ns = lns_children_now_ns () + run->profile->options.duration_ns;
+    run->stop_at_ns = lns_monotonic_ns () + run->profile->options.duration_ns;
   lns_profile_print (run->profile, "Capture range started in the application.\n");
   lns_progress_range (run->profile, "start");
   lns_hooks_call (&run->hooks, run->profile, "after-collection-start",
@@ -316,6 +305,14 @@ end_range (Run *run, LnsRangeNews *news)
   const LnsWireOptions *target = &profile->target;
   const bool repeats = target->range_end == LNS_WIRE_RANGE_END_REPEAT ||
                        target->range_end == LNS_WIRE_RANGE_END_REPEAT_SHUTDOWN;
+  const bool is_last = run->state == STATE_COLLECTING &&
+                       !(repeats && (target->n_ranges == 0 || news->number < target->n_ranges));
+  if (is_last)
+    {
+      move (run, EVENT_GIVE_UP);
+      run->has_ended_ranges = true;
+      lns_session_set_recording (profile->session, false);
+    }
   if (run->range_path != NULL)
     {
       lns_profile_print (profile, "Capture range ended in the application.\nGenerating '%s'\n",
@@ -328,15 +325,8 @@ end_range (Run *run, LnsRangeNews *news)
   run->stop_at_ns = NEVER;
   lns_report_result_clear (&news->result);
   tell_state (run);
-  if (run->state != STATE_COLLECTING ||
-      (repeats && (target->n_ranges == 0 || news->number < target->n_ranges)))
-    return;
-  move (run, EVENT_GIVE_UP);
-  run->has_ended_ranges = true;
-  lns_session_set_recording (profile->session, false);
-  tell_state (run);
-  if (target->range_end == LNS_WIRE_RANGE_END_STOP_SHUTDOWN ||
-      target->range_end == LNS_WIRE_RANGE_END_REPEAT_SHUTDOWN)
+  if (is_last && (target->range_end == LNS_WIRE_RANGE_END_STOP_SHUTDOWN ||
+                  target->range_end == LNS_WIRE_RANGE_END_REPEAT_SHUTDOWN))
     lns_children_end (&run->children, profile, profile->kill_signal);
 }
 
@@ -345,7 +335,7 @@ static void
 take_ranges (Run *run)
 {
   LnsRangeNews news;
-  while (lns_session_next_range (run->profile->session, &news))
+  while (lns_recorder_next_range (lns_session_recorder (run->profile->session), &news))
     if (news.is_end)
       end_range (run, &news);
     else
@@ -371,10 +361,10 @@ stop (Run *run)
   take_trouble (run);
   take_ranges (run);
   lns_progress_range (profile, "stop");
-  int64_t end_ns = lns_session_processes (profile->session).last_end_ns;
+  int64_t end_ns = lns_peers_counters (lns_session_peers (profile->session)).last_end_ns;
   if (run->children.last_end_ns > end_ns)
     end_ns = run->children.last_end_ns;
-  run->lag_ms = end_ns > 0 ? (double)(lns_children_now_ns () - end_ns) / 1e6 : 0;
+  run->lag_ms = end_ns > 0 ? (double)(lns_monotonic_ns () - end_ns) / 1e6 : 0;
   if (!has_ranges (run))
     tell (run, profile->path, &run->result);
   else if (run->range_path != NULL)
@@ -649,7 +639,7 @@ interrupt (Run *run)
     return; /* there is no report to end, and the program decides for itself */
   if (run->n_interrupts == 1 && run->state != STATE_OVER)
     {
-      int64_t until_ns = lns_children_now_ns () + GRACE_NS;
+      int64_t until_ns = lns_monotonic_ns () + GRACE_NS;
       if (until_ns < run->stop_at_ns)
         run->stop_at_ns = until_ns;
     }
@@ -725,7 +715,7 @@ has_ended (Run *run)
   /* After Ctrl-C, processes that left the terminal are not waited for. */
   if (!lns_profile_waits_for_all (profile) || run->n_interrupts > 0)
     return true;
-  if (lns_session_processes (profile->session).n_alive > 0 ||
+  if (lns_peers_counters (lns_session_peers (profile->session)).n_alive > 0 ||
       lns_children_has_left (&run->hooks, profile))
     return false;
   lns_session_all_ended (profile->session);
@@ -749,7 +739,7 @@ wait_for_times_ms (const Run *run)
     at_ns = tell_left_at_ns (run);
   if (at_ns == NEVER)
     return -1;
-  int64_t ns = at_ns - lns_children_now_ns ();
+  int64_t ns = at_ns - lns_monotonic_ns ();
   return ns <= 0 ? 0 : (int)((ns + 999999) / 1000000 < 60000 ? (ns + 999999) / 1000000 : 60000);
 }
 
@@ -763,7 +753,7 @@ wait_ms (const Run *run)
 static void
 take_times (Run *run)
 {
-  int64_t now_ns = lns_children_now_ns ();
+  int64_t now_ns = lns_monotonic_ns ();
   if (now_ns >= run->start_at_ns)
     start (run);
   if (now_ns >= run->stop_at_ns)
@@ -788,7 +778,7 @@ lns_profile_run (LnsProfile *profile)
     .control_fd = (int)profile->options.control_fd,
     .start_at_ns = NEVER,
     .stop_at_ns = NEVER,
-    .tick_at_ns = profile->progress_fd >= 0 ? lns_children_now_ns () : NEVER,
+    .tick_at_ns = profile->progress_fd >= 0 ? lns_monotonic_ns () : NEVER,
   };
   if (profile->begins_by_itself)
     start_in_time (&run);
@@ -820,7 +810,6 @@ lns_profile_run (LnsProfile *profile)
             cancel (&run);
           move (&run, EVENT_SHUTDOWN);
         }
-      examine (&run);
       if (run.state == STATE_OVER)
         lns_session_place_close (&profile->place, profile->is_launch);
     }

@@ -3,45 +3,64 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Switches of `profile` about CPUs. None has an effect yet; they are accepted, so that existing scripts work. */
+/* Switches of `profile` about CPUs. Those without an effect are accepted, so that existing scripts work. */
 
+#include "capture/session/cpu/sampling.h"
+#include "capture/session/python/sampling.h"
 #include "src/cli/profile/switches.h"
 #include "src/cli/terminal/language.h"
 
-#define SAMPLES N_ ("CPU samples are not recorded yet; `perf record -g PROGRAM` records them")
 #define PYTHON_STACKS                                                                              \
- N_ ("Python stacks are not recorded yet; `py-spy record -- PROGRAM` samples them")
-#define SCHEDULING                                                                                 \
- N_ ("thread scheduling is not recorded yet; `perf sched record PROGRAM` records it")
-#define SYMBOLS N_ ("addresses are not recorded yet, so there is nothing to look up")
+ N_ ("Python call chains of CUDA calls are not recorded yet; --python-sampling=true samples all "  \
+     "Python functions")
 #define COUNTERS                                                                                   \
  N_ ("counters of CPUs and of the kernel are not recorded yet; `perf stat PROGRAM` reads them")
 
 static const LnsOption switches_cpu_options[] = {
-  { LNS_IGNORED_SWITCH ("sample", CHOICE, SAMPLES), .letter = 's',
-    .choices = "process-tree,system-wide,cpu,none", .default_text = "none",
-    .help = N_ ("Sample where CPU time is spent.") },
-  { LNS_IGNORED_SWITCH ("backtrace", CHOICE, SAMPLES), .letter = 'b',
-    .choices = "auto,fp,lbr,dwarf,none", .default_text = "none",
-    .help = N_ ("Method to find the callers of a sample.") },
-  { LNS_IGNORED_SWITCH ("samples-per-backtrace", INTEGER, SAMPLES), .least = 1, .most = 32,
-    .value_name = "N", .help = N_ ("Number of samples for each call chain.") },
-  { LNS_IGNORED_SWITCH ("sampling-period", INTEGER, SAMPLES), .least = 1, .value_name = "N",
-    .help = N_ ("Number of CPU events between samples.") },
-  { LNS_IGNORED_SWITCH ("python-sampling", BOOL, PYTHON_STACKS), .default_text = "false",
-    .help = N_ ("Sample Python stacks.") },
-  { LNS_IGNORED_SWITCH ("python-sampling-frequency", INTEGER, PYTHON_STACKS), .least = 1,
-    .most = 2000, .value_name = "HZ", .help = N_ ("Frequency of Python samples, in Hz.") },
+  { LNS_PROFILE_SWITCH ("sample", CHOICE, sample), .letter = 's',
+    .choices = "process-tree,system-wide,cpu,none", .default_text = "process-tree",
+    .help = N_ ("Sample where the program and what it starts spend CPU time, and which calls led "
+                "there. Where the machine does not allow it, a note says so. `cpu` is an older "
+                "word for `process-tree`.") },
+  { LNS_PROFILE_SWITCH ("backtrace", CHOICE, backtrace), .letter = 'b',
+    .choices = "auto,fp,lbr,dwarf,none", .default_text = "auto",
+    .help = N_ ("Method to find the callers of a sample: `dwarf` unwinds a copy of the top of the "
+                "stack, 32 KiB at most, with the unwind tables of the program's files; `fp` "
+                "follows frame pointers, which most programs do not have; `auto` does the same as "
+                "`dwarf`, and follows frame pointers where the copy ends; `none` records only "
+                "where the sample is. `lbr` is not "
+                "supported and does as `auto`.") },
+  { LNS_PROFILE_SWITCH ("samples-per-backtrace", INTEGER, samples_per_backtrace), .least = 1,
+    .most = 32, .value_name = "N", .default_text = "1",
+    .help = N_ ("Keep the callers of one in N samples.") },
+  { LNS_PROFILE_SWITCH ("sampling-frequency", INTEGER, sampling_hz), .least = LNS_CPU_MIN_HZ,
+    .most = LNS_CPU_MAX_HZ, .value_name = "HZ", .default_text = "1000",
+    .help = N_ ("Samples for each second of CPU time of a thread.") },
+  { LNS_PROFILE_SWITCH ("sampling-period", INTEGER, sampling_period), .least = 1, .value_name = "N",
+    .help = N_ ("Number of CPU cycles between samples, or of nanoseconds where the CPU counts no "
+                "cycles. Replaces "
+                "--sampling-frequency.") },
+  { LNS_PROFILE_SWITCH ("python-sampling", BOOL, python_sampling), .default_text = "false",
+    .help = N_ ("Sample which functions the threads of Python programs are in, from outside the "
+                "programs. CPython 3.9 to 3.14.") },
+  { LNS_PROFILE_SWITCH ("python-sampling-frequency", INTEGER, python_sampling_hz),
+    .least = LNS_PYTHON_MIN_HZ, .most = LNS_PYTHON_MAX_HZ, .value_name = "HZ",
+    .default_text = "1000",
+    .help = N_ ("Python samples a second. Fewer are taken where so many would need more "
+                "than a twentieth of a CPU core.") },
   { LNS_IGNORED_SWITCH ("python-backtrace", CHOICE, PYTHON_STACKS), .choices = "none,cuda,false",
     .default_text = "none", .help = N_ ("Record Python call chains of CUDA calls.") },
-  { LNS_IGNORED_SWITCH ("cpuctxsw", CHOICE, SCHEDULING), .choices = "process-tree,system-wide,none",
-    .default_text = "none", .help = N_ ("Record on which CPU each thread runs.") },
-  { LNS_IGNORED_SWITCH ("resolve-symbols", BOOL, SYMBOLS), .default_text = "false",
-    .help = N_ ("Look up the names of sampled addresses.") },
-  { LNS_IGNORED_SWITCH ("show-source-info", BOOL, SYMBOLS), .default_text = "false",
-    .help = N_ ("Look up the source lines of sampled addresses.") },
-  { LNS_IGNORED_SWITCH ("debug-symbols", TEXT, SYMBOLS), .value_name = "FOLDER[:FOLDER…]",
-    .help = N_ ("Folders with debug symbols.") },
+  { LNS_PROFILE_SWITCH ("cpuctxsw", CHOICE, cpuctxsw), .choices = "process-tree,system-wide,none",
+    .default_text = N_ ("as --sample"),
+    .help = N_ ("Record on which CPU each thread runs, and when it waits.") },
+  { LNS_PROFILE_SWITCH ("resolve-symbols", BOOL, resolve_symbols), .default_text = "true",
+    .help = N_ ("Look up the functions of sampled addresses when the report is finished. Ctrl-C "
+                "skips that; `lanescope resolve` does it later.") },
+  { LNS_PROFILE_SWITCH ("show-source-info", BOOL, show_source_info), .default_text = "true",
+    .help = N_ ("With the functions, store the source files and lines of sampled addresses.") },
+  { LNS_PROFILE_SWITCH ("debug-symbols", TEXT, debug_symbols), .value_name = "FOLDER[:FOLDER…]",
+    .help = N_ ("Folders to search for programs, libraries and their debug symbols, before "
+                "/usr/lib/debug and the servers in DEBUGINFOD_URLS.") },
   { LNS_IGNORED_SWITCH ("event-sample", CHOICE, COUNTERS), .choices = "system-wide,none",
     .default_text = "none", .help = N_ ("Sample CPU counters.") },
   { LNS_IGNORED_SWITCH ("event-sampling-interval", INTEGER, COUNTERS), .least = 1, .most = 1000,

@@ -3,17 +3,18 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Switches of `profile` about the operating system and hardware. None has an effect yet; they are accepted, so that
- * existing scripts work. */
+/* Switches of `profile` about the operating system and hardware. Those of GPU metrics and two of the C library have an effect; the others are
+ * accepted, so that existing scripts work. */
 
 #include "src/cli/profile/switches.h"
 #include "src/cli/terminal/language.h"
 
+#define CHAINS                                                                                     \
+ N_ ("callers of C library calls are not recorded yet; --trace=osrt records the calls")
 #define FTRACE                                                                                     \
  N_ ("kernel events are not recorded yet; `trace-cmd record -e SYSTEM:EVENT` records them")
 #define GPU                                                                                        \
- N_ ("GPU counters and engines are not recorded yet; `nvidia-smi dmon` and `dcgmi dmon` show "     \
-     "them")
+ N_ ("video engines of GPUs are not recorded yet; `nvidia-smi dmon` shows how busy they are")
 #define NETWORK                                                                                    \
  N_ ("network counters are not recorded yet; `ethtool -S DEVICE` and /sys/class/infiniband show "  \
      "them")
@@ -21,17 +22,19 @@
  N_ ("storage counters are not recorded yet; `iostat -x 1` and `nfsiostat 1` show them")
 
 static const LnsOption switches_system_options[] = {
-  { LNS_IGNORED_SWITCH ("osrt-threshold", INTEGER, LNS_NO_CALLS), .value_name = "NS",
-    .help = N_ ("Record C library calls that take at least this long, in ns.") },
-  { LNS_IGNORED_SWITCH ("osrt-backtrace-threshold", INTEGER, LNS_NO_CALLS), .value_name = "NS",
+  { LNS_PROFILE_SWITCH ("osrt-threshold", INTEGER, osrt_threshold_ns), .most = UINT32_MAX,
+    .value_name = "NS", .default_text = "1000",
+    .help = N_ ("Record C library calls that take at least this long, in ns, with --trace=osrt.") },
+  { LNS_IGNORED_SWITCH ("osrt-backtrace-threshold", INTEGER, CHAINS), .value_name = "NS",
     .help = N_ ("Record call chains of C library calls that take at least this long, in ns.") },
-  { LNS_IGNORED_SWITCH ("osrt-backtrace-depth", INTEGER, LNS_NO_CALLS), .value_name = "N",
+  { LNS_IGNORED_SWITCH ("osrt-backtrace-depth", INTEGER, CHAINS), .value_name = "N",
     .help = N_ ("Maximum number of callers to record.") },
-  { LNS_IGNORED_SWITCH ("osrt-backtrace-stack-size", INTEGER, LNS_NO_CALLS), .value_name = "BYTES",
+  { LNS_IGNORED_SWITCH ("osrt-backtrace-stack-size", INTEGER, CHAINS), .value_name = "BYTES",
     .help = N_ ("Size of the stack to examine, in bytes.") },
-  { LNS_IGNORED_SWITCH ("osrt-file-access", BOOL, LNS_NO_CALLS), .default_text = "false",
-    .help = N_ ("Record which files are read and written.") },
-  { LNS_IGNORED_SWITCH ("syscall", CHOICE, LNS_NO_CALLS),
+  { LNS_PROFILE_SWITCH ("osrt-file-access", BOOL, osrt_file_access), .default_text = "false",
+    .help = N_ ("Record which file each call opens, reads, writes or closes, with --trace=osrt; "
+                "also of calls below --osrt-threshold.") },
+  { LNS_IGNORED_SWITCH ("syscall", CHOICE, LNS_NO_SYSCALLS),
     .choices = "process-tree,pid-namespace,none", .default_text = "none",
     .help = N_ ("Record system calls.") },
   { LNS_IGNORED_SWITCH ("ftrace", TEXT, FTRACE), .value_name = "SYSTEM/EVENT,…",
@@ -44,15 +47,30 @@ const LnsOptionGroup lns_profile_switches_system =
     LNS_OPTION_GROUP ("system", N_ ("The operating system"), switches_system_options);
 
 static const LnsOption switches_hardware_options[] = {
-  { LNS_IGNORED_SWITCH ("gpu-metrics-devices", TEXT, GPU), .old = "gpu-metrics-device",
-    .value_name = "none|all|cuda-visible|ID,…", .default_text = "none",
-    .help = N_ ("Sample hardware counters of these GPUs.") },
-  { LNS_IGNORED_SWITCH ("gpu-metrics-frequency", TEXT, GPU), .value_name = "HZ,…",
-    .help = N_ ("Frequency of GPU counter samples, in Hz.") },
-  { LNS_IGNORED_SWITCH ("gpu-metrics-set", TEXT, GPU), .value_name = "NAME,…",
-    .help = N_ ("Set of GPU counters to sample.") },
-  { LNS_IGNORED_SWITCH ("gpuctxsw", BOOL, GPU), .default_text = "false",
-    .help = N_ ("Record which program each GPU works for.") },
+  { LNS_PROFILE_SWITCH ("gpu-metrics-devices", TEXT, gpu_metrics_devices),
+    .old = "gpu-metrics-device", .value_name = "none|all|cuda-visible|help|ID,…",
+    .default_text = "none",
+    .help = N_ (
+        "Sample hardware counters of these GPUs by CUPTI: how busy SMs, tensor cores, memory, "
+        "PCIe and NVLink are. `cuda-visible`: those that CUDA_VISIBLE_DEVICES allows; ID: "
+        "number that `nvidia-smi -L` and `help` show. Needs a GPU of Turing or later, CUDA 12.6 or "
+        "later, and root, unless the driver lets all users read counters. Sampling may "
+        "change the clocks of the GPU.") },
+  { LNS_PROFILE_SWITCH ("gpu-metrics-frequency", TEXT, gpu_metrics_frequency), .value_name = "HZ",
+    .default_text = "10000",
+    .help =
+        N_ ("Samples of hardware counters a second, from 10 to 200000. On GPUs of Turing and on "
+            "GA100, the rate follows the clock of the GPU.") },
+  { LNS_PROFILE_SWITCH ("gpu-metrics-set", CHOICE, gpu_metrics_set),
+    .choices = "general,compute,memory,help,tu10x,tu11x,ga100,ga10x,ad10x,gh100,gb10x,gb20x",
+    .default_text = "general",
+    .help =
+        N_ ("Select the hardware counters. `general`: all that can be sampled at once; `compute`: "
+            "SMs, tensor cores and launches; `memory`: memory, caches, PCIe and NVLink. Names of "
+            "chips mean `general`; `help` lists the names.") },
+  { LNS_PROFILE_SWITCH ("gpuctxsw", BOOL, gpuctxsw), .default_text = "false",
+    .help = N_ ("Record which CUDA context, and so which program, each GPU works for. Needs CUDA "
+                "13.1 or later, and a program that uses CUDA.") },
   { LNS_IGNORED_SWITCH ("gpu-video-devices", TEXT, GPU), .value_name = "none|all|ID,…",
     .default_text = "none", .help = N_ ("Record the video engines of these GPUs.") },
   { LNS_IGNORED_SWITCH ("nic-metrics", CHOICE, NETWORK),

@@ -13,16 +13,23 @@
 
 static const LnsOption switches_trace_options[] = {
   { LNS_PROFILE_SWITCH ("trace", LIST, trace), .letter = 't', .is_whole = true,
-    .choices = "cuda,nvtx,cublas,cublas-verbose,cudnn,mpi,none", .open_choices = true,
+    .choices = "cuda,nvtx,cublas,cublas-verbose,cudnn,mpi,osrt,none", .open_choices = true,
     .default_text = "cuda,nvtx",
     .help = N_ (
         "Select what is recorded. `cuda`: CUDA calls and what the GPU did; `nvtx`: ranges, marks "
         "and "
         "counters; `cublas` and `cudnn`: calls of these libraries, and CUDA; `cublas-verbose`: "
-        "also the calls that cuBLAS makes itself; `mpi`: calls of MPI; `none`: only the "
-        "process.") },
+        "also the calls that cuBLAS makes itself; `mpi`: calls of MPI; `osrt`: calls of the C "
+        "library that take time: files, sockets, locks, sleeps; `none`: only the process.") },
   { LNS_PROFILE_SWITCH ("nvtx", FLAG, nvtx), .help = N_ ("Same as nvtx in --trace.") },
   { LNS_PROFILE_SWITCH ("mpi", FLAG, mpi), .help = N_ ("Same as mpi in --trace.") },
+  { LNS_PROFILE_SWITCH ("gpu-environment", TEXT, gpu_environment), .value_name = "HZ|none",
+    .default_text = "10",
+    .help =
+        N_ ("Sample power, clocks and what holds them down, temperature, memory, PCIe and NVLink "
+            "throughput and memory errors of each GPU that the program uses, 1 to 100 times a "
+            "second. Without the trace of CUDA, a number samples all GPUs that "
+            "CUDA_VISIBLE_DEVICES allows.") },
   { LNS_PROFILE_SWITCH ("nvtx-domain-include", TEXT, nvtx_domain_include),
     .value_name = "default|NAME,…",
     .help = N_ ("Record only these NVTX domains. `default` is the domain without a name. Put a "

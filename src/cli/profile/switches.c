@@ -12,16 +12,6 @@
 #include "src/cli/terminal/language.h"
 #include "src/cli/terminal/say.h"
 
-void
-lns_profile_options_clear (LnsProfileOptions *options)
-{
-  lns_option_list_clear (&options->trace);
-  lns_option_list_clear (&options->export);
-  lns_option_list_clear (&options->env_var);
-  lns_option_list_clear (&options->pytorch);
-  lns_option_list_clear (&options->dask);
-}
-
 const LnsRefusal lns_profile_refusals[LNS_PROFILE_N_REFUSALS] = {
   { .names = "isr,etw-provider,retain-etw-files,wddm-memory-trace,wddm-additional-events,"
              "wddm-backtraces,dx12-wait-calls,dx12-gpu-workload,"
@@ -31,7 +21,7 @@ const LnsRefusal lns_profile_refusals[LNS_PROFILE_N_REFUSALS] = {
              "opengl-gpu-workload,vulkan-gpu-workload,vulkan-sc-gpu-workload",
     .why = N_ ("is about graphics, which Lanescope does not record; leave it out") },
   { .names = "accelerator-trace,clock-frequency-changes,vsync,process-scope,qnx-kernel-events,"
-             "qnx-kernel-events-mode,xhv-trace,xhv-trace-events,xhv-vm-symbols,sampling-frequency,"
+             "qnx-kernel-events-mode,xhv-trace,xhv-trace-events,xhv-vm-symbols,"
              "sampling-trigger,soc-metrics,soc-metrics-set,soc-metrics-frequency,"
              "cpu-cluster-events",
     .why = N_ (

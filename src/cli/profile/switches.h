@@ -16,6 +16,8 @@ typedef struct
   LnsOptionList trace;
   bool nvtx, mpi; /* in addition */
   const char *nvtx_domain_include, *nvtx_domain_exclude;
+  const char *gpu_environment;                                               /* NULL: not given */
+  const char *gpu_metrics_devices, *gpu_metrics_frequency, *gpu_metrics_set; /* NULL likewise */
   const char *output, *output_dir;
   LnsOptionList export;
   bool stats, strict;
@@ -34,41 +36,50 @@ typedef struct
   int64_t buffer_bytes; /* 0: the session's default */
   const char *env_record;
   bool cuda_memory_usage, cuda_um_cpu_page_faults, cuda_um_gpu_page_faults, cuda_trace_all_apis;
+  bool gpuctxsw, cuda_allocation_source, cuda_kernel_latency;
+  const char *cuda_trace;
   bool flush_on_cudaprofilerstop;
   const char *cuda_graph_trace, *cuda_event_trace, *cupti_path;
+  LnsOptionList cudabacktrace;
+  bool cupti_sharing, cupti_host_buffers;
   int64_t cupti_device_bytes; /* 0: CUPTI's default */
   int64_t cuda_flush_ms;      /* 0: the engine's default */
   const char *capture_range, *capture_range_end, *nvtx_capture;
   const char *stop_on_range_end;      /* NULL: not given */
   const char *python_functions_trace; /* NULL: not given */
   LnsOptionList pytorch, dask;
+  const char *sample, *cpuctxsw, *backtrace;                   /* NULL: not given */
+  int64_t sampling_hz, sampling_period, samples_per_backtrace; /* 0: not given */
+  bool resolve_symbols, show_source_info, python_sampling;
+  int64_t python_sampling_hz;
+  const char *debug_symbols;       /* NULL: not given */
   int64_t progress_fd, control_fd; /* -1: none */
   bool start_later;
   int64_t keep_ns;                   /* 0: all */
   const char *session, *session_new; /* NULL: not given, as the next */
   const char *after_collection_start, *after_report_ready;
+  int64_t osrt_threshold_ns;
+  bool osrt_file_access;
 } LnsProfileOptions;
 
 #define LNS_PROFILE_DEFAULTS                                                                       \
  {                                                                                                 \
   .show_output = true, .duration_ns = -1, .stop_on_exit = true, .inherit_environment = true,       \
   .kill = "sigterm", .wait = "all", .flush_on_cudaprofilerstop = true,                             \
-  .cuda_graph_trace = "graph", .cuda_event_trace = "false", .capture_range = "none",               \
-  .progress_fd = -1, .control_fd = -1                                                              \
+  .gpu_metrics_set = "general", .cuda_graph_trace = "graph", .cuda_event_trace = "false",          \
+  .cuda_trace = "sw", .cupti_sharing = true, .capture_range = "none", .progress_fd = -1,           \
+  .control_fd = -1, .osrt_threshold_ns = 1000, .resolve_symbols = true, .show_source_info = true,  \
+  .python_sampling_hz = 1000                                                                       \
  }
 
 /* What is said where --trace and a switch of its own ask for the same. */
-#define LNS_NO_CALLS                                                                               \
- N_ ("calls of the C library and of the kernel are not recorded yet; `strace -f -T PROGRAM` "      \
-     "shows "                                                                                      \
-     "them")
+#define LNS_NO_SYSCALLS                                                                            \
+ N_ ("calls of the kernel are not recorded yet; --trace=osrt records calls of the C library")
 #define LNS_NO_NCCL N_ ("inner steps of NCCL are not recorded yet; --trace=nvtx records its calls")
 
 /* What the row of a switch begins with whose value is a member of LnsProfileOptions. */
 #define LNS_PROFILE_SWITCH(long_name, kind_name, member)                                           \
  LNS_SWITCH (long_name, kind_name, LnsProfileOptions, member)
-
-void lns_profile_options_clear (LnsProfileOptions *options);
 
 /* The signal that --kill=KILL means; 0: none. */
 bool lns_profile_parse_kill (const char *kill, int *ret_signal, LnsError *error);

@@ -21,7 +21,7 @@ static const struct
   const char *names, *instead;
   bool cuda;
 } not_recorded[] = {
-  { "osrt,syscall", LNS_NO_CALLS, false },
+  { "syscall", LNS_NO_SYSCALLS, false },
   { "nccl", LNS_NO_NCCL, false },
   { "cusparse,cusparse-verbose,cusolver,cusolver-verbose,cudla,cudla-verbose,cutensor,cuda-um",
     N_ ("calls of this library are not recorded yet; the CUDA calls and kernels in them are"),
@@ -50,6 +50,7 @@ static const struct
                  { "cublas-verbose", LNS_WIRE_TRACE_CUBLAS_VERBOSE, LNS_WIRE_TRACE_CUDA },
                  { "cudnn", LNS_WIRE_TRACE_CUDNN, LNS_WIRE_TRACE_CUDA },
                  { "mpi", LNS_WIRE_TRACE_MPI, 0 },
+                 { "osrt", LNS_WIRE_TRACE_OS, 0 },
                  { "cuda-hw", 0, LNS_WIRE_TRACE_CUDA },
                  { "cuda-sw", 0, LNS_WIRE_TRACE_CUDA },
                  { "none", 0, 0 } };
@@ -91,10 +92,10 @@ tell_not_recorded (LnsProfile *profile, bool *known, LnsError *error)
     }
   for (size_t i = 0; i < trace->n_items; i++)
     if (!known[i])
-      return lns_cli_usage (
-          error,
-          "--trace: unknown name “%s”; use cuda, nvtx, cublas, cublas-verbose, cudnn, mpi or none",
-          trace->items[i]);
+      return lns_cli_usage (error,
+                            "--trace: unknown name “%s”; use cuda, nvtx, cublas, cublas-verbose, "
+                            "cudnn, mpi, osrt or none",
+                            trace->items[i]);
   return true;
 }
 
@@ -160,12 +161,60 @@ check_graph_trace (LnsProfile *profile, LnsError *error)
         known++;
       if (known == 4)
         return lns_cli_usage (error, "--cuda-graph-trace: unknown form “%s”", form);
-      if (known == 1)
-        lns_cli_say ("warning", "--cuda-graph-trace: host-and-device: graphs that the GPU launches "
-                                "are not recorded yet [LNS-SWITCH-001]");
+      const bool is_node = (profile->target.cuda & LNS_WIRE_CUDA_GRAPH_NODES) != 0;
+      if (known == 1 && is_node)
+        lns_cli_say ("warning", "--cuda-graph-trace: host-and-device: the nodes of graphs that the "
+                                "GPU launches are not recorded yet [LNS-SWITCH-001]");
+      else if (known == 1)
+        profile->target.cuda |= LNS_WIRE_CUDA_DEVICE_GRAPHS;
       if (known == 3)
         lns_cli_say ("warning", "--cuda-graph-trace: nvtx-precapture: what a program does before "
                                 "the report begins is not recorded yet [LNS-SWITCH-001]");
+    }
+  return true;
+}
+
+#define BACKTRACE_NS 1000
+
+/* CLASS[:NS],… */
+static bool
+check_backtraces (LnsProfile *profile, LnsError *error)
+{
+  static const char *const names[] = { [LNS_WIRE_CALLS_KERNEL] = "kernel",
+                                       [LNS_WIRE_CALLS_MEMORY] = "memory",
+                                       [LNS_WIRE_CALLS_SYNC] = "sync",
+                                       [LNS_WIRE_CALLS_OTHER] = "other" };
+  const LnsOptionList *given = &profile->options.cudabacktrace;
+  LnsWireOptions *target = &profile->target;
+  for (int class = 0; class < LNS_WIRE_CALL_CLASSES; class ++)
+    target->callers_ns[class] = LNS_WIRE_NO_CALLERS;
+  for (size_t i = 0; i < given->n_items; i++)
+    {
+      const char *item = given->items[i], *colon = strchr (item, ':');
+      const size_t n = colon != NULL ? (size_t)(colon - item) : strlen (item);
+      const bool is_all = (n == 3 && strncasecmp (item, "all", n) == 0) ||
+                          (n == 4 && strncasecmp (item, "true", n) == 0);
+      bool is_known =
+          is_all ||
+          (colon == NULL && (strcasecmp (item, "none") == 0 || strcasecmp (item, "false") == 0));
+      char *end = NULL;
+      const unsigned long ns = colon != NULL ? strtoul (colon + 1, &end, 10) : BACKTRACE_NS;
+      if (colon != NULL &&
+          (colon[1] < '0' || colon[1] > '9' || *end != '\0' || ns >= LNS_WIRE_NO_CALLERS))
+        return lns_cli_usage (error, "--cudabacktrace: “%s” is not a number of nanoseconds",
+                              colon + 1);
+      for (int class = 0; class < LNS_WIRE_CALL_CLASSES; class ++)
+        if (is_all || (strlen (names[class]) == n && strncasecmp (item, names[class], n) == 0))
+          {
+            is_known = true;
+            target->callers_ns[class] = (uint32_t)ns;
+            target->has_callers = 1;
+          }
+      if (!is_known)
+        return lns_cli_usage (error,
+                              "--cudabacktrace: “%s” is not none, all, kernel, memory, sync or "
+                              "other, with :NS behind it if need be",
+                              item);
     }
   return true;
 }
@@ -179,15 +228,27 @@ check_cuda (LnsProfile *profile, LnsError *error)
   {
     bool is_wanted;
     uint32_t flag;
-  } flags[] = { { given->cuda_memory_usage, LNS_WIRE_CUDA_MEMORY_USAGE },
-                { given->cuda_um_cpu_page_faults, LNS_WIRE_CUDA_UM_CPU_FAULTS },
-                { given->cuda_um_gpu_page_faults, LNS_WIRE_CUDA_UM_GPU_FAULTS },
-                { given->cuda_trace_all_apis, LNS_WIRE_CUDA_ALL_APIS },
-                { given->flush_on_cudaprofilerstop, LNS_WIRE_CUDA_FLUSH_ON_STOP },
-                { strcmp (given->cuda_event_trace, "true") == 0, LNS_WIRE_CUDA_EVENTS },
-                { strcmp (given->cuda_event_trace, "auto") == 0, LNS_WIRE_CUDA_EVENTS_AUTO } };
+  } flags[] = {
+    { given->cuda_memory_usage, LNS_WIRE_CUDA_MEMORY_USAGE },
+    { given->cuda_um_cpu_page_faults, LNS_WIRE_CUDA_UM_CPU_FAULTS },
+    { given->cuda_um_gpu_page_faults, LNS_WIRE_CUDA_UM_GPU_FAULTS },
+    { given->cuda_trace_all_apis, LNS_WIRE_CUDA_ALL_APIS },
+    { given->gpuctxsw, LNS_WIRE_CUDA_SWITCHES },
+    { given->cuda_allocation_source, LNS_WIRE_CUDA_SOURCES | LNS_WIRE_CUDA_MEMORY_USAGE },
+    { given->cuda_kernel_latency, LNS_WIRE_CUDA_LATENCIES },
+    { strcmp (given->cuda_trace, "hw") == 0 || lns_option_list_has (&given->trace, "cuda-hw"),
+      LNS_WIRE_CUDA_HARDWARE },
+    { given->flush_on_cudaprofilerstop, LNS_WIRE_CUDA_FLUSH_ON_STOP },
+    { !given->cupti_sharing, LNS_WIRE_CUDA_ALONE },
+    { given->cupti_host_buffers, LNS_WIRE_CUDA_HOST_BUFFERS },
+    { strcmp (given->cuda_event_trace, "true") == 0, LNS_WIRE_CUDA_EVENTS },
+    { strcmp (given->cuda_event_trace, "auto") == 0, LNS_WIRE_CUDA_EVENTS_AUTO }
+  };
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
     target->cuda |= flags[i].is_wanted ? flags[i].flag : 0;
+  if (given->cuda_kernel_latency && (target->cuda & LNS_WIRE_CUDA_HARDWARE))
+    return lns_cli_usage (error, "--cuda-kernel-latency needs the trace in software; leave out "
+                                 "--cuda-trace=hw or cuda-hw in --trace");
   if (given->cuda_flush_ms > 3600000)
     return lns_cli_usage (
         error, "--cuda-flush-interval is in milliseconds, and at most 3600000 (an hour)");
@@ -206,7 +267,83 @@ check_cuda (LnsProfile *profile, LnsError *error)
         return lns_cli_usage (error, "--cupti-path: cannot find %s; name libcupti.so or its folder",
                               given->cupti_path);
     }
-  return check_graph_trace (profile, error);
+  return check_backtraces (profile, error) && check_graph_trace (profile, error);
+}
+
+/* --- The C library ---------------------------------------------------------------------------- */
+
+static void
+check_os (LnsProfile *profile)
+{
+  LnsWireOptions *target = &profile->target;
+  target->os_threshold_ns = (uint32_t)profile->options.osrt_threshold_ns;
+  target->os_files = profile->options.osrt_file_access;
+}
+
+/* --- GPUs ------------------------------------------------------------------------------------- */
+
+#define GPU_HZ 10
+
+#define METRICS_HZ 10000
+
+/* Whether TEXT is a list of numbers of GPUs. */
+static bool
+is_gpu_list (const char *text)
+{
+  for (size_t n; (n = strspn (text, "0123456789")) > 0 && n < 4; text += n + 1)
+    if (text[n] != ',')
+      return text[n] == '\0';
+  return false;
+}
+
+static bool
+check_metrics (LnsProfile *profile, LnsError *error)
+{
+  const char *devices = profile->options.gpu_metrics_devices;
+  const char *given = profile->options.gpu_metrics_frequency;
+  char *end;
+  long hz = METRICS_HZ;
+  if (devices != NULL && strcmp (devices, "none") != 0 && strcmp (devices, "all") != 0 &&
+      strcmp (devices, "cuda-visible") != 0 && !is_gpu_list (devices))
+    return lns_cli_usage (error,
+                          "--gpu-metrics-devices: “%s” is not none, all, cuda-visible or a list of "
+                          "numbers such as 0,2",
+                          devices);
+  if (given != NULL)
+    {
+      hz = strtol (given, &end, 10);
+      if (end != given && (*end == 'k' || *end == 'K') && hz <= LNS_GPU_METRICS_MAX_HZ / 1000)
+        {
+          hz *= 1000;
+          end++;
+        }
+      if (end == given || *end != '\0' || hz < LNS_GPU_METRICS_MIN_HZ ||
+          hz > LNS_GPU_METRICS_MAX_HZ)
+        return lns_cli_usage (error, "--gpu-metrics-frequency: “%s” is not a number from %d to %d",
+                              given, LNS_GPU_METRICS_MIN_HZ, LNS_GPU_METRICS_MAX_HZ);
+    }
+  profile->metrics_hz = devices != NULL && strcmp (devices, "none") != 0 ? (unsigned)hz : 0;
+  return true;
+}
+
+bool
+lns_profile_check_gpus (LnsProfile *profile, LnsError *error)
+{
+  const char *given = profile->options.gpu_environment;
+  char *end;
+  /* Only the trace of CUDA shows which GPUs a program uses. Others are sampled where somebody asks for it. */
+  profile->gpu_hz = profile->target.traces & LNS_WIRE_TRACE_CUDA ? GPU_HZ : 0;
+  if (!check_metrics (profile, error))
+    return false;
+  if (given == NULL)
+    return true;
+  const long hz = strcmp (given, "none") == 0 ? 0 : strtol (given, &end, 10);
+  if (strcmp (given, "none") != 0 &&
+      (end == given || *end != '\0' || hz < 1 || hz > LNS_GPU_MAX_HZ))
+    return lns_cli_usage (error, "--gpu-environment: “%s” is not none or a number from 1 to %d",
+                          given, LNS_GPU_MAX_HZ);
+  profile->gpu_hz = (unsigned)hz;
+  return true;
 }
 
 /* --- Capture ranges --------------------------------------------------------------------------- */
@@ -220,32 +357,29 @@ check_nvtx_capture (LnsProfile *profile, LnsError *error)
   if (given == NULL || given[0] == '\0' || strcmp (given, "none") == 0)
     return lns_cli_usage (error, "--capture-range=nvtx needs --nvtx-capture=RANGE[@DOMAIN], the "
                                  "range that begins the report");
+  char *const parts[] = { target->range_message, target->range_domain };
   const char *at = NULL;
   for (const char *c = given; *c != '\0'; c++)
     if (*c == '\\' && c[1] == '@')
       c++;
     else if (*c == '@')
       at = c;
-  char *out = target->range_message, *const ends[] = {
-    target->range_message + sizeof target->range_message - 1,
-    target->range_domain + sizeof target->range_domain - 1
-  };
   int part = 0;
+  size_t n = 0;
   for (const char *c = given; *c != '\0'; c++)
-    {
-      if (c == at)
-        {
-          part = 1;
-          out = target->range_domain;
-          continue;
-        }
-      if (*c == '\\' && c[1] == '@')
-        c++;
-      if (out == ends[part])
-        return lns_cli_usage (error, "--nvtx-capture: names may have at most %d bytes",
-                              LNS_WIRE_RANGE_TEXT_BYTES - 1);
-      *out++ = *c;
-    }
+    if (c == at)
+      {
+        part = 1;
+        n = 0;
+      }
+    else if (n == LNS_WIRE_RANGE_TEXT_BYTES - 1)
+      return lns_cli_usage (error, "--nvtx-capture: names may have at most %d bytes",
+                            LNS_WIRE_RANGE_TEXT_BYTES - 1);
+    else
+      {
+        c += *c == '\\' && c[1] == '@';
+        parts[part][n++] = *c;
+      }
   target->range_any_domain = strcmp (target->range_domain, "*") == 0;
   if (target->range_message[0] == '\0')
     return lns_cli_usage (error, "--nvtx-capture: “%s” does not name a range", given);
@@ -370,6 +504,7 @@ lns_profile_check_trace (LnsProfile *profile, LnsError *error)
                                  "domains are recorded; leave out one");
   if (!check_trace_names (profile, error))
     return false;
+  check_os (profile);
   lns_profile_check_python (profile);
   if (profile->target.traces == 0 && !profile->can_trace_nothing)
     return lns_cli_usage (error, "--trace: none of these is recorded yet; add nvtx or cuda, or use "

@@ -34,7 +34,7 @@ static const LnsOption options[] = {
   { LNS_SWITCH ("rule", LIST, Values, rules), .letter = 'r',
     .choices =
         "all,doctor,cuda_memcpy_async,cuda_memcpy_sync,cuda_memset_sync,cuda_api_sync,gpu_gaps,"
-        "gpu_time_util",
+        "gpu_time_util,gpu_clocks",
     .open_choices = true, .value_name = "RULE", .default_text = "all",
     .help = N_ ("Apply these rules. Put arguments after colons (`gpu_gaps:gap=100`).") },
   { LNS_SWITCH ("rows", INTEGER, Values, n_rows), .value_name = "N", .default_text = "50",
@@ -349,7 +349,8 @@ const LnsCommand lns_command_analyze = {
       "  cuda_memset_sync   memsets that block the host\n"
       "  cuda_api_sync      calls that wait for all work of a device or stream\n"
       "  gpu_gaps           times in which a GPU had nothing to do\n"
-      "  gpu_time_util      times in which a GPU had little to do"),
+      "  gpu_time_util      times in which a GPU had little to do\n"
+      "  gpu_clocks         times in which something held the clocks of a GPU down"),
   LNS_COMMAND_OPTIONS (options),
   .run = run,
 };

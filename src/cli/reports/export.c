@@ -39,18 +39,22 @@ typedef struct
   bool separate_strings;
   bool include_json, include_blobs;
   const char *dynamic_tables;
+  const char *stacks;
   LnsExportFolding folding;
 } Values;
 
 static const LnsOption options[] = {
-  { LNS_SWITCH ("type", CHOICE, Values, type), .letter = 't',
-    .choices = "sqlite,jsonlines,csv,chrome,folded,svg,arrow,arrowdir,parquetdir,info",
+  { LNS_SWITCH ("type", CHOICE, Values, type), .letter = 't', .value_name = "TYPE",
+    .choices = "sqlite,jsonlines,csv,chrome,folded,svg,perf-script,pprof,speedscope,arrow,arrowdir,"
+               "parquetdir,info",
     .open_choices = true, .default_text = "sqlite",
     .help = N_ (
         "Output format. `sqlite`: the tables of the nsys export; `jsonlines` (or `json`): one JSON "
         "object for each row; `csv`: a folder with one file for each table; `chrome`: a trace for "
         "Perfetto and chrome://tracing; `folded`: GPU time in ns by stacks of NVTX ranges, one "
-        "line for each kernel and copy; `svg`: a flame graph of that; `arrow`: Arrow streams of "
+        "line for each kernel and copy, or samples by call chain (--stacks); `svg`: a flame graph "
+        "of GPU time; `perf-script`, `pprof` and `speedscope`: samples of CPUs with their call "
+        "chains for these and other viewers; `arrow`: Arrow streams of "
         "all tables in one file; `arrowdir` and `parquetdir`: a folder with one file for each "
         "table, written by pyarrow; `info`: the output of `lanescope info`.") },
   LNS_CLI_OUTPUT (Values,
@@ -86,6 +90,9 @@ static const LnsOption options[] = {
   { LNS_SWITCH ("dynamic-tables", TEXT, Values, dynamic_tables), .value_name = "REGEX",
     .default_text = "none",
     .help = N_ ("Accepted for compatibility; NVTX_EVENTS holds the payloads of all kinds.") },
+  { LNS_SWITCH ("stacks", CHOICE, Values, stacks), .choices = "gpu,cpu",
+    .default_text = N_ ("gpu where there is GPU work, else cpu"),
+    .help = N_ ("For folded: stacks of GPU time, or call chains of CPU samples.") },
   { LNS_SWITCH ("strip-layer-number", BOOL, Values, folding.strip_layer_number),
     .default_text = "true",
     .help = N_ (
@@ -205,9 +212,10 @@ make_options (const Values *values,
 static void
 say_what_is_idle (const Values *values, const char *type)
 {
-#define ROWS   "sqlite,jsonlines,json,csv,arrow,arrowdir,parquetdir"
-#define EVENTS ROWS ",chrome"
-#define STACKS "folded,svg"
+#define ROWS    "sqlite,jsonlines,json,csv,arrow,arrowdir,parquetdir"
+#define EVENTS  ROWS ",chrome"
+#define STACKS  "folded,svg"
+#define SAMPLES "perf-script,pprof,speedscope"
   const struct
   {
     const char *name;
@@ -217,11 +225,12 @@ say_what_is_idle (const Values *values, const char *type)
     { "append", values->append, "csv,arrowdir,parquetdir" },
     { "lazy", values->lazy != NULL, ROWS },
     { "tables", values->tables.n_items > 0, EVENTS "," STACKS },
-    { "times", values->times != NULL, EVENTS "," STACKS },
-    { "ts-normalize", values->ts_normalize, EVENTS },
-    { "ts-shift", values->ts_shift != NULL, EVENTS },
+    { "times", values->times != NULL, EVENTS "," STACKS "," SAMPLES },
+    { "ts-normalize", values->ts_normalize, EVENTS ",perf-script" },
+    { "ts-shift", values->ts_shift != NULL, EVENTS ",perf-script" },
     { "include-json", !values->include_json, EVENTS },
     { "include-blobs", !values->include_blobs, ROWS },
+    { "stacks", values->stacks != NULL, "folded" },
     { "strip-layer-number", !values->folding.strip_layer_number, STACKS },
     { "strip-iteration-number", !values->folding.strip_iteration_number, STACKS },
     { "filter-out", strcmp (values->folding.filter_out, FILTER_OUT) != 0, STACKS },
@@ -254,6 +263,9 @@ export_report (const Values *values, const LnsExportType *type, const char *inpu
   const char *lacks = NULL;
 
   export_options.ret_lacks = &lacks;
+  if (values->stacks != NULL)
+    export_options.stacks =
+        strcmp (values->stacks, "cpu") == 0 ? LNS_EXPORT_CPU_STACKS : LNS_EXPORT_GPU_STACKS;
   bool good = report != NULL && make_options (values, report, &export_options, &times, error) &&
               lns_export (report, type, output, &export_options, error);
   if (shows)

@@ -35,8 +35,7 @@ static const LnsOption options[] = {
 static char *
 default_output (const char *input)
 {
-  const char *slash = strrchr (input, '/'), *name = slash != NULL ? slash + 1 : input,
-             *dot = strrchr (name, '.');
+  const char *name = basename (input), *dot = strrchr (name, '.');
   size_t length = dot != NULL && dot != name ? (size_t)(dot - input) : strlen (input);
 
   if (dot != NULL && strcmp (dot, ".gz") == 0 && dot - name > 5 &&

@@ -15,6 +15,7 @@
 #include "src/base/memory.h"
 #include "src/base/visible.h"
 #include "src/cli/reports/report.h"
+#include "src/cli/reports/topology.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/store/read/pixels.h"
 #include "src/cli/terminal/language.h"
@@ -198,6 +199,10 @@ print_tracks (LnsReport *report)
     [LNS_TRACK_GPU_METRIC] = "GPU metrics",
     [LNS_TRACK_NVTX_PROJECTED] = "NVTX ranges on the GPU",
     [LNS_TRACK_CUDA_BACKTRACES] = "call chains of CUDA calls",
+    [LNS_TRACK_CUDA_HOST] = "host functions in CUDA streams",
+    [LNS_TRACK_CUDA_UNIFIED] = "contention for unified memory",
+    [LNS_TRACK_GPU_SWITCHES] = "GPU context switches",
+    [LNS_TRACK_PYTHON_SAMPLES] = "Python samples",
   };
   uint32_t n, n_lanes;
   const LnsTrack *tracks = lns_report_tracks (report, &n);
@@ -218,6 +223,26 @@ print_tracks (LnsReport *report)
     }
 }
 
+/* Prints how wrong the times of hardware counters may be: GPUs have a clock of their own. */
+static void
+print_metrics (LnsReport *report)
+{
+  static const char prefix[] = "gpu_metrics_early_ns.";
+  char early[LNS_FORMAT_SIZE], late[LNS_FORMAT_SIZE], other[64];
+  const char *key, *value;
+
+  for (size_t i = 0; (key = lns_report_meta_at (report, prefix, i, &value)) != NULL; i++)
+    {
+      const char *number = key + strlen (prefix);
+      lns_format_duration (strtoll (value, NULL, 10), early);
+      snprintf (other, sizeof other, "gpu_metrics_late_ns.%.20s", number);
+      value = lns_report_meta (report, other);
+      if (value != NULL)
+        printf ("metrics of GPU %.20s: times at most %s too early or %s too late\n", number, early,
+                lns_format_duration (strtoll (value, NULL, 10), late));
+    }
+}
+
 /* Prints what must be known to compare measurements on GPUs: versions and models. */
 static void
 print_devices (LnsReport *report)
@@ -228,9 +253,11 @@ print_devices (LnsReport *report)
   print_meta (report, "NVIDIA driver", "driver_version");
   print_meta (report, "CUDA driver", "cuda_driver_version");
   print_meta (report, "CUPTI", "cupti_version");
+  print_meta (report, "CUPTI's file", "cupti_path");
   for (uint32_t i = 0; i < n; i++)
     if (devices[i].name != 0)
       print_fact ("GPU", text (report, devices[i].name));
+  print_metrics (report);
 }
 
 static void
@@ -333,11 +360,13 @@ print_missing (LnsReport *report, const LnsReportInfo *info)
   if (lns_report_meta (report, "keep_ns") != NULL && info->n_events == 0)
     puts ("missing: all: what --keep held was in the memory of who was killed");
   else if (info->n_waiting == 0)
-    printf ("missing: everything after %s\n", to);
+    printf ("missing: everything after %s\n",
+            info->is_least ? lns_format_duration (info->reached_ns, from) : to);
   else
-    printf ("missing: %" PRIu64 " event%s recorded between %s and %s, and everything after that\n",
-            info->n_waiting, lns_plural (info->n_waiting, "", "s"),
-            lns_format_duration (info->reached_ns, from), to);
+    printf (
+        "missing: %s%" PRIu64 " event%s recorded between %s and %s, and everything after that\n",
+        info->is_least ? "at least " : "", info->n_waiting, lns_plural (info->n_waiting, "", "s"),
+        lns_format_duration (info->reached_ns, from), to);
 }
 
 /* The duration of the report: from the start of collecting, which in imported reports is the first event or 0. */
@@ -370,6 +399,17 @@ print_environment (LnsReport *report)
     }
 }
 
+static const char *
+state_name (LnsState state)
+{
+  static const char *const names[] = {
+    [LNS_STATE_RECORDING] = "recording",   [LNS_STATE_COMPLETE] = "complete",
+    [LNS_STATE_RECOVERED] = "recovered",   [LNS_STATE_CUT_OFF] = "cut off",
+    [LNS_STATE_INCOMPLETE] = "incomplete",
+  };
+  return names[state];
+}
+
 static void
 print_report (LnsReport *report, const char *path)
 {
@@ -383,7 +423,7 @@ print_report (LnsReport *report, const char *path)
     print_fact ("imported from", imported);
   else if (strcmp (info->path, path) != 0)
     printf ("damaged: what follows was recovered into %s\n", info->path);
-  printf ("state: %s\n", lns_cli_state_name (info->state));
+  printf ("state: %s\n", state_name (info->state));
   print_missing (report, info);
   char *aside = lns_report_aside (report);
   if (aside != NULL)
@@ -418,6 +458,7 @@ print_report (LnsReport *report, const char *path)
   lns_report_domains (report, &n_domains);
   print_processes (report);
   print_gpus (report);
+  lns_cli_print_topology (report);
   printf ("domains: %" PRIu32 "\n", n_domains);
   print_tracks (report);
   printf ("strings: %" PRIu32 "\n", lns_report_n_strings (report));

@@ -7,20 +7,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "src/base/memory.h"
+#include "src/base/monotonic.h"
 #include "src/cli/terminal/language.h"
 #include "src/cli/terminal/say.h"
 #include "src/tables/sql-module.h"
-
-struct LnsCliQuery
-{
-  sqlite3 *db;
-  const atomic_bool *cancel;
-  int64_t timeout_ns, deadline_ns;
-  bool is_late;
-};
 
 /* Allows only actions that read. */
 static int
@@ -48,21 +40,13 @@ authorize (void *data,
     }
 }
 
-static int64_t
-now_ns (void)
-{
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int
 stop_if_interrupted (void *data)
 {
   LnsCliQuery *query = data;
 
-  query->is_late = query->is_late || (query->timeout_ns > 0 && now_ns () > query->deadline_ns);
+  query->is_late =
+      query->is_late || (query->timeout_ns > 0 && lns_monotonic_ns () > query->deadline_ns);
   return query->is_late || atomic_load_explicit (query->cancel, memory_order_relaxed);
 }
 
@@ -76,9 +60,11 @@ lns_cli_query_new (LnsReport *report, int64_t timeout_ns, LnsError *error)
     lns_out_of_memory ();
   if (lns_sql_attach (query->db, report, error))
     {
+      /* SQLite makes this table when it is first read, which the authorizer would refuse. */
+      sqlite3_exec (query->db, "SELECT * FROM pragma_table_info('')", NULL, NULL, NULL);
       query->cancel = lns_cli_catch_interrupt ();
       query->timeout_ns = timeout_ns;
-      query->deadline_ns = now_ns () + timeout_ns;
+      query->deadline_ns = lns_monotonic_ns () + timeout_ns;
       sqlite3_progress_handler (query->db, 1000, stop_if_interrupted, query);
       sqlite3_set_authorizer (query->db, authorize, NULL);
       return query;
@@ -94,12 +80,6 @@ lns_cli_query_free (LnsCliQuery *query)
     return;
   sqlite3_close (query->db);
   free (query);
-}
-
-sqlite3 *
-lns_cli_query_database (LnsCliQuery *query)
-{
-  return query->db;
 }
 
 /* What to do about MESSAGE, SQLite's reason for not understanding a statement. */

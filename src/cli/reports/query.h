@@ -11,7 +11,13 @@
 
 #include "src/cli/reports/report.h"
 
-typedef struct LnsCliQuery LnsCliQuery;
+typedef struct
+{
+  sqlite3 *db; /* to prepare statements in */
+  const atomic_bool *cancel;
+  int64_t timeout_ns, deadline_ns;
+  bool is_late;
+} LnsCliQuery;
 
 /* Row of the table of switches, for VALUES with `int64_t timeout_ns`. TEXT_OF_DEFAULT is the default, for people. */
 #define LNS_CLI_TIMEOUT(Values, text_of_default)                                                   \
@@ -25,9 +31,6 @@ typedef struct LnsCliQuery LnsCliQuery;
  * from its creation on. Owned; NULL with ERROR if the tables cannot be read. */
 LnsCliQuery *lns_cli_query_new (LnsReport *report, int64_t timeout_ns, LnsError *error);
 void lns_cli_query_free (LnsCliQuery *query); /* NULL is fine                                   */
-
-/* The database to prepare statements in. Owned by QUERY. */
-sqlite3 *lns_cli_query_database (LnsCliQuery *query);
 
 /* Fills ERROR with the reason why the last call of SQLite failed, and what to do. Returns false. */
 bool lns_cli_query_fail (LnsCliQuery *query, LnsError *error);

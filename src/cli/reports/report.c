@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,6 +57,12 @@ lns_cli_catch_interrupt (void)
         sigaction (ends[i], &action, NULL);
     }
   signal (SIGXFSZ, SIG_IGN);
+  return &interrupted;
+}
+
+const atomic_bool *
+lns_cli_interrupted (void)
+{
   return &interrupted;
 }
 
@@ -172,6 +179,29 @@ lns_cli_tell_processing (const char *path, const char *name)
   printf ("] with [%s]... \n", name);
 }
 
+int
+lns_cli_start (char *const *words, int fd, int standard_fd, pid_t *ret_pid)
+{
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t set;
+
+  sigemptyset (&set);
+  sigaddset (&set, SIGPIPE);
+  int code = posix_spawn_file_actions_init (&actions);
+  if (code != 0)
+    return code;
+  posix_spawnattr_init (&attributes);
+  posix_spawnattr_setflags (&attributes, POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setsigdefault (&attributes, &set);
+  code = posix_spawn_file_actions_adddup2 (&actions, fd, standard_fd);
+  if (code == 0)
+    code = posix_spawnp (ret_pid, words[0], &actions, &attributes, words, environ);
+  posix_spawnattr_destroy (&attributes);
+  posix_spawn_file_actions_destroy (&actions);
+  return code;
+}
+
 const char *
 lns_cli_severity (LnsSeverity severity)
 {
@@ -181,15 +211,4 @@ lns_cli_severity (LnsSeverity severity)
     [LNS_SEVERITY_ERROR] = "error",
   };
   return (unsigned)severity < sizeof names / sizeof *names ? names[severity] : "error";
-}
-
-const char *
-lns_cli_state_name (LnsState state)
-{
-  static const char *const names[] = {
-    [LNS_STATE_RECORDING] = "recording",   [LNS_STATE_COMPLETE] = "complete",
-    [LNS_STATE_RECOVERED] = "recovered",   [LNS_STATE_CUT_OFF] = "cut off",
-    [LNS_STATE_INCOMPLETE] = "incomplete",
-  };
-  return names[state];
 }

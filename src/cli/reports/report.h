@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include "src/cli/options/command.h"
 #include "src/store/read/report.h"
 
@@ -20,6 +22,9 @@ void lns_cli_show_progress (double fraction, void *data);
 /* From now on, the first SIGINT, SIGTERM or SIGHUP sets the result to true, so that no half-written file stays; the second
  * one ends the process. SIGXFSZ is ignored, so that writing a file that is too large fails with an error. */
 const atomic_bool *lns_cli_catch_interrupt (void);
+
+/* What lns_cli_catch_interrupt () returns, without catching anything. */
+const atomic_bool *lns_cli_interrupted (void);
 
 /* Has this process end by SIGNAL_NUMBER once its command has returned, so that its parent sees the signal; 0: nothing. */
 void lns_cli_end_by (int signal_number);
@@ -49,5 +54,6 @@ void lns_cli_tell_processing (const char *path, const char *name);
 /* "info", "warning" or "error". Static. */
 const char *lns_cli_severity (LnsSeverity severity);
 
-/* "complete", "recording", "cut off" or "recovered". Static. */
-const char *lns_cli_state_name (LnsState state);
+/* Starts WORDS[0], which is looked for in PATH, with FD as its descriptor STANDARD_FD and the default action of SIGPIPE.
+ * Blocked signals stay blocked in it. Returns 0 or an errno value. */
+int lns_cli_start (char *const *words, int fd, int standard_fd, pid_t *ret_pid);

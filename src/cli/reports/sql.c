@@ -157,8 +157,7 @@ run_statements (const Shell *shell, const char *sql, bool *ret_any, LnsError *er
   while (good && *sql != '\0')
     {
       sqlite3_stmt *statement = NULL;
-      good = sqlite3_prepare_v2 (lns_cli_query_database (shell->query), sql, -1, &statement,
-                                 &sql) == SQLITE_OK ||
+      good = sqlite3_prepare_v2 (shell->query->db, sql, -1, &statement, &sql) == SQLITE_OK ||
              lns_cli_query_fail (shell->query, error);
       good = good && (statement == NULL || run_statement (shell, statement, error));
       *ret_any = *ret_any || statement != NULL;
@@ -182,43 +181,13 @@ make_sql (const char *format, ...)
   return text;
 }
 
-/* The content of TEXT, which is freed. To be freed with sqlite3_free (). */
-static char *
-finish_sql (sqlite3_str *text)
-{
-  if (sqlite3_str_errcode (text) == SQLITE_NOMEM)
-    lns_out_of_memory ();
-  return sqlite3_str_finish (text);
-}
-
-/* Adds "CREATE TABLE NAME (…)" to ROWS, as a row of VALUES. */
-static void
-add_schema (const Shell *shell, const char *name, sqlite3_str *rows)
-{
-  sqlite3_stmt *statement = NULL;
-  sqlite3_str *columns = sqlite3_str_new (NULL);
-  char *sql = make_sql ("PRAGMA table_info(%Q)", name);
-
-  sqlite3_prepare_v2 (lns_cli_query_database (shell->query), sql, -1, &statement, NULL);
-  while (sqlite3_step (statement) == SQLITE_ROW)
-    sqlite3_str_appendf (columns, "%s\"%w\" %s", sqlite3_str_length (columns) > 0 ? ", " : "",
-                         sqlite3_column_text (statement, 1), sqlite3_column_text (statement, 2));
-  sqlite3_finalize (statement);
-  sqlite3_free (sql);
-  char *text = finish_sql (columns), *schema = make_sql ("CREATE TABLE \"%w\" (%s);", name, text);
-  sqlite3_str_appendf (rows, "%s(%Q)", sqlite3_str_length (rows) > 0 ? "," : "", schema);
-  sqlite3_free (schema);
-  sqlite3_free (text);
-}
-
 /* Whether the table NAME has rows. True for a damaged table, too: a query then tells what is wrong with it. */
 static bool
 has_rows (const Shell *shell, const char *name)
 {
   sqlite3_stmt *statement = NULL;
   char *sql = make_sql ("SELECT 1 FROM \"%w\" LIMIT 1", name);
-  const bool has = sqlite3_prepare_v2 (lns_cli_query_database (shell->query), sql, -1, &statement,
-                                       NULL) != SQLITE_OK ||
+  const bool has = sqlite3_prepare_v2 (shell->query->db, sql, -1, &statement, NULL) != SQLITE_OK ||
                    sqlite3_step (statement) != SQLITE_DONE;
   sqlite3_finalize (statement);
   sqlite3_free (sql);
@@ -232,31 +201,31 @@ list_tables (const Shell *shell, const char *pattern, bool is_schema, LnsError *
 {
   static const char names[] = "SELECT name FROM sqlite_temp_master WHERE type = 'table' AND name "
                               "LIKE ?1 ORDER BY name";
+  static const char schema[] =
+      "printf('CREATE TABLE \"%w\" (%s);', name, (SELECT group_concat(printf('\"%w\" %s', "
+      "column.name, column.type), ', ') FROM pragma_table_info(master.name) AS column)) AS sql";
   sqlite3_stmt *statement = NULL;
-  sqlite3_str *rows = sqlite3_str_new (NULL);
-  bool any = false;
+  sqlite3_str *list = sqlite3_str_new (NULL);
+  bool any;
 
-  if (sqlite3_prepare_v2 (lns_cli_query_database (shell->query), names, -1, &statement, NULL) ==
-      SQLITE_OK)
+  if (sqlite3_prepare_v2 (shell->query->db, names, -1, &statement, NULL) == SQLITE_OK)
     sqlite3_bind_text (statement, 1, *pattern != '\0' ? pattern : "%", -1, SQLITE_STATIC);
   while (sqlite3_step (statement) == SQLITE_ROW)
     {
       const char *name = (const char *)sqlite3_column_text (statement, 0);
-      if (*pattern == '\0' && (strncmp (name, "ENUM_", 5) == 0 || !has_rows (shell, name)))
-        continue;
-      if (is_schema)
-        add_schema (shell, name, rows);
-      else
-        sqlite3_str_appendf (rows, "%s(%Q)", any ? "," : "", name);
-      any = true;
+      if (*pattern != '\0' || (strncmp (name, "ENUM_", 5) != 0 && has_rows (shell, name)))
+        sqlite3_str_appendf (list, "%s%Q", sqlite3_str_length (list) > 0 ? "," : "", name);
     }
   sqlite3_finalize (statement);
-  char *values = finish_sql (rows);
-  char *sql = make_sql (any ? "SELECT column1 AS %s FROM (VALUES %s)" : "SELECT '' AS %s WHERE 0",
-                        is_schema ? "sql" : "name", values);
+  if (sqlite3_str_errcode (list) == SQLITE_NOMEM)
+    lns_out_of_memory ();
+  char *listed = sqlite3_str_finish (list);
+  char *sql =
+      make_sql ("SELECT %s FROM sqlite_temp_master AS master WHERE name IN (%s) ORDER BY name",
+                is_schema ? schema : "name", listed != NULL ? listed : "");
   const bool good = run_statements (shell, sql, &any, error);
   sqlite3_free (sql);
-  sqlite3_free (values);
+  sqlite3_free (listed);
   return good;
 }
 
@@ -426,8 +395,8 @@ const LnsCommand lns_command_sql = {
       "  .quit              end\n"
       "\n"
       "Each row is a line with tabs between its values. Texts are printed byte for byte, NULL as "
-      "nothing, and blobs in hexadecimal. LNS_COUNTERS, LNS_LOSSES and LNS_NVTX_RESOURCES hold "
-      "what the nsys export has no table for."),
+      "nothing, and blobs in hexadecimal. Tables whose names begin with LNS_ hold what the nsys "
+      "export has no table for."),
   LNS_COMMAND_OPTIONS (options),
   .run = run,
 };

@@ -5,7 +5,6 @@
 
 #include "src/cli/reports/stats-sql.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,18 +17,7 @@
 #include "src/cli/terminal/language.h"
 #include "src/cli/terminal/say.h"
 
-#define MAX_FILE_BYTES (1 << 20)
-#define MAX_COLUMNS    256
-
-struct LnsStatsSql
-{
-  LnsCliQuery *query;
-  sqlite3_stmt *statement;
-  LnsBuffer text; /* of the file, with a NUL */
-  char *title;
-  char unset[256]; /* parameters without a value                                                  */
-  bool has_rows;
-};
+#define MAX_COLUMNS 256
 
 /* ---- Finding --------------------------------------------------------------------------------- */
 
@@ -67,42 +55,12 @@ lns_stats_sql_find (const char *name, const LnsOptionList *folders)
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-static bool
-read_file (LnsStatsSql *sql, const char *path, LnsError *error)
-{
-  FILE *file = fopen (path, "re");
-  size_t n = 0;
-
-  if (file == NULL)
-    return lns_error_set_errno (error, errno, "--report: cannot read %s", path);
-  do
-    {
-      uint8_t *room = lns_buffer_reserve (&sql->text, 65536);
-      n = room != NULL ? fread (room, 1, 65536, file) : 0;
-      sql->text.size_bytes += n;
-    }
-  while (n > 0 && sql->text.size_bytes <= MAX_FILE_BYTES);
-  int code = ferror (file) ? errno : 0;
-  fclose (file);
-  lns_buffer_append_int (&sql->text, 0, 1);
-  if (sql->text.failed)
-    lns_out_of_memory ();
-  if (code != 0)
-    return lns_error_set_errno (error, code, "--report: cannot read %s", path);
-  if (sql->text.size_bytes > MAX_FILE_BYTES ||
-      strlen ((const char *)sql->text.bytes) + 1 != sql->text.size_bytes)
-    return lns_cli_usage (error, "--report: %s is not a file with an SQL query", path);
-  return true;
-}
-
 /* The title: the first line of TEXT if that is a comment, else the name of the file. */
 static char *
 make_title (const char *text, const char *path)
 {
-  const char *slash = strrchr (path, '/');
-
   if (strncmp (text, "--", 2) != 0)
-    return lns_strdup (slash != NULL ? slash + 1 : path);
+    return lns_strdup (basename (path));
   text += 2 + strspn (text + 2, " -");
   return lns_memdup (text, strcspn (text, "\r\n"));
 }
@@ -165,7 +123,7 @@ static bool
 is_rest (LnsStatsSql *sql, const char *rest)
 {
   sqlite3_stmt *next = NULL;
-  int code = sqlite3_prepare_v2 (lns_cli_query_database (sql->query), rest, -1, &next, NULL);
+  int code = sqlite3_prepare_v2 (sql->query->db, rest, -1, &next, NULL);
   bool any = code != SQLITE_OK || next != NULL;
 
   sqlite3_finalize (next);
@@ -186,8 +144,7 @@ start (LnsStatsSql *sql, const char *name, LnsError *error)
 {
   const char *rest;
 
-  if (sqlite3_prepare_v2 (lns_cli_query_database (sql->query), (const char *)sql->text.bytes, -1,
-                          &sql->statement, &rest) != SQLITE_OK)
+  if (sqlite3_prepare_v2 (sql->query->db, sql->text, -1, &sql->statement, &rest) != SQLITE_OK)
     return lns_cli_query_fail (sql->query, error);
   int n_columns = sqlite3_column_count (sql->statement);
   if (n_columns == 0 || n_columns > MAX_COLUMNS || is_rest (sql, rest))
@@ -201,9 +158,9 @@ lns_stats_sql_run (
 {
   LnsStatsSql *sql = lns_calloc (1, sizeof *sql);
 
-  if (read_file (sql, path, error))
+  if ((sql->text = lns_option_read_text (path, "report", error)) != NULL)
     {
-      sql->title = make_title ((const char *)sql->text.bytes, path);
+      sql->title = make_title (sql->text, path);
       sql->query = lns_cli_query_new (report, timeout_ns, error);
       if (sql->query != NULL && start (sql, name, error))
         return sql;
@@ -221,27 +178,9 @@ lns_stats_sql_free (LnsStatsSql *sql)
     return;
   sqlite3_finalize (sql->statement);
   lns_cli_query_free (sql->query);
-  lns_buffer_clear (&sql->text);
+  free (sql->text);
   free (sql->title);
   free (sql);
-}
-
-const char *
-lns_stats_sql_title (const LnsStatsSql *sql)
-{
-  return sql->title;
-}
-
-const char *
-lns_stats_sql_unset (const LnsStatsSql *sql)
-{
-  return sql->unset;
-}
-
-bool
-lns_stats_sql_has_rows (const LnsStatsSql *sql)
-{
-  return sql->has_rows;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

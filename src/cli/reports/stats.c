@@ -35,16 +35,18 @@ typedef struct
 
 static const LnsOption options[] = {
   { LNS_SWITCH ("report", LIST, Values, reports), .letter = 'r',
-    .choices = "nvtx_sum,nvtx_pushpop_sum,nvtx_startend_sum,nvtx_pushpop_trace,osrt_sum,"
-               "cuda_api_sum,cuda_api_trace,cuda_gpu_kern_sum,cuda_gpu_kern_gb_sum,"
-               "cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum,cuda_gpu_sum,cuda_gpu_trace,"
-               "cuda_api_gpu_sum,cuda_kern_exec_sum,cuda_kern_exec_trace,"
-               "nvtx_kern_sum,nvtx_gpu_proj_sum,nvtx_gpu_proj_trace,"
-               "um_sum,um_total_sum,um_cpu_page_faults_sum,"
-               "mpi_event_sum,mpi_event_trace,mpi_msg_size_sum,openacc_sum,openmp_sum,syscall_sum,"
-               "nvvideo_api_sum,vulkan_api_sum,vulkan_api_trace,vulkan_marker_sum,"
-               "vulkan_gpu_marker_sum,opengl_khr_range_sum,opengl_khr_gpu_range_sum,dx11_pix_sum,"
-               "dx12_pix_sum,dx12_gpu_marker_sum,wddm_queue_sum,network_congestion",
+    .choices =
+        "nvtx_sum,nvtx_pushpop_sum,nvtx_startend_sum,nvtx_pushpop_trace,osrt_sum,osrt_file_sum,"
+        "cuda_api_sum,cuda_api_trace,cuda_gpu_kern_sum,cuda_gpu_kern_gb_sum,"
+        "cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum,cuda_gpu_sum,cuda_gpu_trace,"
+        "cuda_api_gpu_sum,cuda_kern_exec_sum,cuda_kern_exec_trace,"
+        "nvtx_kern_sum,nvtx_gpu_proj_sum,nvtx_gpu_proj_trace,"
+        "um_sum,um_total_sum,um_cpu_page_faults_sum,"
+        "mpi_event_sum,mpi_event_trace,mpi_msg_size_sum,openacc_sum,openmp_sum,syscall_sum,"
+        "nvvideo_api_sum,vulkan_api_sum,vulkan_api_trace,vulkan_marker_sum,"
+        "vulkan_gpu_marker_sum,opengl_khr_range_sum,opengl_khr_gpu_range_sum,dx11_pix_sum,"
+        "dx12_pix_sum,dx12_gpu_marker_sum,wddm_queue_sum,network_congestion,gpu_metrics_sum,"
+        "sample_sum,sample_tree",
     .open_choices = true, .value_name = "REPORT",
     .default_text = N_ ("what --help-reports marks with an asterisk"),
     .help =
@@ -137,7 +139,7 @@ make_table (const Job *job,
     {
       table->sql = lns_stats_sql_run (job->sql, job->name, lns_tables_report (tables),
                                       values->timeout_ns, error);
-      *ret_title = table->sql != NULL ? lns_stats_sql_title (table->sql) : NULL;
+      *ret_title = table->sql != NULL ? table->sql->title : NULL;
       return table->sql != NULL;
     }
   table->result = lns_stats_report_run (job->stats, job->name, tables, cancel, error);
@@ -165,7 +167,7 @@ static const char *
 lacks (const Table *table)
 {
   if (table->sql != NULL)
-    return lns_stats_sql_has_rows (table->sql) ? NULL : "what the query asks for";
+    return table->sql->has_rows ? NULL : "what the query asks for";
   return lns_stats_result_n_rows (table->result) > 0 ? NULL
                                                      : lns_stats_result_lacks (table->result);
 }
@@ -177,7 +179,7 @@ tell_skipped (
     FILE *stream, const Job *job, const Table *table, const char *input, const char *missing)
 {
   const char *unread = table->result != NULL ? lns_stats_result_unread (table->result) : NULL,
-             *unset = table->sql != NULL ? lns_stats_sql_unset (table->sql) : "";
+             *unset = table->sql != NULL ? table->sql->unset : "";
 
   fputs ("SKIPPED: ", stream);
   lns_cli_print_name (stream, input, strlen (input));
@@ -339,6 +341,7 @@ const LnsCommand lns_command_stats = {
       "  nvtx_startend_sum       start/end ranges alone\n"
       "  nvtx_pushpop_trace      push/pop ranges one by one, with their place in the stack\n"
       "  osrt_sum                calls of the operating system's libraries, summed up by name\n"
+      "  osrt_file_sum           files that these read and wrote (--osrt-file-access)\n"
       "  cuda_api_sum            calls of the CUDA API, summed up by name\n"
       "  cuda_api_trace          calls of the CUDA API one by one\n"
       "  cuda_gpu_kern_sum       kernels, summed up by name\n"
@@ -375,6 +378,9 @@ const LnsCommand lns_command_stats = {
       "  dx12_gpu_marker_sum     the same on the GPU\n"
       "  wddm_queue_sum          queues of the GPU scheduler of Windows\n"
       "  network_congestion      times in which network devices had to wait\n"
+      "  gpu_metrics_sum         samples of GPUs, by metric\n"
+      "  sample_sum              samples of CPUs, by function\n"
+      "  sample_tree             the same by function and its callers, as a tree\n"
       "Kernels go by their short names with `:base` after a report's name, by those of their\n"
       "symbols with `:mangled`, and with `:nvtx-name` by the innermost range around their calls,\n"
       "too: RANGE/KERNEL. Ranges are called DOMAIN:NAME; those without an end are left out."),

@@ -10,7 +10,6 @@
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -22,8 +21,6 @@
 #include "src/cli/terminal/language.h"
 #include "src/cli/terminal/say.h"
 #include "src/cli/terminal/terminal.h"
-
-extern char **environ;
 
 bool
 lns_cli_print_formats (const char *name, LnsError *error)
@@ -209,30 +206,6 @@ split_words (char *text, char *ret_words[64])
   ret_words[n] = NULL;
 }
 
-/* Starts COMMAND with FD as its standard input. Returns 0 or an errno value. */
-static int
-start (char *const command[], int fd, pid_t *ret_pid)
-{
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  sigset_t set;
-
-  sigemptyset (&set);
-  sigaddset (&set, SIGPIPE);
-  int code = posix_spawn_file_actions_init (&actions);
-  if (code != 0)
-    return code;
-  posix_spawnattr_init (&attributes);
-  posix_spawnattr_setflags (&attributes, POSIX_SPAWN_SETSIGDEF);
-  posix_spawnattr_setsigdefault (&attributes, &set);
-  code = posix_spawn_file_actions_adddup2 (&actions, fd, STDIN_FILENO);
-  if (code == 0)
-    code = posix_spawnp (ret_pid, command[0], &actions, &attributes, command, environ);
-  posix_spawnattr_destroy (&attributes);
-  posix_spawn_file_actions_destroy (&actions);
-  return code;
-}
-
 /* Writes to a command and waits for its end. A command may stop reading early, as `head` does. */
 static bool
 write_command (const LnsCliTableOutput *output,
@@ -249,7 +222,7 @@ write_command (const LnsCliTableOutput *output,
   if (code == 0)
     {
       void (*before) (int) = signal (SIGPIPE, SIG_IGN);
-      code = start (words, fds[0], &pid);
+      code = lns_cli_start (words, fds[0], STDIN_FILENO, &pid);
       close (fds[0]);
       FILE *stream = fdopen (fds[1], "w");
       bool good = code != 0 || stream == NULL || function (data, stream, &output->style, error);

@@ -54,14 +54,7 @@ static void
 write_past (const char *bytes, size_t size)
 {
   fflush (stderr);
-  while (size > 0)
-    {
-      ssize_t n = write (STDERR_FILENO, bytes, size);
-      if (n <= 0)
-        return;
-      bytes += n;
-      size -= (size_t)n;
-    }
+  lns_write_all (STDERR_FILENO, bytes, size);
 }
 
 void
@@ -109,16 +102,6 @@ lns_cli_columns (FILE *stream)
                                       : size.ws_col;
 }
 
-/* The columns that SIZE bytes of UTF-8 take: each letter that we print is one wide. */
-static int
-width_of (const char *text, size_t size)
-{
-  int n = 0;
-  for (size_t i = 0; i < size; i++)
-    n += ((unsigned char)text[i] & 0xc0) != 0x80;
-  return n;
-}
-
 void
 lns_cli_print_filled (FILE *stream, const char *text, size_t size, int indent, int columns)
 {
@@ -127,7 +110,7 @@ lns_cli_print_filled (FILE *stream, const char *text, size_t size, int indent, i
   for (; text < end; text++)
     {
       const size_t length = strcspn (text, " \n");
-      const int width = width_of (text, length);
+      const int width = (int)lns_visible_width (text, length);
       if (at > 0 && at + 1 + width > columns)
         {
           fputc ('\n', stream);
