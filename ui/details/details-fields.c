@@ -13,10 +13,12 @@
 #include "src/base/format.h"
 #include "src/tables/call-chain.h"
 #include "src/tables/enums.h"
+#include "ui/details/call-subject.h"
 #include "ui/model/cuda-text.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
 #include "ui/model/linked-events.h"
+#include "ui/model/thread-states.h"
 
 /* The event whose fields are being written; all is borrowed. */
 typedef struct
@@ -28,6 +30,7 @@ typedef struct
   LnsLaneKind kind;
   const LnsTrack *track;
   const LnsEvent *event;
+  bool is_brief; /* for a tooltip */
 } Subject;
 
 /* Adds a field, unless TEXT, which it takes, is NULL or empty. */
@@ -241,6 +244,65 @@ peers_text (const Subject *self, uint64_t peers)
                     : NULL;
 }
 
+/* CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING has the GPUs as bits. */
+#define THRASHING 5
+
+/* CUPTI's id of the host is a number that no GPU has. */
+static void
+add_processor (GString *text, uint32_t id)
+{
+  if (text->len > 0)
+    g_string_append (text, ", ");
+  if (id < 1024)
+    g_string_append_printf (text, _ ("GPU %u"), id);
+  else
+    g_string_append (text, _ ("CPU"));
+}
+
+static char *
+processors_text (const Subject *self, uint64_t peers)
+{
+  GString *text = g_string_new (NULL);
+  const uint64_t kind = value_of (self, LNS_COLUMN_OPERATION);
+  for (uint32_t i = 0; i < 32 && kind == THRASHING; i++)
+    if (peers >> i & 1)
+      add_processor (text, i);
+  if (kind != THRASHING)
+    add_processor (text, (uint32_t)peers);
+  if (kind > THRASHING + 1)
+    add_processor (text, (uint32_t)(peers >> 32));
+  return g_string_free (text, FALSE);
+}
+
+/* --- Context switches ------------------------------------------------------------------------ */
+
+static char *
+switch_text (const Subject *self, uint64_t tag)
+{
+  const char *label = lns_enum_label ("ENUM_GPU_CTX_SWITCH", (int64_t)tag);
+  return label != NULL ? g_strdup (label) : signed_text (self, tag);
+}
+
+static char *
+holder_text (const Subject *self, uint64_t place)
+{
+  return (uint32_t)place != 0 ? g_strdup_printf ("%u", (uint32_t)place) : NULL;
+}
+
+static char *
+switched_text (const Subject *self, uint64_t place)
+{
+  return g_strdup_printf ("%u", (uint32_t)(place >> 32));
+}
+
+/* One more than it takes. */
+static char *
+latency_text (const Subject *self, uint64_t value)
+{
+  char text[LNS_FORMAT_SIZE];
+  return value != 0 ? g_strdup (lns_format_duration_exact ((int64_t)(value - 1), text)) : NULL;
+}
+
 static char *
 copies_text (const Subject *self, uint64_t n)
 {
@@ -263,7 +325,8 @@ pool_text (const Subject *self, uint64_t size_bytes)
 static char *
 sync_text (const Subject *self, uint64_t type)
 {
-  return g_strdup (lns_cuda_sync_type_name ((uint32_t)type));
+  const char *label = lns_enum_label ("ENUM_CUPTI_SYNC_TYPE", (int64_t)type);
+  return g_strdup (label != NULL ? label : "Unknown");
 }
 
 /* --- Ranges on the GPU ----------------------------------------------------------------------- */
@@ -297,16 +360,113 @@ range_duration_text (const Subject *self, uint64_t value)
 static char *
 change_text (const Subject *self, uint64_t is_in)
 {
+  if (self->is_brief)
+    return NULL; /* the state that follows is its title */
   return g_strdup (is_in != 0 ? _ ("The thread got a CPU") : _ ("The thread left its CPU"));
+}
+
+/* Of LnsPythonLock. */
+static char *
+gil_text (const Subject *self, uint64_t value)
+{
+  (void)self;
+  switch (value)
+    {
+    case LNS_PYTHON_LOCK_HELD:
+      return g_strdup (_ ("Held"));
+    case LNS_PYTHON_LOCK_WAITED_FOR:
+      return g_strdup (_ ("Waited for"));
+    default:
+      return NULL;
+    }
+}
+
+/* What the thread does from the event on: read before, so that it is in memory. */
+static bool
+find_span (const Subject *self, LnsThreadSpan *ret_span)
+{
+  return lns_thread_span_of_event (self->report, self->lane, self->event, ret_span);
 }
 
 static char *
 state_text (const Subject *self, uint64_t state)
 {
   const char *label = lns_enum_label ("ENUM_SAMPLING_THREAD_STATE", (int64_t)state);
-  if (value_of (self, LNS_COLUMN_SCHED_IN) != 0)
-    return NULL; /* it runs */
+  LnsThreadSpan span;
+  if (self->is_brief || value_of (self, LNS_COLUMN_SCHED_IN) != 0)
+    return NULL; /* the title says so; or it runs */
+  if (self->kind == LNS_LANE_SCHED && find_span (self, &span))
+    return g_strdup (lns_thread_state_name (span.state));
   return label != NULL ? g_strdup (label) : signed_text (self, state);
+}
+
+static char *
+until_next_text (const Subject *self, uint64_t is_in)
+{
+  LnsThreadSpan span;
+  char text[LNS_FORMAT_SIZE];
+  return is_in == 0 && !self->is_brief && find_span (self, &span)
+             ? g_strdup (lns_format_duration_exact (span.end_ns - span.start_ns, text))
+             : NULL;
+}
+
+static char *
+call_text (const Subject *self, uint64_t is_in)
+{
+  LnsThreadSpan span;
+  return is_in == 0 && find_span (self, &span) && span.call_name != 0
+             ? lns_event_text_string (self->report, span.call_name, true)
+             : NULL;
+}
+
+/* What the call, or the one that the thread waits in, was about. */
+static bool
+find_subject (const Subject *self, LnsCallSubject *ret_subject)
+{
+  LnsThreadSpan span;
+  LnsEvent call;
+  if (self->kind == LNS_LANE_OS_CALL)
+    return lns_call_subject_find (self->report, value_of (self, LNS_COLUMN_REMAINDER), ret_subject);
+  return value_of (self, LNS_COLUMN_SCHED_IN) == 0 && find_span (self, &span) &&
+         span.call_name != 0 &&
+         lns_report_event (self->report, span.call_lane, span.call, &call, NULL) &&
+         lns_call_subject_find (
+             self->report,
+             lns_event_extra (self->report, span.call_lane, &call, LNS_COLUMN_REMAINDER),
+             ret_subject);
+}
+
+static char *
+lock_text (const Subject *self, uint64_t value)
+{
+  LnsCallSubject subject;
+  return find_subject (self, &subject) && subject.has_lock ? hex_text (self, subject.lock) : NULL;
+}
+
+static char *
+lock_holder_text (const Subject *self, uint64_t value)
+{
+  LnsCallSubject subject;
+  return find_subject (self, &subject) && subject.holder != LNS_ID_NONE
+             ? lns_event_text_thread (self->report, subject.holder)
+             : NULL;
+}
+
+static char *
+file_text (const Subject *self, uint64_t value)
+{
+  LnsCallSubject subject;
+  return find_subject (self, &subject) && subject.has_file
+             ? lns_display_text (subject.path, subject.path_bytes, TRUE)
+             : NULL;
+}
+
+static char *
+file_bytes_text (const Subject *self, uint64_t value)
+{
+  LnsCallSubject subject;
+  return find_subject (self, &subject) && subject.has_file ? bytes_text (self, subject.n_bytes)
+                                                           : NULL;
 }
 
 static char *
@@ -328,14 +488,14 @@ root_text (const Subject *self, uint64_t value)
 static bool
 find_call_chain (const Subject *self, int64_t *ret_id)
 {
-  uint32_t n_lanes, n_tracks;
+  uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (self->report, &n_lanes);
-  const LnsTrack *tracks = lns_report_tracks (self->report, &n_tracks);
+  const LnsTrack *tracks = lns_report_tracks (self->report, NULL);
   const uint32_t thread = self->track->thread;
   const uint64_t correlation = value_of (self, LNS_COLUMN_CORRELATION);
   if (self->kind != LNS_LANE_CUDA_API || *ret_id != 0 || correlation == 0)
     return *ret_id != 0 || self->kind == LNS_LANE_CPU_SAMPLE ||
-           self->kind == LNS_LANE_CUDA_BACKTRACE;
+           self->kind == LNS_LANE_PYTHON_SAMPLE || self->kind == LNS_LANE_CUDA_BACKTRACE;
   for (uint32_t i = 0; i < n_lanes; i++)
     {
       uint64_t ordinal;
@@ -350,6 +510,8 @@ find_call_chain (const Subject *self, int64_t *ret_id)
   return false;
 }
 
+#define BRIEF_FRAMES 12
+
 /* "function (module)" a line, the innermost first. */
 static char *
 call_chain_text (const Subject *self, uint64_t value)
@@ -360,15 +522,20 @@ call_chain_text (const Subject *self, uint64_t value)
   if (table == NULL || !find_call_chain (self, &id))
     return NULL;
   LnsCallFrame *frames = lns_call_chain_read (self->report, table, id, &n);
-  GString *text = g_string_new (NULL);
-  for (unsigned i = 0; i < n; i++)
+  GString *text = g_string_new (self->is_brief && n > 0 ? "\n" : NULL);
+  unsigned n_shown = self->is_brief ? MIN (n, BRIEF_FRAMES) : n;
+  for (unsigned i = 0; i < n_shown; i++)
     {
       g_autofree char *symbol = lns_event_text_string (self->report, frames[i].symbol, true);
-      g_autofree char *module = lns_event_text_string (self->report, frames[i].module, true);
+      g_autofree char *path = lns_event_text_string (self->report, frames[i].module, true);
+      g_autofree char *module = self->is_brief ? g_path_get_basename (path) : g_strdup (path);
       g_string_append_printf (text, i > 0 ? "\n%s" : "%s", symbol);
-      if (*module != '\0')
+      if (*path != '\0')
         g_string_append_printf (text, " (%s)", module);
     }
+  if (n > n_shown)
+    g_string_append_printf (text, ngettext ("\n… %u more", "\n… %u more", n - n_shown),
+                            n - n_shown);
   free (frames);
   return g_string_free (text, FALSE);
 }
@@ -393,6 +560,8 @@ payload_text (const Subject *self, uint64_t bits)
   char *bytes = NULL;
   size_t size_bytes = 0;
   FILE *stream = NULL;
+  if (self->is_brief && (type == LNS_PAYLOAD_TYPED || type == LNS_PAYLOAD_JSON))
+    return g_strdup (_ ("structured; select the event to see its fields"));
   if (type == LNS_PAYLOAD_TYPED && self->decoder != NULL)
     stream = open_memstream (&bytes, &size_bytes);
   if (stream == NULL)
@@ -431,12 +600,18 @@ range_id_text (const Subject *self, uint64_t id)
 static char *
 sample_text (const Subject *self, uint64_t bits)
 {
-  return lns_event_text_payload (self->report, self->track->value_type, bits);
+  char *value = lns_event_text_payload (self->report, self->track->value_type, bits);
+  if (self->track->unit == 0)
+    return value;
+  g_autofree char *number = value,
+                  *unit = lns_event_text_string (self->report, self->track->unit, false);
+  return g_strdup_printf ("%s %s", number, unit);
 }
 
 /* --- All fields ------------------------------------------------------------------------------ */
 
 #define BIT(kind)  (1u << (kind))
+#define UNIFIED    BIT (LNS_LANE_CUDA_UNIFIED)
 #define MEMORY_OPS (BIT (LNS_LANE_CUDA_MEMORY) | BIT (LNS_LANE_CUDA_POOL))
 #define TRANSFERS  (BIT (LNS_LANE_CUDA_MEMCPY) | BIT (LNS_LANE_CUDA_MEMSET))
 G_STATIC_ASSERT (LNS_N_LANE_KINDS <= 32);
@@ -460,15 +635,26 @@ static const Field own_fields[] = {
   { LNS_COLUMN_CUDA_STREAM, 0, N_ ("Stream handle"), hex_text },
   { LNS_COLUMN_COPY_KIND, 0, N_ ("Direction"), direction_text },
   { LNS_COLUMN_SYNC_TYPE, 0, N_ ("Waits for"), sync_text },
-  { LNS_COLUMN_OPERATION, 0, N_ ("Operation"), operation_text },
+  { LNS_COLUMN_OPERATION, MEMORY_OPS, N_ ("Operation"), operation_text },
+  { LNS_COLUMN_OPERATION, BIT (LNS_LANE_GPU_SWITCH), N_ ("Change"), switch_text },
+  { LNS_COLUMN_PLACE, BIT (LNS_LANE_GPU_SWITCH), N_ ("Process"), holder_text },
+  { LNS_COLUMN_PLACE, BIT (LNS_LANE_GPU_SWITCH), N_ ("Context"), switched_text },
   { LNS_COLUMN_SCHED_IN, 0, N_ ("Change"), change_text },
   { LNS_COLUMN_CPU, 0, N_ ("CPU"), signed_text },
   { LNS_COLUMN_THREAD_STATE, 0, N_ ("State"), state_text },
+  { LNS_COLUMN_OPERATION, BIT (LNS_LANE_PYTHON_SAMPLE), N_ ("Interpreter lock (GIL)"), gil_text },
+  { LNS_COLUMN_SCHED_IN, 0, N_ ("Until it runs again"), until_next_text },
+  { LNS_COLUMN_SCHED_IN, 0, N_ ("In call"), call_text },
+  { 0, BIT (LNS_LANE_OS_CALL) | BIT (LNS_LANE_SCHED), N_ ("Lock"), lock_text },
+  { 0, BIT (LNS_LANE_OS_CALL) | BIT (LNS_LANE_SCHED), N_ ("Held by"), lock_holder_text },
+  { 0, BIT (LNS_LANE_OS_CALL) | BIT (LNS_LANE_SCHED), N_ ("File"), file_text },
+  { 0, BIT (LNS_LANE_OS_CALL) | BIT (LNS_LANE_SCHED), N_ ("Bytes"), file_bytes_text },
   { LNS_COLUMN_CYCLES, 0, N_ ("Cycles"), number_text },
   { LNS_COLUMN_PEER_RANK, 0, N_ ("Other rank"), pair_text },
   { LNS_COLUMN_TAG, 0, N_ ("Tag"), pair_text },
   { LNS_COLUMN_PEER_RANK, 0, N_ ("Root rank"), root_text },
   { LNS_COLUMN_BYTES, TRANSFERS | MEMORY_OPS, N_ ("Bytes"), bytes_text },
+  { LNS_COLUMN_BYTES, UNIFIED, N_ ("Bytes"), pool_text },
   { LNS_COLUMN_BYTES, BIT (LNS_LANE_MPI_CALL), N_ ("Bytes"), number_text },
   { LNS_COLUMN_RECEIVED_BYTES, 0, N_ ("Bytes received"), number_text },
   { LNS_COLUMN_COMMUNICATOR, 0, N_ ("Communicator"), hex_text },
@@ -476,7 +662,8 @@ static const Field own_fields[] = {
   { LNS_COLUMN_BYTES, TRANSFERS, N_ ("Throughput"), throughput_text },
   { LNS_COLUMN_SET_VALUE, 0, N_ ("Value"), signed_text },
   { LNS_COLUMN_MEMORY_KINDS, 0, N_ ("Memory"), memory_text },
-  { LNS_COLUMN_PEERS, 0, N_ ("Between"), peers_text },
+  { LNS_COLUMN_PEERS, TRANSFERS, N_ ("Between"), peers_text },
+  { LNS_COLUMN_PEERS, UNIFIED, N_ ("Processors"), processors_text },
   { LNS_COLUMN_COPY_COUNT, BIT (LNS_LANE_CUDA_MEMCPY), N_ ("Copies"), copies_text },
   { LNS_COLUMN_COPY_COUNT, BIT (LNS_LANE_NVTX_PROJECTED), N_ ("GPU operations"), number_text },
   { 0, BIT (LNS_LANE_NVTX_PROJECTED), N_ ("Start on the CPU"), range_start_text },
@@ -485,6 +672,8 @@ static const Field own_fields[] = {
   { LNS_COLUMN_POOL_SIZE, 0, N_ ("Pool"), pool_text },
   { LNS_COLUMN_FAULTS, 0, N_ ("Page faults"), number_text },
   { LNS_COLUMN_CUDA_EVENT, 0, N_ ("CUDA event"), number_text },
+  { LNS_COLUMN_QUEUED, 0, N_ ("From queued to start"), latency_text },
+  { LNS_COLUMN_SUBMITTED, 0, N_ ("From submitted to start"), latency_text },
   { LNS_COLUMN_GRAPH, 0, N_ ("Graph"), number_text },
   { LNS_COLUMN_GRAPH_EXEC, 0, N_ ("Executable graph"), number_text },
   { LNS_COLUMN_GRAPH_NODE, 0, N_ ("Graph node"), number_text },
@@ -496,10 +685,17 @@ static const Field own_fields[] = {
     N_ ("Correlation"), number_text },
 };
 
-static const Field more_fields[] = {
+static const Field call_chain[] = {
   { LNS_COLUMN_CALL_CHAIN, 0, N_ ("Call chain"), call_chain_text },
+};
+
+/* What the program said of the event. */
+static const Field attributes[] = {
   { LNS_COLUMN_CATEGORY, 0, N_ ("Category"), category_text },
   { LNS_COLUMN_PAYLOAD, 0, N_ ("Payload"), payload_text },
+};
+
+static const Field more_fields[] = {
   { LNS_COLUMN_PAYLOAD_TYPE, 0, N_ ("Payload type"), payload_type_text },
   { LNS_COLUMN_COLOR, 0, N_ ("Color"), color_text },
   { LNS_COLUMN_RANGE_ID, 0, N_ ("Range id"), range_id_text },
@@ -539,23 +735,13 @@ clear_field (gpointer data)
 static Subject
 subject_of (LnsReport *report, uint32_t lane, const LnsEvent *event)
 {
-  uint32_t n;
   const LnsTrack *track = lns_event_track (report, lane);
   Subject self = { .report = report, .lane = lane, .track = track, .event = event };
   self.fields = g_array_new (FALSE, FALSE, sizeof (LnsDetailsField));
   g_array_set_clear_func (self.fields, clear_field);
   if (track != NULL)
-    self.kind = MIN (lns_report_lanes (report, &n)[lane].kind, LNS_N_LANE_KINDS);
+    self.kind = MIN (lns_report_lanes (report, NULL)[lane].kind, LNS_N_LANE_KINDS);
   return self;
-}
-
-GArray *
-lns_details_own_fields_new (LnsReport *report, uint32_t lane, const LnsEvent *event)
-{
-  Subject self = subject_of (report, lane, event);
-  if (self.track != NULL)
-    add_own_fields (&self);
-  return self.fields;
 }
 
 /* What the flags say that no other field does. */
@@ -582,6 +768,21 @@ notes_text (uint32_t flags)
 }
 
 GArray *
+lns_details_brief_fields_new (LnsReport *report, uint32_t lane, const LnsEvent *event)
+{
+  Subject self = subject_of (report, lane, event);
+  self.is_brief = true;
+  if (self.track == NULL)
+    return self.fields;
+  add_fields (&self, attributes, G_N_ELEMENTS (attributes));
+  add_own_fields (&self);
+  if (self.kind == LNS_LANE_CPU_SAMPLE)
+    add_fields (&self, call_chain, G_N_ELEMENTS (call_chain));
+  add (&self, _ ("Notes"), notes_text (event->flags));
+  return self.fields;
+}
+
+GArray *
 lns_details_fields_new (LnsReport *report,
                         const LnsPayloadDecoder *decoder,
                         uint32_t lane,
@@ -598,7 +799,9 @@ lns_details_fields_new (LnsReport *report,
   self.decoder = decoder;
   uint32_t n, thread = lns_event_thread (report, lane, event);
   add (&self, _ ("Start"), lns_event_text_time (event->start_ns));
-  if (kind != LNS_LANE_NVTX_MARK && kind != LNS_LANE_COUNTER && kind != LNS_LANE_CPU_SAMPLE)
+  const bool has_left = kind == LNS_LANE_SCHED && value_of (&self, LNS_COLUMN_SCHED_IN) == 0;
+  if (kind != LNS_LANE_NVTX_MARK && kind != LNS_LANE_COUNTER && kind != LNS_LANE_CPU_SAMPLE &&
+      kind != LNS_LANE_PYTHON_SAMPLE && !has_left)
     {
       add (&self, _ ("Duration"), lns_event_text_duration (event->duration_ns, event->flags));
       if (!(event->flags & (LNS_EVENT_END_UNKNOWN | LNS_EVENT_OPEN_END)))
@@ -609,6 +812,8 @@ lns_details_fields_new (LnsReport *report,
       (track->device == LNS_ID_NONE || kind == LNS_LANE_NVTX_PROJECTED))
     add (&self, _ ("Domain"), lns_event_text_domain (report, track->domain));
   add_own_fields (&self);
+  add_fields (&self, call_chain, G_N_ELEMENTS (call_chain));
+  add_fields (&self, attributes, G_N_ELEMENTS (attributes));
   add_fields (&self, more_fields, G_N_ELEMENTS (more_fields));
   if (thread != LNS_ID_NONE)
     add (&self, _ ("Thread"), lns_event_text_thread (report, thread));

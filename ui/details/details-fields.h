@@ -27,10 +27,11 @@ GArray *lns_details_fields_new (LnsReport *report,
                                 uint64_t ordinal,
                                 const LnsEvent *event) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Those fields alone that only events of LANE's kind have, such as the grid of a kernel. Free with g_array_unref (). */
-GArray *lns_details_own_fields_new (LnsReport *report,
-                                    uint32_t lane,
-                                    const LnsEvent *event) G_GNUC_WARN_UNUSED_RESULT;
+/* The fields that a tooltip shows below the times: what the program said of the event, what only events of LANE's kind
+ * have, such as the grid of a kernel, and notes. Free with g_array_unref (). */
+GArray *lns_details_brief_fields_new (LnsReport *report,
+                                      uint32_t lane,
+                                      const LnsEvent *event) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The event as text for a person's mail: its name byte for byte, then a line a field. */
 GBytes *lns_details_fields_copy (LnsReport *report,

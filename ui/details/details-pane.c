@@ -82,15 +82,15 @@ update_state (LnsDetailsPane *self)
 static void
 show_linked (LnsDetailsPane *self, int line)
 {
-  gboolean is_call;
-  const char *words = lns_view_get_linked_words (self->view, &is_call);
-  if (words == NULL)
+  const LnsLinkedEvents *linked = lns_view_get_linked (self->view);
+  if (linked == NULL || linked->words == NULL)
     return;
-  bool many = is_call && lns_view_get_n_linked (self->view) > 1;
+  const char *words = linked->words;
   g_autofree char *text =
-      many ? g_strdup_printf (_ ("%s\n“Go to the Other End” goes to the first."), words)
-           : g_strdup (words);
-  set_line (self->grid, line, is_call ? _ ("Began") : _ ("Begun by"), text);
+      linked->is_call && linked->n_all > 1
+          ? g_strdup_printf (_ ("%s\n“Go to the Other End” goes to the first."), words)
+          : g_strdup (words);
+  set_line (self->grid, line, linked->is_call ? _ ("Began") : _ ("Begun by"), text);
 }
 
 static void

@@ -15,23 +15,21 @@
 #include "ui/model/event-text.h"
 
 static const LnsEventColumnInfo infos[LNS_N_EVENT_COLUMNS] = {
-  [LNS_EVENT_COLUMN_NUMBER] = { "#", "#", 88, true },
-  [LNS_EVENT_COLUMN_NAME] = { N_ ("Name"), "Name", 0, false },
-  [LNS_EVENT_COLUMN_START] = { N_ ("Start"), "Start (ns)", 140, true },
-  [LNS_EVENT_COLUMN_DURATION] = { N_ ("Duration"), "Duration (ns)", 120, true },
-  [LNS_EVENT_COLUMN_THREAD] = { N_ ("Thread"), "Thread", 132, false },
-  [LNS_EVENT_COLUMN_PROCESS] = { N_ ("Process"), "Process", 132, false },
-  [LNS_EVENT_COLUMN_DOMAIN] = { N_ ("Domain"), "Domain", 110, false },
-  [LNS_EVENT_COLUMN_CATEGORY] = { N_ ("Category"), "Category", 110, false },
-  [LNS_EVENT_COLUMN_DEPTH] = { N_ ("Depth"), "Depth", 76, true },
-  [LNS_EVENT_COLUMN_PAYLOAD] = { N_ ("Payload"), "Payload", 110, true },
-  [LNS_EVENT_COLUMN_STREAM] = { N_ ("Stream"), "Stream", 110, false },
-  [LNS_EVENT_COLUMN_BYTES] = { N_ ("Bytes"), "Bytes", 110, true, LNS_EVENT_SET_BYTES },
-  [LNS_EVENT_COLUMN_SHAPE] = { N_ ("Grid and block"), "Grid and block", 190, false,
-                               LNS_EVENT_SET_LAUNCH },
-  [LNS_EVENT_COLUMN_RESULT] = { N_ ("Result"), "Result", 190, false, LNS_EVENT_SET_RESULT },
-  [LNS_EVENT_COLUMN_OPERATIONS] = { N_ ("GPU operations"), "GPU operations", 130, true,
-                                    LNS_EVENT_SET_OPERATIONS },
+  [LNS_EVENT_COLUMN_NUMBER] = { "#", 88, true },
+  [LNS_EVENT_COLUMN_NAME] = { N_ ("Name"), 0, false },
+  [LNS_EVENT_COLUMN_START] = { N_ ("Start"), 140, true, .is_time = true },
+  [LNS_EVENT_COLUMN_DURATION] = { N_ ("Duration"), 120, true, .is_time = true },
+  [LNS_EVENT_COLUMN_THREAD] = { N_ ("Thread"), 132, false },
+  [LNS_EVENT_COLUMN_PROCESS] = { N_ ("Process"), 132, false },
+  [LNS_EVENT_COLUMN_DOMAIN] = { N_ ("Domain"), 110, false },
+  [LNS_EVENT_COLUMN_CATEGORY] = { N_ ("Category"), 110, false },
+  [LNS_EVENT_COLUMN_DEPTH] = { N_ ("Depth"), 76, true },
+  [LNS_EVENT_COLUMN_PAYLOAD] = { N_ ("Payload"), 110, true },
+  [LNS_EVENT_COLUMN_STREAM] = { N_ ("Stream"), 110, false },
+  [LNS_EVENT_COLUMN_BYTES] = { N_ ("Bytes"), 110, true, LNS_EVENT_SET_BYTES },
+  [LNS_EVENT_COLUMN_SHAPE] = { N_ ("Grid and block"), 190, false, LNS_EVENT_SET_LAUNCH },
+  [LNS_EVENT_COLUMN_RESULT] = { N_ ("Result"), 190, false, LNS_EVENT_SET_RESULT },
+  [LNS_EVENT_COLUMN_OPERATIONS] = { N_ ("GPU operations"), 130, true, LNS_EVENT_SET_OPERATIONS },
 };
 
 const LnsEventColumnInfo *
@@ -67,7 +65,6 @@ static char *
 lane_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
 {
   LnsReport *report = set->report;
-  uint32_t n;
   uint32_t lane = set->lanes[lns_event_set_lane (set, row)];
   const LnsTrack *track = lns_event_track (report, lane);
 
@@ -89,7 +86,7 @@ lane_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
     case LNS_EVENT_COLUMN_STREAM:
       return track->stream != LNS_ID_NONE ? lns_event_text_stream (report, track) : g_strdup ("");
     case LNS_EVENT_COLUMN_DEPTH:
-      return g_strdup_printf ("%u", lns_report_lanes (report, &n)[lane].ordinal);
+      return g_strdup_printf ("%u", lns_report_lanes (report, NULL)[lane].ordinal);
     default:
       return g_strdup ("");
     }
@@ -209,7 +206,8 @@ lns_event_cell_append_titles (GString *text, const LnsEventSet *set)
 {
   for (LnsEventColumn column = 0; column < LNS_N_EVENT_COLUMNS; column++)
     if (lns_event_column_is_used (set, column))
-      g_string_append_printf (text, "%s%s", column > 0 ? "\t" : "", infos[column].copy_title);
+      g_string_append_printf (text, "%s%s%s", column > 0 ? "\t" : "", infos[column].title,
+                              infos[column].is_time ? " (ns)" : "");
   g_string_append_c (text, '\n');
 }
 

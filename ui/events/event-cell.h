@@ -11,12 +11,12 @@
 
 typedef struct
 {
-  const char *title;      /* to be translated                                     */
-  const char *copy_title; /* in copies, where times are in nanoseconds */
+  const char *title; /* to be translated; in copies it is not */
   int width_px;
   bool is_number; /* aligned to the right, with digits of one width       */
   LnsEventSetValue
-      value; /* what it shows of what stands in the payload's place; 0: something else */
+      value;    /* what it shows of what stands in the payload's place; 0: something else */
+  bool is_time; /* in nanoseconds in copies */
 } LnsEventColumnInfo;
 
 /* Static. */

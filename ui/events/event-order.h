@@ -51,6 +51,12 @@ lns_event_order_row (const LnsEventOrder *self, uint32_t position)
 /* Finds the position of ROW among the first n_known. Returns false if ROW is not among them. O(n). */
 bool lns_event_order_find (const LnsEventOrder *self, uint32_t row, uint32_t *ret_position);
 
+/* Makes a sort key for each row of SET. Keys compare as the values of COLUMN do: times, numbers and payloads by
+ * value (payloads of several types as doubles), names and other texts by their bytes. Rows without a value come
+ * first. Returns NULL if memory runs out. Free with g_free (). O(n). */
+uint64_t *lns_event_keys_new (const LnsEventSet *set,
+                              LnsEventColumn column) G_GNUC_WARN_UNUSED_RESULT;
+
 typedef struct
 {
   LnsEventColumn column;

@@ -5,7 +5,16 @@
 
 #include "ui/events/event-set.h"
 
+#include <glib/gi18n.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/compare.h"
+#include "src/base/format.h"
+#include "src/base/saturate.h"
 #include "src/base/search.h"
+#include "ui/events/event-sort.h"
+#include "ui/model/event-text.h"
 
 LnsEventSet *
 lns_event_set_ref (LnsEventSet *self)
@@ -100,4 +109,486 @@ lns_event_set_bytes (const LnsEventSet *self)
   row_bytes += self->flags != NULL ? 1 : 0;
   return row_bytes * self->n + lns_event_times_bytes (&self->start_ns) +
          lns_event_times_bytes (&self->duration_ns) + UINT64_C (4) * self->n_names;
+}
+
+/* --- Loading ----------------------------------------------------------------------------------- *
+ *
+ * Reads the lanes one after the other, sorts the names, then puts all rows into time order. Replaces: SELECT * FROM the
+ * lanes' events ORDER BY start, lane, ordinal. */
+
+/* The most memory that a row takes while the rows are being sorted. */
+#define PEAK_ROW_BYTES (24 + 18 + 12)
+
+#define COLUMN_MASK                                                                                \
+ (LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |                           \
+  LNS_COLUMN_BIT (LNS_COLUMN_CATEGORY) | LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD_TYPE) |                \
+  LNS_COLUMN_BIT (LNS_COLUMN_PAYLOAD) | LNS_COLUMN_BIT (LNS_COLUMN_THREAD) |                       \
+  LNS_COLUMN_BIT (LNS_COLUMN_VALUE) | LNS_COLUMN_BIT (LNS_COLUMN_LAUNCH) |                         \
+  LNS_COLUMN_BIT (LNS_COLUMN_COPY_COUNT) | LNS_COLUMN_BIT (LNS_COLUMN_BYTES) |                     \
+  LNS_COLUMN_BIT (LNS_COLUMN_RETURN_VALUE))
+
+typedef struct
+{
+  LnsEventSet *set;
+  uint32_t room;     /* rows that the arrays hold                             */
+  int64_t *start_ns; /* of each row, until lns_event_times_init () takes them */
+  int64_t *duration_ns;
+  uint32_t n_strings; /* of the report                                         */
+  uint32_t *name_of;  /* per string id: 0 = not seen, else its index in names + 1 */
+  int64_t from_ns, to_ns;
+  uint64_t n_outside; /* events that were read and do not touch the span */
+  uint8_t *kept;      /* a bit a place: wanted; NULL = all */
+  atomic_uint *permille;
+  GCancellable *cancellable;
+} Loading;
+
+static void
+tell (const Loading *loading, unsigned permille)
+{
+  if (loading->permille != NULL)
+    atomic_store (loading->permille, permille);
+}
+
+static void
+set_no_memory (GError **error, uint64_t n)
+{
+  char count[LNS_FORMAT_SIZE], size[LNS_FORMAT_SIZE];
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
+               _ ("A table of %s events needs %s of memory, which is more than this machine has "
+                  "left; choose a smaller row"),
+               lns_format_unsigned (n, count), lns_format_bytes (n * PEAK_ROW_BYTES, size));
+}
+
+/* Bytes of memory that are available, or UINT64_MAX if that is not known. */
+static uint64_t
+available_bytes (void)
+{
+  g_autofree char *text = NULL;
+  if (!g_file_get_contents ("/proc/meminfo", &text, NULL, NULL))
+    return UINT64_MAX;
+  const char *line = strstr (text, "MemAvailable:");
+  return line != NULL ? g_ascii_strtoull (line + strlen ("MemAvailable:"), NULL, 10) * 1024
+                      : UINT64_MAX;
+}
+
+/* Finds the events of LANE that touch the span: ordinals *RET_FIRST … *RET_END - 1. */
+static bool
+ordinals_of (
+    const Loading *loading, uint32_t lane, uint64_t *ret_first, uint64_t *ret_end, GError **error)
+{
+  LnsReport *report = loading->set->report;
+  const LnsLaneInfo *info = lns_report_lane_info (report, lane);
+  LnsError problem = { 0 };
+  *ret_first = 0;
+  *ret_end = info->n_events;
+  if (info->n_events == 0)
+    return true;
+  if ((loading->from_ns > info->start_ns &&
+       !lns_report_find (report, lane, loading->from_ns, ret_first, &problem)) ||
+      (loading->to_ns < info->end_ns &&
+       !lns_report_find (report, lane, loading->to_ns, ret_end, &problem)))
+    {
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED, problem.message);
+      return false;
+    }
+  /* The event at the span's end may have begun inside it. */
+  if (loading->to_ns < info->end_ns && *ret_end < info->n_events)
+    ++*ret_end;
+  return true;
+}
+
+/* Numbers the events of the lanes and allocates the columns. */
+static bool
+prepare (Loading *loading, GError **error)
+{
+  LnsEventSet *set = loading->set;
+  uint64_t total = 0;
+  for (uint32_t i = 0; i < set->n_lanes; i++)
+    {
+      uint64_t end;
+      if (!ordinals_of (loading, set->lanes[i], &set->first_ordinal[i], &end, error))
+        return false;
+      set->first_place[i] = (uint32_t)total;
+      total += end > set->first_ordinal[i] ? end - set->first_ordinal[i] : 0;
+      if (total >= UINT32_MAX || total > available_bytes () / PEAK_ROW_BYTES)
+        {
+          set_no_memory (error, total);
+          return false;
+        }
+    }
+  set->first_place[set->n_lanes] = (uint32_t)total;
+
+  loading->room = (uint32_t)total;
+  loading->n_strings = lns_report_n_strings (set->report);
+  loading->name_of = g_try_new0 (uint32_t, MAX (loading->n_strings, 1));
+  loading->start_ns = g_try_new (int64_t, MAX (total, 1));
+  loading->duration_ns = g_try_new (int64_t, MAX (total, 1));
+  set->name = g_try_new (uint32_t, MAX (total, 1));
+  set->place = g_try_new (uint32_t, MAX (total, 1));
+  if (loading->name_of != NULL && loading->start_ns != NULL && loading->duration_ns != NULL &&
+      set->name != NULL && set->place != NULL)
+    return true;
+  set_no_memory (error, total);
+  return false;
+}
+
+/* Allocates a column when it gets its first value other than 0: most sets do not need all columns. */
+#define PUT(loading, column, row, value)                                                           \
+ do                                                                                                \
+  {                                                                                                \
+   if ((value) != 0 && (column) == NULL)                                                           \
+    (column) = g_malloc0_n ((loading)->room, sizeof *(column));                                    \
+   if ((column) != NULL)                                                                           \
+    (column)[row] = (value);                                                                       \
+  }                                                                                                \
+ while (0)
+
+static inline uint64_t
+extra (const LnsChunk *chunk, int index, uint32_t i)
+{
+  return index >= 0 && chunk->extra[index] != NULL ? chunk->extra[index][i] : 0;
+}
+
+/* Values that events of a lane get if they have none: the name and the payload type of a counter's samples. */
+typedef struct
+{
+  LnsLaneKind kind;
+  uint32_t name;
+  uint8_t payload_type;
+  LnsColumnId payload; /* the column that the payload is */
+} LaneTraits;
+
+static LaneTraits
+traits_of (LnsReport *report, uint32_t lane)
+{
+  const LnsTrack *track = lns_event_track (report, lane);
+  LaneTraits traits = { .kind = lns_report_lanes (report, NULL)[lane].kind,
+                        .payload = LNS_COLUMN_PAYLOAD };
+  if (traits.kind == LNS_LANE_COUNTER && track != NULL)
+    {
+      traits.name = track->name;
+      /* A file may say any number here; those from LNS_EVENT_SET_BYTES on mean something else in a set. */
+      traits.payload_type =
+          track->value_type < LNS_EVENT_SET_BYTES ? (uint8_t)track->value_type : LNS_PAYLOAD_NONE;
+      traits.payload = LNS_COLUMN_VALUE;
+    }
+  if (traits.kind == LNS_LANE_CUDA_KERNEL)
+    {
+      traits.payload_type = LNS_EVENT_SET_LAUNCH;
+      traits.payload = LNS_COLUMN_LAUNCH;
+    }
+  else if (traits.kind == LNS_LANE_NVTX_PROJECTED)
+    {
+      traits.payload_type = LNS_EVENT_SET_OPERATIONS;
+      traits.payload = LNS_COLUMN_COPY_COUNT;
+    }
+  else if (lns_lane_kind_extra (traits.kind, LNS_COLUMN_BYTES) >= 0)
+    {
+      traits.payload_type = LNS_EVENT_SET_BYTES;
+      traits.payload = LNS_COLUMN_BYTES;
+    }
+  else if (lns_lane_kind_extra (traits.kind, LNS_COLUMN_RETURN_VALUE) >= 0)
+    {
+      traits.payload_type = LNS_EVENT_SET_RESULT;
+      traits.payload = LNS_COLUMN_RETURN_VALUE;
+    }
+  return traits;
+}
+
+static inline bool
+is_kept (const Loading *loading, uint64_t place)
+{
+  return loading->kept == NULL || (loading->kept[place / 8] >> place % 8 & 1) != 0;
+}
+
+static void
+add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits traits)
+{
+  LnsEventSet *set = loading->set;
+  const LnsLaneKind kind = traits.kind;
+  const uint64_t n_lane = set->first_place[lane + 1] - set->first_place[lane];
+  const int category = lns_lane_kind_extra (kind, LNS_COLUMN_CATEGORY);
+  const int thread = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD);
+  const int type = lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD_TYPE);
+  const int payload = lns_lane_kind_extra (kind, traits.payload);
+
+  for (uint32_t i = 0; i < chunk->n; i++)
+    {
+      uint64_t ordinal = chunk->first + i - set->first_ordinal[lane];
+      if (chunk->first + i < set->first_ordinal[lane] || ordinal >= n_lane ||
+          set->n == loading->room || !is_kept (loading, set->first_place[lane] + ordinal))
+        continue;
+      if (chunk->start_ns[i] > loading->to_ns ||
+          lns_sum (chunk->start_ns[i], chunk->duration_ns[i]) < loading->from_ns)
+        {
+          loading->n_outside++;
+          continue;
+        }
+      uint32_t row = set->n++;
+      uint32_t name = chunk->name[i] != 0 ? chunk->name[i] : traits.name;
+      name = name < loading->n_strings ? name : 0;
+      loading->start_ns[row] = chunk->start_ns[i];
+      loading->duration_ns[row] = chunk->duration_ns[i];
+      set->name[row] = name;
+      set->place[row] = set->first_place[lane] + (uint32_t)ordinal;
+      if (loading->n_strings > 0)
+        loading->name_of[name] = 1;
+      PUT (loading, set->flags, row, (uint8_t)(chunk->flags[i] & LNS_EVENT_SET_FLAGS));
+      PUT (loading, set->category, row, (uint32_t)extra (chunk, category, i));
+      const uint64_t value = extra (chunk, payload, i);
+      const uint8_t value_type = type >= 0 ? (uint8_t)extra (chunk, type, i) & 15
+                                 : traits.payload_type == LNS_EVENT_SET_RESULT && value == 0
+                                     ? 0 /* calls succeed */
+                                     : traits.payload_type;
+      set->values |= value_type == 0 ? 0 : 1u << (value_type < 16 ? 0 : value_type);
+      PUT (loading, set->payload_type, row, value_type);
+      PUT (loading, set->payload, row, value);
+      if (thread >= 0)
+        PUT (loading, set->thread, row, (uint32_t)extra (chunk, thread, i) + 1);
+    }
+}
+
+static bool
+read_lane (Loading *loading, uint32_t lane)
+{
+  LnsEventSet *set = loading->set;
+  const uint32_t id = set->lanes[lane];
+  const uint64_t n_before = set->n + loading->n_outside;
+  const uint64_t n_lane = set->first_place[lane + 1] - set->first_place[lane];
+  const LaneTraits traits = traits_of (set->report, id);
+  if (n_lane == 0)
+    return true;
+
+  LnsChunkWalker *walker = lns_chunk_walker_new (set->report, id, COLUMN_MASK);
+  lns_chunk_walker_seek (walker, lns_report_chunk_of (set->report, id, set->first_ordinal[lane]));
+  bool more = true;
+  bool alive = true;
+  while (more && alive)
+    {
+      LnsError problem = { 0 };
+      const LnsChunk *chunk = lns_chunk_walker_next (walker, &problem);
+      if (chunk != NULL)
+        {
+          add_chunk (loading, chunk, lane, traits);
+          more = chunk->first + chunk->n < set->first_ordinal[lane] + n_lane;
+        }
+      else if (problem.domain != LNS_ERROR_NONE)
+        {
+          if (set->damage == NULL)
+            set->damage = g_strdup (problem.message);
+        }
+      else
+        more = false;
+      alive = !g_cancellable_is_cancelled (loading->cancellable);
+      tell (loading, (unsigned)((uint64_t)set->n * 800 / MAX (loading->room, 1)));
+    }
+  lns_chunk_walker_free (walker);
+  uint64_t n_wanted = n_lane;
+  for (uint64_t i = 0; loading->kept != NULL && i < n_lane; i++)
+    n_wanted -= !is_kept (loading, set->first_place[lane] + i);
+  set->n_damaged += n_wanted - (set->n + loading->n_outside - n_before);
+  return alive;
+}
+
+typedef struct
+{
+  const char *bytes;
+  size_t size_bytes;
+  uint32_t id;
+} Name;
+
+static int
+compare_names (const void *a, const void *b)
+{
+  const Name *x = a;
+  const Name *y = b;
+  return memcmp (x->bytes, y->bytes, MIN (x->size_bytes, y->size_bytes))
+             ?: LNS_COMPARE (x->size_bytes, y->size_bytes)
+             ?: LNS_COMPARE (x->id, y->id);
+}
+
+/* Sorts the names and replaces each row's string id by the index of its name. */
+static void
+order_names (Loading *loading)
+{
+  LnsEventSet *set = loading->set;
+  for (uint32_t id = 0; id < loading->n_strings; id++)
+    set->n_names += loading->name_of[id] != 0;
+  g_autofree Name *names = g_new (Name, MAX (set->n_names, 1));
+  uint32_t n = 0;
+  for (uint32_t id = 0; id < loading->n_strings; id++)
+    if (loading->name_of[id] != 0)
+      {
+        names[n].id = id;
+        names[n].bytes = lns_report_string (set->report, id, &names[n].size_bytes);
+        n++;
+      }
+  qsort (names, n, sizeof *names, compare_names);
+
+  set->names = g_new0 (uint32_t, MAX (n, 1));
+  for (uint32_t i = 0; i < n; i++)
+    {
+      set->names[i] = names[i].id;
+      loading->name_of[names[i].id] = i;
+    }
+  for (uint32_t row = 0; row < set->n && n > 0; row++)
+    set->name[row] = loading->name_of[set->name[row]];
+}
+
+/* COLUMN[i] becomes the old COLUMN[ORDER[i]]. */
+#define REORDER(column, order, n)                                                                  \
+ do                                                                                                \
+  {                                                                                                \
+   if ((column) == NULL)                                                                           \
+    break;                                                                                         \
+   __typeof__ (column) sorted = g_malloc_n (MAX (n, 1), sizeof *sorted);                           \
+   for (uint32_t i = 0; i < (n); i++)                                                              \
+    sorted[i] = (column)[(order)[i]];                                                              \
+   g_free (column);                                                                                \
+   (column) = sorted;                                                                              \
+  }                                                                                                \
+ while (0)
+
+static bool
+order_rows (Loading *loading)
+{
+  LnsEventSet *set = loading->set;
+  bool ordered = true;
+  for (uint32_t row = 1; row < set->n && ordered; row++)
+    ordered = loading->start_ns[row - 1] <= loading->start_ns[row];
+  if (ordered)
+    return true;
+
+  g_autofree uint32_t *order = g_try_new (uint32_t, MAX (set->n, 1));
+  if (order == NULL)
+    return false;
+  /* Builds the keys in place: keys of their own would take a third of the memory of the rows. */
+  uint64_t *keys = (uint64_t *)loading->start_ns;
+  for (uint32_t row = 0; row < set->n; row++)
+    keys[row] = lns_event_key_int (loading->start_ns[row]);
+  if (!lns_event_sort (keys, set->n, order, loading->cancellable))
+    return false;
+  for (uint32_t row = 0; row < set->n; row++)
+    loading->start_ns[row] = lns_event_key_to_int (keys[row]);
+  tell (loading, 950);
+  REORDER (loading->start_ns, order, set->n);
+  REORDER (loading->duration_ns, order, set->n);
+  REORDER (set->name, order, set->n);
+  REORDER (set->place, order, set->n);
+  REORDER (set->category, order, set->n);
+  REORDER (set->thread, order, set->n);
+  REORDER (set->payload_type, order, set->n);
+  REORDER (set->payload, order, set->n);
+  REORDER (set->flags, order, set->n);
+  return true;
+}
+
+/* Marks the places of the events of FACET. */
+static bool
+keep_facet (Loading *loading, const LnsFacetSet *facets, uint32_t facet, GError **error)
+{
+  const LnsEventSet *set = loading->set;
+  LnsFacetEvent events[LNS_FACET_BLOCK];
+  uint64_t number = 0;
+  loading->kept = g_try_malloc0 (loading->room / 8 + 1);
+  if (loading->kept == NULL)
+    {
+      set_no_memory (error, loading->room);
+      return false;
+    }
+  for (unsigned n; (n = lns_facet_events (facets, facet, number, events)) > 0; number += n)
+    for (unsigned i = 0; i < n; i++)
+      {
+        uint32_t lane = 0;
+        while (lane < set->n_lanes && set->lanes[lane] != events[i].lane)
+          lane++;
+        if (lane == set->n_lanes || events[i].ordinal < set->first_ordinal[lane])
+          continue;
+        uint64_t place = set->first_place[lane] + (events[i].ordinal - set->first_ordinal[lane]);
+        if (place < set->first_place[lane + 1])
+          loading->kept[place / 8] |= (uint8_t)(1u << place % 8);
+      }
+  return true;
+}
+
+/* Finds the columns that the lanes have values for. */
+static void
+note_lanes (LnsEventSet *set)
+{
+  const LnsLane *lanes = lns_report_lanes (set->report, NULL);
+  for (uint32_t i = 0; i < set->n_lanes; i++)
+    {
+      const LnsTrack *track = lns_event_track (set->report, set->lanes[i]);
+      if (track == NULL)
+        continue;
+      bool is_nvtx = (track->kind <= LNS_TRACK_COUNTER && track->device == LNS_ID_NONE) ||
+                     track->kind == LNS_TRACK_NVTX_PROJECTED;
+      set->has_streams |= track->stream != LNS_ID_NONE;
+      set->has_threads |= track->device == LNS_ID_NONE || is_nvtx;
+      set->has_domains |= is_nvtx;
+      set->has_depths |= is_nvtx || track->kind == LNS_TRACK_CUDA_API ||
+                         lanes[set->lanes[i]].kind == LNS_LANE_LIBRARY_CALL ||
+                         track->kind == LNS_TRACK_OS_CALLS || track->kind == LNS_TRACK_MPI;
+    }
+}
+
+static bool
+load (Loading *loading, const LnsFacetSet *facets, uint32_t facet, GError **error)
+{
+  bool alive = true;
+  if (!prepare (loading, error) || (facets != NULL && !keep_facet (loading, facets, facet, error)))
+    return false;
+  note_lanes (loading->set);
+  for (uint32_t lane = 0; lane < loading->set->n_lanes && alive; lane++)
+    alive = read_lane (loading, lane);
+  if (alive)
+    order_names (loading);
+  tell (loading, 850);
+  alive = alive && order_rows (loading);
+  if (alive)
+    {
+      lns_event_times_init (&loading->set->start_ns, g_steal_pointer (&loading->start_ns),
+                            loading->set->n);
+      lns_event_times_init (&loading->set->duration_ns, g_steal_pointer (&loading->duration_ns),
+                            loading->set->n);
+    }
+  tell (loading, 1000);
+  if (alive)
+    return true;
+  if (!g_cancellable_set_error_if_cancelled (loading->cancellable, error))
+    set_no_memory (error, loading->room);
+  return false;
+}
+
+LnsEventSet *
+lns_event_set_load (LnsReport *report,
+                    const uint32_t *lanes,
+                    uint32_t n_lanes,
+                    int64_t from_ns,
+                    int64_t to_ns,
+                    const LnsFacetSet *facets,
+                    uint32_t facet,
+                    atomic_uint *ret_permille,
+                    GCancellable *cancellable,
+                    GError **error)
+{
+  g_autoptr (LnsEventSet) set = g_new0 (LnsEventSet, 1);
+  Loading loading = { .set = set,
+                      .from_ns = from_ns,
+                      .to_ns = to_ns,
+                      .permille = ret_permille,
+                      .cancellable = cancellable };
+
+  g_atomic_ref_count_init (&set->refs);
+  set->report = report;
+  set->n_lanes = n_lanes;
+  set->lanes = g_memdup2 (lanes, (gsize)n_lanes * sizeof *lanes);
+  set->first_place = g_new0 (uint32_t, (gsize)n_lanes + 1);
+  set->first_ordinal = g_new0 (uint64_t, (gsize)n_lanes + 1);
+  bool loaded = load (&loading, facets, facet, error);
+  g_free (loading.start_ns);
+  g_free (loading.duration_ns);
+  g_free (loading.name_of);
+  g_free (loading.kept);
+  return loaded ? g_steal_pointer (&set) : NULL;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/compare.h"
+
 /* With 11 bits, the 2048 positions that are written to stay in the first-level cache. */
 #define DIGIT_BITS  11
 #define N_DIGITS    6
@@ -108,7 +110,8 @@ before (Entry a, Entry b)
 static int
 compare (const void *a, const void *b)
 {
-  return before (*(const Entry *)a, *(const Entry *)b) ? -1 : 1; /* no two entries are equal */
+  const Entry *x = a, *y = b;
+  return LNS_COMPARE (x->key, y->key) ?: LNS_COMPARE (x->row, y->row);
 }
 
 /* Moves the K smallest of ENTRIES to their front. Quickselect: O(n) on average. */

@@ -21,10 +21,7 @@ struct _LnsEventsTable
   LnsEventSet *set; /* owned; the events that are shown, or NULL */
   gboolean is_new;  /* the set has not been shown yet */
 
-  GCancellable *loading;            /* of the load under way, or NULL */
-  const atomic_uint *load_permille; /* of it */
-  guint load_timer;
-
+  GCancellable *loading;   /* of the load under way, or NULL */
   GCancellable *querying;  /* of the query under way, or NULL */
   gboolean has_first_page; /* its first page is shown already */
 

@@ -13,8 +13,6 @@
 #include "ui/model/job.h"
 #include "ui/model/shortcuts.h"
 
-#define PROGRESS_MS 60
-
 G_DEFINE_FINAL_TYPE (LnsEventsTable, lns_events_table, ADW_TYPE_BIN)
 
 /* --- Scrolling ----------------------------------------------------------------------------- */
@@ -402,7 +400,6 @@ start_query (LnsEventsTable *self)
   if (self->set == NULL)
     return;
   gtk_spinner_start (self->spinner);
-  lns_job_cancel (&self->querying);
   self->has_first_page = FALSE;
   if (self->sorted_column != column || self->sorted_descending != descending)
     g_clear_pointer (&self->sorted, lns_event_order_unref);
@@ -430,7 +427,6 @@ typedef struct
   LnsFacetSet *facets; /* owned, or NULL */
   uint32_t facet;
   int64_t from_ns, to_ns;
-  atomic_uint permille;
   LnsEventSet *set; /* owned; or NULL and ERROR */
   GError *error;
 } Load;
@@ -450,17 +446,15 @@ static void
 load (LnsWorker *worker, gpointer job)
 {
   Load *it = job;
-  it->set =
-      lns_event_set_load (worker->report, it->lanes, it->n_lanes, it->from_ns, it->to_ns,
-                          it->facets, it->facet, &it->permille, worker->cancellable, &it->error);
+  it->set = lns_event_set_load (worker->report, it->lanes, it->n_lanes, it->from_ns, it->to_ns,
+                                it->facets, it->facet, &worker->permille, worker->cancellable,
+                                &it->error);
 }
 
-static gboolean
-progress_cb (gpointer data)
+static void
+show_progress (unsigned permille, gpointer owner)
 {
-  LnsEventsTable *self = data;
-  gtk_progress_bar_set_fraction (self->progress, atomic_load (self->load_permille) / 1000.0);
-  return G_SOURCE_CONTINUE;
+  gtk_progress_bar_set_fraction (((LnsEventsTable *)owner)->progress, permille / 1000.0);
 }
 
 static void
@@ -469,7 +463,6 @@ loaded_cb (gpointer job, gpointer owner)
   Load *it = job;
   LnsEventsTable *self = owner;
 
-  g_clear_handle_id (&self->load_timer, g_source_remove);
   if (it->set == NULL)
     {
       _lns_events_table_show_error (self, it->error->message);
@@ -481,7 +474,7 @@ loaded_cb (gpointer job, gpointer owner)
   start_query (self);
 }
 
-static const LnsJobFuncs load_funcs = { load, loaded_cb, load_free };
+static const LnsJobFuncs load_funcs = { load, loaded_cb, load_free, show_progress };
 
 /* Loads the events of LANES in the selected time, or at any time if none is selected; where FACETS is not NULL, those
  * of its FACET alone. */
@@ -501,8 +494,6 @@ start_load (LnsEventsTable *self,
   job->from_ns = INT64_MIN;
   job->to_ns = INT64_MAX;
   lns_view_get_time_selection (self->view, &job->from_ns, &job->to_ns);
-  self->load_permille = &job->permille;
-  self->load_timer = g_timeout_add (PROGRESS_MS, progress_cb, self);
   lns_job_start (&self->loading, self->view, &load_funcs, job, self);
 }
 
@@ -512,7 +503,6 @@ cancel (LnsEventsTable *self)
 {
   lns_job_cancel (&self->loading);
   lns_job_cancel (&self->querying);
-  g_clear_handle_id (&self->load_timer, g_source_remove);
   g_clear_pointer (&self->sorted, lns_event_order_unref);
 }
 
@@ -693,17 +683,6 @@ key_cb (GtkEventControllerKey *controller,
 }
 
 static void
-add_keys (LnsEventsTable *self)
-{
-  GtkEventController *keys = gtk_event_controller_key_new ();
-
-  /* The list must not get the keys first. */
-  gtk_event_controller_set_propagation_phase (keys, GTK_PHASE_CAPTURE);
-  g_signal_connect (keys, "key-pressed", G_CALLBACK (key_cb), self);
-  gtk_widget_add_controller (GTK_WIDGET (self->columns), keys);
-}
-
-static void
 install_actions (GtkWidgetClass *widget_class)
 {
   gtk_widget_class_install_action (widget_class, "events.copy", NULL, copy_cb);
@@ -769,6 +748,7 @@ lns_events_table_class_init (LnsEventsTableClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, columns);
   gtk_widget_class_bind_template_callback (widget_class, start_query);
   gtk_widget_class_bind_template_callback (widget_class, activate_cb);
+  gtk_widget_class_bind_template_callback (widget_class, key_cb);
   install_actions (widget_class);
 }
 
@@ -785,6 +765,5 @@ lns_events_table_init (LnsEventsTable *self)
   g_signal_connect_object (self->selection, "selection-changed", G_CALLBACK (selection_changed_cb),
                            self, 0);
   self->event_columns = lns_events_columns_new (self->columns, sorting_changed_cb, self);
-  add_keys (self);
   gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (self->selection));
 }

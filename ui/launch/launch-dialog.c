@@ -179,17 +179,13 @@ static void
 add_variable (GtkWidget *widget, const char *action, GVariant *parameter)
 {
   LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
-  GtkWidget *row = g_object_new (ADW_TYPE_ENTRY_ROW, "title", _ ("NAME=VALUE"), NULL);
-  GtkWidget *button =
-      g_object_new (GTK_TYPE_BUTTON, "icon-name", "list-remove-symbolic", "tooltip-text",
-                    _ ("Remove the variable"), "valign", GTK_ALIGN_CENTER, "css-classes",
-                    (const char *[]){ "flat", NULL }, NULL);
+  g_autoptr (GtkBuilder) builder =
+      gtk_builder_new_from_resource ("/io/github/lanescope/Lanescope/variable-row.ui");
+  GtkWidget *row = GTK_WIDGET (gtk_builder_get_object (builder, "row"));
 
-  gtk_accessible_update_property (GTK_ACCESSIBLE (button), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  _ ("Remove the variable"), -1);
-  g_signal_connect (button, "clicked", G_CALLBACK (remove_variable_cb), self);
+  g_signal_connect (gtk_builder_get_object (builder, "remove"), "clicked",
+                    G_CALLBACK (remove_variable_cb), self);
   g_signal_connect_swapped (row, "changed", G_CALLBACK (validate), self);
-  adw_entry_row_add_suffix (ADW_ENTRY_ROW (row), button);
   adw_preferences_group_add (self->environment_group, row);
   g_ptr_array_add (self->variables, row);
   gtk_widget_grab_focus (row);
@@ -573,14 +569,12 @@ lns_launch_dialog_close_request (GtkWindow *window)
   remember (self);
   if (!is_recording (self))
     return GTK_WINDOW_CLASS (lns_launch_dialog_parent_class)->close_request (window);
-  GtkWidget *question = adw_message_dialog_new (window, _ ("Stop the Recording?"),
-                                                _ ("The report is completed, saved and opened."));
-  adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (question), "cancel", _ ("_Keep Recording"),
-                                    "stop", _ ("_Stop"), NULL);
-  adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (question), "stop",
-                                              ADW_RESPONSE_DESTRUCTIVE);
+  g_autoptr (GtkBuilder) builder =
+      gtk_builder_new_from_resource ("/io/github/lanescope/Lanescope/stop-question.ui");
+  GtkWindow *question = GTK_WINDOW (gtk_builder_get_object (builder, "question"));
+  gtk_window_set_transient_for (question, window);
   g_signal_connect_object (question, "response", G_CALLBACK (close_answer_cb), self, 0);
-  gtk_window_present (GTK_WINDOW (question));
+  gtk_window_present (question);
   return TRUE;
 }
 

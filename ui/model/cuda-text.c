@@ -8,7 +8,6 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
-#include "src/tables/enums.h"
 #include "src/store/read/facet.h"
 
 static bool
@@ -33,13 +32,6 @@ lns_cuda_memory_kind_name (uint32_t kind)
   static const char *const names[] = { "unknown", "pageable", "pinned",        "device",
                                        "array",   "managed",  "device static", "managed static" };
   return names[kind < G_N_ELEMENTS (names) ? kind : 0];
-}
-
-const char *
-lns_cuda_sync_type_name (uint32_t type)
-{
-  const char *label = lns_enum_label ("ENUM_CUPTI_SYNC_TYPE", type);
-  return label != NULL ? label : "Unknown";
 }
 
 const char *

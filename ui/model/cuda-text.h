@@ -19,9 +19,6 @@ const char *lns_cuda_copy_kind_name (uint32_t kind);
 /* CUpti_ActivityMemoryKind: "pinned". */
 const char *lns_cuda_memory_kind_name (uint32_t kind);
 
-/* CUpti_ActivitySynchronizationType: "stream". */
-const char *lns_cuda_sync_type_name (uint32_t type);
-
 /* CUpti_ActivityMemoryOperationType, or …PoolOperationType where IS_POOL. */
 const char *lns_cuda_operation_name (uint32_t operation, bool is_pool);
 

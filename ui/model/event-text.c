@@ -46,8 +46,9 @@ const char *
 lns_event_text_nameless (LnsReport *report, uint32_t lane)
 {
   const LnsTrack *track = lns_event_track (report, lane);
-  return track != NULL && track->kind == LNS_TRACK_SCHED ? _ ("The thread left its CPU")
-                                                         : _ ("(no name)");
+  return track != NULL && track->kind == LNS_TRACK_SCHED         ? _ ("The thread left its CPU")
+         : track != NULL && track->kind == LNS_TRACK_CPU_SAMPLES ? _ ("CPU sample")
+                                                                 : _ ("(no name)");
 }
 
 char *
@@ -101,7 +102,7 @@ lns_event_text_domain (LnsReport *report, uint32_t domain)
   const LnsDomain *it = &domains[domain];
   return it->name != 0     ? lns_event_text_string (report, it->name, true)
          : it->number == 0 ? g_strdup (_ ("default"))
-                           : g_strdup_printf (_ ("domain %u"), it->number);
+                           : g_strdup_printf (_ ("domain %" PRIu64), it->number);
 }
 
 char *
@@ -193,8 +194,7 @@ lns_event_extra (LnsReport *report, uint32_t lane, const LnsEvent *event, LnsCol
 uint32_t
 lns_event_thread (LnsReport *report, uint32_t lane, const LnsEvent *event)
 {
-  uint32_t n;
-  const LnsLane *lanes = lns_report_lanes (report, &n);
+  const LnsLane *lanes = lns_report_lanes (report, NULL);
   const LnsTrack *track = lns_event_track (report, lane);
   if (track == NULL)
     return LNS_ID_NONE;

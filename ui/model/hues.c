@@ -13,11 +13,6 @@
 
 #define MAX_STRINGS (1u << 16)
 
-struct LnsHues
-{
-  GHashTable *hues; /* of a name's hash: 1 + its hue */
-};
-
 static gpointer
 key_of (const char *name, size_t size_bytes)
 {
@@ -40,9 +35,8 @@ choose (uint32_t used[LNS_N_HUES], gpointer key)
 LnsHues *
 lns_hues_new (LnsReport *report)
 {
-  LnsHues *self = g_atomic_rc_box_new (LnsHues);
+  LnsHues *self = g_hash_table_new (NULL, NULL);
   uint32_t used[LNS_N_HUES] = { 0 }, n = MIN (lns_report_n_strings (report), MAX_STRINGS);
-  self->hues = g_hash_table_new (NULL, NULL);
   /* Strings are numbered as they first occur: ranges that are seen together are so here. */
   for (uint32_t id = 1; id < n; id++)
     {
@@ -51,37 +45,18 @@ lns_hues_new (LnsReport *report)
       gpointer whole = key_of (name, size_bytes);
       name = lns_event_short_name (LNS_NAMES_KERNELS, name, &size_bytes);
       gpointer key = key_of (name, size_bytes);
-      if (!g_hash_table_contains (self->hues, key))
-        g_hash_table_insert (self->hues, key, GUINT_TO_POINTER (choose (used, key) + 1));
-      if (!g_hash_table_contains (self->hues, whole))
-        g_hash_table_insert (self->hues, whole, g_hash_table_lookup (self->hues, key));
+      if (!g_hash_table_contains (self, key))
+        g_hash_table_insert (self, key, GUINT_TO_POINTER (choose (used, key) + 1));
+      if (!g_hash_table_contains (self, whole))
+        g_hash_table_insert (self, whole, g_hash_table_lookup (self, key));
     }
   return self;
 }
 
 unsigned
-lns_hues_get (const LnsHues *self, const char *name, size_t size_bytes)
+lns_hues_get (LnsHues *self, const char *name, size_t size_bytes)
 {
   gpointer key = key_of (name, size_bytes);
-  guint hue = GPOINTER_TO_UINT (g_hash_table_lookup (self->hues, key));
+  guint hue = GPOINTER_TO_UINT (g_hash_table_lookup (self, key));
   return hue > 0 ? hue - 1 : (unsigned)(GPOINTER_TO_SIZE (key) % LNS_N_HUES);
-}
-
-LnsHues *
-lns_hues_ref (LnsHues *self)
-{
-  return g_atomic_rc_box_acquire (self);
-}
-
-static void
-clear (gpointer data)
-{
-  g_hash_table_unref (((LnsHues *)data)->hues);
-}
-
-void
-lns_hues_unref (LnsHues *self)
-{
-  if (self != NULL)
-    g_atomic_rc_box_release_full (self, clear);
 }

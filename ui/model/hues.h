@@ -9,14 +9,14 @@
 
 #pragma once
 
+#include <glib.h>
+
 #include "src/store/read/report.h"
 
-typedef struct LnsHues LnsHues;
+typedef GHashTable LnsHues; /* of a name's hash: 1 + its hue */
 
-/* O(strings), of which only the first 65,536 are looked at. REPORT is not needed later. Immutable: any thread. */
+/* O(strings), of which only the first 65,536 are looked at. REPORT is not needed later. Not changed any more: any thread. */
 LnsHues *lns_hues_new (LnsReport *report);
-LnsHues *lns_hues_ref (LnsHues *self);
-void lns_hues_unref (LnsHues *self); /* NULL is fine */
 
 /* The hue, 0 … LNS_N_HUES - 1, of the name of SIZE_BYTES as lns_event_short_name () has it. O(size). */
-unsigned lns_hues_get (const LnsHues *self, const char *name, size_t size_bytes);
+unsigned lns_hues_get (LnsHues *self, const char *name, size_t size_bytes);

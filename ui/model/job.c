@@ -5,6 +5,8 @@
 
 #include "ui/model/job.h"
 
+#define TELL_MSEC 100
+
 typedef struct
 {
   LnsWorker worker;
@@ -13,6 +15,7 @@ typedef struct
   gpointer job; /* owned */
   gpointer owner;
   GCancellable **running; /* of OWNER */
+  guint telling;          /* source that tells the progress, or 0 */
 } Run;
 
 static void
@@ -29,6 +32,7 @@ static void
 done_cb (GObject *source, GAsyncResult *result, gpointer data)
 {
   Run *run = data;
+  g_clear_handle_id (&run->telling, g_source_remove);
   if (g_task_propagate_boolean (G_TASK (result), NULL))
     {
       g_clear_object (run->running);
@@ -42,7 +46,17 @@ done_cb (GObject *source, GAsyncResult *result, gpointer data)
 static void
 cancelled_cb (GCancellable *cancellable, gpointer data)
 {
-  atomic_store (&((Run *)data)->worker.cancelled, true);
+  Run *run = data;
+  g_clear_handle_id (&run->telling, g_source_remove); /* the owner may go */
+  atomic_store (&run->worker.cancelled, true);
+}
+
+static gboolean
+tell_cb (gpointer data)
+{
+  Run *run = data;
+  run->funcs->tell (atomic_load (&run->worker.permille), run->owner);
+  return G_SOURCE_CONTINUE;
 }
 
 void
@@ -51,7 +65,7 @@ lns_job_start (
 {
   Run *run = g_new0 (Run, 1);
   g_autoptr (GTask) task = NULL;
-  g_return_if_fail (*running == NULL);
+  lns_job_cancel (running);
   *running = g_cancellable_new ();
   run->worker.report = lns_view_get_report (view);
   run->worker.cancellable = *running;
@@ -60,6 +74,8 @@ lns_job_start (
   run->job = job;
   run->owner = owner;
   run->running = running;
+  if (funcs->tell != NULL)
+    run->telling = g_timeout_add (TELL_MSEC, tell_cb, run);
   g_cancellable_connect (*running, G_CALLBACK (cancelled_cb), run, NULL);
   task = g_task_new (NULL, *running, done_cb, run);
   g_task_set_task_data (task, run, NULL);

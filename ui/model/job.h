@@ -18,6 +18,7 @@ typedef struct
   LnsReport *report;
   GCancellable *cancellable;
   atomic_bool cancelled;
+  atomic_uint permille; /* written by the work: how far it is */
 } LnsWorker;
 
 typedef struct
@@ -30,10 +31,13 @@ typedef struct
 
   /* Frees JOB on the main thread. */
   void (*free) (gpointer job);
+
+  /* May be NULL. Runs on the main thread about ten times a second until the job is done or cancelled. */
+  void (*tell) (unsigned permille, gpointer owner);
 } LnsJobFuncs;
 
-/* Starts JOB, which is taken over, for OWNER. *RUNNING, which is NULL, is set until the job is done or cancelled; OWNER
- * must cancel the job before it goes. Keeps VIEW, and so the report, open. FUNCS is kept, not copied. */
+/* Starts JOB, which is taken over, for OWNER, and cancels the job of *RUNNING, if there is one. *RUNNING is set until the
+ * job is done or cancelled; OWNER must cancel the job before it goes. Keeps VIEW, and so the report, open. FUNCS is kept, not copied. */
 void lns_job_start (
     GCancellable **running, LnsView *view, const LnsJobFuncs *funcs, gpointer job, gpointer owner);
 

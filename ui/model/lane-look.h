@@ -12,8 +12,10 @@
 typedef enum
 {
   LNS_LOOK_BARS,
-  LNS_LOOK_MARKS, /* its events have no length    */
-  LNS_LOOK_CURVE  /* its events are values, joined */
+  LNS_LOOK_MARKS,  /* its events have no length    */
+  LNS_LOOK_TICKS,  /* the same, many and all alike */
+  LNS_LOOK_STATES, /* of a thread: see thread-states.h */
+  LNS_LOOK_CURVE   /* its events are values, joined */
 } LnsLookForm;
 
 /* What the colour of an event tells. */
@@ -24,14 +26,17 @@ typedef enum
   LNS_HUE_OF_WORK  /* the direction of a copy or memset; what a kernel is called  */
 } LnsHueOf;
 
+#define LNS_LINK_RANK_MAX 3
+
+/* Most kinds have 0 in all fields but the first. */
 typedef struct
 {
   const char *name; /* of such an event, to be translated: "Kernel". NULL: none of its own */
   LnsLookForm form;
   LnsHueOf hue_of;
-  bool is_work;       /* such events keep a GPU busy                                        */
-  uint8_t link_order; /* how soon a person looks for such an event among those that are tied
-                         to another: 0 first                                                 */
+  bool is_work;      /* such events keep a GPU busy                                        */
+  uint8_t link_rank; /* how soon a person looks for such an event among those that are tied
+                         to another: LNS_LINK_RANK_MAX first                                 */
 } LnsLaneLook;
 
 /* The line of KIND. Static; a kind that is not known has the line of LNS_LANE_NONE. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/compare.h"
 #include "src/base/format.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
@@ -24,22 +25,19 @@ typedef struct
 static int
 rank_of (LnsReport *report, uint32_t lane)
 {
-  uint32_t n;
-  const LnsLane *it = &lns_report_lanes (report, &n)[lane];
+  const LnsLane *it = &lns_report_lanes (report, NULL)[lane];
   /* Calls by how deep they are nested. */
   return it->kind == LNS_LANE_CUDA_API ? (int)MIN (it->ordinal, 100)
-                                       : lns_lane_look (it->kind)->link_order;
+                                       : LNS_LINK_RANK_MAX - lns_lane_look (it->kind)->link_rank;
 }
 
 static int
 compare_ranked (const void *a, const void *b)
 {
   const Ranked *x = a, *y = b;
-  if (x->rank != y->rank)
-    return x->rank < y->rank ? -1 : 1;
-  if (x->run.lane != y->run.lane)
-    return x->run.lane < y->run.lane ? -1 : 1;
-  return (x->run.ordinal > y->run.ordinal) - (x->run.ordinal < y->run.ordinal);
+  return LNS_COMPARE (x->rank, y->rank)
+             ?: LNS_COMPARE (x->run.lane, y->run.lane)
+             ?: LNS_COMPARE (x->run.ordinal, y->run.ordinal);
 }
 
 /* --- Ranges and their work on the GPU -------------------------------------------------------- */
@@ -79,9 +77,9 @@ compare_projected (gconstpointer a, gconstpointer b, gpointer data)
   bool y_is_all = lns_event_track (data, y->id.lane)->stream == LNS_ID_NONE;
   uint64_t nx = lns_event_extra (data, x->id.lane, &x->event, LNS_COLUMN_COPY_COUNT);
   uint64_t ny = lns_event_extra (data, y->id.lane, &y->event, LNS_COLUMN_COPY_COUNT);
-  if (x_is_all != y_is_all)
-    return x_is_all ? 1 : -1;
-  return nx != ny ? (nx > ny ? -1 : 1) : x->id.lane < y->id.lane ? -1 : x->id.lane > y->id.lane;
+  return LNS_COMPARE (x_is_all, y_is_all)
+             ?: LNS_COMPARE (ny, nx)
+             ?: LNS_COMPARE (x->id.lane, y->id.lane);
 }
 
 static bool

@@ -11,16 +11,6 @@
 #include "src/analysis/projection/cuda-links.h"
 #include "ui/model/view.h"
 
-/* The other ends of one event. */
-typedef struct
-{
-  GArray
-      *events; /* of LnsLinkedEvent: up to LNS_LINKED_EVENTS_MAX, the one looked for first first */
-  uint64_t n_all; /* how many there are                                                         */
-  bool is_call;   /* the event itself: they are what it began                                   */
-  char *words;    /* what they are, "500 × Kernel, 2 × Copy", or which call; or NULL            */
-} LnsLinkedEvents;
-
 /* Finds the events that are linked to event ID of REPORT. The outermost call comes first, or the first kernel that a
  * call launched. Reads the report, so call it on a worker. */
 LnsLinkedEvents *lns_linked_events_new (LnsReport *report,

@@ -18,6 +18,11 @@ static const LnsPalette light = {
   .coverage = 0x5b83b0,
   .chart = 0x9bbfe6,
   .chart_line = 0x3a78b8,
+  .running = 0x2a7d46,
+  .runnable = 0xc87200,
+  .blocked = 0xd6dbe3,
+  .blocked_edge = 0x7a8699,
+  .sample = 0x3d3846,
   .lost = 0xb3261e,
   .damaged = 0x8a5a00,
   .text = 0x1f1f1f,
@@ -31,6 +36,11 @@ static const LnsPalette dark = {
   .coverage = 0x6f93bd,
   .chart = 0x35659a,
   .chart_line = 0x6ba6e6,
+  .running = 0x57b873,
+  .runnable = 0xf0a040,
+  .blocked = 0x3c424c,
+  .blocked_edge = 0x8b97a8,
+  .sample = 0xdeddda,
   .lost = 0xff7b63,
   .damaged = 0xf8c146,
   .text = 0xf2f2f2,
@@ -54,6 +64,14 @@ uint32_t
 lns_palette_color (const LnsPalette *palette, uint32_t own_argb, uint64_t hash)
 {
   return own_argb != 0 ? own_argb & 0xffffff : palette->hues[hash % LNS_N_HUES];
+}
+
+uint32_t
+lns_palette_state (const LnsPalette *palette, LnsThreadState state)
+{
+  return state == LNS_STATE_RUNNING    ? palette->running
+         : state == LNS_STATE_RUNNABLE ? palette->runnable
+                                       : palette->blocked;
 }
 
 static double

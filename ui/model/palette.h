@@ -10,19 +10,26 @@
 #include <gdk/gdk.h>
 #include <stdbool.h>
 
+#include "ui/model/thread-states.h"
+
 #define LNS_N_HUES 12
 
 typedef struct
 {
   uint32_t background[2]; /* of rows, by turns                                                  */
   uint32_t hues[LNS_N_HUES];
-  uint32_t coverage;   /* events too narrow to be told apart                                 */
-  uint32_t chart;      /* filling of utilisation and counters                                */
-  uint32_t chart_line; /* their upper edge                                                   */
-  uint32_t lost;       /* hatching over what was lost                                        */
-  uint32_t damaged;    /* hatching over what cannot be read                                  */
-  uint32_t text;       /* on the background                                                  */
-  uint32_t accent;     /* band, selection, overview window                                   */
+  uint32_t coverage;     /* events too narrow to be told apart                                 */
+  uint32_t chart;        /* filling of utilisation and counters                                */
+  uint32_t chart_line;   /* their upper edge                                                   */
+  uint32_t running;      /* of a thread: on a CPU …                                             */
+  uint32_t runnable;     /* … waiting for one                                                  */
+  uint32_t blocked;      /* … waiting for something else                                       */
+  uint32_t blocked_edge; /* the lower edge of that                                             */
+  uint32_t sample;       /* a tick where a CPU was sampled                                      */
+  uint32_t lost;         /* hatching over what was lost                                        */
+  uint32_t damaged;      /* hatching over what cannot be read                                  */
+  uint32_t text;         /* on the background                                                  */
+  uint32_t accent;       /* band, selection, overview window                                   */
 } LnsPalette;
 
 /* Static. */
@@ -38,6 +45,9 @@ uint32_t lns_palette_color (const LnsPalette *palette, uint32_t own_argb, uint64
 
 /* Black or white, whichever is easier to read on RGB: contrast is at least 4.5:1. */
 uint32_t lns_palette_text_on (uint32_t rgb);
+
+/* The colour of bars of STATE. */
+uint32_t lns_palette_state (const LnsPalette *palette, LnsThreadState state);
 
 /* RGB as GTK has it. */
 static inline GdkRGBA

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/compare.h"
 #include "ui/model/row-tree-private.h"
 
 #define MAX_LEVELS 6
@@ -133,6 +134,10 @@ push_own (const Builder *builder, Leaf *leaf)
     case LNS_TRACK_CUDNN:
       push (leaf, LNS_ROW_CALLS, track->kind, 0, 0);
       break;
+    case LNS_TRACK_SCHED: /* what it does is looked at before what it calls */
+    case LNS_TRACK_CPU_SAMPLES:
+      push (leaf, LNS_ROW_GPU, 0, track->kind, 0);
+      break;
     default:
       push (leaf, LNS_ROW_GPU, track->kind, 0, 0);
     }
@@ -222,12 +227,11 @@ part_of (const Level *level)
 static int
 compare_levels (const Level *x, const Level *y)
 {
-  if (part_of (x) != part_of (y))
-    return part_of (x) < part_of (y) ? -1 : 1;
-  for (int i = 0; i < 3; i++)
-    if (x->order[i] != y->order[i])
-      return x->order[i] < y->order[i] ? -1 : 1;
-  return x->kind == y->kind ? 0 : x->kind < y->kind ? -1 : 1;
+  return LNS_COMPARE (part_of (x), part_of (y))
+             ?: LNS_COMPARE (x->order[0], y->order[0])
+             ?: LNS_COMPARE (x->order[1], y->order[1])
+             ?: LNS_COMPARE (x->order[2], y->order[2])
+             ?: LNS_COMPARE (x->kind, y->kind);
 }
 
 static int
@@ -240,15 +244,11 @@ compare_leaves (const void *a, const void *b)
       if (order != 0)
         return order;
     }
-#define COMPARE(field)                                                                             \
- if (x->field != y->field)                                                                         \
- return x->field < y->field ? -1 : 1
-  COMPARE (n_levels); /* what a row draws itself comes before what is below it */
-  COMPARE (track);
-  COMPARE (ordinal);
-  COMPARE (lane);
-#undef COMPARE
-  return 0;
+  /* What a row draws itself comes before what is below it. */
+  return LNS_COMPARE (x->n_levels, y->n_levels)
+             ?: LNS_COMPARE (x->track, y->track)
+             ?: LNS_COMPARE (x->ordinal, y->ordinal)
+             ?: LNS_COMPARE (x->lane, y->lane);
 }
 
 /* The context of the stream that TRACK is of, or LNS_ID_NONE. */

@@ -6,8 +6,10 @@
 #include "ui/model/row-tree.h"
 
 #include <glib/gi18n.h>
+#include <inttypes.h>
 #include <string.h>
 
+#include "src/base/compare.h"
 #include "src/base/saturate.h"
 #include "src/base/search.h"
 #include "ui/model/cuda-text.h"
@@ -201,7 +203,7 @@ copy (const LnsRowTree *self)
   tree->visible = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   tree->tops = g_array_new (FALSE, FALSE, sizeof (int));
   tree->n_report_lanes = self->n_report_lanes;
-  tree->hues = lns_hues_ref (self->hues);
+  tree->hues = g_hash_table_ref (self->hues);
   tree->row_of_lane =
       g_memdup2 (self->row_of_lane, (self->n_report_lanes + 1) * sizeof *self->row_of_lane);
   tree->sets = g_ptr_array_new_with_free_func ((GDestroyNotify)lns_facet_set_unref);
@@ -228,10 +230,10 @@ clear (gpointer data)
   g_array_unref (self->visible);
   g_array_unref (self->tops);
   g_free (self->row_of_lane);
-  lns_hues_unref (self->hues);
+  g_hash_table_unref (self->hues);
 }
 
-const LnsHues *
+LnsHues *
 lns_row_tree_hues (const LnsRowTree *self)
 {
   return self->hues;
@@ -339,7 +341,7 @@ domain_label (LnsReport *report, const char *what, uint32_t domain)
   const LnsDomain *domains = lns_report_domains (report, &n);
   g_autofree char *name = row_text (report, domain < n ? domains[domain].name : 0);
   if (*name == '\0' && domain < n && domains[domain].number != 0)
-    return g_strdup_printf (_ ("%s: domain %u"), what, domains[domain].number);
+    return g_strdup_printf (_ ("%s: domain %" PRIu64), what, domains[domain].number);
   return *name == '\0' ? g_strdup (what) : g_strdup_printf ("%s: %s", what, name);
 }
 
@@ -416,9 +418,13 @@ lns_track_label (LnsTrackKind kind)
     [LNS_TRACK_CUDA_CPU_FAULTS] = N_ ("CPU page faults"),
     [LNS_TRACK_CUDA_GPU_FAULTS] = N_ ("GPU page faults"),
     [LNS_TRACK_CUDA_JIT] = N_ ("JIT compilation"),
+    [LNS_TRACK_CUDA_HOST] = N_ ("Host functions"),
+    [LNS_TRACK_CUDA_UNIFIED] = N_ ("Unified memory contention"),
+    [LNS_TRACK_GPU_SWITCHES] = N_ ("GPU context switches"),
     [LNS_TRACK_OS_CALLS] = N_ ("OS runtime libraries"),
-    [LNS_TRACK_SCHED] = N_ ("CPU scheduling"),
+    [LNS_TRACK_SCHED] = N_ ("Thread state"),
     [LNS_TRACK_CPU_SAMPLES] = N_ ("CPU samples"),
+    [LNS_TRACK_PYTHON_SAMPLES] = N_ ("Python samples"),
     [LNS_TRACK_MPI] = "MPI",
   };
   const char *label = (unsigned)kind < LNS_N_TRACK_KINDS ? labels[kind] : NULL;
@@ -428,8 +434,8 @@ lns_track_label (LnsTrackKind kind)
 char *
 _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
 {
-  uint32_t n_tracks, n_lanes;
-  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  uint32_t n_lanes;
+  const LnsTrack *tracks = lns_report_tracks (report, NULL);
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
   const LnsTrack *track = lane < n_lanes ? &tracks[lanes[lane].track] : NULL;
   switch (row->kind)
@@ -466,15 +472,6 @@ _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
 
 /* --- Rows whose contents are read before they can be shown: kernels by name, copies by kind ---- */
 
-static uint32_t
-n_work_lanes (const LnsRowTree *self, LnsReport *report, const LnsRow *row)
-{
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < row->n_lanes; i++)
-    n += _lns_row_is_work (report, lns_row_tree_lanes (self)[row->lanes + i]);
-  return n;
-}
-
 bool
 lns_row_tree_wanted (const LnsRowTree *self, LnsReport *report, LnsRowWant *ret_want)
 {
@@ -493,7 +490,7 @@ lns_row_tree_wanted (const LnsRowTree *self, LnsReport *report, LnsRowWant *ret_
       const LnsRow *row = lns_row_tree_row (self, id);
       *ret_want = (LnsRowWant){ id, LNS_FACET_BY_NOTHING };
       if (lns_row_kind_is_merged (row->kind) && row->set == NULL &&
-          n_work_lanes (self, report, row) > 1)
+          lns_row_tree_wanted_lanes (self, report, ret_want, NULL) > 1)
         return true;
     }
   return false;
@@ -512,8 +509,11 @@ lns_row_tree_wanted_lanes (const LnsRowTree *self,
   for (uint32_t i = 0; i < (own ? row->n_own : row->n_lanes); i++)
     {
       uint32_t lane = lns_row_tree_lanes (self)[row->lanes + i];
-      if (_lns_row_is_work (report, lane))
-        ret_lanes[n++] = lane;
+      if (!_lns_row_is_work (report, lane))
+        continue;
+      if (ret_lanes != NULL)
+        ret_lanes[n] = lane;
+      n++;
     }
   return n;
 }
@@ -606,8 +606,8 @@ compare_domains (const void *a, const void *b, void *data)
   const LnsTrack *tracks = lns_report_tracks (report, NULL);
   uint32_t da = tracks[*(const uint32_t *)a].domain, db = tracks[*(const uint32_t *)b].domain, n;
   const LnsDomain *domains = lns_report_domains (report, &n);
-  uint32_t na = da < n ? domains[da].number : 0, nb = db < n ? domains[db].number : 0;
-  return na != nb ? (na < nb ? -1 : 1) : da < db ? -1 : da > db;
+  const uint64_t na = da < n ? domains[da].number : 0, nb = db < n ? domains[db].number : 0;
+  return LNS_COMPARE (na, nb) ?: LNS_COMPARE (da, db);
 }
 
 /* The tracks for ROW, by the numbers of their domains. */

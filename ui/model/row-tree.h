@@ -92,7 +92,7 @@ LnsRowTree *lns_row_tree_ref (const LnsRowTree *self); /* any thread */
 void lns_row_tree_unref (LnsRowTree *self);            /* any thread; NULL is fine */
 
 /* The hues of the report's names. */
-const LnsHues *lns_row_tree_hues (const LnsRowTree *self);
+LnsHues *lns_row_tree_hues (const LnsRowTree *self);
 
 uint32_t lns_row_tree_n_rows (const LnsRowTree *self);
 const LnsRow *lns_row_tree_row (const LnsRowTree *self, uint32_t row);
@@ -144,7 +144,7 @@ typedef struct
  * an unfolded row, then the whole of those that merge several lanes. False where there is none. */
 bool lns_row_tree_wanted (const LnsRowTree *self, LnsReport *report, LnsRowWant *ret_want);
 
-/* The lanes that WANT is about: their number; RET_LANES has room for the row's n_lanes. */
+/* The lanes that WANT is about: their number; RET_LANES (may be NULL) has room for the row's n_lanes. */
 uint32_t lns_row_tree_wanted_lanes (const LnsRowTree *self,
                                     LnsReport *report,
                                     const LnsRowWant *want,

@@ -23,7 +23,7 @@ typedef struct
   float *busy;    /* of the thread under way */
   float *alive;   /* threads that a pixel lies between first and last event of */
   float *shares;  /* the sum of the threads' busy, then the result */
-  bool coarse;
+  bool coarse;    /* of any query */
 } Summary;
 
 static uint32_t
@@ -103,7 +103,6 @@ lns_summary_query (LnsReport *report,
                    const LnsPixelQuery *query,
                    LnsPixelResult *scratch,
                    float *ret_shares,
-                   bool *ret_coarse,
                    LnsError *error)
 {
   g_autofree float *busy = g_new0 (float, query->n_px);
@@ -134,7 +133,7 @@ lns_summary_query (LnsReport *report,
     return false;
   for (uint32_t p = 0; p < query->n_px; p++)
     ret_shares[p] = alive[p] > 0 ? fminf (ret_shares[p] / alive[p], 1) : 0;
-  *ret_coarse = self.coarse;
+  scratch->coarse = self.coarse;
   return true;
 }
 
@@ -161,21 +160,15 @@ lns_work_query (LnsReport *report,
                 uint32_t row,
                 const LnsPixelQuery *query,
                 LnsPixelResult *result,
-                bool *ret_coarse,
                 LnsError *error)
 {
   const LnsRow *it = lns_row_tree_row (tree, row);
   if (it->set != NULL)
-    {
-      bool ok = lns_facet_query_pixels (it->set, it->facet, query, result, error);
-      *ret_coarse = result->coarse;
-      return ok;
-    }
-  uint32_t n;
-  const LnsLane *all = lns_report_lanes (report, &n);
+    return lns_facet_query_pixels (it->set, it->facet, query, result, error);
+  const LnsLane *all = lns_report_lanes (report, NULL);
   const uint32_t *lanes = lns_row_tree_lanes (tree) + it->lanes;
   g_autofree LnsPixel *sum = g_new0 (LnsPixel, query->n_px);
-  *ret_coarse = false;
+  bool coarse = false;
   result->n_px = 0;
   for (uint32_t i = 0; i < it->n_lanes; i++)
     {
@@ -183,12 +176,13 @@ lns_work_query (LnsReport *report,
         continue;
       if (!lns_report_query_pixels (report, lanes[i], query, result, error))
         return false;
-      *ret_coarse |= result->coarse;
+      coarse |= result->coarse;
       add_pixels (sum, result);
     }
   /* Without any work the result has to be made all the same. */
   if (result->n_px == 0 && !lns_report_query_pixels (report, lanes[0], query, result, error))
     return false;
+  result->coarse = coarse;
   memcpy (result->pixels, sum, query->n_px * sizeof *sum);
   result->n_events = 0;
   return true;

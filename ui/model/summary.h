@@ -13,7 +13,7 @@
 /* The share (0–1) of each pixel of QUERY in which the threads at or below ROW (LNS_ID_NONE: of the
  * whole report) are inside a range: one thread's is the largest of its domains', several threads'
  * the mean over those that have begun and not ended. Processes without push/pop ranges are judged
- * by their start/end ranges. SCRATCH is zeroed before first use and reused; RET_SHARES holds n_px.
+ * by their start/end ranges. SCRATCH is zeroed before first use and reused; it tells whether the shares are coarse. RET_SHARES holds n_px.
  * Any thread. O(lanes that overlap the query × their pixel query). */
 bool lns_summary_query (LnsReport *report,
                         const LnsRowTree *tree,
@@ -21,7 +21,6 @@ bool lns_summary_query (LnsReport *report,
                         const LnsPixelQuery *query,
                         LnsPixelResult *scratch,
                         float *ret_shares,
-                        bool *ret_coarse,
                         LnsError *error);
 
 /* What of QUERY the GPU works on for ROW, which merges lanes: its facet's pixels, exact. Where that is
@@ -32,5 +31,4 @@ bool lns_work_query (LnsReport *report,
                      uint32_t row,
                      const LnsPixelQuery *query,
                      LnsPixelResult *result,
-                     bool *ret_coarse,
                      LnsError *error);

@@ -9,6 +9,7 @@
 #include <glib/gi18n.h>
 
 #include "ui/model/linked-events.h"
+#include "ui/model/thread-states.h"
 
 #define PAD_PX             12 /* beyond the report's ends, so that its first event has an edge */
 #define REVEAL_MIN_PX      8
@@ -101,18 +102,12 @@ lns_view_fit_width (LnsView *self, int width_px, LnsScale *ret_scale)
   ret_scale->first_px -= (width_px - inner_px) / 2;
 }
 
-static void
-fit (LnsView *self, LnsScale *scale)
-{
-  lns_view_fit_width (self, self->width_px, scale);
-}
-
 /* The report stays in view: neither end can be pulled further in than PAD_PX. */
 static void
 clamp (LnsView *self, LnsScale *scale)
 {
   LnsScale all;
-  fit (self, &all);
+  lns_view_fit_width (self, self->width_px, &all);
   if (scale->ns_per_tile >= all.ns_per_tile)
     {
       *scale = all;
@@ -134,7 +129,7 @@ set_scale (LnsView *self, LnsScale scale)
 {
   LnsScale all;
   clamp (self, &scale);
-  fit (self, &all);
+  lns_view_fit_width (self, self->width_px, &all);
   self->shows_all = scales_equal (&scale, &all);
   if (scales_equal (&scale, &self->scale))
     return;
@@ -194,7 +189,7 @@ lns_view_set_width_px (LnsView *self, int width_px)
   self->width_px = width_px;
   LnsScale scale = self->scale;
   if (self->shows_all)
-    fit (self, &scale);
+    lns_view_fit_width (self, self->width_px, &scale);
   clamp (self, &scale);
   self->shows_all = self->shows_all || scale.ns_per_tile != self->scale.ns_per_tile;
   self->scale = scale;
@@ -253,7 +248,7 @@ void
 lns_view_fit (LnsView *self)
 {
   LnsScale scale;
-  fit (self, &scale);
+  lns_view_fit_width (self, self->width_px, &scale);
   jump (self, scale);
 }
 
@@ -365,7 +360,12 @@ read_event (GTask *task, gpointer source, gpointer data, GCancellable *cancellab
       wanted->linked = lns_linked_events_new (self->report, self->links, wanted->id);
     }
   if (lns_report_event (self->report, wanted->id.lane, wanted->id.ordinal, &wanted->event, &error))
-    g_task_return_boolean (task, TRUE);
+    {
+      /* Into memory, for the main thread to show. */
+      LnsThreadSpan span;
+      lns_thread_span_of_event (self->report, wanted->id.lane, &wanted->event, &span);
+      g_task_return_boolean (task, TRUE);
+    }
   else
     g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_FAILED, "%s", error.message);
 }
@@ -439,17 +439,10 @@ lns_view_get_linked_events (LnsView *self, guint *ret_n)
   return self->linked != NULL ? (const LnsLinkedEvent *)(void *)self->linked->events->data : NULL;
 }
 
-guint64
-lns_view_get_n_linked (LnsView *self)
+const LnsLinkedEvents *
+lns_view_get_linked (LnsView *self)
 {
-  return self->linked != NULL ? self->linked->n_all : 0;
-}
-
-const char *
-lns_view_get_linked_words (LnsView *self, gboolean *ret_is_call)
-{
-  *ret_is_call = self->linked != NULL && self->linked->is_call;
-  return self->linked != NULL ? self->linked->words : NULL;
+  return self->linked;
 }
 
 LnsEventId
@@ -507,7 +500,7 @@ lns_view_new (LnsReport *report)
   self->report = report;
   self->links = lns_cuda_links_new (report);
   measure (self);
-  fit (self, &self->scale);
+  lns_view_fit_width (self, self->width_px, &self->scale);
   return self;
 }
 

@@ -113,15 +113,23 @@ typedef struct
   LnsEvent event;
 } LnsLinkedEvent;
 
-/* The other ends of the selected event, at most LNS_LINKED_EVENTS_MAX of them, the one that a person
- * looks for first. Owned by the view, until another event is selected. */
+/* The other ends of one event. */
 #define LNS_LINKED_EVENTS_MAX 64
-const LnsLinkedEvent *lns_view_get_linked_events (LnsView *self, guint *ret_n);
+typedef struct
+{
+  GArray
+      *events; /* of LnsLinkedEvent: up to LNS_LINKED_EVENTS_MAX, the one looked for first first */
+  uint64_t n_all; /* how many there are                                                         */
+  bool is_call;   /* the event itself: they are what it began                                   */
+  char *words;    /* what they are, "500 × Kernel, 2 × Copy", or which call; or NULL            */
+} LnsLinkedEvents;
 
-/* How many there are in all, and what they are in words ("500 × Kernel, 2 × Copy"; which call began the
- * event), or NULL. RET_IS_CALL: the selected event is a call. */
-guint64 lns_view_get_n_linked (LnsView *self);
-const char *lns_view_get_linked_words (LnsView *self, gboolean *ret_is_call);
+/* The other ends of the selected event, or NULL if none is selected. Owned by the view, until another event is
+ * selected. */
+const LnsLinkedEvents *lns_view_get_linked (LnsView *self);
+
+/* Their array, and how many it has, which may be 0. */
+const LnsLinkedEvent *lns_view_get_linked_events (LnsView *self, guint *ret_n);
 
 /* The selected event's id, or LNS_EVENT_NONE. RET_EVENT (may be NULL) gets its values. */
 LnsEventId lns_view_get_selected_event (LnsView *self, LnsEvent *ret_event);

@@ -21,7 +21,8 @@ struct _LnsDiagnosticsPane
 
   LnsView *view;           /* owned */
   GCancellable *examining; /* owned; or NULL */
-  GListStore *list;        /* of LnsDiagnosticItem; of the columns */
+  GArray *problems;        /* owned; of Problem */
+  GtkStringList *list;     /* borrowed from the columns; an item for each problem */
   LnsFinding *findings;    /* owned; whose texts the list shows, or NULL */
 
   GtkStack *stack; /* pages "empty", "list" */
@@ -32,56 +33,28 @@ G_DEFINE_FINAL_TYPE (LnsDiagnosticsPane, lns_diagnostics_pane, ADW_TYPE_BIN)
 
 /* --- The list -------------------------------------------------------------------------------- */
 
-#define LNS_TYPE_DIAGNOSTIC_ITEM (lns_diagnostic_item_get_type ())
-G_DECLARE_FINAL_TYPE (LnsDiagnosticItem, lns_diagnostic_item, LNS, DIAGNOSTIC_ITEM, GObject)
-
 /* A problem of a report: a diagnostic, or a finding of the doctor. Its texts belong to the report or to the findings. */
-struct _LnsDiagnosticItem
+typedef struct
 {
-  GObject parent_instance;
-
   const char *code;
   const char *text;
   LnsSeverity severity;
   int64_t time_ns;  /* LNS_TIME_UNKNOWN = of the whole session */
   uint32_t process; /* or LNS_ID_NONE */
-};
-
-G_DEFINE_FINAL_TYPE (LnsDiagnosticItem, lns_diagnostic_item, G_TYPE_OBJECT)
+} Problem;
 
 static void
-lns_diagnostic_item_class_init (LnsDiagnosticItemClass *klass)
+append (LnsDiagnosticsPane *self, Problem problem)
 {
+  g_array_append_val (self->problems, problem);
+  gtk_string_list_append (self->list, "");
 }
 
+/* Appends the diagnostics of the report, the most severe first, otherwise in the report's order. */
 static void
-lns_diagnostic_item_init (LnsDiagnosticItem *self)
+append_diagnostics (LnsDiagnosticsPane *self)
 {
-}
-
-static void
-append (GListStore *list,
-        const char *code,
-        const char *text,
-        LnsSeverity severity,
-        int64_t time_ns,
-        uint32_t process)
-{
-  g_autoptr (LnsDiagnosticItem) item = g_object_new (LNS_TYPE_DIAGNOSTIC_ITEM, NULL);
-
-  item->code = code;
-  item->text = text;
-  item->severity = severity;
-  item->time_ns = time_ns;
-  item->process = process;
-  g_list_store_append (list, item);
-}
-
-/* The diagnostics of REPORT, the most severe first, otherwise in the report's order. */
-static GListStore *
-list_of (LnsReport *report)
-{
-  GListStore *list = g_list_store_new (LNS_TYPE_DIAGNOSTIC_ITEM);
+  LnsReport *report = lns_view_get_report (self->view);
   uint32_t n;
   const LnsDiagnostic *all = lns_report_diagnostics (report, &n);
 
@@ -89,66 +62,61 @@ list_of (LnsReport *report)
   for (int severity = LNS_SEVERITY_ERROR; severity >= LNS_SEVERITY_INFO; severity--)
     for (uint32_t i = 0; i < n; i++)
       if ((int)all[i].severity == severity)
-        append (list, lns_report_string (report, all[i].code, NULL),
-                lns_report_string (report, all[i].text, NULL), all[i].severity, all[i].time_ns,
-                all[i].process);
-  return list;
+        append (self, (Problem){ lns_report_string (report, all[i].code, NULL),
+                                 lns_report_string (report, all[i].text, NULL), all[i].severity,
+                                 all[i].time_ns, all[i].process });
 }
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
-/* The texts of a cell are the caller's to free and valid UTF-8. */
-typedef char *(*CellText) (LnsReport *report, const LnsDiagnosticItem *diagnostic);
-
-static char *
-severity_text (LnsReport *report, const LnsDiagnosticItem *diagnostic)
+typedef enum
 {
-  static const char *const names[] = { N_ ("Information"), N_ ("Warning"), N_ ("Error") };
-
-  return g_strdup (_ (names[diagnostic->severity]));
-}
-
-static char *
-time_text (LnsReport *report, const LnsDiagnosticItem *diagnostic)
-{
-  char text[LNS_FORMAT_SIZE];
-
-  if (diagnostic->time_ns == LNS_TIME_UNKNOWN)
-    return g_strdup ("—");
-  return g_strdup (lns_format_duration (diagnostic->time_ns, text));
-}
-
-static char *
-process_text (LnsReport *report, const LnsDiagnosticItem *diagnostic)
-{
-  return lns_event_text_process (report, diagnostic->process);
-}
-
-static char *
-code_text (LnsReport *report, const LnsDiagnosticItem *diagnostic)
-{
-  return lns_display_text (diagnostic->code, strlen (diagnostic->code), TRUE);
-}
-
-static char *
-message_text (LnsReport *report, const LnsDiagnosticItem *diagnostic)
-{
-  g_autofree char *text = lns_text_of_sentence (diagnostic->text);
-  return lns_display_text (text, strlen (text), FALSE);
-}
+  COLUMN_SEVERITY,
+  COLUMN_TIME,
+  COLUMN_PROCESS,
+  COLUMN_CODE,
+  COLUMN_MESSAGE
+} ColumnId;
 
 typedef struct
 {
+  ColumnId id;
   const char *title;
   int width_px; /* 0: what is left */
-  CellText text;
 } Column;
 
 static const Column columns[] = {
-  { N_ ("Severity"), 130, severity_text }, { N_ ("Time"), 110, time_text },
-  { N_ ("Process"), 160, process_text },   { N_ ("Code"), 140, code_text },
-  { N_ ("Message"), 0, message_text },
+  { COLUMN_SEVERITY, N_ ("Severity"), 130 }, { COLUMN_TIME, N_ ("Time"), 110 },
+  { COLUMN_PROCESS, N_ ("Process"), 160 },   { COLUMN_CODE, N_ ("Code"), 140 },
+  { COLUMN_MESSAGE, N_ ("Message"), 0 },
 };
+
+/* The text of a cell: valid UTF-8. Free with g_free (). */
+static char *
+cell_text (LnsReport *report, const Problem *problem, ColumnId id)
+{
+  static const char *const severities[] = { N_ ("Information"), N_ ("Warning"), N_ ("Error") };
+  char time[LNS_FORMAT_SIZE];
+  g_autofree char *message = NULL;
+
+  switch (id)
+    {
+    case COLUMN_SEVERITY:
+      return g_strdup (_ (severities[problem->severity]));
+    case COLUMN_TIME:
+      return g_strdup (problem->time_ns != LNS_TIME_UNKNOWN
+                           ? lns_format_duration (problem->time_ns, time)
+                           : "—");
+    case COLUMN_PROCESS:
+      return lns_event_text_process (report, problem->process);
+    case COLUMN_CODE:
+      return lns_display_text (problem->code, strlen (problem->code), TRUE);
+    case COLUMN_MESSAGE:
+      message = lns_text_of_sentence (problem->text);
+      return lns_display_text (message, strlen (message), FALSE);
+    }
+  return NULL;
+}
 
 static void
 setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *column)
@@ -156,7 +124,7 @@ setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *co
   GtkWidget *label = g_object_new (GTK_TYPE_LABEL, "xalign", 0.0, "yalign", 0.0, NULL);
 
   /* A message ends with what to do. */
-  if (column->text == message_text)
+  if (column->id == COLUMN_MESSAGE)
     g_object_set (label, "wrap", TRUE, "wrap-mode", PANGO_WRAP_WORD_CHAR, NULL);
   else
     gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
@@ -167,15 +135,16 @@ static void
 bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *column)
 {
   static const char *const classes[] = { "numeric", "warning", "error" };
-  LnsReport *report = g_object_get_data (G_OBJECT (factory), "report");
+  LnsDiagnosticsPane *self = g_object_get_data (G_OBJECT (factory), "pane");
   GtkWidget *label = gtk_list_item_get_child (item);
-  const LnsDiagnosticItem *diagnostic = gtk_list_item_get_item (item);
-  g_autofree char *text = column->text (report, diagnostic);
+  const Problem *problem =
+      &g_array_index (self->problems, Problem, gtk_list_item_get_position (item));
+  g_autofree char *text = cell_text (lns_view_get_report (self->view), problem, column->id);
 
   gtk_label_set_text (GTK_LABEL (label), text);
   gtk_widget_set_tooltip_text (label, text);
-  if (column->text == severity_text)
-    gtk_widget_set_css_classes (label, (const char *[]){ classes[diagnostic->severity], NULL });
+  if (column->id == COLUMN_SEVERITY)
+    gtk_widget_set_css_classes (label, (const char *[]){ classes[problem->severity], NULL });
 }
 
 static void
@@ -184,7 +153,7 @@ add_column (LnsDiagnosticsPane *self, const Column *column)
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
   GtkColumnViewColumn *view_column = gtk_column_view_column_new (_ (column->title), factory);
 
-  g_object_set_data (G_OBJECT (factory), "report", lns_view_get_report (self->view));
+  g_object_set_data (G_OBJECT (factory), "pane", self);
   g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), (gpointer)column);
   g_signal_connect (factory, "bind", G_CALLBACK (bind_cb), (gpointer)column);
   gtk_column_view_column_set_resizable (view_column, TRUE);
@@ -200,15 +169,18 @@ add_column (LnsDiagnosticsPane *self, const Column *column)
 static void
 selected_cb (GtkSingleSelection *rows, GParamSpec *pspec, LnsDiagnosticsPane *self)
 {
-  LnsDiagnosticItem *item = gtk_single_selection_get_selected_item (rows);
+  guint position = gtk_single_selection_get_selected (rows);
   const LnsReportInfo *info = lns_report_info (lns_view_get_report (self->view));
   int64_t report_ns = info->end_ns - info->start_ns;
   int64_t span_ns = lns_view_get_end_ns (self->view) - lns_view_get_start_ns (self->view);
 
-  if (item == NULL || item->time_ns == LNS_TIME_UNKNOWN)
+  if (position == GTK_INVALID_LIST_POSITION)
+    return;
+  const int64_t time_ns = g_array_index (self->problems, Problem, position).time_ns;
+  if (time_ns == LNS_TIME_UNKNOWN)
     return;
   span_ns = MIN (span_ns, report_ns / 20);
-  lns_view_show_span (self->view, item->time_ns - span_ns / 2, item->time_ns + span_ns / 2);
+  lns_view_show_span (self->view, time_ns - span_ns / 2, time_ns + span_ns / 2);
 }
 
 /* --- The doctor ----------------------------------------------------------------------------- */
@@ -247,8 +219,9 @@ examined_cb (gpointer job, gpointer owner)
     return;
   self->findings = g_steal_pointer (&examining->findings);
   for (size_t i = 0; i < examining->n; i++)
-    append (self->list, self->findings[i].code, self->findings[i].text, self->findings[i].severity,
-            LNS_TIME_UNKNOWN, self->findings[i].process);
+    append (self,
+            (Problem){ self->findings[i].code, self->findings[i].text, self->findings[i].severity,
+                       LNS_TIME_UNKNOWN, self->findings[i].process });
   gtk_stack_set_visible_child_name (self->stack, "list");
 }
 
@@ -260,18 +233,18 @@ GtkWidget *
 lns_diagnostics_pane_new (LnsView *view)
 {
   LnsDiagnosticsPane *self = g_object_new (LNS_TYPE_DIAGNOSTICS_PANE, NULL);
-  g_autoptr (GListStore) list = list_of (lns_view_get_report (view));
-  gboolean empty = g_list_model_get_n_items (G_LIST_MODEL (list)) == 0;
+  g_autoptr (GtkStringList) list = gtk_string_list_new (NULL);
   g_autoptr (GtkSingleSelection) rows = g_object_new (
       GTK_TYPE_SINGLE_SELECTION, "autoselect", FALSE, "can-unselect", TRUE, "model", list, NULL);
 
   self->list = list;
   self->view = g_object_ref (view);
+  append_diagnostics (self);
   g_signal_connect_object (rows, "notify::selected-item", G_CALLBACK (selected_cb), self, 0);
   for (size_t i = 0; i < G_N_ELEMENTS (columns); i++)
     add_column (self, &columns[i]);
   gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (rows));
-  gtk_stack_set_visible_child_name (self->stack, empty ? "empty" : "list");
+  gtk_stack_set_visible_child_name (self->stack, self->problems->len == 0 ? "empty" : "list");
   lns_job_start (&self->examining, view, &examine_funcs, g_new0 (Examining, 1), self);
   return GTK_WIDGET (self);
 }
@@ -285,6 +258,7 @@ lns_diagnostics_pane_dispose (GObject *object)
   /* The items' texts are the findings' and the report's, which goes with the view's last reference. */
   if (self->columns != NULL)
     gtk_column_view_set_model (self->columns, NULL);
+  g_clear_pointer (&self->problems, g_array_unref);
   g_clear_pointer (&self->findings, free);
   g_clear_object (&self->view);
   G_OBJECT_CLASS (lns_diagnostics_pane_parent_class)->dispose (object);
@@ -305,5 +279,6 @@ lns_diagnostics_pane_class_init (LnsDiagnosticsPaneClass *klass)
 static void
 lns_diagnostics_pane_init (LnsDiagnosticsPane *self)
 {
+  self->problems = g_array_new (FALSE, FALSE, sizeof (Problem));
   gtk_widget_init_template (GTK_WIDGET (self));
 }

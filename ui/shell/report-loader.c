@@ -16,10 +16,8 @@ typedef struct
 {
   char *path; /* owned */
   gboolean recover;
-  LnsLoadProgressFunc progress;
-  gpointer data;
-  atomic_bool cancelled;   /* set by any thread                                          */
-  atomic_int told_percent; /* the last progress that was sent to the main thread         */
+  atomic_bool cancelled; /* set by any thread */
+  atomic_uint permille;
 } Load;
 
 static void
@@ -29,46 +27,11 @@ load_free (Load *load)
   g_free (load);
 }
 
-typedef struct
-{
-  GTask *task; /* owned */
-  double fraction;
-} Progress;
-
-static gboolean
-tell_progress_cb (gpointer data)
-{
-  Progress *told = data;
-  Load *load = g_task_get_task_data (told->task);
-
-  if (!g_task_get_completed (told->task) &&
-      !g_cancellable_is_cancelled (g_task_get_cancellable (told->task)))
-    load->progress (told->fraction, load->data);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-progress_free (gpointer data)
-{
-  Progress *told = data;
-
-  g_object_unref (told->task);
-  g_free (told);
-}
-
-/* On the worker. At most a hundred messages, however often the reader calls. */
+/* On the worker. */
 static void
 progress_cb (double fraction, void *data)
 {
-  GTask *task = data;
-  Load *load = g_task_get_task_data (task);
-  int percent = (int)(100 * CLAMP (fraction, 0, 1));
-
-  if (atomic_exchange (&load->told_percent, percent) == percent)
-    return;
-  Progress *told = g_new (Progress, 1);
-  *told = (Progress){ g_object_ref (task), fraction };
-  g_main_context_invoke_full (NULL, G_PRIORITY_DEFAULT, tell_progress_cb, told, progress_free);
+  atomic_store (&((Load *)data)->permille, (unsigned)(1000 * CLAMP (fraction, 0, 1)));
 }
 
 static void
@@ -100,7 +63,7 @@ load_thread (GTask *task, gpointer source, gpointer task_data, GCancellable *can
   Load *load = task_data;
   LnsOpenOptions options = { .cancel = &load->cancelled,
                              .progress = progress_cb,
-                             .progress_data = task };
+                             .progress_data = load };
   LnsError error = { 0 };
   gulong handler = g_cancellable_connect (cancellable, G_CALLBACK (cancelled_cb),
                                           g_object_ref (task), g_object_unref);
@@ -113,18 +76,18 @@ load_thread (GTask *task, gpointer source, gpointer task_data, GCancellable *can
     g_task_return_new_error (task, LNS_LOAD_ERROR, error.domain, "%s", error.message);
 }
 
-void
+const atomic_uint *
 lns_report_load_async (GFile *file,
                        gboolean recover,
                        GCancellable *cancellable,
-                       LnsLoadProgressFunc progress,
                        GAsyncReadyCallback callback,
                        gpointer data)
 {
   GTask *task = g_task_new (NULL, cancellable, callback, data);
   Load *load = g_new0 (Load, 1);
 
-  *load = (Load){ g_file_get_path (file), recover, progress, data, false, -1 };
+  load->path = g_file_get_path (file);
+  load->recover = recover;
   g_task_set_task_data (task, load, (GDestroyNotify)load_free);
   g_task_set_return_on_cancel (task, TRUE);
   if (load->path != NULL)
@@ -133,6 +96,7 @@ lns_report_load_async (GFile *file,
     g_task_return_new_error (task, LNS_LOAD_ERROR, LNS_ERROR_UNSUPPORTED,
                              _ ("The report is on another machine; copy it to this one first"));
   g_object_unref (task);
+  return &load->permille;
 }
 
 LnsReport *

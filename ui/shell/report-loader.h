@@ -8,6 +8,7 @@
 #pragma once
 
 #include <gio/gio.h>
+#include <stdatomic.h>
 
 #include "src/store/read/report.h"
 
@@ -15,19 +16,14 @@
 #define LNS_LOAD_ERROR (lns_load_error_quark ())
 GQuark lns_load_error_quark (void);
 
-/* How far the opening is: FRACTION is 0–1. Called on the main thread, never after the callback of
- * lns_report_load_async (). */
-typedef void (*LnsLoadProgressFunc) (double fraction, gpointer data);
-
-/* Opens FILE on a worker thread; with RECOVER a damaged report is first rebuilt into a copy under
- * the user's cache folder, and what is no report is imported into one. CALLBACK and PROGRESS (with DATA) are called on the main thread;
- * cancelling answers at once with G_IO_ERROR_CANCELLED. */
-void lns_report_load_async (GFile *file,
-                            gboolean recover,
-                            GCancellable *cancellable,
-                            LnsLoadProgressFunc progress,
-                            GAsyncReadyCallback callback,
-                            gpointer data);
+/* Opens FILE on a worker thread. RECOVER rebuilds a damaged report into a copy under the user's cache folder first; a file
+ * that is not a report is imported into one. Calls CALLBACK with DATA on the main thread; if it is cancelled, at once, with
+ * G_IO_ERROR_CANCELLED. Returns the progress, which may be read until then. */
+const atomic_uint *lns_report_load_async (GFile *file,
+                                          gboolean recover,
+                                          GCancellable *cancellable,
+                                          GAsyncReadyCallback callback,
+                                          gpointer data);
 
 /* The report, owned by the caller, or NULL and ERROR in LNS_LOAD_ERROR or G_IO_ERROR. */
 LnsReport *lns_report_load_finish (GAsyncResult *result, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -19,43 +19,22 @@ struct _LnsReportPage
 {
   AdwBin parent_instance;
 
-  LnsView *view;       /* owned                                          */
-  GSettings *settings; /* owned                                          */
+  LnsReportParts parts; /* the view is owned */
+  GSettings *settings;  /* owned             */
 
   GtkBox *notices;
   GtkPaned *main_paned;
   GtkPaned *bottom_paned;
   GtkWidget *bottom_box;
   GtkStack *bottom_stack; /* pages "events", "diagnostics" */
-  LnsTimeline *timeline;
-  LnsFindBar *find_bar;
-  GtkWidget *details;
 };
 
 G_DEFINE_FINAL_TYPE (LnsReportPage, lns_report_page, ADW_TYPE_BIN)
 
-LnsView *
-lns_report_page_get_view (LnsReportPage *self)
+const LnsReportParts *
+lns_report_page_get_parts (LnsReportPage *self)
 {
-  return self->view;
-}
-
-LnsTimeline *
-lns_report_page_get_timeline (LnsReportPage *self)
-{
-  return self->timeline;
-}
-
-GtkWidget *
-lns_report_page_get_details (LnsReportPage *self)
-{
-  return self->details;
-}
-
-LnsFindBar *
-lns_report_page_get_find_bar (LnsReportPage *self)
-{
-  return self->find_bar;
+  return &self->parts;
 }
 
 static void
@@ -73,25 +52,16 @@ add_notice (LnsReportPage *self,
             const char *button,
             const char *action)
 {
-  GtkWidget *bar = g_object_new (GTK_TYPE_INFO_BAR, "message-type", type, NULL);
-  GtkWidget *label = g_object_new (GTK_TYPE_LABEL, "label", text, "wrap", TRUE, "xalign", 0.0,
-                                   "hexpand", TRUE, NULL);
+  g_autoptr (GtkBuilder) builder =
+      gtk_builder_new_from_resource ("/io/github/lanescope/Lanescope/notice.ui");
+  GObject *bar = gtk_builder_get_object (builder, "bar");
 
-  gtk_info_bar_add_child (GTK_INFO_BAR (bar), label);
-  if (button != NULL)
-    gtk_info_bar_add_action_widget (
-        GTK_INFO_BAR (bar),
-        g_object_new (GTK_TYPE_BUTTON, "label", button, "action-name", action, NULL),
-        GTK_RESPONSE_NONE);
-  /* The bar's own close button has neither a tooltip nor a name. */
-  GtkWidget *close = g_object_new (GTK_TYPE_BUTTON, "icon-name", "window-close-symbolic",
-                                   "tooltip-text", _ ("Close"), NULL);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (close), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  _ ("Close"), -1);
-  gtk_widget_add_css_class (close, "flat");
-  gtk_info_bar_add_action_widget (GTK_INFO_BAR (bar), close, GTK_RESPONSE_CLOSE);
+  g_object_set (bar, "message-type", type, NULL);
+  g_object_set (gtk_builder_get_object (builder, "label"), "label", text, NULL);
+  g_object_set (gtk_builder_get_object (builder, "button"), "label", button, "action-name", action,
+                "visible", button != NULL, NULL);
   g_signal_connect (bar, "response", G_CALLBACK (notice_response_cb), NULL);
-  gtk_box_append (self->notices, bar);
+  gtk_box_append (self->notices, GTK_WIDGET (bar));
 }
 
 /* What is missing in a report whose writer was killed. Free with g_free (). */
@@ -104,7 +74,19 @@ cut_off_text (LnsReport *report, const LnsReportInfo *info)
   if (lns_report_meta (report, "keep_ns") != NULL && info->n_events == 0)
     return g_strdup (_ ("The recording was cut off: what --keep held in memory is missing."));
   if (info->n_waiting == 0)
-    return g_strdup_printf (_ ("The recording was cut off: everything after %s is missing."), seen);
+    return g_strdup_printf (_ ("The recording was cut off: everything after %s is missing."),
+                            info->is_least ? lns_format_duration (info->reached_ns, reached)
+                                           : seen);
+  if (info->is_least)
+    /* Translators: the number of events, and two times of the report */
+    return g_strdup_printf (
+        ngettext ("The recording was cut off: at least %s event recorded between %s and "
+                  "%s is missing, and everything after that.",
+                  "The recording was cut off: at least %s events recorded between %s and "
+                  "%s are missing, and everything after that.",
+                  info->n_waiting),
+        lns_format_unsigned (info->n_waiting, count),
+        lns_format_duration (info->reached_ns, reached), seen);
   /* Translators: the number of events, and two times of the report */
   return g_strdup_printf (ngettext ("The recording was cut off: %s event recorded between %s and "
                                     "%s is missing, and everything after that.",
@@ -196,11 +178,11 @@ add_cuda_notice (LnsReportPage *self, LnsReport *report)
 static void
 add_notices (LnsReportPage *self)
 {
-  const LnsReportInfo *info = lns_report_info (lns_view_get_report (self->view));
+  const LnsReportInfo *info = lns_report_info (lns_view_get_report (self->parts.view));
   char count[LNS_FORMAT_SIZE];
 
-  add_state_notice (self, lns_view_get_report (self->view));
-  add_cuda_notice (self, lns_view_get_report (self->view));
+  add_state_notice (self, lns_view_get_report (self->parts.view));
+  add_cuda_notice (self, lns_view_get_report (self->parts.view));
   if (info->n_lost > 0)
     {
       g_autofree char *text = g_strdup_printf (
@@ -227,7 +209,7 @@ update_panes_cb (GSettings *settings, const char *key, LnsReportPage *self)
   if (bottom)
     gtk_stack_set_visible_child_name (self->bottom_stack, page);
   gtk_widget_set_visible (self->bottom_box, bottom);
-  gtk_widget_set_visible (self->details, details);
+  gtk_widget_set_visible (self->parts.details, details);
   gtk_widget_set_visible (GTK_WIDGET (self->bottom_paned), bottom || details);
 }
 
@@ -305,16 +287,16 @@ show_events_cb (LnsView *view,
 static void
 fill (LnsReportPage *self)
 {
-  self->timeline = LNS_TIMELINE (lns_timeline_new (self->view));
-  gtk_paned_set_start_child (self->main_paned, GTK_WIDGET (self->timeline));
-  self->find_bar = LNS_FIND_BAR (lns_find_bar_new (self->view));
-  gtk_box_append (self->notices, GTK_WIDGET (self->find_bar));
-  gtk_stack_add_titled (self->bottom_stack, lns_events_table_new (self->view), "events",
+  self->parts.timeline = LNS_TIMELINE (lns_timeline_new (self->parts.view));
+  gtk_paned_set_start_child (self->main_paned, GTK_WIDGET (self->parts.timeline));
+  self->parts.find_bar = LNS_FIND_BAR (lns_find_bar_new (self->parts.view));
+  gtk_box_append (self->notices, GTK_WIDGET (self->parts.find_bar));
+  gtk_stack_add_titled (self->bottom_stack, lns_events_table_new (self->parts.view), "events",
                         _ ("Events View"));
-  gtk_stack_add_titled (self->bottom_stack, lns_diagnostics_pane_new (self->view), "diagnostics",
-                        _ ("Diagnostics"));
-  self->details = lns_details_pane_new (self->view);
-  gtk_paned_set_end_child (self->bottom_paned, self->details);
+  gtk_stack_add_titled (self->bottom_stack, lns_diagnostics_pane_new (self->parts.view),
+                        "diagnostics", _ ("Diagnostics"));
+  self->parts.details = lns_details_pane_new (self->parts.view);
+  gtk_paned_set_end_child (self->bottom_paned, self->parts.details);
 }
 
 GtkWidget *
@@ -322,7 +304,7 @@ lns_report_page_new (LnsView *view, GSettings *settings)
 {
   LnsReportPage *self = g_object_new (LNS_TYPE_REPORT_PAGE, NULL);
 
-  self->view = g_object_ref (view);
+  self->parts.view = g_object_ref (view);
   self->settings = g_object_ref (settings);
   add_notices (self);
   fill (self);
@@ -344,7 +326,7 @@ lns_report_page_dispose (GObject *object)
 
   /* The children first: they may be reading the report, which the view closes. */
   G_OBJECT_CLASS (lns_report_page_parent_class)->dispose (object);
-  g_clear_object (&self->view);
+  g_clear_object (&self->parts.view);
   g_clear_object (&self->settings);
 }
 

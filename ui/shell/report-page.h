@@ -20,8 +20,13 @@ G_DECLARE_FINAL_TYPE (LnsReportPage, lns_report_page, LNS, REPORT_PAGE, AdwBin)
 /* Holds references on VIEW and SETTINGS. */
 GtkWidget *lns_report_page_new (LnsView *view, GSettings *settings) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Owned by the page. */
-LnsView *lns_report_page_get_view (LnsReportPage *self);
-LnsTimeline *lns_report_page_get_timeline (LnsReportPage *self);
-GtkWidget *lns_report_page_get_details (LnsReportPage *self);
-LnsFindBar *lns_report_page_get_find_bar (LnsReportPage *self);
+typedef struct
+{
+  LnsView *view;
+  LnsTimeline *timeline;
+  LnsFindBar *find_bar;
+  GtkWidget *details;
+} LnsReportParts;
+
+/* The parts belong to the page. */
+const LnsReportParts *lns_report_page_get_parts (LnsReportPage *self);

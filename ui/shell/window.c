@@ -21,19 +21,20 @@
 /* Place of SQLite's application id, which is big-endian; FORMAT.md defines ours. */
 #define APPLICATION_ID_OFFSET 68
 
-/* Files that open faster show no progress page, which would only flash by. */
-#define PROGRESS_AFTER_MS 150
+/* How often progress is shown. Files that open faster show no progress page, which would only flash by. */
+#define PROGRESS_MS 150
 
 struct _LnsWindow
 {
   AdwApplicationWindow parent_instance;
 
-  GSettings *settings;        /* owned                                                        */
-  GFile *file;                /* owned; shown, being opened, or not to be opened; or NULL      */
-  GCancellable *opening;      /* owned; NULL while nothing is being opened                     */
-  guint progress_timer;       /* until the opening has taken long enough to show its progress */
-  gboolean recoverable;       /* the error page's file                                        */
-  LnsReportPage *report_page; /* child of stack, or NULL                                      */
+  GSettings *settings;         /* owned                                                        */
+  GFile *file;                 /* owned; shown, being opened, or not to be opened; or NULL      */
+  GCancellable *opening;       /* owned; NULL while nothing is being opened                     */
+  const atomic_uint *permille; /* of the opening                                              */
+  guint progress_timer;        /* shows it; or 0                                               */
+  gboolean recoverable;        /* the error page's file                                        */
+  LnsReportPage *report_page;  /* child of stack, or NULL                                      */
 
   GtkWidget *launch_dialog; /* weak; or NULL                                                */
 
@@ -72,7 +73,7 @@ update_actions (LnsWindow *self)
     "expand-all", "collapse-all", "show-events",   "show-details", "show-diagnostics",
   };
   gboolean report = self->report_page != NULL;
-  LnsView *view = report ? lns_report_page_get_view (self->report_page) : NULL;
+  LnsView *view = report ? lns_report_page_get_parts (self->report_page)->view : NULL;
   gboolean whole = report && lns_view_shows_all (view);
   guint n_linked = 0;
   if (report)
@@ -105,7 +106,7 @@ show_page (LnsWindow *self, const char *name)
   update_actions (self);
   /* Otherwise the menu bar would get the focus and look as if it were in use. */
   if (strcmp (name, "report") == 0)
-    gtk_widget_grab_focus (GTK_WIDGET (lns_report_page_get_timeline (self->report_page)));
+    gtk_widget_grab_focus (GTK_WIDGET (lns_report_page_get_parts (self->report_page)->timeline));
   else if (strcmp (name, "error") == 0)
     gtk_widget_grab_focus (self->recoverable ? self->recover_button : self->another_button);
   else
@@ -183,31 +184,30 @@ show_report (LnsWindow *self, LnsReport *report)
   show_page (self, "report");
 }
 
-static void
-show_start_page (LnsWindow *self)
-{
-  drop_report (self);
-  g_clear_object (&self->file);
-  adw_window_title_set_title (self->title, "Lanescope");
-  adw_window_title_set_subtitle (self->title, "");
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), NULL);
-  gtk_window_set_title (GTK_WINDOW (self), "Lanescope");
-  show_page (self, "start");
-}
-
-/* --- Opening a report ---------------------------------------------------------------------- */
-
+/* Names the file, if there is one. */
 static void
 set_title (LnsWindow *self)
 {
-  g_autofree char *path = lns_display_file (self->file, TRUE);
-  g_autofree char *name = lns_display_file (self->file, FALSE);
+  g_autofree char *path = self->file != NULL ? lns_display_file (self->file, TRUE) : NULL;
+  g_autofree char *name =
+      self->file != NULL ? lns_display_file (self->file, FALSE) : g_strdup ("Lanescope");
 
   adw_window_title_set_title (self->title, name);
   adw_window_title_set_subtitle (self->title, "");
   gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), path);
   gtk_window_set_title (GTK_WINDOW (self), name);
 }
+
+static void
+show_start_page (LnsWindow *self)
+{
+  drop_report (self);
+  g_clear_object (&self->file);
+  set_title (self);
+  show_page (self, "start");
+}
+
+/* --- Opening a report ---------------------------------------------------------------------- */
 
 /* Whether recovery has a chance with FILE, which could not be opened: it says that it is a report, by its first
  * bytes or, where those may be lost, by its name, and is neither text nor empty. Pages have zeros. */
@@ -244,12 +244,6 @@ show_error (LnsWindow *self, const GError *error)
 }
 
 static void
-progress_cb (double fraction, gpointer data)
-{
-  gtk_progress_bar_set_fraction (LNS_WINDOW (data)->progress, fraction);
-}
-
-static void
 loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (LnsWindow) self = data;
@@ -278,9 +272,10 @@ show_progress_cb (gpointer data)
 {
   LnsWindow *self = LNS_WINDOW (data);
 
-  self->progress_timer = 0;
-  show_page (self, "loading");
-  return G_SOURCE_REMOVE;
+  if (strcmp (gtk_stack_get_visible_child_name (self->stack), "loading") != 0)
+    show_page (self, "loading");
+  gtk_progress_bar_set_fraction (self->progress, atomic_load (self->permille) / 1000.0);
+  return G_SOURCE_CONTINUE;
 }
 
 static void
@@ -292,14 +287,13 @@ open_file (LnsWindow *self, gboolean recover)
   drop_report (self);
   self->opening = g_cancellable_new ();
   set_title (self);
-  gtk_progress_bar_set_fraction (self->progress, 0);
   adw_status_page_set_title (self->loading_page, recover   ? _ ("Recovering…")
                                                  : imports ? _ ("Importing…")
                                                            : _ ("Opening…"));
-  self->progress_timer = g_timeout_add (PROGRESS_AFTER_MS, show_progress_cb, self);
+  self->progress_timer = g_timeout_add (PROGRESS_MS, show_progress_cb, self);
   update_actions (self);
-  lns_report_load_async (self->file, recover, self->opening, progress_cb, loaded_cb,
-                         g_object_ref (self));
+  self->permille =
+      lns_report_load_async (self->file, recover, self->opening, loaded_cb, g_object_ref (self));
 }
 
 gboolean
@@ -419,20 +413,20 @@ close_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 static void
 find_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  lns_find_bar_open (lns_report_page_get_find_bar (LNS_WINDOW (data)->report_page));
+  lns_find_bar_open (lns_report_page_get_parts (LNS_WINDOW (data)->report_page)->find_bar);
 }
 
 static void
 copy_details_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  gtk_widget_activate_action (lns_report_page_get_details (LNS_WINDOW (data)->report_page),
+  gtk_widget_activate_action (lns_report_page_get_parts (LNS_WINDOW (data)->report_page)->details,
                               "details.copy", NULL);
 }
 
 static void
 find_step_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  lns_find_bar_step (lns_report_page_get_find_bar (LNS_WINDOW (data)->report_page),
+  lns_find_bar_step (lns_report_page_get_parts (LNS_WINDOW (data)->report_page)->find_bar,
                      g_str_equal (g_action_get_name (G_ACTION (action)), "find-next"));
 }
 
@@ -440,23 +434,17 @@ find_step_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 static void
 timeline_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  LnsTimeline *timeline = lns_report_page_get_timeline (LNS_WINDOW (data)->report_page);
+  LnsTimeline *timeline = lns_report_page_get_parts (LNS_WINDOW (data)->report_page)->timeline;
   g_autofree char *name = g_strconcat ("timeline.", g_action_get_name (G_ACTION (action)), NULL);
 
   gtk_widget_activate_action (GTK_WIDGET (timeline), name, NULL);
 }
 
-/* The pane below the timeline that an action shows, by the names of the "bottom-page" setting. */
-static const char *
-bottom_page_of (const char *action)
-{
-  return strcmp (action, "show-events") == 0 ? "events" : "diagnostics";
-}
-
+/* "show-PAGE" shows that page below the timeline, as the "bottom-page" setting calls it. */
 static void
 change_bottom_page_cb (GSimpleAction *action, GVariant *state, gpointer data)
 {
-  const char *page = bottom_page_of (g_action_get_name (G_ACTION (action)));
+  const char *page = g_action_get_name (G_ACTION (action)) + strlen ("show-");
 
   g_settings_set_string (LNS_WINDOW (data)->settings, "bottom-page",
                          g_variant_get_boolean (state) ? page : "none");
@@ -478,7 +466,7 @@ update_states_cb (GSettings *settings, const char *key, LnsWindow *self)
   for (size_t i = 0; i < G_N_ELEMENTS (names); i++)
     g_simple_action_set_state (
         G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), names[i])),
-        g_variant_new_boolean (strcmp (bottom_page_of (names[i]), page) == 0));
+        g_variant_new_boolean (strcmp (names[i] + strlen ("show-"), page) == 0));
   g_simple_action_set_state (
       G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), "show-details")),
       g_variant_new_boolean (g_settings_get_boolean (settings, "show-details")));
@@ -553,31 +541,23 @@ add_drop_target (LnsWindow *self)
 
 /* --- The object ---------------------------------------------------------------------------- */
 
-static void
-save_size (LnsWindow *self)
-{
-  int width_px, height_px;
-
-  g_settings_set_boolean (self->settings, "window-maximized",
-                          gtk_window_is_maximized (GTK_WINDOW (self)));
-  if (gtk_window_is_maximized (GTK_WINDOW (self)))
-    return;
-  gtk_window_get_default_size (GTK_WINDOW (self), &width_px, &height_px);
-  g_settings_set_int (self->settings, "window-width", MAX (width_px, 640));
-  g_settings_set_int (self->settings, "window-height", MAX (height_px, 400));
-}
-
 LnsWindow *
 lns_window_new (GtkApplication *application, GSettings *settings)
 {
+  /* A new window is like the one that changed last; those that are open stay as they are. */
+  static const struct
+  {
+    const char *key, *property;
+  } kept[] = { { "window-width", "default-width" },
+               { "window-height", "default-height" },
+               { "window-maximized", "maximized" } };
   LnsWindow *self = g_object_new (LNS_TYPE_WINDOW, "application", application, NULL);
 
   self->settings = g_object_ref (settings);
   add_actions (self);
-  gtk_window_set_default_size (GTK_WINDOW (self), g_settings_get_int (settings, "window-width"),
-                               g_settings_get_int (settings, "window-height"));
-  if (g_settings_get_boolean (settings, "window-maximized"))
-    gtk_window_maximize (GTK_WINDOW (self));
+  for (size_t i = 0; i < G_N_ELEMENTS (kept); i++)
+    g_settings_bind (settings, kept[i].key, self, kept[i].property,
+                     G_SETTINGS_BIND_GET | G_SETTINGS_BIND_SET | G_SETTINGS_BIND_GET_NO_CHANGES);
   show_page (self, "start");
   gtk_popover_menu_bar_set_menu_model (self->menu_bar, gtk_application_get_menubar (application));
   return self;
@@ -593,7 +573,6 @@ lns_window_close_request (GtkWindow *window)
     gtk_window_close (GTK_WINDOW (self->launch_dialog));
   if (self->launch_dialog != NULL)
     return TRUE;
-  save_size (self);
   return GTK_WINDOW_CLASS (lns_window_parent_class)->close_request (window);
 }
 

@@ -48,22 +48,18 @@ ready_cb (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-static gboolean
-same_request (const LnsTileRequest *request, const LnsTileKey *key, gboolean exact)
+/* The place of REQUEST among those under way, or their number. The caller holds the mutex. */
+static guint
+find_running (LnsTileBuilder *self, const LnsTileRequest *request)
 {
-  return lns_tile_key_equal (&request->key, key) && request->exact == exact;
-}
-
-static void
-forget_running (LnsTileBuilder *self, const LnsTileRequest *request)
-{
-  for (guint i = 0; i < self->running->len; i++)
-    if (same_request (&g_array_index (self->running, LnsTileRequest, i), &request->key,
-                      request->exact))
-      {
-        g_array_remove_index_fast (self->running, i);
-        return;
-      }
+  guint i = 0;
+  for (; i < self->running->len; i++)
+    {
+      const LnsTileRequest *it = &g_array_index (self->running, LnsTileRequest, i);
+      if (lns_tile_key_equal (&it->key, &request->key) && it->exact == request->exact)
+        break;
+    }
+  return i;
 }
 
 static gpointer
@@ -91,7 +87,9 @@ work (gpointer data)
       LnsTile *tile = lns_tile_painter_paint (painter, &request.key, request.exact,
                                               &self->generation, expected);
       g_mutex_lock (&self->mutex);
-      forget_running (self, &request);
+      guint place = find_running (self, &request);
+      if (place < self->running->len)
+        g_array_remove_index_fast (self->running, place);
       if (tile != NULL)
         {
           g_ptr_array_add (self->done, tile);
@@ -162,10 +160,8 @@ lns_tile_builder_free (LnsTileBuilder *self)
 static gboolean
 in_hand (LnsTileBuilder *self, const LnsTileRequest *request)
 {
-  for (guint i = 0; i < self->running->len; i++)
-    if (same_request (&g_array_index (self->running, LnsTileRequest, i), &request->key,
-                      request->exact))
-      return TRUE;
+  if (find_running (self, request) < self->running->len)
+    return TRUE;
   for (guint i = 0; i < self->done->len; i++)
     {
       const LnsTile *tile = g_ptr_array_index (self->done, i);

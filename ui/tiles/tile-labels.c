@@ -5,6 +5,8 @@
 
 #include "ui/tiles/tile-labels.h"
 
+#include <glib/gi18n.h>
+
 #include "ui/model/display-text.h"
 
 #define FONT_PX     11
@@ -52,13 +54,25 @@ lns_tile_labels_free (LnsTileLabels *self)
   g_free (self);
 }
 
-static PangoLayout *
-new_layout (LnsTileLabels *self, uint32_t name, LnsNames names, int width_px)
+/* Beside the LnsNames: the name is the number of a CPU. */
+#define NAMES_CPU 3
+
+/* Free with g_free (). */
+static char *
+text_of (LnsTileLabels *self, uint32_t name, unsigned names)
 {
   size_t size_bytes;
+  if (names == NAMES_CPU)
+    return g_strdup_printf (_ ("CPU %u"), name);
   const char *bytes = lns_report_string (self->report, name, &size_bytes);
-  bytes = lns_event_short_name (names, bytes, &size_bytes);
-  g_autofree char *text = lns_display_text (bytes, MIN (size_bytes, MAX_NAME_LEN), TRUE);
+  bytes = lns_event_short_name ((LnsNames)names, bytes, &size_bytes);
+  return lns_display_text (bytes, MIN (size_bytes, MAX_NAME_LEN), TRUE);
+}
+
+static PangoLayout *
+new_layout (LnsTileLabels *self, uint32_t name, unsigned names, int width_px)
+{
+  g_autofree char *text = text_of (self, name, names);
   PangoLayout *layout = pango_layout_new (self->context);
   pango_layout_set_single_paragraph_mode (layout, TRUE);
   pango_layout_set_text (layout, text, -1);
@@ -71,9 +85,9 @@ new_layout (LnsTileLabels *self, uint32_t name, LnsNames names, int width_px)
 }
 
 static PangoLayout *
-kept_layout (LnsTileLabels *self, uint32_t name, LnsNames names, int steps)
+kept_layout (LnsTileLabels *self, uint32_t name, unsigned names, int steps)
 {
-  gint64 key = (gint64)((guint64)name << 32 | (guint32)names << 30 | (guint32)steps);
+  gint64 key = (gint64)((guint64)name << 32 | names << 30 | (guint32)steps);
   PangoLayout *layout = g_hash_table_lookup (self->layouts, &key);
   if (layout != NULL)
     return layout;
@@ -102,4 +116,21 @@ lns_tile_labels_layout (LnsTileLabels *self,
       pango_layout_get_pixel_size (layout, ret_width_px, ret_height_px);
     }
   return *ret_width_px > 0 ? layout : NULL;
+}
+
+PangoLayout *
+lns_tile_labels_span (LnsTileLabels *self,
+                      const LnsThreadSpan *span,
+                      double width_px,
+                      int *ret_width_px,
+                      int *ret_height_px)
+{
+  if (span->state == LNS_STATE_BLOCKED)
+    return lns_tile_labels_layout (self, span->call_name, LNS_NAMES_OWN, width_px, ret_width_px,
+                                   ret_height_px);
+  if (span->state != LNS_STATE_RUNNING || span->cpu == LNS_ID_NONE)
+    return NULL;
+  PangoLayout *layout = kept_layout (self, span->cpu, NAMES_CPU, 0);
+  pango_layout_get_pixel_size (layout, ret_width_px, ret_height_px);
+  return *ret_width_px <= width_px ? layout : NULL;
 }

@@ -11,6 +11,7 @@
 #include <pango/pangocairo.h>
 
 #include "ui/model/event-text.h"
+#include "ui/model/thread-states.h"
 
 /* Narrower bars get no label, as it would be cut to "…". */
 #define LNS_LABEL_MIN_PX 42
@@ -30,3 +31,10 @@ PangoLayout *lns_tile_labels_layout (LnsTileLabels *self,
                                      double width_px,
                                      int *ret_width_px,
                                      int *ret_height_px);
+
+/* The same for what is written onto SPAN: "CPU 3", or the call that a thread waits in. NULL: nothing. */
+PangoLayout *lns_tile_labels_span (LnsTileLabels *self,
+                                   const LnsThreadSpan *span,
+                                   double width_px,
+                                   int *ret_width_px,
+                                   int *ret_height_px);

@@ -6,7 +6,11 @@
 #include "ui/tiles/tile-painter.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "src/base/compare.h"
+
+#include "ui/model/lane-look.h"
 #include "ui/model/palette.h"
 #include "ui/model/summary.h"
 #include "ui/tiles/tile-labels.h"
@@ -297,6 +301,98 @@ paint_marks (LnsTilePainter *self)
   cairo_surface_flush (tile->surface);
 }
 
+/* --- Ticks: marks that are all alike ------------------------------------------------------------ */
+
+static void
+paint_ticks (LnsTilePainter *self)
+{
+  int scale = self->tile->key.scale;
+  for (int p = 0; p < self->n_px; p += scale)
+    for (int q = p; q < p + scale; q++)
+      if (self->tile->pixels[q].count > 0)
+        {
+          lns_raster_fill (&self->raster, p, p + scale, 2 * scale, BAR_PX * scale,
+                           self->palette->sample);
+          break;
+        }
+}
+
+/* --- What a thread does: as high as its state is near to running ------------------------------- */
+
+static void
+paint_state (LnsTilePainter *self, const LnsPixelEvent *event, LnsThreadState state)
+{
+  const LnsPalette *palette = self->palette;
+  int scale = self->tile->key.scale, bar_px = BAR_PX * scale, x0, x1;
+  edges_of (self, event, &x0, &x1);
+  switch (state)
+    {
+    case LNS_STATE_RUNNING:
+      lns_raster_fill (&self->raster, x0, x1, 0, bar_px, palette->running);
+      break;
+    case LNS_STATE_RUNNABLE:
+      lns_raster_fill (&self->raster, x0, x1, bar_px / 2, bar_px, palette->runnable);
+      break;
+    case LNS_STATE_BLOCKED:
+      lns_raster_fill (&self->raster, x0, x1, 0, bar_px, palette->blocked);
+      lns_raster_fill (&self->raster, x0, x1, bar_px - LNS_STATE_EDGE_PX * scale, bar_px,
+                       palette->blocked_edge);
+      break;
+    default:
+      lns_raster_fill (&self->raster, x0, x1, bar_px - LNS_STATE_EDGE_PX * scale, bar_px,
+                       palette->blocked_edge);
+      break;
+    }
+}
+
+static void
+write_state (LnsTilePainter *self,
+             cairo_t *cr,
+             const LnsPixelEvent *event,
+             const LnsThreadSpan *span)
+{
+  double scale = self->tile->key.scale, x_px = round (x_of (self, event->start_ns) / scale);
+  double width_px = (double)event->duration_ns / self->ns_per_px / scale;
+  int text_px, line_px;
+  if (width_px < LNS_LABEL_MIN_PX)
+    return;
+  PangoLayout *layout = lns_tile_labels_span (self->labels, span, width_px - 2 * LNS_LABEL_PAD_PX,
+                                              &text_px, &line_px);
+  if (layout == NULL || x_px + LNS_LABEL_PAD_PX + text_px <= 0)
+    return;
+  GdkRGBA color =
+      lns_palette_rgba (lns_palette_text_on (lns_palette_state (self->palette, span->state)), 1);
+  cairo_move_to (cr, x_px + LNS_LABEL_PAD_PX, (BAR_PX - line_px) / 2);
+  gdk_cairo_set_source_rgba (cr, &color);
+  pango_cairo_show_layout (cr, layout);
+}
+
+/* What a thread does between its times on CPUs, then these, as high as the part of a pixel that they cover. */
+static void
+paint_states (LnsTilePainter *self)
+{
+  LnsTile *tile = self->tile;
+  int scale = tile->key.scale, bar_px = BAR_PX * scale;
+  for (uint32_t i = 0; i < tile->n_events; i++)
+    if (tile->spans[i].state != LNS_STATE_RUNNING)
+      paint_state (self, &tile->events[i], tile->spans[i].state);
+  for (int p = 0; p < self->n_px; p++)
+    if (tile->pixels[p].busy > 0)
+      lns_raster_fill (&self->raster, p, p + 1,
+                       bar_px - MAX ((int)lroundf (fminf (tile->pixels[p].busy, 1) * (float)bar_px),
+                                     (int)(MIN_COVERAGE * (float)bar_px)),
+                       bar_px, self->palette->running);
+  for (uint32_t i = 0; i < tile->n_events; i++)
+    if (tile->spans[i].state == LNS_STATE_RUNNING)
+      paint_state (self, &tile->events[i], LNS_STATE_RUNNING);
+  cairo_t *cr = text_context (self);
+  for (uint32_t i = 0; i < tile->n_events; i++)
+    write_state (self, cr, &tile->events[i], &tile->spans[i]);
+  cairo_destroy (cr);
+  cairo_surface_flush (tile->surface);
+  paint_losses (self);
+}
+
 /* --- Charts: how busy a process or thread is, and counters ------------------------------------ */
 
 /* The upper edge of column P at HEIGHT, joined to that of the column before it at LAST. */
@@ -360,14 +456,20 @@ paint_counter (LnsTilePainter *self, double low, double high)
 
 /* --- What is painted ------------------------------------------------------------------------- */
 
+/* Notes that a query has succeeded, and whether it left something out. Returns OK. */
+static bool
+note_query (LnsTilePainter *self, bool ok)
+{
+  if (ok && self->result.coarse)
+    self->tile->state = LNS_TILE_COARSE;
+  return ok;
+}
+
 static bool
 query_lane (LnsTilePainter *self, uint32_t lane)
 {
-  if (!lns_report_query_pixels (self->report, lane, &self->query, &self->result, &self->error))
-    return false;
-  if (self->result.coarse)
-    self->tile->state = LNS_TILE_COARSE;
-  return true;
+  return note_query (self, lns_report_query_pixels (self->report, lane, &self->query, &self->result,
+                                                    &self->error));
 }
 
 /* --- Lanes --------------------------------------------------------------------------------- */
@@ -385,13 +487,8 @@ keep_result (LnsTilePainter *self)
 static bool
 query_merged (LnsTilePainter *self)
 {
-  bool coarse = false;
-  if (!lns_work_query (self->report, self->tree, self->tile->key.strip.row, &self->query,
-                       &self->result, &coarse, &self->error))
-    return false;
-  if (coarse)
-    self->tile->state = LNS_TILE_COARSE;
-  return true;
+  return note_query (self, lns_work_query (self->report, self->tree, self->tile->key.strip.row,
+                                           &self->query, &self->result, &self->error));
 }
 
 static bool
@@ -415,8 +512,7 @@ list_marks (LnsTilePainter *self)
     return false;
   int64_t end_ns = lns_sum (self->origin_ns, tile->key.ns_per_tile);
   g_autoptr (GArray) events = g_array_new (FALSE, FALSE, sizeof (LnsPixelEvent));
-  uint32_t n_lanes;
-  LnsLaneKind kind = lns_report_lanes (self->report, &n_lanes)[lane].kind;
+  LnsLaneKind kind = lns_report_lanes (self->report, NULL)[lane].kind;
   int color = lns_lane_kind_extra (kind, LNS_COLUMN_COLOR);
   for (gboolean more = TRUE; more && ordinal < n;)
     {
@@ -469,10 +565,83 @@ load_marks (LnsTilePainter *self)
   return list_marks (self);
 }
 
+static int
+compare_spans (const void *a, const void *b)
+{
+  const LnsThreadSpan *x = a, *y = b;
+  return LNS_COMPARE (x->start_ns, y->start_ns);
+}
+
+/* Finds what is written onto a wide bar: the CPU that a thread runs on, or the call that it waits in. */
+static void
+complete_span (LnsTilePainter *self, LnsThreadSpan *span)
+{
+  LnsEvent event;
+  uint32_t lane = self->tile->key.strip.lane;
+  if (span->state == LNS_STATE_BLOCKED)
+    lns_thread_span_find_call (self->report, lane, span);
+  else if (span->state == LNS_STATE_RUNNING &&
+           lns_report_event (self->report, lane, span->ordinal, &event, NULL))
+    span->cpu = (uint32_t)event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_CPU)];
+}
+
+/* Puts SPANS and the stretches on CPUs that the tile lists into the tile's events, ascending. */
+static void
+keep_spans (LnsTilePainter *self, GArray *spans)
+{
+  LnsTile *tile = self->tile;
+  uint32_t lane = tile->key.strip.lane;
+  for (uint32_t i = 0; i < tile->n_events; i++)
+    {
+      const LnsPixelEvent *event = &tile->events[i];
+      LnsThreadSpan span = { .state = LNS_STATE_RUNNING,
+                             .ordinal = event->ordinal,
+                             .cpu = LNS_ID_NONE,
+                             .call_lane = LNS_ID_NONE,
+                             .start_ns = event->start_ns,
+                             .end_ns = lns_sum (event->start_ns, event->duration_ns) };
+      g_array_append_val (spans, span);
+    }
+  if (spans->len > 0)
+    qsort (spans->data, spans->len, sizeof (LnsThreadSpan), compare_spans);
+  g_free (tile->events);
+  tile->n_events = spans->len;
+  tile->events = g_new0 (LnsPixelEvent, spans->len);
+  tile->spans = g_new0 (LnsThreadSpan, spans->len);
+  for (uint32_t i = 0; i < spans->len; i++)
+    {
+      LnsThreadSpan *span = &g_array_index (spans, LnsThreadSpan, i);
+      double width_px = (double)(span->end_ns - span->start_ns) / self->ns_per_px;
+      if (width_px >= LNS_LABEL_MIN_PX * tile->key.scale && !self->query.cached_only)
+        complete_span (self, span);
+      tile->spans[i] = *span;
+      tile->events[i] = (LnsPixelEvent){ .ordinal = span->ordinal,
+                                         .start_ns = span->start_ns,
+                                         .duration_ns = span->end_ns - span->start_ns,
+                                         .name = span->call_name,
+                                         .lane = lane };
+    }
+}
+
+static bool
+load_states (LnsTilePainter *self)
+{
+  g_autoptr (GArray) spans = g_array_new (FALSE, FALSE, sizeof (LnsThreadSpan));
+  if (!query_lane (self, self->tile->key.strip.lane))
+    return false;
+  keep_result (self);
+  if (self->query.cached_only)
+    self->tile->state = LNS_TILE_COARSE; /* what lies between has to be read */
+  else if (!lns_thread_spans_query (self->report, self->tile->key.strip.lane, &self->query,
+                                    &self->result, spans, &self->error))
+    return false;
+  keep_spans (self, spans);
+  return true;
+}
+
 static bool
 load_summary (LnsTilePainter *self, float *ret_shares)
 {
-  bool coarse = false;
   if (lns_row_kind_is_merged (lns_row_tree_row (self->tree, self->tile->key.strip.row)->kind))
     {
       if (!query_merged (self))
@@ -483,11 +652,9 @@ load_summary (LnsTilePainter *self, float *ret_shares)
           g_memdup2 (self->result.pixels, (gsize)self->n_px * sizeof *self->tile->pixels);
       return true;
     }
-  if (!lns_summary_query (self->report, self->tree, self->tile->key.strip.row, &self->query,
-                          &self->result, ret_shares, &coarse, &self->error))
+  if (!note_query (self, lns_summary_query (self->report, self->tree, self->tile->key.strip.row,
+                                            &self->query, &self->result, ret_shares, &self->error)))
     return false;
-  if (coarse)
-    self->tile->state = LNS_TILE_COARSE;
   self->tile->pixels = g_new0 (LnsPixel, self->n_px);
   for (int p = 0; p < self->n_px; p++)
     self->tile->pixels[p].busy = ret_shares[p];
@@ -524,6 +691,13 @@ load_counter (LnsTilePainter *self, double *ret_low, double *ret_high)
 /* --- Tiles --------------------------------------------------------------------------------- */
 
 static bool
+is_ticks (LnsTilePainter *self)
+{
+  const LnsLane *lanes = lns_report_lanes (self->report, NULL);
+  return lns_lane_look (lanes[self->tile->key.strip.lane].kind)->form == LNS_LOOK_TICKS;
+}
+
+static bool
 paint_strip (LnsTilePainter *self)
 {
   bool ok = false;
@@ -536,8 +710,15 @@ paint_strip (LnsTilePainter *self)
       break;
     case LNS_STRIP_MARKS:
       ok = load_marks (self);
-      if (ok)
+      if (ok && is_ticks (self))
+        paint_ticks (self);
+      else if (ok)
         paint_marks (self);
+      break;
+    case LNS_STRIP_STATES:
+      ok = load_states (self);
+      if (ok)
+        paint_states (self);
       break;
     case LNS_STRIP_SUMMARY:
       {

@@ -7,20 +7,14 @@
 
 #include "ui/model/palette.h"
 
-static int
-clamp (int value, int high)
-{
-  return value < 0 ? 0 : value > high ? high : value;
-}
-
 /* Everything below clips with this first. */
 static void
 clip (const LnsRaster *raster, int *x0, int *x1, int *y0, int *y1)
 {
-  *x0 = clamp (*x0, raster->width_px);
-  *x1 = clamp (*x1, raster->width_px);
-  *y0 = clamp (*y0, raster->height_px);
-  *y1 = clamp (*y1, raster->height_px);
+  *x0 = CLAMP (*x0, 0, raster->width_px);
+  *x1 = CLAMP (*x1, 0, raster->width_px);
+  *y0 = CLAMP (*y0, 0, raster->height_px);
+  *y1 = CLAMP (*y1, 0, raster->height_px);
 }
 
 void

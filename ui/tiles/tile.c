@@ -67,8 +67,10 @@ lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t 
   uint32_t n_lanes;
   LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[strip.lane].kind;
   LnsLookForm form = lns_lane_look (kind)->form;
-  if (form == LNS_LOOK_MARKS)
+  if (form == LNS_LOOK_MARKS || form == LNS_LOOK_TICKS)
     strip.kind = LNS_STRIP_MARKS;
+  else if (form == LNS_LOOK_STATES)
+    strip.kind = LNS_STRIP_STATES;
   else if (form == LNS_LOOK_CURVE)
     strip.kind = LNS_STRIP_COUNTER;
   return strip;
@@ -85,7 +87,7 @@ lns_strip_height_px (LnsStripKind kind)
 int
 lns_strip_top_px (LnsStripKind kind, uint32_t i)
 {
-  gboolean lane = kind == LNS_STRIP_RANGES || kind == LNS_STRIP_MARKS;
+  gboolean lane = kind == LNS_STRIP_RANGES || kind == LNS_STRIP_MARKS || kind == LNS_STRIP_STATES;
   return lane ? LNS_ROW_PAD_PX + (int)i * LNS_LANE_PX : 0;
 }
 
@@ -128,6 +130,7 @@ lns_tile_bytes (const LnsTile *tile)
   gsize height_px = (gsize)lns_strip_height_px (tile->key.strip.kind) * tile->key.scale;
   return sizeof *tile + (tile->surface != NULL ? n_px * height_px * 4 : 0) +
          tile->n_events * sizeof *tile->events +
+         (tile->spans != NULL ? tile->n_events * sizeof *tile->spans : 0) +
          (tile->pixels != NULL ? n_px * sizeof *tile->pixels : 0) +
          (tile->samples != NULL ? n_px * sizeof *tile->samples : 0);
 }
@@ -139,6 +142,7 @@ lns_tile_free (LnsTile *tile)
     return;
   g_clear_pointer (&tile->surface, cairo_surface_destroy);
   g_free (tile->events);
+  g_free (tile->spans);
   g_free (tile->pixels);
   g_free (tile->samples);
   g_free (tile);

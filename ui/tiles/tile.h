@@ -15,11 +15,16 @@
 #include "ui/model/event-text.h"
 #include "ui/model/row-tree.h"
 #include "ui/model/scale.h"
+#include "ui/model/thread-states.h"
+
+/* Height of the lower edge of a state that is drawn by it. */
+#define LNS_STATE_EDGE_PX 2
 
 typedef enum
 {
   LNS_STRIP_RANGES,  /* bars of one lane                          LNS_LANE_PX high              */
   LNS_STRIP_MARKS,   /* flags of one lane of marks                LNS_LANE_PX                   */
+  LNS_STRIP_STATES,  /* what a thread does                        LNS_LANE_PX                   */
   LNS_STRIP_SUMMARY, /* how busy what is below the row is         LNS_SUMMARY_PX                */
   LNS_STRIP_COUNTER  /* samples of one lane                       LNS_COUNTER_PX                */
 } LnsStripKind;
@@ -57,6 +62,9 @@ typedef struct
   uint32_t background;   /* 0xRRGGBB                                                         */
   LnsPixelEvent *events; /* drawn one by one, ascending; marks have duration 0               */
   uint32_t n_events;
+  LnsThreadSpan *
+      spans; /* of a strip of states: what each event stands for, which has the span's times and the
+                           name of its call; else NULL */
   LnsPixel *pixels;         /* LNS_TILE_PX × scale of them, or NULL                             */
   LnsCounterPixel *samples; /* the same, of a counter, or NULL                                  */
 } LnsTile;

@@ -12,8 +12,6 @@
 #include "ui/model/shortcuts.h"
 #include "ui/timeline/find-search.h"
 
-#define PROGRESS_MS 60
-
 struct _LnsFindBar
 {
   AdwBin parent_instance;
@@ -22,13 +20,11 @@ struct _LnsFindBar
 
   LnsFindSearch *search;   /* owned; of what the entry says, or NULL: not known yet */
   GCancellable *searching; /* of the search under way, or NULL */
-  atomic_uint *permille;   /* of it */
-  guint timer;
-  GCancellable *stepping; /* of the step under way, or NULL */
-  LnsFindPlace place;     /* the match shown last */
-  uint64_t number;        /* and its number; 0 = none yet */
-  LnsEventId before;      /* what was selected then            */
-  int wanted;             /* a step to take once the search is done: 1, -1, or 0 */
+  GCancellable *stepping;  /* of the step under way, or NULL */
+  LnsFindPlace place;      /* the match shown last */
+  uint64_t number;         /* and its number; 0 = none yet */
+  LnsEventId before;       /* what was selected then            */
+  int wanted;              /* a step to take once the search is done: 1, -1, or 0 */
 
   GtkRevealer *revealer;
   GtkEditable *entry;
@@ -45,16 +41,10 @@ set_status (LnsFindBar *self, const char *text, gboolean is_error)
 {
   gtk_label_set_text (self->status, text);
   gtk_widget_set_tooltip_text (GTK_WIDGET (self->status), *text != '\0' ? text : NULL);
-  if (is_error)
-    {
-      gtk_widget_add_css_class (GTK_WIDGET (self->entry), "error");
-      gtk_widget_add_css_class (GTK_WIDGET (self->status), "error");
-    }
-  else
-    {
-      gtk_widget_remove_css_class (GTK_WIDGET (self->entry), "error");
-      gtk_widget_remove_css_class (GTK_WIDGET (self->status), "error");
-    }
+  void (*change) (GtkWidget *, const char *) =
+      is_error ? gtk_widget_add_css_class : gtk_widget_remove_css_class;
+  change (GTK_WIDGET (self->entry), "error");
+  change (GTK_WIDGET (self->status), "error");
 }
 
 static void
@@ -160,7 +150,6 @@ typedef struct
 {
   LnsNameMatch *match;  /* owned */
   LnsFindSearch *found; /* owned, or NULL */
-  atomic_uint permille;
 } Search;
 
 static void
@@ -177,7 +166,7 @@ search (LnsWorker *worker, gpointer job)
 {
   Search *it = job;
   it->found =
-      lns_find_search_new (worker->report, it->match, &it->permille, worker->cancellable, NULL);
+      lns_find_search_new (worker->report, it->match, &worker->permille, worker->cancellable);
 }
 
 /* Cancels the search and the step under way, and drops the matches. */
@@ -186,9 +175,7 @@ cancel (LnsFindBar *self)
 {
   lns_job_cancel (&self->searching);
   lns_job_cancel (&self->stepping);
-  g_clear_handle_id (&self->timer, g_source_remove);
   g_clear_pointer (&self->search, lns_find_search_unref);
-  self->permille = NULL;
   self->number = 0;
   self->wanted = 0;
 }
@@ -207,16 +194,15 @@ searched_cb (gpointer job, gpointer owner)
     take_step (self, wanted > 0);
 }
 
-static const LnsJobFuncs search_funcs = { search, searched_cb, search_free };
-
-static gboolean
-progress_cb (gpointer data)
+static void
+show_progress (unsigned permille, gpointer owner)
 {
-  LnsFindBar *self = LNS_FIND_BAR (data);
+  LnsFindBar *self = owner;
   gtk_widget_set_visible (GTK_WIDGET (self->progress), TRUE);
-  gtk_progress_bar_set_fraction (self->progress, atomic_load (self->permille) / 1000.0);
-  return G_SOURCE_CONTINUE;
+  gtk_progress_bar_set_fraction (self->progress, permille / 1000.0);
 }
+
+static const LnsJobFuncs search_funcs = { search, searched_cb, search_free, show_progress };
 
 static void
 start_search (LnsFindBar *self)
@@ -241,8 +227,6 @@ start_search (LnsFindBar *self)
 
   Search *job = g_new0 (Search, 1);
   job->match = match;
-  self->permille = &job->permille;
-  self->timer = g_timeout_add (PROGRESS_MS, progress_cb, self);
   lns_job_start (&self->searching, self->view, &search_funcs, job, self);
 }
 

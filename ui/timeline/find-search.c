@@ -5,6 +5,7 @@
 
 #include "ui/timeline/find-search.h"
 
+#include "src/base/compare.h"
 #include "src/base/search.h"
 
 /* A chunk that contains matches: its first and last match, and the number of matches in the lane before it. */
@@ -161,8 +162,7 @@ LnsFindSearch *
 lns_find_search_new (LnsReport *report,
                      const LnsNameMatch *match,
                      atomic_uint *ret_permille,
-                     GCancellable *cancellable,
-                     GError **error)
+                     GCancellable *cancellable)
 {
   g_autoptr (LnsFindSearch) self = g_atomic_rc_box_new0 (LnsFindSearch);
   self->report = report;
@@ -170,10 +170,7 @@ lns_find_search_new (LnsReport *report,
   self->is_match = g_new0 (uint8_t, MAX (self->n_strings, 1));
   lns_report_lanes (report, &self->n_lanes);
   self->lanes = g_new0 (Lane, MAX (self->n_lanes, 1));
-  if (walk (self, match, ret_permille, cancellable))
-    return g_steal_pointer (&self);
-  g_cancellable_set_error_if_cancelled (cancellable, error);
-  return NULL;
+  return walk (self, match, ret_permille, cancellable) ? g_steal_pointer (&self) : NULL;
 }
 
 /* --- Steps --------------------------------------------------------------------------------- */
@@ -181,11 +178,9 @@ lns_find_search_new (LnsReport *report,
 static int
 compare (const LnsFindPlace *a, const LnsFindPlace *b)
 {
-  if (a->start_ns != b->start_ns)
-    return a->start_ns < b->start_ns ? -1 : 1;
-  if (a->lane != b->lane)
-    return a->lane < b->lane ? -1 : 1;
-  return (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
+  return LNS_COMPARE (a->start_ns, b->start_ns)
+             ?: LNS_COMPARE (a->lane, b->lane)
+             ?: LNS_COMPARE (a->ordinal, b->ordinal);
 }
 
 static const Hit *

@@ -25,13 +25,12 @@ typedef struct
 } LnsFindPlace;
 
 /* Searches all lanes of REPORT, which must outlive the search. Blocks, so call it on a worker. RET_PERMILLE (may be
- * NULL) gets the progress. Returns NULL and sets ERROR if the search was cancelled. Damaged chunks count as chunks
+ * NULL) gets the progress. Returns NULL if the search was cancelled. Damaged chunks count as chunks
  * without matches. O(events). */
 LnsFindSearch *lns_find_search_new (LnsReport *report,
                                     const LnsNameMatch *match,
                                     atomic_uint *ret_permille,
-                                    GCancellable *cancellable,
-                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                                    GCancellable *cancellable) G_GNUC_WARN_UNUSED_RESULT;
 
 LnsFindSearch *lns_find_search_ref (LnsFindSearch *self);
 void lns_find_search_unref (LnsFindSearch *self); /* NULL is fine */

@@ -69,9 +69,8 @@ query_chart (LnsWorker *worker, gpointer data)
   Job *job = data;
   LnsPixelResult scratch = { 0 };
   LnsError error = { 0 };
-  bool coarse;
   job->ok = lns_summary_query (worker->report, job->tree, LNS_ID_NONE, &job->query, &scratch,
-                               job->shares, &coarse, &error);
+                               job->shares, &error);
   lns_pixel_result_clear (&scratch);
 }
 
@@ -106,7 +105,6 @@ ask (LnsOverview *self)
   job->query.ns_per_px = lns_scale_ns_per_px (&scale);
   job->query.n_px = (uint32_t)MIN (width_px, 16384);
   job->shares = g_new0 (float, job->query.n_px);
-  lns_job_cancel (&self->asking);
   lns_job_start (&self->asking, self->view, &chart_funcs, job, self);
 }
 
@@ -236,7 +234,7 @@ lns_overview_set_view (LnsOverview *self, LnsView *view, const LnsRowTree *tree)
 gboolean
 lns_overview_is_complete (LnsOverview *self)
 {
-  return self->shares != NULL && self->n_px == self->asked_px;
+  return self->asking == NULL && self->asked_px > 0;
 }
 
 static void

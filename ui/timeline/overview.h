@@ -19,5 +19,5 @@ G_DECLARE_FINAL_TYPE (LnsOverview, lns_overview, LNS, OVERVIEW, GtkWidget)
 /* Holds references on VIEW and TREE. */
 void lns_overview_set_view (LnsOverview *self, LnsView *view, const LnsRowTree *tree);
 
-/* Whether the chart for the widget's width has come from the worker. */
+/* Whether the worker has read the chart for the widget's width, or has found the report damaged. */
 gboolean lns_overview_is_complete (LnsOverview *self);

@@ -46,7 +46,12 @@ lns_timeline_layout_hit (const LnsTimelineLayout *self, double x, double y)
       hit.tile != NULL ? lns_tile_event_at (hit.tile, hit.tile_x_px, slack) : NULL;
   hit.has_event = event != NULL;
   if (event != NULL)
-    hit.event = *event;
+    {
+      hit.event = *event;
+      hit.has_state = hit.tile->spans != NULL;
+      if (hit.has_state)
+        hit.state = hit.tile->spans[event - hit.tile->events].state;
+    }
   return hit;
 }
 

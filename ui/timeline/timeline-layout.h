@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "ui/model/thread-states.h"
 #include "ui/timeline/timeline-rows.h"
 
 /* All of these belong to the timeline. */
@@ -30,6 +31,8 @@ typedef struct
   double tile_x_px;
   gboolean has_event;
   LnsPixelEvent event;
+  gboolean has_state; /* of the event, in a strip of states */
+  LnsThreadState state;
 } LnsTimelineHit;
 
 /* Finds what is at (X, Y). */

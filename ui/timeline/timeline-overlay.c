@@ -103,6 +103,20 @@ append_outline (GtkSnapshot *snapshot,
   append_rect (snapshot, color, x + w - line, y + line, line, h - 2 * line);
 }
 
+/* Outlines AREA by two lines: one of them is visible on any colour. */
+static void
+append_double_outline (GtkSnapshot *snapshot,
+                       graphene_rect_t area,
+                       const LnsPalette *palette,
+                       uint32_t outer_rgb)
+{
+  GdkRGBA outer = lns_palette_rgba (outer_rgb, 1),
+          inner = lns_palette_rgba (palette->background[0], 1);
+  append_outline (snapshot, &area, 1, &inner);
+  graphene_rect_inset (&area, -2, -2);
+  append_outline (snapshot, &area, 2, &outer);
+}
+
 /* The area of the event of LANE that starts at START_NS. Returns false if it is not in view. */
 static gboolean
 event_area (const LnsTimelineLayout *layout,
@@ -137,7 +151,6 @@ lns_timeline_overlay_link_line (const LnsTimelineLayout *layout,
 {
   LnsEvent event;
   graphene_rect_t call, work;
-  uint32_t n_lanes;
   LnsReport *report = lns_view_get_report (layout->context->view);
   LnsEventId id = lns_view_get_selected_event (layout->context->view, &event);
   if (id.lane == LNS_ID_NONE ||
@@ -145,7 +158,7 @@ lns_timeline_overlay_link_line (const LnsTimelineLayout *layout,
       !event_area (layout, linked->id.lane, linked->event.start_ns, linked->event.duration_ns,
                    &work))
     return FALSE;
-  LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[id.lane].kind;
+  LnsLaneKind kind = lns_report_lanes (report, NULL)[id.lane].kind;
   if (kind != LNS_LANE_CUDA_API && kind != LNS_LANE_NVTX_PUSH_POP &&
       kind != LNS_LANE_NVTX_START_END)
     {
@@ -185,7 +198,7 @@ snapshot_count (const LnsTimelineLayout *layout,
                 const graphene_rect_t *body)
 {
   char count[LNS_FORMAT_SIZE];
-  lns_format_unsigned (lns_view_get_n_linked (layout->context->view), count);
+  lns_format_unsigned (lns_view_get_linked (layout->context->view)->n_all, count);
   /* Translators: where a line leads, "first of 500" kernels */
   g_autofree char *text = g_strdup_printf (_ ("first of %s"), count);
   float middle_px = (line->from_px + line->to_px) / 2;
@@ -200,27 +213,21 @@ snapshot_linked (const LnsTimelineLayout *layout,
   guint n;
   const LnsLinkedEvent *linked = lns_view_get_linked_events (layout->context->view, &n);
   const LnsPalette *palette = lns_palette_get (layout->context->dark);
-  GdkRGBA outer = lns_palette_rgba (palette->accent, 1),
-          inner = lns_palette_rgba (palette->background[0], 1);
   GdkRGBA text = lns_palette_rgba (palette->text, 1);
   for (guint i = 0; i < n; i++)
     {
       graphene_rect_t area;
       LnsLinkLine line;
-      bool is_many = lns_view_get_n_linked (layout->context->view) > MAX_LINKS;
+      bool is_many = lns_view_get_linked (layout->context->view)->n_all > MAX_LINKS;
       if ((i == 0 || !is_many) && lns_timeline_overlay_link_line (layout, &linked[i], &line))
         {
           append_link (snapshot, &line, &text);
           if (is_many)
             snapshot_count (layout, snapshot, &line, body);
         }
-      if (!event_area (layout, linked[i].id.lane, linked[i].event.start_ns,
-                       linked[i].event.duration_ns, &area))
-        continue;
-      graphene_rect_inset (&area, -2, -2);
-      append_outline (snapshot, &area, 2, &outer);
-      graphene_rect_inset (&area, 2, 2);
-      append_outline (snapshot, &area, 1, &inner);
+      if (event_area (layout, linked[i].id.lane, linked[i].event.start_ns,
+                      linked[i].event.duration_ns, &area))
+        append_double_outline (snapshot, area, palette, palette->accent);
     }
 }
 
@@ -242,15 +249,7 @@ snapshot_events (const LnsTimelineLayout *layout,
   LnsEventId selected = lns_view_get_selected_event (layout->context->view, &event);
   if (selected.lane != LNS_ID_NONE &&
       event_area (layout, selected.lane, event.start_ns, event.duration_ns, &area))
-    {
-      /* Two lines: one of them is visible on any colour. */
-      GdkRGBA outer = lns_palette_rgba (palette->text, 1),
-              inner = lns_palette_rgba (palette->background[0], 1);
-      graphene_rect_inset (&area, -2, -2);
-      append_outline (snapshot, &area, 2, &outer);
-      graphene_rect_inset (&area, 2, 2);
-      append_outline (snapshot, &area, 1, &inner);
-    }
+    append_double_outline (snapshot, area, palette, palette->text);
 }
 
 void

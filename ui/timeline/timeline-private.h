@@ -8,8 +8,6 @@
 #pragma once
 
 #include "ui/timeline/overview.h"
-#include <stdatomic.h>
-
 #include "ui/timeline/ruler.h"
 #include "ui/timeline/timeline-overlay.h"
 #include "ui/timeline/timeline-pointer.h"
@@ -37,7 +35,9 @@ struct _LnsTimeline
   GtkWidget *empty;
   GtkWidget *tooltip;
   GtkLabel *tooltip_label;
-  guint describing; /* source that updates descriptions, or 0 */
+  GMenuModel *row_menu; /* of a row or an event */
+  GMenu *row_section;   /* of that menu; what is about the row */
+  guint describing;     /* source that updates descriptions, or 0 */
 
   LnsTimelineLayout layout;
   LnsTimelinePointer pointer;
@@ -45,9 +45,7 @@ struct _LnsTimeline
   GCancellable *reading;     /* of the read for a row under way, or NULL */
 
   GCancellable *projecting; /* of the search for ranges on the GPU under way, or NULL */
-  const atomic_uint *projected_permille; /* its progress */
-  guint telling;                         /* source that shows the progress, or 0 */
-  gboolean not_projected;                /* the search has failed */
+  gboolean not_projected;   /* the search has failed */
 
   LnsEventId menu_event; /* the event of the open menu */
   uint32_t menu_name;

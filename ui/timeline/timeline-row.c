@@ -160,7 +160,8 @@ busy_share (LnsTimelineRow *self)
   int width_px = lns_view_get_width_px (self->context->view);
   double sum = 0;
   int n = 0;
-  if (strip.kind != LNS_STRIP_RANGES && strip.kind != LNS_STRIP_SUMMARY)
+  if (strip.kind != LNS_STRIP_RANGES && strip.kind != LNS_STRIP_STATES &&
+      strip.kind != LNS_STRIP_SUMMARY)
     return -1;
   for (int x = 0; x < width_px;)
     {
@@ -305,21 +306,26 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
   double right_px = lns_scale_x_of (scale, lns_sum (event->start_ns, event->duration_ns)) - 1;
   right_px = MIN (right_px, lns_view_get_width_px (self->context->view));
   int text_px, line_px;
+  double room_px = right_px - 2 * LNS_LABEL_PAD_PX;
+  const LnsThreadSpan *span = tile->spans != NULL ? &tile->spans[event - tile->events] : NULL;
   PangoLayout *layout =
-      right_px < LNS_LABEL_MIN_PX
-          ? NULL
+      right_px < LNS_LABEL_MIN_PX ? NULL
+      : span != NULL
+          ? lns_tile_labels_span (self->context->labels, span, room_px, &text_px, &line_px)
           : lns_tile_labels_layout (self->context->labels, event->name,
-                                    lns_row_names (model_row (self)),
-                                    right_px - 2 * LNS_LABEL_PAD_PX, &text_px, &line_px);
+                                    lns_row_names (model_row (self)), room_px, &text_px, &line_px);
   if (layout == NULL)
     return;
   LnsReport *report = lns_view_get_report (self->context->view);
+  const LnsPalette *palette = lns_palette_get (self->context->dark);
   unsigned hue = lns_event_hue (report, self->context->tree, model_row (self), event->name);
-  uint32_t rgb = lns_palette_color (lns_palette_get (self->context->dark), event->color, hue);
+  uint32_t rgb = span != NULL ? lns_palette_state (palette, span->state)
+                              : lns_palette_color (palette, event->color, hue);
   GdkRGBA back = lns_palette_rgba (rgb, 1), front = lns_palette_rgba (lns_palette_text_on (rgb), 1);
+  float under_px = span != NULL ? LNS_STATE_EDGE_PX : 0; /* that shows what the state is */
   float box_px = (float)MIN (text_px + 2 * LNS_LABEL_PAD_PX, right_px);
-  gtk_snapshot_append_color (snapshot, &back,
-                             &GRAPHENE_RECT_INIT (0, (float)top_px, box_px, LNS_LANE_PX - 1));
+  gtk_snapshot_append_color (
+      snapshot, &back, &GRAPHENE_RECT_INIT (0, (float)top_px, box_px, LNS_LANE_PX - 1 - under_px));
   gtk_snapshot_save (snapshot);
   gtk_snapshot_translate (
       snapshot,
@@ -400,7 +406,7 @@ lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   for (uint32_t i = self->shown.first; i < self->shown.first + self->shown.n; i++)
     {
       LnsStrip strip = strip_of (self, i);
-      if (strip.kind == LNS_STRIP_RANGES)
+      if (strip.kind == LNS_STRIP_RANGES || strip.kind == LNS_STRIP_STATES)
         snapshot_held_name (self, snapshot, &strip, lns_strip_top_px (strip.kind, i));
     }
   gtk_snapshot_pop (snapshot);
@@ -432,14 +438,8 @@ lns_timeline_row_dispose (GObject *object)
 {
   LnsTimelineRow *self = LNS_TIMELINE_ROW (object);
   g_clear_pointer (&self->header, gtk_widget_unparent);
+  g_clear_pointer (&self->description, g_free);
   G_OBJECT_CLASS (lns_timeline_row_parent_class)->dispose (object);
-}
-
-static void
-lns_timeline_row_finalize (GObject *object)
-{
-  g_free (LNS_TIMELINE_ROW (object)->description);
-  G_OBJECT_CLASS (lns_timeline_row_parent_class)->finalize (object);
 }
 
 static void
@@ -448,7 +448,6 @@ lns_timeline_row_class_init (LnsTimelineRowClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
   object_class->dispose = lns_timeline_row_dispose;
-  object_class->finalize = lns_timeline_row_finalize;
   widget_class->measure = lns_timeline_row_measure;
   widget_class->size_allocate = lns_timeline_row_size_allocate;
   widget_class->snapshot = lns_timeline_row_snapshot;

@@ -356,20 +356,11 @@ lns_timeline_rows_dispose (GObject *object)
   GtkWidget *child;
   while ((child = gtk_widget_get_first_child (GTK_WIDGET (self))) != NULL)
     gtk_widget_unparent (child);
-  g_hash_table_remove_all (self->bound);
-  g_ptr_array_set_size (self->spare, 0);
+  g_clear_pointer (&self->bound, g_hash_table_unref);
+  g_clear_pointer (&self->spare, g_ptr_array_unref);
+  g_clear_pointer (&self->pinned, g_array_unref);
   g_clear_object (&self->adjustment);
   G_OBJECT_CLASS (lns_timeline_rows_parent_class)->dispose (object);
-}
-
-static void
-lns_timeline_rows_finalize (GObject *object)
-{
-  LnsTimelineRows *self = LNS_TIMELINE_ROWS (object);
-  g_hash_table_unref (self->bound);
-  g_ptr_array_unref (self->spare);
-  g_array_unref (self->pinned);
-  G_OBJECT_CLASS (lns_timeline_rows_parent_class)->finalize (object);
 }
 
 static void
@@ -378,7 +369,6 @@ lns_timeline_rows_class_init (LnsTimelineRowsClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
   object_class->dispose = lns_timeline_rows_dispose;
-  object_class->finalize = lns_timeline_rows_finalize;
   widget_class->measure = lns_timeline_rows_measure;
   widget_class->size_allocate = lns_timeline_rows_size_allocate;
   widget_class->set_focus_child = lns_timeline_rows_set_focus_child;

@@ -19,6 +19,7 @@
 #include "ui/model/lane-look.h"
 #include "ui/model/linked-events.h"
 #include "ui/model/palette.h"
+#include "ui/model/thread-states.h"
 
 #define TOOLTIP_DELAY_MSEC 60
 
@@ -56,19 +57,6 @@ append_line (GString *markup, const char *label, const char *value)
 }
 
 static void
-append_flags (GString *markup, uint32_t flags)
-{
-  if (flags & LNS_EVENT_OPEN_START)
-    append_line (markup, _ ("Note"), _ ("began before the recording"));
-  if (flags & LNS_EVENT_OPEN_END)
-    append_line (markup, _ ("Note"), _ ("had not ended when the recording ended"));
-  if (flags & LNS_EVENT_END_UNKNOWN)
-    append_line (markup, _ ("Note"), _ ("its end was lost"));
-  if (flags & LNS_EVENT_LOST_BEFORE)
-    append_line (markup, _ ("Note"), _ ("events before it were lost"));
-}
-
-static void
 append_name (LnsTimelineTooltip *self, GString *markup, uint32_t row, uint32_t name)
 {
   LnsNames names = lns_row_names (lns_row_tree_row (self->context->tree, row));
@@ -77,15 +65,54 @@ append_name (LnsTimelineTooltip *self, GString *markup, uint32_t row, uint32_t n
   g_string_append_printf (markup, "<b>%s</b>", escaped);
 }
 
+/* What the colour of a thread's state is. */
+static uint32_t
+state_color (const LnsPalette *palette, LnsThreadState state)
+{
+  return state == LNS_STATE_RUNNING    ? palette->running
+         : state == LNS_STATE_RUNNABLE ? palette->runnable
+                                       : palette->blocked_edge;
+}
+
+/* Appends the name of what the thread does, or that of all states in its place. */
+static void
+append_state (LnsTimelineTooltip *self, GString *markup, LnsThreadState state)
+{
+  const LnsPalette *palette = lns_palette_get (self->context->dark);
+  g_string_append_printf (markup, "<span foreground=\"#%06x\">■</span> <b>%s</b>",
+                          state_color (palette, state), lns_thread_state_name (state));
+  if (state == LNS_STATE_RUNNABLE)
+    g_string_append_printf (markup, "\n%s", _ ("It could run, but other threads have the CPUs."));
+}
+
+/* Appends a legend of states as the last line. */
+static void
+append_states (LnsTimelineTooltip *self, GString *markup)
+{
+  const LnsPalette *palette = lns_palette_get (self->context->dark);
+  g_string_append (markup, "\n");
+  for (int state = LNS_STATE_RUNNING; state <= LNS_STATE_BLOCKED; state++)
+    g_string_append_printf (markup, "%s<span foreground=\"#%06x\">■</span> %s",
+                            state > LNS_STATE_RUNNING ? "  " : "",
+                            state_color (palette, (LnsThreadState)state),
+                            lns_thread_state_name ((LnsThreadState)state));
+}
+
 static void
 append_event (LnsTimelineTooltip *self, GString *markup, const LnsTimelineHit *hit)
 {
   char text[LNS_FORMAT_SIZE];
-  append_name (self, markup, hit->strip.row, hit->event.name);
+  if (hit->has_state)
+    append_state (self, markup, hit->state);
+  else if (hit->event.name == 0)
+    g_string_append_printf (
+        markup, "<b>%s</b>",
+        lns_event_text_nameless (lns_view_get_report (self->context->view), hit->event.lane));
+  else
+    append_name (self, markup, hit->strip.row, hit->event.name);
   append_line (markup, _ ("Start"), lns_format_duration_exact (hit->event.start_ns, text));
   if (hit->strip.kind != LNS_STRIP_MARKS && !(hit->event.flags & LNS_EVENT_END_UNKNOWN))
     append_line (markup, _ ("Duration"), lns_format_duration_exact (hit->event.duration_ns, text));
-  append_flags (markup, hit->event.flags);
 
   uint32_t n_domains, domain = lns_row_tree_row (self->context->tree, hit->strip.row)->domain;
   const LnsDomain *domains =
@@ -160,6 +187,7 @@ read_details (LnsWorker *worker, gpointer job)
   Details *details = job;
   LnsReport *report = worker->report;
   LnsEvent range;
+  LnsThreadSpan span;
   details->found =
       lns_report_event (report, details->id.lane, details->id.ordinal, &details->event, NULL);
   if (details->found &&
@@ -169,29 +197,8 @@ read_details (LnsWorker *worker, gpointer job)
       LnsEventId id = lns_projected_range (report, details->id.lane, &details->event);
       lns_report_event (report, id.lane, id.ordinal, &range, NULL);
     }
-}
-
-/* Appends the category and the payload that the program gave the event. */
-static void
-append_attributes (LnsTimelineTooltip *self, GString *markup, const Details *details, uint32_t row)
-{
-  LnsReport *report = lns_view_get_report (self->context->view);
-  uint32_t lane = details->id.lane, domain = lns_row_tree_row (self->context->tree, row)->domain;
-  const LnsEvent *event = &details->event;
-  g_autofree char *category = lns_event_text_category (
-      report, domain, (uint32_t)lns_event_extra (report, lane, event, LNS_COLUMN_CATEGORY));
-  g_autofree char *cut = lns_display_cut (category);
-  if (*cut != '\0')
-    append_line (markup, _ ("Category"), cut);
-
-  LnsPayloadType type =
-      (LnsPayloadType)lns_event_extra (report, lane, event, LNS_COLUMN_PAYLOAD_TYPE);
-  uint64_t bits = lns_event_extra (report, lane, event, LNS_COLUMN_PAYLOAD);
-  g_autofree char *payload = type == LNS_PAYLOAD_TYPED || type == LNS_PAYLOAD_JSON
-                                 ? g_strdup (_ ("structured; select the event to see its fields"))
-                                 : lns_event_text_payload (report, type, bits);
-  if (*payload != '\0')
-    append_line (markup, _ ("Payload"), payload);
+  if (details->found) /* the same for what lies around it */
+    lns_thread_span_of_event (report, details->id.lane, &details->event, &span);
 }
 
 /* Appends a legend of the colours of calls as the last line. */
@@ -208,21 +215,22 @@ append_legend (LnsTimelineTooltip *self, GString *markup)
 }
 
 static void
-append_own_fields (LnsTimelineTooltip *self,
-                   GString *markup,
-                   const Details *details,
-                   LnsLaneKind kind)
+append_fields (LnsTimelineTooltip *self, GString *markup, const Details *details)
 {
   LnsReport *report = lns_view_get_report (self->context->view);
   g_autoptr (GArray) fields =
-      lns_details_own_fields_new (report, details->id.lane, &details->event);
+      lns_details_brief_fields_new (report, details->id.lane, &details->event);
   for (guint i = 0; i < fields->len; i++)
     {
       const LnsDetailsField *field = &g_array_index (fields, LnsDetailsField, i);
-      append_line (markup, field->title, field->text);
+      g_autofree char *text = lns_display_cut (field->text);
+      append_line (markup, field->title, text);
     }
+  const LnsLaneKind kind = lns_report_lanes (report, NULL)[details->id.lane].kind;
   if (kind == LNS_LANE_CUDA_API)
     append_legend (self, markup);
+  else if (kind == LNS_LANE_SCHED)
+    append_states (self, markup);
 }
 
 static void
@@ -233,15 +241,9 @@ details_read_cb (gpointer job, gpointer owner)
   if (!details->found ||
       !lns_event_id_equal (details->id, lns_view_get_hovered_event (self->context->view)))
     return;
-  LnsReport *report = lns_view_get_report (self->context->view);
-  uint32_t n_lanes;
-  LnsLaneKind kind = lns_report_lanes (report, &n_lanes)[details->id.lane].kind;
-  uint32_t row = lns_row_tree_row_of_lane (self->context->tree, details->id.lane);
-  GString *markup = g_string_new (details->markup);
-  append_attributes (self, markup, details, row);
-  append_own_fields (self, markup, details, kind);
+  g_autoptr (GString) markup = g_string_new (details->markup);
+  append_fields (self, markup, details);
   gtk_label_set_markup (self->label, markup->str);
-  g_string_free (markup, TRUE);
 }
 
 static const LnsJobFuncs details_funcs = { read_details, details_read_cb, details_free };
@@ -294,7 +296,11 @@ lns_timeline_tooltip_update (LnsTimelineTooltip *self, const LnsTimelineHit *hit
     append_sample (self, markup, &hit->strip, &tile->samples[p]);
   else if (tile != NULL && tile->pixels != NULL &&
            (tile->pixels[p].busy > 0 || tile->pixels[p].count > 0))
-    append_narrow (self, markup, hit->strip.row, &tile->pixels[p]);
+    {
+      append_narrow (self, markup, hit->strip.row, &tile->pixels[p]);
+      if (hit->strip.kind == LNS_STRIP_STATES)
+        append_states (self, markup);
+    }
 
   const char *text = markup->str[0] == '\n' ? markup->str + 1 : markup->str;
   if (*text == '\0')

@@ -25,9 +25,9 @@
 #define TOOLTIP_DX_PX       14
 #define TOOLTIP_DY_PX       18
 #define KEY_MENU_PX         20 /* from a row's upper edge to the menu that a key opens */
+#define PIN_ITEM            2  /* the last one of row_section in timeline.ui */
 #define ZOOM_STEP           1.5
 #define PAN_SHARE           0.125 /* of the width in one step */
-#define TELL_MSEC           200
 #define KEPT_FILES          32 /* of ranges on the GPU: the most recently used ones, of at most: */
 #define KEPT_BYTES          (INT64_C (1) << 30)
 #define MAX_PAN_PX          ((double)(INT64_MAX / 4)) /* longer than any report */
@@ -50,6 +50,13 @@ describe_later (LnsTimeline *self)
 {
   g_clear_handle_id (&self->describing, g_source_remove);
   self->describing = g_timeout_add (DESCRIBE_AFTER_MSEC, describe_cb, self);
+}
+
+static void
+redraw_rows (LnsTimeline *self)
+{
+  lns_timeline_rows_redraw (self->pinned);
+  lns_timeline_rows_redraw (self->rows);
 }
 
 /* Makes the next frame ask for the tiles that are missing. */
@@ -118,8 +125,7 @@ span_changed_cb (LnsTimeline *self)
   gtk_inscription_set_text (self->corner, label);
   if (self->words != NULL)
     lns_timeline_tooltip_hide (self->words); /* the event has moved away from the pointer */
-  lns_timeline_rows_redraw (self->pinned);
-  lns_timeline_rows_redraw (self->rows);
+  redraw_rows (self);
   prepare_tiles (self);
   update_actions (self);
   describe_later (self);
@@ -171,8 +177,7 @@ static void
 dark_changed_cb (LnsTimeline *self)
 {
   self->context.dark = adw_style_manager_get_dark (adw_style_manager_get_default ());
-  lns_timeline_rows_redraw (self->pinned);
-  lns_timeline_rows_redraw (self->rows);
+  redraw_rows (self);
   gtk_widget_queue_draw (GTK_WIDGET (self->overview));
   prepare_tiles (self);
 }
@@ -250,7 +255,6 @@ read_wanted (LnsTimeline *self)
 
 typedef struct
 {
-  atomic_uint permille;
   LnsReport *derived; /* owned; or NULL and ERROR */
   LnsError error;
 } Projecting;
@@ -269,19 +273,23 @@ project (LnsWorker *worker, gpointer job)
   Projecting *it = job;
   /* Where the cache folder cannot be used, the runtime folder keeps the ranges for this session. */
   const char *folders[] = { g_get_user_cache_dir (), g_get_user_runtime_dir () };
-  for (guint i = 0; i < G_N_ELEMENTS (folders) && it->derived == NULL; i++)
+  for (guint i = 0; i < G_N_ELEMENTS (folders); i++)
     {
-      if (it->error.domain == LNS_ERROR_CANCELLED)
-        break;
+      LnsError error = { 0 };
       g_autofree char *folder = g_build_filename (folders[i], "lanescope", "derived", NULL);
-      it->derived = lns_projection_open (worker->report, folder, &worker->cancelled, &it->permille,
-                                         &it->error);
-      if (it->derived == NULL)
-        continue;
-      const char *path = lns_report_info (it->derived)->path;
-      utime (path, NULL);
-      lns_report_cache_prune (path, KEPT_FILES, KEPT_BYTES);
+      it->derived = lns_projection_open (worker->report, folder, &worker->cancelled,
+                                         &worker->permille, &error);
+      /* If neither folder can be used, people can mend the first one. */
+      if (i == 0 || error.domain != LNS_ERROR_IO)
+        it->error = error;
+      if (error.domain != LNS_ERROR_IO)
+        break;
     }
+  if (it->derived == NULL)
+    return;
+  const char *path = lns_report_info (it->derived)->path;
+  utime (path, NULL);
+  lns_report_cache_prune (path, KEPT_FILES, KEPT_BYTES);
 }
 
 /* Sets the text of rows that wait for ranges on the GPU. */
@@ -290,17 +298,13 @@ set_waiting_text (LnsTimeline *self, char *text)
 {
   g_free (self->context.waiting_text);
   self->context.waiting_text = text;
-  lns_timeline_rows_redraw (self->pinned);
-  lns_timeline_rows_redraw (self->rows);
+  redraw_rows (self);
 }
 
-static gboolean
-tell_cb (gpointer data)
+static void
+show_progress (unsigned permille, gpointer owner)
 {
-  LnsTimeline *self = data;
-  unsigned percent = atomic_load (self->projected_permille) / 10;
-  set_waiting_text (self, g_strdup_printf (_ ("Finding ranges on the GPU: %u %%"), percent));
-  return G_SOURCE_CONTINUE;
+  set_waiting_text (owner, g_strdup_printf (_ ("Finding ranges on the GPU: %u %%"), permille / 10));
 }
 
 static void
@@ -309,7 +313,6 @@ projected_cb (gpointer job, gpointer owner)
   Projecting *it = job;
   LnsTimeline *self = owner;
   LnsReport *report = lns_view_get_report (self->context.view);
-  g_clear_handle_id (&self->telling, g_source_remove);
   self->not_projected = it->derived == NULL || !lns_report_attach (report, it->derived, &it->error);
   if (self->not_projected)
     {
@@ -320,7 +323,7 @@ projected_cb (gpointer job, gpointer owner)
   replace_tree (self, lns_row_tree_with_projections (self->context.tree, report));
 }
 
-static const LnsJobFuncs project_funcs = { project, projected_cb, projecting_free };
+static const LnsJobFuncs project_funcs = { project, projected_cb, projecting_free, show_progress };
 
 /* Starts to find the ranges on the GPU as soon as a row that waits for them is in view. */
 static void
@@ -336,17 +339,8 @@ project_wanted (LnsTimeline *self)
     }
   if (!wanted)
     return;
-  Projecting *job = g_new0 (Projecting, 1);
-  self->projected_permille = &job->permille;
-  self->telling = g_timeout_add (TELL_MSEC, tell_cb, self);
-  lns_job_start (&self->projecting, self->context.view, &project_funcs, job, self);
-}
-
-static void
-stop_projecting (LnsTimeline *self)
-{
-  g_clear_handle_id (&self->telling, g_source_remove);
-  lns_job_cancel (&self->projecting);
+  lns_job_start (&self->projecting, self->context.view, &project_funcs, g_new0 (Projecting, 1),
+                 self);
 }
 
 /* --- What the rows tell -------------------------------------------------------------------- */
@@ -373,7 +367,7 @@ _lns_timeline_rows_changed (LnsTimeline *self)
   describe_later (self);
   read_wanted (self);
   if (self->projecting != NULL && !any_waits (self))
-    stop_projecting (self);
+    lns_job_cancel (&self->projecting);
 }
 
 static void
@@ -425,31 +419,6 @@ header_dragged_cb (int header_px, gpointer data)
 
 /* --- Menu ---------------------------------------------------------------------------------- */
 
-static GMenuModel *
-menu_model (LnsTimeline *self, LnsTimelineRow *row)
-{
-  GMenu *menu = g_menu_new (), *section = g_menu_new ();
-  g_menu_append (section, _ ("_Show in Events View"), "row.show-in-events");
-  g_menu_append (section, _ ("_Zoom to Row"), "row.zoom-to");
-  g_menu_append (section, lns_timeline_row_is_pinned (row) ? _ ("Un_pin Row") : _ ("_Pin Row"),
-                 "row.pin");
-  g_menu_append_section (menu, NULL, G_MENU_MODEL (section));
-  g_object_unref (section);
-  section = g_menu_new ();
-  g_menu_append (section, _ ("Zoom to _Event"), "timeline.zoom-to-event");
-  if (has_other_end (self))
-    g_menu_append (section, _ ("_Go to the Other End"), "timeline.go-to-other-end");
-  g_menu_append (section, _ ("_Copy Name"), "timeline.copy-name");
-  g_menu_append_section (menu, NULL, G_MENU_MODEL (section));
-  g_object_unref (section);
-  section = g_menu_new ();
-  g_menu_append (section, _ ("Un_fold All Rows"), "timeline.expand-all");
-  g_menu_append (section, _ ("Fold _All Rows"), "timeline.collapse-all");
-  g_menu_append_section (menu, NULL, G_MENU_MODEL (section));
-  g_object_unref (section);
-  return G_MENU_MODEL (menu);
-}
-
 static gboolean
 drop_menu_cb (gpointer data)
 {
@@ -477,8 +446,10 @@ show_menu (LnsTimelineRow *row, const LnsTimelineHit *hit, int x, int y, gpointe
   update_actions (self);
   lns_timeline_tooltip_hide (self->words);
 
-  g_autoptr (GMenuModel) model = menu_model (self, row);
-  GtkWidget *menu = gtk_popover_menu_new_from_model (model);
+  g_menu_remove (self->row_section, PIN_ITEM);
+  g_menu_append (self->row_section,
+                 lns_timeline_row_is_pinned (row) ? _ ("Un_pin Row") : _ ("_Pin Row"), "row.pin");
+  GtkWidget *menu = gtk_popover_menu_new_from_model (self->row_menu);
   gtk_widget_set_parent (menu, GTK_WIDGET (row));
   gtk_popover_set_has_arrow (GTK_POPOVER (menu), FALSE);
   gtk_widget_set_halign (menu, GTK_ALIGN_START);
@@ -862,7 +833,7 @@ lns_timeline_dispose (GObject *object)
   g_clear_handle_id (&self->describing, g_source_remove);
   lns_job_cancel (&self->reading);
   lns_job_cancel (&self->pointer.finding);
-  stop_projecting (self);
+  lns_job_cancel (&self->projecting);
   g_clear_pointer (&self->words, lns_timeline_tooltip_free);
   GtkWidget *child;
   while ((child = gtk_widget_get_first_child (GTK_WIDGET (self))) != NULL)
@@ -907,6 +878,8 @@ lns_timeline_class_init (LnsTimelineClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, empty);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, tooltip);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, tooltip_label);
+  gtk_widget_class_bind_template_child (widget_class, LnsTimeline, row_menu);
+  gtk_widget_class_bind_template_child (widget_class, LnsTimeline, row_section);
   install_actions (widget_class);
   lns_shortcuts_add_to_class (widget_class, "timeline.");
   gtk_widget_class_set_css_name (widget_class, "timeline");

@@ -1,0 +1,73 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/details/call-subject.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/store/format/kept-codec.h"
+
+/* The thread that a globalTid is about: pid << 24 | tid. */
+static uint32_t
+find_thread (LnsReport *report, int64_t global_tid)
+{
+  uint32_t n, n_processes;
+  const LnsThread *threads = lns_report_threads (report, &n);
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+  for (uint32_t i = 0; i < n; i++)
+    if ((threads[i].tid & 0xffffff) == (global_tid & 0xffffff) &&
+        threads[i].process < n_processes &&
+        (processes[threads[i].process].pid & 0xffffff) == (global_tid >> 24 & 0xffffff))
+      return i;
+  return LNS_ID_NONE;
+}
+
+static void
+take (LnsReport *report, LnsCallSubject *self, const LnsKeptValue *name, const LnsKeptValue *value)
+{
+#define IS(text)                                                                                   \
+ (name->size_bytes == strlen (text) && memcmp (name->bytes, text, strlen (text)) == 0)
+  if (name->type != LNS_KEPT_TEXT)
+    return;
+  if (IS ("lockAddress") && value->type == LNS_KEPT_INTEGER)
+    {
+      self->has_lock = true;
+      self->lock = (uint64_t)value->integer;
+    }
+  else if (IS ("lockHolder") && value->type == LNS_KEPT_INTEGER)
+    self->holder = find_thread (report, value->integer);
+  else if (IS ("filePath") && value->type == LNS_KEPT_TEXT)
+    {
+      self->has_file = true;
+      self->path = value->bytes;
+      self->path_bytes = value->size_bytes;
+    }
+  else if (IS ("fileBytes") && value->type == LNS_KEPT_INTEGER)
+    self->n_bytes = (uint64_t)value->integer;
+#undef IS
+}
+
+bool
+lns_call_subject_find (LnsReport *report, uint64_t remainder, LnsCallSubject *ret_subject)
+{
+  uint32_t n_rows, n_tables, n_columns = 0, n_fields = 0;
+  const LnsKeptRows *rows = lns_report_kept_rows (report, &n_rows);
+  const LnsKeptTable *tables = lns_report_kept_tables (report, &n_tables);
+  *ret_subject = (LnsCallSubject){ .holder = LNS_ID_NONE };
+  if (remainder == 0 || remainder > n_rows || rows[remainder - 1].table >= n_tables)
+    return false;
+  size_t size;
+  const char *bytes = lns_report_string (report, tables[rows[remainder - 1].table].columns, &size);
+  LnsKeptValue *columns = lns_kept_decode (bytes, size, &n_columns, &n_fields);
+  bytes = lns_report_string (report, rows[remainder - 1].rows, &size);
+  LnsKeptValue *values =
+      columns != NULL && n_fields > 0 ? lns_kept_decode_as (bytes, size, 1, n_columns) : NULL;
+  for (uint32_t i = 0; values != NULL && i < n_columns; i++)
+    take (report, ret_subject, &columns[(size_t)i * n_fields], &values[i]);
+  free (columns);
+  free (values);
+  return ret_subject->has_lock || ret_subject->has_file;
+}

@@ -1,0 +1,206 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/model/thread-states.h"
+
+#include <glib/gi18n.h>
+#include <math.h>
+
+#include "src/base/saturate.h"
+
+/* Of ENUM_SAMPLING_THREAD_STATE. */
+enum
+{
+  STATE_UNKNOWN = 0,
+  STATE_TERMINATED = 5,
+  STATE_UNSCHEDULED = 6
+};
+
+const char *
+lns_thread_state_name (LnsThreadState state)
+{
+  static const char *const names[LNS_N_STATES] = {
+    [LNS_STATE_NONE] = N_ ("Not there"),    [LNS_STATE_RUNNING] = N_ ("Running"),
+    [LNS_STATE_RUNNABLE] = N_ ("Runnable"), [LNS_STATE_BLOCKED] = N_ ("Blocked"),
+    [LNS_STATE_OFF] = N_ ("Not running"),
+  };
+  return _ (names[state]);
+}
+
+static uint64_t
+extra_of (const LnsEvent *event, LnsColumnId column)
+{
+  return event->extra[lns_lane_kind_extra (LNS_LANE_SCHED, column)];
+}
+
+/* What the thread does after EVENT. */
+static LnsThreadState
+state_after (const LnsEvent *event)
+{
+  if (extra_of (event, LNS_COLUMN_SCHED_IN) != 0)
+    return LNS_STATE_OFF; /* nothing says how it stopped */
+  switch (extra_of (event, LNS_COLUMN_THREAD_STATE))
+    {
+    case STATE_UNKNOWN:
+      return LNS_STATE_OFF;
+    case STATE_TERMINATED:
+      return LNS_STATE_NONE;
+    case STATE_UNSCHEDULED:
+      return LNS_STATE_RUNNABLE;
+    default:
+      return LNS_STATE_BLOCKED;
+    }
+}
+
+/* The end of what LANE's thread does last. */
+static int64_t
+end_of_thread (LnsReport *report, uint32_t lane)
+{
+  uint32_t n_threads, n_processes;
+  const LnsTrack *tracks = lns_report_tracks (report, NULL);
+  const LnsThread *threads = lns_report_threads (report, &n_threads);
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+  const uint32_t thread = tracks[lns_report_lanes (report, NULL)[lane].track].thread;
+  int64_t end_ns = lns_report_info (report)->end_ns;
+  if (thread >= n_threads)
+    return end_ns;
+  const LnsThread *it = &threads[thread];
+  if (it->end_ns != LNS_TIME_UNKNOWN)
+    end_ns = MIN (end_ns, it->end_ns);
+  if (it->process < n_processes && processes[it->process].end_ns != LNS_TIME_UNKNOWN)
+    end_ns = MIN (end_ns, processes[it->process].end_ns);
+  return end_ns;
+}
+
+/* Sets SPAN to what follows event ORDINAL of LANE, which is BEFORE. */
+static bool
+span_after (LnsReport *report,
+            uint32_t lane,
+            uint64_t ordinal,
+            const LnsEvent *before,
+            LnsThreadSpan *span,
+            LnsError *error)
+{
+  LnsEvent next;
+  const bool is_last = ordinal + 1 >= lns_report_lane_info (report, lane)->n_events;
+  if (!is_last && !lns_report_event (report, lane, ordinal + 1, &next, error))
+    return false;
+  span->state = state_after (before);
+  span->ordinal = ordinal;
+  span->cpu = (uint32_t)extra_of (before, LNS_COLUMN_CPU);
+  span->start_ns = before->start_ns + before->duration_ns;
+  span->end_ns = is_last ? end_of_thread (report, lane) : next.start_ns;
+  if (span->end_ns <= span->start_ns)
+    span->state = LNS_STATE_NONE;
+  return true;
+}
+
+bool
+lns_thread_span_at (
+    LnsReport *report, uint32_t lane, int64_t time_ns, LnsThreadSpan *ret_span, LnsError *error)
+{
+  const uint64_t n = lns_report_lane_info (report, lane)->n_events;
+  uint64_t ordinal;
+  LnsEvent event = { 0 };
+  *ret_span = (LnsThreadSpan){ .call_lane = LNS_ID_NONE };
+  if (!lns_report_find (report, lane, time_ns, &ordinal, error) ||
+      (ordinal < n && !lns_report_event (report, lane, ordinal, &event, error)))
+    return false;
+  const bool is_here = ordinal < n && event.start_ns <= time_ns;
+  if (is_here && event.duration_ns > 0)
+    {
+      ret_span->state = LNS_STATE_RUNNING;
+      ret_span->ordinal = ordinal;
+      ret_span->cpu = (uint32_t)extra_of (&event, LNS_COLUMN_CPU);
+      ret_span->start_ns = event.start_ns;
+      ret_span->end_ns = event.start_ns + event.duration_ns;
+      return true;
+    }
+  if (!is_here && ordinal == 0)
+    return true;
+  if (!is_here && !lns_report_event (report, lane, --ordinal, &event, error))
+    return false;
+  if (!span_after (report, lane, ordinal, &event, ret_span, error))
+    return false;
+  if (ret_span->end_ns <= time_ns)
+    ret_span->state = LNS_STATE_NONE;
+  return true;
+}
+
+bool
+lns_thread_spans_query (LnsReport *report,
+                        uint32_t lane,
+                        const LnsPixelQuery *query,
+                        const LnsPixelResult *result,
+                        GArray *spans,
+                        LnsError *error)
+{
+  for (uint32_t p = 0; p < query->n_px; p++)
+    {
+      LnsThreadSpan span;
+      if (result->pixels[p].count > 0 || result->pixels[p].busy > 0)
+        continue;
+      const double middle_ns = floor ((p + 0.5) * query->ns_per_px);
+      const int64_t time_ns = lns_sum (query->origin_ns, (int64_t)middle_ns);
+      if (!lns_thread_span_at (report, lane, time_ns, &span, error))
+        return false;
+      if (span.state == LNS_STATE_NONE)
+        {
+          /* Until the thread does something, or to the end. */
+          while (p + 1 < query->n_px && result->pixels[p + 1].count == 0 &&
+                 result->pixels[p + 1].busy <= 0)
+            p++;
+          continue;
+        }
+      /* Where times take many pixels, a stretch that is listed may have rounded pixels beside it. */
+      if (span.state != LNS_STATE_RUNNING)
+        g_array_append_val (spans, span);
+      const double end_px =
+          (double)lns_difference (span.end_ns, query->origin_ns) / query->ns_per_px;
+      p = (uint32_t)CLAMP (floor (end_px), (double)p, (double)query->n_px);
+    }
+  return true;
+}
+
+void
+lns_thread_span_find_call (LnsReport *report, uint32_t lane, LnsThreadSpan *span)
+{
+  uint32_t n_lanes, depth = 0;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (report, NULL);
+  const uint32_t thread = tracks[lanes[lane].track].thread;
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      uint64_t ordinal;
+      LnsEvent call;
+      if (lanes[i].kind != LNS_LANE_OS_CALL || tracks[lanes[i].track].thread != thread ||
+          (span->call_name != 0 && lanes[i].ordinal <= depth))
+        continue;
+      const int64_t middle_ns = span->start_ns + (span->end_ns - span->start_ns) / 2;
+      if (!lns_report_find (report, i, middle_ns, &ordinal, NULL) ||
+          ordinal >= lns_report_lane_info (report, i)->n_events ||
+          !lns_report_event (report, i, ordinal, &call, NULL) || call.start_ns > middle_ns)
+        continue;
+      span->call_lane = i;
+      span->call = ordinal;
+      span->call_name = call.name;
+      depth = lanes[i].ordinal;
+    }
+}
+
+bool
+lns_thread_span_of_event (LnsReport *report,
+                          uint32_t lane,
+                          const LnsEvent *event,
+                          LnsThreadSpan *ret_span)
+{
+  if (lns_report_lanes (report, NULL)[lane].kind != LNS_LANE_SCHED ||
+      !lns_thread_span_at (report, lane, event->start_ns, ret_span, NULL) ||
+      ret_span->state == LNS_STATE_NONE)
+    return false;
+  if (ret_span->state == LNS_STATE_BLOCKED)
+    lns_thread_span_find_call (report, lane, ret_span);
+  return true;
+}

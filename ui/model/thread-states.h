@@ -1,0 +1,63 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What a thread does from one switch of a CPU to the next: a lane of scheduling has an event for each time that the
+ * thread runs, and one without length where it stops. What it does between two of the former, the latter tells. */
+
+#pragma once
+
+#include <glib.h>
+
+#include "src/store/read/pixels.h"
+
+typedef enum
+{
+  LNS_STATE_NONE,     /* it has not begun, or has ended                       */
+  LNS_STATE_RUNNING,  /* on a CPU                                             */
+  LNS_STATE_RUNNABLE, /* it could run, but others have the CPUs               */
+  LNS_STATE_BLOCKED,  /* it waits for something: a lock, data, a time         */
+  LNS_STATE_OFF,      /* it does not run; the report does not tell why        */
+  LNS_N_STATES
+} LnsThreadState;
+
+typedef struct
+{
+  LnsThreadState state;
+  uint64_t ordinal; /* of the event that says so                                        */
+  int64_t start_ns, end_ns;
+  uint32_t cpu;       /* that it has, or had last                                         */
+  uint32_t call_lane; /* of the call of the OS runtime that it is in, or LNS_ID_NONE       */
+  uint64_t call;      /* the call's ordinal in it                                          */
+  uint32_t call_name; /* string id, 0 = no call is known                                   */
+} LnsThreadSpan;
+
+/* "Running". Translated; static. Not for LNS_STATE_NONE. */
+const char *lns_thread_state_name (LnsThreadState state);
+
+/* Finds what the thread of LANE, which is one of scheduling, does at TIME_NS, without the call that it is in. Reads at
+ * most two chunks. Returns false if one is damaged. O(log events). Any thread. */
+bool lns_thread_span_at (
+    LnsReport *report, uint32_t lane, int64_t time_ns, LnsThreadSpan *ret_span, LnsError *error);
+
+/* Appends to SPANS, an array of LnsThreadSpan, what the thread of LANE does where RESULT, which QUERY gave, shows nothing
+ * for at least a pixel: ascending, each once, also those that reach out of the window. Returns false if a chunk is damaged.
+ * O(pixels × log events), however many switches there are. */
+bool lns_thread_spans_query (LnsReport *report,
+                             uint32_t lane,
+                             const LnsPixelQuery *query,
+                             const LnsPixelResult *result,
+                             GArray *spans,
+                             LnsError *error);
+
+/* Finds the innermost call of the OS runtime that the thread of LANE is in for most of SPAN. Without one, or where it
+ * cannot be read, call_name stays 0. O(lanes + log calls). Any thread. */
+void lns_thread_span_find_call (LnsReport *report, uint32_t lane, LnsThreadSpan *span);
+
+/* Finds what EVENT of LANE says that its thread does from then on, and the call that it is blocked in. Returns false if LANE
+ * is not one of scheduling, or cannot be read there. Any thread. */
+bool lns_thread_span_of_event (LnsReport *report,
+                               uint32_t lane,
+                               const LnsEvent *event,
+                               LnsThreadSpan *ret_span);
