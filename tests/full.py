@@ -63,6 +63,7 @@ def mutations(build):
         output = subprocess.run([program], env=environment, check=True, capture_output=True, text=True).stdout
         print(output)
         assert said in output, "it did not run 10,000"
+    run([os.path.join(build, "tests", "fuzz", "mutate-symbols"), "2000"], env=dict(os.environ, LNS_BUILD_ROOT=build))
 
 
 def structure(build):

@@ -34,9 +34,10 @@ def junit_cases(path):
 
 def run_suites(build, arguments):
     """Runs `meson test` in BUILD; returns its exit status and counts of outcomes."""
-    # Limits of time only end what hangs: a busy machine may take ten times as long as an idle one.
-    command = ["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", "--num-processes", "2",
-               "--timeout-multiplier", "10"]
+    # One more than there are CPUs, as many tests wait for the program that they watch. Limits of time only end what hangs: a busy
+    # machine may take ten times as long as an idle one.
+    command = ["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", "--num-processes",
+               str((os.cpu_count() or 1) + 1), "--timeout-multiplier", "10"]
     junit = os.path.join(build, "meson-logs", "testlog.junit.xml")
     if os.path.exists(junit):
         os.remove(junit)

@@ -18,9 +18,9 @@ import time
 import tap
 
 STATEMENT = """
-SELECT count(*), count(k.start), count(r.start), sum(length(name.value)), sum(length(thread.value))
+SELECT count(*), count(k.start), count(r.start), sum(length(coalesce(e.text, name.value))), sum(length(thread.value))
 FROM NVTX_EVENTS AS e
-JOIN StringIds AS name ON name.id = e.textId
+LEFT JOIN StringIds AS name ON name.id = e.textId
 JOIN ThreadNames AS t ON t.globalTid = e.globalTid
 JOIN StringIds AS thread ON thread.id = t.nameId
 LEFT JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS r ON r.globalTid = e.globalTid AND r.start >= e.start AND r.end <= e.end

@@ -3,62 +3,64 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """Measures what recording costs: without a tool, with Lanescope, with a CUPTI client that discards its records, and with
-PyTorch's profiler, in turn; keeps the best of each. Figures from the double mean nothing and are not kept."""
+PyTorch's profiler, in turn; of the turns, the median counts. Figures of the double mean nothing."""
 
-import os
+import json
+import statistics
 
-from machine import BUILD, CouldNot, Recording
+from checks import expect_bare_client
+from expect import expect_complete
+from machine import CouldNot
 
-TURNS = 5
+TURNS = 3
 WAYS = ("base", "us", "bare", "kineto")
 
 
-def command_of(machine, way, report, command):
-    """The command line and the environment that run COMMAND in WAY."""
-    if way == "us":
-        return machine.profile_command(report) + command, {}
-    if way == "kineto":
-        return command + ["kineto"], {}
-    if way == "bare":
-        client = os.path.join(BUILD, "tests", "device", "libbare-client.so")
-        if not os.path.exists(client):
-            raise CouldNot(f"{client} was not built")
-        return command, {"CUDA_INJECTION64_PATH": client}
-    return command, {}
-
-
-def measure(machine, name, command, turns, ways, env=None):
-    """The best of TURNS figures that COMMAND prints, for each way."""
-    best = {}
-    for _ in range(turns):
-        for way in ways:
-            machine.expect_time()
-            words, variables = command_of(machine, way, f"cost-{name}", command)
-            figure = float(machine.execute(words, env={**variables, **(env or {})}).split()[-1])
-            best[way] = min(figure, best.get(way, figure))
-    assert Recording(machine, f"cost-{name}").fact("lost") == "0", "records were lost"
-    return best
-
-
-def keep(machine, name, best):
-    machine.cost.update({f"{name}_ns_{way}": figure for way, figure in best.items()})
-    return ", ".join(f"{way} {figure:.0f} ns" for way, figure in best.items())
-
-
 def launches(machine):
-    command = ["python3", "launch_cost.py", machine.program("liblaunches.so")]
-    if machine.is_double:
-        measure(machine, "launch", command + ["2"], 1, WAYS[:3])
-        raise CouldNot("nothing is shown about cost on the double; its three ways without PyTorch ran")
+    """A launch costs at most 1.2 of what it does with a bare CUPTI client, and adds at most half of what PyTorch's profiler
+    adds, at 0 to 5 s and after 8 s"""
     ways = WAYS[:3] if machine.torch.startswith("cannot") else WAYS
-    said = keep(machine, "launch", measure(machine, "launch", command + ["40"], TURNS, ways))
-    machine.expect_torch()
-    return said
+    command = ["python3", "launches.py", machine.program("liblaunches.so"), "times", machine.size("12", "0.5")]
+    measure(machine, command, ways, machine.size(TURNS, 1))
+    machine.rehearse("times of the double mean nothing")
+    expect_cheap(machine, ways)
 
 
 def training(machine):
+    """A step of training costs and adds at most as much, in proportion, at the same times"""
     machine.expect_torch()
-    return keep(machine, "step", measure(machine, "step", ["python3", "train.py", "100"], 3, WAYS, machine.torch_env))
+    measure(machine, ["python3", "train.py", "times", "12"], WAYS, 2, machine.torch_env)
+    expect_cheap(machine, WAYS)
 
 
-ALL = {"cost of a launch": launches, "cost of a step of training": training}
+def measure(machine, command, ways, turns, env=None):
+    """Adds the figures <way>_<window>_p<part> in nanoseconds, as COMMAND prints them."""
+    found = {}
+    for turn in range(turns):
+        for way in ways[turn % len(ways):] + ways[:turn % len(ways)]:
+            machine.expect_time()
+            words, variables = command_of(machine, way, command)
+            for name, ns in json.loads(machine.execute(words, env={**(env or {}), **variables}).splitlines()[-1]).items():
+                found.setdefault(f"{way}_{name}", []).append(ns)
+            machine.measured(**{name: round(statistics.median(values)) for name, values in found.items()})
+    expect_complete(machine.report())
+
+
+def command_of(machine, way, command):
+    """The command line and the environment that run COMMAND in WAY."""
+    if way == "us":
+        return machine.profile_command("report") + command, {}
+    if way == "bare":
+        return command, {"CUDA_INJECTION64_PATH": expect_bare_client()}
+    return command + ["kineto"] * (way == "kineto"), {}
+
+
+def expect_cheap(machine, ways):
+    for window in ("early_p50", "late_p50"):
+        base, us, bare = (machine.figures[f"{way}_{window}"] for way in ("base", "us", "bare"))
+        assert machine.is_double or us <= 1.2 * bare, f"{window}: {us} ns, with a bare client {bare} ns"
+        if "kineto" in ways:
+            added = machine.figures[f"kineto_{window}"] - base
+            assert us - base <= 0.5 * added, f"{window}: {us - base} ns are added, {added} ns by PyTorch's profiler"
+    if "kineto" not in ways and not machine.is_double:
+        raise CouldNot(f"measured, but not against PyTorch's profiler: PyTorch {machine.torch}")

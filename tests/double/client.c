@@ -13,7 +13,7 @@
  * LNS_CLIENT_BUFFER_BYTES=N size of a buffer; unset: 64 KiB
  * LNS_CLIENT_PERIOD_MS=N    period of cuptiActivityFlushPeriod
  * LNS_CLIENT_MAX_RECORDS=N  at most N records a buffer
- * LNS_CLIENT_CALLBACKS=0    no callbacks
+ * LNS_CLIENT_CALLBACKS=0    no callbacks but that of cuInit
  * LNS_CLIENT_RANGE=1        enables kinds only from cudaProfilerStart to cudaProfilerStop
  * LNS_CLIENT_FLUSH=no       does not flush when the program exits */
 
@@ -217,6 +217,7 @@ static const Field fields[] = {
 
 #define FUNCTIONS(F)                                                                               \
  F (cuptiSubscribe)                                                                                \
+ F (cuptiEnableCallback)                                                                           \
  F (cuptiEnableDomain)                                                                             \
  F (cuptiSetThreadIdType)                                                                          \
  F (cuptiActivityRegisterTimestampCallback)                                                        \
@@ -413,10 +414,12 @@ callback_cb (void *data, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, con
     follow_range (cbid, what);
   if (domain == CUPTI_CB_DOMAIN_RESOURCE && cbid == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED)
     {
-      CUpti_ActivityUnifiedMemoryCounterConfig config = {
-        .kind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT, .enable = 1
+      CUpti_ActivityUnifiedMemoryCounterConfig configs[] = {
+        { .kind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT, .enable = 1 },
+        { .kind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD, .enable = 1 },
+        { .kind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH, .enable = 1 },
       };
-      cupti.cuptiActivityConfigureUnifiedMemoryCounter (&config, 1);
+      cupti.cuptiActivityConfigureUnifiedMemoryCounter (configs, 3);
     }
 }
 
@@ -462,6 +465,8 @@ InitializeInjection (void)
   for (uint32_t domain = CUPTI_CB_DOMAIN_DRIVER_API; domain <= CUPTI_CB_DOMAIN_STATE; domain++)
     if (domain != CUPTI_CB_DOMAIN_NVTX && option ("LNS_CLIENT_CALLBACKS", 1) != 0)
       cupti.cuptiEnableDomain (1, subscriber, (CUpti_CallbackDomain)domain);
+  cupti.cuptiEnableCallback (1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                             CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
   cupti.cuptiSetThreadIdType (CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   if (cupti.cuptiActivityRegisterTimestampCallback != NULL)
     cupti.cuptiActivityRegisterTimestampCallback (now_cb);

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Runs a command in which one system call fails with EPERM, as in some containers.
+/* Runs a command in which one system call fails with EPERM, as in some containers, or another error.
  *
- *   deny-call memfd_create|pidfd_open|signalfd COMMAND [ARGUMENTS…] */
+ *   deny-call memfd_create|pidfd_open|signalfd|process_vm_readv|perf_event_open[:EACCES|:ENOSYS] COMMAND [ARGUMENTS…] */
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -20,11 +20,15 @@
 static const struct
 {
   const char *name;
-  unsigned number;
+  unsigned number, error;
 } calls[] = {
-  { "memfd_create", SYS_memfd_create },
-  { "pidfd_open", SYS_pidfd_open },
-  { "signalfd", SYS_signalfd4 },
+  { "memfd_create", SYS_memfd_create, EPERM },
+  { "pidfd_open", SYS_pidfd_open, EPERM },
+  { "signalfd", SYS_signalfd4, EPERM },
+  { "process_vm_readv", SYS_process_vm_readv, EPERM },
+  { "perf_event_open", SYS_perf_event_open, EPERM },
+  { "perf_event_open:EACCES", SYS_perf_event_open, EACCES },
+  { "perf_event_open:ENOSYS", SYS_perf_event_open, ENOSYS },
 };
 
 int
@@ -42,7 +46,7 @@ main (int argc, char **argv)
   struct sock_filter filter[] = {
     BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, nr)),
     BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, calls[at].number, 0, 1),
-    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ERRNO | calls[at].error),
     BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   struct sock_fprog program = { sizeof filter / sizeof *filter, filter };

@@ -21,6 +21,12 @@ DUMP = os.path.join(tap.BUILD, "tests", "e2e", "report-dump")
 OPEN_START, OPEN_END, END_UNKNOWN = 1, 2, 4
 COMPLETE, CUT_OFF = 1, 3
 
+# They tell of the double, and that it has no NVML unless a test asks for it.
+OF_THE_DOUBLE = ("LNS-CUDA-015", "LNS-GPU-001")
+
+# Runs a command as a user without privileges. Root without them may still read this tree, wherever it is.
+OWN_RIGHTS = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.getuid() == 0 else []
+
 Run = collections.namedtuple("Run", "code out err folder")
 
 
@@ -73,8 +79,7 @@ class Report:
                        and all(event[k] == v for k, v in fields.items())), key=lambda e: e["start"])
 
     def codes(self):
-        """But for the one that tells of the double."""
-        return [d["code"] for d in self.diagnostics if d["code"] != "LNS-CUDA-015"]
+        return [d["code"] for d in self.diagnostics if d["code"] not in OF_THE_DOUBLE]
 
 
 class Folder:
@@ -104,6 +109,14 @@ class Folder:
 
     def report(self, name="report1.rep", counts=False):
         return Report(self.file(name), counts)
+
+
+def covered(folder, name, value, *before):
+    """The command that runs another one, for which /proc/sys/kernel/NAME says VALUE, as a user without privileges."""
+    with open(folder.file("value"), "w", encoding="ascii") as file:
+        file.write(f"{value}\n")
+    cover = f"mount --bind {folder.file('value')} /proc/sys/kernel/{name} && exec \"$@\""
+    return ["unshare", "--map-root-user", "--mount", "sh", "-c", cover, "sh", *before]
 
 
 def wait_for(condition, what, seconds=20):

@@ -26,6 +26,15 @@ print_string (const char *key, uint32_t id)
 }
 
 static void
+print_time (const char *key, int64_t time_ns)
+{
+  if (time_ns == LNS_TIME_UNKNOWN)
+    printf (",\"%s\":null", key);
+  else
+    printf (",\"%s\":%" PRId64, key, time_ns);
+}
+
+static void
 print_definitions (void)
 {
   uint32_t n;
@@ -38,6 +47,9 @@ print_definitions (void)
               processes[i].exit_code, processes[i].end_ns != LNS_TIME_UNKNOWN ? "true" : "false");
       print_string ("name", processes[i].name);
       print_string ("command_line", processes[i].command_line);
+      print_string ("executable", processes[i].executable);
+      print_time ("start", processes[i].start_ns);
+      print_time ("end", processes[i].end_ns);
       puts ("}");
     }
   const LnsThread *threads = lns_report_threads (report, &n);
@@ -46,6 +58,8 @@ print_definitions (void)
       printf ("{\"thread\":%" PRIu32 ",\"process\":%" PRIu32 ",\"tid\":%d", i, threads[i].process,
               threads[i].tid);
       print_string ("name", threads[i].name);
+      print_time ("start", threads[i].start_ns);
+      print_time ("end", threads[i].end_ns);
       puts ("}");
     }
   const LnsDiagnostic *diagnostics = lns_report_diagnostics (report, &n);
@@ -80,8 +94,10 @@ print_cuda_definitions (void)
     }
   const LnsCudaContext *contexts = lns_report_contexts (report, &n);
   for (uint32_t i = 0; i < n; i++)
-    printf ("{\"context\":%" PRIu32 ",\"device\":%" PRIu32 ",\"number\":%" PRIu32 "}\n", i,
-            contexts[i].device, contexts[i].number);
+    printf ("{\"context\":%" PRIu32 ",\"device\":%" PRIu32 ",\"number\":%" PRIu32
+            ",\"parent\":%" PRIu32 ",\"green\":%" PRIu32 ",\"multiprocessors\":%" PRIu32 "}\n",
+            i, contexts[i].device, contexts[i].number, contexts[i].parent, contexts[i].is_green,
+            contexts[i].n_multiprocessors);
   const LnsCudaStream *streams = lns_report_streams (report, &n);
   for (uint32_t i = 0; i < n; i++)
     printf ("{\"stream\":%" PRIu32 ",\"context\":%" PRIu32 ",\"number\":%" PRIu32
@@ -233,10 +249,9 @@ main (int argc, char **argv)
           ",\"end\":%" PRId64 ",\"t0\":%" PRId64,
           info->state, info->n_events, info->n_open, info->n_lost, info->end_ns,
           info->t0_monotonic_ns);
-  static const char *const keys[] = { "command_line",        "working_directory",
-                                      "host_name",           "trace",
-                                      "env.LNS_TEST",        "cupti_version",
-                                      "cuda_driver_version", "driver_version" };
+  static const char *const keys[] = { "command_line", "working_directory",   "host_name",
+                                      "trace",        "env.LNS_TEST",        "cupti_version",
+                                      "cupti_path",   "cuda_driver_version", "driver_version" };
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (lns_report_meta (report, keys[i]) != NULL)
       {

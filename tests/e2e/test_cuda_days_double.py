@@ -8,6 +8,7 @@ report opens, and one sentence says what is missing. This shows nothing about a 
 import collections
 import os
 import re
+import shutil
 import subprocess
 import time
 
@@ -36,9 +37,17 @@ def day(name, *arguments, switches=(), env=None, trace="cuda,nvtx"):
         assert run.out == alone.stdout.decode() and own == alone.stderr.decode().splitlines(), run
         report = folder.report()
     assert report.info["state"] == profiling.COMPLETE
-    said = [line for line in run.err.splitlines() if line.startswith("lanescope: ") and "CUDA-015" not in line and "LNS-DOCTOR" not in line]
+    said = [line for line in run.err.splitlines() if line.startswith("lanescope: ")
+            and not any(code in line for code in (*profiling.OF_THE_DOUBLE, "LNS-DOCTOR"))]
     assert len(said) == len(report.codes()), (said, report.diagnostics)
     return Day(report, run.err, report.codes())
+
+
+def n_missing(report):
+    """How many operations REPORT says that it lacks, as they had not ended or CUPTI gave them no times."""
+    told = {d["code"]: int(d["text"].split()[0]) for d in report.diagnostics if d["code"] in ("LNS-CUDA-014", "LNS-CUDA-025")}
+    assert report.info["lost"] == told.get("LNS-CUDA-025", 0), (report.info, told)
+    return sum(told.values())
 
 
 def text_of(done, code):
@@ -85,6 +94,52 @@ def test_cupti_is_missing():
                    env={"LNS_DOUBLE_LIBCUPTI": "no", "LNS_DOUBLE_DRIVER_VERSION": "10020"})
     assert done.codes == ["LNS-CUDA-001"] and not done.report.of("cuda-kernel")
     assert "--cupti-path" in text_of(done, "LNS-CUDA-001")
+    with profiling.Folder() as nowhere:
+        done = day("cuda-vectoradd", switches=["--cupti-path", nowhere.path],
+                   env={"LNS_DOUBLE_LIBCUPTI": "no", "LNS_DOUBLE_DRIVER_VERSION": "12040"})
+    assert "`pip install 'nvidia-cuda-cupti-cu12<12.5'`" in text_of(done, "LNS-CUDA-001"), done
+    assert text_of(done, "LNS-CUDA-001").endswith("or name its folder with --cupti-path")
+
+
+def machine(folder, **copies):
+    """Lays out copies of the double's CUPTI in FOLDER, by path and generation; no other is newer than the driver's."""
+    for path, generation in copies.items():
+        place = folder.file(path.replace("__", "/"))
+        os.makedirs(place)
+        name, = [n for n in os.listdir(os.path.join(GENERATIONS, generation)) if re.fullmatch(r"libcupti\.so\.[\d.]+", n)]
+        shutil.copy(os.path.join(GENERATIONS, generation, name), place)
+    return {"LNS_DOUBLE_LIBCUPTI": "no", "LNS_DOUBLE_CUPTI_VERSION": "18", "LNS_DOUBLE_DRIVER_VERSION": "11080",
+            "CUDA_HOME": "", "CUDA_PATH": "", "CONDA_PREFIX": "", "VIRTUAL_ENV": "", "PYTHONPATH": "", "HOME": folder.path}
+
+
+def test_cupti_lies_in_an_environment():
+    packages = "env/lib/python3.12/site-packages/nvidia/cuda_cupti/lib"
+    target = "sbsa" if os.uname().machine == "aarch64" else "x86_64"
+    for variable, value, place in (("CUDA_HOME", "cuda", "cuda/extras/CUPTI/lib64"), ("CUDA_PATH", "cuda", "cuda/lib64"),
+                                   ("CONDA_PREFIX", "conda", f"conda/targets/{target}-linux/lib"),
+                                   ("VIRTUAL_ENV", "env", packages)):
+        with profiling.Folder() as folder:
+            env = {**machine(folder, **{place: "11.8"}), variable: folder.file(value)}
+            done = day("cuda-vectoradd", env=env)
+            assert not done.codes and len(kernels(done.report)) == 100, (variable, done)
+            assert done.report.info["cupti_path"] == folder.file(f"{place}/libcupti.so.11.8"), (variable, done)
+
+
+def test_the_next_cupti_is_used_if_the_first_refuses():
+    with profiling.Folder() as folder:
+        env = machine(folder, broken="11.0", refusing__lib64="11.8", conda__lib="11.2")
+        os.rename(folder.file("broken/libcupti.so.11.0"), folder.file("broken/libcupti.so.11.7"))
+        with open(folder.file("broken/libcupti.so.11.7"), "w", encoding="ascii") as file:
+            file.write("no library")
+        env |= {"LD_LIBRARY_PATH": folder.file("broken"), "CUDA_HOME": folder.file("refusing"),
+                "CONDA_PREFIX": folder.file("conda"), "LNS_DOUBLE_CUPTI_VERSION": "16",
+                "LNS_DOUBLE_REFUSES": "/refusing/"}
+        done = day("cuda-vectoradd", env=env)
+        assert not done.codes and len(kernels(done.report)) == 100, done
+        assert done.report.info["cupti_path"] == folder.file("conda/lib/libcupti.so.11.2"), done.report.info
+        # The sentence tells of the one that suits best, not of the last that was tried.
+        done = day("cuda-vectoradd", env={**env, "LNS_DOUBLE_REFUSES": "/"})
+        assert done.codes == ["LNS-CUDA-004"] and "result 15" in text_of(done, "LNS-CUDA-004"), done
 
 
 def test_cupti_is_too_old():
@@ -109,8 +164,12 @@ def test_a_clock_of_cuptis_own():
     # in one half second and loses them in the next, so that its rate changes by 0.8 %: from 1 % on, Lanescope takes a
     # change for a clock that was set. A line through two readings is wrong by at most half of what the clock drifts
     # between them. There is a reading at each round's end, however long a busy machine takes for a round.
-    env = {"LNS_DOUBLE_CUPTI_VERSION": "13", "LNS_DOUBLE_DRIVER_VERSION": "11000",
-           "LNS_DOUBLE_CUPTI_CLOCK": "3600000000000:4000"}
+    for version, driver in (("13", "11000"), ("130001", "13000")):
+        follow_a_clock({"LNS_DOUBLE_CUPTI_VERSION": version, "LNS_DOUBLE_DRIVER_VERSION": driver,
+                        "LNS_DOUBLE_CUPTI_CLOCK": "3600000000000:4000"})
+
+
+def follow_a_clock(env):
     done = day("cuda-days", "clock", env=env, switches=["--flush-on-cudaprofilerstop=true"])
     rounds = done.report.named("round")
     calls = [c for c in done.report.of("cuda-api") if c["name"].startswith("cudaMemset")]
@@ -192,6 +251,51 @@ def test_what_cupti_drops_is_lost():
     assert 213 // 12 <= 213 - kept <= n, (kept, n)
 
 
+def test_times_that_cupti_loses_by_our_clock():
+    # cuda-vectoradd.cu: 100 kernels. CUPTI 12.6 to 13.0 loses the times of some kernels if it is given a clock.
+    for version, driver in (("23", 12050), ("24", 12060), ("28", 12090), ("130001", 13000), ("130100", 13010)):
+        done = day("cuda-vectoradd", env={"LNS_DOUBLE_CUPTI_VERSION": version, "LNS_DOUBLE_DRIVER_VERSION": str(driver),
+                                          "LNS_DOUBLE_ZERO_TIMES": "3"})
+        assert len(kernels(done.report)) == 100 and done.report.info["lost"] == 0, (version, done.report.info)
+        assert not done.codes, (version, done.codes)
+        expect_links(done.report)
+
+
+def test_another_profiler_takes_over():
+    # cuda-days.cu launches KERNELS = 20 and waits for them, again and again. With one of the calls another client of CUPTI gets the
+    # buffers, or disables the kinds: so late that Lanescope's own thread has run before, on a busy machine, too. It is noticed after
+    # five flushes and two seconds.
+    for takeover in ("690", "0:690"):
+        done = day("cuda-days", "loop", "4", env={"LNS_DOUBLE_TAKEOVER": takeover}, switches=["--cuda-flush-interval=100"])
+        # Kernels that were running are told of by themselves.
+        assert "LNS-CUDA-026" in done.codes and set(done.codes) <= {"LNS-CUDA-026", "LNS-CUDA-014"}, (takeover, done.codes)
+        assert kernels(done.report) and done.report.info["lost"] == 0, done.report.info
+        assert "torch.profiler" in text_of(done, "LNS-CUDA-026")
+
+
+def test_kernels_that_had_ended_are_lost():
+    # CUPTI gives every third of 103 operations back without times when it must give back everything. The program has waited for
+    # all of them, and they are kernels.
+    done = day("cuda-vectoradd", env={"LNS_DOUBLE_HELD": "3"})
+    assert len(kernels(done.report)) == 66 and done.report.info["lost"] == 34, done.report.info
+    assert done.codes == ["LNS-CUDA-025"] and text_of(done, "LNS-CUDA-025").startswith("34 "), done.codes
+
+
+def test_copies_that_had_ended_are_lost():
+    # CUPTI gives everything back without times. The program has waited for its 100 kernels and, with them, for its copies to the GPU. No
+    # record tells that it has waited for the last copy, to the host: the call itself did.
+    done = day("cuda-vectoradd", env={"LNS_DOUBLE_HELD": "1"})
+    assert done.report.info["lost"] == 102 and sorted(done.codes) == ["LNS-CUDA-014", "LNS-CUDA-025"], (done.report.info, done.codes)
+    assert text_of(done, "LNS-CUDA-025").startswith("102 ") and text_of(done, "LNS-CUDA-014").startswith("1 "), done
+
+
+def test_times_that_cannot_be_are_lost():
+    # Every fourth kernel gets no times, or an end before its start.
+    done = day("cuda-vectoradd", env={"LNS_DOUBLE_WRONG_TIMES": "4"})
+    assert len(kernels(done.report)) == 75 and done.report.info["lost"] == 25, done.report.info
+    assert done.codes == ["LNS-CUDA-025"] and text_of(done, "LNS-CUDA-025").startswith("25 "), done.codes
+
+
 def test_out_of_order():
     for env in ({"LNS_DOUBLE_REORDER": "64"}, {"LNS_DOUBLE_PER_THREAD": "1"}):
         done = day("cuda-threads", env=env)
@@ -201,16 +305,28 @@ def test_out_of_order():
 
 
 def test_later_than_the_end():
-    # What CUPTI has not finished when the process ends is told of: 4 × 250 kernels and 8 copies in all.
+    # What CUPTI has not finished when the process ends is told of: 4 × 250 kernels and 8 copies in all. The program has waited for
+    # kernels, so these are lost.
     done = day("cuda-threads", env={"LNS_DOUBLE_LATE_MS": "300"})
-    n = int(text_of(done, "LNS-CUDA-014").split()[0])
+    n = n_missing(done.report)
     assert n > 0 and n + len(kernels(done.report)) + len(done.report.of("cuda-memcpy")) == 1008
+    assert set(done.codes) <= {"LNS-CUDA-014", "LNS-CUDA-025"} and "LNS-CUDA-025" in done.codes, done.codes
 
 
 def test_two_gpus_of_one_name():
     done = day("cuda-memory", "copies", env={"LNS_DOUBLE_DEVICES": "2", "LNS_DOUBLE_NAMES": "Twin"})
     assert not done.codes and [d["name"] for d in done.report.devices] == ["Twin"] * 2
     assert len({d["bus"] for d in done.report.devices}) == 2
+
+
+def test_graphs_that_begin_on_the_host():
+    # cuda-graphs.cu: one graph launched 10 times and one launched 5 times, on the only GPU.
+    for host in ("1", "2"):
+        done = day("cuda-graphs", env={"LNS_DOUBLE_HOST_GRAPHS": host})
+        assert len(done.report.of("cuda-graph")) == 15 and not done.codes, (host, done.codes)
+        assert [d["number"] for d in done.report.devices] == [0], done.report.devices
+        streams = {e["stream"] for e in done.report.of("cuda-graph")}
+        assert streams <= {e["stream"] for e in done.report.of("cuda-sync")} | {e["stream"] for e in kernels(done.report)}, streams
 
 
 def test_fork_after_init():
@@ -303,7 +419,9 @@ def killed_midway(env):
     calls = {e["correlation"] for e in report.of("cuda-api")}
     waits = report.of("cuda-sync")
     assert len(done) >= seen and len(done) + told >= 20 * len(waits) > 0, (seen, len(done), told, len(waits))
-    assert all(k["correlation"] in calls for k in done)
+    # CUPTI writes the record of a launch when the call returns: a kernel may have ended, and be there, before its call is.
+    # Such calls are the last ones.
+    assert calls and all(k["correlation"] in calls or k["correlation"] > max(calls) for k in done)
 
 
 def test_stopped_before_its_end():
@@ -339,6 +457,18 @@ def test_ranges_of_the_profiler_api():
                 expect_links(report)
 
 
+def test_ranges_of_the_profiler_api_without_cuda():
+    # cuda-steady.cu: the first ten of each fifty steps, which are NVTX ranges, are a range by cudaProfilerStart().
+    with profiling.Folder() as folder:
+        run = folder.profile("-t", "nvtx", "-c", "cudaProfilerApi", "--capture-range-end=repeat-shutdown:2", "-o", "run",
+                             program("cuda-steady"), "60000", before=[WITH], env=environment({}))
+        assert run.code == 128 + 15, run
+        for name, first in (("run.1.rep", 0), ("run.2.rep", 50)):
+            report = folder.report(name)
+            assert [e["name"] for e in report.events] == [f"step {n}" for n in range(first, first + 10)], (name, report.events)
+            assert not report.codes() and report.info["lost"] == 0 and not report.devices, report.diagnostics
+
+
 def test_kernels_belong_to_the_range_that_launched_them():
     # cuda-ranges.cu with "async": 2 ms a kernel, so that all run when their range, and mostly the next, has ended.
     with profiling.Folder() as folder:
@@ -353,6 +483,27 @@ def test_kernels_belong_to_the_range_that_launched_them():
             expect_links(report)
 
 
+def test_a_range_after_a_warm_up():
+    # cuda-warm.cu: a graph of two kernels that was instantiated and launched before the range, 7 launches in it, a kernel just before
+    # it, which runs when it begins, and one just before its end, which runs when it has ended.
+    for mode, n_graphs, n_steps in (("graph", 7, 0), ("node", 0, 14)):
+        with profiling.Folder() as folder:
+            run = folder.profile("-t", "cuda", "-c", "cudaProfilerApi", f"--cuda-graph-trace={mode}", "-o", "run", program("cuda-warm"),
+                                 before=[WITH], env=environment({"LNS_DOUBLE_DISABLE_HOLDS": "1"}))
+            assert run.code == 0, run
+            report = folder.report("run.rep")
+        names = sorted(k["short"] for k in kernels(report))
+        within = [k for k in kernels(report) if k["short"] == "within"]
+        # On a busy machine, the last kernel may end too late for its report, which says so.
+        late = sum(int(d["text"].split()[0]) for d in report.diagnostics if d["code"] == "LNS-CUDA-014")
+        assert len(report.of("cuda-graph")) == n_graphs and names + ["within"] * late == ["step"] * n_steps + ["within"], \
+            (mode, names, report.diagnostics)
+        assert all(abs(k["duration"] - 2_000_000) < 200_000 for k in within), within
+        assert len([c for c in report.of("cuda-api") if "cudaGraphLaunch" in c["name"]]) == 7
+        assert report.info["lost"] == 0 and set(report.codes()) <= {"LNS-CUDA-014"}, report.diagnostics
+        expect_links(report)
+
+
 def ranges_with_missing(*arguments, env, switches=(), codes=frozenset()):
     """Of each of the ranges of cuda-ranges.cu, which launch INSIDE = 10 kernels: how many are in its report, and how many
     its report says that it lacks, besides its CODES."""
@@ -362,10 +513,9 @@ def ranges_with_missing(*arguments, env, switches=(), codes=frozenset()):
         assert run.code == 0, run
         reports = [folder.report(f"run.{n}.rep") for n in (1, 2, 3)]
         for report in reports:
-            assert set(report.codes()) - {"LNS-CUDA-014"} == codes and report.info["lost"] == 0, report.codes()
+            assert set(report.codes()) - {"LNS-CUDA-014", "LNS-CUDA-025"} == codes, report.codes()
             assert len([c for c in report.of("cuda-api") if "Launch" in c["name"]]) == 10
-    return [(len(kernels(report)), sum(int(d["text"].split()[0]) for d in report.diagnostics if d["code"] == "LNS-CUDA-014"))
-            for report in reports]
+    return [(len(kernels(report)), n_missing(report)) for report in reports]
 
 
 def test_kernels_that_outlive_their_range_for_long_are_told_of():
@@ -398,7 +548,9 @@ def test_ranges_of_a_process_that_hears_no_command():
     deaf = {"switches": ("-e", f"LD_PRELOAD={library}"), "codes": {"LNS-CUDA-021"}}
     assert ranges_with_missing(env={}, **deaf) == [(10, 0)] * 3
     assert ranges_with_missing("async", "2", env={"LNS_DOUBLE_LATE_MS": "5000"}, **deaf) == [(0, 10)] * 3
-    assert ranges_with_missing("async", env={"LNS_DOUBLE_HELD": "3"}, **deaf) == [(7, 3), (7, 3), (6, 4)]
+    # 7, 7 and 6 are recorded, unless the machine is so busy that more of them end too late.
+    found = ranges_with_missing("async", env={"LNS_DOUBLE_HELD": "3"}, **deaf)
+    assert all(recorded + told == 10 and told >= 3 for recorded, told in found), found
     for late_ms in (0, 40, 400):
         found = ranges_with_missing("async", env={"LNS_DOUBLE_LATE_MS": str(late_ms)}, **deaf)
         assert [recorded + told for recorded, told in found] == [10] * 3, (late_ms, found)

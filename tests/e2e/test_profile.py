@@ -18,7 +18,7 @@ import tempfile
 import time
 
 import tap
-from profiling import ACT, COMPLETE, Folder, Run
+from profiling import ACT, COMPLETE, Folder, Run, wait_for
 
 WORK = ("push", "outer", "push", "inner", "pop", "pop", "mark", "here")
 
@@ -76,7 +76,10 @@ def test_what_killed_sessions_left_is_swept():
                     dead.bind(folder.file(name + "/session"))
             past = time.time() - age
             os.utime(folder.file(name), (past, past))
-        assert folder.profile("-o", "r", ACT, env=dict(os.environ, XDG_RUNTIME_DIR=folder.path)).code == 0
+        process = folder.start("-o", "r", "cat", env=dict(os.environ, XDG_RUNTIME_DIR=folder.path), stdin=subprocess.PIPE)
+        wait_for(lambda: not os.path.exists(folder.file("lanescope-aaaaaa")), "the dead session's folder to go")
+        process.communicate(timeout=20)
+        assert process.returncode == 0
         assert sorted(os.listdir(folder.path)) == ["lanescope-bbbbbb", "lanescope-other1", "r.rep"]
 
 
@@ -287,6 +290,15 @@ def test_another_injection_is_named():
         run = folder.profile(ACT, "mark", "m", env=dict(os.environ, NVTX_INJECTION64_PATH="/other.so"))
         assert "/other.so" in run.err and "LNS-NVTX-003" in run.err, run.err
         assert len(folder.report().named("m")) == 1
+        # That of CUDA is replaced by the trace of CUDA alone, and that of NVTX by NVTX.
+        both = dict(os.environ, NVTX_INJECTION64_PATH="/nvtx.so", CUDA_INJECTION64_PATH="/cuda.so")
+        script = "echo $NVTX_INJECTION64_PATH; echo $CUDA_INJECTION64_PATH"
+        codes = {"CUDA": "LNS-CUDA-030", "NVTX": "LNS-NVTX-003"}
+        for trace, kept, replaced in (("cuda", "NVTX", "CUDA"), ("nvtx", "CUDA", "NVTX"), ("cuda,nvtx", None, "CUDA"), ("cuda,nvtx", None, "NVTX")):
+            run = folder.profile("-t", trace, "-o", "x", "--force-overwrite=true", "sh", "-c", script, env=both)
+            ours = f"{replaced}_INJECTION64_PATH is set to /{replaced.lower()}.so; Lanescope replaces it in this run [{codes[replaced]}]"
+            assert ours in run.err and f"/{replaced.lower()}.so" not in run.out, run
+            assert kept is None or (f"/{kept.lower()}.so" in run.out and f"{kept}_INJECTION64_PATH is set" not in run.err), run
 
 
 def info(folder, *words):
@@ -318,9 +330,9 @@ def test_trace_none_and_others():
         run = folder.profile("-t", "none", "-o", "none", ACT, *WORK)
         assert run.code == 0 and folder.report("none.rep").info["events"] == 0, run
         assert "NVTX" not in run.err and folder.report("none.rep").codes() == [], run
-        run = folder.profile("-t", "cuda,nvtx,osrt", "-o", "some", ACT, *WORK)
+        run = folder.profile("-t", "cuda,nvtx,syscall", "-o", "some", ACT, *WORK)
         assert run.code == 0 and run.err.count("LNS-TRACE-001") == 1, run.err
-        assert "--trace: osrt: calls of the C library" in run.err and folder.report("some.rep").info["events"] == 3
+        assert "--trace: syscall: calls of the kernel" in run.err and folder.report("some.rep").info["events"] == 3
 
 
 def test_the_summary_counts_the_processes_of_the_report():

@@ -260,9 +260,10 @@ def test_a_session_of_another_user_is_not_trusted():
 
 
 def test_the_library_of_another_build():
-    """Its hello is shorter than ours, of another layout, and nothing of it is recorded."""
+    """Its hello is shorter than ours, of another layout, and nothing of it is recorded. Its long path hides no advice."""
     with Folder() as folder:
-        copy = folder.file("liblanescope-inject.so")
+        copy = folder.file(os.path.join(*["deep" * 50] * 12, "liblanescope-inject.so"))
+        os.makedirs(os.path.dirname(copy))
         shutil.copy(os.path.join(tap.BUILD, "capture", "inject", "liblanescope-inject.so"), copy)
         script = (f"import ctypes, os, socket, struct\nctypes.CDLL({copy!r})\n"
                   "connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
@@ -335,6 +336,14 @@ def test_events_of_a_thread_without_memory_are_lost_for_that():
         assert folder.report().codes() == ["LNS-POOL-008"]
 
 
+def test_a_program_that_has_taken_all_keys_is_not_recorded():
+    with Folder() as folder:
+        run = folder.profile(ACT, "keys", "mark", "none", "fork", "2", "mark", "its", "thread", "2", "mark", "another")
+        assert run.code == 0 and "0 events" in run.err and "pthread keys" in run.err, run
+        report = folder.report(counts=True)
+        assert report.codes() == ["LNS-POOL-011"] and report.info["lost"] == 0, (report.codes(), report.info)
+
+
 def test_records_that_the_program_overwrites():
     with Folder() as folder:
         run = folder.profile(ACT, "mark", "first", "scribble", "sleep", "200", "mark", "last")
@@ -374,6 +383,18 @@ def test_nothing_is_lost_in_silence_where_lanescope_has_no_memory():
         report, err = run_out_of_memory(folder, 3 << 20, *words)
         assert report.info["events"] + report.info["lost"] == 100002, (report.info, err)
         assert report.codes() == ["LNS-POOL-005"] * (report.info["lost"] > 0), (report.codes(), err)
+
+
+def test_a_range_that_lanescope_has_no_memory_to_read():
+    """The program does make the call that begins it."""
+    with Folder() as folder:
+        process = folder.start("-t", "nvtx", "-c", "nvtx", "-p", "a", "-o", "r", ACT, "mark", "first", "print", "ready", "await", "push",
+                               "a", "pop", "print", "done", stdin=subprocess.PIPE)
+        assert process.stdout.readline() == b"ready\n"
+        allow_memory(process.pid, -(8 << 20))
+        out, err = process.communicate(b"\n", timeout=60)
+        assert (process.returncode, out) == (0, b"done\n") and not os.path.exists(folder.file("r.rep")), (process.returncode, out, err)
+        assert b"events are lost" in err and b"LNS-RANGE-001" in err and b"did not make that call" not in err, err
 
 
 def test_what_a_report_lacks_for_want_of_memory_is_told_when_the_program_lives_on():

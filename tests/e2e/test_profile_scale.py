@@ -8,6 +8,7 @@ import contextlib
 import os
 import re
 import resource
+import signal
 import sqlite3
 import subprocess
 
@@ -82,6 +83,32 @@ def test_more_processes_than_descriptors():
                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
             assert run.code == 3 and "12 processes are not recorded" in run.err, (limit, run)
             assert re.findall(r"\[(LNS-.*)\]", run.err) == ["LNS-POOL-002"] and folder.report("few.rep").info["state"] == COMPLETE, run
+
+
+def count_unaccepted():
+    """How many connections nobody has accepted: they have no inode yet."""
+    with open("/proc/net/unix") as table:
+        return sum(fields[6] == "0" for fields in map(str.split, table) if len(fields) > 7 and "lanescope" in fields[7])
+
+
+def test_a_burst_leaves_descriptors_to_the_report():
+    """100 processes connect at once. Each that Lanescope accepts takes two descriptors until it can do without."""
+    limit, n = 100, 100
+    with Folder() as folder:
+        os.mkdir(folder.file("here"))
+        child = f"{ACT} touch $$ gather {n + 1} mark child touch x$$ gather {2 * n + 1} mark late"
+        process = folder.start("sh", "-c", f"cd here; for i in $(seq {n}); do sh -c 'exec {child}' & done; wait",
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+        wait_for(lambda: len(os.listdir(folder.file("here"))) == n, "the children")
+        process.send_signal(signal.SIGSTOP)
+        open(folder.file("here/go"), "w").close()
+        wait_for(lambda: count_unaccepted() >= limit * 3 // 4, "the connections")
+        process.send_signal(signal.SIGCONT)
+        most = 0
+        while len(os.listdir(folder.file("here"))) < 2 * n + 1 and process.poll() is None:
+            most = max(most, len(os.listdir(f"/proc/{process.pid}/fd")))
+        _, err = process.communicate()
+        assert process.returncode == 0 and b"LNS-REP" not in err and 0 < most <= limit - 12, (most, err)
 
 
 def pools_at_hand(pid):

@@ -7,6 +7,7 @@
 import itertools
 import os
 import re
+import select
 import shlex
 import signal
 import subprocess
@@ -26,6 +27,14 @@ ROUNDS = ROUND * 3
 
 def profile(folder, *arguments, range_="step@train", words=ROUNDS):
     return folder.profile("-t", "nvtx", "-c", "nvtx", "-p", range_, "-o", "run", *arguments, ACT, *words)
+
+
+def command_line(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
 
 
 def names(folder, name):
@@ -154,14 +163,30 @@ def test_ends_of_ranges_that_lanescope_hears_late():
         assert all(names(folder, f"run.{i}.rep") == {"a": 1} for i in (1, n // 2, n)), os.listdir(folder.path)
 
 
-def test_reports_of_ranges_are_examined_when_no_more_is_recorded():
-    """The doctor ends the tool if memory runs out; it must not end the recording of a later range."""
+def test_each_range_is_examined_before_its_report_is_moved():
+    """While the next range is to be recorded, and that the report lacks something is remembered until the end."""
+    words = ["push", "a", "pop", "await"]
     with profiling.Folder() as folder:
-        tool = folder.start("-t", "nvtx,mpi", "-c", "nvtx", "-p", "a", "--capture-range-end=repeat", "-o", "run", ACT, "push", "a", "pop",
-                            "await", "push", "a", "pop", stdin=subprocess.PIPE)
-        lines = list(iter(tool.stderr.readline, b"1 event, 0 lost, 1 process\n"))
-        err = b"".join(lines).decode() + tool.communicate(b"\n", timeout=60)[1].decode()
-        assert tool.returncode == 0 and err.count(ENDED) == 2 and err.index("[LNS-DOCTOR-010]") > err.rindex(ENDED), err
+        tool = folder.start("-t", "nvtx,mpi", "-c", "nvtx", "-p", "a", "--capture-range-end=repeat", "--strict", "-o", "run",
+                            '--after-report-ready=mv "$LANESCOPE_REPORT_PATH" moved', ACT, *words, *words, stdin=subprocess.PIPE)
+        profiling.wait_for(lambda: os.path.exists(folder.file("moved")), "the report to be moved")
+        err = tool.communicate(b"\n\n", timeout=60)[1].decode()
+        assert tool.returncode == 124 and err.count(ENDED) == 2 and err.count("[LNS-DOCTOR-010]") == 1, err
+        assert err.index("[LNS-DOCTOR-010]") < err.rindex(STARTED) and os.listdir(folder.path) == ["moved"], err
+
+
+def test_statistics_of_a_range_that_the_kernel_kills():
+    """As it does where memory is short. They are of another process, so that the recording goes on."""
+    with profiling.Folder() as folder:
+        tool = folder.start("-t", "nvtx", "-c", "nvtx", "-p", "a", "--capture-range-end=repeat", "--stats=true", "-o", "run", ACT,
+                            "push", "a", "distinct", "3000", "pop", "await", "push", "a", "pop", stdin=subprocess.PIPE)
+        # Nobody reads the table, which no pipe holds as a whole.
+        summing, = profiling.wait_for(lambda: [pid for pid in profiling.children(tool.pid) if b"finish-report" in command_line(pid)], "the statistics")
+        profiling.wait_for(lambda: select.select([tool.stdout], [], [], 0)[0], "the table")
+        os.kill(summing, signal.SIGKILL)
+        err = tool.communicate(b"\n", timeout=60)[1].decode()
+        assert tool.returncode == 125 and err.count("lanescope: error: ") == 1 and "statistics of " in err, err
+        assert err.count("Generated:") == 2 and names(folder, "run.2.rep") == {"a": 1}, err
 
 
 def test_ranges_of_two_processes_overlap():

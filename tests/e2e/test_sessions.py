@@ -262,7 +262,7 @@ def test_interrupts_are_the_programs_while_nothing_is_collected():
 def test_lost_sessions_do_not_pile_up():
     with Place() as place:
         machine = place.ok("status").out
-        assert "There is no session" in machine and "Linux kernel" in machine, machine
+        assert "There is no session" in machine and "\nDATA " in machine, machine
         for number in range(6):
             launch = place.begin("launch", f"--session-new=lost{number}", ACT, "pause")
             target = children(launch.pid)[0]
@@ -503,6 +503,29 @@ def test_lists_and_status():
         text = place.ok("status", "-e").out
         assert re.search(r"^Linux kernel paranoid level: (-?\d+|unknown)$", text, re.M) and "Recording: OK\n" in text
         assert "Network" in place.ok("status", "--all").out
+
+
+def test_status_lists_the_copies_of_cupti():
+    with Place() as place:
+        files = {"CUDA_HOME": ("home", "home/extras/CUPTI/lib64/libcupti.so.15"), "LD_LIBRARY_PATH": ("named", "named/libcupti.so.12"),
+                 "CONDA_PREFIX": ("conda", "conda/lib/libcupti.so.11.2")}
+        for variable, (folder, file) in files.items():
+            os.makedirs(os.path.dirname(place.file(file)))
+            with open(place.file(file), "w", encoding="ascii"):
+                place.environment[variable] = place.file(folder)
+        text = place.ok("status", "-e").out
+        copies = [line for line in text.splitlines() if line.startswith("CUPTI")]
+        version = re.search(r"^CUDA of the driver: (\d+)\.", text, re.M)
+        if version is None or int(version.group(1)) >= 12:
+            assert copies[0] == f"CUPTI: {place.file(files['LD_LIBRARY_PATH'][1])} (CUDA 12, from LD_LIBRARY_PATH): " \
+                                "first, as LD_LIBRARY_PATH names it", text
+        newest, = [line for line in copies if place.file(files["CUDA_HOME"][1]) in line]
+        oldest, = [line for line in copies if place.file(files["CONDA_PREFIX"][1]) in line]
+        assert oldest.endswith("(CUDA 11.2, from CONDA_PREFIX): used if those above do not work"), text
+        label, why = ("CUPTI, next choice", "used if those above do not work") if version is None else \
+            ("CUPTI, not used", "newer than the driver")
+        assert newest == f"{label}: {place.file(files['CUDA_HOME'][1])} (CUDA 15, from CUDA_HOME): {why}", text
+        assert version is not None or copies.index(newest) == 1, text
 
 
 def kept(place, keep_s, stop):

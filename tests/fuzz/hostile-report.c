@@ -62,6 +62,10 @@ static const struct
   { LNS_TRACK_GPU_METRIC, LNS_LANE_COUNTER },
   { LNS_TRACK_NVTX_PROJECTED, LNS_LANE_NVTX_PROJECTED },
   { LNS_TRACK_CUDA_BACKTRACES, LNS_LANE_CUDA_BACKTRACE },
+  { LNS_TRACK_CUDA_HOST, LNS_LANE_CUDA_HOST },
+  { LNS_TRACK_CUDA_UNIFIED, LNS_LANE_CUDA_UNIFIED },
+  { LNS_TRACK_GPU_SWITCHES, LNS_LANE_GPU_SWITCH },
+  { LNS_TRACK_PYTHON_SAMPLES, LNS_LANE_PYTHON_SAMPLE },
 };
 
 /* A small number, now and then a hostile one. */
@@ -384,7 +388,8 @@ make_lane (Making *making, uint32_t lane, LnsLaneKind kind, uint64_t n_events)
 {
   const LnsLaneKindInfo *info = lns_lane_kind_info (kind);
   const bool is_point = kind == LNS_LANE_NVTX_MARK || kind == LNS_LANE_COUNTER ||
-                        kind == LNS_LANE_CUDA_EVENT || kind == LNS_LANE_CPU_SAMPLE;
+                        kind == LNS_LANE_CUDA_EVENT || kind == LNS_LANE_CPU_SAMPLE ||
+                        kind == LNS_LANE_PYTHON_SAMPLE;
   int64_t at_ns = hostile_one_in (8) ? (int64_t)hostile_number () : (int64_t)hostile_draw (5000);
 
   for (uint64_t i = 0; i < n_events; i++)

@@ -168,7 +168,7 @@ static void
 search (LnsReport *report)
 {
   LnsNameMatch *match = lns_name_match_new ("(a+)+[^<]", true, false, NULL);
-  LnsFindSearch *found = lns_find_search_new (report, match, NULL, NULL, NULL);
+  LnsFindSearch *found = lns_find_search_new (report, match, NULL, NULL);
   LnsFindPlace place = { INT64_MIN, 0, 0 };
   uint64_t number;
 

@@ -146,6 +146,22 @@ def test_reports_are_found_by_the_names_that_nsys_would_have_given():
     assert b"does not exist" in golden.run("info", "none.nsys-rep", code=125)[1]
 
 
+def test_only_reports_are_resolved():
+    for name in "empty.rep", "folder.rep", "text.rep", "none.rep":
+        assert errors_of(golden.path(name), [["resolve"]]), name
+    assert b"is not a Lanescope report; only addresses that Lanescope recorded" in errors_of(golden.path("other.rep"), [["resolve"]])
+    # What other programs recorded has no build-ids, once imported, too.
+    database = sqlite3.connect(golden.path("samples.sqlite"))
+    database.executescript("CREATE TABLE StringIds (id, value); CREATE TABLE NVTX_EVENTS (start, end)")
+    database.close()
+    golden.run("import", "-o", "samples.rep", "samples.sqlite")
+    with open(golden.path("samples.rep"), "rb") as file:
+        before = file.read()
+    assert golden.run("resolve", "samples.rep")[0] == b"The report has no addresses that can be resolved.\n"
+    with open(golden.path("samples.rep"), "rb") as file:
+        assert file.read() == before
+
+
 def read_only():
     """A mount namespace's command line whose folder read-only/ cannot be written to."""
     os.makedirs(golden.path("read-only"), exist_ok=True)
@@ -284,12 +300,14 @@ def interrupt(words, number=signal.SIGINT):
     """Starts a command that would go on for long, sends it signal NUMBER, and gives its code and stderr."""
     process = subprocess.Popen([tap.LANESCOPE, *words], cwd=golden.FOLDER, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                preexec_fn=lambda: signal.signal(number, signal.SIG_DFL) if number != signal.SIGKILL else None)
-    # Its handler is in place once the signal is caught: /proc tells.
+    # Its handler is in place once the signal is caught: /proc tells. Handlers of other signals come before it, and before
+    # the program is executed those of Python are there.
+    awaited = number if number != signal.SIGKILL else signal.SIGINT
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline and process.poll() is None:
         with open(f"/proc/{process.pid}/status", encoding="utf-8") as status:
             caught = next(line for line in status if line.startswith("SigCgt")).split()[1]
-        if int(caught, 16) & 1 << signal.SIGINT - 1:
+        if int(caught, 16) & 1 << awaited - 1:
             break
         time.sleep(0.002)
     process.send_signal(number)

@@ -100,7 +100,7 @@ def test_people_are_told_in_their_language():
 
 def test_errors_of_libraries_are_translated():
     for words, told in ((["info", "/no/such.rep"], "/no/such.rep gibt es nicht; prüfen Sie den Pfad"),
-                        (["stats", "-r", "nosuch", "x.rep"], "--report: unbekannte Auswertung „nosuch“; --help-reports listet die Auswertungen auf"),
+                        (["stats", "-r", "nosuch", "x.rep"], "--report: unbekannte Übersicht „nosuch“; --help-reports listet die Übersichten auf"),
                         (["export", "--tables=*[", "-o", "/no/such/x", "/no/such.rep"], "/no/such.rep gibt es nicht; prüfen Sie den Pfad")):
         assert golden.run(*words, code=125, **GERMAN)[1].decode() == f"lanescope: error: {told}\n", words
 

@@ -7,6 +7,7 @@ as text, rows as multisets."""
 
 import collections
 import csv
+import json
 import os
 import pty
 import re
@@ -273,6 +274,75 @@ def test_domains_are_created_and_destroyed_as_the_file_says():
     database.commit()
     err = golden.run("import", "-f", "true", "-o", "domains.rep", path)[1].decode()
     assert err == "lanescope: left out: NVTX_EVENTS: 1 row that creates or destroys a domain once more\n", err
+
+
+def test_ids_that_differ_in_their_upper_bits_stay_apart():
+    """Ids of a file have 64 bits: domains, streams, and the calls that work and CUDA events belong to."""
+    path, ids = golden.path("wide.sqlite"), (7, 7 + (1 << 32), 7 - (1 << 32))
+    database = sqlite3.connect(path)
+    database.executescript("CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL); INSERT INTO StringIds VALUES (1, 'k'), (2, 'cudaLaunchKernel');"
+                           "CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT, globalTid INTEGER, domainId INTEGER);"
+                           "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL,"
+                           " globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL);"
+                           "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,"
+                           " contextId INTEGER NOT NULL, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER NOT NULL,"
+                           " shortName INTEGER NOT NULL);"
+                           "CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER)")
+    pid, wanted = THREAD >> 24 << 24, {}
+    for i, number in enumerate(ids):
+        start = 100 * i
+        wanted[number] = f"domain {i}", start + 10
+        database.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, ?, ?, ?, ?)", [
+            (start, None, 75, f"domain {i}", THREAD, number), (start, start + 90, 59, f"range {i}", THREAD, number)])
+        database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 0, ?, ?, 2, 0)", (start + 10, start + 20, THREAD, number))
+        database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 1, ?, ?, ?, 1, 1)", (start + 30, start + 31 + i, number, number, pid))
+        database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (0, 1, 7, ?, ?)", (number, pid))
+    database.commit()
+    result = imported(path)
+    for table in ("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_CUDA_EVENT"):
+        compare("wide", database, result, table)
+    names = dict(result.execute("SELECT r.domainId, d.text FROM NVTX_EVENTS r JOIN NVTX_EVENTS d ON d.eventType = 75 AND d.domainId = r.domainId WHERE r.eventType = 59"))
+    times = dict(result.execute("SELECT correlationId, timestamp FROM CUPTI_ACTIVITY_KIND_CUDA_EVENT"))
+    assert {number: (names[number], times[number]) for number in ids} == wanted, (names, times)
+    events = json.loads(golden.run("export", "-q", "-t", "chrome", "-o", "-", path)[0])["traceEvents"]
+    assert len({event["tid"] for event in events if event.get("cat") == "kernel"}) == 3, events
+    assert {event["args"]["domain"] for event in events if event.get("cat") == "nvtx"} == {f"domain {i}" for i in range(3)}, events
+    assert golden.run("export", "-q", "-t", "folded", "-o", "-", path)[0].decode().splitlines() == [f"range {i};k {i + 1}" for i in range(3)]
+
+
+def test_values_that_ranges_cannot_hold_come_back():
+    """Two texts or none, several payloads, a column that nobody knows: they are kept beside the event."""
+    path = golden.path("odd-ranges.sqlite")
+    database = sqlite3.connect(path)
+    database.executescript("CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL); INSERT INTO StringIds VALUES (1, 'registered'), (2, '{}');"
+                           "CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER, category INTEGER, text,"
+                           " globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, uint64Value INTEGER, floatValue, jsonTextId INTEGER, jsonText TEXT,"
+                           " made_by_hand TEXT)")
+    values = [("own", None, 1, None, None, None, None, None, None), ("own", None, 1, 0, 7, 0.5, 2, "{}", "x"), (None, None, None, 3, None, 0.1, None, "[1]", None),
+              (None, THREAD + 1, 1, 0, None, 2.0, 2, None, None), (None, THREAD, None, 0, None, None, 2, "{}", "y"), ("", OTHER, None, 0, 1, None, None, None, None)]
+    for kind in (59, 60, 34):
+        for i, (text, end_thread, text_id, domain, *rest) in enumerate(values):
+            database.execute("INSERT INTO NVTX_EVENTS VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                             (10 * i, [10 * i + 5, None, -9][i % 3], kind, i or None, i - 1, text, THREAD if i != 3 else None, end_thread, text_id, domain, *rest))
+    database.commit()
+    compare("odd-ranges", database, imported(path), "NVTX_EVENTS")
+
+
+def test_the_compute_capability_of_a_gpu():
+    """It is that of the columns computeMajor and computeMinor. The columns of its multiprocessors stand in where a file lacks these."""
+    path = golden.path("capability.sqlite")
+    database = sqlite3.connect(path)
+    database.executescript("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT); CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT,"
+                           " totalMemory INTEGER, cuDevice INTEGER, computeMajor INTEGER, computeMinor INTEGER,"
+                           " smMajor INTEGER, smMinor INTEGER); CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER,"
+                           " contextId INTEGER, streamId INTEGER, globalPid INTEGER)")
+    for number, values in enumerate([(7, 5, 8, 6), (7, 5, None, None), (None, None, 8, 6)]):
+        database.execute("INSERT INTO TARGET_INFO_GPU VALUES (?, ?, 1 << 30, ?, ?, ?, ?, ?)", (number, f"GPU-{number}", number, *values))
+        database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, ?, ?, 7, ?)", (number, number, 5 << 24))
+    database.commit()
+    told = golden.run("info", path)[0].decode()
+    assert re.findall(r"GPU-\d, .*?capability ([\d.]+)", told) == ["7.5", "7.5", "8.6"], told
+    compare("capability", database, imported(path), "TARGET_INFO_GPU")
 
 
 def test_processes_that_only_have_named_threads():

@@ -75,6 +75,12 @@ def test_translations_are_complete():
                     assert not wrong, f"{language}.po: {switch}: {wrong}"
 
 
+def test_one_thing_has_one_word():
+    """A report of statistics is an "Übersicht"; "Auswertung" was a second word for it."""
+    with open(os.path.join(PO, "de.po"), encoding="utf-8") as file:
+        assert "auswertung" not in file.read().lower()
+
+
 def test_the_table_of_the_command_line_has_formats_of_c():
     with tempfile.TemporaryDirectory() as folder:
         table = os.path.join(folder, "messages.h")

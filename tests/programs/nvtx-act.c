@@ -25,6 +25,7 @@
  *   touch NAME, gather N                           makes a file; waits until the current folder has N
  *   nest                                           pushes a range, and marks "nested" in a signal handler
  *                                                  that interrupts the push
+ *   keys                                           takes all pthread keys
  *   forget-session, outlive                        drops our variable; waits until its parent has ended
  *   await                                          waits for a line on stdin
  *   print TEXT, warn TEXT, state                   to stdout, to stderr; what was inherited */
@@ -243,6 +244,9 @@ act_alone (const char *word)
     nest ();
   else if (strcmp (word, "scribble") == 0)
     scribble ();
+  else if (strcmp (word, "keys") == 0)
+    for (pthread_key_t key; pthread_key_create (&key, NULL) == 0;)
+      ;
   else if (strcmp (word, "forget-session") == 0)
     unsetenv ("LANESCOPE_SESSION");
   else if (strcmp (word, "outlive") == 0)

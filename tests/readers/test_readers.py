@@ -177,14 +177,14 @@ def test_arrow_and_parquet():
 
 
 def test_arrow_and_parquet_say_what_the_system_says():
-    """The system takes no more than 8 KiB a file."""
+    """The system takes no more than 4 KiB a file."""
     if not os.path.exists(os.path.join(readers.FOLDER, "venv", ".complete")):
         raise tap.Skip("pyarrow is not here: tests/readers/fetch brings it")
     for kind in ("arrow", "arrowdir", "parquetdir"):
         path = os.path.join(FOLDER, "limited-" + kind)
         done = subprocess.run([tap.LANESCOPE, "export", "-q", "-t", kind, "-o", path, report("demo")], capture_output=True, text=True,
                               env=dict(os.environ, LNS_PYTHON=readers.PYTHON), restore_signals=False,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 13, 1 << 13)))
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, 1 << 12)))
         assert done.returncode == 125 and f"{path} cannot be written: File too large" in done.stderr, (kind, done)
         assert not [name for name in os.listdir(FOLDER) if name.startswith("limited-")], os.listdir(FOLDER)
 

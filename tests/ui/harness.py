@@ -325,8 +325,8 @@ class App:
     def __exit__(self, kind, value, traceback):
         if kind is not None:
             # What the screen showed when the test failed says more than the failure.
-            keep = os.environ.get("LNS_UI_KEEP")
-            if keep:
+            keep = os.environ.get("LNS_UI_KEEP", os.path.join(tap.BUILD, "meson-logs"))
+            if os.path.isdir(keep):
                 self.screenshot(os.path.join(keep, f"failed-{os.getpid()}-{time.monotonic_ns()}.png"))
         status = self._end()
         if kind is None:

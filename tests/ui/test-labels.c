@@ -154,7 +154,7 @@ open_everything (void)
       page = find_widget (GTK_WIDGET (window), LNS_TYPE_REPORT_PAGE);
     }
   LNS_CHECK (page != NULL);
-  LnsView *view = lns_report_page_get_view (LNS_REPORT_PAGE (page));
+  LnsView *view = lns_report_page_get_parts (LNS_REPORT_PAGE (page))->view;
   LnsEventsTable *table = LNS_EVENTS_TABLE (find_widget (page, LNS_TYPE_EVENTS_TABLE));
   uint32_t n_lanes;
   lns_report_lanes (lns_view_get_report (view), &n_lanes);

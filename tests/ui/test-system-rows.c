@@ -7,12 +7,20 @@
  * what the details pane shows of them. */
 
 #include "src/import/nsys/import.h"
+#include "src/store/write/kept-table.h"
 #include "ui/details/details-fields.h"
+#include "ui/model/event-text.h"
 #include "ui/model/row-tree.h"
-#include "ui/tiles/tile.h"
+#include "ui/model/palette.h"
+#include "ui/model/thread-states.h"
+#include "ui/tiles/tile-painter.h"
 
 #include "tests/tap.h"
+#include "tests/unit/report-fixture.h"
 #include "tests/unit/system-fixture.h"
+
+#define MSEC   INT64_C (1000000)
+#define SECOND (1000 * MSEC)
 
 /* The first lane of a track of KIND. */
 static uint32_t
@@ -46,7 +54,7 @@ test_rows (void)
   LnsReport *report = system_fixture_open ();
   LnsRowTree *tree = lns_row_tree_new (report);
   check_row (report, tree, LNS_TRACK_OS_CALLS, "OS runtime libraries", LNS_STRIP_RANGES);
-  check_row (report, tree, LNS_TRACK_SCHED, "CPU scheduling", LNS_STRIP_RANGES);
+  check_row (report, tree, LNS_TRACK_SCHED, "Thread state", LNS_STRIP_STATES);
   check_row (report, tree, LNS_TRACK_CPU_SAMPLES, "CPU samples", LNS_STRIP_MARKS);
   check_row (report, tree, LNS_TRACK_MPI, "MPI", LNS_STRIP_RANGES);
   check_row (report, tree, LNS_TRACK_GPU_METRIC, "SMs Active", LNS_STRIP_COUNTER);
@@ -107,10 +115,318 @@ test_details (void)
   lns_report_close (report);
 }
 
+/* A session's samples of a GPU stand under it, in the order of their numbers, and have their unit. */
+static void
+test_samples_of_a_gpu (void)
+{
+  static const struct
+  {
+    const char *name, *unit;
+    uint32_t metric;
+  } metrics[] = { { "SM clock", "MHz", 2 }, { "Power", "mW", 1 } };
+  const char *path = fixture_path ("sampled.rep");
+  LnsWriter *writer = fixture_writer (path);
+  uint32_t device = lns_writer_add_device (
+      writer, &(LnsCudaDevice){ .name = lns_writer_string (writer, "H200", 4) });
+  LnsEvent sample = { .start_ns = 100 };
+  sample.extra[lns_lane_kind_extra (LNS_LANE_COUNTER, LNS_COLUMN_VALUE)] = 123456;
+  for (gsize i = 0; i < G_N_ELEMENTS (metrics); i++)
+    {
+      const LnsTrack track = {
+        .kind = LNS_TRACK_GPU_METRIC,
+        .thread = LNS_ID_NONE,
+        .domain = LNS_ID_NONE,
+        .stream = LNS_ID_NONE,
+        .device = device,
+        .name = lns_writer_string (writer, metrics[i].name, strlen (metrics[i].name)),
+        .unit = lns_writer_string (writer, metrics[i].unit, strlen (metrics[i].unit)),
+        .value_type = LNS_PAYLOAD_INT64,
+        .metric = metrics[i].metric,
+      };
+      const LnsLane lane = { .track = lns_writer_add_track (writer, &track),
+                             .kind = LNS_LANE_COUNTER };
+      lns_writer_append (writer, lns_writer_add_lane (writer, &lane), &sample);
+    }
+  fixture_finish (writer, 1000);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  uint32_t clock = lns_row_tree_row_of_lane (tree, 0), power = lns_row_tree_row_of_lane (tree, 1);
+  LNS_CHECK_STR (lns_row_tree_row (tree, power)->label, "Power");
+  LNS_CHECK_INT (lns_row_tree_row (tree, lns_row_tree_row (tree, power)->parent)->kind,
+                 LNS_ROW_DEVICE);
+  LNS_CHECK_INT (lns_row_tree_row (tree, clock)->parent, lns_row_tree_row (tree, power)->parent);
+  LNS_CHECK_INT (lns_row_tree_place_of (tree, clock), lns_row_tree_place_of (tree, power) + 1);
+  g_autofree char *value = field_of (report, LNS_TRACK_GPU_METRIC, 0, "Value");
+  LNS_CHECK_STR (value, "123456 MHz");
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+/* --- States of a thread ---------------------------------------------------------------------- */
+
+/* A lane of KIND, which is one of the thread that begin_thread () adds. */
+static uint32_t
+add_lane (LnsWriter *writer, LnsTrackKind track_kind, LnsLaneKind kind)
+{
+  const LnsTrack track = { .kind = track_kind,
+                           .thread = 1,
+                           .domain = LNS_ID_NONE,
+                           .device = LNS_ID_NONE,
+                           .stream = LNS_ID_NONE };
+  return lns_writer_add_lane (
+      writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track), .kind = kind });
+}
+
+/* A writer of a report with a thread that does not end. */
+static LnsWriter *
+begin_thread (const char *path)
+{
+  LnsWriter *writer = fixture_writer (path);
+  uint32_t process = lns_writer_add_process (
+      writer,
+      &(LnsProcess){ .pid = 20, .parent = LNS_ID_NONE, .end_ns = LNS_TIME_UNKNOWN, .name = 1 });
+  lns_writer_add_thread (writer,
+                         &(LnsThread){ .process = process, .tid = 21, .end_ns = LNS_TIME_UNKNOWN });
+  return writer;
+}
+
+/* The thread runs from START_NS to END_NS and leaves its CPU then, for STATE. */
+static void
+add_run (LnsWriter *writer, uint32_t lane, int64_t start_ns, int64_t end_ns, uint64_t state)
+{
+  LnsEvent event = { .start_ns = start_ns, .duration_ns = end_ns - start_ns };
+  event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_CPU)] = 3;
+  event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] = 1;
+  event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE)] = 1;
+  lns_writer_append (writer, lane, &event);
+  event.start_ns = end_ns;
+  event.duration_ns = 0;
+  event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] = 0;
+  event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE)] = state;
+  lns_writer_append (writer, lane, &event);
+}
+
+/* The remainder of a call that waits for a lock, which thread 11 of process 10 holds. */
+static uint64_t
+lock_of (LnsWriter *writer)
+{
+  static const LnsKeptColumn columns[] = { { "lockAddress", "INTEGER", false },
+                                           { "lockHolder", "INTEGER", false } };
+  const LnsKeptValue values[] = { { .type = LNS_KEPT_INTEGER, .integer = 0x7f00 },
+                                  { .type = LNS_KEPT_INTEGER, .integer = 10 << 24 | 11 } };
+  LnsKeptTableMaker *maker = lns_kept_table_maker_new (writer, "OSRT_API", columns, 2, true);
+  uint64_t id = lns_kept_table_maker_remainder (maker, values);
+  lns_kept_table_maker_free (maker);
+  return id;
+}
+
+/* Blocked in "read" from 2 to 6 s, runnable to 7.5 s, off its CPU to 9 s, blocked without a call to the end at 10 s. */
+static LnsReport *
+open_states (void)
+{
+  const char *path = fixture_path ("states.rep");
+  LnsWriter *writer = begin_thread (path);
+  uint32_t sched = add_lane (writer, LNS_TRACK_SCHED, LNS_LANE_SCHED);
+  uint32_t calls = add_lane (writer, LNS_TRACK_OS_CALLS, LNS_LANE_OS_CALL);
+  add_run (writer, sched, 1 * SECOND, 2 * SECOND, 7);
+  add_run (writer, sched, 6 * SECOND, 6500 * MSEC, 6);
+  add_run (writer, sched, 7500 * MSEC, 8 * SECOND, 0);
+  add_run (writer, sched, 9 * SECOND, 9100 * MSEC, 7);
+  LnsEvent call = { .start_ns = 1900 * MSEC, .duration_ns = 4050 * MSEC };
+  call.name = lns_writer_string (writer, "read", 4);
+  call.extra[lns_lane_kind_extra (LNS_LANE_OS_CALL, LNS_COLUMN_REMAINDER)] = lock_of (writer);
+  lns_writer_append (writer, calls, &call);
+  fixture_finish (writer, 10 * SECOND);
+  return fixture_open (path, NULL);
+}
+
+static void
+test_spans (void)
+{
+  static const struct
+  {
+    int64_t time_ns;
+    LnsThreadState state;
+    int64_t start_ns, end_ns;
+    uint64_t ordinal;
+  } wanted[] = {
+    { 0, LNS_STATE_NONE, 0, 0, 0 },
+    { 1500 * MSEC, LNS_STATE_RUNNING, 1 * SECOND, 2 * SECOND, 0 },
+    { 2 * SECOND, LNS_STATE_BLOCKED, 2 * SECOND, 6 * SECOND, 1 },
+    { 5 * SECOND, LNS_STATE_BLOCKED, 2 * SECOND, 6 * SECOND, 1 },
+    { 7 * SECOND, LNS_STATE_RUNNABLE, 6500 * MSEC, 7500 * MSEC, 3 },
+    { 8500 * MSEC, LNS_STATE_OFF, 8 * SECOND, 9 * SECOND, 5 },
+    { 9900 * MSEC, LNS_STATE_BLOCKED, 9100 * MSEC, 10 * SECOND, 7 },
+    { 11 * SECOND, LNS_STATE_NONE, 0, 0, 7 },
+  };
+  LnsReport *report = open_states ();
+  for (gsize i = 0; i < G_N_ELEMENTS (wanted); i++)
+    {
+      LnsThreadSpan span;
+      LNS_CHECK (lns_thread_span_at (report, 0, wanted[i].time_ns, &span, NULL));
+      LNS_CHECK_INT (span.state, wanted[i].state);
+      if (span.state == LNS_STATE_NONE)
+        continue;
+      LNS_CHECK_INT (span.start_ns, wanted[i].start_ns);
+      LNS_CHECK_INT (span.end_ns, wanted[i].end_ns);
+      LNS_CHECK_INT (span.ordinal, wanted[i].ordinal);
+      LNS_CHECK_INT (span.cpu, 3);
+      lns_thread_span_find_call (report, 0, &span);
+      LNS_CHECK (span.state == LNS_STATE_RUNNING ||
+                 (span.call_name != 0) == (span.start_ns == 2 * SECOND));
+    }
+  lns_report_close (report);
+}
+
+/* One tile of 512 pixels over 10.24 s: 20 ms a pixel. */
+static LnsTile *
+paint (LnsReport *report, const LnsRowTree *tree, uint32_t row, bool exact)
+{
+  static const atomic_uint generation;
+  PangoFontDescription *font = pango_font_description_from_string ("Sans");
+  LnsTilePainter *painter = lns_tile_painter_new (report, tree, font);
+  LnsTileKey key = { lns_strip_of (report, tree, row, 0), 10240 * MSEC, 0, 1, FALSE };
+  LnsTile *tile = lns_tile_painter_paint (painter, &key, exact, &generation, 0);
+  lns_tile_painter_free (painter);
+  pango_font_description_free (font);
+  return tile;
+}
+
+static uint32_t
+pixel (const LnsTile *tile, int x, int y)
+{
+  const unsigned char *data = cairo_image_surface_get_data (tile->surface);
+  gssize stride = cairo_image_surface_get_stride (tile->surface);
+  return ((const uint32_t *)(const void *)(data + y * stride))[x] & 0xffffff;
+}
+
+/* A state is told by its colour and by its height. */
+static void
+test_states_are_drawn (void)
+{
+  LnsReport *report = open_states ();
+  LnsRowTree *tree = lns_row_tree_new (report);
+  const LnsPalette *palette = lns_palette_get (false);
+  uint32_t row = lns_row_tree_row_of_lane (tree, 0);
+  LNS_CHECK_INT (lns_strip_of (report, tree, row, 0).kind, LNS_STRIP_STATES);
+  LnsTile *tile = paint (report, tree, row, true);
+  uint32_t background = tile->background;
+  LNS_CHECK_INT (tile->state, LNS_TILE_EXACT);
+  LNS_CHECK_INT (tile->n_events, 8);
+  LNS_CHECK_INT (pixel (tile, 20, 8), background);
+  LNS_CHECK_INT (pixel (tile, 60, 1), palette->running);
+  LNS_CHECK_INT (pixel (tile, 250, 1), palette->blocked);
+  LNS_CHECK_INT (pixel (tile, 250, 16), palette->blocked_edge);
+  LNS_CHECK_INT (pixel (tile, 310, 1), palette->running);
+  LNS_CHECK_INT (pixel (tile, 350, 1), background);
+  LNS_CHECK_INT (pixel (tile, 350, 12), palette->runnable);
+  LNS_CHECK_INT (pixel (tile, 425, 8), background);
+  LNS_CHECK_INT (pixel (tile, 425, 16), palette->blocked_edge);
+  LNS_CHECK_INT (pixel (tile, 505, 8), background); /* after the end */
+  const LnsPixelEvent *event = lns_tile_event_at (tile, 200, 0);
+  LNS_CHECK (event != NULL && event->ordinal == 1 && event->duration_ns == 4 * SECOND);
+  LNS_CHECK_STR (lns_report_string (report, event->name, NULL), "read");
+  lns_tile_free (tile);
+  /* Until what lies between the runs has been read, these are drawn, and the tile is not final. */
+  tile = paint (report, tree, row, false);
+  LNS_CHECK_INT (tile->state, LNS_TILE_COARSE);
+  lns_tile_free (tile);
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+static void
+test_details_of_states (void)
+{
+  LnsReport *report = open_states ();
+  g_autofree char *state = field_of (report, LNS_TRACK_SCHED, 1, "State");
+  g_autofree char *call = field_of (report, LNS_TRACK_SCHED, 1, "In call");
+  g_autofree char *length = field_of (report, LNS_TRACK_SCHED, 1, "Until it runs again");
+  g_autofree char *duration = field_of (report, LNS_TRACK_SCHED, 1, "Duration");
+  g_autofree char *runnable = field_of (report, LNS_TRACK_SCHED, 3, "State");
+  g_autofree char *lock = field_of (report, LNS_TRACK_SCHED, 1, "Lock");
+  g_autofree char *holder = field_of (report, LNS_TRACK_OS_CALLS, 0, "Held by");
+  g_autofree char *owner = lns_event_text_thread (report, 0);
+  g_autofree char *unlocked = field_of (report, LNS_TRACK_SCHED, 3, "Lock");
+  g_autofree char *none = field_of (report, LNS_TRACK_SCHED, 7, "In call");
+  LNS_CHECK_STR (state, "Blocked");
+  LNS_CHECK_STR (call, "read");
+  LNS_CHECK_STR (length, "4 s");
+  LNS_CHECK_STR (lock, "0x7f00");
+  LNS_CHECK_STR (holder, owner);
+  LNS_CHECK_STR (unlocked, "");
+  LNS_CHECK_STR (duration, "");
+  LNS_CHECK_STR (runnable, "Runnable");
+  LNS_CHECK_STR (none, "");
+  lns_report_close (report);
+}
+
+/* However many switches there are, what is read of them grows with the pixels. */
+static void
+test_many_switches (void)
+{
+  enum
+  {
+    N_BURSTS = 100,
+    N_RUNS = 5000
+  };
+  const char *path = fixture_path ("switches.rep");
+  LnsWriter *writer = begin_thread (path);
+  uint32_t sched = add_lane (writer, LNS_TRACK_SCHED, LNS_LANE_SCHED);
+  for (int64_t i = 0; i < N_BURSTS; i++)
+    for (int64_t k = 0; k < N_RUNS; k++)
+      add_run (writer, sched, i * 100 * MSEC + k * 8000, i * 100 * MSEC + k * 8000 + 2000, 7);
+  fixture_finish (writer, N_BURSTS * 100 * MSEC);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  LnsTile *tile = paint (report, tree, lns_row_tree_row_of_lane (tree, sched), true);
+  LNS_CHECK_INT (tile->state, LNS_TILE_EXACT);
+  LNS_CHECK_INT (tile->n_events, N_BURSTS); /* the pauses */
+  for (uint32_t i = 0; i < tile->n_events; i++)
+    LNS_CHECK (tile->spans[i].state == LNS_STATE_BLOCKED &&
+               tile->events[i].duration_ns > 59 * MSEC);
+  lns_tile_free (tile);
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+/* Samples are all alike: ticks of one colour, without names. */
+static void
+test_samples_are_ticks (void)
+{
+  const char *path = fixture_path ("samples.rep");
+  LnsWriter *writer = begin_thread (path);
+  uint32_t lane = add_lane (writer, LNS_TRACK_CPU_SAMPLES, LNS_LANE_CPU_SAMPLE);
+  for (uint32_t i = 0; i < 10; i++)
+    lns_writer_append (writer, lane,
+                       &(LnsEvent){ .start_ns = (2 * i + 1) * 400 * MSEC, .name = 1 + i % 3 });
+  fixture_finish (writer, 10 * SECOND);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  uint32_t row = lns_row_tree_row_of_lane (tree, lane), n_ticks = 0;
+  LnsTile *tile = paint (report, tree, row, true);
+  for (int x = 0; x < LNS_TILE_PX; x++)
+    if (pixel (tile, x, 8) == lns_palette_get (false)->sample)
+      n_ticks++;
+    else
+      LNS_CHECK_INT (pixel (tile, x, 8), tile->background);
+  LNS_CHECK_INT (n_ticks, 10);
+  LNS_CHECK_INT (tile->n_events, 10); /* to be pointed at */
+  lns_tile_free (tile);
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
   LNS_TEST (test_rows);
   LNS_TEST (test_details);
+  LNS_TEST (test_samples_of_a_gpu);
+  LNS_TEST (test_spans);
+  LNS_TEST (test_states_are_drawn);
+  LNS_TEST (test_details_of_states);
+  LNS_TEST (test_many_switches);
+  LNS_TEST (test_samples_are_ticks);
   return lns_tap_done ();
 }

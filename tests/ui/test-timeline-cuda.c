@@ -10,7 +10,7 @@
 
 #include "ui/details/details-fields.h"
 #include "ui/events/event-cell.h"
-#include "ui/events/event-keys.h"
+#include "ui/events/event-order.h"
 #include "ui/model/row-tree-private.h"
 
 #include "tests/ui/known-cuda.h"
@@ -318,18 +318,17 @@ many_kernels_of_one_call_are_counted (void)
   uint32_t kernels = lane_of (report, LNS_LANE_CUDA_KERNEL, 2);
   LnsEventId call = { calls, lns_report_lane_info (report, calls)->n_events - 1 };
   guint n;
-  gboolean is_call;
   select_event (view, call);
-  LNS_CHECK_STR (lns_view_get_linked_words (view, &is_call), "100 × Kernel");
-  LNS_CHECK (is_call);
-  LNS_CHECK_INT (lns_view_get_n_linked (view), 100);
+  LNS_CHECK_STR (lns_view_get_linked (view)->words, "100 × Kernel");
+  LNS_CHECK (lns_view_get_linked (view)->is_call);
+  LNS_CHECK_INT (lns_view_get_linked (view)->n_all, 100);
   const LnsLinkedEvent *linked = lns_view_get_linked_events (view, &n);
   LNS_CHECK_INT (n, LNS_LINKED_EVENTS_MAX);
   LNS_CHECK (lns_event_id_equal (linked[0].id, (LnsEventId){ kernels, 0 }));
   /* From the last of them it is the call again. */
   select_event (view, (LnsEventId){ kernels, 99 });
-  LNS_CHECK_STR (lns_view_get_linked_words (view, &is_call), "cudaGraphLaunch_v10000, at 1.2 s");
-  LNS_CHECK (!is_call);
+  LNS_CHECK_STR (lns_view_get_linked (view)->words, "cudaGraphLaunch_v10000, at 1.2 s");
+  LNS_CHECK (!lns_view_get_linked (view)->is_call);
   linked = lns_view_get_linked_events (view, &n);
   LNS_CHECK (n == 1 && lns_event_id_equal (linked[0].id, call));
   close_timeline (timeline);

@@ -110,7 +110,13 @@ text_is_readable_on_every_colour (void)
           LNS_CHECK (contrast (palette->text, palette->background[row]) >= 4.5);
           LNS_CHECK (contrast (palette->coverage, palette->background[row]) >= 3);
           LNS_CHECK (contrast (palette->lost, palette->background[row]) >= 3);
+          LNS_CHECK (contrast (palette->running, palette->background[row]) >= 3);
+          LNS_CHECK (contrast (palette->runnable, palette->background[row]) >= 3);
+          LNS_CHECK (contrast (palette->blocked_edge, palette->background[row]) >= 3);
+          LNS_CHECK (contrast (palette->sample, palette->background[row]) >= 3);
         }
+      LNS_CHECK (contrast (palette->running, palette->blocked) >= 3);
+      LNS_CHECK (contrast (palette->runnable, palette->blocked) >= 2);
       LNS_CHECK (contrast (palette->accent, lns_palette_text_on (palette->accent)) >= 4.5);
     }
   for (uint32_t rgb = 0; rgb <= 0xffffff; rgb += 0x1357)

@@ -7,6 +7,10 @@
  * and how they are linked to the program's ranges. Expected values follow from the rules of that
  * file. */
 
+#include <glib/gstdio.h>
+#include <sqlite3.h>
+
+#include "src/store/write/writer.h"
 #include "ui/details/details-fields.h"
 #include "ui/events/event-cell.h"
 #include "ui/events/event-set.h"
@@ -41,14 +45,22 @@ is_projected (gpointer data)
          !lns_row_is_waiting (lns_row_tree_row (timeline->context.tree, row));
 }
 
+/* Shows the report at PATH with a row in view that waits for its ranges. */
 static LnsTimeline *
-show_projected (void)
+show_waiting (const char *path)
 {
-  LnsTimeline *timeline = show_timeline (cuda_path);
+  LnsTimeline *timeline = show_timeline (path);
   gtk_window_maximize (GTK_WINDOW (gtk_widget_get_root (GTK_WIDGET (timeline))));
   uint32_t row = row_below (timeline->context.tree, "All Streams", "NVTX");
   lns_row_tree_unfold_to (timeline->context.tree, row);
   _lns_timeline_rows_changed (timeline);
+  return timeline;
+}
+
+static LnsTimeline *
+show_projected (void)
+{
+  LnsTimeline *timeline = show_waiting (cuda_path);
   wait_for (is_projected, timeline);
   return timeline;
 }
@@ -319,6 +331,73 @@ they_are_kept (void)
   lns_report_close (derived);
 }
 
+static gboolean
+has_failed (gpointer data)
+{
+  LnsTimeline *timeline = data;
+  return timeline->context.waiting_text != NULL &&
+         g_str_has_prefix (timeline->context.waiting_text, "Not found: ");
+}
+
+/* What the rows of the report at PATH say of their ranges, which cannot be found. Free with g_free (). */
+static char *
+reason_of (const char *path)
+{
+  LnsTimeline *timeline = show_waiting (path);
+  wait_for (has_failed, timeline);
+  char *reason = g_strdup (timeline->context.waiting_text);
+  close_timeline (timeline);
+  return reason;
+}
+
+/* Puts a file where the cache keeps ranges, so that the runtime folder is taken instead. Returns the name of the
+ * file with ranges that was there. */
+static char *
+block_cache (void)
+{
+  g_autofree char *folder =
+      g_build_filename (g_get_user_cache_dir (), "lanescope", "derived", NULL);
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  LNS_CHECK (dir != NULL);
+  char *name = g_strdup (g_dir_read_name (dir));
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  LNS_CHECK (g_unlink (path) == 0 && g_rmdir (folder) == 0);
+  LNS_CHECK (g_file_set_contents (folder, "", 0, NULL));
+  return name;
+}
+
+/* What is wrong with the report, or with the file of its ranges, is told rather than that the cache cannot be used. */
+static void
+the_reason_is_told_why_there_are_none (void)
+{
+  g_autofree char *name = block_cache ();
+  g_autofree char *path =
+      g_build_filename (g_get_user_runtime_dir (), "lanescope", "derived", name, NULL);
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autofree char *key = g_strndup (name, strlen (name) - strlen (".rep"));
+  LNS_CHECK (g_mkdir_with_parents (folder, 0700) == 0);
+  LnsWriter *writer = lns_writer_create (path, &(LnsWriterOptions){ 0 }, NULL);
+  lns_writer_set_meta (writer, "derived_from", key);
+  LNS_CHECK (lns_writer_finish (writer, LNS_STATE_COMPLETE, 0, NULL));
+  g_autofree char *foreign = reason_of (cuda_path);
+  g_autofree char *start = g_strdup_printf ("Not found: %s was not derived from ", path);
+  LNS_CHECK (g_str_has_prefix (foreign, start));
+
+  g_autofree char *damaged_path = g_build_filename (folder, "damaged", NULL), *bytes;
+  gsize size_bytes;
+  LNS_CHECK (g_unlink (path) == 0);
+  LNS_CHECK (g_file_get_contents (cuda_path, &bytes, &size_bytes, NULL));
+  LNS_CHECK (g_file_set_contents (damaged_path, bytes, (gssize)size_bytes, NULL));
+  sqlite3 *database;
+  LNS_CHECK_INT (sqlite3_open (damaged_path, &database), SQLITE_OK);
+  LNS_CHECK_INT (sqlite3_exec (database, "UPDATE lns_chunk SET data = zeroblob (length (data))",
+                               NULL, NULL, NULL),
+                 SQLITE_OK);
+  LNS_CHECK_INT (sqlite3_close (database), SQLITE_OK);
+  g_autofree char *damaged = reason_of (damaged_path);
+  LNS_CHECK (strstr (damaged, damaged_path) != NULL);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -332,5 +411,6 @@ main (int argc, char **argv)
   LNS_TEST (the_table_shows_them);
   LNS_TEST (a_range_and_its_projections_find_each_other);
   LNS_TEST (they_are_kept);
+  LNS_TEST (the_reason_is_told_why_there_are_none);
   return lns_tap_done ();
 }

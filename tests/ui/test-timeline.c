@@ -558,8 +558,8 @@ neighbours_have_different_hues (void)
     }
   /* As far as can be, a name has the hue that it has in other reports. */
   LNS_CHECK (n > 2 * LNS_N_HUES && n_hashed > n / LNS_N_HUES);
-  lns_hues_unref (hues);
-  lns_hues_unref (again);
+  g_hash_table_unref (hues);
+  g_hash_table_unref (again);
   lns_report_close (report);
 }
 

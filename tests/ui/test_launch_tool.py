@@ -58,11 +58,14 @@ def events_of(path):
 
 
 def test_a_program_from_start_to_its_report():
-    with Launch(f"-t nvtx -o 'my profile' {DEMO} 120") as launch:
+    enough = os.path.join(os.environ[harness.SESSION], "enough")
+    with Launch(f"-t nvtx -o 'my profile' sh -c 'until [ -e {enough} ]; do {DEMO} 20 >/dev/null; done'") as launch:
         running = [(0.0, 0, 0)]
         while len(running) < 4:
             running.append(launch.app.wait(lambda: next((f for f in [launch.figures()] if f and f[0] != running[-1][0]), None),
                                            what="the next tick"))
+        with open(enough, "w", encoding="ascii"):
+            pass
         assert running == sorted(running) and running[-1][1] > running[1][1], running
         subtitle = launch.opened("my profile.rep")
         count = events_of(os.path.join(launch.folder, b"my profile.rep"))

@@ -441,6 +441,7 @@ def test_ten_million_rows():
         table.settled("matching rows", lambda t: all("layer 77" in name for name in column(t, "Name")))
         assert box(table.rows()[0][0])[1] == box(table.list)[1], "the first row is cut"
         table.rows()[2][0].click()
+        app.wait(lambda: table.rows()[2][0].state("selected"), what="the matching row to be chosen")
         app.key("End")
         table.settled("the last matching rows", lambda t: t[-1]["Name"].endswith("layer 77")
                       and nanoseconds(t[-1]["Duration"]) <= nanoseconds(t[0]["Duration"]) < 100000)

@@ -27,6 +27,7 @@ cudaError_t cudaProfilerStop (void);
  X (cudaMallocAsync)                                                                               \
  X (cudaFreeAsync)                                                                                 \
  X (cudaMallocManaged)                                                                             \
+ X (cudaMemPrefetchAsync)                                                                          \
  X (cudaMemcpy)                                                                                    \
  X (cudaMemset)                                                                                    \
  X (cudaSetDevice)                                                                                 \

@@ -73,7 +73,8 @@ static const LnsWireCuptiSink sink = { .context = &test,
                                        .text = text,
                                        .call_name = call_name,
                                        .bus = bus,
-                                       .launches = &test.launches };
+                                       .launches = &test.launches,
+                                       .may_be_unfinished = true };
 
 static void
 begin (void)

@@ -161,8 +161,8 @@ static void
 take_thread (MiniProcess *process, MiniStream *stream, const LnsWireRecord *record)
 {
   process->n_threads++;
-  stream->thread = record->thread.serial;
-  stream->tid = record->thread.tid;
+  stream->thread = record->thread.said.serial;
+  stream->tid = record->thread.said.tid;
   snprintf (stream->thread_name, sizeof stream->thread_name, "%.*s",
             (int)record->thread.name.n_bytes, record->thread.name.bytes);
   stream->has_thread = true;

@@ -108,7 +108,7 @@ accept_process (MiniSession *session)
         .clock = session->clock,
         .chunk_bytes = session->options.chunk_bytes,
         .n_chunks = session->options.n_chunks,
-        .n_buffers = session->options.asked == NULL || session->options.no_buffers ? 0 : 64,
+        .n_buffers = session->options.asked == NULL || session->options.no_buffers ? 0 : 512,
         .target = session->options.asked,
         .recording = !session->options.paused
       };

@@ -11,8 +11,10 @@
 #include "src/analysis/stats/range-medians.h"
 #include "src/analysis/stats/range-stats.h"
 #include "src/analysis/stats/report.h"
+#include "src/store/write/kept-table.h"
 #include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
+#include "tests/unit/table-fixture.h"
 
 #define N_SETS   8
 #define N_EVENTS 30000
@@ -342,6 +344,113 @@ test_groups_of_digits (void)
     }
 }
 
+/* The rows of the report of statistics called NAME as CSV without a header. The caller frees them. */
+static char *
+stats_text (LnsReport *report, const char *name)
+{
+  LnsTables *tables = lns_tables_new (report, NULL);
+  const LnsStatsStyle style = { .format = LNS_STATS_CSV, .separator = ",", .no_header = true };
+  LnsStatsResult *result =
+      lns_stats_report_run (lns_stats_report_find (name, NULL), name, tables, NULL, NULL);
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream (&text, &size);
+
+  LNS_CHECK (result != NULL && lns_stats_result_write (result, stream, &style, NULL));
+  fclose (stream);
+  lns_stats_result_free (result);
+  lns_tables_free (tables);
+  lns_report_close (report);
+  return text;
+}
+
+/* Systems give processes and threads ids of ones that have ended: each event has the name and the rank of its own. */
+static void
+test_ids_that_are_used_again (void)
+{
+  static const LnsKeptColumn columns[] = { { "globalTid", "INTEGER", true },
+                                           { "rank", "INTEGER", true } };
+  const char *path = fixture_path ("reused.rep");
+  LnsWriter *writer = fixture_writer (path);
+  LnsKeptTableMaker *ranks =
+      lns_kept_table_maker_new (writer, "MPI_RANKS", columns, 2, /* is_remainder */ false);
+
+  for (int i = 0; i < 3; i++)
+    {
+      const uint32_t process = lns_writer_add_process (
+          writer, &(LnsProcess){ .pid = 4711, .parent = LNS_ID_NONE, .mpi_rank = 5 + (uint32_t)i });
+      const uint32_t thread = lns_writer_add_thread (
+          writer, &(LnsThread){ .process = process,
+                                .tid = 4711,
+                                .name = lns_writer_string (writer, "abc" + i, 1) });
+      const LnsTrack track = { .kind = LNS_TRACK_CUDA_API,
+                               .process = process,
+                               .thread = thread,
+                               .domain = LNS_ID_NONE,
+                               .device = LNS_ID_NONE,
+                               .stream = LNS_ID_NONE };
+      const LnsLaneKind kinds[] = { LNS_LANE_CUDA_API, LNS_LANE_MPI_CALL, LNS_LANE_NVTX_PUSH_POP };
+      for (size_t k = 0; k < 3; k++)
+        table_append (
+            writer,
+            lns_writer_add_lane (writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track),
+                                                     .kind = kinds[k] }),
+            kinds[k], 100 * i, k < 2 ? 10 : 500 - 100 * i, (LnsTableValue[]){ { 0 } });
+      lns_kept_table_maker_add (
+          ranks,
+          (LnsKeptValue[]){ { .type = LNS_KEPT_INTEGER, .integer = INT64_C (4711) << 24 | 4711 },
+                            { .type = LNS_KEPT_INTEGER, .integer = 4 + i } });
+    }
+  lns_kept_table_maker_free (ranks);
+  fixture_finish (writer, 1000);
+  char *text = stats_text (fixture_open (path, NULL), "cuda_api_trace");
+  LNS_CHECK_STR (text, "0,10,name,0,0,4711,4711,,a\n100,10,name,0,0,4711,4711,,b\n"
+                       "200,10,name,0,0,4711,4711,,c\n");
+  free (text);
+  text = stats_text (fixture_open (path, NULL), "mpi_event_trace");
+  LNS_CHECK_STR (text, "0,10,10,name,4711,4711,,4,,,,,\n100,110,10,name,4711,4711,,5,,,,,\n"
+                       "200,210,10,name,4711,4711,,6,,,,,\n");
+  free (text);
+  /* Ranges that were open when their process ended last until then. */
+  text = stats_text (fixture_open (path, NULL), "nvtx_pushpop_trace");
+  LNS_CHECK_STR (text, "0,500,500,0,500,:name,4711,4711,0,0,1,,:1,:name\n"
+                       "100,500,400,0,400,:name,4711,4711,0,0,2,,:2,:name\n"
+                       "200,500,300,0,300,:name,4711,4711,0,0,3,,:3,:name\n");
+  free (text);
+}
+
+/* A file may have more tables of a kind than SQLite joins in one statement. */
+static void
+test_sums_of_many_tables (void)
+{
+  static const LnsKeptColumn columns[] = { { "start", "INTEGER", true },
+                                           { "end", "INTEGER", true },
+                                           { "nameId", "INTEGER", true } };
+  enum
+  {
+    N_TABLES = 1200
+  };
+  const char *path = fixture_path ("tables.rep");
+  LnsWriter *writer = fixture_writer (path);
+  const uint32_t name = lns_writer_string (writer, "parallel", 8);
+
+  for (int i = 0; i < N_TABLES; i++)
+    {
+      char table[64];
+      snprintf (table, sizeof table, "OPENMP_EVENT_KIND_%d", i);
+      LnsKeptTableMaker *maker = lns_kept_table_maker_new (writer, table, columns, 3, false);
+      lns_kept_table_maker_add (maker,
+                                (LnsKeptValue[]){ { .type = LNS_KEPT_INTEGER, .integer = 100 },
+                                                  { .type = LNS_KEPT_INTEGER, .integer = 101 + i },
+                                                  { .type = LNS_KEPT_STRING, .integer = name } });
+      lns_kept_table_maker_free (maker);
+    }
+  fixture_finish (writer, 10000);
+  char *text = stats_text (fixture_open (path, NULL), "openmp_sum");
+  LNS_CHECK_STR (text, "100.0,720600,1200,600.5,600.5,1,1200,346.6,parallel\n");
+  free (text);
+}
+
 int
 main (void)
 {
@@ -354,5 +463,7 @@ main (void)
   LNS_TEST (test_reports_by_name);
   LNS_TEST (test_tables_of_text);
   LNS_TEST (test_groups_of_digits);
+  LNS_TEST (test_ids_that_are_used_again);
+  LNS_TEST (test_sums_of_many_tables);
   return lns_tap_done ();
 }

@@ -54,11 +54,18 @@ test_map_of_ids (void)
   lns_id_map_clear (&map);
 }
 
-/* Under the address sanitizer, which otherwise ends a process that asks for too much. */
-const char *__asan_default_options (void);
+/* Under the sanitizers, which otherwise end a process that asks for too much. */
+const char *__asan_default_options (void) __attribute__ ((visibility ("default")));
+const char *__tsan_default_options (void) __attribute__ ((visibility ("default")));
 
 const char *
 __asan_default_options (void)
+{
+  return "allocator_may_return_null=1";
+}
+
+const char *
+__tsan_default_options (void)
 {
   return "allocator_may_return_null=1";
 }

@@ -87,7 +87,7 @@ test_life (void)
   lns_wire_pool_top_up (pool, 64 * MIB, 4);
   lns_wire_pool_usage (pool, &usage);
   LNS_CHECK_INT (usage.n_buffers, 8); /* all there are */
-  LNS_CHECK_INT (usage.touched_bytes, 2 * MIB);
+  LNS_CHECK_INT (usage.touched_bytes, 2 * LNS_WIRE_BUFFER_BYTES);
   lns_wire_pool_free (pool);
 }
 
@@ -100,7 +100,7 @@ test_cap (void)
   int taken[64], n = 0;
   for (int round = 0; round < 64; round++)
     {
-      lns_wire_pool_top_up (pool, 20 * MIB, 4);
+      lns_wire_pool_top_up (pool, 20 * LNS_WIRE_BUFFER_BYTES, 4);
       int index = lns_wire_pool_claim_buffer (view);
       if (index < 0)
         break;
@@ -113,10 +113,39 @@ test_cap (void)
       lns_wire_pool_complete_buffer (view, (uint32_t)taken[i], 8);
       lns_wire_pool_free_buffer (view, (uint32_t)taken[i]);
     }
-  LNS_CHECK_INT (lns_wire_pool_punch (pool, 2 * MIB, 2 * MIB), (unsigned)(n - 2) * MIB);
+  LNS_CHECK_INT (lns_wire_pool_punch (pool, 2 * LNS_WIRE_BUFFER_BYTES, 2 * LNS_WIRE_BUFFER_BYTES),
+                 (unsigned)(n - 2) * LNS_WIRE_BUFFER_BYTES);
   LnsWirePoolUsage usage;
   lns_wire_pool_usage (pool, &usage);
-  LNS_CHECK_INT (usage.touched_bytes, 2 * MIB);
+  LNS_CHECK_INT (usage.touched_bytes, 2 * LNS_WIRE_BUFFER_BYTES);
+  lns_wire_pool_free (pool);
+}
+
+/* The session knows since when records may be missing: since the oldest buffer was claimed that holds some. */
+static void
+test_oldest_claim (void)
+{
+  LnsWirePool *pool = new_pool (NULL, 4);
+  const LnsWirePoolView *view = lns_wire_pool_view (pool);
+  lns_wire_pool_top_up (pool, 64 * MIB, 4);
+  LNS_CHECK_INT (lns_wire_pool_oldest_claim (pool), 0);
+  const uint64_t before = lns_wire_clock_ticks (LNS_WIRE_CLOCK_MONOTONIC);
+  const uint32_t first = (uint32_t)lns_wire_pool_claim_buffer (view);
+  const uint64_t between = lns_wire_clock_ticks (LNS_WIRE_CLOCK_MONOTONIC);
+  const uint32_t second = (uint32_t)lns_wire_pool_claim_buffer (view);
+  LNS_CHECK_INT (lns_wire_pool_oldest_claim (pool), 0); /* both are empty */
+  lns_wire_pool_buffer (view, second)[0] = 5;
+  LNS_CHECK (lns_wire_pool_oldest_claim (pool) >= between);
+  lns_wire_pool_buffer (view, first)[0] = 5;
+  const uint64_t oldest = lns_wire_pool_oldest_claim (pool);
+  LNS_CHECK (oldest >= before && oldest <= between);
+  lns_wire_pool_complete_buffer (view, first, 8);
+  LNS_CHECK (lns_wire_pool_oldest_claim (pool) == oldest); /* not compacted yet */
+  lns_wire_pool_free_buffer (view, first);
+  LNS_CHECK (lns_wire_pool_oldest_claim (pool) >= between);
+  lns_wire_pool_complete_buffer (view, second, 8);
+  lns_wire_pool_free_buffer (view, second);
+  LNS_CHECK_INT (lns_wire_pool_oldest_claim (pool), 0);
   lns_wire_pool_free (pool);
 }
 
@@ -155,6 +184,7 @@ main (void)
   LNS_TEST (test_options);
   LNS_TEST (test_life);
   LNS_TEST (test_cap);
+  LNS_TEST (test_oldest_claim);
   LNS_TEST (test_salvage);
   return lns_tap_done ();
 }

@@ -46,12 +46,38 @@ test_each_id_is_found (void)
   LNS_CHECK (lns_report_lane_info (report, lane)->n_chunks > 10);
   for (uint32_t i = 0; i < N_EVENTS; i++)
     {
-      uint64_t ordinal;
+      uint64_t ordinal, correlation;
+      LNS_CHECK (lns_report_correlation (report, lane, i, &correlation, NULL));
+      LNS_CHECK_INT (correlation, correlation_of (i));
       if (correlation_of (i) == 0)
         continue;
       LNS_CHECK (lns_report_find_correlation (report, lane, correlation_of (i), 0, &ordinal, NULL));
       LNS_CHECK_INT (ordinal, i);
     }
+  uint64_t correlation;
+  LNS_CHECK (!lns_report_correlation (report, lane, N_EVENTS, &correlation, NULL));
+  LNS_CHECK (!lns_report_correlation (report, 9, 0, &correlation, NULL));
+  lns_report_close (report);
+}
+
+/* The cache has room for the ids of all events, but not for their times. */
+static void
+test_ids_are_read_once (void)
+{
+  uint32_t lane;
+  lns_report_close (write_kernels (fixture_path ("kernels.rep"), &lane));
+  LnsReport *report = fixture_open (fixture_path ("kernels.rep"),
+                                    &(LnsOpenOptions){ .cache_bytes = N_EVENTS * 10 });
+  const uint32_t n_chunks = lns_report_lane_info (report, lane)->n_chunks;
+  uint64_t state = 42, ordinal;
+  for (uint32_t n = 0; n < N_EVENTS; n++)
+    {
+      const uint32_t i = (uint32_t)(fixture_random (&state) % N_EVENTS);
+      if (correlation_of (i) != 0)
+        LNS_CHECK (
+            lns_report_find_correlation (report, lane, correlation_of (i), 0, &ordinal, NULL));
+    }
+  LNS_CHECK_INT (lns_report_counters (report).chunks_decoded, n_chunks);
   lns_report_close (report);
 }
 
@@ -93,6 +119,7 @@ test_other_kinds_have_none (void)
   LNS_CHECK (lns_report_find_correlation (report, lane, 1, 0, &ordinal, NULL));
   LNS_CHECK_INT (ordinal, 1);
   LNS_CHECK (!lns_report_find_correlation (report, 9, 1, 0, &ordinal, NULL));
+  LNS_CHECK (lns_report_correlation (report, lane, 0, &ordinal, NULL) && ordinal == 0);
   lns_report_close (report);
 }
 
@@ -100,6 +127,7 @@ int
 main (void)
 {
   LNS_TEST (test_each_id_is_found);
+  LNS_TEST (test_ids_are_read_once);
   LNS_TEST (test_what_is_not_there);
   LNS_TEST (test_few_chunks_are_read);
   LNS_TEST (test_other_kinds_have_none);

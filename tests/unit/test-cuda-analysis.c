@@ -6,12 +6,19 @@
 /* Compares the analyses of calls, their GPU work and the ranges around them with a comparison of
  * every pair, on random reports. */
 
+#include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
 #include "src/analysis/projection/cuda-links.h"
 #include "src/analysis/kernel-keys.h"
 #include "src/analysis/ordering.h"
 #include "src/analysis/projection/projection-file.h"
 #include "src/analysis/projection/projection.h"
 #include "src/analysis/stats/report.h"
+#include "src/store/read/report-cache.h"
 #include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
@@ -457,6 +464,50 @@ test_a_foreign_file_is_not_attached (void)
   lns_report_close (report);
 }
 
+/* The number of files in FOLDER. */
+static int
+n_files (const char *folder)
+{
+  int n = 0;
+  DIR *dir = opendir (folder);
+  LNS_CHECK (dir != NULL);
+  for (struct dirent *entry; (entry = readdir (dir)) != NULL;)
+    n += entry->d_name[0] != '.';
+  closedir (dir);
+  return n;
+}
+
+/* The kernel ends the child by a signal where the file would become larger than a page. */
+static void
+test_what_a_killed_process_left_is_pruned (void)
+{
+  LnsReport *report = write_report ();
+  const char *folder = fixture_path ("killed");
+  int status;
+  pid_t pid = fork ();
+
+  LNS_CHECK (pid >= 0);
+  if (pid == 0)
+    {
+      const struct rlimit page = { 4096, 4096 };
+      if (setrlimit (RLIMIT_FSIZE, &page) == 0 &&
+          setrlimit (RLIMIT_CORE, &(struct rlimit){ 0 }) == 0)
+        lns_report_close (lns_projection_open (report, folder, NULL, NULL, NULL));
+      _exit (0);
+    }
+  LNS_CHECK_INT (waitpid (pid, &status, 0), pid);
+  LNS_CHECK (WIFSIGNALED (status));
+  LNS_CHECK_INT (WTERMSIG (status), SIGXFSZ);
+  LNS_CHECK (n_files (folder) > 0);
+  LnsReport *derived = lns_projection_open (report, folder, NULL, NULL, NULL);
+  LNS_CHECK (derived != NULL);
+  lns_report_cache_prune (lns_report_info (derived)->path, 1, INT64_MAX);
+  LNS_CHECK_INT (n_files (folder), 1);
+  LNS_CHECK (access (lns_report_info (derived)->path, F_OK) == 0);
+  lns_report_close (derived);
+  lns_report_close (report);
+}
+
 /* Each report of statistics prints what it counts, also of kernels without launches. */
 static void
 test_each_report (void)
@@ -540,7 +591,7 @@ test_kernel_keys (void)
                      key = lns_kernel_keys_find (&keys, names[i], ids[i]);
             n_unnamed += naming != LNS_KERNEL_NAME && own == 0;
             n_wrong += key >= keys.kinds.n || keys.kinds.items[key].shown != shown ||
-                       lns_kernel_name (launches, N_LAUNCHES, naming, names[i], ids[i]) != shown;
+                       lns_kernel_name (report, naming, names[i], ids[i]) != shown;
             for (unsigned j = 0; j < i && key < keys.kinds.n; j += 7)
               {
                 const LnsCudaLaunch *b = ids[j] < N_LAUNCHES ? &launches[ids[j]] : &none;
@@ -612,5 +663,6 @@ main (void)
   LNS_TEST (test_projection_ends_when_told);
   LNS_TEST (test_projections_are_lanes);
   LNS_TEST (test_a_foreign_file_is_not_attached);
+  LNS_TEST (test_what_a_killed_process_left_is_pruned);
   return lns_tap_done ();
 }

@@ -6,6 +6,8 @@
 /* Plays records into the decoder and checks the report that it writes. Ticks are ns. */
 
 #include "capture/session/decode/decoder.h"
+#include "capture/session/decode/nvtx/definitions.h"
+#include "capture/wire/os-layout.h"
 #include "src/store/read/report.h"
 #include "tests/tap.h"
 #include "tests/unit/record-text.h"
@@ -15,6 +17,19 @@
 #define AT(ns)     ((uint64_t)(T0 + (ns)))
 #define END_NS     900000
 #define REGISTERED LNS_WIRE_STRING_REGISTERED
+
+static bool is_memory_short;
+
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+/* glibc lets a program have its own allocator; this one can refuse. */
+void *__libc_calloc (size_t n, size_t size_bytes);
+
+void *
+calloc (size_t n, size_t size_bytes)
+{
+  return is_memory_short ? NULL : __libc_calloc (n, size_bytes);
+}
+#endif
 
 static LnsDecoder *decoder;
 static LnsWriter *writer;
@@ -71,7 +86,7 @@ static void
 play (void)
 {
   play_stream (1);
-  lns_decoder_settle (decoder);
+  lns_decoder_settle (decoder, 0);
 }
 
 static void
@@ -352,7 +367,7 @@ starts_and_ends_meet_across_streams (void)
   record_start (&text, AT (20), 0, 2, 2);
   record_end (&text, AT (30), 2);
   play_stream (1);
-  lns_decoder_settle (decoder);
+  lns_decoder_settle (decoder, 0);
   finish ();
   check_event ("a", 10, 90, 0);
   check_event ("b", 20, 10, 0);
@@ -379,7 +394,7 @@ an_end_may_come_a_batch_early (void)
   record_end (&text, AT (100), 1);
   record_end (&text, AT (110), 99); /* whose start never comes */
   play_stream (2);
-  lns_decoder_settle (decoder);
+  lns_decoder_settle (decoder, 0);
   name_abc ();
   record_start (&text, AT (10), 0, 1, 1);
   play ();
@@ -565,7 +580,7 @@ garbage_does_no_harm (void)
       for (int i = 0; i < 4; i++)
         text.bytes[fixture_random (&state) % text.n_bytes] = (uint8_t)fixture_random (&state);
       play_stream (1 + (uint32_t)(fixture_random (&state) % 3));
-      lns_decoder_settle (decoder);
+      lns_decoder_settle (decoder, 0);
     }
   LNS_CHECK (lns_decoder_counters (decoder).n_bad_chunks > 100);
   finish ();
@@ -596,9 +611,117 @@ damaged_records_are_counted (void)
   lns_report_close (report);
 }
 
+/* Time domains without a type of clock, which no later definition replaces. */
+static void
+clocks_of_no_type_take_no_memory (void)
+{
+  const LnsWireTimeDomainBytes clock = { .head.type = LNS_WIRE_TIME_DOMAIN,
+                                         .n_bytes = 48,
+                                         .id = 1 << 24 };
+  begin ();
+  for (int i = 0; i < 100; i++)
+    {
+      memcpy (text.bytes, &clock, sizeof clock);
+      text.n_bytes = clock.n_bytes;
+      play ();
+    }
+  LNS_CHECK_INT (_lns_nvtx_domain (decoder, decoder->processes.items[0], 0)->clocks.n_places, 0);
+  finish ();
+  lns_report_close (report);
+}
+
+/* A range in a domain for which there is no memory is one that is left out, not two. */
+static void
+what_memory_is_short_for_counts_once (void)
+{
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+  LNS_SKIP ("the sanitizer has an allocator of its own");
+#endif
+  begin ();
+  record_push (&text, AT (100), 0, 0, 0);
+  play ();
+  record_push (&text, AT (200), 5, 0, 0);
+  is_memory_short = true;
+  play ();
+  is_memory_short = false;
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_refused, 1);
+  finish ();
+  lns_report_close (report);
+}
+
+static void
+add_os_call (unsigned function, uint64_t ticks, uint64_t end_ticks, uint32_t file, uint64_t subject)
+{
+  LnsWireOsCallBytes call = {
+    .head = { .ticks = ticks, .type = LNS_WIRE_OS_CALL, .domain = (uint16_t)function },
+    .n_bytes = sizeof call,
+    .file = file,
+    .end_ticks = end_ticks,
+    .return_value = -5,
+    .subject = subject,
+  };
+  memcpy (text.bytes + text.n_bytes, &call, sizeof call);
+  text.n_bytes += sizeof call;
+}
+
+/* The value of COLUMN of EVENT, which lies in an OS runtime lane. */
+static uint64_t
+of_os_call (const LnsEvent *event, LnsColumnId column)
+{
+  return event->extra[lns_lane_kind_extra (LNS_LANE_OS_CALL, column)];
+}
+
+/* Calls with an unknown number, which only a damaged process writes, are left out; so is what an unknown number of a file
+ * tells. */
+static void
+calls_of_the_c_library_are_events (void)
+{
+  uint32_t lane, n_lanes, n_events = 0;
+  begin ();
+  record_thread (&text, AT (1), 11, 1, "thread");
+  record_named (&text, LNS_WIRE_REGISTERED, 0, REGISTERED | 1, "/a/file");
+  add_os_call (LNS_OS_read, AT (100), AT (300), 0, 0);
+  add_os_call (LNS_OS_pthread_mutex_lock, AT (400), AT (450), 0, 0x1234);
+  add_os_call (LNS_OS_pthread_rwlock_rdlock, AT (500), AT (550), 0, 0x1234);
+  add_os_call (LNS_OS_write, AT (600), AT (650), REGISTERED | 1, 77);
+  add_os_call (LNS_OS_pread, AT (700), AT (750), REGISTERED | 2, 78);
+  add_os_call (LNS_N_OS_FUNCTIONS, AT (800), AT (900), 0, 0);
+  add_os_call (0xffff, AT (800), AT (900), 0, 0);
+  /* A signal handler's, while the thread waits. */
+  add_os_call (LNS_OS_usleep, AT (1100), AT (1200), 0, 0);
+  add_os_call (LNS_OS_poll, AT (1000), AT (2000), 0, 0);
+  play ();
+  finish ();
+  check_event ("read", 100, 200, 0);
+  check_event ("usleep", 1100, 100, 0);
+  check_event ("poll", 1000, 1000, 0);
+  const LnsEvent plain = event_called ("read", &lane),
+                 lock = event_called ("pthread_mutex_lock", NULL),
+                 again = event_called ("pthread_rwlock_rdlock", NULL),
+                 file = event_called ("write", NULL), unknown = event_called ("pread", NULL);
+  LNS_CHECK_INT (lns_report_lanes (report, &n_lanes)[lane].kind, LNS_LANE_OS_CALL);
+  LNS_CHECK_INT ((int64_t)of_os_call (&plain, LNS_COLUMN_RETURN_VALUE), -5);
+  LNS_CHECK_INT (of_os_call (&plain, LNS_COLUMN_EVENT_CLASS), 0);
+  LNS_CHECK_INT (of_os_call (&plain, LNS_COLUMN_REMAINDER), 0);
+  LNS_CHECK (of_os_call (&lock, LNS_COLUMN_REMAINDER) != 0);
+  LNS_CHECK_INT (of_os_call (&lock, LNS_COLUMN_REMAINDER),
+                 of_os_call (&again, LNS_COLUMN_REMAINDER));
+  LNS_CHECK (of_os_call (&file, LNS_COLUMN_REMAINDER) != 0 &&
+             of_os_call (&file, LNS_COLUMN_REMAINDER) != of_os_call (&lock, LNS_COLUMN_REMAINDER) &&
+             of_os_call (&file, LNS_COLUMN_REMAINDER) !=
+                 of_os_call (&unknown, LNS_COLUMN_REMAINDER));
+  for (uint32_t i = 0; i < n_lanes; i++)
+    n_events += (uint32_t)lns_report_lane_info (report, i)->n_events;
+  LNS_CHECK_INT (n_events, 7);
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
+  LNS_TEST (calls_of_the_c_library_are_events);
+  LNS_TEST (clocks_of_no_type_take_no_memory);
+  LNS_TEST (what_memory_is_short_for_counts_once);
   LNS_TEST (pushes_and_pops_become_ranges);
   LNS_TEST (attributes_are_kept);
   LNS_TEST (a_definition_may_come_late);

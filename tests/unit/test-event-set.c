@@ -10,7 +10,6 @@
 #include "tests/tap.h"
 #include "tests/unit/event-fixture.h"
 #include "ui/events/event-cell.h"
-#include "ui/events/event-keys.h"
 #include "ui/events/event-order.h"
 #include "ui/events/event-sort.h"
 

@@ -57,6 +57,7 @@ static const struct
   uint32_t result;
   const char *words; /* null: none, or any */
   Left left;
+  const char *version; /* null: any */
 } cases[] = {
   { "LNS_DOUBLE_FAIL=cuptiSubscribe=999,cuptiSubscribe_v2=999", LNS_WIRE_PROBLEM_SUBSCRIBE, 999,
     NULL, NOTHING },
@@ -64,7 +65,10 @@ static const struct
     NOTHING },
   { "LNS_DOUBLE_OTHER_TOOL=somebody", LNS_WIRE_PROBLEM_BUSY, 39, "CUPTI for somebody", NOTHING },
   { "LNS_DOUBLE_FAIL=cuptiActivityRegisterTimestampCallback=1", LNS_WIRE_PROBLEM_CALL, 1,
-    "cuptiActivityRegisterTimestampCallback", NOTHING },
+    "cuptiActivityRegisterTimestampCallback", NOTHING, "LNS_DOUBLE_CUPTI_VERSION=130100" },
+  /* This version follows CUPTI's own clock. */
+  { "LNS_DOUBLE_FAIL=cuptiActivityRegisterTimestampCallback=1,cuptiActivitySetAttribute:5=1",
+    LNS_WIRE_PROBLEM_ATTRIBUTE, 1, NULL, ALL, "LNS_DOUBLE_CUPTI_VERSION=130001" },
   { "LNS_DOUBLE_FAIL=cuptiActivityRegisterCallbacks=1", LNS_WIRE_PROBLEM_CALL, 1,
     "cuptiActivityRegisterCallbacks", NOTHING },
   { "LNS_DOUBLE_FAIL=cuptiSetThreadIdType=999", LNS_WIRE_PROBLEM_CALL, 999, "cuptiSetThreadIdType",
@@ -76,8 +80,6 @@ static const struct
   { "LNS_DOUBLE_FAIL=cuptiEnableCallback=1", LNS_WIRE_PROBLEM_CALL, 1, "cuptiEnableCallback", ALL },
   { "LNS_DOUBLE_FAIL=cuptiActivityEnableRuntimeApi=1", LNS_WIRE_PROBLEM_CALL, 1,
     "cuptiActivityEnableRuntimeApi", ALL },
-  { "LNS_DOUBLE_FAIL=cuptiActivityEnableDeviceGraph=27", LNS_WIRE_PROBLEM_CALL, 27,
-    "cuptiActivityEnableDeviceGraph", ALL },
   { "LNS_DOUBLE_FAIL=cuptiActivityGetNumDroppedRecords=1", LNS_WIRE_PROBLEM_CALL, 1,
     "cuptiActivityGetNumDroppedRecords", ALL },
   { "LNS_DOUBLE_FAIL=cuptiActivityFlushAll=999", LNS_WIRE_PROBLEM_FLUSH, 999, NULL, NOTHING },
@@ -98,7 +100,7 @@ test_each_failure (void)
 {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     {
-      const char *const environment[] = { cases[i].failure, NULL };
+      const char *const environment[] = { cases[i].failure, cases[i].version, NULL };
       MiniSession *session = cuda_run ("work", &plain, false, environment);
       fprintf (stderr, "# %s\n", cases[i].failure);
       LNS_CHECK (cuda_is_sound (session));
@@ -110,6 +112,48 @@ test_each_failure (void)
         LNS_CHECK_STR (cuda_text (session, problem->head.string), cases[i].words);
       LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), cases[i].left == ALL ? N_KERNELS : 0);
       LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_MEMCPY), cases[i].left == NOTHING ? 0 : 1);
+      mini_session_free (session);
+    }
+}
+
+/* CUPTI's buffers lie on the host only if that is asked for. */
+static void
+test_host_buffers (void)
+{
+  static const char *const environment[] = { "LNS_DOUBLE_FAIL=cuptiActivitySetAttribute:8=41",
+                                             NULL };
+  for (int i = 0; i < 2; i++)
+    {
+      LnsWireOptions asked = plain;
+      asked.cuda = i == 1 ? LNS_WIRE_CUDA_HOST_BUFFERS : 0;
+      MiniSession *session = cuda_run ("work", &asked, false, environment);
+      LNS_CHECK (cuda_is_sound (session));
+      LNS_CHECK_INT (cuda_problems (LNS_WIRE_PROBLEM_ATTRIBUTE), i);
+      LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), N_KERNELS);
+      mini_session_free (session);
+    }
+}
+
+/* Graphs that the GPU launches are nobody's default, as CUPTI takes memory of the GPU for them. */
+static void
+test_device_graphs (void)
+{
+  static const struct
+  {
+    const char *failure;
+    LnsWireCudaProblem problem;
+  } failures[] = { { "LNS_DOUBLE_FAIL=cuptiActivityEnableDeviceGraph=27", LNS_WIRE_PROBLEM_CALL },
+                   { "LNS_DOUBLE_FAIL=cuptiActivityEnable:53=14", LNS_WIRE_PROBLEM_ENABLE } };
+  for (size_t i = 0; i < 4; i++)
+    {
+      const char *const environment[] = { failures[i / 2].failure, NULL };
+      LnsWireOptions asked = plain;
+      asked.cuda = i % 2 ? LNS_WIRE_CUDA_DEVICE_GRAPHS : 0;
+      MiniSession *session = cuda_run ("work", &asked, false, environment);
+      LNS_CHECK (cuda_is_sound (session));
+      LNS_CHECK_INT (cuda_problems (failures[i / 2].problem), i % 2);
+      LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_PROBLEM), i % 2);
+      LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), N_KERNELS);
       mini_session_free (session);
     }
 }
@@ -236,6 +280,8 @@ main (int argc, char **argv)
 {
   cuda_scenes (scenes, argv);
   LNS_TEST (test_each_failure);
+  LNS_TEST (test_host_buffers);
+  LNS_TEST (test_device_graphs);
   LNS_TEST (test_dropped);
   LNS_TEST (test_versions);
   LNS_TEST (test_too_old);

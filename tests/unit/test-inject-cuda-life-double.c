@@ -104,7 +104,7 @@ scene_forked (void)
     {
       void *memory;
       /* CUPTI has pointers to the parent's buffers, and would write there. */
-      if (n_bytes == 0 || n_shared_bytes () > n_bytes - 64 * (size_t)LNS_WIRE_BUFFER_BYTES)
+      if (n_bytes == 0 || n_shared_bytes () > n_bytes - (64u << 20))
         exit (9);
       nvtx_push ("child");
       bool failed = cuda.cudaMalloc (&memory, 100) != cudaSuccess;
@@ -301,11 +301,19 @@ salvage (MiniSession *session)
 static void
 test_killed (void)
 {
-  MiniSession *session = cuda_run ("killed", &plain, false, NULL);
-  LNS_CHECK_INT (session->exit_status, SIGKILL);
-  salvage (session);
-  LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL) + salvaged.n_kernels, 500);
-  LNS_CHECK (salvaged.n_kernels > 0 && salvaged.n_calls >= 500);
+  /* The engine's thread takes what is there when it begins, which may be all of it. */
+  MiniSession *session = NULL;
+  for (int i = 0; i < 50 && (session == NULL || salvaged.n_kernels == 0); i++)
+    {
+      if (session != NULL)
+        mini_session_free (session);
+      session = cuda_run ("killed", &plain, false, NULL);
+      LNS_CHECK_INT (session->exit_status, SIGKILL);
+      salvage (session);
+      LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL) + salvaged.n_kernels, 500);
+    }
+  LNS_CHECK (salvaged.n_kernels > 0);
+  LNS_CHECK (cuda_count (LNS_WIRE_CUDA_API) + salvaged.n_calls >= 500);
   /* By the names that were told as the kernels were launched. */
   LNS_CHECK (salvaged.n_named > 0);
   mini_session_free (session);

@@ -8,6 +8,9 @@
 #include "tests/tap.h"
 #include "tests/unit/cuda-fixture.h"
 
+#include <cupti.h>
+#include <unistd.h>
+
 static LnsWireOptions
 ask (uint32_t options)
 {
@@ -70,6 +73,53 @@ scene_managed (void)
   return 0;
 }
 
+/* From the host to device 0, from there to device 1, and back to the host. */
+static int
+scene_migrations (void)
+{
+  static const struct cudaMemLocation places[] = { { .type = cudaMemLocationTypeDevice, .id = 0 },
+                                                   { .type = cudaMemLocationTypeDevice, .id = 1 },
+                                                   { .type = cudaMemLocationTypeHost, .id = 0 } };
+  char *memory;
+  cuda_start ();
+  cuda.cudaMallocManaged ((void **)&memory, 1 << 20, cudaMemAttachGlobal);
+  for (size_t i = 0; i < 3; i++)
+    if (cuda.cudaMemPrefetchAsync (memory, 1 << 20, places[i], 0, NULL) != cudaSuccess)
+      return 1;
+  return cuda.cudaDeviceSynchronize () == cudaSuccess ? 0 : 2;
+}
+
+/* KiB of memory of this process. */
+static long
+resident_kib (void)
+{
+  long n_pages = 0, n_resident = 0;
+  FILE *file = fopen ("/proc/self/statm", "r");
+  if (file == NULL || fscanf (file, "%ld %ld", &n_pages, &n_resident) != 2)
+    n_resident = 0;
+  if (file != NULL)
+    fclose (file);
+  return n_resident * (sysconf (_SC_PAGESIZE) / 1024);
+}
+
+/* Launches N_FULL kernels of 16 ms, of which most find the command buffer full. CUPTI allocates FULL_BYTES for each. */
+#define FULL_BYTES "1048576"
+#define N_FULL     60
+#define LIMIT_KIB  (N_FULL * 1024 / 4)
+
+static int
+scene_full (void)
+{
+  cuda_start ();
+  cuda_launch (1, false, 4, 64, NULL);
+  const long before_kib = resident_kib ();
+  cuda_launch (N_FULL, false, 1 << 21, 1024, NULL);
+  cuda.cudaDeviceSynchronize ();
+  for (int i = 0; i < 1000 && resident_kib () > before_kib + LIMIT_KIB; i++)
+    usleep (10000);
+  return resident_kib () > before_kib + LIMIT_KIB;
+}
+
 static int
 scene_events (void)
 {
@@ -101,9 +151,10 @@ scene_devices (void)
   return cuda.cudaMemcpyPeer (memory[0], 0, memory[1], 1, 4096) == cudaSuccess ? 0 : 2;
 }
 
-static const CudaScene scenes[] = { { "graph", scene_graph },     { "memory", scene_memory },
-                                    { "managed", scene_managed }, { "events", scene_events },
-                                    { "devices", scene_devices }, { NULL, NULL } };
+static const CudaScene scenes[] = { { "graph", scene_graph },           { "memory", scene_memory },
+                                    { "managed", scene_managed },       { "full", scene_full },
+                                    { "migrations", scene_migrations }, { "events", scene_events },
+                                    { "devices", scene_devices },       { NULL, NULL } };
 
 /* --- Tests. ---------------------------------------------------------------------------------- */
 
@@ -124,12 +175,38 @@ test_whole_graphs (void)
   MiniSession *session = run ("graph", 0, NULL);
   LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_GRAPH), N_LAUNCHES);
   LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_KERNEL), 1);
-  LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_GRAPH_NODE), 0);
+  /* The graphs that were made, without their nodes. */
+  uint32_t n_instantiated = 0;
+  const LnsWireCudaGraphNodeBytes *made;
+  for (size_t i = 0; (made = cuda_record (LNS_WIRE_CUDA_GRAPH_NODE, i)) != NULL; i++)
+    {
+      LNS_CHECK (made->graph != 0 && made->graph_node == 0);
+      n_instantiated += made->graph_exec != 0;
+    }
+  LNS_CHECK_INT (n_instantiated, 1);
+  LNS_CHECK (cuda_count (LNS_WIRE_CUDA_GRAPH_NODE) > 1);
   for (size_t i = 0; i < N_LAUNCHES; i++)
     {
       const LnsWireCudaGraphBytes *graph = cuda_record (LNS_WIRE_CUDA_GRAPH, i);
       LNS_CHECK (graph->graph != 0 && graph->end_ticks > graph->head.ticks);
       LNS_CHECK (graph->correlation != 0);
+    }
+  mini_session_free (session);
+}
+
+/* CUPTI tells no device of a graph that begins with a node on the host, but where its last node ran. */
+static void
+test_graphs_that_begin_on_the_host (void)
+{
+  static const char *const environment[] = { "LNS_DOUBLE_HOST_GRAPHS=1", NULL };
+  MiniSession *session = run ("graph", 0, environment);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_GRAPH), N_LAUNCHES);
+  const LnsWireCudaKernelBytes *kernel = cuda_record (LNS_WIRE_CUDA_KERNEL, 0);
+  for (size_t i = 0; i < N_LAUNCHES; i++)
+    {
+      const LnsWireCudaGraphBytes *graph = cuda_record (LNS_WIRE_CUDA_GRAPH, i);
+      LNS_CHECK_INT (graph->place.device, kernel->place.device);
+      LNS_CHECK_INT (graph->place.context, kernel->place.context);
     }
   mini_session_free (session);
 }
@@ -155,6 +232,23 @@ test_nodes_of_graphs (void)
   mini_session_free (session);
 }
 
+/* The record of TYPE before which N others of it are in time; NULL: there are not so many. Two threads may pass on two
+ * buffers of one thread. */
+static const void *
+record_in_time (LnsWireCudaType type, size_t n)
+{
+  const LnsWireHead *record, *other;
+  for (size_t i = 0; (record = cuda_record (type, i)) != NULL; i++)
+    {
+      size_t n_before = 0;
+      for (size_t k = 0; (other = cuda_record (type, k)) != NULL; k++)
+        n_before += other->ticks < record->ticks || (other->ticks == record->ticks && k < i);
+      if (n_before == n)
+        return record;
+    }
+  return NULL;
+}
+
 static void
 test_memory (void)
 {
@@ -167,7 +261,7 @@ test_memory (void)
   session = run ("memory", LNS_WIRE_CUDA_MEMORY_USAGE, NULL);
   int64_t held_bytes = 0, most_bytes = 0;
   const LnsWireCudaMemoryBytes *memory;
-  for (size_t i = 0; (memory = cuda_record (LNS_WIRE_CUDA_MEMORY, i)) != NULL; i++)
+  for (size_t i = 0; (memory = record_in_time (LNS_WIRE_CUDA_MEMORY, i)) != NULL; i++)
     {
       held_bytes += (memory->operation == 1 ? 1 : -1) * (int64_t)memory->size_bytes;
       most_bytes = held_bytes > most_bytes ? held_bytes : most_bytes;
@@ -186,6 +280,55 @@ test_managed_memory (void)
   mini_session_free (session);
   session = run ("managed", LNS_WIRE_CUDA_UM_CPU_FAULTS | LNS_WIRE_CUDA_UM_GPU_FAULTS, NULL);
   LNS_CHECK (cuda_count (LNS_WIRE_CUDA_UNIFIED) >= 1);
+  mini_session_free (session);
+}
+
+static void
+test_migrations (void)
+{
+  static const struct
+  {
+    uint32_t counter, source, destination;
+  } moves[] = { { 1, UINT32_MAX, 0 }, { 8, 0, 1 }, { 2, 1, UINT32_MAX } };
+  /* Where CUPTI cannot count what moves between devices, it counts the rest. */
+  const char *const without[] = { "LNS_DOUBLE_DEVICES=2",
+                                  "LNS_DOUBLE_FAIL=cuptiActivityConfigureUnifiedMemoryCounter:8=30",
+                                  NULL };
+  const char *const with[] = { "LNS_DOUBLE_DEVICES=2", NULL };
+  for (int refuses = 0; refuses < 2; refuses++)
+    {
+      MiniSession *session =
+          run ("migrations", LNS_WIRE_CUDA_UM_GPU_FAULTS, refuses ? without : with);
+      LNS_CHECK_INT (cuda_count (LNS_WIRE_CUDA_UNIFIED), refuses ? 2 : 3);
+      for (size_t i = 0, k = 0; i < 3; i++)
+        {
+          const LnsWireCudaUnifiedBytes *moved = record_in_time (LNS_WIRE_CUDA_UNIFIED, k);
+          if (refuses && moves[i].counter == 8)
+            continue;
+          LNS_CHECK_INT (moved->counter, moves[i].counter);
+          LNS_CHECK_INT (moved->source, moves[i].source);
+          LNS_CHECK_INT (moved->destination, moves[i].destination);
+          LNS_CHECK_INT (moved->value, 1 << 20);
+          k++;
+        }
+      mini_session_free (session);
+    }
+}
+
+/* What CUPTI allocates for a full command buffer does not stay. */
+static void
+test_full_buffers (void)
+{
+  static const char *const environment[] = { "LNS_DOUBLE_FULL_BYTES=" FULL_BYTES, NULL };
+  LnsWireOptions asked = ask (0);
+  asked.flush_ms = 20;
+  MiniSession *session = cuda_run ("full", &asked, false, environment);
+  LNS_CHECK (cuda_is_sound (session));
+  size_t n_full = 0;
+  const LnsWireCudaOverheadBytes *overhead;
+  for (size_t i = 0; (overhead = cuda_record (LNS_WIRE_CUDA_OVERHEAD, i)) != NULL; i++)
+    n_full += overhead->kind == CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL;
+  LNS_CHECK (n_full > 0); /* on a busy machine the GPU keeps up with some launches */
   mini_session_free (session);
 }
 
@@ -235,9 +378,12 @@ main (int argc, char **argv)
 {
   cuda_scenes (scenes, argv);
   LNS_TEST (test_whole_graphs);
+  LNS_TEST (test_graphs_that_begin_on_the_host);
   LNS_TEST (test_nodes_of_graphs);
   LNS_TEST (test_memory);
   LNS_TEST (test_managed_memory);
+  LNS_TEST (test_migrations);
+  LNS_TEST (test_full_buffers);
   LNS_TEST (test_events);
   LNS_TEST (test_devices);
   return lns_tap_done ();

@@ -214,6 +214,82 @@ test_definitions_wait_for_room (void)
   mini_session_free (session);
 }
 
+/* --- A loss while the chunk has room. --------------------------------------------------------- */
+
+static int
+lose_amid_a_chunk (void)
+{
+  static char events[LNS_WIRE_RECORD_MAX_BYTES + 1];
+  LnsNvtxEventBatch batch = { .schema = 1, .n_bytes = sizeof events, .events = events };
+  nvtx_start ();
+  nvtx_mark ("first");
+  NVTX_CALL (payload, LNS_NVTX_PAYLOAD_EVENT_BATCH_SUBMIT, void,
+             (const void *, const LnsNvtxEventBatch *))
+  (NULL, &batch);
+  nvtx_mark ("second");
+  nvtx_mark ("second");
+  return 0;
+}
+
+/* What comes after the loss, in order. */
+static LnsWireType after_loss[8];
+static unsigned n_after_loss;
+
+static void
+note_record (MiniSession *session,
+             MiniProcess *process,
+             MiniStream *stream,
+             const LnsWireRecord *record)
+{
+  if ((n_after_loss > 0 || session->n_events == 1) && n_after_loss < 8)
+    after_loss[n_after_loss++] = record->type;
+}
+
+static void
+test_a_loss_is_told_before_names (void)
+{
+  MiniOptions options = { .keep_events = true, .on_record = note_record };
+  MiniSession *session = run (&options, lose_amid_a_chunk);
+  LNS_CHECK_INT (mini_session_lost (session, LNS_WIRE_LOSS_OTHER), 1);
+  LNS_CHECK_INT (session->processes[0].told.events[LNS_WIRE_LOSS_OTHER], 1);
+  LNS_CHECK_INT (session->n_events, 3);
+  LNS_CHECK_STR (session->events[2].name, "second");
+  for (unsigned i = 0; i < n_after_loss && after_loss[i] != LNS_WIRE_LOST; i++)
+    LNS_CHECK (after_loss[i] != LNS_WIRE_STRING);
+  /* It stays in its chunk. */
+  LNS_CHECK_INT (lns_wire_pool_view (session->processes[0].pool)->header->claimed, 1);
+  mini_session_free (session);
+}
+
+/* --- No key for the ends of threads. ---------------------------------------------------------- */
+
+static int
+mark_without_keys (void)
+{
+  for (pthread_key_t key; pthread_key_create (&key, NULL) == 0;)
+    ;
+  nvtx_start ();
+  nvtx_mark ("nobody records this");
+  if (fork () == 0)
+    {
+      nvtx_mark ("nor this");
+      _exit (0);
+    }
+  return 0;
+}
+
+static void
+test_a_process_without_keys_stays_out (void)
+{
+  MiniOptions options = { 0 };
+  MiniSession *session = run (&options, mark_without_keys);
+  LNS_CHECK_INT (session->n_processes, 1);
+  LNS_CHECK_INT (lns_wire_pool_view (session->processes[0].pool)->header->joined,
+                 LNS_WIRE_JOINED_WITHOUT_KEY);
+  LNS_CHECK_INT (mini_session_lost_all (session), 0);
+  mini_session_free (session);
+}
+
 /* --- A thread that uses NVTX while it ends. --------------------------------------------------- */
 
 static pthread_key_t late_key;
@@ -320,6 +396,8 @@ main (void)
   LNS_TEST (test_thread_without_memory_is_counted);
   LNS_TEST (test_threads_wait_for_one_handshake);
   LNS_TEST (test_definitions_wait_for_room);
+  LNS_TEST (test_a_loss_is_told_before_names);
+  LNS_TEST (test_a_process_without_keys_stays_out);
   LNS_TEST (test_threads_use_nvtx_while_they_end);
   LNS_TEST (test_a_refusal);
   LNS_TEST (test_lost_samples_are_counted);

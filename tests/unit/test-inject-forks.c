@@ -87,7 +87,6 @@ check_forks (int (*target) (void))
       LNS_CHECK_INT (session->processes[i].hello.forked, 1);
       LNS_CHECK (session->processes[i].pid != session->processes[0].pid);
       LNS_CHECK_INT (session->processes[i].hello.pid, session->processes[i].pid);
-      LNS_CHECK_INT (session->processes[i].hello.ppid, session->processes[0].pid);
       LNS_CHECK_INT (session->processes[i].n_type[LNS_WIRE_PUSH], 2);
       LNS_CHECK_INT (session->processes[i].n_type[LNS_WIRE_POP], 2);
       LNS_CHECK_STR (session->processes[i].domains[1], "of the parent");

@@ -10,6 +10,7 @@
 #include "tests/unit/cuda-fixture.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 typedef int (*Gemm) (void *,
                      int,
@@ -81,6 +82,46 @@ scene_looking (void)
   return library != NULL ? call ((Gemm)dlsym (library, "cublasSgemm_v2")) : 90;
 }
 
+/* A program that loads another copy of the library, too. */
+static int
+scene_copies (void)
+{
+  char command[8192], copy[] = "/tmp/lanescope-test-XXXXXX", path[64];
+  if (mkdtemp (copy) == NULL)
+    return 91;
+  snprintf (path, sizeof path, "%s/libcublas.so.13", copy);
+  snprintf (command, sizeof command, "cp %s/tests/unit/libcublas.so.13 %s",
+            getenv ("LNS_BUILD_ROOT"), path);
+  void *first = open_fake ("libcublas.so.13", RTLD_LOCAL);
+  void *found = first == NULL ? NULL : dlsym (first, "cublasSgemm_v2");
+  void *again = first == NULL ? NULL : dlsym (first, "cublasSgemm_v2");
+  void *second = system (command) == 0 ? dlmopen (LM_ID_BASE, path, RTLD_NOW | RTLD_LOCAL) : NULL;
+  remove (path);
+  rmdir (copy);
+  void *other = second == NULL ? NULL : dlsym (second, "cublasSgemm_v2");
+  Dl_info in_first, in_second;
+  /* The getter has no wrapper: it tells where each copy is. */
+  if (found == NULL || found != again || other == NULL || other == found ||
+      dladdr (dlsym (second, "cublasGetStream_v2"), &in_second) == 0 ||
+      dladdr (other, &in_first) == 0 || in_first.dli_fbase != in_second.dli_fbase)
+    return 92;
+  return call ((Gemm)found) != 0 || call ((Gemm)other) != 0;
+}
+
+static int
+scene_next (void)
+{
+  void *plugin = open_fake ("fake-plugin.so", RTLD_LOCAL);
+  if (plugin == NULL)
+    return 90;
+  void *(*next) (const char *) = (void *(*)(const char *))dlsym (plugin, "plugin_next");
+  void *handle = open_fake ("libcublas.so.13", RTLD_LOCAL);
+  return next ("cublasGetStream_v2") == dlsym (handle, "cublasGetStream_v2") &&
+                 next ("no_such_function") == NULL && dlerror () != NULL
+             ? 0
+             : 1;
+}
+
 /* The wrapper is there and the library is not. */
 static int
 scene_missing (void)
@@ -96,6 +137,8 @@ scene_missing (void)
 static const CudaScene scenes[] = { { "linked", scene_linked },
                                     { "hidden", scene_hidden },
                                     { "looking", scene_looking },
+                                    { "copies", scene_copies },
+                                    { "next", scene_next },
                                     { "missing", scene_missing },
                                     { NULL, NULL } };
 
@@ -169,8 +212,34 @@ static void
 test_looked_up_by_itself (void)
 {
   MiniSession *session = run ("looking", LNS_WIRE_TRACE_CUBLAS);
-  /* Its own inner call is the library's, which is linked as others are. */
-  LNS_CHECK (cuda_count (LNS_WIRE_LIBRARY_CALL) <= 1);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_LIBRARY_CALL), 1);
+  const LnsWireLibraryCallBytes *made = cuda_record (LNS_WIRE_LIBRARY_CALL, 0);
+  LNS_CHECK_STR (cuda_text (session, made->head.string), "cublasSgemm_v2");
+  LNS_CHECK_INT (made->return_value, 7);
+  LNS_CHECK (made->stream != 0);
+  mini_session_free (session);
+}
+
+/* Of two copies each caller gets its own. Of the second, only the calls are seen that the library itself makes, as those
+ * of callers that are linked. */
+static void
+test_two_copies (void)
+{
+  MiniSession *session = run ("copies", LNS_WIRE_TRACE_CUBLAS);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_LIBRARY_CALL), 2);
+  const LnsWireLibraryCallBytes *first = cuda_record (LNS_WIRE_LIBRARY_CALL, 0);
+  const LnsWireLibraryCallBytes *second = cuda_record (LNS_WIRE_LIBRARY_CALL, 1);
+  LNS_CHECK_STR (cuda_text (session, first->head.string), "cublasSgemm_v2");
+  LNS_CHECK_STR (cuda_text (session, second->head.string), "cublasScopy_v2");
+  mini_session_free (session);
+}
+
+/* A lookup of the next definition is the caller's. */
+static void
+test_next (void)
+{
+  MiniSession *session = run ("next", LNS_WIRE_TRACE_CUBLAS);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_LIBRARY_CALL), 0);
   mini_session_free (session);
 }
 
@@ -191,6 +260,8 @@ main (int argc, char **argv)
   LNS_TEST (test_not_asked_for);
   LNS_TEST (test_hidden);
   LNS_TEST (test_looked_up_by_itself);
+  LNS_TEST (test_two_copies);
+  LNS_TEST (test_next);
   LNS_TEST (test_missing);
   return lns_tap_done ();
 }

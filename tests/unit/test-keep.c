@@ -38,7 +38,7 @@ draw (void)
 static LnsBatch *
 new_noise (int round, uint8_t *copy, size_t *n_copied)
 {
-  LnsBatch *batch = lns_batch_new ();
+  LnsBatch *batch = calloc (1, sizeof (LnsBatch));
   const int n_pieces = round == 0 ? 0 : 1 + (int)(draw () % 20);
   for (int i = 0; i < n_pieces; i++)
     {
@@ -96,7 +96,7 @@ test_packed_batches_come_back (void)
 static LnsBatch *
 new_batch (int64_t at_ns, bool is_first)
 {
-  LnsBatch *batch = lns_batch_new ();
+  LnsBatch *batch = calloc (1, sizeof (LnsBatch));
   int64_t ns = at_ns - BATCH_NS + 1000;
   const LnsWireThreadBytes thread = {
     .head = { .type = LNS_WIRE_THREAD, .ticks = (uint64_t)ns },
@@ -189,11 +189,11 @@ record (int64_t keep_ns, size_t max_bytes, bool is_full)
       if (is_first)
         {
           start.writer = lns_writer_create (path, &options, NULL);
-          lns_batch_add_event (batch, &process);
-          lns_batch_add_event (batch, &start);
+          lns_batch_events_add (&batch->events, &process);
+          lns_batch_events_add (&batch->events, &start);
         }
       if (at_ns == end_ns)
-        lns_batch_add_event (batch, &stop);
+        lns_batch_events_add (&batch->events, &stop);
       recorder.queued_bytes += batch->n_queued_bytes = batch->n_bytes;
       if (is_full)
         act_on_disk (&recorder, at_ns - begin_ns);
@@ -291,13 +291,14 @@ test_commits_come_each_second (void)
   LnsRecorder recorder = { 0 };
   _lns_recorder_init (&recorder, &first, &(LnsDomainFilter){ 0 });
   LnsBatch *batch = new_batch (at_ns, true);
-  lns_batch_add_event (
-      batch, &(LnsBatchEvent){ .kind = LNS_BATCH_PROCESS,
-                               .info = { .pid = 7, .target_pid = 7, .parent = LNS_ID_NONE } });
-  lns_batch_add_event (batch,
-                       &(LnsBatchEvent){ .kind = LNS_BATCH_START,
-                                         .time_ns = begin_ns,
-                                         .writer = lns_writer_create (path, &options, NULL) });
+  lns_batch_events_add (
+      &batch->events,
+      &(LnsBatchEvent){ .kind = LNS_BATCH_PROCESS,
+                        .info = { .pid = 7, .target_pid = 7, .parent = LNS_ID_NONE } });
+  lns_batch_events_add (&batch->events,
+                        &(LnsBatchEvent){ .kind = LNS_BATCH_START,
+                                          .time_ns = begin_ns,
+                                          .writer = lns_writer_create (path, &options, NULL) });
   _lns_kept_take (&recorder.kept, batch);
   _lns_kept_take (&recorder.kept, new_batch (at_ns += BATCH_NS, false));
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -311,7 +312,8 @@ test_commits_come_each_second (void)
       LNS_CHECK_INT (recorder.recording.committed_at_ns != last_ns, cases[i].is_due);
     }
   batch = new_batch (at_ns += BATCH_NS, false);
-  lns_batch_add_event (batch, &(LnsBatchEvent){ .kind = LNS_BATCH_STOP, .time_ns = at_ns });
+  lns_batch_events_add (&batch->events,
+                        &(LnsBatchEvent){ .kind = LNS_BATCH_STOP, .time_ns = at_ns });
   _lns_kept_take (&recorder.kept, batch);
   _lns_kept_take (&recorder.kept, new_batch (at_ns += BATCH_NS, false));
   LNS_CHECK (recorder.result.is_written);

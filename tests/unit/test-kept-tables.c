@@ -43,6 +43,15 @@
   .type = LNS_KEPT_UNSET                                                                           \
  }
 
+/* Whether a query on COLUMN of TABLE is answered without a look at all rows. */
+static bool
+can_use (const LnsTables *tables, const LnsTable *table, int column)
+{
+  bool only_equal;
+
+  return lns_row_cursor_can_use (tables, table, column, &only_equal);
+}
+
 static void
 add_table (LnsWriter *writer,
            const char *name,
@@ -251,9 +260,9 @@ test_large_table (void)
   /* No plan of a query is built on a search that would look at all rows.                          */
   LnsTables *tables = lns_tables_new (report, NULL);
   const LnsTable *table = lns_tables_find (tables, "CHAINS");
-  LNS_CHECK (lns_tables_finds (tables, table, -1) && lns_tables_finds (tables, table, 0));
-  LNS_CHECK (!lns_tables_finds (tables, table, 1));
-  LNS_CHECK (lns_tables_finds (tables, lns_table_find ("PROCESSES"), 1));
+  LNS_CHECK (can_use (tables, table, -1) && can_use (tables, table, 0));
+  LNS_CHECK (!can_use (tables, table, 1));
+  LNS_CHECK (can_use (tables, lns_table_find ("PROCESSES"), 1));
   lns_tables_free (tables);
   LNS_CHECK_STR (ask (report, "SELECT rowid FROM CHAINS WHERE ip = 1439997600001"), "1200000");
   LNS_CHECK_STR (ask (report, "SELECT ip FROM CHAINS WHERE rowid = 1200000"), "1439997600001");
@@ -446,7 +455,87 @@ test_tables_held_together (void)
       snprintf (sql, sizeof sql, "SELECT count (*) FROM T%d", table);
       LNS_CHECK_INT (atoi (ask (report, sql)), table == 0 ? N_BLOCK_ROWS : N_BLOCKS * N_BLOCK_ROWS);
     }
-  LNS_CHECK (lns_tables_finds (tables, lns_tables_find (tables, "T0"), 1));
+  LNS_CHECK (can_use (tables, lns_tables_find (tables, "T0"), 1));
+  const struct mallinfo2 memory = mallinfo2 ();
+  LNS_CHECK (memory.uordblks + memory.hblkhd < (size_t)128 << 20);
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
+/* What SQL finds by a column of integers that has other values, too. */
+static void
+test_other_values_in_columns_of_integers (void)
+{
+  static const LnsKeptColumn columns[] = { { "a", "INTEGER", false } };
+  const LnsKeptValue values[] = { INTEGER (3), NOTHING,       INTEGER (INT64_MIN),
+                                  REAL (2.5),  TEXT ("text"), INTEGER (1) };
+  const struct
+  {
+    const char *where, *rows;
+  } cases[] = {
+    { "a = 2.5", "4" },   { "a = 'text'", "5" },    { "a = -9223372036854775807 - 1", "3" },
+    { "a > 2", "1,4,5" }, { "a < 2.7", "3,4,6" },   { "a >= 'm'", "5" },
+    { "a = 3", "1" },     { "a < 'm'", "1,3,4,6" }, { "a = 7", "-" },
+  };
+  const char *path = fixture_path ("values.rep");
+  LnsWriter *writer = fixture_writer (path);
+  char sql[128];
+
+  add_table (writer, "T", columns, 1, values, 6);
+  fixture_finish (writer, 0);
+  LnsReport *report = fixture_open (path, NULL);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    {
+      snprintf (sql, sizeof sql,
+                "SELECT group_concat (r) FROM (SELECT rowid AS r FROM T WHERE %s ORDER BY r)",
+                cases[i].where);
+      LNS_CHECK_STR (ask (report, sql), cases[i].rows);
+    }
+  lns_report_close (report);
+}
+
+/* Definitions that name one long string do not take a copy of it each. */
+static void
+test_long_texts_of_definitions (void)
+{
+  enum
+  {
+    N_ROWS = 3000,
+    N_BYTES = 100000
+  };
+  const char *path = fixture_path ("long.rep");
+  LnsWriter *writer = fixture_writer (path);
+  char *text = malloc (N_BYTES);
+  memset (text, 'x', N_BYTES);
+  const uint32_t string = lns_writer_bytes (writer, text, N_BYTES),
+                 word = lns_writer_string (writer, "word", 4);
+
+  for (int i = 0; i < N_ROWS; i++)
+    {
+      lns_writer_add_diagnostic (
+          writer, &(LnsDiagnostic){ .code = word, .process = LNS_ID_NONE, .text = string });
+      lns_writer_add_track (writer, &(LnsTrack){ .kind = LNS_TRACK_GPU_METRIC,
+                                                 .process = LNS_ID_NONE,
+                                                 .thread = LNS_ID_NONE,
+                                                 .domain = LNS_ID_NONE,
+                                                 .name = string,
+                                                 .unit = word,
+                                                 .device = LNS_ID_NONE,
+                                                 .stream = LNS_ID_NONE });
+    }
+  free (text);
+  fixture_finish (writer, 0);
+  LnsReport *report = fixture_open (path, NULL);
+  LNS_CHECK_STR (ask (report, "SELECT (sum (substr (text, 1, 6) = 'word: ') BETWEEN 1 AND 2999)"
+                              " || ',' || sum (substr (text, -3) = 'xxx') FROM DIAGNOSTIC_EVENT"),
+                 "1,3000");
+  LNS_CHECK_STR (ask (report,
+                      "SELECT (sum (substr (metricName, -7) = ' [word]') BETWEEN 1 AND 2999)"
+                      " || ',' || sum (metricName >= 'xxx') FROM TARGET_INFO_GPU_METRICS"),
+                 "1,3000");
+  LnsTables *tables = lns_tables_new (report, NULL);
+  lns_tables_n_rows (tables, lns_table_find ("DIAGNOSTIC_EVENT"));
+  lns_tables_n_rows (tables, lns_table_find ("TARGET_INFO_GPU_METRICS"));
   const struct mallinfo2 memory = mallinfo2 ();
   LNS_CHECK (memory.uordblks + memory.hblkhd < (size_t)128 << 20);
   lns_tables_free (tables);
@@ -479,6 +568,8 @@ main (void)
   LNS_TEST (test_blocks_of_other_sizes);
   LNS_TEST (test_remainder_of_many_rows);
   LNS_TEST (test_tables_held_together);
+  LNS_TEST (test_other_values_in_columns_of_integers);
+  LNS_TEST (test_long_texts_of_definitions);
   LNS_TEST (test_many_tables);
   return lns_tap_done ();
 }

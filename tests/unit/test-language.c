@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void
 speak (const char *locale)
@@ -61,6 +62,28 @@ other_sentences_stay_as_they_are (void)
   check_sentence ("a library's calls are not recorded: x", "a library's calls are not recorded: x");
 }
 
+/* Files may be hostile: to look for each message in a sentence of many megabytes would take minutes. */
+static void
+long_sentences_stay_english (void)
+{
+  const char *const before = "a library's calls are not recorded: ";
+  char longest[4096 + 1] = "", longer[4096 + 2] = "", expected[4096 + 64], few[8];
+  speak ("de_DE.UTF-8");
+  memset (longest, 'x', sizeof longest - 1);
+  memcpy (longest, before, strlen (before));
+  memset (longer, 'x', sizeof longer - 1);
+  memcpy (longer, before, strlen (before));
+  snprintf (expected, sizeof expected,
+            "die Aufrufe einer Bibliothek werden nicht aufgezeichnet: %s",
+            longest + strlen (before));
+  check_sentence (longest, expected);
+  check_sentence (longer, longer);
+  lns_text_copy_sentence (few, sizeof few, longest);
+  LNS_CHECK_STR (few, "die Auf");
+  lns_text_copy_sentence (few, sizeof few, longer);
+  LNS_CHECK_STR (few, "a libra");
+}
+
 static void
 errors_are_made_in_the_language (void)
 {
@@ -99,6 +122,7 @@ main (void)
 {
   LNS_TEST (sentences_keep_their_values);
   LNS_TEST (other_sentences_stay_as_they_are);
+  LNS_TEST (long_sentences_stay_english);
   LNS_TEST (errors_are_made_in_the_language);
   LNS_TEST (what_is_stored_stays_english);
   return lns_tap_done ();

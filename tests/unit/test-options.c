@@ -6,6 +6,8 @@
 /* Tests switches: every kind of value, every spelling, every error. */
 
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "src/cli/terminal/say.h"
@@ -340,6 +342,49 @@ tables_become_text_and_json (void)
   lns_option_list_clear (&values.list);
 }
 
+/* Leaves this process no memory at all. */
+static void
+take_all_memory (void)
+{
+  static void *volatile taken;
+  const struct rlimit limit = { 0, RLIM_INFINITY };
+  setrlimit (RLIMIT_AS, &limit);
+  for (size_t size = 1 << 16; size > 0; size -= 16)
+    while ((taken = malloc (size)) != NULL)
+      ;
+}
+
+/* What a session does when another terminal ends its report: reads switches, and talks. */
+static void
+lack_of_memory_ends_no_session (void)
+{
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+  LNS_SKIP ("the sanitizer needs address space of its own");
+#endif
+  int ends[2], status = 0;
+  char said[512];
+  LNS_CHECK (pipe (ends) == 0);
+  const pid_t pid = fork ();
+  if (pid == 0)
+    {
+      dup2 (ends[1], STDERR_FILENO);
+      take_all_memory ();
+      const bool is_read = PARSE (anywhere, "--flag");
+      lns_cli_say ("warning", "a line of %d", 1);
+      lns_cli_tell ("another");
+      _exit (is_read || error.domain != LNS_ERROR_NO_MEMORY);
+    }
+  close (ends[1]);
+  ssize_t n = 0, n_read;
+  while ((n_read = read (ends[0], said + n, sizeof said - 1 - (size_t)n)) > 0)
+    n += n_read;
+  said[n] = '\0';
+  close (ends[0]);
+  LNS_CHECK (waitpid (pid, &status, 0) == pid && WIFEXITED (status));
+  LNS_CHECK_INT (WEXITSTATUS (status), 0);
+  LNS_CHECK_STR (said, "lanescope: warning: a line of 1\nanother\n");
+}
+
 int
 main (void)
 {
@@ -357,5 +402,6 @@ main (void)
   LNS_TEST (what_is_wrong_is_named);
   LNS_TEST (near_names_are_found);
   LNS_TEST (tables_become_text_and_json);
+  LNS_TEST (lack_of_memory_ends_no_session);
   return lns_tap_done ();
 }

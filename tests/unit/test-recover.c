@@ -283,6 +283,96 @@ test_processes_in_a_circle (void)
   lns_report_close (report);
 }
 
+/* A call node that does not come behind its parent is refused by the reader. Recovery keeps it without a parent, and all others
+ * as they are. */
+static void
+test_call_nodes (void)
+{
+  const char *path = fixture_path ("calls.rep"), *out = fixture_path ("called.rep");
+  LnsRecovery recovery;
+  LnsError error = { 0 };
+  uint32_t n;
+
+  LnsWriter *writer = fixture_writer (path);
+  const uint32_t place = lns_writer_string (writer, "/lib/libx.so", 12),
+                 symbol = lns_writer_string (writer, "libx.so+0x40", 12),
+                 build_id = lns_writer_string (writer, "\1\0\2", 3);
+  lns_writer_add_process (writer, &(LnsProcess){ .parent = LNS_ID_NONE });
+  lns_writer_add_module (writer, &(LnsModule){ .path = place,
+                                               .build_id = build_id,
+                                               .start = UINT64_C (0x7f0000001000),
+                                               .end = UINT64_C (0x7f0000002000),
+                                               .file_offset = 0x1000,
+                                               .mapped_ns = 5 });
+  lns_writer_add_frame (writer, &(LnsStackFrame){ .module = 0, .symbol = symbol, .offset = 0x40 });
+  lns_writer_add_frame (writer, &(LnsStackFrame){ .module = LNS_ID_NONE, .offset = UINT64_MAX });
+  const LnsCallNode nodes[] = { { LNS_ID_NONE, 1 }, { 0, 0 }, { 1, 0 }, { 3, 1 } };
+  for (int i = 0; i < 4; i++)
+    lns_writer_add_call_node (writer, &nodes[i]);
+  fixture_finish (writer, 0);
+  LNS_CHECK (lns_report_open (path, NULL, &error) == NULL);
+  LNS_CHECK (strstr (error.message, "call node 3 comes before its parent") != NULL);
+  LNS_CHECK (lns_recover (path, out, true, NULL, &recovery, NULL));
+  LnsReport *report = fixture_open (out, NULL);
+  const LnsCallNode *kept = lns_report_call_nodes (report, &n);
+  LNS_CHECK_INT (n, 4);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      LNS_CHECK_INT (kept[i].parent, i == 3 ? LNS_ID_NONE : nodes[i].parent);
+      LNS_CHECK_INT (kept[i].frame, nodes[i].frame);
+    }
+  const LnsStackFrame *frames = lns_report_frames (report, &n);
+  LNS_CHECK_INT (n, 2);
+  LNS_CHECK_STR (lns_report_string (report, frames[0].symbol, NULL), "libx.so+0x40");
+  LNS_CHECK_INT (frames[1].module, LNS_ID_NONE);
+  LNS_CHECK (frames[1].offset == UINT64_MAX);
+  const LnsModule *module = lns_report_modules (report, &n);
+  size_t n_bytes;
+  LNS_CHECK_INT (n, 1);
+  LNS_CHECK_STR (lns_report_string (report, module->path, NULL), "/lib/libx.so");
+  LNS_CHECK (memcmp (lns_report_string (report, module->build_id, &n_bytes), "\1\0\2", 4) == 0);
+  LNS_CHECK_INT (n_bytes, 3);
+  LNS_CHECK (module->start == UINT64_C (0x7f0000001000) && module->file_offset == 0x1000);
+  lns_report_close (report);
+}
+
+/* The same for inlined calls, of which code that walks chains relies on the order. */
+static void
+test_inlined_calls (void)
+{
+  const LnsStackFrame wrong[] = { { .innermost = 1 },
+                                  { .innermost = 5 },
+                                  { .inlined_in = 2 },
+                                  { .inlined_in = UINT32_MAX },
+                                  { .innermost = UINT32_MAX } };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    {
+      const char *path = fixture_path ("inlined.rep"), *out = fixture_path ("outlined.rep");
+      LnsRecovery recovery;
+      LnsError error = { 0 };
+      uint32_t n;
+      LnsWriter *writer = fixture_writer (path);
+      for (int at = 0; at < 4; at++)
+        lns_writer_add_frame (writer, &(LnsStackFrame){ .module = LNS_ID_NONE, .offset = 5 });
+      LnsStackFrame frame = wrong[i];
+      frame.module = LNS_ID_NONE;
+      lns_writer_set_frame (writer, 1, &frame);
+      lns_writer_set_frame (
+          writer, 2, &(LnsStackFrame){ .module = LNS_ID_NONE, .innermost = 4, .inlined_in = 1 });
+      lns_writer_add_call_node (writer, &(LnsCallNode){ LNS_ID_NONE, 1 });
+      fixture_finish (writer, 0);
+      LNS_CHECK (lns_report_open (path, NULL, &error) == NULL);
+      LNS_CHECK (strstr (error.message, "inlined calls of frame 1 are out of order") != NULL);
+      LNS_CHECK (lns_recover (path, out, true, NULL, &recovery, NULL));
+      LnsReport *report = fixture_open (out, NULL);
+      const LnsStackFrame *frames = lns_report_frames (report, &n);
+      LNS_CHECK_INT (n, 4);
+      LNS_CHECK (frames[1].innermost == 0 && frames[1].inlined_in == 0);
+      LNS_CHECK (frames[2].innermost == 4 && frames[2].inlined_in == 1);
+      lns_report_close (report);
+    }
+}
+
 /* Strings get other ids, so each field that holds one must change with them. */
 static void
 test_names_of_contexts (void)
@@ -582,6 +672,8 @@ main (void)
   LNS_TEST (test_damaged_chunk);
   LNS_TEST (test_lost_definitions);
   LNS_TEST (test_processes_in_a_circle);
+  LNS_TEST (test_call_nodes);
+  LNS_TEST (test_inlined_calls);
   LNS_TEST (test_names_of_contexts);
   LNS_TEST (test_open_or_recover);
   LNS_TEST (test_cancelled_recovery);

@@ -280,15 +280,21 @@ static void
 test_columns_that_constraints_can_use (void)
 {
   const LnsTable *nvtx = lns_table_find ("NVTX_EVENTS");
+  const char *path = fixture_path ("empty.rep");
   bool only_equal;
 
-  LNS_CHECK (lns_row_cursor_can_use (nvtx, -1, &only_equal) && !only_equal);
-  LNS_CHECK (lns_row_cursor_can_use (nvtx, LNS_NVTX_START, &only_equal) && !only_equal);
-  LNS_CHECK (lns_row_cursor_can_use (nvtx, LNS_NVTX_GLOBAL_TID, &only_equal) && only_equal);
-  LNS_CHECK (!lns_row_cursor_can_use (nvtx, LNS_NVTX_TEXT, &only_equal));
-  LNS_CHECK (lns_row_cursor_can_use (lns_table_find ("ThreadNames"), 2, &only_equal) &&
+  fixture_finish (fixture_writer (path), 0);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsTables *tables = lns_tables_new (report, NULL);
+  LNS_CHECK (lns_row_cursor_can_use (tables, nvtx, -1, &only_equal) && !only_equal);
+  LNS_CHECK (lns_row_cursor_can_use (tables, nvtx, LNS_NVTX_START, &only_equal) && !only_equal);
+  LNS_CHECK (lns_row_cursor_can_use (tables, nvtx, LNS_NVTX_GLOBAL_TID, &only_equal) && only_equal);
+  LNS_CHECK (!lns_row_cursor_can_use (tables, nvtx, LNS_NVTX_TEXT, &only_equal));
+  LNS_CHECK (lns_row_cursor_can_use (tables, lns_table_find ("ThreadNames"), 2, &only_equal) &&
              !only_equal);
-  LNS_CHECK (!lns_row_cursor_can_use (lns_table_find ("PROCESSES"), 2, &only_equal));
+  LNS_CHECK (!lns_row_cursor_can_use (tables, lns_table_find ("PROCESSES"), 2, &only_equal));
+  lns_tables_free (tables);
+  lns_report_close (report);
 }
 
 /* Three lanes of random events; the rows of a time window are found, with and without order. */

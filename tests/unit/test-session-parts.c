@@ -20,8 +20,9 @@
 #include "capture/session/decode/nvtx/domain-filter.h"
 #include "src/base/id-map.h"
 #include "capture/session/control/launch.h"
+#include "capture/session/system/cupti.h"
 #include "capture/session/system/memory-limit.h"
-#include "capture/session/decode/core/name.h"
+#include "capture/session/decode/core/core.h"
 #include "capture/session/collect/peer.h"
 #include "capture/session/system/process-info.h"
 #include "capture/wire/pool-session.h"
@@ -217,7 +218,7 @@ names_are_counted (void)
 static void
 batches_hold_pieces (void)
 {
-  LnsBatch *batch = lns_batch_new ();
+  LnsBatch *batch = calloc (1, sizeof (LnsBatch));
   LnsDecoderSource source = { .process = 1, .stream = 2, .tid = 3 };
   for (int i = 0; i < 100; i++)
     {
@@ -262,7 +263,10 @@ launch (const char *const *argv, LnsError *error)
   LnsEnvironment environment = { 0 };
   sigemptyset (&none);
   lns_caller_save (&caller, &none);
-  pid_t pid = lns_launch ((char *const *)(uintptr_t)argv, &environment, &caller, NULL, error);
+  LnsHeldLaunch held;
+  pid_t pid = -1;
+  if (lns_launch_hold ((char *const *)(uintptr_t)argv, &environment, &caller, NULL, &held, error))
+    pid = lns_launch_release (&held, argv[0], error);
   int status = 0;
   if (pid > 0)
     waitpid (pid, &status, 0);
@@ -487,7 +491,7 @@ what_is_given_up_is_counted_once (void)
   commit_marks (pool, chunk, 2);
   LNS_CHECK_INT (n_given_up (peer), 7);
   /* What is read after all was lost to the report before, and is no loss of the next one. */
-  LnsBatch *batch = lns_batch_new ();
+  LnsBatch *batch = calloc (1, sizeof (LnsBatch));
   LNS_CHECK (lns_peer_drain (peer, batch));
   commit_marks (pool, chunk, 1);
   peer->is_gone = true;
@@ -558,6 +562,37 @@ domains_are_left_out (void)
       LNS_FAIL ("case %zu", i);
 }
 
+static void
+packages_of_cupti_suit_the_driver (void)
+{
+  static const struct
+  {
+    const char *version, *package, *other;
+    int cuda;
+  } cases[] = {
+    { "NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul 27 07:09:37 UTC 2025\n",
+      "pip install 'nvidia-cuda-cupti<13.1'", "apt install cuda-cupti-13-0", 13000 },
+    { "NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build  (me@here)",
+      "pip install 'nvidia-cuda-cupti-cu12<12.5'", "conda install -c nvidia 'cuda-cupti<12.5'",
+      12040 },
+    { "NVIDIA UNIX x86_64 Kernel Module  565.57.01", "nvidia-cuda-cupti-cu12<12.8",
+      "cuda-cupti-12-6", 12070 },
+    { "470.256.02", "pip install nvidia-cuda-cupti-cu11`", "apt install cuda-cupti-11-4", 11040 },
+    { "900.1", "nvidia-cuda-cupti<13.4", "cuda-cupti-13-3", 13030 },
+    { "440.33.01", "pip install nvidia-cuda-cupti`", "conda install", 0 },
+    { "no version at all", "pip install nvidia-cuda-cupti`", "conda install", 0 },
+    { "", "pip install nvidia-cuda-cupti`", "conda install", 0 },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    {
+      char text[256];
+      LNS_CHECK_INT (lns_cupti_driver_cuda (cases[i].version), cases[i].cuda);
+      lns_cupti_packages (cases[i].cuda, text, sizeof text);
+      LNS_CHECK (strstr (text, cases[i].package) != NULL);
+      LNS_CHECK (strstr (text, cases[i].other) != NULL);
+    }
+}
+
 int
 main (void)
 {
@@ -582,5 +617,6 @@ main (void)
   LNS_TEST (frugal_peers_are_lent_what_they_need);
   LNS_TEST (what_is_given_up_is_counted_once);
   LNS_TEST (some_memory_is_allowed);
+  LNS_TEST (packages_of_cupti_suit_the_driver);
   return lns_tap_done ();
 }

@@ -227,8 +227,8 @@ other_builds_are_refused (void)
       LNS_CHECK_INT (target.welcome.refused, EPROTO);
       close (target.fd);
     }
-  LNS_CHECK_INT (lns_session_processes (session).n_refused, n);
-  LNS_CHECK_INT (lns_session_processes (session).n_joined, 0);
+  LNS_CHECK_INT (lns_peers_counters (lns_session_peers (session)).n_refused, n);
+  LNS_CHECK_INT (lns_peers_counters (lns_session_peers (session)).n_joined, 0);
   LnsReportResult result;
   LNS_CHECK (lns_session_stop_report (session, &result));
   LNS_CHECK_INT (result.n_diagnostics, n);
@@ -252,9 +252,9 @@ who_gives_up_is_late (void)
   LNS_CHECK_INT (connect (fd, (struct sockaddr *)&address, sizeof address), 0);
   LNS_CHECK_INT (shutdown (fd, SHUT_RD), 0); /* an answer fails with EPIPE from now on */
   LNS_CHECK_INT (send (fd, &hello, sizeof hello, 0), sizeof hello);
-  for (int i = 0; i < 500 && lns_session_processes (session).n_late == 0; i++)
+  for (int i = 0; i < 500 && lns_peers_counters (lns_session_peers (session)).n_late == 0; i++)
     usleep (10000);
-  LnsCollectorCounters processes = lns_session_processes (session);
+  LnsCollectorCounters processes = lns_peers_counters (lns_session_peers (session));
   LNS_CHECK_INT (processes.n_late, 1);
   LNS_CHECK_INT (processes.n_joined, 0);
   LNS_CHECK_INT (processes.n_alive, 0);
@@ -280,19 +280,47 @@ who_gives_up_at_the_last_moment_is_late (void)
   int fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   LNS_CHECK_INT (connect (fd, (struct sockaddr *)&address, sizeof address), 0);
   LNS_CHECK_INT (send (fd, &hello, sizeof hello, 0), sizeof hello);
-  for (int i = 0; i < 500 && lns_session_processes (session).n_joined == 0; i++)
+  for (int i = 0; i < 500 && lns_peers_counters (lns_session_peers (session)).n_joined == 0; i++)
     usleep (10000);
   close (fd);
-  for (int i = 0; i < 500 && lns_session_processes (session).n_late == 0; i++)
+  for (int i = 0; i < 500 && lns_peers_counters (lns_session_peers (session)).n_late == 0; i++)
     usleep (10000);
-  LNS_CHECK_INT (lns_session_processes (session).n_late, 1);
-  LNS_CHECK_INT (lns_session_processes (session).n_joined, 0);
+  LNS_CHECK_INT (lns_peers_counters (lns_session_peers (session)).n_late, 1);
+  LNS_CHECK_INT (lns_peers_counters (lns_session_peers (session)).n_joined, 0);
   LnsReportResult result;
   LNS_CHECK (lns_session_stop_report (session, &result));
   LNS_CHECK_INT (result.n_diagnostics, 1);
   LNS_CHECK_STR (result.diagnostics[0].code, "LNS-POOL-003");
   lns_report_result_clear (&result);
   end ();
+}
+
+/* The header of its pool is the program's to overwrite. */
+static void
+who_takes_back_that_it_lacks_a_key_is_counted_once (void)
+{
+  Target target, others[2];
+  begin (0);
+  start_report ("keyless.rep");
+  join (&target);
+  target.view.header->joined = LNS_WIRE_JOINED_WITHOUT_KEY;
+  for (int i = 0; i < 500 && lns_peers_counters (lns_session_peers (session)).n_refused == 0; i++)
+    usleep (10000);
+  target.view.header->joined = 0;
+  leave (&target);
+  /* Once the second of these has its answer, the session has seen the end of the connection. */
+  join (&others[0]);
+  join (&others[1]);
+  const LnsCollectorCounters processes = lns_peers_counters (lns_session_peers (session));
+  LNS_CHECK_INT (processes.n_refused, 1);
+  LNS_CHECK_INT (processes.n_late, 0);
+  LNS_CHECK_INT (processes.n_joined, 2);
+  LnsReportResult result;
+  LNS_CHECK (lns_session_stop_report (session, &result));
+  lns_report_result_clear (&result);
+  end ();
+  leave (&others[0]);
+  leave (&others[1]);
 }
 
 /* One that ends instead is not told of a busy machine. */
@@ -314,12 +342,12 @@ who_ends_before_the_answer_is_told_of (void)
       _exit (connect (fd, (struct sockaddr *)&address, sizeof address) != 0 ||
              send (fd, &hello, sizeof hello, 0) != sizeof hello);
     }
-  for (int i = 0; i < 500 && lns_session_processes (session).n_late == 0; i++)
+  for (int i = 0; i < 500 && lns_peers_counters (lns_session_peers (session)).n_late == 0; i++)
     usleep (10000);
   int status = -1;
   LNS_CHECK_INT (waitpid (pid, &status, 0), pid);
   LNS_CHECK_INT (status, 0);
-  LnsCollectorCounters processes = lns_session_processes (session);
+  LnsCollectorCounters processes = lns_peers_counters (lns_session_peers (session));
   LNS_CHECK_INT (processes.n_late, 1);
   LNS_CHECK_INT (processes.n_joined, 0);
   LnsReportResult result;
@@ -366,9 +394,9 @@ the_parent_of_who_ends_at_once_is_known (void)
   __atomic_store_n (&answer_waits_for, shell, __ATOMIC_RELEASE);
   close (gate[0]);
   close (gate[1]); /* lets it go */
-  for (int i = 0; i < 500 && lns_session_processes (session).n_joined < 2; i++)
+  for (int i = 0; i < 500 && lns_peers_counters (lns_session_peers (session)).n_joined < 2; i++)
     usleep (10000);
-  for (int i = 0; i < 500 && lns_session_processes (session).n_alive > 1; i++)
+  for (int i = 0; i < 500 && lns_peers_counters (lns_session_peers (session)).n_alive > 1; i++)
     usleep (10000);
   stop_report (0);
   LnsReport *report = fixture_open (path, NULL);
@@ -441,6 +469,7 @@ main (void)
   LNS_TEST (other_builds_are_refused);
   LNS_TEST (who_gives_up_is_late);
   LNS_TEST (who_gives_up_at_the_last_moment_is_late);
+  LNS_TEST (who_takes_back_that_it_lacks_a_key_is_counted_once);
   LNS_TEST (who_ends_before_the_answer_is_told_of);
   LNS_TEST (the_parent_of_who_ends_at_once_is_known);
   LNS_TEST (a_pool_is_no_larger_than_allowed);

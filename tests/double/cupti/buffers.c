@@ -14,32 +14,37 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-typedef struct Buffer
+typedef struct LnsCuptiBuffer Buffer;
+
+struct LnsCuptiBuffer
 {
   uint8_t *bytes;
   size_t size;
   size_t used;
   size_t n_records;
-  size_t max_records; /* 0: no limit */
-  struct Buffer *next;
-} Buffer;
+  size_t n_incomplete; /* of n_records */
+  size_t max_records;  /* 0: no limit */
+  struct CUpti_Subscriber_st *of;
+  Buffer *next;
+};
 
 /* Where a thread or the GPU writes records. A slot outlives its thread, so that a flush can empty it. */
 typedef struct Slot
 {
   Buffer *buffer;
   Buffer *spare; /* received while another thread also requested one */
+  struct CUpti_Subscriber_st *of;
   struct Slot *next;
 } Slot;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static Slot shared_slot;
-static Slot *slots = &shared_slot;
+static Slot shared_slots[LNS_CUPTI_SUBSCRIBERS];
+static Slot *slots; /* of threads */
 static Buffer *full, **full_tail = &full;
 static unsigned n_delivering;
-static size_t n_dropped;
 static size_t n_written;
 static bool worker_runs, worker_stops;
 static pthread_t worker;
@@ -47,25 +52,26 @@ static uint32_t flush_period_ms;
 static uint8_t per_thread_buffers = 1;
 static uint8_t zeroed_by_client;
 
-static CUpti_BuffersCallbackRequestFunc request;
-static CUpti_BuffersCallbackCompleteFunc complete;
-
-static __thread Slot *own_slot;
+static __thread Slot *own_slots[LNS_CUPTI_SUBSCRIBERS];
 static __thread bool in_delivery;
 
 static Slot *
-slot_locked (bool is_gpu)
+slot_locked (struct CUpti_Subscriber_st *subscriber, bool is_gpu)
 {
+  const size_t of = (size_t)(subscriber - _lns_cupti_subscribers);
   int asked = _lns_cupti_options ()->per_thread;
+  Slot **slot = &own_slots[of];
+  shared_slots[of].of = subscriber;
   if (is_gpu || !(asked < 0 ? per_thread_buffers : asked))
-    return &shared_slot;
-  if (own_slot == NULL)
+    return &shared_slots[of];
+  if (*slot == NULL)
     {
-      own_slot = calloc (1, sizeof *own_slot);
-      own_slot->next = slots;
-      slots = own_slot;
+      *slot = calloc (1, sizeof **slot);
+      (*slot)->of = subscriber;
+      (*slot)->next = slots;
+      slots = *slot;
     }
-  return own_slot;
+  return *slot;
 }
 
 static void
@@ -93,13 +99,20 @@ static bool
 request_locked (Slot *slot)
 {
   Buffer *made = calloc (1, sizeof *made);
+  LnsCuptiRequestInfo info = { sizeof info };
+  made->of = slot->of;
   pthread_mutex_unlock (&lock);
-  request (&made->bytes, &made->size, &made->max_records);
+  if (made->of->request_v2 != NULL)
+    made->of->request_v2 (&made->bytes, &made->size, &made->max_records, &info);
+  else
+    made->of->request (&made->bytes, &made->size, &made->max_records);
   if (made->bytes != NULL && !zeroed_by_client)
     memset (made->bytes, 0, made->size);
   pthread_mutex_lock (&lock);
   if (made->bytes == NULL || made->size == 0)
     {
+      if (_lns_cupti_options ()->version < 27)
+        abort (); /* as NVIDIA's library crashes */
       free (made);
       return false;
     }
@@ -120,16 +133,18 @@ is_wanted_drop_locked (void)
   return every > 0 && ++n_written % every == 0;
 }
 
-void
-_lns_cupti_write (const void *record, bool is_gpu)
+static size_t
+bytes_of (const void *record)
 {
   uint32_t kind;
   memcpy (&kind, record, sizeof kind);
-  size_t bytes = _lns_cupti_record_bytes (kind);
-  if (bytes == 0 || request == NULL)
-    return;
-  pthread_mutex_lock (&lock);
-  Slot *slot = slot_locked (is_gpu);
+  return _lns_cupti_record_bytes (kind);
+}
+
+/* Copies RECORD into the buffer of SLOT. Returns false if it was dropped. */
+static bool
+write_locked (Slot *slot, const void *record, size_t bytes)
+{
   bool has_room = !is_wanted_drop_locked ();
   while (has_room && (slot->buffer == NULL || !fits (slot->buffer, bytes)))
     {
@@ -147,23 +162,124 @@ _lns_cupti_write (const void *record, bool is_gpu)
       slot->buffer->n_records++;
     }
   else
-    n_dropped++;
+    slot->of->n_dropped++;
+  return has_room;
+}
+
+/* RECORD with the thread as SUBSCRIBER names it; in ROOM if it is another name than that of the first subscriber. */
+static const void *
+name_thread (const struct CUpti_Subscriber_st *subscriber,
+             const void *record,
+             CUpti_ActivityAPI *room)
+{
+  uint32_t kind;
+  memcpy (&kind, record, sizeof kind);
+  if ((kind != CUPTI_ACTIVITY_KIND_RUNTIME && kind != CUPTI_ACTIVITY_KIND_DRIVER) ||
+      subscriber->thread_type == _lns_cupti_subscribers[0].thread_type)
+    return record;
+  memcpy (room, record, sizeof *room);
+  room->threadId = subscriber->thread_type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
+                       ? (uint32_t)gettid ()
+                       : (uint32_t)pthread_self ();
+  return room;
+}
+
+void
+_lns_cupti_write (const void *record, bool is_gpu)
+{
+  size_t bytes = bytes_of (record);
+  CUpti_ActivityAPI room;
+  if (bytes == 0)
+    return;
+  pthread_mutex_lock (&lock);
+  for (size_t i = 0; i < LNS_CUPTI_SUBSCRIBERS; i++)
+    if (_lns_cupti_gets (&_lns_cupti_subscribers[i], record))
+      (void)write_locked (slot_locked (&_lns_cupti_subscribers[i], is_gpu),
+                          name_thread (&_lns_cupti_subscribers[i], record, &room), bytes);
   pthread_mutex_unlock (&lock);
+}
+
+bool
+_lns_cupti_reserve (const void *record, LnsCuptiPlace *ret_place)
+{
+  size_t bytes = bytes_of (record);
+  if (bytes == 0)
+    return false;
+  *ret_place = (LnsCuptiPlace){ 0 };
+  pthread_mutex_lock (&lock);
+  for (size_t i = 0; i < LNS_CUPTI_SUBSCRIBERS; i++)
+    {
+      if (!_lns_cupti_gets (&_lns_cupti_subscribers[i], record))
+        continue;
+      Slot *slot = slot_locked (&_lns_cupti_subscribers[i], false);
+      if (!write_locked (slot, record, bytes))
+        continue;
+      slot->buffer->n_incomplete++;
+      ret_place->is_reserved = true;
+      ret_place->in[i].buffer = slot->buffer;
+      ret_place->in[i].at = slot->buffer->used - bytes;
+    }
+  pthread_mutex_unlock (&lock);
+  return ret_place->is_reserved;
+}
+
+void
+_lns_cupti_complete (const LnsCuptiPlace *place, const void *record)
+{
+  pthread_mutex_lock (&lock);
+  for (size_t i = 0; i < LNS_CUPTI_SUBSCRIBERS; i++)
+    if (place->in[i].buffer != NULL)
+      {
+        memcpy (place->in[i].buffer->bytes + place->in[i].at, record, bytes_of (record));
+        place->in[i].buffer->n_incomplete--;
+      }
+  pthread_cond_broadcast (&changed);
+  pthread_mutex_unlock (&lock);
+}
+
+/* Takes the first full buffer whose records are all complete; NULL: there is none. */
+static Buffer *
+take_full_locked (void)
+{
+  for (Buffer **at = &full; *at != NULL; at = &(*at)->next)
+    if ((*at)->n_incomplete == 0)
+      {
+        Buffer *buffer = *at;
+        *at = buffer->next;
+        if (*at == NULL)
+          full_tail = at;
+        return buffer;
+      }
+  return NULL;
+}
+
+static void
+give_back (const Buffer *buffer)
+{
+  LnsCuptiCompleteInfo info = { .structSize = sizeof info, .threadId = (uint64_t)gettid () };
+  if (buffer->of->complete_v2 != NULL)
+    buffer->of->complete_v2 (buffer->bytes, buffer->size, buffer->used, &info);
+  else
+    buffer->of->complete (NULL, 0, buffer->bytes, buffer->size, buffer->used);
+}
+
+static void
+retire_complete_locked (Slot *slot)
+{
+  if (slot->buffer != NULL && slot->buffer->used > 0 && slot->buffer->n_incomplete == 0)
+    retire_locked (slot);
 }
 
 static void
 deliver_locked (void)
 {
-  while (full != NULL)
+  Buffer *buffer;
+  while ((buffer = take_full_locked ()) != NULL)
     {
-      Buffer *buffer = full;
-      full = buffer->next;
-      if (full == NULL)
-        full_tail = &full;
       n_delivering++;
       pthread_mutex_unlock (&lock);
       in_delivery = true;
-      complete (NULL, 0, buffer->bytes, buffer->size, buffer->used);
+      give_back (buffer);
       in_delivery = false;
       free (buffer);
       pthread_mutex_lock (&lock);
@@ -177,8 +293,9 @@ _lns_cupti_deliver (bool flush)
 {
   pthread_mutex_lock (&lock);
   for (Slot *slot = slots; flush && slot != NULL; slot = slot->next)
-    if (slot->buffer != NULL && slot->buffer->used > 0)
-      retire_locked (slot);
+    retire_complete_locked (slot);
+  for (size_t i = 0; i < LNS_CUPTI_SUBSCRIBERS && flush; i++)
+    retire_complete_locked (&shared_slots[i]);
   deliver_locked ();
   while (flush && n_delivering > 0 && !in_delivery)
     pthread_cond_wait (&changed, &lock);
@@ -197,8 +314,8 @@ work_cb (void *data)
       uint32_t period_ms = flush_period_ms != 0 ? flush_period_ms : 10;
       int64_t until_ns = until.tv_sec * 1000000000LL + until.tv_nsec + period_ms * 1000000LL;
       until = (struct timespec){ until_ns / 1000000000, until_ns % 1000000000 };
-      if (full == NULL)
-        pthread_cond_timedwait (&changed, &lock, &until);
+      deliver_locked ();
+      pthread_cond_timedwait (&changed, &lock, &until);
       pthread_mutex_unlock (&lock);
       _lns_cupti_collect (LNS_CUPTI_COLLECT_IF_FREE);
       pthread_mutex_lock (&lock);
@@ -241,24 +358,86 @@ LNS_CUPTI_API CUptiResult
 cuptiActivityRegisterCallbacks (CUpti_BuffersCallbackRequestFunc funcBufferRequested,
                                 CUpti_BuffersCallbackCompleteFunc funcBufferCompleted)
 {
-  LNS_CUPTI_ENTER (-1);
+  LNS_CUPTI_ENTER_SINGLE (-1);
   if (funcBufferRequested == NULL || funcBufferCompleted == NULL)
     return CUPTI_ERROR_INVALID_PARAMETER;
-  request = funcBufferRequested;
-  complete = funcBufferCompleted;
+  _lns_cupti_subscribers[0].request = funcBufferRequested;
+  _lns_cupti_subscribers[0].complete = funcBufferCompleted;
   return CUPTI_SUCCESS;
 }
+
+/* The other client has buffers of its own, and does not know those that are with CUPTI. */
+static void
+request_other (uint8_t **buffer, size_t *size, size_t *max_records)
+{
+  *size = 1 << 20;
+  *buffer = calloc (1, *size);
+  *max_records = 0;
+}
+
+static void
+complete_other (CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+  if (size == 1 << 20)
+    free (buffer);
+}
+
+void
+_lns_cupti_take_over (void)
+{
+  if (!_lns_cupti_use (LNS_CUPTI_SINGLE))
+    return;
+  pthread_mutex_lock (&lock);
+  _lns_cupti_subscribers[0].request = request_other;
+  _lns_cupti_subscribers[0].complete = complete_other;
+  pthread_mutex_unlock (&lock);
+}
+
+static uint32_t n_in_flush;
+
+/* NVIDIA's library is torn down at the process's end, whoever is in it. */
+__attribute__ ((destructor)) static void
+tear_down (void)
+{
+  const bool flushes = _lns_cupti_options ()->flush_ns > 0 && _lns_cupti_n_in_flush () > 0;
+  if (!lns_gpu_is_forked () && (flushes || _lns_cupti_n_looking () > 0))
+    abort ();
+}
+
+uint32_t
+_lns_cupti_n_in_flush (void)
+{
+  return __atomic_load_n (&n_in_flush, __ATOMIC_SEQ_CST);
+}
+
+static void flush_all (uint32_t flag);
 
 LNS_CUPTI_API CUptiResult
 cuptiActivityFlushAll (uint32_t flag)
 {
   LNS_CUPTI_ENTER (flag);
-  if (complete == NULL)
+  bool has_client = false;
+  for (size_t i = 0; i < LNS_CUPTI_SUBSCRIBERS; i++)
+    has_client = has_client || _lns_cupti_subscribers[i].complete != NULL ||
+                 _lns_cupti_subscribers[i].complete_v2 != NULL;
+  if (!has_client)
     return CUPTI_ERROR_INVALID_OPERATION;
+  __atomic_fetch_add (&n_in_flush, 1, __ATOMIC_SEQ_CST);
+  if (_lns_cupti_options ()->flush_ns > 0 && gettid () != getpid ())
+    lns_gpu_wait_until (lns_gpu_now () + _lns_cupti_options ()->flush_ns);
+  flush_all (flag);
+  __atomic_fetch_sub (&n_in_flush, 1, __ATOMIC_SEQ_CST);
+  return CUPTI_SUCCESS;
+}
+
+static void
+flush_all (uint32_t flag)
+{
   _lns_cupti_collect ((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0 ? LNS_CUPTI_COLLECT_EVERYTHING
                                                                      : LNS_CUPTI_COLLECT_ENDED);
+  if ((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0)
+    _lns_cupti_end_switches ();
   _lns_cupti_deliver (true);
-  return CUPTI_SUCCESS;
 }
 
 LNS_CUPTI_API CUptiResult
@@ -279,12 +458,18 @@ cuptiActivityFlushPeriod (uint32_t time)
 LNS_CUPTI_API CUptiResult
 cuptiActivityGetNumDroppedRecords (CUcontext context, uint32_t streamId, size_t *dropped)
 {
-  LNS_CUPTI_ENTER (-1);
-  if (dropped == NULL)
+  LNS_CUPTI_ENTER_SINGLE (-1);
+  return _lns_cupti_dropped (&_lns_cupti_subscribers[0], dropped);
+}
+
+CUptiResult
+_lns_cupti_dropped (struct CUpti_Subscriber_st *subscriber, size_t *ret_n)
+{
+  if (ret_n == NULL)
     return CUPTI_ERROR_INVALID_PARAMETER;
   pthread_mutex_lock (&lock);
-  *dropped = n_dropped;
-  n_dropped = 0;
+  *ret_n = subscriber->n_dropped;
+  subscriber->n_dropped = 0;
   pthread_mutex_unlock (&lock);
   return CUPTI_SUCCESS;
 }
@@ -326,7 +511,7 @@ find_attribute (uint32_t attribute, const size_t *size, const void *value, Attri
 LNS_CUPTI_API CUptiResult
 cuptiActivityGetAttribute (CUpti_ActivityAttribute attr, size_t *valueSize, void *value)
 {
-  LNS_CUPTI_ENTER (attr);
+  LNS_CUPTI_ENTER_SINGLE (attr);
   Attribute *found;
   CUptiResult result = find_attribute (attr, valueSize, value, &found);
   if (result == CUPTI_SUCCESS)
@@ -340,9 +525,15 @@ cuptiActivityGetAttribute (CUpti_ActivityAttribute attr, size_t *valueSize, void
 LNS_CUPTI_API CUptiResult
 cuptiActivitySetAttribute (CUpti_ActivityAttribute attr, size_t *valueSize, void *value)
 {
-  LNS_CUPTI_ENTER (attr);
+  LNS_CUPTI_ENTER_SINGLE (attr);
+  return _lns_cupti_set_attribute (attr, valueSize, value);
+}
+
+CUptiResult
+_lns_cupti_set_attribute (uint32_t attribute, const size_t *size, const void *value)
+{
   Attribute *found;
-  CUptiResult result = find_attribute (attr, valueSize, value, &found);
+  CUptiResult result = find_attribute (attribute, size, value, &found);
   if (result != CUPTI_SUCCESS)
     return result;
   found->value = 0;
@@ -355,8 +546,19 @@ cuptiActivitySetAttribute (CUpti_ActivityAttribute attr, size_t *valueSize, void
 LNS_CUPTI_API CUptiResult
 cuptiActivityGetNextRecord (uint8_t *buffer, size_t validBufferSizeBytes, CUpti_Activity **record)
 {
+  _lns_cupti_check_fatal ();
   if (buffer == NULL || record == NULL)
     return CUPTI_ERROR_INVALID_PARAMETER;
+  if (!_lns_cupti_answers ())
+    return CUPTI_ERROR_UNKNOWN;
+  if (!_lns_cupti_use (LNS_CUPTI_SINGLE))
+    return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  return _lns_cupti_next_record (buffer, validBufferSizeBytes, record);
+}
+
+CUptiResult
+_lns_cupti_next_record (uint8_t *buffer, size_t n_bytes, CUpti_Activity **record)
+{
   uint8_t *next = buffer;
   uint32_t kind;
   if (*record != NULL)
@@ -367,8 +569,7 @@ cuptiActivityGetNextRecord (uint8_t *buffer, size_t validBufferSizeBytes, CUpti_
         return CUPTI_ERROR_INVALID_KIND;
       next = (uint8_t *)*record + bytes;
     }
-  size_t left =
-      next < buffer + validBufferSizeBytes ? (size_t)(buffer + validBufferSizeBytes - next) : 0;
+  size_t left = next < buffer + n_bytes ? (size_t)(buffer + n_bytes - next) : 0;
   if (left < sizeof kind)
     return CUPTI_ERROR_MAX_LIMIT_REACHED;
   memcpy (&kind, next, sizeof kind);

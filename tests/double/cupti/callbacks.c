@@ -3,93 +3,108 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The subscriber and its callbacks; names of results and of callback ids. */
+/* The subscribers and their callbacks; names of results and of callback ids. */
 
 #include "tests/double/cupti/cupti.h"
 
 #include "lns-cupti-names-generated.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define MAX_CBIDS 2048
+struct CUpti_Subscriber_st _lns_cupti_subscribers[LNS_CUPTI_SUBSCRIBERS];
 
-struct CUpti_Subscriber_st
+static bool
+is_subscribed (const struct CUpti_Subscriber_st *subscriber)
 {
-  CUpti_CallbackFunc callback;
-  void *data;
-};
+  return __atomic_load_n (&subscriber->is_subscribed, __ATOMIC_ACQUIRE);
+}
 
-static struct CUpti_Subscriber_st the_subscriber;
-static bool subscribed;
-static uint8_t wanted[CUPTI_CB_DOMAIN_SIZE][MAX_CBIDS];
+static bool
+wants (const struct CUpti_Subscriber_st *subscriber, uint32_t domain, uint32_t cbid)
+{
+  return is_subscribed (subscriber) && cbid < LNS_CUPTI_CBIDS &&
+         __atomic_load_n (&subscriber->wanted[domain][cbid], __ATOMIC_RELAXED) != 0;
+}
 
 bool
 _lns_cupti_wants (CUpti_CallbackDomain domain, uint32_t cbid)
 {
-  return __atomic_load_n (&subscribed, __ATOMIC_ACQUIRE) && cbid < MAX_CBIDS &&
-         __atomic_load_n (&wanted[domain][cbid], __ATOMIC_RELAXED) != 0;
+  for (size_t i = 0; i < LNS_CUPTI_SUBSCRIBERS; i++)
+    if (wants (&_lns_cupti_subscribers[i], domain, cbid))
+      return true;
+  return false;
 }
 
 /* Callbacks may run while flags change; each flag is atomic by itself. */
 static void
-want (uint32_t domain, uint32_t first, uint32_t n, bool on)
+want (struct CUpti_Subscriber_st *subscriber, uint32_t domain, uint32_t first, uint32_t n, bool on)
 {
   for (uint32_t cbid = first; cbid < first + n; cbid++)
-    __atomic_store_n (&wanted[domain][cbid], on, __ATOMIC_RELAXED);
+    __atomic_store_n (&subscriber->wanted[domain][cbid], on, __ATOMIC_RELAXED);
 }
 
 void
 _lns_cupti_call_back (CUpti_CallbackDomain domain, uint32_t cbid, const void *data)
 {
-  if (_lns_cupti_wants (domain, cbid))
-    the_subscriber.callback (the_subscriber.data, domain, cbid, data);
+  for (size_t i = 0; i < LNS_CUPTI_SUBSCRIBERS; i++)
+    if (wants (&_lns_cupti_subscribers[i], domain, cbid) &&
+        _lns_cupti_subscribers[i].callback != NULL)
+      _lns_cupti_subscribers[i].callback (_lns_cupti_subscribers[i].data, domain, cbid, data);
+}
+
+static void
+drop (struct CUpti_Subscriber_st *subscriber)
+{
+  __atomic_store_n (&subscriber->is_subscribed, false, __ATOMIC_RELEASE);
+  for (uint32_t domain = 0; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
+    want (subscriber, domain, 0, LNS_CUPTI_CBIDS, false);
+  for (uint32_t kind = 0; kind < LNS_CUPTI_KINDS && _lns_cupti_is_shared (); kind++)
+    (void)_lns_cupti_enable (subscriber, (CUpti_ActivityKind)kind, false);
 }
 
 void
-_lns_cupti_drop_subscriber (void)
+_lns_cupti_drop_subscribers (void)
 {
-  __atomic_store_n (&subscribed, false, __ATOMIC_RELEASE);
-  for (uint32_t domain = 0; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
-    want (domain, 0, MAX_CBIDS, false);
+  for (size_t i = 0; i < LNS_CUPTI_SUBSCRIBERS; i++)
+    drop (&_lns_cupti_subscribers[i]);
 }
 
-static CUptiResult
-subscribe (CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback, void *userdata)
+bool
+_lns_cupti_refuses (void)
 {
-  if (subscriber == NULL)
-    return CUPTI_ERROR_INVALID_PARAMETER;
-  if (_lns_cupti_options ()->other_tool != NULL || subscribed)
+  const char *part = getenv ("LNS_DOUBLE_REFUSES");
+  Dl_info library;
+  return part != NULL && dladdr (&_lns_cupti_subscribers, &library) != 0 &&
+         strstr (library.dli_fname, part) != NULL;
+}
+
+CUptiResult
+_lns_cupti_subscribe (struct CUpti_Subscriber_st *subscriber,
+                      CUpti_CallbackFunc callback,
+                      void *data)
+{
+  if (_lns_cupti_refuses ())
+    return CUPTI_ERROR_NOT_INITIALIZED;
+  if (_lns_cupti_options ()->other_tool != NULL || is_subscribed (subscriber))
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-  the_subscriber = (struct CUpti_Subscriber_st){ callback, userdata };
-  __atomic_store_n (&subscribed, true, __ATOMIC_RELEASE);
-  *subscriber = &the_subscriber;
+  subscriber->callback = callback;
+  subscriber->data = data;
+  __atomic_store_n (&subscriber->is_subscribed, true, __ATOMIC_RELEASE);
   return CUPTI_SUCCESS;
 }
 
 LNS_CUPTI_API CUptiResult
 cuptiSubscribe (CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback, void *userdata)
 {
-  LNS_CUPTI_ENTER (-1);
-  return subscribe (subscriber, callback, userdata);
-}
-
-LNS_CUPTI_API CUptiResult
-cuptiSubscribe_v2 (CUpti_SubscriberHandle *subscriber,
-                   CUpti_CallbackFunc callback,
-                   void *userdata,
-                   CUpti_SubscriberParams *pParams)
-{
-  LNS_CUPTI_ENTER (-1);
-  if (pParams == NULL ||
-      pParams->structSize < offsetof (CUpti_SubscriberParams, oldSubscriberSize) + sizeof (size_t))
+  LNS_CUPTI_ENTER_SINGLE (-1);
+  if (subscriber == NULL)
     return CUPTI_ERROR_INVALID_PARAMETER;
-  CUptiResult result = subscribe (subscriber, callback, userdata);
-  const char *other = _lns_cupti_options ()->other_tool;
-  if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED &&
-      pParams->oldSubscriberName != NULL)
-    snprintf (pParams->oldSubscriberName, pParams->oldSubscriberSize, "CUPTI for %s",
-              other != NULL ? other : "this program");
+  const CUptiResult result = _lns_cupti_subscribe (&_lns_cupti_subscribers[0], callback, userdata);
+  if (result == CUPTI_SUCCESS)
+    *subscriber = &_lns_cupti_subscribers[0];
   return result;
 }
 
@@ -97,16 +112,17 @@ LNS_CUPTI_API CUptiResult
 cuptiUnsubscribe (CUpti_SubscriberHandle subscriber)
 {
   LNS_CUPTI_ENTER (-1);
-  if (subscriber != &the_subscriber || !subscribed)
+  if (subscriber == NULL || !is_subscribed (subscriber))
     return CUPTI_ERROR_INVALID_PARAMETER;
-  _lns_cupti_drop_subscriber ();
+  drop (subscriber);
   return CUPTI_SUCCESS;
 }
 
 static CUptiResult
 check (CUpti_SubscriberHandle subscriber, uint32_t domain)
 {
-  return subscriber == &the_subscriber && subscribed && domain > 0 && domain < CUPTI_CB_DOMAIN_SIZE
+  return subscriber != NULL && is_subscribed (subscriber) && domain > 0 &&
+                 domain < CUPTI_CB_DOMAIN_SIZE
              ? CUPTI_SUCCESS
              : CUPTI_ERROR_INVALID_PARAMETER;
 }
@@ -119,9 +135,9 @@ cuptiEnableCallback (uint32_t on,
 {
   LNS_CUPTI_ENTER (cbid);
   CUptiResult result =
-      cbid < MAX_CBIDS ? check (subscriber, domain) : CUPTI_ERROR_INVALID_PARAMETER;
+      cbid < LNS_CUPTI_CBIDS ? check (subscriber, domain) : CUPTI_ERROR_INVALID_PARAMETER;
   if (result == CUPTI_SUCCESS)
-    want (domain, cbid, 1, on != 0);
+    want (subscriber, domain, cbid, 1, on != 0);
   return result;
 }
 
@@ -131,7 +147,7 @@ cuptiEnableDomain (uint32_t on, CUpti_SubscriberHandle subscriber, CUpti_Callbac
   LNS_CUPTI_ENTER (domain);
   CUptiResult result = check (subscriber, domain);
   if (result == CUPTI_SUCCESS)
-    want (domain, 0, MAX_CBIDS, on != 0);
+    want (subscriber, domain, 0, LNS_CUPTI_CBIDS, on != 0);
   return result;
 }
 
@@ -142,7 +158,7 @@ cuptiEnableAllDomains (uint32_t on, CUpti_SubscriberHandle subscriber)
   CUptiResult result = check (subscriber, CUPTI_CB_DOMAIN_RUNTIME_API);
   if (result == CUPTI_SUCCESS)
     for (uint32_t domain = 0; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
-      want (domain, 0, MAX_CBIDS, on != 0);
+      want (subscriber, domain, 0, LNS_CUPTI_CBIDS, on != 0);
   return result;
 }
 
@@ -153,10 +169,10 @@ cuptiGetCallbackState (uint32_t *on,
                        CUpti_CallbackId cbid)
 {
   LNS_CUPTI_ENTER (cbid);
-  CUptiResult result =
-      on != NULL && cbid < MAX_CBIDS ? check (subscriber, domain) : CUPTI_ERROR_INVALID_PARAMETER;
+  CUptiResult result = on != NULL && cbid < LNS_CUPTI_CBIDS ? check (subscriber, domain)
+                                                            : CUPTI_ERROR_INVALID_PARAMETER;
   if (result == CUPTI_SUCCESS)
-    *on = wanted[domain][cbid];
+    *on = subscriber->wanted[domain][cbid];
   return result;
 }
 
@@ -182,6 +198,8 @@ cuptiGetVersion (uint32_t *version)
     return (CUptiResult)failure;
   if (version == NULL)
     return CUPTI_ERROR_INVALID_PARAMETER;
+  if (!_lns_cupti_answers ())
+    return CUPTI_ERROR_UNKNOWN;
   *version = _lns_cupti_options ()->version;
   return CUPTI_SUCCESS;
 }
@@ -190,6 +208,7 @@ LNS_CUPTI_API CUptiResult
 cuptiGetCallbackName (CUpti_CallbackDomain domain, uint32_t cbid, const char **name)
 {
   const char *found = NULL;
+  _lns_cupti_check_fatal ();
   if (domain == CUPTI_CB_DOMAIN_RUNTIME_API &&
       cbid < sizeof runtime_names / sizeof runtime_names[0])
     found = runtime_names[cbid];

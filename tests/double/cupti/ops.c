@@ -7,89 +7,134 @@
 
 #include "tests/double/cupti/cupti.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* An operation, and its record if that was written at its launch. */
+typedef struct
+{
+  LnsGpuOp op;
+  LnsCuptiPlace place;
+} Kept;
+
+typedef enum
+{
+  AT_LAUNCH,
+  AT_END,
+  UNFINISHED,
+} Moment;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t collected = PTHREAD_COND_INITIALIZER;
 static bool collecting;
 static __thread bool in_collection;
-static LnsGpuOp *heap; /* by end */
+static Kept *heap; /* by end */
 static size_t n_heap, heap_room;
-static LnsGpuOp *held; /* ended, but not delivered before a forced flush */
+static Kept *held; /* ended, but not delivered before a forced flush */
 static size_t n_held;
 
 static void
 swap (size_t a, size_t b)
 {
-  LnsGpuOp kept = heap[a];
+  Kept kept = heap[a];
   heap[a] = heap[b];
   heap[b] = kept;
 }
 
+static bool write_op (Kept *kept, Moment moment);
+
 void
 _lns_cupti_keep (const LnsGpuOp *op)
 {
+  Kept kept = { .op = *op };
   pthread_mutex_lock (&lock);
+  /* Under the lock, as a forced flush must find the operation of every incomplete record. */
+  if (_lns_cupti_options ()->withholds && !write_op (&kept, AT_LAUNCH))
+    {
+      pthread_mutex_unlock (&lock);
+      return;
+    }
   if (n_heap == heap_room)
     {
       heap_room = heap_room == 0 ? 256 : 2 * heap_room;
       heap = realloc (heap, heap_room * sizeof *heap);
     }
   size_t i = n_heap++;
-  heap[i] = *op;
-  for (; i > 0 && heap[(i - 1) / 2].end_ns > heap[i].end_ns; i = (i - 1) / 2)
+  heap[i] = kept;
+  for (; i > 0 && heap[(i - 1) / 2].op.end_ns > heap[i].op.end_ns; i = (i - 1) / 2)
     swap (i, (i - 1) / 2);
   pthread_mutex_unlock (&lock);
 }
 
-static LnsGpuOp
+static Kept
 pop_locked (void)
 {
-  LnsGpuOp first = heap[0];
+  Kept first = heap[0];
   heap[0] = heap[--n_heap];
   for (size_t i = 0, child; (child = 2 * i + 1) < n_heap; i = child)
     {
-      if (child + 1 < n_heap && heap[child + 1].end_ns < heap[child].end_ns)
+      if (child + 1 < n_heap && heap[child + 1].op.end_ns < heap[child].op.end_ns)
         child++;
-      if (heap[i].end_ns <= heap[child].end_ns)
+      if (heap[i].op.end_ns <= heap[child].op.end_ns)
         break;
       swap (i, child);
     }
   return first;
 }
 
-/* Holds OP back if LNS_DOUBLE_HELD selects it: it is delivered by a forced flush only. */
+void
+_lns_cupti_hold (uint32_t kind, bool on)
+{
+  if (kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || !_lns_cupti_options ()->disable_holds)
+    return;
+  _lns_cupti_collect (LNS_CUPTI_COLLECT_ENDED);
+  pthread_mutex_lock (&lock);
+  const int64_t now_ns = lns_gpu_now ();
+  for (size_t i = 0; i < n_heap; i++)
+    if (heap[i].op.kind == LNS_GPU_OP_KERNEL && !on)
+      heap[i].op.end_ns = INT64_MAX;
+    else if (heap[i].op.kind == LNS_GPU_OP_KERNEL && heap[i].op.end_ns == INT64_MAX)
+      heap[i].op.end_ns = now_ns;
+  /* Two groups, each of one time or in its order: an insertion makes a heap of them. */
+  for (size_t n = 1; n < n_heap; n++)
+    for (size_t i = n; i > 0 && heap[(i - 1) / 2].op.end_ns > heap[i].op.end_ns; i = (i - 1) / 2)
+      swap (i, (i - 1) / 2);
+  pthread_mutex_unlock (&lock);
+}
+
+/* Holds an operation back if LNS_DOUBLE_HELD selects it: it is delivered by a forced flush only. */
 static bool
-hold_back_locked (const LnsGpuOp *op)
+hold_back_locked (const Kept *kept)
 {
   static size_t n_ended;
   const size_t every = _lns_cupti_options ()->held;
   if (every == 0 || ++n_ended % every != 0)
     return false;
   held = realloc (held, (n_held + 1) * sizeof *held);
-  held[n_held++] = *op;
+  held[n_held++] = *kept;
   return true;
 }
 
 /* Takes the operations that have ended, or all of them. Returns in RET_N_COMPLETE how many have ended. */
 static size_t
-take_locked (LnsGpuOp **ret_taken, size_t *ret_n_complete, bool everything)
+take_locked (Kept **ret_taken, size_t *ret_n_complete, bool everything)
 {
   size_t together = _lns_cupti_options ()->together, n = 0;
   int64_t until_ns = lns_gpu_now () - _lns_cupti_options ()->late_ns;
   *ret_n_complete = 0;
   if (n_heap + (everything ? n_held : 0) == 0 ||
-      (!everything && (n_heap < together || heap[0].end_ns > until_ns)))
+      (!everything && (n_heap < together || heap[0].op.end_ns > until_ns)))
     return 0;
   *ret_taken = malloc ((n_heap + n_held) * sizeof **ret_taken);
-  while (n_heap > 0 && (everything || heap[0].end_ns <= until_ns))
+  while (n_heap > 0 && (everything || heap[0].op.end_ns <= until_ns))
     {
-      const LnsGpuOp op = pop_locked ();
-      if (op.end_ns <= until_ns && hold_back_locked (&op))
+      const Kept kept = pop_locked ();
+      if (kept.op.end_ns <= until_ns && hold_back_locked (&kept))
         continue;
-      *ret_n_complete += op.end_ns <= until_ns;
-      (*ret_taken)[n++] = op;
+      *ret_n_complete += kept.op.end_ns <= until_ns;
+      (*ret_taken)[n++] = kept;
     }
   for (size_t i = 0; everything && i < n_held; i++)
     (*ret_taken)[n++] = held[i];
@@ -103,7 +148,7 @@ take_locked (LnsGpuOp **ret_taken, size_t *ret_n_complete, bool everything)
 void
 _lns_cupti_collect (LnsCuptiCollect how)
 {
-  LnsGpuOp *taken = NULL;
+  Kept *taken = NULL;
   size_t n_complete;
   pthread_mutex_lock (&lock);
   while (collecting && how != LNS_CUPTI_COLLECT_IF_FREE && !in_collection)
@@ -122,7 +167,7 @@ _lns_cupti_collect (LnsCuptiCollect how)
   for (size_t i = 0; i < n; i++)
     {
       size_t at = reversed ? n - 1 - i : i;
-      _lns_cupti_write_op (&taken[at], at < n_complete);
+      (void)write_op (&taken[at], at < n_complete ? AT_END : UNFINISHED);
     }
   in_collection = false;
   free (taken);
@@ -132,9 +177,23 @@ _lns_cupti_collect (LnsCuptiCollect how)
   pthread_mutex_unlock (&lock);
 }
 
-static void
-write_kernel (const LnsGpuOp *op, uint64_t start, uint64_t end)
+/* Writes RECORD where PLACE says. Returns false if it was dropped. */
+static bool
+put (Moment moment, LnsCuptiPlace *place, const void *record)
 {
+  if (moment == AT_LAUNCH)
+    return _lns_cupti_reserve (record, place);
+  if (place->is_reserved)
+    _lns_cupti_complete (place, record);
+  else
+    _lns_cupti_write (record, true);
+  return true;
+}
+
+static bool
+write_kernel (Kept *kept, Moment moment, uint64_t start, uint64_t end)
+{
+  const LnsGpuOp *op = &kept->op;
   const LnsGpuKernel *kernel = &op->kernel;
   static int64_t last_grid;
   bool latency = _lns_cupti_wants_latency ();
@@ -173,12 +232,13 @@ write_kernel (const LnsGpuOp *op, uint64_t start, uint64_t end)
   };
   if (_lns_cupti_is_enabled (CUPTI_ACTIVITY_KIND_KERNEL))
     record.kind = CUPTI_ACTIVITY_KIND_KERNEL;
-  _lns_cupti_write (&record, true);
+  return put (moment, &kept->place, &record);
 }
 
-static void
-write_peer_copy (const LnsGpuOp *op, uint64_t start, uint64_t end)
+static bool
+write_peer_copy (Kept *kept, Moment moment, uint64_t start, uint64_t end)
 {
+  const LnsGpuOp *op = &kept->op;
   const LnsGpuCopy *copy = &op->copy;
   CUpti_ActivityMemcpyPtoP4 record = {
     .kind = CUPTI_ACTIVITY_KIND_MEMCPY2,
@@ -202,18 +262,16 @@ write_peer_copy (const LnsGpuOp *op, uint64_t start, uint64_t end)
     .channelID = 1,
     .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY,
   };
-  _lns_cupti_write (&record, true);
+  return put (moment, &kept->place, &record);
 }
 
-static void
-write_copy (const LnsGpuOp *op, uint64_t start, uint64_t end)
+static bool
+write_copy (Kept *kept, Moment moment, uint64_t start, uint64_t end)
 {
+  const LnsGpuOp *op = &kept->op;
   const LnsGpuCopy *copy = &op->copy;
   if (copy->kind == CUPTI_ACTIVITY_MEMCPY_KIND_PTOP)
-    {
-      write_peer_copy (op, start, end);
-      return;
-    }
+    return write_peer_copy (kept, moment, start, end);
   CUpti_ActivityMemcpy6 record = {
     .kind = CUPTI_ACTIVITY_KIND_MEMCPY,
     .copyKind = copy->kind,
@@ -233,12 +291,13 @@ write_copy (const LnsGpuOp *op, uint64_t start, uint64_t end)
     .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY,
     .copyCount = 1,
   };
-  _lns_cupti_write (&record, true);
+  return put (moment, &kept->place, &record);
 }
 
-static void
-write_set (const LnsGpuOp *op, uint64_t start, uint64_t end)
+static bool
+write_set (Kept *kept, Moment moment, uint64_t start, uint64_t end)
 {
+  const LnsGpuOp *op = &kept->op;
   const LnsGpuSet *set = &op->set;
   CUpti_ActivityMemset4 record = {
     .kind = CUPTI_ACTIVITY_KIND_MEMSET,
@@ -257,12 +316,45 @@ write_set (const LnsGpuOp *op, uint64_t start, uint64_t end)
     .channelID = 1,
     .channelType = CUPTI_CHANNEL_TYPE_COMPUTE,
   };
-  _lns_cupti_write (&record, true);
+  return put (moment, &kept->place, &record);
 }
 
-static void
-write_graph (const LnsGpuOp *op, uint64_t start, uint64_t end)
+/* On the double, functions run on the thread that queues them. */
+static bool
+write_host (Kept *kept, Moment moment, uint64_t start, uint64_t end)
 {
+  const LnsGpuOp *op = &kept->op;
+  const LnsCuptiHostNode node = {
+    .kind = LNS_CUPTI_HOST_NODE,
+    .stream = op->stream,
+    .context = op->context,
+    .device = op->device,
+    .correlation = op->correlation,
+    .graph = op->graph,
+    .node = op->node,
+    .pid = (uint32_t)getpid (),
+    .tid = op->host.thread,
+    .start = start,
+    .end = end,
+  };
+  const LnsCuptiHostLaunch launch = {
+    .kind = LNS_CUPTI_HOST_LAUNCH,
+    .stream = op->stream,
+    .context = op->context,
+    .device = op->device,
+    .correlation = op->correlation,
+    .pid = (uint32_t)getpid (),
+    .tid = op->host.thread,
+    .start = start,
+    .end = end,
+  };
+  return op->graph != 0 ? put (moment, &kept->place, &node) : put (moment, &kept->place, &launch);
+}
+
+static bool
+write_graph (Kept *kept, Moment moment, uint64_t start, uint64_t end)
+{
+  const LnsGpuOp *op = &kept->op;
   CUpti_ActivityGraphTrace2 record = {
     .kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
     .correlationId = op->correlation,
@@ -275,20 +367,61 @@ write_graph (const LnsGpuOp *op, uint64_t start, uint64_t end)
     .endDeviceId = op->device,
     .endContextId = op->context,
   };
-  _lns_cupti_write (&record, true);
+  if (_lns_cupti_options ()->host_graphs > 0)
+    record.deviceId = record.contextId = INT_MAX;
+  if (_lns_cupti_options ()->host_graphs > 1)
+    record.endDeviceId = record.endContextId = INT_MAX;
+  return put (moment, &kept->place, &record);
 }
 
-void
-_lns_cupti_write_op (const LnsGpuOp *op, bool is_complete)
+/* Spoils the times of kernels that LNS_DOUBLE_ZERO_TIMES or LNS_DOUBLE_WRONG_TIMES select. */
+static void
+spoil_times (uint64_t *start, uint64_t *end)
 {
-  uint64_t start = is_complete ? _lns_cupti_time (op->start_ns, true) : 0;
-  uint64_t end = is_complete ? _lns_cupti_time (op->end_ns, true) : 0;
+  static size_t n_kernels;
+  const LnsCuptiOptions *options = _lns_cupti_options ();
+  const size_t n = __atomic_add_fetch (&n_kernels, 1, __ATOMIC_RELAXED);
+  const bool loses = options->version >= 24 && options->version < 130100;
+  if (options->zero_times > 0 && n % options->zero_times == 0 && loses &&
+      _lns_cupti_has_clients_clock ())
+    *start = *end = 0;
+  if (options->wrong_times == 0 || n % options->wrong_times != 0)
+    return;
+  if (n / options->wrong_times % 2 == 0)
+    *start = *end = 0;
+  else
+    *end = *start - 1000;
+}
+
+/* Up to 13.1, graph launches after the first session have wrong correlations. */
+static void
+spoil_correlation (LnsGpuOp *op)
+{
+  if (op->graph != 0 && _lns_cupti_options ()->second_session &&
+      _lns_cupti_options ()->version < 130200 && _lns_cupti_is_second_session ())
+    op->correlation += 1000000;
+}
+
+static bool
+write_op (Kept *kept, Moment moment)
+{
+  const LnsGpuOp *op = &kept->op;
+  if (moment == AT_LAUNCH || !kept->place.is_reserved)
+    spoil_correlation (&kept->op);
+  const bool is_gpu = op->kind != LNS_GPU_OP_HOST;
+  uint64_t start = moment == AT_END ? _lns_cupti_time (op->start_ns, is_gpu) : 0;
+  uint64_t end = moment == AT_END ? _lns_cupti_time (op->end_ns, is_gpu) : 0;
+  if (is_gpu && moment == AT_END)
+    _lns_cupti_follow_switches (op->device, op->context, op->start_ns, op->end_ns);
+  if (op->kind == LNS_GPU_OP_KERNEL && moment == AT_END)
+    spoil_times (&start, &end);
   if (op->kind == LNS_GPU_OP_KERNEL)
-    write_kernel (op, start, end);
-  else if (op->kind == LNS_GPU_OP_COPY)
-    write_copy (op, start, end);
-  else if (op->kind == LNS_GPU_OP_SET)
-    write_set (op, start, end);
-  else if (op->kind == LNS_GPU_OP_GRAPH)
-    write_graph (op, start, end);
+    return write_kernel (kept, moment, start, end);
+  if (op->kind == LNS_GPU_OP_COPY)
+    return write_copy (kept, moment, start, end);
+  if (op->kind == LNS_GPU_OP_SET)
+    return write_set (kept, moment, start, end);
+  if (op->kind == LNS_GPU_OP_HOST)
+    return write_host (kept, moment, start, end);
+  return op->kind == LNS_GPU_OP_GRAPH && write_graph (kept, moment, start, end);
 }

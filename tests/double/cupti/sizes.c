@@ -68,6 +68,15 @@ static const Generation generations[] = {
   { CUPTI_ACTIVITY_KIND_JIT, 23, sizeof (CUpti_ActivityJit2) },
   { CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE, 23, sizeof (CUpti_ActivityDeviceGraphTrace) },
   { CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS, 26, sizeof (CUpti_ActivityMemDecompress) },
+  { CUPTI_ACTIVITY_KIND_CONTEXT, 130100, sizeof (LnsCuptiContext) },
+  { LNS_CUPTI_HOST_NODE, 130100, sizeof (LnsCuptiHostNode) },
+  { LNS_CUPTI_SWITCH, 130100, sizeof (LnsCuptiSwitch) },
+  { LNS_CUPTI_HOST_LAUNCH, 130100, sizeof (LnsCuptiHostLaunch) },
+  { CUPTI_ACTIVITY_KIND_NVLINK, 13, sizeof (LnsCuptiNvLink3) },
+  { CUPTI_ACTIVITY_KIND_NVLINK, 19, sizeof (CUpti_ActivityNvLink4) },
+  { CUPTI_ACTIVITY_KIND_NVLINK, 130200, sizeof (LnsCuptiNvLink) },
+  { CUPTI_ACTIVITY_KIND_PCIE, 13, sizeof (CUpti_ActivityPcie) },
+  { LNS_CUPTI_GREEN_CONTEXT, 130200, sizeof (LnsCuptiGreenContext) },
 };
 
 #define IS_PREFIX(OLD, NEW, FIELD)                                                                 \
@@ -103,6 +112,10 @@ static void
 read_options (void)
 {
   const char *other_tool = getenv ("LNS_DOUBLE_OTHER_TOOL");
+  const char *takeover = getenv ("LNS_DOUBLE_TAKEOVER"); /* CALL[:CALL] */
+  long taken = 0, left = 0;
+  if (takeover != NULL)
+    sscanf (takeover, "%ld:%ld", &taken, &left);
   const char *clock = getenv ("LNS_DOUBLE_GPU_CLOCK"); /* OFFSET_NS[:DRIFT_PPM] */
   options = (LnsCuptiOptions){
     .version = (uint32_t)lns_gpu_option ("LNS_DOUBLE_CUPTI_VERSION", 130001),
@@ -111,6 +124,19 @@ read_options (void)
     .together = (size_t)lns_gpu_option ("LNS_DOUBLE_REORDER", 0),
     .late_ns = lns_gpu_option ("LNS_DOUBLE_LATE_MS", 0) * 1000000,
     .held = (size_t)lns_gpu_option ("LNS_DOUBLE_HELD", 0),
+    .zero_times = (size_t)lns_gpu_option ("LNS_DOUBLE_ZERO_TIMES", 0),
+    .wrong_times = (size_t)lns_gpu_option ("LNS_DOUBLE_WRONG_TIMES", 0),
+    .host_graphs = (int)lns_gpu_option ("LNS_DOUBLE_HOST_GRAPHS", 0),
+    .fatal = (uint32_t)lns_gpu_option ("LNS_DOUBLE_FATAL", 0),
+    .taken = (uint32_t)taken,
+    .left = (uint32_t)left,
+    .second_session = lns_gpu_option ("LNS_DOUBLE_SECOND_SESSION", 0) != 0,
+    .late_driver = (uint32_t)lns_gpu_option ("LNS_DOUBLE_LATE_DRIVER", 0),
+    .look_ns = lns_gpu_option ("LNS_DOUBLE_LOOK_MS", 0) * 1000000,
+    .flush_ns = lns_gpu_option ("LNS_DOUBLE_FLUSH_MS", 0) * 1000000,
+    .disable_holds = lns_gpu_option ("LNS_DOUBLE_DISABLE_HOLDS", 0) != 0,
+    .topology = lns_gpu_option ("LNS_DOUBLE_TOPOLOGY", 0) != 0,
+    .withholds = lns_gpu_option ("LNS_DOUBLE_WITHHOLD", 0) != 0,
     .other_tool = other_tool != NULL ? strdup (other_tool) : NULL,
   };
   const char *own_clock = getenv ("LNS_DOUBLE_CUPTI_CLOCK"); /* OFFSET_NS[:DRIFT_PPM] */

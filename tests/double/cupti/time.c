@@ -54,6 +54,12 @@ start_own_clock (void)
       now.tv_sec * 1000000000LL + now.tv_nsec - own_start_ns + _lns_cupti_options ()->own_offset_ns;
 }
 
+bool
+_lns_cupti_has_clients_clock (void)
+{
+  return timestamp != NULL;
+}
+
 uint64_t
 _lns_cupti_now (void)
 {
@@ -148,7 +154,7 @@ _lns_cupti_time (int64_t time_ns, bool is_gpu)
 {
   const LnsCuptiOptions *options = _lns_cupti_options ();
   pthread_mutex_lock (&lock);
-  if (is_gpu)
+  if (is_gpu && !_lns_cupti_is_by_hardware ())
     time_ns += options->gpu_offset_ns +
                (time_ns - readings[0].host_ns) / 1000 * options->gpu_drift_ppm / 1000;
   int64_t result = timestamp != NULL ? convert (time_ns) : (int64_t)own_time (time_ns);

@@ -8,8 +8,11 @@
 
 #include "tests/double/cupti/cupti.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+uint32_t _lns_cupti_n_calls;
 
 static uint32_t
 process (void)
@@ -83,6 +86,19 @@ call_cb (LnsGpuCall *call, bool is_exit)
     }
   if (!is_exit || is_child)
     return;
+  const LnsCuptiOptions *options = _lns_cupti_options ();
+  const uint32_t n = __atomic_add_fetch (&_lns_cupti_n_calls, 1, __ATOMIC_RELAXED);
+  if (n == options->taken)
+    _lns_cupti_take_over ();
+  if (n == options->left)
+    _lns_cupti_leave ();
+  if (n == options->fatal)
+    {
+      CUpti_StateData data = { .notification = { .result = CUPTI_ERROR_UNKNOWN,
+                                                 .message = "CUPTI cannot go on." } };
+      _lns_cupti_call_back (CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR, &data);
+      _lns_cupti_set_fatal ();
+    }
   /* The kind was enabled during the call, so there is no record of it. */
   if (recorded && call->start != 0)
     write_call (call);
@@ -91,13 +107,17 @@ call_cb (LnsGpuCall *call, bool is_exit)
 
 /* --- operations --------------------------------------------------------------------------------- */
 
+/* A graph is traced only if GRAPH_TRACE was enabled when it was instantiated. */
+#define MAX_GRAPHS 65536
+static bool is_traced[MAX_GRAPHS]; /* by the id of the instance */
+
 static bool
 is_wanted (const LnsGpuOp *op)
 {
-  bool whole_graphs = _lns_cupti_is_enabled (CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  bool whole_graphs = _lns_cupti_traces_graphs ();
   if (op->kind == LNS_GPU_OP_GRAPH)
-    return whole_graphs;
-  if (op->graph != 0 && whole_graphs)
+    return whole_graphs && __atomic_load_n (&is_traced[op->graph % MAX_GRAPHS], __ATOMIC_RELAXED);
+  if (op->graph != 0 && whole_graphs && op->kind != LNS_GPU_OP_HOST)
     return false;
   switch (op->kind)
     {
@@ -110,6 +130,8 @@ is_wanted (const LnsGpuOp *op)
                                         : CUPTI_ACTIVITY_KIND_MEMCPY);
     case LNS_GPU_OP_SET:
       return _lns_cupti_is_enabled (CUPTI_ACTIVITY_KIND_MEMSET);
+    case LNS_GPU_OP_HOST:
+      return _lns_cupti_is_enabled (op->graph != 0 ? LNS_CUPTI_HOST_NODE : LNS_CUPTI_HOST_LAUNCH);
     default:
       return false;
     }
@@ -175,7 +197,8 @@ _lns_cupti_write_devices (void)
 static void
 write_context (CUcontext context, void *data)
 {
-  CUpti_ActivityContext3 record = {
+  LnsCuptiContext record = { .pid = process () };
+  record.known = (CUpti_ActivityContext3){
     .kind = CUPTI_ACTIVITY_KIND_CONTEXT,
     .contextId = context->id,
     .deviceId = (uint32_t)context->device,
@@ -184,6 +207,29 @@ write_context (CUcontext context, void *data)
     .numMultiprocessors = (uint16_t)lns_gpu_device (context->device)->n_multiprocessors,
   };
   _lns_cupti_write (&record, false);
+}
+
+/* With LNS_DOUBLE_GREEN, contexts that are made after the first of their device are green ones. CUPTI 13.2 tells so by a
+ * record of their own. */
+static void
+write_green_context (CUcontext context)
+{
+  static uint32_t first[16];
+  uint32_t *parent = &first[context->device % 16];
+  const int n = lns_gpu_device (context->device)->n_multiprocessors / 2;
+  LnsCuptiGreenContext record = {
+    .kind = LNS_CUPTI_GREEN_CONTEXT,
+    .context = context->id,
+    .parent = *parent,
+    .device = (uint32_t)context->device,
+    .n_tpcs = (uint32_t)n / 2,
+    .n_multiprocessors = (uint16_t)n,
+  };
+  if (*parent == 0)
+    *parent = context->id;
+  else if (lns_gpu_option ("LNS_DOUBLE_GREEN", 0) != 0 &&
+           _lns_cupti_is_enabled (LNS_CUPTI_GREEN_CONTEXT))
+    _lns_cupti_write (&record, false);
 }
 
 static void
@@ -212,6 +258,8 @@ _lns_cupti_dump (uint32_t kind)
     lns_gpu_each_context (write_context, NULL);
   else if (kind == CUPTI_ACTIVITY_KIND_STREAM)
     lns_gpu_each_stream (write_stream, NULL);
+  else if (kind == CUPTI_ACTIVITY_KIND_NVLINK || kind == CUPTI_ACTIVITY_KIND_PCIE)
+    _lns_cupti_write_topology (kind);
 }
 
 static void
@@ -222,6 +270,7 @@ resource_cb (uint32_t cbid, CUcontext context, CUstream stream, void *descriptor
     _lns_cupti_write_devices ();
   if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
     {
+      write_green_context (context);
       if (_lns_cupti_is_enabled (CUPTI_ACTIVITY_KIND_CONTEXT))
         write_context (context, NULL);
       if (_lns_cupti_is_enabled (CUPTI_ACTIVITY_KIND_STREAM))
@@ -307,6 +356,7 @@ memory_cb (const LnsGpuAllocation *allocation, bool is_release, uint32_t stream,
     .contextId = allocation->context,
     .streamId = is_async ? stream : CUPTI_SYNCHRONIZATION_INVALID_VALUE,
     .isAsync = is_async,
+    .source = _lns_cupti_wants_sources () ? "/usr/lib/liballocator.so.1" : NULL,
   };
   const struct CUmemPoolHandle_st *pool = &allocation->pool_state;
   if (allocation->pool != NULL)
@@ -342,17 +392,44 @@ pool_cb (const struct CUmemPoolHandle_st *pool, uint32_t operation, size_t min_b
   _lns_cupti_write (&record, false);
 }
 
+/* With LNS_DOUBLE_CONTENTION, each migration that a fault causes counts as thrashing between the host and the device, is
+ * throttled for its time, and has the pages mapped to where they were. RECORD is that of the migration. */
+static void
+write_contention (CUpti_ActivityUnifiedMemoryCounter3 record, int to)
+{
+  const uint32_t from = record.srcId;
+  record.counterKind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING;
+  record.srcId = 1u << (to < 0 ? (int)from : to);
+  record.dstId = 0;
+  record.processors[0] = record.srcId;
+  record.flags = CUPTI_ACTIVITY_FLAG_THRASHING_IN_CPU;
+  if (_lns_cupti_counts (record.counterKind))
+    _lns_cupti_write (&record, true);
+  record.counterKind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING;
+  record.srcId = (uint32_t)to;
+  record.value = 0;
+  record.flags = to < 0 ? CUPTI_ACTIVITY_FLAG_THROTTLING_IN_CPU : CUPTI_ACTIVITY_FLAG_NONE;
+  if (_lns_cupti_counts (record.counterKind))
+    _lns_cupti_write (&record, true);
+  record.counterKind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP;
+  record.srcId = from;
+  record.dstId = (uint32_t)to;
+  record.value = 4096;
+  record.flags = CUPTI_ACTIVITY_UNIFIED_MEMORY_REMOTE_MAP_CAUSE_THRASHING;
+  if (_lns_cupti_counts (record.counterKind))
+    _lns_cupti_write (&record, true);
+}
+
 static void
 migration_cb (const LnsGpuAllocation *allocation,
-              bool to_device,
+              int from,
+              int to,
               bool is_fault,
               int64_t start_ns,
               int64_t end_ns)
 {
   if (!_lns_cupti_is_enabled (CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER))
     return;
-  uint32_t device = (uint32_t)allocation->device;
-  uint32_t host = UINT32_MAX;
   CUpti_ActivityUnifiedMemoryCounter3 record = {
     .kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
     .counterKind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT,
@@ -360,27 +437,31 @@ migration_cb (const LnsGpuAllocation *allocation,
     .start = _lns_cupti_time (start_ns, true),
     .end = _lns_cupti_time (end_ns, true),
     .address = (uint64_t)(uintptr_t)allocation->address,
-    .srcId = device,
-    .dstId = device,
+    .srcId = (uint32_t)to,
+    .dstId = (uint32_t)to,
     .processId = process (),
     .flags = CUPTI_ACTIVITY_UNIFIED_MEMORY_ACCESS_TYPE_READ,
   };
-  if (is_fault)
+  if (is_fault && _lns_cupti_counts (record.counterKind))
     _lns_cupti_write (&record, true);
-  record.counterKind = to_device ? CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD
-                                 : CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH;
+  record.counterKind = from < 0 ? CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD
+                       : to < 0 ? CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH
+                                : CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD;
   record.value = allocation->size;
-  record.srcId = to_device ? host : device;
-  record.dstId = to_device ? device : host;
+  record.srcId = (uint32_t)from; /* the host is UINT32_MAX */
+  record.dstId = (uint32_t)to;
   record.flags = is_fault ? CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE
                           : CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_PREFETCH;
-  _lns_cupti_write (&record, true);
+  if (_lns_cupti_counts (record.counterKind))
+    _lns_cupti_write (&record, true);
+  if (is_fault && lns_gpu_option ("LNS_DOUBLE_CONTENTION", 0) != 0)
+    write_contention (record, to);
 }
 
 /* --- modules, overhead, faults -------------------------------------------------------------------- */
 
 static void
-write_overhead (uint32_t overhead, int64_t start_ns)
+write_overhead (uint32_t overhead, int64_t start_ns, void *data)
 {
   if (!_lns_cupti_is_enabled (CUPTI_ACTIVITY_KIND_OVERHEAD))
     return;
@@ -392,6 +473,7 @@ write_overhead (uint32_t overhead, int64_t start_ns)
     .start = _lns_cupti_time (start_ns, false),
     .end = _lns_cupti_now (),
     .correlationId = lns_gpu_correlation (),
+    .overheadData = data,
   };
   _lns_cupti_write (&record, false);
 }
@@ -413,7 +495,7 @@ write_jit (CUcontext context, int64_t start_ns)
   };
   if (_lns_cupti_is_enabled (CUPTI_ACTIVITY_KIND_JIT))
     _lns_cupti_write (&record, false);
-  write_overhead (CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER, start_ns);
+  write_overhead (CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER, start_ns, NULL);
 }
 
 static void
@@ -435,13 +517,26 @@ module_cb (CUmodule module, bool is_unload, int64_t start_ns)
 static void
 first_launch_cb (CUfunction function, int64_t start_ns)
 {
-  write_overhead (CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, start_ns);
+  write_overhead (CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, start_ns, NULL);
 }
 
 static void
 full_cb (int64_t start_ns)
 {
-  write_overhead (CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, start_ns);
+  /* The client frees it. */
+  const size_t n_bytes = (size_t)lns_gpu_option (
+      "LNS_DOUBLE_FULL_BYTES", sizeof (CUpti_ActivityOverheadCommandBufferFullData));
+  const bool has_data =
+      _lns_cupti_is_enabled (CUPTI_ACTIVITY_KIND_OVERHEAD) &&
+      _lns_cupti_record_bytes (CUPTI_ACTIVITY_KIND_OVERHEAD) == sizeof (CUpti_ActivityOverhead3);
+  CUpti_ActivityOverheadCommandBufferFullData *data = has_data ? malloc (n_bytes) : NULL;
+  if (data != NULL)
+    {
+      memset (data, 1, n_bytes);
+      data->channelID = 7;
+      data->channelType = CUPTI_CHANNEL_TYPE_COMPUTE;
+    }
+  write_overhead (CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, start_ns, data);
 }
 
 static void
@@ -467,6 +562,9 @@ graph_cb (uint32_t cbid, CUcontext context, const struct LnsGpuGraphChange *chan
     .graphExec = change->exec,
   };
   CUpti_ResourceData data = { .context = context, .resourceDescriptor = &descriptor };
+  if (cbid == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
+    __atomic_store_n (&is_traced[lns_gpu_graph_exec_id (change->exec) % MAX_GRAPHS],
+                      _lns_cupti_traces_graphs (), __ATOMIC_RELAXED);
   _lns_cupti_call_back (CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
 }
 

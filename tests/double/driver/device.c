@@ -34,9 +34,16 @@ cuInit (unsigned flags)
 LNS_DRIVER_API CUresult
 cuDriverGetVersion (int *driverVersion)
 {
-  int failure = lns_gpu_wanted_failure (__func__, -1);
+  cuDriverGetVersion_params values = { driverVersion };
+  LnsGpuCall call = { .domain = CUPTI_CB_DOMAIN_DRIVER_API,
+                      .cbid = CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion,
+                      .name = __func__,
+                      .params = &values };
   *driverVersion = (int)lns_gpu_option ("LNS_DOUBLE_DRIVER_VERSION", 13000);
-  return (CUresult)failure;
+  /* It works before cuInit() and in the child of a fork, too. */
+  if (lns_gpu_is_forked ())
+    return (CUresult)lns_gpu_wanted_failure (__func__, -1);
+  return (CUresult)lns_gpu_call_exit (&call, lns_gpu_call_enter (&call));
 }
 
 static int

@@ -17,6 +17,26 @@ static LnsGpuDevice devices[MAX_DEVICES];
 static int n_devices;
 static pthread_once_t devices_once = PTHREAD_ONCE_INIT;
 
+/* Leaves the devices whose numbers CUDA_VISIBLE_DEVICES lists, in that order. What is not a number ends the list. */
+static void
+hide_devices (const char *visible)
+{
+  const int n_all = n_devices;
+  LnsGpuDevice all[MAX_DEVICES];
+  char *end;
+  memcpy (all, devices, sizeof all);
+  n_devices = 0;
+  for (const char *at = visible; n_devices < MAX_DEVICES; at = end + 1)
+    {
+      const long number = strtol (at, &end, 10);
+      if (end == at || number < 0 || number >= n_all)
+        return;
+      devices[n_devices++] = all[number];
+      if (*end != ',')
+        return;
+    }
+}
+
 /* LNS_DOUBLE_NAMES lists names separated by semicolons; all further devices have the last one. */
 static void
 read_devices (void)
@@ -40,6 +60,8 @@ read_devices (void)
       device->n_multiprocessors = 132;
       device->memory_bytes = (uint64_t)lns_gpu_option ("LNS_DOUBLE_MEMORY_MIB", 16384) << 20;
     }
+  if (getenv ("CUDA_VISIBLE_DEVICES") != NULL)
+    hide_devices (getenv ("CUDA_VISIBLE_DEVICES"));
 }
 
 int

@@ -123,6 +123,7 @@ typedef struct LnsGpuOp
     {
       CUhostFn function;
       void *data;
+      uint32_t thread; /* on which it ran */
     } host;
   };
 } LnsGpuOp;
@@ -209,7 +210,8 @@ typedef struct
   uint32_t context;
   CUmemoryPool pool;
   struct CUmemPoolHandle_st pool_state; /* of the pool when the tracer is told */
-  bool on_device;                       /* where managed memory is */
+  bool on_device;                       /* where managed memory is … */
+  int resident;                         /* … and, if it is on a device, which one */
   bool registered;                      /* the program's own pages, pinned by cuMemHostRegister */
   unsigned flags;
 } LnsGpuAllocation;
@@ -239,8 +241,10 @@ typedef struct LnsGpuTracer
   void (*module) (CUmodule module, bool is_unload, int64_t start_ns);
   void (*first_launch) (CUfunction function, int64_t start_ns);
   void (*full) (int64_t start_ns); /* the queue was, since then */
+  /* FROM and TO are devices; -1: the host. */
   void (*migration) (const LnsGpuAllocation *allocation,
-                     bool to_device,
+                     int from,
+                     int to,
                      bool is_fault,
                      int64_t start_ns,
                      int64_t end_ns);

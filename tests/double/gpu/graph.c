@@ -398,7 +398,19 @@ lns_gpu_graph_launch (CUgraphExec exec, CUstream stream)
       return 0;
     }
   for (size_t i = 0; i < exec->graph->n_nodes; i++)
-    _lns_gpu_execute (&exec->graph->nodes[i]->op);
+    {
+      LnsGpuOp op = exec->graph->nodes[i]->op;
+      op.graph = exec->id;
+      op.node = exec->graph->nodes[i]->id;
+      op.correlation = whole.correlation;
+      op.device = whole.device;
+      op.context = whole.context;
+      op.stream = whole.stream;
+      if (op.kind == LNS_GPU_OP_HOST)
+        _lns_gpu_run_host (&op);
+      else
+        _lns_gpu_execute (&op);
+    }
   _lns_gpu_hold_back (&whole);
   return 0;
 }

@@ -198,11 +198,10 @@ lns_gpu_memory_info (size_t *ret_free, size_t *ret_total)
 }
 
 static void
-migrate (LnsGpuAllocation *allocation, bool to_device, bool is_fault, int64_t start_ns)
+migrate (const LnsGpuAllocation *allocation, int from, int to, bool is_fault, int64_t start_ns)
 {
-  allocation->on_device = to_device;
   int64_t end_ns = start_ns + 1000 + (int64_t)(allocation->size / MANAGED_RATE);
-  LNS_GPU_TELL (migration, allocation, to_device, is_fault, start_ns, end_ns);
+  LNS_GPU_TELL (migration, allocation, from, to, is_fault, start_ns, end_ns);
 }
 
 /* For twalk_r: the context whose managed memory moves to its device, and what was found. */
@@ -239,13 +238,14 @@ _lns_gpu_migrate_managed (CUcontext context, int64_t start_ns)
       if (search.found != NULL)
         {
           search.found->on_device = true;
+          search.found->resident = search.found->device;
           copy = *search.found;
         }
       else
         __atomic_store_n (&managed_on_host, false, __ATOMIC_RELAXED);
       LNS_GPU_UNLOCK ();
       if (search.found != NULL)
-        migrate (&copy, true, true, start_ns);
+        migrate (&copy, -1, copy.device, true, start_ns);
     }
 }
 
@@ -257,17 +257,21 @@ lns_gpu_prefetch (const void *address, size_t size, int device, CUstream stream)
       size > found.size)
     return CUDA_ERROR_INVALID_VALUE;
   bool to_device = device >= 0;
-  if (found.on_device == to_device)
+  const int from = found.on_device ? found.resident : -1;
+  if (from == (to_device ? device : -1))
     return 0;
   LNS_GPU_LOCK ();
   LnsGpuAllocation *allocation = find_locked (address);
   if (allocation != NULL)
-    allocation->on_device = to_device;
+    {
+      allocation->on_device = to_device;
+      allocation->resident = device;
+    }
   if (!to_device)
     __atomic_store_n (&managed_on_host, true, __ATOMIC_RELAXED);
   LNS_GPU_UNLOCK ();
   found.size = size;
-  migrate (&found, to_device, false, lns_gpu_now ());
+  migrate (&found, from, to_device ? device : -1, false, lns_gpu_now ());
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_FAILURES 64
 
@@ -19,6 +20,7 @@ typedef struct
   long argument; /* -1: any */
   long call;     /* the call that fails, counted from 1; 0: every call */
   int result;
+  bool hangs;
   long seen;
 } Failure;
 
@@ -37,7 +39,7 @@ lns_gpu_option (const char *name, long fallback)
   return *end == '\0' ? value : fallback;
 }
 
-/* FUNCTION[:ARGUMENT][@CALL]=RESULT,… */
+/* FUNCTION[:ARGUMENT][@CALL]=RESULT,…; the RESULT `hang` never comes */
 static void
 read_failures (void)
 {
@@ -57,6 +59,7 @@ read_failures (void)
             failure->call = strtol (rest + 1, (char **)&rest, 0);
           if (*rest == '=')
             {
+              failure->hangs = strncmp (rest + 1, "hang", 4) == 0;
               failure->result = (int)strtol (rest + 1, NULL, 0);
               n_failures++;
             }
@@ -77,7 +80,10 @@ lns_gpu_wanted_failure (const char *function, long argument)
           (failure->argument >= 0 && failure->argument != argument))
         continue;
       long call = __atomic_add_fetch (&failure->seen, 1, __ATOMIC_RELAXED);
-      if (failure->call == 0 || failure->call == call)
+      const bool is_wanted = failure->call == 0 || failure->call == call;
+      while (is_wanted && failure->hangs)
+        pause ();
+      if (is_wanted)
         return failure->result;
     }
   return 0;

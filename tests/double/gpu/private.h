@@ -36,6 +36,9 @@ void _lns_gpu_schedule_node (CUstream stream, LnsGpuOp *op, int64_t earliest_ns)
 void _lns_gpu_hold_back (const LnsGpuOp *op);
 int64_t _lns_gpu_context_ready (CUcontext context);
 
+/* Calls the host function of OP on this thread, and tells of it. No lock is held. */
+void _lns_gpu_run_host (LnsGpuOp *op);
+
 /* Copies or sets OP's data, or calls its host function. */
 void _lns_gpu_execute (const LnsGpuOp *op);
 

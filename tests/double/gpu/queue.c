@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_DEVICES       16
 #define LAUNCH_LATENCY_NS 2000
@@ -197,6 +198,18 @@ _lns_gpu_execute (const LnsGpuOp *op)
 }
 
 void
+_lns_gpu_run_host (LnsGpuOp *op)
+{
+  op->host.thread = (uint32_t)gettid ();
+  op->start_ns = lns_gpu_now ();
+  _lns_gpu_execute (op);
+  op->end_ns = lns_gpu_now ();
+  LNS_GPU_LOCK ();
+  LNS_GPU_TELL (op, op);
+  LNS_GPU_UNLOCK ();
+}
+
+void
 _lns_gpu_hold_back (const LnsGpuOp *op)
 {
   int64_t start_ns = lns_gpu_now ();
@@ -230,6 +243,8 @@ lns_gpu_submit (CUstream stream, LnsGpuOp *op)
   LNS_GPU_UNLOCK ();
   if (faults)
     _lns_gpu_lose_context (context, CUDA_ERROR_ILLEGAL_ADDRESS);
+  else if (op->kind == LNS_GPU_OP_HOST)
+    _lns_gpu_run_host (op);
   else
     {
       _lns_gpu_execute (op);

@@ -1,0 +1,211 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""lanescope export of samples: each format is read back, and has the samples that SQL finds."""
+
+import collections
+import contextlib
+import csv
+import gzip
+import json
+import os
+import re
+import subprocess
+
+import profiling
+import tap
+from sampling import REFUSAL, SAMPLING, WORK
+
+@contextlib.contextmanager
+def recorded():
+    """A folder with the report r.rep of a program whose two threads spin; without samples where the machine refuses them."""
+    with profiling.Folder() as folder:
+        run = folder.profile(*SAMPLING, "sh", "-c", f"{WORK} spin 100; {WORK} spin 100", env={**os.environ, "DEBUGINFOD_URLS": ""})
+        assert run.code == 7, run
+        yield folder
+
+
+def export(folder, type_, *words):
+    run = subprocess.run([tap.LANESCOPE, "export", "-q", "--type", type_, *words, "-o", "-", folder.file("r.rep")], capture_output=True)
+    assert run.returncode == 0, run
+    assert (b" is empty: " in run.stderr) == (REFUSAL is not None), run.stderr
+    return run.stdout
+
+
+def chains(folder, condition="1"):
+    """How many samples each chain has, by (process, functions from the outermost on), by SQL."""
+    if REFUSAL is not None:
+        return collections.Counter()
+    out = subprocess.run([tap.LANESCOPE, "sql", folder.file("r.rep"),
+                          "SELECT e.id, p.pid, t.value, s.value FROM COMPOSITE_EVENTS e JOIN SAMPLING_CALLCHAINS c USING (id) "
+                          "JOIN StringIds s ON s.id = c.symbol JOIN PROCESSES p ON p.globalPid = e.globalTid / 0x1000000 * 0x1000000 "
+                          f"JOIN ThreadNames n USING (globalTid) JOIN StringIds t ON t.id = n.nameId WHERE {condition} "
+                          "ORDER BY e.id, stackDepth DESC"], capture_output=True, text=True, check=True).stdout
+    found = collections.defaultdict(list)
+    for line in out.splitlines():
+        sample, _, name, symbol = line.split("\t")
+        found[sample, name].append(symbol)
+    return collections.Counter((name, *chain) for (_, name), chain in found.items())
+
+
+def test_folded():
+    with recorded() as folder:
+        got = collections.Counter()
+        for line in export(folder, "folded").decode().splitlines():
+            stack, n = re.fullmatch(r"(.*) (\d+)", line).groups()
+            got[tuple(stack.split(";"))] += int(n)
+        assert got == chains(folder) and (REFUSAL is not None or sum(got.values()) >= 20), (got, chains(folder))
+        assert export(folder, "folded", "--stacks=cpu") == export(folder, "folded")
+
+
+def middle_of(folder):
+    """A time between the first sample and the last; 0 if there is none."""
+    out = subprocess.run([tap.LANESCOPE, "sql", folder.file("r.rep"), "SELECT coalesce(min(start) + max(start), 0) / 2 FROM COMPOSITE_EVENTS"],
+                         capture_output=True, text=True, check=True).stdout
+    return int(out)
+
+
+def test_times():
+    with recorded() as folder:
+        middle = middle_of(folder)
+        lines = export(folder, "folded", f"--times=/{middle}ns").decode().splitlines()
+        n = sum(int(line.rsplit(" ", 1)[1]) for line in lines)
+        assert n == sum(chains(folder, f"e.start <= {middle}").values()) and (n > 0) == (REFUSAL is None), lines
+
+
+def test_perf_script():
+    """As FlameGraph's stackcollapse-perf.pl reads it: a head, functions from the innermost on, an empty line."""
+    with recorded() as folder:
+        got = collections.Counter()
+        for block in export(folder, "perf-script").decode().split("\n\n")[:-1]:
+            head, *lines = block.split("\n")
+            name, = re.fullmatch(r"(\S.*?)\s+\d+/\d+\s+\[\d{3}\]\s+\d+\.\d{6}:\s+\d+ (?:cycles|cpu-clock):u: ", head).groups()
+            places = [re.fullmatch(r"\t *([0-9a-f]+) (.*) \((.*)\)", line).groups() for line in lines]
+            got[(name, *(symbol for _, symbol, _ in reversed(places)))] += 1
+        wanted = collections.Counter()
+        for chain, n in chains(folder).items():
+            wanted[tuple("[unknown]" if "+0x" in function else function for function in chain)] += n
+        assert got == wanted, (got, wanted)
+
+
+def test_speedscope():
+    with recorded() as folder:
+        file = json.loads(export(folder, "speedscope"))
+        assert file["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+        names = [frame["name"] for frame in file["shared"]["frames"]]
+        got = collections.Counter()
+        for profile in file["profiles"]:
+            assert profile["type"] == "sampled" and profile["unit"] == "none" and profile["startValue"] == 0, profile
+            assert len(profile["samples"]) == len(profile["weights"]) == sum(profile["weights"]) == profile["endValue"] > 0
+            name = re.fullmatch(r"(.*) \(\d+/\d+\)", profile["name"]).group(1)
+            got.update((name, *(names[frame] for frame in sample)) for sample in profile["samples"])
+        assert got == chains(folder), got
+
+
+def fields(message):
+    """[(number, integer or bytes)] of a message of protocol buffers."""
+    at, found = 0, []
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(message):
+        key = varint()
+        assert key & 7 in (0, 2), key
+        value = varint()
+        if key & 7 == 2:
+            at, value = at + value, message[at:at + value]
+            assert at <= len(message)
+        found.append((key >> 3, value))
+    return found
+
+
+def packed(value):
+    return [n for _, n in fields(b"".join(b"\x08" + part for part in re.findall(rb"[\x80-\xff]*[\x00-\x7f]", value, re.S)))]
+
+
+def test_pprof():
+    with recorded() as folder:
+        profile = collections.defaultdict(list)
+        for number, value in fields(gzip.decompress(export(folder, "pprof"))):
+            profile[number].append(value)
+        texts = [text.decode() for text in profile[6]]
+        assert texts[0] == "" and texts[dict(fields(profile[1][0]))[1]] == "samples"
+        functions = {dict(fields(function))[1]: texts[dict(fields(function))[2]] for function in profile[5]}
+        modules = {dict(fields(module))[1]: dict(fields(module)) for module in profile[3]}
+        places = {}
+        for location in profile[4]:
+            known = dict(fields(location))
+            assert known.get(2, 0) == 0 or modules[known[2]][2] <= known[3] < modules[known[2]][3], known
+            lines = [dict(fields(value)) for number, value in fields(location) if number == 4]
+            places[known[1]] = [functions[line[1]] for line in lines]
+        got = collections.Counter()
+        for sample in profile[2]:
+            known = dict(fields(sample))
+            got[tuple(name for place in packed(known[1]) for name in places[place])[::-1]] += packed(known[2])[0]
+        wanted = collections.Counter()
+        for chain, n in chains(folder).items():
+            wanted[chain[1:]] += n
+        assert got == wanted, (got, wanted)
+
+
+def stats(folder, report, *words):
+    run = subprocess.run([tap.LANESCOPE, "stats", "-q", "-f", "csv", "-r", report, *words, folder.file("r.rep")], capture_output=True, text=True, check=True)
+    return list(csv.DictReader(line for line in run.stdout.splitlines() if line))
+
+
+def count_functions(chains_):
+    """(self, total) by function: a sample counts once for each function of its chain."""
+    alone, total = collections.Counter(), collections.Counter()
+    for (_, *chain), n in chains_.items():
+        alone[chain[-1]] += n
+        total.update({symbol: n for symbol in set(chain)})
+    return {symbol: (alone[symbol], total[symbol]) for symbol in total}
+
+
+def test_sums():
+    with recorded() as folder:
+        rows = stats(folder, "sample_sum")
+        got = collections.defaultdict(lambda: (0, 0))
+        for row in rows:
+            if row["Function"] != "[no call chain]":
+                got[row["Function"]] = tuple(have + int(row[name]) for have, name in zip(got[row["Function"]], ("Self", "Total")))
+        assert got == count_functions(chains(folder)), (got, count_functions(chains(folder)))
+        assert [int(row["Self"]) for row in rows] == sorted((int(row["Self"]) for row in rows), reverse=True), rows
+
+
+def test_tree():
+    with recorded() as folder:
+        got, path = collections.Counter(), []
+        for row in stats(folder, "sample_tree"):
+            if row["Function"] == "[no call chain]":
+                continue
+            depth = int(row["Depth"])
+            assert depth <= len(path) and row["Function"].startswith("  " * depth), row
+            path[depth:] = [row["Function"][2 * depth:]]
+            got[tuple(path)] += int(row["Self"])
+        wanted = collections.Counter()
+        for chain, n in chains(folder).items():
+            wanted[chain[1:]] += n
+        assert +got == wanted, (got, wanted)
+
+
+def test_sums_of_a_time():
+    with recorded() as folder:
+        middle = middle_of(folder)
+        rows = stats(folder, "sample_sum", "--filter-time", f"{middle}ns/")
+        wanted = sum(chains(folder, f"start >= {middle}").values())
+        n = sum(int(row["Self"]) for row in rows if row["Function"] != "[no call chain]")
+        assert n == wanted and (n > 0) == (REFUSAL is None), (rows, wanted)
+
+
+tap.main(globals())

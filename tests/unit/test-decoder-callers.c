@@ -1,0 +1,227 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Plays call chains that the program itself finds into the decoder, beside calls of CUDA and mappings of code. */
+
+#include "tests/unit/decoder-cuda-fixture.h"
+
+#define CODE 0x10000u
+
+/* Adds a mapping of 4 KiB of code from START on. */
+static void
+add_code (uint64_t start, const char *file)
+{
+  struct
+  {
+    LnsWireCodeBytes code;
+    char file[64];
+  } record = { .code = { .head = { .type = LNS_WIRE_CODE },
+                         .n_path_bytes = (uint32_t)strlen (file),
+                         .start = start,
+                         .end = start + 4096 } };
+  strcpy (record.file, file);
+  add_cut (&record, sizeof record, sizeof record.code + strlen (file));
+}
+
+/* Adds the chain of N addresses as the stream's STRING. */
+static void
+add_chain (uint32_t string, const uint64_t *addresses, size_t n)
+{
+  struct
+  {
+    LnsWireTextBytes text;
+    uint64_t addresses[8];
+  } record = { .text = { .head = { .type = LNS_WIRE_STRING, .string = string },
+                         .n_text_bytes = (uint32_t)(n * sizeof *addresses) } };
+  memcpy (record.addresses, addresses, n * sizeof *addresses);
+  add_cut (&record, sizeof record, sizeof record.text + n * sizeof *addresses);
+}
+
+static void
+add_callers (int64_t at_ns, uint8_t flags, uint32_t correlation, uint32_t string)
+{
+  const LnsWireHead head = lns_wire_chain (AT (at_ns), flags, correlation, string);
+  memcpy (text.bytes + text.n_bytes, &head, sizeof head);
+  text.n_bytes += sizeof head;
+}
+
+/* The symbols of the chain of EVENT, a call, joined by " < ". */
+static const char *
+chain_text (const LnsEvent *event)
+{
+  static char joined[512];
+  const LnsCallNode *nodes = lns_report_call_nodes (report, NULL);
+  const LnsStackFrame *frames = lns_report_frames (report, NULL);
+  uint64_t chain = column (event, LNS_LANE_CUDA_API, LNS_COLUMN_CALL_CHAIN);
+  joined[0] = '\0';
+  for (uint32_t node = (uint32_t)(chain - 1); chain != 0 && node != LNS_ID_NONE;
+       node = nodes[node].parent)
+    {
+      strcat (joined, joined[0] != '\0' ? " < " : "");
+      strcat (joined, lns_report_string (report, frames[nodes[node].frame].symbol, NULL));
+    }
+  return joined;
+}
+
+static void
+add_call (int64_t start_ns, uint32_t correlation)
+{
+  LnsWireCudaApiBytes call = call_at (start_ns, correlation, 0);
+  ADD (call);
+}
+
+static const uint64_t addresses[] = { CODE + 0x11, CODE + 0x22, 2 * CODE + 0x33 };
+
+/* A call has the callers of its number, of the runtime's calls or of the driver's, whichever comes first. */
+static void
+a_call_has_its_callers (void)
+{
+  LnsEvent events[4];
+  begin ();
+  add_code (CODE, "/lib/a.so");
+  add_code (2 * CODE, "/bin/program");
+  add_call (10, 0x10001);
+  add_chain (1, addresses, 3);
+  add_callers (12, LNS_WIRE_CHAIN_RUNTIME, 0x10001, 1);
+  add_callers (22, LNS_WIRE_CHAIN_RUNTIME | LNS_WIRE_CHAIN_CUT, 0x10002, 1);
+  add_callers (32, 0, 0x10003, 1); /* of the driver's call with that number */
+  add_call (20, 0x10002);
+  add_call (30, 0x10003);
+  play ();
+  lns_decoder_write_held (decoder);
+  finish ();
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, events, 4), 3);
+  LNS_CHECK_STR (chain_text (&events[0]), "a.so+0x10 < a.so+0x21 < program+0x32");
+  LNS_CHECK_STR (chain_text (&events[2]), "");
+  LNS_CHECK (lns_decoder_unrecorded (decoder, 0) == NULL);
+  end ();
+}
+
+/* Callers are those that are in code, up to the first that is not; the recorder's own are none of the program's. */
+static void
+a_chain_ends_where_code_ends (void)
+{
+  static const uint64_t broken[] = { 3 * CODE + 1, CODE + 0x11, 77, 2 * CODE };
+  LnsEvent events[2];
+  begin ();
+  add_code (CODE, "/lib/a.so");
+  add_code (3 * CODE, "/lib/libcupti.so.13");
+  add_chain (1, broken, 4);
+  add_callers (12, LNS_WIRE_CHAIN_RUNTIME, 1, 1);
+  add_call (10, 1);
+  play ();
+  lns_decoder_write_held (decoder);
+  finish ();
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, events, 2), 1);
+  LNS_CHECK_STR (chain_text (&events[0]), "a.so+0x10 < [callers not recorded]");
+  end ();
+}
+
+/* The same addresses are in another library once that is mapped in the place of the first. */
+static void
+code_may_be_replaced (void)
+{
+  LnsEvent events[3];
+  begin ();
+  add_code (CODE, "/lib/a.so");
+  add_chain (1, addresses, 2);
+  add_callers (12, LNS_WIRE_CHAIN_RUNTIME, 1, 1);
+  add_call (10, 1);
+  play ();
+  add_code (CODE, "/lib/b.so");
+  add_callers (22, LNS_WIRE_CHAIN_RUNTIME, 2, 1);
+  add_call (20, 2);
+  play ();
+  lns_decoder_write_held (decoder);
+  finish ();
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, events, 3), 2);
+  LNS_CHECK_STR (chain_text (&events[0]), "a.so+0x10 < a.so+0x21");
+  LNS_CHECK_STR (chain_text (&events[1]), "b.so+0x10 < b.so+0x21");
+  end ();
+}
+
+/* A call in the next report has its callers there, from a chain that was told of before. */
+static void
+each_report_has_its_own_chains (void)
+{
+  LnsEvent events[2];
+  begin ();
+  add_code (CODE, "/lib/a.so");
+  add_chain (1, addresses, 2);
+  add_callers (12, LNS_WIRE_CHAIN_RUNTIME, 1, 1);
+  add_call (10, 1);
+  play ();
+  end_range (300);
+  begin_next (500);
+  add_callers (612, LNS_WIRE_CHAIN_RUNTIME, 2, 1);
+  add_call (610, 2);
+  play ();
+  lns_decoder_write_held (decoder);
+  finish ();
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, events, 2), 1);
+  LNS_CHECK_STR (chain_text (&events[0]), "a.so+0x10 < a.so+0x21");
+  end ();
+}
+
+/* A process that was killed before anyone knew where its code lay. */
+static void
+unknown_code_is_told_once (void)
+{
+  LnsEvent event;
+  begin ();
+  add_chain (1, addresses, 2);
+  for (uint32_t i = 1; i < 4; i++)
+    {
+      add_callers (12, LNS_WIRE_CHAIN_RUNTIME, i, 1);
+      add_call (10 + i, i);
+    }
+  play ();
+  lns_decoder_write_held (decoder);
+  finish ();
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, &event, 1), 3);
+  LNS_CHECK_STR (chain_text (&event), "");
+  const LnsUnrecorded *told = lns_decoder_unrecorded (decoder, 0);
+  LNS_CHECK (told != NULL && strcmp (told->code, "LNS-CUDA-031") == 0 &&
+             lns_decoder_unrecorded (decoder, 1) == NULL);
+  end ();
+}
+
+/* A stream may name what is no chain, and a definition may be too short. */
+static void
+damaged_records_do_no_harm (void)
+{
+  LnsEvent event;
+  LnsWireCodeBytes code = {
+    .head = { .type = LNS_WIRE_CODE }, .n_path_bytes = 4000, .start = CODE, .end = CODE + 4096
+  };
+  begin ();
+  ADD (code);
+  code.n_path_bytes = 0;
+  code.end = code.start;
+  ADD (code);
+  add_chain (1, addresses, 0);
+  add_callers (12, LNS_WIRE_CHAIN_RUNTIME, 1, 1);
+  add_callers (12, LNS_WIRE_CHAIN_RUNTIME, 1, 4095);
+  add_callers (12, LNS_WIRE_CHAIN_RUNTIME, 1, 0xffff);
+  add_call (10, 1);
+  play ();
+  lns_decoder_write_held (decoder);
+  finish ();
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, &event, 1), 1);
+  LNS_CHECK_STR (chain_text (&event), "");
+  end ();
+}
+
+int
+main (void)
+{
+  LNS_TEST (a_call_has_its_callers);
+  LNS_TEST (a_chain_ends_where_code_ends);
+  LNS_TEST (code_may_be_replaced);
+  LNS_TEST (each_report_has_its_own_chains);
+  LNS_TEST (unknown_code_is_told_once);
+  LNS_TEST (damaged_records_do_no_harm);
+  return lns_tap_done ();
+}
