@@ -162,12 +162,12 @@ def test_streams_and_events():
     events = {e["cuda-event"]: e["start"] for e in report.of("cuda-event")}
     assert len(events) == 2 + 4
     assert near(events[2] - events[1], int(float(run.out) * 1000)), (events, run.out)
-    first = by_stream[min(by_stream, key=lambda s: by_stream[s][0]["start"])]
-    end = first[-1]["start"] + first[-1]["duration"]
     last, = [e for e in report.of("cuda-event") if e["cuda-event"] == 2]
+    end = max(k["start"] + k["duration"] for k in by_stream[last["stream"]])
     asked, = [c for c in report.of("cuda-api") if c["correlation"] == last["correlation"]]
-    # Where the machine was busy, the event was asked for when the kernel had ended.
-    assert abs(events[2] - end) <= 2000 or (events[2] > end and asked["start"] + asked["duration"] > end), (end, last, asked)
+    # Times of CUPTI's own clock may have been converted by different readings of it, which differ by some us. Where the machine
+    # was busy, the event was asked for when the kernel had ended.
+    assert abs(events[2] - end) <= min(k["duration"] for k in wide) // 8 or (events[2] > end and asked["start"] + asked["duration"] > end), (end, last, asked)
     expect_links(report)
     expect_order(report, "cuda-kernel")
 

@@ -2,8 +2,9 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Ends the program, lanescope, or both with kill -9 at random moments. LNS_KILL_ROUNDS sets how often (`./run test
---stage kills`: 200); LNS_KILL_SEED repeats the moments of an earlier run."""
+"""Ends the program, lanescope, or both with kill -9 at random moments. What the report showed before the kill must be there
+after it. LNS_KILL_ROUNDS sets how often (`./run test --stage kills`: 200, which also holds Lanescope to its promise of how
+little a kill takes); LNS_KILL_SEED repeats the moments of an earlier run."""
 
 import concurrent.futures
 import ctypes
@@ -24,10 +25,13 @@ FLOOD = os.path.join(tap.BUILD, "tests", "programs", "nvtx-flood")
 BEAT = os.path.join(tap.BUILD, "tests", "programs", "nvtx-beat")
 ROUNDS = int(os.environ.get("LNS_KILL_ROUNDS", "9"))
 SEED = int(os.environ.get("LNS_KILL_SEED", time.time_ns() % 1000000))
-PROMISE_NS = 1300000000
+# What had ended so long before a kill is in the report. A machine that is busy with something else may delay any commit, so
+# that only the long stage, which runs alone, asserts it.
+PROMISE_NS = 1300000000 if ROUNDS >= 20 else None
 # For how long the program goes on after the moment: until it is killed, or so long that it outlives the tool's death
 # also where this process is late.
 GOES_ON_MS = {"target": 60000, "both": 60000, "tool": 3000}
+SLOT_NS = 10000000  # nvtx-flood's
 FLOOD_GOES_ON_MS = {"both": 10000, "tool": 3000}  # with the moment at most the 15 s that nvtx-flood has room for
 
 
@@ -38,11 +42,23 @@ def command(*words):
     return run
 
 
+def ranges_of(report, condition):
+    """[text, end] of each push/pop range of REPORT for which CONDITION holds; none where there is no report that can be read."""
+    run = command("sql", report, f'SELECT text, "end" FROM NVTX_EVENTS WHERE eventType = 59 AND ({condition})')
+    return [row.split("\t") for row in run.stdout.splitlines()]
+
+
+def beats_of(report):
+    """The numbers of the beats that have ended in REPORT."""
+    return {int(text.split()[1]) for text, _ in ranges_of(report, """text LIKE 'beat %' AND "end" IS NOT NULL""")}
+
+
 class Round:
     """One killing of WHO, MOMENT_MS after the program's start."""
 
     def __init__(self, who, moment_ms):
         self.who, self.moment_ms, self.speed, self.longest_ms = who, moment_ms, None, 0
+        self.late = False  # the kill waits until the report shows a beat
 
     def __str__(self):
         return f"{self.who} after {self.moment_ms} ms (LNS_KILL_SEED={SEED})"
@@ -59,6 +75,10 @@ class Round:
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         target = wait_for(lambda: children(process.pid), "the program's start")[0]
         time.sleep(self.moment_ms / 1000)
+        report = self.folder.file("r.rep")
+        if self.late:
+            wait_for(lambda: beats_of(report), "a beat in the report")
+        self.seen = beats_of(report)
         self.killed_ns = time.monotonic_ns()
         if self.who != "target":
             process.kill()
@@ -91,8 +111,12 @@ class Round:
             after = [t for t in times if t > self.killed_ns]
             seconds = (after[-1] - after[0]) / 1e9, (before[-1] - before[0]) / 1e9
             self.speed = (len(after) / seconds[0]) / (len(before) / seconds[1])
-        # What had ended is there: all of it where the tool lived on, else what is older than the promise.
-        promised = len(times) if self.who == "target" else sum(t < self.killed_ns - PROMISE_NS for t in times)
+        # What had ended is there: all of it where the tool lived on, else what was to be seen, or is older than the promise.
+        promised = max(self.seen, default=-1) + 1
+        if self.who == "target":
+            promised = len(times)
+        elif PROMISE_NS is not None:
+            promised = max(promised, sum(t < self.killed_ns - PROMISE_NS for t in times))
         self.check_report(times, promised)
 
     def check_report(self, times, promised):
@@ -103,17 +127,19 @@ class Round:
             return
         lines = info.stdout.splitlines()
         states = ["state: complete"] if self.who == "target" else ["state: cut off", "state: recovered"]
-        assert any(state in lines for state in states) and "lost: 0" in lines, (str(self), info)
-        asked = command("sql", copy, 'SELECT text, "end" FROM NVTX_EVENTS WHERE eventType = 59')
-        assert asked.returncode == 0, (str(self), asked.stderr)
-        rows = [row.split("\t") for row in asked.stdout.splitlines()]
-        beats = {int(text.split()[1]) for text, end in rows if text.startswith("beat") and end != ""}
+        assert any(state in lines for state in states), (str(self), info)
+        # What had come, but waited for its order, is counted as lost by whoever recovers the report: of the last moment, too.
+        lost, waited = (next((int(line.split()[1]) for line in lines if re.match(key + r": \d+", line)), 0)
+                        for key in ("lost", "missing"))
+        assert lost == (waited if "state: recovered" in lines else 0), (str(self), info)
+        beats = beats_of(copy)
         self.longest_ms = max([(self.killed_ns - times[beat]) / 1e6 for beat in set(range(len(times))) - beats], default=0)
-        missing = set(range(promised)) - beats
+        missing = set(range(max(promised, len(beats)))) - beats
         assert not missing, (str(self), promised, sorted(missing)[:5], len(missing), self.longest_ms)
+        rows = ranges_of(copy, 'text = "work" OR "end" IS NULL')
         n_work = sum(text == "work" and end != "" for text, end in rows)
-        assert n_work >= 100 * promised, (str(self), n_work, promised)
-        if promised > 0:
+        assert n_work >= 100 * len(beats), (str(self), n_work, len(beats))
+        if beats:
             assert ["outer", ""] in rows and sum(end == "" for _, end in rows) <= 3, str(self)
 
 
@@ -121,9 +147,8 @@ def test_kills_at_random_moments():
     ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: orphans are ours to wait for
     choose = random.Random(SEED)
     rounds = [Round(("target", "tool", "both")[number % 3], choose.randint(0, 3500)) for number in range(ROUNDS)]
-    if ROUNDS < 20:  # few: let each kind come once late enough for the promise to hold something
-        for late in rounds[:3]:
-            late.moment_ms = 2000 + late.moment_ms // 4
+    for first in rounds[:3]:  # each kind once
+        first.late = True
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         done = list(pool.map(Round.run, rounds))
     taken = sorted(r.longest_ms for r in done if r.who != "target")
@@ -135,13 +160,22 @@ def test_kills_at_random_moments():
               f"before (median of {len(speeds)}, {min(speeds):.2f}-{max(speeds):.2f})")
 
 
+def missing_of(lines, report):
+    """How many events `info` counts as missing, and until when it knows of all, in ns of CLOCK_MONOTONIC, by its LINES of REPORT."""
+    line = next(line for line in lines if line.startswith("missing: "))
+    counted = re.match(r"missing: (\d+) events? recorded between .* and (\S+) s, and everything after that$", line)
+    n_missing, until_s = counted.groups() if counted else (0, re.match(r"missing: everything after (\S+) s$", line).group(1))
+    start_ns = int(command("sql", report, "SELECT systemClockNs FROM TARGET_INFO_SESSION_START_TIME").stdout)
+    return int(n_missing), start_ns + int((float(until_s) - 0.001) * 1e9)
+
+
 def made_by(path, time_ns):
     """How many ranges nvtx-flood had made at TIME_NS at least, by its file."""
     with open(path, "rb") as file:
         start_ns, = struct.unpack("q", file.read(8))
         counts = file.read()
     slots, n_threads = 3000, len(counts) // 8 // 3000
-    last = min(slots, max(0, (time_ns - start_ns) // 10000000))
+    last = min(slots, max(0, (time_ns - start_ns) // SLOT_NS))
     counts = struct.unpack(f"{n_threads * slots}q", counts)
     return sum(max(counts[t * slots:t * slots + last], default=0) for t in range(n_threads))
 
@@ -154,19 +188,21 @@ def flood(who, moment_ms, *switches):
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         target = wait_for(lambda: children(process.pid), "the program's start")[0]
         time.sleep(moment_ms / 1000)
+        wait_for(lambda: "state: recording" in command("info", folder.file("r.rep")).stdout, "the first commit")
         killed_ns = time.monotonic_ns()
         process.kill()
         if who == "both":
             os.kill(target, signal.SIGKILL)
         process.wait(20)
+        dead_ns = time.monotonic_ns()
         os.waitpid(target, 0)
         lines = command("info", folder.file("r.rep")).stdout.splitlines()
         assert "state: cut off" in lines, (told, lines)
         n_events, n_lost = (next(int(line.split()[1]) for line in lines if line.startswith(key)) for key in ("events: ", "lost: "))
-        missing = next(line for line in lines if line.startswith("missing: "))
-        n_missing = int((re.match(r"missing: (\d+) events? recorded between .* and .*, and everything after that$", missing)
-                         or re.match(r"missing: ()everything after .*$", missing)).group(1) or 0)
-        promised, most = made_by(folder.file("made"), killed_ns - PROMISE_NS), made_by(folder.file("made"), killed_ns + 10**9)
+        n_missing, until_ns = missing_of(lines, folder.file("r.rep"))
+        if PROMISE_NS is not None:
+            until_ns = max(until_ns, killed_ns - PROMISE_NS)
+        promised, most = made_by(folder.file("made"), until_ns), made_by(folder.file("made"), dead_ns + SLOT_NS)
         n_told = n_events + n_lost + n_missing
         assert promised <= n_told <= most, (told, promised, n_told, most, lines[:8])
         # recover tells of it too.
