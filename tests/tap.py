@@ -30,6 +30,14 @@ class Skip(Exception):
     """Ends a test as skipped; the argument says what is missing."""
 
 
+def program(name):
+    """The path of a program of tests/programs, some of which are built only where the CUDA and NVTX headers are."""
+    path = os.path.join(BUILD, "tests", "programs", name)
+    if not os.path.exists(path):
+        raise Skip(f"{name} is built where the CUDA and NVTX headers are")
+    return path
+
+
 def pythons():
     """The CPythons that are here, by version: the system's, those of pyenv, and those whose names are in PATH."""
     found = {}

@@ -411,10 +411,11 @@ def test_what_cannot_be_written_to_its_end_is_not_left():
 def test_no_export_has_the_metadata():
     """What a report says about its making is nobody's business who is given the program's events: the tables have of it what nsys' have."""
     report = golden.path("secrets.rep")
+    demo = tap.program("demo")
     for record in ("all", "none"):
         environment = {"SECRET_OF_MINE": "hunter2", "CUDA_CACHE_PATH": "/hunter3", "PATH": os.environ["PATH"]}
         subprocess.run([tap.LANESCOPE, "profile", "-t", "nvtx", f"--env-record={record}", "-o", report, "-f", "true",
-                        "/bin/sh", "-c", ": hunter4; exec " + os.path.join(tap.BUILD, "tests", "programs", "demo")], env=environment,
+                        "/bin/sh", "-c", ": hunter4; exec " + demo], env=environment,
                        check=True, capture_output=True)
         for kind, name in (("sqlite", "s.sqlite"), ("jsonlines", "s.jsonl"), ("csv", "s_csv"), ("chrome", "s.json")):
             golden.run("export", "-q", "-t", kind, "-o", golden.path(name), "-f", "true", "--tables=StringIds,NVTX_EVENTS" if kind != "chrome"

@@ -22,7 +22,6 @@ FOLDER = tempfile.mkdtemp(prefix="lanescope-readers-")
 atexit.register(shutil.rmtree, FOLDER, True)
 os.environ["XDG_CACHE_HOME"] = FOLDER  # where reports are imported to
 WITH = os.path.join(tap.SOURCE, "tests", "double", "with")
-PROGRAMS = os.path.join(tap.BUILD, "tests", "programs")
 
 # What fails in a reader itself, and says so on real exports too.
 OWN_ERRORS = {
@@ -46,9 +45,7 @@ def has_ties(path):
 def report(program):
     """What PROGRAM does, as a report; without CUPTI's headers there is only the demo."""
     path = os.path.join(FOLDER, program + ".rep")
-    binary = os.path.join(PROGRAMS, program)
-    if not os.path.exists(binary):
-        raise tap.Skip(f"{program} is built where the CUDA and NVTX headers are")
+    binary = tap.program(program)
     arguments = ["1"] if program == "demo" else []
     environment = {k: v for k, v in os.environ.items() if not k.startswith("LNS_DOUBLE_")}
     for _ in range(20):

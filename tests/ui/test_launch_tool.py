@@ -13,7 +13,6 @@ import time
 import harness
 import tap
 
-DEMO = os.path.join(tap.BUILD, "tests", "programs", "demo")
 
 
 class Launch:
@@ -59,7 +58,7 @@ def events_of(path):
 
 def test_a_program_from_start_to_its_report():
     enough = os.path.join(os.environ[harness.SESSION], "enough")
-    with Launch(f"-t nvtx -o 'my profile' sh -c 'until [ -e {enough} ]; do {DEMO} 20 >/dev/null; done'") as launch:
+    with Launch(f"-t nvtx -o 'my profile' sh -c 'until [ -e {enough} ]; do {tap.program('demo')} 20 >/dev/null; done'") as launch:
         running = [(0.0, 0, 0)]
         while len(running) < 4:
             running.append(launch.app.wait(lambda: next((f for f in [launch.figures()] if f and f[0] != running[-1][0]), None),
@@ -74,7 +73,7 @@ def test_a_program_from_start_to_its_report():
 
 
 def test_stop_keeps_the_report():
-    with Launch(f"-o stopped sh -c 'while :; do {DEMO} >/dev/null; done'") as launch:
+    with Launch(f"-o stopped sh -c 'while :; do {tap.program('demo')} >/dev/null; done'") as launch:
         launch.app.wait(lambda: (launch.figures() or (0, 0, 0))[1] > 0, what="the first events")
         launch.dialog.find("push button", "Stop").do()
         subtitle = launch.opened("stopped.rep")
@@ -85,7 +84,7 @@ def test_stop_keeps_the_report():
 def test_bytes_that_are_not_utf8():
     folder = os.path.join(os.fsencode(os.environ[harness.SESSION]), b"caf\xe9 \xff")
     os.mkdir(folder)
-    os.symlink(DEMO, os.path.join(folder, b"d\xe9mo 'x'"))
+    os.symlink(tap.program("demo"), os.path.join(folder, b"d\xe9mo 'x'"))
     with Launch("-o $'caf\\xe9' $'./d\\xe9mo \\'x\\''", folder) as launch:
         subtitle = launch.opened(lambda name: name.startswith("caf") and name.endswith(".rep"))
         count = events_of(os.path.join(folder, b"caf\xe9.rep"))

@@ -269,6 +269,7 @@ def test_losses_and_diagnostics():
 
 
 def test_cuda_that_was_asked_for_and_is_not_there():
+    tap.program("demo")  # what is built without CUDA's headers records none
     path = os.path.join(folder(), "none.rep")
     subprocess.run([tap.LANESCOPE, "profile", "-t", "cuda", "-o", path, "/bin/true"], check=True, capture_output=True)
     with harness.App(path) as app:
