@@ -245,6 +245,35 @@ test_triggers_are_not_run (void)
   LNS_CHECK (file_has_names ("function"));
 }
 
+/* A process that was forked while the report was recorded, and has not executed its own program yet, keeps nobody out. */
+static void
+test_children_keep_nobody_out (void)
+{
+  snprintf (path, sizeof path, "%s", fixture_path ("children.rep"));
+  LnsWriter *recording = fixture_writer (path);
+  int ends[2];
+  LNS_CHECK (pipe (ends) == 0);
+  const pid_t child = fork ();
+  if (child == 0)
+    {
+      char byte;
+      close (ends[1]);
+      _exit (read (ends[0], &byte, 1) == 0 ? 0 : 1);
+    }
+  close (ends[0]);
+  fixture_finish (recording, 1);
+  LnsError error = { 0 };
+  LnsReport *report = lns_report_open (path, NULL, &error);
+  LnsWriter *writer = report != NULL ? lns_writer_amend (report, &error) : NULL;
+  LNS_CHECK_STR (error.message, "");
+  LNS_CHECK (writer != NULL);
+  if (writer != NULL)
+    lns_writer_abandon (writer);
+  lns_report_close (report);
+  close (ends[1]);
+  waitpid (child, NULL, 0);
+}
+
 int
 main (void)
 {
@@ -252,6 +281,7 @@ main (void)
   LNS_TEST (test_abandoned_changes_nothing);
   LNS_TEST (test_killed_at_each_page);
   LNS_TEST (test_others_are_kept_out);
+  LNS_TEST (test_children_keep_nobody_out);
   LNS_TEST (test_triggers_are_not_run);
   return lns_tap_done ();
 }

@@ -129,6 +129,14 @@ lns_sql_made (sqlite3 *database, int claim_fd)
   return true;
 }
 
+void
+lns_sql_let_go (int claim_fd)
+{
+  const struct flock unlock = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+  (void)fcntl (claim_fd, F_OFD_SETLK, &unlock);
+  close (claim_fd);
+}
+
 /* Whether FD is open on FILE and another open file has the lock. */
 static bool
 is_locked_by_another (int fd, const struct stat *file)

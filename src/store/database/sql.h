@@ -24,7 +24,7 @@
  * its only writing connection, for one thread; NULL and ERROR if it fails, without leaving a file. If the file system has
  * no locks, SQLite works without them: creation is exclusive, so there is still only one writer. RET_CLAIM_FD (owned by
  * the caller) holds two locks: one marks the file as unfinished until lns_sql_made (), the other tells others that the
- * file is being written. Close it after the connection. */
+ * file is being written. Give it to lns_sql_let_go () after the connection is closed. */
 sqlite3 *lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, LnsError *error)
     __attribute__ ((warn_unused_result));
 
@@ -38,6 +38,10 @@ bool lns_sql_made (sqlite3 *database, int claim_fd) __attribute__ ((warn_unused_
  * NULL and ERROR if it fails; EBUSY if another process is writing the file. */
 sqlite3 *lns_sql_reopen (const char *path, int *ret_claim_fd, LnsError *error)
     __attribute__ ((warn_unused_result));
+
+/* Gives up the locks of CLAIM_FD and closes it. They would stay as long as a process has the file open that was forked
+ * meanwhile, if only until it executes another program. */
+void lns_sql_let_go (int claim_fd);
 
 /* Prevents a hostile file from running its own code (views, triggers, functions in its schema) and from making one value
  * very large. */

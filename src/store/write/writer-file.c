@@ -141,7 +141,7 @@ _lns_writer_move_aside (const char *path, int *ret_claim_fd, char **ret_aside_pa
   if (claimed && restore (path))
     {
       if (*ret_claim_fd >= 0)
-        close (*ret_claim_fd);
+        lns_sql_let_go (*ret_claim_fd);
       claimed = claim_old (path, ret_claim_fd);
     }
   if (!claimed)

@@ -35,7 +35,7 @@ writer_free (LnsWriter *writer)
   _lns_writer_statements_finalize (&writer->statements);
   sqlite3_close (writer->database);
   if (writer->lock_fd >= 0)
-    close (writer->lock_fd);
+    lns_sql_let_go (writer->lock_fd);
   if (writer->reserve_fd >= 0)
     close (writer->reserve_fd);
   for (size_t i = 0; i < writer->lanes.n; i++)
