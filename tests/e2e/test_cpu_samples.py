@@ -106,7 +106,8 @@ def test_callers_without_frame_pointers():
                 return
             found = chains(folder, program=PLAIN)
             assert len(found) >= 20, found
-            complete = [chain for chain in found if chain[:3] == ["leaf", "middle", "main"] and chain[-1] == "_start"]
+            # The kernel interrupts them more often where the machine is busy: its frames lie above.
+            complete = [chain for chain in found if ["middle", "main"] in (chain[i:i + 2] for i in range(len(chain))) and chain[-1] == "_start"]
             assert (len(complete) > len(found) * 0.8) == is_complete, (method, counted(found))
 
 
