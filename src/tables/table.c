@@ -708,7 +708,7 @@ static const LnsTableColumn MPI_RANKS[] = {
 #define TABLE(name, source)     { ROWS (name, source) }
 #define EVENTS(name, kind, ...) { ROWS (name, EVENTS), .kinds = KIND (kind), __VA_ARGS__ }
 #define EVENTS_OF(name, kind, track, ...) \
-  EVENTS (name, kind, .tracks = 1u << LNS_TRACK_##track, __VA_ARGS__)
+  EVENTS (name, kind, .tracks = UINT64_C (1) << LNS_TRACK_##track, __VA_ARGS__)
 #define EVENTS_WITH(name, kind, cell, set, ...) \
   EVENTS (name, kind, .filter = { cell }, .passes = set, __VA_ARGS__)
 #define MPI(name, class) \

@@ -66,7 +66,7 @@ typedef struct LnsTable
   unsigned n_columns; /* ≤ 63                                                                   */
   const LnsTableColumn *columns;
   uint32_t kinds;  /* of the lanes whose events are its rows: 1 << LnsLaneKind                  */
-  uint32_t tracks; /* their tracks' kinds: 1 << LnsTrackKind; 0 = any                           */
+  uint64_t tracks; /* their tracks' kinds: 1 << LnsTrackKind; 0 = any                           */
   /* Of them, the events in which the value of `filter` is in `passes`, as 1 << value (values of 63 and
    * more as 1 << 63); 0 = all. The others leave gaps in the rowids.                              */
   LnsCell filter;

@@ -178,7 +178,7 @@ def test_samples_come_without_being_asked_for():
         run = folder.profile("-t", "none", "-o", "r.rep", WORK, "spin", "100", env=usual())
         assert run.code == 7 and run.out == "done\n", run
         if not is_refused(run):
-            assert {event["event"] for event in folder.report("r.rep").events} == {"cpu-sample", "sched"}
+            assert {event["event"] for event in folder.report("r.rep").events} == {"cpu-sample", "sched", "cpu-run"}
         for switches, variable in ((["-s", "none"], usual()), ([], dict(usual(), LANESCOPE_SAMPLE="none"))):
             run = folder.profile("-t", "none", "-f", "true", "-o", "r.rep", *switches, WORK, "spin", "20", env=variable)
             assert run.code == 7 and "LNS-CPU" not in run.err and not folder.report("r.rep").events, run
@@ -316,7 +316,7 @@ def test_either_without_the_other():
             return
         assert {event["event"] for event in folder.report("r.rep").events} == {"cpu-sample"}
         folder.profile("-t", "none", "-o", "s.rep", "--cpuctxsw=process-tree", WORK, "wait", "5")
-        assert {event["event"] for event in folder.report("s.rep").events} == {"sched"}
+        assert {event["event"] for event in folder.report("s.rep").events} == {"sched", "cpu-run"}
 
 
 def test_processes_that_never_join():
@@ -416,6 +416,24 @@ def test_memory_holds_the_last_seconds_and_no_more():
         size, unit = re.search(r"The last seconds took ([\d.]+) (B|KiB|MiB)", run.err).groups()
         assert float(size) * {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[unit] < 30000 * 56, run.err
         assert rows(folder, "SELECT count(*) FROM COMPOSITE_EVENTS")[0][0] < 5000
+
+
+def test_cpus_have_the_threads_that_ran_on_them():
+    """What a CPU's row shows is what the rows of threads show."""
+    with profiling.Folder() as folder:
+        run = folder.profile(*SAMPLING, WORK, "wait", "20")
+        assert run.code == 7, run
+        if is_refused(run):
+            return
+        report = folder.report("r.rep")
+        threads, names = collections.defaultdict(list), {}
+        for event in report.of("cpu-run"):
+            threads[event["thread"]].append((event["start"], event["duration"], event["flags"]))
+            names[event["thread"]] = event["name"]
+        assert sum(map(len, threads.values())) > 20 and len(threads) == 2, threads
+        for number, thread in enumerate(report.threads):
+            assert threads[number] == [(e["start"], e["duration"], e["flags"]) for e in report.of("sched", thread=number, **{"sched-in": 1})], thread
+            assert names[number] == f"{thread['name']} ({thread['tid']})", (names, thread)
 
 
 def test_many_threads():

@@ -8,6 +8,7 @@
 
 #include "src/import/nsys/import.h"
 #include "src/store/write/kept-table.h"
+#include "ui/model/summary.h"
 #include "ui/details/details-fields.h"
 #include "ui/model/event-text.h"
 #include "ui/model/row-tree.h"
@@ -204,6 +205,64 @@ add_run (LnsWriter *writer, uint32_t lane, int64_t start_ns, int64_t end_ns, uin
   event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] = 0;
   event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE)] = state;
   lns_writer_append (writer, lane, &event);
+}
+
+static LnsReport *
+open_cpus (void)
+{
+  const char *path = fixture_path ("cpus.rep");
+  LnsWriter *writer = begin_thread (path);
+  for (unsigned cpu = 3; cpu > 1; cpu--)
+    {
+      const LnsTrack track = { .kind = LNS_TRACK_CPU,
+                               .process = LNS_ID_NONE,
+                               .thread = LNS_ID_NONE,
+                               .domain = LNS_ID_NONE,
+                               .device = LNS_ID_NONE,
+                               .stream = LNS_ID_NONE,
+                               .number = cpu };
+      const uint32_t lane =
+          lns_writer_add_lane (writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track),
+                                                   .kind = LNS_LANE_CPU_RUN });
+      LnsEvent event = { .duration_ns = (cpu - 1) * SECOND };
+      event.name = lns_writer_string (writer, "worker (12)", 11);
+      lns_writer_append (writer, lane, &event);
+    }
+  uint32_t sched = add_lane (writer, LNS_TRACK_SCHED, LNS_LANE_SCHED);
+  add_run (writer, sched, 0, 8 * SECOND, 7);
+  fixture_finish (writer, 10 * SECOND);
+  return fixture_open (path, NULL);
+}
+
+/* CPU 2 is busy for the first second, CPU 3 for the first two, which is 50 % of both; the program's thread for eight. */
+static void
+test_cpu_rows (void)
+{
+  LnsReport *report = open_cpus ();
+  LnsRowTree *tree = lns_row_tree_new (report);
+  const LnsRow *first = lns_row_tree_row (tree, 0);
+  LNS_CHECK_STR (first->label, "CPUs");
+  LNS_CHECK_INT (first->n_below, 2);
+  LNS_CHECK (!first->expanded);
+  LNS_CHECK_STR (lns_row_tree_row (tree, 1)->label, "CPU 2");
+  LNS_CHECK_STR (lns_row_tree_row (tree, 2)->label, "CPU 3");
+  LNS_CHECK_INT (lns_strip_of (report, tree, 1, 0).kind, LNS_STRIP_RANGES);
+  LNS_CHECK_INT (lns_row_tree_row (tree, 3)->kind, LNS_ROW_PROCESS);
+
+  const LnsPixelQuery query = { .ns_per_px = SECOND, .n_px = 10 };
+  static const float cpus[10] = { 1, 0.5 }, all[10] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+  LnsPixelResult scratch = { 0 };
+  float shares[10];
+  LnsError error = { 0 };
+  LNS_CHECK (lns_summary_query (report, tree, 0, &query, &scratch, shares, &error));
+  for (int p = 0; p < 10; p++)
+    LNS_CHECK (shares[p] > cpus[p] - 0.01f && shares[p] < cpus[p] + 0.01f);
+  LNS_CHECK (lns_summary_query (report, tree, LNS_ID_NONE, &query, &scratch, shares, &error));
+  for (int p = 0; p < 10; p++)
+    LNS_CHECK (shares[p] > all[p] - 0.01f && shares[p] < all[p] + 0.01f);
+  lns_pixel_result_clear (&scratch);
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
 }
 
 /* The remainder of a call that waits for a lock, which thread 11 of process 10 holds. */
@@ -423,6 +482,7 @@ main (void)
   LNS_TEST (test_rows);
   LNS_TEST (test_details);
   LNS_TEST (test_samples_of_a_gpu);
+  LNS_TEST (test_cpu_rows);
   LNS_TEST (test_spans);
   LNS_TEST (test_states_are_drawn);
   LNS_TEST (test_details_of_states);

@@ -8,6 +8,9 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
+#include "src/base/hash.h"
+#include "ui/model/palette.h"
+
 const LnsLaneLook *
 lns_lane_look (LnsLaneKind kind)
 {
@@ -40,6 +43,7 @@ lns_lane_look (LnsLaneKind kind)
     [LNS_LANE_CUDA_UNIFIED] = { N_ ("Unified memory event") },
     [LNS_LANE_GPU_SWITCH] = { N_ ("GPU context switch") },
     [LNS_LANE_PYTHON_SAMPLE] = { N_ ("Python sample"), LNS_LOOK_MARKS },
+    [LNS_LANE_CPU_RUN] = { N_ ("Thread on the CPU"), LNS_LOOK_BARS, LNS_HUE_OF_THREAD },
   };
   G_STATIC_ASSERT (G_N_ELEMENTS (looks) == LNS_N_LANE_KINDS);
   return &looks[kind < LNS_N_LANE_KINDS ? kind : LNS_LANE_NONE];
@@ -88,6 +92,9 @@ lns_lane_find_hue (LnsLaneKind kind, const char *name, size_t size_bytes, unsign
       return true;
     case LNS_HUE_OF_WORK:
       return find_copy_hue (name, size_bytes, ret_hue);
+    case LNS_HUE_OF_THREAD:
+      *ret_hue = (unsigned)(lns_hash (name, size_bytes) % LNS_N_HUES);
+      return true;
     case LNS_HUE_OF_NAME:
       break;
     }

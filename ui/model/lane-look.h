@@ -21,9 +21,10 @@ typedef enum
 /* What the colour of an event tells. */
 typedef enum
 {
-  LNS_HUE_OF_NAME, /* what it is called                                           */
-  LNS_HUE_OF_CALL, /* what the call is for                                        */
-  LNS_HUE_OF_WORK  /* the direction of a copy or memset; what a kernel is called  */
+  LNS_HUE_OF_NAME,  /* what it is called                                           */
+  LNS_HUE_OF_CALL,  /* what the call is for                                        */
+  LNS_HUE_OF_WORK,  /* the direction of a copy or memset; what a kernel is called  */
+  LNS_HUE_OF_THREAD /* which thread it is: the whole name, with the number         */
 } LnsHueOf;
 
 #define LNS_LINK_RANK_MAX 3

@@ -11,9 +11,10 @@
 
 #define MAX_LEVELS 6
 
-/* The order of the rows below a parent. */
+/* The order of the rows below a parent, or at the top. */
 typedef enum
 {
+  PART_CPUS,
   PART_OF_PROCESS,
   PART_THREAD,
   PART_DEVICE,
@@ -189,6 +190,12 @@ static void
 place (const Builder *builder, Leaf *leaf)
 {
   const LnsTrack *track = &builder->tracks[leaf->track];
+  if (track->kind == LNS_TRACK_CPU)
+    {
+      push (leaf, LNS_ROW_CPUS, 0, 0, 0);
+      push (leaf, LNS_ROW_GPU, 0, track->number, leaf->track);
+      return;
+    }
   push (leaf, LNS_ROW_PROCESS, process_rank (builder, track->process), track->process, 0);
   if (track->device < builder->n_devices)
     push_device (builder, leaf);
@@ -218,6 +225,7 @@ static uint64_t
 part_of (const Level *level)
 {
   return level->kind == LNS_ROW_THREAD   ? level->order[0]
+         : level->kind == LNS_ROW_CPUS   ? PART_CPUS
          : level->kind == LNS_ROW_DEVICE ? PART_DEVICE
          : level->kind == LNS_ROW_GPU && level->order[0] == LNS_TRACK_CUDA_OVERHEAD
              ? PART_OVERHEAD
@@ -380,13 +388,13 @@ add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
                    (parent == LNS_ID_NONE || row_at (tree, parent)->kind != LNS_ROW_ALL_STREAMS);
   LnsRow row = {
     .kind = kind,
-    .expanded = kind != LNS_ROW_ALL_STREAMS && kind != LNS_ROW_KERNELS && kind != LNS_ROW_MEMORY &&
-                kind != LNS_ROW_PROJECTION &&
+    .expanded = kind != LNS_ROW_CPUS && kind != LNS_ROW_ALL_STREAMS && kind != LNS_ROW_KERNELS &&
+                kind != LNS_ROW_MEMORY && kind != LNS_ROW_PROJECTION &&
                 !(kind == LNS_ROW_GPU && track->kind == LNS_TRACK_CUDA_OVERHEAD),
     .depth = parent == LNS_ID_NONE ? 0 : row_at (tree, parent)->depth + 1,
     .parent = parent,
     .process = track->process,
-    .thread = kind == LNS_ROW_PROCESS ? LNS_ID_NONE : track->thread,
+    .thread = kind <= LNS_ROW_PROCESS ? LNS_ID_NONE : track->thread,
     .domain = kind <= LNS_ROW_THREAD ? LNS_ID_NONE : track->domain,
     .device = kind <= LNS_ROW_THREAD ? LNS_ID_NONE : track->device,
     .context = kind >= LNS_ROW_CONTEXT ? leaf->context : LNS_ID_NONE,

@@ -425,6 +425,7 @@ lns_track_label (LnsTrackKind kind)
     [LNS_TRACK_SCHED] = N_ ("Thread state"),
     [LNS_TRACK_CPU_SAMPLES] = N_ ("CPU samples"),
     [LNS_TRACK_PYTHON_SAMPLES] = N_ ("Python samples"),
+    [LNS_TRACK_CPU] = N_ ("CPUs"),
     [LNS_TRACK_MPI] = "MPI",
   };
   const char *label = (unsigned)kind < LNS_N_TRACK_KINDS ? labels[kind] : NULL;
@@ -440,6 +441,8 @@ _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
   const LnsTrack *track = lane < n_lanes ? &tracks[lanes[lane].track] : NULL;
   switch (row->kind)
     {
+    case LNS_ROW_CPUS:
+      return g_strdup (_ ("CPUs"));
     case LNS_ROW_PROCESS:
       return process_label (report, row->process);
     case LNS_ROW_THREAD:
@@ -466,6 +469,8 @@ _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
     case LNS_ROW_MEMORY:
       return g_strdup (_ ("Memory"));
     default:
+      if (track != NULL && track->kind == LNS_TRACK_CPU)
+        return g_strdup_printf (_ ("CPU %u"), (unsigned)track->number);
       return g_strdup (lns_track_label (track != NULL ? track->kind : LNS_N_TRACK_KINDS));
     }
 }

@@ -27,6 +27,7 @@
 
 typedef enum
 {
+  LNS_ROW_CPUS,      /* chart: how busy the CPUs are with what is recorded                      */
   LNS_ROW_PROCESS,   /* chart: how busy its threads are                                         */
   LNS_ROW_THREAD,    /* chart: how busy it is                                                   */
   LNS_ROW_RANGES,    /* push/pop ranges of (thread, domain), a lane a depth, then marks         */

@@ -20,16 +20,20 @@ typedef struct
   LnsPixelResult *scratch;
   LnsError *error;
   int64_t end_ns; /* of the query */
-  float *busy;    /* of the thread under way */
-  float *alive;   /* threads that a pixel lies between first and last event of */
-  float *shares;  /* the sum of the threads' busy, then the result */
+  float *busy;    /* of the thread or CPU under way */
+  float *alive;   /* threads that a pixel lies between first and last event of; or all CPUs */
+  float *shares;  /* the sum of their busy, then the result */
   bool coarse;    /* of any query */
 } Summary;
 
+/* What is busy with LANE: a CPU, by its row, or a thread. */
 static uint32_t
-thread_of (const Summary *self, uint32_t lane)
+owner_of (const Summary *self, uint32_t lane)
 {
-  return lns_row_tree_row (self->tree, lns_row_tree_row_of_lane (self->tree, lane))->thread;
+  const uint32_t row = lns_row_tree_row_of_lane (self->tree, lane);
+  return lns_report_lanes (self->report, NULL)[lane].kind == LNS_LANE_CPU_RUN
+             ? row
+             : lns_row_tree_row (self->tree, row)->thread;
 }
 
 static uint32_t
@@ -59,7 +63,7 @@ is_of (LnsLaneKind kind, LnsLaneKind wanted)
                             (kind == LNS_LANE_CUDA_API || kind == LNS_LANE_LIBRARY_CALL));
 }
 
-/* Adds up the outermost lanes of KIND, which hold all others: LANES are sorted by thread. Sets
+/* Adds up the outermost lanes of KIND, which hold all others: LANES are sorted by owner. Sets
  * RET_FOUND if there is one, in sight or not. */
 static bool
 add_lanes (
@@ -69,14 +73,19 @@ add_lanes (
   const LnsLane *all = lns_report_lanes (self->report, &n_all);
   for (uint32_t i = 0, next; i < n_lanes; i = next)
     {
-      uint32_t thread = thread_of (self, lanes[i]);
+      uint32_t owner = owner_of (self, lanes[i]);
       int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
-      for (next = i; next < n_lanes && thread_of (self, lanes[next]) == thread; next++)
+      for (next = i; next < n_lanes && owner_of (self, lanes[next]) == owner; next++)
         {
           const LnsLaneInfo *info = lns_report_lane_info (self->report, lanes[next]);
           if (!is_of (all[lanes[next]].kind, kind) || all[lanes[next]].ordinal != 0)
             continue;
           *ret_found = true;
+          if (kind == LNS_LANE_CPU_RUN) /* it is there before and after, too */
+            {
+              start_ns = self->query->origin_ns;
+              end_ns = self->end_ns;
+            }
           if (info->end_ns < self->query->origin_ns || info->start_ns >= self->end_ns)
             continue;
           start_ns = MIN (start_ns, info->start_ns);
@@ -119,8 +128,13 @@ lns_summary_query (LnsReport *report,
     }
   else
     for (uint32_t r = 0; r < lns_row_tree_n_rows (tree); r++)
-      if (lns_row_tree_row (tree, r)->kind == LNS_ROW_PROCESS)
-        n_lanes += lns_row_tree_row (tree, r)->n_lanes;
+      {
+        const LnsRow *it = lns_row_tree_row (tree, r);
+        if (it->kind == LNS_ROW_CPUS) /* its lanes come first */
+          lanes += it->n_lanes;
+        else if (it->kind == LNS_ROW_PROCESS)
+          n_lanes += it->n_lanes;
+      }
 
   for (uint32_t p = 0; p < query->n_px; p++)
     ret_shares[p] = 0;
@@ -130,6 +144,8 @@ lns_summary_query (LnsReport *report,
   if (!found && !add_lanes (&self, lanes, n_lanes, LNS_LANE_NVTX_START_END, &found))
     return false;
   if (!found && !add_lanes (&self, lanes, n_lanes, LNS_LANE_SCHED, &found))
+    return false;
+  if (!found && !add_lanes (&self, lanes, n_lanes, LNS_LANE_CPU_RUN, &found))
     return false;
   for (uint32_t p = 0; p < query->n_px; p++)
     ret_shares[p] = alive[p] > 0 ? fminf (ret_shares[p] / alive[p], 1) : 0;

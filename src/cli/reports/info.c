@@ -195,6 +195,7 @@ print_tracks (LnsReport *report)
     [LNS_TRACK_OS_CALLS] = "OS runtime calls",
     [LNS_TRACK_SCHED] = "CPU scheduling",
     [LNS_TRACK_CPU_SAMPLES] = "CPU samples",
+    [LNS_TRACK_CPU] = "CPUs",
     [LNS_TRACK_MPI] = "MPI calls",
     [LNS_TRACK_GPU_METRIC] = "GPU metrics",
     [LNS_TRACK_NVTX_PROJECTED] = "NVTX ranges on the GPU",

@@ -211,7 +211,8 @@ typedef struct
   uint32_t value_type; /* of counters: LnsPayloadType of the samples */
   uint32_t unit;       /* of counters: string id, or 0 */
   uint64_t number;     /* the program's counter id; LNS_TRACK_GPU_METRIC: typeId; */
-                       /* LNS_TRACK_NVTX_PROJECTED: context id; else 0 */
+                       /* LNS_TRACK_NVTX_PROJECTED: context id; */
+                       /* LNS_TRACK_CPU: the CPU's number; else 0 */
   uint32_t device;     /* device id, or LNS_ID_NONE; of tracks with a stream too */
   uint32_t stream;     /* stream id, or LNS_ID_NONE */
   uint32_t metric;     /* LNS_TRACK_GPU_METRIC: metricId; else 0 */

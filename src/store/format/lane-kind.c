@@ -105,6 +105,7 @@ static const LnsLaneKindInfo kinds[LNS_N_LANE_KINDS] = {
   [LNS_LANE_PYTHON_SAMPLE] = { LNS_TRACK_PYTHON_SAMPLES,
                                { LNS_COLUMN_THREAD_STATE, LNS_COLUMN_OPERATION,
                                  LNS_COLUMN_CALL_CHAIN, LNS_COLUMN_REMAINDER } },
+  [LNS_LANE_CPU_RUN] = { LNS_TRACK_CPU, { LNS_COLUMN_THREAD, LNS_COLUMN_REMAINDER } },
 };
 
 const LnsLaneKindInfo *

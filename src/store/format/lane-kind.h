@@ -46,6 +46,7 @@ typedef enum
   LNS_LANE_CUDA_UNIFIED,    /* what the driver does about pages that several processors want */
   LNS_LANE_GPU_SWITCH,      /* which context a GPU works for; duration 0: one left the GPU */
   LNS_LANE_PYTHON_SAMPLE,   /* in which Python functions one thread was found, duration 0 */
+  LNS_LANE_CPU_RUN,         /* the threads that ran on one CPU */
   LNS_N_LANE_KINDS
 } LnsLaneKind;
 
@@ -245,6 +246,7 @@ typedef enum
   LNS_TRACK_CUDA_UNIFIED,     /* of (process) */
   LNS_TRACK_GPU_SWITCHES,     /* of (process, device): as the process was told */
   LNS_TRACK_PYTHON_SAMPLES,   /* of (thread) */
+  LNS_TRACK_CPU,              /* of one CPU of the machine */
   LNS_N_TRACK_KINDS
 } LnsTrackKind;
 

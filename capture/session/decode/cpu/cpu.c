@@ -9,6 +9,7 @@
 #include "capture/session/decode/cpu/chains.h"
 #include "capture/wire/cuda-layout.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,15 @@ typedef struct
   int64_t waker;    /* globalTid of the thread that did it, or 0: an interrupt */
   uint64_t wait;    /* LNS_COLUMN_REMAINDER of its stretch on `cpu`, in report `wait_report` */
   uint32_t wait_report;
+  LnsName *name, *label; /* "name (tid)" for a name of the thread; NULL until it is needed */
 } Thread;
+
+/* A CPU of the machine. */
+typedef struct
+{
+  LnsReportRef track, lane;
+  Thread *thread; /* that runs there; NULL: none, or one that is not recorded */
+} Cpu;
 
 typedef struct
 {
@@ -51,6 +60,7 @@ typedef struct
 {
   LnsIdMap processes; /* Process by 1 + id: those that have not ended */
   LnsIdMap by_tid;    /* Thread by 1 + the kernel's tid: the last one that had it */
+  LnsIdMap cpus;      /* Cpu by 1 + number */
   LnsCpuTree tree;
   LnsKeptTableMaker *waits; /* what ended the waits of threads; NULL: none yet */
 } Session;
@@ -95,6 +105,11 @@ thread_of (LnsDecoder *decoder, Process *process, const LnsCpuHead *head, int64_
 static void
 free_thread (Session *session, Thread *thread)
 {
+  Cpu *cpu = lns_id_map_get (&session->cpus, 1 + (uint64_t)thread->cpu);
+  if (cpu != NULL && cpu->thread == thread)
+    cpu->thread = NULL;
+  lns_name_unref (thread->label);
+  lns_name_unref (thread->name);
   if (lns_id_map_get (&session->by_tid, 1 + (uint64_t)thread->tid) == thread)
     lns_id_map_take (&session->by_tid, 1 + (uint64_t)thread->tid);
   free (thread);
@@ -135,9 +150,47 @@ sched_lane (LnsDecoder *decoder, Thread *thread)
                   LNS_LANE_SCHED);
 }
 
-/* The stretch for which THREAD runs; its duration is 0. */
+static uint32_t
+cpu_lane (LnsDecoder *decoder, Cpu *cpu, uint32_t number)
+{
+  const LnsTrack definition = { .kind = LNS_TRACK_CPU,
+                                .process = LNS_ID_NONE,
+                                .thread = LNS_ID_NONE,
+                                .domain = LNS_ID_NONE,
+                                .device = LNS_ID_NONE,
+                                .stream = LNS_ID_NONE,
+                                .number = number };
+  if (cpu->lane.report != decoder->report)
+    _lns_decoder_lane (decoder, &cpu->lane, _lns_decoder_track (decoder, &cpu->track, &definition),
+                       0, LNS_LANE_CPU_RUN);
+  return cpu->lane.id;
+}
+
+/* What an event of a CPU is called, as rows of threads are. NULL if memory is short. */
+static LnsName *
+label_of (Thread *thread)
+{
+  const LnsDecodedThread *it = thread->thread;
+  if (thread->label != NULL && thread->name == it->name)
+    return thread->label;
+  lns_name_unref (thread->label);
+  lns_name_unref (thread->name);
+  thread->name = lns_name_ref (it->name);
+  char tail[32];
+  const int n_tail = snprintf (tail, sizeof tail, "%s(%d)", it->name != NULL ? " " : "",
+                               it->tid != 0 ? it->tid : it->target_tid);
+  const uint32_t n = it->name != NULL ? it->name->n_bytes : 0;
+  thread->label = lns_name_alloc (n + (uint32_t)n_tail);
+  if (thread->label != NULL && n > 0)
+    memcpy (thread->label->bytes, it->name->bytes, n);
+  if (thread->label != NULL)
+    memcpy (thread->label->bytes + n, tail, (size_t)n_tail);
+  return thread->label;
+}
+
+/* The stretch for which THREAD runs, from its start in the report on; its duration is 0. */
 static LnsEvent
-running (LnsDecoder *decoder, const Thread *thread)
+stretch (const LnsDecoder *decoder, const Thread *thread)
 {
   LnsEvent event = { .start_ns = thread->since_ns };
   if (event.start_ns < decoder->report_start_ns)
@@ -145,6 +198,24 @@ running (LnsDecoder *decoder, const Thread *thread)
       event.start_ns = decoder->report_start_ns;
       event.flags |= LNS_EVENT_OPEN_START;
     }
+  return event;
+}
+
+/* The same, as its CPU has it. */
+static LnsEvent
+run_on_cpu (LnsDecoder *decoder, Thread *thread)
+{
+  LnsEvent event = stretch (decoder, thread);
+  event.name = _lns_decoder_string (decoder, label_of (thread));
+  set (decoder, LNS_LANE_CPU_RUN, &event, LNS_COLUMN_THREAD, thread->thread->id);
+  return event;
+}
+
+/* The same, as it has it itself. */
+static LnsEvent
+running (LnsDecoder *decoder, const Thread *thread)
+{
+  LnsEvent event = stretch (decoder, thread);
   set (decoder, LNS_LANE_SCHED, &event, LNS_COLUMN_CPU, thread->cpu);
   set (decoder, LNS_LANE_SCHED, &event, LNS_COLUMN_SCHED_IN, 1);
   set (decoder, LNS_LANE_SCHED, &event, LNS_COLUMN_THREAD_STATE, STATE_RUNNING);
@@ -172,6 +243,58 @@ wait_of (LnsDecoder *decoder, const Thread *thread, int64_t time_ns)
   return session->waits != NULL ? lns_kept_table_maker_remainder (session->waits, values) : 0;
 }
 
+/* Appends EVENT, which ends at TIME_NS, with FLAGS. */
+static void
+append (LnsDecoder *decoder, uint32_t lane, LnsEvent event, int64_t time_ns, uint32_t flags)
+{
+  event.flags |= flags;
+  if ((flags & LNS_EVENT_END_UNKNOWN) == 0 && time_ns > event.start_ns)
+    event.duration_ns = time_ns - event.start_ns;
+  lns_writer_append (decoder->writer, lane, &event);
+  decoder->counters.n_cpu_events++;
+}
+
+/* The CPU that THREAD has; NULL: none. */
+static Cpu *
+cpu_of (LnsDecoder *decoder, const Thread *thread)
+{
+  Session *session = decoder->state[LNS_SOURCE_CPU];
+  Cpu *cpu = thread->is_running ? lns_id_map_get (&session->cpus, 1 + (uint64_t)thread->cpu) : NULL;
+  return cpu != NULL && cpu->thread == thread ? cpu : NULL;
+}
+
+/* Ends the stretch for which THREAD had its CPU, as far as the CPU tells of it. */
+static void
+end_on_cpu (LnsDecoder *decoder, Thread *thread, int64_t time_ns, uint32_t flags)
+{
+  Cpu *cpu = cpu_of (decoder, thread);
+  if (cpu != NULL && decoder->writer != NULL && time_ns >= decoder->report_start_ns)
+    append (decoder, cpu_lane (decoder, cpu, thread->cpu), run_on_cpu (decoder, thread), time_ns,
+            flags);
+}
+
+/* Gives THREAD its CPU. Whoever had it left it at some time that nobody told. */
+static void
+take_cpu (LnsDecoder *decoder, Thread *thread, int64_t time_ns)
+{
+  Session *session = decoder->state[LNS_SOURCE_CPU];
+  const uint64_t key = 1 + (uint64_t)thread->cpu;
+  Cpu *cpu = lns_id_map_get (&session->cpus, key);
+  if (cpu == NULL)
+    {
+      cpu = calloc (1, sizeof *cpu);
+      if (!_lns_decoder_keep (decoder, NULL, &session->cpus, key, cpu))
+        return;
+    }
+  if (cpu->thread != NULL && cpu->thread != thread)
+    end_on_cpu (decoder, cpu->thread, time_ns, LNS_EVENT_END_UNKNOWN);
+  cpu->thread = thread;
+  if (decoder->writer == NULL)
+    return;
+  const LnsEvent event = run_on_cpu (decoder, thread);
+  lns_writer_set_open (decoder->writer, cpu_lane (decoder, cpu, thread->cpu), &event);
+}
+
 /* Notes that THREAD runs on CPU since TIME_NS. */
 static void
 get_cpu (LnsDecoder *decoder, Thread *thread, uint32_t cpu, int64_t time_ns)
@@ -179,6 +302,7 @@ get_cpu (LnsDecoder *decoder, Thread *thread, uint32_t cpu, int64_t time_ns)
   thread->is_running = true;
   thread->since_ns = time_ns;
   thread->cpu = cpu;
+  take_cpu (decoder, thread, time_ns);
   if (decoder->writer == NULL)
     return;
   thread->wait = wait_of (decoder, thread, time_ns);
@@ -193,14 +317,18 @@ static void
 end_running (LnsDecoder *decoder, Thread *thread, int64_t time_ns, uint32_t flags)
 {
   if (thread->is_running && decoder->writer != NULL && time_ns >= decoder->report_start_ns)
-    {
-      LnsEvent event = running (decoder, thread);
-      event.flags |= flags;
-      if ((flags & LNS_EVENT_END_UNKNOWN) == 0 && time_ns > event.start_ns)
-        event.duration_ns = time_ns - event.start_ns;
-      lns_writer_append (decoder->writer, sched_lane (decoder, thread), &event);
-      decoder->counters.n_cpu_events++;
-    }
+    append (decoder, sched_lane (decoder, thread), running (decoder, thread), time_ns, flags);
+  end_on_cpu (decoder, thread, time_ns, flags);
+}
+
+/* Notes that it is not known, or not true any more, that THREAD runs. */
+static void
+lose_cpu (LnsDecoder *decoder, Thread *thread)
+{
+  Cpu *cpu = cpu_of (decoder, thread);
+  if (cpu != NULL)
+    cpu->thread = NULL;
+  thread->is_running = false;
 }
 
 /* Notes that THREAD left its CPU at TIME_NS, for STATE. */
@@ -208,7 +336,8 @@ static void
 leave_cpu (LnsDecoder *decoder, Thread *thread, uint32_t cpu, int64_t time_ns, uint64_t state)
 {
   end_running (decoder, thread, time_ns, 0);
-  thread->is_running = thread->is_woken = false;
+  lose_cpu (decoder, thread);
+  thread->is_woken = false;
   if (decoder->writer == NULL || time_ns < decoder->report_start_ns)
     return;
   LnsEvent event = { .start_ns = time_ns };
@@ -227,6 +356,7 @@ play_switch (LnsDecoder *decoder, Thread *thread, const LnsCpuHead *head, int64_
   else
     {
       end_running (decoder, thread, time_ns, LNS_EVENT_END_UNKNOWN);
+      lose_cpu (decoder, thread);
       get_cpu (decoder, thread, head->cpu, time_ns);
     }
 }
@@ -242,7 +372,7 @@ forget_cpus (LnsDecoder *decoder, int64_t time_ns, uint32_t flags)
     for (size_t at = 0; (thread = lns_id_map_next (&process->threads, &at)) != NULL;)
       {
         end_running (decoder, thread, time_ns, flags);
-        thread->is_running = false;
+        lose_cpu (decoder, thread);
       }
 }
 
@@ -496,6 +626,10 @@ free_session (LnsDecoder *decoder)
     free_process (session, process);
   lns_id_map_clear (&session->processes);
   lns_id_map_clear (&session->by_tid);
+  Cpu *cpu;
+  for (size_t i = 0; (cpu = lns_id_map_next (&session->cpus, &i)) != NULL;)
+    free (cpu);
+  lns_id_map_clear (&session->cpus);
   _lns_cpu_tree_clear (&session->tree);
 }
 
