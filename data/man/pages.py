@@ -62,7 +62,7 @@ COMMANDS = {
                      ("Record only what happens inside of the NVTX range step, a report for each of the first three:",
                       "lanescope profile -c nvtx -p step@* --capture-range-end=repeat:3 -o step python3 train.py"),
                      ("Record each rank of an MPI program into a report of its own:", "mpirun -n 4 lanescope profile -t mpi,nvtx -o rank%q{OMPI_COMM_WORLD_RANK} ./solver")],
-        **RECORDS, "failures": [124, 125, 126, 127], "also": ["launch", "stats", "ui"],
+        **RECORDS, "failures": [124, 125, 126, 127], "also": ["launch", "attach", "stats", "ui"],
     },
     "launch": {
         "description": "Runs PROGRAM in a session. Other terminals begin and end reports of it.",
@@ -70,6 +70,18 @@ COMMANDS = {
                      ("Record a minute of it, from another terminal:",
                       "lanescope start --session=server -o busy\nsleep 60\nlanescope stop --session=server")],
         **RECORDS, "failures": [125, 126, 127], "also": ["start", "stop", "cancel", "shutdown", "sessions"],
+    },
+    "attach": {
+        "description": "Records programs that run already, and all that they have started and will start: CPU samples, thread scheduling, processes and, with "
+                       "--python-sampling, functions of Python. The programs are neither stopped nor changed. NVTX and CUDA need a program that was started "
+                       "by `lanescope profile` or `lanescope launch`. The report ends with Ctrl-C, after --duration, or when all processes have ended to "
+                       "which Lanescope attached; those that still run go on. Processes of other users need root, and how much the kernel allows is "
+                       "what `lanescope status -e` says.",
+        "details": False,
+        "examples": [("Record a process for ten seconds, and print which functions took the time:", "lanescope attach --pid=4711 --duration=10 -o busy\nlanescope stats -r sample_sum busy.rep"),
+                     ("Record all workers of a server until Ctrl-C:", "lanescope attach --match='^/usr/bin/gunicorn: worker'")],
+        "environment": RECORDS["environment"], "files": ["report1.rep", "$XDG_RUNTIME_DIR/lanescope-UID"],
+        "exit": [(0, "The report is complete. What could not be recorded is said.")], "failures": [124, 125], "also": ["profile", "launch", "stop"],
     },
     "start": {
         "description": "Asks a session to begin a report. Without a session, begins one that waits for `lanescope launch`.",

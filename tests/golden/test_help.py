@@ -160,12 +160,12 @@ def wrong_uses(option):
 
 
 def test_wrong_uses_of_every_switch_are_one_sentence():
-    """Those of `profile` have a test of their own, e2e/test_switches.py; `launch` and `start` share its table."""
+    """Those of `profile` have a test of their own, e2e/test_switches.py; `launch`, `attach` and `start` share its table."""
     n = 0
     golden.make_report()
     for command in COMMANDS:
         tail = {"stats": ["demo.rep"], "analyze": ["demo.rep"], "sql": ["demo.rep", "SELECT 1"], "export": ["demo.rep"], "sessions": ["list"]}
-        for option in command["switches"] if command["name"] not in ("profile", "launch", "start", "ui") else []:
+        for option in command["switches"] if command["name"] not in ("profile", "launch", "attach", "start", "ui") else []:
             for words, told in wrong_uses(option):
                 needs_none = told == "needs a value"
                 out, err = golden.run(command["name"], *words, *tail.get(command["name"], []) * (not needs_none), code=125)

@@ -15,11 +15,16 @@
  *   cpu-work wake N            passes a byte N times from main () to the thread "one", to the thread "two", and back
  *   cpu-work threads N         N threads at a time, each of which spins for 1 ms
  *   cpu-work short N           N threads, one after the other, that do nothing
+ *   cpu-work serve N           spins and sleeps in N threads, "one", "two" and others that mostly sleep, and in the process "child",
+ *                              until its input ends. "ready" is printed when all run. The input says what else to do: t starts the thread
+ *                              "three", f forks a process "later" that spins and returns 3, e runs cpu-work spin 100 in place of this
  *   cpu-work close             closes all descriptors but the standard ones, and spins for 100 ms */
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,6 +173,72 @@ run_relay (pthread_t *threads, long n)
     pthread_join (threads[i], NULL);
 }
 
+static atomic_bool is_over;
+
+static void *
+serve_thread (void *name)
+{
+  const bool spins = strcmp (name, "more") != 0;
+  prctl (PR_SET_NAME, name);
+  while (!is_over)
+    {
+      if (spins)
+        middle (MS);
+      else
+        nanosleep (&(struct timespec){ .tv_nsec = 50 * MS }, NULL);
+      nanosleep (&(struct timespec){ .tv_nsec = 2 * MS }, NULL);
+    }
+  return NULL;
+}
+
+__attribute__ ((noinline, noclone)) static void
+serve_process (const char *name, int64_t ns)
+{
+  const pid_t parent = getppid ();
+  prctl (PR_SET_NAME, name);
+  do
+    {
+      middle (ns);
+      nanosleep (&(struct timespec){ .tv_nsec = 2 * MS }, NULL);
+    }
+  while (ns == MS && getppid () == parent);
+}
+
+static void
+serve (const char *program, pthread_t *threads, long n)
+{
+  static char names[][16] = { "one", "two", "more", "three" };
+  long n_started = 0;
+  char byte;
+  const pid_t child = fork ();
+  if (child == 0)
+    {
+      serve_process ("child", MS);
+      _exit (0);
+    }
+  for (; n_started < n && n_started < 1000; n_started++)
+    if (!start (&threads[n_started], serve_thread, (intptr_t)names[n_started < 2 ? n_started : 2]))
+      break;
+  puts ("ready");
+  fflush (stdout);
+  while (read (STDIN_FILENO, &byte, 1) == 1)
+    if (byte == 't')
+      n_started += start (&threads[n_started], serve_thread, (intptr_t)names[3]);
+    else if (byte == 'e')
+      execl (program, program, "spin", "100", (char *)NULL);
+    else if (fork () == 0)
+      {
+        serve_process ("later", 100 * MS);
+        _exit (3);
+      }
+  is_over = true;
+  for (long i = 0; i < n_started; i++)
+    pthread_join (threads[i], NULL);
+  kill (child, SIGKILL);
+  while (wait (NULL) > 0)
+    ;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -185,6 +256,8 @@ main (int argc, char **argv)
   else if (strcmp (what, "threads") == 0)
     while (n_started < n && n_started < 1024 && start (&threads[n_started], spinner, 1))
       n_started++;
+  else if (strcmp (what, "serve") == 0)
+    serve (argv[0], threads, n);
   else if (strcmp (what, "short") == 0)
     for (long i = 0; i < n && start (&threads[0], nothing, 0); i++)
       pthread_join (threads[0], NULL);

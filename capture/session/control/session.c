@@ -322,6 +322,18 @@ lns_session_begin_cpus (LnsSession *session, pid_t pid, uint32_t process, LnsCpu
 }
 
 void
+lns_session_attach (LnsSession *session, const LnsPids *pids, LnsCpuSay say, void *data)
+{
+  lns_cpu_sampling_attach (session->cpus, pids, say, data);
+}
+
+bool
+lns_session_started (int32_t pid)
+{
+  return lns_process_has_variable (pid, LNS_WIRE_ENVIRONMENT);
+}
+
+void
 lns_session_begin_python (LnsSession *session)
 {
   lns_python_sampling_begin (session->python);

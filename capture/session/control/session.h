@@ -94,6 +94,13 @@ void lns_session_begin_metrics (LnsSession *session, LnsGpuSay say, void *data);
 void lns_session_begin_cpus (
     LnsSession *session, pid_t pid, uint32_t process, LnsCpuSay say, void *data);
 
+/* Records the processes PIDS, which run already, their threads and all that descend from them, instead of a program that the session
+ * starts: samples and scheduling, as far as they were asked for. Calls SAY for each reason why less is recorded. Call it once. */
+void lns_session_attach (LnsSession *session, const LnsPids *pids, LnsCpuSay say, void *data);
+
+/* Whether the process PID was started within some session, which may have ended. */
+bool lns_session_started (int32_t pid);
+
 /* Begins to sample Python functions, if that was asked for. Call it when the program was added. */
 void lns_session_begin_python (LnsSession *session);
 

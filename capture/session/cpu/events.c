@@ -98,11 +98,23 @@ add_rings (LnsCpuEvents *events)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
+/* Has the event of ATTR begin with the next exec, or at once; IS_PAUSED: when it is told to. */
+static void
+choose_begin (struct perf_event_attr *attr, const LnsCpuEventsOptions *options, bool is_paused)
+{
+  attr->disabled = is_paused || !options->runs_already;
+  attr->enable_on_exec = !is_paused && !options->runs_already;
+}
+
 /* Opens the event that tells of processes, threads and mappings. */
 static int
-open_side (pid_t pid, const LnsCpuRing *ring, size_t n_ring_bytes)
+open_side (const LnsCpuEventsOptions *options,
+           pid_t pid,
+           const LnsCpuRing *ring,
+           size_t n_ring_bytes)
 {
   struct perf_event_attr attr = common (PERF_COUNT_SW_DUMMY);
+  choose_begin (&attr, options, false);
   attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
   attr.build_id = 1;
   attr.watermark = 1;
@@ -178,7 +190,7 @@ open_work (const LnsCpuEvents *events,
            bool is_paused)
 {
   struct perf_event_attr attr = common (PERF_COUNT_SW_DUMMY);
-  attr.enable_on_exec = !is_paused;
+  choose_begin (&attr, options, is_paused);
   attr.context_switch = options->switches;
   if (options->samples)
     {
@@ -257,15 +269,19 @@ map_rings (LnsCpuEvents *events, size_t n_bytes)
 }
 
 static void
+close_fd (int fd)
+{
+  if (fd >= 0)
+    close (fd);
+}
+
+static void
 close_ring (const LnsCpuEvents *events, LnsCpuRing *ring)
 {
   unmap (events, ring);
-  if (ring->waking_fd >= 0)
-    close (ring->waking_fd);
-  if (ring->work_fd >= 0)
-    close (ring->work_fd);
-  if (ring->side_fd >= 0)
-    close (ring->side_fd);
+  close_fd (ring->waking_fd);
+  close_fd (ring->work_fd);
+  close_fd (ring->side_fd);
 }
 
 /* Handles that an event of the CPU of ring I cannot be opened for the reason FAILED, an errno. A CPU that goes offline
@@ -282,13 +298,16 @@ leave_out (LnsCpuEvents *events, size_t i, int failed)
 
 /* Opens what tells of processes on each CPU, for rings of N_RING_BYTES. Returns 0 or an errno. */
 static int
-open_sides (LnsCpuEvents *events, pid_t pid, size_t n_ring_bytes)
+open_sides (LnsCpuEvents *events,
+            const LnsCpuEventsOptions *options,
+            pid_t pid,
+            size_t n_ring_bytes)
 {
   int failed = 0;
   for (size_t i = 0; i < events->rings.n && failed == 0;)
     {
       LnsCpuRing *ring = &events->rings.items[i];
-      ring->side_fd = open_side (pid, ring, n_ring_bytes);
+      ring->side_fd = open_side (options, pid, ring, n_ring_bytes);
       if (ring->side_fd >= 0)
         i++;
       else
@@ -315,24 +334,40 @@ open_works (LnsCpuEvents *events, const LnsCpuEventsOptions *options, pid_t pid,
   return failed;
 }
 
-/* Opens what tells who wakes whom, as far as it is allowed. What is missing is not recorded; the rest is. */
-static void
-open_wakings (LnsCpuEvents *events, pid_t pid, bool is_paused)
+/* Opens the event that tells whom PID wakes on the CPU of RING, and has it write there. Returns -1 where that is not allowed. */
+static int
+open_waking (LnsCpuEvents *events,
+             const LnsCpuEventsOptions *options,
+             pid_t pid,
+             const LnsCpuRing *ring,
+             bool is_paused)
 {
   struct perf_event_attr attr = common (events->waking.id);
+  uint64_t id;
   attr.type = PERF_TYPE_TRACEPOINT;
-  attr.enable_on_exec = !is_paused;
+  choose_begin (&attr, options, is_paused);
   attr.exclude_kernel = 0;
   attr.sample_type |= PERF_SAMPLE_RAW;
   attr.sample_period = 1;
+  const int fd = perf_event_open (&attr, pid, (int)ring->cpu);
+  if (fd >= 0 && (ioctl (fd, PERF_EVENT_IOC_ID, &id) != 0 ||
+                  !lns_id_map_set (&events->waking_ids, id, (void *)(uintptr_t)1) ||
+                  ioctl (fd, PERF_EVENT_IOC_SET_OUTPUT, ring->side_fd) != 0))
+    {
+      close (fd);
+      return -1;
+    }
+  return fd;
+}
+
+/* Opens what tells who wakes whom, as far as it is allowed. What is missing is not recorded; the rest is. */
+static void
+open_wakings (LnsCpuEvents *events, const LnsCpuEventsOptions *options, pid_t pid, bool is_paused)
+{
   for (size_t i = 0; i < events->rings.n; i++)
     {
       LnsCpuRing *ring = &events->rings.items[i];
-      ring->waking_fd = perf_event_open (&attr, pid, (int)ring->cpu);
-      if (ring->waking_fd >= 0 &&
-          (ioctl (ring->waking_fd, PERF_EVENT_IOC_ID, &ring->waking_id) != 0 ||
-           ioctl (ring->waking_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->side_fd) != 0))
-        ring->waking_id = 0;
+      ring->waking_fd = open_waking (events, options, pid, ring, is_paused);
     }
 }
 
@@ -365,7 +400,7 @@ lns_cpu_events_open (LnsCpuEvents *events,
       events->has_chains = options->callers & LNS_CPU_FRAME_POINTERS ||
                            (events->sees_kernel && options->callers != LNS_CPU_NO_CALLERS);
       n_pages = wanted_pages (events, options);
-      failed = open_sides (events, pid, n_pages * page_bytes ());
+      failed = open_sides (events, options, pid, n_pages * page_bytes ());
     }
   if (failed == 0)
     {
@@ -381,18 +416,103 @@ lns_cpu_events_open (LnsCpuEvents *events,
       failed = open_works (events, options, pid, is_paused);
     }
   if (failed == 0 && options->switches && lns_waking_format_find (&events->waking))
-    open_wakings (events, pid, is_paused);
+    open_wakings (events, options, pid, is_paused);
   if (failed != 0)
     lns_cpu_events_close (events);
   return failed;
 }
 
+/* Closes the sets from N on. */
+static void
+close_more (LnsCpuEvents *events, size_t n)
+{
+  for (size_t i = n; i < events->more.n; i++)
+    {
+      close_fd (events->more.items[i].waking_fd);
+      close_fd (events->more.items[i].work_fd);
+      close_fd (events->more.items[i].side_fd);
+    }
+  events->more.n = n;
+}
+
 void
 lns_cpu_events_close (LnsCpuEvents *events)
 {
+  close_more (events, 0);
+  lns_array_clear (&events->more);
   for (size_t i = 0; i < events->rings.n; i++)
     close_ring (events, &events->rings.items[i]);
   lns_array_clear (&events->rings);
+  lns_id_map_clear (&events->waking_ids);
+}
+
+int
+lns_cpu_events_add (LnsCpuEvents *events,
+                    const LnsCpuEventsOptions *options,
+                    pid_t tid,
+                    bool is_paused)
+{
+  const size_t n_before = events->more.n;
+  int failed = 0;
+  for (size_t i = 0; i < events->rings.n && failed == 0; i++)
+    {
+      const LnsCpuRing *ring = &events->rings.items[i];
+      LnsCpuEventSet *set = lns_array_try_add (&events->more);
+      if (set == NULL)
+        {
+          failed = ENOMEM;
+          break;
+        }
+      *set = (LnsCpuEventSet){ .ring = i, .side_fd = -1, .work_fd = -1, .waking_fd = -1 };
+      set->side_fd = open_side (options, tid, ring, events->n_ring_bytes);
+      if (set->side_fd < 0 && errno == ENODEV)
+        continue; /* the CPU went offline */
+      if (set->side_fd < 0 || ioctl (set->side_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->side_fd) != 0)
+        failed = errno;
+      if (failed == 0)
+        set->work_fd = open_work (events, options, tid, ring, is_paused);
+      if (failed == 0 &&
+          (set->work_fd < 0 || ioctl (set->work_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->side_fd) != 0))
+        failed = errno;
+      if (failed == 0 && events->rings.items[i].waking_fd >= 0)
+        set->waking_fd = open_waking (events, options, tid, ring, is_paused);
+    }
+  if (failed != 0)
+    close_more (events, n_before);
+  return failed;
+}
+
+static void
+take_id (int fd, void (*take) (void *data, uint64_t id), void *data)
+{
+  uint64_t id;
+  if (fd >= 0 && ioctl (fd, PERF_EVENT_IOC_ID, &id) == 0)
+    take (data, id);
+}
+
+void
+lns_cpu_events_last_ids (const LnsCpuEvents *events,
+                         void (*take) (void *data, uint64_t id),
+                         void *data)
+{
+  const size_t n = events->rings.n;
+  for (size_t i = 0; i < n; i++)
+    {
+      const LnsCpuRing *ring = &events->rings.items[i];
+      const LnsCpuEventSet *set =
+          events->more.n >= n ? &events->more.items[events->more.n - n + i] : NULL;
+      take_id (set != NULL ? set->side_fd : ring->side_fd, take, data);
+      take_id (set != NULL ? set->work_fd : ring->work_fd, take, data);
+      take_id (set != NULL ? set->waking_fd : ring->waking_fd, take, data);
+    }
+}
+
+static void
+request_of (int work_fd, int waking_fd, unsigned long request)
+{
+  ioctl (work_fd, request, 0);
+  if (waking_fd >= 0)
+    ioctl (waking_fd, request, 0);
 }
 
 void
@@ -400,10 +520,7 @@ lns_cpu_events_set_paused (const LnsCpuEvents *events, bool is_paused)
 {
   const unsigned long request = is_paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
   for (size_t i = 0; i < events->rings.n; i++)
-    {
-      const LnsCpuRing *ring = &events->rings.items[i];
-      ioctl (ring->work_fd, request, 0);
-      if (ring->waking_fd >= 0)
-        ioctl (ring->waking_fd, request, 0);
-    }
+    request_of (events->rings.items[i].work_fd, events->rings.items[i].waking_fd, request);
+  for (size_t i = 0; i < events->more.n; i++)
+    request_of (events->more.items[i].work_fd, events->more.items[i].waking_fd, request);
 }

@@ -5,7 +5,8 @@
 
 /* The kernel's events (perf_event_open(2)) of a process and all that it starts: one ring of records for each CPU. Each ring is
  * fed by two events. One is always on and tells of processes, threads and mappings. The other samples and tells of context
- * switches, and can be paused. With privileges there is a third one, which tells which thread of these wakes another. */
+ * switches, and can be paused. With privileges there is a third one, which tells which thread of these wakes another. Of a program
+ * that runs already, each thread gets such events of its own, which share the rings. */
 
 #pragma once
 
@@ -16,6 +17,7 @@
 
 #include "capture/session/cpu/tracepoint.h"
 #include "src/base/array.h"
+#include "src/base/id-map.h"
 #include "src/symbols/registers.h"
 
 /* What comes with a sample so that its callers can be found. */
@@ -34,24 +36,33 @@ typedef struct
   unsigned hz; /* samples a second of CPU time */
   uint64_t
       period; /* or one after so many cycles, or ns where CPUs count no cycles; 0: `hz` holds */
+  bool runs_already; /* events begin when they are opened, and not with the next exec */
 } LnsCpuEventsOptions;
 
 typedef struct
 {
   uint32_t cpu;
   int side_fd, work_fd, waking_fd;   /* waking_fd: -1 without privileges */
-  uint64_t waking_id;                /* that its records have; 0: there are none */
   struct perf_event_mmap_page *page; /* and the ring behind it */
 } LnsCpuRing;
+
+/* The events of one more thread that write into the ring at `ring`. */
+typedef struct
+{
+  size_t ring;
+  int side_fd, work_fd, waking_fd; /* waking_fd: -1 if there is none */
+} LnsCpuEventSet;
 
 typedef struct
 {
   LNS_ARRAY (LnsCpuRing) rings;
-  size_t n_ring_bytes;    /* of each, a power of two */
-  bool sees_kernel;       /* samples are of the kernel, too, which needs privileges */
-  bool has_chains;        /* samples have addresses that the kernel found */
-  bool has_cycles;        /* samples come by CPU cycles, else by CPU time */
-  LnsWakingFormat waking; /* without an id: who wakes a thread is not known */
+  LNS_ARRAY (LnsCpuEventSet) more; /* of further threads: lns_cpu_events_add () */
+  LnsIdMap waking_ids;             /* 1 by id of each event that tells of wakings */
+  size_t n_ring_bytes;             /* of each, a power of two */
+  bool sees_kernel;                /* samples are of the kernel, too, which needs privileges */
+  bool has_chains;                 /* samples have addresses that the kernel found */
+  bool has_cycles;                 /* samples come by CPU cycles, else by CPU time */
+  LnsWakingFormat waking;          /* without an id: who wakes a thread is not known */
   const LnsMachine *machine;
   uint64_t registers;   /* those that samples have, as perf numbers them */
   size_t n_stack_bytes; /* of the stack that samples have, at most; 0: none */
@@ -65,14 +76,27 @@ typedef enum
   LNS_CPU_EVENTS_MAP   /* memory for the rings */
 } LnsCpuEventsStep;
 
-/* Opens EVENTS of PID, which has not called exec yet. They begin with that; IS_PAUSED: but for what can be paused. Returns 0,
- * or an errno and RET_STEP; then nothing is open. */
+/* Opens EVENTS of PID, which has not called exec yet. They begin with that, or at once if OPTIONS say that it runs already, and are
+ * then of that thread; IS_PAUSED: but for what can be paused. Returns 0, or an errno and RET_STEP; then nothing is open. */
 int lns_cpu_events_open (LnsCpuEvents *events,
                          const LnsCpuEventsOptions *options,
                          pid_t pid,
                          bool is_paused,
                          LnsCpuEventsStep *ret_step);
 void lns_cpu_events_close (LnsCpuEvents *events);
+
+/* Opens the same events of the thread TID, which runs already, and of all that it starts. Returns 0 or an errno: ESRCH if the thread
+ * has ended; then none of TID are open. */
+int lns_cpu_events_add (LnsCpuEvents *events,
+                        const LnsCpuEventsOptions *options,
+                        pid_t tid,
+                        bool is_paused);
+
+/* Calls TAKE with DATA for the id that records have of each event that the last successful lns_cpu_events_open () or
+ * lns_cpu_events_add () opened. */
+void lns_cpu_events_last_ids (const LnsCpuEvents *events,
+                              void (*take) (void *data, uint64_t id),
+                              void *data);
 
 /* Pauses what can be paused in all processes, or lets it go on. O(CPUs × threads), in the kernel. */
 void lns_cpu_events_set_paused (const LnsCpuEvents *events, bool is_paused);

@@ -125,6 +125,19 @@ lns_family_find (LnsFamily *family, int32_t pid, int64_t time_ns)
 }
 
 LnsRelative *
+lns_family_attach (LnsFamily *family, int32_t pid, unsigned n_threads, int64_t time_ns)
+{
+  LnsRelative *relative = add (family, pid);
+  if (relative == NULL)
+    return NULL;
+  relative->n_threads = n_threads;
+  lns_process_info_read (pid, &relative->info);
+  relative->info.parent = lns_peers_find_ancestor (family->peers, &relative->info);
+  tell (family, relative, time_ns);
+  return relative;
+}
+
+LnsRelative *
 lns_family_fork (LnsFamily *family, int32_t pid, int32_t parent_pid, int64_t time_ns)
 {
   LnsRelative *old = lns_id_map_get (&family->relatives, (uint32_t)pid);

@@ -88,12 +88,12 @@ static void
 add_entry (LnsCpuOrder *order, size_t at, size_t i)
 {
   const struct perf_event_header *header = (const void *)(order->bytes + at);
-  const uint64_t waking_id = order->events->rings.items[i].waking_id;
   Trailer trailer;
   uint64_t id;
-  memcpy (&id, header + 1, sizeof id);
-  const bool is_sample = header->type == PERF_RECORD_SAMPLE,
-             is_waking = is_sample && waking_id != 0 && id == waking_id;
+  const bool is_sample = header->type == PERF_RECORD_SAMPLE;
+  memcpy (&id, order->bytes + at + (is_sample ? sizeof *header : header->size - sizeof id),
+          sizeof id);
+  const bool is_waking = is_sample && lns_id_map_number (&order->events->waking_ids, id) != 0;
   const size_t place = is_waking   ? sizeof *header + sizeof id
                        : is_sample ? sizeof *header + sizeof id + sizeof (uint64_t)
                                    : header->size - sizeof trailer - sizeof id;
@@ -102,7 +102,7 @@ add_entry (LnsCpuOrder *order, size_t at, size_t i)
   if (entry == NULL)
     return;
   *entry = (Entry){ .ids = { (int64_t)trailer.time_ns, trailer.pid, trailer.tid, trailer.cpu,
-                             order->last_ns[i], is_waking },
+                             order->last_ns[i], is_waking, id },
                     .at = at };
   order->last_ns[i] = (int64_t)trailer.time_ns;
 }
@@ -234,4 +234,14 @@ lns_cpu_order_read (LnsCpuOrder *order, int64_t until_ns, LnsCpuTake take, void 
       take (data, (const void *)(order->bytes + entry->at), &entry->ids);
     }
   keep_from (order, at);
+}
+
+void
+lns_cpu_order_look (LnsCpuOrder *order, LnsCpuTake take, void *data)
+{
+  for (size_t i = 0; i < order->events->rings.n; i++)
+    read_ring (order, i);
+  for (size_t i = 0; i < order->entries.n; i++)
+    take (data, (const void *)(order->bytes + order->entries.items[i].at),
+          &order->entries.items[i].ids);
 }

@@ -16,6 +16,7 @@ typedef struct
   uint32_t pid, tid, cpu;
   int64_t before_ns; /* the time of the record before it in its ring, or INT64_MIN */
   bool is_waking;    /* a sample: of the tracepoint sched_waking */
+  uint64_t event;    /* id of the event that made it, or of the one from which that was inherited */
 } LnsCpuRecordIds;
 
 typedef void (*LnsCpuTake) (void *data,
@@ -32,3 +33,6 @@ void lns_cpu_order_free (LnsCpuOrder *order); /* accepts NULL */
  * The others wait. A record may come into its ring a moment later than its time: one that is later than the call is left
  * out of order. If memory is short, records stay in the rings. */
 void lns_cpu_order_read (LnsCpuOrder *order, int64_t until_ns, LnsCpuTake take, void *data);
+
+/* Takes what is in the rings, and calls TAKE for all records that wait, in the order of their rings. They go on waiting. */
+void lns_cpu_order_look (LnsCpuOrder *order, LnsCpuTake take, void *data);

@@ -16,13 +16,17 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "capture/session/cpu/attach.h"
 #include "capture/session/cpu/family.h"
 #include "capture/session/cpu/rings.h"
 #include "capture/session/cpu/stacks.h"
 #include "capture/session/decode/cpu/cpu.h"
 #include "capture/session/system/build-id.h"
+#include "capture/session/system/mappings.h"
 #include "src/base/buffer.h"
 #include "src/base/language.h"
 #include "src/base/memory.h"
@@ -55,6 +59,8 @@ struct LnsCpuSampling
   /* Of the thread: */
   LnsCpuOrder *order;
   LnsFamily family;
+  bool is_attached; /* to processes that ran already: records have owners */
+  LnsCpuOwners owners;
   LnsStacks *stacks; /* NULL: samples come without stacks */
   LnsBuffer out;     /* records for the next event */
   uint64_t n_samples;
@@ -280,6 +286,28 @@ typedef struct
 
 _Static_assert(offsetof (Mapped, path) == 72, "as linux/perf_event.h has it");
 
+/* A mapping in the making, with room for its path. */
+typedef struct
+{
+  LnsCpuMapping mapping;
+  char path[4096];
+} MadeMapping;
+
+/* Hands on MAPPING of RELATIVE, whose file has IDENTITY. */
+static void
+put_mapping (LnsCpuSampling *sampling,
+             const LnsRelative *relative,
+             const LnsCpuMapping *mapping,
+             const uint8_t identity[static LNS_FILE_IDENTITY_BYTES],
+             const LnsCpuRecordIds *ids)
+{
+  if (sampling->stacks != NULL)
+    lns_stacks_map (sampling->stacks, relative->pid, mapping, identity);
+  put (sampling, LNS_CPU_MAP, relative->process, ids, 0, &mapping->start,
+       offsetof (LnsCpuMapping, path) - offsetof (LnsCpuMapping, start) + strlen (mapping->path) +
+           1);
+}
+
 static void
 take_mapping (LnsCpuSampling *sampling,
               LnsRelative *relative,
@@ -287,11 +315,7 @@ take_mapping (LnsCpuSampling *sampling,
               const LnsCpuRecordIds *ids)
 {
   const Mapped *mapped = (const Mapped *)record;
-  struct
-  {
-    LnsCpuMapping mapping;
-    char path[4096];
-  } made = { 0 };
+  MadeMapping made = { 0 };
   LnsCpuMapping *mapping = &made.mapping;
   char *path = (char *)mapping + offsetof (LnsCpuMapping, path);
   const size_t n_path = record->size - sizeof *mapped;
@@ -310,10 +334,7 @@ take_mapping (LnsCpuSampling *sampling,
     }
   else if (path[0] == '/')
     mapping->n_build_id = (uint8_t)lns_build_id_read (path, mapping->build_id);
-  if (sampling->stacks != NULL)
-    lns_stacks_map (sampling->stacks, relative->pid, mapping, mapped->identity);
-  put (sampling, LNS_CPU_MAP, relative->process, ids, 0, &mapping->start,
-       offsetof (LnsCpuMapping, path) - offsetof (LnsCpuMapping, start) + n + 1);
+  put_mapping (sampling, relative, mapping, mapped->identity, ids);
   lns_family_map (&sampling->family, relative, path, ids->time_ns);
 }
 
@@ -426,6 +447,8 @@ take (void *data, const struct perf_event_header *record, const LnsCpuRecordIds 
 {
   LnsCpuSampling *sampling = data;
   LnsCpuRecordIds own_ids = *record_ids, *ids = &own_ids;
+  if (sampling->is_attached && !lns_cpu_owners_admit (&sampling->owners, record, record_ids))
+    return;
   switch (record->type)
     {
     case PERF_RECORD_FORK:
@@ -648,8 +671,9 @@ static int
 start_thread (LnsCpuSampling *sampling)
 {
   sigset_t all, old;
-  sampling->order = sampling->wake_fd >= 0 ? lns_cpu_order_new (&sampling->events) : NULL;
-  if (sampling->order == NULL)
+  if (sampling->wake_fd >= 0 && sampling->order == NULL)
+    sampling->order = lns_cpu_order_new (&sampling->events);
+  if (sampling->order == NULL || sampling->wake_fd < 0)
     return sampling->wake_fd >= 0 ? ENOMEM : EMFILE;
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &old);
@@ -657,6 +681,41 @@ start_thread (LnsCpuSampling *sampling)
   pthread_sigmask (SIG_SETMASK, &old, NULL);
   sampling->has_thread = failed == 0;
   return failed;
+}
+
+/* Says that samples are fewer than were asked for, if they are. */
+static void
+tell_rate (const Listener *listener)
+{
+  const LnsCpuEvents *events = &listener->sampling->events;
+  const LnsCpuEventsOptions *asked = &listener->sampling->options.events;
+  if (events->hz < asked->hz && asked->period == 0)
+    tell (listener, "LNS-CPU-005",
+          LNS_SENTENCE ("CPU samples are taken %u times a second instead of %u, as the kernel "
+                        "allows no more; raise kernel.perf_event_max_sample_rate"),
+          events->hz, asked->hz);
+}
+
+static void
+make_stacks (LnsCpuSampling *sampling)
+{
+  const LnsCpuEventsOptions *options = &sampling->options.events;
+  if (options->samples && (options->callers & LNS_CPU_STACKS))
+    sampling->stacks = lns_stacks_new (sampling->events.machine);
+}
+
+/* Starts the thread that reads the events, which are open. */
+static void
+start (const Listener *listener)
+{
+  const int failed = start_thread (listener->sampling);
+  if (failed == 0)
+    return;
+  tell (listener, "LNS-CPU-004",
+        LNS_SENTENCE ("CPU samples and thread scheduling are not recorded, as Lanescope cannot "
+                      "start another thread (%s); raise `ulimit -u` or `ulimit -v`"),
+        strerror (failed));
+  lns_cpu_events_close (&listener->sampling->events);
 }
 
 void
@@ -668,28 +727,156 @@ lns_cpu_sampling_begin (
   LnsCpuEventsStep step;
   if (!events->samples && !events->switches)
     return;
-  int failed = lns_cpu_events_open (&sampling->events, events, pid, sampling->is_paused, &step);
+  const int failed =
+      lns_cpu_events_open (&sampling->events, events, pid, sampling->is_paused, &step);
   if (failed != 0)
     {
       tell_refusal (&listener, failed, step);
       return;
     }
-  if (sampling->events.hz < events->hz && events->period == 0)
-    tell (&listener, "LNS-CPU-005",
-          LNS_SENTENCE ("CPU samples are taken %u times a second instead of %u, as the kernel "
-                        "allows no more; raise kernel.perf_event_max_sample_rate"),
-          sampling->events.hz, events->hz);
+  tell_rate (&listener);
   lns_family_add_root (&sampling->family, pid, process);
-  if (events->samples && (events->callers & LNS_CPU_STACKS))
-    sampling->stacks = lns_stacks_new (sampling->events.machine);
-  failed = start_thread (sampling);
-  if (failed == 0)
+  make_stacks (sampling);
+  start (&listener);
+}
+
+/* --- Programs that run already ---------------------------------------------------------------- */
+
+/* Identifies the file of MAPPING, which PID has mapped: by its build-id, or by its device and inode. */
+static void
+identify (int32_t pid, LnsCpuMapping *mapping, uint8_t ret_identity[static LNS_FILE_IDENTITY_BYTES])
+{
+  char path[4096 + 64];
+  struct stat status;
+  uint32_t device[2];
+  uint64_t inode;
+  memset (ret_identity, 0, LNS_FILE_IDENTITY_BYTES);
+  if (mapping->path[0] != '/')
     return;
-  tell (&listener, "LNS-CPU-004",
-        LNS_SENTENCE ("CPU samples and thread scheduling are not recorded, as Lanescope cannot "
-                      "start another thread (%s); raise `ulimit -u` or `ulimit -v`"),
-        strerror (failed));
-  lns_cpu_events_close (&sampling->events);
+  /* As the process sees it, which may have another root folder. */
+  snprintf (path, sizeof path, "/proc/%d/root%s", pid, mapping->path);
+  mapping->n_build_id = (uint8_t)lns_build_id_read (path, mapping->build_id);
+  if (mapping->n_build_id > 0)
+    {
+      ret_identity[0] = mapping->n_build_id;
+      memcpy (ret_identity + 4, mapping->build_id, mapping->n_build_id);
+    }
+  else if (stat (path, &status) == 0)
+    {
+      device[0] = major (status.st_dev);
+      device[1] = minor (status.st_dev);
+      inode = status.st_ino;
+      memcpy (ret_identity, device, sizeof device);
+      memcpy (ret_identity + sizeof device, &inode, sizeof inode);
+    }
+}
+
+/* A process that is being adopted. */
+typedef struct
+{
+  LnsCpuSampling *sampling;
+  const LnsRelative *relative;
+  LnsCpuRecordIds ids;
+} Adopted;
+
+/* Hands on what RELATIVE had mapped before. The kernel tells of later mappings alone. */
+static void
+adopt_code (void *data, const LnsMappedCode *code)
+{
+  const Adopted *adopted = data;
+  uint8_t identity[LNS_FILE_IDENTITY_BYTES];
+  MadeMapping made = { 0 };
+  LnsCpuMapping *mapping = &made.mapping;
+  char *path = (char *)mapping + offsetof (LnsCpuMapping, path);
+  if (code->start >= LNS_CPU_KERNEL_START)
+    return;
+  mapping->start = code->start;
+  mapping->end = code->end;
+  mapping->file_offset = code->file_offset;
+  /* The kernel's name for code without a file */
+  snprintf (path, sizeof made.path, "%s", code->path[0] != '\0' ? code->path : "//anon");
+  identify (adopted->relative->pid, mapping, identity);
+  put_mapping (adopted->sampling, adopted->relative, mapping, identity, &adopted->ids);
+}
+
+/* Adds PROCESS to the session as it was at BEGIN_NS: its program, its threads and what it has mapped. */
+static void
+adopt (LnsCpuSampling *sampling, const LnsCpuAttached *process, int64_t begin_ns)
+{
+  LnsRelative *relative =
+      lns_family_attach (&sampling->family, process->pid, (unsigned)process->tids.n, begin_ns);
+  if (relative == NULL || relative->process == LNS_ID_NONE)
+    return;
+  Adopted adopted = { sampling, relative, { .time_ns = begin_ns } };
+  adopted.ids.tid = lns_family_own_tid (relative, (uint32_t)relative->pid);
+  if (process->tids.n > 0)
+    lns_mapped_code_read (relative->pid, adopt_code, &adopted);
+  for (size_t i = 0; i < process->tids.n; i++)
+    {
+      LnsProcessInfo thread; /* which /proc has of threads, too */
+      LnsCpuRecordIds ids = adopted.ids;
+      lns_process_info_begin (process->tids.items[i], &thread);
+      ids.tid = lns_family_own_tid (relative, (uint32_t)process->tids.items[i]);
+      if (thread.name != NULL)
+        put (sampling, LNS_CPU_NAME, relative->process, &ids, LNS_CPU_SAME_PROGRAM, thread.name,
+             strlen (thread.name) + 1);
+      ids.time_ns = thread.start_ns;
+      if (thread.start_ns != INT64_MIN)
+        put (sampling, LNS_CPU_FORK, relative->process, &ids, 0, NULL, 0);
+      lns_process_info_clear (&thread);
+    }
+}
+
+/* Says which processes and threads are not recorded. */
+static void
+tell_left_out (const Listener *listener, const LnsCpuAttachment *attachment)
+{
+  for (size_t i = 0; i < attachment->processes.n; i++)
+    if (attachment->processes.items[i].failed != 0)
+      tell (listener, "LNS-CPU-007",
+            LNS_SENTENCE ("process %d is not sampled, as the kernel denies access to it (%s); run "
+                          "Lanescope as the user of the process, or as root"),
+            attachment->processes.items[i].pid, strerror (attachment->processes.items[i].failed));
+  if (attachment->n_left_out > 0)
+    tell (
+        listener, "LNS-CPU-008",
+        LNS_SENTENCE ("not all threads are sampled, as Lanescope may open no more files (%s), and "
+                      "each thread takes some for each CPU; %u left out; raise `ulimit -n`"),
+        strerror (attachment->failed_last), attachment->n_left_out);
+}
+
+void
+lns_cpu_sampling_attach (LnsCpuSampling *sampling, const LnsPids *pids, LnsCpuSay say, void *data)
+{
+  LnsCpuEventsOptions *options = &sampling->options.events;
+  const Listener listener = { sampling, say, data };
+  const bool is_asked_for = options->samples || options->switches;
+  const int64_t begin_ns = lns_monotonic_ns ();
+  LnsCpuAttachment attachment = { 0 };
+  int failed = 0;
+  options->runs_already = true;
+  sampling->is_attached = true;
+  if (is_asked_for)
+    failed = lns_cpu_attach (&attachment, &sampling->events, options, pids, sampling->is_paused);
+  else
+    lns_cpu_attachment_list (&attachment, pids);
+  sampling->owners = attachment.owners;
+  sampling->order = attachment.order;
+  if (sampling->order != NULL)
+    make_stacks (sampling);
+  for (size_t i = 0; i < attachment.processes.n; i++)
+    adopt (sampling, &attachment.processes.items[i], begin_ns);
+  post_records (sampling);
+  if (failed != 0)
+    tell_refusal (&listener, failed, attachment.failed);
+  else
+    tell_left_out (&listener, &attachment);
+  if (sampling->order != NULL)
+    {
+      tell_rate (&listener);
+      start (&listener);
+    }
+  lns_cpu_attachment_clear (&attachment);
 }
 
 /* --- From other threads ----------------------------------------------------------------------- */
@@ -746,6 +933,7 @@ lns_cpu_sampling_free (LnsCpuSampling *sampling)
   lns_cpu_order_free (sampling->order);
   lns_cpu_events_close (&sampling->events);
   lns_family_clear (&sampling->family);
+  lns_cpu_owners_clear (&sampling->owners);
   lns_stacks_free (sampling->stacks);
   lns_buffer_clear (&sampling->out);
   if (sampling->wake_fd >= 0)

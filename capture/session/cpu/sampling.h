@@ -11,7 +11,9 @@
  *   LNS-CPU-002   something else does, such as a container
  *   LNS-CPU-003   no memory may be locked for the rings
  *   LNS-CPU-004   the kernel cannot do it, or descriptors or threads are short
- *   LNS-CPU-005   the kernel allows fewer samples a second */
+ *   LNS-CPU-005   the kernel allows fewer samples a second
+ *   LNS-CPU-007   a process that runs already may not be recorded
+ *   LNS-CPU-008   some of its threads are not recorded, as descriptors are short */
 
 #pragma once
 
@@ -21,6 +23,7 @@
 
 #include "capture/session/collect/peers.h"
 #include "capture/session/cpu/events.h"
+#include "capture/session/system/process-list.h"
 
 #define LNS_CPU_MIN_HZ 10
 #define LNS_CPU_MAX_HZ 50000
@@ -45,6 +48,11 @@ LnsCpuSampling *lns_cpu_sampling_new (const LnsCpuSamplingOptions *options, LnsP
  * at most. */
 void lns_cpu_sampling_begin (
     LnsCpuSampling *sampling, pid_t pid, uint32_t process, LnsCpuSay say, void *data);
+
+/* The same for the processes PIDS, which run already, their threads and all that descend from them. Adds these processes to the
+ * session, also where nothing of them is recorded. The programs are not stopped. */
+void
+lns_cpu_sampling_attach (LnsCpuSampling *sampling, const LnsPids *pids, LnsCpuSay say, void *data);
 
 /* Pauses or goes on; it is not paused at first. Any thread. */
 void lns_cpu_sampling_set_recording (LnsCpuSampling *sampling, bool recording);

@@ -18,6 +18,7 @@
 
 extern const LnsCommand lns_command_profile;
 extern const LnsCommand lns_command_launch;
+extern const LnsCommand lns_command_attach;
 extern const LnsCommand lns_command_start;
 extern const LnsCommand lns_command_stop;
 extern const LnsCommand lns_command_cancel;

@@ -65,7 +65,7 @@ lns_children_reap (LnsChildren *children, LnsHooks *hooks, LnsProfile *profile)
   siginfo_t ended = { 0 };
   while (waitid (P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0)
     {
-      if (ended.si_pid == profile->pid && !profile->has_exited)
+      if (ended.si_pid == profile->pid && !profile->has_exited && !profile->is_attach)
         reap_program (children, profile);
       else if (lns_hooks_has (hooks, ended.si_pid))
         lns_hooks_reap (hooks, profile, false);
@@ -81,7 +81,7 @@ lns_children_reap (LnsChildren *children, LnsHooks *hooks, LnsProfile *profile)
 void
 lns_children_end (LnsChildren *children, const LnsProfile *profile, int signal_number)
 {
-  if (signal_number == 0)
+  if (signal_number == 0 || profile->is_attach)
     return;
   if (!profile->has_exited)
     {

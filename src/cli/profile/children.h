@@ -28,7 +28,7 @@ void lns_profile_adopt (const LnsProfile *profile);
 /* Collects the children that have ended. HOOKS are those that the program did not start. */
 void lns_children_reap (LnsChildren *children, LnsHooks *hooks, LnsProfile *profile);
 
-/* Sends SIGNAL_NUMBER to the program and to all other processes that are recorded; 0: nothing. */
+/* Sends SIGNAL_NUMBER to the program and to all other processes that are recorded; 0: nothing. Programs of `attach` get none. */
 void lns_children_end (LnsChildren *children, const LnsProfile *profile, int signal_number);
 
 /* Whether processes that outlived the program still run. */

@@ -77,7 +77,9 @@ describe (const LnsProfile *profile, LnsWriter *report)
   int n = 0;
   while (profile->argv[n] != NULL)
     n++;
-  char *command_line = lns_quote_arguments ((const char *const *)profile->argv, n);
+  char *command_line = profile->command_line != NULL
+                           ? lns_strdup (profile->command_line)
+                           : lns_quote_arguments ((const char *const *)profile->argv, n);
   char *folder = getcwd (NULL, 0);
   char text[512];
   struct utsname system;

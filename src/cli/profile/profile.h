@@ -18,27 +18,37 @@
 #include "src/cli/options/command.h"
 #include "src/export/export.h"
 
+/* Processes that run already: attached.h. */
+typedef struct
+{
+  int fd;              /* readable when one of them has ended; -1: there are none */
+  LNS_ARRAY (int) fds; /* a pidfd of each that has not ended */
+} LnsAttached;
+
 typedef struct
 {
   const LnsCommand *command;
   bool is_launch;        /* of `launch`, which collects when and as often as it is told to */
+  bool is_attach;        /* of `attach`, which starts no program and ends none */
   bool begins_by_itself; /* to collect, after its delay */
   LnsProfileOptions options;
   LnsSessionPlace place;    /* where other terminals find this */
   LNS_ARRAY (char *) words; /* owned; switches point into them */
   const char *start;        /* of them: the request that waited for `launch`; NULL: none did */
   size_t n_start_bytes;
-  const char *folder;      /* where names of reports begin; NULL: this process's */
-  LnsWireOptions target;   /* what is asked of each process */
-  bool wants_cuda;         /* it was asked for by name */
-  bool can_trace_nothing;  /* a report without events is what was asked for */
-  bool wants_python;       /* functions of Python are to be traced */
-  bool has_frames;         /* reports may have call chains, whose functions are to be named */
-  unsigned gpu_hz;         /* samples of GPUs a second; 0: none */
-  unsigned metrics_hz;     /* samples of hardware counters a second; 0: none */
-  LNS_ARRAY (char *) told; /* owned: texts of diagnostics that the terminal has had already */
-  int kill_signal;         /* 0: none */
-  char **argv;             /* of the program */
+  const char *folder;       /* where names of reports begin; NULL: this process's */
+  LnsWireOptions target;    /* what is asked of each process */
+  bool wants_cuda;          /* it was asked for by name */
+  bool can_trace_nothing;   /* a report without events is what was asked for */
+  bool wants_python;        /* functions of Python are to be traced */
+  bool has_frames;          /* reports may have call chains, whose functions are to be named */
+  unsigned gpu_hz;          /* samples of GPUs a second; 0: none */
+  unsigned metrics_hz;      /* samples of hardware counters a second; 0: none */
+  LNS_ARRAY (char *) told;  /* owned: texts of diagnostics that the terminal has had already */
+  int kill_signal;          /* 0: none */
+  char **argv;              /* of the program; of `attach`: the path of the first one alone */
+  const char *command_line; /* of the first program of `attach`; NULL: argv has it */
+  LnsAttached attached;
   char *path;         /* of the report, absolute; owned. Of repeated ranges: without their number */
   bool is_numbered;   /* its name has a number that was free */
   unsigned n_skipped; /* numbers of reports of ranges that were taken */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The run of `profile` and `launch`, from the start of the program to its end. One thread waits for signals,
+/* The run of `profile`, `launch` and `attach`, from the start of the program to its end. One thread waits for signals,
  * processes, control lines, requests of other terminals and deadlines. `profile` collects once, and the end of the
  * report is the end of the run. `launch` collects each time that it is asked to, and writes a report each time. */
 
@@ -18,6 +18,7 @@
 #include "capture/session/control/request.h"
 #include "src/base/format.h"
 #include "src/base/monotonic.h"
+#include "src/cli/profile/attached.h"
 #include "src/cli/profile/children.h"
 #include "src/cli/profile/requests.h"
 #include "src/cli/terminal/signals.h"
@@ -630,11 +631,16 @@ take_requests (Run *run)
 /* --- Signals ---------------------------------------------------------------------------------- */
 
 /* Handles Ctrl-C, which the program gets, too. At the first one, the program has time to end by itself. After that
- * time, or at the second one, the report ends. The third one kills the program. */
+ * time, or at the second one, the report ends. The third one kills the program. A program of `attach` gets none: the report ends. */
 static void
 interrupt (Run *run)
 {
   run->n_interrupts++;
+  if (run->profile->is_attach)
+    {
+      stop (run);
+      return;
+    }
   if (run->profile->is_launch && run->state != STATE_COLLECTING && run->state != STATE_OVER)
     return; /* there is no report to end, and the program decides for itself */
   if (run->n_interrupts == 1 && run->state != STATE_OVER)
@@ -656,7 +662,7 @@ is_interrupt (const Run *run, int signal_number)
 {
   const bool is_of_keyboard = signal_number == SIGINT || signal_number == SIGQUIT;
   const bool is_to_end = signal_number == SIGTERM || signal_number == SIGHUP;
-  return (is_of_keyboard || (is_to_end && run->profile->has_exited)) &&
+  return (is_of_keyboard || (is_to_end && (run->profile->has_exited || run->profile->is_attach))) &&
          !lns_signals_was_ignored (signal_number);
 }
 
@@ -672,7 +678,7 @@ take_signal (Run *run, const siginfo_t *info)
     return;
   /* The terminal sends its signals to the program, too. A program that has ended since may have handled it. */
   bool is_sent = info->si_code != SI_KERNEL && info->si_pid != getpid ();
-  if (is_sent && !profile->has_exited)
+  if (is_sent && !profile->has_exited && !profile->is_attach)
     kill (profile->pid, number);
   if (is_interrupt (run, number))
     {
@@ -698,6 +704,8 @@ take_signals (Run *run)
 static int
 end_signal (const Run *run)
 {
+  if (run->profile->is_attach)
+    return 0; /* a signal is how its report ends */
   if (run->profile->exit_signal != 0 && !run->children.has_killed)
     return run->profile->exit_signal;
   return run->children.has_killed || run->is_cut_off ? run->interrupt : 0;
@@ -709,7 +717,9 @@ end_signal (const Run *run)
 static bool
 has_ended (Run *run)
 {
-  const LnsProfile *profile = run->profile;
+  LnsProfile *profile = run->profile;
+  if (profile->is_attach && lns_attached_have_ended (&profile->attached))
+    profile->has_exited = true;
   if (!profile->has_exited)
     return false;
   /* After Ctrl-C, processes that left the terminal are not waited for. */
@@ -783,14 +793,15 @@ lns_profile_run (LnsProfile *profile)
   if (profile->begins_by_itself)
     start_in_time (&run);
   tell_state (&run);
-  while (!profile->has_exited || run.state != STATE_OVER)
+  while ((!profile->has_exited && !profile->is_attach) || run.state != STATE_OVER)
     {
       struct pollfd fds[] = {
         { .fd = lns_session_changed_fd (profile->session), .events = POLLIN },
         { .fd = run.control_fd, .events = POLLIN },
         { .fd = profile->place.socket_fd, .events = POLLIN },
+        { .fd = profile->is_attach ? profile->attached.fd : -1, .events = POLLIN },
       };
-      lns_signals_poll (fds, 3, wait_ms (&run));
+      lns_signals_poll (fds, 4, wait_ms (&run));
       take_signals (&run);
       if (fds[0].revents != 0)
         lns_session_clear_changed (profile->session);

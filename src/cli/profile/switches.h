@@ -60,6 +60,8 @@ typedef struct
   const char *after_collection_start, *after_report_ready;
   int64_t osrt_threshold_ns;
   bool osrt_file_access;
+  LnsOptionList pids; /* of `attach`, as the next */
+  const char *match;  /* NULL: not given */
 } LnsProfileOptions;
 
 #define LNS_PROFILE_DEFAULTS                                                                       \
