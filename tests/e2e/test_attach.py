@@ -58,9 +58,9 @@ def attach(folder, *words, before=(), **options):
 class Attached:
     """The same, which runs until it is told to end."""
 
-    def __init__(self, folder, *words):
+    def __init__(self, folder, *words, before=()):
         self.folder = folder
-        self.process = subprocess.Popen([tap.LANESCOPE, "attach", *map(str, words)], cwd=folder.path, stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen([*before, tap.LANESCOPE, "attach", *map(str, words)], cwd=folder.path, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.said = ""
         while "Collecting data..." not in self.said:
@@ -144,6 +144,14 @@ def test_the_report_ends_with_the_processes():
         if not is_refused(run):
             ends = {process["pid"]: process["end"] for process in folder.report("r.rep").processes}
             assert ends[one.pid] is not None and ends[two.pid] is not None, ends
+
+
+def test_ends_without_descriptors_for_processes():
+    """As in some sandboxes, and before Linux 5.3."""
+    with profiling.Folder() as folder, Server(1) as server:
+        attached = Attached(folder, "-p", server.pid, *SAMPLING, before=[DENY, "pidfd_open"])
+        server.end()
+        assert attached.end().code == 0
 
 
 def test_a_time_and_signals_end_it():

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "capture/session/system/process-end.h"
+#include "capture/session/system/process-info.h"
 
 bool
 lns_attached_watch (LnsAttached *attached, const LnsPids *pids, LnsError *error)
@@ -23,14 +24,15 @@ lns_attached_watch (LnsAttached *attached, const LnsPids *pids, LnsError *error)
       struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
       if (fd < 0 && errno == ESRCH)
         continue; /* it has ended */
-      if (fd < 0 || epoll_ctl (attached->fd, EPOLL_CTL_ADD, fd, &event) != 0)
+      if (fd >= 0 && epoll_ctl (attached->fd, EPOLL_CTL_ADD, fd, &event) == 0)
         {
-          lns_error_set_errno (error, errno, "cannot watch the end of a process");
-          if (fd >= 0)
-            close (fd);
-          return false;
+          *lns_array_add (&attached->fds) = fd;
+          continue;
         }
-      *lns_array_add (&attached->fds) = fd;
+      /* Descriptors are short, or a sandbox or a kernel before 5.3 has none for processes. */
+      if (fd >= 0)
+        close (fd);
+      *lns_array_add (&attached->polled) = pids->items[i];
     }
   return true;
 }
@@ -47,7 +49,12 @@ lns_attached_have_ended (LnsAttached *attached)
           attached->fds.items[i] = attached->fds.items[--attached->fds.n];
           break;
         }
-  return attached->fds.n == 0;
+  size_t n = 0;
+  for (size_t i = 0; i < attached->polled.n; i++)
+    if (!lns_process_is_ending (attached->polled.items[i]))
+      attached->polled.items[n++] = attached->polled.items[i];
+  attached->polled.n = n;
+  return attached->fds.n == 0 && n == 0;
 }
 
 void
@@ -56,6 +63,7 @@ lns_attached_clear (LnsAttached *attached)
   for (size_t i = 0; i < attached->fds.n; i++)
     close (attached->fds.items[i]);
   lns_array_clear (&attached->fds);
+  lns_array_clear (&attached->polled);
   if (attached->fd >= 0)
     close (attached->fd);
   attached->fd = -1;

@@ -12,6 +12,7 @@
 #include "capture/session/control/program-output.h"
 #include "capture/session/control/request.h"
 #include "capture/session/control/session.h"
+#include "capture/session/system/process-list.h"
 #include "src/base/array.h"
 #include "src/cli/profile/switches.h"
 #include "src/cli/terminal/say.h"
@@ -23,6 +24,7 @@ typedef struct
 {
   int fd;              /* readable when one of them has ended; -1: there are none */
   LNS_ARRAY (int) fds; /* a pidfd of each that has not ended */
+  LnsPids polled;      /* those that have none: their ends are looked for now and then */
 } LnsAttached;
 
 typedef struct

@@ -31,8 +31,8 @@
 /* Time that a program has to end by itself after Ctrl-C. */
 #define GRACE_NS INT64_C (5000000000)
 
-/* Interval at which hidden output is trimmed. */
-#define TRIM_MS 1000
+/* Interval at which hidden output is trimmed, and at which ends of processes are looked for that nothing tells of. */
+#define POLL_MS 1000
 
 /* What the run does now. Capture ranges begin and end while it collects; see Run.range_path. */
 typedef enum
@@ -757,7 +757,8 @@ static int
 wait_ms (const Run *run)
 {
   const int ms = wait_for_times_ms (run);
-  return run->profile->options.show_output || (ms >= 0 && ms < TRIM_MS) ? ms : TRIM_MS;
+  const bool looks = !run->profile->options.show_output || run->profile->attached.polled.n > 0;
+  return !looks || (ms >= 0 && ms < POLL_MS) ? ms : POLL_MS;
 }
 
 static void
