@@ -177,6 +177,7 @@ open_new (LnsCpuAttachment *attachment,
         continue;
       lns_id_map_set_number (&round->left_out, (uint32_t)item->tid, 1);
       attachment->n_left_out++;
+      process->n_left_out++;
       attachment->failed_last = failed;
     }
   return n_opened;

@@ -16,8 +16,9 @@
 typedef struct
 {
   int32_t pid;
-  int failed;   /* an errno: nothing of it is recorded; 0: nothing was refused */
-  LnsPids tids; /* threads that have events of their own */
+  int failed;          /* an errno: nothing of it is recorded; 0: nothing was refused */
+  LnsPids tids;        /* threads that have events of their own */
+  unsigned n_left_out; /* threads that have none, as opening them failed */
 } LnsCpuAttached;
 
 typedef struct
@@ -26,7 +27,7 @@ typedef struct
   LnsIdMap places;                      /* 1 + place in it, by pid */
   LnsCpuOwners owners;
   LnsCpuOrder *order;      /* of the events; NULL: none are open */
-  unsigned n_left_out;     /* threads that are not recorded */
+  unsigned n_left_out;     /* of all processes */
   int failed_last;         /* an errno: why */
   LnsCpuEventsStep failed; /* where opening failed, if it did */
 } LnsCpuAttachment;

@@ -38,7 +38,7 @@ void lns_family_add_root (LnsFamily *family, int32_t pid, uint32_t process);
 /* The process PID. One that is not known is added: its beginning was lost. NULL if memory is short. */
 LnsRelative *lns_family_find (LnsFamily *family, int32_t pid, int64_t time_ns);
 
-/* Adds PID, which runs already, is not known yet, and of which N_THREADS threads are recorded. NULL if memory is short. */
+/* Adds PID, which runs already, is not known yet, and which has N_THREADS threads. NULL if memory is short. */
 LnsRelative *
 lns_family_attach (LnsFamily *family, int32_t pid, unsigned n_threads, int64_t time_ns);
 

@@ -39,6 +39,9 @@
 /* What the recorder may be behind by. */
 #define WAITING_BYTES ((size_t)64 << 20)
 
+/* How many processes are named that are not recorded. */
+#define MOST_REFUSED 4
+
 #define PARANOID_PATH "/proc/sys/kernel/perf_event_paranoid"
 
 struct LnsCpuSampling
@@ -803,8 +806,9 @@ adopt_code (void *data, const LnsMappedCode *code)
 static void
 adopt (LnsCpuSampling *sampling, const LnsCpuAttached *process, int64_t begin_ns)
 {
-  LnsRelative *relative =
-      lns_family_attach (&sampling->family, process->pid, (unsigned)process->tids.n, begin_ns);
+  /* With threads of which nothing is known, its end is not seen either. */
+  const unsigned n_threads = (unsigned)process->tids.n + process->n_left_out;
+  LnsRelative *relative = lns_family_attach (&sampling->family, process->pid, n_threads, begin_ns);
   if (relative == NULL || relative->process == LNS_ID_NONE)
     return;
   Adopted adopted = { sampling, relative, { .time_ns = begin_ns } };
@@ -831,12 +835,17 @@ adopt (LnsCpuSampling *sampling, const LnsCpuAttached *process, int64_t begin_ns
 static void
 tell_left_out (const Listener *listener, const LnsCpuAttachment *attachment)
 {
+  unsigned n_refused = 0;
   for (size_t i = 0; i < attachment->processes.n; i++)
-    if (attachment->processes.items[i].failed != 0)
+    if (attachment->processes.items[i].failed != 0 && n_refused++ < MOST_REFUSED)
       tell (listener, "LNS-CPU-007",
             LNS_SENTENCE ("process %d is not sampled, as the kernel denies access to it (%s); run "
                           "Lanescope as the user of the process, or as root"),
             attachment->processes.items[i].pid, strerror (attachment->processes.items[i].failed));
+  if (n_refused > MOST_REFUSED)
+    tell (listener, "LNS-CPU-007",
+          LNS_SENTENCE ("further processes are not sampled, for the same reason: %u"),
+          n_refused - MOST_REFUSED);
   if (attachment->n_left_out > 0)
     tell (
         listener, "LNS-CPU-008",

@@ -66,7 +66,8 @@ take_pids (const LnsOptionList *given, LnsPids *pids, LnsError *error)
   return true;
 }
 
-/* Adds the processes of this user whose command line REGEX matches to PIDS, and says how many they are. */
+/* Adds the processes of this user whose command line REGEX matches to PIDS, but for those that started this one, and says how many
+ * they are. */
 static bool
 take_matches (const char *regex, LnsPids *pids, LnsError *error)
 {
@@ -87,8 +88,10 @@ take_matches (const char *regex, LnsPids *pids, LnsError *error)
       uid_t user;
       int32_t process;
       LnsProcessInfo info;
+      /* The shell that waits for this command has the same words, and would be waited for. */
       if (reason_against (all.items[i], &process) != NULL ||
-          !lns_process_owner (all.items[i], &user, &process) || user != getuid ())
+          !lns_process_owner (all.items[i], &user, &process) || user != getuid () ||
+          lns_process_descends (getpid (), all.items[i]))
         continue;
       lns_process_info_read (all.items[i], &info);
       if (info.command_line != NULL && regexec (&compiled, info.command_line, 0, NULL, 0) == 0)
