@@ -28,14 +28,15 @@ FILES = {
     "NAME.1.rep, NAME.2.rep, ...": "The reports of repeated capture ranges.",
     "$XDG_CACHE_HOME/lanescope/imported": "Reports made of files of other programs: the 32 used last, up to 8 GiB.",
     "$XDG_CACHE_HOME/lanescope/recovered": "Copies of damaged reports, with what could be recovered.",
+    "$XDG_CACHE_HOME/lanescope/symbols": "Names of functions that were looked up before, up to 256 MiB. It may be removed at any time.",
     "$XDG_RUNTIME_DIR/lanescope-UID": "Sockets of sessions, which only their user may enter.",
 }
 
 READS = {"files": ["$XDG_CACHE_HOME/lanescope/imported", "$XDG_CACHE_HOME/lanescope/recovered"], "environment": ["XDG_CACHE_HOME", "TMPDIR"]}
 ASKS = {"environment": ["XDG_RUNTIME_DIR", "TMPDIR"], "files": ["$XDG_RUNTIME_DIR/lanescope-UID"]}
 RECORDS = {
-    "environment": ["DEBUGINFOD_URLS", "LANESCOPE_SAMPLE", "LANESCOPE_SESSION_NAME, LANESCOPE_CALLBACK_NAME, LANESCOPE_REPORT_PATH", "TERM", "TMPDIR", "XDG_RUNTIME_DIR"],
-    "files": ["report1.rep", "NAME.1.rep, NAME.2.rep, ...", "$XDG_RUNTIME_DIR/lanescope-UID"],
+    "environment": ["DEBUGINFOD_URLS", "LANESCOPE_SAMPLE", "LANESCOPE_SESSION_NAME, LANESCOPE_CALLBACK_NAME, LANESCOPE_REPORT_PATH", "TERM", "TMPDIR", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"],
+    "files": ["report1.rep", "NAME.1.rep, NAME.2.rep, ...", "$XDG_CACHE_HOME/lanescope/symbols", "$XDG_RUNTIME_DIR/lanescope-UID"],
     "exit": [("CODE", "What the program returned. A signal that ended the program, or the recording, ends Lanescope too: a shell sees 128 and "
                       "its number."),],
 }
@@ -151,7 +152,7 @@ COMMANDS = {
                        "when a report is finished.",
         "examples": [("Name the functions of a program that was stripped:", "lanescope resolve --debug-symbols=build/debug demo.rep"),
                      ("Ask a server for debug symbols:", "DEBUGINFOD_URLS=https://debuginfod.debian.net lanescope resolve demo.rep")],
-        "environment": ["DEBUGINFOD_URLS"], "also": ["profile", "sql"],
+        "environment": ["DEBUGINFOD_URLS", "XDG_CACHE_HOME"], "files": ["$XDG_CACHE_HOME/lanescope/symbols"], "also": ["profile", "sql"],
     },
     "ui": {
         "description": "Opens reports, and files that `lanescope import` reads, in the viewer.",

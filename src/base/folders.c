@@ -6,9 +6,11 @@
 #include "src/base/folders.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool
 lns_make_folders (const char *path, mode_t mode, LnsError *error)
@@ -36,4 +38,33 @@ lns_make_folders (const char *path, mode_t mode, LnsError *error)
   free (folder);
   errno = code;
   return made;
+}
+
+/* In /tmp another user may have created something in the folder's place. */
+bool
+lns_find_cache_folder (const char *kind, char ret_folder[PATH_MAX])
+{
+  const char *cache = getenv ("XDG_CACHE_HOME"), *home = getenv ("HOME");
+  char own[64];
+  struct stat status;
+  /* The XDG Base Directory Specification says to ignore relative paths. */
+  const bool has_cache = cache != NULL && cache[0] == '/';
+  const bool has_home = home != NULL && home[0] == '/';
+  snprintf (own, sizeof own, "/tmp/lanescope-cache-%u", (unsigned)geteuid ());
+  if (has_cache)
+    snprintf (ret_folder, PATH_MAX, "%s/lanescope/%s/", cache, kind);
+  else if (has_home)
+    snprintf (ret_folder, PATH_MAX, "%s/.cache/lanescope/%s/", home, kind);
+  else
+    snprintf (ret_folder, PATH_MAX, "%s/%s/", own, kind);
+  if (!lns_make_folders (ret_folder, 0700, NULL))
+    return false;
+  if (strncmp (ret_folder, own, strlen (own)) == 0 &&
+      (lstat (own, &status) != 0 || !S_ISDIR (status.st_mode) || status.st_uid != geteuid () ||
+       (status.st_mode & 077) != 0))
+    {
+      errno = EPERM;
+      return false;
+    }
+  return true;
 }

@@ -18,24 +18,22 @@
 
 #define MOST_BYTES (UINT64_C (1) << 30)
 
-/* Reads a regular file that is no link, or one of /proc (IS_SYSTEM), whole, with a NUL behind it. NULL if that is
- * impossible. */
+/* Reads a regular file that is no link, whole, with a NUL behind it. NULL if that is impossible. */
 static char *
-read_file (const char *path, bool is_system, size_t *ret_n)
+read_file (const char *path, size_t *ret_n)
 {
-  const int fd =
-      open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (is_system ? 0 : O_NOFOLLOW));
+  const int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
   struct stat status;
   char *text = NULL;
   size_t n = 0, room = 0;
-  bool is_good = fd >= 0 && fstat (fd, &status) == 0 && (is_system || S_ISREG (status.st_mode));
+  bool is_good = fd >= 0 && fstat (fd, &status) == 0 && S_ISREG (status.st_mode);
   while (is_good)
     {
       if (room - n < 2)
         {
-          room = room > 0                                 ? 2 * room
-                 : !is_system && status.st_size < 1 << 20 ? (size_t)status.st_size + 2
-                                                          : 1 << 20;
+          room = room > 0                   ? 2 * room
+                 : status.st_size < 1 << 20 ? (size_t)status.st_size + 2
+                                            : 1 << 20;
           text = lns_realloc (text, room, 1);
         }
       const ssize_t n_read = read (fd, text + n, room - n - 1);
@@ -79,7 +77,7 @@ bool
 lns_code_map_read_perf (const char *path, LnsCodeMap *ret_map)
 {
   size_t n;
-  char *text = read_file (path, false, &n);
+  char *text = read_file (path, &n);
   if (text == NULL)
     return false;
   ret_map->text = text;
@@ -96,39 +94,6 @@ lns_code_map_read_perf (const char *path, LnsCodeMap *ret_map)
     }
   lns_span_list_sort (&ret_map->functions);
   return true;
-}
-
-bool
-lns_code_map_read_kernel (const char *path, LnsCodeMap *ret_map)
-{
-  size_t n;
-  char *text = read_file (path, true, &n);
-  if (text == NULL)
-    return false;
-  ret_map->text = text;
-  for (char *line = text, *next; line < text + n; line = next)
-    {
-      char *at;
-      next = end_line (line, text + n);
-      const uint64_t start = strtoull (line, &at, 16);
-      /* Without privileges all addresses are 0. T and t are code, W and w weak code. */
-      if (start != 0 && at[0] == ' ' && at[1] != '\0' && strchr ("tTwW", at[1]) != NULL &&
-          at[2] == ' ' && at[3] != '\0')
-        add_function (ret_map, start, 1, (uint64_t)(at + 3 - text));
-    }
-  /* The list has no sizes: each function ends where the next one begins, and no function of the kernel has a MiB. */
-  lns_span_list_sort (&ret_map->functions);
-  uint64_t next_start = UINT64_MAX;
-  for (size_t i = ret_map->functions.n; i-- > 0;)
-    {
-      LnsSpan *function = &ret_map->functions.items[i];
-      if (i + 1 < ret_map->functions.n && ret_map->functions.items[i + 1].start > function->start)
-        next_start = ret_map->functions.items[i + 1].start;
-      const uint64_t most =
-          function->start + (1 << 20) > function->start ? function->start + (1 << 20) : UINT64_MAX;
-      function->end = next_start < most ? next_start : most;
-    }
-  return ret_map->functions.n > 0;
 }
 
 /* --- jitdump ------------------------------------------------------------------------------------- */
@@ -207,7 +172,7 @@ bool
 lns_code_map_read_jitdump (const char *path, LnsCodeMap *ret_map)
 {
   size_t n;
-  char *text = read_file (path, false, &n);
+  char *text = read_file (path, &n);
   if (text == NULL)
     return false;
   ret_map->text = text;

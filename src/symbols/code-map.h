@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Code that lies in no ELF file, named by who made it: perf maps and jitdump files of just-in-time compilers, and the
- * kernel's own list. Addresses are those of the process. Their readers check every size. Not thread-safe. */
+/* Code that lies in no ELF file, named by who made it: perf maps and jitdump files of just-in-time compilers. Addresses are those of the process. Their readers check every size. Not thread-safe. */
 
 #pragma once
 
@@ -44,9 +43,6 @@ bool lns_code_map_read_perf (const char *path, LnsCodeMap *ret_map);
 /* Reads a jitdump file (tools/perf/Documentation/jitdump-specification.txt of Linux) of this machine's byte order, up to the
  * end or to the first broken record. False if it is not one. */
 bool lns_code_map_read_jitdump (const char *path, LnsCodeMap *ret_map);
-
-/* Reads the list of the kernel's functions at PATH, /proc/kallsyms. False if it shows no addresses, which needs privileges. */
-bool lns_code_map_read_kernel (const char *path, LnsCodeMap *ret_map);
 
 void lns_code_map_clear (LnsCodeMap *map);
 

@@ -185,9 +185,3 @@ lns_name_job_jitdump (const void *input, LnsNameWriter *writer)
 {
   run_map (lns_code_map_read_jitdump, input, writer);
 }
-
-void
-lns_name_job_kernel (const void *input, LnsNameWriter *writer)
-{
-  run_map (lns_code_map_read_kernel, input, writer);
-}

@@ -28,4 +28,3 @@ typedef struct
 void lns_name_job_elf (const void *input, LnsNameWriter *writer);
 void lns_name_job_perf_map (const void *input, LnsNameWriter *writer);
 void lns_name_job_jitdump (const void *input, LnsNameWriter *writer);
-void lns_name_job_kernel (const void *input, LnsNameWriter *writer);

@@ -15,8 +15,6 @@
 
 #include "src/symbols/symbol-frame.h"
 
-#define LNS_NAME_MOST_FRAMES 256 /* of one address; further ones are cut off */
-
 /* --- Writing ------------------------------------------------------------------------------------- */
 
 typedef struct LnsNameWriter LnsNameWriter;

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define LNS_NAME_MOST_FRAMES 256 /* of one address; further ones are cut off */
+
 /* Where a name is from, the best last. */
 typedef enum
 {

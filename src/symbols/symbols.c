@@ -13,17 +13,20 @@
 
 #include "src/base/memory.h"
 #include "src/symbols/debug-files.h"
+#include "src/symbols/kernel-names.h"
 #include "src/symbols/name-jobs.h"
 #include "src/symbols/name-worker.h"
 #include "src/symbols/vdso.h"
 
-#define DEFAULT_SECONDS 60
+#define DEFAULT_SECONDS  60
+#define MOST_CACHE_BYTES (UINT64_C (256) << 20)
 
 struct LnsSymbols
 {
   char **folders; /* owned, as are its strings */
   LnsDebugSearch search;
   unsigned most_seconds;
+  char *cache_folder; /* owned; may be NULL */
 };
 
 LnsSymbols *
@@ -40,6 +43,7 @@ lns_symbols_new (const LnsSymbolsOptions *options)
                                       .uses_debuginfod = given->uses_debuginfod,
                                       .stop = given->stop };
   symbols->most_seconds = given->most_seconds > 0 ? given->most_seconds : DEFAULT_SECONDS;
+  symbols->cache_folder = given->cache_folder != NULL ? lns_strdup (given->cache_folder) : NULL;
   return symbols;
 }
 
@@ -51,6 +55,7 @@ lns_symbols_free (LnsSymbols *symbols)
   for (size_t i = 0; i < symbols->search.n_folders; i++)
     free (symbols->folders[i]);
   free (symbols->folders);
+  free (symbols->cache_folder);
   free (symbols);
 }
 
@@ -86,7 +91,10 @@ typedef struct
 
 typedef struct
 {
-  const Address *order; /* the addresses in ascending order; NULL if the caller had them so */
+  const uint64_t *offsets; /* ascending */
+  size_t n;
+  bool *has;            /* which of them have frames */
+  const Address *order; /* where the caller has each; NULL if there, too */
   LnsSymbolsFunc func;
   void *context;
 } LookUp;
@@ -121,6 +129,7 @@ static void
 forward (void *context, size_t i, const LnsSymbolFrame *frames, size_t n_frames)
 {
   const LookUp *look_up = context;
+  look_up->has[i] = true;
   look_up->func (look_up->context, look_up->order != NULL ? look_up->order[i].i : i, frames,
                  n_frames);
 }
@@ -160,10 +169,7 @@ prepare (const LnsSymbols *symbols,
     case LNS_SYMBOL_MODULE_JITDUMP:
       job->run = lns_name_job_jitdump;
       return true;
-    case LNS_SYMBOL_MODULE_KERNEL:
-      job->run = lns_name_job_kernel;
-      input->image = "/proc/kallsyms";
-      return is_here (module);
+    case LNS_SYMBOL_MODULE_KERNEL: /* needs no worker */
     case LNS_SYMBOL_MODULE_ELF:
       break;
     }
@@ -178,23 +184,62 @@ prepare (const LnsSymbols *symbols,
 
 /* Calls what has no name by its module and offset. */
 static void
-name_the_rest (const LnsSymbolModule *module,
-               const uint64_t *offsets,
-               size_t n,
-               const LnsNameReader *reader,
-               LookUp *look_up)
+name_the_rest (const LnsSymbolModule *module, LookUp *look_up)
 {
   const char *path = module->kind == LNS_SYMBOL_MODULE_KERNEL ? "[kernel]" : module->path;
   const char *slash = strrchr (path, '/');
   const char *base = slash != NULL ? slash + 1 : path;
   char *name = lns_calloc (strlen (base) + 32, 1);
-  for (size_t i = 0; i < n; i++)
-    if (reader == NULL || !lns_name_reader_has (reader, i))
+  for (size_t i = 0; i < look_up->n; i++)
+    if (!look_up->has[i])
       {
-        sprintf (name, "%s+0x%" PRIx64, base, offsets[i]);
+        sprintf (name, "%s+0x%" PRIx64, base, look_up->offsets[i]);
         forward (look_up, i, &(LnsSymbolFrame){ .function = name, .source = LNS_NAME_NONE }, 1);
       }
   free (name);
+}
+
+static LnsWorkEnd
+look_up_in_kernel (const LnsSymbols *symbols, const LnsSymbolModule *module, LookUp *look_up)
+{
+  const LnsKernelNamesOptions options = { .list = "/proc/kallsyms",
+                                          .boot = module->build_id,
+                                          .cache_folder = symbols->cache_folder,
+                                          .most_cache_bytes = MOST_CACHE_BYTES,
+                                          .stop = symbols->search.stop };
+  return !is_here (module) ||
+                 lns_kernel_names_find (&options, look_up->offsets, look_up->n, forward, look_up)
+             ? LNS_WORK_DONE
+             : LNS_WORK_STOPPED;
+}
+
+static LnsWorkEnd
+look_up_in_files (const LnsSymbols *symbols, const LnsSymbolModule *module, LookUp *look_up)
+{
+  LnsNameJobInput input = { .addresses = look_up->offsets, .n = look_up->n };
+  LnsNameJob job = { .what = &input,
+                     .most_seconds = symbols->most_seconds,
+                     .stop = symbols->search.stop };
+  LnsDebugFiles files = { .image = NULL };
+  LnsWorkEnd end = LNS_WORK_DONE;
+  if (prepare (symbols, module, &job, &input, &files))
+    {
+      LnsNameReader *reader = lns_name_reader_new (look_up->n, forward, look_up);
+      end = lns_name_worker_run (&job, reader);
+      if (end == LNS_WORK_BROKEN && input.debug != NULL)
+        {
+          /* Most likely the DWARF: symbol tables are simple, and may be sound. */
+          input.uses_debug_info = false;
+          end = lns_name_worker_run (&job, reader);
+        }
+      const int cause = errno;
+      lns_name_reader_free (reader);
+      errno = cause;
+    }
+  const int cause = errno;
+  lns_debug_files_free (&files);
+  errno = cause;
+  return end;
 }
 
 bool
@@ -208,38 +253,31 @@ lns_symbols_look_up (const LnsSymbols *symbols,
 {
   uint64_t *sorted = NULL;
   Address *order = sort (offsets, n, &sorted);
-  LookUp look_up = { order, func, context };
-  LnsNameJobInput input = { .addresses = sorted != NULL ? sorted : offsets, .n = n };
-  LnsNameJob job = { .what = &input,
-                     .most_seconds = symbols->most_seconds,
-                     .stop = symbols->search.stop };
-  LnsDebugFiles files = { .image = NULL };
-  LnsNameReader *reader = lns_name_reader_new (n, forward, &look_up);
+  LookUp look_up = { .offsets = sorted != NULL ? sorted : offsets,
+                     .n = n,
+                     .has = lns_calloc (n, sizeof (bool)),
+                     .order = order,
+                     .func = func,
+                     .context = context };
   LnsWorkEnd end = LNS_WORK_DONE;
-  if (n > 0 && prepare (symbols, module, &job, &input, &files))
-    {
-      end = lns_name_worker_run (&job, reader);
-      if (end == LNS_WORK_BROKEN && input.debug != NULL)
-        {
-          /* Most likely the DWARF: symbol tables are simple, and may be sound. */
-          input.uses_debug_info = false;
-          end = lns_name_worker_run (&job, reader);
-        }
-    }
+  if (n > 0)
+    end = module->kind == LNS_SYMBOL_MODULE_KERNEL ? look_up_in_kernel (symbols, module, &look_up)
+                                                   : look_up_in_files (symbols, module, &look_up);
+  const int cause = errno;
   /* A search for files that was stopped looks like one that found none. */
-  if (end != LNS_WORK_NOT_BEGUN && job.stop != NULL &&
-      atomic_load_explicit (job.stop, memory_order_relaxed))
+  const atomic_bool *stop = symbols->search.stop;
+  if (end != LNS_WORK_NOT_BEGUN && stop != NULL &&
+      atomic_load_explicit (stop, memory_order_relaxed))
     end = LNS_WORK_STOPPED;
   const bool is_done = end == LNS_WORK_DONE || end == LNS_WORK_BROKEN;
   if (is_done)
-    name_the_rest (module, input.addresses, n, reader, &look_up);
+    name_the_rest (module, &look_up);
   else if (end == LNS_WORK_STOPPED)
     lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: reading was cancelled", module->path);
   else
-    lns_error_set_errno (error, errno, "cannot start a process that reads the symbols of “%s”",
+    lns_error_set_errno (error, cause, "cannot start a process that reads the symbols of “%s”",
                          module->path);
-  lns_name_reader_free (reader);
-  lns_debug_files_free (&files);
+  free (look_up.has);
   free (sorted);
   free (order);
   return is_done;

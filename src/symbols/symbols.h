@@ -11,7 +11,7 @@
  *
  * Look all addresses of a module up at once: its tables are read for each call, in a process of its own (name-worker.h), so
  * a damaged or hostile file costs that module its names and nothing else. What no name is found for is called
- * "module+0x1234". Nothing is kept between calls: README.md has the figures. */
+ * "module+0x1234". README.md says what is kept for the next run. */
 
 #pragma once
 
@@ -34,6 +34,8 @@ typedef struct
   const atomic_bool *
       stop; /* ends a call when it becomes true; another thread or a signal handler sets it. May be NULL */
   unsigned most_seconds; /* of processor time for the debug information of one module; 0: 60 */
+  const char *
+      cache_folder; /* in which names are kept for the next time, with a slash at its end; NULL: none. Copied */
 } LnsSymbolsOptions;
 
 typedef enum

@@ -12,6 +12,7 @@
 
 #include "src/base/array.h"
 #include "src/base/compare.h"
+#include "src/base/folders.h"
 #include "src/base/memory.h"
 #include "src/cli/reports/code-maps.h"
 #include "src/store/write/writer.h"
@@ -355,11 +356,15 @@ make_symbols (const LnsFrameNamesOptions *options)
   LNS_ARRAY (const char *) folders = { 0 };
   for (char *at = strtok_r (text, ":", &rest); at != NULL; at = strtok_r (NULL, ":", &rest))
     *lns_array_add (&folders) = at;
+  /* Without a place for a cache everything is read anew. */
+  char cache_folder[PATH_MAX];
+  const bool has_cache = lns_find_cache_folder ("symbols", cache_folder);
   LnsSymbols *symbols =
       lns_symbols_new (&(LnsSymbolsOptions){ .folders = folders.items,
                                              .n_folders = folders.n,
                                              .uses_debuginfod = options->uses_debuginfod,
-                                             .stop = options->stop });
+                                             .stop = options->stop,
+                                             .cache_folder = has_cache ? cache_folder : NULL });
   lns_array_clear (&folders);
   free (text);
   return symbols;

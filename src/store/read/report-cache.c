@@ -43,36 +43,22 @@ print_condition (char *to, size_t to_bytes, const char *path, const char *ending
                    (int64_t)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-/* Sets FOLDER, of PATH_MAX bytes, to the folder of KIND, and creates it. Without a home directory it is in /tmp, where
- * another user may have created something in its place; then this fails. */
+/* Sets FOLDER, of PATH_MAX bytes, to the folder of KIND, and creates it. */
 static bool
 find_folder (const char *kind, char *folder, LnsError *error)
 {
-  const char *cache = getenv ("XDG_CACHE_HOME"), *home = getenv ("HOME");
-  char own[64];
-  struct stat status;
-
-  /* The XDG Base Directory Specification says to ignore relative paths. */
-  const bool has_home = home != NULL && home[0] == '/';
-  snprintf (own, sizeof own, "/tmp/lanescope-cache-%u", (unsigned)geteuid ());
-  if (cache != NULL && cache[0] == '/')
-    snprintf (folder, PATH_MAX, "%s/lanescope/%s/", cache, kind);
-  else if (has_home)
-    snprintf (folder, PATH_MAX, "%s/.cache/lanescope/%s/", home, kind);
-  else
-    snprintf (folder, PATH_MAX, "%s/%s/", own, kind);
-  if (!lns_make_folders (folder, 0700, NULL))
+  if (lns_find_cache_folder (kind, folder))
+    return true;
+  const int cause = errno;
+  if (cause != EPERM || strncmp (folder, "/tmp/lanescope-cache-", 21) != 0)
     return lns_error_set_errno (
-        error, errno,
+        error, cause,
         "cannot make a copy of the report in %s; set XDG_CACHE_HOME to a writable folder", folder);
-  if (strncmp (folder, own, strlen (own)) == 0 &&
-      (lstat (own, &status) != 0 || !S_ISDIR (status.st_mode) || status.st_uid != geteuid () ||
-       (status.st_mode & 077) != 0))
-    return lns_error_set (error, LNS_ERROR_IO, EPERM,
-                          "%s must be a folder that only you can enter; remove it, or set HOME or "
-                          "XDG_CACHE_HOME to a folder of yours",
-                          own);
-  return true;
+  folder[strlen ("/tmp/") + strcspn (folder + strlen ("/tmp/"), "/")] = '\0';
+  return lns_error_set (error, LNS_ERROR_IO, EPERM,
+                        "%s must be a folder that only you can enter; remove it, or set HOME or "
+                        "XDG_CACHE_HOME to a folder of yours",
+                        folder);
 }
 
 char *
