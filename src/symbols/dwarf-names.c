@@ -7,6 +7,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,6 +23,8 @@ typedef struct
 {
   Dwarf_Die lines;
   Dwarf_Die functions;
+  bool is_used;   /* an address in it was looked up */
+  bool is_listed; /* its edges were listed */
 } Unit;
 
 /* An inlined call within the current function. Those within others follow them. */
@@ -46,6 +49,7 @@ struct LnsDwarfNames
   Dwarf *dwarf;
   LNS_ARRAY (Unit) units;
   LnsSpanList unit_spans; /* sorted; `name` is the number of the unit */
+  bool lacks_files;       /* parts of the DWARF are in other files, which are missing */
   uint32_t unit;          /* the one that the members below are of */
   LNS_ARRAY (Dwarf_Die) functions;
   LnsSpanList function_spans;
@@ -98,7 +102,9 @@ lns_dwarf_names_new (const char *path)
       {
         const bool is_split =
             type == DW_UT_skeleton && dwarf_tag (&split_die) == DW_TAG_compile_unit;
-        *lns_array_add (&names->units) = (Unit){ unit_die, is_split ? split_die : unit_die };
+        *lns_array_add (&names->units) =
+            (Unit){ .lines = unit_die, .functions = is_split ? split_die : unit_die };
+        names->lacks_files |= type == DW_UT_skeleton && !is_split;
         add_ranges (&names->unit_spans, &unit_die, names->units.n - 1);
       }
   index_spans (&names->unit_spans);
@@ -322,6 +328,7 @@ lns_dwarf_names_find (
       if (i == 0 || places.items[i].unit != names->unit)
         {
           enter_unit (names, places.items[i].unit);
+          names->units.items[names->unit].is_used = true;
           functions.n_seen = functions.open.n = 0;
         }
       enter_function (names, lns_span_sweep_find (&functions, address));
@@ -332,4 +339,92 @@ lns_dwarf_names_find (
     }
   lns_span_sweep_clear (&functions);
   lns_array_clear (&places);
+}
+
+/* --- Edges --------------------------------------------------------------------------------------- */
+
+static void
+add_edge (LnsDwarfEdges *edges, uint64_t address)
+{
+  *lns_array_add (edges) = (LnsDwarfEdge){ .address = address };
+}
+
+/* Adds each address at which the frames of an address in UNIT may become others: list_frames() depends on the function, the
+ * inlined calls and the line. */
+static void
+add_unit_edges (LnsDwarfNames *names, uint32_t unit, LnsDwarfEdges *edges)
+{
+  Dwarf_Lines *lines;
+  size_t n_lines;
+  enter_unit (names, unit);
+  names->units.items[unit].is_listed = true;
+  for (size_t i = 0; i < names->function_spans.n; i++)
+    {
+      add_edge (edges, names->function_spans.items[i].start);
+      add_edge (edges, names->function_spans.items[i].end);
+      enter_function (names, (uint32_t)i);
+      for (size_t scope = 0; scope < names->scopes.n; scope++)
+        {
+          add_edge (edges, names->scopes.items[scope].start);
+          add_edge (edges, names->scopes.items[scope].end);
+        }
+    }
+  if (dwarf_getsrclines (&names->units.items[unit].lines, &lines, &n_lines) != 0)
+    return;
+  for (size_t i = 0; i < n_lines; i++)
+    {
+      Dwarf_Addr address;
+      if (dwarf_lineaddr (dwarf_onesrcline (lines, i), &address) == 0)
+        add_edge (edges, address);
+    }
+}
+
+static int
+compare_edges (const void *a, const void *b)
+{
+  const LnsDwarfEdge *x = a, *y = b;
+  return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Whether DWARF names a supplementary file (dwz), which is missing. */
+static bool
+lacks_supplement (Dwarf *dwarf)
+{
+  const char *name;
+  const void *id;
+  return dwelf_dwarf_gnu_debugaltlink (dwarf, &name, &id) > 0 && dwarf_getalt (dwarf) == NULL;
+}
+
+bool
+lns_dwarf_names_list_edges (LnsDwarfNames *names, uint64_t most_code_bytes, LnsDwarfEdges *edges)
+{
+  if (names->lacks_files || lacks_supplement (names->dwarf))
+    return false;
+  uint64_t n_code_bytes = 0;
+  for (size_t i = 0; i < names->unit_spans.n; i++)
+    {
+      n_code_bytes += names->unit_spans.items[i].end - names->unit_spans.items[i].start;
+      add_edge (edges, names->unit_spans.items[i].start);
+      add_edge (edges, names->unit_spans.items[i].end);
+    }
+  for (uint32_t i = 0; i < names->units.n; i++)
+    if (names->units.items[i].is_used || n_code_bytes <= most_code_bytes)
+      add_unit_edges (names, i, edges);
+  if (edges->n > 0)
+    qsort (edges->items, edges->n, sizeof *edges->items, compare_edges);
+  LnsSpanSweep units = { .spans = &names->unit_spans };
+  size_t n = 0;
+  for (size_t i = 0; i < edges->n; i++)
+    if (n == 0 || edges->items[i].address != edges->items[n - 1].address)
+      {
+        const uint32_t span = lns_span_sweep_find (&units, edges->items[i].address);
+        edges->items[n++] = (LnsDwarfEdge){
+          .address = edges->items[i].address,
+          .is_known = span == LNS_SPAN_NONE ||
+                      names->units.items[names->unit_spans.items[span].name].is_listed,
+        };
+      }
+  lns_span_sweep_clear (&units);
+  edges->n = n;
+  return true;
 }

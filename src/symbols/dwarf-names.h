@@ -9,8 +9,11 @@
 
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "src/base/array.h"
 
 typedef struct
 {
@@ -35,3 +38,18 @@ typedef void (*LnsDwarfFunc) (void *context,
 /* Calls FUNC once for each of the N virtual ADDRESSES, which ascend, that DWARF knows, in any order. */
 void lns_dwarf_names_find (
     LnsDwarfNames *names, const uint64_t *addresses, size_t n, LnsDwarfFunc func, void *context);
+
+/* A place where what is said of addresses may change. */
+typedef struct
+{
+  uint64_t address;
+  bool is_known; /* up to the next edge, all addresses have the same frames */
+} LnsDwarfEdge;
+
+typedef LNS_ARRAY (LnsDwarfEdge) LnsDwarfEdges;
+
+/* Adds the edges of the compilations that lns_dwarf_names_find() looked in, and of all others if they have at most
+ * MOST_CODE_BYTES of code together. Then sorts EDGES, which may have had others before, and sets is_known of all. False if
+ * the DWARF has parts in other files that are missing: names may be better when these are there. */
+bool
+lns_dwarf_names_list_edges (LnsDwarfNames *names, uint64_t most_code_bytes, LnsDwarfEdges *edges);

@@ -293,6 +293,12 @@ lns_elf_image_address (const LnsElfImage *image, uint64_t file_offset, uint64_t 
   return false;
 }
 
+const Elf64_Phdr *
+lns_elf_image_segment_at (const LnsElfImage *image, size_t index)
+{
+  return index < image->n_segments ? &image->segments[index] : NULL;
+}
+
 char *
 lns_elf_image_debug_link (const LnsElfImage *image, uint32_t *ret_crc)
 {

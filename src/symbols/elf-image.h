@@ -58,6 +58,9 @@ uint8_t *lns_elf_image_read (const LnsElfImage *image,
 /* The virtual address of the byte at FILE_OFFSET that a loader maps. False if no segment has it. O(segments). */
 bool lns_elf_image_address (const LnsElfImage *image, uint64_t file_offset, uint64_t *ret_address);
 
+/* The segment number INDEX, of any type, or NULL if there are not so many. */
+const Elf64_Phdr *lns_elf_image_segment_at (const LnsElfImage *image, size_t index);
+
 /* The name of the separate debug file (.gnu_debuglink) and its CRC. NULL if there is none. The caller frees it. */
 char *lns_elf_image_debug_link (const LnsElfImage *image, uint32_t *ret_crc)
     __attribute__ ((warn_unused_result));

@@ -353,7 +353,8 @@ lns_name_spans_add (LnsNameSpans *spans,
                     size_t n_frames,
                     bool are_new)
 {
-  if (end <= start || spans->texts.size_bytes + spans->records.size_bytes > MOST_FILE_BYTES)
+  if (end <= start || spans->spans.n >= MOST_FILE_BYTES / sizeof (Span) ||
+      spans->texts.size_bytes + spans->records.size_bytes > MOST_FILE_BYTES)
     return;
   lns_buffer_reset (&spans->record);
   lns_buffer_append_varint (&spans->record, n_frames);

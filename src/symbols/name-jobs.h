@@ -19,6 +19,8 @@ typedef struct
       *image; /* the module's ELF file, or "[vdso]"; of other kinds of modules the map's path */
   const char *debug;    /* the file with the best names; NULL: the image */
   bool uses_debug_info; /* false: only symbol tables, because DWARF was too much once */
+  bool
+      wants_spans; /* after the addresses, write the spans of an ELF file that have the same frames */
   const uint64_t *
       addresses; /* ascending; file offsets of an ELF file, addresses of the process for the others */
   size_t n;

@@ -24,9 +24,10 @@
 enum
 {
   MESSAGE_END,
-  MESSAGE_TEXT,  /* n, and n bytes: the next number of a text is its */
-  MESSAGE_FRAMES /* address, n, and for each frame: 1 + the number of its function's text; 1 + that of the file's, or 0;
-                    line; source */
+  MESSAGE_TEXT,   /* n, and n bytes: the next number of a text is its */
+  MESSAGE_FRAMES, /* address, n, and for each frame: 1 + the number of its function's text; 1 + that of the file's, or 0;
+                     line; source */
+  MESSAGE_SPAN    /* start, number of bytes, n, and frames */
 };
 
 /* --- Writing ------------------------------------------------------------------------------------- */
@@ -84,8 +85,14 @@ write_text (LnsNameWriter *writer, const char *text, bool is_function)
   return writer->n_texts++;
 }
 
-void
-lns_name_writer_add (LnsNameWriter *writer, size_t i, const LnsSymbolFrame *frames, size_t n_frames)
+/* Writes a message of KIND, whose first N_VALUES numbers are VALUES. */
+static void
+write_frames (LnsNameWriter *writer,
+              unsigned kind,
+              const uint64_t *values,
+              size_t n_values,
+              const LnsSymbolFrame *frames,
+              size_t n_frames)
 {
   uint32_t functions[LNS_NAME_MOST_FRAMES], files[LNS_NAME_MOST_FRAMES];
   n_frames = n_frames < LNS_NAME_MOST_FRAMES ? n_frames : LNS_NAME_MOST_FRAMES;
@@ -95,8 +102,9 @@ lns_name_writer_add (LnsNameWriter *writer, size_t i, const LnsSymbolFrame *fram
       files[frame] =
           frames[frame].file != NULL ? 1 + write_text (writer, frames[frame].file, false) : 0;
     }
-  lns_buffer_append_varint (&writer->buffer, MESSAGE_FRAMES);
-  lns_buffer_append_varint (&writer->buffer, i);
+  lns_buffer_append_varint (&writer->buffer, kind);
+  for (size_t i = 0; i < n_values; i++)
+    lns_buffer_append_varint (&writer->buffer, values[i]);
   lns_buffer_append_varint (&writer->buffer, n_frames);
   for (size_t frame = 0; frame < n_frames; frame++)
     {
@@ -107,6 +115,22 @@ lns_name_writer_add (LnsNameWriter *writer, size_t i, const LnsSymbolFrame *fram
     }
   if (writer->buffer.size_bytes >= BLOCK_BYTES)
     flush (writer);
+}
+
+void
+lns_name_writer_add (LnsNameWriter *writer, size_t i, const LnsSymbolFrame *frames, size_t n_frames)
+{
+  write_frames (writer, MESSAGE_FRAMES, (uint64_t[]){ i }, 1, frames, n_frames);
+}
+
+void
+lns_name_writer_add_span (LnsNameWriter *writer,
+                          uint64_t start,
+                          uint64_t end,
+                          const LnsSymbolFrame *frames,
+                          size_t n_frames)
+{
+  write_frames (writer, MESSAGE_SPAN, (uint64_t[]){ start, end - start }, 2, frames, n_frames);
 }
 
 void
@@ -131,6 +155,8 @@ struct LnsNameReader
   bool is_complete;
   LnsSymbolsFunc func;
   void *context;
+  LnsNameSpanFunc span_func; /* may be NULL */
+  void *span_context;
 };
 
 LnsNameReader *
@@ -142,6 +168,13 @@ lns_name_reader_new (size_t n_addresses, LnsSymbolsFunc func, void *context)
   reader->func = func;
   reader->context = context;
   return reader;
+}
+
+void
+lns_name_reader_take_spans (LnsNameReader *reader, LnsNameSpanFunc func, void *context)
+{
+  reader->span_func = func;
+  reader->span_context = context;
 }
 
 void
@@ -201,16 +234,15 @@ take_text (LnsNameReader *reader, const uint8_t **at, const uint8_t *end)
   return TAKEN;
 }
 
+/* Takes N frames. */
 static Taken
-take_frames (LnsNameReader *reader, const uint8_t **at, const uint8_t *end)
+take_frames (LnsNameReader *reader,
+             const uint8_t **at,
+             const uint8_t *end,
+             LnsSymbolFrame *ret_frames,
+             uint64_t n)
 {
-  uint64_t i, n_frames;
-  if (!lns_take_varint (at, end, &i) || !lns_take_varint (at, end, &n_frames))
-    return NOT_WHOLE;
-  if (i >= reader->n_addresses || n_frames == 0 || n_frames > LNS_NAME_MOST_FRAMES)
-    return BROKEN;
-  LnsSymbolFrame frames[LNS_NAME_MOST_FRAMES];
-  for (size_t frame = 0; frame < n_frames; frame++)
+  for (size_t frame = 0; frame < n; frame++)
     {
       uint64_t function, file, line, source;
       if (!lns_take_varint (at, end, &function) || !lns_take_varint (at, end, &file) ||
@@ -220,16 +252,45 @@ take_frames (LnsNameReader *reader, const uint8_t **at, const uint8_t *end)
           reader->texts.items[function - 1][0] == '\0' || file > reader->texts.n ||
           line > UINT32_MAX || source > LNS_NAME_DEBUG_INFO)
         return BROKEN;
-      frames[frame] = (LnsSymbolFrame){ reader->texts.items[function - 1],
-                                        file > 0 ? reader->texts.items[file - 1] : NULL,
-                                        (uint32_t)line, (LnsNameSource)source };
+      ret_frames[frame] = (LnsSymbolFrame){ reader->texts.items[function - 1],
+                                            file > 0 ? reader->texts.items[file - 1] : NULL,
+                                            (uint32_t)line, (LnsNameSource)source };
     }
-  if (!lns_name_reader_has (reader, i))
+  return TAKEN;
+}
+
+static Taken
+take_address (LnsNameReader *reader, const uint8_t **at, const uint8_t *end)
+{
+  uint64_t i, n_frames;
+  LnsSymbolFrame frames[LNS_NAME_MOST_FRAMES];
+  if (!lns_take_varint (at, end, &i) || !lns_take_varint (at, end, &n_frames))
+    return NOT_WHOLE;
+  if (i >= reader->n_addresses || n_frames == 0 || n_frames > LNS_NAME_MOST_FRAMES)
+    return BROKEN;
+  const Taken taken = take_frames (reader, at, end, frames, n_frames);
+  if (taken == TAKEN && !lns_name_reader_has (reader, i))
     {
       reader->has[i / 8] |= (uint8_t)(1u << i % 8);
       reader->func (reader->context, i, frames, n_frames);
     }
-  return TAKEN;
+  return taken;
+}
+
+static Taken
+take_span (LnsNameReader *reader, const uint8_t **at, const uint8_t *end)
+{
+  uint64_t start, n, n_frames;
+  LnsSymbolFrame frames[LNS_NAME_MOST_FRAMES];
+  if (!lns_take_varint (at, end, &start) || !lns_take_varint (at, end, &n) ||
+      !lns_take_varint (at, end, &n_frames))
+    return NOT_WHOLE;
+  if (n == 0 || n > UINT64_MAX - start || n_frames > LNS_NAME_MOST_FRAMES)
+    return BROKEN;
+  const Taken taken = take_frames (reader, at, end, frames, n_frames);
+  if (taken == TAKEN && reader->span_func != NULL)
+    reader->span_func (reader->span_context, start, start + n, frames, n_frames);
+  return taken;
 }
 
 static Taken
@@ -241,7 +302,9 @@ take_message (LnsNameReader *reader, const uint8_t **at, const uint8_t *end)
   if (kind == MESSAGE_TEXT)
     return take_text (reader, at, end);
   if (kind == MESSAGE_FRAMES)
-    return take_frames (reader, at, end);
+    return take_address (reader, at, end);
+  if (kind == MESSAGE_SPAN)
+    return take_span (reader, at, end);
   reader->is_complete = kind == MESSAGE_END;
   return reader->is_complete ? TAKEN : BROKEN;
 }

@@ -28,6 +28,13 @@ void lns_name_writer_add (LnsNameWriter *writer,
                           const LnsSymbolFrame *frames,
                           size_t n_frames);
 
+/* Writes that all addresses from START to before END have these frames; N_FRAMES may be 0. */
+void lns_name_writer_add_span (LnsNameWriter *writer,
+                               uint64_t start,
+                               uint64_t end,
+                               const LnsSymbolFrame *frames,
+                               size_t n_frames);
+
 /* Writes that all is done, and frees WRITER. */
 void lns_name_writer_end (LnsNameWriter *writer);
 
@@ -39,6 +46,11 @@ typedef struct LnsNameReader LnsNameReader;
 LnsNameReader *lns_name_reader_new (size_t n_addresses, LnsSymbolsFunc func, void *context)
     __attribute__ ((warn_unused_result));
 void lns_name_reader_free (LnsNameReader *reader); /* NULL is fine */
+
+/* Gives spans to FUNC, too; without this they are left out. */
+typedef void (*LnsNameSpanFunc) (
+    void *context, uint64_t start, uint64_t end, const LnsSymbolFrame *frames, size_t n_frames);
+void lns_name_reader_take_spans (LnsNameReader *reader, LnsNameSpanFunc func, void *context);
 
 /* Another writer begins: texts are numbered anew. What was read is kept. */
 void lns_name_reader_restart (LnsNameReader *reader);

@@ -10,10 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "lns-config.h"
+#include "src/base/hash.h"
 #include "src/base/memory.h"
 #include "src/symbols/debug-files.h"
 #include "src/symbols/kernel-names.h"
+#include "src/symbols/name-cache.h"
 #include "src/symbols/name-jobs.h"
 #include "src/symbols/name-worker.h"
 #include "src/symbols/vdso.h"
@@ -213,10 +217,117 @@ look_up_in_kernel (const LnsSymbols *symbols, const LnsSymbolModule *module, Loo
              : LNS_WORK_STOPPED;
 }
 
+/* What of a module is kept between runs. */
+typedef struct
+{
+  const LnsSymbols *symbols;
+  char *name, *key;    /* of the file; owned; NULL if nothing is kept */
+  LnsNameCache *cache; /* or NULL */
+  LookUp *look_up;
+  uint64_t *offsets; /* that the cache does not have */
+  size_t *missed;    /* their numbers in the look-up */
+  size_t n_missed;
+} Kept;
+
+/* Says which file is at PATH, so that another one in its place has another text. */
+static char *
+describe_file (const char *path)
+{
+  struct stat status;
+  if (strcmp (path, "[vdso]") == 0 || stat (path, &status) != 0)
+    return lns_strdup (path);
+  return lns_asprintf ("%s %lld %lld.%09ld %llu:%llu", path, (long long)status.st_size,
+                       (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+                       (unsigned long long)status.st_dev, (unsigned long long)status.st_ino);
+}
+
+/* Finds what of the look-up was kept, and lists the rest. A module is known by its build-id and all files that its names
+ * come from. */
+static void
+find_kept (Kept *kept, const LnsSymbolModule *module, const LnsNameJobInput *input)
+{
+  LookUp *look_up = kept->look_up;
+  LnsSymbolFrame frames[LNS_NAME_MOST_FRAMES];
+  size_t n_frames;
+  if (kept->symbols->cache_folder != NULL && module->kind == LNS_SYMBOL_MODULE_ELF &&
+      module->build_id.n > 0)
+    {
+      char id[2 * LNS_MOST_BUILD_ID_BYTES + 1];
+      char *image = describe_file (input->image);
+      char *debug = describe_file (input->debug != NULL ? input->debug : "-");
+      lns_build_id_text (&module->build_id, id);
+      kept->key = lns_asprintf ("elf %s %s\n%s\n%s", id, LNS_VERSION, image, debug);
+      kept->name = lns_asprintf ("%s-%016" PRIx64, id, lns_hash (kept->key, strlen (kept->key)));
+      kept->cache = lns_name_cache_open (kept->symbols->cache_folder, kept->name, kept->key);
+      free (image);
+      free (debug);
+    }
+  kept->offsets = lns_calloc (look_up->n, sizeof *kept->offsets);
+  kept->missed = lns_calloc (look_up->n, sizeof *kept->missed);
+  for (size_t i = 0; i < look_up->n; i++)
+    if (kept->cache == NULL ||
+        !lns_name_cache_find (kept->cache, look_up->offsets[i], frames, &n_frames))
+      {
+        kept->missed[kept->n_missed] = i;
+        kept->offsets[kept->n_missed++] = look_up->offsets[i];
+      }
+    else if (n_frames > 0)
+      forward (look_up, i, frames, n_frames);
+}
+
+static void
+forward_missed (void *context, size_t i, const LnsSymbolFrame *frames, size_t n_frames)
+{
+  const Kept *kept = context;
+  forward (kept->look_up, kept->missed[i], frames, n_frames);
+}
+
+static void
+keep_span (
+    void *context, uint64_t start, uint64_t end, const LnsSymbolFrame *frames, size_t n_frames)
+{
+  lns_name_spans_add (context, start, end, frames, n_frames, false);
+}
+
+/* Has a worker name what was not kept, and keeps it. */
+static LnsWorkEnd
+name_missed (Kept *kept, LnsNameJob *job, LnsNameJobInput *input)
+{
+  LnsNameReader *reader = lns_name_reader_new (kept->n_missed, forward_missed, kept);
+  LnsNameSpans *spans = kept->key != NULL ? lns_name_spans_new () : NULL;
+  input->addresses = kept->offsets;
+  input->n = kept->n_missed;
+  input->wants_spans = spans != NULL;
+  if (spans != NULL)
+    lns_name_reader_take_spans (reader, keep_span, spans);
+  LnsWorkEnd end = lns_name_worker_run (job, reader);
+  const int cause = errno;
+  if (end == LNS_WORK_DONE && spans != NULL)
+    {
+      if (kept->cache != NULL)
+        lns_name_spans_add_cache (spans, kept->cache);
+      lns_name_spans_write (spans, kept->symbols->cache_folder, kept->name, kept->key,
+                            MOST_CACHE_BYTES);
+    }
+  lns_name_reader_take_spans (reader, NULL, NULL);
+  lns_name_spans_free (spans);
+  errno = cause;
+  if (end == LNS_WORK_BROKEN && input->debug != NULL)
+    {
+      /* Most likely the DWARF: symbol tables are simple, and may be sound. */
+      input->uses_debug_info = input->wants_spans = false;
+      end = lns_name_worker_run (job, reader);
+    }
+  const int last_cause = errno;
+  lns_name_reader_free (reader);
+  errno = last_cause;
+  return end;
+}
+
 static LnsWorkEnd
 look_up_in_files (const LnsSymbols *symbols, const LnsSymbolModule *module, LookUp *look_up)
 {
-  LnsNameJobInput input = { .addresses = look_up->offsets, .n = look_up->n };
+  LnsNameJobInput input = { .n = 0 };
   LnsNameJob job = { .what = &input,
                      .most_seconds = symbols->most_seconds,
                      .stop = symbols->search.stop };
@@ -224,16 +335,16 @@ look_up_in_files (const LnsSymbols *symbols, const LnsSymbolModule *module, Look
   LnsWorkEnd end = LNS_WORK_DONE;
   if (prepare (symbols, module, &job, &input, &files))
     {
-      LnsNameReader *reader = lns_name_reader_new (look_up->n, forward, look_up);
-      end = lns_name_worker_run (&job, reader);
-      if (end == LNS_WORK_BROKEN && input.debug != NULL)
-        {
-          /* Most likely the DWARF: symbol tables are simple, and may be sound. */
-          input.uses_debug_info = false;
-          end = lns_name_worker_run (&job, reader);
-        }
+      Kept kept = { .symbols = symbols, .look_up = look_up };
+      find_kept (&kept, module, &input);
+      if (kept.n_missed > 0)
+        end = name_missed (&kept, &job, &input);
       const int cause = errno;
-      lns_name_reader_free (reader);
+      lns_name_cache_free (kept.cache);
+      free (kept.name);
+      free (kept.key);
+      free (kept.offsets);
+      free (kept.missed);
       errno = cause;
     }
   const int cause = errno;

@@ -60,6 +60,40 @@ def test_sampled_functions_have_names():
             assert is_named(chains(folder, WORK)), chains(folder, WORK)
 
 
+def test_names_are_the_same_from_the_cache():
+    """A report is named without a cache, by a run that fills one, by one that reads it, and with damaged files in it."""
+    with profiling.Folder() as folder:
+        cache = folder.file("cache")
+        kept = os.path.join(cache, "lanescope", "symbols")
+        environment = {**os.environ, "XDG_CACHE_HOME": cache}
+        run = folder.profile(*SAMPLING, "--resolve-symbols=false", WORK, "spin", "200", env=environment)
+        assert run.code == 7 and not os.path.exists(kept), run
+        if is_refused(run):
+            return
+        query = ("SELECT c.id, stackDepth, s.value, ifnull(f.value, ''), ifnull(sourceLine, 0), ifnull(inlined, 0), ifnull(unresolved, 0) "
+                 "FROM SAMPLING_CALLCHAINS c JOIN StringIds s ON s.id = c.symbol LEFT JOIN StringIds f ON f.id = sourceFile "
+                 "ORDER BY c.id, stackDepth, inlined")
+        os.makedirs(os.path.dirname(kept))
+        with open(kept, "wb"):
+            pass  # a file in the folder's place: there is no cache
+        found = []
+        for number in range(5):
+            shutil.copy(folder.file("r.rep"), folder.file(f"{number}.rep"))
+            done = subprocess.run([tap.LANESCOPE, "resolve", f"{number}.rep"], cwd=folder.path, capture_output=True, text=True, env=environment)
+            assert done.returncode == 0, done
+            found.append(rows(folder, query, f"{number}.rep"))
+            if number == 0:
+                assert os.path.isfile(kept)
+                os.remove(kept)
+            elif number == 2:
+                assert os.listdir(kept)
+                for name in os.listdir(kept):
+                    with open(os.path.join(kept, name), "r+b") as file:
+                        file.truncate(os.path.getsize(file.name) // 2)
+        assert all(names == found[0] for names in found), [len(names) for names in found]
+        assert is_named(chains(folder, WORK, "2.rep")), chains(folder, WORK, "2.rep")
+
+
 def record_templates(folder, *words):
     """Whether a C++ program could be recorded that inlines calls; what it says if this machine refuses samples is checked."""
     if not os.path.exists(TEMPLATES):

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/base/array.h"
+#include "src/base/hash.h"
 #include "src/base/memory.h"
 #include "src/symbols/demangle.h"
 #include "src/symbols/name-worker.h"
@@ -105,6 +106,21 @@ id_of (const char *path)
   const LnsBuildId id = lns_elf_image_build_id (image);
   lns_elf_image_free (image);
   return id;
+}
+
+/* Hashes what is found, so that it can be compared for many addresses. */
+static void
+hash_frames (void *context, size_t i, const LnsSymbolFrame *frames, size_t n_frames)
+{
+  uint64_t *hash = &((uint64_t *)context)[i];
+  for (size_t at = 0; at < n_frames; at++)
+    {
+      char text[4096];
+      const int n = snprintf (text, sizeof text, "%s|%s|%u|%d|%" PRIx64, frames[at].function,
+                              frames[at].file != NULL ? frames[at].file : "-", frames[at].line,
+                              (int)frames[at].source, *hash);
+      *hash = lns_hash (text, (size_t)n);
+    }
 }
 
 /* Looks N offsets up. The caller frees the result. */
@@ -322,6 +338,106 @@ test_dynamic_table_as_the_last_resort (void)
   free (found);
   free (program);
   clear_notes (&notes);
+}
+
+/* Looks N offsets, from FIRST on, of the file at PATH up. Owned. */
+static uint64_t *
+hash_names (
+    const char *path, const char *cache_folder, uint64_t first, size_t n, const char *debug_folder)
+{
+  const LnsSymbolModule module = { LNS_SYMBOL_MODULE_ELF, path, id_of (path) };
+  const LnsSymbolsOptions options = { .cache_folder = cache_folder,
+                                      .folders = &debug_folder,
+                                      .n_folders = debug_folder != NULL };
+  LnsSymbols *symbols = lns_symbols_new (&options);
+  LnsError error = { 0 };
+  uint64_t *offsets = lns_calloc (n, sizeof *offsets), *hashes = lns_calloc (n, sizeof *hashes);
+  for (size_t i = 0; i < n; i++)
+    offsets[i] = first + i;
+  if (!lns_symbols_look_up (symbols, &module, offsets, n, hash_frames, hashes, &error))
+    LNS_FAIL ("%s", error.message);
+  lns_symbols_free (symbols);
+  free (offsets);
+  return hashes;
+}
+
+/* The number and the times of the one file in the folder of the cache. */
+static struct stat
+status_of_cache (void)
+{
+  char path[512] = "";
+  struct stat status = { .st_ino = 0 };
+  char *command = lns_asprintf ("ls -d %s/kept/*", folder);
+  FILE *list = popen (command, "r");
+  LNS_CHECK (list != NULL && fgets (path, sizeof path, list) != NULL);
+  pclose (list);
+  path[strcspn (path, "\n")] = '\0';
+  LNS_CHECK (stat (path, &status) == 0);
+  free (command);
+  return status;
+}
+
+/* After a look-up of one address, all others have the names that they have without a cache, and need no worker. */
+static void
+test_names_that_were_kept (void)
+{
+  char *kept = lns_asprintf ("%s/kept/", folder);
+  const char *programs[] = { c_program, cpp_program };
+  for (unsigned i = 0; i < 2; i++)
+    {
+      struct stat program;
+      LNS_CHECK (stat (programs[i], &program) == 0);
+      const size_t n = (size_t)program.st_size + 100;
+      shell ("rm -rf %s && mkdir %s", kept, kept);
+      uint64_t *expected = hash_names (programs[i], NULL, 0, n, NULL);
+      free (hash_names (programs[i], kept, 0, 1, NULL));
+      uint64_t *found = hash_names (programs[i], kept, 0, n, NULL);
+      size_t n_different = 0;
+      for (size_t at = 0; at < n; at++)
+        n_different += found[at] != expected[at];
+      LNS_CHECK_INT (n_different, 0);
+      free (found);
+      const struct stat before = status_of_cache ();
+      LNS_CHECK (before.st_size > 1000);
+      LnsElfImage *image = lns_elf_image_open (programs[i]);
+      const Elf64_Shdr *text = lns_elf_image_section (image, ".text");
+      found = hash_names (programs[i], kept, text->sh_offset, text->sh_size, NULL);
+      LNS_CHECK (memcmp (found, expected + text->sh_offset, text->sh_size * sizeof *found) == 0);
+      lns_elf_image_free (image);
+      LNS_CHECK_INT (status_of_cache ().st_ino, before.st_ino);
+      free (found);
+      free (expected);
+    }
+  free (kept);
+}
+
+/* A debug file that comes later, and another one in its place, change the names. */
+static void
+test_kept_names_and_other_files (void)
+{
+  const size_t n = 20000;
+  char *kept = lns_asprintf ("%s/kept2/", folder),
+       *program = lns_asprintf ("%s/later/prog", folder),
+       *store = lns_asprintf ("%s/later/store", folder);
+  shell ("cd %s && mkdir -p kept2 later/store && strip -o later/prog %s", folder, c_program);
+  for (unsigned step = 0; step < 3; step++)
+    {
+      if (step == 1)
+        shell ("strip -g -o %s/prog %s", store, c_program);
+      else if (step == 2)
+        shell ("cp %s %s/prog", c_program, store);
+      uint64_t *expected = hash_names (program, NULL, 0, n, store);
+      for (unsigned i = 0; i < 2; i++)
+        {
+          uint64_t *found = hash_names (program, kept, 0, n, store);
+          LNS_CHECK (memcmp (found, expected, n * sizeof *found) == 0);
+          free (found);
+        }
+      free (expected);
+    }
+  free (kept);
+  free (program);
+  free (store);
 }
 
 static void
@@ -737,6 +853,8 @@ main (int n_arguments, char **arguments)
   LNS_TEST (test_symbol_table_alone);
   LNS_TEST (test_stripped_entirely);
   LNS_TEST (test_dynamic_table_as_the_last_resort);
+  LNS_TEST (test_names_that_were_kept);
+  LNS_TEST (test_kept_names_and_other_files);
   LNS_TEST (test_other_build_id);
   LNS_TEST (test_debuginfod);
   LNS_TEST (test_perf_map_with_overlaps);

@@ -348,6 +348,18 @@ lns_cli_frame_names_clear (LnsFrameNames *names)
   lns_array_clear (&names->unnamed);
 }
 
+/* Finds the folder in which names are kept. None for root in the home of a user, who could not use what root makes there. */
+static bool
+find_cache_folder (char ret_folder[PATH_MAX])
+{
+  const char *cache = getenv ("XDG_CACHE_HOME"), *home = getenv ("HOME");
+  struct stat status;
+  const char *owned = cache != NULL && cache[0] == '/' ? cache : home;
+  if (owned != NULL && stat (owned, &status) == 0 && status.st_uid != geteuid ())
+    return false;
+  return lns_find_cache_folder ("symbols", ret_folder);
+}
+
 /* The folders of OPTIONS, and everything else that a look-up wants. */
 static LnsSymbols *
 make_symbols (const LnsFrameNamesOptions *options)
@@ -358,7 +370,7 @@ make_symbols (const LnsFrameNamesOptions *options)
     *lns_array_add (&folders) = at;
   /* Without a place for a cache everything is read anew. */
   char cache_folder[PATH_MAX];
-  const bool has_cache = lns_find_cache_folder ("symbols", cache_folder);
+  const bool has_cache = find_cache_folder (cache_folder);
   LnsSymbols *symbols =
       lns_symbols_new (&(LnsSymbolsOptions){ .folders = folders.items,
                                              .n_folders = folders.n,
