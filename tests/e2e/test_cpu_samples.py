@@ -6,6 +6,7 @@
 them, the refusal is tested."""
 
 import collections
+import ctypes
 import os
 import re
 import shutil
@@ -434,6 +435,16 @@ def test_cpus_have_the_threads_that_ran_on_them():
         for number, thread in enumerate(report.threads):
             assert threads[number] == [(e["start"], e["duration"], e["flags"]) for e in report.of("sched", thread=number, **{"sched-in": 1})], thread
             assert names[number] == f"{thread['name']} ({thread['tid']})", (names, thread)
+
+
+def test_nothing_of_ours_stays():
+    """A process that closes what takes the kernel long ends by itself, and has nothing of what it was forked from."""
+    ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: orphans are ours to wait for
+    with profiling.Folder() as folder:
+        run = folder.profile(*SAMPLING, WORK, "spin", "20")  # returns at the end of all who have its standard output
+        assert run.code == 7, run
+        for child in profiling.children(os.getpid()):
+            assert os.waitpid(child, 0)[1] == 0, child
 
 
 def test_many_threads():

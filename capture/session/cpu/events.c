@@ -7,12 +7,14 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -422,6 +424,79 @@ lns_cpu_events_open (LnsCpuEvents *events,
   return failed;
 }
 
+/* --- The end of tracepoints --------------------------------------------------------------------- */
+
+/* Closes the descriptors from FIRST to LAST. */
+static void
+close_all (unsigned first, unsigned last)
+{
+  if (first <= last && close_range (first, last, 0) != 0)
+    for (unsigned fd = first; fd <= last && fd < 1024; fd++) /* Linux before 5.9 */
+      close ((int)fd);
+}
+
+static int
+compare_fds (const void *a, const void *b)
+{
+  return *(const int *)a - *(const int *)b;
+}
+
+/* In a process forked of this one: has a process of its own hold the N FDS, and nothing else of ours, until END_FD is closed
+ * by everybody else. */
+static void
+hold (int *fds, size_t n, int end_fd)
+{
+  unsigned next = 0;
+  char byte;
+  fds[n] = end_fd;
+  qsort (fds, n + 1, sizeof *fds, compare_fds);
+  for (size_t i = 0; i <= n; next = (unsigned)fds[i++] + 1)
+    if (fds[i] > 0)
+      close_all (next, (unsigned)fds[i] - 1);
+  close_all (next, ~0u);
+  if (fork () == 0)
+    {
+      setsid ();
+      while (read (end_fd, &byte, 1) < 0 && errno == EINTR)
+        ;
+    }
+  _exit (0);
+}
+
+/* Where the last event of a tracepoint is closed, the kernel waits for all CPUs, for some 40 ms. Starts a process that does
+ * it, for which nobody waits: it holds the N FDS until *RET_END_FD is closed. *RET_END_FD is -1 if there is no such process. */
+static void
+close_later (int *fds, size_t n, int *ret_end_fd)
+{
+  int ends[2];
+  *ret_end_fd = -1;
+  if (n == 0 || pipe2 (ends, O_CLOEXEC) != 0)
+    return;
+  const pid_t child = fork ();
+  if (child == 0)
+    hold (fds, n, ends[0]);
+  /* Whoever else of us waits for any child may have been faster. */
+  while (child > 0 && waitpid (child, NULL, 0) < 0 && errno == EINTR)
+    ;
+  close (ends[0]);
+  *ret_end_fd = ends[1];
+}
+
+/* The descriptors of all events of tracepoints, with room for one more. Owned. */
+static int *
+list_wakings (const LnsCpuEvents *events, size_t *ret_n)
+{
+  int *fds = calloc (events->rings.n + events->more.n + 1, sizeof *fds);
+  *ret_n = 0;
+  for (size_t i = 0; fds != NULL && i < events->rings.n; i++)
+    if (events->rings.items[i].waking_fd >= 0)
+      fds[(*ret_n)++] = events->rings.items[i].waking_fd;
+  for (size_t i = 0; fds != NULL && i < events->more.n; i++)
+    if (events->more.items[i].waking_fd >= 0)
+      fds[(*ret_n)++] = events->more.items[i].waking_fd;
+  return fds;
+}
+
 /* Closes the sets from N on. */
 static void
 close_more (LnsCpuEvents *events, size_t n)
@@ -438,12 +513,17 @@ close_more (LnsCpuEvents *events, size_t n)
 void
 lns_cpu_events_close (LnsCpuEvents *events)
 {
+  size_t n_wakings;
+  int end_fd, *wakings = list_wakings (events, &n_wakings);
+  close_later (wakings, n_wakings, &end_fd);
+  free (wakings);
   close_more (events, 0);
   lns_array_clear (&events->more);
   for (size_t i = 0; i < events->rings.n; i++)
     close_ring (events, &events->rings.items[i]);
   lns_array_clear (&events->rings);
   lns_id_map_clear (&events->waking_ids);
+  close_fd (end_fd);
 }
 
 int
