@@ -122,7 +122,8 @@ read_here (const uint64_t *offsets)
   const int nothing = open ("/dev/null", O_WRONLY | O_CLOEXEC);
   LnsNameWriter *writer = lns_name_writer_new (nothing);
   lns_name_job_elf (
-      &(LnsNameJobInput){ .image = path, .debug = path, .addresses = offsets, .n = N_OFFSETS },
+      &(LnsNameJobInput){
+          .image = path, .debug = path, .wants_spans = true, .addresses = offsets, .n = N_OFFSETS },
       writer);
   lns_name_writer_end (writer);
   close (nothing);
