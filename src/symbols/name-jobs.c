@@ -218,6 +218,23 @@ compare_edges (const void *a, const void *b)
   return (x->address > y->address) - (x->address < y->address);
 }
 
+/* Writes that offsets outside of code have no names, so that they are not looked up again. The segments are in order. */
+static void
+write_gaps (Naming *naming)
+{
+  const Elf64_Phdr *segment;
+  uint64_t end = 0;
+  for (size_t i = 0; (segment = lns_elf_image_segment_at (naming->image, i)) != NULL; i++)
+    if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0)
+      {
+        if (segment->p_offset > end)
+          lns_name_writer_add_span (naming->writer, end, segment->p_offset, NULL, 0);
+        end = segment->p_offset + segment->p_filesz;
+      }
+  if (end < UINT32_MAX)
+    lns_name_writer_add_span (naming->writer, end, UINT32_MAX, NULL, 0);
+}
+
 /* Writes spans of the file whose addresses have the same frames. Between two edges nothing changes that a name depends on,
  * so each span is named as its first address is. */
 static void
@@ -243,6 +260,8 @@ write_spans (Naming *naming)
       naming->places[naming->n++] =
           (Place){ .address = edges.items[i].address, .end = edges.items[i + 1].address };
   name_places (naming);
+  if (is_good)
+    write_gaps (naming);
   lns_array_clear (&edges);
 }
 

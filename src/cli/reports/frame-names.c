@@ -357,7 +357,7 @@ find_cache_folder (char ret_folder[PATH_MAX])
   const char *owned = cache != NULL && cache[0] == '/' ? cache : home;
   if (owned != NULL && stat (owned, &status) == 0 && status.st_uid != geteuid ())
     return false;
-  return lns_find_cache_folder ("symbols", ret_folder);
+  return lns_find_cache_folder ("symbols", ret_folder) && access (ret_folder, W_OK) == 0;
 }
 
 /* The folders of OPTIONS, and everything else that a look-up wants. */
