@@ -21,6 +21,8 @@ typedef struct
   bool uses_debug_info; /* false: only symbol tables, because DWARF was too much once */
   bool
       wants_spans; /* after the addresses, write the spans of an ELF file that have the same frames */
+  bool
+      wants_all_spans; /* of all its code if it is not too much, not only of what is near the addresses */
   const uint64_t *
       addresses; /* ascending; file offsets of an ELF file, addresses of the process for the others */
   size_t n;

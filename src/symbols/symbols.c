@@ -298,6 +298,8 @@ name_missed (Kept *kept, LnsNameJob *job, LnsNameJobInput *input)
   input->addresses = kept->offsets;
   input->n = kept->n_missed;
   input->wants_spans = spans != NULL;
+  /* What was asked for before and lacks something now is asked for again and again. */
+  input->wants_all_spans = kept->cache != NULL;
   if (spans != NULL)
     lns_name_reader_take_spans (reader, keep_span, spans);
   LnsWorkEnd end = lns_name_worker_run (job, reader);

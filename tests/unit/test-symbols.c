@@ -376,7 +376,7 @@ status_of_cache (void)
   return status;
 }
 
-/* After a look-up of one address, all others have the names that they have without a cache, and need no worker. */
+/* After a look-up of one address and of all, these have the names that they have without a cache, and need no worker. */
 static void
 test_names_that_were_kept (void)
 {
