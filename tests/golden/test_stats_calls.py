@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""lanescope stats of calls in imported files (OS runtime, OpenACC, MPI), compared with plain Python and SQL."""
+"""lanescope stats of calls and scheduling in imported files (OS runtime, CPUs, OpenACC, MPI), compared with plain Python and SQL."""
 
 import collections
 import csv
@@ -50,6 +50,40 @@ def test_os_runtime_of_each_export(names, least):
                 groups[value,].append(duration)
         check(stats(exports.report(name), "osrt_sum"), groups, ["Name"])
         n += len(groups)
+    assert n > least, n
+
+
+def sums_of(switches):
+    """What sched_sum says of a thread with these (start, cpu, is_in, state), by column."""
+    pairs = list(zip(switches, switches[1:]))
+    states = [state for _, _, is_in, state in switches if not is_in and state]
+    without = {state: [later[0] - one[0] for one, later in pairs if not one[2] and one[3] == state] for state in (6, 7)}
+    known = {"Preempted (ns)": sum(without[6]), "Blocked (ns)": sum(without[7]), "Preemptions": states.count(6)}
+    return {"Running (ns)": str(sum(later[0] - one[0] for one, later in pairs if one[2] and not later[2])),
+            "Runs": str(sum(1 for switch in switches if switch[2])),
+            "Migrations": str(sum(1 for one, later in pairs if later[2] and later[1] != one[1])),
+            "Longest Wait for CPU (ns)": str(max(without[6])) if without[6] else "",
+            "Wakeup Latency (ns)": "", "Mostly Woken By": "",
+            **{title: str(value) if states else "" for title, value in known.items()}}
+
+
+@exports.on_each(least=(0, 3))
+def test_scheduling_of_each_export(names, least):
+    n = 0
+    for name in names:
+        database, threads = exports.source(name), collections.defaultdict(list)
+        if exports.has(database, "SCHED_EVENTS"):
+            columns = {row[1] for row in database.execute("PRAGMA table_info(SCHED_EVENTS)")}
+            state = "threadState" if "threadState" in columns else "NULL"
+            for tid, *switch in database.execute(f"SELECT globalTid, start, cpu, isSchedIn, {state} FROM SCHED_EVENTS ORDER BY start, rowid"):
+                threads[tid].append(switch)
+        rows = stats(exports.report(name), "sched_sum") if threads else []
+        wanted = sorted(((tid & 0xFFFFFF, tid >> 24 & 0xFFFFFF, sums_of(switches)) for tid, switches in threads.items()), key=lambda w: w[:2])
+        found = sorted(((int(r["TID"]), int(r["PID"]), {title: r[title] for title in sums_of([])}) for r in rows), key=lambda f: f[:2])
+        assert found == wanted, (name, [pair for pair in zip(found, wanted) if pair[0] != pair[1]][:2])
+        runs = [int(row["Running (ns)"]) for row in rows]
+        assert runs == sorted(runs, reverse=True), name
+        n += len(rows)
     assert n > least, n
 
 

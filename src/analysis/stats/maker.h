@@ -232,6 +232,10 @@ void _lns_stats_write_groups (const LnsStatsResult *result,
  }
 
 bool _lns_stats_run_query (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
+bool _lns_stats_run_text (LnsStatsResult *result,
+                          const char *sql, /* instead of the way's */
+                          const atomic_bool *cancel,
+                          LnsError *error);
 bool _lns_stats_write_query (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error);
 bool _lns_stats_run_query_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
 bool _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
@@ -242,7 +246,7 @@ unsigned _lns_stats_sum_columns (const LnsStatsResult *result, LnsStatsColumn re
 bool _lns_stats_write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error);
 
 /* The ways, each in the file of its name: ranges.c, cuda-trace.c, launches.c, projection.c, mpi.c, memory.c,
- * files.c, gpu-metrics.c, samples.c. */
+ * files.c, gpu-metrics.c, samples.c, scheduling.c. */
 extern const LnsStatsWay _lns_stats_ranges;
 extern const LnsStatsWay _lns_stats_cuda_calls, _lns_stats_cuda_operations;
 extern const LnsStatsWay _lns_stats_launches, _lns_stats_launch_sums;
@@ -251,4 +255,5 @@ extern const LnsStatsWay _lns_stats_projection, _lns_stats_projection_sums,
 extern const LnsStatsWay _lns_stats_mpi, _lns_stats_mpi_sums, _lns_stats_mpi_sizes;
 extern const LnsStatsWay _lns_stats_files, _lns_stats_gpu_metrics;
 extern const LnsStatsWay _lns_stats_samples, _lns_stats_sample_tree;
+extern const LnsStatsWay _lns_stats_sched, _lns_stats_threads;
 extern const LnsStatsWay _lns_stats_memory, _lns_stats_memory_total, _lns_stats_faults;

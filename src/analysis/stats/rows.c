@@ -243,9 +243,18 @@ bind (const LnsStatsResult *result, const char *name, int64_t value)
 bool
 _lns_stats_run_query (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 {
+  return _lns_stats_run_text (result, result->maker->way->sql, cancel, error);
+}
+
+bool
+_lns_stats_run_text (LnsStatsResult *result,
+                     const char *sql,
+                     const atomic_bool *cancel,
+                     LnsError *error)
+{
   bool row;
 
-  if (!open_tables (result, cancel, error) || !prepare (result, result->maker->way->sql, error))
+  if (!open_tables (result, cancel, error) || !prepare (result, sql, error))
     return false;
   if (result->arguments.n_rows != LNS_STATS_DEFAULT_ROWS)
     bind (result, ":rows", result->arguments.n_rows);

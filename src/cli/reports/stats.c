@@ -46,7 +46,7 @@ static const LnsOption options[] = {
         "nvvideo_api_sum,vulkan_api_sum,vulkan_api_trace,vulkan_marker_sum,"
         "vulkan_gpu_marker_sum,opengl_khr_range_sum,opengl_khr_gpu_range_sum,dx11_pix_sum,"
         "dx12_pix_sum,dx12_gpu_marker_sum,wddm_queue_sum,network_congestion,gpu_metrics_sum,"
-        "sample_sum,sample_tree",
+        "sample_sum,sample_tree,sched_sum,thread_sum",
     .open_choices = true, .value_name = "REPORT",
     .default_text = N_ ("what --help-reports marks with an asterisk"),
     .help =
@@ -381,6 +381,8 @@ const LnsCommand lns_command_stats = {
       "  gpu_metrics_sum         samples of GPUs, by metric\n"
       "  sample_sum              samples of CPUs, by function\n"
       "  sample_tree             the same by function and its callers, as a tree\n"
+      "  sched_sum               times of threads on CPUs and without, by thread\n"
+      "  thread_sum              threads, by their times on CPUs, and what is recorded of each\n"
       "Kernels go by their short names with `:base` after a report's name, by those of their\n"
       "symbols with `:mangled`, and with `:nvtx-name` by the innermost range around their calls,\n"
       "too: RANGE/KERNEL. Ranges are called DOMAIN:NAME; those without an end are left out."),

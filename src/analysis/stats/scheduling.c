@@ -1,0 +1,133 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* sched_sum and thread_sum: threads, their times on CPUs and what they waited for. */
+
+#include "src/analysis/stats/maker.h"
+
+/* Each switch with the thread's next one. A stretch whose end is not known, as records were lost or the report ends, counts
+ * nowhere: no switch follows a getting of a CPU, or another such one. LATE is an expression for how long a thread that was woken
+ * waited for a CPU. */
+#define SWITCHES(late)                                                                             \
+ "switches AS ("                                                                                   \
+ " SELECT globalTid AS tid, cpu, isSchedIn AS is_in, threadState AS state, " late " AS late,"      \
+ "  lag(cpu) OVER thread AS last_cpu, lead(isSchedIn) OVER thread AS next_is_in,"                  \
+ "  difference(lead(start) OVER thread, start) AS ns"                                              \
+ " FROM SCHED_EVENTS WINDOW thread AS (PARTITION BY globalTid ORDER BY start, rowid)) "
+
+#define THREAD_NAME(tid)                                                                           \
+ "(SELECT value FROM ThreadNames AS names JOIN StringIds ON id = nameId"                           \
+ " WHERE names.globalTid = " tid " ORDER BY priority DESC LIMIT 1)"
+
+#define THREAD(tid)                                                                                \
+ THREAD_NAME (tid)                                                                                 \
+ ", " tid " % 0x1000000, " tid " / 0x1000000 % 0x1000000"
+
+static const LnsStatsColumn columns[] = {
+  { "Running (%)", .decimals = 1 },
+  { "Running", .is_time = true },
+  { "Preempted", .is_time = true },
+  { "Blocked", .is_time = true },
+  { "Wakeup Latency", .is_time = true },
+  { "Longest Wait for CPU", .is_time = true },
+  { "Runs" },
+  { "Preemptions" },
+  { "Migrations" },
+  { "Mostly Woken By", .is_text = true },
+  { "Thread", .is_text = true },
+  { "TID" },
+  { "PID" },
+};
+
+/* The states are 6, it could run on, and 7, it waited (ENUM_SAMPLING_THREAD_STATE); some files have none. The wakeup latency is
+ * part of the time for which the thread was blocked. */
+#define SCHED_SUM(late, waker)                                                                     \
+ "WITH " SWITCHES (                                                                                \
+     late) ", sums AS ("                                                                           \
+           " SELECT tid, saturated_sum(iif(is_in AND next_is_in = 0, ns, 0)) AS running,"          \
+           "  count(iif(NOT is_in AND state > 0, 1, NULL)) AS n_states,"                           \
+           "  saturated_sum(iif(NOT is_in AND state = 6, ifnull(ns, 0), 0)) AS preempted,"         \
+           "  saturated_sum(iif(NOT is_in AND state = 7, ifnull(ns, 0), 0)) AS blocked,"           \
+           "  iif(count(late) > 0, saturated_sum(ifnull(late, 0)), NULL) AS late, max(late) AS "   \
+           "longest_late,"                                                                         \
+           "  max(iif(NOT is_in AND state = 6, ns, NULL)) AS longest_preempted,"                   \
+           "  count(iif(is_in, 1, NULL)) AS n_runs,"                                               \
+           "  count(iif(NOT is_in AND state = 6, 1, NULL)) AS n_preemptions,"                      \
+           "  count(iif(is_in AND last_cpu <> cpu, 1, NULL)) AS n_migrations"                      \
+           " FROM switches GROUP BY tid),"                                                         \
+           " wakers AS ("                                                                          \
+           " SELECT tid, waker, max(n) FROM ("                                                     \
+           "  SELECT globalTid AS tid, " waker " AS waker, count(*) AS n FROM SCHED_EVENTS"        \
+           "  GROUP BY 1, 2 HAVING waker IS NOT NULL) GROUP BY tid) "                              \
+           "SELECT 100.0 * running / (SELECT saturated_sum(running) FROM sums), running,"          \
+           " iif(n_states > 0, preempted, NULL), iif(n_states > 0, blocked, NULL), late,"          \
+           " nullif(max(ifnull(longest_late, -1), ifnull(longest_preempted, -1)), -1),"            \
+           " n_runs, iif(n_states > 0, n_preemptions, NULL), n_migrations,"                        \
+           " iif(waker IS NULL, NULL, printf('%s (%d)', " THREAD_NAME (                            \
+               "waker") ", waker % 0x1000000)), " THREAD ("tid") " FROM sums LEFT JOIN wakers "    \
+                                                                 "USING (tid) ORDER BY running "   \
+                                                                 "DESC, tid"
+
+static bool
+run (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
+{
+  const LnsTable *switches = lns_tables_find (result->tables, "SCHED_EVENTS");
+
+  /* Only reports that were recorded with privileges know who woke whom. */
+  if (switches == NULL || lns_table_column (switches, "wakerTid") < 0)
+    return _lns_stats_run_text (result, SCHED_SUM ("NULL", "NULL"), cancel, error);
+  return _lns_stats_run_query (result, cancel, error);
+}
+
+const LnsStatsWay _lns_stats_sched = {
+  .run = run,
+  .write = _lns_stats_write_query,
+  .columns = columns,
+  .n_columns = sizeof columns / sizeof *columns,
+  .sql = SCHED_SUM ("wakeLatency", "wakerTid"),
+};
+
+static const LnsStatsColumn thread_columns[] = {
+  { "Running (%)", .decimals = 1 },
+  { "Running", .is_time = true },
+  { "Samples" },
+  { "Python Samples" },
+  { "NVTX Ranges" },
+  { "CUDA Calls" },
+  { "OS Calls" },
+  { "Thread", .is_text = true },
+  { "TID" },
+  { "PID" },
+};
+
+/* What a thread has none of is 0 if any thread has some, and empty else: it may not have been recorded. */
+const LnsStatsWay _lns_stats_threads = LNS_STATS_QUERY (
+    thread_columns,
+    "WITH " SWITCHES (
+        "NULL") ", facts (tid, ns, samples, python, ranges, calls, os_calls) AS MATERIALIZED ("
+                " SELECT tid, saturated_sum(iif(is_in AND next_is_in = 0, ns, 0)), NULL, NULL, "
+                "NULL, NULL, NULL"
+                "  FROM switches GROUP BY tid"
+                " UNION ALL SELECT globalTid, NULL, count(*), NULL, NULL, NULL, NULL"
+                "  FROM COMPOSITE_EVENTS GROUP BY globalTid"
+                " UNION ALL SELECT globalTid, NULL, NULL, count(*), NULL, NULL, NULL"
+                "  FROM LNS_PYTHON_SAMPLES GROUP BY globalTid"
+                " UNION ALL SELECT globalTid, NULL, NULL, NULL, count(*), NULL, NULL"
+                "  FROM NVTX_EVENTS WHERE eventType = 59 GROUP BY globalTid"
+                " UNION ALL SELECT globalTid, NULL, NULL, NULL, NULL, count(*), NULL"
+                "  FROM CUPTI_ACTIVITY_KIND_RUNTIME GROUP BY globalTid"
+                " UNION ALL SELECT globalTid, NULL, NULL, NULL, NULL, NULL, count(*)"
+                "  FROM OSRT_API GROUP BY globalTid),"
+                " alls AS (SELECT sum(ns) AS ns, sum(samples) * 0 AS samples, sum(python) * 0 AS "
+                "python,"
+                "  sum(ranges) * 0 AS ranges, sum(calls) * 0 AS calls, sum(os_calls) * 0 AS "
+                "os_calls FROM "
+                "facts) "
+                "SELECT 100.0 * sum(facts.ns) / alls.ns, ifnull(sum(facts.ns), alls.ns * 0),"
+                " ifnull(sum(facts.samples), alls.samples), ifnull(sum(facts.python), alls.python),"
+                " ifnull(sum(facts.ranges), alls.ranges), ifnull(sum(facts.calls), alls.calls),"
+                " ifnull(sum(facts.os_calls), alls.os_calls), " THREAD (
+                    "tid") " FROM facts, alls GROUP BY tid"
+                           " ORDER BY sum(facts.ns) DESC, sum(facts.samples) DESC, tid");
