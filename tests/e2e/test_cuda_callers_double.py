@@ -4,6 +4,7 @@
 
 """Call chains of CUDA calls, without samples, on the double. This shows nothing about a real GPU or its driver."""
 
+import collections
 import json
 import os
 import re
@@ -90,6 +91,23 @@ def test_callers():
         depths = sql(folder, f"SELECT stackDepth AS d FROM CUDA_CALLCHAINS WHERE id = {one}")
         assert [row["d"] for row in depths] == [row["stackDepth"] for row in rows if row["id"] == one], depths
         assert sql(folder, "SELECT count(*) AS n FROM SAMPLING_CALLCHAINS") == [{"n": 0}], rows
+
+
+def test_callers_that_are_missed_are_told():
+    """A program without frame pointers hides callers. Its chains do not look as if they were whole."""
+    for n in range(8):  # what is taken for a frame is something else on the stack, which lies elsewhere each time
+        with profiling.Folder() as folder:
+            run = folder.profile("-t", "cuda", "-o", "r", "-s", "none", "--cudabacktrace=all:0", CALLERS + "-plain", "plain", before=[WITH],
+                                 env={**os.environ, "PADDING": "x" * n})
+            assert run.code == 7, run
+            found = collections.defaultdict(list)
+            for row in sql(folder, CHAINS):
+                found[row["id"]].append(row)
+            for chain in found.values():
+                assert chain[-1]["name"] == CUT or "/libc.so" in chain[-1]["file"], chain
+            assert found
+    with profiling.Folder() as folder:  # and those that are whole do not look cut
+        assert not [chain for chain in recorded(folder, "plain").values() if CUT in chain]
 
 
 def test_callers_on_each_stack():

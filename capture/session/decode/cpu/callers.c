@@ -167,16 +167,32 @@ _lns_callers_forget (LnsStream *stream)
   stream->state[LNS_SOURCE_CPU] = NULL;
 }
 
+/* Whether the name of the file at PATH begins as one of the N NAMES does. */
+static bool
+is_one_of (const char *path, const char *const *names, size_t n)
+{
+  const char *slash = strrchr (path, '/');
+  for (size_t i = 0; slash != NULL && i < n; i++)
+    if (strncmp (slash + 1, names[i], strlen (names[i])) == 0)
+      return true;
+  return false;
+}
+
 /* Whether PATH is of CUPTI, or of Lanescope, which CUPTI calls. */
 static bool
 is_recorder (const char *path)
 {
   static const char *const names[] = { "libcupti.so", "liblanescope-inject.so" };
-  const char *slash = strrchr (path, '/');
-  for (size_t i = 0; slash != NULL && i < sizeof names / sizeof *names; i++)
-    if (strncmp (slash + 1, names[i], strlen (names[i])) == 0)
-      return true;
-  return false;
+  return is_one_of (path, names, sizeof names / sizeof *names);
+}
+
+/* Whether PATH is of a C library, which calls main () and the functions of threads. Frame pointers that end elsewhere have
+ * missed callers: those of code without frame pointers, or the start of a static program, which cannot be told from them. */
+static bool
+is_start (const char *path)
+{
+  static const char *const names[] = { "libc.so", "libc-", "libpthread", "ld-musl" };
+  return is_one_of (path, names, sizeof names / sizeof *names);
 }
 
 /* How many of the N addresses at CHAIN are in known code, up to the first that is not. */
@@ -219,7 +235,7 @@ look_up (LnsDecoder *decoder,
       return LNS_ID_NONE;
     }
   chain[first]--; /* it is a return address, too */
-  if (n_known < n || is_cut)
+  if (n_known < n || is_cut || !is_start (_lns_cpu_map_find (map, chain[n_known - 1] - 1)->path))
     chain[n_known++] = LNS_CPU_CUT;
   return _lns_cpu_tree_node (tree, decoder, map, chain + first, n_known - first);
 }
