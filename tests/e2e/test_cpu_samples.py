@@ -40,12 +40,12 @@ def functions(program):
 
 def chains(folder, name="r.rep", program=WORK, path=None):
     """The chain of each sample, the leaf first: names of functions of PROGRAM, whose path was PATH, or what the report calls the
-    place."""
+    place. Calls that a compiler inlined are left out: they have no addresses of their own."""
     known, path = functions(program), path or program
     found = collections.defaultdict(list)
     for sample, symbol, module in rows(folder, "SELECT c.id, s.value, m.value FROM SAMPLING_CALLCHAINS c "
                                                "JOIN StringIds s ON s.id = c.symbol JOIN StringIds m ON m.id = c.module "
-                                               "ORDER BY c.id, stackDepth", name):
+                                               "WHERE inlined IS NULL OR NOT inlined ORDER BY c.id, stackDepth", name):
         place = int(symbol.rsplit("+0x", 1)[1], 16) if module == path and "+0x" in symbol else None
         found[sample].append(next((f for first, last, f in known if place is not None and first <= place < last), symbol))
     return list(found.values())

@@ -277,7 +277,11 @@ test_reports_by_name (void)
       fclose (stream);
       for (size_t c = 0; c < size; c++)
         n_lines += text[c] == '\n';
-      LNS_CHECK_INT (n_lines, lns_stats_result_n_rows (result) + 1);
+      /* Queries do not know how many rows they have before these are written. */
+      if (lns_stats_result_n_rows (result) == SIZE_MAX)
+        LNS_CHECK (n_lines > 1);
+      else
+        LNS_CHECK_INT (n_lines, lns_stats_result_n_rows (result) + 1);
       free (text);
       lns_stats_result_free (result);
     }

@@ -81,7 +81,7 @@ a_call_has_its_callers (void)
   LnsEvent events[4];
   begin ();
   add_code (CODE, "/lib/a.so");
-  add_code (2 * CODE, "/bin/program");
+  add_code (2 * CODE, "/lib/libc.so.6");
   add_call (10, 0x10001);
   add_chain (1, addresses, 3);
   add_callers (12, LNS_WIRE_CHAIN_RUNTIME, 0x10001, 1);
@@ -93,7 +93,7 @@ a_call_has_its_callers (void)
   lns_decoder_write_held (decoder);
   finish ();
   LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, events, 4), 3);
-  LNS_CHECK_STR (chain_text (&events[0]), "a.so+0x10 < a.so+0x21 < program+0x32");
+  LNS_CHECK_STR (chain_text (&events[0]), "a.so+0x10 < a.so+0x21 < libc.so.6+0x32");
   LNS_CHECK_STR (chain_text (&events[2]), "");
   LNS_CHECK (lns_decoder_unrecorded (decoder, 0) == NULL);
   end ();
@@ -137,8 +137,8 @@ code_may_be_replaced (void)
   lns_decoder_write_held (decoder);
   finish ();
   LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, events, 3), 2);
-  LNS_CHECK_STR (chain_text (&events[0]), "a.so+0x10 < a.so+0x21");
-  LNS_CHECK_STR (chain_text (&events[1]), "b.so+0x10 < b.so+0x21");
+  LNS_CHECK_STR (chain_text (&events[0]), "a.so+0x10 < a.so+0x21 < [callers not recorded]");
+  LNS_CHECK_STR (chain_text (&events[1]), "b.so+0x10 < b.so+0x21 < [callers not recorded]");
   end ();
 }
 
@@ -161,7 +161,7 @@ each_report_has_its_own_chains (void)
   lns_decoder_write_held (decoder);
   finish ();
   LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, events, 2), 1);
-  LNS_CHECK_STR (chain_text (&events[0]), "a.so+0x10 < a.so+0x21");
+  LNS_CHECK_STR (chain_text (&events[0]), "a.so+0x10 < a.so+0x21 < [callers not recorded]");
   end ();
 }
 
