@@ -386,12 +386,14 @@ take_exit (LnsCpuSampling *sampling, const Task *task, const LnsCpuRecordIds *re
     return;
   ids.tid = lns_family_own_tid (relative, task->tid);
   lns_id_map_take (&relative->own_tids, task->tid);
-  const bool is_last = relative->n_threads <= 1;
+  /* Of a program that ran already, threads that began or ended while it was attached to may have been missed. */
+  const bool is_last =
+      relative->n_threads <= 1 && (!sampling->is_attached || lns_process_is_ending (relative->pid));
   if (relative->process != LNS_ID_NONE)
     put (sampling, LNS_CPU_EXIT, relative->process, &ids, is_last, NULL, 0);
   if (!is_last)
     {
-      relative->n_threads--;
+      relative->n_threads -= relative->n_threads > 1;
       return;
     }
   if (sampling->stacks != NULL)
