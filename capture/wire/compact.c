@@ -279,6 +279,7 @@ put_kernel (const Work *work)
     {
       LnsWireCudaKernelBytes unfinished = { .head.type = LNS_WIRE_CUDA_KERNEL,
                                             .correlation = from->correlationId,
+                                            .grid_id = work->sink->asked_ticks,
                                             .graph_node = from->graphNodeId,
                                             .place = { from->deviceId, from->contextId,
                                                        from->streamId } };
@@ -833,7 +834,8 @@ static __attribute__ ((noinline)) Result
 put_untimed (const Work *work, uint32_t kind)
 {
   const LnsCuptiRecord *from = work->from;
-  LnsWireCudaKernelBytes untimed = { .head = { .type = LNS_WIRE_CUDA_KERNEL, .depth = 1 } };
+  LnsWireCudaKernelBytes untimed = { .head = { .type = LNS_WIRE_CUDA_KERNEL, .depth = 1 },
+                                     .grid_id = work->sink->asked_ticks };
 #define TAKE(record)                                                                               \
  do                                                                                                \
   {                                                                                                \
@@ -865,7 +867,7 @@ put_work (const Work *work, uint32_t kind, bool has_latencies)
   const bool is_untimed = start == 0 || end == 0;
   if (has_latencies && writers[kind].put == put_kernel && start <= end)
     put_latency (work);
-  if (is_untimed ? work->sink->may_be_unfinished : start <= end)
+  if (is_untimed ? work->sink->asked_ticks != 0 : start <= end)
     return is_untimed && writers[kind].put != put_kernel ? put_untimed (work, kind)
                                                          : writers[kind].put (work);
   if (writers[kind].put == put_kernel && kernel->graphNodeId == 0)

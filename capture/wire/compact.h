@@ -60,7 +60,9 @@ typedef struct
   /* By [driver, runtime] and number: LNS_WIRE_CUDA_CALL_ROLES of the call, among other bits; or NULL. */
   const uint8_t (*roles)[LNS_WIRE_CUPTI_CALLS];
   LnsWireCuptiCapturing *capturing; /* by which launches are counted; NULL: all are */
-  bool may_be_unfinished;           /* work without times may not have ended */
+  /* When CUPTI was asked for work that had not ended, UINT64_MAX: at the end of the process; 0: it was not, and work without
+   * times has ended. */
+  uint64_t asked_ticks;
   bool has_latencies;               /* CUPTI was asked when kernels are queued and submitted */
   const LnsWireCuptiRanges *ranges; /* what is not in these is left out; NULL: all is kept */
   uint32_t skipped_tid;             /* calls of this thread are not kept; 0: none */

@@ -164,7 +164,8 @@ typedef struct
 
 typedef struct
 {
-  /* Ticks and end 0: it had not ended when its process did, or has no times; DEPTH: 1 if it is a copy or a memset then. */
+  /* Ticks and end 0: it had not ended when CUPTI was asked for what had not, or has no times; then GRID_ID is when that was,
+   * as in LnsWireCuptiSink, and DEPTH is 1 if it is a copy or a memset. */
   LnsWireHead head;
   uint32_t n_bytes;
   uint32_t correlation;

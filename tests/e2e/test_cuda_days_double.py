@@ -430,7 +430,7 @@ def test_stopped_before_its_end():
                              before=[WITH], env=environment({}))
         assert run.code == 128 + 15, run
         report = folder.report("run.rep")
-    assert set(report.codes()) <= {"LNS-CUDA-014"} and report.info["lost"] == 0
+    assert set(report.codes()) <= {"LNS-CUDA-014"} and report.info["lost"] == 0, (report.diagnostics, report.losses)
     done = report.of("cuda-kernel")
     # What CUPTI held was handed over when the session ended: the last call's kernels are there.
     last = max(e["start"] for e in report.of("cuda-api") if "Launch" in e["name"])

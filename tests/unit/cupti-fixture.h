@@ -74,7 +74,7 @@ static const LnsWireCuptiSink sink = { .context = &test,
                                        .call_name = call_name,
                                        .bus = bus,
                                        .launches = &test.launches,
-                                       .may_be_unfinished = true };
+                                       .asked_ticks = 77 };
 
 static void
 begin (void)

@@ -403,7 +403,7 @@ test_what_is_not_kept (void)
 
   /* CUPTI gives back what has ended, and it still has no times. */
   LnsWireCuptiSink ended = sink;
-  ended.may_be_unfinished = false;
+  ended.asked_ticks = 0;
   begin ();
   running.graphNodeId = 0;
   add (&running, sizeof running);

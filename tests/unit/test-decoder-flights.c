@@ -135,6 +135,7 @@ a_kernel_without_times_that_was_waited_for_is_lost (void)
           call_at (10 + i, kernels[i].correlation, LNS_WIRE_CUDA_CALL_LAUNCH);
       LnsWireCudaKernelBytes unfinished = { .head.type = LNS_WIRE_CUDA_KERNEL,
                                             .correlation = kernels[i].correlation,
+                                            .grid_id = AT (71),
                                             .place = { 0, kernels[i].context, kernels[i].stream } };
       ADD (unfinished);
       if (i != 3) /* one whose call is missing */
@@ -163,6 +164,7 @@ a_copy_without_times_that_was_waited_for_is_lost (void)
       LnsWireCudaApiBytes call = call_at (10 + stream, 10 + stream, 0);
       LnsWireCudaKernelBytes copy = { .head = { .type = LNS_WIRE_CUDA_KERNEL, .depth = 1 },
                                       .correlation = 10 + stream,
+                                      .grid_id = UINT64_MAX,
                                       .place = { 0, 1, stream } };
       ADD (copy);
       ADD (call);
@@ -175,6 +177,41 @@ a_copy_without_times_that_was_waited_for_is_lost (void)
   begin_next (500);
   finish ();
   end ();
+}
+
+/* The program goes on when CUPTI is asked for what has not ended, and waits for that then. Records come in any order. */
+static void
+a_kernel_that_was_waited_for_later_had_not_ended (void)
+{
+  for (int order = 0; order < 2; order++)
+    {
+      begin ();
+      LnsWireCudaSyncBytes before = sync_at (30, 15, 3, 1, 7), after = sync_at (60, 25, 3, 1, 7);
+      LnsWireCudaApiBytes calls[] = { call_at (10, 10, LNS_WIRE_CUDA_CALL_LAUNCH),
+                                      call_at (40, 20, LNS_WIRE_CUDA_CALL_LAUNCH) };
+      ADD (before);
+      for (int i = 0; i < 2; i++)
+        {
+          LnsWireCudaKernelBytes untimed = { .head.type = LNS_WIRE_CUDA_KERNEL,
+                                             .correlation = calls[i].correlation,
+                                             .grid_id = AT (50),
+                                             .place = { 0, 1, 7 } };
+          if (order == 0)
+            ADD (after);
+          ADD (untimed);
+          ADD (calls[i]);
+          if (order == 1)
+            ADD (after);
+        }
+      play ();
+      end_range (300);
+      /* The first one had ended. That is not known any more if a later call has been seen. */
+      LNS_CHECK_INT (lns_decoder_counters (decoder).n_mistimed, order);
+      LNS_CHECK_INT (lns_decoder_counters (decoder).n_unfinished, 2 - order);
+      begin_next (500);
+      finish ();
+      end ();
+    }
 }
 
 /* Launches that go into a graph do not run; kernels without times, and those that are told as lost, are
@@ -291,6 +328,7 @@ main (void)
   LNS_TEST (an_unfinished_kernel_is_of_its_calls_report);
   LNS_TEST (a_kernel_without_times_that_was_waited_for_is_lost);
   LNS_TEST (a_copy_without_times_that_was_waited_for_is_lost);
+  LNS_TEST (a_kernel_that_was_waited_for_later_had_not_ended);
   LNS_TEST (what_is_not_to_come_is_not_counted);
   LNS_TEST (captures_are_known_in_any_order);
   LNS_TEST (what_comes_too_late_is_counted);

@@ -291,7 +291,9 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
     .roles = lns_cuda_has_kernels () ? lns_cuda_roles : NULL,
     .ranges = lns_cuda_ranges (),
     .capturing = &capturing,
-    .may_be_unfinished = __atomic_load_n (&lns_cuda_engine.n_forcing, __ATOMIC_ACQUIRE) > 0,
+    .asked_ticks = __atomic_load_n (&lns_cuda_engine.n_forcing, __ATOMIC_ACQUIRE) > 0
+                       ? __atomic_load_n (&lns_cuda_engine.asked_ticks, __ATOMIC_ACQUIRE)
+                       : 0,
     .has_latencies = (lns_cuda_options ()->cuda & LNS_WIRE_CUDA_LATENCIES) != 0,
     .skipped_tid = lns_cuda_engine.control_tid,
     .skipped_calls = { __atomic_load_n (&lns_cuda_engine.mark, __ATOMIC_ACQUIRE),
@@ -439,10 +441,14 @@ flush_now (bool by_force)
   if (lns_cuda_is_silent ())
     return;
   lns_cuda_read_clocks ();
+  /* What the program has waited for by now comes with the first flush: CUPTI knows its times. */
+  const uint64_t asked_ticks = lns_wire_clock_ticks (lns_process.clock);
   CUptiResult result = lns_cupti.ActivityFlushAll (0);
   if (by_force && result == CUPTI_SUCCESS)
     {
-      /* What has ended is here by now. */
+      /* What has ended is here by now. Only the last commands do this: nothing that is in flight then gets times. */
+      if (__atomic_load_n (&lns_cuda_engine.n_forcing, __ATOMIC_ACQUIRE) == 0)
+        __atomic_store_n (&lns_cuda_engine.asked_ticks, asked_ticks, __ATOMIC_RELEASE);
       __atomic_fetch_add (&lns_cuda_engine.n_forcing, 1, __ATOMIC_ACQ_REL);
       result = lns_cupti.ActivityFlushAll (CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
       __atomic_fetch_sub (&lns_cuda_engine.n_forcing, 1, __ATOMIC_ACQ_REL);

@@ -37,7 +37,8 @@ typedef struct
   uint32_t n_modules;   /* loaded so far; each brings names of kernels */
   uint32_t names_epoch; /* grows when names that CUPTI returned may be gone */
   uint32_t n_visiting; /* threads that are in CUPTI without a call of the program, or about to be */
-  uint32_t n_forcing;  /* threads that have CUPTI give back what has not ended */
+  uint32_t n_forcing;  /* threads that have CUPTI give back what has not ended … */
+  uint64_t asked_ticks; /* … of which the first began then, or a little later; 0: none ever did */
   uint32_t n_compacting; /* threads that are compacting */
   uint32_t mark;      /* the correlation of the last call that we made to see its record; 0: none */
   uint32_t mark_seen; /* that of the last record of a call of ours */

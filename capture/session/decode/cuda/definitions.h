@@ -134,10 +134,10 @@ typedef struct
   LnsWireCuptiRanges *ranges; /* in which CUDA was recorded; NULL: none was told */
   uint64_t n_dropped_between; /* by CUPTI, while there was no report */
   uint64_t n_mistimed_between;
-  LnsFlights flights; /* the state of launches */
-  LnsIdMap
-      waited_for; /* by flight.c's key of a stream or context: correlation id of the last call that waited for it */
+  LnsFlights flights;    /* the state of launches */
+  LnsIdMap waited_for;   /* flight.c's last call that waited, by its key of a stream or context */
   uint64_t waited_ticks; /* when the last of these calls returned */
+  uint64_t asked_ticks;  /* when CUPTI was asked for work that had not ended; 0: not known */
   LnsBuffer untimed;     /* flight.c's kernels of this report that CUPTI gave back without times */
   LnsIdMap capturing;    /* by 1 + tid: this thread's launches go into a graph */
   bool has_captures;     /* some thread's did */

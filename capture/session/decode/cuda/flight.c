@@ -26,8 +26,16 @@
 typedef struct
 {
   uint32_t correlation, context, stream;
-  uint32_t is_counted; /* as one that had not ended */
+  uint32_t is_counted;  /* as one that had not ended */
+  uint64_t asked_ticks; /* when CUPTI was asked for it */
 } Untimed;
+
+/* The last call that waited for a stream or context, and when it returned. */
+typedef struct
+{
+  uint32_t correlation;
+  uint64_t end_ticks;
+} Wait;
 
 /* The number of ids for which launches are followed: a MiB for each process. GPUs queue fewer calls, and CUPTI's
  * buffers hold fewer; records of earlier ones are missing for good. */
@@ -265,15 +273,28 @@ follow_wait (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaS
     return;
   const uint64_t key =
       place_key (sync->place.context, is_context ? LNS_WIRE_CUDA_NONE : sync->place.stream);
-  const uint32_t known = (uint32_t)(uintptr_t)lns_id_map_get (&cuda->waited_for, key);
-  if (known != 0 && (int32_t)(sync->correlation - known) <= 0)
+  /* Later calls say nothing about the kernels that CUPTI was asked for. */
+  if (cuda->asked_ticks != 0 && sync->end_ticks > cuda->asked_ticks)
     return;
+  Wait *known = lns_id_map_get (&cuda->waited_for, key);
+  if (known != NULL && (int32_t)(sync->correlation - known->correlation) <= 0)
+    return;
+  if (known == NULL)
+    {
+      known = calloc (1, sizeof *known);
+      if (known == NULL || !lns_id_map_set (&cuda->waited_for, key, known))
+        {
+          free (known);
+          decoder->counters.n_refused++;
+          return;
+        }
+    }
+  *known = (Wait){ sync->correlation, sync->end_ticks };
   cuda->waited_ticks = sync->end_ticks;
-  if (!lns_id_map_set (&cuda->waited_for, key, (void *)(uintptr_t)sync->correlation))
-    decoder->counters.n_refused++;
 }
 
-/* Whether the program has waited for KERNEL after it launched it. */
+/* Whether the program has waited for KERNEL before CUPTI was asked for it. If another call waited later and came before
+ * KERNEL's record did, that is not known: false. */
 static bool
 was_waited_for (const LnsCudaProcess *cuda, const Untimed *kernel)
 {
@@ -281,8 +302,9 @@ was_waited_for (const LnsCudaProcess *cuda, const Untimed *kernel)
   for (int i = 0; i < 2; i++)
     {
       const uint64_t key = place_key (kernel->context, streams[i]);
-      const uint32_t waited = (uint32_t)(uintptr_t)lns_id_map_get (&cuda->waited_for, key);
-      if (waited != 0 && (int32_t)(waited - kernel->correlation) > 0)
+      const Wait *wait = lns_id_map_get (&cuda->waited_for, key);
+      if (wait != NULL && (int32_t)(wait->correlation - kernel->correlation) > 0 &&
+          wait->end_ticks <= kernel->asked_ticks)
         return true;
     }
   return false;
@@ -349,11 +371,13 @@ count_unfinished (LnsDecoder *decoder,
       _lns_flight_unfinished (decoder, 1);
       set (decoder, process, kernel->correlation, SETTLED);
     }
+  LnsCudaProcess *cuda = _lns_cuda_process (process);
   const Untimed untimed = { kernel->correlation, kernel->place.context, kernel->place.stream,
-                            decoder->counters.n_unfinished > n_before };
-  if (decoder->writer != NULL && _lns_cuda_process (process)->untimed.size_bytes < UNTIMED_BYTES &&
+                            decoder->counters.n_unfinished > n_before, kernel->grid_id };
+  cuda->asked_ticks = untimed.asked_ticks;
+  if (decoder->writer != NULL && cuda->untimed.size_bytes < UNTIMED_BYTES &&
       (untimed.is_counted || is_called (process, kernel->correlation)))
-    lns_buffer_append (&_lns_cuda_process (process)->untimed, &untimed, sizeof untimed);
+    lns_buffer_append (&cuda->untimed, &untimed, sizeof untimed);
 }
 
 static bool
@@ -433,7 +457,10 @@ _lns_flight_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
 void
 _lns_flight_free (LnsCudaProcess *cuda)
 {
+  Wait *wait;
   free (cuda->flights.words);
+  for (size_t at = 0; (wait = lns_id_map_next (&cuda->waited_for, &at)) != NULL;)
+    free (wait);
   lns_id_map_clear (&cuda->capturing);
   lns_id_map_clear (&cuda->waited_for);
   lns_buffer_clear (&cuda->untimed);
