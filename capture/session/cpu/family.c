@@ -5,12 +5,14 @@
 
 #include "capture/session/cpu/family.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "capture/session/system/process-end.h"
+#include "src/base/monotonic.h"
 
 /* How much the start of a process in /proc, which has ticks of 10 ms, may differ from the one that the kernel told. */
 #define START_NS INT64_C (100000000)
@@ -232,4 +234,30 @@ lns_family_end (LnsFamily *family, LnsRelative *relative, int64_t time_ns)
     }
   lns_id_map_take (&family->relatives, (uint32_t)relative->pid);
   free_relative (family, relative);
+}
+
+void
+lns_family_note_gone (LnsFamily *family)
+{
+  LnsRelative *relative;
+  for (size_t at = 0; (relative = lns_id_map_next (&family->relatives, &at)) != NULL;)
+    {
+      /* The descriptor is readable when all threads have ended. */
+      struct pollfd end = { relative->end_fd, POLLIN, 0 };
+      if (relative->gone_ns == 0 && relative->end_fd >= 0 && poll (&end, 1, 0) > 0)
+        relative->gone_ns = lns_monotonic_ns ();
+    }
+}
+
+void
+lns_family_end_gone (LnsFamily *family, int64_t until_ns)
+{
+  LnsRelative *relative;
+  for (size_t at = 0; (relative = lns_id_map_next (&family->relatives, &at)) != NULL;)
+    if (relative->gone_ns != 0 && relative->gone_ns <= until_ns)
+      {
+        lns_family_end (family, relative,
+                        relative->exited_ns != 0 ? relative->exited_ns : relative->gone_ns);
+        at = 0; /* others have moved */
+      }
 }

@@ -18,7 +18,9 @@ typedef struct
   unsigned n_threads;
   LnsProcessInfo info; /* owned */
   LnsIdMap own_tids;   /* of a process in another pid namespace: see lns_family_own_tid () */
-  int end_fd;          /* tells how it ended; -1: nothing does */
+  int end_fd;          /* tells when and how it ended; -1: nothing does */
+  int64_t exited_ns;   /* when the last of its threads ended that has; 0: none */
+  int64_t gone_ns;     /* when it was seen that it has ended; 0: it was not */
   bool lacks_program;  /* it runs a new program that ended before /proc could tell which */
 } LnsRelative;
 
@@ -55,6 +57,12 @@ void lns_family_map (LnsFamily *family, LnsRelative *relative, const char *path,
 /* The tid that the thread TID of RELATIVE has for itself, by which it is known if it joins the session. Of a thread that ended
  * before anybody asked, it is TID. */
 uint32_t lns_family_own_tid (LnsRelative *relative, uint32_t tid);
+
+/* Notes which processes with an `end_fd` are gone. */
+void lns_family_note_gone (LnsFamily *family);
+
+/* Removes those that were gone by UNTIL_NS, up to which all records are read: their last thread ended at `exited_ns`. */
+void lns_family_end_gone (LnsFamily *family, int64_t until_ns);
 
 /* Removes RELATIVE, whose last thread ended at TIME_NS. */
 void lns_family_end (LnsFamily *family, LnsRelative *relative, int64_t time_ns);

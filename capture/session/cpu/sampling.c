@@ -387,8 +387,11 @@ take_exit (LnsCpuSampling *sampling, const Task *task, const LnsCpuRecordIds *re
   ids.tid = lns_family_own_tid (relative, task->tid);
   lns_id_map_take (&relative->own_tids, task->tid);
   /* Of a program that ran already, threads that began or ended while it was attached to may have been missed. */
-  const bool is_last =
-      relative->n_threads <= 1 && (!sampling->is_attached || lns_process_is_ending (relative->pid));
+  const bool is_miscounted = sampling->is_attached && relative->end_fd >= 0;
+  const bool is_last = !is_miscounted && relative->n_threads <= 1 &&
+                       (!sampling->is_attached || lns_process_is_ending (relative->pid));
+  if (is_miscounted)
+    relative->exited_ns = ids.time_ns;
   if (relative->process != LNS_ID_NONE)
     put (sampling, LNS_CPU_EXIT, relative->process, &ids, is_last, NULL, 0);
   if (!is_last)
@@ -521,6 +524,8 @@ read_rings (LnsCpuSampling *sampling, int64_t until_ns)
         sampling->n_dropped += n - 1;
     }
   post_records (sampling);
+  if (sampling->is_attached)
+    lns_family_end_gone (&sampling->family, until_ns);
 }
 
 /* Waits for the next turn. */
@@ -566,6 +571,8 @@ run (void *data)
       const uint64_t n_asked = sampling->n_asked, n_drained = sampling->n_drained;
       is_stopping = sampling->is_stopping;
       pthread_mutex_unlock (&sampling->lock);
+      if (sampling->is_attached)
+        lns_family_note_gone (&sampling->family);
       const int64_t now_ns = lns_monotonic_ns ();
       if (n_asked != n_drained)
         read_until (sampling, now_ns);
