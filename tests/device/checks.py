@@ -107,7 +107,7 @@ def launch_start(machine):
             machine.execute([LANESCOPE, "stop", f"--session={session}"])
     for name in ("one", "two"):
         report = machine.report(name)
-        expect_whole(machine, report, {"answer": report.count("KERNEL")})
+        expect_whole(machine, report, {"answer": report.count("KERNEL")}, goes_on=True)
         machine.measured(**{f"{name}_kernels": report.count("KERNEL"), f"{name}_graphs": report.count("GRAPH_TRACE")})
 
 
@@ -126,7 +126,7 @@ def never_idle(machine):
                      kernels=report.count("KERNEL"), lost_s=round(behind_s(report, killed_ns), 2), lost_records=report.fact("lost"))
     troubles = [line for line in report.told(r"LNS-\S+ (?:warning|error)") if "LNS-CUDA-008" not in line]
     assert not troubles, " ".join(troubles)
-    expect_links(machine, report, every=8)
+    expect_links(machine, report, every=8, goes_on=True)
     expect_order(report)
     expect_lanes(machine, report)
     assert machine.figures["lag_median_s"] <= limit_s and machine.figures["lost_s"] <= limit_s, machine.figures
