@@ -51,7 +51,7 @@ write_report (const char *name)
 static LnsWriter *
 name_frames (LnsReport *report, const char *text, LnsError *error)
 {
-  LnsWriter *writer = lns_writer_amend (report, error);
+  LnsWriter *writer = lns_writer_amend (report, true, error);
   uint32_t n;
   const LnsStackFrame *frames = lns_report_frames (report, &n);
   for (uint32_t i = 0; writer != NULL && i < n; i++)
@@ -203,14 +203,14 @@ test_others_are_kept_out (void)
   LnsError error = { 0 };
   write_report ("others.rep");
   LnsReport *report = fixture_open (path, NULL), *other = fixture_open (path, NULL);
-  LnsWriter *writer = lns_writer_amend (report, &error);
+  LnsWriter *writer = lns_writer_amend (report, true, &error);
   LNS_CHECK (writer != NULL);
-  LNS_CHECK (lns_writer_amend (other, &error) == NULL);
+  LNS_CHECK (lns_writer_amend (other, true, &error) == NULL);
   LNS_CHECK_INT (error.code, EBUSY);
   LNS_CHECK (strstr (error.message, "another process is writing") != NULL);
   LNS_CHECK (lns_writer_finish_amendment (writer, NULL));
   error = (LnsError){ 0 };
-  LNS_CHECK (lns_writer_amend (other, &error) == NULL);
+  LNS_CHECK (lns_writer_amend (other, true, &error) == NULL);
   LNS_CHECK (strstr (error.message, "has changed meanwhile") != NULL);
   lns_report_close (report);
   lns_report_close (other);
@@ -220,7 +220,7 @@ test_others_are_kept_out (void)
   LNS_CHECK (lns_writer_commit (writer, 0, NULL));
   report = fixture_open (path, NULL);
   error = (LnsError){ 0 };
-  LNS_CHECK (lns_writer_amend (report, &error) == NULL);
+  LNS_CHECK (lns_writer_amend (report, true, &error) == NULL);
   LNS_CHECK (strstr (error.message, "is being recorded") != NULL);
   lns_report_close (report);
   fixture_finish (writer, 0);
@@ -264,7 +264,7 @@ test_children_keep_nobody_out (void)
   fixture_finish (recording, 1);
   LnsError error = { 0 };
   LnsReport *report = lns_report_open (path, NULL, &error);
-  LnsWriter *writer = report != NULL ? lns_writer_amend (report, &error) : NULL;
+  LnsWriter *writer = report != NULL ? lns_writer_amend (report, true, &error) : NULL;
   LNS_CHECK_STR (error.message, "");
   LNS_CHECK (writer != NULL);
   if (writer != NULL)

@@ -167,6 +167,7 @@ name_frames (LnsProfile *profile, const char *path)
   const LnsFrameNamesOptions options = { .folders = profile->options.debug_symbols,
                                          .uses_debuginfod = profile->has_exited,
                                          .leaves_lines_out = !profile->options.show_source_info,
+                                         .is_new = true,
                                          .stop = lns_cli_interrupted (),
                                          .progress = shows ? lns_cli_show_progress : NULL,
                                          .progress_data = text };

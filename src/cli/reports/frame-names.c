@@ -396,7 +396,7 @@ lns_cli_name_frames (const char *path,
   bool is_done = true;
   if (naming.n_places > 0)
     {
-      naming.writer = lns_writer_amend (naming.report, error);
+      naming.writer = lns_writer_amend (naming.report, !options->is_new, error);
       naming.symbols = make_symbols (options);
       is_done = naming.writer != NULL && look_all_up (&naming, error);
       lns_symbols_free (naming.symbols);

@@ -16,6 +16,7 @@ typedef struct
   const char *folders;      /* with programs and debug symbols, separated by colons; NULL: none */
   bool uses_debuginfod;     /* may wait for the network, if DEBUGINFOD_URLS is set */
   bool leaves_lines_out;    /* of the source */
+  bool is_new;              /* the report was recorded just now, and may not be on the disk yet */
   const atomic_bool *stop;  /* or NULL; true ends the look-up */
   LnsProgressFunc progress; /* or NULL; called after each file, and at the end with 1 */
   void *progress_data;

@@ -28,7 +28,8 @@ static const char settings[] = "PRAGMA synchronous = OFF;"
                                "PRAGMA cache_size = -4096";
 
 /* The same for a report that was finished before. */
-static const char reopened_settings[] = "PRAGMA synchronous = FULL;"
+static const char safe_setting[] = "PRAGMA synchronous = FULL";
+static const char reopened_settings[] = "PRAGMA synchronous = OFF;"
                                         "PRAGMA journal_mode = DELETE;"
                                         "PRAGMA temp_store = MEMORY;"
                                         "PRAGMA cache_spill = OFF;"
@@ -254,7 +255,7 @@ lns_sql_distrust (sqlite3 *database)
 }
 
 sqlite3 *
-lns_sql_reopen (const char *path, int *ret_claim_fd, LnsError *error)
+lns_sql_reopen (const char *path, bool is_safe, int *ret_claim_fd, LnsError *error)
 {
   sqlite3 *database = NULL;
   const int fd = open (path, O_RDWR | O_CLOEXEC);
@@ -276,7 +277,8 @@ lns_sql_reopen (const char *path, int *ret_claim_fd, LnsError *error)
   if (sqlite3_open_v2 (path, &database, flags, vfs) == SQLITE_OK)
     {
       lns_sql_distrust (database);
-      if (run (database, reopened_settings) && lns_careful_file_install (database))
+      if (run (database, reopened_settings) && (!is_safe || run (database, safe_setting)) &&
+          lns_careful_file_install (database))
         {
           *ret_claim_fd = fd;
           return database;

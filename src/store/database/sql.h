@@ -33,10 +33,11 @@ sqlite3 *lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, Lns
  * written. Returns false on failure; lns_sql_error () has the reason. */
 bool lns_sql_made (sqlite3 *database, int claim_fd) __attribute__ ((warn_unused_result));
 
-/* Opens the report at PATH to change it, and takes the lock that tells others that it is being written. Unlike those of
- * lns_sql_create (), commits survive a crash of the machine: what they could damage was safe before. RET_CLAIM_FD as there.
+/* Opens the report at PATH to change it, and takes the lock that tells others that it is being written. If IS_SAFE,
+ * commits survive a crash of the machine, unlike those of lns_sql_create (): what they could damage was safe before.
+ * RET_CLAIM_FD as there.
  * NULL and ERROR if it fails; EBUSY if another process is writing the file. */
-sqlite3 *lns_sql_reopen (const char *path, int *ret_claim_fd, LnsError *error)
+sqlite3 *lns_sql_reopen (const char *path, bool is_safe, int *ret_claim_fd, LnsError *error)
     __attribute__ ((warn_unused_result));
 
 /* Gives up the locks of CLAIM_FD and closes it. They would stay as long as a process has the file open that was forked

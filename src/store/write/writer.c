@@ -743,7 +743,7 @@ is_unchanged (LnsWriter *writer)
 }
 
 LnsWriter *
-lns_writer_amend (const LnsReport *report, LnsError *error)
+lns_writer_amend (const LnsReport *report, bool is_safe, LnsError *error)
 {
   const LnsReportInfo *info = lns_report_info (report);
   LnsWriter *writer = writer_new (info->path);
@@ -764,7 +764,7 @@ lns_writer_amend (const LnsReport *report, LnsError *error)
     lns_error_set (error, LNS_ERROR_IO, EBUSY, "“%s” is being recorded; wait until that ends",
                    info->path);
   else
-    writer->database = lns_sql_reopen (info->path, &writer->lock_fd, error);
+    writer->database = lns_sql_reopen (info->path, is_safe, &writer->lock_fd, error);
   if (writer->database == NULL)
     goto failed;
   sqlite3_busy_timeout (writer->database, FINISH_BUSY_MS);

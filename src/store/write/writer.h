@@ -171,10 +171,10 @@ bool lns_writer_finish_counted (LnsWriter *writer,
 
 /* Opens the report that REPORT is a snapshot of, and that is not being recorded, to add strings, frames and call nodes, and
  * to replace frames. All of it becomes part of the file, with the permissions and the owner that it has, in one commit:
- * readers see the report as it was or as it will be, also if this process is killed. Meanwhile other processes cannot do the
- * same. Returns NULL and sets ERROR if the file cannot be written, or has changed since it was opened. End it with
+ * readers see the report as it was or as it will be, also if this process is killed; if IS_SAFE, also if the machine crashes,
+ * which is no use for a report that is not on the disk yet. Meanwhile other processes cannot do the same. Returns NULL and sets ERROR if the file cannot be written, or has changed since it was opened. End it with
  * lns_writer_finish_amendment (), or with lns_writer_abandon (), which leaves the file as it is. */
-LnsWriter *lns_writer_amend (const LnsReport *report, LnsError *error)
+LnsWriter *lns_writer_amend (const LnsReport *report, bool is_safe, LnsError *error)
     __attribute__ ((warn_unused_result));
 
 /* Commits and frees WRITER, also on failure. Waits up to 10 s for readers. Returns false and sets ERROR if the report stayed
