@@ -60,6 +60,8 @@ ask_lanes (LnsReport *report, const uint32_t *lanes, uint32_t n_lanes)
   lns_pixel_result_clear (&result);
 }
 
+#ifdef LNS_HAVE_UI
+
 static void
 ask_facets (LnsFacetSet *set)
 {
@@ -79,8 +81,6 @@ ask_facets (LnsFacetSet *set)
     }
   lns_pixel_result_clear (&result);
 }
-
-#ifdef LNS_HAVE_UI
 
 /* Unfolds the rows as what they wait for comes. */
 static LnsRowTree *
@@ -215,13 +215,6 @@ ask_viewer (LnsReport *report)
   for (uint32_t i = 0; i < n; i++)
     lanes[i] = i;
   ask_lanes (report, lanes, n);
-  for (int by = LNS_FACET_BY_NOTHING; by <= LNS_FACET_BY_COPY_KIND; by++)
-    {
-      LnsFacetSet *set = lns_facet_set_new (report, lanes, n, (LnsFacetBy)by, NULL, NULL);
-      if (set != NULL)
-        ask_facets (set);
-      lns_facet_set_unref (set);
-    }
   free (lanes);
   lns_report_close (derived);
 }
