@@ -11,6 +11,7 @@
 #include "ui/model/summary.h"
 #include "ui/details/details-fields.h"
 #include "ui/model/event-text.h"
+#include "ui/model/linked-events.h"
 #include "ui/model/row-tree.h"
 #include "ui/model/palette.h"
 #include "ui/model/thread-states.h"
@@ -207,6 +208,45 @@ add_run (LnsWriter *writer, uint32_t lane, int64_t start_ns, int64_t end_ns, uin
   lns_writer_append (writer, lane, &event);
 }
 
+/* Thread 0 runs from 4 to 5.5 s and wakes the other one at 5 s, which is blocked since 2 s and runs at 6 s. An interrupt wakes it
+ * once more. */
+static LnsReport *
+open_wakings (void)
+{
+  static const LnsKeptColumn columns[] = { { "wakerTid", "INTEGER", false },
+                                           { "wakeLatency", "INTEGER", false } };
+  const LnsKeptValue values[][2] = { { { .type = LNS_KEPT_INTEGER, .integer = 10 << 24 | 11 },
+                                       { .type = LNS_KEPT_INTEGER, .integer = 1 * SECOND } },
+                                     { { .type = LNS_KEPT_NULL },
+                                       { .type = LNS_KEPT_INTEGER, .integer = 7 } } };
+  const char *path = fixture_path ("wakings.rep");
+  LnsWriter *writer = begin_thread (path);
+  const LnsTrack track = {
+    .kind = LNS_TRACK_SCHED, .domain = LNS_ID_NONE, .device = LNS_ID_NONE, .stream = LNS_ID_NONE
+  };
+  uint32_t woken = add_lane (writer, LNS_TRACK_SCHED, LNS_LANE_SCHED);
+  uint32_t waker = lns_writer_add_lane (
+      writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track), .kind = LNS_LANE_SCHED });
+  LnsKeptTableMaker *maker = lns_kept_table_maker_new (writer, "SCHED_EVENTS", columns, 2, true);
+  add_run (writer, waker, 4 * SECOND, 5500 * MSEC, 7);
+  add_run (writer, woken, 1 * SECOND, 2 * SECOND, 7);
+  for (int i = 0; i < 2; i++)
+    {
+      LnsEvent run = { .start_ns = (6 + 2 * i) * SECOND, .duration_ns = SECOND };
+      run.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] = 1;
+      run.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE)] = 1;
+      run.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_REMAINDER)] =
+          lns_kept_table_maker_remainder (maker, values[i]);
+      lns_writer_append (writer, woken, &run);
+      LnsEvent stop = { .start_ns = (7 + 2 * i) * SECOND };
+      stop.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE)] = 7;
+      lns_writer_append (writer, woken, &stop);
+    }
+  lns_kept_table_maker_free (maker);
+  fixture_finish (writer, 10 * SECOND);
+  return fixture_open (path, NULL);
+}
+
 static LnsReport *
 open_cpus (void)
 {
@@ -394,6 +434,47 @@ test_states_are_drawn (void)
   lns_report_close (report);
 }
 
+/* Whoever wakes a blocked thread is its other end; it is runnable from then on. */
+static void
+test_wakings (void)
+{
+  static const char *const latencies[] = { "", "1 s", "1 s", "7 ns", "7 ns" };
+  LnsReport *report = open_wakings ();
+  LnsThreadSpan span;
+  LNS_CHECK (lns_thread_span_at (report, 0, 4900 * MSEC, &span, NULL));
+  LNS_CHECK (span.state == LNS_STATE_BLOCKED && span.start_ns == 2 * SECOND &&
+             span.end_ns == 5 * SECOND);
+  LNS_CHECK (lns_thread_span_at (report, 0, 5 * SECOND, &span, NULL));
+  LNS_CHECK (span.state == LNS_STATE_RUNNABLE && span.start_ns == 5 * SECOND &&
+             span.end_ns == 6 * SECOND);
+  g_autofree char *until = field_of (report, LNS_TRACK_SCHED, 1, "Until it runs again");
+  LNS_CHECK_STR (until, "4 s");
+  LnsCudaLinks *links = lns_cuda_links_new (report);
+  g_autofree char *thread = lns_event_text_thread (report, 0);
+  for (uint64_t ordinal = 0; ordinal < G_N_ELEMENTS (latencies); ordinal++)
+    {
+      const bool is_by_thread = ordinal == 1 || ordinal == 2;
+      g_autofree char *by = field_of (report, LNS_TRACK_SCHED, ordinal, "Woken by");
+      g_autofree char *latency = field_of (report, LNS_TRACK_SCHED, ordinal, "Wakeup latency");
+      LNS_CHECK_STR (latency, latencies[ordinal]);
+      LNS_CHECK_STR (by, is_by_thread   ? thread
+                         : ordinal == 0 ? ""
+                                        : "an interrupt, or a thread of another program");
+      LnsLinkedEvents *linked = lns_linked_events_new (report, links, (LnsEventId){ 0, ordinal });
+      LNS_CHECK_INT (linked->events->len, is_by_thread);
+      if (linked->events->len > 0)
+        {
+          const LnsLinkedEvent *waker = &g_array_index (linked->events, LnsLinkedEvent, 0);
+          LNS_CHECK (waker->id.lane == 1 && waker->id.ordinal == 0 &&
+                     waker->event.start_ns == 4 * SECOND);
+        }
+      lns_linked_events_free (linked);
+    }
+  LNS_CHECK (lns_linked_events_possible (report, 0));
+  lns_cuda_links_free (links);
+  lns_report_close (report);
+}
+
 static void
 test_details_of_states (void)
 {
@@ -485,6 +566,7 @@ main (void)
   LNS_TEST (test_cpu_rows);
   LNS_TEST (test_spans);
   LNS_TEST (test_states_are_drawn);
+  LNS_TEST (test_wakings);
   LNS_TEST (test_details_of_states);
   LNS_TEST (test_many_switches);
   LNS_TEST (test_samples_are_ticks);

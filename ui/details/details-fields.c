@@ -13,10 +13,10 @@
 #include "src/base/format.h"
 #include "src/tables/call-chain.h"
 #include "src/tables/enums.h"
-#include "ui/details/call-subject.h"
 #include "ui/model/cuda-text.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
+#include "ui/model/kept-fields.h"
 #include "ui/model/linked-events.h"
 #include "ui/model/thread-states.h"
 
@@ -452,6 +452,37 @@ lock_holder_text (const Subject *self, uint64_t value)
              : NULL;
 }
 
+/* Who woke the thread, and how long before it ran; an interrupt has no name. */
+static bool
+find_waking (const Subject *self, LnsWaking *ret_waking)
+{
+  LnsEvent run;
+  uint64_t ordinal;
+  return lns_report_find (self->report, self->lane, self->event->start_ns, &ordinal, NULL) &&
+         lns_waking_find (self->report, self->lane, ordinal, ret_waking, &run);
+}
+
+static char *
+waker_text (const Subject *self, uint64_t value)
+{
+  LnsWaking waking;
+  if (!find_waking (self, &waking))
+    return NULL;
+  return waking.thread != LNS_ID_NONE
+             ? lns_event_text_thread (self->report, waking.thread)
+             : g_strdup (_ ("an interrupt, or a thread of another program"));
+}
+
+static char *
+wakeup_latency_text (const Subject *self, uint64_t value)
+{
+  LnsWaking waking;
+  char text[LNS_FORMAT_SIZE];
+  return find_waking (self, &waking)
+             ? g_strdup (lns_format_duration_exact (waking.latency_ns, text))
+             : NULL;
+}
+
 static char *
 file_text (const Subject *self, uint64_t value)
 {
@@ -647,6 +678,8 @@ static const Field own_fields[] = {
   { LNS_COLUMN_SCHED_IN, 0, N_ ("In call"), call_text },
   { 0, BIT (LNS_LANE_OS_CALL) | BIT (LNS_LANE_SCHED), N_ ("Lock"), lock_text },
   { 0, BIT (LNS_LANE_OS_CALL) | BIT (LNS_LANE_SCHED), N_ ("Held by"), lock_holder_text },
+  { LNS_COLUMN_SCHED_IN, BIT (LNS_LANE_SCHED), N_ ("Woken by"), waker_text },
+  { LNS_COLUMN_SCHED_IN, BIT (LNS_LANE_SCHED), N_ ("Wakeup latency"), wakeup_latency_text },
   { 0, BIT (LNS_LANE_OS_CALL) | BIT (LNS_LANE_SCHED), N_ ("File"), file_text },
   { 0, BIT (LNS_LANE_OS_CALL) | BIT (LNS_LANE_SCHED), N_ ("Bytes"), file_bytes_text },
   { LNS_COLUMN_CYCLES, 0, N_ ("Cycles"), number_text },

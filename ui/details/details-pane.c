@@ -15,6 +15,7 @@
 #include "ui/model/job.h"
 #include "ui/model/row-tree.h"
 #include "ui/model/shortcuts.h"
+#include "ui/model/thread-states.h"
 
 struct _LnsDetailsPane
 {
@@ -107,7 +108,10 @@ update_event (LnsDetailsPane *self)
     return;
   g_autofree char *whole_name = lns_event_text_string (report, self->event.name, false);
   g_autofree char *name = lns_display_cut (whole_name);
-  gtk_label_set_text (self->name, *name != '\0' ? name : lns_event_text_nameless (report, id.lane));
+  const bool is_run = lns_event_extra (report, id.lane, &self->event, LNS_COLUMN_SCHED_IN) != 0;
+  gtk_label_set_text (self->name, *name != '\0' ? name
+                                  : is_run      ? lns_thread_state_name (LNS_STATE_RUNNING)
+                                                : lns_event_text_nameless (report, id.lane));
   self->fields = lns_details_fields_new (report, self->decoder, id.lane, id.ordinal, &self->event);
   for (guint i = 0; i < self->fields->len; i++)
     {

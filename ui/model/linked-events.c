@@ -13,7 +13,9 @@
 #include "src/base/format.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
+#include "ui/model/kept-fields.h"
 #include "ui/model/lane-look.h"
+#include "ui/model/thread-states.h"
 
 typedef struct
 {
@@ -115,14 +117,48 @@ add_range (GArray *events, LnsReport *report, LnsEventId id)
     g_array_append_val (events, range);
 }
 
+/* --- Threads and who woke them ---------------------------------------------------------------- */
+
+/* The lane in which the states of THREAD are, or LNS_ID_NONE. */
+static uint32_t
+state_lane (LnsReport *report, uint32_t thread)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+  for (uint32_t lane = 0; lane < n; lane++)
+    if (lanes[lane].kind == LNS_LANE_SCHED && lns_event_track (report, lane)->thread == thread)
+      return lane;
+  return LNS_ID_NONE;
+}
+
+/* Adds what the thread did that woke the one of event ID. */
+static void
+add_waker (GArray *events, LnsReport *report, LnsEventId id)
+{
+  LnsWaking waking;
+  LnsEvent run;
+  LnsThreadSpan span;
+  if (!lns_waking_find (report, id.lane, id.ordinal, &waking, &run) || waking.thread == LNS_ID_NONE)
+    return;
+  LnsLinkedEvent waker = { .id = { state_lane (report, waking.thread), 0 } };
+  if (waker.id.lane == LNS_ID_NONE ||
+      !lns_thread_span_at (report, waker.id.lane, run.start_ns - waking.latency_ns, &span, NULL) ||
+      span.state != LNS_STATE_RUNNING)
+    return;
+  waker.id.ordinal = span.ordinal;
+  if (lns_report_event (report, waker.id.lane, waker.id.ordinal, &waker.event, NULL))
+    g_array_append_val (events, waker);
+}
+
 bool
 lns_linked_events_possible (LnsReport *report, uint32_t lane)
 {
   uint32_t n;
   const LnsLane *lanes = lns_report_lanes (report, &n);
   /* Projections stand last. */
-  return is_range (lanes[lane].kind)
-             ? lanes[n - 1].kind == LNS_LANE_NVTX_PROJECTED
+  return is_range (lanes[lane].kind) ? lanes[n - 1].kind == LNS_LANE_NVTX_PROJECTED
+         : lanes[lane].kind == LNS_LANE_SCHED
+             ? true /* whether wakers were recorded is told event by event */
              : lns_lane_kind_extra (lanes[lane].kind, LNS_COLUMN_CORRELATION) >= 0;
 }
 
@@ -237,6 +273,8 @@ lns_linked_events_new (LnsReport *report, const LnsCudaLinks *links, LnsEventId 
     add_range (self->events, report, id);
   else if (is_range (kind))
     add_projections (self->events, report, id);
+  else if (kind == LNS_LANE_SCHED)
+    add_waker (self->events, report, id);
   else
     add_correlated (self, report, links, id, self->is_call);
   self->n_all = MAX (self->n_all, self->events->len);

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Finds the events that are linked to an event: the call that launched it, the GPU work that it launched, or the
- * part of an NVTX range on the GPU. */
+/* Finds the events that are linked to an event: the call that launched it, the GPU work that it launched, the part of an NVTX
+ * range on the GPU, or what the thread did that woke another. */
 
 #pragma once
 

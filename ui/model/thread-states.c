@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "src/base/saturate.h"
+#include "ui/model/kept-fields.h"
 
 /* Of ENUM_SAMPLING_THREAD_STATE. */
 enum
@@ -97,8 +98,9 @@ span_after (LnsReport *report,
   return true;
 }
 
-bool
-lns_thread_span_at (
+/* lns_thread_span_at (), in which a thread is blocked until it runs again, whoever woke it before. */
+static bool
+whole_span_at (
     LnsReport *report, uint32_t lane, int64_t time_ns, LnsThreadSpan *ret_span, LnsError *error)
 {
   const uint64_t n = lns_report_lane_info (report, lane)->n_events;
@@ -126,6 +128,30 @@ lns_thread_span_at (
     return false;
   if (ret_span->end_ns <= time_ns)
     ret_span->state = LNS_STATE_NONE;
+  return true;
+}
+
+bool
+lns_thread_span_at (
+    LnsReport *report, uint32_t lane, int64_t time_ns, LnsThreadSpan *ret_span, LnsError *error)
+{
+  LnsWaking waking;
+  LnsEvent run;
+  if (!whole_span_at (report, lane, time_ns, ret_span, error))
+    return false;
+  if (ret_span->state != LNS_STATE_BLOCKED ||
+      !lns_waking_find (report, lane, ret_span->ordinal, &waking, &run))
+    return true;
+  const int64_t woken_ns = lns_difference (run.start_ns, waking.latency_ns);
+  if (woken_ns < ret_span->start_ns || woken_ns >= ret_span->end_ns)
+    return true;
+  if (time_ns < woken_ns)
+    ret_span->end_ns = woken_ns;
+  else
+    {
+      ret_span->state = LNS_STATE_RUNNABLE;
+      ret_span->start_ns = woken_ns;
+    }
   return true;
 }
 
@@ -197,7 +223,7 @@ lns_thread_span_of_event (LnsReport *report,
                           LnsThreadSpan *ret_span)
 {
   if (lns_report_lanes (report, NULL)[lane].kind != LNS_LANE_SCHED ||
-      !lns_thread_span_at (report, lane, event->start_ns, ret_span, NULL) ||
+      !whole_span_at (report, lane, event->start_ns, ret_span, NULL) ||
       ret_span->state == LNS_STATE_NONE)
     return false;
   if (ret_span->state == LNS_STATE_BLOCKED)

@@ -36,8 +36,8 @@ typedef struct
 /* "Running". Translated; static. Not for LNS_STATE_NONE. */
 const char *lns_thread_state_name (LnsThreadState state);
 
-/* Finds what the thread of LANE, which is one of scheduling, does at TIME_NS, without the call that it is in. Reads at
- * most two chunks. Returns false if one is damaged. O(log events). Any thread. */
+/* Finds what the thread of LANE, which is one of scheduling, does at TIME_NS, without the call that it is in. A thread that
+ * was blocked is runnable from when it was woken, where that was recorded. Reads at most two chunks. Returns false if one is damaged. O(log events). Any thread. */
 bool lns_thread_span_at (
     LnsReport *report, uint32_t lane, int64_t time_ns, LnsThreadSpan *ret_span, LnsError *error);
 
@@ -55,7 +55,8 @@ bool lns_thread_spans_query (LnsReport *report,
  * cannot be read, call_name stays 0. O(lanes + log calls). Any thread. */
 void lns_thread_span_find_call (LnsReport *report, uint32_t lane, LnsThreadSpan *span);
 
-/* Finds what EVENT of LANE says that its thread does from then on, and the call that it is blocked in. Returns false if LANE
+/* Finds what EVENT of LANE says that its thread does from then on until it runs again, and the call that it is blocked in.
+ * Returns false if LANE
  * is not one of scheduling, or cannot be read there. Any thread. */
 bool lns_thread_span_of_event (LnsReport *report,
                                uint32_t lane,

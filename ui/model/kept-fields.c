@@ -3,12 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "ui/details/call-subject.h"
+#include "ui/model/kept-fields.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/store/format/kept-codec.h"
+#include "ui/model/event-text.h"
 
 /* The thread that a globalTid is about: pid << 24 | tid. */
 static uint32_t
@@ -25,13 +26,19 @@ find_thread (LnsReport *report, int64_t global_tid)
   return LNS_ID_NONE;
 }
 
-static void
-take (LnsReport *report, LnsCallSubject *self, const LnsKeptValue *name, const LnsKeptValue *value)
-{
+/* Takes VALUE of the column NAME, which is a text. */
+typedef void (*TakeFunc) (LnsReport *report,
+                          void *data,
+                          const LnsKeptValue *name,
+                          const LnsKeptValue *value);
+
 #define IS(text)                                                                                   \
  (name->size_bytes == strlen (text) && memcmp (name->bytes, text, strlen (text)) == 0)
-  if (name->type != LNS_KEPT_TEXT)
-    return;
+
+static void
+take_subject (LnsReport *report, void *data, const LnsKeptValue *name, const LnsKeptValue *value)
+{
+  LnsCallSubject *self = data;
   if (IS ("lockAddress") && value->type == LNS_KEPT_INTEGER)
     {
       self->has_lock = true;
@@ -47,18 +54,27 @@ take (LnsReport *report, LnsCallSubject *self, const LnsKeptValue *name, const L
     }
   else if (IS ("fileBytes") && value->type == LNS_KEPT_INTEGER)
     self->n_bytes = (uint64_t)value->integer;
-#undef IS
 }
 
-bool
-lns_call_subject_find (LnsReport *report, uint64_t remainder, LnsCallSubject *ret_subject)
+static void
+take_waking (LnsReport *report, void *data, const LnsKeptValue *name, const LnsKeptValue *value)
+{
+  LnsWaking *self = data;
+  if (IS ("wakerTid") && value->type == LNS_KEPT_INTEGER)
+    self->thread = find_thread (report, value->integer);
+  else if (IS ("wakeLatency") && value->type == LNS_KEPT_INTEGER)
+    self->latency_ns = value->integer;
+}
+
+/* Has TAKE take what is kept at REMAINDER. */
+static void
+walk (LnsReport *report, uint64_t remainder, TakeFunc take, void *data)
 {
   uint32_t n_rows, n_tables, n_columns = 0, n_fields = 0;
   const LnsKeptRows *rows = lns_report_kept_rows (report, &n_rows);
   const LnsKeptTable *tables = lns_report_kept_tables (report, &n_tables);
-  *ret_subject = (LnsCallSubject){ .holder = LNS_ID_NONE };
   if (remainder == 0 || remainder > n_rows || rows[remainder - 1].table >= n_tables)
-    return false;
+    return;
   size_t size;
   const char *bytes = lns_report_string (report, tables[rows[remainder - 1].table].columns, &size);
   LnsKeptValue *columns = lns_kept_decode (bytes, size, &n_columns, &n_fields);
@@ -66,8 +82,33 @@ lns_call_subject_find (LnsReport *report, uint64_t remainder, LnsCallSubject *re
   LnsKeptValue *values =
       columns != NULL && n_fields > 0 ? lns_kept_decode_as (bytes, size, 1, n_columns) : NULL;
   for (uint32_t i = 0; values != NULL && i < n_columns; i++)
-    take (report, ret_subject, &columns[(size_t)i * n_fields], &values[i]);
+    if (columns[(size_t)i * n_fields].type == LNS_KEPT_TEXT)
+      take (report, data, &columns[(size_t)i * n_fields], &values[i]);
   free (columns);
   free (values);
+}
+
+bool
+lns_call_subject_find (LnsReport *report, uint64_t remainder, LnsCallSubject *ret_subject)
+{
+  *ret_subject = (LnsCallSubject){ .holder = LNS_ID_NONE };
+  walk (report, remainder, take_subject, ret_subject);
   return ret_subject->has_lock || ret_subject->has_file;
+}
+
+bool
+lns_waking_find (
+    LnsReport *report, uint32_t lane, uint64_t ordinal, LnsWaking *ret_waking, LnsEvent *ret_run)
+{
+  *ret_waking = (LnsWaking){ .thread = LNS_ID_NONE, .latency_ns = -1 };
+  if (lns_report_lanes (report, NULL)[lane].kind != LNS_LANE_SCHED ||
+      !lns_report_event (report, lane, ordinal, ret_run, NULL))
+    return false;
+  if (lns_event_extra (report, lane, ret_run, LNS_COLUMN_SCHED_IN) == 0 &&
+      (ordinal + 1 >= lns_report_lane_info (report, lane)->n_events ||
+       !lns_report_event (report, lane, ordinal + 1, ret_run, NULL)))
+    return false;
+  walk (report, lns_event_extra (report, lane, ret_run, LNS_COLUMN_REMAINDER), take_waking,
+        ret_waking);
+  return ret_waking->latency_ns >= 0;
 }
