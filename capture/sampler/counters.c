@@ -410,7 +410,10 @@ find_gpus (const char *gpus, const char *set, unsigned hz, Gpu **ret_gpus)
       unsigned i = 0;
       while (i < n_found && found[i].number != strtoul (at, NULL, 10))
         i++;
-      snprintf (text, sizeof text, "%.*s", (int)strcspn (at, ","), at);
+      size_t n_digits = strcspn (at, ",");
+      n_digits = n_digits < sizeof text ? n_digits : sizeof text - 1;
+      memcpy (text, at, n_digits);
+      text[n_digits] = '\0';
       if (i == n_found)
         lns_sampler_tell_failure (LNS_WIRE_GPU_NO_SUCH, UINT32_MAX, "", 0, text);
     }
