@@ -17,6 +17,10 @@ import profiling
 import tap
 from sampling import REFUSAL, SAMPLING, WORK
 
+# Two modules may have functions of one name: clock_gettime of libc and of the vDSO, _start of the program and of ld.so.
+FUNCTION = "s.value || ' in ' || m.value"
+
+
 @contextlib.contextmanager
 def recorded():
     """A folder with the report r.rep of a program whose two threads spin; without samples where the machine refuses them."""
@@ -175,28 +179,75 @@ def count_functions(chains_):
 def test_sums():
     with recorded() as folder:
         rows = stats(folder, "sample_sum")
-        # Two modules may have functions of one name, such as clock_gettime of libc and of the vDSO.
         got = {(f"{row['Function']} in {row['Module']}"): (int(row["Self"]), int(row["Total"]))
                for row in rows if row["Function"] != "[no call chain]"}
-        wanted = count_functions(chains(folder, function="s.value || ' in ' || m.value"))
+        wanted = count_functions(chains(folder, function=FUNCTION))
         assert got == wanted, (got, wanted)
         assert [int(row["Self"]) for row in rows] == sorted((int(row["Self"]) for row in rows), reverse=True), rows
 
 
-def test_tree():
-    with recorded() as folder:
-        got, path = collections.Counter(), []
-        for row in stats(folder, "sample_tree"):
-            if row["Function"] == "[no call chain]":
-                continue
+def paths_of(rows):
+    """(path, row) of each row of a tree, the path from its outermost row on, of functions with their modules."""
+    path = []
+    for row in rows:
+        if row["Function"] != "[no call chain]":
             depth = int(row["Depth"])
             assert depth <= len(path) and row["Function"].startswith("  " * depth), row
-            path[depth:] = [row["Function"][2 * depth:]]
-            got[tuple(path)] += int(row["Self"])
+            path[depth:] = [f"{row['Function'][2 * depth:]} in {row['Module']}"]
+            yield tuple(path), row
+
+
+def test_tree():
+    with recorded() as folder:
+        got = collections.Counter({path: int(row["Self"]) for path, row in paths_of(stats(folder, "sample_tree"))})
         wanted = collections.Counter()
-        for chain, n in chains(folder).items():
+        for chain, n in chains(folder, function=FUNCTION).items():
             wanted[chain[1:]] += n
         assert +got == wanted, (got, wanted)
+
+
+def test_tree_from_the_bottom_up():
+    with recorded() as folder:
+        got = {path: (int(row["Total"]), int(row["Self"])) for path, row in paths_of(stats(folder, "sample_tree:bottom-up"))}
+        total, alone = collections.Counter(), collections.Counter()
+        for (_, *chain), n in chains(folder, function=FUNCTION).items():
+            chain.reverse()
+            alone[chain[0],] += n
+            for i in range(len(chain)):
+                total[tuple(chain[:i + 1])] += n
+        assert got == {path: (n, alone[path]) for path, n in total.items()}, (got, total)
+
+
+def test_modules():
+    """Calls within a module are one row; a sample counts once for each module of its chain."""
+    with recorded() as folder:
+        total, alone, counted = collections.Counter(), collections.Counter(), collections.Counter()
+        for (_, *chain), n in chains(folder, function="m.value || ' in ' || m.value").items():
+            path = [module for i, module in enumerate(chain) if i == 0 or chain[i - 1] != module]
+            alone[tuple(path)] += n
+            counted.update({module: n for module in set(path)})
+            for i in range(len(path)):
+                total[tuple(path[:i + 1])] += n
+        got = {path: (int(row["Total"]), int(row["Self"])) for path, row in paths_of(stats(folder, "sample_tree:modules"))}
+        assert got == {path: (n, alone[path]) for path, n in total.items()}, (got, total)
+        summed = {f"{row['Function']} in {row['Module']}": int(row["Total"]) for row in stats(folder, "sample_sum:modules") if row["Function"] != "[no call chain]"}
+        assert summed == counted, (summed, counted)
+
+
+def test_rows_below_a_minimum():
+    """What is left out is told, and sums stay whole."""
+    with recorded() as folder:
+        n = sum(chains(folder).values())
+        for kind in "", ":bottom-up":
+            whole = {path: int(row["Total"]) for path, row in paths_of(stats(folder, f"sample_tree{kind}"))}
+            got = dict(paths_of(stats(folder, f"sample_tree{kind}:min=20")))
+            n_all = sum(int(row["Self"]) for row in stats(folder, f"sample_tree{kind}"))
+            kept = {path: int(row["Total"]) for path, row in got.items() if not path[-1].endswith("more, each below 20 %] in ")}
+            assert kept == {path: n for path, n in whole.items() if n >= 0.2 * n_all}, (kept, whole)
+            assert sum(int(row["Self"]) for row in got.values()) == n, got
+    for bad in "min=", "min=x", "min=101", "min=-1", "bottom", "modules=1":
+        run = subprocess.run([tap.LANESCOPE, "stats", "-r", f"sample_tree:{bad}", "none.rep"], capture_output=True, text=True, check=False)
+        assert run.returncode == 125 and "write sample_tree[:bottom-up][:modules][:min=PERCENT]" in run.stderr, (bad, run)
 
 
 def test_sums_of_a_time():

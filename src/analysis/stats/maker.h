@@ -28,7 +28,10 @@ typedef struct
   bool by_range;   /* kernel names are preceded by the innermost range that launched them       */
   bool is_base;    /* kernels have their short names …                                          */
   bool is_mangled; /* … or the names of their symbols                                           */
-  int64_t n_rows;  /* -1 = all                                                                  */
+  bool is_bottom_up;  /* functions come before their callers                                    */
+  bool is_by_module;  /* files instead of functions                                             */
+  double min_percent; /* rows with less of all samples are left out; told in a row of their own */
+  int64_t n_rows;     /* -1 = all                                                               */
 } LnsStatsArguments;
 
 /* The style of values that only queries find. */

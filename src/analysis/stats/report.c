@@ -146,10 +146,11 @@ static const LnsStatsMaker makers[] = {
       "bytes and times of the files that calls of the C library read and wrote", "", false },
     &_lns_stats_files },
   { { "sample_sum", "Sample Summary", NO_SAMPLES,
-      "samples of CPUs by function: in it, and in it and what it called", "", false },
+      "samples of CPUs by function: in it, and in it and what it called", "[:modules]", false },
     &_lns_stats_samples },
   { { "sample_tree", "Sample Call Tree", NO_SAMPLES,
-      "samples of CPUs by function and its callers, the outermost first", "", false },
+      "samples of CPUs by function and its callers, the outermost first",
+      "[:bottom-up][:modules][:min=PERCENT]", false },
     &_lns_stats_sample_tree },
   { { "sched_sum", "CPU Scheduling Summary", "CPU scheduling data",
       "times of threads on CPUs and without, by thread", "", false },
@@ -199,16 +200,25 @@ read_argument (const char *list, const char *text, size_t size, LnsStatsArgument
     }
   if (found == NULL || size == 0)
     return false;
-  if (text[n - 1] == '=')
-    {
-      char *end;
-      arguments->n_rows = strtol (text + n, &end, 10);
-      return n < size && end == text + size && arguments->n_rows >= -1;
-    }
-  arguments->by_range |= text[0] == 'n';
-  arguments->is_base |= text[0] == 'b';
-  arguments->is_mangled |= text[0] == 'm';
-  return !arguments->is_base || !arguments->is_mangled;
+  char *end = NULL;
+#define IS(name)     (size == strlen (name) && strncmp (text, name, size) == 0)
+#define BEGINS(name) (n == strlen (name) && strncmp (text, name, n) == 0)
+  if (BEGINS ("rows="))
+    arguments->n_rows = strtol (text + n, &end, 10);
+  else if (BEGINS ("min="))
+    arguments->min_percent = strtod (text + n, &end);
+  arguments->by_range |= IS ("nvtx-name");
+  arguments->is_base |= IS ("base");
+  arguments->is_mangled |= IS ("mangled");
+  arguments->is_bottom_up |= IS ("bottom-up");
+  arguments->is_by_module |= IS ("modules");
+#undef IS
+#undef BEGINS
+  if (end != NULL && (n == size || end != text + size))
+    return false;
+  const bool is_count = arguments->n_rows >= -1 || arguments->n_rows == LNS_STATS_DEFAULT_ROWS;
+  return is_count && arguments->min_percent >= 0 && arguments->min_percent <= 100 &&
+         (!arguments->is_base || !arguments->is_mangled);
 }
 
 /* Reads what follows NAME. */
