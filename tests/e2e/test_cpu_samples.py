@@ -20,6 +20,8 @@ from sampling import REFUSAL, SAMPLING, WORK, is_refused, rows
 PLAIN, STATIC = WORK + "-plain", WORK + "-static" # -O2, without frame pointers
 CUT = "[callers not recorded]"
 DENY = os.path.join(tap.BUILD, "tests", "e2e", "deny-call")
+# Whether Linux tells others than their parents how processes end.
+EXITS_ARE_TOLD = tuple(int(number) for number in re.match(r"(\d+)\.(\d+)", os.uname().release).groups()) >= (6, 15)
 
 # ENUM_SAMPLING_THREAD_STATE
 RUNNING, TERMINATED, UNSCHEDULED, WAITING = 1, 5, 6, 7
@@ -343,8 +345,7 @@ def test_processes_that_never_join():
 
 
 def test_how_processes_end_that_never_join():
-    """Their parents alone wait for them. Linux tells others since 6.15."""
-    is_told = tuple(int(number) for number in re.match(r"(\d+)\.(\d+)", os.uname().release).groups()) >= (6, 15)
+    """Their parents alone wait for them."""
     with profiling.Folder() as folder:
         run = folder.profile(*SAMPLING, "sh", "-c", "sh -c 'sleep 1; exit 3' one; sh -c 'sleep 1; kill -TERM $$' two; sleep 1; exit 4")
         assert run.code == 4, run
@@ -352,7 +353,20 @@ def test_how_processes_end_that_never_join():
             return
         codes = {process["command_line"].rsplit(" ", 1)[1]: process["exit"] for process in folder.report("r.rep").processes
                  if process["name"] == "sh" and process["command_line"].rsplit(" ", 1)[1] in ("one", "two")}
-        assert codes == ({"one": 3, "two": 143} if is_told else {"one": -1, "two": -1}), codes
+        assert codes == ({"one": 3, "two": 143} if EXITS_ARE_TOLD else {"one": -1, "two": -1}), codes
+
+
+def test_a_parent_that_waits_late():
+    """Until then, nobody is told how its child ended."""
+    late = ("import os, time; pid = os.fork(); pid or os.execv('/bin/sh', ['sh', '-c', 'exit 3', 'child']); time.sleep(1); "
+            "assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3")
+    with profiling.Folder() as folder:
+        run = folder.profile(*SAMPLING, "python3", "-c", late)
+        assert run.code == 0, run
+        if is_refused(run):
+            return
+        codes = [process["exit"] for process in folder.report("r.rep").processes if process["name"] == "sh"]
+        assert codes == [3 if EXITS_ARE_TOLD else -1], codes
 
 
 def test_processes_that_join_are_the_same():

@@ -46,6 +46,9 @@ lns_family_clear (LnsFamily *family)
   for (size_t at = 0; (relative = lns_id_map_next (&family->relatives, &at)) != NULL;)
     free_relative (family, relative);
   lns_id_map_clear (&family->relatives);
+  for (size_t i = 0; i < family->awaited.n; i++)
+    close (family->awaited.items[i].fd);
+  lns_array_clear (&family->awaited);
 }
 
 static LnsRelative *
@@ -208,20 +211,22 @@ lns_family_own_tid (LnsRelative *relative, uint32_t tid)
   return own != 0 ? (uint32_t)own : tid;
 }
 
-/* Tells the recorder how RELATIVE ended at TIME_NS, if that is known. */
-static void
-tell_status (LnsFamily *family, const LnsRelative *relative, int64_t time_ns)
+/* Tells the recorder how the process of ENDED ended, if that is known. Returns whether it will be. */
+static bool
+tell_status (LnsFamily *family, const LnsAwaited *ended)
 {
   int status;
-  if (relative->end_fd < 0 || !lns_process_end_status (relative->end_fd, &status))
-    return;
+  const LnsProcessEnd end = lns_process_end_status (ended->fd, &status);
+  if (end != LNS_PROCESS_END_KNOWN)
+    return end == LNS_PROCESS_END_LATER;
   const int number = WIFSIGNALED (status) ? WTERMSIG (status) : 0;
   LnsBatchEvent event = { .kind = LNS_BATCH_EXIT,
-                          .process = relative->process,
-                          .time_ns = time_ns,
+                          .process = ended->process,
+                          .time_ns = ended->time_ns,
                           .exit_code = number != 0 ? 128 + number : WEXITSTATUS (status),
                           .exit_signal = number };
   lns_mailbox_add (family->peers->mailbox, &event);
+  return false;
 }
 
 void
@@ -229,11 +234,36 @@ lns_family_end (LnsFamily *family, LnsRelative *relative, int64_t time_ns)
 {
   if (relative->process != LNS_ID_NONE)
     {
-      tell_status (family, relative, time_ns);
+      const LnsAwaited ended = { relative->end_fd, relative->process, time_ns };
+      LnsAwaited *awaited = NULL;
+      if (ended.fd >= 0 && tell_status (family, &ended) &&
+          (awaited = lns_array_try_add (&family->awaited)) != NULL)
+        {
+          *awaited = ended;
+          relative->end_fd = -1;
+        }
       lns_peers_see_end (family->peers, relative->process, time_ns);
     }
   lns_id_map_take (&family->relatives, (uint32_t)relative->pid);
   free_relative (family, relative);
+}
+
+void
+lns_family_tell_awaited (LnsFamily *family)
+{
+  size_t n_kept = 0;
+  for (size_t i = 0; i < family->awaited.n; i++)
+    {
+      const LnsAwaited ended = family->awaited.items[i];
+      if (tell_status (family, &ended))
+        {
+          family->awaited.items[n_kept++] = ended;
+          continue;
+        }
+      close (ended.fd);
+      family->n_end_fds--;
+    }
+  family->awaited.n = n_kept;
 }
 
 void

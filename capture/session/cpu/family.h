@@ -9,6 +9,7 @@
 #pragma once
 
 #include "capture/session/collect/peers.h"
+#include "src/base/array.h"
 #include "src/base/id-map.h"
 
 typedef struct
@@ -24,10 +25,19 @@ typedef struct
   bool lacks_program;  /* it runs a new program that ended before /proc could tell which */
 } LnsRelative;
 
+/* A process that has ended, and whose parent has not waited for it. */
+typedef struct
+{
+  int fd;
+  uint32_t process; /* instance in the session */
+  int64_t time_ns;  /* of its end */
+} LnsAwaited;
+
 typedef struct
 {
   LnsPeers *peers;
   LnsIdMap relatives; /* LnsRelative by pid */
+  LNS_ARRAY (LnsAwaited) awaited;
   unsigned n_end_fds;
 } LnsFamily;
 
@@ -66,3 +76,6 @@ void lns_family_end_gone (LnsFamily *family, int64_t until_ns);
 
 /* Removes RELATIVE, whose last thread ended at TIME_NS. */
 void lns_family_end (LnsFamily *family, LnsRelative *relative, int64_t time_ns);
+
+/* Tells how those ended that were removed before their parents had waited for them, and were waited for since. */
+void lns_family_tell_awaited (LnsFamily *family);

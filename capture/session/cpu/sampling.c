@@ -573,6 +573,7 @@ run (void *data)
       pthread_mutex_unlock (&sampling->lock);
       if (sampling->is_attached)
         lns_family_note_gone (&sampling->family);
+      lns_family_tell_awaited (&sampling->family);
       const int64_t now_ns = lns_monotonic_ns ();
       if (n_asked != n_drained)
         read_until (sampling, now_ns);
@@ -586,6 +587,7 @@ run (void *data)
       pthread_cond_broadcast (&sampling->settled);
       pthread_mutex_unlock (&sampling->lock);
     }
+  lns_family_tell_awaited (&sampling->family);
   lns_mailbox_note_samples (sampling->peers->mailbox, INT64_MAX);
   free (fds);
   return NULL;

@@ -5,6 +5,9 @@
 
 #include "capture/session/system/process-end.h"
 
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,12 +31,14 @@ lns_process_end_watch (int32_t pid)
   return (int)syscall (SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
 }
 
-bool
+LnsProcessEnd
 lns_process_end_status (int fd, int *ret_status)
 {
   Info info = { .mask = INFO_OF_EXIT };
+  /* Asked first: what the kernel does not tell of a process that is gone, it never will. */
+  const bool is_gone = syscall (SYS_pidfd_send_signal, fd, 0, NULL, 0) != 0 && errno == ESRCH;
   if (ioctl (fd, GET_INFO, &info) != 0 || (info.mask & INFO_OF_EXIT) == 0)
-    return false;
+    return is_gone ? LNS_PROCESS_END_UNTOLD : LNS_PROCESS_END_LATER;
   *ret_status = info.status;
-  return true;
+  return LNS_PROCESS_END_KNOWN;
 }

@@ -8,12 +8,17 @@
 
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
+
+typedef enum
+{
+  LNS_PROCESS_END_KNOWN,
+  LNS_PROCESS_END_LATER, /* its parent has not waited for it yet */
+  LNS_PROCESS_END_UNTOLD /* the kernel does not tell */
+} LnsProcessEnd;
 
 /* A descriptor for the end of PID, to be closed. -1 if PID is gone, or descriptors are short. */
 int lns_process_end_watch (int32_t pid);
 
-/* How the process of FD ended, as wait() says it. False if its parent has not waited for it yet, or the kernel does not
- * tell. */
-bool lns_process_end_status (int fd, int *ret_status);
+/* Sets RET_STATUS to how the process of FD ended, as wait() says it, if that is known. */
+LnsProcessEnd lns_process_end_status (int fd, int *ret_status);
