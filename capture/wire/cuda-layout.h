@@ -74,6 +74,8 @@ typedef enum
 
   /* A definition, too: code that the process has mapped; LnsWireCodeBytes. */
   LNS_WIRE_CODE = 0xb8,
+  /* The same: a Python function; LnsWirePythonCodeBytes. */
+  LNS_WIRE_PYTHON_CODE = 0xb9,
 } LnsWireCudaType;
 
 /* A LNS_WIRE_CALL_CHAIN has no room for numbers of its own. The lower half of the call's correlation is in DOMAIN, the
@@ -86,6 +88,25 @@ enum
 };
 
 #define LNS_WIRE_CHAIN_MAX 128u
+
+/* Behind the addresses come the Python functions that called them, the innermost first, each of them a word that is no
+ * address: LNS_WIRE_CHAIN_PYTHON, above it the function's number, below the offset of its instruction in bytes. Number 0:
+ * callers in between are not known. */
+#define LNS_WIRE_CHAIN_PYTHON            (UINT64_C (1) << 62)
+#define LNS_WIRE_CHAIN_PYTHON_MAX        128u
+#define LNS_WIRE_CHAIN_PYTHON_NUMBER_MAX ((1u << 30) - 1)
+
+static inline uint64_t
+lns_wire_chain_python (uint32_t number, int64_t offset)
+{
+  return LNS_WIRE_CHAIN_PYTHON | (uint64_t)number << 32 | (uint32_t)offset;
+}
+
+static inline bool
+lns_wire_chain_is_python (uint64_t word)
+{
+  return word >> 62 == 1;
+}
 
 static inline LnsWireHead
 lns_wire_chain (uint64_t ticks, uint8_t flags, uint32_t correlation, uint32_t string)
@@ -117,6 +138,22 @@ typedef struct
   uint32_t n_path_bytes;
   uint64_t start, end, file_offset;
 } LnsWireCodeBytes;
+
+/* The characters of the function's name, those of its file's, and the table of its lines follow. */
+typedef struct
+{
+  LnsWireHead head;
+  uint32_t n_bytes;
+  uint32_t
+      number; /* in chains, at most LNS_WIRE_CHAIN_PYTHON_NUMBER_MAX; no other of the process has it */
+  int32_t first_line;
+  uint32_t n_line_bytes;
+  uint16_t n_name, n_file;      /* characters … */
+  uint8_t name_kind, file_kind; /* … of so many bytes each: 1, 2 or 4 */
+  uint8_t is_name_cut : 1, is_file_cut : 1, has_lines : 1;
+  uint8_t line_format; /* LnsPythonLineFormat */
+} LnsWirePythonCodeBytes;
+_Static_assert(sizeof (LnsWirePythonCodeBytes) == 40, "it has no padding");
 
 #define LNS_WIRE_CUDA_NONE UINT32_MAX
 
@@ -535,6 +572,8 @@ typedef enum
   LNS_WIRE_PROBLEM_TAKEN = 16,        /* another client gets the records, or has disabled them */
   LNS_WIRE_PROBLEM_HARDWARE = 17,     /* the GPU itself cannot take the times; RESULT */
   LNS_WIRE_PROBLEM_STACK = 18,        /* a stack is not read for callers; RESULT: errno */
+  LNS_WIRE_PROBLEM_PYTHON =
+      19, /* no Python callers; RESULT: LnsPythonLayoutResult; DETAIL: version */
 } LnsWireCudaProblem;
 
 typedef struct

@@ -92,6 +92,7 @@ typedef struct
   uint32_t os_files;         /* 1: all calls about files are, each with the path of its file */
   uint32_t has_callers;      /* 1: callers of CUDA calls are recorded … */
   uint32_t callers_ns[LNS_WIRE_CALL_CLASSES]; /* … that took this long, by LnsWireCallClass */
+  uint32_t has_python_callers;                /* 1: … with the Python functions among them */
   uint32_t device_buffer_kib; /* size of each CUPTI buffer on the GPU; 0: CUPTI's default */
   char range_message[LNS_WIRE_RANGE_TEXT_BYTES]; /* UTF-8, terminated */
   char range_domain[LNS_WIRE_RANGE_TEXT_BYTES];  /* "": the default domain */

@@ -134,7 +134,7 @@ main()
 '''
 
 
-# Fields of the table in capture/session/python/layout.c, and what they are the offsets of, by the first minor version.
+# Fields of the table in capture/wire/python-layout.c, and what they are the offsets of, by the first minor version.
 FIELDS = {
     "runtime_interpreters": {9: "_PyRuntimeState, interpreters.head"},
     "runtime_gil": {9: "_PyRuntimeState, ceval.gil", 12: None},
@@ -448,7 +448,7 @@ def test_threads_in_another_namespace_have_the_ids_of_ours():
 
 
 def test_offsets_are_those_of_the_headers():
-    with open(os.path.join(tap.SOURCE, "capture/session/python/layout.c"), encoding="utf-8") as file:
+    with open(os.path.join(tap.SOURCE, "capture/wire/python-layout.c"), encoding="utf-8") as file:
         source = file.read()
     number = re.compile(r"\.(\w+) = (\d+)")
     shared = dict(number.findall(source[source.index("#define OBJECTS"):source.index("static const LnsPythonLayout known")]))

@@ -5,6 +5,7 @@
 
 /* Plays call chains that the program itself finds into the decoder, beside calls of CUDA and mappings of code. */
 
+#include "capture/wire/python-layout.h"
 #include "tests/unit/decoder-cuda-fixture.h"
 
 #define CODE 0x10000u
@@ -214,6 +215,123 @@ damaged_records_do_no_harm (void)
   end ();
 }
 
+/* Adds the function NUMBER, whose first line is 10. Its table of lines has one step: from byte 4 on, line 11 (co_lnotab). */
+static void
+add_function (uint32_t number, const char *name, const char *file)
+{
+  static const uint8_t lines[] = { 4, 1 };
+  struct
+  {
+    LnsWirePythonCodeBytes code;
+    char text[64];
+  } record = { .code = { .head = { .type = LNS_WIRE_PYTHON_CODE },
+                         .number = number,
+                         .first_line = 10,
+                         .n_line_bytes = sizeof lines,
+                         .n_name = (uint16_t)strlen (name),
+                         .n_file = (uint16_t)strlen (file),
+                         .name_kind = 1,
+                         .file_kind = 1,
+                         .has_lines = true,
+                         .line_format = LNS_PYTHON_LINES_DELTAS } };
+  const size_t n_text = strlen (name) + strlen (file);
+  strcat (strcpy (record.text, name), file);
+  memcpy (record.text + n_text, lines, sizeof lines);
+  add_cut (&record, sizeof record, sizeof record.code + n_text + sizeof lines);
+}
+
+/* The lines of the frames of Python in the chain of EVENT. */
+static const char *
+lines_text (const LnsEvent *event)
+{
+  static char joined[128];
+  const LnsCallNode *nodes = lns_report_call_nodes (report, NULL);
+  const LnsStackFrame *frames = lns_report_frames (report, NULL);
+  uint64_t chain = column (event, LNS_LANE_CUDA_API, LNS_COLUMN_CALL_CHAIN);
+  size_t n = 0;
+  joined[0] = '\0';
+  for (uint32_t node = (uint32_t)(chain - 1); chain != 0 && node != LNS_ID_NONE;
+       node = nodes[node].parent)
+    if (frames[nodes[node].frame].file != 0)
+      n += (size_t)snprintf (joined + n, sizeof joined - n, "%u ", frames[nodes[node].frame].line);
+  return joined;
+}
+
+/* Python functions stand in place of the interpreter that runs them. */
+static void
+python_functions_come_behind_addresses (void)
+{
+  const uint64_t whole[] = { CODE + 0x11, lns_wire_chain_python (1, 2),
+                             lns_wire_chain_python (2, 6) },
+                 gap[] = { CODE + 0x11, lns_wire_chain_python (0, 0),
+                           lns_wire_chain_python (1, 6) },
+                 unknown[] = { lns_wire_chain_python (1, 2), lns_wire_chain_python (7, 2),
+                               lns_wire_chain_python (2, 2) };
+  LnsEvent events[4];
+  begin ();
+  add_code (CODE, "/lib/a.so");
+  add_function (1, "inner", "a.py");
+  add_function (2,
+                "\xe4u\xdf"
+                "er",
+                "a.py");
+  add_chain (1, whole, 3);
+  add_chain (2, gap, 3);
+  add_chain (3, unknown, 3);
+  add_callers (12, LNS_WIRE_CHAIN_RUNTIME, 1, 1);
+  add_callers (22, LNS_WIRE_CHAIN_RUNTIME | LNS_WIRE_CHAIN_CUT, 2, 2);
+  add_callers (32, LNS_WIRE_CHAIN_RUNTIME, 3, 3);
+  add_call (10, 1);
+  add_call (20, 2);
+  add_call (30, 3);
+  play ();
+  lns_decoder_write_held (decoder);
+  finish ();
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, events, 4), 3);
+  LNS_CHECK_STR (chain_text (&events[0]), "a.so+0x10 < inner < äußer");
+  LNS_CHECK_STR (lines_text (&events[0]), "10 11 ");
+  LNS_CHECK_STR (chain_text (&events[1]),
+                 "a.so+0x10 < [callers not recorded] < inner < [callers not recorded]");
+  LNS_CHECK_STR (lines_text (&events[1]), "11 ");
+  LNS_CHECK_STR (chain_text (&events[2]), "inner < [callers not recorded] < äußer");
+  LNS_CHECK (lns_decoder_unrecorded (decoder, 0) == NULL);
+  end ();
+}
+
+/* A function that says more than its record has is none. */
+static void
+damaged_functions_do_no_harm (void)
+{
+  const uint64_t chain[] = { CODE + 0x11, lns_wire_chain_python (1, 2) };
+  LnsWirePythonCodeBytes code = { .head = { .type = LNS_WIRE_PYTHON_CODE },
+                                  .number = 1,
+                                  .n_name = UINT16_MAX,
+                                  .name_kind = 4,
+                                  .file_kind = 1 };
+  LnsEvent event;
+  begin ();
+  add_code (CODE, "/lib/a.so");
+  ADD (code);
+  code.n_name = 0;
+  code.n_line_bytes = UINT32_MAX;
+  ADD (code);
+  code.n_line_bytes = 0;
+  code.name_kind = 3;
+  ADD (code);
+  code.name_kind = 1;
+  code.line_format = 9;
+  ADD (code);
+  add_chain (1, chain, 2);
+  add_callers (12, LNS_WIRE_CHAIN_RUNTIME, 1, 1);
+  add_call (10, 1);
+  play ();
+  lns_decoder_write_held (decoder);
+  finish ();
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, &event, 1), 1);
+  LNS_CHECK_STR (chain_text (&event), "a.so+0x10 < [callers not recorded]");
+  end ();
+}
+
 int
 main (void)
 {
@@ -223,5 +341,7 @@ main (void)
   LNS_TEST (each_report_has_its_own_chains);
   LNS_TEST (unknown_code_is_told_once);
   LNS_TEST (damaged_records_do_no_harm);
+  LNS_TEST (python_functions_come_behind_addresses);
+  LNS_TEST (damaged_functions_do_no_harm);
   return lns_tap_done ();
 }

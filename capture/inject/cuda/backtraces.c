@@ -9,10 +9,11 @@
 #include "capture/inject/core/stream.h"
 #include "capture/inject/core/system.h"
 #include "capture/inject/cuda/calls.h"
+#include "capture/inject/cuda/python.h"
 #include "capture/inject/cuda/records.h"
 
 /* The chain and what walking needs lie in the stream's memory for names, as the thread's stack may be small. */
-#define CHAIN_BYTES (LNS_WIRE_CHAIN_MAX * sizeof (uint64_t))
+#define CHAIN_BYTES ((LNS_WIRE_CHAIN_MAX + 1 + LNS_WIRE_CHAIN_PYTHON_MAX) * sizeof (uint64_t))
 _Static_assert(LNS_WALK_SCRATCH_BYTES + CHAIN_BYTES <= LNS_STRINGS_WIDE_BYTES, "there is room");
 
 static uint64_t threshold_ticks[LNS_WIRE_CALL_CLASSES]; /* UINT64_MAX: not asked for */
@@ -68,7 +69,11 @@ write_chain (
       stream->stack = lns_walk_find_stack (stream->tid == lns_process.pid, scratch);
       stream->stack_of = stream->thread_serial;
     }
-  const long n = lns_walk (stream->stack, frame, scratch, chain, LNS_WIRE_CHAIN_MAX, &is_cut);
+  const long n_native =
+      lns_walk (stream->stack, frame, scratch, chain, LNS_WIRE_CHAIN_MAX, &is_cut);
+  if (n_native < 0)
+    return (int)n_native;
+  const long n = lns_cuda_add_python_callers (stream, chain, (size_t)n_native, &is_cut);
   if (n <= 0)
     return (int)n;
   const uint32_t string =

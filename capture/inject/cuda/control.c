@@ -14,6 +14,7 @@
 #include "capture/inject/cuda/kinds.h"
 #include "capture/inject/cuda/names.h"
 #include "capture/inject/cuda/owner.h"
+#include "capture/inject/cuda/python.h"
 #include "capture/inject/cuda/records.h"
 #include "capture/inject/cuda/topology.h"
 #include "capture/inject/core/system.h"
@@ -115,6 +116,7 @@ run (void *unused)
         continue;
       lns_cuda_learn_buses ();
       lns_cuda_ask_topology ();
+      lns_cuda_find_python ();
       flush (false);
       follow_modules ();
       next_ms = lns_inject_monotonic_ms () + period_ms;

@@ -13,6 +13,7 @@
 #include "capture/inject/cuda/kinds.h"
 #include "capture/inject/cuda/names.h"
 #include "capture/inject/cuda/owner.h"
+#include "capture/inject/cuda/python.h"
 #include "capture/inject/cuda/records.h"
 #include "capture/inject/cuda/subscriber.h"
 #include "capture/inject/core/stream.h"
@@ -462,6 +463,7 @@ start (uint64_t generation)
                                              .follow_recording = lns_cuda_follow_recording };
   lns_cuda_engine.generation = generation;
   lns_cuda_prepare_backtraces ();
+  lns_cuda_find_python ();
   lns_process_watch (&watcher);
   const CUptiResult result = load ();
   if (result == CUPTI_SUCCESS && set_up (false))

@@ -13,6 +13,7 @@
  *   clock      the clock of all events, and CUPTI's own if it has one
  *   kinds      the kinds of activity that CUPTI records
  *   calls      the calls of the program for which CUPTI calls back
+ *   python     the Python functions among their callers
  *   backtraces their callers
  *   buffers    the buffers that CUPTI fills
  *   topology   how the GPUs of the machine are connected

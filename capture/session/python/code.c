@@ -5,6 +5,7 @@
 
 #include "capture/session/python/code.h"
 
+#include "capture/session/decode/python/text.h"
 #include "capture/session/python/memory.h"
 
 #include <stdlib.h>
@@ -18,13 +19,6 @@
 /* Objects compared at once, with what is read of each. */
 #define BATCH      64
 #define ROOM_BYTES (BATCH * (LNS_PYTHON_MOST_CODE_BYTES + 2 * MOST_RAW))
-
-/* Bits of the state of a str that do not change (cpython/unicodeobject.h): the size of its characters in bytes, whether they
- * follow the head, and whether all are ASCII. */
-#define STATE_KIND(state) ((state) >> 2 & 7)
-#define STATE_COMPACT     0x20
-#define STATE_ASCII       0x40
-#define STATE_FIXED       0x7c
 
 static uint64_t
 pointer_at (const void *bytes, size_t offset)
@@ -66,53 +60,6 @@ free_code (LnsPythonCode *code)
   free (code);
 }
 
-static char *
-put_utf8 (char *to, uint32_t c)
-{
-  if (c >= 0x110000 || (c >= 0xd800 && c < 0xe000))
-    c = 0xfffd; /* a lone surrogate, or torn */
-  if (c < 0x80)
-    *to++ = (char)c;
-  else if (c < 0x800)
-    {
-      *to++ = (char)(0xc0 | c >> 6);
-      *to++ = (char)(0x80 | (c & 63));
-    }
-  else
-    {
-      if (c >= 0x10000)
-        {
-          *to++ = (char)(0xf0 | c >> 18);
-          *to++ = (char)(0x80 | (c >> 12 & 63));
-        }
-      else
-        *to++ = (char)(0xe0 | c >> 12);
-      *to++ = (char)(0x80 | (c >> 6 & 63));
-      *to++ = (char)(0x80 | (c & 63));
-    }
-  return to;
-}
-
-/* N characters of KIND bytes each, and "…" if more are left out. */
-static char *
-to_utf8 (const uint8_t *data, uint64_t n, unsigned kind, bool is_cut)
-{
-  char *utf8 = malloc (4 * n + 4), *to = utf8;
-
-  if (utf8 == NULL)
-    return NULL;
-  for (uint64_t i = 0; i < n; i++)
-    {
-      uint32_t c = 0;
-      memcpy (&c, data + i * kind, kind);
-      to = put_utf8 (to, c);
-    }
-  if (is_cut)
-    to = put_utf8 (to, 0x2026);
-  *to = '\0';
-  return utf8;
-}
-
 /* Copies the str at ADDRESS. Returns false if it is none, or memory is short. */
 static bool
 copy_text (const LnsPythonCodes *codes, uint64_t address, LnsPythonText *ret_text)
@@ -125,19 +72,22 @@ copy_text (const LnsPythonCodes *codes, uint64_t address, LnsPythonText *ret_tex
   if (n < head)
     return false;
   const uint64_t length = pointer_at (raw, 0);
-  const uint32_t state = number_at (raw, layout->text_state - start), kind = STATE_KIND (state);
+  const uint32_t state = number_at (raw, layout->text_state - start),
+                 kind = LNS_PYTHON_TEXT_KIND (state);
   const uint64_t n_kept = length < MOST_CHARACTERS ? length : MOST_CHARACTERS;
   const uint32_t data =
-      ((state & STATE_ASCII) != 0 ? layout->text_ascii : layout->text_compact) - start;
+      ((state & LNS_PYTHON_TEXT_ASCII) != 0 ? layout->text_ascii : layout->text_compact) - start;
   const uint32_t n_raw = data + (uint32_t)n_kept * kind;
-  if ((state & STATE_COMPACT) == 0 || (kind != 1 && kind != 2 && kind != 4) || length > INT32_MAX ||
+  if ((state & LNS_PYTHON_TEXT_COMPACT) == 0 || (kind != 1 && kind != 2 && kind != 4) ||
+      length > INT32_MAX ||
       (n_raw > n && !_lns_remote_read (codes->pid, address + start, raw, n_raw)))
     return false;
-  *ret_text = (LnsPythonText){ .address = address,
-                               .n_raw = n_raw,
-                               .data = data,
-                               .raw = malloc (n_raw),
-                               .utf8 = to_utf8 (raw + data, n_kept, kind, n_kept < length) };
+  *ret_text =
+      (LnsPythonText){ .address = address,
+                       .n_raw = n_raw,
+                       .data = data,
+                       .raw = malloc (n_raw),
+                       .utf8 = _lns_python_text_utf8 (raw + data, n_kept, kind, n_kept < length) };
   if (ret_text->raw != NULL)
     memcpy (ret_text->raw, raw, n_raw);
   if (ret_text->raw == NULL || ret_text->utf8 == NULL)
@@ -155,7 +105,7 @@ is_same_text (const LnsPythonLayout *layout, const LnsPythonText *text, const ui
   const size_t state = layout->text_state - layout->text_length;
 
   return pointer_at (raw, 0) == pointer_at (text->raw, 0) &&
-         ((number_at (raw, state) ^ number_at (text->raw, state)) & STATE_FIXED) == 0 &&
+         ((number_at (raw, state) ^ number_at (text->raw, state)) & LNS_PYTHON_TEXT_FIXED) == 0 &&
          memcmp (raw + text->data, text->raw + text->data, text->n_raw - text->data) == 0;
 }
 

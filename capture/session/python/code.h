@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include "capture/session/decode/python/line-table.h"
 #include "capture/session/python/layout.h"
 #include "src/base/id-map.h"
 

@@ -15,9 +15,6 @@
 #define MOST_READINGS 6
 /* Pages that are read between two looks at the innermost frame. The time that this takes is short against a call. */
 #define TIGHT_PAGES 2
-/* From 3.12 on, frames of these owners are between Python and C, and no function: FRAME_OWNED_BY_CSTACK is 3 in 3.12 and 3.13,
- * FRAME_OWNED_BY_INTERPRETER is 3 and FRAME_OWNED_BY_CSTACK 4 in 3.14 (internal/pycore_frame.h, pycore_interpframe_structs.h). */
-#define FIRST_OWNER_WITHOUT_FUNCTION 3
 
 struct _LnsPythonPages
 {
@@ -148,10 +145,9 @@ follow (LnsPythonPages *pages,
       if (reading->is_broken)
         return;
       frame->address = at;
-      frame->code = _lns_python_pointer_at (bytes, layout->frame_code) &
-                    ~UINT64_C (7); /* 3.14 marks references in the lowest bits */
+      frame->code = lns_python_frame_code (layout, bytes);
       frame->instruction = _lns_python_pointer_at (bytes, layout->frame_instruction);
-      if (layout->minor >= 12 && bytes[layout->frame_owner] >= FIRST_OWNER_WITHOUT_FUNCTION)
+      if (!lns_python_frame_has_function (layout, bytes))
         frames->n--;
       at = _lns_python_pointer_at (bytes, layout->frame_previous);
     }

@@ -510,16 +510,6 @@ count_sure (const LnsPythonReader *reader, const Thread *thread, bool *ret_is_ne
   return n;
 }
 
-/* Where in its function the frame RAW is, in bytes. Up to 3.10 a number tells it: of bytes in 3.9, of instructions of two bytes
- * in 3.10 (frameobject.h). */
-static int64_t
-offset_of (const LnsPythonReader *reader, const LnsPythonRawFrame *raw)
-{
-  if (reader->layout.minor <= 10)
-    return (int64_t)(int32_t)raw->instruction * (reader->layout.minor == 9 ? 1 : 2);
-  return (int64_t)(raw->instruction - raw->code - reader->layout.code_bytes);
-}
-
 /* Whether CODE is of a frame between Python and C. Its owner says so, too, but may not have been written yet when the frame was
  * read. The name is that of 3.12. */
 static bool
@@ -555,8 +545,10 @@ show (LnsPythonReader *reader, Thread *thread, size_t n_sure)
                                  .name = code->name.utf8,
                                  .file = code->file->text.utf8,
                                  .first_line = code->first_line,
-                                 .line = _lns_python_line_at (&code->lines, code->first_line,
-                                                              offset_of (reader, raw)) };
+                                 .line = _lns_python_line_at (
+                                     &code->lines, code->first_line,
+                                     lns_python_offset_in_code (&reader->layout, raw->code,
+                                                                raw->instruction)) };
     }
   /* What frames refer to stays as long as they do, and so do the copies. */
   thread->is_kept = !thread->is_cut;

@@ -10,9 +10,6 @@
 #include "src/cli/profile/switches.h"
 #include "src/cli/terminal/language.h"
 
-#define PYTHON_STACKS                                                                              \
- N_ ("Python call chains of CUDA calls are not recorded yet; --python-sampling=true samples all "  \
-     "Python functions")
 #define COUNTERS                                                                                   \
  N_ ("counters of CPUs and of the kernel are not recorded yet; `perf stat PROGRAM` reads them")
 
@@ -48,8 +45,10 @@ static const LnsOption switches_cpu_options[] = {
     .default_text = "1000",
     .help = N_ ("Python samples a second. Fewer are taken where so many would need more "
                 "than a twentieth of a CPU core.") },
-  { LNS_IGNORED_SWITCH ("python-backtrace", CHOICE, PYTHON_STACKS), .choices = "none,cuda,false",
-    .default_text = "none", .help = N_ ("Record Python call chains of CUDA calls.") },
+  { LNS_PROFILE_SWITCH ("python-backtrace", CHOICE, python_backtrace), .choices = "none,cuda,false",
+    .default_text = "none",
+    .help = N_ ("Record the Python functions among the callers of CUDA calls, of all calls that "
+                "take at least 1,000 ns unless --cudabacktrace says otherwise.") },
   { LNS_PROFILE_SWITCH ("cpuctxsw", CHOICE, cpuctxsw), .choices = "process-tree,system-wide,none",
     .default_text = N_ ("as --sample"),
     .help = N_ ("Record on which CPU each thread runs, and when it waits.") },

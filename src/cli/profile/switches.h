@@ -41,6 +41,7 @@ typedef struct
   bool flush_on_cudaprofilerstop;
   const char *cuda_graph_trace, *cuda_event_trace, *cupti_path;
   LnsOptionList cudabacktrace;
+  const char *python_backtrace; /* NULL: not given */
   bool cupti_sharing, cupti_host_buffers;
   int64_t cupti_device_bytes; /* 0: CUPTI's default */
   int64_t cuda_flush_ms;      /* 0: the engine's default */

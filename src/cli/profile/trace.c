@@ -176,6 +176,25 @@ check_graph_trace (LnsProfile *profile, LnsError *error)
 
 #define BACKTRACE_NS 1000
 
+/* Turns on Python callers, of all calls unless some were chosen. */
+static void
+check_python_backtraces (LnsProfile *profile)
+{
+  const LnsProfileOptions *given = &profile->options;
+  LnsWireOptions *target = &profile->target;
+  if (given->python_backtrace == NULL || strcmp (given->python_backtrace, "cuda") != 0)
+    return;
+  if (given->cudabacktrace.n_items > 0 && !target->has_callers)
+    {
+      lns_cli_say ("warning", "--python-backtrace=cuda records nothing with --cudabacktrace=none: "
+                              "leave out one of them [LNS-SWITCH-001]");
+      return;
+    }
+  for (int class = 0; given->cudabacktrace.n_items == 0 && class < LNS_WIRE_CALL_CLASSES; class ++)
+    target->callers_ns[class] = BACKTRACE_NS;
+  target->has_callers = target->has_python_callers = 1;
+}
+
 /* CLASS[:NS],… */
 static bool
 check_backtraces (LnsProfile *profile, LnsError *error)
@@ -216,6 +235,10 @@ check_backtraces (LnsProfile *profile, LnsError *error)
                               "other, with :NS behind it if need be",
                               item);
     }
+  check_python_backtraces (profile);
+  if (target->has_callers && !(target->traces & LNS_WIRE_TRACE_CUDA))
+    lns_cli_say ("warning", "%s records nothing without --trace=cuda [LNS-SWITCH-001]",
+                 given->n_items > 0 ? "--cudabacktrace" : "--python-backtrace");
   return true;
 }
 

@@ -124,12 +124,12 @@ read_code (const LnsDecodedProcess *process, LnsCpuMap *map, LnsCpuCode *code)
   code->next_ns = code->read_ns + READING_PAUSES * (code->read_ns - now_ns);
 }
 
-void
-_lns_callers_define (LnsDecoder *decoder,
-                     const LnsDecodedProcess *process,
-                     const LnsWireRecord *record,
-                     LnsCpuMap *map,
-                     LnsCpuCode *code)
+static void
+define_native (LnsDecoder *decoder,
+               const LnsDecodedProcess *process,
+               const LnsWireRecord *record,
+               LnsCpuMap *map,
+               LnsCpuCode *code)
 {
   const size_t n_head = sizeof (LnsWireCodeBytes);
   LnsWireCodeBytes said;
@@ -142,6 +142,19 @@ _lns_callers_define (LnsDecoder *decoder,
   Reading reading = { process, map, code, monotonic_ns () };
   const LnsMappedCode told = { said.start, said.end, said.file_offset, path };
   take_code (&reading, &told);
+}
+
+void
+_lns_callers_define (LnsDecoder *decoder,
+                     const LnsDecodedProcess *process,
+                     const LnsWireRecord *record,
+                     LnsCpuMap *map,
+                     LnsCpuCode *code)
+{
+  if (record->type == (LnsWireType)LNS_WIRE_CODE)
+    define_native (decoder, process, record, map, code);
+  else if (!_lns_python_functions_add (&code->python, record))
+    decoder->counters.n_refused++;
 }
 
 /* --- Chains ----------------------------------------------------------------------------------- */
@@ -205,7 +218,30 @@ count_known (const LnsCpuMap *map, const uint64_t *chain, size_t n)
   return n_known;
 }
 
-/* The node of CHAIN's addresses; LNS_ID_NONE if none is in known code. */
+/* The node of the N WORDS of Python functions, the innermost first. IS_CUT: there were more. */
+static uint32_t
+look_up_python (LnsDecoder *decoder,
+                LnsCpuTree *tree,
+                const LnsCpuCode *code,
+                const LnsCpuMap *map,
+                const uint64_t *words,
+                size_t n,
+                bool is_cut)
+{
+  static const uint64_t cut = LNS_CPU_CUT;
+  LnsPythonPosition position;
+  uint32_t node = LNS_ID_NONE;
+  if (is_cut && n > 0)
+    node = _lns_cpu_tree_node (tree, decoder, map, &cut, 1, node);
+  for (size_t i = n; i-- > 0;)
+    if (_lns_python_functions_find (&code->python, words[i], &position))
+      node = _lns_cpu_tree_python_node (tree, decoder, &position, node);
+    else
+      node = _lns_cpu_tree_node (tree, decoder, map, &cut, 1, node);
+  return node;
+}
+
+/* The node of NAME's addresses and functions; LNS_ID_NONE if none is known. */
 static uint32_t
 look_up (LnsDecoder *decoder,
          const LnsDecodedProcess *process,
@@ -216,28 +252,40 @@ look_up (LnsDecoder *decoder,
          LnsCpuCode *code,
          bool is_new)
 {
-  uint64_t chain[LNS_WIRE_CHAIN_MAX + 1];
-  const size_t n_whole = name->n_bytes / sizeof *chain;
-  size_t n = n_whole < LNS_WIRE_CHAIN_MAX ? n_whole : LNS_WIRE_CHAIN_MAX, first = 0;
-  memcpy (chain, name->bytes, n * sizeof *chain);
+  uint64_t chain[LNS_WIRE_CHAIN_MAX + 1 + LNS_WIRE_CHAIN_PYTHON_MAX];
+  const size_t n_most = sizeof chain / sizeof *chain, n_said = name->n_bytes / sizeof *chain;
+  const size_t n_whole = n_said < n_most ? n_said : n_most;
+  size_t n = 0, first = 0;
+  memcpy (chain, name->bytes, n_whole * sizeof *chain);
+  while (n < n_whole && n < LNS_WIRE_CHAIN_MAX && !lns_wire_chain_is_python (chain[n]))
+    n++;
+  const bool has_python = n < n_whole && lns_wire_chain_is_python (chain[n]);
+  const bool has_gap = has_python && chain[n] == lns_wire_chain_python (0, 0);
+  const size_t first_python = n + has_gap;
   size_t n_known = count_known (map, chain, n);
   if (n_known < n || (is_new && monotonic_ns () - code->read_ns > OLD_NS))
     {
       read_code (process, map, code);
       n_known = count_known (map, chain, n);
     }
+  const uint32_t caller = has_python
+                              ? look_up_python (decoder, tree, code, map, chain + first_python,
+                                                n_whole - first_python, is_cut)
+                              : LNS_ID_NONE;
   while (first < n_known && is_recorder (_lns_cpu_map_find (map, chain[first] - 1)->path))
     first++;
   if (first == n_known)
     {
-      if (n > 0)
+      if (n_known < n || (n > 0 && !has_python))
         _lns_decoder_tell_once (decoder, "LNS-CUDA-031", UNKNOWN_CODE);
-      return LNS_ID_NONE;
+      return caller;
     }
   chain[first]--; /* it is a return address, too */
-  if (n_known < n || is_cut || !is_start (_lns_cpu_map_find (map, chain[n_known - 1] - 1)->path))
+  if (n_known < n || has_gap ||
+      (!has_python &&
+       (is_cut || !is_start (_lns_cpu_map_find (map, chain[n_known - 1] - 1)->path))))
     chain[n_known++] = LNS_CPU_CUT;
-  return _lns_cpu_tree_node (tree, decoder, map, chain + first, n_known - first);
+  return _lns_cpu_tree_node (tree, decoder, map, chain + first, n_known - first, caller);
 }
 
 void

@@ -18,6 +18,7 @@ typedef struct
   uint32_t n_changes; /* of the map, so that a chain is looked up again after each */
   int64_t read_ns;    /* CLOCK_MONOTONIC, when it was last read; 0: never */
   int64_t next_ns;    /* it is not read again before */
+  LnsPythonFunctions python;
 } LnsCpuCode;
 
 /* Plays a LNS_WIRE_CALL_CHAIN of a process whose code is CODE, in MAP. */
@@ -28,7 +29,7 @@ void _lns_callers_play (LnsDecoder *decoder,
                         LnsCpuMap *map,
                         LnsCpuCode *code);
 
-/* Takes the code that RECORD, a LNS_WIRE_CODE, tells of. */
+/* Takes the code that RECORD, a LNS_WIRE_CODE or LNS_WIRE_PYTHON_CODE, tells of. */
 void _lns_callers_define (LnsDecoder *decoder,
                           const LnsDecodedProcess *process,
                           const LnsWireRecord *record,

@@ -117,26 +117,51 @@ forget_ids (LnsCpuTree *tree)
 {
   lns_id_map_clear (&tree->nodes);
   lns_id_map_clear (&tree->homeless);
+  lns_id_map_clear (&tree->functions);
+  lns_id_map_clear (&tree->lines);
+}
+
+/* Forgets what was in another report than the present one. */
+static void
+turn_to_report (LnsCpuTree *tree, const LnsDecoder *decoder)
+{
+  if (tree->report == decoder->report)
+    return;
+  forget_ids (tree);
+  tree->report = decoder->report;
+}
+
+/* The node of FRAME that CALLER called. */
+static uint32_t
+node_below (LnsCpuTree *tree, LnsDecoder *decoder, uint32_t caller, uint32_t frame)
+{
+  const uint64_t key = (uint64_t)caller << 32 | frame;
+  const uint64_t known = lns_id_map_number (&tree->nodes, key);
+  if (known != 0)
+    return (uint32_t)(known - 1);
+  const uint32_t node = lns_writer_add_call_node (decoder->writer, &(LnsCallNode){ caller, frame });
+  lns_id_map_set_number (&tree->nodes, key, 1 + (uint64_t)node);
+  return node;
 }
 
 uint32_t
-_lns_cpu_tree_node (
-    LnsCpuTree *tree, LnsDecoder *decoder, const LnsCpuMap *map, const uint64_t *chain, size_t n)
+_lns_cpu_tree_node (LnsCpuTree *tree,
+                    LnsDecoder *decoder,
+                    const LnsCpuMap *map,
+                    const uint64_t *chain,
+                    size_t n,
+                    uint32_t caller)
 {
   LnsCpuModule *modules[LNS_CPU_MAX_FRAMES];
   size_t n_known = n < LNS_CPU_MAX_FRAMES ? n : LNS_CPU_MAX_FRAMES;
-  if (tree->report != decoder->report)
-    {
-      forget_ids (tree);
-      tree->report = decoder->report;
-    }
+  turn_to_report (tree, decoder);
   for (size_t i = 0; i < n_known; i++)
     {
       modules[i] = module_at (tree, map, chain[i], i);
       if (modules[i] == NULL && i > 0)
         n_known = i + (chain[i] == LNS_CPU_CUT);
     }
-  uint32_t node = LNS_ID_NONE;
+  uint32_t node = caller;
   for (size_t i = n_known; i-- > 0;)
     {
       const uint64_t address = chain[i] != LNS_CPU_CUT ? chain[i] - (i > 0) : LNS_CPU_CUT;
@@ -144,17 +169,35 @@ _lns_cpu_tree_node (
           modules[i]->ref.report != decoder->report)
         tell_jitdumps (decoder, map);
       const uint32_t frame = frame_id (tree, decoder, modules[i], address);
-      const uint64_t key = (uint64_t)node << 32 | frame;
-      const uint64_t known = lns_id_map_number (&tree->nodes, key);
-      if (known != 0)
-        {
-          node = (uint32_t)(known - 1);
-          continue;
-        }
-      node = lns_writer_add_call_node (decoder->writer, &(LnsCallNode){ node, frame });
-      lns_id_map_set (&tree->nodes, key, (void *)(uintptr_t)(1 + (uint64_t)node));
+      node = node_below (tree, decoder, node, frame);
     }
   return node;
+}
+
+uint32_t
+_lns_cpu_tree_python_node (LnsCpuTree *tree,
+                           LnsDecoder *decoder,
+                           const LnsPythonPosition *position,
+                           uint32_t caller)
+{
+  turn_to_report (tree, decoder);
+  const LnsStackFrame definition = { .module = LNS_ID_NONE,
+                                     .symbol = _lns_decoder_text (decoder, position->name),
+                                     .is_resolved = 1,
+                                     .file = _lns_decoder_text (decoder, position->file),
+                                     .line = (uint32_t)position->line };
+  const uint64_t of = (uint64_t)definition.symbol << 32 | definition.file;
+  uint64_t function = lns_id_map_number (&tree->functions, of);
+  if (function == 0)
+    lns_id_map_set_number (&tree->functions, of, function = 1 + tree->functions.n);
+  const uint64_t at = function << 32 | definition.line;
+  uint64_t frame = lns_id_map_number (&tree->lines, at);
+  if (frame == 0)
+    {
+      frame = 1 + (uint64_t)lns_writer_add_frame (decoder->writer, &definition);
+      lns_id_map_set_number (&tree->lines, at, frame);
+    }
+  return node_below (tree, decoder, caller, (uint32_t)(frame - 1));
 }
 
 void

@@ -387,7 +387,7 @@ play_sample (
     return;
   const uint32_t node =
       _lns_cpu_tree_node (&session->tree, decoder, &process->map, (const uint64_t *)(head + 1),
-                          head->n_words - sizeof *head / sizeof (uint64_t));
+                          head->n_words - sizeof *head / sizeof (uint64_t), LNS_ID_NONE);
   LnsEvent event = { .start_ns = time_ns };
   set (decoder, LNS_LANE_CPU_SAMPLE, &event, LNS_COLUMN_CPU, head->cpu);
   set (decoder, LNS_LANE_CPU_SAMPLE, &event, LNS_COLUMN_THREAD_STATE, STATE_RUNNING);
@@ -465,6 +465,7 @@ free_process (Session *session, Process *process)
     free_thread (session, thread);
   lns_id_map_clear (&process->threads);
   _lns_cpu_map_clear (&process->map);
+  _lns_python_functions_clear (&process->code.python);
   free (process);
 }
 
@@ -586,7 +587,7 @@ static void
 define (LnsDecoder *decoder, LnsDecodedProcess *decoded, const LnsWireRecord *record)
 {
   Process *process = process_of (decoder, decoded->id);
-  if (process != NULL && record->type == (LnsWireType)LNS_WIRE_CODE)
+  if (process != NULL && record->type != LNS_WIRE_CALL_CHAIN)
     _lns_callers_define (decoder, decoded, record, &process->map, &process->code);
 }
 
@@ -634,7 +635,8 @@ free_session (LnsDecoder *decoder)
 }
 
 const LnsDecoderOps _lns_cpu_ops = {
-  .types = { { LNS_WIRE_CALL_CHAIN, LNS_WIRE_CALL_CHAIN }, { LNS_WIRE_CODE, LNS_WIRE_CODE } },
+  .types = { { LNS_WIRE_CALL_CHAIN, LNS_WIRE_CALL_CHAIN },
+             { LNS_WIRE_CODE, LNS_WIRE_PYTHON_CODE } },
   .session_bytes = sizeof (Session),
   .define = define,
   .play = play_record,

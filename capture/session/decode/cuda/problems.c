@@ -136,6 +136,11 @@ say_other_problem (LnsDecoder *decoder,
                        "have no callers, as the system call process_vm_readv is refused here (%s); "
                        "let the container or sandbox allow it",
                        strerror ((int)result));
+  else if (said->problem == LNS_WIRE_PROBLEM_PYTHON)
+    _lns_decoder_tell (decoder, process, "LNS-CUDA-033",
+                       "CUDA calls have no Python callers, as this process runs Python %u.%u; "
+                       "Lanescope can read the functions of CPython 3.9 to 3.14 with a GIL",
+                       detail >> 24, detail >> 16 & 255);
   else
     _lns_decoder_tell (decoder, process, "LNS-CUDA-010",
                        "CUPTI reported something unknown (problem %u, detail %u, result %u); a "

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "capture/session/python/line-table.h"
+#include "capture/session/decode/python/line-table.h"
 
 static bool
 add (LnsPythonLines *lines, uint32_t end, int32_t line)

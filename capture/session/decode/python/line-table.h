@@ -7,16 +7,10 @@
 
 #pragma once
 
+#include "capture/wire/python-layout.h"
 #include "src/base/array.h"
 
 #include <stdint.h>
-
-typedef enum
-{
-  LNS_PYTHON_LINES_DELTAS,   /* co_lnotab, up to 3.9 */
-  LNS_PYTHON_LINES_RANGES,   /* co_linetable of 3.10 (PEP 626) */
-  LNS_PYTHON_LINES_LOCATIONS /* co_linetable from 3.11 on (PEP 657) */
-} LnsPythonLineFormat;
 
 typedef struct
 {
