@@ -543,7 +543,22 @@ find_call_chain (const Subject *self, int64_t *ret_id)
 
 #define BRIEF_FRAMES 12
 
-/* "function (module)" a line, the innermost first. */
+/* Where FRAME is: "module, file:line", or what is known of it; "" if nothing is. Names of files come without their folders, which
+ * would fill the pane. */
+static char *
+frame_place (const Subject *self, const LnsCallFrame *frame)
+{
+  g_autofree char *path = lns_event_text_string (self->report, frame->module, true);
+  g_autofree char *source = lns_event_text_string (self->report, frame->file, true);
+  g_autofree char *module = *path != '\0' ? g_path_get_basename (path) : g_strdup ("");
+  g_autofree char *file = *source != '\0' ? g_path_get_basename (source) : g_strdup ("");
+  const char *comma = *module != '\0' && *file != '\0' ? ", " : "";
+  if (*file != '\0' && frame->line > 0)
+    return g_strdup_printf ("%s%s%s:%u", module, comma, file, frame->line);
+  return g_strconcat (module, comma, file, NULL);
+}
+
+/* "function (module, file:line)" a line, the innermost first. */
 static char *
 call_chain_text (const Subject *self, uint64_t value)
 {
@@ -558,11 +573,10 @@ call_chain_text (const Subject *self, uint64_t value)
   for (unsigned i = 0; i < n_shown; i++)
     {
       g_autofree char *symbol = lns_event_text_string (self->report, frames[i].symbol, true);
-      g_autofree char *path = lns_event_text_string (self->report, frames[i].module, true);
-      g_autofree char *module = self->is_brief ? g_path_get_basename (path) : g_strdup (path);
+      g_autofree char *place = frame_place (self, &frames[i]);
       g_string_append_printf (text, i > 0 ? "\n%s" : "%s", symbol);
-      if (*path != '\0')
-        g_string_append_printf (text, " (%s)", module);
+      if (*place != '\0')
+        g_string_append_printf (text, " (%s)", place);
     }
   if (n > n_shown)
     g_string_append_printf (text, ngettext ("\n… %u more", "\n… %u more", n - n_shown),
