@@ -103,13 +103,17 @@ check_table (const char *query, LnsForeignOrder order)
   LnsForeignPages pages;
   const bool is_off_pages = _lns_foreign_pages_begin (&pages, foreign, table);
   _lns_foreign_pages_clear (&pages);
-  LNS_CHECK_INT (sqlite3_prepare_v2 (foreign->db, query, -1, &expected.rows, NULL), SQLITE_OK);
+  /* A connection of its own: that of FOREIGN is in use by another thread meanwhile. */
+  sqlite3 *db;
+  LNS_CHECK_INT (sqlite3_open (path, &db), SQLITE_OK);
+  LNS_CHECK_INT (sqlite3_prepare_v2 (db, query, -1, &expected.rows, NULL), SQLITE_OK);
   const bool good =
       lns_foreign_read (foreign, table, columns, 8, order, compare_cb, &expected, &error);
   LNS_CHECK_STR (error.message, "");
   LNS_CHECK (good && expected.n_rows > 0);
   LNS_CHECK_INT (sqlite3_step (expected.rows), SQLITE_DONE);
   sqlite3_finalize (expected.rows);
+  sqlite3_close (db);
   lns_foreign_close (foreign);
   return is_off_pages;
 }
