@@ -46,11 +46,14 @@ put_head (LnsExportText *text, const LnsExportSample *sample)
 static void
 put_function (LnsExportText *text, const LnsStackFrame *frame)
 {
-  const LnsReport *report = text->job->report;
+  LnsReport *report = text->job->report;
+  size_t n;
+  const char *symbol = lns_report_string (report, frame->symbol, &n);
   char address[32];
   snprintf (address, sizeof address, "\t%16" PRIx64 " ", lns_export_address (report, frame));
   lns_export_put_text (text, address);
-  if (frame->is_resolved)
+  /* What stands for callers that are missing has a name without being a function. */
+  if (frame->is_resolved || (n > 0 && symbol[0] == '['))
     lns_export_put_name (text, frame->symbol, 0);
   else
     lns_export_put_text (text, "[unknown]");
