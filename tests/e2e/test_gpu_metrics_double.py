@@ -368,7 +368,7 @@ def test_cupti_hangs():
     """Wherever it does, the program runs, and the recording ends as ever."""
     with profiling.Folder() as folder:
         for function in ("cuptiPmSamplingDecodeData@3", "cuptiPmSamplingStop"):
-            code, err = record(folder, n=0, variables={"LNS_DOUBLE_FAIL": f"{function}=hang"})
+            code, err = record(folder, n=1, variables={"LNS_DOUBLE_FAIL": f"{function}=hang"})
             assert code == 0 and folder.report("r.rep").info["state"] == profiling.COMPLETE, err
             assert err.count("[LNS-GPU-015]") == 1, err
         for function in ("cuInit", "cuptiPmSamplingEnable"):
