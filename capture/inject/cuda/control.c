@@ -34,10 +34,10 @@ LNS_OLDEST (pthread_attr_setstacksize);
 static void
 flush (bool by_force)
 {
-  lns_cuda_mark ();
+  const uint32_t mark = lns_cuda_mark ();
   lns_cuda_flush (by_force);
   lns_cuda_tell_dropped (NULL, 0);
-  lns_cuda_look_for_mark (false);
+  lns_cuda_look_for_mark (mark, false);
 }
 
 /* Does what COMMAND says and answers. */

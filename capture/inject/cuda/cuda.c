@@ -280,11 +280,11 @@ finish (void *unused)
   __atomic_store_n (&lns_cuda_engine.is_over, true, __ATOMIC_SEQ_CST);
   lns_cuda_tell_code ();
   wait_for_buses ();
-  lns_cuda_mark ();
+  const uint32_t mark = lns_cuda_mark ();
   lns_cuda_flush_last ();
   wait_for_others ();
   lns_cuda_tell_dropped (NULL, 0);
-  lns_cuda_look_for_mark (true);
+  lns_cuda_look_for_mark (mark, true);
 }
 
 /* --- The start. ------------------------------------------------------------------------------- */

@@ -22,27 +22,27 @@ has_come_back (uint32_t correlation)
   return seen != 0 && (int32_t)(seen - correlation) >= 0;
 }
 
-void
+uint32_t
 lns_cuda_mark (void)
 {
   if (lns_cuda_is_silent () || !(lns_cuda_options ()->traces & LNS_WIRE_TRACE_CUDA))
-    return;
+    return 0;
   const uint32_t correlation = lns_cuda_make_call ();
   if (correlation == 0)
-    return;
+    return 0;
   uint32_t none = 0;
   (void)__atomic_compare_exchange_n (&lns_process.pool.header->first_mark, &none, correlation,
                                      false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
   __atomic_store_n (&lns_cuda_engine.mark, correlation, __ATOMIC_RELEASE);
+  return correlation;
 }
 
 void
-lns_cuda_look_for_mark (bool is_last)
+lns_cuda_look_for_mark (uint32_t mark, bool is_last)
 {
   static uint32_t known; /* the last mark that is known to be ours */
   static int64_t known_ms;
   static int n_without;
-  const uint32_t mark = __atomic_load_n (&lns_cuda_engine.mark, __ATOMIC_ACQUIRE);
   const int64_t now_ms = lns_inject_monotonic_ms ();
   if (lns_cuda_is_silent () || __atomic_load_n (&lns_cuda_engine.is_disabled, __ATOMIC_ACQUIRE))
     return;
@@ -66,6 +66,7 @@ lns_cuda_look_for_mark (bool is_last)
   /* CUPTI has never given us such a record, or loses some. */
   if (known == 0 || lns_cuda_may_lack ())
     lns_cuda_tell_clock ();
-  else if (is_last || (n_without >= FLUSHES_WITHOUT && now_ms - known_ms >= MS_WITHOUT))
+  else if ((is_last && mark != 0) ||
+           (n_without >= FLUSHES_WITHOUT && now_ms - known_ms >= MS_WITHOUT))
     lns_cuda_problem (LNS_WIRE_PROBLEM_TAKEN, 0, 0, NULL);
 }

@@ -10,8 +10,9 @@
 
 #include "capture/inject/cuda/engine.h"
 
-/* Makes the call. Not in a callback of CUPTI. */
-void lns_cuda_mark (void);
+/* Makes the call. Not in a callback of CUPTI. Returns its correlation, 0 if it could not be made. */
+uint32_t lns_cuda_mark (void);
 
-/* Looks for its record, after a flush. IS_LAST: there will be no other flush, and that was a forced one. */
-void lns_cuda_look_for_mark (bool is_last);
+/* Looks for the record of MARK, of a call that was made before the flush just now; another thread may have made a later one
+ * since. IS_LAST: there will be no other flush, and that was a forced one. */
+void lns_cuda_look_for_mark (uint32_t mark, bool is_last);
