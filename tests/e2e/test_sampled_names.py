@@ -32,10 +32,18 @@ def chains(folder, module, name="r.rep"):
     return list(found.values())
 
 
+def stubs():
+    """[(first, past the last)] of the offsets of the program's stubs (.plt), of which no table of symbols has names."""
+    sections = subprocess.run(["readelf", "-SW", WORK], capture_output=True, text=True, check=True).stdout
+    return [(int(at, 16), int(at, 16) + int(size, 16))
+            for at, size in re.findall(r" \.plt\S* +PROGBITS +[0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+) ", sections)]
+
+
 def is_named(found):
     """Whether most of the chains that were FOUND are CHAIN, and all of them have names."""
     whole = [chain for chain in found if [symbol for symbol, _ in chain[:3]] == CHAIN]
-    return len(whole) > len(found) / 2 and not any(unresolved for chain in found for _, unresolved in chain)
+    nameless = [int(symbol.rsplit("+0x", 1)[1], 16) for chain in found for symbol, unresolved in chain if unresolved]
+    return len(whole) > len(found) / 2 and all(any(first <= at < last for first, last in stubs()) for at in nameless)
 
 
 def is_unnamed(found, base):
