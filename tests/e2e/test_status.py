@@ -161,19 +161,29 @@ def test_memory_that_cannot_be_read():
         assert re.sub(r"process \d+", "process", row["reason"]) + " [LNS-PYTHON-003]" in said, (row, run)
 
 
+def beside_another_recording(place):
+    """What status says while another recording of the user runs that may lock as little: (rows by kind, what that recording said)."""
+    before = [*OWN_RIGHTS, "sh", "-c", 'ulimit -l 0; exec "$@"', "sh"]
+    other = subprocess.Popen([*before, tap.LANESCOPE, "profile", "-f", "true", "-t", "none", "-s", "process-tree", "sh", "-c", "echo ready; cat"],
+                             cwd=place.path, env=place.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert other.stdout.readline() == b"ready\n"
+        rows = kinds(place, before=before)
+    finally:
+        _, err = other.communicate()
+    return rows, err.decode()
+
+
 def test_no_memory_may_be_locked():
-    """While another recording of the user has all that the kernel allows."""
+    """While another recording of the user has all that the kernel allows. The kernel counts for all recordings of the user: one of
+    somebody else may have had it all when the other began, and returned it before status looked."""
     with Place() as place:
-        before = [*OWN_RIGHTS, "sh", "-c", 'ulimit -l 0; exec "$@"', "sh"]
-        other = subprocess.Popen([*before, tap.LANESCOPE, "profile", "-t", "none", "-s", "process-tree", "sh", "-c", "echo ready; cat"],
-                                 cwd=place.path, env=place.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        try:
-            assert other.stdout.readline() == b"ready\n"
-            rows = kinds(place, before=before)
-        finally:
-            _, err = other.communicate()
-        assert rows["cpu-samples"]["recordable"] == "no", rows
-        assert rows["cpu-samples"]["code"] == "LNS-CPU-003" or rows["cpu-samples"]["code"].encode() in err, (rows, err)
+        for _ in range(20):
+            rows, err = beside_another_recording(place)
+            if rows["cpu-samples"]["recordable"] == "no" or "LNS-CPU-003" not in err:
+                break
+        assert rows["cpu-samples"]["recordable"] == "no", (rows, err)
+        assert rows["cpu-samples"]["code"] == "LNS-CPU-003" or rows["cpu-samples"]["code"] in err, (rows, err)
 
 
 def test_no_memory_can_be_shared():
