@@ -113,18 +113,37 @@ add_call (Maker *maker, uint32_t call_node, uint32_t parent, uint32_t *ret_node,
   return true;
 }
 
-/* Marks the nodes below others of the same function. Steps through the tree without a stack, because chains may be as long
+/* Finds the first function of each function's module. */
+static void
+find_modules (LnsCallTree *tree)
+{
+  LnsIdMap firsts = { 0 }; /* 1 + function by 1 + module */
+
+  tree->first_of_module = lns_calloc (tree->n_functions, sizeof *tree->first_of_module);
+  for (uint32_t i = 0; i < tree->n_functions; i++)
+    {
+      const uint64_t key = 1 + (uint64_t)tree->functions[i].module;
+      if (lns_id_map_number (&firsts, key) == 0)
+        lns_id_map_set_number (&firsts, key, 1 + (uint64_t)i);
+      tree->first_of_module[i] = (uint32_t)lns_id_map_number (&firsts, key) - 1;
+    }
+  lns_id_map_clear (&firsts);
+}
+
+/* Marks the nodes below others of the same function or module. Steps through the tree without a stack, because chains may be as long
  * as the file says. */
 static void
 mark_recursion (LnsCallTree *tree)
 {
   uint32_t *n_above = lns_calloc (tree->n_functions, sizeof *n_above);
+  uint32_t *n_in_module = lns_calloc (tree->n_functions, sizeof *n_in_module);
   uint32_t node = tree->n_nodes > 0 ? 0 : LNS_ID_NONE;
 
   while (node != LNS_ID_NONE)
     {
       LnsCallTreeNode *at = &tree->nodes[node];
       at->is_recursive = n_above[at->function]++ > 0;
+      at->is_in_again = n_in_module[tree->first_of_module[at->function]]++ > 0;
       if (at->first_child != LNS_ID_NONE)
         {
           node = at->first_child;
@@ -134,12 +153,14 @@ mark_recursion (LnsCallTree *tree)
       while (node != LNS_ID_NONE && next == LNS_ID_NONE)
         {
           n_above[tree->nodes[node].function]--;
+          n_in_module[tree->first_of_module[tree->nodes[node].function]]--;
           next = tree->nodes[node].next_sibling;
           node = tree->nodes[node].parent;
         }
       node = next;
     }
   free (n_above);
+  free (n_in_module);
 }
 
 LnsCallTree *
@@ -170,6 +191,7 @@ lns_call_tree_new (LnsReport *report, const atomic_bool *cancel, LnsError *error
   lns_array_clear (&maker.path);
   if (good)
     {
+      find_modules (tree);
       mark_recursion (tree);
       return tree;
     }
@@ -183,6 +205,7 @@ lns_call_tree_free (LnsCallTree *tree)
   if (tree == NULL)
     return;
   free (tree->functions);
+  free (tree->first_of_module);
   free (tree->nodes);
   free (tree->node_of);
   free (tree);
@@ -303,14 +326,18 @@ lns_call_sums_clear (LnsCallSums *sums)
 void
 lns_call_tree_functions (const LnsCallTree *tree,
                          const LnsCallSums *sums,
+                         bool is_by_module,
                          LnsCallCount *ret_functions)
 {
-  memset (ret_functions, 0, tree->n_functions * sizeof *ret_functions);
+  if (tree->n_functions > 0)
+    memset (ret_functions, 0, tree->n_functions * sizeof *ret_functions);
   for (uint32_t i = 0; i < tree->n_nodes; i++)
     {
-      LnsCallCount *function = &ret_functions[tree->nodes[i].function];
-      function->self += sums->nodes[i].self;
-      if (!tree->nodes[i].is_recursive)
-        function->total += sums->nodes[i].total;
+      const LnsCallTreeNode *node = &tree->nodes[i];
+      LnsCallCount *count =
+          &ret_functions[is_by_module ? tree->first_of_module[node->function] : node->function];
+      count->self += sums->nodes[i].self;
+      if (is_by_module ? !node->is_in_again : !node->is_recursive)
+        count->total += sums->nodes[i].total;
     }
 }

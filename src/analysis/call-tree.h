@@ -27,12 +27,14 @@ typedef struct
   uint32_t parent, first_child, next_sibling;
   uint32_t function;
   bool is_recursive; /* a node above it has the same function */
+  bool is_in_again;  /* a node above it has a function of the same module */
 } LnsCallTreeNode;
 
 typedef struct
 {
   LnsReport *report; /* borrowed */
   LnsCallFunction *functions;
+  uint32_t *first_of_module; /* by function: the first function of its module */
   LnsCallTreeNode *nodes; /* node 0 is the first outermost function; its siblings are the others */
   uint32_t n_functions, n_nodes;
   uint32_t *node_of; /* by call node of the report: the node of its innermost function */
@@ -80,8 +82,9 @@ bool lns_call_tree_sum (const LnsCallTree *tree,
                         LnsError *error) __attribute__ ((warn_unused_result));
 void lns_call_sums_clear (LnsCallSums *sums);
 
-/* Adds SUMS up by function into RET_FUNCTIONS, which has room for all of the tree's. A sample counts once for each function
- * of its chain, however often that called itself. O(nodes). */
+/* Adds SUMS up by function into RET_FUNCTIONS, which has room for all of the tree's; or by module, at the first function of
+ * each. A sample counts once for each function, or module, of its chain, however often that called itself. O(nodes). */
 void lns_call_tree_functions (const LnsCallTree *tree,
                               const LnsCallSums *sums,
+                              bool is_by_module,
                               LnsCallCount *ret_functions);
