@@ -222,6 +222,52 @@ lns_call_branches_grow (LnsCallBranches *self, uint32_t branch)
   return &self->branches.items[branch];
 }
 
+/* ---- Samples ---------------------------------------------------------------------------------- */
+
+/* Whether samples of NODE count for the first N of FUNCTIONS, the function that was sampled first. */
+static bool
+is_path_from (const LnsCallBranches *self, uint32_t node, const uint32_t *functions, uint32_t n)
+{
+  for (uint32_t i = 0; i < n; i++)
+    {
+      if (node == LNS_ID_NONE || shown_at (self, node) != functions[i])
+        return false;
+      do
+        node = self->tree->nodes[node].parent;
+      while (self->is_by_module && node != LNS_ID_NONE && shown_at (self, node) == functions[i]);
+    }
+  return true;
+}
+
+static void
+mark_up (const LnsCallBranches *self, uint32_t branch, bool *nodes)
+{
+  const uint32_t n = self->branches.items[branch].depth;
+  uint32_t *functions = lns_calloc (n, sizeof *functions);
+
+  for (uint32_t at = branch, i = n; i > 0; at = self->branches.items[at].parent)
+    functions[--i] = self->branches.items[at].function;
+  for (uint32_t i = 0; i < self->tree->n_nodes; i++)
+    nodes[i] = is_path_from (self, i, functions, n);
+  free (functions);
+}
+
+void
+lns_call_branches_mark (const LnsCallBranches *self, uint32_t branch, bool *ret_nodes)
+{
+  const LnsCallBranch *it = &self->branches.items[branch];
+
+  for (uint32_t i = 0; i < self->tree->n_nodes; i++)
+    ret_nodes[i] = branch == 0;
+  if (self->is_bottom_up)
+    mark_up (self, branch, ret_nodes);
+  else
+    for (size_t i = 0; i < it->n_places; i++)
+      ret_nodes[self->places.items[it->first_place + i].node] = true;
+  if (!self->is_bottom_up)
+    lns_call_tree_mark_below (self->tree, ret_nodes);
+}
+
 LnsCallBranches *
 lns_call_branches_new (const LnsCallTree *tree,
                        const LnsCallSums *sums,

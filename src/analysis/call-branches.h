@@ -57,3 +57,7 @@ void lns_call_branches_free (LnsCallBranches *self); /* NULL is fine */
 /* Makes the branches below BRANCH unless they are there already, and returns it; pointers to branches from before are
  * invalid then. O(calls that the branch stands for and those below them by one). */
 const LnsCallBranch *lns_call_branches_grow (LnsCallBranches *self, uint32_t branch);
+
+/* Marks in RET_NODES, which has room for all of the tree's, the nodes whose samples BRANCH counts: those that were taken in
+ * them, whatever the time. O(nodes × depth of the branch). */
+void lns_call_branches_mark (const LnsCallBranches *self, uint32_t branch, bool *ret_nodes);

@@ -225,53 +225,96 @@ lns_call_sample_kind (const LnsReport *report)
   return LNS_LANE_PYTHON_SAMPLE;
 }
 
-static void
-count_chunk (const LnsCallTree *tree,
-             const LnsCallQuery *query,
-             const LnsChunk *chunk,
-             LnsCallSums *sums)
+/* The node of the tree in which sample I of CHUNK was taken, or LNS_ID_NONE. CHAINS as call_chains () returns them. */
+static uint32_t
+node_of_sample (const LnsCallTree *tree, const uint64_t *chains, uint32_t i)
 {
-  const int at = lns_lane_kind_extra (query->kind, LNS_COLUMN_CALL_CHAIN);
-  const uint64_t *chains = at >= 0 ? chunk->extra[at] : NULL;
+  const uint64_t chain = chains != NULL ? chains[i] : 0;
+  return chain - 1 < tree->n_call_nodes ? tree->node_of[chain - 1] : LNS_ID_NONE;
+}
+
+static const uint64_t *
+call_chains (const LnsChunk *chunk, LnsLaneKind kind)
+{
+  const int at = lns_lane_kind_extra (kind, LNS_COLUMN_CALL_CHAIN);
+  return at >= 0 ? chunk->extra[at] : NULL;
+}
+
+/* What is done with the chunks of a lane. */
+typedef struct
+{
+  const LnsCallTree *tree;
+  const LnsCallQuery *query;
+  LnsCallSums *sums;
+  const bool *nodes;
+  int64_t before_ns; /* samples from then on are of no interest */
+  uint32_t found_lane;
+  uint64_t found_ordinal;
+} Search;
+
+static void
+count_chunk (Search *search, const LnsChunk *chunk)
+{
+  const uint64_t *chains = call_chains (chunk, search->query->kind);
+  LnsCallSums *sums = search->sums;
 
   for (uint32_t i = 0; i < chunk->n; i++)
     {
-      if (chunk->start_ns[i] < query->start_ns || chunk->start_ns[i] > query->end_ns)
+      if (chunk->start_ns[i] < search->query->start_ns ||
+          chunk->start_ns[i] > search->query->end_ns)
         continue;
-      const uint64_t chain = chains != NULL ? chains[i] : 0;
+      const uint32_t node = node_of_sample (search->tree, chains, i);
       sums->n_samples++;
-      if (chain - 1 < tree->n_call_nodes)
-        sums->nodes[tree->node_of[chain - 1]].self++;
+      if (node != LNS_ID_NONE)
+        sums->nodes[node].self++;
       else
         sums->n_without_chain++;
     }
 }
 
-static bool
-count_lane (const LnsCallTree *tree,
-            const LnsCallQuery *query,
-            uint32_t lane,
-            const atomic_bool *cancel,
-            LnsCallSums *sums,
-            LnsError *error)
+static void
+find_in_chunk (Search *search, const LnsChunk *chunk)
 {
+  const uint64_t *chains = call_chains (chunk, search->query->kind);
+
+  for (uint32_t i = 0; i < chunk->n && chunk->start_ns[i] < search->before_ns; i++)
+    {
+      const uint32_t node = node_of_sample (search->tree, chains, i);
+      if (chunk->start_ns[i] < search->query->start_ns || node == LNS_ID_NONE ||
+          !search->nodes[node])
+        continue;
+      search->found_lane = chunk->lane;
+      search->found_ordinal = chunk->first + i;
+      search->before_ns = chunk->start_ns[i];
+    }
+}
+
+/* Has VISIT look at the chunks of LANE from the start of the query on. */
+static bool
+walk_lane (Search *search,
+           uint32_t lane,
+           void (*visit) (Search *search, const LnsChunk *chunk),
+           const atomic_bool *cancel,
+           LnsError *error)
+{
+  LnsReport *report = search->tree->report;
   const LnsColumnMask columns =
       LNS_COLUMN_BIT (LNS_COLUMN_START) | LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN);
   uint64_t first;
   const LnsChunk *chunk;
   LnsError damage = { 0 };
 
-  if (!lns_report_find (tree->report, lane, query->start_ns, &first, error))
+  if (!lns_report_find (report, lane, search->query->start_ns, &first, error))
     return false;
-  if (first >= lns_report_lane_info (tree->report, lane)->n_events)
+  if (first >= lns_report_lane_info (report, lane)->n_events)
     return true;
-  LnsChunkWalker *walker = lns_chunk_walker_new (tree->report, lane, columns);
-  lns_chunk_walker_seek (walker, lns_report_chunk_of (tree->report, lane, first));
+  LnsChunkWalker *walker = lns_chunk_walker_new (report, lane, columns);
+  lns_chunk_walker_seek (walker, lns_report_chunk_of (report, lane, first));
   bool good = true;
   while (good && (chunk = lns_chunk_walker_next (walker, &damage)) != NULL &&
-         (chunk->n == 0 || chunk->start_ns[0] <= query->end_ns))
+         (chunk->n == 0 || chunk->start_ns[0] < search->before_ns))
     {
-      count_chunk (tree, query, chunk, sums);
+      visit (search, chunk);
       if (is_cancelled (cancel))
         good = fail_cancelled (error);
     }
@@ -281,12 +324,32 @@ count_lane (const LnsCallTree *tree,
   return good;
 }
 
+/* The first time after that of QUERY. */
+static int64_t
+end_of (const LnsCallQuery *query)
+{
+  return query->end_ns < INT64_MAX ? query->end_ns + 1 : INT64_MAX;
+}
+
 static bool
 is_counted (const LnsReport *report, const LnsCallQuery *query, const LnsLane *lane)
 {
   const uint32_t thread = lns_report_tracks (report, NULL)[lane->track].thread;
   return lane->kind == query->kind &&
          (query->threads == NULL || (thread != LNS_ID_NONE && query->threads[thread]));
+}
+
+/* Makes the totals of what was counted. */
+static void
+add_up (const LnsCallTree *tree, LnsCallSums *sums)
+{
+  for (uint32_t i = tree->n_nodes; i > 0; i--)
+    {
+      LnsCallCount *count = &sums->nodes[i - 1];
+      count->total += count->self;
+      if (tree->nodes[i - 1].parent != LNS_ID_NONE)
+        sums->nodes[tree->nodes[i - 1].parent].total += count->total;
+    }
 }
 
 bool
@@ -298,19 +361,14 @@ lns_call_tree_sum (const LnsCallTree *tree,
 {
   uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (tree->report, &n_lanes);
+  Search search = { tree, query, ret_sums, .before_ns = end_of (query) };
   bool good = true;
 
   *ret_sums = (LnsCallSums){ .nodes = lns_calloc (tree->n_nodes, sizeof *ret_sums->nodes) };
   for (uint32_t lane = 0; good && lane < n_lanes; lane++)
     if (is_counted (tree->report, query, &lanes[lane]))
-      good = count_lane (tree, query, lane, cancel, ret_sums, error);
-  for (uint32_t i = tree->n_nodes; i > 0; i--)
-    {
-      LnsCallCount *count = &ret_sums->nodes[i - 1];
-      count->total += count->self;
-      if (tree->nodes[i - 1].parent != LNS_ID_NONE)
-        ret_sums->nodes[tree->nodes[i - 1].parent].total += count->total;
-    }
+      good = walk_lane (&search, lane, count_chunk, cancel, error);
+  add_up (tree, ret_sums);
   if (!good)
     lns_call_sums_clear (ret_sums);
   return good;
@@ -340,4 +398,53 @@ lns_call_tree_functions (const LnsCallTree *tree,
       if (is_by_module ? !node->is_in_again : !node->is_recursive)
         count->total += sums->nodes[i].total;
     }
+}
+
+void
+lns_call_tree_mark_below (const LnsCallTree *tree, bool *nodes)
+{
+  for (uint32_t i = 0; i < tree->n_nodes; i++)
+    if (tree->nodes[i].parent != LNS_ID_NONE)
+      nodes[i] |= nodes[tree->nodes[i].parent];
+}
+
+void
+lns_call_sums_keep (const LnsCallTree *tree, const bool *nodes, LnsCallSums *sums)
+{
+  sums->n_samples = 0;
+  sums->n_without_chain = 0;
+  for (uint32_t i = 0; i < tree->n_nodes; i++)
+    {
+      LnsCallCount *count = &sums->nodes[i];
+      count->self = nodes[i] ? count->self : 0;
+      count->total = 0;
+      sums->n_samples += count->self;
+    }
+  add_up (tree, sums);
+}
+
+bool
+lns_call_tree_find_sample (const LnsCallTree *tree,
+                           const LnsCallQuery *query,
+                           const bool *nodes,
+                           const atomic_bool *cancel,
+                           uint32_t *ret_lane,
+                           uint64_t *ret_ordinal,
+                           LnsError *error)
+{
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (tree->report, &n_lanes);
+  Search search = { .tree = tree,
+                    .query = query,
+                    .nodes = nodes,
+                    .before_ns = end_of (query),
+                    .found_lane = LNS_ID_NONE };
+  bool good = true;
+
+  for (uint32_t lane = 0; good && lane < n_lanes; lane++)
+    if (is_counted (tree->report, query, &lanes[lane]))
+      good = walk_lane (&search, lane, find_in_chunk, cancel, error);
+  *ret_lane = search.found_lane;
+  *ret_ordinal = search.found_ordinal;
+  return good;
 }

@@ -88,3 +88,20 @@ void lns_call_tree_functions (const LnsCallTree *tree,
                               const LnsCallSums *sums,
                               bool is_by_module,
                               LnsCallCount *ret_functions);
+
+/* Marks what is below the nodes that are marked in NODES, too. O(nodes). */
+void lns_call_tree_mark_below (const LnsCallTree *tree, bool *nodes);
+
+/* Leaves in SUMS the samples of nodes that are marked in NODES alone; both are by node of the tree. O(nodes). */
+void lns_call_sums_keep (const LnsCallTree *tree, const bool *nodes, LnsCallSums *sums);
+
+/* Puts the first sample that QUERY asks for and that was taken in one of the nodes marked in NODES into RET_LANE and
+ * RET_ORDINAL, or LNS_ID_NONE if there is none. CANCEL may be NULL. Returns false and fills ERROR if a chunk is damaged or
+ * the call was cancelled. Any thread. O(log n) a lane, and the samples up to that one in time. */
+bool lns_call_tree_find_sample (const LnsCallTree *tree,
+                                const LnsCallQuery *query,
+                                const bool *nodes,
+                                const atomic_bool *cancel,
+                                uint32_t *ret_lane,
+                                uint64_t *ret_ordinal,
+                                LnsError *error) __attribute__ ((warn_unused_result));

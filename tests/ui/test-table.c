@@ -169,7 +169,7 @@ filter_by (const char *text)
 
   gtk_editable_set_text (table->filter, text);
   WAIT_FOR (lns_events_model_get_order (table->model)->n != n && table->querying == NULL &&
-            lns_events_model_is_told (table->model));
+            lns_place_list_is_told (LNS_PLACE_LIST (table->model)));
 }
 
 static void
@@ -205,10 +205,10 @@ check_cells (void)
     {
       LnsEventSet *set;
       uint32_t row;
-      g_autoptr (LnsEventItem) place =
+      g_autoptr (LnsPlace) place =
           g_list_model_get_item (G_LIST_MODEL (table->model), gtk_list_item_get_position (item));
       LNS_CHECK (gtk_list_item_get_position (item) < n);
-      LNS_CHECK (lns_event_item_get (place, &set, &row));
+      LNS_CHECK (lns_events_model_get_row (place, &set, &row));
       g_autofree char *text = lns_event_cell_text (set, row, GPOINTER_TO_UINT (column));
       LNS_CHECK_STR (gtk_inscription_get_text (GTK_INSCRIPTION (gtk_list_item_get_child (item))),
                      text);
@@ -261,7 +261,7 @@ sorting_and_filtering_keep_the_cells (void)
     {
       gtk_column_view_sort_by_column (table->columns, column_at (0),
                                       i == 0 ? GTK_SORT_DESCENDING : GTK_SORT_ASCENDING);
-      WAIT_FOR (table->querying == NULL && lns_events_model_is_told (table->model));
+      WAIT_FOR (table->querying == NULL && lns_place_list_is_told (LNS_PLACE_LIST (table->model)));
       LNS_CHECK_STR (first_text (LNS_EVENT_COLUMN_NUMBER), i == 0 ? "3,308" : "1");
     }
   filter_by ("e");

@@ -61,21 +61,22 @@ model_new (Told *told)
 static void
 tell_all (LnsEventsModel *model)
 {
-  while (!lns_events_model_is_told (model))
+  while (!lns_place_list_is_told (LNS_PLACE_LIST (model)))
     g_main_context_iteration (NULL, TRUE);
   LNS_CHECK (!g_main_context_pending (NULL));
-  LNS_CHECK_INT (g_list_model_get_n_items (G_LIST_MODEL (model)), lns_events_model_n_rows (model));
+  LNS_CHECK_INT (g_list_model_get_n_items (G_LIST_MODEL (model)),
+                 lns_place_list_get_n (LNS_PLACE_LIST (model)));
 }
 
 static int64_t
 row_at (LnsEventsModel *model, guint index)
 {
-  g_autoptr (LnsEventItem) item = g_list_model_get_item (G_LIST_MODEL (model), index);
+  g_autoptr (LnsPlace) item = g_list_model_get_item (G_LIST_MODEL (model), index);
   LnsEventSet *of;
   uint32_t row;
   if (item == NULL)
     return -2;
-  return lns_event_item_get (item, &of, &row) ? (int64_t)row : -1;
+  return lns_events_model_get_row (item, &of, &row) ? (int64_t)row : -1;
 }
 
 static LnsEventOrder *
@@ -110,18 +111,18 @@ a_change_keeps_the_items_that_it_can (void)
   LNS_CHECK_INT (row_at (model, set->n), -2);
 
   /* As many rows in another order: the same items. */
-  g_autoptr (LnsEventItem) item = g_list_model_get_item (G_LIST_MODEL (model), 500);
+  g_autoptr (LnsPlace) item = g_list_model_get_item (G_LIST_MODEL (model), 500);
   LnsEventSet *of;
   uint32_t row;
   const int n_changes = told.n_changes;
   lns_events_model_set (model, set, other, FALSE);
-  LNS_CHECK (lns_events_model_is_told (model));
-  LNS_CHECK (lns_event_item_get (item, &of, &row) && of == set && row == set->n - 1 - 500);
+  LNS_CHECK (lns_place_list_is_told (LNS_PLACE_LIST (model)));
+  LNS_CHECK (lns_events_model_get_row (item, &of, &row) && of == set && row == set->n - 1 - 500);
   LNS_CHECK_INT (told.n_changes, n_changes);
 
   /* Fewer: what has no row any more says so at once, and goes. */
   lns_events_model_set (model, set, some, FALSE);
-  LNS_CHECK (!lns_event_item_get (item, &of, &row));
+  LNS_CHECK (!lns_events_model_get_row (item, &of, &row));
   LNS_CHECK_INT (row_at (model, 0), 99);
   LNS_CHECK_INT (row_at (model, 100), -1);
   tell_all (model);
@@ -156,7 +157,7 @@ the_whole_completes_a_first_page (void)
   LNS_CHECK_INT (row_at (model, 64), -1);
 
   lns_events_model_set (model, set, whole, TRUE);
-  LNS_CHECK (lns_events_model_is_told (model));
+  LNS_CHECK (lns_place_list_is_told (LNS_PLACE_LIST (model)));
   LNS_CHECK_INT (told.n, 1000);
   LNS_CHECK_INT (told.n_completed, 1);
   LNS_CHECK_INT (told.n_others, 1);
@@ -173,7 +174,7 @@ a_model_ends_between_steps (void)
   g_autoptr (LnsEventOrder) all = lns_event_order_new_identity (set->n);
 
   lns_events_model_set (model, set, all, FALSE);
-  LNS_CHECK (!lns_events_model_is_told (model));
+  LNS_CHECK (!lns_place_list_is_told (LNS_PLACE_LIST (model)));
   g_object_unref (model);
   LNS_CHECK (!g_main_context_pending (NULL));
 }

@@ -59,7 +59,7 @@ fill_cell (GtkListItem *item, LnsEventColumn column)
   uint32_t row;
   g_autofree char *text = NULL;
 
-  if (lns_event_item_get (gtk_list_item_get_item (item), &set, &row))
+  if (lns_events_model_get_row (gtk_list_item_get_item (item), &set, &row))
     text = lns_event_cell_text (set, row, column);
   gtk_inscription_set_text (GTK_INSCRIPTION (gtk_list_item_get_child (item)),
                             text != NULL ? text : "…");

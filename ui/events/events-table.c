@@ -141,7 +141,7 @@ update_pager (LnsEventsTable *self, const LnsEventOrder *order)
   unsigned n_pages = lns_events_model_n_pages (self->model);
   unsigned page = lns_events_model_get_page (self->model);
   uint64_t first = lns_events_model_get_first (self->model);
-  uint64_t n = lns_events_model_n_rows (self->model);
+  uint64_t n = lns_place_list_get_n (LNS_PLACE_LIST (self->model));
   g_autofree char *text =
       g_strdup_printf (_ ("Rows %s – %s"), lns_format_unsigned (MIN (first + 1, order->n), from),
                        lns_format_unsigned (first + n, to));
@@ -184,7 +184,7 @@ follow (LnsEventsTable *self, gboolean scroll)
   LnsEventOrder *order = lns_events_model_get_order (self->model);
   uint32_t row, position;
 
-  self->follows_later = !lns_events_model_is_told (self->model);
+  self->follows_later = !lns_place_list_is_told (LNS_PLACE_LIST (self->model));
   self->scrolls_later = scroll;
   if (self->follows_later || self->set == NULL || order == NULL || id.lane == LNS_ID_NONE ||
       !lns_event_set_find (self->set, id.lane, id.ordinal, event.start_ns, &row) ||
@@ -192,11 +192,11 @@ follow (LnsEventsTable *self, gboolean scroll)
     return;
   self->following = TRUE;
   uint32_t first = lns_events_model_get_first (self->model);
-  if (position < first || position - first >= lns_events_model_n_rows (self->model))
+  if (position < first || position - first >= lns_place_list_get_n (LNS_PLACE_LIST (self->model)))
     {
       lns_events_model_set_page (self->model, lns_events_model_page_of (self->model, position));
       update (self);
-      self->follows_later = !lns_events_model_is_told (self->model);
+      self->follows_later = !lns_place_list_is_told (LNS_PLACE_LIST (self->model));
     }
   position -= lns_events_model_get_first (self->model);
   if (!self->follows_later &&
@@ -261,7 +261,7 @@ static void
 items_changed_cb (
     LnsEventsModel *model, guint position, guint removed, guint added, LnsEventsTable *self)
 {
-  if (self->follows_later && lns_events_model_is_told (model))
+  if (self->follows_later && lns_place_list_is_told (LNS_PLACE_LIST (model)))
     follow (self, self->scrolls_later);
 }
 
@@ -274,9 +274,9 @@ selection_changed_cb (GtkSelectionModel *selection, guint first, guint n, LnsEve
 
   if (self->following || gtk_bitset_get_size (selected) != 1)
     return;
-  g_autoptr (LnsEventItem) item =
+  g_autoptr (LnsPlace) item =
       g_list_model_get_item (G_LIST_MODEL (self->model), gtk_bitset_get_minimum (selected));
-  if (item == NULL || !lns_event_item_get (item, &set, &row))
+  if (item == NULL || !lns_events_model_get_row (item, &set, &row))
     return;
   LnsEventId id;
   lns_event_set_id (set, row, &id.lane, &id.ordinal);
@@ -585,11 +585,11 @@ show_in_events_cb (LnsView *view,
 static void
 activate_cb (GtkColumnView *columns, guint position, LnsEventsTable *self)
 {
-  g_autoptr (LnsEventItem) item = g_list_model_get_item (G_LIST_MODEL (self->model), position);
+  g_autoptr (LnsPlace) item = g_list_model_get_item (G_LIST_MODEL (self->model), position);
   LnsEventSet *set;
   uint32_t row;
 
-  if (item == NULL || !lns_event_item_get (item, &set, &row))
+  if (item == NULL || !lns_events_model_get_row (item, &set, &row))
     return;
   LnsEventId id;
   lns_event_set_id (set, row, &id.lane, &id.ordinal);
@@ -669,13 +669,13 @@ key_cb (GtkEventControllerKey *controller,
   if (!(home || end) || (state & gtk_accelerator_get_default_mod_mask ()) != 0)
     return GDK_EVENT_PROPAGATE;
   /* The list must know of the last row. */
-  lns_events_model_tell_all (self->model);
+  lns_place_list_tell_all (LNS_PLACE_LIST (self->model));
   if (page == lns_events_model_get_page (self->model))
     return GDK_EVENT_PROPAGATE;
   lns_events_model_set_page (self->model, page);
-  lns_events_model_tell_all (self->model);
+  lns_place_list_tell_all (LNS_PLACE_LIST (self->model));
   update (self);
-  guint position = home ? 0 : lns_events_model_n_rows (self->model) - 1;
+  guint position = home ? 0 : lns_place_list_get_n (LNS_PLACE_LIST (self->model)) - 1;
   gtk_selection_model_select_item (GTK_SELECTION_MODEL (self->selection), position, TRUE);
   self->refocus = TRUE;
   scroll_later (self, position);
