@@ -9,12 +9,12 @@
 
 #include "ui/events/event-cell.h"
 #include "ui/events/events-model.h"
+#include "ui/model/column-view.h"
 #include "ui/model/display-text.h"
 
 #define MIN_CHARS 20 /* of the column that takes the remaining width */
 
 static const char *const column_key = "lns-event-column";
-static const char *const columns_key = "lns-events-columns";
 
 static LnsEventColumn
 column_of (gpointer object)
@@ -89,36 +89,15 @@ lns_events_columns_update_cells (LnsEventsColumns *self)
     fill_cell (item, GPOINTER_TO_UINT (column));
 }
 
-/* Does not sort anything. GTK 4.8 does not tell by which column a view is sorted, but the view's sorter asks the
- * sorters of the columns in turn, and the first one that it asks is that of the column. */
-static int
-probe_cb (gconstpointer a, gconstpointer b, gpointer data)
-{
-  GtkColumnViewColumn *column = data;
-  LnsEventsColumns *self = g_object_get_data (G_OBJECT (column), columns_key);
-
-  if (!self->probing)
-    return 0;
-  self->probing = FALSE;
-  self->probed = column_of (column);
-  return -1;
-}
-
 /* Reads the column and direction that the user chose. Returns whether they have changed. */
 static gboolean
 read_sorting (LnsEventsColumns *self)
 {
-  GtkSorter *sorter = gtk_column_view_get_sorter (self->view);
   LnsEventColumn column = self->sorted;
   gboolean descending = self->descending;
+  GtkColumnViewColumn *sorted = lns_column_view_get_sorted (self->view, &self->descending);
 
-  self->probed = LNS_EVENT_COLUMN_NUMBER;
-  self->probing = TRUE;
-  /* Any two objects will do. They must differ: if they are the same, no sorter is asked. */
-  GtkOrdering ordering = gtk_sorter_compare (sorter, sorter, self->view);
-  self->probing = FALSE;
-  self->sorted = self->probed;
-  self->descending = ordering == GTK_ORDERING_LARGER;
+  self->sorted = sorted != NULL ? column_of (sorted) : LNS_EVENT_COLUMN_NUMBER;
   return self->sorted != column || self->descending != descending;
 }
 
@@ -135,15 +114,13 @@ add_column (LnsEventsColumns *self, LnsEventColumn id)
   const LnsEventColumnInfo *info = lns_event_column_info (id);
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
   GtkColumnViewColumn *column = gtk_column_view_column_new (_ (info->title), factory);
-  g_autoptr (GtkSorter) sorter = GTK_SORTER (gtk_custom_sorter_new (probe_cb, column, NULL));
 
   g_object_set_data (G_OBJECT (factory), column_key, GUINT_TO_POINTER (id));
   g_object_set_data (G_OBJECT (column), column_key, GUINT_TO_POINTER (id));
-  g_object_set_data (G_OBJECT (column), columns_key, self);
   g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), NULL);
   g_signal_connect (factory, "bind", G_CALLBACK (bind_cb), self);
   g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cb), self);
-  gtk_column_view_column_set_sorter (column, sorter);
+  lns_column_view_make_sortable (column);
   gtk_column_view_column_set_resizable (column, TRUE);
   if (info->width_px > 0)
     gtk_column_view_column_set_fixed_width (column, info->width_px);
@@ -153,44 +130,13 @@ add_column (LnsEventsColumns *self, LnsEventColumn id)
   self->column_of[id] = column;
 }
 
-/* The first label below WIDGET. */
-static GtkWidget *
-find_label (GtkWidget *widget)
-{
-  if (GTK_IS_LABEL (widget))
-    return widget;
-  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
-       child = gtk_widget_get_next_sibling (child))
-    {
-      GtkWidget *label = find_label (child);
-      if (label != NULL)
-        return label;
-    }
-  return NULL;
-}
-
-/* Aligns the titles of numbers to the right. GTK offers no API for it; if its children are not those expected, titles
- * stay at the left. */
 static void
 align_titles (LnsEventsColumns *self)
 {
-  GListModel *columns = gtk_column_view_get_columns (self->view);
-  GtkWidget *title = gtk_widget_get_first_child (GTK_WIDGET (self->view));
-  title = title != NULL ? gtk_widget_get_first_child (title) : NULL;
-  for (guint i = 0; i < g_list_model_get_n_items (columns) && title != NULL;
-       i++, title = gtk_widget_get_next_sibling (title))
-    {
-      g_autoptr (GObject) column = g_list_model_get_item (columns, i);
-      GtkWidget *label = find_label (title);
-      if (label == NULL || !lns_event_column_info (column_of (column))->is_number)
-        continue;
-      gtk_widget_set_hexpand (label, TRUE);
-      gtk_label_set_xalign (GTK_LABEL (label), 1);
-      /* Puts the arrow to the left of the title. */
-      GtkWidget *box = gtk_widget_get_parent (label);
-      if (GTK_IS_BOX (box) && gtk_widget_get_last_child (box) != label)
-        gtk_box_reorder_child_after (GTK_BOX (box), label, gtk_widget_get_last_child (box));
-    }
+  for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
+    if (lns_event_column_info (id)->is_number &&
+        gtk_column_view_column_get_column_view (self->column_of[id]) != NULL)
+      lns_column_view_align_title (self->column_of[id]);
 }
 
 /* Removes unused columns: a hidden column still takes its width from the one that expands (GTK 4.8). */

@@ -19,8 +19,6 @@ typedef struct
 
   GtkColumnView *view;                                 /* owned */
   GtkColumnViewColumn *column_of[LNS_N_EVENT_COLUMNS]; /* owned */
-  gboolean probing;                                    /* see probe_cb () */
-  LnsEventColumn probed;                               /* the column whose sorter was asked first */
   void (*sorting_changed) (gpointer data);
   gpointer data;
 } LnsEventsColumns;

@@ -9,6 +9,7 @@
 
 #include "src/base/format.h"
 #include "ui/events/events-copy.h"
+#include "ui/model/column-view.h"
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
 #include "ui/model/shortcuts.h"
@@ -16,32 +17,6 @@
 G_DEFINE_FINAL_TYPE (LnsEventsTable, lns_events_table, ADW_TYPE_BIN)
 
 /* --- Scrolling ----------------------------------------------------------------------------- */
-
-/* The list inside the column view. */
-static GtkWidget *
-list_of (LnsEventsTable *self)
-{
-  GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (self->columns));
-
-  while (!GTK_IS_LIST_VIEW (child))
-    child = gtk_widget_get_next_sibling (child);
-  return child;
-}
-
-/* GTK 4.8 has no gtk_column_view_scroll_to (). Its list has an action for it that is not part of the API; without it,
- * assumes that all rows have the same height. */
-static void
-scroll_to (LnsEventsTable *self, uint32_t position)
-{
-  if (gtk_widget_activate_action (list_of (self), "list.scroll-to-item", "u", position))
-    return;
-
-  GtkAdjustment *adjustment = gtk_scrollable_get_vadjustment (GTK_SCROLLABLE (self->columns));
-  guint n = g_list_model_get_n_items (G_LIST_MODEL (self->model));
-  double row_px = gtk_adjustment_get_upper (adjustment) / MAX (n, 1);
-  gtk_adjustment_set_value (adjustment,
-                            position * row_px - gtk_adjustment_get_page_size (adjustment) / 3);
-}
 
 /* Gives the focus to the first or last row of the page, after the row with the focus went with the old page. The list
  * does not tell a row's widget, but it is at the edge of the visible part. */
@@ -68,7 +43,7 @@ scroll_cb (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
     return G_SOURCE_CONTINUE;
   if (self->wait_frames == 0)
     {
-      scroll_to (self, self->wanted);
+      lns_column_view_scroll_to (self->columns, self->wanted);
       if (self->refocus)
         return G_SOURCE_CONTINUE;
     }
@@ -221,31 +196,6 @@ event_selected_cb (LnsView *view, gboolean reveal, LnsEventsTable *self)
   follow (self, TRUE);
 }
 
-/* Selects no row and moves the view, the focus and the anchor of the selection to the first row. All widgets are at
- * the top of the list then, so that rows at its end can be removed: GTK 4.8 removes too few rows if the first of them
- * has no widget but a later one has, such as the row with the focus, and the widget of that row stays at the end of
- * the list (gtk_list_item_manager_remove_items () ignores the place within a run of rows without widgets). */
-static void
-go_to_top (LnsEventsTable *self)
-{
-  GtkWidget *list = list_of (self);
-
-  self->following = TRUE;
-  gtk_widget_activate_action (list, "list.select-item", "(ubb)", 0, FALSE, FALSE);
-  gtk_selection_model_unselect_all (GTK_SELECTION_MODEL (self->selection));
-  self->following = FALSE;
-  scroll_to (self, 0);
-  GtkWidget *first = gtk_widget_get_first_child (list);
-  if (gtk_widget_get_focus_child (list) != NULL)
-    gtk_widget_grab_focus (first);
-  else
-    {
-      /* The list remembers where the focus is to come back to. */
-      gtk_widget_set_focus_child (list, first);
-      gtk_widget_set_focus_child (list, NULL);
-    }
-}
-
 /* The places keep their widgets, but the selection and the scroll position are reset. */
 static void
 rows_changed_cb (LnsEventsModel *model, gboolean completes, LnsEventsTable *self)
@@ -253,8 +203,11 @@ rows_changed_cb (LnsEventsModel *model, gboolean completes, LnsEventsTable *self
   /* An empty list is on a page that is not visible. */
   if (lns_events_model_get_order (model) != NULL)
     lns_events_columns_update_cells (self->event_columns);
-  if (!completes && g_list_model_get_n_items (G_LIST_MODEL (model)) > 0)
-    go_to_top (self);
+  if (completes || g_list_model_get_n_items (G_LIST_MODEL (model)) == 0)
+    return;
+  self->following = TRUE;
+  lns_column_view_go_to_top (self->columns);
+  self->following = FALSE;
 }
 
 static void
