@@ -213,16 +213,22 @@ lns_call_tree_free (LnsCallTree *tree)
 
 /* ---- Sums ------------------------------------------------------------------------------------- */
 
-LnsLaneKind
-lns_call_sample_kind (const LnsReport *report)
+bool
+lns_call_has_samples (const LnsReport *report, LnsLaneKind kind)
 {
   uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
   for (uint32_t lane = 0; lane < n_lanes; lane++)
-    if (lanes[lane].kind == LNS_LANE_CPU_SAMPLE &&
-        lns_report_lane_info (report, lane)->n_events > 0)
-      return LNS_LANE_CPU_SAMPLE;
-  return LNS_LANE_PYTHON_SAMPLE;
+    if (lanes[lane].kind == kind && lns_report_lane_info (report, lane)->n_events > 0)
+      return true;
+  return false;
+}
+
+LnsLaneKind
+lns_call_sample_kind (const LnsReport *report)
+{
+  return lns_call_has_samples (report, LNS_LANE_CPU_SAMPLE) ? LNS_LANE_CPU_SAMPLE
+                                                            : LNS_LANE_PYTHON_SAMPLE;
 }
 
 /* The node of the tree in which sample I of CHUNK was taken, or LNS_ID_NONE. CHAINS as call_chains () returns them. */

@@ -56,6 +56,9 @@ typedef struct
   const bool *threads;      /* by thread instance: whether its samples count; NULL = all do */
 } LnsCallQuery;
 
+/* Whether REPORT has samples of KIND. O(lanes). */
+bool lns_call_has_samples (const LnsReport *report, LnsLaneKind kind);
+
 /* The kind of samples that REPORT has: of CPUs if there are any, else of Python's functions. O(lanes). */
 LnsLaneKind lns_call_sample_kind (const LnsReport *report);
 

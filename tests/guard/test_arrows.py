@@ -37,7 +37,7 @@ ROOMS = {
     "src/export": [".", "sinks"],
     "src/analysis": [".", "projection", "stats", "rules"],
     "src/cli": ["terminal", "options", "reports", "profile", "sessions", "."],
-    "ui": ["model", "tiles", "details", "events", "timeline", "launch", "shell"],
+    "ui": ["model", "tiles", "details", "events", "functions", "timeline", "launch", "shell"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 TOOLKIT = re.compile(r'^\s*#\s*include\s*<(glib|gtk|gio|adwaita|gdk|cairo)')

@@ -9,6 +9,7 @@
  *   known-report OUT.rep THREADS    THREADS threads of two domains each, for the number of rows
  *   known-report OUT.rep hours      ten hours, then three ranges of 1 ns, 2 ns and 3 ns
  *   known-report OUT.rep names      names that are hard to show: see write_names ()
+ *   known-report OUT.rep samples    samples of CPUs in two threads: see write_samples ()
  */
 
 #include <inttypes.h>
@@ -273,13 +274,65 @@ write_names (void)
   lns_writer_set_open (writer, ends, &open);
 }
 
+/* The node of the call to SYMBOL in MODULE (LNS_ID_NONE: none) from PARENT. */
+static uint32_t
+call (uint32_t parent, uint32_t module, const char *symbol)
+{
+  const uint32_t frame = lns_writer_add_frame (
+      writer, &(LnsStackFrame){ .module = module, .symbol = string (symbol), .is_resolved = 1 });
+  return lns_writer_add_call_node (writer, &(LnsCallNode){ .parent = parent, .frame = frame });
+}
+
+static void
+sample (uint32_t on, int64_t start_ns, uint32_t node)
+{
+  LnsEvent it = { .start_ns = start_ns };
+  const int chain = lns_lane_kind_extra (LNS_LANE_CPU_SAMPLE, LNS_COLUMN_CALL_CHAIN);
+  if (node != LNS_ID_NONE)
+    it.extra[chain] = 1 + (uint64_t)node;
+  lns_writer_append (writer, on, &it);
+}
+
+/* 1,000 samples of the thread "main", one each 10 ms: 600 in main, solve, step, sin; 300 in main, report, format; 90 in main
+ * itself; 10 without a call chain. Then 500 of "worker", one each 20 ms: 400 in start, solve, step, 100 in start, solve, solve.
+ * sin is in libm.so, format in no module, all else in the program. */
+static void
+write_samples (void)
+{
+  const uint32_t it = process ("solver", 77);
+  const uint32_t threads[] = { thread (it, "main", 77), thread (it, "worker", 78) };
+  uint32_t on[2];
+  for (int i = 0; i < 2; i++)
+    on[i] = lane (track (LNS_TRACK_CPU_SAMPLES, it, threads[i], LNS_ID_NONE, ""), 0,
+                  LNS_LANE_CPU_SAMPLE);
+  const LnsModule program = {
+    .process = it, .path = string ("/opt/solver"), .start = 4096, .end = 8192
+  };
+  const LnsModule library = {
+    .process = it, .path = string ("/lib/libm.so"), .start = 16384, .end = 20480
+  };
+  const uint32_t own = lns_writer_add_module (writer, &program);
+  const uint32_t libm = lns_writer_add_module (writer, &library);
+  const uint32_t outer = call (LNS_ID_NONE, own, "main");
+  const uint32_t solve = call (outer, own, "solve");
+  const uint32_t sine = call (call (solve, own, "step"), libm, "sin");
+  const uint32_t format = call (call (outer, own, "report"), LNS_ID_NONE, "format");
+  const uint32_t worker = call (call (LNS_ID_NONE, own, "start"), own, "solve");
+  const uint32_t step = call (worker, own, "step"), again = call (worker, own, "solve");
+
+  for (int64_t i = 0; i < 1000; i++)
+    sample (on[0], i * 10 * MS, i < 600 ? sine : i < 900 ? format : i < 990 ? outer : LNS_ID_NONE);
+  for (int64_t i = 0; i < 500; i++)
+    sample (on[1], i * 20 * MS, i < 400 ? step : again);
+}
+
 int
 main (int argc, char **argv)
 {
   LnsError error = { 0 };
   if (argc < 2)
     {
-      fprintf (stderr, "usage: known-report OUT.rep [THREADS | hours | names]\n");
+      fprintf (stderr, "usage: known-report OUT.rep [THREADS | hours | names | samples]\n");
       return 2;
     }
   writer = lns_writer_create (argv[1], &(LnsWriterOptions){ .overwrite = true }, &error);
@@ -295,6 +348,8 @@ main (int argc, char **argv)
         }
       else if (strcmp (argv[2], "names") == 0)
         write_names ();
+      else if (strcmp (argv[2], "samples") == 0)
+        write_samples ();
       else
         write_threads (strtol (argv[2], NULL, 10));
       lns_writer_finish (writer, LNS_STATE_COMPLETE, end_ns, &error);

@@ -32,6 +32,7 @@ static const Shortcut shortcuts[] = {
   { N_ ("Panes"), N_ ("Events View"), "win.show-events", "<Control>1", NULL },
   { N_ ("Panes"), N_ ("Details"), "win.show-details", "<Control>2", NULL },
   { N_ ("Panes"), N_ ("Diagnostics"), "win.show-diagnostics", "<Control>3", NULL },
+  { N_ ("Panes"), N_ ("Functions"), "win.show-functions", "<Control>4", NULL },
 
   { N_ ("Find"), N_ ("Find events by name"), "win.find", "<Control>f", NULL },
   { N_ ("Find"), N_ ("Next match"), "win.find-next", "F3 <Control>g", NULL },
@@ -73,6 +74,16 @@ static const Shortcut shortcuts[] = {
   { N_ ("Events View"), N_ ("Filter by name"), "events.filter", "<Control><Shift>f", NULL },
   { N_ ("Events View"), N_ ("Copy the events"), "events.copy", "<Control>c", NULL },
   { N_ ("Events View"), N_ ("Zoom to the event"), "events.zoom", "<Control>Return", NULL },
+
+  { N_ ("Functions"), N_ ("Filter by name"), "functions-pane.filter", "<Control><Shift>f", NULL },
+  { N_ ("Functions"), N_ ("Show the next sample on the timeline"), "functions.show-next-sample",
+    "<Control>Return", NULL },
+  { N_ ("Functions"), N_ ("Unfold the heaviest path"), "functions.expand-heaviest", "h", NULL },
+  { N_ ("Functions"), N_ ("Copy the function's name"), "functions.copy-name", "<Control>c", NULL },
+  { N_ ("Functions"), N_ ("Flame graph: zoom to a function"), "flame.zoom-in", "Return",
+    N_ ("Click") },
+  { N_ ("Functions"), N_ ("Flame graph: zoom out"), "flame.zoom-out", "BackSpace", NULL },
+  { N_ ("Functions"), N_ ("Flame graph: show all functions"), "flame.zoom-all", "0", NULL },
 
   { N_ ("Details"), N_ ("Copy the event as text"), "win.copy-details", "<Control><Shift>c", NULL },
 };

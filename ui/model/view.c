@@ -54,6 +54,7 @@ enum
   EVENT_FAILED,
   EVENT_HOVERED,
   SHOW_IN_EVENTS,
+  SHOW_IN_FUNCTIONS,
   N_SIGNALS
 };
 static guint signals[N_SIGNALS];
@@ -486,6 +487,12 @@ lns_view_show_in_events (LnsView *self,
 
 /* --- The object ---------------------------------------------------------------------------- */
 
+void
+lns_view_show_in_functions (LnsView *self, const char *title, const bool *threads)
+{
+  g_signal_emit (self, signals[SHOW_IN_FUNCTIONS], 0, title, threads);
+}
+
 LnsReport *
 lns_view_get_report (LnsView *self)
 {
@@ -532,6 +539,7 @@ lns_view_class_init (LnsViewClass *klass)
   signals[EVENT_HOVERED] = SIGNAL ("event-hovered", 0);
   signals[SHOW_IN_EVENTS] =
       SIGNAL ("show-in-events", 4, G_TYPE_STRING, G_TYPE_ARRAY, G_TYPE_POINTER, G_TYPE_UINT);
+  signals[SHOW_IN_FUNCTIONS] = SIGNAL ("show-in-functions", 2, G_TYPE_STRING, G_TYPE_POINTER);
 #undef SIGNAL
 }
 

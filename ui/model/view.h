@@ -22,6 +22,8 @@
  *   show-in-events (const char *title, GArray *lanes, LnsFacetSet *set, guint facet)
  *       a row's events are wanted in the table; LANES holds uint32_t ids; SET (may be NULL): only
  *       those of its FACET
+ *   show-in-functions (const char *title, const bool *threads)
+ *       the functions of some threads are wanted; THREADS: by thread instance, whether it is one
  */
 
 #pragma once
@@ -147,3 +149,6 @@ void lns_view_show_in_events (LnsView *self,
                               unsigned n_lanes,
                               const LnsFacetSet *set,
                               uint32_t facet);
+
+/* Asks for the functions of THREADS (by thread instance), headed TITLE ("main (4711)"). */
+void lns_view_show_in_functions (LnsView *self, const char *title, const bool *threads);

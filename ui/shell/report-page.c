@@ -14,6 +14,7 @@
 #include "ui/shell/diagnostics-pane.h"
 #include "ui/model/display-text.h"
 #include "ui/events/events-table.h"
+#include "ui/functions/functions-pane.h"
 
 struct _LnsReportPage
 {
@@ -283,6 +284,13 @@ show_events_cb (LnsView *view,
   g_settings_set_string (self->settings, "bottom-page", "events");
 }
 
+/* The same for functions. */
+static void
+show_functions_cb (LnsView *view, const char *title, const bool *threads, LnsReportPage *self)
+{
+  g_settings_set_string (self->settings, "bottom-page", "functions");
+}
+
 /* Puts the report's widgets into their places. */
 static void
 fill (LnsReportPage *self)
@@ -293,6 +301,9 @@ fill (LnsReportPage *self)
   gtk_box_append (self->notices, GTK_WIDGET (self->parts.find_bar));
   gtk_stack_add_titled (self->bottom_stack, lns_events_table_new (self->parts.view), "events",
                         _ ("Events View"));
+  gtk_stack_add_titled (self->bottom_stack,
+                        lns_functions_pane_new (self->parts.view, self->settings), "functions",
+                        _ ("Functions"));
   gtk_stack_add_titled (self->bottom_stack, lns_diagnostics_pane_new (self->parts.view),
                         "diagnostics", _ ("Diagnostics"));
   self->parts.details = lns_details_pane_new (self->parts.view);
@@ -313,6 +324,7 @@ lns_report_page_new (LnsView *view, GSettings *settings)
   g_signal_connect_object (settings, "changed::show-details", G_CALLBACK (update_panes_cb), self,
                            0);
   g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_events_cb), self, 0);
+  g_signal_connect_object (view, "show-in-functions", G_CALLBACK (show_functions_cb), self, 0);
   g_signal_connect (self->bottom_stack, "notify::visible-child", G_CALLBACK (bottom_page_cb), self);
   g_signal_connect (self->main_paned, "notify::max-position", G_CALLBACK (place_end_cb), self);
   g_signal_connect (self->bottom_paned, "notify::max-position", G_CALLBACK (place_end_cb), self);

@@ -69,8 +69,9 @@ static void
 update_actions (LnsWindow *self)
 {
   static const char *const of_report[] = {
-    "find",       "find-next",    "find-previous", "copy-details", "zoom-in",
-    "expand-all", "collapse-all", "show-events",   "show-details", "show-diagnostics",
+    "find",           "find-next",    "find-previous",    "copy-details",
+    "zoom-in",        "expand-all",   "collapse-all",     "show-events",
+    "show-functions", "show-details", "show-diagnostics",
   };
   gboolean report = self->report_page != NULL;
   LnsView *view = report ? lns_report_page_get_parts (self->report_page)->view : NULL;
@@ -460,7 +461,7 @@ change_details_cb (GSimpleAction *action, GVariant *state, gpointer data)
 static void
 update_states_cb (GSettings *settings, const char *key, LnsWindow *self)
 {
-  static const char *const names[] = { "show-events", "show-diagnostics" };
+  static const char *const names[] = { "show-events", "show-functions", "show-diagnostics" };
   g_autofree char *page = g_settings_get_string (settings, "bottom-page");
 
   for (size_t i = 0; i < G_N_ELEMENTS (names); i++)
@@ -506,6 +507,7 @@ add_actions (LnsWindow *self)
     { "expand-all", timeline_cb },
     { "collapse-all", timeline_cb },
     { "show-events", NULL, NULL, "false", change_bottom_page_cb },
+    { "show-functions", NULL, NULL, "false", change_bottom_page_cb },
     { "show-diagnostics", NULL, NULL, "false", change_bottom_page_cb },
     { "show-details", NULL, NULL, "false", change_details_cb },
     { "show-help-overlay", show_help_overlay_cb },

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/base/format.h"
+#include "ui/model/context-menu.h"
 #include "ui/model/palette.h"
 
 #define INDENT_PX   14
@@ -73,6 +74,9 @@ lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned)
   self->pinned = pinned;
   gtk_widget_set_opacity (self->expander, can_fold ? 1 : 0);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.expand", can_fold);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.show-in-functions",
+                                 self->context->has_samples &&
+                                     (it->thread != LNS_ID_NONE || it->process != LNS_ID_NONE));
   gtk_button_set_icon_name (GTK_BUTTON (self->expander),
                             it->expanded ? "pan-down-symbolic" : "pan-end-symbolic");
   const char *folding = it->expanded ? _ ("Fold") : _ ("Unfold");
@@ -223,6 +227,24 @@ show_in_events_cb (GtkWidget *widget, const char *name, GVariant *parameter)
                            it->facet);
 }
 
+/* The threads of the row: the one that it is of, or all of its process. */
+static void
+show_in_functions_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  LnsTimelineRow *self = LNS_TIMELINE_ROW (widget);
+  const LnsRow *it = model_row (self);
+  LnsReport *report = lns_view_get_report (self->context->view);
+  uint32_t n_threads;
+  const LnsThread *threads = lns_report_threads (report, &n_threads);
+  g_autofree bool *is_wanted = g_new0 (bool, n_threads);
+  g_autofree char *title = it->thread != LNS_ID_NONE ? lns_event_text_thread (report, it->thread)
+                                                     : lns_event_text_process (report, it->process);
+
+  for (uint32_t i = 0; i < n_threads; i++)
+    is_wanted[i] = it->thread != LNS_ID_NONE ? i == it->thread : threads[i].process == it->process;
+  lns_view_show_in_functions (self->context->view, title, is_wanted);
+}
+
 static void
 zoom_to_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
@@ -288,9 +310,7 @@ lns_timeline_row_size_allocate (GtkWidget *widget, int width, int height, int ba
       self->header,
       &(GtkAllocation){ 0, 0, MAX (self->context->header_px, needed_px), MAX (height, unused) },
       -1);
-  GtkWidget *last = gtk_widget_get_last_child (widget);
-  if (GTK_IS_POPOVER (last))
-    gtk_popover_present (GTK_POPOVER (last));
+  lns_context_menu_present (widget);
 }
 
 /* Writes the name of a range that began left of the view at the left edge, where it can be read. */
@@ -414,14 +434,10 @@ lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   gtk_widget_snapshot_child (widget, self->header, snapshot);
 }
 
-/* Closes an open menu with its row while the window still has a surface: GTK asks the surface for the pointer when a
- * popover goes. */
 static void
 lns_timeline_row_unmap (GtkWidget *widget)
 {
-  GtkWidget *last = gtk_widget_get_last_child (widget);
-  if (GTK_IS_POPOVER (last))
-    gtk_widget_unparent (last);
+  lns_context_menu_close (widget);
   GTK_WIDGET_CLASS (lns_timeline_row_parent_class)->unmap (widget);
 }
 
@@ -460,6 +476,8 @@ lns_timeline_row_class_init (LnsTimelineRowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, pin);
   gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, label);
   gtk_widget_class_install_action (widget_class, "row.show-in-events", NULL, show_in_events_cb);
+  gtk_widget_class_install_action (widget_class, "row.show-in-functions", NULL,
+                                   show_in_functions_cb);
   gtk_widget_class_install_action (widget_class, "row.zoom-to", NULL, zoom_to_cb);
   gtk_widget_class_install_action (widget_class, "row.pin", NULL, toggle_cb);
   gtk_widget_class_install_action (widget_class, "row.expand", NULL, toggle_cb);

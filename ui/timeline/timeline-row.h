@@ -5,7 +5,7 @@
 
 /* One row of the timeline: a header with its expander and label, and its strips. To assistive
  * technology it is a ROW with the label as its name, a description that tells how many events it
- * has, what is in view and how busy it is there, and the actions row.show-in-events, row.pin,
+ * has, what is in view and how busy it is there, and the actions row.show-in-events, row.show-in-functions, row.pin,
  * row.zoom-to and row.expand. To fold or pin a row it activates timeline.toggle-expanded or timeline.toggle-pinned. */
 
 #pragma once
@@ -24,6 +24,7 @@ typedef struct
   LnsTileLabels *labels; /* of the main thread */
   int header_px;         /* left edge of the area that shows time */
   char *waiting_text;    /* owned; text of rows that wait for their lanes, or NULL */
+  gboolean has_samples;  /* which functions threads were in is known */
   gboolean dark;
 } LnsRowContext;
 

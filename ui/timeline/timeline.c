@@ -7,9 +7,11 @@
 #include <glib/gi18n.h>
 #include <utime.h>
 
+#include "src/analysis/call-tree.h"
 #include "src/analysis/projection/projection-file.h"
 #include "src/base/format.h"
 #include "src/store/read/report-cache.h"
+#include "ui/model/context-menu.h"
 #include "ui/model/display-text.h"
 #include "ui/model/job.h"
 #include "ui/model/linked-events.h"
@@ -25,7 +27,7 @@
 #define TOOLTIP_DX_PX       14
 #define TOOLTIP_DY_PX       18
 #define KEY_MENU_PX         20 /* from a row's upper edge to the menu that a key opens */
-#define PIN_ITEM            2  /* the last one of row_section in timeline.ui */
+#define PIN_ITEM            3  /* the last one of row_section in timeline.ui */
 #define ZOOM_STEP           1.5
 #define PAN_SHARE           0.125 /* of the width in one step */
 #define KEPT_FILES          32 /* of ranges on the GPU: the most recently used ones, of at most: */
@@ -419,22 +421,6 @@ header_dragged_cb (int header_px, gpointer data)
 
 /* --- Menu ---------------------------------------------------------------------------------- */
 
-static gboolean
-drop_menu_cb (gpointer data)
-{
-  gtk_widget_unparent (data);
-  return G_SOURCE_REMOVE;
-}
-
-/* Drops the menu when it is idle, because the chosen item acts after the menu has closed. Moves the focus to the row,
- * as GTK would give it to the first widget of the window. */
-static void
-menu_closed_cb (GtkPopover *popover, LnsTimeline *self)
-{
-  gtk_widget_grab_focus (gtk_widget_get_parent (GTK_WIDGET (popover)));
-  g_idle_add_full (G_PRIORITY_LOW, drop_menu_cb, g_object_ref (popover), g_object_unref);
-}
-
 /* Opens the menu of ROW at (X, Y) of the row, for the event of HIT if there is one. */
 static void
 show_menu (LnsTimelineRow *row, const LnsTimelineHit *hit, int x, int y, gpointer data)
@@ -449,13 +435,7 @@ show_menu (LnsTimelineRow *row, const LnsTimelineHit *hit, int x, int y, gpointe
   g_menu_remove (self->row_section, PIN_ITEM);
   g_menu_append (self->row_section,
                  lns_timeline_row_is_pinned (row) ? _ ("Un_pin Row") : _ ("_Pin Row"), "row.pin");
-  GtkWidget *menu = gtk_popover_menu_new_from_model (self->row_menu);
-  gtk_widget_set_parent (menu, GTK_WIDGET (row));
-  gtk_popover_set_has_arrow (GTK_POPOVER (menu), FALSE);
-  gtk_widget_set_halign (menu, GTK_ALIGN_START);
-  gtk_popover_set_pointing_to (GTK_POPOVER (menu), &(GdkRectangle){ x, y, 1, 1 });
-  g_signal_connect_object (menu, "closed", G_CALLBACK (menu_closed_cb), self, 0);
-  gtk_popover_popup (GTK_POPOVER (menu));
+  lns_context_menu_open (GTK_WIDGET (row), GTK_WIDGET (row), self->row_menu, x, y);
 }
 
 static const LnsTimelinePointerFuncs pointer_funcs = { pointed_cb, header_dragged_cb, show_menu };
@@ -785,6 +765,8 @@ set_view (LnsTimeline *self, LnsView *view)
   context->tiles = lns_tile_set_new (view, context->tree, font, tile_changed_cb, self);
   context->labels = lns_tile_labels_new (lns_view_get_report (view), font);
   context->header_px = fitting_header_px (self);
+  context->has_samples = lns_call_has_samples (lns_view_get_report (view), LNS_LANE_CPU_SAMPLE) ||
+                         lns_call_has_samples (lns_view_get_report (view), LNS_LANE_PYTHON_SAMPLE);
   context->dark = adw_style_manager_get_dark (adw_style_manager_get_default ());
 
   self->pinned = add_rows (self, NULL);

@@ -1,0 +1,431 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The functions pane in a window, over samples whose chains are known; run by harness.py.
+ *
+ * usage: test-functions REPORT (of known-report, samples) */
+
+#include "ui/functions/flame-graph.h"
+#include "ui/functions/function-table.h"
+#include "ui/functions/functions-pane.h"
+#include "ui/model/event-text.h"
+
+#include "tests/tap.h"
+
+#define SECOND INT64_C (1000000000)
+#define ROW_PX 20 /* of a flame graph */
+
+static LnsView *view;
+static GSettings *settings;
+static GtkWidget *pane;
+static LnsFunctionTable *table;
+static LnsFlameGraph *flame;
+
+/* The first widget of TYPE at or below WIDGET. */
+static GtkWidget *
+find_widget (GtkWidget *widget, GType type)
+{
+  if (G_TYPE_CHECK_INSTANCE_TYPE (widget, type))
+    return widget;
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      GtkWidget *found = find_widget (child, type);
+      if (found != NULL)
+        return found;
+    }
+  return NULL;
+}
+
+#define WAIT_FOR(condition)                                                                        \
+ do                                                                                                \
+  {                                                                                                \
+   gint64 end_us = g_get_monotonic_time () + 30 * G_USEC_PER_SEC;                                  \
+   while (!(condition))                                                                            \
+    {                                                                                              \
+     LNS_CHECK (g_get_monotonic_time () < end_us);                                                 \
+     g_main_context_iteration (NULL, FALSE);                                                       \
+    }                                                                                              \
+  }                                                                                                \
+ while (0)
+
+/* Presses KEY as a person does. */
+static void
+press (const char *key)
+{
+  const char *command[] = { "xdotool", "key", key, NULL };
+
+  LNS_CHECK (g_spawn_sync (NULL, (char **)command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL,
+                           NULL, NULL, NULL));
+}
+
+/* The text of the label of the pane that starts with BEGINNING, or NULL. */
+static const char *
+label_with (GtkWidget *widget, const char *beginning)
+{
+  if (!gtk_widget_get_child_visible (widget) || !gtk_widget_get_visible (widget))
+    return NULL;
+  if (GTK_IS_LABEL (widget) &&
+      g_str_has_prefix (gtk_label_get_text (GTK_LABEL (widget)), beginning))
+    return gtk_label_get_text (GTK_LABEL (widget));
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      const char *text = label_with (child, beginning);
+      if (text != NULL)
+        return text;
+    }
+  return NULL;
+}
+
+/* All texts of the cells of WIDGET's inscriptions, a space between two. */
+static void
+append_cells (GtkWidget *widget, GString *text)
+{
+  if (GTK_IS_INSCRIPTION (widget))
+    {
+      const char *own = gtk_inscription_get_text (GTK_INSCRIPTION (widget));
+      g_string_append_printf (text, "%s%s", text->len > 0 && *own != '\0' ? " " : "", own);
+    }
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    append_cells (child, text);
+}
+
+/* The name, total, self and samples of row I as its cells show them, indented by its depth: "  solve 40.0 % 0.0 % …"; NULL
+ * if there is none. Free with g_free (). */
+static char *
+row_text (guint i)
+{
+  GtkWidget *list = find_widget (GTK_WIDGET (table), GTK_TYPE_LIST_VIEW);
+  const LnsFunctionRow *row = lns_function_rows_get (lns_function_table_get_rows (table), i);
+  GtkWidget *widget = gtk_widget_get_first_child (list);
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint k = 0; k < i && widget != NULL; k++)
+    widget = gtk_widget_get_next_sibling (widget);
+  if (row == NULL || widget == NULL)
+    return NULL;
+  append_cells (widget, text);
+  return g_strdup_printf ("%*s%s", 2 * (int)row->depth, "", text->str);
+}
+
+/* The rows, a line each. Free with g_free (). */
+static char *
+rows_text (void)
+{
+  g_autoptr (GString) all = g_string_new (NULL);
+  char *row;
+
+  for (guint i = 0; (row = row_text (i)) != NULL; i++)
+    {
+      g_string_append_printf (all, "%s\n", row);
+      g_free (row);
+    }
+  return g_string_free (g_steal_pointer (&all), FALSE);
+}
+
+static gboolean
+rows_are (const char *wanted)
+{
+  g_autofree char *rows = rows_text ();
+
+  return g_str_equal (rows, wanted);
+}
+
+/* Waits for the rows of the table to become WANTED. */
+#define WAIT_FOR_ROWS(wanted)                                                                      \
+ do                                                                                                \
+  {                                                                                                \
+   gint64 end_us = g_get_monotonic_time () + 30 * G_USEC_PER_SEC;                                  \
+   while (!rows_are (wanted) && g_get_monotonic_time () < end_us)                                  \
+    g_main_context_iteration (NULL, FALSE);                                                        \
+   g_autofree char *shown = rows_text ();                                                          \
+   LNS_CHECK_STR (shown, wanted);                                                                  \
+  }                                                                                                \
+ while (0)
+
+static void
+show (const char *how)
+{
+  g_settings_set_string (settings, "functions-view", how);
+}
+
+static void
+set_filter (const char *text)
+{
+  gtk_editable_set_text (GTK_EDITABLE (find_widget (pane, GTK_TYPE_SEARCH_ENTRY)), text);
+}
+
+static void
+a_flat_table_counts_each_function_once (void)
+{
+  show ("flat");
+  WAIT_FOR_ROWS ("sin 40.0 % 40.0 % 600 libm.so\n"
+                 "step 66.7 % 26.7 % 1,000 solver\n"
+                 "format 20.0 % 20.0 % 300\n"
+                 "solve 73.3 % 6.7 % 1,100 solver\n"
+                 "main 66.0 % 6.0 % 990 solver\n"
+                 "start 33.3 % 500 solver\n"
+                 "report 20.0 % 300 solver\n");
+  LNS_CHECK (label_with (pane, "All threads") != NULL);
+  LNS_CHECK_STR (label_with (pane, "1,500"), "1,500 samples, 10 without a call chain");
+}
+
+static void
+trees_show_the_heaviest_path_first (void)
+{
+  show ("top-down");
+  WAIT_FOR_ROWS ("main 66.0 % 6.0 % 990 solver\n"
+                 "  solve 40.0 % 600 solver\n"
+                 "    step 40.0 % 600 solver\n"
+                 "      sin 40.0 % 40.0 % 600 libm.so\n"
+                 "  report 20.0 % 300 solver\n"
+                 "start 33.3 % 500 solver\n");
+  show ("bottom-up");
+  WAIT_FOR_ROWS ("sin 40.0 % 40.0 % 600 libm.so\n"
+                 "step 26.7 % 26.7 % 400 solver\n"
+                 "format 20.0 % 20.0 % 300\n"
+                 "solve 6.7 % 6.7 % 100 solver\n"
+                 "main 6.0 % 6.0 % 90 solver\n");
+}
+
+/* Rows that are unfolded stay so with other sums. */
+static void
+what_is_unfolded_stays_so (void)
+{
+  LnsFunctionRows *rows = lns_function_table_get_rows (table);
+
+  show ("bottom-up");
+  lns_function_rows_set_expanded (rows, 3, TRUE);
+  WAIT_FOR_ROWS ("sin 40.0 % 40.0 % 600 libm.so\n"
+                 "step 26.7 % 26.7 % 400 solver\n"
+                 "format 20.0 % 20.0 % 300\n"
+                 "solve 6.7 % 6.7 % 100 solver\n"
+                 "  solve 6.7 % 100 solver\n"
+                 "main 6.0 % 6.0 % 90 solver\n");
+  /* 8 s to 10 s: 100 of report, 90 of main, 10 without chain, 100 of solve. */
+  lns_view_set_time_selection (view, 8 * SECOND, 10 * SECOND);
+  WAIT_FOR_ROWS ("solve 33.3 % 33.3 % 100 solver\n"
+                 "  solve 33.3 % 100 solver\n"
+                 "format 33.3 % 33.3 % 100\n"
+                 "main 30.0 % 30.0 % 90 solver\n");
+  LNS_CHECK_STR (label_with (pane, "All threads"), "All threads, 2.000 s");
+  lns_function_rows_expand_heaviest (rows, 0);
+  WAIT_FOR_ROWS ("solve 33.3 % 33.3 % 100 solver\n"
+                 "  solve 33.3 % 100 solver\n"
+                 "    start 33.3 % 100 solver\n"
+                 "format 33.3 % 33.3 % 100\n"
+                 "main 30.0 % 30.0 % 90 solver\n");
+  lns_function_rows_set_expanded (rows, 0, FALSE);
+  lns_view_clear_time_selection (view);
+  WAIT_FOR_ROWS ("sin 40.0 % 40.0 % 600 libm.so\n"
+                 "step 26.7 % 26.7 % 400 solver\n"
+                 "format 20.0 % 20.0 % 300\n"
+                 "solve 6.7 % 6.7 % 100 solver\n"
+                 "main 6.0 % 6.0 % 90 solver\n");
+}
+
+static void
+a_filter_keeps_the_chains_that_match (void)
+{
+  show ("top-down");
+  set_filter ("STEP");
+  WAIT_FOR_ROWS ("main 40.0 % 600 solver\n"
+                 "  solve 40.0 % 600 solver\n"
+                 "    step 40.0 % 600 solver\n"
+                 "      sin 40.0 % 40.0 % 600 libm.so\n"
+                 "start 26.7 % 400 solver\n");
+  LNS_CHECK_STR (label_with (pane, "1,000"), "1,000 of 1,500 samples");
+  show ("flat");
+  WAIT_FOR_ROWS ("step 66.7 % 26.7 % 1,000 solver\n");
+  set_filter ("<none>");
+  WAIT_FOR (label_with (pane, "No call chain") != NULL);
+  LNS_CHECK_STR (label_with (pane, "No call chain"),
+                 "No call chain has a function or module whose name contains “<none>”.");
+  set_filter ("");
+  WAIT_FOR (label_with (pane, "1,500 samples") != NULL);
+}
+
+static void
+threads_may_be_chosen (void)
+{
+  bool threads[2] = { false, true };
+
+  show ("flat");
+  lns_view_show_in_functions (view, "worker (78)", threads);
+  WAIT_FOR_ROWS ("step 80.0 % 80.0 % 400 solver\n"
+                 "solve 100.0 % 20.0 % 500 solver\n"
+                 "start 100.0 % 500 solver\n");
+  LNS_CHECK (label_with (pane, "worker (78)") != NULL);
+  lns_view_set_time_selection (view, 9995 * SECOND / 1000, 9999 * SECOND / 1000);
+  WAIT_FOR (label_with (pane, "No Samples Here") != NULL);
+  lns_view_clear_time_selection (view);
+  threads[0] = true;
+  lns_view_show_in_functions (view, "solver (77)", threads);
+  WAIT_FOR (label_with (pane, "1,500 samples") != NULL);
+}
+
+static void
+rows_may_be_left_out_or_be_modules (void)
+{
+  show ("flat");
+  g_settings_set_double (settings, "functions-hide-below", 50);
+  WAIT_FOR_ROWS ("step 66.7 % 26.7 % 1,000 solver\n"
+                 "solve 73.3 % 6.7 % 1,100 solver\n"
+                 "main 66.0 % 6.0 % 990 solver\n"
+                 "(4 smaller ones) 60.0 %\n");
+  show ("top-down");
+  WAIT_FOR_ROWS ("main 66.0 % 6.0 % 990 solver\n"
+                 "  (2 smaller ones) 60.0 % 60.0 % 900\n"
+                 "(1 smaller one) 33.3 % 33.3 % 500\n");
+  g_settings_reset (settings, "functions-hide-below");
+  g_settings_set_boolean (settings, "functions-by-module", TRUE);
+  WAIT_FOR_ROWS ("solver 99.3 % 39.3 % 1,490 solver\n"
+                 "  libm.so 40.0 % 40.0 % 600 libm.so\n"
+                 "  (no module) 20.0 % 20.0 % 300\n");
+  g_settings_reset (settings, "functions-by-module");
+}
+
+/* The name of the bar in ROW at SHARE of the width, or "". Free with g_free (). */
+static char *
+bar_name (unsigned row, double share)
+{
+  const uint32_t function = lns_flame_graph_function_at (
+      flame, share * gtk_widget_get_width (GTK_WIDGET (flame)), (row + 0.5) * ROW_PX);
+  static LnsFunctions *names;
+  if (names == NULL)
+    {
+      names = lns_functions_new (view);
+      lns_functions_set_active (names, TRUE);
+      WAIT_FOR (lns_functions_get_sums (names) != NULL);
+    }
+  return function != LNS_ID_NONE ? lns_functions_name (names, function) : g_strdup ("");
+}
+
+static gboolean
+bar_is (unsigned row, double share, const char *wanted)
+{
+  g_autofree char *name = bar_name (row, share);
+
+  return g_str_equal (name, wanted);
+}
+
+static void
+bars_are_as_wide_as_their_samples (void)
+{
+  show ("flame");
+  WAIT_FOR (gtk_widget_get_mapped (GTK_WIDGET (flame)) && bar_is (1, 0.1, "main"));
+  /* Of 1,490: main 990 of it, solve 600, report 300; then start and its solve. */
+  WAIT_FOR (bar_is (1, 0.66, "main") && bar_is (1, 0.67, "start"));
+  LNS_CHECK (bar_is (2, 0.4, "solve") && bar_is (2, 0.41, "report") && bar_is (2, 0.62, ""));
+  LNS_CHECK (bar_is (3, 0.4, "step") && bar_is (4, 0.4, "sin") && bar_is (5, 0.4, ""));
+  LNS_CHECK (bar_is (2, 0.99, "solve") && bar_is (3, 0.9, "step") && bar_is (3, 0.95, "solve"));
+}
+
+static void
+a_bar_fills_the_width_and_back (void)
+{
+  show ("flame");
+  WAIT_FOR (gtk_widget_get_mapped (GTK_WIDGET (flame)) && bar_is (1, 0.67, "start"));
+  WAIT_FOR (gtk_window_is_active (GTK_WINDOW (gtk_widget_get_root (pane))));
+  gtk_widget_grab_focus (GTK_WIDGET (flame));
+  /* Nothing has the focus yet: nothing to zoom to. */
+  gtk_widget_activate_action (GTK_WIDGET (flame), "flame.zoom-in", NULL);
+  LNS_CHECK_INT (lns_flame_graph_get_zoom (flame), 0);
+  /* All, main, solve, report. */
+  for (int i = 0; i < 3; i++)
+    press ("Down");
+  press ("Right");
+  press ("Return");
+  WAIT_FOR (bar_is (1, 0.99, "main") && bar_is (2, 0.99, "report") && bar_is (3, 0.99, "format"));
+  press ("BackSpace");
+  WAIT_FOR (bar_is (1, 0.99, "main") && bar_is (2, 0.6, "solve") && bar_is (2, 0.61, "report"));
+  press ("0");
+  WAIT_FOR (bar_is (1, 0.67, "start"));
+}
+
+/* The sample that is selected, by thread and time. */
+static gboolean
+sample_is (uint32_t thread, int64_t start_ns)
+{
+  LnsEvent event;
+  const LnsEventId id = lns_view_get_selected_event (view, &event);
+
+  return id.lane != LNS_ID_NONE &&
+         lns_event_thread (lns_view_get_report (view), id.lane, &event) == thread &&
+         event.start_ns == start_ns;
+}
+
+static void
+samples_are_shown_one_after_the_other (void)
+{
+  GtkSelectionModel *selection;
+
+  show ("flat");
+  WAIT_FOR_ROWS ("sin 40.0 % 40.0 % 600 libm.so\n"
+                 "step 66.7 % 26.7 % 1,000 solver\n"
+                 "format 20.0 % 20.0 % 300\n"
+                 "solve 73.3 % 6.7 % 1,100 solver\n"
+                 "main 66.0 % 6.0 % 990 solver\n"
+                 "start 33.3 % 500 solver\n"
+                 "report 20.0 % 300 solver\n");
+  selection = gtk_column_view_get_model (
+      GTK_COLUMN_VIEW (find_widget (GTK_WIDGET (table), GTK_TYPE_COLUMN_VIEW)));
+  gtk_selection_model_select_item (selection, 2, TRUE);
+  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next-sample", NULL);
+  WAIT_FOR (sample_is (0, 6 * SECOND));
+  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next-sample", NULL);
+  WAIT_FOR (sample_is (0, 6 * SECOND + SECOND / 100));
+  /* solve, of worker, called by solve: bottom-up. */
+  show ("bottom-up");
+  WAIT_FOR (rows_are ("sin 40.0 % 40.0 % 600 libm.so\n"
+                      "step 26.7 % 26.7 % 400 solver\n"
+                      "format 20.0 % 20.0 % 300\n"
+                      "solve 6.7 % 6.7 % 100 solver\n"
+                      "main 6.0 % 6.0 % 90 solver\n"));
+  gtk_selection_model_select_item (selection, 3, TRUE);
+  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next-sample", NULL);
+  WAIT_FOR (sample_is (1, 8 * SECOND));
+  /* Behind the last one is the first one. */
+  lns_view_set_time_selection (view, 9980 * SECOND / 1000, 10 * SECOND);
+  WAIT_FOR_ROWS ("solve 33.3 % 33.3 % 1 solver\n");
+  gtk_selection_model_select_item (selection, 0, TRUE);
+  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next-sample", NULL);
+  WAIT_FOR (sample_is (1, 9980 * SECOND / 1000));
+  lns_view_clear_time_selection (view);
+  WAIT_FOR (label_with (pane, "1,500 samples") != NULL);
+}
+
+int
+main (int argc, char **argv)
+{
+  LnsError error = { 0 };
+
+  g_setenv ("GSK_RENDERER", "cairo", FALSE);
+  adw_init ();
+  LnsReport *report = lns_report_open (argv[argc - 1], NULL, &error);
+  if (report == NULL)
+    return 1;
+  view = lns_view_new (report);
+  settings = g_settings_new ("io.github.lanescope.Lanescope");
+  GtkWidget *window = gtk_window_new ();
+  gtk_window_set_default_size (GTK_WINDOW (window), 1000, 500);
+  pane = lns_functions_pane_new (view, settings);
+  table = LNS_FUNCTION_TABLE (find_widget (pane, LNS_TYPE_FUNCTION_TABLE));
+  flame = LNS_FLAME_GRAPH (find_widget (pane, LNS_TYPE_FLAME_GRAPH));
+  gtk_window_set_child (GTK_WINDOW (window), pane);
+  gtk_window_present (GTK_WINDOW (window));
+  LNS_TEST (a_flat_table_counts_each_function_once);
+  LNS_TEST (trees_show_the_heaviest_path_first);
+  LNS_TEST (what_is_unfolded_stays_so);
+  LNS_TEST (a_filter_keeps_the_chains_that_match);
+  LNS_TEST (threads_may_be_chosen);
+  LNS_TEST (rows_may_be_left_out_or_be_modules);
+  LNS_TEST (bars_are_as_wide_as_their_samples);
+  LNS_TEST (a_bar_fills_the_width_and_back);
+  LNS_TEST (samples_are_shown_one_after_the_other);
+  return lns_tap_done ();
+}

@@ -1,0 +1,340 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/functions/functions-pane.h"
+
+#include <glib/gi18n.h>
+
+#include "src/base/format.h"
+#include "src/base/saturate.h"
+#include "ui/functions/flame-graph.h"
+#include "ui/functions/function-table.h"
+#include "ui/model/shortcuts.h"
+
+struct _LnsFunctionsPane
+{
+  AdwBin parent_instance;
+
+  GSettings *settings;     /* owned */
+  LnsFunctions *functions; /* owned */
+
+  GMenuModel *row_menu; /* owned */
+  LnsFunctionTable *function_table;
+  LnsFlameGraph *flame_graph;
+
+  GtkWidget *header;
+  GtkLabel *title;
+  GtkWidget *all_threads;
+  GtkLabel *count;
+  GtkSpinner *spinner;
+  GtkAdjustment *least;
+  GtkWidget *kinds;
+  GtkCheckButton *cpu_kind;
+  GtkCheckButton *python_kind;
+  GtkEditable *filter;
+  GtkStack *stack; /* pages "none", "reading", "error", "empty", "no-match", "flame", "table" */
+  AdwStatusPage *error_page;
+  AdwStatusPage *no_match_page;
+  GtkScrolledWindow *flame;
+  GtkViewport *flame_port;
+  AdwBin *table;
+};
+
+G_DEFINE_FINAL_TYPE (LnsFunctionsPane, lns_functions_pane, ADW_TYPE_BIN)
+
+/* --- What is shown ------------------------------------------------------------------------------ */
+
+static void
+show_error (AdwStatusPage *page, const char *message)
+{
+  g_autofree char *markup = g_markup_escape_text (message, -1);
+
+  adw_status_page_set_description (page, markup);
+}
+
+/* The page of the stack. */
+static const char *
+page_now (LnsFunctionsPane *self)
+{
+  const LnsFunctionSums *sums = lns_functions_get_sums (self->functions);
+  g_autofree char *view = g_settings_get_string (self->settings, "functions-view");
+
+  switch (lns_functions_get_state (self->functions))
+    {
+    case LNS_FUNCTIONS_NONE:
+      return "none";
+    case LNS_FUNCTIONS_READING:
+      return "reading";
+    case LNS_FUNCTIONS_FAILED:
+      return "error";
+    case LNS_FUNCTIONS_READY:
+      break;
+    }
+  if (sums->n_samples == 0)
+    return "empty";
+  if (sums->matches != NULL && sums->sums.n_samples == 0)
+    return "no-match";
+  return g_str_equal (view, "flame") ? "flame" : "table";
+}
+
+/* Whose samples they are, and of how much time. Free with g_free (). */
+static char *
+title_now (LnsFunctionsPane *self)
+{
+  const char *threads = lns_functions_get_threads_title (self->functions);
+  int64_t start_ns, end_ns;
+  char duration[LNS_FORMAT_SIZE];
+
+  if (threads == NULL)
+    threads = _ ("All threads");
+  if (!lns_view_get_time_selection (lns_functions_get_view (self->functions), &start_ns, &end_ns))
+    return g_strdup (threads);
+  /* Translators: threads, and how much time is selected: "All threads, 1.2 s" */
+  return g_strdup_printf (_ ("%s, %s"), threads,
+                          lns_format_duration (lns_difference (end_ns, start_ns), duration));
+}
+
+/* How many samples there are. Free with g_free (). */
+static char *
+count_now (const LnsFunctionSums *sums)
+{
+  char shown[LNS_FORMAT_SIZE], all[LNS_FORMAT_SIZE];
+
+  lns_format_unsigned (sums->n_samples, all);
+  if (sums->matches != NULL)
+    return g_strdup_printf (ngettext ("%s of %s sample", "%s of %s samples", sums->n_samples),
+                            lns_format_unsigned (sums->sums.n_samples, shown), all);
+  if (sums->n_without_chain > 0)
+    return g_strdup_printf (ngettext ("%s sample, %s without a call chain",
+                                      "%s samples, %s without a call chain", sums->n_samples),
+                            all, lns_format_unsigned (sums->n_without_chain, shown));
+  return g_strdup_printf (ngettext ("%s sample", "%s samples", sums->n_samples), all);
+}
+
+static void
+update (LnsFunctionsPane *self)
+{
+  const LnsFunctionSums *sums = lns_functions_get_sums (self->functions);
+  const LnsFunctionsState state = lns_functions_get_state (self->functions);
+  g_autofree char *title = title_now (self);
+  g_autofree char *count = sums != NULL ? count_now (sums) : g_strdup ("");
+
+  gtk_widget_set_visible (self->header, state != LNS_FUNCTIONS_NONE);
+  gtk_label_set_text (self->title, title);
+  gtk_label_set_text (self->count, count);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->count), count);
+  gtk_widget_set_visible (self->all_threads,
+                          lns_functions_get_threads_title (self->functions) != NULL);
+  gtk_spinner_set_spinning (self->spinner, lns_functions_is_busy (self->functions));
+  if (state == LNS_FUNCTIONS_FAILED)
+    show_error (self->error_page, lns_functions_get_message (self->functions));
+  if (sums != NULL && sums->matches != NULL)
+    {
+      g_autofree char *text =
+          g_strdup_printf (_ ("No call chain has a function or module whose name contains “%s”."),
+                           gtk_editable_get_text (self->filter));
+      show_error (self->no_match_page, text);
+    }
+  gtk_stack_set_visible_child_name (self->stack, page_now (self));
+}
+
+static void
+changed_cb (LnsFunctions *functions, LnsFunctionsPane *self)
+{
+  update (self);
+}
+
+/* Long chains to where the first functions fork would fill the pane of a flame graph that is higher than it. Scrolls behind
+ * them as soon as the height is known. */
+static void
+height_cb (GtkAdjustment *adjustment, LnsFunctionsPane *self)
+{
+  const double page_px = gtk_adjustment_get_page_size (adjustment);
+  const double fork_px = lns_flame_graph_get_fork_px (self->flame_graph);
+
+  if (fork_px < 0 || page_px <= 0)
+    return;
+  g_signal_handlers_disconnect_by_func (adjustment, height_cb, self);
+  gtk_adjustment_set_value (adjustment,
+                            g_settings_get_boolean (self->settings, "functions-flame-upwards")
+                                ? gtk_adjustment_get_upper (adjustment) - fork_px - page_px
+                                : fork_px);
+}
+
+/* --- Settings ------------------------------------------------------------------------------------- */
+
+static void
+settings_cb (GSettings *settings, const char *key, LnsFunctionsPane *self)
+{
+  g_autofree char *view = g_settings_get_string (settings, "functions-view");
+
+  lns_functions_set_by_module (self->functions,
+                               g_settings_get_boolean (settings, "functions-by-module"));
+  lns_flame_graph_set_upwards (self->flame_graph,
+                               g_settings_get_boolean (settings, "functions-flame-upwards"));
+  lns_function_rows_set_least (lns_function_table_get_rows (self->function_table),
+                               g_settings_get_double (settings, "functions-hide-below") / 100);
+  if (!g_str_equal (view, "flame"))
+    lns_function_table_set_mode (self->function_table,
+                                 g_str_equal (view, "top-down")    ? LNS_FUNCTION_ROWS_TOP_DOWN
+                                 : g_str_equal (view, "bottom-up") ? LNS_FUNCTION_ROWS_BOTTOM_UP
+                                                                   : LNS_FUNCTION_ROWS_FLAT);
+  update (self);
+}
+
+static void
+add_actions (LnsFunctionsPane *self)
+{
+  static const char *const keys[] = { "functions-view", "functions-by-module",
+                                      "functions-flame-upwards" };
+  g_autoptr (GSimpleActionGroup) group = g_simple_action_group_new ();
+
+  for (size_t i = 0; i < G_N_ELEMENTS (keys); i++)
+    {
+      g_autoptr (GAction) action = g_settings_create_action (self->settings, keys[i]);
+      g_action_map_add_action (G_ACTION_MAP (group), action);
+    }
+  gtk_widget_insert_action_group (GTK_WIDGET (self), "pane", G_ACTION_GROUP (group));
+  g_settings_bind (self->settings, "functions-hide-below", self->least, "value",
+                   G_SETTINGS_BIND_DEFAULT);
+}
+
+/* --- What the user does ---------------------------------------------------------------------------- */
+
+static void
+filter_cb (LnsFunctionsPane *self)
+{
+  lns_functions_set_filter (self->functions, gtk_editable_get_text (self->filter));
+}
+
+static void
+all_threads_cb (LnsFunctionsPane *self)
+{
+  lns_functions_set_threads (self->functions, NULL, NULL);
+}
+
+static void
+kind_cb (LnsFunctionsPane *self)
+{
+  lns_functions_set_kind (self->functions, gtk_check_button_get_active (self->cpu_kind)
+                                               ? LNS_LANE_CPU_SAMPLE
+                                               : LNS_LANE_PYTHON_SAMPLE);
+}
+
+static void
+show_in_functions_cb (LnsView *view, const char *title, const bool *threads, LnsFunctionsPane *self)
+{
+  lns_functions_set_threads (self->functions, title, threads);
+}
+
+static void
+filter_action_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  gtk_widget_grab_focus (GTK_WIDGET (LNS_FUNCTIONS_PANE (widget)->filter));
+}
+
+/* --- Life ----------------------------------------------------------------------------------- */
+
+static void
+lns_functions_pane_map (GtkWidget *widget)
+{
+  GTK_WIDGET_CLASS (lns_functions_pane_parent_class)->map (widget);
+  lns_functions_set_active (LNS_FUNCTIONS_PANE (widget)->functions, TRUE);
+}
+
+static void
+lns_functions_pane_unmap (GtkWidget *widget)
+{
+  lns_functions_set_active (LNS_FUNCTIONS_PANE (widget)->functions, FALSE);
+  GTK_WIDGET_CLASS (lns_functions_pane_parent_class)->unmap (widget);
+}
+
+static void
+show_kinds (LnsFunctionsPane *self)
+{
+  const gboolean has_both = lns_functions_has_kind (self->functions, LNS_LANE_CPU_SAMPLE) &&
+                            lns_functions_has_kind (self->functions, LNS_LANE_PYTHON_SAMPLE);
+
+  gtk_widget_set_visible (self->kinds, has_both);
+  gtk_check_button_set_active (lns_functions_get_kind (self->functions) == LNS_LANE_CPU_SAMPLE
+                                   ? self->cpu_kind
+                                   : self->python_kind,
+                               TRUE);
+}
+
+GtkWidget *
+lns_functions_pane_new (LnsView *view, GSettings *settings)
+{
+  LnsFunctionsPane *self = g_object_new (LNS_TYPE_FUNCTIONS_PANE, NULL);
+
+  self->settings = g_object_ref (settings);
+  self->functions = lns_functions_new (view);
+  self->function_table =
+      LNS_FUNCTION_TABLE (lns_function_table_new (self->functions, self->row_menu));
+  adw_bin_set_child (self->table, GTK_WIDGET (self->function_table));
+  self->flame_graph = LNS_FLAME_GRAPH (lns_flame_graph_new (self->functions, self->row_menu));
+  gtk_viewport_set_child (self->flame_port, GTK_WIDGET (self->flame_graph));
+  g_signal_connect_object (gtk_scrolled_window_get_vadjustment (self->flame), "changed",
+                           G_CALLBACK (height_cb), self, 0);
+  show_kinds (self);
+  add_actions (self);
+  g_signal_connect_object (settings, "changed", G_CALLBACK (settings_cb), self, 0);
+  g_signal_connect_object (view, "show-in-functions", G_CALLBACK (show_in_functions_cb), self, 0);
+  g_signal_connect_object (self->functions, "changed", G_CALLBACK (changed_cb), self, 0);
+  settings_cb (settings, NULL, self);
+  return GTK_WIDGET (self);
+}
+
+static void
+lns_functions_pane_dispose (GObject *object)
+{
+  LnsFunctionsPane *self = LNS_FUNCTIONS_PANE (object);
+
+  G_OBJECT_CLASS (lns_functions_pane_parent_class)->dispose (object);
+  if (self->functions != NULL)
+    g_object_run_dispose (G_OBJECT (self->functions));
+  g_clear_object (&self->functions);
+  g_clear_object (&self->settings);
+}
+
+static void
+lns_functions_pane_class_init (LnsFunctionsPaneClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->dispose = lns_functions_pane_dispose;
+  widget_class->map = lns_functions_pane_map;
+  widget_class->unmap = lns_functions_pane_unmap;
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/lanescope/Lanescope/functions-pane.ui");
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, row_menu);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, header);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, title);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, all_threads);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, count);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, spinner);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, least);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, kinds);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, cpu_kind);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, python_kind);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, filter);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, stack);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, error_page);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, no_match_page);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, flame);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, flame_port);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, table);
+  gtk_widget_class_bind_template_callback (widget_class, filter_cb);
+  gtk_widget_class_bind_template_callback (widget_class, all_threads_cb);
+  gtk_widget_class_bind_template_callback (widget_class, kind_cb);
+  gtk_widget_class_install_action (widget_class, "functions-pane.filter", NULL, filter_action_cb);
+  lns_shortcuts_add_to_class (widget_class, "functions-pane.");
+}
+
+static void
+lns_functions_pane_init (LnsFunctionsPane *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+}

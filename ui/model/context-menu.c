@@ -1,0 +1,58 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/model/context-menu.h"
+
+static gboolean
+drop_menu_cb (gpointer data)
+{
+  if (gtk_widget_get_parent (data) != NULL)
+    gtk_widget_unparent (data);
+  return G_SOURCE_REMOVE;
+}
+
+/* Drops the menu when it is idle, because the chosen item acts after the menu has closed. Moves the focus, as GTK would
+ * give it to the first widget of the window. */
+static void
+closed_cb (GtkWidget *focus, GtkPopover *menu)
+{
+  gtk_widget_grab_focus (focus);
+  g_idle_add_full (G_PRIORITY_LOW, drop_menu_cb, g_object_ref (menu), g_object_unref);
+}
+
+static GtkWidget *
+menu_of (GtkWidget *parent)
+{
+  GtkWidget *last = gtk_widget_get_last_child (parent);
+
+  return GTK_IS_POPOVER (last) ? last : NULL;
+}
+
+void
+lns_context_menu_open (GtkWidget *parent, GtkWidget *focus, GMenuModel *model, int x, int y)
+{
+  GtkWidget *menu = gtk_popover_menu_new_from_model (model);
+
+  gtk_widget_set_parent (menu, parent);
+  gtk_popover_set_has_arrow (GTK_POPOVER (menu), FALSE);
+  gtk_widget_set_halign (menu, GTK_ALIGN_START);
+  gtk_popover_set_pointing_to (GTK_POPOVER (menu), &(GdkRectangle){ x, y, 1, 1 });
+  g_signal_connect_object (menu, "closed", G_CALLBACK (closed_cb), focus, G_CONNECT_SWAPPED);
+  gtk_popover_popup (GTK_POPOVER (menu));
+}
+
+void
+lns_context_menu_present (GtkWidget *parent)
+{
+  if (menu_of (parent) != NULL)
+    gtk_popover_present (GTK_POPOVER (menu_of (parent)));
+}
+
+void
+lns_context_menu_close (GtkWidget *parent)
+{
+  if (menu_of (parent) != NULL)
+    gtk_widget_unparent (menu_of (parent));
+}
