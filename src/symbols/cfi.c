@@ -491,14 +491,34 @@ fill_row (const Machine *machine, LnsCfiRow *ret_row)
   return true;
 }
 
-bool
-lns_cfi_row (const LnsCfi *cfi, uint64_t address, LnsCfiRow *ret_row)
+/* The function at ADDRESS, or NULL. */
+static const Function *
+function_at (const LnsCfi *cfi, uint64_t address)
 {
   const size_t after =
       LNS_LOWER_BOUND (cfi->functions.n, i, cfi->functions.items[i].start <= address);
-  if (after == 0 || address >= cfi->functions.items[after - 1].end)
+  return after > 0 && address < cfi->functions.items[after - 1].end
+             ? &cfi->functions.items[after - 1]
+             : NULL;
+}
+
+bool
+lns_cfi_function (const LnsCfi *cfi, uint64_t address, uint64_t *ret_start)
+{
+  const Function *function = function_at (cfi, address);
+  if (function == NULL)
     return false;
-  uint64_t at = cfi->functions.items[after - 1].at, start, end;
+  *ret_start = function->start;
+  return true;
+}
+
+bool
+lns_cfi_row (const LnsCfi *cfi, uint64_t address, LnsCfiRow *ret_row)
+{
+  const Function *function = function_at (cfi, address);
+  if (function == NULL)
+    return false;
+  uint64_t at = function->at, start, end;
   Entry entry;
   Common common;
   if (!take_entry (cfi, &at, &entry) || !read_common (cfi, entry.common_at, &common) ||

@@ -61,6 +61,10 @@ size_t lns_cfi_memory_bytes (const LnsCfi *cfi); /* memory that it needs, about 
  * instructions of that function's entry. */
 bool lns_cfi_row (const LnsCfi *cfi, uint64_t address, LnsCfiRow *ret_row);
 
+/* Where the function at ADDRESS, or a part of it that the compiler put elsewhere, begins; both are virtual addresses of the
+ * file. False if there is no information of it. O(log functions). */
+bool lns_cfi_function (const LnsCfi *cfi, uint64_t address, uint64_t *ret_start);
+
 /* The expression at VALUE (of a row or a rule). False if it is not whole. */
 bool lns_cfi_expression (const LnsCfi *cfi,
                          int32_t value,

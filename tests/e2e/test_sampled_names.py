@@ -46,6 +46,16 @@ def is_named(found):
     return len(whole) > len(found) / 2 and all(any(first <= at < last for first, last in stubs()) for at in nameless)
 
 
+def function_starts():
+    """{name: offset in the file} of the functions of the program."""
+    segments = [tuple(int(number, 16) for number in found) for found in re.findall(
+        r"LOAD +0x([0-9a-f]+) 0x([0-9a-f]+) 0x[0-9a-f]+ 0x([0-9a-f]+) 0x[0-9a-f]+ R E",
+        subprocess.run(["readelf", "-lW", WORK], capture_output=True, text=True, check=True).stdout)]
+    symbols = subprocess.run(["readelf", "-sW", WORK], capture_output=True, text=True, check=True).stdout
+    return {name: offset + int(address, 16) - start for offset, start, size in segments
+            for address, name in re.findall(r": ([0-9a-f]+) +\d+ FUNC .* (\S+)$", symbols, re.M) if start <= int(address, 16) < start + size}
+
+
 def is_unnamed(found, base):
     """Whether all frames of the chains that were FOUND are called BASE+0x…"""
     return bool(found) and all(symbol.startswith(base + "+0x") and unresolved for chain in found for symbol, unresolved in chain)
@@ -225,6 +235,11 @@ def test_names_may_come_later():
         told = resolve(folder)
         assert re.search(rf"^Not resolved: \d+ in {re.escape(program)}: no symbols cover them; --debug-symbols adds folders to search$", told, re.M), told
         assert is_unnamed(chains(folder, program), "program")
+        # Addresses of one function are called by its start, of which call frame information tells.
+        starts = function_starts()
+        whole = [f"program+0x{starts[name]:x}" for name in CHAIN]
+        found = [[symbol for symbol, _ in chain[:3]] for chain in chains(folder, program)]
+        assert found.count(whole) > len(found) / 2, (whole, found)
         shutil.move(program, os.path.join(debug, "elsewhere"))
         assert f"in {program}: the file cannot be read here\n" in resolve(folder)
         # Now they are all there, as on a machine that built the program, by build-ids alone.

@@ -5,6 +5,7 @@
 
 #include "src/cli/reports/frame-names.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "src/base/memory.h"
 #include "src/cli/reports/code-maps.h"
 #include "src/store/write/writer.h"
+#include "src/symbols/cfi.h"
 #include "src/symbols/vdso.h"
 
 _Static_assert((int)LNS_FRAME_DYNAMIC_TABLE == LNS_NAME_DYNAMIC_TABLE &&
@@ -44,7 +46,8 @@ typedef struct
   size_t n_places;
   const size_t *
       firsts; /* of the present look-up: where each of its offsets begins in `places`, and the end */
-  size_t n_unnamed; /* of the present look-up: frames that have no name after it */
+  LNS_ARRAY (uint32_t) unnamed; /* of the present look-up: frames that have no name after it */
+  bool has_changes;             /* there is something to commit */
   LnsFrameNames counts;
 } Naming;
 
@@ -227,11 +230,13 @@ take_names (void *context, size_t i, const LnsSymbolFrame *found, size_t n_found
       LnsStackFrame frame = naming->frames[id];
       if (!is_better (naming, function, &frame))
         {
-          naming->n_unnamed += !frame.is_resolved;
+          if (!frame.is_resolved)
+            *lns_array_add (&naming->unnamed) = id;
           continue;
         }
       naming->counts.n_named += !frame.is_resolved;
       naming->counts.n_new++;
+      naming->has_changes = true;
       take_name (naming, &frame, function);
       LnsStackFrame inlined = { .module = frame.module, .offset = frame.offset };
       frame.innermost = 1 + id;
@@ -247,26 +252,64 @@ take_names (void *context, size_t i, const LnsSymbolFrame *found, size_t n_found
     }
 }
 
-/* Why addresses in WHAT, in which a look-up was made, have no names. */
-static const char *
-why_unnamed (const LnsSymbolModule *what, const LnsModule *module)
+/* The file that has the code of WHAT, or NULL. RET_WHY gets why there is none, or why addresses in it have no names. */
+static LnsElfImage *
+open_image (const LnsSymbolModule *what, const LnsModule *module, const char **ret_why)
 {
+  LnsElfImage *image = NULL;
+  *ret_why = NULL;
   if (module->kind == LNS_MODULE_ANONYMOUS)
-    return "the file does not list them";
-  if (module->kind == LNS_MODULE_KERNEL)
-    return "the list of its functions needs privileges, and the boot that was recorded";
-  if (module->kind == LNS_MODULE_VDSO)
-    return "the vDSO of this kernel is another one";
-  if (access (what->path, R_OK) != 0)
-    return "the file cannot be read here";
-  LnsElfImage *image = lns_elf_image_open (what->path);
+    *ret_why = "the file does not list them";
+  else if (module->kind == LNS_MODULE_KERNEL)
+    *ret_why = "the list of its functions needs privileges, and the boot that was recorded";
+  else if (module->kind == LNS_MODULE_VDSO)
+    *ret_why = "the vDSO of this kernel is another one";
+  else if (access (what->path, R_OK) != 0)
+    *ret_why = "the file cannot be read here";
+  if (*ret_why != NULL)
+    return NULL;
+  image = lns_elf_image_open (what->path);
   const LnsBuildId id = image != NULL ? lns_elf_image_build_id (image) : (LnsBuildId){ .n = 0 };
-  const bool is_elf = image != NULL;
   const bool is_same = what->build_id.n == 0 || lns_build_id_equal (&id, &what->build_id);
-  lns_elf_image_free (image);
-  return !is_elf    ? "the file that is here now is not a program or library"
-         : !is_same ? "the file that is here now has another build-id"
-                    : "no symbols cover them; --debug-symbols adds folders to search";
+  *ret_why = image == NULL ? "the file that is here now is not a program or library"
+             : !is_same    ? "the file that is here now has another build-id"
+                           : "no symbols cover them; --debug-symbols adds folders to search";
+  if (!is_same)
+    lns_elf_image_free (image);
+  return is_same ? image : NULL;
+}
+
+/* Calls FRAME, which has no name, by where its function begins, so that all addresses of one are one function: stripped
+ * programs keep call frame information, which says so. */
+static void
+name_by_start (
+    Naming *naming, uint32_t id, const LnsElfImage *image, const LnsCfi *cfi, const char *base)
+{
+  LnsStackFrame frame = naming->frames[id];
+  char *name = NULL;
+  uint64_t address, start;
+
+  if (lns_elf_image_address (image, frame.offset, &address) &&
+      lns_cfi_function (cfi, address, &start) && address - start <= frame.offset)
+    name = lns_asprintf ("%s+0x%" PRIx64, base, frame.offset - (address - start));
+  if (name != NULL && strcmp (name, lns_report_string (naming->report, frame.symbol, NULL)) != 0)
+    {
+      frame.symbol = lns_writer_string (naming->writer, name, strlen (name));
+      lns_writer_set_frame (naming->writer, id, &frame);
+      naming->has_changes = true;
+    }
+  free (name);
+}
+
+static void
+name_by_starts (Naming *naming, const LnsSymbolModule *what, const LnsElfImage *image)
+{
+  const char *slash = strrchr (what->path, '/');
+  LnsCfi *cfi = lns_cfi_new (image);
+  for (size_t i = 0; cfi != NULL && i < naming->unnamed.n; i++)
+    name_by_start (naming, naming->unnamed.items[i], image, cfi,
+                   slash != NULL ? slash + 1 : what->path);
+  lns_cfi_free (cfi);
 }
 
 /* Looks up the N addresses of PLACES, which are in WHAT, each once. */
@@ -300,17 +343,20 @@ look_up (Naming *naming, const Place *places, size_t n, LnsError *error)
   char *path;
   bool is_done = true;
   const char *why = describe (naming, module, &what, &path);
-  naming->n_unnamed = 0;
+  naming->unnamed.n = 0;
   for (size_t i = 0; why != NULL && i < n; i++)
-    naming->n_unnamed += !naming->frames[places[i].frame].is_resolved;
+    if (!naming->frames[places[i].frame].is_resolved)
+      *lns_array_add (&naming->unnamed) = places[i].frame;
   if (why == NULL)
     is_done = look_up_places (naming, &what, places, n, error);
-  if (is_done && naming->n_unnamed > 0)
+  if (is_done && naming->unnamed.n > 0)
     {
+      LnsElfImage *image = why == NULL ? open_image (&what, module, &why) : NULL;
+      if (image != NULL)
+        name_by_starts (naming, &what, image);
+      lns_elf_image_free (image);
       *lns_array_add (&naming->counts.unnamed) =
-          (LnsUnnamedFile){ .path = path,
-                            .n_addresses = naming->n_unnamed,
-                            .why = why != NULL ? why : why_unnamed (&what, module) };
+          (LnsUnnamedFile){ .path = path, .n_addresses = naming->unnamed.n, .why = why };
       path = NULL;
     }
   free (path);
@@ -401,7 +447,7 @@ lns_cli_name_frames (const char *path,
       is_done = naming.writer != NULL && look_all_up (&naming, error);
       lns_symbols_free (naming.symbols);
     }
-  if (is_done && naming.counts.n_new > 0)
+  if (is_done && naming.has_changes)
     is_done = lns_writer_finish_amendment (naming.writer, error);
   else if (naming.writer != NULL)
     lns_writer_abandon (naming.writer);
@@ -411,6 +457,7 @@ lns_cli_name_frames (const char *path,
     *ret_names = naming.counts;
   else
     lns_cli_frame_names_clear (&naming.counts);
+  lns_array_clear (&naming.unnamed);
   free (naming.places);
   lns_report_close (naming.report);
   return is_done;

@@ -317,7 +317,8 @@ typedef enum
 typedef struct
 {
   uint32_t module; /* or LNS_ID_NONE */
-  uint32_t symbol; /* function, or MODULE+0xOFFSET until it is resolved */
+  uint32_t
+      symbol; /* function; until it is resolved MODULE+0xOFFSET, of the function if that is known */
   uint64_t offset;
   uint32_t is_resolved; /* 1: `symbol` is the function */
   uint32_t source;      /* LnsFrameSource, where it was looked up */
