@@ -11,6 +11,7 @@
 #include "src/base/array.h"
 #include "src/base/id-map.h"
 #include "src/base/memory.h"
+#include "src/base/search.h"
 #include "src/store/read/call-walk.h"
 
 /* Many times what a recording has. A hostile report can name a place with 10^5 inlined calls in 10^5 nodes. */
@@ -251,31 +252,28 @@ typedef struct
 {
   const LnsCallTree *tree;
   const LnsCallQuery *query;
-  LnsCallSums *sums;
+  uint64_t *n_by_call; /* by 1 + call node of the report; 0: without call chain */
   const bool *nodes;
   int64_t before_ns; /* samples from then on are of no interest */
   uint32_t found_lane;
   uint64_t found_ordinal;
 } Search;
 
+/* Counts by call node of the report, not by node of the tree: one place in memory a sample, not two. */
 static void
 count_chunk (Search *search, const LnsChunk *chunk)
 {
   const uint64_t *chains = call_chains (chunk, search->query->kind);
-  LnsCallSums *sums = search->sums;
+  const uint32_t n_calls = search->tree->n_call_nodes;
+  const uint32_t first =
+      (uint32_t)LNS_LOWER_BOUND (chunk->n, i, chunk->start_ns[i] < search->query->start_ns);
+  const uint32_t end =
+      (uint32_t)LNS_LOWER_BOUND (chunk->n, i, chunk->start_ns[i] < search->before_ns);
 
-  for (uint32_t i = 0; i < chunk->n; i++)
-    {
-      if (chunk->start_ns[i] < search->query->start_ns ||
-          chunk->start_ns[i] > search->query->end_ns)
-        continue;
-      const uint32_t node = node_of_sample (search->tree, chains, i);
-      sums->n_samples++;
-      if (node != LNS_ID_NONE)
-        sums->nodes[node].self++;
-      else
-        sums->n_without_chain++;
-    }
+  if (chains == NULL && end > first)
+    search->n_by_call[0] += end - first;
+  for (uint32_t i = first; chains != NULL && i < end; i++)
+    search->n_by_call[chains[i] <= n_calls ? chains[i] : 0]++;
 }
 
 static void
@@ -345,6 +343,18 @@ is_counted (const LnsReport *report, const LnsCallQuery *query, const LnsLane *l
          (query->threads == NULL || (thread != LNS_ID_NONE && query->threads[thread]));
 }
 
+/* Puts what was counted by call node into SUMS. */
+static void
+fold (const LnsCallTree *tree, const uint64_t *n_by_call, LnsCallSums *sums)
+{
+  sums->n_samples = sums->n_without_chain = n_by_call[0];
+  for (uint32_t i = 0; i < tree->n_call_nodes; i++)
+    {
+      sums->n_samples += n_by_call[1 + i];
+      sums->nodes[tree->node_of[i]].self += n_by_call[1 + i];
+    }
+}
+
 /* Makes the totals of what was counted. */
 static void
 add_up (const LnsCallTree *tree, LnsCallSums *sums)
@@ -367,14 +377,17 @@ lns_call_tree_sum (const LnsCallTree *tree,
 {
   uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (tree->report, &n_lanes);
-  Search search = { tree, query, ret_sums, .before_ns = end_of (query) };
+  uint64_t *n_by_call = lns_calloc ((size_t)tree->n_call_nodes + 1, sizeof *n_by_call);
+  Search search = { tree, query, n_by_call, .before_ns = end_of (query) };
   bool good = true;
 
   *ret_sums = (LnsCallSums){ .nodes = lns_calloc (tree->n_nodes, sizeof *ret_sums->nodes) };
   for (uint32_t lane = 0; good && lane < n_lanes; lane++)
     if (is_counted (tree->report, query, &lanes[lane]))
       good = walk_lane (&search, lane, count_chunk, cancel, error);
+  fold (tree, n_by_call, ret_sums);
   add_up (tree, ret_sums);
+  free (n_by_call);
   if (!good)
     lns_call_sums_clear (ret_sums);
   return good;
