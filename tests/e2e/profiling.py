@@ -53,13 +53,14 @@ class Report:
         assert dump.returncode == 0, f"{path}: {dump.stderr.decode()}"
         self.events, self.processes, self.threads = [], [], []
         self.losses, self.diagnostics, self.info = [], [], None
+        self.lanes = []
         self.devices, self.contexts, self.streams, self.launches, self.links = [], [], [], [], []
-        kinds = {"event": self.events, "process": self.processes, "thread": self.threads,
+        kinds = {"event": self.events, "lane": self.lanes, "process": self.processes, "thread": self.threads,
                  "loss": self.losses, "diagnostic": self.diagnostics, "device": self.devices,
                  "context": self.contexts, "stream": self.streams, "launch": self.launches,
                  "links": self.links}
         for line in dump.stdout.decode().splitlines():
-            row = {NAMES.get(key, key): value for key, value in json.loads(line).items()}
+            row = {NAMES.get(key, key): NAMES.get(value, value) if key == "kind" else value for key, value in json.loads(line).items()}
             kind = next(iter(row))
             row[kind] = NAMES.get(row[kind], row[kind])
             if kind == "info":

@@ -220,6 +220,10 @@ print_lanes (void)
     {
       LnsError error = { 0 };
       LnsChunkWalker *walker = lns_chunk_walker_new (report, i, 0);
+      printf ("{\"lane\":%" PRIu32 ",\"kind\":\"lane %d\",\"thread\":%" PRId64
+              ",\"ordinal\":%" PRIu32 "}\n",
+              i, (int)lanes[i].kind, (int64_t)(int32_t)tracks[lanes[i].track].thread,
+              lanes[i].ordinal);
       const LnsChunk *chunk;
       while ((chunk = lns_chunk_walker_next (walker, &error)) != NULL)
         print_events (chunk, &tracks[lanes[i].track], &lanes[i]);

@@ -167,6 +167,28 @@ def test_threads_are_where_they_are():
     on_each(check)
 
 
+def test_samples_of_ended_threads_stay_in_their_row():
+    """What the thread did is known to have ended before its last samples are read."""
+    text = """
+import threading, time
+def spins():
+    end = time.monotonic() + 0.3
+    while time.monotonic() < end:
+        pass
+for _ in range(3):
+    threads = [threading.Thread(target=spins) for _ in range(3)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+"""
+
+    with profiling.Folder() as folder:
+        path = list(PYTHONS.values())[-1]
+        run = folder.profile("-t", "osrt", "-s", "none", "-o", "r.rep", "--python-sampling=true", path, "-c", text)
+        assert run.code == 0, run
+        lanes = [lane["thread"] for lane in folder.report("r.rep").lanes if lane["kind"] == "python-sample"]
+        assert len(lanes) > 1 and len(lanes) == len(set(lanes)), lanes
+
+
 def test_all_processes_that_run_python_are_found():
     """Forks, programs that find no variable of ours, what a shell runs, and what a program becomes by exec."""
     text = '''

@@ -42,7 +42,7 @@ lns_lane_look (LnsLaneKind kind)
     [LNS_LANE_CUDA_HOST] = { N_ ("Host function") },
     [LNS_LANE_CUDA_UNIFIED] = { N_ ("Unified memory event") },
     [LNS_LANE_GPU_SWITCH] = { N_ ("GPU context switch") },
-    [LNS_LANE_PYTHON_SAMPLE] = { N_ ("Python sample"), LNS_LOOK_MARKS },
+    [LNS_LANE_PYTHON_SAMPLE] = { N_ ("Python sample"), LNS_LOOK_TICKS },
     [LNS_LANE_CPU_RUN] = { N_ ("Thread on the CPU"), LNS_LOOK_BARS, LNS_HUE_OF_THREAD },
   };
   G_STATIC_ASSERT (G_N_ELEMENTS (looks) == LNS_N_LANE_KINDS);

@@ -32,6 +32,7 @@ typedef struct
   LNS_ARRAY (Text) texts;
   LNS_ARRAY (Frame) frames;
   LNS_ARRAY (Node) nodes;
+  LNS_ARRAY (LnsDecodedThread *) ended; /* threads of which samples may still come */
   bool is_broken; /* definitions are missing, so that samples cannot be understood any more */
 } Session;
 
@@ -39,6 +40,8 @@ typedef struct
 typedef struct
 {
   LnsReportRef track, lane;
+  bool has_ended;
+  int64_t end_ns;
 } Thread;
 
 static Session *
@@ -215,6 +218,33 @@ play (LnsDecoder *decoder, const LnsPythonHead *head)
     session->is_broken = !define (session, head);
 }
 
+static void
+forget_thread (LnsDecoder *decoder, LnsDecodedThread *decoded)
+{
+  Thread *thread = decoded->state[LNS_SOURCE_PYTHON_SAMPLES];
+  if (decoder->writer != NULL && thread->lane.report == decoder->report)
+    lns_writer_close_lane (decoder->writer, thread->lane.id);
+  free (thread);
+  decoded->state[LNS_SOURCE_PYTHON_SAMPLES] = NULL;
+}
+
+/* Forgets threads that ended before PLAYED_NS, up to which all samples are there. */
+static void
+forget_threads (LnsDecoder *decoder, int64_t played_ns)
+{
+  Session *session = session_of (decoder);
+  size_t n_kept = 0;
+  for (size_t i = 0; i < session->ended.n; i++)
+    {
+      LnsDecodedThread *decoded = session->ended.items[i];
+      if (((const Thread *)decoded->state[LNS_SOURCE_PYTHON_SAMPLES])->end_ns < played_ns)
+        forget_thread (decoder, decoded);
+      else
+        session->ended.items[n_kept++] = decoded;
+    }
+  session->ended.n = n_kept;
+}
+
 size_t
 lns_decoder_take_python (LnsDecoder *decoder,
                          const uint8_t *bytes,
@@ -222,32 +252,47 @@ lns_decoder_take_python (LnsDecoder *decoder,
                          int64_t until_ns)
 {
   size_t at = 0;
+  int64_t played_ns = INT64_MIN;
   while (at < n_bytes)
     {
       const LnsPythonHead *head = (const LnsPythonHead *)(bytes + at);
       if (head->time_ns > until_ns)
         break;
       play (decoder, head);
+      played_ns = head->time_ns - decoder->clock.t0_ns;
       at += head->n_words * sizeof (uint64_t);
     }
+  forget_threads (decoder, played_ns);
   return at;
 }
 
+/* Samples are played later than the end of their thread is known. */
 static void
 end_thread (LnsDecoder *decoder, LnsDecodedThread *decoded, int64_t end_ns)
 {
-  (void)end_ns;
   Thread *thread = decoded->state[LNS_SOURCE_PYTHON_SAMPLES];
-  if (thread != NULL && decoder->writer != NULL && thread->lane.report == decoder->report)
-    lns_writer_close_lane (decoder->writer, thread->lane.id);
-  free (thread);
-  decoded->state[LNS_SOURCE_PYTHON_SAMPLES] = NULL;
+  if (thread == NULL)
+    return;
+  thread->end_ns = end_ns;
+  LnsDecodedThread **place =
+      thread->has_ended ? NULL : lns_array_try_add (&session_of (decoder)->ended);
+  if (place != NULL)
+    *place = decoded;
+  else if (!thread->has_ended)
+    {
+      forget_thread (decoder, decoded);
+      return;
+    }
+  thread->has_ended = true;
 }
 
 static void
 free_session (LnsDecoder *decoder)
 {
   Session *session = session_of (decoder);
+  for (size_t i = 0; i < session->ended.n; i++)
+    free (session->ended.items[i]->state[LNS_SOURCE_PYTHON_SAMPLES]);
+  lns_array_clear (&session->ended);
   for (size_t i = 0; i < session->texts.n; i++)
     free (session->texts.items[i].text);
   lns_array_clear (&session->texts);
