@@ -19,9 +19,10 @@
 #define STRETCH 65536
 
 static const LnsExportType *const types[] = {
-  &lns_sink_sqlite, &lns_sink_jsonlines,   &lns_sink_csv,      &lns_sink_chrome,
-  &lns_sink_folded, &lns_sink_perf_script, &lns_sink_pprof,    &lns_sink_speedscope,
-  &lns_sink_svg,    &lns_sink_arrow,       &lns_sink_arrowdir, &lns_sink_parquetdir,
+  &lns_sink_sqlite,     &lns_sink_jsonlines,   &lns_sink_csv,   &lns_sink_chrome,
+  &lns_sink_folded,     &lns_sink_perf_script, &lns_sink_pprof, &lns_sink_speedscope,
+  &lns_sink_firefox,    &lns_sink_svg,         &lns_sink_arrow, &lns_sink_arrowdir,
+  &lns_sink_parquetdir,
 };
 
 typedef struct

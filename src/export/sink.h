@@ -61,6 +61,7 @@ extern const LnsExportType lns_sink_csv;
 extern const LnsExportType lns_sink_arrow;
 extern const LnsExportType lns_sink_arrowdir;
 extern const LnsExportType lns_sink_chrome;
+extern const LnsExportType lns_sink_firefox;
 extern const LnsExportType lns_sink_folded;
 extern const LnsExportType lns_sink_parquetdir;
 extern const LnsExportType lns_sink_perf_script;

@@ -107,6 +107,56 @@ def test_speedscope():
         assert got == chains(folder), got
 
 
+def test_firefox():
+    """The tables of the processed profile of version 60: columns of one length, whose numbers are places in other tables."""
+    def check(table, **ranges):
+        columns = {name: values for name, values in table.items() if name != "length" and isinstance(values, list)}
+        assert {len(values) for values in columns.values()} <= {table["length"]}, table
+        for name, (least, end) in ranges.items():
+            assert all(value is None or least <= value < end for value in columns[name]), (name, least, end)
+
+    with recorded() as folder:
+        file = json.loads(export(folder, "firefox"))
+        assert file["meta"]["preprocessedProfileVersion"] == 60 and file["libs"] == [], file["meta"]
+        shared, strings = file["shared"], len(file["shared"]["stringArray"])
+        assert len(set(shared["stringArray"])) == strings
+        stacks, frames, functions, resources, sources = (
+            shared[name] for name in ("stackTable", "frameTable", "funcTable", "resourceTable", "sources"))
+        check(stacks, frame=(0, frames["length"]))
+        assert all(prefix is None or prefix < at for at, prefix in enumerate(stacks["prefix"]))
+        check(frames, func=(0, functions["length"]), category=(0, len(file["meta"]["categories"])), line=(1, 1 << 31))
+        check(functions, name=(0, strings), resource=(-1, resources["length"]), source=(0, sources["length"]))
+        check(resources, name=(0, strings), type=(1, 2))
+        check(sources, filename=(0, strings))
+        check(shared["nativeSymbols"])
+        places = list(zip(functions["name"], functions["resource"]))
+        assert len(places) == len(set(places)), "a function is listed twice"
+
+        def functions_of(stack):
+            chain = []
+            while stack is not None:
+                chain.append(shared["stringArray"][functions["name"][frames["func"][stacks["frame"][stack]]]])
+                stack = stacks["prefix"][stack]
+            return tuple(reversed(chain))
+
+        got, times = collections.Counter(), {}
+        for thread in file["threads"]:
+            check(thread["samples"], stack=(0, stacks["length"]))
+            assert thread["samples"]["time"] == sorted(thread["samples"]["time"]) and thread["markers"]["length"] == 0, thread["name"]
+            assert thread["isMainThread"] == (thread["pid"] == str(thread["tid"])), thread["pid"]
+            got.update((thread["name"], *functions_of(stack)) for stack in thread["samples"]["stack"])
+            times.setdefault(int(thread["pid"]), []).extend(thread["samples"]["time"])
+        assert got == chains(folder), got
+        if REFUSAL is None:
+            rows = subprocess.run([tap.LANESCOPE, "sql", folder.file("r.rep"), "SELECT globalTid >> 24 & 0xffffff, start FROM COMPOSITE_EVENTS"],
+                                  capture_output=True, text=True, check=True).stdout.splitlines()
+            wanted = collections.defaultdict(list)
+            for row in rows:
+                pid, start = map(int, row.split("\t"))
+                wanted[pid].append(start / 1e6)
+            assert {pid: sorted(found) for pid, found in times.items()} == {pid: sorted(found) for pid, found in wanted.items()}
+
+
 def fields(message):
     """[(number, integer or bytes)] of a message of protocol buffers."""
     at, found = 0, []

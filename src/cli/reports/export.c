@@ -45,7 +45,8 @@ typedef struct
 
 static const LnsOption options[] = {
   { LNS_SWITCH ("type", CHOICE, Values, type), .letter = 't', .value_name = "TYPE",
-    .choices = "sqlite,jsonlines,csv,chrome,folded,svg,perf-script,pprof,speedscope,arrow,arrowdir,"
+    .choices = "sqlite,jsonlines,csv,chrome,folded,svg,perf-script,pprof,speedscope,firefox,arrow,"
+               "arrowdir,"
                "parquetdir,info",
     .open_choices = true, .default_text = "sqlite",
     .help = N_ (
@@ -53,8 +54,8 @@ static const LnsOption options[] = {
         "object for each row; `csv`: a folder with one file for each table; `chrome`: a trace for "
         "Perfetto and chrome://tracing; `folded`: GPU time in ns by stacks of NVTX ranges, one "
         "line for each kernel and copy, or samples by call chain (--stacks); `svg`: a flame graph "
-        "of GPU time; `perf-script`, `pprof` and `speedscope`: samples of CPUs with their call "
-        "chains for these and other viewers; `arrow`: Arrow streams of "
+        "of GPU time; `perf-script`, `pprof`, `speedscope` and `firefox`: samples of CPUs with "
+        "their call chains for these and other viewers; `arrow`: Arrow streams of "
         "all tables in one file; `arrowdir` and `parquetdir`: a folder with one file for each "
         "table, written by pyarrow; `info`: the output of `lanescope info`.") },
   LNS_CLI_OUTPUT (Values,
@@ -215,7 +216,7 @@ say_what_is_idle (const Values *values, const char *type)
 #define ROWS    "sqlite,jsonlines,json,csv,arrow,arrowdir,parquetdir"
 #define EVENTS  ROWS ",chrome"
 #define STACKS  "folded,svg"
-#define SAMPLES "perf-script,pprof,speedscope"
+#define SAMPLES "perf-script,pprof,speedscope,firefox"
   const struct
   {
     const char *name;
