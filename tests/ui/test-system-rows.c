@@ -8,6 +8,7 @@
 
 #include "src/import/nsys/import.h"
 #include "src/store/write/kept-table.h"
+#include "ui/events/event-cell.h"
 #include "ui/model/summary.h"
 #include "ui/details/details-fields.h"
 #include "ui/model/event-text.h"
@@ -114,6 +115,37 @@ test_details (void)
       g_autofree char *text = field_of (report, wanted[i].kind, wanted[i].ordinal, wanted[i].title);
       LNS_CHECK_STR (text, wanted[i].text);
     }
+  lns_report_close (report);
+}
+
+/* The names in the table of the events of the first lane of a track of KIND, a comma between two. Free with g_free (). */
+static char *
+names_in_table (LnsReport *report, LnsTrackKind kind)
+{
+  const uint32_t lane = lane_of (report, kind);
+  GError *error = NULL;
+  g_autoptr (GString) names = g_string_new (NULL);
+  LnsEventSet *set =
+      lns_event_set_load (report, &lane, 1, INT64_MIN, INT64_MAX, NULL, 0, NULL, NULL, &error);
+  LNS_CHECK (set != NULL);
+  for (uint32_t row = 0; row < set->n; row++)
+    {
+      g_autofree char *name = lns_event_cell_text (set, row, LNS_EVENT_COLUMN_NAME);
+      g_string_append_printf (names, "%s%s", row > 0 ? ", " : "", name);
+    }
+  lns_event_set_unref (set);
+  return g_string_free (g_steal_pointer (&names), FALSE);
+}
+
+/* Events without a name are called by what they are: a sample by its function, a change by what the thread did. */
+static void
+test_names_in_the_table (void)
+{
+  LnsReport *report = system_fixture_open ();
+  g_autofree char *samples = names_in_table (report, LNS_TRACK_CPU_SAMPLES);
+  LNS_CHECK_STR (samples, "leaf, caller");
+  g_autofree char *changes = names_in_table (report, LNS_TRACK_SCHED);
+  LNS_CHECK_STR (changes, "CPU 3, The thread left its CPU, CPU 5");
   lns_report_close (report);
 }
 
@@ -281,6 +313,8 @@ test_cpu_rows (void)
   LnsReport *report = open_cpus ();
   LnsRowTree *tree = lns_row_tree_new (report);
   const LnsRow *first = lns_row_tree_row (tree, 0);
+  g_autofree char *changes = names_in_table (report, LNS_TRACK_SCHED);
+  LNS_CHECK_STR (changes, "The thread ran, The thread left its CPU");
   LNS_CHECK_STR (first->label, "CPUs");
   LNS_CHECK_INT (first->n_below, 2);
   LNS_CHECK (!first->expanded);
@@ -562,6 +596,7 @@ main (void)
 {
   LNS_TEST (test_rows);
   LNS_TEST (test_details);
+  LNS_TEST (test_names_in_the_table);
   LNS_TEST (test_samples_of_a_gpu);
   LNS_TEST (test_cpu_rows);
   LNS_TEST (test_spans);

@@ -100,7 +100,12 @@ name_text (const LnsEventSet *set, uint32_t row)
   bool is_call = track != NULL && track->kind == LNS_TRACK_CUDA_API;
   size_t size_bytes;
   const char *name = lns_report_string (set->report, set->names[set->name[row]], &size_bytes);
-  if (size_bytes == 0 && track != NULL && track->kind == LNS_TRACK_SCHED)
+  if (size_bytes == 0 && track != NULL && track->kind == LNS_TRACK_SCHED &&
+      lns_event_set_duration (set, row) > 0)
+    return g_strdup (_ ("The thread ran"));
+  if (size_bytes == 0 && track != NULL &&
+      (track->kind == LNS_TRACK_SCHED || track->kind == LNS_TRACK_CPU_SAMPLES ||
+       track->kind == LNS_TRACK_PYTHON_SAMPLES))
     return g_strdup (
         lns_event_text_nameless (set->report, set->lanes[lns_event_set_lane (set, row)]));
   name = lns_event_short_name (is_call ? LNS_NAMES_CALLS : LNS_NAMES_OWN, name, &size_bytes);

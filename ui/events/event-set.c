@@ -13,6 +13,7 @@
 #include "src/base/format.h"
 #include "src/base/saturate.h"
 #include "src/base/search.h"
+#include "src/store/read/call-walk.h"
 #include "ui/events/event-sort.h"
 #include "ui/model/event-text.h"
 
@@ -258,6 +259,12 @@ typedef struct
   LnsColumnId payload; /* the column that the payload is */
 } LaneTraits;
 
+static bool
+is_sample (LnsLaneKind kind)
+{
+  return kind == LNS_LANE_CPU_SAMPLE || kind == LNS_LANE_PYTHON_SAMPLE;
+}
+
 static LaneTraits
 traits_of (LnsReport *report, uint32_t lane)
 {
@@ -295,6 +302,16 @@ traits_of (LnsReport *report, uint32_t lane)
   return traits;
 }
 
+/* A sample is called by the function that it was taken in: 0 if it has no call chain. */
+static uint32_t
+name_of_sample (LnsReport *report, uint64_t chain)
+{
+  LnsCallWalk walk =
+      lns_call_walk (report, chain - 1 < LNS_ID_NONE ? (uint32_t)(chain - 1) : LNS_ID_NONE);
+  const LnsStackFrame *frame = lns_call_walk_next (&walk);
+  return frame != NULL ? frame->symbol : 0;
+}
+
 static inline bool
 is_kept (const Loading *loading, uint64_t place)
 {
@@ -311,6 +328,7 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
   const int thread = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD);
   const int type = lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD_TYPE);
   const int payload = lns_lane_kind_extra (kind, traits.payload);
+  const int chain = is_sample (kind) ? lns_lane_kind_extra (kind, LNS_COLUMN_CALL_CHAIN) : -1;
 
   for (uint32_t i = 0; i < chunk->n; i++)
     {
@@ -325,7 +343,9 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
           continue;
         }
       uint32_t row = set->n++;
-      uint32_t name = chunk->name[i] != 0 ? chunk->name[i] : traits.name;
+      uint32_t name = chunk->name[i] != 0 ? chunk->name[i]
+                      : chain >= 0        ? name_of_sample (set->report, extra (chunk, chain, i))
+                                          : traits.name;
       name = name < loading->n_strings ? name : 0;
       loading->start_ns[row] = chunk->start_ns[i];
       loading->duration_ns[row] = chunk->duration_ns[i];
@@ -359,7 +379,9 @@ read_lane (Loading *loading, uint32_t lane)
   if (n_lane == 0)
     return true;
 
-  LnsChunkWalker *walker = lns_chunk_walker_new (set->report, id, COLUMN_MASK);
+  const LnsColumnMask columns =
+      COLUMN_MASK | (is_sample (traits.kind) ? LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN) : 0);
+  LnsChunkWalker *walker = lns_chunk_walker_new (set->report, id, columns);
   lns_chunk_walker_seek (walker, lns_report_chunk_of (set->report, id, set->first_ordinal[lane]));
   bool more = true;
   bool alive = true;
