@@ -7,11 +7,16 @@
 
 #include <glib/gi18n.h>
 
+#include "src/base/compare.h"
 #include "src/base/format.h"
 #include "src/base/saturate.h"
 #include "ui/functions/flame-graph.h"
 #include "ui/functions/function-table.h"
+#include "ui/model/palette.h"
 #include "ui/model/shortcuts.h"
+
+/* Modules in the legend of the flame graph. */
+#define MAX_LEGEND 8
 
 struct _LnsFunctionsPane
 {
@@ -39,6 +44,7 @@ struct _LnsFunctionsPane
   AdwStatusPage *no_match_page;
   GtkScrolledWindow *flame;
   GtkViewport *flame_port;
+  GtkLabel *legend;
   AdwBin *table;
 };
 
@@ -113,6 +119,63 @@ count_now (const LnsFunctionSums *sums)
   return g_strdup_printf (ngettext ("%s sample", "%s samples", sums->n_samples), all);
 }
 
+/* A module, by one of its functions, and the samples that were taken in it. */
+typedef struct
+{
+  uint32_t function;
+  uint64_t n_samples;
+} Module;
+
+static int
+compare_modules (gconstpointer pa, gconstpointer pb)
+{
+  const Module *a = pa, *b = pb;
+
+  return LNS_COMPARE (b->n_samples, a->n_samples) ?: LNS_COMPARE (a->function, b->function);
+}
+
+/* The modules of SUMS in which samples were taken, that with most of them first. Owned; of Module. */
+static GArray *
+list_modules (const LnsFunctionSums *sums)
+{
+  const LnsCallTree *tree = sums->tree;
+  GArray *modules = g_array_new (FALSE, FALSE, sizeof (Module));
+  g_autofree uint64_t *n_samples = g_new0 (uint64_t, tree->n_functions);
+
+  for (uint32_t i = 0; i < tree->n_functions; i++)
+    n_samples[tree->first_of_module[i]] += sums->functions[i].self;
+  for (uint32_t i = 0; i < tree->n_functions; i++)
+    if (n_samples[i] > 0)
+      g_array_append_val (modules, ((Module){ i, n_samples[i] }));
+  g_array_sort (modules, compare_modules);
+  return modules;
+}
+
+/* Says which colours the modules with most samples have. */
+static void
+update_legend (LnsFunctionsPane *self, const LnsFunctionSums *sums)
+{
+  const LnsPalette *palette =
+      lns_palette_get (adw_style_manager_get_dark (adw_style_manager_get_default ()));
+  g_autoptr (GArray) modules = list_modules (sums);
+  g_autoptr (GString) markup = g_string_new (NULL);
+
+  for (guint i = 0; i < MIN (modules->len, MAX_LEGEND); i++)
+    {
+      const Module *module = &g_array_index (modules, Module, i);
+      g_autofree char *path = lns_functions_module (self->functions, module->function);
+      g_autofree char *name =
+          *path != '\0' ? g_path_get_basename (path) : g_strdup (_ ("(no module)"));
+      g_autofree char *escaped = g_markup_escape_text (name, -1);
+      g_autofree char *share = lns_functions_share (self->functions, module->n_samples);
+      const uint32_t rgb = lns_palette_color (
+          palette, 0, lns_functions_module_hue (self->functions, module->function));
+      g_string_append_printf (markup, "%s<span foreground=\"#%06x\">■</span> %s %s",
+                              i > 0 ? "   " : "", rgb, escaped, share);
+    }
+  gtk_label_set_markup (self->legend, markup->str);
+}
+
 static void
 update (LnsFunctionsPane *self)
 {
@@ -137,6 +200,8 @@ update (LnsFunctionsPane *self)
                            gtk_editable_get_text (self->filter));
       show_error (self->no_match_page, text);
     }
+  if (sums != NULL)
+    update_legend (self, sums);
   gtk_stack_set_visible_child_name (self->stack, page_now (self));
 }
 
@@ -283,6 +348,8 @@ lns_functions_pane_new (LnsView *view, GSettings *settings)
   g_signal_connect_object (settings, "changed", G_CALLBACK (settings_cb), self, 0);
   g_signal_connect_object (view, "show-in-functions", G_CALLBACK (show_in_functions_cb), self, 0);
   g_signal_connect_object (self->functions, "changed", G_CALLBACK (changed_cb), self, 0);
+  g_signal_connect_object (adw_style_manager_get_default (), "notify::dark", G_CALLBACK (update),
+                           self, G_CONNECT_SWAPPED);
   settings_cb (settings, NULL, self);
   return GTK_WIDGET (self);
 }
@@ -325,6 +392,7 @@ lns_functions_pane_class_init (LnsFunctionsPaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, no_match_page);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, flame);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, flame_port);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, legend);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, table);
   gtk_widget_class_bind_template_callback (widget_class, filter_cb);
   gtk_widget_class_bind_template_callback (widget_class, all_threads_cb);
