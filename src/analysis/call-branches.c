@@ -222,6 +222,19 @@ lns_call_branches_grow (LnsCallBranches *self, uint32_t branch)
   return &self->branches.items[branch];
 }
 
+void
+lns_call_branches_grow_wide (LnsCallBranches *self, uint64_t n_least, const atomic_bool *cancel)
+{
+  /* New ones come behind. */
+  for (uint32_t i = 0; i < self->branches.n; i++)
+    {
+      if (cancel != NULL && atomic_load_explicit (cancel, memory_order_relaxed))
+        return;
+      if (self->branches.items[i].count.total >= n_least)
+        lns_call_branches_grow (self, i);
+    }
+}
+
 /* ---- Samples ---------------------------------------------------------------------------------- */
 
 /* Whether samples of NODE count for the first N of FUNCTIONS, the function that was sampled first. */

@@ -58,6 +58,11 @@ void lns_call_branches_free (LnsCallBranches *self); /* NULL is fine */
  * invalid then. O(calls that the branch stands for and those below them by one). */
 const LnsCallBranch *lns_call_branches_grow (LnsCallBranches *self, uint32_t branch);
 
+/* Makes those below all branches of at least N_LEAST samples: what a picture shows in which a narrower one cannot be seen.
+ * CANCEL may be NULL. */
+void
+lns_call_branches_grow_wide (LnsCallBranches *self, uint64_t n_least, const atomic_bool *cancel);
+
 /* Marks in RET_NODES, which has room for all of the tree's, the nodes whose samples BRANCH counts: those that were taken in
  * them, whatever the time. O(nodes × depth of the branch). */
 void lns_call_branches_mark (const LnsCallBranches *self, uint32_t branch, bool *ret_nodes);

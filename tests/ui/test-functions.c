@@ -12,7 +12,7 @@
 #include "ui/functions/functions-pane.h"
 #include "ui/model/event-text.h"
 
-#include "tests/tap.h"
+#include "tests/ui/widget-test.h"
 
 #define SECOND INT64_C (1000000000)
 #define ROW_PX 20 /* of a flame graph */
@@ -22,44 +22,6 @@ static GSettings *settings;
 static GtkWidget *pane;
 static LnsFunctionTable *table;
 static LnsFlameGraph *flame;
-
-/* The first widget of TYPE at or below WIDGET. */
-static GtkWidget *
-find_widget (GtkWidget *widget, GType type)
-{
-  if (G_TYPE_CHECK_INSTANCE_TYPE (widget, type))
-    return widget;
-  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
-       child = gtk_widget_get_next_sibling (child))
-    {
-      GtkWidget *found = find_widget (child, type);
-      if (found != NULL)
-        return found;
-    }
-  return NULL;
-}
-
-#define WAIT_FOR(condition)                                                                        \
- do                                                                                                \
-  {                                                                                                \
-   gint64 end_us = g_get_monotonic_time () + 30 * G_USEC_PER_SEC;                                  \
-   while (!(condition))                                                                            \
-    {                                                                                              \
-     LNS_CHECK (g_get_monotonic_time () < end_us);                                                 \
-     g_main_context_iteration (NULL, FALSE);                                                       \
-    }                                                                                              \
-  }                                                                                                \
- while (0)
-
-/* Presses KEY as a person does. */
-static void
-press (const char *key)
-{
-  const char *command[] = { "xdotool", "key", key, NULL };
-
-  LNS_CHECK (g_spawn_sync (NULL, (char **)command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL,
-                           NULL, NULL, NULL));
-}
 
 /* The text of the label of the pane that starts with BEGINNING, or NULL. */
 static const char *

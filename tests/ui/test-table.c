@@ -13,50 +13,12 @@
 #include "ui/events/events-table-private.h"
 #include "ui/shell/window.h"
 
-#include "tests/tap.h"
+#include "tests/ui/widget-test.h"
 
 #define N_EVENTS 21308
 #define PAGE     6000
 
 static LnsEventsTable *table;
-
-/* The first widget of TYPE at or below WIDGET. */
-static GtkWidget *
-find_widget (GtkWidget *widget, GType type)
-{
-  if (G_TYPE_CHECK_INSTANCE_TYPE (widget, type))
-    return widget;
-  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
-       child = gtk_widget_get_next_sibling (child))
-    {
-      GtkWidget *found = find_widget (child, type);
-      if (found != NULL)
-        return found;
-    }
-  return NULL;
-}
-
-#define WAIT_FOR(condition)                                                                        \
- do                                                                                                \
-  {                                                                                                \
-   gint64 end_us = g_get_monotonic_time () + 15 * G_USEC_PER_SEC;                                  \
-   while (!(condition))                                                                            \
-    {                                                                                              \
-     LNS_CHECK (g_get_monotonic_time () < end_us);                                                 \
-     g_main_context_iteration (NULL, FALSE);                                                       \
-    }                                                                                              \
-  }                                                                                                \
- while (0)
-
-/* Presses KEY as a person does. */
-static void
-press (const char *key)
-{
-  const char *command[] = { "xdotool", "key", key, NULL };
-
-  LNS_CHECK (g_spawn_sync (NULL, (char **)command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL,
-                           NULL, NULL, NULL));
-}
 
 /* The row that is chosen, counted from 0 over all pages, or -1. */
 static gint64

@@ -205,17 +205,6 @@ apply_filter (const Summing *it, LnsFunctionSums *sums)
   lns_call_sums_keep (tree, nodes, &sums->sums);
 }
 
-/* Makes the branches that a flame graph shows at once. */
-static void
-grow_seen (LnsCallBranches *branches, const atomic_bool *cancel)
-{
-  const uint64_t whole = branches->branches.items[0].count.total;
-
-  for (uint32_t i = 0; i < branches->branches.n && !atomic_load (cancel); i++)
-    if (branches->branches.items[i].count.total >= whole / GROWN_SHARE)
-      lns_call_branches_grow (branches, i);
-}
-
 static LnsFunctionSums *
 make_sums (const Summing *it, const atomic_bool *cancel)
 {
@@ -235,7 +224,7 @@ make_sums (const Summing *it, const atomic_bool *cancel)
   sums->functions = g_new0 (LnsCallCount, tree->n_functions);
   lns_call_tree_functions (tree, &sums->sums, it->is_by_module, sums->functions);
   sums->down = lns_call_branches_new (tree, &sums->sums, false, it->is_by_module);
-  grow_seen (sums->down, cancel);
+  lns_call_branches_grow_wide (sums->down, sums->sums.n_samples / GROWN_SHARE, cancel);
   return sums;
 }
 
