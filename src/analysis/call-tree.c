@@ -13,9 +13,13 @@
 #include "src/base/memory.h"
 #include "src/base/search.h"
 #include "src/store/read/call-walk.h"
+#include "src/tables/call-chain.h"
 
 /* Many times what a recording has. A hostile report can name a place with 10^5 inlined calls in 10^5 nodes. */
 #define MAX_NODES (UINT32_C (1) << 25)
+
+/* Ids of kept chains are small numbers. */
+#define MAX_KEPT (INT64_C (1) << 27)
 
 /* Call nodes between two looks at `cancel`. */
 #define STRETCH 4096
@@ -50,17 +54,13 @@ fail_cancelled (LnsError *error)
 /* ---- The tree --------------------------------------------------------------------------------- */
 
 static uint32_t
-find_function (Maker *maker, const LnsStackFrame *frame)
+find_function (Maker *maker, uint32_t symbol, uint32_t module)
 {
-  const uint32_t module = frame->module != LNS_ID_NONE
-                              ? lns_report_modules (maker->report, NULL)[frame->module].path
-                              : 0;
-  const uint64_t key = (uint64_t)module << 32 | frame->symbol;
+  const uint64_t key = (uint64_t)module << 32 | symbol;
   uint64_t function = lns_id_map_number (&maker->function_of, key);
   if (function == 0)
     {
-      *lns_array_add (&maker->functions) =
-          (LnsCallFunction){ .symbol = frame->symbol, .module = module };
+      *lns_array_add (&maker->functions) = (LnsCallFunction){ .symbol = symbol, .module = module };
       function = maker->functions.n;
       lns_id_map_set_number (&maker->function_of, key, function);
     }
@@ -96,22 +96,101 @@ find_child (Maker *maker, uint32_t parent, uint32_t function)
   return node;
 }
 
-/* Adds the functions at the place of call NODE below PARENT, and puts the innermost into RET_NODE. */
 static bool
-add_call (Maker *maker, uint32_t call_node, uint32_t parent, uint32_t *ret_node, LnsError *error)
+too_many (const Maker *maker, LnsError *error)
 {
-  LnsCallWalk walk = lns_call_walk (maker->report, call_node);
-  maker->path.n = 0;
-  while (walk.node == call_node)
-    *lns_array_add (&maker->path) = find_function (maker, lns_call_walk_next (&walk));
+  return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                        "%s: the report's call chains have more functions than can be summed up",
+                        lns_report_info (maker->report)->path);
+}
+
+/* Finds the node of the path below PARENT, and makes what is missing. */
+static bool
+add_path (Maker *maker, uint32_t parent, uint32_t *ret_node, LnsError *error)
+{
   if (maker->nodes.n + maker->path.n > MAX_NODES)
-    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
-                          "%s: the report's call chains have more functions than can be summed up",
-                          lns_report_info (maker->report)->path);
+    return too_many (maker, error);
   for (size_t i = maker->path.n; i > 0; i--)
     parent = find_child (maker, parent, maker->path.items[i - 1]);
   *ret_node = parent;
   return true;
+}
+
+/* Adds the functions at the place of call NODE below PARENT, and puts the innermost into RET_NODE. */
+static bool
+add_call (Maker *maker, uint32_t call_node, uint32_t parent, uint32_t *ret_node, LnsError *error)
+{
+  const LnsModule *modules = lns_report_modules (maker->report, NULL);
+  LnsCallWalk walk = lns_call_walk (maker->report, call_node);
+  maker->path.n = 0;
+  while (walk.node == call_node)
+    {
+      const LnsStackFrame *frame = lns_call_walk_next (&walk);
+      const uint32_t module = frame->module != LNS_ID_NONE ? modules[frame->module].path : 0;
+      *lns_array_add (&maker->path) = find_function (maker, frame->symbol, module);
+    }
+  return add_path (maker, parent, ret_node, error);
+}
+
+/* Makes the nodes of the report's own call chains. */
+static bool
+add_calls (Maker *maker, LnsCallTree *tree, const atomic_bool *cancel, LnsError *error)
+{
+  const LnsCallNode *calls = lns_report_call_nodes (maker->report, &tree->n_chains);
+  bool good = true;
+
+  tree->node_of = lns_calloc (tree->n_chains, sizeof *tree->node_of);
+  for (uint32_t i = 0; good && i < tree->n_chains; i++)
+    {
+      const uint32_t parent = calls[i].parent;
+      if (i % STRETCH == 0 && is_cancelled (cancel))
+        good = fail_cancelled (error);
+      else
+        good = add_call (maker, i, parent != LNS_ID_NONE ? tree->node_of[parent] : LNS_ID_NONE,
+                         &tree->node_of[i], error);
+    }
+  return good;
+}
+
+/* What the chains that an import keeps become. */
+typedef struct
+{
+  Maker *maker;
+  const atomic_bool *cancel;
+  LnsError *error;
+  Path node_of; /* by id, less 1 */
+} Kept;
+
+/* Adds a chain that an import keeps, known by its id. */
+static bool
+add_kept (void *data, int64_t id, const LnsCallFrame *frames, size_t n)
+{
+  Kept *kept = data;
+
+  if (is_cancelled (kept->cancel))
+    return fail_cancelled (kept->error);
+  if (id <= 0 || id > MAX_KEPT)
+    return too_many (kept->maker, kept->error);
+  kept->maker->path.n = 0;
+  for (size_t i = 0; i < n; i++)
+    *lns_array_add (&kept->maker->path) =
+        find_function (kept->maker, frames[i].symbol, frames[i].module);
+  while (kept->node_of.n < (uint64_t)id)
+    *lns_array_add (&kept->node_of) = LNS_ID_NONE;
+  return add_path (kept->maker, LNS_ID_NONE, &kept->node_of.items[id - 1], kept->error);
+}
+
+static bool
+add_all_kept (Maker *maker, LnsCallTree *tree, const atomic_bool *cancel, LnsError *error)
+{
+  Kept kept = { maker, cancel, error, { 0 } };
+  const bool good = lns_call_chain_each (maker->report, lns_call_chain_table (LNS_LANE_CPU_SAMPLE),
+                                         add_kept, &kept, error);
+
+  free (tree->node_of);
+  tree->node_of = kept.node_of.items;
+  tree->n_chains = (uint32_t)kept.node_of.n;
+  return good;
 }
 
 /* Finds the first function of each function's module. */
@@ -168,21 +247,13 @@ LnsCallTree *
 lns_call_tree_new (LnsReport *report, const atomic_bool *cancel, LnsError *error)
 {
   LnsCallTree *tree = lns_calloc (1, sizeof *tree);
-  const LnsCallNode *calls = lns_report_call_nodes (report, &tree->n_call_nodes);
   Maker maker = { .report = report };
-  bool good = true;
+  bool good;
 
   tree->report = report;
-  tree->node_of = lns_calloc (tree->n_call_nodes, sizeof *tree->node_of);
-  for (uint32_t i = 0; good && i < tree->n_call_nodes; i++)
-    {
-      const uint32_t parent = calls[i].parent;
-      if (i % STRETCH == 0 && is_cancelled (cancel))
-        good = fail_cancelled (error);
-      else
-        good = add_call (&maker, i, parent != LNS_ID_NONE ? tree->node_of[parent] : LNS_ID_NONE,
-                         &tree->node_of[i], error);
-    }
+  good = add_calls (&maker, tree, cancel, error);
+  if (good && tree->n_chains == 0)
+    good = add_all_kept (&maker, tree, cancel, error);
   tree->functions = maker.functions.items;
   tree->n_functions = (uint32_t)maker.functions.n;
   tree->nodes = maker.nodes.items;
@@ -237,7 +308,7 @@ static uint32_t
 node_of_sample (const LnsCallTree *tree, const uint64_t *chains, uint32_t i)
 {
   const uint64_t chain = chains != NULL ? chains[i] : 0;
-  return chain - 1 < tree->n_call_nodes ? tree->node_of[chain - 1] : LNS_ID_NONE;
+  return chain - 1 < tree->n_chains ? tree->node_of[chain - 1] : LNS_ID_NONE;
 }
 
 static const uint64_t *
@@ -264,7 +335,7 @@ static void
 count_chunk (Search *search, const LnsChunk *chunk)
 {
   const uint64_t *chains = call_chains (chunk, search->query->kind);
-  const uint32_t n_calls = search->tree->n_call_nodes;
+  const uint32_t n_calls = search->tree->n_chains;
   const uint32_t first =
       (uint32_t)LNS_LOWER_BOUND (chunk->n, i, chunk->start_ns[i] < search->query->start_ns);
   const uint32_t end =
@@ -348,10 +419,13 @@ static void
 fold (const LnsCallTree *tree, const uint64_t *n_by_call, LnsCallSums *sums)
 {
   sums->n_samples = sums->n_without_chain = n_by_call[0];
-  for (uint32_t i = 0; i < tree->n_call_nodes; i++)
+  for (uint32_t i = 0; i < tree->n_chains; i++)
     {
       sums->n_samples += n_by_call[1 + i];
-      sums->nodes[tree->node_of[i]].self += n_by_call[1 + i];
+      if (tree->node_of[i] != LNS_ID_NONE)
+        sums->nodes[tree->node_of[i]].self += n_by_call[1 + i];
+      else
+        sums->n_without_chain += n_by_call[1 + i];
     }
 }
 
@@ -377,7 +451,7 @@ lns_call_tree_sum (const LnsCallTree *tree,
 {
   uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (tree->report, &n_lanes);
-  uint64_t *n_by_call = lns_calloc ((size_t)tree->n_call_nodes + 1, sizeof *n_by_call);
+  uint64_t *n_by_call = lns_calloc ((size_t)tree->n_chains + 1, sizeof *n_by_call);
   Search search = { tree, query, n_by_call, .before_ns = end_of (query) };
   bool good = true;
 

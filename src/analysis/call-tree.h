@@ -37,11 +37,13 @@ typedef struct
   uint32_t *first_of_module; /* by function: the first function of its module */
   LnsCallTreeNode *nodes; /* node 0 is the first outermost function; its siblings are the others */
   uint32_t n_functions, n_nodes;
-  uint32_t *node_of; /* by call node of the report: the node of its innermost function */
-  uint32_t n_call_nodes;
+  /* By the number that samples have for their call chain, less 1: the node of its innermost function, or LNS_ID_NONE. The
+   * number is of a call node of the report, or of a chain that an import keeps. */
+  uint32_t *node_of;
+  uint32_t n_chains;
 } LnsCallTree;
 
-/* Makes the tree of REPORT, which must outlive it; a report without call nodes has an empty one. CANCEL may be NULL.
+/* Makes the tree of REPORT, which must outlive it; a report without call chains has an empty one. CANCEL may be NULL.
  * Returns NULL and fills ERROR if cancelled, or if inlined calls would make the tree larger than any recording does. Any
  * thread. O(call nodes × inlined calls at their places). */
 LnsCallTree *lns_call_tree_new (LnsReport *report, const atomic_bool *cancel, LnsError *error)

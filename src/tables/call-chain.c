@@ -11,6 +11,7 @@
 
 #include "src/base/array.h"
 #include "src/base/compare.h"
+#include "src/base/id-map.h"
 #include "src/store/format/kept-codec.h"
 #include "src/store/read/call-walk.h"
 #include "src/tables/table.h"
@@ -127,11 +128,25 @@ compare_depths (const void *a, const void *b)
   return LNS_COMPARE (da, db);
 }
 
+/* The number of the kept table called NAME, and its columns. */
+static bool
+find_kept (LnsReport *report, const char *name, uint32_t *ret_kept, Columns *ret_columns)
+{
+  uint32_t n;
+  const LnsKeptTable *tables = lns_report_kept_tables (report, &n);
+  uint32_t kept = 0;
+
+  while (kept < n && (tables[kept].is_remainder ||
+                      strcasecmp (lns_report_string (report, tables[kept].name, NULL), name) != 0))
+    kept++;
+  *ret_kept = kept;
+  return kept < n && read_columns (report, &tables[kept], ret_columns);
+}
+
 LnsCallFrame *
 lns_call_chain_read (LnsReport *report, const char *table, int64_t id, unsigned *ret_n)
 {
-  uint32_t n_tables, n_rows, n_nodes, kept = 0;
-  const LnsKeptTable *tables = lns_report_kept_tables (report, &n_tables);
+  uint32_t n_rows, n_nodes, kept;
   const LnsKeptRows *rows = lns_report_kept_rows (report, &n_rows);
   Chain chain = { 0 };
   Columns columns;
@@ -144,11 +159,7 @@ lns_call_chain_read (LnsReport *report, const char *table, int64_t id, unsigned 
       *ret_n = (unsigned)chain.n;
       return chain.items;
     }
-  while (kept < n_tables &&
-         (tables[kept].is_remainder ||
-          strcasecmp (lns_report_string (report, tables[kept].name, NULL), table) != 0))
-    kept++;
-  if (kept == n_tables || !read_columns (report, &tables[kept], &columns))
+  if (!find_kept (report, table, &kept, &columns))
     return NULL;
   for (uint32_t i = 0; i < n_rows; i++)
     if (rows[i].table == kept && (columns.id != 0 || (rows[i].min <= id && id <= rows[i].max)))
@@ -157,4 +168,82 @@ lns_call_chain_read (LnsReport *report, const char *table, int64_t id, unsigned 
     qsort (chain.items, chain.n, sizeof *chain.items, compare_depths);
   *ret_n = (unsigned)chain.n;
   return chain.items;
+}
+
+/* ---- All chains ------------------------------------------------------------------------------- */
+
+typedef struct
+{
+  LnsReport *report;
+  Columns columns;
+  LnsCallChainFunc func;
+  void *data;
+  LnsError *error;
+  int64_t id; /* of the chain that is being read */
+  Chain chain;
+  LnsIdMap seen; /* ids whose chain was read */
+} Walk;
+
+/* Tells the chain that is whole now. */
+static bool
+end_chain (Walk *walk)
+{
+  bool good = true;
+  if (walk->chain.n > 0)
+    {
+      if (lns_id_map_number (&walk->seen, (uint64_t)walk->id) != 0)
+        return lns_error_set (walk->error, LNS_ERROR_FORMAT, 0,
+                              "%s: the call chains of samples are in no order and cannot be summed "
+                              "up; export the report with nsys again",
+                              lns_report_info (walk->report)->path);
+      lns_id_map_set_number (&walk->seen, (uint64_t)walk->id, 1);
+      qsort (walk->chain.items, walk->chain.n, sizeof *walk->chain.items, compare_depths);
+      good = walk->func (walk->data, walk->id, walk->chain.items, walk->chain.n);
+    }
+  walk->chain.n = 0;
+  return good;
+}
+
+static bool
+walk_block (Walk *walk, uint32_t block)
+{
+  uint32_t n_rows, n_columns;
+  size_t size;
+  const char *bytes = lns_report_string (walk->report, block, &size);
+  LnsKeptValue *values = lns_kept_decode (bytes, size, &n_rows, &n_columns);
+  bool good = true;
+
+  if (values != NULL && n_columns == walk->columns.n)
+    for (uint32_t i = 0; good && i < n_rows; i++)
+      {
+        const LnsKeptValue *row = &values[(size_t)i * n_columns];
+        if (row[walk->columns.id].type != LNS_KEPT_INTEGER)
+          continue;
+        if (row[walk->columns.id].integer != walk->id)
+          good = end_chain (walk);
+        walk->id = row[walk->columns.id].integer;
+        add_frame (&walk->chain, row, &walk->columns);
+      }
+  free (values);
+  return good;
+}
+
+bool
+lns_call_chain_each (
+    LnsReport *report, const char *table, LnsCallChainFunc func, void *data, LnsError *error)
+{
+  uint32_t n_rows, kept;
+  const LnsKeptRows *rows = lns_report_kept_rows (report, &n_rows);
+  Walk walk = { .report = report, .func = func, .data = data, .error = error };
+  bool good = true;
+
+  if (!find_kept (report, table, &kept, &walk.columns))
+    return true;
+  for (uint32_t i = 0; good && i < n_rows; i++)
+    if (rows[i].table == kept)
+      good = walk_block (&walk, rows[i].rows);
+  good = good && end_chain (&walk);
+  lns_array_clear (&walk.chain);
+  lns_id_map_clear (&walk.seen);
+  return good;
 }

@@ -26,3 +26,15 @@ const char *lns_call_chain_table (LnsLaneKind kind);
 LnsCallFrame *
 lns_call_chain_read (LnsReport *report, const char *table, int64_t id, unsigned *ret_n)
     __attribute__ ((warn_unused_result));
+
+/* Gets chain ID, whose N > 0 FRAMES are the innermost first and valid only during the call. False ends the walk. */
+typedef bool (*LnsCallChainFunc) (void *data, int64_t id, const LnsCallFrame *frames, size_t n);
+
+/* Calls FUNC with each chain of the kept table TABLE, in the order of the file; with none if the report does not keep it.
+ * False with ERROR if FUNC returned false (which fills ERROR), or if the rows of a chain do not stand together. Any thread.
+ * O(rows of the table). */
+bool lns_call_chain_each (LnsReport *report,
+                          const char *table,
+                          LnsCallChainFunc func,
+                          void *data,
+                          LnsError *error) __attribute__ ((warn_unused_result));

@@ -11,6 +11,7 @@ import gzip
 import json
 import os
 import re
+import sqlite3
 import subprocess
 
 import profiling
@@ -155,6 +156,32 @@ def test_firefox():
                 pid, start = map(int, row.split("\t"))
                 wanted[pid].append(start / 1e6)
             assert {pid: sorted(found) for pid, found in times.items()} == {pid: sorted(found) for pid, found in wanted.items()}
+
+
+def printed(folder, name, report):
+    return subprocess.run([tap.LANESCOPE, "stats", "-q", "-r", name, "-f", "csv", "-o", "-", folder.file(report)], capture_output=True, text=True)
+
+
+def test_imported_call_chains_are_summed_up():
+    """The chains that an nsys export keeps as rows make the same tables of functions as those of the recording."""
+    with recorded() as folder:
+        if REFUSAL is not None:
+            return
+        subprocess.run([tap.LANESCOPE, "export", "-q", "-t", "sqlite", "-o", folder.file("r.sqlite"), folder.file("r.rep")], check=True)
+        subprocess.run([tap.LANESCOPE, "import", "-q", "-o", folder.file("i.rep"), folder.file("r.sqlite")], check=True)
+        for name in ("sample_sum", "sample_tree", "sample_sum:modules", "sample_tree:bottom-up"):
+            wanted, got = (printed(folder, name, report) for report in ("r.rep", "i.rep"))
+            # Rows of the same numbers may change places.
+            assert wanted.returncode == got.returncode == 0 and len(wanted.stdout.splitlines()) > 3, (name, wanted, got)
+            assert sorted(wanted.stdout.splitlines()) == sorted(got.stdout.splitlines()), (name, wanted.stdout, got.stdout)
+        # Rows of one chain that do not stand together might be two chains.
+        with contextlib.closing(sqlite3.connect(folder.file("r.sqlite"))) as database, database:
+            columns = ", ".join(f'"{row[1]}"' for row in database.execute("PRAGMA table_info(SAMPLING_CALLCHAINS)"))
+            (first,) = database.execute("SELECT min(rowid) FROM SAMPLING_CALLCHAINS").fetchone()
+            database.execute(f"INSERT INTO SAMPLING_CALLCHAINS ({columns}) SELECT {columns} FROM SAMPLING_CALLCHAINS WHERE rowid = {first}")
+        subprocess.run([tap.LANESCOPE, "import", "-q", "-o", folder.file("s.rep"), folder.file("r.sqlite")], check=True)
+        got = printed(folder, "sample_sum", "s.rep")
+        assert got.returncode == 125 and "in no order and cannot be summed up" in got.stderr, got
 
 
 def fields(message):

@@ -224,8 +224,14 @@ threads_may_be_chosen (void)
   LNS_CHECK (label_with (pane, "worker (78)") != NULL);
   lns_view_set_time_selection (view, 9995 * SECOND / 1000, 9999 * SECOND / 1000);
   WAIT_FOR (label_with (pane, "No Samples Here") != NULL);
-  lns_view_clear_time_selection (view);
+  /* From 9.9 s to 9.99 s the first thread has samples without chains. */
   threads[0] = true;
+  threads[1] = false;
+  lns_view_set_time_selection (view, 9905 * SECOND / 1000, 9985 * SECOND / 1000);
+  lns_view_show_in_functions (view, "main (77)", threads);
+  WAIT_FOR (label_with (pane, "No Call Chains") != NULL);
+  lns_view_clear_time_selection (view);
+  threads[1] = true;
   lns_view_show_in_functions (view, "solver (77)", threads);
   WAIT_FOR (label_with (pane, "1,500 samples") != NULL);
 }

@@ -13,7 +13,7 @@
 #include "ui/shell/report-page.h"
 #include "ui/shell/window.h"
 
-#include "tests/tap.h"
+#include "tests/ui/widget-test.h"
 
 #define LONG_NAME                                                                                  \
  "a-report-with-a-name-that-is-far-too-long-for-the-width-of-any-window-of-this-size-"
@@ -120,18 +120,6 @@ check_tree (GtkWidget *widget)
   for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
        child = gtk_widget_get_next_sibling (child))
     check_tree (child);
-}
-
-static GtkWidget *
-find_widget (GtkWidget *widget, GType type)
-{
-  if (G_TYPE_CHECK_INSTANCE_TYPE (widget, type))
-    return widget;
-  GtkWidget *found = NULL;
-  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL && found == NULL;
-       child = gtk_widget_get_next_sibling (child))
-    found = find_widget (child, type);
-  return found;
 }
 
 static void

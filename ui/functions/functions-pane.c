@@ -39,7 +39,8 @@ struct _LnsFunctionsPane
   GtkCheckButton *cpu_kind;
   GtkCheckButton *python_kind;
   GtkEditable *filter;
-  GtkStack *stack; /* pages "none", "reading", "error", "empty", "no-match", "flame", "table" */
+  GtkStack *
+      stack; /* pages "none", "reading", "error", "empty", "no-chains", "no-match", "flame", "table" */
   AdwStatusPage *error_page;
   AdwStatusPage *no_match_page;
   GtkScrolledWindow *flame;
@@ -80,6 +81,8 @@ page_now (LnsFunctionsPane *self)
     }
   if (sums->n_samples == 0)
     return "empty";
+  if (sums->n_samples == sums->n_without_chain)
+    return "no-chains";
   if (sums->matches != NULL && sums->sums.n_samples == 0)
     return "no-match";
   return g_str_equal (view, "flame") ? "flame" : "table";
