@@ -367,8 +367,19 @@ def test_the_last_seconds_are_kept_with_their_samples():
 def test_cupti_hangs():
     """Wherever it does, the program runs, and the recording ends as ever."""
     with profiling.Folder() as folder:
-        for function in ("cuptiPmSamplingDecodeData@3", "cuptiPmSamplingStop"):
-            code, err = record(folder, n=1, variables={"LNS_DOUBLE_FAIL": f"{function}=hang"})
+        now = folder.file("now")
+
+        def begin_to_hang():
+            """Once there are samples, as those from before the program are not recorded."""
+            if not is_sampled(folder, 1):
+                return False
+            with open(now, "w", encoding="ascii"):
+                return True
+
+        for function in ("cuptiPmSamplingDecodeData", "cuptiPmSamplingStop"):
+            if os.path.exists(now):
+                os.remove(now)
+            code, err = record(folder, until=begin_to_hang, variables={"LNS_DOUBLE_FAIL": f"{function}=hang", "LNS_DOUBLE_FAIL_FILE": now})
             assert code == 0 and folder.report("r.rep").info["state"] == profiling.COMPLETE, err
             assert err.count("[LNS-GPU-015]") == 1, err
         for function in ("cuInit", "cuptiPmSamplingEnable"):

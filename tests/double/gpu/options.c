@@ -72,7 +72,10 @@ read_failures (void)
 int
 lns_gpu_wanted_failure (const char *function, long argument)
 {
+  const char *file = getenv ("LNS_DOUBLE_FAIL_FILE");
   pthread_once (&failures_once, read_failures);
+  if (n_failures > 0 && file != NULL && access (file, F_OK) != 0)
+    return 0;
   for (size_t i = 0; i < n_failures; i++)
     {
       Failure *failure = &failures[i];
