@@ -320,6 +320,54 @@ what_comes_too_late_is_counted (void)
   end ();
 }
 
+/* CUpti_ActivityAPI, the same in all versions. */
+typedef struct
+{
+  uint32_t kind, cbid;
+  uint64_t start, end;
+  uint32_t process, thread, correlation, return_value;
+} CuptiCall;
+
+#define CUPTI_RUNTIME 5 /* CUPTI_ACTIVITY_KIND_RUNTIME */
+
+/* What a killed process had no time to compact says of a call which it is, but not that it launches. */
+static void
+launches_of_a_killed_process_are_counted (void)
+{
+#ifndef LNS_HAVE_CUPTI
+  LNS_SKIP ("the build has no headers of CUPTI");
+#endif
+  LnsWireCudaApiBytes known = call_at (10, 1, LNS_WIRE_CUDA_CALL_LAUNCH);
+  LnsWireCudaApiBytes other = call_at (12, 2, 0);
+  const CuptiCall left[] = {
+    { CUPTI_RUNTIME, known.cbid, AT (20), AT (25), 1, 10, 3, 0 },
+    { CUPTI_RUNTIME, known.cbid, AT (30), AT (35), 1, 10, 4, 0 },
+    { CUPTI_RUNTIME, other.cbid, AT (40), AT (45), 1, 10, 5, 0 },
+  };
+  LnsWireCudaLaunchBytes launch = launch_of (0, 0, 4);
+  LnsWireCudaKernelBytes first = kernel_at (60, 70, 0, 1), second = kernel_at (70, 80, 0, 3);
+  LnsSalvage *salvage = calloc (1, sizeof *salvage + sizeof left);
+  salvage->sizes.version = 130001;
+  salvage->sizes.record_bytes[CUPTI_RUNTIME] = sizeof *left;
+  memcpy (salvage->bytes, left, sizeof left);
+  salvage->n_bytes = sizeof left;
+  begin ();
+  ADD (launch);
+  ADD (known);
+  ADD (other);
+  ADD (first);
+  ADD (second); /* of a call that is left */
+  play ();
+  lns_decoder_salvage (decoder, 0, salvage);
+  free (salvage);
+  lns_decoder_end_process (decoder, 0, AT (100), NULL);
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_unfinished, 1);
+  finish ();
+  LnsEvent events[6];
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, events, 6), 5);
+  end ();
+}
+
 int
 main (void)
 {
@@ -332,5 +380,6 @@ main (void)
   LNS_TEST (what_is_not_to_come_is_not_counted);
   LNS_TEST (captures_are_known_in_any_order);
   LNS_TEST (what_comes_too_late_is_counted);
+  LNS_TEST (launches_of_a_killed_process_are_counted);
   return lns_tap_done ();
 }

@@ -83,20 +83,23 @@ _lns_cuda_salvage (LnsDecoder *decoder,
                 .launches = aligned_alloc (_Alignof(LnsWireLaunches), sizeof *text.launches) };
   if (text.launches != NULL)
     memset (text.launches, 0, sizeof *text.launches);
-  const LnsWireCuptiSink sink = { .context = &text,
-                                  .reserve = reserve,
-                                  .commit = commit,
-                                  .lose = lose,
-                                  .text = text_at,
-                                  .call_name = call_name,
-                                  .bus = bus,
-                                  .launches = text.launches,
-                                  .ranges = _lns_cuda_process (process)->ranges,
-                                  .asked_ticks = UINT64_MAX,
-                                  .has_latencies = true,
-                                  .skipped_tid = salvage->skipped_tid,
-                                  .skipped_calls = { salvage->skipped_call },
-                                  .clock = salvage->clock.n > 0 ? &salvage->clock : NULL };
+  const LnsWireCuptiSink sink = {
+    .context = &text,
+    .reserve = reserve,
+    .commit = commit,
+    .lose = lose,
+    .text = text_at,
+    .call_name = call_name,
+    .bus = bus,
+    .launches = text.launches,
+    .roles = (const uint8_t (*)[LNS_WIRE_CUPTI_CALLS])_lns_cuda_process (process)->roles,
+    .ranges = _lns_cuda_process (process)->ranges,
+    .asked_ticks = UINT64_MAX,
+    .has_latencies = true,
+    .skipped_tid = salvage->skipped_tid,
+    .skipped_calls = { salvage->skipped_call },
+    .clock = salvage->clock.n > 0 ? &salvage->clock : NULL
+  };
   LnsWireCuptiCounts counts = { 0 };
   if (text.launches != NULL)
     lns_wire_cupti_compact (&salvage->sizes, salvage->bytes, salvage->n_bytes, &sink, NULL,
