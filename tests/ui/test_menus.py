@@ -13,7 +13,6 @@ import harness
 import tap
 
 KNOWN_CUDA = os.path.join(tap.BUILD, "tests", "ui", "known-cuda")
-KNOWN_REPORT = os.path.join(tap.BUILD, "tests", "ui", "known-report")
 MAKE_REPORT = os.path.join(tap.BUILD, "tests", "ui", "make-report")
 
 
@@ -364,20 +363,6 @@ def test_every_item_of_a_rows_menu_has_a_visible_effect():
                 effect()
             except AssertionError as error:
                 raise AssertionError(f"{label}: {error}") from error
-
-
-def test_a_row_leads_to_its_functions():
-    path = os.path.join(tempfile.mkdtemp(prefix="menus-", dir=os.environ[harness.SESSION]), "samples.rep")
-    subprocess.run([KNOWN_REPORT, path, "samples"], check=True)
-    with harness.App(path) as app:
-        row = app.find("table row", "worker (78)")
-        x, y, width, _ = row.extents()
-        app.click(x + width // 2, y + 10, button=3)
-        app.find("menu item", "Show in Functions").do()
-        app.find("label", "500 samples")
-        app.find("label", "worker (78)")
-        app.find("push button", "Show the functions of all threads").do()
-        app.find("label", "1,500 samples, 10 without a call chain")
 
 
 def test_menus_open_and_act():

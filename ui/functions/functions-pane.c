@@ -185,7 +185,7 @@ update (LnsFunctionsPane *self)
   const LnsFunctionSums *sums = lns_functions_get_sums (self->functions);
   const LnsFunctionsState state = lns_functions_get_state (self->functions);
   g_autofree char *title = title_now (self);
-  g_autofree char *count = sums != NULL ? count_now (sums) : g_strdup ("");
+  g_autofree char *count = state == LNS_FUNCTIONS_READY ? count_now (sums) : g_strdup ("");
 
   gtk_widget_set_visible (self->header, state != LNS_FUNCTIONS_NONE);
   gtk_label_set_text (self->title, title);

@@ -265,17 +265,19 @@ summed_cb (gpointer job, gpointer owner)
 {
   Summing *it = job;
   LnsFunctions *self = owner;
+  const gboolean is_good = it->sums != NULL;
 
-  g_clear_pointer (&self->sums, lns_function_sums_unref);
-  self->sums = g_steal_pointer (&it->sums);
+  if (is_good)
+    {
+      lns_function_sums_unref (self->sums);
+      self->sums = g_steal_pointer (&it->sums);
+    }
   if (self->tree == NULL && it->tree != NULL)
     self->tree = g_atomic_rc_box_acquire (it->tree);
   if (self->counted == NULL && it->counted != NULL)
     self->counted = g_atomic_rc_box_acquire (it->counted);
-  if (self->sums != NULL)
-    set_state (self, LNS_FUNCTIONS_READY, NULL);
-  else
-    set_state (self, LNS_FUNCTIONS_FAILED, it->error.message);
+  set_state (self, is_good ? LNS_FUNCTIONS_READY : LNS_FUNCTIONS_FAILED,
+             is_good ? NULL : it->error.message);
 }
 
 static const LnsJobFuncs sum_funcs = { sum, summed_cb, summing_free };

@@ -43,7 +43,7 @@ typedef enum
 {
   LNS_FUNCTIONS_NONE,    /* the report has no samples */
   LNS_FUNCTIONS_READING, /* there are no sums yet */
-  LNS_FUNCTIONS_FAILED,  /* nor will there be */
+  LNS_FUNCTIONS_FAILED,  /* those that are wanted cannot be made */
   LNS_FUNCTIONS_READY
 } LnsFunctionsState;
 
@@ -62,7 +62,7 @@ LnsFunctionsState lns_functions_get_state (LnsFunctions *self);
 const char *lns_functions_get_message (LnsFunctions *self); /* why it failed, or NULL */
 gboolean lns_functions_is_busy (LnsFunctions *self);        /* newer sums are on their way */
 
-/* The last sums; owned by SELF; NULL unless the state is LNS_FUNCTIONS_READY. */
+/* The last sums, which stay when later ones fail, as their rows and bars do; owned by SELF; NULL until there are some. */
 LnsFunctionSums *lns_functions_get_sums (LnsFunctions *self);
 
 /* Only samples of THREADS (by thread instance, copied; NULL: all of them), which TITLE names. */

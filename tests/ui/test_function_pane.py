@@ -1,0 +1,67 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Tests the functions pane in the whole viewer: where one comes from to it, and a report that cannot be read whole."""
+
+import os
+import subprocess
+import tempfile
+
+import harness
+import tap
+
+KNOWN_REPORT = os.path.join(tap.BUILD, "tests", "ui", "known-report")
+
+
+def report():
+    path = os.path.join(tempfile.mkdtemp(prefix="functions-", dir=os.environ[harness.SESSION]), "samples.rep")
+    subprocess.run([KNOWN_REPORT, path, "samples"], check=True)
+    return path
+
+
+def damage(path):
+    """Damages the samples of the second thread, and nothing else: tries one place after the other."""
+    with open(path, "rb") as file:
+        whole = file.read()
+    for at in range(len(whole) - 4, 0, -64):
+        with open(path, "wb") as file:
+            file.write(whole[:at] + bytes(255 - byte for byte in whole[at:at + 4]) + whole[at + 4:])
+        out = subprocess.run([tap.LANESCOPE, "stats", "-q", "-r", "sample_sum", path], capture_output=True, text=True).stderr
+        if "of lane 1: " in out and "recovered" not in out:
+            return
+    raise AssertionError("no place damages the lane")
+
+
+def choose(app, row):
+    """Has the functions of ROW shown."""
+    x, y, width, _ = app.find("table row", row).extents()
+    app.click(x + width // 2, y + 10, button=3)
+    app.find("menu item", "Show in Functions").do()
+
+
+def test_a_row_leads_to_its_functions():
+    with harness.App(report()) as app:
+        choose(app, "worker (78)")
+        app.find("label", "500 samples")
+        app.find("label", "worker (78)")
+        app.find("push button", "Show the functions of all threads").do()
+        app.find("label", "1,500 samples, 10 without a call chain")
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_is_shown():
+    path = report()
+    damage(path)
+    with harness.App(path) as app:
+        choose(app, "main (77)")
+        app.find("label", "1,000 samples, 10 without a call chain")
+        app.find("push button", "Flat").click()
+        app.find("push button", "Show the functions of all threads").do()
+        for view in ("Top-Down", "Bottom-Up", "Flat", "Flame Graph"):
+            app.find("label", "The Samples Cannot Be Shown")
+            app.find("push button", view).click()
+        choose(app, "main (77)")
+        app.find("label", "1,000 samples, 10 without a call chain")
+
+
+harness.main(globals())
