@@ -18,6 +18,7 @@
 #include "capture/wire/layout.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef enum
 {
@@ -85,6 +86,7 @@ enum
 {
   LNS_WIRE_CHAIN_RUNTIME = 1 << 0, /* the call is of the runtime's API, not the driver's */
   LNS_WIRE_CHAIN_CUT = 1 << 1,     /* there were more callers than LNS_WIRE_CHAIN_MAX */
+  LNS_WIRE_CHAIN_STACK = 1 << 2,   /* instead of addresses, it has words of a stack */
 };
 
 #define LNS_WIRE_CHAIN_MAX 128u
@@ -106,6 +108,58 @@ static inline bool
 lns_wire_chain_is_python (uint64_t word)
 {
   return word >> 62 == 1;
+}
+
+/* A word of a stack, from which callers are to be found: below, a value; above LNS_WIRE_STACK_PLACE_SHIFT, where it was.
+ * What is not among the words was neither an address of code nor of the stack. */
+enum
+{
+  LNS_WIRE_STACK_SLOT =
+      1, /* and the number of the 8 bytes above the stack pointer, up to LNS_WIRE_STACK_SLOTS */
+  LNS_WIRE_STACK_REGISTER = 0x3000, /* and DWARF's number of the register */
+  LNS_WIRE_STACK_BYTES = 0x3f00,    /* above the stack pointer, so many were taken */
+  /* The code of the Python interpreter, if Python functions follow: these come in place of its frames. */
+  LNS_WIRE_STACK_PYTHON_START = 0x3f01,
+  LNS_WIRE_STACK_PYTHON_END = 0x3f02,
+};
+
+#define LNS_WIRE_STACK_PLACE_SHIFT 48
+#define LNS_WIRE_STACK_SLOTS       2048u
+#define LNS_WIRE_STACK_WORDS_MAX   380u /* with Python functions, short enough to be kept as a name */
+
+static inline uint64_t
+lns_wire_stack_word (uint64_t place, uint64_t value)
+{
+  return place << LNS_WIRE_STACK_PLACE_SHIFT |
+         (value & ((UINT64_C (1) << LNS_WIRE_STACK_PLACE_SHIFT) - 1));
+}
+
+static inline uint32_t
+lns_wire_stack_place (uint64_t word)
+{
+  return (uint32_t)(word >> LNS_WIRE_STACK_PLACE_SHIFT);
+}
+
+static inline uint64_t
+lns_wire_stack_value (uint64_t word)
+{
+  return word & ((UINT64_C (1) << LNS_WIRE_STACK_PLACE_SHIFT) - 1);
+}
+
+/* Whether the file NAME of N_BYTES, without its folder, is a C library. It calls main () and the functions of threads, so
+ * that a chain that ends elsewhere misses callers: those of code without frame pointers, or the start of a static program,
+ * which cannot be told from them. */
+static inline bool
+lns_wire_is_c_library (const char *name, size_t n_bytes)
+{
+  static const char *const names[] = { "libc.so", "libc-", "libpthread", "ld-musl" };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    {
+      const size_t n = __builtin_strlen (names[i]);
+      if (n_bytes >= n && __builtin_memcmp (name, names[i], n) == 0)
+        return true;
+    }
+  return false;
 }
 
 static inline LnsWireHead

@@ -37,6 +37,18 @@ lns_machine_find (uint16_t elf_machine)
   return NULL;
 }
 
+const LnsMachine *
+lns_machine_here (void)
+{
+#if defined __x86_64__
+  return lns_machine_find (EM_X86_64);
+#elif defined __aarch64__
+  return lns_machine_find (EM_AARCH64);
+#else
+  return NULL;
+#endif
+}
+
 bool
 lns_registers_from_perf (const LnsMachine *machine,
                          uint64_t perf_mask,

@@ -30,6 +30,9 @@ typedef struct
 /* The machine whose ELF files say ELF_MACHINE (EM_X86_64 or EM_AARCH64). NULL for others. Static. */
 const LnsMachine *lns_machine_find (uint16_t elf_machine);
 
+/* The machine that this runs on. NULL if it is none of these. Static. */
+const LnsMachine *lns_machine_here (void);
+
 typedef struct
 {
   uint64_t values[LNS_N_REGISTERS];

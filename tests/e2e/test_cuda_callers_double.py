@@ -4,7 +4,6 @@
 
 """Call chains of CUDA calls, without samples, on the double. This shows nothing about a real GPU or its driver."""
 
-import collections
 import json
 import os
 import re
@@ -16,6 +15,7 @@ import tap
 
 WITH = os.path.join(tap.SOURCE, "tests", "double", "with")
 CALLERS = os.path.join(tap.BUILD, "tests", "double", "cuda-callers")
+CALL_BACK = os.path.join(tap.BUILD, "tests", "double", "call-back.so")
 DENY = os.path.join(tap.BUILD, "tests", "e2e", "deny-call")
 N_CALLS, MOST = 20, 128
 CUT = "[callers not recorded]"
@@ -93,19 +93,35 @@ def test_callers():
         assert sql(folder, "SELECT count(*) AS n FROM SAMPLING_CALLCHAINS") == [{"n": 0}], rows
 
 
-def test_callers_that_are_missed_are_told():
-    """A program without frame pointers hides callers. Its chains do not look as if they were whole."""
-    for n in range(8):  # what is taken for a frame is something else on the stack, which lies elsewhere each time
+def chains_without_frame_pointers(folder, *where):
+    """The chains of the sets of memory of a program without frame pointers, [name] each, from the program's first function on."""
+    run = folder.profile("-t", "cuda", "-o", "r", "-s", "none", "--cudabacktrace=all:0", CALLERS + "-plain", *where, before=[WITH])
+    assert run.code == 7 and folder.report("r.rep").info["lost"] == 0, run
+    found = {}
+    for row in sql(folder, CHAINS):
+        found.setdefault(row["id"], []).append(row["name"])
+    return [chain[chain.index("innermost"):] for chain in chains_of_sets(folder, found)]
+
+
+def test_callers_without_frame_pointers():
+    """Found from the thread's stack, up to the start of the thread, also through a library that was loaded just before."""
+    for where, outer, start in ((["plain"], ["main"], "_start"), (["thread"], ["run_thread"], "clone"), (["handler"], ["run_handler", "raise_one", "main"], "_start"),
+                                (["library", CALL_BACK], ["call_back", "call_by_library", "main"], "_start")):
         with profiling.Folder() as folder:
-            run = folder.profile("-t", "cuda", "-o", "r", "-s", "none", "--cudabacktrace=all:0", CALLERS + "-plain", "plain", before=[WITH],
-                                 env={**os.environ, "PADDING": "x" * n})
-            assert run.code == 7, run
-            found = collections.defaultdict(list)
-            for row in sql(folder, CHAINS):
-                found[row["id"]].append(row)
-            for chain in found.values():
-                assert chain[-1]["name"] == CUT or "/libc.so" in chain[-1]["file"], chain
-            assert found
+            for chain in chains_without_frame_pointers(folder, *where):
+                assert chain[:2] == ["innermost", "outermost"] and chain[2] == outer[0], (where, chain)
+                assert [name for name in chain if name in outer] == outer and chain[-1].startswith(start), (where, chain)
+
+
+def test_callers_that_are_missed_are_told():
+    """Of a handler on a stack of its own and a coroutine, what called them lies on another stack."""
+    for where, outer in (("alternate", "run_handler"), ("coroutine", "run_coroutine")):
+        with profiling.Folder() as folder:
+            for chain in chains_without_frame_pointers(folder, where):
+                assert chain[:3] == ["innermost", "outermost", outer] and chain[-1] == CUT, (where, chain)
+    with profiling.Folder() as folder:  # more callers than are kept
+        for chain in chains_without_frame_pointers(folder, "deep"):
+            assert MOST - 16 < len(chain) <= MOST + 1 and chain[-1] == CUT and set(chain[2:-1]) == {"deeper"}, chain
     with profiling.Folder() as folder:  # and those that are whole do not look cut
         assert not [chain for chain in recorded(folder, "plain").values() if CUT in chain]
 

@@ -3,13 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Calls of CUDA's driver whose callers are known: `cuda-callers WHERE` makes N_CALLS sets of memory from innermost(), which
+/* Calls of CUDA's driver whose callers are known: `cuda-callers WHERE [PATH]` makes N_CALLS sets of memory from innermost(), which
  * outermost() calls, on the stack that WHERE says: plain, thread, handler (of a signal), alternate (a handler on a stack of
  * its own), coroutine, deep (DEPTH calls further down), child (of a fork). Prints how many calls succeeded. `classes` makes
- * calls of each class, `wait` is plain and then waits to be killed, `again` is plain and then executes the program anew. */
+ * calls of each class, `library` is plain below a function of a library that is loaded just before, PATH, `wait` is plain and then waits to be killed, `again` is plain and then executes the program anew. */
 
 #include <cuda.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -112,6 +113,18 @@ call_each (void)
   n_good += cuStreamSynchronize (stream) == CUDA_SUCCESS;
 }
 
+/* Has the library at PATH call outermost (). */
+static void
+call_by_library (const char *path)
+{
+  void *library = dlopen (path, RTLD_NOW);
+  void (*call_back) (void (*) (void)) =
+      library != NULL ? (void (*) (void (*) (void)))dlsym (library, "call_back") : NULL;
+  if (call_back == NULL)
+    exit (1);
+  call_back (outermost);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -136,6 +149,8 @@ main (int argc, char **argv)
     }
   else if (strcmp (where, "classes") == 0)
     call_each ();
+  else if (strcmp (where, "library") == 0 && argc > 2)
+    call_by_library (argv[2]);
   else if (strcmp (where, "deep") == 0)
     deeper (DEPTH);
   else if (strcmp (where, "handler") == 0)

@@ -45,6 +45,9 @@ typedef struct
   int error; /* -errno of the last read, or 0 */
 } Part;
 
+/* Where the program's first frame began, says glibc. Above it lie the arguments and the environment. */
+extern void *__libc_stack_end __attribute__ ((weak));
+
 LnsStack
 lns_walk_find_stack (bool is_first, void *scratch)
 {
@@ -61,7 +64,11 @@ lns_walk_find_stack (bool is_first, void *scratch)
       {
         if (mapping.n_path_bytes == sizeof first_name - 1 &&
             memcmp (mapping.path, first_name, sizeof first_name - 1) == 0)
-          stack = (LnsStack){ mapping.end - FIRST_STACK_BYTES, mapping.end };
+          {
+            const uintptr_t top = &__libc_stack_end != NULL ? (uintptr_t)__libc_stack_end : 0;
+            const bool is_known = top > mapping.start && top < mapping.end;
+            stack = (LnsStack){ mapping.end - FIRST_STACK_BYTES, is_known ? top : mapping.end };
+          }
       }
     else if (mapping.start <= self && self < mapping.end)
       {
@@ -105,17 +112,6 @@ read_frame (Part *part, uintptr_t at, Frame *ret_frame)
   return true;
 }
 
-/* ADDRESS without the signature that AArch64 may put into its upper bits. */
-static uint64_t
-without_signature (uintptr_t address)
-{
-#if defined(__aarch64__)
-  return address & ((UINT64_C (1) << 48) - 1);
-#else
-  return address;
-#endif
-}
-
 long
 lns_walk (LnsStack own,
           uintptr_t frame,
@@ -137,7 +133,7 @@ lns_walk (LnsStack own,
           *ret_is_cut = true;
           break;
         }
-      ret_addresses[n++] = without_signature (found.address);
+      ret_addresses[n++] = lns_walk_without_signature (found.address);
       if (found.caller <= frame || found.caller - frame > FRAME_MAX_BYTES)
         break;
       frame = found.caller;

@@ -23,6 +23,17 @@ typedef struct
 /* What both functions need to work in, as the stack that they run on may be small. */
 #define LNS_WALK_SCRATCH_BYTES 8192u
 
+/* ADDRESS without the signature that AArch64 may put into its upper bits. */
+static inline uint64_t
+lns_walk_without_signature (uintptr_t address)
+{
+#if defined(__aarch64__)
+  return address & ((UINT64_C (1) << 48) - 1);
+#else
+  return address;
+#endif
+}
+
 /* Finds the stack of this thread; IS_FIRST: it is the one that the program began with. Reads all mappings of the process.
  * Returns none for a thread whose stack the program itself has brought. */
 LnsStack lns_walk_find_stack (bool is_first, void *scratch);

@@ -4,8 +4,10 @@
  */
 
 #include "capture/inject/cuda/backtraces.h"
+#include "capture/inject/core/addresses.h"
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/core/maps.h"
+#include "capture/inject/core/stack-words.h"
 #include "capture/inject/core/stream.h"
 #include "capture/inject/core/system.h"
 #include "capture/inject/cuda/calls.h"
@@ -13,8 +15,17 @@
 #include "capture/inject/cuda/records.h"
 
 /* The chain and what walking needs lie in the stream's memory for names, as the thread's stack may be small. */
-#define CHAIN_BYTES ((LNS_WIRE_CHAIN_MAX + 1 + LNS_WIRE_CHAIN_PYTHON_MAX) * sizeof (uint64_t))
-_Static_assert(LNS_WALK_SCRATCH_BYTES + CHAIN_BYTES <= LNS_STRINGS_WIDE_BYTES, "there is room");
+#define SCRATCH_BYTES LNS_STACK_WORDS_BYTES
+#define CHAIN_BYTES   ((LNS_WIRE_STACK_WORDS_MAX + LNS_CUDA_PYTHON_WORDS_MAX) * sizeof (uint64_t))
+_Static_assert(LNS_WALK_SCRATCH_BYTES <= SCRATCH_BYTES, "there is room for both");
+_Static_assert(SCRATCH_BYTES + CHAIN_BYTES <= LNS_STRINGS_WIDE_BYTES, "there is room");
+_Static_assert(CHAIN_BYTES <= LNS_STRINGS_CACHED_MAX, "each stack is written once");
+_Static_assert(LNS_WIRE_CHAIN_MAX <= LNS_WIRE_STACK_WORDS_MAX, "a chain is shorter");
+_Static_assert(LNS_STACK_WORDS_BYTES <= LNS_WIRE_STACK_SLOTS * sizeof (uint64_t),
+               "each has a place");
+
+/* So often the process's mappings are read. */
+#define FOLLOW_MS 1000
 
 static uint64_t threshold_ticks[LNS_WIRE_CALL_CLASSES]; /* UINT64_MAX: not asked for */
 static LnsWireClockPair prepared;
@@ -50,10 +61,31 @@ lns_cuda_enable_backtraces (void)
       threshold_ticks[class] = ns == LNS_WIRE_NO_CALLERS ? UINT64_MAX : ticks_of (ns, &now);
       classes |= ns == LNS_WIRE_NO_CALLERS ? 0 : 1u << class;
     }
+  lns_addresses_read ();
   lns_cuda_watch_classes (classes, (options->cuda & LNS_WIRE_CUDA_ALL_APIS) != 0);
 }
 
 /* --- Chains ----------------------------------------------------------------------------------- */
+
+/* Puts the callers of FRAME into CHAIN, or the words of the stack, if frame pointers do not lead to the start of the thread.
+ * Returns how many there are, or why the stack is not read; adds to FLAGS, of LNS_WIRE_CHAIN_…. */
+static long
+find_callers (
+    LnsInjectStream *stream, uintptr_t frame, void *scratch, uint64_t *chain, uint8_t *flags)
+{
+  bool is_cut;
+  const long n = lns_walk (stream->stack, frame, scratch, chain, LNS_WIRE_CHAIN_MAX, &is_cut);
+  if (n < 0)
+    return n;
+  if (is_cut)
+    *flags |= LNS_WIRE_CHAIN_CUT;
+  else if (n == 0 || !lns_address_is_start (chain[n - 1] - 1))
+    {
+      *flags |= LNS_WIRE_CHAIN_STACK;
+      return lns_stack_words (stream->stack, scratch, chain, LNS_WIRE_STACK_WORDS_MAX);
+    }
+  return n;
+}
 
 /* Writes the chain of a call, which begins at FRAME, into STREAM, which is entered. Returns 0, also if there are no callers,
  * -ENOSPC if there is no room, or why the stack is not read. */
@@ -62,24 +94,21 @@ write_chain (
     LnsInjectStream *stream, uint64_t ticks, bool is_runtime, uint32_t correlation, uintptr_t frame)
 {
   char *scratch = stream->strings.memory->wide;
-  uint64_t *chain = (uint64_t *)(scratch + LNS_WALK_SCRATCH_BYTES);
-  bool is_cut;
+  uint64_t *chain = (uint64_t *)(scratch + SCRATCH_BYTES);
+  uint8_t flags = is_runtime ? LNS_WIRE_CHAIN_RUNTIME : 0;
   if (stream->stack_of != stream->thread_serial)
     {
       stream->stack = lns_walk_find_stack (stream->tid == lns_process.pid, scratch);
       stream->stack_of = stream->thread_serial;
     }
-  const long n_native =
-      lns_walk (stream->stack, frame, scratch, chain, LNS_WIRE_CHAIN_MAX, &is_cut);
+  const long n_native = find_callers (stream, frame, scratch, chain, &flags);
   if (n_native < 0)
     return (int)n_native;
-  const long n = lns_cuda_add_python_callers (stream, chain, (size_t)n_native, &is_cut);
+  const long n = lns_cuda_add_python_callers (stream, chain, (size_t)n_native, &flags);
   if (n <= 0)
     return (int)n;
   const uint32_t string =
       lns_inject_stream_intern (stream, (const char *)chain, (size_t)n * sizeof *chain, NULL);
-  const uint8_t flags =
-      (is_runtime ? LNS_WIRE_CHAIN_RUNTIME : 0) | (is_cut ? LNS_WIRE_CHAIN_CUT : 0);
   if (string == LNS_STRINGS_NO_ROOM ||
       !lns_inject_stream_write_event (stream, lns_wire_chain (ticks, flags, correlation, string)))
     return -ENOSPC;
@@ -116,6 +145,16 @@ lns_cuda_trace_back (bool is_runtime,
 }
 
 /* --- Code ------------------------------------------------------------------------------------- */
+
+void
+lns_cuda_follow_code (void)
+{
+  static int64_t next_ms;
+  if (!lns_cuda_options ()->has_callers || lns_inject_monotonic_ms () < next_ms)
+    return;
+  lns_addresses_read ();
+  next_ms = lns_inject_monotonic_ms () + FOLLOW_MS;
+}
 
 void
 lns_cuda_tell_code (void)

@@ -4,8 +4,9 @@
  */
 
 /* The callers of CUDA calls that took long. CUPTI calls back at the beginning and the end of each call that was asked for;
- * at the end the stack is still the caller's, and is walked. A chain of addresses is written once for each stream, like
- * a name, and 16 bytes for each call that has it. */
+ * at the end the stack is still the caller's, and is walked. Where frame pointers do not lead to the start of the thread, its
+ * stack is written instead, without its data. A chain of addresses, or a stack, is written once for each stream, like a
+ * name, and 16 bytes for each call that has it. */
 
 #pragma once
 
@@ -22,6 +23,9 @@ void lns_cuda_trace_back (bool is_runtime,
                           uint32_t cbid,
                           const CUpti_CallbackData *call,
                           const void *frame);
+
+/* Learns where the process has mapped code since. Called by the control thread alone, again and again. */
+void lns_cuda_follow_code (void);
 
 /* Writes which code the process has mapped, if callers are recorded: the session may not have seen it before the process
  * ends. */

@@ -9,6 +9,7 @@
 #include "capture/inject/cuda/control.h"
 #include "capture/inject/core/connection.h"
 #include "capture/inject/core/oldest-glibc.h"
+#include "capture/inject/cuda/backtraces.h"
 #include "capture/inject/cuda/buffers.h"
 #include "capture/inject/cuda/calls.h"
 #include "capture/inject/cuda/kinds.h"
@@ -117,6 +118,7 @@ run (void *unused)
       lns_cuda_learn_buses ();
       lns_cuda_ask_topology ();
       lns_cuda_find_python ();
+      lns_cuda_follow_code ();
       flush (false);
       follow_modules ();
       next_ms = lns_inject_monotonic_ms () + period_ms;

@@ -393,7 +393,7 @@ memory_of (LnsInjectStream *stream)
 }
 
 long
-lns_cuda_add_python_callers (LnsInjectStream *stream, uint64_t *chain, size_t n, bool *is_cut)
+lns_cuda_add_python_callers (LnsInjectStream *stream, uint64_t *chain, size_t n, uint8_t *flags)
 {
   if (!__atomic_load_n (&is_found, __ATOMIC_ACQUIRE))
     return (long)n;
@@ -423,9 +423,16 @@ lns_cuda_add_python_callers (LnsInjectStream *stream, uint64_t *chain, size_t n,
     return (long)n;
   while (n_native < n && (chain[n_native] < python.start || chain[n_native] >= python.end))
     n_native++;
-  if (n_native == n)
+  if ((*flags & LNS_WIRE_CHAIN_STACK) != 0)
+    {
+      chain[n_native++] = lns_wire_stack_word (LNS_WIRE_STACK_PYTHON_START, python.start);
+      chain[n_native++] = lns_wire_stack_word (LNS_WIRE_STACK_PYTHON_END, python.end);
+    }
+  else if (n_native == n)
     chain[n_native++] = lns_wire_chain_python (0, 0);
   memcpy (chain + n_native, words, n_words * sizeof *words);
-  *is_cut = is_python_cut || n_words < n_frames;
+  *flags &= (uint8_t)~LNS_WIRE_CHAIN_CUT;
+  if (is_python_cut || n_words < n_frames)
+    *flags |= LNS_WIRE_CHAIN_CUT;
   return (long)(n_native + n_words);
 }

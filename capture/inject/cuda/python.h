@@ -24,8 +24,12 @@
  * so not inside a call of the program. */
 void lns_cuda_find_python (void);
 
+/* lns_cuda_add_python_callers () needs room for so many. */
+#define LNS_CUDA_PYTHON_WORDS_MAX (3 + LNS_WIRE_CHAIN_PYTHON_MAX)
+
 /* Puts words for this thread's Python functions (lns_wire_chain_python ()) behind the addresses among the N at CHAIN that are
- * not the interpreter's; CHAIN has room for LNS_WIRE_CHAIN_PYTHON_MAX + 1 more. Leaves all as it is if the thread is in no
- * Python function. Writes the functions that are new into STREAM, which is entered. Returns how many words there are, or
- * -ENOSPC; sets IS_CUT if outermost functions are missing, and clears it if not. */
-long lns_cuda_add_python_callers (LnsInjectStream *stream, uint64_t *chain, size_t n, bool *is_cut);
+ * not the interpreter's, or behind the words of a stack if FLAGS has LNS_WIRE_CHAIN_STACK. Leaves all as it is if the
+ * thread is in no Python function. Writes the functions that are new into STREAM, which is entered. Returns how many words
+ * there are, or -ENOSPC; sets LNS_WIRE_CHAIN_CUT in FLAGS if outermost functions are missing, and clears it if not. */
+long
+lns_cuda_add_python_callers (LnsInjectStream *stream, uint64_t *chain, size_t n, uint8_t *flags);

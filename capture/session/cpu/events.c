@@ -173,11 +173,7 @@ choose_clock (LnsCpuEvents *events, const LnsCpuEventsOptions *options, pid_t pi
 static void
 choose_registers (LnsCpuEvents *events)
 {
-#if defined __x86_64__
-  events->machine = lns_machine_find (EM_X86_64);
-#elif defined __aarch64__
-  events->machine = lns_machine_find (EM_AARCH64);
-#endif
+  events->machine = lns_machine_here ();
   for (unsigned i = 0; events->machine != NULL && i < events->machine->n_from_perf; i++)
     if (events->machine->from_perf[i] < LNS_N_REGISTERS)
       events->registers |= UINT64_C (1) << i;

@@ -4,21 +4,19 @@
  */
 
 #include "capture/session/cpu/stacks.h"
+#include "capture/session/decode/cpu/unwinding.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "src/base/array.h"
 #include "src/base/hash.h"
 #include "src/base/memory.h"
 
 typedef struct
 {
   LnsCpuMap map;
-  LNS_ARRAY (LnsUnwindMap) code; /* `map`, as the unwinder wants it */
-  bool is_current;               /* `code` is what `map` says */
+  LnsUnwindMaps code;
+  bool is_current; /* `code` is what `map` says */
 } Process;
 
 struct LnsStacks
@@ -74,17 +72,6 @@ change (LnsStacks *stacks, int32_t pid)
   return process;
 }
 
-/* Whether PID has another root folder than Lanescope: it runs in a container, say. */
-static bool
-has_other_root (int32_t pid)
-{
-  char path[64];
-  struct stat own, other;
-  snprintf (path, sizeof path, "/proc/%d/root/", pid);
-  return stat (path, &other) == 0 && stat ("/", &own) == 0 &&
-         (own.st_dev != other.st_dev || own.st_ino != other.st_ino);
-}
-
 /* The unwinder's number of MAPPING's file. One that many processes of a container have is read once, too. */
 static uint32_t
 number_of (LnsStacks *stacks, int32_t pid, const LnsCpuMapping *mapping, const uint8_t *identity)
@@ -93,14 +80,9 @@ number_of (LnsStacks *stacks, int32_t pid, const LnsCpuMapping *mapping, const u
   const uint64_t known = lns_id_map_number (&stacks->files, key);
   if (known != 0)
     return (uint32_t)(known - 1);
-  char path[4096 + 64];
   LnsBuildId build_id = { .n = mapping->n_build_id };
   memcpy (build_id.bytes, mapping->build_id, mapping->n_build_id);
-  if (has_other_root (pid))
-    snprintf (path, sizeof path, "/proc/%d/root%s", pid, mapping->path);
-  else
-    snprintf (path, sizeof path, "%s", mapping->path);
-  const uint32_t number = lns_unwinder_add_file (stacks->unwinder, path, &build_id);
+  const uint32_t number = _lns_unwinding_add_file (stacks->unwinder, pid, mapping->path, &build_id);
   lns_id_map_set (&stacks->files, key, (void *)(uintptr_t)(1 + (uint64_t)number));
   return number;
 }
@@ -115,12 +97,8 @@ lns_stacks_map (LnsStacks *stacks,
   LnsCpuModule *module = process != NULL ? _lns_cpu_map_add (&process->map, mapping) : NULL;
   if (module == NULL)
     return;
-  module->unwind_file = LNS_UNWIND_NO_FILE;
-  if (module->kind == LNS_MODULE_VDSO)
-    module->unwind_file =
-        lns_unwinder_add_file (stacks->unwinder, mapping->path, &(LnsBuildId){ .n = 0 });
-  else if (module->kind == LNS_MODULE_ELF)
-    module->unwind_file = number_of (stacks, pid, mapping, identity);
+  if (module->kind == LNS_MODULE_ELF)
+    module->unwind_file = 1 + number_of (stacks, pid, mapping, identity);
 }
 
 void
@@ -139,23 +117,6 @@ lns_stacks_end (LnsStacks *stacks, int32_t pid)
   Process *process = lns_id_map_take (&stacks->processes, (uint32_t)pid);
   if (process != NULL)
     free_process (process);
-}
-
-/* Brings `code` up to date. */
-static void
-list_code (Process *process)
-{
-  process->is_current = true;
-  process->code.n = 0;
-  for (size_t i = 0; i < process->map.n; i++)
-    {
-      const LnsCpuSpan *span = &process->map.items[i];
-      const LnsCpuModule *module = span->module;
-      *lns_array_add (&process->code) =
-          (LnsUnwindMap){ span->start, span->end,
-                          module->file_offset + (span->start - module->start),
-                          module->unwind_file };
-    }
 }
 
 /* Continues the N addresses of CHAIN with those of N_FOLLOWED that frame pointers lead to from the same call. Returns how
@@ -184,20 +145,16 @@ lns_stacks_unwind (LnsStacks *stacks,
                    uint64_t *ret_chain,
                    size_t most)
 {
-  static const LnsUnwindMap nothing[1];
+  static const LnsUnwindMaps nothing = { 0 };
   Process *process = lns_id_map_get (&stacks->processes, (uint32_t)pid);
-  if (process != NULL && !process->is_current)
-    list_code (process);
-  uint64_t interrupted;
   LnsUnwindEnd end;
-  const size_t n_code = process != NULL ? process->code.n : 0;
-  size_t n_chain = lns_unwinder_unwind (stacks->unwinder, registers, stack,
-                                        n_code > 0 ? process->code.items : nothing, n_code,
-                                        ret_chain, most, &interrupted, &end);
-  /* What a signal interrupted is the instruction itself, not the one behind a call. So is the code that its handler returns
-   * to, which has called nothing. */
-  for (size_t i = 1; i < n_chain && i < 63; i++)
-    ret_chain[i] += (interrupted >> i | interrupted >> (i + 1)) & 1;
+  if (process != NULL && !process->is_current)
+    _lns_unwinding_list (stacks->unwinder, pid, &process->map, &process->code);
+  if (process != NULL)
+    process->is_current = true;
+  size_t n_chain =
+      _lns_unwinding_chain (stacks->unwinder, registers, stack,
+                            process != NULL ? &process->code : &nothing, ret_chain, most, &end);
   if (end == LNS_UNWIND_STACK_ENDED)
     {
       const size_t n_before = n_chain;

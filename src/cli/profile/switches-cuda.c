@@ -75,7 +75,7 @@ static const LnsOption switches_cuda_options[] = {
     .help =
         N_ ("Record the call chains of CUDA calls that take at least NS nanoseconds (default: "
             "1000): of all calls, or of launches (`kernel`), allocations and copies (`memory`), "
-            "waits (`sync`) and other calls. Callers are found by frame pointers.") },
+            "waits (`sync`) and other calls.") },
 };
 
 const LnsOptionGroup lns_profile_switches_cuda =

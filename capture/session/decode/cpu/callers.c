@@ -15,6 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* An address and a Python function each, and a word where some are missing. */
+#define MOST_WORDS (LNS_WIRE_CHAIN_MAX + 1 + LNS_WIRE_CHAIN_PYTHON_MAX)
+
 /* Code that was read so long ago may have been replaced by other code at the same place. */
 #define OLD_NS INT64_C (1000000000)
 
@@ -157,6 +160,13 @@ _lns_callers_define (LnsDecoder *decoder,
     decoder->counters.n_refused++;
 }
 
+void
+_lns_callers_clear (LnsCpuCode *code)
+{
+  lns_array_clear (&code->maps);
+  _lns_python_functions_clear (&code->python);
+}
+
 /* --- Chains ----------------------------------------------------------------------------------- */
 
 static Chain *
@@ -180,15 +190,11 @@ _lns_callers_forget (LnsStream *stream)
   stream->state[LNS_SOURCE_CPU] = NULL;
 }
 
-/* Whether the name of the file at PATH begins as one of the N NAMES does. */
-static bool
-is_one_of (const char *path, const char *const *names, size_t n)
+static const char *
+file_name (const char *path)
 {
   const char *slash = strrchr (path, '/');
-  for (size_t i = 0; slash != NULL && i < n; i++)
-    if (strncmp (slash + 1, names[i], strlen (names[i])) == 0)
-      return true;
-  return false;
+  return slash != NULL ? slash + 1 : "";
 }
 
 /* Whether PATH is of CUPTI, or of Lanescope, which CUPTI calls. */
@@ -196,16 +202,18 @@ static bool
 is_recorder (const char *path)
 {
   static const char *const names[] = { "libcupti.so", "liblanescope-inject.so" };
-  return is_one_of (path, names, sizeof names / sizeof *names);
+  const char *name = file_name (path);
+  return strncmp (name, names[0], strlen (names[0])) == 0 ||
+         strncmp (name, names[1], strlen (names[1])) == 0;
 }
 
-/* Whether PATH is of a C library, which calls main () and the functions of threads. Frame pointers that end elsewhere have
- * missed callers: those of code without frame pointers, or the start of a static program, which cannot be told from them. */
+/* Whether ADDRESS is in a C library, which calls main () and the functions of threads. */
 static bool
-is_start (const char *path)
+is_start (const LnsCpuMap *map, uint64_t address)
 {
-  static const char *const names[] = { "libc.so", "libc-", "libpthread", "ld-musl" };
-  return is_one_of (path, names, sizeof names / sizeof *names);
+  const LnsCpuModule *module = _lns_cpu_map_find (map, address);
+  const char *name = module != NULL ? file_name (module->path) : "";
+  return lns_wire_is_c_library (name, strlen (name));
 }
 
 /* How many of the N addresses at CHAIN are in known code, up to the first that is not. */
@@ -241,51 +249,168 @@ look_up_python (LnsDecoder *decoder,
   return node;
 }
 
-/* The node of NAME's addresses and functions; LNS_ID_NONE if none is known. */
-static uint32_t
-look_up (LnsDecoder *decoder,
-         const LnsDecodedProcess *process,
-         const LnsName *name,
-         bool is_cut,
-         LnsCpuTree *tree,
-         LnsCpuMap *map,
-         LnsCpuCode *code,
-         bool is_new)
+/* The callers of a call. */
+typedef struct
 {
-  uint64_t chain[LNS_WIRE_CHAIN_MAX + 1 + LNS_WIRE_CHAIN_PYTHON_MAX];
-  const size_t n_most = sizeof chain / sizeof *chain, n_said = name->n_bytes / sizeof *chain;
-  const size_t n_whole = n_said < n_most ? n_said : n_most;
-  size_t n = 0, first = 0;
-  memcpy (chain, name->bytes, n_whole * sizeof *chain);
-  while (n < n_whole && n < LNS_WIRE_CHAIN_MAX && !lns_wire_chain_is_python (chain[n]))
-    n++;
-  const bool has_python = n < n_whole && lns_wire_chain_is_python (chain[n]);
-  const bool has_gap = has_python && chain[n] == lns_wire_chain_python (0, 0);
-  const size_t first_python = n + has_gap;
-  size_t n_known = count_known (map, chain, n);
-  if (n_known < n || (is_new && monotonic_ns () - code->read_ns > OLD_NS))
+  uint64_t addresses[LNS_WIRE_CHAIN_MAX + 2]; /* to which calls return, the innermost first */
+  size_t n, n_known;                          /* in known code, up to the first that is not */
+  bool is_whole;                              /* they lead to the start of the thread … */
+  bool has_gap; /* … or they do not lead to the Python functions, which come behind them */
+  const uint64_t *python;
+  size_t n_python;
+} Callers;
+
+/* What a process that is recorded tells of its calls, and what is known of it. */
+typedef struct
+{
+  LnsDecoder *decoder;
+  const LnsDecodedProcess *process;
+  LnsCpuTree *tree;
+  LnsUnwinder *unwinder;
+  LnsCpuMap *map;
+  LnsCpuCode *code;
+} Place;
+
+/* Takes the addresses among the N WORDS, as frame pointers led to them. */
+static size_t
+take_addresses (const Place *place, const uint64_t *words, size_t n, bool is_cut, Callers *callers)
+{
+  size_t at = 0;
+  while (at < n && at < LNS_WIRE_CHAIN_MAX && !lns_wire_chain_is_python (words[at]))
+    at++;
+  callers->n = at;
+  memcpy (callers->addresses, words, at * sizeof *words);
+  callers->n_known = count_known (place->map, callers->addresses, at);
+  callers->has_gap = at < n && words[at] == lns_wire_chain_python (0, 0);
+  callers->is_whole = at > 0 && callers->n_known == at && !is_cut &&
+                      is_start (place->map, callers->addresses[at - 1] - 1);
+  return at + callers->has_gap;
+}
+
+/* A stack as the words of a chain tell it. */
+typedef struct
+{
+  LnsRegisters registers;
+  uint8_t bytes[LNS_WIRE_STACK_SLOTS * sizeof (uint64_t)];
+  size_t n_bytes;
+  uint64_t python_start, python_end;
+} Stack;
+
+/* Puts the words of a stack among the N WORDS into RET_STACK. Returns how many they are. */
+static size_t
+take_stack (const uint64_t *words, size_t n, Stack *ret_stack)
+{
+  size_t at = 0;
+  memset (ret_stack, 0, sizeof *ret_stack);
+  for (; at < n && !lns_wire_chain_is_python (words[at]); at++)
     {
-      read_code (process, map, code);
-      n_known = count_known (map, chain, n);
+      const uint32_t place = lns_wire_stack_place (words[at]);
+      const uint64_t value = lns_wire_stack_value (words[at]);
+      if (place >= LNS_WIRE_STACK_SLOT && place < LNS_WIRE_STACK_SLOT + LNS_WIRE_STACK_SLOTS)
+        memcpy (ret_stack->bytes + (place - LNS_WIRE_STACK_SLOT) * sizeof value, &value,
+                sizeof value);
+      else if (place >= LNS_WIRE_STACK_REGISTER &&
+               place < LNS_WIRE_STACK_REGISTER + LNS_N_REGISTERS)
+        lns_register_set (&ret_stack->registers, place - LNS_WIRE_STACK_REGISTER, value);
+      else if (place == LNS_WIRE_STACK_BYTES)
+        ret_stack->n_bytes = value < sizeof ret_stack->bytes ? value : sizeof ret_stack->bytes;
+      else if (place == LNS_WIRE_STACK_PYTHON_START)
+        ret_stack->python_start = value;
+      else if (place == LNS_WIRE_STACK_PYTHON_END)
+        ret_stack->python_end = value;
     }
-  const uint32_t caller = has_python
-                              ? look_up_python (decoder, tree, code, map, chain + first_python,
-                                                n_whole - first_python, is_cut)
-                              : LNS_ID_NONE;
-  while (first < n_known && is_recorder (_lns_cpu_map_find (map, chain[first] - 1)->path))
-    first++;
-  if (first == n_known)
+  return at;
+}
+
+/* Finds the callers from the words of a stack among the N WORDS. */
+static size_t
+unwind (const Place *place, const uint64_t *words, size_t n, Callers *callers)
+{
+  const LnsMachine *machine = lns_machine_here ();
+  LnsCpuCode *code = place->code;
+  LnsUnwindEnd end;
+  Stack stack;
+  const size_t n_words = take_stack (words, n, &stack);
+  callers->has_gap = n_words < n;
+  if (place->unwinder == NULL || machine == NULL ||
+      !lns_register_is_known (&stack.registers, machine->stack_pointer) ||
+      !lns_register_is_known (&stack.registers, machine->program_counter))
+    return n_words;
+  if (code->n_listed != code->n_changes + 1)
+    _lns_unwinding_list (place->unwinder, place->process->info.pid, place->map, &code->maps);
+  code->n_listed = code->n_changes + 1;
+  const LnsStackCopy copy = { stack.bytes, stack.n_bytes,
+                              stack.registers.values[machine->stack_pointer] };
+  callers->n = _lns_unwinding_chain (place->unwinder, &stack.registers, &copy, &code->maps,
+                                     callers->addresses, LNS_WIRE_CHAIN_MAX, &end);
+  callers->is_whole = end == LNS_UNWIND_COMPLETE;
+  for (size_t i = 0; i < callers->n && callers->has_gap; i++)
+    if (callers->addresses[i] >= stack.python_start && callers->addresses[i] < stack.python_end)
+      {
+        callers->n = i;
+        callers->has_gap = false;
+      }
+  callers->n_known = count_known (place->map, callers->addresses, callers->n);
+  return n_words;
+}
+
+static void
+find_callers (const Place *place, const uint64_t *words, size_t n, uint8_t flags, Callers *callers)
+{
+  *callers = (Callers){ .n = 0 };
+  const size_t n_native =
+      (flags & LNS_WIRE_CHAIN_STACK) != 0
+          ? unwind (place, words, n, callers)
+          : take_addresses (place, words, n, (flags & LNS_WIRE_CHAIN_CUT) != 0, callers);
+  callers->python = words + n_native;
+  callers->n_python = n - n_native;
+}
+
+/* Whether something is missing of CALLERS, so that the process may have code that is not known. */
+static bool
+misses_code (const Callers *callers)
+{
+  return callers->n_known < callers->n ||
+         (callers->n_python > 0 ? callers->has_gap : !callers->is_whole);
+}
+
+/* The node of the callers of NAME; LNS_ID_NONE if none is known. */
+static uint32_t
+look_up (const Place *place, const LnsName *name, uint8_t flags, bool is_new)
+{
+  uint64_t words[LNS_WIRE_STACK_WORDS_MAX + MOST_WORDS];
+  const size_t n_said = name->n_bytes / sizeof *words, n_most = sizeof words / sizeof *words;
+  const size_t n_words = n_said < n_most ? n_said : n_most;
+  const bool is_stack = (flags & LNS_WIRE_CHAIN_STACK) != 0;
+  Callers callers;
+  size_t first = 0;
+  memcpy (words, name->bytes, n_words * sizeof *words);
+  find_callers (place, words, n_words, flags, &callers);
+  if (callers.n_known < callers.n || (is_stack && misses_code (&callers)) ||
+      (is_new && monotonic_ns () - place->code->read_ns > OLD_NS))
     {
-      if (n_known < n || (n > 0 && !has_python))
-        _lns_decoder_tell_once (decoder, "LNS-CUDA-031", UNKNOWN_CODE);
+      const uint32_t n_changes = place->code->n_changes;
+      read_code (place->process, place->map, place->code);
+      if (place->code->n_changes != n_changes)
+        find_callers (place, words, n_words, flags, &callers);
+    }
+  const uint32_t caller =
+      look_up_python (place->decoder, place->tree, place->code, place->map, callers.python,
+                      callers.n_python, (flags & LNS_WIRE_CHAIN_CUT) != 0);
+  while (first < callers.n_known &&
+         is_recorder (_lns_cpu_map_find (place->map, callers.addresses[first] - 1)->path))
+    first++;
+  if (first == callers.n_known)
+    {
+      if (callers.n_known < callers.n || (callers.n > 0 && callers.n_python == 0))
+        _lns_decoder_tell_once (place->decoder, "LNS-CUDA-031", UNKNOWN_CODE);
       return caller;
     }
-  chain[first]--; /* it is a return address, too */
-  if (n_known < n || has_gap ||
-      (!has_python &&
-       (is_cut || !is_start (_lns_cpu_map_find (map, chain[n_known - 1] - 1)->path))))
-    chain[n_known++] = LNS_CPU_CUT;
-  return _lns_cpu_tree_node (tree, decoder, map, chain + first, n_known - first, caller);
+  callers.addresses[first]--; /* it is a return address, too */
+  if (misses_code (&callers))
+    callers.addresses[callers.n_known++] = LNS_CPU_CUT;
+  return _lns_cpu_tree_node (place->tree, place->decoder, place->map, callers.addresses + first,
+                             callers.n_known - first, caller);
 }
 
 void
@@ -293,9 +418,11 @@ _lns_callers_play (LnsDecoder *decoder,
                    LnsStream *stream,
                    const LnsWireRecord *record,
                    LnsCpuTree *tree,
+                   LnsUnwinder *unwinder,
                    LnsCpuMap *map,
                    LnsCpuCode *code)
 {
+  const Place place = { decoder, stream->process, tree, unwinder, map, code };
   const uint32_t string = lns_wire_chain_string (record->event.string);
   LnsName *name = _lns_stream_name (stream, string);
   Chain *chain = name != NULL ? chain_of (decoder, stream, string) : NULL;
@@ -309,8 +436,7 @@ _lns_callers_play (LnsDecoder *decoder,
     }
   if (chain->node.report != decoder->report || chain->n_changes != code->n_changes)
     {
-      const bool is_cut = (record->event.depth & LNS_WIRE_CHAIN_CUT) != 0;
-      chain->node.id = look_up (decoder, stream->process, name, is_cut, tree, map, code, is_new);
+      chain->node.id = look_up (&place, name, record->event.depth, is_new);
       chain->node.report = decoder->report;
       chain->n_changes = code->n_changes;
     }

@@ -11,6 +11,7 @@
 
 #include "capture/session/decode/core/source.h"
 #include "capture/session/decode/cpu/chains.h"
+#include "capture/session/decode/cpu/unwinding.h"
 
 /* How well the code of a process is known. */
 typedef struct
@@ -18,14 +19,18 @@ typedef struct
   uint32_t n_changes; /* of the map, so that a chain is looked up again after each */
   int64_t read_ns;    /* CLOCK_MONOTONIC, when it was last read; 0: never */
   int64_t next_ns;    /* it is not read again before */
+  LnsUnwindMaps maps;
+  uint32_t n_listed; /* 1 + `n_changes` when `maps` was listed */
   LnsPythonFunctions python;
 } LnsCpuCode;
 
-/* Plays a LNS_WIRE_CALL_CHAIN of a process whose code is CODE, in MAP. */
+/* Plays a LNS_WIRE_CALL_CHAIN of a process whose code is CODE, in MAP. UNWINDER finds the callers of code without frame
+ * pointers. */
 void _lns_callers_play (LnsDecoder *decoder,
                         LnsStream *stream,
                         const LnsWireRecord *record,
                         LnsCpuTree *tree,
+                        LnsUnwinder *unwinder,
                         LnsCpuMap *map,
                         LnsCpuCode *code);
 
@@ -35,6 +40,8 @@ void _lns_callers_define (LnsDecoder *decoder,
                           const LnsWireRecord *record,
                           LnsCpuMap *map,
                           LnsCpuCode *code);
+
+void _lns_callers_clear (LnsCpuCode *code);
 
 /* Forgets the chains of STREAM. */
 void _lns_callers_forget (LnsStream *stream);

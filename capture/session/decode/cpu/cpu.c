@@ -62,6 +62,7 @@ typedef struct
   LnsIdMap by_tid;    /* Thread by 1 + the kernel's tid: the last one that had it */
   LnsIdMap cpus;      /* Cpu by 1 + number */
   LnsCpuTree tree;
+  LnsUnwinder *unwinder;    /* of stacks that programs tell of; NULL: none yet */
   LnsKeptTableMaker *waits; /* what ended the waits of threads; NULL: none yet */
 } Session;
 
@@ -465,7 +466,7 @@ free_process (Session *session, Process *process)
     free_thread (session, thread);
   lns_id_map_clear (&process->threads);
   _lns_cpu_map_clear (&process->map);
-  _lns_python_functions_clear (&process->code.python);
+  _lns_callers_clear (&process->code);
   free (process);
 }
 
@@ -579,8 +580,12 @@ play_record (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record
 {
   Session *session = decoder->state[LNS_SOURCE_CPU];
   Process *process = process_of (decoder, stream->process->id);
-  if (process != NULL && record->type == LNS_WIRE_CALL_CHAIN)
-    _lns_callers_play (decoder, stream, record, &session->tree, &process->map, &process->code);
+  if (process == NULL || record->type != LNS_WIRE_CALL_CHAIN)
+    return;
+  if (session->unwinder == NULL && lns_machine_here () != NULL)
+    session->unwinder = lns_unwinder_new (lns_machine_here ());
+  _lns_callers_play (decoder, stream, record, &session->tree, session->unwinder, &process->map,
+                     &process->code);
 }
 
 static void
@@ -632,6 +637,7 @@ free_session (LnsDecoder *decoder)
     free (cpu);
   lns_id_map_clear (&session->cpus);
   _lns_cpu_tree_clear (&session->tree);
+  lns_unwinder_free (session->unwinder);
 }
 
 const LnsDecoderOps _lns_cpu_ops = {

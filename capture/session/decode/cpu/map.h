@@ -20,7 +20,7 @@ typedef struct
   uint64_t start, end, file_offset;
   int64_t time_ns;
   uint8_t n_build_id, build_id[20];
-  uint32_t unwind_file; /* for the session's unwinder (cpu/stacks.h) */
+  uint32_t unwind_file; /* 1 + the number of an unwinder's; 0: it has none yet (unwinding.h) */
   LnsReportRef ref;
   LnsIdMap frames; /* of the report of `ref`: 1 + id, by address */
   char path[];
