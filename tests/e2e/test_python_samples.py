@@ -123,7 +123,8 @@ def on_each(check):
             try:
                 check(folder, path)
             except AssertionError as error:
-                raise AssertionError(f"{version}: {error}") from error
+                told = subprocess.run([tap.LANESCOPE, "info", folder.file("r.rep")], capture_output=True, text=True).stdout
+                raise AssertionError(f"{version}: {error}\n{told}") from error
 
 
 def test_threads_are_where_they_are():
@@ -237,6 +238,32 @@ os.execv(sys.executable, [sys.executable, "-c", "def replaced():\\n import sys\\
         assert "LNS-PYTHON-003" not in run.err, run.err
 
     on_each(check)
+
+
+def test_an_interpreter_may_look_strange_while_it_begins():
+    """Also if it begins late, and has long been looked for."""
+    program = os.path.join(tap.BUILD, "tests", "e2e", "embedded-python")
+    if not os.path.exists(program):
+        raise tap.Skip("libpython was not there to build against")
+    # The first thread has another one before it, which cannot be.
+    text = """
+import ctypes, sys, time
+get = ctypes.pythonapi.PyThreadState_Get
+get.restype = ctypes.c_void_p
+before = ctypes.c_size_t.from_address(get())
+assert before.value == 0
+before.value = 64
+time.sleep(0.6)
+before.value = 0
+def waits():
+    sys.stdin.readline()
+waits()
+"""
+    with profiling.Folder() as folder:
+        run = folder.start(*SAMPLING, program, text, "300", stdin=subprocess.PIPE)
+        sampled(folder, "waits")
+        run = end(run)
+        assert run.code == 0 and "LNS-PYTHON-003" not in run.err, run
 
 
 def test_sub_interpreters_get_no_thread_that_may_be_wrong():

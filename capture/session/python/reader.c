@@ -710,7 +710,7 @@ check_layout (const LnsPythonReader *reader, LnsError *error)
           _lns_python_pointer_at (thread, layout->thread_interpreter) == first &&
           _lns_python_pointer_at (thread, layout->thread_previous) == 0)
         return LNS_PYTHON_READY;
-      state = LNS_PYTHON_UNSUPPORTED;
+      state = LNS_PYTHON_STRANGE;
     }
   if (state == LNS_PYTHON_ABSENT)
     lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,

@@ -25,6 +25,7 @@ typedef enum
   LNS_PYTHON_READY,
   LNS_PYTHON_ABSENT,      /* the process has no interpreter, or has not started it yet */
   LNS_PYTHON_REFUSED,     /* the system does not let us look into it */
+  LNS_PYTHON_STRANGE,     /* its threads are not kept as they should be: it may just begin */
   LNS_PYTHON_UNSUPPORTED, /* another version, or not what this version looks like */
   LNS_PYTHON_GONE         /* the process has ended, or runs another program now */
 } LnsPythonState;

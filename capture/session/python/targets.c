@@ -19,8 +19,10 @@
 #define FIRST_LOOK_NS INT64_C (2000000)
 #define LAST_LOOK_NS  INT64_C (2000000000)
 
-/* An interpreter that begins may look strange. */
-#define MOST_STRANGE_LOOKS 6
+/* An interpreter that begins may look as if it could not be read, one after the other. On a busy machine its threads may look
+ * strange for long. */
+#define MOST_BAD_LOOKS     6  /* 0.13 s */
+#define MOST_STRANGE_LOOKS 10 /* 2 s */
 
 /* The time that whoever knows better has to tell the session of the end of a process. */
 #define END_NS INT64_C (300000000)
@@ -103,7 +105,7 @@ void
 _lns_python_target_leave (LnsPythonTarget *target, int64_t now_ns)
 {
   forget (target);
-  target->n_looks = 0;
+  target->n_looks = target->n_bad = 0;
   target->is_refused = false;
   target->next_look_ns = target->left_ns = now_ns;
 }
@@ -212,10 +214,13 @@ look_at (LnsPythonTargets *targets,
         return;
     }
   forget (target);
-  const int64_t wait_ns = FIRST_LOOK_NS << (target->n_looks < 11 ? target->n_looks : 11);
+  const bool is_bad = state == LNS_PYTHON_STRANGE || state == LNS_PYTHON_UNSUPPORTED;
+  target->n_bad = is_bad ? target->n_bad + 1 : 0;
+  const unsigned n_waits = is_bad ? target->n_bad : target->n_looks;
+  const int64_t wait_ns = FIRST_LOOK_NS << (n_waits < 11 ? n_waits : 11);
   target->next_look_ns = now_ns + (wait_ns < LAST_LOOK_NS ? wait_ns : LAST_LOOK_NS);
   if (state != LNS_PYTHON_REFUSED &&
-      (state != LNS_PYTHON_UNSUPPORTED || target->n_looks < MOST_STRANGE_LOOKS))
+      target->n_bad < (state == LNS_PYTHON_UNSUPPORTED ? MOST_BAD_LOOKS : MOST_STRANGE_LOOKS))
     return;
   target->is_refused = true;
   name (targets, target);

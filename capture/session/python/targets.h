@@ -26,7 +26,8 @@ typedef struct
   int64_t sampled_ns;      /* CLOCK_MONOTONIC: when it was seen to run the reader's program last */
   int64_t left_ns;  /* CLOCK_MONOTONIC: when it was seen first that it does not run it any more */
   bool is_refused;  /* not to be looked at again while it runs this program */
-  unsigned n_looks; /* at this program */
+  unsigned n_looks; /* at this program … */
+  unsigned n_bad;   /* … of which the last ones found an interpreter that could not be read */
   int64_t next_look_ns;
   uint64_t program;      /* hash of the path of its program */
   bool has_told_unknown; /* that threads of its interpreters are not known */
