@@ -18,7 +18,9 @@
 #include <string.h>
 #include <time.h>
 
-static const char *const states[] = { "ready", "absent", "refused", "unsupported", "gone" };
+static const char *const states[] = {
+  "ready", "absent", "refused", "strange", "unsupported", "gone"
+};
 static const char *const gils[] = { "unknown", "none", "held", "waited" };
 
 typedef struct
