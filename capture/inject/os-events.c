@@ -5,6 +5,7 @@
 
 /* The functions that the wrappers of the C library's functions call; see preload/os.h. */
 
+#include "capture/inject/core/callers.h"
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/core/join.h"
 #include "capture/inject/core/process.h"
@@ -22,6 +23,7 @@ begin (LnsOsSettings *ret_settings)
   const LnsWireOptions *options = &lns_process.pool.header->options;
   *ret_settings = (LnsOsSettings){ .clock = lns_process.clock,
                                    .threshold_ns = options->os_threshold_ns,
+                                   .callers_ns = options->os_callers_ns,
                                    .has_files = options->os_files != 0 };
   return options->traces & LNS_WIRE_TRACE_OS;
 }
@@ -31,7 +33,7 @@ refuse (LnsOsSanitizer sanitizer)
 {
   LnsWireOsRefusedBytes refused = { .head = { .type = LNS_WIRE_OS_REFUSED },
                                     .n_bytes = sizeof refused,
-                                    .sanitizer = sanitizer };
+                                    .reason = sanitizer };
   lns_inject_stream_tell (&refused, sizeof refused);
 }
 
@@ -57,8 +59,34 @@ is_own (const void *caller)
   return (const char *)caller >= __ehdr_start && (const char *)caller < _end;
 }
 
+/* Notes, once, that callers are missing because the kernel refuses to read a stack with ERROR. */
 static void
-write_call (LnsWireOsCallBytes *call)
+tell_unread (int error)
+{
+  static bool is_told;
+  LnsWireOsRefusedBytes refused = { .head = { .type = LNS_WIRE_OS_UNREAD },
+                                    .n_bytes = sizeof refused,
+                                    .reason = (uint32_t)-error };
+  if (!__atomic_exchange_n (&is_told, true, __ATOMIC_RELAXED))
+    lns_inject_stream_tell (&refused, sizeof refused);
+}
+
+/* Writes the callers of CALL, which comes next, into STREAM, which is entered. Returns 0, -ENOSPC if there is no room, or why
+ * the stack is not read. */
+static int
+write_callers (LnsInjectStream *stream, const LnsWireOsCallBytes *call, const void *frame)
+{
+  const LnsWireOptions *options = &lns_process.pool.header->options;
+  uint8_t flags = LNS_WIRE_CHAIN_OS;
+  uint64_t *chain;
+  const long n = lns_callers_find (stream, frame, options->os_stack_bytes, &chain, &flags);
+  return n <= 0 ? (int)n
+                : lns_callers_write (stream, call->head.ticks, flags, options->os_callers_most,
+                                     chain, (size_t)n);
+}
+
+static void
+write_call (LnsWireOsCallBytes *call, bool has_callers)
 {
   /* A thread that is in the handshake would wait for itself, and others would wait for it. */
   if (lns_process_generation () == LNS_GENERATION_STARTING || is_unsettled () ||
@@ -67,15 +95,20 @@ write_call (LnsWireOsCallBytes *call)
   /* The child of a vfork() shares this memory, and even the stream of the thread that waits for it. */
   if ((uint32_t)LNS_SYSCALL (SYS_getpid) != lns_process.pid)
     return;
+  if (has_callers && lns_callers_follow_code ())
+    lns_callers_tell_code ();
   LnsInjectStream *stream = lns_inject_stream_enter (LNS_WIRE_LOSS_OTHER);
   if (stream == NULL)
     return;
   if (call->file != 0)
     lns_inject_stream_send_definitions (stream); /* the path comes before its first use */
+  const int error = has_callers ? write_callers (stream, call, __builtin_frame_address (0)) : 0;
   LnsPart whole = { .bytes = call, .n_bytes = sizeof *call };
   if (lns_inject_stream_write_parts (stream, &whole, 1) < 0)
     lns_inject_stream_lose (stream, LNS_WIRE_LOSS_OTHER, sizeof *call);
   lns_inject_stream_leave (stream);
+  if (error < 0 && error != -ENOSPC)
+    tell_unread (error);
 }
 
 static uint32_t

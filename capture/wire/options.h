@@ -90,7 +90,10 @@ typedef struct
   uint32_t range_serial;     /* changes with the range; the count of ranges begins anew */
   uint32_t os_threshold_ns;  /* shorter calls of the C library are not recorded */
   uint32_t os_files;         /* 1: all calls about files are, each with the path of its file */
-  uint32_t has_callers;      /* 1: callers of CUDA calls are recorded … */
+  uint32_t os_callers_ns;   /* calls that took this long are with their callers; UINT32_MAX: none */
+  uint32_t os_callers_most; /* no more callers of a call are recorded */
+  uint32_t os_stack_bytes;  /* no more of a stack is taken to find them */
+  uint32_t has_callers;     /* 1: callers of CUDA calls are recorded … */
   uint32_t callers_ns[LNS_WIRE_CALL_CLASSES]; /* … that took this long, by LnsWireCallClass */
   uint32_t has_python_callers;                /* 1: … with the Python functions among them */
   uint32_t device_buffer_kib; /* size of each CUPTI buffer on the GPU; 0: CUPTI's default */

@@ -16,6 +16,7 @@ typedef enum
                                            eyes, of the thread that held the lock, or 0 */
   /* About the process, told like a definition. */
   LNS_WIRE_OS_REFUSED = 0xd0, /* LnsWireOsRefusedBytes: its calls are not recorded */
+  LNS_WIRE_OS_UNREAD = 0xd1,  /* the same: callers of some calls are missing */
 } LnsWireOsType;
 
 /* Sanitizers, which have wrappers of their own and must come first. */
@@ -57,7 +58,7 @@ typedef struct
 {
   LnsWireHead head;
   uint32_t n_bytes;
-  uint32_t sanitizer; /* LnsOsSanitizer */
+  uint32_t reason; /* LnsOsSanitizer; of callers that are missing: errno */
   uint64_t reserved;
 } LnsWireOsRefusedBytes;
 _Static_assert(sizeof (LnsWireOsRefusedBytes) % LNS_WIRE_ALIGN_BYTES == 0, "a record's size");

@@ -47,7 +47,7 @@
 #define LNS_WIRE_HANDSHAKE_MS   1000                /* for connect, hello and welcome together */
 #define LNS_WIRE_PATIENT_MS     5000                /* the same, within cuInit() */
 #define LNS_WIRE_MAGIC          UINT64_C (0x3145524957534e4c) /* "LNSWIRE1" */
-#define LNS_WIRE_ABI            12 /* layout of messages, pool and records; equal on both sides */
+#define LNS_WIRE_ABI            13 /* layout of messages, pool and records; equal on both sides */
 
 /* The length of the abstract name of the session whose socket is at PATH: the part of PATH before its last slash. */
 static inline size_t

@@ -75,6 +75,10 @@ _Static_assert(sizeof call_columns / sizeof *call_columns == N_CALL_COLUMNS, "on
 const LnsTable _lns_call_chain_table = { "CUDA_CALLCHAINS", LNS_ROWS_CALL_CHAINS, N_CALL_COLUMNS,
                                          call_columns, .is_optional = true };
 
+/* As those of samples; how a chain was found is not known. */
+const LnsTable _lns_os_chain_table = { "OSRT_CALLCHAINS", LNS_ROWS_CALL_CHAINS, N_COLUMNS,
+                                       chain_columns, .is_optional = true };
+
 /* Python functions have no address. */
 static const LnsTableColumn python_columns[] = {
   { "id", "INTEGER", LNS_COLUMN_NOT_NULL },
@@ -94,7 +98,8 @@ LnsLaneKind
 _lns_chain_kind (const LnsTable *table)
 {
   if (table->source == LNS_ROWS_CALL_CHAINS)
-    return LNS_LANE_CUDA_API;
+    return strcmp (table->name, _lns_os_chain_table.name) == 0 ? LNS_LANE_OS_CALL
+                                                               : LNS_LANE_CUDA_API;
   return strcmp (table->name, _lns_python_chain_table.name) == 0 ? LNS_LANE_PYTHON_SAMPLE
                                                                  : LNS_LANE_CPU_SAMPLE;
 }
@@ -153,8 +158,11 @@ _lns_chain_row (LnsReport *report,
   LnsValue cells[N_COLUMNS];
   const LnsLaneKind kind = _lns_chain_kind (table);
   const uint8_t *columns = kind == LNS_LANE_CUDA_API ? columns_of_call : columns_of_python;
-  fill (report, id, frame, depth, kind == LNS_LANE_CPU_SAMPLE ? ret_cells : cells);
-  for (unsigned i = 0; kind != LNS_LANE_CPU_SAMPLE && i < table->n_columns; i++)
+  const bool has_all = kind == LNS_LANE_CPU_SAMPLE || kind == LNS_LANE_OS_CALL;
+  fill (report, id, frame, depth, has_all ? ret_cells : cells);
+  if (kind == LNS_LANE_OS_CALL)
+    ret_cells[UNWIND_METHOD] = (LnsValue){ 0 };
+  for (unsigned i = 0; !has_all && i < table->n_columns; i++)
     ret_cells[i] = cells[columns[i]];
 }
 
@@ -217,24 +225,26 @@ mark (void *data, uint64_t chain)
 }
 
 const uint32_t *
-_lns_chain_nodes (LnsTables *tables, uint32_t *ret_n)
+_lns_chain_nodes (LnsTables *tables, const LnsTable *table, uint32_t *ret_n)
 {
+  const LnsLaneKind kind = _lns_chain_kind (table);
+  LnsChainNodes *chains = &tables->chain_nodes[kind];
   pthread_mutex_lock (&tables->lock);
-  if (tables->chain_nodes == NULL)
+  if (chains->nodes == NULL)
     {
       Nodes nodes = { 0 };
       lns_report_call_nodes (tables->report, &nodes.n);
       nodes.is_used = lns_calloc (nodes.n + 1u, sizeof *nodes.is_used);
-      tables->chain_nodes = lns_calloc (nodes.n + 1u, sizeof *tables->chain_nodes);
-      walk_chains (tables->report, LNS_LANE_CUDA_API, mark, &nodes);
+      chains->nodes = lns_calloc (nodes.n + 1u, sizeof *chains->nodes);
+      walk_chains (tables->report, kind, mark, &nodes);
       for (uint32_t i = 0; i < nodes.n; i++)
         if (nodes.is_used[i])
-          tables->chain_nodes[tables->n_chain_nodes++] = i;
+          chains->nodes[chains->n++] = i;
       free (nodes.is_used);
     }
-  *ret_n = tables->n_chain_nodes;
+  *ret_n = chains->n;
   pthread_mutex_unlock (&tables->lock);
-  return tables->chain_nodes;
+  return chains->nodes;
 }
 
 uint64_t
@@ -252,7 +262,7 @@ _lns_chain_n_rows (LnsTables *tables, const LnsTable *table)
     walk_chains (tables->report, _lns_chain_kind (table), add_length, &sum);
   else
     {
-      const uint32_t *used = _lns_chain_nodes (tables, &n_used);
+      const uint32_t *used = _lns_chain_nodes (tables, table, &n_used);
       for (uint32_t i = 0; i < n_used; i++)
         sum.n_rows += lengths[used[i]];
     }

@@ -576,7 +576,7 @@ static void
 start_call_chains (LnsRowCursor *cursor, int64_t min, int64_t max)
 {
   uint32_t n;
-  const uint32_t *nodes = _lns_chain_nodes (cursor->tables, &n);
+  const uint32_t *nodes = _lns_chain_nodes (cursor->tables, cursor->table, &n);
   const size_t first = LNS_LOWER_BOUND (n, i, 1 + (int64_t)nodes[i] < min);
   const size_t last = LNS_LOWER_BOUND (n, i, 1 + (int64_t)nodes[i] <= max);
   cursor->chains.nodes = nodes + first;

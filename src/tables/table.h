@@ -40,7 +40,7 @@ typedef enum
   LNS_ROWS_ENUM,        /* the constants of enums.h                                              */
   LNS_ROWS_KEPT,        /* kept as they came from elsewhere                                      */
   LNS_ROWS_CHAINS,      /* the calls in the chains of samples                                    */
-  LNS_ROWS_CALL_CHAINS, /* those in the chains that calls of CUDA have                           */
+  LNS_ROWS_CALL_CHAINS, /* those in the chains that calls have                                   */
 } LnsRowSource;
 
 /* How a trace (Chrome's format) shows the rows of a table. */

@@ -68,6 +68,13 @@ typedef struct
   bool is_streamed; /* rows are read block by block, none is held                               */
 } LnsTableKept;
 
+/* Those of _lns_chain_nodes (). */
+typedef struct
+{
+  uint32_t *nodes; /* NULL at first */
+  uint32_t n;
+} LnsChainNodes;
+
 struct LnsTables
 {
   LnsReport *report;
@@ -78,8 +85,7 @@ struct LnsTables
   uint64_t
       n_chain_rows[LNS_N_LANE_KINDS]; /* by _lns_chain_kind (): 1 + the rows of the table;    */
                                       /* 0 = not counted yet; atomic                       */
-  uint32_t *chain_nodes; /* those of _lns_chain_nodes (), NULL at first; under the lock         */
-  uint32_t n_chain_nodes;
+  LnsChainNodes chain_nodes[LNS_N_LANE_KINDS]; /* by _lns_chain_kind (); under the lock         */
   bool is_import; /* from another program's file                                                 */
   LnsPayloadDecoder *payloads;
   const LnsTableLanes *nvtx;

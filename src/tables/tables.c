@@ -327,6 +327,7 @@ add_chains (LnsTables *tables)
   tables->all[tables->n_all++] = _lns_chain_table;
   tables->all[tables->n_all++] = _lns_python_chain_table;
   tables->all[tables->n_all++] = _lns_call_chain_table;
+  tables->all[tables->n_all++] = _lns_os_chain_table;
 }
 
 /* Makes `all` and `kept`, and adds the columns of kept tables. False and ERROR where the report keeps rows that
@@ -344,8 +345,8 @@ make_all (LnsTables *tables, LnsError *error)
                           "%s is damaged: it keeps %u tables, and a report keeps at most %u; "
                           "record or import it again",
                           lns_report_info (tables->report)->path, n_kept, LNS_KEPT_MAX_TABLES);
-  tables->all = lns_calloc ((size_t)n_common + n_kept + 3, sizeof *tables->all);
-  tables->contents = lns_calloc ((size_t)n_common + n_kept + 3, sizeof *tables->contents);
+  tables->all = lns_calloc ((size_t)n_common + n_kept + 4, sizeof *tables->all);
+  tables->contents = lns_calloc ((size_t)n_common + n_kept + 4, sizeof *tables->contents);
   tables->kept = lns_calloc (n_kept, sizeof *tables->kept);
   if (!count_rows (tables, error))
     return false;
@@ -484,7 +485,8 @@ lns_tables_free (LnsTables *tables)
   free (tables->all);
   free (tables->contents);
   free (tables->kept);
-  free (tables->chain_nodes);
+  for (unsigned kind = 0; kind < LNS_N_LANE_KINDS; kind++)
+    free (tables->chain_nodes[kind].nodes);
   free (tables->payload_strings);
   free (tables->hidden_strings);
   free (tables->strings_by_hash);

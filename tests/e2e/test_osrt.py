@@ -42,6 +42,73 @@ def record(folder, *arguments, switches=(), **options):
     return folder.file("os.rep")
 
 
+CALLERS = os.path.join(tap.BUILD, "tests/programs/os-callers")
+DENY = os.path.join(tap.BUILD, "tests", "e2e", "deny-call")
+CUT = "[callers not recorded]"
+
+
+def chains(folder, where, *switches, before=()):
+    """The run of the program, and the chains of its calls of nanosleep, [name] each, the innermost first."""
+    run = folder.profile("-t", "osrt", "-s", "none", "-f", "true", "-o", "os.rep", *switches, *before, CALLERS, where)
+    report = folder.file("os.rep")
+    assert run.code == 7 and folder.report("os.rep").info["lost"] == 0, run
+    nodes = [row[0] for row in rows(report, "SELECT callchainId FROM OSRT_API JOIN StringIds ON id = nameId WHERE value = 'nanosleep' ORDER BY start")]
+    assert len(nodes) == 5, run
+    if set(nodes) == {"0"}:
+        return run, [None] * len(nodes)
+    return run, [[name for name, in rows(report, "SELECT s.value FROM OSRT_CALLCHAINS c JOIN StringIds s ON s.id = symbol "
+                                                 f"WHERE c.id = {node} ORDER BY stackDepth")] for node in nodes]
+
+
+def test_callers_of_calls():
+    """Of a program without frame pointers, up to the start of the thread. Nothing of Lanescope is among them."""
+    for where, outer, start in (("plain", "main", "_start"), ("thread", "run_thread", "clone")):
+        with Folder() as folder:
+            _, found = chains(folder, where)
+            for chain in found:
+                assert chain[:3] == ["sleeper", "outer", outer] and chain[-1].startswith(start), (where, chain)
+            # One chain, which an export has as well.
+            done = subprocess.run([tap.LANESCOPE, "export", "-t", "jsonlines", "--tables", "OSRT_CALLCHAINS", "-o", "-", folder.file("os.rep")],
+                                  capture_output=True, check=True)
+            lines = [json.loads(line) for line in done.stdout.splitlines()]
+            assert len([line for line in lines if line["stackDepth"] == 0]) == len(rows(folder.file("os.rep"), "SELECT DISTINCT callchainId FROM OSRT_API WHERE callchainId > 0")), lines
+    with Folder() as folder: # what the handler interrupted lies on another stack
+        _, found = chains(folder, "alternate")
+        for chain in found:
+            assert chain[:3] == ["sleeper", "outer", "run_handler"] and chain[-1] == CUT, chain
+
+
+def test_which_calls_have_callers():
+    for switch, has_callers in (("--osrt-backtrace-threshold=100000", True), ("--osrt-backtrace-threshold=900000000", False), ("--osrt-backtrace-depth=0", False)):
+        with Folder() as folder:
+            _, found = chains(folder, "plain", switch)
+            assert [chain is not None for chain in found] == [has_callers] * 5, (switch, found)
+    with Folder() as folder: # all calls, also short ones
+        chains(folder, "plain", "--osrt-threshold=0", "--osrt-backtrace-threshold=0")
+        assert rows(folder.file("os.rep"), "SELECT count(*) FROM OSRT_API WHERE callchainId = 0") == [("0",)]
+
+
+def test_how_many_callers():
+    with Folder() as folder:
+        _, found = chains(folder, "deep")
+        for chain in found:
+            assert chain == ["sleeper", "outer"] + ["deeper"] * 22 + [CUT], chain
+        _, found = chains(folder, "deep", "--osrt-backtrace-depth=1000")
+        for chain in found:
+            assert chain[2:64] == ["deeper"] * 61 + ["main"] and chain[-1] == "_start", chain
+        # Of a stack that is too small to find the first of them, callers are missing, not wrong.
+        _, found = chains(folder, "deep", "--osrt-backtrace-stack-size=1024")
+        for chain in found:
+            assert chain[:2] == ["sleeper", "outer"] and chain[-1] == CUT, chain
+
+
+def test_the_kernel_may_refuse_to_read_stacks():
+    for where, is_told in (("plain", False), ("alternate", True)):
+        with Folder() as folder:
+            run, found = chains(folder, where, before=[DENY, "process_vm_readv"])
+            assert [chain is None for chain in found] == [is_told] * 5 and ("[LNS-OSRT-005]" in run.err) == is_told, (found, run)
+
+
 def test_a_lock_convoy():
     """Of 40 locks, all but the first find another thread before them; a thread may get the lock twice in a row."""
     with Folder() as folder:

@@ -5,6 +5,8 @@
 
 /* Plays call chains that the program itself finds into the decoder, beside calls of CUDA and mappings of code. */
 
+#include "capture/wire/call-chains.h"
+#include "capture/wire/os-layout.h"
 #include "capture/wire/python-layout.h"
 #include "tests/unit/decoder-cuda-fixture.h"
 
@@ -50,12 +52,12 @@ add_callers (int64_t at_ns, uint8_t flags, uint32_t correlation, uint32_t string
 
 /* The symbols of the chain of EVENT, a call, joined by " < ". */
 static const char *
-chain_text (const LnsEvent *event)
+chain_text_of (const LnsEvent *event, LnsLaneKind kind)
 {
   static char joined[512];
   const LnsCallNode *nodes = lns_report_call_nodes (report, NULL);
   const LnsStackFrame *frames = lns_report_frames (report, NULL);
-  uint64_t chain = column (event, LNS_LANE_CUDA_API, LNS_COLUMN_CALL_CHAIN);
+  uint64_t chain = column (event, kind, LNS_COLUMN_CALL_CHAIN);
   joined[0] = '\0';
   for (uint32_t node = (uint32_t)(chain - 1); chain != 0 && node != LNS_ID_NONE;
        node = nodes[node].parent)
@@ -64,6 +66,12 @@ chain_text (const LnsEvent *event)
       strcat (joined, lns_report_string (report, frames[nodes[node].frame].symbol, NULL));
     }
   return joined;
+}
+
+static const char *
+chain_text (const LnsEvent *event)
+{
+  return chain_text_of (event, LNS_LANE_CUDA_API);
 }
 
 static void
@@ -186,6 +194,91 @@ unknown_code_is_told_once (void)
   const LnsUnrecorded *told = lns_decoder_unrecorded (decoder, 0);
   LNS_CHECK (told != NULL && strcmp (told->code, "LNS-CUDA-031") == 0 &&
              lns_decoder_unrecorded (decoder, 1) == NULL);
+  end ();
+}
+
+static void
+add_os_call (int64_t start_ns)
+{
+  LnsWireOsCallBytes call = {
+    .head = { .ticks = AT (start_ns), .type = LNS_WIRE_OS_CALL, .domain = LNS_OS_nanosleep },
+    .n_bytes = sizeof call,
+    .end_ticks = AT (start_ns + 5),
+  };
+  ADD (call);
+}
+
+/* A call of the C library has the callers that come just before it, as many as are wanted. */
+static void
+a_call_of_the_c_library_has_its_callers (void)
+{
+  LnsEvent events[4];
+  begin ();
+  add_code (CODE, "/lib/a.so");
+  add_code (2 * CODE, "/lib/libc.so.6");
+  record_thread (&text, AT (1), 10, 1, "thread");
+  add_chain (1, addresses, 3);
+  add_chain (2, addresses, 3);
+  add_callers (10, LNS_WIRE_CHAIN_OS, 24, 1);
+  add_os_call (10);
+  add_callers (15, LNS_WIRE_CHAIN_OS, 24, 1); /* its call found no room */
+  add_os_call (20);
+  add_callers (30, LNS_WIRE_CHAIN_OS, 1, 2);
+  add_os_call (30);
+  play ();
+  lns_decoder_write_held (decoder);
+  finish ();
+  LNS_CHECK_INT (events_of (LNS_LANE_OS_CALL, events, 4), 3);
+  LNS_CHECK_STR (chain_text_of (&events[0], LNS_LANE_OS_CALL),
+                 "a.so+0x10 < a.so+0x21 < libc.so.6+0x32");
+  LNS_CHECK_STR (chain_text_of (&events[1], LNS_LANE_OS_CALL), "");
+  LNS_CHECK_STR (chain_text_of (&events[2], LNS_LANE_OS_CALL),
+                 "a.so+0x10 < [callers not recorded]");
+  LNS_CHECK (lns_decoder_unrecorded (decoder, 0) == NULL);
+  end ();
+  begin ();
+  record_thread (&text, AT (1), 10, 1, "thread");
+  add_chain (1, addresses, 3);
+  add_callers (10, LNS_WIRE_CHAIN_OS, 24, 1);
+  add_os_call (10);
+  play ();
+  lns_decoder_write_held (decoder);
+  finish ();
+  LNS_CHECK_INT (events_of (LNS_LANE_OS_CALL, events, 4), 1);
+  LNS_CHECK_STR (chain_text_of (&events[0], LNS_LANE_OS_CALL), "");
+  const LnsUnrecorded *told = lns_decoder_unrecorded (decoder, 0);
+  LNS_CHECK (told != NULL && strcmp (told->code, "LNS-OSRT-006") == 0);
+  end ();
+}
+
+/* The words of a stack come from the program, which may write what it likes. */
+static void
+hostile_stacks_do_no_harm (void)
+{
+  uint64_t state = 1;
+  begin ();
+  add_code (CODE, "/lib/a.so");
+  for (uint32_t i = 1; i <= 200; i++)
+    {
+      uint64_t words[8];
+      for (int word = 0; word < 8; word++)
+        {
+          static const uint64_t places[] = { 1,      2,      3,      2048,   2049,   0x3006,
+                                             0x3007, 0x3010, 0x3021, 0x3022, 0x3f00, 0x3f01,
+                                             0x3f02, 0x4000, 0xffff, 0 };
+          state = state * UINT64_C (6364136223846793005) + 1442695040888963407u;
+          const uint64_t value = state >> 20 & 1 ? CODE + (state >> 30 & 4095) : state >> 16;
+          words[word] = lns_wire_stack_word (places[state >> 60], value);
+        }
+      add_chain (i, words, 1 + i % 8);
+      add_callers (10 * i + 2, LNS_WIRE_CHAIN_RUNTIME | LNS_WIRE_CHAIN_STACK, i, i);
+      add_call (10 * i, i);
+      play ();
+    }
+  lns_decoder_write_held (decoder);
+  finish ();
+  LnsEvent event;
+  LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, &event, 1), 200);
   end ();
 }
 
@@ -340,6 +433,8 @@ main (void)
   LNS_TEST (code_may_be_replaced);
   LNS_TEST (each_report_has_its_own_chains);
   LNS_TEST (unknown_code_is_told_once);
+  LNS_TEST (a_call_of_the_c_library_has_its_callers);
+  LNS_TEST (hostile_stacks_do_no_harm);
   LNS_TEST (damaged_records_do_no_harm);
   LNS_TEST (python_functions_come_behind_addresses);
   LNS_TEST (damaged_functions_do_no_harm);

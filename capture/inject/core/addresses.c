@@ -5,7 +5,7 @@
 
 #include "capture/inject/core/addresses.h"
 #include "capture/inject/core/maps.h"
-#include "capture/wire/cuda-layout.h"
+#include "capture/wire/call-chains.h"
 
 #include <stddef.h>
 #include <string.h>

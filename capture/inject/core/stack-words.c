@@ -6,7 +6,7 @@
 #include "capture/inject/core/stack-words.h"
 #include "capture/inject/core/addresses.h"
 #include "capture/inject/core/system.h"
-#include "capture/wire/cuda-layout.h"
+#include "capture/wire/call-chains.h"
 
 #include <string.h>
 #include <sys/uio.h>
@@ -43,20 +43,20 @@ static const uint8_t numbers[N_REGISTERS] = {
       : "x9", "x10", "memory")
 #endif
 
-/* Has the kernel copy what can be read of the stack from AT on into SCRATCH. Returns how many bytes, or -errno. */
+/* Has the kernel copy what can be read of the N_BYTES of the stack from AT on into SCRATCH. Returns how many bytes, or -errno. */
 static long
-read_stack (uintptr_t at, void *scratch)
+read_stack (uintptr_t at, size_t n_bytes, void *scratch)
 {
-  const struct iovec here = { scratch, LNS_STACK_WORDS_BYTES };
+  const struct iovec here = { scratch, n_bytes };
   struct iovec there[N_PAGES + 1];
-  size_t left = LNS_STACK_WORDS_BYTES;
+  size_t left = n_bytes;
   unsigned n = 0;
   for (uintptr_t from = at; left > 0; n++)
     {
-      const size_t n_page = PAGE_BYTES - from % PAGE_BYTES, n_bytes = n_page < left ? n_page : left;
-      there[n] = (struct iovec){ (void *)from, n_bytes };
-      from += n_bytes;
-      left -= n_bytes;
+      const size_t n_page = PAGE_BYTES - from % PAGE_BYTES, n_part = n_page < left ? n_page : left;
+      there[n] = (struct iovec){ (void *)from, n_part };
+      from += n_part;
+      left -= n_part;
     }
   return LNS_SYSCALL (SYS_process_vm_readv, LNS_SYSCALL (SYS_getpid), &here, 1, there, n, 0);
 }
@@ -71,16 +71,18 @@ is_needed (uint64_t value, uintptr_t low, uintptr_t high)
 }
 
 long
-lns_stack_words (LnsStack own, void *scratch, uint64_t *ret_words, size_t n_max)
+lns_stack_words (LnsStack own, size_t n_bytes, void *scratch, uint64_t *ret_words, size_t n_max)
 {
   uint64_t values[N_REGISTERS];
   TAKE_REGISTERS (values);
+  if (n_bytes > LNS_STACK_WORDS_BYTES)
+    n_bytes = LNS_STACK_WORDS_BYTES;
   const uintptr_t low = values[STACK_POINTER];
   const uint8_t *bytes = (const uint8_t *)low;
-  size_t n_bytes = LNS_STACK_WORDS_BYTES, n = 0;
+  size_t n = 0;
   if (low < own.low || low >= own.high)
     {
-      const long n_read = read_stack (low, scratch);
+      const long n_read = read_stack (low, n_bytes, scratch);
       if (n_read < 0)
         return n_read;
       n_bytes = (size_t)n_read;

@@ -11,10 +11,11 @@
 
 #include "capture/inject/core/walk.h"
 
-/* Of a stack, no more is taken. */
+/* Of a stack, no more can be taken. */
 #define LNS_STACK_WORDS_BYTES 16384u
 
 /* Puts the words (lns_wire_stack_word ()) of this thread, as it is in the caller, into RET_WORDS, N_MAX > 16 at most, and
- * returns how many there are. OWN is the stack of this thread; another one is read by the kernel. SCRATCH has
+ * returns how many there are. N_BYTES of the stack are taken, LNS_STACK_WORDS_BYTES at most. OWN is the stack of this thread; another one is read by the kernel. SCRATCH has
  * LNS_STACK_WORDS_BYTES. Returns -errno if the kernel does not read it. */
-long lns_stack_words (LnsStack own, void *scratch, uint64_t *ret_words, size_t n_max);
+long
+lns_stack_words (LnsStack own, size_t n_bytes, void *scratch, uint64_t *ret_words, size_t n_max);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "capture/inject/core/stream.h"
+#include "capture/wire/call-chains.h"
 
 #include <stdbool.h>
 #include <stddef.h>

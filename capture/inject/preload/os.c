@@ -85,9 +85,12 @@ begin (void)
     }
   lns_wire_clock_pair (LNS_WIRE_CLOCK_TSC, &last);
   lns_os.hooks = hooks;
-  lns_os.threshold_ticks = settings.clock == LNS_WIRE_CLOCK_TSC
-                               ? ticks_of (settings.threshold_ns, &first, &last)
-                               : settings.threshold_ns;
+  const bool is_tsc = settings.clock == LNS_WIRE_CLOCK_TSC;
+  lns_os.threshold_ticks =
+      is_tsc ? ticks_of (settings.threshold_ns, &first, &last) : settings.threshold_ns;
+  lns_os.callers_ticks = settings.callers_ns == UINT32_MAX ? INT64_MAX
+                         : is_tsc ? ticks_of (settings.callers_ns, &first, &last)
+                                  : settings.callers_ns;
   lns_os.has_files = settings.has_files && lns_os_begin_files ();
   __atomic_store_n (&lns_os.clock, settings.clock, __ATOMIC_RELEASE);
 }
@@ -105,7 +108,7 @@ write_call (LnsWireOsCallBytes *call, const void *caller)
   LNS_KEEP_ERRNO;
   int type;
   pthread_setcanceltype (PTHREAD_CANCEL_DEFERRED, &type);
-  lns_os.hooks->write (call);
+  lns_os.hooks->write (call, (int64_t)(call->end_ticks - call->head.ticks) >= lns_os.callers_ticks);
   pthread_setcanceltype (type, NULL);
 }
 

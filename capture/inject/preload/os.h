@@ -29,12 +29,14 @@
 
 /* The functions that the injection library offers to the wrappers, which look them up by this name. */
 #define LNS_OS_HOOKS     "lanescope_os_hooks"
-#define LNS_OS_HOOKS_ABI 2u
+#define LNS_OS_HOOKS_ABI 3u
 
 typedef struct
 {
   LnsWireClock clock;
   uint32_t threshold_ns;
+  uint32_t
+      callers_ns; /* calls that took this long are recorded with their callers; UINT32_MAX: none is */
   bool has_files; /* whether calls about files are all recorded, with their file */
 } LnsOsSettings;
 
@@ -47,9 +49,9 @@ typedef struct
   void (*refuse) (LnsOsSanitizer sanitizer);
   /* Whether CALLER lies in the injection library, whose own calls are not recorded. */
   bool (*is_own) (const void *caller);
-  /* Records CALL, whose times, function (the head's domain) and results are filled in. Keeps errno. Any thread, also in
-   * signal handlers and in the children of forks. */
-  void (*write) (LnsWireOsCallBytes *call);
+  /* Records CALL, whose times, function (the head's domain) and results are filled in, HAS_CALLERS: with its callers. Keeps
+   * errno. Any thread, also in signal handlers and in the children of forks. */
+  void (*write) (LnsWireOsCallBytes *call, bool has_callers);
   /* A number for the file at PATH, the same whenever it is asked for; 0 if memory is short. */
   uint32_t (*name_file) (const char *path, size_t n_bytes);
 } LnsOsHooks;
@@ -72,7 +74,7 @@ typedef enum
 /* Written by the constructor, before the program has threads; only CLOCK changes later. */
 typedef struct
 {
-  int64_t threshold_ticks;
+  int64_t threshold_ticks, callers_ticks;
   uint32_t clock; /* LnsWireClock; 0: calls are not recorded */
   bool has_files;
   const LnsOsHooks *hooks;

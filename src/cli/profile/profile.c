@@ -211,7 +211,10 @@ prepare (LnsProfile *profile, LnsError *error)
     session.target.range_kind = LNS_WIRE_RANGE_NONE;
   choose_gpus (profile, &session);
   lns_profile_choose_cpus (profile, &session.cpus);
-  profile->has_frames = session.cpus.events.samples || profile->target.has_callers;
+  const bool has_os_callers = (profile->target.traces & LNS_WIRE_TRACE_OS) != 0 &&
+                              profile->target.os_callers_ns != LNS_WIRE_NO_CALLERS;
+  profile->has_frames =
+      session.cpus.events.samples || profile->target.has_callers || has_os_callers;
   session.python_hz =
       profile->options.python_sampling ? (unsigned)profile->options.python_sampling_hz : 0;
   lns_signals_shared (&masked);

@@ -9,8 +9,6 @@
 #include "src/cli/profile/switches.h"
 #include "src/cli/terminal/language.h"
 
-#define CHAINS                                                                                     \
- N_ ("callers of C library calls are not recorded yet; --trace=osrt records the calls")
 #define FTRACE                                                                                     \
  N_ ("kernel events are not recorded yet; `trace-cmd record -e SYSTEM:EVENT` records them")
 #define GPU                                                                                        \
@@ -25,12 +23,15 @@ static const LnsOption switches_system_options[] = {
   { LNS_PROFILE_SWITCH ("osrt-threshold", INTEGER, osrt_threshold_ns), .most = UINT32_MAX,
     .value_name = "NS", .default_text = "1000",
     .help = N_ ("Record C library calls that take at least this long, in ns, with --trace=osrt.") },
-  { LNS_IGNORED_SWITCH ("osrt-backtrace-threshold", INTEGER, CHAINS), .value_name = "NS",
+  { LNS_PROFILE_SWITCH ("osrt-backtrace-threshold", INTEGER, osrt_callers_ns),
+    .most = UINT32_MAX - 1, .value_name = "NS", .default_text = "80000",
     .help = N_ ("Record call chains of C library calls that take at least this long, in ns.") },
-  { LNS_IGNORED_SWITCH ("osrt-backtrace-depth", INTEGER, CHAINS), .value_name = "N",
-    .help = N_ ("Maximum number of callers to record.") },
-  { LNS_IGNORED_SWITCH ("osrt-backtrace-stack-size", INTEGER, CHAINS), .value_name = "BYTES",
-    .help = N_ ("Size of the stack to examine, in bytes.") },
+  { LNS_PROFILE_SWITCH ("osrt-backtrace-depth", INTEGER, osrt_callers_most), .most = UINT32_MAX,
+    .value_name = "N", .default_text = "24",
+    .help = N_ ("Maximum number of callers to record. 0: no call chains.") },
+  { LNS_PROFILE_SWITCH ("osrt-backtrace-stack-size", INTEGER, osrt_stack_bytes), .most = UINT32_MAX,
+    .value_name = "BYTES", .default_text = "16384",
+    .help = N_ ("Size of the stack to examine for callers, in bytes, at most 16384.") },
   { LNS_PROFILE_SWITCH ("osrt-file-access", BOOL, osrt_file_access), .default_text = "false",
     .help = N_ ("Record which file each call opens, reads, writes or closes, with --trace=osrt; "
                 "also of calls below --osrt-threshold.") },

@@ -59,7 +59,7 @@ typedef struct
   int64_t keep_ns;                   /* 0: all */
   const char *session, *session_new; /* NULL: not given, as the next */
   const char *after_collection_start, *after_report_ready;
-  int64_t osrt_threshold_ns;
+  int64_t osrt_threshold_ns, osrt_callers_ns, osrt_callers_most, osrt_stack_bytes;
   bool osrt_file_access;
   LnsOptionList pids; /* of `attach`, as the next */
   const char *match;  /* NULL: not given */
@@ -71,7 +71,8 @@ typedef struct
   .kill = "sigterm", .wait = "all", .flush_on_cudaprofilerstop = true,                             \
   .gpu_metrics_set = "general", .cuda_graph_trace = "graph", .cuda_event_trace = "false",          \
   .cuda_trace = "sw", .cupti_sharing = true, .capture_range = "none", .progress_fd = -1,           \
-  .control_fd = -1, .osrt_threshold_ns = 1000, .resolve_symbols = true, .show_source_info = true,  \
+  .control_fd = -1, .osrt_threshold_ns = 1000, .osrt_callers_ns = 80000, .osrt_callers_most = 24,  \
+  .osrt_stack_bytes = 16384, .resolve_symbols = true, .show_source_info = true,                    \
   .python_sampling_hz = 1000                                                                       \
  }
 

@@ -301,6 +301,11 @@ check_os (LnsProfile *profile)
   LnsWireOptions *target = &profile->target;
   target->os_threshold_ns = (uint32_t)profile->options.osrt_threshold_ns;
   target->os_files = profile->options.osrt_file_access;
+  target->os_callers_ns = profile->options.osrt_callers_most > 0
+                              ? (uint32_t)profile->options.osrt_callers_ns
+                              : LNS_WIRE_NO_CALLERS;
+  target->os_callers_most = (uint32_t)profile->options.osrt_callers_most;
+  target->os_stack_bytes = (uint32_t)profile->options.osrt_stack_bytes;
 }
 
 /* --- GPUs ------------------------------------------------------------------------------------- */

@@ -18,6 +18,8 @@ typedef struct
   bool lost_before;            /* records are missing before the next event */
   LNS_ARRAY (LnsName *) names; /* by stream string id */
   LnsWireAssembler events, definitions;
+  LnsReportRef callers;       /* node of the callers of the call of the C library … */
+  uint64_t callers_ticks;     /* … that began then; 0: none */
   void *state[LNS_N_SOURCES]; /* what each source has read in it */
 } LnsStream;
 

@@ -6,7 +6,7 @@
 #include "capture/session/decode/cpu/callers.h"
 #include "capture/session/system/build-id.h"
 #include "capture/session/system/mappings.h"
-#include "capture/wire/cuda-layout.h"
+#include "capture/wire/call-chains.h"
 #include "src/base/language.h"
 
 #include <stdio.h>
@@ -24,8 +24,12 @@
 /* Of the time that reading takes, so many times pass before the next, as a chain may lead nowhere. */
 #define READING_PAUSES 10
 
-#define UNKNOWN_CODE                                                                               \
+#define UNKNOWN_CUDA                                                                               \
  LNS_SENTENCE ("callers of some CUDA calls are missing, as the program ended without exit() or "   \
+               "executed another one before it was known where its code lies; "                    \
+               "--sample=process-tree has the kernel tell it at once")
+#define UNKNOWN_OS                                                                                 \
+ LNS_SENTENCE ("callers of some calls of the C library are missing, as the program ended or "      \
                "executed another one before it was known where its code lies; "                    \
                "--sample=process-tree has the kernel tell it at once")
 
@@ -197,14 +201,17 @@ file_name (const char *path)
   return slash != NULL ? slash + 1 : "";
 }
 
-/* Whether PATH is of CUPTI, or of Lanescope, which CUPTI calls. */
+/* Whether PATH is of CUPTI, or of Lanescope, which CUPTI calls and whose wrappers the program does. */
 static bool
 is_recorder (const char *path)
 {
-  static const char *const names[] = { "libcupti.so", "liblanescope-inject.so" };
+  static const char *const names[] = { "libcupti.so", "liblanescope-inject.so",
+                                       "liblanescope-osrt.so" };
   const char *name = file_name (path);
-  return strncmp (name, names[0], strlen (names[0])) == 0 ||
-         strncmp (name, names[1], strlen (names[1])) == 0;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strncmp (name, names[i], strlen (names[i])) == 0)
+      return true;
+  return false;
 }
 
 /* Whether ADDRESS is in a C library, which calls main () and the functions of threads. */
@@ -374,9 +381,9 @@ misses_code (const Callers *callers)
          (callers->n_python > 0 ? callers->has_gap : !callers->is_whole);
 }
 
-/* The node of the callers of NAME; LNS_ID_NONE if none is known. */
+/* The node of the callers of NAME, MOST of them; LNS_ID_NONE if none is known. */
 static uint32_t
-look_up (const Place *place, const LnsName *name, uint8_t flags, bool is_new)
+look_up (const Place *place, const LnsName *name, uint8_t flags, size_t most, bool is_new)
 {
   uint64_t words[LNS_WIRE_STACK_WORDS_MAX + MOST_WORDS];
   const size_t n_said = name->n_bytes / sizeof *words, n_most = sizeof words / sizeof *words;
@@ -403,11 +410,18 @@ look_up (const Place *place, const LnsName *name, uint8_t flags, bool is_new)
   if (first == callers.n_known)
     {
       if (callers.n_known < callers.n || (callers.n > 0 && callers.n_python == 0))
-        _lns_decoder_tell_once (place->decoder, "LNS-CUDA-031", UNKNOWN_CODE);
+        {
+          const bool is_os = (flags & LNS_WIRE_CHAIN_OS) != 0;
+          _lns_decoder_tell_once (place->decoder, is_os ? "LNS-OSRT-006" : "LNS-CUDA-031",
+                                  is_os ? UNKNOWN_OS : UNKNOWN_CUDA);
+        }
       return caller;
     }
   callers.addresses[first]--; /* it is a return address, too */
-  if (misses_code (&callers))
+  const bool is_cut = callers.n_known - first > most || misses_code (&callers);
+  if (callers.n_known - first > most)
+    callers.n_known = first + most;
+  if (is_cut)
     callers.addresses[callers.n_known++] = LNS_CPU_CUT;
   return _lns_cpu_tree_node (place->tree, place->decoder, place->map, callers.addresses + first,
                              callers.n_known - first, caller);
@@ -434,15 +448,22 @@ _lns_callers_play (LnsDecoder *decoder,
       lns_name_unref (chain->name);
       *chain = (Chain){ .name = lns_name_ref (name) };
     }
+  const bool is_os = (record->event.depth & LNS_WIRE_CHAIN_OS) != 0;
+  const uint32_t correlation = lns_wire_chain_correlation (record->domain, record->event.string);
   if (chain->node.report != decoder->report || chain->n_changes != code->n_changes)
     {
-      chain->node.id = look_up (&place, name, record->event.depth, is_new);
+      chain->node.id = look_up (&place, name, record->event.depth,
+                                is_os ? correlation : LNS_WIRE_CHAIN_MAX, is_new);
       chain->node.report = decoder->report;
       chain->n_changes = code->n_changes;
     }
   const uint64_t is_runtime = record->event.depth & LNS_WIRE_CHAIN_RUNTIME;
-  const uint32_t correlation = lns_wire_chain_correlation (record->domain, record->event.string);
-  if (chain->node.id != LNS_ID_NONE)
+  if (is_os)
+    {
+      stream->callers = chain->node;
+      stream->callers_ticks = record->ticks;
+    }
+  else if (chain->node.id != LNS_ID_NONE)
     _lns_call_nodes_keep (&stream->process->call_nodes, decoder->report,
                           correlation | is_runtime << 32, chain->node.id);
 }

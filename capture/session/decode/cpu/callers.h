@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Call chains that the program itself finds, of calls of CUDA. They are nodes of the same tree as those of samples. Their
+/* Call chains that the program itself finds, of calls of CUDA and the C library. They are nodes of the same tree as those of samples. Their
  * addresses lie in code that the kernel told of, if CPUs are sampled. Where it did not, the program's mappings are read,
  * and the program tells of them itself at its end. */
 

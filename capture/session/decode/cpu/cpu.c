@@ -7,7 +7,7 @@
 #include "capture/session/decode/core/source.h"
 #include "capture/session/decode/cpu/callers.h"
 #include "capture/session/decode/cpu/chains.h"
-#include "capture/wire/cuda-layout.h"
+#include "capture/wire/call-chains.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "capture/session/decode/python/line-table.h"
 #include "capture/session/decode/python/text.h"
-#include "capture/wire/cuda-layout.h"
+#include "capture/wire/call-chains.h"
 
 #include <stdlib.h>
 

@@ -10,6 +10,8 @@
 #include "capture/wire/os-layout.h"
 #include "src/store/write/kept-table.h"
 
+#include <string.h>
+
 /* What is known of the session. */
 typedef struct
 {
@@ -100,6 +102,10 @@ play (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
   maker.event.name = name_of (decoder, record->domain);
   _lns_maker_set (&maker, LNS_COLUMN_RETURN_VALUE, (uint64_t)call.return_value);
   _lns_maker_set (&maker, LNS_COLUMN_REMAINDER, detail_of (decoder, stream->process, &call));
+  if (stream->callers_ticks == call.head.ticks && stream->callers.report == decoder->report &&
+      stream->callers.id != LNS_ID_NONE)
+    _lns_maker_set (&maker, LNS_COLUMN_CALL_CHAIN, 1 + (uint64_t)stream->callers.id);
+  stream->callers_ticks = 0;
   const LnsDecodedTrack like = { .kind = LNS_TRACK_OS_CALLS,
                                  .ops = &calls,
                                  .thread = stream->thread };
@@ -117,15 +123,26 @@ define (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord *re
     [LNS_OS_MEMORY_SANITIZER] = "MemorySanitizer",
   };
   LnsWireOsRefusedBytes refused;
-  if (record->type != (LnsWireType)LNS_WIRE_OS_REFUSED)
+  if (record->type != (LnsWireType)LNS_WIRE_OS_REFUSED &&
+      record->type != (LnsWireType)LNS_WIRE_OS_UNREAD)
     return;
   _lns_record_take (record, &refused, sizeof refused);
-  if (refused.sanitizer == 0 || refused.sanitizer >= sizeof sanitizers / sizeof *sanitizers)
+  if (record->type == (LnsWireType)LNS_WIRE_OS_UNREAD)
+    {
+      _lns_decoder_tell (
+          decoder, process, "LNS-OSRT-005",
+          "process %d: callers of some calls of the C library are missing, because "
+          "the system refuses to read stacks of coroutines and signal handlers (%s); "
+          "allow process_vm_readv in the sandbox or container",
+          process->info.pid, strerror ((int)(refused.reason & 4095)));
+      return;
+    }
+  if (refused.reason == 0 || refused.reason >= sizeof sanitizers / sizeof *sanitizers)
     return;
   _lns_decoder_tell (decoder, process, "LNS-OSRT-003",
                      "process %d: calls of the C library are not recorded, because the program is "
                      "built with %s; record a build without it",
-                     process->info.pid, sanitizers[refused.sanitizer]);
+                     process->info.pid, sanitizers[refused.reason]);
 }
 
 static void
