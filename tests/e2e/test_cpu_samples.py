@@ -555,4 +555,25 @@ def test_no_memory_may_be_locked():
             assert run.err.count("[LNS-CPU-003]") == 1 and "ulimit -l" in run.err, run.err
 
 
+def runs_on_cpus(report):
+    """[[(start, duration, tid)] of each CPU]."""
+    found = collections.defaultdict(list)
+    for event in report.of("cpu-run"):
+        found[event["lane"]].append((event["start"], event["duration"], report.threads[event["thread"]]["tid"]))
+    return sorted(found.values())
+
+
+def test_an_import_has_the_rows_of_cpus():
+    """Exports tell when each thread ran where; what ran on each CPU follows."""
+    with profiling.Folder() as folder:
+        run = folder.profile(*SAMPLING, "sh", "-c", "for i in 1 2 3; do sleep 0.01 & done; wait; sleep 0.02")
+        assert run.code == 0, run
+        if is_refused(run):
+            return
+        for words in (["export", "-t", "sqlite", "-o", folder.file("r.sqlite"), folder.file("r.rep")], ["import", "-o", folder.file("i.rep"), folder.file("r.sqlite")]):
+            subprocess.run([tap.LANESCOPE, *words], check=True, capture_output=True)
+        recorded, imported = runs_on_cpus(folder.report("r.rep")), runs_on_cpus(folder.report("i.rep"))
+        assert recorded and recorded == imported, (recorded, imported)
+
+
 tap.main(globals())

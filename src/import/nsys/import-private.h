@@ -36,6 +36,13 @@ typedef struct
   LnsOverlap overlap;
 } LnsImportTrack;
 
+/* A CPU on which threads ran. */
+typedef struct
+{
+  uint32_t lane;
+  int64_t end_ns; /* of its last event */
+} LnsImportCpu;
+
 /* A GPU as the file describes it, before it is known which processes use it. */
 typedef struct
 {
@@ -73,6 +80,8 @@ typedef struct
   LNS_ARRAY (LnsCudaStream) streams;
   LNS_ARRAY (LnsImportGpu) gpus;
   LNS_ARRAY (LnsImportTrack) tracks;
+  LNS_ARRAY (LnsImportCpu) cpus; /* so far, of the table that is imported                       */
+  LnsIdMap cpu_ids;              /* by number                                                   */
   uint32_t n_launches, n_lanes;
   int64_t last_thread_key; /* the thread asked for last                                          */
   uint32_t last_thread;
@@ -179,6 +188,12 @@ bool _lns_import_append (LnsImport *import, const LnsImportPlace *place, const L
 
 /* Ends the lanes of all tracks. Events of the next table get lanes of their own. */
 void _lns_import_end_table (LnsImport *import);
+
+/* Adds the time on a CPU that OF holds, which lasted until UNTIL_NS, to the row of that CPU. */
+void _lns_import_run_on_cpu (LnsImport *import, const LnsImportTrack *of, int64_t until_ns);
+
+/* Ends the rows of CPUs. */
+void _lns_import_end_cpus (LnsImport *import);
 
 /* ---- Diagnostics of the import --------------------------------------------------------------- */
 

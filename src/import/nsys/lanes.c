@@ -118,7 +118,10 @@ append_held (LnsImport *import, LnsImportTrack *track, int64_t until_ns)
     return;
   track->is_held = false;
   if (track->held.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] != 0)
-    track->held.duration_ns = until_ns - track->held.start_ns;
+    {
+      track->held.duration_ns = until_ns - track->held.start_ns;
+      _lns_import_run_on_cpu (import, track, until_ns);
+    }
   lns_writer_append (import->writer, track->held_lane, &track->held);
 }
 
@@ -156,4 +159,5 @@ _lns_import_end_table (LnsImport *import)
       track->n_lanes_before += (uint32_t)track->lanes.n;
       lns_array_clear (&track->lanes);
     }
+  _lns_import_end_cpus (import);
 }
