@@ -31,6 +31,8 @@ enum
   /* The call is of the C library, and comes next in the stream, with the same ticks. Instead of its correlation: how many callers
    * are wanted. */
   LNS_WIRE_CHAIN_OS = 1 << 3,
+  /* The bits from here on change when code was unmapped, so that addresses may be of other code now. */
+  LNS_WIRE_CHAIN_CODE = 1 << 4,
 };
 
 #define LNS_WIRE_CHAIN_MAX 128u

@@ -113,6 +113,22 @@ def test_callers_without_frame_pointers():
                 assert [name for name in chain if name in outer] == outer and chain[-1].startswith(start), (where, chain)
 
 
+def test_code_that_takes_the_place_of_other_code():
+    """Of two libraries that are loaded at one place, one after the other, each has its calls, if not from the first moment on."""
+    again = CALL_BACK.replace("call-back", "call-back-again")
+    for program in (CALLERS, CALLERS + "-plain"):
+        with profiling.Folder() as folder:
+            run = folder.profile("-t", "cuda", "-o", "r", "-s", "none", "--cudabacktrace=memory:0", program, "reload", CALL_BACK, again, before=[WITH])
+            assert run.code == 7 and run.out.startswith("same\n"), run
+            files = {}
+            for row in sql(folder, CHAINS):
+                if row["file"] in (CALL_BACK, again):
+                    assert row["name"] == "call_back", row
+                    files[row["id"]] = row["file"]
+            sets = [files.get(call["callchainId"]) for call in sql(folder, CALLS) if call["name"].startswith("cuMemsetD32")]
+            assert set(sets[:N_CALLS]) == {CALL_BACK} and set(sets[-N_CALLS:]) == {again}, (sets[:N_CALLS], sets[-N_CALLS:])
+
+
 def test_callers_that_are_missed_are_told():
     """Of a handler on a stack of its own and a coroutine, what called them lies on another stack."""
     for where, outer in (("alternate", "run_handler"), ("coroutine", "run_coroutine")):

@@ -6,7 +6,7 @@
 /* Calls of CUDA's driver whose callers are known: `cuda-callers WHERE [PATH]` makes N_CALLS sets of memory from innermost(), which
  * outermost() calls, on the stack that WHERE says: plain, thread, handler (of a signal), alternate (a handler on a stack of
  * its own), coroutine, deep (DEPTH calls further down), child (of a fork). Prints how many calls succeeded. `classes` makes
- * calls of each class, `library` is plain below a function of a library that is loaded just before, PATH, `wait` is plain and then waits to be killed, `again` is plain and then executes the program anew. */
+ * calls of each class, `library` is plain below a function of a library that is loaded just before, PATH, `reload` does so of PATH, and after it has unloaded it of a second path for RELOAD_MS, `wait` is plain and then waits to be killed, `again` is plain and then executes the program anew. */
 
 #include <cuda.h>
 
@@ -24,6 +24,8 @@
 #define N_CALLS     20
 #define DEPTH       300
 #define STACK_BYTES (256u << 10)
+#define LOADED_MS   1500
+#define RELOAD_MS   4000
 
 static CUdeviceptr cells;
 static CUcontext context;
@@ -113,8 +115,8 @@ call_each (void)
   n_good += cuStreamSynchronize (stream) == CUDA_SUCCESS;
 }
 
-/* Has the library at PATH call outermost (). */
-static void
+/* Has the library at PATH call outermost (). Returns the library. */
+static void *
 call_by_library (const char *path)
 {
   void *library = dlopen (path, RTLD_NOW);
@@ -123,6 +125,25 @@ call_by_library (const char *path)
   if (call_back == NULL)
     exit (1);
   call_back (outermost);
+  return library;
+}
+
+/* Prints whether the second library lay where the first one had been. All calls come from the same place. */
+static void
+call_by_libraries (const char *first_path, const char *second_path)
+{
+  void *place = NULL;
+  for (int i = 0; i <= RELOAD_MS / 100; i++)
+    {
+      void *library = call_by_library (i == 0 ? first_path : second_path); /* loaded once */
+      void *const found = dlsym (library, "call_back");
+      usleep (1000 * (i == 0 ? LOADED_MS : 100));
+      if (i == 0)
+        dlclose (library);
+      if (i == 1)
+        printf ("%s\n", found == place ? "same" : "other");
+      place = found;
+    }
 }
 
 int
@@ -150,7 +171,9 @@ main (int argc, char **argv)
   else if (strcmp (where, "classes") == 0)
     call_each ();
   else if (strcmp (where, "library") == 0 && argc > 2)
-    call_by_library (argv[2]);
+    (void)call_by_library (argv[2]);
+  else if (strcmp (where, "reload") == 0 && argc > 3)
+    call_by_libraries (argv[2], argv[3]);
   else if (strcmp (where, "deep") == 0)
     deeper (DEPTH);
   else if (strcmp (where, "handler") == 0)

@@ -62,6 +62,23 @@ what_was_mapped_since_may_be_code (void)
   munmap (later, n_bytes);
 }
 
+/* Code that comes changes no address; code that goes may be followed by other code at its place. */
+static void
+a_generation_ends_when_code_goes (void)
+{
+  lns_addresses_read ();
+  const uint32_t first = lns_addresses_generation ();
+  lns_addresses_read ();
+  LNS_CHECK_INT (lns_addresses_generation (), first);
+  char *code = mmap (NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  LNS_CHECK (code != MAP_FAILED);
+  lns_addresses_read ();
+  LNS_CHECK_INT (lns_addresses_generation (), first);
+  munmap (code, 4096);
+  lns_addresses_read ();
+  LNS_CHECK (lns_addresses_generation () != first);
+}
+
 static volatile bool is_over;
 static bool was_wrong;
 
@@ -100,6 +117,7 @@ main (void)
   LNS_TEST (all_may_be_code_before_they_are_read);
   LNS_TEST (code_is_told_from_data);
   LNS_TEST (what_was_mapped_since_may_be_code);
+  LNS_TEST (a_generation_ends_when_code_goes);
   LNS_TEST (threads_may_ask_meanwhile);
   return lns_tap_done ();
 }

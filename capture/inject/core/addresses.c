@@ -5,6 +5,7 @@
 
 #include "capture/inject/core/addresses.h"
 #include "capture/inject/core/maps.h"
+#include "capture/inject/core/strings.h"
 #include "capture/wire/call-chains.h"
 
 #include <stddef.h>
@@ -13,6 +14,7 @@
 /* Neighbours are one span. What does not fit is not known. */
 #define SPANS_MAX  4096u
 #define STARTS_MAX 4u
+#define CODES_MAX  4096u
 
 /* Spans are of whole pages. */
 #define PAGE_SHIFT 12
@@ -31,12 +33,15 @@ typedef struct
   uint32_t n_data, n_starts;
   Span starts[STARTS_MAX]; /* code of C libraries */
   uintptr_t low, high;     /* of all code */
+  uint32_t n_codes;
+  uint64_t codes[CODES_MAX]; /* a hash of each mapping of code, by address */
 } Table;
 
 /* A table is written while threads read the other one. They look at `n_readings` before and after: a table that they read
  * is overwritten only after it has changed. */
 static Table tables[2];
 static uint32_t n_readings; /* that are complete; the newest is in tables[n_readings % 2] */
+static uint32_t generation;
 
 /* The lower bits of the reading, the number of the page, and whether it holds data. */
 static uint64_t known[N_KNOWN];
@@ -60,11 +65,38 @@ is_of_c_library (const LnsMapping *mapping)
   return lns_wire_is_c_library (name, (size_t)(end - name));
 }
 
+/* A hash of what MAPPING maps, and where. */
+static uint64_t
+hash_of (const LnsMapping *mapping)
+{
+  return lns_strings_hash (mapping->path, mapping->n_path_bytes) ^
+         (mapping->start * UINT64_C (0x9e3779b97f4a7c15) + mapping->end) *
+             UINT64_C (0xff51afd7ed558ccd) ^
+         mapping->file_offset * UINT64_C (0xc2b2ae3d27d4eb4f);
+}
+
+/* Whether OLD has code that TABLE has not, at the same place. Both are by address. */
+static bool
+has_lost (const Table *old, const Table *table)
+{
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < old->n_codes; i++)
+    {
+      while (at < table->n_codes && table->codes[at] != old->codes[i])
+        at++;
+      if (at == table->n_codes)
+        return true;
+    }
+  return false;
+}
+
 static void
 add (Table *table, const LnsMapping *mapping)
 {
   if (mapping->is_code)
     {
+      if (table->n_codes < CODES_MAX)
+        table->codes[table->n_codes++] = hash_of (mapping);
       if (table->low == 0)
         table->low = mapping->start;
       table->high = mapping->end;
@@ -87,12 +119,20 @@ lns_addresses_read (void)
   LnsMaps maps;
   if (!lns_maps_open (&maps, buffer, sizeof buffer))
     return;
-  table->n_data = table->n_starts = 0;
+  table->n_data = table->n_starts = table->n_codes = 0;
   table->low = table->high = 0;
   while (lns_maps_next (&maps, &mapping))
     add (table, &mapping);
   lns_maps_close (&maps);
+  if (has_lost (&tables[(reading - 1) % 2], table))
+    __atomic_store_n (&generation, generation + 1, __ATOMIC_RELAXED);
   __atomic_store_n (&n_readings, reading, __ATOMIC_RELEASE);
+}
+
+uint32_t
+lns_addresses_generation (void)
+{
+  return __atomic_load_n (&generation, __ATOMIC_RELAXED);
 }
 
 /* Whether ADDRESS is in one of the N SPANS. */

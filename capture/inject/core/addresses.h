@@ -14,6 +14,9 @@
 /* Reads all mappings of the process. To be called by one thread at a time. */
 void lns_addresses_read (void);
 
+/* Changes when a reading has found that code was unmapped, so that addresses may be of other code now. */
+uint32_t lns_addresses_generation (void);
+
 /* Whether ADDRESS may lie in code: between the lowest and the highest of the process, and not where data is known to be. */
 bool lns_address_may_be_code (uintptr_t address);
 

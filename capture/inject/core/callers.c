@@ -37,6 +37,12 @@ lns_callers_find (LnsInjectStream *stream,
       stream->stack = lns_walk_find_stack (stream->tid == lns_process.pid, scratch);
       stream->stack_of = stream->thread_serial;
     }
+  /* The same addresses may be of other code: they are written anew, so that the session looks them up again. */
+  const uint32_t generation = lns_addresses_generation ();
+  if (stream->code_generation != generation)
+    lns_strings_clear (&stream->strings);
+  stream->code_generation = generation;
+  *flags |= (uint8_t)(generation * LNS_WIRE_CHAIN_CODE);
   const long n =
       lns_walk (stream->stack, (uintptr_t)frame, scratch, chain, LNS_WIRE_CHAIN_MAX, &is_cut);
   if (n < 0)

@@ -51,12 +51,13 @@ struct LnsInjectStream
   bool in_pieces; /* a record is being written in pieces: no other may come between them */
   uint64_t first_lost_ticks;
   uint64_t last_lost_ticks;
-  LnsWireLosses lost; /* since the last record */
-  uint32_t n_gaps;    /* how many times the names that the stream has written became void */
-  void *launches;     /* of the CUDA engine; null until it writes here */
-  void *python;       /* the same, of its Python callers */
-  LnsStack stack;     /* of the thread THREAD_SERIAL … */
-  uint64_t stack_of;  /* … if this is that number; 0: not read yet */
+  LnsWireLosses lost;       /* since the last record */
+  uint32_t n_gaps;          /* how many times the names that the stream has written became void */
+  void *launches;           /* of the CUDA engine; null until it writes here */
+  void *python;             /* the same, of its Python callers */
+  LnsStack stack;           /* of the thread THREAD_SERIAL … */
+  uint64_t stack_of;        /* … if this is that number; 0: not read yet */
+  uint32_t code_generation; /* of the chains among the names (lns_addresses_generation ()) */
   uint32_t near_depths[LNS_STREAM_NEAR_DOMAINS];
   LnsStrings strings;
 };

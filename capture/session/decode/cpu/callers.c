@@ -448,6 +448,13 @@ _lns_callers_play (LnsDecoder *decoder,
       lns_name_unref (chain->name);
       *chain = (Chain){ .name = lns_name_ref (name) };
     }
+  const uint8_t generation = record->event.depth / LNS_WIRE_CHAIN_CODE;
+  if (code->generation != generation)
+    {
+      code->next_ns = 0;
+      read_code (stream->process, map, code);
+    }
+  code->generation = generation;
   const bool is_os = (record->event.depth & LNS_WIRE_CHAIN_OS) != 0;
   const uint32_t correlation = lns_wire_chain_correlation (record->domain, record->event.string);
   if (chain->node.report != decoder->report || chain->n_changes != code->n_changes)

@@ -18,7 +18,8 @@ typedef struct
 {
   uint32_t n_changes; /* of the map, so that a chain is looked up again after each */
   int64_t read_ns;    /* CLOCK_MONOTONIC, when it was last read; 0: never */
-  int64_t next_ns;    /* it is not read again before */
+  int64_t next_ns;    /* it is not read again before … */
+  uint8_t generation; /* … unless the program says that code was unmapped since this one */
   LnsUnwindMaps maps;
   uint32_t n_listed; /* 1 + `n_changes` when `maps` was listed */
   LnsPythonFunctions python;
