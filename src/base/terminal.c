@@ -6,7 +6,6 @@
 #include "src/base/terminal.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -120,22 +119,12 @@ write_cb (void *cookie, const char *bytes, size_t size)
   return 0;
 }
 
-static int
-close_cb (void *cookie)
-{
-  free (cookie);
-  return 0;
-}
-
 FILE *
-lns_terminal_stream (int fd)
+lns_terminal_stream (LnsTerminal *terminal)
 {
-  LnsTerminal *terminal = lns_calloc (1, sizeof *terminal);
-  FILE *stream =
-      fopencookie (terminal, "w", (cookie_io_functions_t){ .write = write_cb, .close = close_cb });
+  FILE *stream = fopencookie (terminal, "w", (cookie_io_functions_t){ .write = write_cb });
 
   if (stream == NULL)
     lns_out_of_memory ();
-  terminal->fd = fd;
   return stream;
 }

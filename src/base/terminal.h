@@ -24,5 +24,5 @@ int lns_write_all (int fd, const void *bytes, size_t size);
  * O(size). */
 int lns_terminal_write (LnsTerminal *terminal, const char *bytes, size_t size);
 
-/* A stream that writes to FD in this way. FD is borrowed. */
-FILE *lns_terminal_stream (int fd) __attribute__ ((returns_nonnull));
+/* A stream that writes to TERMINAL in this way. TERMINAL must outlive it. */
+FILE *lns_terminal_stream (LnsTerminal *terminal) __attribute__ ((returns_nonnull));

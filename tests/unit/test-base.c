@@ -266,7 +266,8 @@ test_terminal_in_pieces (void)
         LNS_CHECK_STR (got, wanted);
         close (fds[0]);
       }
-  FILE *stream = lns_terminal_stream (-1);
+  LnsTerminal nowhere = { .fd = -1 };
+  FILE *stream = lns_terminal_stream (&nowhere);
   LNS_CHECK (stream != NULL && setvbuf (stream, NULL, _IONBF, 0) == 0);
   errno = 0;
   LNS_CHECK (fputs ("x", stream) < 0 && errno == EBADF);

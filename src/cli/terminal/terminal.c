@@ -22,13 +22,14 @@ static FILE *guarded[2];
 void
 lns_cli_guard_terminals (void)
 {
-  static const int fds[] = { STDOUT_FILENO, STDERR_FILENO };
+  static LnsTerminal terminals[] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
   FILE **const streams[] = { &stdout, &stderr };
 
   for (unsigned i = 0; i < 2; i++)
     {
-      if (!isatty (fds[i]) || (guarded[i] = lns_terminal_stream (fds[i])) == NULL)
+      if (!isatty (terminals[i].fd))
         continue;
+      guarded[i] = lns_terminal_stream (&terminals[i]);
       setvbuf (guarded[i], NULL, i == 0 ? _IOLBF : _IONBF, 0);
       *streams[i] = guarded[i]; /* glibc lets them be replaced (its manual, "Standard Streams") */
     }
