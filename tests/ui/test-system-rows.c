@@ -118,6 +118,29 @@ test_details (void)
   lns_report_close (report);
 }
 
+/* Why a thread waited is said where the pointer is. */
+static void
+test_tooltips (void)
+{
+  static const LnsTrackKind kinds[] = { LNS_TRACK_OS_CALLS, LNS_TRACK_CPU_SAMPLES };
+  static const char *const wanted[] = { "\nleaf (libx.so)\ncaller",
+                                        "\nleaf (libx.so)\ncaller (libx.so)" };
+  LnsReport *report = system_fixture_open ();
+  for (gsize k = 0; k < G_N_ELEMENTS (kinds); k++)
+    {
+      const uint32_t lane = lane_of (report, kinds[k]);
+      LnsEvent event = { 0 };
+      const char *chain = "";
+      LNS_CHECK (lns_report_event (report, lane, 0, &event, NULL));
+      g_autoptr (GArray) fields = lns_details_brief_fields_new (report, lane, &event);
+      for (guint i = 0; i < fields->len; i++)
+        if (g_str_equal (g_array_index (fields, LnsDetailsField, i).title, "Call chain"))
+          chain = g_array_index (fields, LnsDetailsField, i).text;
+      LNS_CHECK_STR (chain, wanted[k]);
+    }
+  lns_report_close (report);
+}
+
 /* The names in the table of the events of the first lane of a track of KIND, a comma between two. Free with g_free (). */
 static char *
 names_in_table (LnsReport *report, LnsTrackKind kind)
@@ -596,6 +619,7 @@ main (void)
 {
   LNS_TEST (test_rows);
   LNS_TEST (test_details);
+  LNS_TEST (test_tooltips);
   LNS_TEST (test_names_in_the_table);
   LNS_TEST (test_samples_of_a_gpu);
   LNS_TEST (test_cpu_rows);

@@ -823,7 +823,9 @@ lns_details_brief_fields_new (LnsReport *report, uint32_t lane, const LnsEvent *
     return self.fields;
   add_fields (&self, attributes, G_N_ELEMENTS (attributes));
   add_own_fields (&self);
-  if (self.kind == LNS_LANE_CPU_SAMPLE)
+  /* Where the thread was, or why it waits. */
+  if (BIT (self.kind) &
+      (BIT (LNS_LANE_CPU_SAMPLE) | BIT (LNS_LANE_PYTHON_SAMPLE) | BIT (LNS_LANE_OS_CALL)))
     add_fields (&self, call_chain, G_N_ELEMENTS (call_chain));
   add (&self, _ ("Notes"), notes_text (event->flags));
   return self.fields;
