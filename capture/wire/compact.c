@@ -110,7 +110,9 @@ is_skipped (const Work *work, const CUpti_ActivityAPI *from)
               ((call != sink->skipped_calls[0] && call != sink->skipped_calls[1]) || call == 0),
           1))
     return false;
-  work->counts->last_skipped = from->correlationId;
+  /* Records come in any order. */
+  if (work->counts->last_skipped == 0 || (int32_t)(call - work->counts->last_skipped) > 0)
+    work->counts->last_skipped = call;
   return true;
 }
 

@@ -82,7 +82,7 @@ typedef struct
   /* Of calls that launch one kernel, and of kernels that one launched: where all have run, these are equal. */
   uint64_t n_launched, n_run;
   uint64_t launched_sum, run_sum; /* of their correlations */
-  uint32_t last_skipped;          /* correlation of the last call that was not kept; 0: none */
+  uint32_t last_skipped;          /* highest correlation of a call that was not kept; 0: none */
   uint32_t unknown_kind;          /* not 0: the walk ended at a record of this kind */
 } LnsWireCuptiCounts;
 

@@ -433,6 +433,28 @@ test_what_is_not_kept (void)
   lns_wire_cupti_compact (&test.sizes, test.from, 0, &sink, NULL, &test.counts);
 }
 
+/* Calls of our own are not kept. That the newest has come back is known in whatever order they come. */
+static void
+test_calls_of_ours (void)
+{
+  static const uint32_t calls[] = { 30, 10, 40, 20 };
+  LnsWireCuptiSink skipping = sink;
+  skipping.skipped_tid = 7;
+  begin ();
+  for (int i = 0; i < 4; i++)
+    {
+      const CUpti_ActivityAPI own = { .kind = CUPTI_ACTIVITY_KIND_DRIVER,
+                                      .start = 1000,
+                                      .end = 2000,
+                                      .threadId = 7,
+                                      .correlationId = calls[i] };
+      add (&own, sizeof own);
+    }
+  lns_wire_cupti_compact (&test.sizes, test.from, test.n_from, &skipping, NULL, &test.counts);
+  LNS_CHECK_INT (test.counts.last_skipped, 40);
+  LNS_CHECK_INT (test.n_bytes, 0);
+}
+
 /* What calls launched belongs to the range that had the call, whenever it runs; the rest goes by its time. */
 static void
 test_ranges (void)
@@ -763,6 +785,7 @@ main (void)
   LNS_TEST (test_ranges);
   LNS_TEST (test_captured_launches);
   LNS_TEST (test_what_is_not_kept);
+  LNS_TEST (test_calls_of_ours);
   LNS_TEST (test_data_of_overheads);
   LNS_TEST (test_green_contexts);
   LNS_TEST (test_host_functions);

@@ -320,9 +320,12 @@ compact (const uint8_t *bytes, size_t valid, uint32_t *ret_compacted)
                       __ATOMIC_RELAXED);
   __atomic_fetch_add (&lns_cuda_engine.running_sum, counts.launched_sum - counts.run_sum,
                       __ATOMIC_RELAXED);
-  const uint32_t seen = __atomic_load_n (&lns_cuda_engine.mark_seen, __ATOMIC_RELAXED);
-  if (counts.last_skipped != 0 && (int32_t)(counts.last_skipped - seen) > 0)
-    __atomic_store_n (&lns_cuda_engine.mark_seen, counts.last_skipped, __ATOMIC_RELEASE);
+  /* Another thread may compact a later buffer meanwhile. */
+  uint32_t seen = __atomic_load_n (&lns_cuda_engine.mark_seen, __ATOMIC_RELAXED);
+  while (counts.last_skipped != 0 && (int32_t)(counts.last_skipped - seen) > 0 &&
+         !__atomic_compare_exchange_n (&lns_cuda_engine.mark_seen, &seen, counts.last_skipped,
+                                       false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+    ;
   tell_dropped (0, LNS_WIRE_DROPPED_UNFINISHED, counts.n_unfinished);
   tell_dropped (0, LNS_WIRE_DROPPED_MISTIMED, counts.n_mistimed);
   if (counts.unknown_kind != 0)

@@ -41,9 +41,10 @@ typedef struct
   uint32_t n_forcing;  /* threads that have CUPTI give back what has not ended … */
   uint64_t asked_ticks; /* … of which the first began then, or a little later; 0: none ever did */
   uint32_t n_compacting; /* threads that are compacting */
-  uint32_t mark;      /* the correlation of the last call that we made to see its record; 0: none */
-  uint32_t mark_seen; /* that of the last record of a call of ours */
-  uint64_t n_running; /* launched kernels that are not known to have ended … */
+  /* The correlation of the last call that another thread than the control thread made to see its record; 0: none. */
+  uint32_t mark;
+  uint32_t mark_seen;   /* that of the last record of a call of ours */
+  uint64_t n_running;   /* launched kernels that are not known to have ended … */
   uint64_t running_sum; /* … and the sum of their correlation ids */
   bool is_shared;       /* other clients of CUPTI can record at the same time: subscriber.h */
   bool has_own_clock;   /* CUPTI's times are by a clock of its own: clock.c */

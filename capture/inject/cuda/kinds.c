@@ -105,11 +105,12 @@ static LnsWireCuptiRanges ranges;
  * the pool's RECORDING has changed before the call's own thread does. */
 static uint32_t edge;
 
-/* The call of the program that this thread is in, and whether it calls the driver to learn a correlation. */
+/* The call of the program that this thread is in, and whether it calls the driver to learn a correlation, or to see its record
+ * come back. */
 static __thread struct
 {
   uint32_t correlation; /* 0: none */
-  bool is_asking;
+  bool is_asking, is_mark;
 } call __attribute__ ((tls_model ("initial-exec")));
 
 static bool
@@ -230,17 +231,21 @@ lns_cuda_in_call (LnsCudaCallSite site, uint32_t correlation)
     __atomic_store_n (&edge, correlation, __ATOMIC_SEQ_CST);
   if (site != LNS_CUDA_CALL_IS_OURS || call.is_asking)
     call.correlation = correlation;
+  /* Another thread may get the record before the call has returned. */
+  if (site == LNS_CUDA_CALL_IS_OURS && call.is_mark)
+    __atomic_store_n (&lns_cuda_engine.mark, correlation, __ATOMIC_RELEASE);
 }
 
 uint32_t
-lns_cuda_make_call (void)
+lns_cuda_make_call (bool is_mark)
 {
   int version;
   if (lns_cuda_driver.driver_version == NULL)
     return 0;
   call.is_asking = true;
+  call.is_mark = is_mark;
   (void)lns_cuda_driver.driver_version (&version);
-  call.is_asking = false;
+  call.is_asking = call.is_mark = false;
   const uint32_t correlation = call.correlation;
   call.correlation = 0;
   return correlation;
@@ -254,7 +259,7 @@ correlation_now (void)
   const uint32_t of_edge = __atomic_load_n (&edge, __ATOMIC_SEQ_CST);
   if (of_edge != 0)
     return of_edge;
-  return call.correlation != 0 ? call.correlation : lns_cuda_make_call ();
+  return call.correlation != 0 ? call.correlation : lns_cuda_make_call (false);
 }
 
 /* Begins a range, or ends the one that is open. IS_FIRST: no call can have come before it. */

@@ -34,9 +34,9 @@ typedef enum
 } LnsCudaCallSite;
 void lns_cuda_in_call (LnsCudaCallSite site, uint32_t correlation);
 
-/* Makes a call of the driver, of which CUPTI has a record, and returns its correlation; 0 if CUPTI does not tell it. Not in
- * a callback of CUPTI. */
-uint32_t lns_cuda_make_call (void);
+/* Makes a call of the driver, of which CUPTI has a record, and returns its correlation; 0 if CUPTI does not tell it. IS_MARK:
+ * its record is to be known by lns_cuda_engine.mark. Not in a callback of CUPTI. */
+uint32_t lns_cuda_make_call (bool is_mark);
 
 /* Enables all kinds that are asked for. They stay enabled: CUPTI loses the graphs that were instantiated before their
  * kind was enabled, gives kernels that run while theirs is disabled a wrong end, and up to 13.1 gives graph launches

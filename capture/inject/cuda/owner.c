@@ -27,13 +27,14 @@ lns_cuda_mark (void)
 {
   if (lns_cuda_is_silent () || !(lns_cuda_options ()->traces & LNS_WIRE_TRACE_CUDA))
     return 0;
-  const uint32_t correlation = lns_cuda_make_call ();
+  /* Calls of the control thread are known by that. */
+  const bool is_control = (uint32_t)LNS_SYSCALL (SYS_gettid) == lns_cuda_engine.control_tid;
+  const uint32_t correlation = lns_cuda_make_call (!is_control);
   if (correlation == 0)
     return 0;
   uint32_t none = 0;
   (void)__atomic_compare_exchange_n (&lns_process.pool.header->first_mark, &none, correlation,
                                      false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-  __atomic_store_n (&lns_cuda_engine.mark, correlation, __ATOMIC_RELEASE);
   return correlation;
 }
 
