@@ -105,12 +105,13 @@ def chains_without_frame_pointers(folder, *where):
 
 def test_callers_without_frame_pointers():
     """Found from the thread's stack, up to the start of the thread, also through a library that was loaded just before."""
-    for where, outer, start in ((["plain"], ["main"], "_start"), (["thread"], ["run_thread"], "clone"), (["handler"], ["run_handler", "raise_one", "main"], "_start"),
+    # Without symbols of the C library, its own functions have no names.
+    for where, outer, start in ((["plain"], ["main"], "_start"), (["thread"], ["run_thread"], ("clone", "libc.so")), (["handler"], ["run_handler", "raise_one", "main"], "_start"),
                                 (["library", CALL_BACK], ["call_back", "call_by_library", "main"], "_start")):
         with profiling.Folder() as folder:
             for chain in chains_without_frame_pointers(folder, *where):
                 assert chain[:2] == ["innermost", "outermost"] and chain[2] == outer[0], (where, chain)
-                assert [name for name in chain if name in outer] == outer and chain[-1].startswith(start), (where, chain)
+                assert [name for name in chain if name in outer] == outer and chain[-1].startswith(start) and CUT not in chain, (where, chain)
 
 
 def test_code_that_takes_the_place_of_other_code():

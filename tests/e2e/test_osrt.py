@@ -62,11 +62,12 @@ def chains(folder, where, *switches, before=()):
 
 def test_callers_of_calls():
     """Of a program without frame pointers, up to the start of the thread. Nothing of Lanescope is among them."""
-    for where, outer, start in (("plain", "main", "_start"), ("thread", "run_thread", "clone")):
+    # Without symbols of the C library, its own functions have no names.
+    for where, outer, start in (("plain", "main", "_start"), ("thread", "run_thread", ("clone", "libc.so"))):
         with Folder() as folder:
             _, found = chains(folder, where)
             for chain in found:
-                assert chain[:3] == ["sleeper", "outer", outer] and chain[-1].startswith(start), (where, chain)
+                assert chain[:3] == ["sleeper", "outer", outer] and chain[-1].startswith(start) and CUT not in chain, (where, chain)
             # One chain, which an export has as well.
             done = subprocess.run([tap.LANESCOPE, "export", "-t", "jsonlines", "--tables", "OSRT_CALLCHAINS", "-o", "-", folder.file("os.rep")],
                                   capture_output=True, check=True)
