@@ -612,6 +612,12 @@ static const LnsTableColumn OSRT_API[] = {
   INTEGER_NOT_NULL ("argumentsId", BITS (ARGUMENTS)),
 };
 
+static const LnsTableColumn SYSCALL[] = {
+  NAMED_CALL (BITS_PLUS (EVENT_CLASS, 107)),
+  INTEGER_NOT_NULL ("callchainId", BITS (CALL_CHAIN)),
+  INTEGER ("returnValue", BITS (RETURN_VALUE)),
+};
+
 static const LnsTableColumn SCHED_EVENTS[] = {
   INTEGER_NOT_NULL ("start", START),
   INTEGER_NOT_NULL ("cpu", BITS (CPU)),
@@ -792,6 +798,8 @@ static const LnsTable known[] = {
           .is_optional = true,
           .call_chains = "OSRT_CALLCHAINS",
           .trace = { "osrt", "nameId", .is_told = true }),
+  EVENTS (
+      SYSCALL, SYSTEM_CALL, .is_optional = true, .trace = { "syscall", "nameId", .is_told = true }),
   EVENTS (SCHED_EVENTS, SCHED, .is_optional = true),
   /* Readers ask for its share of threads without looking whether it is there. */
   EVENTS (COMPOSITE_EVENTS, CPU_SAMPLE, .call_chains = "SAMPLING_CALLCHAINS"),

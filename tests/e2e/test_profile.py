@@ -330,9 +330,9 @@ def test_trace_none_and_others():
         run = folder.profile("-t", "none", "-o", "none", ACT, *WORK)
         assert run.code == 0 and folder.report("none.rep").info["events"] == 0, run
         assert "NVTX" not in run.err and folder.report("none.rep").codes() == [], run
-        run = folder.profile("-t", "cuda,nvtx,syscall", "-o", "some", ACT, *WORK)
+        run = folder.profile("-t", "cuda,nvtx,opengl", "-o", "some", ACT, *WORK)
         assert run.code == 0 and run.err.count("LNS-TRACE-001") == 1, run.err
-        assert "--trace: syscall: calls of the kernel" in run.err and folder.report("some.rep").info["events"] == 3
+        assert "--trace: opengl: Lanescope does not record graphics" in run.err and folder.report("some.rep").info["events"] == 3
 
 
 def test_the_summary_counts_the_processes_of_the_report():

@@ -18,7 +18,7 @@ DENY = os.path.join(tap.BUILD, "tests", "e2e", "deny-call")
 WORK = os.path.join(tap.BUILD, "tests", "programs", "cpu-work")
 CPUS = ("cpu-samples", "cpu-scheduling")
 LIBRARIES = ("nvtx", "cuda", "cuda-backtraces", "cuda-libraries", "mpi", "osrt", "python-functions")
-WITH_PRIVILEGES = ("kernel-samples", "wakers")
+WITH_PRIVILEGES = ("kernel-samples", "wakers", "system-calls")
 KINDS = (*LIBRARIES, "python-samples", *CPUS, *WITH_PRIVILEGES, "gpu-environment", "gpu-metrics")
 
 
@@ -130,7 +130,7 @@ def test_what_needs_privileges():
         is_paranoid = int(file.read()) > 1
     with Place() as place:
         rows = kinds(place, before=OWN_RIGHTS)
-        for kind, words in (("kernel-samples", "sudo sysctl kernel.perf_event_paranoid=1"), ("wakers", "as root")):
+        for kind, words in (("kernel-samples", "sudo sysctl kernel.perf_event_paranoid=1"), ("wakers", "as root"), ("system-calls", "as root")):
             row = rows[kind]
             if is_paranoid and (OWN_RIGHTS or os.getuid() != 0):
                 assert row["recordable"] == "no", row

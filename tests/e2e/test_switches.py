@@ -100,6 +100,7 @@ EFFECTS = {
     "stop-on-exit": "e2e/test_profile_life.py test_the_report_may_outlive_the_program",
     "stop-on-range-end": "e2e/test_ranges.py test_shutdown_ends_the_program",
     "strict": "e2e/test_profile_after.py test_strict_tells_by_its_code",
+    "syscall": "e2e/test_system_calls.py test_each_call_with_its_thread_and_result",
     "trace": "e2e/test_profile.py test_trace_none_and_others",
     "wait": "e2e/test_profile_life.py test_waits_for_children_or_not",
 }
@@ -275,12 +276,12 @@ def test_older_spellings():
 
 def test_values_of_trace_are_told():
     with profiling.Folder() as folder:
-        run = folder.profile("-t", "syscall", ACT, "print", "ran")  # a report without events is not what was asked for
+        run = folder.profile("-t", "nccl", ACT, "print", "ran")  # a report without events is not what was asked for
         assert run.code == 125 and run.out == "" and "add nvtx or cuda" in run.err and os.listdir(folder.path) == [], run
         run = folder.profile("-t", "none", "-o", "a{x}", ACT, "print", "ran")
         assert run.code == 0 and os.path.exists(folder.file("a{x}.rep")), run
-        run = folder.profile("--trace='nvtx', \"syscall\",opengl,wddm,nccl", ACT, "mark", "m")
-        for name in ("syscall", "opengl", "wddm", "nccl"):
+        run = folder.profile("--trace='nvtx', \"ucx\",opengl,wddm,nccl", ACT, "mark", "m")
+        for name in ("ucx", "opengl", "wddm", "nccl"):
             assert len(re.findall(rf"--trace: {name}: .*\[LNS-TRACE-001\]", run.err)) == 1, run.err
         assert run.code == 0 and dict(folder.report().names()) == {"m": 1}
         run = folder.profile("-t", "nvtx,xyzzy", "true")
@@ -301,7 +302,7 @@ def test_an_installation_that_lacks_a_library_is_told():
 
 def test_shorthands_of_trace():
     with profiling.Folder() as folder:
-        run = folder.profile("-t", "syscall", "--nvtx", "--mpi", ACT, "mark", "m")
+        run = folder.profile("-t", "opengl", "--nvtx", "--mpi", ACT, "mark", "m")
         assert run.code == 0 and dict(folder.report().names()) == {"m": 1}, run
         assert {"nvtx", "mpi"} <= set(folder.report().info["trace"].split(",")), folder.report().info
 

@@ -57,12 +57,13 @@ def sums_of(switches):
     """What sched_sum says of a thread with these (start, cpu, is_in, state), by column."""
     pairs = list(zip(switches, switches[1:]))
     states = [state for _, _, is_in, state in switches if not is_in and state]
-    without = {state: [later[0] - one[0] for one, later in pairs if not one[2] and one[3] == state] for state in (6, 7)}
-    known = {"Preempted (ns)": sum(without[6]), "Blocked (ns)": sum(without[7]), "Preemptions": states.count(6)}
+    without = {state: [later[0] - one[0] for one, later in pairs if not one[2] and one[3] == state] for state in (2, 3, 4, 6, 7)}
+    known = {"Preempted (ns)": sum(without[6]), "Blocked (ns)": sum(sum(without[state]) for state in (2, 3, 4, 7)), "Preemptions": states.count(6)}
     return {"Running (ns)": str(sum(later[0] - one[0] for one, later in pairs if one[2] and not later[2])),
             "Runs": str(sum(1 for switch in switches if switch[2])),
             "Migrations": str(sum(1 for one, later in pairs if later[2] and later[1] != one[1])),
             "Longest Wait for CPU (ns)": str(max(without[6])) if without[6] else "",
+            "Uninterruptible (ns)": str(sum(without[3])) if {2, 3} & set(states) else "",
             "Wakeup Latency (ns)": "", "Mostly Woken By": "",
             **{title: str(value) if states else "" for title, value in known.items()}}
 
@@ -184,13 +185,13 @@ def test_rows_whose_times_are_far_apart():
         database.executescript("""
             CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
             INSERT INTO StringIds VALUES (1, 'read'), (2, 'write');
-            CREATE TABLE SYSCALL (start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH (start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER);
             CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER);
             INSERT INTO NVTX_EVENTS VALUES (0, 10, 59, 'x', 281543712968705);
             """)
-        database.executemany("INSERT INTO SYSCALL VALUES (?, ?, 281543712968705, ?)",
+        database.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH VALUES (?, ?, 281543712968705, ?)",
                              [(-greatest, greatest, 1), (-greatest, greatest - 1, 1), (10, 30, 2), (10, 50, 2)])
-    rows = {row["Name"]: row for row in stats(path, "syscall_sum")}
+    rows = {row["Name"]: row for row in stats(path, "openacc_sum")}
     assert int(rows["read"]["Min (ns)"]) == int(rows["read"]["Max (ns)"]) == greatest, rows
     assert float(rows["read"]["Med (ns)"]) > 0 and float(rows["read"]["Avg (ns)"]) > 0, rows
     assert rows["write"]["Med (ns)"] == "30.0" and rows["write"]["Total Time (ns)"] == "60", rows

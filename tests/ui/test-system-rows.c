@@ -376,7 +376,7 @@ lock_of (LnsWriter *writer)
   return id;
 }
 
-/* Blocked in "read" from 2 to 6 s, runnable to 7.5 s, off its CPU to 9 s, blocked without a call to the end at 10 s. */
+/* Blocked in "read" from 2 to 6 s, runnable to 7.5 s, off its CPU to 9 s, uninterruptible without a call to the end at 10 s. */
 static LnsReport *
 open_states (void)
 {
@@ -387,7 +387,7 @@ open_states (void)
   add_run (writer, sched, 1 * SECOND, 2 * SECOND, 7);
   add_run (writer, sched, 6 * SECOND, 6500 * MSEC, 6);
   add_run (writer, sched, 7500 * MSEC, 8 * SECOND, 0);
-  add_run (writer, sched, 9 * SECOND, 9100 * MSEC, 7);
+  add_run (writer, sched, 9 * SECOND, 9100 * MSEC, 3);
   LnsEvent call = { .start_ns = 1900 * MSEC, .duration_ns = 4050 * MSEC };
   call.name = lns_writer_string (writer, "read", 4);
   call.extra[lns_lane_kind_extra (LNS_LANE_OS_CALL, LNS_COLUMN_REMAINDER)] = lock_of (writer);
@@ -412,7 +412,7 @@ test_spans (void)
     { 5 * SECOND, LNS_STATE_BLOCKED, 2 * SECOND, 6 * SECOND, 1 },
     { 7 * SECOND, LNS_STATE_RUNNABLE, 6500 * MSEC, 7500 * MSEC, 3 },
     { 8500 * MSEC, LNS_STATE_OFF, 8 * SECOND, 9 * SECOND, 5 },
-    { 9900 * MSEC, LNS_STATE_BLOCKED, 9100 * MSEC, 10 * SECOND, 7 },
+    { 9900 * MSEC, LNS_STATE_UNINTERRUPTIBLE, 9100 * MSEC, 10 * SECOND, 7 },
     { 11 * SECOND, LNS_STATE_NONE, 0, 0, 7 },
   };
   LnsReport *report = open_states ();
@@ -478,6 +478,8 @@ test_states_are_drawn (void)
   LNS_CHECK_INT (pixel (tile, 350, 12), palette->runnable);
   LNS_CHECK_INT (pixel (tile, 425, 8), background);
   LNS_CHECK_INT (pixel (tile, 425, 16), palette->blocked_edge);
+  LNS_CHECK_INT (pixel (tile, 480, 1), palette->uninterruptible);
+  LNS_CHECK_INT (pixel (tile, 480, 16), palette->uninterruptible_edge);
   LNS_CHECK_INT (pixel (tile, 505, 8), background); /* after the end */
   const LnsPixelEvent *event = lns_tile_event_at (tile, 200, 0);
   LNS_CHECK (event != NULL && event->ordinal == 1 && event->duration_ns == 4 * SECOND);

@@ -113,9 +113,11 @@ text_is_readable_on_every_colour (void)
           LNS_CHECK (contrast (palette->running, palette->background[row]) >= 3);
           LNS_CHECK (contrast (palette->runnable, palette->background[row]) >= 3);
           LNS_CHECK (contrast (palette->blocked_edge, palette->background[row]) >= 3);
+          LNS_CHECK (contrast (palette->uninterruptible_edge, palette->background[row]) >= 3);
           LNS_CHECK (contrast (palette->sample, palette->background[row]) >= 3);
         }
       LNS_CHECK (contrast (palette->running, palette->blocked) >= 3);
+      LNS_CHECK (contrast (palette->running, palette->uninterruptible) >= 3);
       LNS_CHECK (contrast (palette->runnable, palette->blocked) >= 2);
       LNS_CHECK (contrast (palette->accent, lns_palette_text_on (palette->accent)) >= 4.5);
     }

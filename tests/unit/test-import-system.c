@@ -83,6 +83,9 @@ test_samples_and_calls (void)
   lane = lane_of (report, LNS_TRACK_OS_CALLS, 0);
   CHECK_NAME (event_of (report, lane, 0), "write");
   LNS_CHECK_INT (event_of (report, lane, 0).duration_ns, 20);
+  lane = lane_of (report, LNS_TRACK_SYSTEM_CALLS, 0);
+  CHECK_NAME (event_of (report, lane, 0), "write");
+  LNS_CHECK_INT (event_of (report, lane, 0).duration_ns, 16);
   lns_report_close (report);
 }
 

@@ -32,6 +32,8 @@ write_events (void)
   APPEND (lane, OS_CALL, 100, 50, { LNS_COLUMN_RETURN_VALUE, (uint64_t)-1 },
           { LNS_COLUMN_CALL_CHAIN, 7 }, { 0 });
   APPEND (lane, OS_CALL, 200, 0, { LNS_COLUMN_EVENT_CLASS, 4 }, { LNS_COLUMN_ARGUMENTS, 3 }, { 0 });
+  lane = add_lane ((LnsTrack){ .kind = LNS_TRACK_SYSTEM_CALLS }, LNS_LANE_SYSTEM_CALL, 0);
+  APPEND (lane, SYSTEM_CALL, 110, 30, { LNS_COLUMN_RETURN_VALUE, (uint64_t)-2 }, { 0 });
   lane = add_lane ((LnsTrack){ .kind = LNS_TRACK_SCHED }, LNS_LANE_SCHED, 0);
   APPEND (lane, SCHED, 100, 40, { LNS_COLUMN_CPU, 64 }, { LNS_COLUMN_SCHED_IN, 1 }, { 0 });
   APPEND (lane, SCHED, 140, 0, { LNS_COLUMN_CPU, 64 }, { LNS_COLUMN_THREAD_STATE, 5 },
@@ -121,6 +123,7 @@ test_columns (void)
 
   CHECK_ROWS ("OSRT_API", "1:100,150,27,%ld,%u,-1,1,7,0 2:200,200,31,%ld,%u,0,1,0,3 ", tid, name,
               tid, name);
+  CHECK_ROWS ("SYSCALL", "1:110,140,107,%ld,%u,0,-2 ", tid, name);
   CHECK_ROWS ("SCHED_EVENTS", "1:100,64,1,%ld,0,- 2:140,64,0,%ld,5,2 ", tid, tid);
   CHECK_ROWS ("COMPOSITE_EVENTS", "1:12,300,3,1,%ld,999 ", tid);
   CHECK_ROWS ("GPU_METRICS", "1:397,400,1099511627777,9,55 ");

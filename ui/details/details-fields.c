@@ -65,6 +65,16 @@ signed_text (const Subject *self, uint64_t value)
   return g_strdup_printf ("%" PRId64, (int64_t)value);
 }
 
+/* What a system call returned: a number, or an error. */
+static char *
+errno_text (const Subject *self, uint64_t value)
+{
+  const int64_t number = (int64_t)value;
+  const char *name = number < 0 && number >= -4095 ? strerrorname_np ((int)-number) : NULL;
+  return name != NULL ? g_strdup_printf ("%s (%" PRId64 ")", name, number)
+                      : signed_text (self, value);
+}
+
 static char *
 hex_text (const Subject *self, uint64_t value)
 {
@@ -677,6 +687,7 @@ static const Field own_fields[] = {
   { LNS_COLUMN_RETURN_VALUE, BIT (LNS_LANE_CUDA_API) | BIT (LNS_LANE_LIBRARY_CALL), N_ ("Result"),
     result_text },
   { LNS_COLUMN_RETURN_VALUE, BIT (LNS_LANE_OS_CALL), N_ ("Returned"), signed_text },
+  { LNS_COLUMN_RETURN_VALUE, BIT (LNS_LANE_SYSTEM_CALL), N_ ("Returned"), errno_text },
   { LNS_COLUMN_CUDA_STREAM, 0, N_ ("Stream handle"), hex_text },
   { LNS_COLUMN_COPY_KIND, 0, N_ ("Direction"), direction_text },
   { LNS_COLUMN_SYNC_TYPE, 0, N_ ("Waits for"), sync_text },

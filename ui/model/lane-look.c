@@ -34,6 +34,7 @@ lns_lane_look (LnsLaneKind kind)
     [LNS_LANE_CUDA_JIT] = { N_ ("Compilation") },
     [LNS_LANE_LIBRARY_CALL] = { N_ ("Library call"), LNS_LOOK_BARS, LNS_HUE_OF_CALL },
     [LNS_LANE_OS_CALL] = { N_ ("OS runtime call") },
+    [LNS_LANE_SYSTEM_CALL] = { N_ ("System call") },
     [LNS_LANE_SCHED] = { N_ ("CPU scheduling"), LNS_LOOK_STATES },
     [LNS_LANE_CPU_SAMPLE] = { N_ ("CPU sample"), LNS_LOOK_TICKS },
     [LNS_LANE_MPI_CALL] = { N_ ("MPI call") },

@@ -22,6 +22,8 @@ static const LnsPalette light = {
   .runnable = 0xc87200,
   .blocked = 0xd6dbe3,
   .blocked_edge = 0x7a8699,
+  .uninterruptible = 0xeacdc6,
+  .uninterruptible_edge = 0xa8503c,
   .sample = 0x3d3846,
   .lost = 0xb3261e,
   .damaged = 0x8a5a00,
@@ -40,6 +42,8 @@ static const LnsPalette dark = {
   .runnable = 0xf0a040,
   .blocked = 0x3c424c,
   .blocked_edge = 0x8b97a8,
+  .uninterruptible = 0x593a33,
+  .uninterruptible_edge = 0xd98a75,
   .sample = 0xdeddda,
   .lost = 0xff7b63,
   .damaged = 0xf8c146,
@@ -69,9 +73,19 @@ lns_palette_color (const LnsPalette *palette, uint32_t own_argb, uint64_t hash)
 uint32_t
 lns_palette_state (const LnsPalette *palette, LnsThreadState state)
 {
-  return state == LNS_STATE_RUNNING    ? palette->running
-         : state == LNS_STATE_RUNNABLE ? palette->runnable
-                                       : palette->blocked;
+  return state == LNS_STATE_RUNNING           ? palette->running
+         : state == LNS_STATE_RUNNABLE        ? palette->runnable
+         : state == LNS_STATE_UNINTERRUPTIBLE ? palette->uninterruptible
+                                              : palette->blocked;
+}
+
+uint32_t
+lns_palette_state_mark (const LnsPalette *palette, LnsThreadState state)
+{
+  return state == LNS_STATE_RUNNING           ? palette->running
+         : state == LNS_STATE_RUNNABLE        ? palette->runnable
+         : state == LNS_STATE_UNINTERRUPTIBLE ? palette->uninterruptible_edge
+                                              : palette->blocked_edge;
 }
 
 static double

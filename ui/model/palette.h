@@ -25,11 +25,13 @@ typedef struct
   uint32_t runnable;     /* … waiting for one                                                  */
   uint32_t blocked;      /* … waiting for something else                                       */
   uint32_t blocked_edge; /* the lower edge of that                                             */
-  uint32_t sample;       /* a tick where a CPU was sampled                                      */
-  uint32_t lost;         /* hatching over what was lost                                        */
-  uint32_t damaged;      /* hatching over what cannot be read                                  */
-  uint32_t text;         /* on the background                                                  */
-  uint32_t accent;       /* band, selection, overview window                                   */
+  uint32_t uninterruptible;      /* … waiting for a disk or the like                            */
+  uint32_t uninterruptible_edge; /* the lower edge of that                                      */
+  uint32_t sample;  /* a tick where a CPU was sampled                                      */
+  uint32_t lost;    /* hatching over what was lost                                        */
+  uint32_t damaged; /* hatching over what cannot be read                                  */
+  uint32_t text;    /* on the background                                                  */
+  uint32_t accent;  /* band, selection, overview window                                   */
 } LnsPalette;
 
 /* Static. */
@@ -48,6 +50,9 @@ uint32_t lns_palette_text_on (uint32_t rgb);
 
 /* The colour of bars of STATE. */
 uint32_t lns_palette_state (const LnsPalette *palette, LnsThreadState state);
+
+/* What stands for STATE on the background: of bars that are pale, their lower edge. */
+uint32_t lns_palette_state_mark (const LnsPalette *palette, LnsThreadState state);
 
 /* RGB as GTK has it. */
 static inline GdkRGBA

@@ -422,6 +422,7 @@ lns_track_label (LnsTrackKind kind)
     [LNS_TRACK_CUDA_UNIFIED] = N_ ("Unified memory contention"),
     [LNS_TRACK_GPU_SWITCHES] = N_ ("GPU context switches"),
     [LNS_TRACK_OS_CALLS] = N_ ("OS runtime libraries"),
+    [LNS_TRACK_SYSTEM_CALLS] = N_ ("System calls"),
     [LNS_TRACK_SCHED] = N_ ("Thread state"),
     [LNS_TRACK_CPU_SAMPLES] = N_ ("CPU samples"),
     [LNS_TRACK_PYTHON_SAMPLES] = N_ ("Python samples"),

@@ -15,6 +15,7 @@
 enum
 {
   STATE_UNKNOWN = 0,
+  STATE_UNINTERRUPTIBLE = 3,
   STATE_TERMINATED = 5,
   STATE_UNSCHEDULED = 6
 };
@@ -25,7 +26,7 @@ lns_thread_state_name (LnsThreadState state)
   static const char *const names[LNS_N_STATES] = {
     [LNS_STATE_NONE] = N_ ("Not there"),    [LNS_STATE_RUNNING] = N_ ("Running"),
     [LNS_STATE_RUNNABLE] = N_ ("Runnable"), [LNS_STATE_BLOCKED] = N_ ("Blocked"),
-    [LNS_STATE_OFF] = N_ ("Not running"),
+    [LNS_STATE_OFF] = N_ ("Not running"),   [LNS_STATE_UNINTERRUPTIBLE] = N_ ("Uninterruptible"),
   };
   return _ (names[state]);
 }
@@ -50,6 +51,8 @@ state_after (const LnsEvent *event)
       return LNS_STATE_NONE;
     case STATE_UNSCHEDULED:
       return LNS_STATE_RUNNABLE;
+    case STATE_UNINTERRUPTIBLE:
+      return LNS_STATE_UNINTERRUPTIBLE;
     default:
       return LNS_STATE_BLOCKED;
     }
@@ -139,7 +142,7 @@ lns_thread_span_at (
   LnsEvent run;
   if (!whole_span_at (report, lane, time_ns, ret_span, error))
     return false;
-  if (ret_span->state != LNS_STATE_BLOCKED ||
+  if (!lns_thread_state_is_blocked (ret_span->state) ||
       !lns_waking_find (report, lane, ret_span->ordinal, &waking, &run))
     return true;
   const int64_t woken_ns = lns_difference (run.start_ns, waking.latency_ns);
@@ -190,8 +193,9 @@ lns_thread_spans_query (LnsReport *report,
   return true;
 }
 
-void
-lns_thread_span_find_call (LnsReport *report, uint32_t lane, LnsThreadSpan *span)
+/* Sets the call of SPAN, of LANE, to the innermost one of KIND in which the thread was then, if there is one. */
+static void
+find_call_of (LnsReport *report, uint32_t lane, LnsLaneKind kind, LnsThreadSpan *span)
 {
   uint32_t n_lanes, depth = 0;
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
@@ -201,7 +205,7 @@ lns_thread_span_find_call (LnsReport *report, uint32_t lane, LnsThreadSpan *span
     {
       uint64_t ordinal;
       LnsEvent call;
-      if (lanes[i].kind != LNS_LANE_OS_CALL || tracks[lanes[i].track].thread != thread ||
+      if (lanes[i].kind != kind || tracks[lanes[i].track].thread != thread ||
           (span->call_name != 0 && lanes[i].ordinal <= depth))
         continue;
       const int64_t middle_ns = span->start_ns + (span->end_ns - span->start_ns) / 2;
@@ -216,6 +220,14 @@ lns_thread_span_find_call (LnsReport *report, uint32_t lane, LnsThreadSpan *span
     }
 }
 
+void
+lns_thread_span_find_call (LnsReport *report, uint32_t lane, LnsThreadSpan *span)
+{
+  find_call_of (report, lane, LNS_LANE_OS_CALL, span);
+  if (span->call_name == 0)
+    find_call_of (report, lane, LNS_LANE_SYSTEM_CALL, span);
+}
+
 bool
 lns_thread_span_of_event (LnsReport *report,
                           uint32_t lane,
@@ -226,7 +238,7 @@ lns_thread_span_of_event (LnsReport *report,
       !whole_span_at (report, lane, event->start_ns, ret_span, NULL) ||
       ret_span->state == LNS_STATE_NONE)
     return false;
-  if (ret_span->state == LNS_STATE_BLOCKED)
+  if (lns_thread_state_is_blocked (ret_span->state))
     lns_thread_span_find_call (report, lane, ret_span);
   return true;
 }

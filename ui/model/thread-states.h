@@ -14,11 +14,12 @@
 
 typedef enum
 {
-  LNS_STATE_NONE,     /* it has not begun, or has ended                       */
-  LNS_STATE_RUNNING,  /* on a CPU                                             */
-  LNS_STATE_RUNNABLE, /* it could run, but others have the CPUs               */
-  LNS_STATE_BLOCKED,  /* it waits for something: a lock, data, a time         */
-  LNS_STATE_OFF,      /* it does not run; the report does not tell why        */
+  LNS_STATE_NONE,            /* it has not begun, or has ended                       */
+  LNS_STATE_RUNNING,         /* on a CPU                                             */
+  LNS_STATE_RUNNABLE,        /* it could run, but others have the CPUs               */
+  LNS_STATE_BLOCKED,         /* it waits for something: a lock, data, a time         */
+  LNS_STATE_UNINTERRUPTIBLE, /* the same, and no signal ends that: a disk, …   */
+  LNS_STATE_OFF,             /* it does not run; the report does not tell why        */
   LNS_N_STATES
 } LnsThreadState;
 
@@ -32,6 +33,12 @@ typedef struct
   uint64_t call;      /* the call's ordinal in it                                          */
   uint32_t call_name; /* string id, 0 = no call is known                                   */
 } LnsThreadSpan;
+
+static inline bool
+lns_thread_state_is_blocked (LnsThreadState state)
+{
+  return state == LNS_STATE_BLOCKED || state == LNS_STATE_UNINTERRUPTIBLE;
+}
 
 /* "Running". Translated; static. Not for LNS_STATE_NONE. */
 const char *lns_thread_state_name (LnsThreadState state);

@@ -125,7 +125,7 @@ lns_tile_labels_span (LnsTileLabels *self,
                       int *ret_width_px,
                       int *ret_height_px)
 {
-  if (span->state == LNS_STATE_BLOCKED)
+  if (lns_thread_state_is_blocked (span->state))
     return lns_tile_labels_layout (self, span->call_name, LNS_NAMES_OWN, width_px, ret_width_px,
                                    ret_height_px);
   if (span->state != LNS_STATE_RUNNING || span->cpu == LNS_ID_NONE)

@@ -334,9 +334,10 @@ paint_state (LnsTilePainter *self, const LnsPixelEvent *event, LnsThreadState st
       lns_raster_fill (&self->raster, x0, x1, bar_px / 2, bar_px, palette->runnable);
       break;
     case LNS_STATE_BLOCKED:
-      lns_raster_fill (&self->raster, x0, x1, 0, bar_px, palette->blocked);
+    case LNS_STATE_UNINTERRUPTIBLE:
+      lns_raster_fill (&self->raster, x0, x1, 0, bar_px, lns_palette_state (palette, state));
       lns_raster_fill (&self->raster, x0, x1, bar_px - LNS_STATE_EDGE_PX * scale, bar_px,
-                       palette->blocked_edge);
+                       lns_palette_state_mark (palette, state));
       break;
     default:
       lns_raster_fill (&self->raster, x0, x1, bar_px - LNS_STATE_EDGE_PX * scale, bar_px,
@@ -578,7 +579,7 @@ complete_span (LnsTilePainter *self, LnsThreadSpan *span)
 {
   LnsEvent event;
   uint32_t lane = self->tile->key.strip.lane;
-  if (span->state == LNS_STATE_BLOCKED)
+  if (lns_thread_state_is_blocked (span->state))
     lns_thread_span_find_call (self->report, lane, span);
   else if (span->state == LNS_STATE_RUNNING &&
            lns_report_event (self->report, lane, span->ordinal, &event, NULL))

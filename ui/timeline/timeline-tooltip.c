@@ -65,24 +65,19 @@ append_name (LnsTimelineTooltip *self, GString *markup, uint32_t row, uint32_t n
   g_string_append_printf (markup, "<b>%s</b>", escaped);
 }
 
-/* What the colour of a thread's state is. */
-static uint32_t
-state_color (const LnsPalette *palette, LnsThreadState state)
-{
-  return state == LNS_STATE_RUNNING    ? palette->running
-         : state == LNS_STATE_RUNNABLE ? palette->runnable
-                                       : palette->blocked_edge;
-}
-
 /* Appends the name of what the thread does, or that of all states in its place. */
 static void
 append_state (LnsTimelineTooltip *self, GString *markup, LnsThreadState state)
 {
   const LnsPalette *palette = lns_palette_get (self->context->dark);
   g_string_append_printf (markup, "<span foreground=\"#%06x\">■</span> <b>%s</b>",
-                          state_color (palette, state), lns_thread_state_name (state));
+                          lns_palette_state_mark (palette, state), lns_thread_state_name (state));
   if (state == LNS_STATE_RUNNABLE)
     g_string_append_printf (markup, "\n%s", _ ("It could run, but other threads have the CPUs."));
+  if (state == LNS_STATE_UNINTERRUPTIBLE)
+    g_string_append_printf (
+        markup, "\n%s",
+        _ ("It waits for a disk, a page of memory or a driver; no signal ends that."));
 }
 
 /* Appends a legend of states as the last line. */
@@ -91,10 +86,10 @@ append_states (LnsTimelineTooltip *self, GString *markup)
 {
   const LnsPalette *palette = lns_palette_get (self->context->dark);
   g_string_append (markup, "\n");
-  for (int state = LNS_STATE_RUNNING; state <= LNS_STATE_BLOCKED; state++)
+  for (int state = LNS_STATE_RUNNING; state <= LNS_STATE_UNINTERRUPTIBLE; state++)
     g_string_append_printf (markup, "%s<span foreground=\"#%06x\">■</span> %s",
                             state > LNS_STATE_RUNNING ? "  " : "",
-                            state_color (palette, (LnsThreadState)state),
+                            lns_palette_state_mark (palette, (LnsThreadState)state),
                             lns_thread_state_name ((LnsThreadState)state));
 }
 

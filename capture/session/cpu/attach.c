@@ -167,7 +167,7 @@ open_new (LnsCpuAttachment *attachment,
       if (process->failed != 0 || lns_cpu_owners_have (&attachment->owners, item->tid) ||
           lns_id_map_number (&round->left_out, (uint32_t)item->tid) != 0)
         continue;
-      const int last = events->more.n > 0 ? events->more.items[events->more.n - 1].work_fd : -1;
+      const int last = events->more.n > 0 ? events->more.items[events->more.n - 1].fds.work : -1;
       const int failed = last >= round->last_fd
                              ? EMFILE
                              : lns_cpu_events_add (events, options, item->tid, is_paused);

@@ -23,9 +23,9 @@
 #define MOST_PAGES  128
 #define LEAST_PAGES 4
 
-/* With stacks, rings have more, but those of all CPUs no more than so many bytes. */
-#define MOST_PAGES_WITH_STACKS 512
-#define MOST_BYTES_WITH_STACKS ((size_t)256 << 20)
+/* With stacks or system calls, rings have more, but those of all CPUs no more than so many bytes. */
+#define MOST_PAGES_OF_MANY 512
+#define MOST_BYTES_OF_MANY ((size_t)256 << 20)
 
 /* What is copied of a stack: 8 KiB hold the whole of 57 % of the stacks of a Python program that imports modules, 16 KiB of
  * 93 %, and 32 KiB of all. But a ring must have room for the samples of 64 ms, at 1,000 a second, as it is read every 20 ms. */
@@ -62,6 +62,33 @@ common (uint64_t config)
   };
 }
 
+/* --- Descriptors ------------------------------------------------------------------------------ */
+
+static LnsCpuFds
+no_fds (void)
+{
+  LnsCpuFds fds = { .side = -1, .work = -1 };
+  for (size_t kind = 0; kind < LNS_N_TRACEPOINTS; kind++)
+    fds.tracepoints[kind] = -1;
+  return fds;
+}
+
+static void
+close_fd (int fd)
+{
+  if (fd >= 0)
+    close (fd);
+}
+
+static void
+close_fds (const LnsCpuFds *fds)
+{
+  for (size_t kind = 0; kind < LNS_N_TRACEPOINTS; kind++)
+    close_fd (fds->tracepoints[kind]);
+  close_fd (fds->work);
+  close_fd (fds->side);
+}
+
 /* --- CPUs ------------------------------------------------------------------------------------- */
 
 static bool
@@ -69,7 +96,7 @@ add_ring (LnsCpuEvents *events, uint32_t cpu)
 {
   LnsCpuRing *ring = lns_array_try_add (&events->rings);
   if (ring != NULL)
-    *ring = (LnsCpuRing){ .cpu = cpu, .side_fd = -1, .work_fd = -1, .waking_fd = -1 };
+    *ring = (LnsCpuRing){ .cpu = cpu, .fds = no_fds () };
   return ring != NULL;
 }
 
@@ -228,9 +255,9 @@ static size_t
 wanted_pages (const LnsCpuEvents *events, const LnsCpuEventsOptions *options)
 {
   size_t n = MOST_PAGES;
-  if (options->samples && (options->callers & LNS_CPU_STACKS))
-    while (2 * n <= MOST_PAGES_WITH_STACKS &&
-           2 * n * page_bytes () * events->rings.n <= MOST_BYTES_WITH_STACKS)
+  if (options->syscalls || (options->samples && (options->callers & LNS_CPU_STACKS)))
+    while (2 * n <= MOST_PAGES_OF_MANY &&
+           2 * n * page_bytes () * events->rings.n <= MOST_BYTES_OF_MANY)
       n *= 2;
   return n;
 }
@@ -252,7 +279,7 @@ map_rings (LnsCpuEvents *events, size_t n_bytes)
     {
       LnsCpuRing *ring = &events->rings.items[i];
       void *page = mmap (NULL, page_bytes () + n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                         ring->side_fd, 0);
+                         ring->fds.side, 0);
       if (page != MAP_FAILED)
         {
           ring->page = page;
@@ -267,19 +294,10 @@ map_rings (LnsCpuEvents *events, size_t n_bytes)
 }
 
 static void
-close_fd (int fd)
-{
-  if (fd >= 0)
-    close (fd);
-}
-
-static void
 close_ring (const LnsCpuEvents *events, LnsCpuRing *ring)
 {
   unmap (events, ring);
-  close_fd (ring->waking_fd);
-  close_fd (ring->work_fd);
-  close_fd (ring->side_fd);
+  close_fds (&ring->fds);
 }
 
 /* Handles that an event of the CPU of ring I cannot be opened for the reason FAILED, an errno. A CPU that goes offline
@@ -305,8 +323,8 @@ open_sides (LnsCpuEvents *events,
   for (size_t i = 0; i < events->rings.n && failed == 0;)
     {
       LnsCpuRing *ring = &events->rings.items[i];
-      ring->side_fd = open_side (options, pid, ring, n_ring_bytes);
-      if (ring->side_fd >= 0)
+      ring->fds.side = open_side (options, pid, ring, n_ring_bytes);
+      if (ring->fds.side >= 0)
         i++;
       else
         failed = leave_out (events, i, errno);
@@ -322,9 +340,9 @@ open_works (LnsCpuEvents *events, const LnsCpuEventsOptions *options, pid_t pid,
   for (size_t i = 0; i < events->rings.n && failed == 0;)
     {
       LnsCpuRing *ring = &events->rings.items[i];
-      ring->work_fd = open_work (events, options, pid, ring, is_paused);
-      if (ring->work_fd >= 0 &&
-          ioctl (ring->work_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->side_fd) == 0)
+      ring->fds.work = open_work (events, options, pid, ring, is_paused);
+      if (ring->fds.work >= 0 &&
+          ioctl (ring->fds.work, PERF_EVENT_IOC_SET_OUTPUT, ring->fds.side) == 0)
         i++;
       else
         failed = leave_out (events, i, errno);
@@ -332,41 +350,71 @@ open_works (LnsCpuEvents *events, const LnsCpuEventsOptions *options, pid_t pid,
   return failed;
 }
 
-/* Opens the event that tells whom PID wakes on the CPU of RING, and has it write there. Returns -1 where that is not allowed. */
-static int
-open_waking (LnsCpuEvents *events,
-             const LnsCpuEventsOptions *options,
-             pid_t pid,
-             const LnsCpuRing *ring,
-             bool is_paused)
+/* The tracepoints that tell what OPTIONS ask for: 1 << LnsTracepointKind. */
+static uint32_t
+wanted_tracepoints (const LnsCpuEventsOptions *options)
 {
-  struct perf_event_attr attr = common (events->waking.id);
+  uint32_t kinds = 0;
+  if (options->switches)
+    kinds |= 1u << LNS_TRACEPOINT_WAKING | 1u << LNS_TRACEPOINT_SWITCH;
+  if (options->syscalls)
+    kinds |= 1u << LNS_TRACEPOINT_SYSCALL_ENTER | 1u << LNS_TRACEPOINT_SYSCALL_EXIT;
+  return kinds;
+}
+
+/* Opens the event of the tracepoint KIND for PID on the CPU of RING, and has it write there. Returns -1 where that is not
+ * allowed. */
+static int
+open_tracepoint (LnsCpuEvents *events,
+                 const LnsCpuEventsOptions *options,
+                 LnsTracepointKind kind,
+                 pid_t pid,
+                 const LnsCpuRing *ring,
+                 bool is_paused)
+{
+  struct perf_event_attr attr = common (events->tracepoints[kind].id);
   uint64_t id;
   attr.type = PERF_TYPE_TRACEPOINT;
   choose_begin (&attr, options, is_paused);
   attr.exclude_kernel = 0;
   attr.sample_type |= PERF_SAMPLE_RAW;
   attr.sample_period = 1;
+  if (kind == LNS_TRACEPOINT_SYSCALL_ENTER && events->registers != 0)
+    {
+      /* One register, for the word in front of it: it says whether the program has 32 bits and its calls other numbers. */
+      attr.sample_type |= PERF_SAMPLE_REGS_USER;
+      attr.sample_regs_user = events->registers & -events->registers;
+    }
   const int fd = perf_event_open (&attr, pid, (int)ring->cpu);
   if (fd >= 0 && (ioctl (fd, PERF_EVENT_IOC_ID, &id) != 0 ||
-                  !lns_id_map_set (&events->waking_ids, id, (void *)(uintptr_t)1) ||
-                  ioctl (fd, PERF_EVENT_IOC_SET_OUTPUT, ring->side_fd) != 0))
+                  ioctl (fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fds.side) != 0))
     {
       close (fd);
       return -1;
     }
+  if (fd >= 0)
+    lns_id_map_set_number (&events->tracepoint_ids, id, 1 + (uint64_t)kind);
   return fd;
 }
 
-/* Opens what tells who wakes whom, as far as it is allowed. What is missing is not recorded; the rest is. */
+/* Opens the events of all tracepoints for PID, as far as that is allowed. What is missing is not recorded; the rest is. */
 static void
-open_wakings (LnsCpuEvents *events, const LnsCpuEventsOptions *options, pid_t pid, bool is_paused)
+open_tracepoints (LnsCpuEvents *events,
+                  const LnsCpuEventsOptions *options,
+                  pid_t pid,
+                  const LnsCpuRing *ring,
+                  bool is_paused,
+                  LnsCpuFds *fds)
 {
-  for (size_t i = 0; i < events->rings.n; i++)
-    {
-      LnsCpuRing *ring = &events->rings.items[i];
-      ring->waking_fd = open_waking (events, options, pid, ring, is_paused);
-    }
+  for (LnsTracepointKind kind = 0; kind < LNS_N_TRACEPOINTS; kind++)
+    if (events->tracepoints[kind].id != 0)
+      fds->tracepoints[kind] = open_tracepoint (events, options, kind, pid, ring, is_paused);
+}
+
+bool
+lns_cpu_events_have (const LnsCpuEvents *events, LnsTracepointKind kind)
+{
+  return events->rings.n > 0 && events->rings.items[0].fds.tracepoints[kind] >= 0;
 }
 
 /* How many bytes of a stack come with a sample: a power of two. */
@@ -413,8 +461,13 @@ lns_cpu_events_open (LnsCpuEvents *events,
         events->n_stack_bytes = choose_stack_bytes (events->n_ring_bytes);
       failed = open_works (events, options, pid, is_paused);
     }
-  if (failed == 0 && options->switches && lns_waking_format_find (&events->waking))
-    open_wakings (events, options, pid, is_paused);
+  if (failed == 0)
+    lns_tracepoints_find (wanted_tracepoints (options), events->tracepoints);
+  for (size_t i = 0; failed == 0 && i < events->rings.n; i++)
+    {
+      LnsCpuRing *ring = &events->rings.items[i];
+      open_tracepoints (events, options, pid, ring, is_paused, &ring->fds);
+    }
   if (failed != 0)
     lns_cpu_events_close (events);
   return failed;
@@ -478,19 +531,26 @@ close_later (int *fds, size_t n, int *ret_end_fd)
   *ret_end_fd = ends[1];
 }
 
+/* Lists the descriptors of tracepoints of FDS behind the *N at LIST. */
+static void
+list_tracepoints_of (const LnsCpuFds *fds, int *list, size_t *n)
+{
+  for (size_t kind = 0; kind < LNS_N_TRACEPOINTS; kind++)
+    if (fds->tracepoints[kind] >= 0)
+      list[(*n)++] = fds->tracepoints[kind];
+}
+
 /* The descriptors of all events of tracepoints, with room for one more. Owned. */
 static int *
-list_wakings (const LnsCpuEvents *events, size_t *ret_n)
+list_tracepoints (const LnsCpuEvents *events, size_t *ret_n)
 {
-  int *fds = calloc (events->rings.n + events->more.n + 1, sizeof *fds);
+  int *list = calloc ((events->rings.n + events->more.n) * LNS_N_TRACEPOINTS + 1, sizeof *list);
   *ret_n = 0;
-  for (size_t i = 0; fds != NULL && i < events->rings.n; i++)
-    if (events->rings.items[i].waking_fd >= 0)
-      fds[(*ret_n)++] = events->rings.items[i].waking_fd;
-  for (size_t i = 0; fds != NULL && i < events->more.n; i++)
-    if (events->more.items[i].waking_fd >= 0)
-      fds[(*ret_n)++] = events->more.items[i].waking_fd;
-  return fds;
+  for (size_t i = 0; list != NULL && i < events->rings.n; i++)
+    list_tracepoints_of (&events->rings.items[i].fds, list, ret_n);
+  for (size_t i = 0; list != NULL && i < events->more.n; i++)
+    list_tracepoints_of (&events->more.items[i].fds, list, ret_n);
+  return list;
 }
 
 /* Closes the sets from N on. */
@@ -498,27 +558,23 @@ static void
 close_more (LnsCpuEvents *events, size_t n)
 {
   for (size_t i = n; i < events->more.n; i++)
-    {
-      close_fd (events->more.items[i].waking_fd);
-      close_fd (events->more.items[i].work_fd);
-      close_fd (events->more.items[i].side_fd);
-    }
+    close_fds (&events->more.items[i].fds);
   events->more.n = n;
 }
 
 void
 lns_cpu_events_close (LnsCpuEvents *events)
 {
-  size_t n_wakings;
-  int end_fd, *wakings = list_wakings (events, &n_wakings);
-  close_later (wakings, n_wakings, &end_fd);
-  free (wakings);
+  size_t n_tracepoints;
+  int end_fd, *tracepoints = list_tracepoints (events, &n_tracepoints);
+  close_later (tracepoints, n_tracepoints, &end_fd);
+  free (tracepoints);
   close_more (events, 0);
   lns_array_clear (&events->more);
   for (size_t i = 0; i < events->rings.n; i++)
     close_ring (events, &events->rings.items[i]);
   lns_array_clear (&events->rings);
-  lns_id_map_clear (&events->waking_ids);
+  lns_id_map_clear (&events->tracepoint_ids);
   close_fd (end_fd);
 }
 
@@ -539,19 +595,20 @@ lns_cpu_events_add (LnsCpuEvents *events,
           failed = ENOMEM;
           break;
         }
-      *set = (LnsCpuEventSet){ .ring = i, .side_fd = -1, .work_fd = -1, .waking_fd = -1 };
-      set->side_fd = open_side (options, tid, ring, events->n_ring_bytes);
-      if (set->side_fd < 0 && errno == ENODEV)
+      *set = (LnsCpuEventSet){ .ring = i, .fds = no_fds () };
+      LnsCpuFds *fds = &set->fds;
+      fds->side = open_side (options, tid, ring, events->n_ring_bytes);
+      if (fds->side < 0 && errno == ENODEV)
         continue; /* the CPU went offline */
-      if (set->side_fd < 0 || ioctl (set->side_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->side_fd) != 0)
+      if (fds->side < 0 || ioctl (fds->side, PERF_EVENT_IOC_SET_OUTPUT, ring->fds.side) != 0)
         failed = errno;
       if (failed == 0)
-        set->work_fd = open_work (events, options, tid, ring, is_paused);
+        fds->work = open_work (events, options, tid, ring, is_paused);
       if (failed == 0 &&
-          (set->work_fd < 0 || ioctl (set->work_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->side_fd) != 0))
+          (fds->work < 0 || ioctl (fds->work, PERF_EVENT_IOC_SET_OUTPUT, ring->fds.side) != 0))
         failed = errno;
-      if (failed == 0 && events->rings.items[i].waking_fd >= 0)
-        set->waking_fd = open_waking (events, options, tid, ring, is_paused);
+      if (failed == 0)
+        open_tracepoints (events, options, tid, ring, is_paused, fds);
     }
   if (failed != 0)
     close_more (events, n_before);
@@ -575,20 +632,22 @@ lns_cpu_events_last_ids (const LnsCpuEvents *events,
   for (size_t i = 0; i < n; i++)
     {
       const LnsCpuRing *ring = &events->rings.items[i];
-      const LnsCpuEventSet *set =
-          events->more.n >= n ? &events->more.items[events->more.n - n + i] : NULL;
-      take_id (set != NULL ? set->side_fd : ring->side_fd, take, data);
-      take_id (set != NULL ? set->work_fd : ring->work_fd, take, data);
-      take_id (set != NULL ? set->waking_fd : ring->waking_fd, take, data);
+      const LnsCpuFds *fds =
+          events->more.n >= n ? &events->more.items[events->more.n - n + i].fds : &ring->fds;
+      take_id (fds->side, take, data);
+      take_id (fds->work, take, data);
+      for (size_t kind = 0; kind < LNS_N_TRACEPOINTS; kind++)
+        take_id (fds->tracepoints[kind], take, data);
     }
 }
 
 static void
-request_of (int work_fd, int waking_fd, unsigned long request)
+request_of (const LnsCpuFds *fds, unsigned long request)
 {
-  ioctl (work_fd, request, 0);
-  if (waking_fd >= 0)
-    ioctl (waking_fd, request, 0);
+  ioctl (fds->work, request, 0);
+  for (size_t kind = 0; kind < LNS_N_TRACEPOINTS; kind++)
+    if (fds->tracepoints[kind] >= 0)
+      ioctl (fds->tracepoints[kind], request, 0);
 }
 
 void
@@ -596,7 +655,7 @@ lns_cpu_events_set_paused (const LnsCpuEvents *events, bool is_paused)
 {
   const unsigned long request = is_paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
   for (size_t i = 0; i < events->rings.n; i++)
-    request_of (events->rings.items[i].work_fd, events->rings.items[i].waking_fd, request);
+    request_of (&events->rings.items[i].fds, request);
   for (size_t i = 0; i < events->more.n; i++)
-    request_of (events->more.items[i].work_fd, events->more.items[i].waking_fd, request);
+    request_of (&events->more.items[i].fds, request);
 }

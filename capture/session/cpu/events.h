@@ -5,8 +5,8 @@
 
 /* The kernel's events (perf_event_open(2)) of a process and all that it starts: one ring of records for each CPU. Each ring is
  * fed by two events. One is always on and tells of processes, threads and mappings. The other samples and tells of context
- * switches, and can be paused. With privileges there is a third one, which tells which thread of these wakes another. Of a program
- * that runs already, each thread gets such events of its own, which share the rings. */
+ * switches, and can be paused. With privileges there are those of tracepoints, too. Of a program that runs already, each thread gets
+ * such events of its own, which share the rings. */
 
 #pragma once
 
@@ -31,7 +31,7 @@ typedef enum
 
 typedef struct
 {
-  bool samples, switches; /* at least one */
+  bool samples, switches, syscalls; /* at least one */
   LnsCpuCallers callers;
   unsigned hz; /* samples a second of CPU time */
   uint64_t
@@ -39,10 +39,17 @@ typedef struct
   bool runs_already; /* events begin when they are opened, and not with the next exec */
 } LnsCpuEventsOptions;
 
+/* The events of a thread, and of those that inherit them, that write into one ring. -1: not open. */
+typedef struct
+{
+  int side, work;
+  int tracepoints[LNS_N_TRACEPOINTS]; /* -1 without privileges, too */
+} LnsCpuFds;
+
 typedef struct
 {
   uint32_t cpu;
-  int side_fd, work_fd, waking_fd;   /* waking_fd: -1 without privileges */
+  LnsCpuFds fds;
   struct perf_event_mmap_page *page; /* and the ring behind it */
 } LnsCpuRing;
 
@@ -50,19 +57,19 @@ typedef struct
 typedef struct
 {
   size_t ring;
-  int side_fd, work_fd, waking_fd; /* waking_fd: -1 if there is none */
+  LnsCpuFds fds;
 } LnsCpuEventSet;
 
 typedef struct
 {
   LNS_ARRAY (LnsCpuRing) rings;
   LNS_ARRAY (LnsCpuEventSet) more; /* of further threads: lns_cpu_events_add () */
-  LnsIdMap waking_ids;             /* 1 by id of each event that tells of wakings */
+  LnsIdMap tracepoint_ids;         /* 1 + LnsTracepointKind by id of each such event */
   size_t n_ring_bytes;             /* of each, a power of two */
   bool sees_kernel;                /* samples are of the kernel, too, which needs privileges */
   bool has_chains;                 /* samples have addresses that the kernel found */
   bool has_cycles;                 /* samples come by CPU cycles, else by CPU time */
-  LnsWakingFormat waking;          /* without an id: who wakes a thread is not known */
+  LnsTracepoint tracepoints[LNS_N_TRACEPOINTS]; /* id 0: not asked for, or not allowed */
   const LnsMachine *machine;
   uint64_t registers;   /* those that samples have, as perf numbers them */
   size_t n_stack_bytes; /* of the stack that samples have, at most; 0: none */
@@ -84,6 +91,9 @@ int lns_cpu_events_open (LnsCpuEvents *events,
                          bool is_paused,
                          LnsCpuEventsStep *ret_step);
 void lns_cpu_events_close (LnsCpuEvents *events);
+
+/* Whether EVENTS tell of the tracepoint KIND. */
+bool lns_cpu_events_have (const LnsCpuEvents *events, LnsTracepointKind kind);
 
 /* Opens the same events of the thread TID, which runs already, and of all that it starts. Returns 0 or an errno: ESRCH if the thread
  * has ended; then none of TID are open. */

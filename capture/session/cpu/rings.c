@@ -93,16 +93,17 @@ add_entry (LnsCpuOrder *order, size_t at, size_t i)
   const bool is_sample = header->type == PERF_RECORD_SAMPLE;
   memcpy (&id, order->bytes + at + (is_sample ? sizeof *header : header->size - sizeof id),
           sizeof id);
-  const bool is_waking = is_sample && lns_id_map_number (&order->events->waking_ids, id) != 0;
-  const size_t place = is_waking   ? sizeof *header + sizeof id
-                       : is_sample ? sizeof *header + sizeof id + sizeof (uint64_t)
-                                   : header->size - sizeof trailer - sizeof id;
+  const int tracepoint =
+      is_sample ? (int)lns_id_map_number (&order->events->tracepoint_ids, id) - 1 : -1;
+  const size_t place = tracepoint >= 0 ? sizeof *header + sizeof id
+                       : is_sample     ? sizeof *header + sizeof id + sizeof (uint64_t)
+                                       : header->size - sizeof trailer - sizeof id;
   memcpy (&trailer, order->bytes + at + place, sizeof trailer);
   Entry *entry = lns_array_try_add (&order->entries);
   if (entry == NULL)
     return;
   *entry = (Entry){ .ids = { (int64_t)trailer.time_ns, trailer.pid, trailer.tid, trailer.cpu,
-                             order->last_ns[i], is_waking, id },
+                             order->last_ns[i], tracepoint, id },
                     .at = at };
   order->last_ns[i] = (int64_t)trailer.time_ns;
 }

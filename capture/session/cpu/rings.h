@@ -15,7 +15,7 @@ typedef struct
   int64_t time_ns; /* CLOCK_MONOTONIC */
   uint32_t pid, tid, cpu;
   int64_t before_ns; /* the time of the record before it in its ring, or INT64_MIN */
-  bool is_waking;    /* a sample: of the tracepoint sched_waking */
+  int tracepoint;    /* a sample: LnsTracepointKind, or -1: of a CPU */
   uint64_t event;    /* id of the event that made it, or of the one from which that was inherited */
 } LnsCpuRecordIds;
 

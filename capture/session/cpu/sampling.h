@@ -13,7 +13,8 @@
  *   LNS-CPU-004   the kernel cannot do it, or descriptors or threads are short
  *   LNS-CPU-005   the kernel allows fewer samples a second
  *   LNS-CPU-007   a process that runs already may not be recorded
- *   LNS-CPU-008   some of its threads are not recorded, as descriptors are short */
+ *   LNS-CPU-008   some of its threads are not recorded, as descriptors are short
+ *   LNS-CPU-009   the kernel does not tell of system calls */
 
 #pragma once
 
@@ -32,7 +33,7 @@ typedef struct LnsCpuSampling LnsCpuSampling;
 
 typedef struct
 {
-  LnsCpuEventsOptions events; /* neither samples nor switches: nothing is recorded */
+  LnsCpuEventsOptions events; /* nothing of them: nothing is recorded */
   unsigned
       n_samples_of_a_chain; /* one sample of so many keeps its call chain, others their address alone */
   bool is_asked_for;        /* by name: what fails is a warning, otherwise a note */

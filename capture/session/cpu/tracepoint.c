@@ -59,38 +59,88 @@ read_text (int folder, const char *path, char *text, size_t size)
   return n > 0;
 }
 
-bool
-lns_waking_format_find (LnsWakingFormat *ret_format)
+/* What the kernel calls the tracepoints, and the fields that are wanted, as their formats have them. */
+static const struct
 {
-  char text[8192];
+  const char *path;
+  const char *fields[LNS_TRACEPOINT_MOST_FIELDS]; /* NULL: none */
+} descriptions[LNS_N_TRACEPOINTS] = {
+  [LNS_TRACEPOINT_WAKING] = { "sched/sched_waking", { "pid_t pid" } },
+  [LNS_TRACEPOINT_SWITCH] = { "sched/sched_switch", { "long prev_state" } },
+  [LNS_TRACEPOINT_SYSCALL_ENTER] = { "raw_syscalls/sys_enter", { "long id" } },
+  [LNS_TRACEPOINT_SYSCALL_EXIT] = { "raw_syscalls/sys_exit", { "long id", "long ret" } },
+};
+
+static bool
+is_in_first_pid_namespace (void)
+{
   struct stat namespace;
-  *ret_format = (LnsWakingFormat){ 0 };
-  if (stat ("/proc/self/ns/pid", &namespace) != 0 || namespace.st_ino != FIRST_PID_NAMESPACE)
-    return false;
-  const int folder = open_tracefs ();
+  return stat ("/proc/self/ns/pid", &namespace) == 0 && namespace.st_ino == FIRST_PID_NAMESPACE;
+}
+
+/* Reads what FOLDER, that of tracefs, has about the tracepoint KIND. */
+static void
+find (int folder, LnsTracepointKind kind, LnsTracepoint *tracepoint)
+{
+  char path[64], text[8192], wanted[64];
+  snprintf (path, sizeof path, "events/%s/id", descriptions[kind].path);
+  if (!read_text (folder, path, text, sizeof text))
+    return;
+  tracepoint->id = strtoull (text, NULL, 10);
+  snprintf (path, sizeof path, "events/%s/format", descriptions[kind].path);
+  if (!read_text (folder, path, text, sizeof text))
+    tracepoint->id = 0;
+  for (size_t i = 0; i < LNS_TRACEPOINT_MOST_FIELDS && tracepoint->id != 0; i++)
+    {
+      const char *field = descriptions[kind].fields[i];
+      if (field == NULL)
+        break;
+      const int n = snprintf (wanted, sizeof wanted, "\tfield:%s;", field);
+      const char *at = strstr (text, wanted);
+      uint32_t *n_bytes = &tracepoint->fields[i].n_bytes;
+      if (at == NULL ||
+          sscanf (at + n, " offset:%u; size:%u", &tracepoint->fields[i].at, n_bytes) != 2 ||
+          (*n_bytes != 4 && *n_bytes != 8))
+        tracepoint->id = 0;
+    }
+}
+
+void
+lns_tracepoints_find (uint32_t kinds, LnsTracepoint ret_tracepoints[static LNS_N_TRACEPOINTS])
+{
+  memset (ret_tracepoints, 0, LNS_N_TRACEPOINTS * sizeof *ret_tracepoints);
+  const int folder = kinds != 0 ? open_tracefs () : -1;
   if (folder < 0)
-    return false;
-  if (read_text (folder, "events/sched/sched_waking/id", text, sizeof text))
-    ret_format->id = strtoull (text, NULL, 10);
-  const char *field = NULL;
-  if (read_text (folder, "events/sched/sched_waking/format", text, sizeof text))
-    field = strstr (text, "pid_t pid;\toffset:");
+    return;
+  for (LnsTracepointKind kind = 0; kind < LNS_N_TRACEPOINTS; kind++)
+    if (kinds & 1u << kind && (kind != LNS_TRACEPOINT_WAKING || is_in_first_pid_namespace ()))
+      find (folder, kind, &ret_tracepoints[kind]);
   close (folder);
-  if (field == NULL || sscanf (field, "pid_t pid; offset:%u", &ret_format->tid_at) != 1)
-    ret_format->id = 0;
-  return ret_format->id != 0;
 }
 
 bool
-lns_waking_format_read (const LnsWakingFormat *format,
-                        const uint8_t *bytes,
-                        size_t n,
-                        uint32_t *ret_tid,
-                        bool *ret_is_interrupt)
+lns_tracepoint_read (const LnsTracepoint *tracepoint,
+                     const uint8_t *bytes,
+                     size_t n,
+                     LnsTracepointRecord *ret_record)
 {
-  if (n < FLAGS_AT + 1 || n < sizeof *ret_tid || format->tid_at > n - sizeof *ret_tid)
+  *ret_record = (LnsTracepointRecord){ 0 };
+  if (n < FLAGS_AT + 1)
     return false;
-  memcpy (ret_tid, bytes + format->tid_at, sizeof *ret_tid);
-  *ret_is_interrupt = (bytes[FLAGS_AT] & IN_INTERRUPT) != 0;
+  for (size_t i = 0; i < LNS_TRACEPOINT_MOST_FIELDS; i++)
+    {
+      const size_t at = tracepoint->fields[i].at, n_bytes = tracepoint->fields[i].n_bytes;
+      int32_t word;
+      if (n < n_bytes || at > n - n_bytes)
+        return false;
+      if (n_bytes == sizeof word)
+        {
+          memcpy (&word, bytes + at, sizeof word);
+          ret_record->fields[i] = word;
+        }
+      else
+        memcpy (&ret_record->fields[i], bytes + at, n_bytes);
+    }
+  ret_record->is_interrupt = (bytes[FLAGS_AT] & IN_INTERRUPT) != 0;
   return true;
 }

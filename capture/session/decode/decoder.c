@@ -679,8 +679,9 @@ lns_decoder_show_open (LnsDecoder *decoder)
   LnsDecodedProcess *process;
   if (decoder->writer == NULL)
     return;
+  CALL_SOURCES (show_session, decoder);
   for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
-    CALL_SOURCES (show_open, decoder, process);
+    CALL_SOURCES (show_process, decoder, process);
 }
 
 void

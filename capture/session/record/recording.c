@@ -264,13 +264,13 @@ static const Sentence sentences[] = {
   [UNSAMPLED] = { "LNS-CPU-006", LNS_SEVERITY_WARNING,
                   LNS_SENTENCE (
                       "%llu record of CPU samples or thread scheduling is lost, as the kernel had "
-                      "no room for it; record with a lower --sampling-frequency or with "
-                      "--cpuctxsw=none"),
+                      "no room for it; record with a lower --sampling-frequency, with "
+                      "--cpuctxsw=none or without system calls"),
                   LNS_SENTENCE (
                       "%llu records of CPU samples or thread scheduling are lost, as the kernel "
                       "had "
-                      "no room for them; record with a lower --sampling-frequency or with "
-                      "--cpuctxsw=none") },
+                      "no room for them; record with a lower --sampling-frequency, with "
+                      "--cpuctxsw=none or without system calls") },
   [UNREAD_PYTHON] = { "LNS-PYTHON-004", LNS_SEVERITY_INFO,
                       LNS_SENTENCE (
                           "%llu Python sample of a thread was left out, as Lanescope had "

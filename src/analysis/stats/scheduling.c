@@ -30,6 +30,7 @@ static const LnsStatsColumn columns[] = {
   { "Running", .is_time = true },
   { "Preempted", .is_time = true },
   { "Blocked", .is_time = true },
+  { "Uninterruptible", .is_time = true },
   { "Wakeup Latency", .is_time = true },
   { "Longest Wait for CPU", .is_time = true },
   { "Runs" },
@@ -41,15 +42,18 @@ static const LnsStatsColumn columns[] = {
   { "PID" },
 };
 
-/* The states are 6, it could run on, and 7, it waited (ENUM_SAMPLING_THREAD_STATE); some files have none. The wakeup latency is
- * part of the time for which the thread was blocked. */
+/* The states are 6, it could run on, 3, it waited without being interruptible, and 2, 4 and 7, it waited otherwise
+ * (ENUM_SAMPLING_THREAD_STATE); some files have none. The wakeup latency is part of the time for which the thread was blocked. */
+#define BLOCKED "state IN (2, 3, 4, 7)"
 #define SCHED_SUM(late, waker)                                                                     \
  "WITH " SWITCHES (                                                                                \
      late) ", sums AS ("                                                                           \
            " SELECT tid, saturated_sum(iif(is_in AND next_is_in = 0, ns, 0)) AS running,"          \
            "  count(iif(NOT is_in AND state > 0, 1, NULL)) AS n_states,"                           \
            "  saturated_sum(iif(NOT is_in AND state = 6, ifnull(ns, 0), 0)) AS preempted,"         \
-           "  saturated_sum(iif(NOT is_in AND state = 7, ifnull(ns, 0), 0)) AS blocked,"           \
+           "  saturated_sum(iif(NOT is_in AND " BLOCKED ", ifnull(ns, 0), 0)) AS blocked,"         \
+           "  saturated_sum(iif(NOT is_in AND state = 3, ifnull(ns, 0), 0)) AS hard_blocked,"      \
+           "  count(iif(NOT is_in AND state IN (2, 3), 1, NULL)) AS n_told,"                       \
            "  iif(count(late) > 0, saturated_sum(ifnull(late, 0)), NULL) AS late, max(late) AS "   \
            "longest_late,"                                                                         \
            "  max(iif(NOT is_in AND state = 6, ns, NULL)) AS longest_preempted,"                   \
@@ -62,7 +66,8 @@ static const LnsStatsColumn columns[] = {
            "  SELECT globalTid AS tid, " waker " AS waker, count(*) AS n FROM SCHED_EVENTS"        \
            "  GROUP BY 1, 2 HAVING waker IS NOT NULL) GROUP BY tid) "                              \
            "SELECT 100.0 * running / (SELECT saturated_sum(running) FROM sums), running,"          \
-           " iif(n_states > 0, preempted, NULL), iif(n_states > 0, blocked, NULL), late,"          \
+           " iif(n_states > 0, preempted, NULL), iif(n_states > 0, blocked, NULL),"                \
+           " iif(n_told > 0, hard_blocked, NULL), late,"                                           \
            " nullif(max(ifnull(longest_late, -1), ifnull(longest_preempted, -1)), -1),"            \
            " n_runs, iif(n_states > 0, n_preemptions, NULL), n_migrations,"                        \
            " iif(waker IS NULL, NULL, printf('%s (%d)', " THREAD_NAME (                            \

@@ -29,6 +29,9 @@ tell_differences (const LnsProfileOptions *given)
     lns_cli_say ("warning", "--sample, --cpuctxsw: only processes of the program are recorded, as "
                             "other processes of the machine are not supported yet; "
                             "`perf record -a` records them");
+  if (is (given->syscall, "pid-namespace"))
+    lns_cli_say ("warning", "--syscall: only calls of the program are recorded, as other processes "
+                            "of the machine are not supported yet; `perf trace -a` shows them");
   if (is (given->backtrace, "lbr"))
     lns_cli_say ("warning", "--backtrace: “lbr” is not supported yet; callers are found as with "
                             "“auto”");
@@ -43,6 +46,14 @@ callers (const char *backtrace)
                                    : LNS_CPU_BOTH;
 }
 
+bool
+lns_profile_wants_syscalls (const LnsProfile *profile)
+{
+  const char *given = profile->options.syscall;
+  return (given != NULL && !is (given, "none")) ||
+         lns_option_list_has (&profile->options.trace, "syscall");
+}
+
 void
 lns_profile_choose_cpus (const LnsProfile *profile, LnsCpuSamplingOptions *ret_cpus)
 {
@@ -55,10 +66,12 @@ lns_profile_choose_cpus (const LnsProfile *profile, LnsCpuSamplingOptions *ret_c
   *ret_cpus = (LnsCpuSamplingOptions){
     .events = { .samples = samples,
                 .switches = switches,
+                .syscalls = lns_profile_wants_syscalls (profile),
                 .callers = callers (given->backtrace),
                 .hz = given->sampling_hz > 0 ? (unsigned)given->sampling_hz : DEFAULT_HZ,
                 .period = (uint64_t)given->sampling_period },
     .n_samples_of_a_chain = (unsigned)given->samples_per_backtrace,
-    .is_asked_for = given->sample != NULL || given->cpuctxsw != NULL,
+    .is_asked_for =
+        given->sample != NULL || given->cpuctxsw != NULL || lns_profile_wants_syscalls (profile),
   };
 }

@@ -81,6 +81,9 @@ bool lns_profile_check_trace (LnsProfile *profile, LnsError *error);
 /* Sets profile->gpu_hz and profile->metrics_hz. */
 bool lns_profile_check_gpus (LnsProfile *profile, LnsError *error);
 
+/* Whether system calls are asked for, by either switch. */
+bool lns_profile_wants_syscalls (const LnsProfile *profile);
+
 /* Sets what the session needs to sample CPUs and to record threads, and tells what of it is not possible. */
 void lns_profile_choose_cpus (const LnsProfile *profile, LnsCpuSamplingOptions *ret_cpus);
 

@@ -52,6 +52,10 @@ static const LnsOption switches_cpu_options[] = {
   { LNS_PROFILE_SWITCH ("cpuctxsw", CHOICE, cpuctxsw), .choices = "process-tree,system-wide,none",
     .default_text = N_ ("as --sample"),
     .help = N_ ("Record on which CPU each thread runs, and when it waits.") },
+  { LNS_PROFILE_SWITCH ("syscall", CHOICE, syscall), .choices = "process-tree,pid-namespace,none",
+    .default_text = "none",
+    .help = N_ ("Record calls of the kernel that take at least 2,000 ns, as -t syscall does. Up to "
+                "1,000 ns of each are what recording takes. Needs privileges.") },
   { LNS_PROFILE_SWITCH ("resolve-symbols", BOOL, resolve_symbols), .default_text = "true",
     .help = N_ ("Look up the functions of sampled addresses when the report is finished. Ctrl-C "
                 "skips that; `lanescope resolve` does it later.") },

@@ -35,9 +35,6 @@ static const LnsOption switches_system_options[] = {
   { LNS_PROFILE_SWITCH ("osrt-file-access", BOOL, osrt_file_access), .default_text = "false",
     .help = N_ ("Record which file each call opens, reads, writes or closes, with --trace=osrt; "
                 "also of calls below --osrt-threshold.") },
-  { LNS_IGNORED_SWITCH ("syscall", CHOICE, LNS_NO_SYSCALLS),
-    .choices = "process-tree,pid-namespace,none", .default_text = "none",
-    .help = N_ ("Record system calls.") },
   { LNS_IGNORED_SWITCH ("ftrace", TEXT, FTRACE), .value_name = "SYSTEM/EVENT,…",
     .help = N_ ("Record kernel events.") },
   { LNS_IGNORED_SWITCH ("ftrace-keep-user-config", BOOL, FTRACE), .default_text = "false",

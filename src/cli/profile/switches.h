@@ -49,7 +49,7 @@ typedef struct
   const char *stop_on_range_end;      /* NULL: not given */
   const char *python_functions_trace; /* NULL: not given */
   LnsOptionList pytorch, dask;
-  const char *sample, *cpuctxsw, *backtrace;                   /* NULL: not given */
+  const char *sample, *cpuctxsw, *backtrace, *syscall;         /* NULL: not given */
   int64_t sampling_hz, sampling_period, samples_per_backtrace; /* 0: not given */
   bool resolve_symbols, show_source_info, python_sampling;
   int64_t python_sampling_hz;
@@ -77,8 +77,6 @@ typedef struct
  }
 
 /* What is said where --trace and a switch of its own ask for the same. */
-#define LNS_NO_SYSCALLS                                                                            \
- N_ ("calls of the kernel are not recorded yet; --trace=osrt records calls of the C library")
 #define LNS_NO_NCCL N_ ("inner steps of NCCL are not recorded yet; --trace=nvtx records its calls")
 
 /* What the row of a switch begins with whose value is a member of LnsProfileOptions. */

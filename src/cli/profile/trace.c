@@ -21,7 +21,6 @@ static const struct
   const char *names, *instead;
   bool cuda;
 } not_recorded[] = {
-  { "syscall", LNS_NO_SYSCALLS, false },
   { "nccl", LNS_NO_NCCL, false },
   { "cusparse,cusparse-verbose,cusolver,cusolver-verbose,cudla,cudla-verbose,cutensor,cuda-um",
     N_ ("calls of this library are not recorded yet; the CUDA calls and kernels in them are"),
@@ -51,6 +50,7 @@ static const struct
                  { "cudnn", LNS_WIRE_TRACE_CUDNN, LNS_WIRE_TRACE_CUDA },
                  { "mpi", LNS_WIRE_TRACE_MPI, 0 },
                  { "osrt", LNS_WIRE_TRACE_OS, 0 },
+                 { "syscall", 0, 0 }, /* lns_profile_wants_syscalls () */
                  { "cuda-hw", 0, LNS_WIRE_TRACE_CUDA },
                  { "cuda-sw", 0, LNS_WIRE_TRACE_CUDA },
                  { "none", 0, 0 } };
@@ -94,7 +94,7 @@ tell_not_recorded (LnsProfile *profile, bool *known, LnsError *error)
     if (!known[i])
       return lns_cli_usage (error,
                             "--trace: unknown name “%s”; use cuda, nvtx, cublas, cublas-verbose, "
-                            "cudnn, mpi, osrt or none",
+                            "cudnn, mpi, osrt, syscall or none",
                             trace->items[i]);
   return true;
 }
@@ -118,7 +118,8 @@ check_trace_names (LnsProfile *profile, LnsError *error)
   const bool good = tell_not_recorded (profile, known, error);
   free (known);
   /* Of what this build lacks, a warning tells. */
-  profile->can_trace_nothing = lns_option_list_has (trace, "none") || profile->target.traces != 0;
+  profile->can_trace_nothing = lns_option_list_has (trace, "none") || profile->target.traces != 0 ||
+                               lns_profile_wants_syscalls (profile);
   uint32_t missing = profile->target.traces & ~lns_session_traces ();
   if (good && missing != 0 && is_given)
     lns_cli_say ("warning", "--trace: cuda: this Lanescope was built without NVIDIA's headers and "
@@ -134,7 +135,8 @@ lns_profile_trace_text (const LnsProfile *profile, char *ret_text, size_t n_max)
 {
   snprintf (ret_text, n_max, "none");
   for (size_t i = 0, n = 0; i < N_RECORDED; i++)
-    if (profile->target.traces & recorded[i].own)
+    if (profile->target.traces & recorded[i].own ||
+        (strcmp (recorded[i].name, "syscall") == 0 && lns_profile_wants_syscalls (profile)))
       n += (size_t)snprintf (ret_text + n, n_max - n, "%s%s", n > 0 ? "," : "", recorded[i].name);
 }
 

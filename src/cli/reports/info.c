@@ -193,6 +193,7 @@ print_tracks (LnsReport *report)
     [LNS_TRACK_CUBLAS] = "cuBLAS calls",
     [LNS_TRACK_CUDNN] = "cuDNN calls",
     [LNS_TRACK_OS_CALLS] = "OS runtime calls",
+    [LNS_TRACK_SYSTEM_CALLS] = "system calls",
     [LNS_TRACK_SCHED] = "CPU scheduling",
     [LNS_TRACK_CPU_SAMPLES] = "CPU samples",
     [LNS_TRACK_CPU] = "CPUs",

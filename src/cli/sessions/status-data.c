@@ -48,7 +48,7 @@ typedef struct
 typedef struct
 {
   LnsError no_session; /* `message` is empty: sessions work */
-  Finding cuda, cpus, kernel, wakers;
+  Finding cuda, cpus, kernel, wakers, calls;
 } Ground;
 
 /* --- Findings --------------------------------------------------------------------------------- */
@@ -113,10 +113,14 @@ look_at_events (Ground *ground, const LnsCpuEvents *events)
           "container hides that of the kernel; allow it with `sudo sysctl "
           "kernel.perf_event_paranoid=1`, or run Lanescope as root (`docker run "
           "--cap-add=PERFMON`)");
-  if (events->waking.id == 0 || events->rings.items[0].waking_fd < 0)
+  if (!lns_cpu_events_have (events, LNS_TRACEPOINT_WAKING))
     find (&ground->wakers, CANNOT_RECORD, NULL,
           "which thread ended a wait is not known, as the kernel tells it to root alone, and only "
           "outside of containers; run Lanescope as root (`docker run --privileged --pid=host`)");
+  if (!lns_cpu_events_have (events, LNS_TRACEPOINT_SYSCALL_ENTER))
+    find (&ground->calls, CANNOT_RECORD, "LNS-CPU-009",
+          "the kernel tells of system calls to root alone; run Lanescope as root (`docker run "
+          "--privileged`), or record calls of the C library with --trace=osrt");
 }
 
 /* Has a session sample this process, which never calls exec: nothing comes of it but the kernel's answer. */
@@ -124,9 +128,10 @@ static void
 look_at_cpus (Ground *ground)
 {
   const LnsCpuEventsOptions asked = {
-    .samples = true, .switches = true, .callers = LNS_CPU_BOTH, .hz = HZ
+    .samples = true, .switches = true, .syscalls = true, .callers = LNS_CPU_BOTH, .hz = HZ
   };
-  const LnsSessionOptions options = { .cpus = { .events = asked, .is_asked_for = true } };
+  LnsSessionOptions options = { .cpus = { .events = asked, .is_asked_for = true } };
+  options.cpus.events.syscalls = false; /* what is said is of samples */
   Finding *cpus = &ground->cpus;
   LnsSession *session = lns_session_new (&options, &ground->no_session);
   if (session == NULL)
@@ -142,6 +147,7 @@ look_at_cpus (Ground *ground)
     {
       ground->kernel = copy (cpus);
       ground->wakers = copy (cpus);
+      ground->calls = copy (cpus);
       return;
     }
   look_at_events (ground, &events);
@@ -240,6 +246,12 @@ take_wakers (const Ground *ground, Finding *finding)
   *finding = copy (&ground->wakers);
 }
 
+static void
+take_calls (const Ground *ground, Finding *finding)
+{
+  *finding = copy (&ground->calls);
+}
+
 /* Has the reader of Python look into a child, as it looks into programs that the session has started. */
 static void
 look_at_python_samples (const Ground *ground, Finding *finding)
@@ -325,6 +337,7 @@ static const struct
   { "cpu-scheduling", "Thread scheduling", "(by default)", take_cpus },
   { "kernel-samples", "Kernel code in samples", "(by default)", take_kernel },
   { "wakers", "Who wakes threads", "(by default)", take_wakers },
+  { "system-calls", "System calls", "--trace=syscall", take_calls },
   { "gpu-environment", "GPU power and clocks", "(by default with CUDA)", look_at_gpu_environment },
   { "gpu-metrics", "GPU hardware metrics", "--gpu-metrics-devices=all", look_at_gpu_metrics },
 };
@@ -398,4 +411,5 @@ lns_status_print_data (bool is_json)
   free (ground.cpus.reason);
   free (ground.kernel.reason);
   free (ground.wakers.reason);
+  free (ground.calls.reason);
 }

@@ -429,6 +429,7 @@ static const LnsImportTable imported[] = {
   { .name = "CUBLAS_EVENTS", .track = LNS_TRACK_CUBLAS },
   { .name = "CUDNN_EVENTS", .track = LNS_TRACK_CUDNN },
   { .name = "OSRT_API", .track = LNS_TRACK_OS_CALLS },
+  { .name = "SYSCALL", .track = LNS_TRACK_SYSTEM_CALLS },
   { .name = "SCHED_EVENTS", .track = LNS_TRACK_SCHED, .finish = finish_sched },
   { .name = "SAMPLING_CALLCHAINS", .row = leaf_row, .columns = { "id", "symbol", "stackDepth" } },
   { .name = "COMPOSITE_EVENTS", .track = LNS_TRACK_CPU_SAMPLES, .finish = finish_sample },

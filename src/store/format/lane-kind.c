@@ -106,6 +106,9 @@ static const LnsLaneKindInfo kinds[LNS_N_LANE_KINDS] = {
                                { LNS_COLUMN_THREAD_STATE, LNS_COLUMN_OPERATION,
                                  LNS_COLUMN_CALL_CHAIN, LNS_COLUMN_REMAINDER } },
   [LNS_LANE_CPU_RUN] = { LNS_TRACK_CPU, { LNS_COLUMN_THREAD, LNS_COLUMN_REMAINDER } },
+  [LNS_LANE_SYSTEM_CALL] = { LNS_TRACK_SYSTEM_CALLS,
+                             { LNS_COLUMN_RETURN_VALUE, LNS_COLUMN_EVENT_CLASS,
+                               LNS_COLUMN_CALL_CHAIN, LNS_COLUMN_REMAINDER } },
 };
 
 const LnsLaneKindInfo *

@@ -47,6 +47,7 @@ typedef enum
   LNS_LANE_GPU_SWITCH,      /* which context a GPU works for; duration 0: one left the GPU */
   LNS_LANE_PYTHON_SAMPLE,   /* in which Python functions one thread was found, duration 0 */
   LNS_LANE_CPU_RUN,         /* the threads that ran on one CPU */
+  LNS_LANE_SYSTEM_CALL,     /* system calls of one thread */
   LNS_N_LANE_KINDS
 } LnsLaneKind;
 
@@ -69,7 +70,8 @@ typedef enum
                                 /* projections: 1 + the range's ordinal in its lane */
   LNS_COLUMN_CALLBACK = 14,     /* CUPTI callback id | 1 << 32 for runtime, 0 for driver calls; */
                                 /* others (imported): their ENUM_NSYS_EVENT_CLASS << 40 */
-  LNS_COLUMN_RETURN_VALUE = 15, /* cudaError_t, CUresult, cublasStatus_t or cudnnStatus_t */
+  LNS_COLUMN_RETURN_VALUE = 15, /* cudaError_t, CUresult, cublasStatus_t or cudnnStatus_t; of OS */
+                                /* and system calls: int64, of these −errno if they failed */
   LNS_COLUMN_LAUNCH = 16,       /* LnsCudaLaunch id: which kernel, in what shape */
   LNS_COLUMN_GRID_ID = 17,      /* the driver's number of a kernel launch */
   LNS_COLUMN_GRAPH_NODE = 18,   /* CUDA graph node id, 0 = none */
@@ -109,7 +111,8 @@ typedef enum
   LNS_COLUMN_JIT_KIND = 43, /* CUpti_ActivityJitEntryType | …JitOperationType << 8 */
   LNS_COLUMN_CUDA_STREAM = 44, /* handle of the stream that a library's call was for, 0 = default */
   LNS_COLUMN_REMAINDER = 45,   /* 1 + id of the LnsKeptRows with what no other column has, or 0 */
-  LNS_COLUMN_EVENT_CLASS = 46, /* OS call: ENUM_NSYS_EVENT_CLASS - 27; MPI: LnsMpiClass */
+  LNS_COLUMN_EVENT_CLASS = 46, /* OS call: ENUM_NSYS_EVENT_CLASS - 27; system call: the same */
+                               /* - 107; MPI: LnsMpiClass */
   LNS_COLUMN_CALL_CHAIN =
       47, /* 1 + LnsCallNode; imported: id in the table of call chains; 0 = none */
   LNS_COLUMN_ARGUMENTS = 48, /* id in OSRT_ARGUMENTS, 0 = none */
@@ -247,6 +250,7 @@ typedef enum
   LNS_TRACK_GPU_SWITCHES,     /* of (process, device): as the process was told */
   LNS_TRACK_PYTHON_SAMPLES,   /* of (thread) */
   LNS_TRACK_CPU,              /* of one CPU of the machine */
+  LNS_TRACK_SYSTEM_CALLS,     /* of (thread) */
   LNS_N_TRACK_KINDS
 } LnsTrackKind;
 

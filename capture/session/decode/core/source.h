@@ -34,8 +34,9 @@ typedef struct
   /* Called when a report begins, which has all processes and threads: for the session, then for each process. */
   void (*begin_report) (LnsDecoder *decoder);
   void (*begin_process) (LnsDecoder *decoder, LnsDecodedProcess *process);
-  /* Writes what is open, before the report is committed. */
-  void (*show_open) (LnsDecoder *decoder, LnsDecodedProcess *process);
+  /* Each writes what is open, before the report is committed: of the session, and of each process that has records. */
+  void (*show_session) (LnsDecoder *decoder);
+  void (*show_process) (LnsDecoder *decoder, LnsDecodedProcess *process);
   /* Counts what is missing, as the report or the process ends and all events of tracks are written. May be called
    * again. */
   void (*count_missing) (LnsDecoder *decoder, LnsDecodedProcess *process);

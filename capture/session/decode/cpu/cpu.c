@@ -7,6 +7,7 @@
 #include "capture/session/decode/core/source.h"
 #include "capture/session/decode/cpu/callers.h"
 #include "capture/session/decode/cpu/chains.h"
+#include "capture/session/decode/cpu/system-calls.h"
 #include "capture/wire/call-chains.h"
 
 #include <stdio.h>
@@ -19,9 +20,21 @@
 enum
 {
   STATE_RUNNING = 1,
+  STATE_INTERRUPTIBLE = 2,
+  STATE_UNINTERRUPTIBLE = 3,
+  STATE_STOPPED = 4,
   STATE_TERMINATED = 5,
   STATE_UNSCHEDULED = 6, /* it could run, but has no CPU */
-  STATE_WAITING = 7,
+  STATE_WAITING = 7,     /* for what is not known */
+};
+
+/* What a thread does after each LnsCpuSwitch but LNS_CPU_IN. */
+static const uint8_t states_after[] = {
+  [LNS_CPU_OUT] = STATE_WAITING,
+  [LNS_CPU_PREEMPTED] = STATE_UNSCHEDULED,
+  [LNS_CPU_OUT_INTERRUPTIBLE] = STATE_INTERRUPTIBLE,
+  [LNS_CPU_OUT_UNINTERRUPTIBLE] = STATE_UNINTERRUPTIBLE,
+  [LNS_CPU_OUT_STOPPED] = STATE_STOPPED,
 };
 
 typedef struct
@@ -38,6 +51,7 @@ typedef struct
   uint64_t wait;    /* LNS_COLUMN_REMAINDER of its stretch on `cpu`, in report `wait_report` */
   uint32_t wait_report;
   LnsName *name, *label; /* "name (tid)" for a name of the thread; NULL until it is needed */
+  LnsSystemCalls calls;
 } Thread;
 
 /* A CPU of the machine. */
@@ -64,6 +78,7 @@ typedef struct
   LnsCpuTree tree;
   LnsUnwinder *unwinder;    /* of stacks that programs tell of; NULL: none yet */
   LnsKeptTableMaker *waits; /* what ended the waits of threads; NULL: none yet */
+  LnsSystemCallNames call_names;
 } Session;
 
 /* --- Processes and threads -------------------------------------------------------------------- */
@@ -352,8 +367,7 @@ static void
 play_switch (LnsDecoder *decoder, Thread *thread, const LnsCpuHead *head, int64_t time_ns)
 {
   if (head->value != LNS_CPU_IN)
-    leave_cpu (decoder, thread, head->cpu, time_ns,
-               head->value == LNS_CPU_PREEMPTED ? STATE_UNSCHEDULED : STATE_WAITING);
+    leave_cpu (decoder, thread, head->cpu, time_ns, states_after[head->value]);
   else
     {
       end_running (decoder, thread, time_ns, LNS_EVENT_END_UNKNOWN);
@@ -362,7 +376,7 @@ play_switch (LnsDecoder *decoder, Thread *thread, const LnsCpuHead *head, int64_
     }
 }
 
-/* Ends what is known of the CPUs on which threads run at TIME_NS, with FLAGS. */
+/* Ends what is known of the CPUs on which threads run at TIME_NS, with FLAGS, and of their system calls. */
 static void
 forget_cpus (LnsDecoder *decoder, int64_t time_ns, uint32_t flags)
 {
@@ -374,6 +388,10 @@ forget_cpus (LnsDecoder *decoder, int64_t time_ns, uint32_t flags)
       {
         end_running (decoder, thread, time_ns, flags);
         lose_cpu (decoder, thread);
+        if (flags & LNS_EVENT_OPEN_END)
+          _lns_system_call_cut (decoder, &session->call_names, thread->thread, &thread->calls,
+                                time_ns);
+        _lns_system_call_forget (decoder, &thread->calls);
       }
 }
 
@@ -452,6 +470,21 @@ play_name (
 }
 
 static void
+play_call (LnsDecoder *decoder, Thread *thread, const LnsCpuHead *head, int64_t time_ns)
+{
+  Session *session = decoder->state[LNS_SOURCE_CPU];
+  int64_t result;
+  if (head->kind == LNS_CPU_SYSCALL_ENTER)
+    {
+      _lns_system_call_enter (decoder, &thread->calls, head->value, time_ns);
+      return;
+    }
+  memcpy (&result, head + 1, sizeof result);
+  _lns_system_call_exit (decoder, &session->call_names, thread->thread, &thread->calls,
+                         (uint32_t)head->value, result, time_ns);
+}
+
+static void
 close_lane (LnsDecoder *decoder, const LnsReportRef *lane)
 {
   if (decoder->writer != NULL && lane->report == decoder->report)
@@ -481,6 +514,8 @@ play_exit (
     _lns_decoder_end_thread (decoder, thread->thread, time_ns);
   close_lane (decoder, &thread->sched_lane);
   close_lane (decoder, &thread->sample_lane);
+  _lns_system_call_forget (decoder, &thread->calls); /* it does not return */
+  close_lane (decoder, &thread->calls.lane);
   lns_id_map_take (&process->threads, 1 + (uint64_t)head->tid);
   free_thread (session, thread);
   /* The last call chains of a process that has joined come later. */
@@ -543,6 +578,10 @@ play (LnsDecoder *decoder, const LnsCpuHead *head)
       break;
     case LNS_CPU_SWITCH:
       play_switch (decoder, thread, head, time_ns);
+      break;
+    case LNS_CPU_SYSCALL_ENTER:
+    case LNS_CPU_SYSCALL_EXIT:
+      play_call (decoder, thread, head, time_ns);
       break;
     case LNS_CPU_FORK:
       play_fork (decoder, process, thread, head, time_ns);
@@ -609,7 +648,18 @@ end_process (LnsDecoder *decoder, LnsDecodedProcess *decoded, int64_t end_ns)
 
 /* --- Reports ---------------------------------------------------------------------------------- */
 
-/* Threads that run are in the report up to its end, and in the next one from its start. */
+static void
+show_calls (LnsDecoder *decoder)
+{
+  Session *session = decoder->state[LNS_SOURCE_CPU];
+  Process *process;
+  Thread *thread;
+  for (size_t i = 0; (process = lns_id_map_next (&session->processes, &i)) != NULL;)
+    for (size_t at = 0; (thread = lns_id_map_next (&process->threads, &at)) != NULL;)
+      _lns_system_call_show (decoder, &session->call_names, thread->thread, &thread->calls);
+}
+
+/* Threads that run are in the report up to its end, and in the next one from its start. So are system calls. */
 static void
 stop_report (LnsDecoder *decoder)
 {
@@ -618,7 +668,12 @@ stop_report (LnsDecoder *decoder)
   Thread *thread;
   for (size_t i = 0; (process = lns_id_map_next (&session->processes, &i)) != NULL;)
     for (size_t at = 0; (thread = lns_id_map_next (&process->threads, &at)) != NULL;)
-      end_running (decoder, thread, lns_clock_line_last_ns (&decoder->clock), LNS_EVENT_OPEN_END);
+      {
+        const int64_t end_ns = lns_clock_line_last_ns (&decoder->clock);
+        end_running (decoder, thread, end_ns, LNS_EVENT_OPEN_END);
+        _lns_system_call_cut (decoder, &session->call_names, thread->thread, &thread->calls,
+                              end_ns);
+      }
   lns_kept_table_maker_free (session->waits);
   session->waits = NULL;
 }
@@ -646,6 +701,7 @@ const LnsDecoderOps _lns_cpu_ops = {
   .session_bytes = sizeof (Session),
   .define = define,
   .play = play_record,
+  .show_session = show_calls,
   .stop_report = stop_report,
   .forget_stream = _lns_callers_forget,
   .end_process = end_process,

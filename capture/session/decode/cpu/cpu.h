@@ -33,17 +33,25 @@ typedef enum
   LNS_CPU_EXIT, /* a thread ended; `value`: 1 if its process did, too */
   LNS_CPU_LOST, /* `value` records since the time that follows (int64_t) */
   LNS_CPU_WAKING, /* the thread wakes the one with the tid in the low half of `value`; LNS_CPU_BY_INTERRUPT */
-  LNS_CPU_PAUSE, /* it is not known on which CPUs threads are until they switch again */
+  LNS_CPU_PAUSE,         /* it is not known on which CPUs threads are until they switch again */
+  LNS_CPU_SYSCALL_ENTER, /* the thread calls the kernel; `value`: the call's number; LNS_CPU_32_BITS */
+  LNS_CPU_SYSCALL_EXIT, /* the call with the number `value` returns what follows (int64_t) */
 } LnsCpuKind;
 
 /* An interrupt did it, while the thread ran. */
 #define LNS_CPU_BY_INTERRUPT (UINT64_C (1) << 32)
 
+/* The number is one of a program of 32 bits on a machine of 64. */
+#define LNS_CPU_32_BITS (UINT64_C (1) << 32)
+
 typedef enum
 {
-  LNS_CPU_OUT,       /* it waits for something */
-  LNS_CPU_IN,        /* it runs on `cpu` */
-  LNS_CPU_PREEMPTED, /* it could run on */
+  LNS_CPU_OUT,               /* it waits for something */
+  LNS_CPU_IN,                /* it runs on `cpu` */
+  LNS_CPU_PREEMPTED,         /* it could run on */
+  LNS_CPU_OUT_INTERRUPTIBLE, /* it waits for something or a signal */
+  LNS_CPU_OUT_UNINTERRUPTIBLE, /* it waits for something, such as a disk, and for no signal but a deadly one */
+  LNS_CPU_OUT_STOPPED, /* a signal or a debugger stopped it */
 } LnsCpuSwitch;
 
 typedef enum
