@@ -6,7 +6,7 @@
 
 A test file ends with `tap.main(globals())`. A test that raises has failed; one that raises
 Skip is skipped, with its reason. Paths of the tree under test come from the environment, as
-tests/meson.build sets it.
+tests/meson.build sets it; which cases are run, as tests/runner does.
 """
 
 import glob
@@ -22,6 +22,10 @@ SOURCE = os.environ.get("LNS_SOURCE_ROOT", os.path.dirname(os.path.dirname(os.pa
 BUILD = os.environ.get("LNS_BUILD_ROOT", os.path.join(SOURCE, "build"))
 # Runs of which samples of CPUs are not the subject do without: reports hold what a test is about, and no more.
 os.environ.setdefault("LANESCOPE_SAMPLE", "none")
+# How many times as long as on an idle machine a test waits before it gives up.
+PATIENCE = float(os.environ.get("LNS_TEST_PATIENCE", "1"))
+# What a test draws at random comes from this number; the runner prints it.
+SEED = int(os.environ.get("LNS_SEED", "1"))
 LANESCOPE = os.path.join(BUILD, "src", "cli", "lanescope")
 SHARED = os.path.join(os.path.dirname(SOURCE), "shared")
 
@@ -55,16 +59,26 @@ def spread(samples):
     return [round(value, 1) for value in (min(samples), statistics.median(samples), max(samples))]
 
 
-def main(names):
-    """Runs every test_* function of NAMES, in the order of the file, or those named in argv."""
+def choose(tests, gate, long):
+    """Those of TESTS, pairs of a name and a function, that argv or the runner asks for. GATE and LONG are those of main()."""
+    wanted = sys.argv[1:] or os.environ.get("LNS_CASES", "").split()
+    if wanted:
+        return [test for test in tests if test[0] in wanted]
+    left_out = os.environ.get("LNS_CASES_LEFT_OUT", "").split()
+    if os.environ.get("LNS_TIER") == "gate":
+        tests = [test for test in tests if (gate is None or test[1] in gate) and test[1] not in long]
+    part, n_parts = (int(word) for word in os.environ.get("LNS_SHARD", "0/1").split("/"))
+    return [test for test in tests if test[0] not in left_out][part::n_parts]
+
+
+def main(names, gate=None, long=()):
+    """Runs every test_* function of NAMES, in the order of the file, or those named in argv. The gate runs those of GATE (all,
+    without it) but for those of LONG."""
     # What nohup and background jobs of scripts leave ignored, programs under test would find so too.
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
-    wanted = sys.argv[1:]
-    tests = [(n, f) for n, f in names.items() if n.startswith("test_") and callable(f)]
-    if wanted:
-        tests = [t for t in tests if t[0] in wanted]
+    tests = choose([(n, f) for n, f in names.items() if n.startswith("test_") and callable(f)], gate, long)
     failed = 0
     for number, (name, function) in enumerate(tests, 1):
         try:

@@ -116,10 +116,10 @@ def missing():
     return None
 
 
-def main(names):
+def main(names, gate=None, long=()):
     """tap.main inside a session of this file's own."""
     if SESSION in os.environ:
-        return tap.main(names)
+        return tap.main(names, gate, long)
     reason = missing()
     if reason is not None:
         print(f"1..0 # SKIP {reason}")
