@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static jmp_buf lns_tap_jump;
 static int lns_tap_number, lns_tap_failed, lns_tap_candidates;
@@ -99,6 +100,15 @@ lns_tap_wants (const char *name, bool is_long)
    const char *lns_a = (actual), *lns_e = (expected);                                              \
    if (lns_a == NULL || strcmp (lns_a, lns_e) != 0)                                                \
     LNS_FAIL ("%s is \"%s\", not \"%s\"", #actual, lns_a ? lns_a : "(null)", lns_e);               \
+  }                                                                                                \
+ while (0)
+
+/* Waits until CONDITION is true: five seconds at most on an idle machine. What follows must check it. */
+#define LNS_WAIT_FOR(condition)                                                                    \
+ do                                                                                                \
+  {                                                                                                \
+   for (int lns_i = 0; lns_i < (int)(5000 * lns_tap_patience ()) && !(condition); lns_i++)         \
+    usleep (1000);                                                                                 \
   }                                                                                                \
  while (0)
 

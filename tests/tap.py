@@ -30,6 +30,19 @@ LANESCOPE = os.path.join(BUILD, "src", "cli", "lanescope")
 SHARED = os.path.join(os.path.dirname(SOURCE), "shared")
 
 
+class PatientProcess(subprocess.Popen):
+    """Gives a process PATIENCE times as long as the caller says, who thinks of an idle machine."""
+
+    def wait(self, timeout=None):
+        return super().wait(timeout if timeout is None else timeout * PATIENCE)
+
+    def communicate(self, input=None, timeout=None):
+        return super().communicate(input, timeout if timeout is None else timeout * PATIENCE)
+
+
+subprocess.Popen = PatientProcess
+
+
 class Skip(Exception):
     """Ends a test as skipped; the argument says what is missing."""
 

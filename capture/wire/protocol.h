@@ -13,7 +13,7 @@
  * session drops other users who do not descend from it, and a process trusts only a session of root or of its user.
  *
  * A process that uses NVTX for the first time connects, sends LnsWireHello and waits for LnsWireWelcome, which
- * carries the pool's memfd (SCM_RIGHTS, one descriptor). If it does not come within LNS_WIRE_HANDSHAKE_MS, the
+ * carries the pool's memfd (SCM_RIGHTS, one descriptor). If it does not come within the time of patience.h, the
  * process closes the connection and is not recorded. The session notices that when it answers (EPIPE) or sees the
  * end of a connection whose pool nobody has joined, and counts it. A process that initialises CUDA, which takes
  * longer than any handshake, waits longer, and asks again if NVTX got no answer.
@@ -42,10 +42,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LNS_WIRE_ENVIRONMENT    "LANESCOPE_SESSION" /* the socket's path */
-#define LNS_WIRE_PATH_MAX_BYTES 100                 /* with its terminator */
-#define LNS_WIRE_HANDSHAKE_MS   1000                /* for connect, hello and welcome together */
-#define LNS_WIRE_PATIENT_MS     5000                /* the same, within cuInit() */
+#define LNS_WIRE_ENVIRONMENT    "LANESCOPE_SESSION"           /* the socket's path */
+#define LNS_WIRE_PATH_MAX_BYTES 100                           /* with its terminator */
 #define LNS_WIRE_MAGIC          UINT64_C (0x3145524957534e4c) /* "LNSWIRE1" */
 #define LNS_WIRE_ABI            13 /* layout of messages, pool and records; equal on both sides */
 

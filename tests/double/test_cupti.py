@@ -257,4 +257,4 @@ def test_the_worker_delivers_while_the_program_runs():
         process.stdout.close()
 
 
-tap.main(globals())
+tap.main(globals(), long=(test_kinds_enabled_in_a_range,))

@@ -121,7 +121,8 @@ def covered(folder, name, value, *before):
 
 
 def wait_for(condition, what, seconds=20):
-    """Waits until CONDITION () is true; its value."""
+    """Waits until CONDITION () is true; its value. SECONDS are enough on an idle machine."""
+    seconds *= tap.PATIENCE
     end = time.monotonic() + seconds
     while True:
         value = condition()

@@ -335,4 +335,4 @@ def test_python_functions():
         assert process.returncode == 0
 
 
-tap.main(globals())
+tap.main(globals(), gate=(test_the_report_ends_with_the_processes, test_a_program_that_calls_exec))

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 
 import profiling
 import tap
@@ -64,14 +65,16 @@ def test_a_report_that_is_cut_off_says_up_to_where_it_has_samples():
             profiling.wait_for(lambda: os.path.exists(path) and rows(folder, "SELECT count(*) > 2000 FROM SCHED_EVENTS") == [(1,)], "switches")
         process.kill()
         process.communicate()
+        killed_ns = time.monotonic_ns()
         if REFUSAL is not None:
             return
         said = subprocess.run([tap.LANESCOPE, "info", path], capture_output=True, text=True, check=True).stdout
         # Nothing but samples and switches, which nobody counts before they are in the report.
         value, is_milli = re.search(r"missing: everything after ([\d.]+) (m?)s", said).groups()
-        reached = float(value) * (1e6 if is_milli else 1e9)
-        last = rows(folder, "SELECT max(start) FROM SCHED_EVENTS")[0][0]
-        assert abs(last - reached) < 500e6, (last, said)
+        reached_ns = round(float(value) * (1e6 if is_milli else 1e9))
+        first, n, n_after = rows(folder, f"SELECT min(start), count(*), sum(start > {reached_ns}) FROM SCHED_EVENTS")[0]
+        # A CPU may be ahead of the one that the report knows least of.
+        assert first < reached_ns <= killed_ns - folder.report("r.rep").info["t0"] and n_after < n / 2, (first, n, n_after, said)
 
 
 def test_samples_have_their_callers():
@@ -577,4 +580,4 @@ def test_an_import_has_the_rows_of_cpus():
         assert recorded and recorded == imported, (recorded, imported)
 
 
-tap.main(globals())
+tap.main(globals(), gate=(test_samples_have_their_callers, test_threads_run_and_wait))

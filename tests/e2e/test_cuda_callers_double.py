@@ -238,4 +238,4 @@ def test_samples_have_nodes_of_the_same_tree():
         assert {tuple(chain[:3]) for chain in sets} == {("innermost", "outermost", "main")}, sets
 
 
-tap.main(globals())
+tap.main(globals(), gate=(test_callers,))

@@ -236,5 +236,4 @@ def test_hardware_trace():
         assert refused.code == 125 and "leave out --cuda-trace=hw" in refused.err, refused
 
 
-if __name__ == "__main__":
-    tap.main(globals())
+tap.main(globals())

@@ -425,4 +425,4 @@ def test_bad_values():
             assert run.code == 125 and text in run.err, (switch, run)
 
 
-tap.main(globals())
+tap.main(globals(), gate=(test_each_value_is_in_the_report,))

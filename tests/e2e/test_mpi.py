@@ -210,4 +210,4 @@ def test_a_program_without_mpi():
         assert rows(folder.file("report1.rep"), "SELECT count(*) FROM MPI_OTHER_EVENTS") == [("0",)]
 
 
-tap.main(globals())
+tap.main(globals(), gate=(test_open_mpi, test_mpich))

@@ -328,4 +328,4 @@ def test_another_preloaded_library_is_called():
         assert calls(report)["usleep"] == 20
 
 
-tap.main(globals())
+tap.main(globals(), gate=(test_callers_of_calls, test_a_lock_convoy, test_files))

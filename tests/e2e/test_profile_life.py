@@ -951,4 +951,6 @@ def test_control_start():
         assert report.named("outer")[0]["flags"] == OPEN_START
 
 
-tap.main(globals())
+tap.main(globals(), gate=(test_children_are_processes_of_their_own, test_exec_goes_on_in_another_image,
+                          test_a_crash_leaves_what_was_open, test_kill_of_the_target, test_kill_of_both,
+                          test_ctrl_c_ends_the_run_and_keeps_the_report))

@@ -148,4 +148,4 @@ def test_more_domains_than_a_process_may_make():
         assert report.codes() == ["LNS-NVTX-004"] and list(report.names()) == ["x"], (report.codes(), report.names())
 
 
-tap.main(globals())
+tap.main(globals(), gate=(test_resources_are_in_the_report_and_its_export, test_domains_with_one_name_are_one_domain))

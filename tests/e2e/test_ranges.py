@@ -224,5 +224,4 @@ def test_switches_that_do_not_fit():
             assert run.err.count("--capture-range-end: ") == (end.endswith(("sync", "defer")) and "async" not in end), (end, run.err)
 
 
-if __name__ == "__main__":
-    tap.main(globals())
+tap.main(globals(), gate=(test_one_range, test_each_range_has_a_report))

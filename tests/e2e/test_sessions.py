@@ -593,4 +593,4 @@ def test_keep_knows_what_is_open():
         assert report.threads[outer["thread"]]["name"] == "me"
 
 
-tap.main(globals())
+tap.main(globals(), gate=(test_start_and_stop_from_other_terminals, test_several_sessions_by_name))

@@ -392,4 +392,4 @@ def test_another_user_is_refused():
     assert check_switches("--run-as=none", "true")[0].code == 0
 
 
-tap.main(globals())
+tap.main(globals(), long=(test_another_terminal_starts,))

@@ -89,4 +89,4 @@ def test_without_privileges():
         assert "SYSCALL" not in tables(folder), run
 
 
-tap.main(globals())
+tap.main(globals(), gate=(test_each_call_with_its_thread_and_result,))

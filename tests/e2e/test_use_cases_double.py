@@ -344,4 +344,4 @@ def check_injector(arguments):
         assert "state: complete\n" in run.out and "command line: python ./main.py\n" in run.out, run
 
 
-tap.main(globals())
+tap.main(globals(), long=(test_003_each_further_switch,))

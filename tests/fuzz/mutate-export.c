@@ -320,7 +320,7 @@ try_import (void)
   LnsImportResult result = { 0 };
   const LnsImportOptions options = { .overwrite = true };
 
-  alarm (60);
+  alarm ((unsigned)(60 * lns_tap_patience ()));
   n_tried++;
   if (lns_import_sqlite (path, out_path, &options, &result, &error))
     {

@@ -178,7 +178,7 @@ try_mutated (size_t size_bytes)
 {
   LnsError error = { 0 };
 
-  alarm (20);
+  alarm ((unsigned)(20 * lns_tap_patience ()));
   write_mutated (size_bytes);
   LnsReport *report = lns_report_open (path, NULL, &error);
   if (report != NULL)

@@ -122,7 +122,7 @@ test_broken_traces (void)
       int fd = open (path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
       LNS_CHECK (fd >= 0 && write (fd, text, n) == (ssize_t)n);
       close (fd);
-      alarm (60);
+      alarm ((unsigned)(60 * lns_tap_patience ()));
       const bool good = lns_import_trace (path, out_path, &options, &result, &error);
       alarm (0);
       n_imported += good;

@@ -303,7 +303,7 @@ def interrupt(words, number=signal.SIGINT):
     # Its handler is in place once the signal is caught: /proc tells. Handlers of other signals come before it, and before
     # the program is executed those of Python are there.
     awaited = number if number != signal.SIGKILL else signal.SIGINT
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 20 * tap.PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         with open(f"/proc/{process.pid}/status", encoding="utf-8") as status:
             caught = next(line for line in status if line.startswith("SigCgt")).split()[1]

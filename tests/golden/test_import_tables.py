@@ -182,4 +182,4 @@ def test_chains_are_found_by_id(names, _):
         assert answer.decode().splitlines() == expected
 
 
-tap.main(globals())
+tap.main(globals(), long=(test_what_is_left_of_a_broken_table_is_shown,))

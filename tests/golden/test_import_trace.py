@@ -664,4 +664,4 @@ def test_stats_opens_one():
         assert run.returncode == 0 and "void lane::reduce<256>(float*, int)" in run.stdout, run
 
 
-tap.main(globals())
+tap.main(globals(), long=(test_a_small_file_takes_little_memory, test_a_file_that_is_made_to_take_long_is_refused))

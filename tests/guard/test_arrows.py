@@ -107,17 +107,6 @@ def test_includes_are_written_from_the_root():
     assert not wrong, "\n".join(wrong)
 
 
-def test_files_stay_under_1000_lines():
-    """A class that is one thing stays in one file; this many lines are more than one thing."""
-    long = []
-    for path in sources():
-        with open(os.path.join(tap.SOURCE, path), "rb") as file:
-            lines = sum(1 for _ in file)
-        if lines >= 1000:
-            long.append(f"{path}: {lines} lines")
-    assert not long, "\n".join(long)
-
-
 def test_licence_headers():
     without = []
     for path in sources():

@@ -3,15 +3,16 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* cuda-steady MS: for MS milliseconds makes steps of a millisecond and more, "step 0", "step 1", …, each of
+/* cuda-steady MS [FILE]: for MS milliseconds makes steps of a millisecond and more, "step 0", "step 1", …, each of
  * one kernel with so many blocks and a wait for it. The first ten of each fifty are a range by cudaProfilerStart
- * and cudaProfilerStop. Exits with 7. */
+ * and cudaProfilerStop. FILE has the number of the step, an int of four bytes. Exits with 7. */
 
 #include "cuda-program.h"
 
 #include <cuda_profiler_api.h>
 #include <nvtx3/nvToolsExt.h>
 
+#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,11 +34,14 @@ int
 main (int argc, char **argv)
 {
   const long long end_ms = now_ms () + (argc > 1 ? atoll (argv[1]) : 0);
+  const int file = argc > 2 ? open (argv[2], O_WRONLY | O_CREAT, 0600) : -1;
   int *cell;
   CHECK (cudaMalloc (&cell, sizeof *cell));
   for (int step = 0; now_ms () < end_ms; step++)
     {
       char name[32];
+      if (file >= 0 && pwrite (file, &step, sizeof step, 0) != sizeof step)
+        return 1;
       if (step % 50 == 0)
         CHECK (cudaProfilerStart ());
       if (step % 50 == 10)

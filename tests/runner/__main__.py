@@ -75,8 +75,8 @@ def count(lists):
     return counts
 
 
-def print_failure(program, case, when):
-    print(f"\nfailed{when}: {program}:{case.name}")
+def print_failure(program, case):
+    print(f"\nfailed twice: {program}:{case.name}")
     for line in case.text.splitlines():
         print(f"    {line}")
     sys.stdout.flush()
@@ -88,7 +88,7 @@ def run_again(run, chosen, tier, run_one, build):
     by_name = {program.name: program for program, _ in chosen}
     for name, cases in run.results.items():
         for case in [case for case in cases if case.outcome == "failed"]:
-            print_failure(name, case, ", is run again")
+            print(f"{name}:{case.name} failed and is run once more", flush=True)
             of_program = case.name == execution.OF_THE_PROGRAM
             share = execution.Share(by_name[name], () if of_program else (case.name,), (), tier, (0, 1), 0)
             load = os.getloadavg()
@@ -103,7 +103,7 @@ def run_again(run, chosen, tier, run_one, build):
             else:
                 for one in again:
                     if one.outcome == "failed":
-                        print_failure(name, one, " twice")
+                        print_failure(name, one)
     return flaky
 
 

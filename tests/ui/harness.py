@@ -139,7 +139,8 @@ def accessibility():
 
 
 def wait(condition, seconds=60, what=None):
-    """Calls CONDITION until it gives something true, which is returned; fails after SECONDS."""
+    """Calls CONDITION until it gives something true, which is returned; fails after SECONDS, which are enough on an idle machine."""
+    seconds *= tap.PATIENCE
     end = time.monotonic() + seconds
     while True:
         value = condition()

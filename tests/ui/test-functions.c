@@ -101,7 +101,7 @@ rows_are (const char *wanted)
 #define WAIT_FOR_ROWS(wanted)                                                                      \
  do                                                                                                \
   {                                                                                                \
-   gint64 end_us = g_get_monotonic_time () + 30 * G_USEC_PER_SEC;                                  \
+   gint64 end_us = g_get_monotonic_time () + (gint64)(30 * lns_tap_patience () * G_USEC_PER_SEC);  \
    while (!rows_are (wanted) && g_get_monotonic_time () < end_us)                                  \
     g_main_context_iteration (NULL, FALSE);                                                        \
    g_autofree char *shown = rows_text ();                                                          \

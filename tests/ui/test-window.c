@@ -20,7 +20,7 @@ static const char *report_path;
 static void
 wait_for_title (const char *title)
 {
-  gint64 end_us = g_get_monotonic_time () + 15 * G_USEC_PER_SEC;
+  gint64 end_us = g_get_monotonic_time () + (gint64)(15 * lns_tap_patience () * G_USEC_PER_SEC);
 
   for (;;)
     {

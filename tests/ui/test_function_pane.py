@@ -64,4 +64,4 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_shown():
         app.find("label", "1,000 samples, 10 without a call chain")
 
 
-harness.main(globals())
+harness.main(globals(), gate=(test_a_row_leads_to_its_functions,))

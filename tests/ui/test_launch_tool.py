@@ -142,4 +142,4 @@ def test_a_switch_without_effect_is_told_before_the_report():
         assert launch.opened("seen.rep").startswith("0 events")
 
 
-harness.main(globals())
+harness.main(globals(), gate=(test_a_program_from_start_to_its_report,))

@@ -414,4 +414,4 @@ def test_menus_without_a_report():
         app.process.wait(10)
 
 
-harness.main(globals())
+harness.main(globals(), gate=(test_a_call_leads_to_its_work, test_menus_open_and_act))

@@ -313,4 +313,4 @@ def test_a_recording_is_told_and_reloaded():
         writer.communicate()
 
 
-harness.main(globals())
+harness.main(globals(), gate=(test_start_page, test_a_sample, test_what_others_recorded_is_imported))

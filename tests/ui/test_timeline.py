@@ -259,4 +259,4 @@ def test_an_empty_report_says_so_over_its_lanes():
         app.wait(places, what=f"{words!r} at {words.extents()} below {ruler!r} at {ruler.extents()}")
 
 
-harness.main(globals())
+harness.main(globals(), gate=(test_rows_are_named_and_described, test_wheel_keys_and_undo))

@@ -35,7 +35,7 @@ new_view (const char *path)
 static inline void
 wait_for (gboolean (*condition) (gpointer data), gpointer data)
 {
-  gint64 end_usec = g_get_monotonic_time () + 15 * G_USEC_PER_SEC;
+  gint64 end_usec = g_get_monotonic_time () + (gint64)(15 * lns_tap_patience () * G_USEC_PER_SEC);
   while (!condition (data))
     {
       LNS_CHECK (g_get_monotonic_time () < end_usec);

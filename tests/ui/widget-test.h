@@ -31,7 +31,7 @@ find_widget (GtkWidget *widget, GType type)
 #define WAIT_FOR(condition)                                                                        \
  do                                                                                                \
   {                                                                                                \
-   gint64 end_us = g_get_monotonic_time () + 30 * G_USEC_PER_SEC;                                  \
+   gint64 end_us = g_get_monotonic_time () + (gint64)(30 * lns_tap_patience () * G_USEC_PER_SEC);  \
    while (!(condition))                                                                            \
     {                                                                                              \
      LNS_CHECK (g_get_monotonic_time () < end_us);                                                 \

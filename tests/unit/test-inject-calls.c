@@ -355,7 +355,8 @@ fork_in_first_call (void)
 {
   bool before[1024];
   pthread_t thread;
-  alarm (60); /* all of it hangs for ever where something is wrong */
+  alarm (
+      (unsigned)(60 * lns_tap_patience ())); /* all of it hangs for ever where something is wrong */
   for (int fd = 0; fd < 1024; fd++)
     before[fd] = fcntl (fd, F_GETFD) >= 0;
   pthread_create (&thread, NULL, mark_first, (void *)"parent");
@@ -364,7 +365,7 @@ fork_in_first_call (void)
   pid_t pid = fork ();
   if (pid == 0)
     {
-      alarm (60);
+      alarm ((unsigned)(60 * lns_tap_patience ()));
       nvtxMarkA ("child");
       _exit (0);
     }

@@ -547,7 +547,7 @@ int
 main (int argc, char **argv)
 {
   cuda_scenes (scenes, argv);
-  LNS_TEST (test_buffers_are_withheld);
+  LNS_TEST_LONG (test_buffers_are_withheld);
   LNS_TEST (test_contexts_are_told_at_once);
   LNS_TEST (test_no_buffer_is_refused);
   LNS_TEST (test_nothing_is_called_after_a_fatal_error);
@@ -556,13 +556,13 @@ main (int argc, char **argv)
   LNS_TEST (test_another_client_records_as_well);
   LNS_TEST (test_another_client_cannot_take_over);
   LNS_TEST (test_another_client_is_refused);
-  LNS_TEST (test_another_client_is_told);
-  LNS_TEST (test_another_client_is_told_while_it_runs);
+  LNS_TEST_LONG (test_another_client_is_told);
+  LNS_TEST_LONG (test_another_client_is_told_while_it_runs);
   LNS_TEST (test_another_client_is_told_that_comes_early);
-  LNS_TEST (test_no_other_client_is_told);
+  LNS_TEST_LONG (test_no_other_client_is_told);
   LNS_TEST (test_a_driver_that_comes_late);
   LNS_TEST (test_a_context_from_before_the_driver);
   LNS_TEST (test_ranges_are_one_session);
-  LNS_TEST (test_kernels_are_not_disabled_beside_a_flush);
+  LNS_TEST_LONG (test_kernels_are_not_disabled_beside_a_flush);
   return lns_tap_done ();
 }

@@ -8,6 +8,7 @@
  * be kept. */
 
 #include "capture/wire/compact.h"
+#include "capture/wire/patience.h"
 #include "tests/tap.h"
 #include "tests/unit/cuda-fixture.h"
 
@@ -361,9 +362,12 @@ test_fork (void)
 static void
 test_late (void)
 {
-  cuda_answer_after_ms = LNS_WIRE_HANDSHAKE_MS + 150;
+  const char *given = getenv ("LNS_TEST_PATIENCE");
+  setenv ("LNS_TEST_PATIENCE", "1", 1);
+  cuda_answer_after_ms = lns_patience ().handshake_ms + 150;
   MiniSession *session = cuda_run ("late", &plain, false, NULL);
   cuda_answer_after_ms = 0;
+  setenv ("LNS_TEST_PATIENCE", given != NULL ? given : "1", 1);
   LNS_CHECK (cuda_is_sound (session));
   LNS_CHECK_INT (session->n_processes, 2);
   LNS_CHECK (!lns_wire_pool_is_joined (session->processes[0].pool));
@@ -473,7 +477,7 @@ main (int argc, char **argv)
   LNS_TEST (test_killed);
   LNS_TEST (test_left_by_a_worker);
   LNS_TEST (test_fork);
-  LNS_TEST (test_late);
+  LNS_TEST_LONG (test_late);
   LNS_TEST (test_reset);
   LNS_TEST (test_fault);
   LNS_TEST (test_threads);

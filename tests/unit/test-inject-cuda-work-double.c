@@ -115,8 +115,7 @@ scene_full (void)
   const long before_kib = resident_kib ();
   cuda_launch (N_FULL, false, 1 << 21, 1024, NULL);
   cuda.cudaDeviceSynchronize ();
-  for (int i = 0; i < 1000 && resident_kib () > before_kib + LIMIT_KIB; i++)
-    usleep (10000);
+  LNS_WAIT_FOR (resident_kib () <= before_kib + LIMIT_KIB);
   return resident_kib () > before_kib + LIMIT_KIB;
 }
 

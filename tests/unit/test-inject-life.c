@@ -528,7 +528,7 @@ main (void)
   LNS_TEST (test_killed);
   LNS_TEST (test_signal_handlers);
   LNS_TEST (test_no_session);
-  LNS_TEST (test_a_session_that_does_not_answer);
+  LNS_TEST_LONG (test_a_session_that_does_not_answer);
   LNS_TEST (test_denied_system_calls);
   LNS_TEST (test_no_system_calls);
   LNS_TEST (test_recording_flag);

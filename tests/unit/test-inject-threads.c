@@ -153,13 +153,6 @@ test_two_thousand_live_threads (void)
   MiniOptions options = { .on_record = check_thread_name, .n_free = 4096 };
   n_names_of_threads = 0;
   MiniSession *session = run (&options, live_threads);
-  /* On a machine that is too busy to answer within LNS_WIRE_HANDSHAKE_MS, the process is not recorded, as whoever looks at a
-   * session is told. */
-  for (int i = 0; i < 4 && mini_session_count (session, LNS_WIRE_PUSH) == 0; i++)
-    {
-      mini_session_free (session);
-      session = run (&options, live_threads);
-    }
   LNS_CHECK_INT (mini_session_lost_all (session), 0);
   LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_PUSH), N_LIVE);
   LNS_CHECK_INT (mini_session_count (session, LNS_WIRE_POP), N_LIVE);

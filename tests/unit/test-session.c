@@ -252,8 +252,7 @@ who_gives_up_is_late (void)
   LNS_CHECK_INT (connect (fd, (struct sockaddr *)&address, sizeof address), 0);
   LNS_CHECK_INT (shutdown (fd, SHUT_RD), 0); /* an answer fails with EPIPE from now on */
   LNS_CHECK_INT (send (fd, &hello, sizeof hello, 0), sizeof hello);
-  for (int i = 0; i < 500 && lns_peers_counters (lns_session_peers (session)).n_late == 0; i++)
-    usleep (10000);
+  LNS_WAIT_FOR (lns_peers_counters (lns_session_peers (session)).n_late != 0);
   LnsCollectorCounters processes = lns_peers_counters (lns_session_peers (session));
   LNS_CHECK_INT (processes.n_late, 1);
   LNS_CHECK_INT (processes.n_joined, 0);
@@ -280,11 +279,9 @@ who_gives_up_at_the_last_moment_is_late (void)
   int fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   LNS_CHECK_INT (connect (fd, (struct sockaddr *)&address, sizeof address), 0);
   LNS_CHECK_INT (send (fd, &hello, sizeof hello, 0), sizeof hello);
-  for (int i = 0; i < 500 && lns_peers_counters (lns_session_peers (session)).n_joined == 0; i++)
-    usleep (10000);
+  LNS_WAIT_FOR (lns_peers_counters (lns_session_peers (session)).n_joined != 0);
   close (fd);
-  for (int i = 0; i < 500 && lns_peers_counters (lns_session_peers (session)).n_late == 0; i++)
-    usleep (10000);
+  LNS_WAIT_FOR (lns_peers_counters (lns_session_peers (session)).n_late != 0);
   LNS_CHECK_INT (lns_peers_counters (lns_session_peers (session)).n_late, 1);
   LNS_CHECK_INT (lns_peers_counters (lns_session_peers (session)).n_joined, 0);
   LnsReportResult result;
@@ -304,8 +301,7 @@ who_takes_back_that_it_lacks_a_key_is_counted_once (void)
   start_report ("keyless.rep");
   join (&target);
   target.view.header->joined = LNS_WIRE_JOINED_WITHOUT_KEY;
-  for (int i = 0; i < 500 && lns_peers_counters (lns_session_peers (session)).n_refused == 0; i++)
-    usleep (10000);
+  LNS_WAIT_FOR (lns_peers_counters (lns_session_peers (session)).n_refused != 0);
   target.view.header->joined = 0;
   leave (&target);
   /* Once the second of these has its answer, the session has seen the end of the connection. */
@@ -342,8 +338,7 @@ who_ends_before_the_answer_is_told_of (void)
       _exit (connect (fd, (struct sockaddr *)&address, sizeof address) != 0 ||
              send (fd, &hello, sizeof hello, 0) != sizeof hello);
     }
-  for (int i = 0; i < 500 && lns_peers_counters (lns_session_peers (session)).n_late == 0; i++)
-    usleep (10000);
+  LNS_WAIT_FOR (lns_peers_counters (lns_session_peers (session)).n_late != 0);
   int status = -1;
   LNS_CHECK_INT (waitpid (pid, &status, 0), pid);
   LNS_CHECK_INT (status, 0);
@@ -394,10 +389,8 @@ the_parent_of_who_ends_at_once_is_known (void)
   __atomic_store_n (&answer_waits_for, shell, __ATOMIC_RELEASE);
   close (gate[0]);
   close (gate[1]); /* lets it go */
-  for (int i = 0; i < 500 && lns_peers_counters (lns_session_peers (session)).n_joined < 2; i++)
-    usleep (10000);
-  for (int i = 0; i < 500 && lns_peers_counters (lns_session_peers (session)).n_alive > 1; i++)
-    usleep (10000);
+  LNS_WAIT_FOR (lns_peers_counters (lns_session_peers (session)).n_joined >= 2);
+  LNS_WAIT_FOR (lns_peers_counters (lns_session_peers (session)).n_alive <= 1);
   stop_report (0);
   LnsReport *report = fixture_open (path, NULL);
   uint32_t n;

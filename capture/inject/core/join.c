@@ -6,6 +6,7 @@
 #include "capture/inject/core/join.h"
 #include "capture/inject/core/connection.h"
 #include "capture/inject/core/system.h"
+#include "capture/wire/patience.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -84,7 +85,7 @@ is_memory_borrowed (uint32_t pid)
 
 /* Joins the session. Only the thread that joins runs this. */
 static uint64_t
-join_session (int bound_ms)
+join_session (int bound_ms, bool is_patient)
 {
   uint32_t pid = (uint32_t)LNS_SYSCALL (SYS_getpid);
   /* The owner of the memory is the process to record: it goes on in it when the child is gone. */
@@ -114,8 +115,7 @@ join_session (int bound_ms)
   if (forked)
     leave_parent ();
   if (error < 0)
-    return error == -ETIMEDOUT && bound_ms < LNS_WIRE_PATIENT_MS ? LNS_GENERATION_LATE
-                                                                 : LNS_GENERATION_OFF;
+    return error == -ETIMEDOUT && !is_patient ? LNS_GENERATION_LATE : LNS_GENERATION_OFF;
   if (!lns_process.has_key)
     {
       __atomic_store_n (&pool.header->joined, LNS_WIRE_JOINED_WITHOUT_KEY, __ATOMIC_RELEASE);
@@ -157,17 +157,18 @@ begin_join (uint64_t generation)
 }
 
 uint64_t
-lns_process_join (int bound_ms)
+lns_process_join (bool is_patient)
 {
   LNS_KEEP_ERRNO;
-  const bool is_patient = bound_ms >= LNS_WIRE_PATIENT_MS;
+  const LnsPatience patience = lns_patience ();
+  const int bound_ms = is_patient ? patience.long_handshake_ms : patience.handshake_ms;
   bool is_mine = begin_join (LNS_GENERATION_FRESH);
   if (!is_mine && lns_process_generation () == LNS_GENERATION_STARTING)
     (void)wait_for_join (bound_ms);
   if (!is_mine && (!is_patient || !begin_join (LNS_GENERATION_LATE)))
     return lns_process_generation ();
   uint64_t mask = lns_inject_block_signals ();
-  uint64_t generation = join_session (bound_ms);
+  uint64_t generation = join_session (bound_ms, is_patient);
   __atomic_store_n (&lns_own.generation, generation, __ATOMIC_RELEASE);
   (void)LNS_SYSCALL (SYS_futex, &lns_own.generation, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
   lns_inject_unblock_signals (mask);

@@ -10,10 +10,12 @@
 #include "capture/inject/core/process.h"
 #include "capture/wire/protocol.h"
 
-/* Joins the session named in the environment, once, within BOUND_MS. With LNS_WIRE_PATIENT_MS or more, tries again if
- * the session was late before. Other threads that call this meanwhile wait, no longer than that. Returns the generation,
+#include <stdbool.h>
+
+/* Joins the session named in the environment, once, within the time of a handshake, which is longer if IS_PATIENT; then tries
+ * again if the session was late before. Other threads that call this meanwhile wait, no longer than that. Returns the generation,
  * LNS_GENERATION_FIRST or more on success. Blocks the thread's signals meanwhile. */
-uint64_t lns_process_join (int bound_ms);
+uint64_t lns_process_join (bool is_patient);
 
 /* The generation, after the session was joined if that was not tried yet. */
 static inline uint64_t
@@ -21,7 +23,7 @@ lns_process_joined (void)
 {
   uint64_t generation = lns_process_generation ();
   if (generation == LNS_GENERATION_FRESH || generation == LNS_GENERATION_STARTING)
-    generation = lns_process_join (LNS_WIRE_HANDSHAKE_MS);
+    generation = lns_process_join (false);
   return generation;
 }
 

@@ -21,6 +21,7 @@
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/core/range.h"
 #include "capture/inject/core/join.h"
+#include "capture/wire/patience.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -28,9 +29,6 @@
 #define LNS_EXPORT __attribute__ ((visibility ("default")))
 
 LNS_EXPORT int InitializeInjection (void);
-
-/* Compacting a buffer takes 1 ms on a processor that is free. */
-#define FINISH_MS 500
 
 /* How long the engine waits for CUPTI to find a driver. cuInit() takes seconds on large machines. */
 #define DRIVER_MS 30000
@@ -242,13 +240,15 @@ leave_parent (void)
   lns_process.pool.pool_bytes -= (size_t)(buffers_end () - lns_process.pool.buffers);
 }
 
-/* Waits for threads that are compacting a buffer and would end with the process, and for those that have yet to leave
- * CUPTI, which is about to be torn down. If a thread takes longer, the session salvages its buffer. */
+/* Waits for threads that are compacting a buffer, which takes 1 ms on a processor that is free, and would end with the process,
+ * and for those that have yet to leave CUPTI, which is about to be torn down. If a thread takes longer, the session salvages
+ * its buffer. */
 static void
 wait_for_others (void)
 {
   struct timespec pause = { .tv_nsec = 1000000 };
-  for (int i = 0; i < FINISH_MS; i++)
+  const int exit_ms = lns_patience ().exit_ms;
+  for (int i = 0; i < exit_ms; i++)
     {
       if (__atomic_load_n (&lns_cuda_engine.n_compacting, __ATOMIC_ACQUIRE) == 0 &&
           __atomic_load_n (&lns_cuda_engine.n_visiting, __ATOMIC_SEQ_CST) == 0)
@@ -263,9 +263,9 @@ static void
 wait_for_buses (void)
 {
   struct timespec pause = { .tv_nsec = 1000000 };
-  for (int i = 0;
-       i < FINISH_MS && __atomic_load_n (&lns_cuda_engine.has_thread, __ATOMIC_ACQUIRE) &&
-       __atomic_load_n (&lns_process.pool.header->listens, __ATOMIC_ACQUIRE) == 0;
+  const int exit_ms = lns_patience ().exit_ms;
+  for (int i = 0; i < exit_ms && __atomic_load_n (&lns_cuda_engine.has_thread, __ATOMIC_ACQUIRE) &&
+                  __atomic_load_n (&lns_process.pool.header->listens, __ATOMIC_ACQUIRE) == 0;
        i++)
     (void)LNS_SYSCALL (SYS_nanosleep, &pause, NULL);
 }
@@ -487,7 +487,7 @@ InitializeInjection (void)
 {
   static uint32_t is_started;
   LNS_KEEP_ERRNO;
-  uint64_t generation = lns_process_join (LNS_WIRE_PATIENT_MS);
+  uint64_t generation = lns_process_join (true);
   if (generation < LNS_GENERATION_FIRST)
     return 1;
   const LnsWireOptions *options = lns_cuda_options ();

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "capture/wire/patience.h"
 #include "src/base/language.h"
 #include "src/base/monotonic.h"
 
@@ -278,7 +279,7 @@ has_descriptors (LnsDoor *door)
 static bool
 is_one_joining (const LnsDoor *door)
 {
-  int64_t since_ns = lns_monotonic_ns () - LNS_WIRE_HANDSHAKE_MS * INT64_C (1000000);
+  int64_t since_ns = lns_monotonic_ns () - lns_patience ().handshake_ms * INT64_C (1000000);
   for (size_t i = 0; i < door->watches->all.n; i++)
     {
       const LnsWatch *watch = door->watches->all.items[i];

@@ -7,16 +7,11 @@
 
 #include <string.h>
 
+#include "capture/wire/patience.h"
 #include "src/base/monotonic.h"
 
 /* Marks the serials of flushes, which commands of lns_commands_give () never reach. */
 #define FLUSH_SERIAL 0x80000000u
-
-/* How long a process may take to hand over what belongs to a range that ended. */
-#define FLUSH_NS INT64_C (2000000000)
-
-/* The same for one that does not listen, as it has just begun: it hands over unasked. */
-#define UNASKED_FLUSH_NS INT64_C (100000000)
 
 /* The most beginnings and ends of one process that are followed in one go, as other processes wait. */
 #define EDGES_MAX 1000
@@ -115,7 +110,9 @@ end_range (LnsRangeControl *control, LnsPeer *peer)
       asked->flush_asked = command.serial;
       flush.is_asked |= asked == peer;
     }
-  flush.until_ns = lns_monotonic_ns () + (flush.is_asked ? FLUSH_NS : UNASKED_FLUSH_NS);
+  const LnsPatience patience = lns_patience ();
+  flush.until_ns =
+      lns_monotonic_ns () + (flush.is_asked ? patience.flush_ns : patience.unasked_flush_ns);
   LnsFlush *added = lns_array_try_add (&control->flushes);
   if (added != NULL)
     *added = flush;

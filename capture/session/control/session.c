@@ -16,6 +16,7 @@
 
 #include "capture/session/system/memory-limit.h"
 #include "capture/session/system/process-info.h"
+#include "capture/wire/patience.h"
 #include "capture/wire/pool-session.h"
 #include "capture/wire/protocol.h"
 #include "src/base/language.h"
@@ -25,16 +26,6 @@
 
 #define PROCESS_BYTES (UINT64_C (64) << 20)
 #define SESSION_BYTES (UINT64_C (1) << 30)
-
-/* The time that the driver and CUPTI have to begin to sample, before the program is started nevertheless. Initialising the driver
- * takes up to a few seconds on machines with many GPUs. */
-#define METRICS_NS INT64_C (5000000000)
-
-/* The time that what samples CPUs and hardware counters has to hand over its last samples. */
-#define DRAIN_NS INT64_C (400000000)
-
-/* The time that processes have to hand over their last GPU records. */
-#define FINISH_MS 2000
 
 #define NO_EVENTS                                                                                  \
  LNS_SENTENCE ("no NVTX events were seen: a process was ready to record them, but made none "      \
@@ -312,7 +303,7 @@ void
 lns_session_begin_metrics (LnsSession *session, LnsGpuSay say, void *data)
 {
   if (session->metrics != NULL)
-    lns_gpu_sampling_begin (session->metrics, METRICS_NS, say, data);
+    lns_gpu_sampling_begin (session->metrics, lns_patience ().sampler_begin_ns, say, data);
 }
 
 void
@@ -406,12 +397,13 @@ tell_unrecorded (LnsSession *session, const LnsCollectorCounters *processes)
 static void
 finish_processes (LnsSession *session)
 {
-  unsigned n = lns_collector_command (session->collector, LNS_WIRE_COMMAND_FINISH, FINISH_MS);
+  const int finish_ms = lns_patience ().finish_ms;
+  unsigned n = lns_collector_command (session->collector, LNS_WIRE_COMMAND_FINISH, finish_ms);
   if (n > 0)
     post (session, lns_batch_diagnostic (LNS_ID_NONE, "LNS-CUDA-008", LNS_SEVERITY_WARNING,
                                          "%u process%s did not hand over the last GPU records "
                                          "within %d s; some may be missing",
-                                         n, lns_plural (n, "", "es"), FINISH_MS / 1000));
+                                         n, lns_plural (n, "", "es"), finish_ms / 1000));
 }
 
 /* The length of a report that keeps only its last seconds. If all processes have ended, it is counted from the end
@@ -441,10 +433,11 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
   if (!session->is_started)
     return lns_error_set (&ret_result->error, LNS_ERROR_USAGE, 0, "no report was begun");
   finish_processes (session);
+  const int64_t drain_ns = lns_patience ().drain_ns;
   if (session->metrics != NULL)
-    lns_gpu_sampling_drain (session->metrics, DRAIN_NS);
-  lns_cpu_sampling_drain (session->cpus, DRAIN_NS);
-  lns_python_sampling_drain (session->python, DRAIN_NS);
+    lns_gpu_sampling_drain (session->metrics, drain_ns);
+  lns_cpu_sampling_drain (session->cpus, drain_ns);
+  lns_python_sampling_drain (session->python, drain_ns);
   LnsCollectorCounters processes = lns_peers_counters (lns_session_peers (session));
   tell_unrecorded (session, &processes);
   bool has_joined = processes.n_joined > 0;

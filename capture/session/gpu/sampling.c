@@ -22,6 +22,7 @@
 
 #include "capture/session/decode/gpu/gpu.h"
 #include "src/base/array.h"
+#include "capture/wire/patience.h"
 #include "src/base/language.h"
 #include "src/base/memory.h"
 #include "src/base/monotonic.h"
@@ -30,9 +31,6 @@
  * it, and at last with the GPU, which overwrites it and is asked how much that was. */
 #define WAITING_BYTES ((size_t)64 << 20)
 #define BEHIND_MS     50
-
-/* The time that the sampler has to end. */
-#define END_NS INT64_C (500000000)
 
 /* Why hardware counters are not sampled. */
 typedef struct
@@ -342,6 +340,7 @@ tell_ended (LnsGpuSampling *sampling)
 static void
 listen_to (LnsGpuSampling *sampling)
 {
+  const int64_t end_ns = lns_patience ().sampler_end_ns;
   int64_t until_ns = INT64_MAX;
   for (;;)
     {
@@ -353,7 +352,7 @@ listen_to (LnsGpuSampling *sampling)
         return;
       if (until_ns == INT64_MAX && !ask (sampling))
         {
-          until_ns = lns_monotonic_ns () + END_NS;
+          until_ns = lns_monotonic_ns () + end_ns;
           shutdown (sampling->fd, SHUT_WR);
         }
       const bool is_behind =
@@ -363,7 +362,7 @@ listen_to (LnsGpuSampling *sampling)
       poll (fds, until_ns == INT64_MAX ? 2 : 1,
             is_behind               ? BEHIND_MS
             : until_ns == INT64_MAX ? -1
-                                    : END_NS / 1000000);
+                                    : (int)(end_ns / 1000000));
       if (fds[0].revents == 0)
         continue;
       const ssize_t n = recv (sampling->fd, &message, sizeof message, 0);

@@ -21,10 +21,8 @@
 #include "capture/session/decode/gpu/gpu.h"
 #include "capture/wire/cuda-layout.h"
 #include "capture/wire/os-layout.h"
+#include "capture/wire/patience.h"
 #include "capture/wire/record.h"
-
-/* Samples of CPUs that are later than this are not waited for: batches that wait hold back the reading of new ones. */
-#define SAMPLES_LATE_NS INT64_C (2000000000)
 
 void
 _lns_ranges_set (LnsCaptureRanges *ranges, const LnsRangeReports *reports)
@@ -410,7 +408,8 @@ _lns_ranges_find_edges (LnsCaptureRanges *ranges, const LnsBatch *batch)
     }
 }
 
-/* Whether all is here that belongs before EDGE. */
+/* Whether all is here that belongs before EDGE. Samples of CPUs that are later than the time of patience.h are not waited for:
+ * batches that wait hold back the reading of new ones. */
 static bool
 is_complete (const LnsCaptureRanges *ranges, const LnsRangeEdge *edge)
 {
@@ -424,7 +423,7 @@ is_complete (const LnsCaptureRanges *ranges, const LnsRangeEdge *edge)
   const int64_t end_ns =
       lns_decoder_time_ns (ranges->recording->decoder, edge->ticks) + ranges->recording->t0_ns;
   return newest->sampled_ns == 0 || newest->sampled_ns >= end_ns ||
-         newest->pair.monotonic_ns > end_ns + SAMPLES_LATE_NS;
+         newest->pair.monotonic_ns > end_ns + lns_patience ().late_samples_ns;
 }
 
 bool
