@@ -31,7 +31,7 @@ def read_arguments():
     parser.add_argument("--changed", nargs="?", const="", metavar="COMMIT",
                         help="only what the changes since COMMIT, or the newest ones, can break")
     parser.add_argument("--times", action="store_true", help="print the twenty slowest cases")
-    parser.add_argument("--list", action="store_true", help="print the names of the programs, with their suites, and run none")
+    parser.add_argument("--list", action="store_true", help="print which programs there are or would run, with their suites, and run none")
     parser.add_argument("--full", action="store_true", help="everything, then the stages that take long (tests/README.md)")
     parser.add_argument("--stage", action="append", help="only this stage of what takes long")
     return parser.parse_args()
@@ -115,17 +115,17 @@ def main():
         sys.exit(subprocess.run(full + [word for name in options.stage for word in ("--stage", name)]).returncode)
     is_whole = options.all or options.full
     known = programs.load(build)
-    if options.list:
-        for program in known:
-            print(f"{program.name:32} {' '.join(sorted(program.suites))}")
-        return 0
     try:
-        chosen = programs.choose(known, options.names, options.suite, is_whole)
+        chosen = programs.choose(known, options.names, options.suite, is_whole or options.list)
     except programs.Unknown as error:
         sys.exit(f"run: {error}")
     if options.changed is not None:
         broken = changed.choose([program for program, _ in chosen], SOURCE, build, options.changed or None)
         chosen = [(program, cases) for program, cases in chosen if program in broken]
+    if options.list:
+        for program, _ in chosen:
+            print(f"{program.name:32} {' '.join(sorted(program.suites))}")
+        return 0
     tier = "all" if is_whole or options.names or options.suite else "gate"
     seed = GATE_SEED if tier == "gate" else int(os.environ.get("LNS_SEED", random.randrange(1 << 31)))
     patience = float(os.environ.get("LNS_TEST_PATIENCE", PATIENCE))
