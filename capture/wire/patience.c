@@ -34,7 +34,6 @@ lns_patience (void)
     .exit_ms = 500 * factor,
     .finish_ms = 2000 * factor,
     .flush_ns = 2 * SECOND_NS * factor,
-    .unasked_flush_ns = SECOND_NS / 10 * factor,
     .late_samples_ns = 2 * SECOND_NS * factor,
     .drain_ns = SECOND_NS * 2 / 5 * factor,
     .sampler_begin_ns = 5 * SECOND_NS * factor,

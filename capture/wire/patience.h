@@ -22,8 +22,6 @@ typedef struct
   int finish_ms;
   /* The session at the end of a range: for its process to hand over the GPU records that belong to it. */
   int64_t flush_ns;
-  /* The same for a process that does not listen, as it has just begun: it hands over unasked. */
-  int64_t unasked_flush_ns;
   /* The session at the end of a range: for samples of CPUs up to there. */
   int64_t late_samples_ns;
   /* The session at the end of a report: for those that sample to hand over their last samples. */

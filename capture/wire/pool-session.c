@@ -388,6 +388,18 @@ lns_wire_pool_oldest_claim (LnsWirePool *pool)
 }
 
 size_t
+lns_wire_pool_copy_lent (LnsWirePool *pool, uint32_t index, void *ret_bytes)
+{
+  if (index >= pool->view.n_buffers || state_of_buffer (pool, index) != LNS_WIRE_BUFFER_LENT)
+    return 0;
+  const void *bytes = lns_wire_pool_buffer (&pool->view, index);
+  if (__atomic_load_n ((const uint32_t *)bytes, __ATOMIC_ACQUIRE) == 0)
+    return 0;
+  memcpy (ret_bytes, bytes, pool->view.buffer_bytes);
+  return pool->view.buffer_bytes;
+}
+
+size_t
 lns_wire_pool_salvage (LnsWirePool *pool, uint32_t index, void *ret_bytes)
 {
   if (index >= pool->view.n_buffers)

@@ -143,6 +143,10 @@ uint64_t lns_wire_pool_oldest_claim (LnsWirePool *pool);
  * CUPTI's records up to their end or to a kind of 0. */
 size_t lns_wire_pool_salvage (LnsWirePool *pool, uint32_t index, void *ret_bytes);
 
+/* The same while the process lives, of a buffer that CUPTI has and keeps: a record may be half written. Returns 0 for other
+ * buffers. */
+size_t lns_wire_pool_copy_lent (LnsWirePool *pool, uint32_t index, void *ret_bytes);
+
 /* Whether the target has received the pool. A target that had given up before never does. */
 bool lns_wire_pool_is_joined (const LnsWirePool *pool);
 

@@ -564,6 +564,59 @@ def test_every_kernel_of_a_range_is_recorded_or_told_of():
         assert [recorded + told for recorded, told in found] == [10] * 3, (late_ms, found)
 
 
+# As NVIDIA's library: a record is put into the buffer of its thread at the launch, is complete some time after its end, and keeps
+# the buffer from being handed over until then.
+WITHHELD = {"LNS_DOUBLE_WITHHOLD": "1"}
+
+
+def test_ranges_have_what_cupti_withholds():
+    for late_ms in (1, 5, 50):
+        env = environment({**WITHHELD, "LNS_DOUBLE_LATE_MS": str(late_ms)})
+        # cuda-ranges.cu ends just after its last range, cuda-steady.cu goes on: the first 10 of each 50 steps are a range.
+        for name, arguments, end, expected, code in (
+                ("cuda-ranges", (), "stop", {"run.rep": 10}, 0),
+                ("cuda-ranges", (), "none", {"run.rep": 38}, 0),
+                ("cuda-ranges", (), "repeat", {f"run.{n}.rep": 10 for n in (1, 2, 3)}, 0),
+                ("cuda-ranges", (), "repeat-shutdown:2", {f"run.{n}.rep": 10 for n in (1, 2)}, 0),  # it may end first
+                ("cuda-steady", ("500",), "stop", {"run.rep": 10}, 7),
+                ("cuda-steady", ("60000",), "stop-shutdown", {"run.rep": 10}, 143),
+                ("cuda-steady", ("60000",), "repeat-shutdown:3", {f"run.{n}.rep": 10 for n in (1, 2, 3)}, 143)):
+            with profiling.Folder() as folder:
+                run = folder.profile("--strict", "-t", "cuda,nvtx", "-c", "cudaProfilerApi", f"--capture-range-end={end}", "-o", "run",
+                                     program(name), *arguments, before=[WITH], env=env)
+                reports = {file: folder.report(file) for file in os.listdir(folder.path)}
+                assert run.code in (code, 143 if code == 0 else code), run
+                assert {file: len(r.of("cuda-kernel")) for file, r in reports.items()} == expected, (late_ms, name, end, run.err)
+                for report in reports.values():
+                    assert not report.codes() and report.info["lost"] == 0, (late_ms, name, end, report.diagnostics)
+                    expect_links(report)
+
+
+def test_ranges_of_nvtx_have_what_cupti_withholds():
+    with profiling.Folder() as folder:
+        run = folder.profile("-t", "cuda,nvtx", "-c", "nvtx", "-p", "step 20", "--capture-range-end=stop-shutdown", "-o", "run",
+                             "--env-var=NVTX_PROFILER_REGISTER_ONLY=0", program("cuda-steady"), "60000", before=[WITH],
+                             env=environment({**WITHHELD, "LNS_DOUBLE_LATE_MS": "20"}))
+        report = folder.report("run.rep")
+        assert run.code == 143 and len(report.of("cuda-kernel")) == 1 and report.named("step 20") and report.info["lost"] == 0, run
+        assert {"cudaLaunchKernel_v7000", "cudaDeviceSynchronize_v3020"} <= set(report.names()), report.names()
+
+
+def test_what_cupti_withholds_for_too_long_is_counted():
+    """Records that never come while the program runs. The calls are in the report of their range, the kernels are lost."""
+    env = environment({**WITHHELD, "LNS_DOUBLE_LATE_MS": "1000000", "LNS_TEST_PATIENCE": "1"})
+    for name, arguments, code in (("cuda-ranges", (), 124), ("cuda-steady", ("3500",), 7)):
+        with profiling.Folder() as folder:
+            run = folder.profile("--strict", "-t", "cuda,nvtx", "-c", "cudaProfilerApi", "--capture-range-end=repeat:3", "-o", "run",
+                                 program(name), *arguments, before=[WITH], env=env)
+            assert run.code == code, run
+            for n in (1, 2, 3):
+                report = folder.report(f"run.{n}.rep")
+                launches = [e for e in report.of("cuda-api") if e["name"].startswith("cudaLaunchKernel")]
+                assert (len(launches), report.info["lost"], len(report.of("cuda-kernel"))) == (10, 10, 0), (name, n, len(launches), report.diagnostics)
+                assert report.codes() == ["LNS-CUDA-025"], (name, n, report.diagnostics)
+
+
 def test_ranges_of_two_processes():
     # One after the other, each has its reports; at once, a report goes on until none is in its range, and records both.
     for script, least in (('"$0"; "$0"', 6), ('"$0" & "$0"; wait', 1)):
@@ -584,4 +637,4 @@ def test_ranges_of_two_processes():
 
 
 tap.main(globals(), gate=(test_no_libcuda, test_another_tool_holds_cupti, test_a_kernel_that_faults, test_ranges_of_the_profiler_api,
-                          test_kernels_belong_to_the_range_that_launched_them))
+                          test_ranges_have_what_cupti_withholds, test_ranges_of_nvtx_have_what_cupti_withholds, test_kernels_belong_to_the_range_that_launched_them))

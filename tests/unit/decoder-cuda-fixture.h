@@ -67,6 +67,21 @@ play (void)
   text.n_bytes = 0;
 }
 
+/* Plays what CUPTI left in a buffer of PROCESS, as the recorder does. */
+static inline void
+play_buffer (uint32_t process, const LnsSalvage *left)
+{
+  LnsDecoderSource source;
+  size_t n_bytes;
+  uint8_t *records = lns_decoder_read_buffer (decoder, process, left, false, &source, &n_bytes);
+  if (n_bytes > 0)
+    {
+      lns_decoder_define (decoder, &source, records, n_bytes);
+      lns_decoder_play (decoder, &source, records, n_bytes);
+    }
+  free (records);
+}
+
 static inline void
 finish (void)
 {

@@ -244,8 +244,8 @@ hostile_buffers_do_no_harm (void)
           memcpy (left->bytes + i, &word, sizeof word);
         }
       left->n_bytes = fixture_random (&state) % n_most;
-      lns_decoder_salvage (decoder, 0, left);
-      lns_decoder_salvage (decoder, 99, left);
+      play_buffer (0, left);
+      play_buffer (99, left);
     }
   free (left);
   finish ();
@@ -346,7 +346,7 @@ the_state_of_cuda_follows_what_is_said (void)
   LnsWireCudaApiBytes call = { .head = { .ticks = AT (10), .type = LNS_WIRE_CUDA_API, .depth = 1 },
                                .correlation = 1,
                                .end_ticks = AT (20),
-                               .cbid = 31,
+                               .cbid = 2047, /* of no version */
                                .tid = 10 };
   ADD (call);
   play ();
@@ -354,7 +354,7 @@ the_state_of_cuda_follows_what_is_said (void)
   finish ();
   LnsEvent event;
   LNS_CHECK_INT (events_of (LNS_LANE_CUDA_API, &event, 1), 1);
-  LNS_CHECK_STR (name_of (&event), "CUDA runtime call 31");
+  LNS_CHECK_STR (name_of (&event), "CUDA runtime call 2047");
   LNS_CHECK_STR (lns_report_meta (report, "cuda_driver_version"), "13.0");
   uint32_t n;
   const LnsCudaDevice *devices = lns_report_devices (report, &n);

@@ -34,6 +34,9 @@
 #define LAUNCHED_MS       1000
 #define LAUNCHED_PAUSE_MS 5
 
+/* How long records that are not complete are waited for before CUPTI is made to give them out as they are. */
+#define INCOMPLETE_MS 100
+
 typedef struct
 {
   uint8_t *bytes;
@@ -437,6 +440,24 @@ lns_cuda_flush_all_launched (void)
   __atomic_store_n (&lns_cuda_engine.running_sum, 0, __ATOMIC_RELAXED);
 }
 
+/* Whether CUPTI has a buffer with records, complete or not, that it was given by TICKS. */
+static bool
+is_withheld (uint64_t ticks)
+{
+  const LnsWirePoolView *pool = &lns_process.pool;
+  for (uint32_t i = 0; i < pool->n_buffers; i++)
+    {
+      const LnsWireBufferLine *line = &pool->buffer_lines[i];
+      const uint32_t *kind = (const uint32_t *)lns_wire_pool_buffer (pool, i);
+      const bool is_lent = __atomic_load_n (&line->state, __ATOMIC_ACQUIRE) == LNS_WIRE_BUFFER_LENT;
+      const uint64_t claimed_ticks = __atomic_load_n (&line->claimed_ticks, __ATOMIC_ACQUIRE);
+      if (is_lent && claimed_ticks != 0 && claimed_ticks <= ticks &&
+          __atomic_load_n (kind, __ATOMIC_RELAXED) != 0)
+        return true;
+    }
+  return false;
+}
+
 /* Has CUPTI give back finished records, or all. */
 static void
 flush_now (bool by_force)
@@ -444,9 +465,15 @@ flush_now (bool by_force)
   if (lns_cuda_is_silent ())
     return;
   lns_cuda_read_clocks ();
-  /* What the program has waited for by now comes with the first flush: CUPTI knows its times. */
+  /* What the program has waited for by now comes with the first flush, or soon after: CUPTI knows its times. */
   const uint64_t asked_ticks = lns_wire_clock_ticks (lns_process.clock);
   CUptiResult result = lns_cupti.ActivityFlushAll (0);
+  for (int i = 0;
+       by_force && result == CUPTI_SUCCESS && i < INCOMPLETE_MS && is_withheld (asked_ticks); i++)
+    {
+      (void)LNS_SYSCALL (SYS_nanosleep, &(struct timespec){ .tv_nsec = 1000000 }, NULL);
+      result = lns_cupti.ActivityFlushAll (0);
+    }
   if (by_force && result == CUPTI_SUCCESS)
     {
       /* What has ended is here by now. Only the last commands do this: nothing that is in flight then gets times. */

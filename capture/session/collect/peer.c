@@ -299,30 +299,50 @@ lns_peer_held_bytes (const LnsPeer *peer)
 
 /* --- What a peer leaves ----------------------------------------------------------------------- */
 
+/* Returns an event of KIND with what CUPTI has in buffer INDEX of PEER, and takes the buffer back from a peer that is gone
+ * (LNS_BATCH_SALVAGE). KIND is LNS_BATCH_NOTHING if there is nothing in it, or memory is short. */
+static LnsBatchEvent
+read_buffer (LnsPeer *peer, uint32_t index, LnsBatchEventKind kind)
+{
+  const LnsWirePoolView *view = lns_wire_pool_view (peer->pool);
+  LnsSalvage *left = malloc (sizeof *left + LNS_WIRE_BUFFER_BYTES);
+  if (left == NULL)
+    return (LnsBatchEvent){ .kind = LNS_BATCH_NOTHING };
+  left->n_bytes = kind == LNS_BATCH_SALVAGE
+                      ? lns_wire_pool_salvage (peer->pool, index, left->bytes)
+                      : lns_wire_pool_copy_lent (peer->pool, index, left->bytes);
+  if (left->n_bytes == 0)
+    {
+      free (left);
+      return (LnsBatchEvent){ .kind = LNS_BATCH_NOTHING };
+    }
+  left->sizes = view->header->cupti;
+  left->skipped_tid = __atomic_load_n (&view->header->listens, __ATOMIC_RELAXED);
+  left->skipped_call = __atomic_load_n (&view->header->first_mark, __ATOMIC_RELAXED);
+  (void)lns_wire_cupti_clock_copy (&view->header->cupti_clock, NULL, &left->clock);
+  return (LnsBatchEvent){ .kind = kind, .process = peer->process, .salvage = left };
+}
+
 /* Adds what CUPTI has left in the buffers of PEER to BATCH. */
 static void
 salvage (LnsPeer *peer, LnsBatch *batch)
 {
-  const LnsWirePoolView *view = lns_wire_pool_view (peer->pool);
-  for (uint32_t i = 0; i < view->n_buffers; i++)
+  for (uint32_t i = 0; i < lns_wire_pool_view (peer->pool)->n_buffers; i++)
     {
-      LnsSalvage *left = malloc (sizeof *left + LNS_WIRE_BUFFER_BYTES);
-      if (left == NULL)
-        return;
-      left->n_bytes = lns_wire_pool_salvage (peer->pool, i, left->bytes);
-      if (left->n_bytes == 0)
-        {
-          free (left);
-          continue;
-        }
-      left->sizes = view->header->cupti;
-      left->skipped_tid = __atomic_load_n (&view->header->listens, __ATOMIC_RELAXED);
-      left->skipped_call = __atomic_load_n (&view->header->first_mark, __ATOMIC_RELAXED);
-      (void)lns_wire_cupti_clock_copy (&view->header->cupti_clock, NULL, &left->clock);
-      LnsBatchEvent event = { .kind = LNS_BATCH_SALVAGE,
-                              .process = peer->process,
-                              .salvage = left };
-      lns_batch_events_add (&batch->events, &event);
+      LnsBatchEvent event = read_buffer (peer, i, LNS_BATCH_SALVAGE);
+      if (event.kind != LNS_BATCH_NOTHING)
+        lns_batch_events_add (&batch->events, &event);
+    }
+}
+
+void
+lns_peer_post_withheld (LnsPeer *peer, LnsMailbox *mailbox)
+{
+  for (uint32_t i = 0; i < lns_wire_pool_view (peer->pool)->n_buffers; i++)
+    {
+      LnsBatchEvent event = read_buffer (peer, i, LNS_BATCH_WITHHELD_COPY);
+      if (event.kind != LNS_BATCH_NOTHING)
+        lns_mailbox_post (mailbox, &event);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "capture/session/collect/mailbox.h"
 #include "capture/session/record/batch.h"
 #include "src/base/id-map.h"
 #include "capture/session/system/process-info.h"
@@ -34,6 +35,7 @@ typedef struct
   uint32_t
       flush_asked; /* serial of the last flush that it was asked for at a range's end; 0: none */
   uint32_t flush_done; /* serial of the last flush that it has reported done */
+  int64_t copied_ns;   /* the tick (LnsRangeControl) of the last lns_peer_post_withheld () */
   bool is_gone;        /* nobody can write records to the pool any more */
   bool
       is_left; /* it is gone and lns_peer_finish () was called; processes that it forked may join */
@@ -71,6 +73,9 @@ void lns_peer_hush (LnsPeer *peer);
 /* Copies what the peer has committed into BATCH; if it is gone, everything. Returns false if memory is short: what
  * is not copied stays in the pool. */
 bool lns_peer_drain (LnsPeer *peer, LnsBatch *batch);
+
+/* Posts a copy of each buffer that CUPTI has, with records that may be complete or not, to MAILBOX. */
+void lns_peer_post_withheld (LnsPeer *peer, LnsMailbox *mailbox);
 
 /* Counts the events that could not be copied as lost, each once: those of a peer that is gone, or those that are
  * missing in a report that ends now. */

@@ -13,6 +13,9 @@
 /* Marks the serials of flushes, which commands of lns_commands_give () never reach. */
 #define FLUSH_SERIAL 0x80000000u
 
+/* How long a range's end waits for a process that does not listen, as it has just begun: it hands over unasked. */
+#define UNASKED_NS INT64_C (100000000)
+
 /* The most beginnings and ends of one process that are followed in one go, as other processes wait. */
 #define EDGES_MAX 1000
 
@@ -93,6 +96,21 @@ tell_flushed (LnsRangeControl *control, uint32_t process)
   lns_mailbox_post (control->peers->mailbox, &event);
 }
 
+/* The time by the clock of PEER's records. */
+static uint64_t
+ticks_of (const LnsPeer *peer)
+{
+  return lns_wire_clock_ticks (lns_wire_pool_view (peer->pool)->header->clock);
+}
+
+/* Whether CUPTI holds records of PEER, complete or not, in a buffer that it had when FLUSH began. */
+static bool
+is_withheld (const LnsPeer *peer, const LnsFlush *flush)
+{
+  const uint64_t claimed_ticks = lns_wire_pool_oldest_claim (peer->pool);
+  return claimed_ticks != 0 && claimed_ticks <= flush->ticks;
+}
+
 static void
 end_range (LnsRangeControl *control, LnsPeer *peer)
 {
@@ -101,7 +119,10 @@ end_range (LnsRangeControl *control, LnsPeer *peer)
   const LnsWireCommand command = { .magic = LNS_WIRE_MAGIC,
                                    .kind = LNS_WIRE_COMMAND_FLUSH,
                                    .serial = FLUSH_SERIAL | ++control->flush_serial };
-  LnsFlush flush = { .serial = command.serial, .process = peer->process };
+  LnsFlush flush = { .serial = command.serial,
+                     .process = peer->process,
+                     .ticks = ticks_of (peer),
+                     .is_of_all = is_over };
   for (size_t i = 0; i < control->watches->all.n; i++)
     {
       LnsPeer *asked = control->watches->all.items[i]->peer;
@@ -110,9 +131,7 @@ end_range (LnsRangeControl *control, LnsPeer *peer)
       asked->flush_asked = command.serial;
       flush.is_asked |= asked == peer;
     }
-  const LnsPatience patience = lns_patience ();
-  flush.until_ns =
-      lns_monotonic_ns () + (flush.is_asked ? patience.flush_ns : patience.unasked_flush_ns);
+  flush.until_ns = lns_monotonic_ns () + (flush.is_asked ? lns_patience ().flush_ns : UNASKED_NS);
   LnsFlush *added = lns_array_try_add (&control->flushes);
   if (added != NULL)
     *added = flush;
@@ -145,9 +164,24 @@ lns_range_control_flushed (LnsPeer *peer, uint32_t serial)
     peer->flush_done = serial;
 }
 
-static bool
-is_done (const LnsRangeControl *control, const LnsFlush *flush, int64_t now_ns)
+/* Has PEER flush once more: the records of a buffer come when the last of them is complete. */
+static void
+ask_again (LnsRangeControl *control, LnsPeer *peer, LnsFlush *flush)
 {
+  const LnsWatch *watch = lns_watches_connection (control->watches, peer);
+  const LnsWireCommand command = { .magic = LNS_WIRE_MAGIC,
+                                   .kind = LNS_WIRE_COMMAND_FLUSH,
+                                   .serial = FLUSH_SERIAL | ++control->flush_serial };
+  if (watch == NULL || !lns_watch_send (watch, &command))
+    return;
+  peer->flush_asked = command.serial;
+  flush->serial = command.serial;
+}
+
+static bool
+is_done (LnsRangeControl *control, LnsFlush *flush, int64_t now_ns)
+{
+  bool is_complete = true;
   if (now_ns > flush->until_ns)
     return true;
   for (size_t i = 0; i < control->peers->all.n; i++)
@@ -159,12 +193,39 @@ is_done (const LnsRangeControl *control, const LnsFlush *flush, int64_t now_ns)
       if (!peer->is_gone && peer->flush_asked >= flush->serial && peer->flush_done < flush->serial)
         return false;
     }
-  return flush->is_asked;
+  for (size_t i = 0; i < control->peers->all.n; i++)
+    {
+      LnsPeer *peer = control->peers->all.items[i];
+      if (peer->is_gone || (!flush->is_of_all && peer->process != flush->process) ||
+          !is_withheld (peer, flush))
+        continue;
+      is_complete = false;
+      ask_again (control, peer, flush);
+    }
+  return flush->is_asked && is_complete;
+}
+
+/* Hands the recorder copies of what CUPTI still holds of the range of FLUSH. Those of one process are handed over once for all
+ * of its ranges that end now. */
+static void
+post_withheld (LnsRangeControl *control, const LnsFlush *flush)
+{
+  for (size_t i = 0; i < control->peers->all.n; i++)
+    {
+      LnsPeer *peer = control->peers->all.items[i];
+      if (!peer->is_gone && (flush->is_of_all || peer->process == flush->process) &&
+          is_withheld (peer, flush) && peer->copied_ns != control->now_ns)
+        {
+          peer->copied_ns = control->now_ns;
+          lns_peer_post_withheld (peer, control->peers->mailbox);
+        }
+    }
 }
 
 void
 lns_range_control_tick (LnsRangeControl *control, int64_t now_ns)
 {
+  control->now_ns = now_ns;
   for (size_t i = 0; i < control->peers->all.n; i++)
     {
       LnsPeer *peer = control->peers->all.items[i];
@@ -174,6 +235,7 @@ lns_range_control_tick (LnsRangeControl *control, int64_t now_ns)
     }
   while (control->flushes.n > 0 && is_done (control, &control->flushes.items[0], now_ns))
     {
+      post_withheld (control, &control->flushes.items[0]);
       tell_flushed (control, control->flushes.items[0].process);
       memmove (control->flushes.items, control->flushes.items + 1,
                --control->flushes.n * sizeof *control->flushes.items);

@@ -17,8 +17,10 @@ typedef struct
 {
   uint32_t serial;
   uint32_t process; /* whose range it is */
+  uint64_t ticks;   /* what CUPTI holds since then or longer may belong to the range */
   int64_t until_ns; /* CLOCK_MONOTONIC: it is not waited for any longer */
   bool is_asked;    /* the process listens */
+  bool is_of_all; /* no process is in a range any more: all of them may have records of this one */
 } LnsFlush;
 
 typedef struct
@@ -27,6 +29,7 @@ typedef struct
   const LnsWatches *watches;
   unsigned n_in_range; /* processes in a range; under the lock of the peers */
   uint32_t flush_serial;
+  int64_t now_ns;               /* of the last tick */
   LNS_ARRAY (LnsFlush) flushes; /* the oldest first */
 } LnsRangeControl;
 

@@ -32,8 +32,9 @@ static const LnsDecoderOps *const sources[LNS_N_SOURCES] = {
   [LNS_SOURCE_PYTHON_SAMPLES] = &_lns_python_samples_ops,
 };
 
-/* The serial of a stream that no process has, as serials count from 1. */
+/* Serials of streams that no process has, as serials count from 1. */
 #define SALVAGED_STREAM UINT32_MAX
+#define COPIED_STREAM   (UINT32_MAX - 1)
 
 /* Calls FUNCTION of each source that has it. */
 #define CALL_SOURCES(function, ...)                                                                \
@@ -565,21 +566,37 @@ lns_decoder_take_cuda (LnsDecoder *decoder,
   return n_kept;
 }
 
-void
-lns_decoder_salvage (LnsDecoder *decoder, uint32_t id, const LnsSalvage *salvage)
+uint8_t *
+lns_decoder_read_buffer (LnsDecoder *decoder,
+                         uint32_t id,
+                         const LnsSalvage *salvage,
+                         bool is_copy,
+                         LnsDecoderSource *ret_source,
+                         size_t *ret_n_bytes)
 {
   LnsDecodedProcess *process = id < decoder->processes.n ? decoder->processes.items[id] : NULL;
+  *ret_n_bytes = 0;
   if (process == NULL || (!process->has_state && !make_state (decoder, process)))
-    return;
-  size_t n_records;
-  uint8_t *records = _lns_cuda_salvage (decoder, process, salvage, &n_records);
-  const LnsDecoderSource source = { .process = id, .stream = SALVAGED_STREAM };
-  if (n_records > 0)
-    {
-      lns_decoder_define (decoder, &source, records, n_records);
-      lns_decoder_play (decoder, &source, records, n_records);
-    }
-  free (records);
+    return NULL;
+  *ret_source =
+      (LnsDecoderSource){ .process = id, .stream = is_copy ? COPIED_STREAM : SALVAGED_STREAM };
+  return _lns_cuda_read_buffer (decoder, process, salvage, is_copy, ret_n_bytes);
+}
+
+uint32_t
+lns_decoder_last_call (const LnsDecoder *decoder, uint32_t id)
+{
+  const LnsDecodedProcess *process =
+      id < decoder->processes.n ? decoder->processes.items[id] : NULL;
+  return process != NULL && process->has_state ? _lns_cuda_process (process)->last_call : 0;
+}
+
+void
+lns_decoder_note_copied (LnsDecoder *decoder, uint32_t id, uint64_t ticks)
+{
+  LnsDecodedProcess *process = id < decoder->processes.n ? decoder->processes.items[id] : NULL;
+  if (process != NULL && process->has_state)
+    _lns_cuda_process (process)->copied_ticks = ticks;
 }
 
 /* --- Reports ---------------------------------------------------------------------------------- */

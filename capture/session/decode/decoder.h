@@ -92,8 +92,20 @@ size_t lns_decoder_take_cuda (LnsDecoder *decoder,
                               size_t n_bytes);
 void lns_decoder_end_taking (LnsTaking *taking);
 
-/* Plays what CUPTI left in a buffer of PROCESS. All of the process's own records must have been played. */
-void lns_decoder_salvage (LnsDecoder *decoder, uint32_t process, const LnsSalvage *salvage);
+/* Returns what CUPTI had in a buffer of PROCESS as records of RET_SOURCE, owned by the caller, which are to be defined and played
+ * after all of the process's own; or NULL. IS_COPY: CUPTI hands them over once more, so that nothing is counted now. */
+uint8_t *lns_decoder_read_buffer (LnsDecoder *decoder,
+                                  uint32_t process,
+                                  const LnsSalvage *salvage,
+                                  bool is_copy,
+                                  LnsDecoderSource *ret_source,
+                                  size_t *ret_n_bytes);
+
+/* The greatest correlation id of the CUDA calls of PROCESS that are in reports; 0: there are none. */
+uint32_t lns_decoder_last_call (const LnsDecoder *decoder, uint32_t process);
+
+/* Notes that the calls of PROCESS up to TICKS were played from copies. Call this before their report ends. */
+void lns_decoder_note_copied (LnsDecoder *decoder, uint32_t process, uint64_t ticks);
 
 /* Pairs starts with ends across threads, and writes the events that have waited for their order long enough: records of
  * those that ended before DRAINED_NS (report time) are played, but for those that are withheld. Call it when a whole batch

@@ -37,6 +37,8 @@ typedef struct
   LnsBegun begun;
   const uint8_t *bytes; /* in one of the batch's blocks */
   size_t n_bytes;
+  bool
+      is_copy; /* CUPTI hands these records over later: only ends of ranges that wait for this batch take from it */
 } LnsBatchPiece;
 
 typedef LNS_ARRAY (LnsBatchPiece) LnsBatchPieces;
@@ -54,8 +56,9 @@ typedef struct
 typedef enum
 {
   LNS_BATCH_NOTHING,
-  LNS_BATCH_PROCESS,      /* a process is there, or runs another program now: `info`; comes first */
-  LNS_BATCH_SALVAGE,      /* `salvage`, of a process that is gone */
+  LNS_BATCH_PROCESS, /* a process is there, or runs another program now: `info`; comes first */
+  LNS_BATCH_SALVAGE, /* `salvage`, of a process that is gone */
+  LNS_BATCH_WITHHELD_COPY, /* `salvage`: a copy of what CUPTI still holds of a range that is not waited for any longer */
   LNS_BATCH_PROCESS_GONE, /* `time_ns`, `losses`; it has no records after this batch */
   LNS_BATCH_LOSSES,       /* `losses` by now, of a process that goes on when a report stops */
   LNS_BATCH_WITHHELD,     /* `withheld_ticks` */

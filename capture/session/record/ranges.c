@@ -222,6 +222,8 @@ play_all_until (LnsCaptureRanges *ranges, uint64_t ticks)
       for (size_t i = 0; batch->next != NULL && i < batch->pieces.n; i++)
         {
           LnsBatchPiece *piece = &batch->pieces.items[i];
+          if (piece->is_copy)
+            continue;
           const uint64_t key = (uint64_t)piece->source.process << 32 | piece->source.stream;
           if (lns_id_map_get (&later, key) == NULL && !play_until (ranges, piece, ticks))
             lns_id_map_set (&later, key, piece);
@@ -240,6 +242,7 @@ typedef struct
   uint64_t end_ticks;
   uint64_t next_ticks;  /* when its next range begins, or UINT64_MAX */
   uint32_t correlation; /* of the first call after the end, or UINT32_MAX: CUPTI counts them */
+  uint32_t last;        /* of the last call before the end; 0: none is known */
 } Belonging;
 
 static bool
@@ -256,6 +259,8 @@ belongs (const void *data, const LnsWireHead *head, uint32_t correlation)
     case LNS_WIRE_CUDA_MEMSET:
     case LNS_WIRE_CUDA_GRAPH:
     case LNS_WIRE_CUDA_DECOMPRESS:
+      if (correlation != 0 && range->last != 0 && (int32_t)(correlation - range->last) <= 0)
+        return true;
       /* While no call after the range is here, an unfinished kernel may be of such a call. If it is of this
        * range, its own call counts it as missing. */
       return correlation != 0 && correlation < range->correlation &&
@@ -266,22 +271,62 @@ belongs (const void *data, const LnsWireHead *head, uint32_t correlation)
     }
 }
 
-/* The smallest correlation of the calls in PIECE that begin after TICKS. */
-static uint32_t
-first_call_after (const LnsBatchPiece *piece, uint64_t ticks)
+/* Finds the next call in PIECE from *INOUT_AT on. Returns false if there is none. */
+static bool
+next_call (const LnsBatchPiece *piece, size_t *inout_at, LnsWireCudaApiBytes *ret_call)
 {
-  uint32_t first = UINT32_MAX;
   LnsWireRecord record;
-  for (size_t at = 0, next = 0;
-       lns_wire_record_next (piece->bytes, piece->n_bytes, &next, &record) > 0; at = next)
-    if (record.type == (LnsWireType)LNS_WIRE_CUDA_API && next - at >= sizeof (LnsWireCudaApiBytes))
+  for (size_t at = *inout_at;
+       lns_wire_record_next (piece->bytes, piece->n_bytes, inout_at, &record) > 0; at = *inout_at)
+    if (record.type == (LnsWireType)LNS_WIRE_CUDA_API && *inout_at - at >= sizeof *ret_call)
       {
-        LnsWireCudaApiBytes call;
-        memcpy (&call, piece->bytes + at, sizeof call);
-        if (call.head.ticks > ticks && call.correlation != 0 && call.correlation < first)
-          first = call.correlation;
+        memcpy (ret_call, piece->bytes + at, sizeof *ret_call);
+        return true;
       }
-  return first;
+  return false;
+}
+
+/* Narrows RANGE by the calls in PIECE. */
+static void
+look_at_calls (const LnsBatchPiece *piece, Belonging *range)
+{
+  LnsWireCudaApiBytes call;
+  for (size_t at = 0; next_call (piece, &at, &call);)
+    if (call.correlation == 0)
+      continue;
+    else if (call.head.ticks > range->end_ticks && call.correlation < range->correlation)
+      range->correlation = call.correlation;
+    else if (call.head.ticks <= range->end_ticks && (int32_t)(call.correlation - range->last) > 0)
+      range->last = call.correlation;
+}
+
+static bool
+has_call (const LnsBatchPiece *piece, uint32_t correlation)
+{
+  LnsWireCudaApiBytes call;
+  for (size_t at = 0; next_call (piece, &at, &call);)
+    if (call.correlation == correlation)
+      return true;
+  return false;
+}
+
+/* Whether what COPY has was handed over by the batch by which all is here, just after it was copied. */
+static bool
+was_handed_over (const LnsCaptureRanges *ranges,
+                 const LnsBatchPiece *copy,
+                 const LnsRangeEdge *edge)
+{
+  LnsWireCudaApiBytes call;
+  size_t at = 0;
+  if (!next_call (copy, &at, &call))
+    return false;
+  for (const LnsBatch *batch = *ranges->waiting; batch != edge->ready->next; batch = batch->next)
+    for (size_t i = 0; i < batch->pieces.n; i++)
+      if (!batch->pieces.items[i].is_copy &&
+          batch->pieces.items[i].source.process == copy->source.process &&
+          has_call (&batch->pieces.items[i], call.correlation))
+        return true;
+  return false;
 }
 
 /* Plays the work of PROCESS that belongs to the range that ends with EDGE, in the batches up to the one by which
@@ -291,7 +336,8 @@ play_work_of (LnsCaptureRanges *ranges, const LnsRangeEdge *edge, uint32_t proce
 {
   Belonging range = { .end_ticks = edge->ticks,
                       .next_ticks = UINT64_MAX,
-                      .correlation = UINT32_MAX };
+                      .correlation = UINT32_MAX,
+                      .last = lns_decoder_last_call (ranges->recording->decoder, process) };
   for (size_t i = ranges->edges.n; i-- > 0;)
     if ((ranges->edges.items[i].process == process || process != edge->process) &&
         !ranges->edges.items[i].is_end && ranges->edges.items[i].ticks >= edge->ticks)
@@ -299,17 +345,19 @@ play_work_of (LnsCaptureRanges *ranges, const LnsRangeEdge *edge, uint32_t proce
   for (LnsBatch *batch = *ranges->waiting; batch != NULL; batch = batch->next)
     for (size_t i = 0; i < batch->pieces.n; i++)
       if (batch->pieces.items[i].source.process == process)
-        {
-          const uint32_t first = first_call_after (&batch->pieces.items[i], edge->ticks);
-          range.correlation = first < range.correlation ? first : range.correlation;
-        }
+        look_at_calls (&batch->pieces.items[i], &range);
   LnsTaking taking = { .is_wanted = belongs, .data = &range };
   for (LnsBatch *batch = *ranges->waiting; batch != edge->ready->next; batch = batch->next)
     for (size_t i = 0; i < batch->pieces.n; i++)
       {
         LnsBatchPiece *piece = &batch->pieces.items[i];
+        if (piece->source.process != process ||
+            (piece->is_copy && (batch != edge->ready || was_handed_over (ranges, piece, edge))))
+          continue;
+        if (piece->is_copy)
+          lns_decoder_note_copied (ranges->recording->decoder, process, edge->ticks);
         /* The batch's own memory. */
-        if (piece->source.process == process)
+        if (piece->n_bytes > 0)
           piece->n_bytes =
               lns_decoder_take_cuda (ranges->recording->decoder, &taking, &piece->source,
                                      (uint8_t *)(uintptr_t)piece->bytes, piece->n_bytes);

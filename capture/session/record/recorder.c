@@ -12,6 +12,7 @@
 #include "src/base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The interval between two clock pairs in the report. */
 #define PAIR_NS INT64_C (10000000000)
@@ -34,11 +35,6 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
   LnsDecoder *decoder = recorder->recording.decoder;
   switch (event->kind)
     {
-    case LNS_BATCH_SALVAGE:
-      lns_decoder_salvage (decoder, event->process, event->salvage);
-      _lns_recording_commit_if_due (
-          &recorder->recording); /* a killed process leaves up to 256 buffers */
-      break;
     case LNS_BATCH_PROCESS_GONE:
       lns_decoder_end_process (decoder, event->process, event->time_ns - recorder->recording.t0_ns,
                                &event->losses);
@@ -70,6 +66,8 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
       break;
     case LNS_BATCH_NOTHING:
     case LNS_BATCH_FLUSHED:
+    case LNS_BATCH_SALVAGE:
+    case LNS_BATCH_WITHHELD_COPY:
     case LNS_BATCH_PROCESS:
     case LNS_BATCH_RANGES:
     case LNS_BATCH_WITHHELD:
@@ -78,6 +76,33 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
     case LNS_BATCH_CANCEL:
       break; /* handled elsewhere */
     }
+}
+
+/* Makes a piece of BATCH of what CUPTI had in a buffer, which EVENT tells. */
+static void
+read_buffer (LnsRecorder *recorder, LnsBatch *batch, LnsBatchEvent *event)
+{
+  LnsDecoder *decoder = recorder->recording.decoder;
+  const bool is_copy = event->kind == LNS_BATCH_WITHHELD_COPY;
+  LnsDecoderSource source;
+  size_t n_bytes;
+  uint8_t *records =
+      lns_decoder_read_buffer (decoder, event->process, event->salvage, is_copy, &source, &n_bytes);
+  /* Records are shorter than those of CUPTI. */
+  uint8_t *bytes =
+      n_bytes > 0 && n_bytes <= LNS_BLOCK_BYTES ? lns_batch_reserve (batch, n_bytes) : NULL;
+  if (bytes != NULL)
+    {
+      memcpy (bytes, records, n_bytes);
+      if (lns_batch_add (batch, &source, n_bytes, (LnsBegun){ 0 }))
+        {
+          batch->pieces.items[batch->pieces.n - 1].is_copy = is_copy;
+          lns_decoder_define (decoder, &source, bytes, n_bytes);
+        }
+    }
+  free (records);
+  free (event->salvage);
+  event->salvage = NULL;
 }
 
 /* Takes in what BATCH defines. */
@@ -97,6 +122,12 @@ define (LnsRecorder *recorder, LnsBatch *batch)
                           batch->pieces.items[i].bytes, batch->pieces.items[i].n_bytes);
       _lns_recording_commit_if_due (&recorder->recording);
     }
+  for (size_t i = 0; i < batch->events.n; i++)
+    if (batch->events.items[i].salvage != NULL)
+      {
+        read_buffer (recorder, batch, &batch->events.items[i]);
+        _lns_recording_commit_if_due (&recorder->recording); /* there are up to 256 buffers */
+      }
 }
 
 /* Plays BATCH, whose definitions and those of the batch after it are known, and frees it. */
@@ -115,6 +146,8 @@ play (LnsRecorder *recorder, LnsBatch *batch)
   for (size_t i = 0; i < batch->pieces.n; i++)
     {
       const LnsBatchPiece *piece = &batch->pieces.items[i];
+      if (piece->is_copy)
+        continue;
       lns_decoder_play (recorder->recording.decoder, &piece->source, piece->bytes, piece->n_bytes);
       recorder->recording.n_played += piece->begun.n - piece->begun.n_late;
       n_late += piece->begun.n_late;

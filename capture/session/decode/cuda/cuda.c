@@ -8,6 +8,7 @@
 
 #include "capture/session/decode/core/source.h"
 #include "capture/session/decode/core/tracks.h"
+#include "capture/session/decode/cuda/calls.h"
 #include "capture/session/decode/cuda/flight.h"
 #include "capture/session/decode/cuda/problems.h"
 #include "capture/session/decode/cuda/switches.h"
@@ -252,9 +253,10 @@ make_api (LnsEventMaker *maker, const LnsCudaRecord *record)
   const LnsWireCudaApiBytes *api = &record->api;
   const bool is_runtime = (api->head.depth & LNS_WIRE_CUDA_CALL_RUNTIME) != 0;
   char otherwise[48];
+  const char *known = _lns_cuda_call_name (is_runtime, api->cbid);
   snprintf (otherwise, sizeof otherwise, "CUDA %s call %u", is_runtime ? "runtime" : "driver",
             (unsigned)api->cbid);
-  name_call (maker, api->head.string, otherwise);
+  name_call (maker, api->head.string, known != NULL ? known : otherwise);
   const uint64_t call = api->cbid | (uint64_t)is_runtime << 32;
   LnsIdMap *calls = &_lns_cuda_process (maker->stream->process)->calls;
   if (api->head.string != 0 && lns_id_map_get (calls, call) == NULL)

@@ -145,6 +145,9 @@ typedef struct
       [2]
       [LNS_WIRE_CUPTI_CALLS]; /* LNS_WIRE_CUDA_CALL_…, by [is of the runtime][callback id], as far as seen */
   uint32_t last_call; /* the greatest correlation id of calls in reports, which CUPTI counts … */
+  uint64_t
+      copied_ticks; /* calls up to here were read in copies of CUPTI's buffers, and come once more; 0: none */
+  uint32_t copied_call;  /* the same as a correlation id, once their report has ended */
   uint32_t settled_call; /* … when the last report ended, if it was followed; else 0 */
 } LnsCudaProcess;
 

@@ -153,6 +153,14 @@ is_of_ended_report (const LnsDecodedProcess *process, uint32_t correlation)
          (int32_t)(correlation - _lns_cuda_process (process)->settled_call) <= 0;
 }
 
+/* Whether the call CORRELATION was read in a copy, so that its report has counted the work that it lacks. */
+static bool
+is_copied (const LnsDecodedProcess *process, uint32_t correlation)
+{
+  return _lns_cuda_process (process)->copied_call != 0 &&
+         (int32_t)(correlation - _lns_cuda_process (process)->copied_call) <= 0;
+}
+
 /* Whether the report has the call CORRELATION, and not its kernel. */
 static bool
 is_called (const LnsDecodedProcess *process, uint32_t correlation)
@@ -235,6 +243,8 @@ admits_call (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireCudaA
     note_roles (_lns_cuda_process (process), call, roles);
   if (decoder->writer == NULL || !is_in_report (decoder, call->end_ticks))
     {
+      if (call->end_ticks <= _lns_cuda_process (process)->copied_ticks)
+        return false; /* its report has it, and has counted its kernel if that was missing */
       const bool is_captured =
           follow_capture (decoder, process, call->tid, roles, call->return_value != 0);
       const int64_t end_ns = lns_clock_line_ns (&decoder->clock, call->end_ticks);
@@ -363,6 +373,8 @@ count_unfinished (LnsDecoder *decoder,
                   const LnsWireCudaKernelBytes *kernel)
 {
   const uint64_t n_before = decoder->counters.n_unfinished;
+  if (kernel->correlation != 0 && is_copied (process, kernel->correlation))
+    return;
   if (kernel->graph_node != 0 || kernel->correlation == 0 || kernel->head.depth != 0)
     _lns_flight_unfinished (decoder, 1);
   /* Between reports, its call may be in the next one, which then counts it. */
@@ -384,7 +396,7 @@ static bool
 admits_work (LnsDecoder *decoder, const LnsDecodedProcess *process, uint32_t correlation)
 {
   const bool is_late = is_of_ended_report (process, correlation);
-  decoder->between.n_late += is_late;
+  decoder->between.n_late += is_late && !is_copied (process, correlation);
   return !is_late && decoder->writer != NULL;
 }
 
@@ -405,7 +417,7 @@ admits_kernel (LnsDecoder *decoder,
     return false;
   if (flight == UNKNOWN && is_of_ended_report (process, kernel->correlation))
     {
-      decoder->between.n_late++;
+      decoder->between.n_late += !is_copied (process, kernel->correlation);
       set (decoder, process, kernel->correlation, SETTLED);
       return false;
     }
@@ -452,6 +464,8 @@ _lns_flight_settle (LnsDecoder *decoder, LnsDecodedProcess *process)
   process->n_lost_records -= n_lost;
   decoder->counters.n_unfinished += n_called - n_lost;
   cuda->settled_call = decoder->is_followed ? cuda->last_call : 0;
+  if (cuda->copied_ticks != 0)
+    cuda->copied_call = cuda->last_call;
 }
 
 void

@@ -3,10 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The buffers of a killed process hold CUPTI records that it had no time to compact. They are converted into wire
- * records, as the process would have done, and played. */
+/* The buffers of a killed process hold CUPTI records that it had no time to compact, and those of a process that goes on hold
+ * records that CUPTI withholds. They are converted into wire records, as the process would do. */
 
 #include "capture/session/decode/cuda/salvage.h"
+#include "capture/session/decode/cuda/calls.h"
 #include "capture/session/decode/cuda/flight.h"
 #include "capture/session/decode/cuda/problems.h"
 
@@ -73,16 +74,18 @@ bus (void *context, uint32_t device, char *ret_bus, size_t n_max)
 #endif
 
 uint8_t *
-_lns_cuda_salvage (LnsDecoder *decoder,
-                   LnsDecodedProcess *process,
-                   const LnsSalvage *salvage,
-                   size_t *ret_n_bytes)
+_lns_cuda_read_buffer (LnsDecoder *decoder,
+                       LnsDecodedProcess *process,
+                       const LnsSalvage *salvage,
+                       bool is_copy,
+                       size_t *ret_n_bytes)
 {
 #ifdef LNS_HAVE_CUPTI
   Text text = { .process = process,
                 .launches = aligned_alloc (_Alignof(LnsWireLaunches), sizeof *text.launches) };
   if (text.launches != NULL)
     memset (text.launches, 0, sizeof *text.launches);
+  _lns_cuda_add_roles (_lns_cuda_process (process)->roles);
   const LnsWireCuptiSink sink = {
     .context = &text,
     .reserve = reserve,
@@ -104,15 +107,18 @@ _lns_cuda_salvage (LnsDecoder *decoder,
   if (text.launches != NULL)
     lns_wire_cupti_compact (&salvage->sizes, salvage->bytes, salvage->n_bytes, &sink, NULL,
                             &counts);
-  decoder->counters.n_refused += counts.n_lost + (text.launches == NULL);
-  _lns_flight_unfinished (decoder, counts.n_unfinished);
-  if (decoder->writer != NULL)
+  if (!is_copy)
+    {
+      decoder->counters.n_refused += counts.n_lost + (text.launches == NULL);
+      _lns_flight_unfinished (decoder, counts.n_unfinished);
+    }
+  if (!is_copy && decoder->writer != NULL)
     _lns_cuda_add_dropped (decoder, process, 0, counts.n_mistimed, process->end_ns);
   free (text.launches);
   *ret_n_bytes = text.records.size_bytes;
   return text.records.bytes;
 #else
-  (void)decoder, (void)process, (void)salvage;
+  (void)decoder, (void)process, (void)salvage, (void)is_copy;
   *ret_n_bytes = 0;
   return NULL;
 #endif

@@ -9,7 +9,7 @@
 #include "capture/wire/buffers.h"
 #include "capture/wire/cupti-clock.h"
 
-/* The records that CUPTI left in one buffer of a killed process, up to a kind of 0, with records as long as SIZES says and
+/* The records that CUPTI left in one buffer of a process, up to a kind of 0, with records as long as SIZES says and
  * times of CLOCK. The process wrote all of it. */
 typedef struct
 {

@@ -3,8 +3,8 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 #
-# Writes the numbers of the CUDA calls that matter to the engine, as the headers of CUPTI have them:
-# generate-cuda-calls.py OUTPUT FOLDER…, of which the first that has them counts. Each release adds some, such as 505,
+# Writes the numbers of the CUDA calls that matter to the engine, and the names of all, as the headers of CUPTI have them:
+# generate-cuda-calls.py NUMBERS NAMES FOLDER…, of which the first that has them counts. Each release adds some, such as 505,
 # __cudaLaunchKernel of CUDA 13, and a list made by hand would miss them.
 
 import os
@@ -47,8 +47,13 @@ def numbers(path, prefix, pattern):
             yield number, name
 
 
+def write(path, lines):
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('\n'.join(lines))
+
+
 def main():
-    output, folders = sys.argv[1], sys.argv[2:]
+    (numbers_path, names_path), folders = sys.argv[1:3], sys.argv[3:]
     headers = [(os.path.join(folder, 'cupti_runtime_cbid.h'), os.path.join(folder, 'cupti_driver_cbid.h'))
                for folder in folders]
     runtime, driver = next(pair for pair in headers if os.path.exists(pair[0]))
@@ -62,8 +67,13 @@ def main():
                 sys.exit(f'{path}: no call matches {pattern}: its form has changed')
             lines += [f'  {{ {int(api == "RUNTIME")}, {number} }}, /* {call} */' for number, call in found]
         lines += ['  { 0, 0 },', '};', '']
-    with open(output, 'w', encoding='utf-8') as file:
-        file.write('\n'.join(lines))
+    write(numbers_path, lines)
+    lines = ['/* Made by generate-cuda-calls.py from the headers of CUPTI. Calls of the driver, then of the runtime. */', '',
+             '#pragma once', '', 'static const char *const lns_cuda_call_names[2][LNS_WIRE_CUPTI_CALLS] = {']
+    for api, path in (('DRIVER', driver), ('RUNTIME', runtime)):
+        found = [(number, name) for number, name in numbers(path, 'CUPTI_' + api, r'_*cu\w+')]
+        lines += ['  {'] + [f'    [{number}] = "{name}",' for number, name in found] + ['  },']
+    write(names_path, lines + ['};', ''])
 
 
 main()
