@@ -132,7 +132,8 @@ def test_a_range_of_a_process_that_is_not_answered():
     """Stopped, lanescope cannot answer the program's first call in time, nor hear of the range that it begins."""
     with profiling.Folder() as folder:
         tool = folder.start("-t", "nvtx", "-c", "nvtx", "-p", "a", "-o", "run", ACT, "catch", str(int(signal.SIGUSR1)), "print", "ready",
-                            "pause", "exec", "push", "a", "touch", "pushed", "exit", "3")
+                            "pause", "exec", "push", "a", "touch", "pushed", "exit", "3",
+                            env={**os.environ, "LNS_TEST_PATIENCE": "1"})  # its patience is what is waited for
         assert tool.stdout.readline() == b"ready\n"
         target, = profiling.children(tool.pid)
         os.kill(tool.pid, signal.SIGSTOP)

@@ -121,6 +121,7 @@ def state_of(pid):
 def test_signals_that_come_while_a_report_is_written_are_forwarded():
     """The report waits for a program that was stopped to hand over what CUPTI holds; it goes on by what it is sent."""
     with Place() as place:
+        place.environment["LNS_TEST_PATIENCE"] = "1"  # this patience is what is waited for
         launch = steady(place)
         target, = children(launch.pid)
         place.ok("start", "-o", "r")
