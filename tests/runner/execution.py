@@ -102,8 +102,11 @@ def end_running():
 def run(share, build, base, patience):
     """Runs SHARE in the folder BUILD; returns its cases. Whatever it started and left in its process group is ended."""
     reading = Reading()
-    process = subprocess.Popen(share.program.command, cwd=build, env=environment_of(share, base), stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    try:
+        process = subprocess.Popen(share.program.command, cwd=build, env=environment_of(share, base), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    except OSError as error:
+        return [Case(OF_THE_PROGRAM, "failed", str(error), 0.0)]
     running.add(process)
     end = time.monotonic() + share.program.timeout_s * patience
     rest = b""
@@ -154,10 +157,7 @@ def run_all(shares, n_parallel, run_one, when_done):
                     share = waiting.get_nowait()
                 except queue.Empty:
                     return
-                try:
-                    done.put((share, run_one(share)))
-                except Exception as error:  # it could not even be started
-                    done.put((share, [Case(OF_THE_PROGRAM, "failed", str(error), 0.0)]))
+                done.put((share, run_one(share)))
         for _ in range(n_threads):
             threading.Thread(target=work, daemon=True).start()
         for _ in group:
