@@ -184,6 +184,16 @@ test_what_is_missing (void)
                  .diagnostic = "LNS-POOL-001",
                  .severity = LNS_SEVERITY_WARNING },
          "", true);
+  /* The cause of each has its own advice. */
+  static const char *const causes[] = { "LNS-CPU-006", "LNS-CUDA-013", "LNS-CUDA-025",
+                                        "LNS-GPU-013", "LNS-NVTX-007", "LNS-REP-002" };
+  for (size_t k = 0; k < sizeof causes / sizeof *causes; k++)
+    check (causes[k],
+           (Make){ .has_range = true,
+                   .n_lost = 9,
+                   .diagnostic = causes[k],
+                   .severity = LNS_SEVERITY_WARNING },
+           "", true);
   check ("a note", (Make){ .has_range = true, .diagnostic = "LNS-CUDA-014" }, "", false);
   check (
       "a double",

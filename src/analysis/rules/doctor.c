@@ -134,7 +134,8 @@ look_for_losses (Patient *patient)
   char text[LNS_FORMAT_SIZE];
 
   if (patient->info->n_lost == 0 ||
-      is_told (patient, "LNS-POOL-00,LNS-CUDA-013,LNS-REP-002,LNS-NVTX-007,LNS-STORE-001"))
+      is_told (patient, "LNS-POOL-00,LNS-CUDA-013,LNS-CUDA-025,LNS-CPU-006,LNS-GPU-013,LNS-REP-002,"
+                        "LNS-NVTX-007,LNS-STORE-001"))
     return;
   if (patient->info->state == LNS_STATE_INCOMPLETE)
     {
