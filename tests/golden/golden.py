@@ -21,9 +21,9 @@ def path(name):
     return os.path.join(FOLDER, name)
 
 
-def make_report(name="demo.rep", events=None):
-    """The path of a report as make-report.c writes it."""
-    subprocess.run([MAKE_REPORT, path(name)] + ([str(events)] if events else []), check=True)
+def make_report(name="demo.rep", events=None, more=()):
+    """The path of a report as make-report.c writes it; MORE is ["gaps"] for one with many."""
+    subprocess.run([MAKE_REPORT, path(name)] + ([str(events)] if events else []) + list(more), check=True)
     return path(name)
 
 

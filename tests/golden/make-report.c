@@ -158,6 +158,28 @@ add_definitions (void)
   lns_writer_set_meta (writer, "command_line", "./demo --fast");
 }
 
+/* Forty gaps of one thread, and what happened to three processes alike. */
+static void
+add_gaps (void)
+{
+  for (int i = 0; i < 40; i++)
+    lns_writer_add_loss (writer, &(LnsLoss){ .process = 0,
+                                             .thread = 0,
+                                             .first_ns = 50000 + 1000 * (39 - i),
+                                             .last_ns = 50100 + 1000 * (39 - i),
+                                             .pushes = 2 });
+  for (int i = 0; i < 3; i++)
+    {
+      char words[80];
+      snprintf (words, sizeof words, "process %d was not recorded for %d ms", 2000 + 99 * i, 7 * i);
+      lns_writer_add_diagnostic (writer, &(LnsDiagnostic){ .code = string ("LNS-POOL-003"),
+                                                           .severity = LNS_SEVERITY_WARNING,
+                                                           .time_ns = 1234 + i,
+                                                           .process = LNS_ID_NONE,
+                                                           .text = string (words) });
+    }
+}
+
 /* A schema with what decoding has to do: numbers, text, an array, an enum, a nested schema. */
 static void
 add_schemas (void)
@@ -385,6 +407,8 @@ main (int argc, char **argv)
       return 1;
     }
   add_definitions ();
+  if (argc > 3)
+    add_gaps ();
   if (n_events > 0)
     add_many (n_events);
   else if (!is_empty)

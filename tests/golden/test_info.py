@@ -57,6 +57,19 @@ def test_a_whole_report():
     assert err == b""
 
 
+def test_gaps_and_diagnostics_of_one_kind_are_one_line():
+    out = golden.run("info", golden.make_report("gaps.rep", "0", ["gaps"]))[0].decode()
+    assert out[out.index("gaps: "):] == """\
+gaps: 41
+  80 events lost in 40 gaps from 50 µs to 89.1 µs in thread 1000
+  4 events lost and 2 ends from 40 µs to 41 µs in thread 1001
+diagnostics: 4
+  LNS-NVTX-003 warning: A range was popped that nobody pushed.
+  LNS-POOL-003 warning: process 2000 was not recorded for 0 ms (and 2 more of this kind)
+findings: 0
+""", out
+
+
 def test_recover_and_its_default_name():
     out, _ = golden.run("recover", REPORT)
     assert b"Generated:\n    " + golden.path("demo-recovered.rep").encode() in out, out

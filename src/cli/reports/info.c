@@ -29,17 +29,62 @@ print_escaped (const char *bytes)
   lns_visible_write (stdout, bytes, strlen (bytes));
 }
 
-/* Prints a diagnostic, its sentence in the person's language. */
-static void
-print_told (const char *code, LnsSeverity severity, const char *sentence)
+/* What a diagnostic or a finding says. */
+typedef struct
 {
-  char *shown = lns_text_of_sentence (sentence);
-  fputs ("  ", stdout);
-  print_escaped (code);
-  printf (" %s: ", lns_cli_severity (severity));
-  print_escaped (shown);
-  putchar ('\n');
-  free (shown);
+  const char *code, *text;
+  LnsSeverity severity;
+} Told;
+
+/* How far behind a diagnostic others of its kind are looked for. */
+#define LOOK_AHEAD 1000
+
+/* Whether A and B say the same, perhaps with other numbers: of another process, for example. */
+static bool
+are_of_one_kind (const Told *a, const Told *b)
+{
+  const char *x = a->text, *y = b->text;
+  if (a->severity != b->severity || strcmp (a->code, b->code) != 0)
+    return false;
+  for (; *x != '\0' && *y != '\0'; x += strspn (x, "0123456789"), y += strspn (y, "0123456789"))
+    {
+      const size_t n_x = strcspn (x, "0123456789"), n_y = strcspn (y, "0123456789");
+      if (n_x != n_y || memcmp (x, y, n_x) != 0)
+        return false;
+      x += n_x;
+      y += n_y;
+    }
+  return *x == *y;
+}
+
+/* Prints N of them, each sentence in the person's language. Those of one kind are one line, with their number. */
+static void
+print_told (const char *title, const Told *told, size_t n)
+{
+  bool *is_shown = lns_calloc (n, sizeof *is_shown);
+  printf ("%s: %zu\n", title, n);
+  for (size_t i = 0; i < n; i++)
+    {
+      size_t n_alike = 0;
+      for (size_t k = i; !is_shown[i] && k < n && k - i < LOOK_AHEAD; k++)
+        if (k == i || (!is_shown[k] && are_of_one_kind (&told[i], &told[k])))
+          {
+            is_shown[k] = k != i;
+            n_alike++;
+          }
+      if (n_alike == 0)
+        continue;
+      char *shown = lns_text_of_sentence (told[i].text);
+      fputs ("  ", stdout);
+      print_escaped (told[i].code);
+      printf (" %s: ", lns_cli_severity (told[i].severity));
+      print_escaped (shown);
+      if (n_alike > 1)
+        printf (" (and %zu more of this kind)", n_alike - 1);
+      putchar ('\n');
+      free (shown);
+    }
+  free (is_shown);
 }
 
 static void
@@ -262,29 +307,72 @@ print_devices (LnsReport *report)
   print_metrics (report);
 }
 
+/* Orders losses by process and thread, those of one thread by time. */
+static int
+compare_losses (const void *a, const void *b)
+{
+  const LnsLoss *x = a, *y = b;
+  if (x->process != y->process)
+    return x->process < y->process ? -1 : 1;
+  if (x->thread != y->thread)
+    return x->thread < y->thread ? -1 : 1;
+  return (x->last_ns > y->last_ns) - (x->last_ns < y->last_ns);
+}
+
+/* Adds MORE, of the same thread, to SUM. */
+static void
+add_loss (LnsLoss *sum, const LnsLoss *more)
+{
+  sum->pushes += more->pushes;
+  sum->pops += more->pops;
+  sum->marks += more->marks;
+  sum->starts += more->starts;
+  sum->ends += more->ends;
+  sum->others += more->others;
+  /* One that is not known makes the whole unknown. */
+  if (sum->first_ns != LNS_TIME_UNKNOWN &&
+      (more->first_ns == LNS_TIME_UNKNOWN || more->first_ns < sum->first_ns))
+    sum->first_ns = more->first_ns;
+  if (sum->last_ns != LNS_TIME_UNKNOWN &&
+      (more->last_ns == LNS_TIME_UNKNOWN || more->last_ns > sum->last_ns))
+    sum->last_ns = more->last_ns;
+}
+
+/* Prints the gaps, those of one thread summed up. */
 static void
 print_losses (LnsReport *report)
 {
   uint32_t n, n_threads;
-  const LnsLoss *losses = lns_report_losses (report, &n);
+  const LnsLoss *stored = lns_report_losses (report, &n);
   const LnsThread *threads = lns_report_threads (report, &n_threads);
   char from[LNS_FORMAT_SIZE], to[LNS_FORMAT_SIZE];
+  LnsLoss *losses = lns_calloc (n, sizeof *losses);
 
+  if (n > 0)
+    memcpy (losses, stored, n * sizeof *losses);
+  qsort (losses, n, sizeof *losses, compare_losses);
   printf ("gaps: %" PRIu32 "\n", n);
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0, next; i < n; i = next)
     {
-      const LnsLoss *loss = &losses[i];
-      uint64_t n_events = lns_loss_events (loss);
+      LnsLoss sum = losses[i];
+      for (next = i + 1;
+           next < n && losses[next].process == sum.process && losses[next].thread == sum.thread;
+           next++)
+        add_loss (&sum, &losses[next]);
+      const uint64_t n_events = lns_loss_events (&sum);
       printf ("  %" PRIu64 " event%s lost", n_events, lns_plural (n_events, "", "s"));
-      if (loss->pops + loss->ends > 0)
-        printf (" and %" PRIu64 " ends", loss->pops + loss->ends);
-      if (loss->first_ns != LNS_TIME_UNKNOWN && loss->last_ns != LNS_TIME_UNKNOWN)
-        printf (" from %s to %s", lns_format_duration_exact (loss->first_ns, from),
-                lns_format_duration_exact (loss->last_ns, to));
-      if (loss->thread < n_threads)
-        printf (" in thread %" PRId32, threads[loss->thread].tid);
+      if (sum.pops + sum.ends > 0)
+        printf (" and %" PRIu64 " ends", sum.pops + sum.ends);
+      if (next - i > 1)
+        printf (" in %" PRIu32 " gaps", next - i);
+      if (sum.first_ns != LNS_TIME_UNKNOWN && sum.last_ns != LNS_TIME_UNKNOWN)
+        printf (" from %s to %s", lns_format_duration_exact (sum.first_ns, from),
+                lns_format_duration_exact (sum.last_ns, to));
+      if (sum.thread < n_threads)
+        printf (" in thread %" PRId32, threads[sum.thread].tid);
       putchar ('\n');
     }
+  free (losses);
 }
 
 /* Prints the findings of the doctor, which are not stored in the report. */
@@ -296,9 +384,11 @@ print_findings (LnsReport *report, LnsError *error)
 
   if (!lns_doctor_examine (report, &findings, &n, error))
     return false;
-  printf ("findings: %zu\n", n);
+  Told *told = lns_calloc (n, sizeof *told);
   for (size_t i = 0; i < n; i++)
-    print_told (findings[i].code, findings[i].severity, findings[i].text);
+    told[i] = (Told){ findings[i].code, findings[i].text, findings[i].severity };
+  print_told ("findings", told, n);
+  free (told);
   free (findings);
   return true;
 }
@@ -309,10 +399,12 @@ print_diagnostics (LnsReport *report)
   uint32_t n;
   const LnsDiagnostic *diagnostics = lns_report_diagnostics (report, &n);
 
-  printf ("diagnostics: %" PRIu32 "\n", n);
+  Told *told = lns_calloc (n, sizeof *told);
   for (uint32_t i = 0; i < n; i++)
-    print_told (text (report, diagnostics[i].code), diagnostics[i].severity,
-                text (report, diagnostics[i].text));
+    told[i] = (Told){ text (report, diagnostics[i].code), text (report, diagnostics[i].text),
+                      diagnostics[i].severity };
+  print_told ("diagnostics", told, n);
+  free (told);
 }
 
 /* Beginning of the keys that hold environment variables. */
