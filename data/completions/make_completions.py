@@ -107,7 +107,7 @@ def zsh(commands):
             else:
                 what += "_files"
             value = "" if option["kind"] == "flag" else what
-            again = "*" if option["kind"] in ("list", "file") else ""
+            again = "*" if option["kind"] in ("list", "word", "file") else ""
             text += "        " + quoted(f"{again}--{option['name']}{'=' if value else ''}{about}{value}") + " \\\n"
             if "letter" in option:
                 text += "        " + quoted(f"{again}-{option['letter']}{'+' if value else ''}{about}{value}") + " \\\n"

@@ -287,7 +287,7 @@ def test_rows_and_texts_of_all_sizes():
 
 def test_a_folder_is_added_to_or_kept():
     golden.run("export", "-t", "csv", "-o", golden.path("f"), "--tables", "ThreadNames", REPORT)
-    golden.run("export", "-t", "csv", "-o", golden.path("f"), "--tables", "stringids,processes", "--append=true", REPORT)
+    golden.run("export", "-t", "csv", "-o", golden.path("f"), "--tables", "stringids,processes", "--append", "--input", REPORT)
     assert sorted(os.listdir(golden.path("f"))) == ["PROCESSES.csv", "StringIds.csv", "ThreadNames.csv"]
     golden.run("export", "-t", "csv", "-o", golden.path("f"), "--tables", "thread.*", "-f", "true", REPORT)
     assert os.listdir(golden.path("f")) == ["ThreadNames.csv"]

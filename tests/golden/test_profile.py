@@ -31,10 +31,7 @@ def test_a_run():
     golden.check(err.replace(golden.FOLDER.encode(), b"FOLDER"), b"""\
 Collecting data...
 Generating 'FOLDER/run.rep'
-lanescope: warning: no NVTX events were seen: no process made an NVTX call that reached Lanescope; \
-it may not use NVTX, be linked statically, have dropped NVTX_INJECTION64_PATH from its environment, \
-or run in a container without Lanescope's files \
-[LNS-NVTX-002]
+lanescope: note: no NVTX events were seen: no process made an NVTX call [LNS-NVTX-002]
 Generated:
     FOLDER/run.rep
 0 events, 0 lost, 1 process

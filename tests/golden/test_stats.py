@@ -80,6 +80,13 @@ def test_csv():
     golden.check(stats("--report", "nvtx_pushpop_sum", "--format", "csv", REPORT), PUSHPOP)
 
 
+def test_the_report_may_be_a_switch():
+    golden.check(stats("--input", REPORT, "--report", "nvtx_pushpop_sum", "--format", "csv"), PUSHPOP)
+    golden.check(stats("--report", "nvtx_pushpop_sum", f"--input={REPORT}", "--format", "csv"), PUSHPOP)
+    golden.check(golden.run("analyze", "--input", REPORT)[0], golden.run("analyze", REPORT)[0])
+    assert b"export takes one report" in golden.run("export", "--input", REPORT, REPORT, code=125)[1]
+
+
 def test_trace():
     golden.check(stats("-r", "nvtx_pushpop_trace", "-f", "csv", REPORT)[:len(TRACE)], TRACE)
 

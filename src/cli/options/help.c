@@ -229,7 +229,7 @@ static void
 print_json_option (const LnsOption *option, const char *tag, FILE *file)
 {
   static const char *const kinds[] = { "flag",    "bool",    "text",  "choice", "list",
-                                       "integer", "seconds", "bytes", "file" };
+                                       "integer", "seconds", "bytes", "word",   "file" };
   fprintf (file, "{\"name\":\"%s\",\"kind\":\"%s\"", option->name, kinds[option->kind]);
   if (option->letter != 0)
     fprintf (file, ",\"letter\":\"%c\"", option->letter);

@@ -119,6 +119,7 @@ typedef struct
   size_t n_options;
   Given *given;                   /* by the switch's number */
   LNS_ARRAY (const char *) files; /* of switches, to be read */
+  char *word;                     /* the value of the last switch, if that is one of the words */
   const char *origin;             /* the file that is being read; NULL = the command line */
 } Parser;
 
@@ -223,8 +224,8 @@ take (Parser *parser, size_t i, char *text, LnsError *error)
 {
   const LnsOption *option = lns_command_option (parser->command, i);
   Given *given = &parser->given[i];
-  const bool adds_up =
-      (option->kind == LNS_OPTION_LIST && !option->is_whole) || option->kind == LNS_OPTION_FILE;
+  const bool adds_up = (option->kind == LNS_OPTION_LIST && !option->is_whole) ||
+                       option->kind == LNS_OPTION_WORD || option->kind == LNS_OPTION_FILE;
   if (option->kind == LNS_OPTION_FILE && parser->origin != NULL)
     return lns_cli_usage (error, "a file of switches cannot name another file of switches");
   if (given->is_fixed && parser->origin != NULL)
@@ -237,6 +238,8 @@ take (Parser *parser, size_t i, char *text, LnsError *error)
                           option->name, given->text, text);
   if (option->kind == LNS_OPTION_FILE)
     *lns_array_add (&parser->files) = text;
+  if (option->kind == LNS_OPTION_WORD)
+    parser->word = text;
   given->text = text != NULL ? text : "";
   given->is_fixed = parser->origin == NULL;
   given->asks |= option->instead != NULL && (text == NULL || asks_for_something (option, text));
@@ -336,6 +339,11 @@ parse (Parser *parser, int *argc, char **argv, const char **ret_help, LnsError *
         }
       else if (!take_switch (parser, argv, &i, error))
         return false;
+      else if (parser->word != NULL)
+        {
+          argv[n_words++] = parser->word; /* in the place of the switch, or before */
+          parser->word = NULL;
+        }
     }
   *argc = n_words;
   argv[n_words] = NULL;

@@ -30,6 +30,8 @@ typedef enum
   LNS_OPTION_INTEGER, /* int64_t, from `least` to `most`                                   */
   LNS_OPTION_SECONDS, /* int64_t, ns; written in seconds, with a fraction if need be; ≥ 0  */
   LNS_OPTION_BYTES,   /* int64_t; written in MiB, or with a unit: 64M, 1G, 512KiB; > 0     */
+  LNS_OPTION_WORD,    /* nothing: its value is one of the words of the command line, as it would be
+                         without the switch                                                */
   LNS_OPTION_FILE     /* nothing: names a file of further switches; those on the command line
                          take precedence; may be given several times                       */
 } LnsOptionKind;

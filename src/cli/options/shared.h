@@ -24,6 +24,13 @@
                                                            .default_text = "false", .help = text   \
  }
 
+/* The report, as a switch: scripts for nsys name it so, too. */
+#define LNS_CLI_INPUT                                                                              \
+ {                                                                                                 \
+  .name = "input", .kind = LNS_OPTION_WORD, .value_name = "REPORT",                                \
+  .help = N_ ("Read REPORT. The switch may be left out.")                                          \
+ }
+
 /* For `bool quiet`. */
 #define LNS_CLI_QUIET(Values, text)                                                                \
  {                                                                                                 \

@@ -222,6 +222,7 @@ lns_option_set (const LnsOption *option, char *text, void *values, LnsError *err
     case LNS_OPTION_BYTES:
       good = parse_bytes (option, text, value, error);
       break;
+    case LNS_OPTION_WORD:
     case LNS_OPTION_FILE:
       break;
     }

@@ -14,6 +14,7 @@
 #include "src/base/memory.h"
 #include "src/cli/reports/filter.h"
 #include "src/cli/reports/report.h"
+#include "src/cli/options/shared.h"
 #include "src/cli/reports/tables.h"
 #include "src/cli/terminal/say.h"
 #include "src/cli/terminal/terminal.h"
@@ -54,6 +55,7 @@ static const LnsOption options[] = {
   { LNS_SWITCH ("help-rules", TEXT, Values, help_rules), .implied = "ALL", .value_name = "NAME",
     .help = N_ ("Print all rules with their arguments and advice, or only NAME.") },
   LNS_CLI_NO_SQLITE_SWITCHES,
+  LNS_CLI_INPUT,
 };
 
 /* --- The doctor ------------------------------------------------------------------------------- */

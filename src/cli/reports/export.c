@@ -62,7 +62,7 @@ static const LnsOption options[] = {
                   N_ ("the report's name with the type's ending"),
                   N_ ("Write to PATH; - is the standard output, for formats that allow it.")),
   LNS_CLI_OVERWRITE (Values, 'f', N_ ("Replace a file that exists.")),
-  { LNS_SWITCH ("append", BOOL, Values, append), .default_text = "false",
+  { LNS_SWITCH ("append", BOOL, Values, append), .implied = "true", .default_text = "false",
     .help = N_ ("For formats that are folders: keep existing files and add the missing ones.") },
   { LNS_SWITCH ("lazy", CHOICE, Values, lazy), .letter = 'l', .choices = "true,false",
     .default_text = N_ ("true, except for sqlite"),
@@ -112,6 +112,7 @@ static const LnsOption options[] = {
             "collapse_nsys_gpu_stacks.py of llm.c does. By default, each is printed once, and the "
             "numbers add up to the GPU time in ns.") },
   LNS_CLI_QUIET (Values, N_ ("Print neither progress nor the path of the output.")),
+  LNS_CLI_INPUT,
 };
 
 static const LnsExportType *

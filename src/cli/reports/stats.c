@@ -17,6 +17,7 @@
 #include "src/cli/reports/query.h"
 #include "src/cli/terminal/say.h"
 #include "src/cli/reports/stats-sql.h"
+#include "src/cli/options/shared.h"
 #include "src/cli/reports/tables.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/cli/terminal/language.h"
@@ -62,6 +63,7 @@ static const LnsOption options[] = {
   { LNS_SWITCH ("help-reports", TEXT, Values, help_reports), .implied = "ALL", .value_name = "NAME",
     .help = N_ ("Print all reports with their arguments and columns, or only NAME.") },
   LNS_CLI_NO_SQLITE_SWITCHES,
+  LNS_CLI_INPUT,
 };
 
 /* One table to make. */
