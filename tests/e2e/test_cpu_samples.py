@@ -151,12 +151,32 @@ def test_callers_beyond_what_is_copied_of_the_stack():
         cut = [chain for chain in found if chain[-1] == CUT and 5 < chain.count("deep") < 60]
         assert share(cut, "leaf", "middle", "deep", "deep") > 0.8 and len(cut) > len(found) * 0.8, counted(found)
         assert not any("main" in chain or CUT in chain[:-1] for chain in cut), counted(cut)
+        run = folder.profile(*SAMPLING, "-f", "true", "--stack-size=64K", PLAIN, "deep", "200")
+        found = chains(folder, program=PLAIN)
+        whole = [chain for chain in found if chain.count("deep") == 60 and "main" in chain and CUT not in chain]
+        assert run.code == 7 and len(whole) > len(found) * 0.8, counted(found)
         run = folder.profile(*SAMPLING, "-f", "true", WORK, "deep", "200")
         found = chains(folder)
         whole = [chain for chain in found if chain.count("deep") == 60 and "main" in chain]
         assert len(whole) > len(found) * 0.8, counted(found)
         run = folder.profile(*SAMPLING, "-f", "true", "-b", "dwarf", WORK, "deep", "200")
         assert share(chains(folder), "deep", CUT) > 0.8, counted(chains(folder))
+
+
+def test_callers_of_code_without_unwind_tables():
+    """The trampolines that CPython makes for its functions with -X perf: a chain that ends there says that it is not whole."""
+    python = tap.pythons().get("3.12", tap.pythons().get("3.13"))
+    if python is None:
+        raise tap.Skip("there is no CPython 3.12 or 3.13")
+    program = "def fib(n):\n return n if n < 2 else fib(n - 1) + fib(n - 2)\ndef outer():\n return fib(25)\nouter()"
+    with profiling.Folder() as folder:
+        for method in ("dwarf", "auto"):
+            run = folder.profile(*SAMPLING, "-f", "true", "-b", method, python, "-X", "perf", "-c", program)
+            assert run.code == 0, run
+            if is_refused(run):
+                return
+            last = collections.Counter(chain[-1] for chain in chains(folder))
+            assert last[CUT] > 0 and not any(symbol.startswith("py::") for symbol in last), (method, last)
 
 
 def test_callers_in_another_root_folder():

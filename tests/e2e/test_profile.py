@@ -349,8 +349,11 @@ def test_the_summary_counts_the_processes_of_the_report():
 
 def test_why_a_report_is_empty():
     with Folder() as folder:
-        run = folder.profile("-o", "a", "/bin/true")
-        assert "LNS-NVTX-002" in run.err and folder.report("a.rep").codes() == ["LNS-NVTX-002"], run.err
+        # What nobody asked for is a note, and nothing that --strict minds.
+        for switches, word, code in (((), "note", 0), (("-t", "nvtx"), "warning", 124)):
+            run = folder.profile("-f", "true", "-o", "a", "--strict", *switches, "/bin/true")
+            assert run.code == code and f"lanescope: {word}: no NVTX events were seen" in run.err, (switches, run)
+            assert folder.report("a.rep").codes() == ["LNS-NVTX-002"], run.err
         run = folder.profile("-o", "b", ACT, "name-thread", "t")
         assert "LNS-NVTX-001" in run.err and folder.report("b.rep").codes() == ["LNS-NVTX-001"], run.err
 

@@ -40,6 +40,8 @@
                " it may not use NVTX, be linked statically, have dropped NVTX_INJECTION64_PATH"    \
                " from its environment, or run in a container without Lanescope's files")
 
+#define NO_CALLS LNS_SENTENCE ("no NVTX events were seen: no process made an NVTX call")
+
 struct LnsSession
 {
   LnsWireClock clock;
@@ -55,7 +57,7 @@ struct LnsSession
   unsigned report_mode;
   bool is_started; /* a report */
   LnsWireOptions target;
-  bool wants_cuda, wants_python;
+  bool wants_nvtx, wants_cuda, wants_python;
   bool has_root_exited, have_all_ended;
   LnsCollectorCounters told; /* when the last report ended */
   int64_t keep_ns;           /* of the reports to come; 0: all */
@@ -133,6 +135,7 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
   session->clock = clock;
   session->changed_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   session->target = options->target;
+  session->wants_nvtx = options->wants_nvtx;
   session->wants_cuda = options->wants_cuda;
   session->wants_python = options->wants_python;
   lns_wire_clock_pair (clock, &session->first);
@@ -447,10 +450,12 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
                        : has_joined                                          ? NO_EVENTS
                        : n_unjoined > 0                                      ? NULL
                        : session->has_root_exited && may_be_joined (session) ? NOT_YET
-                                                                             : NOT_CONNECTED;
+                       : session->wants_nvtx                                 ? NOT_CONNECTED
+                                                                             : NO_CALLS;
   post (session,
         (LnsBatchEvent){ .kind = LNS_BATCH_STOP,
                          .code = has_joined ? "LNS-NVTX-001" : "LNS-NVTX-002",
+                         .severity = session->wants_nvtx ? LNS_SEVERITY_WARNING : LNS_SEVERITY_INFO,
                          .wants_cuda = session->wants_cuda && (has_joined || n_unjoined == 0),
                          .wants_python = session->wants_python,
                          .keep_ns = kept_until_now_ns (session, &processes),

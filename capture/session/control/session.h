@@ -60,6 +60,7 @@ typedef struct
   uint64_t
       process_bytes; /* memory for the records of one process; 0: the smaller of 64 MiB and 5 % of
                              what this process's control group allows */
+  bool wants_nvtx;   /* an empty report warns that it has no NVTX events; else, a note says so */
   bool wants_cuda;   /* a report without CUDA events says why */
   bool wants_python; /* so does a report in which no Python program traced functions */
   LnsDomainFilter domains;    /* the NVTX domains whose events reports get */

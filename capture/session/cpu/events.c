@@ -29,7 +29,7 @@
 
 /* What is copied of a stack: 8 KiB hold the whole of 57 % of the stacks of a Python program that imports modules, 16 KiB of
  * 93 %, and 32 KiB of all. But a ring must have room for the samples of 64 ms, at 1,000 a second, as it is read every 20 ms. */
-#define MOST_STACK_BYTES  32768
+#define USUAL_STACK_BYTES 32768
 #define LEAST_STACK_BYTES 1024
 #define SAMPLES_OF_RING   64
 
@@ -255,9 +255,17 @@ static size_t
 wanted_pages (const LnsCpuEvents *events, const LnsCpuEventsOptions *options)
 {
   size_t n = MOST_PAGES;
+  if (options->ring_bytes != 0)
+    {
+      for (n = LEAST_PAGES; n * page_bytes () < options->ring_bytes;)
+        n *= 2;
+      return n;
+    }
+  /* A larger stack needs a larger ring, or its samples would have no room. */
+  const size_t most_of_many =
+      options->stack_bytes > USUAL_STACK_BYTES ? 2 * MOST_PAGES_OF_MANY : MOST_PAGES_OF_MANY;
   if (options->syscalls || (options->samples && (options->callers & LNS_CPU_STACKS)))
-    while (2 * n <= MOST_PAGES_OF_MANY &&
-           2 * n * page_bytes () * events->rings.n <= MOST_BYTES_OF_MANY)
+    while (2 * n <= most_of_many && 2 * n * page_bytes () * events->rings.n <= MOST_BYTES_OF_MANY)
       n *= 2;
   return n;
 }
@@ -417,14 +425,14 @@ lns_cpu_events_have (const LnsCpuEvents *events, LnsTracepointKind kind)
   return events->rings.n > 0 && events->rings.items[0].fds.tracepoints[kind] >= 0;
 }
 
-/* How many bytes of a stack come with a sample: a power of two. */
+/* How many bytes of a stack come with a sample: a multiple of 8, as the kernel demands. */
 static size_t
-choose_stack_bytes (size_t n_ring_bytes)
+choose_stack_bytes (const LnsCpuEventsOptions *options, size_t n_ring_bytes)
 {
-  size_t n_bytes = MOST_STACK_BYTES;
+  size_t n_bytes = options->stack_bytes != 0 ? options->stack_bytes : USUAL_STACK_BYTES;
   while (n_bytes > LEAST_STACK_BYTES && n_bytes * SAMPLES_OF_RING > n_ring_bytes)
     n_bytes /= 2;
-  return n_bytes;
+  return n_bytes & ~(size_t)7;
 }
 
 int
@@ -458,7 +466,7 @@ lns_cpu_events_open (LnsCpuEvents *events,
     {
       *ret_step = LNS_CPU_EVENTS_OPEN;
       if (options->callers & LNS_CPU_STACKS)
-        events->n_stack_bytes = choose_stack_bytes (events->n_ring_bytes);
+        events->n_stack_bytes = choose_stack_bytes (options, events->n_ring_bytes);
       failed = open_works (events, options, pid, is_paused);
     }
   if (failed == 0)

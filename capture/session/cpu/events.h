@@ -20,6 +20,9 @@
 #include "src/base/id-map.h"
 #include "src/symbols/registers.h"
 
+/* The kernel copies no more of a stack: a record has at most 64 KiB. */
+#define LNS_CPU_MOST_STACK_BYTES 65528u
+
 /* What comes with a sample so that its callers can be found. */
 typedef enum
 {
@@ -37,6 +40,10 @@ typedef struct
   uint64_t
       period; /* or one after so many cycles, or ns where CPUs count no cycles; 0: `hz` holds */
   bool runs_already; /* events begin when they are opened, and not with the next exec */
+  size_t
+      stack_bytes; /* the most that is copied of a stack, up to LNS_CPU_MOST_STACK_BYTES; 0: 32 KiB */
+  size_t
+      ring_bytes; /* memory of the ring of each CPU, rounded up to a power of two of pages; 0: what usually suffices */
 } LnsCpuEventsOptions;
 
 /* The events of a thread, and of those that inherit them, that write into one ring. -1: not open. */

@@ -155,7 +155,8 @@ lns_stacks_unwind (LnsStacks *stacks,
   size_t n_chain =
       _lns_unwinding_chain (stacks->unwinder, registers, stack,
                             process != NULL ? &process->code : &nothing, ret_chain, most, &end);
-  if (end == LNS_UNWIND_STACK_ENDED)
+  /* The copy ends, or it is code without unwind tables, such as an interpreter makes: frame pointers may lead on. */
+  if (end == LNS_UNWIND_STACK_ENDED || end == LNS_UNWIND_NO_RULE)
     {
       const size_t n_before = n_chain;
       n_chain = follow (ret_chain, n_chain, most, by_frame_pointers, n);

@@ -70,7 +70,7 @@ typedef enum
   LNS_BATCH_PYTHON,       /* the same with records of Python samples */
   LNS_BATCH_RANGES,       /* `ranges`: replace those before */
   LNS_BATCH_START,        /* `writer`: a report begins at `time_ns`; comes before the records */
-  LNS_BATCH_STOP,  /* the report ends with this batch; `code` and `text` say why if it is empty */
+  LNS_BATCH_STOP, /* the report ends with this batch; `code`, `severity` and `text` say why if it is empty */
   LNS_BATCH_CANCEL /* the report is discarded */
 } LnsBatchEventKind;
 

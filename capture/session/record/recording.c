@@ -264,13 +264,12 @@ static const Sentence sentences[] = {
   [UNSAMPLED] = { "LNS-CPU-006", LNS_SEVERITY_WARNING,
                   LNS_SENTENCE (
                       "%llu record of CPU samples or thread scheduling is lost, as the kernel had "
-                      "no room for it; record with a lower --sampling-frequency, with "
-                      "--cpuctxsw=none or without system calls"),
+                      "no room for it; record with a larger --cpu-buffer-size, a lower "
+                      "--sampling-frequency, or --cpuctxsw=none"),
                   LNS_SENTENCE (
                       "%llu records of CPU samples or thread scheduling are lost, as the kernel "
-                      "had "
-                      "no room for them; record with a lower --sampling-frequency, with "
-                      "--cpuctxsw=none or without system calls") },
+                      "had no room for them; record with a larger --cpu-buffer-size, a lower "
+                      "--sampling-frequency, or --cpuctxsw=none") },
   [UNREAD_PYTHON] = { "LNS-PYTHON-004", LNS_SEVERITY_INFO,
                       LNS_SENTENCE (
                           "%llu Python sample of a thread was left out, as Lanescope had "
@@ -376,7 +375,7 @@ sum_up (LnsRecording *recording, const LnsBatchEvent *stop, const LnsKeptOutcome
   if (lns_writer_counts (recording->writer)->n_events ==
           counters.n_gpu_samples + counters.n_cpu_events &&
       stop->text != NULL && cuda == LNS_CUDA_UNSEEN)
-    _lns_recording_diagnose (recording, stop->code, LNS_SEVERITY_WARNING, LNS_ID_NONE, stop->text);
+    _lns_recording_diagnose (recording, stop->code, stop->severity, LNS_ID_NONE, stop->text);
   const LnsUnrecorded *unrecorded;
   for (size_t i = 0; (unrecorded = lns_decoder_unrecorded (recording->decoder, i)) != NULL; i++)
     if (!unrecorded->is_settled)

@@ -69,7 +69,11 @@ lns_profile_choose_cpus (const LnsProfile *profile, LnsCpuSamplingOptions *ret_c
                 .syscalls = lns_profile_wants_syscalls (profile),
                 .callers = callers (given->backtrace),
                 .hz = given->sampling_hz > 0 ? (unsigned)given->sampling_hz : DEFAULT_HZ,
-                .period = (uint64_t)given->sampling_period },
+                .period = (uint64_t)given->sampling_period,
+                .stack_bytes = given->stack_bytes < LNS_CPU_MOST_STACK_BYTES
+                                   ? (size_t)given->stack_bytes
+                                   : LNS_CPU_MOST_STACK_BYTES,
+                .ring_bytes = (size_t)given->cpu_buffer_bytes },
     .n_samples_of_a_chain = (unsigned)given->samples_per_backtrace,
     .is_asked_for =
         given->sample != NULL || given->cpuctxsw != NULL || lns_profile_wants_syscalls (profile),

@@ -202,6 +202,7 @@ prepare (LnsProfile *profile, LnsError *error)
 {
   sigset_t masked;
   LnsSessionOptions session = { .process_bytes = (uint64_t)profile->options.buffer_bytes,
+                                .wants_nvtx = profile->wants_nvtx,
                                 .wants_cuda = profile->wants_cuda,
                                 .wants_python = profile->wants_python,
                                 .domains = { profile->options.nvtx_domain_include,

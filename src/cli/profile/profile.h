@@ -40,7 +40,8 @@ typedef struct
   size_t n_start_bytes;
   const char *folder;       /* where names of reports begin; NULL: this process's */
   LnsWireOptions target;    /* what is asked of each process */
-  bool wants_cuda;          /* it was asked for by name */
+  bool wants_nvtx;          /* it was asked for by name */
+  bool wants_cuda;          /* it was, too */
   bool can_trace_nothing;   /* a report without events is what was asked for */
   bool wants_python;        /* functions of Python are to be traced */
   bool has_frames;          /* reports may have call chains, whose functions are to be named */

@@ -22,11 +22,21 @@ static const LnsOption switches_cpu_options[] = {
   { LNS_PROFILE_SWITCH ("backtrace", CHOICE, backtrace), .letter = 'b',
     .choices = "auto,fp,lbr,dwarf,none", .default_text = "auto",
     .help = N_ ("Method to find the callers of a sample: `dwarf` unwinds a copy of the top of the "
-                "stack, 32 KiB at most, with the unwind tables of the program's files; `fp` "
+                "stack (--stack-size) with the unwind tables of the program's files; `fp` "
                 "follows frame pointers, which most programs do not have; `auto` does the same as "
                 "`dwarf`, and follows frame pointers where the copy ends; `none` records only "
                 "where the sample is. `lbr` is not "
                 "supported and does as `auto`.") },
+  { LNS_PROFILE_SWITCH ("stack-size", BYTES, stack_bytes), .value_name = "SIZE",
+    .default_text = "32K",
+    .help = N_ ("Copy up to this much of a thread's stack with each sample, with a unit: K. 64K is "
+                "the most that the kernel copies. A chain that is longer ends with [callers not "
+                "recorded].") },
+  { LNS_PROFILE_SWITCH ("cpu-buffer-size", BYTES, cpu_buffer_bytes), .value_name = "SIZE",
+    .default_text = N_ ("512K; up to 4M with stacks or system calls"),
+    .help = N_ ("Memory of each CPU for the kernel's records of samples and thread scheduling, in "
+                "MiB or with a unit: K or M. A user without privileges gets what "
+                "kernel.perf_event_mlock_kb allows.") },
   { LNS_PROFILE_SWITCH ("samples-per-backtrace", INTEGER, samples_per_backtrace), .least = 1,
     .most = 32, .value_name = "N", .default_text = "1",
     .help = N_ ("Keep the callers of one in N samples.") },

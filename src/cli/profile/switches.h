@@ -53,6 +53,7 @@ typedef struct
   int64_t sampling_hz, sampling_period, samples_per_backtrace; /* 0: not given */
   bool resolve_symbols, show_source_info, python_sampling;
   int64_t python_sampling_hz;
+  int64_t stack_bytes, cpu_buffer_bytes;
   const char *debug_symbols;       /* NULL: not given */
   int64_t progress_fd, control_fd; /* -1: none */
   bool start_later;

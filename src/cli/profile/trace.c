@@ -127,6 +127,7 @@ check_trace_names (LnsProfile *profile, LnsError *error)
                             "installed or can be fetched [LNS-TRACE-002]");
   profile->target.traces &= ~missing;
   profile->wants_cuda = is_given && (profile->target.traces & LNS_WIRE_TRACE_CUDA);
+  profile->wants_nvtx = lns_option_list_has (trace, "nvtx");
   return good;
 }
 
