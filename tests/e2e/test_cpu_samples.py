@@ -497,6 +497,20 @@ def test_many_threads():
             assert len(folder.report("r.rep", counts=True).threads) == 513
 
 
+def test_rings_are_as_large_as_asked_for():
+    for size, n_bytes in (("64K", 64 << 10), ("1M", 1 << 20)):
+        with profiling.Folder() as folder:
+            process = folder.start(*SAMPLING, f"--cpu-buffer-size={size}", "sh", "-c", "echo ready; read line", stdin=subprocess.PIPE)
+            assert process.stdout.readline() == b"ready\n"
+            with open(f"/proc/{process.pid}/maps", encoding="utf-8") as file:
+                spans = [line.split()[0].split("-") for line in file if "anon_inode:[perf_event]" in line]
+            err = process.communicate(b"\n", timeout=60)[1].decode()
+            if REFUSAL is None:
+                page = os.sysconf("SC_PAGESIZE")
+                assert spans and all(int(end, 16) - int(start, 16) == n_bytes + page for start, end in spans), (size, spans)
+            assert process.returncode in (0, 1), err
+
+
 def test_short_threads_are_counted_one_by_one():
     with profiling.Folder() as folder:
         run = folder.profile(*SAMPLING, WORK, "short", "5000")
