@@ -20,10 +20,13 @@
 /* Of so many processes at a time it is told how they end, as each takes a descriptor. */
 #define MOST_END_FDS 200
 
+/* How long after a process was seen to have ended the process connector may still tell how: it does a moment later. */
+#define CONNECTOR_NS INT64_C (1000000000)
+
 void
 lns_family_init (LnsFamily *family, LnsPeers *peers)
 {
-  *family = (LnsFamily){ .peers = peers };
+  *family = (LnsFamily){ .peers = peers, .exits = lns_exits_new () };
 }
 
 static void
@@ -47,8 +50,11 @@ lns_family_clear (LnsFamily *family)
     free_relative (family, relative);
   lns_id_map_clear (&family->relatives);
   for (size_t i = 0; i < family->awaited.n; i++)
-    close (family->awaited.items[i].fd);
+    if (family->awaited.items[i].fd >= 0)
+      close (family->awaited.items[i].fd);
   lns_array_clear (&family->awaited);
+  lns_exits_free (family->exits);
+  family->exits = NULL;
 }
 
 static LnsRelative *
@@ -211,14 +217,18 @@ lns_family_own_tid (LnsRelative *relative, uint32_t tid)
   return own != 0 ? (uint32_t)own : tid;
 }
 
-/* Tells the recorder how the process of ENDED ended, if that is known. Returns whether it will be. */
+/* Tells the recorder how the process of ENDED ended, if that is known. Returns whether it may be later. */
 static bool
 tell_status (LnsFamily *family, const LnsAwaited *ended)
 {
   int status;
-  const LnsProcessEnd end = lns_process_end_status (ended->fd, &status);
-  if (end != LNS_PROCESS_END_KNOWN)
-    return end == LNS_PROCESS_END_LATER;
+  const LnsProcessEnd end =
+      ended->fd >= 0 ? lns_process_end_status (ended->fd, &status) : LNS_PROCESS_END_UNTOLD;
+  if (end != LNS_PROCESS_END_KNOWN &&
+      (family->exits == NULL ||
+       !lns_exits_take (family->exits, ended->pid, ended->start_ns, &status)))
+    return end == LNS_PROCESS_END_LATER ||
+           (family->exits != NULL && lns_monotonic_ns () - ended->asked_ns < CONNECTOR_NS);
   const int number = WIFSIGNALED (status) ? WTERMSIG (status) : 0;
   LnsBatchEvent event = { .kind = LNS_BATCH_EXIT,
                           .process = ended->process,
@@ -234,10 +244,14 @@ lns_family_end (LnsFamily *family, LnsRelative *relative, int64_t time_ns)
 {
   if (relative->process != LNS_ID_NONE)
     {
-      const LnsAwaited ended = { relative->end_fd, relative->process, time_ns };
+      const LnsAwaited ended = { .fd = relative->end_fd,
+                                 .pid = relative->pid,
+                                 .process = relative->process,
+                                 .start_ns = relative->info.start_ns,
+                                 .time_ns = time_ns,
+                                 .asked_ns = lns_monotonic_ns () };
       LnsAwaited *awaited = NULL;
-      if (ended.fd >= 0 && tell_status (family, &ended) &&
-          (awaited = lns_array_try_add (&family->awaited)) != NULL)
+      if (tell_status (family, &ended) && (awaited = lns_array_try_add (&family->awaited)) != NULL)
         {
           *awaited = ended;
           relative->end_fd = -1;
@@ -252,6 +266,8 @@ void
 lns_family_tell_awaited (LnsFamily *family)
 {
   size_t n_kept = 0;
+  if (family->exits != NULL)
+    lns_exits_read (family->exits);
   for (size_t i = 0; i < family->awaited.n; i++)
     {
       const LnsAwaited ended = family->awaited.items[i];
@@ -260,6 +276,8 @@ lns_family_tell_awaited (LnsFamily *family)
           family->awaited.items[n_kept++] = ended;
           continue;
         }
+      if (ended.fd < 0)
+        continue;
       close (ended.fd);
       family->n_end_fds--;
     }

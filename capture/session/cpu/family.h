@@ -9,6 +9,7 @@
 #pragma once
 
 #include "capture/session/collect/peers.h"
+#include "capture/session/system/exits.h"
 #include "src/base/array.h"
 #include "src/base/id-map.h"
 
@@ -25,17 +26,21 @@ typedef struct
   bool lacks_program;  /* it runs a new program that ended before /proc could tell which */
 } LnsRelative;
 
-/* A process that has ended, and whose parent has not waited for it. */
+/* A process that has ended, and of which it is not known yet how. */
 typedef struct
 {
-  int fd;
+  int fd; /* -1: only the process connector may tell */
+  int32_t pid;
   uint32_t process; /* instance in the session */
+  int64_t start_ns; /* INT64_MIN: not known */
   int64_t time_ns;  /* of its end */
+  int64_t asked_ns; /* when that was noted; CLOCK_MONOTONIC */
 } LnsAwaited;
 
 typedef struct
 {
   LnsPeers *peers;
+  LnsExits *exits;    /* owned; NULL: the kernel's process connector does not tell */
   LnsIdMap relatives; /* LnsRelative by pid */
   LNS_ARRAY (LnsAwaited) awaited;
   unsigned n_end_fds;
@@ -77,5 +82,5 @@ void lns_family_end_gone (LnsFamily *family, int64_t until_ns);
 /* Removes RELATIVE, whose last thread ended at TIME_NS. */
 void lns_family_end (LnsFamily *family, LnsRelative *relative, int64_t time_ns);
 
-/* Tells how those ended that were removed before their parents had waited for them, and were waited for since. */
+/* Tells how those ended that were removed before that was known, and of which it is known since. */
 void lns_family_tell_awaited (LnsFamily *family);

@@ -125,7 +125,7 @@ text (LnsReport *report, uint32_t id)
 static void
 print_processes (LnsReport *report)
 {
-  uint32_t n, n_threads, n_tracks, n_others = 0;
+  uint32_t n, n_threads, n_tracks, n_others = 0, n_untold = 0;
   const LnsProcess *processes = lns_report_processes (report, &n);
   const LnsThread *threads = lns_report_threads (report, &n_threads);
   const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
@@ -143,6 +143,7 @@ print_processes (LnsReport *report)
   for (uint32_t i = 0; i < n; i++)
     {
       /* Imported files name all processes of the machine, in PROCESSES or by their threads. */
+      n_untold += processes[i].exit_code < 0 && processes[i].end_ns != LNS_TIME_UNKNOWN;
       if ((processes[i].is_listed || is_imported) && !has_tracks[i])
         {
           n_others++;
@@ -164,6 +165,8 @@ print_processes (LnsReport *report)
     }
   if (n_others > 0)
     printf ("  and %" PRIu32 " of which nothing was recorded\n", n_others);
+  if (n_untold > 0 && !is_imported)
+    printf ("  it is not known how %" PRIu32 " of them ended\n", n_untold);
   printf ("threads: %" PRIu32 "\n", n_threads);
   free (has_tracks);
   free (n_own);
