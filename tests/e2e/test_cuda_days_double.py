@@ -87,6 +87,16 @@ def test_a_session_that_answers_late():
     assert run.code == 0 and not report.codes() and len(kernels(report)) == 100, run
 
 
+def test_a_program_that_drops_our_variable():
+    with profiling.Folder() as folder:
+        driver = os.path.join(tap.BUILD, "tests", "double", "cuda-driver")
+        run = folder.profile("-t", "cuda", "--sample=process-tree", "-o", "r", "sh", "-c", f"env -u CUDA_INJECTION64_PATH {driver}",
+                             before=[WITH], env=environment({}))
+        if not re.search(r"LNS-CPU-00[1-4]", run.err):
+            told = [d["text"] for d in folder.report("r.rep").diagnostics if d["code"] == "LNS-CUDA-034"]
+            assert run.code == 0 and len(told) == 1 and told[0].startswith("CUDA is not recorded in 1 program") and "“cuda-driver”" in told[0], run
+
+
 def test_cupti_is_missing():
     # None lies in the folder that is named, and the loader finds none either.
     with profiling.Folder() as nowhere:

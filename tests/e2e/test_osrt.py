@@ -310,6 +310,19 @@ def test_a_program_of_another_library_is_refused():
         assert run.code == 127 and run.err.count("[LNS-OSRT-004]") == 1, run
 
 
+def test_programs_that_the_library_does_not_reach():
+    """Their environment is not ours. What they map tells, so samples of CPUs are needed."""
+    for script, n in (("env -i /bin/true; env -i /bin/true; /bin/true", 2), ("/bin/true; /bin/true", 0)):
+        with Folder() as folder:
+            run = folder.profile("--strict", "-t", "osrt", "--sample=process-tree", "-o", "r", "sh", "-c", script)
+            if re.search(r"LNS-CPU-00[1-4]", run.err):
+                return
+            assert run.code == (124 if n > 0 else 0), run
+            told = [d["text"] for d in folder.report("r.rep").diagnostics if d["code"] == "LNS-OSRT-007"]
+            assert [text.startswith(f"calls of the C library are not recorded in {n} programs") and "“true”" in text
+                    for text in told] == [True] * (n > 0), told
+
+
 def test_a_script_is_its_interpreter():
     with Folder() as folder:
         script = folder.file("script")

@@ -58,6 +58,7 @@ struct LnsSession
   bool is_started; /* a report */
   LnsWireOptions target;
   bool wants_nvtx, wants_cuda, wants_python;
+  uint64_t n_without_os_calls, n_without_cuda; /* programs that were told of */
   bool has_root_exited, have_all_ended;
   LnsCollectorCounters told; /* when the last report ended */
   int64_t keep_ns;           /* of the reports to come; 0: all */
@@ -396,6 +397,34 @@ tell_unrecorded (LnsSession *session, const LnsCollectorCounters *processes)
   session->told = *processes;
 }
 
+/* Says in how many programs something that was asked for is not recorded, as our libraries did not reach them. */
+static void
+tell_unreached (LnsSession *session)
+{
+  LnsUnreached os_calls, cuda;
+  lns_cpu_sampling_unreached (session->cpus, &os_calls, &cuda);
+  uint64_t n = os_calls.n - session->n_without_os_calls;
+  if (n > 0 && (session->target.traces & LNS_WIRE_TRACE_OS))
+    post (session,
+          lns_batch_diagnostic (
+              LNS_ID_NONE, "LNS-OSRT-007", LNS_SEVERITY_WARNING,
+              "calls of the C library are not recorded in %" PRIu64 " program%s that did not load "
+              "Lanescope's library, such as “%s” (process %d): keep LD_PRELOAD in the environment; "
+              "static programs and those with other rights cannot load it",
+              n, lns_plural (n, "", "s"), os_calls.name, os_calls.pid));
+  n = cuda.n - session->n_without_cuda;
+  if (n > 0 && (session->target.traces & LNS_WIRE_TRACE_CUDA))
+    post (session, lns_batch_diagnostic (
+                       LNS_ID_NONE, "LNS-CUDA-034",
+                       session->wants_cuda ? LNS_SEVERITY_WARNING : LNS_SEVERITY_INFO,
+                       "CUDA is not recorded in %" PRIu64
+                       " program%s that did not load Lanescope's library, "
+                       "such as “%s” (process %d): keep CUDA_INJECTION64_PATH in the environment",
+                       n, lns_plural (n, "", "s"), cuda.name, cuda.pid));
+  session->n_without_os_calls = os_calls.n;
+  session->n_without_cuda = cuda.n;
+}
+
 /* Has processes that use CUDA hand over what CUPTI holds. */
 static void
 finish_processes (LnsSession *session)
@@ -443,6 +472,7 @@ lns_session_stop_report (LnsSession *session, LnsReportResult *ret_result)
   lns_python_sampling_drain (session->python, drain_ns);
   LnsCollectorCounters processes = lns_peers_counters (lns_session_peers (session));
   tell_unrecorded (session, &processes);
+  tell_unreached (session);
   bool has_joined = processes.n_joined > 0;
   const uint64_t n_unjoined = processes.n_refused + processes.n_late;
   /* Processes that were refused or late have a diagnostic of their own. */

@@ -27,6 +27,7 @@ void
 lns_family_init (LnsFamily *family, LnsPeers *peers)
 {
   *family = (LnsFamily){ .peers = peers, .exits = lns_exits_new () };
+  lns_reach_init (&family->reach);
 }
 
 static void
@@ -54,6 +55,7 @@ lns_family_clear (LnsFamily *family)
       close (family->awaited.items[i].fd);
   lns_array_clear (&family->awaited);
   lns_exits_free (family->exits);
+  lns_reach_clear (&family->reach);
   family->exits = NULL;
 }
 
@@ -92,6 +94,8 @@ lns_family_add_root (LnsFamily *family, int32_t pid, uint32_t process)
   if (relative == NULL)
     return;
   relative->process = process;
+  relative->is_noted = true; /* it is still a copy of ours */
+  relative->is_first = true;
   LnsProcessInfo info;
   lns_process_info_begin (pid, &info);
   relative->info.start_ns = info.start_ns;
@@ -121,6 +125,24 @@ look (LnsRelative *relative)
   lns_process_info_clear (known);
   *known = info;
   return true;
+}
+
+/* Notes whether libraries of ours have reached the program of RELATIVE. */
+static void
+note_reach (LnsFamily *family, LnsRelative *relative)
+{
+  if (!relative->is_noted)
+    lns_reach_note (&family->reach, relative->maps, relative->is_first, relative->pid,
+                    relative->info.name);
+  relative->is_noted = true;
+}
+
+void
+lns_family_note_reach (LnsFamily *family)
+{
+  LnsRelative *relative;
+  for (size_t at = 0; (relative = lns_id_map_next (&family->relatives, &at)) != NULL;)
+    note_reach (family, relative);
 }
 
 LnsRelative *
@@ -163,10 +185,12 @@ lns_family_fork (LnsFamily *family, int32_t pid, int32_t parent_pid, int64_t tim
     relative->info.target_pid = own_pid;
   relative->info.parent_pid = parent_pid;
   relative->info.start_ns = time_ns;
+  relative->is_noted = true; /* its program is its parent's */
   if (parent != NULL)
     {
       relative->info.parent = parent->process;
       relative->info.name = parent->info.name != NULL ? strdup (parent->info.name) : NULL;
+      relative->maps = parent->maps;
       lns_process_info_inherit (&relative->info, &parent->info);
     }
   tell (family, relative, time_ns);
@@ -176,6 +200,11 @@ lns_family_fork (LnsFamily *family, int32_t pid, int32_t parent_pid, int64_t tim
 void
 lns_family_exec (LnsFamily *family, LnsRelative *relative, const char *name, int64_t time_ns)
 {
+  const bool is_first = relative->is_first && relative->maps == 0;
+  note_reach (family, relative);
+  relative->maps = 0;
+  relative->is_noted = false;
+  relative->is_first = is_first;
   relative->n_threads = 1;
   lns_id_map_clear (&relative->own_tids);
   relative->lacks_program = !look (relative);
@@ -194,6 +223,7 @@ lns_family_exec (LnsFamily *family, LnsRelative *relative, const char *name, int
 void
 lns_family_map (LnsFamily *family, LnsRelative *relative, const char *path, int64_t time_ns)
 {
+  relative->maps |= lns_reach_maps (path);
   if (!relative->lacks_program || path[0] != '/')
     return;
   relative->lacks_program = false;
@@ -242,6 +272,7 @@ tell_status (LnsFamily *family, const LnsAwaited *ended)
 void
 lns_family_end (LnsFamily *family, LnsRelative *relative, int64_t time_ns)
 {
+  note_reach (family, relative);
   if (relative->process != LNS_ID_NONE)
     {
       const LnsAwaited ended = { .fd = relative->end_fd,

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "capture/session/collect/peers.h"
+#include "capture/session/cpu/reach.h"
 #include "capture/session/system/exits.h"
 #include "src/base/array.h"
 #include "src/base/id-map.h"
@@ -24,6 +25,10 @@ typedef struct
   int64_t exited_ns;   /* when the last of its threads ended that has; 0: none */
   int64_t gone_ns;     /* when it was seen that it has ended; 0: it was not */
   bool lacks_program;  /* it runs a new program that ended before /proc could tell which */
+  LnsMaps maps;        /* of the program that it runs */
+  bool
+      is_noted; /* whether libraries of ours reached that program is noted, or its parent's matter */
+  bool is_first; /* the program is the session's own */
 } LnsRelative;
 
 /* A process that has ended, and of which it is not known yet how. */
@@ -40,7 +45,8 @@ typedef struct
 typedef struct
 {
   LnsPeers *peers;
-  LnsExits *exits;    /* owned; NULL: the kernel's process connector does not tell */
+  LnsExits *exits; /* owned; NULL: the kernel's process connector does not tell */
+  LnsReach reach;
   LnsIdMap relatives; /* LnsRelative by pid */
   LNS_ARRAY (LnsAwaited) awaited;
   unsigned n_end_fds;
@@ -72,6 +78,9 @@ void lns_family_map (LnsFamily *family, LnsRelative *relative, const char *path,
 /* The tid that the thread TID of RELATIVE has for itself, by which it is known if it joins the session. Of a thread that ended
  * before anybody asked, it is TID. */
 uint32_t lns_family_own_tid (LnsRelative *relative, uint32_t tid);
+
+/* Notes of all programs that run whether libraries of ours have reached them. */
+void lns_family_note_reach (LnsFamily *family);
 
 /* Notes which processes with an `end_fd` are gone. */
 void lns_family_note_gone (LnsFamily *family);

@@ -131,7 +131,10 @@ run (void *data)
       lns_family_tell_awaited (&sampling->records.family);
       const int64_t now_ns = lns_monotonic_ns ();
       if (n_asked != n_drained)
-        read_until (sampling, now_ns);
+        {
+          read_until (sampling, now_ns);
+          lns_family_note_reach (&sampling->records.family);
+        }
       else if (atomic_load (&sampling->records.n_waiting_bytes) < WAITING_BYTES)
         read_until (sampling, turn_ns);
       turn_ns = now_ns;
@@ -507,6 +510,16 @@ lns_cpu_sampling_drain (LnsCpuSampling *sampling, int64_t ns)
          pthread_cond_timedwait (&sampling->settled, &sampling->lock, &until) == 0)
     ;
   pthread_mutex_unlock (&sampling->lock);
+}
+
+void
+lns_cpu_sampling_unreached (LnsCpuSampling *sampling,
+                            LnsUnreached *ret_os_calls,
+                            LnsUnreached *ret_cuda)
+{
+  *ret_os_calls = *ret_cuda = (LnsUnreached){ 0 };
+  if (!sampling->records.is_attached)
+    lns_reach_get (&sampling->records.family.reach, ret_os_calls, ret_cuda);
 }
 
 void

@@ -24,6 +24,7 @@
 
 #include "capture/session/collect/peers.h"
 #include "capture/session/cpu/events.h"
+#include "capture/session/cpu/reach.h"
 #include "capture/session/system/process-list.h"
 
 #define LNS_CPU_MIN_HZ 10
@@ -60,6 +61,13 @@ void lns_cpu_sampling_set_recording (LnsCpuSampling *sampling, bool recording);
 
 /* Waits until all that happened before the call is in the mailbox, but no longer than NS. One thread at a time. */
 void lns_cpu_sampling_drain (LnsCpuSampling *sampling, int64_t ns);
+
+/* The programs that ran by the last lns_cpu_sampling_drain () without the library that records calls of the C library, and those
+ * that used CUDA without the one that records it. Of the session's own program, nobody asks the former. Counts are 0 where nothing
+ * is known of programs, as nothing is sampled. Any thread. */
+void lns_cpu_sampling_unreached (LnsCpuSampling *sampling,
+                                 LnsUnreached *ret_os_calls,
+                                 LnsUnreached *ret_cuda);
 
 /* Ends the thread and its events. SAMPLING may be NULL. */
 void lns_cpu_sampling_stop (LnsCpuSampling *sampling);
