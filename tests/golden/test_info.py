@@ -27,7 +27,7 @@ command line: ./demo --fast
 size: 512.0 KiB
 processes: 2
   1000 demo, 2 threads, exit code 0
-  2000 child, 1 thread
+    2000 child, 1 thread
 threads: 3
 domains: 4
 tracks: 7

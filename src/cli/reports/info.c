@@ -22,6 +22,9 @@
 
 #define CHECK_PIXELS 2048
 
+/* Processes that lie deeper are not indented further. */
+#define MOST_DEPTH 20
+
 /* Keeps a fact on one line, even if a program has a newline in its name. */
 static void
 print_escaped (const char *bytes)
@@ -122,6 +125,95 @@ text (LnsReport *report, uint32_t id)
   return lns_report_string (report, id, NULL);
 }
 
+/* The order of a report's processes: each behind the one that started it. */
+typedef struct
+{
+  uint32_t n;
+  uint32_t *order,
+      *depths; /* of each place: the process, and how many started it one after another */
+} Tree;
+
+/* Adds PROCESS, which has no parent that is known, and those below it, to TREE. NEXT has the first child of each process, and
+ * NEXT + 1 the next one of its parent; LNS_ID_NONE is the end. Children are taken out as they are added. */
+static void
+add_branch (
+    Tree *tree, const LnsProcess *processes, uint32_t (*next)[2], bool *is_added, uint32_t process)
+{
+  const uint32_t root = process;
+  for (uint32_t depth = 0;;)
+    {
+      if (!is_added[process])
+        {
+          is_added[process] = true;
+          tree->order[tree->n] = process;
+          tree->depths[tree->n++] = depth;
+        }
+      const uint32_t child = next[process][0];
+      if (child != LNS_ID_NONE)
+        {
+          next[process][0] = next[child][1];
+          if (is_added[child])
+            continue; /* the report says that it is below itself */
+          process = child;
+          depth++;
+        }
+      else if (process == root)
+        return;
+      else
+        {
+          process = processes[process].parent;
+          depth--;
+        }
+    }
+}
+
+/* Free the parts of the result. */
+static Tree
+make_tree (const LnsProcess *processes, uint32_t n)
+{
+  Tree tree = { .order = lns_calloc (n, sizeof *tree.order),
+                .depths = lns_calloc (n, sizeof *tree.depths) };
+  uint32_t (*next)[2] = lns_calloc (n, sizeof *next);
+  bool *is_added = lns_calloc (n, sizeof *is_added);
+  for (uint32_t i = 0; i < n; i++)
+    next[i][0] = next[i][1] = LNS_ID_NONE;
+  for (uint32_t i = n; i-- > 0;)
+    if (processes[i].parent < n)
+      {
+        next[i][1] = next[processes[i].parent][0];
+        next[processes[i].parent][0] = i;
+      }
+  for (uint32_t i = 0; i < n; i++)
+    if (processes[i].parent >= n)
+      add_branch (&tree, processes, next, is_added, i);
+  for (uint32_t i = 0; i < n; i++)
+    if (!is_added[i])
+      add_branch (&tree, processes, next, is_added, i);
+  free (next);
+  free (is_added);
+  return tree;
+}
+
+static void
+print_process (LnsReport *report, const LnsProcess *process, uint32_t depth, uint32_t n_threads)
+{
+  char signal_name[LNS_FORMAT_SIZE];
+  printf ("%*s", 2 + 2 * (int)(depth < MOST_DEPTH ? depth : MOST_DEPTH), "");
+  if (process->pid < LNS_FIRST_MADE_UP_ID)
+    printf ("%" PRId32 " ", process->pid);
+  else if (process->name == 0)
+    fputs ("without a name", stdout);
+  print_escaped (text (report, process->name));
+  printf (", %" PRIu32 " thread%s", n_threads, lns_plural (n_threads, "", "s"));
+  if (process->mpi_rank != 0)
+    printf (", MPI rank %" PRIu32, process->mpi_rank - 1);
+  if (process->exit_signal != 0)
+    printf (", killed by %s", lns_format_signal ((int)process->exit_signal, signal_name));
+  else if (process->exit_code >= 0)
+    printf (", exit code %" PRId32, process->exit_code);
+  putchar ('\n');
+}
+
 static void
 print_processes (LnsReport *report)
 {
@@ -133,35 +225,22 @@ print_processes (LnsReport *report)
       lns_calloc ((size_t)n + 1, sizeof *n_own); /* number of threads of each process */
   bool *has_tracks = lns_calloc ((size_t)n + 1, sizeof *has_tracks);
   const bool is_imported = lns_report_meta (report, "imported_from") != NULL;
+  const Tree tree = make_tree (processes, n);
 
   for (uint32_t t = 0; t < n_tracks; t++)
     has_tracks[tracks[t].process < n ? tracks[t].process : n] = true;
   for (uint32_t t = 0; t < n_threads; t++)
     n_own[threads[t].process < n ? threads[t].process : n]++;
-  char signal_name[LNS_FORMAT_SIZE];
   printf ("processes: %" PRIu32 "\n", n);
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t at = 0; at < n; at++)
     {
-      /* Imported files name all processes of the machine, in PROCESSES or by their threads. */
+      const uint32_t i = tree.order[at];
       n_untold += processes[i].exit_code < 0 && processes[i].end_ns != LNS_TIME_UNKNOWN;
+      /* Imported files name all processes of the machine, in PROCESSES or by their threads. */
       if ((processes[i].is_listed || is_imported) && !has_tracks[i])
-        {
-          n_others++;
-          continue;
-        }
-      if (processes[i].pid < LNS_FIRST_MADE_UP_ID)
-        printf ("  %" PRId32 " ", processes[i].pid);
+        n_others++;
       else
-        fputs (processes[i].name == 0 ? "  without a name" : "  ", stdout);
-      print_escaped (text (report, processes[i].name));
-      printf (", %" PRIu32 " thread%s", n_own[i], lns_plural (n_own[i], "", "s"));
-      if (processes[i].mpi_rank != 0)
-        printf (", MPI rank %" PRIu32, processes[i].mpi_rank - 1);
-      if (processes[i].exit_signal != 0)
-        printf (", killed by %s", lns_format_signal ((int)processes[i].exit_signal, signal_name));
-      else if (processes[i].exit_code >= 0)
-        printf (", exit code %" PRId32, processes[i].exit_code);
-      putchar ('\n');
+        print_process (report, &processes[i], tree.depths[at], n_own[i]);
     }
   if (n_others > 0)
     printf ("  and %" PRIu32 " of which nothing was recorded\n", n_others);
@@ -169,6 +248,8 @@ print_processes (LnsReport *report)
     printf ("  it is not known how %" PRIu32 " of them ended\n", n_untold);
   printf ("threads: %" PRIu32 "\n", n_threads);
   free (has_tracks);
+  free (tree.order);
+  free (tree.depths);
   free (n_own);
 }
 
