@@ -6,11 +6,14 @@
 #include "src/analysis/filter.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
 #include "src/tables/lanes.h"
 #include "src/tables/row-cursor.h"
 #include "src/store/write/writer.h"
@@ -189,6 +192,72 @@ lns_filter_find_range (LnsTables *tables,
   return good;
 }
 
+/* ---- The time that is covered ---------------------------------------------------------------- */
+
+/* Meta keys of a part: its span. */
+#define START_KEY "part_start_ns"
+#define END_KEY   "part_end_ns"
+
+static void
+set_time (LnsWriter *writer, const char *key, int64_t time_ns)
+{
+  char text[24];
+
+  snprintf (text, sizeof text, "%" PRId64, time_ns);
+  lns_writer_set_meta (writer, key, text);
+}
+
+LnsFilterSpan
+lns_filter_span (const LnsReport *report)
+{
+  const char *start = lns_report_meta (report, START_KEY), *end = lns_report_meta (report, END_KEY);
+  LnsFilterSpan span = { INT64_MIN, lns_report_info (report)->end_ns, LNS_ID_NONE };
+
+  if (start != NULL && end != NULL)
+    {
+      const int64_t end_ns = strtoll (end, NULL, 10);
+      span.start_ns = strtoll (start, NULL, 10);
+      span.end_ns = end_ns < span.end_ns ? end_ns : span.end_ns;
+    }
+  return span;
+}
+
+/* Of ENUM_SAMPLING_THREAD_STATE, by bits: the thread waits for something (2, 3, 4, 7), or only for a CPU (6). */
+#define WAITS 0xDCu
+
+/* What EVENT of a lane LNS_LANE_SCHED has in COLUMN. */
+static uint64_t
+switch_extra (const LnsEvent *event, LnsColumnId column)
+{
+  return event->extra[lns_lane_kind_extra (LNS_LANE_SCHED, column)];
+}
+
+bool
+lns_switch_end (LnsReport *report, uint32_t lane, const LnsEvent *last, int64_t *ret_end_ns)
+{
+  uint32_t n_threads, n_processes;
+  const LnsThread *threads = lns_report_threads (report, &n_threads);
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+  const LnsTrack *track = lns_track_of (report, lane);
+  int64_t end_ns = lns_report_info (report)->end_ns;
+
+  if (switch_extra (last, LNS_COLUMN_SCHED_IN) != 0)
+    {
+      if (!lns_event_has_length (last->flags))
+        return false;
+      *ret_end_ns = lns_sum (last->start_ns, last->duration_ns);
+      return true;
+    }
+  if (track->thread < n_threads && threads[track->thread].end_ns != LNS_TIME_UNKNOWN &&
+      threads[track->thread].end_ns < end_ns)
+    end_ns = threads[track->thread].end_ns;
+  if (track->process < n_processes && processes[track->process].end_ns != LNS_TIME_UNKNOWN &&
+      processes[track->process].end_ns < end_ns)
+    end_ns = processes[track->process].end_ns;
+  *ret_end_ns = end_ns;
+  return true;
+}
+
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 static void
@@ -207,6 +276,37 @@ copy_definitions (LnsReport *report, LnsWriter *writer)
       lns_writer_repeat (writer, report, kind);
 }
 
+/* Copies the event before NEXT, the first one of LANE from START_NS on, if it is a switch by which a thread began to wait that
+ * still waits at START_NS. */
+static bool
+copy_wait (LnsReport *report,
+           uint32_t lane,
+           uint64_t next,
+           int64_t start_ns,
+           LnsWriter *writer,
+           LnsError *error)
+{
+  LnsEvent wait, after;
+  int64_t end_ns;
+
+  if (next == 0)
+    return true;
+  if (!lns_report_event (report, lane, next - 1, &wait, error))
+    return false;
+  const uint64_t state = switch_extra (&wait, LNS_COLUMN_THREAD_STATE);
+  if (switch_extra (&wait, LNS_COLUMN_SCHED_IN) != 0 || state >= 8 || (WAITS >> state & 1) == 0)
+    return true;
+  if (next == lns_report_lane_info (report, lane)->n_events)
+    lns_switch_end (report, lane, &wait, &end_ns);
+  else if (lns_report_event (report, lane, next, &after, error))
+    end_ns = after.start_ns;
+  else
+    return false;
+  if (end_ns > start_ns)
+    lns_writer_append (writer, lane, &wait);
+  return true;
+}
+
 /* Copies the events of LANE that overlap SPAN: neighbours, as those of a lane do not overlap. */
 static bool
 copy_events (LnsReport *report,
@@ -218,11 +318,13 @@ copy_events (LnsReport *report,
 {
   uint64_t n_events = lns_report_lane_info (report, lane)->n_events, first;
   const LnsChunk *chunk;
+  const LnsLaneKind kind = lns_report_lanes (report, NULL)[lane].kind;
   bool is_within = true;
 
-  if (lns_lane_kind_info (lns_report_lanes (report, NULL)[lane].kind) == NULL || n_events == 0)
+  if (lns_lane_kind_info (kind) == NULL || n_events == 0)
     return true;
-  if (!lns_report_find (report, lane, span->start_ns, &first, error))
+  if (!lns_report_find (report, lane, span->start_ns, &first, error) ||
+      (kind == LNS_LANE_SCHED && !copy_wait (report, lane, first, span->start_ns, writer, error)))
     return false;
   if (first == n_events)
     return true;
@@ -264,7 +366,11 @@ lns_filter_write (LnsReport *report,
 
   lns_report_lanes (report, &n_lanes);
   if (good)
-    copy_definitions (report, writer);
+    {
+      copy_definitions (report, writer);
+      set_time (writer, START_KEY, span->start_ns);
+      set_time (writer, END_KEY, span->end_ns);
+    }
   for (uint32_t i = 0; good && i < n_lanes; i++)
     if (span->process == LNS_ID_NONE || lns_track_of (report, i)->process == span->process)
       {

@@ -30,10 +30,20 @@ bool lns_filter_find_range (LnsTables *tables,
                             LnsError *error);
 
 /* Writes to PATH a report of the events of REPORT that overlap SPAN, at full length, and of all of its definitions,
- * whose ids and string ids stay the same. CANCEL may be NULL. False and ERROR where it cannot be written,
+ * whose ids and string ids stay the same. A switch by which a thread began to wait overlaps what it waits through. CANCEL may
+ * be NULL. False and ERROR where it cannot be written,
  * where a chunk is damaged, or cancelled. O(log n) a lane, and the events within. */
 bool lns_filter_write (LnsReport *report,
                        const LnsFilterSpan *span,
                        const char *path,
                        const atomic_bool *cancel,
                        LnsError *error);
+
+/* The time that REPORT covers: if it was written by lns_filter_write (), the part of its span in which the whole report was
+ * recorded; else all until it ends. O(1). */
+LnsFilterSpan lns_filter_span (const LnsReport *report);
+
+/* Finds when what a thread does from its last SWITCH on, an event of LANE in REPORT (LNS_LANE_SCHED), ends: running, when it
+ * was recorded to end; waiting, with the thread, or else with the report. Returns false, and leaves RET_END_NS alone, if that
+ * is not known. O(1). */
+bool lns_switch_end (LnsReport *report, uint32_t lane, const LnsEvent *last, int64_t *ret_end_ns);

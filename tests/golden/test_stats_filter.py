@@ -6,9 +6,12 @@
 
 import collections
 import csv
+import glob
 import io
 import os
+import random
 import re
+import sqlite3
 
 import exports
 import golden
@@ -95,6 +98,65 @@ def test_all_reports_see_the_part():
     assert [r["Start (ns)"] for r in stats(REPORT, "nvtx_pushpop_trace", "--filter-nvtx=step", "--filter-time=4.2us/5.2us")] == ["1000", "4000", "5000"]
     assert [r["Start (ns)"] for r in stats(REPORT, "nvtx_pushpop_trace", "--filter-nvtx=load@compute")] == ["1000", "2000", "2000"]
     assert [r["Start (ns)"] for r in stats(REPORT, "nvtx_pushpop_trace", "--filter-nvtx=load@*/1")] == ["1000", "3000", "3000"]
+
+
+def all_reports():
+    """The names of all reports of stats."""
+    return re.findall(r"^[* ] (\w+)", golden.run("stats", "--help-reports")[0].decode(), re.M)
+
+
+def durations(report, *switches):
+    """(report, column, value) of each duration and each share that any report of stats gives for REPORT."""
+    text = golden.run("stats", "-q", "-r", ",".join(all_reports()), "-f", "csv", "-o", golden.path("all"), "--force-overwrite=true", *switches, report)[0]
+    for path in glob.glob(golden.path("all_*.csv")):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for row in csv.DictReader(file):
+                for title, value in row.items():
+                    if re.search(r"\((ns|%)\)$", title) and not re.search(r"Start|End", title) and value:
+                        yield os.path.basename(path), title, float(value)
+        os.remove(path)
+
+
+def switches_of_threads():
+    """A report of threads that switch, wait and end at random; what each does last, nothing tells the end of."""
+    path, draw = golden.path("switches.sqlite"), random.Random(tap.SEED)
+    if not os.path.exists(golden.path("switches.rep")):
+        database = sqlite3.connect(path)
+        database.execute("CREATE TABLE SCHED_EVENTS (start INT, cpu INT, isSchedIn INT, globalTid INT, threadState INT, threadBlock INT, wakerTid INT, wakeLatency INT)")
+        for tid in range(1, 9):
+            now = draw.randrange(1000)
+            for number in range(draw.randrange(1, 60)):
+                latency = draw.randrange(100) if number % 3 else None
+                state = draw.choice((2, 3, 4, 6, 7)) if number % 2 else 1
+                database.execute("INSERT INTO SCHED_EVENTS VALUES (?, ?, ?, ?, ?, 0, NULL, ?)", (now, draw.randrange(4), 1 - number % 2, 10 << 24 | tid, state, latency))
+                now += draw.randrange(100, 3000)
+        database.commit()
+        exports.make(path, golden.path("switches.rep"))
+    return golden.path("switches.rep")
+
+
+def no_report_is_negative(reports, n_filters, least):
+    """That no duration or share of any report is below 0, without a filter and with random ones."""
+    draw, n = random.Random(tap.SEED), 0
+    for report in reports:
+        tables = re.findall(r'CREATE TABLE ("\w+") \([^;]*"start"', golden.run("sql", report, ".schema")[0].decode())
+        starts = " UNION ALL ".join(f"SELECT start FROM {table}" for table in tables)
+        first, last = map(int, golden.run("sql", report, f"SELECT min(start), max(start) FROM ({starts})")[0].split())
+        filters = [f"--filter-time={a}/{b}" for a, b in (sorted(draw.randint(first - 5, last + 5) for _ in "ab") for _ in range(n_filters))]
+        for switches in ([], *([each] for each in filters)):
+            found = list(durations(report, *switches))
+            assert all(value >= 0 for *_, value in found), (report, switches, [row for row in found if row[2] < 0])
+            n += len(found)
+    assert n > least, n
+
+
+def test_no_report_is_negative():
+    no_report_is_negative([REPORT, switches_of_threads(), *map(exports.report, exports.OWN), *glob.glob(os.path.join(tap.SOURCE, "data/samples/*.rep"))], 3, 1000)
+
+
+def test_no_report_is_negative_of_the_corpus():
+    exports.need()
+    no_report_is_negative(map(exports.report, exports.corpus()), 4, 1000)
 
 
 def test_names_of_files():

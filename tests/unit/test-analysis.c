@@ -6,7 +6,9 @@
 /* Compares sums of ranges with sums over sorted events, and tests the functions that they use. */
 
 #include <math.h>
+#include <unistd.h>
 
+#include "src/analysis/filter.h"
 #include "src/analysis/stats/pushpop-trace.h"
 #include "src/analysis/stats/range-medians.h"
 #include "src/analysis/stats/range-stats.h"
@@ -455,6 +457,126 @@ test_sums_of_many_tables (void)
   free (text);
 }
 
+/* ---- Scheduling ------------------------------------------------------------------------------ */
+
+static LnsWriter *sched_writer;
+
+/* Adds a thread, which ended at END_NS, with the TID. Returns its lane of scheduling. */
+static uint32_t
+add_thread (int tid, int64_t end_ns)
+{
+  const uint32_t thread = lns_writer_add_thread (
+      sched_writer, &(LnsThread){ .process = 0,
+                                  .tid = tid,
+                                  .name = lns_writer_string (sched_writer, "t", 1),
+                                  .start_ns = LNS_TIME_UNKNOWN,
+                                  .end_ns = end_ns });
+  const LnsTrack track = { .kind = LNS_TRACK_SCHED,
+                           .process = 0,
+                           .thread = thread,
+                           .domain = LNS_ID_NONE,
+                           .device = LNS_ID_NONE,
+                           .stream = LNS_ID_NONE };
+  return lns_writer_add_lane (
+      sched_writer,
+      &(LnsLane){ .track = lns_writer_add_track (sched_writer, &track), .kind = LNS_LANE_SCHED });
+}
+
+static LnsEvent
+got_cpu (int64_t start_ns, int64_t duration_ns, uint32_t flags)
+{
+  LnsEvent event = { .start_ns = start_ns, .duration_ns = duration_ns, .flags = flags };
+  event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] = 1;
+  event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE)] = 1;
+  return event;
+}
+
+/* Has the thread of LANE run from START_NS to END_NS, and then do what STATE says. */
+static void
+run_until (uint32_t lane, int64_t start_ns, int64_t end_ns, uint64_t state)
+{
+  LnsEvent left = { .start_ns = end_ns };
+  left.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE)] = state;
+  const LnsEvent got = got_cpu (start_ns, end_ns - start_ns, 0);
+  lns_writer_append (sched_writer, lane, &got);
+  lns_writer_append (sched_writer, lane, &left);
+}
+
+/* Checks the rows of sched_sum of the part of the report at PATH from START_NS to END_NS; of all of it for the whole int64_t. */
+static void
+check_sched (const char *path, int64_t start_ns, int64_t end_ns, const char *wanted)
+{
+  const LnsFilterSpan span = { start_ns, end_ns, LNS_ID_NONE };
+  LnsReport *report = fixture_open (path, NULL);
+  if (start_ns > INT64_MIN)
+    {
+      const char *part = fixture_path ("part.rep");
+      LNS_CHECK (lns_filter_write (report, &span, part, NULL, NULL));
+      lns_report_close (report);
+      report = fixture_open (part, NULL);
+      unlink (part);
+    }
+  char *text = stats_text (report, "sched_sum");
+  LNS_CHECK_STR (text, wanted);
+  free (text);
+}
+
+/* What a thread does last goes on to the end of the report, or of its part, if it is known; and what it does first in a part
+ * begins with that. */
+static void
+test_scheduling_at_the_ends (void)
+{
+  const char *path = fixture_path ("sched.rep");
+  sched_writer = fixture_writer (path);
+  lns_writer_set_process (
+      sched_writer, 0,
+      &(LnsProcess){ .pid = 1234, .parent = LNS_ID_NONE, .end_ns = LNS_TIME_UNKNOWN });
+  const LnsEvent spins = got_cpu (100, 0, 0), lost = got_cpu (100, 0, LNS_EVENT_END_UNKNOWN);
+  lns_writer_set_open (sched_writer, add_thread (1, LNS_TIME_UNKNOWN), &spins);
+  const uint32_t blocked = add_thread (2, LNS_TIME_UNKNOWN);
+  run_until (blocked, 100, 200, 2);
+  run_until (blocked, 300, 400, 3);
+  run_until (add_thread (3, LNS_TIME_UNKNOWN), 200, 300, 6);
+  run_until (add_thread (4, 600), 100, 200, 7);
+  run_until (add_thread (5, 500), 100, 500, 5);
+  const uint32_t gap = add_thread (6, LNS_TIME_UNKNOWN);
+  lns_writer_append (sched_writer, gap, &lost);
+  run_until (gap, 700, 800, 2);
+  lns_writer_append (sched_writer, add_thread (7, LNS_TIME_UNKNOWN), &lost);
+  fixture_finish (sched_writer, 1000);
+
+#define THREAD(tid) ",,t," #tid ",1234\n"
+  check_sched (
+      path, INT64_MIN, INT64_MAX,
+      "50.0,900,,,,,,1,,0" THREAD (1) "22.2,400,0,0,,,,1,0,0" THREAD (
+          5) "11.1,200,0,700,600,,,"
+             "2,0,0" THREAD (2) "5.6,100,700,0,,,700,1,1,0" THREAD (
+                 3) "5.6,100,0,400,,,,1,0,0" THREAD (4) "5.6,100,0,200,"
+                                                        "0,,,2,0,"
+                                                        "0" THREAD (6) "0.0,0,,,,,,1,,0" THREAD (
+                                                            7));
+  check_sched (
+      path, 350, 450,
+      "40.0,100,,,,,,1,,0" THREAD (1) "40.0,100,,,,,,1,,0" THREAD (
+          5) "20.0,50,0,50,50,,,1,0,0" THREAD (2) "0.0,0,100,0,,,100,0,1,0" THREAD (3) "0.0,0,"
+                                                                                       "0,100,,"
+                                                                                       ",,0,0,"
+                                                                                       "0" THREAD (
+                                                                                           4));
+  check_sched (
+      path, 590, 750,
+      "76.2,160,,,,,,1,,0" THREAD (1) "23.8,50,,,,,,1,,0" THREAD (
+          6) "0.0,0,0,160,160,,,0,0,0" THREAD (2) "0.0,0,160,0,,,160,0,1,0" THREAD (3) "0.0,0,"
+                                                                                       "0,10,,,"
+                                                                                       ",0,0,"
+                                                                                       "0" THREAD (
+                                                                                           4));
+  check_sched (path, 900, INT64_MAX,
+               "100.0,100,,,,,,1,,0" THREAD (1) "0.0,0,0,100,100,,,0,0,0" THREAD (
+                   2) "0.0,0,100,0,,,100,0,1,0" THREAD (3) "0.0,0,0,100,0,,,0,0,0" THREAD (6));
+  check_sched (path, 1000, INT64_MAX, "");
+}
+
 int
 main (void)
 {
@@ -469,5 +591,6 @@ main (void)
   LNS_TEST (test_groups_of_digits);
   LNS_TEST (test_ids_that_are_used_again);
   LNS_TEST (test_sums_of_many_tables);
+  LNS_TEST (test_scheduling_at_the_ends);
   return lns_tap_done ();
 }

@@ -217,7 +217,14 @@ test_parts (void)
   LnsReport *part = fixture_open (path, NULL);
   /* Both ranges, a launch, the wait and two times of overhead; of the kernels none. */
   LNS_CHECK_INT (lns_report_info (part)->n_events, 6);
-  LNS_CHECK_INT (lns_report_n_strings (part), lns_report_n_strings (report));
+  /* Strings keep their ids; the part's span comes behind them. */
+  n = lns_report_n_strings (report);
+  LNS_CHECK_INT (lns_report_n_strings (part), n + 4);
+  LNS_CHECK_STR (lns_report_string (part, n - 1, NULL), lns_report_string (report, n - 1, NULL));
+  LNS_CHECK_INT (lns_filter_span (report).start_ns, INT64_MIN);
+  LNS_CHECK_INT (lns_filter_span (report).end_ns, lns_report_info (report)->end_ns);
+  LNS_CHECK_INT (lns_filter_span (part).start_ns, 100 * MS);
+  LNS_CHECK_INT (lns_filter_span (part).end_ns, 200 * MS);
   lns_report_lanes (part, &n);
   LNS_CHECK_INT (n, 6);
   lns_report_close (part);

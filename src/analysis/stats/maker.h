@@ -10,6 +10,7 @@
 
 #include <sqlite3.h>
 
+#include "src/analysis/filter.h"
 #include "src/analysis/projection/cuda-keys.h"
 #include "src/analysis/projection/launches.h"
 #include "src/analysis/projection/projection.h"
@@ -64,6 +65,7 @@ struct LnsStatsResult
   const LnsStatsMaker *maker;
   LnsStatsArguments arguments;
   LnsTables *tables;
+  LnsFilterSpan span; /* that the report covers */
   size_t n;
   /* What run () computed; freed with the result. */
   LnsRangeStat *sums;
@@ -224,7 +226,10 @@ void _lns_stats_write_groups (const LnsStatsResult *result,
  *                        the system gives the id of a thread that has ended to another one;
  *   mpi_rank(TABLE, ROWID)
  *                        the rank that the process of this row of TABLE was started with;
- *   difference(A, B)     A - B, or the least or greatest number where that does not fit;
+ *   covered(START, END)  how much of this time the report covers (lns_filter_span ()), ns; NULL where either is NULL;
+ *   last_end(ROWID)      the end of what a thread does from this row of SCHED_EVENTS on, which is its last one, ns; NULL where
+ *                        that is not known;
+ *   difference(A, B)     A - B, or the least or greatest number where that does not fit; NULL where either is NULL;
  *   saturated_sum(N)     the sum of a group, which ends at these, too; 0 where all is NULL.
  *
  * The arguments of the report are parameters: `:rows` (NULL by default) and `:naming`, an LnsKernelName. */

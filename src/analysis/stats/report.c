@@ -304,6 +304,7 @@ lns_stats_report_run (const LnsStatsReport *stats,
 
   result->maker = (const LnsStatsMaker *)stats; /* its first member                               */
   result->tables = tables;
+  result->span = lns_filter_span (lns_tables_report (tables));
   bool good = read_arguments (stats, name, &result->arguments, error);
   if (good && result->arguments.by_range)
     good = (result->call_ranges =

@@ -118,9 +118,57 @@ find_mpi_rank (sqlite3_context *context, int n, sqlite3_value **values)
     sqlite3_result_int64 (context, (int64_t)processes[track->process].mpi_rank - 1);
 }
 
+/* Whether any of the N VALUES is NULL, as the result of a function then is, too. */
+static bool
+any_is_null (int n, sqlite3_value **values)
+{
+  while (n > 0 && sqlite3_value_type (values[n - 1]) != SQLITE_NULL)
+    n--;
+  return n > 0;
+}
+
+static void
+find_covered (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  const LnsFilterSpan *span = &((const LnsStatsResult *)sqlite3_user_data (context))->span;
+
+  if (any_is_null (n, values))
+    return;
+  int64_t start_ns = sqlite3_value_int64 (values[0]), end_ns = sqlite3_value_int64 (values[1]);
+  start_ns = start_ns > span->start_ns ? start_ns : span->start_ns;
+  end_ns = end_ns < span->end_ns ? end_ns : span->end_ns;
+  sqlite3_result_int64 (context, start_ns < end_ns ? lns_difference (end_ns, start_ns) : 0);
+}
+
+static void
+find_last_end (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  const LnsStatsResult *result = sqlite3_user_data (context);
+  LnsReport *report = lns_tables_report (result->tables);
+  const LnsTable *table = lns_table_find ("SCHED_EVENTS");
+  const int64_t rowid = sqlite3_value_int64 (values[0]);
+  const uint32_t lane = lns_tables_lane (result->tables, table, rowid);
+  LnsEvent event;
+  LnsError error = { 0 };
+  int64_t end_ns;
+
+  if (lane == LNS_ID_NONE)
+    return;
+  const int64_t first = lns_tables_rowid (result->tables, table, lane, 0);
+  if (!lns_report_event (report, lane, (uint64_t)(rowid - first), &event, &error))
+    {
+      sqlite3_result_error (context, error.message, -1);
+      sqlite3_result_error_code (context, SQLITE_CORRUPT);
+    }
+  else if (lns_switch_end (report, lane, &event, &end_ns))
+    sqlite3_result_int64 (context, end_ns);
+}
+
 static void
 subtract (sqlite3_context *context, int n, sqlite3_value **values)
 {
+  if (any_is_null (n, values))
+    return;
   sqlite3_result_int64 (
       context, lns_difference (sqlite3_value_int64 (values[0]), sqlite3_value_int64 (values[1])));
 }
@@ -157,6 +205,8 @@ add_functions (LnsStatsResult *result)
                     { "device_name", 2, find_device_name },
                     { "thread_name", 2, find_thread_name },
                     { "mpi_rank", 2, find_mpi_rank },
+                    { "covered", 2, find_covered },
+                    { "last_end", 1, find_last_end },
                     { "difference", 2, subtract } };
   const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
   int code = sqlite3_create_function (result->db, "saturated_sum", 1, flags, NULL, NULL, add_to_sum,

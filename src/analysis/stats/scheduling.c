@@ -7,14 +7,17 @@
 
 #include "src/analysis/stats/maker.h"
 
-/* Each switch with the thread's next one. A stretch whose end is not known, as records were lost or the report ends, counts
- * nowhere: no switch follows a getting of a CPU, or another such one. LATE is an expression for how long a thread that was woken
- * waited for a CPU. */
+/* Each switch with what follows it in its thread, as far as the report covers that: `ns` is for how long the thread then ran or
+ * waited, NULL where that is not known, as records were lost: one that got a CPU gets one again. What the thread does last goes
+ * on to the end of the report. LATE is an expression for how long a thread that was woken waited for a CPU. */
 #define SWITCHES(late)                                                                             \
  "switches AS ("                                                                                   \
- " SELECT globalTid AS tid, cpu, isSchedIn AS is_in, threadState AS state, " late " AS late,"      \
- "  lag(cpu) OVER thread AS last_cpu, lead(isSchedIn) OVER thread AS next_is_in,"                  \
- "  difference(lead(start) OVER thread, start) AS ns"                                              \
+ " SELECT globalTid AS tid, cpu, isSchedIn AS is_in, threadState AS state,"                        \
+ "  covered(difference(start, " late "), start) AS late,"                                          \
+ "  lag(cpu) OVER thread AS last_cpu,"                                                             \
+ "  covered(start, CASE WHEN lead(start) OVER thread IS NULL THEN last_end(rowid)"                 \
+ "   WHEN isSchedIn AND lead(isSchedIn) OVER thread THEN NULL"                                     \
+ "   ELSE lead(start) OVER thread END) AS ns"                                                      \
  " FROM SCHED_EVENTS WINDOW thread AS (PARTITION BY globalTid ORDER BY start, rowid)) "
 
 #define THREAD_NAME(tid)                                                                           \
@@ -48,7 +51,7 @@ static const LnsStatsColumn columns[] = {
 #define SCHED_SUM(late, waker)                                                                     \
  "WITH " SWITCHES (                                                                                \
      late) ", sums AS ("                                                                           \
-           " SELECT tid, saturated_sum(iif(is_in AND next_is_in = 0, ns, 0)) AS running,"          \
+           " SELECT tid, saturated_sum(iif(is_in, ifnull(ns, 0), 0)) AS running,"                  \
            "  count(iif(NOT is_in AND state > 0, 1, NULL)) AS n_states,"                           \
            "  saturated_sum(iif(NOT is_in AND state = 6, ifnull(ns, 0), 0)) AS preempted,"         \
            "  saturated_sum(iif(NOT is_in AND " BLOCKED ", ifnull(ns, 0), 0)) AS blocked,"         \
@@ -112,7 +115,7 @@ const LnsStatsWay _lns_stats_threads = LNS_STATS_QUERY (
     thread_columns,
     "WITH " SWITCHES (
         "NULL") ", facts (tid, ns, samples, python, ranges, calls, os_calls) AS MATERIALIZED ("
-                " SELECT tid, saturated_sum(iif(is_in AND next_is_in = 0, ns, 0)), NULL, NULL, "
+                " SELECT tid, saturated_sum(iif(is_in, ifnull(ns, 0), 0)), NULL, NULL, "
                 "NULL, NULL, NULL"
                 "  FROM switches GROUP BY tid"
                 " UNION ALL SELECT globalTid, NULL, count(*), NULL, NULL, NULL, NULL"
