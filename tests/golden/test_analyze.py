@@ -186,6 +186,29 @@ def test_gaps(names, least):
     assert n > least[0] and told > least[1], (n, told)
 
 
+@exports.on_each(least=(15, 10))
+def test_default_gap(names, least):
+    """Without a limit, the limit is 1 % of the time from the GPU's first to its last operation, or 500 ms in long runs."""
+    n = 0
+    for name in names:
+        wanted = []
+        for operations, _ in gpus(name).values():
+            busy = union(operations)
+            limit = min(500 * 10 ** 6, (busy[-1][1] - busy[0][0]) // 100)
+            wanted += [start - until for (_, until), (start, _) in zip(busy, busy[1:]) if start - until > limit]
+        found = rows(name, "gpu_gaps", "--rows=0") or []
+        assert sorted(int(r["Duration (ns)"]) for r in found) == sorted(wanted), name
+        n += len(wanted)
+    assert n > least, n
+
+
+def test_gaps_of_a_short_run():
+    """The sample's GPU works at eight moments of 47 ms."""
+    out = golden.run("analyze", "-r", "gpu_gaps", "-f", "csv", os.path.join(tap.SOURCE, "data/samples/cuda-double.rep"))[0].decode()
+    found = list(csv.DictReader(io.StringIO(out)))
+    assert len(found) >= 7 and all(int(row["Duration (ns)"]) > 467085 for row in found), out
+
+
 @exports.on_each(least=((20, 5), (50, 5)))
 def test_little_use(names, least):
     """How busy a GPU was, of which the profiler's overhead is no part."""
@@ -224,7 +247,7 @@ def test_looks():
     assert titles == [r for r in RULES if r not in ("cuda_memset_sync", "gpu_clocks")], titles  # it has neither
     assert "Nothing is wrong with this report." in golden.run("analyze", "-r", "doctor", exports.report("tiny"))[0].decode()
     assert out.count("Processing [") == len(RULES) and "SKIPPED: " in out and "Does the program set memory with CUDA?" in out
-    assert "Use pinned memory" in out.replace("\n", " ") and "No GPU was idle for long." in out
+    assert "Use pinned memory" in out.replace("\n", " ") and "No GPU was idle for longer at a time than the limit" in out
     assert max(len(line) for line in out.splitlines() if not line.startswith((" ", "Processing", "SKIPPED"))) <= 80
     assert golden.run("analyze", "-q", "-r", "gpu_gaps", report)[0].startswith(b" ** GPU Gaps (gpu_gaps):\n\n")
 
@@ -290,7 +313,7 @@ def test_what_can_be_asked_for():
     out = golden.run("analyze", "--help-rules")[0].decode()
     assert [line.split("[")[0] for line in out.replace(" --", "[").splitlines() if "[" in line] == RULES
     assert "gpu_gaps[:gap=MILLISECONDS][:rows=N] -- GPU Gaps\n" in golden.run("analyze", "--help-rules=gpu_gaps")[0].decode()
-    for words in (["-r", "gpu_gap"], ["-r", "gpu_gaps:gap"], ["-r", "gpu_gaps:gap=x"], ["-r", "gpu_gaps:threshold=5"], ["-r", "gpu_time_util:chunks=0"],
+    for words in (["-r", "gpu_gap"], ["-r", "gpu_gaps:gap"], ["-r", "gpu_gaps:gap=x"], ["-r", "gpu_gaps:gap=-1"], ["-r", "gpu_gaps:threshold=5"], ["-r", "gpu_time_util:chunks=0"],
                   ["-r", "gpu_time_util:rows=-2"], ["--help-rules=x"], ["--chunks=0"], ["--chunks=10001"], ["--gap=-1"]):
         _, err = golden.run("analyze", *words, golden.make_report(), code=125)
         assert len(err.splitlines()) == 1 and err.startswith(b"lanescope: error: "), (words, err)

@@ -116,7 +116,11 @@ test_rules (void)
   atomic_bool cancel = true;
   LnsRuleOptions options = LNS_RULE_OPTIONS;
 
-  LNS_CHECK_STR (found (tables, "gpu_gaps"), "1,690000000,20000000,10,3,210000000\n");
+  /* By default longer ones than 1 % of 1 s, whichever other arguments there are. */
+  LNS_CHECK_STR (found (tables, "gpu_gaps"),
+                 "1,690000000,20000000,10,3,210000000\n2,280000000,720000000,10,3,0\n");
+  LNS_CHECK_STR (found (tables, "gpu_gaps:rows=1"), "1,690000000,20000000,10,3,210000000\n");
+  LNS_CHECK_STR (found (tables, "gpu_gaps:gap=500"), "1,690000000,20000000,10,3,210000000\n");
   LNS_CHECK_STR (found (tables, "gpu_gaps:gap=280"), "1,690000000,20000000,10,3,210000000\n");
   LNS_CHECK_STR (found (tables, "gpu_gaps:gap=100:rows=-1"),
                  "1,690000000,20000000,10,3,210000000\n2,280000000,720000000,10,3,0\n");

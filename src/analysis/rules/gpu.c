@@ -225,12 +225,27 @@ for_each_gpu (LnsRuleResult *result,
 
 /* ---- Gaps ------------------------------------------------------------------------------------ */
 
+/* A gap that is a hundredth of a run is worth a look, however short the run; in a long run, half a second is. */
+#define GAP_SHARE   100
+#define LONG_GAP_NS INT64_C (500000000)
+
+/* The longest gap of GPU that is not told. */
+static int64_t
+longest_untold (const LnsRuleOptions *options, const Gpu *gpu)
+{
+  const int64_t share_ns = lns_difference (gpu->last_ns, gpu->first_ns) / GAP_SHARE;
+
+  if (options->gap_ns != LNS_RULE_SHARE_OF_RUN)
+    return options->gap_ns;
+  return share_ns < LONG_GAP_NS ? share_ns : LONG_GAP_NS;
+}
+
 static bool
 find_gaps (LnsRuleResult *result, const Gpu *gpu, const atomic_bool *cancel, LnsError *error)
 {
   Spans busy = { 0 };
   const bool good = find_busy (lns_tables_report (result->tables), &gpu->operations,
-                               result->options.gap_ns, &busy, cancel, error);
+                               longest_untold (&result->options, gpu), &busy, cancel, error);
 
   for (size_t i = 1; good && i < busy.n; i++)
     *lns_array_add (&result->rows) =
@@ -405,7 +420,9 @@ const LnsRuleMaker _lns_rule_gaps = {
     "what the CPU did meanwhile: waits and calls of the operating system, data loading; NVTX "
     "ranges tell what the program meant to do. Overhead is the part of a gap in which the "
     "profiler was busy in the process: without it the gap may be shorter by as much.",
-    "No GPU was idle for long.", "use a GPU with CUDA" },
+    "No GPU was idle for longer at a time than the limit, which --gap sets (see `lanescope help "
+    "analyze`).",
+    "use a GPU with CUDA" },
   run_gaps,
   NULL,
   gap_columns,

@@ -55,13 +55,13 @@ read_argument (const char *list, const char *text, size_t size, LnsRuleOptions *
   if (text[0] == 'r')
     options->n_rows = (int64_t)value;
   else if (text[0] == 'g')
-    options->gap_ns = (int64_t)(value * 1e6);
+    options->gap_ns = value < 0 ? INT64_MIN : (int64_t)(value * 1e6);
   else if (text[0] == 't')
     options->busy_percent = value;
   else
     options->n_chunks = (int64_t)value;
-  return options->gap_ns >= 0 && options->busy_percent >= 0 && options->n_chunks >= 1 &&
-         options->n_chunks <= 10000;
+  return options->gap_ns >= LNS_RULE_SHARE_OF_RUN && options->busy_percent >= 0 &&
+         options->n_chunks >= 1 && options->n_chunks <= 10000;
 }
 
 const LnsRule *

@@ -23,14 +23,19 @@ typedef struct
 /* Limits of what a rule finds. */
 typedef struct
 {
-  int64_t gap_ns;      /* gpu_gaps: longer ones                                                  */
+  int64_t
+      gap_ns; /* gpu_gaps: longer ones; LNS_RULE_SHARE_OF_RUN = than 1 % of the time from the GPU's first to its
+                   * last operation, at most 500 ms */
   double busy_percent; /* gpu_time_util: below it                                                */
   int64_t n_chunks; /* gpu_time_util: in so many parts is the time divided, 1 – 10,000        */
   int64_t n_rows;   /* the worst so many; -1 = all                                            */
 } LnsRuleOptions;
 
+#define LNS_RULE_SHARE_OF_RUN (-1)
+
 #define LNS_RULE_OPTIONS                                                                           \
- ((LnsRuleOptions){ .gap_ns = 500000000, .busy_percent = 50, .n_chunks = 30, .n_rows = 50 })
+ ((LnsRuleOptions){                                                                                \
+     .gap_ns = LNS_RULE_SHARE_OF_RUN, .busy_percent = 50, .n_chunks = 30, .n_rows = 50 })
 
 /* The rule number I, or NULL behind the last. */
 const LnsRule *lns_rule_at (size_t i);

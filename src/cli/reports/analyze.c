@@ -41,8 +41,10 @@ static const LnsOption options[] = {
   { LNS_SWITCH ("rows", INTEGER, Values, n_rows), .value_name = "N", .default_text = "50",
     .help = N_ ("Print at most this many findings of each rule, the worst first; 0 prints all.") },
   { LNS_SWITCH ("gap", INTEGER, Values, gap_ms), .value_name = "MILLISECONDS",
-    .most = INT64_MAX / 1000000, .default_text = "500",
-    .help = N_ ("Shortest time that gpu_gaps reports, in milliseconds.") },
+    .most = INT64_MAX / 1000000,
+    .default_text =
+        N_ ("a hundredth of the time from the GPU's first to its last operation, at most 500"),
+    .help = N_ ("gpu_gaps reports times that are longer than this, in milliseconds.") },
   { LNS_SWITCH ("threshold", INTEGER, Values, busy_percent), .value_name = "PERCENT",
     .default_text = "50",
     .help =
@@ -273,7 +275,9 @@ add_job (Jobs *jobs, const Values *values, const char *name, const char *input, 
   const bool is_doctor = strcmp (name, "doctor") == 0;
   Job *job = lns_array_add (jobs);
   *job = (Job){ .name = name,
-                .options = { .gap_ns = values->gap_ms * 1000000,
+                .options = { .gap_ns = values->gap_ms != LNS_RULE_SHARE_OF_RUN
+                                           ? values->gap_ms * 1000000
+                                           : LNS_RULE_SHARE_OF_RUN,
                              .busy_percent = (double)values->busy_percent,
                              .n_chunks = values->n_chunks,
                              .n_rows = values->n_rows == 0 ? -1 : values->n_rows } };
@@ -319,7 +323,9 @@ run_jobs (const Values *values, const char *input, LnsError *error)
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
-  Values values = { .n_rows = 50, .gap_ms = 500, .busy_percent = 50, .n_chunks = 30 };
+  Values values = {
+    .n_rows = 50, .gap_ms = LNS_RULE_SHARE_OF_RUN, .busy_percent = 50, .n_chunks = 30
+  };
   LnsError error = { 0 };
   int exit_code;
   bool good;
