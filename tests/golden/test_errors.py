@@ -273,6 +273,34 @@ def test_nothing_beside_an_export_is_deleted():
                 os.remove(golden.path(file))
 
 
+def test_what_another_user_put_beside_a_file_is_not_used():
+    """In a sticky folder anybody can put a journal beside a report of somebody else."""
+    if os.geteuid() != 0:
+        raise tap.Skip("only root can give a file to another user")
+    report = golden.make_report("shared.rep")
+    put_journal(report, golden.path("nothing"))
+    os.chown(report + "-journal", 65534, -1)
+    before = open(report, "rb").read(), open(report + "-journal", "rb").read()
+    for words in (["info", report], ["stats", "-q", report], ["export", report], ["sql", report, "SELECT 1"], ["resolve", report]):
+        out, err = golden.run(*words, code=125)
+        assert out == b"" and b"shared.rep-journal" in err and b"belongs to another user (65534)" in err, (words, err)
+        assert before == (open(report, "rb").read(), open(report + "-journal", "rb").read()), words
+    golden.run("recover", "-f", "true", "-o", "unshared.rep", report)
+    os.remove(report + "-journal")
+    golden.check(golden.run("sql", "unshared.rep", "SELECT count(*) FROM NVTX_EVENTS")[0],
+                 golden.run("sql", report, "SELECT count(*) FROM NVTX_EVENTS")[0])
+
+    export = golden.path("logged.sqlite")
+    database = sqlite3.connect(export)
+    database.executescript("PRAGMA journal_mode = WAL; CREATE TABLE StringIds (id, value); CREATE TABLE NVTX_EVENTS (start, end)")
+    for ending in ("-wal", "-shm"):
+        os.chown(export + ending, 65534, -1)
+        err = golden.run("info", export, code=125)[1]
+        assert f"logged.sqlite{ending}".encode() in err and b"belongs to another user" in err, err
+        os.chown(export + ending, 0, -1)
+    database.close()
+
+
 def test_what_is_no_regular_file_is_taken_for_no_journal():
     """A pipe would be waited for, a link would lead elsewhere."""
     for make in (os.mkfifo, lambda path: os.symlink("/dev/zero", path)):

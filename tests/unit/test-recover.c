@@ -7,6 +7,7 @@
 
 #include "src/store/recover/recover.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -14,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/base/hash.h"
+#include "src/store/read/report-cache.h"
 #include "src/store/recover/scan.h"
 #include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
@@ -502,25 +505,6 @@ leave_hot_journal (const char *path)
   LNS_CHECK (stat (journal, &info) == 0 && info.st_size > 512);
 }
 
-static void
-test_hot_journal (void)
-{
-  const char *path = fixture_path ("hot.rep"), *out = fixture_path ("cold.rep");
-  LnsRecovery recovery;
-
-  write_report (path);
-  leave_hot_journal (path);
-  LNS_CHECK (lns_recover (path, out, true, NULL, &recovery, NULL));
-  LNS_CHECK_INT (recovery.n_events, N_LANES * N_EVENTS + 1); /* and an open one */
-  LnsReport *report = fixture_open (out, NULL);
-  check_report (report, 0);
-  lns_report_close (report);
-  report = fixture_open (path, NULL);
-  check_report (report, 0);
-  LNS_CHECK_INT (lns_report_info (report)->state, LNS_STATE_COMPLETE);
-  lns_report_close (report);
-}
-
 /* Removes what lies in the folder of NAME in this test's folder, and it. */
 static void
 remove_cache (const char *name)
@@ -542,6 +526,155 @@ copy (const char *from, const char *to)
     LNS_CHECK (write (out, bytes, (size_t)n) == n);
   close (in);
   close (out);
+}
+
+/* The hash of what the file at PATH and its journal hold. */
+static uint64_t
+hash_of (const char *path)
+{
+  uint64_t hash = 0;
+  for (int i = 0; i < 2; i++)
+    {
+      char name[4096 + 16];
+      static char bytes[1 << 22];
+      snprintf (name, sizeof name, "%s%s", path, i == 0 ? "" : "-journal");
+      int fd = open (name, O_RDONLY | O_CLOEXEC);
+      ssize_t n = fd >= 0 ? read (fd, bytes, sizeof bytes) : -1;
+      LNS_CHECK (n > 0 && n < (ssize_t)sizeof bytes);
+      hash = 31 * hash + lns_hash (bytes, (size_t)n);
+      close (fd);
+    }
+  return hash;
+}
+
+static void
+test_hot_journal (void)
+{
+  const char *path = fixture_path ("hot.rep"), *out = fixture_path ("cold.rep");
+  LnsRecovery recovery;
+  struct stat first, second;
+
+  setenv ("XDG_CACHE_HOME", fixture_path ("cache"), 1);
+  write_report (path);
+  leave_hot_journal (path);
+  const uint64_t hash = hash_of (path);
+  LNS_CHECK (lns_recover (path, out, true, NULL, &recovery, NULL));
+  LNS_CHECK_INT (recovery.n_events, N_LANES * N_EVENTS + 1); /* and an open one */
+  LnsReport *report = fixture_open (out, NULL);
+  check_report (report, 0);
+  lns_report_close (report);
+  report = fixture_open (path, NULL);
+  check_report (report, 0);
+  LNS_CHECK_INT (lns_report_info (report)->state, LNS_STATE_COMPLETE);
+  LNS_CHECK_STR (lns_report_info (report)->path, path);
+  lns_report_close (report);
+  /* Readers roll back a copy, once. */
+  LNS_CHECK (hash_of (path) == hash);
+  char *copy = _lns_rescue_roll_back (path, NULL), *again = _lns_rescue_roll_back (path, NULL);
+  LNS_CHECK (copy != NULL && again != NULL && strcmp (copy, path) != 0);
+  LNS_CHECK_STR (copy, again);
+  LNS_CHECK (stat (copy, &first) == 0);
+  free (again);
+  again = _lns_rescue_roll_back (path, NULL);
+  LNS_CHECK (stat (copy, &second) == 0 && first.st_ino == second.st_ino);
+  LNS_CHECK_INT (first.st_mode & 0777, 0600);
+  free (copy);
+  free (again);
+  /* A writer rolls back the report itself. */
+  report = fixture_open (path, NULL);
+  LnsWriter *writer = lns_writer_amend (report, true, NULL);
+  LNS_CHECK (writer != NULL && lns_writer_finish_amendment (writer, NULL));
+  lns_report_close (report);
+  report = fixture_open (path, NULL);
+  check_report (report, 0);
+  lns_report_close (report);
+  remove_cache ("cache");
+}
+
+/* Makes the hot journal of a report of other events the journal of the report at PATH. */
+static void
+plant_journal (const char *path, uid_t owner)
+{
+  char journal[4096 + 16];
+  const char *other = fixture_path ("other.rep");
+  LnsWriter *writer = fixture_writer (other);
+  const uint32_t id = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+  lns_writer_append (writer, id, &(LnsEvent){ .start_ns = 5, .name = 1 });
+  fixture_finish (writer, 10);
+  leave_hot_journal (other);
+  snprintf (journal, sizeof journal, "%s-journal", path);
+  LNS_CHECK (rename (fixture_path ("other.rep-journal"), journal) == 0);
+  LNS_CHECK (chown (journal, owner, (gid_t)-1) == 0);
+  unlink (other);
+}
+
+/* Anybody can put a journal beside a report that lies in a folder like /tmp. */
+static void
+test_journal_of_another_user (void)
+{
+  const char *path = fixture_path ("mine.rep"), *out = fixture_path ("cold.rep");
+  LnsError error = { 0 };
+  LnsRecovery recovery;
+  char journal[4096];
+
+  if (geteuid () != 0)
+    LNS_SKIP ("only root can give a file to another user");
+  write_report (path);
+  LnsReport *before = fixture_open (path, NULL);
+  plant_journal (path, 65534);
+  const uint64_t hash = hash_of (path);
+  LNS_CHECK (lns_report_open (path, NULL, &error) == NULL);
+  LNS_CHECK_INT (error.domain, LNS_ERROR_IO);
+  LNS_CHECK_INT (error.code, EPERM);
+  LNS_CHECK (strstr (error.message, "mine.rep-journal") != NULL);
+  LNS_CHECK (strstr (error.message, "belongs to another user (65534)") != NULL);
+  error = (LnsError){ 0 };
+  LNS_CHECK (lns_writer_amend (before, true, &error) == NULL);
+  LNS_CHECK (strstr (error.message, "belongs to another user (65534)") != NULL);
+  LNS_CHECK (hash_of (path) == hash);
+  lns_report_close (before);
+
+  LNS_CHECK (lns_recover (path, out, true, NULL, &recovery, NULL));
+  LNS_CHECK_INT (recovery.n_events, N_LANES * N_EVENTS + 1);
+  LNS_CHECK (hash_of (path) == hash);
+
+  /* The report's owner may leave one. */
+  snprintf (journal, sizeof journal, "%s-journal", path);
+  write_report (path);
+  leave_hot_journal (path);
+  setenv ("XDG_CACHE_HOME", fixture_path ("cache"), 1);
+  LNS_CHECK (chown (path, 65534, (gid_t)-1) == 0 && chown (journal, 65534, (gid_t)-1) == 0);
+  LnsReport *report = fixture_open (path, NULL);
+  check_report (report, 0);
+  lns_report_close (report);
+  remove_cache ("cache");
+  unlink (journal);
+}
+
+/* A rollback would empty the report, or make it 64 GiB long. */
+static void
+test_journal_of_another_size (void)
+{
+  static const unsigned char sizes[2][4] = { { 0 }, { 0, 0x0F, 0xFF, 0xF0 } };
+  const char *path = fixture_path ("sized.rep");
+  char journal[4096];
+
+  write_report (path);
+  leave_hot_journal (path);
+  snprintf (journal, sizeof journal, "%s-journal", path);
+  for (int i = 0; i < 2; i++)
+    {
+      LnsError error = { 0 };
+      int fd = open (journal, O_WRONLY | O_CLOEXEC);
+      LNS_CHECK (pwrite (fd, sizes[i], 4, 16) == 4);
+      close (fd);
+      const uint64_t hash = hash_of (path);
+      LNS_CHECK (lns_report_open (path, NULL, &error) == NULL);
+      LNS_CHECK (strstr (error.message, "does not fit it") != NULL);
+      LNS_CHECK_INT (error.domain, LNS_ERROR_FORMAT); /* so that it is recovered */
+      LNS_CHECK (hash_of (path) == hash);
+    }
+  unlink (journal);
 }
 
 /* Of what was written twice the later counts, and an open event that has ended since is none. */
@@ -678,6 +811,8 @@ main (void)
   LNS_TEST (test_open_or_recover);
   LNS_TEST (test_cancelled_recovery);
   LNS_TEST (test_hot_journal);
+  LNS_TEST (test_journal_of_another_user);
+  LNS_TEST (test_journal_of_another_size);
   LNS_TEST (test_newest_counts);
   LNS_TEST (test_hot_journal_read_only);
   LNS_TEST (test_killed_writer);

@@ -70,41 +70,6 @@ test_old_copies_go (void)
   LNS_CHECK_INT (rmdir (fixture_path ("copies")), 0);
 }
 
-/* What lies where a copy comes is not written through. */
-static void
-test_copies_follow_no_link (void)
-{
-  char path[200], copy[200], victim[200], journal[216], text[16] = "";
-  struct stat status;
-
-  snprintf (path, sizeof path, "%s", fixture_path ("original.rep"));
-  snprintf (copy, sizeof copy, "%s", fixture_path ("copy.rep"));
-  snprintf (victim, sizeof victim, "%s", fixture_path ("victim"));
-  for (int i = 0; i < 3; i++)
-    {
-      snprintf (journal, sizeof journal, "%s%s", (const char *[]){ path, path, victim }[i],
-                (const char *[]){ "", "-journal", "" }[i]);
-      FILE *file = fopen (journal, "w");
-      fputs (i < 2 ? "new" : "precious", file);
-      fclose (file);
-    }
-  snprintf (journal, sizeof journal, "%s-journal", copy);
-  LNS_CHECK (symlink (victim, copy) == 0 && symlink (victim, journal) == 0);
-  LNS_CHECK (_lns_rescue_copy (path, copy, NULL));
-  FILE *file = fopen (victim, "r");
-  LNS_CHECK (fgets (text, sizeof text, file) != NULL);
-  fclose (file);
-  LNS_CHECK_STR (text, "precious");
-  LNS_CHECK (lstat (copy, &status) == 0 && S_ISREG (status.st_mode) && status.st_size == 3);
-  LNS_CHECK (lstat (journal, &status) == 0 && S_ISREG (status.st_mode) && status.st_size == 3);
-  unlink (journal);
-  snprintf (journal, sizeof journal, "%s-journal", path);
-  unlink (journal);
-  unlink (path);
-  unlink (copy);
-  unlink (victim);
-}
-
 /* Puts a journal beside PATH whose rollback has SQLite delete VICTIM, and returns whether a database
  * that is opened by VFS got rolled back with it. */
 static bool
@@ -175,6 +140,5 @@ main (void)
 {
   LNS_TEST (test_no_rollback_deletes_another_file);
   LNS_TEST (test_old_copies_go);
-  LNS_TEST (test_copies_follow_no_link);
   return lns_tap_done ();
 }

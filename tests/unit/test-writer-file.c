@@ -196,6 +196,28 @@ test_overwrite_takes_the_journal_along (void)
   LNS_CHECK_INT (files_in_folder (), 1);
 }
 
+/* A report was removed without its journal, or somebody put one there. */
+static void
+test_a_stale_journal_is_removed (void)
+{
+  static const unsigned char hot[512] = { 0xD9, 0xD5, 0x05,     0xF9,     0x20,    0xA1,
+                                          0x63, 0xD7, [19] = 1, [22] = 2, [25] = 1 };
+  char journal[300];
+  snprintf (journal, sizeof journal, "%s-journal", path);
+  for (int i = 0; i < 2; i++)
+    {
+      unlink (path);
+      FILE *file = fopen (journal, "w");
+      LNS_CHECK (fwrite (hot, sizeof hot, 1, file) == 1 && fclose (file) == 0);
+      if (i == 1 && geteuid () == 0)
+        LNS_CHECK (chown (journal, 65534, (gid_t)-1) == 0);
+      make_report (3);
+      LNS_CHECK_INT (events_in (path), 3);
+    }
+  LNS_CHECK_INT (files_in_folder (), 1);
+  unlink (path);
+}
+
 static void
 test_folders_are_made (void)
 {
@@ -582,6 +604,7 @@ main (void)
   LNS_TEST (test_overwrite_after_the_first_data);
   LNS_TEST (test_abandon_brings_the_old_file_back);
   LNS_TEST (test_overwrite_takes_the_journal_along);
+  LNS_TEST (test_a_stale_journal_is_removed);
   LNS_TEST (test_folders_are_made);
   LNS_TEST (test_failed_commits_are_done_again);
   LNS_TEST (test_events_are_dropped_and_counted);

@@ -213,6 +213,9 @@ lns_foreign_open (const char *path, const char *name, const atomic_bool *cancel,
   foreign->cancel = cancel;
   if (access (path, R_OK) != 0)
     good = lns_error_set_errno (error, errno, "%s: cannot open it", name);
+  else if (!lns_beside_check (path, "-journal", error) || !lns_beside_check (path, "-wal", error) ||
+           !lns_beside_check (path, "-shm", error))
+    good = false;
   else
     {
       if (slash != NULL)

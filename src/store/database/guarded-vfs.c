@@ -10,10 +10,14 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "src/store/database/sql.h"
 
 #define JOURNAL "-journal"
 
@@ -33,11 +37,35 @@ static GuardedVfs installed[LNS_N_GUARDED] = {
   [LNS_GUARDED_EXPORT] = { .name = "lanescope-export", .inner_name = "unix", .may_log = true },
 };
 
-static bool
-is_regular_or_missing (const char *path)
+/* Returns 0 if SQLite may use a file with STATUS beside the database at PATH, else an errno: EINVAL if it is not a regular
+ * file, EPERM if it is another user's. In a folder that all may write to, such as /tmp, anybody can put a journal beside a
+ * report, and rolling it back would replace the report by what it holds. */
+static int
+refuse (const struct stat *status, const char *path)
+{
+  struct stat database;
+
+  if (!S_ISREG (status->st_mode))
+    return EINVAL;
+  if (status->st_uid == geteuid () ||
+      (stat (path, &database) == 0 && status->st_uid == database.st_uid))
+    return 0;
+  return EPERM;
+}
+
+/* The same for the journal or log at PATH, whose name ends with a dash and a word. Also ENOENT. */
+static int
+refuse_at (const char *path)
 {
   struct stat status;
-  return lstat (path, &status) != 0 || S_ISREG (status.st_mode);
+
+  if (lstat (path, &status) != 0)
+    return errno;
+  const char *dash = strrchr (path, '-');
+  char *database = dash != NULL ? strndup (path, (size_t)(dash - path)) : NULL;
+  const int code = database != NULL ? refuse (&status, database) : ENOMEM;
+  free (database);
+  return code;
 }
 
 /* Sets errno to the reason why the journal at PATH cannot be written, where sqlite3_system_errno () finds it. */
@@ -59,23 +87,31 @@ guarded_open (
   int got = 0;
 
   file->pMethods = NULL;
-  if ((flags & SQLITE_OPEN_SUPER_JOURNAL) != 0 || (is_log && !guarded->may_log) ||
-      ((is_log || is_journal) && !is_regular_or_missing (path)))
+  if ((flags & SQLITE_OPEN_SUPER_JOURNAL) != 0 || (is_log && !guarded->may_log))
     return SQLITE_CANTOPEN;
+  int problem = is_log || is_journal ? refuse_at (path) : 0;
+  if (problem != 0 && problem != ENOENT)
+    {
+      errno = problem;
+      return SQLITE_CANTOPEN;
+    }
   int code = guarded->inner->xOpen (guarded->inner, path, file, flags, &got);
   if (ret_flags != NULL)
     *ret_flags = got;
-  /* SQLite accepts a journal that it can only read, and later fails to write it with EBADF. */
-  if (is_journal && (flags & SQLITE_OPEN_READWRITE) != 0 &&
-      (code != SQLITE_OK || (got & SQLITE_OPEN_READONLY) != 0))
-    {
-      if (code == SQLITE_OK)
-        file->pMethods->xClose (file);
-      file->pMethods = NULL;
-      code = SQLITE_CANTOPEN;
-      tell_errno (path);
-    }
-  return code;
+  if (!is_journal || (flags & SQLITE_OPEN_READWRITE) == 0)
+    return code;
+  /* SQLite accepts a journal that it can only read, and later fails to write it with EBADF. And somebody may have put
+   * another file there since the first look. */
+  problem = code == SQLITE_OK ? refuse_at (path) : 0;
+  if (code == SQLITE_OK && problem == 0 && (got & SQLITE_OPEN_READONLY) == 0)
+    return SQLITE_OK;
+  if (code == SQLITE_OK)
+    file->pMethods->xClose (file);
+  file->pMethods = NULL;
+  errno = problem;
+  if (problem == 0)
+    tell_errno (path);
+  return SQLITE_CANTOPEN;
 }
 
 static int
@@ -120,6 +156,31 @@ lns_guarded_vfs (LnsGuarded guarded)
   return installed[guarded].name;
 }
 
+bool
+lns_beside_check (const char *path, const char *ending, LnsError *error)
+{
+  char beside[PATH_MAX + 16];
+  struct stat status;
+
+  snprintf (beside, sizeof beside, "%s%s", path, ending);
+  if (lstat (beside, &status) != 0)
+    return true;
+  switch (refuse (&status, path))
+    {
+    case EINVAL:
+      return lns_error_set (error, LNS_ERROR_IO, EINVAL,
+                            "%s: \"%s\", which lies beside it, is not a regular file; remove it",
+                            path, beside);
+    case EPERM:
+      return lns_error_set (error, LNS_ERROR_IO, EPERM,
+                            "%s: \"%s\", which lies beside it, belongs to another user (%u) and is "
+                            "not used; remove it, or copy %s to a folder of yours",
+                            path, beside, (unsigned)status.st_uid, path);
+    default:
+      return true;
+    }
+}
+
 int
 lns_journal_open (const char *path)
 {
@@ -128,12 +189,17 @@ lns_journal_open (const char *path)
 
   snprintf (journal, sizeof journal, "%s" JOURNAL, path);
   /* Opening a pipe would wait for its writer. */
+  if (lstat (journal, &status) != 0 || (errno = refuse (&status, path)) != 0)
+    return -1;
   int fd = open (journal, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (fd >= 0 && (fstat (fd, &status) != 0 || !S_ISREG (status.st_mode)))
+  if (fd < 0)
+    return -1;
+  const int problem = fstat (fd, &status) == 0 ? refuse (&status, path) : errno;
+  if (problem != 0)
     {
       close (fd);
-      errno = EINVAL;
-      return -1;
+      fd = -1;
+      errno = problem;
     }
   return fd;
 }
@@ -152,26 +218,46 @@ names_super_journal (int fd)
          memcmp (end, magic, sizeof magic) == 0;
 }
 
-bool
-lns_journal_check (const char *path, LnsError *error)
+/* Whether the journal FD would change the database at PATH to a size that it cannot have had. A journal begins with the
+ * magic, a number of pages, a nonce, and the number of pages that the database had, which a commit never makes less. */
+static bool
+has_other_size (int fd, const char *path)
 {
-  int fd = lns_journal_open (path);
+  unsigned char head[20];
+  struct stat status;
 
-  if (fd < 0 && (errno == ELOOP || errno == EINVAL || errno == ENXIO))
-    return lns_error_set (
-        error, LNS_ERROR_IO, errno,
-        "%s: the journal beside it, \"%s%s\", is not a regular file; remove it, or recover the "
-        "report with \"lanescope recover\"",
-        path, path, JOURNAL);
+  if (pread (fd, head, sizeof head, 0) != sizeof head || stat (path, &status) != 0)
+    return false; /* SQLite rolls nothing back */
+  const uint64_t n_pages =
+      (uint64_t)head[16] << 24 | (uint64_t)head[17] << 16 | (uint64_t)head[18] << 8 | head[19];
+  return n_pages == 0 || n_pages > (uint64_t)status.st_size / LNS_SQL_PAGE_BYTES;
+}
+
+bool
+lns_journal_check (const char *path, int *ret_fd, LnsError *error)
+{
+  *ret_fd = -1;
+  if (!lns_beside_check (path, JOURNAL, error))
+    return false;
+  int fd = lns_journal_open (path);
   if (fd < 0)
-    return true; /* there is none, or SQLite will report the error */
-  bool is_foreign = names_super_journal (fd);
+    return errno == ENOENT || lns_error_set_errno (error, errno, "cannot read %s" JOURNAL, path);
+  if (names_super_journal (fd))
+    lns_error_set (error, LNS_ERROR_IO, EPERM,
+                   "%s: the journal beside it, \"%s%s\", names another file to delete, "
+                   "which Lanescope's journals never do; remove the journal, or recover the "
+                   "report with \"lanescope recover\"",
+                   path, path, JOURNAL);
+  else if (has_other_size (fd, path))
+    lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                   "%s: the journal beside it, \"%s%s\", does not fit it; remove the journal, or "
+                   "recover the report with \"lanescope recover\"",
+                   path, path, JOURNAL);
+  else
+    {
+      *ret_fd = fd;
+      return true;
+    }
   close (fd);
-  if (is_foreign)
-    return lns_error_set (error, LNS_ERROR_IO, EPERM,
-                          "%s: the journal beside it, \"%s%s\", names another file to delete, "
-                          "which Lanescope's journals never do; remove the journal, or recover the "
-                          "report with \"lanescope recover\"",
-                          path, path, JOURNAL);
-  return true;
+  return false;
 }

@@ -85,14 +85,23 @@ lns_sql_error (LnsError *error, sqlite3 *database, const char *path, const char 
                         sqlite3_errmsg (database));
 }
 
+/* Removes the journal beside the report at PATH. Returns 0 or an errno. */
+static int
+remove_journal (const char *path)
+{
+  char *journal = NULL;
+  if (asprintf (&journal, "%s-journal", path) < 0)
+    return ENOMEM;
+  const int code = unlink (journal) != 0 && errno != ENOENT ? errno : 0;
+  free (journal);
+  return code;
+}
+
 void
 lns_sql_remove (const char *path)
 {
-  char *journal = NULL;
   unlink (path);
-  if (asprintf (&journal, "%s-journal", path) >= 0)
-    unlink (journal);
-  free (journal);
+  (void)remove_journal (path);
 }
 
 bool
@@ -220,6 +229,14 @@ lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, LnsError *er
   (void)fcntl (fd, F_OFD_SETLK, &claim); /* both ignored on file systems without locks */
   (void)fcntl (fd, F_OFD_SETLK, &written);
   sqlite3 *database = NULL;
+  /* SQLite would take what was left of another report of this name for a journal of this one, and roll it back. */
+  const int code = remove_journal (path);
+  if (code != 0)
+    {
+      lns_error_set_errno (error, code, "cannot remove “%s-journal”, a journal of another report",
+                           path);
+      goto failed;
+    }
   if (!write_empty (fd))
     {
       lns_error_set_errno (error, errno, "cannot create “%s”", path);
@@ -258,6 +275,8 @@ sqlite3 *
 lns_sql_reopen (const char *path, bool is_safe, int *ret_claim_fd, LnsError *error)
 {
   sqlite3 *database = NULL;
+  if (!lns_beside_check (path, "-journal", error))
+    return NULL;
   const int fd = open (path, O_RDWR | O_CLOEXEC);
   if (fd < 0)
     {

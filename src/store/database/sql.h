@@ -20,11 +20,12 @@
 #define LNS_FEATURES_COMPATIBLE   UINT64_C (0)
 #define LNS_FEATURES_INCOMPATIBLE UINT64_C (0)
 
-/* Creates the file at PATH, which must not exist, with permissions MODE (0: 0600) and the empty tables of a report. Returns
- * its only writing connection, for one thread; NULL and ERROR if it fails, without leaving a file. If the file system has
- * no locks, SQLite works without them: creation is exclusive, so there is still only one writer. RET_CLAIM_FD (owned by
- * the caller) holds two locks: one marks the file as unfinished until lns_sql_made (), the other tells others that the
- * file is being written. Give it to lns_sql_let_go () after the connection is closed. */
+/* Creates the file at PATH, which must not exist, with permissions MODE (0: 0600) and the empty tables of a report, and
+ * removes a journal that lies there without its report. Returns its only writing connection, for one thread; NULL and ERROR
+ * if it fails, without leaving a file. If the file system has no locks, SQLite works without them: creation is exclusive,
+ * so there is still only one writer. RET_CLAIM_FD (owned by the caller) holds two locks: one marks the file as unfinished
+ * until lns_sql_made (), the other tells others that the file is being written. Give it to lns_sql_let_go () after the
+ * connection is closed. */
 sqlite3 *lns_sql_create (const char *path, unsigned mode, int *ret_claim_fd, LnsError *error)
     __attribute__ ((warn_unused_result));
 

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ find_folder (const char *kind, char *folder, LnsError *error)
 char *
 lns_report_cache_path (const char *kind, const char *version, const char *path, LnsError *error)
 {
-  char folder[PATH_MAX], key[PATH_MAX + 160], *real = realpath (path, NULL), *text = NULL;
+  char folder[PATH_MAX], key[PATH_MAX + 240], *real = realpath (path, NULL), *text = NULL;
   struct stat status;
 
   if (real == NULL || stat (real, &status) != 0)
@@ -73,6 +74,7 @@ lns_report_cache_path (const char *kind, const char *version, const char *path, 
     {
       int n = snprintf (key, sizeof key, "%s %s", real, version);
       n += print_condition (key + n, sizeof key - (size_t)n, real, "");
+      n += print_condition (key + n, sizeof key - (size_t)n, real, "-journal");
       n += print_condition (key + n, sizeof key - (size_t)n, real, "-wal");
       const char *slash = strrchr (real, '/');
       if (asprintf (&text, "%s%.64s-%016" PRIx64 ".rep", folder, slash + 1,
@@ -162,45 +164,19 @@ copy_bytes (int from, int to)
   return n == 0;
 }
 
-/* Always creates a new file: TO_PATH may be a link to another file, or be open in another process. */
+/* Copies the file FROM to TO_PATH. Always creates a new file: what lies at TO_PATH may be a link to another file, or be open
+ * in another process. */
 static bool
-copy_file (const char *path, const char *to_path, LnsError *error)
+copy_file (int from, const char *to_path)
 {
-  int from = open (path, O_RDONLY | O_CLOEXEC);
-  if (from < 0)
-    return lns_error_set_errno (error, errno, "cannot read %s", path);
   unlink (to_path);
   int to = open (to_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   bool ok = to >= 0 && copy_bytes (from, to);
-  if (!ok)
-    lns_error_set_errno (error, errno, "cannot write %s, a copy of %s", to_path, path);
-  close (from);
+  const int code = errno;
   if (to >= 0)
     close (to);
+  errno = code;
   return ok;
-}
-
-static void
-journal_of (const char *path, char ret_path[PATH_MAX + 16])
-{
-  snprintf (ret_path, PATH_MAX + 16, "%s-journal", path);
-}
-
-bool
-_lns_rescue_copy (const char *path, const char *to_path, LnsError *error)
-{
-  char journal[PATH_MAX + 16], to_journal[PATH_MAX + 16];
-
-  journal_of (path, journal);
-  journal_of (to_path, to_journal);
-  if (!copy_file (path, to_path, error))
-    return false;
-  if (access (journal, F_OK) != 0)
-    {
-      unlink (to_journal);
-      return true;
-    }
-  return copy_file (journal, to_journal, error);
 }
 
 void
@@ -223,28 +199,60 @@ read_for_writing (const char *path)
   return ok;
 }
 
-char *
-_lns_rescue_roll_back (const char *path, LnsError *error)
+/* Copies the report at PATH and its JOURNAL to COPY and rolls that back. */
+static bool
+roll_back_copy (const char *path, int journal, const char *copy, LnsError *error)
 {
-  if (!lns_journal_check (path, error))
-    return NULL;
-  if (read_for_writing (path))
-    return strdup (path);
+  char copy_journal[PATH_MAX + 64];
+  int from = open (path, O_RDONLY | O_CLOEXEC);
 
-  char *copy = _lns_rescue_path (path, error);
-  if (copy == NULL)
-    return NULL;
-  bool ok = _lns_rescue_copy (path, copy, error);
-  if (ok && !read_for_writing (copy))
-    ok = lns_error_set (error, LNS_ERROR_FORMAT, 0,
+  if (from < 0)
+    return lns_error_set_errno (error, errno, "cannot read %s", path);
+  snprintf (copy_journal, sizeof copy_journal, "%s-journal", copy);
+  bool ok = copy_file (from, copy) && copy_file (journal, copy_journal);
+  const int code = errno;
+  close (from);
+  if (!ok)
+    return lns_error_set_errno (error, code, "cannot write %s, a copy of %s", copy, path);
+  return read_for_writing (copy) ||
+         lns_error_set (error, LNS_ERROR_FORMAT, 0,
                         "%s: cannot roll back the journal beside it; recover the report with "
                         "\"lanescope recover\"",
                         path);
-  if (!ok)
+}
+
+char *
+_lns_rescue_roll_back (const char *path, LnsError *error)
+{
+  static atomic_uint n_copies; /* of this process, which may make several at once */
+  int journal;
+
+  if (!lns_journal_check (path, &journal, error))
+    return NULL;
+  if (journal < 0)
+    return strdup (path); /* rolled back meanwhile */
+  /* Not the name that a recovered report has. */
+  char *copy = lns_report_cache_path ("recovered", "journal", path, error);
+  if (copy != NULL && access (copy, R_OK) != 0)
     {
-      free (copy);
-      return NULL;
+      char new_copy[PATH_MAX + 48];
+      snprintf (new_copy, sizeof new_copy, "%.*s-%d-%u.rep", (int)strlen (copy) - 4, copy,
+                (int)getpid (), atomic_fetch_add (&n_copies, 1));
+      bool ok = roll_back_copy (path, journal, new_copy, error);
+      if (ok && rename (new_copy, copy) != 0)
+        ok = lns_error_set_errno (error, errno, "cannot write %s, a copy of %s", copy, path);
+      if (!ok)
+        {
+          lns_sql_remove (new_copy);
+          free (copy);
+          copy = NULL;
+        }
     }
-  _lns_rescue_prune (copy);
+  close (journal);
+  if (copy != NULL)
+    {
+      utimensat (AT_FDCWD, copy, NULL, 0); /* the copy that was opened last stays longest */
+      _lns_rescue_prune (copy);
+    }
   return copy;
 }

@@ -44,6 +44,7 @@ _lns_report_file_clear (LnsReportFile *file)
 typedef struct
 {
   bool is_sqlite;
+  bool has_log; /* it asks for a write-ahead log */
   uint32_t application_id;
   uint64_t size_bytes; /* that the file should have; 0 = not known */
 } FileHeader;
@@ -70,7 +71,7 @@ read_header (const LnsConnection *connection)
   unsigned page_bytes = (unsigned)bytes[16] << 8 | (unsigned)bytes[17] << 16;
   /* The page count is valid only if it was written together with the change counter. */
   bool counted = memcmp (bytes + 24, bytes + 92, 4) == 0;
-  return (FileHeader){ true, load_be32 (bytes + 68),
+  return (FileHeader){ true, bytes[18] == 2, load_be32 (bytes + 68),
                        counted ? (uint64_t)load_be32 (bytes + 28) * page_bytes : 0 };
 }
 
@@ -138,6 +139,9 @@ _lns_report_file_sqlite_error (const LnsReportFile *file,
       return lns_error_set (error, LNS_ERROR_IO, EBUSY,
                             "%s: the recording keeps the file locked; try again", file->path);
     case SQLITE_CANTOPEN:
+      if (read_header (connection).has_log)
+        return _lns_report_file_damaged (file, error, "it asks for a log, which no report has");
+      __attribute__ ((fallthrough));
     case SQLITE_PERM:
     case SQLITE_AUTH:
       return lns_error_set (error, LNS_ERROR_IO, EACCES,

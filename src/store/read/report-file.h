@@ -36,9 +36,8 @@ void _lns_report_file_clear (LnsReportFile *file);
 /* Checks what the file system knows: that PATH exists and is a readable regular file, and not empty. */
 bool _lns_report_file_check (const char *path, uint64_t *ret_bytes, LnsError *error);
 
-/* Opens the first connection and begins the snapshot. If a writer died within a commit, first rolls its journal back: in
- * place if the folder is writable, else in a copy. Works without locks if the file system has none. On failure returns
- * NULL and sets ERROR. */
+/* Opens the first connection and begins the snapshot. If a writer died within a commit, first rolls its journal back in a
+ * copy. Works without locks if the file system has none. On failure returns NULL and sets ERROR. */
 LnsConnection *_lns_report_file_begin (LnsReportFile *file, LnsError *error);
 
 /* Rejects other databases, and newer and older reports, before any of their tables is trusted. */

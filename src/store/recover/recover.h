@@ -22,9 +22,9 @@ typedef struct
   char lost_text[160];  /* both numbers as text: "12 events" */
 } LnsRecovery;
 
-/* Rebuilds PATH, and the "-journal" beside it if there is one, into OUT_PATH, which must not exist unless OVERWRITE. Only
- * reads PATH. OPTIONS (may be NULL) get its progress and may cancel it. Returns false, sets ERROR and leaves no file if no
- * definition could be read. */
+/* Rebuilds PATH, and the "-journal" beside it if there is one that may be used (lns_journal_open ()), into OUT_PATH, which
+ * must not exist unless OVERWRITE. Only reads PATH. OPTIONS (may be NULL) get its progress and may cancel it. Returns false,
+ * sets ERROR and leaves no file if no definition could be read. */
 bool lns_recover (const char *path,
                   const char *out_path,
                   bool overwrite,
