@@ -11,6 +11,7 @@
 #include "src/base/hash.h"
 #include <adwaita.h>
 
+#include "ui/model/context-menu.h"
 #include "ui/model/palette.h"
 #include "ui/tiles/tile-painter.h"
 
@@ -599,6 +600,59 @@ a_pinned_row_stays (void)
   close_timeline (timeline);
 }
 
+/* Whether GTK would find a tooltip for the pointer at the middle of WIDGET. */
+static gboolean
+has_tooltip_at (GtkWidget *widget)
+{
+  GtkWidget *root = GTK_WIDGET (gtk_widget_get_root (widget));
+  graphene_rect_t bounds;
+  LNS_CHECK (gtk_widget_compute_bounds (widget, root, &bounds));
+  GtkWidget *found =
+      gtk_widget_pick (root, bounds.origin.x + bounds.size.width / 2,
+                       bounds.origin.y + bounds.size.height / 2, GTK_PICK_INSENSITIVE);
+  while (found != NULL && !gtk_widget_get_has_tooltip (found))
+    found = gtk_widget_get_parent (found);
+  return found != NULL;
+}
+
+static gboolean
+has_open_menu (gpointer row)
+{
+  GtkWidget *menu = gtk_widget_get_last_child (row);
+  return GTK_IS_POPOVER (menu) && gtk_widget_get_mapped (menu);
+}
+
+static gboolean
+has_no_menu (gpointer row)
+{
+  return !GTK_IS_POPOVER (gtk_widget_get_last_child (row));
+}
+
+/* They would cover the menu's first items: the pointer is at its corner. */
+static void
+a_menu_keeps_tooltips_away (void)
+{
+  LnsTimeline *timeline = show_timeline (known_path);
+  GtkWidget *row = gtk_widget_get_first_child (GTK_WIDGET (timeline->rows));
+  GtkWidget *label =
+      gtk_widget_get_next_sibling (gtk_widget_get_first_child (gtk_widget_get_first_child (row)));
+  LNS_CHECK (GTK_IS_LABEL (label) && has_tooltip_at (label));
+  for (int round = 0; round < 2; round++)
+    {
+      gtk_widget_grab_focus (row);
+      gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.show-menu", NULL);
+      wait_for (has_open_menu, row);
+      LNS_CHECK (!has_tooltip_at (label));
+      if (round == 0)
+        gtk_popover_popdown (GTK_POPOVER (gtk_widget_get_last_child (row)));
+      else
+        lns_context_menu_close (row);
+      wait_for (has_no_menu, row);
+      LNS_CHECK (has_tooltip_at (label));
+    }
+  close_timeline (timeline);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -629,5 +683,6 @@ main (int argc, char **argv)
   LNS_TEST (stripes_alternate);
   LNS_TEST (neighbours_have_different_hues);
   LNS_TEST (a_pinned_row_stays);
+  LNS_TEST (a_menu_keeps_tooltips_away);
   return lns_tap_done ();
 }

@@ -22,6 +22,31 @@ closed_cb (GtkWidget *focus, GtkPopover *menu)
   g_idle_add_full (G_PRIORITY_LOW, drop_menu_cb, g_object_ref (menu), g_object_unref);
 }
 
+/* Makes the pointer find, or find no longer, what is in the window of MENU. A menu is a surface of its own. */
+static void
+set_can_target (GtkWidget *menu, gboolean can_target)
+{
+  GtkWidget *window = GTK_WIDGET (gtk_widget_get_root (menu));
+
+  for (GtkWidget *child = gtk_widget_get_first_child (window); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    gtk_widget_set_can_target (child, can_target);
+}
+
+/* A tooltip would open above the menu, for whatever is under the pointer beside it. */
+static void
+mapped_cb (GtkWidget *menu, gpointer data)
+{
+  set_can_target (menu, FALSE);
+  gtk_widget_trigger_tooltip_query (gtk_widget_get_parent (menu)); /* hides the one that shows */
+}
+
+static void
+unmapped_cb (GtkWidget *menu, gpointer data)
+{
+  set_can_target (menu, TRUE);
+}
+
 static GtkWidget *
 menu_of (GtkWidget *parent)
 {
@@ -39,6 +64,8 @@ lns_context_menu_open (GtkWidget *parent, GtkWidget *focus, GMenuModel *model, i
   gtk_popover_set_has_arrow (GTK_POPOVER (menu), FALSE);
   gtk_widget_set_halign (menu, GTK_ALIGN_START);
   gtk_popover_set_pointing_to (GTK_POPOVER (menu), &(GdkRectangle){ x, y, 1, 1 });
+  g_signal_connect (menu, "map", G_CALLBACK (mapped_cb), NULL);
+  g_signal_connect (menu, "unmap", G_CALLBACK (unmapped_cb), NULL);
   g_signal_connect_object (menu, "closed", G_CALLBACK (closed_cb), focus, G_CONNECT_SWAPPED);
   gtk_popover_popup (GTK_POPOVER (menu));
 }

@@ -10,7 +10,7 @@
 #include <gtk/gtk.h>
 
 /* Opens MENU at (X, Y) of PARENT, whose last child it is until some time after it has closed. Its actions are those of PARENT
- * and what that is in. FOCUS, which has the focus afterwards, is PARENT or inside it. Who draws PARENT calls
+ * and what that is in. While it is open, nothing else in the window has tooltips. FOCUS, which has the focus afterwards, is PARENT or inside it. Who draws PARENT calls
  * lns_context_menu_present () when it is allocated, and lns_context_menu_close () when it is unmapped. */
 void lns_context_menu_open (GtkWidget *parent, GtkWidget *focus, GMenuModel *menu, int x, int y);
 
