@@ -26,6 +26,10 @@
 /* The size of records that makes a commit due earlier. In the file they take a third to a half of it. */
 #define COMMIT_BYTES (64u << 20)
 
+/* How often the room on the disk is looked at, and which part of it a commit may take. */
+#define LOOK_BYTES ((size_t)256 << 10)
+#define ROOM_SHARE 10
+
 /* Keeps a reading of all clocks in the report: its times can be told in any of them. */
 void
 _lns_recording_keep_pair (LnsRecording *recording, const LnsWireClockPair *pair)
@@ -92,6 +96,19 @@ tell_trouble (LnsRecording *recording, const LnsError *cause)
   eventfd_write (recording->news_fd, 1); /* fails only where it is readable already */
 }
 
+/* Whether what waits takes a good part of the room that the disk has left. A commit is written whole or not at all, so that many
+ * small ones fill a disk where one large one leaves it empty. */
+static bool
+is_short_of_room (LnsRecording *recording)
+{
+  if (recording->bytes_since_commit - recording->room_bytes_seen < LOOK_BYTES ||
+      recording->has_failed)
+    return false;
+  recording->room_bytes_seen = recording->bytes_since_commit;
+  const uint64_t n_waiting = lns_writer_waiting_bytes (recording->writer);
+  return n_waiting > 0 && n_waiting > lns_writer_room_bytes (recording->writer) / ROOM_SHARE;
+}
+
 /* Commits when COMMIT_NS have passed, whatever is still to be played: to be called often. The time that a commit
  * takes counts, as until its end the file is what the one before has made it. */
 void
@@ -101,21 +118,22 @@ _lns_recording_commit_if_due (LnsRecording *recording)
     return;
   int64_t now_ns = lns_monotonic_ns ();
   if (now_ns - recording->committed_at_ns + recording->commit_took_ns < COMMIT_NS &&
-      recording->bytes_since_commit < COMMIT_BYTES)
+      recording->bytes_since_commit < COMMIT_BYTES && !is_short_of_room (recording))
     return;
   lns_decoder_read_thread_names (recording->decoder);
   lns_decoder_show_open (recording->decoder);
   tell_backlog (recording);
   /* If it fails, the events wait for the next commit, until there are too many of them. */
   LnsError cause = { 0 };
-  if (!lns_writer_commit (recording->writer, recording->reached_ns, &cause))
+  recording->has_failed = !lns_writer_commit (recording->writer, recording->reached_ns, &cause);
+  if (recording->has_failed)
     tell_trouble (recording, &cause);
   /* The time when it was due, so that a slow commit does not delay the next one. */
   recording->committed_at_ns = now_ns;
   recording->commit_took_ns = lns_monotonic_ns () - now_ns;
   if (recording->commit_took_ns > COMMIT_NS / 2)
     recording->commit_took_ns = COMMIT_NS / 2;
-  recording->bytes_since_commit = 0;
+  recording->bytes_since_commit = recording->room_bytes_seen = 0;
 }
 
 /* Puts a diagnostic into the report, and into its result. */

@@ -40,6 +40,8 @@ typedef struct
   uint64_t n_played; /* events that have begun and are in the writer or in no report */
   unsigned n_pairs;
   size_t bytes_since_commit;
+  size_t room_bytes_seen; /* of these, when the room on the disk was last looked at */
+  bool has_failed;        /* the last commit did */
   void (*describe) (void *data, LnsWriter *report); /* or NULL */
   void *describe_data;
 } LnsRecording;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "src/base/folders.h"
@@ -387,6 +388,14 @@ size_t
 lns_writer_waiting_bytes (const LnsWriter *writer)
 {
   return writer->rows.bytes;
+}
+
+uint64_t
+lns_writer_room_bytes (const LnsWriter *writer)
+{
+  struct statvfs status;
+  return statvfs (writer->path, &status) == 0 ? (uint64_t)status.f_bavail * status.f_frsize
+                                              : UINT64_MAX;
 }
 
 const LnsWriterCounts *

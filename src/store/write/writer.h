@@ -144,6 +144,10 @@ bool lns_writer_commit (LnsWriter *writer, int64_t now_ns, LnsError *error);
 /* How many bytes of chunks wait for the next commit. Commit each second, or when they exceed 32 MiB. */
 size_t lns_writer_waiting_bytes (const LnsWriter *writer);
 
+/* How many bytes the file system of the report has left for this user; UINT64_MAX if it does not say. A commit that does not fit
+ * writes nothing, so that smaller ones are due where this is little. One system call. */
+uint64_t lns_writer_room_bytes (const LnsWriter *writer);
+
 typedef struct
 {
   uint64_t n_events;
