@@ -43,8 +43,8 @@ typedef struct
   LnsError error;
 } Pass;
 
-static unsigned
-style_of (LnsLaneKind kind)
+unsigned
+lns_range_style (LnsLaneKind kind)
 {
   switch (kind)
     {
@@ -68,7 +68,7 @@ style_of (LnsLaneKind kind)
 static uint32_t
 family_of (LnsRangeWalk *walk, uint32_t lane)
 {
-  const LnsRangeStyle style = style_of (lns_report_lanes (walk->report, NULL)[lane].kind);
+  const LnsRangeStyle style = lns_range_style (lns_report_lanes (walk->report, NULL)[lane].kind);
   const uint32_t name = lns_domain_name_of (walk->report, lane);
 
   for (uint32_t i = 0; i < walk->families.n; i++)
@@ -100,7 +100,7 @@ lns_range_walk_new (LnsReport *report, const LnsRangeQuery *query, const atomic_
   for (uint32_t i = 0; i < n_lanes; i++)
     {
       const LnsLaneInfo *info = lns_report_lane_info (report, i);
-      if ((style_of (lanes[i].kind) & query->styles) == 0 || info->n_chunks == 0)
+      if ((lns_range_style (lanes[i].kind) & query->styles) == 0 || info->n_chunks == 0)
         continue;
       const uint32_t family = family_of (walk, i);
       for (uint32_t first = 0; first < info->n_chunks; first += CHUNKS_A_TURN)

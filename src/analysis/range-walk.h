@@ -21,6 +21,9 @@ typedef enum
   LNS_STYLE_SET = 1 << 5,
 } LnsRangeStyle;
 
+/* The LnsRangeStyle of the events of lanes of KIND, or 0. */
+unsigned lns_range_style (LnsLaneKind kind);
+
 /* Keys by which calls and kernels are summed up, if not by name. Both are borrowed; either may be NULL. */
 typedef struct
 {

@@ -69,6 +69,32 @@ lns_count_events (LnsReport *report, LnsLaneKind kind)
   return n;
 }
 
+bool
+lns_span_of_events (LnsReport *report, uint32_t kinds, int64_t *ret_start_ns, int64_t *ret_end_ns)
+{
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+  bool any = false;
+
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      const LnsLaneInfo *info = lns_report_lane_info (report, i);
+      if (info->n_events == 0 ||
+          (kinds != 0 && (lanes[i].kind >= LNS_N_LANE_KINDS || (kinds >> lanes[i].kind & 1) == 0)))
+        continue;
+      any = true;
+      start_ns = info->start_ns < start_ns ? info->start_ns : start_ns;
+      end_ns = info->end_ns > end_ns ? info->end_ns : end_ns;
+    }
+  if (any)
+    {
+      *ret_start_ns = start_ns;
+      *ret_end_ns = end_ns;
+    }
+  return any;
+}
+
 static int
 compare_lanes (const void *a, const void *b, void *report)
 {

@@ -37,6 +37,11 @@ bool lns_read_lanes (LnsReport *report,
 /* How many events the lanes of KIND hold. O(lanes). */
 uint64_t lns_count_events (LnsReport *report, LnsLaneKind kind);
 
+/* Finds when the first event of the lanes of KINDS (1 << LnsLaneKind each; 0 = all) begins and when the last one ends, on the
+ * report's clock. Returns false, and leaves both alone, if there is none. O(lanes). */
+bool
+lns_span_of_events (LnsReport *report, uint32_t kinds, int64_t *ret_start_ns, int64_t *ret_end_ns);
+
 /* The lanes of REPORT for which IS_ASKED (of DATA) holds, by process and then by lane: RET_N of them, to be freed. */
 uint32_t *lns_lanes_by_process (LnsReport *report,
                                 bool (*is_asked) (const void *data, uint32_t lane),

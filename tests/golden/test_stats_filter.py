@@ -6,6 +6,7 @@
 
 import collections
 import csv
+import decimal
 import glob
 import io
 import os
@@ -98,6 +99,37 @@ def test_all_reports_see_the_part():
     assert [r["Start (ns)"] for r in stats(REPORT, "nvtx_pushpop_trace", "--filter-nvtx=step", "--filter-time=4.2us/5.2us")] == ["1000", "4000", "5000"]
     assert [r["Start (ns)"] for r in stats(REPORT, "nvtx_pushpop_trace", "--filter-nvtx=load@compute")] == ["1000", "2000", "2000"]
     assert [r["Start (ns)"] for r in stats(REPORT, "nvtx_pushpop_trace", "--filter-nvtx=load@*/1")] == ["1000", "3000", "3000"]
+
+
+UNITS = {"ns": 1, "µs": 10 ** 3, "ms": 10 ** 6, "s": 10 ** 9}
+
+
+def told_times(text):
+    """Between which times TEXT, one line, says that the report has such events, in ns."""
+    found = re.search(r"Counted from the session's start, such events begin at (\S+) (\S+) and end at (\S+) (\S+)\.$", text.strip())
+    number = [decimal.Decimal(word.replace(",", "")) for word in found.group(1, 3)]
+    return [int(value * UNITS[unit]) for value, unit in zip(number, found.group(2, 4))]
+
+
+@exports.on_each(["loop"], ["a100-pytorch-lm"])
+def test_part_without_events(names, _):
+    """A part without events of a kind does not make the report one without such events."""
+    report, database = exports.report(names[0]), exports.source(names[0])
+    name = golden.path("kernels.sql")
+    with open(name, "w", encoding="utf-8") as file:
+        file.write("SELECT start FROM CUPTI_ACTIVITY_KIND_KERNEL")
+    cases = (["stats", "-q", "-r", "cuda_gpu_kern_sum"], "KERNEL", "CUDA kernel data"), (["stats", "-q", "-r", "cuda_api_trace"], "RUNTIME", "CUDA trace data"), \
+        (["analyze", "-q", "-r", "cuda_api_sync"], "RUNTIME", "the required CUDA data")
+    for command, table, what in cases:
+        first, last = database.execute(f"SELECT min(start), max(end) FROM CUPTI_ACTIVITY_KIND_{table}").fetchone()
+        for words, told in (f"{first - 10}/{first - 5}", " from .* to .*"), (f"/{first - 5}", " before .*"), (f"{last + 5}/", " after .*"):
+            out = golden.run(*command, f"--filter-time={words}", report)[0].decode()
+            assert re.match(re.escape(f"SKIPPED: {report} contains {what}, but none") + told + r"\. ", out) and out.endswith(".\n\n"), out
+            assert told_times(out) == [first, last], (out, first, last)
+        assert golden.run(*command, "-f", "csv", f"--filter-time=/{first - 5}", report)[0] == b""
+    out = golden.run("stats", "-q", "-r", name, "--filter-time=/1ns", report)[0].decode()
+    assert out.startswith(f"SKIPPED: {report} contains what the query asks for, but none before 1 ns. Counted from the session's start, the report's events "), out
+    assert f"SKIPPED: {report} does not contain MPI event data.\n" in golden.run("stats", "-q", "-r", "mpi_event_sum", "--filter-time=/1ns", report)[0].decode()
 
 
 def all_reports():

@@ -10,6 +10,7 @@
 #include "src/analysis/stats/call-ranges.h"
 #include "src/analysis/filter.h"
 #include "src/analysis/rules/rule.h"
+#include "src/tables/lanes.h"
 #include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
@@ -217,6 +218,15 @@ test_parts (void)
   LNS_CHECK (lns_filter_find_range (tables, "inner@*/0", &span, NULL));
   LNS_CHECK (!lns_filter_find_range (tables, "inner@*/1", &span, NULL));
   LNS_CHECK (!lns_filter_find_range (tables, "inner", &span, NULL));
+  int64_t start_ns = -1, end_ns = -1;
+  LNS_CHECK (!lns_span_of_events (report, 1u << LNS_LANE_MPI_CALL, &start_ns, &end_ns));
+  LNS_CHECK_INT (start_ns, -1);
+  LNS_CHECK (lns_span_of_events (report, 1u << LNS_LANE_CUDA_KERNEL, &start_ns, &end_ns));
+  LNS_CHECK_INT (start_ns, 10 * MS);
+  LNS_CHECK_INT (end_ns, 1010 * MS);
+  LNS_CHECK (lns_span_of_events (report, 0, &start_ns, &end_ns));
+  LNS_CHECK_INT (start_ns, 0);
+  LNS_CHECK_INT (end_ns, 1010 * MS);
   LNS_CHECK (lns_filter_write (report, &span, path, NULL, NULL));
   LnsReport *part = fixture_open (path, NULL);
   /* Both ranges, a launch, the wait and two times of overhead; of the kernels none. */

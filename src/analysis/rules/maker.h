@@ -55,7 +55,7 @@ typedef struct
   unsigned n_columns;
   /* Fills a cell for each column, of row I. False and ERROR where a chunk is damaged. */
   bool (*fill) (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error);
-  /* Of rules about events: the lanes, which events, and by which calls. */
+  /* Of rules about events: the lanes, which events, and by which calls. Other rules have no kind. */
   LnsLaneKind kind;
   bool (*is_asked) (const LnsRuleEvent *event);
   LnsRuleCall call;

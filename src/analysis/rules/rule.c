@@ -152,6 +152,20 @@ lns_rule_result_has_data (const LnsRuleResult *result)
   return result->has_data;
 }
 
+uint32_t
+lns_rule_result_kinds (const LnsRuleResult *result)
+{
+  uint32_t kinds = 0;
+
+  if (result->maker->kind != LNS_LANE_NONE)
+    return 1u << result->maker->kind;
+  if (result->maker == &_lns_rule_clocks)
+    return 1u << LNS_LANE_COUNTER;
+  for (LnsLaneKind kind = 0; kind < LNS_N_LANE_KINDS; kind++)
+    kinds |= lns_is_gpu_operation (kind) ? 1u << kind : 0;
+  return kinds;
+}
+
 size_t
 lns_rule_result_n_rows (const LnsRuleResult *result)
 {

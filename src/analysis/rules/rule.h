@@ -57,6 +57,10 @@ void lns_rule_result_free (LnsRuleResult *result); /* NULL is fine              
 
 /* Whether the report holds anything that the rule could have found wrong. */
 bool lns_rule_result_has_data (const LnsRuleResult *result);
+
+/* The kinds of lanes whose events the rule of RESULT looks for, as 1 << LnsLaneKind each. */
+uint32_t lns_rule_result_kinds (const LnsRuleResult *result);
+
 size_t lns_rule_result_n_rows (const LnsRuleResult *result);
 
 /* Writes the rows, the worst first. False and ERROR where a chunk is damaged. */

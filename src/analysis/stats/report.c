@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/call-tree.h"
 #include "src/analysis/stats/maker.h"
 #include "src/base/memory.h"
 
@@ -384,6 +385,39 @@ lns_stats_result_lacks (const LnsStatsResult *result)
     if (lanes[i].kind == LNS_LANE_CUDA_MEMCPY)
       return result->maker->report.lacks;
   return NO_COPIES;
+}
+
+#define KIND(name) (1u << LNS_LANE_##name)
+
+uint32_t
+lns_stats_result_kinds (const LnsStatsResult *result)
+{
+  static const struct
+  {
+    const LnsStatsWay *way;
+    uint32_t kinds;
+  } ways[] = { { &_lns_stats_ranges, KIND (NVTX_PUSH_POP) },
+               { &_lns_stats_cuda_calls, KIND (CUDA_API) },
+               { &_lns_stats_cuda_operations,
+                 KIND (CUDA_KERNEL) | KIND (CUDA_MEMCPY) | KIND (CUDA_MEMSET) },
+               { &_lns_stats_launches, KIND (CUDA_KERNEL) },
+               { &_lns_stats_launch_sums, KIND (CUDA_KERNEL) },
+               { &_lns_stats_mpi, KIND (MPI_CALL) },
+               { &_lns_stats_mpi_sums, KIND (MPI_CALL) },
+               { &_lns_stats_mpi_sizes, KIND (MPI_CALL) },
+               { &_lns_stats_sched, KIND (SCHED) } };
+  const LnsStatsWay *way = result->maker->way;
+  uint32_t kinds = 0;
+
+  if (way == &_lns_stats_samples || way == &_lns_stats_sample_tree)
+    return 1u << lns_call_sample_kind (lns_tables_report (result->tables));
+  if (_lns_stats_is_called (result, "osrt_sum"))
+    return KIND (OS_CALL);
+  for (LnsLaneKind kind = 0; way == &sums && kind < LNS_N_LANE_KINDS; kind++)
+    kinds |= lns_range_style (kind) & result->maker->styles ? 1u << kind : 0;
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+    kinds |= ways[i].way == way ? ways[i].kinds : 0;
+  return kinds;
 }
 
 bool

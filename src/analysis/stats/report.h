@@ -45,6 +45,9 @@ size_t lns_stats_result_n_rows (const LnsStatsResult *result);
 /* What the file of a result without rows "does not contain". Static. */
 const char *lns_stats_result_lacks (const LnsStatsResult *result);
 
+/* The kinds of lanes whose events RESULT sums up or lists, as 1 << LnsLaneKind each; 0 if other rows may be among them. */
+uint32_t lns_stats_result_kinds (const LnsStatsResult *result);
+
 /* For a report that this version cannot make: a table of the file with the data that the report would sum up. NULL if
  * there is none; then the file lacks what lns_stats_result_lacks () says. Valid as long as the tables. */
 const char *lns_stats_result_unread (const LnsStatsResult *result);

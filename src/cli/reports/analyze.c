@@ -221,6 +221,37 @@ write_result (void *data, FILE *stream, const LnsStatsStyle *style, LnsError *er
   return lns_rule_result_write (data, stream, style, error);
 }
 
+/* Prints that INPUT has nothing that the rule of JOB, whose RESULT is of the part that FILTER selected, could find wrong. False
+ * and ERROR if it cannot be computed whether the whole report has. */
+static bool
+tell_skipped (FILE *stream,
+              const Job *job,
+              const LnsRuleResult *result,
+              const LnsCliFilter *filter,
+              const char *input,
+              const atomic_bool *cancel,
+              LnsError *error)
+{
+  LnsTables *tables = filter->part != NULL ? lns_tables_new (filter->whole, error) : NULL;
+  LnsRuleResult *whole =
+      tables != NULL ? lns_rule_run (job->rule, &job->options, tables, cancel, error) : NULL;
+  const bool good = filter->part == NULL || whole != NULL;
+
+  if (whole != NULL && lns_rule_result_has_data (whole))
+    {
+      fprintf (stream, "SKIPPED: %s contains the required CUDA data", input);
+      lns_cli_filter_tell_none (stream, filter, lns_rule_result_kinds (result));
+    }
+  else if (good)
+    fprintf (stream,
+             "SKIPPED: %s could not be analyzed because it does not contain the required CUDA "
+             "data. Does the program %s?\n",
+             input, job->rule->needs);
+  lns_rule_result_free (whole);
+  lns_tables_free (tables);
+  return good;
+}
+
 static bool
 run_job (Job *job,
          bool quiet,
@@ -240,10 +271,7 @@ run_job (Job *job,
     result = lns_rule_run (rule, &job->options, filter->tables, cancel, error);
   bool good = rule != NULL ? result != NULL : examine (&doctor, filter->whole, error);
   if (good && rule != NULL && !lns_rule_result_has_data (result))
-    fprintf (for_people ? stdout : stderr,
-             "SKIPPED: %s could not be analyzed because it does not contain the required CUDA "
-             "data. Does the program %s?\n",
-             input, rule->needs);
+    good = tell_skipped (for_people ? stdout : stderr, job, result, filter, input, cancel, error);
   else if (good)
     {
       const char *title = rule != NULL ? rule->title : DOCTOR;

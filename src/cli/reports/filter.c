@@ -10,11 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/analysis/filter.h"
+#include "src/base/format.h"
 #include "src/base/memory.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/language.h"
 #include "src/cli/terminal/say.h"
+#include "src/tables/lanes.h"
 
 /* The part of the report that both switches select. */
 static bool
@@ -72,14 +73,15 @@ lns_cli_filter_open (LnsCliFilter *filter,
                      const char *path,
                      LnsError *error)
 {
-  LnsFilterSpan span;
   bool is_whole = values->range == NULL && values->time == NULL;
 
   *filter = (LnsCliFilter){ .whole = lns_cli_open_report (path, error) };
   if (filter->whole == NULL)
     return false;
-  if (!is_whole && find_span (values, filter->whole, &span, error) && make_folder (filter, error) &&
-      lns_filter_write (filter->whole, &span, filter->path, lns_cli_catch_interrupt (), error))
+  if (!is_whole && find_span (values, filter->whole, &filter->span, error) &&
+      make_folder (filter, error) &&
+      lns_filter_write (filter->whole, &filter->span, filter->path, lns_cli_catch_interrupt (),
+                        error))
     filter->part = lns_report_open (filter->path, NULL, error);
   if (is_whole || filter->part != NULL)
     filter->tables = lns_tables_new (is_whole ? filter->whole : filter->part, error);
@@ -99,4 +101,31 @@ lns_cli_filter_clear (LnsCliFilter *filter)
   free (filter->path);
   free (filter->folder);
   *filter = (LnsCliFilter){ 0 };
+}
+
+void
+lns_cli_filter_tell_none (FILE *stream, const LnsCliFilter *filter, uint32_t kinds)
+{
+  const LnsFilterSpan *span = &filter->span;
+  char text[LNS_FORMAT_SIZE];
+  int64_t start_ns, end_ns;
+
+  fputs (", but none", stream);
+  if (span->process != LNS_ID_NONE)
+    fprintf (stream, " in process %d",
+             lns_report_processes (filter->whole, NULL)[span->process].pid);
+  if (span->start_ns > INT64_MIN)
+    fprintf (stream, " %s %s", span->end_ns < INT64_MAX ? "from" : "after",
+             lns_format_duration_exact (span->start_ns, text));
+  if (span->end_ns < INT64_MAX)
+    fprintf (stream, " %s %s", span->start_ns > INT64_MIN ? "to" : "before",
+             lns_format_duration_exact (span->end_ns, text));
+  if (lns_span_of_events (filter->whole, kinds, &start_ns, &end_ns))
+    {
+      fprintf (stream, ". Counted from the session's start, %s begin at %s",
+               kinds != 0 ? "such events" : "the report's events",
+               lns_format_duration_exact (start_ns, text));
+      fprintf (stream, " and end at %s", lns_format_duration_exact (end_ns, text));
+    }
+  fputs (".\n", stream);
 }

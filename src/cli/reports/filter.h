@@ -7,6 +7,9 @@
 
 #pragma once
 
+#include <stdio.h>
+
+#include "src/analysis/filter.h"
 #include "src/cli/options/options.h"
 #include "src/tables/tables.h"
 
@@ -24,15 +27,16 @@ typedef struct
     .help = N_ ("Use only events that overlap this NVTX range, in its process. INDEX selects one of several ranges of that name, counted from 0; the first is the default. DOMAIN is its domain (* is any); without it, the default domain.") },   \
   { LNS_SWITCH ("filter-time", TEXT, Values, filter.time),                                         \
     .value_name = "[START]/[END]",                                                                 \
-    .help = N_ ("Use only events that overlap this time, in ns or with a unit: 1.5s/2s, 200ms/.") }
+    .help = N_ ("Use only events that overlap this time, counted from the session's start as in all tables, in ns or with a unit: 1.5s/2s, 200ms/.") }
 /* clang-format on */
 
 /* An open report, and the part of it that was selected. */
 typedef struct
 {
   LnsReport *whole;
-  LnsReport *part;   /* or NULL                                                                 */
-  LnsTables *tables; /* of the part if there is one, else of the whole                          */
+  LnsReport *part;    /* or NULL                                                                 */
+  LnsTables *tables;  /* of the part if there is one, else of the whole                          */
+  LnsFilterSpan span; /* of the part                                                            */
   char *folder;
   char *path; /* of the part                                                                    */
 } LnsCliFilter;
@@ -45,3 +49,7 @@ bool lns_cli_filter_open (LnsCliFilter *filter,
                           const char *path,
                           LnsError *error);
 void lns_cli_filter_clear (LnsCliFilter *filter);
+
+/* Prints to STREAM the end of a sentence about a report that has some data, of lanes of KINDS (1 << LnsLaneKind each; 0 =
+ * all), but none in the part that FILTER selected; and between which times the report has them. */
+void lns_cli_filter_tell_none (FILE *stream, const LnsCliFilter *filter, uint32_t kinds);

@@ -174,6 +174,51 @@ lacks (const Table *table)
                                                      : lns_stats_result_lacks (table->result);
 }
 
+static void
+clear_table (Table *table)
+{
+  lns_stats_result_free (table->result);
+  lns_stats_sql_free (table->sql);
+}
+
+/* Finds whether the report has rows for JOB outside the part that FILTER selected, and in lanes of which kinds. False and
+ * ERROR if that cannot be computed. */
+static bool
+look_outside (const Job *job,
+              const Values *values,
+              const LnsCliFilter *filter,
+              const atomic_bool *cancel,
+              bool *ret_any,
+              uint32_t *ret_kinds,
+              LnsError *error)
+{
+  Table table = { 0 };
+  const char *title;
+  LnsTables *whole = lns_tables_new (filter->whole, error);
+  const bool good = whole != NULL && make_table (job, values, whole, cancel, &table, &title, error);
+
+  if (good)
+    {
+      *ret_any = lacks (&table) == NULL;
+      *ret_kinds = table.result != NULL ? lns_stats_result_kinds (table.result) : 0;
+    }
+  clear_table (&table);
+  lns_tables_free (whole);
+  return good;
+}
+
+/* Prints that INPUT has WHAT in lanes of KINDS, but none in the part that FILTER selected. */
+static void
+tell_outside (
+    FILE *stream, const char *input, const char *what, const LnsCliFilter *filter, uint32_t kinds)
+{
+  fputs ("SKIPPED: ", stream);
+  lns_cli_print_name (stream, input, strlen (input));
+  fprintf (stream, " contains %s", what);
+  lns_cli_filter_tell_none (stream, filter, kinds);
+  putc ('\n', stream);
+}
+
 /* Prints why there is no table: INPUT lacks MISSING, this version cannot summarize the data, or a parameter of the
  * query has no value. */
 static void
@@ -203,7 +248,7 @@ static bool
 run_job (Job *job,
          const Values *values,
          bool is_one_of_several,
-         LnsTables *tables,
+         const LnsCliFilter *filter,
          const char *input,
          const atomic_bool *cancel,
          LnsError *error)
@@ -212,12 +257,18 @@ run_job (Job *job,
        says = for_people && (!values->tables.quiet || is_one_of_several);
   Table table = { 0 };
   const char *title;
+  bool is_outside = false;
+  uint32_t kinds = 0;
 
   if (says)
     lns_cli_tell_processing (input, job->name);
-  bool good = make_table (job, values, tables, cancel, &table, &title, error);
+  bool good = make_table (job, values, filter->tables, cancel, &table, &title, error);
   const char *missing = good ? lacks (&table) : NULL;
-  if (missing != NULL)
+  if (missing != NULL && filter->part != NULL)
+    good = look_outside (job, values, filter, cancel, &is_outside, &kinds, error);
+  if (good && is_outside)
+    tell_outside (for_people ? stdout : stderr, input, missing, filter, kinds);
+  else if (good && missing != NULL)
     tell_skipped (for_people ? stdout : stderr, job, &table, input, missing);
   else if (good)
     {
@@ -228,8 +279,7 @@ run_job (Job *job,
       if (for_people)
         putchar ('\n');
     }
-  lns_stats_result_free (table.result);
-  lns_stats_sql_free (table.sql);
+  clear_table (&table);
   return good && lns_cli_flush (error);
 }
 
@@ -258,7 +308,7 @@ run_jobs (const Values *values, bool is_one_of_several, const char *input, LnsEr
 
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
   for (size_t i = 0; good && i < jobs.n; i++)
-    good = run_job (&jobs.items[i], values, is_one_of_several, filter.tables, input, cancel, error);
+    good = run_job (&jobs.items[i], values, is_one_of_several, &filter, input, cancel, error);
   lns_cli_filter_clear (&filter);
   for (size_t i = 0; i < jobs.n; i++)
     {
