@@ -6,7 +6,9 @@
 them, the refusal is tested."""
 
 import collections
+import csv
 import ctypes
+import io
 import os
 import re
 import shutil
@@ -337,9 +339,10 @@ def test_who_woke_a_thread():
             if is_refused(run):
                 return
             columns = {row[1] for row in rows(folder, "PRAGMA table_info(SCHED_EVENTS)")}
-            csv = subprocess.run([tap.LANESCOPE, "stats", "-q", "-f", "csv", "-r", "sched_sum", folder.file("r.rep")], capture_output=True, text=True, check=True)
-            sums = {line.split(",")[-3]: line.split(",") for line in csv.stdout.splitlines()[1:] if line}
-            assert set(sums) == {"cpu-work", "one", "two"} and all((row[5] != "") == bool(may_see_wakers()) for row in sums.values()), csv.stdout
+            printed = subprocess.run([tap.LANESCOPE, "stats", "-q", "-f", "csv", "-r", "sched_sum", folder.file("r.rep")], capture_output=True, text=True, check=True)
+            sums = {row["Thread"]: row for row in csv.DictReader(io.StringIO(printed.stdout))}
+            assert set(sums) == {"cpu-work", "one", "two"}, printed.stdout
+            assert all((row["Wakeup Latency (ns)"] != "") == (row["Woken By"] != "") == bool(may_see_wakers()) for row in sums.values()), printed.stdout
             assert ("wakerTid" in columns) == bool(may_see_wakers()), columns
             if not may_see_wakers():
                 return
@@ -354,7 +357,7 @@ def test_who_woke_a_thread():
             for woken, waker in ("one", "cpu-work"), ("two", "one"), ("cpu-work", "two"):
                 by_threads = sum(n for (name, by), n in found.items() if name == woken and by != "")
                 assert found[woken, waker] >= 5 and found[woken, waker] > 0.8 * by_threads, found
-                assert re.fullmatch(re.escape(waker) + r" \(\d+\)", sums[woken][10]), (woken, sums[woken])
+                assert re.search(re.escape(waker) + r" \(\d+\) \d+\.\d %", sums[woken]["Woken By"]), (woken, sums[woken])
             assert found["cpu-work", ""] >= 40, found
 
 

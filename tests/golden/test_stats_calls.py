@@ -64,7 +64,7 @@ def sums_of(switches):
             "Migrations": str(sum(1 for one, later in pairs if later[2] and later[1] != one[1])),
             "Longest Wait for CPU (ns)": str(max(without[6])) if without[6] else "",
             "Uninterruptible (ns)": str(sum(without[3])) if {2, 3} & set(states) else "",
-            "Wakeup Latency (ns)": "", "Mostly Woken By": "",
+            "Wakeup Latency (ns)": "", "Woken By": "",
             **{title: str(value) if states else "" for title, value in known.items()}}
 
 
@@ -86,6 +86,32 @@ def test_scheduling_of_each_export(names, least):
         assert runs == sorted(runs, reverse=True), name
         n += len(rows)
     assert n > least, n
+
+
+def test_who_woke_whom():
+    """Shares of all that woke a thread: threads, interrupts, and what is not known."""
+    path, pid = golden.path("wakes.sqlite"), 10 << 24
+    database = sqlite3.connect(path)
+    database.executescript("""
+        CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
+        CREATE TABLE ThreadNames (nameId INT, priority INT, globalTid INT);
+        CREATE TABLE SCHED_EVENTS (start INT, cpu INT, isSchedIn INT, globalTid INT, threadState INT, threadBlock INT, wakerTid INT, wakeLatency INT)""")
+    for number, name in enumerate(("main", "feeder"), 1):
+        database.execute("INSERT INTO StringIds VALUES (?, ?)", (number, name))
+        database.execute("INSERT INTO ThreadNames VALUES (?, 0, ?)", (number, pid + number))
+    feeder, interrupt, untold, preempted = (2, pid + 2, 5), (2, None, 5), (2, None, None), (6, None, None)
+    wakes = {1: [interrupt] * 2998 + [feeder] + [untold], 2: [(2, pid + 1, 3), preempted], 3: [untold, preempted], 4: [preempted] * 3, 5:
+             [(3, pid + tid, 1) for tid in (6, 6, 6, 6, 7, 7, 7, 8, 9)] + [interrupt] * 2}
+    for tid, each in wakes.items():
+        database.execute("INSERT INTO SCHED_EVENTS VALUES (0, 0, 1, ?, 1, 0, NULL, NULL)", (pid + tid,))
+        for number, (state, waker, latency) in enumerate(each, 1):
+            database.execute("INSERT INTO SCHED_EVENTS VALUES (?, 0, 0, ?, ?, 0, NULL, NULL)", (100 * number - 50, pid + tid, state))
+            database.execute("INSERT INTO SCHED_EVENTS VALUES (?, 0, 1, ?, 1, 0, ?, ?)", (100 * number, pid + tid, waker, latency))
+    database.commit()
+    exports.make(path, golden.path("wakes.rep"))
+    found = {int(row["TID"]): row["Woken By"] for row in stats(golden.path("wakes.rep"), "sched_sum")}
+    assert found == {1: "interrupt 99.9 %, feeder (2) under 0.1 %, not known under 0.1 %", 2: "main (1) 100.0 %", 3: "not known 100.0 %", 4: "",
+                     5: "(6) 36.4 %, (7) 27.3 %, interrupt 18.2 %, 2 more 18.2 %"}, found
 
 
 @functools.cache

@@ -7,14 +7,20 @@
 
 #include "src/analysis/stats/maker.h"
 
+/* Of the states (ENUM_SAMPLING_THREAD_STATE), 6: it could run on; 3: it waited without being interruptible; 2, 4 and 7: it
+ * waited otherwise. Some files have none. */
+#define BLOCKED "IN (2, 3, 4, 7)"
+
 /* Each switch with what follows it in its thread, as far as the report covers that: `ns` is for how long the thread then ran or
  * waited, NULL where that is not known, as records were lost: one that got a CPU gets one again. What the thread does last goes
- * on to the end of the report. LATE is an expression for how long a thread that was woken waited for a CPU. */
-#define SWITCHES(late)                                                                             \
+ * on to the end of the report. LATE is an expression for how long a thread that was woken waited for a CPU, which is part of
+ * the time for which it was blocked; WAKER is one for the thread that woke it. Both are NULL where that is not known. */
+#define SWITCHES(late, waker)                                                                      \
  "switches AS ("                                                                                   \
- " SELECT globalTid AS tid, cpu, isSchedIn AS is_in, threadState AS state,"                        \
+ " SELECT globalTid AS tid, cpu, isSchedIn AS is_in, threadState AS state, " waker " AS waker,"    \
  "  covered(difference(start, " late "), start) AS late,"                                          \
  "  lag(cpu) OVER thread AS last_cpu,"                                                             \
+ "  lag(threadState " BLOCKED " AND NOT isSchedIn) OVER thread AS was_blocked,"                    \
  "  covered(start, CASE WHEN lead(start) OVER thread IS NULL THEN last_end(rowid)"                 \
  "   WHEN isSchedIn AND lead(isSchedIn) OVER thread THEN NULL"                                     \
  "   ELSE lead(start) OVER thread END) AS ns"                                                      \
@@ -39,44 +45,63 @@ static const LnsStatsColumn columns[] = {
   { "Runs" },
   { "Preemptions" },
   { "Migrations" },
-  { "Mostly Woken By", .is_text = true },
+  { "Woken By", .is_text = true },
   { "Thread", .is_text = true },
   { "TID" },
   { "PID" },
 };
 
-/* The states are 6, it could run on, 3, it waited without being interruptible, and 2, 4 and 7, it waited otherwise
- * (ENUM_SAMPLING_THREAD_STATE); some files have none. The wakeup latency is part of the time for which the thread was blocked. */
-#define BLOCKED "state IN (2, 3, 4, 7)"
-#define SCHED_SUM(late, waker)                                                                     \
- "WITH " SWITCHES (                                                                                \
-     late) ", sums AS ("                                                                           \
-           " SELECT tid, saturated_sum(iif(is_in, ifnull(ns, 0), 0)) AS running,"                  \
-           "  count(iif(NOT is_in AND state > 0, 1, NULL)) AS n_states,"                           \
-           "  saturated_sum(iif(NOT is_in AND state = 6, ifnull(ns, 0), 0)) AS preempted,"         \
-           "  saturated_sum(iif(NOT is_in AND " BLOCKED ", ifnull(ns, 0), 0)) AS blocked,"         \
-           "  saturated_sum(iif(NOT is_in AND state = 3, ifnull(ns, 0), 0)) AS hard_blocked,"      \
-           "  count(iif(NOT is_in AND state IN (2, 3), 1, NULL)) AS n_told,"                       \
-           "  iif(count(late) > 0, saturated_sum(ifnull(late, 0)), NULL) AS late, max(late) AS "   \
-           "longest_late,"                                                                         \
-           "  max(iif(NOT is_in AND state = 6, ns, NULL)) AS longest_preempted,"                   \
-           "  count(iif(is_in, 1, NULL)) AS n_runs,"                                               \
-           "  count(iif(NOT is_in AND state = 6, 1, NULL)) AS n_preemptions,"                      \
-           "  count(iif(is_in AND last_cpu <> cpu, 1, NULL)) AS n_migrations"                      \
-           " FROM switches GROUP BY tid),"                                                         \
-           " wakers AS ("                                                                          \
-           " SELECT tid, waker, max(n) FROM ("                                                     \
-           "  SELECT globalTid AS tid, " waker " AS waker, count(*) AS n FROM SCHED_EVENTS"        \
-           "  GROUP BY 1, 2 HAVING waker IS NOT NULL) GROUP BY tid) "                              \
-           "SELECT 100.0 * running / (SELECT saturated_sum(running) FROM sums), running,"          \
-           " iif(n_states > 0, preempted, NULL), iif(n_states > 0, blocked, NULL),"                \
-           " iif(n_told > 0, hard_blocked, NULL), late,"                                           \
-           " nullif(max(ifnull(longest_late, -1), ifnull(longest_preempted, -1)), -1),"            \
-           " n_runs, iif(n_states > 0, n_preemptions, NULL), n_migrations,"                        \
-           " iif(waker IS NULL, NULL, printf('%s (%d)', " THREAD_NAME (                            \
-               "waker") ", waker % 0x1000000)), " THREAD ("tid") " FROM sums LEFT JOIN wakers "    \
-                                                                 "USING (tid) ORDER BY running "   \
-                                                                 "DESC, tid"
+/* The sums of each thread. Of the runs, `n_interrupts` began with an interrupt: it is known for how long the thread waited since it
+ * was woken, but no thread woke it. `n_untold` began after the thread had been blocked, and nothing tells why. */
+#define SUMS                                                                                       \
+ "sums AS ("                                                                                       \
+ " SELECT tid, saturated_sum(iif(is_in, ifnull(ns, 0), 0)) AS running,"                            \
+ "  count(iif(NOT is_in AND state > 0, 1, NULL)) AS n_states,"                                     \
+ "  saturated_sum(iif(NOT is_in AND state = 6, ifnull(ns, 0), 0)) AS preempted,"                   \
+ "  saturated_sum(iif(NOT is_in AND state " BLOCKED ", ifnull(ns, 0), 0)) AS blocked,"             \
+ "  saturated_sum(iif(NOT is_in AND state = 3, ifnull(ns, 0), 0)) AS hard_blocked,"                \
+ "  count(iif(NOT is_in AND state IN (2, 3), 1, NULL)) AS n_told,"                                 \
+ "  iif(count(late) > 0, saturated_sum(ifnull(late, 0)), NULL) AS late,"                           \
+ "  max(late) AS longest_late,"                                                                    \
+ "  max(iif(NOT is_in AND state = 6, ns, NULL)) AS longest_preempted,"                             \
+ "  count(iif(is_in, 1, NULL)) AS n_runs,"                                                         \
+ "  count(iif(late IS NOT NULL AND waker IS NULL, 1, NULL)) AS n_interrupts,"                      \
+ "  count(iif(is_in AND was_blocked AND late IS NULL, 1, NULL)) AS n_untold,"                      \
+ "  count(iif(NOT is_in AND state = 6, 1, NULL)) AS n_preemptions,"                                \
+ "  count(iif(is_in AND last_cpu <> cpu, 1, NULL)) AS n_migrations"                                \
+ " FROM switches GROUP BY tid) "
+
+/* "interrupt 98.1 %, main (11) 1.9 %" of each thread: what woke it, the three most frequent ones by themselves. */
+#define WAKER_NAME                                                                                 \
+ "ifnull(" THREAD_NAME ("waker") " || ' ', '') || printf('(%d)', waker % 0x1000000)"
+#define SHARE "iif(share < 0.05, 'under 0.1', printf('%.1f', share)) || ' %'"
+#define WAKERS                                                                                     \
+ "threads AS ("                                                                                    \
+ " SELECT globalTid AS tid, wakerTid AS waker, count(*) AS n FROM SCHED_EVENTS"                    \
+ " GROUP BY 1, 2 HAVING waker IS NOT NULL),"                                                       \
+ " wakers AS ("                                                                                    \
+ " SELECT tid, " WAKER_NAME " AS name, n FROM threads"                                             \
+ " UNION ALL SELECT tid, 'interrupt', n_interrupts FROM sums"                                      \
+ " UNION ALL SELECT tid, 'not known', n_untold FROM sums),"                                        \
+ " shares AS ("                                                                                    \
+ " SELECT tid, name, 100.0 * n / sum(n) OVER (PARTITION BY tid) AS share,"                         \
+ "  row_number() OVER (PARTITION BY tid ORDER BY n DESC, name) AS place"                           \
+ " FROM wakers WHERE n > 0),"                                                                      \
+ " woken AS ("                                                                                     \
+ " SELECT tid, group_concat(text, ', ') AS by FROM ("                                              \
+ "  SELECT tid, place, name || ' ' || " SHARE " AS text FROM shares WHERE place < 4"               \
+ "  UNION ALL SELECT tid, 4, n || ' more ' || " SHARE " FROM ("                                    \
+ "   SELECT tid, count(*) AS n, sum(share) AS share FROM shares WHERE place > 3 GROUP BY tid)"     \
+ "  ORDER BY 1, 2) GROUP BY tid) "
+
+#define ROWS(by)                                                                                   \
+ "SELECT 100.0 * running / (SELECT saturated_sum(running) FROM sums), running,"                    \
+ " iif(n_states > 0, preempted, NULL), iif(n_states > 0, blocked, NULL),"                          \
+ " iif(n_told > 0, hard_blocked, NULL), late,"                                                     \
+ " nullif(max(ifnull(longest_late, -1), ifnull(longest_preempted, -1)), -1),"                      \
+ " n_runs, iif(n_states > 0, n_preemptions, NULL), n_migrations, " by ", " THREAD ("tid")
+
+#define IN_ORDER " ORDER BY running DESC, tid"
 
 static bool
 run (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
@@ -85,7 +110,9 @@ run (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 
   /* Only reports that were recorded with privileges know who woke whom. */
   if (switches == NULL || lns_table_column (switches, "wakerTid") < 0)
-    return _lns_stats_run_text (result, SCHED_SUM ("NULL", "NULL"), cancel, error);
+    return _lns_stats_run_text (
+        result, "WITH " SWITCHES ("NULL", "NULL") ", " SUMS ROWS ("NULL") " FROM sums" IN_ORDER,
+        cancel, error);
   return _lns_stats_run_query (result, cancel, error);
 }
 
@@ -94,7 +121,8 @@ const LnsStatsWay _lns_stats_sched = {
   .write = _lns_stats_write_query,
   .columns = columns,
   .n_columns = sizeof columns / sizeof *columns,
-  .sql = SCHED_SUM ("wakeLatency", "wakerTid"),
+  .sql = "WITH " SWITCHES ("wakeLatency", "wakerTid") ", " SUMS ", " WAKERS ROWS (
+      "by") " FROM sums LEFT JOIN woken USING (tid)" IN_ORDER,
 };
 
 static const LnsStatsColumn thread_columns[] = {
@@ -114,6 +142,7 @@ static const LnsStatsColumn thread_columns[] = {
 const LnsStatsWay _lns_stats_threads = LNS_STATS_QUERY (
     thread_columns,
     "WITH " SWITCHES (
+        "NULL",
         "NULL") ", facts (tid, ns, samples, python, ranges, calls, os_calls) AS MATERIALIZED ("
                 " SELECT tid, saturated_sum(iif(is_in, ifnull(ns, 0), 0)), NULL, NULL, "
                 "NULL, NULL, NULL"
