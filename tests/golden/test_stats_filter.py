@@ -218,4 +218,4 @@ def test_rules_see_the_part(names, _):
     assert 0 < len(out.splitlines()) == wanted, (len(out.splitlines()), wanted)
 
 
-tap.main(globals())
+tap.main(globals(), long=(test_no_report_is_negative_of_the_corpus,))
