@@ -9,15 +9,40 @@
 #include "capture/inject/nvtx/nvtx.h"
 #include "capture/inject/core/process.h"
 #include "capture/inject/core/connection.h"
+#include "capture/inject/core/first-call.h"
 
 #define LNS_EXPORT __attribute__ ((visibility ("default")))
 
 LNS_EXPORT int InitializeInjectionNvtx2 (LnsNvtxGetExportTable get_export_table);
 LNS_EXPORT int InitializeInjectionNvtxExtension (LnsNvtxExtension *extension);
 
-/* Whether NVTX is to call the handlers. Does not join the session: NVTX makes all other threads wait during this call,
- * and a child that is forked meanwhile would wait for ever in its first call, as it has no thread that finishes this
- * one. The first handler that is called joins the session. */
+#define PAGE_BYTES 4096u
+
+/* Notes that this thread is in the first call of the link unit with the tables CALLBACKS and VERSION, if these are part of
+ * what NVTX's own header defines. */
+static void
+begin_first_call (const LnsNvtxCallbacks *callbacks, const LnsNvtxVersionInfo *version)
+{
+  LnsNvtxGlobals *globals =
+      (LnsNvtxGlobals *)((uintptr_t)callbacks - offsetof (LnsNvtxGlobals, callbacks));
+  /* What lies before the table on its page can be read. */
+  if (version == &globals->version &&
+      (uintptr_t)callbacks % PAGE_BYTES >= offsetof (LnsNvtxGlobals, callbacks) &&
+      globals->init_state == LNS_NVTX_INIT_STARTED)
+    lns_first_call_begin (&globals->init_state, sizeof globals->init_state, LNS_NVTX_INIT_STARTED);
+}
+
+/* The same for an extension, whose state lies before its first slot. */
+static void
+begin_first_call_of_extension (const LnsNvtxExtension *extension)
+{
+  intptr_t *slots = extension->segments[0].slots;
+  if ((uintptr_t)slots % PAGE_BYTES >= sizeof *slots && slots[-1] == LNS_NVTX_EXTENSION_STARTING)
+    lns_first_call_begin (&slots[-1], sizeof *slots, LNS_NVTX_EXTENSION_STARTING);
+}
+
+/* Whether NVTX is to call the handlers. Does not join the session: NVTX makes all other threads wait during this call. The
+ * first handler that is called joins the session. */
 static bool
 takes_part (void)
 {
@@ -51,7 +76,10 @@ InitializeInjectionNvtx2 (LnsNvtxGetExportTable get_export_table)
 {
   const LnsNvtxCallbacks *callbacks =
       get_export_table == NULL ? NULL : get_export_table (LNS_NVTX_EXPORT_CALLBACKS);
-  if (callbacks == NULL || callbacks->struct_bytes < sizeof *callbacks || !takes_part ())
+  if (callbacks == NULL || callbacks->struct_bytes < sizeof *callbacks)
+    return 0;
+  begin_first_call (callbacks, get_export_table (LNS_NVTX_EXPORT_VERSION));
+  if (!takes_part ())
     return 0;
   (void)set_handlers (callbacks, lns_name_handlers);
   return set_handlers (callbacks, lns_core_handlers);
@@ -106,7 +134,10 @@ int
 InitializeInjectionNvtxExtension (LnsNvtxExtension *extension)
 {
   if (extension == NULL || extension->struct_bytes < sizeof *extension ||
-      extension->n_segments == 0 || extension->segments == NULL || !takes_part ())
+      extension->n_segments == 0 || extension->segments == NULL)
+    return 0;
+  begin_first_call_of_extension (extension);
+  if (!takes_part ())
     return 0;
   if (extension->module != LNS_NVTX_EXTENSION_PAYLOAD &&
       (extension->module != LNS_NVTX_EXTENSION_COUNTERS ||

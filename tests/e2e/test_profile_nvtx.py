@@ -12,6 +12,8 @@ import tap
 from profiling import ACT, Folder
 
 CALLS = os.path.join(tap.BUILD, "tests", "programs", "calls")
+FORKS = os.path.join(tap.BUILD, "tests", "programs", "nvtx-forks")
+INJECTION, EARLY = "liblanescope-inject.so", "liblanescope-early.so"
 
 
 def ask(folder, query, report="report1.rep"):
@@ -40,6 +42,31 @@ def test_resources_are_in_the_report_and_its_export():
         plain = subprocess.run(["sqlite3", "-separator", "\t", folder.file("out.sqlite"), query],
                                capture_output=True, text=True)
         assert [line.split("\t") for line in plain.stdout.splitlines()] == rows, plain
+
+
+def test_the_library_is_there_before_the_first_call():
+    """A fork beside a first call that has to load it would have a child that waits for ever. The program starts others
+    with the environment that it would have without Lanescope."""
+    plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    with Folder() as folder:
+        for number, before in enumerate((None, "libm.so.6", "libm.so.6:libdl.so.2", "libm.so.6 libdl.so.2")):
+            env = plain if before is None else {**plain, "LD_PRELOAD": before}
+            run = folder.profile("-o", f"maps{number}", "cat", "/proc/self/maps", env=env)
+            assert run.code == 0 and INJECTION in run.out and EARLY in run.out, run
+            run = folder.profile("-o", f"env{number}", "env", env=env)
+            found = [line for line in run.out.splitlines() if line.startswith("LD_PRELOAD")]
+            assert found == ([] if before is None else [f"LD_PRELOAD={before}"]), run
+            run = folder.profile("-o", f"child{number}", "sh", "-c", "cat /proc/self/maps; :", env=env)
+            assert run.code == 0 and "lanescope" not in run.out, run
+
+
+def test_forks_beside_a_first_call_are_recorded():
+    with Folder() as folder:
+        run = folder.profile(FORKS)
+        assert run.code == 0, run
+        n_lost = int(run.out.splitlines()[-1])
+        names = folder.report().names()
+        assert names == {"first": 1, **({"child": 20 - n_lost} if n_lost < 20 else {})}, (names, run)
 
 
 def test_domains_with_one_name_are_one_domain():

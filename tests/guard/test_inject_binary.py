@@ -12,7 +12,7 @@ import subprocess
 import tap
 
 FOLDER = os.path.join(os.environ["LNS_BUILD_ROOT"], "capture/inject")
-INJECTION, OSRT = (os.path.join(FOLDER, f"liblanescope-{name}.so") for name in ("inject", "osrt"))
+INJECTION, OSRT, EARLY = (os.path.join(FOLDER, f"liblanescope-{name}.so") for name in ("inject", "osrt", "early"))
 
 
 def readelf(*switches, library=INJECTION):
@@ -33,10 +33,11 @@ def test_exports_what_is_looked_up_in_it_and_nothing_else():
     exported = {name for name, undefined in symbols() if not undefined}
     assert exported - {"InitializeInjection"} == {"InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
                                                   "lanescope_library_hooks", "lanescope_os_hooks", "lanescope_python_hooks"}, exported
+    assert all(undefined for _, undefined in symbols(EARLY)), list(symbols(EARLY))
 
 
 def test_needs_no_glibc_above_2_17():
-    for library in (INJECTION, OSRT):
+    for library in (INJECTION, OSRT, EARLY):
         newer = []
         for name, undefined in symbols(library):
             version = re.search(r"@+GLIBC_(\d+)\.(\d+)", name)
@@ -50,6 +51,8 @@ def test_needs_libc_and_its_parts_alone():
     for library in (INJECTION, OSRT):
         needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d", library=library)))
         assert needed == {"libc.so.6", "libpthread.so.0", "libdl.so.2"}, (library, needed)
+    # A program starts even where the others are missing.
+    assert re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d", library=EARLY)) == ["libc.so.6"]
 
 
 def test_thread_local_storage_is_small():
@@ -59,7 +62,7 @@ def test_thread_local_storage_is_small():
 
 
 def test_is_never_unloaded_and_found_as_it_is():
-    for library in (INJECTION, OSRT):
+    for library in (INJECTION, OSRT, EARLY):
         dynamic = readelf("-d", library=library)
         assert re.search(r"FLAGS_1.*NODELETE", dynamic), dynamic
         assert "TEXTREL" not in dynamic and "RPATH" not in dynamic and "RUNPATH" not in dynamic
@@ -69,7 +72,7 @@ def test_allocates_and_locks_nothing():
     """Neither malloc nor a lock is even linked: what is not there cannot be called. dlopen() and dlsym() are, for CUPTI."""
     forbidden = re.compile(r"^(malloc|calloc|realloc|free|pthread_mutex_\w+|pthread_cond_\w+|sem_\w+|"
                            r"printf|fprintf|puts|fwrite|abort|exit|_exit|usleep|nanosleep)(@|$)")
-    found = [name for library in (INJECTION, OSRT) for name, undefined in symbols(library) if undefined and forbidden.match(name)]
+    found = [name for library in (INJECTION, OSRT, EARLY) for name, undefined in symbols(library) if undefined and forbidden.match(name)]
     assert not found, found
 
 

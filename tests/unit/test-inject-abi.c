@@ -35,6 +35,13 @@ SAME (LNS_NVTX_MODULE_SYNC, NVTX_CB_MODULE_SYNC);
 SAME_SIZE (LnsNvtxCallbacks, NvtxExportTableCallbacks);
 SAME_FIELD (LnsNvtxCallbacks, struct_bytes, NvtxExportTableCallbacks, struct_size);
 SAME_FIELD (LnsNvtxCallbacks, get_module_table, NvtxExportTableCallbacks, GetModuleFunctionTable);
+SAME (LNS_NVTX_EXPORT_VERSION, NVTX_ETID_VERSIONINFO);
+SAME_SIZE (LnsNvtxVersionInfo, NvtxExportTableVersionInfo);
+SAME (LNS_NVTX_INIT_STARTED, NVTX_INIT_STATE_STARTED);
+SAME (LNS_NVTX_EXTENSION_STARTING, NVTX_EXTENSION_STARTING);
+SAME_FIELD (LnsNvtxGlobals, init_state, nvtxGlobals_t, initState);
+SAME_FIELD (LnsNvtxGlobals, callbacks, nvtxGlobals_t, etblCallbacks);
+SAME_FIELD (LnsNvtxGlobals, version, nvtxGlobals_t, etblVersionInfo);
 
 SAME (LNS_NVTX_CORE_MARK_EX, NVTX_CBID_CORE_MarkEx);
 SAME (LNS_NVTX_CORE_MARK_A, NVTX_CBID_CORE_MarkA);

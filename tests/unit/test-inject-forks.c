@@ -8,9 +8,11 @@
 
 #include "tests/unit/mini-run.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -257,6 +259,189 @@ test_vfork (void)
   mini_session_free (session);
 }
 
+/* --- First calls of NVTX. -------------------------------------------------------------------- */
+
+/* A thread that is in the first call of a link unit, as NVTX's headers have it, and remains there until it may leave. */
+
+static LnsNvtxGlobals *unit; /* as far as it concerns forks */
+static LnsNvtxFunction unit_mark;
+static intptr_t extension_slots[64]; /* the first one is the state of the extension */
+static volatile bool is_inside, may_leave;
+
+static int
+get_unit_table (int32_t module, LnsNvtxTable *ret_table, unsigned int *ret_size)
+{
+  static LnsNvtxFunction *table[LNS_NVTX_CORE_MARK_A + 1];
+  table[LNS_NVTX_CORE_MARK_A] = &unit_mark;
+  *ret_table = table;
+  *ret_size = module == LNS_NVTX_MODULE_CORE ? sizeof table / sizeof *table : 0;
+  return 1;
+}
+
+static const void *
+get_unit_export (uint32_t id)
+{
+  unit->callbacks = (LnsNvtxCallbacks){ .struct_bytes = sizeof unit->callbacks,
+                                        .get_module_table = get_unit_table };
+  return id == LNS_NVTX_EXPORT_CALLBACKS ? (const void *)&unit->callbacks : &unit->version;
+}
+
+static int
+injection_function (const char *name, void *argument)
+{
+  void *library = dlopen (getenv ("NVTX_INJECTION64_PATH"), RTLD_LAZY);
+  int (*function) (void *) = library == NULL ? NULL : (int (*) (void *))dlsym (library, name);
+  return function == NULL ? -1 : function (argument);
+}
+
+static void
+begin_call (void)
+{
+  unit->init_state = LNS_NVTX_INIT_STARTED;
+  (void)injection_function ("InitializeInjectionNvtx2", get_unit_export);
+}
+
+static void
+begin_call_of_extension (void)
+{
+  LnsNvtxExtensionSegment segment = { 1, 63, &extension_slots[1] };
+  LnsNvtxExtension payload = { .nvtx_version = 3,
+                               .struct_bytes = sizeof payload,
+                               .module = LNS_NVTX_EXTENSION_PAYLOAD,
+                               .compatibility = 0x0104,
+                               .n_segments = 1,
+                               .segments = &segment };
+  extension_slots[0] = LNS_NVTX_EXTENSION_STARTING;
+  (void)injection_function ("InitializeInjectionNvtxExtension", &payload);
+}
+
+static void *
+stay_inside (void *argument)
+{
+  unit->init_state = 2;
+  if (argument != NULL)
+    begin_call_of_extension ();
+  else
+    begin_call ();
+  is_inside = true;
+  while (!may_leave)
+    sched_yield ();
+  unit->init_state = 2;
+  extension_slots[0] = 1;
+  return NULL;
+}
+
+/* The child's states: of NVTX, and of the extension. Makes the calls that would wait for ever. */
+static int
+states_in_child (void)
+{
+  const pid_t pid = fork ();
+  if (pid != 0)
+    return wait_for_child (pid);
+  const int states = (int)unit->init_state * 10 + (int)extension_slots[0];
+  begin_call ();
+  ((int (*) (const char *))unit_mark) ("child");
+  _exit (states);
+}
+
+static int
+fork_beside_call (bool is_extension)
+{
+  static LnsNvtxGlobals globals;
+  pthread_t thread;
+  unit = &globals;
+  if (pthread_create (&thread, NULL, stay_inside, is_extension ? unit : NULL) != 0)
+    return 1;
+  while (!is_inside)
+    sched_yield ();
+  const int inside = states_in_child ();
+  const int states = (int)unit->init_state * 10 + (int)extension_slots[0];
+  may_leave = true;
+  pthread_join (thread, NULL);
+  const int later = states_in_child ();
+  /* The child finds the states of before the call; those of this process stay. */
+  return is_extension ? inside != 20 || states != 22 || later != 21
+                      : inside != 0 || states != 10 || later != 21;
+}
+
+static int
+fork_beside_first_call (void)
+{
+  return fork_beside_call (false);
+}
+
+static int
+fork_beside_extension (void)
+{
+  return fork_beside_call (true);
+}
+
+static void
+test_fork_beside_first_call (void)
+{
+  MiniSession *session = run (fork_beside_first_call);
+  LNS_CHECK_INT (session->n_processes, 2);
+  for (uint32_t i = 0; i < session->n_processes; i++)
+    check_marks (session, i, 1, "child");
+  mini_session_free (session);
+}
+
+static void
+test_fork_beside_first_call_of_extension (void)
+{
+  MiniSession *session = run (fork_beside_extension);
+  LNS_CHECK_INT (session->n_processes, 2);
+  mini_session_free (session);
+}
+
+/* A thread that forks within its own first call is there in the child, too, and finishes it. */
+static int
+fork_within_call (void)
+{
+  static LnsNvtxGlobals globals;
+  unit = &globals;
+  begin_call ();
+  return states_in_child () != 10;
+}
+
+static void
+test_fork_within_first_call (void)
+{
+  mini_session_free (run (fork_within_call));
+}
+
+/* The library that made its first call may be gone when another thread forks. */
+
+static void *
+load_and_unload (void *argument)
+{
+  unit = (LnsNvtxGlobals *)mmap (NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                                 -1, 0) +
+         1;
+  begin_call ();
+  munmap (unit - 1, 4096);
+  return NULL;
+}
+
+static int
+fork_after_unloading (void)
+{
+  pthread_t thread;
+  if (pthread_create (&thread, NULL, load_and_unload, NULL) != 0)
+    return 1;
+  pthread_join (thread, NULL);
+  const pid_t pid = fork ();
+  if (pid == 0)
+    _exit (0);
+  return wait_for_child (pid);
+}
+
+static void
+test_fork_after_unloading (void)
+{
+  mini_session_free (run (fork_after_unloading));
+}
+
 /* --- Exec. ----------------------------------------------------------------------------------- */
 
 static int
@@ -312,6 +497,10 @@ main (int argc, char **argv)
   LNS_TEST (test_quiet_children_say_nothing);
   LNS_TEST (test_fork_among_threads);
   LNS_TEST (test_vfork);
+  LNS_TEST (test_fork_beside_first_call);
+  LNS_TEST (test_fork_beside_first_call_of_extension);
+  LNS_TEST (test_fork_within_first_call);
+  LNS_TEST (test_fork_after_unloading);
   LNS_TEST (test_exec);
   return lns_tap_done ();
 }

@@ -5,6 +5,7 @@
 
 #include "capture/inject/core/join.h"
 #include "capture/inject/core/connection.h"
+#include "capture/inject/core/first-call.h"
 #include "capture/inject/core/system.h"
 #include "capture/wire/patience.h"
 
@@ -160,6 +161,7 @@ uint64_t
 lns_process_join (bool is_patient)
 {
   LNS_KEEP_ERRNO;
+  lns_first_call_end ();
   const LnsPatience patience = lns_patience ();
   const int bound_ms = is_patient ? patience.long_handshake_ms : patience.handshake_ms;
   bool is_mine = begin_join (LNS_GENERATION_FRESH);

@@ -24,11 +24,30 @@ typedef struct
   int (*get_module_table) (int32_t module, LnsNvtxTable *ret_table, unsigned int *ret_size);
 } LnsNvtxCallbacks;
 
+typedef struct
+{
+  size_t struct_bytes;
+  uint32_t version, reserved;
+  void (*set_injection_version) (uint32_t version);
+} LnsNvtxVersionInfo;
+
+/* What a link unit keeps of NVTX begins so (nvtxGlobals_t in nvtxDetail/nvtxImpl.h). The two tables are those that it hands
+ * out. */
+typedef struct
+{
+  volatile uint32_t init_state;
+  LnsNvtxCallbacks callbacks;
+  LnsNvtxVersionInfo version;
+} LnsNvtxGlobals;
+
+#define LNS_NVTX_INIT_STARTED 1u
+
 typedef const void *(*LnsNvtxGetExportTable) (uint32_t id);
 
 enum
 {
   LNS_NVTX_EXPORT_CALLBACKS = 1,
+  LNS_NVTX_EXPORT_VERSION = 3,
   LNS_NVTX_MODULE_CORE = 1,
   LNS_NVTX_MODULE_CUDA = 2,
   LNS_NVTX_MODULE_OPENCL = 3,
@@ -185,6 +204,9 @@ typedef struct
   intptr_t (*get_export_function) (uint32_t id);
   const void *info;
 } LnsNvtxExtension;
+
+/* The word before the first slot of a program's extension while it is set up (nvtxDetail/nvtxExtImpl.h). */
+#define LNS_NVTX_EXTENSION_STARTING 2
 
 enum
 {

@@ -13,6 +13,7 @@
  * This is the lowest of the library's layers, above system calls (system.h). Each layer includes and calls only those
  * before it:
  *   process       the state that all layers read
+ *   first-call    threads that are in NVTX's first call
  *   record        puts records together
  *   connection    the socket to the session
  *   strings       the names that a stream remembers

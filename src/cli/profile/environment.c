@@ -21,6 +21,7 @@
 #define LIBRARIES   "liblanescope-libraries.so"
 #define MPI_LIBRARY "liblanescope-mpi.so"
 #define OS_LIBRARY  "liblanescope-osrt.so"
+#define EARLY       "liblanescope-early.so"
 
 /* What --env-record=list keeps: variables that explain how a run went, by their exact names, since a
  * pattern such as NVIDIA_* also takes the keys that people keep in variables. None holds a secret: a
@@ -345,6 +346,32 @@ add_given (LnsProfile *profile, LnsError *error)
   return true;
 }
 
+/* The path of FILE beside the library INJECTION. Owned. */
+static char *
+beside (const char *injection, const char *file)
+{
+  return lns_asprintf ("%.*s%s", (int)(strlen (injection) - strlen (INJECTION)), injection, file);
+}
+
+/* Has the program load the library INJECTION when it starts, instead of in its first call of NVTX, if its loader does that
+ * and nothing comes of it but that. Comes after what the caller preloads, as a sanitizer must come first. */
+static void
+load_early (LnsProfile *profile, const char *injection)
+{
+  const char *sanitizer;
+  if (lns_program_kind (profile->argv[0], lns_environment_get (&profile->environment, "PATH"),
+                        &sanitizer) != LNS_PROGRAM_TAKES_PRELOADS)
+    return;
+  const char *before = lns_environment_get (&profile->environment, "LD_PRELOAD");
+  char *path = beside (injection, EARLY);
+  char *list = before != NULL && before[0] != '\0' ? lns_asprintf ("%s:%s", before, path)
+                                                   : lns_strdup (path);
+  if (access (path, R_OK) == 0)
+    require (lns_environment_set (&profile->environment, "LD_PRELOAD", list));
+  free (list);
+  free (path);
+}
+
 /* If IS_WANTED, makes the program load FILE, which lies beside the library INJECTION and wraps functions of WHAT. */
 static void
 add_library (
@@ -352,8 +379,7 @@ add_library (
 {
   if (!is_wanted)
     return;
-  char *path =
-      lns_asprintf ("%.*s%s", (int)(strlen (injection) - strlen (INJECTION)), injection, file);
+  char *path = beside (injection, file);
   if (access (path, R_OK) != 0)
     lns_cli_say ("warning",
                  "--trace: %s: these calls are not recorded, because %s is not beside %s; install "
@@ -456,6 +482,8 @@ add_injection (LnsProfile *profile, LnsError *error)
       add_library (profile, injection, true, OS_LIBRARY, "osrt");
       pacify_sanitizer (profile);
     }
+  else
+    load_early (profile, injection);
   const bool done = lns_profile_add_python (profile, injection, error);
   free (injection);
   return done;
