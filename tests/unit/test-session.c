@@ -6,6 +6,7 @@
 /* Tests a session whose target is the test process itself: it greets the session on the socket and
  * writes records into its pool with the target's side of capture/wire. */
 
+#include <dirent.h>
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -354,6 +355,59 @@ who_ends_before_the_answer_is_told_of (void)
   end ();
 }
 
+/* How many descriptors this process has, which is its own session. */
+static unsigned
+count_descriptors (void)
+{
+  unsigned n = 0;
+  DIR *folder = opendir ("/proc/self/fd");
+  while (readdir (folder) != NULL)
+    n++;
+  closedir (folder);
+  return n;
+}
+
+/* Sends N_BYTES of NOTICE with N_FDS descriptors on FD. */
+static void
+send_with_descriptors (int fd, LnsWireNotice *notice, size_t n_bytes, size_t n_fds)
+{
+  const int fds[3] = { 0, 0, 0 };
+  _Alignas(struct cmsghdr) char control[CMSG_SPACE (sizeof fds)] = { 0 };
+  struct iovec part = { notice, n_bytes };
+  struct msghdr message = { .msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = control,
+                            .msg_controllen = CMSG_SPACE (n_fds * sizeof *fds) };
+  struct cmsghdr *header = CMSG_FIRSTHDR (&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN (n_fds * sizeof *fds);
+  memcpy (CMSG_DATA (header), fds, n_fds * sizeof *fds);
+  LNS_CHECK_INT (syscall (SYS_sendmsg, fd, &message, 0), (long)n_bytes);
+}
+
+static void
+descriptors_that_nobody_wants_are_closed (void)
+{
+  Target target;
+  LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC, .kind = LNS_WIRE_NOTICE_LOW };
+  begin (0);
+  start_report ("descriptors.rep");
+  join (&target);
+  const unsigned n_before = count_descriptors ();
+  for (size_t n_fds = 1; n_fds <= 3; n_fds++)
+    for (int i = 0; i < 20; i++)
+      send_with_descriptors (target.fd, &notice, sizeof notice, n_fds);
+  /* The session takes an empty message for the end of the connection, and closes its own descriptor, too. */
+  send_with_descriptors (target.fd, &notice, 0, 1);
+  LNS_WAIT_FOR (count_descriptors () == n_before - 1);
+  LNS_CHECK_INT (count_descriptors (), n_before - 1);
+  close (target.fd);
+  stop_report (0);
+  end ();
+  lns_wire_pool_unmap (&target.view);
+}
+
 /* Its parent is a shell, say, that has never joined; both end as soon as it is answered. */
 static void
 the_parent_of_who_ends_at_once_is_known (void)
@@ -464,6 +518,7 @@ main (void)
   LNS_TEST (who_gives_up_at_the_last_moment_is_late);
   LNS_TEST (who_takes_back_that_it_lacks_a_key_is_counted_once);
   LNS_TEST (who_ends_before_the_answer_is_told_of);
+  LNS_TEST (descriptors_that_nobody_wants_are_closed);
   LNS_TEST (the_parent_of_who_ends_at_once_is_known);
   LNS_TEST (a_pool_is_no_larger_than_allowed);
   LNS_TEST (a_cancelled_report_is_no_file);

@@ -420,7 +420,25 @@ is_connection (int fd)
          flags >= 0 && fcntl (fd, F_SETFL, flags | O_NONBLOCK) == 0;
 }
 
-/* Receives a message as recv() does. RET_FD is the descriptor that came with it, or -1. */
+/* Closes the descriptors in HEADER, unless it has one, which is returned. Returns -1 if there is none, or are several. A
+ * buffer for one has room for two, as it is aligned. */
+static int
+take_only_descriptor (struct cmsghdr *header)
+{
+  int fds[sizeof (size_t) / sizeof (int)];
+  size_t n = header->cmsg_len > CMSG_LEN (0) ? header->cmsg_len - CMSG_LEN (0) : 0;
+  if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+    return -1;
+  n = (n < sizeof fds ? n : sizeof fds) / sizeof *fds;
+  memcpy (fds, CMSG_DATA (header), n * sizeof *fds);
+  if (n == 1)
+    return fds[0];
+  while (n > 0)
+    close (fds[--n]);
+  return -1;
+}
+
+/* Receives a message as recv() does. RET_FD is the one descriptor that came with it, or -1. */
 static ssize_t
 receive (int fd, void *ret_message, size_t n_max, int *ret_fd)
 {
@@ -433,12 +451,10 @@ receive (int fd, void *ret_message, size_t n_max, int *ret_fd)
   struct msghdr message = {
     .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
   };
-  *ret_fd = -1;
   ssize_t n = recvmsg (fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  const struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR (&message) : NULL;
-  if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-      header->cmsg_len == CMSG_LEN (sizeof (int)))
-    memcpy (ret_fd, CMSG_DATA (header), sizeof *ret_fd);
+  /* A message without a byte looks like the end of the connection, and may have descriptors. */
+  struct cmsghdr *header = n >= 0 ? CMSG_FIRSTHDR (&message) : NULL;
+  *ret_fd = header != NULL ? take_only_descriptor (header) : -1;
   return n;
 }
 
@@ -497,7 +513,11 @@ lns_door_hear (LnsDoor *door, LnsWatch *connection, LnsWireNotice *ret_notice)
   if (n < 0 && (errno == EAGAIN || errno == EINTR))
     return LNS_HEARD_NOTHING;
   if (n <= 0)
-    return end_connection (door, connection);
+    {
+      if (fd >= 0)
+        close (fd);
+      return end_connection (door, connection);
+    }
   const bool is_notice = n == sizeof message.notice && message.notice.magic == LNS_WIRE_MAGIC;
   if (fd >= 0 && connection->peer != NULL && is_notice &&
       message.notice.kind == LNS_WIRE_NOTICE_CONNECTION && is_connection (fd))
