@@ -7,6 +7,7 @@
 import argparse
 import os
 import random
+import signal
 import subprocess
 import sys
 
@@ -123,6 +124,7 @@ def main():
         broken = changed.choose([program for program, _ in chosen], SOURCE, build, options.changed or None)
         chosen = [(program, cases) for program, cases in chosen if program in broken]
     if options.list:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` is no error
         for program, _ in chosen:
             print(f"{program.name:32} {' '.join(sorted(program.suites))}")
         return 0
