@@ -88,12 +88,14 @@ a_cancelled_load_says_so (void)
   g_autoptr (GFile) file = g_file_new_for_path (report_path);
   g_autoptr (GAsyncResult) result = NULL;
   g_autoptr (GError) error = NULL;
+  g_autoptr (GFile) opened = NULL;
+  gboolean may_recover = FALSE;
 
   g_cancellable_cancel (cancellable);
   lns_report_load_async (file, FALSE, cancellable, store_result_cb, &result);
   while (result == NULL)
     g_main_context_iteration (NULL, TRUE);
-  LNS_CHECK (lns_report_load_finish (result, &error) == NULL);
+  LNS_CHECK (lns_report_load_finish (result, &opened, &may_recover, &error) == NULL);
   LNS_CHECK (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED));
 }
 
@@ -103,13 +105,16 @@ a_report_elsewhere_is_refused (void)
   g_autoptr (GFile) file = g_file_new_for_uri ("sftp://elsewhere/demo.rep");
   g_autoptr (GAsyncResult) result = NULL;
   g_autoptr (GError) error = NULL;
+  g_autoptr (GFile) opened = NULL;
+  gboolean may_recover = FALSE;
 
   lns_report_load_async (file, FALSE, NULL, store_result_cb, &result);
   while (result == NULL)
     g_main_context_iteration (NULL, TRUE);
-  LNS_CHECK (lns_report_load_finish (result, &error) == NULL);
+  LNS_CHECK (lns_report_load_finish (result, &opened, &may_recover, &error) == NULL);
   LNS_CHECK (g_error_matches (error, LNS_LOAD_ERROR, LNS_ERROR_UNSUPPORTED));
   LNS_CHECK (strstr (error->message, "copy it") != NULL);
+  LNS_CHECK (!may_recover);
 }
 
 /* Drops PATHS on WINDOW as its drop target would see them. */

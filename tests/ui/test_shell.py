@@ -14,6 +14,7 @@ import tempfile
 import harness
 import tap
 
+HUNG_MOUNT = os.path.join(tap.BUILD, "tests", "ui", "libhung-mount.so")
 MAKE_REPORT = os.path.join(tap.BUILD, "tests", "ui", "make-report")
 
 
@@ -197,6 +198,48 @@ def test_bad_files_get_a_sentence_each():
     assert "text.rep" in sentence and not offered, sentence
 
 
+def is_opening(app):
+    return app.actions()["cancel-opening"][0]
+
+
+def waits_for(app, path):
+    """The window says that it waits for PATH, and can be closed."""
+    assert app.find("panel", "Opening…").find("label", path)
+    assert is_opening(app)
+    app.activate("win.close")
+    app.process.wait(60)
+
+
+def test_a_pipe_that_says_nothing_more():
+    path = os.path.join(folder(), "pipe.json")
+    os.mkfifo(path)
+    pipe = os.open(path, os.O_RDWR)
+    try:
+        # Of the bytes that tell the kind of a file, all that the first look takes, and not all for the second.
+        os.write(pipe, b" " * 101)
+        with harness.App(path) as app:
+            waits_for(app, path)
+    finally:
+        os.close(pipe)
+
+
+def test_a_mount_that_does_not_answer():
+    where = folder()
+    recent = make_report(where=where)
+    with harness.App(recent) as app:
+        opened(app)
+    # Neither what was opened last, nor a report of the name that nsys would have given, nor a report.
+    for name in ("demo.rep", "demo.nsys-rep"):
+        path = os.path.join(where, name)
+        with harness.App(path, env={"LD_PRELOAD": HUNG_MOUNT, "LNS_HUNG_MOUNT": where}) as app:
+            app.find("panel", "Opening…")
+            app.activate("win.cancel-opening")
+            app.wait(lambda: not is_opening(app), what="the end of the wait")
+            app.activate("win.open-uri", f"'file://{path}'")
+            app.wait(lambda: is_opening(app), what="the next wait")
+            waits_for(app, path)
+
+
 def test_what_others_recorded_is_imported():
     where = folder()
     export = os.path.join(where, "other.sqlite")
@@ -313,4 +356,4 @@ def test_a_recording_is_told_and_reloaded():
         writer.communicate()
 
 
-harness.main(globals(), gate=(test_start_page, test_a_sample, test_what_others_recorded_is_imported))
+harness.main(globals(), gate=(test_start_page, test_a_sample, test_a_pipe_that_says_nothing_more, test_a_mount_that_does_not_answer, test_what_others_recorded_is_imported))

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "lns-config.h"
-#include "src/import/open.h"
 #include "ui/shell/recents.h"
 #include "ui/model/shortcuts.h"
 #include "ui/shell/window.h"
@@ -145,17 +144,12 @@ lns_application_open (GApplication *application, GFile **files, int n_files, con
 
   for (int i = 0; i < n_files; i++)
     {
-      const char *path = g_file_peek_path (files[i]);
-      char *stand_in = path != NULL ? lns_import_stand_in (path) : NULL;
-      g_autoptr (GFile) file =
-          stand_in != NULL ? g_file_new_for_path (stand_in) : g_object_ref (files[i]);
       LnsWindow *window = LNS_IS_WINDOW (after) ? LNS_WINDOW (after) : NULL;
 
       if (window == NULL || !lns_window_is_empty (window))
         window = lns_window_new (self, LNS_APPLICATION (application)->settings);
-      lns_window_open_file (window, file);
+      lns_window_open_file (window, files[i]);
       gtk_window_present (GTK_WINDOW (window));
-      free (stand_in);
     }
 }
 

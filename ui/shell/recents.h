@@ -15,8 +15,12 @@
 /* Puts FILE at the top of the list. */
 void lns_recents_add (GFile *file);
 
-/* The GtkRecentInfo of reports that still exist, latest first, at most LNS_RECENTS_MAX. */
-GPtrArray *lns_recents_list (void) G_GNUC_WARN_UNUSED_RESULT;
+/* Is told the URIs of reports that exist, latest first: N of them, at most LNS_RECENTS_MAX. */
+typedef void (*LnsRecentsFunc) (gpointer owner, char **uris, guint n);
+
+/* Calls SHOW for OWNER on the main thread, soon and whenever the list changes, until OWNER is gone. A worker looks which
+ * reports exist, since a disk may not answer; until it has, SHOW is not called. */
+void lns_recents_follow (GObject *owner, LnsRecentsFunc show);
 
 /* Keeps SECTION of a menu, which begins with "Open…", filled: below that a submenu "Open Recent" whose
  * items activate "win.open-uri", or nothing while there is no recent report. SECTION must live as long as the process. */

@@ -5,19 +5,27 @@
 
 #include "ui/shell/report-loader.h"
 
+#include <fcntl.h>
 #include <glib/gi18n.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "src/import/open.h"
 #include "src/store/recover/recover.h"
 
 G_DEFINE_QUARK (lns - load - error - quark, lns_load_error)
 
+/* Place of SQLite's application id, which is big-endian; FORMAT.md defines ours. */
+#define APPLICATION_ID_OFFSET 68
+
 typedef struct
 {
-  char *path; /* owned */
+  char *path; /* owned; the worker's */
   gboolean recover;
+  gboolean may_recover;  /* written by the worker */
   atomic_bool cancelled; /* set by any thread */
-  atomic_uint permille;
+  LnsLoadProgress progress;
 } Load;
 
 static void
@@ -31,7 +39,7 @@ load_free (Load *load)
 static void
 progress_cb (double fraction, void *data)
 {
-  atomic_store (&((Load *)data)->permille, (unsigned)(1000 * CLAMP (fraction, 0, 1)));
+  atomic_store (&((Load *)data)->progress.permille, (unsigned)(1000 * CLAMP (fraction, 0, 1)));
 }
 
 static void
@@ -50,11 +58,38 @@ open_any (Load *load, const LnsOpenOptions *options, LnsError *error)
                                        .progress = options->progress,
                                        .progress_data = options->progress_data };
   bool recovered;
+  char *stand_in = lns_import_stand_in (load->path);
 
-  if (lns_import_kind (load->path) != LNS_INPUT_REPORT)
+  if (stand_in != NULL)
+    {
+      g_free (load->path);
+      load->path = g_strdup (stand_in);
+      free (stand_in);
+    }
+  atomic_store (&load->progress.imports, lns_import_kind (load->path) != LNS_INPUT_REPORT);
+  if (atomic_load (&load->progress.imports))
     return lns_import_open (load->path, &importing, error);
   return load->recover ? lns_report_open_or_recover (load->path, options, &recovered, error)
                        : lns_report_open (load->path, options, error);
+}
+
+/* Whether recovery has a chance with the file at PATH, which could not be opened: it says that it is a report, by its first
+ * bytes or, where those may be lost, by its name, and is neither text nor empty. Pages have zeros. */
+static gboolean
+may_be_recovered (const char *path)
+{
+  static const guint8 sqlite[16] = "SQLite format 3";
+  guint8 head[APPLICATION_ID_OFFSET + 4];
+  const int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const ssize_t n_read = fd >= 0 ? read (fd, head, sizeof head) : -1;
+
+  if (fd >= 0)
+    close (fd);
+  if (n_read != sizeof head)
+    return FALSE;
+  if (memcmp (head, sqlite, sizeof sqlite) == 0)
+    return memcmp (head + APPLICATION_ID_OFFSET, "LNSR", 4) == 0;
+  return g_str_has_suffix (path, ".rep") && memchr (head, '\0', sizeof head) != NULL;
 }
 
 static void
@@ -70,13 +105,15 @@ load_thread (GTask *task, gpointer source, gpointer task_data, GCancellable *can
   LnsReport *report = open_any (load, &options, &error);
 
   g_cancellable_disconnect (cancellable, handler);
+  load->may_recover =
+      report == NULL && error.domain == LNS_ERROR_FORMAT && may_be_recovered (load->path);
   if (report != NULL)
     g_task_return_pointer (task, report, (GDestroyNotify)lns_report_close);
   else
     g_task_return_new_error (task, LNS_LOAD_ERROR, error.domain, "%s", error.message);
 }
 
-const atomic_uint *
+const LnsLoadProgress *
 lns_report_load_async (GFile *file,
                        gboolean recover,
                        GCancellable *cancellable,
@@ -96,11 +133,23 @@ lns_report_load_async (GFile *file,
     g_task_return_new_error (task, LNS_LOAD_ERROR, LNS_ERROR_UNSUPPORTED,
                              _ ("The report is on another machine; copy it to this one first"));
   g_object_unref (task);
-  return &load->permille;
+  return &load->progress;
 }
 
 LnsReport *
-lns_report_load_finish (GAsyncResult *result, GError **error)
+lns_report_load_finish (GAsyncResult *result,
+                        GFile **ret_file,
+                        gboolean *ret_may_recover,
+                        GError **error)
 {
-  return g_task_propagate_pointer (G_TASK (result), error);
+  const Load *load = g_task_get_task_data (G_TASK (result));
+  LnsReport *report = g_task_propagate_pointer (G_TASK (result), error);
+
+  /* Of a load that was cancelled the worker may be at work still. */
+  if (!g_cancellable_is_cancelled (g_task_get_cancellable (G_TASK (result))))
+    {
+      *ret_file = load->path != NULL ? g_file_new_for_path (load->path) : NULL;
+      *ret_may_recover = load->may_recover;
+    }
+  return report;
 }

@@ -73,9 +73,9 @@ first_sample (void)
 /* --- Recent reports ---------------------------------------------------------------------------- */
 
 static GtkWidget *
-recent_row_new (GtkRecentInfo *info)
+recent_row_new (const char *uri)
 {
-  g_autoptr (GFile) file = g_file_new_for_uri (gtk_recent_info_get_uri (info));
+  g_autoptr (GFile) file = g_file_new_for_uri (uri);
   g_autoptr (GFile) folder = g_file_get_parent (file);
   g_autofree char *place = folder != NULL ? lns_display_file (folder, TRUE) : g_strdup ("");
   g_autofree char *path = lns_display_file (file, TRUE);
@@ -86,23 +86,25 @@ recent_row_new (GtkRecentInfo *info)
                                  "title-lines", 1, "subtitle-lines", 1, "tooltip-text", path,
                                  "activatable", TRUE, "action-name", "win.open-uri", NULL);
 
-  gtk_actionable_set_action_target (GTK_ACTIONABLE (row), "s", gtk_recent_info_get_uri (info));
+  gtk_actionable_set_action_target (GTK_ACTIONABLE (row), "s", uri);
   adw_action_row_add_suffix (ADW_ACTION_ROW (row),
                              gtk_image_new_from_icon_name ("go-next-symbolic"));
   return row;
 }
 
 static void
-fill_cb (GtkRecentManager *manager, LnsStartPage *self)
+fill (gpointer owner, char **uris, guint n)
 {
-  g_autoptr (GPtrArray) recents = lns_recents_list ();
+  LnsStartPage *self = owner;
   GtkWidget *row;
 
+  if (self->recent_list == NULL) /* on its way out */
+    return;
   while ((row = gtk_widget_get_first_child (GTK_WIDGET (self->recent_list))) != NULL)
     gtk_list_box_remove (self->recent_list, row);
-  for (guint i = 0; i < recents->len; i++)
-    gtk_list_box_append (self->recent_list, recent_row_new (g_ptr_array_index (recents, i)));
-  gtk_widget_set_visible (self->recent_box, recents->len > 0);
+  for (guint i = 0; i < n; i++)
+    gtk_list_box_append (self->recent_list, recent_row_new (uris[i]));
+  gtk_widget_set_visible (self->recent_box, n > 0);
 }
 
 static void
@@ -120,7 +122,6 @@ lns_start_page_class_init (LnsStartPageClass *klass)
 static void
 lns_start_page_init (LnsStartPage *self)
 {
-  GtkRecentManager *manager = gtk_recent_manager_get_default ();
   g_autoptr (GFile) sample = first_sample ();
 
   gtk_widget_init_template (GTK_WIDGET (self));
@@ -131,6 +132,5 @@ lns_start_page_init (LnsStartPage *self)
       gtk_actionable_set_action_target (GTK_ACTIONABLE (self->sample_button), "s", uri);
       gtk_actionable_set_action_name (GTK_ACTIONABLE (self->sample_button), "win.open-uri");
     }
-  g_signal_connect_object (manager, "changed", G_CALLBACK (fill_cb), self, 0);
-  fill_cb (manager, self);
+  lns_recents_follow (G_OBJECT (self), fill);
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "src/base/format.h"
-#include "src/import/open.h"
 #include "ui/launch/launch-dialog.h"
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
@@ -17,9 +16,6 @@
 #include "ui/shell/report-loader.h"
 #include "ui/shell/report-page.h"
 #include "ui/shell/start-page.h"
-
-/* Place of SQLite's application id, which is big-endian; FORMAT.md defines ours. */
-#define APPLICATION_ID_OFFSET 68
 
 /* How often progress is shown. Files that open faster show no progress page, which would only flash by. */
 #define PROGRESS_MS 150
@@ -31,7 +27,8 @@ struct _LnsWindow
   GSettings *settings;         /* owned                                                        */
   GFile *file;                 /* owned; shown, being opened, or not to be opened; or NULL      */
   GCancellable *opening;       /* owned; NULL while nothing is being opened                     */
-  const atomic_uint *permille; /* of the opening                                              */
+  gboolean recovering;         /* with recovery                                                */
+  const LnsLoadProgress *load; /* of the opening                                               */
   guint progress_timer;        /* shows it; or 0                                               */
   gboolean recoverable;        /* the error page's file                                        */
   LnsReportPage *report_page;  /* child of stack, or NULL                                      */
@@ -210,36 +207,15 @@ show_start_page (LnsWindow *self)
 
 /* --- Opening a report ---------------------------------------------------------------------- */
 
-/* Whether recovery has a chance with FILE, which could not be opened: it says that it is a report, by its first
- * bytes or, where those may be lost, by its name, and is neither text nor empty. Pages have zeros. */
-static gboolean
-may_be_recovered (GFile *file)
-{
-  static const guint8 sqlite[16] = "SQLite format 3";
-  guint8 head[APPLICATION_ID_OFFSET + 4];
-  gsize n_read = 0;
-  g_autoptr (GFileInputStream) stream = g_file_read (file, NULL, NULL);
-
-  if (stream == NULL ||
-      !g_input_stream_read_all (G_INPUT_STREAM (stream), head, sizeof head, &n_read, NULL, NULL) ||
-      n_read < sizeof head)
-    return FALSE;
-  if (memcmp (head, sqlite, sizeof sqlite) == 0)
-    return memcmp (head + APPLICATION_ID_OFFSET, "LNSR", 4) == 0;
-  g_autofree char *name = g_file_get_basename (file);
-  return g_str_has_suffix (name, ".rep") && memchr (head, '\0', sizeof head) != NULL;
-}
-
 static void
-show_error (LnsWindow *self, const GError *error)
+show_error (LnsWindow *self, const GError *error, gboolean may_recover)
 {
-  gboolean damaged = g_error_matches (error, LNS_LOAD_ERROR, LNS_ERROR_FORMAT);
   g_autofree char *text = lns_display_text (error->message, strlen (error->message), FALSE);
   g_autofree char *markup = g_markup_escape_text (text, -1);
 
   adw_status_page_set_title (self->error_page, _ ("The Report Could Not Be Opened"));
   adw_status_page_set_description (self->error_page, markup);
-  self->recoverable = damaged && may_be_recovered (self->file);
+  self->recoverable = may_recover;
   gtk_widget_set_visible (self->recover_button, self->recoverable);
   show_page (self, "error");
 }
@@ -249,7 +225,9 @@ loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (LnsWindow) self = data;
   g_autoptr (GError) error = NULL;
-  LnsReport *report = lns_report_load_finish (result, &error);
+  g_autoptr (GFile) file = NULL;
+  gboolean may_recover = FALSE;
+  LnsReport *report = lns_report_load_finish (result, &file, &may_recover, &error);
 
   /* Another file is being opened, or the window was closed: nobody waits for this answer. */
   if (g_task_get_cancellable (G_TASK (result)) != self->opening)
@@ -259,9 +237,11 @@ loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
     }
   g_clear_object (&self->opening);
   g_clear_handle_id (&self->progress_timer, g_source_remove);
+  if (file != NULL && g_set_object (&self->file, file))
+    set_title (self);
   if (report == NULL)
     {
-      show_error (self, error);
+      show_error (self, error, may_recover);
       return;
     }
   lns_recents_add (self->file);
@@ -273,27 +253,30 @@ show_progress_cb (gpointer data)
 {
   LnsWindow *self = LNS_WINDOW (data);
 
+  adw_status_page_set_title (self->loading_page, self->recovering ? _ ("Recovering…")
+                                                 : atomic_load (&self->load->imports)
+                                                     ? _ ("Importing…")
+                                                     : _ ("Opening…"));
   if (strcmp (gtk_stack_get_visible_child_name (self->stack), "loading") != 0)
     show_page (self, "loading");
-  gtk_progress_bar_set_fraction (self->progress, atomic_load (self->permille) / 1000.0);
+  gtk_progress_bar_set_fraction (self->progress, atomic_load (&self->load->permille) / 1000.0);
   return G_SOURCE_CONTINUE;
 }
 
 static void
 open_file (LnsWindow *self, gboolean recover)
 {
-  const char *path = g_file_peek_path (self->file);
-  const gboolean imports = path != NULL && lns_import_kind (path) != LNS_INPUT_REPORT;
+  g_autofree char *path = lns_display_file (self->file, TRUE);
+  g_autofree char *markup = g_markup_escape_text (path, -1);
 
   drop_report (self);
   self->opening = g_cancellable_new ();
   set_title (self);
-  adw_status_page_set_title (self->loading_page, recover   ? _ ("Recovering…")
-                                                 : imports ? _ ("Importing…")
-                                                           : _ ("Opening…"));
+  adw_status_page_set_description (self->loading_page, markup);
+  self->recovering = recover;
   self->progress_timer = g_timeout_add (PROGRESS_MS, show_progress_cb, self);
   update_actions (self);
-  self->permille =
+  self->load =
       lns_report_load_async (self->file, recover, self->opening, loaded_cb, g_object_ref (self));
 }
 
