@@ -33,6 +33,9 @@
 #define LEAST_STACK_BYTES 1024
 #define SAMPLES_OF_RING   64
 
+/* The kernel's timers come no faster. */
+#define LEAST_PERIOD_NS 10000
+
 #define CPUS_PATH "/sys/devices/system/cpu/online"
 #define RATE_PATH "/proc/sys/kernel/perf_event_max_sample_rate"
 
@@ -179,14 +182,15 @@ may_see_kernel (const LnsCpuEvents *events, pid_t pid)
   return fd >= 0;
 }
 
-/* How samples come: by cycles where the CPU counts them, which most virtual machines do not. */
+/* How samples come: by cycles where the CPU counts them, which most virtual machines do not. Where the kernel is hidden, by CPU
+ * time, unless a number of cycles was asked for: so many samples a second of cycles come whatever the kernel's part was. */
 static void
 choose_clock (LnsCpuEvents *events, const LnsCpuEventsOptions *options, pid_t pid)
 {
   struct perf_event_attr attr = common (PERF_COUNT_HW_CPU_CYCLES);
   attr.type = PERF_TYPE_HARDWARE;
-  const int fd =
-      options->samples ? perf_event_open (&attr, pid, (int)events->rings.items[0].cpu) : -1;
+  const bool may_count = options->samples && (events->sees_kernel || options->period != 0);
+  const int fd = may_count ? perf_event_open (&attr, pid, (int)events->rings.items[0].cpu) : -1;
   events->has_cycles = fd >= 0;
   if (fd >= 0)
     close (fd);
@@ -419,6 +423,16 @@ open_tracepoints (LnsCpuEvents *events,
       fds->tracepoints[kind] = open_tracepoint (events, options, kind, pid, ring, is_paused);
 }
 
+int64_t
+lns_cpu_events_hidden_ns (const LnsCpuEvents *events, const LnsCpuEventsOptions *options)
+{
+  /* As perf_swevent_init_hrtimer () and perf_swevent_hrtimer () of Linux's kernel/events/core.c have it. */
+  const uint64_t period = events->hz != 0 ? UINT64_C (1000000000) / events->hz : options->period;
+  if (!options->samples || !options->switches || events->sees_kernel || events->has_cycles)
+    return 0;
+  return period > LEAST_PERIOD_NS ? (int64_t)period : LEAST_PERIOD_NS;
+}
+
 bool
 lns_cpu_events_have (const LnsCpuEvents *events, LnsTracepointKind kind)
 {
@@ -449,8 +463,8 @@ lns_cpu_events_open (LnsCpuEvents *events,
   if (failed == 0)
     {
       choose_registers (events);
-      choose_clock (events, options, pid);
       events->sees_kernel = options->samples && may_see_kernel (events, pid);
+      choose_clock (events, options, pid);
       events->has_chains = options->callers & LNS_CPU_FRAME_POINTERS ||
                            (events->sees_kernel && options->callers != LNS_CPU_NO_CALLERS);
       n_pages = wanted_pages (events, options);

@@ -99,6 +99,10 @@ int lns_cpu_events_open (LnsCpuEvents *events,
                          LnsCpuEventsStep *ret_step);
 void lns_cpu_events_close (LnsCpuEvents *events);
 
+/* The CPU time in ns after which a sample of EVENTS, opened with OPTIONS, is due, if those in the kernel do not come and can be
+ * told by that (hidden.h); else 0. */
+int64_t lns_cpu_events_hidden_ns (const LnsCpuEvents *events, const LnsCpuEventsOptions *options);
+
 /* Whether EVENTS tell of the tracepoint KIND. */
 bool lns_cpu_events_have (const LnsCpuEvents *events, LnsTracepointKind kind);
 

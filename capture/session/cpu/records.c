@@ -14,6 +14,7 @@ void
 lns_cpu_records_clear (LnsCpuRecords *records)
 {
   lns_family_clear (&records->family);
+  lns_cpu_hidden_clear (&records->hidden);
   lns_cpu_owners_clear (&records->owners);
   lns_stacks_free (records->stacks);
   lns_id_map_clear (&records->leaving);
@@ -66,6 +67,32 @@ lns_cpu_records_put (LnsCpuRecords *records,
   if (n_bytes > 0)
     memcpy (at + sizeof head, rest, n_bytes);
   records->out.size_bytes += n_words * 8;
+}
+
+/* Adds a sample that the kernel did not give: an LnsCpuHiddenTake. */
+static void
+put_hidden (void *data, uint32_t process, uint32_t tid, uint32_t cpu, int64_t time_ns)
+{
+  const LnsCpuRecordIds ids = { .time_ns = time_ns, .tid = tid, .cpu = cpu };
+  const uint64_t address = LNS_CPU_HIDDEN;
+  lns_cpu_records_put (data, LNS_CPU_SAMPLE, process, &ids, 0, &address, sizeof address);
+}
+
+void
+lns_cpu_records_hide (LnsCpuRecords *records, int64_t period_ns)
+{
+  records->hidden.period_ns = period_ns;
+  records->hidden.take = put_hidden;
+  records->hidden.data = records;
+}
+
+void
+lns_cpu_records_pause (LnsCpuRecords *records, int64_t time_ns)
+{
+  const LnsCpuRecordIds ids = { .time_ns = time_ns };
+  lns_cpu_hidden_tell (&records->hidden, time_ns);
+  lns_cpu_hidden_forget (&records->hidden);
+  lns_cpu_records_put (records, LNS_CPU_PAUSE, 0, &ids, 0, NULL, 0);
 }
 
 /* --- What the kernel says --------------------------------------------------------------------- */
@@ -178,6 +205,7 @@ take_sample (LnsCpuRecords *records,
     chain.addresses[chain.n_kernel]++;
   if (chain.n == 0)
     chain.addresses[chain.n++] = ip;
+  lns_cpu_hidden_sample (&records->hidden, relative->process, ids->tid, ids->cpu, ids->time_ns);
   lns_cpu_records_put (records, LNS_CPU_SAMPLE, relative->process, ids,
                        records->events->has_cycles ? period : 0, chain.addresses,
                        chain.n * sizeof *chain.addresses);
@@ -271,6 +299,10 @@ take_switch (LnsCpuRecords *records,
                              : record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
                                  ? LNS_CPU_PREEMPTED
                                  : noted_state (records, ids);
+  if (is_out)
+    lns_cpu_hidden_end (&records->hidden, ids->tid, ids->time_ns);
+  else
+    lns_cpu_hidden_begin (&records->hidden, relative->process, ids->tid, ids->cpu, ids->time_ns);
   lns_cpu_records_put (records, LNS_CPU_SWITCH, relative->process, ids, value, NULL, 0);
 }
 
@@ -382,6 +414,7 @@ take_exit (LnsCpuRecords *records, const Task *task, const LnsCpuRecordIds *reco
   if (relative == NULL)
     return;
   ids.tid = lns_family_own_tid (relative, task->tid);
+  lns_cpu_hidden_exit (&records->hidden, ids.tid, ids.time_ns);
   lns_id_map_take (&relative->own_tids, task->tid);
   /* Of a program that ran already, threads that began or ended while it was attached to may have been missed. */
   const bool is_miscounted = records->is_attached && relative->end_fd >= 0;
@@ -430,9 +463,12 @@ take_name (LnsCpuRecords *records,
     lns_family_exec (&records->family, relative, name, ids->time_ns);
   if (is_exec && before != LNS_ID_NONE && before != relative->process)
     lns_cpu_records_put (records, LNS_CPU_EXIT, before, ids, 1, NULL, 0);
-  if (relative->process != LNS_ID_NONE)
-    lns_cpu_records_put (records, LNS_CPU_NAME, relative->process, ids, program, name,
-                         strlen (name) + 1);
+  if (relative->process == LNS_ID_NONE)
+    return;
+  if (is_exec) /* it may be paused, so that it is not known before the next record that this thread runs */
+    lns_cpu_hidden_exit (&records->hidden, ids->tid, ids->time_ns);
+  lns_cpu_records_put (records, LNS_CPU_NAME, relative->process, ids, program, name,
+                       strlen (name) + 1);
 }
 
 static void
@@ -444,6 +480,7 @@ take_lost (LnsCpuRecords *records,
   const bool is_of_samples = record->type == PERF_RECORD_LOST_SAMPLES;
   const int64_t from_ns = ids->before_ns != INT64_MIN ? ids->before_ns : ids->time_ns;
   const LnsRelative *relative = lns_id_map_get (&records->family.relatives, ids->pid);
+  lns_cpu_hidden_forget (&records->hidden);
   lns_cpu_records_put (records, LNS_CPU_LOST, relative != NULL ? relative->process : 0, ids,
                        is_of_samples ? words[0] : words[1], &from_ns, sizeof from_ns);
 }
@@ -501,6 +538,7 @@ lns_cpu_records_take (void *data,
 void
 lns_cpu_records_post (LnsCpuRecords *records, int64_t until_ns)
 {
+  lns_cpu_hidden_tell (&records->hidden, until_ns);
   if (records->n_dropped > 0)
     {
       const uint64_t n = records->n_dropped;

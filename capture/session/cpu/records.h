@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "capture/session/cpu/family.h"
+#include "capture/session/cpu/hidden.h"
 #include "capture/session/cpu/owners.h"
 #include "capture/session/cpu/stacks.h"
 #include "capture/session/decode/cpu/cpu.h"
@@ -28,8 +29,9 @@ typedef struct
   LnsStacks *stacks; /* NULL: samples come without stacks */
 
   LnsFamily family;
-  LnsIdMap leaving; /* tid << 8 | LnsCpuSwitch by CPU: of who left it last to wait */
-  LnsBuffer out;    /* records for the next batch */
+  LnsCpuHidden hidden; /* see lns_cpu_records_hide () */
+  LnsIdMap leaving;    /* tid << 8 | LnsCpuSwitch by CPU: of who left it last to wait */
+  LnsBuffer out;       /* records for the next batch */
   uint64_t n_samples;
   uint64_t n_dropped;            /* records without memory that no LNS_CPU_LOST tells of */
   atomic_size_t n_waiting_bytes; /* of records that are not recorded yet */
@@ -49,6 +51,12 @@ void lns_cpu_records_clear (LnsCpuRecords *records);
 void lns_cpu_records_take (void *data,
                            const struct perf_event_header *record,
                            const LnsCpuRecordIds *ids);
+
+/* Has samples that are due after each PERIOD_NS of CPU time, and that the kernel does not give, recorded as LNS_CPU_HIDDEN. */
+void lns_cpu_records_hide (LnsCpuRecords *records, int64_t period_ns);
+
+/* Notes that nothing is recorded from TIME_NS on, for a while. */
+void lns_cpu_records_pause (LnsCpuRecords *records, int64_t time_ns);
 
 /* Adds a record of KIND with VALUE and the N_BYTES at REST behind its head. */
 void lns_cpu_records_put (LnsCpuRecords *records,

@@ -70,12 +70,11 @@ read_rings (LnsCpuSampling *sampling, int64_t until_ns)
   if (paused_ns <= until_ns)
     sampling->paused_ns = 0;
   pthread_mutex_unlock (&sampling->lock);
-  const LnsCpuRecordIds ids = { .time_ns = paused_ns };
   const bool is_pause = paused_ns != 0 && paused_ns <= until_ns;
   if (is_pause)
     {
       lns_cpu_order_read (sampling->order, paused_ns, lns_cpu_records_take, &sampling->records);
-      lns_cpu_records_put (&sampling->records, LNS_CPU_PAUSE, 0, &ids, 0, NULL, 0);
+      lns_cpu_records_pause (&sampling->records, paused_ns);
     }
   lns_cpu_order_read (sampling->order, until_ns, lns_cpu_records_take, &sampling->records);
   lns_cpu_records_post (&sampling->records, until_ns);
@@ -181,19 +180,39 @@ typedef struct
 } Listener;
 
 /* Tells LISTENER and the report. */
-static void __attribute__ ((format (printf, 3, 4)))
-tell (const Listener *listener, const char *code, const char *format, ...)
+static void __attribute__ ((format (printf, 4, 0))) tell_as (const Listener *listener,
+                                                             LnsSeverity severity,
+                                                             const char *code,
+                                                             const char *format,
+                                                             va_list arguments)
 {
-  const LnsSeverity severity =
-      listener->sampling->options.is_asked_for ? LNS_SEVERITY_WARNING : LNS_SEVERITY_INFO;
   char text[400];
-  va_list arguments;
-  va_start (arguments, format);
   vsnprintf (text, sizeof text, format, arguments);
-  va_end (arguments);
   listener->say (listener->data, severity, code, text);
   LnsBatchEvent event = lns_batch_diagnostic (LNS_ID_NONE, code, severity, "%s", text);
   lns_mailbox_add (listener->sampling->peers->mailbox, &event);
+}
+
+/* Tells what is not recorded. */
+static void __attribute__ ((format (printf, 3, 4)))
+tell (const Listener *listener, const char *code, const char *format, ...)
+{
+  va_list arguments;
+  va_start (arguments, format);
+  tell_as (listener,
+           listener->sampling->options.is_asked_for ? LNS_SEVERITY_WARNING : LNS_SEVERITY_INFO,
+           code, format, arguments);
+  va_end (arguments);
+}
+
+/* Tells what is recorded in another way. */
+static void __attribute__ ((format (printf, 3, 4)))
+note (const Listener *listener, const char *code, const char *format, ...)
+{
+  va_list arguments;
+  va_start (arguments, format);
+  tell_as (listener, LNS_SEVERITY_INFO, code, format, arguments);
+  va_end (arguments);
 }
 
 static int
@@ -272,6 +291,26 @@ tell_rate (const Listener *listener)
           events->hz, asked->hz);
 }
 
+/* Says that samples in the kernel are not like others, if they are not. */
+static void
+tell_hidden (const Listener *listener)
+{
+  const LnsCpuSampling *sampling = listener->sampling;
+  if (!sampling->options.events.samples || sampling->events.sees_kernel)
+    return;
+  if (sampling->records.hidden.period_ns != 0)
+    note (listener, "LNS-CPU-010",
+          LNS_SENTENCE ("CPU samples in the kernel are all called [kernel, not sampled], as "
+                        "Lanescope may not look into it; allow it with `sudo sysctl "
+                        "kernel.perf_event_paranoid=1`, or run Lanescope as root, which also tells "
+                        "which thread ended a wait"));
+  else
+    tell (listener, "LNS-CPU-010",
+          LNS_SENTENCE ("there are no CPU samples in the kernel, as Lanescope may not look into "
+                        "it; allow it with `sudo sysctl kernel.perf_event_paranoid=1`, run "
+                        "Lanescope as root, or leave out --sampling-period and --cpuctxsw=none"));
+}
+
 /* Says that system calls are not recorded, if they are not. */
 static void
 tell_no_calls (const Listener *listener)
@@ -324,8 +363,10 @@ lns_cpu_sampling_begin (
       tell_refusal (&listener, failed, step);
       return;
     }
+  lns_cpu_records_hide (&sampling->records, lns_cpu_events_hidden_ns (&sampling->events, events));
   tell_rate (&listener);
   tell_no_calls (&listener);
+  tell_hidden (&listener);
   lns_family_add_root (&sampling->records.family, pid, process);
   make_stacks (sampling);
   start (&listener);
@@ -472,8 +513,11 @@ lns_cpu_sampling_attach (LnsCpuSampling *sampling, const LnsPids *pids, LnsCpuSa
     tell_left_out (&listener, &attachment);
   if (sampling->order != NULL)
     {
+      lns_cpu_records_hide (&sampling->records,
+                            lns_cpu_events_hidden_ns (&sampling->events, options));
       tell_rate (&listener);
       tell_no_calls (&listener);
+      tell_hidden (&listener);
       start (&listener);
     }
   lns_cpu_attachment_clear (&attachment);

@@ -14,7 +14,8 @@
  *   LNS-CPU-005   the kernel allows fewer samples a second
  *   LNS-CPU-007   a process that runs already may not be recorded
  *   LNS-CPU-008   some of its threads are not recorded, as descriptors are short
- *   LNS-CPU-009   the kernel does not tell of system calls */
+ *   LNS-CPU-009   the kernel does not tell of system calls
+ *   LNS-CPU-010   the kernel does not tell where it is itself */
 
 #pragma once
 

@@ -103,14 +103,14 @@ look_for_library (Finding *finding, uint32_t trace)
 static void
 look_at_events (Ground *ground, const LnsCpuEvents *events)
 {
-  if (!events->has_cycles)
+  if (!events->has_cycles && events->sees_kernel)
     find (&ground->cpus, CAN_RECORD, NULL,
           "samples come by CPU time, as the kernel offers no counter of CPU cycles here; most "
           "virtual machines have none");
   if (!events->sees_kernel)
     find (&ground->kernel, CANNOT_RECORD, NULL,
-          "samples are of the program's own code alone, as kernel.perf_event_paranoid or a "
-          "container hides that of the kernel; allow it with `sudo sysctl "
+          "what the kernel does for the program is counted, but not told apart, as "
+          "kernel.perf_event_paranoid or a container hides it; allow it with `sudo sysctl "
           "kernel.perf_event_paranoid=1`, or run Lanescope as root (`docker run "
           "--cap-add=PERFMON`)");
   if (!lns_cpu_events_have (events, LNS_TRACEPOINT_WAKING))

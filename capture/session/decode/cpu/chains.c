@@ -62,8 +62,8 @@ kernel_of (LnsCpuTree *tree)
 static LnsCpuModule *
 module_at (LnsCpuTree *tree, const LnsCpuMap *map, uint64_t address, size_t i)
 {
-  return address == LNS_CPU_CUT            ? NULL
-         : address >= LNS_CPU_KERNEL_START ? kernel_of (tree)
+  return address == LNS_CPU_CUT || address == LNS_CPU_HIDDEN ? NULL
+         : address >= LNS_CPU_KERNEL_START                   ? kernel_of (tree)
                                            : _lns_cpu_map_find (map, address - (i > 0));
 }
 
@@ -84,7 +84,10 @@ tell_jitdumps (LnsDecoder *decoder, const LnsCpuMap *map)
 /* What stands for callers that are not known: without it, what they called would look like where the program begins. */
 #define CUT_SYMBOL "[callers not recorded]"
 
-/* The id of the frame at ADDRESS in MODULE, which may be NULL; ADDRESS may be LNS_CPU_CUT. */
+/* What stands for functions of a kernel that Lanescope may not look into. */
+#define HIDDEN_SYMBOL "[kernel, not sampled]"
+
+/* The id of the frame at ADDRESS in MODULE, which may be NULL; ADDRESS may be LNS_CPU_CUT or LNS_CPU_HIDDEN. */
 static uint32_t
 frame_id (LnsCpuTree *tree, LnsDecoder *decoder, LnsCpuModule *module, uint64_t address)
 {
@@ -100,8 +103,8 @@ frame_id (LnsCpuTree *tree, LnsDecoder *decoder, LnsCpuModule *module, uint64_t 
   if (module != NULL)
     n = snprintf (symbol, sizeof symbol, "%.*s+0x%" PRIx64, SYMBOL_BYTES - 32,
                   slash != NULL ? slash + 1 : module->path, offset);
-  else if (address == LNS_CPU_CUT)
-    n = snprintf (symbol, sizeof symbol, "%s", CUT_SYMBOL);
+  else if (address == LNS_CPU_CUT || address == LNS_CPU_HIDDEN)
+    n = snprintf (symbol, sizeof symbol, "%s", address == LNS_CPU_CUT ? CUT_SYMBOL : HIDDEN_SYMBOL);
   else
     n = snprintf (symbol, sizeof symbol, "0x%" PRIx64, offset);
   const LnsStackFrame definition = {

@@ -19,6 +19,9 @@
 /* Ends a chain whose further callers are not known, as the stack goes on beyond what was copied of it. */
 #define LNS_CPU_CUT UINT64_MAX
 
+/* Instead of a chain: the thread was in the kernel, which did not say where (session/cpu/hidden.h). */
+#define LNS_CPU_HIDDEN (UINT64_MAX - 1)
+
 /* Addresses from here on are the kernel's. */
 #define LNS_CPU_KERNEL_START (UINT64_C (1) << 63)
 
