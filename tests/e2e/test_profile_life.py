@@ -85,6 +85,25 @@ def test_waits_for_a_process_that_has_made_no_call_yet():
         assert process.wait(20) == 3 and folder.report().named("late")
 
 
+def test_says_that_it_waits_for_a_process_that_others_started():
+    """Whoever has the program's variables is recorded, and waited for."""
+    with Folder() as folder:
+        process = folder.start("sh", "-c", "env; echo the end; read line; exit 3", text=True, stdin=subprocess.PIPE)
+        lines = iter(process.stdout.readline, "the end\n")
+        variables = dict(line.rstrip("\n").split("=", 1) for line in lines if "=" in line)
+        env = {name: variables[name] for name in ("LANESCOPE_SESSION", "NVTX_INJECTION64_PATH")}
+        other = subprocess.Popen([ACT, "mark", "other", "print", "joined", "await"], env=env, text=True,
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        until(other.stdout, "joined")
+        process.stdin.write("\n")
+        process.stdin.flush()
+        told = until(process.stderr, "waiting for recorded processes that others started")
+        assert f"nvtx-act (process {other.pid})" in told, told
+        other.communicate("\n")
+        process.stderr.read()
+        assert process.wait(20) == 3 and folder.report().named("other")
+
+
 def test_ends_without_what_is_not_the_programs():
     with Folder() as folder:
         run = folder.profile("--after-collection-start", "sleep 1000 > /dev/null 2>&1 & echo $! > sleeper", ACT,

@@ -8,6 +8,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -355,6 +357,38 @@ who_ends_before_the_answer_is_told_of (void)
   end ();
 }
 
+/* A process that says that its parent has its memory is believed only if that is so. The parent is this session here. */
+static void
+nobody_joins_for_another_process (void)
+{
+  begin (0);
+  start_report ("borrowed.rep");
+  const pid_t pid = fork ();
+  if (pid == 0)
+    {
+      prctl (PR_SET_PDEATHSIG, SIGKILL);
+      Target target;
+      const LnsWireHello hello = {
+        .magic = LNS_WIRE_MAGIC, .abi = LNS_WIRE_ABI, .pid = (uint32_t)getppid (), .is_borrowed = 1
+      };
+      const int fd = say_hello (&target, &hello, sizeof hello);
+      if (fd < 0 || lns_wire_pool_map (fd, target.welcome.pool_bytes, &target.view) != 0)
+        _exit (1);
+      target.view.header->joined = 1;
+      pause ();
+    }
+  int32_t alive[2] = { 0 };
+  LNS_WAIT_FOR (lns_peers_alive (lns_session_peers (session), alive, 2) > 0);
+  LNS_CHECK_INT (lns_peers_alive (lns_session_peers (session), alive, 2), 1);
+  LNS_CHECK_INT (alive[0], pid);
+  kill (pid, SIGKILL);
+  LNS_CHECK_INT (waitpid (pid, NULL, 0), pid);
+  LNS_WAIT_FOR (lns_peers_counters (lns_session_peers (session)).n_alive == 0);
+  LNS_CHECK_INT (lns_peers_alive (lns_session_peers (session), alive, 2), 0);
+  stop_report (0);
+  end ();
+}
+
 /* How many descriptors this process has, which is its own session. */
 static unsigned
 count_descriptors (void)
@@ -394,6 +428,9 @@ descriptors_that_nobody_wants_are_closed (void)
   begin (0);
   start_report ("descriptors.rep");
   join (&target);
+  int32_t alive;
+  /* From then on the session opens and closes nothing for it. */
+  LNS_WAIT_FOR (lns_peers_alive (lns_session_peers (session), &alive, 1) == 1);
   const unsigned n_before = count_descriptors ();
   for (size_t n_fds = 1; n_fds <= 3; n_fds++)
     for (int i = 0; i < 20; i++)
@@ -518,6 +555,7 @@ main (void)
   LNS_TEST (who_gives_up_at_the_last_moment_is_late);
   LNS_TEST (who_takes_back_that_it_lacks_a_key_is_counted_once);
   LNS_TEST (who_ends_before_the_answer_is_told_of);
+  LNS_TEST (nobody_joins_for_another_process);
   LNS_TEST (descriptors_that_nobody_wants_are_closed);
   LNS_TEST (the_parent_of_who_ends_at_once_is_known);
   LNS_TEST (a_pool_is_no_larger_than_allowed);

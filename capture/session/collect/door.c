@@ -487,10 +487,11 @@ hear_hello (LnsDoor *door, LnsWatch *connection, const LnsWireHello *hello, size
 {
   const bool is_ours = n_bytes >= offsetof (LnsWireHello, pid) && hello->magic == LNS_WIRE_MAGIC;
   const bool is_hello = is_ours && n_bytes == sizeof *hello && hello->abi == LNS_WIRE_ABI;
-  /* The pool belongs to the process that has the memory, so the end of that one counts. */
+  /* The pool belongs to the process that has the memory, so the end of that one counts. It may be said of any parent, even
+   * of this process, which would wait for the end and may send signals. */
   const int32_t parent_pid =
       is_hello && hello->is_borrowed ? lns_process_parent (connection->pid) : 0;
-  if (parent_pid > 0)
+  if (parent_pid > 0 && lns_process_shares_memory (connection->pid, parent_pid))
     connection->pid = parent_pid;
   if (is_hello && answer (door, connection, hello))
     return LNS_HEARD_HELLO;

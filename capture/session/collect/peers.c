@@ -280,6 +280,18 @@ lns_peers_signal (LnsPeers *peers, int signal_number, int32_t spare)
   return n;
 }
 
+size_t
+lns_peers_alive (LnsPeers *peers, int32_t *ret_pids, size_t n_max)
+{
+  size_t n = 0;
+  pthread_mutex_lock (&peers->lock);
+  for (size_t i = 0; i < peers->all.n && n < n_max; i++)
+    if (!peers->all.items[i]->is_gone && peers->all.items[i]->pid > 0)
+      ret_pids[n++] = peers->all.items[i]->pid;
+  pthread_mutex_unlock (&peers->lock);
+  return n;
+}
+
 void
 lns_peers_count_joined (LnsPeers *peers, int change)
 {

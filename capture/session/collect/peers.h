@@ -106,6 +106,9 @@ void lns_peers_set_recording (LnsPeers *peers, bool recording);
 /* Sends SIGNAL_NUMBER to each process that has joined, except SPARE. Returns how many got it. */
 unsigned lns_peers_signal (LnsPeers *peers, int signal_number, int32_t spare);
 
+/* Copies the pids of recorded processes that have not ended to RET_PIDS, N_MAX at most, and returns how many. */
+size_t lns_peers_alive (LnsPeers *peers, int32_t *ret_pids, size_t n_max);
+
 /* Counts CHANGE (1 or -1) processes that joined and live. */
 void lns_peers_count_joined (LnsPeers *peers, int change);
 

@@ -7,9 +7,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -164,6 +166,12 @@ lns_process_descends (int32_t pid, int32_t ancestor)
   for (int i = 0; i < ANCESTORS_MAX && pid > 0 && pid != ancestor; i++)
     pid = lns_process_parent (pid);
   return pid == ancestor;
+}
+
+bool
+lns_process_shares_memory (int32_t pid, int32_t other)
+{
+  return syscall (SYS_kcmp, pid, other, KCMP_VM, 0, 0) == 0;
 }
 
 int32_t

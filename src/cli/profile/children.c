@@ -134,29 +134,58 @@ lns_children_tell_at_ns (const LnsChildren *children, const LnsProfile *profile)
   return profile->has_exited && !children->has_told ? children->exited_at_ns + TELL_NS : INT64_MAX;
 }
 
+/* Names of processes for a message; the first few. */
+typedef struct
+{
+  char text[512];
+  unsigned n;
+} Names;
+
+static void
+add_name (Names *names, pid_t pid)
+{
+  LnsProcessInfo info;
+  const size_t used = strlen (names->text);
+  if (names->n++ >= NAMES_MAX)
+    return;
+  lns_process_info_read (pid, &info);
+  snprintf (names->text + used, sizeof names->text - used, "%s%s (process %d)",
+            used > 0 ? ", " : "", info.name != NULL ? info.name : "?", pid);
+  lns_process_info_clear (&info);
+}
+
+static const char *
+more (const Names *names)
+{
+  return names->n > NAMES_MAX ? ", …" : "";
+}
+
 void
 lns_children_tell (LnsChildren *children, const LnsHooks *hooks, LnsProfile *profile)
 {
-  char names[512] = "";
-  unsigned n = 0;
+  Names left = { 0 }, others = { 0 };
   pid_t pid;
   FILE *stream = open_children ();
   children->has_told = true;
   while ((pid = next_left (hooks, profile, stream)) != 0)
-    {
-      LnsProcessInfo info;
-      const size_t used = strlen (names);
-      lns_process_info_read (pid, &info);
-      if (n++ < NAMES_MAX)
-        snprintf (names + used, sizeof names - used, "%s%s (process %d)", used > 0 ? ", " : "",
-                  info.name != NULL ? info.name : "?", pid);
-      lns_process_info_clear (&info);
-    }
+    add_name (&left, pid);
   if (stream != NULL)
     fclose (stream);
-  if (n > 0)
+  int32_t alive[64];
+  const size_t n_alive =
+      lns_peers_alive (lns_session_peers (profile->session), alive, sizeof alive / sizeof *alive);
+  for (size_t i = 0; i < n_alive; i++)
+    if (!lns_process_descends (alive[i], getpid ()))
+      add_name (&others, alive[i]);
+  if (left.n > 0)
     lns_profile_tell (profile, NULL,
                       "The program has ended; waiting for processes that it left running: %s%s. "
                       "Press Ctrl-C to end the report now; with --wait=primary, it would not wait",
-                      names, n > NAMES_MAX ? ", …" : "");
+                      left.text, more (&left));
+  if (others.n > 0)
+    lns_profile_tell (profile, NULL,
+                      "The program has ended; waiting for recorded processes that others started: "
+                      "%s%s. Press Ctrl-C to end the report now; with --wait=primary, it would not "
+                      "wait",
+                      others.text, more (&others));
 }
