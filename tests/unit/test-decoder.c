@@ -7,6 +7,7 @@
 
 #include "capture/session/decode/decoder.h"
 #include "capture/session/decode/nvtx/definitions.h"
+#include "capture/session/decode/python/samples.h"
 #include "capture/wire/os-layout.h"
 #include "src/store/read/report.h"
 #include "tests/tap.h"
@@ -716,6 +717,65 @@ calls_of_the_c_library_are_events (void)
   lns_report_close (report);
 }
 
+/* --- Samples of Python functions -------------------------------------------------------------- */
+
+static void
+take_python (const void *records, size_t n_bytes)
+{
+  LNS_CHECK_INT (lns_decoder_take_python (decoder, records, n_bytes, INT64_MAX), n_bytes);
+}
+
+/* The text NUMBER, of a letter. */
+static void
+take_python_text (uint32_t number)
+{
+  uint64_t words[sizeof (LnsPythonTextRecord) / sizeof (uint64_t)] = { 0 };
+  LnsPythonTextRecord *record = (LnsPythonTextRecord *)words;
+  record->head = (LnsPythonHead){ .kind = LNS_PYTHON_TEXT,
+                                  .n_words = sizeof words / sizeof *words,
+                                  .time_ns = INT64_MIN };
+  record->number = number;
+  record->text[0] = 'f';
+  take_python (words, sizeof words);
+}
+
+static void
+take_python_sample (int64_t time_ns)
+{
+  const LnsPythonSampleRecord sample = {
+    .head = { .kind = LNS_PYTHON_SAMPLE, .n_words = sizeof sample / 8, .time_ns = T0 + time_ns },
+    .tid = 11,
+    .node = LNS_ID_NONE
+  };
+  take_python (&sample, sizeof sample);
+}
+
+/* Definitions have no time: that they came says nothing about samples that may still come. */
+static void
+python_definitions_end_no_thread (void)
+{
+  begin ();
+  record_thread (&text, AT (10), 11, 1, "python");
+  play ();
+  take_python_text (0);
+  take_python_sample (100);
+  record_thread_end (&text, AT (5000));
+  play ();
+  take_python_text (1);
+  take_python_sample (200);
+  finish ();
+  uint32_t n_lanes, n_found = 0;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  for (uint32_t i = 0; i < n_lanes; i++)
+    if (lanes[i].kind == LNS_LANE_PYTHON_SAMPLE)
+      {
+        n_found++;
+        LNS_CHECK_INT (lns_report_lane_info (report, i)->n_events, 2);
+      }
+  LNS_CHECK_INT (n_found, 1);
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
@@ -738,6 +798,7 @@ main (void)
   LNS_TEST (names_of_threads_may_come_before_or_after);
   LNS_TEST (too_deep_ranges_are_counted);
   LNS_TEST (streams_may_share_a_thread);
+  LNS_TEST (python_definitions_end_no_thread);
   LNS_TEST (garbage_does_no_harm);
   LNS_TEST (damaged_records_are_counted);
   return lns_tap_done ();

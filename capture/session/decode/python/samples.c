@@ -259,7 +259,8 @@ lns_decoder_take_python (LnsDecoder *decoder,
       if (head->time_ns > until_ns)
         break;
       play (decoder, head);
-      played_ns = head->time_ns - decoder->clock.t0_ns;
+      if (head->time_ns != INT64_MIN) /* a definition has no time */
+        played_ns = head->time_ns - decoder->clock.t0_ns;
       at += head->n_words * sizeof (uint64_t);
     }
   forget_threads (decoder, played_ns);

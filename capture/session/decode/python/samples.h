@@ -29,7 +29,7 @@ typedef struct
   uint16_t kind;    /* LnsPythonKind */
   uint16_t n_words; /* 8 bytes each, of the record with its head */
   uint32_t process; /* instance in the session; of samples */
-  int64_t time_ns;  /* CLOCK_MONOTONIC */
+  int64_t time_ns;  /* CLOCK_MONOTONIC; of definitions INT64_MIN */
 } LnsPythonHead;
 
 typedef struct
