@@ -8,12 +8,12 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "src/base/array.h"
 #include "src/base/memory.h"
+#include "src/base/regular-file.h"
 #include "src/symbols/span-list.h"
 
 #define MOST_NESTING 200 /* of scopes and inlined calls within each other */
@@ -82,7 +82,7 @@ index_spans (LnsSpanList *spans)
 LnsDwarfNames *
 lns_dwarf_names_new (const char *path)
 {
-  const int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int fd = lns_regular_file_open (path);
   Dwarf *dwarf = fd >= 0 ? dwarf_begin (fd, DWARF_C_READ) : NULL;
   if (dwarf == NULL)
     {

@@ -6,7 +6,6 @@
 #include "src/symbols/elf-image.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 #include <zlib.h>
 
 #include "src/base/memory.h"
+#include "src/base/regular-file.h"
 
 #define MOST_SECTION_BYTES (UINT64_C (1) << 30)
 #define MOST_HEADERS       (1u << 20)
@@ -112,12 +112,12 @@ image_new (int fd, const void *bytes, uint64_t size_bytes)
 LnsElfImage *
 lns_elf_image_open (const char *path)
 {
-  /* Not blocking: the path comes from a program, and may name a pipe. */
-  const int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  /* The path comes from a program or a report. */
+  const int fd = lns_regular_file_open (path);
+  struct stat status;
   if (fd < 0)
     return NULL;
-  struct stat status;
-  if (fstat (fd, &status) == 0 && S_ISREG (status.st_mode))
+  if (fstat (fd, &status) == 0)
     return image_new (fd, NULL, (uint64_t)status.st_size);
   close (fd);
   return NULL;

@@ -11,7 +11,10 @@
 #include <fcntl.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +23,7 @@
 #include "capture/session/decode/nvtx/domain-filter.h"
 #include "src/base/id-map.h"
 #include "capture/session/control/launch.h"
+#include "capture/session/system/build-id.h"
 #include "capture/session/system/cupti.h"
 #include "capture/session/system/memory-limit.h"
 #include "capture/session/decode/core/core.h"
@@ -593,6 +597,25 @@ packages_of_cupti_suit_the_driver (void)
     }
 }
 
+/* A program may have mapped a device. To open that has effects, whatever is read from it then. */
+static void
+only_regular_files_have_build_ids (void)
+{
+  char path[] = "/tmp/lanescope-parts-XXXXXX";
+  uint8_t id[LNS_BUILD_ID_BYTES];
+  char events[4096];
+  const int fd = mkstemp (path);
+  LNS_CHECK (fd >= 0 && close (fd) == 0 && unlink (path) == 0);
+  LNS_CHECK_INT (mkfifo (path, 0600), 0);
+  const int watch = inotify_init1 (IN_NONBLOCK | IN_CLOEXEC);
+  LNS_CHECK (watch >= 0 && inotify_add_watch (watch, path, IN_OPEN) >= 0);
+  LNS_CHECK_INT (lns_build_id_read (path, id), 0);
+  LNS_CHECK_INT (read (watch, events, sizeof events), -1);
+  close (watch);
+  unlink (path);
+  LNS_CHECK (lns_build_id_read ("/proc/self/exe", id) > 0);
+}
+
 int
 main (void)
 {
@@ -616,6 +639,7 @@ main (void)
   LNS_TEST (executing_processes_have_their_environment);
   LNS_TEST (frugal_peers_are_lent_what_they_need);
   LNS_TEST (what_is_given_up_is_counted_once);
+  LNS_TEST (only_regular_files_have_build_ids);
   LNS_TEST (some_memory_is_allowed);
   LNS_TEST (packages_of_cupti_suit_the_driver);
   return lns_tap_done ();

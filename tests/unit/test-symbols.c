@@ -6,10 +6,13 @@
 /* The programs symbols-c and symbols-cpp say themselves what their addresses are called (symbols-note.h). The test looks
  * the same addresses up in them, and in copies that were stripped in different ways. */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +21,7 @@
 #include "src/base/hash.h"
 #include "src/base/memory.h"
 #include "src/symbols/demangle.h"
+#include "src/symbols/dwarf-names.h"
 #include "src/symbols/name-worker.h"
 #include "src/symbols/span-list.h"
 #include "src/symbols/symbols.h"
@@ -834,6 +838,26 @@ find_program (char **arguments, const char *name)
   return NULL;
 }
 
+/* A report may name anything. To open a device has effects, whatever is read from it then. */
+static void
+test_only_regular_files_are_opened (void)
+{
+  char path[PATH_MAX];
+  char events[4096];
+  snprintf (path, sizeof path, "%s/device", folder);
+  LNS_CHECK_INT (mkfifo (path, 0600), 0);
+  const int watch = inotify_init1 (IN_NONBLOCK | IN_CLOEXEC);
+  LNS_CHECK (watch >= 0 && inotify_add_watch (watch, path, IN_OPEN) >= 0);
+  LNS_CHECK (lns_elf_image_open (path) == NULL);
+  LNS_CHECK (lns_dwarf_names_new (path) == NULL);
+  LNS_CHECK_INT (read (watch, events, sizeof events), -1);
+  LNS_CHECK_INT (errno, EAGAIN);
+  close (open (path, O_RDONLY | O_NONBLOCK));
+  LNS_CHECK (read (watch, events, sizeof events) > 0);
+  close (watch);
+  unlink (path);
+}
+
 int
 main (int n_arguments, char **arguments)
 {
@@ -859,6 +883,7 @@ main (int n_arguments, char **arguments)
   LNS_TEST (test_kernel);
   LNS_TEST (test_overlapping_spans);
   LNS_TEST (test_demangling);
+  LNS_TEST (test_only_regular_files_are_opened);
   LNS_TEST (test_worker_that_breaks);
   LNS_TEST (test_stop);
   shell ("rm -rf %s", folder);

@@ -6,10 +6,11 @@
 #include "capture/session/system/build-id.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "src/base/regular-file.h"
 
 /* Linkers put the note behind the program headers, at the file's beginning, in a segment of a few hundred bytes. */
 #define NOTES_BYTES   4096
@@ -53,8 +54,8 @@ lns_build_id_read (const char *path, uint8_t ret_id[static LNS_BUILD_ID_BYTES])
   Elf64_Ehdr head;
   Elf64_Phdr segment;
   size_t n_id = 0;
-  /* What is no plain file must not be waited for. */
-  const int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  /* Programs map devices, too. */
+  const int fd = lns_regular_file_open (path);
   if (fd < 0)
     return 0;
   const bool is_elf = read_at (fd, &head, sizeof head, 0) &&
