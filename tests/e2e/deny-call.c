@@ -5,7 +5,8 @@
 
 /* Runs a command in which one system call fails with EPERM, as in some containers, or another error.
  *
- *   deny-call memfd_create|pidfd_open|signalfd|process_vm_readv|perf_event_open[:EACCES|:ENOSYS] COMMAND [ARGUMENTS…] */
+ *   deny-call memfd_create|pidfd_open|signalfd|eventfd|fcntl|waitid|process_vm_readv|perf_event_open[:EACCES|:ENOSYS]
+ *     COMMAND [ARGUMENTS…] */
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -25,6 +26,9 @@ static const struct
   { "memfd_create", SYS_memfd_create, EPERM },
   { "pidfd_open", SYS_pidfd_open, EPERM },
   { "signalfd", SYS_signalfd4, EPERM },
+  { "eventfd", SYS_eventfd2, EPERM },
+  { "fcntl", SYS_fcntl, EPERM },
+  { "waitid", SYS_waitid, EPERM },
   { "process_vm_readv", SYS_process_vm_readv, EPERM },
   { "perf_event_open", SYS_perf_event_open, EPERM },
   { "perf_event_open:EACCES", SYS_perf_event_open, EACCES },

@@ -482,6 +482,16 @@ def test_without_memfd_create_nothing_starts():
         assert run.out == "" and os.listdir(folder.path) == []
 
 
+def test_without_waitid_nothing_starts():
+    """Without it, nobody would notice the end of the program."""
+    with Folder() as folder:
+        for command in ("profile", "launch"):
+            run = subprocess.run([*without("waitid"), tap.LANESCOPE, command, ACT, "print", "ran"], cwd=folder.path,
+                                 stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+            assert run.returncode == 125 and "waitid" in run.stderr and "seccomp" in run.stderr, run
+            assert run.stdout == "" and os.listdir(folder.path) == [], run
+
+
 def test_refused_calls_of_newer_kernels_do_no_harm():
     for call in ("signalfd", "pidfd_open"):
         with Folder() as folder:

@@ -5,6 +5,7 @@
 
 #include "src/cli/profile/children.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,18 @@ reap_program (LnsChildren *children, LnsProfile *profile)
     }
   lns_session_root_exited (profile->session, profile->process, profile->exit_code,
                            profile->exit_signal);
+}
+
+bool
+lns_children_can_be_reaped (LnsError *error)
+{
+  siginfo_t ended;
+  if (waitid (P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 || errno == ECHILD)
+    return true;
+  return lns_error_set (error, LNS_ERROR_UNSUPPORTED, errno,
+                        "cannot wait for the program to end (waitid: %s); allow waitid in the "
+                        "container's seccomp profile, or run outside the container",
+                        strerror (errno));
 }
 
 void

@@ -25,6 +25,9 @@ bool lns_profile_waits_for_all (const LnsProfile *profile);
 /* Makes this process the parent of orphans of the program, if the run waits for them. */
 void lns_profile_adopt (const LnsProfile *profile);
 
+/* Whether the kernel tells which children have ended. Called before there is any. */
+bool lns_children_can_be_reaped (LnsError *error);
+
 /* Collects the children that have ended. HOOKS are those that the program did not start. */
 void lns_children_reap (LnsChildren *children, LnsHooks *hooks, LnsProfile *profile);
 

@@ -201,6 +201,8 @@ static bool
 prepare (LnsProfile *profile, LnsError *error)
 {
   sigset_t masked;
+  if (!lns_children_can_be_reaped (error))
+    return false;
   LnsSessionOptions session = { .process_bytes = (uint64_t)profile->options.buffer_bytes,
                                 .wants_nvtx = profile->wants_nvtx,
                                 .wants_cuda = profile->wants_cuda,
