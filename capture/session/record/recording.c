@@ -102,11 +102,22 @@ static bool
 is_short_of_room (LnsRecording *recording)
 {
   if (recording->bytes_since_commit - recording->room_bytes_seen < LOOK_BYTES ||
-      recording->has_failed)
+      recording->is_troubled)
     return false;
   recording->room_bytes_seen = recording->bytes_since_commit;
   const uint64_t n_waiting = lns_writer_waiting_bytes (recording->writer);
   return n_waiting > 0 && n_waiting > lns_writer_room_bytes (recording->writer) / ROOM_SHARE;
+}
+
+/* Notes whether the last commit has FAILED. Events that are lost while commits fail are not blamed on the program's speed. */
+static void
+follow_trouble (LnsRecording *recording, bool failed)
+{
+  const uint64_t n_lost = atomic_load (&recording->n_pool_lost);
+  if (recording->is_troubled && n_lost > recording->n_lost_before_trouble)
+    recording->n_lost_in_trouble += n_lost - recording->n_lost_before_trouble;
+  recording->n_lost_before_trouble = n_lost;
+  recording->is_troubled = failed;
 }
 
 /* Commits when COMMIT_NS have passed, whatever is still to be played: to be called often. The time that a commit
@@ -125,9 +136,10 @@ _lns_recording_commit_if_due (LnsRecording *recording)
   tell_backlog (recording);
   /* If it fails, the events wait for the next commit, until there are too many of them. */
   LnsError cause = { 0 };
-  recording->has_failed = !lns_writer_commit (recording->writer, recording->reached_ns, &cause);
-  if (recording->has_failed)
+  const bool failed = !lns_writer_commit (recording->writer, recording->reached_ns, &cause);
+  if (failed)
     tell_trouble (recording, &cause);
+  follow_trouble (recording, failed);
   /* The time when it was due, so that a slow commit does not delay the next one. */
   recording->committed_at_ns = now_ns;
   recording->commit_took_ns = lns_monotonic_ns () - now_ns;
@@ -330,17 +342,15 @@ tell_count (LnsRecording *recording, uint64_t n, int which)
     _lns_recording_diagnose (recording, sentence->code, sentence->severity, LNS_ID_NONE, text);
 }
 
-/* Says that N events could not be written, if there are any. */
+/* Says that N events were lost because of the error of the commits, if there are any. ONE and MANY are the sentences. */
 static void
-tell_unwritten (LnsRecording *recording, uint64_t n)
+tell_unwritten (LnsRecording *recording, uint64_t n, const char *one, const char *many)
 {
-  const char *cause = recording->commit_error.message;
+  static const char count[] = "%llu", cause[] = "%s";
+  const char *sentence = lns_plural (n, one, many) + strlen (count);
   char text[sizeof recording->commit_error.message + 128];
-  snprintf (
-      text, sizeof text,
-      n == 1 ? LNS_SENTENCE ("%llu event is lost, as it could not be written for too long: %s")
-             : LNS_SENTENCE ("%llu events are lost, as they could not be written for too long: %s"),
-      (unsigned long long)n, cause);
+  snprintf (text, sizeof text, "%llu%.*s%s", (unsigned long long)n,
+            (int)(strlen (sentence) - strlen (cause)), sentence, recording->commit_error.message);
   if (n > 0)
     _lns_recording_diagnose (recording, "LNS-REP-002", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
 }
@@ -402,7 +412,11 @@ sum_up (LnsRecording *recording, const LnsBatchEvent *stop, const LnsKeptOutcome
   if (stop->wants_python && !lns_decoder_has_python (recording->decoder))
     _lns_recording_diagnose (recording, "LNS-PYTHON-002", LNS_SEVERITY_WARNING, LNS_ID_NONE,
                              no_python);
-  tell_count (recording, n_lost > n_told ? n_lost - n_told : 0, FASTER);
+  const uint64_t n_unread = n_lost > n_told ? n_lost - n_told : 0;
+  follow_trouble (recording, recording->is_troubled);
+  const uint64_t n_in_trouble =
+      recording->n_lost_in_trouble < n_unread ? recording->n_lost_in_trouble : n_unread;
+  tell_count (recording, n_unread - n_in_trouble, FASTER);
   tell_count (recording, counters.n_lost_by[LNS_WIRE_CAUSE_HANDLER], IN_HANDLERS);
   tell_count (recording, counters.n_lost_by[LNS_WIRE_CAUSE_MEMORY], WITHOUT_MEMORY);
   tell_between (recording, &counters);
@@ -419,7 +433,15 @@ sum_up (LnsRecording *recording, const LnsBatchEvent *stop, const LnsKeptOutcome
         recording, "LNS-KEEP-001", LNS_SEVERITY_WARNING, LNS_ID_NONE,
         "the seconds that --keep asks for do not fit into a quarter of the memory; "
         "the report holds only the last of them");
-  tell_unwritten (recording, n_dropped);
+  tell_unwritten (
+      recording, n_dropped,
+      LNS_SENTENCE ("%llu event is lost, as it could not be written for too long: %s"),
+      LNS_SENTENCE ("%llu events are lost, as they could not be written for too long: %s"));
+  tell_unwritten (
+      recording, n_in_trouble,
+      LNS_SENTENCE ("%llu event is lost, as it came while the report could not be written: %s"),
+      LNS_SENTENCE (
+          "%llu events are lost, as they came while the report could not be written: %s"));
   tell_count (recording, counters.n_damaged, DAMAGED);
   tell_count (recording, counters.n_refused + counters.n_lost_by[LNS_WIRE_CAUSE_UNREAD], UNREAD);
 }
@@ -433,6 +455,8 @@ _lns_recording_start (LnsRecording *recording,
   recording->writer = writer;
   recording->commit_error = (LnsError){ 0 };
   recording->has_told_trouble = false;
+  recording->is_troubled = false;
+  recording->n_lost_in_trouble = 0;
   recording->sampled_ns = INT64_MAX;
   recording->n_pairs = 0;
   recording->committed_at_ns = lns_monotonic_ns ();

@@ -29,6 +29,9 @@ typedef struct
   LnsWriter *writer;     /* NULL: no report */
   int news_fd;           /* an eventfd */
   bool has_told_trouble; /* for this report */
+  bool is_troubled;      /* the last commit failed */
+  /* Events that pools have lost: by the first of these commits (n_pool_lost), and in this report in earlier such times. */
+  uint64_t n_lost_before_trouble, n_lost_in_trouble;
   LnsError
       commit_error; /* the first that a later commit made good, as the next two of the report */
   LnsReportDiagnostics diagnostics;
@@ -41,7 +44,6 @@ typedef struct
   unsigned n_pairs;
   size_t bytes_since_commit;
   size_t room_bytes_seen; /* of these, when the room on the disk was last looked at */
-  bool has_failed;        /* the last commit did */
   void (*describe) (void *data, LnsWriter *report); /* or NULL */
   void *describe_data;
 } LnsRecording;
