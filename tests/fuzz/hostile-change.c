@@ -84,6 +84,20 @@ pick (sqlite3 *db, const char *table, const char *key, int64_t *ret_key)
 
 /* ---- Inside a chunk -------------------------------------------------------------------------- */
 
+/* Makes one of the links of DEFINITION, of KIND, lead nowhere. */
+static void
+cut_link (LnsDefinitionKind kind, LnsDefinition *definition)
+{
+  const LnsDefinitionField *chosen = NULL;
+  uint64_t n = 0;
+
+  for (const LnsDefinitionField *field = lns_definition_fields (kind); field->tag != 0; field++)
+    if ((field->type == LNS_FIELD_LINK || field->type == LNS_FIELD_OWNER) && hostile_one_in (++n))
+      chosen = field;
+  if (chosen != NULL)
+    memcpy ((char *)definition + chosen->offset, &(uint32_t){ LNS_ID_NONE }, 4);
+}
+
 /* Changes a word of one of the records. */
 static void
 change_records (LnsBuffer *out, const LnsChunkView *view, const LnsChunkColumn *column)
@@ -106,8 +120,10 @@ change_records (LnsBuffer *out, const LnsChunkView *view, const LnsChunkColumn *
           const size_t at = (size_t)hostile_draw (words);
           memcpy ((char *)&definition + 4 * at, &number,
                   at + 1 < words && hostile_one_in (2) ? 8 : 4);
+          if (hostile_one_in (3))
+            cut_link (kind, &definition);
           if (hostile_one_in (20))
-            id = (uint32_t)hostile_number ();
+            id = hostile_one_in (2) ? 1000000 : (uint32_t)hostile_number ();
         }
       lns_definition_encode (out, kind, id, &definition);
       if (i == chosen && hostile_one_in (10))

@@ -22,8 +22,8 @@ typedef struct
 {
   LnsWriter *writer;
   uint32_t n_strings, n_processes, n_threads, n_domains, n_devices, n_contexts, n_streams,
-      n_launches, n_rows;
-  LnsKeptTableMaker *remainders;
+      n_launches, n_call_nodes, n_rows;
+  bool may_lack_owners; /* readers refuse tracks without a process or thread */
 } Making;
 
 /* Where events of a kind belong; several kinds of tracks may hold lanes of one kind. */
@@ -57,6 +57,8 @@ static const struct
   { LNS_TRACK_CUDNN, LNS_LANE_LIBRARY_CALL },
   { LNS_TRACK_OS_CALLS, LNS_LANE_OS_CALL },
   { LNS_TRACK_SCHED, LNS_LANE_SCHED },
+  { LNS_TRACK_CPU_SAMPLES, LNS_LANE_CPU_SAMPLE },
+  { LNS_TRACK_CPU_SAMPLES, LNS_LANE_CPU_SAMPLE },
   { LNS_TRACK_CPU_SAMPLES, LNS_LANE_CPU_SAMPLE },
   { LNS_TRACK_MPI, LNS_LANE_MPI_CALL },
   { LNS_TRACK_GPU_METRIC, LNS_LANE_COUNTER },
@@ -211,6 +213,47 @@ make_devices (Making *making)
       fill (making, &launch, sizeof launch);
       lns_writer_add_launch (making->writer, &launch);
       making->n_launches++;
+    }
+}
+
+/* Chains of calls: frames with and without a module, and calls that are inlined in others. */
+static void
+make_calls (Making *making)
+{
+  const uint32_t n_modules = 1 + (uint32_t)hostile_draw (DEFINED),
+                 n_frames = 1 + (uint32_t)hostile_draw (16);
+
+  for (uint32_t i = 0; i < n_modules; i++)
+    {
+      LnsModule module;
+      fill (making, &module, sizeof module);
+      module.process = (uint32_t)hostile_draw (making->n_processes);
+      module.kind = (uint32_t)number (LNS_MODULE_ANONYMOUS + 1);
+      module.start = number (1 << 20);
+      module.end = number (1 << 20);
+      module.mapped_ns = time_ns ();
+      lns_writer_add_module (making->writer, &module);
+    }
+  for (uint32_t i = 0; i < n_frames; i++)
+    {
+      LnsStackFrame frame = { .module = id_or_none (n_modules),
+                              .symbol = hostile_id (making->n_strings),
+                              .offset = number (1 << 20),
+                              .is_resolved = (uint32_t)number (2),
+                              .source = (uint32_t)number (LNS_FRAME_DEBUG_INFO + 1),
+                              .file = hostile_id (making->n_strings),
+                              .line = (uint32_t)number (1000),
+                              .inlined_in =
+                                  hostile_one_in (4) ? (uint32_t)hostile_draw (i + 1) : 0 };
+      if (hostile_one_in (4) && i + 1 < n_frames)
+        frame.innermost = i + 2 + (uint32_t)hostile_draw (n_frames - i - 1);
+      lns_writer_add_frame (making->writer, &frame);
+    }
+  for (uint64_t n = hostile_draw (60); n > 0; n--)
+    {
+      LnsCallNode node = { id_or_none (making->n_call_nodes), (uint32_t)hostile_draw (n_frames) };
+      lns_writer_add_call_node (making->writer, &node);
+      making->n_call_nodes++;
     }
 }
 
@@ -374,6 +417,8 @@ make_column (Making *making, LnsColumnId id, const LnsEvent *event, LnsLaneKind 
       return hostile_id (making->n_threads);
     case LNS_COLUMN_LAUNCH:
       return hostile_id (making->n_launches);
+    case LNS_COLUMN_CALL_CHAIN:
+      return hostile_one_in (8) ? hostile_number () : hostile_draw (making->n_call_nodes + 2u);
     case LNS_COLUMN_CORRELATION:
       return number (60);
     case LNS_COLUMN_REMAINDER:
@@ -415,6 +460,12 @@ make_lane (Making *making, uint32_t lane, LnsLaneKind kind, uint64_t n_events)
                          &(LnsEvent){ .start_ns = at_ns, .name = hostile_id (making->n_strings) });
 }
 
+static uint32_t
+owner (const Making *making, uint32_t n)
+{
+  return making->may_lack_owners && hostile_one_in (2) ? LNS_ID_NONE : (uint32_t)hostile_draw (n);
+}
+
 static void
 make_lanes (Making *making)
 {
@@ -425,8 +476,8 @@ make_lanes (Making *making)
       const size_t place = (size_t)hostile_draw (sizeof places / sizeof *places);
       const uint32_t stream = id_or_none (making->n_streams);
       LnsTrack track = { .kind = places[place].track,
-                         .process = id_or_none (making->n_processes),
-                         .thread = id_or_none (making->n_threads),
+                         .process = owner (making, making->n_processes),
+                         .thread = owner (making, making->n_threads),
                          .domain = id_or_none (making->n_domains),
                          .name = hostile_id (making->n_strings),
                          .value_type = (uint32_t)number (LNS_PAYLOAD_JSON + 1),
@@ -465,9 +516,11 @@ hostile_report (const char *path)
       printf ("Bail out! %s\n", error.message);
       exit (1);
     }
+  making.may_lack_owners = hostile_one_in (4);
   make_strings (&making);
   make_programs (&making);
   make_devices (&making);
+  make_calls (&making);
   make_schemas (&making);
   make_notes (&making);
   for (uint64_t n = hostile_draw (3); n > 0; n--)

@@ -136,9 +136,7 @@ fixture_lane (LnsWriter *writer, LnsLaneKind kind)
 {
   LnsTrack track = { .device = LNS_ID_NONE,
                      .stream = LNS_ID_NONE,
-                     .kind = kind == LNS_LANE_COUNTER     ? LNS_TRACK_COUNTER
-                             : kind == LNS_LANE_NVTX_MARK ? LNS_TRACK_NVTX_MARKS
-                                                          : LNS_TRACK_NVTX_RANGES,
+                     .kind = lns_lane_kind_info (kind)->track,
                      .value_type = kind == LNS_LANE_COUNTER ? LNS_PAYLOAD_DOUBLE : 0 };
   uint32_t id = lns_writer_add_track (writer, &track);
   return lns_writer_add_lane (writer, &(LnsLane){ .track = id, .kind = kind });

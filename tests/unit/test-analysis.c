@@ -389,19 +389,21 @@ test_ids_that_are_used_again (void)
           writer, &(LnsThread){ .process = process,
                                 .tid = 4711,
                                 .name = lns_writer_string (writer, "abc" + i, 1) });
-      const LnsTrack track = { .kind = LNS_TRACK_CUDA_API,
-                               .process = process,
-                               .thread = thread,
-                               .domain = LNS_ID_NONE,
-                               .device = LNS_ID_NONE,
-                               .stream = LNS_ID_NONE };
+      LnsTrack track = { .process = process,
+                         .thread = thread,
+                         .domain = LNS_ID_NONE,
+                         .device = LNS_ID_NONE,
+                         .stream = LNS_ID_NONE };
       const LnsLaneKind kinds[] = { LNS_LANE_CUDA_API, LNS_LANE_MPI_CALL, LNS_LANE_NVTX_PUSH_POP };
       for (size_t k = 0; k < 3; k++)
-        table_append (
-            writer,
-            lns_writer_add_lane (writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track),
-                                                     .kind = kinds[k] }),
-            kinds[k], 100 * i, k < 2 ? 10 : 500 - 100 * i, (LnsTableValue[]){ { 0 } });
+        {
+          track.kind = lns_lane_kind_info (kinds[k])->track;
+          table_append (writer,
+                        lns_writer_add_lane (
+                            writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track),
+                                                .kind = kinds[k] }),
+                        kinds[k], 100 * i, k < 2 ? 10 : 500 - 100 * i, (LnsTableValue[]){ { 0 } });
+        }
       lns_kept_table_maker_add (
           ranks,
           (LnsKeptValue[]){ { .type = LNS_KEPT_INTEGER, .integer = INT64_C (4711) << 24 | 4711 },

@@ -78,7 +78,7 @@ write_ranges (LnsWriter *writer, Event of, int64_t end_ns)
   for (uint32_t depth = 0; depth <= DEPTH; depth++)
     {
       LnsLaneKind kind = depth == DEPTH ? LNS_LANE_NVTX_START_END : LNS_LANE_NVTX_PUSH_POP;
-      uint32_t lane = add_lane (writer, LNS_TRACK_NVTX_RANGES, kind, &of, depth);
+      uint32_t lane = add_lane (writer, lns_lane_kind_info (kind)->track, kind, &of, depth);
       int64_t now_ns = (int64_t)(fixture_random (&state) % 1000);
       for (uint64_t ordinal = 0; now_ns < end_ns; ordinal++)
         {

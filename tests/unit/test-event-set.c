@@ -480,10 +480,11 @@ counters_of_unknown_types_have_no_payload (void)
   LnsError error = { 0 };
   LnsWriter *writer = lns_writer_create (path, &(LnsWriterOptions){ 0 }, &error);
   LNS_CHECK (writer != NULL);
+  lns_writer_add_process (writer, &(LnsProcess){ .parent = LNS_ID_NONE });
   for (uint32_t i = 0; i < G_N_ELEMENTS (types); i++)
     {
       const LnsTrack track = { .kind = LNS_TRACK_COUNTER,
-                               .process = LNS_ID_NONE,
+                               .process = 0,
                                .thread = LNS_ID_NONE,
                                .domain = LNS_ID_NONE,
                                .device = LNS_ID_NONE,

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "src/base/hash.h"
+#include "src/store/format/definition-codec.h"
 #include "src/store/read/report-cache.h"
 #include "src/store/recover/scan.h"
 #include "tests/tap.h"
@@ -257,9 +258,173 @@ test_lost_definitions (void)
   for (uint32_t i = 0; i < n; i++)
     {
       LNS_CHECK_INT (tracks[i].kind, LNS_TRACK_NVTX_RANGES);
-      LNS_CHECK_INT (tracks[i].process, LNS_ID_NONE);
-      LNS_CHECK_INT (tracks[i].thread, LNS_ID_NONE);
+      LNS_CHECK_INT (tracks[i].thread, tracks[0].thread);
+      LNS_CHECK_INT (tracks[i].process, tracks[0].process);
     }
+  const LnsThread *threads = lns_report_threads (report, &n);
+  LNS_CHECK (tracks[0].thread < n);
+  LNS_CHECK_INT (threads[tracks[0].thread].process, tracks[0].process);
+  LNS_CHECK_INT (threads[tracks[0].thread].tid, 0);
+  lns_report_close (report);
+}
+
+/* A chunk of definitions with the one of ID, and then the tables as SQLite has them. */
+static void
+define_at (const char *path, LnsDefinitionKind kind, uint32_t id, const void *definition)
+{
+  LnsReport *report = fixture_open (path, NULL);
+  LnsBuffer record = { 0 }, chunk = { 0 };
+  LnsChunkHeader header = {
+    .kind = LNS_CHUNK_DEFINITIONS, .sequence = 1000, .revision = 1000, .n = 1
+  };
+  sqlite3 *db = NULL;
+  sqlite3_stmt *insert = NULL;
+
+  memcpy (header.uuid, lns_report_info (report)->uuid, sizeof header.uuid);
+  lns_report_close (report);
+  lns_definition_encode (&record, kind, id, definition);
+  lns_chunk_build (&chunk, &header,
+                   &(LnsChunkColumn){ .id = LNS_DEFINITION_COLUMN_RECORDS,
+                                      .encoding = LNS_ENCODING_BYTES,
+                                      .bytes = record.bytes,
+                                      .size_bytes = (uint32_t)record.size_bytes },
+                   1);
+  LNS_CHECK (sqlite3_open (path, &db) == SQLITE_OK &&
+             sqlite3_prepare_v2 (db, "INSERT INTO lns_def VALUES (1000, ?1)", -1, &insert, NULL) ==
+                 SQLITE_OK &&
+             sqlite3_bind_blob64 (insert, 1, chunk.bytes, chunk.size_bytes, SQLITE_STATIC) ==
+                 SQLITE_OK &&
+             sqlite3_step (insert) == SQLITE_DONE);
+  sqlite3_finalize (insert);
+  sqlite3_close (db);
+  lns_buffer_clear (&record);
+  lns_buffer_clear (&chunk);
+}
+
+/* How many definitions of KIND the report at PATH has after its recovery. RET_REFUSED gets why it was not opened. */
+static uint32_t
+n_after_recovery (const char *path, LnsDefinitionKind kind, LnsError *ret_refused)
+{
+  const char *out = fixture_path ("dense.rep");
+  LnsError error = { 0 };
+  uint32_t n, n_diagnostics;
+
+  LNS_CHECK (lns_report_open (path, NULL, ret_refused) == NULL);
+  LNS_CHECK_INT (ret_refused->domain, LNS_ERROR_FORMAT);
+  if (!lns_recover (path, out, true, NULL, NULL, &error))
+    LNS_FAIL ("%s", error.message);
+  LnsReport *report = fixture_open (out, NULL);
+  LNS_CHECK_INT (lns_report_info (report)->n_events, N_LANES * N_EVENTS + 1);
+  lns_report_definitions (report, kind, &n);
+  const LnsDiagnostic *diagnostics = lns_report_diagnostics (report, &n_diagnostics);
+  for (uint32_t i = 0; i < n_diagnostics; i++)
+    if (strstr (lns_report_string (report, diagnostics[i].text, NULL), "far beyond") != NULL)
+      n |= 1u << 31;
+  lns_report_close (report);
+  return n;
+}
+
+/* One definition with a number far beyond all others does not make as many as that. */
+static void
+test_ids_that_are_not_dense (void)
+{
+  const char *path = fixture_path ("sparse.rep");
+  LnsError error = { 0 };
+
+  write_report (path);
+  define_at (path, LNS_DEFINITION_LANE, 1000000,
+             &(LnsLane){ .track = 0, .kind = LNS_LANE_NVTX_PUSH_POP });
+  LNS_CHECK_INT (n_after_recovery (path, LNS_DEFINITION_LANE, &error), N_LANES + 1);
+  LNS_CHECK (strstr (error.message, "the definition of lane 5 is missing") != NULL);
+
+  for (uint32_t id = 1000000; id != 0; id = id == 1000000 ? LNS_ID_NONE : 0)
+    {
+      error = (LnsError){ 0 };
+      write_report (path);
+      define_at (path, LNS_DEFINITION_THREAD, id, &(LnsThread){ .process = 0 });
+      LNS_CHECK_INT (n_after_recovery (path, LNS_DEFINITION_THREAD, &error), 1u << 31 | 1);
+      LNS_CHECK (strstr (error.message, "the definition of thread 1 is missing") != NULL);
+    }
+  /* As many as a lost page has are bridged. */
+  error = (LnsError){ 0 };
+  write_report (path);
+  define_at (path, LNS_DEFINITION_THREAD, 3000, &(LnsThread){ .process = 0 });
+  LNS_CHECK_INT (n_after_recovery (path, LNS_DEFINITION_THREAD, &error), 3001);
+}
+
+/* Code that reads events of a kind takes what their tracks belong to without a look, so tracks without it are refused, and
+ * recovery gives them a stand-in. */
+static void
+test_tracks_of_nobody (void)
+{
+  static const struct
+  {
+    LnsTrackKind track;
+    LnsLaneKind lane;
+    uint32_t process, thread;
+    const char *refusal;
+  } cases[] = {
+    { LNS_TRACK_CPU_SAMPLES, LNS_LANE_CPU_SAMPLE, LNS_ID_NONE, 0, "track 0 has no process" },
+    { LNS_TRACK_CPU_SAMPLES, LNS_LANE_CPU_SAMPLE, LNS_ID_NONE, LNS_ID_NONE, "has no process" },
+    { LNS_TRACK_PYTHON_SAMPLES, LNS_LANE_PYTHON_SAMPLE, 0, LNS_ID_NONE, "track 0 has no thread" },
+    { LNS_TRACK_CUDA_KERNELS, LNS_LANE_CUDA_KERNEL, LNS_ID_NONE, LNS_ID_NONE, "has no process" },
+    { LNS_TRACK_GPU_METRIC, LNS_LANE_CPU_SAMPLE, LNS_ID_NONE, LNS_ID_NONE, "another kind" },
+    { 77, LNS_LANE_CPU_SAMPLE, 0, 0, "another kind" },
+    { LNS_TRACK_CPU_SAMPLES, LNS_LANE_CPU_SAMPLE, 7, 0, "track 0 refers to process 7" },
+    { LNS_TRACK_CPU_SAMPLES, LNS_LANE_CPU_SAMPLE, 0, 7, "track 0 refers to thread 7" },
+    { LNS_TRACK_GPU_METRIC, LNS_LANE_COUNTER, LNS_ID_NONE, LNS_ID_NONE, NULL },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    {
+      const char *path = fixture_path ("nobody.rep"), *out = fixture_path ("somebody.rep");
+      LnsError error = { 0 };
+      uint32_t n_processes, n_threads;
+      LnsWriter *writer = fixture_writer (path);
+      const LnsTrack track = { .kind = cases[i].track,
+                               .process = cases[i].process,
+                               .thread = cases[i].thread,
+                               .domain = LNS_ID_NONE,
+                               .device = LNS_ID_NONE,
+                               .stream = LNS_ID_NONE };
+      lns_writer_add_track (writer, &track);
+      lns_writer_add_lane (writer, &(LnsLane){ .track = 0, .kind = cases[i].lane });
+      lns_writer_append (writer, 0, &(LnsEvent){ .start_ns = 7 });
+      fixture_finish (writer, 10);
+      LnsReport *report = lns_report_open (path, NULL, &error);
+      LNS_CHECK ((report != NULL) == (cases[i].refusal == NULL));
+      LNS_CHECK (report != NULL || strstr (error.message, cases[i].refusal) != NULL);
+      lns_report_close (report);
+      LNS_CHECK (lns_recover (path, out, true, NULL, NULL, NULL));
+      report = fixture_open (out, NULL);
+      const LnsLane *lane = lns_report_lanes (report, NULL);
+      const LnsTrack *mended = &lns_report_tracks (report, NULL)[lane->track];
+      const LnsThread *threads = lns_report_threads (report, &n_threads);
+      LNS_CHECK_INT (lns_report_info (report)->n_events, 1);
+      LNS_CHECK_INT (lns_track_kind_info (mended->kind)->lane, cases[i].lane);
+      lns_report_processes (report, &n_processes);
+      if (lns_track_kind_info (mended->kind)->has_process)
+        LNS_CHECK (mended->process < n_processes);
+      if (lns_track_kind_info (mended->kind)->has_thread)
+        LNS_CHECK (mended->thread < n_threads && threads[mended->thread].process < n_processes);
+      lns_report_close (report);
+    }
+}
+
+/* So are severities that do not exist. */
+static void
+test_severities (void)
+{
+  const char *path = fixture_path ("severe.rep"), *out = fixture_path ("mild.rep");
+  LnsError error = { 0 };
+  LnsWriter *writer = fixture_writer (path);
+
+  lns_writer_add_diagnostic (writer, &(LnsDiagnostic){ .severity = 9, .process = LNS_ID_NONE });
+  fixture_finish (writer, 0);
+  LNS_CHECK (lns_report_open (path, NULL, &error) == NULL);
+  LNS_CHECK (strstr (error.message, "diagnostic 0 has no severity") != NULL);
+  LNS_CHECK (lns_recover (path, out, true, NULL, NULL, NULL));
+  LnsReport *report = fixture_open (out, NULL);
+  LNS_CHECK_INT (lns_report_diagnostics (report, NULL)[0].severity, LNS_SEVERITY_ERROR);
   lns_report_close (report);
 }
 
@@ -804,6 +969,9 @@ main (void)
   LNS_TEST (test_without_btree);
   LNS_TEST (test_damaged_chunk);
   LNS_TEST (test_lost_definitions);
+  LNS_TEST (test_ids_that_are_not_dense);
+  LNS_TEST (test_tracks_of_nobody);
+  LNS_TEST (test_severities);
   LNS_TEST (test_processes_in_a_circle);
   LNS_TEST (test_call_nodes);
   LNS_TEST (test_inlined_calls);

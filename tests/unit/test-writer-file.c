@@ -49,9 +49,11 @@ add_lane (LnsWriter *writer)
   const LnsTrack track = { .device = LNS_ID_NONE,
                            .stream = LNS_ID_NONE,
                            .kind = LNS_TRACK_NVTX_RANGES,
-                           .process = LNS_ID_NONE,
-                           .thread = LNS_ID_NONE,
+                           .process = 0,
+                           .thread = 0,
                            .domain = LNS_ID_NONE };
+  lns_writer_add_process (writer, &(LnsProcess){ .parent = LNS_ID_NONE });
+  lns_writer_add_thread (writer, &(LnsThread){ .process = 0 });
   const LnsLane lane = { .track = lns_writer_add_track (writer, &track),
                          .kind = LNS_LANE_NVTX_PUSH_POP };
   LNS_CHECK_INT (lns_writer_add_lane (writer, &lane), 0);
@@ -434,10 +436,12 @@ write_without_locks (void)
     _exit (2);
   const LnsTrack track = { .device = LNS_ID_NONE,
                            .stream = LNS_ID_NONE,
-                           .process = LNS_ID_NONE,
-                           .thread = LNS_ID_NONE,
+                           .process = 0,
+                           .thread = 0,
                            .domain = LNS_ID_NONE,
                            .kind = LNS_TRACK_NVTX_RANGES };
+  lns_writer_add_process (writer, &(LnsProcess){ .parent = LNS_ID_NONE });
+  lns_writer_add_thread (writer, &(LnsThread){ .process = 0 });
   const LnsLane lane = { .track = lns_writer_add_track (writer, &track),
                          .kind = LNS_LANE_NVTX_PUSH_POP };
   lns_writer_add_lane (writer, &lane);

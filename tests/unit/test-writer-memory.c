@@ -92,9 +92,11 @@ record (long n, uint64_t *ret_kept, bool *ret_created)
   const LnsTrack track = { .device = LNS_ID_NONE,
                            .stream = LNS_ID_NONE,
                            .kind = LNS_TRACK_NVTX_RANGES,
-                           .process = LNS_ID_NONE,
-                           .thread = LNS_ID_NONE,
+                           .process = 0,
+                           .thread = 0,
                            .domain = LNS_ID_NONE };
+  lns_writer_add_process (writer, &(LnsProcess){ .parent = LNS_ID_NONE });
+  lns_writer_add_thread (writer, &(LnsThread){ .process = 0 });
   uint32_t track_id = lns_writer_add_track (writer, &track);
   for (uint32_t i = 0; i < N_LANES; i++)
     {
@@ -209,9 +211,11 @@ test_opening (void)
   const LnsTrack track = { .device = LNS_ID_NONE,
                            .stream = LNS_ID_NONE,
                            .kind = LNS_TRACK_NVTX_RANGES,
-                           .process = LNS_ID_NONE,
-                           .thread = LNS_ID_NONE,
+                           .process = 0,
+                           .thread = 0,
                            .domain = LNS_ID_NONE };
+  lns_writer_add_process (writer, &(LnsProcess){ .parent = LNS_ID_NONE });
+  lns_writer_add_thread (writer, &(LnsThread){ .process = 0 });
   const LnsLane lane = { .track = lns_writer_add_track (writer, &track),
                          .kind = LNS_LANE_NVTX_PUSH_POP };
   lns_writer_add_lane (writer, &lane);

@@ -72,11 +72,13 @@ open_report (const char *name)
 static uint32_t
 add_lane (LnsWriter *writer, LnsLaneKind kind)
 {
+  const uint32_t process = lns_writer_add_process (writer, &(LnsProcess){ .parent = LNS_ID_NONE });
+  const LnsThread thread = { .process = process };
   const LnsTrack track = { .device = LNS_ID_NONE,
                            .stream = LNS_ID_NONE,
-                           .kind = LNS_TRACK_NVTX_RANGES,
-                           .process = LNS_ID_NONE,
-                           .thread = LNS_ID_NONE,
+                           .kind = lns_lane_kind_info (kind)->track,
+                           .process = process,
+                           .thread = lns_writer_add_thread (writer, &thread),
                            .domain = LNS_ID_NONE,
                            .value_type = LNS_PAYLOAD_DOUBLE };
   const LnsLane lane = { .track = lns_writer_add_track (writer, &track), .kind = kind };
@@ -209,7 +211,7 @@ test_definitions (void)
   domain.destroyed_ns = 99;
   category.name = thread.name;
   lns_writer_set_process (writer, 1, &process);
-  lns_writer_set_process (writer, 2, &process); /* no such process: nothing happens             */
+  lns_writer_set_process (writer, 3, &process); /* no such process: nothing happens             */
   lns_writer_set_thread (writer, 0, &thread);
   lns_writer_set_domain (writer, 0, &domain);
   lns_writer_set_category (writer, 0, &category);
@@ -219,7 +221,7 @@ test_definitions (void)
   LnsReport *report = open_report ("a.rep");
   uint32_t n;
   const LnsProcess *processes = lns_report_processes (report, &n);
-  LNS_CHECK_INT (n, 2);
+  LNS_CHECK_INT (n, 3); /* with the lane's */
   LNS_CHECK_INT (processes[0].exit_code, -1);
   LNS_CHECK_INT (processes[1].exit_code, 3);
   LNS_CHECK_STR (lns_report_string (report, lns_report_threads (report, &n)[0].name, NULL), "main");
@@ -230,7 +232,7 @@ test_definitions (void)
   LNS_CHECK_INT (lns_report_schema_entries (report, &n)[0].type, 9);
   LNS_CHECK_INT (lns_report_diagnostics (report, &n)[0].time_ns, -4);
   LNS_CHECK_INT (lns_report_losses (report, &n)[0].others, 6);
-  LNS_CHECK_INT (lns_report_tracks (report, &n)[0].kind, LNS_TRACK_NVTX_RANGES);
+  LNS_CHECK_INT (lns_report_tracks (report, &n)[0].kind, LNS_TRACK_NVTX_MARKS);
   LNS_CHECK_INT (lns_report_lanes (report, &n)[0].kind, LNS_LANE_NVTX_MARK);
   LNS_CHECK_INT (n, 1);
   LNS_CHECK_INT (lns_report_info (report)->n_lost, 14);

@@ -264,6 +264,16 @@ typedef struct
 /* The entry of KIND, or NULL if KIND is unknown. O(1), any thread. */
 const LnsLaneKindInfo *lns_lane_kind_info (LnsLaneKind kind);
 
+typedef struct
+{
+  LnsLaneKind lane; /* the kind of its lanes */
+  bool has_process; /* each track of the kind names a process */
+  bool has_thread;  /* … and a thread */
+} LnsTrackKindInfo;
+
+/* The entry of KIND, or NULL if KIND is unknown. O(1), any thread. */
+const LnsTrackKindInfo *lns_track_kind_info (LnsTrackKind kind);
+
 /* The index of column ID in LnsEvent.extra and LnsChunk.extra of KIND, or -1. O(columns). */
 int lns_lane_kind_extra (LnsLaneKind kind, LnsColumnId id);
 

@@ -275,6 +275,48 @@ check_ancestry (const LnsReport *report, LnsError *error)
          _lns_report_file_damaged (&report->file, error, "a process is its own ancestor");
 }
 
+/* Rejects tracks without the process or thread that those of their kind belong to, and lanes of another kind than their
+ * track's: code that reads events of a kind takes what its tracks belong to without a look. Kinds that this version does not
+ * know are not read. */
+static bool
+check_tracks (const LnsReport *report, LnsError *error)
+{
+  uint32_t n_tracks, n_lanes;
+  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+
+  for (uint32_t i = 0; i < n_tracks; i++)
+    {
+      const LnsTrackKindInfo *info = lns_track_kind_info (tracks[i].kind);
+      if (info != NULL && info->has_process && tracks[i].process == LNS_ID_NONE)
+        return _lns_report_file_damaged (&report->file, error, "track %u has no process", i);
+      if (info != NULL && info->has_thread && tracks[i].thread == LNS_ID_NONE)
+        return _lns_report_file_damaged (&report->file, error, "track %u has no thread", i);
+    }
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      const LnsTrackKindInfo *info = lns_track_kind_info (tracks[lanes[i].track].kind);
+      if (lns_lane_kind_info (lanes[i].kind) != NULL &&
+          (info == NULL || info->lane != lanes[i].kind))
+        return _lns_report_file_damaged (&report->file, error,
+                                         "lane %u is of another kind than its track", i);
+    }
+  return true;
+}
+
+/* Rejects severities that do not exist. */
+static bool
+check_diagnostics (const LnsReport *report, LnsError *error)
+{
+  uint32_t n;
+  const LnsDiagnostic *diagnostics = lns_report_diagnostics (report, &n);
+
+  for (uint32_t i = 0; i < n; i++)
+    if ((unsigned)diagnostics[i].severity > LNS_SEVERITY_ERROR)
+      return _lns_report_file_damaged (&report->file, error, "diagnostic %u has no severity", i);
+  return true;
+}
+
 /* Rejects call nodes that do not come behind their parents: code that follows parents would never end. */
 static bool
 check_call_nodes (const LnsReport *report, LnsError *error)
@@ -392,7 +434,8 @@ _lns_report_read_definitions (LnsReport *report,
   for (LnsDefinitionKind kind = LNS_DEFINITION_PROCESS; kind < LNS_N_DEFINITION_KINDS; kind++)
     if (!check_links (report, kind, error))
       return false;
-  return check_ancestry (report, error) && check_call_nodes (report, error) &&
+  return check_tracks (report, error) && check_diagnostics (report, error) &&
+         check_ancestry (report, error) && check_call_nodes (report, error) &&
          check_inlined (report, error);
 }
 

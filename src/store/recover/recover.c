@@ -15,8 +15,10 @@
 #include <unistd.h>
 
 #include "lns-config.h"
+#include "src/base/compare.h"
 #include "src/base/language.h"
 #include "src/base/format.h"
+#include "src/base/search.h"
 #include "src/store/format/event-codec.h"
 #include "src/store/database/guarded-vfs.h"
 #include "src/store/database/sql.h"
@@ -30,20 +32,30 @@
 
 #define COMMIT_BYTES ((size_t)32 << 20)
 
-/* How far an id may be beyond the known ones. Lost chunks do not have more definitions than this. */
-#define HOLE_MAX 1000000
+/* What stand-ins for lost definitions may take, all together: as much as two million call nodes, or 300,000 threads. Ids beyond
+ * those are not of definitions that were lost, but wrong. */
+#define STAND_INS_MAX_BYTES ((size_t)16 << 20)
 
 /* How many steps SQLite may take, because a hostile schema could make a query endless. */
 #define STEPS_MAX 1000000
 
 /* The definitions of one kind, by id, with stand-ins for lost ones. */
-typedef LNS_ARRAY (LnsDefinition) Table;
+typedef LnsDefinitionTable Table;
+
+/* The records of TABLE, which are of TYPE. */
+#define RECORDS(table, Type) ((Type *)(table)->records)
 
 typedef struct
 {
   LnsScan scan;
   LnsWriter *writer; /* NULL until the meta values are known */
   Table tables[LNS_N_DEFINITION_KINDS];
+  size_t stand_ins_bytes; /* that further stand-ins may take */
+  uint64_t n_beyond;      /* definitions that were left out, as their ids are wrong */
+  uint32_t lost_process;  /* stand-in for that of tracks that need one, or LNS_ID_NONE */
+  uint32_t lost_thread;   /* likewise */
+  LNS_ARRAY (uint32_t)
+  lane_ids; /* ascending ids of the lanes of the old report: the places are the new ids */
   LnsRecoveredStrings strings;
   uint8_t *bytes; /* LNS_CHUNK_MAX_BYTES; owned */
   LnsRecovery counts;
@@ -91,7 +103,8 @@ scan (Recover *recover, const char *path, int ret_fds[2])
 
 /* ---- Definitions ----------------------------------------------------------------------------- */
 
-/* Definitions keep their ids, which are dense. */
+/* Definitions keep their ids, which are dense. Only lanes, of which chunks tell their number, are numbered anew without
+ * those that nothing is known of. */
 
 /* A definition in place of a lost one: it links to nothing and has no times. */
 static LnsDefinition
@@ -115,26 +128,36 @@ static bool
 reach (Recover *recover, LnsDefinitionKind kind, uint32_t id)
 {
   Table *table = &recover->tables[kind];
+  const size_t size = lns_definition_size (kind);
 
-  if (id >= table->n && id - table->n > HOLE_MAX)
+  if (id < table->n)
+    return true;
+  if (id == LNS_ID_NONE || (size_t)(id - table->n) > recover->stand_ins_bytes / size)
     return false;
+  recover->stand_ins_bytes -= (size_t)(id - table->n) * size;
   while (table->n <= id)
     {
-      LnsDefinition *definition = lns_array_try_add (table);
-      if (definition == NULL)
+      const LnsDefinition definition = stand_in (kind);
+      void *records = lns_array_try_grow_ (table->records, table->n, &table->n_allocated, size);
+      if (records == NULL)
         return false;
-      *definition = stand_in (kind);
+      table->records = records;
+      memcpy ((char *)records + size * table->n++, &definition, size);
     }
   return true;
 }
 
-/* Reads the definition chunks into the tables. */
+typedef bool (*DefinitionFunc) (Recover *recover,
+                                LnsDefinitionKind kind,
+                                uint32_t id,
+                                const LnsDefinition *definition);
+
+/* Calls FUNCTION with each definition of a known kind until it returns false. */
 static bool
-read_definitions (Recover *recover)
+each_definition (Recover *recover, DefinitionFunc function)
 {
   size_t n_chunks;
   const LnsFoundChunk *chunks = _lns_scan_chunks (&recover->scan, LNS_CHUNK_DEFINITIONS, &n_chunks);
-  bool any = false;
 
   for (size_t c = 0; c < n_chunks; c++)
     {
@@ -150,17 +173,97 @@ read_definitions (Recover *recover)
       for (uint32_t i = 0; i < view.header.n && lns_definition_decode (&records, &records_bytes,
                                                                        &kind, &id, &definition);
            i++)
-        {
-          if (lns_definition_size (kind) == 0 || !reach (recover, kind, id))
-            continue;
-          memcpy (&recover->tables[kind].items[id], &definition, lns_definition_size (kind));
-          any = true;
-        }
+        if (lns_definition_size (kind) != 0 && !function (recover, kind, id, &definition))
+          return false;
     }
-  return any || lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
-                               "%s: cannot recover anything; the file is not a Lanescope report, "
-                               "or too little of it is left; use another copy of the report",
-                               recover->path);
+  return true;
+}
+
+static bool
+add_lane_id (Recover *recover, uint32_t id)
+{
+  uint32_t *added = lns_array_try_add (&recover->lane_ids);
+  if (added != NULL)
+    *added = id;
+  return added != NULL;
+}
+
+static bool
+note_lane (Recover *recover, LnsDefinitionKind kind, uint32_t id, const LnsDefinition *definition)
+{
+  return kind != LNS_DEFINITION_LANE || add_lane_id (recover, id);
+}
+
+static int
+compare_ids (const void *a, const void *b)
+{
+  return LNS_COMPARE (*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* Lists the lanes that have a definition or chunks. */
+static bool
+list_lanes (Recover *recover)
+{
+  static const LnsChunkKind kinds[] = { LNS_CHUNK_EVENTS, LNS_CHUNK_OPEN_EVENT };
+  bool ok = each_definition (recover, note_lane);
+
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    {
+      size_t n_chunks;
+      const LnsFoundChunk *chunks = _lns_scan_chunks (&recover->scan, kinds[k], &n_chunks);
+      for (size_t c = 0; ok && c < n_chunks; c++)
+        if (c == 0 || chunks[c].header.lane != chunks[c - 1].header.lane)
+          ok = add_lane_id (recover, chunks[c].header.lane);
+    }
+  uint32_t *ids = recover->lane_ids.items;
+  size_t n = 0;
+  if (recover->lane_ids.n > 0)
+    qsort (ids, recover->lane_ids.n, sizeof *ids, compare_ids);
+  for (size_t i = 0; i < recover->lane_ids.n; i++)
+    if (n == 0 || ids[n - 1] != ids[i])
+      ids[n++] = ids[i];
+  recover->lane_ids.n = n;
+  return ok || no_memory (recover);
+}
+
+/* The new id of lane OLD_ID, which has a definition or chunks. O(log lanes). */
+static uint32_t
+lane_number (const Recover *recover, uint32_t old_id)
+{
+  return (uint32_t)LNS_LOWER_BOUND (recover->lane_ids.n, i, recover->lane_ids.items[i] < old_id);
+}
+
+static bool
+keep_definition (Recover *recover,
+                 LnsDefinitionKind kind,
+                 uint32_t id,
+                 const LnsDefinition *definition)
+{
+  const size_t size = lns_definition_size (kind);
+
+  if (kind == LNS_DEFINITION_LANE)
+    id = lane_number (recover, id);
+  if (reach (recover, kind, id))
+    memcpy ((char *)recover->tables[kind].records + size * id, definition, size);
+  else
+    recover->n_beyond++;
+  return true;
+}
+
+/* Reads the definition chunks into the tables. */
+static bool
+read_definitions (Recover *recover)
+{
+  if (!list_lanes (recover))
+    return false;
+  each_definition (recover, keep_definition);
+  for (int kind = 0; kind < LNS_N_DEFINITION_KINDS; kind++)
+    if (recover->tables[kind].n > 0)
+      return true;
+  return lns_error_set (recover->error, LNS_ERROR_FORMAT, 0,
+                        "%s: cannot recover anything; the file is not a Lanescope report, "
+                        "or too little of it is left; use another copy of the report",
+                        recover->path);
 }
 
 /* Finds out which strings are blocks of kept rows. */
@@ -175,9 +278,9 @@ find_blocks (Recover *recover)
   if (ids == NULL)
     return no_memory (recover);
   for (uint32_t i = 0; i < rows->n; i++)
-    ids[n++] = rows->items[i].kept_rows.rows;
+    ids[n++] = RECORDS (rows, LnsKeptRows)[i].rows;
   for (uint32_t i = 0; i < tables->n; i++)
-    ids[n++] = tables->items[i].kept_table.columns;
+    ids[n++] = RECORDS (tables, LnsKeptTable)[i].columns;
   _lns_recovered_strings_set_blocks (&recover->strings, ids, n);
   return true;
 }
@@ -186,43 +289,123 @@ find_blocks (Recover *recover)
 static void
 learn_lane_kinds (Recover *recover, const LnsFoundChunk *chunks, size_t n_chunks)
 {
-  const Table *lanes = &recover->tables[LNS_DEFINITION_LANE];
+  const Table *table = &recover->tables[LNS_DEFINITION_LANE];
 
   for (size_t c = 0; c < n_chunks; c++)
     {
       const LnsChunkHeader *header = &chunks[c].header;
-      if (lns_lane_kind_info ((LnsLaneKind)header->lane_kind) != NULL &&
-          reach (recover, LNS_DEFINITION_LANE, header->lane) &&
-          lns_lane_kind_info (lanes->items[header->lane].lane.kind) == NULL)
-        lanes->items[header->lane].lane.kind = (LnsLaneKind)header->lane_kind;
+      const uint32_t id = lane_number (recover, header->lane);
+      LnsLane *lane = id < table->n ? &RECORDS (table, LnsLane)[id] : NULL;
+      if (lane != NULL && lns_lane_kind_info (lane->kind) == NULL &&
+          lns_lane_kind_info ((LnsLaneKind)header->lane_kind) != NULL)
+        lane->kind = (LnsLaneKind)header->lane_kind;
     }
 }
 
-/* Makes up a lane, with a track of its own, for each lane of which only chunks are left. */
+/* Sets LANE's track to one of its kind: its own one, if that is of this kind or lost, or else a new one. */
+static bool
+give_track (Recover *recover, LnsLane *lane)
+{
+  const Table *tracks = &recover->tables[LNS_DEFINITION_TRACK];
+  const bool is_there =
+      lane->track != LNS_ID_NONE && reach (recover, LNS_DEFINITION_TRACK, lane->track);
+  LnsTrack *track = is_there ? &RECORDS (tracks, LnsTrack)[lane->track] : NULL;
+  const LnsTrackKindInfo *info = is_there ? lns_track_kind_info (track->kind) : NULL;
+
+  if (info != NULL && info->lane == lane->kind)
+    return true;
+  if (track == NULL || track->kind != 0)
+    {
+      lane->track = (uint32_t)tracks->n;
+      if (!reach (recover, LNS_DEFINITION_TRACK, lane->track))
+        return no_memory (recover);
+      track = &RECORDS (tracks, LnsTrack)[lane->track];
+    }
+  track->kind = lns_lane_kind_info (lane->kind)->track;
+  return true;
+}
+
+/* Makes up a lane for each one of which only chunks are left, and gives each lane a track of its kind. */
 static bool
 add_lost_lanes (Recover *recover)
 {
   const Table *lanes = &recover->tables[LNS_DEFINITION_LANE];
-  const Table *tracks = &recover->tables[LNS_DEFINITION_TRACK];
   size_t n_chunks;
 
+  if (recover->lane_ids.n > 0 &&
+      !reach (recover, LNS_DEFINITION_LANE, (uint32_t)recover->lane_ids.n - 1))
+    return no_memory (recover);
   const LnsFoundChunk *chunks = _lns_scan_chunks (&recover->scan, LNS_CHUNK_EVENTS, &n_chunks);
   learn_lane_kinds (recover, chunks, n_chunks);
   chunks = _lns_scan_chunks (&recover->scan, LNS_CHUNK_OPEN_EVENT, &n_chunks);
   learn_lane_kinds (recover, chunks, n_chunks);
   for (uint32_t i = 0; i < lanes->n; i++)
     {
-      LnsLane *lane = &lanes->items[i].lane;
+      LnsLane *lane = &RECORDS (lanes, LnsLane)[i];
       if (lns_lane_kind_info (lane->kind) == NULL)
         lane->kind = LNS_LANE_NVTX_PUSH_POP;
-      if (lane->track != LNS_ID_NONE)
-        continue;
-      if (!reach (recover, LNS_DEFINITION_TRACK, tracks->n))
-        return no_memory (recover);
-      lane->track = tracks->n - 1;
-      tracks->items[lane->track].track.kind = lns_lane_kind_info (lane->kind)->track;
+      if (!give_track (recover, lane))
+        return false;
     }
   return true;
+}
+
+/* Adds a stand-in of KIND if *LOST has none yet, and sets *LOST to its id. */
+static bool
+need (Recover *recover, LnsDefinitionKind kind, uint32_t *lost)
+{
+  if (*lost != LNS_ID_NONE)
+    return true;
+  const uint32_t id = recover->tables[kind].n;
+  if (!reach (recover, kind, id))
+    return no_memory (recover);
+  *lost = id;
+  return true;
+}
+
+/* Gives tracks that lost the thread or process that those of their kind have a stand-in of it. */
+static bool
+mend_tracks (Recover *recover)
+{
+  const Table *tracks = &recover->tables[LNS_DEFINITION_TRACK],
+              *threads = &recover->tables[LNS_DEFINITION_THREAD],
+              *processes = &recover->tables[LNS_DEFINITION_PROCESS];
+
+  for (uint32_t i = 0; i < tracks->n; i++)
+    {
+      LnsTrack *track = &RECORDS (tracks, LnsTrack)[i];
+      const LnsTrackKindInfo *info = lns_track_kind_info (track->kind);
+      if (info == NULL)
+        continue;
+      if (info->has_process && track->process == LNS_ID_NONE && track->thread < threads->n)
+        track->process = RECORDS (threads, LnsThread)[track->thread].process;
+      if (info->has_process && track->process >= processes->n)
+        {
+          if (!need (recover, LNS_DEFINITION_PROCESS, &recover->lost_process))
+            return false;
+          track->process = recover->lost_process;
+        }
+      if (info->has_thread && track->thread == LNS_ID_NONE)
+        {
+          if (!need (recover, LNS_DEFINITION_THREAD, &recover->lost_thread))
+            return false;
+          LnsThread *lost = &RECORDS (threads, LnsThread)[recover->lost_thread];
+          if (lost->process == LNS_ID_NONE)
+            lost->process = track->process;
+          track->thread = recover->lost_thread;
+        }
+    }
+  return true;
+}
+
+static void
+mend_severities (Recover *recover)
+{
+  const Table *diagnostics = &recover->tables[LNS_DEFINITION_DIAGNOSTIC];
+
+  for (uint32_t i = 0; i < diagnostics->n; i++)
+    if ((unsigned)RECORDS (diagnostics, LnsDiagnostic)[i].severity > LNS_SEVERITY_ERROR)
+      RECORDS (diagnostics, LnsDiagnostic)[i].severity = LNS_SEVERITY_ERROR;
 }
 
 /* Makes the links and owners of the definitions of KIND lead somewhere, if need be to stand-ins. */
@@ -230,6 +413,7 @@ static bool
 mend_links (Recover *recover, LnsDefinitionKind kind)
 {
   const Table *from = &recover->tables[kind];
+  const size_t size = lns_definition_size (kind);
 
   for (const LnsDefinitionField *field = lns_definition_fields (kind); field->tag != 0; field++)
     for (uint32_t i = 0; i < from->n; i++)
@@ -238,7 +422,7 @@ mend_links (Recover *recover, LnsDefinitionKind kind)
         uint32_t id;
         if (!is_owner && field->type != LNS_FIELD_LINK)
           break;
-        memcpy (&id, (char *)&from->items[i] + field->offset, sizeof id);
+        memcpy (&id, (char *)from->records + size * i + field->offset, sizeof id);
         if (id == LNS_ID_NONE && is_owner)
           id = 0;
         if (id != LNS_ID_NONE && !reach (recover, field->kind, id))
@@ -247,7 +431,7 @@ mend_links (Recover *recover, LnsDefinitionKind kind)
             if (is_owner && !reach (recover, field->kind, id))
               return no_memory (recover);
           }
-        memcpy ((char *)&from->items[i] + field->offset, &id, sizeof id);
+        memcpy ((char *)from->records + size * i + field->offset, &id, sizeof id);
       }
   return true;
 }
@@ -259,8 +443,8 @@ cut_call_nodes (Recover *recover)
   const Table *nodes = &recover->tables[LNS_DEFINITION_CALL_NODE];
 
   for (uint32_t i = 0; i < nodes->n; i++)
-    if (nodes->items[i].call_node.parent >= i)
-      nodes->items[i].call_node.parent = LNS_ID_NONE;
+    if (RECORDS (nodes, LnsCallNode)[i].parent >= i)
+      RECORDS (nodes, LnsCallNode)[i].parent = LNS_ID_NONE;
 }
 
 /* The same for inlined calls and the frames of their callers. */
@@ -271,7 +455,7 @@ cut_inlined (Recover *recover)
 
   for (uint32_t i = 0; i < frames->n; i++)
     {
-      LnsStackFrame *frame = &frames->items[i].frame;
+      LnsStackFrame *frame = &RECORDS (frames, LnsStackFrame)[i];
       if (frame->inlined_in > i)
         frame->inlined_in = 0;
       if (frame->innermost > frames->n || frame->innermost <= i + 1)
@@ -297,11 +481,15 @@ mend_all_links (Recover *recover)
 
   cut_call_nodes (recover);
   cut_inlined (recover);
+  mend_severities (recover);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (!mend_links (recover, kinds[i]))
-      return false;
-  return _lns_report_end_circles (processes->items, sizeof *processes->items,
-                                  (uint32_t)processes->n, &n_ended) ||
+    {
+      if (!mend_links (recover, kinds[i]) ||
+          (kinds[i] == LNS_DEFINITION_TRACK && !mend_tracks (recover)))
+        return false;
+    }
+  return _lns_report_end_circles (processes->records, sizeof (LnsProcess), processes->n,
+                                  &n_ended) ||
          no_memory (recover);
 }
 
@@ -355,10 +543,10 @@ empty_lost_blocks (Recover *recover)
     return no_memory (recover);
   for (uint32_t i = 0; i < blocks->n; i++)
     {
-      LnsKeptRows *rows = &blocks->items[i].kept_rows;
+      LnsKeptRows *rows = &RECORDS (blocks, LnsKeptRows)[i];
       /* Rows are also useless if the columns of their table are lost. */
       if (!is_lost (recover, rows->rows) &&
-          !is_lost (recover, tables->items[rows->table].kept_table.columns))
+          !is_lost (recover, RECORDS (tables, LnsKeptTable)[rows->table].columns))
         continue;
       n_lost[rows->table] += rows->n_rows;
       recover->counts.n_lost_rows += rows->n_rows;
@@ -366,7 +554,7 @@ empty_lost_blocks (Recover *recover)
     }
   for (uint32_t i = 0; i < tables->n; i++)
     if (n_lost[i] > 0)
-      tell_lost_rows (recover, tables->items[i].kept_table.name, n_lost[i]);
+      tell_lost_rows (recover, RECORDS (tables, LnsKeptTable)[i].name, n_lost[i]);
   free (n_lost);
   return true;
 }
@@ -381,16 +569,16 @@ write_definitions (Recover *recover)
   for (LnsDefinitionKind kind = LNS_DEFINITION_PROCESS; kind < LNS_N_DEFINITION_KINDS; kind++)
     for (size_t i = 0; kind != LNS_DEFINITION_META && i < recover->tables[kind].n; i++)
       {
-        LnsDefinition *definition = &recover->tables[kind].items[i];
+        char *definition = (char *)recover->tables[kind].records + lns_definition_size (kind) * i;
         const LnsDefinitionField *field = lns_definition_fields (kind);
         for (; field->tag != 0; field++)
           {
             uint32_t id;
             if (field->type != LNS_FIELD_STRING)
               continue;
-            memcpy (&id, (char *)definition + field->offset, sizeof id);
+            memcpy (&id, definition + field->offset, sizeof id);
             id = _lns_recovered_string (&recover->strings, id, recover->strings.lost_name);
-            memcpy ((char *)definition + field->offset, &id, sizeof id);
+            memcpy (definition + field->offset, &id, sizeof id);
           }
         lns_writer_define (recover->writer, kind, definition);
       }
@@ -426,10 +614,12 @@ create (Recover *recover, const char *out_path, bool overwrite)
 
   for (uint32_t i = 0; i < meta->n; i++)
     {
-      _lns_recovered_text (&recover->strings, meta->items[i].meta.key, key, sizeof key);
+      _lns_recovered_text (&recover->strings, RECORDS (meta, LnsMetaDefinition)[i].key, key,
+                           sizeof key);
       if (!is_own_key (key))
         continue;
-      _lns_recovered_text (&recover->strings, meta->items[i].meta.value, value, sizeof value);
+      _lns_recovered_text (&recover->strings, RECORDS (meta, LnsMetaDefinition)[i].value, value,
+                           sizeof value);
       if (strcmp (key, "incompatible") == 0 &&
           (strtoull (value, NULL, 10) & ~LNS_FEATURES_INCOMPATIBLE) != 0)
         return lns_error_set (recover->error, LNS_ERROR_VERSION, 0,
@@ -455,10 +645,11 @@ write_meta (Recover *recover)
 
   for (uint32_t i = 0; value != NULL && i < meta->n; i++)
     {
-      _lns_recovered_text (&recover->strings, meta->items[i].meta.key, key, sizeof key);
+      _lns_recovered_text (&recover->strings, RECORDS (meta, LnsMetaDefinition)[i].key, key,
+                           sizeof key);
       if (key[0] == '\0' || is_own_key (key))
         continue;
-      _lns_recovered_text (&recover->strings, meta->items[i].meta.value, value,
+      _lns_recovered_text (&recover->strings, RECORDS (meta, LnsMetaDefinition)[i].value, value,
                            LNS_STRING_PIECE_BYTES + 1);
       lns_writer_set_meta (recover->writer, key, value);
     }
@@ -513,6 +704,7 @@ static void
 write_chunk (Recover *recover, const LnsFoundChunk *chunk, Events *events, LaneProgress *lane)
 {
   const LnsChunkHeader *header = &chunk->header;
+  const uint32_t id = lane_number (recover, header->lane);
 
   if (header->sequence > lane->n_chunks)
     {
@@ -540,7 +732,7 @@ write_chunk (Recover *recover, const LnsFoundChunk *chunk, Events *events, LaneP
       if (lane->has_gap)
         event.flags |= LNS_EVENT_LOST_BEFORE;
       lane->has_gap = false;
-      lns_writer_append (recover->writer, header->lane, &event);
+      lns_writer_append (recover->writer, id, &event);
       lane->end_ns = event.start_ns + event.duration_ns;
     }
   if (header->first + header->n > lane->n_old)
@@ -560,7 +752,7 @@ write_open (Recover *recover,
   if (header->first < lane->n_old || !decode_chunk (recover, chunk, events))
     return;
   LnsEvent event = take_event (recover, (LnsLaneKind)header->lane_kind, events, 0);
-  lns_writer_set_open (recover->writer, header->lane, &event);
+  lns_writer_set_open (recover->writer, lane_number (recover, header->lane), &event);
   recover->counts.n_events++;
   *end_ns = event.start_ns > *end_ns ? event.start_ns : *end_ns;
 }
@@ -579,7 +771,7 @@ write_events (Recover *recover, int64_t *ret_end_ns)
   for (uint32_t id = 0; ok && id < n_lanes; id++)
     {
       LaneProgress lane = { .end_ns = INT64_MIN };
-      for (; ok && c < n_chunks && chunks[c].header.lane <= id; c++)
+      for (; ok && c < n_chunks && lane_number (recover, chunks[c].header.lane) <= id; c++)
         {
           write_chunk (recover, &chunks[c], events, &lane);
           if (lns_writer_waiting_bytes (recover->writer) > COMMIT_BYTES)
@@ -591,7 +783,7 @@ write_events (Recover *recover, int64_t *ret_end_ns)
         }
       if (lane.end_ns > *ret_end_ns)
         *ret_end_ns = lane.end_ns;
-      for (; ok && o < n_opens && opens[o].header.lane <= id; o++)
+      for (; ok && o < n_opens && lane_number (recover, opens[o].header.lane) <= id; o++)
         write_open (recover, &opens[o], events, &lane, ret_end_ns);
     }
   free (events);
@@ -694,6 +886,14 @@ write_losses (Recover *recover)
   lns_writer_set_meta (recover->writer, "missing", counts->lost_text);
   if (counts->n_lost > 0)
     lns_writer_add_loss (recover->writer, &loss);
+  if (recover->n_beyond > 0)
+    {
+      snprintf (text, sizeof text,
+                LNS_SENTENCE ("Definitions that were left out because their ids are far beyond "
+                              "all others: %" PRIu64 "."),
+                recover->n_beyond);
+      add_diagnostic (recover, text);
+    }
   if (counts->n_damaged + counts->n_missing + counts->n_lost == 0 && counts->is_lost_known)
     return;
   snprintf (text, sizeof text,
@@ -785,7 +985,12 @@ lns_recover (const char *path,
              LnsRecovery *ret_recovery,
              LnsError *error)
 {
-  Recover recover = { .path = path, .options = options, .error = error };
+  Recover recover = { .path = path,
+                      .options = options,
+                      .error = error,
+                      .stand_ins_bytes = STAND_INS_MAX_BYTES,
+                      .lost_process = LNS_ID_NONE,
+                      .lost_thread = LNS_ID_NONE };
   struct stat in, out;
   int fds[2] = { -1, -1 };
 
@@ -801,7 +1006,8 @@ lns_recover (const char *path,
     if (fds[i] >= 0)
       close (fds[i]);
   for (int kind = 0; kind < LNS_N_DEFINITION_KINDS; kind++)
-    lns_array_clear (&recover.tables[kind]);
+    free (recover.tables[kind].records);
+  lns_array_clear (&recover.lane_ids);
   _lns_recovered_strings_clear (&recover.strings);
   free (recover.bytes);
   _lns_scan_clear (&recover.scan);
