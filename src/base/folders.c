@@ -12,6 +12,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+mode_t
+lns_mode_like (const char *path)
+{
+  struct stat status;
+
+  if (stat (path, &status) != 0)
+    return 0600;
+  mode_t mode = 0600 | (status.st_mode & 0066);
+  /* The new file has another group, whose members may only do what all may. */
+  if (status.st_gid != getegid ())
+    mode &= ~(mode_t)0060 | (mode & 0006) << 3;
+  return mode;
+}
+
 bool
 lns_make_folders (const char *path, mode_t mode, LnsError *error)
 {

@@ -378,6 +378,7 @@ lns_export (LnsReport *report,
                                .options = options,
                                .path = path,
                                .temporary = place.temporary,
+                               .mode = place.mode,
                                .tables = lns_tables_new (report, error) };
   bool good = export.job.tables != NULL && export_tables (&export, error);
   lns_tables_free (export.job.tables);

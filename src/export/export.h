@@ -54,7 +54,10 @@ typedef struct
   size_t n_tables;        /* 0 = all tables                                                   */
   const LnsExportTimes *times; /* or NULL: all                                                   */
   bool no_json, no_blobs; /* NVTX payloads: NULL in place of their JSON text, of their bytes      */
-  int64_t shift_ns;       /* added to each time                                               */
+  const char *
+      source; /* the file that the report was opened from, if that is another one; may be NULL. Only those who
+                           * may read it may read the export */
+  int64_t shift_ns; /* added to each time                                               */
   LnsExportStacks stacks;
   LnsExportFolding folding;
   const atomic_bool *cancel; /* or NULL; true ends the export with LNS_ERROR_CANCELLED           */
@@ -78,7 +81,7 @@ const char *lns_export_type_ending (const LnsExportType *type);
 bool lns_export_times_parse (const char *text, LnsExportTimes *ret_times, LnsError *error);
 
 /* Writes REPORT as TYPE to PATH and creates missing folders; "-" is the standard output. The file appears under its
- * name once it is complete. OPTIONS may be NULL. Returns false and fills ERROR if PATH exists and may not be replaced
+ * name once it is complete, with the permissions of lns_mode_like (). OPTIONS may be NULL. Returns false and fills ERROR if PATH exists and may not be replaced
  * (checked before any work), if it cannot be written, if no table matches, or if a chunk of the report is damaged.
  * O(rows). */
 bool lns_export (LnsReport *report,

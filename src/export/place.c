@@ -129,9 +129,13 @@ lns_export_place_open (LnsExportPlace *place,
 {
   struct stat status;
 
-  *place = (LnsExportPlace){
-    .path = path, .type = type, .overwrite = options->overwrite, .append = options->append
-  };
+  *place = (LnsExportPlace){ .path = path,
+                             .type = type,
+                             .overwrite = options->overwrite,
+                             .append = options->append,
+                             .mode = lns_mode_like (options->source != NULL
+                                                        ? options->source
+                                                        : lns_report_info (report)->path) };
   if (strcmp (path, "-") == 0 && !type->is_stream)
     return lns_error_set (
         error, LNS_ERROR_USAGE, 0,
@@ -149,7 +153,8 @@ lns_export_place_open (LnsExportPlace *place,
     length--;
   place->temporary = lns_asprintf ("%.*s.%ld.part", (int)length, path, (long)getpid ());
   remove_made (place, place->temporary);
-  return type->file_ending == NULL || mkdir (place->temporary, 0777) == 0 ||
+  return type->file_ending == NULL ||
+         mkdir (place->temporary, place->mode | (place->mode & 0444) >> 2) == 0 ||
          lns_error_set_errno (error, errno, "%s cannot be created", path);
 }
 

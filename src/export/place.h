@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include "src/export/sink.h"
 
 typedef struct
@@ -14,6 +16,7 @@ typedef struct
   const char *path; /* borrowed */
   char
       *temporary; /* owned: a free name, or a folder that was made; "-" for the standard output   */
+  mode_t mode;    /* of files to create, before the umask */
   const LnsExportType *type;
   bool overwrite, append;
 } LnsExportPlace;

@@ -183,7 +183,18 @@ lns_export_address (const LnsReport *report, const LnsStackFrame *frame)
   if (frame->module == LNS_ID_NONE)
     return frame->offset;
   const LnsModule *module = &lns_report_modules (report, NULL)[frame->module];
-  return module->start + (frame->offset - module->file_offset);
+  return module->kind == LNS_MODULE_KERNEL ? 0
+                                           : module->start + (frame->offset - module->file_offset);
+}
+
+uint32_t
+lns_export_symbol (const LnsReport *report, const LnsStackFrame *frame)
+{
+  const LnsModule *module =
+      frame->module != LNS_ID_NONE ? &lns_report_modules (report, NULL)[frame->module] : NULL;
+  const bool is_address =
+      module != NULL && module->kind == LNS_MODULE_KERNEL && frame->is_resolved == 0;
+  return is_address ? module->path : frame->symbol;
 }
 
 void

@@ -51,8 +51,13 @@ bool lns_export_count_samples (const LnsExportJob *job,
 typedef LNS_ARRAY (uint32_t) LnsExportChain;
 void lns_export_chain (const LnsReport *report, uint32_t node, LnsExportChain *ret_frames);
 
-/* The address that FRAME had in its process. */
+/* The address that FRAME had in its process. 0 for code of the kernel: programs that export samples show its functions, and
+ * keep its addresses to themselves, which help to attack it. */
 uint64_t lns_export_address (const LnsReport *report, const LnsStackFrame *frame);
+
+/* The id of the string that names FRAME: its function; until that is known its module and offset, or of the kernel's code
+ * only that it is the kernel's. */
+uint32_t lns_export_symbol (const LnsReport *report, const LnsStackFrame *frame);
 
 /* Puts the text of STRING with "_" for control characters, and for OTHER unless that is 0. */
 void lns_export_put_name (LnsExportText *text, uint32_t string, char other);

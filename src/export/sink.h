@@ -8,6 +8,8 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include "src/export/export.h"
 #include "src/tables/tables.h"
 
@@ -26,6 +28,7 @@ typedef struct
   const char *path;    /* what the person asked for: errors name it                           */
   const char
       *temporary; /* the file to write ("-": standard output), or an empty folder that is there */
+  mode_t mode;    /* of files to create, before the umask */
 } LnsExportJob;
 
 typedef struct

@@ -23,8 +23,9 @@ lns_export_text_open (const LnsExportJob *job, const char *path, LnsError *error
   /* An export to a folder opens a text for each table, so the large buffer is not cleared. */
   memset (text, 0, offsetof (LnsExportText, bytes));
   text->job = job;
-  text->fd = strcmp (path, "-") == 0 ? fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
-                                     : open (path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  text->fd = strcmp (path, "-") == 0
+                 ? fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                 : open (path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, job->mode);
   text->terminal.fd = text->fd;
   text->is_terminal = text->fd >= 0 && isatty (text->fd);
   if (text->fd >= 0)

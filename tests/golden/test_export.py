@@ -9,6 +9,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -166,6 +167,47 @@ def test_others_may_write_to_it():
     database.commit()
     assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert database.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
+def run_with(umask, *words):
+    env = dict(os.environ, LC_ALL="C.UTF-8", XDG_CACHE_HOME=golden.path("cache"))
+    subprocess.run([tap.LANESCOPE, *words], cwd=golden.FOLDER, env=env, umask=umask, capture_output=True, timeout=60, check=True)
+
+
+def test_who_may_not_read_a_report_may_not_read_its_exports():
+    """They have the permissions of the report, less the umask."""
+    report, out = golden.make_report("private.rep"), golden.path("private")
+    for mode, umask in ((0o600, 0o022), (0o600, 0), (0o640, 0o022), (0o640, 0o077), (0o644, 0o022), (0o644, 0o027), (0o400, 0o022)):
+        os.chmod(report, mode)
+        allowed = (0o600 | mode & 0o066) & ~umask
+        for kind in ("sqlite", "jsonlines", "csv", "chrome", "folded", "svg", "perf-script", "pprof", "speedscope", "firefox", "info"):
+            run_with(umask, "export", "-t", kind, "-f", "true", "-o", out, report)
+            paths = [out] if os.path.isfile(out) else [os.path.join(out, name) for name in os.listdir(out)]
+            assert paths, kind
+            for path in paths:
+                assert os.stat(path).st_mode & 0o777 == allowed, (kind, oct(mode), oct(umask), oct(os.stat(path).st_mode))
+            if os.path.isdir(out):
+                assert os.stat(out).st_mode & 0o777 == (allowed | (allowed & 0o444) >> 2), oct(os.stat(out).st_mode)
+                shutil.rmtree(out)
+            else:
+                os.remove(out)
+        run_with(umask, "stats", "-r", "nvtx_sum", "-f", "csv", "--force-overwrite=true", "-o", out, report)
+        assert os.stat(out + "_nvtx_sum.csv").st_mode & 0o777 == allowed, (oct(mode), oct(umask))
+    if os.geteuid() == 0:
+        os.chmod(report, 0o640)
+        os.chown(report, 0, 65534)  # the export has another group
+        run_with(0o022, "export", "-t", "jsonlines", "-o", out, report)
+        assert os.stat(out).st_mode & 0o777 == 0o600, oct(os.stat(out).st_mode)
+
+
+def test_exports_of_a_file_that_was_imported_are_as_open_as_it():
+    """Not as its report in the cache, which only the user may read."""
+    out = golden.path("opened.json")
+    for mode in (0o644, 0o600):
+        path = shutil.copy(exports.path(exports.OWN[0]), golden.path("opened.sqlite"))
+        os.chmod(path, mode)
+        run_with(0o022, "export", "-t", "jsonlines", "-f", "true", "-o", out, path)
+        assert os.stat(out).st_mode & 0o777 == mode, oct(mode)
 
 
 def test_it_replaces_nothing_unasked():

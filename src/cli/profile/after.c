@@ -84,6 +84,7 @@ names_frames (const LnsProfile *profile)
 static bool
 export_as (LnsProfile *profile,
            LnsReport *report,
+           const char *source,
            const LnsExportType *type,
            const char *path,
            LnsCliSteps *steps)
@@ -96,6 +97,7 @@ export_as (LnsProfile *profile,
                                                       : LNS_EXPORT_FILLED_TABLES,
     .folding = { true, true, "validation", false },
     .ret_lacks = &lacks,
+    .source = source,
     .cancel = lns_cli_catch_interrupt (),
     .progress = lns_cli_step_show,
     .progress_data = steps,
@@ -122,7 +124,7 @@ export_all (LnsProfile *profile, const char *path, LnsCliSteps *steps)
   for (size_t i = 0; report != NULL && i < profile->n_exports; i++)
     {
       paths[i] = lns_cli_replace_ending (path, lns_export_type_ending (profile->exports[i]));
-      if (!export_as (profile, report, profile->exports[i], paths[i], steps))
+      if (!export_as (profile, report, path, profile->exports[i], paths[i], steps))
         {
           free (paths[i]);
           paths[i] = NULL;

@@ -6,6 +6,7 @@
 /* `lanescope export`: writes a report in a format of other programs. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -136,13 +137,21 @@ find_type (const char *name, LnsError *error)
   return type;
 }
 
+/* Creates the file at PATH for writing. */
+static FILE *
+create (const char *path, mode_t mode)
+{
+  const int fd = open (path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  return fd >= 0 ? fdopen (fd, "w") : NULL;
+}
+
 /* Prints the facts of `lanescope info`, or writes them to a file, completely or not at all. *RET_EXIT_CODE is the exit
  * code of that command. */
 static bool
 export_info (const Values *values, const char *input, int *ret_exit_code, LnsError *error)
 {
   static const LnsExportType info = { .name = "info", .is_stream = true };
-  const LnsExportOptions info_options = { .overwrite = values->overwrite };
+  const LnsExportOptions info_options = { .overwrite = values->overwrite, .source = input };
   const char *output = values->output != NULL ? values->output : "-";
   bool is_stdout = strcmp (output, "-") == 0;
   LnsReport *report = lns_cli_open_report (input, error);
@@ -152,7 +161,7 @@ export_info (const Values *values, const char *input, int *ret_exit_code, LnsErr
     return false;
   FILE *printed = stdout, *file = NULL;
   bool good = lns_export_place_open (&place, report, &info, output, &info_options, error);
-  if (good && !is_stdout && (file = fopen (place.temporary, "we")) == NULL)
+  if (good && !is_stdout && (file = create (place.temporary, place.mode)) == NULL)
     good = lns_error_set_errno (error, errno, "cannot write %s", output);
   stdout = file != NULL ? file : printed;
   if (good)
@@ -265,6 +274,7 @@ export_report (const Values *values, const LnsExportType *type, const char *inpu
   const char *lacks = NULL;
 
   export_options.ret_lacks = &lacks;
+  export_options.source = input;
   if (values->stacks != NULL)
     export_options.stacks =
         strcmp (values->stacks, "cpu") == 0 ? LNS_EXPORT_CPU_STACKS : LNS_EXPORT_GPU_STACKS;

@@ -148,6 +148,7 @@ lns_cli_table_output_init (LnsCliTableOutput *output,
   output->path =
       make_path (base, name, range, lns_stats_format_info (output->style.format)->ending);
   free (base);
+  output->mode = lns_mode_like (input);
   if (!values->overwrite && access (output->path, F_OK) == 0)
     return lns_error_set (
         error, LNS_ERROR_IO, EEXIST,
@@ -180,7 +181,8 @@ write_file (const LnsCliTableOutput *output, LnsCliTableFunc function, void *dat
   if (!lns_make_folders (output->path, 0777, error))
     return false;
   char *temporary = lns_asprintf ("%s.%ld.part", output->path, (long)getpid ());
-  FILE *file = fopen (temporary, "wxe");
+  const int fd = open (temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, output->mode);
+  FILE *file = fd >= 0 ? fdopen (fd, "w") : NULL;
   bool good = file != NULL || lns_error_set_errno (error, errno, "cannot write %s", output->path);
   good = good && function (data, file, &output->style, error);
   if (file != NULL && (ferror (file) | fclose (file)) != 0 && good)

@@ -8,6 +8,8 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include "src/analysis/stats/style.h"
 #include "src/cli/options/shared.h"
 
@@ -60,6 +62,7 @@ typedef struct
 {
   LnsStatsStyle style;
   char *path;    /* of a file, or NULL                                                          */
+  mode_t mode;   /* of the file, before the umask */
   char *command; /* or NULL                                                                     */
 } LnsCliTableOutput;
 

@@ -2,10 +2,11 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes the tables that arrow.c sends over the socket that is standard input, with pyarrow: KIND TARGET.
+"""Writes the tables that arrow.c sends over the socket that is standard input, with pyarrow: KIND MODE TARGET.
 What is sent is said there. Answers "r" once it may begin; at the end "k", "o" and the errno of what cannot be written, or "e" and what went wrong."""
 
 import errno
+import os
 import signal
 import socket
 import struct
@@ -18,7 +19,8 @@ try:
 except ImportError:
     sys.exit(3)
 
-kind, target = sys.argv[1:]
+kind, mode, target = sys.argv[1:]
+os.umask(os.umask(0) | 0o777 & ~int(mode, 8))
 connection = socket.socket(fileno=0)
 stream = connection.makefile("rb", buffering=1 << 20)
 TYPES = {"i": pyarrow.int64(), "r": pyarrow.float64(), "t": pyarrow.utf8(), "b": pyarrow.binary()}

@@ -133,10 +133,14 @@ start_writer (Sink *sink, LnsError *error)
   const char *python = named != NULL && *named != '\0' ? named : "python3";
   char *command = strchr (python, '/') != NULL ? absolute (python) : lns_strdup (python);
   char *target = absolute (sink->job->temporary);
-  const char *words[] = { command, "-c", arrow_writer_py, sink->job->type->name, target, NULL };
+  char mode[16];
+  const char *words[] = {
+    command, "-c", arrow_writer_py, sink->job->type->name, mode, target, NULL
+  };
   int ends[2], code;
   char ready;
 
+  snprintf (mode, sizeof mode, "%o", (unsigned)sink->job->mode);
   if (command == NULL || target == NULL ||
       socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     {

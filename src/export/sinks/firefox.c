@@ -96,9 +96,10 @@ list_functions (Firefox *self)
     {
       const LnsStackFrame *frame = &self->frames[i];
       const uint32_t module = module_of (self, frame);
-      const uint32_t number = NUMBER_OF (
-          &self->function_numbers, &self->functions, (uint64_t)module << 32 | frame->symbol,
-          ((Function){ .symbol = frame->symbol, .module = module, .file = 0 }));
+      const uint32_t symbol = lns_export_symbol (self->job->report, frame);
+      const uint32_t number =
+          NUMBER_OF (&self->function_numbers, &self->functions, (uint64_t)module << 32 | symbol,
+                     ((Function){ .symbol = symbol, .module = module, .file = 0 }));
       self->function_of[i] = number;
       if (self->functions.items[number].file == 0)
         self->functions.items[number].file = frame->file;

@@ -83,7 +83,8 @@ put_chain (Chains *chains, uint32_t node)
   for (size_t i = 0; i < chains->chain.n; i++)
     {
       lns_export_put_byte (chains->text, ';');
-      lns_export_put_name (chains->text, frames[chains->chain.items[i]].symbol, ';');
+      lns_export_put_name (chains->text,
+                           lns_export_symbol (report, &frames[chains->chain.items[i]]), ';');
     }
   lns_export_put_byte (chains->text, ' ');
   lns_export_put_integer (chains->text, (int64_t)chains->counts[node]);

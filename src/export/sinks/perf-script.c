@@ -53,7 +53,7 @@ put_function (LnsExportText *text, const LnsStackFrame *frame)
   snprintf (address, sizeof address, "\t%16" PRIx64 " ", lns_export_address (report, frame));
   lns_export_put_text (text, address);
   /* What stands for callers that are missing has a name without being a function. */
-  if (frame->is_resolved || (n > 0 && symbol[0] == '['))
+  if (frame->is_resolved || (frame->module == LNS_ID_NONE && n > 0 && symbol[0] == '['))
     lns_export_put_name (text, frame->symbol, 0);
   else
     lns_export_put_text (text, "[unknown]");

@@ -100,14 +100,14 @@ string_index (Pprof *pprof, uint32_t string)
 static uint64_t
 function_id (Pprof *pprof, const LnsStackFrame *frame)
 {
-  const uint64_t key = (uint64_t)frame->symbol << 32 | frame->file;
+  const uint32_t symbol = lns_export_symbol (pprof->job->report, frame);
+  const uint64_t key = (uint64_t)symbol << 32 | frame->file;
   uint64_t id = lns_id_map_number (&pprof->functions, key + 1);
   if (id != 0)
     return id;
   id = ++pprof->n_functions;
   lns_id_map_set (&pprof->functions, key + 1, (void *)(uintptr_t)id);
-  const uint64_t name = string_index (pprof, frame->symbol),
-                 file = string_index (pprof, frame->file);
+  const uint64_t name = string_index (pprof, symbol), file = string_index (pprof, frame->file);
   put_number (&pprof->part, 1, id);
   put_number (&pprof->part, 2, name);
   put_number (&pprof->part, 3, name);
@@ -148,6 +148,7 @@ put_location (Pprof *pprof, uint32_t place)
 {
   const LnsStackFrame *frames = lns_report_frames (pprof->job->report, NULL),
                       *frame = &frames[place];
+  const uint64_t address = lns_export_address (pprof->job->report, frame);
   LnsBuffer lines = { 0 };
   if (pprof->is_located[place])
     return;
@@ -165,7 +166,11 @@ put_location (Pprof *pprof, uint32_t place)
     put_module (pprof, frame->module);
   put_number (&pprof->part, 1, 1 + (uint64_t)place);
   put_number (&pprof->part, 2, frame->module != LNS_ID_NONE ? 1 + (uint64_t)frame->module : 0);
-  put_number (&pprof->part, 3, lns_export_address (pprof->job->report, frame));
+  /* One without an address lies where its module begins, as a place must lie in its mapping. */
+  put_number (&pprof->part, 3,
+              address != 0 || frame->module == LNS_ID_NONE
+                  ? address
+                  : lns_report_modules (pprof->job->report, NULL)[frame->module].start);
   lns_buffer_append (&pprof->part, lines.bytes, lines.size_bytes);
   put_message (&pprof->whole, PROFILE_LOCATION, &pprof->part);
   lns_buffer_clear (&lines);

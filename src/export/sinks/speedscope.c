@@ -40,7 +40,7 @@ put_frames (const Speedscope *scope)
     {
       const uint32_t module = frames[i].module != LNS_ID_NONE ? modules[frames[i].module].path : 0;
       lns_export_put_text (text, i > 0 ? ",\n{\"name\":" : "\n{\"name\":");
-      put_string (text, frames[i].symbol);
+      put_string (text, lns_export_symbol (scope->job->report, &frames[i]));
       if (frames[i].file != 0 || module != 0)
         {
           lns_export_put_text (text, ",\"file\":");

@@ -85,7 +85,7 @@ sqlite_open (const LnsExportJob *job, LnsError *error)
 
   sink->job = job;
   /* If SQLite cannot create the file it tries to read it, and reports that error instead. */
-  int fd = open (job->temporary, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  int fd = open (job->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, job->mode);
   if (fd < 0)
     {
       lns_export_fail (job, errno, error);
