@@ -10,6 +10,7 @@
  *   known-report OUT.rep hours      ten hours, then three ranges of 1 ns, 2 ns and 3 ns
  *   known-report OUT.rep names      names that are hard to show: see write_names ()
  *   known-report OUT.rep samples    samples of CPUs in two threads: see write_samples ()
+ *   known-report OUT.rep wakings    a thread that wakes another one: see write_wakings ()
  */
 
 #include <inttypes.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/store/write/kept-table.h"
 #include "src/store/write/writer.h"
 
 #define SECOND INT64_C (1000000000)
@@ -326,13 +328,57 @@ write_samples (void)
     sample (on[1], i * 20 * MS, i < 400 ? step : again);
 }
 
+/* The thread of ON runs from START_NS to END_NS, and is blocked then. REMAINDER says who woke it; 0 = nothing does. */
+static void
+run (uint32_t on, int64_t start_ns, int64_t end_ns, uint64_t remainder)
+{
+  LnsEvent it = { .start_ns = start_ns, .duration_ns = end_ns - start_ns };
+  it.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] = 1;
+  it.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE)] = 1;
+  it.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_REMAINDER)] = remainder;
+  lns_writer_append (writer, on, &it);
+  LnsEvent left = { .start_ns = end_ns };
+  left.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE)] = 2;
+  lns_writer_append (writer, on, &left);
+}
+
+/* "consumer" runs for the first second, is blocked to 5 s, when "producer" wakes it, runs from 6 to 7 s, and is blocked to the
+ * end. "producer" runs from 4 to 5.5 s, woken at 3.5 s by "clock", which runs from 3 to 3.6 s. */
+static void
+write_wakings (void)
+{
+  static const LnsKeptColumn columns[] = { { "wakerTid", "INTEGER", false },
+                                           { "wakeLatency", "INTEGER", false } };
+  const uint32_t it = process ("pipeline", 10);
+  const char *const names[] = { "consumer", "producer", "clock" };
+  uint32_t on[3];
+  for (int i = 0; i < 3; i++)
+    on[i] = lane (track (LNS_TRACK_SCHED, it, thread (it, names[i], 10 + i), LNS_ID_NONE, ""), 0,
+                  LNS_LANE_SCHED);
+  LnsKeptTableMaker *maker = lns_kept_table_maker_new (writer, "SCHED_EVENTS", columns, 2, true);
+  uint64_t remainders[2];
+  for (int i = 0; i < 2; i++)
+    {
+      const LnsKeptValue values[] = { { .type = LNS_KEPT_INTEGER, .integer = 10 << 24 | (11 + i) },
+                                      { .type = LNS_KEPT_INTEGER,
+                                        .integer = i == 0 ? SECOND : 500 * MS } };
+      remainders[i] = lns_kept_table_maker_remainder (maker, values);
+    }
+  run (on[0], 0, SECOND, 0);
+  run (on[0], 6 * SECOND, 7 * SECOND, remainders[0]);
+  run (on[1], 4 * SECOND, 5500 * MS, remainders[1]);
+  run (on[2], 3 * SECOND, 3600 * MS, 0);
+  lns_kept_table_maker_free (maker);
+}
+
 int
 main (int argc, char **argv)
 {
   LnsError error = { 0 };
   if (argc < 2)
     {
-      fprintf (stderr, "usage: known-report OUT.rep [THREADS | hours | names | samples]\n");
+      fprintf (stderr,
+               "usage: known-report OUT.rep [THREADS | hours | names | samples | wakings]\n");
       return 2;
     }
   writer = lns_writer_create (argv[1], &(LnsWriterOptions){ .overwrite = true }, &error);
@@ -350,6 +396,8 @@ main (int argc, char **argv)
         write_names ();
       else if (strcmp (argv[2], "samples") == 0)
         write_samples ();
+      else if (strcmp (argv[2], "wakings") == 0)
+        write_wakings ();
       else
         write_threads (strtol (argv[2], NULL, 10));
       lns_writer_finish (writer, LNS_STATE_COMPLETE, end_ns, &error);

@@ -68,18 +68,28 @@ test_rows (void)
   lns_report_close (report);
 }
 
-/* What the details pane says of event ORDINAL under TITLE, or "". */
+/* What the details pane says of event ORDINAL under TITLE, or "": of the state of a thread, at TIME_NS. */
 static char *
-field_of (LnsReport *report, LnsTrackKind kind, uint64_t ordinal, const char *title)
+field_at (
+    LnsReport *report, LnsTrackKind kind, uint64_t ordinal, const char *title, int64_t time_ns)
 {
   uint32_t lane = lane_of (report, kind);
   LnsEvent event = { 0 };
   LNS_CHECK (lns_report_event (report, lane, ordinal, &event, NULL));
-  g_autoptr (GArray) fields = lns_details_fields_new (report, NULL, lane, ordinal, &event);
+  g_autoptr (GArray) fields = lns_details_fields_new (report, NULL, lane, ordinal, &event, time_ns);
   for (guint i = 0; i < fields->len; i++)
     if (g_str_equal (g_array_index (fields, LnsDetailsField, i).title, title))
       return g_strdup (g_array_index (fields, LnsDetailsField, i).text);
   return g_strdup ("");
+}
+
+/* The same at the event's start. */
+static char *
+field_of (LnsReport *report, LnsTrackKind kind, uint64_t ordinal, const char *title)
+{
+  LnsEvent event = { 0 };
+  LNS_CHECK (lns_report_event (report, lane_of (report, kind), ordinal, &event, NULL));
+  return field_at (report, kind, ordinal, title, event.start_ns);
 }
 
 static void
@@ -132,7 +142,7 @@ test_tooltips (void)
       LnsEvent event = { 0 };
       const char *chain = "";
       LNS_CHECK (lns_report_event (report, lane, 0, &event, NULL));
-      g_autoptr (GArray) fields = lns_details_brief_fields_new (report, lane, &event);
+      g_autoptr (GArray) fields = lns_details_brief_fields_new (report, lane, &event, 0);
       for (guint i = 0; i < fields->len; i++)
         if (g_str_equal (g_array_index (fields, LnsDetailsField, i).title, "Call chain"))
           chain = g_array_index (fields, LnsDetailsField, i).text;
@@ -506,8 +516,12 @@ test_wakings (void)
   LNS_CHECK (lns_thread_span_at (report, 0, 5 * SECOND, &span, NULL));
   LNS_CHECK (span.state == LNS_STATE_RUNNABLE && span.start_ns == 5 * SECOND &&
              span.end_ns == 6 * SECOND);
-  g_autofree char *until = field_of (report, LNS_TRACK_SCHED, 1, "Until it runs again");
-  LNS_CHECK_STR (until, "4 s");
+  g_autofree char *blocked = field_of (report, LNS_TRACK_SCHED, 1, "Duration");
+  g_autofree char *runnable = field_at (report, LNS_TRACK_SCHED, 1, "Duration", 5500 * MSEC);
+  g_autofree char *state = field_at (report, LNS_TRACK_SCHED, 1, "State", 5500 * MSEC);
+  LNS_CHECK_STR (blocked, "3 s");
+  LNS_CHECK_STR (runnable, "1 s");
+  LNS_CHECK_STR (state, "Runnable");
   LnsCudaLinks *links = lns_cuda_links_new (report);
   g_autofree char *thread = lns_event_text_thread (report, 0);
   for (uint64_t ordinal = 0; ordinal < G_N_ELEMENTS (latencies); ordinal++)
@@ -526,6 +540,7 @@ test_wakings (void)
           const LnsLinkedEvent *waker = &g_array_index (linked->events, LnsLinkedEvent, 0);
           LNS_CHECK (waker->id.lane == 1 && waker->id.ordinal == 0 &&
                      waker->event.start_ns == 4 * SECOND);
+          LNS_CHECK (waker->kind == LNS_LINK_WAKER && waker->woken_ns == 5 * SECOND);
         }
       lns_linked_events_free (linked);
     }
@@ -540,8 +555,9 @@ test_details_of_states (void)
   LnsReport *report = open_states ();
   g_autofree char *state = field_of (report, LNS_TRACK_SCHED, 1, "State");
   g_autofree char *call = field_of (report, LNS_TRACK_SCHED, 1, "In call");
-  g_autofree char *length = field_of (report, LNS_TRACK_SCHED, 1, "Until it runs again");
-  g_autofree char *duration = field_of (report, LNS_TRACK_SCHED, 1, "Duration");
+  g_autofree char *start = field_of (report, LNS_TRACK_SCHED, 1, "Start");
+  g_autofree char *length = field_of (report, LNS_TRACK_SCHED, 1, "Duration");
+  g_autofree char *end = field_of (report, LNS_TRACK_SCHED, 1, "End");
   g_autofree char *runnable = field_of (report, LNS_TRACK_SCHED, 3, "State");
   g_autofree char *lock = field_of (report, LNS_TRACK_SCHED, 1, "Lock");
   g_autofree char *holder = field_of (report, LNS_TRACK_OS_CALLS, 0, "Held by");
@@ -550,11 +566,12 @@ test_details_of_states (void)
   g_autofree char *none = field_of (report, LNS_TRACK_SCHED, 7, "In call");
   LNS_CHECK_STR (state, "Blocked");
   LNS_CHECK_STR (call, "read");
+  LNS_CHECK_STR (start, "2.000000000 s");
   LNS_CHECK_STR (length, "4 s");
+  LNS_CHECK_STR (end, "6.000000000 s");
   LNS_CHECK_STR (lock, "0x7f00");
   LNS_CHECK_STR (holder, owner);
   LNS_CHECK_STR (unlocked, "");
-  LNS_CHECK_STR (duration, "");
   LNS_CHECK_STR (runnable, "Runnable");
   LNS_CHECK_STR (none, "");
   lns_report_close (report);

@@ -401,7 +401,7 @@ said_of (LnsReport *report, uint32_t lane, uint64_t ordinal, const char *title)
   LnsEvent event;
   char *text = NULL;
   LNS_CHECK (lns_report_event (report, lane, ordinal, &event, NULL));
-  g_autoptr (GArray) fields = lns_details_fields_new (report, NULL, lane, ordinal, &event);
+  g_autoptr (GArray) fields = lns_details_fields_new (report, NULL, lane, ordinal, &event, 0);
   for (guint i = 0; i < fields->len; i++)
     if (strcmp (g_array_index (fields, LnsDetailsField, i).title, title) == 0)
       text = g_strdup (g_array_index (fields, LnsDetailsField, i).text);

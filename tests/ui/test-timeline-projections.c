@@ -207,7 +207,7 @@ check_said (LnsReport *report, LnsEventId id, const char *title, const char *tex
 {
   LnsEvent event;
   LNS_CHECK (lns_report_event (report, id.lane, id.ordinal, &event, NULL));
-  g_autoptr (GArray) fields = lns_details_fields_new (report, NULL, id.lane, id.ordinal, &event);
+  g_autoptr (GArray) fields = lns_details_fields_new (report, NULL, id.lane, id.ordinal, &event, 0);
   for (guint i = 0; i < fields->len; i++)
     if (strcmp (g_array_index (fields, LnsDetailsField, i).title, title) == 0)
       {

@@ -221,7 +221,7 @@ details_tell_each_field (void)
   event.start_ns = 1;
   event.duration_ns = 1500;
   event.flags = LNS_EVENT_LOST_BEFORE;
-  g_autoptr (GArray) fields = lns_details_fields_new (report, NULL, 3, ordinal - 1, &event);
+  g_autoptr (GArray) fields = lns_details_fields_new (report, NULL, 3, ordinal - 1, &event, 0);
   LNS_CHECK_STR (field (fields, "Start"), "0.000000001 s");
   LNS_CHECK_STR (field (fields, "Duration"), "1.5 µs");
   LNS_CHECK_STR (field (fields, "End"), "0.000001501 s");
@@ -243,7 +243,7 @@ an_unknown_end_is_not_told (void)
   LnsEvent event;
   LNS_CHECK (lns_report_event (report, 0, 0, &event, NULL));
   event.flags = LNS_EVENT_END_UNKNOWN;
-  g_autoptr (GArray) fields = lns_details_fields_new (report, NULL, 0, 0, &event);
+  g_autoptr (GArray) fields = lns_details_fields_new (report, NULL, 0, 0, &event, 0);
   LNS_CHECK_STR (field (fields, "Duration"), "not known");
   LNS_CHECK (field (fields, "End") == NULL);
 }

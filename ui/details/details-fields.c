@@ -30,14 +30,15 @@ typedef struct
   LnsLaneKind kind;
   const LnsTrack *track;
   const LnsEvent *event;
-  bool is_brief; /* for a tooltip */
+  int64_t time_ns; /* of the state of a thread */
+  bool is_brief;   /* for a tooltip */
 } Subject;
 
 /* Adds a field, unless TEXT, which it takes, is NULL or empty. */
 static void
 add (const Subject *self, const char *title, char *text)
 {
-  LnsDetailsField field = { title, text };
+  LnsDetailsField field = { .title = title, .text = text };
   if (text == NULL || *text == '\0')
     g_free (text);
   else
@@ -391,11 +392,11 @@ gil_text (const Subject *self, uint64_t value)
     }
 }
 
-/* What the thread does from the event on: read before, so that it is in memory. */
+/* What the thread does: read before, so that it is in memory. */
 static bool
 find_span (const Subject *self, LnsThreadSpan *ret_span)
 {
-  return lns_thread_span_of_event (self->report, self->lane, self->event, ret_span);
+  return lns_thread_span_described (self->report, self->lane, self->time_ns, ret_span);
 }
 
 static char *
@@ -408,16 +409,6 @@ state_text (const Subject *self, uint64_t state)
   if (self->kind == LNS_LANE_SCHED && find_span (self, &span))
     return g_strdup (lns_thread_state_name (span.state));
   return label != NULL ? g_strdup (label) : signed_text (self, state);
-}
-
-static char *
-until_next_text (const Subject *self, uint64_t is_in)
-{
-  LnsThreadSpan span;
-  char text[LNS_FORMAT_SIZE];
-  return is_in == 0 && !self->is_brief && find_span (self, &span)
-             ? g_strdup (lns_format_duration_exact (span.end_ns - span.start_ns, text))
-             : NULL;
 }
 
 static char *
@@ -678,6 +669,8 @@ typedef struct
   uint32_t kinds;     /* bits: of these LnsLaneKinds; 0: of any                                */
   const char *title;
   char *(*text) (const Subject *self, uint64_t value); /* VALUE is that of the column          */
+  bool is_link;                                        /* as in LnsDetailsField                */
+  LnsLinkKind link;
 } Field;
 
 /* In the order they are read. */
@@ -699,11 +692,10 @@ static const Field own_fields[] = {
   { LNS_COLUMN_CPU, 0, N_ ("CPU"), signed_text },
   { LNS_COLUMN_THREAD_STATE, 0, N_ ("State"), state_text },
   { LNS_COLUMN_OPERATION, BIT (LNS_LANE_PYTHON_SAMPLE), N_ ("Interpreter lock (GIL)"), gil_text },
-  { LNS_COLUMN_SCHED_IN, 0, N_ ("Until it runs again"), until_next_text },
   { LNS_COLUMN_SCHED_IN, 0, N_ ("In call"), call_text },
   { 0, BIT (LNS_LANE_OS_CALL) | BIT (LNS_LANE_SCHED), N_ ("Lock"), lock_text },
   { 0, BIT (LNS_LANE_OS_CALL) | BIT (LNS_LANE_SCHED), N_ ("Held by"), lock_holder_text },
-  { LNS_COLUMN_SCHED_IN, BIT (LNS_LANE_SCHED), N_ ("Woken by"), waker_text },
+  { LNS_COLUMN_SCHED_IN, BIT (LNS_LANE_SCHED), N_ ("Woken by"), waker_text, true, LNS_LINK_WAKER },
   { LNS_COLUMN_SCHED_IN, BIT (LNS_LANE_SCHED), N_ ("Wakeup latency"), wakeup_latency_text },
   { 0, BIT (LNS_LANE_OS_CALL) | BIT (LNS_LANE_SCHED), N_ ("File"), file_text },
   { 0, BIT (LNS_LANE_OS_CALL) | BIT (LNS_LANE_SCHED), N_ ("Bytes"), file_bytes_text },
@@ -766,9 +758,16 @@ add_fields (const Subject *self, const Field *fields, size_t n)
   for (size_t i = 0; i < n; i++)
     {
       const Field *it = &fields[i];
+      const guint n_before = self->fields->len;
       bool has_column = it->column == 0 || lns_lane_kind_extra (self->kind, it->column) >= 0;
       if (has_column && (it->kinds == 0 || it->kinds & BIT (self->kind)))
         add (self, _ (it->title), it->text (self, value_of (self, it->column)));
+      if (it->is_link && self->fields->len > n_before)
+        {
+          LnsDetailsField *field = &g_array_index (self->fields, LnsDetailsField, n_before);
+          field->is_link = true;
+          field->link = it->link;
+        }
     }
 }
 
@@ -791,10 +790,12 @@ clear_field (gpointer data)
 
 /* A subject with an empty array of fields. Its track may be NULL: nothing can be said then. */
 static Subject
-subject_of (LnsReport *report, uint32_t lane, const LnsEvent *event)
+subject_of (LnsReport *report, uint32_t lane, const LnsEvent *event, int64_t time_ns)
 {
   const LnsTrack *track = lns_event_track (report, lane);
-  Subject self = { .report = report, .lane = lane, .track = track, .event = event };
+  Subject self = {
+    .report = report, .lane = lane, .track = track, .event = event, .time_ns = time_ns
+  };
   self.fields = g_array_new (FALSE, FALSE, sizeof (LnsDetailsField));
   g_array_set_clear_func (self.fields, clear_field);
   if (track != NULL)
@@ -826,9 +827,12 @@ notes_text (uint32_t flags)
 }
 
 GArray *
-lns_details_brief_fields_new (LnsReport *report, uint32_t lane, const LnsEvent *event)
+lns_details_brief_fields_new (LnsReport *report,
+                              uint32_t lane,
+                              const LnsEvent *event,
+                              int64_t time_ns)
 {
-  Subject self = subject_of (report, lane, event);
+  Subject self = subject_of (report, lane, event, time_ns);
   self.is_brief = true;
   if (self.track == NULL)
     return self.fields;
@@ -842,14 +846,39 @@ lns_details_brief_fields_new (LnsReport *report, uint32_t lane, const LnsEvent *
   return self.fields;
 }
 
+/* When the event was, or when the thread did what it is about. */
+static void
+add_times (const Subject *self)
+{
+  const LnsEvent *event = self->event;
+  const LnsLaneKind kind = self->kind;
+  int64_t start_ns = event->start_ns, duration_ns = event->duration_ns;
+  LnsThreadSpan span;
+  const bool has_left = kind == LNS_LANE_SCHED && value_of (self, LNS_COLUMN_SCHED_IN) == 0;
+  const bool has_span = kind == LNS_LANE_SCHED && find_span (self, &span);
+  if (has_span)
+    {
+      start_ns = span.start_ns;
+      duration_ns = span.end_ns - span.start_ns;
+    }
+  add (self, _ ("Start"), lns_event_text_time (start_ns));
+  if (kind == LNS_LANE_NVTX_MARK || kind == LNS_LANE_COUNTER || kind == LNS_LANE_CPU_SAMPLE ||
+      kind == LNS_LANE_PYTHON_SAMPLE || (has_left && !has_span))
+    return;
+  add (self, _ ("Duration"), lns_event_text_duration (duration_ns, event->flags));
+  if (!(event->flags & (LNS_EVENT_END_UNKNOWN | LNS_EVENT_OPEN_END)))
+    add (self, _ ("End"), lns_event_text_time (start_ns + duration_ns));
+}
+
 GArray *
 lns_details_fields_new (LnsReport *report,
                         const LnsPayloadDecoder *decoder,
                         uint32_t lane,
                         uint64_t ordinal,
-                        const LnsEvent *event)
+                        const LnsEvent *event,
+                        int64_t time_ns)
 {
-  Subject self = subject_of (report, lane, event);
+  Subject self = subject_of (report, lane, event, time_ns);
   const LnsTrack *track = self.track;
   const LnsLaneKind kind = self.kind;
   char number[LNS_FORMAT_SIZE];
@@ -858,15 +887,7 @@ lns_details_fields_new (LnsReport *report,
 
   self.decoder = decoder;
   uint32_t n, thread = lns_event_thread (report, lane, event);
-  add (&self, _ ("Start"), lns_event_text_time (event->start_ns));
-  const bool has_left = kind == LNS_LANE_SCHED && value_of (&self, LNS_COLUMN_SCHED_IN) == 0;
-  if (kind != LNS_LANE_NVTX_MARK && kind != LNS_LANE_COUNTER && kind != LNS_LANE_CPU_SAMPLE &&
-      kind != LNS_LANE_PYTHON_SAMPLE && !has_left)
-    {
-      add (&self, _ ("Duration"), lns_event_text_duration (event->duration_ns, event->flags));
-      if (!(event->flags & (LNS_EVENT_END_UNKNOWN | LNS_EVENT_OPEN_END)))
-        add (&self, _ ("End"), lns_event_text_time (event->start_ns + event->duration_ns));
-    }
+  add_times (&self);
   add (&self, _ ("Kind"), g_strdup (lns_event_kind_name (kind)));
   if (track->domain != LNS_ID_NONE &&
       (track->device == LNS_ID_NONE || kind == LNS_LANE_NVTX_PROJECTED))

@@ -45,8 +45,8 @@ cut_lines (GtkGrid *grid, int line)
     gtk_grid_remove_row (grid, line);
 }
 
-/* Writes LINE, in place if it exists, so that nothing flickers while time is being selected. */
-static void
+/* Writes LINE, in place if it exists, so that nothing flickers while time is being selected. Returns its text's label. */
+static GtkLabel *
 set_line (GtkGrid *grid, int line, const char *title, const char *whole_text)
 {
   g_autofree char *text = lns_display_cut (whole_text);
@@ -54,7 +54,7 @@ set_line (GtkGrid *grid, int line, const char *title, const char *whole_text)
     {
       gtk_label_set_text (GTK_LABEL (gtk_grid_get_child_at (grid, 0, line)), title);
       gtk_label_set_text (GTK_LABEL (gtk_grid_get_child_at (grid, 1, line)), text);
-      return;
+      return GTK_LABEL (gtk_grid_get_child_at (grid, 1, line));
     }
   GtkWidget *title_label =
       g_object_new (GTK_TYPE_LABEL, "label", title, "xalign", 0.0, "yalign", 0.0, NULL);
@@ -66,6 +66,7 @@ set_line (GtkGrid *grid, int line, const char *title, const char *whole_text)
   gtk_widget_add_css_class (label, "numeric");
   gtk_grid_attach (grid, title_label, 0, line, 1, 1);
   gtk_grid_attach (grid, label, 1, line, 1, 1);
+  return GTK_LABEL (label);
 }
 
 static void
@@ -79,19 +80,63 @@ update_state (LnsDetailsPane *self)
 
 /* --- The event ----------------------------------------------------------------------------- */
 
-/* Shows the events that this event began, or the one that began it. */
+static gboolean
+follow_link_cb (GtkLabel *label, const char *uri, LnsDetailsPane *self)
+{
+  lns_view_reveal_linked (self->view, (LnsLinkKind)g_ascii_strtoull (uri, NULL, 10));
+  return GDK_EVENT_STOP;
+}
+
+/* The event that is tied to the selected one by KIND, or NULL. */
+static const LnsLinkedEvent *
+find_linked (LnsDetailsPane *self, LnsLinkKind kind)
+{
+  guint n;
+  const LnsLinkedEvent *linked = lns_view_get_linked_events (self->view, &n);
+  for (guint i = 0; i < n; i++)
+    if (linked[i].kind == kind)
+      return &linked[i];
+  return NULL;
+}
+
+/* Writes LINE as a link to the event that is tied to the selected one by KIND; as a plain text if that was not recorded. */
 static void
+set_link_line (
+    LnsDetailsPane *self, int line, const char *title, const char *whole_text, LnsLinkKind kind)
+{
+  GtkLabel *label = set_line (self->grid, line, title, whole_text);
+  if (find_linked (self, kind) == NULL)
+    return;
+  g_autofree char *text = g_markup_escape_text (gtk_label_get_text (label), -1);
+  g_autofree char *markup =
+      g_strdup_printf ("<a href=\"%d\" title=\"%s\">%s</a>", kind, _ ("Go to the Other End"), text);
+  gtk_label_set_markup (label, markup);
+  g_signal_connect_object (label, "activate-link", G_CALLBACK (follow_link_cb), self, 0);
+}
+
+/* Shows the events that this event began, or the one that began it; or whose wait it ended. Returns the next line. */
+static int
 show_linked (LnsDetailsPane *self, int line)
 {
+  LnsReport *report = lns_view_get_report (self->view);
   const LnsLinkedEvents *linked = lns_view_get_linked (self->view);
+  const LnsLinkedEvent *woken = find_linked (self, LNS_LINK_WOKEN);
+  if (woken != NULL)
+    {
+      g_autofree char *thread =
+          lns_event_text_thread (report, lns_event_thread (report, woken->id.lane, &woken->event));
+      set_link_line (self, line++, _ ("Woke"), thread, LNS_LINK_WOKEN);
+    }
   if (linked == NULL || linked->words == NULL)
-    return;
+    return line;
   const char *words = linked->words;
   g_autofree char *text =
       linked->is_call && linked->n_all > 1
           ? g_strdup_printf (_ ("%s\n“Go to the Other End” goes to the first."), words)
           : g_strdup (words);
-  set_line (self->grid, line, linked->is_call ? _ ("Began") : _ ("Begun by"), text);
+  set_link_line (self, line++, linked->is_call ? _ ("Began") : _ ("Begun by"), text,
+                 LNS_LINK_LAUNCH);
+  return line;
 }
 
 static void
@@ -112,11 +157,17 @@ update_event (LnsDetailsPane *self)
   gtk_label_set_text (self->name, *name != '\0' ? name
                                   : is_run      ? lns_thread_state_name (LNS_STATE_RUNNING)
                                                 : lns_event_text_nameless (report, id.lane));
-  self->fields = lns_details_fields_new (report, self->decoder, id.lane, id.ordinal, &self->event);
+  int64_t start_ns, end_ns;
+  lns_view_get_selected_times (self->view, &start_ns, &end_ns);
+  self->fields =
+      lns_details_fields_new (report, self->decoder, id.lane, id.ordinal, &self->event, start_ns);
   for (guint i = 0; i < self->fields->len; i++)
     {
       const LnsDetailsField *field = &g_array_index (self->fields, LnsDetailsField, i);
-      set_line (self->grid, (int)i, field->title, field->text);
+      if (field->is_link)
+        set_link_line (self, (int)i, field->title, field->text, field->link);
+      else
+        set_line (self->grid, (int)i, field->title, field->text);
     }
   show_linked (self, (int)self->fields->len);
 }

@@ -11,6 +11,7 @@
 
 #include "src/base/compare.h"
 #include "src/base/format.h"
+#include "src/base/saturate.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
 #include "ui/model/kept-fields.h"
@@ -42,6 +43,15 @@ compare_ranked (const void *a, const void *b)
              ?: LNS_COMPARE (x->run.ordinal, y->run.ordinal);
 }
 
+/* Adds LINKED, whose times are those of its event. */
+static void
+add (GArray *events, LnsLinkedEvent linked)
+{
+  linked.start_ns = linked.event.start_ns;
+  linked.end_ns = lns_sum (linked.event.start_ns, linked.event.duration_ns);
+  g_array_append_val (events, linked);
+}
+
 /* --- Ranges and their work on the GPU -------------------------------------------------------- */
 
 LnsEventId
@@ -66,7 +76,7 @@ add_projected (GArray *events, LnsReport *report, uint32_t lane, LnsEventId rang
       it.id.ordinal = ordinal;
       if (lns_report_event (report, lane, ordinal, &it.event, NULL) &&
           lns_event_id_equal (lns_projected_range (report, lane, &it.event), range))
-        g_array_append_val (events, it);
+        add (events, it);
     }
 }
 
@@ -114,7 +124,7 @@ add_range (GArray *events, LnsReport *report, LnsEventId id)
     return;
   LnsLinkedEvent range = { .id = lns_projected_range (report, id.lane, &event) };
   if (lns_report_event (report, range.id.lane, range.id.ordinal, &range.event, NULL))
-    g_array_append_val (events, range);
+    add (events, range);
 }
 
 /* --- Threads and who woke them ---------------------------------------------------------------- */
@@ -140,14 +150,16 @@ add_waker (GArray *events, LnsReport *report, LnsEventId id)
   LnsThreadSpan span;
   if (!lns_waking_find (report, id.lane, id.ordinal, &waking, &run) || waking.thread == LNS_ID_NONE)
     return;
-  LnsLinkedEvent waker = { .id = { state_lane (report, waking.thread), 0 } };
+  LnsLinkedEvent waker = { .id = { state_lane (report, waking.thread), 0 },
+                           .kind = LNS_LINK_WAKER,
+                           .woken_ns = lns_difference (run.start_ns, waking.latency_ns) };
   if (waker.id.lane == LNS_ID_NONE ||
-      !lns_thread_span_at (report, waker.id.lane, run.start_ns - waking.latency_ns, &span, NULL) ||
+      !lns_thread_span_at (report, waker.id.lane, waker.woken_ns, &span, NULL) ||
       span.state != LNS_STATE_RUNNING)
     return;
   waker.id.ordinal = span.ordinal;
   if (lns_report_event (report, waker.id.lane, waker.id.ordinal, &waker.event, NULL))
-    g_array_append_val (events, waker);
+    add (events, waker);
 }
 
 bool
@@ -252,7 +264,7 @@ add_correlated (LnsLinkedEvents *self,
       {
         LnsLinkedEvent linked = { .id = { ranked[i].run.lane, ranked[i].run.ordinal + k } };
         if (lns_report_event (report, linked.id.lane, linked.id.ordinal, &linked.event, NULL))
-          g_array_append_val (self->events, linked);
+          add (self->events, linked);
       }
   if (is_call)
     self->words = count_words (report, ranked, n_runs);
@@ -279,6 +291,19 @@ lns_linked_events_new (LnsReport *report, const LnsCudaLinks *links, LnsEventId 
     add_correlated (self, report, links, id, self->is_call);
   self->n_all = MAX (self->n_all, self->events->len);
   return self;
+}
+
+void
+lns_linked_events_put_first (LnsLinkedEvents *self, const LnsLinkedEvent *linked)
+{
+  for (guint i = self->events->len; i > 0; i--)
+    {
+      const LnsLinkedEvent *it = &g_array_index (self->events, LnsLinkedEvent, i - 1);
+      if (it->kind == linked->kind && lns_event_id_equal (it->id, linked->id))
+        g_array_remove_index (self->events, i - 1);
+    }
+  g_array_prepend_val (self->events, *linked);
+  self->n_all = MAX (self->n_all, self->events->len);
 }
 
 void

@@ -18,6 +18,9 @@ LnsLinkedEvents *lns_linked_events_new (LnsReport *report,
                                         LnsEventId id) G_GNUC_WARN_UNUSED_RESULT;
 void lns_linked_events_free (LnsLinkedEvents *self); /* NULL is fine */
 
+/* Puts LINKED, which may be among them, first. */
+void lns_linked_events_put_first (LnsLinkedEvents *self, const LnsLinkedEvent *linked);
+
 /* Whether events of LANE may have other ends. O(1). */
 bool lns_linked_events_possible (LnsReport *report, uint32_t lane);
 

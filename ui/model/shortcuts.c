@@ -52,7 +52,8 @@ static const Shortcut shortcuts[] = {
     NULL },
   { N_ ("Zoom"), N_ ("Zoom to the selected event"), "timeline.zoom-to-event", "e", NULL },
   { N_ ("Zoom"),
-    N_ ("Go to the call of a kernel or copy, or the range of one on the GPU, and back"),
+    N_ ("Go to the call of a kernel or copy, the range of one on the GPU, or what ended a wait, "
+        "and back"),
     "timeline.go-to-other-end", "o", NULL },
   { N_ ("Zoom"), N_ ("Undo zoom"), "timeline.undo-zoom", "BackSpace", NULL },
 

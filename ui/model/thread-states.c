@@ -229,13 +229,13 @@ lns_thread_span_find_call (LnsReport *report, uint32_t lane, LnsThreadSpan *span
 }
 
 bool
-lns_thread_span_of_event (LnsReport *report,
-                          uint32_t lane,
-                          const LnsEvent *event,
-                          LnsThreadSpan *ret_span)
+lns_thread_span_described (LnsReport *report,
+                           uint32_t lane,
+                           int64_t time_ns,
+                           LnsThreadSpan *ret_span)
 {
   if (lns_report_lanes (report, NULL)[lane].kind != LNS_LANE_SCHED ||
-      !whole_span_at (report, lane, event->start_ns, ret_span, NULL) ||
+      !lns_thread_span_at (report, lane, time_ns, ret_span, NULL) ||
       ret_span->state == LNS_STATE_NONE)
     return false;
   if (lns_thread_state_is_blocked (ret_span->state))

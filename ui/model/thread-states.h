@@ -62,10 +62,9 @@ bool lns_thread_spans_query (LnsReport *report,
  * cannot be read, call_name stays 0. O(lanes + log calls). Any thread. */
 void lns_thread_span_find_call (LnsReport *report, uint32_t lane, LnsThreadSpan *span);
 
-/* Finds what EVENT of LANE says that its thread does from then on until it runs again, and the call that it is blocked in.
- * Returns false if LANE
- * is not one of scheduling, or cannot be read there. Any thread. */
-bool lns_thread_span_of_event (LnsReport *report,
-                               uint32_t lane,
-                               const LnsEvent *event,
-                               LnsThreadSpan *ret_span);
+/* lns_thread_span_at (), with the call that the thread is blocked in. Returns false also if LANE is not one of scheduling, or
+ * the thread is not there. Any thread. */
+bool lns_thread_span_described (LnsReport *report,
+                                uint32_t lane,
+                                int64_t time_ns,
+                                LnsThreadSpan *ret_span);

@@ -39,6 +39,7 @@ struct _LnsView
 
   LnsEventId selected;
   LnsEvent selected_event;
+  int64_t selected_start_ns, selected_end_ns;
   LnsLinkedEvents *linked; /* owned; the selected event's other ends, or NULL */
   LnsEventId hovered;
   GCancellable *selecting; /* of the read under way, or NULL */
@@ -62,9 +63,14 @@ static guint signals[N_SIGNALS];
 typedef struct
 {
   LnsEventId id;
+  int64_t time_ns; /* of the state that is wanted, if HAS_TIME, or else of the event's start */
+  gboolean has_time;
   gboolean reveal;
   gboolean other_end; /* ID is only where to begin */
   LnsEvent event;
+  int64_t start_ns, end_ns;
+  LnsLinkedEvent from; /* where one came from, as an end of the event, if HAS_FROM */
+  gboolean has_from;
   LnsLinkedEvents *linked; /* owned */
 } Selecting;
 
@@ -314,31 +320,62 @@ lns_view_zoom_to_selection (LnsView *self)
 
 /* --- Events -------------------------------------------------------------------------------- */
 
-/* Moves to EVENT: closer if it is under REVEAL_MIN_PX wide, and to the middle if it is not seen. */
+/* Moves to START_NS … END_NS: closer if that is under REVEAL_MIN_PX wide, and to the middle if it is not seen. */
 static void
-move_to (LnsView *self, const LnsEvent *event)
+move_to (LnsView *self, int64_t start_ns, int64_t end_ns)
 {
   LnsScale scale = self->scale;
-  int64_t end_ns = lns_sum (event->start_ns, event->duration_ns);
-  double width_px = lns_scale_x_of (&scale, end_ns) - lns_scale_x_of (&scale, event->start_ns);
-  if (event->duration_ns > 0 && width_px < REVEAL_MIN_PX)
+  double width_px = lns_scale_x_of (&scale, end_ns) - lns_scale_x_of (&scale, start_ns);
+  if (end_ns > start_ns && width_px < REVEAL_MIN_PX)
     {
-      double zoom = (double)event->duration_ns * LNS_TILE_PX / REVEAL_PX;
+      double zoom = (double)lns_difference (end_ns, start_ns) * LNS_TILE_PX / REVEAL_PX;
       lns_scale_zoom_to (&scale, (int64_t)CLAMP (zoom, 1.0, (double)LNS_NS_PER_TILE_MAX), 0);
       width_px = 0;
     }
-  double left_px = lns_scale_x_of (&scale, event->start_ns);
+  double left_px = lns_scale_x_of (&scale, start_ns);
   double right_px = lns_scale_x_of (&scale, end_ns);
   gboolean seen =
       width_px > 0 && left_px < self->width_px - REVEAL_MIN_PX && right_px > REVEAL_MIN_PX;
   if (!seen)
     {
-      int64_t first = lns_scale_px_of (&scale, event->start_ns);
+      int64_t first = lns_scale_px_of (&scale, start_ns);
       int64_t last = lns_scale_px_of (&scale, end_ns);
       int64_t event_px = MIN (last - first, self->width_px / 2);
       scale.first_px = first - (self->width_px - event_px) / 2;
     }
   jump (self, scale);
+}
+
+/* Sets the times of the event, and reads into memory what the main thread shows of what a thread does. */
+static void
+find_times (LnsReport *report, Selecting *wanted)
+{
+  LnsThreadSpan span;
+  if (!wanted->has_time)
+    wanted->time_ns = wanted->event.start_ns;
+  if (lns_thread_span_described (report, wanted->id.lane, wanted->time_ns, &span))
+    {
+      wanted->start_ns = span.start_ns;
+      wanted->end_ns = span.end_ns;
+      return;
+    }
+  wanted->start_ns = wanted->event.start_ns;
+  wanted->end_ns = lns_sum (wanted->event.start_ns, wanted->event.duration_ns);
+}
+
+/* Notes that FROM led to WANTED by THERE, unless the way back is in the report. */
+static void
+set_from (Selecting *wanted, const Selecting *from, const LnsLinkedEvent *there)
+{
+  wanted->has_from = there->kind != LNS_LINK_LAUNCH;
+  wanted->from = (LnsLinkedEvent){
+    .id = from->id,
+    .event = from->event,
+    .start_ns = from->start_ns,
+    .end_ns = from->end_ns,
+    .kind = there->kind == LNS_LINK_WAKER ? LNS_LINK_WOKEN : LNS_LINK_WAKER,
+    .woken_ns = there->woken_ns,
+  };
 }
 
 static void
@@ -356,15 +393,22 @@ read_event (GTask *task, gpointer source, gpointer data, GCancellable *cancellab
     }
   if (wanted->other_end)
     {
-      wanted->id = g_array_index (wanted->linked->events, LnsLinkedEvent, 0).id;
+      const LnsLinkedEvent there = g_array_index (wanted->linked->events, LnsLinkedEvent, 0);
+      Selecting from = { .id = wanted->id };
+      if (lns_report_event (self->report, from.id.lane, from.id.ordinal, &from.event, NULL))
+        {
+          find_times (self->report, &from);
+          set_from (wanted, &from, &there);
+        }
+      wanted->id = there.id;
       lns_linked_events_free (wanted->linked);
       wanted->linked = lns_linked_events_new (self->report, self->links, wanted->id);
     }
+  if (wanted->has_from)
+    lns_linked_events_put_first (wanted->linked, &wanted->from);
   if (lns_report_event (self->report, wanted->id.lane, wanted->id.ordinal, &wanted->event, &error))
     {
-      /* Into memory, for the main thread to show. */
-      LnsThreadSpan span;
-      lns_thread_span_of_event (self->report, wanted->id.lane, &wanted->event, &span);
+      find_times (self->report, wanted);
       g_task_return_boolean (task, TRUE);
     }
   else
@@ -386,19 +430,22 @@ event_read_cb (GObject *source, GAsyncResult *result, gpointer data)
   Selecting *wanted = g_task_get_task_data (G_TASK (result));
   self->selected = wanted->id;
   self->selected_event = wanted->event;
+  self->selected_start_ns = wanted->start_ns;
+  self->selected_end_ns = wanted->end_ns;
   g_clear_pointer (&self->linked, lns_linked_events_free);
   self->linked = g_steal_pointer (&wanted->linked);
   if (wanted->reveal)
-    move_to (self, &wanted->event);
+    move_to (self, wanted->start_ns, wanted->end_ns);
   g_signal_emit (self, signals[EVENT_SELECTED], 0, wanted->reveal);
 }
 
+/* Selects what WANTED says. */
 static void
-select_event (LnsView *self, LnsEventId id, gboolean reveal, gboolean other_end)
+select_event (LnsView *self, Selecting wanted)
 {
   g_cancellable_cancel (self->selecting);
   g_clear_object (&self->selecting);
-  if (id.lane == LNS_ID_NONE)
+  if (wanted.id.lane == LNS_ID_NONE)
     {
       self->selected = LNS_EVENT_NONE;
       g_clear_pointer (&self->linked, lns_linked_events_free);
@@ -406,31 +453,61 @@ select_event (LnsView *self, LnsEventId id, gboolean reveal, gboolean other_end)
       return;
     }
   self->selecting = g_cancellable_new ();
-  Selecting *wanted = g_new0 (Selecting, 1);
-  wanted->id = id;
-  wanted->reveal = reveal;
-  wanted->other_end = other_end;
   g_autoptr (GTask) task = g_task_new (self, self->selecting, event_read_cb, NULL);
-  g_task_set_task_data (task, wanted, selecting_free);
+  g_task_set_task_data (task, g_memdup2 (&wanted, sizeof wanted), selecting_free);
   g_task_run_in_thread (task, read_event);
 }
 
 void
 lns_view_select_event (LnsView *self, LnsEventId id)
 {
-  select_event (self, id, FALSE, FALSE);
+  select_event (self, (Selecting){ .id = id });
+}
+
+void
+lns_view_select_event_at (LnsView *self, LnsEventId id, int64_t time_ns)
+{
+  select_event (self, (Selecting){ .id = id, .time_ns = time_ns, .has_time = TRUE });
 }
 
 void
 lns_view_reveal_event (LnsView *self, LnsEventId id)
 {
-  select_event (self, id, TRUE, FALSE);
+  select_event (self, (Selecting){ .id = id, .reveal = TRUE });
 }
 
 void
 lns_view_reveal_other_end (LnsView *self, LnsEventId id)
 {
-  select_event (self, id, TRUE, TRUE);
+  const LnsLinkedEvent *first = self->linked != NULL && self->linked->events->len > 0
+                                    ? &g_array_index (self->linked->events, LnsLinkedEvent, 0)
+                                    : NULL;
+  /* Of the selected event more is known than the report says: where one came from. */
+  if (first != NULL && lns_event_id_equal (id, self->selected))
+    lns_view_reveal_linked (self, first->kind);
+  else
+    select_event (self, (Selecting){ .id = id, .reveal = TRUE, .other_end = TRUE });
+}
+
+void
+lns_view_reveal_linked (LnsView *self, LnsLinkKind kind)
+{
+  for (guint i = 0; self->linked != NULL && i < self->linked->events->len; i++)
+    {
+      const LnsLinkedEvent *it = &g_array_index (self->linked->events, LnsLinkedEvent, i);
+      if (it->kind != kind)
+        continue;
+      const Selecting from = { .id = self->selected,
+                               .event = self->selected_event,
+                               .start_ns = self->selected_start_ns,
+                               .end_ns = self->selected_end_ns };
+      Selecting wanted = { .id = it->id, .reveal = TRUE };
+      wanted.has_time = kind == LNS_LINK_WOKEN;
+      wanted.time_ns = it->start_ns;
+      set_from (&wanted, &from, it);
+      select_event (self, wanted);
+      return;
+    }
 }
 
 const LnsLinkedEvent *
@@ -452,6 +529,13 @@ lns_view_get_selected_event (LnsView *self, LnsEvent *ret_event)
   if (ret_event != NULL && self->selected.lane != LNS_ID_NONE)
     *ret_event = self->selected_event;
   return self->selected;
+}
+
+void
+lns_view_get_selected_times (LnsView *self, int64_t *ret_start_ns, int64_t *ret_end_ns)
+{
+  *ret_start_ns = self->selected_start_ns;
+  *ret_end_ns = self->selected_end_ns;
 }
 
 LnsEventId

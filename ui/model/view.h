@@ -101,18 +101,34 @@ void lns_view_zoom_to_selection (LnsView *self);
  * event-selected is emitted. A later call replaces one that has not come back. */
 void lns_view_select_event (LnsView *self, LnsEventId id);
 
+/* The same, where the event says what a thread does after it, for what the thread does at TIME_NS: it may be blocked, and
+ * then, once it was woken, runnable. Other events are selected as they are. */
+void lns_view_select_event_at (LnsView *self, LnsEventId id, int64_t time_ns);
+
 /* Selects the event, zooms until it is at least 8 px wide, moves to it, unfolds its row and scrolls the row into
  * view. */
 void lns_view_reveal_event (LnsView *self, LnsEventId id);
 
-/* Selects and reveals the other end of event ID: the first one that lns_view_get_linked_events () would return. */
+/* Selects and reveals the other end of event ID: the first one that lns_view_get_linked_events () would return. From what a
+ * thread did that woke another, the way back is known to where one came from. */
 void lns_view_reveal_other_end (LnsView *self, LnsEventId id);
 
-/* An event that is tied to the selected one: the API call that began it, or what the call began. */
+/* What an event is to another one. */
+typedef enum
+{
+  LNS_LINK_LAUNCH, /* the API call that began it, what the call began, or a range and its work  */
+  LNS_LINK_WAKER,  /* what a thread did when it woke the other one's                            */
+  LNS_LINK_WOKEN   /* the wait that it ended                                                    */
+} LnsLinkKind;
+
+/* An event that is tied to the selected one. */
 typedef struct
 {
   LnsEventId id;
   LnsEvent event;
+  int64_t start_ns, end_ns; /* when it is; of a wait the time from START_NS to END_NS           */
+  LnsLinkKind kind;
+  int64_t woken_ns; /* when the thread was woken, unless KIND is LNS_LINK_LAUNCH                */
 } LnsLinkedEvent;
 
 /* The other ends of one event. */
@@ -133,8 +149,14 @@ const LnsLinkedEvents *lns_view_get_linked (LnsView *self);
 /* Their array, and how many it has, which may be 0. */
 const LnsLinkedEvent *lns_view_get_linked_events (LnsView *self, guint *ret_n);
 
+/* Selects and reveals the one that leads from the selected event by KIND, if there is one. */
+void lns_view_reveal_linked (LnsView *self, LnsLinkKind kind);
+
 /* The selected event's id, or LNS_EVENT_NONE. RET_EVENT (may be NULL) gets its values. */
 LnsEventId lns_view_get_selected_event (LnsView *self, LnsEvent *ret_event);
+
+/* When the selected event is: its own times or, where it says what a thread does after it, the times of that. */
+void lns_view_get_selected_times (LnsView *self, int64_t *ret_start_ns, int64_t *ret_end_ns);
 
 LnsEventId lns_view_get_hovered_event (LnsView *self);
 void lns_view_set_hovered_event (LnsView *self, LnsEventId id);

@@ -117,12 +117,12 @@ append_double_outline (GtkSnapshot *snapshot,
   append_outline (snapshot, &area, 2, &outer);
 }
 
-/* The area of the event of LANE that starts at START_NS. Returns false if it is not in view. */
+/* The area of the event of LANE from START_NS to END_NS. Returns false if it is not in view. */
 static gboolean
 event_area (const LnsTimelineLayout *layout,
             uint32_t lane,
             int64_t start_ns,
-            int64_t duration_ns,
+            int64_t end_ns,
             graphene_rect_t *ret_area)
 {
   const LnsScale *scale = lns_view_get_scale (layout->context->view);
@@ -130,7 +130,7 @@ event_area (const LnsTimelineLayout *layout,
     return FALSE;
   double width = ret_area->size.width;
   double left = round (lns_scale_x_of (scale, start_ns));
-  double right = round (lns_scale_x_of (scale, lns_sum (start_ns, duration_ns)));
+  double right = round (lns_scale_x_of (scale, end_ns));
   if (right < 0 || left > width)
     return FALSE;
   left = CLAMP (left, -8.0, width + 8);
@@ -144,19 +144,42 @@ event_area (const LnsTimelineLayout *layout,
 
 /* --- What is tied to the selected event -------------------------------------------------------- */
 
+/* The line at the time of a waking, from the thread that woke to the end of the wait of the other one, in whose area it is. */
+static gboolean
+waking_line (const LnsTimelineLayout *layout,
+             const LnsLinkedEvent *linked,
+             uint32_t lane,
+             LnsLinkLine *ret_line)
+{
+  graphene_rect_t from, to;
+  const bool is_waker = linked->kind == LNS_LINK_WAKER;
+  const double x_px =
+      round (lns_scale_x_of (lns_view_get_scale (layout->context->view), linked->woken_ns)) - 1;
+  if (!lns_timeline_layout_lane_area (layout, is_waker ? linked->id.lane : lane, &from) ||
+      !lns_timeline_layout_lane_area (layout, is_waker ? lane : linked->id.lane, &to) || x_px < 0 ||
+      x_px >= to.size.width)
+    return FALSE;
+  const bool is_below = to.origin.y > from.origin.y;
+  ret_line->x_px = ret_line->end_px = to.origin.x + (float)x_px;
+  ret_line->from_px = is_below ? from.origin.y + from.size.height - 1 : from.origin.y - 1;
+  ret_line->to_px = is_below ? to.origin.y : to.origin.y + to.size.height - 1;
+  return TRUE;
+}
+
 gboolean
 lns_timeline_overlay_link_line (const LnsTimelineLayout *layout,
                                 const LnsLinkedEvent *linked,
                                 LnsLinkLine *ret_line)
 {
-  LnsEvent event;
+  int64_t start_ns, end_ns;
   graphene_rect_t call, work;
   LnsReport *report = lns_view_get_report (layout->context->view);
-  LnsEventId id = lns_view_get_selected_event (layout->context->view, &event);
-  if (id.lane == LNS_ID_NONE ||
-      !event_area (layout, id.lane, event.start_ns, event.duration_ns, &call) ||
-      !event_area (layout, linked->id.lane, linked->event.start_ns, linked->event.duration_ns,
-                   &work))
+  LnsEventId id = lns_view_get_selected_event (layout->context->view, NULL);
+  if (id.lane != LNS_ID_NONE && linked->kind != LNS_LINK_LAUNCH)
+    return waking_line (layout, linked, id.lane, ret_line);
+  lns_view_get_selected_times (layout->context->view, &start_ns, &end_ns);
+  if (id.lane == LNS_ID_NONE || !event_area (layout, id.lane, start_ns, end_ns, &call) ||
+      !event_area (layout, linked->id.lane, linked->start_ns, linked->end_ns, &work))
     return FALSE;
   LnsLaneKind kind = lns_report_lanes (report, NULL)[id.lane].kind;
   if (kind != LNS_LANE_CUDA_API && kind != LNS_LANE_NVTX_PUSH_POP &&
@@ -225,8 +248,7 @@ snapshot_linked (const LnsTimelineLayout *layout,
           if (is_many)
             snapshot_count (layout, snapshot, &line, body);
         }
-      if (event_area (layout, linked[i].id.lane, linked[i].event.start_ns,
-                      linked[i].event.duration_ns, &area))
+      if (event_area (layout, linked[i].id.lane, linked[i].start_ns, linked[i].end_ns, &area))
         append_double_outline (snapshot, area, palette, palette->accent);
     }
 }
@@ -240,15 +262,16 @@ snapshot_events (const LnsTimelineLayout *layout,
   graphene_rect_t area;
   LnsEventId id = lns_view_get_hovered_event (layout->context->view);
   if (id.lane != LNS_ID_NONE && id.ordinal == hovered->ordinal &&
-      event_area (layout, id.lane, hovered->start_ns, hovered->duration_ns, &area))
+      event_area (layout, id.lane, hovered->start_ns,
+                  lns_sum (hovered->start_ns, hovered->duration_ns), &area))
     {
       GdkRGBA color = lns_palette_rgba (palette->text, 0.8f);
       append_outline (snapshot, &area, 1, &color);
     }
-  LnsEvent event;
-  LnsEventId selected = lns_view_get_selected_event (layout->context->view, &event);
-  if (selected.lane != LNS_ID_NONE &&
-      event_area (layout, selected.lane, event.start_ns, event.duration_ns, &area))
+  int64_t start_ns, end_ns;
+  LnsEventId selected = lns_view_get_selected_event (layout->context->view, NULL);
+  lns_view_get_selected_times (layout->context->view, &start_ns, &end_ns);
+  if (selected.lane != LNS_ID_NONE && event_area (layout, selected.lane, start_ns, end_ns, &area))
     append_double_outline (snapshot, area, palette, palette->text);
 }
 

@@ -17,7 +17,7 @@ typedef struct
   float x_px, from_px, end_px, to_px;
 } LnsLinkLine;
 
-/* The line between the selected event and LINKED. Returns false if either is out of view. */
+/* The line between the selected event and LINKED. Of a waking it is upright, at the end of the wait. Returns false if either is out of view. */
 gboolean lns_timeline_overlay_link_line (const LnsTimelineLayout *layout,
                                          const LnsLinkedEvent *linked,
                                          LnsLinkLine *ret_line);

@@ -234,8 +234,9 @@ click (LnsTimelinePointer *self, double x, double y)
   if (hit.row != NULL)
     gtk_widget_grab_focus (GTK_WIDGET (hit.row));
   if (hit.has_event)
-    lns_view_select_event (self->layout->context->view,
-                           (LnsEventId){ hit.event.lane, hit.event.ordinal });
+    lns_view_select_event_at (self->layout->context->view,
+                              (LnsEventId){ hit.event.lane, hit.event.ordinal },
+                              hit.event.start_ns);
   else
     select_narrow (self, &hit, x);
 }

@@ -29,6 +29,7 @@ struct LnsTimelineTooltip
   GtkWidget *box;
   GtkLabel *label;
   char *about;           /* owned; the text without what the worker adds, or NULL */
+  int64_t time_ns;       /* of the state that it is about */
   guint delay;           /* source that shows it once the pointer rests, or 0 */
   GCancellable *reading; /* of the read of the hovered event, or NULL */
 };
@@ -163,6 +164,7 @@ append_sample (LnsTimelineTooltip *self,
 typedef struct
 {
   LnsEventId id;
+  int64_t time_ns; /* of the state of a thread */
   LnsEvent event;
   gboolean found; /* FALSE: the report is damaged there */
   char *markup;   /* owned; the text so far */
@@ -193,7 +195,7 @@ read_details (LnsWorker *worker, gpointer job)
       lns_report_event (report, id.lane, id.ordinal, &range, NULL);
     }
   if (details->found) /* the same for what lies around it */
-    lns_thread_span_of_event (report, details->id.lane, &details->event, &span);
+    lns_thread_span_described (report, details->id.lane, details->time_ns, &span);
 }
 
 /* Appends a legend of the colours of calls as the last line. */
@@ -214,7 +216,7 @@ append_fields (LnsTimelineTooltip *self, GString *markup, const Details *details
 {
   LnsReport *report = lns_view_get_report (self->context->view);
   g_autoptr (GArray) fields =
-      lns_details_brief_fields_new (report, details->id.lane, &details->event);
+      lns_details_brief_fields_new (report, details->id.lane, &details->event, details->time_ns);
   for (guint i = 0; i < fields->len; i++)
     {
       const LnsDetailsField *field = &g_array_index (fields, LnsDetailsField, i);
@@ -248,6 +250,7 @@ ask_details (LnsTimelineTooltip *self, LnsEventId id, const char *markup)
 {
   Details *details = g_new0 (Details, 1);
   details->id = id;
+  details->time_ns = self->time_ns;
   details->markup = g_strdup (markup);
   lns_job_start (&self->reading, self->context->view, &details_funcs, details, self);
 }
@@ -305,6 +308,7 @@ lns_timeline_tooltip_update (LnsTimelineTooltip *self, const LnsTimelineHit *hit
       /* To lay out text while the pointer moves on would be wasted work. */
       lns_timeline_tooltip_hide (self);
       self->about = g_strdup (text);
+      self->time_ns = hit->event.start_ns;
       self->delay = g_timeout_add (TOOLTIP_DELAY_MSEC, show_cb, self);
     }
   else if (gtk_widget_get_child_visible (self->box))

@@ -485,16 +485,17 @@ zoom_to_selection (LnsTimeline *self, double unused)
 static void
 zoom_to_event (LnsTimeline *self, double unused)
 {
-  LnsEvent event;
   LnsEventId id = subject (self);
-  if (!lns_event_id_equal (lns_view_get_selected_event (self->context.view, &event), id))
+  if (!lns_event_id_equal (lns_view_get_selected_event (self->context.view, NULL), id))
     {
       lns_view_reveal_event (self->context.view, id);
       return;
     }
-  int64_t around_ns = MAX (event.duration_ns / 2, 10);
-  lns_view_show_span (self->context.view, event.start_ns - around_ns,
-                      lns_sum (lns_sum (event.start_ns, event.duration_ns), around_ns));
+  int64_t start_ns, end_ns;
+  lns_view_get_selected_times (self->context.view, &start_ns, &end_ns);
+  int64_t around_ns = MAX (lns_difference (end_ns, start_ns) / 2, 10);
+  lns_view_show_span (self->context.view, lns_difference (start_ns, around_ns),
+                      lns_sum (end_ns, around_ns));
 }
 
 static void
