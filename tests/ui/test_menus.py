@@ -382,10 +382,6 @@ def test_keys_do_what_the_menus_do():
         desk.app.wait(lambda: desk.span() != whole, what="the zoom")
         assert desk.changes(desk.span, lambda: desk.app.key("ctrl+0"))[1] == whole
 
-        def panes():
-            return [desk.app.root.find(None, name) is not None for name in ("No Events Shown", "No Event Selected")]
-        assert desk.changes(panes, lambda: desk.app.key("ctrl+2")) == ([True, True], [True, False])
-        assert desk.changes(panes, lambda: desk.app.key("ctrl+1")) == ([True, False], [False, False])
         for key, title in (("F1", "Keyboard Shortcuts"), ("ctrl+l", "Launch a Program")):
             desk.app.key(key)
             desk.see("frame", title)
@@ -401,6 +397,59 @@ def test_keys_do_what_the_menus_do():
         desk.app.process.wait(10)
 
 
+def focus_of(app):
+    """(role, name) of the node with the focus, or None."""
+    found = [node for node in app.root.walk() if node.state("focused")]
+    return (found[-1].role, found[-1].name) if found else None
+
+
+def test_keys_go_to_panes():
+    """A key shows a pane and gives it the focus; if the pane has the focus, the key hides it. The panes are empty, so that
+    their tabs take the focus."""
+    with Desk() as desk:
+        app = desk.app
+
+        def presses(key, role, name):
+            app.key(key)
+            app.wait(lambda: focus_of(app) == (role, name), what=f"the focus on {name} after {key}")
+
+        for key, tab in (("ctrl+1", "Events View"), ("ctrl+3", "Diagnostics"), ("ctrl+4", "Functions")):
+            presses(key, "page tab", tab)
+            assert app.root.find("page tab", tab).state("selected"), tab
+        presses("ctrl+4", "panel", "Timeline")
+        assert app.root.find("page tab", "Functions") is None
+        presses("ctrl+1", "page tab", "Events View")
+        presses("ctrl+2", "filler", "LnsDetailsPane")
+        presses("ctrl+2", "panel", "Timeline")
+        assert app.root.find(None, "No Event Selected") is None
+        presses("ctrl+2", "filler", "LnsDetailsPane")
+
+
+def test_keys_unfold_rows_and_sort():
+    with Desk() as desk:
+        app = desk.app
+        desk.row_list.find("table row", "main (4711)").click()
+        app.wait(lambda: focus_of(app) == ("table row", "main (4711)"), what="the focus on the row")
+        assert desk.changes(desk.rows, lambda: app.key("space")) == (5, 4)
+        assert desk.changes(desk.rows, lambda: app.key("Return")) == (4, 5)
+
+        desk.row_list.find("table row", "NVTX").do("row.show-in-events")
+        app.find("label", "300 events")
+        table = app.find("tree table", "Events")
+
+        def first():
+            """The name of the first event."""
+            row = table.find("list").find("table row")
+            return row.find_all("label")[1].name if row else None
+        app.wait(lambda: first() == "iteration 0", what="the events")
+        app.key("ctrl+1")
+        app.wait(lambda: focus_of(app) == ("table row", "GtkListItemWidget"), what="the focus on an event")
+        app.key("s", "s")  # by number, by name
+        app.wait(lambda: first() == "backward", what="the events by name")
+        app.key("shift+s")
+        app.wait(lambda: first() == "iteration 99", what="the other order")
+
+
 def test_menus_without_a_report():
     with harness.App() as app:
         items = items_of(app)
@@ -414,4 +463,4 @@ def test_menus_without_a_report():
         app.process.wait(10)
 
 
-harness.main(globals(), gate=(test_a_call_leads_to_its_work, test_menus_open_and_act))
+harness.main(globals(), gate=(test_a_call_leads_to_its_work, test_menus_open_and_act, test_keys_go_to_panes, test_keys_unfold_rows_and_sort))

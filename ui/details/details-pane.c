@@ -76,6 +76,7 @@ update_state (LnsDetailsPane *self)
       gtk_widget_get_visible (self->event_box) || gtk_widget_get_visible (self->band_box);
 
   gtk_stack_set_visible_child_name (self->stack, any ? "event" : "empty");
+  gtk_widget_set_focusable (GTK_WIDGET (self), !any); /* else what is in it takes the focus */
 }
 
 /* --- The event ----------------------------------------------------------------------------- */

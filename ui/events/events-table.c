@@ -587,6 +587,17 @@ filter_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 }
 
 static void
+sort_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
+
+  if (g_str_equal (name, "events.sort-next"))
+    lns_column_view_sort_next (self->columns);
+  else
+    lns_column_view_sort_reverse (self->columns);
+}
+
+static void
 cancel_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
@@ -641,6 +652,8 @@ install_actions (GtkWidgetClass *widget_class)
   gtk_widget_class_install_action (widget_class, "events.copy", NULL, copy_cb);
   gtk_widget_class_install_action (widget_class, "events.zoom", NULL, zoom_cb);
   gtk_widget_class_install_action (widget_class, "events.filter", NULL, filter_cb);
+  gtk_widget_class_install_action (widget_class, "events.sort-next", NULL, sort_cb);
+  gtk_widget_class_install_action (widget_class, "events.sort-reverse", NULL, sort_cb);
   gtk_widget_class_install_action (widget_class, "events.cancel", NULL, cancel_cb);
   gtk_widget_class_install_action (widget_class, "events.previous-page", NULL, turn_page_cb);
   gtk_widget_class_install_action (widget_class, "events.next-page", NULL, turn_page_cb);
@@ -658,6 +671,17 @@ lns_events_table_new (LnsView *view)
   g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_in_events_cb), self, 0);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
   return GTK_WIDGET (self);
+}
+
+/* Gives the focus to the events rather than to what is above them. */
+static gboolean
+lns_events_table_grab_focus (GtkWidget *widget)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
+
+  return (gtk_widget_get_mapped (GTK_WIDGET (self->columns)) &&
+          gtk_widget_grab_focus (GTK_WIDGET (self->columns))) ||
+         GTK_WIDGET_CLASS (lns_events_table_parent_class)->grab_focus (widget);
 }
 
 static void
@@ -683,6 +707,7 @@ lns_events_table_class_init (LnsEventsTableClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   G_OBJECT_CLASS (klass)->dispose = lns_events_table_dispose;
+  widget_class->grab_focus = lns_events_table_grab_focus;
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/events-table.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, stack);

@@ -346,6 +346,17 @@ expand_heaviest_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 }
 
 static void
+sort_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  LnsFunctionTable *self = LNS_FUNCTION_TABLE (widget);
+
+  if (g_str_equal (name, "functions.sort-next"))
+    lns_column_view_sort_next (self->view);
+  else
+    lns_column_view_sort_reverse (self->view);
+}
+
+static void
 copy_name_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   LnsFunctionTable *self = LNS_FUNCTION_TABLE (widget);
@@ -470,6 +481,8 @@ lns_function_table_class_init (LnsFunctionTableClass *klass)
   gtk_widget_class_install_action (widget_class, "functions.expand-heaviest", NULL,
                                    expand_heaviest_cb);
   gtk_widget_class_install_action (widget_class, "functions.copy-name", NULL, copy_name_cb);
+  gtk_widget_class_install_action (widget_class, "functions.sort-next", NULL, sort_cb);
+  gtk_widget_class_install_action (widget_class, "functions.sort-reverse", NULL, sort_cb);
   lns_shortcuts_add_to_class (widget_class, "functions.");
 }
 

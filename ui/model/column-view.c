@@ -141,3 +141,35 @@ lns_column_view_get_sorted (GtkColumnView *view, gboolean *ret_is_descending)
   *ret_is_descending = ordering == GTK_ORDERING_LARGER;
   return probed;
 }
+
+void
+lns_column_view_sort_next (GtkColumnView *view)
+{
+  gboolean is_descending;
+  const GtkColumnViewColumn *sorted = lns_column_view_get_sorted (view, &is_descending);
+  GListModel *columns = gtk_column_view_get_columns (view);
+  guint n = g_list_model_get_n_items (columns), next = 0;
+
+  for (guint i = 0; i < n && sorted != NULL; i++)
+    {
+      g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, i);
+      if (column == sorted)
+        next = i + 1;
+    }
+  g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, next); /* or NULL */
+  /* Otherwise the title of the column before would keep its arrow (GTK 4.8). */
+  gtk_column_view_sort_by_column (view, NULL, GTK_SORT_ASCENDING);
+  if (column != NULL)
+    gtk_column_view_sort_by_column (view, column, GTK_SORT_ASCENDING);
+}
+
+void
+lns_column_view_sort_reverse (GtkColumnView *view)
+{
+  gboolean is_descending;
+  GtkColumnViewColumn *sorted = lns_column_view_get_sorted (view, &is_descending);
+
+  if (sorted != NULL)
+    gtk_column_view_sort_by_column (view, sorted,
+                                    is_descending ? GTK_SORT_ASCENDING : GTK_SORT_DESCENDING);
+}

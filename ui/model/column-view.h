@@ -26,5 +26,11 @@ void lns_column_view_align_title (GtkColumnViewColumn *column);
  * asks lns_column_view_get_sorted (). */
 void lns_column_view_make_sortable (GtkColumnViewColumn *column);
 
+/* Sorts VIEW by the column after the one that it is sorted by, as a click on its title would; after the last one by none. */
+void lns_column_view_sort_next (GtkColumnView *view);
+
+/* Turns the order of VIEW round; does nothing if it is sorted by no column. */
+void lns_column_view_sort_reverse (GtkColumnView *view);
+
 /* The column that the user chose to sort VIEW by, or NULL. */
 GtkColumnViewColumn *lns_column_view_get_sorted (GtkColumnView *view, gboolean *ret_is_descending);

@@ -27,7 +27,8 @@ struct _LnsReportPage
   GtkPaned *main_paned;
   GtkPaned *bottom_paned;
   GtkWidget *bottom_box;
-  GtkStack *bottom_stack; /* pages "events", "diagnostics" */
+  GtkWidget *bottom_switcher;
+  GtkStack *bottom_stack; /* pages "events", "functions", "diagnostics" */
 };
 
 G_DEFINE_FINAL_TYPE (LnsReportPage, lns_report_page, ADW_TYPE_BIN)
@@ -291,6 +292,47 @@ show_functions_cb (LnsView *view, const char *title, const bool *threads, LnsRep
   g_settings_set_string (self->settings, "bottom-page", "functions");
 }
 
+/* Whether the focus is in WIDGET. */
+static gboolean
+has_focus_in (GtkWidget *widget)
+{
+  GtkWidget *focus = gtk_root_get_focus (gtk_widget_get_root (widget));
+
+  return focus != NULL && gtk_widget_get_mapped (widget) &&
+         (focus == widget || gtk_widget_is_ancestor (focus, widget));
+}
+
+/* Gives the focus to the tab of the page that shows. */
+static void
+focus_tab (LnsReportPage *self)
+{
+  for (GtkWidget *tab = gtk_widget_get_first_child (self->bottom_switcher); tab != NULL;
+       tab = gtk_widget_get_next_sibling (tab))
+    if (gtk_toggle_button_get_active (GTK_TOGGLE_BUTTON (tab)))
+      gtk_widget_grab_focus (tab);
+}
+
+void
+lns_report_page_focus_pane (LnsReportPage *self, const char *page)
+{
+  const gboolean is_details = strcmp (page, "details") == 0;
+  GtkWidget *pane = is_details ? self->parts.details : self->bottom_box;
+  g_autofree char *shown = g_settings_get_string (self->settings, "bottom-page");
+  const gboolean hide = has_focus_in (pane) && (is_details || strcmp (page, shown) == 0);
+
+  if (is_details)
+    g_settings_set_boolean (self->settings, "show-details", !hide);
+  else
+    g_settings_set_string (self->settings, "bottom-page", hide ? "none" : page);
+  if (hide)
+    gtk_widget_grab_focus (GTK_WIDGET (self->parts.timeline));
+  /* A pane may have nothing to focus. */
+  else if (is_details && !gtk_widget_child_focus (pane, GTK_DIR_TAB_FORWARD))
+    gtk_root_set_focus (gtk_widget_get_root (pane), pane);
+  else if (!is_details && !gtk_widget_grab_focus (gtk_stack_get_visible_child (self->bottom_stack)))
+    focus_tab (self);
+}
+
 /* Puts the report's widgets into their places. */
 static void
 fill (LnsReportPage *self)
@@ -356,6 +398,7 @@ lns_report_page_class_init (LnsReportPageClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, main_paned);
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_paned);
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_box);
+  gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_switcher);
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_stack);
 }
 

@@ -66,9 +66,21 @@ static void
 update_actions (LnsWindow *self)
 {
   static const char *const of_report[] = {
-    "find",           "find-next",    "find-previous",    "copy-details",
-    "zoom-in",        "expand-all",   "collapse-all",     "show-events",
-    "show-functions", "show-details", "show-diagnostics",
+    "find",
+    "find-next",
+    "find-previous",
+    "copy-details",
+    "zoom-in",
+    "expand-all",
+    "collapse-all",
+    "show-events",
+    "show-functions",
+    "show-details",
+    "show-diagnostics",
+    "focus-events",
+    "focus-functions",
+    "focus-details",
+    "focus-diagnostics",
   };
   gboolean report = self->report_page != NULL;
   LnsView *view = report ? lns_report_page_get_parts (self->report_page)->view : NULL;
@@ -434,6 +446,14 @@ change_bottom_page_cb (GSimpleAction *action, GVariant *state, gpointer data)
                          g_variant_get_boolean (state) ? page : "none");
 }
 
+/* "focus-PANE" goes to that pane, or hides it if one is there. */
+static void
+focus_pane_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  lns_report_page_focus_pane (LNS_WINDOW (data)->report_page,
+                              g_action_get_name (G_ACTION (action)) + strlen ("focus-"));
+}
+
 static void
 change_details_cb (GSimpleAction *action, GVariant *state, gpointer data)
 {
@@ -493,6 +513,10 @@ add_actions (LnsWindow *self)
     { "show-functions", NULL, NULL, "false", change_bottom_page_cb },
     { "show-diagnostics", NULL, NULL, "false", change_bottom_page_cb },
     { "show-details", NULL, NULL, "false", change_details_cb },
+    { "focus-events", focus_pane_cb },
+    { "focus-functions", focus_pane_cb },
+    { "focus-diagnostics", focus_pane_cb },
+    { "focus-details", focus_pane_cb },
     { "show-help-overlay", show_help_overlay_cb },
   };
 

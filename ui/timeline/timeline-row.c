@@ -12,6 +12,7 @@
 #include "src/base/format.h"
 #include "ui/model/context-menu.h"
 #include "ui/model/palette.h"
+#include "ui/model/shortcuts.h"
 
 #define INDENT_PX   14
 #define MIN_BODY_PX 100
@@ -481,6 +482,7 @@ lns_timeline_row_class_init (LnsTimelineRowClass *klass)
   gtk_widget_class_install_action (widget_class, "row.zoom-to", NULL, zoom_to_cb);
   gtk_widget_class_install_action (widget_class, "row.pin", NULL, toggle_cb);
   gtk_widget_class_install_action (widget_class, "row.expand", NULL, toggle_cb);
+  lns_shortcuts_add_to_class (widget_class, "row.");
   gtk_widget_class_set_css_name (widget_class, "timelinerow");
   gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_ROW);
 }
