@@ -171,7 +171,8 @@ lns_process_descends (int32_t pid, int32_t ancestor)
 bool
 lns_process_shares_memory (int32_t pid, int32_t other)
 {
-  return syscall (SYS_kcmp, pid, other, KCMP_VM, 0, 0) == 0;
+  const long order = syscall (SYS_kcmp, pid, other, KCMP_VM, 0, 0);
+  return order == 0 || (order < 0 && other != getpid () && lns_process_descends (other, getpid ()));
 }
 
 int32_t

@@ -60,7 +60,7 @@ bool lns_process_is_ending (int32_t pid);
 bool lns_process_descends (int32_t pid, int32_t ancestor);
 
 /* Whether PID runs in the memory of OTHER, as the child of a vfork() does in its parent's until it becomes another program.
- * False if the kernel does not tell. */
+ * Where the kernel does not tell, as containers may forbid kcmp(2), whether OTHER descends from this process. */
 bool lns_process_shares_memory (int32_t pid, int32_t other);
 
 /* Quotes N arguments for a shell and joins them by spaces. The result is the caller's; NULL if memory is short. */
