@@ -82,6 +82,8 @@ typedef enum
   LNS_WIRE_NOTICE_RANGE_ENDED = 4, /* as above: the pool's RANGES_TOLD says so, and LNS_WIRE_RANGE
                                       records have the exact times */
   LNS_WIRE_NOTICE_CONNECTION = 5,  /* comes with a connection (SCM_RIGHTS) of a child's own */
+  LNS_WIRE_NOTICE_UNUSED =
+      6, /* it cannot use the pool that it got, and ends the connection; VALUE: errno */
 } LnsWireNoticeKind;
 
 typedef struct

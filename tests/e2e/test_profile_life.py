@@ -355,6 +355,16 @@ def test_events_of_a_thread_without_memory_are_lost_for_that():
         assert folder.report().codes() == ["LNS-POOL-008"]
 
 
+def test_a_program_at_its_limits_is_not_recorded_for_that():
+    with Folder() as folder:
+        for words, cause in ((("files", "4"), "ulimit -n"), (("memory", "0"), "Cannot allocate memory")):
+            run = folder.profile("-f", "true", ACT, *words, "mark", "none", "print", "ran")
+            assert run.code == 0 and run.out == "ran\n", run
+            assert cause in run.err and "busy" not in run.err, run
+            report = folder.report(counts=True)
+            assert report.codes() == ["LNS-POOL-002"], (report.codes(), run)
+
+
 def test_a_program_that_has_taken_all_keys_is_not_recorded():
     with Folder() as folder:
         words = ("keys", "mark", "none", "fork", "2", "mark", "its", "thread", "2", "mark", "another")

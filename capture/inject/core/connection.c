@@ -120,10 +120,24 @@ receive_welcome (int fd, int64_t deadline_ms, LnsWireWelcome *ret_welcome, int *
     memcpy (ret_pool_fd, CMSG_DATA (header), sizeof (int));
   if (n == sizeof *ret_welcome && ret_welcome->magic == LNS_WIRE_MAGIC &&
       ret_welcome->abi == LNS_WIRE_ABI)
-    return 0;
+    /* The kernel leaves out a descriptor for which the process has no number. */
+    return *ret_pool_fd < 0 && (message.msg_flags & MSG_CTRUNC) ? -EMFILE : 0;
   if (*ret_pool_fd >= 0)
     (void)LNS_SYSCALL (SYS_close, *ret_pool_fd);
   return -EPROTO;
+}
+
+/* Tells the session why this process cannot use its pool: ERROR, which is negative. Waits until the session has noted that
+ * and closes the connection, as the process may end at once. */
+static void
+tell_unused (int fd, int error, int64_t deadline_ms)
+{
+  const LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC,
+                                 .kind = LNS_WIRE_NOTICE_UNUSED,
+                                 .value = (uint32_t)-error };
+  if (LNS_SYSCALL (SYS_sendto, fd, &notice, sizeof notice, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0) >
+      0)
+    (void)wait_for (fd, POLLIN, deadline_ms);
 }
 
 /* Sends HELLO on the connected FD and receives the welcome. */
@@ -140,13 +154,15 @@ shake_hands (int fd,
   LnsWireWelcome welcome;
   int pool_fd = -1;
   int error = receive_welcome (fd, deadline_ms, &welcome, &pool_fd);
-  if (error < 0)
+  if (error < 0 && error != -EMFILE)
     return error;
-  *ret_is_refused = welcome.refused != 0;
-  if (welcome.refused != 0)
+  *ret_is_refused = error == 0 && welcome.refused != 0;
+  if (*ret_is_refused)
     error = -(int)welcome.refused;
-  else
+  else if (error == 0)
     error = lns_wire_pool_map (pool_fd, welcome.pool_bytes, ret_pool);
+  if (error < 0 && !*ret_is_refused)
+    tell_unused (fd, error, deadline_ms);
   if (pool_fd >= 0)
     (void)LNS_SYSCALL (SYS_close, pool_fd);
   return error;

@@ -129,6 +129,26 @@ tell_late (LnsDoor *door, const LnsPeer *peer)
           peer->pid));
 }
 
+/* Says that PEER is not recorded, as it could not use the pool that it got. */
+static void
+tell_unused (LnsDoor *door, const LnsPeer *peer)
+{
+  pthread_mutex_lock (&door->peers->lock);
+  door->peers->counters.n_refused++;
+  pthread_mutex_unlock (&door->peers->lock);
+  const LnsBatchEvent event =
+      peer->unused_error == EMFILE
+          ? lns_batch_diagnostic (LNS_ID_NONE, "LNS-POOL-002", LNS_SEVERITY_ERROR,
+                                  "process %d is not recorded, as it may open no more files; raise "
+                                  "its limit (`ulimit -n`) by 2",
+                                  peer->pid)
+          : lns_batch_diagnostic (LNS_ID_NONE, "LNS-POOL-002", LNS_SEVERITY_ERROR,
+                                  "process %d is not recorded, as it could not map its shared "
+                                  "memory: %s; raise the limits that `ulimit -a` shows there",
+                                  peer->pid, strerror (peer->unused_error));
+  diagnose (door, event);
+}
+
 /* Makes a peer for the process that says hello on CONNECTION, the child of a fork if FORKED; its pool is that of
  * RET_POOL. Refuses the process and returns NULL if that fails. */
 static LnsPeer *
@@ -471,7 +491,10 @@ end_connection (LnsDoor *door, LnsWatch *connection)
       pthread_mutex_lock (&door->peers->lock);
       door->peers->counters.n_joined--;
       pthread_mutex_unlock (&door->peers->lock);
-      tell_late (door, peer);
+      if (peer->unused_error != 0)
+        tell_unused (door, peer);
+      else
+        tell_late (door, peer);
     }
   const bool is_end = peer != NULL && (peer->pid_fd < 0 || peer->is_left);
   if (is_end)
@@ -527,6 +550,11 @@ lns_door_hear (LnsDoor *door, LnsWatch *connection, LnsWireNotice *ret_notice)
     close (fd);
   if (connection->peer == NULL)
     return hear_hello (door, connection, &message.hello, (size_t)n);
+  if (is_notice && message.notice.kind == LNS_WIRE_NOTICE_UNUSED)
+    {
+      connection->peer->unused_error = (int)(message.notice.value & 0xfff); /* MAX_ERRNO of Linux */
+      return end_connection (door, connection);
+    }
   *ret_notice = message.notice;
   return is_notice ? LNS_HEARD_NOTICE : LNS_HEARD_NOTHING;
 }

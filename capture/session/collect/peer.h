@@ -28,6 +28,7 @@ typedef struct
   int32_t pid;            /* 0: in a pid namespace that is hidden from us */
   int pid_fd;             /* -1: the kernel has none, or the peer is hushed */
   bool is_out;            /* it does not record: counted as refused or late, no longer as joined */
+  int unused_error;       /* errno: why it cannot use its pool, as it said; 0: it did not */
   bool is_hushed;         /* no descriptor is kept for it: only its pool is read */
   uint32_t awaited;       /* serial of the command that it has not answered; 0: none */
   bool is_in_range;       /* a capture range is open in it */
