@@ -21,6 +21,7 @@
 #include "capture/session/collect/pools.h"
 #include "capture/session/collect/range-control.h"
 #include "capture/session/collect/watches.h"
+#include "capture/session/system/refused-call.h"
 #include "src/base/memory.h"
 #include "src/base/monotonic.h"
 
@@ -383,11 +384,15 @@ open_parts (LnsCollector *collector, LnsError *error)
   lns_peers_init (&collector->peers, &collector->mailbox, &options->target);
   lns_commands_init (&collector->commands);
   lns_door_init (&collector->door, &collector->peers, &collector->pools, &collector->watches);
-  const bool has_mailbox = lns_mailbox_open (&collector->mailbox);
-  const bool has_watches = lns_watches_open (&collector->watches);
+  const int mailbox_error = lns_mailbox_open (&collector->mailbox) ? 0 : errno;
+  const int watches_error = lns_watches_open (&collector->watches) ? 0 : errno;
   const LnsWatch mailbox_watch = { .kind = LNS_WATCH_MAILBOX, .fd = collector->mailbox.fd };
-  if (!has_mailbox || !has_watches || lns_watches_add (&collector->watches, mailbox_watch) == NULL)
-    return lns_error_set_errno (error, errno, "cannot open an eventfd for the session");
+  if (mailbox_error != 0)
+    return lns_refused_call (error, mailbox_error, "eventfd2");
+  if (watches_error != 0)
+    return lns_refused_call (error, watches_error, "epoll_create1");
+  if (lns_watches_add (&collector->watches, mailbox_watch) == NULL)
+    return lns_refused_call (error, errno, "epoll_ctl");
   return lns_door_open (&collector->door, error);
 }
 

@@ -6,16 +6,19 @@
 #include "capture/session/control/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "capture/session/system/memory-limit.h"
 #include "capture/session/system/process-info.h"
+#include "capture/session/system/refused-call.h"
 #include "capture/wire/patience.h"
 #include "capture/wire/pool-session.h"
 #include "capture/wire/protocol.h"
@@ -64,6 +67,19 @@ struct LnsSession
   int64_t keep_ns;           /* of the reports to come; 0: all */
 };
 
+/* The name of the call that the kernel refuses when a pool is made. */
+static const char *
+refused_call (void)
+{
+  const int fd = memfd_create ("lanescope-probe", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0)
+    return "memfd_create";
+  const bool has_size = ftruncate (fd, 1) == 0;
+  const bool is_sealed = fcntl (fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0;
+  close (fd);
+  return !has_size ? "ftruncate" : !is_sealed ? "fcntl" : "mmap";
+}
+
 /* Whether pools can be made. The user should know before the program runs. */
 static bool
 probe_pool (LnsWireClock clock, LnsError *error)
@@ -71,14 +87,18 @@ probe_pool (LnsWireClock clock, LnsError *error)
   LnsWirePoolOptions options = { .serial = 1, .clock = clock, .n_chunks = 1 };
   LnsWirePool *pool;
   int failed = lns_wire_pool_new (&options, &pool);
+  if (failed == -EPERM || failed == -ENOSYS || failed == -EACCES)
+    {
+      const char *call = refused_call ();
+      return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
+                            "cannot share memory with the program (%s: %s); allow %s in the "
+                            "container's seccomp profile, or run outside the container",
+                            call, strerror (-failed), call);
+    }
   if (failed != 0)
     return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
-                          failed == -EPERM || failed == -ENOSYS || failed == -EACCES
-                              ? N_ ("cannot share memory with the program (memfd_create: %s); "
-                                    "allow memfd_create in the container's seccomp profile, or "
-                                    "run outside the container")
-                              : N_ ("cannot share memory with the program: %s; raise the limits "
-                                    "that `ulimit -a` shows"),
+                          "cannot share memory with the program: %s; raise the limits that "
+                          "`ulimit -a` shows",
                           strerror (-failed));
   lns_wire_pool_free (pool);
   return true;
@@ -135,6 +155,7 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
   LnsSession *session = lns_calloc (1, sizeof *session);
   session->clock = clock;
   session->changed_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const int changed_error = errno;
   session->target = options->target;
   session->wants_nvtx = options->wants_nvtx;
   session->wants_cuda = options->wants_cuda;
@@ -155,7 +176,7 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &old);
   if (session->changed_fd < 0)
-    lns_error_set_errno (error, errno, "cannot open an eventfd for the session");
+    lns_refused_call (error, changed_error, "eventfd2");
   else
     session->recorder =
         lns_recorder_new (&session->first, &options->domains, session->changed_fd, error);
