@@ -368,7 +368,8 @@ def test_every_phase_has_a_place_or_is_counted():
 def test_a_trace_without_anything_to_show_is_an_error():
     for events, reason in (([{"ph": "c", "pid": 1, "tid": 1, "ts": 1, "name": "clock_sync"}] * 3, "none of its 3 events can be shown: 3 events of phase c"),
                            ([{"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "p"}}], "its only event cannot be shown;"),
-                           ([{"ph": "E", "pid": 1, "tid": 1, "ts": 1}], "its only event cannot be shown: 1 end of a range")):
+                           ([{"ph": "E", "pid": 1, "tid": 1, "ts": 1}], "its only event cannot be shown: 1 end of a range"),
+                           ([{"ph": "X", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "name": "x" * (17 << 20)}], "each event has more than 16 MiB of text")):
         with tempfile.TemporaryDirectory() as source:
             said, _ = told_of(source, events, code=125)
             assert reason in said and said.count("\n") == 1 and os.listdir(source) == ["told.json"], (said, os.listdir(source))

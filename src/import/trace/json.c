@@ -621,7 +621,7 @@ lns_trace_read (const char *path,
   parser.size_bytes = stat (path, &status) == 0 ? (uint64_t)status.st_size : 0;
   lns_json_reader_init (&parser.json, read_bytes, &parser, LNS_TRACE_EVENT_MAX_BYTES);
   bool good = read_all (&parser, error);
-  if (good && ret_end->n_events == 0)
+  if (good && ret_end->n_events + ret_end->n_too_long == 0)
     good = lns_error_set (error, LNS_ERROR_FORMAT, 0,
                           "%s has no trace events%s%s; give a trace that PyTorch's profiler or "
                           "Chrome wrote",

@@ -726,6 +726,11 @@ list_left_out (Trace *trace, const char *path, const LnsTraceEnd *end, LnsError 
   if (trace->n_kept > 0)
     return true;
   const uint64_t n = end->n_events + end->n_too_long;
+  if (n > 0 && end->n_too_long == n)
+    return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+                          "%s: each event has more than 16 MiB of text and is left out; write the "
+                          "trace with shorter names and arguments",
+                          path);
   char what[64] = "its only event cannot";
   if (n != 1)
     snprintf (what, sizeof what, "none of its %llu events can", (unsigned long long)n);
