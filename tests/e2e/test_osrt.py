@@ -110,6 +110,18 @@ def test_the_kernel_may_refuse_to_read_stacks():
             assert [chain is None for chain in found] == [is_told] * 5 and ("[LNS-OSRT-005]" in run.err) == is_told, (found, run)
 
 
+def test_valgrind_finds_nothing_of_ours():
+    """Words of the stack that the program has not set are not for it to find; its exit code is the program's."""
+    if shutil.which("valgrind") is None:
+        raise tap.Skip("there is no valgrind")
+    for where, outer in (("plain", "main"), ("thread", "run_thread"), ("alternate", "run_handler"), ("deep", "deeper")):
+        with Folder() as folder:
+            run, found = chains(folder, where, before=["valgrind", "-q", "--error-exitcode=9"])
+            assert "==" not in run.err, run
+            for chain in found:
+                assert chain[:3] == ["sleeper", "outer", outer], (where, chain)
+
+
 def test_a_lock_convoy():
     """Of 40 locks, all but the first find another thread before them; a thread may get the lock twice in a row."""
     with Folder() as folder:

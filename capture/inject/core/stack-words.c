@@ -61,6 +61,17 @@ read_stack (uintptr_t at, size_t n_bytes, void *scratch)
   return LNS_SYSCALL (SYS_process_vm_readv, LNS_SYSCALL (SYS_getpid), &here, 1, there, n, 0);
 }
 
+/* Has the kernel copy VALUES, so that they count as set. */
+static void
+copy_registers (uint64_t *values)
+{
+  uint64_t copies[N_REGISTERS];
+  const struct iovec here = { copies, sizeof copies }, there = { values, sizeof copies };
+  if (LNS_SYSCALL (SYS_process_vm_readv, LNS_SYSCALL (SYS_getpid), &here, 1, &there, 1, 0) ==
+      (long)sizeof copies)
+    memcpy (values, copies, sizeof copies);
+}
+
 /* Whether VALUE may be an address of the stack between LOW and HIGH, or of code. Most are small numbers, or no addresses. */
 static bool
 is_needed (uint64_t value, uintptr_t low, uintptr_t high)
@@ -75,6 +86,8 @@ lns_stack_words (LnsStack own, size_t n_bytes, void *scratch, uint64_t *ret_word
 {
   uint64_t values[N_REGISTERS];
   TAKE_REGISTERS (values);
+  if (lns_walk_is_checked ())
+    copy_registers (values);
   if (n_bytes > LNS_STACK_WORDS_BYTES)
     n_bytes = LNS_STACK_WORDS_BYTES;
   const uintptr_t low = values[STACK_POINTER];

@@ -48,6 +48,15 @@ typedef struct
 /* Where the program's first frame began, says glibc. Above it lie the arguments and the environment. */
 extern void *__libc_stack_end __attribute__ ((weak));
 
+/* Of the library that Valgrind preloads, whichever of its tools runs. */
+extern void _vgnU_freeres (void) __attribute__ ((weak));
+
+bool
+lns_walk_is_checked (void)
+{
+  return &_vgnU_freeres != NULL;
+}
+
 LnsStack
 lns_walk_find_stack (bool is_first, void *scratch)
 {
@@ -57,7 +66,7 @@ lns_walk_find_stack (bool is_first, void *scratch)
   LnsMapping mapping;
   LnsMaps maps;
   _Static_assert(LNS_WALK_SCRATCH_BYTES >= LNS_MAPS_BUFFER_BYTES, "the buffer has room");
-  if (!lns_maps_open (&maps, scratch, LNS_MAPS_BUFFER_BYTES))
+  if (lns_walk_is_checked () || !lns_maps_open (&maps, scratch, LNS_MAPS_BUFFER_BYTES))
     return stack;
   while (stack.high == 0 && lns_maps_next (&maps, &mapping))
     if (is_first)

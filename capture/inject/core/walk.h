@@ -34,8 +34,12 @@ lns_walk_without_signature (uintptr_t address)
 #endif
 }
 
+/* Whether the program runs under Valgrind, which tells of decisions by memory that the program has not set, and may change the
+ * exit code for it. Such memory is on every stack. What the kernel has copied counts as set. */
+bool lns_walk_is_checked (void);
+
 /* Finds the stack of this thread; IS_FIRST: it is the one that the program began with. Reads all mappings of the process.
- * Returns none for a thread whose stack the program itself has brought. */
+ * Returns none for a thread whose stack the program itself has brought, and if memory is checked. */
 LnsStack lns_walk_find_stack (bool is_first, void *scratch);
 
 /* Puts the addresses to which the frame at FRAME (an address of a frame record) and its callers return into RET_ADDRESSES, the
