@@ -8,6 +8,7 @@ import collections
 import os
 import queue
 import re
+import select
 import selectors
 import signal
 import subprocess
@@ -33,6 +34,9 @@ class Reading:
     def __init__(self):
         self.cases, self.plan, self.skip_reason = [], None, None
         self.stderr, self.begin = "", time.monotonic()
+
+    def add_stderr(self, data):
+        self.stderr = (self.stderr + data.decode(errors="replace"))[-20000:]
 
     def take_line(self, line):
         plan = PLAN.match(line)
@@ -99,6 +103,17 @@ def end_running():
         end_group(process)
 
 
+def read_waiting(pipe):
+    """What waits in PIPE."""
+    data = b""
+    while select.select([pipe], [], [], 0)[0]:
+        more = os.read(pipe.fileno(), 1 << 16)
+        if not more:
+            break
+        data += more
+    return data
+
+
 def run(share, build, base, patience):
     """Runs SHARE in the folder BUILD; returns its cases. Whatever it started and left in its process group is ended."""
     reading = Reading()
@@ -118,16 +133,20 @@ def run(share, build, base, patience):
             ready = selector.select(0.2)
             if not ready and process.poll() is not None:
                 break
+            lines = []
             for key, _ in ready:
                 data = os.read(key.fd, 1 << 16)
                 if not data:
                     selector.unregister(key.fileobj)
                 elif key.data == "err":
-                    reading.stderr = (reading.stderr + data.decode(errors="replace"))[-20000:]
+                    reading.add_stderr(data)
                 else:
                     *lines, rest = (rest + data).split(b"\n")
-                    for line in lines:
-                        reading.take_line(line.decode(errors="replace"))
+            # What a case says comes before the line with its outcome, but by another pipe.
+            if lines:
+                reading.add_stderr(read_waiting(process.stderr))
+            for line in lines:
+                reading.take_line(line.decode(errors="replace"))
     is_late = False
     try:
         code = process.wait(max(0.0, end - time.monotonic()))
