@@ -214,9 +214,10 @@ step (const Lanes *lanes, int64_t i)
   LnsEvent wait = event (at_ns + 152 * LNS_KNOWN_US, 1017 * LNS_KNOWN_US, "Stream sync");
   set (&wait, LNS_LANE_CUDA_SYNC, LNS_COLUMN_CORRELATION, first_id + 14);
   set (&wait, LNS_LANE_CUDA_SYNC, LNS_COLUMN_SYNC_TYPE, 3);
+  set (&wait, LNS_LANE_CUDA_SYNC, LNS_COLUMN_CUDA_EVENT, UINT32_MAX); /* none */
   lns_writer_append (writer, lanes->sync, &wait);
   LnsEvent mark = event (at_ns + 1125 * LNS_KNOWN_US, 0, "CUDA event");
-  set (&mark, LNS_LANE_CUDA_EVENT, LNS_COLUMN_CUDA_EVENT, 5);
+  set (&mark, LNS_LANE_CUDA_EVENT, LNS_COLUMN_CUDA_EVENT, i == 0 ? 5 : UINT32_MAX);
   lns_writer_append (writer, lanes->events, &mark);
   LnsEvent used = event (at_ns, 0, "");
   set (&used, LNS_LANE_COUNTER, LNS_COLUMN_VALUE, (uint64_t)(1 + i % 8) << 20);
@@ -257,6 +258,7 @@ write_second (const Lanes *lanes, int64_t end_ns)
   call (lanes, end_ns, 30 * LNS_KNOWN_US, "cudaGraphLaunch_v10000", LNS_KNOWN_GRAPH_ID, 0);
   LnsEvent wait = event (0, 40 * LNS_KNOWN_US, "Context sync");
   set (&wait, LNS_LANE_CUDA_SYNC, LNS_COLUMN_SYNC_TYPE, 4);
+  set (&wait, LNS_LANE_CUDA_SYNC, LNS_COLUMN_CUDA_EVENT, UINT32_MAX); /* none */
   lns_writer_append (writer,
                      gpu_lane (LNS_TRACK_CUDA_SYNC, gpu, stream (first, 0, ""), LNS_LANE_CUDA_SYNC),
                      &wait);

@@ -442,6 +442,9 @@ details_tell_what_cuda_did (void)
   uint32_t sets = lane_of (report, LNS_LANE_CUDA_MEMSET, 0);
   check_said (report, sets, 0, "Value", "255");
   check_said (report, lane_of (report, LNS_LANE_CUDA_SYNC, 0), 0, "Waits for", "Stream sync");
+  LNS_CHECK (said_of (report, lane_of (report, LNS_LANE_CUDA_SYNC, 0), 0, "CUDA event") == NULL);
+  check_said (report, lane_of (report, LNS_LANE_CUDA_EVENT, 0), 0, "CUDA event", "5");
+  check_said (report, lane_of (report, LNS_LANE_CUDA_EVENT, 0), 1, "CUDA event", "4,294,967,295");
   check_said (report, lane_of (report, LNS_LANE_CUDA_GRAPH, 0), 0, "Executable graph", "4");
 
   uint32_t calls = lane_of (report, LNS_LANE_CUDA_API, 0);

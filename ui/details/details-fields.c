@@ -333,6 +333,16 @@ pool_text (const Subject *self, uint64_t size_bytes)
   return size_bytes != 0 ? bytes_text (self, size_bytes) : NULL;
 }
 
+/* CUPTI gives waits that are for no event CUPTI_SYNCHRONIZATION_INVALID_VALUE. Any number may be that of an event that was
+ * recorded. */
+static char *
+cuda_event_text (const Subject *self, uint64_t id)
+{
+  char text[LNS_FORMAT_SIZE];
+  const bool is_none = self->kind == LNS_LANE_CUDA_SYNC && id == UINT32_MAX;
+  return is_none ? NULL : g_strdup (lns_format_unsigned (id, text));
+}
+
 static char *
 sync_text (const Subject *self, uint64_t type)
 {
@@ -721,7 +731,7 @@ static const Field own_fields[] = {
   { LNS_COLUMN_ADDRESS, 0, N_ ("Address"), hex_text },
   { LNS_COLUMN_POOL_SIZE, 0, N_ ("Pool"), pool_text },
   { LNS_COLUMN_FAULTS, 0, N_ ("Page faults"), number_text },
-  { LNS_COLUMN_CUDA_EVENT, 0, N_ ("CUDA event"), number_text },
+  { LNS_COLUMN_CUDA_EVENT, 0, N_ ("CUDA event"), cuda_event_text },
   { LNS_COLUMN_QUEUED, 0, N_ ("From queued to start"), latency_text },
   { LNS_COLUMN_SUBMITTED, 0, N_ ("From submitted to start"), latency_text },
   { LNS_COLUMN_GRAPH, 0, N_ ("Graph"), number_text },

@@ -88,7 +88,7 @@ typedef enum
                                    /* LNS_LANE_CUDA_UNIFIED: the record's flags */
   LNS_COLUMN_SET_VALUE = 27,       /* what a memset wrote */
   LNS_COLUMN_SYNC_TYPE = 28,       /* CUpti_ActivitySynchronizationType */
-  LNS_COLUMN_CUDA_EVENT = 29,      /* CUDA event id */
+  LNS_COLUMN_CUDA_EVENT = 29,      /* CUDA event id; of a wait UINT32_MAX: none */
   LNS_COLUMN_CUDA_EVENT_SYNC = 30, /* which record of the event a wait is for */
   LNS_COLUMN_GRAPH_EXEC = 31,      /* id of the executable graph */
   LNS_COLUMN_OVERHEAD_KIND = 32,   /* CUpti_ActivityOverheadKind */
