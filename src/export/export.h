@@ -19,7 +19,7 @@ typedef struct
   bool may_begin_before, may_end_after;
 } LnsExportTimes;
 
-/* Which stacks folded writes. */
+/* Which stacks folded and svg write. */
 typedef enum
 {
   LNS_EXPORT_ANY_STACKS, /* of GPU work; where there is none, of samples */

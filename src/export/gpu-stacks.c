@@ -149,12 +149,14 @@ lns_gpu_stacks_row (void *data, const LnsSinkRow *row, LnsError *error)
 const char *
 lns_gpu_stacks_name (const LnsGpuStacks *stacks, uint32_t name, size_t *ret_size_bytes)
 {
-  static const char copy[] = "memcpy";
+  const char *other = name == LNS_GPU_STACK_COPY     ? "memcpy"
+                      : name == LNS_GPU_STACK_PYTHON ? "[Python]"
+                                                     : NULL;
 
-  if (name != LNS_GPU_STACK_COPY)
+  if (other == NULL)
     return lns_report_string (stacks->job->report, name, ret_size_bytes);
-  *ret_size_bytes = sizeof copy - 1;
-  return copy;
+  *ret_size_bytes = strlen (other);
+  return other;
 }
 
 static unsigned

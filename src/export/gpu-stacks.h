@@ -14,6 +14,9 @@
 /* Stands for a copy in place of a kernel's name. */
 #define LNS_GPU_STACK_COPY LNS_ID_NONE
 
+/* Stands for the name of a frame above the functions of Python's samples (sample-stacks.h). */
+#define LNS_GPU_STACK_PYTHON (LNS_ID_NONE - 1)
+
 typedef struct LnsGpuStacks LnsGpuStacks;
 
 /* The functions of an LnsExportType whose sink is an LnsGpuStacks. They gather from tables of kernels and copies,

@@ -64,6 +64,7 @@ tell_chunk (Walk *walk, const LnsChunk *chunk, LnsError *error)
         .node = chain - 1 < walk->n_nodes ? (uint32_t)(chain - 1) : LNS_ID_NONE,
         .cpu = (uint32_t)extra (chunk, walk->kind, LNS_COLUMN_CPU, i),
         .cycles = extra (chunk, walk->kind, LNS_COLUMN_CYCLES, i),
+        .is_python = walk->kind == LNS_LANE_PYTHON_SAMPLE,
       };
       walk->n_told++;
       if (!walk->function (walk->data, &sample, error))
@@ -109,25 +110,32 @@ lns_export_has_samples (const LnsReport *report)
 }
 
 bool
+lns_export_has_both (const LnsReport *report)
+{
+  return count_all (report, LNS_LANE_CPU_SAMPLE) > 0 &&
+         count_all (report, LNS_LANE_PYTHON_SAMPLE) > 0;
+}
+
+bool
 lns_export_each_sample (const LnsExportJob *job,
                         LnsExportSampleFunc function,
                         void *data,
                         LnsError *error)
 {
-  Walk walk = { .job = job, .function = function, .data = data, .kind = LNS_LANE_CPU_SAMPLE };
+  static const LnsLaneKind kinds[] = { LNS_LANE_CPU_SAMPLE, LNS_LANE_PYTHON_SAMPLE };
+  Walk walk = { .job = job, .function = function, .data = data };
   uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (job->report, &n_lanes);
   lns_report_call_nodes (job->report, &walk.n_nodes);
-  walk.n_all = count_all (job->report, walk.kind);
-  if (walk.n_all == 0)
-    {
-      walk.kind = LNS_LANE_PYTHON_SAMPLE;
-      walk.n_all = count_all (job->report, walk.kind);
-    }
+  walk.n_all = count_all (job->report, kinds[0]) + count_all (job->report, kinds[1]);
   bool good = true;
-  for (uint32_t lane = 0; good && lane < n_lanes; lane++)
-    if (lanes[lane].kind == walk.kind)
-      good = tell_lane (&walk, lane, error);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    for (uint32_t lane = 0; good && lane < n_lanes; lane++)
+      if (lanes[lane].kind == kinds[k])
+        {
+          walk.kind = kinds[k];
+          good = tell_lane (&walk, lane, error);
+        }
   if (good && walk.n_told == 0 && job->options->ret_lacks != NULL)
     *job->options->ret_lacks = walk.n_all > 0
                                    ? "no sample lies in the times that were asked for"
@@ -138,15 +146,24 @@ lns_export_each_sample (const LnsExportJob *job,
 
 /* ---- Counts ----------------------------------------------------------------------------------- */
 
+typedef struct
+{
+  LnsExportCount *counts;
+  bool has_both;
+} Counting;
+
 static bool
 count_one (void *data, const LnsExportSample *sample, LnsError *error)
 {
-  LnsExportCount *counts = data;
-  if (sample->node != LNS_ID_NONE)
-    {
-      counts[sample->node].n++;
-      counts[sample->node].cycles += sample->cycles;
-    }
+  const Counting *counting = data;
+  if (sample->node == LNS_ID_NONE)
+    return true;
+  LnsExportCount *count = &counting->counts[sample->node];
+  if (sample->is_python && counting->has_both)
+    count->n_python++;
+  else
+    count->n++;
+  count->cycles += sample->cycles;
   return true;
 }
 
@@ -156,7 +173,8 @@ lns_export_count_samples (const LnsExportJob *job, LnsExportCount **ret_counts, 
   uint32_t n;
   lns_report_call_nodes (job->report, &n);
   *ret_counts = lns_calloc (n, sizeof **ret_counts);
-  return lns_export_each_sample (job, count_one, *ret_counts, error);
+  Counting counting = { *ret_counts, lns_export_has_both (job->report) };
+  return lns_export_each_sample (job, count_one, &counting, error);
 }
 
 /* ---- Chains ----------------------------------------------------------------------------------- */
@@ -198,11 +216,17 @@ lns_export_symbol (const LnsReport *report, const LnsStackFrame *frame)
 }
 
 void
+lns_export_put_clean (LnsExportText *text, const char *bytes, size_t size_bytes, char other)
+{
+  for (const char *at = bytes, *end = bytes + size_bytes; at < end; at++)
+    lns_export_put_byte (
+        text, (unsigned char)*at < ' ' || *at == 0x7f || (other != 0 && *at == other) ? '_' : *at);
+}
+
+void
 lns_export_put_name (LnsExportText *text, uint32_t string, char other)
 {
   size_t size;
-  const char *at = lns_report_string (text->job->report, string, &size);
-  for (const char *end = at + size; at < end; at++)
-    lns_export_put_byte (
-        text, (unsigned char)*at < ' ' || *at == 0x7f || (other != 0 && *at == other) ? '_' : *at);
+  const char *name = lns_report_string (text->job->report, string, &size);
+  lns_export_put_clean (text, name, size, other);
 }

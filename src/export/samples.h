@@ -20,6 +20,7 @@ typedef struct
   uint32_t node;   /* the call node that the chain ends with, or LNS_ID_NONE: it has none */
   uint32_t cpu;
   uint64_t cycles; /* since the thread's sample before; 0 = samples come by time */
+  bool is_python;  /* found by the interpreter, not by the CPU */
 } LnsExportSample;
 
 /* Returns false and fills ERROR to end the walk. */
@@ -28,8 +29,11 @@ typedef bool (*LnsExportSampleFunc) (void *data, const LnsExportSample *sample, 
 /* Whether the report has samples. O(lanes). */
 bool lns_export_has_samples (const LnsReport *report);
 
-/* Calls FUNCTION with each sample within the times of the job's options: thread by thread, each in the order of time. If
- * there is none, the job's options get the reason. Returns false and fills ERROR if a chunk is damaged or the export was
+/* Whether it has samples of CPUs and of Python, which must not be added up: both see the same threads. O(lanes). */
+bool lns_export_has_both (const LnsReport *report);
+
+/* Calls FUNCTION with each sample within the times of the job's options: thread by thread, each in the order of time, first
+ * those of CPUs, then those of Python. If there is none, the job's options get the reason. Returns false and fills ERROR if a chunk is damaged or the export was
  * cancelled. O(samples). */
 bool lns_export_each_sample (const LnsExportJob *job,
                              LnsExportSampleFunc function,
@@ -39,6 +43,7 @@ bool lns_export_each_sample (const LnsExportJob *job,
 typedef struct
 {
   uint64_t n, cycles; /* of the samples whose chains end with the node */
+  uint64_t n_python;  /* those of Python, where there are others, which `n` does not have then */
 } LnsExportCount;
 
 /* Counts the same samples by call node. The caller frees RET_COUNTS, which has one for each node of the report. */
@@ -58,6 +63,9 @@ uint64_t lns_export_address (const LnsReport *report, const LnsStackFrame *frame
 /* The id of the string that names FRAME: its function; until that is known its module and offset, or of the kernel's code
  * only that it is the kernel's. */
 uint32_t lns_export_symbol (const LnsReport *report, const LnsStackFrame *frame);
+
+/* Puts the SIZE_BYTES at BYTES with "_" for control characters, and for OTHER unless that is 0. */
+void lns_export_put_clean (LnsExportText *text, const char *bytes, size_t size_bytes, char other);
 
 /* Puts the text of STRING with "_" for control characters, and for OTHER unless that is 0. */
 void lns_export_put_name (LnsExportText *text, uint32_t string, char other);

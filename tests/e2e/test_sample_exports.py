@@ -85,7 +85,7 @@ def test_perf_script():
         got = collections.Counter()
         for block in export(folder, "perf-script").decode().split("\n\n")[:-1]:
             head, *lines = block.split("\n")
-            name, = re.fullmatch(r"(\S.*?)\s+\d+/\d+\s+\[\d{3}\]\s+\d+\.\d{6}:\s+\d+ (?:cycles|cpu-clock):u: ", head).groups()
+            name, = re.fullmatch(r"(\S.*?)\s+\d+/\d+\s+\[\d{3}\]\s+\d+\.\d{6}:\s+\d+ (?:cycles|cpu-clock): ", head).groups()
             places = [re.fullmatch(r"\t *([0-9a-f]+) (.*) \((.*)\)", line).groups() for line in lines]
             got[(name, *(symbol for _, symbol, _ in reversed(places)))] += 1
         wanted = collections.Counter()

@@ -61,6 +61,8 @@ make_report (void)
 {
   const char *path = fixture_path ("samples.rep");
   writer = fixture_writer (path);
+  lns_writer_set_process (
+      writer, 0, &(LnsProcess){ .pid = 10, .parent = LNS_ID_NONE, .name = string ("program") });
   const uint32_t program =
                      lns_writer_add_module (writer, &(LnsModule){ .path = string ("/bin/work"),
                                                                   .start = 0x400000,
@@ -110,7 +112,8 @@ exported (const char *path, const char *type)
 static void
 test_addresses_of_the_kernel_are_left_out (void)
 {
-  static const char *const types[] = { "perf-script", "speedscope", "firefox", "folded", "pprof" };
+  static const char *const types[] = { "perf-script", "speedscope", "firefox",
+                                       "folded",      "svg",        "pprof" };
   const char *path = make_report ();
 
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -128,9 +131,75 @@ test_addresses_of_the_kernel_are_left_out (void)
   LNS_CHECK (strstr (script, "\t               0 [unknown] ([kernel.kallsyms])\n") != NULL);
 }
 
+/* A report with samples of a CPU if WITH_CPU, and two of Python. */
+static const char *
+make_python_report (bool with_cpu)
+{
+  const char *path = fixture_path ("python.rep");
+  writer = fixture_writer (path);
+  lns_writer_set_process (
+      writer, 0, &(LnsProcess){ .pid = 10, .parent = LNS_ID_NONE, .name = string ("program") });
+  const uint32_t native = add_frame (LNS_ID_NONE, "native", 1, true),
+                 outer = add_frame (LNS_ID_NONE, "outer", 2, true),
+                 inner = add_frame (LNS_ID_NONE, "inner", 3, true);
+  const uint32_t cpu_node = add_node (LNS_ID_NONE, native),
+                 node = add_node (add_node (LNS_ID_NONE, outer), inner);
+  if (with_cpu)
+    add_sample (add_lane (LNS_LANE_CPU_SAMPLE), LNS_LANE_CPU_SAMPLE, 1000, cpu_node);
+  const uint32_t lane = add_lane (LNS_LANE_PYTHON_SAMPLE);
+  for (int i = 0; i < 2; i++)
+    add_sample (lane, LNS_LANE_PYTHON_SAMPLE, 2000 * (i + 1), node);
+  fixture_finish (writer, 9000);
+  return path;
+}
+
+static unsigned
+count (const char *text, const char *part)
+{
+  unsigned n = 0;
+  for (; (text = strstr (text, part)) != NULL; text += strlen (part))
+    n++;
+  return n;
+}
+
+/* Both see the same threads, so they are in each format, and apart. */
+static void
+test_samples_of_python_beside_those_of_cpus (void)
+{
+  const char *path = make_python_report (true);
+  LNS_CHECK_STR (exported (path, "folded"), "program;native 1\nprogram;[Python];outer;inner 2\n");
+  const char *text = exported (path, "perf-script");
+  LNS_CHECK_INT (count (text, ": 1 cpu-clock: \n"), 1);
+  LNS_CHECK_INT (count (text, ": 1 python: \n"), 2);
+  LNS_CHECK (strstr (text, ":u:") == NULL);
+  text = exported (path, "speedscope");
+  LNS_CHECK_INT (count (text, "(10/11)\""), 1);
+  LNS_CHECK_INT (count (text, "(10/11) Python\""), 1);
+  LNS_CHECK_INT (count (exported (path, "firefox"), " (Python)\""), 1);
+  text = exported (path, "pprof");
+  LNS_CHECK (strstr (text, "python_samples") != NULL && strstr (text, "inner") != NULL);
+  text = exported (path, "svg");
+  LNS_CHECK (strstr (text, ": 3 samples by call chain</text>") != NULL);
+  LNS_CHECK (strstr (text, "<title>[Python] (2 samples, 66.67 %)</title>") != NULL);
+  LNS_CHECK (strstr (text, "<title>native (1 sample, 33.33 %)</title>") != NULL);
+}
+
+static void
+test_samples_of_python_alone (void)
+{
+  const char *path = make_python_report (false);
+  LNS_CHECK_STR (exported (path, "folded"), "program;outer;inner 2\n");
+  LNS_CHECK_INT (count (exported (path, "perf-script"), ": 1 python: \n"), 2);
+  LNS_CHECK_INT (count (exported (path, "speedscope"), "(10/11)\""), 1);
+  LNS_CHECK (strstr (exported (path, "pprof"), "python_samples") == NULL);
+  LNS_CHECK (strstr (exported (path, "svg"), ": 2 samples by call chain</text>") != NULL);
+}
+
 int
 main (void)
 {
   LNS_TEST (test_addresses_of_the_kernel_are_left_out);
+  LNS_TEST (test_samples_of_python_beside_those_of_cpus);
+  LNS_TEST (test_samples_of_python_alone);
   return lns_tap_done ();
 }

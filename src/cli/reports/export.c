@@ -55,8 +55,8 @@ static const LnsOption options[] = {
         "object for each row; `csv`: a folder with one file for each table; `chrome`: a trace for "
         "Perfetto and chrome://tracing; `folded`: GPU time in ns by stacks of NVTX ranges, one "
         "line for each kernel and copy, or samples by call chain (--stacks); `svg`: a flame graph "
-        "of GPU time; `perf-script`, `pprof`, `speedscope` and `firefox`: samples of CPUs with "
-        "their call chains for these and other viewers; `arrow`: Arrow streams of "
+        "of the same; `perf-script`, `pprof`, `speedscope` and `firefox`: samples of CPUs and of "
+        "Python with their call chains for these and other viewers; `arrow`: Arrow streams of "
         "all tables in one file; `arrowdir` and `parquetdir`: a folder with one file for each "
         "table, written by pyarrow; `info`: the output of `lanescope info`.") },
   LNS_CLI_OUTPUT (Values,
@@ -94,7 +94,7 @@ static const LnsOption options[] = {
     .help = N_ ("Accepted for compatibility; NVTX_EVENTS holds the payloads of all kinds.") },
   { LNS_SWITCH ("stacks", CHOICE, Values, stacks), .choices = "gpu,cpu",
     .default_text = N_ ("gpu where there is GPU work, else cpu"),
-    .help = N_ ("For folded: stacks of GPU time, or call chains of CPU samples.") },
+    .help = N_ ("For folded and svg: stacks of GPU time, or call chains of samples.") },
   { LNS_SWITCH ("strip-layer-number", BOOL, Values, folding.strip_layer_number),
     .default_text = "true",
     .help = N_ (
@@ -241,7 +241,7 @@ say_what_is_idle (const Values *values, const char *type)
     { "ts-shift", values->ts_shift != NULL, EVENTS ",perf-script" },
     { "include-json", !values->include_json, EVENTS },
     { "include-blobs", !values->include_blobs, ROWS },
-    { "stacks", values->stacks != NULL, "folded" },
+    { "stacks", values->stacks != NULL, STACKS },
     { "strip-layer-number", !values->folding.strip_layer_number, STACKS },
     { "strip-iteration-number", !values->folding.strip_iteration_number, STACKS },
     { "filter-out", strcmp (values->folding.filter_out, FILTER_OUT) != 0, STACKS },

@@ -10,6 +10,7 @@
  * Its tables are columns: an array for each field. Times are in ms. */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/id-map.h"
 #include "src/base/memory.h"
@@ -358,7 +359,7 @@ put_number (Firefox *self, const char *name, int64_t number)
 }
 
 static void
-begin_thread (Firefox *self, uint32_t lane)
+begin_thread (Firefox *self, uint32_t lane, bool is_python)
 {
   LnsReport *report = self->job->report;
   const LnsTrack *track = lns_export_track (report, lane);
@@ -373,8 +374,14 @@ begin_thread (Firefox *self, uint32_t lane)
   lns_export_put_text (self->text, "{\"processType\":\"default\",\"processStartupTime\":0,"
                                    "\"processShutdownTime\":null,\"registerTime\":0,"
                                    "\"unregisterTime\":null,\"pausedRanges\":[]");
-  put_string (self,
-              ",\"name\":", thread != NULL && thread->name != 0 ? thread->name : process->name);
+  char *name = lns_asprintf (
+      "%s%s",
+      lns_report_string (report, thread != NULL && thread->name != 0 ? thread->name : process->name,
+                         NULL),
+      is_python && lns_export_has_both (report) ? " (Python)" : "");
+  lns_export_put_text (self->text, ",\"name\":");
+  lns_export_put_json_string (self->text, name, strlen (name));
+  free (name);
   put_string (self, ",\"processName\":", process->name);
   lns_export_put_text (self->text,
                        tid == process->pid ? ",\"isMainThread\":true" : ",\"isMainThread\":false");
@@ -410,7 +417,7 @@ put_sample (void *data, const LnsExportSample *sample, LnsError *error)
   if (sample->lane != self->lane)
     {
       end_thread (self);
-      begin_thread (self, sample->lane);
+      begin_thread (self, sample->lane, sample->is_python);
     }
   if (self->times_ns.n > 0)
     lns_export_put_byte (self->text, ',');

@@ -23,7 +23,9 @@ script_takes (const LnsTable *table)
   return false;
 }
 
-/* Puts a line such as "python3  4711/4712  [001]    12.345678:          1 cpu-clock:u: ". */
+/* Puts a line such as "python3  4711/4712  [001]    12.345678:          1 cpu-clock: ". Samples of Python are an event of
+ * their own. The names have no suffix such as ":u", as one file has samples of programs and of the kernel, and
+ * stackcollapse-perf.pl takes only those of one name. */
 static void
 put_head (LnsExportText *text, const LnsExportSample *sample)
 {
@@ -36,10 +38,13 @@ put_head (LnsExportText *text, const LnsExportSample *sample)
       sample->time_ns < 0 ? -(uint64_t)sample->time_ns : (uint64_t)sample->time_ns;
   char line[160];
   lns_export_put_name (text, thread != NULL && thread->name != 0 ? thread->name : process->name, 0);
-  snprintf (line, sizeof line, " %d/%d [%03u] %s%" PRIu64 ".%06" PRIu64 ": %" PRIu64 " %s:u: \n",
+  snprintf (line, sizeof line, " %d/%d [%03u] %s%" PRIu64 ".%06" PRIu64 ": %" PRIu64 " %s: \n",
             process->pid, thread != NULL ? thread->tid : process->pid, sample->cpu,
             sample->time_ns < 0 ? "-" : "", time_ns / 1000000000, time_ns % 1000000000 / 1000,
-            sample->cycles > 0 ? sample->cycles : 1, sample->cycles > 0 ? "cycles" : "cpu-clock");
+            sample->cycles > 0 ? sample->cycles : 1,
+            sample->is_python    ? "python"
+            : sample->cycles > 0 ? "cycles"
+                                 : "cpu-clock");
   lns_export_put_text (text, line);
 }
 

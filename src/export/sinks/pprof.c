@@ -28,6 +28,7 @@ enum
   PROFILE_STRING_TABLE,
   PROFILE_TIME_NANOS = 9,
   PROFILE_DURATION_NANOS,
+  PROFILE_DEFAULT_SAMPLE_TYPE = 14,
 };
 
 #define GZIP_WINDOW_BITS (15 + 16)
@@ -178,17 +179,21 @@ put_location (Pprof *pprof, uint32_t place)
 
 /* ---- The profile ------------------------------------------------------------------------------ */
 
-static void
+/* Adds TYPE to the numbers that each sample has. Returns the index of its name. */
+static uint64_t
 put_type (Pprof *pprof, const char *type)
 {
   static const char unit[] = "count";
-  put_number (&pprof->part, 1, text_index (pprof, type, strlen (type)));
+  const uint64_t name = text_index (pprof, type, strlen (type));
+  put_number (&pprof->part, 1, name);
   put_number (&pprof->part, 2, text_index (pprof, unit, strlen (unit)));
   put_message (&pprof->whole, PROFILE_SAMPLE_TYPE, &pprof->part);
+  return name;
 }
 
 static void
-put_chain (Pprof *pprof, uint32_t node, const LnsExportCount *count, bool has_cycles)
+put_chain (
+    Pprof *pprof, uint32_t node, const LnsExportCount *count, bool has_cycles, bool has_python)
 {
   const LnsCallNode *nodes = lns_report_call_nodes (pprof->job->report, NULL);
   LnsBuffer values = { 0 };
@@ -201,6 +206,8 @@ put_chain (Pprof *pprof, uint32_t node, const LnsExportCount *count, bool has_cy
   lns_buffer_append_varint (&values, count->n);
   if (has_cycles)
     lns_buffer_append_varint (&values, count->cycles);
+  if (has_python)
+    lns_buffer_append_varint (&values, count->n_python);
   put_message (&pprof->part, 2, &values);
   put_message (&pprof->whole, PROFILE_SAMPLE, &pprof->part);
   lns_buffer_clear (&values);
@@ -242,6 +249,7 @@ put_profile (Pprof *pprof, LnsError *error)
   LnsExportCount *counts = NULL;
   uint32_t n_nodes, n_frames, n_modules;
   bool has_cycles = false;
+  const bool has_python = lns_export_has_both (report);
   lns_report_call_nodes (report, &n_nodes);
   lns_report_frames (report, &n_frames);
   lns_report_modules (report, &n_modules);
@@ -253,12 +261,17 @@ put_profile (Pprof *pprof, LnsError *error)
       pprof->is_located = lns_calloc (n_frames, sizeof *pprof->is_located);
       pprof->is_mapped = lns_calloc (n_modules, sizeof *pprof->is_mapped);
       text_index (pprof, "", 0); /* the first one must be empty */
-      put_type (pprof, "samples");
+      uint64_t shown = put_type (pprof, "samples");
       if (has_cycles)
-        put_type (pprof, "cycles");
+        shown = put_type (pprof, "cycles");
+      if (has_python)
+        {
+          put_type (pprof, "python_samples");
+          put_number (&pprof->whole, PROFILE_DEFAULT_SAMPLE_TYPE, shown); /* else the last one */
+        }
       for (uint32_t i = 0; i < n_nodes; i++)
-        if (counts[i].n > 0)
-          put_chain (pprof, i, &counts[i], has_cycles);
+        if (counts[i].n + counts[i].n_python > 0)
+          put_chain (pprof, i, &counts[i], has_cycles, has_python);
       put_number (&pprof->whole, PROFILE_TIME_NANOS, (uint64_t)info->t0_realtime_ns);
       put_number (&pprof->whole, PROFILE_DURATION_NANOS, (uint64_t)info->end_ns);
       good = pprof->whole.failed || pprof->part.failed || pprof->line.failed

@@ -19,6 +19,7 @@ typedef struct
   uint32_t lane; /* of the profile that is being written, or LNS_ID_NONE */
   uint64_t n;    /* samples in it */
   uint64_t n_profiles;
+  bool has_both;
 } Speedscope;
 
 static void
@@ -61,6 +62,7 @@ speedscope_open (const LnsExportJob *job, LnsError *error)
   Speedscope *scope = lns_calloc (1, sizeof *scope);
   scope->job = job;
   scope->lane = LNS_ID_NONE;
+  scope->has_both = lns_export_has_both (job->report);
   return scope;
 }
 
@@ -72,9 +74,9 @@ speedscope_takes (const LnsTable *table)
 
 /* ---- Profiles --------------------------------------------------------------------------------- */
 
-/* Puts "name (pid/tid)" of the thread as JSON. */
+/* Puts "name (pid/tid)" of the thread as JSON, and what samples these are, if there are others. */
 static void
-put_thread (const Speedscope *scope)
+put_thread (const Speedscope *scope, bool is_python)
 {
   LnsReport *report = scope->job->report;
   const LnsTrack *track = lns_export_track (report, scope->lane);
@@ -82,21 +84,22 @@ put_thread (const Speedscope *scope)
   const LnsThread *thread =
       track->thread != LNS_ID_NONE ? &lns_report_threads (report, NULL)[track->thread] : NULL;
   const uint32_t name = thread != NULL && thread->name != 0 ? thread->name : process->name;
-  char *whole = lns_asprintf ("%s (%d/%d)", lns_report_string (report, name, NULL), process->pid,
-                              thread != NULL ? thread->tid : process->pid);
+  char *whole = lns_asprintf ("%s (%d/%d)%s", lns_report_string (report, name, NULL), process->pid,
+                              thread != NULL ? thread->tid : process->pid,
+                              is_python && scope->has_both ? " Python" : "");
   lns_export_put_json_string (scope->job->text, whole, strlen (whole));
   free (whole);
 }
 
 static void
-begin_profile (Speedscope *scope, uint32_t lane)
+begin_profile (Speedscope *scope, uint32_t lane, bool is_python)
 {
   LnsExportText *text = scope->job->text;
   scope->lane = lane;
   scope->n = 0;
   lns_export_put_text (text, scope->n_profiles++ > 0 ? ",\n{\"type\":\"sampled\",\"name\":"
                                                      : "\n{\"type\":\"sampled\",\"name\":");
-  put_thread (scope);
+  put_thread (scope, is_python);
   lns_export_put_text (text, ",\"unit\":\"none\",\"startValue\":0,\"samples\":[");
 }
 
@@ -124,7 +127,7 @@ put_sample (void *data, const LnsExportSample *sample, LnsError *error)
   if (sample->lane != scope->lane)
     {
       end_profile (scope);
-      begin_profile (scope, sample->lane);
+      begin_profile (scope, sample->lane, sample->is_python);
     }
   lns_export_chain (scope->job->report, sample->node, &scope->chain);
   lns_export_put_text (text, scope->n++ > 0 ? ",\n[" : "\n[");

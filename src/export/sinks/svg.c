@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Draws GPU time by stacks of ranges as a flame graph: one SVG file that a browser zooms and searches, and that any
+/* Draws GPU time by stacks of ranges, or samples by call chain, as a flame graph: one SVG file that a browser zooms and searches, and that any
  * program shows. Frames of one name under the same parent are one; the widest comes first. */
 
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "src/base/format.h"
 #include "src/base/json.h"
 #include "src/export/lns-flame-graph-generated.h"
-#include "src/export/gpu-stacks.h"
+#include "src/export/sample-stacks.h"
 
 /* In pixels. */
 #define LEFT         10
@@ -42,6 +42,7 @@ typedef struct
 typedef struct
 {
   LnsGpuStacks *stacks;
+  bool is_of_samples; /* times are numbers of samples */
   LNS_ARRAY (Node) nodes;
   LnsIdMap by_place; /* nodes by parent << 33 | name << 1 | is_work: there are fewer than 1 << 31 */
   uint32_t *order;   /* nodes by parent, the widest first                                       */
@@ -73,7 +74,7 @@ add_stack (void *data, const uint32_t *names, unsigned n, int64_t duration_ns, L
   uint32_t node = 0;
 
   for (unsigned i = 0; i < n; i++)
-    node = child_of (graph, node, names[i], i + 1 == n);
+    node = child_of (graph, node, names[i], i + 1 == n && !graph->is_of_samples);
   graph->nodes.items[node].total_ns = lns_sum (graph->nodes.items[node].total_ns, duration_ns);
   return true;
 }
@@ -145,6 +146,18 @@ put_xml (FILE *stream, const char *bytes, size_t size_bytes, unsigned n_letters)
     fputs ("…", stream);
 }
 
+/* Puts NS, or a number of samples, as text into BUFFER. */
+static const char *
+amount (const Graph *graph, int64_t ns, char buffer[LNS_FORMAT_SIZE])
+{
+  if (!graph->is_of_samples)
+    return lns_format_duration (ns, buffer);
+  char number[LNS_FORMAT_SIZE];
+  snprintf (buffer, LNS_FORMAT_SIZE, "%s sample%s", lns_format_unsigned ((uint64_t)ns, number),
+            lns_plural ((uint64_t)ns, "", "s"));
+  return buffer;
+}
+
 static void
 put_frame (const Graph *graph, FILE *stream, const Node *node, double bottom)
 {
@@ -163,7 +176,7 @@ put_frame (const Graph *graph, FILE *stream, const Node *node, double bottom)
   fprintf (stream,
            " (%s, %.2f %%)</title><rect class=\"%c%u\" x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" "
            "height=\"%d\" rx=\"2\"/><text x=\"%.2f\" y=\"%.0f\">",
-           lns_format_duration (node->total_ns, duration),
+           amount (graph, node->total_ns, duration),
            total_ns > 0 ? 100 * (double)node->total_ns / (double)total_ns : 100.0,
            node->is_work ? 'k' : 'r', (node->name * 2654435761u >> 16) % 3, x, y,
            node->width > 0.6 ? node->width - 0.4 : 0.2, ROW_HEIGHT - 1, x + 3, y + 12.5);
@@ -192,8 +205,10 @@ draw (const Graph *graph, FILE *stream, uint32_t depth)
       WIDTH + 2 * LEFT, height, WIDTH + 2 * LEFT, height, flame_graph_css, WIDTH + 2 * LEFT, height,
       LEFT + WIDTH / 2);
   put_xml (stream, path, strlen (path), 80);
-  fprintf (stream, ": %s of GPU time by NVTX range</text>\n",
-           lns_format_duration (graph->nodes.items[0].total_ns, duration));
+  fprintf (stream,
+           graph->is_of_samples ? ": %s by call chain</text>\n"
+                                : ": %s of GPU time by NVTX range</text>\n",
+           amount (graph, graph->nodes.items[0].total_ns, duration));
   fprintf (stream,
            "<text id=\"reset\" class=\"button gone\" x=\"%d\" y=\"24\">Reset zoom</text>\n"
            "<text id=\"search\" class=\"button\" x=\"%d\" y=\"24\">Search</text>\n"
@@ -201,10 +216,9 @@ draw (const Graph *graph, FILE *stream, uint32_t depth)
            "<text id=\"details\" x=\"%d\" y=\"%.0f\"></text>\n",
            LEFT, LEFT + WIDTH, LEFT + WIDTH, height - 9, LEFT, height - 9);
   if (graph->nodes.n == 1)
-    fprintf (stream,
-             "<text id=\"note\" x=\"%d\" y=\"%d\">No kernel or copy whose call was recorded."
-             "</text>\n",
-             LEFT + WIDTH / 2, HEAD + 12);
+    fprintf (stream, "<text id=\"note\" x=\"%d\" y=\"%d\">%s</text>\n", LEFT + WIDTH / 2, HEAD + 12,
+             graph->is_of_samples ? "No sample with a call chain was recorded."
+                                  : "No kernel or copy whose call was recorded.");
   fputs ("<g id=\"frames\">\n", stream);
   for (uint32_t i = 0; graph->nodes.n > 1 && i < graph->nodes.n; i++)
     if (graph->nodes.items[i].width >= MIN_WIDTH && graph->nodes.items[i].depth <= MAX_DEPTH)
@@ -231,10 +245,11 @@ write_picture (const Graph *graph, uint32_t depth)
 static bool
 svg_close (void *data, bool good, LnsError *error)
 {
-  Graph graph = { .stacks = data };
+  Graph graph = { .stacks = data, .is_of_samples = lns_sample_stacks_are_wanted (data) };
 
   lns_array_add (&graph.nodes); /* the root */
-  good = good && lns_gpu_stacks_sweep (data, add_stack, &graph, error);
+  good = good && (graph.is_of_samples ? lns_sample_stacks_sweep (data, add_stack, &graph, error)
+                                      : lns_gpu_stacks_sweep (data, add_stack, &graph, error));
   if (good)
     write_picture (&graph, lay_out (&graph));
   lns_array_clear (&graph.nodes);
