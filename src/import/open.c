@@ -20,7 +20,7 @@
 #include "src/store/database/sql.h"
 
 /* Increase it when files are imported in another way. Cached reports of other versions are not used. */
-#define IMPORT_VERSION "6"
+#define IMPORT_VERSION "7"
 
 /* Limits of the cache. */
 #define COPIES_MAX       32

@@ -19,7 +19,7 @@
 /* Which columns of the table are what, or -1. */
 typedef struct
 {
-  int id, symbol, module, depth;
+  int id, symbol, module, depth, unresolved;
   uint32_t n;
 } Columns;
 
@@ -52,7 +52,7 @@ read_columns (LnsReport *report, const LnsKeptTable *table, Columns *ret_columns
   const char *bytes = lns_report_string (report, table->columns, &size);
   LnsKeptValue *facts = lns_kept_decode (bytes, size, &n, &n_facts);
 
-  *ret_columns = (Columns){ -1, -1, -1, -1, n };
+  *ret_columns = (Columns){ -1, -1, -1, -1, -1, n };
   for (uint32_t i = 0; facts != NULL && n_facts > 0 && i < n; i++)
     {
       const LnsKeptValue *name = &facts[(size_t)i * n_facts];
@@ -60,6 +60,7 @@ read_columns (LnsReport *report, const LnsKeptTable *table, Columns *ret_columns
                     : is_called (name, "symbol")     ? &ret_columns->symbol
                     : is_called (name, "module")     ? &ret_columns->module
                     : is_called (name, "stackDepth") ? &ret_columns->depth
+                    : is_called (name, "unresolved") ? &ret_columns->unresolved
                                                      : NULL;
       if (column != NULL)
         *column = (int)i;
@@ -184,6 +185,15 @@ typedef struct
   LnsIdMap seen; /* ids whose chain was read */
 } Walk;
 
+/* Whether ROW's function is not known, so that its symbol is the bare address. */
+static bool
+is_address (LnsReport *report, const LnsKeptValue *row, const Columns *columns)
+{
+  return columns->unresolved >= 0 && row[columns->unresolved].type == LNS_KEPT_INTEGER &&
+         row[columns->unresolved].integer != 0 &&
+         strncmp (lns_report_string (report, string_in (row, columns->symbol), NULL), "0x", 2) == 0;
+}
+
 /* Tells the chain that is whole now. */
 static bool
 end_chain (Walk *walk)
@@ -223,6 +233,9 @@ walk_block (Walk *walk, uint32_t block)
           good = end_chain (walk);
         walk->id = row[walk->columns.id].integer;
         add_frame (&walk->chain, row, &walk->columns);
+        LnsCallFrame *frame = &walk->chain.items[walk->chain.n - 1];
+        if (frame->module != 0 && is_address (walk->report, row, &walk->columns))
+          frame->symbol = frame->module;
       }
   free (values);
   return good;

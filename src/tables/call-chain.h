@@ -30,7 +30,8 @@ lns_call_chain_read (LnsReport *report, const char *table, int64_t id, unsigned 
 /* Gets chain ID, whose N > 0 FRAMES are the innermost first and valid only during the call. False ends the walk. */
 typedef bool (*LnsCallChainFunc) (void *data, int64_t id, const LnsCallFrame *frames, size_t n);
 
-/* Calls FUNC with each chain of the kept table TABLE, in the order of the file; with none if the report does not keep it.
+/* Calls FUNC with each chain of the kept table TABLE, in the order of the file; with none if the report does not keep it. In
+ * place of bare addresses, which would be a function each, symbols are the module where that is known.
  * False with ERROR if FUNC returned false (which fills ERROR), or if the rows of a chain do not stand together. Any thread.
  * O(rows of the table). */
 bool lns_call_chain_each (LnsReport *report,

@@ -6,6 +6,7 @@
 as text, rows as multisets."""
 
 import collections
+import contextlib
 import csv
 import json
 import os
@@ -606,6 +607,32 @@ def test_rows_that_have_no_meaning_are_told():
     assert err == b"lanescope: left out: NVTX_EVENTS: 1 row of an unknown type\n", err
     out = golden.run("info", golden.path("meaningless.rep"))[0].decode()
     assert "LNS-IMPORT-001 info: left out: NVTX_EVENTS: 1 row of an unknown type\n" in out, out
+
+
+def test_functions_that_are_not_known_are_summed_up_by_module():
+    """nsys names them by their addresses, of which each would be a function of its own."""
+    path = shutil.copy(exports.path("system"), golden.path("nameless.sqlite"))
+    libraries = {"/usr/lib/libfast.so.5": 17, "/usr/lib/libslow.so": 5}
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        wanted, sample = collections.Counter(), 0
+        for library, n in libraries.items():
+            database.execute("INSERT INTO StringIds SELECT max(id) + 1, ? FROM StringIds", (library,))
+            for _ in range(n):
+                sample += 1
+                database.execute("INSERT INTO StringIds SELECT max(id) + 1, ? FROM StringIds", (f"0x7f72b474{sample:04x}",))
+                database.execute("UPDATE SAMPLING_CALLCHAINS SET unresolved = 1, symbol = (SELECT max(id) FROM StringIds), "
+                                 "module = (SELECT id FROM StringIds WHERE value = ?) WHERE id = ? AND stackDepth = 0", (library, sample))
+                wanted[library] += 1
+    rows = list(csv.DictReader(golden.run("stats", "-q", "-r", "sample_sum", "-f", "csv", path)[0].decode().splitlines()))
+    got = {row["Module"]: (row["Function"], int(row["Self"])) for row in rows if row["Module"] in libraries}
+    assert got == {library: (os.path.basename(library) + "+0x…", n) for library, n in wanted.items()}, rows
+    tree = golden.run("stats", "-q", "-r", "sample_tree", "-f", "csv", path)[0].decode()
+    assert "libfast.so.5+0x…" in tree and "0x7f72" not in tree, tree
+    # What nsys wrote comes back as it is.
+    golden.run("export", "-q", "-f", "true", "-o", "named.sqlite", path)
+    query = "SELECT c.id, stackDepth, s.value, m.value, unresolved FROM SAMPLING_CALLCHAINS c JOIN StringIds s ON s.id = symbol JOIN StringIds m ON m.id = module ORDER BY 1, 2"
+    with contextlib.closing(sqlite3.connect(path)) as ours, contextlib.closing(sqlite3.connect(golden.path("named.sqlite"))) as theirs:
+        assert ours.execute(query).fetchall() == theirs.execute(query).fetchall()
 
 
 tap.main(globals())

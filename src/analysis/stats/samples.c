@@ -6,6 +6,7 @@
 /* sample_sum and sample_tree: samples of CPUs by function, and by who called it. */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/analysis/call-branches.h"
 #include "src/analysis/stats/maker.h"
@@ -100,7 +101,7 @@ static void
 append_name (const LnsStatsResult *result, const Row *row, LnsBuffer *text)
 {
   static const char nameless[] = "[no call chain]", elsewhere[] = "[no module]";
-  char left_out[80];
+  char left_out[80], *place = NULL;
   LnsStatsCell cell = { 0 };
   if (row->n_left_out > 0)
     cell = _lns_stats_text (
@@ -110,9 +111,20 @@ append_name (const LnsStatsResult *result, const Row *row, LnsBuffer *text)
     cell = _lns_stats_text (nameless, sizeof nameless - 1);
   else if (row->symbol == 0 && result->arguments.is_by_module)
     cell = _lns_stats_text (elsewhere, sizeof elsewhere - 1);
+  else if (row->symbol == row->module && row->symbol != 0 && !result->arguments.is_by_module)
+    {
+      /* The functions of an import that are not known are summed up by their module. */
+      cell = _lns_stats_string (result, row->module);
+      const char *slash = memrchr (cell.bytes, '/', cell.size_bytes);
+      const size_t n_folder = slash != NULL ? (size_t)(slash + 1 - (const char *)cell.bytes) : 0;
+      place = lns_asprintf ("%.*s+0x…", (int)(cell.size_bytes - n_folder),
+                            (const char *)cell.bytes + n_folder);
+      cell = _lns_stats_text (place, strlen (place));
+    }
   else
     cell = _lns_stats_string (result, row->symbol);
   lns_buffer_append (text, cell.bytes, cell.size_bytes);
+  free (place);
 }
 
 /* ---- By function ------------------------------------------------------------------------------ */

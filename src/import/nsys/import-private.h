@@ -69,6 +69,7 @@ typedef struct
   size_t text_bytes;            /* in it                                                        */
   LnsIdMap process_ids, thread_ids;
   LnsIdMap leaves;       /* call chain → string of its innermost function                       */
+  LnsIdMap addresses;    /* 1 for 1 + each string that is a bare address                        */
   LnsIdMap public_calls; /* string of an entry point → string of its public name                */
   LnsStringTable *object_ids; /* of domains, devices, contexts and streams                    */
   LnsStringTable *launch_ids, *track_ids, *metrics;

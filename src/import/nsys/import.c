@@ -20,6 +20,10 @@
 
 /* ---- Strings, processes and threads --------------------------------------------------------- */
 
+/* The most samples that are named after their innermost function, and the most names that are known to be addresses. The
+ * maps take up to 64 bytes for each. */
+#define LEAVES_MAX 2000000
+
 static void
 string_row (LnsImport *import, const LnsKeptValue *values)
 {
@@ -29,6 +33,9 @@ string_row (LnsImport *import, const LnsKeptValue *values)
     return;
   const uint32_t text = _lns_import_text (import, &values[1]);
   _lns_import_note_string (import, id, text);
+  if (values[1].type == LNS_KEPT_TEXT && values[1].size_bytes > 2 &&
+      memcmp (values[1].bytes, "0x", 2) == 0 && import->addresses.n < LEAVES_MAX)
+    lns_id_map_set_number (&import->addresses, 1 + (uint64_t)text, 1);
   const char *public = values[1].type == LNS_KEPT_TEXT
                            ? lns_call_text_public (values[1].bytes, values[1].size_bytes)
                            : NULL;
@@ -270,9 +277,6 @@ stream_name_row (LnsImport *import, const LnsKeptValue *values)
 
 /* ---- Metrics, samples and diagnostics, whose tables are also kept as they are ---------------- */
 
-/* The most samples that are named after their innermost function. The map takes up to 64 bytes for each. */
-#define LEAVES_MAX 2000000
-
 static void
 metric_row (LnsImport *import, const LnsKeptValue *values)
 {
@@ -285,9 +289,14 @@ metric_row (LnsImport *import, const LnsKeptValue *values)
 static void
 leaf_row (LnsImport *import, const LnsKeptValue *values)
 {
-  if (_lns_import_number (&values[2]) == 0 && import->leaves.n < LEAVES_MAX)
-    _lns_import_intern (&import->leaves, (uint64_t)_lns_import_number (&values[0]),
-                        _lns_import_string (import, &values[1]));
+  if (_lns_import_number (&values[2]) != 0 || import->leaves.n >= LEAVES_MAX)
+    return;
+  /* A bare address says less than the module that it lies in. */
+  const uint32_t symbol = _lns_import_string (import, &values[1]),
+                 module = _lns_import_string (import, &values[3]);
+  const bool is_address = lns_id_map_number (&import->addresses, 1 + (uint64_t)symbol) != 0;
+  _lns_import_intern (&import->leaves, (uint64_t)_lns_import_number (&values[0]),
+                      is_address && module != 0 ? module : symbol);
 }
 
 /* ENUM_DIAGNOSTIC_SEVERITY_LEVEL */
@@ -431,7 +440,9 @@ static const LnsImportTable imported[] = {
   { .name = "OSRT_API", .track = LNS_TRACK_OS_CALLS },
   { .name = "SYSCALL", .track = LNS_TRACK_SYSTEM_CALLS },
   { .name = "SCHED_EVENTS", .track = LNS_TRACK_SCHED, .finish = finish_sched },
-  { .name = "SAMPLING_CALLCHAINS", .row = leaf_row, .columns = { "id", "symbol", "stackDepth" } },
+  { .name = "SAMPLING_CALLCHAINS",
+    .row = leaf_row,
+    .columns = { "id", "symbol", "stackDepth", "module" } },
   { .name = "COMPOSITE_EVENTS", .track = LNS_TRACK_CPU_SAMPLES, .finish = finish_sample },
   { .name = "TARGET_INFO_GPU_METRICS",
     .row = metric_row,
@@ -516,8 +527,8 @@ free_all (LnsImport *import)
 {
   LnsStringTable *tables[] = { import->texts, import->object_ids, import->launch_ids,
                                import->track_ids, import->metrics };
-  LnsIdMap *maps[] = { &import->large_strings, &import->process_ids, &import->thread_ids,
-                       &import->leaves, &import->public_calls };
+  LnsIdMap *maps[] = { &import->large_strings, &import->process_ids,  &import->thread_ids,
+                       &import->leaves,        &import->public_calls, &import->addresses };
 
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     lns_string_table_free (tables[i]);
