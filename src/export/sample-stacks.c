@@ -62,10 +62,13 @@ count_sample (void *data, const LnsExportSample *sample, LnsError *error)
 {
   Chains *chains = data;
 
-  if (sample->lane != chains->lane && !tell_thread (chains, error))
-    return false;
-  chains->lane = sample->lane;
-  chains->is_python = sample->is_python && lns_export_has_both (chains->job->report);
+  if (sample->lane != chains->lane)
+    {
+      if (!tell_thread (chains, error))
+        return false;
+      chains->lane = sample->lane;
+      chains->is_python = sample->is_python && lns_export_has_both (chains->job->report);
+    }
   if (sample->node != LNS_ID_NONE && chains->counts[sample->node]++ == 0)
     *lns_array_add (&chains->seen) = sample->node;
   return true;
