@@ -184,7 +184,11 @@ def test_bad_files_get_a_sentence_each():
     picture = os.path.join(where, "picture.png")
     with open(picture, "wb") as file:
         file.write(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40)
-    for path in (readme, picture):
+    noise = os.path.join(where, "noise.rep")
+    with open(noise, "wb") as file:
+        # Bytes as those of a damaged page may be, and what only looks like a chunk.
+        file.write((bytes(64) + bytes(range(256))) * 400 + b"LNSCHNK1" + bytes(range(200)))
+    for path in (readme, picture, noise):
         assert errors_of(path)[1] is False, path
     seen = {}
     for path, recoverable in ((where, False), (foreign, False), (empty, False), (os.path.join(where, "none.rep"), False),
@@ -280,6 +284,23 @@ def test_recover():
         opened(app)
         assert title(app)[1].startswith("350 events"), title(app)
         app.find("label", lambda name: name.startswith("The report is damaged"))
+
+
+def test_recovery_that_failed_is_not_offered_again():
+    path = make_report()
+    with open(path, "r+b") as file:
+        content = file.read()
+        # The first chunk stays; whatever follows its header is gone.
+        at = content.index(b"LNSCHNK1") + 64
+        file.seek(0)
+        file.write(bytes(100))
+        file.seek(at)
+        file.write(bytes(len(content) - at))
+    with harness.App(path) as app:
+        app.find("push button", "Recover").do()
+        app.wait(lambda: app.root.find("push button", "Open Another…") and not app.root.find("push button", "Recover"),
+                 what="an error without an offer")
+        assert not app.actions()["recover"][0]
 
 
 def test_another_report_takes_the_place_of_an_error():

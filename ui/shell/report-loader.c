@@ -12,12 +12,13 @@
 #include <unistd.h>
 
 #include "src/import/open.h"
+#include "src/store/format/chunk-format.h"
 #include "src/store/recover/recover.h"
 
 G_DEFINE_QUARK (lns - load - error - quark, lns_load_error)
 
-/* Place of SQLite's application id, which is big-endian; FORMAT.md defines ours. */
-#define APPLICATION_ID_OFFSET 68
+#define SEARCH_BYTES     (1 << 20)
+#define SEARCH_MAX_BYTES ((off_t)1 << 30) /* that a file is searched for a chunk */
 
 typedef struct
 {
@@ -73,23 +74,41 @@ open_any (Load *load, const LnsOpenOptions *options, LnsError *error)
                        : lns_report_open (load->path, options, error);
 }
 
-/* Whether recovery has a chance with the file at PATH, which could not be opened: it says that it is a report, by its first
- * bytes or, where those may be lost, by its name, and is neither text nor empty. Pages have zeros. */
+/* Whether a chunk of a report begins in BYTES. */
 static gboolean
-may_be_recovered (const char *path)
+has_chunk (const guint8 *bytes, gsize size_bytes)
 {
-  static const guint8 sqlite[16] = "SQLite format 3";
-  guint8 head[APPLICATION_ID_OFFSET + 4];
-  const int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  const ssize_t n_read = fd >= 0 ? read (fd, head, sizeof head) : -1;
+  const guint8 *at = bytes;
+  LnsChunkHeader header;
 
+  while ((at = memmem (at, size_bytes - (gsize)(at - bytes), LNS_CHUNK_MAGIC, 8)) != NULL)
+    if (lns_chunk_parse_header (at, size_bytes - (gsize)(at - bytes), &header))
+      return TRUE;
+    else
+      at++;
+  return FALSE;
+}
+
+/* Whether recovery has a chance with the file of LOAD, which could not be opened: it recovers chunks. */
+static gboolean
+may_be_recovered (const Load *load)
+{
+  const int fd = open (load->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  g_autofree guint8 *bytes = g_malloc (SEARCH_BYTES);
+  gboolean found = FALSE;
+  off_t at = 0;
+  ssize_t n;
+
+  while (!found && fd >= 0 && at < SEARCH_MAX_BYTES && !atomic_load (&load->cancelled) &&
+         (n = pread (fd, bytes, SEARCH_BYTES, at)) > 0)
+    {
+      found = has_chunk (bytes, (gsize)n);
+      /* A header may lie across two reads. */
+      at += n > LNS_CHUNK_HEADER_BYTES ? n - LNS_CHUNK_HEADER_BYTES : n;
+    }
   if (fd >= 0)
     close (fd);
-  if (n_read != sizeof head)
-    return FALSE;
-  if (memcmp (head, sqlite, sizeof sqlite) == 0)
-    return memcmp (head + APPLICATION_ID_OFFSET, "LNSR", 4) == 0;
-  return g_str_has_suffix (path, ".rep") && memchr (head, '\0', sizeof head) != NULL;
+  return found;
 }
 
 static void
@@ -105,8 +124,8 @@ load_thread (GTask *task, gpointer source, gpointer task_data, GCancellable *can
   LnsReport *report = open_any (load, &options, &error);
 
   g_cancellable_disconnect (cancellable, handler);
-  load->may_recover =
-      report == NULL && error.domain == LNS_ERROR_FORMAT && may_be_recovered (load->path);
+  load->may_recover = report == NULL && error.domain == LNS_ERROR_FORMAT && !load->recover &&
+                      may_be_recovered (load);
   if (report != NULL)
     g_task_return_pointer (task, report, (GDestroyNotify)lns_report_close);
   else

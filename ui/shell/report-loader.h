@@ -34,7 +34,7 @@ const LnsLoadProgress *lns_report_load_async (GFile *file,
                                               gpointer data);
 
 /* The report, owned by the caller, or NULL and ERROR in LNS_LOAD_ERROR or G_IO_ERROR. *RET_FILE gets the file that was
- * opened, owned by the caller, and *RET_MAY_RECOVER whether recovery has a chance with one that could not be; neither is set
+ * opened, owned by the caller, and *RET_MAY_RECOVER whether recovery has a chance, and was not tried, with one that could not be; neither is set
  * if the load was cancelled. */
 LnsReport *lns_report_load_finish (GAsyncResult *result,
                                    GFile **ret_file,
