@@ -108,9 +108,9 @@ test_details (void)
     { LNS_TRACK_CUDA_API, 0, "Call chain", "caller (libx.so)" },
     { LNS_TRACK_CUDA_API, 1, "Call chain", "" },
     { LNS_TRACK_CUDA_BACKTRACES, 0, "Call chain", "caller (libx.so)" },
-    { LNS_TRACK_SCHED, 0, "Change", "The thread got a CPU" },
+    { LNS_TRACK_SCHED, 0, "State", "Running" },
     { LNS_TRACK_SCHED, 0, "CPU", "3" },
-    { LNS_TRACK_SCHED, 1, "Change", "The thread left its CPU" },
+    { LNS_TRACK_SCHED, 1, "State", "Not running" },
     { LNS_TRACK_CPU_SAMPLES, 0, "Call chain", "leaf (libx.so)\ncaller (libx.so)" },
     { LNS_TRACK_CPU_SAMPLES, 0, "Cycles", "9" },
     { LNS_TRACK_CPU_SAMPLES, 0, "Duration", "" },
@@ -178,7 +178,7 @@ test_names_in_the_table (void)
   g_autofree char *samples = names_in_table (report, LNS_TRACK_CPU_SAMPLES);
   LNS_CHECK_STR (samples, "leaf, caller");
   g_autofree char *changes = names_in_table (report, LNS_TRACK_SCHED);
-  LNS_CHECK_STR (changes, "CPU 3, The thread left its CPU, CPU 5");
+  LNS_CHECK_STR (changes, "CPU 3, Not running, CPU 5");
   lns_report_close (report);
 }
 
@@ -347,7 +347,7 @@ test_cpu_rows (void)
   LnsRowTree *tree = lns_row_tree_new (report);
   const LnsRow *first = lns_row_tree_row (tree, 0);
   g_autofree char *changes = names_in_table (report, LNS_TRACK_SCHED);
-  LNS_CHECK_STR (changes, "The thread ran, The thread left its CPU");
+  LNS_CHECK_STR (changes, "Running, Blocked");
   LNS_CHECK_STR (first->label, "CPUs");
   LNS_CHECK_INT (first->n_below, 2);
   LNS_CHECK (!first->expanded);

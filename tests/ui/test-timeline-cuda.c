@@ -327,7 +327,7 @@ many_kernels_of_one_call_are_counted (void)
   LNS_CHECK (lns_event_id_equal (linked[0].id, (LnsEventId){ kernels, 0 }));
   /* From the last of them it is the call again. */
   select_event (view, (LnsEventId){ kernels, 99 });
-  LNS_CHECK_STR (lns_view_get_linked (view)->words, "cudaGraphLaunch_v10000, at 1.2 s");
+  LNS_CHECK_STR (lns_view_get_linked (view)->words, "cudaGraphLaunch_v10000, at 1.200000000 s");
   LNS_CHECK (!lns_view_get_linked (view)->is_call);
   linked = lns_view_get_linked_events (view, &n);
   LNS_CHECK (n == 1 && lns_event_id_equal (linked[0].id, call));

@@ -8,6 +8,7 @@
  * usage: test-timeline-wakings REPORT (of known-report, wakings) */
 
 #include "ui/details/details-pane.h"
+#include "ui/events/event-cell.h"
 #include "ui/model/linked-events.h"
 
 #include "tests/ui/timeline-fixture.h"
@@ -201,6 +202,57 @@ the_details_lead_to_the_waker_and_back (void)
   close_timeline (timeline);
 }
 
+static gboolean
+tells_waker (gpointer timeline)
+{
+  return strstr (gtk_label_get_text (((LnsTimeline *)timeline)->tooltip_label), "Woken by") != NULL;
+}
+
+/* The tooltip, the details and the table have one name for a state, and one way to write its times. */
+static void
+a_state_is_told_alike (void)
+{
+  LnsTimeline *timeline = show_timeline (path);
+  LnsView *view = timeline->context.view;
+  GtkWidget *details = g_object_ref_sink (lns_details_pane_new (view));
+  graphene_rect_t area;
+  GError *error = NULL;
+  LNS_CHECK (lns_timeline_layout_lane_area (&timeline->layout, wait.lane, &area));
+  for (int is_woken = 0; is_woken < 2; is_woken++)
+    {
+      const int64_t time_ns = is_woken ? 5500 * MS : 3 * SECOND;
+      const char *state = is_woken ? "Runnable" : "Blocked";
+      lns_timeline_pointer_point (&timeline->pointer, x_at (timeline, time_ns),
+                                  area.origin.y + area.size.height / 2);
+      wait_for (has_tooltip, timeline);
+      wait_for (tells_waker, timeline);
+      const char *text = gtk_label_get_text (timeline->tooltip_label);
+      g_autofree char *wanted = g_strdup_printf ("■ %s\n", state);
+      LNS_CHECK (g_str_has_prefix (text, wanted));
+      click_at (timeline, time_ns);
+      wait_until_selected (view, wait);
+      static const char *const titles[] = { "Start", "Duration" };
+      static const char *const values[][2] = { { "1.000000000 s", "4 s" },
+                                               { "5.000000000 s", "1 s" } };
+      for (int i = 0; i < 2; i++)
+        {
+          g_autofree char *line = g_strdup_printf ("\n%s  %s\n", titles[i], values[is_woken][i]);
+          LNS_CHECK (strstr (text, line) != NULL);
+          LNS_CHECK_STR (gtk_label_get_text (GTK_LABEL (value_of (details, titles[i]))),
+                         values[is_woken][i]);
+        }
+      LNS_CHECK_STR (gtk_label_get_text (GTK_LABEL (value_of (details, "State"))), state);
+      lns_timeline_pointer_point (&timeline->pointer, -1, -1);
+    }
+  LnsEventSet *set = lns_event_set_load (lns_view_get_report (view), &wait.lane, 1, INT64_MIN,
+                                         INT64_MAX, NULL, 0, NULL, NULL, &error);
+  g_autofree char *name = lns_event_cell_text (set, (uint32_t)wait.ordinal, LNS_EVENT_COLUMN_NAME);
+  LNS_CHECK_STR (name, "Blocked");
+  lns_event_set_unref (set);
+  g_object_unref (details);
+  close_timeline (timeline);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -213,5 +265,6 @@ main (int argc, char **argv)
   LNS_TEST (the_arrow_ends_where_the_wait_ends);
   LNS_TEST (one_comes_back_from_the_waker);
   LNS_TEST (the_details_lead_to_the_waker_and_back);
+  LNS_TEST (a_state_is_told_alike);
   return lns_tap_done ();
 }

@@ -325,7 +325,7 @@ def test_losses_and_diagnostics():
         app.wait(lambda: table.find("label", "LNS-TEST-003") and table.find("label", "LNS-DOCTOR-004"), what="the rows")
         cells = [label.name for label in table.find_all("label")]
         assert cells[cells.index("Error"):][:5] == \
-            ["Error", "34.000 ms", "train (4711)", "LNS-TEST-003",
+            ["Error", "0.034000000 s", "train (4711)", "LNS-TEST-003",
              "The disk is full: nothing was recorded until there was room again."], cells
         codes = [cell for cell in cells if cell.startswith("LNS-")]
         assert codes == ["LNS-TEST-003", "LNS-TEST-002", "LNS-TEST-001", "LNS-DOCTOR-004"], codes

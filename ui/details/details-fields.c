@@ -378,14 +378,6 @@ range_duration_text (const Subject *self, uint64_t value)
 
 /* --- Threads and MPI ------------------------------------------------------------------------- */
 
-static char *
-change_text (const Subject *self, uint64_t is_in)
-{
-  if (self->is_brief)
-    return NULL; /* the state that follows is its title */
-  return g_strdup (is_in != 0 ? _ ("The thread got a CPU") : _ ("The thread left its CPU"));
-}
-
 /* Of LnsPythonLock. */
 static char *
 gil_text (const Subject *self, uint64_t value)
@@ -413,11 +405,11 @@ static char *
 state_text (const Subject *self, uint64_t state)
 {
   const char *label = lns_enum_label ("ENUM_SAMPLING_THREAD_STATE", (int64_t)state);
-  LnsThreadSpan span;
-  if (self->is_brief || value_of (self, LNS_COLUMN_SCHED_IN) != 0)
-    return NULL; /* the title says so; or it runs */
-  if (self->kind == LNS_LANE_SCHED && find_span (self, &span))
-    return g_strdup (lns_thread_state_name (span.state));
+  if (self->is_brief)
+    return NULL; /* the title says so */
+  if (self->kind == LNS_LANE_SCHED)
+    return g_strdup (lns_thread_state_name (
+        lns_thread_state_told (self->report, self->lane, self->event, self->time_ns)));
   return label != NULL ? g_strdup (label) : signed_text (self, state);
 }
 
@@ -698,7 +690,6 @@ static const Field own_fields[] = {
   { LNS_COLUMN_OPERATION, BIT (LNS_LANE_GPU_SWITCH), N_ ("Change"), switch_text },
   { LNS_COLUMN_PLACE, BIT (LNS_LANE_GPU_SWITCH), N_ ("Process"), holder_text },
   { LNS_COLUMN_PLACE, BIT (LNS_LANE_GPU_SWITCH), N_ ("Context"), switched_text },
-  { LNS_COLUMN_SCHED_IN, 0, N_ ("Change"), change_text },
   { LNS_COLUMN_CPU, 0, N_ ("CPU"), signed_text },
   { LNS_COLUMN_THREAD_STATE, 0, N_ ("State"), state_text },
   { LNS_COLUMN_OPERATION, BIT (LNS_LANE_PYTHON_SAMPLE), N_ ("Interpreter lock (GIL)"), gil_text },

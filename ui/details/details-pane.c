@@ -154,12 +154,13 @@ update_event (LnsDetailsPane *self)
     return;
   g_autofree char *whole_name = lns_event_text_string (report, self->event.name, false);
   g_autofree char *name = lns_display_cut (whole_name);
-  const bool is_run = lns_event_extra (report, id.lane, &self->event, LNS_COLUMN_SCHED_IN) != 0;
-  gtk_label_set_text (self->name, *name != '\0' ? name
-                                  : is_run      ? lns_thread_state_name (LNS_STATE_RUNNING)
-                                                : lns_event_text_nameless (report, id.lane));
   int64_t start_ns, end_ns;
   lns_view_get_selected_times (self->view, &start_ns, &end_ns);
+  const bool is_state = lns_report_lanes (report, NULL)[id.lane].kind == LNS_LANE_SCHED;
+  gtk_label_set_text (self->name, *name != '\0' ? name
+                                  : is_state    ? lns_thread_state_name (lns_thread_state_told (
+                                                      report, id.lane, &self->event, start_ns))
+                                                : lns_event_text_nameless (report, id.lane));
   self->fields =
       lns_details_fields_new (report, self->decoder, id.lane, id.ordinal, &self->event, start_ns);
   for (guint i = 0; i < self->fields->len; i++)

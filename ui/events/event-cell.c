@@ -13,6 +13,7 @@
 #include "ui/model/cuda-text.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
+#include "ui/model/thread-states.h"
 
 static const LnsEventColumnInfo infos[LNS_N_EVENT_COLUMNS] = {
   [LNS_EVENT_COLUMN_NUMBER] = { "#", 88, true },
@@ -92,6 +93,13 @@ lane_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
     }
 }
 
+/* Whether the event says what a thread does from then on. */
+static bool
+is_state (const LnsEventSet *set, uint32_t row)
+{
+  return set->payload_type != NULL && set->payload_type[row] >= LNS_EVENT_SET_STATE;
+}
+
 /* The name on the screen; copies have the whole name. */
 static char *
 name_text (const LnsEventSet *set, uint32_t row)
@@ -100,12 +108,11 @@ name_text (const LnsEventSet *set, uint32_t row)
   bool is_call = track != NULL && track->kind == LNS_TRACK_CUDA_API;
   size_t size_bytes;
   const char *name = lns_report_string (set->report, set->names[set->name[row]], &size_bytes);
-  if (size_bytes == 0 && track != NULL && track->kind == LNS_TRACK_SCHED &&
-      lns_event_set_duration (set, row) > 0)
-    return g_strdup (_ ("The thread ran"));
+  if (size_bytes == 0 && is_state (set, row))
+    return g_strdup (
+        lns_thread_state_name ((LnsThreadState)(set->payload_type[row] - LNS_EVENT_SET_STATE)));
   if (size_bytes == 0 && track != NULL &&
-      (track->kind == LNS_TRACK_SCHED || track->kind == LNS_TRACK_CPU_SAMPLES ||
-       track->kind == LNS_TRACK_PYTHON_SAMPLES))
+      (track->kind == LNS_TRACK_CPU_SAMPLES || track->kind == LNS_TRACK_PYTHON_SAMPLES))
     return g_strdup (
         lns_event_text_nameless (set->report, set->lanes[lns_event_set_lane (set, row)]));
   name = lns_event_short_name (is_call ? LNS_NAMES_CALLS : LNS_NAMES_OWN, name, &size_bytes);
@@ -147,6 +154,9 @@ lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column
     case LNS_EVENT_COLUMN_START:
       return lns_event_text_time (lns_event_set_start (set, row));
     case LNS_EVENT_COLUMN_DURATION:
+      /* Such an event has no length; how long the state lasts is among the details. */
+      if (is_state (set, row) && lns_event_set_duration (set, row) == 0)
+        return g_strdup ("");
       return lns_event_text_duration (lns_event_set_duration (set, row),
                                       set->flags != NULL ? set->flags[row] : 0);
     case LNS_EVENT_COLUMN_PAYLOAD:

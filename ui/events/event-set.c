@@ -16,6 +16,7 @@
 #include "src/store/read/call-walk.h"
 #include "ui/events/event-sort.h"
 #include "ui/model/event-text.h"
+#include "ui/model/thread-states.h"
 
 LnsEventSet *
 lns_event_set_ref (LnsEventSet *self)
@@ -328,6 +329,8 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
   const int thread = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD);
   const int type = lns_lane_kind_extra (kind, LNS_COLUMN_PAYLOAD_TYPE);
   const int payload = lns_lane_kind_extra (kind, traits.payload);
+  const int sched_in = lns_lane_kind_extra (kind, LNS_COLUMN_SCHED_IN);
+  const int thread_state = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD_STATE);
   const int chain = is_sample (kind) ? lns_lane_kind_extra (kind, LNS_COLUMN_CALL_CHAIN) : -1;
 
   for (uint32_t i = 0; i < chunk->n; i++)
@@ -356,10 +359,14 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
       PUT (loading, set->flags, row, (uint8_t)(chunk->flags[i] & LNS_EVENT_SET_FLAGS));
       PUT (loading, set->category, row, (uint32_t)extra (chunk, category, i));
       const uint64_t value = extra (chunk, payload, i);
-      const uint8_t value_type = type >= 0 ? (uint8_t)extra (chunk, type, i) & 15
-                                 : traits.payload_type == LNS_EVENT_SET_RESULT && value == 0
-                                     ? 0 /* calls succeed */
-                                     : traits.payload_type;
+      uint8_t value_type = type >= 0 ? (uint8_t)extra (chunk, type, i) & 15
+                           : traits.payload_type == LNS_EVENT_SET_RESULT && value == 0
+                               ? 0 /* calls succeed */
+                               : traits.payload_type;
+      if (kind == LNS_LANE_SCHED)
+        value_type =
+            (uint8_t)(LNS_EVENT_SET_STATE + lns_thread_state_of (extra (chunk, sched_in, i) != 0,
+                                                                 extra (chunk, thread_state, i)));
       set->values |= value_type == 0 ? 0 : 1u << (value_type < 16 ? 0 : value_type);
       PUT (loading, set->payload_type, row, value_type);
       PUT (loading, set->payload, row, value);
@@ -380,7 +387,10 @@ read_lane (Loading *loading, uint32_t lane)
     return true;
 
   const LnsColumnMask columns =
-      COLUMN_MASK | (is_sample (traits.kind) ? LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN) : 0);
+      COLUMN_MASK | (is_sample (traits.kind)         ? LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN)
+                     : traits.kind == LNS_LANE_SCHED ? LNS_COLUMN_BIT (LNS_COLUMN_SCHED_IN) |
+                                                           LNS_COLUMN_BIT (LNS_COLUMN_THREAD_STATE)
+                                                     : 0);
   LnsChunkWalker *walker = lns_chunk_walker_new (set->report, id, columns);
   lns_chunk_walker_seek (walker, lns_report_chunk_of (set->report, id, set->first_ordinal[lane]));
   bool more = true;

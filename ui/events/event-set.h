@@ -28,7 +28,8 @@ typedef enum
   LNS_EVENT_SET_BYTES = 16, /* of a copy, a memset, an allocation                               */
   LNS_EVENT_SET_LAUNCH,     /* LnsCudaLaunch id                                                 */
   LNS_EVENT_SET_RESULT,     /* of a call that did not succeed                                   */
-  LNS_EVENT_SET_OPERATIONS  /* of a range on the GPU: how many it has there                     */
+  LNS_EVENT_SET_OPERATIONS, /* of a range on the GPU: how many it has there                     */
+  LNS_EVENT_SET_STATE       /* + LnsThreadState: of the thread from then on; has no payload     */
 } LnsEventSetValue;
 
 /* A row is the event's place in time order: by start, then lane (in the order given to

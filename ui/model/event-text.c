@@ -46,8 +46,7 @@ const char *
 lns_event_text_nameless (LnsReport *report, uint32_t lane)
 {
   const LnsTrack *track = lns_event_track (report, lane);
-  return track != NULL && track->kind == LNS_TRACK_SCHED            ? _ ("The thread left its CPU")
-         : track != NULL && track->kind == LNS_TRACK_CPU_SAMPLES    ? _ ("CPU sample")
+  return track != NULL && track->kind == LNS_TRACK_CPU_SAMPLES      ? _ ("CPU sample")
          : track != NULL && track->kind == LNS_TRACK_PYTHON_SAMPLES ? _ ("Python sample")
                                                                     : _ ("(no name)");
 }

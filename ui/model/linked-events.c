@@ -203,14 +203,13 @@ count_words (LnsReport *report, const Ranked *runs, size_t n_runs)
 static char *
 call_words (LnsReport *report, const LnsLinkedEvent *call)
 {
-  char start[LNS_FORMAT_SIZE];
+  g_autofree char *start = lns_event_text_time (call->event.start_ns);
   size_t size_bytes;
   const char *name = lns_report_string (report, call->event.name, &size_bytes);
   name = lns_event_short_name (LNS_NAMES_CALLS, name, &size_bytes);
   g_autofree char *text = lns_display_text (name, size_bytes, TRUE);
-  /* Translators: a call and when it was, "cudaLaunchKernel, at 1.052 ms" */
-  return g_strdup_printf (_ ("%s, at %s"), text,
-                          lns_format_duration_exact (call->event.start_ns, start));
+  /* Translators: a call and when it was, "cudaLaunchKernel, at 0.001052000 s" */
+  return g_strdup_printf (_ ("%s, at %s"), text, start);
 }
 
 /* Puts the run that begins first before the others of its rank. */

@@ -11,15 +11,6 @@
 #include "src/base/saturate.h"
 #include "ui/model/kept-fields.h"
 
-/* Of ENUM_SAMPLING_THREAD_STATE. */
-enum
-{
-  STATE_UNKNOWN = 0,
-  STATE_UNINTERRUPTIBLE = 3,
-  STATE_TERMINATED = 5,
-  STATE_UNSCHEDULED = 6
-};
-
 const char *
 lns_thread_state_name (LnsThreadState state)
 {
@@ -43,19 +34,7 @@ state_after (const LnsEvent *event)
 {
   if (extra_of (event, LNS_COLUMN_SCHED_IN) != 0)
     return LNS_STATE_OFF; /* nothing says how it stopped */
-  switch (extra_of (event, LNS_COLUMN_THREAD_STATE))
-    {
-    case STATE_UNKNOWN:
-      return LNS_STATE_OFF;
-    case STATE_TERMINATED:
-      return LNS_STATE_NONE;
-    case STATE_UNSCHEDULED:
-      return LNS_STATE_RUNNABLE;
-    case STATE_UNINTERRUPTIBLE:
-      return LNS_STATE_UNINTERRUPTIBLE;
-    default:
-      return LNS_STATE_BLOCKED;
-    }
+  return lns_thread_state_of (false, extra_of (event, LNS_COLUMN_THREAD_STATE));
 }
 
 /* The end of what LANE's thread does last. */
@@ -241,4 +220,14 @@ lns_thread_span_described (LnsReport *report,
   if (lns_thread_state_is_blocked (ret_span->state))
     lns_thread_span_find_call (report, lane, ret_span);
   return true;
+}
+
+LnsThreadState
+lns_thread_state_told (LnsReport *report, uint32_t lane, const LnsEvent *event, int64_t time_ns)
+{
+  LnsThreadSpan span;
+  return lns_thread_span_at (report, lane, time_ns, &span, NULL) && span.state != LNS_STATE_NONE
+             ? span.state
+             : lns_thread_state_of (extra_of (event, LNS_COLUMN_SCHED_IN) != 0,
+                                    extra_of (event, LNS_COLUMN_THREAD_STATE));
 }

@@ -40,8 +40,29 @@ lns_thread_state_is_blocked (LnsThreadState state)
   return state == LNS_STATE_BLOCKED || state == LNS_STATE_UNINTERRUPTIBLE;
 }
 
-/* "Running". Translated; static. Not for LNS_STATE_NONE. */
+/* "Running": what STATE is called everywhere. Translated; static. */
 const char *lns_thread_state_name (LnsThreadState state);
+
+/* The state of a thread from an event on: IS_IN if it got a CPU then, or else STATE tells, one of ENUM_SAMPLING_THREAD_STATE. */
+static inline LnsThreadState
+lns_thread_state_of (bool is_in, uint64_t state)
+{
+  if (is_in)
+    return LNS_STATE_RUNNING;
+  switch (state)
+    {
+    case 0: /* unknown */
+      return LNS_STATE_OFF;
+    case 3:
+      return LNS_STATE_UNINTERRUPTIBLE;
+    case 5: /* terminated */
+      return LNS_STATE_NONE;
+    case 6: /* unscheduled */
+      return LNS_STATE_RUNNABLE;
+    default:
+      return LNS_STATE_BLOCKED;
+    }
+}
 
 /* Finds what the thread of LANE, which is one of scheduling, does at TIME_NS, without the call that it is in. A thread that
  * was blocked is runnable from when it was woken, where that was recorded. Reads at most two chunks. Returns false if one is damaged. O(log events). Any thread. */
@@ -68,3 +89,8 @@ bool lns_thread_span_described (LnsReport *report,
                                 uint32_t lane,
                                 int64_t time_ns,
                                 LnsThreadSpan *ret_span);
+
+/* The state that EVENT of LANE, which is one of scheduling, is called by: that of the thread at TIME_NS or, where that is none,
+ * what the event says of it. Any thread. */
+LnsThreadState
+lns_thread_state_told (LnsReport *report, uint32_t lane, const LnsEvent *event, int64_t time_ns);

@@ -86,7 +86,7 @@ typedef struct
 } Column;
 
 static const Column columns[] = {
-  { COLUMN_SEVERITY, N_ ("Severity"), 130 }, { COLUMN_TIME, N_ ("Time"), 110 },
+  { COLUMN_SEVERITY, N_ ("Severity"), 130 }, { COLUMN_TIME, N_ ("Time"), 130 },
   { COLUMN_PROCESS, N_ ("Process"), 160 },   { COLUMN_CODE, N_ ("Code"), 140 },
   { COLUMN_MESSAGE, N_ ("Message"), 0 },
 };
@@ -96,7 +96,6 @@ static char *
 cell_text (LnsReport *report, const Problem *problem, ColumnId id)
 {
   static const char *const severities[] = { N_ ("Information"), N_ ("Warning"), N_ ("Error") };
-  char time[LNS_FORMAT_SIZE];
   g_autofree char *message = NULL;
 
   switch (id)
@@ -104,9 +103,8 @@ cell_text (LnsReport *report, const Problem *problem, ColumnId id)
     case COLUMN_SEVERITY:
       return g_strdup (_ (severities[problem->severity]));
     case COLUMN_TIME:
-      return g_strdup (problem->time_ns != LNS_TIME_UNKNOWN
-                           ? lns_format_duration (problem->time_ns, time)
-                           : "—");
+      return problem->time_ns != LNS_TIME_UNKNOWN ? lns_event_text_time (problem->time_ns)
+                                                  : g_strdup ("—");
     case COLUMN_PROCESS:
       return lns_event_text_process (report, problem->process);
     case COLUMN_CODE:

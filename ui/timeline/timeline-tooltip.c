@@ -106,7 +106,8 @@ append_event (LnsTimelineTooltip *self, GString *markup, const LnsTimelineHit *h
         lns_event_text_nameless (lns_view_get_report (self->context->view), hit->event.lane));
   else
     append_name (self, markup, hit->strip.row, hit->event.name);
-  append_line (markup, _ ("Start"), lns_format_duration_exact (hit->event.start_ns, text));
+  g_autofree char *start = lns_event_text_time (hit->event.start_ns);
+  append_line (markup, _ ("Start"), start);
   if (hit->strip.kind != LNS_STRIP_MARKS && !(hit->event.flags & LNS_EVENT_END_UNKNOWN))
     append_line (markup, _ ("Duration"), lns_format_duration_exact (hit->event.duration_ns, text));
 
