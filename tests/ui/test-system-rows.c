@@ -577,6 +577,125 @@ test_details_of_states (void)
   lns_report_close (report);
 }
 
+/* Recording stops at 5 s, and the report reaches to 8 s, the end of what ran then. Thread 2 runs from 3 to 4 s and is blocked
+ * then; thread 1 runs from 1 to 2 s, when records are lost, and from 3 s on, on CPU 3. */
+static LnsReport *
+open_stopped (void)
+{
+  const char *path = fixture_path ("stopped.rep");
+  LnsWriter *writer = begin_thread (path);
+  const LnsThread other = { .process = 1, .tid = 22, .end_ns = LNS_TIME_UNKNOWN };
+  const LnsTrack blocked_track = { .kind = LNS_TRACK_SCHED,
+                                   .process = 1,
+                                   .thread = lns_writer_add_thread (writer, &other),
+                                   .domain = LNS_ID_NONE,
+                                   .device = LNS_ID_NONE,
+                                   .stream = LNS_ID_NONE };
+  const LnsTrack cpu_track = { .kind = LNS_TRACK_CPU,
+                               .process = LNS_ID_NONE,
+                               .thread = LNS_ID_NONE,
+                               .domain = LNS_ID_NONE,
+                               .device = LNS_ID_NONE,
+                               .stream = LNS_ID_NONE,
+                               .number = 3 };
+  const uint32_t runs = add_lane (writer, LNS_TRACK_SCHED, LNS_LANE_SCHED);
+  const uint32_t blocked = lns_writer_add_lane (
+      writer,
+      &(LnsLane){ .track = lns_writer_add_track (writer, &blocked_track), .kind = LNS_LANE_SCHED });
+  const uint32_t cpu =
+      lns_writer_add_lane (writer, &(LnsLane){ .track = lns_writer_add_track (writer, &cpu_track),
+                                               .kind = LNS_LANE_CPU_RUN });
+  LnsEvent run = { .start_ns = SECOND, .flags = LNS_EVENT_END_UNKNOWN, .duration_ns = SECOND };
+  run.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] = 1;
+  lns_writer_append (writer, runs, &run);
+  run.start_ns = 3 * SECOND;
+  run.duration_ns = 5 * SECOND;
+  run.flags = LNS_EVENT_OPEN_END;
+  lns_writer_append (writer, runs, &run);
+  add_run (writer, blocked, 3 * SECOND, 4 * SECOND, 2);
+  LnsEvent on_cpu = { .start_ns = 3 * SECOND,
+                      .duration_ns = 5 * SECOND,
+                      .flags = LNS_EVENT_OPEN_END,
+                      .name = lns_writer_string (writer, "worker (21)", 11) };
+  lns_writer_append (writer, cpu, &on_cpu);
+  fixture_finish (writer, 5 * SECOND);
+  return fixture_open (path, NULL);
+}
+
+/* Nothing is said of a thread where nothing was recorded. */
+static void
+test_what_is_not_known (void)
+{
+  static const struct
+  {
+    uint32_t lane;
+    int64_t time_ns;
+    LnsThreadState state;
+    int64_t start_ns, end_ns;
+  } wanted[] = {
+    { 0, 2500 * MSEC, LNS_STATE_UNKNOWN, 2 * SECOND, 3 * SECOND },
+    { 0, 4 * SECOND, LNS_STATE_RUNNING, 3 * SECOND, 5 * SECOND },
+    { 0, 6 * SECOND, LNS_STATE_UNKNOWN, 5 * SECOND, 8 * SECOND },
+    { 1, 500 * MSEC, LNS_STATE_NONE, INT64_MIN, SECOND },
+    { 1, 1500 * MSEC, LNS_STATE_UNKNOWN, SECOND, 3 * SECOND },
+    { 1, 4500 * MSEC, LNS_STATE_BLOCKED, 4 * SECOND, 5 * SECOND },
+    { 1, 7 * SECOND, LNS_STATE_UNKNOWN, 5 * SECOND, 8 * SECOND },
+  };
+  LnsReport *report = open_stopped ();
+  LNS_CHECK_INT (lns_report_info (report)->end_ns, 8 * SECOND);
+  for (gsize i = 0; i < G_N_ELEMENTS (wanted); i++)
+    {
+      LnsThreadSpan span;
+      LNS_CHECK (lns_thread_span_at (report, wanted[i].lane, wanted[i].time_ns, &span, NULL));
+      LNS_CHECK_INT (span.state, wanted[i].state);
+      LNS_CHECK_INT (span.start_ns, wanted[i].start_ns);
+      LNS_CHECK_INT (span.end_ns, wanted[i].end_ns);
+    }
+  g_autofree char *duration = field_of (report, LNS_TRACK_SCHED, 1, "Duration");
+  LNS_CHECK_STR (duration, "2 s so far");
+  g_autofree char *on_cpu = field_of (report, LNS_TRACK_CPU, 0, "Duration");
+  LNS_CHECK_STR (on_cpu, "2 s so far");
+  lns_report_close (report);
+}
+
+/* How many pixels of TILE's line Y are RGB from X0 to X1. */
+static int
+count_pixels (const LnsTile *tile, int y, int x0, int x1, uint32_t rgb)
+{
+  int n = 0;
+  for (int x = x0; x < x1; x++)
+    n += pixel (tile, x, y) == rgb;
+  return n;
+}
+
+/* It is hatched: in each of the rows a third of a line is, and nothing else is there. */
+static void
+test_what_is_not_known_is_hatched (void)
+{
+  LnsReport *report = open_stopped ();
+  LnsRowTree *tree = lns_row_tree_new (report);
+  const LnsPalette *palette = lns_palette_get (false);
+  const uint32_t cpu = lns_row_tree_row_of_lane (tree, 2);
+  const uint32_t rows[] = { lns_row_tree_row_of_lane (tree, 0), lns_row_tree_row_of_lane (tree, 1),
+                            cpu, lns_row_tree_row (tree, cpu)->parent };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      LnsTile *tile = paint (report, tree, rows[i], true);
+      const uint32_t hatch = lns_palette_mix (tile->background, palette->blocked_edge, 0.5);
+      const int n = count_pixels (tile, 8, 260, 380, hatch); /* 5.2 to 7.6 s */
+      LNS_CHECK (n >= 35 && n <= 45);
+      LNS_CHECK_INT (n + count_pixels (tile, 8, 260, 380, tile->background), 120);
+      LNS_CHECK_INT (count_pixels (tile, 8, 210, 245, hatch), 0); /* 4.2 to 4.9 s */
+      LNS_CHECK_INT (count_pixels (tile, 8, 405, 500, tile->background), 95);
+      lns_tile_free (tile);
+    }
+  LnsTile *tile = paint (report, tree, rows[0], true);
+  LNS_CHECK_INT (count_pixels (tile, 1, 152, 248, palette->running), 96);
+  lns_tile_free (tile);
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
 /* However many switches there are, what is read of them grows with the pixels. */
 static void
 test_many_switches (void)
@@ -646,6 +765,8 @@ main (void)
   LNS_TEST (test_states_are_drawn);
   LNS_TEST (test_wakings);
   LNS_TEST (test_details_of_states);
+  LNS_TEST (test_what_is_not_known);
+  LNS_TEST (test_what_is_not_known_is_hatched);
   LNS_TEST (test_many_switches);
   LNS_TEST (test_samples_are_ticks);
   return lns_tap_done ();

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/base/format.h"
+#include "src/base/saturate.h"
 #include "src/tables/call-chain.h"
 #include "src/tables/enums.h"
 #include "ui/model/cuda-text.h"
@@ -853,7 +854,10 @@ add_times (const Subject *self)
 {
   const LnsEvent *event = self->event;
   const LnsLaneKind kind = self->kind;
-  int64_t start_ns = event->start_ns, duration_ns = event->duration_ns;
+  int64_t start_ns = event->start_ns;
+  int64_t duration_ns = lns_states_known_end (self->report, kind, event->flags, start_ns,
+                                              lns_sum (start_ns, event->duration_ns)) -
+                        start_ns;
   LnsThreadSpan span;
   const bool has_left = kind == LNS_LANE_SCHED && value_of (self, LNS_COLUMN_SCHED_IN) == 0;
   const bool has_span = kind == LNS_LANE_SCHED && find_span (self, &span);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/base/format.h"
+#include "src/base/saturate.h"
 #include "ui/model/cuda-text.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
@@ -119,6 +120,18 @@ name_text (const LnsEventSet *set, uint32_t row)
   return lns_display_text (name, size_bytes, TRUE);
 }
 
+static char *
+duration_text (const LnsEventSet *set, uint32_t row)
+{
+  const uint32_t flags = set->flags != NULL ? set->flags[row] : 0;
+  const uint32_t lane = set->lanes[lns_event_set_lane (set, row)];
+  const int64_t start_ns = lns_event_set_start (set, row);
+  const int64_t end_ns =
+      lns_states_known_end (set->report, lns_report_lanes (set->report, NULL)[lane].kind, flags,
+                            start_ns, lns_sum (start_ns, lns_event_set_duration (set, row)));
+  return lns_event_text_duration (lns_difference (end_ns, start_ns), flags);
+}
+
 /* The value that the set keeps in the place of a payload. */
 static char *
 value_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
@@ -157,8 +170,7 @@ lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column
       /* Such an event has no length; how long the state lasts is among the details. */
       if (is_state (set, row) && lns_event_set_duration (set, row) == 0)
         return g_strdup ("");
-      return lns_event_text_duration (lns_event_set_duration (set, row),
-                                      set->flags != NULL ? set->flags[row] : 0);
+      return duration_text (set, row);
     case LNS_EVENT_COLUMN_PAYLOAD:
       if (set->payload_type != NULL && set->payload_type[row] > 15)
         return g_strdup ("");

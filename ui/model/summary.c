@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ui/model/lane-look.h"
+#include "ui/model/thread-states.h"
 #include "src/base/saturate.h"
 
 typedef struct
@@ -49,6 +50,8 @@ add_lane (Summary *self, uint32_t lane)
 {
   if (!lns_report_query_pixels (self->report, lane, self->query, self->scratch, self->error))
     return false;
+  lns_states_cut (self->report, lns_report_lanes (self->report, NULL)[lane].kind, self->query,
+                  self->scratch);
   self->coarse |= self->scratch->coarse;
   for (uint32_t p = 0; p < self->query->n_px; p++)
     self->busy[p] = fmaxf (self->busy[p], self->scratch->pixels[p].busy);

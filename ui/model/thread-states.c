@@ -18,9 +18,60 @@ lns_thread_state_name (LnsThreadState state)
     [LNS_STATE_NONE] = N_ ("Not there"),    [LNS_STATE_RUNNING] = N_ ("Running"),
     [LNS_STATE_RUNNABLE] = N_ ("Runnable"), [LNS_STATE_BLOCKED] = N_ ("Blocked"),
     [LNS_STATE_OFF] = N_ ("Not running"),   [LNS_STATE_UNINTERRUPTIBLE] = N_ ("Uninterruptible"),
+    [LNS_STATE_UNKNOWN] = N_ ("Not known"),
   };
   return _ (names[state]);
 }
+
+/* --- What is known --------------------------------------------------------------------------- */
+
+int64_t
+lns_states_known_until (LnsReport *report)
+{
+  const LnsReportInfo *info = lns_report_info (report);
+  const char *now = lns_report_meta (report, "now_ns");
+  int64_t known_ns = info->reached_ns != 0 ? info->reached_ns
+                     : now != NULL         ? g_ascii_strtoll (now, NULL, 10)
+                                           : info->end_ns;
+  return CLAMP (known_ns, info->start_ns, info->end_ns);
+}
+
+int64_t
+lns_states_known_end (
+    LnsReport *report, LnsLaneKind kind, uint32_t flags, int64_t start_ns, int64_t end_ns)
+{
+  if ((kind != LNS_LANE_SCHED && kind != LNS_LANE_CPU_RUN) || !(flags & LNS_EVENT_OPEN_END))
+    return end_ns;
+  return CLAMP (lns_states_known_until (report), start_ns, end_ns);
+}
+
+void
+lns_states_cut (LnsReport *report,
+                LnsLaneKind kind,
+                const LnsPixelQuery *query,
+                LnsPixelResult *result)
+{
+  if (kind != LNS_LANE_SCHED && kind != LNS_LANE_CPU_RUN)
+    return;
+  const int64_t known_ns = lns_states_known_until (report);
+  for (uint32_t i = 0; i < result->n_events; i++)
+    {
+      LnsPixelEvent *event = &result->events[i];
+      const int64_t end_ns = lns_sum (event->start_ns, event->duration_ns);
+      event->duration_ns = lns_difference (
+          lns_states_known_end (report, kind, event->flags, event->start_ns, end_ns),
+          event->start_ns);
+    }
+  const double known_px =
+      ceil ((double)lns_difference (known_ns, query->origin_ns) / query->ns_per_px);
+  for (uint32_t p = (uint32_t)CLAMP (known_px, 0.0, (double)query->n_px); p < query->n_px; p++)
+    {
+      result->pixels[p].busy = 0;
+      result->pixels[p].count = 0;
+    }
+}
+
+/* --- Spans ------------------------------------------------------------------------------------ */
 
 static uint64_t
 extra_of (const LnsEvent *event, LnsColumnId column)
@@ -32,37 +83,70 @@ extra_of (const LnsEvent *event, LnsColumnId column)
 static LnsThreadState
 state_after (const LnsEvent *event)
 {
+  if (event->flags & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN))
+    return LNS_STATE_UNKNOWN; /* recording stopped, or records were lost */
   if (extra_of (event, LNS_COLUMN_SCHED_IN) != 0)
     return LNS_STATE_OFF; /* nothing says how it stopped */
   return lns_thread_state_of (false, extra_of (event, LNS_COLUMN_THREAD_STATE));
 }
 
-/* The end of what LANE's thread does last. */
-static int64_t
-end_of_thread (LnsReport *report, uint32_t lane)
+/* When LANE's thread was there, within the report. */
+static void
+find_life (LnsReport *report, uint32_t lane, int64_t *ret_start_ns, int64_t *ret_end_ns)
 {
   uint32_t n_threads, n_processes;
   const LnsTrack *tracks = lns_report_tracks (report, NULL);
   const LnsThread *threads = lns_report_threads (report, &n_threads);
   const LnsProcess *processes = lns_report_processes (report, &n_processes);
   const uint32_t thread = tracks[lns_report_lanes (report, NULL)[lane].track].thread;
-  int64_t end_ns = lns_report_info (report)->end_ns;
+  *ret_start_ns = lns_report_info (report)->start_ns;
+  *ret_end_ns = lns_report_info (report)->end_ns;
   if (thread >= n_threads)
-    return end_ns;
+    return;
   const LnsThread *it = &threads[thread];
+  if (it->start_ns != LNS_TIME_UNKNOWN)
+    *ret_start_ns = MAX (*ret_start_ns, it->start_ns);
   if (it->end_ns != LNS_TIME_UNKNOWN)
-    end_ns = MIN (end_ns, it->end_ns);
+    *ret_end_ns = MIN (*ret_end_ns, it->end_ns);
   if (it->process < n_processes && processes[it->process].end_ns != LNS_TIME_UNKNOWN)
-    end_ns = MIN (end_ns, processes[it->process].end_ns);
-  return end_ns;
+    *ret_end_ns = MIN (*ret_end_ns, processes[it->process].end_ns);
 }
 
-/* Sets SPAN to what follows event ORDINAL of LANE, which is BEFORE. */
+/* Sets SPAN to what the thread of LANE, whose first event is FIRST, does at TIME_NS before that. */
+static void
+span_before (
+    LnsReport *report, uint32_t lane, int64_t time_ns, const LnsEvent *first, LnsThreadSpan *span)
+{
+  int64_t start_ns, end_ns;
+  find_life (report, lane, &start_ns, &end_ns);
+  span->state = time_ns < start_ns ? LNS_STATE_NONE : LNS_STATE_UNKNOWN;
+  span->start_ns = time_ns < start_ns ? INT64_MIN : start_ns;
+  span->end_ns = MIN (time_ns < start_ns ? start_ns : INT64_MAX, first->start_ns);
+}
+
+/* Cuts SPAN, which nothing ended, to what is known, or to what is not if TIME_NS is there. */
+static void
+cut_span (LnsReport *report, int64_t time_ns, LnsThreadSpan *span)
+{
+  const int64_t known_ns = lns_states_known_until (report);
+  if (span->state == LNS_STATE_NONE || known_ns >= span->end_ns)
+    return;
+  if (time_ns < known_ns)
+    span->end_ns = known_ns;
+  else
+    {
+      span->state = LNS_STATE_UNKNOWN;
+      span->start_ns = MAX (span->start_ns, known_ns);
+    }
+}
+
+/* Sets SPAN to what follows event ORDINAL of LANE, which is BEFORE, at TIME_NS. */
 static bool
 span_after (LnsReport *report,
             uint32_t lane,
             uint64_t ordinal,
             const LnsEvent *before,
+            int64_t time_ns,
             LnsThreadSpan *span,
             LnsError *error)
 {
@@ -74,9 +158,15 @@ span_after (LnsReport *report,
   span->ordinal = ordinal;
   span->cpu = (uint32_t)extra_of (before, LNS_COLUMN_CPU);
   span->start_ns = before->start_ns + before->duration_ns;
-  span->end_ns = is_last ? end_of_thread (report, lane) : next.start_ns;
+  int64_t unused;
+  if (is_last)
+    find_life (report, lane, &unused, &span->end_ns);
+  else
+    span->end_ns = next.start_ns;
   if (span->end_ns <= span->start_ns)
     span->state = LNS_STATE_NONE;
+  if (is_last)
+    cut_span (report, time_ns, span);
   return true;
 }
 
@@ -100,13 +190,19 @@ whole_span_at (
       ret_span->cpu = (uint32_t)extra_of (&event, LNS_COLUMN_CPU);
       ret_span->start_ns = event.start_ns;
       ret_span->end_ns = event.start_ns + event.duration_ns;
+      if (event.flags & LNS_EVENT_OPEN_END)
+        cut_span (report, time_ns, ret_span);
       return true;
     }
   if (!is_here && ordinal == 0)
-    return true;
+    {
+      if (ordinal < n)
+        span_before (report, lane, time_ns, &event, ret_span);
+      return true;
+    }
   if (!is_here && !lns_report_event (report, lane, --ordinal, &event, error))
     return false;
-  if (!span_after (report, lane, ordinal, &event, ret_span, error))
+  if (!span_after (report, lane, ordinal, &event, time_ns, ret_span, error))
     return false;
   if (ret_span->end_ns <= time_ns)
     ret_span->state = LNS_STATE_NONE;
@@ -154,7 +250,7 @@ lns_thread_spans_query (LnsReport *report,
       const int64_t time_ns = lns_sum (query->origin_ns, (int64_t)middle_ns);
       if (!lns_thread_span_at (report, lane, time_ns, &span, error))
         return false;
-      if (span.state == LNS_STATE_NONE)
+      if (span.state == LNS_STATE_NONE && span.end_ns <= time_ns)
         {
           /* Until the thread does something, or to the end. */
           while (p + 1 < query->n_px && result->pixels[p + 1].count == 0 &&
@@ -163,7 +259,7 @@ lns_thread_spans_query (LnsReport *report,
           continue;
         }
       /* Where times take many pixels, a stretch that is listed may have rounded pixels beside it. */
-      if (span.state != LNS_STATE_RUNNING)
+      if (span.state != LNS_STATE_RUNNING && span.state != LNS_STATE_NONE)
         g_array_append_val (spans, span);
       const double end_px =
           (double)lns_difference (span.end_ns, query->origin_ns) / query->ns_per_px;

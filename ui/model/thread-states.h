@@ -20,6 +20,7 @@ typedef enum
   LNS_STATE_BLOCKED,         /* it waits for something: a lock, data, a time         */
   LNS_STATE_UNINTERRUPTIBLE, /* the same, and no signal ends that: a disk, …   */
   LNS_STATE_OFF,             /* it does not run; the report does not tell why        */
+  LNS_STATE_UNKNOWN,         /* nothing was recorded that tells                      */
   LNS_N_STATES
 } LnsThreadState;
 
@@ -43,6 +44,21 @@ lns_thread_state_is_blocked (LnsThreadState state)
 /* "Running": what STATE is called everywhere. Translated; static. */
 const char *lns_thread_state_name (LnsThreadState state);
 
+/* Until when the report knows what threads and CPUs do: recording may have stopped before the report's end, as with a capture
+ * range, and what ran then has its end at that of the report. */
+int64_t lns_states_known_until (LnsReport *report);
+
+/* The end of an event of KIND with FLAGS from START_NS to END_NS, as far as it is known: another one where a thread was on a
+ * CPU when recording stopped. */
+int64_t lns_states_known_end (
+    LnsReport *report, LnsLaneKind kind, uint32_t flags, int64_t start_ns, int64_t end_ns);
+
+/* Cuts what RESULT, which QUERY gave for a lane of KIND, has after what is known of threads and CPUs. Other kinds stay. */
+void lns_states_cut (LnsReport *report,
+                     LnsLaneKind kind,
+                     const LnsPixelQuery *query,
+                     LnsPixelResult *result);
+
 /* The state of a thread from an event on: IS_IN if it got a CPU then, or else STATE tells, one of ENUM_SAMPLING_THREAD_STATE. */
 static inline LnsThreadState
 lns_thread_state_of (bool is_in, uint64_t state)
@@ -64,7 +80,7 @@ lns_thread_state_of (bool is_in, uint64_t state)
     }
 }
 
-/* Finds what the thread of LANE, which is one of scheduling, does at TIME_NS, without the call that it is in. A thread that
+/* Finds what the thread of LANE, which is one of scheduling, does at TIME_NS, LNS_STATE_UNKNOWN where nothing tells, without the call that it is in. A thread that
  * was blocked is runnable from when it was woken, where that was recorded. Reads at most two chunks. Returns false if one is damaged. O(log events). Any thread. */
 bool lns_thread_span_at (
     LnsReport *report, uint32_t lane, int64_t time_ns, LnsThreadSpan *ret_span, LnsError *error);

@@ -360,7 +360,9 @@ find_times (LnsReport *report, Selecting *wanted)
       return;
     }
   wanted->start_ns = wanted->event.start_ns;
-  wanted->end_ns = lns_sum (wanted->event.start_ns, wanted->event.duration_ns);
+  wanted->end_ns = lns_states_known_end (
+      report, lns_report_lanes (report, NULL)[wanted->id.lane].kind, wanted->event.flags,
+      wanted->start_ns, lns_sum (wanted->start_ns, wanted->event.duration_ns));
 }
 
 /* Notes that FROM led to WANTED by THERE, unless the way back is in the report. */

@@ -16,14 +16,15 @@
 #include "ui/tiles/tile-labels.h"
 #include "ui/tiles/tile-raster.h"
 
-#define BAR_PX       (LNS_LANE_PX - 1) /* a hairline between depths */
-#define MIN_COVERAGE 0.3f              /* keeps a single short event visible */
-#define EDGE_SHADE   0.28              /* how much darker a bar's last pixel is */
-#define EDGE_MIN_PX  3
-#define FADE_PX      24
-#define MARK_PX      3 /* half the width of a mark's flag */
-#define MIN_LOSS_PX  3
-#define MARGIN_PX    2 /* above and below a chart */
+#define BAR_PX        (LNS_LANE_PX - 1) /* a hairline between depths */
+#define MIN_COVERAGE  0.3f              /* keeps a single short event visible */
+#define EDGE_SHADE    0.28              /* how much darker a bar's last pixel is */
+#define UNKNOWN_SHADE 0.5               /* how much hatching of what is not known stands out */
+#define EDGE_MIN_PX   3
+#define FADE_PX       24
+#define MARK_PX       3 /* half the width of a mark's flag */
+#define MIN_LOSS_PX   3
+#define MARGIN_PX     2 /* above and below a chart */
 
 /* Tiles with more marks than this show coverage instead of single marks. */
 #define MAX_LISTED_MARKS (LNS_TILE_PX / 2)
@@ -317,6 +318,38 @@ paint_ticks (LnsTilePainter *self)
         }
 }
 
+/* --- What nothing was recorded of -------------------------------------------------------------- */
+
+static void
+hatch_unknown (LnsTilePainter *self, int x0, int x1)
+{
+  const int scale = self->tile->key.scale;
+  lns_raster_hatch (&self->raster, x0, x1, 0, self->raster.height_px - scale,
+                    lns_palette_mix (self->background, self->palette->blocked_edge, UNKNOWN_SHADE),
+                    scale, self->tile->key.index * self->n_px);
+}
+
+/* Whether the strip is about what CPUs do. */
+static bool
+is_of_cpus (LnsTilePainter *self)
+{
+  const LnsStrip *strip = &self->tile->key.strip;
+  const LnsLane *lanes = lns_report_lanes (self->report, NULL);
+  return lns_row_tree_row (self->tree, strip->row)->kind == LNS_ROW_CPUS ||
+         (strip->kind == LNS_STRIP_RANGES && strip->lane != LNS_ID_NONE &&
+          lanes[strip->lane].kind == LNS_LANE_CPU_RUN);
+}
+
+/* Hatches what comes after what is known of CPUs. */
+static void
+paint_unknown (LnsTilePainter *self)
+{
+  const double x0 = x_of (self, lns_states_known_until (self->report));
+  const double x1 = x_of (self, lns_report_info (self->report)->end_ns);
+  if (is_of_cpus (self) && x1 > x0)
+    hatch_unknown (self, (int)CLAMP (ceil (x0), -1e6, 1e6), (int)CLAMP (ceil (x1), -1e6, 1e6));
+}
+
 /* --- What a thread does: as high as its state is near to running ------------------------------- */
 
 static void
@@ -338,6 +371,9 @@ paint_state (LnsTilePainter *self, const LnsPixelEvent *event, LnsThreadState st
       lns_raster_fill (&self->raster, x0, x1, 0, bar_px, lns_palette_state (palette, state));
       lns_raster_fill (&self->raster, x0, x1, bar_px - LNS_STATE_EDGE_PX * scale, bar_px,
                        lns_palette_state_mark (palette, state));
+      break;
+    case LNS_STATE_UNKNOWN:
+      hatch_unknown (self, x0, x1);
       break;
     default:
       lns_raster_fill (&self->raster, x0, x1, bar_px - LNS_STATE_EDGE_PX * scale, bar_px,
@@ -469,8 +505,12 @@ note_query (LnsTilePainter *self, bool ok)
 static bool
 query_lane (LnsTilePainter *self, uint32_t lane)
 {
-  return note_query (self, lns_report_query_pixels (self->report, lane, &self->query, &self->result,
-                                                    &self->error));
+  const LnsLaneKind kind = lns_report_lanes (self->report, NULL)[lane].kind;
+  const bool ok =
+      lns_report_query_pixels (self->report, lane, &self->query, &self->result, &self->error);
+  if (ok)
+    lns_states_cut (self->report, kind, &self->query, &self->result);
+  return note_query (self, ok);
 }
 
 /* --- Lanes --------------------------------------------------------------------------------- */
@@ -708,6 +748,8 @@ paint_strip (LnsTilePainter *self)
       ok = load_ranges (self);
       if (ok)
         paint_ranges (self);
+      if (ok)
+        paint_unknown (self);
       break;
     case LNS_STRIP_MARKS:
       ok = load_marks (self);
@@ -727,6 +769,8 @@ paint_strip (LnsTilePainter *self)
         ok = load_summary (self, shares);
         if (ok)
           paint_chart (self, shares);
+        if (ok)
+          paint_unknown (self);
         break;
       }
     case LNS_STRIP_COUNTER:

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "src/base/format.h"
+#include "src/base/saturate.h"
 #include "ui/details/details-fields.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
@@ -71,8 +72,11 @@ static void
 append_state (LnsTimelineTooltip *self, GString *markup, LnsThreadState state)
 {
   const LnsPalette *palette = lns_palette_get (self->context->dark);
-  g_string_append_printf (markup, "<span foreground=\"#%06x\">■</span> <b>%s</b>",
-                          lns_palette_state_mark (palette, state), lns_thread_state_name (state));
+  g_string_append_printf (markup, "<span foreground=\"#%06x\">%s</span> <b>%s</b>",
+                          lns_palette_state_mark (palette, state),
+                          state == LNS_STATE_UNKNOWN ? "▨" : "■", lns_thread_state_name (state));
+  if (state == LNS_STATE_UNKNOWN)
+    g_string_append_printf (markup, "\n%s", _ ("Nothing was recorded that tells."));
   if (state == LNS_STATE_RUNNABLE)
     g_string_append_printf (markup, "\n%s", _ ("It could run, but other threads have the CPUs."));
   if (state == LNS_STATE_UNINTERRUPTIBLE)
@@ -92,6 +96,9 @@ append_states (LnsTimelineTooltip *self, GString *markup)
                             state > LNS_STATE_RUNNING ? "  " : "",
                             lns_palette_state_mark (palette, (LnsThreadState)state),
                             lns_thread_state_name ((LnsThreadState)state));
+  g_string_append_printf (markup, "  <span foreground=\"#%06x\">▨</span> %s",
+                          lns_palette_state_mark (palette, LNS_STATE_UNKNOWN),
+                          lns_thread_state_name (LNS_STATE_UNKNOWN));
 }
 
 static void
@@ -256,6 +263,18 @@ ask_details (LnsTimelineTooltip *self, LnsEventId id, const char *markup)
   lns_job_start (&self->reading, self->context->view, &details_funcs, details, self);
 }
 
+/* What a CPU does where none of the recorded threads is on it. */
+static const char *
+cpu_words (LnsTimelineTooltip *self, const LnsTimelineHit *hit)
+{
+  const int64_t time_ns =
+      lns_sum (lns_tile_origin_ns (&hit->tile->key),
+               (int64_t)(hit->tile_x_px * (double)hit->tile->key.ns_per_tile / LNS_TILE_PX));
+  return time_ns >= lns_states_known_until (lns_view_get_report (self->context->view))
+             ? _ ("Nothing was recorded that tells.")
+             : _ ("No thread that was recorded: the CPU is idle, or runs another program.");
+}
+
 /* --- The box ------------------------------------------------------------------------------- */
 
 static gboolean
@@ -300,6 +319,12 @@ lns_timeline_tooltip_update (LnsTimelineTooltip *self, const LnsTimelineHit *hit
       if (hit->strip.kind == LNS_STRIP_STATES)
         append_states (self, markup);
     }
+
+  else if (hit->has_strip && hit->strip.kind == LNS_STRIP_RANGES && tile != NULL &&
+           tile->pixels != NULL && hit->strip.lane != LNS_ID_NONE &&
+           lns_report_lanes (lns_view_get_report (self->context->view), NULL)[hit->strip.lane]
+                   .kind == LNS_LANE_CPU_RUN)
+    g_string_append (markup, cpu_words (self, hit));
 
   const char *text = markup->str[0] == '\n' ? markup->str + 1 : markup->str;
   if (*text == '\0')
