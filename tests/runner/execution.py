@@ -34,9 +34,11 @@ class Reading:
     def __init__(self):
         self.cases, self.plan, self.skip_reason = [], None, None
         self.stderr, self.begin = "", time.monotonic()
+        self.latest = ""  # of stderr: what was read in this turn, which a later case may have said
 
     def add_stderr(self, data):
-        self.stderr = (self.stderr + data.decode(errors="replace"))[-20000:]
+        text = data.decode(errors="replace")
+        self.stderr, self.latest = (self.stderr + text)[-20000:], (self.latest + text)[-20000:]
 
     def take_line(self, line):
         plan = PLAN.match(line)
@@ -48,13 +50,13 @@ class Reading:
             return
         now = time.monotonic()
         if case.group(1).lower() != "ok":
-            outcome, text = "failed", self.stderr
+            outcome, text, self.latest = "failed", self.stderr, ""
         elif case.group(3) is not None:
             outcome, text = "skipped", case.group(3)
         else:
             outcome, text = "passed", ""
         self.cases.append(Case(case.group(2), outcome, text, now - self.begin))
-        self.stderr, self.begin = "", now
+        self.stderr, self.begin = self.latest, now
 
     def close(self, share, code, is_late):
         """Ends the reading; CODE is the program's exit code, IS_LATE says that it was ended for its time. Returns its cases."""
@@ -133,7 +135,7 @@ def run(share, build, base, patience):
             ready = selector.select(0.2)
             if not ready and process.poll() is not None:
                 break
-            lines = []
+            lines, reading.latest = [], ""
             for key, _ in ready:
                 data = os.read(key.fd, 1 << 16)
                 if not data:
