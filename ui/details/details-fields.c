@@ -14,10 +14,10 @@
 #include "src/base/saturate.h"
 #include "src/tables/call-chain.h"
 #include "src/tables/enums.h"
+#include "src/tables/kept-fields.h"
 #include "ui/model/cuda-text.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
-#include "ui/model/kept-fields.h"
 #include "ui/model/linked-events.h"
 #include "ui/model/thread-states.h"
 

@@ -12,9 +12,9 @@
 #include "src/base/compare.h"
 #include "src/base/format.h"
 #include "src/base/saturate.h"
+#include "src/tables/kept-fields.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
-#include "ui/model/kept-fields.h"
 #include "ui/model/lane-look.h"
 #include "ui/model/thread-states.h"
 

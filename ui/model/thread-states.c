@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "src/base/saturate.h"
-#include "ui/model/kept-fields.h"
+#include "src/tables/kept-fields.h"
 
 const char *
 lns_thread_state_name (LnsThreadState state)

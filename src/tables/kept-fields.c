@@ -3,13 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "ui/model/kept-fields.h"
+#include "src/tables/kept-fields.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/store/format/kept-codec.h"
-#include "ui/model/event-text.h"
 
 /* The thread that a globalTid is about: pid << 24 | tid. */
 static uint32_t
@@ -96,6 +95,12 @@ lns_call_subject_find (LnsReport *report, uint64_t remainder, LnsCallSubject *re
   return ret_subject->has_lock || ret_subject->has_file;
 }
 
+static uint64_t
+sched_value (const LnsEvent *event, LnsColumnId column)
+{
+  return event->extra[lns_lane_kind_extra (LNS_LANE_SCHED, column)];
+}
+
 bool
 lns_waking_find (
     LnsReport *report, uint32_t lane, uint64_t ordinal, LnsWaking *ret_waking, LnsEvent *ret_run)
@@ -104,11 +109,10 @@ lns_waking_find (
   if (lns_report_lanes (report, NULL)[lane].kind != LNS_LANE_SCHED ||
       !lns_report_event (report, lane, ordinal, ret_run, NULL))
     return false;
-  if (lns_event_extra (report, lane, ret_run, LNS_COLUMN_SCHED_IN) == 0 &&
+  if (sched_value (ret_run, LNS_COLUMN_SCHED_IN) == 0 &&
       (ordinal + 1 >= lns_report_lane_info (report, lane)->n_events ||
        !lns_report_event (report, lane, ordinal + 1, ret_run, NULL)))
     return false;
-  walk (report, lns_event_extra (report, lane, ret_run, LNS_COLUMN_REMAINDER), take_waking,
-        ret_waking);
+  walk (report, sched_value (ret_run, LNS_COLUMN_REMAINDER), take_waking, ret_waking);
   return ret_waking->latency_ns >= 0;
 }
