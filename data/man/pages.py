@@ -118,6 +118,13 @@ COMMANDS = {
                      ("List all reports and their arguments:", "lanescope stats --help-reports")],
         "files": READS["files"], "environment": ["LANESCOPE_STATS_REPORT_PATH"] + READS["environment"], "also": ["analyze", "sql"],
     },
+    "why": {
+        "description": "Says in one sentence what a program lost its time to, and lists findings with their cause, time and place. Each nanosecond in which a GPU had nothing to do has one cause; what was not recorded accuses nobody.",
+        "examples": [("Say why a program was slow:", "lanescope why demo.rep"),
+                     ("Show which steps were slow, and by what:", "lanescope why --steps demo.rep"),
+                     ("Fail in CI where more than 5 % of the time is lost to reading data:", "lanescope why --fail-on='io-wait>5' demo.rep")],
+        "exit": [(0, "The answer was printed, whatever it says."), (3, "A limit of --fail-on was exceeded.")], **READS, "also": ["analyze", "stats"],
+    },
     "analyze": {
         "description": "Checks a report by rules: each finds something that keeps GPUs waiting, or that is wrong with the recording, and says what to do.",
         "examples": [("Find times longer than 5 ms in which a GPU had nothing to do:", "lanescope analyze -r gpu_gaps:gap=5 demo.rep")], **READS, "also": ["stats"],

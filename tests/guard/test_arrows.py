@@ -35,7 +35,7 @@ ROOMS = {
     "src/store": ["format", "database", "read", "write", "recover"],
     "src/import": ["nsys", "trace", "."],
     "src/export": [".", "sinks"],
-    "src/analysis": [".", "projection", "stats", "rules"],
+    "src/analysis": [".", "facts", "projection", "stats", "rules", "why"],
     "src/cli": ["terminal", "options", "reports", "profile", "sessions", "."],
     "ui": ["model", "tiles", "details", "events", "functions", "timeline", "launch", "shell"],
 }

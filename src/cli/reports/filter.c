@@ -88,6 +88,26 @@ lns_cli_filter_open (LnsCliFilter *filter,
   return filter->tables != NULL;
 }
 
+bool
+lns_cli_filter_open_span (LnsCliFilter *filter,
+                          const LnsCliFilterValues *values,
+                          const char *path,
+                          LnsError *error)
+{
+  *filter = (LnsCliFilter){ .whole = lns_cli_open_report (path, error) };
+  if (filter->whole == NULL || !find_span (values, filter->whole, &filter->span, error))
+    return false;
+  const LnsFilterSpan all = lns_filter_span (filter->whole);
+  if (filter->span.start_ns < all.start_ns)
+    filter->span.start_ns = all.start_ns;
+  if (filter->span.end_ns > all.end_ns)
+    filter->span.end_ns = all.end_ns;
+  if (filter->span.start_ns > filter->span.end_ns)
+    return lns_cli_usage (error, "--filter-time: the report has nothing in that time");
+  filter->tables = lns_tables_new (filter->whole, error);
+  return filter->tables != NULL;
+}
+
 void
 lns_cli_filter_clear (LnsCliFilter *filter)
 {

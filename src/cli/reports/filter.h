@@ -48,6 +48,13 @@ bool lns_cli_filter_open (LnsCliFilter *filter,
                           const LnsCliFilterValues *values,
                           const char *path,
                           LnsError *error);
+
+/* The same for what looks at a span of the whole report: writes no part, and `span` is what VALUES select, within the time that
+ * the report covers. */
+bool lns_cli_filter_open_span (LnsCliFilter *filter,
+                               const LnsCliFilterValues *values,
+                               const char *path,
+                               LnsError *error);
 void lns_cli_filter_clear (LnsCliFilter *filter);
 
 /* Prints to STREAM the end of a sentence about a report that has some data, of lanes of KINDS (1 << LnsLaneKind each; 0 =

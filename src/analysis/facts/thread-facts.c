@@ -1,0 +1,437 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/facts/thread-facts.h"
+
+#include <stdlib.h>
+
+#include "src/base/array.h"
+#include "src/base/memory.h"
+#include "src/tables/kept-fields.h"
+#include "src/tables/lanes.h"
+
+/* Sources of calls, the strongest first. Of nested calls the outermost tells. */
+enum
+{
+  CUDA_CALLS,
+  MPI_CALLS,
+  OS_CALLS,
+  SYSTEM_CALLS,
+  N_CALLS
+};
+
+static const LnsLaneKind call_kinds[N_CALLS] = { LNS_LANE_CUDA_API, LNS_LANE_MPI_CALL,
+                                                 LNS_LANE_OS_CALL, LNS_LANE_SYSTEM_CALL };
+static const LnsDoing call_doings[N_CALLS] = { LNS_DOING_CUDA, LNS_DOING_MPI, LNS_DOING_OS,
+                                               LNS_DOING_OS };
+
+typedef struct
+{
+  LnsLaneKind kind;
+  uint32_t lane;
+} KindLane;
+
+typedef struct
+{
+  LNS_ARRAY (KindLane) lanes;
+  bool is_ready; /* the cursors are                                                              */
+  LnsLaneCursor calls[N_CALLS];
+  LnsLaneCursor states;
+  LNS_ARRAY (LnsLaneCursor) ranges;
+  LNS_ARRAY (uint32_t) found; /* by lns_thread_facts_lanes ()                                    */
+} Thread;
+
+struct LnsThreadFacts
+{
+  LnsReport *report;
+  LnsCallClasses *classes;
+  Thread *threads;
+  uint32_t n_threads;
+  bool *has_os; /* by process: OS calls of it were recorded                                      */
+  uint32_t n_processes;
+};
+
+/* --- Which lanes ------------------------------------------------------------------------------ */
+
+LnsThreadFacts *
+lns_thread_facts_new (LnsReport *report)
+{
+  LnsThreadFacts *facts = lns_calloc (1, sizeof *facts);
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+
+  facts->report = report;
+  facts->classes = lns_call_classes_new (report);
+  lns_report_threads (report, &facts->n_threads);
+  lns_report_processes (report, &facts->n_processes);
+  facts->threads = lns_calloc ((size_t)facts->n_threads + 1, sizeof *facts->threads);
+  facts->has_os = lns_calloc ((size_t)facts->n_processes + 1, sizeof *facts->has_os);
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      const LnsTrack *track = lns_track_of (report, i);
+      if (track->thread >= facts->n_threads || lns_report_lane_info (report, i)->n_events == 0)
+        continue;
+      *lns_array_add (&facts->threads[track->thread].lanes) = (KindLane){ lanes[i].kind, i };
+      if (lanes[i].kind == LNS_LANE_OS_CALL && track->process < facts->n_processes)
+        facts->has_os[track->process] = true;
+    }
+  return facts;
+}
+
+void
+lns_thread_facts_free (LnsThreadFacts *facts)
+{
+  if (facts == NULL)
+    return;
+  for (uint32_t i = 0; i < facts->n_threads; i++)
+    {
+      Thread *thread = &facts->threads[i];
+      for (unsigned k = 0; k < N_CALLS; k++)
+        lns_lane_cursor_clear (&thread->calls[k]);
+      lns_lane_cursor_clear (&thread->states);
+      for (size_t k = 0; k < thread->ranges.n; k++)
+        lns_lane_cursor_clear (&thread->ranges.items[k]);
+      lns_array_clear (&thread->lanes);
+      lns_array_clear (&thread->ranges);
+      lns_array_clear (&thread->found);
+    }
+  lns_call_classes_free (facts->classes);
+  free (facts->threads);
+  free (facts->has_os);
+  free (facts);
+}
+
+LnsCallClasses *
+lns_thread_facts_classes (LnsThreadFacts *facts)
+{
+  return facts->classes;
+}
+
+const uint32_t *
+lns_thread_facts_lanes (LnsThreadFacts *facts, uint32_t thread, LnsLaneKind kind, size_t *ret_n)
+{
+  *ret_n = 0;
+  if (thread >= facts->n_threads)
+    return NULL;
+  Thread *self = &facts->threads[thread];
+  self->found.n = 0;
+  for (size_t i = 0; i < self->lanes.n; i++)
+    if (self->lanes.items[i].kind == kind)
+      *lns_array_add (&self->found) = self->lanes.items[i].lane;
+  *ret_n = self->found.n;
+  return self->found.items;
+}
+
+/* The outermost lane of KIND that THREAD has, or LNS_ID_NONE. */
+static uint32_t
+outermost (const LnsThreadFacts *facts, const Thread *thread, LnsLaneKind kind)
+{
+  const LnsLane *lanes = lns_report_lanes (facts->report, NULL);
+  uint32_t found = LNS_ID_NONE;
+
+  for (size_t i = 0; i < thread->lanes.n; i++)
+    {
+      const uint32_t lane = thread->lanes.items[i].lane;
+      if (thread->lanes.items[i].kind == kind &&
+          (found == LNS_ID_NONE || lanes[lane].ordinal < lanes[found].ordinal))
+        found = lane;
+    }
+  return found;
+}
+
+/* The thread of this number with its cursors, or NULL. */
+static Thread *
+thread_of (LnsThreadFacts *facts, uint32_t number)
+{
+  if (number >= facts->n_threads)
+    return NULL;
+  Thread *thread = &facts->threads[number];
+  if (thread->is_ready)
+    return thread;
+  thread->is_ready = true;
+  for (unsigned i = 0; i < N_CALLS; i++)
+    thread->calls[i] = (LnsLaneCursor){ .report = facts->report,
+                                        .lane = outermost (facts, thread, call_kinds[i]),
+                                        .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
+  thread->states = (LnsLaneCursor){ .report = facts->report,
+                                    .lane = outermost (facts, thread, LNS_LANE_SCHED),
+                                    .columns = LNS_COLUMN_BIT (LNS_COLUMN_SCHED_IN) |
+                                               LNS_COLUMN_BIT (LNS_COLUMN_THREAD_STATE) };
+  for (size_t i = 0; i < thread->lanes.n; i++)
+    if (thread->lanes.items[i].kind == LNS_LANE_NVTX_PUSH_POP)
+      *lns_array_add (&thread->ranges) =
+          (LnsLaneCursor){ .report = facts->report,
+                           .lane = thread->lanes.items[i].lane,
+                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
+  return thread;
+}
+
+LnsThreadKnown
+lns_thread_facts_known (LnsThreadFacts *facts, uint32_t thread)
+{
+  const Thread *self = thread_of (facts, thread);
+  size_t n;
+  LnsThreadKnown known = { 0 };
+
+  if (self == NULL)
+    return known;
+  const uint32_t process = lns_report_threads (facts->report, NULL)[thread].process;
+  known.has_cuda = self->calls[CUDA_CALLS].lane != LNS_ID_NONE;
+  known.has_os = process < facts->n_processes && facts->has_os[process];
+  known.has_states = self->states.lane != LNS_ID_NONE;
+  known.has_ranges = self->ranges.n > 0;
+  lns_thread_facts_lanes (facts, thread, LNS_LANE_CPU_SAMPLE, &n);
+  known.has_samples = n > 0;
+  lns_thread_facts_lanes (facts, thread, LNS_LANE_PYTHON_SAMPLE, &n);
+  known.has_samples |= n > 0;
+  return known;
+}
+
+/* --- Walking ---------------------------------------------------------------------------------- */
+
+typedef struct
+{
+  LnsThreadFacts *facts;
+  Thread *thread;
+  uint32_t number; /* of the thread                                                              */
+  bool with_ranges, has_os, is_over;
+  LnsDeedFunc function;
+  void *data;
+  LnsError *error;
+} Walk;
+
+bool
+lns_thread_facts_range (LnsThreadFacts *facts,
+                        uint32_t thread,
+                        int64_t time_ns,
+                        LnsDeed *deed,
+                        int64_t *ret_until_ns,
+                        LnsError *error)
+{
+  Thread *self = thread_of (facts, thread);
+
+  deed->range = 0;
+  deed->range_lane = LNS_ID_NONE;
+  deed->range_start_ns = INT64_MIN;
+  *ret_until_ns = INT64_MAX;
+  for (size_t i = 0; self != NULL && i < self->ranges.n; i++)
+    {
+      LnsLaneCursor *cursor = &self->ranges.items[i];
+      if (!lns_lane_cursor_seek (cursor, time_ns, error))
+        return false;
+      /* What has no length is over at once. */
+      while (lns_lane_cursor_has (cursor) && lns_lane_cursor_end (cursor) <= time_ns)
+        if (!lns_lane_cursor_next (cursor, error))
+          return false;
+      if (!lns_lane_cursor_has (cursor))
+        continue;
+      const int64_t start_ns = lns_lane_cursor_start (cursor),
+                    end_ns = lns_lane_cursor_end (cursor);
+      const int64_t change_ns = start_ns > time_ns ? start_ns : end_ns;
+      *ret_until_ns = change_ns < *ret_until_ns ? change_ns : *ret_until_ns;
+      if (start_ns > time_ns || start_ns < deed->range_start_ns)
+        continue;
+      deed->range = cursor->chunk->name[cursor->i];
+      deed->range_lane = cursor->lane;
+      deed->range_ordinal = lns_lane_cursor_ordinal (cursor);
+      deed->range_start_ns = start_ns;
+    }
+  return true;
+}
+
+/* Has the function look at DEED, range by range. */
+static bool
+tell (Walk *walk, LnsDeed *deed)
+{
+  const int64_t end_ns = deed->end_ns;
+  int64_t until_ns = INT64_MAX;
+
+  deed->range_lane = LNS_ID_NONE;
+  while (!walk->is_over && deed->start_ns < end_ns)
+    {
+      if (walk->with_ranges && !lns_thread_facts_range (walk->facts, walk->number, deed->start_ns,
+                                                        deed, &until_ns, walk->error))
+        return false;
+      deed->end_ns = until_ns < end_ns ? until_ns : end_ns;
+      walk->is_over = !walk->function (walk->data, deed);
+      deed->start_ns = deed->end_ns;
+    }
+  return true;
+}
+
+/* The states of a thread from FROM_NS to TO_NS, in which it was in no call; or, in CALL, whether it only lacked a CPU. */
+static bool
+walk_states (Walk *walk, int64_t from_ns, int64_t to_ns, const LnsDeed *call)
+{
+  LnsLaneCursor *cursor = &walk->thread->states;
+  const int in = lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN),
+            state = lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE);
+  const LnsDeed unknown = { .doing = call != NULL   ? call->doing
+                                     : walk->has_os ? LNS_DOING_OUTSIDE
+                                                    : LNS_DOING_UNKNOWN,
+                            .lane = LNS_ID_NONE,
+                            .waker = LNS_ID_NONE };
+
+  if (cursor->lane == LNS_ID_NONE)
+    {
+      LnsDeed deed = call != NULL ? *call : unknown;
+      deed.start_ns = from_ns;
+      deed.end_ns = to_ns;
+      return tell (walk, &deed);
+    }
+  if (!lns_lane_cursor_seek (cursor, from_ns, walk->error))
+    return false;
+  /* The event before tells what the thread did from then on. */
+  if (lns_lane_cursor_has (cursor) && lns_lane_cursor_start (cursor) > from_ns &&
+      lns_lane_cursor_ordinal (cursor) > 0 &&
+      !lns_lane_cursor_go (cursor, lns_lane_cursor_ordinal (cursor) - 1, walk->error))
+    return false;
+  const uint64_t n = lns_report_lane_info (walk->facts->report, cursor->lane)->n_events;
+  if (!lns_lane_cursor_has (cursor) && n > 0 && !lns_lane_cursor_go (cursor, n - 1, walk->error))
+    return false;
+  for (int64_t at_ns = from_ns; at_ns < to_ns && !walk->is_over;)
+    {
+      LnsDeed deed = call != NULL ? *call : unknown;
+      deed.start_ns = at_ns;
+      deed.end_ns = to_ns;
+      if (!lns_lane_cursor_has (cursor))
+        return tell (walk, &deed);
+      const int64_t start_ns = lns_lane_cursor_start (cursor),
+                    end_ns = lns_lane_cursor_end (cursor);
+      const uint32_t flags = cursor->chunk->flags != NULL ? cursor->chunk->flags[cursor->i] : 0;
+      const bool is_in = lns_chunk_extra (cursor->chunk, in, cursor->i) != 0;
+      const uint64_t value = lns_chunk_extra (cursor->chunk, state, cursor->i);
+      const uint64_t ordinal = lns_lane_cursor_ordinal (cursor);
+      if (at_ns < start_ns) /* nothing was recorded before */
+        deed.end_ns = start_ns < to_ns ? start_ns : to_ns;
+      else if (at_ns < end_ns)
+        {
+          deed.end_ns = end_ns < to_ns ? end_ns : to_ns;
+          if (call == NULL)
+            deed.doing = LNS_DOING_RUNNING;
+        }
+      else
+        {
+          /* What it did until the next event. */
+          if (!lns_lane_cursor_next (cursor, walk->error))
+            return false;
+          const bool has_next = lns_lane_cursor_has (cursor);
+          const int64_t next_ns = has_next ? lns_lane_cursor_start (cursor) : INT64_MAX;
+          if (next_ns <= at_ns)
+            continue;
+          deed.end_ns = next_ns < to_ns ? next_ns : to_ns;
+          const bool is_known = !is_in && !(flags & (LNS_EVENT_END_UNKNOWN | LNS_EVENT_OPEN_END)) &&
+                                value != 0 && value != 5 && has_next;
+          LnsWaking waking;
+          LnsEvent run;
+          int64_t woken_ns = INT64_MAX;
+          if (is_known && value != 6)
+            {
+              if (lns_waking_find (walk->facts->report, cursor->lane, ordinal, &waking, &run))
+                {
+                  woken_ns = run.start_ns - waking.latency_ns;
+                  deed.waker = waking.thread;
+                }
+              if (call == NULL)
+                {
+                  deed.doing = LNS_DOING_BLOCKED;
+                  deed.is_disk = value == 3;
+                  deed.lane = cursor->lane;
+                  deed.ordinal = ordinal;
+                }
+            }
+          else if (is_known)
+            woken_ns = INT64_MIN;
+          if (woken_ns <= at_ns)
+            {
+              deed = unknown;
+              deed.doing = LNS_DOING_RUNNABLE;
+              deed.lane = cursor->lane;
+              deed.ordinal = ordinal;
+              deed.start_ns = at_ns;
+              deed.end_ns = next_ns < to_ns ? next_ns : to_ns;
+            }
+          else if (woken_ns < deed.end_ns)
+            deed.end_ns = woken_ns;
+          if (has_next && deed.end_ns < next_ns && next_ns < INT64_MAX &&
+              !lns_lane_cursor_go (cursor, ordinal, walk->error))
+            return false;
+        }
+      at_ns = deed.end_ns;
+      if (!tell (walk, &deed))
+        return false;
+    }
+  return true;
+}
+
+/* What the calls of SOURCE, and weaker things, tell from FROM_NS to TO_NS. */
+static bool
+walk_calls (Walk *walk, unsigned source, int64_t from_ns, int64_t to_ns)
+{
+  while (source < N_CALLS && walk->thread->calls[source].lane == LNS_ID_NONE)
+    source++;
+  if (source == N_CALLS)
+    return from_ns >= to_ns || walk_states (walk, from_ns, to_ns, NULL);
+  LnsLaneCursor *cursor = &walk->thread->calls[source];
+  if (!lns_lane_cursor_seek (cursor, from_ns, walk->error))
+    return false;
+  while (lns_lane_cursor_has (cursor) && lns_lane_cursor_start (cursor) < to_ns && !walk->is_over)
+    {
+      const int64_t start_ns = lns_lane_cursor_start (cursor),
+                    end_ns = lns_lane_cursor_end (cursor);
+      const int64_t begin_ns = start_ns > from_ns ? start_ns : from_ns,
+                    finish_ns = end_ns < to_ns ? end_ns : to_ns;
+      LnsDeed deed = { .start_ns = begin_ns,
+                       .end_ns = finish_ns,
+                       .doing = call_doings[source],
+                       .lane = cursor->lane,
+                       .ordinal = lns_lane_cursor_ordinal (cursor),
+                       .name = cursor->chunk->name[cursor->i],
+                       .call_start_ns = start_ns,
+                       .waker = LNS_ID_NONE };
+      deed.class = lns_call_class_of (walk->facts->classes, call_kinds[source], deed.name);
+      /* A call that explains nothing is as if it were not there. */
+      const bool tells = finish_ns > begin_ns &&
+                         (source == CUDA_CALLS ||
+                          (deed.class != LNS_CALL_OTHER && deed.class != LNS_CALL_RELEASE));
+      if (tells)
+        {
+          if (from_ns < begin_ns && !walk_calls (walk, source + 1, from_ns, begin_ns))
+            return false;
+          if (!(source == CUDA_CALLS ? tell (walk, &deed)
+                                     : walk_states (walk, begin_ns, finish_ns, &deed)))
+            return false;
+          from_ns = finish_ns;
+        }
+      if (!lns_lane_cursor_next (cursor, walk->error))
+        return false;
+    }
+  return from_ns >= to_ns || walk->is_over || walk_calls (walk, source + 1, from_ns, to_ns);
+}
+
+bool
+lns_thread_facts_walk (LnsThreadFacts *facts,
+                       uint32_t thread,
+                       int64_t from_ns,
+                       int64_t to_ns,
+                       bool with_ranges,
+                       LnsDeedFunc function,
+                       void *data,
+                       LnsError *error)
+{
+  Walk walk = { .facts = facts,
+                .thread = thread_of (facts, thread),
+                .number = thread,
+                .function = function,
+                .data = data,
+                .error = error };
+
+  if (walk.thread == NULL || from_ns >= to_ns)
+    return true;
+  const uint32_t process = lns_report_threads (facts->report, NULL)[thread].process;
+  walk.has_os = process < facts->n_processes && facts->has_os[process];
+  walk.with_ranges = with_ranges && walk.thread->ranges.n > 0;
+  return walk_calls (&walk, CUDA_CALLS, from_ns, to_ns);
+}

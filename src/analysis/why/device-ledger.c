@@ -1,0 +1,513 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Divides the time in which a GPU was idle: each gap has an operation that ends it, that one a call, the call a thread; and
+ * what the thread did from the beginning of the gap to the call is why the GPU waited. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/ordering.h"
+#include "src/analysis/why/maker.h"
+#include "src/base/compare.h"
+#include "src/base/memory.h"
+#include "src/tables/lanes.h"
+
+/* From one launch to the next without a wait, a thread takes up to this long: what lies between is the pace of launching. */
+#define PAUSE_NS INT64_C (100000)
+
+/* From a wait for the GPU to the next launch, up to this long is the way, and what is lost with the wait. */
+#define WAY_NS INT64_C (1000000)
+
+/* A launch that takes longer with an idle GPU loads the kernel's code first. */
+#define LOADING_NS INT64_C (1000000)
+
+/* Work that was queued begins within this after what was before it, unless something holds it back. */
+#define QUEUED_NS INT64_C (50000)
+
+typedef struct
+{
+  LnsWhyMaker *maker;
+  const LnsDeviceWork *work;
+  int64_t *missing; /* when calls queued work that was not recorded, ascending                   */
+  size_t n_missing, n_launches, next_missing;
+  LnsSpans lost; /* times of which records were dropped                                          */
+  LnsIdMap n_calls_of; /* thread + 1 -> in how many gaps it made the call                        */
+  int64_t without_call_ns, lost_ns, missing_ns;
+  uint64_t n_without_call;
+  bool has_ranges;
+} Device;
+
+/* A gap whose parts are being told. */
+typedef struct
+{
+  Device *device;
+  LnsThreadKnown known;
+  uint32_t thread;
+  int64_t start_ns;
+  int64_t last_sync_ns; /* when the last wait for the GPU in it ended, or INT64_MIN              */
+} Gap;
+
+static void
+add (Device *device, int64_t start_ns, int64_t end_ns, LnsCause cause, LnsPart part)
+{
+  part.start_ns = start_ns;
+  part.end_ns = end_ns;
+  part.cause = cause;
+  if (start_ns < end_ns)
+    _lns_why_add (device->maker, &part);
+}
+
+static const LnsPart nothing = { .thread = LNS_ID_NONE, .lane = LNS_ID_NONE, .waker = LNS_ID_NONE };
+
+/* --- What a thread did, as a cause ------------------------------------------------------------ */
+
+static LnsCause
+cause_of_cuda (LnsCallClass class)
+{
+  switch (class)
+    {
+    case LNS_CALL_SYNC:
+    case LNS_CALL_SYNC_COPY:
+      return LNS_CAUSE_GPU_SYNC;
+    case LNS_CALL_LAUNCH:
+      return LNS_CAUSE_LAUNCH_RATE;
+    case LNS_CALL_ALLOCATION:
+      return LNS_CAUSE_ALLOCATION;
+    case LNS_CALL_MODULE:
+      return LNS_CAUSE_MODULE_LOAD;
+    default:
+      return LNS_CAUSE_DRIVER;
+    }
+}
+
+LnsCause
+_lns_why_cause_of_call (LnsCallClass class)
+{
+  switch (class)
+    {
+    case LNS_CALL_LOCK:
+    case LNS_CALL_PEER:
+      return LNS_CAUSE_LOCK_WAIT;
+    case LNS_CALL_IO:
+      return LNS_CAUSE_IO_WAIT;
+    case LNS_CALL_SLEEP:
+      return LNS_CAUSE_SLEEP;
+    case LNS_CALL_MODULE:
+      return LNS_CAUSE_MODULE_LOAD;
+    case LNS_CALL_COLLECTIVE:
+      return LNS_CAUSE_COLLECTIVE_WAIT;
+    default:
+      return LNS_CAUSE_UNKNOWN;
+    }
+}
+
+LnsCause
+_lns_why_cause_of_block (const LnsDeed *deed)
+{
+  return deed->is_disk                ? LNS_CAUSE_IO_WAIT
+         : deed->waker != LNS_ID_NONE ? LNS_CAUSE_LOCK_WAIT
+                                      : LNS_CAUSE_UNKNOWN;
+}
+
+/* The cause of time in which the thread was in no call that explains it, and its confidence. */
+static LnsCause
+cause_of_way (const Gap *gap, const LnsDeed *deed, LnsPart *part)
+{
+  const int64_t ns = deed->end_ns - deed->start_ns;
+  const bool is_own_range =
+      deed->range_lane != LNS_ID_NONE && deed->range_start_ns >= gap->last_sync_ns;
+
+  part->confidence = deed->doing == LNS_DOING_RUNNING   ? LNS_CONFIDENCE_CERTAIN
+                     : deed->doing == LNS_DOING_OUTSIDE ? LNS_CONFIDENCE_LIKELY
+                                                        : LNS_CONFIDENCE_GUESS;
+  if (deed->range != 0)
+    {
+      /* Reports of other tools have MPI calls as ranges. */
+      const LnsCallClass class = lns_call_class_of (
+          lns_thread_facts_classes (gap->device->maker->facts), LNS_LANE_MPI_CALL, deed->range);
+      if (class != LNS_CALL_OTHER)
+        return _lns_why_cause_of_call (class);
+    }
+  if (gap->last_sync_ns != INT64_MIN && ns <= WAY_NS && !is_own_range)
+    return LNS_CAUSE_GPU_SYNC;
+  if (ns <= PAUSE_NS)
+    return gap->last_sync_ns != INT64_MIN ? LNS_CAUSE_GPU_SYNC : LNS_CAUSE_LAUNCH_RATE;
+  if (deed->doing == LNS_DOING_UNKNOWN && deed->range == 0)
+    return LNS_CAUSE_NOT_RECORDED;
+  return LNS_CAUSE_CPU_WORK;
+}
+
+static bool
+take_deed (void *data, const LnsDeed *deed)
+{
+  Gap *gap = data;
+  LnsCause cause;
+  LnsPart part = { .thread = gap->thread,
+                   .call = deed->name,
+                   .range = deed->range,
+                   .lane = deed->lane,
+                   .ordinal = deed->ordinal,
+                   .waker = deed->waker };
+
+  switch (deed->doing)
+    {
+    case LNS_DOING_CUDA:
+      cause = cause_of_cuda (deed->class);
+      if (cause == LNS_CAUSE_LAUNCH_RATE && deed->end_ns - deed->start_ns > LOADING_NS)
+        {
+          cause = LNS_CAUSE_MODULE_LOAD;
+          part.confidence = LNS_CONFIDENCE_LIKELY;
+        }
+      if (cause == LNS_CAUSE_GPU_SYNC)
+        gap->last_sync_ns = deed->end_ns;
+      if (cause == LNS_CAUSE_LAUNCH_RATE)
+        part.call = part.range = 0;
+      break;
+    case LNS_DOING_MPI:
+    case LNS_DOING_OS:
+      cause = _lns_why_cause_of_call (deed->class);
+      break;
+    case LNS_DOING_RUNNABLE:
+      cause = LNS_CAUSE_CPU_CONTENTION;
+      part.range = 0;
+      break;
+    case LNS_DOING_BLOCKED:
+      cause = _lns_why_cause_of_block (deed);
+      break;
+    default:
+      cause = cause_of_way (gap, deed, &part);
+      if (cause == LNS_CAUSE_GPU_SYNC || cause == LNS_CAUSE_LAUNCH_RATE)
+        part.call = part.range = 0;
+      else if (part.lane == LNS_ID_NONE)
+        {
+          part.lane = deed->range_lane;
+          part.ordinal = deed->range_ordinal;
+        }
+    }
+  add (gap->device, deed->start_ns, deed->end_ns, cause, part);
+  return true;
+}
+
+/* --- A gap ------------------------------------------------------------------------------------ */
+
+/* The time from START_NS to END_NS, in which the operation that ends the gap had been launched by CALL and did not begin. */
+static void
+add_latency (
+    Device *device, const Gap *gap, int64_t start_ns, int64_t end_ns, const LnsLaunchCall *call)
+{
+  const LnsCallClass class = lns_call_class_of (lns_thread_facts_classes (device->maker->facts),
+                                                LNS_LANE_CUDA_API, call->name);
+  const int64_t in_call_ns = call->end_ns < end_ns ? call->end_ns : end_ns;
+  LnsPart part = {
+    .thread = call->thread, .lane = call->lane, .ordinal = call->ordinal, .waker = LNS_ID_NONE
+  };
+  LnsCause cause = gap->last_sync_ns != INT64_MIN || class == LNS_CALL_SYNC_COPY
+                       ? LNS_CAUSE_GPU_SYNC
+                       : LNS_CAUSE_LAUNCH_RATE;
+
+  if (start_ns < in_call_ns)
+    {
+      if (class != LNS_CALL_LAUNCH && class != LNS_CALL_SYNC_COPY)
+        {
+          part.call = call->name;
+          add (device, start_ns, in_call_ns, cause_of_cuda (class), part);
+        }
+      else if (in_call_ns - start_ns > LOADING_NS && class == LNS_CALL_LAUNCH)
+        {
+          part.call = call->name;
+          part.confidence = LNS_CONFIDENCE_LIKELY;
+          add (device, start_ns, in_call_ns, LNS_CAUSE_MODULE_LOAD, part);
+        }
+      else
+        add (device, start_ns, in_call_ns, cause, part);
+      start_ns = in_call_ns;
+    }
+  part.call = 0;
+  if (call->end_ns <= gap->start_ns)
+    {
+      /* It had been queued before. */
+      cause = end_ns - start_ns > QUEUED_NS ? LNS_CAUSE_DEPENDENCY : LNS_CAUSE_DRIVER;
+      part.confidence = LNS_CONFIDENCE_LIKELY;
+    }
+  add (device, start_ns, end_ns, cause, part);
+}
+
+/* From when on the time from START_NS to END_NS may have been work that was not recorded: END_NS if it was not. */
+static int64_t
+missing_from (Device *device, int64_t start_ns, int64_t end_ns, int64_t busy_from_ns)
+{
+  int64_t from_ns = end_ns;
+
+  while (device->next_missing < device->n_missing && device->missing[device->next_missing] < end_ns)
+    {
+      const int64_t time_ns = device->missing[device->next_missing];
+      if (time_ns >= busy_from_ns)
+        from_ns = time_ns < from_ns ? time_ns : from_ns;
+      device->next_missing++;
+    }
+  return from_ns < start_ns ? start_ns : from_ns;
+}
+
+/* Whether records of the time from START_NS to END_NS were dropped. */
+static bool
+is_lost (const Device *device, int64_t start_ns, int64_t end_ns)
+{
+  for (size_t i = 0; i < device->lost.n; i++)
+    if (device->lost.items[i].start_ns < end_ns && device->lost.items[i].end_ns >= start_ns)
+      return true;
+  return false;
+}
+
+/* Tells the gap before busy span I of the work. */
+static bool
+tell_gap (Device *device, size_t i, LnsError *error)
+{
+  LnsWhyMaker *maker = device->maker;
+  const LnsDeviceWork *work = device->work;
+  const int64_t start_ns = work->busy.items[i - 1].end_ns, end_ns = work->busy.items[i].start_ns;
+  LnsLaunchCall call;
+  bool found = false;
+
+  maker->gap++;
+  if (work->is_after_loss[i] || is_lost (device, start_ns, end_ns))
+    {
+      device->lost_ns += end_ns - start_ns;
+      add (device, start_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
+      return true;
+    }
+  const int64_t known_ns =
+      missing_from (device, start_ns, end_ns, work->busy.items[i - 1].start_ns);
+  if (work->next_lane[i] != LNS_ID_NONE &&
+      !lns_launch_finder_find (maker->finder, work->next_lane[i], work->next_ordinal[i], &found,
+                               &call, error))
+    return false;
+  if (!found)
+    {
+      device->n_without_call++;
+      device->without_call_ns += end_ns - start_ns;
+      add (device, start_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
+      return true;
+    }
+  lns_id_map_set_number (&device->n_calls_of, (uint64_t)call.thread + 1,
+                         1 + lns_id_map_number (&device->n_calls_of, (uint64_t)call.thread + 1));
+  Gap gap = { .device = device,
+              .known = lns_thread_facts_known (maker->facts, call.thread),
+              .thread = call.thread,
+              .start_ns = start_ns,
+              .last_sync_ns = INT64_MIN };
+  int64_t launch_ns = call.start_ns > start_ns ? call.start_ns : start_ns;
+  launch_ns = launch_ns < end_ns ? launch_ns : end_ns;
+  const int64_t told_ns = launch_ns < known_ns ? launch_ns : known_ns;
+  if (!lns_thread_facts_walk (maker->facts, call.thread, start_ns, told_ns,
+                              told_ns - start_ns > PAUSE_NS, take_deed, &gap, error))
+    return false;
+  if (known_ns < end_ns)
+    {
+      device->missing_ns += end_ns - known_ns;
+      if (told_ns < known_ns)
+        add_latency (device, &gap, told_ns, known_ns, &call);
+      add (device, known_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
+    }
+  else
+    add_latency (device, &gap, launch_ns, end_ns, &call);
+  return true;
+}
+
+/* --- What was not recorded -------------------------------------------------------------------- */
+
+static bool
+is_of_work (const LnsDeviceWork *work, uint32_t process)
+{
+  for (size_t i = 0; i < work->processes.n; i++)
+    if (work->processes.items[i] == process)
+      return true;
+  return false;
+}
+
+/* Finds the times in which records of calls or of the GPU were dropped. NVTX ranges that are lost hide names, no work. */
+static void
+find_losses (Device *device)
+{
+  uint32_t n;
+  const LnsLoss *losses = lns_report_losses (device->maker->report, &n);
+
+  for (uint32_t i = 0; i < n; i++)
+    if (losses[i].others > 0 &&
+        (losses[i].process == LNS_ID_NONE || is_of_work (device->work, losses[i].process)))
+      *lns_array_add (&device->lost) =
+          losses[i].first_ns != LNS_TIME_UNKNOWN && losses[i].last_ns != LNS_TIME_UNKNOWN
+              ? (LnsSpan){ losses[i].first_ns, losses[i].last_ns }
+              : device->work->span;
+}
+
+static int
+compare_times (const void *a, const void *b)
+{
+  const int64_t *ta = a, *tb = b;
+  return LNS_COMPARE (*ta, *tb);
+}
+
+static bool
+find_missing (Device *device, LnsError *error)
+{
+  const LnsDeviceWork *work = device->work;
+
+  for (size_t i = 0; i < work->processes.n; i++)
+    {
+      int64_t *times;
+      size_t n, n_launches;
+      if (!lns_launch_finder_missing (device->maker->finder, work->processes.items[i],
+                                      device->maker->cancel, &times, &n, &n_launches, error))
+        {
+          free (times);
+          return false;
+        }
+      if (n > 0)
+        {
+          device->missing = lns_realloc (device->missing, device->n_missing + n, sizeof *times);
+          memcpy (&device->missing[device->n_missing], times, n * sizeof *times);
+        }
+      device->n_missing += n;
+      device->n_launches += n_launches;
+      free (times);
+    }
+  if (work->processes.n > 1)
+    lns_order (device->missing, device->n_missing, sizeof *device->missing, compare_times);
+  return true;
+}
+
+/* How long the graphs of the work were that are recorded as a whole. */
+static int64_t
+whole_graphs_ns (const Device *device)
+{
+  const LnsLane *lanes = lns_report_lanes (device->maker->report, NULL);
+  int64_t ns = 0;
+
+  for (size_t i = 0; i < device->work->lanes.n; i++)
+    {
+      const uint32_t lane = device->work->lanes.items[i];
+      if (lanes[lane].kind == LNS_LANE_CUDA_GRAPH)
+        ns += lns_report_lane_info (device->maker->report, lane)->busy_ns;
+    }
+  return ns;
+}
+
+static void
+abstain (Device *device)
+{
+  LnsWhyMaker *maker = device->maker;
+  const LnsSpan *span = &device->work->span;
+  const int64_t least_ns = (span->end_ns - span->start_ns) / 100;
+  const int64_t graphs_ns = whole_graphs_ns (device);
+  char text[LNS_WHY_NS_SIZE];
+
+  if (device->lost_ns > 0)
+    _lns_why_abstain (maker, span,
+                      "Record again with a larger --buffer-size, or record less (see "
+                      "`lanescope info`).",
+                      "Records were dropped: %s without known work is not taken for idleness.",
+                      _lns_why_ns (device->lost_ns, text));
+  if (device->missing_ns > least_ns || device->n_missing > device->n_launches / 20)
+    _lns_why_abstain (
+        maker, span, "Record GPU work as well as calls: -t cuda, in one capture range.",
+        "Of %zu of %zu launches no GPU work was recorded: %s after them is not taken "
+        "for idleness.",
+        device->n_missing, device->n_launches, _lns_why_ns (device->missing_ns, text));
+  if (device->without_call_ns > least_ns)
+    _lns_why_abstain (maker, span,
+                      "Record with -t cuda,nvtx,osrt, so that the calls of the program are there.",
+                      "The calls that launched the work after %s of idle time were not recorded.",
+                      _lns_why_ns (device->without_call_ns, text));
+  if (graphs_ns > least_ns)
+    _lns_why_abstain (maker, span, "Record with --cuda-graph-trace=node.",
+                      "CUDA graphs are recorded as a whole (%s): idle time within them is not "
+                      "known.",
+                      _lns_why_ns (graphs_ns, text));
+  if (device->work->processes.n > 1)
+    _lns_why_abstain (maker, span, "Record each process alone to tell them apart.",
+                      "%zu processes used this GPU: it counts as busy while any of them had work.",
+                      (size_t)device->work->processes.n);
+}
+
+/* The thread that launched most of what ended gaps. */
+static uint32_t
+busiest_thread (const Device *device)
+{
+  uint32_t thread = LNS_ID_NONE;
+  uint64_t most = 0;
+
+  for (size_t i = 0; i < device->n_calls_of.n_places; i++)
+    {
+      const LnsIdMapEntry *entry = &device->n_calls_of.entries[i];
+      const uint64_t n = (uintptr_t)entry->value;
+      if (n > most)
+        {
+          most = n;
+          thread = (uint32_t)(entry->key - 1);
+        }
+    }
+  return thread;
+}
+
+bool
+_lns_why_device (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *error)
+{
+  Device device = { .maker = maker, .work = work };
+  const size_t index = maker->why->ledgers.n;
+  LnsLedger *ledger = _lns_why_begin_ledger (maker, &work->span);
+
+  ledger->is_device = true;
+  ledger->device = work->device;
+  ledger->process = work->process;
+  ledger->n_processes = (unsigned)work->processes.n;
+  find_losses (&device);
+  bool good = find_missing (&device, error);
+  const LnsSpan *busy = work->busy.items;
+  const size_t n = work->busy.n;
+  LnsPart ends = nothing;
+  if (good && n > 0)
+    {
+      LnsLaunchCall call;
+      bool found = false;
+      maker->gap++;
+      if (work->next_lane[0] != LNS_ID_NONE)
+        good = lns_launch_finder_find (maker->finder, work->next_lane[0], work->next_ordinal[0],
+                                       &found, &call, error);
+      if (good && found)
+        ends.thread = call.thread;
+      missing_from (&device, work->span.start_ns, busy[0].start_ns, INT64_MAX);
+      add (&device, work->span.start_ns, busy[0].start_ns, LNS_CAUSE_START_UP, ends);
+    }
+  for (size_t i = 0; good && i < n; i++)
+    {
+      good = (i % 1024 != 0 || lns_go_on (maker->cancel, error)) &&
+             (i == 0 || tell_gap (&device, i, error));
+      if (good)
+        _lns_why_add_busy (maker, busy[i].start_ns, busy[i].end_ns);
+    }
+  if (good && n > 0)
+    {
+      /* Work that was launched last and is not there may fill the rest. */
+      const int64_t last_ns = busy[n - 1].end_ns, end_ns = work->span.end_ns;
+      const int64_t known_ns = missing_from (&device, last_ns, end_ns, busy[n - 1].start_ns);
+      maker->gap++;
+      add (&device, last_ns, known_ns, LNS_CAUSE_TEAR_DOWN, ends);
+      add (&device, known_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
+      device.missing_ns += end_ns - known_ns;
+    }
+  if (good && n == 0 && work->span.end_ns > work->span.start_ns)
+    add (&device, work->span.start_ns, work->span.end_ns, LNS_CAUSE_UNKNOWN, nothing);
+  ledger = &maker->why->ledgers.items[index];
+  ledger->thread = busiest_thread (&device);
+  ledger->n_launches = device.n_launches;
+  ledger->n_missing = device.n_missing;
+  if (good)
+    abstain (&device);
+  free (device.missing);
+  lns_array_clear (&device.lost);
+  lns_id_map_clear (&device.n_calls_of);
+  return good;
+}

@@ -1,0 +1,122 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What `why` says of a report: data, of which sentences, tables and JSON are made. */
+
+#pragma once
+
+#include "src/analysis/facts/device-work.h"
+#include "src/analysis/why/cause.h"
+
+/* An event that shows what a finding says, and the part of it that counts. */
+typedef struct
+{
+  int64_t start_ns, end_ns;
+  uint32_t lane; /* or LNS_ID_NONE: a time in which nothing was recorded                         */
+  uint64_t ordinal;
+} LnsEvidence;
+
+#define LNS_MAX_EVIDENCE 8
+
+/* What a thread did for most of a time. */
+typedef struct
+{
+  uint32_t thread;   /* instance, or LNS_ID_NONE                                                 */
+  uint32_t call;     /* string id of the call that it was in, or 0                               */
+  uint32_t range;    /* string id of its NVTX range, or 0                                        */
+  uint32_t function; /* string id of the function that samples found most, or 0                  */
+} LnsOccupation;
+
+#define LNS_MAX_WAITS 4
+
+typedef enum
+{
+  LNS_CONFIDENCE_CERTAIN, /* the report tells: calls and states were recorded                    */
+  LNS_CONFIDENCE_LIKELY,
+  LNS_CONFIDENCE_GUESS /* where the thread was is known; what it did there is not                */
+} LnsConfidence;
+
+typedef enum
+{
+  LNS_WHY_INFO,
+  LNS_WHY_MEDIUM, /* from 3 % of the span                                                        */
+  LNS_WHY_HIGH    /* from 10 %                                                                   */
+} LnsWhySeverity;
+
+typedef struct
+{
+  LnsCause cause;
+  LnsWhySeverity severity;
+  LnsConfidence confidence;
+  size_t ledger; /* index of its ledger                                                          */
+  int64_t ns;
+  double share; /* of the ledger's span, 0 – 1                                                   */
+  uint64_t count;    /* gaps, calls or operations                                                 */
+  uint64_t n_steps;  /* in so many steps, of LnsWhy.steps                                         */
+  LnsOccupation own; /* of the thread that is accused                                            */
+  bool is_many_ranges; /* names that differ by numbers alone: the first one stands for all       */
+  LnsOccupation waits[LNS_MAX_WAITS]; /* whom it waited for, and whom that one waited for, …     */
+  unsigned n_waits;
+  LnsEvidence longest;
+  LnsEvidence evidence[LNS_MAX_EVIDENCE]; /* the longest so many, in order of time               */
+  unsigned n_evidence;
+  LnsCause
+      part; /* of slow steps: what made them slow; LNS_CAUSE_UNKNOWN: the GPU's work itself   */
+  char *sentence; /* owned                                                                       */
+} LnsWhyFinding;
+
+/* One time span divided into its causes. */
+typedef struct
+{
+  bool is_device;
+  uint32_t device;  /* LnsCudaDevice or LNS_ID_NONE                                              */
+  uint32_t process; /* instance                                                                  */
+  uint32_t thread;  /* of a thread's ledger; of a device's: the thread that launched most        */
+  unsigned n_processes;
+  LnsSpan span;
+  int64_t busy_ns;
+  int64_t cause_ns[LNS_N_IDLE_CAUSES]; /* their sum is the span without busy_ns                  */
+  uint64_t n_gaps[LNS_N_IDLE_CAUSES];
+  size_t n_launches, n_missing; /* calls that queued work, and those whose work was not recorded */
+  uint32_t kernel; /* string id of the kernels that took most of the time, or 0                  */
+  int64_t kernel_ns;
+} LnsLedger;
+
+/* What the answer does not say, and why. */
+typedef struct
+{
+  char *reason; /* owned, a sentence                                                             */
+  const char *advice;
+  LnsSpan span;
+} LnsAbstention;
+
+typedef struct
+{
+  int64_t start_ns, end_ns;
+  LnsCause cause; /* of an outlier: what made it so                                              */
+  bool is_busy; /* … the GPU's work itself                                                     */
+  int64_t excess_ns;
+  size_t index;
+} LnsStep;
+
+typedef struct
+{
+  uint32_t name; /* string id of the range that is a step, or 0                                  */
+  uint32_t thread;
+  size_t n;
+  int64_t p50_ns, p99_ns;
+  LNS_ARRAY (LnsStep) outliers; /* the slowest first, at most 8                                  */
+} LnsWhySteps;
+
+typedef struct
+{
+  LnsSpan span;
+  LNS_ARRAY (LnsLedger) ledgers;
+  LNS_ARRAY (LnsWhyFinding) findings; /* what costs most first                                   */
+  LNS_ARRAY (LnsAbstention) abstained;
+  LnsWhySteps steps;
+  char *verdict; /* owned: a sentence                                                            */
+  char *next;    /* owned: what to do, or NULL                                                   */
+} LnsWhy;

@@ -1,0 +1,203 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/why/maker.h"
+#include "src/base/hash.h"
+#include "src/base/memory.h"
+
+LnsLedger *
+_lns_why_begin_ledger (LnsWhyMaker *maker, const LnsSpan *span)
+{
+  maker->ledger = maker->why->ledgers.n;
+  maker->step = 0;
+  LnsLedger *ledger = lns_array_add (&maker->why->ledgers);
+  *ledger = (LnsLedger){ .span = *span, .thread = LNS_ID_NONE, .device = LNS_ID_NONE };
+  return ledger;
+}
+
+void
+_lns_why_abstain (
+    LnsWhyMaker *maker, const LnsSpan *span, const char *advice, const char *reason, ...)
+{
+  va_list arguments;
+
+  LnsAbstention *abstention = lns_array_add (&maker->why->abstained);
+  *abstention = (LnsAbstention){ .advice = advice, .span = *span };
+  va_start (arguments, reason);
+  if (vasprintf (&abstention->reason, reason, arguments) < 0)
+    abstention->reason = lns_strdup ("");
+  va_end (arguments);
+}
+
+uint64_t
+_lns_why_name_key (LnsWhyMaker *maker, uint32_t id)
+{
+  uint64_t key = lns_id_map_number (&maker->name_keys, (uint64_t)id + 1);
+
+  if (id == 0 || key != 0)
+    return key;
+  const char *name = lns_report_string (maker->report, id, NULL);
+  char plain[256];
+  size_t n = 0;
+  for (; *name != '\0' && n < sizeof plain; name++)
+    if (!isdigit ((unsigned char)*name))
+      plain[n++] = *name;
+  key = lns_hash (plain, n) | 1;
+  lns_id_map_set_number (&maker->name_keys, (uint64_t)id + 1, key);
+  return key;
+}
+
+/* The group of PART, perhaps a new one. */
+static LnsGroup *
+find_group (LnsWhyMaker *maker, const LnsPart *part)
+{
+  const uint64_t range_key = _lns_why_name_key (maker, part->range),
+                 call_key = _lns_why_name_key (maker, part->call);
+  const uint64_t parts[] = { (uint64_t)part->cause << 32 | part->thread, range_key, call_key,
+                             maker->ledger };
+  const uint64_t key = lns_hash (parts, sizeof parts) | 1;
+  const uint64_t found = lns_id_map_number (&maker->group_of, key);
+
+  if (found != 0)
+    return &maker->groups.items[found - 1];
+  LnsGroup *group = lns_array_add (&maker->groups);
+  *group = (LnsGroup){ .cause = part->cause,
+                       .ledger = maker->ledger,
+                       .thread = part->thread,
+                       .call = part->call,
+                       .range = part->range,
+                       .range_key = range_key,
+                       .confidence = part->confidence,
+                       .last_gap = UINT64_MAX,
+                       .last_step = UINT64_MAX };
+  lns_id_map_set_number (&maker->group_of, key, maker->groups.n);
+  return group;
+}
+
+/* Keeps PART if it is among the longest. */
+static void
+keep_part (LnsGroup *group, const LnsPart *part)
+{
+  unsigned least = 0;
+
+  if (group->n_parts > 0)
+    {
+      /* What follows without a break is one. */
+      LnsPart *last = &group->parts[group->n_parts - 1];
+      if (last->end_ns == part->start_ns && last->lane == part->lane &&
+          last->ordinal == part->ordinal)
+        {
+          last->end_ns = part->end_ns;
+          last->waker = part->waker != LNS_ID_NONE ? part->waker : last->waker;
+          return;
+        }
+    }
+  if (group->n_parts < LNS_MAX_EVIDENCE)
+    {
+      group->parts[group->n_parts++] = *part;
+      return;
+    }
+  for (unsigned i = 1; i < LNS_MAX_EVIDENCE; i++)
+    if (group->parts[i].end_ns - group->parts[i].start_ns <
+        group->parts[least].end_ns - group->parts[least].start_ns)
+      least = i;
+  if (part->end_ns - part->start_ns > group->parts[least].end_ns - group->parts[least].start_ns)
+    {
+      group->parts[least] = group->parts[LNS_MAX_EVIDENCE - 1];
+      group->parts[LNS_MAX_EVIDENCE - 1] = *part;
+    }
+}
+
+/* The step in which TIME_NS is, or UINT64_MAX. Times ascend in a ledger. */
+static uint64_t
+step_at (LnsWhyMaker *maker, int64_t time_ns)
+{
+  while (maker->step < maker->steps.n && maker->steps.items[maker->step].end_ns <= time_ns)
+    maker->step++;
+  return maker->step < maker->steps.n && maker->steps.items[maker->step].start_ns <= time_ns
+             ? maker->step
+             : UINT64_MAX;
+}
+
+/* Adds the time from START_NS to END_NS to column COLUMN of the steps in which it is. */
+static void
+add_to_steps (LnsWhyMaker *maker, int64_t start_ns, int64_t end_ns, unsigned column)
+{
+  if (maker->step_ns == NULL)
+    return;
+  step_at (maker, start_ns);
+  for (size_t i = maker->step; i < maker->steps.n && maker->steps.items[i].start_ns < end_ns; i++)
+    {
+      const LnsSpan *step = &maker->steps.items[i];
+      const int64_t from_ns = step->start_ns > start_ns ? step->start_ns : start_ns,
+                    to_ns = step->end_ns < end_ns ? step->end_ns : end_ns;
+      if (to_ns > from_ns)
+        maker->step_ns[i * (1 + LNS_N_IDLE_CAUSES) + column] += to_ns - from_ns;
+    }
+}
+
+void
+_lns_why_add (LnsWhyMaker *maker, const LnsPart *part)
+{
+  LnsLedger *ledger = &maker->why->ledgers.items[maker->ledger];
+  LnsGroup *group = find_group (maker, part);
+  const uint64_t step = step_at (maker, part->start_ns);
+  const int64_t ns = part->end_ns - part->start_ns;
+
+  ledger->cause_ns[part->cause] += ns;
+  group->ns += ns;
+  group->is_many_ranges |= group->range != part->range;
+  if (part->confidence > group->confidence)
+    group->confidence = part->confidence;
+  if (group->last_gap != maker->gap)
+    {
+      group->last_gap = maker->gap;
+      group->count++;
+    }
+  if (maker->last_gap[part->cause] != maker->gap)
+    {
+      maker->last_gap[part->cause] = maker->gap;
+      ledger->n_gaps[part->cause]++;
+    }
+  if (step != UINT64_MAX && group->last_step != step)
+    {
+      group->last_step = step;
+      group->n_steps++;
+    }
+  add_to_steps (maker, part->start_ns, part->end_ns, 1 + (unsigned)part->cause);
+  keep_part (group, part);
+}
+
+void
+_lns_why_add_busy (LnsWhyMaker *maker, int64_t start_ns, int64_t end_ns)
+{
+  maker->why->ledgers.items[maker->ledger].busy_ns += end_ns - start_ns;
+  add_to_steps (maker, start_ns, end_ns, 0);
+}
+
+LnsWhyFinding *
+_lns_why_add_finding (LnsWhyMaker *maker, LnsCause cause, size_t ledger, int64_t ns, uint64_t count)
+{
+  const LnsSpan *span = &maker->why->ledgers.items[ledger].span;
+  const double all_ns = (double)(span->end_ns - span->start_ns);
+  LnsWhyFinding *finding = lns_array_add (&maker->why->findings);
+
+  *finding = (LnsWhyFinding){ .cause = cause,
+                              .ledger = ledger,
+                              .ns = ns,
+                              .count = count,
+                              .share = all_ns > 0 ? (double)ns / all_ns : 0,
+                              .own = { .thread = LNS_ID_NONE },
+                              .longest = { .lane = LNS_ID_NONE } };
+  finding->severity = finding->share >= 0.1    ? LNS_WHY_HIGH
+                      : finding->share >= 0.03 ? LNS_WHY_MEDIUM
+                                               : LNS_WHY_INFO;
+  return finding;
+}

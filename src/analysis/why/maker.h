@@ -1,0 +1,134 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Shared by the files in which the answer of why.h is made. */
+
+#pragma once
+
+#include "src/analysis/facts/launch-finder.h"
+#include "src/analysis/facts/thread-facts.h"
+#include "src/analysis/why/finding.h"
+#include "src/base/id-map.h"
+#include "src/tables/tables.h"
+
+/* A stretch of lost time that has one cause. */
+typedef struct
+{
+  int64_t start_ns, end_ns;
+  LnsCause cause;
+  LnsConfidence confidence;
+  uint32_t thread; /* that is accused, or LNS_ID_NONE                                            */
+  uint32_t call, range;
+  uint32_t lane; /* of the event that tells, or LNS_ID_NONE                                      */
+  uint64_t ordinal;
+  uint32_t waker; /* thread, or LNS_ID_NONE                                                      */
+} LnsPart;
+
+/* Parts of one cause, thread, call and range. */
+typedef struct
+{
+  LnsCause cause;
+  size_t ledger;
+  uint32_t thread, call, range;
+  uint64_t range_key; /* hash of the range's name without numbers                                */
+  bool is_many_ranges;
+  LnsConfidence confidence; /* the worst of all                                                  */
+  int64_t ns;
+  uint64_t count, last_gap, n_steps, last_step;
+  LnsPart parts[LNS_MAX_EVIDENCE]; /* the longest, in no order                                   */
+  unsigned n_parts;
+} LnsGroup;
+
+typedef struct
+{
+  LnsTables *tables;
+  LnsReport *report;
+  const atomic_bool *cancel;
+  LnsThreadFacts *facts;
+  LnsLaunchFinder *finder;
+  LnsWhy *why;
+  LNS_ARRAY (LnsGroup) groups;
+  LnsIdMap group_of;  /* hash of the key -> 1 + index                                             */
+  LnsIdMap name_keys; /* string id -> hash of the name without numbers                           */
+  size_t ledger;      /* that parts go to                                                         */
+  uint64_t gap;       /* number of the gap that parts belong to, from 1 on                        */
+  uint64_t last_gap[LNS_N_IDLE_CAUSES]; /* that each cause had a part of                         */
+  LNS_ARRAY (LnsSpan) steps; /* in order                                                         */
+  size_t step; /* the one at hand                                                          */
+  int64_t *
+      step_ns; /* [step][1 + cause]: how much of it each cause has, and first how long the GPU was busy */
+} LnsWhyMaker;
+
+/* ledger.c: what idle time is made of. */
+
+/* Begins a ledger for SPAN; it is the last of WHY's. */
+LnsLedger *_lns_why_begin_ledger (LnsWhyMaker *maker, const LnsSpan *span);
+
+/* Adds PART, which is not empty, to the ledger. */
+void _lns_why_add (LnsWhyMaker *maker, const LnsPart *part);
+
+/* Adds a stretch in which the GPU, or the thread, was busy. */
+void _lns_why_add_busy (LnsWhyMaker *maker, int64_t start_ns, int64_t end_ns);
+
+/* Says that the time of SPAN accuses nobody. REASON is printf's format. */
+void _lns_why_abstain (LnsWhyMaker *maker,
+                       const LnsSpan *span,
+                       const char *advice,
+                       const char *reason,
+                       ...) __attribute__ ((format (printf, 4, 5)));
+
+/* The hash of the name ID without the numbers in it. */
+uint64_t _lns_why_name_key (LnsWhyMaker *maker, uint32_t id);
+
+/* device-ledger.c: a ledger for WORK. */
+bool _lns_why_device (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *error);
+
+/* The cause of time in a call of CLASS of the OS or MPI, and of time in which a thread was blocked in no call. */
+LnsCause _lns_why_cause_of_call (LnsCallClass class);
+LnsCause _lns_why_cause_of_block (const LnsDeed *deed);
+
+/* thread-ledger.c: a ledger for the thread that the program waits for, if one can be told, and its steps: ranges called
+ * STEP_RANGE, if that is not NULL. */
+bool _lns_why_thread (LnsWhyMaker *maker,
+                      const LnsFilterSpan *span,
+                      const char *step_range,
+                      LnsError *error);
+
+/* waits.c: fills in whom the thread of FINDING waited for, or the function that it was in, from GROUP. */
+bool _lns_why_follow (LnsWhyMaker *maker,
+                      const LnsGroup *group,
+                      LnsWhyFinding *finding,
+                      LnsError *error);
+
+/* steps.c: finds the steps of THREAD within SPAN, which fill WORK, and says which were slow and by what. RANGE is what they are
+ * called, or NULL: that is found, too. */
+bool _lns_why_find_steps (LnsWhyMaker *maker,
+                          uint32_t thread,
+                          const LnsFilterSpan *span,
+                          const LnsSpan *work,
+                          const char *range,
+                          LnsError *error);
+void _lns_why_judge_steps (LnsWhyMaker *maker);
+
+/* busy-findings.c: what is slow while a GPU is busy. */
+bool _lns_why_busy (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsError *error);
+
+/* Adds a finding of CAUSE about the ledger LEDGER. */
+LnsWhyFinding *_lns_why_add_finding (
+    LnsWhyMaker *maker, LnsCause cause, size_t ledger, int64_t ns, uint64_t count);
+
+#define LNS_WHY_NS_SIZE 24
+
+/* NS for a sentence: "353 ms", "0.71 s", "18.4 ms": three digits. Returns RET_TEXT. */
+const char *_lns_why_ns (int64_t ns, char ret_text[LNS_WHY_NS_SIZE]);
+
+/* Whether CAUSE says what is wrong, rather than that nothing is known. */
+bool _lns_why_accuses (LnsCause cause);
+
+/* What FINDING is about, shortly: "fetch > sem_wait, woken by loader (decode)". To be freed. */
+char *_lns_why_subject_of (LnsTables *tables, const LnsWhyFinding *finding);
+
+/* sentences.c: fills in the sentences of findings, the verdict and what to do. */
+void _lns_why_write_sentences (LnsTables *tables, LnsWhy *why);

@@ -1,0 +1,511 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What findings are called and said. */
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/why/maker.h"
+#include "src/analysis/why/why.h"
+#include "src/base/memory.h"
+
+/* From this share of its span on a GPU that is busy with kernels is well, */
+#define HEALTHY 0.9
+/* unless a finding has this share. */
+#define WORTH 0.03
+
+bool
+_lns_why_accuses (LnsCause cause)
+{
+  return cause != LNS_CAUSE_NOT_RECORDED && cause != LNS_CAUSE_UNKNOWN;
+}
+
+const char *
+_lns_why_ns (int64_t ns, char ret_text[LNS_WHY_NS_SIZE])
+{
+  static const char *const units[] = { "ns", "µs", "ms", "s" };
+  double value = fabs ((double)ns);
+  unsigned unit = 0;
+
+  while (unit < 3 && value >= (unit == 2 ? 600 : 999.5))
+    {
+      value /= 1000;
+      unit++;
+    }
+  const int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  snprintf (ret_text, LNS_WHY_NS_SIZE, "%s%.*f %s", ns < 0 ? "−" : "", decimals, value,
+            units[unit]);
+  return ret_text;
+}
+
+/* --- Names ------------------------------------------------------------------------------------ */
+
+/* Writes the string ID, shortened, without the numbers at its end if it stands for MANY. */
+static void
+put_name (LnsReport *report, uint32_t id, bool many, FILE *stream)
+{
+  const char *name = lns_report_string (report, id, NULL);
+  size_t n = strlen (name);
+  const size_t most = 48;
+
+  while (many && n > 1 && (isdigit ((unsigned char)name[n - 1]) || strchr (" #_-", name[n - 1])))
+    n--;
+  const bool is_cut = n > most;
+  if (is_cut)
+    for (n = most - 1; n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80; n--)
+      ;
+  for (size_t i = 0; i < n; i++)
+    fputc ((unsigned char)name[i] < 0x20 || name[i] == 0x7f ? '?' : name[i], stream);
+  if (is_cut)
+    fputs ("…", stream);
+}
+
+/* Writes the name of a CUDA call without its version. */
+static void
+put_call (LnsReport *report, uint32_t id, FILE *stream)
+{
+  const char *name = lns_report_string (report, id, NULL);
+  const char *version = strstr (name, "_v");
+
+  if (strncmp (name, "cu", 2) == 0 && version != NULL && isdigit ((unsigned char)version[2]))
+    fwrite (name, 1, (size_t)(version - name), stream);
+  else
+    put_name (report, id, false, stream);
+}
+
+/* Writes "thread 4711 “loader”". A thread that is called as its process is has no name of its own. */
+static void
+put_thread (LnsTables *tables, uint32_t thread, FILE *stream)
+{
+  LnsReport *report = lns_tables_report (tables);
+  uint32_t n, n_processes;
+  const LnsThread *threads = lns_report_threads (report, &n);
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+
+  if (thread >= n)
+    {
+      fputs ("a thread", stream);
+      return;
+    }
+  const LnsThread *self = &threads[thread];
+  char number[16];
+  snprintf (number, sizeof number, "%d", self->tid);
+  if (self->name != 0 && strstr (lns_report_string (report, self->name, NULL), number) != NULL)
+    {
+      put_name (report, self->name, false, stream);
+      return;
+    }
+  fprintf (stream, "thread %d", self->tid);
+  const uint32_t of_process = self->process < n_processes ? processes[self->process].name : 0;
+  if (self->name != 0 && strcmp (lns_report_string (report, self->name, NULL),
+                                 lns_report_string (report, of_process, NULL)) != 0)
+    {
+      fputs (" “", stream);
+      put_name (report, self->name, false, stream);
+      fputs ("”", stream);
+    }
+}
+
+char *
+lns_why_subject (LnsTables *tables, const LnsLedger *ledger)
+{
+  LnsReport *report = lns_tables_report (tables);
+  uint32_t n;
+  const LnsCudaDevice *devices = lns_report_devices (report, &n);
+  char *text;
+  size_t size;
+
+  if (ledger->is_device)
+    return ledger->device < n ? lns_asprintf ("GPU %u", devices[ledger->device].number)
+                              : lns_strdup ("The GPU");
+  FILE *stream = lns_memory_stream (&text, &size);
+  put_thread (tables, ledger->thread, stream);
+  lns_memory_stream_end (stream);
+  text[0] = (char)toupper ((unsigned char)text[0]);
+  return text;
+}
+
+/* Writes what OCCUPATION was in: “decode”, in read; or nothing. Returns whether it wrote anything. */
+static bool
+put_occupation (LnsReport *report, const LnsOccupation *occupation, FILE *stream)
+{
+  if (occupation->range != 0)
+    {
+      fputs ("“", stream);
+      put_name (report, occupation->range, false, stream);
+      fputs ("”", stream);
+    }
+  else if (occupation->call != 0)
+    put_call (report, occupation->call, stream);
+  else if (occupation->function != 0)
+    put_name (report, occupation->function, false, stream);
+  else
+    return false;
+  return true;
+}
+
+char *
+_lns_why_subject_of (LnsTables *tables, const LnsWhyFinding *finding)
+{
+  LnsReport *report = lns_tables_report (tables);
+  char *text;
+  size_t size;
+  FILE *stream = lns_memory_stream (&text, &size);
+  const LnsOccupation *own = &finding->own;
+  const char *before = "";
+
+  if (own->range != 0)
+    {
+      put_name (report, own->range, finding->is_many_ranges, stream);
+      before = " > ";
+    }
+  if (own->call != 0)
+    {
+      fputs (before, stream);
+      put_call (report, own->call, stream);
+      before = " > ";
+    }
+  if (own->function != 0)
+    {
+      fputs (before, stream);
+      put_name (report, own->function, false, stream);
+    }
+  for (unsigned i = 0; i < finding->n_waits; i++)
+    {
+      char *inner;
+      size_t inner_size;
+      FILE *inner_stream = lns_memory_stream (&inner, &inner_size);
+      const bool any = put_occupation (report, &finding->waits[i], inner_stream);
+      lns_memory_stream_end (inner_stream);
+      fputs (i == 0 ? ", woken by " : ", by ", stream);
+      put_thread (tables, finding->waits[i].thread, stream);
+      if (any)
+        fprintf (stream, " in %s", inner);
+      free (inner);
+    }
+  lns_memory_stream_end (stream);
+  return text;
+}
+
+/* --- Sentences -------------------------------------------------------------------------------- */
+
+/* Writes ", in “fetch”" as far as there is a range. */
+static void
+put_range (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
+{
+  if (finding->own.range == 0)
+    return;
+  fputs (" in “", stream);
+  put_name (report, finding->own.range, finding->is_many_ranges, stream);
+  fputs ("”", stream);
+}
+
+/* Writes how often: in how many steps, or how many times. */
+static void
+put_count (const LnsWhy *why, const LnsWhyFinding *finding, FILE *stream)
+{
+  if (why->steps.n > 0 && finding->n_steps * 2 >= why->steps.n)
+    fprintf (stream, " in %ju of %zu steps", (uintmax_t)finding->n_steps, why->steps.n);
+  else if (finding->count > 1)
+    fprintf (stream, " %ju times", (uintmax_t)finding->count);
+}
+
+/* Writes what the accused thread did. */
+static void
+put_deed (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
+{
+  LnsReport *report = lns_tables_report (tables);
+  const uint32_t call = finding->own.call;
+
+  put_thread (tables, finding->own.thread, stream);
+  switch (finding->cause)
+    {
+    case LNS_CAUSE_LOCK_WAIT:
+      fputs (call != 0 ? " waited in " : " waited for another thread", stream);
+      break;
+    case LNS_CAUSE_IO_WAIT:
+      fputs (call != 0 ? " waited for data in " : " waited for a disk", stream);
+      break;
+    case LNS_CAUSE_SLEEP:
+      fputs (" slept in ", stream);
+      break;
+    case LNS_CAUSE_CPU_CONTENTION:
+      fputs (" could run and had no CPU", stream);
+      break;
+    case LNS_CAUSE_GPU_SYNC:
+      fputs (call != 0 ? " launched the next work only after "
+                       : " launched the next work only after it had waited for the GPU",
+             stream);
+      break;
+    case LNS_CAUSE_LAUNCH_RATE:
+      fputs (" launched work more slowly than the GPU did it", stream);
+      break;
+    case LNS_CAUSE_MODULE_LOAD:
+      fputs (" loaded code in ", stream);
+      break;
+    case LNS_CAUSE_COLLECTIVE_WAIT:
+      fputs (" waited for the other ranks in ", stream);
+      break;
+    case LNS_CAUSE_CPU_WORK:
+      if (finding->confidence == LNS_CONFIDENCE_GUESS)
+        fputs (" was", stream);
+      else if (finding->own.function != 0)
+        {
+          fputs (" computed ", stream);
+          put_name (report, finding->own.function, false, stream);
+        }
+      else
+        fputs (" computed", stream);
+      break;
+    default:
+      fputs (" was in ", stream);
+    }
+  if (call != 0 && finding->cause != LNS_CAUSE_CPU_WORK)
+    put_call (report, call, stream);
+  put_range (report, finding, stream);
+}
+
+/* Writes for whom the accused thread waited, and what that one did. */
+static void
+put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
+{
+  LnsReport *report = lns_tables_report (tables);
+
+  for (unsigned i = 0; i < finding->n_waits; i++)
+    {
+      char *text;
+      size_t size;
+      FILE *inner = lns_memory_stream (&text, &size);
+      const bool any = put_occupation (report, &finding->waits[i], inner);
+      lns_memory_stream_end (inner);
+      const bool waits_on = i + 1 < finding->n_waits;
+      fputs (i == 0 ? ", for " : " for ", stream);
+      put_thread (tables, finding->waits[i].thread, stream);
+      if (any)
+        fprintf (stream, waits_on ? ", which waited in %s" : ", which was in %s", text);
+      else if (waits_on)
+        fputs (", which waited", stream);
+      free (text);
+    }
+}
+
+/* Writes what the time of FINDING was mostly spent in, where that is known. */
+static void
+put_most (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
+{
+  char *text;
+  size_t size;
+  FILE *inner = lns_memory_stream (&text, &size);
+  const bool any = put_occupation (report, &finding->own, inner);
+
+  lns_memory_stream_end (inner);
+  if (any)
+    fprintf (stream, ", most of it in %s", text);
+  free (text);
+}
+
+/* The clause that says what FINDING is, without a capital and without a point. To be freed. */
+static char *
+make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
+{
+  LnsReport *report = lns_tables_report (tables);
+  char *text, ns[LNS_WHY_NS_SIZE];
+  size_t size;
+  FILE *stream = lns_memory_stream (&text, &size);
+
+  _lns_why_ns (finding->ns, ns);
+  switch (finding->cause)
+    {
+    case LNS_CAUSE_START_UP:
+      fprintf (stream, "its first work began only after %s", ns);
+      put_most (report, finding, stream);
+      break;
+    case LNS_CAUSE_TEAR_DOWN:
+      fprintf (stream, "%s passed after its last work", ns);
+      put_most (report, finding, stream);
+      break;
+    case LNS_CAUSE_DEPENDENCY:
+      fprintf (stream, "work that was queued waited %s for something else", ns);
+      break;
+    case LNS_CAUSE_NOT_RECORDED:
+      fprintf (stream, "what the program did in %s of that was not recorded", ns);
+      break;
+    case LNS_CAUSE_UNKNOWN:
+      fprintf (stream, "for %s no cause is known", ns);
+      break;
+    case LNS_CAUSE_PAGEABLE_COPY:
+      fprintf (stream, "%ju copies of pageable memory ran %s with no kernel beside them",
+               (uintmax_t)finding->count, ns);
+      break;
+    case LNS_CAUSE_COPY_BOUND:
+      fprintf (stream, "%ju copies ran %s with no kernel beside them", (uintmax_t)finding->count,
+               ns);
+      break;
+    case LNS_CAUSE_UNDER_FILLED:
+      fputs ("kernels as ", stream);
+      put_name (report, finding->own.call, false, stream);
+      fprintf (stream, " have fewer blocks than the GPU has multiprocessors: %s of it idle", ns);
+      break;
+    case LNS_CAUSE_SLOW_STEP:
+      fprintf (stream, "%ju of %zu steps (“", (uintmax_t)finding->count, why->steps.n);
+      put_name (report, finding->own.range, true, stream);
+      fprintf (stream, "”) took %s longer than the median, mostly in %s", ns,
+               finding->part == LNS_CAUSE_UNKNOWN ? "GPU work" : lns_cause_name (finding->part));
+      break;
+    default:
+      put_deed (tables, finding, stream);
+      put_count (why, finding, stream);
+      fprintf (stream, ", %s in all", ns);
+      put_waits (tables, finding, stream);
+      if (finding->cause == LNS_CAUSE_CPU_WORK && finding->confidence == LNS_CONFIDENCE_GUESS)
+        fputs ("; whether it computed or waited was not recorded", stream);
+    }
+  lns_memory_stream_end (stream);
+  return text;
+}
+
+/* The finding that the verdict is about, or NULL: the first that says what is wrong. */
+static const LnsWhyFinding *
+main_finding (const LnsWhy *why)
+{
+  return why->findings.n > 0 && why->findings.items[0].ledger < why->ledgers.n &&
+                 _lns_why_accuses (why->findings.items[0].cause) &&
+                 why->findings.items[0].share >= WORTH
+             ? &why->findings.items[0]
+             : NULL;
+}
+
+static double
+percent (int64_t part_ns, int64_t whole_ns)
+{
+  return whole_ns > 0 ? 100 * (double)part_ns / (double)whole_ns : 0;
+}
+
+/* Writes the beginning of the verdict on LEDGER, and whether a clause fits behind it. */
+static void
+put_lead (LnsTables *tables, const LnsLedger *ledger, const LnsWhyFinding *finding, FILE *stream)
+{
+  const int64_t span_ns = ledger->span.end_ns - ledger->span.start_ns;
+  char *subject = lns_why_subject (tables, ledger), ns[LNS_WHY_NS_SIZE];
+  int64_t ran_ns = ledger->cause_ns[LNS_CAUSE_CPU_WORK],
+          unknown_ns =
+              ledger->cause_ns[LNS_CAUSE_UNKNOWN] + ledger->cause_ns[LNS_CAUSE_NOT_RECORDED];
+
+  _lns_why_ns (span_ns, ns);
+  if (ledger->is_device && finding != NULL && finding->cause < LNS_N_IDLE_CAUSES)
+    fprintf (stream, "%s was idle %.0f %% of %s", subject,
+             percent (span_ns - ledger->busy_ns, span_ns), ns);
+  else if (ledger->is_device)
+    fprintf (stream, "%s was busy %.0f %% of %s", subject, percent (ledger->busy_ns, span_ns), ns);
+  else if (finding != NULL && finding->cause == LNS_CAUSE_CPU_WORK)
+    fprintf (stream, "%s was on a CPU %.0f %% of %s", subject, percent (ran_ns, span_ns), ns);
+  else
+    fprintf (stream, "%s waited %.0f %% of %s", subject,
+             percent (span_ns - ran_ns - unknown_ns, span_ns), ns);
+  free (subject);
+}
+
+/* Makes the verdict where nothing is accused. */
+static char *
+make_calm_verdict (LnsTables *tables, const LnsWhy *why)
+{
+  LnsReport *report = lns_tables_report (tables);
+  char *text, ns[LNS_WHY_NS_SIZE];
+  size_t size;
+
+  if (why->ledgers.n == 0)
+    return lns_strdup (why->abstained.n > 0
+                           ? why->abstained.items[0].reason
+                           : "Nothing was recorded that tells where the time went.");
+  FILE *stream = lns_memory_stream (&text, &size);
+  const LnsLedger *ledger = &why->ledgers.items[0];
+  const int64_t span_ns = ledger->span.end_ns - ledger->span.start_ns;
+  const int64_t unknown_ns =
+      ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] + ledger->cause_ns[LNS_CAUSE_UNKNOWN];
+  if (unknown_ns > span_ns / 10)
+    {
+      char *subject = lns_why_subject (tables, ledger), whole[LNS_WHY_NS_SIZE];
+      fprintf (stream, "%s: what happened in %s of %s was not recorded.", subject,
+               _lns_why_ns (unknown_ns, ns), _lns_why_ns (span_ns, whole));
+      free (subject);
+    }
+  else
+    {
+      put_lead (tables, ledger, NULL, stream);
+      if (ledger->kernel != 0)
+        {
+          fputs (": kernels as ", stream);
+          put_name (report, ledger->kernel, false, stream);
+          fprintf (stream, " took %s", _lns_why_ns (ledger->kernel_ns, ns));
+        }
+      fputs (ledger->is_device && (double)ledger->busy_ns >= HEALTHY * (double)span_ns
+                 ? "; nothing kept it waiting."
+                 : "; no cause stands out.",
+             stream);
+    }
+  lns_memory_stream_end (stream);
+  return text;
+}
+
+/* Writes what the thread computed whose ledger FINDING is of. */
+static void
+put_own_work (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
+{
+  char ns[LNS_WHY_NS_SIZE];
+  const bool is_known = finding->own.range != 0 || finding->own.function != 0;
+
+  if (!is_known)
+    fputs ("; in which function was not recorded.", stream);
+  else
+    {
+      fprintf (stream, ": %s", _lns_why_ns (finding->ns, ns));
+      put_range (report, finding, stream);
+      if (finding->own.function != 0)
+        {
+          fputs (finding->own.range != 0 ? ", mostly " : ", mostly in ", stream);
+          put_name (report, finding->own.function, false, stream);
+        }
+      fputs (".", stream);
+    }
+}
+
+void
+_lns_why_write_sentences (LnsTables *tables, LnsWhy *why)
+{
+  for (size_t i = 0; i < why->findings.n; i++)
+    {
+      LnsWhyFinding *finding = &why->findings.items[i];
+      char *clause = make_clause (tables, why, finding);
+      finding->sentence = lns_asprintf ("%c%s.", toupper ((unsigned char)clause[0]), clause + 1);
+      free (clause);
+    }
+  const LnsWhyFinding *first = main_finding (why);
+  const LnsLedger *ledger = first != NULL ? &why->ledgers.items[first->ledger] : NULL;
+  const bool is_well =
+      ledger != NULL && ledger->is_device &&
+      (double)ledger->busy_ns >= HEALTHY * (double)(ledger->span.end_ns - ledger->span.start_ns) &&
+      first->share < WORTH;
+  if (first == NULL || is_well)
+    {
+      why->verdict = make_calm_verdict (tables, why);
+      return;
+    }
+  char *text;
+  size_t size;
+  FILE *stream = lns_memory_stream (&text, &size);
+  put_lead (tables, ledger, first, stream);
+  char *clause = make_clause (tables, why, first);
+  if (!ledger->is_device && first->cause == LNS_CAUSE_CPU_WORK)
+    put_own_work (lns_tables_report (tables), first, stream);
+  else
+    fprintf (stream, ": %s.", clause);
+  free (clause);
+  lns_memory_stream_end (stream);
+  why->verdict = text;
+  why->next = lns_strdup (lns_cause_advice (first->cause));
+}

@@ -1,0 +1,277 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The steps of a program: a range of the launching thread that repeats; and which of them were slow, and by what. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/why/maker.h"
+#include "src/base/compare.h"
+#include "src/base/memory.h"
+#include "src/tables/lanes.h"
+
+/* A range counts as a step from so many repetitions on. */
+#define LEAST_STEPS 4
+
+/* … and if it fills this share of the time. */
+#define LEAST_COVER 0.5
+
+/* Steps reach over this share of the work. */
+#define LEAST_REACH 0.4
+
+/* More are not told apart: their shares would take too much memory. */
+#define MOST_STEPS 100000
+
+/* A step is slow if it takes this many times the median. */
+#define SLOW 1.5
+
+#define N_COLUMNS (1 + LNS_N_IDLE_CAUSES)
+
+/* Ranges of one name, but for numbers in it. */
+typedef struct
+{
+  uint64_t key;
+  uint32_t name, lane;
+  uint64_t n;
+  int64_t ns;
+} Candidate;
+
+typedef struct
+{
+  LnsWhyMaker *maker;
+  const LnsFilterSpan *span;
+  LnsIdMap index; /* key and lane -> 1 + index of the candidate                                  */
+  LNS_ARRAY (Candidate) candidates;
+  uint64_t wanted; /* key of the name that the user gave, or 0                                   */
+  const Candidate *chosen;
+} Search;
+
+static void
+count_ranges (void *data, const LnsTrack *track, const LnsChunk *chunk)
+{
+  Search *search = data;
+
+  (void)track;
+  for (uint32_t i = 0; i < chunk->n; i++)
+    {
+      if (chunk->name[i] == 0 || !lns_event_has_length (chunk->flags[i]) ||
+          chunk->start_ns[i] < search->span->start_ns ||
+          chunk->start_ns[i] + chunk->duration_ns[i] > search->span->end_ns)
+        continue;
+      const uint64_t key = _lns_why_name_key (search->maker, chunk->name[i]);
+      const uint64_t place = key + chunk->lane * UINT64_C (0x9E3779B97F4A7C15);
+      uint64_t at = lns_id_map_number (&search->index, place);
+      if (at == 0)
+        {
+          if (search->candidates.n >= 65536)
+            continue;
+          *lns_array_add (&search->candidates) =
+              (Candidate){ .key = key, .name = chunk->name[i], .lane = chunk->lane };
+          at = search->candidates.n;
+          lns_id_map_set_number (&search->index, place, at);
+        }
+      Candidate *candidate = &search->candidates.items[at - 1];
+      candidate->n++;
+      candidate->ns += chunk->duration_ns[i];
+    }
+}
+
+static void
+add_steps (void *data, const LnsTrack *track, const LnsChunk *chunk)
+{
+  Search *search = data;
+
+  (void)track;
+  for (uint32_t i = 0; i < chunk->n && search->maker->steps.n < MOST_STEPS; i++)
+    if (chunk->name[i] != 0 && lns_event_has_length (chunk->flags[i]) &&
+        chunk->start_ns[i] >= search->span->start_ns &&
+        chunk->start_ns[i] + chunk->duration_ns[i] <= search->span->end_ns &&
+        _lns_why_name_key (search->maker, chunk->name[i]) == search->chosen->key)
+      *lns_array_add (&search->maker->steps) =
+          (LnsSpan){ chunk->start_ns[i], chunk->start_ns[i] + chunk->duration_ns[i] };
+}
+
+static int
+compare_ns (const void *a, const void *b)
+{
+  const int64_t *na = a, *nb = b;
+  return LNS_COMPARE (*na, *nb);
+}
+
+static int
+compare_steps (const void *a, const void *b)
+{
+  const LnsStep *sa = a, *sb = b;
+  return LNS_COMPARE (sb->end_ns - sb->start_ns, sa->end_ns - sa->start_ns)
+             ?: LNS_COMPARE (sa->start_ns, sb->start_ns);
+}
+
+/* Those with the most time first. */
+static int
+compare_candidates (const void *a, const void *b)
+{
+  const Candidate *ca = a, *cb = b;
+  return LNS_COMPARE (cb->ns, ca->ns) ?: LNS_COMPARE (ca->lane, cb->lane);
+}
+
+/* Whether the ranges at hand are steps: they fill most of the time from the first to the last, and that a good part of WORK,
+ * and most are alike. */
+static bool
+are_steps (const LnsWhyMaker *maker, const LnsSpan *work)
+{
+  const LnsSpan *steps = maker->steps.items;
+  const size_t n = maker->steps.n;
+  int64_t sum_ns = 0;
+
+  if (n < LEAST_STEPS)
+    return false;
+  int64_t *values = lns_calloc (n, sizeof *values);
+  for (size_t i = 0; i < n; i++)
+    sum_ns += values[i] = steps[i].end_ns - steps[i].start_ns;
+  qsort (values, n, sizeof *values, compare_ns);
+  const double typical_ns = (double)values[n / 2] * (double)n;
+  free (values);
+  const double reach_ns = (double)(steps[n - 1].end_ns - steps[0].start_ns);
+  return (double)sum_ns >= LEAST_COVER * reach_ns &&
+         reach_ns >= LEAST_REACH * (double)(work->end_ns - work->start_ns) &&
+         typical_ns >= LEAST_COVER * (double)sum_ns;
+}
+
+bool
+_lns_why_find_steps (LnsWhyMaker *maker,
+                     uint32_t thread,
+                     const LnsFilterSpan *span,
+                     const LnsSpan *work,
+                     const char *range,
+                     LnsError *error)
+{
+  Search search = { .maker = maker, .span = span };
+  size_t n;
+  const uint32_t *lanes = lns_thread_facts_lanes (maker->facts, thread, LNS_LANE_NVTX_PUSH_POP, &n);
+  bool good = true;
+
+  if (range != NULL)
+    {
+      uint32_t id;
+      if (!lns_tables_find_string (maker->tables, range, strlen (range), &id, error))
+        return false;
+      if (id == LNS_ID_NONE)
+        return lns_error_set (error, LNS_ERROR_USAGE, 0, "--steps: the report has no range “%s”",
+                              range);
+      search.wanted = _lns_why_name_key (maker, id);
+    }
+  for (size_t i = 0; good && i < n; i++)
+    good = lns_read_lane (maker->report, lanes[i],
+                          LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
+                          count_ranges, &search, maker->cancel, error);
+  if (good && search.candidates.n > 0)
+    qsort (search.candidates.items, search.candidates.n, sizeof (Candidate), compare_candidates);
+  for (size_t i = 0; good && i < search.candidates.n && maker->steps.n == 0; i++)
+    {
+      search.chosen = &search.candidates.items[i];
+      if (search.wanted == 0 ? search.chosen->n < LEAST_STEPS : search.chosen->key != search.wanted)
+        continue;
+      good = lns_read_lane (maker->report, search.chosen->lane,
+                            LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
+                            add_steps, &search, maker->cancel, error);
+      if (search.wanted == 0 && !are_steps (maker, work))
+        maker->steps.n = 0;
+    }
+  if (good && maker->steps.n > 0)
+    {
+      maker->why->steps.name = search.chosen->name;
+      maker->why->steps.thread = thread;
+      maker->step_ns = lns_calloc (maker->steps.n * N_COLUMNS + 1, sizeof *maker->step_ns);
+    }
+  lns_id_map_clear (&search.index);
+  lns_array_clear (&search.candidates);
+  return good;
+}
+
+/* The column in which step I is furthest above the median of all. */
+static unsigned
+excess_of (const LnsWhyMaker *maker, size_t i, const int64_t *medians, int64_t *ret_ns)
+{
+  unsigned most = 0;
+
+  *ret_ns = INT64_MIN;
+  for (unsigned column = 0; column < N_COLUMNS; column++)
+    {
+      const int64_t ns = maker->step_ns[i * N_COLUMNS + column] - medians[column];
+      if (ns > *ret_ns)
+        {
+          *ret_ns = ns;
+          most = column;
+        }
+    }
+  return most;
+}
+
+void
+_lns_why_judge_steps (LnsWhyMaker *maker)
+{
+  LnsWhySteps *steps = &maker->why->steps;
+  const size_t n = maker->steps.n;
+  int64_t *values, medians[N_COLUMNS], excess_ns[N_COLUMNS] = { 0 }, lost_ns = 0;
+  size_t n_slow = 0;
+
+  steps->n = n;
+  if (n == 0)
+    return;
+  values = lns_calloc (n, sizeof *values);
+  for (unsigned column = 0; column < N_COLUMNS; column++)
+    {
+      for (size_t i = 0; i < n; i++)
+        values[i] = maker->step_ns[i * N_COLUMNS + column];
+      qsort (values, n, sizeof *values, compare_ns);
+      medians[column] = values[n / 2];
+    }
+  for (size_t i = 0; i < n; i++)
+    values[i] = maker->steps.items[i].end_ns - maker->steps.items[i].start_ns;
+  qsort (values, n, sizeof *values, compare_ns);
+  steps->p50_ns = values[n / 2];
+  steps->p99_ns = values[(n - 1) * 99 / 100];
+  free (values);
+  for (size_t i = 0; i < n; i++)
+    {
+      const LnsSpan *span = &maker->steps.items[i];
+      const int64_t ns = span->end_ns - span->start_ns;
+      if ((double)ns <= SLOW * (double)steps->p50_ns)
+        continue;
+      LnsStep step = { .start_ns = span->start_ns, .end_ns = span->end_ns, .index = i };
+      const unsigned column = excess_of (maker, i, medians, &step.excess_ns);
+      step.is_busy = column == 0;
+      step.cause = column == 0 ? LNS_CAUSE_UNKNOWN : (LnsCause)(column - 1);
+      *lns_array_add (&steps->outliers) = step;
+      for (unsigned k = 0; k < N_COLUMNS; k++)
+        excess_ns[k] += maker->step_ns[i * N_COLUMNS + k] - medians[k];
+      lost_ns += ns - steps->p50_ns;
+      n_slow++;
+    }
+  if (n_slow > 0)
+    qsort (steps->outliers.items, n_slow, sizeof *steps->outliers.items, compare_steps);
+  /* Where many steps are slow, that is how they are. */
+  if (n_slow > 0 && n_slow <= n / 10 + 1 && n >= 8 && maker->why->ledgers.n > 0)
+    {
+      LnsWhyFinding *finding =
+          _lns_why_add_finding (maker, LNS_CAUSE_SLOW_STEP, 0, lost_ns, n_slow);
+      const LnsStep *worst = &steps->outliers.items[0];
+      unsigned most = 0;
+      for (unsigned k = 1; k < N_COLUMNS; k++)
+        most = excess_ns[k] > excess_ns[most] ? k : most;
+      finding->part = most == 0 ? LNS_CAUSE_UNKNOWN : (LnsCause)(most - 1);
+      finding->own.thread = steps->thread;
+      finding->own.range = steps->name;
+      finding->n_steps = n_slow;
+      finding->longest = (LnsEvidence){ worst->start_ns, worst->end_ns, LNS_ID_NONE, 0 };
+      for (size_t i = 0; i < n_slow && i < LNS_MAX_EVIDENCE; i++)
+        finding->evidence[finding->n_evidence++] =
+            (LnsEvidence){ steps->outliers.items[i].start_ns, steps->outliers.items[i].end_ns,
+                           LNS_ID_NONE, 0 };
+    }
+  if (steps->outliers.n > 8)
+    steps->outliers.n = 8;
+}

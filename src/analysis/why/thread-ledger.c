@@ -1,0 +1,230 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The ledger of a report without GPU work: of the thread that the program waits for. */
+
+#include "src/analysis/why/maker.h"
+#include "src/tables/lanes.h"
+
+/* --- Which thread ----------------------------------------------------------------------------- */
+
+/* What THREAD did that a ledger could be made of: the span of its events, and how many they are. */
+static uint64_t
+span_of_thread (LnsReport *report, uint32_t thread, const LnsFilterSpan *within, LnsSpan *ret_span)
+{
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsThread *self = &lns_report_threads (report, NULL)[thread];
+  uint64_t n = 0;
+
+  *ret_span = (LnsSpan){ INT64_MAX, INT64_MIN };
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      const LnsLaneInfo *info = lns_report_lane_info (report, i);
+      if (lns_track_of (report, i)->thread != thread || info->n_events == 0 ||
+          lanes[i].kind == LNS_LANE_COUNTER)
+        continue;
+      n += info->n_events;
+      ret_span->start_ns =
+          info->start_ns < ret_span->start_ns ? info->start_ns : ret_span->start_ns;
+      ret_span->end_ns = info->end_ns > ret_span->end_ns ? info->end_ns : ret_span->end_ns;
+    }
+  if (self->start_ns != LNS_TIME_UNKNOWN && self->start_ns > ret_span->start_ns)
+    ret_span->start_ns = self->start_ns;
+  if (ret_span->start_ns < within->start_ns)
+    ret_span->start_ns = within->start_ns;
+  if (ret_span->end_ns > within->end_ns)
+    ret_span->end_ns = within->end_ns;
+  return ret_span->start_ns < ret_span->end_ns ? n : 0;
+}
+
+/* The main thread of PROCESS, or the one with the most events if that has none; LNS_ID_NONE if none has any. */
+static uint32_t
+main_thread (LnsReport *report, uint32_t process, const LnsFilterSpan *within)
+{
+  uint32_t n, found = LNS_ID_NONE;
+  const LnsThread *threads = lns_report_threads (report, &n);
+  const int32_t pid = lns_report_processes (report, NULL)[process].pid;
+  uint64_t most = 0;
+  LnsSpan span;
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      if (threads[i].process != process)
+        continue;
+      const uint64_t n_events = span_of_thread (report, i, within, &span);
+      if (n_events > 0 && threads[i].tid == pid)
+        return i;
+      if (n_events > most)
+        {
+          most = n_events;
+          found = i;
+        }
+    }
+  return found;
+}
+
+typedef struct
+{
+  int64_t waiting_ns, all_ns;
+} Waiting;
+
+static bool
+add_waiting (void *data, const LnsDeed *deed)
+{
+  Waiting *waiting = data;
+  const int64_t ns = deed->end_ns - deed->start_ns;
+
+  waiting->all_ns += ns;
+  if (deed->doing == LNS_DOING_BLOCKED ||
+      (deed->doing == LNS_DOING_OS && deed->class == LNS_CALL_LOCK))
+    waiting->waiting_ns += ns;
+  return true;
+}
+
+/* The child of PROCESS that lived longest, if THREAD did nothing but wait meanwhile: a launcher's program; or LNS_ID_NONE. */
+static uint32_t
+awaited_child (
+    LnsWhyMaker *maker, uint32_t process, uint32_t thread, const LnsSpan *span, LnsError *error)
+{
+  uint32_t n, found = LNS_ID_NONE;
+  const LnsProcess *processes = lns_report_processes (maker->report, &n);
+  Waiting waiting = { 0 };
+  int64_t longest_ns = 0;
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const int64_t start_ns = processes[i].start_ns != LNS_TIME_UNKNOWN ? processes[i].start_ns
+                                                                         : span->start_ns,
+                    end_ns = processes[i].end_ns != LNS_TIME_UNKNOWN ? processes[i].end_ns
+                                                                     : span->end_ns;
+      if (i != process && processes[i].parent == process && end_ns - start_ns > longest_ns)
+        {
+          longest_ns = end_ns - start_ns;
+          found = i;
+        }
+    }
+  if (found == LNS_ID_NONE || longest_ns < (span->end_ns - span->start_ns) / 2 ||
+      !lns_thread_facts_walk (maker->facts, thread, span->start_ns, span->end_ns, false,
+                              add_waiting, &waiting, error))
+    return LNS_ID_NONE;
+  return waiting.waiting_ns > waiting.all_ns / 10 * 8 ? found : LNS_ID_NONE;
+}
+
+/* --- What it did ------------------------------------------------------------------------------ */
+
+typedef struct
+{
+  LnsWhyMaker *maker;
+  uint32_t thread;
+  uint32_t lane; /* of the deed before                                                           */
+  uint64_t ordinal;
+  int64_t not_recorded_ns;
+} Telling;
+
+static bool
+take_deed (void *data, const LnsDeed *deed)
+{
+  Telling *telling = data;
+  LnsPart part = { .start_ns = deed->start_ns,
+                   .end_ns = deed->end_ns,
+                   .thread = telling->thread,
+                   .call = deed->name,
+                   .range = deed->range,
+                   .lane = deed->lane,
+                   .ordinal = deed->ordinal,
+                   .waker = deed->waker };
+
+  if (deed->lane == LNS_ID_NONE || deed->lane != telling->lane || deed->ordinal != telling->ordinal)
+    telling->maker->gap++;
+  telling->lane = deed->lane;
+  telling->ordinal = deed->ordinal;
+  switch (deed->doing)
+    {
+    case LNS_DOING_CUDA:
+      part.cause = deed->class == LNS_CALL_SYNC || deed->class == LNS_CALL_SYNC_COPY
+                       ? LNS_CAUSE_GPU_SYNC
+                   : deed->class == LNS_CALL_ALLOCATION ? LNS_CAUSE_ALLOCATION
+                   : deed->class == LNS_CALL_MODULE     ? LNS_CAUSE_MODULE_LOAD
+                                                        : LNS_CAUSE_DRIVER;
+      break;
+    case LNS_DOING_MPI:
+    case LNS_DOING_OS:
+      part.cause = _lns_why_cause_of_call (deed->class);
+      break;
+    case LNS_DOING_RUNNABLE:
+      part.cause = LNS_CAUSE_CPU_CONTENTION;
+      part.range = 0;
+      break;
+    case LNS_DOING_BLOCKED:
+      part.cause = _lns_why_cause_of_block (deed);
+      break;
+    case LNS_DOING_UNKNOWN:
+      part.cause = LNS_CAUSE_NOT_RECORDED;
+      part.range = 0;
+      telling->not_recorded_ns += deed->end_ns - deed->start_ns;
+      break;
+    default:
+      /* It ran: that is what a thread is for, and what it may do less of. */
+      part.cause = LNS_CAUSE_CPU_WORK;
+      part.confidence =
+          deed->doing == LNS_DOING_RUNNING ? LNS_CONFIDENCE_CERTAIN : LNS_CONFIDENCE_LIKELY;
+      part.lane = deed->range_lane;
+      part.ordinal = deed->range_ordinal;
+    }
+  _lns_why_add (telling->maker, &part);
+  return lns_go_on (telling->maker->cancel, NULL);
+}
+
+bool
+_lns_why_thread (LnsWhyMaker *maker,
+                 const LnsFilterSpan *within,
+                 const char *step_range,
+                 LnsError *error)
+{
+  uint32_t n, thread = LNS_ID_NONE, process = 0;
+  LnsSpan span = { 0 };
+  char text[LNS_WHY_NS_SIZE];
+
+  lns_report_processes (maker->report, &n);
+  if (within->process != LNS_ID_NONE)
+    process = within->process;
+  for (; process < n && thread == LNS_ID_NONE; process++)
+    {
+      thread = main_thread (maker->report, process, within);
+      if (thread != LNS_ID_NONE || within->process != LNS_ID_NONE)
+        break;
+    }
+  if (thread == LNS_ID_NONE)
+    return true;
+  span_of_thread (maker->report, thread, within, &span);
+  for (unsigned depth = 0; depth < 4; depth++)
+    {
+      const uint32_t child = awaited_child (maker, process, thread, &span, error);
+      const uint32_t next =
+          child != LNS_ID_NONE ? main_thread (maker->report, child, within) : LNS_ID_NONE;
+      if (next == LNS_ID_NONE)
+        break;
+      process = child;
+      thread = next;
+      span_of_thread (maker->report, thread, within, &span);
+    }
+  if (!_lns_why_find_steps (maker, thread, within, &span, step_range, error))
+    return false;
+  LnsLedger *ledger = _lns_why_begin_ledger (maker, &span);
+  ledger->process = process;
+  ledger->thread = thread;
+  ledger->n_processes = 1;
+  Telling telling = { .maker = maker, .thread = thread, .lane = LNS_ID_NONE };
+  if (!lns_thread_facts_walk (maker->facts, thread, span.start_ns, span.end_ns, true, take_deed,
+                              &telling, error) ||
+      !lns_go_on (maker->cancel, error))
+    return false;
+  if (telling.not_recorded_ns > (span.end_ns - span.start_ns) / 100)
+    _lns_why_abstain (maker, &span, "Record with -t osrt,nvtx and --cpuctxsw=process-tree.",
+                      "Whether the thread ran or waited was not recorded for %s.",
+                      _lns_why_ns (telling.not_recorded_ns, text));
+  return true;
+}

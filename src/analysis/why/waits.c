@@ -1,0 +1,344 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Whom a thread waited for, and what that one did meanwhile; and in which function a thread was. Looked up for the longest
+ * parts of a finding alone. */
+
+#include "src/analysis/why/maker.h"
+#include "src/store/read/call-walk.h"
+#include "src/tables/kept-fields.h"
+#include "src/tables/lanes.h"
+
+/* What a thread did for how long. */
+typedef struct
+{
+  LnsOccupation what;
+  int64_t ns;
+  /* Its longest part. */
+  int64_t start_ns, end_ns;
+  uint32_t waker;
+  uint32_t lane;
+  uint64_t ordinal;
+  LnsCallClass class;
+  LnsDoing doing;
+} Occupied;
+
+typedef LNS_ARRAY (Occupied) Occupations;
+
+/* --- Functions -------------------------------------------------------------------------------- */
+
+#define MAX_SAMPLES 20000
+
+/* Adds how often functions were found in samples of LANE from START_NS to END_NS. */
+static bool
+count_functions (LnsWhyMaker *maker,
+                 uint32_t lane,
+                 int64_t start_ns,
+                 int64_t end_ns,
+                 LnsIdMap *counts,
+                 LnsError *error)
+{
+  const LnsLaneKind kind = lns_report_lanes (maker->report, NULL)[lane].kind;
+  const int chain = lns_lane_kind_extra (kind, LNS_COLUMN_CALL_CHAIN);
+  LnsLaneCursor cursor = { .report = maker->report,
+                           .lane = lane,
+                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN) };
+  bool good = lns_lane_cursor_seek (&cursor, start_ns, error);
+
+  for (unsigned n = 0; good && n < MAX_SAMPLES && lns_lane_cursor_has (&cursor) &&
+                       lns_lane_cursor_start (&cursor) < end_ns;
+       n++)
+    {
+      const uint64_t node = lns_chunk_extra (cursor.chunk, chain, cursor.i);
+      if (node != 0)
+        {
+          LnsCallWalk walk = lns_call_walk (maker->report, (uint32_t)(node - 1));
+          const LnsStackFrame *frame = lns_call_walk_next (&walk);
+          if (frame != NULL && frame->symbol != 0)
+            lns_id_map_set_number (counts, frame->symbol,
+                                   1 + lns_id_map_number (counts, frame->symbol));
+        }
+      good = lns_lane_cursor_next (&cursor, error);
+    }
+  lns_lane_cursor_clear (&cursor);
+  return good;
+}
+
+/* The function that COUNTS has most, or 0. */
+static uint32_t
+most_counted (const LnsIdMap *counts)
+{
+  uint64_t most = 0;
+  uint32_t found = 0;
+
+  for (size_t i = 0; i < counts->n_places; i++)
+    {
+      const uint64_t n = (uintptr_t)counts->entries[i].value;
+      if (n > most || (n == most && n > 0 && counts->entries[i].key < found))
+        {
+          most = n;
+          found = (uint32_t)counts->entries[i].key;
+        }
+    }
+  return found;
+}
+
+/* The function of THREAD that samples of KIND found most in the N stretches at PARTS: RET_FUNCTION. */
+static bool
+find_function_of (LnsWhyMaker *maker,
+                  uint32_t thread,
+                  LnsLaneKind kind,
+                  const LnsPart *parts,
+                  unsigned n,
+                  uint32_t *ret_function,
+                  LnsError *error)
+{
+  LnsIdMap counts = { 0 };
+  size_t n_lanes;
+  const uint32_t *lanes = lns_thread_facts_lanes (maker->facts, thread, kind, &n_lanes);
+  bool good = true;
+
+  for (size_t i = 0; good && i < n_lanes; i++)
+    for (unsigned k = 0; good && k < n; k++)
+      good = count_functions (maker, lanes[i], parts[k].start_ns, parts[k].end_ns, &counts, error);
+  *ret_function = most_counted (&counts);
+  lns_id_map_clear (&counts);
+  return good;
+}
+
+/* The function in which THREAD was most: of Python where that was sampled, else of native code. */
+static bool
+find_function (LnsWhyMaker *maker,
+               uint32_t thread,
+               const LnsPart *parts,
+               unsigned n,
+               uint32_t *ret_function,
+               LnsError *error)
+{
+  *ret_function = 0;
+  return find_function_of (maker, thread, LNS_LANE_PYTHON_SAMPLE, parts, n, ret_function, error) &&
+         (*ret_function != 0 ||
+          find_function_of (maker, thread, LNS_LANE_CPU_SAMPLE, parts, n, ret_function, error));
+}
+
+/* --- Who let it go on ------------------------------------------------------------------------- */
+
+/* The holder of the lock that call ORDINAL of LANE waits for, if the report tells. */
+static uint32_t
+holder_of (LnsWhyMaker *maker, uint32_t lane, uint64_t ordinal)
+{
+  LnsCallSubject subject;
+  LnsEvent event;
+
+  if (lane == LNS_ID_NONE ||
+      lns_report_lanes (maker->report, NULL)[lane].kind != LNS_LANE_OS_CALL ||
+      !lns_report_event (maker->report, lane, ordinal, &event, NULL) ||
+      !lns_call_subject_find (
+          maker->report, event.extra[lns_lane_kind_extra (LNS_LANE_OS_CALL, LNS_COLUMN_REMAINDER)],
+          &subject))
+    return LNS_ID_NONE;
+  return subject.holder;
+}
+
+/* Of other threads of the process the one whose call let THREAD go on, if such calls were recorded: the last that began
+ * between START_NS and END_NS. */
+static bool
+find_releaser (LnsWhyMaker *maker,
+               uint32_t thread,
+               int64_t start_ns,
+               int64_t end_ns,
+               uint32_t *ret_thread,
+               LnsError *error)
+{
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (maker->report, &n_lanes);
+  const uint32_t process = lns_report_threads (maker->report, NULL)[thread].process;
+  int64_t last_ns = INT64_MIN;
+  bool good = true;
+
+  *ret_thread = LNS_ID_NONE;
+  for (uint32_t i = 0; good && i < n_lanes; i++)
+    {
+      const LnsTrack *track = lns_track_of (maker->report, i);
+      if (lanes[i].kind != LNS_LANE_OS_CALL || track->process != process || track->thread == thread)
+        continue;
+      LnsLaneCursor cursor = { .report = maker->report,
+                               .lane = i,
+                               .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
+      /* From the end of the wait back. */
+      good = lns_lane_cursor_seek (&cursor, end_ns, error);
+      uint64_t at = lns_lane_cursor_has (&cursor)
+                        ? lns_lane_cursor_ordinal (&cursor) + 1
+                        : lns_report_lane_info (maker->report, i)->n_events;
+      for (unsigned n = 0; good && at > 0 && n < 32; n++)
+        {
+          good = lns_lane_cursor_go (&cursor, --at, error);
+          if (!good || !lns_lane_cursor_has (&cursor))
+            break;
+          const int64_t call_ns = lns_lane_cursor_start (&cursor);
+          if (call_ns < start_ns)
+            break;
+          if (call_ns <= end_ns && call_ns > last_ns &&
+              lns_call_class_of (lns_thread_facts_classes (maker->facts), LNS_LANE_OS_CALL,
+                                 cursor.chunk->name[cursor.i]) == LNS_CALL_RELEASE)
+            {
+              last_ns = call_ns;
+              *ret_thread = track->thread;
+              break;
+            }
+        }
+      lns_lane_cursor_clear (&cursor);
+    }
+  return good;
+}
+
+/* --- What the other one did ------------------------------------------------------------------- */
+
+static bool
+take_deed (void *data, const LnsDeed *deed)
+{
+  Occupations *all = data;
+  const int64_t ns = deed->end_ns - deed->start_ns;
+  const bool has_call =
+      deed->doing == LNS_DOING_CUDA || deed->doing == LNS_DOING_MPI || deed->doing == LNS_DOING_OS;
+  const LnsOccupation what = { .call = has_call ? deed->name : 0, .range = deed->range };
+  Occupied *found = NULL;
+
+  for (size_t i = 0; i < all->n && found == NULL; i++)
+    if (all->items[i].what.call == what.call && all->items[i].what.range == what.range)
+      found = &all->items[i];
+  if (found == NULL && all->n < 256)
+    {
+      found = lns_array_add (all);
+      *found = (Occupied){ .what = what, .waker = LNS_ID_NONE, .lane = LNS_ID_NONE };
+    }
+  if (found == NULL)
+    return true;
+  found->ns += ns;
+  if (ns > found->end_ns - found->start_ns)
+    {
+      found->start_ns = deed->start_ns;
+      found->end_ns = deed->end_ns;
+      found->waker = deed->waker;
+      found->lane = deed->lane;
+      found->ordinal = deed->ordinal;
+      found->class = deed->class;
+      found->doing = deed->doing;
+    }
+  return true;
+}
+
+/* What THREAD did for most of the N stretches at PARTS. */
+static bool
+find_occupation (LnsWhyMaker *maker,
+                 uint32_t thread,
+                 const LnsPart *parts,
+                 unsigned n,
+                 Occupied *ret_most,
+                 LnsError *error)
+{
+  Occupations all = { 0 };
+  bool good = true;
+
+  *ret_most = (Occupied){ .waker = LNS_ID_NONE, .lane = LNS_ID_NONE };
+  for (unsigned i = 0; good && i < n; i++)
+    good = lns_thread_facts_walk (maker->facts, thread, parts[i].start_ns, parts[i].end_ns, true,
+                                  take_deed, &all, error);
+  for (size_t i = 0; i < all.n; i++)
+    if (all.items[i].ns > ret_most->ns)
+      *ret_most = all.items[i];
+  lns_array_clear (&all);
+  ret_most->what.thread = thread;
+  if (good && ret_most->what.call == 0)
+    good = find_function (maker, thread, parts, n, &ret_most->what.function, error);
+  return good;
+}
+
+/* The thread for which the N waits at PARTS of THREAD were, the one with most of their time, or LNS_ID_NONE. */
+static bool
+find_awaited (LnsWhyMaker *maker,
+              uint32_t thread,
+              const LnsPart *parts,
+              unsigned n,
+              uint32_t *ret_thread,
+              LnsError *error)
+{
+  uint32_t threads[LNS_MAX_EVIDENCE];
+  int64_t most_ns = 0;
+  bool good = true;
+
+  *ret_thread = LNS_ID_NONE;
+  for (unsigned i = 0; good && i < n; i++)
+    {
+      threads[i] = parts[i].waker;
+      if (threads[i] == LNS_ID_NONE || threads[i] == thread)
+        threads[i] = holder_of (maker, parts[i].lane, parts[i].ordinal);
+      if (threads[i] == LNS_ID_NONE)
+        good =
+            find_releaser (maker, thread, parts[i].start_ns, parts[i].end_ns, &threads[i], error);
+    }
+  for (unsigned i = 0; good && i < n; i++)
+    {
+      int64_t ns = 0;
+      for (unsigned k = 0; k < n; k++)
+        ns += threads[k] == threads[i] ? parts[k].end_ns - parts[k].start_ns : 0;
+      if (threads[i] != LNS_ID_NONE && threads[i] != thread && ns > most_ns)
+        {
+          most_ns = ns;
+          *ret_thread = threads[i];
+        }
+    }
+  return good;
+}
+
+bool
+_lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *finding, LnsError *error)
+{
+  const LnsPart *parts = group->parts;
+  unsigned n = group->n_parts;
+  LnsPart next;
+  uint32_t thread = group->thread;
+
+  if (thread == LNS_ID_NONE)
+    return true;
+  if (group->cause == LNS_CAUSE_CPU_WORK)
+    return find_function (maker, thread, parts, n, &finding->own.function, error);
+  if (group->cause == LNS_CAUSE_START_UP || group->cause == LNS_CAUSE_TEAR_DOWN)
+    {
+      Occupied most;
+      if (!find_occupation (maker, thread, parts, n, &most, error))
+        return false;
+      finding->own = most.what;
+      return true;
+    }
+  if (group->cause != LNS_CAUSE_LOCK_WAIT)
+    return true;
+  while (finding->n_waits < LNS_MAX_WAITS)
+    {
+      uint32_t awaited;
+      Occupied most;
+      if (!find_awaited (maker, thread, parts, n, &awaited, error))
+        return false;
+      bool is_known = awaited == LNS_ID_NONE || awaited == finding->own.thread;
+      for (unsigned i = 0; i < finding->n_waits; i++)
+        is_known |= finding->waits[i].thread == awaited;
+      if (is_known)
+        break;
+      if (!find_occupation (maker, awaited, parts, n, &most, error))
+        return false;
+      finding->waits[finding->n_waits++] = most.what;
+      if (most.class != LNS_CALL_LOCK && most.doing != LNS_DOING_BLOCKED)
+        break;
+      next = (LnsPart){ .start_ns = most.start_ns,
+                        .end_ns = most.end_ns,
+                        .lane = most.lane,
+                        .ordinal = most.ordinal,
+                        .waker = most.waker };
+      parts = &next;
+      n = 1;
+      thread = awaited;
+    }
+  return true;
+}

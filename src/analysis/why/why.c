@@ -1,0 +1,236 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/why/why.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/why/maker.h"
+#include "src/base/compare.h"
+#include "src/base/memory.h"
+#include "src/tables/lanes.h"
+
+/* Findings below this share of the span are in the ledger alone. */
+#define LEAST_SHARE 0.005
+
+/* --- Findings of the ledger ------------------------------------------------------------------- */
+
+static int
+compare_evidence (const void *a, const void *b)
+{
+  const LnsEvidence *ea = a, *eb = b;
+  return LNS_COMPARE (ea->start_ns, eb->start_ns);
+}
+
+static bool
+add_finding (LnsWhyMaker *maker, const LnsGroup *group, LnsError *error)
+{
+  LnsWhyFinding *finding =
+      _lns_why_add_finding (maker, group->cause, group->ledger, group->ns, group->count);
+  int64_t longest_ns = -1;
+
+  finding->confidence = group->confidence;
+  finding->n_steps = group->n_steps;
+  finding->own = (LnsOccupation){ group->thread, group->call, group->range, 0 };
+  finding->is_many_ranges = group->is_many_ranges;
+  for (unsigned i = 0; i < group->n_parts; i++)
+    {
+      const LnsPart *part = &group->parts[i];
+      const LnsEvidence evidence = { part->start_ns, part->end_ns, part->lane, part->ordinal };
+      finding->evidence[finding->n_evidence++] = evidence;
+      if (part->end_ns - part->start_ns > longest_ns)
+        {
+          longest_ns = part->end_ns - part->start_ns;
+          finding->longest = evidence;
+        }
+    }
+  qsort (finding->evidence, finding->n_evidence, sizeof *finding->evidence, compare_evidence);
+  return _lns_why_follow (maker, group, finding, error);
+}
+
+/* Makes findings of the groups that are worth one. */
+static bool
+add_findings (LnsWhyMaker *maker, LnsError *error)
+{
+  for (size_t i = 0; i < maker->groups.n; i++)
+    {
+      const LnsGroup *group = &maker->groups.items[i];
+      const LnsSpan *span = &maker->why->ledgers.items[group->ledger].span;
+      if ((double)group->ns < LEAST_SHARE * (double)(span->end_ns - span->start_ns))
+        continue;
+      if (!lns_go_on (maker->cancel, error) || !add_finding (maker, group, error))
+        return false;
+    }
+  return true;
+}
+
+static int
+compare_findings (const void *a, const void *b)
+{
+  const LnsWhyFinding *fa = a, *fb = b;
+
+  return LNS_COMPARE (_lns_why_accuses (fb->cause), _lns_why_accuses (fa->cause))
+             ?: LNS_COMPARE (fb->ns, fa->ns)
+             ?: LNS_COMPARE (fa->cause, fb->cause)
+             ?: LNS_COMPARE (fa->longest.start_ns, fb->longest.start_ns);
+}
+
+/* --- All -------------------------------------------------------------------------------------- */
+
+/* The thread of the processes of WORK with the most CUDA calls, or LNS_ID_NONE. */
+static uint32_t
+launching_thread (LnsReport *report, const LnsDeviceWork *work)
+{
+  uint32_t n_lanes, thread = LNS_ID_NONE;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  uint64_t most = 0;
+
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      const LnsTrack *track = lns_track_of (report, i);
+      const uint64_t n = lns_report_lane_info (report, i)->n_events;
+      bool is_of_it = false;
+      for (size_t k = 0; k < work->processes.n; k++)
+        is_of_it |= work->processes.items[k] == track->process;
+      if (lanes[i].kind == LNS_LANE_CUDA_API && lanes[i].ordinal == 0 && is_of_it && n > most)
+        {
+          most = n;
+          thread = track->thread;
+        }
+    }
+  return thread;
+}
+
+static int
+compare_works (const void *a, const void *b)
+{
+  const LnsDeviceWork *wa = a, *wb = b;
+  return LNS_COMPARE (wb->busy_ns, wa->busy_ns) ?: LNS_COMPARE (wa->device, wb->device);
+}
+
+/* Processes that launched GPU work of which nothing was recorded. */
+static bool
+tell_blind (LnsWhyMaker *maker, const LnsFilterSpan *span, LnsError *error)
+{
+  uint32_t n;
+  const LnsProcess *processes = lns_report_processes (maker->report, &n);
+  bool good = true;
+
+  for (uint32_t i = 0; good && i < n; i++)
+    {
+      int64_t *times = NULL;
+      size_t n_missing = 0, n_launches = 0;
+      if (span->process != LNS_ID_NONE && i != span->process)
+        continue;
+      good = lns_launch_finder_missing (maker->finder, i, maker->cancel, &times, &n_missing,
+                                        &n_launches, error);
+      if (good && n_launches > 0)
+        _lns_why_abstain (
+            maker, &(LnsSpan){ span->start_ns, span->end_ns },
+            "Record GPU work as well as calls: -t cuda, on a machine where CUPTI may.",
+            "Process %d launched GPU work %zu times, and none of it was recorded: "
+            "whether the GPU was idle is not known.",
+            processes[i].pid, n_launches);
+      free (times);
+    }
+  return good;
+}
+
+static bool
+run (LnsWhyMaker *maker, const LnsWhyOptions *options, LnsDeviceWorks *works, LnsError *error)
+{
+  const LnsFilterSpan *span = &options->span;
+
+  if (!lns_device_works_find (maker->report, span, maker->cancel, works, error))
+    return false;
+  if (works->n > 1)
+    qsort (works->items, works->n, sizeof *works->items, compare_works);
+  if (works->n > 0)
+    {
+      const uint32_t thread = launching_thread (maker->report, &works->items[0]);
+      const LnsSpans *busy = &works->items[0].busy;
+      const LnsSpan work =
+          busy->n > 0 ? (LnsSpan){ busy->items[0].start_ns, busy->items[busy->n - 1].end_ns }
+                      : works->items[0].span;
+      if (!_lns_why_find_steps (maker, thread, span, &work, options->step_range, error))
+        return false;
+      int64_t *step_ns = maker->step_ns;
+      for (size_t i = 0; i < works->n; i++)
+        {
+          /* Steps are those of the first GPU. */
+          maker->step_ns = i == 0 ? step_ns : NULL;
+          if (!_lns_why_device (maker, &works->items[i], error))
+            {
+              maker->step_ns = step_ns;
+              return false;
+            }
+        }
+      maker->step_ns = step_ns;
+      if (!_lns_why_busy (maker, works, error))
+        return false;
+    }
+  else if (!tell_blind (maker, span, error) ||
+           !_lns_why_thread (maker, span, options->step_range, error))
+    return false;
+  if (!add_findings (maker, error))
+    return false;
+  _lns_why_judge_steps (maker);
+  return true;
+}
+
+LnsWhy *
+lns_why_run (LnsTables *tables,
+             const LnsWhyOptions *options,
+             const atomic_bool *cancel,
+             LnsError *error)
+{
+  LnsReport *report = lns_tables_report (tables);
+  LnsWhyMaker maker = { .tables = tables,
+                        .report = report,
+                        .cancel = cancel,
+                        .facts = lns_thread_facts_new (report),
+                        .why = lns_calloc (1, sizeof (LnsWhy)) };
+  LnsDeviceWorks works = { 0 };
+
+  maker.finder = lns_launch_finder_new (report, lns_thread_facts_classes (maker.facts));
+  maker.why->span = (LnsSpan){ options->span.start_ns, options->span.end_ns };
+  const bool good = run (&maker, options, &works, error);
+  LnsWhy *why = maker.why;
+  if (good && why->findings.n > 0)
+    qsort (why->findings.items, why->findings.n, sizeof *why->findings.items, compare_findings);
+  if (good)
+    _lns_why_write_sentences (tables, why);
+  lns_device_works_clear (&works);
+  lns_launch_finder_free (maker.finder);
+  lns_thread_facts_free (maker.facts);
+  lns_array_clear (&maker.groups);
+  lns_array_clear (&maker.steps);
+  lns_id_map_clear (&maker.group_of);
+  lns_id_map_clear (&maker.name_keys);
+  free (maker.step_ns);
+  if (good)
+    return why;
+  lns_why_free (why);
+  return NULL;
+}
+
+void
+lns_why_free (LnsWhy *why)
+{
+  if (why == NULL)
+    return;
+  for (size_t i = 0; i < why->findings.n; i++)
+    free (why->findings.items[i].sentence);
+  for (size_t i = 0; i < why->abstained.n; i++)
+    free (why->abstained.items[i].reason);
+  lns_array_clear (&why->findings);
+  lns_array_clear (&why->abstained);
+  lns_array_clear (&why->ledgers);
+  lns_array_clear (&why->steps.outliers);
+  free (why->verdict);
+  free (why->next);
+  free (why);
+}

@@ -1,0 +1,48 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Why a program is slow: what its GPUs, or without one the thread that it waits for, lost their time to. The ledger of each
+ * closes to the nanosecond; what was not recorded is said and accuses nobody. */
+
+#pragma once
+
+#include <stdio.h>
+
+#include "src/analysis/stats/style.h"
+#include "src/analysis/why/finding.h"
+#include "src/tables/tables.h"
+
+typedef struct
+{
+  LnsFilterSpan span;     /* that is looked at                                                   */
+  const char *step_range; /* the name of the NVTX range that is a step, or NULL: it is found     */
+} LnsWhyOptions;
+
+/* Answers for the report of TABLES, which is borrowed until the result is freed. CANCEL may be NULL. NULL and ERROR where a
+ * chunk is damaged, or cancelled. O(events) and 64 bytes for each time that a GPU was busy. Any thread. */
+LnsWhy *lns_why_run (LnsTables *tables,
+                     const LnsWhyOptions *options,
+                     const atomic_bool *cancel,
+                     LnsError *error);
+void lns_why_free (LnsWhy *why); /* NULL is fine                                                */
+
+/* What the part of the report that LEDGER is about is called: "GPU 0", "Thread 4711 “train”". To be freed. */
+char *lns_why_subject (LnsTables *tables, const LnsLedger *ledger);
+
+/* Writes what follows the verdict for people, a line each: TOP findings (-1 = all), the rest of the ledgers, the steps, what to
+ * do, and what is not known. */
+void lns_why_write_text (LnsTables *tables, const LnsWhy *why, int64_t top, FILE *stream);
+
+/* Writes WHY as JSON: shapes and names are those of src/cli/formats.md. */
+void lns_why_write_json (LnsTables *tables, const LnsWhy *why, FILE *stream);
+
+/* Writes the findings as a table. */
+void lns_why_write_table (LnsTables *tables,
+                          const LnsWhy *why,
+                          FILE *stream,
+                          const LnsStatsStyle *style);
+
+/* Writes the steps as a table: each outlier with what made it slow. */
+void lns_why_write_steps (LnsTables *tables, const LnsWhy *why, FILE *stream);

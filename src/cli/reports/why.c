@@ -1,0 +1,198 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope why`: says why a program was slow, in one sentence, with evidence. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/why/why.h"
+#include "src/cli/reports/filter.h"
+#include "src/cli/reports/report.h"
+#include "src/cli/options/shared.h"
+#include "src/cli/terminal/say.h"
+#include "src/cli/terminal/terminal.h"
+#include "src/cli/terminal/language.h"
+
+#define FAILED_ON_EXIT 3
+
+typedef struct
+{
+  LnsCliFilterValues filter;
+  const char *format, *steps;
+  LnsOptionList fail_on;
+  int64_t n_top;
+} Values;
+
+static const LnsOption options[] = {
+  { LNS_SWITCH ("format", CHOICE, Values, format), .letter = 'f',
+    .choices = "text,json,table,csv,markdown", .default_text = "text",
+    .help = N_ ("Print lines for people, JSON, or the findings as a table.") },
+  { LNS_SWITCH ("top", INTEGER, Values, n_top), .value_name = "N", .default_text = "5",
+    .help = N_ ("Print at most this many findings, those that cost most first; 0 prints all.") },
+  { LNS_SWITCH ("steps", TEXT, Values, steps), .implied = "auto", .value_name = "RANGE",
+    .help = N_ ("Print the steps, and what made the slow ones slow. RANGE is the NVTX range that "
+                "is a step; without it, the range that repeats and takes most of the time.") },
+  { LNS_SWITCH ("fail-on", LIST, Values, fail_on), .value_name = "CAUSE[>SHARE]",
+    .help = N_ ("Return 3 if a finding of this cause has more than SHARE of the time, in percent "
+                "(`io-wait>5`).") },
+  LNS_CLI_FILTER_SWITCHES (Values),
+  LNS_CLI_INPUT,
+};
+
+/* --- --fail-on -------------------------------------------------------------------------------- */
+
+/* Reads ITEM of --fail-on. */
+static bool
+read_limit (const char *item, LnsCause *ret_cause, double *ret_percent, LnsError *error)
+{
+  const size_t n = strcspn (item, ">");
+  char *end = NULL;
+
+  *ret_percent = item[n] == '>' ? strtod (item + n + 1, &end) : 0;
+  if (!lns_cause_find (item, n, ret_cause))
+    return lns_cli_usage (error, "--fail-on: unknown cause “%s”; `lanescope help why` lists them",
+                          item);
+  if (item[n] == '>' && (end == item + n + 1 || (*end != '\0' && strcmp (end, "%") != 0) ||
+                         !(*ret_percent >= 0 && *ret_percent <= 100)))
+    return lns_cli_usage (error, "--fail-on: “%s” is not valid; write CAUSE or CAUSE>PERCENT",
+                          item);
+  return true;
+}
+
+/* Sets RET_FAILS to whether one of LIMITS is exceeded. WHY may be NULL: the limits are only checked. */
+static bool
+check_limits (const LnsOptionList *limits, const LnsWhy *why, bool *ret_fails, LnsError *error)
+{
+  *ret_fails = false;
+  for (size_t i = 0; i < limits->n_items; i++)
+    {
+      LnsCause cause;
+      double percent, sum = 0;
+      if (!read_limit (limits->items[i], &cause, &percent, error))
+        return false;
+      for (size_t k = 0; why != NULL && k < why->findings.n; k++)
+        sum += why->findings.items[k].cause == cause ? 100 * why->findings.items[k].share : 0;
+      *ret_fails |= sum > percent;
+    }
+  return true;
+}
+
+/* --- Writing ---------------------------------------------------------------------------------- */
+
+static void
+print_markdown (const LnsWhy *why, int64_t top)
+{
+  printf ("**%s**\n\n| cause | ms | %% | count | finding |\n|---|---|---|---|---|\n", why->verdict);
+  for (size_t i = 0; i < why->findings.n && (top < 0 || i < (uint64_t)top); i++)
+    {
+      const LnsWhyFinding *finding = &why->findings.items[i];
+      printf ("| %s | %.3f | %.1f | %ju | ", lns_cause_name (finding->cause),
+              (double)finding->ns / 1e6, 100 * finding->share, (uintmax_t)finding->count);
+      for (const char *c = finding->sentence; *c != '\0'; c++)
+        printf (*c == '|' ? "\\%c" : "%c", *c);
+      puts (" |");
+    }
+  for (size_t i = 0; i < why->abstained.n; i++)
+    printf ("%s- Not known: %s %s\n", i == 0 ? "\n" : "", why->abstained.items[i].reason,
+            why->abstained.items[i].advice);
+}
+
+static void
+print (LnsTables *tables, const LnsWhy *why, const Values *values)
+{
+  const int64_t top = values->n_top == 0 ? -1 : values->n_top;
+  const char *format = values->format != NULL ? values->format : "text";
+
+  if (strcmp (format, "json") == 0)
+    lns_why_write_json (tables, why, stdout);
+  else if (strcmp (format, "markdown") == 0)
+    print_markdown (why, top);
+  else if (strcmp (format, "text") != 0)
+    {
+      const LnsStatsStyle style = { .format = strcmp (format, "csv") == 0 ? LNS_STATS_CSV
+                                                                          : LNS_STATS_TABLE,
+                                    .is_terminal = lns_cli_is_terminal (stdout) };
+      lns_why_write_table (tables, why, stdout, &style);
+    }
+  else
+    {
+      lns_cli_print_filled (stdout, why->verdict, strlen (why->verdict), 0,
+                            lns_cli_columns (stdout));
+      if (values->steps != NULL)
+        lns_why_write_steps (tables, why, stdout);
+      else
+        lns_why_write_text (tables, why, top, stdout);
+    }
+}
+
+static int
+answer (const Values *values, const char *input, LnsError *error)
+{
+  LnsCliFilter filter = { 0 };
+  LnsWhy *why = NULL;
+  bool fails = false;
+  bool good = check_limits (&values->fail_on, NULL, &fails, error) &&
+              lns_cli_filter_open_span (&filter, &values->filter, input, error);
+
+  if (good)
+    {
+      const LnsWhyOptions asked = {
+        .span = filter.span,
+        .step_range =
+            values->steps != NULL && strcmp (values->steps, "auto") != 0 ? values->steps : NULL,
+      };
+      why = lns_why_run (filter.tables, &asked, lns_cli_catch_interrupt (), error);
+      good = why != NULL && check_limits (&values->fail_on, why, &fails, error);
+    }
+  if (good)
+    {
+      print (filter.tables, why, values);
+      good = lns_cli_flush (error);
+    }
+  lns_why_free (why);
+  lns_cli_filter_clear (&filter);
+  return !good ? lns_cli_fail (error) : fails ? FAILED_ON_EXIT : 0;
+}
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  Values values = { .n_top = 5 };
+  LnsError error = { 0 };
+  int exit_code;
+
+  if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
+    return exit_code;
+  const char *input = lns_cli_only_word (command, argc, argv, N_ ("one report"), &error);
+  exit_code = input != NULL ? answer (&values, input, &error) : lns_cli_fail (&error);
+  lns_cli_clear_lists (command, &values);
+  return exit_code;
+}
+
+const LnsCommand lns_command_why = {
+  .name = "why",
+  .usage = N_ ("[switches] REPORT"),
+  .summary = N_ ("say why a program was slow, in one sentence, with evidence"),
+  .details = N_ ("Each nanosecond in which a GPU was idle has one cause; without a GPU, each one "
+                 "of the thread that the program waits for:\n"
+                 "  lock-wait        the thread that launches work waited for another thread\n"
+                 "  io-wait          it waited for files or sockets\n"
+                 "  sleep            it slept\n"
+                 "  cpu-contention   it could run and had no CPU\n"
+                 "  cpu-work         it computed\n"
+                 "  gpu-sync         it waited for the GPU, and so had nothing queued\n"
+                 "  launch-rate      it launched more slowly than the GPU worked\n"
+                 "  allocation       it allocated or freed memory\n"
+                 "  module-load      it loaded or compiled code\n"
+                 "  driver           it was in another call of CUDA\n"
+                 "  start-up, tear-down  before the first and after the last work\n"
+                 "  collective-wait  it waited for other ranks\n"
+                 "  dependency       work that was queued waited for other work\n"
+                 "  not-recorded     what happened was not recorded: this accuses nobody\n"
+                 "While a GPU is busy: pageable-copy, copy-bound, under-filled, slow-step."),
+  LNS_COMMAND_OPTIONS (options),
+  .run = run,
+};

@@ -1,0 +1,108 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""lanescope why on reports that were not made for it: its ledgers close, its evidence is in the report, its forms agree."""
+
+import csv
+import io
+import json
+import os
+import sys
+
+import tap
+
+sys.path.insert(0, os.path.join(tap.SOURCE, "tests", "golden"))
+import exports  # noqa: E402
+import golden  # noqa: E402
+
+SAMPLE = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
+IDLE = {"lock-wait", "io-wait", "sleep", "cpu-contention", "cpu-work", "gpu-sync", "launch-rate", "allocation", "module-load", "driver", "start-up",
+        "tear-down", "collective-wait", "dependency", "profiler", "not-recorded"}
+BUSY = {"pageable-copy", "copy-bound", "under-filled", "slow-clocks", "slow-step"}
+
+
+def why(report, *switches):
+    return json.loads(golden.run("why", "--format=json", *switches, report)[0])
+
+
+def check_ledgers(answer, what):
+    """Each nanosecond is busy, or has one cause."""
+    ledgers = answer["devices"] + answer["threads"]
+    for ledger in ledgers:
+        causes = {row["cause"]: row["ns"] for row in ledger["causes"]}
+        assert set(causes) <= IDLE and all(ns > 0 for ns in causes.values()), (what, causes)
+        assert ledger["span_ns"] == ledger["end"] - ledger["start"] == ledger["busy_ns"] + ledger["idle_ns"], (what, ledger)
+        assert sum(causes.values()) + ledger["unknown_ns"] == ledger["idle_ns"], (what, ledger)
+    for finding in answer["findings"]:
+        assert finding["cause"] in IDLE | BUSY | {"unknown"} and finding["ns"] >= 0 and finding["sentence"].endswith("."), (what, finding)
+        assert finding["events"] or finding["cause"] == "not-recorded", (what, finding)
+    costs = [finding["ns"] for finding in answer["findings"] if finding["cause"] not in ("not-recorded", "unknown")]
+    assert costs == sorted(costs, reverse=True), (what, costs)
+    return len(ledgers)
+
+
+def check_events(report, answer, what):
+    """Evidence is where it is said to be."""
+    n = 0
+    for finding in answer["findings"]:
+        for event in finding["events"]:
+            if "table" not in event:
+                continue
+            columns = golden.run("sql", report, f"SELECT start FROM {event['table']} WHERE rowid = {event['row']}")[0].split()
+            assert columns and int(columns[0]) <= event["end"], (what, event, columns)
+            n += 1
+    return n
+
+
+@exports.on_each(least=(4, 9))
+def test_ledgers_close(names, least):
+    n = 0
+    for name in names:
+        report = exports.report(name)
+        answer = why(report)
+        n += check_ledgers(answer, name)
+        check_events(report, answer, name)
+        for part in ("200ms/700ms", "1s/", "/50ms"):
+            done = golden.run("info", report)  # the report is there
+            assert done
+            try:
+                n += check_ledgers(why(report, "--filter-time=" + part), (name, part))
+            except AssertionError as error:
+                assert "exited with 125" in str(error), error
+    assert n >= least, n
+
+
+def test_the_sample_names_what_it_waited_for():
+    answer = why(SAMPLE)
+    check_ledgers(answer, "sample")
+    assert "“load”" in answer["verdict"] and answer["findings"][0]["names"] == ["load"], answer["verdict"]
+    assert answer["findings"][0]["confidence"] == "guess", "whether the thread ran was not recorded"
+    assert check_events(SAMPLE, answer, "sample") > 8
+    assert answer["steps"]["source"] == "nvtx:step" and answer["steps"]["count"] == 8
+    text = golden.run("why", SAMPLE)[0].decode()
+    assert " ".join(text.split("\n  1")[0].split()) == answer["verdict"] and len(text.splitlines()) <= 12, text
+
+
+def test_forms_agree():
+    answer = why(SAMPLE)
+    rows = list(csv.DictReader(io.StringIO(golden.run("why", "--format=csv", SAMPLE)[0].decode())))
+    assert [(row["Cause"], row["Time (ns)"], row["Finding"]) for row in rows] == [(f["cause"], str(f["ns"]), f["sentence"]) for f in answer["findings"]]
+    markdown = golden.run("why", "--format=markdown", SAMPLE)[0].decode()
+    assert markdown.startswith(f"**{answer['verdict']}**") and all(f["sentence"] in markdown for f in answer["findings"][:5])
+    assert golden.run("why", "--format=table", SAMPLE)[0].decode().count(answer["findings"][0]["sentence"]) == 1
+    steps = golden.run("why", "--steps", SAMPLE)[0].decode()
+    assert "Steps: 8 × “step”" in steps, steps
+    assert "Steps: 8 × “load”" in golden.run("why", "--steps=load", SAMPLE)[0].decode()
+
+
+def test_limits():
+    golden.run("why", "--fail-on=io-wait", SAMPLE)
+    golden.run("why", "--fail-on=cpu-work>90", SAMPLE)
+    assert golden.run("why", "--fail-on=io-wait,cpu-work>10", SAMPLE, code=3)[0] == golden.run("why", SAMPLE)[0]
+    for wrong, said in (("--fail-on=magic", "unknown cause “magic”"), ("--fail-on=sleep>x", "write CAUSE or CAUSE>PERCENT"), ("--steps=nothing", "no range “nothing”"),
+                        ("--filter-time=90s/91s", "nothing in that time")):
+        assert said in golden.run("why", wrong, SAMPLE, code=125)[1].decode(), wrong
+
+
+tap.main(globals())
