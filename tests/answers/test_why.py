@@ -13,33 +13,15 @@ import sys
 import tap
 
 sys.path.insert(0, os.path.join(tap.SOURCE, "tests", "golden"))
+sys.path.insert(0, os.path.join(tap.SOURCE, "tests", "answers"))
+import answers  # noqa: E402
 import exports  # noqa: E402
 import golden  # noqa: E402
 
 SAMPLE = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
-IDLE = {"lock-wait", "io-wait", "sleep", "cpu-contention", "cpu-work", "gpu-sync", "launch-rate", "allocation", "module-load", "driver", "start-up",
-        "tear-down", "collective-wait", "dependency", "profiler", "not-recorded"}
-BUSY = {"pageable-copy", "copy-bound", "under-filled", "slow-clocks", "slow-step"}
-
 
 def why(report, *switches):
     return json.loads(golden.run("why", "--format=json", *switches, report)[0])
-
-
-def check_ledgers(answer, what):
-    """Each nanosecond is busy, or has one cause."""
-    ledgers = answer["devices"] + answer["threads"]
-    for ledger in ledgers:
-        causes = {row["cause"]: row["ns"] for row in ledger["causes"]}
-        assert set(causes) <= IDLE and all(ns > 0 for ns in causes.values()), (what, causes)
-        assert ledger["span_ns"] == ledger["end"] - ledger["start"] == ledger["busy_ns"] + ledger["idle_ns"], (what, ledger)
-        assert sum(causes.values()) + ledger["unknown_ns"] == ledger["idle_ns"], (what, ledger)
-    for finding in answer["findings"]:
-        assert finding["cause"] in IDLE | BUSY | {"unknown"} and finding["ns"] >= 0 and finding["sentence"].endswith("."), (what, finding)
-        assert finding["events"] or finding["cause"] == "not-recorded", (what, finding)
-    costs = [finding["ns"] for finding in answer["findings"] if finding["cause"] not in ("not-recorded", "unknown")]
-    assert costs == sorted(costs, reverse=True), (what, costs)
-    return len(ledgers)
 
 
 def check_events(report, answer, what):
@@ -61,13 +43,13 @@ def test_ledgers_close(names, least):
     for name in names:
         report = exports.report(name)
         answer = why(report)
-        n += check_ledgers(answer, name)
+        n += answers.check_ledgers(answer, name)
         check_events(report, answer, name)
         for part in ("200ms/700ms", "1s/", "/50ms"):
             done = golden.run("info", report)  # the report is there
             assert done
             try:
-                n += check_ledgers(why(report, "--filter-time=" + part), (name, part))
+                n += answers.check_ledgers(why(report, "--filter-time=" + part), (name, part))
             except AssertionError as error:
                 assert "exited with 125" in str(error), error
     assert n >= least, n
@@ -75,7 +57,7 @@ def test_ledgers_close(names, least):
 
 def test_the_sample_names_what_it_waited_for():
     answer = why(SAMPLE)
-    check_ledgers(answer, "sample")
+    answers.check_ledgers(answer, "sample")
     assert "“load”" in answer["verdict"] and answer["findings"][0]["names"] == ["load"], answer["verdict"]
     assert answer["findings"][0]["confidence"] == "guess", "whether the thread ran was not recorded"
     assert check_events(SAMPLE, answer, "sample") > 8

@@ -241,6 +241,29 @@ lns_thread_facts_range (LnsThreadFacts *facts,
   return true;
 }
 
+bool
+lns_thread_facts_last_sync (
+    LnsThreadFacts *facts, uint32_t thread, int64_t time_ns, int64_t *ret_end_ns, LnsError *error)
+{
+  Thread *self = thread_of (facts, thread);
+  LnsLaneCursor *cursor = self != NULL ? &self->calls[CUDA_CALLS] : NULL;
+
+  if (cursor == NULL || cursor->lane == LNS_ID_NONE ||
+      !lns_lane_cursor_seek (cursor, time_ns, error))
+    return cursor == NULL || cursor->lane == LNS_ID_NONE;
+  const uint64_t n = lns_report_lane_info (facts->report, cursor->lane)->n_events;
+  const uint64_t at = lns_lane_cursor_has (cursor) ? lns_lane_cursor_ordinal (cursor) : n;
+  if (at == 0 || (lns_lane_cursor_has (cursor) && lns_lane_cursor_start (cursor) < time_ns))
+    return true;
+  if (!lns_lane_cursor_go (cursor, at - 1, error))
+    return false;
+  const LnsCallClass class =
+      lns_call_class_of (facts->classes, LNS_LANE_CUDA_API, cursor->chunk->name[cursor->i]);
+  if (class == LNS_CALL_SYNC || class == LNS_CALL_SYNC_COPY)
+    *ret_end_ns = lns_lane_cursor_end (cursor);
+  return true;
+}
+
 /* Has the function look at DEED, range by range. */
 static bool
 tell (Walk *walk, LnsDeed *deed)

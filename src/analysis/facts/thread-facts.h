@@ -81,6 +81,11 @@ bool lns_thread_facts_range (LnsThreadFacts *facts,
                              int64_t *ret_until_ns,
                              LnsError *error);
 
+/* If the last CUDA call of THREAD that ended before TIME_NS waited for the GPU, RET_END_NS gets when it ended; else it stays as
+ * it is. */
+bool lns_thread_facts_last_sync (
+    LnsThreadFacts *facts, uint32_t thread, int64_t time_ns, int64_t *ret_end_ns, LnsError *error);
+
 /* The lanes of KIND that THREAD has, RET_N of them. Borrowed. */
 const uint32_t *
 lns_thread_facts_lanes (LnsThreadFacts *facts, uint32_t thread, LnsLaneKind kind, size_t *ret_n);

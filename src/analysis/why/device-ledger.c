@@ -21,6 +21,9 @@
 /* From a wait for the GPU to the next launch, up to this long is the way, and what is lost with the wait. */
 #define WAY_NS INT64_C (1000000)
 
+/* If the work of more than one in so many launches was not recorded, nothing is said of idle time. */
+#define FEW_MISSING 20
+
 /* A launch that takes longer with an idle GPU loads the kernel's code first. */
 #define LOADING_NS INT64_C (1000000)
 
@@ -33,9 +36,10 @@ typedef struct
   const LnsDeviceWork *work;
   int64_t *missing; /* when calls queued work that was not recorded, ascending                   */
   size_t n_missing, n_launches, next_missing;
+  int64_t last_launch_ns; /* when the operation was launched that began the busy span at hand    */
   LnsSpans lost; /* times of which records were dropped                                          */
   LnsIdMap n_calls_of; /* thread + 1 -> in how many gaps it made the call                        */
-  int64_t without_call_ns, lost_ns, missing_ns;
+  int64_t without_call_ns, lost_ns, missing_ns, away_ns;
   uint64_t n_without_call;
   bool has_ranges;
 } Device;
@@ -131,12 +135,12 @@ cause_of_way (const Gap *gap, const LnsDeed *deed, LnsPart *part)
       if (class != LNS_CALL_OTHER)
         return _lns_why_cause_of_call (class);
     }
-  if (gap->last_sync_ns != INT64_MIN && ns <= WAY_NS && !is_own_range)
-    return LNS_CAUSE_GPU_SYNC;
   if (ns <= PAUSE_NS)
     return gap->last_sync_ns != INT64_MIN ? LNS_CAUSE_GPU_SYNC : LNS_CAUSE_LAUNCH_RATE;
   if (deed->doing == LNS_DOING_UNKNOWN && deed->range == 0)
     return LNS_CAUSE_NOT_RECORDED;
+  if (gap->last_sync_ns != INT64_MIN && ns <= WAY_NS && !is_own_range)
+    return LNS_CAUSE_GPU_SYNC;
   return LNS_CAUSE_CPU_WORK;
 }
 
@@ -179,6 +183,8 @@ take_deed (void *data, const LnsDeed *deed)
       break;
     default:
       cause = cause_of_way (gap, deed, &part);
+      if (cause == LNS_CAUSE_NOT_RECORDED)
+        gap->device->away_ns += deed->end_ns - deed->start_ns;
       if (cause == LNS_CAUSE_GPU_SYNC || cause == LNS_CAUSE_LAUNCH_RATE)
         part.call = part.range = 0;
       else if (part.lane == LNS_ID_NONE)
@@ -235,18 +241,18 @@ add_latency (
   add (device, start_ns, end_ns, cause, part);
 }
 
-/* From when on the time from START_NS to END_NS may have been work that was not recorded: END_NS if it was not. */
+/* From when on the gap from START_NS to END_NS may have been work that was not recorded: END_NS if it was not. Work that was
+ * launched after what began the busy span before may come behind that. */
 static int64_t
-missing_from (Device *device, int64_t start_ns, int64_t end_ns, int64_t busy_from_ns)
+missing_from (Device *device, int64_t start_ns, int64_t end_ns)
 {
   int64_t from_ns = end_ns;
 
   while (device->next_missing < device->n_missing && device->missing[device->next_missing] < end_ns)
     {
-      const int64_t time_ns = device->missing[device->next_missing];
-      if (time_ns >= busy_from_ns)
-        from_ns = time_ns < from_ns ? time_ns : from_ns;
-      device->next_missing++;
+      const int64_t time_ns = device->missing[device->next_missing++];
+      if (time_ns >= device->last_launch_ns && time_ns < from_ns)
+        from_ns = time_ns;
     }
   return from_ns < start_ns ? start_ns : from_ns;
 }
@@ -272,14 +278,20 @@ tell_gap (Device *device, size_t i, LnsError *error)
   bool found = false;
 
   maker->gap++;
+  if (device->n_missing > device->n_launches / FEW_MISSING)
+    {
+      /* Any time may have been work. */
+      device->missing_ns += end_ns - start_ns;
+      add (device, start_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
+      return true;
+    }
   if (work->is_after_loss[i] || is_lost (device, start_ns, end_ns))
     {
       device->lost_ns += end_ns - start_ns;
       add (device, start_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
       return true;
     }
-  const int64_t known_ns =
-      missing_from (device, start_ns, end_ns, work->busy.items[i - 1].start_ns);
+  const int64_t known_ns = missing_from (device, start_ns, end_ns);
   if (work->next_lane[i] != LNS_ID_NONE &&
       !lns_launch_finder_find (maker->finder, work->next_lane[i], work->next_ordinal[i], &found,
                                &call, error))
@@ -293,11 +305,14 @@ tell_gap (Device *device, size_t i, LnsError *error)
     }
   lns_id_map_set_number (&device->n_calls_of, (uint64_t)call.thread + 1,
                          1 + lns_id_map_number (&device->n_calls_of, (uint64_t)call.thread + 1));
+  device->last_launch_ns = call.start_ns;
   Gap gap = { .device = device,
               .known = lns_thread_facts_known (maker->facts, call.thread),
               .thread = call.thread,
               .start_ns = start_ns,
               .last_sync_ns = INT64_MIN };
+  if (!lns_thread_facts_last_sync (maker->facts, call.thread, start_ns, &gap.last_sync_ns, error))
+    return false;
   int64_t launch_ns = call.start_ns > start_ns ? call.start_ns : start_ns;
   launch_ns = launch_ns < end_ns ? launch_ns : end_ns;
   const int64_t told_ns = launch_ns < known_ns ? launch_ns : known_ns;
@@ -410,7 +425,7 @@ abstain (Device *device)
                       "`lanescope info`).",
                       "Records were dropped: %s without known work is not taken for idleness.",
                       _lns_why_ns (device->lost_ns, text));
-  if (device->missing_ns > least_ns || device->n_missing > device->n_launches / 20)
+  if (device->missing_ns > least_ns || device->n_missing > device->n_launches / FEW_MISSING)
     _lns_why_abstain (
         maker, span, "Record GPU work as well as calls: -t cuda, in one capture range.",
         "Of %zu of %zu launches no GPU work was recorded: %s after them is not taken "
@@ -421,6 +436,12 @@ abstain (Device *device)
                       "Record with -t cuda,nvtx,osrt, so that the calls of the program are there.",
                       "The calls that launched the work after %s of idle time were not recorded.",
                       _lns_why_ns (device->without_call_ns, text));
+  if (device->away_ns > least_ns)
+    _lns_why_abstain (
+        maker, span, "Record with -t cuda,nvtx,osrt and CPU samples (-s process-tree).",
+        "For %s of idle time the launching thread was in no call of CUDA; what else it "
+        "did was not recorded.",
+        _lns_why_ns (device->away_ns, text));
   if (graphs_ns > least_ns)
     _lns_why_abstain (maker, span, "Record with --cuda-graph-trace=node.",
                       "CUDA graphs are recorded as a whole (%s): idle time within them is not "
@@ -478,7 +499,7 @@ _lns_why_device (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *error)
                                        &found, &call, error);
       if (good && found)
         ends.thread = call.thread;
-      missing_from (&device, work->span.start_ns, busy[0].start_ns, INT64_MAX);
+      device.last_launch_ns = found ? call.start_ns : busy[0].start_ns;
       add (&device, work->span.start_ns, busy[0].start_ns, LNS_CAUSE_START_UP, ends);
     }
   for (size_t i = 0; good && i < n; i++)
@@ -492,7 +513,7 @@ _lns_why_device (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *error)
     {
       /* Work that was launched last and is not there may fill the rest. */
       const int64_t last_ns = busy[n - 1].end_ns, end_ns = work->span.end_ns;
-      const int64_t known_ns = missing_from (&device, last_ns, end_ns, busy[n - 1].start_ns);
+      const int64_t known_ns = missing_from (&device, last_ns, end_ns);
       maker->gap++;
       add (&device, last_ns, known_ns, LNS_CAUSE_TEAR_DOWN, ends);
       add (&device, known_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);

@@ -270,28 +270,25 @@ put_deed (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
   put_range (report, finding, stream);
 }
 
-/* Writes for whom the accused thread waited, and what that one did. */
+/* Writes for whom the accused thread waited in the end, and what that one did. */
 static void
 put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
 {
   LnsReport *report = lns_tables_report (tables);
+  char *text;
+  size_t size;
 
-  for (unsigned i = 0; i < finding->n_waits; i++)
-    {
-      char *text;
-      size_t size;
-      FILE *inner = lns_memory_stream (&text, &size);
-      const bool any = put_occupation (report, &finding->waits[i], inner);
-      lns_memory_stream_end (inner);
-      const bool waits_on = i + 1 < finding->n_waits;
-      fputs (i == 0 ? ", for " : " for ", stream);
-      put_thread (tables, finding->waits[i].thread, stream);
-      if (any)
-        fprintf (stream, waits_on ? ", which waited in %s" : ", which was in %s", text);
-      else if (waits_on)
-        fputs (", which waited", stream);
-      free (text);
-    }
+  if (finding->n_waits == 0)
+    return;
+  const LnsOccupation *last = &finding->waits[finding->n_waits - 1];
+  FILE *inner = lns_memory_stream (&text, &size);
+  const bool any = put_occupation (report, last, inner);
+  lns_memory_stream_end (inner);
+  fputs (finding->n_waits > 1 ? ", in the end for " : ", for ", stream);
+  put_thread (tables, last->thread, stream);
+  if (any)
+    fprintf (stream, ", which was in %s", text);
+  free (text);
 }
 
 /* Writes what the time of FINDING was mostly spent in, where that is known. */

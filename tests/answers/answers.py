@@ -1,0 +1,25 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""What holds for every answer of lanescope why."""
+
+IDLE = {"lock-wait", "io-wait", "sleep", "cpu-contention", "cpu-work", "gpu-sync", "launch-rate", "allocation", "module-load", "driver", "start-up",
+        "tear-down", "collective-wait", "dependency", "profiler", "not-recorded"}
+BUSY = {"pageable-copy", "copy-bound", "under-filled", "slow-clocks", "slow-step"}
+
+
+def check_ledgers(answer, what):
+    """Each nanosecond is busy, or has one cause."""
+    ledgers = answer["devices"] + answer["threads"]
+    for ledger in ledgers:
+        causes = {row["cause"]: row["ns"] for row in ledger["causes"]}
+        assert set(causes) <= IDLE and all(ns > 0 for ns in causes.values()), (what, causes)
+        assert ledger["span_ns"] == ledger["end"] - ledger["start"] == ledger["busy_ns"] + ledger["idle_ns"], (what, ledger)
+        assert sum(causes.values()) + ledger["unknown_ns"] == ledger["idle_ns"], (what, ledger)
+    for finding in answer["findings"]:
+        assert finding["cause"] in IDLE | BUSY | {"unknown"} and finding["ns"] >= 0 and finding["sentence"].endswith("."), (what, finding)
+        assert finding["events"] or finding["cause"] == "not-recorded", (what, finding)
+    costs = [finding["ns"] for finding in answer["findings"] if finding["cause"] not in ("not-recorded", "unknown")]
+    assert costs == sorted(costs, reverse=True), (what, costs)
+    return len(ledgers)
