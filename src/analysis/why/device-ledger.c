@@ -442,6 +442,13 @@ abstain (Device *device)
         "For %s of idle time the launching thread was in no call of CUDA; what else it "
         "did was not recorded.",
         _lns_why_ns (device->away_ns, text));
+  const int64_t unknown_ns = maker->why->ledgers.items[maker->ledger].cause_ns[LNS_CAUSE_UNKNOWN];
+  if (unknown_ns > 5 * least_ns)
+    _lns_why_abstain (
+        maker, span, "Record with -t cuda,nvtx,osrt.",
+        "For %s of idle time the launching thread was blocked, and what it waited for "
+        "was not recorded.",
+        _lns_why_ns (unknown_ns, text));
   if (graphs_ns > least_ns)
     _lns_why_abstain (maker, span, "Record with --cuda-graph-trace=node.",
                       "CUDA graphs are recorded as a whole (%s): idle time within them is not "

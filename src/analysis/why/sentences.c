@@ -78,9 +78,10 @@ put_call (LnsReport *report, uint32_t id, FILE *stream)
     put_name (report, id, false, stream);
 }
 
-/* Writes "thread 4711 “loader”". A thread that is called as its process is has no name of its own. */
+/* Writes "thread 4711 “loader”", or "process 4712 “gzip”" if it is not of the process OWN. A thread that is called as its
+ * process is has no name of its own. */
 static void
-put_thread (LnsTables *tables, uint32_t thread, FILE *stream)
+put_thread (LnsTables *tables, uint32_t thread, uint32_t own, FILE *stream)
 {
   LnsReport *report = lns_tables_report (tables);
   uint32_t n, n_processes;
@@ -100,6 +101,13 @@ put_thread (LnsTables *tables, uint32_t thread, FILE *stream)
       put_name (report, self->name, false, stream);
       return;
     }
+  if (own != LNS_ID_NONE && self->process != own && self->process < n_processes)
+    {
+      fprintf (stream, "process %d “", processes[self->process].pid);
+      put_name (report, processes[self->process].name, false, stream);
+      fputs ("”", stream);
+      return;
+    }
   fprintf (stream, "thread %d", self->tid);
   const uint32_t of_process = self->process < n_processes ? processes[self->process].name : 0;
   if (self->name != 0 && strcmp (lns_report_string (report, self->name, NULL),
@@ -109,6 +117,15 @@ put_thread (LnsTables *tables, uint32_t thread, FILE *stream)
       put_name (report, self->name, false, stream);
       fputs ("”", stream);
     }
+}
+
+/* The process of THREAD, or LNS_ID_NONE. */
+static uint32_t
+process_of (LnsReport *report, uint32_t thread)
+{
+  uint32_t n;
+  const LnsThread *threads = lns_report_threads (report, &n);
+  return thread < n ? threads[thread].process : LNS_ID_NONE;
 }
 
 char *
@@ -124,7 +141,7 @@ lns_why_subject (LnsTables *tables, const LnsLedger *ledger)
     return ledger->device < n ? lns_asprintf ("GPU %u", devices[ledger->device].number)
                               : lns_strdup ("The GPU");
   FILE *stream = lns_memory_stream (&text, &size);
-  put_thread (tables, ledger->thread, stream);
+  put_thread (tables, ledger->thread, LNS_ID_NONE, stream);
   lns_memory_stream_end (stream);
   text[0] = (char)toupper ((unsigned char)text[0]);
   return text;
@@ -182,8 +199,8 @@ _lns_why_subject_of (LnsTables *tables, const LnsWhyFinding *finding)
       FILE *inner_stream = lns_memory_stream (&inner, &inner_size);
       const bool any = put_occupation (report, &finding->waits[i], inner_stream);
       lns_memory_stream_end (inner_stream);
-      fputs (i == 0 ? ", woken by " : ", by ", stream);
-      put_thread (tables, finding->waits[i].thread, stream);
+      fputs (i > 0 ? ", by " : *before != '\0' ? ", woken by " : "woken by ", stream);
+      put_thread (tables, finding->waits[i].thread, process_of (report, own->thread), stream);
       if (any)
         fprintf (stream, " in %s", inner);
       free (inner);
@@ -215,14 +232,17 @@ put_count (const LnsWhy *why, const LnsWhyFinding *finding, FILE *stream)
     fprintf (stream, " %ju times", (uintmax_t)finding->count);
 }
 
-/* Writes what the accused thread did. */
+/* Writes what the accused thread did, which LEDGER is about or not. */
 static void
-put_deed (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
+put_deed (LnsTables *tables, const LnsLedger *ledger, const LnsWhyFinding *finding, FILE *stream)
 {
   LnsReport *report = lns_tables_report (tables);
   const uint32_t call = finding->own.call;
 
-  put_thread (tables, finding->own.thread, stream);
+  if (!ledger->is_device && ledger->thread == finding->own.thread)
+    fputs ("it", stream);
+  else
+    put_thread (tables, finding->own.thread, ledger->process, stream);
   switch (finding->cause)
     {
     case LNS_CAUSE_LOCK_WAIT:
@@ -285,7 +305,7 @@ put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
   const bool any = put_occupation (report, last, inner);
   lns_memory_stream_end (inner);
   fputs (finding->n_waits > 1 ? ", in the end for " : ", for ", stream);
-  put_thread (tables, last->thread, stream);
+  put_thread (tables, last->thread, process_of (report, finding->own.thread), stream);
   if (any)
     fprintf (stream, ", which was in %s", text);
   free (text);
@@ -355,7 +375,7 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
                finding->part == LNS_CAUSE_UNKNOWN ? "GPU work" : lns_cause_name (finding->part));
       break;
     default:
-      put_deed (tables, finding, stream);
+      put_deed (tables, &why->ledgers.items[finding->ledger], finding, stream);
       put_count (why, finding, stream);
       fprintf (stream, ", %s in all", ns);
       put_waits (tables, finding, stream);

@@ -84,7 +84,22 @@ add_waiting (void *data, const LnsDeed *deed)
   return true;
 }
 
-/* The child of PROCESS that lived longest, if THREAD did nothing but wait meanwhile: a launcher's program; or LNS_ID_NONE. */
+/* How long the threads of PROCESS ran, as far as that was recorded. O(lanes). */
+static int64_t
+cpu_time_of (LnsReport *report, uint32_t process)
+{
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  int64_t ns = 0;
+
+  for (uint32_t i = 0; i < n_lanes; i++)
+    if (lanes[i].kind == LNS_LANE_SCHED && lns_track_of (report, i)->process == process)
+      ns += lns_report_lane_info (report, i)->busy_ns;
+  return ns;
+}
+
+/* The child of PROCESS that THREAD waited for, if it did nothing else: a launcher's program, or of a pipeline the part that ran
+ * most; or LNS_ID_NONE. */
 static uint32_t
 awaited_child (
     LnsWhyMaker *maker, uint32_t process, uint32_t thread, const LnsSpan *span, LnsError *error)
@@ -92,7 +107,7 @@ awaited_child (
   uint32_t n, found = LNS_ID_NONE;
   const LnsProcess *processes = lns_report_processes (maker->report, &n);
   Waiting waiting = { 0 };
-  int64_t longest_ns = 0;
+  int64_t most_ns = -1;
 
   for (uint32_t i = 0; i < n; i++)
     {
@@ -100,13 +115,17 @@ awaited_child (
                                                                          : span->start_ns,
                     end_ns = processes[i].end_ns != LNS_TIME_UNKNOWN ? processes[i].end_ns
                                                                      : span->end_ns;
-      if (i != process && processes[i].parent == process && end_ns - start_ns > longest_ns)
+      if (i == process || processes[i].parent != process ||
+          end_ns - start_ns < (span->end_ns - span->start_ns) / 2)
+        continue;
+      const int64_t ns = cpu_time_of (maker->report, i);
+      if (ns > most_ns)
         {
-          longest_ns = end_ns - start_ns;
+          most_ns = ns;
           found = i;
         }
     }
-  if (found == LNS_ID_NONE || longest_ns < (span->end_ns - span->start_ns) / 2 ||
+  if (found == LNS_ID_NONE ||
       !lns_thread_facts_walk (maker->facts, thread, span->start_ns, span->end_ns, false,
                               add_waiting, &waiting, error))
     return LNS_ID_NONE;
@@ -222,6 +241,11 @@ _lns_why_thread (LnsWhyMaker *maker,
                               &telling, error) ||
       !lns_go_on (maker->cancel, error))
     return false;
+  const int64_t unknown_ns = maker->why->ledgers.items[maker->ledger].cause_ns[LNS_CAUSE_UNKNOWN];
+  if (unknown_ns > (span.end_ns - span.start_ns) / 20)
+    _lns_why_abstain (maker, &span, "Record with -t osrt.",
+                      "For %s the thread was blocked, and what it waited for was not recorded.",
+                      _lns_why_ns (unknown_ns, text));
   if (telling.not_recorded_ns > (span.end_ns - span.start_ns) / 100)
     _lns_why_abstain (maker, &span, "Record with -t osrt,nvtx and --cpuctxsw=process-tree.",
                       "Whether the thread ran or waited was not recorded for %s.",

@@ -31,6 +31,26 @@ typedef LNS_ARRAY (Occupied) Occupations;
 
 #define MAX_SAMPLES 20000
 
+/* The innermost function of the program in the chain that ends with NODE; in the kernel, the one that asked it. 0 = none. */
+static uint32_t
+function_at (LnsReport *report, uint32_t node)
+{
+  uint32_t n_modules, first = 0;
+  const LnsModule *modules = lns_report_modules (report, &n_modules);
+  LnsCallWalk walk = lns_call_walk (report, node);
+  const LnsStackFrame *frame;
+
+  while ((frame = lns_call_walk_next (&walk)) != NULL)
+    {
+      if (first == 0)
+        first = frame->symbol;
+      if (frame->symbol != 0 &&
+          (frame->module >= n_modules || modules[frame->module].kind != LNS_MODULE_KERNEL))
+        return frame->symbol;
+    }
+  return first;
+}
+
 /* Adds how often functions were found in samples of LANE from START_NS to END_NS. */
 static bool
 count_functions (LnsWhyMaker *maker,
@@ -54,11 +74,9 @@ count_functions (LnsWhyMaker *maker,
       const uint64_t node = lns_chunk_extra (cursor.chunk, chain, cursor.i);
       if (node != 0)
         {
-          LnsCallWalk walk = lns_call_walk (maker->report, (uint32_t)(node - 1));
-          const LnsStackFrame *frame = lns_call_walk_next (&walk);
-          if (frame != NULL && frame->symbol != 0)
-            lns_id_map_set_number (counts, frame->symbol,
-                                   1 + lns_id_map_number (counts, frame->symbol));
+          const uint32_t symbol = function_at (maker->report, (uint32_t)(node - 1));
+          if (symbol != 0)
+            lns_id_map_set_number (counts, symbol, 1 + lns_id_map_number (counts, symbol));
         }
       good = lns_lane_cursor_next (&cursor, error);
     }
