@@ -3,9 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* cuda-bench FOLDER [OPERATIONS]: measures the analyses that connect calls, GPU operations and ranges, in operations
+/* cuda-bench FOLDER [OPERATIONS [LONGEST]]: measures the analyses that connect calls, GPU operations and ranges, in operations
  * per second. Writes a report of one thread whose calls each launch a kernel on one of four streams, inside ranges nested
- * eight deep. Prints one JSON object. Times are processor time, so that other programs may run meanwhile. */
+ * eight deep. A kernel takes up to LONGEST ns, 31,000 by default, so that the GPU is always busy; with 2,000 there is a gap
+ * before each. Prints one JSON object. Times are processor time, so that other programs may run meanwhile. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "src/analysis/projection/launches.h"
 #include "src/analysis/projection/projection.h"
 #include "src/analysis/stats/range-stats.h"
+#include "src/analysis/why/why.h"
 #include "src/store/write/writer.h"
 
 #define DEPTH     8
@@ -48,7 +50,7 @@ add_lane (LnsWriter *writer, LnsTrackKind track, LnsLaneKind kind, uint32_t stre
 }
 
 static void
-write_operations (LnsWriter *writer, uint64_t n, const uint32_t *names)
+write_operations (LnsWriter *writer, uint64_t n, uint64_t longest_ns, const uint32_t *names)
 {
   uint32_t calls = add_lane (writer, LNS_TRACK_CUDA_API, LNS_LANE_CUDA_API, LNS_ID_NONE, 0),
            kernels[N_STREAMS], ranges[DEPTH];
@@ -72,7 +74,7 @@ write_operations (LnsWriter *writer, uint64_t n, const uint32_t *names)
       lns_writer_append (writer, calls, &event);
       now_ns = event.start_ns + event.duration_ns + (int64_t)(random >> 24) % 1000;
       event.start_ns = busy_ns[stream] > now_ns ? busy_ns[stream] : now_ns;
-      event.duration_ns = 1000 + (int64_t)(random >> 40) % 30000;
+      event.duration_ns = 1000 + (int64_t)((random >> 40) % (longest_ns - 1000));
       busy_ns[stream] = event.start_ns + event.duration_ns;
       const uint64_t which = draw (&state) % N_NAMES;
       event.name = names[which];
@@ -95,7 +97,7 @@ write_operations (LnsWriter *writer, uint64_t n, const uint32_t *names)
 }
 
 static LnsReport *
-make_report (const char *folder, uint64_t n)
+make_report (const char *folder, uint64_t n, uint64_t longest_ns)
 {
   char path[4096], text[32];
   uint32_t names[N_NAMES];
@@ -122,7 +124,7 @@ make_report (const char *folder, uint64_t n)
       lns_writer_add_launch (writer,
                              &(LnsCudaLaunch){ .short_name = names[i], .grid = { 1, 1, 1 } });
     }
-  write_operations (writer, n, names);
+  write_operations (writer, n, longest_ns, names);
   LnsReport *report = lns_report_open (path, NULL, &error);
   if (report == NULL)
     {
@@ -144,7 +146,8 @@ int
 main (int argc, char **argv)
 {
   uint64_t n = argc > 2 ? strtoull (argv[2], NULL, 10) : 5000000, state = 7;
-  LnsReport *report = argc > 1 ? make_report (argv[1], n) : NULL;
+  const uint64_t longest_ns = argc > 3 ? strtoull (argv[3], NULL, 10) : 31000;
+  LnsReport *report = argc > 1 && longest_ns > 1000 ? make_report (argv[1], n, longest_ns) : NULL;
   LnsProjectedRange *ranges;
   LnsLaunch *launches;
   LnsRangeStat *sums;
@@ -153,7 +156,7 @@ main (int argc, char **argv)
 
   if (report == NULL)
     {
-      fprintf (stderr, "usage: cuda-bench FOLDER [OPERATIONS]\n");
+      fprintf (stderr, "usage: cuda-bench FOLDER [OPERATIONS [LONGEST]]\n");
       return 1;
     }
   double t0 = seconds ();
@@ -171,12 +174,20 @@ main (int argc, char **argv)
       free (good ? runs : NULL);
     }
   double t4 = seconds ();
+  LnsTables *tables = lns_tables_new (report, NULL);
+  const LnsWhyOptions options = { .span = lns_filter_span (report) };
+  LnsWhy *why = good ? lns_why_run (tables, &options, NULL, NULL) : NULL;
+  double t5 = seconds ();
+  good = why != NULL;
+  lns_why_free (why);
+  lns_tables_free (tables);
   if (!good)
     return 1;
   printf ("{\"operations\": %llu, \"projected_ranges\": %zu, \"projection_operations_a_second\": "
-          "%.0f, \"launches_a_second\": %.0f, \"kernel_sum_a_second\": %.0f, \"link_us\": %.2f}\n",
+          "%.0f, \"launches_a_second\": %.0f, \"kernel_sum_a_second\": %.0f, \"link_us\": %.2f, "
+          "\"why_s\": %.2f}\n",
           (unsigned long long)n, n_ranges, (double)n / (t1 - t0), (double)n_launches / (t2 - t1),
-          (double)n / (t3 - t2), (t4 - t3) / N_LINKS * 1e6);
+          (double)n / (t3 - t2), (t4 - t3) / N_LINKS * 1e6, t5 - t4);
   lns_cuda_links_free (links);
   free (ranges);
   free (launches);

@@ -7,9 +7,11 @@
 
 #include <stdlib.h>
 
+#include "src/analysis/facts/lane-cursor.h"
 #include "src/analysis/ordering.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
 #include "src/tables/lanes.h"
 
 /* --- Which GPUs ------------------------------------------------------------------------------- */
@@ -41,7 +43,9 @@ find_work (LnsReport *report, LnsDeviceWorks *works, const LnsTrack *track)
   if (work == NULL)
     {
       work = lns_array_add (works);
-      *work = (LnsDeviceWork){ .device = track->device, .process = track->process };
+      *work = (LnsDeviceWork){ .device = track->device,
+                               .process = track->process,
+                               .work = { INT64_MAX, INT64_MIN } };
     }
   for (size_t i = 0; i < work->processes.n; i++)
     if (work->processes.items[i] == track->process)
@@ -49,6 +53,9 @@ find_work (LnsReport *report, LnsDeviceWorks *works, const LnsTrack *track)
   *lns_array_add (&work->processes) = track->process;
   return work;
 }
+
+#define CLAMP(value, least, most)                                                                  \
+ ((value) < (least) ? (least) : (value) > (most) ? (most) : (value))
 
 /* --- Spans ------------------------------------------------------------------------------------ */
 
@@ -81,157 +88,44 @@ set_spans (LnsReport *report, const LnsFilterSpan *span, LnsDeviceWorks *works)
       work->span.end_ns = end_ns < span->end_ns ? end_ns : span->end_ns;
       if (work->span.end_ns < work->span.start_ns)
         work->span.end_ns = work->span.start_ns;
-    }
-}
-
-/* --- Busy ------------------------------------------------------------------------------------- */
-
-typedef struct
-{
-  LnsDeviceWork *work;
-  LnsSpans spans; /* of all lanes, one lane after the other                                      */
-  size_t first;   /* of the lane at hand                                                         */
-} Reading;
-
-static void
-add_busy (LnsSpans *spans, size_t first, int64_t start_ns, int64_t end_ns)
-{
-  LnsSpan *last = spans->n > first ? &spans->items[spans->n - 1] : NULL;
-
-  if (last != NULL && start_ns <= last->end_ns)
-    last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
-  else
-    *lns_array_add (spans) = (LnsSpan){ start_ns, end_ns };
-}
-
-static void
-add_chunk (void *data, const LnsTrack *track, const LnsChunk *chunk)
-{
-  Reading *reading = data;
-  const LnsSpan *span = &reading->work->span;
-
-  (void)track;
-  for (uint32_t i = 0; i < chunk->n; i++)
-    {
-      const bool is_whole = chunk->flags == NULL || lns_event_has_length (chunk->flags[i]);
-      int64_t start_ns = chunk->start_ns[i],
-              end_ns = start_ns + (is_whole ? chunk->duration_ns[i] : 0);
-      start_ns = start_ns > span->start_ns ? start_ns : span->start_ns;
-      end_ns = end_ns < span->end_ns ? end_ns : span->end_ns;
-      if (start_ns < end_ns)
-        add_busy (&reading->spans, reading->first, start_ns, end_ns);
+      work->work.start_ns = CLAMP (work->work.start_ns, work->span.start_ns, work->span.end_ns);
+      work->work.end_ns = CLAMP (work->work.end_ns, work->span.start_ns, work->span.end_ns);
     }
 }
 
 static int
-compare_starts (const void *a, const void *b)
+compare_works (const void *a, const void *b)
 {
-  const LnsSpan *sa = a, *sb = b;
-  return LNS_COMPARE (sa->start_ns, sb->start_ns);
+  const LnsDeviceWork *wa = a, *wb = b;
+  return LNS_COMPARE (wb->sum_ns, wa->sum_ns) ?: LNS_COMPARE (wa->device, wb->device);
 }
 
-static bool
-find_busy (LnsReport *report, LnsDeviceWork *work, const atomic_bool *cancel, LnsError *error)
-{
-  Reading reading = { .work = work };
-  bool good = true;
-
-  for (size_t i = 0; good && i < work->lanes.n; i++)
-    {
-      reading.first = reading.spans.n;
-      good = lns_read_lane (report, work->lanes.items[i], LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
-                            add_chunk, &reading, cancel, error);
-    }
-  lns_order (reading.spans.items, reading.spans.n, sizeof (LnsSpan), compare_starts);
-  /* In place: what is merged never reaches what is still to be read. */
-  LnsSpans merged = { .items = reading.spans.items, .n_allocated = reading.spans.n_allocated };
-  for (size_t i = 0; i < reading.spans.n; i++)
-    {
-      const LnsSpan span = reading.spans.items[i];
-      add_busy (&merged, 0, span.start_ns, span.end_ns);
-    }
-  work->busy = merged;
-  for (size_t i = 0; i < merged.n; i++)
-    work->busy_ns += merged.items[i].end_ns - merged.items[i].start_ns;
-  return good;
-}
-
-/* --- What ends the gaps ----------------------------------------------------------------------- */
-
-static void
-find_starts (void *data, const LnsTrack *track, const LnsChunk *chunk)
-{
-  LnsDeviceWork *work = data;
-  const LnsSpans *busy = &work->busy;
-  size_t at = 0;
-
-  (void)track;
-  for (uint32_t i = 0; i < chunk->n; i++)
-    {
-      const int64_t start_ns = chunk->start_ns[i];
-      /* Events ascend: mostly it is the next one. */
-      for (size_t step = 1; at < busy->n && busy->items[at].start_ns < start_ns; step *= 2)
-        {
-          const size_t to = at + step < busy->n ? at + step : busy->n;
-          if (to == busy->n || busy->items[to].start_ns >= start_ns)
-            {
-              at += LNS_LOWER_BOUND (to - at, k, busy->items[at + k].start_ns < start_ns);
-              break;
-            }
-          at = to;
-        }
-      if (at == busy->n)
-        return;
-      if (busy->items[at].start_ns != start_ns || work->next_lane[at] != LNS_ID_NONE ||
-          chunk->first + i > UINT32_MAX)
-        continue;
-      work->next_lane[at] = chunk->lane;
-      work->next_ordinal[at] = (uint32_t)(chunk->first + i);
-      work->is_after_loss[at] =
-          chunk->flags != NULL && (chunk->flags[i] & LNS_EVENT_LOST_BEFORE) != 0;
-    }
-}
-
-static bool
-find_next (LnsReport *report, LnsDeviceWork *work, const atomic_bool *cancel, LnsError *error)
-{
-  const size_t n = work->busy.n;
-  bool good = true;
-
-  work->next_lane = lns_calloc (n + 1, sizeof *work->next_lane);
-  work->next_ordinal = lns_calloc (n + 1, sizeof *work->next_ordinal);
-  work->is_after_loss = lns_calloc (n + 1, sizeof *work->is_after_loss);
-  for (size_t i = 0; i < n; i++)
-    work->next_lane[i] = LNS_ID_NONE;
-  for (size_t i = 0; good && i < work->lanes.n; i++)
-    good = lns_read_lane (report, work->lanes.items[i], LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
-                          find_starts, work, cancel, error);
-  return good;
-}
-
-/* --- All -------------------------------------------------------------------------------------- */
-
-bool
-lns_device_works_find (LnsReport *report,
-                       const LnsFilterSpan *span,
-                       const atomic_bool *cancel,
-                       LnsDeviceWorks *works,
-                       LnsError *error)
+LnsDeviceWorks
+lns_device_works (LnsReport *report, const LnsFilterSpan *span)
 {
   uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  bool good = true;
+  LnsDeviceWorks works = { 0 };
 
-  *works = (LnsDeviceWorks){ 0 };
   for (uint32_t i = 0; i < n_lanes; i++)
-    if (lns_is_gpu_operation (lanes[i].kind) && lns_report_lane_info (report, i)->n_events > 0 &&
-        (span->process == LNS_ID_NONE || lns_track_of (report, i)->process == span->process))
-      *lns_array_add (&find_work (report, works, lns_track_of (report, i))->lanes) = i;
-  set_spans (report, span, works);
-  for (size_t i = 0; good && i < works->n; i++)
-    good = find_busy (report, &works->items[i], cancel, error) &&
-           find_next (report, &works->items[i], cancel, error);
-  return good;
+    {
+      const LnsLaneInfo *info = lns_report_lane_info (report, i);
+      const LnsTrack *track = lns_track_of (report, i);
+      if (!lns_is_gpu_operation (lanes[i].kind) || info->n_events == 0 ||
+          (span->process != LNS_ID_NONE && track->process != span->process))
+        continue;
+      LnsDeviceWork *work = find_work (report, &works, track);
+      *lns_array_add (&work->lanes) = i;
+      work->sum_ns = lns_sum (work->sum_ns, info->busy_ns);
+      if (info->start_ns < work->work.start_ns)
+        work->work.start_ns = info->start_ns;
+      if (info->end_ns > work->work.end_ns)
+        work->work.end_ns = info->end_ns;
+    }
+  set_spans (report, span, &works);
+  if (works.n > 1)
+    qsort (works.items, works.n, sizeof *works.items, compare_works);
+  return works;
 }
 
 void
@@ -239,13 +133,157 @@ lns_device_works_clear (LnsDeviceWorks *works)
 {
   for (size_t i = 0; i < works->n; i++)
     {
-      LnsDeviceWork *work = &works->items[i];
-      lns_array_clear (&work->processes);
-      lns_array_clear (&work->lanes);
-      lns_array_clear (&work->busy);
-      free (work->next_lane);
-      free (work->next_ordinal);
-      free (work->is_after_loss);
+      lns_array_clear (&works->items[i].processes);
+      lns_array_clear (&works->items[i].lanes);
     }
   lns_array_clear (works);
+}
+
+/* --- Walking ---------------------------------------------------------------------------------- */
+
+/* So many operations are read at once, if they are spread evenly. */
+#define WINDOW 100000
+
+/* Where a walk is in a lane. */
+typedef struct
+{
+  uint32_t lane;
+  uint64_t next; /* ordinal of the first operation that was not read yet                         */
+} Place;
+
+struct LnsWorkWalk
+{
+  LnsReport *report;
+  const LnsDeviceWork *work;
+  const atomic_bool *cancel;
+  LNS_ARRAY (Place) places;
+  int64_t window_ns, until_ns; /* length of a window; up to where operations were read           */
+  LNS_ARRAY (LnsOperation) read; /* of this window, by start                                     */
+  size_t at;
+  LnsOperation ahead; /* of lns_work_walk_busy (): read, and not part of what was given          */
+  bool has_ahead;
+};
+
+LnsWorkWalk *
+lns_work_walk_new (LnsReport *report,
+                   const LnsDeviceWork *work,
+                   uint32_t kinds,
+                   const atomic_bool *cancel)
+{
+  LnsWorkWalk *walk = lns_calloc (1, sizeof *walk);
+  const LnsLane *lanes = lns_report_lanes (report, NULL);
+  uint64_t n = 0;
+
+  walk->report = report;
+  walk->work = work;
+  walk->cancel = cancel;
+  for (size_t i = 0; i < work->lanes.n; i++)
+    {
+      const uint32_t lane = work->lanes.items[i];
+      if ((kinds >> lanes[lane].kind & 1) == 0)
+        continue;
+      *lns_array_add (&walk->places) = (Place){ .lane = lane };
+      n += lns_report_lane_info (report, lane)->n_events;
+    }
+  walk->until_ns = work->work.start_ns;
+  walk->window_ns = (work->work.end_ns - work->work.start_ns) / (int64_t)(n / WINDOW + 1) + 1;
+  return walk;
+}
+
+void
+lns_work_walk_free (LnsWorkWalk *walk)
+{
+  if (walk == NULL)
+    return;
+  lns_array_clear (&walk->places);
+  lns_array_clear (&walk->read);
+  free (walk);
+}
+
+static int
+compare_operations (const void *a, const void *b)
+{
+  const LnsOperation *oa = a, *ob = b;
+  return LNS_COMPARE (oa->start_ns, ob->start_ns);
+}
+
+/* Reads what begins in the lane of PLACE before the window's end. */
+static bool
+read_lane (LnsWorkWalk *walk, Place *place, LnsError *error)
+{
+  const LnsSpan *span = &walk->work->span;
+  LnsLaneCursor cursor = { .report = walk->report, .lane = place->lane };
+  bool good = lns_lane_cursor_go (&cursor, place->next, error);
+
+  while (good && lns_lane_cursor_has (&cursor) && lns_lane_cursor_start (&cursor) < walk->until_ns)
+    {
+      const int64_t start_ns = lns_lane_cursor_start (&cursor),
+                    end_ns = lns_lane_cursor_end (&cursor);
+      const LnsOperation operation = {
+        .start_ns = start_ns > span->start_ns ? start_ns : span->start_ns,
+        .end_ns = end_ns < span->end_ns ? end_ns : span->end_ns,
+        .lane = place->lane,
+        .ordinal = place->next,
+        .is_after_loss =
+            cursor.chunk->flags != NULL && (cursor.chunk->flags[cursor.i] & LNS_EVENT_LOST_BEFORE)
+      };
+      if (operation.start_ns < operation.end_ns)
+        *lns_array_add (&walk->read) = operation;
+      place->next++;
+      good = lns_lane_cursor_next (&cursor, error);
+    }
+  lns_lane_cursor_clear (&cursor);
+  return good;
+}
+
+bool
+lns_work_walk_next (LnsWorkWalk *walk,
+                    LnsOperation *ret_operation,
+                    bool *ret_found,
+                    LnsError *error)
+{
+  *ret_found = false;
+  while (walk->at == walk->read.n)
+    {
+      if (walk->until_ns > walk->work->work.end_ns)
+        return true;
+      walk->at = walk->read.n = 0;
+      walk->until_ns += walk->window_ns;
+      for (size_t i = 0; i < walk->places.n; i++)
+        if (!lns_go_on (walk->cancel, error) || !read_lane (walk, &walk->places.items[i], error))
+          return false;
+      lns_order (walk->read.items, walk->read.n, sizeof (LnsOperation), compare_operations);
+    }
+  *ret_operation = walk->read.items[walk->at++];
+  *ret_found = true;
+  return true;
+}
+
+bool
+lns_work_walk_busy (LnsWorkWalk *walk, LnsOperation *ret_busy, bool *ret_found, LnsError *error)
+{
+  LnsOperation next;
+  bool found = true;
+
+  if (!walk->has_ahead && !lns_work_walk_next (walk, &walk->ahead, &walk->has_ahead, error))
+    return false;
+  *ret_found = walk->has_ahead;
+  if (!walk->has_ahead)
+    return true;
+  *ret_busy = walk->ahead;
+  walk->has_ahead = false;
+  while (found)
+    {
+      if (!lns_work_walk_next (walk, &next, &found, error))
+        return false;
+      if (found && next.start_ns > ret_busy->end_ns)
+        {
+          walk->ahead = next;
+          walk->has_ahead = true;
+          return true;
+        }
+      if (found && next.end_ns > ret_busy->end_ns)
+        ret_busy->end_ns = next.end_ns;
+    }
+  return true;
 }

@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* When each GPU worked, and when it had nothing to do. Processes that used the same GPU count as one: it is the GPU that is
- * busy or idle. */
+/* When each GPU worked. Processes that used the same GPU count as one: it is the GPU that is busy or idle. */
 
 #pragma once
 
@@ -18,35 +17,52 @@ typedef struct
 
 typedef LNS_ARRAY (LnsSpan) LnsSpans;
 
-/* An operation of a GPU: an event of a lane. */
-typedef struct
-{
-  uint32_t lane; /* LNS_ID_NONE: none                                                            */
-  uint64_t ordinal;
-} LnsWorkPlace;
-
+/* A GPU, and the lanes of what it did. */
 typedef struct
 {
   uint32_t device;  /* LnsCudaDevice of the first process that used it, or LNS_ID_NONE           */
   uint32_t process; /* that process                                                              */
   LNS_ARRAY (uint32_t) processes; /* all that used it                                            */
   LNS_ARRAY (uint32_t) lanes;     /* of its operations                                           */
-  LnsSpan span;                   /* that the ledger is about                                    */
-  LnsSpans busy; /* within the span, in order; neither overlap nor touch                         */
-  uint32_t *next_lane; /* for each busy span: the lane of an operation that begins it, or NONE   */
-  uint32_t *next_ordinal; /* the operation                                                       */
-  bool *is_after_loss;    /* for each busy span: records of that lane were dropped before it     */
-  int64_t busy_ns;
+  LnsSpan
+      span; /* that the ledger is about: from the first thing known of its processes to the last */
+  LnsSpan work;   /* from its first operation to its last, within the span                     */
+  int64_t sum_ns; /* of the durations of all operations                                        */
 } LnsDeviceWork;
 
 typedef LNS_ARRAY (LnsDeviceWork) LnsDeviceWorks;
 
-/* Finds the GPUs that REPORT has work of, in WORKS (to be cleared whatever is returned), within SPAN. Each one's span is from
- * the first thing that is known of its processes to the last, within SPAN. CANCEL may be NULL. False and ERROR where a chunk
- * is damaged, or cancelled. O(operations log lanes) and 32 bytes for each time that a GPU was busy. */
-bool lns_device_works_find (LnsReport *report,
-                            const LnsFilterSpan *span,
-                            const atomic_bool *cancel,
-                            LnsDeviceWorks *works,
-                            LnsError *error);
+/* Finds the GPUs that REPORT has work of within SPAN, those with the most first. To be cleared. O(lanes × GPUs). */
+LnsDeviceWorks lns_device_works (LnsReport *report, const LnsFilterSpan *span);
 void lns_device_works_clear (LnsDeviceWorks *works);
+
+/* An operation of a GPU, or a time in which operations left no gap: then it is the one that began it. */
+typedef struct
+{
+  int64_t start_ns, end_ns; /* cut to the ledger's span                                          */
+  uint32_t lane;
+  uint64_t ordinal;
+  bool is_after_loss; /* records of its lane were dropped before it                              */
+} LnsOperation;
+
+/* Goes through the operations of a GPU by start. */
+typedef struct LnsWorkWalk LnsWorkWalk;
+
+/* A walk over the operations of WORK in lanes of KINDS (1 << LnsLaneKind each). REPORT and WORK are borrowed; CANCEL may be
+ * NULL. To be freed. Takes memory for some 100,000 operations at a time, however many there are. */
+LnsWorkWalk *lns_work_walk_new (LnsReport *report,
+                                const LnsDeviceWork *work,
+                                uint32_t kinds,
+                                const atomic_bool *cancel);
+void lns_work_walk_free (LnsWorkWalk *walk); /* NULL is fine                                    */
+
+/* The next operation in RET_OPERATION; RET_FOUND gets whether there was one. Operations outside the span, and those without
+ * length, are left out. False and ERROR where a chunk is damaged, or cancelled. */
+bool lns_work_walk_next (LnsWorkWalk *walk,
+                         LnsOperation *ret_operation,
+                         bool *ret_found,
+                         LnsError *error);
+
+/* The next time in which operations leave no gap. Not to be mixed with the former. */
+bool
+lns_work_walk_busy (LnsWorkWalk *walk, LnsOperation *ret_busy, bool *ret_found, LnsError *error);

@@ -152,27 +152,52 @@ lns_launch_finder_find (LnsLaunchFinder *finder,
 
 /* --- Launches without work -------------------------------------------------------------------- */
 
-/* A call that queued work. */
+/* The correlations of operations: a bit for each number from the least to the greatest, or where these are far apart, the
+ * numbers. */
+typedef struct
+{
+  uint64_t least, most;
+  size_t n;
+  uint64_t *bits; /* or NULL                                                                     */
+  LNS_ARRAY (uint64_t) ids;
+} IdSet;
+
+/* Far apart: more bits than this for a number. */
+#define BITS_AN_ID 64
+
+/* A call that queued work of which none was found. */
 typedef struct
 {
   int64_t start_ns, end_ns;
-  uint64_t correlation;
   bool has_work;
 } Launch;
 
 typedef struct
 {
   LnsLaunchFinder *finder;
-  LNS_ARRAY (uint64_t) ids; /* of operations                                                     */
-  LNS_ARRAY (Launch) launches;
-  size_t n_outermost; /* of the launches: those not made within another call of CUDA             */
-  bool is_outermost;
+  uint32_t process;
+  const atomic_bool *cancel;
+  IdSet set;
+  size_t n_launches;
+  LNS_ARRAY (Launch) missing;
 } Missing;
 
+static bool
+has_id (const IdSet *set, uint64_t id)
+{
+  if (set->n == 0 || id < set->least || id > set->most)
+    return false;
+  if (set->bits != NULL)
+    return set->bits[(id - set->least) / 64] >> (id - set->least) % 64 & 1;
+  const size_t i = LNS_LOWER_BOUND (set->ids.n, k, set->ids.items[k] < id);
+  return i < set->ids.n && set->ids.items[i] == id;
+}
+
 static void
-add_ids (void *data, const LnsTrack *track, const LnsChunk *chunk)
+span_ids (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
   Missing *missing = data;
+  IdSet *set = &missing->set;
   const LnsLaneKind kind = lns_report_lanes (missing->finder->report, NULL)[chunk->lane].kind;
   const int column = lns_lane_kind_extra (kind, LNS_COLUMN_CORRELATION);
 
@@ -180,8 +205,32 @@ add_ids (void *data, const LnsTrack *track, const LnsChunk *chunk)
   for (uint32_t i = 0; i < chunk->n; i++)
     {
       const uint64_t id = lns_chunk_extra (chunk, column, i);
-      if (id != 0 && (missing->ids.n == 0 || missing->ids.items[missing->ids.n - 1] != id))
-        *lns_array_add (&missing->ids) = id;
+      if (id == 0)
+        continue;
+      set->least = set->n == 0 || id < set->least ? id : set->least;
+      set->most = id > set->most ? id : set->most;
+      set->n++;
+    }
+}
+
+static void
+add_ids (void *data, const LnsTrack *track, const LnsChunk *chunk)
+{
+  Missing *missing = data;
+  IdSet *set = &missing->set;
+  const LnsLaneKind kind = lns_report_lanes (missing->finder->report, NULL)[chunk->lane].kind;
+  const int column = lns_lane_kind_extra (kind, LNS_COLUMN_CORRELATION);
+
+  (void)track;
+  for (uint32_t i = 0; i < chunk->n; i++)
+    {
+      const uint64_t id = lns_chunk_extra (chunk, column, i);
+      if (id == 0)
+        continue;
+      if (set->bits != NULL)
+        set->bits[(id - set->least) / 64] |= UINT64_C (1) << (id - set->least) % 64;
+      else
+        *lns_array_add (&set->ids) = id;
     }
 }
 
@@ -196,22 +245,17 @@ add_launches (void *data, const LnsTrack *track, const LnsChunk *chunk)
   for (uint32_t i = 0; i < chunk->n; i++)
     {
       const uint64_t id = lns_chunk_extra (chunk, column, i);
-      if (id != 0 && lns_chunk_extra (chunk, result, i) == 0 &&
-          (chunk->flags[i] & LNS_EVENT_OPEN_END) == 0 &&
-          lns_call_class_of (missing->finder->classes, LNS_LANE_CUDA_API, chunk->name[i]) ==
+      if (id == 0 || lns_chunk_extra (chunk, result, i) != 0 ||
+          (chunk->flags[i] & LNS_EVENT_OPEN_END) != 0 ||
+          lns_call_class_of (missing->finder->classes, LNS_LANE_CUDA_API, chunk->name[i]) !=
               LNS_CALL_LAUNCH)
-        *lns_array_add (&missing->launches) =
+        continue;
+      missing->n_launches++;
+      if (!has_id (&missing->set, id))
+        *lns_array_add (&missing->missing) =
             (Launch){ .start_ns = chunk->start_ns[i],
-                      .end_ns = chunk->start_ns[i] + chunk->duration_ns[i],
-                      .correlation = id };
+                      .end_ns = chunk->start_ns[i] + chunk->duration_ns[i] };
     }
-}
-
-static int
-compare_ids (const void *a, const void *b)
-{
-  const uint64_t *ia = a, *ib = b;
-  return LNS_COMPARE (*ia, *ib);
 }
 
 static int
@@ -221,31 +265,77 @@ compare_launches (const void *a, const void *b)
   return LNS_COMPARE (la->start_ns, lb->start_ns);
 }
 
-static bool
-has_id (const Missing *missing, uint64_t id)
+/* Says of the outermost calls in which calls of CHUNK were made that have work, that these have it: CUPTI may give work the
+ * number of the inner call. Other threads' calls at that time are taken for such at worst. */
+static void
+find_in_inner (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
-  const size_t i =
-      lns_lower_bound (missing->ids.items, missing->ids.n, sizeof id, &id, compare_ids);
-  return i < missing->ids.n && missing->ids.items[i] == id;
+  Missing *missing = data;
+  const int column = lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION);
+
+  (void)track;
+  for (uint32_t i = 0; i < chunk->n; i++)
+    {
+      const int64_t start_ns = chunk->start_ns[i];
+      if (!has_id (&missing->set, lns_chunk_extra (chunk, column, i)))
+        continue;
+      const size_t at =
+          LNS_LOWER_BOUND (missing->missing.n, k, missing->missing.items[k].start_ns <= start_ns);
+      for (size_t k = at; k > 0 && k + 16 > at; k--)
+        if (missing->missing.items[k - 1].end_ns >= start_ns)
+          missing->missing.items[k - 1].has_work = true;
+    }
 }
 
-/* Says of the outermost call in which the call at START_NS was made that its work is there: CUPTI may give work the number of
- * the inner call. Other threads' calls at that time are taken for it at worst. */
-static void
-tell_outer (Missing *missing, int64_t start_ns)
+/* Has FUNCTION look at the columns COLUMNS of the operations of the process, or of its calls of CUDA, those outermost or not. */
+static bool
+read (Missing *missing,
+      bool is_work,
+      bool is_outermost,
+      LnsColumnMask columns,
+      LnsChunkFunc function,
+      LnsError *error)
 {
-  const Launch wanted = { .start_ns = start_ns };
-  size_t i = lns_lower_bound (missing->launches.items, missing->n_outermost, sizeof wanted, &wanted,
-                              compare_launches);
+  LnsReport *report = missing->finder->report;
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  bool good = true;
 
-  for (unsigned k = 0; k < 16 && i + 1 > k; k++)
-    {
-      if (i - k >= missing->n_outermost)
-        continue;
-      Launch *launch = &missing->launches.items[i - k];
-      if (launch->start_ns <= start_ns && launch->end_ns >= start_ns)
-        launch->has_work = true;
-    }
+  for (uint32_t i = 0; good && i < n_lanes; i++)
+    if (lns_track_of (report, i)->process == missing->process &&
+        (is_work ? lns_is_gpu_operation (lanes[i].kind) || lanes[i].kind == LNS_LANE_CUDA_HOST
+                 : lanes[i].kind == LNS_LANE_CUDA_API && (lanes[i].ordinal == 0) == is_outermost))
+      good = lns_read_lane (report, i, columns, function, missing, missing->cancel, error);
+  return good;
+}
+
+static int
+compare_ids (const void *a, const void *b)
+{
+  const uint64_t *ia = a, *ib = b;
+  return LNS_COMPARE (*ia, *ib);
+}
+
+static bool
+find_missing (Missing *missing, LnsError *error)
+{
+  const LnsColumnMask id = LNS_COLUMN_BIT (LNS_COLUMN_CORRELATION);
+  IdSet *set = &missing->set;
+
+  if (!read (missing, true, false, id, span_ids, error))
+    return false;
+  if (set->n > 0 && set->most - set->least < set->n * (uint64_t)BITS_AN_ID)
+    set->bits = lns_calloc ((size_t)((set->most - set->least) / 64 + 1), sizeof *set->bits);
+  if (!read (missing, true, false, id, add_ids, error))
+    return false;
+  lns_order (set->ids.items, set->ids.n, sizeof (uint64_t), compare_ids);
+  if (!read (missing, false, true,
+             id | LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
+                 LNS_COLUMN_BIT (LNS_COLUMN_RETURN_VALUE),
+             add_launches, error))
+    return false;
+  lns_order (missing->missing.items, missing->missing.n, sizeof (Launch), compare_launches);
+  return missing->missing.n == 0 || read (missing, false, false, id, find_in_inner, error);
 }
 
 bool
@@ -257,51 +347,19 @@ lns_launch_finder_missing (LnsLaunchFinder *finder,
                            size_t *ret_n_launches,
                            LnsError *error)
 {
-  uint32_t n_lanes;
-  const LnsLane *lanes = lns_report_lanes (finder->report, &n_lanes);
-  Missing missing = { .finder = finder };
-  bool good = true;
+  Missing missing = { .finder = finder, .process = process, .cancel = cancel };
+  const bool good = find_missing (&missing, error);
 
-  *ret_times_ns = NULL;
   *ret_n = 0;
-  for (uint32_t i = 0; good && i < n_lanes; i++)
-    if ((lns_is_gpu_operation (lanes[i].kind) || lanes[i].kind == LNS_LANE_CUDA_HOST) &&
-        lns_track_of (finder->report, i)->process == process)
-      good = lns_read_lane (finder->report, i, LNS_COLUMN_BIT (LNS_COLUMN_CORRELATION), add_ids,
-                            &missing, cancel, error);
-  lns_order (missing.ids.items, missing.ids.n, sizeof (uint64_t), compare_ids);
-  for (int pass = 0; pass < 2; pass++)
-    {
-      for (uint32_t i = 0; good && i < n_lanes; i++)
-        if (lanes[i].kind == LNS_LANE_CUDA_API && (lanes[i].ordinal == 0) == (pass == 0) &&
-            lns_track_of (finder->report, i)->process == process)
-          good = lns_read_lane (
-              finder->report, i,
-              LNS_COLUMN_BIT (LNS_COLUMN_CORRELATION) | LNS_COLUMN_BIT (LNS_COLUMN_NAME) |
-                  LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) | LNS_COLUMN_BIT (LNS_COLUMN_RETURN_VALUE),
-              add_launches, &missing, cancel, error);
-      if (pass == 0)
-        {
-          missing.n_outermost = missing.launches.n;
-          lns_order (missing.launches.items, missing.launches.n, sizeof (Launch), compare_launches);
-        }
-    }
-  for (size_t i = 0; i < missing.n_outermost; i++)
-    missing.launches.items[i].has_work = has_id (&missing, missing.launches.items[i].correlation);
-  for (size_t i = missing.n_outermost; i < missing.launches.n; i++)
-    if (has_id (&missing, missing.launches.items[i].correlation))
-      tell_outer (&missing, missing.launches.items[i].start_ns);
-  size_t n = 0;
-  for (size_t i = 0; i < missing.n_outermost; i++)
-    n += !missing.launches.items[i].has_work;
-  if (n > 0)
-    *ret_times_ns = lns_calloc (n, sizeof **ret_times_ns);
-  for (size_t i = 0; i < missing.n_outermost; i++)
-    if (!missing.launches.items[i].has_work)
-      (*ret_times_ns)[(*ret_n)++] = missing.launches.items[i].start_ns;
+  *ret_times_ns =
+      missing.missing.n > 0 ? lns_calloc (missing.missing.n, sizeof **ret_times_ns) : NULL;
+  for (size_t i = 0; i < missing.missing.n; i++)
+    if (!missing.missing.items[i].has_work)
+      (*ret_times_ns)[(*ret_n)++] = missing.missing.items[i].start_ns;
   if (ret_n_launches != NULL)
-    *ret_n_launches = missing.n_outermost;
-  lns_array_clear (&missing.ids);
-  lns_array_clear (&missing.launches);
+    *ret_n_launches = missing.n_launches;
+  free (missing.set.bits);
+  lns_array_clear (&missing.set.ids);
+  lns_array_clear (&missing.missing);
   return good;
 }

@@ -267,13 +267,12 @@ is_lost (const Device *device, int64_t start_ns, int64_t end_ns)
   return false;
 }
 
-/* Tells the gap before busy span I of the work. */
+/* Tells the gap between two times in which the GPU was busy. */
 static bool
-tell_gap (Device *device, size_t i, LnsError *error)
+tell_gap (Device *device, const LnsOperation *before, const LnsOperation *after, LnsError *error)
 {
   LnsWhyMaker *maker = device->maker;
-  const LnsDeviceWork *work = device->work;
-  const int64_t start_ns = work->busy.items[i - 1].end_ns, end_ns = work->busy.items[i].start_ns;
+  const int64_t start_ns = before->end_ns, end_ns = after->start_ns;
   LnsLaunchCall call;
   bool found = false;
 
@@ -285,16 +284,14 @@ tell_gap (Device *device, size_t i, LnsError *error)
       add (device, start_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
       return true;
     }
-  if (work->is_after_loss[i] || is_lost (device, start_ns, end_ns))
+  if (after->is_after_loss || is_lost (device, start_ns, end_ns))
     {
       device->lost_ns += end_ns - start_ns;
       add (device, start_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
       return true;
     }
   const int64_t known_ns = missing_from (device, start_ns, end_ns);
-  if (work->next_lane[i] != LNS_ID_NONE &&
-      !lns_launch_finder_find (maker->finder, work->next_lane[i], work->next_ordinal[i], &found,
-                               &call, error))
+  if (!lns_launch_finder_find (maker->finder, after->lane, after->ordinal, &found, &call, error))
     return false;
   if (!found)
     {
@@ -480,11 +477,72 @@ busiest_thread (const Device *device)
   return thread;
 }
 
+/* Tells the time before the first work, FIRST. */
+static bool
+tell_start (Device *device, const LnsOperation *first, LnsError *error)
+{
+  LnsLaunchCall call;
+  LnsPart part = nothing;
+  bool found = false;
+
+  if (!lns_launch_finder_find (device->maker->finder, first->lane, first->ordinal, &found, &call,
+                               error))
+    return false;
+  if (found)
+    part.thread = call.thread;
+  device->last_launch_ns = found ? call.start_ns : first->start_ns;
+  device->maker->gap++;
+  add (device, device->work->span.start_ns, first->start_ns, LNS_CAUSE_START_UP, part);
+  return true;
+}
+
+/* Tells the time after the last work, LAST: what was launched then and is not there may fill it. */
+static void
+tell_end (Device *device, const LnsOperation *last)
+{
+  const int64_t end_ns = device->work->span.end_ns,
+                known_ns = missing_from (device, last->end_ns, end_ns);
+  LnsPart part = nothing;
+
+  part.thread = busiest_thread (device);
+  device->maker->gap++;
+  add (device, last->end_ns, known_ns, LNS_CAUSE_TEAR_DOWN, part);
+  add (device, known_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
+  device->missing_ns += end_ns - known_ns;
+}
+
+/* Tells the whole span of the work. */
+static bool
+tell_all (Device *device, LnsError *error)
+{
+  const LnsDeviceWork *work = device->work;
+  LnsWorkWalk *walk =
+      lns_work_walk_new (device->maker->report, work, UINT32_MAX, device->maker->cancel);
+  LnsOperation before = { 0 }, busy;
+  bool any = false, found = true, good = true;
+
+  while (good && found)
+    {
+      good = lns_work_walk_busy (walk, &busy, &found, error);
+      if (!good || !found)
+        break;
+      good = any ? tell_gap (device, &before, &busy, error) : tell_start (device, &busy, error);
+      _lns_why_add_busy (device->maker, busy.start_ns, busy.end_ns);
+      before = busy;
+      any = true;
+    }
+  lns_work_walk_free (walk);
+  if (good && any)
+    tell_end (device, &before);
+  else if (good)
+    add (device, work->span.start_ns, work->span.end_ns, LNS_CAUSE_UNKNOWN, nothing);
+  return good;
+}
+
 bool
 _lns_why_device (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *error)
 {
   Device device = { .maker = maker, .work = work };
-  const size_t index = maker->why->ledgers.n;
   LnsLedger *ledger = _lns_why_begin_ledger (maker, &work->span);
 
   ledger->is_device = true;
@@ -492,43 +550,8 @@ _lns_why_device (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *error)
   ledger->process = work->process;
   ledger->n_processes = (unsigned)work->processes.n;
   find_losses (&device);
-  bool good = find_missing (&device, error);
-  const LnsSpan *busy = work->busy.items;
-  const size_t n = work->busy.n;
-  LnsPart ends = nothing;
-  if (good && n > 0)
-    {
-      LnsLaunchCall call;
-      bool found = false;
-      maker->gap++;
-      if (work->next_lane[0] != LNS_ID_NONE)
-        good = lns_launch_finder_find (maker->finder, work->next_lane[0], work->next_ordinal[0],
-                                       &found, &call, error);
-      if (good && found)
-        ends.thread = call.thread;
-      device.last_launch_ns = found ? call.start_ns : busy[0].start_ns;
-      add (&device, work->span.start_ns, busy[0].start_ns, LNS_CAUSE_START_UP, ends);
-    }
-  for (size_t i = 0; good && i < n; i++)
-    {
-      good = (i % 1024 != 0 || lns_go_on (maker->cancel, error)) &&
-             (i == 0 || tell_gap (&device, i, error));
-      if (good)
-        _lns_why_add_busy (maker, busy[i].start_ns, busy[i].end_ns);
-    }
-  if (good && n > 0)
-    {
-      /* Work that was launched last and is not there may fill the rest. */
-      const int64_t last_ns = busy[n - 1].end_ns, end_ns = work->span.end_ns;
-      const int64_t known_ns = missing_from (&device, last_ns, end_ns);
-      maker->gap++;
-      add (&device, last_ns, known_ns, LNS_CAUSE_TEAR_DOWN, ends);
-      add (&device, known_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
-      device.missing_ns += end_ns - known_ns;
-    }
-  if (good && n == 0 && work->span.end_ns > work->span.start_ns)
-    add (&device, work->span.start_ns, work->span.end_ns, LNS_CAUSE_UNKNOWN, nothing);
-  ledger = &maker->why->ledgers.items[index];
+  const bool good = find_missing (&device, error) && tell_all (&device, error);
+  ledger = &maker->why->ledgers.items[maker->ledger];
   ledger->thread = busiest_thread (&device);
   ledger->n_launches = device.n_launches;
   ledger->n_missing = device.n_missing;

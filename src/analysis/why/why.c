@@ -104,13 +104,6 @@ launching_thread (LnsReport *report, const LnsDeviceWork *work)
   return thread;
 }
 
-static int
-compare_works (const void *a, const void *b)
-{
-  const LnsDeviceWork *wa = a, *wb = b;
-  return LNS_COMPARE (wb->busy_ns, wa->busy_ns) ?: LNS_COMPARE (wa->device, wb->device);
-}
-
 /* Processes that launched GPU work of which nothing was recorded. */
 static bool
 tell_blind (LnsWhyMaker *maker, const LnsFilterSpan *span, LnsError *error)
@@ -144,18 +137,12 @@ run (LnsWhyMaker *maker, const LnsWhyOptions *options, LnsDeviceWorks *works, Ln
 {
   const LnsFilterSpan *span = &options->span;
 
-  if (!lns_device_works_find (maker->report, span, maker->cancel, works, error))
-    return false;
-  if (works->n > 1)
-    qsort (works->items, works->n, sizeof *works->items, compare_works);
+  *works = lns_device_works (maker->report, span);
   if (works->n > 0)
     {
       const uint32_t thread = launching_thread (maker->report, &works->items[0]);
-      const LnsSpans *busy = &works->items[0].busy;
-      const LnsSpan work =
-          busy->n > 0 ? (LnsSpan){ busy->items[0].start_ns, busy->items[busy->n - 1].end_ns }
-                      : works->items[0].span;
-      if (!_lns_why_find_steps (maker, thread, span, &work, options->step_range, error))
+      if (!_lns_why_find_steps (maker, thread, span, &works->items[0].work, options->step_range,
+                                error))
         return false;
       int64_t *step_ns = maker->step_ns;
       for (size_t i = 0; i < works->n; i++)
