@@ -24,6 +24,21 @@ def why(report, *switches):
     return json.loads(golden.run("why", "--format=json", *switches, report)[0])
 
 
+def check_sql(report, answer, what):
+    """The statement of each finding gives its time again, and the tables are the answer."""
+    n = 0
+    for finding in answer["findings"]:
+        if "sql" in finding:
+            assert int(golden.run("sql", report, finding["sql"])[0]) == finding["ns"], (what, finding)
+            n += 1
+    rows = golden.run("sql", report, "SELECT cause, ns, sentence FROM LNS_FINDINGS ORDER BY finding")[0].decode().splitlines()
+    assert rows == [f"{f['cause']}\t{f['ns']}\t{f['sentence']}" for f in answer["findings"]], what
+    idle = sum(ledger["idle_ns"] for ledger in answer["devices"] + answer["threads"])
+    assert int(golden.run("sql", report, 'SELECT coalesce(sum("end" - start), 0) FROM LNS_GAPS')[0]) == idle, what
+    assert int(golden.run("sql", report, "SELECT count(*) FROM LNS_STEPS")[0]) == answer["steps"]["count"], what
+    return n
+
+
 def check_events(report, answer, what):
     """Evidence is where it is said to be."""
     n = 0
@@ -45,6 +60,7 @@ def test_ledgers_close(names, least):
         answer = why(report)
         n += answers.check_ledgers(answer, name)
         check_events(report, answer, name)
+        check_sql(report, answer, name)
         for part in ("200ms/700ms", "1s/", "/50ms"):
             done = golden.run("info", report)  # the report is there
             assert done
@@ -60,7 +76,7 @@ def test_the_sample_names_what_it_waited_for():
     answers.check_ledgers(answer, "sample")
     assert "“load”" in answer["verdict"] and answer["findings"][0]["names"] == ["load"], answer["verdict"]
     assert answer["findings"][0]["confidence"] == "guess", "whether the thread ran was not recorded"
-    assert check_events(SAMPLE, answer, "sample") > 8
+    assert check_events(SAMPLE, answer, "sample") > 8 and check_sql(SAMPLE, answer, "sample") > 3
     assert answer["steps"]["source"] == "nvtx:step" and answer["steps"]["count"] == 8
     text = golden.run("why", SAMPLE)[0].decode()
     assert " ".join(text.split("\n  1")[0].split()) == answer["verdict"] and len(text.splitlines()) <= 12, text

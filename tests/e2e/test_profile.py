@@ -50,7 +50,7 @@ def test_output_is_the_same_with_and_without():
         plain = subprocess.run(words, cwd=folder.path, stdin=subprocess.DEVNULL, capture_output=True)
         run = folder.profile(*words)
         assert run.out == plain.stdout.decode(), (run.out, plain.stdout.decode())
-        ours = ("Collecting", "Generat", "    ", "1 event, ")
+        ours = ("Collecting", "Generat", "    ", "1 event, ", "Why: ")
         assert [line for line in run.err.splitlines() if not line.startswith(ours)] == ["three"]
 
 

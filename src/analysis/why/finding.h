@@ -50,7 +50,8 @@ typedef struct
   LnsCause cause;
   LnsWhySeverity severity;
   LnsConfidence confidence;
-  size_t ledger; /* index of its ledger                                                          */
+  size_t ledger;  /* index of its ledger                                                          */
+  uint32_t group; /* where it is made: 1 + index of its group, or 0                              */
   int64_t ns;
   double share; /* of the ledger's span, 0 – 1                                                   */
   uint64_t count;    /* gaps, calls or operations                                                 */
@@ -95,7 +96,9 @@ typedef struct
 typedef struct
 {
   int64_t start_ns, end_ns;
-  LnsCause cause; /* of an outlier: what made it so                                              */
+  int64_t busy_ns; /* how long the GPU was busy in it                                            */
+  LnsCause
+      cause; /* that has most of it; of an outlier: what made it so                                              */
   bool is_busy; /* … the GPU's work itself                                                     */
   int64_t excess_ns;
   size_t index;
@@ -107,12 +110,24 @@ typedef struct
   uint32_t thread;
   size_t n;
   int64_t p50_ns, p99_ns;
+  LNS_ARRAY (LnsStep) all;      /* in order, at most 100,000                                     */
   LNS_ARRAY (LnsStep) outliers; /* the slowest first, at most 8                                  */
 } LnsWhySteps;
+
+/* A part of idle time with one cause. */
+typedef struct
+{
+  int64_t start_ns, end_ns;
+  LnsCause cause;
+  uint32_t ledger, thread; /* index; instance or LNS_ID_NONE                                     */
+  uint32_t call, range;    /* string ids, or 0                                                   */
+  uint32_t finding;        /* 1 + index of the finding that it is part of, or 0                  */
+} LnsWhyGap;
 
 typedef struct
 {
   LnsSpan span;
+  LNS_ARRAY (LnsWhyGap) gaps; /* only where they were asked for                                  */
   LNS_ARRAY (LnsLedger) ledgers;
   LNS_ARRAY (LnsWhyFinding) findings; /* what costs most first                                   */
   LNS_ARRAY (LnsAbstention) abstained;

@@ -171,6 +171,16 @@ _lns_why_add (LnsWhyMaker *maker, const LnsPart *part)
       group->last_step = step;
       group->n_steps++;
     }
+  if (maker->keeps_gaps)
+    *lns_array_add (&maker->why->gaps) =
+        (LnsWhyGap){ .start_ns = part->start_ns,
+                     .end_ns = part->end_ns,
+                     .cause = part->cause,
+                     .ledger = (uint32_t)maker->ledger,
+                     .thread = part->thread,
+                     .call = part->call,
+                     .range = part->range,
+                     .finding = (uint32_t)(group - maker->groups.items) + 1 };
   add_to_steps (maker, part->start_ns, part->end_ns, 1 + (unsigned)part->cause);
   keep_part (group, part);
 }

@@ -46,6 +46,7 @@ typedef struct
   LnsTables *tables;
   LnsReport *report;
   const atomic_bool *cancel;
+  bool keeps_gaps;
   LnsThreadFacts *facts;
   LnsLaunchFinder *finder;
   LnsWhy *why;

@@ -210,6 +210,24 @@ excess_of (const LnsWhyMaker *maker, size_t i, const int64_t *medians, int64_t *
   return most;
 }
 
+/* Step I, with the cause that has most of it. */
+static LnsStep
+describe (const LnsWhyMaker *maker, size_t i)
+{
+  const int64_t *ns = &maker->step_ns[i * N_COLUMNS];
+  LnsStep step = { .start_ns = maker->steps.items[i].start_ns,
+                   .end_ns = maker->steps.items[i].end_ns,
+                   .busy_ns = ns[0],
+                   .index = i };
+  unsigned most = 0;
+
+  for (unsigned column = 1; column < N_COLUMNS; column++)
+    most = ns[column] > ns[most] ? column : most;
+  step.is_busy = most == 0;
+  step.cause = most == 0 ? LNS_CAUSE_UNKNOWN : (LnsCause)(most - 1);
+  return step;
+}
+
 void
 _lns_why_judge_steps (LnsWhyMaker *maker)
 {
@@ -239,9 +257,10 @@ _lns_why_judge_steps (LnsWhyMaker *maker)
     {
       const LnsSpan *span = &maker->steps.items[i];
       const int64_t ns = span->end_ns - span->start_ns;
+      *lns_array_add (&steps->all) = describe (maker, i);
       if ((double)ns <= SLOW * (double)steps->p50_ns)
         continue;
-      LnsStep step = { .start_ns = span->start_ns, .end_ns = span->end_ns, .index = i };
+      LnsStep step = steps->all.items[i];
       const unsigned column = excess_of (maker, i, medians, &step.excess_ns);
       step.is_busy = column == 0;
       step.cause = column == 0 ? LNS_CAUSE_UNKNOWN : (LnsCause)(column - 1);

@@ -32,6 +32,7 @@ add_finding (LnsWhyMaker *maker, const LnsGroup *group, LnsError *error)
       _lns_why_add_finding (maker, group->cause, group->ledger, group->ns, group->count);
   int64_t longest_ns = -1;
 
+  finding->group = (uint32_t)(group - maker->groups.items) + 1;
   finding->confidence = group->confidence;
   finding->n_steps = group->n_steps;
   finding->own = (LnsOccupation){ group->thread, group->call, group->range, 0 };
@@ -76,6 +77,21 @@ compare_findings (const void *a, const void *b)
              ?: LNS_COMPARE (fb->ns, fa->ns)
              ?: LNS_COMPARE (fa->cause, fb->cause)
              ?: LNS_COMPARE (fa->longest.start_ns, fb->longest.start_ns);
+}
+
+/* Has gaps, which name their groups, name their findings. */
+static void
+number_gaps (LnsWhyMaker *maker)
+{
+  LnsWhy *why = maker->why;
+  uint32_t *findings = lns_calloc (maker->groups.n + 1, sizeof *findings);
+
+  for (size_t i = 0; i < why->findings.n; i++)
+    if (why->findings.items[i].group != 0)
+      findings[why->findings.items[i].group] = (uint32_t)i + 1;
+  for (size_t i = 0; i < why->gaps.n; i++)
+    why->gaps.items[i].finding = findings[why->gaps.items[i].finding];
+  free (findings);
 }
 
 /* --- All -------------------------------------------------------------------------------------- */
@@ -178,6 +194,7 @@ lns_why_run (LnsTables *tables,
   LnsWhyMaker maker = { .tables = tables,
                         .report = report,
                         .cancel = cancel,
+                        .keeps_gaps = options->keeps_gaps,
                         .facts = lns_thread_facts_new (report),
                         .why = lns_calloc (1, sizeof (LnsWhy)) };
   LnsDeviceWorks works = { 0 };
@@ -188,6 +205,8 @@ lns_why_run (LnsTables *tables,
   LnsWhy *why = maker.why;
   if (good && why->findings.n > 0)
     qsort (why->findings.items, why->findings.n, sizeof *why->findings.items, compare_findings);
+  if (good)
+    number_gaps (&maker);
   if (good)
     _lns_why_write_sentences (tables, why);
   lns_device_works_clear (&works);
@@ -217,6 +236,8 @@ lns_why_free (LnsWhy *why)
   lns_array_clear (&why->abstained);
   lns_array_clear (&why->ledgers);
   lns_array_clear (&why->steps.outliers);
+  lns_array_clear (&why->steps.all);
+  lns_array_clear (&why->gaps);
   free (why->verdict);
   free (why->next);
   free (why);

@@ -17,6 +17,7 @@
 typedef struct
 {
   LnsFilterSpan span;     /* that is looked at                                                   */
+  bool keeps_gaps;        /* the answer has all parts of idle time: 40 bytes each                */
   const char *step_range; /* the name of the NVTX range that is a step, or NULL: it is found     */
 } LnsWhyOptions;
 

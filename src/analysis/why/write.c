@@ -280,6 +280,10 @@ put_json_finding (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *fin
   put_string (finding->sentence, stream);
   fputs (",\"advice\":", stream);
   put_string (lns_cause_advice (finding->cause), stream);
+  if (finding->group != 0)
+    fprintf (stream,
+             ",\"sql\":\"SELECT sum(\\\"end\\\" - start) FROM LNS_GAPS WHERE finding = %zu\"",
+             (size_t)(finding - why->findings.items) + 1);
   fprintf (stream, ",\"confidence\":\"%s\",\"names\":[", confidences[finding->confidence]);
   put_names (report, finding, stream);
   fputs ("],\"waits\":[", stream);

@@ -17,6 +17,7 @@
 
 #include "src/analysis/rules/doctor.h"
 #include "src/analysis/stats/report.h"
+#include "src/analysis/why/why.h"
 #include "src/base/memory.h"
 #include "src/cli/profile/profile.h"
 #include "src/cli/reports/frame-names.h"
@@ -184,6 +185,28 @@ name_frames (LnsProfile *profile, const char *path)
     lns_profile_tell (profile, "warning", "sampled functions have no names: %s", error.message);
 }
 
+/* Beyond so many events, the sentence would keep people waiting. */
+#define MOST_EVENTS 20000000
+
+/* Prints why the program was slow, if the report at PATH tells. */
+static void
+say_why (LnsProfile *profile, const char *path)
+{
+  LnsReport *report = lns_report_open (path, NULL, NULL);
+  LnsTables *tables = report != NULL && lns_report_info (report)->n_events <= MOST_EVENTS
+                          ? lns_tables_new (report, NULL)
+                          : NULL;
+  LnsWhy *why = NULL;
+  if (tables != NULL)
+    why = lns_why_run (tables, &(LnsWhyOptions){ .span = lns_filter_span (report) },
+                       lns_cli_interrupted (), NULL);
+  if (why != NULL && why->next != NULL)
+    lns_profile_print (profile, "Why: %s\n", why->verdict);
+  lns_why_free (why);
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
 /* Names the functions in the report at PATH, exports it, prints its statistics, and then the paths of all files. */
 static void
 finish (LnsProfile *profile, const char *path)
@@ -219,6 +242,8 @@ finish (LnsProfile *profile, const char *path)
         lns_profile_print (profile, "    %s\n", paths[i]);
       free (paths[i]);
     }
+  if (profile->has_exited && profile->options.why)
+    say_why (profile, path);
   free (paths);
 }
 

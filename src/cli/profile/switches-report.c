@@ -30,6 +30,8 @@ static const LnsOption switches_report_options[] = {
     .help = N_ ("Also write the report in these formats, beside it, as `lanescope export` does.") },
   { LNS_PROFILE_SWITCH ("stats", BOOL, stats), .default_text = "false",
     .help = N_ ("Print statistics of the report at the end, as `lanescope stats` does.") },
+  { LNS_PROFILE_SWITCH ("why", BOOL, why), .default_text = "true",
+    .help = N_ ("Say at the end why the program was slow, as `lanescope why` does.") },
   { LNS_PROFILE_SWITCH ("strict", FLAG, strict),
     .help =
         N_ ("Exit with 124 if the program succeeded and something that you asked for is missing "

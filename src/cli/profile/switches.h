@@ -20,7 +20,7 @@ typedef struct
   const char *gpu_metrics_devices, *gpu_metrics_frequency, *gpu_metrics_set; /* NULL likewise */
   const char *output, *output_dir;
   LnsOptionList export;
-  bool stats, strict;
+  bool stats, why, strict;
   bool force_overwrite;
   const char *mode; /* of the report's file; NULL: only its owner may read it */
   bool show_output;
@@ -73,7 +73,7 @@ typedef struct
   .gpu_metrics_set = "general", .cuda_graph_trace = "graph", .cuda_event_trace = "false",          \
   .cuda_trace = "sw", .cupti_sharing = true, .capture_range = "none", .progress_fd = -1,           \
   .control_fd = -1, .osrt_threshold_ns = 1000, .osrt_callers_ns = 80000, .osrt_callers_most = 24,  \
-  .osrt_stack_bytes = 16384, .resolve_symbols = true, .show_source_info = true,                    \
+  .osrt_stack_bytes = 16384, .resolve_symbols = true, .show_source_info = true, .why = true,       \
   .python_sampling_hz = 1000                                                                       \
  }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/why/sql.h"
 #include "src/base/memory.h"
 #include "src/base/monotonic.h"
 #include "src/cli/terminal/language.h"
@@ -58,7 +59,8 @@ lns_cli_query_new (LnsReport *report, int64_t timeout_ns, LnsError *error)
   if (sqlite3_open_v2 (":memory:", &query->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
       SQLITE_OK)
     lns_out_of_memory ();
-  if (lns_sql_attach (query->db, report, error))
+  if (lns_sql_attach (query->db, report, error) &&
+      lns_why_sql_attach (query->db, report, lns_cli_interrupted (), error))
     {
       /* SQLite makes this table when it is first read, which the authorizer would refuse. */
       sqlite3_exec (query->db, "SELECT * FROM pragma_table_info('')", NULL, NULL, NULL);
