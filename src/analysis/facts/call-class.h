@@ -24,6 +24,7 @@ typedef enum
   LNS_CALL_RELEASE, /* has another thread go on                                                  */
   LNS_CALL_IO,      /* reads, writes, or waits for files and sockets                             */
   LNS_CALL_SLEEP,   /* waits for time to pass                                                    */
+  LNS_CALL_DEVICE,  /* asks a driver                                                             */
   /* MPI, and NCCL's ranges. */
   LNS_CALL_COLLECTIVE, /* waits for all ranks                                                    */
   LNS_CALL_PEER,       /* waits for another rank                                                 */

@@ -169,7 +169,7 @@ typedef struct
 typedef struct
 {
   int64_t start_ns, end_ns;
-  bool has_work;
+  bool has_work, is_graph;
 } Launch;
 
 typedef struct
@@ -254,7 +254,10 @@ add_launches (void *data, const LnsTrack *track, const LnsChunk *chunk)
       if (!has_id (&missing->set, id))
         *lns_array_add (&missing->missing) =
             (Launch){ .start_ns = chunk->start_ns[i],
-                      .end_ns = chunk->start_ns[i] + chunk->duration_ns[i] };
+                      .end_ns = chunk->start_ns[i] + chunk->duration_ns[i],
+                      .is_graph =
+                          strstr (lns_report_string (missing->finder->report, chunk->name[i], NULL),
+                                  "GraphLaunch") != NULL };
     }
 }
 
@@ -344,20 +347,23 @@ lns_launch_finder_missing (LnsLaunchFinder *finder,
                            const atomic_bool *cancel,
                            int64_t **ret_times_ns,
                            size_t *ret_n,
+                           size_t *ret_n_graphs,
                            size_t *ret_n_launches,
                            LnsError *error)
 {
   Missing missing = { .finder = finder, .process = process, .cancel = cancel };
   const bool good = find_missing (&missing, error);
 
-  *ret_n = 0;
+  *ret_n = *ret_n_graphs = 0;
   *ret_times_ns =
       missing.missing.n > 0 ? lns_calloc (missing.missing.n, sizeof **ret_times_ns) : NULL;
   for (size_t i = 0; i < missing.missing.n; i++)
     if (!missing.missing.items[i].has_work)
-      (*ret_times_ns)[(*ret_n)++] = missing.missing.items[i].start_ns;
-  if (ret_n_launches != NULL)
-    *ret_n_launches = missing.n_launches;
+      {
+        (*ret_times_ns)[(*ret_n)++] = missing.missing.items[i].start_ns;
+        *ret_n_graphs += missing.missing.items[i].is_graph;
+      }
+  *ret_n_launches = missing.n_launches;
   free (missing.set.bits);
   lns_array_clear (&missing.set.ids);
   lns_array_clear (&missing.missing);

@@ -35,12 +35,13 @@ bool lns_launch_finder_find (LnsLaunchFinder *finder,
                              LnsError *error);
 
 /* Calls of PROCESS that queued work, as they say, of which the report has none: when they began, ascending, RET_N of
- * them, in RET_TIMES_NS (to be freed, NULL where there are none). RET_N_LAUNCHES (may be NULL) gets how many calls queued
- * work. O(calls and operations of the process); CANCEL may be NULL. */
+ * them, in RET_TIMES_NS (to be freed, NULL where there are none); RET_N_GRAPHS of them launched graphs. RET_N_LAUNCHES gets how
+ * many calls queued work. O(calls and operations of the process); CANCEL may be NULL. */
 bool lns_launch_finder_missing (LnsLaunchFinder *finder,
                                 uint32_t process,
                                 const atomic_bool *cancel,
                                 int64_t **ret_times_ns,
                                 size_t *ret_n,
+                                size_t *ret_n_graphs,
                                 size_t *ret_n_launches,
                                 LnsError *error);

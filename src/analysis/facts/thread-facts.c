@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "src/base/array.h"
+#include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/tables/kept-fields.h"
 #include "src/tables/lanes.h"
@@ -39,7 +40,11 @@ typedef struct
   bool is_ready; /* the cursors are                                                              */
   LnsLaneCursor calls[N_CALLS];
   LnsLaneCursor states;
+  LnsLaneCursor samples;
+  int64_t period_ns; /* between two samples of a thread that runs, or 0                          */
+  LNS_ARRAY (LnsLaneCursor) overheads; /* of its process                                         */
   LNS_ARRAY (LnsLaneCursor) ranges;
+  LNS_ARRAY (LnsLaneCursor) open_ranges; /* start/end ranges of its process                      */
   LNS_ARRAY (uint32_t) found; /* by lns_thread_facts_lanes ()                                    */
 } Thread;
 
@@ -91,8 +96,15 @@ lns_thread_facts_free (LnsThreadFacts *facts)
       for (unsigned k = 0; k < N_CALLS; k++)
         lns_lane_cursor_clear (&thread->calls[k]);
       lns_lane_cursor_clear (&thread->states);
+      lns_lane_cursor_clear (&thread->samples);
       for (size_t k = 0; k < thread->ranges.n; k++)
         lns_lane_cursor_clear (&thread->ranges.items[k]);
+      for (size_t k = 0; k < thread->open_ranges.n; k++)
+        lns_lane_cursor_clear (&thread->open_ranges.items[k]);
+      for (size_t k = 0; k < thread->overheads.n; k++)
+        lns_lane_cursor_clear (&thread->overheads.items[k]);
+      lns_array_clear (&thread->open_ranges);
+      lns_array_clear (&thread->overheads);
       lns_array_clear (&thread->lanes);
       lns_array_clear (&thread->ranges);
       lns_array_clear (&thread->found);
@@ -141,6 +153,65 @@ outermost (const LnsThreadFacts *facts, const Thread *thread, LnsLaneKind kind)
   return found;
 }
 
+/* Adds cursors over what the process of thread NUMBER has as a whole. */
+static void
+add_of_process (LnsThreadFacts *facts, Thread *thread, uint32_t number)
+{
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (facts->report, &n_lanes);
+  const uint32_t process = lns_report_threads (facts->report, NULL)[number].process;
+
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      if (lns_track_of (facts->report, i)->process != process ||
+          lns_report_lane_info (facts->report, i)->n_events == 0)
+        continue;
+      if (lanes[i].kind == LNS_LANE_NVTX_START_END)
+        *lns_array_add (&thread->open_ranges) =
+            (LnsLaneCursor){ .report = facts->report,
+                             .lane = i,
+                             .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) |
+                                        LNS_COLUMN_BIT (LNS_COLUMN_THREAD) };
+      else if (lanes[i].kind == LNS_LANE_CUDA_OVERHEAD)
+        *lns_array_add (&thread->overheads) =
+            (LnsLaneCursor){ .report = facts->report,
+                             .lane = i,
+                             .columns = LNS_COLUMN_BIT (LNS_COLUMN_OVERHEAD_KIND) |
+                                        LNS_COLUMN_BIT (LNS_COLUMN_THREAD) };
+    }
+}
+
+static int
+compare_times (const void *a, const void *b)
+{
+  const int64_t *ta = a, *tb = b;
+  return LNS_COMPARE (*ta, *tb);
+}
+
+/* How far the samples of THREAD lie apart while it runs: what a tenth of the first ones are apart at most. 0 = not known. */
+static int64_t
+sample_period (LnsThreadFacts *facts, Thread *thread)
+{
+  int64_t gaps[256];
+  LnsLaneCursor cursor = { .report = facts->report, .lane = thread->samples.lane };
+  size_t n = 0;
+
+  if (cursor.lane == LNS_ID_NONE || !lns_lane_cursor_go (&cursor, 0, NULL))
+    return 0;
+  while (lns_lane_cursor_has (&cursor) && n < sizeof gaps / sizeof *gaps)
+    {
+      const int64_t before_ns = lns_lane_cursor_start (&cursor);
+      if (!lns_lane_cursor_next (&cursor, NULL) || !lns_lane_cursor_has (&cursor))
+        break;
+      gaps[n++] = lns_lane_cursor_start (&cursor) - before_ns;
+    }
+  lns_lane_cursor_clear (&cursor);
+  if (n < 4)
+    return 0;
+  qsort (gaps, n, sizeof *gaps, compare_times);
+  return gaps[n / 10];
+}
+
 /* The thread of this number with its cursors, or NULL. */
 static Thread *
 thread_of (LnsThreadFacts *facts, uint32_t number)
@@ -159,6 +230,10 @@ thread_of (LnsThreadFacts *facts, uint32_t number)
                                     .lane = outermost (facts, thread, LNS_LANE_SCHED),
                                     .columns = LNS_COLUMN_BIT (LNS_COLUMN_SCHED_IN) |
                                                LNS_COLUMN_BIT (LNS_COLUMN_THREAD_STATE) };
+  thread->samples = (LnsLaneCursor){ .report = facts->report,
+                                     .lane = outermost (facts, thread, LNS_LANE_CPU_SAMPLE) };
+  thread->period_ns = sample_period (facts, thread);
+  add_of_process (facts, thread, number);
   for (size_t i = 0; i < thread->lanes.n; i++)
     if (thread->lanes.items[i].kind == LNS_LANE_NVTX_PUSH_POP)
       *lns_array_add (&thread->ranges) =
@@ -181,7 +256,7 @@ lns_thread_facts_known (LnsThreadFacts *facts, uint32_t thread)
   known.has_cuda = self->calls[CUDA_CALLS].lane != LNS_ID_NONE;
   known.has_os = process < facts->n_processes && facts->has_os[process];
   known.has_states = self->states.lane != LNS_ID_NONE;
-  known.has_ranges = self->ranges.n > 0;
+  known.has_ranges = self->ranges.n + self->open_ranges.n > 0;
   lns_thread_facts_lanes (facts, thread, LNS_LANE_CPU_SAMPLE, &n);
   known.has_samples = n > 0;
   lns_thread_facts_lanes (facts, thread, LNS_LANE_PYTHON_SAMPLE, &n);
@@ -202,6 +277,35 @@ typedef struct
   LnsError *error;
 } Walk;
 
+/* Takes the range at which CURSOR is for DEED, if it holds TIME_NS and began after the one that DEED has; and when that may
+ * change. */
+static void
+take_range (const LnsLaneCursor *cursor, int64_t time_ns, LnsDeed *deed, int64_t *until_ns)
+{
+  const int64_t start_ns = lns_lane_cursor_start (cursor), end_ns = lns_lane_cursor_end (cursor);
+  const int64_t change_ns = start_ns > time_ns ? start_ns : end_ns;
+
+  *until_ns = change_ns < *until_ns ? change_ns : *until_ns;
+  if (start_ns > time_ns || start_ns < deed->range_start_ns)
+    return;
+  deed->range = cursor->chunk->name[cursor->i];
+  deed->range_lane = cursor->lane;
+  deed->range_ordinal = lns_lane_cursor_ordinal (cursor);
+  deed->range_start_ns = start_ns;
+}
+
+/* Goes to the first event of CURSOR that is not over at TIME_NS; what has no length is over at once. */
+static bool
+seek_open (LnsLaneCursor *cursor, int64_t time_ns, LnsError *error)
+{
+  if (!lns_lane_cursor_seek (cursor, time_ns, error))
+    return false;
+  while (lns_lane_cursor_has (cursor) && lns_lane_cursor_end (cursor) <= time_ns)
+    if (!lns_lane_cursor_next (cursor, error))
+      return false;
+  return true;
+}
+
 bool
 lns_thread_facts_range (LnsThreadFacts *facts,
                         uint32_t thread,
@@ -219,31 +323,34 @@ lns_thread_facts_range (LnsThreadFacts *facts,
   for (size_t i = 0; self != NULL && i < self->ranges.n; i++)
     {
       LnsLaneCursor *cursor = &self->ranges.items[i];
-      if (!lns_lane_cursor_seek (cursor, time_ns, error))
+      if (!seek_open (cursor, time_ns, error))
         return false;
-      /* What has no length is over at once. */
-      while (lns_lane_cursor_has (cursor) && lns_lane_cursor_end (cursor) <= time_ns)
-        if (!lns_lane_cursor_next (cursor, error))
-          return false;
+      if (lns_lane_cursor_has (cursor))
+        take_range (cursor, time_ns, deed, ret_until_ns);
+    }
+  const int column = lns_lane_kind_extra (LNS_LANE_NVTX_START_END, LNS_COLUMN_THREAD);
+  for (size_t i = 0; self != NULL && i < self->open_ranges.n; i++)
+    {
+      LnsLaneCursor *cursor = &self->open_ranges.items[i];
+      if (!seek_open (cursor, time_ns, error))
+        return false;
       if (!lns_lane_cursor_has (cursor))
         continue;
-      const int64_t start_ns = lns_lane_cursor_start (cursor),
-                    end_ns = lns_lane_cursor_end (cursor);
-      const int64_t change_ns = start_ns > time_ns ? start_ns : end_ns;
-      *ret_until_ns = change_ns < *ret_until_ns ? change_ns : *ret_until_ns;
-      if (start_ns > time_ns || start_ns < deed->range_start_ns)
-        continue;
-      deed->range = cursor->chunk->name[cursor->i];
-      deed->range_lane = cursor->lane;
-      deed->range_ordinal = lns_lane_cursor_ordinal (cursor);
-      deed->range_start_ns = start_ns;
+      if (lns_chunk_extra (cursor->chunk, column, cursor->i) == thread)
+        take_range (cursor, time_ns, deed, ret_until_ns);
+      else if (lns_lane_cursor_end (cursor) < *ret_until_ns)
+        *ret_until_ns = lns_lane_cursor_end (cursor);
     }
   return true;
 }
 
 bool
-lns_thread_facts_last_sync (
-    LnsThreadFacts *facts, uint32_t thread, int64_t time_ns, int64_t *ret_end_ns, LnsError *error)
+lns_thread_facts_last_sync (LnsThreadFacts *facts,
+                            uint32_t thread,
+                            int64_t time_ns,
+                            int64_t *ret_end_ns,
+                            uint32_t *ret_name,
+                            LnsError *error)
 {
   Thread *self = thread_of (facts, thread);
   LnsLaneCursor *cursor = self != NULL ? &self->calls[CUDA_CALLS] : NULL;
@@ -260,7 +367,10 @@ lns_thread_facts_last_sync (
   const LnsCallClass class =
       lns_call_class_of (facts->classes, LNS_LANE_CUDA_API, cursor->chunk->name[cursor->i]);
   if (class == LNS_CALL_SYNC || class == LNS_CALL_SYNC_COPY)
-    *ret_end_ns = lns_lane_cursor_end (cursor);
+    {
+      *ret_end_ns = lns_lane_cursor_end (cursor);
+      *ret_name = cursor->chunk->name[cursor->i];
+    }
   return true;
 }
 
@@ -284,6 +394,29 @@ tell (Walk *walk, LnsDeed *deed)
   return true;
 }
 
+/* Sets RET_RUNS to whether samples found the thread on a CPU for most of the time from FROM_NS to TO_NS. */
+static bool
+is_sampled (Walk *walk, int64_t from_ns, int64_t to_ns, bool *ret_runs)
+{
+  LnsLaneCursor *cursor = &walk->thread->samples;
+  const int64_t period_ns = walk->thread->period_ns;
+
+  *ret_runs = false;
+  if (period_ns <= 0 || to_ns - from_ns < 2 * period_ns)
+    return true;
+  if (!lns_lane_cursor_seek (cursor, from_ns, walk->error))
+    return false;
+  const uint64_t first = lns_lane_cursor_has (cursor) ? lns_lane_cursor_ordinal (cursor) : 0;
+  if (!lns_lane_cursor_has (cursor) || !lns_lane_cursor_seek (cursor, to_ns, walk->error))
+    return lns_lane_cursor_has (cursor) || walk->error == NULL ||
+           walk->error->domain == LNS_ERROR_NONE;
+  const uint64_t end = lns_lane_cursor_has (cursor)
+                           ? lns_lane_cursor_ordinal (cursor)
+                           : lns_report_lane_info (walk->facts->report, cursor->lane)->n_events;
+  *ret_runs = (double)(end - first) * (double)period_ns >= 0.5 * (double)(to_ns - from_ns);
+  return true;
+}
+
 /* The states of a thread from FROM_NS to TO_NS, in which it was in no call; or, in CALL, whether it only lacked a CPU. */
 static bool
 walk_states (Walk *walk, int64_t from_ns, int64_t to_ns, const LnsDeed *call)
@@ -300,8 +433,13 @@ walk_states (Walk *walk, int64_t from_ns, int64_t to_ns, const LnsDeed *call)
   if (cursor->lane == LNS_ID_NONE)
     {
       LnsDeed deed = call != NULL ? *call : unknown;
+      bool runs = false;
       deed.start_ns = from_ns;
       deed.end_ns = to_ns;
+      if (call == NULL && !is_sampled (walk, from_ns, to_ns, &runs))
+        return false;
+      if (runs)
+        deed.doing = LNS_DOING_OUTSIDE;
       return tell (walk, &deed);
     }
   if (!lns_lane_cursor_seek (cursor, from_ns, walk->error))
@@ -434,6 +572,44 @@ walk_calls (Walk *walk, unsigned source, int64_t from_ns, int64_t to_ns)
   return from_ns >= to_ns || walk->is_over || walk_calls (walk, source + 1, from_ns, to_ns);
 }
 
+/* What CUPTI tells apart from calls of CUDA, from overhead lane I of the process on; and calls, from FROM_NS to TO_NS. */
+static bool
+walk_overhead (Walk *walk, size_t i, int64_t from_ns, int64_t to_ns)
+{
+  const int of_thread = lns_lane_kind_extra (LNS_LANE_CUDA_OVERHEAD, LNS_COLUMN_THREAD),
+            of_kind = lns_lane_kind_extra (LNS_LANE_CUDA_OVERHEAD, LNS_COLUMN_OVERHEAD_KIND);
+
+  if (i == walk->thread->overheads.n)
+    return from_ns >= to_ns || walk_calls (walk, CUDA_CALLS, from_ns, to_ns);
+  LnsLaneCursor *cursor = &walk->thread->overheads.items[i];
+  if (!lns_lane_cursor_seek (cursor, from_ns, walk->error))
+    return false;
+  while (lns_lane_cursor_has (cursor) && lns_lane_cursor_start (cursor) < to_ns && !walk->is_over)
+    {
+      const int64_t start_ns = lns_lane_cursor_start (cursor),
+                    end_ns = lns_lane_cursor_end (cursor);
+      LnsDeed deed = { .start_ns = start_ns > from_ns ? start_ns : from_ns,
+                       .end_ns = end_ns < to_ns ? end_ns : to_ns,
+                       .doing = LNS_DOING_OVERHEAD,
+                       .overhead = (uint32_t)lns_chunk_extra (cursor->chunk, of_kind, cursor->i),
+                       .lane = cursor->lane,
+                       .ordinal = lns_lane_cursor_ordinal (cursor),
+                       .call_start_ns = start_ns,
+                       .waker = LNS_ID_NONE };
+      const int64_t end = deed.end_ns;
+      if (deed.start_ns < deed.end_ns &&
+          lns_chunk_extra (cursor->chunk, of_thread, cursor->i) == walk->number)
+        {
+          if (!walk_overhead (walk, i + 1, from_ns, deed.start_ns) || !tell (walk, &deed))
+            return false;
+          from_ns = end;
+        }
+      if (!lns_lane_cursor_next (cursor, walk->error))
+        return false;
+    }
+  return from_ns >= to_ns || walk->is_over || walk_overhead (walk, i + 1, from_ns, to_ns);
+}
+
 bool
 lns_thread_facts_walk (LnsThreadFacts *facts,
                        uint32_t thread,
@@ -455,6 +631,6 @@ lns_thread_facts_walk (LnsThreadFacts *facts,
     return true;
   const uint32_t process = lns_report_threads (facts->report, NULL)[thread].process;
   walk.has_os = process < facts->n_processes && facts->has_os[process];
-  walk.with_ranges = with_ranges && walk.thread->ranges.n > 0;
-  return walk_calls (&walk, CUDA_CALLS, from_ns, to_ns);
+  walk.with_ranges = with_ranges && walk.thread->ranges.n + walk.thread->open_ranges.n > 0;
+  return walk_overhead (&walk, 0, from_ns, to_ns);
 }

@@ -14,9 +14,10 @@
 
 typedef enum
 {
-  LNS_DOING_CUDA, /* a call of the CUDA API                                                  */
-  LNS_DOING_MPI,  /* a call of MPI                                                           */
-  LNS_DOING_OS,   /* a call of the OS runtime, or a system call, that explains where time goes */
+  LNS_DOING_OVERHEAD, /* work of the driver or the profiler that CUPTI tells apart               */
+  LNS_DOING_CUDA,     /* a call of the CUDA API                                                  */
+  LNS_DOING_MPI,      /* a call of MPI                                                           */
+  LNS_DOING_OS, /* a call of the OS runtime, or a system call, that explains where time goes */
   LNS_DOING_RUNNABLE, /* it could have run, and had no CPU                                       */
   LNS_DOING_BLOCKED,  /* it was off its CPU, in no call that was recorded                        */
   LNS_DOING_RUNNING,  /* it was on a CPU, in no such call                                        */
@@ -30,6 +31,7 @@ typedef struct
   int64_t start_ns, end_ns;
   LnsDoing doing;
   LnsCallClass class; /* of the call                                                             */
+  uint32_t overhead;  /* of LNS_DOING_OVERHEAD: CUpti_ActivityOverheadKind                       */
   uint32_t lane;      /* of the event that tells, or LNS_ID_NONE                                 */
   uint64_t ordinal;   /* the event                                                               */
   uint32_t name;      /* string id of the call, or 0                                             */
@@ -81,10 +83,14 @@ bool lns_thread_facts_range (LnsThreadFacts *facts,
                              int64_t *ret_until_ns,
                              LnsError *error);
 
-/* If the last CUDA call of THREAD that ended before TIME_NS waited for the GPU, RET_END_NS gets when it ended; else it stays as
- * it is. */
-bool lns_thread_facts_last_sync (
-    LnsThreadFacts *facts, uint32_t thread, int64_t time_ns, int64_t *ret_end_ns, LnsError *error);
+/* If the last CUDA call of THREAD that ended before TIME_NS waited for the GPU, RET_END_NS gets when it ended and RET_NAME its
+ * name; else they stay as they are. */
+bool lns_thread_facts_last_sync (LnsThreadFacts *facts,
+                                 uint32_t thread,
+                                 int64_t time_ns,
+                                 int64_t *ret_end_ns,
+                                 uint32_t *ret_name,
+                                 LnsError *error);
 
 /* The lanes of KIND that THREAD has, RET_N of them. Borrowed. */
 const uint32_t *

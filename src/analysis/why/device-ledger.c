@@ -35,7 +35,7 @@ typedef struct
   LnsWhyMaker *maker;
   const LnsDeviceWork *work;
   int64_t *missing; /* when calls queued work that was not recorded, ascending                   */
-  size_t n_missing, n_launches, next_missing;
+  size_t n_missing, n_missing_graphs, n_launches, next_missing;
   int64_t last_launch_ns; /* when the operation was launched that began the busy span at hand    */
   LnsSpans lost; /* times of which records were dropped                                          */
   LnsIdMap n_calls_of; /* thread + 1 -> in how many gaps it made the call                        */
@@ -51,7 +51,10 @@ typedef struct
   LnsThreadKnown known;
   uint32_t thread;
   int64_t start_ns;
-  int64_t last_sync_ns; /* when the last wait for the GPU in it ended, or INT64_MIN              */
+  int64_t last_sync_ns; /* when the last wait for the GPU in it or before ended, or INT64_MIN    */
+  uint32_t sync, sync_range; /* that call's name, and the range that it was in                   */
+  const LnsLaunchCall *call; /* that launched the operation that ends it                          */
+  uint32_t range; /* in which the operation that ends it was launched                      */
 } Gap;
 
 static void
@@ -67,6 +70,26 @@ add (Device *device, int64_t start_ns, int64_t end_ns, LnsCause cause, LnsPart p
 static const LnsPart nothing = { .thread = LNS_ID_NONE, .lane = LNS_ID_NONE, .waker = LNS_ID_NONE };
 
 /* --- What a thread did, as a cause ------------------------------------------------------------ */
+
+LnsCause
+_lns_why_cause_of_overhead (uint32_t kind)
+{
+  switch (kind >> 16)
+    {
+    case 1: /* buffers, instrumentation, resources */
+    case 2:
+    case 3:
+    case 7: /* the client's answer to CUPTI's request for a buffer */
+      return LNS_CAUSE_PROFILER;
+    case 4: /* modules, functions that are loaded when they are needed */
+    case 5:
+      return LNS_CAUSE_MODULE_LOAD;
+    case 6: /* no room for commands */
+      return LNS_CAUSE_DRIVER;
+    default:
+      return kind == 1 ? LNS_CAUSE_MODULE_LOAD : LNS_CAUSE_DRIVER;
+    }
+}
 
 static LnsCause
 cause_of_cuda (LnsCallClass class)
@@ -101,6 +124,10 @@ _lns_why_cause_of_call (LnsCallClass class)
       return LNS_CAUSE_SLEEP;
     case LNS_CALL_MODULE:
       return LNS_CAUSE_MODULE_LOAD;
+    case LNS_CALL_ALLOCATION:
+      return LNS_CAUSE_ALLOCATION;
+    case LNS_CALL_DEVICE:
+      return LNS_CAUSE_DRIVER;
     case LNS_CALL_COLLECTIVE:
       return LNS_CAUSE_COLLECTIVE_WAIT;
     default:
@@ -144,6 +171,21 @@ cause_of_way (const Gap *gap, const LnsDeed *deed, LnsPart *part)
   return LNS_CAUSE_CPU_WORK;
 }
 
+/* Whether time of CAUSE is one finding of a thread, wherever it is. */
+static bool
+is_of_any_place (LnsCause cause)
+{
+  return cause == LNS_CAUSE_GPU_SYNC || cause == LNS_CAUSE_LAUNCH_RATE ||
+         cause == LNS_CAUSE_CPU_CONTENTION;
+}
+
+/* Whether DEED is in the call that launched what ends the gap. */
+static bool
+is_call_of (const Gap *gap, const LnsDeed *deed)
+{
+  return deed->lane == gap->call->lane && deed->ordinal == gap->call->ordinal;
+}
+
 static bool
 take_deed (void *data, const LnsDeed *deed)
 {
@@ -158,6 +200,9 @@ take_deed (void *data, const LnsDeed *deed)
 
   switch (deed->doing)
     {
+    case LNS_DOING_OVERHEAD:
+      cause = _lns_why_cause_of_overhead (deed->overhead);
+      break;
     case LNS_DOING_CUDA:
       cause = cause_of_cuda (deed->class);
       if (cause == LNS_CAUSE_LAUNCH_RATE && deed->end_ns - deed->start_ns > LOADING_NS)
@@ -166,9 +211,21 @@ take_deed (void *data, const LnsDeed *deed)
           part.confidence = LNS_CONFIDENCE_LIKELY;
         }
       if (cause == LNS_CAUSE_GPU_SYNC)
-        gap->last_sync_ns = deed->end_ns;
-      if (cause == LNS_CAUSE_LAUNCH_RATE)
-        part.call = part.range = 0;
+        {
+          gap->last_sync_ns = deed->end_ns;
+          gap->sync = deed->name;
+          gap->sync_range = deed->range;
+        }
+      if (cause == LNS_CAUSE_LAUNCH_RATE && is_call_of (gap, deed) &&
+          gap->last_sync_ns != INT64_MIN)
+        {
+          /* The first launch after a wait is part of the way. */
+          cause = LNS_CAUSE_GPU_SYNC;
+          part.call = gap->sync;
+          part.range = gap->sync_range;
+        }
+      else if (cause == LNS_CAUSE_LAUNCH_RATE)
+        part.call = 0;
       break;
     case LNS_DOING_MPI:
     case LNS_DOING_OS:
@@ -176,7 +233,6 @@ take_deed (void *data, const LnsDeed *deed)
       break;
     case LNS_DOING_RUNNABLE:
       cause = LNS_CAUSE_CPU_CONTENTION;
-      part.range = 0;
       break;
     case LNS_DOING_BLOCKED:
       cause = _lns_why_cause_of_block (deed);
@@ -185,14 +241,23 @@ take_deed (void *data, const LnsDeed *deed)
       cause = cause_of_way (gap, deed, &part);
       if (cause == LNS_CAUSE_NOT_RECORDED)
         gap->device->away_ns += deed->end_ns - deed->start_ns;
-      if (cause == LNS_CAUSE_GPU_SYNC || cause == LNS_CAUSE_LAUNCH_RATE)
-        part.call = part.range = 0;
+      if (cause == LNS_CAUSE_GPU_SYNC)
+        {
+          part.call = gap->sync;
+          part.range = gap->sync_range;
+        }
       else if (part.lane == LNS_ID_NONE)
         {
           part.lane = deed->range_lane;
           part.ordinal = deed->range_ordinal;
         }
     }
+  if (part.lane == LNS_ID_NONE && deed->end_ns >= gap->call->start_ns)
+    {
+      part.lane = gap->call->lane;
+      part.ordinal = gap->call->ordinal;
+    }
+  part.is_any_place = is_of_any_place (cause);
   add (gap->device, deed->start_ns, deed->end_ns, cause, part);
   return true;
 }
@@ -204,38 +269,22 @@ static void
 add_latency (
     Device *device, const Gap *gap, int64_t start_ns, int64_t end_ns, const LnsLaunchCall *call)
 {
-  const LnsCallClass class = lns_call_class_of (lns_thread_facts_classes (device->maker->facts),
-                                                LNS_LANE_CUDA_API, call->name);
-  const int64_t in_call_ns = call->end_ns < end_ns ? call->end_ns : end_ns;
-  LnsPart part = {
-    .thread = call->thread, .lane = call->lane, .ordinal = call->ordinal, .waker = LNS_ID_NONE
-  };
-  LnsCause cause = gap->last_sync_ns != INT64_MIN || class == LNS_CALL_SYNC_COPY
-                       ? LNS_CAUSE_GPU_SYNC
-                       : LNS_CAUSE_LAUNCH_RATE;
+  const bool is_sync = gap->last_sync_ns != INT64_MIN;
+  LnsCause cause = is_sync ? LNS_CAUSE_GPU_SYNC : LNS_CAUSE_LAUNCH_RATE;
+  LnsPart part = { .thread = call->thread,
+                   .call = is_sync ? gap->sync : 0,
+                   .range = is_sync ? gap->sync_range : gap->range,
+                   .lane = call->lane,
+                   .ordinal = call->ordinal,
+                   .waker = LNS_ID_NONE,
+                   .is_any_place = true };
 
-  if (start_ns < in_call_ns)
-    {
-      if (class != LNS_CALL_LAUNCH && class != LNS_CALL_SYNC_COPY)
-        {
-          part.call = call->name;
-          add (device, start_ns, in_call_ns, cause_of_cuda (class), part);
-        }
-      else if (in_call_ns - start_ns > LOADING_NS && class == LNS_CALL_LAUNCH)
-        {
-          part.call = call->name;
-          part.confidence = LNS_CONFIDENCE_LIKELY;
-          add (device, start_ns, in_call_ns, LNS_CAUSE_MODULE_LOAD, part);
-        }
-      else
-        add (device, start_ns, in_call_ns, cause, part);
-      start_ns = in_call_ns;
-    }
-  part.call = 0;
   if (call->end_ns <= gap->start_ns)
     {
       /* It had been queued before. */
       cause = end_ns - start_ns > QUEUED_NS ? LNS_CAUSE_DEPENDENCY : LNS_CAUSE_DRIVER;
+      part.call = 0;
+      part.range = gap->range;
       part.confidence = LNS_CONFIDENCE_LIKELY;
     }
   add (device, start_ns, end_ns, cause, part);
@@ -307,14 +356,28 @@ tell_gap (Device *device, const LnsOperation *before, const LnsOperation *after,
               .known = lns_thread_facts_known (maker->facts, call.thread),
               .thread = call.thread,
               .start_ns = start_ns,
+              .call = &call,
               .last_sync_ns = INT64_MIN };
-  if (!lns_thread_facts_last_sync (maker->facts, call.thread, start_ns, &gap.last_sync_ns, error))
+  LnsDeed at_launch = { 0 };
+  int64_t until_ns;
+  if (!lns_thread_facts_last_sync (maker->facts, call.thread, start_ns, &gap.last_sync_ns,
+                                   &gap.sync, error) ||
+      !lns_thread_facts_range (maker->facts, call.thread, call.start_ns, &at_launch, &until_ns,
+                               error))
     return false;
-  int64_t launch_ns = call.start_ns > start_ns ? call.start_ns : start_ns;
+  gap.range = at_launch.range;
+  if (gap.last_sync_ns != INT64_MIN)
+    {
+      if (!lns_thread_facts_range (maker->facts, call.thread, gap.last_sync_ns - 1, &at_launch,
+                                   &until_ns, error))
+        return false;
+      gap.sync_range = at_launch.range;
+    }
+  int64_t launch_ns = call.end_ns > start_ns ? call.end_ns : start_ns;
   launch_ns = launch_ns < end_ns ? launch_ns : end_ns;
   const int64_t told_ns = launch_ns < known_ns ? launch_ns : known_ns;
-  if (!lns_thread_facts_walk (maker->facts, call.thread, start_ns, told_ns,
-                              told_ns - start_ns > PAUSE_NS, take_deed, &gap, error))
+  if (!lns_thread_facts_walk (maker->facts, call.thread, start_ns, told_ns, true, take_deed, &gap,
+                              error))
     return false;
   if (known_ns < end_ns)
     {
@@ -370,9 +433,10 @@ find_missing (Device *device, LnsError *error)
   for (size_t i = 0; i < work->processes.n; i++)
     {
       int64_t *times;
-      size_t n, n_launches;
+      size_t n, n_launches, n_graphs;
       if (!lns_launch_finder_missing (device->maker->finder, work->processes.items[i],
-                                      device->maker->cancel, &times, &n, &n_launches, error))
+                                      device->maker->cancel, &times, &n, &n_graphs, &n_launches,
+                                      error))
         {
           free (times);
           return false;
@@ -383,6 +447,7 @@ find_missing (Device *device, LnsError *error)
           memcpy (&device->missing[device->n_missing], times, n * sizeof *times);
         }
       device->n_missing += n;
+      device->n_missing_graphs += n_graphs;
       device->n_launches += n_launches;
       free (times);
     }
@@ -422,7 +487,13 @@ abstain (Device *device)
                       "`lanescope info`).",
                       "Records were dropped: %s without known work is not taken for idleness.",
                       _lns_why_ns (device->lost_ns, text));
-  if (device->missing_ns > least_ns || device->n_missing > device->n_launches / FEW_MISSING)
+  if (device->n_missing_graphs > 0 && device->n_missing_graphs * 2 >= device->n_missing)
+    _lns_why_abstain (
+        maker, span, "Record with --cuda-graph-trace=node.",
+        "Of %zu launches of CUDA graphs no GPU work was recorded: %s after them is not "
+        "taken for idleness.",
+        device->n_missing_graphs, _lns_why_ns (device->missing_ns, text));
+  else if (device->missing_ns > least_ns || device->n_missing > device->n_launches / FEW_MISSING)
     _lns_why_abstain (
         maker, span, "Record GPU work as well as calls: -t cuda, in one capture range.",
         "Of %zu of %zu launches no GPU work was recorded: %s after them is not taken "
@@ -488,6 +559,8 @@ tell_start (Device *device, const LnsOperation *first, LnsError *error)
   if (!lns_launch_finder_find (device->maker->finder, first->lane, first->ordinal, &found, &call,
                                error))
     return false;
+  part.lane = first->lane;
+  part.ordinal = first->ordinal;
   if (found)
     part.thread = call.thread;
   device->last_launch_ns = found ? call.start_ns : first->start_ns;
@@ -505,6 +578,8 @@ tell_end (Device *device, const LnsOperation *last)
   LnsPart part = nothing;
 
   part.thread = busiest_thread (device);
+  part.lane = last->lane;
+  part.ordinal = last->ordinal;
   device->maker->gap++;
   add (device, last->end_ns, known_ns, LNS_CAUSE_TEAR_DOWN, part);
   add (device, known_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);

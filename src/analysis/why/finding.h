@@ -60,6 +60,7 @@ typedef struct
   bool is_many_ranges; /* names that differ by numbers alone: the first one stands for all       */
   LnsOccupation waits[LNS_MAX_WAITS]; /* whom it waited for, and whom that one waited for, …     */
   unsigned n_waits;
+  bool waits_on; /* the last of them waited, too                                                 */
   LnsEvidence longest;
   LnsEvidence evidence[LNS_MAX_EVIDENCE]; /* the longest so many, in order of time               */
   unsigned n_evidence;

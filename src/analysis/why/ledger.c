@@ -58,8 +58,8 @@ _lns_why_name_key (LnsWhyMaker *maker, uint32_t id)
 static LnsGroup *
 find_group (LnsWhyMaker *maker, const LnsPart *part)
 {
-  const uint64_t range_key = _lns_why_name_key (maker, part->range),
-                 call_key = _lns_why_name_key (maker, part->call);
+  const uint64_t range_key = part->is_any_place ? 0 : _lns_why_name_key (maker, part->range),
+                 call_key = part->is_any_place ? 0 : _lns_why_name_key (maker, part->call);
   const uint64_t parts[] = { (uint64_t)part->cause << 32 | part->thread, range_key, call_key,
                              maker->ledger };
   const uint64_t key = lns_hash (parts, sizeof parts) | 1;
@@ -75,6 +75,7 @@ find_group (LnsWhyMaker *maker, const LnsPart *part)
                        .range = part->range,
                        .range_key = range_key,
                        .confidence = part->confidence,
+                       .is_any_place = part->is_any_place,
                        .last_gap = UINT64_MAX,
                        .last_step = UINT64_MAX };
   lns_id_map_set_number (&maker->group_of, key, maker->groups.n);
@@ -143,6 +144,17 @@ add_to_steps (LnsWhyMaker *maker, int64_t start_ns, int64_t end_ns, unsigned col
     }
 }
 
+static void
+vote (LnsVote *vote, uint32_t name, int64_t ns)
+{
+  if (vote->name == name)
+    vote->weight_ns += ns;
+  else if (vote->weight_ns >= ns)
+    vote->weight_ns -= ns;
+  else
+    *vote = (LnsVote){ name, ns - vote->weight_ns };
+}
+
 void
 _lns_why_add (LnsWhyMaker *maker, const LnsPart *part)
 {
@@ -153,7 +165,13 @@ _lns_why_add (LnsWhyMaker *maker, const LnsPart *part)
 
   ledger->cause_ns[part->cause] += ns;
   group->ns += ns;
-  group->is_many_ranges |= group->range != part->range;
+  if (part->is_any_place)
+    {
+      vote (&group->call_vote, part->call, ns);
+      vote (&group->range_vote, part->range, ns);
+    }
+  else
+    group->is_many_ranges |= group->range != part->range;
   if (part->confidence > group->confidence)
     group->confidence = part->confidence;
   if (group->last_gap != maker->gap)

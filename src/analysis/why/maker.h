@@ -24,7 +24,16 @@ typedef struct
   uint32_t lane; /* of the event that tells, or LNS_ID_NONE                                      */
   uint64_t ordinal;
   uint32_t waker; /* thread, or LNS_ID_NONE                                                      */
+  bool
+      is_any_place; /* calls and ranges do not tell such parts apart: the group keeps those with most of its time */
 } LnsPart;
+
+/* Finds what has most of the time of a group, in one pass (Boyer and Moore's majority vote, by weight). */
+typedef struct
+{
+  uint32_t name;
+  int64_t weight_ns;
+} LnsVote;
 
 /* Parts of one cause, thread, call and range. */
 typedef struct
@@ -36,6 +45,8 @@ typedef struct
   bool is_many_ranges;
   LnsConfidence confidence; /* the worst of all                                                  */
   int64_t ns;
+  LnsVote call_vote, range_vote; /* where is_any_place                                           */
+  bool is_any_place;
   uint64_t count, last_gap, n_steps, last_step;
   LnsPart parts[LNS_MAX_EVIDENCE]; /* the longest, in no order                                   */
   unsigned n_parts;
@@ -57,6 +68,7 @@ typedef struct
   uint64_t gap;       /* number of the gap that parts belong to, from 1 on                        */
   uint64_t last_gap[LNS_N_IDLE_CAUSES]; /* that each cause had a part of                         */
   LNS_ARRAY (LnsSpan) steps; /* in order                                                         */
+  uint32_t step_lane;        /* of their ranges                                                  */
   size_t step; /* the one at hand                                                          */
   int64_t *
       step_ns; /* [step][1 + cause]: how much of it each cause has, and first how long the GPU was busy */
@@ -90,6 +102,9 @@ bool _lns_why_device (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *e
 LnsCause _lns_why_cause_of_call (LnsCallClass class);
 LnsCause _lns_why_cause_of_block (const LnsDeed *deed);
 
+/* The cause of time in overhead of KIND, a CUpti_ActivityOverheadKind. */
+LnsCause _lns_why_cause_of_overhead (uint32_t kind);
+
 /* thread-ledger.c: a ledger for the thread that the program waits for, if one can be told, and its steps: ranges called
  * STEP_RANGE, if that is not NULL. */
 bool _lns_why_thread (LnsWhyMaker *maker,
@@ -102,6 +117,12 @@ bool _lns_why_follow (LnsWhyMaker *maker,
                       const LnsGroup *group,
                       LnsWhyFinding *finding,
                       LnsError *error);
+
+/* waits.c: fills in what the accused thread of FINDING did for most of its evidence, a part of cause PART alone. */
+bool _lns_why_find_deed (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsError *error);
+
+/* waits.c: fills in the call that launched the longest operation of FINDING, its thread and its range. */
+bool _lns_why_find_launch (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsError *error);
 
 /* steps.c: finds the steps of THREAD within SPAN, which fill WORK, and says which were slow and by what. RANGE is what they are
  * called, or NULL: that is found, too. */
@@ -127,6 +148,9 @@ const char *_lns_why_ns (int64_t ns, char ret_text[LNS_WHY_NS_SIZE]);
 
 /* Whether CAUSE says what is wrong, rather than that nothing is known. */
 bool _lns_why_accuses (LnsCause cause);
+
+/* What the steps are called, without their numbers. To be freed. */
+char *_lns_why_step_name (LnsTables *tables, const LnsWhy *why);
 
 /* What FINDING is about, shortly: "fetch > sem_wait, woken by loader (decode)". To be freed. */
 char *_lns_why_subject_of (LnsTables *tables, const LnsWhyFinding *finding);

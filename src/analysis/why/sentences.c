@@ -209,17 +209,47 @@ _lns_why_subject_of (LnsTables *tables, const LnsWhyFinding *finding)
   return text;
 }
 
+char *
+_lns_why_step_name (LnsTables *tables, const LnsWhy *why)
+{
+  char *text;
+  size_t size;
+  FILE *stream = lns_memory_stream (&text, &size);
+
+  put_name (lns_tables_report (tables), why->steps.name, true, stream);
+  lns_memory_stream_end (stream);
+  return text;
+}
+
 /* --- Sentences -------------------------------------------------------------------------------- */
 
-/* Writes ", in “fetch”" as far as there is a range. */
+/* Writes " (“fetch”)" if there is a range. */
 static void
 put_range (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
 {
   if (finding->own.range == 0)
     return;
-  fputs (" in “", stream);
+  fputs (" (“", stream);
   put_name (report, finding->own.range, finding->is_many_ranges, stream);
-  fputs ("”", stream);
+  fputs ("”)", stream);
+}
+
+/* Writes " in read (“fetch”)", as far as they are known. */
+static void
+put_place (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
+{
+  if (finding->own.call != 0)
+    {
+      fputs (" in ", stream);
+      put_call (report, finding->own.call, stream);
+      put_range (report, finding, stream);
+    }
+  else if (finding->own.range != 0)
+    {
+      fputs (" in “", stream);
+      put_name (report, finding->own.range, finding->is_many_ranges, stream);
+      fputs ("”", stream);
+    }
 }
 
 /* Writes how often: in how many steps, or how many times. */
@@ -229,7 +259,46 @@ put_count (const LnsWhy *why, const LnsWhyFinding *finding, FILE *stream)
   if (why->steps.n > 0 && finding->n_steps * 2 >= why->steps.n)
     fprintf (stream, " in %ju of %zu steps", (uintmax_t)finding->n_steps, why->steps.n);
   else if (finding->count > 1)
-    fprintf (stream, " %ju times", (uintmax_t)finding->count);
+    fprintf (stream, ", %ju times", (uintmax_t)finding->count);
+}
+
+/* What the accused thread did, around how long: "waited 353 ms in sem_wait". */
+typedef struct
+{
+  const char *before, *after;
+} Deed;
+
+static Deed
+deed_of (const LnsWhyFinding *finding)
+{
+  switch (finding->cause)
+    {
+    case LNS_CAUSE_LOCK_WAIT:
+      return (Deed){ "waited",
+                     finding->own.call == 0 && finding->n_waits == 0 ? " for another thread" : "" };
+    case LNS_CAUSE_IO_WAIT:
+      return (Deed){ "waited", finding->own.call != 0 ? " for data" : " in the kernel" };
+    case LNS_CAUSE_SLEEP:
+      return (Deed){ "slept", "" };
+    case LNS_CAUSE_CPU_CONTENTION:
+      return (Deed){ "had no CPU for", "" };
+    case LNS_CAUSE_GPU_SYNC:
+      return (Deed){ "had nothing queued for", finding->own.call != 0
+                                                   ? ", as it waited for the GPU"
+                                                   : " after waiting for the GPU" };
+    case LNS_CAUSE_LAUNCH_RATE:
+      return (Deed){ "launched more slowly than the GPU worked for", "" };
+    case LNS_CAUSE_MODULE_LOAD:
+      return (Deed){ "loaded code for", "" };
+    case LNS_CAUSE_COLLECTIVE_WAIT:
+      return (Deed){ "waited", " for other ranks" };
+    case LNS_CAUSE_CPU_WORK:
+      return (Deed){ finding->confidence == LNS_CONFIDENCE_GUESS ? "was" : "computed for", "" };
+    case LNS_CAUSE_PROFILER:
+      return (Deed){ "was held up", " by the recording itself" };
+    default:
+      return (Deed){ "was", "" };
+    }
 }
 
 /* Writes what the accused thread did, which LEDGER is about or not. */
@@ -237,57 +306,20 @@ static void
 put_deed (LnsTables *tables, const LnsLedger *ledger, const LnsWhyFinding *finding, FILE *stream)
 {
   LnsReport *report = lns_tables_report (tables);
-  const uint32_t call = finding->own.call;
+  const Deed deed = deed_of (finding);
+  char ns[LNS_WHY_NS_SIZE];
 
   if (!ledger->is_device && ledger->thread == finding->own.thread)
     fputs ("it", stream);
   else
     put_thread (tables, finding->own.thread, ledger->process, stream);
-  switch (finding->cause)
+  fprintf (stream, " %s %s%s", deed.before, _lns_why_ns (finding->ns, ns), deed.after);
+  put_place (report, finding, stream);
+  if (finding->cause == LNS_CAUSE_CPU_WORK && finding->own.function != 0)
     {
-    case LNS_CAUSE_LOCK_WAIT:
-      fputs (call != 0 ? " waited in " : " waited for another thread", stream);
-      break;
-    case LNS_CAUSE_IO_WAIT:
-      fputs (call != 0 ? " waited for data in " : " waited for a disk", stream);
-      break;
-    case LNS_CAUSE_SLEEP:
-      fputs (" slept in ", stream);
-      break;
-    case LNS_CAUSE_CPU_CONTENTION:
-      fputs (" could run and had no CPU", stream);
-      break;
-    case LNS_CAUSE_GPU_SYNC:
-      fputs (call != 0 ? " launched the next work only after "
-                       : " launched the next work only after it had waited for the GPU",
-             stream);
-      break;
-    case LNS_CAUSE_LAUNCH_RATE:
-      fputs (" launched work more slowly than the GPU did it", stream);
-      break;
-    case LNS_CAUSE_MODULE_LOAD:
-      fputs (" loaded code in ", stream);
-      break;
-    case LNS_CAUSE_COLLECTIVE_WAIT:
-      fputs (" waited for the other ranks in ", stream);
-      break;
-    case LNS_CAUSE_CPU_WORK:
-      if (finding->confidence == LNS_CONFIDENCE_GUESS)
-        fputs (" was", stream);
-      else if (finding->own.function != 0)
-        {
-          fputs (" computed ", stream);
-          put_name (report, finding->own.function, false, stream);
-        }
-      else
-        fputs (" computed", stream);
-      break;
-    default:
-      fputs (" was in ", stream);
+      fputs (finding->own.range != 0 ? ", mostly " : " in ", stream);
+      put_name (report, finding->own.function, false, stream);
     }
-  if (call != 0 && finding->cause != LNS_CAUSE_CPU_WORK)
-    put_call (report, call, stream);
-  put_range (report, finding, stream);
 }
 
 /* Writes for whom the accused thread waited in the end, and what that one did. */
@@ -307,7 +339,7 @@ put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
   fputs (finding->n_waits > 1 ? ", in the end for " : ", for ", stream);
   put_thread (tables, last->thread, process_of (report, finding->own.thread), stream);
   if (any)
-    fprintf (stream, ", which was in %s", text);
+    fprintf (stream, finding->waits_on ? ", which waited in turn in %s" : " in %s", text);
   free (text);
 }
 
@@ -356,12 +388,14 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
       fprintf (stream, "for %s no cause is known", ns);
       break;
     case LNS_CAUSE_PAGEABLE_COPY:
-      fprintf (stream, "%ju copies of pageable memory ran %s with no kernel beside them",
-               (uintmax_t)finding->count, ns);
+      fprintf (stream, "%ju copies of pageable memory", (uintmax_t)finding->count);
+      put_place (report, finding, stream);
+      fprintf (stream, " ran %s with no kernel beside them", ns);
       break;
     case LNS_CAUSE_COPY_BOUND:
-      fprintf (stream, "%ju copies ran %s with no kernel beside them", (uintmax_t)finding->count,
-               ns);
+      fprintf (stream, "%ju copies", (uintmax_t)finding->count);
+      put_place (report, finding, stream);
+      fprintf (stream, " ran %s with no kernel beside them", ns);
       break;
     case LNS_CAUSE_UNDER_FILLED:
       fputs ("kernels as ", stream);
@@ -369,15 +403,16 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
       fprintf (stream, " have fewer blocks than the GPU has multiprocessors: %s of it idle", ns);
       break;
     case LNS_CAUSE_SLOW_STEP:
-      fprintf (stream, "%ju of %zu steps (“", (uintmax_t)finding->count, why->steps.n);
-      put_name (report, finding->own.range, true, stream);
-      fprintf (stream, "”) took %s longer than the median, mostly in %s", ns,
-               finding->part == LNS_CAUSE_UNKNOWN ? "GPU work" : lns_cause_name (finding->part));
+      fprintf (stream, "%ju of %zu steps took %s longer than the median, mostly in ",
+               (uintmax_t)finding->count, why->steps.n, ns);
+      fputs (finding->part == LNS_CAUSE_UNKNOWN ? "GPU work" : lns_cause_name (finding->part),
+             stream);
+      if (finding->part != LNS_CAUSE_UNKNOWN)
+        put_place (report, finding, stream);
       break;
     default:
       put_deed (tables, &why->ledgers.items[finding->ledger], finding, stream);
       put_count (why, finding, stream);
-      fprintf (stream, ", %s in all", ns);
       put_waits (tables, finding, stream);
       if (finding->cause == LNS_CAUSE_CPU_WORK && finding->confidence == LNS_CONFIDENCE_GUESS)
         fputs ("; whether it computed or waited was not recorded", stream);
@@ -390,6 +425,16 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
 static const LnsWhyFinding *
 main_finding (const LnsWhy *why)
 {
+  if (why->findings.n > 0 && why->findings.items[0].ledger < why->ledgers.n)
+    {
+      /* Where most is not known, the rest is no answer. */
+      const LnsLedger *ledger = &why->ledgers.items[why->findings.items[0].ledger];
+      const int64_t unknown_ns =
+          ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] + ledger->cause_ns[LNS_CAUSE_UNKNOWN];
+      if (unknown_ns > why->findings.items[0].ns &&
+          unknown_ns > (ledger->span.end_ns - ledger->span.start_ns - ledger->busy_ns) / 2)
+        return NULL;
+    }
   return why->findings.n > 0 && why->findings.items[0].ledger < why->ledgers.n &&
                  _lns_why_accuses (why->findings.items[0].cause) &&
                  why->findings.items[0].share >= WORTH

@@ -28,6 +28,9 @@
 /* A step is slow if it takes this many times the median. */
 #define SLOW 1.5
 
+/* Ranges that PyTorch makes around single operators: no steps. */
+static const char *const operators[] = { "aten::", "autograd::", "torch::", "c10" };
+
 #define N_COLUMNS (1 + LNS_N_IDLE_CAUSES)
 
 /* Ranges of one name, but for numbers in it. */
@@ -109,6 +112,17 @@ compare_steps (const void *a, const void *b)
              ?: LNS_COMPARE (sa->start_ns, sb->start_ns);
 }
 
+static bool
+is_operator (LnsReport *report, uint32_t name)
+{
+  const char *text = lns_report_string (report, name, NULL);
+
+  for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+    if (strncmp (text, operators[i], strlen (operators[i])) == 0)
+      return true;
+  return false;
+}
+
 /* Those with the most time first. */
 static int
 compare_candidates (const void *a, const void *b)
@@ -172,7 +186,9 @@ _lns_why_find_steps (LnsWhyMaker *maker,
   for (size_t i = 0; good && i < search.candidates.n && maker->steps.n == 0; i++)
     {
       search.chosen = &search.candidates.items[i];
-      if (search.wanted == 0 ? search.chosen->n < LEAST_STEPS : search.chosen->key != search.wanted)
+      if (search.wanted == 0
+              ? search.chosen->n < LEAST_STEPS || is_operator (maker->report, search.chosen->name)
+              : search.chosen->key != search.wanted)
         continue;
       good = lns_read_lane (maker->report, search.chosen->lane,
                             LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
@@ -184,6 +200,7 @@ _lns_why_find_steps (LnsWhyMaker *maker,
     {
       maker->why->steps.name = search.chosen->name;
       maker->why->steps.thread = thread;
+      maker->step_lane = search.chosen->lane;
       maker->step_ns = lns_calloc (maker->steps.n * N_COLUMNS + 1, sizeof *maker->step_ns);
     }
   lns_id_map_clear (&search.index);
@@ -208,6 +225,17 @@ excess_of (const LnsWhyMaker *maker, size_t i, const int64_t *medians, int64_t *
         }
     }
   return most;
+}
+
+/* The range that STEP is. */
+static LnsEvidence
+evidence_of (const LnsWhyMaker *maker, const LnsStep *step)
+{
+  LnsEvidence evidence = { step->start_ns, step->end_ns, LNS_ID_NONE, 0 };
+
+  if (lns_report_find (maker->report, maker->step_lane, step->start_ns, &evidence.ordinal, NULL))
+    evidence.lane = maker->step_lane;
+  return evidence;
 }
 
 /* Step I, with the cause that has most of it. */
@@ -282,14 +310,11 @@ _lns_why_judge_steps (LnsWhyMaker *maker)
       for (unsigned k = 1; k < N_COLUMNS; k++)
         most = excess_ns[k] > excess_ns[most] ? k : most;
       finding->part = most == 0 ? LNS_CAUSE_UNKNOWN : (LnsCause)(most - 1);
-      finding->own.thread = steps->thread;
-      finding->own.range = steps->name;
       finding->n_steps = n_slow;
-      finding->longest = (LnsEvidence){ worst->start_ns, worst->end_ns, LNS_ID_NONE, 0 };
+      finding->longest = evidence_of (maker, worst);
+      finding->own.thread = steps->thread;
       for (size_t i = 0; i < n_slow && i < LNS_MAX_EVIDENCE; i++)
-        finding->evidence[finding->n_evidence++] =
-            (LnsEvidence){ steps->outliers.items[i].start_ns, steps->outliers.items[i].end_ns,
-                           LNS_ID_NONE, 0 };
+        finding->evidence[finding->n_evidence++] = evidence_of (maker, &steps->outliers.items[i]);
     }
   if (steps->outliers.n > 8)
     steps->outliers.n = 8;

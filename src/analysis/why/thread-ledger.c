@@ -162,6 +162,9 @@ take_deed (void *data, const LnsDeed *deed)
   telling->ordinal = deed->ordinal;
   switch (deed->doing)
     {
+    case LNS_DOING_OVERHEAD:
+      part.cause = _lns_why_cause_of_overhead (deed->overhead);
+      break;
     case LNS_DOING_CUDA:
       part.cause = deed->class == LNS_CALL_SYNC || deed->class == LNS_CALL_SYNC_COPY
                        ? LNS_CAUSE_GPU_SYNC
@@ -175,7 +178,7 @@ take_deed (void *data, const LnsDeed *deed)
       break;
     case LNS_DOING_RUNNABLE:
       part.cause = LNS_CAUSE_CPU_CONTENTION;
-      part.range = 0;
+      part.is_any_place = true;
       break;
     case LNS_DOING_BLOCKED:
       part.cause = _lns_why_cause_of_block (deed);
@@ -186,8 +189,13 @@ take_deed (void *data, const LnsDeed *deed)
       telling->not_recorded_ns += deed->end_ns - deed->start_ns;
       break;
     default:
-      /* It ran: that is what a thread is for, and what it may do less of. */
-      part.cause = LNS_CAUSE_CPU_WORK;
+      /* It ran: that is what a thread is for, and what it may do less of. Reports of other tools have MPI calls as ranges. */
+      part.cause = deed->range != 0 ? _lns_why_cause_of_call (lns_call_class_of (
+                                          lns_thread_facts_classes (telling->maker->facts),
+                                          LNS_LANE_MPI_CALL, deed->range))
+                                    : LNS_CAUSE_UNKNOWN;
+      if (part.cause == LNS_CAUSE_UNKNOWN)
+        part.cause = LNS_CAUSE_CPU_WORK;
       part.confidence =
           deed->doing == LNS_DOING_RUNNING ? LNS_CONFIDENCE_CERTAIN : LNS_CONFIDENCE_LIKELY;
       part.lane = deed->range_lane;

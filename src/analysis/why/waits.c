@@ -311,6 +311,117 @@ find_awaited (LnsWhyMaker *maker,
   return good;
 }
 
+/* --- Late ranks ------------------------------------------------------------------------------- */
+
+/* When THREAD came into the call or range NAME in which it is at TIME_NS; INT64_MIN if it is in none. */
+static bool
+find_entry (LnsWhyMaker *maker,
+            uint32_t thread,
+            uint32_t name,
+            int64_t time_ns,
+            int64_t *ret_start_ns,
+            LnsError *error)
+{
+  LnsDeed deed = { 0 };
+  int64_t until_ns;
+  size_t n;
+  const uint32_t *lanes = lns_thread_facts_lanes (maker->facts, thread, LNS_LANE_MPI_CALL, &n);
+  bool good = true;
+
+  *ret_start_ns = INT64_MIN;
+  for (size_t i = 0; good && i < n; i++)
+    {
+      LnsLaneCursor cursor = { .report = maker->report,
+                               .lane = lanes[i],
+                               .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
+      good = lns_lane_cursor_seek (&cursor, time_ns, error);
+      if (good && lns_lane_cursor_has (&cursor) && cursor.chunk->name[cursor.i] == name &&
+          lns_lane_cursor_start (&cursor) <= time_ns)
+        *ret_start_ns = lns_lane_cursor_start (&cursor);
+      lns_lane_cursor_clear (&cursor);
+    }
+  if (!good || *ret_start_ns != INT64_MIN)
+    return good;
+  if (!lns_thread_facts_range (maker->facts, thread, time_ns, &deed, &until_ns, error))
+    return false;
+  if (deed.range == name && deed.range_lane != LNS_ID_NONE)
+    *ret_start_ns = deed.range_start_ns;
+  return true;
+}
+
+/* More threads are not looked at. */
+#define MAX_RANKS 256
+
+/* Finds who came last into the collective NAME of PART, in another process, and when. */
+static bool
+find_late (LnsWhyMaker *maker,
+           const LnsPart *part,
+           uint32_t name,
+           uint32_t *ret_thread,
+           int64_t *ret_start_ns,
+           LnsError *error)
+{
+  uint32_t n;
+  const LnsThread *threads = lns_report_threads (maker->report, &n);
+
+  *ret_thread = LNS_ID_NONE;
+  *ret_start_ns = part->start_ns;
+  for (uint32_t i = 0, looked = 0; i < n && looked < MAX_RANKS; i++)
+    {
+      int64_t start_ns;
+      if (threads[i].process == threads[part->thread].process)
+        continue;
+      looked++;
+      if (!find_entry (maker, i, name, part->end_ns - 1, &start_ns, error))
+        return false;
+      if (start_ns > *ret_start_ns)
+        {
+          *ret_start_ns = start_ns;
+          *ret_thread = i;
+        }
+    }
+  return true;
+}
+
+/* Fills in the rank that the collective of GROUP waited for, and what it did until it came. */
+static bool
+follow_ranks (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *finding, LnsError *error)
+{
+  const uint32_t name = group->call != 0 ? group->call : group->range;
+  uint32_t threads[LNS_MAX_EVIDENCE], late = LNS_ID_NONE;
+  LnsPart before[LNS_MAX_EVIDENCE];
+  Occupied most;
+  int64_t most_ns = 0;
+  unsigned n = 0;
+
+  for (unsigned i = 0; i < group->n_parts; i++)
+    {
+      before[i] = group->parts[i];
+      if (!find_late (maker, &group->parts[i], name, &threads[i], &before[i].end_ns, error))
+        return false;
+    }
+  for (unsigned i = 0; i < group->n_parts; i++)
+    {
+      int64_t ns = 0;
+      for (unsigned k = 0; k < group->n_parts; k++)
+        ns += threads[k] == threads[i] ? before[k].end_ns - before[k].start_ns : 0;
+      if (threads[i] != LNS_ID_NONE && ns > most_ns)
+        {
+          most_ns = ns;
+          late = threads[i];
+        }
+    }
+  if (late == LNS_ID_NONE)
+    return true;
+  for (unsigned i = 0; i < group->n_parts; i++)
+    if (threads[i] == late)
+      before[n++] = before[i];
+  if (!find_occupation (maker, late, before, n, &most, error))
+    return false;
+  finding->waits[finding->n_waits++] = most.what;
+  return true;
+}
+
 bool
 _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *finding, LnsError *error)
 {
@@ -331,6 +442,8 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
       finding->own = most.what;
       return true;
     }
+  if (group->cause == LNS_CAUSE_COLLECTIVE_WAIT)
+    return follow_ranks (maker, group, finding, error);
   if (group->cause != LNS_CAUSE_LOCK_WAIT)
     return true;
   while (finding->n_waits < LNS_MAX_WAITS)
@@ -347,7 +460,8 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
       if (!find_occupation (maker, awaited, parts, n, &most, error))
         return false;
       finding->waits[finding->n_waits++] = most.what;
-      if (most.class != LNS_CALL_LOCK && most.doing != LNS_DOING_BLOCKED)
+      finding->waits_on = most.class == LNS_CALL_LOCK || most.doing == LNS_DOING_BLOCKED;
+      if (!finding->waits_on)
         break;
       next = (LnsPart){ .start_ns = most.start_ns,
                         .end_ns = most.end_ns,
@@ -358,5 +472,85 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
       n = 1;
       thread = awaited;
     }
+  return true;
+}
+
+/* Whether DEED is time of CAUSE. */
+static bool
+is_of_cause (const LnsDeed *deed, LnsCause cause)
+{
+  switch (deed->doing)
+    {
+    case LNS_DOING_CUDA:
+      return cause == LNS_CAUSE_UNKNOWN || cause == LNS_CAUSE_GPU_SYNC ||
+             cause == LNS_CAUSE_ALLOCATION || cause == LNS_CAUSE_MODULE_LOAD ||
+             cause == LNS_CAUSE_DRIVER || cause == LNS_CAUSE_LAUNCH_RATE;
+    case LNS_DOING_MPI:
+    case LNS_DOING_OS:
+      return _lns_why_cause_of_call (deed->class) == cause;
+    case LNS_DOING_RUNNABLE:
+      return cause == LNS_CAUSE_CPU_CONTENTION;
+    case LNS_DOING_BLOCKED:
+      return _lns_why_cause_of_block (deed) == cause;
+    case LNS_DOING_OVERHEAD:
+      return _lns_why_cause_of_overhead (deed->overhead) == cause;
+    default:
+      return cause == LNS_CAUSE_CPU_WORK || cause == LNS_CAUSE_NOT_RECORDED;
+    }
+}
+
+typedef struct
+{
+  Occupations all;
+  LnsCause cause;
+} Part;
+
+static bool
+take_part (void *data, const LnsDeed *deed)
+{
+  Part *part = data;
+  return !is_of_cause (deed, part->cause) || take_deed (&part->all, deed);
+}
+
+bool
+_lns_why_find_deed (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsError *error)
+{
+  Part part = { .cause = finding->part };
+  Occupied most = { 0 };
+  bool good = true;
+
+  for (unsigned i = 0; good && i < finding->n_evidence; i++)
+    good = lns_thread_facts_walk (maker->facts, finding->own.thread, finding->evidence[i].start_ns,
+                                  finding->evidence[i].end_ns, true, take_part, &part, error);
+  for (size_t i = 0; i < part.all.n; i++)
+    if (part.all.items[i].ns > most.ns)
+      most = part.all.items[i];
+  lns_array_clear (&part.all);
+  finding->own.call = most.what.call;
+  finding->own.range = most.what.range;
+  return good;
+}
+
+bool
+_lns_why_find_launch (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsError *error)
+{
+  LnsLaunchCall call;
+  LnsDeed deed = { 0 };
+  int64_t until_ns;
+  bool found;
+
+  if (finding->longest.lane == LNS_ID_NONE)
+    return true;
+  if (!lns_launch_finder_find (maker->finder, finding->longest.lane, finding->longest.ordinal,
+                               &found, &call, error))
+    return false;
+  if (!found)
+    return true;
+  finding->own.thread = call.thread;
+  if (finding->own.call == 0)
+    finding->own.call = call.name;
+  if (!lns_thread_facts_range (maker->facts, call.thread, call.start_ns, &deed, &until_ns, error))
+    return false;
+  finding->own.range = deed.range;
   return true;
 }

@@ -25,6 +25,13 @@ compare_evidence (const void *a, const void *b)
   return LNS_COMPARE (ea->start_ns, eb->start_ns);
 }
 
+/* What VOTE is for, if it stands for much of NS. */
+static uint32_t
+voted (const LnsVote *vote, int64_t ns)
+{
+  return vote->weight_ns >= ns / 5 ? vote->name : 0;
+}
+
 static bool
 add_finding (LnsWhyMaker *maker, const LnsGroup *group, LnsError *error)
 {
@@ -36,6 +43,11 @@ add_finding (LnsWhyMaker *maker, const LnsGroup *group, LnsError *error)
   finding->confidence = group->confidence;
   finding->n_steps = group->n_steps;
   finding->own = (LnsOccupation){ group->thread, group->call, group->range, 0 };
+  if (group->is_any_place)
+    {
+      finding->own.call = voted (&group->call_vote, group->ns);
+      finding->own.range = voted (&group->range_vote, group->ns);
+    }
   finding->is_many_ranges = group->is_many_ranges;
   for (unsigned i = 0; i < group->n_parts; i++)
     {
@@ -131,11 +143,11 @@ tell_blind (LnsWhyMaker *maker, const LnsFilterSpan *span, LnsError *error)
   for (uint32_t i = 0; good && i < n; i++)
     {
       int64_t *times = NULL;
-      size_t n_missing = 0, n_launches = 0;
+      size_t n_missing = 0, n_launches = 0, n_graphs = 0;
       if (span->process != LNS_ID_NONE && i != span->process)
         continue;
       good = lns_launch_finder_missing (maker->finder, i, maker->cancel, &times, &n_missing,
-                                        &n_launches, error);
+                                        &n_graphs, &n_launches, error);
       if (good && n_launches > 0)
         _lns_why_abstain (
             maker, &(LnsSpan){ span->start_ns, span->end_ns },
@@ -181,6 +193,14 @@ run (LnsWhyMaker *maker, const LnsWhyOptions *options, LnsDeviceWorks *works, Ln
   if (!add_findings (maker, error))
     return false;
   _lns_why_judge_steps (maker);
+  for (size_t i = 0; i < maker->why->findings.n; i++)
+    {
+      LnsWhyFinding *finding = &maker->why->findings.items[i];
+      if (finding->cause == LNS_CAUSE_SLOW_STEP ? !_lns_why_find_deed (maker, finding, error)
+                                                : finding->cause >= LNS_N_IDLE_CAUSES &&
+                                                      !_lns_why_find_launch (maker, finding, error))
+        return false;
+    }
   return true;
 }
 
@@ -200,7 +220,11 @@ lns_why_run (LnsTables *tables,
   LnsDeviceWorks works = { 0 };
 
   maker.finder = lns_launch_finder_new (report, lns_thread_facts_classes (maker.facts));
-  maker.why->span = (LnsSpan){ options->span.start_ns, options->span.end_ns };
+  const LnsReportInfo *info = lns_report_info (report);
+  maker.why->span.start_ns =
+      options->span.start_ns > info->start_ns ? options->span.start_ns : info->start_ns;
+  maker.why->span.end_ns =
+      options->span.end_ns < info->end_ns ? options->span.end_ns : info->end_ns;
   const bool good = run (&maker, options, &works, error);
   LnsWhy *why = maker.why;
   if (good && why->findings.n > 0)

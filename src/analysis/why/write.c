@@ -110,9 +110,10 @@ put_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
 
   if (why->steps.n == 0)
     return;
-  fprintf (stream, "Steps: %zu × “%s”, median %s, p99 %s.\n", why->steps.n,
-           lns_report_string (lns_tables_report (tables), why->steps.name, NULL),
+  char *name = _lns_why_step_name (tables, why);
+  fprintf (stream, "Steps: %zu × “%s”, median %s, p99 %s.\n", why->steps.n, name,
            _lns_why_ns (why->steps.p50_ns, p50), _lns_why_ns (why->steps.p99_ns, p99));
+  free (name);
 }
 
 void
@@ -243,8 +244,12 @@ put_event (LnsTables *tables, const LnsEvidence *evidence, FILE *stream)
   const LnsTable *all = lns_tables_all (tables, &n);
   int64_t row = 0;
 
+  /* Two tables share the lanes of overhead: neither tells which has a row. */
+  const bool is_row =
+      evidence->lane != LNS_ID_NONE &&
+      lns_report_lanes (report, NULL)[evidence->lane].kind != LNS_LANE_CUDA_OVERHEAD;
   putc ('{', stream);
-  for (unsigned i = 0; evidence->lane != LNS_ID_NONE && i < n && row == 0; i++)
+  for (unsigned i = 0; is_row && evidence->lane != LNS_ID_NONE && i < n && row == 0; i++)
     {
       row = lns_tables_rowid (tables, &all[i], evidence->lane, evidence->ordinal);
       if (row != 0)
@@ -254,7 +259,6 @@ put_event (LnsTables *tables, const LnsEvidence *evidence, FILE *stream)
           fprintf (stream, ",\"row\":%" PRId64 ",", row);
         }
     }
-  (void)report;
   fprintf (stream, "\"start\":%" PRId64 ",\"end\":%" PRId64 "}", evidence->start_ns,
            evidence->end_ns);
 }
@@ -309,11 +313,10 @@ put_json_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
     fputs ("null", stream);
   else
     {
-      size_t size;
-      const char *name = lns_report_string (lns_tables_report (tables), steps->name, &size);
-      char *text = lns_asprintf ("nvtx:%.*s", (int)size, name);
+      char *name = _lns_why_step_name (tables, why), *text = lns_asprintf ("nvtx:%s", name);
       put_string (text, stream);
       free (text);
+      free (name);
     }
   fprintf (stream, ",\"count\":%zu,\"p50_ns\":%" PRId64 ",\"p99_ns\":%" PRId64 ",\"outliers\":[",
            steps->n, steps->p50_ns, steps->p99_ns);
