@@ -8,6 +8,7 @@
 #include "capture/inject/core/callers.h"
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/core/join.h"
+#include "capture/inject/core/own-work.h"
 #include "capture/inject/core/process.h"
 #include "capture/inject/core/stream.h"
 #include "capture/inject/core/system.h"
@@ -89,8 +90,8 @@ static void
 write_call (LnsWireOsCallBytes *call, bool has_callers)
 {
   /* A thread that is in the handshake would wait for itself, and others would wait for it. */
-  if (lns_process_generation () == LNS_GENERATION_STARTING || is_unsettled () ||
-      lns_process_joined () < LNS_GENERATION_FIRST)
+  if (lns_own_work_goes_on () || lns_process_generation () == LNS_GENERATION_STARTING ||
+      is_unsettled () || lns_process_joined () < LNS_GENERATION_FIRST)
     return;
   /* The child of a vfork() shares this memory, and even the stream of the thread that waits for it. */
   if ((uint32_t)LNS_SYSCALL (SYS_getpid) != lns_process.pid)

@@ -98,6 +98,24 @@ def test_launches_go_by_their_public_name():
     assert arrows.count("s") >= n and arrows.count("f") >= n, collections.Counter(arrows)
 
 
+def test_system_calls_of_the_engine_are_left_out():
+    """Those of our thread, of CUPTI's start and of its end. What the program calls is recorded."""
+    with profiling.Folder() as folder:
+        run = folder.profile("-t", "cuda,osrt,syscall", "--osrt-threshold=0", "-o", "r.rep", program("cuda-vectoradd"), before=[WITH])
+        assert run.code == 0, run
+        if "[LNS-CPU-0" in run.err:
+            raise tap.Skip("system calls are not recorded here")
+
+        def rows(query):
+            return subprocess.run([tap.LANESCOPE, "sql", folder.file("r.rep"), query], capture_output=True, text=True, check=True).stdout.splitlines()
+        ours = "globalTid IN (SELECT globalTid FROM ThreadNames JOIN StringIds ON id = nameId WHERE value = 'lanescope')"
+        for table in ("SYSCALL", "OSRT_API"):
+            assert rows(f"SELECT value FROM {table} JOIN StringIds ON id = nameId WHERE {ours}") == [], table
+            assert int(rows(f"SELECT count(*) FROM {table}")[0]) > 0, table
+        assert rows("SELECT DISTINCT value FROM SYSCALL JOIN StringIds ON id = nameId WHERE value IN ('connect', 'ppoll', 'recvmsg')") == []
+        assert len(rows("SELECT 1 FROM ThreadNames JOIN StringIds ON id = nameId WHERE value = 'lanescope'")) == 1
+
+
 def test_vector_add():
     # cuda-vectoradd.cu: N = 4096 floats, REPEATS = 100 launches of N / 256 blocks.
     n, repeats = 4096, 100

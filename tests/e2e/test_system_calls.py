@@ -81,6 +81,19 @@ def test_an_interrupted_call():
             assert "sleep" in name and result in (-516, -514), (name, result)
 
 
+def test_calls_of_our_own_are_left_out():
+    """Loading the library and the handshake with the session are no calls of the program, whose own are all there."""
+    for trace in ("osrt,syscall", "nvtx,syscall", "syscall"):
+        with profiling.Folder() as folder:
+            run = folder.profile("-t", trace, "-o", "r.rep", "perl", "-e", "select undef, undef, undef, 0.1")
+            assert run.code == 0, run
+            if is_refused(run):
+                return
+            found = collections.Counter(name for name, in rows(folder, f"SELECT value FROM {CALLS}"))
+            assert not found.keys() & {"socket", "connect", "sendto", "ppoll", "recvmsg"}, (trace, found)
+            assert found["select"] + found["pselect6"] >= 1, (trace, found)
+
+
 def test_without_privileges():
     """One sentence says so, and the rest is recorded."""
     with profiling.Folder() as folder:
@@ -89,4 +102,4 @@ def test_without_privileges():
         assert "SYSCALL" not in tables(folder), run
 
 
-tap.main(globals(), gate=(test_each_call_with_its_thread_and_result,))
+tap.main(globals(), gate=(test_each_call_with_its_thread_and_result, test_calls_of_our_own_are_left_out))

@@ -17,6 +17,7 @@
  *   record        puts records together
  *   connection    the socket to the session
  *   strings       the names that a stream remembers
+ *   own-work      what threads do for Lanescope alone
  *   maps          what the process has mapped
  *   walk          the callers of a function
  *   definitions   definitions, kept in memory and sent once

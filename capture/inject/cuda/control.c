@@ -9,6 +9,7 @@
 #include "capture/inject/cuda/control.h"
 #include "capture/inject/core/connection.h"
 #include "capture/inject/core/oldest-glibc.h"
+#include "capture/inject/core/own-work.h"
 #include "capture/inject/cuda/backtraces.h"
 #include "capture/inject/cuda/buffers.h"
 #include "capture/inject/cuda/calls.h"
@@ -81,6 +82,7 @@ follow_modules (void)
 static void *
 run (void *unused)
 {
+  lns_own_work_begin ();
   (void)LNS_SYSCALL (SYS_prctl, PR_SET_NAME, "lanescope");
   lns_cuda_engine.control_tid = (uint32_t)LNS_SYSCALL (SYS_gettid);
   lns_cuda_learn_buses ();
@@ -115,6 +117,7 @@ run (void *unused)
         has_session = false; /* the descriptor is gone: the pool is read all the same */
       if (lns_inject_monotonic_ms () < next_ms)
         continue;
+      lns_own_work_begin (); /* again, for a session that begins to listen */
       lns_cuda_learn_buses ();
       lns_cuda_ask_topology ();
       lns_cuda_find_python ();

@@ -17,6 +17,7 @@
 #include "capture/inject/cuda/records.h"
 #include "capture/inject/cuda/subscriber.h"
 #include "capture/inject/core/stream.h"
+#include "capture/inject/core/own-work.h"
 #include "capture/inject/core/system.h"
 #include "capture/inject/core/definitions.h"
 #include "capture/inject/core/range.h"
@@ -149,18 +150,25 @@ begin (void)
 }
 
 static void
+begin_context (CUcontext context)
+{
+  uint32_t device = LNS_WIRE_CUDA_NONE;
+  tell_context (context);
+  lns_cuda_configure_unified (context);
+  if (LNS_CUPTI_TRY (GetDeviceId, context, &device) && device != LNS_WIRE_CUDA_NONE)
+    lns_cuda_tell_used (device);
+}
+
+static void
 on_resource (uint32_t cbid, const CUpti_ResourceData *resource)
 {
   if (cbid == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED || cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
     {
+      lns_own_work_begin ();
       begin ();
-      uint32_t device = LNS_WIRE_CUDA_NONE;
-      if (cbid != CUPTI_CBID_RESOURCE_CONTEXT_CREATED || resource == NULL)
-        return;
-      tell_context (resource->context);
-      lns_cuda_configure_unified (resource->context);
-      if (LNS_CUPTI_TRY (GetDeviceId, resource->context, &device) && device != LNS_WIRE_CUDA_NONE)
-        lns_cuda_tell_used (device);
+      if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED && resource != NULL)
+        begin_context (resource->context);
+      lns_own_work_end ();
     }
   else if (cbid == CUPTI_CBID_RESOURCE_MODULE_LOADED)
     __atomic_fetch_add (&lns_cuda_engine.n_modules, 1, __ATOMIC_RELAXED);
@@ -277,6 +285,7 @@ finish (void *unused)
   LNS_KEEP_ERRNO;
   if (!lns_cuda_is_here ())
     return;
+  lns_own_work_begin ();
   __atomic_store_n (&lns_cuda_engine.is_over, true, __ATOMIC_SEQ_CST);
   lns_cuda_tell_code ();
   wait_for_buses ();
@@ -285,6 +294,7 @@ finish (void *unused)
   wait_for_others ();
   lns_cuda_tell_dropped (NULL, 0);
   lns_cuda_look_for_mark (mark, true);
+  lns_own_work_end ();
 }
 
 /* --- The start. ------------------------------------------------------------------------------- */
@@ -415,6 +425,7 @@ set_up (bool is_late)
 static void *
 subscribe_later (void *unused)
 {
+  lns_own_work_begin ();
   CUptiResult result = CUPTI_ERROR_UNKNOWN;
   for (int waited_ms = 0; result == CUPTI_ERROR_UNKNOWN && waited_ms < DRIVER_MS;)
     {
@@ -493,6 +504,10 @@ InitializeInjection (void)
   const LnsWireOptions *options = lns_cuda_options ();
   if ((is_traced () || options->range_kind == LNS_WIRE_RANGE_PROFILER_API) &&
       __atomic_exchange_n (&is_started, 1, __ATOMIC_ACQ_REL) == 0)
-    start (generation);
+    {
+      lns_own_work_begin ();
+      start (generation);
+      lns_own_work_end ();
+    }
   return 1;
 }

@@ -11,6 +11,7 @@
  * may be for another loader, which would complain. It needs nothing but libc.so.6 and exports nothing. */
 
 #include "capture/inject/core/oldest-glibc.h"
+#include "capture/inject/core/system.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -79,10 +80,11 @@ leave_environment (void)
 __attribute__ ((constructor)) static void
 load (void)
 {
-  const int saved_errno = errno;
+  LNS_KEEP_ERRNO;
+  lns_mark_own (LNS_WIRE_OWN_BEGIN);
   leave_environment ();
   const char *path = getenv (INJECTION);
   if (path != NULL && dlopen != NULL && dlerror != NULL && dlopen (path, RTLD_LAZY) == NULL)
     (void)dlerror (); /* the program is not to find it */
-  errno = saved_errno;
+  lns_mark_own (LNS_WIRE_OWN_END);
 }

@@ -5,6 +5,7 @@
 
 #include "capture/inject/preload/libraries.h"
 #include "capture/inject/core/oldest-glibc.h"
+#include "capture/inject/core/system.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -163,7 +164,9 @@ lns_library_hooks (void)
   const LnsLibraryHooks *hooks = __atomic_load_n (&known, __ATOMIC_ACQUIRE);
   if (hooks == NULL)
     {
+      lns_mark_own (LNS_WIRE_OWN_BEGIN);
       hooks = find_hooks ();
+      lns_mark_own (LNS_WIRE_OWN_END);
       __atomic_store_n (&known, hooks == NULL ? &none : hooks, __ATOMIC_RELEASE);
     }
   return hooks == &none ? NULL : hooks;

@@ -65,10 +65,9 @@ ticks_of (uint32_t ns, const LnsWireClockPair *first, const LnsWireClockPair *la
 
 /* Runs when the program starts and has one thread. All real functions are looked up here, so that no wrapper has to call
  * the loader from a signal handler. */
-__attribute__ ((constructor)) static void
+static void
 begin (void)
 {
-  LNS_KEEP_ERRNO;
   LnsWireClockPair first, last;
   LnsOsSettings settings;
   for (unsigned function = 0; function < LNS_N_OS_REALS; function++)
@@ -93,6 +92,15 @@ begin (void)
                                   : settings.callers_ns;
   lns_os.has_files = settings.has_files && lns_os_begin_files ();
   __atomic_store_n (&lns_os.clock, settings.clock, __ATOMIC_RELEASE);
+}
+
+__attribute__ ((constructor)) static void
+load (void)
+{
+  LNS_KEEP_ERRNO;
+  lns_mark_own (LNS_WIRE_OWN_BEGIN);
+  begin ();
+  lns_mark_own (LNS_WIRE_OWN_END);
 }
 
 /* --- Records ---------------------------------------------------------------------------------- */

@@ -374,6 +374,16 @@ wanted_tracepoints (const LnsCpuEventsOptions *options)
   return kinds;
 }
 
+/* The program counter of MACHINE, as a bit of perf's registers. */
+static uint64_t
+program_counter_of (const LnsMachine *machine)
+{
+  for (unsigned i = 0; i < machine->n_from_perf; i++)
+    if (machine->from_perf[i] == machine->program_counter)
+      return UINT64_C (1) << i;
+  return 0;
+}
+
 /* Opens the event of the tracepoint KIND for PID on the CPU of RING, and has it write there. Returns -1 where that is not
  * allowed. */
 static int
@@ -393,9 +403,9 @@ open_tracepoint (LnsCpuEvents *events,
   attr.sample_period = 1;
   if (kind == LNS_TRACEPOINT_SYSCALL_ENTER && events->registers != 0)
     {
-      /* One register, for the word in front of it: it says whether the program has 32 bits and its calls other numbers. */
+      /* The word in front of the register says whether the program has 32 bits and its calls other numbers. */
       attr.sample_type |= PERF_SAMPLE_REGS_USER;
-      attr.sample_regs_user = events->registers & -events->registers;
+      attr.sample_regs_user = program_counter_of (events->machine);
     }
   const int fd = perf_event_open (&attr, pid, (int)ring->cpu);
   if (fd >= 0 && (ioctl (fd, PERF_EVENT_IOC_ID, &id) != 0 ||

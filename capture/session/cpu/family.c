@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/session/system/process-end.h"
+#include "capture/wire/own-calls.h"
 #include "src/base/monotonic.h"
 
 /* How much the start of a process in /proc, which has ticks of 10 ms, may differ from the one that the kernel told. */
@@ -191,6 +192,8 @@ lns_family_fork (LnsFamily *family, int32_t pid, int32_t parent_pid, int64_t tim
       relative->info.parent = parent->process;
       relative->info.name = parent->info.name != NULL ? strdup (parent->info.name) : NULL;
       relative->maps = parent->maps;
+      memcpy (relative->own_code, parent->own_code, sizeof relative->own_code);
+      relative->n_own_code = parent->n_own_code;
       lns_process_info_inherit (&relative->info, &parent->info);
     }
   tell (family, relative, time_ns);
@@ -203,6 +206,7 @@ lns_family_exec (LnsFamily *family, LnsRelative *relative, const char *name, int
   const bool is_first = relative->is_first && relative->maps == 0;
   note_reach (family, relative);
   relative->maps = 0;
+  relative->n_own_code = 0;
   relative->is_noted = false;
   relative->is_first = is_first;
   relative->n_threads = 1;
@@ -229,6 +233,26 @@ lns_family_map (LnsFamily *family, LnsRelative *relative, const char *path, int6
   relative->lacks_program = false;
   relative->info.executable = strdup (path);
   tell (family, relative, time_ns);
+}
+
+void
+lns_family_note_code (LnsRelative *relative, const char *path, uint64_t start, uint64_t end)
+{
+  const char *slash = strrchr (path, '/');
+  if (slash == NULL || relative->n_own_code == LNS_FAMILY_MOST_OWN_CODE ||
+      strncmp (slash + 1, LNS_WIRE_OWN_LIBRARY, strlen (LNS_WIRE_OWN_LIBRARY)) != 0)
+    return;
+  relative->own_code[relative->n_own_code].start = start;
+  relative->own_code[relative->n_own_code++].end = end;
+}
+
+bool
+lns_family_is_own_code (const LnsRelative *relative, uint64_t address)
+{
+  for (unsigned i = 0; i < relative->n_own_code; i++)
+    if (address > relative->own_code[i].start && address <= relative->own_code[i].end)
+      return true;
+  return false;
 }
 
 uint32_t

@@ -14,6 +14,9 @@
 #include "src/base/array.h"
 #include "src/base/id-map.h"
 
+/* More of Lanescope's libraries are in no program. */
+#define LNS_FAMILY_MOST_OWN_CODE 8
+
 typedef struct
 {
   int32_t pid;
@@ -29,6 +32,11 @@ typedef struct
   bool
       is_noted; /* whether libraries of ours reached that program is noted, or its parent's matter */
   bool is_first; /* the program is the session's own */
+  struct
+  {
+    uint64_t start, end;
+  } own_code[LNS_FAMILY_MOST_OWN_CODE]; /* of our libraries in the program */
+  unsigned n_own_code;
 } LnsRelative;
 
 /* A process that has ended, and of which it is not known yet how. */
@@ -74,6 +82,12 @@ void lns_family_exec (LnsFamily *family, LnsRelative *relative, const char *name
 
 /* Notes that RELATIVE mapped PATH: the first file that a program maps is itself. */
 void lns_family_map (LnsFamily *family, LnsRelative *relative, const char *path, int64_t time_ns);
+
+/* Notes that RELATIVE has PATH at the addresses from START to END, where it may be code. */
+void lns_family_note_code (LnsRelative *relative, const char *path, uint64_t start, uint64_t end);
+
+/* Whether ADDRESS, behind an instruction of RELATIVE, is of one of our libraries. */
+bool lns_family_is_own_code (const LnsRelative *relative, uint64_t address);
 
 /* The tid that the thread TID of RELATIVE has for itself, by which it is known if it joins the session. Of a thread that ended
  * before anybody asked, it is TID. */

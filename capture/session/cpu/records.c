@@ -7,8 +7,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "capture/session/system/build-id.h"
+#include "capture/wire/own-calls.h"
 
 void
 lns_cpu_records_clear (LnsCpuRecords *records)
@@ -17,6 +19,7 @@ lns_cpu_records_clear (LnsCpuRecords *records)
   lns_cpu_hidden_clear (&records->hidden);
   lns_cpu_owners_clear (&records->owners);
   lns_stacks_free (records->stacks);
+  lns_id_map_clear (&records->own_calls);
   lns_id_map_clear (&records->leaving);
   lns_buffer_clear (&records->out);
 }
@@ -92,6 +95,7 @@ lns_cpu_records_pause (LnsCpuRecords *records, int64_t time_ns)
   const LnsCpuRecordIds ids = { .time_ns = time_ns };
   lns_cpu_hidden_tell (&records->hidden, time_ns);
   lns_cpu_hidden_forget (&records->hidden);
+  lns_id_map_clear (&records->own_calls);
   lns_cpu_records_put (records, LNS_CPU_PAUSE, 0, &ids, 0, NULL, 0);
 }
 
@@ -234,15 +238,93 @@ noted_state (const LnsCpuRecords *records, const LnsCpuRecordIds *ids)
   return noted != 0 && noted >> 8 == ids->tid ? (LnsCpuSwitch)(noted & 0xff) : LNS_CPU_OUT;
 }
 
-/* Whether the program has 32 bits, by the N_BYTES of registers at AT, behind a record of a system call. */
-static bool
-has_32_bits (const LnsCpuRecords *records, const uint8_t *at, size_t n_bytes)
+/* What the registers behind a record of a system call say. */
+typedef struct
 {
-  uint64_t abi;
-  if (records->events->registers == 0 || n_bytes < sizeof abi)
-    return false;
-  memcpy (&abi, at, sizeof abi);
-  return abi == PERF_SAMPLE_REGS_ABI_32;
+  uint64_t abi;             /* PERF_SAMPLE_REGS_ABI_…, of the program */
+  uint64_t program_counter; /* behind the instruction that calls; 0: not known */
+} Registers;
+
+/* Reads the N_BYTES of registers at AT. */
+static Registers
+read_registers (const LnsCpuRecords *records, const uint8_t *at, size_t n_bytes)
+{
+  Registers registers = { 0 };
+  if (records->events->registers == 0)
+    return registers;
+  if (n_bytes >= sizeof registers.abi)
+    memcpy (&registers.abi, at, sizeof registers.abi);
+  if (registers.abi == PERF_SAMPLE_REGS_ABI_64 && n_bytes >= sizeof registers)
+    memcpy (&registers, at, sizeof registers);
+  return registers;
+}
+
+/* Values of `own_calls` */
+#define IN_OWN_CALL   UINT64_C (1)
+#define DOES_OWN_WORK UINT64_C (2) /* between two marks of wire/own-calls.h */
+
+static uint64_t
+key_of (const LnsRelative *relative, const LnsCpuRecordIds *ids)
+{
+  return (uint64_t)relative->process << 32 | ids->tid;
+}
+
+static void
+set_own_calls (LnsCpuRecords *records,
+               const LnsRelative *relative,
+               const LnsCpuRecordIds *ids,
+               uint64_t value)
+{
+  if (value != 0)
+    lns_id_map_set_number (&records->own_calls, key_of (relative, ids), value);
+  else
+    lns_id_map_take (&records->own_calls, key_of (relative, ids));
+}
+
+static uint64_t
+own_calls_of (const LnsCpuRecords *records, const LnsRelative *relative, const LnsCpuRecordIds *ids)
+{
+  return lns_id_map_number (&records->own_calls, key_of (relative, ids));
+}
+
+/* A thread calls the kernel. What it does for Lanescope alone is left out. */
+static void
+take_call (LnsCpuRecords *records,
+           const LnsRelative *relative,
+           const LnsCpuRecordIds *ids,
+           const LnsTracepointRecord *said,
+           const Registers *registers)
+{
+  const uint64_t number = (uint32_t)said->fields[0], mark = (uint64_t)said->fields[1];
+  const bool is_ours = lns_family_is_own_code (relative, registers->program_counter);
+  const uint64_t before = own_calls_of (records, relative, ids);
+  uint64_t work = before & DOES_OWN_WORK;
+  if (is_ours && number == SYS_gettid && mark == LNS_WIRE_OWN_BEGIN)
+    work = DOES_OWN_WORK;
+  else if (is_ours && number == SYS_gettid && mark == LNS_WIRE_OWN_END)
+    work = 0;
+  const uint64_t now = work | (is_ours || work != 0 ? IN_OWN_CALL : 0);
+  if (now != before)
+    set_own_calls (records, relative, ids, now);
+  if (now == 0)
+    lns_cpu_records_put (records, LNS_CPU_SYSCALL_ENTER, relative->process, ids,
+                         number | (registers->abi == PERF_SAMPLE_REGS_ABI_32 ? LNS_CPU_32_BITS : 0),
+                         NULL, 0);
+}
+
+/* The call of a thread returns. */
+static void
+take_return (LnsCpuRecords *records,
+             const LnsRelative *relative,
+             const LnsCpuRecordIds *ids,
+             const LnsTracepointRecord *said)
+{
+  const uint64_t before = own_calls_of (records, relative, ids);
+  if (before & IN_OWN_CALL)
+    set_own_calls (records, relative, ids, before & ~IN_OWN_CALL);
+  else
+    lns_cpu_records_put (records, LNS_CPU_SYSCALL_EXIT, relative->process, ids,
+                         (uint32_t)said->fields[0], &said->fields[1], sizeof said->fields[1]);
 }
 
 static void
@@ -252,6 +334,7 @@ take_tracepoint (LnsCpuRecords *records,
                  const LnsCpuRecordIds *ids)
 {
   uint32_t n;
+  Registers registers;
   LnsTracepointRecord said;
   const uint8_t *raw = (const uint8_t *)(record + 1) + 4 * sizeof (uint64_t);
   const size_t n_head = sizeof *record + 4 * sizeof (uint64_t) + sizeof n;
@@ -273,15 +356,11 @@ take_tracepoint (LnsCpuRecords *records,
       note_state (records, ids, said.fields[0]);
       break;
     case LNS_TRACEPOINT_SYSCALL_ENTER:
-      lns_cpu_records_put (
-          records, LNS_CPU_SYSCALL_ENTER, relative->process, ids,
-          (uint32_t)said.fields[0] |
-              (has_32_bits (records, raw + n, record->size - n_head - n) ? LNS_CPU_32_BITS : 0),
-          NULL, 0);
+      registers = read_registers (records, raw + n, record->size - n_head - n);
+      take_call (records, relative, ids, &said, &registers);
       break;
     case LNS_TRACEPOINT_SYSCALL_EXIT:
-      lns_cpu_records_put (records, LNS_CPU_SYSCALL_EXIT, relative->process, ids,
-                           (uint32_t)said.fields[0], &said.fields[1], sizeof said.fields[1]);
+      take_return (records, relative, ids, &said);
       break;
     default:
       break;
@@ -328,11 +407,12 @@ _Static_assert(offsetof (Mapped, path) == 72, "as linux/perf_event.h has it");
 
 void
 lns_cpu_records_map (LnsCpuRecords *records,
-                     const LnsRelative *relative,
+                     LnsRelative *relative,
                      const LnsCpuMapping *mapping,
                      const uint8_t identity[static LNS_FILE_IDENTITY_BYTES],
                      const LnsCpuRecordIds *ids)
 {
+  lns_family_note_code (relative, mapping->path, mapping->start, mapping->end);
   if (records->stacks != NULL)
     lns_stacks_map (records->stacks, relative->pid, mapping, identity);
   lns_cpu_records_put (records, LNS_CPU_MAP, relative->process, ids, 0, &mapping->start,
@@ -415,6 +495,7 @@ take_exit (LnsCpuRecords *records, const Task *task, const LnsCpuRecordIds *reco
     return;
   ids.tid = lns_family_own_tid (relative, task->tid);
   lns_cpu_hidden_exit (&records->hidden, ids.tid, ids.time_ns);
+  set_own_calls (records, relative, &ids, 0);
   lns_id_map_take (&relative->own_tids, task->tid);
   /* Of a program that ran already, threads that began or ended while it was attached to may have been missed. */
   const bool is_miscounted = records->is_attached && relative->end_fd >= 0;
@@ -481,6 +562,7 @@ take_lost (LnsCpuRecords *records,
   const int64_t from_ns = ids->before_ns != INT64_MIN ? ids->before_ns : ids->time_ns;
   const LnsRelative *relative = lns_id_map_get (&records->family.relatives, ids->pid);
   lns_cpu_hidden_forget (&records->hidden);
+  lns_id_map_clear (&records->own_calls); /* its ends may be among the lost */
   lns_cpu_records_put (records, LNS_CPU_LOST, relative != NULL ? relative->process : 0, ids,
                        is_of_samples ? words[0] : words[1], &from_ns, sizeof from_ns);
 }

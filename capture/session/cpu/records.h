@@ -30,8 +30,10 @@ typedef struct
 
   LnsFamily family;
   LnsCpuHidden hidden; /* see lns_cpu_records_hide () */
-  LnsIdMap leaving;    /* tid << 8 | LnsCpuSwitch by CPU: of who left it last to wait */
-  LnsBuffer out;       /* records for the next batch */
+  LnsIdMap
+      own_calls;    /* of threads, by process and tid: what they do for Lanescope alone, as bits */
+  LnsIdMap leaving; /* tid << 8 | LnsCpuSwitch by CPU: of who left it last to wait */
+  LnsBuffer out;    /* records for the next batch */
   uint64_t n_samples;
   uint64_t n_dropped;            /* records without memory that no LNS_CPU_LOST tells of */
   atomic_size_t n_waiting_bytes; /* of records that are not recorded yet */
@@ -69,7 +71,7 @@ void lns_cpu_records_put (LnsCpuRecords *records,
 
 /* Adds MAPPING of RELATIVE, whose file has IDENTITY. */
 void lns_cpu_records_map (LnsCpuRecords *records,
-                          const LnsRelative *relative,
+                          LnsRelative *relative,
                           const LnsCpuMapping *mapping,
                           const uint8_t identity[static LNS_FILE_IDENTITY_BYTES],
                           const LnsCpuRecordIds *ids);

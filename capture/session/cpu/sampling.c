@@ -407,7 +407,7 @@ identify (int32_t pid, LnsCpuMapping *mapping, uint8_t ret_identity[static LNS_F
 typedef struct
 {
   LnsCpuSampling *sampling;
-  const LnsRelative *relative;
+  LnsRelative *relative;
   LnsCpuRecordIds ids;
 } Adopted;
 

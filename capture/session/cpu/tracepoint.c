@@ -67,7 +67,8 @@ static const struct
 } descriptions[LNS_N_TRACEPOINTS] = {
   [LNS_TRACEPOINT_WAKING] = { "sched/sched_waking", { "pid_t pid" } },
   [LNS_TRACEPOINT_SWITCH] = { "sched/sched_switch", { "long prev_state" } },
-  [LNS_TRACEPOINT_SYSCALL_ENTER] = { "raw_syscalls/sys_enter", { "long id" } },
+  [LNS_TRACEPOINT_SYSCALL_ENTER] = { "raw_syscalls/sys_enter",
+                                     { "long id", "unsigned long args[6]" } },
   [LNS_TRACEPOINT_SYSCALL_EXIT] = { "raw_syscalls/sys_exit", { "long id", "long ret" } },
 };
 
@@ -100,8 +101,10 @@ find (int folder, LnsTracepointKind kind, LnsTracepoint *tracepoint)
       uint32_t *n_bytes = &tracepoint->fields[i].n_bytes;
       if (at == NULL ||
           sscanf (at + n, " offset:%u; size:%u", &tracepoint->fields[i].at, n_bytes) != 2 ||
-          (*n_bytes != 4 && *n_bytes != 8))
+          *n_bytes % 4 != 0 || *n_bytes == 0)
         tracepoint->id = 0;
+      if (*n_bytes > 8)
+        *n_bytes = 8; /* the first of an array */
     }
 }
 

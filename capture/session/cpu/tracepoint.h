@@ -16,7 +16,7 @@ typedef enum
 {
   LNS_TRACEPOINT_WAKING,        /* a thread wakes another one: `tid` */
   LNS_TRACEPOINT_SWITCH,        /* a thread leaves its CPU: `prev_state` */
-  LNS_TRACEPOINT_SYSCALL_ENTER, /* a system call begins: `id` */
+  LNS_TRACEPOINT_SYSCALL_ENTER, /* a system call begins: `id`, the first of `args` */
   LNS_TRACEPOINT_SYSCALL_EXIT,  /* it ends: `id`, `ret` */
   LNS_N_TRACEPOINTS
 } LnsTracepointKind;

@@ -64,7 +64,8 @@ static const LnsOption switches_cpu_options[] = {
     .help = N_ ("Record on which CPU each thread runs, and when it waits.") },
   { LNS_PROFILE_SWITCH ("syscall", CHOICE, syscall), .choices = "process-tree,pid-namespace,none",
     .default_text = "none",
-    .help = N_ ("Record calls of the kernel that take at least 2,000 ns, as -t syscall does. Up to "
+    .help = N_ ("Record calls of the kernel that take at least 2,000 ns, as -t syscall does. Those "
+                "of Lanescope's libraries are left out. Up to "
                 "1,000 ns of each are what recording takes. Needs privileges.") },
   { LNS_PROFILE_SWITCH ("resolve-symbols", BOOL, resolve_symbols), .default_text = "true",
     .help = N_ ("Look up the functions of sampled addresses when the report is finished. Ctrl-C "
