@@ -239,6 +239,7 @@ typedef struct
 {
   Export *export;
   const LnsTable *table;
+  LnsTable shown; /* `table` without the columns that exports lack                           */
   LnsRowCursor *rows;
   TimeColumns columns;
   uint64_t left_out; /* 1 << column that is NULL in all rows                                      */
@@ -251,7 +252,7 @@ static bool
 begin (Copy *copy, LnsError *error)
 {
   copy->has_begun = true;
-  return copy->export->job.type->begin (copy->export->sink, copy->table, error);
+  return copy->export->job.type->begin (copy->export->sink, &copy->shown, error);
 }
 
 static bool
@@ -263,18 +264,19 @@ copy_row (Copy *copy, LnsError *error)
 
   if (!copy->has_begun && !begin (copy, error))
     return false;
+  unsigned n = 0;
   for (unsigned i = 0; i < copy->table->n_columns; i++)
-    row->values[i] =
-        (copy->left_out >> i & 1) ? (LnsValue){ 0 } : lns_row_cursor_value (copy->rows, i);
-  if (shift_ns != 0)
-    for (uint64_t left = copy->columns.times; left != 0; left &= left - 1)
-      {
-        LnsValue *value = &row->values[__builtin_ctzll (left)];
-        if (value->type == LNS_VALUE_INTEGER)
-          value->integer = (int64_t)((uint64_t)value->integer + (uint64_t)shift_ns);
-      }
+    {
+      LnsValue *value = &row->values[n];
+      if (copy->table->columns[i].rule == LNS_COLUMN_OURS)
+        continue;
+      *value = (copy->left_out >> i & 1) ? (LnsValue){ 0 } : lns_row_cursor_value (copy->rows, i);
+      if ((copy->columns.times >> i & 1) && value->type == LNS_VALUE_INTEGER)
+        value->integer = (int64_t)((uint64_t)value->integer + (uint64_t)shift_ns);
+      n++;
+    }
   copy->n_rows++;
-  row->values[copy->table->n_columns] =
+  row->values[n] =
       (LnsValue){ .type = LNS_VALUE_INTEGER,
                   .integer = copy->by_start ? copy->n_rows : lns_row_cursor_rowid (copy->rows) };
   row->lane = lns_row_cursor_lane (copy->rows);
@@ -325,6 +327,20 @@ copy_names (Copy *copy, LnsError *error)
   return good;
 }
 
+/* TABLE without columns that are Lanescope's own, in COLUMNS. */
+static LnsTable
+without_ours (const LnsTable *table, LnsTableColumn columns[static LNS_SINK_MAX_COLUMNS])
+{
+  LnsTable shown = *table;
+
+  shown.n_columns = 0;
+  shown.columns = columns;
+  for (unsigned i = 0; i < table->n_columns; i++)
+    if (table->columns[i].rule != LNS_COLUMN_OURS)
+      columns[shown.n_columns++] = table->columns[i];
+  return shown;
+}
+
 static bool
 export_table (Export *export, const LnsTable *table, LnsError *error)
 {
@@ -333,8 +349,10 @@ export_table (Export *export, const LnsTable *table, LnsError *error)
                 .table = table,
                 .columns = time_columns (table),
                 .by_start = export->job.type->takes == NULL && is_by_start (table) };
+  LnsTableColumn columns[LNS_SINK_MAX_COLUMNS];
   LnsRowConstraint constraints[2];
   const LnsExportOptions *options = export->job.options;
+  copy.shown = without_ours (table, columns);
   if (table->source == LNS_ROWS_NVTX && options->no_json)
     copy.left_out |= UINT64_C (1) << LNS_NVTX_JSON_TEXT | UINT64_C (1) << LNS_NVTX_JSON_TEXT_ID;
   if (table->source == LNS_ROWS_NVTX && options->no_blobs)

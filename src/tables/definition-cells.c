@@ -237,6 +237,8 @@ build_processes (Builder *builder)
       LnsValue *row = add_row (builder, &processes[items[i].id]);
       row[0] = lns_value_integer (items[i].key);
       row[1] = lns_value_integer (processes[items[i].id].pid);
+      if (processes[items[i].id].exit_code >= 0)
+        row[5] = lns_value_integer (processes[items[i].id].exit_code);
     }
   free (items);
 }

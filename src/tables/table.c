@@ -81,11 +81,13 @@
 /* clang-format off */
 #define INTEGER(name, ...)          { name, "INTEGER", LNS_COLUMN_PLAIN, { __VA_ARGS__ } }
 #define INTEGER_NOT_NULL(name, ...) { name, "INTEGER", LNS_COLUMN_NOT_NULL, { __VA_ARGS__ } }
+#define INTEGER_OF_OURS(name, ...)  { name, "INTEGER", LNS_COLUMN_OURS, { __VA_ARGS__ } }
 #define KEY(name, ...)              { name, "INTEGER", LNS_COLUMN_KEY, { __VA_ARGS__ } }
 #define REAL(name, ...)             { name, "REAL", LNS_COLUMN_PLAIN, { __VA_ARGS__ } }
 #define NUMERIC(name, ...)          { name, "NUMERIC", LNS_COLUMN_PLAIN, { __VA_ARGS__ } }
 #define NUMERIC_NOT_NULL(name, ...) { name, "NUMERIC", LNS_COLUMN_NOT_NULL, { __VA_ARGS__ } }
 #define TEXT(name, ...)             { name, "TEXT", LNS_COLUMN_PLAIN, { __VA_ARGS__ } }
+#define TEXT_OF_OURS(name, ...)     { name, "TEXT", LNS_COLUMN_OURS, { __VA_ARGS__ } }
 #define TEXT_NOT_NULL(name, ...)    { name, "TEXT", LNS_COLUMN_NOT_NULL, { __VA_ARGS__ } }
 /* clang-format on */
 
@@ -112,6 +114,10 @@ static const LnsTableColumn PROCESSES[] = {
   INTEGER ("globalPid"),
   INTEGER ("pid"),
   TEXT ("name", FIELD_TEXT (LnsProcess, name)),
+  INTEGER_OF_OURS ("parentGlobalPid", FIELD_OF (_GLOBAL_PID, LnsProcess, parent)),
+  TEXT_OF_OURS ("commandLine", FIELD_TEXT_OR_NULL (LnsProcess, command_line)),
+  INTEGER_OF_OURS ("exitCode"),
+  INTEGER_OF_OURS ("exitSignal", FIELD_OR_NULL (LnsProcess, exit_signal)),
 };
 
 static const LnsTableColumn NVTX_EVENTS[] = {
@@ -885,7 +891,7 @@ write_name (FILE *stream, const char *name)
 char *
 lns_table_sql (const LnsTable *table, const char *schema)
 {
-  static const char *const rules[] = { "", " NOT NULL", " NOT NULL PRIMARY KEY" };
+  static const char *const rules[] = { "", " NOT NULL", " NOT NULL PRIMARY KEY", "" };
   char *sql = NULL;
   size_t size;
   FILE *stream = lns_memory_stream (&sql, &size);

@@ -18,7 +18,8 @@ typedef enum
 {
   LNS_COLUMN_PLAIN,
   LNS_COLUMN_NOT_NULL,
-  LNS_COLUMN_KEY, /* INTEGER PRIMARY KEY: its values are the rowids                              */
+  LNS_COLUMN_KEY,  /* INTEGER PRIMARY KEY: its values are the rowids                              */
+  LNS_COLUMN_OURS, /* in `sql` alone, as programs may read the columns of an export by position  */
 } LnsColumnRule;
 
 typedef struct

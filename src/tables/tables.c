@@ -119,6 +119,8 @@ add_columns (LnsTables *tables,
           columns[n] = kept[i];
           at = (int)n++;
         }
+      if (at >= 0 && columns[at].rule == LNS_COLUMN_OURS)
+        columns[at].rule = LNS_COLUMN_PLAIN; /* the source has it, too */
       ret_positions[i] = (int8_t)at;
     }
   table->columns = columns;

@@ -83,6 +83,8 @@ def test_other_tables():
     golden.check(sql("SELECT s.value, t.globalTid FROM ThreadNames t JOIN StringIds s ON s.id = t.nameId"),
                  f"demo\t{MAIN}\nwor\"ker\tone\t{WORKER}\nchild\t{CHILD}\n".encode())
     golden.check(sql("SELECT pid, name FROM PROCESSES"), b"1000\tdemo\n2000\tchild\n")
+    golden.check(sql("SELECT parentGlobalPid, quote(commandLine), exitCode, quote(exitSignal) FROM PROCESSES WHERE pid = 1000"), b"\t'./demo --fast'\t0\tNULL\n")
+    golden.check(sql("SELECT parentGlobalPid, quote(commandLine), quote(exitCode), quote(exitSignal) FROM PROCESSES WHERE pid = 2000"), b"16777216000\tNULL\tNULL\tNULL\n")
     golden.check(sql("SELECT severity, text, globalPid FROM DIAGNOSTIC_EVENT"),
                  b"2\tLNS-NVTX-003: A range was popped that nobody pushed.\t16777216000\n")
     golden.check(sql("SELECT * FROM TARGET_INFO_SESSION_START_TIME"),

@@ -97,7 +97,9 @@ test_table_sql (void)
   free (sql);
   sql = lns_table_sql (lns_table_find ("PROCESSES"), NULL);
   LNS_CHECK_STR (sql,
-                 "CREATE TABLE PROCESSES (\"globalPid\" INTEGER, \"pid\" INTEGER, \"name\" TEXT)");
+                 "CREATE TABLE PROCESSES (\"globalPid\" INTEGER, \"pid\" INTEGER, \"name\" TEXT, "
+                 "\"parentGlobalPid\" INTEGER, \"commandLine\" TEXT, \"exitCode\" INTEGER, "
+                 "\"exitSignal\" INTEGER)");
   free (sql);
 }
 
