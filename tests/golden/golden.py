@@ -22,7 +22,7 @@ def path(name):
 
 
 def make_report(name="demo.rep", events=None, more=()):
-    """The path of a report as make-report.c writes it; MORE is ["gaps"] for one with many."""
+    """The path of a report as make-report.c writes it; MORE is ["gaps"] for one with many, ["make"] for one with many processes."""
     subprocess.run([MAKE_REPORT, path(name)] + ([str(events)] if events else []) + list(more), check=True)
     return path(name)
 

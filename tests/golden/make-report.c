@@ -180,6 +180,42 @@ add_gaps (void)
     }
 }
 
+/* The process PID called NAME, with one thread, which PARENT started. */
+static uint32_t
+add_process (int32_t pid, uint32_t parent, const char *name, int exit_code, uint32_t exit_signal)
+{
+  const uint32_t process =
+      lns_writer_add_process (writer, &(LnsProcess){ .pid = pid,
+                                                     .target_pid = pid,
+                                                     .parent = parent,
+                                                     .name = string (name),
+                                                     .start_ns = pid,
+                                                     .end_ns = pid + 1000,
+                                                     .exit_code = exit_code,
+                                                     .exit_signal = exit_signal });
+  lns_writer_add_thread (writer, &(LnsThread){ .process = process,
+                                               .tid = pid,
+                                               .target_tid = pid,
+                                               .name = string (name),
+                                               .start_ns = pid,
+                                               .end_ns = pid + 1000 });
+  return process;
+}
+
+/* A program that starts twelve shells, which start a compiler each, two of which fail, and a linker. */
+static void
+add_make (void)
+{
+  const uint32_t make = add_process (3000, 0, "make", 0, 0);
+  for (int i = 0; i < 12; i++)
+    {
+      const int failed = i == 3 ? 1 : i == 7 ? 137 : 0;
+      const uint32_t shell = add_process (3001 + 2 * i, make, "sh", failed, 0);
+      add_process (3002 + 2 * i, shell, "cc1", failed, failed == 137 ? 9 : 0);
+    }
+  add_process (4000, make, "ld", -1, 0);
+}
+
 /* A schema with what decoding has to do: numbers, text, an array, an enum, a nested schema. */
 static void
 add_schemas (void)
@@ -407,8 +443,10 @@ main (int argc, char **argv)
       return 1;
     }
   add_definitions ();
-  if (argc > 3)
+  if (argc > 3 && strcmp (argv[3], "gaps") == 0)
     add_gaps ();
+  if (argc > 3 && strcmp (argv[3], "make") == 0)
+    add_make ();
   if (n_events > 0)
     add_many (n_events);
   else if (!is_empty)

@@ -70,6 +70,21 @@ findings: 0
 """, out
 
 
+def test_many_processes_are_a_line_for_each_name():
+    out = golden.run("info", golden.make_report("make.rep", "0", ["make"]))[0].decode()
+    assert out[out.index("processes: "):out.index("domains: ")] == """\
+processes: 28
+  1000 demo, 2 threads, exit code 0
+    2000 child, 1 thread
+    3000 make, 1 thread, exit code 0
+      sh ×12, 12 threads, exit code 0 ×10, other exit codes ×2
+        cc1 ×12, 12 threads, exit code 0 ×10, other exit codes ×1, killed ×1
+      4000 ld, 1 thread
+  it is not known how 1 of them ended
+threads: 29
+""", out
+
+
 def test_recover_and_its_default_name():
     out, _ = golden.run("recover", REPORT)
     assert b"Generated:\n    " + golden.path("demo-recovered.rep").encode() in out, out

@@ -14,6 +14,7 @@
 #include "src/base/format.h"
 #include "src/base/memory.h"
 #include "src/base/visible.h"
+#include "src/cli/reports/processes.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/reports/topology.h"
 #include "src/cli/terminal/terminal.h"
@@ -21,9 +22,6 @@
 #include "src/cli/terminal/language.h"
 
 #define CHECK_PIXELS 2048
-
-/* Processes that lie deeper are not indented further. */
-#define MOST_DEPTH 20
 
 /* Keeps a fact on one line, even if a program has a newline in its name. */
 static void
@@ -123,134 +121,6 @@ static const char *
 text (LnsReport *report, uint32_t id)
 {
   return lns_report_string (report, id, NULL);
-}
-
-/* The order of a report's processes: each behind the one that started it. */
-typedef struct
-{
-  uint32_t n;
-  uint32_t *order,
-      *depths; /* of each place: the process, and how many started it one after another */
-} Tree;
-
-/* Adds PROCESS, which has no parent that is known, and those below it, to TREE. NEXT has the first child of each process, and
- * NEXT + 1 the next one of its parent; LNS_ID_NONE is the end. Children are taken out as they are added. */
-static void
-add_branch (
-    Tree *tree, const LnsProcess *processes, uint32_t (*next)[2], bool *is_added, uint32_t process)
-{
-  const uint32_t root = process;
-  for (uint32_t depth = 0;;)
-    {
-      if (!is_added[process])
-        {
-          is_added[process] = true;
-          tree->order[tree->n] = process;
-          tree->depths[tree->n++] = depth;
-        }
-      const uint32_t child = next[process][0];
-      if (child != LNS_ID_NONE)
-        {
-          next[process][0] = next[child][1];
-          if (is_added[child])
-            continue; /* the report says that it is below itself */
-          process = child;
-          depth++;
-        }
-      else if (process == root)
-        return;
-      else
-        {
-          process = processes[process].parent;
-          depth--;
-        }
-    }
-}
-
-/* Free the parts of the result. */
-static Tree
-make_tree (const LnsProcess *processes, uint32_t n)
-{
-  Tree tree = { .order = lns_calloc (n, sizeof *tree.order),
-                .depths = lns_calloc (n, sizeof *tree.depths) };
-  uint32_t (*next)[2] = lns_calloc (n, sizeof *next);
-  bool *is_added = lns_calloc (n, sizeof *is_added);
-  for (uint32_t i = 0; i < n; i++)
-    next[i][0] = next[i][1] = LNS_ID_NONE;
-  for (uint32_t i = n; i-- > 0;)
-    if (processes[i].parent < n)
-      {
-        next[i][1] = next[processes[i].parent][0];
-        next[processes[i].parent][0] = i;
-      }
-  for (uint32_t i = 0; i < n; i++)
-    if (processes[i].parent >= n)
-      add_branch (&tree, processes, next, is_added, i);
-  for (uint32_t i = 0; i < n; i++)
-    if (!is_added[i])
-      add_branch (&tree, processes, next, is_added, i);
-  free (next);
-  free (is_added);
-  return tree;
-}
-
-static void
-print_process (LnsReport *report, const LnsProcess *process, uint32_t depth, uint32_t n_threads)
-{
-  char signal_name[LNS_FORMAT_SIZE];
-  printf ("%*s", 2 + 2 * (int)(depth < MOST_DEPTH ? depth : MOST_DEPTH), "");
-  if (process->pid < LNS_FIRST_MADE_UP_ID)
-    printf ("%" PRId32 " ", process->pid);
-  else if (process->name == 0)
-    fputs ("without a name", stdout);
-  print_escaped (text (report, process->name));
-  printf (", %" PRIu32 " thread%s", n_threads, lns_plural (n_threads, "", "s"));
-  if (process->mpi_rank != 0)
-    printf (", MPI rank %" PRIu32, process->mpi_rank - 1);
-  if (process->exit_signal != 0)
-    printf (", killed by %s", lns_format_signal ((int)process->exit_signal, signal_name));
-  else if (process->exit_code >= 0)
-    printf (", exit code %" PRId32, process->exit_code);
-  putchar ('\n');
-}
-
-static void
-print_processes (LnsReport *report)
-{
-  uint32_t n, n_threads, n_tracks, n_others = 0, n_untold = 0;
-  const LnsProcess *processes = lns_report_processes (report, &n);
-  const LnsThread *threads = lns_report_threads (report, &n_threads);
-  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
-  uint32_t *n_own =
-      lns_calloc ((size_t)n + 1, sizeof *n_own); /* number of threads of each process */
-  bool *has_tracks = lns_calloc ((size_t)n + 1, sizeof *has_tracks);
-  const bool is_imported = lns_report_meta (report, "imported_from") != NULL;
-  const Tree tree = make_tree (processes, n);
-
-  for (uint32_t t = 0; t < n_tracks; t++)
-    has_tracks[tracks[t].process < n ? tracks[t].process : n] = true;
-  for (uint32_t t = 0; t < n_threads; t++)
-    n_own[threads[t].process < n ? threads[t].process : n]++;
-  printf ("processes: %" PRIu32 "\n", n);
-  for (uint32_t at = 0; at < n; at++)
-    {
-      const uint32_t i = tree.order[at];
-      n_untold += processes[i].exit_code < 0 && processes[i].end_ns != LNS_TIME_UNKNOWN;
-      /* Imported files name all processes of the machine, in PROCESSES or by their threads. */
-      if ((processes[i].is_listed || is_imported) && !has_tracks[i])
-        n_others++;
-      else
-        print_process (report, &processes[i], tree.depths[at], n_own[i]);
-    }
-  if (n_others > 0)
-    printf ("  and %" PRIu32 " of which nothing was recorded\n", n_others);
-  if (n_untold > 0 && !is_imported)
-    printf ("  it is not known how %" PRIu32 " of them ended\n", n_untold);
-  printf ("threads: %" PRIu32 "\n", n_threads);
-  free (has_tracks);
-  free (tree.order);
-  free (tree.depths);
-  free (n_own);
 }
 
 /* Whether an earlier device is the same GPU, as another process saw it. */
@@ -634,7 +504,7 @@ print_report (LnsReport *report, const char *path)
   print_devices (report);
   printf ("size: %s\n", lns_format_bytes (info->file_bytes, bytes));
   lns_report_domains (report, &n_domains);
-  print_processes (report);
+  lns_cli_print_processes (report);
   print_gpus (report);
   lns_cli_print_topology (report);
   printf ("domains: %" PRIu32 "\n", n_domains);
