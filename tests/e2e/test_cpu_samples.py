@@ -419,6 +419,44 @@ def test_how_processes_end_that_never_join():
         assert codes == ({"one": 3, "two": 143} if EXITS_ARE_TOLD else {"one": -1, "two": -1}), codes
 
 
+def test_a_program_with_other_rights_is_told():
+    """The kernel ends all events of a program that gets other rights when it is executed. What the others do is recorded, and how
+    that one ends."""
+    if os.geteuid() != 0:
+        raise tap.Skip("only root makes programs that run as another user")
+    for words, names in ((["./other", "spin", "50"], {"other"}),
+                         (["sh", "-c", "./other spin 50; ./same spin 50"], {"sh", "other", "same"})):
+        with profiling.Folder() as folder:
+            os.chmod(folder.path, 0o777)
+            if os.statvfs(folder.path).f_flag & os.ST_NOSUID:
+                raise tap.Skip("the folder for temporary files is mounted nosuid")
+            for name, mode in (("other", 0o4755), ("same", 0o755)):
+                shutil.copy(STATIC, folder.file(name))
+                os.chmod(folder.file(name), mode)
+            as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
+            if subprocess.run([*as_nobody, "test", "-x", tap.LANESCOPE]).returncode != 0:
+                raise tap.Skip("other users cannot execute what we built")
+            run = folder.profile(*SAMPLING, *words, before=as_nobody)
+            assert run.code == 7, run
+            if "[LNS-CPU-001]" in run.err or is_refused(run):
+                return
+            report = folder.report("r.rep")
+            pid, = {process["pid"] for process in report.processes if process["name"] == "other"}
+            told = [d for d in report.diagnostics if d["code"] == "LNS-CPU-011"]
+            assert len(told) == 1 and f"of 1 program, such as “other” (process {pid})" in told[0]["text"], (run, report.diagnostics)
+            assert told[0]["text"] in run.err, run
+            assert {process["name"] for process in report.processes} == names, report.processes
+            if EXITS_ARE_TOLD:
+                assert {process["exit"] for process in report.processes} == {7}, report.processes
+            other, = (process for process in report.processes if process["name"] == "other")
+            # It spins for 50 ms of CPU time after the exec.
+            assert other["end"] - other["start"] >= 50_000_000, other
+            done = folder.profile("--strict", "-f", "true", *SAMPLING, "sh", "-c", "./other spin 1; true", before=as_nobody)
+            assert done.code == 124, done
+            done = folder.profile("--strict", "-f", "true", *SAMPLING, "sh", "-c", "./same spin 1; true", before=as_nobody)
+            assert done.code == 0 and "LNS-CPU-011" not in done.err, done
+
+
 def test_how_short_processes_end():
     """Those that a server forks and that end at once: no descriptor can be had of them in time."""
     program = ("import os, signal\nfor i in range(200):\n pid = os.fork()\n if pid == 0:\n  i % 4 or os.kill(os.getpid(), signal.SIGKILL)\n"

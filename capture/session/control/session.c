@@ -60,8 +60,8 @@ struct LnsSession
   unsigned report_mode;
   bool is_started; /* a report */
   LnsWireOptions target;
-  bool wants_nvtx, wants_cuda, wants_python;
-  uint64_t n_without_os_calls, n_without_cuda; /* programs that were told of */
+  bool wants_nvtx, wants_cuda, wants_python, wants_cpus;
+  uint64_t n_without_os_calls, n_without_cuda, n_untold; /* programs that were told of */
   bool has_root_exited, have_all_ended;
   LnsCollectorCounters told; /* when the last report ended */
   int64_t keep_ns;           /* of the reports to come; 0: all */
@@ -159,6 +159,7 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
   session->target = options->target;
   session->wants_nvtx = options->wants_nvtx;
   session->wants_cuda = options->wants_cuda;
+  session->wants_cpus = options->cpus.is_asked_for;
   session->wants_python = options->wants_python;
   lns_wire_clock_pair (clock, &session->first);
   LnsCollectorOptions limits = {
@@ -418,12 +419,12 @@ tell_unrecorded (LnsSession *session, const LnsCollectorCounters *processes)
   session->told = *processes;
 }
 
-/* Says in how many programs something that was asked for is not recorded, as our libraries did not reach them. */
+/* Says in how many programs something that was asked for is not recorded, as our libraries or the kernel did not reach them. */
 static void
 tell_unreached (LnsSession *session)
 {
-  LnsUnreached os_calls, cuda;
-  lns_cpu_sampling_unreached (session->cpus, &os_calls, &cuda);
+  LnsUnreached os_calls, cuda, kernel;
+  lns_cpu_sampling_unreached (session->cpus, &os_calls, &cuda, &kernel);
   uint64_t n = os_calls.n - session->n_without_os_calls;
   if (n > 0 && (session->target.traces & LNS_WIRE_TRACE_OS))
     post (session,
@@ -442,6 +443,19 @@ tell_unreached (LnsSession *session)
                        " program%s that did not load Lanescope's library, "
                        "such as “%s” (process %d): keep CUDA_INJECTION64_PATH in the environment",
                        n, lns_plural (n, "", "s"), cuda.name, cuda.pid));
+  n = kernel.n - session->n_untold;
+  if (n > 0)
+    post (
+        session,
+        lns_batch_diagnostic (
+            LNS_ID_NONE, "LNS-CPU-011",
+            session->wants_cpus ? LNS_SEVERITY_WARNING : LNS_SEVERITY_INFO,
+            "CPU samples, thread scheduling and system calls are not recorded of %" PRIu64
+            " program%s, such as “%s” (process %d), nor of what they start: the kernel tells "
+            "nothing of programs that get other rights (setuid, setgid, file capabilities) or may "
+            "not be read; run Lanescope as the user whose rights they get",
+            n, lns_plural (n, "", "s"), kernel.name, kernel.pid));
+  session->n_untold = kernel.n;
   session->n_without_os_calls = os_calls.n;
   session->n_without_cuda = cuda.n;
 }

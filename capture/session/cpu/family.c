@@ -34,6 +34,8 @@ lns_family_init (LnsFamily *family, LnsPeers *peers)
 static void
 free_relative (LnsFamily *family, LnsRelative *relative)
 {
+  family->n_untold -= relative->is_untold;
+  family->n_gone -= relative->gone_ns != 0;
   if (relative->end_fd >= 0)
     {
       close (relative->end_fd);
@@ -207,6 +209,7 @@ lns_family_exec (LnsFamily *family, LnsRelative *relative, const char *name, int
   note_reach (family, relative);
   relative->maps = 0;
   relative->n_own_code = 0;
+  relative->is_unmapped = true;
   relative->is_noted = false;
   relative->is_first = is_first;
   relative->n_threads = 1;
@@ -228,6 +231,7 @@ void
 lns_family_map (LnsFamily *family, LnsRelative *relative, const char *path, int64_t time_ns)
 {
   relative->maps |= lns_reach_maps (path);
+  relative->is_unmapped = false;
   if (!relative->lacks_program || path[0] != '/')
     return;
   relative->lacks_program = false;
@@ -339,16 +343,35 @@ lns_family_tell_awaited (LnsFamily *family)
   family->awaited.n = n_kept;
 }
 
+bool
+lns_family_note_untold (LnsFamily *family, LnsRelative *relative)
+{
+  lns_reach_note_untold (&family->reach, relative->pid, relative->info.name);
+  relative->is_unmapped = false;
+  relative->is_noted = true; /* nothing is known of it */
+  if (relative->end_fd < 0)
+    return false;
+  family->n_untold += !relative->is_untold;
+  relative->is_untold = true;
+  return true;
+}
+
 void
-lns_family_note_gone (LnsFamily *family)
+lns_family_note_gone (LnsFamily *family, bool all)
 {
   LnsRelative *relative;
+  if (!all && family->n_untold == 0)
+    return;
   for (size_t at = 0; (relative = lns_id_map_next (&family->relatives, &at)) != NULL;)
     {
       /* The descriptor is readable when all threads have ended. */
       struct pollfd end = { relative->end_fd, POLLIN, 0 };
-      if (relative->gone_ns == 0 && relative->end_fd >= 0 && poll (&end, 1, 0) > 0)
-        relative->gone_ns = lns_monotonic_ns ();
+      if ((all || relative->is_untold) && relative->gone_ns == 0 && relative->end_fd >= 0 &&
+          poll (&end, 1, 0) > 0)
+        {
+          relative->gone_ns = lns_monotonic_ns ();
+          family->n_gone++;
+        }
     }
 }
 
@@ -356,6 +379,8 @@ void
 lns_family_end_gone (LnsFamily *family, int64_t until_ns)
 {
   LnsRelative *relative;
+  if (family->n_gone == 0)
+    return;
   for (size_t at = 0; (relative = lns_id_map_next (&family->relatives, &at)) != NULL;)
     if (relative->gone_ns != 0 && relative->gone_ns <= until_ns)
       {

@@ -31,7 +31,9 @@ typedef struct
   LnsMaps maps;        /* of the program that it runs */
   bool
       is_noted; /* whether libraries of ours reached that program is noted, or its parent's matter */
-  bool is_first; /* the program is the session's own */
+  bool is_first;    /* the program is the session's own */
+  bool is_unmapped; /* it runs a new program that has mapped nothing yet */
+  bool is_untold;   /* the kernel tells nothing of the program that it runs */
   struct
   {
     uint64_t start, end;
@@ -57,7 +59,7 @@ typedef struct
   LnsReach reach;
   LnsIdMap relatives; /* LnsRelative by pid */
   LNS_ARRAY (LnsAwaited) awaited;
-  unsigned n_end_fds;
+  unsigned n_end_fds, n_untold, n_gone; /* of the relatives */
 } LnsFamily;
 
 void lns_family_init (LnsFamily *family, LnsPeers *peers);
@@ -96,8 +98,12 @@ uint32_t lns_family_own_tid (LnsRelative *relative, uint32_t tid);
 /* Notes of all programs that run whether libraries of ours have reached them. */
 void lns_family_note_reach (LnsFamily *family);
 
-/* Notes which processes with an `end_fd` are gone. */
-void lns_family_note_gone (LnsFamily *family);
+/* Notes that the kernel ends its events of RELATIVE, as the program that it has just begun got other rights (perf_event_exit_task ()
+ * in fs/exec.c). Returns whether it will be seen when the process ends. */
+bool lns_family_note_untold (LnsFamily *family, LnsRelative *relative);
+
+/* Notes which processes with an `end_fd` are gone: ALL, or those of which the kernel tells nothing. */
+void lns_family_note_gone (LnsFamily *family, bool all);
 
 /* Removes those that were gone by UNTIL_NS, up to which all records are read: their last thread ended at `exited_ns`. */
 void lns_family_end_gone (LnsFamily *family, int64_t until_ns);

@@ -63,10 +63,22 @@ lns_reach_note (LnsReach *reach, LnsMaps maps, bool has_os_calls, int32_t pid, c
 }
 
 void
-lns_reach_get (LnsReach *reach, LnsUnreached *ret_os_calls, LnsUnreached *ret_cuda)
+lns_reach_note_untold (LnsReach *reach, int32_t pid, const char *name)
+{
+  pthread_mutex_lock (&reach->lock);
+  add (&reach->kernel, pid, name);
+  pthread_mutex_unlock (&reach->lock);
+}
+
+void
+lns_reach_get (LnsReach *reach,
+               LnsUnreached *ret_os_calls,
+               LnsUnreached *ret_cuda,
+               LnsUnreached *ret_kernel)
 {
   pthread_mutex_lock (&reach->lock);
   *ret_os_calls = reach->os_calls;
   *ret_cuda = reach->cuda;
+  *ret_kernel = reach->kernel;
   pthread_mutex_unlock (&reach->lock);
 }

@@ -4,7 +4,7 @@
  */
 
 /* Which programs Lanescope's libraries did not reach: those that dropped its variables from their environment, are static, or run
- * with other rights. The files that a program maps tell. */
+ * with other rights. The files that a program maps tell. Of those with other rights the kernel tells nothing either. */
 
 #pragma once
 
@@ -32,7 +32,7 @@ typedef struct
 typedef struct
 {
   pthread_mutex_t lock;
-  LnsUnreached os_calls, cuda; /* under the lock: since the session began */
+  LnsUnreached os_calls, cuda, kernel; /* under the lock: since the session began */
 } LnsReach;
 
 void lns_reach_init (LnsReach *reach);
@@ -46,5 +46,11 @@ LnsMaps lns_reach_maps (const char *path);
 void
 lns_reach_note (LnsReach *reach, LnsMaps maps, bool has_os_calls, int32_t pid, const char *name);
 
+/* Notes that the kernel tells nothing more of the program NAME (may be NULL) of process PID. */
+void lns_reach_note_untold (LnsReach *reach, int32_t pid, const char *name);
+
 /* Any thread. */
-void lns_reach_get (LnsReach *reach, LnsUnreached *ret_os_calls, LnsUnreached *ret_cuda);
+void lns_reach_get (LnsReach *reach,
+                    LnsUnreached *ret_os_calls,
+                    LnsUnreached *ret_cuda,
+                    LnsUnreached *ret_kernel);

@@ -497,6 +497,13 @@ take_exit (LnsCpuRecords *records, const Task *task, const LnsCpuRecordIds *reco
   lns_cpu_hidden_exit (&records->hidden, ids.tid, ids.time_ns);
   set_own_calls (records, relative, &ids, 0);
   lns_id_map_take (&relative->own_tids, task->tid);
+  if (relative->is_unmapped && task->tid == task->pid)
+    {
+      if (relative->process != LNS_ID_NONE)
+        lns_cpu_records_put (records, LNS_CPU_UNTOLD, relative->process, &ids, 0, NULL, 0);
+      if (lns_family_note_untold (&records->family, relative))
+        return;
+    }
   /* Of a program that ran already, threads that began or ended while it was attached to may have been missed. */
   const bool is_miscounted = records->is_attached && relative->end_fd >= 0;
   const bool is_last = !is_miscounted && relative->n_threads <= 1 &&

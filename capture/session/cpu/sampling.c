@@ -78,8 +78,7 @@ read_rings (LnsCpuSampling *sampling, int64_t until_ns)
     }
   lns_cpu_order_read (sampling->order, until_ns, lns_cpu_records_take, &sampling->records);
   lns_cpu_records_post (&sampling->records, until_ns);
-  if (sampling->records.is_attached)
-    lns_family_end_gone (&sampling->records.family, until_ns);
+  lns_family_end_gone (&sampling->records.family, until_ns);
 }
 
 /* Waits for the next turn. */
@@ -125,8 +124,7 @@ run (void *data)
       const uint64_t n_asked = sampling->n_asked, n_drained = sampling->n_drained;
       is_stopping = sampling->is_stopping;
       pthread_mutex_unlock (&sampling->lock);
-      if (sampling->records.is_attached)
-        lns_family_note_gone (&sampling->records.family);
+      lns_family_note_gone (&sampling->records.family, sampling->records.is_attached);
       lns_family_tell_awaited (&sampling->records.family);
       const int64_t now_ns = lns_monotonic_ns ();
       if (n_asked != n_drained)
@@ -559,11 +557,12 @@ lns_cpu_sampling_drain (LnsCpuSampling *sampling, int64_t ns)
 void
 lns_cpu_sampling_unreached (LnsCpuSampling *sampling,
                             LnsUnreached *ret_os_calls,
-                            LnsUnreached *ret_cuda)
+                            LnsUnreached *ret_cuda,
+                            LnsUnreached *ret_kernel)
 {
-  *ret_os_calls = *ret_cuda = (LnsUnreached){ 0 };
-  if (!sampling->records.is_attached)
-    lns_reach_get (&sampling->records.family.reach, ret_os_calls, ret_cuda);
+  lns_reach_get (&sampling->records.family.reach, ret_os_calls, ret_cuda, ret_kernel);
+  if (sampling->records.is_attached)
+    *ret_os_calls = *ret_cuda = (LnsUnreached){ 0 };
 }
 
 void

@@ -63,12 +63,13 @@ void lns_cpu_sampling_set_recording (LnsCpuSampling *sampling, bool recording);
 /* Waits until all that happened before the call is in the mailbox, but no longer than NS. One thread at a time. */
 void lns_cpu_sampling_drain (LnsCpuSampling *sampling, int64_t ns);
 
-/* The programs that ran by the last lns_cpu_sampling_drain () without the library that records calls of the C library, and those
- * that used CUDA without the one that records it. Of the session's own program, nobody asks the former. Counts are 0 where nothing
- * is known of programs, as nothing is sampled. Any thread. */
+/* The programs that ran by the last lns_cpu_sampling_drain () without the library that records calls of the C library, those that
+ * used CUDA without the one that records it, and those of which the kernel told nothing. Of the session's own program, nobody asks
+ * the first. Counts are 0 where nothing is known of programs, as nothing is sampled. Any thread. */
 void lns_cpu_sampling_unreached (LnsCpuSampling *sampling,
                                  LnsUnreached *ret_os_calls,
-                                 LnsUnreached *ret_cuda);
+                                 LnsUnreached *ret_cuda,
+                                 LnsUnreached *ret_kernel);
 
 /* Ends the thread and its events. SAMPLING may be NULL. */
 void lns_cpu_sampling_stop (LnsCpuSampling *sampling);

@@ -503,14 +503,20 @@ free_process (Session *session, Process *process)
   free (process);
 }
 
+/* Of THREAD, nothing more comes: it has ended, or is untold. */
 static void
 play_exit (
     LnsDecoder *decoder, Process *process, Thread *thread, const LnsCpuHead *head, int64_t time_ns)
 {
   Session *session = decoder->state[LNS_SOURCE_CPU];
-  if (thread->is_running)
+  if (head->kind == LNS_CPU_UNTOLD)
+    {
+      end_running (decoder, thread, time_ns, LNS_EVENT_END_UNKNOWN);
+      lose_cpu (decoder, thread);
+    }
+  else if (thread->is_running)
     leave_cpu (decoder, thread, thread->cpu, time_ns, STATE_TERMINATED);
-  if (thread->thread->end_ns == LNS_TIME_UNKNOWN)
+  if (head->kind == LNS_CPU_EXIT && thread->thread->end_ns == LNS_TIME_UNKNOWN)
     _lns_decoder_end_thread (decoder, thread->thread, time_ns);
   close_lane (decoder, &thread->sched_lane);
   close_lane (decoder, &thread->sample_lane);
@@ -590,6 +596,7 @@ play (LnsDecoder *decoder, const LnsCpuHead *head)
       play_name (decoder, process, thread, head, time_ns);
       break;
     case LNS_CPU_EXIT:
+    case LNS_CPU_UNTOLD:
       play_exit (decoder, process, thread, head, time_ns);
       break;
     default:

@@ -38,6 +38,7 @@ typedef enum
   LNS_CPU_WAKING, /* the thread wakes the one with the tid in the low half of `value`; LNS_CPU_BY_INTERRUPT */
   LNS_CPU_PAUSE,         /* it is not known on which CPUs threads are until they switch again */
   LNS_CPU_SYSCALL_ENTER, /* the thread calls the kernel; `value`: the call's number; LNS_CPU_32_BITS */
+  LNS_CPU_UNTOLD,        /* the kernel tells nothing more of the thread, which goes on */
   LNS_CPU_SYSCALL_EXIT, /* the call with the number `value` returns what follows (int64_t) */
 } LnsCpuKind;
 
