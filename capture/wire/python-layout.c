@@ -34,6 +34,8 @@ static const LnsPythonLayout known[] = {
     .frame_previous = 24,
     .frame_code = 32,
     .frame_instruction = 104,
+    .frame_locals = 360,
+    .type_keys = 864,
     .code_first_line = 40,
     .code_file = 104,
     .code_name = 112,
@@ -54,6 +56,8 @@ static const LnsPythonLayout known[] = {
     .frame_previous = 24,
     .frame_code = 32,
     .frame_instruction = 96,
+    .frame_locals = 352,
+    .type_keys = 872,
     .code_first_line = 40,
     .code_file = 104,
     .code_name = 112,
@@ -78,6 +82,8 @@ static const LnsPythonLayout known[] = {
     .frame_code = 32,
     .frame_instruction = 56,
     .frame_owner = 69,
+    .frame_locals = 72,
+    .type_keys = 872,
     .code_first_line = 72,
     .code_file = 112,
     .code_name = 128,
@@ -103,6 +109,8 @@ static const LnsPythonLayout known[] = {
     .frame_code = 0,
     .frame_instruction = 56,
     .frame_owner = 70,
+    .frame_locals = 72,
+    .type_keys = 880,
     .code_first_line = 68,
     .code_file = 112,
     .code_name = 128,
@@ -118,10 +126,12 @@ typedef struct
   uint8_t minor;
   uint8_t gil; /* ceval_gil in interpreter_state; what follows it is the same in both */
   uint8_t thread, frame, code, object, bytes, text;
+  uint32_t type_keys; /* not among them */
 } Words;
 
 static const Words words_of[] = {
-  { 13, .gil = 13, .thread = 18, .frame = 27, .code = 33, .object = 43, .bytes = 63, .text = 66 },
+  { 13, .gil = 13, .thread = 18, .frame = 27, .code = 33, .object = 43, .bytes = 63, .text = 66,
+    .type_keys = 880 },
   { 14, .gil = 14, .thread = 21, .frame = 30, .code = 38, .object = 49, .bytes = 73, .text = 76 },
 };
 #define MOST_WORDS  80
@@ -207,7 +217,9 @@ take_own_offsets (uint32_t version,
     .frame_previous = (uint32_t)frame[1],
     .frame_code = (uint32_t)frame[2],
     .frame_instruction = (uint32_t)frame[3],
+    .frame_locals = (uint32_t)frame[4],
     .frame_owner = (uint32_t)frame[5],
+    .type_keys = at->type_keys,
     .code_file = (uint32_t)code[1],
     .code_name = (uint32_t)code[3],
     .code_lines = (uint32_t)code[4],

@@ -40,6 +40,8 @@ typedef struct
   bool has_c_frame;
   uint32_t frame_previous, frame_code, frame_instruction;
   uint32_t frame_owner; /* 0: not there */
+  uint32_t frame_locals;
+  uint32_t type_keys; /* PyHeapTypeObject.ht_cached_keys; 0: names of threads are not read */
   uint32_t code_first_line, code_file, code_name, code_lines, code_bytes;
   uint32_t object_type;
   uint32_t bytes_size, bytes_data;

@@ -53,10 +53,14 @@ take (const LnsPythonThread *thread, void *data)
     note (dump, &thread->frames[i]);
   if (!dump->is_last)
     return;
-  printf ("%s{\"tid\": %d, \"interpreter\": %" PRId64
-          ", \"gil\": \"%s\", \"cut\": %s, \"frames\": [",
+  printf ("%s{\"tid\": %d, \"interpreter\": %" PRId64 ", \"gil\": \"%s\", \"cut\": %s, \"name\": ",
           dump->is_first_thread ? "" : ", ", thread->tid, thread->interpreter, gils[thread->gil],
           thread->is_cut || thread->lacks_outermost ? "true" : "false");
+  if (thread->name == NULL)
+    printf ("null");
+  else
+    lns_json_write_string (stdout, thread->name, strlen (thread->name));
+  printf (", \"frames\": [");
   for (size_t i = 0; i < thread->n_frames; i++)
     {
       printf (i == 0 ? "[" : ", [");

@@ -153,6 +153,8 @@ FIELDS = {
     "frame_code": {9: "PyFrameObject, f_code", 11: "_PyInterpreterFrame, f_code"},
     "frame_instruction": {9: "PyFrameObject, f_lasti", 11: "_PyInterpreterFrame, prev_instr"},
     "frame_owner": {9: None, 11: "_PyInterpreterFrame, owner"},
+    "frame_locals": {9: "PyFrameObject, f_localsplus", 11: "_PyInterpreterFrame, localsplus"},
+    "type_keys": {9: "PyHeapTypeObject, ht_cached_keys"},
     "code_first_line": {9: "PyCodeObject, co_firstlineno"},
     "code_file": {9: "PyCodeObject, co_filename"},
     "code_name": {9: "PyCodeObject, co_name", 11: "PyCodeObject, co_qualname"},
@@ -247,6 +249,67 @@ def test_frames_are_those_that_the_interpreter_tells():
                 assert {thread["gil"] for thread in threads.values()} == {"none"}, threads
                 names = {frame[0] for frame in sum(told.values(), [])}
                 assert "nächste_figur" in names and "sleeps" in names and "deeper" in names, names
+
+    on_each(check)
+
+
+# Threads whose objects keep their attributes in all ways that there are.
+NAMES = '''
+import json, sys, threading
+event = threading.Event()
+def fetch():
+    event.wait()
+class Named(threading.Thread):
+    def __init__(self, name, **more):
+        self.before = 1
+        super().__init__(name=name, daemon=True)
+        self.after = 2
+    def run(self):
+        event.wait()
+class Large(Named):
+    def __init__(self, name):
+        for i in range(40):
+            setattr(self, f"attribute_{i}", i)
+        super().__init__(name)
+class Slots(Named):
+    __slots__ = ("one", "two")
+asked, changed, replaced = Named("asked for its dict"), Named("has more"), Named("has another dict")
+threads = [threading.Thread(target=fetch, daemon=True), threading.Thread(target=fetch, name="grüße-ﬁ", daemon=True),
+           Named("named"), Large("large"), Slots("slots"), asked, changed, replaced, Named("x" * 2000), Named("before")]
+for thread in threads:
+    thread.start()
+vars(asked)
+vars(changed).update({f"k{i}": i for i in range(30)})
+replaced.__dict__ = dict(replaced.__dict__)
+print(json.dumps({thread.native_id: thread.name for thread in threads}), flush=True)
+sys.stdin.readline()
+threads[-1].name = "after"
+print("renamed", flush=True)
+event.wait()
+'''
+
+
+def test_threads_have_the_names_that_the_program_gave_them():
+    def check(version, path):
+        with running(path, in_file(NAMES)) as process:
+            told = {int(tid): name for tid, name in json.loads(process.stdout.readline()).items()}
+            with reading(process.pid) as reader:
+                wanted = {tid: name if len(name) <= 1024 else name[:1024] + "…" for tid, name in told.items()}
+                if version == "3.14":  # which tells the system
+                    wanted = dict.fromkeys(told)
+                while True:  # what changes just now is read later
+                    found = {thread["tid"]: thread["name"] for thread in reader.sample()["threads"]}
+                    if {tid: found[tid] for tid in told} == wanted:
+                        break
+                    assert all(found[tid] in (None, wanted[tid]) for tid in told), (found, wanted)
+                assert found[process.pid] is None, found
+                process.stdin.write("\n")
+                process.stdin.flush()
+                assert process.stdout.readline() == "renamed\n"
+                tid = max(tid for tid, name in told.items() if name == "before")
+            with reading(process.pid) as reader:
+                while version != "3.14" and {t["tid"]: t["name"] for t in reader.sample()["threads"]}[tid] != "after":
+                    pass
 
     on_each(check)
 

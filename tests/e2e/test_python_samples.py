@@ -168,6 +168,43 @@ def test_threads_are_where_they_are():
     on_each(check)
 
 
+def test_threads_have_their_names_of_python():
+    """A name that a thread has in the system, such as by PR_SET_NAME, is not replaced."""
+    text = '''
+import ctypes, sys, threading
+ended = threading.Event()
+def fetch():
+    while not ended.wait(0.001):
+        pass
+def renamed():
+    ctypes.CDLL(None).prctl(15, b"in the system", 0, 0, 0)
+    fetch()
+threads = [threading.Thread(target=fetch), threading.Thread(target=fetch, name="loader/größe"), threading.Thread(target=renamed, name="hidden")]
+for thread in threads:
+    thread.start()
+def main():
+    print(threads[0].name, flush=True)
+    sys.stdin.readline()
+main()
+ended.set()
+for thread in threads:
+    thread.join()
+'''
+
+    def check(folder, path):
+        for more in (("-t", "none", "-s", "none"), ("-t", "none", "-s", "process-tree"), ("-t", "osrt", "-s", "none")):
+            run = folder.start("-f", "true", "-o", "r.rep", *more, "--python-sampling=true", path, write(folder, text), stdin=subprocess.PIPE)
+            default = run.stdout.readline().decode().strip()
+            profiling.wait_for(lambda: query(folder, "SELECT 1 FROM ThreadNames JOIN StringIds ON id = nameId WHERE value = 'loader/größe'"), "the name")
+            code = end(run).code
+            named = collections.Counter(name for name, in query(folder, "SELECT value FROM ThreadNames JOIN StringIds ON id = nameId"))
+            main = query(folder, "SELECT substr(name, 1, 15) FROM PROCESSES")[0][0]
+            assert code == 0 and default.startswith("Thread-1"), (code, default)
+            assert named == collections.Counter([default, "loader/größe", "in the system", main]), (more, named)
+
+    on_each(check)
+
+
 def test_samples_of_ended_threads_stay_in_their_row():
     """What the thread did is known to have ended before its last samples are read."""
     text = """

@@ -750,6 +750,49 @@ take_python_sample (int64_t time_ns)
   take_python (&sample, sizeof sample);
 }
 
+static void
+take_python_name (uint32_t tid, const char *name)
+{
+  uint64_t words[8] = { 0 };
+  LnsPythonNameRecord *record = (LnsPythonNameRecord *)words;
+  record->head = (LnsPythonHead){ .kind = LNS_PYTHON_NAME, .n_words = 8, .time_ns = T0 };
+  record->tid = tid;
+  strcpy (record->text, name);
+  take_python (words, sizeof words);
+}
+
+/* "test" is the process, which is what the system calls threads that nobody named. */
+static void
+names_of_python_replace_that_of_the_process (void)
+{
+  static const char *const expected[] = { "of Python", "the system's", "of NVTX", "later",
+                                          "as it is called now" };
+  begin ();
+  record_thread (&text, AT (1), 11, 1, "test");
+  record_thread (&text, AT (2), 12, 2, "the system's");
+  record_named (&text, LNS_WIRE_THREAD_NAME, 0, 13, "of NVTX");
+  record_thread (&text, AT (3), 13, 3, "test");
+  record_thread (&text, AT (4), 14, 4, "test");
+  play ();
+  for (uint32_t tid = 11; tid <= 14; tid++)
+    take_python_name (tid, "of Python");
+  take_python_name (15, "before all others");
+  take_python_name (15, "as it is called now");
+  /* What the system says later counts, unless it is what it said of all threads at first. */
+  record_thread (&text, AT (5), 11, 1, "test");
+  record_thread (&text, AT (6), 14, 4, "later");
+  record_thread (&text, AT (7), 15, 5, "test");
+  play ();
+  finish ();
+  uint32_t n;
+  const LnsThread *threads = lns_report_threads (report, &n);
+  LNS_CHECK_INT (n, 5);
+  for (uint32_t i = 0; i < n; i++)
+    LNS_CHECK_STR (lns_report_string (report, threads[i].name, NULL),
+                   expected[threads[i].tid - 11]);
+  lns_report_close (report);
+}
+
 /* Definitions have no time: that they came says nothing about samples that may still come. */
 static void
 python_definitions_end_no_thread (void)
@@ -799,6 +842,7 @@ main (void)
   LNS_TEST (too_deep_ranges_are_counted);
   LNS_TEST (streams_may_share_a_thread);
   LNS_TEST (python_definitions_end_no_thread);
+  LNS_TEST (names_of_python_replace_that_of_the_process);
   LNS_TEST (garbage_does_no_harm);
   LNS_TEST (damaged_records_are_counted);
   return lns_tap_done ();

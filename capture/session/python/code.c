@@ -62,12 +62,11 @@ free_code (LnsPythonCode *code)
 
 /* Copies the str at ADDRESS. Returns false if it is none, or memory is short. */
 static bool
-copy_text (const LnsPythonCodes *codes, uint64_t address, LnsPythonText *ret_text)
+copy_text (int32_t pid, const LnsPythonLayout *layout, uint64_t address, LnsPythonText *ret_text)
 {
-  const LnsPythonLayout *layout = codes->layout;
   uint8_t raw[MOST_RAW];
   const uint32_t start = layout->text_length, head = layout->text_compact - start;
-  const size_t n = _lns_remote_read_some (codes->pid, address + start, raw, head + 64);
+  const size_t n = _lns_remote_read_some (pid, address + start, raw, head + 64);
 
   if (n < head)
     return false;
@@ -79,8 +78,7 @@ copy_text (const LnsPythonCodes *codes, uint64_t address, LnsPythonText *ret_tex
       ((state & LNS_PYTHON_TEXT_ASCII) != 0 ? layout->text_ascii : layout->text_compact) - start;
   const uint32_t n_raw = data + (uint32_t)n_kept * kind;
   if ((state & LNS_PYTHON_TEXT_COMPACT) == 0 || (kind != 1 && kind != 2 && kind != 4) ||
-      length > INT32_MAX ||
-      (n_raw > n && !_lns_remote_read (codes->pid, address + start, raw, n_raw)))
+      length > INT32_MAX || (n_raw > n && !_lns_remote_read (pid, address + start, raw, n_raw)))
     return false;
   *ret_text =
       (LnsPythonText){ .address = address,
@@ -96,6 +94,16 @@ copy_text (const LnsPythonCodes *codes, uint64_t address, LnsPythonText *ret_tex
       return false;
     }
   return true;
+}
+
+char *
+_lns_python_text_read (int32_t pid, const LnsPythonLayout *layout, uint64_t address)
+{
+  LnsPythonText text;
+  if (!copy_text (pid, layout, address, &text))
+    return NULL;
+  free (text.raw);
+  return text.utf8;
 }
 
 /* Whether RAW, read at the address of TEXT, is still that text. Its hash and other caches in its head may change. */
@@ -150,7 +158,7 @@ get_file (LnsPythonCodes *codes, uint64_t address, uint64_t now)
   if (file == NULL)
     return NULL;
   file->checked = now;
-  if (!copy_text (codes, address, &file->text))
+  if (!copy_text (codes->pid, codes->layout, address, &file->text))
     {
       free (file);
       return NULL;
@@ -208,7 +216,7 @@ copy_code (LnsPythonCodes *codes, uint64_t address, uint64_t now)
   code->first_line = (int32_t)number_at (head, layout->code_first_line);
   code->lines_address = pointer_at (head, layout->code_lines);
   code->since = code->checked = now;
-  if (copy_text (codes, pointer_at (head, layout->code_name), &code->name) &&
+  if (copy_text (codes->pid, layout, pointer_at (head, layout->code_name), &code->name) &&
       (code->file = get_file (codes, pointer_at (head, layout->code_file), now)) != NULL)
     {
       copy_lines (codes, code);

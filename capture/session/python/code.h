@@ -26,6 +26,9 @@ typedef struct
   char *utf8;    /* owned; cut with "…" after 1,024 characters */
 } LnsPythonText;
 
+/* The characters of the str at ADDRESS of PID, cut with "…" after 1,024; to be freed. NULL if it is none, or memory is short. */
+char *_lns_python_text_read (int32_t pid, const LnsPythonLayout *layout, uint64_t address);
+
 typedef struct
 {
   LnsPythonText text;

@@ -10,6 +10,7 @@
 #include "capture/session/python/frames.h"
 #include "capture/session/python/layout.h"
 #include "capture/session/python/memory.h"
+#include "capture/session/python/thread-name.h"
 #include "capture/session/system/process-info.h"
 
 #include <dirent.h>
@@ -30,6 +31,8 @@
 /* Readings of a thread in one sample. The first may meet functions that were never seen before. */
 #define MOST_ATTEMPTS    3
 #define MOST_FIRST_LOOKS 16
+/* The name of a thread is read in one of so many samples in which it has run. */
+#define SAMPLES_OF_A_NAME 16
 /* struct _gil_runtime_state (internal/pycore_gil.h), with its condition variables and mutexes. */
 #define GIL_BYTES 208
 /* offsetof (struct pthread, tid) of glibc on x86-64 (nptl/descr.h): after a TCB of 704 bytes and a list node. */
@@ -42,6 +45,7 @@ typedef struct
   uint64_t n_listing; /* in which it was seen last */
   uint64_t self;      /* pthread_self() */
   uint64_t native;    /* the id that Python has of it */
+  bool is_settled;    /* both are its own: its maker's may be there until it runs */
   int32_t tid;
   int64_t interpreter;
   LnsPythonGil gil;
@@ -60,6 +64,9 @@ typedef struct
   bool is_done, is_cut, lacks_outermost;
   size_t first, n;                  /* of the reader's frames */
   LNS_ARRAY (LnsPythonFrame) shown; /* of this sample, the innermost first */
+  uint64_t outermost;               /* address of the frame that is the last of `shown` */
+  char *name;                       /* owned; NULL: not known */
+  unsigned n_until_name;            /* samples before it is read again */
 } Thread;
 
 typedef struct
@@ -77,6 +84,7 @@ struct _LnsPythonReader
   LnsPythonPlace place;
   LnsPythonLayout layout;
   LnsPythonCodes codes;
+  LnsPythonNameKey name_key;
   LnsPythonPages *pages;
   LnsIdMap by_address;          /* Thread */
   LNS_ARRAY (Thread *) threads; /* owned, in the order of the interpreters' lists */
@@ -97,6 +105,7 @@ free_thread (Thread *thread)
 {
   _lns_python_walk_clear (&thread->walk);
   lns_array_clear (&thread->shown);
+  free (thread->name);
   if (thread->runs_fd >= 0)
     close (thread->runs_fd);
   free (thread);
@@ -282,6 +291,10 @@ take_state (LnsPythonReader *reader, Thread *thread, const Interpreter *interpre
     {
       thread->self = self;
       thread->native = native;
+      thread->is_settled = false;
+      free (thread->name);
+      thread->name = NULL;
+      thread->n_until_name = 0;
       thread->n_runs = 0;
       if (thread->runs_fd >= 0)
         close (thread->runs_fd);
@@ -533,6 +546,7 @@ show (LnsPythonReader *reader, Thread *thread, size_t n_sure)
       const LnsPythonCode *code = _lns_python_codes_get (&reader->codes, raw->code, reader->now);
       if (is_trampoline (code))
         continue;
+      thread->outermost = raw->address;
       LnsPythonFrame *frame = lns_array_try_add (&thread->shown);
       if (frame == NULL)
         {
@@ -599,6 +613,53 @@ read_all_frames (LnsPythonReader *reader)
     }
 }
 
+/* Whether the first function of THREAD is the one with which a threading.Thread begins. Its qualified name is known from 3.11
+ * on. */
+static bool
+is_of_threading (const Thread *thread)
+{
+  static const char file[] = "threading.py";
+  if (thread->shown.n == 0 || thread->lacks_outermost)
+    return false;
+  const LnsPythonFrame *first = &thread->shown.items[thread->shown.n - 1];
+  const size_t n = strlen (first->file);
+  return n >= sizeof file - 1 && strcmp (first->file + n - (sizeof file - 1), file) == 0 &&
+         (strcmp (first->name, "Thread._bootstrap") == 0 ||
+          strcmp (first->name, "_bootstrap") == 0);
+}
+
+/* Whether the ids of THREAD, of which frames were read since, are its own. */
+static bool
+is_settled (const LnsPythonReader *reader, Thread *thread)
+{
+  const LnsPythonLayout *layout = &reader->layout;
+  if (!thread->is_settled)
+    thread->is_settled =
+        _lns_remote_pointer (reader->pid, thread->address + layout->thread_self) == thread->self &&
+        (layout->thread_native == 0 ||
+         _lns_remote_pointer (reader->pid, thread->address + layout->thread_native) ==
+             thread->native);
+  return thread->is_settled;
+}
+
+/* Reads the name of THREAD now and then. */
+static void
+read_name (LnsPythonReader *reader, Thread *thread)
+{
+  if (thread->stands || thread->n_until_name-- > 0)
+    return;
+  thread->n_until_name = SAMPLES_OF_A_NAME - 1;
+  if (!is_of_threading (thread))
+    return;
+  char *name =
+      _lns_python_thread_name (&reader->name_key, reader->pid, &reader->layout, thread->outermost,
+                               thread->shown.items[thread->shown.n - 1].code);
+  if (name == NULL)
+    return;
+  free (thread->name);
+  thread->name = name;
+}
+
 LnsPythonState
 lns_python_reader_sample (LnsPythonReader *reader, LnsPythonThreadFunc function, void *data)
 {
@@ -609,11 +670,14 @@ lns_python_reader_sample (LnsPythonReader *reader, LnsPythonThreadFunc function,
   read_all_frames (reader);
   for (size_t i = 0; i < reader->threads.n; i++)
     {
-      const Thread *thread = reader->threads.items[i];
+      Thread *thread = reader->threads.items[i];
+      const bool has_tid = !thread->is_double && is_settled (reader, thread);
+      if (has_tid)
+        read_name (reader, thread);
       reader->counters.n_threads++;
       reader->counters.n_frames += thread->shown.n;
       reader->counters.n_cut += thread->is_cut || thread->lacks_outermost;
-      function (&(LnsPythonThread){ .tid = thread->is_double ? 0 : thread->tid,
+      function (&(LnsPythonThread){ .tid = has_tid ? thread->tid : 0,
                                     .interpreter = thread->interpreter,
                                     .gil = thread->gil,
                                     .state = thread->state,
@@ -621,7 +685,8 @@ lns_python_reader_sample (LnsPythonReader *reader, LnsPythonThreadFunc function,
                                     .lacks_outermost = thread->lacks_outermost,
                                     .is_unchanged = thread->stands,
                                     .frames = thread->shown.items,
-                                    .n_frames = thread->shown.n },
+                                    .n_frames = thread->shown.n,
+                                    .name = thread->name },
                 data);
     }
   return LNS_PYTHON_READY;

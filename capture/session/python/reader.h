@@ -20,6 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Texts have no more: 1,024 characters and "…". */
+#define LNS_PYTHON_MOST_TEXT_BYTES (4 * 1024 + 3)
+
 typedef enum
 {
   LNS_PYTHON_READY,
@@ -69,6 +72,7 @@ typedef struct
   bool is_unchanged;          /* the frames are those of the sample before */
   const LnsPythonFrame *frames; /* the innermost first */
   size_t n_frames;
+  const char *name; /* that the program gave it (threading.Thread.name); NULL: not known */
 } LnsPythonThread;
 
 /* Sums over all samples of a reader. */

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +233,30 @@ say_unknown (const Taking *taking)
   say (taking->sampling, taking->target->process, text);
 }
 
+/* Tells the decoder the name of THREAD, if it does not know it. */
+static void
+tell_name (Taking *taking, LnsPythonTrail *trail, const LnsPythonThread *thread)
+{
+  union
+  {
+    LnsPythonNameRecord record;
+    char bytes[sizeof (LnsPythonNameRecord) + LNS_PYTHON_MOST_TEXT_BYTES + 8];
+  } made;
+  const size_t n = strlen (thread->name);
+  const uint64_t hash = lns_hash (thread->name, n) | 1;
+  if (hash == trail->name || n > LNS_PYTHON_MOST_TEXT_BYTES)
+    return;
+  memset (&made, 0, sizeof made.record);
+  made.record.head =
+      (LnsPythonHead){ .process = taking->target->process, .time_ns = taking->time_ns };
+  made.record.tid = (uint32_t)thread->tid;
+  memset (made.bytes + offsetof (LnsPythonNameRecord, text) + n, 0, 8);
+  memcpy (made.bytes + offsetof (LnsPythonNameRecord, text), thread->name, n);
+  if (put (taking->sampling, &made.record.head, LNS_PYTHON_NAME,
+           (offsetof (LnsPythonNameRecord, text) + n + 8) & ~(size_t)7))
+    trail->name = hash;
+}
+
 static void
 take (const LnsPythonThread *thread, void *data)
 {
@@ -265,6 +290,8 @@ take (const LnsPythonThread *thread, void *data)
     return;
   if (trail != NULL)
     trail->sampled_ns = taking->time_ns;
+  if (trail != NULL && thread->name != NULL)
+    tell_name (taking, trail, thread);
   if (trail != NULL && thread->is_unchanged && trail->n > 0)
     node = trail->steps[trail->n - 1].node;
   else if (trail != NULL && list_calls (taking, thread))

@@ -33,6 +33,7 @@ typedef struct
   } * steps; /* the outermost first */
   size_t n, n_allocated;
   int64_t sampled_ns; /* the time of the last sample of the thread */
+  uint64_t name;      /* hash of the thread's name that the decoder knows; 0: none */
 } LnsPythonTrail;
 
 /* The number of the function NAME in FILE (NULL: none). LNS_ID_NONE if memory is short. */

@@ -41,17 +41,45 @@ call_thread (LnsDecoder *decoder, LnsDecodedThread *thread, LnsName *name, bool 
   lns_name_unref (thread->name);
   thread->name = name;
   thread->is_named = is_named;
+  thread->is_of_python = false;
   _lns_decoder_write_thread (decoder, thread, false);
+}
+
+static bool
+is_text (const LnsName *name, LnsWireText text)
+{
+  return name != NULL && name->n_bytes == text.n_bytes &&
+         memcmp (name->bytes, text.bytes, text.n_bytes) == 0;
+}
+
+/* Whether TEXT is what the operating system calls all threads of PROCESS at first. */
+static bool
+is_of_process (const LnsDecodedProcess *process, LnsWireText text)
+{
+  const char *name = process->info.name;
+  return name != NULL && strlen (name) == text.n_bytes &&
+         memcmp (name, text.bytes, text.n_bytes) == 0;
 }
 
 void
 _lns_decoder_rename_thread (LnsDecoder *decoder, LnsDecodedThread *thread, LnsWireText text)
 {
-  const LnsName *name = thread->name;
-  bool is_same = name != NULL && name->n_bytes == text.n_bytes &&
-                 memcmp (name->bytes, text.bytes, text.n_bytes) == 0;
-  if (!thread->is_named && text.n_bytes > 0 && !is_same)
+  if (!thread->is_named && text.n_bytes > 0 && !is_text (thread->name, text) &&
+      !(thread->is_of_python && is_of_process (thread->process, text)))
     call_thread (decoder, thread, _lns_decoder_name (text), false);
+}
+
+void
+_lns_decoder_name_thread_of_python (LnsDecoder *decoder, LnsDecodedThread *thread, LnsWireText text)
+{
+  const LnsName *name = thread->name;
+  const bool has_other =
+      name != NULL && !thread->is_of_python &&
+      !is_of_process (thread->process, (LnsWireText){ name->bytes, name->n_bytes });
+  if (thread->is_named || has_other || text.n_bytes == 0 || is_text (name, text))
+    return;
+  call_thread (decoder, thread, _lns_decoder_name (text), false);
+  thread->is_of_python = true;
 }
 
 static LnsDecodedThread *

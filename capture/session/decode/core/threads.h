@@ -18,6 +18,7 @@ typedef struct
   int64_t start_ns, end_ns;
   LnsName *name;
   bool is_named;              /* the program named it through NVTX */
+  bool is_of_python;          /* `name` is the one that Python has, not the operating system's */
   void *state[LNS_N_SOURCES]; /* what each source knows about it */
 } LnsDecodedThread;
 
@@ -36,8 +37,14 @@ LnsDecodedThread *_lns_decoder_thread_of (LnsDecoder *decoder,
                                           LnsDecodedProcess *process,
                                           uint32_t tid,
                                           int64_t time_ns);
-/* Gives THREAD the name that the operating system has for it, unless the program named it. */
+/* Gives THREAD the name that the operating system has for it, unless the program named it. The name of its process, which each
+ * thread has at first, does not replace one of Python's. */
 void _lns_decoder_rename_thread (LnsDecoder *decoder, LnsDecodedThread *thread, LnsWireText text);
+
+/* Gives THREAD the name that Python has for it, unless the program gave it another one: in the operating system or through NVTX. */
+void _lns_decoder_name_thread_of_python (LnsDecoder *decoder,
+                                         LnsDecodedThread *thread,
+                                         LnsWireText text);
 
 /* Writes the definition of THREAD to the report, if there is one: as a new thread (ANEW) or as a change. */
 void _lns_decoder_write_thread (LnsDecoder *decoder, const LnsDecodedThread *thread, bool anew);

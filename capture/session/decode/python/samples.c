@@ -201,10 +201,25 @@ play_sample (LnsDecoder *decoder, const LnsPythonSampleRecord *record)
 }
 
 static void
+play_name (LnsDecoder *decoder, const LnsPythonNameRecord *record)
+{
+  const LnsWireText text = { record->text, (uint32_t)strlen (record->text) };
+  LnsDecodedThread *thread =
+      record->head.process < decoder->processes.n
+          ? _lns_decoder_thread_of (decoder, decoder->processes.items[record->head.process],
+                                    record->tid, record->head.time_ns - decoder->clock.t0_ns)
+          : NULL;
+  if (thread != NULL)
+    _lns_decoder_name_thread_of_python (decoder, thread, text);
+}
+
+static void
 play (LnsDecoder *decoder, const LnsPythonHead *head)
 {
   Session *session = session_of (decoder);
-  if (session->is_broken)
+  if (head->kind == LNS_PYTHON_NAME)
+    play_name (decoder, (const LnsPythonNameRecord *)head);
+  else if (session->is_broken)
     decoder->counters.n_refused += head->kind == LNS_PYTHON_SAMPLE;
   else if (head->kind == LNS_PYTHON_SAMPLE)
     play_sample (decoder, (const LnsPythonSampleRecord *)head);

@@ -20,7 +20,8 @@ typedef enum
   LNS_PYTHON_FRAME,    /* LnsPythonFrameRecord */
   LNS_PYTHON_NODE,     /* LnsPythonNodeRecord */
   LNS_PYTHON_SAMPLE,   /* LnsPythonSampleRecord */
-  LNS_PYTHON_SKIPPED   /* LnsPythonSkippedRecord */
+  LNS_PYTHON_SKIPPED,  /* LnsPythonSkippedRecord */
+  LNS_PYTHON_NAME      /* LnsPythonNameRecord */
 } LnsPythonKind;
 
 /* The head of each record. What follows it has a multiple of 8 bytes. */
@@ -74,6 +75,14 @@ typedef struct
   uint64_t
       n_skipped; /* as they would have cost too much time, or nothing of their frames could be read */
 } LnsPythonSkippedRecord;
+
+/* The name that the program gives to a thread from here on. */
+typedef struct
+{
+  LnsPythonHead head;
+  uint32_t tid;
+  char text[]; /* ends with NUL */
+} LnsPythonNameRecord;
 
 /* Takes the N_BYTES of whole records at BYTES that are not later than UNTIL_NS (CLOCK_MONOTONIC). Returns how many bytes
  * they have. */
