@@ -15,6 +15,7 @@ import sys
 
 import profiling
 import tap
+from sampling import REFUSAL
 
 DENY = os.path.join(tap.BUILD, "tests", "e2e", "deny-call")
 PYTHONS = {version: path for version, path in tap.pythons().items() if 9 <= int(version.split(".")[1]) <= 14}
@@ -192,8 +193,11 @@ for thread in threads:
 '''
 
     def check(folder, path):
-        for more in (("-t", "none", "-s", "none"), ("-t", "none", "-s", "process-tree"), ("-t", "osrt", "-s", "none")):
-            run = folder.start("-f", "true", "-o", "r.rep", *more, "--python-sampling=true", path, write(folder, text), stdin=subprocess.PIPE)
+        for more in (("-t", "none", "-s", "none", "--python-sampling=true"), ("-t", "osrt", "-s", "none", "--python-sampling=true"),
+                     ("-t", "none", "-s", "process-tree", "--python-sampling=true"), ("-t", "none", "-s", "process-tree")):
+            if "process-tree" in more and REFUSAL is not None:
+                continue
+            run = folder.start("-f", "true", "-o", "r.rep", *more, path, write(folder, text), stdin=subprocess.PIPE)
             default = run.stdout.readline().decode().strip()
             profiling.wait_for(lambda: query(folder, "SELECT 1 FROM ThreadNames JOIN StringIds ON id = nameId WHERE value = 'loader/größe'"), "the name")
             code = end(run).code
@@ -201,6 +205,9 @@ for thread in threads:
             main = query(folder, "SELECT substr(name, 1, 15) FROM PROCESSES")[0][0]
             assert code == 0 and default.startswith("Thread-1"), (code, default)
             assert named == collections.Counter([default, "loader/größe", "in the system", main]), (more, named)
+            if "--python-sampling=true" not in more:
+                assert "LNS_PYTHON_SAMPLES" not in [name for name, in query(folder, ".tables")]
+                assert not [code for code in folder.report("r.rep").codes() if code.startswith("LNS-PYTHON")]
 
     on_each(check)
 

@@ -67,6 +67,7 @@ typedef struct
   uint64_t outermost;               /* address of the frame that is the last of `shown` */
   char *name;                       /* owned; NULL: not known */
   unsigned n_until_name;            /* samples before it is read again */
+  unsigned n_unnamed;               /* readings without a name */
 } Thread;
 
 typedef struct
@@ -294,7 +295,7 @@ take_state (LnsPythonReader *reader, Thread *thread, const Interpreter *interpre
       thread->is_settled = false;
       free (thread->name);
       thread->name = NULL;
-      thread->n_until_name = 0;
+      thread->n_until_name = thread->n_unnamed = 0;
       thread->n_runs = 0;
       if (thread->runs_fd >= 0)
         close (thread->runs_fd);
@@ -646,14 +647,15 @@ is_settled (const LnsPythonReader *reader, Thread *thread)
 static void
 read_name (LnsPythonReader *reader, Thread *thread)
 {
-  if (thread->stands || thread->n_until_name-- > 0)
-    return;
-  thread->n_until_name = SAMPLES_OF_A_NAME - 1;
-  if (!is_of_threading (thread))
+  if (thread->stands || !is_of_threading (thread) || thread->n_until_name-- > 0)
     return;
   char *name =
       _lns_python_thread_name (&reader->name_key, reader->pid, &reader->layout, thread->outermost,
                                thread->shown.items[thread->shown.n - 1].code);
+  thread->n_unnamed += name == NULL;
+  /* What changes just now is there in the next sample. */
+  thread->n_until_name =
+      name != NULL || thread->n_unnamed > MOST_ATTEMPTS ? SAMPLES_OF_A_NAME - 1 : 0;
   if (name == NULL)
     return;
   free (thread->name);

@@ -30,6 +30,11 @@
 #define LOOK_SHARE 100
 #define BURST_NS   INT64_C (20000000)
 
+/* The same for names of threads alone, and how often they are read a second, if that costs no more. */
+#define NAMES_SHARE      500
+#define NAMES_LOOK_SHARE 1000
+#define NAMES_HZ         10
+
 /* How often processes are looked for, at most. Python takes longer than this to start. */
 #define LOOK_NS INT64_C (10000000)
 
@@ -47,6 +52,8 @@
 struct LnsPythonSampling
 {
   unsigned hz;
+  bool names_only; /* and no samples */
+  int share, look_share;
   LnsPeers *peers;
   pthread_t thread;
   bool has_thread;
@@ -136,7 +143,7 @@ say (void *data, uint32_t process, const char *text)
     }
   const uint64_t key = lns_hash (same, n);
   sampling->has_told = true;
-  if (lns_id_map_get (&sampling->told, key) != NULL ||
+  if (sampling->names_only || lns_id_map_get (&sampling->told, key) != NULL ||
       !lns_id_map_set (&sampling->told, key, sampling))
     return;
   LnsBatchEvent event =
@@ -292,6 +299,8 @@ take (const LnsPythonThread *thread, void *data)
     trail->sampled_ns = taking->time_ns;
   if (trail != NULL && thread->name != NULL)
     tell_name (taking, trail, thread);
+  if (sampling->names_only)
+    return;
   if (trail != NULL && thread->is_unchanged && trail->n > 0)
     node = trail->steps[trail->n - 1].node;
   else if (trail != NULL && list_calls (taking, thread))
@@ -316,6 +325,10 @@ sample (LnsPythonSampling *sampling, LnsPythonTarget *target)
   Taking taking = { sampling, target, lns_monotonic_ns (), 0 };
   if (!_lns_python_target_is_there (target, taking.time_ns))
     return;
+  if (sampling->names_only) /* whoever tells of processes may know more by now */
+    target->process = lns_peers_find (sampling->peers, target->pid, target->start_ns);
+  if (target->process == LNS_ID_NONE)
+    return;
   if (lns_python_reader_sample (target->reader, take, &taking) != LNS_PYTHON_READY)
     _lns_python_target_leave (target, taking.time_ns);
   sampling->n_last += taking.n_threads;
@@ -335,7 +348,7 @@ sample (LnsPythonSampling *sampling, LnsPythonTarget *target)
 static void
 tell_nothing (LnsPythonSampling *sampling)
 {
-  if (sampling->targets.has_read || sampling->has_told)
+  if (sampling->targets.has_read || sampling->has_told || sampling->names_only)
     return;
   LnsBatchEvent event = lns_batch_diagnostic (
       LNS_ID_NONE, "LNS-PYTHON-005", LNS_SEVERITY_WARNING,
@@ -362,7 +375,7 @@ look (LnsPythonSampling *sampling, int64_t now_ns)
   _lns_python_targets_look (&sampling->targets, now_ns, say, sampling);
   _lns_python_targets_tell_ends (&sampling->targets, now_ns, false);
   sampling->look_cost_ns += (cpu_ns () - before_ns - sampling->look_cost_ns) / 4;
-  const int64_t rest_ns = LOOK_SHARE * sampling->look_cost_ns;
+  const int64_t rest_ns = sampling->look_share * sampling->look_cost_ns;
   sampling->next_look_ns = now_ns + (rest_ns > LOOK_NS ? rest_ns : LOOK_NS);
 }
 
@@ -383,25 +396,27 @@ take_turn (LnsPythonSampling *sampling, int64_t now_ns)
         if (!is_behind)
           sample (sampling, sampling->targets.all.items[i]);
       }
-  if (is_behind)
+  if (is_behind && !sampling->names_only)
     sampling->counted.n_skipped += n_before;
   if (!has_any)
     {
       sampling->next_ns = sampling->next_look_ns;
       return;
     }
-  sampling->credit_ns += (now_ns - sampling->credited_ns) / SHARE;
+  sampling->credit_ns += (now_ns - sampling->credited_ns) / sampling->share;
   sampling->credited_ns = now_ns;
   if (sampling->credit_ns > BURST_NS)
     sampling->credit_ns = BURST_NS;
   sampling->credit_ns -= cpu_ns () - before_ns;
   const int64_t due_ns = sampling->next_ns + period_ns, ended_ns = lns_monotonic_ns ();
-  const int64_t rested_ns = now_ns - (sampling->credit_ns < 0 ? sampling->credit_ns * SHARE : 0);
+  const int64_t rested_ns =
+      now_ns - (sampling->credit_ns < 0 ? sampling->credit_ns * sampling->share : 0);
   int64_t next_ns = due_ns > ended_ns ? due_ns : ended_ns;
   if (rested_ns > next_ns)
     next_ns = rested_ns;
   /* Turns that would have been between this one and the next. */
-  sampling->counted.n_skipped += (uint64_t)((next_ns - due_ns) / period_ns) * sampling->n_last;
+  if (!sampling->names_only)
+    sampling->counted.n_skipped += (uint64_t)((next_ns - due_ns) / period_ns) * sampling->n_last;
   sampling->next_ns = next_ns;
 }
 
@@ -454,7 +469,7 @@ run (void *data)
   /* If that is allowed: what takes so little must not wait for the programs that it samples. */
   setpriority (PRIO_PROCESS, (id_t)gettid (), -10);
   sampling->next_ns = sampling->next_look_ns = lns_monotonic_ns ();
-  sampling->credited_ns = sampling->next_ns - BURST_NS * SHARE;
+  sampling->credited_ns = sampling->next_ns - BURST_NS * sampling->share;
   while (!wait_for_turn (sampling, &asked, &is_paused))
     {
       int64_t now_ns = lns_monotonic_ns ();
@@ -476,13 +491,16 @@ run (void *data)
 /* --- From other threads ----------------------------------------------------------------------- */
 
 LnsPythonSampling *
-lns_python_sampling_new (unsigned hz, LnsPeers *peers)
+lns_python_sampling_new (unsigned hz, bool wants_names, LnsPeers *peers)
 {
-  if (hz == 0)
+  if (hz == 0 && !wants_names)
     return NULL;
   LnsPythonSampling *sampling = lns_calloc (1, sizeof *sampling);
   pthread_condattr_t monotonic;
-  sampling->hz = hz;
+  sampling->names_only = hz == 0;
+  sampling->hz = sampling->names_only ? NAMES_HZ : hz;
+  sampling->share = sampling->names_only ? NAMES_SHARE : SHARE;
+  sampling->look_share = sampling->names_only ? NAMES_LOOK_SHARE : LOOK_SHARE;
   sampling->peers = peers;
   pthread_mutex_init (&sampling->lock, NULL);
   pthread_condattr_init (&monotonic);
@@ -491,6 +509,7 @@ lns_python_sampling_new (unsigned hz, LnsPeers *peers)
   pthread_cond_init (&sampling->settled, &monotonic);
   pthread_condattr_destroy (&monotonic);
   _lns_python_targets_init (&sampling->targets, peers);
+  sampling->targets.adds_none = sampling->names_only;
   return sampling;
 }
 
@@ -505,7 +524,7 @@ lns_python_sampling_begin (LnsPythonSampling *sampling)
   const int failed = pthread_create (&sampling->thread, NULL, run, sampling);
   pthread_sigmask (SIG_SETMASK, &old, NULL);
   sampling->has_thread = failed == 0;
-  if (failed == 0)
+  if (failed == 0 || sampling->names_only)
     return;
   LnsBatchEvent event = lns_batch_diagnostic (
       LNS_ID_NONE, "LNS-PYTHON-003", LNS_SEVERITY_WARNING,

@@ -23,9 +23,10 @@
 
 typedef struct LnsPythonSampling LnsPythonSampling;
 
-/* Samples HZ times a second. PEERS must be there until lns_python_sampling_stop (). Returns NULL if HZ is 0. It begins with
- * lns_python_sampling_begin (). */
-LnsPythonSampling *lns_python_sampling_new (unsigned hz, LnsPeers *peers);
+/* Samples HZ times a second; if that is 0 and WANTS_NAMES, reads only what threads are called, now and then and of processes that the
+ * session knows anyhow, and says nothing if it cannot. PEERS must be there until lns_python_sampling_stop (). Returns NULL if there
+ * is nothing to do. It begins with lns_python_sampling_begin (). */
+LnsPythonSampling *lns_python_sampling_new (unsigned hz, bool wants_names, LnsPeers *peers);
 
 /* Starts the thread. Call it once at most, when the session has its program. */
 void lns_python_sampling_begin (LnsPythonSampling *sampling);

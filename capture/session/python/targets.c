@@ -134,7 +134,7 @@ name (LnsPythonTargets *targets, LnsPythonTarget *target)
   LnsProcessInfo info;
   const bool is_exec = target->process != LNS_ID_NONE;
   const uint32_t known = lns_peers_find (targets->peers, target->pid, target->start_ns);
-  if (known != LNS_ID_NONE && !is_exec)
+  if ((known != LNS_ID_NONE && !is_exec) || targets->adds_none)
     {
       target->process = known;
       return;
@@ -235,6 +235,9 @@ look_if_due (LnsPythonTargets *targets,
              LnsPythonSay say,
              void *data)
 {
+  if (targets->adds_none &&
+      lns_peers_find (targets->peers, target->pid, target->start_ns) == LNS_ID_NONE)
+    return;
   const uint64_t program = program_of (target->pid);
   if (program != 0 && program != target->program)
     {

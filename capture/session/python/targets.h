@@ -51,6 +51,7 @@ typedef struct
   LNS_ARRAY (LnsPythonEnd) ends;
   uint64_t generation; /* counts looks, from 1 on */
   bool has_read;       /* Python was found */
+  bool adds_none;      /* processes are looked at only if the session knows them from others */
 } LnsPythonTargets;
 
 void _lns_python_targets_init (LnsPythonTargets *targets, LnsPeers *peers);
