@@ -322,6 +322,28 @@ def test_a_program_of_another_library_is_refused():
         assert run.code == 127 and run.err.count("[LNS-OSRT-004]") == 1, run
 
 
+def test_children_with_other_rights_are_told():
+    """The loader preloads nothing into them, and the kernel tells nothing of what they map."""
+    if os.geteuid() != 0:
+        raise tap.Skip("only root makes programs that run as another user")
+    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
+    for mode, n in ((0o4755, 1), (0o755, 0)):
+        with Folder() as folder:
+            os.chmod(folder.path, 0o777)
+            if os.statvfs(folder.path).f_flag & os.ST_NOSUID:
+                raise tap.Skip("the folder for temporary files is mounted nosuid")
+            shutil.copy(os.path.join(tap.BUILD, "tests", "programs", "cpu-work-plain"), folder.file("other"))
+            os.chmod(folder.file("other"), mode)
+            if subprocess.run([*as_nobody, "test", "-x", tap.LANESCOPE]).returncode != 0:
+                raise tap.Skip("other users cannot execute what we built")
+            run = folder.profile("-t", "osrt", "--sample=process-tree", "-o", "r", "sh", "-c", "./other spin 100; true", before=as_nobody)
+            assert run.code == 0, run
+            if re.search(r"LNS-CPU-00[1-4]", run.err):
+                return
+            told = [d["text"] for d in folder.report("r.rep").diagnostics if d["code"] == "LNS-OSRT-007"]
+            assert len(told) == n and all("in 1 program that" in text and "“other”" in text for text in told), (mode, run)
+
+
 def test_programs_that_the_library_does_not_reach():
     """Their environment is not ours. What they map tells, so samples of CPUs are needed."""
     for script, n in (("env -i /bin/true; env -i /bin/true; /bin/true", 2), ("/bin/true; /bin/true", 0)):

@@ -346,7 +346,9 @@ lns_family_tell_awaited (LnsFamily *family)
 bool
 lns_family_note_untold (LnsFamily *family, LnsRelative *relative)
 {
-  lns_reach_note_untold (&family->reach, relative->pid, relative->info.name);
+  lns_reach_note_untold (&family->reach,
+                         !relative->is_first && lns_process_has_other_rights (relative->pid),
+                         relative->pid, relative->info.name);
   relative->is_unmapped = false;
   relative->is_noted = true; /* nothing is known of it */
   if (relative->end_fd < 0)

@@ -63,9 +63,11 @@ lns_reach_note (LnsReach *reach, LnsMaps maps, bool has_os_calls, int32_t pid, c
 }
 
 void
-lns_reach_note_untold (LnsReach *reach, int32_t pid, const char *name)
+lns_reach_note_untold (LnsReach *reach, bool lacks_os_calls, int32_t pid, const char *name)
 {
   pthread_mutex_lock (&reach->lock);
+  if (lacks_os_calls)
+    add (&reach->os_calls, pid, name);
   add (&reach->kernel, pid, name);
   pthread_mutex_unlock (&reach->lock);
 }

@@ -46,8 +46,9 @@ LnsMaps lns_reach_maps (const char *path);
 void
 lns_reach_note (LnsReach *reach, LnsMaps maps, bool has_os_calls, int32_t pid, const char *name);
 
-/* Notes that the kernel tells nothing more of the program NAME (may be NULL) of process PID. */
-void lns_reach_note_untold (LnsReach *reach, int32_t pid, const char *name);
+/* Notes that the kernel tells nothing more of the program NAME (may be NULL) of process PID. LACKS_OS_CALLS: it did not load the
+ * library that records calls of the C library, and was not told of. */
+void lns_reach_note_untold (LnsReach *reach, bool lacks_os_calls, int32_t pid, const char *name);
 
 /* Any thread. */
 void lns_reach_get (LnsReach *reach,

@@ -161,6 +161,24 @@ lns_process_is_ending (int32_t pid)
 }
 
 bool
+lns_process_has_other_rights (int32_t pid)
+{
+  static const char *const lines[] = { "\nUid:", "\nGid:" };
+  char text[4096];
+  bool does = false;
+  if (read_proc (pid, "status", text, sizeof text) <= 0)
+    return false;
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+    {
+      unsigned real, effective;
+      const char *at = strstr (text, lines[i]);
+      does |= at != NULL && sscanf (at + strlen (lines[i]), "%u %u", &real, &effective) == 2 &&
+              real != effective;
+    }
+  return does;
+}
+
+bool
 lns_process_descends (int32_t pid, int32_t ancestor)
 {
   for (int i = 0; i < ANCESTORS_MAX && pid > 0 && pid != ancestor; i++)

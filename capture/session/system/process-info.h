@@ -56,6 +56,10 @@ int32_t lns_process_parent (int32_t pid);
 /* Whether PID has ended or is about to. A process closes its files before others can wait for it. */
 bool lns_process_is_ending (int32_t pid);
 
+/* Whether PID runs with the rights of another user or group than it was started by: the loader preloads nothing then. False if that
+ * cannot be read. */
+bool lns_process_has_other_rights (int32_t pid);
+
 /* Whether PID is ANCESTOR or descends from it through processes that have not ended. */
 bool lns_process_descends (int32_t pid, int32_t ancestor);
 
