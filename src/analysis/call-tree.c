@@ -132,14 +132,27 @@ add_call (Maker *maker, uint32_t call_node, uint32_t parent, uint32_t *ret_node,
   return add_path (maker, parent, ret_node, error);
 }
 
+/* Whether SYMBOL stands for callers that are not known, in a report of our own or of nsys. */
+static bool
+is_cut (LnsReport *report, uint32_t symbol)
+{
+  const char *text = lns_report_string (report, symbol, NULL);
+  return text[0] == '[' &&
+         (strcmp (text, LNS_CALLERS_NOT_RECORDED) == 0 ||
+          strcmp (text, "[Broken backtraces]") == 0 || strcmp (text, "[Max depth]") == 0);
+}
+
 /* Makes the nodes of the report's own call chains. */
 static bool
 add_calls (Maker *maker, LnsCallTree *tree, const atomic_bool *cancel, LnsError *error)
 {
   const LnsCallNode *calls = lns_report_call_nodes (maker->report, &tree->n_chains);
+  const LnsStackFrame *frames = lns_report_frames (maker->report, NULL);
+  bool *is_known = lns_calloc (tree->n_chains, sizeof *is_known); /* no caller is missing */
   bool good = true;
 
   tree->node_of = lns_calloc (tree->n_chains, sizeof *tree->node_of);
+  tree->is_whole = lns_calloc (tree->n_chains, sizeof *tree->is_whole);
   for (uint32_t i = 0; good && i < tree->n_chains; i++)
     {
       const uint32_t parent = calls[i].parent;
@@ -148,7 +161,12 @@ add_calls (Maker *maker, LnsCallTree *tree, const atomic_bool *cancel, LnsError 
       else
         good = add_call (maker, i, parent != LNS_ID_NONE ? tree->node_of[parent] : LNS_ID_NONE,
                          &tree->node_of[i], error);
+      is_known[i] = (parent == LNS_ID_NONE || is_known[parent]) &&
+                    !is_cut (maker->report, frames[calls[i].frame].symbol);
+      /* A lone place in code has callers that nobody looked for: where a thread begins, hardly any sample is taken. */
+      tree->is_whole[i] = is_known[i] && parent != LNS_ID_NONE;
     }
+  free (is_known);
   return good;
 }
 
@@ -159,6 +177,7 @@ typedef struct
   const atomic_bool *cancel;
   LnsError *error;
   Path node_of; /* by id, less 1 */
+  LNS_ARRAY (bool) is_whole;
 } Kept;
 
 /* Adds a chain that an import keeps, known by its id. */
@@ -176,19 +195,25 @@ add_kept (void *data, int64_t id, const LnsCallFrame *frames, size_t n)
     *lns_array_add (&kept->maker->path) =
         find_function (kept->maker, frames[i].symbol, frames[i].module);
   while (kept->node_of.n < (uint64_t)id)
-    *lns_array_add (&kept->node_of) = LNS_ID_NONE;
+    {
+      *lns_array_add (&kept->node_of) = LNS_ID_NONE;
+      *lns_array_add (&kept->is_whole) = false;
+    }
+  kept->is_whole.items[id - 1] = n > 1 && !is_cut (kept->maker->report, frames[n - 1].symbol);
   return add_path (kept->maker, LNS_ID_NONE, &kept->node_of.items[id - 1], kept->error);
 }
 
 static bool
 add_all_kept (Maker *maker, LnsCallTree *tree, const atomic_bool *cancel, LnsError *error)
 {
-  Kept kept = { maker, cancel, error, { 0 } };
+  Kept kept = { .maker = maker, .cancel = cancel, .error = error };
   const bool good = lns_call_chain_each (maker->report, lns_call_chain_table (LNS_LANE_CPU_SAMPLE),
                                          add_kept, &kept, error);
 
   free (tree->node_of);
+  free (tree->is_whole);
   tree->node_of = kept.node_of.items;
+  tree->is_whole = kept.is_whole.items;
   tree->n_chains = (uint32_t)kept.node_of.n;
   return good;
 }
@@ -280,6 +305,7 @@ lns_call_tree_free (LnsCallTree *tree)
   free (tree->first_of_module);
   free (tree->nodes);
   free (tree->node_of);
+  free (tree->is_whole);
   free (tree);
 }
 
@@ -422,6 +448,7 @@ fold (const LnsCallTree *tree, const uint64_t *n_by_call, LnsCallSums *sums)
   for (uint32_t i = 0; i < tree->n_chains; i++)
     {
       sums->n_samples += n_by_call[1 + i];
+      sums->n_whole += tree->is_whole[i] ? n_by_call[1 + i] : 0;
       if (tree->node_of[i] != LNS_ID_NONE)
         sums->nodes[tree->node_of[i]].self += n_by_call[1 + i];
       else
@@ -474,6 +501,19 @@ lns_call_sums_clear (LnsCallSums *sums)
   *sums = (LnsCallSums){ 0 };
 }
 
+const char *
+lns_call_sums_share_whole (const LnsCallTree *tree,
+                           const LnsCallSums *sums,
+                           LnsLaneKind kind,
+                           char ret_text[LNS_FORMAT_SIZE])
+{
+  const char *method = lns_report_meta (tree->report, "backtrace");
+  if (kind != LNS_LANE_CPU_SAMPLE || sums->n_samples == sums->n_without_chain ||
+      (method != NULL && strcmp (method, "fp") == 0))
+    return NULL;
+  return lns_format_share (sums->n_whole, sums->n_samples - sums->n_without_chain, ret_text);
+}
+
 void
 lns_call_tree_functions (const LnsCallTree *tree,
                          const LnsCallSums *sums,
@@ -506,6 +546,7 @@ lns_call_sums_keep (const LnsCallTree *tree, const bool *nodes, LnsCallSums *sum
 {
   sums->n_samples = 0;
   sums->n_without_chain = 0;
+  sums->n_whole = 0;
   for (uint32_t i = 0; i < tree->n_nodes; i++)
     {
       LnsCallCount *count = &sums->nodes[i];

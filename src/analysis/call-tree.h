@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include "src/base/format.h"
 #include "src/store/read/report.h"
 
 /* A function of one name in one file, in whatever processes. */
@@ -40,6 +41,7 @@ typedef struct
   /* By the number that samples have for their call chain, less 1: the node of its innermost function, or LNS_ID_NONE. The
    * number is of a call node of the report, or of a chain that an import keeps. */
   uint32_t *node_of;
+  bool *is_whole; /* by the same: its callers are known up to where the thread begins */
   uint32_t n_chains;
 } LnsCallTree;
 
@@ -76,6 +78,7 @@ typedef struct
   LnsCallCount *nodes; /* by node of the tree; lns_call_sums_clear () frees them */
   uint64_t n_samples;  /* all, those without a call chain included */
   uint64_t n_without_chain;
+  uint64_t n_whole; /* with a chain that LnsCallTree.is_whole; 0 after lns_call_sums_keep () */
 } LnsCallSums;
 
 /* Sums up the samples that QUERY asks for. CANCEL may be NULL. Returns false and fills ERROR if a chunk is damaged or the
@@ -86,6 +89,13 @@ bool lns_call_tree_sum (const LnsCallTree *tree,
                         LnsCallSums *ret_sums,
                         LnsError *error) __attribute__ ((warn_unused_result));
 void lns_call_sums_clear (LnsCallSums *sums);
+
+/* "97.3 %": how many of the samples of KIND with a call chain have all callers. NULL if none has a chain, or where it is not
+ * known: Python's chains are never cut, and frame pointers alone (--backtrace=fp) lead into nothing without a word. */
+const char *lns_call_sums_share_whole (const LnsCallTree *tree,
+                                       const LnsCallSums *sums,
+                                       LnsLaneKind kind,
+                                       char ret_text[LNS_FORMAT_SIZE]);
 
 /* Adds SUMS up by function into RET_FUNCTIONS, which has room for all of the tree's; or by module, at the first function of
  * each. A sample counts once for each function, or module, of its chain, however often that called itself. O(nodes). */

@@ -20,6 +20,15 @@ lns_format_signal (int signal_number, char ret_text[LNS_FORMAT_SIZE])
   return ret_text;
 }
 
+const char *
+lns_format_share (uint64_t part, uint64_t whole, char ret_text[LNS_FORMAT_SIZE])
+{
+  const unsigned tenths = (unsigned)((__extension__(unsigned __int128) part) * 1000 / whole);
+
+  snprintf (ret_text, LNS_FORMAT_SIZE, "%u.%u %%", tenths / 10, tenths % 10);
+  return ret_text;
+}
+
 typedef struct
 {
   uint64_t size_ns;

@@ -33,5 +33,8 @@ lns_plural (uint64_t n, const char *one, const char *many)
   return n == 1 ? one : many;
 }
 
+/* How much PART is of WHOLE > 0: "97.3 %", rounded down, so that only the whole is "100.0 %". */
+const char *lns_format_share (uint64_t part, uint64_t whole, char ret_text[LNS_FORMAT_SIZE]);
+
 /* "512 B", "1.5 KiB", "20.0 GiB": binary units, one digit after the point. */
 const char *lns_format_bytes (uint64_t size_bytes, char ret_text[LNS_FORMAT_SIZE]);

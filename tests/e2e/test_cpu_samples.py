@@ -136,6 +136,11 @@ def test_callers_without_frame_pointers():
             # The kernel interrupts them more often where the machine is busy: its frames lie above.
             complete = [chain for chain in found if ["middle", "main"] in (chain[i:i + 2] for i in range(len(chain))) and chain[-1] == "_start"]
             assert (len(complete) > len(found) * 0.8) == is_complete, (method, counted(found))
+            if method != "fp":
+                told_complete(folder, found)
+        # Frame pointers lead into nothing, which nobody sees.
+        told = subprocess.run([tap.LANESCOPE, "info", folder.file("r.rep")], capture_output=True, text=True, check=True).stdout
+        assert "call chains complete: unknown: callers were found by frame pointers alone\n" in told, told
 
 
 def test_callers_of_a_forked_process():
@@ -160,6 +165,16 @@ def test_callers_of_a_signal_handler():
         assert len(whole) > len(found) * 0.8, counted(found)
 
 
+def told_complete(folder, found):
+    """`info` and `stats` say which share of the chains of FOUND, of r.rep, has all callers."""
+    n = sum(len(chain) > 1 and chain[-1] != CUT for chain in found)
+    tenths = 1000 * n // len(found)
+    info, stats = (subprocess.run([tap.LANESCOPE, *words, folder.file("r.rep")], capture_output=True, text=True, check=True)
+                   for words in (["info"], ["stats", "-r", "sample_sum", "-f", "csv"]))
+    assert f"call chains complete: {tenths / 10} % of {len(found)} samples\n" in info.stdout, (n, len(found), info.stdout)
+    assert (f"note: call chains complete in {folder.file('r.rep')}: {tenths / 10} %; the others lack callers\n" in stats.stderr) == (n < len(found)), stats.stderr
+
+
 def test_callers_beyond_what_is_copied_of_the_stack():
     """Frame pointers lead on where there are some. Without them the chain says that it is not whole."""
     with profiling.Folder() as folder:
@@ -170,6 +185,7 @@ def test_callers_beyond_what_is_copied_of_the_stack():
         found = chains(folder, program=PLAIN)
         cut = [chain for chain in found if chain[-1] == CUT and 5 < chain.count("deep") < 60]
         assert share(cut, "leaf", "middle", "deep", "deep") > 0.8 and len(cut) > len(found) * 0.8, counted(found)
+        told_complete(folder, found)
         assert not any("main" in chain or CUT in chain[:-1] for chain in cut), counted(cut)
         run = folder.profile(*SAMPLING, "-f", "true", "--stack-size=64K", PLAIN, "deep", "200")
         found = chains(folder, program=PLAIN)

@@ -635,4 +635,18 @@ def test_functions_that_are_not_known_are_summed_up_by_module():
         assert ours.execute(query).fetchall() == theirs.execute(query).fetchall()
 
 
+def test_chains_that_nsys_could_not_complete_are_told():
+    """They end with an entry that says so; one that has no callers at all is not complete either."""
+    path = shutil.copy(exports.path("system"), golden.path("broken.sqlite"))
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        n = database.execute("SELECT count(DISTINCT id) FROM SAMPLING_CALLCHAINS").fetchone()[0]
+        for mark, broken in (("[Broken backtraces]", 3), ("[Max depth]", 5)):
+            database.execute("INSERT INTO StringIds SELECT max(id) + 1, ? FROM StringIds", (mark,))
+            database.execute("UPDATE SAMPLING_CALLCHAINS SET symbol = (SELECT max(id) FROM StringIds) "
+                             "WHERE id = ? AND stackDepth = (SELECT max(stackDepth) FROM SAMPLING_CALLCHAINS c WHERE c.id = ?)", (broken, broken))
+        database.execute("DELETE FROM SAMPLING_CALLCHAINS WHERE id = 7 AND stackDepth > 0")
+    told = golden.run("info", path)[0].decode()
+    assert f"call chains complete: {1000 * (n - 3) // n / 10} % of {n} samples\n" in told, told
+
+
 tap.main(globals())

@@ -43,10 +43,10 @@ def choose(app, row):
 def test_a_row_leads_to_its_functions():
     with harness.App(report()) as app:
         choose(app, "worker (78)")
-        app.find("label", "500 samples")
+        app.find("label", "500 samples, call chains complete: 100.0 %")
         app.find("label", "worker (78)")
         app.find("push button", "Show the functions of all threads").do()
-        app.find("label", "1,500 samples, 10 without a call chain")
+        app.find("label", "1,500 samples, 10 without a call chain, call chains complete: 93.9 %")
 
 
 def test_what_cannot_be_read_is_told_and_the_rest_is_shown():
@@ -54,14 +54,14 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_shown():
     damage(path)
     with harness.App(path) as app:
         choose(app, "main (77)")
-        app.find("label", "1,000 samples, 10 without a call chain")
+        app.find("label", "1,000 samples, 10 without a call chain, call chains complete: 90.9 %")
         app.find("push button", "Flat").click()
         app.find("push button", "Show the functions of all threads").do()
         for view in ("Top-Down", "Bottom-Up", "Flat", "Flame Graph"):
             app.find("label", "The Samples Cannot Be Shown")
             app.find("push button", view).click()
         choose(app, "main (77)")
-        app.find("label", "1,000 samples, 10 without a call chain")
+        app.find("label", "1,000 samples, 10 without a call chain, call chains complete: 90.9 %")
 
 
 harness.main(globals(), gate=(test_a_row_leads_to_its_functions,))

@@ -161,6 +161,10 @@ test_format_numbers (void)
   LNS_CHECK_STR (lns_format_bytes (1024 * 1024 - 1, text), "1.0 MiB");
   LNS_CHECK_STR (lns_format_bytes (UINT64_C (20) << 30, text), "20.0 GiB");
   LNS_CHECK_STR (lns_format_bytes (UINT64_MAX, text), "16.0 EiB");
+  LNS_CHECK_STR (lns_format_share (0, 7, text), "0.0 %");
+  LNS_CHECK_STR (lns_format_share (2, 3, text), "66.6 %");
+  LNS_CHECK_STR (lns_format_share (99999, 100000, text), "99.9 %");
+  LNS_CHECK_STR (lns_format_share (UINT64_MAX, UINT64_MAX, text), "100.0 %");
   LNS_CHECK_STR (lns_plural (0, "row", "rows"), "rows");
   LNS_CHECK_STR (lns_plural (1, "row", "rows"), "row");
   LNS_CHECK_STR (lns_plural ((UINT64_C (1) << 32) + 1, "row", "rows"), "rows");

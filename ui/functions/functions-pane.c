@@ -107,7 +107,7 @@ title_now (LnsFunctionsPane *self)
 
 /* How many samples there are. Free with g_free (). */
 static char *
-count_now (const LnsFunctionSums *sums)
+count_samples (const LnsFunctionSums *sums)
 {
   char shown[LNS_FORMAT_SIZE], all[LNS_FORMAT_SIZE];
 
@@ -120,6 +120,18 @@ count_now (const LnsFunctionSums *sums)
                                       "%s samples, %s without a call chain", sums->n_samples),
                             all, lns_format_unsigned (sums->n_without_chain, shown));
   return g_strdup_printf (ngettext ("%s sample", "%s samples", sums->n_samples), all);
+}
+
+/* The same, and how many of all have all callers. Free with g_free (). */
+static char *
+count_now (const LnsFunctionSums *sums)
+{
+  g_autofree char *samples = count_samples (sums);
+
+  if (*sums->share_whole == '\0')
+    return g_steal_pointer (&samples);
+  /* Translators: how many samples there are, and a share: "1,500 samples, call chains complete: 97.3 %" */
+  return g_strdup_printf (_ ("%s, call chains complete: %s"), samples, sums->share_whole);
 }
 
 /* A module, by one of its functions, and the samples that were taken in it. */

@@ -217,6 +217,8 @@ make_sums (const Summing *it, const atomic_bool *cancel)
   sums->is_by_module = it->is_by_module;
   sums->n_samples = counted->n_samples;
   sums->n_without_chain = counted->n_without_chain;
+  if (it->filter == NULL)
+    lns_call_sums_share_whole (tree, counted, it->query.kind, sums->share_whole);
   sums->sums = *counted;
   sums->sums.nodes = lns_memdup (counted->nodes, tree->n_nodes * sizeof *counted->nodes);
   if (it->filter != NULL)

@@ -25,6 +25,8 @@ typedef struct
       sums; /* of the chains in which the filter finds a function; of all without a filter */
   uint64_t n_samples; /* 100 %: in the selected time, of the selected threads */
   uint64_t n_without_chain;
+  char share_whole
+      [LNS_FORMAT_SIZE]; /* lns_call_sums_share_whole () without a filter; "" = not known */
   bool is_by_module;
   LnsCallCount *functions; /* by function, or by first function of a module */
   bool *matches;           /* by function: whether the filter finds it; NULL = no filter */

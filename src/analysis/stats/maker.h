@@ -18,6 +18,7 @@
 #include "src/analysis/stats/range-stats.h"
 #include "src/analysis/stats/report.h"
 #include "src/base/buffer.h"
+#include "src/base/format.h"
 #include "src/base/compare.h"
 #include "src/tables/lanes.h"
 
@@ -70,6 +71,7 @@ struct LnsStatsResult
   /* What run () computed; freed with the result. */
   LnsRangeStat *sums;
   LnsCallRanges *call_ranges; /* where kernels go by them, too                                  */
+  char share_whole[LNS_FORMAT_SIZE]; /* lns_call_sums_share_whole () of samples; "" = not known  */
   LnsKernelKeys kernels; /* where kernels go by more or other than their names                   */
   LnsTraceRange *ranges;
   LnsProjectedRange *projected;

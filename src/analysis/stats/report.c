@@ -350,6 +350,12 @@ lns_stats_result_n_unnamed (const LnsStatsResult *result)
 }
 
 const char *
+lns_stats_result_share_whole (const LnsStatsResult *result)
+{
+  return *result->share_whole != '\0' ? result->share_whole : NULL;
+}
+
+const char *
 lns_stats_result_unread (const LnsStatsResult *result)
 {
   static const struct

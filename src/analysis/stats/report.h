@@ -56,6 +56,10 @@ const char *lns_stats_result_unread (const LnsStatsResult *result);
  * their demangled names. */
 uint64_t lns_stats_result_n_unnamed (const LnsStatsResult *result);
 
+/* "97.3 %": how many of the samples with a call chain have all callers. NULL if all have, or where that is not known. Valid as
+ * long as RESULT. */
+const char *lns_stats_result_share_whole (const LnsStatsResult *result);
+
 /* Writes the table to STREAM, once. False and ERROR where a chunk that is read only now is damaged, or cancelled; errors
  * of STREAM stay with it. */
 bool lns_stats_result_write (const LnsStatsResult *result,

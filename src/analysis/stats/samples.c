@@ -79,6 +79,8 @@ run (LnsStatsResult *result, void (*list) (Work *work), const atomic_bool *cance
     {
       const LnsCallCount without = { work.sums.n_without_chain, work.sums.n_without_chain };
       list (&work);
+      if (work.sums.n_whole < work.sums.n_samples - work.sums.n_without_chain)
+        lns_call_sums_share_whole (work.tree, &work.sums, query.kind, result->share_whole);
       if (without.total > 0)
         add_row (&work, LNS_ID_NONE, 0, without);
       good = !is_cancelled (&work) || lns_error_set (error, LNS_ERROR_CANCELLED, 0, "interrupted");

@@ -105,6 +105,8 @@ describe (const LnsProfile *profile, LnsWriter *report)
   lns_writer_set_meta (report, "trace", trace);
   if (profile->wants_cuda)
     lns_writer_set_meta (report, "trace_asked", "cuda");
+  if (profile->options.backtrace != NULL)
+    lns_writer_set_meta (report, "backtrace", profile->options.backtrace);
   free (command_line);
   free (folder);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "src/analysis/call-tree.h"
 #include "src/analysis/rules/doctor.h"
 #include "src/base/format.h"
 #include "src/base/memory.h"
@@ -222,6 +223,32 @@ print_tracks (LnsReport *report)
         printf ("  %s: %" PRIu64 " event%s in %" PRIu64 " track%s\n", names[kind], n_events,
                 lns_plural (n_events, "", "s"), n_tracks, lns_plural (n_tracks, "", "s"));
     }
+}
+
+/* Prints which share of the samples of CPUs tells all callers. */
+static void
+print_chains (LnsReport *report)
+{
+  const LnsCallQuery query = { .kind = LNS_LANE_CPU_SAMPLE,
+                               .start_ns = INT64_MIN,
+                               .end_ns = INT64_MAX };
+  char share[LNS_FORMAT_SIZE];
+  LnsCallSums sums = { 0 };
+  LnsError error = { 0 };
+
+  if (!lns_call_has_samples (report, query.kind))
+    return;
+  LnsCallTree *tree = lns_call_tree_new (report, NULL, &error);
+  const bool good = tree != NULL && lns_call_tree_sum (tree, &query, NULL, &sums, &error);
+  const uint64_t n = sums.n_samples - sums.n_without_chain;
+  if (good && lns_call_sums_share_whole (tree, &sums, query.kind, share) != NULL)
+    printf ("call chains complete: %s of %" PRIu64 " sample%s\n", share, n,
+            lns_plural (n, "", "s"));
+  else if (n > 0 || !good)
+    printf ("call chains complete: unknown: %s\n",
+            good ? "callers were found by frame pointers alone" : error.message);
+  lns_call_sums_clear (&sums);
+  lns_call_tree_free (tree);
 }
 
 /* Prints how wrong the times of hardware counters may be: GPUs have a clock of their own. */
@@ -509,6 +536,7 @@ print_report (LnsReport *report, const char *path)
   lns_cli_print_topology (report);
   printf ("domains: %" PRIu32 "\n", n_domains);
   print_tracks (report);
+  print_chains (report);
   printf ("strings: %" PRIu32 "\n", lns_report_n_strings (report));
   print_losses (report);
   print_diagnostics (report);

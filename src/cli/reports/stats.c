@@ -164,6 +164,17 @@ tell_names (const Job *job, const Table *table, const char *input)
                  input, lns_format_unsigned (n, count), job->name);
 }
 
+/* Prints a note if samples of TABLE lack callers. */
+static void
+tell_cut_chains (const Table *table, const char *input)
+{
+  const char *share = table->result != NULL ? lns_stats_result_share_whole (table->result) : NULL;
+
+  if (share != NULL)
+    lns_cli_say ("note", N_ ("call chains complete in %s: %s; the others lack callers"), input,
+                 share);
+}
+
 /* What the report lacks for TABLE; NULL if TABLE has rows. */
 static const char *
 lacks (const Table *table)
@@ -275,6 +286,7 @@ run_job (Job *job,
       if (for_people)
         printf ("%s ** %s (%s):\n\n", says ? "\n" : "", title, job->name);
       tell_names (job, &table, input);
+      tell_cut_chains (&table, input);
       good = lns_cli_table_output_write (&job->output, title, write_table, &table, error);
       if (for_people)
         putchar ('\n');

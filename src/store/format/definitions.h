@@ -308,6 +308,10 @@ typedef enum
   LNS_FRAME_DEBUG_INFO
 } LnsFrameSource;
 
+/* The symbol of a frame without a module that ends a call chain whose further callers are not known. Without it, what they
+ * called would look like where the program begins. */
+#define LNS_CALLERS_NOT_RECORDED "[callers not recorded]"
+
 /* A place in code. OFFSET is in the module's file; without a file, from where the module begins; without a module, an
  * address. A caller is at one byte less than its return address, so that the place lies within the call.
  *

@@ -81,9 +81,6 @@ tell_jitdumps (LnsDecoder *decoder, const LnsCpuMap *map)
     }
 }
 
-/* What stands for callers that are not known: without it, what they called would look like where the program begins. */
-#define CUT_SYMBOL "[callers not recorded]"
-
 /* What stands for functions of a kernel that Lanescope may not look into. */
 #define HIDDEN_SYMBOL "[kernel, not sampled]"
 
@@ -104,7 +101,8 @@ frame_id (LnsCpuTree *tree, LnsDecoder *decoder, LnsCpuModule *module, uint64_t 
     n = snprintf (symbol, sizeof symbol, "%.*s+0x%" PRIx64, SYMBOL_BYTES - 32,
                   slash != NULL ? slash + 1 : module->path, offset);
   else if (address == LNS_CPU_CUT || address == LNS_CPU_HIDDEN)
-    n = snprintf (symbol, sizeof symbol, "%s", address == LNS_CPU_CUT ? CUT_SYMBOL : HIDDEN_SYMBOL);
+    n = snprintf (symbol, sizeof symbol, "%s",
+                  address == LNS_CPU_CUT ? LNS_CALLERS_NOT_RECORDED : HIDDEN_SYMBOL);
   else
     n = snprintf (symbol, sizeof symbol, "0x%" PRIx64, offset);
   const LnsStackFrame definition = {
