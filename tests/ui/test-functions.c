@@ -162,6 +162,11 @@ what_is_unfolded_stays_so (void)
   LnsFunctionRows *rows = lns_function_table_get_rows (table);
 
   show ("bottom-up");
+  WAIT_FOR_ROWS ("sin 40.0 % 40.0 % 600 libm.so\n"
+                 "step 26.7 % 26.7 % 400 solver\n"
+                 "format 20.0 % 20.0 % 300\n"
+                 "solve 6.7 % 6.7 % 100 solver\n"
+                 "main 6.0 % 6.0 % 90 solver\n");
   lns_function_rows_set_expanded (rows, 3, TRUE);
   WAIT_FOR_ROWS ("sin 40.0 % 40.0 % 600 libm.so\n"
                  "step 26.7 % 26.7 % 400 solver\n"
