@@ -138,7 +138,8 @@ def test_callers_without_frame_pointers():
             assert (len(complete) > len(found) * 0.8) == is_complete, (method, counted(found))
             if method != "fp":
                 told_complete(folder, found)
-        # Frame pointers lead into nothing, which nobody sees.
+        # Frame pointers lead into nothing, which is not always seen: here they hold what is no code.
+        assert sum(chain[-1] == CUT for chain in found) > len(found) * 0.8, counted(found)
         told = subprocess.run([tap.LANESCOPE, "info", folder.file("r.rep")], capture_output=True, text=True, check=True).stdout
         assert "call chains complete: unknown: callers were found by frame pointers alone\n" in told, told
 

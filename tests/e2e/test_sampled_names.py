@@ -188,7 +188,10 @@ def test_maps_of_others_are_not_read():
     with profiling.Folder() as folder:
         for how in "link", "old", "nothing":
             found = made_code(folder, how)
-            assert found is None or (sum(found.values()) > 20 and all(row[3] == 1 and "made up" not in row[0] for row in found)), (how, found)
+            # Its addresses are one function: nothing tells more of them apart.
+            assert found is None or (sum(found.values()) > 20 and list(found) == [("anon+0x…", "", 0, 1)]), (how, found)
+        if found is not None:
+            assert "wrote no map of it: `node --perf-basic-prof` and `python3 -X perf` do" in resolve(folder)
 
 
 def shows_kernel():

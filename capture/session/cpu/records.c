@@ -162,8 +162,15 @@ unwind (LnsCpuRecords *records, uint32_t pid, Words *words, Chain *chain)
 {
   uint64_t followed[LNS_CPU_MAX_FRAMES], *own = chain->addresses + chain->n_kernel;
   const unsigned n_registers = (unsigned)__builtin_popcountll (records->events->registers);
-  if (next_word (words) != PERF_SAMPLE_REGS_ABI_64 || chain->n_kernel == LNS_CPU_MAX_FRAMES)
+  if (chain->n_kernel == LNS_CPU_MAX_FRAMES)
     return;
+  if (next_word (words) != PERF_SAMPLE_REGS_ABI_64)
+    {
+      /* A thread that ends, or begins another program, has no registers any more of what called the kernel. */
+      if (chain->n == chain->n_kernel && chain->n > 0)
+        chain->addresses[chain->n++] = LNS_CPU_CUT;
+      return;
+    }
   const uint64_t *values = next_words (words, n_registers);
   const uint64_t n_copied = next_word (words), *copied = next_words (words, n_copied / 8),
                  n_bytes = next_word (words); /* of those that were copied, it could read so many */

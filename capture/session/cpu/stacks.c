@@ -160,7 +160,8 @@ lns_stacks_unwind (LnsStacks *stacks,
     {
       const size_t n_before = n_chain;
       n_chain = follow (ret_chain, n_chain, most, by_frame_pointers, n);
-      if (n_chain == n_before)
+      /* Code without tables often has no frame pointers either, and then they lead somewhere else and end there. */
+      if (n_chain == n_before || end == LNS_UNWIND_NO_RULE)
         end = LNS_UNWIND_LIMIT;
     }
   if (end == LNS_UNWIND_LIMIT)

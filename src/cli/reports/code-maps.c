@@ -75,7 +75,8 @@ lns_cli_find_code_map (LnsReport *report, uint32_t process, LnsSymbolModule *ret
   if (!lns_cli_is_same_boot (report))
     return "it was recorded on another machine, or before this one was started again";
   if (lstat (ret_module->path, &status) != 0)
-    return "the program made this code and has not named it";
+    return "the program made this code and wrote no map of it: `node --perf-basic-prof` and "
+           "`python3 -X perf` do, and other just-in-time compilers have switches for perf maps";
   if (!S_ISREG (status.st_mode))
     return "the file is a link, or no regular file";
   if (status.st_uid != geteuid () && status.st_uid != 0)

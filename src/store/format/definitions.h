@@ -322,7 +322,8 @@ typedef struct
 {
   uint32_t module; /* or LNS_ID_NONE */
   uint32_t
-      symbol; /* function; until it is resolved MODULE+0xOFFSET, of the function if that is known */
+      symbol; /* function; until it is resolved MODULE+0xOFFSET, of the function if that is known; MODULE+0x… in
+                 code that the program made itself */
   uint64_t offset;
   uint32_t is_resolved; /* 1: `symbol` is the function */
   uint32_t source;      /* LnsFrameSource, where it was looked up */

@@ -97,7 +97,11 @@ frame_id (LnsCpuTree *tree, LnsDecoder *decoder, LnsCpuModule *module, uint64_t 
   const char *slash = module != NULL ? strrchr (module->path, '/') : NULL;
   const uint64_t offset = module != NULL ? address - module->start + module->file_offset : address;
   int n;
-  if (module != NULL)
+  /* Without a map by who made the code, nothing tells its functions apart: each mapping of a name is one. */
+  if (module != NULL && module->kind == LNS_MODULE_ANONYMOUS)
+    n = snprintf (symbol, sizeof symbol, "%.*s+0x…", SYMBOL_BYTES - 32,
+                  slash != NULL ? slash + 1 : module->path);
+  else if (module != NULL)
     n = snprintf (symbol, sizeof symbol, "%.*s+0x%" PRIx64, SYMBOL_BYTES - 32,
                   slash != NULL ? slash + 1 : module->path, offset);
   else if (address == LNS_CPU_CUT || address == LNS_CPU_HIDDEN)
@@ -159,13 +163,14 @@ _lns_cpu_tree_node (LnsCpuTree *tree,
   for (size_t i = 0; i < n_known; i++)
     {
       modules[i] = module_at (tree, map, chain[i], i);
+      /* What lies in no code is no return address: it is not known who called. */
       if (modules[i] == NULL && i > 0)
-        n_known = i + (chain[i] == LNS_CPU_CUT);
+        n_known = i + 1;
     }
   uint32_t node = caller;
   for (size_t i = n_known; i-- > 0;)
     {
-      const uint64_t address = chain[i] != LNS_CPU_CUT ? chain[i] - (i > 0) : LNS_CPU_CUT;
+      const uint64_t address = i == 0 ? chain[i] : modules[i] != NULL ? chain[i] - 1 : LNS_CPU_CUT;
       if (modules[i] != NULL && modules[i]->kind == LNS_MODULE_ANONYMOUS &&
           modules[i]->ref.report != decoder->report)
         tell_jitdumps (decoder, map);
