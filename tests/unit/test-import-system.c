@@ -55,6 +55,12 @@ test_times_on_cpus (void)
   LNS_CHECK_INT (out.start_ns, 250);
   LNS_CHECK_INT (out.duration_ns, 0);
   CHECK_NAME (out, "");
+  /* The last row has it run to the last row of all, which is this one; the other thread's ran on its own CPU until then. */
+  LNS_CHECK_INT (event_of (report, lane, 2).duration_ns, 0);
+  LNS_CHECK_INT (event_of (report, lane, 2).flags, LNS_EVENT_OPEN_END);
+  LnsEvent other = event_of (report, lane_of (report, LNS_TRACK_SCHED, 1), 0);
+  LNS_CHECK_INT (other.duration_ns, 400 - 120);
+  LNS_CHECK_INT (other.flags, LNS_EVENT_OPEN_END);
   LNS_CHECK_INT (lns_report_lane_info (report, lane)->busy_ns, 150);
   LNS_CHECK_INT (lns_report_lane_info (report, lane)->n_events, 3);
   LNS_CHECK_INT (lns_report_lane_info (report, lane_of (report, LNS_TRACK_SCHED, 1))->n_events, 1);

@@ -39,8 +39,10 @@ typedef struct
 /* A CPU on which threads ran. */
 typedef struct
 {
-  uint32_t lane;
-  int64_t end_ns; /* of its last event */
+  uint32_t number;
+  uint32_t lane;   /* LNS_ID_NONE until a thread has run on it */
+  int64_t end_ns;  /* of its last event */
+  int64_t last_ns; /* start of the last row of SCHED_EVENTS that names it */
 } LnsImportCpu;
 
 /* A GPU as the file describes it, before it is known which processes use it. */
@@ -70,6 +72,7 @@ typedef struct
   LnsIdMap process_ids, thread_ids;
   LnsIdMap leaves;       /* call chain → string of its innermost function                       */
   LnsIdMap addresses;    /* 1 for 1 + each string that is a bare address                        */
+  LnsIdMap module_names; /* by 1 + string of a path: the file's name (char *)                    */
   LnsIdMap public_calls; /* string of an entry point → string of its public name                */
   LnsStringTable *object_ids; /* of domains, devices, contexts and streams                    */
   LnsStringTable *launch_ids, *track_ids, *metrics;
@@ -83,6 +86,7 @@ typedef struct
   LNS_ARRAY (LnsImportTrack) tracks;
   LNS_ARRAY (LnsImportCpu) cpus; /* so far, of the table that is imported                       */
   LnsIdMap cpu_ids;              /* by number                                                   */
+  int64_t last_switch_ns;        /* the latest start of a row of SCHED_EVENTS                   */
   uint32_t n_launches, n_lanes;
   int64_t last_thread_key; /* the thread asked for last                                          */
   uint32_t last_thread;
@@ -189,6 +193,14 @@ bool _lns_import_append (LnsImport *import, const LnsImportPlace *place, const L
 
 /* Ends the lanes of all tracks. Events of the next table get lanes of their own. */
 void _lns_import_end_table (LnsImport *import);
+
+/* Notes that a row of SCHED_EVENTS is EVENT. */
+void _lns_import_note_switch (LnsImport *import, const LnsEvent *event);
+
+/* Until when the last row of OF has its thread on a CPU, for want of a row that says so: until that of the last row of
+ * SCHED_EVENTS. Returns false, and leaves RET_UNTIL_NS alone, if another row of that CPU came later: then nobody knows. */
+bool
+_lns_import_last_run (const LnsImport *import, const LnsImportTrack *of, int64_t *ret_until_ns);
 
 /* Adds the time on a CPU that OF holds, which lasted until UNTIL_NS, to the row of that CPU. */
 void _lns_import_run_on_cpu (LnsImport *import, const LnsImportTrack *of, int64_t until_ns);

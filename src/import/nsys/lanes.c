@@ -110,6 +110,13 @@ _lns_import_take_place (LnsImport *import,
   return true;
 }
 
+/* Whether EVENT begins a thread's time on a CPU. */
+static bool
+is_run (const LnsEvent *event)
+{
+  return event->extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] != 0;
+}
+
 /* Appends the event that was held back. A thread's time on a CPU lasts until its next row, at UNTIL_NS. */
 static void
 append_held (LnsImport *import, LnsImportTrack *track, int64_t until_ns)
@@ -117,12 +124,23 @@ append_held (LnsImport *import, LnsImportTrack *track, int64_t until_ns)
   if (!track->is_held)
     return;
   track->is_held = false;
-  if (track->held.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN)] != 0)
+  if (is_run (&track->held))
     {
       track->held.duration_ns = until_ns - track->held.start_ns;
       _lns_import_run_on_cpu (import, track, until_ns);
     }
   lns_writer_append (import->writer, track->held_lane, &track->held);
+}
+
+/* Appends the last event of a track: no row says until when it lasts. */
+static void
+append_last (LnsImport *import, LnsImportTrack *track)
+{
+  int64_t until_ns = track->held.start_ns;
+  if (track->is_held && is_run (&track->held))
+    track->held.flags |= _lns_import_last_run (import, track, &until_ns) ? LNS_EVENT_OPEN_END
+                                                                         : LNS_EVENT_END_UNKNOWN;
+  append_held (import, track, until_ns);
 }
 
 bool
@@ -135,6 +153,7 @@ _lns_import_append (LnsImport *import, const LnsImportPlace *place, const LnsEve
   if (track->kind == LNS_LANE_SCHED)
     {
       append_held (import, track, event->start_ns);
+      _lns_import_note_switch (import, event);
       track->is_held = true;
       track->held_lane = place->lane;
       track->held = *event;
@@ -152,7 +171,7 @@ _lns_import_end_table (LnsImport *import)
   for (size_t i = 0; i < import->tracks.n; i++)
     {
       LnsImportTrack *track = &import->tracks.items[i];
-      append_held (import, track, track->held.start_ns);
+      append_last (import, track);
       for (size_t lane = 0; lane < track->lanes.n; lane++)
         lns_writer_close_lane (import->writer, track->lanes.items[lane]);
       lns_overlap_clear (&track->overlap);
