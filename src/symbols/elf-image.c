@@ -293,6 +293,16 @@ lns_elf_image_address (const LnsElfImage *image, uint64_t file_offset, uint64_t 
   return false;
 }
 
+/* A start of a program is a few instructions: those of ld.so that call its C code are within this many bytes. */
+#define START_BYTES 32
+
+bool
+lns_elf_image_is_start (const LnsElfImage *image, uint64_t address)
+{
+  return image->header.e_entry != 0 && address >= image->header.e_entry &&
+         address - image->header.e_entry < START_BYTES;
+}
+
 const Elf64_Phdr *
 lns_elf_image_segment_at (const LnsElfImage *image, size_t index)
 {

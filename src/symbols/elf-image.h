@@ -58,6 +58,9 @@ uint8_t *lns_elf_image_read (const LnsElfImage *image,
 /* The virtual address of the byte at FILE_OFFSET that a loader maps. False if no segment has it. O(segments). */
 bool lns_elf_image_address (const LnsElfImage *image, uint64_t file_offset, uint64_t *ret_address);
 
+/* Whether ADDRESS (virtual) is where the kernel starts a program with the image, or a few instructions behind it. O(1). */
+bool lns_elf_image_is_start (const LnsElfImage *image, uint64_t address);
+
 /* The segment number INDEX, of any type, or NULL if there are not so many. */
 const Elf64_Phdr *lns_elf_image_segment_at (const LnsElfImage *image, size_t index);
 

@@ -174,6 +174,18 @@ find_row (LnsUnwinder *unwinder, const LnsUnwindMap *map, uint64_t address, cons
   return kept->has_row ? &kept->row : NULL;
 }
 
+/* Whether the code at ADDRESS is where a thread began: ld.so's has no row that says so. */
+static bool
+is_start (LnsUnwinder *unwinder, const LnsUnwindMap *map, uint64_t address)
+{
+  File *file = open_file (unwinder, map->file);
+  uint64_t virtual_address;
+  return file != NULL &&
+         lns_elf_image_address (file->image, map->file_offset + (address - map->start),
+                                &virtual_address) &&
+         lns_elf_image_is_start (file->image, virtual_address);
+}
+
 /* --- Steps ----------------------------------------------------------------------------------------- */
 
 /* What a step to the caller is made from. */
@@ -369,6 +381,11 @@ lns_unwinder_unwind (LnsUnwinder *unwinder,
         interrupted |= UINT64_C (1) << n;
       ret_addresses[n++] = address;
       const LnsCfiRow *row = map != NULL ? find_row (unwinder, map, within, &cfi) : NULL;
+      if (row == NULL && map != NULL && is_start (unwinder, map, within))
+        {
+          end = LNS_UNWIND_COMPLETE;
+          break;
+        }
       goes_on =
           row != NULL ? step_by_row (&frame, cfi, row, &end) : step_by_frame_pointer (&frame, &end);
       end = goes_on ? LNS_UNWIND_LIMIT : end;

@@ -166,6 +166,19 @@ def test_callers_of_a_signal_handler():
         assert len(whole) > len(found) * 0.8, counted(found)
 
 
+def test_chains_begin_where_the_kernel_starts_a_program():
+    """In the loader, where no call frame information says so."""
+    with profiling.Folder() as folder:
+        run = folder.profile(*SAMPLING, "--sampling-frequency=8000", "sh", "-c", "for i in $(seq 100); do /bin/true; done")
+        assert run.code == 0, run
+        if is_refused(run):
+            return
+        in_loader = "FROM SAMPLING_CALLCHAINS c JOIN StringIds m ON m.id = c.module WHERE m.value LIKE '%/ld-%' OR m.value LIKE '%/ld.so%'"
+        cut = f"SELECT count(*) FROM SAMPLING_CALLCHAINS c JOIN StringIds s ON s.id = c.symbol WHERE s.value = '{CUT}' AND (c.id, stackDepth - 1) IN (SELECT c.id, stackDepth {in_loader})"
+        n_cut, n = rows(folder, cut)[0][0], rows(folder, f"SELECT count(DISTINCT c.id) {in_loader}")[0][0]
+        assert n > 20 and n_cut < n / 10, (n_cut, n)
+
+
 def told_complete(folder, found):
     """`info` and `stats` say which share of the chains of FOUND, of r.rep, has all callers."""
     n = sum(len(chain) > 1 and chain[-1] != CUT for chain in found)
