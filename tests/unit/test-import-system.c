@@ -67,6 +67,40 @@ test_times_on_cpus (void)
   lns_report_close (report);
 }
 
+/* nsys calls an unknown function by its address; more is known of it than that, and less than the module's whole path. */
+static void
+test_samples_in_unknown_functions (void)
+{
+  char source[256], out[256];
+  sqlite3 *db;
+  snprintf (source, sizeof source, "%s", fixture_path ("unknown.sqlite"));
+  snprintf (out, sizeof out, "%s", fixture_path ("unknown.rep"));
+  LNS_CHECK_INT (sqlite3_open (source, &db), SQLITE_OK);
+  LNS_CHECK_INT (
+      sqlite3_exec (
+          db,
+          "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+          "INSERT INTO StringIds VALUES (1, '0x7f00'), (2, '/usr/lib/libfast.so.5'), "
+          "(3, '[kernel.kallsyms]'), (4, '0xffffffff81252feb'), (5, 'known');"
+          "CREATE TABLE COMPOSITE_EVENTS (id INTEGER PRIMARY KEY, start INTEGER, cpu INTEGER, "
+          "threadState INTEGER, globalTid INTEGER, cpuCycles INTEGER);"
+          "INSERT INTO COMPOSITE_EVENTS VALUES (1, 150, 3, 1, 281474993487873, 9), "
+          "(2, 160, 3, 1, 281474993487873, 9), (3, 170, 3, 1, 281474993487873, 9);"
+          "CREATE TABLE SAMPLING_CALLCHAINS (id INTEGER, symbol INTEGER, module INTEGER, "
+          "stackDepth INTEGER);"
+          "INSERT INTO SAMPLING_CALLCHAINS VALUES (1, 1, 2, 0), (2, 4, 3, 0), (3, 5, 2, 0);",
+          NULL, NULL, NULL),
+      SQLITE_OK);
+  sqlite3_close (db);
+  LNS_CHECK (lns_import_sqlite (source, out, NULL, NULL, NULL));
+  LnsReport *report = fixture_open (out, NULL);
+  const uint32_t lane = lane_of (report, LNS_TRACK_CPU_SAMPLES, 0);
+  CHECK_NAME (event_of (report, lane, 0), "libfast.so.5+0x…");
+  CHECK_NAME (event_of (report, lane, 1), "[kernel.kallsyms]+0x…");
+  CHECK_NAME (event_of (report, lane, 2), "known");
+  lns_report_close (report);
+}
+
 static void
 test_samples_and_calls (void)
 {
@@ -163,6 +197,7 @@ int
 main (void)
 {
   LNS_TEST (test_times_on_cpus);
+  LNS_TEST (test_samples_in_unknown_functions);
   LNS_TEST (test_samples_and_calls);
   LNS_TEST (test_metrics_and_diagnostics);
   LNS_TEST (test_which_gpu_was_waited_for);

@@ -558,10 +558,13 @@ lns_functions_name (LnsFunctions *self, uint32_t function)
 {
   const LnsCallFunction *it = &self->sums->tree->functions[function];
 
-  if (!self->sums->is_by_module)
+  const gboolean is_unknown = it->symbol != 0 && it->symbol == it->module; /* of an import */
+
+  if (!self->sums->is_by_module && !is_unknown)
     return lns_event_text_string (lns_view_get_report (self->view), it->symbol, true);
   g_autofree char *path = lns_functions_module (self, function);
-  return *path != '\0' ? g_path_get_basename (path) : g_strdup (_ ("(no module)"));
+  g_autofree char *name = *path != '\0' ? g_path_get_basename (path) : g_strdup (_ ("(no module)"));
+  return self->sums->is_by_module ? g_steal_pointer (&name) : g_strconcat (name, "+0x…", NULL);
 }
 
 char *

@@ -24,6 +24,27 @@
  * maps take up to 64 bytes for each. */
 #define LEAVES_MAX 2000000
 
+/* Of strings that may be a module's path: how many, and how long. */
+#define MODULES_MAX      100000
+#define MODULE_BYTES_MAX 4096
+
+/* Keeps the name of the file in VALUE, which is the string TEXT, if it may be that of a module. */
+static void
+note_module (LnsImport *import, const LnsKeptValue *value, uint32_t text)
+{
+  const char *bytes = value->type == LNS_KEPT_TEXT ? value->bytes : "";
+  if (value->type != LNS_KEPT_TEXT || value->size_bytes < 2 ||
+      value->size_bytes > MODULE_BYTES_MAX || (bytes[0] != '/' && bytes[0] != '[') ||
+      import->module_names.n >= MODULES_MAX)
+    return;
+  const char *slash = memrchr (bytes, '/', value->size_bytes),
+             *name = slash != NULL ? slash + 1 : bytes;
+  char *kept = lns_asprintf ("%.*s", (int)(bytes + value->size_bytes - name), name);
+  free (lns_id_map_take (&import->module_names, 1 + (uint64_t)text));
+  if (!lns_id_map_set (&import->module_names, 1 + (uint64_t)text, kept))
+    free (kept);
+}
+
 static void
 string_row (LnsImport *import, const LnsKeptValue *values)
 {
@@ -36,6 +57,7 @@ string_row (LnsImport *import, const LnsKeptValue *values)
   if (values[1].type == LNS_KEPT_TEXT && values[1].size_bytes > 2 &&
       memcmp (values[1].bytes, "0x", 2) == 0 && import->addresses.n < LEAVES_MAX)
     lns_id_map_set_number (&import->addresses, 1 + (uint64_t)text, 1);
+  note_module (import, &values[1], text);
   const char *public = values[1].type == LNS_KEPT_TEXT
                            ? lns_call_text_public (values[1].bytes, values[1].size_bytes)
                            : NULL;
@@ -286,17 +308,30 @@ metric_row (LnsImport *import, const LnsKeptValue *values)
                            _lns_import_text (import, &values[2]));
 }
 
+/* The string of what stands for the unknown functions of MODULE, a string: "NAME+0x…". */
+static uint32_t
+place_in (LnsImport *import, uint32_t module)
+{
+  const char *name = lns_id_map_get (&import->module_names, 1 + (uint64_t)module);
+  if (name == NULL)
+    return module;
+  char *text = lns_asprintf ("%s+0x…", name);
+  const uint32_t place = _lns_import_bytes (import, text, strlen (text));
+  free (text);
+  return place;
+}
+
 static void
 leaf_row (LnsImport *import, const LnsKeptValue *values)
 {
   if (_lns_import_number (&values[2]) != 0 || import->leaves.n >= LEAVES_MAX)
     return;
-  /* A bare address says less than the module that it lies in. */
+  /* A bare address says less than the module that it lies in: MODULE+0x…, as in tables of functions. */
   const uint32_t symbol = _lns_import_string (import, &values[1]),
                  module = _lns_import_string (import, &values[3]);
   const bool is_address = lns_id_map_number (&import->addresses, 1 + (uint64_t)symbol) != 0;
   _lns_import_intern (&import->leaves, (uint64_t)_lns_import_number (&values[0]),
-                      is_address && module != 0 ? module : symbol);
+                      is_address && module != 0 ? place_in (import, module) : symbol);
 }
 
 /* ENUM_DIAGNOSTIC_SEVERITY_LEVEL */
@@ -534,6 +569,10 @@ free_all (LnsImport *import)
     lns_string_table_free (tables[i]);
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
     lns_id_map_clear (maps[i]);
+  char *name;
+  for (size_t at = 0; (name = lns_id_map_next (&import->module_names, &at)) != NULL;)
+    free (name);
+  lns_id_map_clear (&import->module_names);
   lns_array_clear (&import->strings);
   lns_array_clear (&import->processes);
   lns_array_clear (&import->threads);
