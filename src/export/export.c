@@ -406,6 +406,7 @@ lns_export (LnsReport *report,
   static const LnsExportOptions none;
   LnsExportPlace place;
   Export export = { 0 };
+  LnsExportCode code = { 0 };
 
   options = options != NULL ? options : &none;
   if (!lns_export_place_open (&place, report, type, path, options, error))
@@ -417,7 +418,11 @@ lns_export (LnsReport *report,
                                .temporary = place.temporary,
                                .mode = place.mode,
                                .tables = lns_tables_new (report, error) };
+  if (type->has_chains)
+    lns_export_code_list (report, &code);
+  export.job.code = &code;
   bool good = export.job.tables != NULL && export_tables (&export, error);
+  lns_export_code_clear (&code);
   lns_tables_free (export.job.tables);
   free (export.chosen);
   return lns_export_place_close (&place, good, error);

@@ -29,16 +29,17 @@ static bool
 tell_chain (Chains *chains, uint32_t node, LnsError *error)
 {
   LnsReport *report = chains->job->report;
-  const LnsStackFrame *frames = lns_report_frames (report, NULL);
+  const LnsStackFrame *frames = chains->job->code->frames;
   const uint32_t process = lns_export_track (report, chains->lane)->process;
 
   chains->names.n = 0;
   *lns_array_add (&chains->names) = lns_report_processes (report, NULL)[process].name;
   if (chains->is_python)
     *lns_array_add (&chains->names) = LNS_GPU_STACK_PYTHON;
-  lns_export_chain (report, node, &chains->chain);
+  lns_export_chain (chains->job->code, node, &chains->chain);
   for (size_t i = 0; i < chains->chain.n; i++)
-    *lns_array_add (&chains->names) = lns_export_symbol (report, &frames[chains->chain.items[i]]);
+    *lns_array_add (&chains->names) =
+        lns_export_symbol (chains->job->code, &frames[chains->chain.items[i]]);
   return chains->function (chains->data, chains->names.items, (unsigned)chains->names.n,
                            (int64_t)chains->counts[node], error);
 }
@@ -84,10 +85,8 @@ lns_sample_stacks_sweep (const LnsGpuStacks *stacks,
                     .function = function,
                     .data = data,
                     .lane = LNS_ID_NONE };
-  uint32_t n;
 
-  lns_report_call_nodes (chains.job->report, &n);
-  chains.counts = lns_calloc (n, sizeof *chains.counts);
+  chains.counts = lns_calloc (chains.job->code->n_nodes, sizeof *chains.counts);
   const bool good = lns_export_each_sample (chains.job, count_sample, &chains, error) &&
                     tell_thread (&chains, error);
   lns_array_clear (&chains.seen);

@@ -18,7 +18,6 @@ typedef struct
   LnsExportSampleFunc function;
   void *data;
   LnsLaneKind kind;
-  uint32_t n_nodes;
   uint64_t n_done, n_all, n_told;
 } Walk;
 
@@ -61,7 +60,7 @@ tell_chunk (Walk *walk, const LnsChunk *chunk, LnsError *error)
       const LnsExportSample sample = {
         .lane = chunk->lane,
         .time_ns = (int64_t)((uint64_t)chunk->start_ns[i] + (uint64_t)walk->job->options->shift_ns),
-        .node = chain - 1 < walk->n_nodes ? (uint32_t)(chain - 1) : LNS_ID_NONE,
+        .node = lns_export_code_node (walk->job->code, chain),
         .cpu = (uint32_t)extra (chunk, walk->kind, LNS_COLUMN_CPU, i),
         .cycles = extra (chunk, walk->kind, LNS_COLUMN_CYCLES, i),
         .is_python = walk->kind == LNS_LANE_PYTHON_SAMPLE,
@@ -126,7 +125,9 @@ lns_export_each_sample (const LnsExportJob *job,
   Walk walk = { .job = job, .function = function, .data = data };
   uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (job->report, &n_lanes);
-  lns_report_call_nodes (job->report, &walk.n_nodes);
+  const LnsError *failure = &job->code->failure;
+  if (failure->domain != LNS_ERROR_NONE)
+    return lns_error_set (error, failure->domain, failure->code, "%s", failure->message);
   walk.n_all = count_all (job->report, kinds[0]) + count_all (job->report, kinds[1]);
   bool good = true;
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -170,9 +171,7 @@ count_one (void *data, const LnsExportSample *sample, LnsError *error)
 bool
 lns_export_count_samples (const LnsExportJob *job, LnsExportCount **ret_counts, LnsError *error)
 {
-  uint32_t n;
-  lns_report_call_nodes (job->report, &n);
-  *ret_counts = lns_calloc (n, sizeof **ret_counts);
+  *ret_counts = lns_calloc (job->code->n_nodes, sizeof **ret_counts);
   Counting counting = { *ret_counts, lns_export_has_both (job->report) };
   return lns_export_each_sample (job, count_one, &counting, error);
 }
@@ -180,10 +179,10 @@ lns_export_count_samples (const LnsExportJob *job, LnsExportCount **ret_counts, 
 /* ---- Chains ----------------------------------------------------------------------------------- */
 
 void
-lns_export_chain (const LnsReport *report, uint32_t node, LnsExportChain *ret_frames)
+lns_export_chain (const LnsExportCode *code, uint32_t node, LnsExportChain *ret_frames)
 {
-  const LnsStackFrame *frame, *frames = lns_report_frames (report, NULL);
-  LnsCallWalk walk = lns_call_walk (report, node);
+  const LnsStackFrame *frame, *frames = code->frames;
+  LnsCallWalk walk = lns_export_code_walk (code, node);
   ret_frames->n = 0;
   while ((frame = lns_call_walk_next (&walk)) != NULL)
     *lns_array_add (ret_frames) = (uint32_t)(frame - frames);
@@ -196,20 +195,19 @@ lns_export_chain (const LnsReport *report, uint32_t node, LnsExportChain *ret_fr
 }
 
 uint64_t
-lns_export_address (const LnsReport *report, const LnsStackFrame *frame)
+lns_export_address (const LnsExportCode *code, const LnsStackFrame *frame)
 {
   if (frame->module == LNS_ID_NONE)
     return frame->offset;
-  const LnsModule *module = &lns_report_modules (report, NULL)[frame->module];
+  const LnsModule *module = &code->modules[frame->module];
   return module->kind == LNS_MODULE_KERNEL ? 0
                                            : module->start + (frame->offset - module->file_offset);
 }
 
 uint32_t
-lns_export_symbol (const LnsReport *report, const LnsStackFrame *frame)
+lns_export_symbol (const LnsExportCode *code, const LnsStackFrame *frame)
 {
-  const LnsModule *module =
-      frame->module != LNS_ID_NONE ? &lns_report_modules (report, NULL)[frame->module] : NULL;
+  const LnsModule *module = frame->module != LNS_ID_NONE ? &code->modules[frame->module] : NULL;
   const bool is_address =
       module != NULL && module->kind == LNS_MODULE_KERNEL && frame->is_resolved == 0;
   return is_address ? module->path : frame->symbol;

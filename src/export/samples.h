@@ -46,7 +46,7 @@ typedef struct
   uint64_t n_python;  /* those of Python, where there are others, which `n` does not have then */
 } LnsExportCount;
 
-/* Counts the same samples by call node. The caller frees RET_COUNTS, which has one for each node of the report. */
+/* Counts the same samples by call node. The caller frees RET_COUNTS, which has one for each node of the job's code. */
 bool lns_export_count_samples (const LnsExportJob *job,
                                LnsExportCount **ret_counts,
                                LnsError *error) __attribute__ ((warn_unused_result));
@@ -54,15 +54,15 @@ bool lns_export_count_samples (const LnsExportJob *job,
 /* Puts the functions of the chain that ends with NODE into RET_FRAMES, the outermost first: the numbers of their frames.
  * RET_FRAMES grows as needed. */
 typedef LNS_ARRAY (uint32_t) LnsExportChain;
-void lns_export_chain (const LnsReport *report, uint32_t node, LnsExportChain *ret_frames);
+void lns_export_chain (const LnsExportCode *code, uint32_t node, LnsExportChain *ret_frames);
 
 /* The address that FRAME had in its process. 0 for code of the kernel: programs that export samples show its functions, and
  * keep its addresses to themselves, which help to attack it. */
-uint64_t lns_export_address (const LnsReport *report, const LnsStackFrame *frame);
+uint64_t lns_export_address (const LnsExportCode *code, const LnsStackFrame *frame);
 
 /* The id of the string that names FRAME: its function; until that is known its module and offset, or of the kernel's code
  * only that it is the kernel's. */
-uint32_t lns_export_symbol (const LnsReport *report, const LnsStackFrame *frame);
+uint32_t lns_export_symbol (const LnsExportCode *code, const LnsStackFrame *frame);
 
 /* Puts the SIZE_BYTES at BYTES with "_" for control characters, and for OTHER unless that is 0. */
 void lns_export_put_clean (LnsExportText *text, const char *bytes, size_t size_bytes, char other);

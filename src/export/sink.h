@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "src/export/code.h"
 #include "src/export/export.h"
 #include "src/tables/tables.h"
 
@@ -24,6 +25,7 @@ typedef struct
   const LnsExportType *type;
   LnsTables *tables;
   const LnsExportOptions *options;
+  const LnsExportCode *code; /* of types that have chains: those of samples                     */
   LnsExportText *text; /* of types that are streams: their file, or the standard output           */
   const char *path;    /* what the person asked for: errors name it                           */
   const char
@@ -43,6 +45,7 @@ struct LnsExportType
   const char *ending;
   const char *file_ending; /* of the files of a type that is a folder; else NULL                */
   bool is_stream;          /* one text, which may go to the standard output                    */
+  bool has_chains;         /* it writes call chains of samples                                 */
 
   /* Returns whether the other programs that the type needs are there. NULL: it needs none. */
   bool (*check) (LnsError *error);

@@ -31,8 +31,8 @@ def recorded():
         yield folder
 
 
-def export(folder, type_, *words):
-    run = subprocess.run([tap.LANESCOPE, "export", "-q", "--type", type_, *words, "-o", "-", folder.file("r.rep")], capture_output=True)
+def export(folder, type_, *words, report="r.rep"):
+    run = subprocess.run([tap.LANESCOPE, "export", "-q", "--type", type_, *words, "-o", "-", folder.file(report)], capture_output=True)
     assert run.returncode == 0, run
     assert (b" is empty: " in run.stderr) == (REFUSAL is not None), run.stderr
     return run.stdout
@@ -162,6 +162,18 @@ def printed(folder, name, report):
     return subprocess.run([tap.LANESCOPE, "stats", "-q", "-r", name, "-f", "csv", "-o", "-", folder.file(report)], capture_output=True, text=True)
 
 
+def functions_of(exported, type_):
+    """The functions of an export, of folded with their chains and samples."""
+    if type_ == "folded":
+        chains_ = collections.Counter()
+        for line in exported.decode().splitlines():
+            chain, n = line.rsplit(" ", 1)
+            chains_[chain] += int(n)
+        return chains_
+    text = (gzip.decompress(exported) if type_ == "pprof" else exported).decode(errors="replace")
+    return {name for name in ("leaf", "middle", "main", "_start", "spin") if name in text}
+
+
 def test_imported_call_chains_are_summed_up():
     """The chains that an nsys export keeps as rows make the same tables of functions as those of the recording."""
     with recorded() as folder:
@@ -174,6 +186,9 @@ def test_imported_call_chains_are_summed_up():
             # Rows of the same numbers may change places.
             assert wanted.returncode == got.returncode == 0 and len(wanted.stdout.splitlines()) > 3, (name, wanted, got)
             assert sorted(wanted.stdout.splitlines()) == sorted(got.stdout.splitlines()), (name, wanted.stdout, got.stdout)
+        for type_ in "folded", "svg", "perf-script", "speedscope", "firefox", "pprof":
+            wanted, got = (functions_of(export(folder, type_, report=report), type_) for report in ("r.rep", "i.rep"))
+            assert wanted == got and len(wanted) > 3, (type_, wanted, got)
         # Rows of one chain that do not stand together might be two chains.
         with contextlib.closing(sqlite3.connect(folder.file("r.sqlite"))) as database, database:
             columns = ", ".join(f'"{row[1]}"' for row in database.execute("PRAGMA table_info(SAMPLING_CALLCHAINS)"))

@@ -162,6 +162,39 @@ count (const char *text, const char *part)
   return n;
 }
 
+/* Cycles tell nothing of a kernel that may not be looked into; a sample whose cycles are not known was still taken by them. */
+static void
+test_samples_are_of_the_event_that_took_them (void)
+{
+  const char *path = fixture_path ("cycles.rep");
+  writer = fixture_writer (path);
+  lns_writer_set_process (
+      writer, 0, &(LnsProcess){ .pid = 10, .parent = LNS_ID_NONE, .name = string ("program") });
+  const uint32_t work = add_node (LNS_ID_NONE, add_frame (LNS_ID_NONE, "work", 1, true)),
+                 hidden = add_node (LNS_ID_NONE,
+                                    add_frame (LNS_ID_NONE, "[kernel, not sampled]", 2, false));
+  const struct
+  {
+    uint32_t node;
+    uint64_t cycles;
+  } samples[] = { { work, 0 }, { work, 7000 }, { hidden, 0 }, { work, 7000 } };
+  const uint32_t lane = add_lane (LNS_LANE_CPU_SAMPLE);
+  for (int i = 0; i < 4; i++)
+    {
+      LnsEvent event = { .start_ns = 1000 * (i + 1) };
+      event.extra[lns_lane_kind_extra (LNS_LANE_CPU_SAMPLE, LNS_COLUMN_CALL_CHAIN)] =
+          1 + samples[i].node;
+      event.extra[lns_lane_kind_extra (LNS_LANE_CPU_SAMPLE, LNS_COLUMN_CYCLES)] = samples[i].cycles;
+      lns_writer_append (writer, lane, &event);
+    }
+  fixture_finish (writer, 9000);
+  const char *text = exported (path, "perf-script");
+  LNS_CHECK_INT (count (text, ": 7000 cycles: \n"), 2);
+  LNS_CHECK_INT (count (text, ": 1 cycles: \n"), 1);
+  LNS_CHECK_INT (count (text, ": 1 kernel-time: \n"), 1);
+  LNS_CHECK_INT (count (text, "cpu-clock"), 0);
+}
+
 /* Both see the same threads, so they are in each format, and apart. */
 static void
 test_samples_of_python_beside_those_of_cpus (void)
@@ -199,6 +232,7 @@ int
 main (void)
 {
   LNS_TEST (test_addresses_of_the_kernel_are_left_out);
+  LNS_TEST (test_samples_are_of_the_event_that_took_them);
   LNS_TEST (test_samples_of_python_beside_those_of_cpus);
   LNS_TEST (test_samples_of_python_alone);
   return lns_tap_done ();

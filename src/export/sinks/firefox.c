@@ -97,7 +97,7 @@ list_functions (Firefox *self)
     {
       const LnsStackFrame *frame = &self->frames[i];
       const uint32_t module = module_of (self, frame);
-      const uint32_t symbol = lns_export_symbol (self->job->report, frame);
+      const uint32_t symbol = lns_export_symbol (self->job->code, frame);
       const uint32_t number =
           NUMBER_OF (&self->function_numbers, &self->functions, (uint64_t)module << 32 | symbol,
                      ((Function){ .symbol = symbol, .module = module, .file = 0 }));
@@ -126,13 +126,13 @@ list_functions (Firefox *self)
 static void
 list_calls (Firefox *self)
 {
-  uint32_t n;
-  const LnsCallNode *nodes = lns_report_call_nodes (self->job->report, &n);
+  const LnsCallNode *nodes = self->job->code->nodes;
+  const uint32_t n = self->job->code->n_nodes;
   LNS_ARRAY (uint32_t) place = { 0 };
   self->call_of = lns_calloc (n, sizeof *self->call_of);
   for (uint32_t i = 0; i < n; i++)
     {
-      LnsCallWalk walk = lns_call_walk (self->job->report, i);
+      LnsCallWalk walk = lns_export_code_walk (self->job->code, i);
       uint32_t caller =
           nodes[i].parent != LNS_ID_NONE ? self->call_of[nodes[i].parent] : LNS_ID_NONE;
       place.n = 0;
@@ -455,8 +455,9 @@ firefox_open (const LnsExportJob *job, LnsError *error)
   Firefox *self = lns_calloc (1, sizeof *self);
   self->job = job;
   self->text = job->text;
-  self->frames = lns_report_frames (job->report, &self->n_frames);
-  self->modules = lns_report_modules (job->report, NULL);
+  self->frames = job->code->frames;
+  self->n_frames = job->code->n_frames;
+  self->modules = job->code->modules;
   self->lane = LNS_ID_NONE;
   return self;
 }
@@ -508,6 +509,7 @@ const LnsExportType lns_sink_firefox = {
   .name = "firefox",
   .ending = ".firefox.json",
   .is_stream = true,
+  .has_chains = true,
   .open = firefox_open,
   .takes = firefox_takes,
   .close = firefox_close,

@@ -92,6 +92,7 @@ const LnsExportType lns_sink_folded = {
   .name = "folded",
   .ending = ".folded",
   .is_stream = true,
+  .has_chains = true,
   .open = lns_gpu_stacks_open,
   .takes = lns_gpu_stacks_takes,
   .begin = lns_gpu_stacks_begin,

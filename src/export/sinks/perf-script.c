@@ -23,12 +23,38 @@ script_takes (const LnsTable *table)
   return false;
 }
 
+typedef struct
+{
+  LnsExportText *text;
+  bool has_cycles; /* CPUs were sampled by cycles */
+} Script;
+
+/* What took SAMPLE. Where cycles did, none can be taken in a kernel that may not be looked into: what stands for it comes from
+ * the time that threads ran. */
+static const char *
+event_of (const Script *script, const LnsExportSample *sample)
+{
+  const LnsExportCode *code = script->text->job->code;
+  if (sample->is_python)
+    return "python";
+  if (!script->has_cycles)
+    return "cpu-clock";
+  const LnsStackFrame *frame =
+      sample->node != LNS_ID_NONE ? &code->frames[code->nodes[sample->node].frame] : NULL;
+  const char *symbol =
+      frame != NULL ? lns_report_string (script->text->job->report, frame->symbol, NULL) : "";
+  return sample->cycles == 0 && frame != NULL && frame->module == LNS_ID_NONE && symbol[0] == '['
+             ? "kernel-time"
+             : "cycles";
+}
+
 /* Puts a line such as "python3  4711/4712  [001]    12.345678:          1 cpu-clock: ". Samples of Python are an event of
  * their own. The names have no suffix such as ":u", as one file has samples of programs and of the kernel, and
  * stackcollapse-perf.pl takes only those of one name. */
 static void
-put_head (LnsExportText *text, const LnsExportSample *sample)
+put_head (const Script *script, const LnsExportSample *sample)
 {
+  LnsExportText *text = script->text;
   const LnsReport *report = text->job->report;
   const LnsTrack *track = lns_export_track (report, sample->lane);
   const LnsProcess *process = &lns_report_processes (report, NULL)[track->process];
@@ -41,21 +67,18 @@ put_head (LnsExportText *text, const LnsExportSample *sample)
   snprintf (line, sizeof line, " %d/%d [%03u] %s%" PRIu64 ".%06" PRIu64 ": %" PRIu64 " %s: \n",
             process->pid, thread != NULL ? thread->tid : process->pid, sample->cpu,
             sample->time_ns < 0 ? "-" : "", time_ns / 1000000000, time_ns % 1000000000 / 1000,
-            sample->cycles > 0 ? sample->cycles : 1,
-            sample->is_python    ? "python"
-            : sample->cycles > 0 ? "cycles"
-                                 : "cpu-clock");
+            sample->cycles > 0 ? sample->cycles : 1, event_of (script, sample));
   lns_export_put_text (text, line);
 }
 
 static void
 put_function (LnsExportText *text, const LnsStackFrame *frame)
 {
-  LnsReport *report = text->job->report;
+  const LnsExportCode *code = text->job->code;
   size_t n;
-  const char *symbol = lns_report_string (report, frame->symbol, &n);
+  const char *symbol = lns_report_string (text->job->report, frame->symbol, &n);
   char address[32];
-  snprintf (address, sizeof address, "\t%16" PRIx64 " ", lns_export_address (report, frame));
+  snprintf (address, sizeof address, "\t%16" PRIx64 " ", lns_export_address (code, frame));
   lns_export_put_text (text, address);
   /* What stands for callers that are missing has a name without being a function. */
   if (frame->is_resolved || (frame->module == LNS_ID_NONE && n > 0 && symbol[0] == '['))
@@ -66,7 +89,7 @@ put_function (LnsExportText *text, const LnsStackFrame *frame)
   if (frame->inlined_in != 0)
     lns_export_put_text (text, "inlined");
   else if (frame->module != LNS_ID_NONE)
-    lns_export_put_name (text, lns_report_modules (report, NULL)[frame->module].path, 0);
+    lns_export_put_name (text, code->modules[frame->module].path, 0);
   else
     lns_export_put_text (text, "[unknown]");
   lns_export_put_text (text, ")\n");
@@ -75,10 +98,10 @@ put_function (LnsExportText *text, const LnsStackFrame *frame)
 static bool
 put_sample (void *data, const LnsExportSample *sample, LnsError *error)
 {
-  LnsExportText *text = ((const LnsExportJob *)data)->text;
-  LnsCallWalk walk = lns_call_walk (text->job->report, sample->node);
+  LnsExportText *text = ((const Script *)data)->text;
+  LnsCallWalk walk = lns_export_code_walk (text->job->code, sample->node);
   const LnsStackFrame *frame;
-  put_head (text, sample);
+  put_head (data, sample);
   while ((frame = lns_call_walk_next (&walk)) != NULL)
     put_function (text, frame);
   lns_export_put_byte (text, '\n');
@@ -86,15 +109,27 @@ put_sample (void *data, const LnsExportSample *sample, LnsError *error)
 }
 
 static bool
+note_cycles (void *data, const LnsExportSample *sample, LnsError *error)
+{
+  Script *script = data;
+  script->has_cycles |= sample->cycles > 0;
+  return true;
+}
+
+static bool
 script_close (void *sink, bool good, LnsError *error)
 {
-  return good && lns_export_each_sample (sink, put_sample, sink, error);
+  const LnsExportJob *job = sink;
+  Script script = { .text = job->text };
+  return good && lns_export_each_sample (job, note_cycles, &script, error) &&
+         lns_export_each_sample (job, put_sample, &script, error);
 }
 
 const LnsExportType lns_sink_perf_script = {
   .name = "perf-script",
   .ending = ".perf.txt",
   .is_stream = true,
+  .has_chains = true,
   .open = script_open,
   .takes = script_takes,
   .close = script_close,

@@ -101,7 +101,7 @@ string_index (Pprof *pprof, uint32_t string)
 static uint64_t
 function_id (Pprof *pprof, const LnsStackFrame *frame)
 {
-  const uint32_t symbol = lns_export_symbol (pprof->job->report, frame);
+  const uint32_t symbol = lns_export_symbol (pprof->job->code, frame);
   const uint64_t key = (uint64_t)symbol << 32 | frame->file;
   uint64_t id = lns_id_map_number (&pprof->functions, key + 1);
   if (id != 0)
@@ -120,7 +120,7 @@ function_id (Pprof *pprof, const LnsStackFrame *frame)
 static void
 put_module (Pprof *pprof, uint32_t id)
 {
-  const LnsModule *module = &lns_report_modules (pprof->job->report, NULL)[id];
+  const LnsModule *module = &pprof->job->code->modules[id];
   if (pprof->is_mapped[id])
     return;
   pprof->is_mapped[id] = true;
@@ -147,9 +147,8 @@ put_module (Pprof *pprof, uint32_t id)
 static void
 put_location (Pprof *pprof, uint32_t place)
 {
-  const LnsStackFrame *frames = lns_report_frames (pprof->job->report, NULL),
-                      *frame = &frames[place];
-  const uint64_t address = lns_export_address (pprof->job->report, frame);
+  const LnsStackFrame *frames = pprof->job->code->frames, *frame = &frames[place];
+  const uint64_t address = lns_export_address (pprof->job->code, frame);
   LnsBuffer lines = { 0 };
   if (pprof->is_located[place])
     return;
@@ -171,7 +170,7 @@ put_location (Pprof *pprof, uint32_t place)
   put_number (&pprof->part, 3,
               address != 0 || frame->module == LNS_ID_NONE
                   ? address
-                  : lns_report_modules (pprof->job->report, NULL)[frame->module].start);
+                  : pprof->job->code->modules[frame->module].start);
   lns_buffer_append (&pprof->part, lines.bytes, lines.size_bytes);
   put_message (&pprof->whole, PROFILE_LOCATION, &pprof->part);
   lns_buffer_clear (&lines);
@@ -195,7 +194,7 @@ static void
 put_chain (
     Pprof *pprof, uint32_t node, const LnsExportCount *count, bool has_cycles, bool has_python)
 {
-  const LnsCallNode *nodes = lns_report_call_nodes (pprof->job->report, NULL);
+  const LnsCallNode *nodes = pprof->job->code->nodes;
   LnsBuffer values = { 0 };
   for (uint32_t at = node; at != LNS_ID_NONE; at = nodes[at].parent)
     {
@@ -247,19 +246,16 @@ put_profile (Pprof *pprof, LnsError *error)
   LnsReport *report = pprof->job->report;
   const LnsReportInfo *info = lns_report_info (report);
   LnsExportCount *counts = NULL;
-  uint32_t n_nodes, n_frames, n_modules;
+  const LnsExportCode *code = pprof->job->code;
   bool has_cycles = false;
   const bool has_python = lns_export_has_both (report);
-  lns_report_call_nodes (report, &n_nodes);
-  lns_report_frames (report, &n_frames);
-  lns_report_modules (report, &n_modules);
   bool good = lns_export_count_samples (pprof->job, &counts, error);
   if (good)
     {
-      for (uint32_t i = 0; i < n_nodes; i++)
+      for (uint32_t i = 0; i < code->n_nodes; i++)
         has_cycles |= counts[i].cycles > 0;
-      pprof->is_located = lns_calloc (n_frames, sizeof *pprof->is_located);
-      pprof->is_mapped = lns_calloc (n_modules, sizeof *pprof->is_mapped);
+      pprof->is_located = lns_calloc (code->n_frames, sizeof *pprof->is_located);
+      pprof->is_mapped = lns_calloc (code->n_modules, sizeof *pprof->is_mapped);
       text_index (pprof, "", 0); /* the first one must be empty */
       uint64_t shown = put_type (pprof, "samples");
       if (has_cycles)
@@ -269,7 +265,7 @@ put_profile (Pprof *pprof, LnsError *error)
           put_type (pprof, "python_samples");
           put_number (&pprof->whole, PROFILE_DEFAULT_SAMPLE_TYPE, shown); /* else the last one */
         }
-      for (uint32_t i = 0; i < n_nodes; i++)
+      for (uint32_t i = 0; i < code->n_nodes; i++)
         if (counts[i].n + counts[i].n_python > 0)
           put_chain (pprof, i, &counts[i], has_cycles, has_python);
       put_number (&pprof->whole, PROFILE_TIME_NANOS, (uint64_t)info->t0_realtime_ns);
@@ -316,6 +312,7 @@ const LnsExportType lns_sink_pprof = {
   .name = "pprof",
   .ending = ".pb.gz",
   .is_stream = true,
+  .has_chains = true,
   .open = pprof_open,
   .takes = pprof_takes,
   .close = pprof_close,

@@ -34,14 +34,14 @@ static void
 put_frames (const Speedscope *scope)
 {
   LnsExportText *text = scope->job->text;
-  uint32_t n;
-  const LnsStackFrame *frames = lns_report_frames (scope->job->report, &n);
-  const LnsModule *modules = lns_report_modules (scope->job->report, NULL);
+  const LnsStackFrame *frames = scope->job->code->frames;
+  const LnsModule *modules = scope->job->code->modules;
+  const uint32_t n = scope->job->code->n_frames;
   for (uint32_t i = 0; i < n; i++)
     {
       const uint32_t module = frames[i].module != LNS_ID_NONE ? modules[frames[i].module].path : 0;
       lns_export_put_text (text, i > 0 ? ",\n{\"name\":" : "\n{\"name\":");
-      put_string (text, lns_export_symbol (scope->job->report, &frames[i]));
+      put_string (text, lns_export_symbol (scope->job->code, &frames[i]));
       if (frames[i].file != 0 || module != 0)
         {
           lns_export_put_text (text, ",\"file\":");
@@ -129,7 +129,7 @@ put_sample (void *data, const LnsExportSample *sample, LnsError *error)
       end_profile (scope);
       begin_profile (scope, sample->lane, sample->is_python);
     }
-  lns_export_chain (scope->job->report, sample->node, &scope->chain);
+  lns_export_chain (scope->job->code, sample->node, &scope->chain);
   lns_export_put_text (text, scope->n++ > 0 ? ",\n[" : "\n[");
   for (size_t i = 0; i < scope->chain.n; i++)
     {
@@ -166,6 +166,7 @@ const LnsExportType lns_sink_speedscope = {
   .name = "speedscope",
   .ending = ".speedscope.json",
   .is_stream = true,
+  .has_chains = true,
   .open = speedscope_open,
   .takes = speedscope_takes,
   .close = speedscope_close,

@@ -263,6 +263,7 @@ const LnsExportType lns_sink_svg = {
   .name = "svg",
   .ending = ".svg",
   .is_stream = true,
+  .has_chains = true,
   .open = lns_gpu_stacks_open,
   .takes = lns_gpu_stacks_takes,
   .begin = lns_gpu_stacks_begin,
