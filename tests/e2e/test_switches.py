@@ -276,9 +276,19 @@ def test_older_spellings():
     assert run.err.count("GPU metrics are not recorded") == 1 and "--python-backtrace" not in run.err, run.err
 
 
+def test_calls_of_nccl_are_the_ranges_that_it_makes():
+    """In its own domain; without the trace of NVTX, those of others are left out."""
+    words = (ACT, "mark", "m", "domain", "other", "push", "o", "pop", "domain", "NCCL", "push", "ncclAllReduce", "pop")
+    for trace, expected in (("nccl", {"ncclAllReduce": 1}), ("nccl,nvtx", {"m": 1, "o": 1, "ncclAllReduce": 1})):
+        with profiling.Folder() as folder:
+            run = folder.profile("-t", trace, *words)
+            assert run.code == 0 and len(re.findall(r"--trace: nccl: .*\[LNS-TRACE-001\]", run.err)) == 1, run
+            assert dict(folder.report().names()) == expected, (trace, folder.report().names())
+
+
 def test_values_of_trace_are_told():
     with profiling.Folder() as folder:
-        run = folder.profile("-t", "nccl", ACT, "print", "ran")  # a report without events is not what was asked for
+        run = folder.profile("-t", "ucx", ACT, "print", "ran")  # a report without events is not what was asked for
         assert run.code == 125 and run.out == "" and "add nvtx or cuda" in run.err and os.listdir(folder.path) == [], run
         run = folder.profile("-t", "none", "-o", "a{x}", ACT, "print", "ran")
         assert run.code == 0 and os.path.exists(folder.file("a{x}.rep")), run

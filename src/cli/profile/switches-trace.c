@@ -13,13 +13,14 @@
 
 static const LnsOption switches_trace_options[] = {
   { LNS_PROFILE_SWITCH ("trace", LIST, trace), .letter = 't', .is_whole = true,
-    .choices = "cuda,nvtx,cublas,cublas-verbose,cudnn,mpi,osrt,none", .open_choices = true,
+    .choices = "cuda,nvtx,cublas,cublas-verbose,cudnn,mpi,nccl,osrt,none", .open_choices = true,
     .default_text = "cuda,nvtx",
     .help = N_ (
         "Select what is recorded. `cuda`: CUDA calls and what the GPU did; `nvtx`: ranges, marks "
         "and "
         "counters; `cublas` and `cudnn`: calls of these libraries, and CUDA; `cublas-verbose`: "
-        "also the calls that cuBLAS makes itself; `mpi`: calls of MPI; `osrt`: calls of the C "
+        "also the calls that cuBLAS makes itself; `mpi`: calls of MPI; `nccl`: the NVTX ranges "
+        "that NCCL makes of its calls; `osrt`: calls of the C "
         "library that take time: files, sockets, locks, sleeps; `none`: only the process.") },
   { LNS_PROFILE_SWITCH ("nvtx", FLAG, nvtx), .help = N_ ("Same as nvtx in --trace.") },
   { LNS_PROFILE_SWITCH ("mpi", FLAG, mpi), .help = N_ ("Same as mpi in --trace.") },

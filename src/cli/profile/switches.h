@@ -78,7 +78,7 @@ typedef struct
  }
 
 /* What is said where --trace and a switch of its own ask for the same. */
-#define LNS_NO_NCCL N_ ("inner steps of NCCL are not recorded yet; --trace=nvtx records its calls")
+#define LNS_NO_NCCL N_ ("inner steps of NCCL are not recorded yet; --trace=nccl records its calls")
 
 /* What the row of a switch begins with whose value is a member of LnsProfileOptions. */
 #define LNS_PROFILE_SWITCH(long_name, kind_name, member)                                           \

@@ -21,7 +21,6 @@ static const struct
   const char *names, *instead;
   bool cuda;
 } not_recorded[] = {
-  { "nccl", LNS_NO_NCCL, false },
   { "cusparse,cusparse-verbose,cusolver,cusolver-verbose,cudla,cudla-verbose,cutensor,cuda-um",
     N_ ("calls of this library are not recorded yet; the CUDA calls and kernels in them are"),
     true },
@@ -51,6 +50,7 @@ static const struct
                  { "mpi", LNS_WIRE_TRACE_MPI, 0 },
                  { "osrt", LNS_WIRE_TRACE_OS, 0 },
                  { "syscall", 0, 0 }, /* lns_profile_wants_syscalls () */
+                 { "nccl", 0, LNS_WIRE_TRACE_NVTX },
                  { "cuda-hw", 0, LNS_WIRE_TRACE_CUDA },
                  { "cuda-sw", 0, LNS_WIRE_TRACE_CUDA },
                  { "none", 0, 0 } };
@@ -94,9 +94,26 @@ tell_not_recorded (LnsProfile *profile, bool *known, LnsError *error)
     if (!known[i])
       return lns_cli_usage (error,
                             "--trace: unknown name “%s”; use cuda, nvtx, cublas, cublas-verbose, "
-                            "cudnn, mpi, osrt, syscall or none",
+                            "cudnn, mpi, nccl, osrt, syscall or none",
                             trace->items[i]);
   return true;
+}
+
+/* NCCL makes NVTX ranges of its calls, in this domain. */
+#define NCCL_DOMAIN "NCCL"
+
+/* Leaves out what is not of NCCL where NVTX is traced for its sake alone. */
+static void
+choose_nccl (LnsProfile *profile)
+{
+  LnsProfileOptions *given = &profile->options;
+  if (!lns_option_list_has (&given->trace, "nccl"))
+    return;
+  lns_cli_say ("warning", "--trace: nccl: calls of NCCL are recorded, as the NVTX ranges that it "
+                          "makes of them; its inner steps are not recorded yet [LNS-TRACE-001]");
+  if (!lns_option_list_has (&given->trace, "nvtx") && given->nvtx_domain_include == NULL &&
+      given->nvtx_domain_exclude == NULL)
+    given->nvtx_domain_include = NCCL_DOMAIN;
 }
 
 static bool
@@ -117,6 +134,8 @@ check_trace_names (LnsProfile *profile, LnsError *error)
     known[i] = add_trace (profile, trace->items[i]);
   const bool good = tell_not_recorded (profile, known, error);
   free (known);
+  if (good)
+    choose_nccl (profile);
   /* Of what this build lacks, a warning tells. */
   profile->can_trace_nothing = lns_option_list_has (trace, "none") || profile->target.traces != 0 ||
                                lns_profile_wants_syscalls (profile);
