@@ -192,7 +192,7 @@ def told_complete(folder, found):
 def test_callers_beyond_what_is_copied_of_the_stack():
     """Frame pointers lead on where there are some. Without them the chain says that it is not whole."""
     with profiling.Folder() as folder:
-        run = folder.profile(*SAMPLING, PLAIN, "deep", "200")
+        run = folder.profile(*SAMPLING, "--stack-size=32K", PLAIN, "deep", "200")
         assert run.code == 7, run
         if is_refused(run):
             return
@@ -201,15 +201,15 @@ def test_callers_beyond_what_is_copied_of_the_stack():
         assert share(cut, "leaf", "middle", "deep", "deep") > 0.8 and len(cut) > len(found) * 0.8, counted(found)
         told_complete(folder, found)
         assert not any("main" in chain or CUT in chain[:-1] for chain in cut), counted(cut)
-        run = folder.profile(*SAMPLING, "-f", "true", "--stack-size=64K", PLAIN, "deep", "200")
+        run = folder.profile(*SAMPLING, "-f", "true", PLAIN, "deep", "200")
         found = chains(folder, program=PLAIN)
         whole = [chain for chain in found if chain.count("deep") == 60 and "main" in chain and CUT not in chain]
         assert run.code == 7 and len(whole) > len(found) * 0.8, counted(found)
-        run = folder.profile(*SAMPLING, "-f", "true", WORK, "deep", "200")
+        run = folder.profile(*SAMPLING, "-f", "true", "--stack-size=32K", WORK, "deep", "200")
         found = chains(folder)
         whole = [chain for chain in found if chain.count("deep") == 60 and "main" in chain]
         assert len(whole) > len(found) * 0.8, counted(found)
-        run = folder.profile(*SAMPLING, "-f", "true", "-b", "dwarf", WORK, "deep", "200")
+        run = folder.profile(*SAMPLING, "-f", "true", "--stack-size=32K", "-b", "dwarf", WORK, "deep", "200")
         assert share(chains(folder), "deep", CUT) > 0.8, counted(chains(folder))
 
 

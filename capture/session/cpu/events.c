@@ -28,8 +28,10 @@
 #define MOST_BYTES_OF_MANY ((size_t)256 << 20)
 
 /* What is copied of a stack: 8 KiB hold the whole of 57 % of the stacks of a Python program that imports modules, 16 KiB of
- * 93 %, and 32 KiB of all. But a ring must have room for the samples of 64 ms, at 1,000 a second, as it is read every 20 ms. */
-#define USUAL_STACK_BYTES 32768
+ * 93 %, and 32 KiB of all; those of numpy's libraries are larger. The kernel copies no more than there is, so the most costs
+ * a program no more time where stacks are small. But a ring must have room for the samples of 64 ms, at 1,000 a second, as
+ * it is read every 20 ms, and a sample takes the whole size there. */
+#define SMALL_STACK_BYTES 32768
 #define LEAST_STACK_BYTES 1024
 #define SAMPLES_OF_RING   64
 
@@ -254,6 +256,13 @@ page_bytes (void)
   return (size_t)sysconf (_SC_PAGESIZE);
 }
 
+/* The most that is to be copied of a stack, where the ring has room for that. */
+static size_t
+wanted_stack_bytes (const LnsCpuEventsOptions *options)
+{
+  return options->stack_bytes != 0 ? options->stack_bytes : LNS_CPU_MOST_STACK_BYTES;
+}
+
 /* How many pages each ring should have. */
 static size_t
 wanted_pages (const LnsCpuEvents *events, const LnsCpuEventsOptions *options)
@@ -266,9 +275,11 @@ wanted_pages (const LnsCpuEvents *events, const LnsCpuEventsOptions *options)
       return n;
     }
   /* A larger stack needs a larger ring, or its samples would have no room. */
-  const size_t most_of_many =
-      options->stack_bytes > USUAL_STACK_BYTES ? 2 * MOST_PAGES_OF_MANY : MOST_PAGES_OF_MANY;
-  if (options->syscalls || (options->samples && (options->callers & LNS_CPU_STACKS)))
+  const bool has_stacks = options->samples && (options->callers & LNS_CPU_STACKS);
+  const size_t most_of_many = has_stacks && wanted_stack_bytes (options) > SMALL_STACK_BYTES
+                                  ? 2 * MOST_PAGES_OF_MANY
+                                  : MOST_PAGES_OF_MANY;
+  if (options->syscalls || has_stacks)
     while (2 * n <= most_of_many && 2 * n * page_bytes () * events->rings.n <= MOST_BYTES_OF_MANY)
       n *= 2;
   return n;
@@ -453,7 +464,7 @@ lns_cpu_events_have (const LnsCpuEvents *events, LnsTracepointKind kind)
 static size_t
 choose_stack_bytes (const LnsCpuEventsOptions *options, size_t n_ring_bytes)
 {
-  size_t n_bytes = options->stack_bytes != 0 ? options->stack_bytes : USUAL_STACK_BYTES;
+  size_t n_bytes = wanted_stack_bytes (options);
   while (n_bytes > LEAST_STACK_BYTES && n_bytes * SAMPLES_OF_RING > n_ring_bytes)
     n_bytes /= 2;
   return n_bytes & ~(size_t)7;

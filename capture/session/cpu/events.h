@@ -41,7 +41,7 @@ typedef struct
       period; /* or one after so many cycles, or ns where CPUs count no cycles; 0: `hz` holds */
   bool runs_already; /* events begin when they are opened, and not with the next exec */
   size_t
-      stack_bytes; /* the most that is copied of a stack, up to LNS_CPU_MOST_STACK_BYTES; 0: 32 KiB */
+      stack_bytes; /* the most that is copied of a stack, up to LNS_CPU_MOST_STACK_BYTES; 0: that */
   size_t
       ring_bytes; /* memory of the ring of each CPU, rounded up to a power of two of pages; 0: what usually suffices */
 } LnsCpuEventsOptions;

@@ -28,7 +28,7 @@ static const LnsOption switches_cpu_options[] = {
                 "where the sample is. `lbr` is not "
                 "supported and does as `auto`.") },
   { LNS_PROFILE_SWITCH ("stack-size", BYTES, stack_bytes), .value_name = "SIZE",
-    .default_text = "32K",
+    .default_text = "64K",
     .help = N_ ("Copy up to this much of a thread's stack with each sample, with a unit: K. 64K is "
                 "the most that the kernel copies. A chain that is longer ends with [callers not "
                 "recorded].") },
