@@ -34,6 +34,14 @@ typedef struct
   uint32_t lane;
 } KindLane;
 
+/* The ranges of a thread in one domain: a lane for each depth. */
+typedef struct
+{
+  uint32_t track;
+  LNS_ARRAY (LnsLaneCursor) depths;
+  size_t depth; /* how many ranges were open when they were last looked at                       */
+} Stack;
+
 typedef struct
 {
   LNS_ARRAY (KindLane) lanes;
@@ -43,7 +51,8 @@ typedef struct
   LnsLaneCursor samples;
   int64_t period_ns; /* between two samples of a thread that runs, or 0                          */
   LNS_ARRAY (LnsLaneCursor) overheads; /* of its process                                         */
-  LNS_ARRAY (LnsLaneCursor) ranges;
+  LNS_ARRAY (Stack) stacks;
+  LnsThreadKnown known;
   LNS_ARRAY (LnsLaneCursor) open_ranges; /* start/end ranges of its process                      */
   LNS_ARRAY (uint32_t) found; /* by lns_thread_facts_lanes ()                                    */
 } Thread;
@@ -97,8 +106,13 @@ lns_thread_facts_free (LnsThreadFacts *facts)
         lns_lane_cursor_clear (&thread->calls[k]);
       lns_lane_cursor_clear (&thread->states);
       lns_lane_cursor_clear (&thread->samples);
-      for (size_t k = 0; k < thread->ranges.n; k++)
-        lns_lane_cursor_clear (&thread->ranges.items[k]);
+      for (size_t k = 0; k < thread->stacks.n; k++)
+        {
+          Stack *stack = &thread->stacks.items[k];
+          for (size_t d = 0; d < stack->depths.n; d++)
+            lns_lane_cursor_clear (&stack->depths.items[d]);
+          lns_array_clear (&stack->depths);
+        }
       for (size_t k = 0; k < thread->open_ranges.n; k++)
         lns_lane_cursor_clear (&thread->open_ranges.items[k]);
       for (size_t k = 0; k < thread->overheads.n; k++)
@@ -106,7 +120,7 @@ lns_thread_facts_free (LnsThreadFacts *facts)
       lns_array_clear (&thread->open_ranges);
       lns_array_clear (&thread->overheads);
       lns_array_clear (&thread->lanes);
-      lns_array_clear (&thread->ranges);
+      lns_array_clear (&thread->stacks);
       lns_array_clear (&thread->found);
     }
   lns_call_classes_free (facts->classes);
@@ -182,6 +196,38 @@ add_of_process (LnsThreadFacts *facts, Thread *thread, uint32_t number)
 }
 
 static int
+compare_depths (const void *a, const void *b, void *report)
+{
+  const KindLane *ka = a, *kb = b;
+  const LnsLane *lanes = lns_report_lanes (report, NULL);
+
+  return LNS_COMPARE (lanes[ka->lane].track, lanes[kb->lane].track)
+             ?: LNS_COMPARE (lanes[ka->lane].ordinal, lanes[kb->lane].ordinal);
+}
+
+/* Adds cursors over the ranges of THREAD, by domain and depth. O(n log n). */
+static void
+add_stacks (LnsThreadFacts *facts, Thread *thread)
+{
+  const LnsLane *lanes = lns_report_lanes (facts->report, NULL);
+
+  qsort_r (thread->lanes.items, thread->lanes.n, sizeof *thread->lanes.items, compare_depths,
+           facts->report);
+  for (size_t i = 0; i < thread->lanes.n; i++)
+    {
+      const KindLane *lane = &thread->lanes.items[i];
+      if (lane->kind != LNS_LANE_NVTX_PUSH_POP)
+        continue;
+      if (thread->stacks.n == 0 ||
+          thread->stacks.items[thread->stacks.n - 1].track != lanes[lane->lane].track)
+        *lns_array_add (&thread->stacks) = (Stack){ .track = lanes[lane->lane].track };
+      *lns_array_add (&thread->stacks.items[thread->stacks.n - 1].depths) = (LnsLaneCursor){
+        .report = facts->report, .lane = lane->lane, .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME)
+      };
+    }
+}
+
+static int
 compare_times (const void *a, const void *b)
 {
   const int64_t *ta = a, *tb = b;
@@ -234,12 +280,16 @@ thread_of (LnsThreadFacts *facts, uint32_t number)
                                      .lane = outermost (facts, thread, LNS_LANE_CPU_SAMPLE) };
   thread->period_ns = sample_period (facts, thread);
   add_of_process (facts, thread, number);
-  for (size_t i = 0; i < thread->lanes.n; i++)
-    if (thread->lanes.items[i].kind == LNS_LANE_NVTX_PUSH_POP)
-      *lns_array_add (&thread->ranges) =
-          (LnsLaneCursor){ .report = facts->report,
-                           .lane = thread->lanes.items[i].lane,
-                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
+  add_stacks (facts, thread);
+  size_t n_samples;
+  lns_thread_facts_lanes (facts, number, LNS_LANE_PYTHON_SAMPLE, &n_samples);
+  thread->known = (LnsThreadKnown){
+    .has_cuda = thread->calls[CUDA_CALLS].lane != LNS_ID_NONE,
+    .has_os = facts->has_os[lns_report_threads (facts->report, NULL)[number].process],
+    .has_states = thread->states.lane != LNS_ID_NONE,
+    .has_ranges = thread->stacks.n + thread->open_ranges.n > 0,
+    .has_samples = n_samples > 0 || thread->samples.lane != LNS_ID_NONE,
+  };
   return thread;
 }
 
@@ -247,21 +297,7 @@ LnsThreadKnown
 lns_thread_facts_known (LnsThreadFacts *facts, uint32_t thread)
 {
   const Thread *self = thread_of (facts, thread);
-  size_t n;
-  LnsThreadKnown known = { 0 };
-
-  if (self == NULL)
-    return known;
-  const uint32_t process = lns_report_threads (facts->report, NULL)[thread].process;
-  known.has_cuda = self->calls[CUDA_CALLS].lane != LNS_ID_NONE;
-  known.has_os = process < facts->n_processes && facts->has_os[process];
-  known.has_states = self->states.lane != LNS_ID_NONE;
-  known.has_ranges = self->ranges.n + self->open_ranges.n > 0;
-  lns_thread_facts_lanes (facts, thread, LNS_LANE_CPU_SAMPLE, &n);
-  known.has_samples = n > 0;
-  lns_thread_facts_lanes (facts, thread, LNS_LANE_PYTHON_SAMPLE, &n);
-  known.has_samples |= n > 0;
-  return known;
+  return self != NULL ? self->known : (LnsThreadKnown){ 0 };
 }
 
 /* --- Walking ---------------------------------------------------------------------------------- */
@@ -306,6 +342,49 @@ seek_open (LnsLaneCursor *cursor, int64_t time_ns, LnsError *error)
   return true;
 }
 
+/* Sets RET_COVERS to whether a range of depth D of STACK is open at TIME_NS; its cursor is at that, or at the next one. */
+static bool
+is_open (Stack *stack, size_t d, int64_t time_ns, bool *ret_covers, LnsError *error)
+{
+  LnsLaneCursor *cursor = &stack->depths.items[d];
+
+  if (!seek_open (cursor, time_ns, error))
+    return false;
+  *ret_covers = lns_lane_cursor_has (cursor) && lns_lane_cursor_start (cursor) <= time_ns;
+  return true;
+}
+
+/* Takes the innermost range of STACK at TIME_NS. Where one is open, all that hold it are, so that the depth is found step by
+ * step from where it was: mostly it is the same, or one more or less. */
+static bool
+take_innermost (Stack *stack, int64_t time_ns, LnsDeed *deed, int64_t *until_ns, LnsError *error)
+{
+  bool covers = true;
+
+  while (stack->depth > 0)
+    {
+      if (!is_open (stack, stack->depth - 1, time_ns, &covers, error))
+        return false;
+      if (covers)
+        break;
+      stack->depth--;
+    }
+  while (stack->depth < stack->depths.n)
+    {
+      if (!is_open (stack, stack->depth, time_ns, &covers, error))
+        return false;
+      if (!covers)
+        break;
+      stack->depth++;
+    }
+  /* The range changes when it ends, or when one within it begins. */
+  if (stack->depth > 0)
+    take_range (&stack->depths.items[stack->depth - 1], time_ns, deed, until_ns);
+  if (stack->depth < stack->depths.n && lns_lane_cursor_has (&stack->depths.items[stack->depth]))
+    take_range (&stack->depths.items[stack->depth], time_ns, deed, until_ns);
+  return true;
+}
+
 bool
 lns_thread_facts_range (LnsThreadFacts *facts,
                         uint32_t thread,
@@ -320,14 +399,9 @@ lns_thread_facts_range (LnsThreadFacts *facts,
   deed->range_lane = LNS_ID_NONE;
   deed->range_start_ns = INT64_MIN;
   *ret_until_ns = INT64_MAX;
-  for (size_t i = 0; self != NULL && i < self->ranges.n; i++)
-    {
-      LnsLaneCursor *cursor = &self->ranges.items[i];
-      if (!seek_open (cursor, time_ns, error))
-        return false;
-      if (lns_lane_cursor_has (cursor))
-        take_range (cursor, time_ns, deed, ret_until_ns);
-    }
+  for (size_t i = 0; self != NULL && i < self->stacks.n; i++)
+    if (!take_innermost (&self->stacks.items[i], time_ns, deed, ret_until_ns, error))
+      return false;
   const int column = lns_lane_kind_extra (LNS_LANE_NVTX_START_END, LNS_COLUMN_THREAD);
   for (size_t i = 0; self != NULL && i < self->open_ranges.n; i++)
     {
@@ -631,6 +705,6 @@ lns_thread_facts_walk (LnsThreadFacts *facts,
     return true;
   const uint32_t process = lns_report_threads (facts->report, NULL)[thread].process;
   walk.has_os = process < facts->n_processes && facts->has_os[process];
-  walk.with_ranges = with_ranges && walk.thread->ranges.n + walk.thread->open_ranges.n > 0;
+  walk.with_ranges = with_ranges && walk.thread->known.has_ranges;
   return walk_overhead (&walk, 0, from_ns, to_ns);
 }
