@@ -205,6 +205,7 @@ typedef enum
   LNS_WIRE_CAUSE_HANDLER, /* a signal handler made it while it interrupted another event */
   LNS_WIRE_CAUSE_MEMORY,  /* its thread could get no stream */
   LNS_WIRE_CAUSE_UNREAD, /* the session had no memory to read it before its report or process ended */
+  LNS_WIRE_CAUSE_UNANSWERED, /* the session had not answered its process yet */
   LNS_WIRE_CAUSES
 } LnsWireLossCause;
 
@@ -241,6 +242,7 @@ typedef struct
   uint32_t reserved;
   uint64_t first_ticks;
   LnsWireLosses losses; /* for want of room */
+  uint64_t reserved_too;
 } LnsWireLostBytes;
 
 /* How a sample's data are read. */

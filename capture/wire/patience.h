@@ -12,7 +12,8 @@
 
 typedef struct
 {
-  /* A process, within the first call that it records: for connect, hello and welcome together. */
+  /* A process, within the first call that it records: for connect, hello and welcome together. Less where it sees that the
+   * session is stopped. */
   int handshake_ms;
   /* The same within cuInit(), which takes long by itself. */
   int long_handshake_ms;

@@ -136,6 +136,14 @@ lns_wire_pool_count_cause (const LnsWirePoolView *view,
 }
 
 void
+lns_wire_pool_count_unanswered (const LnsWirePoolView *view, uint64_t count)
+{
+  lns_wire_pool_count_lost (view, 0, LNS_WIRE_LOSS_OTHER, count, count * sizeof (LnsWireHead));
+  __atomic_fetch_add (&view->shards[0].losses.by_cause[LNS_WIRE_CAUSE_UNANSWERED], count,
+                      __ATOMIC_RELAXED);
+}
+
+void
 lns_wire_pool_count_lost (const LnsWirePoolView *view,
                           uint32_t stream,
                           LnsWireLossKind kind,

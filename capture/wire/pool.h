@@ -240,6 +240,9 @@ void lns_wire_pool_count_cause (const LnsWirePoolView *view,
                                 LnsWireLossKind kind,
                                 LnsWireLossCause cause);
 
+/* Counts COUNT events as lost that the target made before the session had answered it. Lock-free. */
+void lns_wire_pool_count_unanswered (const LnsWirePoolView *view, uint64_t count);
+
 /* Takes a free buffer to lend to CUPTI. Returns its index, or -EAGAIN when none is free. Lock-free,
  * O(buffers). */
 int lns_wire_pool_claim_buffer (const LnsWirePoolView *view);

@@ -13,10 +13,12 @@
  * session drops other users who do not descend from it, and a process trusts only a session of root or of its user.
  *
  * A process that uses NVTX for the first time connects, sends LnsWireHello and waits for LnsWireWelcome, which
- * carries the pool's memfd (SCM_RIGHTS, one descriptor). If it does not come within the time of patience.h, the
- * process closes the connection and is not recorded. The session notices that when it answers (EPIPE) or sees the
- * end of a connection whose pool nobody has joined, and counts it. A process that initialises CUDA, which takes
- * longer than any handshake, waits longer, and asks again if NVTX got no answer.
+ * carries the pool's memfd (SCM_RIGHTS, one descriptor). If it does not come within the time of patience.h, or the
+ * process sees that the session's process is stopped, it goes on without: its events are lost and counted, and it takes
+ * the answer as soon as that has come. If it ends before that, it tells how many events it has lost. The session notices
+ * such a process when it answers (EPIPE) or sees the end of a connection whose pool nobody has joined, and counts it.
+ * A process that initialises CUDA, which takes longer than any handshake, waits longer, and stopped or not; if there is
+ * no answer then, it closes the connection and is not recorded.
  *
  *   target                                session
  *   connect, LnsWireHello          ->     accept; SO_PEERCRED; a pool for it
@@ -45,7 +47,7 @@
 #define LNS_WIRE_ENVIRONMENT    "LANESCOPE_SESSION"           /* the socket's path */
 #define LNS_WIRE_PATH_MAX_BYTES 100                           /* with its terminator */
 #define LNS_WIRE_MAGIC          UINT64_C (0x3145524957534e4c) /* "LNSWIRE1" */
-#define LNS_WIRE_ABI            13 /* layout of messages, pool and records; equal on both sides */
+#define LNS_WIRE_ABI            14 /* layout of messages, pool and records; equal on both sides */
 
 /* The length of the abstract name of the session whose socket is at PATH: the part of PATH before its last slash. */
 static inline size_t
@@ -84,6 +86,8 @@ typedef enum
   LNS_WIRE_NOTICE_CONNECTION = 5,  /* comes with a connection (SCM_RIGHTS) of a child's own */
   LNS_WIRE_NOTICE_UNUSED =
       6, /* it cannot use the pool that it got, and ends the connection; VALUE: errno */
+  LNS_WIRE_NOTICE_UNANSWERED =
+      7, /* it ends without an answer; VALUE: how many of its events are lost, or 2^32 - 1 */
 } LnsWireNoticeKind;
 
 typedef struct

@@ -31,6 +31,79 @@ def finished(process, seconds=30):
     return process.returncode, (out or b"").decode(), (err or b"").decode()
 
 
+# --- While Lanescope is stopped ---------------------------------------------------------------
+
+# The program would wait so many milliseconds for an answer.
+STOPPED_PATIENCE = {**os.environ, "LNS_TEST_PATIENCE": "100"}
+STOPPED_MS = 100 * 1000
+
+
+def begin_stopped(folder, *words, switches=(), stdin=subprocess.DEVNULL):
+    """Starts ACT, which does WORDS once Lanescope is stopped; until it has made the file `made`. Returns the tool,
+    the program, and how many descriptors of it the tool had meanwhile."""
+    tool = folder.start("-t", "nvtx", *switches, "-o", "r", ACT, "catch", int(signal.SIGUSR1), "print", "ready", "pause", *words,
+                        env=STOPPED_PATIENCE, stdin=stdin)
+    assert tool.stdout.readline() == b"ready\n"
+    target = started(tool)
+    tool.send_signal(signal.SIGSTOP)
+    wait_for(lambda: state_of(tool.pid) == "T", "the tool to stop")
+    n_pidfds = pidfds_of(tool.pid, target)
+    os.kill(target, signal.SIGUSR1)
+    try:
+        wait_for(lambda: os.path.exists(folder.file("made")), "the program, which waits for the tool", STOPPED_MS / 2000 / tap.PATIENCE)
+    finally:
+        tool.send_signal(signal.SIGCONT)
+    return tool, target, n_pidfds
+
+
+def state_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rsplit(")", 1)[1].split()[0]
+
+
+def pidfds_of(pid, target):
+    """How many descriptors of the process TARGET the process PID has."""
+    count = 0
+    for name in os.listdir(f"/proc/{pid}/fdinfo"):
+        try:
+            with open(f"/proc/{pid}/fdinfo/{name}", encoding="ascii") as file:
+                count += f"\nPid:\t{target}\n" in file.read()
+        except FileNotFoundError:
+            pass
+    return count
+
+
+def lost_while_stopped(report):
+    """How many events REPORT says were lost as Lanescope had not answered; all that it says were lost."""
+    told = [d["text"] for d in report.diagnostics if d["code"] == "LNS-POOL-012"]
+    assert len(told) == 1 and int(told[0].split()[0]) == report.info["lost"], (told, report.info)
+    return report.info["lost"]
+
+
+def test_a_stopped_tool_is_not_waited_for():
+    """What the program makes before the tool goes on is lost and counted; then it is recorded."""
+    with Folder() as folder:
+        tool, target, n_pidfds = begin_stopped(folder, "timed", "first", "push", "outer", "spin", "5", "touch", "made", "await", "pop",
+                                     *("mark", "later", "sleep", "20") * 50, "exit", "3", stdin=subprocess.PIPE)
+        wait_for(lambda: pidfds_of(tool.pid, target) > n_pidfds, "the answer")
+        out, err = tool.communicate(b"\n", timeout=60 * tap.PATIENCE)
+        assert tool.returncode == 3, err
+        took_ms = int(out.decode().splitlines()[-1])
+        assert took_ms < STOPPED_MS / 10, took_ms
+        report = folder.report("r.rep")
+        recorded = report.names()
+        assert set(recorded) == {"later"} and recorded["later"] + lost_while_stopped(report) == 1 + 1 + 5 + 50, (recorded, err)
+
+
+def test_who_ends_while_the_tool_is_stopped_tells_what_is_lost():
+    with Folder() as folder:
+        tool, _, _ = begin_stopped(folder, "mark", "first", "fork", "4", "mark", "child", "spin", "20", "touch", "made", "exit", "3")
+        _, err = tool.communicate(timeout=60 * tap.PATIENCE)
+        report = folder.report("r.rep")
+        assert tool.returncode == 3 and not report.names() and lost_while_stopped(report) == 1 + 1 + 20, (report.names(), err)
+        assert report.codes().count("LNS-POOL-003") == 2, report.codes()
+
+
 # --- Children ----------------------------------------------------------------------------------
 
 def test_children_are_processes_of_their_own():

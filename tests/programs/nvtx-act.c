@@ -28,6 +28,7 @@
  *   keys                                           takes all pthread keys
  *   forget-session, outlive                        drops our variable; waits until its parent has ended
  *   await                                          waits for a line on stdin
+ *   timed NAME                                     marks NAME, and prints how many ms that took
  *   print TEXT, warn TEXT, state                   to stdout, to stderr; what was inherited */
 
 #include <nvtx3/nvToolsExt.h>
@@ -65,6 +66,17 @@ message (const char *text)
   attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
   attributes.message.ascii = text;
   return attributes;
+}
+
+static void
+mark_timed (const char *name)
+{
+  struct timespec begin, end;
+  clock_gettime (CLOCK_MONOTONIC, &begin);
+  nvtxMarkA (name);
+  clock_gettime (CLOCK_MONOTONIC, &end);
+  printf ("%ld\n", (end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000);
+  fflush (stdout);
 }
 
 static void
@@ -407,6 +419,8 @@ act (char **words, int n)
           printf ("%s\n", text);
           fflush (stdout);
         }
+      else if (strcmp (verb, "timed") == 0)
+        mark_timed (text);
       else if (strcmp (verb, "vfork") == 0)
         mark_in_vfork (text);
       else if (strcmp (verb, "touch") == 0)

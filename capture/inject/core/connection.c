@@ -21,13 +21,22 @@
  * enlarge the table of descriptors far beyond what the program needs. */
 #define HIGH_DESCRIPTOR 960
 
+/* How long an answer is waited for before it is asked whether the session is stopped; later ever longer, up to the second
+ * time. */
+#define FIRST_LOOK_MS 1
+#define LAST_LOOK_MS  16
+
 static struct
 {
   bool is_open;
+  bool is_awaited; /* the process PID has said hello on it, and has no answer yet */
   int fd;
+  uint32_t pid;
   dev_t device;
   ino_t inode;
 } connection;
+
+static int32_t session_pid; /* as this process sees it; 0: not known */
 
 static bool
 is_ours (void)
@@ -75,6 +84,47 @@ wait_for (int fd, short events, int64_t deadline_ms)
     }
 }
 
+/* Whether the session's process is stopped, as by SIGSTOP. One that is traced stops for moments only. */
+static bool
+is_session_stopped (void)
+{
+  char path[] = "/proc/0000000000/stat", text[256];
+  char *digit = path + sizeof "/proc/0000000000" - 1;
+  if (session_pid <= 0)
+    return false;
+  for (int32_t pid = session_pid; digit[-1] != '/'; pid /= 10)
+    *--digit = (char)('0' + pid % 10);
+  while (*digit == '0') /* no process has a name with leading zeros */
+    memmove (digit, digit + 1, strlen (digit));
+  const long fd = LNS_SYSCALL (SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return false;
+  const long n = LNS_SYSCALL (SYS_read, fd, text, sizeof text - 1);
+  (void)LNS_SYSCALL (SYS_close, fd);
+  text[n < 0 ? 0 : n] = '\0';
+  /* "PID (NAME) STATE …"; the name may have parentheses. */
+  const char *end = strrchr (text, ')');
+  return end != NULL && end[1] == ' ' && end[2] == 'T';
+}
+
+/* Waits for the session's answer on FD. Returns 0, -errno, or -ETIMEDOUT at DEADLINE_MS, or as soon as the session is seen to
+ * be stopped, unless IS_PATIENT. */
+static int
+wait_for_answer (int fd, int64_t deadline_ms, bool is_patient)
+{
+  if (is_patient)
+    return wait_for (fd, POLLIN, deadline_ms);
+  for (int look_ms = FIRST_LOOK_MS;;)
+    {
+      const int64_t now_ms = lns_inject_monotonic_ms ();
+      const bool is_last = deadline_ms - now_ms <= look_ms;
+      const int error = wait_for (fd, POLLIN, is_last ? deadline_ms : now_ms + look_ms);
+      if (error != -ETIMEDOUT || is_last || is_session_stopped ())
+        return error;
+      look_ms = look_ms < LAST_LOOK_MS ? 2 * look_ms : LAST_LOOK_MS;
+    }
+}
+
 static int
 connect_to (int fd, const struct sockaddr_un *address, size_t n_bytes, int64_t deadline_ms)
 {
@@ -93,10 +143,11 @@ connect_to (int fd, const struct sockaddr_un *address, size_t n_bytes, int64_t d
 
 /* Receives the welcome and the pool's descriptor (-1 if it came without). */
 static int
-receive_welcome (int fd, int64_t deadline_ms, LnsWireWelcome *ret_welcome, int *ret_pool_fd)
+receive_welcome (
+    int fd, int64_t deadline_ms, bool is_patient, LnsWireWelcome *ret_welcome, int *ret_pool_fd)
 {
   *ret_pool_fd = -1;
-  int error = wait_for (fd, POLLIN, deadline_ms);
+  int error = wait_for_answer (fd, deadline_ms, is_patient);
   if (error < 0)
     return error;
   union
@@ -137,23 +188,17 @@ tell_unused (int fd, int error, int64_t deadline_ms)
                                  .value = (uint32_t)-error };
   if (LNS_SYSCALL (SYS_sendto, fd, &notice, sizeof notice, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0) >
       0)
-    (void)wait_for (fd, POLLIN, deadline_ms);
+    (void)wait_for_answer (fd, deadline_ms, false);
 }
 
-/* Sends HELLO on the connected FD and receives the welcome. */
+/* Receives the welcome on FD, and maps the pool that comes with it. */
 static int
-shake_hands (int fd,
-             const LnsWireHello *hello,
-             int64_t deadline_ms,
-             LnsWirePoolView *ret_pool,
-             bool *ret_is_refused)
+take_welcome (
+    int fd, int64_t deadline_ms, bool is_patient, LnsWirePoolView *ret_pool, bool *ret_is_refused)
 {
-  long n = LNS_SYSCALL (SYS_sendto, fd, hello, sizeof *hello, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
-  if (n != sizeof *hello)
-    return n < 0 ? (int)n : -EPROTO;
   LnsWireWelcome welcome;
   int pool_fd = -1;
-  int error = receive_welcome (fd, deadline_ms, &welcome, &pool_fd);
+  int error = receive_welcome (fd, deadline_ms, is_patient, &welcome, &pool_fd);
   if (error < 0 && error != -EMFILE)
     return error;
   *ret_is_refused = error == 0 && welcome.refused != 0;
@@ -186,6 +231,11 @@ connect_new (const struct sockaddr_un *address, size_t n_bytes, int64_t deadline
     return (int)result;
   int fd = move_high ((int)result);
   int error = connect_to (fd, address, n_bytes, deadline_ms);
+  struct ucred session;
+  socklen_t n_session = sizeof session;
+  if (error == 0 &&
+      LNS_SYSCALL (SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &session, &n_session) == 0)
+    session_pid = session.pid; /* 0 in another pid namespace */
   if (error == 0)
     return fd;
   (void)LNS_SYSCALL (SYS_close, fd);
@@ -244,7 +294,7 @@ static int
 connect_by_parent (void)
 {
   int pair[2];
-  if (!is_ours ())
+  if (!is_ours () || connection.is_awaited)
     return -EBADF;
   long result =
       LNS_SYSCALL (SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair);
@@ -288,33 +338,88 @@ reach_session (int64_t deadline_ms)
   return by_other >= 0 ? by_other : fd;
 }
 
-int
-lns_connection_open (const LnsWireHello *hello,
-                     int bound_ms,
-                     LnsWirePoolView *ret_pool,
-                     bool *ret_is_refused)
+/* Connects to the session and says HELLO. Returns the descriptor, or -errno. */
+static int
+greet (const LnsWireHello *hello, int64_t deadline_ms)
 {
-  int64_t deadline_ms = lns_inject_monotonic_ms () + bound_ms;
-  int fd = reach_session (deadline_ms);
+  const int fd = reach_session (deadline_ms);
   if (fd < 0)
     return fd;
+  const long n =
+      LNS_SYSCALL (SYS_sendto, fd, hello, sizeof *hello, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+  if (n == sizeof *hello)
+    return fd;
+  (void)LNS_SYSCALL (SYS_close, fd);
+  return n < 0 ? (int)n : -EPROTO;
+}
+
+/* Makes FD the connection of the process PID, in place of the one that it inherited, if any. Returns 0 or -errno. */
+static int
+keep_connection (int fd, uint32_t pid)
+{
   struct stat identity;
-  int error = shake_hands (fd, hello, deadline_ms, ret_pool, ret_is_refused);
-  if (error == 0)
-    error = (int)LNS_SYSCALL (SYS_fstat, fd, &identity);
+  const int error = (int)LNS_SYSCALL (SYS_fstat, fd, &identity);
   if (error < 0)
-    {
-      (void)LNS_SYSCALL (SYS_close, fd);
-      return error;
-    }
-  __atomic_store_n (&ret_pool->header->joined, LNS_WIRE_JOINED, __ATOMIC_RELEASE);
+    return error;
   if (is_ours ())
     (void)LNS_SYSCALL (SYS_close, connection.fd); /* the parent goes on using its own */
   connection.device = identity.st_dev;
   connection.inode = identity.st_ino;
   connection.fd = fd;
+  connection.pid = pid;
   connection.is_open = true;
   return 0;
+}
+
+int
+lns_connection_open (const LnsWireHello *hello,
+                     int bound_ms,
+                     bool is_patient,
+                     LnsWirePoolView *ret_pool,
+                     bool *ret_is_refused)
+{
+  const int64_t deadline_ms = lns_inject_monotonic_ms () + bound_ms;
+  const bool is_new = !connection.is_awaited || connection.pid != hello->pid || !is_ours ();
+  const int fd = is_new ? greet (hello, deadline_ms) : connection.fd;
+  if (fd < 0)
+    return fd;
+  int error = take_welcome (fd, deadline_ms, is_patient, ret_pool, ret_is_refused);
+  if (is_new && (error == 0 || error == -ETIMEDOUT))
+    {
+      const int failed = keep_connection (fd, hello->pid);
+      error = failed < 0 ? failed : error;
+    }
+  if (error < 0 && error != -ETIMEDOUT)
+    {
+      (void)LNS_SYSCALL (SYS_close, fd);
+      connection.is_open &= is_new; /* it is the parent's then */
+      return error;
+    }
+  connection.is_awaited = error < 0;
+  if (error == 0)
+    __atomic_store_n (&ret_pool->header->joined, LNS_WIRE_JOINED, __ATOMIC_RELEASE);
+  return error;
+}
+
+void
+lns_connection_give_up (void)
+{
+  if (!connection.is_awaited)
+    return;
+  if (is_ours ())
+    (void)LNS_SYSCALL (SYS_close, connection.fd);
+  connection.is_awaited = connection.is_open = false;
+}
+
+void
+lns_connection_tell_unanswered (uint64_t n_events)
+{
+  const LnsWireNotice notice = { .magic = LNS_WIRE_MAGIC,
+                                 .kind = LNS_WIRE_NOTICE_UNANSWERED,
+                                 .value = n_events < UINT32_MAX ? (uint32_t)n_events : UINT32_MAX };
+  if (connection.is_awaited && is_ours ())
+    (void)LNS_SYSCALL (SYS_sendto, connection.fd, &notice, sizeof notice,
+                       MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
 
 /* The error to return if the session's end of the connection is closed. */

@@ -20,6 +20,9 @@
 /* After so many attempts without a chunk, the notice is sent again. */
 #define STARVED_NOTICE 65536u
 
+/* How often an answer is looked for that did not come in time. */
+#define LOOK_MS 5
+
 static const LnsProcessWatcher *the_watcher;
 
 void
@@ -84,9 +87,9 @@ is_memory_borrowed (uint32_t pid)
          LNS_SYSCALL (SYS_kcmp, pid, LNS_SYSCALL (SYS_getppid), KCMP_VM, 0, 0) <= 0;
 }
 
-/* Joins the session. Only the thread that joins runs this. */
-static uint64_t
-join_session (int bound_ms, bool is_patient)
+/* What this process says to the session. */
+static LnsWireHello
+make_hello (void)
 {
   uint32_t pid = (uint32_t)LNS_SYSCALL (SYS_getpid);
   /* The owner of the memory is the process to record: it goes on in it when the child is gone. */
@@ -99,24 +102,37 @@ join_session (int bound_ms, bool is_patient)
     wipe_on_fork ();
   lns_process.n_joined++;
   lns_process.pid = pid;
-
-  LnsWireHello hello = {
+  return (LnsWireHello){
     .magic = LNS_WIRE_MAGIC,
     .abi = LNS_WIRE_ABI,
     .pid = lns_process.pid,
     .forked = forked,
     .is_borrowed = is_borrowed,
   };
+}
+
+/* Joins the session; if IS_AGAIN, goes on waiting for its answer. Only the thread that joins runs this. */
+static uint64_t
+join_session (int bound_ms, bool is_patient, bool is_again)
+{
+  static LnsWireHello hello;
   LnsWirePoolView pool;
   bool is_refused = false;
-  int error = lns_connection_open (&hello, bound_ms, &pool, &is_refused);
-  if (forked && error < 0 && error != -ETIMEDOUT && !is_refused && lns_process.pool.header != NULL)
+  if (!is_again)
+    hello = make_hello ();
+  int error = lns_connection_open (&hello, bound_ms, is_patient, &pool, &is_refused);
+  if (hello.forked && error < 0 && error != -ETIMEDOUT && !is_refused &&
+      lns_process.pool.header != NULL)
     return become_stray (error);
   /* A process without a pool of its own keeps none. The session knows of it. */
-  if (forked)
+  if (hello.forked && !is_again)
     leave_parent ();
+  if (error == -ETIMEDOUT && !is_patient)
+    return LNS_GENERATION_AWAITED;
+  if (error == -ETIMEDOUT)
+    lns_connection_give_up (); /* without CUDA, the process counts as not recorded */
   if (error < 0)
-    return error == -ETIMEDOUT && !is_patient ? LNS_GENERATION_LATE : LNS_GENERATION_OFF;
+    return LNS_GENERATION_OFF;
   if (!lns_process.has_key)
     {
       __atomic_store_n (&pool.header->joined, LNS_WIRE_JOINED_WITHOUT_KEY, __ATOMIC_RELEASE);
@@ -157,6 +173,51 @@ begin_join (uint64_t generation)
                                       false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
+/* Adds the events that were lost before the session had answered to its pool's counters. */
+static void
+settle_unanswered (void)
+{
+  const LnsWirePoolHeader *header = lns_process.pool.header;
+  const uint64_t n = __atomic_exchange_n (&lns_own.n_unanswered, 0, __ATOMIC_SEQ_CST);
+  if (n > 0 && lns_process_wants_nvtx () && __atomic_load_n (&header->recording, __ATOMIC_RELAXED))
+    lns_wire_pool_count_unanswered (&lns_process.pool, n);
+}
+
+void
+lns_process_lose_unanswered (void)
+{
+  __atomic_fetch_add (&lns_own.n_unanswered, 1, __ATOMIC_SEQ_CST);
+  /* Another thread may have found the answer meanwhile. */
+  if (lns_process_generation () >= LNS_GENERATION_FIRST)
+    settle_unanswered ();
+}
+
+/* Whether it is time to look for an awaited answer. True for one of several threads. */
+static bool
+is_look_due (void)
+{
+  const int64_t now_ms = lns_inject_monotonic_ms ();
+  int64_t looked_ms = __atomic_load_n (&lns_own.looked_ms, __ATOMIC_RELAXED);
+  return now_ms - looked_ms >= LOOK_MS &&
+         __atomic_compare_exchange_n (&lns_own.looked_ms, &looked_ms, now_ms, false,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* Joins as the one thread that does so. */
+static uint64_t
+join_alone (int bound_ms, bool is_patient, bool is_again)
+{
+  uint64_t mask = lns_inject_block_signals ();
+  uint64_t generation = join_session (bound_ms, is_patient, is_again);
+  __atomic_store_n (&lns_own.looked_ms, lns_inject_monotonic_ms (), __ATOMIC_RELAXED);
+  __atomic_store_n (&lns_own.generation, generation, __ATOMIC_SEQ_CST);
+  (void)LNS_SYSCALL (SYS_futex, &lns_own.generation, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+  if (generation >= LNS_GENERATION_FIRST)
+    settle_unanswered ();
+  lns_inject_unblock_signals (mask);
+  return generation;
+}
+
 uint64_t
 lns_process_join (bool is_patient)
 {
@@ -164,17 +225,26 @@ lns_process_join (bool is_patient)
   lns_first_call_end ();
   const LnsPatience patience = lns_patience ();
   const int bound_ms = is_patient ? patience.long_handshake_ms : patience.handshake_ms;
-  bool is_mine = begin_join (LNS_GENERATION_FRESH);
-  if (!is_mine && lns_process_generation () == LNS_GENERATION_STARTING)
+  if (begin_join (LNS_GENERATION_FRESH))
+    return join_alone (bound_ms, is_patient, false);
+  if (lns_process_generation () == LNS_GENERATION_STARTING)
     (void)wait_for_join (bound_ms);
-  if (!is_mine && (!is_patient || !begin_join (LNS_GENERATION_LATE)))
-    return lns_process_generation ();
-  uint64_t mask = lns_inject_block_signals ();
-  uint64_t generation = join_session (bound_ms, is_patient);
-  __atomic_store_n (&lns_own.generation, generation, __ATOMIC_RELEASE);
-  (void)LNS_SYSCALL (SYS_futex, &lns_own.generation, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-  lns_inject_unblock_signals (mask);
-  return generation;
+  if (lns_process_generation () == LNS_GENERATION_AWAITED && (is_patient || is_look_due ()) &&
+      begin_join (LNS_GENERATION_AWAITED))
+    return join_alone (is_patient ? bound_ms : 0, is_patient, true);
+  return lns_process_generation ();
+}
+
+/* Has the session count what this process has lost, if it ends before it was answered. */
+__attribute__ ((destructor)) static void
+end_unanswered (void)
+{
+  LNS_KEEP_ERRNO;
+  if (!begin_join (LNS_GENERATION_AWAITED) ||
+      join_alone (0, false, true) != LNS_GENERATION_AWAITED || !begin_join (LNS_GENERATION_AWAITED))
+    return;
+  lns_connection_tell_unanswered (__atomic_load_n (&lns_own.n_unanswered, __ATOMIC_SEQ_CST));
+  __atomic_store_n (&lns_own.generation, LNS_GENERATION_AWAITED, __ATOMIC_SEQ_CST);
 }
 
 void

@@ -12,9 +12,10 @@
 
 #include <stdbool.h>
 
-/* Joins the session named in the environment, once, within the time of a handshake, which is longer if IS_PATIENT; then tries
- * again if the session was late before. Other threads that call this meanwhile wait, no longer than that. Returns the generation,
- * LNS_GENERATION_FIRST or more on success. Blocks the thread's signals meanwhile. */
+/* Joins the session named in the environment, within the time of a handshake, which is longer if IS_PATIENT. While the session
+ * is stopped, that is no longer than some milliseconds, unless IS_PATIENT. If there is no answer by then, later calls look for it
+ * every 5 ms, without waiting; those that are patient wait. Other threads that call this meanwhile wait, no longer than the first
+ * one. Returns the generation, LNS_GENERATION_FIRST or more on success. Blocks the thread's signals meanwhile. */
 uint64_t lns_process_join (bool is_patient);
 
 /* The generation, after the session was joined if that was not tried yet. */
@@ -22,10 +23,15 @@ static inline uint64_t
 lns_process_joined (void)
 {
   uint64_t generation = lns_process_generation ();
-  if (generation == LNS_GENERATION_FRESH || generation == LNS_GENERATION_STARTING)
+  if (generation == LNS_GENERATION_FRESH || generation == LNS_GENERATION_STARTING ||
+      generation == LNS_GENERATION_AWAITED)
     generation = lns_process_join (false);
   return generation;
 }
+
+/* Counts an event of NVTX as lost that was made while the generation was LNS_GENERATION_AWAITED: in the pool once there is one,
+ * or when the process ends. */
+void lns_process_lose_unanswered (void);
 
 /* Tells the session that free chunks are running out, once after each time that it has lent some. */
 void lns_process_notice_low (void);

@@ -39,7 +39,8 @@ enum
   LNS_GENERATION_FRESH = 0,    /* not asked yet, or the child of a fork */
   LNS_GENERATION_STARTING = 1, /* a thread is in the handshake */
   LNS_GENERATION_OFF = 2,      /* not in a session, for good */
-  LNS_GENERATION_LATE = 3,     /* the session did not answer in time: CUDA may ask again */
+  LNS_GENERATION_AWAITED =
+      3, /* the session has not answered yet: NVTX events are lost and counted */
   LNS_GENERATION_STRAY =
       4, /* the child of a fork that cannot join: it counts losses in its parent's pool */
   LNS_GENERATION_FIRST = 16, /* from here on: in a session */
@@ -52,6 +53,9 @@ typedef struct
   /* Apart from that word, as these change. Of join.c: */
   _Alignas(128) uint64_t noticed_at; /* lns_process.pool.header->published at the last notice */
   uint32_t n_starved;
+  uint64_t
+      n_unanswered; /* events made while the session's answer was awaited, not yet in its pool's counters */
+  int64_t looked_ms; /* when it was last looked for */
   /* Of definitions.c: */
   uint32_t is_sending;
   void *sent; /* the newest node that is sent; with all that are older */

@@ -374,6 +374,9 @@ lns_inject_stream_enter_nvtx_slow (LnsWireLossKind kind)
   const uint64_t generation = lns_process_joined ();
   if (generation == LNS_GENERATION_STRAY)
     count_stray (kind);
+  if (generation == LNS_GENERATION_AWAITED && kind != LNS_STREAM_NO_EVENT &&
+      lns_wire_loss_is_missed (kind))
+    lns_process_lose_unanswered ();
   if (generation < LNS_GENERATION_FIRST || !lns_process_wants_nvtx ())
     return NULL;
   LnsInjectStream *stream = lns_inject_stream_enter_slow (kind);

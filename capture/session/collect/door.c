@@ -125,7 +125,7 @@ tell_late (LnsDoor *door, const LnsPeer *peer)
               ? LNS_SENTENCE ("process %d is not recorded, as it ended before Lanescope had "
                               "answered its first call")
               : LNS_SENTENCE ("process %d is not recorded, as the machine was too busy to answer "
-                              "it in time; Lanescope tries again if it begins to use CUDA"),
+                              "it in time"),
           peer->pid));
 }
 
@@ -170,6 +170,23 @@ new_peer (LnsDoor *door, LnsWatch *connection, bool forked, LnsNewPool *ret_pool
   return peer;
 }
 
+static bool
+has_message (int fd)
+{
+  char byte;
+  return recv (fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+/* Counts the events that PEER has lost, as it says, before it was answered. */
+static void
+count_unanswered (LnsPeer *peer, uint32_t n_events)
+{
+  const LnsWirePoolView *view = lns_wire_pool_view (peer->pool);
+  if (!lns_wire_pool_is_joined (peer->pool) && view->header->recording != 0 &&
+      (view->header->options.traces & LNS_WIRE_TRACE_NVTX))
+    lns_wire_pool_count_unanswered (view, n_events);
+}
+
 /* Answers HELLO. Returns false if the connection is of no more use. */
 static bool
 answer (LnsDoor *door, LnsWatch *connection, const LnsWireHello *hello)
@@ -195,7 +212,8 @@ answer (LnsDoor *door, LnsWatch *connection, const LnsWireHello *hello)
   lns_peers_count_joined (door->peers, 1);
   const bool is_told = send_welcome (connection->fd, &welcome, lns_wire_pool_fd (peer->pool));
   lns_wire_pool_close_fd (peer->pool);
-  if (!is_told)
+  /* A process that is gone may have left a notice of what it has lost. */
+  if (!is_told && !has_message (connection->fd))
     {
       lns_process_info_clear (&info);
       lns_peers_count_joined (door->peers, -1);
@@ -555,6 +573,8 @@ lns_door_hear (LnsDoor *door, LnsWatch *connection, LnsWireNotice *ret_notice)
       connection->peer->unused_error = (int)(message.notice.value & 0xfff); /* MAX_ERRNO of Linux */
       return end_connection (door, connection);
     }
+  if (is_notice && message.notice.kind == LNS_WIRE_NOTICE_UNANSWERED)
+    count_unanswered (connection->peer, message.notice.value);
   *ret_notice = message.notice;
   return is_notice ? LNS_HEARD_NOTICE : LNS_HEARD_NOTHING;
 }

@@ -178,6 +178,7 @@ enum
   FASTER,
   IN_HANDLERS,
   WITHOUT_MEMORY,
+  UNANSWERED,
   WITHOUT_BUFFERS,
   MISTIMED,
   OF_EARLIER_RANGES,
@@ -221,6 +222,15 @@ static const Sentence sentences[] = {
                            "%llu events are lost, as the program had no memory for the records of "
                            "another thread, or more than 65,536 threads that made NVTX calls; "
                            "raise its `ulimit -v`") },
+  [UNANSWERED] = { "LNS-POOL-012", LNS_SEVERITY_WARNING,
+                   LNS_SENTENCE (
+                       "%llu NVTX event is lost, as its process had no answer from Lanescope yet, "
+                       "which was stopped or had no CPU time; do not stop Lanescope while it "
+                       "records, or record on a less busy machine"),
+                   LNS_SENTENCE (
+                       "%llu NVTX events are lost, as their processes had no answer from Lanescope "
+                       "yet, which was stopped or had no CPU time; do not stop Lanescope while it "
+                       "records, or record on a less busy machine") },
   [WITHOUT_BUFFERS] = { "LNS-CUDA-013", LNS_SEVERITY_WARNING,
                         LNS_SENTENCE (
                             "%llu record of what the GPU did is lost, as CUPTI had no buffer for "
@@ -419,6 +429,7 @@ sum_up (LnsRecording *recording, const LnsBatchEvent *stop, const LnsKeptOutcome
   tell_count (recording, n_unread - n_in_trouble, FASTER);
   tell_count (recording, counters.n_lost_by[LNS_WIRE_CAUSE_HANDLER], IN_HANDLERS);
   tell_count (recording, counters.n_lost_by[LNS_WIRE_CAUSE_MEMORY], WITHOUT_MEMORY);
+  tell_count (recording, counters.n_lost_by[LNS_WIRE_CAUSE_UNANSWERED], UNANSWERED);
   tell_between (recording, &counters);
   tell_count (recording, counters.n_out_of_memory, WITHOUT_GPU_MEMORY);
   tell_count (recording, counters.n_unfinished, UNFINISHED);
