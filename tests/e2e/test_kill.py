@@ -19,7 +19,7 @@ import subprocess
 import time
 
 import tap
-from profiling import Folder, children, wait_for
+from profiling import ACT, Folder, children, wait_for
 
 FLOOD = os.path.join(tap.BUILD, "tests", "programs", "nvtx-flood")
 BEAT = os.path.join(tap.BUILD, "tests", "programs", "nvtx-beat")
@@ -221,6 +221,48 @@ def test_what_a_kill_at_full_speed_takes_is_counted():
         switches = ([], ["--buffer-size=8M"])[number % 2]
         n_events, n_lost, n_missing = flood(("tool", "both")[number // 2 % 2], choose.randint(2500, 4000), *switches)
         print(f"# {n_events} events, {n_lost} lost, {n_missing} missing {' '.join(switches)}")
+
+
+def stopped_recorder(pid):
+    """Stops the thread of the process PID that decodes and writes, as a debugger does. Returns its id."""
+    def is_recorder(thread):
+        with open(f"/proc/{pid}/task/{thread}/comm", encoding="ascii") as file:
+            return file.read() == "recorder\n"
+    libc = ctypes.CDLL(None, use_errno=True)
+    thread, = (int(name) for name in os.listdir(f"/proc/{pid}/task") if is_recorder(name))
+    if libc.ptrace(0x4206, thread, None, None) != 0:  # PTRACE_SEIZE
+        raise tap.Skip("the machine does not let a process trace another")
+    libc.ptrace(0x4207, thread, None, None)  # PTRACE_INTERRUPT
+    os.waitpid(thread, 0x40000000)  # __WALL
+    return thread
+
+
+def test_what_a_recorder_without_cpu_time_has_not_stored_is_counted():
+    ctypes.CDLL(None).prctl(36, 1)
+    with Folder() as folder:
+        report, n = folder.file("r.rep"), 1000
+        process = folder.start("-t", "nvtx", "-o", "r", ACT, "mark", "first", "print", "ready", "await", "spin", n, "touch", "made",
+                               "pause", stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert process.stdout.readline() == b"ready\n"
+        try:
+            os.setxattr(report, "user.lanescope.test", b"1")
+        except OSError as error:
+            raise tap.Skip("the file system has no extended attributes") from error
+        wait_for(lambda: "events: 1" in command("info", report).stdout.splitlines(), "the first event")
+        target, thread = children(process.pid)[0], stopped_recorder(process.pid)
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        wait_for(lambda: os.path.exists(folder.file("made")), "the program's ranges")
+        wait_for(lambda: int(os.getxattr(report, "user.lanescope.seen").split()[1]) == 1 + n, "them to be counted")
+        process.kill()
+        os.kill(target, signal.SIGKILL)
+        os.waitpid(thread, 0x40000000)
+        process.wait(20)
+        lines = command("info", report).stdout.splitlines()
+        assert "state: cut off" in lines and "events: 1" in lines, lines
+        assert any(line.startswith(f"missing: {n} events recorded between ") for line in lines), lines
+        recovered = command("recover", "-o", folder.file("again.rep"), report).stdout
+        assert f"missing: {n} events" in recovered, recovered
 
 
 tap.main(globals())

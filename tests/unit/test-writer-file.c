@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "src/store/format/identity.h"
@@ -562,6 +563,75 @@ test_killed_writer (void)
   lns_report_close (report);
 }
 
+/* The tally of the report at PATH, if it is TEXT: what it says beside the commit of the child below. */
+static LnsReportInfo
+info_with_tally (const char *text)
+{
+  LnsError error = { 0 };
+  if (text != NULL)
+    LNS_CHECK_INT (setxattr (path, LNS_TALLY_ATTRIBUTE, text, strlen (text), 0), 0);
+  LnsReport *report = lns_report_open (path, NULL, &error);
+  const LnsReportInfo info = *lns_report_info (report);
+  lns_report_close (report);
+  return info;
+}
+
+/* What it has told since its last commit is known. */
+static void
+test_killed_writer_that_told (void)
+{
+  unlink (path);
+  pid_t child = fork ();
+  if (child == 0)
+    {
+      LnsError error = { 0 };
+      const LnsWriterBacklog backlog = {
+        .reached_ns = 10, .seen_ns = 20, .n_waiting = 5, .n_untold = 1, .n_begun = 105, .n_lost = 3
+      };
+      LnsWriter *writer = create (false);
+      add_lane (writer);
+      append (writer, 100);
+      lns_writer_set_backlog (writer, &backlog);
+      lns_writer_commit (writer, 10, &error);
+      lns_writer_tell (writer, &(LnsTally){ .seen_ns = 40, .n_begun = 145, .n_lost = 10 });
+      raise (SIGKILL);
+    }
+  int status;
+  LNS_CHECK_INT (waitpid (child, &status, 0), child);
+  if (setxattr (path, "user.lanescope.test", "1", 1, 0) != 0)
+    LNS_SKIP ("the file system has no extended attributes");
+  LnsReportInfo info = info_with_tally (NULL);
+  LNS_CHECK_INT (info.state, LNS_STATE_CUT_OFF);
+  LNS_CHECK_INT (info.n_waiting, 45);
+  LNS_CHECK_INT (info.n_lost, 8);
+  LNS_CHECK_INT (info.seen_ns, 40);
+  LNS_CHECK_INT (info.reached_ns, 10);
+  LNS_CHECK_INT (info_with_tally ("40 50 2").n_waiting, 5);
+  LNS_CHECK_INT (info_with_tally ("40 50 2").n_lost, 1);
+  const char *ignored[] = {
+    "20 200 100", "-1 200 100", "", "40", "40 200", "40 x 3", "40 18446744073709551615 3"
+  };
+  for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+    {
+      info = info_with_tally (ignored[i]);
+      LNS_CHECK_INT (info.n_waiting, 5);
+      LNS_CHECK_INT (info.n_lost, 1);
+      LNS_CHECK_INT (info.seen_ns, 20);
+    }
+}
+
+/* A finished report needs no tally. */
+static void
+test_a_finished_report_has_no_tally (void)
+{
+  LnsError error = { 0 };
+  unlink (path);
+  LnsWriter *writer = create (false);
+  lns_writer_tell (writer, &(LnsTally){ .seen_ns = 40, .n_begun = 145, .n_lost = 10 });
+  LNS_CHECK (lns_writer_finish (writer, LNS_STATE_COMPLETE, 50, &error));
+  LNS_CHECK (getxattr (path, LNS_TALLY_ATTRIBUTE, NULL, 0) < 0);
+}
+
 static void
 test_identity (void)
 {
@@ -618,6 +688,8 @@ main (void)
   LNS_TEST (test_failed_creation_leaves_nothing);
   LNS_TEST (test_nothing_leaks);
   LNS_TEST (test_killed_writer);
+  LNS_TEST (test_killed_writer_that_told);
+  LNS_TEST (test_a_finished_report_has_no_tally);
   LNS_TEST (test_identity);
   unlink (path);
   rmdir (folder);

@@ -236,7 +236,8 @@ run (void *data)
 {
   LnsRecorder *recorder = data;
   LnsBatch *batch;
-  lns_text_stay_english (); /* what fails here is told in the report, too */
+  pthread_setname_np (pthread_self (), "recorder"); /* for debuggers, and tests */
+  lns_text_stay_english ();                         /* what fails here is told in the report, too */
   while ((batch = next_batch (recorder)) != NULL)
     {
       /* GPUs are sampled from the moment that they are used, not when that moment is too old to be kept. */
@@ -280,9 +281,15 @@ lns_recorder_new (const LnsWireClockPair *first,
   LnsRecorder *recorder = lns_calloc (1, sizeof *recorder);
   _lns_recorder_init (recorder, first, filter);
   recorder->recording.news_fd = news_fd;
+  recorder->recording.teller = (LnsTeller){ .t0_ns = first->monotonic_ns,
+                                            .n_begun = &recorder->recording.n_begun,
+                                            .n_lost = &recorder->recording.n_pool_lost,
+                                            .seen_ns = &recorder->recording.seen_ns };
+  _lns_teller_start (&recorder->recording.teller);
   int failed = pthread_create (&recorder->thread, NULL, run, recorder);
   if (failed == 0)
     return recorder;
+  _lns_teller_end (&recorder->recording.teller);
   lns_error_set_errno (error, failed, "cannot start the recording thread");
   lns_decoder_free (recorder->recording.decoder);
   free (recorder);
@@ -299,6 +306,7 @@ lns_recorder_free (LnsRecorder *recorder)
   pthread_cond_broadcast (&recorder->changed);
   pthread_mutex_unlock (&recorder->lock);
   pthread_join (recorder->thread, NULL);
+  _lns_teller_end (&recorder->recording.teller);
   if (recorder->recording.writer != NULL)
     lns_writer_abandon (recorder->recording.writer);
   recorder->result.diagnostics = recorder->recording.diagnostics.items;

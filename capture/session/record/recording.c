@@ -61,12 +61,15 @@ tell_backlog (LnsRecording *recording)
                  n_lost = atomic_load (&recording->n_pool_lost),
                  n_told = lns_decoder_n_told (recording->decoder);
   int64_t reached_ns = recording->reached_ns;
-  const uint64_t n_waiting = lns_decoder_waiting (recording->decoder, &reached_ns);
+  const uint64_t n_waiting = lns_decoder_waiting (recording->decoder, &reached_ns),
+                 n_played = recording->n_played;
   LnsWriterBacklog backlog = {
     .reached_ns = reached_ns,
     .seen_ns = seen_ns > recording->reached_ns ? seen_ns : recording->reached_ns,
-    .n_waiting = n_waiting + (n_begun > recording->n_played ? n_begun - recording->n_played : 0),
+    .n_waiting = n_waiting + (n_begun > n_played ? n_begun - n_played : 0),
     .n_untold = n_lost > n_told ? n_lost - n_told : 0,
+    .n_begun = (n_begun > n_played ? n_begun : n_played) - recording->before.n_begun,
+    .n_lost = (n_lost > n_told ? n_lost : n_told) - recording->before.n_lost,
   };
   /* How many samples wait is not known. */
   backlog.is_least = recording->sampled_ns != INT64_MAX;
@@ -474,6 +477,9 @@ _lns_recording_start (LnsRecording *recording,
   recording->commit_took_ns = 0;
   recording->reached_ns = start_ns;
   lns_decoder_start_report (recording->decoder, writer, start_ns);
+  recording->before = (LnsTally){ .n_begun = recording->n_played,
+                                  .n_lost = lns_decoder_n_told (recording->decoder) };
+  _lns_teller_set_report (&recording->teller, writer, &recording->before);
   _lns_recording_keep_pair (recording, pair);
 }
 
@@ -510,6 +516,7 @@ _lns_recording_stop (LnsRecording *recording,
       _lns_recording_keep_pair (recording, pair);
       LnsWriterCounts counts = { 0 };
       int64_t drained_ns = lns_monotonic_ns ();
+      _lns_teller_set_report (&recording->teller, NULL, &recording->before);
       if (event->kind == LNS_BATCH_CANCEL)
         lns_writer_abandon (recording->writer);
       else

@@ -13,6 +13,7 @@
 
 #include "capture/session/record/batch.h"
 #include "capture/session/record/result.h"
+#include "capture/session/record/teller.h"
 
 typedef LNS_ARRAY (LnsReportDiagnostic) LnsReportDiagnostics;
 
@@ -44,6 +45,8 @@ typedef struct
   unsigned n_pairs;
   size_t bytes_since_commit;
   size_t room_bytes_seen; /* of these, when the room on the disk was last looked at */
+  LnsTally before;        /* the session's events that are in no report or an earlier one */
+  LnsTeller teller;
   void (*describe) (void *data, LnsWriter *report); /* or NULL */
   void *describe_data;
 } LnsRecording;

@@ -17,6 +17,7 @@
 #include "src/store/format/identity.h"
 #include "src/store/read/report-private.h"
 #include "src/store/database/sql.h"
+#include "src/store/database/tally.h"
 
 /* Limit of all keys and values. An environment and a program's output take a few MiB. */
 #define META_MAX_BYTES ((size_t)64 << 20)
@@ -155,6 +156,21 @@ check_features (LnsReport *report, LnsError *error)
                         report->file.path, LNS_VERSION, incompatible);
 }
 
+/* Adds what the recorder has counted since the last commit. */
+static void
+add_tally (LnsReport *report)
+{
+  LnsReportInfo *info = &report->info;
+  LnsTally tally;
+  const uint64_t n_begun = meta_number (report, "seen_begun", 0),
+                 n_lost = meta_number (report, "seen_lost", 0);
+  if (!lns_tally_read (report->file.path, &tally) || tally.seen_ns <= info->seen_ns)
+    return;
+  info->n_waiting += tally.n_begun > n_begun ? tally.n_begun - n_begun : 0;
+  info->n_lost += tally.n_lost > n_lost ? tally.n_lost - n_lost : 0;
+  info->seen_ns = tally.seen_ns;
+}
+
 bool
 _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *error)
 {
@@ -186,6 +202,7 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
       const uint64_t now_ns = meta_number (report, "now_ns", 0);
       info->reached_ns = (int64_t)meta_number (report, "reached_ns", now_ns);
       info->seen_ns = (int64_t)meta_number (report, "seen_ns", (uint64_t)info->reached_ns);
+      add_tally (report);
     }
   info->n_commits = meta_number (report, "commit", 0);
   info->t0_monotonic_ns = (int64_t)meta_number (report, "t0_monotonic_ns", 0);

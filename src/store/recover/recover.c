@@ -22,6 +22,7 @@
 #include "src/store/format/event-codec.h"
 #include "src/store/database/guarded-vfs.h"
 #include "src/store/database/sql.h"
+#include "src/store/database/tally.h"
 #include "src/store/format/definition-codec.h"
 #include "src/store/recover/scan.h"
 #include "src/store/recover/strings.h"
@@ -591,12 +592,12 @@ write_definitions (Recover *recover)
 static bool
 is_own_key (const char *key)
 {
-  static const char *const keys[] = { "compatible",     "incompatible", "uuid",
-                                      "state",          "writer",       "commit",
-                                      "now_ns",         "t0_tsc",       "t0_monotonic_ns",
-                                      "t0_realtime_ns", "next_string",  "events",
-                                      "reached_ns",     "seen_ns",      "waiting",
-                                      "waiting_least",  "untold",       "missing" };
+  static const char *const keys[] = {
+    "compatible",    "incompatible", "uuid",       "state",           "writer",
+    "commit",        "now_ns",       "t0_tsc",     "t0_monotonic_ns", "t0_realtime_ns",
+    "next_string",   "events",       "reached_ns", "seen_ns",         "waiting",
+    "waiting_least", "untold",       "missing",    "seen_begun",      "seen_lost"
+  };
 
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp (key, keys[i]) == 0)
@@ -813,6 +814,26 @@ ask (sqlite3 *database, const char *query, uint64_t *ret_number)
   return told;
 }
 
+/* The number of events that the recorder of the file at PATH has counted since its last commit, which DATABASE has. */
+static uint64_t
+ask_tally (sqlite3 *database, const char *path)
+{
+  LnsTally tally;
+  uint64_t seen_ns = 0, n_begun = 0, n_lost = 0; /* before the first commit of events */
+  if (!lns_tally_read (path, &tally))
+    return 0;
+  (void)ask (database, "SELECT CAST(value AS INTEGER) FROM lns_meta WHERE key = 'seen_ns'",
+             &seen_ns);
+  (void)ask (database, "SELECT CAST(value AS INTEGER) FROM lns_meta WHERE key = 'seen_begun'",
+             &n_begun);
+  (void)ask (database, "SELECT CAST(value AS INTEGER) FROM lns_meta WHERE key = 'seen_lost'",
+             &n_lost);
+  if ((uint64_t)tally.seen_ns <= seen_ns)
+    return 0;
+  return (tally.n_begun > n_begun ? tally.n_begun - n_begun : 0) +
+         (tally.n_lost > n_lost ? tally.n_lost - n_lost : 0);
+}
+
 /* Reads from the tables of the file at PATH how many events it had, and how many it lacked, when it was last committed.
  * Returns false if the tables cannot be read. All else in a recovery reads chunks only. */
 static bool
@@ -839,6 +860,8 @@ ask_told_events (const char *path, uint64_t *ret_n_events)
                 " FROM lns_meta AS events WHERE events.key = 'events'",
                 ret_n_events) ||
            ask (connection->db, "SELECT IFNULL(SUM(n_events), 0) FROM lns_lane", ret_n_events);
+  if (told)
+    *ret_n_events += ask_tally (connection->db, path);
   _lns_connection_close (connection);
   return told;
 }

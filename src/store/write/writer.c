@@ -384,6 +384,12 @@ lns_writer_set_backlog (LnsWriter *writer, const LnsWriterBacklog *backlog)
   writer->has_backlog = true;
 }
 
+void
+lns_writer_tell (const LnsWriter *writer, const LnsTally *tally)
+{
+  lns_tally_write (writer->lock_fd, tally);
+}
+
 size_t
 lns_writer_waiting_bytes (const LnsWriter *writer)
 {
@@ -565,7 +571,9 @@ put_backlog (LnsWriter *writer)
                                   put_meta_int (writer, "seen_ns", backlog->seen_ns) &&
                                   put_meta_int (writer, "waiting", (int64_t)backlog->n_waiting) &&
                                   put_meta_int (writer, "waiting_least", backlog->is_least) &&
-                                  put_meta_int (writer, "untold", (int64_t)backlog->n_untold));
+                                  put_meta_int (writer, "untold", (int64_t)backlog->n_untold) &&
+                                  put_meta_int (writer, "seen_begun", (int64_t)backlog->n_begun) &&
+                                  put_meta_int (writer, "seen_lost", (int64_t)backlog->n_lost));
 }
 
 /* Writes what is missing in a report that could not be written completely. */
@@ -879,6 +887,7 @@ lns_writer_finish_counted (
       lns_writer_abandon (writer);
       return false;
     }
+  lns_tally_remove (writer->lock_fd);
   /* A finished report is a single file, so the journal is removed. */
   if (!sqlite3_get_autocommit (writer->database))
     _lns_writer_step (writer->statements.rollback);

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/store/database/tally.h"
 #include "src/store/format/definitions.h"
 #include "src/store/read/report.h"
 
@@ -131,10 +132,15 @@ typedef struct
   uint64_t n_waiting; /* events that were recorded but not appended yet */
   bool is_least;     /* there may be more of them: nobody counts samples before they are appended */
   uint64_t n_untold; /* lost events that no loss counts yet */
+  uint64_t n_begun, n_lost; /* the tally (database/tally.h) that the two above are counted to */
 } LnsWriterBacklog;
 
 /* Sets the BACKLOG that the next commits write. lns_writer_finish () clears it. */
 void lns_writer_set_backlog (LnsWriter *writer, const LnsWriterBacklog *backlog);
+
+/* Tells how many events there are since the last commit, in the file, at once. Any thread, beside all other functions but
+ * those that end the writer. */
+void lns_writer_tell (const LnsWriter *writer, const LnsTally *tally);
 
 /* Writes everything so far to the file, so that it survives the death of this process. NOW_NS (report clock) is the end of
  * the report: open events are drawn up to it. Returns false and sets ERROR if a write has failed since the last commit;
