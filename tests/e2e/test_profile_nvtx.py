@@ -6,7 +6,9 @@
 
 import os
 import re
+import shutil
 import subprocess
+import sys
 
 import tap
 from profiling import ACT, Folder
@@ -44,25 +46,94 @@ def test_resources_are_in_the_report_and_its_export():
         assert [line.split("\t") for line in plain.stdout.splitlines()] == rows, plain
 
 
+PLAIN = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+PRINT_MAPS = [sys.executable, "-c", "print(open('/proc/self/maps').read())"]
+
+
 def test_the_library_is_there_before_the_first_call():
-    """A fork beside a first call that has to load it would have a child that waits for ever. The program starts others
-    with the environment that it would have without Lanescope."""
-    plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    """A fork beside a first call that has to load it would have a child that waits for ever. Programs have the environment
+    that they would have without Lanescope."""
     with Folder() as folder:
         for number, before in enumerate((None, "libm.so.6", "libm.so.6:libdl.so.2", "libm.so.6 libdl.so.2")):
-            env = plain if before is None else {**plain, "LD_PRELOAD": before}
-            run = folder.profile("-o", f"maps{number}", "cat", "/proc/self/maps", env=env)
-            assert run.code == 0 and INJECTION in run.out and EARLY in run.out, run
-            run = folder.profile("-o", f"env{number}", "env", env=env)
-            found = [line for line in run.out.splitlines() if line.startswith("LD_PRELOAD")]
-            assert found == ([] if before is None else [f"LD_PRELOAD={before}"]), run
-            run = folder.profile("-o", f"child{number}", "sh", "-c", "cat /proc/self/maps; :", env=env)
-            assert run.code == 0 and "lanescope" not in run.out, run
+            env = PLAIN if before is None else {**PLAIN, "LD_PRELOAD": before}
+            for name, launcher in (("maps", []), ("child", ["sh", "-c", '"$@"; :', "sh"]), ("env", ["env"]),
+                                   ("python", [sys.executable, "-c", "import subprocess, sys; subprocess.run(sys.argv[1:])"])):
+                run = folder.profile("-o", f"{name}{number}", *launcher, *PRINT_MAPS, env=env)
+                assert run.code == 0 and INJECTION in run.out and EARLY in run.out, (name, before, run)
+                run = folder.profile("-o", f"{name}-variables{number}", *launcher, "env", env=env)
+                found = [line for line in run.out.splitlines() if line.startswith("LD_PRELOAD")]
+                assert found == ([] if before is None else [f"LD_PRELOAD={before}"]), (name, run)
+
+
+def test_programs_that_cannot_call_nvtx_do_not_load_the_library():
+    """What contains NVTX calls dlopen(), or was loaded by it."""
+    with Folder() as folder:
+        run = folder.profile("cat", "/proc/self/maps", env=PLAIN)
+        assert run.code == 0 and EARLY in run.out and INJECTION not in run.out, run
+
+
+def test_programs_that_take_no_preloads_start_without():
+    cc = shutil.which("cc") or shutil.which("gcc")
+    with Folder() as folder:
+        run = folder.profile("-o", "variables", "sh", "-c", f"env -u NVTX_INJECTION64_PATH cat /proc/self/maps; : {ACT}", env=PLAIN)
+        assert run.code == 0 and "lanescope" not in run.out, run
+        with open(folder.file("asan.c"), "w", encoding="ascii") as file:
+            file.write('#include <stdio.h>\nint main (void) { return puts ("sound") < 0; }\n')
+        if cc is None or subprocess.run([cc, "-fsanitize=address", "-o", "asan", "asan.c"], cwd=folder.path,
+                                        capture_output=True).returncode != 0:
+            raise tap.Skip("no compiler with AddressSanitizer is here")
+        run = folder.profile("-o", "asan", "sh", "-c", "./asan; :", env=PLAIN)
+        assert run.code == 0 and "sound\n" in run.out and "ASan" not in run.err, run
+
+
+# Calls each function that executes a program, in a child, with words that work and that do not.
+EXECUTE = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def pointers(*words):
+    return (ctypes.c_char_p * (len(words) + 1))(*words, None)
+variables = pointers(*(b"%s=%s" % item for item in os.environb.items() if item[0] != b"PATH"), b"IS_OURS=yes")
+for file in (b"script", b"plain", b"empty", b"missing", b"denied", b"folder", b"chain", b"", b"x" * 5000, b"sh"):
+    path = b"./" + file if file != b"sh" else b"/bin/sh"
+    words = (b"name", b"-c", b"echo sh $0 $IS_OURS", b"third") if file == b"sh" else (b"name", b"first", b"", b"third")
+    for name, arguments in (("execv", (path, pointers(*words))), ("execve", (path, pointers(*words), variables)),
+                            ("execvp", (file, pointers(*words))), ("execvpe", (file, pointers(*words), variables)),
+                            ("execvp", (path, pointers(*words))), ("execl", (path, *words, None)), ("execlp", (file, *words, None)),
+                            ("execle", (path, *words, None, variables))):
+        sys.stdout.flush()
+        child = os.fork()
+        if child == 0:
+            getattr(libc, name)(*arguments)
+            print(name, file[:10], "errno", ctypes.get_errno(), flush=True)
+            os._exit(9)
+        print(name, file[:10], os.waitpid(child, 0)[1])
+"""
+
+
+def test_programs_are_executed_as_without_lanescope():
+    with Folder() as folder:
+        for name, text, mode in (("script", '#!/bin/sh\necho script "$#" "$@" $IS_OURS\n', 0o755), ("plain", 'echo plain "$#" "$@" $IS_OURS\n', 0o755),
+                                 ("empty", "", 0o755), ("denied", "#!/bin/sh\n", 0o644), ("chain", "#!./script of\n", 0o755),
+                                 ("execute.py", EXECUTE, 0o644)):
+            with open(folder.file(name), "w", encoding="ascii") as file:
+                file.write(text)
+            os.chmod(folder.file(name), mode)
+        os.mkdir(folder.file("folder"))
+        os.mkdir(folder.file("first"))
+        os.mkdir(folder.file("first/sh"))  # in the way
+        env = {**PLAIN, "PATH": f"first:nowhere:{folder.file('script')}::{os.environ['PATH']}"}
+        words = [sys.executable, "execute.py"]
+        bare = subprocess.run(words, cwd=folder.path, env=env, capture_output=True, text=True, timeout=60)
+        assert bare.returncode == 0 and bare.stdout.count("errno") > 30 and "yes" in bare.stdout, bare
+        run = folder.profile(*words, env=env)
+        different = [lines for lines in zip(run.out.splitlines(), bare.stdout.splitlines()) if lines[0] != lines[1]]
+        assert not different, different
+        assert run.code == 0 and run.out == bare.stdout and bare.stderr in run.err, (run.code, run.err, bare.stderr)
 
 
 def test_forks_beside_a_first_call_are_recorded():
     with Folder() as folder:
-        run = folder.profile(FORKS)
+        run = folder.profile("sh", "-c", f"{FORKS}; :")
         assert run.code == 0, run
         n_lost = int(run.out.splitlines()[-1])
         names = folder.report().names()

@@ -13,7 +13,7 @@
 
 #include "lns-config.h"
 #include "src/base/memory.h"
-#include "src/cli/profile/program-file.h"
+#include "capture/session/system/program-file.h"
 #include "src/cli/terminal/language.h"
 
 #define INJECTION   "liblanescope-inject.so"

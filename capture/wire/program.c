@@ -3,55 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/cli/profile/program-file.h"
+#include "capture/wire/program.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/xattr.h>
-#include <unistd.h>
 
-/* The kernel follows this many scripts (BINPRM_MAX_RECURSION in fs/exec.c). */
-#define SCRIPTS_MAX 5
-
-typedef struct
-{
-  const char *bytes; /* mapped */
-  size_t n_bytes;
-} File;
-
-/* Opens PROGRAM as execvp() finds it. Returns -1 if there is no such file. */
-static int
-open_program (const char *program, const char *path)
-{
-  char whole[4096];
-  if (strchr (program, '/') != NULL)
-    return open (program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  for (const char *folder = path; folder != NULL;)
-    {
-      const size_t n = strcspn (folder, ":");
-      const int n_whole = snprintf (whole, sizeof whole, "%.*s/%s", n > 0 ? (int)n : 1,
-                                    n > 0 ? folder : ".", program);
-      if (n_whole > 0 && (size_t)n_whole < sizeof whole && access (whole, X_OK) == 0)
-        return open (whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-      folder = folder[n] == ':' ? folder + n + 1 : NULL;
-    }
-  return -1;
-}
-
-/* Whether the kernel gives the program of FD other rights than those of this process. */
-static bool
-is_privileged (int fd, const struct stat *status)
-{
-  return ((status->st_mode & S_ISUID) && status->st_uid != getuid ()) ||
-         ((status->st_mode & S_ISGID) && (status->st_mode & S_IXGRP) &&
-          status->st_gid != getgid ()) ||
-         (getuid () != 0 && fgetxattr (fd, "security.capability", NULL, 0) > 0);
-}
+typedef LnsProgramFile File;
 
 /* The N_BYTES of FILE at OFFSET, or NULL if they are not all there. */
 static const void *
@@ -118,8 +75,8 @@ sanitizer (const File *strings)
   return NULL;
 }
 
-static LnsProgramKind
-kind_of_elf (const File *file, const char **ret_sanitizer)
+LnsProgramKind
+lns_program_elf_kind (const LnsProgramFile *file, const char **ret_sanitizer)
 {
   const Elf64_Ehdr *elf = bytes_at (file, 0, sizeof *elf);
   const Elf64_Phdr *part, *dynamic = NULL, *loader = NULL;
@@ -128,7 +85,9 @@ kind_of_elf (const File *file, const char **ret_sanitizer)
 #else
   const uint16_t machine = EM_AARCH64;
 #endif
-  if (elf == NULL || elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != machine)
+  *ret_sanitizer = NULL;
+  if (elf == NULL || memcmp (elf->e_ident, ELFMAG, SELFMAG) != 0 ||
+      elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != machine)
     return LNS_PROGRAM_FOREIGN;
   for (unsigned i = 0; (part = segment (file, elf, i)) != NULL; i++)
     {
@@ -145,9 +104,8 @@ kind_of_elf (const File *file, const char **ret_sanitizer)
   return *ret_sanitizer != NULL ? LNS_PROGRAM_SANITIZED : LNS_PROGRAM_TAKES_PRELOADS;
 }
 
-/* Copies the interpreter of the script FILE to NAME. False if FILE is not a script. */
-static bool
-interpreter (const File *file, char *name, size_t room)
+bool
+lns_program_interpreter (const LnsProgramFile *file, char *ret_name, size_t room)
 {
   size_t n = 2, from;
   if (file->n_bytes < 3 || memcmp (file->bytes, "#!", 2) != 0)
@@ -158,39 +116,7 @@ interpreter (const File *file, char *name, size_t room)
     ;
   if (n - from == 0 || n - from >= room)
     return false;
-  memcpy (name, file->bytes + from, n - from);
-  name[n - from] = '\0';
+  memcpy (ret_name, file->bytes + from, n - from);
+  ret_name[n - from] = '\0';
   return true;
-}
-
-LnsProgramKind
-lns_program_kind (const char *program, const char *path, const char **ret_sanitizer)
-{
-  char name[4096];
-  *ret_sanitizer = NULL;
-  for (int i = 0; i < SCRIPTS_MAX; i++)
-    {
-      struct stat status;
-      const int fd = open_program (program, path);
-      if (fd < 0)
-        return LNS_PROGRAM_TAKES_PRELOADS;
-      LnsProgramKind kind = LNS_PROGRAM_TAKES_PRELOADS;
-      File file = { MAP_FAILED, 0 };
-      if (fstat (fd, &status) == 0 && S_ISREG (status.st_mode) && status.st_size > 0)
-        file = (File){ mmap (NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0),
-                       (size_t)status.st_size };
-      const bool is_script = file.bytes != MAP_FAILED && interpreter (&file, name, sizeof name);
-      if (file.bytes != MAP_FAILED && !is_script && file.n_bytes > SELFMAG &&
-          memcmp (file.bytes, ELFMAG, SELFMAG) == 0)
-        kind = kind_of_elf (&file, ret_sanitizer);
-      if (kind == LNS_PROGRAM_TAKES_PRELOADS && !is_script && is_privileged (fd, &status))
-        kind = LNS_PROGRAM_PRIVILEGED;
-      if (file.bytes != MAP_FAILED)
-        munmap ((void *)file.bytes, file.n_bytes);
-      close (fd);
-      if (!is_script)
-        return kind;
-      program = name;
-    }
-  return LNS_PROGRAM_TAKES_PRELOADS;
 }
