@@ -239,13 +239,14 @@ lns_switch_end (LnsReport *report, uint32_t lane, const LnsEvent *last, int64_t 
   const LnsThread *threads = lns_report_threads (report, &n_threads);
   const LnsProcess *processes = lns_report_processes (report, &n_processes);
   const LnsTrack *track = lns_track_of (report, lane);
-  int64_t end_ns = lns_report_info (report)->end_ns;
+  int64_t end_ns = lns_report_info (report)->known_ns;
 
   if (switch_extra (last, LNS_COLUMN_SCHED_IN) != 0)
     {
+      const int64_t stopped_ns = lns_sum (last->start_ns, last->duration_ns);
       if (!lns_event_has_length (last->flags))
         return false;
-      *ret_end_ns = lns_sum (last->start_ns, last->duration_ns);
+      *ret_end_ns = last->flags & LNS_EVENT_OPEN_END && stopped_ns > end_ns ? end_ns : stopped_ns;
       return true;
     }
   if (track->thread < n_threads && threads[track->thread].end_ns != LNS_TIME_UNKNOWN &&

@@ -44,6 +44,6 @@ bool lns_filter_write (LnsReport *report,
 LnsFilterSpan lns_filter_span (const LnsReport *report);
 
 /* Finds when what a thread does from its last SWITCH on, an event of LANE in REPORT (LNS_LANE_SCHED), ends: running, when it
- * was recorded to end; waiting, with the thread, or else with the report. Returns false, and leaves RET_END_NS alone, if that
+ * was recorded to end; waiting, with the thread; but not after what REPORT knows (LnsReportInfo.known_ns). Returns false, and leaves RET_END_NS alone, if that
  * is not known. O(1). */
 bool lns_switch_end (LnsReport *report, uint32_t lane, const LnsEvent *last, int64_t *ret_end_ns);

@@ -658,6 +658,54 @@ test_what_is_not_known (void)
   lns_report_close (report);
 }
 
+/* The table sorts by what is known of durations, too. */
+static void
+test_durations_that_are_not_known (void)
+{
+  static const uint32_t lanes[] = { 0, 2 };
+  static const int64_t wanted_ns[] = { SECOND, 2 * SECOND, 2 * SECOND };
+  LnsReport *report = open_stopped ();
+  g_autoptr (LnsEventSet) set =
+      lns_event_set_load (report, lanes, 2, INT64_MIN, INT64_MAX, NULL, 0, NULL, NULL, NULL);
+  LNS_CHECK_INT (set->n, G_N_ELEMENTS (wanted_ns));
+  for (uint32_t row = 0; row < set->n; row++)
+    LNS_CHECK_INT (lns_event_set_duration (set, row), wanted_ns[row]);
+  lns_event_set_unref (g_steal_pointer (&set));
+  lns_report_close (report);
+}
+
+/* A thread waits from 2 s on; records are lost from 3 s on, and it runs again from 4 s on. */
+static void
+test_a_wait_ends_where_records_are_lost (void)
+{
+  static const uint32_t lanes[] = { 0 };
+  const char *path = fixture_path ("lost.rep");
+  LnsWriter *writer = begin_thread (path);
+  const uint32_t lane = add_lane (writer, LNS_TRACK_SCHED, LNS_LANE_SCHED);
+  add_run (writer, lane, SECOND, 2 * SECOND, 2);
+  const LnsEvent lost = { .start_ns = 3 * SECOND, .flags = LNS_EVENT_END_UNKNOWN };
+  lns_writer_append (writer, lane, &lost);
+  add_run (writer, lane, 4 * SECOND, 5 * SECOND, 2);
+  fixture_finish (writer, 6 * SECOND);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsThreadSpan waits, unknown;
+  LNS_CHECK (lns_thread_span_at (report, 0, 2500 * MSEC, &waits, NULL));
+  LNS_CHECK (lns_thread_span_at (report, 0, 3500 * MSEC, &unknown, NULL));
+  LNS_CHECK_INT (waits.state, LNS_STATE_BLOCKED);
+  LNS_CHECK_INT (waits.end_ns, 3 * SECOND);
+  LNS_CHECK_INT (unknown.state, LNS_STATE_UNKNOWN);
+  LNS_CHECK_INT (unknown.start_ns, 3 * SECOND);
+  LNS_CHECK_INT (unknown.end_ns, 4 * SECOND);
+  g_autoptr (LnsEventSet) set =
+      lns_event_set_load (report, lanes, 1, INT64_MIN, INT64_MAX, NULL, 0, NULL, NULL, NULL);
+  g_autofree char *name = lns_event_cell_text (set, 2, LNS_EVENT_COLUMN_NAME);
+  LNS_CHECK_STR (name, "Not known");
+  g_autofree char *state = field_of (report, LNS_TRACK_SCHED, 2, "State");
+  LNS_CHECK_STR (state, "Not known");
+  lns_event_set_unref (g_steal_pointer (&set));
+  lns_report_close (report);
+}
+
 /* How many pixels of TILE's line Y are RGB from X0 to X1. */
 static int
 count_pixels (const LnsTile *tile, int y, int x0, int x1, uint32_t rgb)
@@ -766,6 +814,8 @@ main (void)
   LNS_TEST (test_wakings);
   LNS_TEST (test_details_of_states);
   LNS_TEST (test_what_is_not_known);
+  LNS_TEST (test_durations_that_are_not_known);
+  LNS_TEST (test_a_wait_ends_where_records_are_lost);
   LNS_TEST (test_what_is_not_known_is_hatched);
   LNS_TEST (test_many_switches);
   LNS_TEST (test_samples_are_ticks);

@@ -493,6 +493,14 @@ got_cpu (int64_t start_ns, int64_t duration_ns, uint32_t flags)
   return event;
 }
 
+/* Notes that nothing is known of the thread of LANE from TIME_NS on. */
+static void
+forget (uint32_t lane, int64_t time_ns)
+{
+  lns_writer_append (sched_writer, lane,
+                     &(LnsEvent){ .start_ns = time_ns, .flags = LNS_EVENT_END_UNKNOWN });
+}
+
 /* Has the thread of LANE run from START_NS to END_NS, and then do what STATE says. */
 static void
 run_until (uint32_t lane, int64_t start_ns, int64_t end_ns, uint64_t state)
@@ -579,6 +587,36 @@ test_scheduling_at_the_ends (void)
   check_sched (path, 1000, INT64_MAX, "");
 }
 
+/* Threads are recorded up to 1000 ns, the end of a capture range, and a range of another kind ends at 3000. Thread 1 ran to the end,
+ * which reports had at 2900 once; 2 waits. Of threads 3 and 4 nothing is known from 300 and 500 on, as records are missing, until
+ * they run again. */
+static void
+test_scheduling_that_is_not_known (void)
+{
+  const char *path = fixture_path ("sched.rep");
+  sched_writer = fixture_writer (path);
+  lns_writer_set_process (
+      sched_writer, 0,
+      &(LnsProcess){ .pid = 1234, .parent = LNS_ID_NONE, .end_ns = LNS_TIME_UNKNOWN });
+  lns_writer_append (sched_writer, fixture_lane (sched_writer, LNS_LANE_NVTX_PUSH_POP),
+                     &(LnsEvent){ .start_ns = 100, .duration_ns = 2900 });
+  const LnsEvent on = got_cpu (100, 2800, LNS_EVENT_OPEN_END),
+                 seen = got_cpu (100, 200, LNS_EVENT_OPEN_END);
+  lns_writer_append (sched_writer, add_thread (1, LNS_TIME_UNKNOWN), &on);
+  run_until (add_thread (2, LNS_TIME_UNKNOWN), 100, 200, 2);
+  const uint32_t ran = add_thread (3, LNS_TIME_UNKNOWN), waited = add_thread (4, LNS_TIME_UNKNOWN);
+  lns_writer_append (sched_writer, ran, &seen);
+  forget (ran, 300);
+  run_until (ran, 700, 800, 2);
+  run_until (waited, 100, 200, 2);
+  forget (waited, 500);
+  run_until (waited, 800, 900, 2);
+  fixture_finish (sched_writer, 1000);
+  check_sched (path, INT64_MIN, INT64_MAX,
+               "60.0,900,,,,,,1,,0" THREAD (1) "20.0,300,0,200,0,,,2,0,0" THREAD (
+                   3) "13.3,200,0,400,0,,,2,0,0" THREAD (4) "6.7,100,0,800,0,,,1,0,0" THREAD (2));
+}
+
 int
 main (void)
 {
@@ -594,5 +632,6 @@ main (void)
   LNS_TEST (test_ids_that_are_used_again);
   LNS_TEST (test_sums_of_many_tables);
   LNS_TEST (test_scheduling_at_the_ends);
+  LNS_TEST (test_scheduling_that_is_not_known);
   return lns_tap_done ();
 }

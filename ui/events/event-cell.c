@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "src/base/format.h"
-#include "src/base/saturate.h"
 #include "ui/model/cuda-text.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
@@ -120,18 +119,6 @@ name_text (const LnsEventSet *set, uint32_t row)
   return lns_display_text (name, size_bytes, TRUE);
 }
 
-static char *
-duration_text (const LnsEventSet *set, uint32_t row)
-{
-  const uint32_t flags = set->flags != NULL ? set->flags[row] : 0;
-  const uint32_t lane = set->lanes[lns_event_set_lane (set, row)];
-  const int64_t start_ns = lns_event_set_start (set, row);
-  const int64_t end_ns =
-      lns_states_known_end (set->report, lns_report_lanes (set->report, NULL)[lane].kind, flags,
-                            start_ns, lns_sum (start_ns, lns_event_set_duration (set, row)));
-  return lns_event_text_duration (lns_difference (end_ns, start_ns), flags);
-}
-
 /* The value that the set keeps in the place of a payload. */
 static char *
 value_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
@@ -170,7 +157,8 @@ lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column
       /* Such an event has no length; how long the state lasts is among the details. */
       if (is_state (set, row) && lns_event_set_duration (set, row) == 0)
         return g_strdup ("");
-      return duration_text (set, row);
+      return lns_event_text_duration (lns_event_set_duration (set, row),
+                                      set->flags != NULL ? set->flags[row] : 0);
     case LNS_EVENT_COLUMN_PAYLOAD:
       if (set->payload_type != NULL && set->payload_type[row] > 15)
         return g_strdup ("");

@@ -339,8 +339,10 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
       if (chunk->first + i < set->first_ordinal[lane] || ordinal >= n_lane ||
           set->n == loading->room || !is_kept (loading, set->first_place[lane] + ordinal))
         continue;
-      if (chunk->start_ns[i] > loading->to_ns ||
-          lns_sum (chunk->start_ns[i], chunk->duration_ns[i]) < loading->from_ns)
+      const int64_t start_ns = chunk->start_ns[i];
+      const int64_t end_ns = lns_states_known_end (set->report, kind, chunk->flags[i], start_ns,
+                                                   lns_sum (start_ns, chunk->duration_ns[i]));
+      if (start_ns > loading->to_ns || end_ns < loading->from_ns)
         {
           loading->n_outside++;
           continue;
@@ -350,8 +352,8 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
                       : chain >= 0        ? name_of_sample (set->report, extra (chunk, chain, i))
                                           : traits.name;
       name = name < loading->n_strings ? name : 0;
-      loading->start_ns[row] = chunk->start_ns[i];
-      loading->duration_ns[row] = chunk->duration_ns[i];
+      loading->start_ns[row] = start_ns;
+      loading->duration_ns[row] = lns_difference (end_ns, start_ns);
       set->name[row] = name;
       set->place[row] = set->first_place[lane] + (uint32_t)ordinal;
       if (loading->n_strings > 0)
@@ -366,7 +368,8 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
       if (kind == LNS_LANE_SCHED)
         value_type =
             (uint8_t)(LNS_EVENT_SET_STATE + lns_thread_state_of (extra (chunk, sched_in, i) != 0,
-                                                                 extra (chunk, thread_state, i)));
+                                                                 extra (chunk, thread_state, i),
+                                                                 chunk->flags[i]));
       set->values |= value_type == 0 ? 0 : 1u << (value_type < 16 ? 0 : value_type);
       PUT (loading, set->payload_type, row, value_type);
       PUT (loading, set->payload, row, value);

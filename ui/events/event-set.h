@@ -40,8 +40,8 @@ typedef struct
 
   /* n values each. */
   LnsEventTimes start_ns;
-  LnsEventTimes duration_ns;
-  uint32_t *name; /* index in names        */
+  LnsEventTimes duration_ns; /* as far as it is known: lns_states_known_end ()                  */
+  uint32_t *name;            /* index in names        */
   uint32_t *place;
 
   /* n values each, or NULL where all are 0. */

@@ -26,23 +26,12 @@ lns_thread_state_name (LnsThreadState state)
 /* --- What is known --------------------------------------------------------------------------- */
 
 int64_t
-lns_states_known_until (LnsReport *report)
-{
-  const LnsReportInfo *info = lns_report_info (report);
-  const char *now = lns_report_meta (report, "now_ns");
-  int64_t known_ns = info->reached_ns != 0 ? info->reached_ns
-                     : now != NULL         ? g_ascii_strtoll (now, NULL, 10)
-                                           : info->end_ns;
-  return CLAMP (known_ns, info->start_ns, info->end_ns);
-}
-
-int64_t
 lns_states_known_end (
     LnsReport *report, LnsLaneKind kind, uint32_t flags, int64_t start_ns, int64_t end_ns)
 {
   if ((kind != LNS_LANE_SCHED && kind != LNS_LANE_CPU_RUN) || !(flags & LNS_EVENT_OPEN_END))
     return end_ns;
-  return CLAMP (lns_states_known_until (report), start_ns, end_ns);
+  return CLAMP (lns_report_info (report)->known_ns, start_ns, end_ns);
 }
 
 void
@@ -53,7 +42,7 @@ lns_states_cut (LnsReport *report,
 {
   if (kind != LNS_LANE_SCHED && kind != LNS_LANE_CPU_RUN)
     return;
-  const int64_t known_ns = lns_states_known_until (report);
+  const int64_t known_ns = lns_report_info (report)->known_ns;
   for (uint32_t i = 0; i < result->n_events; i++)
     {
       LnsPixelEvent *event = &result->events[i];
@@ -87,7 +76,7 @@ state_after (const LnsEvent *event)
     return LNS_STATE_UNKNOWN; /* recording stopped, or records were lost */
   if (extra_of (event, LNS_COLUMN_SCHED_IN) != 0)
     return LNS_STATE_OFF; /* nothing says how it stopped */
-  return lns_thread_state_of (false, extra_of (event, LNS_COLUMN_THREAD_STATE));
+  return lns_thread_state_of (false, extra_of (event, LNS_COLUMN_THREAD_STATE), event->flags);
 }
 
 /* When LANE's thread was there, within the report. */
@@ -128,7 +117,7 @@ span_before (
 static void
 cut_span (LnsReport *report, int64_t time_ns, LnsThreadSpan *span)
 {
-  const int64_t known_ns = lns_states_known_until (report);
+  const int64_t known_ns = lns_report_info (report)->known_ns;
   if (span->state == LNS_STATE_NONE || known_ns >= span->end_ns)
     return;
   if (time_ns < known_ns)
@@ -325,5 +314,5 @@ lns_thread_state_told (LnsReport *report, uint32_t lane, const LnsEvent *event, 
   return lns_thread_span_at (report, lane, time_ns, &span, NULL) && span.state != LNS_STATE_NONE
              ? span.state
              : lns_thread_state_of (extra_of (event, LNS_COLUMN_SCHED_IN) != 0,
-                                    extra_of (event, LNS_COLUMN_THREAD_STATE));
+                                    extra_of (event, LNS_COLUMN_THREAD_STATE), event->flags);
 }

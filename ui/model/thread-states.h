@@ -44,12 +44,8 @@ lns_thread_state_is_blocked (LnsThreadState state)
 /* "Running": what STATE is called everywhere. Translated; static. */
 const char *lns_thread_state_name (LnsThreadState state);
 
-/* Until when the report knows what threads and CPUs do: recording may have stopped before the report's end, as with a capture
- * range, and what ran then has its end at that of the report. */
-int64_t lns_states_known_until (LnsReport *report);
-
 /* The end of an event of KIND with FLAGS from START_NS to END_NS, as far as it is known: another one where a thread was on a
- * CPU when recording stopped. */
+ * CPU when recording stopped, as older reports may have it. */
 int64_t lns_states_known_end (
     LnsReport *report, LnsLaneKind kind, uint32_t flags, int64_t start_ns, int64_t end_ns);
 
@@ -59,12 +55,15 @@ void lns_states_cut (LnsReport *report,
                      const LnsPixelQuery *query,
                      LnsPixelResult *result);
 
-/* The state of a thread from an event on: IS_IN if it got a CPU then, or else STATE tells, one of ENUM_SAMPLING_THREAD_STATE. */
+/* The state of a thread from an event with FLAGS on: IS_IN if it got a CPU then, or else STATE tells, one of
+ * ENUM_SAMPLING_THREAD_STATE. */
 static inline LnsThreadState
-lns_thread_state_of (bool is_in, uint64_t state)
+lns_thread_state_of (bool is_in, uint64_t state, uint32_t flags)
 {
   if (is_in)
     return LNS_STATE_RUNNING;
+  if (flags & LNS_EVENT_END_UNKNOWN) /* recording stopped, or records were lost */
+    return LNS_STATE_UNKNOWN;
   switch (state)
     {
     case 0: /* unknown */

@@ -344,7 +344,7 @@ is_of_cpus (LnsTilePainter *self)
 static void
 paint_unknown (LnsTilePainter *self)
 {
-  const double x0 = x_of (self, lns_states_known_until (self->report));
+  const double x0 = x_of (self, lns_report_info (self->report)->known_ns);
   const double x1 = x_of (self, lns_report_info (self->report)->end_ns);
   if (is_of_cpus (self) && x1 > x0)
     hatch_unknown (self, (int)CLAMP (ceil (x0), -1e6, 1e6), (int)CLAMP (ceil (x1), -1e6, 1e6));

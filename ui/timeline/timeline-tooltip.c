@@ -270,7 +270,7 @@ cpu_words (LnsTimelineTooltip *self, const LnsTimelineHit *hit)
   const int64_t time_ns =
       lns_sum (lns_tile_origin_ns (&hit->tile->key),
                (int64_t)(hit->tile_x_px * (double)hit->tile->key.ns_per_tile / LNS_TILE_PX));
-  return time_ns >= lns_states_known_until (lns_view_get_report (self->context->view))
+  return time_ns >= lns_report_info (lns_view_get_report (self->context->view))->known_ns
              ? _ ("Nothing was recorded that tells.")
              : _ ("No thread that was recorded: the CPU is idle, or runs another program.");
 }

@@ -686,6 +686,7 @@ lns_decoder_stop_report (LnsDecoder *decoder, int64_t end_ns)
     CALL_SOURCES (stop_process, decoder, process, end_ns);
   decoder->ended_ns = decoder->is_followed ? end_ns : INT64_MIN;
   decoder->is_followed = false;
+  decoder->report_end_ns = end_ns;
   CALL_SOURCES (stop_report, decoder);
   decoder->writer = NULL;
 }

@@ -215,6 +215,18 @@ read_state_now (LnsReport *report, LnsConnection *connection, uint32_t lane, Lns
   return ok;
 }
 
+/* Until when the report, whose span is known, tells what happened; NOW_NS is what it says itself. */
+static int64_t
+find_known (const LnsReportInfo *info, bool has_now, int64_t now_ns)
+{
+  const int64_t known_ns = info->reached_ns != 0 ? info->reached_ns
+                           : has_now             ? now_ns
+                                                 : info->end_ns;
+  return known_ns < info->start_ns ? info->start_ns
+         : known_ns > info->end_ns ? info->end_ns
+                                   : known_ns;
+}
+
 /* Computes what depends on all lanes: the report's span, and the durations of open events. */
 static void
 finish_directory (LnsReport *report)
@@ -253,6 +265,7 @@ finish_directory (LnsReport *report)
       state->info.end_ns = info->end_ns;
       state->info.busy_ns += state->open.duration_ns;
     }
+  info->known_ns = find_known (info, now != NULL, now_ns);
 }
 
 bool

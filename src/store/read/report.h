@@ -41,6 +41,8 @@ typedef struct
   uint64_t n_commits;
   int64_t start_ns; /* report clock: the earliest event's start (0 if there is none) */
   int64_t end_ns;   /* to where the report reaches: ≥ the latest end, the last commit's now */
+  int64_t
+      known_ns; /* to where all is recorded, start_ns to end_ns: with a capture range, work and ranges may end later */
   int64_t t0_monotonic_ns, t0_realtime_ns;
   uint64_t t0_tsc;
   uint8_t uuid[16];

@@ -97,6 +97,7 @@ struct LnsDecoder
   LnsWriter *writer; /* NULL: there is no report; definitions and open ranges are remembered */
   uint32_t report;   /* serial, from 1 */
   int64_t report_start_ns;
+  int64_t report_end_ns;  /* as sources stop the report */
   uint64_t report_ticks;  /* of a call that is in the report; later calls are, too */
   int64_t first_start_ns; /* start of the first report */
   int64_t ended_ns;       /* end of the last report if it was followed, else INT64_MIN */

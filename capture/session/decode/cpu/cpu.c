@@ -19,6 +19,7 @@
 /* ENUM_SAMPLING_THREAD_STATE */
 enum
 {
+  STATE_UNKNOWN = 0,
   STATE_RUNNING = 1,
   STATE_INTERRUPTIBLE = 2,
   STATE_UNINTERRUPTIBLE = 3,
@@ -42,8 +43,10 @@ typedef struct
   LnsDecodedThread *thread;
   uint32_t tid;
   LnsReportRef sched_track, sched_lane, sample_track, sample_lane;
+  bool is_known; /* it does what its last switch told; else nothing is known */
   bool is_running;
-  int64_t since_ns; /* report time since when it runs on `cpu` */
+  int64_t
+      since_ns; /* report time of its last switch: since then it runs on `cpu`, or has left it */
   uint32_t cpu;
   bool is_woken;    /* since it left its CPU */
   int64_t woken_ns; /* report time */
@@ -315,7 +318,7 @@ take_cpu (LnsDecoder *decoder, Thread *thread, int64_t time_ns)
 static void
 get_cpu (LnsDecoder *decoder, Thread *thread, uint32_t cpu, int64_t time_ns)
 {
-  thread->is_running = true;
+  thread->is_known = thread->is_running = true;
   thread->since_ns = time_ns;
   thread->cpu = cpu;
   take_cpu (decoder, thread, time_ns);
@@ -347,20 +350,30 @@ lose_cpu (LnsDecoder *decoder, Thread *thread)
   thread->is_running = false;
 }
 
+/* Adds that THREAD left its CPU at TIME_NS, for STATE, with FLAGS. */
+static void
+append_leaving (
+    LnsDecoder *decoder, Thread *thread, int64_t time_ns, uint64_t state, uint32_t flags)
+{
+  LnsEvent event = { .start_ns = time_ns, .flags = flags };
+  set (decoder, LNS_LANE_SCHED, &event, LNS_COLUMN_CPU, thread->cpu);
+  set (decoder, LNS_LANE_SCHED, &event, LNS_COLUMN_THREAD_STATE, state);
+  lns_writer_append (decoder->writer, sched_lane (decoder, thread), &event);
+  decoder->counters.n_cpu_events++;
+}
+
 /* Notes that THREAD left its CPU at TIME_NS, for STATE. */
 static void
 leave_cpu (LnsDecoder *decoder, Thread *thread, uint32_t cpu, int64_t time_ns, uint64_t state)
 {
   end_running (decoder, thread, time_ns, 0);
   lose_cpu (decoder, thread);
+  thread->is_known = true;
   thread->is_woken = false;
-  if (decoder->writer == NULL || time_ns < decoder->report_start_ns)
-    return;
-  LnsEvent event = { .start_ns = time_ns };
-  set (decoder, LNS_LANE_SCHED, &event, LNS_COLUMN_CPU, cpu);
-  set (decoder, LNS_LANE_SCHED, &event, LNS_COLUMN_THREAD_STATE, state);
-  lns_writer_append (decoder->writer, sched_lane (decoder, thread), &event);
-  decoder->counters.n_cpu_events++;
+  thread->since_ns = time_ns;
+  thread->cpu = cpu;
+  if (decoder->writer != NULL && time_ns >= decoder->report_start_ns)
+    append_leaving (decoder, thread, time_ns, state, 0);
 }
 
 static void
@@ -376,9 +389,23 @@ play_switch (LnsDecoder *decoder, Thread *thread, const LnsCpuHead *head, int64_
     }
 }
 
-/* Ends what is known of the CPUs on which threads run at TIME_NS, with FLAGS, and of their system calls. */
+/* Ends what is known of THREAD at KNOWN_NS: from then on it runs, waits, or has been woken. */
 static void
-forget_cpus (LnsDecoder *decoder, int64_t time_ns, uint32_t flags)
+forget_thread (LnsDecoder *decoder, Thread *thread, int64_t known_ns)
+{
+  const int64_t end_ns = known_ns > thread->since_ns ? known_ns : thread->since_ns;
+  end_running (decoder, thread, end_ns,
+               known_ns > thread->since_ns ? LNS_EVENT_OPEN_END : LNS_EVENT_END_UNKNOWN);
+  if (thread->is_known && decoder->writer != NULL && end_ns >= decoder->report_start_ns &&
+      thread->sched_lane.report == decoder->report)
+    append_leaving (decoder, thread, end_ns, STATE_UNKNOWN, LNS_EVENT_END_UNKNOWN);
+  lose_cpu (decoder, thread);
+  thread->is_known = thread->is_woken = false;
+}
+
+/* Ends what is known of all threads at KNOWN_NS, and of their system calls: those that go on are in the report if IS_PAUSE. */
+static void
+forget_threads (LnsDecoder *decoder, int64_t known_ns, bool is_pause)
 {
   Session *session = decoder->state[LNS_SOURCE_CPU];
   Process *process;
@@ -386,11 +413,10 @@ forget_cpus (LnsDecoder *decoder, int64_t time_ns, uint32_t flags)
   for (size_t i = 0; (process = lns_id_map_next (&session->processes, &i)) != NULL;)
     for (size_t at = 0; (thread = lns_id_map_next (&process->threads, &at)) != NULL;)
       {
-        end_running (decoder, thread, time_ns, flags);
-        lose_cpu (decoder, thread);
-        if (flags & LNS_EVENT_OPEN_END)
+        forget_thread (decoder, thread, known_ns);
+        if (is_pause)
           _lns_system_call_cut (decoder, &session->call_names, thread->thread, &thread->calls,
-                                time_ns);
+                                known_ns);
         _lns_system_call_forget (decoder, &thread->calls);
       }
 }
@@ -537,7 +563,8 @@ play_lost (LnsDecoder *decoder, const LnsCpuHead *head, int64_t time_ns)
   int64_t from_ns;
   memcpy (&from_ns, head + 1, sizeof from_ns);
   from_ns -= decoder->clock.t0_ns;
-  forget_cpus (decoder, time_ns, LNS_EVENT_END_UNKNOWN);
+  /* Without a record before them, or without memory, records are missing since a time that is not known. */
+  forget_threads (decoder, from_ns < time_ns ? from_ns : INT64_MIN, false);
   if (decoder->writer == NULL || time_ns < decoder->report_start_ns || decoder->processes.n == 0)
     return;
   const LnsLoss loss = { .process = head->process < decoder->processes.n ? head->process : 0,
@@ -559,7 +586,7 @@ play (LnsDecoder *decoder, const LnsCpuHead *head)
       if (head->kind == LNS_CPU_LOST)
         play_lost (decoder, head, time_ns);
       else
-        forget_cpus (decoder, time_ns, LNS_EVENT_OPEN_END);
+        forget_threads (decoder, time_ns, true);
       return;
     }
   Process *process = process_of (decoder, head->process);
@@ -676,10 +703,9 @@ stop_report (LnsDecoder *decoder)
   for (size_t i = 0; (process = lns_id_map_next (&session->processes, &i)) != NULL;)
     for (size_t at = 0; (thread = lns_id_map_next (&process->threads, &at)) != NULL;)
       {
-        const int64_t end_ns = lns_clock_line_last_ns (&decoder->clock);
-        end_running (decoder, thread, end_ns, LNS_EVENT_OPEN_END);
+        end_running (decoder, thread, decoder->report_end_ns, LNS_EVENT_OPEN_END);
         _lns_system_call_cut (decoder, &session->call_names, thread->thread, &thread->calls,
-                              end_ns);
+                              decoder->report_end_ns);
       }
   lns_kept_table_maker_free (session->waits);
   session->waits = NULL;
