@@ -674,6 +674,55 @@ test_durations_that_are_not_known (void)
   lns_report_close (report);
 }
 
+/* A process with the id 20, whose thread 21 runs from START_NS to END_NS; both are there until THERE_NS. */
+static uint32_t
+add_program (LnsWriter *writer, int64_t start_ns, int64_t end_ns, int64_t there_ns)
+{
+  const uint32_t process = lns_writer_add_process (
+      writer,
+      &(LnsProcess){
+          .pid = 20, .parent = LNS_ID_NONE, .start_ns = SECOND, .end_ns = there_ns, .name = 1 });
+  const LnsThread thread = { .process = process,
+                             .tid = 21,
+                             .target_tid = 21,
+                             .start_ns = LNS_TIME_UNKNOWN,
+                             .end_ns = there_ns };
+  const LnsTrack track = { .kind = LNS_TRACK_SCHED,
+                           .process = process,
+                           .thread = lns_writer_add_thread (writer, &thread),
+                           .domain = LNS_ID_NONE,
+                           .device = LNS_ID_NONE,
+                           .stream = LNS_ID_NONE };
+  const uint32_t lane = lns_writer_add_lane (
+      writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track), .kind = LNS_LANE_SCHED });
+  add_run (writer, lane, start_ns, end_ns, 2);
+  return lane;
+}
+
+/* Three programs follow each other in one process, by exec. None is there while an earlier one is. */
+static void
+test_a_program_begins_where_the_last_one_ends (void)
+{
+  const char *path = fixture_path ("programs.rep");
+  LnsWriter *writer = fixture_writer (path);
+  add_program (writer, 1500 * MSEC, 1600 * MSEC, 2 * SECOND);
+  const uint32_t second = add_program (writer, 2 * SECOND, 2200 * MSEC, 4 * SECOND);
+  const uint32_t third = add_program (writer, 4500 * MSEC, 5 * SECOND, LNS_TIME_UNKNOWN);
+  fixture_finish (writer, 6 * SECOND);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsThreadSpan span;
+  LNS_CHECK (lns_thread_span_at (report, second, 1500 * MSEC, &span, NULL));
+  LNS_CHECK_INT (span.state, LNS_STATE_NONE);
+  LNS_CHECK_INT (span.end_ns, 2 * SECOND);
+  LNS_CHECK (lns_thread_span_at (report, third, 2500 * MSEC, &span, NULL));
+  LNS_CHECK_INT (span.state, LNS_STATE_NONE);
+  LNS_CHECK_INT (span.end_ns, 4 * SECOND);
+  LNS_CHECK (lns_thread_span_at (report, third, 4200 * MSEC, &span, NULL));
+  LNS_CHECK_INT (span.state, LNS_STATE_UNKNOWN);
+  LNS_CHECK_INT (span.start_ns, 4 * SECOND);
+  lns_report_close (report);
+}
+
 /* A thread waits from 2 s on; records are lost from 3 s on, and it runs again from 4 s on. */
 static void
 test_a_wait_ends_where_records_are_lost (void)
@@ -816,6 +865,7 @@ main (void)
   LNS_TEST (test_what_is_not_known);
   LNS_TEST (test_durations_that_are_not_known);
   LNS_TEST (test_a_wait_ends_where_records_are_lost);
+  LNS_TEST (test_a_program_begins_where_the_last_one_ends);
   LNS_TEST (test_what_is_not_known_is_hatched);
   LNS_TEST (test_many_switches);
   LNS_TEST (test_samples_are_ticks);

@@ -101,6 +101,33 @@ find_life (LnsReport *report, uint32_t lane, int64_t *ret_start_ns, int64_t *ret
     *ret_end_ns = MIN (*ret_end_ns, processes[it->process].end_ns);
 }
 
+/* When LANE's thread ended in the last program that its process ran before this one, by exec, up to UNTIL_NS: each program is a
+ * process of the report. Returns INT64_MIN if there is none. O(threads). */
+static int64_t
+end_of_last_program (LnsReport *report, uint32_t lane, int64_t until_ns)
+{
+  uint32_t n_threads, n_processes;
+  const LnsTrack *tracks = lns_report_tracks (report, NULL);
+  const LnsThread *threads = lns_report_threads (report, &n_threads);
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+  const uint32_t thread = tracks[lns_report_lanes (report, NULL)[lane].track].thread;
+  int64_t last_ns = INT64_MIN;
+  if (thread >= n_threads || threads[thread].process >= n_processes)
+    return last_ns;
+  const LnsProcess *own = &processes[threads[thread].process];
+  for (uint32_t i = 0; i < n_threads; i++)
+    {
+      const LnsThread *it = &threads[i];
+      if (i == thread || it->process >= n_processes || it->end_ns == LNS_TIME_UNKNOWN ||
+          it->end_ns > until_ns || it->tid != threads[thread].tid ||
+          it->target_tid != threads[thread].target_tid || processes[it->process].pid != own->pid ||
+          processes[it->process].machine != own->machine)
+        continue;
+      last_ns = MAX (last_ns, it->end_ns);
+    }
+  return last_ns;
+}
+
 /* Sets SPAN to what the thread of LANE, whose first event is FIRST, does at TIME_NS before that. */
 static void
 span_before (
@@ -108,6 +135,7 @@ span_before (
 {
   int64_t start_ns, end_ns;
   find_life (report, lane, &start_ns, &end_ns);
+  start_ns = MAX (start_ns, end_of_last_program (report, lane, first->start_ns));
   span->state = time_ns < start_ns ? LNS_STATE_NONE : LNS_STATE_UNKNOWN;
   span->start_ns = time_ns < start_ns ? INT64_MIN : start_ns;
   span->end_ns = MIN (time_ns < start_ns ? start_ns : INT64_MAX, first->start_ns);
