@@ -6,6 +6,8 @@
 /* Tests which rows calls of the OS runtime and MPI, times on CPUs, samples and metrics get, and
  * what the details pane shows of them. */
 
+#include <math.h>
+
 #include "src/import/nsys/import.h"
 #include "src/store/write/kept-table.h"
 #include "ui/events/event-cell.h"
@@ -370,6 +372,88 @@ test_cpu_rows (void)
   lns_pixel_result_clear (&scratch);
   lns_row_tree_unref (tree);
   lns_report_close (report);
+}
+
+/* A thread that runs is on one CPU: a process with two that do has two, whatever ranges they are in. */
+static void
+test_activity_is_time_on_cpus (void)
+{
+  const char *path = fixture_path ("activity.rep");
+  LnsWriter *writer = begin_thread (path);
+  const LnsThread other = { .process = 1, .tid = 22, .end_ns = LNS_TIME_UNKNOWN };
+  const LnsTrack track = { .kind = LNS_TRACK_SCHED,
+                           .process = 0, /* as add_lane () has it */
+                           .thread = lns_writer_add_thread (writer, &other),
+                           .domain = LNS_ID_NONE,
+                           .device = LNS_ID_NONE,
+                           .stream = LNS_ID_NONE };
+  const uint32_t ranges = add_lane (writer, LNS_TRACK_NVTX_RANGES, LNS_LANE_NVTX_PUSH_POP);
+  const uint32_t first = add_lane (writer, LNS_TRACK_SCHED, LNS_LANE_SCHED);
+  const uint32_t second = lns_writer_add_lane (
+      writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track), .kind = LNS_LANE_SCHED });
+  lns_writer_append (writer, ranges, &(LnsEvent){ .duration_ns = 10 * SECOND });
+  add_run (writer, first, SECOND, 3 * SECOND, 2);
+  add_run (writer, second, 2 * SECOND, 2500 * MSEC, 2);
+  fixture_finish (writer, 10 * SECOND);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  static const float of_process[10] = { 0, 1, 1.5 }, of_thread[10] = { 0, 1, 1 };
+  const uint32_t thread = lns_row_tree_row (tree, lns_row_tree_row_of_lane (tree, first))->parent;
+  const uint32_t process = lns_row_tree_row (tree, thread)->parent;
+  const LnsPixelQuery query = { .ns_per_px = SECOND, .n_px = 10 };
+  LnsPixelResult scratch = { 0 };
+  float shares[10];
+  LNS_CHECK_INT (lns_summary_activity (report, tree, process), LNS_ACTIVITY_ON_CPUS);
+  LNS_CHECK_INT (lns_summary_activity (report, tree, thread), LNS_ACTIVITY_ON_CPU);
+  LNS_CHECK (lns_summary_query (report, tree, process, &query, &scratch, shares, NULL));
+  for (int p = 0; p < 10; p++)
+    LNS_CHECK (fabsf (shares[p] - of_process[p]) < 0.01f);
+  LNS_CHECK (lns_summary_query (report, tree, thread, &query, &scratch, shares, NULL));
+  for (int p = 0; p < 10; p++)
+    LNS_CHECK (fabsf (shares[p] - of_thread[p]) < 0.01f);
+  g_autofree char *text = lns_summary_text (LNS_ACTIVITY_ON_CPU, 0.037);
+  LNS_CHECK_STR (text, "3.7 % on a CPU");
+  lns_pixel_result_clear (&scratch);
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+/* Without times on CPUs, a thread is judged by its outermost ranges and calls. */
+static void
+test_activity_without_times_on_cpus (void)
+{
+  static const struct
+  {
+    LnsTrackKind track;
+    LnsLaneKind lane;
+    LnsActivity activity;
+  } wanted[] = {
+    { LNS_TRACK_NVTX_RANGES, LNS_LANE_NVTX_PUSH_POP, LNS_ACTIVITY_RANGES },
+    { LNS_TRACK_CUDA_API, LNS_LANE_CUDA_API, LNS_ACTIVITY_CALLS },
+    { LNS_TRACK_OS_CALLS, LNS_LANE_OS_CALL, LNS_ACTIVITY_NONE },
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (wanted); i++)
+    {
+      const char *path = fixture_path ("ranges.rep");
+      LnsWriter *writer = begin_thread (path);
+      const LnsEvent event = { .duration_ns = SECOND };
+      lns_writer_append (writer, add_lane (writer, wanted[i].track, wanted[i].lane), &event);
+      fixture_finish (writer, 10 * SECOND);
+      LnsReport *report = fixture_open (path, NULL);
+      LnsRowTree *tree = lns_row_tree_new (report);
+      const uint32_t row = lns_row_tree_row (tree, lns_row_tree_row_of_lane (tree, 0))->parent;
+      LNS_CHECK_INT (lns_row_tree_row (tree, row)->kind, LNS_ROW_THREAD);
+      LNS_CHECK_INT (lns_summary_activity (report, tree, row), wanted[i].activity);
+      const LnsPixelQuery query = { .ns_per_px = SECOND, .n_px = 2 };
+      LnsPixelResult scratch = { 0 };
+      float shares[2];
+      LNS_CHECK (lns_summary_query (report, tree, row, &query, &scratch, shares, NULL));
+      LNS_CHECK (fabsf (shares[0] - (wanted[i].activity != LNS_ACTIVITY_NONE)) < 0.01f);
+      LNS_CHECK (shares[1] == 0);
+      lns_pixel_result_clear (&scratch);
+      lns_row_tree_unref (tree);
+      lns_report_close (report);
+    }
 }
 
 /* The remainder of a call that waits for a lock, which thread 11 of process 10 holds. */
@@ -858,6 +942,8 @@ main (void)
   LNS_TEST (test_names_in_the_table);
   LNS_TEST (test_samples_of_a_gpu);
   LNS_TEST (test_cpu_rows);
+  LNS_TEST (test_activity_is_time_on_cpus);
+  LNS_TEST (test_activity_without_times_on_cpus);
   LNS_TEST (test_spans);
   LNS_TEST (test_states_are_drawn);
   LNS_TEST (test_wakings);

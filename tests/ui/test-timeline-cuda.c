@@ -221,6 +221,9 @@ streams_together_count_time_once (void)
                  1058 * LNS_KNOWN_US * LNS_KNOWN_STEPS);
   LnsStrip strip = lns_strip_of (lns_view_get_report (timeline->context.view),
                                  timeline->context.tree, device, 0);
+  LNS_CHECK_INT (lns_strip_activity (lns_view_get_report (timeline->context.view),
+                                     timeline->context.tree, &strip),
+                 LNS_ACTIVITY_WORK);
   double busy = 0, tile_x;
   for (int x = 200; x < 600; x++)
     {

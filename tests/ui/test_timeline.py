@@ -32,7 +32,7 @@ class Timeline:
     def __init__(self, app):
         self.app = app
         self.rows_box = app.find("tree table", "Rows")
-        app.wait(lambda: "busy" in self.row("main (4711)").description, what="the rows to be described")
+        app.wait(lambda: " in NVTX ranges" in self.row("main (4711)").description, what="the rows to be described")
         # The window's own edge, which the accessible tree does not count.
         self.edge = (app.geometry()[2] - app.find("frame").extents()[2]) // 2
 
@@ -79,7 +79,7 @@ def test_rows_are_named_and_described():
                                     "loader (4712)", "NVTX: io", "Thread (4713)", "NVTX"], timeline.names()
         row = timeline.row("main (4711)")
         assert {"row.show-in-events", "row.pin", "row.zoom-to", "row.expand"} <= set(row.actions()), row.actions()
-        assert re.fullmatch(r"20,235 events; view -.* – 10\..* s; busy 8[78]\.\d %", row.description), row.description
+        assert re.fullmatch(r"20,235 events; view -.* – 10\..* s; 8[78]\.\d % in NVTX ranges", row.description), row.description
         heights = [row.extents()[3] for row in timeline.rows()]
         assert heights == [24, 58, 42, 24, 94, 24, 22, 24, 22], heights
 

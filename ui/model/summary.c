@@ -5,13 +5,18 @@
 
 #include "ui/model/summary.h"
 
-#include <glib.h>
+#include <glib/gi18n.h>
 #include <math.h>
 #include <string.h>
 
 #include "ui/model/lane-look.h"
 #include "ui/model/thread-states.h"
 #include "src/base/saturate.h"
+
+/* A bit for each kind of lanes that is known. */
+#define KIND(kind) ((kind) < LNS_N_LANE_KINDS ? UINT64_C (1) << (kind) : 0)
+#define CALLS      (KIND (LNS_LANE_CUDA_API) | KIND (LNS_LANE_LIBRARY_CALL))
+G_STATIC_ASSERT (LNS_N_LANE_KINDS <= 64);
 
 typedef struct
 {
@@ -58,22 +63,11 @@ add_lane (Summary *self, uint32_t lane)
   return true;
 }
 
-/* Lanes of ranges and calls, by which a thread is judged; without any, by its times on CPUs. */
+/* Adds up the outermost lanes of KINDS, which hold all others: LANES are sorted by owner. */
 static bool
-is_of (LnsLaneKind kind, LnsLaneKind wanted)
+add_lanes (Summary *self, const uint32_t *lanes, uint32_t n_lanes, uint64_t kinds)
 {
-  return kind == wanted || (wanted == LNS_LANE_NVTX_PUSH_POP &&
-                            (kind == LNS_LANE_CUDA_API || kind == LNS_LANE_LIBRARY_CALL));
-}
-
-/* Adds up the outermost lanes of KIND, which hold all others: LANES are sorted by owner. Sets
- * RET_FOUND if there is one, in sight or not. */
-static bool
-add_lanes (
-    Summary *self, const uint32_t *lanes, uint32_t n_lanes, LnsLaneKind kind, bool *ret_found)
-{
-  uint32_t n_all;
-  const LnsLane *all = lns_report_lanes (self->report, &n_all);
+  const LnsLane *all = lns_report_lanes (self->report, NULL);
   for (uint32_t i = 0, next; i < n_lanes; i = next)
     {
       uint32_t owner = owner_of (self, lanes[i]);
@@ -81,10 +75,10 @@ add_lanes (
       for (next = i; next < n_lanes && owner_of (self, lanes[next]) == owner; next++)
         {
           const LnsLaneInfo *info = lns_report_lane_info (self->report, lanes[next]);
-          if (!is_of (all[lanes[next]].kind, kind) || all[lanes[next]].ordinal != 0)
+          const LnsLane *lane = &all[lanes[next]];
+          if ((kinds & KIND (lane->kind)) == 0 || lane->ordinal != 0)
             continue;
-          *ret_found = true;
-          if (kind == LNS_LANE_CPU_RUN) /* it is there before and after, too */
+          if (lane->kind == LNS_LANE_CPU_RUN) /* it is there before and after, too */
             {
               start_ns = self->query->origin_ns;
               end_ns = self->end_ns;
@@ -108,6 +102,78 @@ add_lanes (
   return true;
 }
 
+/* The lanes of ROW and of what is below it, or those of all processes. */
+static const uint32_t *
+lanes_of (const LnsRowTree *tree, uint32_t row, uint32_t *ret_n)
+{
+  const uint32_t *lanes = lns_row_tree_lanes (tree);
+  *ret_n = 0;
+  if (row != LNS_ID_NONE)
+    {
+      *ret_n = lns_row_tree_row (tree, row)->n_lanes;
+      return lanes + lns_row_tree_row (tree, row)->lanes;
+    }
+  for (uint32_t r = 0; r < lns_row_tree_n_rows (tree); r++)
+    {
+      const LnsRow *it = lns_row_tree_row (tree, r);
+      if (it->kind == LNS_ROW_CPUS) /* its lanes come first */
+        lanes += it->n_lanes;
+      else if (it->kind == LNS_ROW_PROCESS)
+        *ret_n += it->n_lanes;
+    }
+  return lanes;
+}
+
+/* lns_summary_activity (), and the KINDs of lanes that tell of it. */
+static LnsActivity
+find_activity (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint64_t *ret_kinds)
+{
+  const LnsRowKind kind = row != LNS_ID_NONE ? lns_row_tree_row (tree, row)->kind : LNS_ROW_PROCESS;
+  uint32_t n_lanes;
+  const uint32_t *lanes = lanes_of (tree, row, &n_lanes);
+  uint64_t kinds = 0;
+  for (uint32_t i = 0; i < n_lanes; i++)
+    kinds |= KIND (lns_report_lanes (report, NULL)[lanes[i]].kind);
+
+  *ret_kinds = 0;
+  if (lns_row_kind_is_merged (kind))
+    return LNS_ACTIVITY_WORK;
+  if (kinds & (*ret_kinds = KIND (LNS_LANE_CPU_RUN)))
+    return LNS_ACTIVITY_OF_CPUS;
+  if (kinds & (*ret_kinds = KIND (LNS_LANE_SCHED)))
+    return kind == LNS_ROW_THREAD ? LNS_ACTIVITY_ON_CPU : LNS_ACTIVITY_ON_CPUS;
+  if ((*ret_kinds = kinds & (KIND (LNS_LANE_NVTX_PUSH_POP) | CALLS)) != 0)
+    return (kinds & CALLS) == 0                           ? LNS_ACTIVITY_RANGES
+           : (kinds & KIND (LNS_LANE_NVTX_PUSH_POP)) == 0 ? LNS_ACTIVITY_CALLS
+                                                          : LNS_ACTIVITY_RANGES_AND_CALLS;
+  if (kinds & (*ret_kinds = KIND (LNS_LANE_NVTX_START_END)))
+    return LNS_ACTIVITY_RANGES;
+  return LNS_ACTIVITY_NONE;
+}
+
+LnsActivity
+lns_summary_activity (LnsReport *report, const LnsRowTree *tree, uint32_t row)
+{
+  uint64_t kinds;
+  return find_activity (report, tree, row, &kinds);
+}
+
+char *
+lns_summary_text (LnsActivity activity, double share)
+{
+  static const char *const words[] = {
+    [LNS_ACTIVITY_NONE] = N_ ("covered"),
+    [LNS_ACTIVITY_ON_CPU] = N_ ("on a CPU"),
+    [LNS_ACTIVITY_ON_CPUS] = N_ ("of a CPU"),
+    [LNS_ACTIVITY_OF_CPUS] = N_ ("of the CPUs"),
+    [LNS_ACTIVITY_RANGES] = N_ ("in NVTX ranges"),
+    [LNS_ACTIVITY_CALLS] = N_ ("in calls"),
+    [LNS_ACTIVITY_RANGES_AND_CALLS] = N_ ("in NVTX ranges and calls"),
+    [LNS_ACTIVITY_WORK] = N_ ("GPU work"),
+  };
+  return g_strdup_printf ("%.1f %% %s", 100 * share, _ (words[activity]));
+}
+
 bool
 lns_summary_query (LnsReport *report,
                    const LnsRowTree *tree,
@@ -120,37 +186,16 @@ lns_summary_query (LnsReport *report,
   g_autofree float *busy = g_new0 (float, query->n_px);
   g_autofree float *alive = g_new0 (float, query->n_px);
   Summary self = { report, tree, query, scratch, error, 0, busy, alive, ret_shares, false };
+  uint32_t n_lanes;
+  uint64_t kinds;
+  const uint32_t *lanes = lanes_of (tree, row, &n_lanes);
+  const LnsActivity activity = find_activity (report, tree, row, &kinds);
   self.end_ns = lns_sum (query->origin_ns, (int64_t)ceil (query->n_px * query->ns_per_px));
-
-  const uint32_t *lanes = lns_row_tree_lanes (tree);
-  uint32_t n_lanes = 0;
-  if (row != LNS_ID_NONE)
-    {
-      lanes += lns_row_tree_row (tree, row)->lanes;
-      n_lanes = lns_row_tree_row (tree, row)->n_lanes;
-    }
-  else
-    for (uint32_t r = 0; r < lns_row_tree_n_rows (tree); r++)
-      {
-        const LnsRow *it = lns_row_tree_row (tree, r);
-        if (it->kind == LNS_ROW_CPUS) /* its lanes come first */
-          lanes += it->n_lanes;
-        else if (it->kind == LNS_ROW_PROCESS)
-          n_lanes += it->n_lanes;
-      }
-
   for (uint32_t p = 0; p < query->n_px; p++)
     ret_shares[p] = 0;
-  bool found = false;
-  if (!add_lanes (&self, lanes, n_lanes, LNS_LANE_NVTX_PUSH_POP, &found))
+  if (!add_lanes (&self, lanes, n_lanes, kinds))
     return false;
-  if (!found && !add_lanes (&self, lanes, n_lanes, LNS_LANE_NVTX_START_END, &found))
-    return false;
-  if (!found && !add_lanes (&self, lanes, n_lanes, LNS_LANE_SCHED, &found))
-    return false;
-  if (!found && !add_lanes (&self, lanes, n_lanes, LNS_LANE_CPU_RUN, &found))
-    return false;
-  for (uint32_t p = 0; p < query->n_px; p++)
+  for (uint32_t p = 0; p < query->n_px && activity != LNS_ACTIVITY_ON_CPUS; p++)
     ret_shares[p] = alive[p] > 0 ? fminf (ret_shares[p] / alive[p], 1) : 0;
   scratch->coarse = self.coarse;
   return true;

@@ -335,7 +335,7 @@ is_of_cpus (LnsTilePainter *self)
 {
   const LnsStrip *strip = &self->tile->key.strip;
   const LnsLane *lanes = lns_report_lanes (self->report, NULL);
-  return lns_row_tree_row (self->tree, strip->row)->kind == LNS_ROW_CPUS ||
+  return lns_activity_is_of_cpus (lns_strip_activity (self->report, self->tree, strip)) ||
          (strip->kind == LNS_STRIP_RANGES && strip->lane != LNS_ID_NONE &&
           lanes[strip->lane].kind == LNS_LANE_CPU_RUN);
 }
@@ -454,7 +454,8 @@ paint_chart (LnsTilePainter *self, const float *shares)
   int room = bottom - MARGIN_PX * scale, last = 0;
   for (int p = 0; p < self->n_px; p++)
     {
-      int height = shares[p] > 0 ? MAX ((int)lroundf (shares[p] * (float)room), scale) : 0;
+      const float share = fminf (shares[p], 1); /* a process may have several CPUs */
+      int height = share > 0 ? MAX ((int)lroundf (share * (float)room), scale) : 0;
       lns_raster_fill (&self->raster, p, p + 1, bottom - height, bottom, self->palette->chart);
       if (height > 0 || last > 0)
         paint_edge (self, p, bottom, height, last);

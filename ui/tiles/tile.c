@@ -76,6 +76,14 @@ lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t 
   return strip;
 }
 
+LnsActivity
+lns_strip_activity (LnsReport *report, const LnsRowTree *tree, const LnsStrip *strip)
+{
+  return strip->kind == LNS_STRIP_SUMMARY  ? lns_summary_activity (report, tree, strip->row)
+         : strip->kind == LNS_STRIP_STATES ? LNS_ACTIVITY_ON_CPU
+                                           : LNS_ACTIVITY_NONE;
+}
+
 int
 lns_strip_height_px (LnsStripKind kind)
 {

@@ -14,6 +14,7 @@
 #include "src/store/read/pixels.h"
 #include "ui/model/event-text.h"
 #include "ui/model/row-tree.h"
+#include "ui/model/summary.h"
 #include "ui/model/scale.h"
 #include "ui/model/thread-states.h"
 
@@ -78,6 +79,9 @@ bool lns_row_is_odd (const LnsRowTree *tree, uint32_t row);
 /* The strips of ROW: how many there are, strip number I, and where a strip lies in the row. On the tree's thread. */
 uint32_t lns_strip_count (const LnsRowTree *tree, uint32_t row);
 LnsStrip lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t i);
+
+/* What the busy share of STRIP's pixels is one of; LNS_ACTIVITY_NONE: of its own events. Any thread. O(lanes of its row). */
+LnsActivity lns_strip_activity (LnsReport *report, const LnsRowTree *tree, const LnsStrip *strip);
 int lns_strip_height_px (LnsStripKind kind);
 int lns_strip_top_px (LnsStripKind kind, uint32_t i);
 

@@ -120,7 +120,8 @@ chart_node (LnsOverview *self, const LnsPalette *palette)
   lns_raster_fill (&raster, 0, self->n_px, 0, HEIGHT_PX, palette->background[1]);
   for (int p = 0; p < self->n_px; p++)
     {
-      int height_px = (int)ceilf (self->shares[p] * CHART_PX), top_px = HEIGHT_PX - height_px;
+      int height_px = (int)ceilf (fminf (self->shares[p], 1) * CHART_PX),
+          top_px = HEIGHT_PX - height_px;
       lns_raster_fill (&raster, p, p + 1, top_px, HEIGHT_PX, palette->chart);
       if (height_px > 0)
         lns_raster_fill (&raster, p, p + 1, top_px, top_px + 1, palette->chart_line);

@@ -157,21 +157,24 @@ lns_timeline_row_strip_of_lane (LnsTimelineRow *self,
 
 /* --- For assistive technology -------------------------------------------------------------- */
 
-/* The mean busy share of the span in view in the row's first strip, or -1 if it is not known. */
+/* The mean busy share, which is one of ACTIVITY, of the span in view, as far as that is known, in STRIP, or -1 if it is not. */
 static double
-busy_share (LnsTimelineRow *self)
+busy_share (LnsTimelineRow *self, const LnsStrip *strip, LnsActivity activity)
 {
-  LnsStrip strip = strip_of (self, 0);
+  const LnsScale *scale = lns_view_get_scale (self->context->view);
+  const int64_t known_ns = lns_report_info (lns_view_get_report (self->context->view))->known_ns;
   int width_px = lns_view_get_width_px (self->context->view);
   double sum = 0;
   int n = 0;
-  if (strip.kind != LNS_STRIP_RANGES && strip.kind != LNS_STRIP_STATES &&
-      strip.kind != LNS_STRIP_SUMMARY)
+  if (strip->kind != LNS_STRIP_RANGES && strip->kind != LNS_STRIP_STATES &&
+      strip->kind != LNS_STRIP_SUMMARY)
     return -1;
+  if (lns_activity_is_of_cpus (activity))
+    width_px = (int)CLAMP (ceil (lns_scale_x_of (scale, known_ns)), 0, width_px);
   for (int x = 0; x < width_px;)
     {
       double tile_x;
-      const LnsTile *tile = lns_tile_set_at (self->context->tiles, &strip, x, &tile_x);
+      const LnsTile *tile = lns_tile_set_at (self->context->tiles, strip, x, &tile_x);
       if (tile == NULL || tile->pixels == NULL)
         return -1;
       for (int t = (int)tile_x; t < LNS_TILE_PX && x < width_px; t++, x++, n++)
@@ -188,12 +191,15 @@ lns_timeline_row_update_description (LnsTimelineRow *self)
   lns_format_unsigned (model_row (self)->n_events, count);
   lns_format_duration_exact (lns_view_get_start_ns (view), start);
   lns_format_duration_exact (lns_view_get_end_ns (view), end);
-  double busy = busy_share (self);
-  /* Translators: "1,200 events; view 0 ns – 2.5 s; busy 37.5 %" */
+  const LnsStrip strip = strip_of (self, 0);
+  const LnsActivity activity =
+      lns_strip_activity (lns_view_get_report (view), self->context->tree, &strip);
+  const double busy = busy_share (self, &strip, activity);
+  g_autofree char *share = busy < 0 ? NULL : lns_summary_text (activity, busy);
+  /* Translators: "1,200 events; view 0 ns – 2.5 s; 37.5 % on a CPU" */
   g_autofree char *description =
       busy < 0 ? g_strdup_printf (_ ("%s events; view %s – %s"), count, start, end)
-               : g_strdup_printf (_ ("%s events; view %s – %s; busy %.1f %%"), count, start, end,
-                                  100 * busy);
+               : g_strdup_printf (_ ("%s events; view %s – %s; %s"), count, start, end, share);
   if (g_strcmp0 (description, self->description) == 0)
     return;
   g_free (self->description);

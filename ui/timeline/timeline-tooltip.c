@@ -128,18 +128,24 @@ append_event (LnsTimelineTooltip *self, GString *markup, const LnsTimelineHit *h
     }
 }
 
+/* Appends what PIXEL of STRIP has: events that are too narrow, and which share of it they or the row take. */
 static void
-append_narrow (LnsTimelineTooltip *self, GString *markup, uint32_t row, const LnsPixel *pixel)
+append_narrow (LnsTimelineTooltip *self,
+               GString *markup,
+               const LnsStrip *strip,
+               const LnsPixel *pixel)
 {
   char count[LNS_FORMAT_SIZE];
+  const LnsActivity activity =
+      lns_strip_activity (lns_view_get_report (self->context->view), self->context->tree, strip);
   if (pixel->name != 0)
-    append_name (self, markup, row, pixel->name);
-  g_autofree char *busy = g_strdup_printf ("%.1f %%", 100.0 * pixel->busy);
+    append_name (self, markup, strip->row, pixel->name);
+  g_autofree char *busy = lns_summary_text (activity, pixel->busy);
   if (markup->len > 0 && pixel->count > 1)
     append_line (markup, _ ("and"), _ ("others, too narrow to be told apart"));
   if (pixel->count > 0)
     append_line (markup, _ ("Events"), lns_format_unsigned (pixel->count, count));
-  append_line (markup, _ ("Busy"), busy);
+  append_line (markup, _ ("Activity"), busy);
 }
 
 /* Appends the counter's name and its values in its unit. */
@@ -315,7 +321,7 @@ lns_timeline_tooltip_update (LnsTimelineTooltip *self, const LnsTimelineHit *hit
   else if (tile != NULL && tile->pixels != NULL &&
            (tile->pixels[p].busy > 0 || tile->pixels[p].count > 0))
     {
-      append_narrow (self, markup, hit->strip.row, &tile->pixels[p]);
+      append_narrow (self, markup, &hit->strip, &tile->pixels[p]);
       if (hit->strip.kind == LNS_STRIP_STATES)
         append_states (self, markup);
     }
