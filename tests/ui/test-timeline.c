@@ -629,6 +629,64 @@ has_no_menu (gpointer row)
 }
 
 /* They would cover the menu's first items: the pointer is at its corner. */
+static gboolean
+is_large (gpointer timeline)
+{
+  return lns_row_tree_lane_px (LNS_TIMELINE (timeline)->context.tree) > LNS_LANE_PX;
+}
+
+/* The height of a line of text of SHARE of the font's size. */
+static int
+line_px_of (GtkWidget *widget, double share)
+{
+  int line_px;
+  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (widget, "Xgq");
+  g_autoptr (PangoAttrList) attributes = pango_attr_list_new ();
+  pango_attr_list_insert (attributes, pango_attr_scale_new (share));
+  pango_layout_set_attributes (layout, attributes);
+  pango_layout_get_pixel_size (layout, NULL, &line_px);
+  return line_px;
+}
+
+/* Text of twice the size, as the system has it for all programs, fits into rows, bars and the ruler. */
+static void
+large_text_has_room (void)
+{
+  LnsTimeline *timeline = show_timeline (known_path);
+  const LnsRowTree *tree = timeline->context.tree;
+  LNS_CHECK (!is_large (timeline));
+  g_object_set (gtk_settings_get_default (), "gtk-xft-dpi", 192 * 1024, NULL);
+  wait_for (is_large, timeline);
+  wait_for (is_complete, timeline);
+  /* Labels have margins of two or three pixels above them (style.css). */
+  const int line_px = line_px_of (GTK_WIDGET (timeline), 0.88);
+  for (uint32_t row = 0; row < lns_row_tree_n_rows (tree); row++)
+    LNS_CHECK (lns_row_tree_height_px (tree, row) >= line_px + 3);
+  LNS_CHECK (gtk_widget_get_height (GTK_WIDGET (timeline->ruler)) >=
+             line_px_of (GTK_WIDGET (timeline->ruler), 1) + 2 + 7);
+  for (GtkWidget *row = gtk_widget_get_first_child (GTK_WIDGET (timeline->rows)); row != NULL;
+       row = gtk_widget_get_next_sibling (row))
+    if (gtk_widget_get_child_visible (row))
+      LNS_CHECK_INT (
+          gtk_widget_get_height (row),
+          lns_row_tree_height_px (tree, lns_timeline_row_get_row (LNS_TIMELINE_ROW (row))));
+  int text_px, small_px, large_px;
+  LnsReport *report = lns_view_get_report (timeline->context.view);
+  LnsTileLabels *small = lns_tile_labels_new (
+      report,
+      pango_context_get_font_description (gtk_widget_get_pango_context (GTK_WIDGET (timeline))));
+  const uint32_t lane = lns_row_tree_lanes (tree)[lns_row_tree_row (tree, 4)->lanes];
+  LnsEvent event;
+  LNS_CHECK (lns_report_event (report, lane, 0, &event, NULL));
+  lns_tile_labels_layout (small, event.name, LNS_NAMES_OWN, 400, &text_px, &small_px);
+  lns_tile_labels_layout (timeline->context.labels, event.name, LNS_NAMES_OWN, 400, &text_px,
+                          &large_px);
+  LNS_CHECK (small_px < large_px && large_px < lns_row_tree_lane_px (tree));
+  lns_tile_labels_free (small);
+  gtk_settings_reset_property (gtk_settings_get_default (), "gtk-xft-dpi");
+  close_timeline (timeline);
+}
+
 static void
 a_menu_keeps_tooltips_away (void)
 {
@@ -683,6 +741,7 @@ main (int argc, char **argv)
   LNS_TEST (stripes_alternate);
   LNS_TEST (neighbours_have_different_hues);
   LNS_TEST (a_pinned_row_stays);
+  LNS_TEST (large_text_has_room);
   LNS_TEST (a_menu_keeps_tooltips_away);
   return lns_tap_done ();
 }

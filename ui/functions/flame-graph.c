@@ -16,7 +16,8 @@
 #include "ui/model/palette.h"
 #include "ui/model/shortcuts.h"
 
-#define ROW_PX      20
+#define MIN_ROW_PX  20
+#define TEXT_SCALE  0.88 /* of the font */
 #define PAD_PX      4
 #define MIN_TEXT_PX 26   /* narrower bars have no text */
 #define DIMMED      0.65 /* of the background, over bars that the filter does not find */
@@ -52,6 +53,7 @@ struct _LnsFlameGraph
 
   LNS_ARRAY (Bar) bars; /* at this width: */
   int width_px;         /* -1: none are there */
+  int row_px;           /* as high as the font wants it */
   uint32_t n_rows;
   GskRenderNode *picture; /* owned: the bars; or NULL */
 };
@@ -65,6 +67,30 @@ branch_at (LnsFlameGraph *self, uint32_t branch)
 }
 
 /* --- Layout ----------------------------------------------------------------------------------- */
+
+/* TEXT as it is written on bars. Free with g_object_unref (). */
+static PangoLayout *
+layout_of (LnsFlameGraph *self, const char *text)
+{
+  PangoLayout *layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), text);
+  PangoAttrList *attributes = pango_attr_list_new ();
+
+  pango_attr_list_insert (attributes, pango_attr_scale_new (TEXT_SCALE));
+  pango_layout_set_attributes (layout, attributes);
+  pango_attr_list_unref (attributes);
+  return layout;
+}
+
+/* Makes rows as high as a line, with a pixel above it, and one below it beside the gap. */
+static void
+fit_rows (LnsFlameGraph *self)
+{
+  g_autoptr (PangoLayout) layout = layout_of (self, "X");
+  int line_px;
+
+  pango_layout_get_pixel_size (layout, NULL, &line_px);
+  self->row_px = MAX (line_px + 3, MIN_ROW_PX);
+}
 
 static void
 add_bar (LnsFlameGraph *self, Bar bar)
@@ -145,8 +171,9 @@ change (LnsFlameGraph *self)
 static double
 top_px (LnsFlameGraph *self, uint32_t row)
 {
-  return self->is_upwards ? gtk_widget_get_height (GTK_WIDGET (self)) - (double)(row + 1) * ROW_PX
-                          : (double)row * ROW_PX;
+  return self->is_upwards
+             ? gtk_widget_get_height (GTK_WIDGET (self)) - (double)(row + 1) * self->row_px
+             : (double)row * self->row_px;
 }
 
 static const Bar *
@@ -156,7 +183,8 @@ bar_at (LnsFlameGraph *self, double x_px, double y_px)
     {
       const Bar *bar = &self->bars.items[i];
       const double y = top_px (self, bar->row);
-      if (y_px >= y && y_px < y + ROW_PX && x_px >= bar->x_px && x_px < bar->x_px + bar->width_px)
+      if (y_px >= y && y_px < y + self->row_px && x_px >= bar->x_px &&
+          x_px < bar->x_px + bar->width_px)
         return bar;
     }
   return NULL;
@@ -183,7 +211,7 @@ lns_flame_graph_measure (GtkWidget *widget,
   LnsFlameGraph *self = LNS_FLAME_GRAPH (widget);
 
   *minimum = *natural =
-      orientation == GTK_ORIENTATION_HORIZONTAL ? 100 : (int)MAX (self->n_rows, 1) * ROW_PX;
+      orientation == GTK_ORIENTATION_HORIZONTAL ? 100 : (int)MAX (self->n_rows, 1) * self->row_px;
 }
 
 static void
@@ -255,7 +283,8 @@ snapshot_bar (LnsFlameGraph *self, GtkSnapshot *snapshot, PangoLayout *layout, c
 
   if (x1 <= x0)
     return;
-  gtk_snapshot_append_color (snapshot, &back, &GRAPHENE_RECT_INIT (x0, y, x1 - x0, ROW_PX - 1));
+  gtk_snapshot_append_color (snapshot, &back,
+                             &GRAPHENE_RECT_INIT (x0, y, x1 - x0, self->row_px - 1));
   if (bar->width_px < MIN_TEXT_PX || bar->n_left_out > 0)
     return;
   g_autofree char *text = text_of (self, bar);
@@ -266,7 +295,7 @@ snapshot_bar (LnsFlameGraph *self, GtkSnapshot *snapshot, PangoLayout *layout, c
   gtk_snapshot_save (snapshot);
   gtk_snapshot_translate (
       snapshot,
-      &GRAPHENE_POINT_INIT (x0 + PAD_PX, y + floorf ((ROW_PX - 1 - (float)height_px) / 2)));
+      &GRAPHENE_POINT_INIT (x0 + PAD_PX, y + floorf ((self->row_px - 1 - (float)height_px) / 2)));
   gtk_snapshot_append_layout (snapshot, layout, &front);
   gtk_snapshot_restore (snapshot);
 }
@@ -275,12 +304,8 @@ static GskRenderNode *
 make_picture (LnsFlameGraph *self)
 {
   GtkSnapshot *snapshot = gtk_snapshot_new ();
-  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), NULL);
-  PangoAttrList *attributes = pango_attr_list_new ();
+  g_autoptr (PangoLayout) layout = layout_of (self, NULL);
 
-  pango_attr_list_insert (attributes, pango_attr_scale_new (0.88));
-  pango_layout_set_attributes (layout, attributes);
-  pango_attr_list_unref (attributes);
   pango_layout_set_ellipsize (layout, PANGO_ELLIPSIZE_END);
   pango_layout_set_single_paragraph_mode (layout, TRUE);
   for (size_t i = 0; i < self->bars.n; i++)
@@ -294,7 +319,7 @@ snapshot_outline (
 {
   const GdkRGBA color = lns_palette_rgba (rgb, 1);
   const GskRoundedRect outline = GSK_ROUNDED_RECT_INIT (
-      (float)bar->x_px, (float)top_px (self, bar->row), (float)bar->width_px, ROW_PX - 1);
+      (float)bar->x_px, (float)top_px (self, bar->row), (float)bar->width_px, self->row_px - 1);
 
   gtk_snapshot_append_border (snapshot, &outline, (float[4]){ width, width, width, width },
                               (GdkRGBA[4]){ color, color, color, color });
@@ -360,7 +385,7 @@ scroll_to (LnsFlameGraph *self, const Bar *bar)
 
   if (port != NULL)
     gtk_adjustment_clamp_page (gtk_scrollable_get_vadjustment (GTK_SCROLLABLE (port)), y_px,
-                               y_px + ROW_PX);
+                               y_px + self->row_px);
 }
 
 static void
@@ -510,7 +535,7 @@ lns_flame_graph_query_tooltip (
   g_autofree char *cut = lns_display_cut (text);
   gtk_tooltip_set_text (tooltip, cut);
   gtk_tooltip_set_tip_area (tooltip, &(GdkRectangle){ (int)bar->x_px, (int)top_px (self, bar->row),
-                                                      (int)bar->width_px, ROW_PX });
+                                                      (int)bar->width_px, self->row_px });
   return TRUE;
 }
 
@@ -604,7 +629,7 @@ lns_flame_graph_get_fork_px (LnsFlameGraph *self)
   for (size_t i = 0; i < self->bars.n; i++)
     if (self->bars.items[i].width_px >= FORK_SHARE * self->width_px)
       fork = MAX (fork, self->bars.items[i].row);
-  return self->bars.n > 0 ? (double)(fork - MIN (fork, CALLERS_OF_FORK)) * ROW_PX : -1;
+  return self->bars.n > 0 ? (double)(fork - MIN (fork, CALLERS_OF_FORK)) * self->row_px : -1;
 }
 
 uint32_t
@@ -634,6 +659,18 @@ lns_flame_graph_new (LnsFunctions *functions, GMenuModel *menu)
   return GTK_WIDGET (self);
 }
 
+/* The font may have changed. */
+static void
+lns_flame_graph_css_changed (GtkWidget *widget, GtkCssStyleChange *change)
+{
+  LnsFlameGraph *self = LNS_FLAME_GRAPH (widget);
+
+  GTK_WIDGET_CLASS (lns_flame_graph_parent_class)->css_changed (widget, change);
+  fit_rows (self);
+  g_clear_pointer (&self->picture, gsk_render_node_unref);
+  gtk_widget_queue_resize (widget);
+}
+
 static void
 lns_flame_graph_unmap (GtkWidget *widget)
 {
@@ -661,6 +698,7 @@ lns_flame_graph_class_init (LnsFlameGraphClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   object_class->finalize = lns_flame_graph_finalize;
+  widget_class->css_changed = lns_flame_graph_css_changed;
   widget_class->measure = lns_flame_graph_measure;
   widget_class->size_allocate = lns_flame_graph_size_allocate;
   widget_class->unmap = lns_flame_graph_unmap;
@@ -688,6 +726,7 @@ lns_flame_graph_init (LnsFlameGraph *self)
 
   self->focus = self->hovered = LNS_ID_NONE;
   self->width_px = -1;
+  fit_rows (self);
   gtk_widget_set_focusable (widget, TRUE);
   gtk_widget_set_has_tooltip (widget, TRUE);
   gtk_widget_set_overflow (widget, GTK_OVERFLOW_HIDDEN);

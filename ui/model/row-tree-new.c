@@ -545,6 +545,7 @@ lns_row_tree_new (LnsReport *report)
   tree->visible = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   tree->tops = g_array_new (FALSE, FALSE, sizeof (int));
   tree->n_report_lanes = builder.n_lanes;
+  tree->lane_px = LNS_LANE_PX;
   tree->row_of_lane = g_new (uint32_t, tree->n_report_lanes + 1);
   for (uint32_t lane = 0; lane < tree->n_report_lanes; lane++)
     tree->row_of_lane[lane] = LNS_ID_NONE;

@@ -20,6 +20,7 @@ struct LnsRowTree
   uint32_t *row_of_lane; /* n_report_lanes of them                                              */
   uint32_t n_report_lanes;
   LnsHues *hues;   /* owned                                                                     */
+  int lane_px;     /* how high lanes are                                                        */
   GArray *visible; /* of uint32_t: rows                                                         */
   GArray *tops;    /* of int: the upper edges of the visible rows, and the last one's lower edge */
 };

@@ -82,10 +82,27 @@ lns_row_tree_height_px (const LnsRowTree *self, uint32_t row)
 {
   LnsRowKind kind = lns_row_tree_row (self, row)->kind;
   if (lns_row_kind_is_group (kind))
-    return LNS_SUMMARY_PX;
+    return self->lane_px - LNS_LANE_PX + LNS_SUMMARY_PX;
   if (kind == LNS_ROW_COUNTER)
-    return LNS_COUNTER_PX;
-  return (int)MAX (lns_row_tree_n_shown_lanes (self, row), 1) * LNS_LANE_PX + 2 * LNS_ROW_PAD_PX;
+    return self->lane_px - LNS_LANE_PX + LNS_COUNTER_PX;
+  return (int)MAX (lns_row_tree_n_shown_lanes (self, row), 1) * self->lane_px + 2 * LNS_ROW_PAD_PX;
+}
+
+int
+lns_row_tree_lane_px (const LnsRowTree *self)
+{
+  return self->lane_px;
+}
+
+bool
+lns_row_tree_set_lane_px (LnsRowTree *self, int lane_px)
+{
+  lane_px = MAX (lane_px, LNS_LANE_PX);
+  if (self->lane_px == lane_px)
+    return false;
+  self->lane_px = lane_px;
+  _lns_row_tree_lay_out (self);
+  return true;
 }
 
 void
@@ -203,6 +220,7 @@ copy (const LnsRowTree *self)
   tree->visible = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   tree->tops = g_array_new (FALSE, FALSE, sizeof (int));
   tree->n_report_lanes = self->n_report_lanes;
+  tree->lane_px = self->lane_px;
   tree->hues = g_hash_table_ref (self->hues);
   tree->row_of_lane =
       g_memdup2 (self->row_of_lane, (self->n_report_lanes + 1) * sizeof *self->row_of_lane);

@@ -19,7 +19,8 @@
 #include "src/store/read/report.h"
 #include "ui/model/hues.h"
 
-/* Heights in pixels. A row's lanes are strips of LNS_LANE_PX below each other. */
+/* Heights in pixels, of a tree with lanes of LNS_LANE_PX: with higher ones, all but the padding are higher by the same. A row's
+ * lanes are strips below each other. */
 #define LNS_LANE_PX    18
 #define LNS_SUMMARY_PX 24
 #define LNS_COUNTER_PX 42
@@ -127,6 +128,10 @@ uint32_t lns_row_tree_place_of (const LnsRowTree *self, uint32_t row);
 int lns_row_tree_top_px (const LnsRowTree *self, uint32_t v);
 /* The visible row at Y_PX, clamped to the first and last. 0 where there is none. O(log rows). */
 uint32_t lns_row_tree_at_px (const LnsRowTree *self, int y_px);
+
+/* How high lanes are: LNS_LANE_PX at first, and at least. */
+int lns_row_tree_lane_px (const LnsRowTree *self);
+bool lns_row_tree_set_lane_px (LnsRowTree *self, int lane_px); /* O(rows); true if it changed */
 
 /* Height of ROW as it is now, and how many of its own lanes show. */
 int lns_row_tree_height_px (const LnsRowTree *self, uint32_t row);

@@ -8,8 +8,9 @@
 #include <glib/gi18n.h>
 
 #include "ui/model/display-text.h"
+#include "ui/model/row-tree.h"
 
-#define FONT_PX     11
+#define FONT_PX     11 /* in lanes of LNS_LANE_PX */
 #define MAX_LAYOUTS 8192
 #define WIDTH_STEP                                                                                 \
  16 /* widths are rounded down to this, so that a zoom finds its layouts again  \
@@ -20,6 +21,7 @@ struct LnsTileLabels
 {
   LnsReport *report;
   PangoContext *context; /* owned */
+  int lane_px;
   GHashTable
       *layouts; /* name << 32 | LnsNames << 30 | width in steps (0 = uncut) → PangoLayout, owned */
 };
@@ -31,17 +33,30 @@ lns_tile_labels_new (LnsReport *report, const PangoFontDescription *font)
   self->report = report;
   g_autoptr (PangoFontMap) map = pango_cairo_font_map_new ();
   self->context = pango_font_map_create_context (map);
-  PangoFontDescription *sized = pango_font_description_copy (font);
-  pango_font_description_set_absolute_size (sized, FONT_PX * PANGO_SCALE);
-  pango_context_set_font_description (self->context, sized);
-  pango_font_description_free (sized);
+  pango_context_set_font_description (self->context, font);
   cairo_font_options_t *options = cairo_font_options_create ();
   cairo_font_options_set_antialias (options, CAIRO_ANTIALIAS_GRAY);
   cairo_font_options_set_hint_style (options, CAIRO_HINT_STYLE_SLIGHT);
   pango_cairo_context_set_font_options (self->context, options);
   cairo_font_options_destroy (options);
   self->layouts = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_object_unref);
+  lns_tile_labels_set_lane_px (self, LNS_LANE_PX);
   return self;
+}
+
+void
+lns_tile_labels_set_lane_px (LnsTileLabels *self, int lane_px)
+{
+  if (self->lane_px == lane_px)
+    return;
+  self->lane_px = lane_px;
+  PangoFontDescription *font =
+      pango_font_description_copy (pango_context_get_font_description (self->context));
+  pango_font_description_set_absolute_size (font, (double)(FONT_PX * lane_px / LNS_LANE_PX) *
+                                                      PANGO_SCALE);
+  pango_context_set_font_description (self->context, font);
+  pango_font_description_free (font);
+  g_hash_table_remove_all (self->layouts);
 }
 
 void

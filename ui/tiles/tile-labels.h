@@ -23,6 +23,9 @@ typedef struct LnsTileLabels LnsTileLabels;
 LnsTileLabels *lns_tile_labels_new (LnsReport *report, const PangoFontDescription *font);
 void lns_tile_labels_free (LnsTileLabels *self);
 
+/* Makes names as large as lanes of LANE_PX want them: LNS_LANE_PX at first. */
+void lns_tile_labels_set_lane_px (LnsTileLabels *self, int lane_px);
+
 /* The layout of string NAME, shortened as NAMES tells and cut with "…" to at most WIDTH_PX, or NULL if the name has
  * no text. SELF owns it, until the next call. RET_WIDTH_PX and RET_HEIGHT_PX get its size. */
 PangoLayout *lns_tile_labels_layout (LnsTileLabels *self,

@@ -16,10 +16,10 @@
 #include "ui/tiles/tile-labels.h"
 #include "ui/tiles/tile-raster.h"
 
-#define BAR_PX        (LNS_LANE_PX - 1) /* a hairline between depths */
-#define MIN_COVERAGE  0.3f              /* keeps a single short event visible */
-#define EDGE_SHADE    0.28              /* how much darker a bar's last pixel is */
-#define UNKNOWN_SHADE 0.5               /* how much hatching of what is not known stands out */
+#define HAIR_PX       1    /* between depths */
+#define MIN_COVERAGE  0.3f /* keeps a single short event visible */
+#define EDGE_SHADE    0.28 /* how much darker a bar's last pixel is */
+#define UNKNOWN_SHADE 0.5  /* how much hatching of what is not known stands out */
 #define EDGE_MIN_PX   3
 #define FADE_PX       24
 #define MARK_PX       3 /* half the width of a mark's flag */
@@ -162,11 +162,17 @@ dominates (const LnsPixel *pixels, int p, int n_px)
   return TRUE;
 }
 
+static int
+bar_height_px (const LnsTilePainter *self)
+{
+  return self->tile->key.strip.lane_px - HAIR_PX;
+}
+
 static void
 paint_coverage (LnsTilePainter *self)
 {
   const LnsPixel *pixels = self->tile->pixels;
-  int bar_px = BAR_PX * self->tile->key.scale;
+  int bar_px = bar_height_px (self) * self->tile->key.scale;
   gboolean *under;
   g_autofree uint32_t *counts = narrow_counts (self, &under);
   for (int p = 0; p < self->n_px; p++)
@@ -190,7 +196,7 @@ paint_coverage (LnsTilePainter *self)
 static void
 paint_bar (LnsTilePainter *self, const LnsPixelEvent *event)
 {
-  int scale = self->tile->key.scale, bar_px = BAR_PX * scale, x0, x1;
+  int scale = self->tile->key.scale, bar_px = bar_height_px (self) * scale, x0, x1;
   edges_of (self, event, &x0, &x1);
   uint32_t rgb = color_of (self, event->color, event->name);
   lns_raster_fill (&self->raster, x0, x1, 0, bar_px, rgb);
@@ -217,7 +223,7 @@ write_name (
                                                 &text_px, &line_px);
   if (layout == NULL || x_px + text_px <= 0)
     return;
-  cairo_move_to (cr, x_px, (BAR_PX - line_px) / 2);
+  cairo_move_to (cr, x_px, (bar_height_px (self) - line_px) / 2);
   gdk_cairo_set_source_rgba (cr, &color);
   pango_cairo_show_layout (cr, layout);
 }
@@ -268,7 +274,7 @@ static void
 paint_flag (LnsTilePainter *self, double x, uint32_t rgb)
 {
   int scale = self->tile->key.scale, left = (int)floor (x);
-  lns_raster_fill (&self->raster, left, left + scale, 0, BAR_PX * scale, rgb);
+  lns_raster_fill (&self->raster, left, left + scale, 0, bar_height_px (self) * scale, rgb);
   for (int i = 0; i <= MARK_PX * scale; i++)
     lns_raster_fill (&self->raster, left - i, left + i + 1, 2 * MARK_PX * scale - 2 * i,
                      2 * MARK_PX * scale - 2 * i + 2, rgb);
@@ -312,7 +318,7 @@ paint_ticks (LnsTilePainter *self)
     for (int q = p; q < p + scale; q++)
       if (self->tile->pixels[q].count > 0)
         {
-          lns_raster_fill (&self->raster, p, p + scale, 2 * scale, BAR_PX * scale,
+          lns_raster_fill (&self->raster, p, p + scale, 2 * scale, bar_height_px (self) * scale,
                            self->palette->sample);
           break;
         }
@@ -356,7 +362,7 @@ static void
 paint_state (LnsTilePainter *self, const LnsPixelEvent *event, LnsThreadState state)
 {
   const LnsPalette *palette = self->palette;
-  int scale = self->tile->key.scale, bar_px = BAR_PX * scale, x0, x1;
+  int scale = self->tile->key.scale, bar_px = bar_height_px (self) * scale, x0, x1;
   edges_of (self, event, &x0, &x1);
   switch (state)
     {
@@ -399,7 +405,7 @@ write_state (LnsTilePainter *self,
     return;
   GdkRGBA color =
       lns_palette_rgba (lns_palette_text_on (lns_palette_state (self->palette, span->state)), 1);
-  cairo_move_to (cr, x_px + LNS_LABEL_PAD_PX, (BAR_PX - line_px) / 2);
+  cairo_move_to (cr, x_px + LNS_LABEL_PAD_PX, (bar_height_px (self) - line_px) / 2);
   gdk_cairo_set_source_rgba (cr, &color);
   pango_cairo_show_layout (cr, layout);
 }
@@ -409,7 +415,7 @@ static void
 paint_states (LnsTilePainter *self)
 {
   LnsTile *tile = self->tile;
-  int scale = tile->key.scale, bar_px = BAR_PX * scale;
+  int scale = tile->key.scale, bar_px = bar_height_px (self) * scale;
   for (uint32_t i = 0; i < tile->n_events; i++)
     if (tile->spans[i].state != LNS_STATE_RUNNING)
       paint_state (self, &tile->events[i], tile->spans[i].state);
@@ -789,7 +795,7 @@ paint_strip (LnsTilePainter *self)
 static void
 begin (LnsTilePainter *self, const LnsTileKey *key)
 {
-  int height_px = lns_strip_height_px (key->strip.kind) * key->scale;
+  int height_px = lns_strip_height_px (&key->strip) * key->scale;
   self->n_px = LNS_TILE_PX * key->scale;
   self->error = (LnsError){ 0 };
   self->tile = g_new0 (LnsTile, 1);
@@ -803,6 +809,7 @@ begin (LnsTilePainter *self, const LnsTileKey *key)
     .width_px = self->n_px,
     .height_px = height_px,
   };
+  lns_tile_labels_set_lane_px (self->labels, key->strip.lane_px);
   self->palette = lns_palette_get (key->dark);
   self->background = self->palette->background[key->strip.odd];
   self->tile->background = self->background;

@@ -178,7 +178,8 @@ lns_tile_set_prepare (
     }
   /* Makes room for the tiles in view and ahead, and for as many of another zoom. With less, tiles would evict each
    * other for ever. */
-  gsize tile_bytes = (gsize)LNS_TILE_PX * LNS_LANE_PX * 4 * scale * scale * 2;
+  gsize tile_bytes =
+      (gsize)LNS_TILE_PX * (gsize)lns_row_tree_lane_px (self->tree) * 4 * scale * scale * 2;
   gsize view_bytes = tile_bytes * n_strips * (gsize)(self->last - self->first + 3);
   lns_tile_cache_set_max (self->cache, MAX (CACHE_BYTES, 2 * view_bytes));
   lns_tile_builder_want (self->builder, (const LnsTileRequest *)(void *)self->requests->data,
@@ -242,7 +243,7 @@ draw_rest (LnsTileSet *self,
 {
   const LnsScale *now = lns_view_get_scale (self->view);
   double stretch = (double)self->stale_ns_per_tile / (double)now->ns_per_tile;
-  int height_px = lns_strip_height_px (strip->kind);
+  int height_px = lns_strip_height_px (strip);
   double filled_px = left_px;
   int64_t first = 0, end = 0;
   if (missing)
@@ -276,7 +277,7 @@ lns_tile_set_draw (LnsTileSet *self, cairo_t *cr, const LnsStrip *strip, const G
 {
   const LnsScale *now = lns_view_get_scale (self->view);
   int width_px = lns_view_get_width_px (self->view), rest_px = 0;
-  int height_px = lns_strip_height_px (strip->kind);
+  int height_px = lns_strip_height_px (strip);
   gboolean missing = FALSE; /* from REST_PX on; else it is blank */
   int64_t last = tile_of (now->first_px + width_px - 1);
   for (int64_t index = tile_of (now->first_px); index <= last; index++)

@@ -27,7 +27,7 @@ lns_tile_key_equal (gconstpointer a, gconstpointer b)
   return x->index == y->index && x->ns_per_tile == y->ns_per_tile &&
          x->strip.lane == y->strip.lane && x->strip.row == y->strip.row &&
          x->strip.kind == y->strip.kind && x->strip.odd == y->strip.odd && x->scale == y->scale &&
-         x->dark == y->dark;
+         x->strip.lane_px == y->strip.lane_px && x->dark == y->dark;
 }
 
 /* --- Strips -------------------------------------------------------------------------------- */
@@ -51,7 +51,8 @@ lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t 
 {
   const LnsRow *it = lns_row_tree_row (tree, row);
   const uint32_t *lanes = lns_row_tree_lanes (tree) + it->lanes;
-  LnsStrip strip = { LNS_STRIP_SUMMARY, row, LNS_ID_NONE, lns_row_is_odd (tree, row) };
+  LnsStrip strip = { LNS_STRIP_SUMMARY, row, LNS_ID_NONE, lns_row_is_odd (tree, row),
+                     lns_row_tree_lane_px (tree) };
   if (lns_row_kind_is_group (it->kind))
     return strip;
   strip.kind = LNS_STRIP_RANGES;
@@ -85,18 +86,19 @@ lns_strip_activity (LnsReport *report, const LnsRowTree *tree, const LnsStrip *s
 }
 
 int
-lns_strip_height_px (LnsStripKind kind)
+lns_strip_height_px (const LnsStrip *strip)
 {
-  return kind == LNS_STRIP_SUMMARY   ? LNS_SUMMARY_PX
-         : kind == LNS_STRIP_COUNTER ? LNS_COUNTER_PX
-                                     : LNS_LANE_PX;
+  return strip->lane_px - LNS_LANE_PX +
+         (strip->kind == LNS_STRIP_SUMMARY   ? LNS_SUMMARY_PX
+          : strip->kind == LNS_STRIP_COUNTER ? LNS_COUNTER_PX
+                                             : LNS_LANE_PX);
 }
 
 int
-lns_strip_top_px (LnsStripKind kind, uint32_t i)
+lns_strip_top_px (const LnsStrip *strip, uint32_t i)
 {
-  gboolean lane = kind == LNS_STRIP_RANGES || kind == LNS_STRIP_MARKS || kind == LNS_STRIP_STATES;
-  return lane ? LNS_ROW_PAD_PX + (int)i * LNS_LANE_PX : 0;
+  const bool is_lane = strip->kind != LNS_STRIP_SUMMARY && strip->kind != LNS_STRIP_COUNTER;
+  return is_lane ? LNS_ROW_PAD_PX + (int)i * strip->lane_px : 0;
 }
 
 /* --- Tiles --------------------------------------------------------------------------------- */
@@ -135,7 +137,7 @@ gsize
 lns_tile_bytes (const LnsTile *tile)
 {
   gsize n_px = (gsize)LNS_TILE_PX * tile->key.scale;
-  gsize height_px = (gsize)lns_strip_height_px (tile->key.strip.kind) * tile->key.scale;
+  gsize height_px = (gsize)lns_strip_height_px (&tile->key.strip) * tile->key.scale;
   return sizeof *tile + (tile->surface != NULL ? n_px * height_px * 4 : 0) +
          tile->n_events * sizeof *tile->events +
          (tile->spans != NULL ? tile->n_events * sizeof *tile->spans : 0) +

@@ -23,7 +23,7 @@
 
 typedef enum
 {
-  LNS_STRIP_RANGES,  /* bars of one lane                          LNS_LANE_PX high              */
+  LNS_STRIP_RANGES,  /* bars of one lane                          LNS_LANE_PX high, or more     */
   LNS_STRIP_MARKS,   /* flags of one lane of marks                LNS_LANE_PX                   */
   LNS_STRIP_STATES,  /* what a thread does                        LNS_LANE_PX                   */
   LNS_STRIP_SUMMARY, /* how busy what is below the row is         LNS_SUMMARY_PX                */
@@ -36,6 +36,7 @@ typedef struct
   uint32_t row;  /* of the row tree                                                             */
   uint32_t lane; /* of the report; LNS_ID_NONE for a summary, and where lanes are merged        */
   bool odd;      /* which background the row has, among the rows that no fold hides             */
+  int lane_px;   /* lns_row_tree_lane_px ()                                                     */
 } LnsStrip;
 
 typedef struct
@@ -82,8 +83,8 @@ LnsStrip lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, 
 
 /* What the busy share of STRIP's pixels is one of; LNS_ACTIVITY_NONE: of its own events. Any thread. O(lanes of its row). */
 LnsActivity lns_strip_activity (LnsReport *report, const LnsRowTree *tree, const LnsStrip *strip);
-int lns_strip_height_px (LnsStripKind kind);
-int lns_strip_top_px (LnsStripKind kind, uint32_t i);
+int lns_strip_height_px (const LnsStrip *strip);
+int lns_strip_top_px (const LnsStrip *strip, uint32_t i);
 
 /* The time at the tile's left edge, exact. */
 static inline int64_t

@@ -9,7 +9,8 @@
 
 #include "ui/timeline/ruler-ticks.h"
 
-#define HEIGHT_PX   28
+#define HEIGHT_PX   28 /* at least */
+#define TEXT_TOP_PX 2
 #define TICK_PX     7
 #define MINOR_PX    4
 #define MIN_STEP_PX 110
@@ -24,6 +25,7 @@ struct _LnsRuler
   PangoLayout *layout;  /* owned, reused for every text; or NULL */
   GskRenderNode *ticks; /* owned; all but the pointer's time, or NULL */
   double pointer_px;
+  int height_px; /* for a line, and the ticks below it */
 };
 
 G_DEFINE_FINAL_TYPE (LnsRuler, lns_ruler, GTK_TYPE_WIDGET)
@@ -77,17 +79,18 @@ static void
 append_text (LnsRuler *self, GtkSnapshot *snapshot, double x_px, const GdkRGBA *color)
 {
   gtk_snapshot_save (snapshot);
-  gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT ((float)floor (x_px), 2));
+  gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT ((float)floor (x_px), TEXT_TOP_PX));
   gtk_snapshot_append_layout (snapshot, self->layout, color);
   gtk_snapshot_restore (snapshot);
 }
 
 static void
-append_tick (GtkSnapshot *snapshot, double x_px, float height_px, const GdkRGBA *color)
+append_tick (
+    LnsRuler *self, GtkSnapshot *snapshot, double x_px, float height_px, const GdkRGBA *color)
 {
   gtk_snapshot_append_color (
       snapshot, color,
-      &GRAPHENE_RECT_INIT ((float)floor (x_px), HEIGHT_PX - height_px, 1, height_px));
+      &GRAPHENE_RECT_INIT ((float)floor (x_px), (float)self->height_px - height_px, 1, height_px));
 }
 
 static void
@@ -102,7 +105,7 @@ snapshot_minor_ticks (LnsRuler *self,
   for (int64_t t = lns_ruler_first_tick (&minor, lns_view_get_start_ns (self->view)); t <= end_ns;
        t = lns_sum (t, minor.step_ns))
     {
-      append_tick (snapshot, lns_scale_x_of (scale, t), MINOR_PX, color);
+      append_tick (self, snapshot, lns_scale_x_of (scale, t), MINOR_PX, color);
       if (t == INT64_MAX)
         break;
     }
@@ -143,7 +146,7 @@ snapshot_major_ticks (LnsRuler *self,
       bool is_base;
       lns_ruler_label (ticks, t, &is_base, text);
       double end_px = x_px + PAD_PX + set_text (self, text, is_base);
-      append_tick (snapshot, x_px, TICK_PX, color);
+      append_tick (self, snapshot, x_px, TICK_PX, color);
       if (x_px + PAD_PX >= from_px && end_px <= gtk_widget_get_width (GTK_WIDGET (self)))
         append_text (self, snapshot, x_px + PAD_PX, color);
       if (t == INT64_MAX)
@@ -209,12 +212,24 @@ lns_ruler_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   snapshot_pointer (self, snapshot, &color);
 }
 
+/* Makes the widget as high as its text and ticks. */
+static void
+fit_height (LnsRuler *self)
+{
+  int line_px;
+  set_text (self, "0", TRUE);
+  pango_layout_get_pixel_size (self->layout, NULL, &line_px);
+  self->height_px = MAX (TEXT_TOP_PX + line_px + TICK_PX, HEIGHT_PX);
+  gtk_widget_set_size_request (GTK_WIDGET (self), -1, self->height_px);
+}
+
 /* The font or a colour has changed. */
 static void
 lns_ruler_css_changed (GtkWidget *widget, GtkCssStyleChange *change)
 {
   GTK_WIDGET_CLASS (lns_ruler_parent_class)->css_changed (widget, change);
   g_clear_object (&LNS_RULER (widget)->layout);
+  fit_height (LNS_RULER (widget));
   redraw (LNS_RULER (widget));
 }
 
@@ -244,5 +259,5 @@ lns_ruler_init (LnsRuler *self)
 {
   self->pointer_px = -1;
   gtk_widget_set_overflow (GTK_WIDGET (self), GTK_OVERFLOW_HIDDEN);
-  gtk_widget_set_size_request (GTK_WIDGET (self), -1, HEIGHT_PX);
+  fit_height (self);
 }

@@ -73,6 +73,7 @@ lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned)
     }
   self->row = row;
   self->pinned = pinned;
+  gtk_widget_set_size_request (self->expander, -1, lns_row_tree_lane_px (self->context->tree));
   gtk_widget_set_opacity (self->expander, can_fold ? 1 : 0);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.expand", can_fold);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.show-in-functions",
@@ -107,8 +108,9 @@ strips_between (LnsTimelineRow *self, int top_px, int bottom_px)
   uint32_t n = lns_strip_count (self->context->tree, self->row);
   if (n <= 1)
     return (LnsStripSpan){ self->row, 0, n };
-  int first = CLAMP ((top_px - LNS_ROW_PAD_PX) / LNS_LANE_PX, 0, (int)n);
-  int end = CLAMP ((bottom_px - LNS_ROW_PAD_PX) / LNS_LANE_PX + 1, first, (int)n);
+  const int lane_px = lns_row_tree_lane_px (self->context->tree);
+  int first = CLAMP ((top_px - LNS_ROW_PAD_PX) / lane_px, 0, (int)n);
+  int end = CLAMP ((bottom_px - LNS_ROW_PAD_PX) / lane_px + 1, first, (int)n);
   return (LnsStripSpan){ self->row, (uint32_t)first, (uint32_t)(end - first) };
 }
 
@@ -129,8 +131,8 @@ lns_timeline_row_strip_at (LnsTimelineRow *self, double y_px, LnsStrip *ret_stri
   if (span.n == 0)
     return FALSE;
   *ret_strip = strip_of (self, span.first);
-  int top_px = lns_strip_top_px (ret_strip->kind, span.first);
-  return y_px >= top_px && y_px < top_px + lns_strip_height_px (ret_strip->kind);
+  int top_px = lns_strip_top_px (ret_strip, span.first);
+  return y_px >= top_px && y_px < top_px + lns_strip_height_px (ret_strip);
 }
 
 gboolean
@@ -147,9 +149,9 @@ lns_timeline_row_strip_of_lane (LnsTimelineRow *self,
     if (lanes[k] == lane)
       {
         uint32_t i = is_merged ? 0 : k;
-        LnsStripKind kind = strip_of (self, i).kind;
-        *ret_top_px = lns_strip_top_px (kind, i);
-        *ret_height_px = lns_strip_height_px (kind);
+        const LnsStrip strip = strip_of (self, i);
+        *ret_top_px = lns_strip_top_px (&strip, i);
+        *ret_height_px = lns_strip_height_px (&strip);
         return TRUE;
       }
   return FALSE;
@@ -351,12 +353,12 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
   GdkRGBA back = lns_palette_rgba (rgb, 1), front = lns_palette_rgba (lns_palette_text_on (rgb), 1);
   float under_px = span != NULL ? LNS_STATE_EDGE_PX : 0; /* that shows what the state is */
   float box_px = (float)MIN (text_px + 2 * LNS_LABEL_PAD_PX, right_px);
+  const int bar_px = strip->lane_px - 1;
   gtk_snapshot_append_color (
-      snapshot, &back, &GRAPHENE_RECT_INIT (0, (float)top_px, box_px, LNS_LANE_PX - 1 - under_px));
+      snapshot, &back, &GRAPHENE_RECT_INIT (0, (float)top_px, box_px, (float)bar_px - under_px));
   gtk_snapshot_save (snapshot);
   gtk_snapshot_translate (
-      snapshot,
-      &GRAPHENE_POINT_INIT (LNS_LABEL_PAD_PX, (float)(top_px + (LNS_LANE_PX - 1 - line_px) / 2)));
+      snapshot, &GRAPHENE_POINT_INIT (LNS_LABEL_PAD_PX, (float)(top_px + (bar_px - line_px) / 2)));
   gtk_snapshot_append_layout (snapshot, layout, &front);
   gtk_snapshot_restore (snapshot);
 }
@@ -395,7 +397,8 @@ snapshot_strips (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rec
   cairo_t *cr = gtk_snapshot_append_cairo (snapshot, body);
   cairo_set_operator (cr, CAIRO_OPERATOR_SOURCE);
   /* Tiles are opaque. To fill the area under them would cost as much as to copy them. */
-  int pad_px = lns_strip_top_px (strip_of (self, 0).kind, 0);
+  const LnsStrip first = strip_of (self, 0);
+  int pad_px = lns_strip_top_px (&first, 0);
   if (pad_px > 0)
     {
       gdk_cairo_set_source_rgba (cr, &background);
@@ -407,7 +410,7 @@ snapshot_strips (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rec
     {
       LnsStrip strip = strip_of (self, i);
       cairo_save (cr);
-      cairo_translate (cr, 0, lns_strip_top_px (strip.kind, i));
+      cairo_translate (cr, 0, lns_strip_top_px (&strip, i));
       lns_tile_set_draw (self->context->tiles, cr, &strip, &background);
       cairo_restore (cr);
     }
@@ -434,7 +437,7 @@ lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
     {
       LnsStrip strip = strip_of (self, i);
       if (strip.kind == LNS_STRIP_RANGES || strip.kind == LNS_STRIP_STATES)
-        snapshot_held_name (self, snapshot, &strip, lns_strip_top_px (strip.kind, i));
+        snapshot_held_name (self, snapshot, &strip, lns_strip_top_px (&strip, i));
     }
   gtk_snapshot_pop (snapshot);
   gtk_snapshot_restore (snapshot);

@@ -315,7 +315,7 @@ lns_timeline_rows_size_allocate (GtkWidget *widget, int width, int height, int b
       int total_px = MAX (lns_timeline_rows_total_px (self), height);
       double value = gtk_adjustment_get_value (self->adjustment);
       gtk_adjustment_configure (self->adjustment, CLAMP (value, 0, total_px - height), 0, total_px,
-                                LNS_LANE_PX, height * 0.9, height);
+                                lns_row_tree_lane_px (self->context->tree), height * 0.9, height);
     }
   place_rows (self);
 }

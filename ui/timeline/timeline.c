@@ -159,9 +159,9 @@ event_selected_cb (LnsTimeline *self, gboolean reveal)
         uint32_t n = lns_row_kind_is_merged (it->kind) ? 0 : i;
         LnsStrip strip =
             lns_strip_of (lns_view_get_report (self->context.view), self->context.tree, row, n);
-        int top_px = lns_strip_top_px (strip.kind, n);
-        lns_timeline_rows_scroll_to (self->rows, row, top_px - LNS_LANE_PX,
-                                     top_px + lns_strip_height_px (strip.kind) + LNS_LANE_PX);
+        int top_px = lns_strip_top_px (&strip, n);
+        lns_timeline_rows_scroll_to (self->rows, row, top_px - strip.lane_px,
+                                     top_px + lns_strip_height_px (&strip) + strip.lane_px);
       }
 }
 
@@ -755,6 +755,33 @@ fitting_header_px (LnsTimeline *self)
   return MIN (header_px, MAX_HEADER_PX);
 }
 
+/* Makes lanes as high as a line of a row's label, which has the margins of shell/style.css around it. Returns whether they were not. */
+static bool
+fit_lanes (LnsTimeline *self)
+{
+  int line_px;
+  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), "X");
+  g_autoptr (PangoAttrList) attributes = pango_attr_list_new ();
+  pango_attr_list_insert (attributes, pango_attr_weight_new (PANGO_WEIGHT_BOLD));
+  pango_attr_list_insert (attributes, pango_attr_scale_new (HEADER_SCALE));
+  pango_layout_set_attributes (layout, attributes);
+  pango_layout_get_pixel_size (layout, NULL, &line_px);
+  lns_tile_labels_set_lane_px (self->context.labels, MAX (line_px, LNS_LANE_PX));
+  return lns_row_tree_set_lane_px (self->context.tree, line_px);
+}
+
+/* The font may have changed. */
+static void
+lns_timeline_css_changed (GtkWidget *widget, GtkCssStyleChange *change)
+{
+  LnsTimeline *self = LNS_TIMELINE (widget);
+  GTK_WIDGET_CLASS (lns_timeline_parent_class)->css_changed (widget, change);
+  if (self->context.tree == NULL || !fit_lanes (self))
+    return;
+  self->context.header_px = MAX (self->context.header_px, fitting_header_px (self));
+  _lns_timeline_rows_changed (self);
+}
+
 static void
 set_view (LnsTimeline *self, LnsView *view)
 {
@@ -766,6 +793,7 @@ set_view (LnsTimeline *self, LnsView *view)
   context->tiles = lns_tile_set_new (view, context->tree, font, tile_changed_cb, self);
   context->labels = lns_tile_labels_new (lns_view_get_report (view), font);
   context->header_px = fitting_header_px (self);
+  fit_lanes (self);
   context->has_samples = lns_call_has_samples (lns_view_get_report (view), LNS_LANE_CPU_SAMPLE) ||
                          lns_call_has_samples (lns_view_get_report (view), LNS_LANE_PYTHON_SAMPLE);
   context->dark = adw_style_manager_get_dark (adw_style_manager_get_default ());
@@ -848,6 +876,7 @@ lns_timeline_class_init (LnsTimelineClass *klass)
   widget_class->size_allocate = lns_timeline_size_allocate;
   widget_class->measure = lns_timeline_measure;
   widget_class->snapshot = lns_timeline_snapshot;
+  widget_class->css_changed = lns_timeline_css_changed;
   g_type_ensure (LNS_TYPE_OVERVIEW);
   g_type_ensure (LNS_TYPE_RULER);
   gtk_widget_class_set_template_from_resource (widget_class,
