@@ -535,7 +535,7 @@ paint (LnsReport *report, const LnsRowTree *tree, uint32_t row, bool exact)
   static const atomic_uint generation;
   PangoFontDescription *font = pango_font_description_from_string ("Sans");
   LnsTilePainter *painter = lns_tile_painter_new (report, tree, font);
-  LnsTileKey key = { lns_strip_of (report, tree, row, 0), 10240 * MSEC, 0, 1, FALSE };
+  LnsTileKey key = { lns_strip_of (report, tree, row, 0), 10240 * MSEC, 0, 1, LNS_THEME_LIGHT };
   LnsTile *tile = lns_tile_painter_paint (painter, &key, exact, &generation, 0);
   lns_tile_painter_free (painter);
   pango_font_description_free (font);
@@ -556,7 +556,7 @@ test_states_are_drawn (void)
 {
   LnsReport *report = open_states ();
   LnsRowTree *tree = lns_row_tree_new (report);
-  const LnsPalette *palette = lns_palette_get (false);
+  const LnsPalette *palette = lns_palette_get (LNS_THEME_LIGHT);
   uint32_t row = lns_row_tree_row_of_lane (tree, 0);
   LNS_CHECK_INT (lns_strip_of (report, tree, row, 0).kind, LNS_STRIP_STATES);
   LnsTile *tile = paint (report, tree, row, true);
@@ -855,7 +855,7 @@ test_what_is_not_known_is_hatched (void)
 {
   LnsReport *report = open_stopped ();
   LnsRowTree *tree = lns_row_tree_new (report);
-  const LnsPalette *palette = lns_palette_get (false);
+  const LnsPalette *palette = lns_palette_get (LNS_THEME_LIGHT);
   const uint32_t cpu = lns_row_tree_row_of_lane (tree, 2);
   const uint32_t rows[] = { lns_row_tree_row_of_lane (tree, 0), lns_row_tree_row_of_lane (tree, 1),
                             cpu, lns_row_tree_row (tree, cpu)->parent };
@@ -922,7 +922,7 @@ test_samples_are_ticks (void)
   uint32_t row = lns_row_tree_row_of_lane (tree, lane), n_ticks = 0;
   LnsTile *tile = paint (report, tree, row, true);
   for (int x = 0; x < LNS_TILE_PX; x++)
-    if (pixel (tile, x, 8) == lns_palette_get (false)->sample)
+    if (pixel (tile, x, 8) == lns_palette_get (LNS_THEME_LIGHT)->sample)
       n_ticks++;
     else
       LNS_CHECK_INT (pixel (tile, x, 8), tile->background);

@@ -95,9 +95,9 @@ times_saturate (void)
 static void
 text_is_readable_on_every_colour (void)
 {
-  for (int dark = 0; dark < 2; dark++)
+  for (int theme = 0; theme < LNS_N_THEMES; theme++)
     {
-      const LnsPalette *palette = lns_palette_get (dark);
+      const LnsPalette *palette = lns_palette_get ((LnsTheme)theme);
       for (int i = 0; i < LNS_N_HUES; i++)
         {
           uint32_t hue = palette->hues[i];
@@ -125,10 +125,42 @@ text_is_readable_on_every_colour (void)
     LNS_CHECK (contrast (rgb, lns_palette_text_on (rgb)) >= 4.5);
 }
 
+/* The least contrast of RGB to the backgrounds of PALETTE. */
+static double
+least_contrast (const LnsPalette *palette, uint32_t rgb)
+{
+  return MIN (contrast (rgb, palette->background[0]), contrast (rgb, palette->background[1]));
+}
+
+static void
+high_contrast_is_higher (void)
+{
+  for (int theme = 0; theme < LNS_THEME_HIGH_CONTRAST; theme++)
+    {
+      const LnsPalette *palette = lns_palette_get ((LnsTheme)theme | LNS_THEME_HIGH_CONTRAST);
+      const uint32_t colors[] = { palette->coverage,
+                                  palette->chart_line,
+                                  palette->running,
+                                  palette->blocked_edge,
+                                  palette->uninterruptible_edge,
+                                  palette->sample,
+                                  palette->lost,
+                                  palette->damaged,
+                                  palette->accent };
+      for (int i = 0; i < LNS_N_HUES; i++)
+        LNS_CHECK (least_contrast (palette, palette->hues[i]) >= 7);
+      for (gsize i = 0; i < G_N_ELEMENTS (colors); i++)
+        LNS_CHECK (least_contrast (palette, colors[i]) >= 7);
+      LNS_CHECK (least_contrast (palette, palette->runnable) >= 4.5);
+      LNS_CHECK (least_contrast (palette, palette->chart) >= 3);
+      LNS_CHECK (least_contrast (palette, palette->text) >= 15);
+    }
+}
+
 static void
 an_event_has_its_own_colour_or_its_names (void)
 {
-  const LnsPalette *palette = lns_palette_get (true);
+  const LnsPalette *palette = lns_palette_get (LNS_THEME_DARK);
   LNS_CHECK_INT (lns_palette_color (palette, 0xff76b900, 3), 0x76b900);
   LNS_CHECK_INT (lns_palette_color (palette, 0, 3), palette->hues[3]);
   LNS_CHECK_INT (lns_palette_hue (7, "", 0), 7);
@@ -290,6 +322,7 @@ main (void)
   LNS_TEST (a_fit_shows_all_and_little_more);
   LNS_TEST (times_saturate);
   LNS_TEST (text_is_readable_on_every_colour);
+  LNS_TEST (high_contrast_is_higher);
   LNS_TEST (an_event_has_its_own_colour_or_its_names);
   LNS_TEST (ticks_are_round_and_far_enough_apart);
   LNS_TEST (deep_ticks_count_from_a_base);

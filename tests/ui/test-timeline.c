@@ -268,7 +268,8 @@ paint (LnsReport *report,
   static const atomic_uint generation;
   PangoFontDescription *font = pango_font_description_from_string ("Sans");
   LnsTilePainter *painter = lns_tile_painter_new (report, tree, font);
-  LnsTileKey key = { lns_strip_of (report, tree, row, i), ns_per_tile, index, scale, TRUE };
+  LnsTileKey key = { lns_strip_of (report, tree, row, i), ns_per_tile, index, scale,
+                     LNS_THEME_DARK };
   LnsTile *tile = lns_tile_painter_paint (painter, &key, TRUE, &generation, 0);
   LNS_CHECK (lns_tile_painter_paint (painter, &key, TRUE, &generation, 1) == NULL ||
              key.strip.kind == LNS_STRIP_COUNTER);
@@ -293,7 +294,7 @@ bars_are_where_their_events_are (void)
 {
   LnsReport *report = open_report (known_path);
   LnsRowTree *tree = lns_row_tree_new (report);
-  uint32_t background = lns_palette_get (true)->background[0];
+  uint32_t background = lns_palette_get (LNS_THEME_DARK)->background[0];
   for (int scale = 1; scale <= 2; scale++)
     {
       LnsTile *tile = paint (report, tree, 4, 0, 512 * SECOND / 50, 0, scale);
@@ -329,7 +330,7 @@ neighbouring_tiles_meet (void)
   LnsTile *right = paint (report, tree, 4, 0, ns_per_tile, 1, 1);
   LNS_CHECK_INT (pixel (left, 511, 16), 0x76b900);
   LNS_CHECK_INT (pixel (right, 0, 16), 0x76b900);
-  LNS_CHECK_INT (pixel (right, 630 - 512 + 2, 16), lns_palette_get (true)->background[0]);
+  LNS_CHECK_INT (pixel (right, 630 - 512 + 2, 16), lns_palette_get (LNS_THEME_DARK)->background[0]);
   lns_tile_free (left);
   lns_tile_free (right);
   lns_row_tree_unref (tree);
@@ -346,9 +347,9 @@ narrow_events_are_coverage (void)
   uint64_t n_events = 0;
   for (int x = 0; x < LNS_TILE_PX; x++)
     {
-      gboolean painted = pixel (tile, x, 16) != lns_palette_get (true)->background[0];
+      gboolean painted = pixel (tile, x, 16) != lns_palette_get (LNS_THEME_DARK)->background[0];
       LNS_CHECK_INT (painted, tile->pixels[x].busy > 0 || tile->pixels[x].count > 0);
-      LNS_CHECK_INT (pixel (tile, x, 0), lns_palette_get (true)->background[0]);
+      LNS_CHECK_INT (pixel (tile, x, 0), lns_palette_get (LNS_THEME_DARK)->background[0]);
       n_events += tile->pixels[x].count;
     }
   LNS_CHECK_INT (n_events, 20000);
@@ -375,7 +376,7 @@ marks_are_flags_and_losses_are_hatched (void)
   LnsTile *loader = paint (report, tree, row, 0, 512 * SECOND / 50, 0, 1);
   int n_lost = 0;
   for (int x = 0; x < LNS_TILE_PX; x++)
-    if (pixel (loader, x, 8) == lns_palette_get (true)->lost)
+    if (pixel (loader, x, 8) == lns_palette_get (LNS_THEME_DARK)->lost)
       {
         LNS_CHECK (x >= 300 && x < 330); /* 6 s to 6.6 s */
         n_lost++;
@@ -394,7 +395,8 @@ open_ranges_fade_out (void)
   LnsTile *tile = paint (report, tree, row_called (tree, "NVTX", 1), 0, 512 * SECOND / 50, 0, 1);
   const LnsPixelEvent *event = lns_tile_event_at (tile, 400, 0);
   LNS_CHECK (event != NULL && event->flags & LNS_EVENT_OPEN_END);
-  uint32_t background = lns_palette_get (true)->background[0], full = pixel (tile, 400, 1);
+  uint32_t background = lns_palette_get (LNS_THEME_DARK)->background[0],
+           full = pixel (tile, 400, 1);
   LNS_CHECK (contrast (pixel (tile, 498, 1), background) < contrast (full, background) / 2);
   LNS_CHECK_INT (pixel (tile, 470, 1), full);
   lns_tile_free (tile);
@@ -407,7 +409,7 @@ charts_are_as_high_as_their_values (void)
 {
   LnsReport *report = open_report (known_path);
   LnsRowTree *tree = lns_row_tree_new (report);
-  const LnsPalette *palette = lns_palette_get (true);
+  const LnsPalette *palette = lns_palette_get (LNS_THEME_DARK);
   LnsTile *busy = paint (report, tree, 3, 0, 512 * SECOND / 50, 0, 1);
   LNS_CHECK_INT (busy->key.strip.kind, LNS_STRIP_SUMMARY);
   LNS_CHECK_INT (pixel (busy, 20, 3), palette->chart); /* the whole height: always in an epoch */

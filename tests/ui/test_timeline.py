@@ -20,10 +20,10 @@ EPOCHS = [(0x76, 0xb9, 0x00), (0x1f, 0x77, 0xb4), (0xff, 0x7f, 0x0e), (0xd6, 0x2
 UNITS = {"ns": 1, "µs": 10**3, "ms": 10**6, "s": 10**9}
 
 
-def opened(*words):
+def opened(*words, env=None):
     path = os.path.join(tempfile.mkdtemp(prefix="timeline-", dir=os.environ[harness.SESSION]), "known.rep")
     subprocess.run([KNOWN_REPORT, path, *words], check=True)
-    return harness.App(path, env={"LC_ALL": "C.UTF-8"})
+    return harness.App(path, env={"LC_ALL": "C.UTF-8", **(env or {})})
 
 
 class Timeline:
@@ -82,6 +82,15 @@ def test_rows_are_named_and_described():
         assert re.fullmatch(r"20,235 events; view -.* – 10\..* s; 8[78]\.\d % in NVTX ranges", row.description), row.description
         heights = [row.extents()[3] for row in timeline.rows()]
         assert heights == [24, 58, 42, 24, 94, 24, 22, 24, 22], heights
+
+
+def test_high_contrast_has_colours_of_its_own():
+    with opened(env={"ADW_DEBUG_HIGH_CONTRAST": "1"}) as app:
+        timeline = Timeline(app)
+        row = timeline.row("NVTX")
+        app.activate("app.theme", "'dark'")
+        # The gap after the first epoch is the background: black, or nearly black in every other row.
+        app.wait(lambda: sum(timeline.color_at(row, 0.95, 16)) in (0, 3 * 0x10), what="a black background")
 
 
 def test_ranges_are_drawn_where_they_are():

@@ -13,7 +13,7 @@
 #include "src/base/format.h"
 #include "ui/model/context-menu.h"
 #include "ui/model/display-text.h"
-#include "ui/model/palette.h"
+#include "ui/model/theme.h"
 #include "ui/model/shortcuts.h"
 
 #define MIN_ROW_PX  20
@@ -233,7 +233,7 @@ lns_flame_graph_size_allocate (GtkWidget *widget, int width, int height, int bas
 static const LnsPalette *
 palette_now (void)
 {
-  return lns_palette_get (adw_style_manager_get_dark (adw_style_manager_get_default ()));
+  return lns_palette_get (lns_theme_now ());
 }
 
 static uint32_t
@@ -742,6 +742,5 @@ lns_flame_graph_init (LnsFlameGraph *self)
   gtk_widget_add_controller (widget, GTK_EVENT_CONTROLLER (menu));
   gtk_widget_add_controller (widget, motion);
   gtk_widget_add_controller (widget, keys);
-  g_signal_connect_object (adw_style_manager_get_default (), "notify::dark",
-                           G_CALLBACK (dark_changed_cb), self, G_CONNECT_SWAPPED);
+  lns_theme_connect (G_CALLBACK (dark_changed_cb), self);
 }

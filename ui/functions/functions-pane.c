@@ -12,7 +12,7 @@
 #include "src/base/saturate.h"
 #include "ui/functions/flame-graph.h"
 #include "ui/functions/function-table.h"
-#include "ui/model/palette.h"
+#include "ui/model/theme.h"
 #include "ui/model/shortcuts.h"
 
 /* Modules in the legend of the flame graph. */
@@ -170,8 +170,7 @@ list_modules (const LnsFunctionSums *sums)
 static void
 update_legend (LnsFunctionsPane *self, const LnsFunctionSums *sums)
 {
-  const LnsPalette *palette =
-      lns_palette_get (adw_style_manager_get_dark (adw_style_manager_get_default ()));
+  const LnsPalette *palette = lns_palette_get (lns_theme_now ());
   g_autoptr (GArray) modules = list_modules (sums);
   g_autoptr (GString) markup = g_string_new (NULL);
 
@@ -363,8 +362,7 @@ lns_functions_pane_new (LnsView *view, GSettings *settings)
   g_signal_connect_object (settings, "changed", G_CALLBACK (settings_cb), self, 0);
   g_signal_connect_object (view, "show-in-functions", G_CALLBACK (show_in_functions_cb), self, 0);
   g_signal_connect_object (self->functions, "changed", G_CALLBACK (changed_cb), self, 0);
-  g_signal_connect_object (adw_style_manager_get_default (), "notify::dark", G_CALLBACK (update),
-                           self, G_CONNECT_SWAPPED);
+  lns_theme_connect (G_CALLBACK (update), self);
   settings_cb (settings, NULL, self);
   return GTK_WIDGET (self);
 }

@@ -7,7 +7,7 @@
 
 #include <adwaita.h>
 
-#include "ui/model/palette.h"
+#include "ui/model/theme.h"
 
 /* How much of the bar's colour is seen: text upon it must be as easy to read as beside it. */
 #define BAR_ALPHA 0.55f
@@ -36,8 +36,7 @@ static void
 lns_share_cell_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 {
   LnsShareCell *self = LNS_SHARE_CELL (widget);
-  const LnsPalette *palette =
-      lns_palette_get (adw_style_manager_get_dark (adw_style_manager_get_default ()));
+  const LnsPalette *palette = lns_palette_get (lns_theme_now ());
   const GdkRGBA color = lns_palette_rgba (palette->chart, BAR_ALPHA);
   const float width_px = (float)gtk_widget_get_width (widget);
   const float bar_px = (float)self->share * width_px;

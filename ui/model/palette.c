@@ -51,10 +51,54 @@ static const LnsPalette dark = {
   .accent = 0x62a0ea,
 };
 
+/* The same hues, darker or lighter until their contrast to both backgrounds is 7 to 1; bars of threads that wait stay pale, and
+ * their edges have 7 to 1 or more; charts have 3 to 1, and their edges 9 to 1. */
+static const LnsPalette light_contrast = {
+  .background = { 0xffffff, 0xf5f5f5 },
+  .hues = { 0x1a568b, 0x235e34, 0x833a60, 0x754a04, 0x61468a, 0x045d5a, 0x8a3b31, 0x4c5911,
+            0x454e90, 0x5f5304, 0x753f79, 0x065b6f },
+  .coverage = 0x3b5573,
+  .chart = 0x7591ae,
+  .chart_line = 0x22456b,
+  .running = 0x205f35,
+  .runnable = 0xa75f00,
+  .blocked = 0xd6dbe3,
+  .blocked_edge = 0x3e444d,
+  .uninterruptible = 0xeacdc6,
+  .uninterruptible_edge = 0x853f30,
+  .sample = 0x332e3a,
+  .lost = 0xa0221b,
+  .damaged = 0x744b00,
+  .text = 0x000000,
+  .accent = 0x14529e,
+};
+
+static const LnsPalette dark_contrast = {
+  .background = { 0x000000, 0x101010 },
+  .hues = { 0x5fa2e1, 0x61ba77, 0xd485ac, 0xd6933b, 0xac90dc, 0x19bbb4, 0xdc8679, 0x99af49,
+            0x8c98e5, 0xb6a434, 0xc489c7, 0x02b5db },
+  .coverage = 0x80a0c5,
+  .chart = 0x35659a,
+  .chart_line = 0x87b7eb,
+  .running = 0x57b873,
+  .runnable = 0xf0a040,
+  .blocked = 0x3c424c,
+  .blocked_edge = 0xabb3c0,
+  .uninterruptible = 0x593a33,
+  .uninterruptible_edge = 0xd98a75,
+  .sample = 0xdeddda,
+  .lost = 0xff7b63,
+  .damaged = 0xf8c146,
+  .text = 0xffffff,
+  .accent = 0x62a0ea,
+};
+
 const LnsPalette *
-lns_palette_get (bool want_dark)
+lns_palette_get (LnsTheme theme)
 {
-  return want_dark ? &dark : &light;
+  static const LnsPalette *const palettes[LNS_N_THEMES] = { &light, &dark, &light_contrast,
+                                                            &dark_contrast };
+  return palettes[theme];
 }
 
 unsigned

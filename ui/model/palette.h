@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The colours of the timeline, for light and for dark. Colours are 0xRRGGBB. Pure; any thread. */
+/* The colours of the timeline, for light and for dark, and the same with high contrast. Colours are 0xRRGGBB. Pure; any thread. */
 
 #pragma once
 
@@ -34,8 +34,17 @@ typedef struct
   uint32_t accent;  /* band, selection, overview window                                   */
 } LnsPalette;
 
+typedef enum
+{
+  LNS_THEME_LIGHT = 0,
+  LNS_THEME_DARK = 1,
+  LNS_THEME_HIGH_CONTRAST = 2 /* a bit, of either */
+} LnsTheme;
+
+#define LNS_N_THEMES 4
+
 /* Static. */
-const LnsPalette *lns_palette_get (bool dark);
+const LnsPalette *lns_palette_get (LnsTheme theme);
 
 /* Turns HUE by the domain's name, so that equal names in two domains differ in colour. HUE stays as it is if the domain
  * has no name. O(size). */

@@ -810,7 +810,7 @@ begin (LnsTilePainter *self, const LnsTileKey *key)
     .height_px = height_px,
   };
   lns_tile_labels_set_lane_px (self->labels, key->strip.lane_px);
-  self->palette = lns_palette_get (key->dark);
+  self->palette = lns_palette_get (key->theme);
   self->background = self->palette->background[key->strip.odd];
   self->tile->background = self->background;
   self->origin_ns = lns_tile_origin_ns (key);

@@ -29,7 +29,7 @@ struct LnsTileSet
 
   GArray *requests; /* of LnsTileRequest, reused */
   int scale;
-  gboolean dark;
+  LnsTheme theme;
   int64_t ns_per_tile;       /* at the last prepare */
   int64_t first, last;       /* the tiles in view then */
   int64_t stale_ns_per_tile; /* the last zoom whose tiles in view were all there, or 0 */
@@ -46,7 +46,7 @@ tile_of (int64_t px)
 static LnsTileKey
 key_of (LnsTileSet *self, const LnsStrip *strip, int64_t ns_per_tile, int64_t index)
 {
-  return (LnsTileKey){ *strip, ns_per_tile, index, self->scale, self->dark };
+  return (LnsTileKey){ *strip, ns_per_tile, index, self->scale, self->theme };
 }
 
 static void
@@ -146,16 +146,16 @@ request (LnsTileSet *self, const LnsStripSpan *span, int64_t first, int64_t last
 
 void
 lns_tile_set_prepare (
-    LnsTileSet *self, const LnsStripSpan *spans, guint n_spans, int scale, gboolean dark)
+    LnsTileSet *self, const LnsStripSpan *spans, guint n_spans, int scale, LnsTheme theme)
 {
   const LnsScale *now = lns_view_get_scale (self->view);
-  if (now->ns_per_tile != self->ns_per_tile || scale != self->scale || dark != self->dark)
+  if (now->ns_per_tile != self->ns_per_tile || scale != self->scale || theme != self->theme)
     lns_tile_builder_cancel (self->builder);
-  if (scale != self->scale || dark != self->dark)
+  if (scale != self->scale || theme != self->theme)
     self->stale_ns_per_tile = 0;
   self->ns_per_tile = now->ns_per_tile;
   self->scale = scale;
-  self->dark = dark;
+  self->theme = theme;
   self->first = tile_of (now->first_px);
   self->last = tile_of (now->first_px + lns_view_get_width_px (self->view) - 1);
 

@@ -16,7 +16,7 @@ lns_tile_key_hash (gconstpointer key)
   guint64 hash = (guint64)k->index * UINT64_C (0x9e3779b97f4a7c15);
   hash ^= (guint64)k->ns_per_tile * UINT64_C (0xc2b2ae3d27d4eb4f);
   hash ^= ((guint64)k->strip.row << 32 | k->strip.lane) * UINT64_C (0x165667b19e3779f9);
-  hash += (guint64)k->scale << 2 | (guint64)k->strip.odd << 1 | (guint64)(k->dark != FALSE);
+  hash += (guint64)k->scale << 3 | (guint64)k->strip.odd << 2 | (guint64)k->theme;
   return (guint)(hash ^ hash >> 32);
 }
 
@@ -27,7 +27,7 @@ lns_tile_key_equal (gconstpointer a, gconstpointer b)
   return x->index == y->index && x->ns_per_tile == y->ns_per_tile &&
          x->strip.lane == y->strip.lane && x->strip.row == y->strip.row &&
          x->strip.kind == y->strip.kind && x->strip.odd == y->strip.odd && x->scale == y->scale &&
-         x->strip.lane_px == y->strip.lane_px && x->dark == y->dark;
+         x->strip.lane_px == y->strip.lane_px && x->theme == y->theme;
 }
 
 /* --- Strips -------------------------------------------------------------------------------- */

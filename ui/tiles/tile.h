@@ -13,6 +13,7 @@
 
 #include "src/store/read/pixels.h"
 #include "ui/model/event-text.h"
+#include "ui/model/palette.h"
 #include "ui/model/row-tree.h"
 #include "ui/model/summary.h"
 #include "ui/model/scale.h"
@@ -45,7 +46,7 @@ typedef struct
   int64_t ns_per_tile;
   int64_t index;
   int scale; /* device pixels a pixel                                                           */
-  gboolean dark;
+  LnsTheme theme;
 } LnsTileKey;
 
 typedef enum

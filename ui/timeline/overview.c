@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "ui/model/job.h"
-#include "ui/model/palette.h"
+#include "ui/model/theme.h"
 #include "ui/model/summary.h"
 #include "ui/tiles/tile-raster.h"
 
@@ -26,7 +26,7 @@ struct _LnsOverview
   LnsRowTree *tree; /* owned, or NULL */
   float *shares;    /* owned; n_px of them, or NULL */
   int n_px;
-  gboolean painted_dark;
+  LnsTheme painted_theme;
   GskRenderNode *chart; /* owned; shows `shares`, or NULL */
   int asked_px;         /* width of the query under way or answered */
   GCancellable *asking; /* of the query under way, or NULL */
@@ -157,14 +157,14 @@ lns_overview_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   LnsOverview *self = LNS_OVERVIEW (widget);
   if (self->view == NULL)
     return;
-  gboolean is_dark = adw_style_manager_get_dark (adw_style_manager_get_default ());
-  const LnsPalette *palette = lns_palette_get (is_dark);
-  if (self->chart != NULL && self->painted_dark != is_dark)
+  const LnsTheme theme = lns_theme_now ();
+  const LnsPalette *palette = lns_palette_get (theme);
+  if (self->chart != NULL && self->painted_theme != theme)
     g_clear_pointer (&self->chart, gsk_render_node_unref);
   if (self->chart == NULL && self->shares != NULL)
     {
       self->chart = chart_node (self, palette);
-      self->painted_dark = is_dark;
+      self->painted_theme = theme;
     }
   if (self->chart != NULL)
     gtk_snapshot_append_node (snapshot, self->chart);

@@ -43,7 +43,7 @@ snapshot_pill (const LnsTimelineLayout *layout,
   g_autoptr (PangoLayout) words = gtk_widget_create_pango_layout (layout->timeline, text);
   int text_px, line_px;
   pango_layout_get_pixel_size (words, &text_px, &line_px);
-  uint32_t rgb = lns_palette_get (layout->context->dark)->accent;
+  uint32_t rgb = lns_palette_get (layout->context->theme)->accent;
   GdkRGBA back = lns_palette_rgba (rgb, 1), front = lns_palette_rgba (lns_palette_text_on (rgb), 1);
   float width_px = (float)(text_px + 2 * PILL_PAD_PX), height_px = (float)line_px + 4;
   float left_px = CLAMP (middle_px - width_px / 2, body->origin.x,
@@ -72,7 +72,7 @@ snapshot_band (const LnsTimelineLayout *layout, GtkSnapshot *snapshot, const gra
   double left = CLAMP (lns_scale_x_of (scale, start_ns), -2.0, width + 2);
   double right = CLAMP (lns_scale_x_of (scale, end_ns), -2.0, width + 2);
   float x0 = body->origin.x + floorf ((float)left), x1 = body->origin.x + floorf ((float)right);
-  uint32_t accent = lns_palette_get (layout->context->dark)->accent;
+  uint32_t accent = lns_palette_get (layout->context->theme)->accent;
   GdkRGBA tint = lns_palette_rgba (accent, BAND_ALPHA), edge = lns_palette_rgba (accent, 1);
   append_rect (snapshot, &tint, x0, body->origin.y, x1 - x0, body->size.height);
   append_rect (snapshot, &edge, x0, body->origin.y, 1, body->size.height);
@@ -235,7 +235,7 @@ snapshot_linked (const LnsTimelineLayout *layout,
 {
   guint n;
   const LnsLinkedEvent *linked = lns_view_get_linked_events (layout->context->view, &n);
-  const LnsPalette *palette = lns_palette_get (layout->context->dark);
+  const LnsPalette *palette = lns_palette_get (layout->context->theme);
   GdkRGBA text = lns_palette_rgba (palette->text, 1);
   for (guint i = 0; i < n; i++)
     {
@@ -258,7 +258,7 @@ snapshot_events (const LnsTimelineLayout *layout,
                  const LnsPixelEvent *hovered,
                  GtkSnapshot *snapshot)
 {
-  const LnsPalette *palette = lns_palette_get (layout->context->dark);
+  const LnsPalette *palette = lns_palette_get (layout->context->theme);
   graphene_rect_t area;
   LnsEventId id = lns_view_get_hovered_event (layout->context->view);
   if (id.lane != LNS_ID_NONE && id.ordinal == hovered->ordinal &&
@@ -289,7 +289,7 @@ lns_timeline_overlay_snapshot (const LnsTimelineLayout *layout,
   if (pointer_x >= body.origin.x)
     {
       GdkRGBA color =
-          lns_palette_rgba (lns_palette_get (layout->context->dark)->text, POINTER_ALPHA);
+          lns_palette_rgba (lns_palette_get (layout->context->theme)->text, POINTER_ALPHA);
       append_rect (snapshot, &color, floorf ((float)pointer_x), body.origin.y, 1, body.size.height);
     }
   gtk_snapshot_pop (snapshot);

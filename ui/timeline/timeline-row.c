@@ -346,7 +346,7 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
   if (layout == NULL)
     return;
   LnsReport *report = lns_view_get_report (self->context->view);
-  const LnsPalette *palette = lns_palette_get (self->context->dark);
+  const LnsPalette *palette = lns_palette_get (self->context->theme);
   unsigned hue = lns_event_hue (report, self->context->tree, model_row (self), event->name);
   uint32_t rgb = span != NULL ? lns_palette_state (palette, span->state)
                               : lns_palette_color (palette, event->color, hue);
@@ -367,7 +367,7 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
 static void
 snapshot_waiting (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
 {
-  const LnsPalette *palette = lns_palette_get (self->context->dark);
+  const LnsPalette *palette = lns_palette_get (self->context->theme);
   GdkRGBA back =
       lns_palette_rgba (palette->background[lns_row_is_odd (self->context->tree, self->row)], 1);
   GdkRGBA front = lns_palette_rgba (palette->text, 1);
@@ -391,7 +391,7 @@ snapshot_waiting (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_re
 static void
 snapshot_strips (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
 {
-  const LnsPalette *palette = lns_palette_get (self->context->dark);
+  const LnsPalette *palette = lns_palette_get (self->context->theme);
   GdkRGBA background =
       lns_palette_rgba (palette->background[lns_row_is_odd (self->context->tree, self->row)], 1);
   cairo_t *cr = gtk_snapshot_append_cairo (snapshot, body);

@@ -25,7 +25,7 @@ typedef struct
   int header_px;         /* left edge of the area that shows time */
   char *waiting_text;    /* owned; text of rows that wait for their lanes, or NULL */
   gboolean has_samples;  /* which functions threads were in is known */
-  gboolean dark;
+  LnsTheme theme;
 } LnsRowContext;
 
 #define LNS_TYPE_TIMELINE_ROW (lns_timeline_row_get_type ())

@@ -71,7 +71,7 @@ append_name (LnsTimelineTooltip *self, GString *markup, uint32_t row, uint32_t n
 static void
 append_state (LnsTimelineTooltip *self, GString *markup, LnsThreadState state)
 {
-  const LnsPalette *palette = lns_palette_get (self->context->dark);
+  const LnsPalette *palette = lns_palette_get (self->context->theme);
   g_string_append_printf (markup, "<span foreground=\"#%06x\">%s</span> <b>%s</b>",
                           lns_palette_state_mark (palette, state),
                           state == LNS_STATE_UNKNOWN ? "▨" : "■", lns_thread_state_name (state));
@@ -89,7 +89,7 @@ append_state (LnsTimelineTooltip *self, GString *markup, LnsThreadState state)
 static void
 append_states (LnsTimelineTooltip *self, GString *markup)
 {
-  const LnsPalette *palette = lns_palette_get (self->context->dark);
+  const LnsPalette *palette = lns_palette_get (self->context->theme);
   g_string_append (markup, "\n");
   for (int state = LNS_STATE_RUNNING; state <= LNS_STATE_UNINTERRUPTIBLE; state++)
     g_string_append_printf (markup, "%s<span foreground=\"#%06x\">■</span> %s",
@@ -216,7 +216,7 @@ read_details (LnsWorker *worker, gpointer job)
 static void
 append_legend (LnsTimelineTooltip *self, GString *markup)
 {
-  const LnsPalette *palette = lns_palette_get (self->context->dark);
+  const LnsPalette *palette = lns_palette_get (self->context->theme);
   g_string_append (markup, "\n");
   for (int kind = LNS_CUDA_CALL_LAUNCH; kind <= LNS_CUDA_CALL_OTHER; kind++)
     g_string_append_printf (

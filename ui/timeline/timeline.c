@@ -11,6 +11,7 @@
 #include "src/analysis/projection/projection-file.h"
 #include "src/base/format.h"
 #include "src/store/read/report-cache.h"
+#include "ui/model/theme.h"
 #include "ui/model/context-menu.h"
 #include "ui/model/display-text.h"
 #include "ui/model/job.h"
@@ -176,9 +177,9 @@ tile_changed_cb (uint32_t row, gpointer data)
 }
 
 static void
-dark_changed_cb (LnsTimeline *self)
+theme_changed_cb (LnsTimeline *self)
 {
-  self->context.dark = adw_style_manager_get_dark (adw_style_manager_get_default ());
+  self->context.theme = lns_theme_now ();
   redraw_rows (self);
   gtk_widget_queue_draw (GTK_WIDGET (self->overview));
   prepare_tiles (self);
@@ -695,7 +696,7 @@ prepare (LnsTimeline *self)
   lns_timeline_rows_append_spans (self->rows, self->spans);
   lns_tile_set_prepare (self->context.tiles, (const LnsStripSpan *)(void *)self->spans->data,
                         self->spans->len, gtk_widget_get_scale_factor (GTK_WIDGET (self)),
-                        self->context.dark);
+                        self->context.theme);
   project_wanted (self);
 }
 
@@ -796,7 +797,7 @@ set_view (LnsTimeline *self, LnsView *view)
   fit_lanes (self);
   context->has_samples = lns_call_has_samples (lns_view_get_report (view), LNS_LANE_CPU_SAMPLE) ||
                          lns_call_has_samples (lns_view_get_report (view), LNS_LANE_PYTHON_SAMPLE);
-  context->dark = adw_style_manager_get_dark (adw_style_manager_get_default ());
+  context->theme = lns_theme_now ();
 
   self->pinned = add_rows (self, NULL);
   self->rows = add_rows (self, self->adjustment);
@@ -823,8 +824,7 @@ set_view (LnsTimeline *self, LnsView *view)
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self, "notify::scale-factor", G_CALLBACK (prepare_tiles), self,
                            G_CONNECT_SWAPPED);
-  g_signal_connect_object (adw_style_manager_get_default (), "notify::dark",
-                           G_CALLBACK (dark_changed_cb), self, G_CONNECT_SWAPPED);
+  lns_theme_connect (G_CALLBACK (theme_changed_cb), self);
   span_changed_cb (self);
   read_wanted (self);
 }
