@@ -10,6 +10,46 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MAX_GROUP_BYTES 4
+
+static char sign_point = '.';
+static char sign_group[MAX_GROUP_BYTES + 1] = ",";
+
+void
+lns_format_set_signs (char point, const char *group)
+{
+  const size_t n_bytes = strlen (group);
+
+  if (n_bytes > MAX_GROUP_BYTES)
+    return;
+  sign_point = point;
+  memcpy (sign_group, group, n_bytes + 1);
+}
+
+char *
+lns_format_with_point (char *number)
+{
+  char *point = strchr (number, '.');
+
+  if (point != NULL)
+    *point = sign_point;
+  return number;
+}
+
+const char *
+lns_format_fixed (double value, int n_digits, char ret_text[LNS_FORMAT_SIZE])
+{
+  snprintf (ret_text, LNS_FORMAT_SIZE, "%.*f", n_digits, value);
+  return lns_format_with_point (ret_text);
+}
+
+const char *
+lns_format_real (double value, int n_digits, char ret_text[LNS_FORMAT_SIZE])
+{
+  snprintf (ret_text, LNS_FORMAT_SIZE, "%.*g", n_digits, value);
+  return lns_format_with_point (ret_text);
+}
+
 const char *
 lns_format_signal (int signal_number, char ret_text[LNS_FORMAT_SIZE])
 {
@@ -55,7 +95,8 @@ format_grouped (bool negative, uint64_t value, char ret_text[LNS_FORMAT_SIZE])
   for (int digits = 0; digits == 0 || value > 0; digits++, value /= 10)
     {
       if (digits > 0 && digits % 3 == 0)
-        reversed[n++] = ',';
+        for (size_t i = strlen (sign_group); i > 0; i--)
+          reversed[n++] = sign_group[i - 1];
       reversed[n++] = (char)('0' + value % 10);
     }
   if (negative)
@@ -98,7 +139,7 @@ lns_format_duration (int64_t duration_ns, char ret_text[LNS_FORMAT_SIZE])
   if (unit == 0)
     snprintf (ret_text + length, room, " ns");
   else
-    snprintf (ret_text + length, room, ".%03u %s",
+    snprintf (ret_text + length, room, "%c%03u %s", sign_point,
               (unsigned)(value_ns % units[unit].size_ns / thousandth_ns), units[unit].name);
   return ret_text;
 }
@@ -115,8 +156,8 @@ lns_format_duration_exact (int64_t duration_ns, char ret_text[LNS_FORMAT_SIZE])
   for (; rest_ns > 0 && rest_ns % 10 == 0; rest_ns /= 10)
     digits--;
   if (rest_ns > 0)
-    snprintf (ret_text + length, LNS_FORMAT_SIZE - length, ".%0*" PRIu64 " %s", digits, rest_ns,
-              units[unit].name);
+    snprintf (ret_text + length, LNS_FORMAT_SIZE - length, "%c%0*" PRIu64 " %s", sign_point, digits,
+              rest_ns, units[unit].name);
   else
     snprintf (ret_text + length, LNS_FORMAT_SIZE - length, " %s", units[unit].name);
   return ret_text;
@@ -132,5 +173,5 @@ lns_format_bytes (uint64_t size_bytes, char ret_text[LNS_FORMAT_SIZE])
   for (; value >= (unit == 0 ? 1024 : 1023.95) && unit + 1 < sizeof names / sizeof names[0]; unit++)
     value /= 1024;
   snprintf (ret_text, LNS_FORMAT_SIZE, unit == 0 ? "%.0f %s" : "%.1f %s", value, names[unit]);
-  return ret_text;
+  return lns_format_with_point (ret_text);
 }

@@ -3,14 +3,27 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Formats numbers for people, the same in the terminal, in the viewer and in every locale. Each function writes into the
- * caller's RET_TEXT and returns it. Thread-safe. */
+/* Formats numbers for people: in the terminal the same in every locale, in the viewer with the signs of the person's. Nothing that
+ * a program reads or writes is formatted here. Each function writes into the caller's RET_TEXT and returns it. Thread-safe. */
 
 #pragma once
 
 #include <stdint.h>
 
-#define LNS_FORMAT_SIZE 40 /* room for every result and its NUL */
+#define LNS_FORMAT_SIZE 64 /* room for every result and its NUL */
+
+/* Has numbers written with these signs: POINT before their fraction, and GROUP between thousands, at most 4 bytes (longer ones
+ * change nothing). At first they are '.' and ",". To be called before there are other threads. */
+void lns_format_set_signs (char point, const char *group);
+
+/* Puts the sign before the fraction of NUMBER, which printf () wrote in the C locale, in its place. Returns NUMBER. */
+char *lns_format_with_point (char *number);
+
+/* VALUE with N_DIGITS (at most 9) after the point: "37.5". */
+const char *lns_format_fixed (double value, int n_digits, char ret_text[LNS_FORMAT_SIZE]);
+
+/* The same with N_DIGITS (at most 17) in all, and no zeros at the end: "0.25", "1e+20". */
+const char *lns_format_real (double value, int n_digits, char ret_text[LNS_FORMAT_SIZE]);
 
 /* A duration in the unit that leaves 1–999 before the point, to three digits after it: "7 ns",
  * "12.346 µs", "1.500 ms", "3,601.000 s". Rounded half away from zero. */

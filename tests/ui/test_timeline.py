@@ -7,6 +7,7 @@ the pixels are where the report's ranges are (known-report.c)."""
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -82,6 +83,17 @@ def test_rows_are_named_and_described():
         assert re.fullmatch(r"20,235 events; view -.* – 10\..* s; 8[78]\.\d % in NVTX ranges", row.description), row.description
         heights = [row.extents()[3] for row in timeline.rows()]
         assert heights == [24, 58, 42, 24, 94, 24, 22, 24, 22], heights
+
+
+def test_numbers_have_the_signs_of_the_locale():
+    """In German, a comma stands before the fraction, and the C library knows the locale once it is made."""
+    if shutil.which("localedef") is None or not os.path.exists("/usr/share/i18n/locales/de_DE"):
+        raise tap.Skip("the machine cannot make locales")
+    folder = tempfile.mkdtemp(prefix="locale-", dir=os.environ[harness.SESSION])
+    subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", os.path.join(folder, "de_DE.UTF-8")], check=True)
+    with opened(env={"LC_ALL": "", "LC_NUMERIC": "de_DE.UTF-8", "LOCPATH": folder}) as app:
+        description = Timeline(app).row("main (4711)").description
+        assert re.fullmatch(r"20\.235 events; view -.* – 10,\d* s; 8[78],\d % in NVTX ranges", description), description
 
 
 def test_high_contrast_has_colours_of_its_own():

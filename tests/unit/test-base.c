@@ -170,6 +170,31 @@ test_format_numbers (void)
   LNS_CHECK_STR (lns_plural ((UINT64_C (1) << 32) + 1, "row", "rows"), "rows");
 }
 
+/* In German a comma stands before the fraction; in French a narrow space of three bytes is between thousands. */
+static void
+test_format_signs (void)
+{
+  char text[LNS_FORMAT_SIZE], number[] = "1.5";
+  LNS_CHECK_STR (lns_format_fixed (37.46, 1, text), "37.5");
+  LNS_CHECK_STR (lns_format_real (0.25, 10, text), "0.25");
+  LNS_CHECK_STR (lns_format_with_point (number), "1.5");
+  lns_format_set_signs (',', ".");
+  LNS_CHECK_STR (lns_format_duration (INT64_C (3601500000000), text), "3.601,500 s");
+  LNS_CHECK_STR (lns_format_duration_exact (1500000, text), "1,5 ms");
+  LNS_CHECK_STR (lns_format_unsigned (1234567, text), "1.234.567");
+  LNS_CHECK_STR (lns_format_bytes (1536, text), "1,5 KiB");
+  LNS_CHECK_STR (lns_format_fixed (37.46, 1, text), "37,5");
+  LNS_CHECK_STR (lns_format_real (0.25, 10, text), "0,25");
+  LNS_CHECK_STR (lns_format_real (1e20, 10, text), "1e+20");
+  LNS_CHECK_STR (lns_format_with_point (number), "1,5");
+  lns_format_set_signs (',', "\u202f");
+  LNS_CHECK_STR (lns_format_unsigned (UINT64_MAX, text),
+                 "18\u202f446\u202f744\u202f073\u202f709\u202f551\u202f615");
+  lns_format_set_signs (';', "too long");
+  LNS_CHECK_STR (lns_format_fixed (0.5, 1, text), "0,5");
+  lns_format_set_signs ('.', ",");
+}
+
 static void
 test_string_table (void)
 {
@@ -290,6 +315,7 @@ main (void)
   LNS_TEST (test_error_is_cut_between_characters);
   LNS_TEST (test_format_duration);
   LNS_TEST (test_format_numbers);
+  LNS_TEST (test_format_signs);
   LNS_TEST (test_string_table);
   LNS_TEST (test_hash);
   return lns_tap_done ();

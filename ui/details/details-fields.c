@@ -192,7 +192,8 @@ add_occupancy (const Subject *self, const LnsCudaLaunch *launch)
                         lns_format_unsigned (device->max_warps_per_sm, most)));
   if (device->n_multiprocessors > 0)
     add (self, _ ("Blocks per multiprocessor"),
-         g_strdup_printf ("%.1f", (double)product (launch->grid) / device->n_multiprocessors));
+         g_strdup (lns_format_fixed ((double)product (launch->grid) / device->n_multiprocessors, 1,
+                                     text)));
 }
 
 static void
@@ -234,9 +235,11 @@ direction_text (const Subject *self, uint64_t kind)
 static char *
 throughput_text (const Subject *self, uint64_t size_bytes)
 {
-  return size_bytes > 0 && self->event->duration_ns > 0
-             ? g_strdup_printf ("%.2f GB/s", (double)size_bytes / (double)self->event->duration_ns)
-             : NULL;
+  char number[LNS_FORMAT_SIZE];
+  if (size_bytes == 0 || self->event->duration_ns <= 0)
+    return NULL;
+  lns_format_fixed ((double)size_bytes / (double)self->event->duration_ns, 2, number);
+  return g_strdup_printf ("%s GB/s", number);
 }
 
 static char *

@@ -237,8 +237,8 @@ show_band (LnsDetailsPane *self, const Counting *counting)
     {
       double span_ns = (double)(counting->end_ns - counting->start_ns);
       g_autofree char *busy =
-          g_strdup_printf ("%s (%.1f %%)", lns_format_duration (band->busy_ns, text),
-                           100 * (double)band->busy_ns / span_ns);
+          g_strdup_printf ("%s (%s %%)", lns_format_duration (band->busy_ns, text),
+                           lns_format_fixed (100 * (double)band->busy_ns / span_ns, 1, more));
       set_line (self->band_grid, line++, _ ("Covered"), busy);
     }
   g_autofree char *name =

@@ -579,8 +579,10 @@ lns_functions_module (LnsFunctions *self, uint32_t function)
 char *
 lns_functions_share (LnsFunctions *self, uint64_t n)
 {
-  return g_strdup_printf (_ ("%.1f %%"),
-                          100.0 * (double)n / (double)MAX (self->sums->n_samples, 1));
+  char number[LNS_FORMAT_SIZE];
+
+  lns_format_fixed (100.0 * (double)n / (double)MAX (self->sums->n_samples, 1), 1, number);
+  return g_strdup_printf (_ ("%s %%"), number);
 }
 
 char *

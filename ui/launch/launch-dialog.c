@@ -400,7 +400,8 @@ show_tick (LnsLaunchDialog *self)
   adw_status_page_set_title (self->running_page, _ (titles[run->state]));
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "launch.stop",
                                  run->state != LNS_LAUNCH_RECORDER_STOPPING);
-  g_autofree char *elapsed = g_strdup_printf (_ ("%.1f s"), (double)run->elapsed_ns / 1e9);
+  lns_format_fixed ((double)run->elapsed_ns / 1e9, 1, text);
+  g_autofree char *elapsed = g_strdup_printf (_ ("%s s"), text);
   gtk_label_set_text (self->elapsed_value, elapsed);
   gtk_label_set_text (self->bytes_value, lns_format_bytes (run->bytes, text));
   gtk_label_set_text (self->events_value, lns_format_unsigned (run->events, text));

@@ -122,7 +122,7 @@ lns_event_text_category (LnsReport *report, uint32_t domain, uint32_t category)
 char *
 lns_event_text_payload (LnsReport *report, LnsPayloadType type, uint64_t bits)
 {
-  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  char number[MAX (G_ASCII_DTOSTR_BUF_SIZE, LNS_FORMAT_SIZE)];
   double value;
   float single;
   size_t size_bytes;
@@ -138,10 +138,10 @@ lns_event_text_payload (LnsReport *report, LnsPayloadType type, uint64_t bits)
       return g_strdup_printf ("%" PRId32, (int32_t)bits);
     case LNS_PAYLOAD_DOUBLE:
       memcpy (&value, &bits, sizeof value);
-      return g_strdup (g_ascii_dtostr (number, sizeof number, value));
+      return g_strdup (lns_format_with_point (g_ascii_dtostr (number, sizeof number, value)));
     case LNS_PAYLOAD_FLOAT:
       memcpy (&single, &bits, sizeof single);
-      return g_strdup (g_ascii_formatd (number, sizeof number, "%.9g", single));
+      return g_strdup (lns_format_real (single, 9, number));
     case LNS_PAYLOAD_TYPED:
       lns_report_string (report, (uint32_t)bits, &size_bytes);
       return g_strdup_printf (ngettext ("%zu byte", "%zu bytes", size_bytes), size_bytes);
@@ -156,11 +156,12 @@ lns_event_text_payload (LnsReport *report, LnsPayloadType type, uint64_t bits)
 char *
 lns_event_text_time (int64_t time_ns)
 {
-  char seconds[LNS_FORMAT_SIZE];
+  char seconds[LNS_FORMAT_SIZE], rest[16];
   uint64_t magnitude = time_ns < 0 ? -(uint64_t)time_ns : (uint64_t)time_ns;
-  return g_strdup_printf ("%s%s.%09u s", time_ns < 0 ? "−" : "",
+  g_snprintf (rest, sizeof rest, ".%09u", (unsigned)(magnitude % 1000000000));
+  return g_strdup_printf ("%s%s%s s", time_ns < 0 ? "−" : "",
                           lns_format_unsigned (magnitude / 1000000000, seconds),
-                          (unsigned)(magnitude % 1000000000));
+                          lns_format_with_point (rest));
 }
 
 char *

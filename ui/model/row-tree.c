@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/base/compare.h"
+#include "src/base/format.h"
 #include "src/base/saturate.h"
 #include "src/base/search.h"
 #include "ui/model/cuda-text.h"
@@ -307,9 +308,9 @@ _lns_row_share_label (int64_t part_ns, int64_t whole_ns, const char *name)
 {
   double share = whole_ns > 0 ? 100.0 * (double)part_ns / (double)whole_ns : 0;
   bool is_small = share > 0 && share < 0.05;
-  char number[G_ASCII_DTOSTR_BUF_SIZE];
-  g_ascii_formatd (number, sizeof number, "%.1f", is_small ? 0.1 : share);
-  return g_strdup_printf ("%s%s%% %s", is_small ? "<" : "", number, name);
+  char number[LNS_FORMAT_SIZE];
+  return g_strdup_printf ("%s%s%% %s", is_small ? "<" : "",
+                          lns_format_fixed (is_small ? 0.1 : share, 1, number), name);
 }
 
 LnsStreamRole

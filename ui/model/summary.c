@@ -11,6 +11,7 @@
 
 #include "ui/model/lane-look.h"
 #include "ui/model/thread-states.h"
+#include "src/base/format.h"
 #include "src/base/saturate.h"
 
 /* A bit for each kind of lanes that is known. */
@@ -171,7 +172,9 @@ lns_summary_text (LnsActivity activity, double share)
     [LNS_ACTIVITY_RANGES_AND_CALLS] = N_ ("in NVTX ranges and calls"),
     [LNS_ACTIVITY_WORK] = N_ ("GPU work"),
   };
-  return g_strdup_printf ("%.1f %% %s", 100 * share, _ (words[activity]));
+  char number[LNS_FORMAT_SIZE];
+  return g_strdup_printf ("%s %% %s", lns_format_fixed (100 * share, 1, number),
+                          _ (words[activity]));
 }
 
 bool

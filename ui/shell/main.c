@@ -7,8 +7,11 @@
 
 #include <glib/gi18n.h>
 #include <locale.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "lns-config.h"
+#include "src/base/format.h"
 #include "ui/shell/application.h"
 
 /* Answers --version before anything needs a display. */
@@ -37,6 +40,19 @@ describe_command_line (GApplication *application)
   g_signal_connect (application, "handle-local-options", G_CALLBACK (local_options_cb), NULL);
 }
 
+/* Has numbers shown with the signs of the person's locale. C has none for groups; signs that do not fit stay as they are. */
+static void
+use_signs (void)
+{
+  const struct lconv *signs = localeconv ();
+
+  const bool has_more = strcmp (signs->decimal_point, ".") != 0 || signs->thousands_sep[0] != '\0';
+
+  if (has_more && strlen (signs->decimal_point) == 1 &&
+      g_utf8_validate (signs->thousands_sep, -1, NULL))
+    lns_format_set_signs (signs->decimal_point[0], signs->thousands_sep);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -44,8 +60,9 @@ main (int argc, char **argv)
    * of it after gtk_init (). Whoever has a real GPU may set another renderer. */
   g_setenv ("GSK_RENDERER", "cairo", FALSE);
 
-  /* Numbers are the same in every locale, as those of src/base/format.h are: GTK must not change it. */
+  /* Only numbers that are shown have the person's signs, all others are those of C: GTK must not change it. */
   setlocale (LC_ALL, "");
+  use_signs ();
   setlocale (LC_NUMERIC, "C");
   gtk_disable_setlocale ();
 

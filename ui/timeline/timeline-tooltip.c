@@ -164,12 +164,15 @@ append_sample (LnsTimelineTooltip *self,
   g_autofree char *name =
       g_markup_escape_text (lns_row_tree_row (self->context->tree, strip->row)->label, -1);
   g_string_append_printf (markup, "<b>%s</b>", name);
-  g_autofree char *last = g_strdup_printf ("%.10g%s%s", sample->last, space, words);
+  char number[LNS_FORMAT_SIZE], most[LNS_FORMAT_SIZE];
+  g_autofree char *last =
+      g_strdup_printf ("%s%s%s", lns_format_real (sample->last, 10, number), space, words);
   append_line (markup, _ ("Value"), last);
   if (sample->min == sample->max)
     return;
   g_autofree char *between =
-      g_strdup_printf ("%.10g – %.10g%s%s", sample->min, sample->max, space, words);
+      g_strdup_printf ("%s – %s%s%s", lns_format_real (sample->min, 10, number),
+                       lns_format_real (sample->max, 10, most), space, words);
   append_line (markup, _ ("Between"), between);
 }
 
