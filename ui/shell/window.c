@@ -269,7 +269,8 @@ show_progress_cb (gpointer data)
                                                  : atomic_load (&self->load->imports)
                                                      ? _ ("Importing…")
                                                      : _ ("Opening…"));
-  if (strcmp (gtk_stack_get_visible_child_name (self->stack), "loading") != 0)
+  /* Once the page of a report has gone, the stack may show none. */
+  if (g_strcmp0 (gtk_stack_get_visible_child_name (self->stack), "loading") != 0)
     show_page (self, "loading");
   gtk_progress_bar_set_fraction (self->progress, atomic_load (&self->load->permille) / 1000.0);
   return G_SOURCE_CONTINUE;
