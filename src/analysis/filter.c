@@ -6,17 +6,19 @@
 #include "src/analysis/filter.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
 #include "src/tables/lanes.h"
 #include "src/tables/row-cursor.h"
-#include "src/store/write/writer.h"
 
 #define COMMIT_BYTES (32u << 20)
 
@@ -198,6 +200,10 @@ lns_filter_find_range (LnsTables *tables,
 #define START_KEY "part_start_ns"
 #define END_KEY   "part_end_ns"
 
+/* Those of a recording: where it began, and how long a time before its end it keeps. */
+#define BEGIN_KEY "start_ns"
+#define KEEP_KEY  "keep_ns"
+
 static void
 set_time (LnsWriter *writer, const char *key, int64_t time_ns)
 {
@@ -220,6 +226,15 @@ lns_filter_span (const LnsReport *report)
       span.end_ns = end_ns < span.end_ns ? end_ns : span.end_ns;
     }
   return span;
+}
+
+/* Where the recording of REPORT began. */
+static int64_t
+begin_of (const LnsReport *report)
+{
+  const char *text = lns_report_meta (report, BEGIN_KEY);
+
+  return text != NULL ? strtoll (text, NULL, 10) : 0;
 }
 
 /* Of ENUM_SAMPLING_THREAD_STATE, by bits: the thread waits for something (2, 3, 4, 7), or only for a CPU (6). */
@@ -261,6 +276,17 @@ lns_switch_end (LnsReport *report, uint32_t lane, const LnsEvent *last, int64_t 
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
+/* A new report, and which events of an old one it gets. */
+typedef struct
+{
+  LnsReport *report;
+  LnsWriter *writer;
+  LnsFilterSpan span;
+  bool is_cut;               /* what begins before the span is told from its start on */
+  const atomic_bool *cancel; /* or NULL */
+} Part;
+
+/* Copies what is defined, except meta values and losses. */
 static void
 copy_definitions (LnsReport *report, LnsWriter *writer)
 {
@@ -273,50 +299,56 @@ copy_definitions (LnsReport *report, LnsWriter *writer)
       lns_writer_bytes (writer, size > 0 ? bytes : "?", size > 0 ? size : 1);
     }
   for (LnsDefinitionKind kind = LNS_DEFINITION_PROCESS; kind < LNS_N_DEFINITION_KINDS; kind++)
-    if (kind != LNS_DEFINITION_META)
+    if (kind != LNS_DEFINITION_META && kind != LNS_DEFINITION_LOSS)
       lns_writer_repeat (writer, report, kind);
 }
 
-/* Copies the event before NEXT, the first one of LANE from START_NS on, if it is a switch by which a thread began to wait that
- * still waits at START_NS. */
+static void
+copy_event (const Part *part, uint32_t lane, LnsEvent event)
+{
+  const int64_t start_ns = part->span.start_ns;
+
+  if (part->is_cut && event.start_ns < start_ns)
+    {
+      const int64_t end_ns = lns_sum (event.start_ns, event.duration_ns);
+      event.duration_ns = end_ns > start_ns ? end_ns - start_ns : 0;
+      event.start_ns = start_ns;
+      event.flags |= LNS_EVENT_OPEN_START;
+    }
+  lns_writer_append (part->writer, lane, &event);
+}
+
+/* Copies the event before NEXT, the first one of LANE within PART, if it is a switch by which a thread began to wait that
+ * still waits when PART begins. */
 static bool
-copy_wait (LnsReport *report,
-           uint32_t lane,
-           uint64_t next,
-           int64_t start_ns,
-           LnsWriter *writer,
-           LnsError *error)
+copy_wait (const Part *part, uint32_t lane, uint64_t next, LnsError *error)
 {
   LnsEvent wait, after;
   int64_t end_ns;
 
   if (next == 0)
     return true;
-  if (!lns_report_event (report, lane, next - 1, &wait, error))
+  if (!lns_report_event (part->report, lane, next - 1, &wait, error))
     return false;
   const uint64_t state = switch_extra (&wait, LNS_COLUMN_THREAD_STATE);
   if (switch_extra (&wait, LNS_COLUMN_SCHED_IN) != 0 || state >= 8 || (WAITS >> state & 1) == 0)
     return true;
-  if (next == lns_report_lane_info (report, lane)->n_events)
-    lns_switch_end (report, lane, &wait, &end_ns);
-  else if (lns_report_event (report, lane, next, &after, error))
+  if (next == lns_report_lane_info (part->report, lane)->n_events)
+    lns_switch_end (part->report, lane, &wait, &end_ns);
+  else if (lns_report_event (part->report, lane, next, &after, error))
     end_ns = after.start_ns;
   else
     return false;
-  if (end_ns > start_ns)
-    lns_writer_append (writer, lane, &wait);
+  if (end_ns > part->span.start_ns)
+    copy_event (part, lane, wait);
   return true;
 }
 
-/* Copies the events of LANE that overlap SPAN: neighbours, as those of a lane do not overlap. */
+/* Copies the events of LANE that overlap the span of PART: neighbours, as those of a lane do not overlap. */
 static bool
-copy_events (LnsReport *report,
-             uint32_t lane,
-             const LnsFilterSpan *span,
-             LnsWriter *writer,
-             const atomic_bool *cancel,
-             LnsError *error)
+copy_lane (const Part *part, uint32_t lane, LnsError *error)
 {
+  LnsReport *report = part->report;
   uint64_t n_events = lns_report_lane_info (report, lane)->n_events, first;
   const LnsChunk *chunk;
   const LnsLaneKind kind = lns_report_lanes (report, NULL)[lane].kind;
@@ -324,8 +356,8 @@ copy_events (LnsReport *report,
 
   if (lns_lane_kind_info (kind) == NULL || n_events == 0)
     return true;
-  if (!lns_report_find (report, lane, span->start_ns, &first, error) ||
-      (kind == LNS_LANE_SCHED && !copy_wait (report, lane, first, span->start_ns, writer, error)))
+  if (!lns_report_find (report, lane, part->span.start_ns, &first, error) ||
+      (kind == LNS_LANE_SCHED && !copy_wait (part, lane, first, error)))
     return false;
   if (first == n_events)
     return true;
@@ -335,19 +367,48 @@ copy_events (LnsReport *report,
   while (is_within && (chunk = lns_chunk_walker_next (walker, &local)) != NULL)
     {
       uint32_t i = first > chunk->first ? (uint32_t)(first - chunk->first) : 0;
-      for (; i < chunk->n && (is_within = chunk->start_ns[i] <= span->end_ns); i++)
-        {
-          const LnsEvent event = lns_chunk_event (chunk, i);
-          lns_writer_append (writer, lane, &event);
-        }
-      lns_go_on (cancel, &local);
-      if (lns_writer_waiting_bytes (writer) > COMMIT_BYTES)
-        lns_writer_commit (writer, lns_report_info (report)->end_ns, &local);
+      for (; i < chunk->n && (is_within = chunk->start_ns[i] <= part->span.end_ns); i++)
+        copy_event (part, lane, lns_chunk_event (chunk, i));
+      lns_go_on (part->cancel, &local);
+      if (lns_writer_waiting_bytes (part->writer) > COMMIT_BYTES)
+        lns_writer_commit (part->writer, lns_report_info (report)->end_ns, &local);
       is_within = is_within && local.domain == LNS_ERROR_NONE;
     }
   lns_chunk_walker_free (walker);
   return local.domain == LNS_ERROR_NONE ||
          lns_error_set (error, local.domain, local.code, "%s", local.message);
+}
+
+/* Copies the events of all lanes. */
+static bool
+copy_lanes (const Part *part, LnsError *error)
+{
+  uint32_t n_lanes;
+  bool good = true;
+
+  lns_report_lanes (part->report, &n_lanes);
+  for (uint32_t i = 0; good && i < n_lanes; i++)
+    if (part->span.process == LNS_ID_NONE ||
+        lns_track_of (part->report, i)->process == part->span.process)
+      {
+        good = copy_lane (part, i, error);
+        lns_writer_close_lane (part->writer, i);
+      }
+  return good;
+}
+
+/* The writer of a report at PATH that has the clock of REPORT. MODE: see LnsWriterOptions. */
+static LnsWriter *
+create (const LnsReport *report, const char *path, unsigned mode, LnsError *error)
+{
+  const LnsReportInfo *info = lns_report_info (report);
+  const LnsWriterOptions options = { .mode = mode,
+                                     .is_whole_or_none = true,
+                                     .t0_monotonic_ns = info->t0_monotonic_ns,
+                                     .t0_realtime_ns = info->t0_realtime_ns,
+                                     .t0_tsc = info->t0_tsc };
+
+  return lns_writer_create (path, &options, error);
 }
 
 bool
@@ -357,30 +418,108 @@ lns_filter_write (LnsReport *report,
                   const atomic_bool *cancel,
                   LnsError *error)
 {
-  const LnsReportInfo *info = lns_report_info (report);
-  LnsWriterOptions options = { .t0_monotonic_ns = info->t0_monotonic_ns,
-                               .t0_realtime_ns = info->t0_realtime_ns,
-                               .t0_tsc = info->t0_tsc };
-  LnsWriter *writer = lns_writer_create (path, &options, error);
-  uint32_t n_lanes;
-  bool good = writer != NULL;
+  const Part part = { report, create (report, path, 0, error), *span, false, cancel };
 
-  lns_report_lanes (report, &n_lanes);
-  if (good)
-    {
-      copy_definitions (report, writer);
-      set_time (writer, START_KEY, span->start_ns);
-      set_time (writer, END_KEY, span->end_ns);
-    }
-  for (uint32_t i = 0; good && i < n_lanes; i++)
-    if (span->process == LNS_ID_NONE || lns_track_of (report, i)->process == span->process)
-      {
-        good = copy_events (report, i, span, writer, cancel, error);
-        lns_writer_close_lane (writer, i);
-      }
-  if (good)
-    return lns_writer_finish (writer, LNS_STATE_COMPLETE, info->end_ns, error);
-  if (writer != NULL)
-    lns_writer_abandon (writer);
+  if (part.writer == NULL)
+    return false;
+  copy_definitions (report, part.writer);
+  lns_writer_repeat (part.writer, report, LNS_DEFINITION_LOSS);
+  set_time (part.writer, START_KEY, span->start_ns);
+  set_time (part.writer, END_KEY, span->end_ns);
+  if (copy_lanes (&part, error))
+    return lns_writer_finish (part.writer, LNS_STATE_COMPLETE, lns_report_info (report)->end_ns,
+                              error);
+  lns_writer_abandon (part.writer);
   return false;
+}
+
+/* ---- Cutting --------------------------------------------------------------------------------- */
+
+/* Copies what tells of the recording, and says in it that it was cut as CUT says. */
+static void
+copy_meta (LnsReport *report, LnsWriter *writer, const LnsFilterCut *cut)
+{
+  const char *key, *value;
+
+  for (size_t i = 0; (key = lns_report_meta_at (report, "", i, &value)) != NULL; i++)
+    if (!lns_writer_has_meta (key) && strcmp (key, BEGIN_KEY) != 0)
+      lns_writer_set_meta (writer, key, value);
+  set_time (writer, BEGIN_KEY, cut->start_ns);
+  set_time (writer, KEEP_KEY, cut->keep_ns);
+  lns_writer_add_diagnostic (
+      writer,
+      &(LnsDiagnostic){ .code = lns_writer_string (writer, cut->code, strlen (cut->code)),
+                        .severity = LNS_SEVERITY_INFO,
+                        .time_ns = LNS_TIME_UNKNOWN,
+                        .process = LNS_ID_NONE,
+                        .text = lns_writer_string (writer, cut->text, strlen (cut->text)) });
+}
+
+/* Copies the losses that did not end before START_NS. */
+static void
+copy_losses (const LnsReport *report, LnsWriter *writer, int64_t start_ns)
+{
+  uint32_t n;
+  const LnsLoss *losses = lns_report_losses (report, &n);
+
+  for (uint32_t i = 0; i < n; i++)
+    if (losses[i].last_ns == LNS_TIME_UNKNOWN || losses[i].last_ns >= start_ns)
+      lns_writer_add_loss (writer, &losses[i]);
+}
+
+/* Writes what CUT leaves of REPORT to PATH. */
+static bool
+write_cut (LnsReport *report,
+           const LnsFilterCut *cut,
+           const char *path,
+           unsigned mode,
+           LnsWriterCounts *ret_counts,
+           LnsError *error)
+{
+  const LnsReportInfo *info = lns_report_info (report);
+  const Part part = { report,
+                      create (report, path, mode, error),
+                      { cut->start_ns, INT64_MAX, LNS_ID_NONE },
+                      true,
+                      NULL };
+
+  if (part.writer == NULL)
+    return false;
+  copy_definitions (report, part.writer);
+  copy_losses (report, part.writer, cut->start_ns);
+  copy_meta (report, part.writer, cut);
+  if (copy_lanes (&part, error))
+    return lns_writer_finish_counted (part.writer, info->state, info->end_ns, ret_counts, error);
+  lns_writer_abandon (part.writer);
+  return false;
+}
+
+bool
+lns_filter_cut (const char *path,
+                const LnsFilterCut *cut,
+                LnsWriterCounts *ret_counts,
+                bool *ret_is_cut,
+                LnsError *error)
+{
+  struct stat status;
+  LnsReport *report = lns_report_open (path, NULL, error);
+
+  *ret_is_cut = report != NULL && begin_of (report) < cut->start_ns;
+  bool good = report != NULL;
+  if (*ret_is_cut)
+    {
+      char *beside = lns_asprintf ("%s.%d", path, getpid ());
+      good = stat (path, &status) == 0 ||
+             lns_error_set_errno (error, errno, "cannot write “%s”", path);
+      if (good &&
+          (good = write_cut (report, cut, beside, status.st_mode & 0777, ret_counts, error)) &&
+          rename (beside, path) != 0)
+        {
+          good = lns_error_set_errno (error, errno, "cannot write “%s”", path);
+          unlink (beside);
+        }
+      free (beside);
+    }
+  lns_report_close (report);
+  return good;
 }

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "src/store/write/writer.h"
 #include "src/tables/tables.h"
 
 /* From `start_ns` to `end_ns`, both included. */
@@ -38,6 +39,25 @@ bool lns_filter_write (LnsReport *report,
                        const char *path,
                        const atomic_bool *cancel,
                        LnsError *error);
+
+/* What is left of a report that a recording keeps its last seconds of. */
+typedef struct
+{
+  int64_t start_ns,
+      keep_ns; /* what ended before `start_ns`, which is `keep_ns` before the end, is left out */
+  const char *code, *text; /* of the diagnostic that says so */
+} LnsFilterCut;
+
+/* Replaces the finished report at PATH by what CUT leaves of it, as a recording with --keep writes it: what began earlier
+ * begins with the report, and is flagged LNS_EVENT_OPEN_START. Definitions, meta values, diagnostics and permissions stay;
+ * losses stay unless they ended earlier. Others find either the whole report or the new one at PATH; both need room on the
+ * disk. RET_IS_CUT is false, and RET_COUNTS not set, if the report begins no earlier. Returns false and sets ERROR if the
+ * report stayed as it was. O(events that are kept, and definitions). */
+bool lns_filter_cut (const char *path,
+                     const LnsFilterCut *cut,
+                     LnsWriterCounts *ret_counts,
+                     bool *ret_is_cut,
+                     LnsError *error);
 
 /* The time that REPORT covers: if it was written by lns_filter_write (), the part of its span in which the whole report was
  * recorded; else all until it ends. O(1). */

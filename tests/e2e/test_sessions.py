@@ -12,6 +12,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import struct
 import subprocess
 import time
@@ -528,6 +529,13 @@ def test_status_lists_the_copies_of_cupti():
         assert version is not None or copies.index(newest) == 1, text
 
 
+def ends_of_beats(place):
+    """When the beats of the program that writes the file `beats` ended, in ns; 0 of one that has not."""
+    with open(place.file("beats"), "rb") as file:
+        data = file.read()
+    return struct.unpack(f"{len(data) // 8}q", data)
+
+
 def kept(place, keep_s, stop):
     """Ends a report that keeps KEEP_S seconds by STOP (), and checks that these are in it and no others. False where STOP
     took longer than that, so that no beat must be in it."""
@@ -535,9 +543,7 @@ def kept(place, keep_s, stop):
     until_ns = time.monotonic_ns()
     stop()
     after_ns = time.monotonic_ns() - int(keep_s * 1e9)
-    with open(place.file("beats"), "rb") as file:
-        data = file.read()
-    ended = struct.unpack(f"{len(data) // 8}q", data)
+    ended = ends_of_beats(place)
     report = place.report("k.rep")
     there = beats(report)
     must = {beat for beat, end_ns in enumerate(ended) if after_ns < end_ns < until_ns}
@@ -570,8 +576,6 @@ def test_keep_holds_the_last_seconds_and_no_more():
         place.ok("start", "--keep=1", "-o", "b")
         place.ok("cancel")
         assert not os.path.exists(place.file("b.rep"))
-        place.ok("start", "-o", "all")
-        assert "warning: --keep: the report holds all" in place.ok("stop", "--keep=0.1").err
         place.ok("start", "--keep=1", "-o", "k", "-f", "true")
         time.sleep(1.5)
 
@@ -579,6 +583,46 @@ def test_keep_holds_the_last_seconds_and_no_more():
             os.kill(children(launch.pid)[0], signal.SIGTERM)
             assert place.end(launch)[0] == -signal.SIGTERM
         kept(place, 1, end)
+
+
+def test_a_stop_may_be_the_first_to_ask_for_the_last_seconds():
+    """The report is cut when it is whole: what lies before is gone, and the report and its numbers say so."""
+    with Place() as place:
+        launch = place.begin("launch", BEAT, "beats", "120000")
+
+        def stopped():
+            place.ok("start", "-o", "k", "-f", "true", "--export=jsonlines")
+            begun_ns = max(ends_of_beats(place))
+            wait_for(lambda: max(ends_of_beats(place)) > begun_ns + 1200000000, "more beats than are kept")
+            os.chmod(place.file("k.rep"), 0o640)
+            stops = []
+            is_sharp = kept(place, 0.5, lambda: stops.append(place.ok("stop", "--keep=0.5")))
+            report, (stop,) = place.report("k.rep"), stops
+            first = min(event["start"] for event in report.events)
+            said = "the report holds the last 500.000 ms of what was recorded, as `lanescope stop --keep` asked; "
+            assert f"note: {said}" in stop.err and f"{len(report.events):,} events, 0 lost, 1 process" in stop.err, stop
+            assert [d["text"][:len(said)] for d in report.diagnostics if d["code"] == "LNS-KEEP-002"] == [said], report.diagnostics
+            meta = dict(sqlite3.connect(place.file("k.rep")).execute("SELECT key, value FROM lns_meta"))
+            assert report.info["state"] == COMPLETE and meta["keep_ns"] == "500000000" and int(meta["start_ns"]) <= first, (meta, first)
+            assert not [e for e in report.events if (e["start"] == int(meta["start_ns"])) != (e["flags"] & 1)]  # began before that
+            assert os.stat(place.file("k.rep")).st_mode & 0o777 == 0o640
+            return is_sharp
+        wait_for(stopped, "a stop in less than 0.5 s", 120)
+        text = place.ok("info", "k.rep").out
+        assert re.search(r"^kept: the last 500.000 ms$", text, re.M) and re.search(r"^duration: 500.000 ms$", text, re.M), text
+        assert re.search(r"^command line: .*nvtx-beat", text, re.M), text
+        assert sorted(os.listdir(place.path)) == ["beats", "k.jsonl", "k.rep", "run"]
+
+        # There is less than is asked for.
+        place.ok("start", "-o", "all")
+        stop = place.ok("stop", "--keep=1000")
+        assert "LNS-KEEP-002" not in stop.err and "kept:" not in place.ok("info", "all.rep").out, stop
+
+        # What comes next is whole again.
+        place.ok("start", "-o", "next")
+        place.ok("stop")
+        assert "kept:" not in place.ok("info", "next.rep").out
+        assert launch.poll() is None
 
 
 def test_keep_knows_what_is_open():

@@ -92,6 +92,21 @@ def test_keep_holds_the_last_kernels():
         end(place, launch)
 
 
+def test_a_stop_cuts_to_the_last_kernels():
+    with Place() as place:
+        launch = steady(place)
+        place.ok("start", "-o", "k")
+        first = step(place)
+        wait_for_steps(place, 1000)
+        place.ok("stop", "--keep=0.4")
+        report = place.report("k.rep")
+        ranges, kernels = steps(report)
+        check_edges(ranges, kernels)
+        assert min(ranges | kernels) > first and len(ranges) < 1000, (first, min(ranges), min(kernels), len(ranges))
+        assert report.codes() == ["LNS-KEEP-002"] and report.devices and report.contexts, report.codes()
+        end(place, launch)
+
+
 def test_start_after_launch_looks_for_ranges():
     with Place() as place:
         launch = steady(place)

@@ -6,6 +6,7 @@
 /* Compares sums of ranges with sums over sorted events, and tests the functions that they use. */
 
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/analysis/filter.h"
@@ -13,6 +14,7 @@
 #include "src/analysis/stats/range-medians.h"
 #include "src/analysis/stats/range-stats.h"
 #include "src/analysis/stats/report.h"
+#include "src/base/memory.h"
 #include "src/store/write/kept-table.h"
 #include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
@@ -617,6 +619,123 @@ test_scheduling_that_is_not_known (void)
                    3) "13.3,200,0,400,0,,,2,0,0" THREAD (4) "6.7,100,0,800,0,,,1,0,0" THREAD (2));
 }
 
+/* Adds to LANE of WRITER an event from START_NS to END_NS. */
+static void
+add_event (LnsWriter *writer, uint32_t lane, int64_t start_ns, int64_t end_ns, uint32_t flags)
+{
+  const LnsEvent event = {
+    .start_ns = start_ns, .duration_ns = end_ns - start_ns, .name = 1, .flags = flags
+  };
+  lns_writer_append (writer, lane, &event);
+}
+
+/* Checks event I of LANE. */
+static void
+check_event (
+    LnsReport *report, uint32_t lane, uint64_t i, int64_t start_ns, int64_t end_ns, uint32_t flags)
+{
+  LnsEvent event = { 0 };
+  LNS_CHECK (lns_report_event (report, lane, i, &event, NULL));
+  LNS_CHECK_INT (event.start_ns, start_ns);
+  LNS_CHECK_INT (event.start_ns + event.duration_ns, end_ns);
+  LNS_CHECK_INT (event.flags, flags);
+}
+
+/* A report of 1,000 ns that has three lanes, losses, and what tells of the recording. */
+static void
+write_to_cut (const char *path)
+{
+  LnsWriter *writer = fixture_writer (path);
+  const uint32_t ended = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP),
+                 lane = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP),
+                 open = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+  add_event (writer, ended, 100, 200, 0);
+  add_event (writer, lane, 100, 599, 0);
+  add_event (writer, lane, 599, 700, LNS_EVENT_LOST_BEFORE);
+  add_event (writer, lane, 700, 800, 0);
+  lns_writer_set_open (writer, open, &(LnsEvent){ .start_ns = 50, .name = 1 });
+  for (int64_t at_ns = 200; at_ns <= 700; at_ns += 500)
+    lns_writer_add_loss (
+        writer,
+        &(LnsLoss){
+            .process = 0, .thread = 0, .first_ns = at_ns, .last_ns = at_ns + 10, .marks = 3 });
+  lns_writer_set_meta (writer, "start_ns", "20");
+  lns_writer_set_meta (writer, "command_line", "work");
+  lns_writer_add_diagnostic (writer,
+                             &(LnsDiagnostic){ .code = 2, .process = LNS_ID_NONE, .text = 3 });
+  fixture_finish (writer, 1000);
+}
+
+/* A report that is cut to its last 400 ns holds these alone, and all that tells of the recording. */
+static void
+test_a_report_is_cut (void)
+{
+  const char *path = fixture_path ("cut.rep");
+  const LnsFilterCut cut = { 600, 400, "LNS-KEEP-002", "it is cut" };
+  LnsWriterCounts counts;
+  struct stat status;
+  bool is_cut;
+  uint32_t n;
+  write_to_cut (path);
+  LNS_CHECK_INT (chmod (path, 0640), 0);
+  LnsReport *whole = fixture_open (path, NULL);
+  LNS_CHECK (lns_filter_cut (path, &cut, &counts, &is_cut, NULL));
+  LNS_CHECK (is_cut);
+  LNS_CHECK_INT (counts.n_events, 3);
+  LNS_CHECK_INT (counts.n_lost, 3);
+  LNS_CHECK_INT (stat (path, &status), 0);
+  LNS_CHECK_INT (status.st_mode & 0777, 0640);
+  LNS_CHECK_INT (status.st_size, (int64_t)counts.file_bytes);
+
+  LnsReport *report = fixture_open (path, NULL);
+  LNS_CHECK_INT (lns_report_lane_info (report, 0)->n_events, 0);
+  LNS_CHECK_INT (lns_report_lane_info (report, 1)->n_events, 2);
+  LNS_CHECK_INT (lns_report_lane_info (report, 2)->n_events, 1);
+  check_event (report, 1, 0, 600, 700, LNS_EVENT_OPEN_START | LNS_EVENT_LOST_BEFORE);
+  check_event (report, 1, 1, 700, 800, 0);
+  check_event (report, 2, 0, 600, 1000, LNS_EVENT_OPEN_START | LNS_EVENT_OPEN_END);
+  LNS_CHECK_INT (lns_report_info (report)->end_ns, 1000);
+  LNS_CHECK_INT (lns_report_info (report)->state, LNS_STATE_COMPLETE);
+  LNS_CHECK_STR (lns_report_meta (report, "start_ns"), "600");
+  LNS_CHECK_STR (lns_report_meta (report, "keep_ns"), "400");
+  LNS_CHECK_STR (lns_report_meta (report, "command_line"), "work");
+  LNS_CHECK_INT (lns_report_losses (report, &n)[0].first_ns, 700);
+  LNS_CHECK_INT (n, 1);
+  const LnsDiagnostic *diagnostics = lns_report_diagnostics (report, &n);
+  LNS_CHECK_INT (n, 2);
+  LNS_CHECK_INT (diagnostics[0].code, 2);
+  LNS_CHECK_STR (lns_report_string (report, diagnostics[1].text, NULL), cut.text);
+  lns_report_close (report);
+
+  /* Who had it open still has the whole one. */
+  check_event (whole, 1, 0, 100, 599, 0);
+  lns_report_close (whole);
+
+  /* Nothing lies before, so nothing is written. */
+  LNS_CHECK (lns_filter_cut (path, &cut, &counts, &is_cut, NULL));
+  LNS_CHECK (!is_cut);
+}
+
+/* A report that cannot be cut stays whole, and nothing else is left beside it. */
+static void
+test_a_report_that_cannot_be_cut (void)
+{
+  const char *path = fixture_path ("whole.rep");
+  const LnsFilterCut cut = { 600, 400, "LNS-KEEP-002", "it is cut" };
+  char *beside = lns_asprintf ("%s.%d", path, getpid ());
+  LnsError error = { 0 };
+  bool is_cut;
+  write_to_cut (path);
+  LNS_CHECK_INT (mkdir (beside, 0700), 0);
+  LNS_CHECK (!lns_filter_cut (path, &cut, NULL, &is_cut, &error));
+  LNS_CHECK (strstr (error.message, beside) != NULL);
+  LNS_CHECK_INT (rmdir (beside), 0);
+  LnsReport *report = fixture_open (path, NULL);
+  check_event (report, 1, 0, 100, 599, 0);
+  lns_report_close (report);
+  free (beside);
+}
+
 int
 main (void)
 {
@@ -633,5 +752,9 @@ main (void)
   LNS_TEST (test_sums_of_many_tables);
   LNS_TEST (test_scheduling_at_the_ends);
   LNS_TEST (test_scheduling_that_is_not_known);
-  return lns_tap_done ();
+}
+
+LNS_TEST (test_a_report_is_cut);
+LNS_TEST (test_a_report_that_cannot_be_cut);
+return lns_tap_done ();
 }

@@ -148,7 +148,8 @@ LnsWriter *
 lns_session_new_writer (LnsSession *session, const char *path, bool overwrite, LnsError *error);
 
 /* Limits reports to their last KEEP_NS, which are kept in memory until the stop; 0: no limit. Call it before the
- * start; a smaller KEEP_NS may also be set before the stop. */
+ * start; a smaller KEEP_NS may also be set before the stop. Of a report that was started without a limit, the stop then only
+ * tells where these seconds begin (LnsReportResult.keep_from_ns). */
 void lns_session_set_keep (LnsSession *session, int64_t keep_ns);
 
 /* Starts the report that was created. Ranges that are open enter it, cut to its start. */

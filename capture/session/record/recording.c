@@ -499,7 +499,9 @@ _lns_recording_stop (LnsRecording *recording,
                      const LnsKeptOutcome *kept,
                      LnsReportResult *ret_result)
 {
-  LnsReportResult result = { 0 };
+  LnsReportResult result = { .keep_from_ns = INT64_MIN };
+  if (event->keep_ns > 0)
+    result.keep_from_ns = event->time_ns - event->keep_ns - recording->t0_ns;
   if (recording->writer != NULL)
     {
       if (event->kind == LNS_BATCH_STOP)

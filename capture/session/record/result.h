@@ -34,8 +34,10 @@ typedef struct
   LnsReportDiagnostic *diagnostics;
   size_t n_diagnostics;
   size_t kept_bytes; /* --keep: the most memory that its last seconds took */
-  double drain_ms;   /* from the request to the last record in the writer */
-  double commit_ms;  /* the last commit */
+  int64_t
+      keep_from_ns; /* where the seconds begin that the stop asked for, report clock; INT64_MIN: it asked for all */
+  double drain_ms;  /* from the request to the last record in the writer */
+  double commit_ms; /* the last commit */
 } LnsReportResult;
 
 /* A capture range began, or its report is written. */

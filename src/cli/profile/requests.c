@@ -36,9 +36,8 @@ static const LnsOption stop_options[] = {
     .help = N_ ("Accepted for compatibility; has no effect. The report is readable while it is "
                 "recorded.") },
   { LNS_SWITCH ("keep", SECONDS, EndOptions, keep_ns), .value_name = "SECONDS",
-    .default_text = N_ ("what --keep of `lanescope start` says"),
-    .help = N_ (
-        "Keep only this many of the last seconds, of those that `lanescope start --keep` keeps.") },
+    .default_text = N_ ("all that `lanescope start` keeps"),
+    .help = N_ ("Keep only this many of the last seconds.") },
   LNS_SESSION_SWITCH (EndOptions),
 };
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "capture/session/control/request.h"
+#include "src/analysis/filter.h"
 #include "src/base/format.h"
 #include "src/base/monotonic.h"
 #include "src/cli/profile/attached.h"
@@ -71,6 +72,8 @@ typedef struct
   char *range_path;      /* of the report of the open capture range; NULL: none is open */
   bool
       has_ended_ranges; /* the last capture range has its report; late records of it may still come */
+  int64_t
+      cut_ns; /* `stop` asked for this many of the last ns, and all was recorded; 0: it did not */
   LnsReportResult result;
   double lag_ms; /* time from the end of the last process to the complete report */
 } Run;
@@ -244,6 +247,35 @@ tell (Run *run, const char *path, const LnsReportResult *result)
     }
 }
 
+/* Cuts the report at PATH to the last seconds if `stop` has asked for them only now. */
+static void
+cut (Run *run, const char *path)
+{
+  LnsReportResult *result = &run->result;
+  char duration[LNS_FORMAT_SIZE], text[512];
+  LnsWriterCounts counts;
+  LnsError error = { 0 };
+  bool is_cut;
+  if (run->cut_ns == 0 || !result->is_written || result->error.domain != LNS_ERROR_NONE)
+    return;
+  snprintf (text, sizeof text,
+            LNS_SENTENCE ("the report holds the last %s of what was recorded, as `lanescope stop "
+                          "--keep` asked; what lies before is gone, and other diagnostics may tell "
+                          "of it"),
+            lns_format_duration (run->cut_ns, duration));
+  const LnsFilterCut wanted = { result->keep_from_ns, run->cut_ns, "LNS-KEEP-002", text };
+  if (!lns_filter_cut (path, &wanted, &counts, &is_cut, &error))
+    lns_profile_tell (run->profile, "warning",
+                      "--keep: the report holds all that was collected: %s", error.message);
+  else if (is_cut)
+    {
+      result->n_events = counts.n_events;
+      result->n_lost = counts.n_lost;
+      result->n_bytes = counts.file_bytes;
+      lns_profile_say (run->profile, LNS_SEVERITY_INFO, wanted.code, text);
+    }
+}
+
 /* Warns if the report cannot be written at present. */
 static void
 take_trouble (Run *run)
@@ -367,10 +399,14 @@ stop (Run *run)
     end_ns = run->children.last_end_ns;
   run->lag_ms = end_ns > 0 ? (double)(lns_monotonic_ns () - end_ns) / 1e6 : 0;
   if (!has_ranges (run))
-    tell (run, profile->path, &run->result);
+    {
+      cut (run, profile->path);
+      tell (run, profile->path, &run->result);
+    }
   else if (run->range_path != NULL)
     {
       lns_profile_print (profile, "Generating '%s'\n", run->range_path);
+      cut (run, run->range_path);
       tell (run, run->range_path, &run->result);
     }
   else if (run->n_ranges == 0)
@@ -532,24 +568,23 @@ obey_start (Run *run, LnsSessionRequest *request, LnsError *error)
 static bool
 obey_stop (Run *run, LnsSessionRequest *request, LnsError *error)
 {
-  const int64_t kept_ns = run->profile->options.keep_ns;
+  LnsProfile *profile = run->profile;
+  const int64_t kept_ns = profile->options.keep_ns;
   int64_t keep_ns;
   if (!check_collects (run, error) ||
       !lns_stop_parse (request->argc, request->argv, &keep_ns, error))
     return false;
-  if (keep_ns > 0 && kept_ns == 0)
-    lns_profile_tell (run->profile, "warning",
-                      "--keep: the report holds all that was collected; next time, use `lanescope "
-                      "start --keep=%g`",
-                      (double)keep_ns / 1e9);
-  else if (keep_ns > kept_ns)
-    lns_profile_tell (run->profile, "warning",
+  if (kept_ns > 0 && keep_ns > kept_ns)
+    lns_profile_tell (profile, "warning",
                       "--keep: the report holds less, as `lanescope start` asked; next time, use "
                       "`lanescope start --keep=%g`",
                       (double)keep_ns / 1e9);
   else if (keep_ns > 0)
-    lns_session_set_keep (run->profile->session, keep_ns);
+    lns_session_set_keep (profile->session, keep_ns);
+  run->cut_ns = kept_ns == 0 ? keep_ns : 0;
   cut_short (run);
+  run->cut_ns = 0;
+  lns_session_set_keep (profile->session, kept_ns);
   return true;
 }
 

@@ -517,9 +517,14 @@ print_report (LnsReport *report, const char *path)
   const char *keep = lns_report_meta (report, "keep_ns"),
              *kept = lns_report_meta (report, "keep_memory_bytes");
   if (keep != NULL)
-    printf ("kept: the last %s, in %s\n", lns_format_duration (strtoll (keep, NULL, 10), duration),
-            kept == NULL ? "memory, until the report ends"
-                         : lns_format_bytes (strtoull (kept, NULL, 10), bytes));
+    {
+      printf ("kept: the last %s", lns_format_duration (strtoll (keep, NULL, 10), duration));
+      if (kept != NULL)
+        printf (", in %s", lns_format_bytes (strtoull (kept, NULL, 10), bytes));
+      else if (info->state != LNS_STATE_COMPLETE)
+        printf (", in memory, until the report ends");
+      putchar ('\n');
+    }
   for (int i = 0; i < 2; i++)
     if (output_bytes (report, outputs[i]) > 0)
       printf ("%s: %s, which `lanescope info --print=%s` shows\n", outputs[i],

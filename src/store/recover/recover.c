@@ -588,23 +588,6 @@ write_definitions (Recover *recover)
 
 /* ---- Events and meta values ------------------------------------------------------------------ */
 
-/* Whether KEY is of a meta value that describes the file itself. The writer writes these anew. */
-static bool
-is_own_key (const char *key)
-{
-  static const char *const keys[] = {
-    "compatible",    "incompatible", "uuid",       "state",           "writer",
-    "commit",        "now_ns",       "t0_tsc",     "t0_monotonic_ns", "t0_realtime_ns",
-    "next_string",   "events",       "reached_ns", "seen_ns",         "waiting",
-    "waiting_least", "untold",       "missing",    "seen_begun",      "seen_lost"
-  };
-
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (strcmp (key, keys[i]) == 0)
-      return true;
-  return false;
-}
-
 /* Creates the new report with the old one's clock. */
 static bool
 create (Recover *recover, const char *out_path, bool overwrite)
@@ -617,7 +600,7 @@ create (Recover *recover, const char *out_path, bool overwrite)
     {
       _lns_recovered_text (&recover->strings, RECORDS (meta, LnsMetaDefinition)[i].key, key,
                            sizeof key);
-      if (!is_own_key (key))
+      if (!lns_writer_has_meta (key))
         continue;
       _lns_recovered_text (&recover->strings, RECORDS (meta, LnsMetaDefinition)[i].value, value,
                            sizeof value);
@@ -648,7 +631,7 @@ write_meta (Recover *recover)
     {
       _lns_recovered_text (&recover->strings, RECORDS (meta, LnsMetaDefinition)[i].key, key,
                            sizeof key);
-      if (key[0] == '\0' || is_own_key (key))
+      if (key[0] == '\0' || lns_writer_has_meta (key))
         continue;
       _lns_recovered_text (&recover->strings, RECORDS (meta, LnsMetaDefinition)[i].value, value,
                            LNS_STRING_PIECE_BYTES + 1);

@@ -377,6 +377,22 @@ lns_writer_set_meta (LnsWriter *writer, const char *key, const char *value)
   writer->rows.failed |= writer->waiting_meta.failed;
 }
 
+bool
+lns_writer_has_meta (const char *key)
+{
+  static const char *const keys[] = {
+    "compatible",    "incompatible", "uuid",       "state",           "writer",
+    "commit",        "now_ns",       "t0_tsc",     "t0_monotonic_ns", "t0_realtime_ns",
+    "next_string",   "events",       "reached_ns", "seen_ns",         "waiting",
+    "waiting_least", "untold",       "missing",    "seen_begun",      "seen_lost"
+  };
+
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (strcmp (key, keys[i]) == 0)
+      return true;
+  return false;
+}
+
 void
 lns_writer_set_backlog (LnsWriter *writer, const LnsWriterBacklog *backlog)
 {

@@ -111,6 +111,9 @@ LNS_WRITER_SET (frame, LnsStackFrame, FRAME)
  * format itself uses. */
 void lns_writer_set_meta (LnsWriter *writer, const char *key, const char *value);
 
+/* Whether KEY is of a meta value that describes the file itself, which the writer sets in each file. */
+bool lns_writer_has_meta (const char *key);
+
 /* Appends EVENT to LANE, after any event that is there: start_ns ≥ the end of the last one (an
  * earlier start is moved there and flagged LNS_EVENT_CLIPPED). Removes the lane's open event.
  * Amortised O(1). */
