@@ -292,7 +292,7 @@ class Picture:
 class App:
     """A running viewer; ends it at the end of the `with` block and fails if it crashed or warned."""
 
-    def __init__(self, *arguments, env=None, size=(1400, 900), window=True, viewer=VIEWER):
+    def __init__(self, *arguments, env=None, size=(1400, 900), window=True, viewer=VIEWER, cwd=None):
         self.arguments = [os.fspath(argument) for argument in arguments]
         # Settings of its own, so that no test sees what another left.
         settings = tempfile.mkdtemp(prefix="config-", dir=os.environ[SESSION])
@@ -304,6 +304,7 @@ class App:
         self.size = size
         self.want_window = window
         self.viewer = viewer
+        self.cwd = cwd
 
     def __enter__(self):
         self.atspi = accessibility()
@@ -311,7 +312,7 @@ class App:
         self.gone = GLib.Error
         self.log = tempfile.NamedTemporaryFile(prefix="viewer-", suffix=".log", dir=os.environ[SESSION])
         self.process = subprocess.Popen([self.viewer] + self.arguments, env=self.env, stdout=self.log,
-                                        stderr=self.log, stdin=subprocess.DEVNULL)
+                                        stderr=self.log, stdin=subprocess.DEVNULL, cwd=self.cwd)
         try:
             self.root = wait(self._root, what="the viewer on the accessibility bus")
             if self.want_window:

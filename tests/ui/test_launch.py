@@ -22,6 +22,12 @@ def say(**message):
 def told(seconds):
     ready, _, _ = select.select([4], [], [], seconds)
     return os.read(4, 100).decode() if ready else ""
+if sys.argv[1] == "name-report":
+    os.stat(sys.argv[2])
+    if "taken" in sys.argv:
+        sys.exit("lanescope: error: taken.rep exists")
+    print(end=sys.argv[2] + "/report7.rep")
+    sys.exit(0)
 if sys.argv[1] == "--capabilities=json":
     print(json.dumps({"version": "1", "commands": [{"name": "profile", "groups": [
         {"tag": "report", "title": "The report"}, {"tag": "cpu", "title": "CPUs"}], "switches": [
@@ -44,10 +50,13 @@ exec(open(os.path.join(here, "play.py")).read())
 """
 
 
+HUNG_MOUNT = os.path.join(tap.BUILD, "tests", "ui", "libhung-mount.so")
+
+
 class Launch:
     """The viewer with its launch dialog open, and the recorder that it will find."""
 
-    def __init__(self, play, command="", **settings):
+    def __init__(self, play, command="", cwd=None, last=None, env=None):
         self.folder = tempfile.mkdtemp(prefix="launch-", dir=os.environ[harness.SESSION])
         self.tool = os.path.join(self.folder, "lanescope")
         with open(self.tool, "w") as file:
@@ -56,7 +65,13 @@ class Launch:
         with open(os.path.join(self.folder, "play.py"), "w") as file:
             file.write(play)
         self.command = command
-        self.app = harness.App(env={"LNS_LANESCOPE": self.tool})
+        self.cwd = cwd or os.environ["HOME"]
+        self.app = harness.App(env={"LNS_LANESCOPE": self.tool, **(env or {})}, cwd=self.cwd)
+        if last is not None:
+            settings = os.path.join(self.app.env["XDG_CONFIG_HOME"], "glib-2.0", "settings")
+            os.makedirs(settings)
+            with open(os.path.join(settings, "keyfile"), "w", encoding="utf-8") as file:
+                file.write(f"[io/github/lanescope/Lanescope]\nlaunch-folder=b'{last}'\n")
 
     def __enter__(self):
         self.app.__enter__()
@@ -146,10 +161,62 @@ def test_words_reach_the_recorder_byte_for_byte():
         words, folder, color = launch.started()
         assert words == [b"profile", b"--progress-fd=3", b"--control-fd=4", b"-t", b"nvtx", b"-w", b"true",
                          b"-o", b"my profile", b"python3", b"caf\xe9.py", b"a 'b'", b""], words
-        assert folder == os.fsencode(os.environ["HOME"]), folder
+        assert folder == os.fsencode(launch.cwd), folder
         assert color == "a=b c"
         launch.press("Stop")
         launch.wait_for("The recorder ended without a report.")
+
+
+def test_a_program_is_launched_where_the_viewer_was_started_or_where_a_person_says():
+    """The dialog tells where the report goes, too, or why it goes nowhere."""
+    where = tempfile.mkdtemp(prefix="shell-", dir=os.environ[harness.SESSION])
+    other, last = os.path.join(where, "other é"), os.path.join(where, "last")
+    os.mkdir(other)
+    with Launch("say(type='finished', exit=0, signal=0)", cwd=where, last=last) as launch:
+        folder, command = launch.entry("Working directory"), launch.entry("Command line with arguments")
+        assert folder.text == where, folder.text
+        launch.wait_for("Not known yet")
+        command.set_text("python3")
+        launch.wait_for(f"{where}/report7.rep")
+        command.set_text("-o taken python3")
+        launch.wait_for("taken.rep exists")
+        command.set_text("python3")
+        for typed, meant in (("other é", other), (other, other), (f"file://{where}", where)):
+            folder.set_text(typed)
+            launch.wait_for(f"{meant}/report7.rep")
+        folder.set_text("")
+        launch.app.wait(lambda: not launch.button("Start").state("sensitive"), what="Start off without a folder")
+        folder.set_text("other é")
+        launch.press("Start")
+        assert launch.started()[1] == os.fsencode(other)
+        launch.wait_for("The recorder ended without a report.")
+        launch.app.focus(launch.app.windows()[-1])
+        launch.app.key("Escape")
+        launch.app.gone_node("frame", "Launch a Program")
+        launch.app.activate("win.launch")
+        launch.dialog = launch.app.find("frame", "Launch a Program")
+        launch.app.wait(lambda: launch.entry("Working directory").text == other, what="the folder of last time")
+
+
+def test_a_folder_that_is_not_there():
+    with Launch(TICKS, "python3 train.py", cwd="/", last="/not/there") as launch:
+        assert launch.entry("Working directory").text == "/not/there"
+        launch.press("Start")
+        launch.wait_for("/not/there")
+        launch.button("Back")
+
+
+def test_a_folder_that_does_not_answer():
+    where = tempfile.mkdtemp(prefix="hung-", dir=os.environ[harness.SESSION])
+    with Launch(TICKS, "python3 train.py", cwd="/", last=where, env={"LD_PRELOAD": HUNG_MOUNT, "LNS_HUNG_MOUNT": where}) as launch:
+        assert launch.entry("Working directory").text == where
+        launch.press("Start")
+        launch.wait_for("Starting…")
+        launch.press("Stop")
+        launch.wait_for("The recorder ended without a report.")
+        launch.press("Back")
+        launch.wait_for("Not known yet")
+        assert not os.path.exists(os.path.join(launch.folder, "started.json"))
 
 
 def test_switches_of_the_command_line_come_first():

@@ -21,7 +21,7 @@ class Launch:
     def __init__(self, command, folder=None):
         self.folder = folder or os.fsencode(tempfile.mkdtemp(prefix="launch-", dir=os.environ[harness.SESSION]))
         self.command = command
-        self.app = harness.App(env={"HOME": self.folder})
+        self.app = harness.App(cwd=self.folder)
 
     def __enter__(self):
         app = self.app.__enter__()
@@ -72,6 +72,17 @@ def test_a_program_from_start_to_its_report():
         assert count >= running[-1][1]
 
 
+def test_the_report_goes_where_the_dialog_says():
+    with Launch("sh -c 'touch there report2.rep'") as launch:
+        launch.opened("report1.rep")
+        assert os.path.exists(os.path.join(launch.folder, b"there"))
+        launch.app.activate("win.launch")
+        dialog = launch.app.find("frame", "Launch a Program")
+        launch.app.wait(lambda: dialog.find("label", os.path.join(os.fsdecode(launch.folder), "report3.rep")), what="the next free name")
+        dialog.find("push button", "Start").do()
+        launch.opened("report3.rep")
+
+
 def test_stop_keeps_the_report():
     with Launch(f"-o stopped sh -c 'while :; do {tap.program('demo')} >/dev/null; done'") as launch:
         launch.app.wait(lambda: (launch.figures() or (0, 0, 0))[1] > 0, what="the first events")
@@ -113,7 +124,8 @@ def test_a_report_that_exists_is_kept_or_replaced():
         def again():
             launch.app.activate("win.launch")
             launch.dialog = launch.app.find("frame", "Launch a Program")
-            launch.app.wait(lambda: launch.dialog.find("push button", "Start").state("sensitive"), what="Start")
+            launch.app.wait(lambda: launch.dialog.find("label", lambda name: name.startswith(f"{os.fsdecode(path)} exists; use")),
+                            what="what keeps the report from going there")
             launch.dialog.find("push button", "Start").do()
             return launch.app.find("push button", "Replace the Report")
 
@@ -142,4 +154,4 @@ def test_a_switch_without_effect_is_told_before_the_report():
         assert launch.opened("seen.rep").startswith("0 events")
 
 
-harness.main(globals(), gate=(test_a_program_from_start_to_its_report,))
+harness.main(globals(), gate=(test_a_program_from_start_to_its_report, test_the_report_goes_where_the_dialog_says))

@@ -12,15 +12,20 @@
 #include "ui/launch/capabilities.h"
 #include "ui/model/display-text.h"
 #include "ui/launch/launch-command.h"
+#include "ui/launch/launch-folder.h"
 #include "ui/launch/launch-switches.h"
 #include "ui/launch/recorder.h"
+
+/* How long nothing changes before the tool is asked where the report goes. */
+#define ASK_PATH_MS 150
 
 struct _LnsLaunchDialog
 {
   AdwWindow parent_instance;
 
-  GSettings *settings;  /* owned                                                           */
-  GFile *folder;        /* owned; the program's working directory                          */
+  GSettings *settings; /* owned                                                           */
+  GFile *folder; /* owned; the program's working directory, or NULL while what is typed is none */
+  GFile *first_folder;  /* owned; what is typed may be relative to it */
   GStrv words;          /* owned; the words of the command line, or NULL while it cannot be split */
   GPtrArray *variables; /* of AdwEntryRow, borrowed: "NAME=VALUE"                          */
   GPtrArray *traces;    /* of GtkCheckButton, borrowed; their "word" is the choice's name  */
@@ -28,12 +33,16 @@ struct _LnsLaunchDialog
   GPtrArray *switches;  /* owned: rows of further switches, or NULL                        */
   LnsCapabilities *capabilities; /* owned; NULL until the recorder has answered */
   GCancellable *asking;          /* owned; cancels the question for capabilities */
+  guint ask_path_source;         /* asks soon for the path of the report; 0: it does not */
+  GSubprocess *path_asked;       /* owned; is asked for it; NULL: nobody is */
+  gboolean is_complete;          /* what is needed for a start is there and right */
   LnsLaunchRecorder *recorder;   /* owned; NULL until the first start */
   GStrv launched; /* owned; the tool's arguments, of the last start                   */
 
   GtkStack *stack; /* pages "setup", "running", "failed" */
   GtkEditable *command_row;
-  AdwActionRow *folder_row;
+  GtkEditable *folder_row;
+  AdwActionRow *report_row;
   GtkLabel *command_error;
   AdwPreferencesGroup *trace_group;
   AdwPreferencesGroup *switches_group;
@@ -125,6 +134,116 @@ show_given (LnsLaunchDialog *self)
     lns_launch_switches_show_given (self->switches, words, get_flags (self));
 }
 
+/* The value of -t for the check buttons, or NULL if the command line has its own or the tool's choices are not known. */
+static char *
+chosen_traces (LnsLaunchDialog *self)
+{
+  g_autoptr (GStrvBuilder) words = g_strv_builder_new ();
+
+  if (self->traces->len == 0 || !gtk_widget_get_sensitive (GTK_WIDGET (self->trace_group)))
+    return NULL;
+  for (guint i = 0; i < self->traces->len; i++)
+    {
+      GtkCheckButton *check = g_ptr_array_index (self->traces, i);
+      if (gtk_check_button_get_active (check))
+        g_strv_builder_add (words, g_object_get_data (G_OBJECT (check), "word"));
+    }
+  g_auto (GStrv) each = g_strv_builder_end (words);
+  return each[0] != NULL ? g_strjoinv (",", each) : g_strdup ("none");
+}
+
+/* Adds the switches and the program to WORDS. */
+static void
+add_words (LnsLaunchDialog *self, GStrvBuilder *words)
+{
+  g_autofree char *traces = chosen_traces (self);
+
+  if (traces != NULL)
+    g_strv_builder_add_many (words, "-t", traces, NULL);
+  if (self->switches != NULL)
+    lns_launch_switches_add_words (self->switches, (const char *const *)self->words,
+                                   get_flags (self), words);
+  g_strv_builder_addv (words, (const char **)self->words);
+}
+
+/* --- Where the report goes ----------------------------------------------------------------- */
+
+/* Shows the path of the report, or PROBLEM, for which there would be none; both NULL: it is not known. */
+static void
+show_path (LnsLaunchDialog *self, GFile *path, const char *problem)
+{
+  g_autofree char *name = path != NULL ? lns_display_file (path, TRUE) : g_strdup (problem);
+
+  adw_action_row_set_subtitle (self->report_row, name != NULL ? name : _ ("Not known yet"));
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->report_row), name);
+  set_error_style (GTK_WIDGET (self->report_row), problem != NULL);
+}
+
+static void
+path_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (LnsLaunchDialog) self = data;
+  g_autoptr (GBytes) path = NULL, words = NULL;
+  gsize n_path = 0, n_words = 0;
+
+  if (!g_subprocess_communicate_finish (G_SUBPROCESS (source), result, &path, &words, NULL) ||
+      self->path_asked != G_SUBPROCESS (source))
+    return;
+  const char *path_bytes = g_bytes_get_data (path, &n_path);
+  const char *words_bytes = g_bytes_get_data (words, &n_words);
+  g_clear_object (&self->path_asked);
+  g_autofree char *name = g_strndup (n_path > 0 ? path_bytes : "", n_path);
+  g_autofree char *said = g_utf8_make_valid (n_words > 0 ? words_bytes : "", (gssize)n_words);
+  g_autofree char *problem = lns_launch_recorder_find_refusal (g_strchomp (said));
+  g_autoptr (GFile) file = *name != '\0' ? g_file_new_for_path (name) : NULL;
+  show_path (self, file, file == NULL ? problem : NULL);
+}
+
+/* Nobody waits for the answer any more. */
+static void
+forget_path (LnsLaunchDialog *self)
+{
+  g_clear_handle_id (&self->ask_path_source, g_source_remove);
+  if (self->path_asked != NULL)
+    g_subprocess_force_exit (self->path_asked);
+  g_clear_object (&self->path_asked);
+}
+
+/* Asks the tool, which looks which names are taken. It need not answer: a mount may not. */
+static gboolean
+ask_path_cb (gpointer data)
+{
+  LnsLaunchDialog *self = data;
+  g_autofree char *tool = lns_launch_recorder_find_tool ();
+  g_autoptr (GStrvBuilder) words = g_strv_builder_new ();
+
+  self->ask_path_source = 0;
+  if (tool == NULL)
+    return G_SOURCE_REMOVE;
+  g_strv_builder_add_many (words, tool, "name-report", g_file_peek_path (self->folder), NULL);
+  add_words (self, words);
+  g_auto (GStrv) arguments = g_strv_builder_end (words);
+  self->path_asked =
+      g_subprocess_newv ((const char *const *)arguments,
+                         G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_PIPE, NULL);
+  if (self->path_asked != NULL)
+    g_subprocess_communicate_async (self->path_asked, NULL, self->asking, path_cb,
+                                    g_object_ref (self));
+  return G_SOURCE_REMOVE;
+}
+
+/* Something has changed that the path may depend on. */
+static void
+ask_path_soon (LnsLaunchDialog *self)
+{
+  forget_path (self);
+  show_path (self, NULL, NULL);
+  if (self->is_complete)
+    self->ask_path_source = g_timeout_add (ASK_PATH_MS, ask_path_cb, self);
+}
+
+/* --- The setup page, further ---------------------------------------------------------------- */
+
 /* Splits the command line again, shows what is wrong with it, and enables Start if all is well. */
 static void
 validate (LnsLaunchDialog *self)
@@ -152,11 +271,15 @@ validate (LnsLaunchDialog *self)
       set_error_style (row, !fine);
       ok = ok && fine;
     }
-  gtk_widget_action_set_enabled (GTK_WIDGET (self), "launch.start", ok);
+  const gboolean has_folder = self->folder != NULL && g_file_peek_path (self->folder) != NULL;
+  set_error_style (GTK_WIDGET (self->folder_row), !has_folder);
+  self->is_complete = ok && has_folder;
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "launch.start", self->is_complete);
   /* A long command line does not fit the entry. */
   gtk_widget_set_tooltip_text (GTK_WIDGET (self->command_row),
                                gtk_editable_get_text (self->command_row));
   show_given (self);
+  ask_path_soon (self);
 }
 
 static void
@@ -195,11 +318,30 @@ static void
 set_folder (LnsLaunchDialog *self, GFile *folder)
 {
   g_autofree char *name = lns_display_file (folder, TRUE);
-  g_autofree char *markup = g_markup_escape_text (name, -1);
 
   g_set_object (&self->folder, folder);
-  adw_action_row_set_subtitle (self->folder_row, markup);
+  gtk_editable_set_text (self->folder_row, name);
   gtk_widget_set_tooltip_text (GTK_WIDGET (self->folder_row), name);
+}
+
+/* Takes what is typed. A name that is shown need not be what its bytes are, so one that nobody has changed stands for the
+ * folder that it was made of. */
+static void
+folder_typed_cb (LnsLaunchDialog *self)
+{
+  const char *text = gtk_editable_get_text (self->folder_row);
+  g_autofree char *shown = self->folder != NULL ? lns_display_file (self->folder, TRUE) : NULL;
+
+  if (g_strcmp0 (shown, text) != 0)
+    {
+      g_clear_object (&self->folder);
+      if (*text == '~' || g_path_is_absolute (text) || g_uri_peek_scheme (text) != NULL)
+        self->folder = g_file_parse_name (text);
+      else if (*text != '\0')
+        self->folder = g_file_resolve_relative_path (self->first_folder, text);
+      gtk_widget_set_tooltip_text (GTK_WIDGET (self->folder_row), text);
+    }
+  validate (self);
 }
 
 static void
@@ -222,7 +364,8 @@ choose_folder (GtkWidget *widget, const char *action, GVariant *parameter)
       _ ("Working Directory"), GTK_WINDOW (self), GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER,
       _ ("_Choose"), _ ("_Cancel"));
 
-  gtk_file_chooser_set_file (GTK_FILE_CHOOSER (dialog), self->folder, NULL);
+  if (self->folder != NULL)
+    gtk_file_chooser_set_file (GTK_FILE_CHOOSER (dialog), self->folder, NULL);
   g_signal_connect_object (dialog, "response", G_CALLBACK (folder_chosen_cb), self, 0);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
 }
@@ -254,7 +397,8 @@ insert_path (GtkWidget *widget, const char *action, GVariant *parameter)
       gtk_file_chooser_native_new (_ ("Insert a Path"), GTK_WINDOW (self),
                                    GTK_FILE_CHOOSER_ACTION_OPEN, _ ("_Choose"), _ ("_Cancel"));
 
-  gtk_file_chooser_set_current_folder (GTK_FILE_CHOOSER (dialog), self->folder, NULL);
+  if (self->folder != NULL)
+    gtk_file_chooser_set_current_folder (GTK_FILE_CHOOSER (dialog), self->folder, NULL);
   g_signal_connect_object (dialog, "response", G_CALLBACK (path_chosen_cb), self, 0);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
 }
@@ -319,7 +463,8 @@ capabilities_cb (GObject *source, GAsyncResult *result, gpointer data)
   const LnsSwitch *trace = lns_capabilities_find (self->capabilities, "trace");
   if (trace != NULL)
     add_traces (self, trace);
-  self->switches = lns_launch_switches_new (self->switches_group, self->capabilities);
+  self->switches = lns_launch_switches_new (self->switches_group, self->capabilities,
+                                            G_CALLBACK (ask_path_soon), self);
   gtk_widget_set_visible (GTK_WIDGET (self->switches_group), self->switches->len > 0);
   validate (self);
 }
@@ -340,24 +485,6 @@ ask_capabilities (LnsLaunchDialog *self)
 }
 
 /* --- The recording ------------------------------------------------------------------------- */
-
-/* The value of -t for the check buttons, or NULL if the command line has its own or the tool's choices are not known. */
-static char *
-chosen_traces (LnsLaunchDialog *self)
-{
-  g_autoptr (GStrvBuilder) words = g_strv_builder_new ();
-
-  if (self->traces->len == 0 || !gtk_widget_get_sensitive (GTK_WIDGET (self->trace_group)))
-    return NULL;
-  for (guint i = 0; i < self->traces->len; i++)
-    {
-      GtkCheckButton *check = g_ptr_array_index (self->traces, i);
-      if (gtk_check_button_get_active (check))
-        g_strv_builder_add (words, g_object_get_data (G_OBJECT (check), "word"));
-    }
-  g_auto (GStrv) each = g_strv_builder_end (words);
-  return each[0] != NULL ? g_strjoinv (",", each) : g_strdup ("none");
-}
 
 static void
 show_problem (LnsLaunchDialog *self, const char *problem, const char *last_words)
@@ -434,12 +561,14 @@ recorder_changed_cb (LnsLaunchRecorder *recorder, LnsLaunchDialog *self)
 static void
 remember (LnsLaunchDialog *self)
 {
-  const char *folder = g_file_peek_path (self->folder);
+  const char *folder = self->folder != NULL ? g_file_peek_path (self->folder) : NULL;
 
   g_settings_set_string (self->settings, "launch-command",
                          gtk_editable_get_text (self->command_row));
-  g_settings_set_value (self->settings, "launch-folder",
-                        g_variant_new_bytestring (folder != NULL ? folder : ""));
+  if (folder == NULL)
+    return;
+  lns_launch_folder_set (folder);
+  g_settings_set_value (self->settings, "launch-folder", g_variant_new_bytestring (folder));
 }
 
 /* Starts the recorder with the arguments WORDS, which are taken over, and the variables of the rows. */
@@ -476,16 +605,10 @@ static void
 start (GtkWidget *widget, const char *action, GVariant *parameter)
 {
   LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
-  g_autofree char *traces = chosen_traces (self);
   g_autoptr (GStrvBuilder) words = g_strv_builder_new ();
 
   remember (self);
-  if (traces != NULL)
-    g_strv_builder_add_many (words, "-t", traces, NULL);
-  if (self->switches != NULL)
-    lns_launch_switches_add_words (self->switches, (const char *const *)self->words,
-                                   get_flags (self), words);
-  g_strv_builder_addv (words, (const char **)self->words);
+  add_words (self, words);
   run (self, g_strv_builder_end (words));
 }
 
@@ -531,6 +654,7 @@ back (GtkWidget *widget, const char *action, GVariant *parameter)
   LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
 
   show_page (self, "setup");
+  ask_path_soon (self);
   focus_command (self);
 }
 
@@ -585,13 +709,11 @@ lns_launch_dialog_new (GtkWindow *parent, GSettings *settings)
   LnsLaunchDialog *self = g_object_new (LNS_TYPE_LAUNCH_DIALOG, "transient-for", parent,
                                         "destroy-with-parent", TRUE, NULL);
   g_autoptr (GVariant) folder = g_settings_get_value (settings, "launch-folder");
-  const char *path = g_variant_get_bytestring (folder);
   g_autofree char *command = g_settings_get_string (settings, "launch-command");
-  g_autoptr (GFile) file =
-      g_file_new_for_path (g_file_test (path, G_FILE_TEST_IS_DIR) ? path : g_get_home_dir ());
 
   self->settings = g_object_ref (settings);
-  set_folder (self, file);
+  self->first_folder = lns_launch_folder_get (g_variant_get_bytestring (folder));
+  set_folder (self, self->first_folder);
   gtk_editable_set_text (self->command_row, command);
   validate (self);
   ask_capabilities (self);
@@ -604,12 +726,14 @@ lns_launch_dialog_dispose (GObject *object)
   LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (object);
 
   g_cancellable_cancel (self->asking);
+  forget_path (self);
   /* Without its dialog nobody could stop a recording. */
   if (is_recording (self))
     lns_launch_recorder_stop (self->recorder);
   g_clear_object (&self->recorder);
   g_clear_object (&self->settings);
   g_clear_object (&self->folder);
+  g_clear_object (&self->first_folder);
   g_clear_object (&self->asking);
   g_clear_pointer (&self->words, g_strfreev);
   g_clear_pointer (&self->launched, g_strfreev);
@@ -645,6 +769,7 @@ lns_launch_dialog_class_init (LnsLaunchDialogClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, stack);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, command_row);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, folder_row);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, report_row);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, command_error);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, trace_group);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, switches_group);
@@ -660,6 +785,7 @@ lns_launch_dialog_class_init (LnsLaunchDialogClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, number_button);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, open_report_button);
   gtk_widget_class_bind_template_callback (widget_class, validate);
+  gtk_widget_class_bind_template_callback (widget_class, folder_typed_cb);
   gtk_widget_class_bind_template_callback (widget_class, command_activated_cb);
 }
 

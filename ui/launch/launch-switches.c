@@ -100,7 +100,10 @@ get_shown (const Row *row)
 }
 
 GPtrArray *
-lns_launch_switches_new (AdwPreferencesGroup *group, const LnsCapabilities *capabilities)
+lns_launch_switches_new (AdwPreferencesGroup *group,
+                         const LnsCapabilities *capabilities,
+                         GCallback changed,
+                         gpointer owner)
 {
   GPtrArray *rows = g_ptr_array_new_with_free_func (row_free);
   const char *subject = NULL;
@@ -122,6 +125,11 @@ lns_launch_switches_new (AdwPreferencesGroup *group, const LnsCapabilities *capa
       row->option = option;
       adw_expander_row_add_row (ADW_EXPANDER_ROW (folder), new_row (option, &row->widget));
       row->initial = get_shown (row);
+      g_signal_connect_object (row->widget,
+                               GTK_IS_CHECK_BUTTON (row->widget) ? "toggled"
+                               : ADW_IS_COMBO_ROW (row->widget)  ? "notify::selected"
+                                                                 : "changed",
+                               changed, owner, G_CONNECT_SWAPPED);
       g_ptr_array_add (rows, row);
     }
   return rows;

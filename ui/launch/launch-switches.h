@@ -12,9 +12,12 @@
 #include "ui/launch/capabilities.h"
 
 /* Adds a row to GROUP for each topic of CAPABILITIES that unfolds to rows of switches, except for switches that the
- * dialog has elsewhere. Returns the rows of switches, which borrow from CAPABILITIES. */
+ * dialog has elsewhere. Returns the rows of switches, which borrow from CAPABILITIES. Calls CHANGED with OWNER, for as long as that
+ * exists, when a switch was changed. */
 GPtrArray *lns_launch_switches_new (AdwPreferencesGroup *group,
-                                    const LnsCapabilities *capabilities) G_GNUC_WARN_UNUSED_RESULT;
+                                    const LnsCapabilities *capabilities,
+                                    GCallback changed,
+                                    gpointer owner) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Shows the switches of the command line GIVEN (NULL: it cannot be split) in their ROWS, which cannot be changed
  * then. The others show the user's own choice. */

@@ -36,6 +36,11 @@ struct _LnsLaunchRecorder
   gboolean progress_ended; /* the tool has closed its end */
   gboolean tool_ended;
   char *folder; /* owned; the tool's working directory, for relative paths */
+
+  GSubprocessLauncher
+      *launcher;         /* owned; the tool is to start when `folder` has answered; else NULL */
+  GStrv arguments;       /* owned; its */
+  GCancellable *waiting; /* owned; cancels that */
 };
 
 G_DEFINE_FINAL_TYPE (LnsLaunchRecorder, lns_launch_recorder, G_TYPE_OBJECT)
@@ -211,15 +216,22 @@ lns_launch_recorder_get_remarks (LnsLaunchRecorder *self)
   return g_string_free (remarks, FALSE);
 }
 
+char *
+lns_launch_recorder_find_refusal (const char *words)
+{
+  const char *newline = strrchr (words, '\n');
+  const char *last = newline != NULL ? newline + 1 : words;
+
+  return g_str_has_prefix (last, ERROR_PREFIX) ? g_strdup (last + strlen (ERROR_PREFIX)) : NULL;
+}
+
 /* The tool's error if it refused to start the program, or NULL. */
 static char *
 refusal (LnsLaunchRecorder *self)
 {
   g_autofree char *words = lns_launch_recorder_get_last_words (self);
-  const char *newline = strrchr (words, '\n');
-  const char *last = newline != NULL ? newline + 1 : words;
 
-  return g_str_has_prefix (last, ERROR_PREFIX) ? g_strdup (last + strlen (ERROR_PREFIX)) : NULL;
+  return lns_launch_recorder_find_refusal (words);
 }
 
 static void
@@ -338,13 +350,54 @@ open_descriptors (LnsLaunchRecorder *self, int progress[2], int control[2], GErr
   return FALSE;
 }
 
+/* Starts the tool. Sets the problem if it cannot be started. */
+static void
+spawn (LnsLaunchRecorder *self)
+{
+  g_autoptr (GError) error = NULL;
+
+  self->tool =
+      g_subprocess_launcher_spawnv (self->launcher, (const char *const *)self->arguments, &error);
+  /* Closes the tool's ends here, so that this process sees when the tool closes them. */
+  g_subprocess_launcher_close (self->launcher);
+  if (self->tool == NULL)
+    {
+      set_problem (self, g_strdup (error->message));
+      set_state (self, LNS_LAUNCH_RECORDER_FINISHED);
+      return;
+    }
+  g_data_input_stream_read_line_async (self->progress, G_PRIORITY_DEFAULT, NULL, line_cb,
+                                       g_object_ref (self));
+  g_subprocess_wait_async (self->tool, NULL, tool_ended_cb, g_object_ref (self));
+}
+
+/* On a worker: returns when the folder PATH has answered, whatever it said. */
+static void
+look (GTask *task, gpointer source, gpointer path, GCancellable *cancellable)
+{
+  struct stat status;
+
+  g_task_return_boolean (task, path == NULL || stat (path, &status) == 0);
+}
+
+static void
+looked_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  LnsLaunchRecorder *self = LNS_LAUNCH_RECORDER (source);
+
+  if (g_cancellable_is_cancelled (self->waiting))
+    set_state (self, LNS_LAUNCH_RECORDER_FINISHED);
+  else
+    spawn (self);
+}
+
 gboolean
 lns_launch_recorder_start (LnsLaunchRecorder *self, const LnsLaunchRequest *launch, GError **error)
 {
   g_autofree char *tool = lns_launch_recorder_find_tool ();
   int progress[2], control[2];
 
-  g_return_val_if_fail (self->tool == NULL, FALSE);
+  g_return_val_if_fail (self->launcher == NULL, FALSE);
   if (tool == NULL)
     {
       g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
@@ -354,21 +407,19 @@ lns_launch_recorder_start (LnsLaunchRecorder *self, const LnsLaunchRequest *laun
     }
   if (!open_descriptors (self, progress, control, error))
     return FALSE;
-  g_autoptr (GSubprocessLauncher) launcher =
-      prepare_launcher (self, launch, progress[1], control[1]);
-  g_auto (GStrv) arguments = tool_arguments (tool, launch);
-  g_autoptr (GInputStream) stream = g_unix_input_stream_new (progress[0], TRUE);
-  self->control_fd = control[0];
-  self->tool = g_subprocess_launcher_spawnv (launcher, (const char *const *)arguments, error);
-  /* Closes the tool's ends here, so that this process sees when the tool closes them. */
-  g_subprocess_launcher_close (launcher);
-  if (self->tool == NULL)
-    return FALSE;
+  self->launcher = prepare_launcher (self, launch, progress[1], control[1]);
+  self->arguments = tool_arguments (tool, launch);
   self->folder = g_strdup (launch->folder);
+  self->control_fd = control[0];
+  g_autoptr (GInputStream) stream = g_unix_input_stream_new (progress[0], TRUE);
   self->progress = g_data_input_stream_new (stream);
-  g_data_input_stream_read_line_async (self->progress, G_PRIORITY_DEFAULT, NULL, line_cb,
-                                       g_object_ref (self));
-  g_subprocess_wait_async (self->tool, NULL, tool_ended_cb, g_object_ref (self));
+  /* A new process enters the folder before its program runs, and this one waits until then: without end, if the folder is
+   * on a mount that does not answer. */
+  self->waiting = g_cancellable_new ();
+  g_autoptr (GTask) task = g_task_new (self, self->waiting, looked_cb, NULL);
+  g_task_set_return_on_cancel (task, TRUE);
+  g_task_set_task_data (task, g_strdup (launch->folder), g_free);
+  g_task_run_in_thread (task, look);
   set_state (self, LNS_LAUNCH_RECORDER_STARTING);
   return TRUE;
 }
@@ -381,6 +432,8 @@ lns_launch_recorder_stop (LnsLaunchRecorder *self)
   if (self->control_fd < 0 || self->run.state == LNS_LAUNCH_RECORDER_STOPPING)
     return;
   self->stop_asked = TRUE;
+  if (self->tool == NULL)
+    g_cancellable_cancel (self->waiting);
   if (send (self->control_fd, word, sizeof word - 1, MSG_NOSIGNAL) < 0)
     g_debug ("The recorder does not listen: %s", g_strerror (errno));
   set_state (self, LNS_LAUNCH_RECORDER_STOPPING);
@@ -402,6 +455,9 @@ lns_launch_recorder_finalize (GObject *object)
   g_clear_object (&self->progress);
   g_clear_object (&self->tool);
   g_clear_object (&self->run.report);
+  g_clear_object (&self->launcher);
+  g_clear_object (&self->waiting);
+  g_strfreev (self->arguments);
   g_free (self->folder);
   g_free (self->run.problem);
   G_OBJECT_CLASS (lns_launch_recorder_parent_class)->finalize (object);

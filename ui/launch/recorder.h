@@ -59,11 +59,12 @@ LnsLaunchRecorder *lns_launch_recorder_new (void) G_GNUC_WARN_UNUSED_RESULT;
  * the PATH; NULL if there is none. Free with g_free (). */
 char *lns_launch_recorder_find_tool (void) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Starts the tool. A recorder starts only once. Returns FALSE and sets ERROR if the tool cannot be started. */
+/* Starts the tool, as soon as the folder answers. A recorder starts only once. Returns FALSE and sets ERROR if there is no tool to
+ * start; the problem tells of all that fails later. */
 gboolean
 lns_launch_recorder_start (LnsLaunchRecorder *self, const LnsLaunchRequest *launch, GError **error);
 
-/* Stops the recording. The tool finishes the report and keeps it. */
+/* Stops the recording. The tool finishes the report and keeps it; one that waits for its folder does not start. */
 void lns_launch_recorder_stop (LnsLaunchRecorder *self);
 
 /* Owned by the recorder, and changes with it. */
@@ -74,3 +75,6 @@ char *lns_launch_recorder_get_remarks (LnsLaunchRecorder *self) G_GNUC_WARN_UNUS
 
 /* The last output of the program and the tool to standard error: at most 16 lines and 4 KiB, valid UTF-8, or "". */
 char *lns_launch_recorder_get_last_words (LnsLaunchRecorder *self) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The tool's error in WORDS, which it printed to standard error, without a newline at their end; NULL: they do not end with one. */
+char *lns_launch_recorder_find_refusal (const char *words) G_GNUC_WARN_UNUSED_RESULT;

@@ -7,8 +7,11 @@
 
 #include <glib/gi18n.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "lns-config.h"
+#include "ui/launch/launch-folder.h"
 #include "ui/shell/recents.h"
 #include "ui/model/shortcuts.h"
 #include "ui/shell/window.h"
@@ -87,6 +90,38 @@ new_settings (void)
   return g_settings_new_full (schema, NULL, NULL);
 }
 
+/* Has programs launched in PATH, which may be NULL, unless no shell can have started the viewer there. */
+static void
+take_folder (const char *path)
+{
+  if (path != NULL && strcmp (path, "/") != 0)
+    lns_launch_folder_set (path);
+}
+
+/* Takes the folder of this process, unless a desktop started it. */
+static void
+take_own_folder (void)
+{
+  const char *launched = g_getenv ("GIO_LAUNCHED_DESKTOP_FILE_PID");
+  /* Not g_get_current_dir (), which looks at $PWD and waits for its disk. */
+  char *path = getcwd (NULL, 0);
+
+  if (launched == NULL || atoi (launched) != getpid ())
+    take_folder (path);
+  free (path);
+}
+
+/* Another process of the viewer has this one show its window, and ends. */
+static void
+lns_application_before_emit (GApplication *application, GVariant *platform_data)
+{
+  const char *folder = NULL;
+
+  g_variant_lookup (platform_data, "cwd", "^&ay", &folder);
+  take_folder (folder);
+  G_APPLICATION_CLASS (lns_application_parent_class)->before_emit (application, platform_data);
+}
+
 static void
 lns_application_startup (GApplication *application)
 {
@@ -104,6 +139,7 @@ lns_application_startup (GApplication *application)
   g_set_application_name ("Lanescope");
   gtk_window_set_default_icon_name (LNS_APP_ID);
 
+  take_own_folder ();
   self->settings = new_settings ();
   g_signal_connect_object (self->settings, "changed::theme", G_CALLBACK (apply_theme_cb), self, 0);
   apply_theme_cb (self->settings, "theme", self);
@@ -169,6 +205,7 @@ lns_application_class_init (LnsApplicationClass *klass)
   application_class->startup = lns_application_startup;
   application_class->activate = lns_application_activate;
   application_class->open = lns_application_open;
+  application_class->before_emit = lns_application_before_emit;
 }
 
 static void

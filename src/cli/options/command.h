@@ -36,9 +36,10 @@ extern const LnsCommand lns_command_recover;
 extern const LnsCommand lns_command_resolve;
 extern const LnsCommand lns_command_ui;
 
-/* Those that Lanescope runs itself, which no help lists. */
+/* Those that Lanescope and its viewer run themselves, which no help lists. */
 extern const LnsCommand lns_command_finish_report;
 extern const LnsCommand lns_command_examine_report;
+extern const LnsCommand lns_command_name_report;
 
 /* Prints `lanescope: error: ` and the message to stderr. Returns LNS_EXIT_FAILED, for `return lns_cli_fail (&error)`. */
 int lns_cli_fail (const LnsError *error);

@@ -97,7 +97,9 @@ write_percent (LnsProfile *profile, FILE *file, const char *at, unsigned number,
   const size_t n = write_common (file, "output", at);
   if (n > 0)
     return n;
-  if (at[1] == 'p')
+  if (at[1] == 'p' && profile->names_only)
+    fputs ("%p", file);
+  else if (at[1] == 'p')
     fprintf (file, "%d", (int)(profile->pid > 0 ? profile->pid : profile->launch.pid));
   else if (at[1] == 'n')
     {
@@ -148,7 +150,10 @@ write_brace (LnsProfile *profile, FILE *file, const char *at, LnsError *error)
       fputc (*at, file);
       return 1;
     }
-  write_unique (file, is_time);
+  if (profile->names_only)
+    fputs (is_time ? timestamp : uid, file);
+  else
+    write_unique (file, is_time);
   return strlen (is_time ? timestamp : uid);
 }
 

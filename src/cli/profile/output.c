@@ -170,10 +170,8 @@ check_exports (const LnsProfile *profile, LnsError *error)
                         (int)(strlen (profile->path) - strlen (".rep")), profile->path, ending);
 }
 
-/* Chooses profile->path. A name with a number gets the first free number from *NUMBER on. A name without one is refused
- * if the file exists and is not to be replaced. */
-static bool
-choose_path (LnsProfile *profile, unsigned *number, LnsError *error)
+bool
+lns_profile_choose_path (LnsProfile *profile, unsigned *number, LnsError *error)
 {
   for (; *number < REPORTS_MAX; ++*number)
     {
@@ -217,7 +215,7 @@ lns_profile_create_report (LnsProfile *profile, LnsError *error)
   for (unsigned number = 1;; number++)
     {
       LnsError failed = { 0 };
-      if (!choose_path (profile, &number, error))
+      if (!lns_profile_choose_path (profile, &number, error))
         return false;
       if (lns_session_create_report (profile->session, profile->path,
                                      profile->options.force_overwrite && !profile->is_numbered,
@@ -279,7 +277,7 @@ lns_profile_prepare_ranges (LnsProfile *profile, LnsError *error)
   unsigned number = 1;
   if (!take_mode (profile, error))
     return false;
-  if (!choose_path (profile, &number, error))
+  if (!lns_profile_choose_path (profile, &number, error))
     return false;
   profile->n_skipped = 0;
   lns_session_record_ranges (profile->session, &profile->target, create_for_range, profile,

@@ -52,8 +52,10 @@ typedef struct
   char **argv;              /* of the program; of `attach`: the path of the first one alone */
   const char *command_line; /* of the first program of `attach`; NULL: argv has it */
   LnsAttached attached;
-  char *path;         /* of the report, absolute; owned. Of repeated ranges: without their number */
-  bool is_numbered;   /* its name has a number that was free */
+  char *path;       /* of the report, absolute; owned. Of repeated ranges: without their number */
+  bool is_numbered; /* its name has a number that was free */
+  bool
+      names_only; /* the path is only to be told: no process exists, and macros that each run has anew stay */
   unsigned n_skipped; /* numbers of reports of ranges that were taken */
   int progress_fd;    /* -1: none, or nobody reads it any more */
   LnsCaller caller;
@@ -105,6 +107,10 @@ char *lns_profile_name_report (LnsProfile *profile, unsigned number, LnsError *e
 char *lns_cli_session_name (const char *text, LnsError *error);
 
 /* --- output.c ----------------------------------------------------------------- */
+
+/* Chooses profile->path. A name with a number gets the first free number from *NUMBER on. A name without one is refused
+ * if the file exists and is not to be replaced. False with ERROR. */
+bool lns_profile_choose_path (LnsProfile *profile, unsigned *number, LnsError *error);
 
 /* Chooses the path of the report (profile->path), creates it and writes the facts of this run into it. */
 bool lns_profile_create_report (LnsProfile *profile, LnsError *error);
