@@ -58,7 +58,7 @@ end_is_the_last_event_of_all_pages (void)
   press ("End");
   WAIT_FOR (chosen () == N_EVENTS - 1 && is_settled ());
   LNS_CHECK_INT (lns_view_get_selected_event (table->view, NULL).ordinal,
-                 table->set->place[N_EVENTS - 1] -
+                 lns_event_set_place (table->set, N_EVENTS - 1) -
                      table->set->first_place[lns_event_set_lane (table->set, N_EVENTS - 1)]);
   press ("Up");
   WAIT_FOR (chosen () == N_EVENTS - 2 && is_settled ());

@@ -488,8 +488,10 @@ the_table_has_columns_of_its_rows (void)
   check_cell (set, 1, LNS_EVENT_COLUMN_BYTES, "");
   check_cell (set, 10, LNS_EVENT_COLUMN_BYTES, "240,000");
   check_cell (set, 10, LNS_EVENT_COLUMN_SHAPE, "");
-  g_autofree uint64_t *keys = lns_event_keys_new (set, LNS_EVENT_COLUMN_BYTES);
-  LNS_CHECK (keys[9] == 0 && keys[11] > keys[9] && keys[10] > keys[11]);
+  g_autoptr (LnsEventKeys) keys = lns_event_keys_new (set, LNS_EVENT_COLUMN_BYTES, false);
+  LNS_CHECK (lns_event_keys_get (keys, 9) == 0 &&
+             lns_event_keys_get (keys, 11) > lns_event_keys_get (keys, 9) &&
+             lns_event_keys_get (keys, 10) > lns_event_keys_get (keys, 11));
   lns_event_set_unref (set);
 
   set = lns_event_set_load (report, &calls, 1, INT64_MIN, INT64_MAX, NULL, 0, NULL, NULL, NULL);

@@ -752,9 +752,7 @@ main (void)
   LNS_TEST (test_sums_of_many_tables);
   LNS_TEST (test_scheduling_at_the_ends);
   LNS_TEST (test_scheduling_that_is_not_known);
-}
-
-LNS_TEST (test_a_report_is_cut);
-LNS_TEST (test_a_report_that_cannot_be_cut);
-return lns_tap_done ();
+  LNS_TEST (test_a_report_is_cut);
+  LNS_TEST (test_a_report_that_cannot_be_cut);
+  return lns_tap_done ();
 }

@@ -44,7 +44,7 @@ event_of (const LnsEventSet *self, uint32_t row)
   LnsEvent event = {
     .start_ns = lns_event_set_start (self, row),
     .duration_ns = lns_event_set_duration (self, row),
-    .name = self->names[self->name[row]],
+    .name = self->names[lns_event_set_name (self, row)],
     .flags = self->flags != NULL ? self->flags[row] : 0,
   };
   uint32_t n;
@@ -78,7 +78,7 @@ rows_are_the_events_in_time_order (void)
       LNS_CHECK (lns_report_event (report, lane, ordinal, &event, NULL));
       LNS_CHECK_INT (lns_event_set_start (set, row), event.start_ns);
       LNS_CHECK_INT (lns_event_set_duration (set, row), event.duration_ns);
-      LNS_CHECK_INT (set->names[set->name[row]], event.name);
+      LNS_CHECK_INT (set->names[lns_event_set_name (set, row)], event.name);
       LnsEvent copy = event_of (set, row);
       LNS_CHECK_INT (copy.flags, event.flags & LNS_EVENT_SET_FLAGS);
       LNS_CHECK (memcmp (copy.extra, event.extra, sizeof copy.extra) == 0);
@@ -93,7 +93,7 @@ one_lane_is_its_events (void)
   g_autoptr (LnsEventSet) set = load (1, INT64_MIN, INT64_MAX);
   LNS_CHECK_INT (set->n, LANE_EVENTS);
   for (uint32_t row = 0; row < set->n; row++)
-    LNS_CHECK_INT (set->place[row], row);
+    LNS_CHECK_INT (lns_event_set_place (set, row), row);
 }
 
 static void
@@ -216,6 +216,28 @@ compare_rows (gconstpointer a, gconstpointer b, gpointer data)
   return x < y ? -1 : 1;
 }
 
+/* The keys of all rows of SET. Free with g_free (). */
+static uint64_t *
+keys_of (const LnsEventSet *set, LnsEventColumn column)
+{
+  g_autoptr (LnsEventKeys) keys = lns_event_keys_new (set, column, false);
+  g_autoptr (LnsEventKeys) others = lns_event_keys_new (set, column, true);
+  uint64_t *all = g_new (uint64_t, MAX (set->n, 1));
+  for (uint32_t row = 0; row < set->n; row++)
+    {
+      all[row] = lns_event_keys_get (keys, row);
+      LNS_CHECK (lns_event_keys_get (others, row) == ~all[row]);
+    }
+  return all;
+}
+
+/* The key of ROW in an array of them. */
+static uint64_t
+of_array (const void *keys, uint32_t row)
+{
+  return ((const uint64_t *)keys)[row];
+}
+
 static void
 check_order (LnsEventSet *set, LnsEventColumn column, bool descending, const char *filter)
 {
@@ -227,7 +249,7 @@ check_order (LnsEventSet *set, LnsEventColumn column, bool descending, const cha
       lns_event_order_query (set, &query, first_cb, &first, &sorted, NULL, &error);
   LNS_CHECK (order != NULL);
 
-  g_autofree uint64_t *keys = lns_event_keys_new (set, column);
+  g_autofree uint64_t *keys = keys_of (set, column);
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   for (uint32_t row = 0; row < set->n; row++)
     {
@@ -287,7 +309,7 @@ keys_order_like_the_cells (void)
   g_autoptr (LnsEventSet) set = load (N_LANES, INT64_MIN, INT64_MAX);
   for (size_t i = 0; i < G_N_ELEMENTS (texts); i++)
     {
-      g_autofree uint64_t *keys = lns_event_keys_new (set, texts[i]);
+      g_autofree uint64_t *keys = keys_of (set, texts[i]);
       for (uint32_t row = 1; row < set->n; row += 3)
         {
           g_autofree char *a = lns_event_cell_text (set, row - 1, texts[i]);
@@ -297,7 +319,7 @@ keys_order_like_the_cells (void)
                          (order > 0) - (order < 0));
         }
     }
-  g_autofree uint64_t *payloads = lns_event_keys_new (set, LNS_EVENT_COLUMN_PAYLOAD);
+  g_autofree uint64_t *payloads = keys_of (set, LNS_EVENT_COLUMN_PAYLOAD);
   for (uint32_t row = 1; row < set->n; row++)
     {
       bool a = set->payload_type[row - 1] != 0;
@@ -308,7 +330,7 @@ keys_order_like_the_cells (void)
       LNS_CHECK_INT ((payloads[row - 1] > payloads[row]) - (payloads[row - 1] < payloads[row]),
                      order);
     }
-  g_autofree uint64_t *categories = lns_event_keys_new (set, LNS_EVENT_COLUMN_CATEGORY);
+  g_autofree uint64_t *categories = keys_of (set, LNS_EVENT_COLUMN_CATEGORY);
   for (uint32_t row = 0; row < set->n; row++)
     {
       /* none, then "input", then the one that has a number alone */
@@ -383,7 +405,7 @@ sorts_any_keys (void)
 {
   enum
   {
-    N = 20000
+    N = 200000 /* more than one part */
   };
   g_autofree uint64_t *keys = g_new (uint64_t, N);
   g_autofree uint32_t *order = g_new (uint32_t, N);
@@ -397,19 +419,19 @@ sorts_any_keys (void)
                   : kind == 3 ? i / 700
                   : kind == 4 ? lns_event_key_int ((int64_t)i * 7919 % 1001 - 500)
                               : lns_event_key_double (((int)(i * 31 % 997) - 400) / 8.0);
-      LNS_CHECK (lns_event_sort (keys, N, order, NULL));
+      LNS_CHECK (lns_event_sort (of_array, keys, N, order, NULL));
       for (uint32_t i = 1; i < N; i++)
         LNS_CHECK (keys[order[i - 1]] < keys[order[i]] ||
                    (keys[order[i - 1]] == keys[order[i]] && order[i - 1] < order[i]));
       for (uint32_t k = 1; k <= LNS_EVENT_FIRST_MAX; k += 73)
         {
-          LNS_CHECK_INT (lns_event_sort_first (keys, N, NULL, NULL, k, first), k);
+          LNS_CHECK_INT (lns_event_sort_first (of_array, keys, N, NULL, NULL, k, first), k);
           LNS_CHECK (memcmp (first, order, k * sizeof *first) == 0);
         }
     }
-  LNS_CHECK (lns_event_sort (keys, 0, order, NULL));
-  LNS_CHECK_INT (lns_event_sort_first (keys, 3, NULL, NULL, 500, first), 3);
-  LNS_CHECK_INT (lns_event_sort_first (keys, N, NULL, NULL, 0, first), 0);
+  LNS_CHECK (lns_event_sort (of_array, keys, 0, order, NULL));
+  LNS_CHECK_INT (lns_event_sort_first (of_array, keys, 3, NULL, NULL, 500, first), 3);
+  LNS_CHECK_INT (lns_event_sort_first (of_array, keys, N, NULL, NULL, 0, first), 0);
 }
 
 /* --- Cells --------------------------------------------------------------------------------- */
@@ -418,7 +440,8 @@ static uint32_t
 row_named (LnsEventSet *set, const char *name)
 {
   for (uint32_t row = 0; row < set->n; row++)
-    if (strcmp (lns_report_string (report, set->names[set->name[row]], NULL), name) == 0)
+    if (strcmp (lns_report_string (report, set->names[lns_event_set_name (set, row)], NULL),
+                name) == 0)
       return row;
   LNS_FAIL ("no row is called %s", name);
 }
@@ -517,36 +540,39 @@ counters_of_unknown_types_have_no_payload (void)
   g_rmdir (folder);
 }
 
-/* Values are what they were, however far apart, and far ones take no memory of others. */
+/* Numbers are what they were, however far apart, and far ones take no memory of others. */
 static void
-times_keep_their_values (void)
+numbers_keep_their_values (void)
 {
   enum
   {
-    MOST = 3 * 256 + 1
+    MOST = 3 * 128 + 1
   };
-  static const int64_t far_apart[] = { 0, UINT32_MAX, INT64_C (1) + UINT32_MAX, INT64_MAX };
-  static const uint32_t counts[] = { 0, 1, 255, 256, 257, MOST };
+  static const int64_t far_apart[] = {
+    0, 1, UINT32_MAX, (INT64_C (1) << 57) - 1, INT64_C (1) << 57, INT64_MAX
+  };
+  static const uint32_t counts[] = { 0, 1, 127, 128, 129, MOST };
 
   for (size_t i = 0; i < G_N_ELEMENTS (far_apart) * G_N_ELEMENTS (counts); i++)
     {
       const int64_t high = far_apart[i % G_N_ELEMENTS (far_apart)];
       const uint32_t n = counts[i / G_N_ELEMENTS (far_apart)];
-      const bool is_wide = n > 1 && high > UINT32_MAX;
-      int64_t *values = g_new (int64_t, MAX (n, 1));
-      LnsEventTimes times;
+      LnsEventNumbers numbers = { 0 };
+      int64_t values[MOST];
       /* Only the first block has the high value. */
       for (uint32_t row = 0; row < n; row++)
-        values[row] = row == 1 ? high - 5 : (int64_t)row - 5;
-      if (high == INT64_MAX && n > 0)
-        values[0] = INT64_MIN;
-      g_autofree int64_t *kept = g_memdup2 (values, MAX (n, 1) * sizeof *values);
-      lns_event_times_init (&times, values, n);
+        values[row] = row == 1                        ? high - 5
+                      : row == 0 && high == INT64_MAX ? INT64_MIN
+                                                      : (int64_t)row - 5;
       for (uint32_t row = 0; row < n; row++)
-        LNS_CHECK_INT (lns_event_times_get (&times, row), kept[row]);
-      LNS_CHECK_INT (times.n_wide, is_wide);
-      LNS_CHECK (lns_event_times_bytes (&times) <= UINT64_C (5) * n + 16 + is_wide * 2048);
-      lns_event_times_clear (&times);
+        lns_event_numbers_add (&numbers, values[row]);
+      LNS_CHECK (lns_event_numbers_finish (&numbers));
+      LNS_CHECK_INT (numbers.n, n);
+      for (uint32_t row = 0; row < n; row++)
+        LNS_CHECK_INT (lns_event_numbers_get (&numbers, row), values[row]);
+      /* Seven bits each, 16 bytes a block, and the words of the first one. */
+      LNS_CHECK (lns_event_numbers_bytes (&numbers) <= n + 16 * (n / 128 + 1) + 8 + 1024);
+      lns_event_numbers_clear (&numbers);
     }
 }
 
@@ -556,7 +582,7 @@ main (void)
   report = lns_test_report_new ();
   LNS_TEST (rows_are_the_events_in_time_order);
   LNS_TEST (one_lane_is_its_events);
-  LNS_TEST (times_keep_their_values);
+  LNS_TEST (numbers_keep_their_values);
   LNS_TEST (a_span_holds_what_touches_it);
   LNS_TEST (each_event_is_found);
   LNS_TEST (damage_is_left_out_and_counted);

@@ -107,7 +107,8 @@ name_text (const LnsEventSet *set, uint32_t row)
   const LnsTrack *track = lns_event_track (set->report, set->lanes[lns_event_set_lane (set, row)]);
   bool is_call = track != NULL && track->kind == LNS_TRACK_CUDA_API;
   size_t size_bytes;
-  const char *name = lns_report_string (set->report, set->names[set->name[row]], &size_bytes);
+  const char *name =
+      lns_report_string (set->report, set->names[lns_event_set_name (set, row)], &size_bytes);
   if (size_bytes == 0 && is_state (set, row))
     return g_strdup (
         lns_thread_state_name ((LnsThreadState)(set->payload_type[row] - LNS_EVENT_SET_STATE)));
@@ -199,7 +200,8 @@ append_cell (GString *text, const LnsEventSet *set, uint32_t row, LnsEventColumn
   if (column == LNS_EVENT_COLUMN_NAME)
     {
       size_t size_bytes;
-      const char *name = lns_report_string (set->report, set->names[set->name[row]], &size_bytes);
+      const char *name =
+          lns_report_string (set->report, set->names[lns_event_set_name (set, row)], &size_bytes);
       append_field (text, name, size_bytes);
     }
   else if (column == LNS_EVENT_COLUMN_NUMBER)

@@ -100,7 +100,7 @@ lane_finder_new (const LnsEventSet *set)
 static inline uint32_t
 lane_of (const LaneFinder *self, uint32_t row)
 {
-  uint32_t place = self->set->place[row];
+  uint32_t place = lns_event_set_place (self->set, row);
   uint32_t lane = self->first_lane[place >> BLOCK_BITS];
   while (self->set->first_place[lane + 1] <= place)
     lane++;
@@ -152,60 +152,69 @@ stream_key (LnsReport *report, uint32_t stream)
   return stream < n ? (uint64_t)streams[stream].number << 32 | (streams[stream].context + 1u) : 0;
 }
 
-/* Fills in keys that all events of a lane share. */
-static void
-fill_lanes (const LnsEventSet *set, LnsEventColumn column, const uint32_t *threads, uint64_t *keys)
+/* What the keys of a column are made of. */
+struct _LnsEventKeys
 {
+  const LnsEventSet *set; /* borrowed */
+  LnsEventColumn column;
+  uint64_t flip; /* bits that are turned: all, for the other direction */
+  LaneFinder finder;
+  uint64_t *of_lane;      /* owned: keys that all events of a lane share; or NULL */
+  uint32_t *thread_ranks; /* owned; or NULL */
+  uint32_t n_threads;
+  struct Category *categories; /* owned: those with a name, by domain and number; or NULL */
+  uint32_t n_categories;
+  bool is_mixed; /* payloads of several types */
+  const LnsCudaLaunch *launches;
+  uint32_t n_launches;
+};
+
+/* Makes the keys that all events of a lane share. */
+static void
+find_lane_keys (LnsEventKeys *self)
+{
+  const LnsEventSet *set = self->set;
+  const LnsEventColumn column = self->column;
   LnsReport *report = set->report;
-  uint32_t n_processes, n_domains, n_threads, n_lanes;
+  uint32_t n_processes, n_domains, n_lanes;
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
   lns_report_processes (report, &n_processes);
   lns_report_domains (report, &n_domains);
-  lns_report_threads (report, &n_threads);
   g_autofree uint32_t *ranks = NULL;
   if (column == LNS_EVENT_COLUMN_PROCESS)
     ranks = rank (report, n_processes, lns_event_text_process);
   if (column == LNS_EVENT_COLUMN_DOMAIN)
     ranks = rank (report, n_domains, lns_event_text_domain);
 
-  g_autofree uint64_t *of_lane = g_new0 (uint64_t, MAX (set->n_lanes, 1));
+  self->of_lane = g_new0 (uint64_t, MAX (set->n_lanes, 1));
   for (uint32_t i = 0; i < set->n_lanes; i++)
     {
       const LnsTrack *track = lns_event_track (report, set->lanes[i]);
       if (column == LNS_EVENT_COLUMN_DEPTH)
-        of_lane[i] = lanes[set->lanes[i]].ordinal;
+        self->of_lane[i] = lanes[set->lanes[i]].ordinal;
       else if (track == NULL)
-        of_lane[i] = 0;
+        self->of_lane[i] = 0;
       else if (column == LNS_EVENT_COLUMN_PROCESS)
-        of_lane[i] = rank_of (ranks, n_processes, track->process);
+        self->of_lane[i] = rank_of (ranks, n_processes, track->process);
       else if (column == LNS_EVENT_COLUMN_DOMAIN)
-        of_lane[i] = rank_of (ranks, n_domains, track->domain);
+        self->of_lane[i] = rank_of (ranks, n_domains, track->domain);
       else if (column == LNS_EVENT_COLUMN_STREAM)
-        of_lane[i] = stream_key (report, track->stream);
+        self->of_lane[i] = stream_key (report, track->stream);
       else
-        of_lane[i] = rank_of (threads, n_threads, track->thread);
+        self->of_lane[i] = rank_of (self->thread_ranks, self->n_threads, track->thread);
     }
-  LaneFinder finder = lane_finder_new (set);
-  for (uint32_t row = 0; row < set->n; row++)
-    keys[row] = of_lane[lane_of (&finder, row)];
-  g_free (finder.first_lane);
 }
 
-static void
-fill_threads (const LnsEventSet *set, uint64_t *keys)
+static uint64_t
+thread_key (const LnsEventKeys *self, uint32_t row)
 {
-  uint32_t n_threads;
-  lns_report_threads (set->report, &n_threads);
-  g_autofree uint32_t *ranks = rank (set->report, n_threads, lns_event_text_thread);
-  fill_lanes (set, LNS_EVENT_COLUMN_THREAD, ranks, keys);
-  if (set->thread != NULL)
-    for (uint32_t row = 0; row < set->n; row++)
-      if (set->thread[row] > 0)
-        keys[row] = rank_of (ranks, n_threads, set->thread[row] - 1);
+  const uint32_t thread = self->set->thread != NULL ? self->set->thread[row] : 0;
+  return thread > 0 ? rank_of (self->thread_ranks, self->n_threads, thread - 1)
+                    : self->of_lane[lane_of (&self->finder, row)];
 }
 
 /* A category with a name. */
-typedef struct
+typedef struct Category
 {
   uint32_t domain, category;
   uint32_t index; /* in lns_report_categories () */
@@ -228,35 +237,40 @@ category_name (LnsReport *report, uint32_t index)
   return lns_event_text_string (report, lns_report_categories (report, NULL)[index].name, true);
 }
 
-/* Orders categories by name, then those without a name by number. */
 static void
-fill_categories (const LnsEventSet *set, uint64_t *keys)
+find_categories (LnsEventKeys *self)
 {
-  uint32_t n;
-  const LnsCategory *categories = lns_report_categories (set->report, &n);
-  g_autofree uint32_t *ranks = rank (set->report, n, category_name);
-  g_autofree Category *known = g_new (Category, MAX (n, 1));
-  for (uint32_t i = 0; i < n; i++)
-    known[i] =
+  const LnsEventSet *set = self->set;
+  const LnsCategory *categories = lns_report_categories (set->report, &self->n_categories);
+  g_autofree uint32_t *ranks = rank (set->report, self->n_categories, category_name);
+  self->categories = g_new (Category, MAX (self->n_categories, 1));
+  for (uint32_t i = 0; i < self->n_categories; i++)
+    self->categories[i] =
         (Category){ categories[i].domain, categories[i].category, i, (uint64_t)ranks[i] + 1 };
-  qsort (known, n, sizeof *known, compare_categories);
+  qsort (self->categories, self->n_categories, sizeof *self->categories, compare_categories);
+}
 
-  LaneFinder finder = lane_finder_new (set);
-  for (uint32_t row = 0; row < set->n && set->category != NULL; row++)
+/* Orders categories by name, then those without a name by number. */
+static uint64_t
+category_key (const LnsEventKeys *self, uint32_t row)
+{
+  const LnsEventSet *set = self->set;
+  const Category *known = self->categories;
+  const uint32_t category = set->category != NULL ? set->category[row] : 0;
+  if (category == 0)
+    return 0;
+  const LnsTrack *track = lns_event_track (set->report, set->lanes[lane_of (&self->finder, row)]);
+  if (track != NULL)
     {
-      const LnsTrack *track = lns_event_track (set->report, set->lanes[lane_of (&finder, row)]);
-      uint32_t category = set->category[row];
-      keys[row] = category == 0 ? 0 : UINT64_C (1) << 32 | category;
-      if (category == 0 || track == NULL)
-        continue;
-      uint64_t at =
-          LNS_LOWER_BOUND (n, i,
+      const uint64_t at =
+          LNS_LOWER_BOUND (self->n_categories, i,
                            known[i].domain < track->domain ||
                                (known[i].domain == track->domain && known[i].category < category));
-      if (at < n && known[at].domain == track->domain && known[at].category == category)
-        keys[row] = known[at].key;
+      if (at < self->n_categories && known[at].domain == track->domain &&
+          known[at].category == category)
+        return known[at].key;
     }
-  g_free (finder.first_lane);
+  return UINT64_C (1) << 32 | category;
 }
 
 static double
@@ -298,98 +312,139 @@ payload_key (LnsPayloadType type, uint64_t bits)
     }
 }
 
-/* Rows without a payload come first. They have key 0, so the smallest payload shares key 1 with the next one. */
 static void
-fill_payloads (const LnsEventSet *set, uint64_t *keys)
+find_payload_types (LnsEventKeys *self)
 {
+  const LnsEventSet *set = self->set;
   unsigned types = 0;
   for (uint32_t row = 0; row < set->n && set->payload_type != NULL; row++)
     types |= set->payload_type[row] > 15 ? 0 : 1u << set->payload_type[row] & ~1u;
-  bool mixed = (types & (types - 1)) != 0;
+  self->is_mixed = (types & (types - 1)) != 0;
+}
 
-  for (uint32_t row = 0; row < set->n && set->payload_type != NULL; row++)
-    {
-      LnsPayloadType type = set->payload_type[row];
-      uint64_t bits = set->payload != NULL ? set->payload[row] : 0;
-      if (type == LNS_PAYLOAD_NONE || set->payload_type[row] > 15)
-        continue;
-      uint64_t key =
-          mixed ? lns_event_key_double (payload_value (type, bits)) : payload_key (type, bits);
-      keys[row] = MAX (key, 1);
-    }
+/* What `payload_type` says of ROW. */
+static inline uint8_t
+type_of (const LnsEventKeys *self, uint32_t row)
+{
+  return self->set->payload_type != NULL ? self->set->payload_type[row] : 0;
+}
+
+static inline uint64_t
+bits_of (const LnsEventKeys *self, uint32_t row)
+{
+  return self->set->payload != NULL ? self->set->payload[row] : 0;
+}
+
+/* Rows without a payload come first. They have key 0, so the smallest payload shares key 1 with the next one. */
+static uint64_t
+key_of_payload (const LnsEventKeys *self, uint32_t row)
+{
+  const LnsPayloadType type = type_of (self, row);
+  if (type == LNS_PAYLOAD_NONE || type_of (self, row) > 15)
+    return 0;
+  const uint64_t bits = bits_of (self, row);
+  const uint64_t key =
+      self->is_mixed ? lns_event_key_double (payload_value (type, bits)) : payload_key (type, bits);
+  return MAX (key, 1);
 }
 
 /* Rows without VALUE come first, then the others by value; kernels by their number of threads. */
-static void
-fill_values (const LnsEventSet *set, LnsEventSetValue value, uint64_t *keys)
+static uint64_t
+value_key (const LnsEventKeys *self, LnsEventSetValue value, uint32_t row)
 {
-  uint32_t n;
-  const LnsCudaLaunch *launches = lns_report_launches (set->report, &n);
-  for (uint32_t row = 0; row < set->n && set->payload_type != NULL; row++)
+  uint64_t bits = bits_of (self, row);
+  if (type_of (self, row) != value)
+    return 0;
+  if (value == LNS_EVENT_SET_LAUNCH && bits < self->n_launches)
     {
-      uint64_t bits = set->payload != NULL ? set->payload[row] : 0;
-      if (set->payload_type[row] != value)
-        continue;
-      if (value == LNS_EVENT_SET_LAUNCH && bits < n)
-        {
-          const LnsCudaLaunch *it = &launches[bits];
-          bits = (uint64_t)it->grid[0] * it->grid[1] * it->grid[2] * it->block[0] * it->block[1] *
-                 it->block[2];
-        }
-      keys[row] = bits < UINT64_MAX ? bits + 1 : bits;
+      const LnsCudaLaunch *it = &self->launches[bits];
+      bits = (uint64_t)it->grid[0] * it->grid[1] * it->grid[2] * it->block[0] * it->block[1] *
+             it->block[2];
+    }
+  return bits < UINT64_MAX ? bits + 1 : bits;
+}
+
+LnsEventKeys *
+lns_event_keys_new (const LnsEventSet *set, LnsEventColumn column, bool descending)
+{
+  LnsEventKeys *self = g_new0 (LnsEventKeys, 1);
+  self->set = set;
+  self->column = column;
+  self->flip = descending ? UINT64_MAX : 0;
+  self->launches = lns_report_launches (set->report, &self->n_launches);
+  switch (column)
+    {
+    case LNS_EVENT_COLUMN_THREAD:
+      lns_report_threads (set->report, &self->n_threads);
+      self->thread_ranks = rank (set->report, self->n_threads, lns_event_text_thread);
+      break;
+    case LNS_EVENT_COLUMN_CATEGORY:
+      find_categories (self);
+      break;
+    case LNS_EVENT_COLUMN_PAYLOAD:
+      find_payload_types (self);
+      return self;
+    case LNS_EVENT_COLUMN_PROCESS:
+    case LNS_EVENT_COLUMN_DOMAIN:
+    case LNS_EVENT_COLUMN_DEPTH:
+    case LNS_EVENT_COLUMN_STREAM:
+      break;
+    default:
+      return self;
+    }
+  self->finder = lane_finder_new (set);
+  if (column != LNS_EVENT_COLUMN_CATEGORY)
+    find_lane_keys (self);
+  return self;
+}
+
+void
+lns_event_keys_free (LnsEventKeys *self)
+{
+  g_free (self->finder.first_lane);
+  g_free (self->of_lane);
+  g_free (self->thread_ranks);
+  g_free (self->categories);
+  g_free (self);
+}
+
+static inline uint64_t
+key_of (const LnsEventKeys *self, uint32_t row)
+{
+  switch (self->column)
+    {
+    case LNS_EVENT_COLUMN_NUMBER:
+      return row;
+    case LNS_EVENT_COLUMN_START:
+      return lns_event_key_int (lns_event_set_start (self->set, row));
+    case LNS_EVENT_COLUMN_DURATION:
+      return lns_event_key_int (lns_event_set_duration (self->set, row));
+    case LNS_EVENT_COLUMN_NAME:
+      return lns_event_set_name (self->set, row);
+    case LNS_EVENT_COLUMN_THREAD:
+      return thread_key (self, row);
+    case LNS_EVENT_COLUMN_CATEGORY:
+      return category_key (self, row);
+    case LNS_EVENT_COLUMN_BYTES:
+      return value_key (self, LNS_EVENT_SET_BYTES, row);
+    case LNS_EVENT_COLUMN_SHAPE:
+      return value_key (self, LNS_EVENT_SET_LAUNCH, row);
+    case LNS_EVENT_COLUMN_OPERATIONS:
+      return value_key (self, LNS_EVENT_SET_OPERATIONS, row);
+    case LNS_EVENT_COLUMN_RESULT:
+      return value_key (self, LNS_EVENT_SET_RESULT, row);
+    case LNS_EVENT_COLUMN_PAYLOAD:
+      return key_of_payload (self, row);
+    default:
+      return self->of_lane[lane_of (&self->finder, row)];
     }
 }
 
-uint64_t *
-lns_event_keys_new (const LnsEventSet *set, LnsEventColumn column)
+uint64_t
+lns_event_keys_get (const void *keys, uint32_t row)
 {
-  uint64_t *keys = g_try_new0 (uint64_t, MAX (set->n, 1));
-  if (keys == NULL)
-    return NULL;
-  switch (column)
-    {
-    case LNS_EVENT_COLUMN_NUMBER:
-      for (uint32_t row = 0; row < set->n; row++)
-        keys[row] = row;
-      break;
-    case LNS_EVENT_COLUMN_START:
-      for (uint32_t row = 0; row < set->n; row++)
-        keys[row] = lns_event_key_int (lns_event_set_start (set, row));
-      break;
-    case LNS_EVENT_COLUMN_DURATION:
-      for (uint32_t row = 0; row < set->n; row++)
-        keys[row] = lns_event_key_int (lns_event_set_duration (set, row));
-      break;
-    case LNS_EVENT_COLUMN_NAME:
-      for (uint32_t row = 0; row < set->n; row++)
-        keys[row] = set->name[row];
-      break;
-    case LNS_EVENT_COLUMN_THREAD:
-      fill_threads (set, keys);
-      break;
-    case LNS_EVENT_COLUMN_CATEGORY:
-      fill_categories (set, keys);
-      break;
-    case LNS_EVENT_COLUMN_BYTES:
-      fill_values (set, LNS_EVENT_SET_BYTES, keys);
-      break;
-    case LNS_EVENT_COLUMN_SHAPE:
-      fill_values (set, LNS_EVENT_SET_LAUNCH, keys);
-      break;
-    case LNS_EVENT_COLUMN_OPERATIONS:
-      fill_values (set, LNS_EVENT_SET_OPERATIONS, keys);
-      break;
-    case LNS_EVENT_COLUMN_RESULT:
-      fill_values (set, LNS_EVENT_SET_RESULT, keys);
-      break;
-    case LNS_EVENT_COLUMN_PAYLOAD:
-      fill_payloads (set, keys);
-      break;
-    default:
-      fill_lanes (set, column, NULL, keys);
-      break;
-    }
-  return keys;
+  const LnsEventKeys *self = keys;
+  return key_of (self, row) ^ self->flip;
 }
 
 /* --- Queries ----------------------------------------------------------------------------------- */
@@ -409,7 +464,7 @@ static bool
 row_matches (uint32_t row, const void *data)
 {
   const Querying *querying = data;
-  return querying->matches[querying->set->name[row]];
+  return querying->matches[lns_event_set_name (querying->set, row)];
 }
 
 /* Finds the names that match and counts the rows that have one. */
@@ -434,7 +489,7 @@ match_names (Querying *querying, GError **error)
     }
   querying->n = 0;
   for (uint32_t row = 0; row < set->n; row++)
-    querying->n += querying->matches[set->name[row]];
+    querying->n += querying->matches[lns_event_set_name (set, row)];
   return true;
 }
 
@@ -450,7 +505,7 @@ keep_matching (const Querying *querying, const LnsEventOrder *sorted, uint32_t m
   for (uint32_t position = 0; position < sorted->n && kept < n; position++)
     {
       uint32_t row = lns_event_order_row (sorted, position);
-      if (querying->matches[querying->set->name[row]])
+      if (querying->matches[lns_event_set_name (querying->set, row)])
         rows[kept++] = row;
       if (position % CANCEL_ROWS == 0 && g_cancellable_is_cancelled (querying->cancellable))
         return NULL;
@@ -478,25 +533,21 @@ sort_all (const Querying *querying)
   if (in_time && !query->descending)
     return lns_event_order_new_identity (set->n);
 
-  g_autofree uint64_t *keys = lns_event_keys_new (set, query->column);
-  if (keys == NULL)
-    return NULL;
-  if (query->descending)
-    for (uint32_t row = 0; row < set->n; row++)
-      keys[row] = ~keys[row];
+  g_autoptr (LnsEventKeys) keys = lns_event_keys_new (set, query->column, query->descending);
   if (g_cancellable_is_cancelled (querying->cancellable))
     return NULL;
 
   if (querying->first != NULL)
     {
       uint32_t *page = g_new (uint32_t, LNS_EVENT_FIRST_MAX);
-      uint32_t n_page =
-          lns_event_sort_first (keys, set->n, querying->matches != NULL ? row_matches : NULL,
-                                querying, LNS_EVENT_FIRST_MAX, page);
+      uint32_t n_page = lns_event_sort_first (lns_event_keys_get, keys, set->n,
+                                              querying->matches != NULL ? row_matches : NULL,
+                                              querying, LNS_EVENT_FIRST_MAX, page);
       tell_first (querying, new_with_rows (page, n_page, querying->n));
     }
   g_autofree uint32_t *rows = g_try_new (uint32_t, MAX (set->n, 1));
-  if (rows == NULL || !lns_event_sort (keys, set->n, rows, querying->cancellable))
+  if (rows == NULL ||
+      !lns_event_sort (lns_event_keys_get, keys, set->n, rows, querying->cancellable))
     return NULL;
   return new_with_rows (g_steal_pointer (&rows), set->n, set->n);
 }

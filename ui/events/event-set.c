@@ -33,10 +33,10 @@ free_set (gpointer data)
 {
   LnsEventSet *self = data;
 
-  lns_event_times_clear (&self->start_ns);
-  lns_event_times_clear (&self->duration_ns);
-  g_free (self->name);
-  g_free (self->place);
+  lns_event_numbers_clear (&self->start_ns);
+  lns_event_numbers_clear (&self->duration_ns);
+  lns_event_numbers_clear (&self->name);
+  lns_event_numbers_clear (&self->place);
   g_free (self->category);
   g_free (self->thread);
   g_free (self->payload_type);
@@ -68,7 +68,7 @@ lns_event_set_unref (LnsEventSet *self)
 uint32_t
 lns_event_set_lane (const LnsEventSet *self, uint32_t row)
 {
-  const uint32_t place = self->place[row];
+  const uint32_t place = lns_event_set_place (self, row);
   return (uint32_t)LNS_LOWER_BOUND (self->n_lanes, i, self->first_place[i] <= place) - 1;
 }
 
@@ -77,7 +77,8 @@ lns_event_set_id (const LnsEventSet *self, uint32_t row, uint32_t *ret_lane, uin
 {
   uint32_t lane = lns_event_set_lane (self, row);
   *ret_lane = self->lanes[lane];
-  *ret_ordinal = self->first_ordinal[lane] + (self->place[row] - self->first_place[lane]);
+  *ret_ordinal =
+      self->first_ordinal[lane] + (lns_event_set_place (self, row) - self->first_place[lane]);
 }
 
 bool
@@ -103,14 +104,15 @@ lns_event_set_find (
 uint64_t
 lns_event_set_bytes (const LnsEventSet *self)
 {
-  uint64_t row_bytes = 8;
+  uint64_t row_bytes = 0;
   row_bytes += self->category != NULL ? 4 : 0;
   row_bytes += self->thread != NULL ? 4 : 0;
   row_bytes += self->payload_type != NULL ? 1 : 0;
   row_bytes += self->payload != NULL ? 8 : 0;
   row_bytes += self->flags != NULL ? 1 : 0;
-  return row_bytes * self->n + lns_event_times_bytes (&self->start_ns) +
-         lns_event_times_bytes (&self->duration_ns) + UINT64_C (4) * self->n_names;
+  return row_bytes * self->n + lns_event_numbers_bytes (&self->start_ns) +
+         lns_event_numbers_bytes (&self->duration_ns) + lns_event_numbers_bytes (&self->name) +
+         lns_event_numbers_bytes (&self->place) + UINT64_C (4) * self->n_names;
 }
 
 /* --- Loading ----------------------------------------------------------------------------------- *
@@ -118,7 +120,8 @@ lns_event_set_bytes (const LnsEventSet *self)
  * Reads the lanes one after the other, sorts the names, then puts all rows into time order. Replaces: SELECT * FROM the
  * lanes' events ORDER BY start, lane, ordinal. */
 
-/* The most memory that a row takes while the rows are being sorted. */
+/* The most memory that a row takes while the rows are being sorted: numbers may be as wide as 8 bytes, the others are 18, and one
+ * column of the most is there twice. */
 #define PEAK_ROW_BYTES (24 + 18 + 12)
 
 #define COLUMN_MASK                                                                                \
@@ -132,9 +135,7 @@ lns_event_set_bytes (const LnsEventSet *self)
 typedef struct
 {
   LnsEventSet *set;
-  uint32_t room;     /* rows that the arrays hold                             */
-  int64_t *start_ns; /* of each row, until lns_event_times_init () takes them */
-  int64_t *duration_ns;
+  uint32_t room;      /* rows that the arrays hold                             */
   uint32_t n_strings; /* of the report                                         */
   uint32_t *name_of;  /* per string id: 0 = not seen, else its index in names + 1 */
   int64_t from_ns, to_ns;
@@ -223,12 +224,7 @@ prepare (Loading *loading, GError **error)
   loading->room = (uint32_t)total;
   loading->n_strings = lns_report_n_strings (set->report);
   loading->name_of = g_try_new0 (uint32_t, MAX (loading->n_strings, 1));
-  loading->start_ns = g_try_new (int64_t, MAX (total, 1));
-  loading->duration_ns = g_try_new (int64_t, MAX (total, 1));
-  set->name = g_try_new (uint32_t, MAX (total, 1));
-  set->place = g_try_new (uint32_t, MAX (total, 1));
-  if (loading->name_of != NULL && loading->start_ns != NULL && loading->duration_ns != NULL &&
-      set->name != NULL && set->place != NULL)
+  if (loading->name_of != NULL)
     return true;
   set_no_memory (error, total);
   return false;
@@ -319,6 +315,17 @@ is_kept (const Loading *loading, uint64_t place)
   return loading->kept == NULL || (loading->kept[place / 8] >> place % 8 & 1) != 0;
 }
 
+/* Notes the PLACE of ROW. As long as no place is left out, a row is its place, and PLACES has none. */
+static void
+add_place (LnsEventNumbers *places, uint32_t row, uint32_t place)
+{
+  if (place == row && places->n == 0)
+    return;
+  while (places->n < row)
+    lns_event_numbers_add (places, places->n);
+  lns_event_numbers_add (places, place);
+}
+
 static void
 add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits traits)
 {
@@ -352,10 +359,10 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
                       : chain >= 0        ? name_of_sample (set->report, extra (chunk, chain, i))
                                           : traits.name;
       name = name < loading->n_strings ? name : 0;
-      loading->start_ns[row] = start_ns;
-      loading->duration_ns[row] = lns_difference (end_ns, start_ns);
-      set->name[row] = name;
-      set->place[row] = set->first_place[lane] + (uint32_t)ordinal;
+      lns_event_numbers_add (&set->start_ns, start_ns);
+      lns_event_numbers_add (&set->duration_ns, lns_difference (end_ns, start_ns));
+      lns_event_numbers_add (&set->name, name);
+      add_place (&set->place, row, set->first_place[lane] + (uint32_t)ordinal);
       if (loading->n_strings > 0)
         loading->name_of[name] = 1;
       PUT (loading, set->flags, row, (uint8_t)(chunk->flags[i] & LNS_EVENT_SET_FLAGS));
@@ -442,7 +449,7 @@ compare_names (const void *a, const void *b)
              ?: LNS_COMPARE (x->id, y->id);
 }
 
-/* Sorts the names and replaces each row's string id by the index of its name. */
+/* Sorts the names. Afterwards `name_of` has their indexes. */
 static void
 order_names (Loading *loading)
 {
@@ -466,8 +473,6 @@ order_names (Loading *loading)
       set->names[i] = names[i].id;
       loading->name_of[names[i].id] = i;
     }
-  for (uint32_t row = 0; row < set->n && n > 0; row++)
-    set->name[row] = loading->name_of[set->name[row]];
 }
 
 /* COLUMN[i] becomes the old COLUMN[ORDER[i]]. */
@@ -484,38 +489,66 @@ order_names (Loading *loading)
   }                                                                                                \
  while (0)
 
+/* The same for NUMBERS; ORDER NULL leaves them where they are. INDEX, if not NULL, has what becomes of each number. */
+static bool
+reorder_numbers (LnsEventNumbers *numbers, const uint32_t *order, const uint32_t *index)
+{
+  LnsEventNumbers sorted = { 0 };
+  for (uint32_t i = 0; i < numbers->n; i++)
+    {
+      const int64_t number = lns_event_numbers_get (numbers, order != NULL ? order[i] : i);
+      lns_event_numbers_add (&sorted, index != NULL ? index[number] : number);
+    }
+  lns_event_numbers_clear (numbers);
+  const bool is_done = lns_event_numbers_finish (&sorted);
+  *numbers = sorted;
+  return is_done;
+}
+
+/* The same for the places; see add_place (). */
+static bool
+reorder_places (LnsEventSet *set, const uint32_t *order)
+{
+  if (set->place.n == set->n)
+    return order == NULL || reorder_numbers (&set->place, order, NULL);
+  lns_event_numbers_clear (&set->place);
+  for (uint32_t row = 0; row < set->n; row++)
+    lns_event_numbers_add (&set->place, order != NULL ? order[row] : row);
+  return lns_event_numbers_finish (&set->place);
+}
+
+static uint64_t
+start_key (const void *data, uint32_t row)
+{
+  return lns_event_key_int (lns_event_set_start (data, row));
+}
+
+/* Puts the rows, which are in the order of their places, into the order of their starts. */
 static bool
 order_rows (Loading *loading)
 {
   LnsEventSet *set = loading->set;
+  if (!lns_event_numbers_finish (&set->start_ns) || !lns_event_numbers_finish (&set->duration_ns) ||
+      !lns_event_numbers_finish (&set->name) || !lns_event_numbers_finish (&set->place))
+    return false;
   bool ordered = true;
   for (uint32_t row = 1; row < set->n && ordered; row++)
-    ordered = loading->start_ns[row - 1] <= loading->start_ns[row];
+    ordered = lns_event_set_start (set, row - 1) <= lns_event_set_start (set, row);
   if (ordered)
-    return true;
+    return reorder_numbers (&set->name, NULL, loading->name_of) && reorder_places (set, NULL);
 
   g_autofree uint32_t *order = g_try_new (uint32_t, MAX (set->n, 1));
-  if (order == NULL)
+  if (order == NULL || !lns_event_sort (start_key, set, set->n, order, loading->cancellable))
     return false;
-  /* Builds the keys in place: keys of their own would take a third of the memory of the rows. */
-  uint64_t *keys = (uint64_t *)loading->start_ns;
-  for (uint32_t row = 0; row < set->n; row++)
-    keys[row] = lns_event_key_int (loading->start_ns[row]);
-  if (!lns_event_sort (keys, set->n, order, loading->cancellable))
-    return false;
-  for (uint32_t row = 0; row < set->n; row++)
-    loading->start_ns[row] = lns_event_key_to_int (keys[row]);
   tell (loading, 950);
-  REORDER (loading->start_ns, order, set->n);
-  REORDER (loading->duration_ns, order, set->n);
-  REORDER (set->name, order, set->n);
-  REORDER (set->place, order, set->n);
   REORDER (set->category, order, set->n);
   REORDER (set->thread, order, set->n);
   REORDER (set->payload_type, order, set->n);
   REORDER (set->payload, order, set->n);
   REORDER (set->flags, order, set->n);
-  return true;
+  return reorder_numbers (&set->start_ns, order, NULL) &&
+         reorder_numbers (&set->duration_ns, order, NULL) &&
+         reorder_numbers (&set->name, order, loading->name_of) && reorder_places (set, order);
 }
 
 /* Marks the places of the events of FACET. */
@@ -580,13 +613,6 @@ load (Loading *loading, const LnsFacetSet *facets, uint32_t facet, GError **erro
     order_names (loading);
   tell (loading, 850);
   alive = alive && order_rows (loading);
-  if (alive)
-    {
-      lns_event_times_init (&loading->set->start_ns, g_steal_pointer (&loading->start_ns),
-                            loading->set->n);
-      lns_event_times_init (&loading->set->duration_ns, g_steal_pointer (&loading->duration_ns),
-                            loading->set->n);
-    }
   tell (loading, 1000);
   if (alive)
     return true;
@@ -621,8 +647,6 @@ lns_event_set_load (LnsReport *report,
   set->first_place = g_new0 (uint32_t, (gsize)n_lanes + 1);
   set->first_ordinal = g_new0 (uint64_t, (gsize)n_lanes + 1);
   bool loaded = load (&loading, facets, facet, error);
-  g_free (loading.start_ns);
-  g_free (loading.duration_ns);
   g_free (loading.name_of);
   g_free (loading.kept);
   return loaded ? g_steal_pointer (&set) : NULL;

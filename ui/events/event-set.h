@@ -4,7 +4,7 @@
  */
 
 /* Keeps the events of some lanes in memory, as columns in time order, so that the events table sorts, filters and shows
- * them without reading the report again. An event takes 16 bytes, and 4 to 17 more if events of the set have
+ * them without reading the report again. An event takes about 10 bytes, and 4 to 17 more if events of the set have
  * categories, threads, payloads or flags. Immutable once loaded; any thread. */
 
 #pragma once
@@ -14,7 +14,7 @@
 
 #include "src/store/read/facet.h"
 #include "src/store/read/report.h"
-#include "ui/events/event-times.h"
+#include "ui/events/event-numbers.h"
 
 /* The flags that a set keeps. */
 #define LNS_EVENT_SET_FLAGS                                                                        \
@@ -39,10 +39,10 @@ typedef struct
   uint32_t n; /* rows */
 
   /* n values each. */
-  LnsEventTimes start_ns;
-  LnsEventTimes duration_ns; /* as far as it is known: lns_states_known_end ()                  */
-  uint32_t *name;            /* index in names        */
-  uint32_t *place;
+  LnsEventNumbers start_ns;
+  LnsEventNumbers duration_ns; /* as far as it is known: lns_states_known_end ()                */
+  LnsEventNumbers name;        /* index in names */
+  LnsEventNumbers place;
 
   /* n values each, or NULL where all are 0. */
   uint32_t *category;    /* the program's number */
@@ -91,13 +91,26 @@ void lns_event_set_unref (LnsEventSet *self); /* NULL is fine */
 static inline int64_t
 lns_event_set_start (const LnsEventSet *self, uint32_t row)
 {
-  return lns_event_times_get (&self->start_ns, row);
+  return lns_event_numbers_get (&self->start_ns, row);
 }
 
 static inline int64_t
 lns_event_set_duration (const LnsEventSet *self, uint32_t row)
 {
-  return lns_event_times_get (&self->duration_ns, row);
+  return lns_event_numbers_get (&self->duration_ns, row);
+}
+
+/* The name of ROW, as an index in `names`. */
+static inline uint32_t
+lns_event_set_name (const LnsEventSet *self, uint32_t row)
+{
+  return (uint32_t)lns_event_numbers_get (&self->name, row);
+}
+
+static inline uint32_t
+lns_event_set_place (const LnsEventSet *self, uint32_t row)
+{
+  return (uint32_t)lns_event_numbers_get (&self->place, row);
 }
 
 /* Index in `lanes` of the lane of ROW. O(log n_lanes). */
