@@ -207,23 +207,23 @@ class Node:
         for child in self.children():
             yield from child.walk()
 
-    def find_all(self, role=None, name=None):
-        """The nodes below with that role and name (exact text, or a function of the name)."""
-        found = []
+    def _matches(self, role, name):
         for node in self.walk():
             try:
                 if role is not None and node.role != role:
                     continue
                 if name is None or (name(node.name) if callable(name) else node.name == name):
-                    found.append(node)
+                    yield node
             except self.app.gone:
                 continue
-        return found
+
+    def find_all(self, role=None, name=None):
+        """The nodes below with that role and name (exact text, or a function of the name)."""
+        return list(self._matches(role, name))
 
     def find(self, role=None, name=None):
-        """The first of find_all, or None."""
-        found = self.find_all(role, name)
-        return found[0] if found else None
+        """The first of find_all, or None. Asks for nothing behind it: each node costs several messages to the viewer and back."""
+        return next(self._matches(role, name), None)
 
     def actions(self):
         """Names of the node's own actions, e.g. "click", "row.pin"; none while it is insensitive."""

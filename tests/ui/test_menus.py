@@ -428,8 +428,9 @@ def test_keys_go_to_panes():
 def test_keys_unfold_rows_and_sort():
     with Desk() as desk:
         app = desk.app
-        desk.row_list.find("table row", "main (4711)").click()
-        app.wait(lambda: focus_of(app) == ("table row", "main (4711)"), what="the focus on the row")
+        row = desk.row_list.find("table row", "main (4711)")
+        row.click()
+        app.wait(lambda: row.state("focused"), what="the focus on the row")
         assert desk.changes(desk.rows, lambda: app.key("space")) == (5, 4)
         assert desk.changes(desk.rows, lambda: app.key("Return")) == (4, 5)
 
@@ -443,7 +444,7 @@ def test_keys_unfold_rows_and_sort():
             return row.find_all("label")[1].name if row else None
         app.wait(lambda: first() == "iteration 0", what="the events")
         app.key("ctrl+1")
-        app.wait(lambda: focus_of(app) == ("table row", "GtkListItemWidget"), what="the focus on an event")
+        app.wait(lambda: table.find("list").find("table row").state("focused"), what="the focus on an event")
         app.key("s", "s")  # by number, by name
         app.wait(lambda: first() == "backward", what="the events by name")
         app.key("shift+s")
