@@ -363,6 +363,38 @@ the_state_of_cuda_follows_what_is_said (void)
   end ();
 }
 
+/* A device's record lacks the bus if it is compacted before the driver was asked for it. What tells the bus comes before the record
+ * or after it, in the same batch or in another one. */
+static void
+a_device_has_its_bus_whenever_it_is_told (void)
+{
+  for (int order = 0; order < 4; order++)
+    {
+      LnsWireCudaDeviceBytes device = { .head = { .type = LNS_WIRE_CUDA_DEVICE }, .number = 2 };
+      LnsWireCudaUsedBytes used = { .head.type = LNS_WIRE_CUDA_USED,
+                                    .device = 2,
+                                    .bus = "0000:3b:00.0" };
+      uint32_t n;
+      begin ();
+      if (order % 2 == 0)
+        ADD (device);
+      else
+        ADD (used);
+      if (order < 2)
+        play ();
+      if (order % 2 == 0)
+        ADD (used);
+      else
+        ADD (device);
+      play ();
+      finish ();
+      const LnsCudaDevice *devices = lns_report_devices (report, &n);
+      LNS_CHECK_INT (n, 1);
+      LNS_CHECK_STR (lns_report_string (report, devices[0].bus, NULL), "0000:3b:00.0");
+      end ();
+    }
+}
+
 /* What ended before a report began is not of it; what a later report needs is told to it again. */
 static void
 a_later_report_has_its_own (void)
@@ -797,6 +829,7 @@ main (void)
   LNS_TEST (problems_are_told_once_with_their_names);
   LNS_TEST (each_problem_has_its_code);
   LNS_TEST (the_state_of_cuda_follows_what_is_said);
+  LNS_TEST (a_device_has_its_bus_whenever_it_is_told);
   LNS_TEST (a_later_report_has_its_own);
   LNS_TEST (withheld_records_find_their_lane);
   LNS_TEST (work_is_written_when_none_before_it_can_come);

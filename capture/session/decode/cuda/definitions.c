@@ -441,6 +441,9 @@ define_device (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRec
   LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.number);
   if (device == NULL)
     return;
+  /* The record is older than what told the bus, if it was compacted before the driver was asked. */
+  if (said.bus[0] == '\0')
+    memcpy (said.bus, device->said.bus, sizeof said.bus);
   device->said = said;
   look_for_double (decoder, process, &said);
   tell_used (decoder, device);
@@ -499,10 +502,13 @@ use_device (LnsDecoder *decoder, LnsDecodedProcess *process, const LnsWireRecord
   LnsDecodedDevice *device = _lns_cuda_device (decoder, process, said.device);
   if (device == NULL)
     return;
-  if (device->said.bus[0] == '\0')
+  const bool is_new = device->said.bus[0] == '\0' && said.bus[0] != '\0';
+  if (is_new)
     memcpy (device->said.bus, said.bus, sizeof device->said.bus);
   device->is_used = true;
   tell_used (decoder, device);
+  if (is_new && is_written (decoder, &device->ref))
+    write_device (decoder, device);
 }
 
 /* Takes the name that the program gave a context or a stream through NVTX. */
