@@ -69,6 +69,27 @@ lns_count_events (LnsReport *report, LnsLaneKind kind)
   return n;
 }
 
+/* The meta value KEY of REPORT, a time; 0 if there is none. */
+static int64_t
+meta_ns (const LnsReport *report, const char *key)
+{
+  const char *text = lns_report_meta (report, key);
+  return text != NULL ? strtoll (text, NULL, 10) : 0;
+}
+
+int64_t
+lns_recorded_ns (const LnsReport *report)
+{
+  const LnsReportInfo *info = lns_report_info (report);
+  const int64_t keep_ns = meta_ns (report, "keep_ns");
+  int64_t start_ns = meta_ns (report, "start_ns"), duration_ns;
+  if (info->n_events > 0 && info->start_ns < start_ns)
+    start_ns = info->start_ns;
+  if (__builtin_sub_overflow (info->end_ns, start_ns, &duration_ns))
+    duration_ns = INT64_MAX;
+  return keep_ns > 0 && keep_ns < duration_ns ? keep_ns : duration_ns;
+}
+
 bool
 lns_span_of_events (LnsReport *report, uint32_t kinds, int64_t *ret_start_ns, int64_t *ret_end_ns)
 {

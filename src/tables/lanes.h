@@ -37,6 +37,10 @@ bool lns_read_lanes (LnsReport *report,
 /* How many events the lanes of KIND hold. O(lanes). */
 uint64_t lns_count_events (LnsReport *report, LnsLaneKind kind);
 
+/* How long a time REPORT tells of, in ns: from the start of collecting, which in imported reports is the first event or 0, or of the
+ * last seconds that it keeps. O(log meta values). */
+int64_t lns_recorded_ns (const LnsReport *report);
+
 /* Finds when the first event of the lanes of KINDS (1 << LnsLaneKind each; 0 = all) begins and when the last one ends, on the
  * report's clock. Returns false, and leaves both alone, if there is none. O(lanes). */
 bool

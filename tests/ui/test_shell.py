@@ -5,6 +5,7 @@
 """Tests the window around a report: start page, opening, files that cannot be opened, menus, themes, panes."""
 
 import gzip
+import contextlib
 import json
 import os
 import sqlite3
@@ -81,6 +82,18 @@ def test_opens_what_is_named():
     with harness.App(make_report()) as app:
         opened(app)
         assert title(app) == ("demo.rep", "350 events · 100.000 ms"), title(app)
+
+
+def test_the_title_tells_how_long_was_recorded():
+    """Not how long the session had run before: a report of `lanescope start --keep` may begin late in it."""
+    path = make_report()
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("INSERT INTO lns_meta VALUES ('keep_ns', '60000000')")
+        database.commit()
+    with harness.App(path) as app:
+        opened(app)
+        assert title(app) == ("demo.rep", "350 events · 60.000 ms"), title(app)
+        assert "duration: 60.000 ms\n" in subprocess.run([tap.LANESCOPE, "info", path], capture_output=True, text=True, check=True).stdout
 
 
 def test_opens_by_the_name_that_nsys_would_have_given():

@@ -16,6 +16,7 @@
 #include "src/analysis/stats/report.h"
 #include "src/base/memory.h"
 #include "src/store/write/kept-table.h"
+#include "src/tables/lanes.h"
 #include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 #include "tests/unit/table-fixture.h"
@@ -696,6 +697,7 @@ test_a_report_is_cut (void)
   check_event (report, 2, 0, 600, 1000, LNS_EVENT_OPEN_START | LNS_EVENT_OPEN_END);
   LNS_CHECK_INT (lns_report_info (report)->end_ns, 1000);
   LNS_CHECK_INT (lns_report_info (report)->state, LNS_STATE_COMPLETE);
+  LNS_CHECK_INT (lns_recorded_ns (report), 400);
   LNS_CHECK_STR (lns_report_meta (report, "start_ns"), "600");
   LNS_CHECK_STR (lns_report_meta (report, "keep_ns"), "400");
   LNS_CHECK_STR (lns_report_meta (report, "command_line"), "work");

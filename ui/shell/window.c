@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/base/format.h"
+#include "src/tables/lanes.h"
 #include "ui/launch/launch-dialog.h"
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
@@ -147,13 +148,14 @@ drop_report (LnsWindow *self)
 
 /* "1,234,567 events · 12.346 s", which is how long was recorded, as `lanescope info` says. */
 static void
-set_subtitle (LnsWindow *self, const LnsReportInfo *info)
+set_subtitle (LnsWindow *self, LnsReport *report)
 {
+  const LnsReportInfo *info = lns_report_info (report);
   char count[LNS_FORMAT_SIZE], duration[LNS_FORMAT_SIZE];
   g_autofree char *events = g_strdup_printf (ngettext ("%s event", "%s events", info->n_events),
                                              lns_format_unsigned (info->n_events, count));
-  g_autofree char *subtitle = g_strdup_printf (
-      "%s · %s", events, lns_format_duration (info->end_ns - MIN (info->start_ns, 0), duration));
+  g_autofree char *subtitle =
+      g_strdup_printf ("%s · %s", events, lns_format_duration (lns_recorded_ns (report), duration));
 
   adw_window_title_set_subtitle (self->title, subtitle);
 }
@@ -189,7 +191,7 @@ show_report (LnsWindow *self, LnsReport *report)
                              G_CONNECT_SWAPPED);
   self->report_page = LNS_REPORT_PAGE (page);
   gtk_stack_add_named (self->stack, page, "report");
-  set_subtitle (self, lns_report_info (report));
+  set_subtitle (self, report);
   update_diagnostics_button (self, report);
   show_page (self, "report");
 }

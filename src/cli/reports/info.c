@@ -20,6 +20,7 @@
 #include "src/cli/reports/topology.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/store/read/pixels.h"
+#include "src/tables/lanes.h"
 #include "src/cli/terminal/language.h"
 
 #define CHECK_PIXELS 2048
@@ -444,22 +445,6 @@ print_missing (LnsReport *report, const LnsReportInfo *info)
         lns_format_duration (info->reached_ns, from), to);
 }
 
-/* The duration of the report: from the start of collecting, which in imported reports is the first event or 0. */
-static int64_t
-duration_of (LnsReport *report)
-{
-  const LnsReportInfo *info = lns_report_info (report);
-  const char *start = lns_report_meta (report, "start_ns"),
-             *keep = lns_report_meta (report, "keep_ns");
-  int64_t duration_ns, keep_ns = keep != NULL ? strtoll (keep, NULL, 10) : 0;
-  int64_t start_ns = start != NULL ? strtoll (start, NULL, 10) : 0;
-  if (info->n_events > 0 && info->start_ns < start_ns)
-    start_ns = info->start_ns;
-  if (__builtin_sub_overflow (info->end_ns, start_ns, &duration_ns))
-    duration_ns = INT64_MAX;
-  return keep_ns > 0 && keep_ns < duration_ns ? keep_ns : duration_ns;
-}
-
 /* Prints the environment variables that --env-record stored. */
 static void
 print_environment (LnsReport *report)
@@ -512,7 +497,7 @@ print_report (LnsReport *report, const char *path)
   else
     printf ("open: unknown: %s\n", error.message);
   printf ("lost: %" PRIu64 "\n", info->n_lost);
-  printf ("duration: %s\n", lns_format_duration (duration_of (report), duration));
+  printf ("duration: %s\n", lns_format_duration (lns_recorded_ns (report), duration));
   print_time ("started", info->t0_realtime_ns);
   const char *keep = lns_report_meta (report, "keep_ns"),
              *kept = lns_report_meta (report, "keep_memory_bytes");
