@@ -493,6 +493,30 @@ thousands_of_rows_share_widgets (void)
   close_timeline (timeline);
 }
 
+/* A scrollbar that has nothing to scroll is not shown; its place stays, so that nothing moves when a row unfolds. */
+static void
+a_scrollbar_is_there_if_there_is_more (void)
+{
+  static const struct
+  {
+    const char **path;
+    bool is_more;
+  } cases[] = { { &known_path, false }, { &threads_path, true } };
+  for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      LnsTimeline *timeline = show_timeline (*cases[i].path);
+      const int width = gtk_widget_get_width (GTK_WIDGET (timeline->rows));
+      settle ();
+      LNS_CHECK_INT (gtk_widget_get_child_visible (timeline->scrollbar), cases[i].is_more);
+      lns_row_tree_set_all_expanded (timeline->context.tree, false);
+      _lns_timeline_rows_changed (timeline);
+      settle ();
+      LNS_CHECK (!gtk_widget_get_child_visible (timeline->scrollbar));
+      LNS_CHECK_INT (gtk_widget_get_width (GTK_WIDGET (timeline->rows)), width);
+      close_timeline (timeline);
+    }
+}
+
 static void
 the_pointer_finds_events (void)
 {
@@ -738,6 +762,7 @@ main (int argc, char **argv)
   LNS_TEST (charts_are_as_high_as_their_values);
   LNS_TEST (a_pan_paints_new_strips_only);
   LNS_TEST (thousands_of_rows_share_widgets);
+  LNS_TEST (a_scrollbar_is_there_if_there_is_more);
   LNS_TEST (the_pointer_finds_events);
   LNS_TEST (a_counter_is_told_by_its_name);
   LNS_TEST (stripes_alternate);

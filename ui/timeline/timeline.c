@@ -650,6 +650,9 @@ lns_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
   allocate (GTK_WIDGET (self->pinned), 0, top_px, width - bar_px, pinned_px);
   top_px += pinned_px;
   allocate (GTK_WIDGET (self->rows), 0, top_px, width - bar_px, height - top_px);
+  /* Its place stays, so that nothing moves when rows unfold. */
+  gtk_widget_set_child_visible (self->scrollbar,
+                                lns_timeline_rows_total_px (self->rows) > height - top_px);
   allocate (self->scrollbar, width - bar_px, top_px, bar_px, height - top_px);
   self->rows_end_px = MIN (top_px + lns_timeline_rows_total_px (self->rows), height);
   allocate (self->gutter, 0, self->rows_end_px, header_px, height - self->rows_end_px);
