@@ -220,11 +220,7 @@ record (LnsProfile *profile, const LnsPids *pids)
   lns_session_begin_python (profile->session);
   tell_traces (pids);
   lns_progress_started (profile);
-  lns_profile_run (profile);
-  if (profile->report_failed)
-    return LNS_EXIT_FAILED;
-  const bool lacks_data = profile->lacks_data || lns_cli_n_warnings () > 0;
-  return profile->options.strict && lacks_data ? LNS_EXIT_INCOMPLETE : 0;
+  return lns_profile_run (profile);
 }
 
 static int
@@ -249,20 +245,11 @@ run (const LnsCommand *command, int argc, char **argv)
     code = check (&profile, argc, argv, &pids, &error) ? record (&profile, &pids)
                                                        : fail (&profile, &error);
   lns_session_place_close (&profile.place, false);
-  lns_session_free (profile.session);
+  lns_profile_clear (&profile);
   lns_attached_clear (&profile.attached);
-  lns_program_output_close (&profile.output);
   lns_cli_clear_lists (command, &profile.options);
-  for (size_t i = 0; i < profile.words.n; i++)
-    free (profile.words.items[i]);
-  lns_array_clear (&profile.words);
-  for (size_t i = 0; i < profile.told.n; i++)
-    free (profile.told.items[i]);
-  lns_array_clear (&profile.told);
   lns_array_clear (&pids);
   free (profile.argv);
-  free (profile.exports);
-  free (profile.path);
   return code;
 }
 

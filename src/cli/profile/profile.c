@@ -265,13 +265,7 @@ start_and_run (LnsProfile *profile)
                  error.code == ENOENT ? LNS_EXIT_NOT_FOUND : LNS_EXIT_NOT_EXECUTABLE);
   lns_peers_root_runs (lns_session_peers (profile->session));
   lns_progress_started (profile);
-  lns_profile_run (profile);
-  if (profile->exit_code != 0)
-    return profile->exit_code;
-  if (profile->report_failed)
-    return LNS_EXIT_FAILED;
-  const bool lacks_data = profile->lacks_data || lns_cli_n_warnings () > 0;
-  return profile->options.strict && lacks_data ? LNS_EXIT_INCOMPLETE : 0;
+  return lns_profile_run (profile);
 }
 
 static int
@@ -298,18 +292,9 @@ run (const LnsCommand *command, int argc, char **argv)
     }
   lns_launch_abandon (&profile.launch);
   leave_place (&profile);
-  lns_session_free (profile.session);
-  lns_program_output_close (&profile.output);
+  lns_profile_clear (&profile);
   lns_environment_clear (&profile.environment);
   lns_cli_clear_lists (&lns_command_profile, &profile.options);
-  for (size_t i = 0; i < profile.words.n; i++)
-    free (profile.words.items[i]);
-  lns_array_clear (&profile.words);
-  for (size_t i = 0; i < profile.told.n; i++)
-    free (profile.told.items[i]);
-  lns_array_clear (&profile.told);
-  free (profile.exports);
-  free (profile.path);
   lns_cli_end_by (profile.end_signal);
   return code;
 }

@@ -812,7 +812,7 @@ take_times (Run *run)
   run->tick_at_ns = now_ns + TICK_NS;
 }
 
-void
+int
 lns_profile_run (LnsProfile *profile)
 {
   sigset_t signals;
@@ -867,4 +867,25 @@ lns_profile_run (LnsProfile *profile)
   forget_range (&run);
   lns_array_clear (&run.hooks.pids);
   profile->end_signal = end_signal (&run);
+  if (profile->exit_code != 0)
+    return profile->exit_code;
+  if (profile->report_failed)
+    return LNS_EXIT_FAILED;
+  const bool lacks_data = profile->lacks_data || lns_cli_n_warnings () > 0;
+  return profile->options.strict && lacks_data ? LNS_EXIT_INCOMPLETE : 0;
+}
+
+void
+lns_profile_clear (LnsProfile *profile)
+{
+  lns_session_free (profile->session);
+  lns_program_output_close (&profile->output);
+  for (size_t i = 0; i < profile->words.n; i++)
+    free (profile->words.items[i]);
+  lns_array_clear (&profile->words);
+  for (size_t i = 0; i < profile->told.n; i++)
+    free (profile->told.items[i]);
+  lns_array_clear (&profile->told);
+  free (profile->exports);
+  free (profile->path);
 }

@@ -9,5 +9,9 @@
 
 #include "src/cli/profile/profile.h"
 
-/* Runs until the program of PROFILE has ended and its reports are written. Of `attach`: until the report is written. */
-void lns_profile_run (LnsProfile *profile);
+/* Runs until the program of PROFILE has ended and its reports are written. Of `attach`: until the report is written. Returns the exit
+ * code: that of the program if it is not 0. */
+int lns_profile_run (LnsProfile *profile);
+
+/* Frees what a run of any of the commands leaves in PROFILE, except lists of switches. */
+void lns_profile_clear (LnsProfile *profile);
