@@ -11,18 +11,9 @@
 #include "src/store/format/node.h"
 
 #include "tests/tap.h"
+#include "tests/unit/random.h"
 
 static uint64_t random_state = 3;
-
-static uint64_t
-next_random (void)
-{
-  uint64_t x = random_state;
-  x ^= x << 13;
-  x ^= x >> 7;
-  x ^= x << 17;
-  return random_state = x;
-}
 
 static const LnsChunkHeader sample_header = { .uuid = { 1, 2, 3 },
                                               .kind = LNS_CHUNK_EVENTS,
@@ -205,10 +196,10 @@ check_builder (unsigned width, bool with_remove)
   int64_t end_ns = -1000;
   for (uint32_t i = 0; i < 20000; i++)
     {
-      int64_t start_ns = end_ns + (int64_t)(next_random () % 100);
+      int64_t start_ns = end_ns + (int64_t)(test_random (&random_state) % 100);
       uint64_t *row = stream.rows[i];
-      row[1] = width == 0 ? 0 : next_random () >> (64 - width);
-      row[2] = i / 1500 % 3 == 1 ? next_random () % 7 : 0;
+      row[1] = width == 0 ? 0 : test_random (&random_state) >> (64 - width);
+      row[2] = i / 1500 % 3 == 1 ? test_random (&random_state) % 7 : 0;
       row[0] = (uint64_t)(start_ns - end_ns);
       if (with_remove)
         {
@@ -257,17 +248,18 @@ test_events_are_checked (void)
     {
       LnsBuffer gaps = { 0 }, durations = { 0 }, out = { 0 };
       uint64_t gap[8], duration[8];
-      unsigned n = 1 + next_random () % 8, shift = next_random () % 66;
+      unsigned n = 1 + test_random (&random_state) % 8, shift = test_random (&random_state) % 66;
       for (unsigned i = 0; i < n; i++)
         {
-          gap[i] = shift > 63 ? 0 : next_random () >> shift;
-          duration[i] = shift > 63 ? next_random () % 3 : next_random () >> shift;
+          gap[i] = shift > 63 ? 0 : test_random (&random_state) >> shift;
+          duration[i] =
+              shift > 63 ? test_random (&random_state) % 3 : test_random (&random_state) >> shift;
         }
       lns_codec_encode_block (&gaps, gap, n, 0);
       lns_codec_encode_block (&durations, duration, n, 0);
       LnsChunkHeader header = sample_header;
       header.n = n;
-      header.start_ns = (int64_t)next_random ();
+      header.start_ns = (int64_t)test_random (&random_state);
       const LnsChunkColumn columns[] = {
         { LNS_COLUMN_START, LNS_ENCODING_BLOCKS, gaps.bytes, gaps.size_bytes },
         { LNS_COLUMN_DURATION, LNS_ENCODING_BLOCKS, durations.bytes, durations.size_bytes }

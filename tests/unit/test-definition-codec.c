@@ -6,18 +6,9 @@
 #include "src/store/format/definition-codec.h"
 
 #include "tests/tap.h"
+#include "tests/unit/random.h"
 
 static uint64_t random_state = 11;
-
-static uint64_t
-next_random (void)
-{
-  uint64_t x = random_state;
-  x ^= x << 13;
-  x ^= x >> 7;
-  x ^= x << 17;
-  return random_state = x;
-}
 
 /* Tests that every byte of every struct survives writing and reading, whatever its value; padding
  * does not count. */
@@ -64,7 +55,8 @@ test_each_kind (void)
           LnsDefinition definition;
           for (size_t i = 0; i < sizeof definition; i += 4)
             {
-              uint32_t word = (uint32_t)(next_random () >> next_random () % 64);
+              uint32_t word =
+                  (uint32_t)(test_random (&random_state) >> test_random (&random_state) % 64);
               memcpy ((uint8_t *)&definition + i, &word, 4);
             }
           if (round == 0)
@@ -183,11 +175,11 @@ test_hostile_records (void)
     {
       uint8_t bytes[64];
       for (unsigned i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)next_random ();
+        bytes[i] = (uint8_t)test_random (&random_state);
       bytes[0] %= 14;
       bytes[5] %= 64;
       bytes[6] = 0;
-      size_t size_bytes = next_random () % sizeof bytes;
+      size_t size_bytes = test_random (&random_state) % sizeof bytes;
       uint8_t *exact = malloc (size_bytes + 1);
       memcpy (exact, bytes, size_bytes);
       at = exact;

@@ -13,22 +13,13 @@
 #include "src/store/write/writer.h"
 
 #include "tests/tap.h"
+#include "tests/unit/random.h"
 
 #define N_EVENTS 70000
 
 static char path[] = "/tmp/lns-test-levels-XXXXXX.rep";
 static LnsEvent events[N_EVENTS];
 static uint64_t random_state = 5;
-
-static uint64_t
-next_random (void)
-{
-  uint64_t x = random_state;
-  x ^= x << 13;
-  x ^= x >> 7;
-  x ^= x << 17;
-  return random_state = x;
-}
 
 static void
 make_events (LnsLaneKind kind)
@@ -37,18 +28,22 @@ make_events (LnsLaneKind kind)
   for (uint32_t i = 0; i < N_EVENTS; i++)
     {
       LnsEvent *event = &events[i];
-      *event = (LnsEvent){ .start_ns = end_ns + (int64_t)(next_random () % 300),
-                           .name = (uint32_t)(next_random () % (i / 1000 % 2 ? 3 : 300)),
-                           .flags = next_random () % 50 == 0 ? LNS_EVENT_LOST_BEFORE : 0 };
+      *event =
+          (LnsEvent){ .start_ns = end_ns + (int64_t)(test_random (&random_state) % 300),
+                      .name = (uint32_t)(test_random (&random_state) % (i / 1000 % 2 ? 3 : 300)),
+                      .flags = test_random (&random_state) % 50 == 0 ? LNS_EVENT_LOST_BEFORE : 0 };
       if (kind == LNS_LANE_NVTX_PUSH_POP)
-        event->duration_ns = (int64_t)(next_random () >> (40 + next_random () % 24));
+        event->duration_ns =
+            (int64_t)(test_random (&random_state) >> (40 + test_random (&random_state) % 24));
       if (kind == LNS_LANE_COUNTER)
         {
-          double value = next_random () % 20 == 0 ? NAN : (double)(int64_t)next_random ();
+          double value = test_random (&random_state) % 20 == 0
+                             ? NAN
+                             : (double)(int64_t)test_random (&random_state);
           memcpy (&event->extra[0], &value, sizeof value);
         }
       else
-        event->extra[0] = next_random () % 3 == 0 ? event->name * 77 : 0;
+        event->extra[0] = test_random (&random_state) % 3 == 0 ? event->name * 77 : 0;
       end_ns = event->start_ns + event->duration_ns;
     }
 }

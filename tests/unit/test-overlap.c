@@ -7,18 +7,9 @@
 #include "src/store/write/reorder.h"
 
 #include "tests/tap.h"
+#include "tests/unit/random.h"
 
 static uint64_t random_state = 7;
-
-static uint64_t
-next_random (void)
-{
-  uint64_t x = random_state;
-  x ^= x << 13;
-  x ^= x >> 7;
-  x ^= x << 17;
-  return random_state = x;
-}
 
 static void
 test_lowest_free_lane (void)
@@ -54,10 +45,10 @@ test_as_the_scan (void)
   int64_t now_ns = 0;
   for (unsigned round = 0; round < 20000; round++)
     {
-      now_ns += (int64_t)(next_random () % 20);
-      if (n_taken > 0 && next_random () % 100 < 45)
+      now_ns += (int64_t)(test_random (&random_state) % 20);
+      if (n_taken > 0 && test_random (&random_state) % 100 < 45)
         {
-          uint32_t ordinal = (uint32_t)(next_random () % n);
+          uint32_t ordinal = (uint32_t)(test_random (&random_state) % n);
           while (!taken[ordinal])
             ordinal = (ordinal + 1) % n;
           ends_ns[ordinal] = now_ns;
@@ -66,7 +57,7 @@ test_as_the_scan (void)
           lns_overlap_release (&overlap, ordinal, now_ns);
           continue;
         }
-      int64_t start_ns = now_ns - (int64_t)(next_random () % 50);
+      int64_t start_ns = now_ns - (int64_t)(test_random (&random_state) % 50);
       uint32_t expected = 0;
       while (expected < n && (taken[expected] || ends_ns[expected] > start_ns))
         expected++;
@@ -100,8 +91,9 @@ check_reorder (size_t max_bytes, int64_t disorder_ns, int64_t lag_ns, bool may_b
       int64_t now_ns = 10 * (int64_t)i;
       if (i < N)
         {
-          LnsEvent event = { .start_ns = now_ns - (int64_t)(next_random () % (uint64_t)disorder_ns),
-                             .duration_ns = (int64_t)(next_random () % 200),
+          LnsEvent event = { .start_ns = now_ns - (int64_t)(test_random (&random_state) %
+                                                            (uint64_t)disorder_ns),
+                             .duration_ns = (int64_t)(test_random (&random_state) % 200),
                              .name = i };
           sum_in += (uint64_t)event.start_ns * 3 + (uint64_t)event.duration_ns + event.name;
           LNS_CHECK (lns_reorder_push (reorder, &event));
