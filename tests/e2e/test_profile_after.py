@@ -43,6 +43,20 @@ def test_exports_lie_beside_the_report():
             assert [json.loads(line) for line in file]
 
 
+def test_the_end_says_why():
+    with profiling.Folder() as folder:
+        run = folder.profile("-t", "osrt", "-o", "r", "sleep", "0.2")
+        said = [line for line in run.err.splitlines() if line.startswith("Why: ")]
+        answer = subprocess.run([tap.LANESCOPE, "why", "--format=json", folder.file("r.rep")], capture_output=True, check=True)
+        assert run.out == "" and said == ["Why: " + json.loads(answer.stdout)["verdict"]], run
+        assert re.search(r"it slept \d+ ms in (clock_)?nanosleep", said[0]), said
+        assert "Why: " not in folder.profile("-t", "osrt", "--why=false", "sleep", "0.2").err
+        # What the thread is in when its library is first heard of began before.
+        report = profiling.Report(folder.file("r.rep"))
+        begun = min(event["start"] for event in report.events if event["thread"] == 0)
+        assert all((thread["start"] or begun) <= begun for thread in report.threads), (report.threads, begun)
+
+
 def test_exports_of_each_range():
     with profiling.Folder() as folder:
         run = run_it(folder, "-c", "nvtx", "-p", "outer", "--capture-range-end=repeat", "--export=sqlite", "-o", "r", words=RANGES * 2)

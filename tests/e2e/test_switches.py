@@ -105,6 +105,7 @@ EFFECTS = {
     "syscall": "e2e/test_system_calls.py test_each_call_with_its_thread_and_result",
     "trace": "e2e/test_profile.py test_trace_none_and_others",
     "wait": "e2e/test_profile_life.py test_waits_for_children_or_not",
+    "why": "e2e/test_profile_after.py test_the_end_says_why",
 }
 
 

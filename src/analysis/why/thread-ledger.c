@@ -16,7 +16,6 @@ span_of_thread (LnsReport *report, uint32_t thread, const LnsFilterSpan *within,
 {
   uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  const LnsThread *self = &lns_report_threads (report, NULL)[thread];
   uint64_t n = 0;
 
   *ret_span = (LnsSpan){ INT64_MAX, INT64_MIN };
@@ -31,8 +30,6 @@ span_of_thread (LnsReport *report, uint32_t thread, const LnsFilterSpan *within,
           info->start_ns < ret_span->start_ns ? info->start_ns : ret_span->start_ns;
       ret_span->end_ns = info->end_ns > ret_span->end_ns ? info->end_ns : ret_span->end_ns;
     }
-  if (self->start_ns != LNS_TIME_UNKNOWN && self->start_ns > ret_span->start_ns)
-    ret_span->start_ns = self->start_ns;
   if (ret_span->start_ns < within->start_ns)
     ret_span->start_ns = within->start_ns;
   if (ret_span->end_ns > within->end_ns)

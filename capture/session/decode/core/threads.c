@@ -139,12 +139,22 @@ _lns_decoder_thread (LnsDecoder *decoder,
   if (thread == NULL)
     return NULL;
   thread->serial = record->said.serial;
-  if (thread->start_ns == LNS_TIME_UNKNOWN)
+  /* A thread that was known before its library told of it began earlier. */
+  if (anew)
     thread->start_ns = time_ns;
   if (thread->name == NULL)
     thread->name = _lns_decoder_name (record->name);
   _lns_decoder_write_thread (decoder, thread, anew);
   return thread;
+}
+
+void
+_lns_decoder_see_thread (LnsDecoder *decoder, LnsDecodedThread *thread, int64_t time_ns)
+{
+  if (thread->start_ns == LNS_TIME_UNKNOWN || time_ns >= thread->start_ns)
+    return;
+  thread->start_ns = time_ns;
+  _lns_decoder_write_thread (decoder, thread, false);
 }
 
 LnsDecodedThread *
@@ -155,7 +165,10 @@ _lns_decoder_thread_of (LnsDecoder *decoder,
 {
   LnsDecodedThread *thread = lns_id_map_get (&process->tids, 1 + (uint64_t)tid);
   if (thread != NULL && !has_ended_by (thread, time_ns))
-    return thread;
+    {
+      _lns_decoder_see_thread (decoder, thread, time_ns);
+      return thread;
+    }
   thread = new_thread (decoder, process, NAMED_SERIAL (tid), tid);
   if (thread != NULL)
     _lns_decoder_write_thread (decoder, thread, true);

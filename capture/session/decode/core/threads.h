@@ -49,6 +49,9 @@ void _lns_decoder_name_thread_of_python (LnsDecoder *decoder,
 /* Writes the definition of THREAD to the report, if there is one: as a new thread (ANEW) or as a change. */
 void _lns_decoder_write_thread (LnsDecoder *decoder, const LnsDecodedThread *thread, bool anew);
 
+/* Notes that THREAD was there at TIME_NS. Its library tells of it with its first event, which may be the end of a long call. */
+void _lns_decoder_see_thread (LnsDecoder *decoder, LnsDecodedThread *thread, int64_t time_ns);
+
 /* Notes that THREAD ended at END_NS. */
 void _lns_decoder_end_thread (LnsDecoder *decoder, LnsDecodedThread *thread, int64_t end_ns);
 

@@ -110,6 +110,8 @@ play (LnsDecoder *decoder, LnsStream *stream, const LnsWireRecord *record)
                                  .ops = &calls,
                                  .thread = stream->thread };
   LnsDecodedTrack *track = _lns_maker_track (&maker, &like, stream->thread->id);
+  _lns_decoder_see_thread (decoder, stream->thread,
+                           lns_clock_line_ns (&decoder->clock, call.head.ticks));
   if (track != NULL)
     _lns_maker_finish (&maker, track, call.head.ticks, call.end_ticks);
 }
