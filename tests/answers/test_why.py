@@ -47,7 +47,7 @@ def check_events(report, answer, what):
             if "table" not in event:
                 continue
             columns = golden.run("sql", report, f"SELECT start FROM {event['table']} WHERE rowid = {event['row']}")[0].split()
-            assert columns and int(columns[0]) <= event["end"], (what, event, columns)
+            assert columns and int(columns[0]) == event["start"] <= event["end"] and event["from"] <= event["to"], (what, event, columns)
             n += 1
     return n
 

@@ -80,7 +80,9 @@ add_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
         continue;
       const uint64_t blocks =
           (uint64_t)launches[launch].grid[0] * launches[launch].grid[1] * launches[launch].grid[2];
-      if (blocks == 0 || blocks >= busy->n_multiprocessors)
+      /* Collectives need few blocks: they wait for links and for each other. */
+      if (blocks == 0 || blocks >= busy->n_multiprocessors ||
+          _lns_why_is_collective (busy->maker->report, chunk->name[i]))
         continue;
       const double idle = 1 - (double)blocks / busy->n_multiprocessors;
       take (&busy->small, (int64_t)((double)(end_ns - start_ns) * idle), chunk->name[i],

@@ -144,8 +144,8 @@ add_to_steps (LnsWhyMaker *maker, int64_t start_ns, int64_t end_ns, unsigned col
     }
 }
 
-static void
-vote (LnsVote *vote, uint32_t name, int64_t ns)
+void
+_lns_why_vote (LnsVote *vote, uint32_t name, int64_t ns)
 {
   if (vote->name == name)
     vote->weight_ns += ns;
@@ -167,8 +167,8 @@ _lns_why_add (LnsWhyMaker *maker, const LnsPart *part)
   group->ns += ns;
   if (part->is_any_place)
     {
-      vote (&group->call_vote, part->call, ns);
-      vote (&group->range_vote, part->range, ns);
+      _lns_why_vote (&group->call_vote, part->call, ns);
+      _lns_why_vote (&group->range_vote, part->range, ns);
     }
   else
     group->is_many_ranges |= group->range != part->range;

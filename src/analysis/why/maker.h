@@ -62,7 +62,8 @@ typedef struct
   LnsLaunchFinder *finder;
   LnsWhy *why;
   LNS_ARRAY (LnsGroup) groups;
-  LnsIdMap group_of;  /* hash of the key -> 1 + index                                             */
+  LnsIdMap group_of; /* hash of the key -> 1 + index                                             */
+  LnsIdMap collectives; /* string id -> 1, or 2 if kernels of the name are of collectives         */
   LnsIdMap name_keys; /* string id -> hash of the name without numbers                           */
   size_t ledger;      /* that parts go to                                                         */
   uint64_t gap;       /* number of the gap that parts belong to, from 1 on                        */
@@ -91,6 +92,9 @@ void _lns_why_abstain (LnsWhyMaker *maker,
                        const char *advice,
                        const char *reason,
                        ...) __attribute__ ((format (printf, 4, 5)));
+
+/* Adds NS for NAME to VOTE. */
+void _lns_why_vote (LnsVote *vote, uint32_t name, int64_t ns);
 
 /* The hash of the name ID without the numbers in it. */
 uint64_t _lns_why_name_key (LnsWhyMaker *maker, uint32_t id);
@@ -123,6 +127,20 @@ bool _lns_why_find_deed (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsError *e
 
 /* waits.c: fills in the call that launched the longest operation of FINDING, its thread and its range. */
 bool _lns_why_find_launch (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsError *error);
+
+/* waits.c: what THREAD did for most of the N stretches at PARTS. */
+bool _lns_why_find_occupation (LnsWhyMaker *maker,
+                               uint32_t thread,
+                               const LnsPart *parts,
+                               unsigned n,
+                               LnsOccupation *ret_occupation,
+                               LnsError *error);
+
+/* collectives.c: what GPUs lose in collectives to the one that comes last. */
+bool _lns_why_collectives (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsError *error);
+
+/* Whether kernels called NAME are of collectives. */
+bool _lns_why_is_collective (LnsReport *report, uint32_t name);
 
 /* steps.c: finds the steps of THREAD within SPAN, which fill WORK, and says which were slow and by what. RANGE is what they are
  * called, or NULL: that is found, too. */

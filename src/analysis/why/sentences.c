@@ -402,6 +402,20 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
       put_name (report, finding->own.call, false, stream);
       fprintf (stream, " have fewer blocks than the GPU has multiprocessors: %s of it idle", ns);
       break;
+    case LNS_CAUSE_COLLECTIVE_WAIT:
+      if (finding->group != 0)
+        {
+          put_deed (tables, &why->ledgers.items[finding->ledger], finding, stream);
+          put_count (why, finding, stream);
+        }
+      else
+        {
+          fprintf (stream, "%ju collectives as ", (uintmax_t)finding->count);
+          put_name (report, finding->own.call, false, stream);
+          fprintf (stream, " waited %s for the last GPU", ns);
+        }
+      put_waits (tables, finding, stream);
+      break;
     case LNS_CAUSE_SLOW_STEP:
       fprintf (stream, "%ju of %zu steps took %s longer than the median, mostly in ",
                (uintmax_t)finding->count, why->steps.n, ns);
@@ -459,7 +473,7 @@ put_lead (LnsTables *tables, const LnsLedger *ledger, const LnsWhyFinding *findi
               ledger->cause_ns[LNS_CAUSE_UNKNOWN] + ledger->cause_ns[LNS_CAUSE_NOT_RECORDED];
 
   _lns_why_ns (span_ns, ns);
-  if (ledger->is_device && finding != NULL && finding->cause < LNS_N_IDLE_CAUSES)
+  if (ledger->is_device && finding != NULL && finding->group != 0)
     fprintf (stream, "%s was idle %.0f %% of %s", subject,
              percent (span_ns - ledger->busy_ns, span_ns), ns);
   else if (ledger->is_device)
@@ -499,16 +513,20 @@ make_calm_verdict (LnsTables *tables, const LnsWhy *why)
   else
     {
       put_lead (tables, ledger, NULL, stream);
-      if (ledger->kernel != 0)
+      if (ledger->kernel != 0 && ledger->kernel_ns >= ledger->busy_ns / 10)
         {
           fputs (": kernels as ", stream);
           put_name (report, ledger->kernel, false, stream);
           fprintf (stream, " took %s", _lns_why_ns (ledger->kernel_ns, ns));
         }
-      fputs (ledger->is_device && (double)ledger->busy_ns >= HEALTHY * (double)span_ns
-                 ? "; nothing kept it waiting."
-                 : "; no cause stands out.",
-             stream);
+      if (ledger->n_missing > ledger->n_launches / 20)
+        fprintf (stream, "; of %zu of %zu launches no work was recorded.", ledger->n_missing,
+                 ledger->n_launches);
+      else
+        fputs (ledger->is_device && (double)ledger->busy_ns >= HEALTHY * (double)span_ns
+                   ? "; nothing kept it waiting."
+                   : "; no cause stands out.",
+               stream);
     }
   lns_memory_stream_end (stream);
   return text;

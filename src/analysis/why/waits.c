@@ -6,8 +6,11 @@
 /* Whom a thread waited for, and what that one did meanwhile; and in which function a thread was. Looked up for the longest
  * parts of a finding alone. */
 
+#include <stdlib.h>
+
 #include "src/analysis/why/maker.h"
 #include "src/store/read/call-walk.h"
+#include "src/tables/call-chain.h"
 #include "src/tables/kept-fields.h"
 #include "src/tables/lanes.h"
 
@@ -29,7 +32,8 @@ typedef LNS_ARRAY (Occupied) Occupations;
 
 /* --- Functions -------------------------------------------------------------------------------- */
 
-#define MAX_SAMPLES 20000
+#define MAX_SAMPLES      20000
+#define MAX_KEPT_SAMPLES 64
 
 /* The innermost function of the program in the chain that ends with NODE; in the kernel, the one that asked it. 0 = none. */
 static uint32_t
@@ -51,6 +55,28 @@ function_at (LnsReport *report, uint32_t node)
   return first;
 }
 
+/* The same for chain ID of the table TABLE that an import keeps. */
+static uint32_t
+function_of_kept (LnsReport *report, const char *table, int64_t id)
+{
+  unsigned n;
+  LnsCallFrame *frames = lns_call_chain_read (report, table, id, &n);
+  uint32_t found = n > 0 ? frames[0].symbol : 0;
+
+  for (unsigned i = 0; i < n; i++)
+    {
+      /* "[kernel.kallsyms]" */
+      const char *module = lns_report_string (report, frames[i].module, NULL);
+      if (frames[i].symbol != 0 && *module != '[')
+        {
+          found = frames[i].symbol;
+          break;
+        }
+    }
+  free (frames);
+  return found;
+}
+
 /* Adds how often functions were found in samples of LANE from START_NS to END_NS. */
 static bool
 count_functions (LnsWhyMaker *maker,
@@ -62,19 +88,26 @@ count_functions (LnsWhyMaker *maker,
 {
   const LnsLaneKind kind = lns_report_lanes (maker->report, NULL)[lane].kind;
   const int chain = lns_lane_kind_extra (kind, LNS_COLUMN_CALL_CHAIN);
+  const char *kept = lns_call_chain_table (kind);
+  uint32_t n_nodes;
+  lns_report_call_nodes (maker->report, &n_nodes);
+  /* Each sample of an import has a chain of its own, which is looked up in a table: some tell enough. */
+  const bool is_kept = n_nodes == 0 && kept != NULL;
+  const unsigned most = is_kept ? MAX_KEPT_SAMPLES : MAX_SAMPLES;
   LnsLaneCursor cursor = { .report = maker->report,
                            .lane = lane,
                            .columns = LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN) };
   bool good = lns_lane_cursor_seek (&cursor, start_ns, error);
 
-  for (unsigned n = 0; good && n < MAX_SAMPLES && lns_lane_cursor_has (&cursor) &&
+  for (unsigned n = 0; good && n < most && lns_lane_cursor_has (&cursor) &&
                        lns_lane_cursor_start (&cursor) < end_ns;
        n++)
     {
       const uint64_t node = lns_chunk_extra (cursor.chunk, chain, cursor.i);
       if (node != 0)
         {
-          const uint32_t symbol = function_at (maker->report, (uint32_t)(node - 1));
+          const uint32_t symbol = is_kept ? function_of_kept (maker->report, kept, (int64_t)node)
+                                          : function_at (maker->report, (uint32_t)(node - 1));
           if (symbol != 0)
             lns_id_map_set_number (counts, symbol, 1 + lns_id_map_number (counts, symbol));
         }
@@ -271,6 +304,21 @@ find_occupation (LnsWhyMaker *maker,
   ret_most->what.thread = thread;
   if (good && ret_most->what.call == 0)
     good = find_function (maker, thread, parts, n, &ret_most->what.function, error);
+  return good;
+}
+
+bool
+_lns_why_find_occupation (LnsWhyMaker *maker,
+                          uint32_t thread,
+                          const LnsPart *parts,
+                          unsigned n,
+                          LnsOccupation *ret_occupation,
+                          LnsError *error)
+{
+  Occupied most;
+  const bool good = find_occupation (maker, thread, parts, n, &most, error);
+
+  *ret_occupation = most.what;
   return good;
 }
 

@@ -184,7 +184,7 @@ run (LnsWhyMaker *maker, const LnsWhyOptions *options, LnsDeviceWorks *works, Ln
             }
         }
       maker->step_ns = step_ns;
-      if (!_lns_why_busy (maker, works, error))
+      if (!_lns_why_busy (maker, works, error) || !_lns_why_collectives (maker, works, error))
         return false;
     }
   else if (!tell_blind (maker, span, error) ||
@@ -240,6 +240,7 @@ lns_why_run (LnsTables *tables,
   lns_array_clear (&maker.steps);
   lns_id_map_clear (&maker.group_of);
   lns_id_map_clear (&maker.name_keys);
+  lns_id_map_clear (&maker.collectives);
   free (maker.step_ns);
   if (good)
     return why;

@@ -14,6 +14,7 @@
 #include "src/analysis/why/why.h"
 #include "src/base/json.h"
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
 #include "src/tables/lanes.h"
 
 static double
@@ -90,7 +91,7 @@ put_rest (const LnsWhy *why, size_t l, size_t n_shown, FILE *stream)
   int64_t ns = ledger->span.end_ns - ledger->span.start_ns - ledger->busy_ns;
 
   for (size_t i = 0; i < n_shown; i++)
-    if (why->findings.items[i].ledger == l && why->findings.items[i].cause < LNS_N_IDLE_CAUSES)
+    if (why->findings.items[i].ledger == l && why->findings.items[i].group != 0)
       ns -= why->findings.items[i].ns;
   if (ns <= 0 || percent_of (ns, ledger) < 0.05)
     return;
@@ -259,7 +260,13 @@ put_event (LnsTables *tables, const LnsEvidence *evidence, FILE *stream)
           fprintf (stream, ",\"row\":%" PRId64 ",", row);
         }
     }
-  fprintf (stream, "\"start\":%" PRId64 ",\"end\":%" PRId64 "}", evidence->start_ns,
+  LnsEvent event = { .start_ns = evidence->start_ns,
+                     .duration_ns = evidence->end_ns - evidence->start_ns };
+  if (is_row)
+    lns_report_event (report, evidence->lane, evidence->ordinal, &event, NULL);
+  fprintf (stream,
+           "\"start\":%" PRId64 ",\"end\":%" PRId64 ",\"from\":%" PRId64 ",\"to\":%" PRId64 "}",
+           event.start_ns, lns_sum (event.start_ns, event.duration_ns), evidence->start_ns,
            evidence->end_ns);
 }
 

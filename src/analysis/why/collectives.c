@@ -1,0 +1,225 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Collectives on GPUs: a kernel of NCCL that began first spins until the last of its peers begins. A GPU that does so is busy, and
+ * waits for the thread that launched the last one. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/ordering.h"
+#include "src/analysis/why/maker.h"
+#include "src/base/compare.h"
+#include "src/base/memory.h"
+#include "src/tables/lanes.h"
+
+/* What kernels of collectives are called, from their beginning on. */
+static const char *const beginnings[] = { "nccl", "rccl", "msccl", "nvshmem" };
+
+/* More collectives are not looked at: their kernels take 48 bytes each. */
+#define MOST_KERNELS 1000000
+
+typedef struct
+{
+  int64_t start_ns, end_ns;
+  uint64_t ordinal;
+  uint32_t lane, name;
+  uint32_t device; /* index of the GPU                                                           */
+} Kernel;
+
+typedef LNS_ARRAY (Kernel) Kernels;
+
+typedef struct
+{
+  LnsWhyMaker *maker;
+  uint32_t device;
+  const LnsSpan *span;
+  Kernels kernels;
+} Reading;
+
+bool
+_lns_why_is_collective (LnsReport *report, uint32_t name)
+{
+  const char *text = lns_report_string (report, name, NULL);
+
+  if (strncmp (text, "void ", strlen ("void ")) == 0)
+    text += strlen ("void ");
+  for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+    if (strncmp (text, beginnings[i], strlen (beginnings[i])) == 0)
+      return true;
+  return false;
+}
+
+static void
+add_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
+{
+  Reading *reading = data;
+  LnsWhyMaker *maker = reading->maker;
+
+  (void)track;
+  for (uint32_t i = 0; i < chunk->n && reading->kernels.n < MOST_KERNELS; i++)
+    {
+      const uint32_t name = chunk->name[i];
+      const int64_t start_ns = chunk->start_ns[i], end_ns = start_ns + chunk->duration_ns[i];
+      if (name == 0 || !lns_event_has_length (chunk->flags[i]) ||
+          start_ns < reading->span->start_ns || end_ns > reading->span->end_ns)
+        continue;
+      uint64_t known = lns_id_map_number (&maker->collectives, name);
+      if (known == 0)
+        {
+          known = 1 + _lns_why_is_collective (maker->report, name);
+          lns_id_map_set_number (&maker->collectives, name, known);
+        }
+      if (known == 2)
+        *lns_array_add (&reading->kernels) = (Kernel){ .start_ns = start_ns,
+                                                       .end_ns = end_ns,
+                                                       .ordinal = chunk->first + i,
+                                                       .lane = chunk->lane,
+                                                       .name = name,
+                                                       .device = reading->device };
+    }
+}
+
+static int
+compare_starts (const void *a, const void *b)
+{
+  const Kernel *ka = a, *kb = b;
+  return LNS_COMPARE (ka->start_ns, kb->start_ns);
+}
+
+/* The last peer that kernel I of KERNELS waited for, or I: of each other GPU the first kernel of the name that begins while it
+ * runs. */
+static size_t
+last_peer (const Kernels *kernels, size_t i)
+{
+  const Kernel *self = &kernels->items[i];
+  uint64_t seen = UINT64_C (1) << self->device % 64;
+  size_t last = i;
+
+  for (size_t k = i + 1; k < kernels->n && kernels->items[k].start_ns < self->end_ns; k++)
+    {
+      const Kernel *peer = &kernels->items[k];
+      const uint64_t bit = UINT64_C (1) << peer->device % 64;
+      if (peer->name != self->name || (seen & bit) != 0)
+        continue;
+      seen |= bit;
+      last = k;
+    }
+  return last;
+}
+
+/* Waits of one GPU. */
+typedef struct
+{
+  int64_t ns;
+  uint64_t n;
+  uint32_t name;
+  LnsVote late; /* 1 + index of the kernel's GPU                                                 */
+  size_t sample[64]; /* by GPU: a kernel of it that came last                                    */
+  LnsPart parts[LNS_MAX_EVIDENCE];
+  unsigned n_parts;
+} Waits;
+
+static void
+add_wait (Waits *waits, const Kernels *kernels, size_t i, size_t last)
+{
+  const Kernel *self = &kernels->items[i], *peer = &kernels->items[last];
+  const int64_t ns = peer->start_ns - self->start_ns;
+  const LnsPart part = { .start_ns = self->start_ns,
+                         .end_ns = peer->start_ns,
+                         .lane = self->lane,
+                         .ordinal = self->ordinal,
+                         .waker = peer->device };
+  unsigned least = 0;
+
+  waits->ns += ns;
+  waits->n++;
+  waits->name = self->name;
+  waits->sample[peer->device % 64] = last;
+  _lns_why_vote (&waits->late, 1 + peer->device, ns);
+  if (waits->n_parts < LNS_MAX_EVIDENCE)
+    {
+      waits->parts[waits->n_parts++] = part;
+      return;
+    }
+  for (unsigned k = 1; k < LNS_MAX_EVIDENCE; k++)
+    if (waits->parts[k].end_ns - waits->parts[k].start_ns <
+        waits->parts[least].end_ns - waits->parts[least].start_ns)
+      least = k;
+  if (ns > waits->parts[least].end_ns - waits->parts[least].start_ns)
+    waits->parts[least] = part;
+}
+
+/* Makes a finding of the WAITS of ledger L. */
+static bool
+tell (LnsWhyMaker *maker, size_t l, const Waits *waits, const Kernels *kernels, LnsError *error)
+{
+  const LnsSpan *span = &maker->why->ledgers.items[l].span;
+  LnsPart before[LNS_MAX_EVIDENCE];
+  LnsLaunchCall call;
+  unsigned n = 0;
+  bool found;
+
+  if (waits->ns <= (span->end_ns - span->start_ns) / 100)
+    return true;
+  LnsWhyFinding *finding =
+      _lns_why_add_finding (maker, LNS_CAUSE_COLLECTIVE_WAIT, l, waits->ns, waits->n);
+  finding->own.call = waits->name;
+  finding->confidence = LNS_CONFIDENCE_LIKELY;
+  for (unsigned i = 0; i < waits->n_parts; i++)
+    {
+      const LnsPart *part = &waits->parts[i];
+      const LnsEvidence evidence = { part->start_ns, part->end_ns, part->lane, part->ordinal };
+      finding->evidence[finding->n_evidence++] = evidence;
+      if (evidence.end_ns - evidence.start_ns > finding->longest.end_ns - finding->longest.start_ns)
+        finding->longest = evidence;
+      if (part->waker + 1 == waits->late.name)
+        before[n++] = *part;
+    }
+  if (n == 0)
+    return true;
+  const Kernel *late = &kernels->items[waits->sample[(waits->late.name - 1) % 64]];
+  if (!lns_launch_finder_find (maker->finder, late->lane, late->ordinal, &found, &call, error))
+    return false;
+  if (!found)
+    return true;
+  finding->n_waits = 1;
+  return _lns_why_find_occupation (maker, call.thread, before, n, &finding->waits[0], error);
+}
+
+bool
+_lns_why_collectives (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsError *error)
+{
+  const LnsLane *lanes = lns_report_lanes (maker->report, NULL);
+  Reading reading = { .maker = maker };
+  bool good = true;
+
+  for (size_t w = 0; good && works->n > 1 && w < works->n; w++)
+    for (size_t i = 0; good && i < works->items[w].lanes.n; i++)
+      {
+        const uint32_t lane = works->items[w].lanes.items[i];
+        reading.device = (uint32_t)w;
+        reading.span = &works->items[w].span;
+        if (lanes[lane].kind == LNS_LANE_CUDA_KERNEL)
+          good =
+              lns_read_lane (maker->report, lane,
+                             LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
+                             add_kernels, &reading, maker->cancel, error);
+      }
+  Kernels *kernels = &reading.kernels;
+  lns_order (kernels->items, kernels->n, sizeof (Kernel), compare_starts);
+  Waits *waits = lns_calloc (works->n + 1, sizeof *waits);
+  for (size_t i = 0; good && i < kernels->n; i++)
+    {
+      const size_t last = last_peer (kernels, i);
+      if (last != i)
+        add_wait (&waits[kernels->items[i].device], kernels, i, last);
+    }
+  for (size_t w = 0; good && w < works->n; w++)
+    good = waits[w].n == 0 || tell (maker, w, &waits[w], kernels, error);
+  free (waits);
+  lns_array_clear (kernels);
+  return good;
+}
