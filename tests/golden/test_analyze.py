@@ -15,7 +15,7 @@ import exports
 import golden
 import tap
 
-RULES = ["doctor", "cuda_memcpy_async", "cuda_memcpy_sync", "cuda_memset_sync", "cuda_api_sync", "gpu_gaps", "gpu_time_util", "gpu_clocks"]
+RULES = ["doctor", "findings", "cuda_memcpy_async", "cuda_memcpy_sync", "cuda_memset_sync", "cuda_api_sync", "gpu_gaps", "gpu_time_util", "gpu_clocks"]
 KINDS = ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown"]
 
 
@@ -240,16 +240,38 @@ def test_little_use(names, least):
     assert n > least[0] and told > least[1], (n, told)
 
 
+def span_of(name):
+    """From the first event to the last."""
+    times = [select(exports.source(name), f"SELECT min(start), max(end) FROM {table}") for table in
+             ("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "NVTX_EVENTS", "OSRT_API")]
+    times = [row[0] for row in times if row and row[0][0] is not None]
+    return max(end for _, end in times) - min(start for start, _ in times)
+
+
 def test_looks():
     report = exports.report("old")
     out = golden.run("analyze", "--rows=1", report)[0].decode()
     titles = [line[:-2].rpartition("(")[2] for line in out.splitlines() if line.startswith(" ** ")]
-    assert titles == [r for r in RULES if r not in ("cuda_memset_sync", "gpu_clocks")], titles  # it has neither
+    # It has no sets and no clocks. Of the rules, what costs most comes first; what costs nothing is a line.
+    assert titles[:2] == RULES[:2] and sorted(titles) == sorted(set(RULES) - {"cuda_memset_sync", "gpu_clocks"}), titles
+    costs = {name: sum(int(row["Duration (ns)"]) for row in rows("old", name, "--rows=1")) for name in titles[2:]}
+    assert [costs[name] for name in titles[2:]] == sorted(costs.values(), reverse=True), (titles, costs)
     assert "Nothing is wrong with this report." in golden.run("analyze", "-r", "doctor", exports.report("tiny"))[0].decode()
     assert out.count("Processing [") == len(RULES) and "SKIPPED: " in out and "Does the program set memory with CUDA?" in out
     assert "Use pinned memory" in out.replace("\n", " ") and "No GPU was idle for longer at a time than the limit" in out
     assert max(len(line) for line in out.splitlines() if not line.startswith((" ", "Processing", "SKIPPED"))) <= 80
     assert golden.run("analyze", "-q", "-r", "gpu_gaps", report)[0].startswith(b" ** GPU Gaps (gpu_gaps):\n\n")
+
+
+def test_what_costs_nothing_is_a_line():
+    out = golden.run("analyze", "--rows=0", exports.report("loop"))[0].decode()
+    found = {}
+    for part in out.split(" ** ")[3:]:
+        name = part.partition(")")[0].partition("(")[2]
+        listed = rows("loop", name, "--rows=0") or []
+        found[name] = "in all: less than a thousandth of the time. `-r " + name in " ".join(part.split())
+        assert found[name] == (0 < sum(int(row["Duration (ns)"]) for row in listed) < span_of("loop") // 1000), (name, listed[:3])
+    assert True in found.values() and False in found.values(), found
 
 
 def test_outputs():

@@ -11,6 +11,7 @@
 #include "src/analysis/projection/cuda-links.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
 #include "src/tables/lanes.h"
 
 static const LnsRuleMaker *const makers[] = {
@@ -170,6 +171,16 @@ size_t
 lns_rule_result_n_rows (const LnsRuleResult *result)
 {
   return result->rows.n;
+}
+
+int64_t
+lns_rule_result_ns (const LnsRuleResult *result)
+{
+  int64_t ns = 0;
+
+  for (size_t i = 0; i < result->rows.n; i++)
+    ns = lns_sum (ns, result->rows.items[i].duration_ns);
+  return ns;
 }
 
 bool

@@ -63,6 +63,9 @@ uint32_t lns_rule_result_kinds (const LnsRuleResult *result);
 
 size_t lns_rule_result_n_rows (const LnsRuleResult *result);
 
+/* How long the rows are in all, in ns. */
+int64_t lns_rule_result_ns (const LnsRuleResult *result);
+
 /* Writes the rows, the worst first. False and ERROR where a chunk is damaged. */
 bool lns_rule_result_write (const LnsRuleResult *result,
                             FILE *stream,

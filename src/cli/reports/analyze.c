@@ -10,7 +10,10 @@
 
 #include "src/analysis/rules/doctor.h"
 #include "src/analysis/rules/rule.h"
+#include "src/analysis/why/why.h"
 #include "src/base/array.h"
+#include "src/base/compare.h"
+#include "src/base/format.h"
 #include "src/base/memory.h"
 #include "src/cli/reports/filter.h"
 #include "src/cli/reports/report.h"
@@ -19,8 +22,13 @@
 #include "src/cli/terminal/say.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/cli/terminal/language.h"
+#include "src/tables/lanes.h"
 
-#define DOCTOR "What Is Wrong with the Report"
+#define DOCTOR   "What Is Wrong with the Report"
+#define FINDINGS "What the Time Was Lost To"
+
+/* Rows that are shorter in all than this part of the time cost nothing. */
+#define WORTH 1000
 
 typedef struct
 {
@@ -33,9 +41,9 @@ typedef struct
 
 static const LnsOption options[] = {
   { LNS_SWITCH ("rule", LIST, Values, rules), .letter = 'r',
-    .choices =
-        "all,doctor,cuda_memcpy_async,cuda_memcpy_sync,cuda_memset_sync,cuda_api_sync,gpu_gaps,"
-        "gpu_time_util,gpu_clocks",
+    .choices = "all,doctor,findings,cuda_memcpy_async,cuda_memcpy_sync,cuda_memset_sync,cuda_api_"
+               "sync,gpu_gaps,"
+               "gpu_time_util,gpu_clocks",
     .open_choices = true, .value_name = "RULE", .default_text = "all",
     .help = N_ ("Apply these rules. Put arguments after colons (`gpu_gaps:gap=100`).") },
   { LNS_SWITCH ("rows", INTEGER, Values, n_rows), .value_name = "N", .default_text = "50",
@@ -179,8 +187,12 @@ write_doctor (void *data, FILE *stream, const LnsStatsStyle *style, LnsError *er
 /* One rule to apply. */
 typedef struct
 {
-  const LnsRule *rule; /* NULL: the doctor */
-  const char *name;    /* with its arguments */
+  const LnsRule *rule; /* NULL: the doctor, or findings */
+  bool is_findings;
+  bool is_of_all; /* --rule=all: what costs nothing is folded */
+  LnsRuleResult *result;
+  size_t place;     /* among those that were asked for */
+  const char *name; /* with its arguments */
   LnsRuleOptions options;
   LnsCliTableOutput output;
 } Job;
@@ -197,10 +209,17 @@ static bool
 print_rules (const char *name, LnsError *error)
 {
   const LnsRule *rule;
-  bool any = strcmp (name, "ALL") == 0 || strcmp (name, "doctor") == 0;
+  const bool all = strcmp (name, "ALL") == 0;
+  bool any = all || strcmp (name, "doctor") == 0;
 
   if (any)
     printf ("doctor -- " DOCTOR "\n");
+  if (all || strcmp (name, "findings") == 0)
+    {
+      printf ("%sfindings -- " FINDINGS "\n", any ? "\n" : "");
+      print_advice ("What `lanescope why` says, as a table.");
+      any = true;
+    }
   for (size_t i = 0; (rule = lns_rule_at (i)) != NULL; i++)
     {
       if (strcmp (name, "ALL") != 0 && strcmp (name, rule->name) != 0)
@@ -252,6 +271,131 @@ tell_skipped (FILE *stream,
   return good;
 }
 
+/* Findings, and the tables that they name events of. */
+typedef struct
+{
+  LnsTables *tables;
+  LnsWhy *why;
+} Findings;
+
+/* Writes the findings: LnsCliTableFunc. */
+static bool
+write_findings (void *data, FILE *stream, const LnsStatsStyle *style, LnsError *error)
+{
+  const Findings *findings = data;
+
+  (void)error;
+  lns_why_write_table (findings->tables, findings->why, stream, style);
+  return true;
+}
+
+/* Prints what JOB looks at, and its title. */
+static void
+print_title (const Job *job, const char *title, bool quiet, const char *input)
+{
+  if (!quiet)
+    lns_cli_tell_processing (input, job->name);
+  printf ("%s ** %s (%s):\n\n", !quiet ? "\n" : "", title, job->name);
+}
+
+static bool
+run_doctor (Job *job, bool quiet, const LnsCliFilter *filter, const char *input, LnsError *error)
+{
+  const bool for_people = lns_cli_table_output_is_for_people (&job->output);
+  Doctor doctor = { 0 };
+  bool good = examine (&doctor, filter->whole, error);
+
+  if (good && for_people)
+    print_title (job, DOCTOR, quiet, input);
+  if (good && for_people && doctor.n_shown + doctor.n == 0)
+    print_advice ("Nothing is wrong with this report.");
+  else if (good)
+    good = lns_cli_table_output_write (&job->output, DOCTOR, write_doctor, &doctor, error);
+  clear_doctor (&doctor);
+  return good;
+}
+
+static bool
+run_findings (Job *job,
+              bool quiet,
+              const LnsCliFilter *filter,
+              const char *input,
+              const atomic_bool *cancel,
+              LnsError *error)
+{
+  const bool for_people = lns_cli_table_output_is_for_people (&job->output);
+  LnsReport *report = lns_tables_report (filter->tables);
+  Findings findings = { .tables = filter->tables };
+  const LnsWhyOptions asked = { .span = lns_filter_span (report) };
+
+  findings.why = lns_why_run (filter->tables, &asked, cancel, error);
+  bool good = findings.why != NULL;
+  if (good && for_people)
+    {
+      print_title (job, FINDINGS, quiet, input);
+      print_advice (findings.why->verdict);
+      if (findings.why->findings.n > 0)
+        putchar ('\n');
+    }
+  if (good && (!for_people || findings.why->findings.n > 0))
+    good = lns_cli_table_output_write (&job->output, FINDINGS, write_findings, &findings, error);
+  lns_why_free (findings.why);
+  return good;
+}
+
+/* Whether what JOB found costs nothing, so that one line tells it. */
+static bool
+is_folded (const Job *job, LnsReport *report)
+{
+  int64_t start_ns, end_ns;
+  const int64_t ns = lns_rule_result_ns (job->result);
+
+  return job->is_of_all && lns_cli_table_output_is_for_people (&job->output) && ns > 0 &&
+         lns_rule_result_n_rows (job->result) > 0 &&
+         lns_span_of_events (report, 0, &start_ns, &end_ns) && ns < (end_ns - start_ns) / WORTH;
+}
+
+static bool
+run_rule (Job *job,
+          bool quiet,
+          const LnsCliFilter *filter,
+          const char *input,
+          const atomic_bool *cancel,
+          LnsError *error)
+{
+  const bool for_people = lns_cli_table_output_is_for_people (&job->output);
+  const LnsRule *rule = job->rule;
+  const size_t n = lns_rule_result_n_rows (job->result);
+  char text[LNS_FORMAT_SIZE], line[256];
+
+  if (!lns_rule_result_has_data (job->result))
+    {
+      if (for_people && !quiet)
+        lns_cli_tell_processing (input, job->name);
+      return tell_skipped (for_people ? stdout : stderr, job, job->result, filter, input, cancel,
+                           error);
+    }
+  if (for_people)
+    print_title (job, rule->title, quiet, input);
+  if (for_people && is_folded (job, filter->whole))
+    {
+      snprintf (line, sizeof line,
+                "%zu found, %s in all: less than a thousandth of the time. `-r %s` lists them.", n,
+                lns_format_duration (lns_rule_result_ns (job->result), text), rule->name);
+      print_advice (line);
+      return true;
+    }
+  if (for_people && n == 0)
+    print_advice (rule->none);
+  else if (for_people)
+    {
+      print_advice (rule->advice);
+      putchar ('\n');
+    }
+  return (for_people && n == 0) ||
+         lns_cli_table_output_write (&job->output, rule->title, write_result, job->result, error);
+}
+
 static bool
 run_job (Job *job,
          bool quiet,
@@ -260,57 +404,69 @@ run_job (Job *job,
          const atomic_bool *cancel,
          LnsError *error)
 {
-  bool for_people = lns_cli_table_output_is_for_people (&job->output), says = for_people && !quiet;
-  const LnsRule *rule = job->rule;
-  Doctor doctor = { 0 };
-  LnsRuleResult *result = NULL;
+  const bool good = job->rule != NULL  ? run_rule (job, quiet, filter, input, cancel, error)
+                    : job->is_findings ? run_findings (job, quiet, filter, input, cancel, error)
+                                       : run_doctor (job, quiet, filter, input, error);
 
-  if (says)
-    lns_cli_tell_processing (input, job->name);
-  if (rule != NULL)
-    result = lns_rule_run (rule, &job->options, filter->tables, cancel, error);
-  bool good = rule != NULL ? result != NULL : examine (&doctor, filter->whole, error);
-  if (good && rule != NULL && !lns_rule_result_has_data (result))
-    good = tell_skipped (for_people ? stdout : stderr, job, result, filter, input, cancel, error);
-  else if (good)
-    {
-      const char *title = rule != NULL ? rule->title : DOCTOR;
-      size_t n = rule != NULL ? lns_rule_result_n_rows (result) : doctor.n_shown + doctor.n;
-      if (for_people)
-        printf ("%s ** %s (%s):\n\n", says ? "\n" : "", title, job->name);
-      if (for_people && n == 0)
-        print_advice (rule != NULL ? rule->none : "Nothing is wrong with this report.");
-      else if (for_people && rule != NULL)
-        {
-          print_advice (rule->advice);
-          putchar ('\n');
-        }
-      if (!for_people || n > 0)
-        good = lns_cli_table_output_write (&job->output, title,
-                                           rule != NULL ? write_result : write_doctor,
-                                           rule != NULL ? (void *)result : &doctor, error);
-    }
-  if (good && for_people)
+  if (good && lns_cli_table_output_is_for_people (&job->output))
     putchar ('\n');
-  lns_rule_result_free (result);
-  clear_doctor (&doctor);
   return good && lns_cli_flush (error);
 }
 
-static bool
-add_job (Jobs *jobs, const Values *values, const char *name, const char *input, LnsError *error)
+/* What comes first: the doctor and the findings, then of all rules those that found most. */
+static int
+compare_jobs (const void *a, const void *b)
 {
-  const bool is_doctor = strcmp (name, "doctor") == 0;
+  const Job *ja = a, *jb = b;
+  const int64_t na = ja->rule == NULL ? INT64_MAX : lns_rule_result_ns (ja->result),
+                nb = jb->rule == NULL ? INT64_MAX : lns_rule_result_ns (jb->result);
+
+  return LNS_COMPARE (nb, na) ?: LNS_COMPARE (ja->place, jb->place);
+}
+
+/* Applies the rules of JOBS, and puts those in order that nobody named. */
+static bool
+apply_rules (Jobs *jobs, const LnsCliFilter *filter, const atomic_bool *cancel, LnsError *error)
+{
+  bool are_of_all = true;
+
+  for (size_t i = 0; i < jobs->n; i++)
+    {
+      Job *job = &jobs->items[i];
+      job->place = i;
+      are_of_all &= job->is_of_all;
+      if (job->rule == NULL)
+        continue;
+      job->result = lns_rule_run (job->rule, &job->options, filter->tables, cancel, error);
+      if (job->result == NULL)
+        return false;
+    }
+  if (are_of_all && jobs->n > 0)
+    qsort (jobs->items, jobs->n, sizeof *jobs->items, compare_jobs);
+  return true;
+}
+
+static bool
+add_job (Jobs *jobs,
+         const Values *values,
+         const char *name,
+         bool is_of_all,
+         const char *input,
+         LnsError *error)
+{
+  const bool is_doctor = strcmp (name, "doctor") == 0, is_findings = strcmp (name, "findings") == 0;
   Job *job = lns_array_add (jobs);
   *job = (Job){ .name = name,
+                .is_findings = is_findings,
+                .is_of_all = is_of_all,
                 .options = { .gap_ns = values->gap_ms != LNS_RULE_SHARE_OF_RUN
                                            ? values->gap_ms * 1000000
                                            : LNS_RULE_SHARE_OF_RUN,
                              .busy_percent = (double)values->busy_percent,
                              .n_chunks = values->n_chunks,
                              .n_rows = values->n_rows == 0 ? -1 : values->n_rows } };
-  job->rule = is_doctor ? NULL : lns_rule_find (name, &job->options, error);
-  return (is_doctor || job->rule != NULL) &&
+  job->rule = is_doctor || is_findings ? NULL : lns_rule_find (name, &job->options, error);
+  return (is_doctor || is_findings || job->rule != NULL) &&
          lns_cli_table_output_init (&job->output, &values->tables, jobs->n - 1, input, name,
                                     values->filter.range, error);
 }
@@ -320,11 +476,12 @@ static bool
 add_jobs (Jobs *jobs, const Values *values, const char *item, const char *input, LnsError *error)
 {
   if (strcmp (item, "all") != 0)
-    return add_job (jobs, values, item, input, error);
+    return add_job (jobs, values, item, false, input, error);
   const LnsRule *rule;
-  bool good = add_job (jobs, values, "doctor", input, error);
+  bool good = add_job (jobs, values, "doctor", true, input, error) &&
+              add_job (jobs, values, "findings", true, input, error);
   for (size_t i = 0; good && (rule = lns_rule_at (i)) != NULL; i++)
-    good = add_job (jobs, values, rule->name, input, error);
+    good = add_job (jobs, values, rule->name, true, input, error);
   return good;
 }
 
@@ -339,11 +496,15 @@ run_jobs (const Values *values, const char *input, LnsError *error)
     good = add_jobs (&jobs, values, values->rules.items[i], input, error);
   good = good && lns_cli_filter_open (&filter, &values->filter, input, error);
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
+  good = good && apply_rules (&jobs, &filter, cancel, error);
   for (size_t i = 0; good && i < jobs.n; i++)
     good = run_job (&jobs.items[i], values->tables.quiet, &filter, input, cancel, error);
-  lns_cli_filter_clear (&filter);
   for (size_t i = 0; i < jobs.n; i++)
-    lns_cli_table_output_clear (&jobs.items[i].output);
+    {
+      lns_rule_result_free (jobs.items[i].result);
+      lns_cli_table_output_clear (&jobs.items[i].output);
+    }
+  lns_cli_filter_clear (&filter);
   lns_array_clear (&jobs);
   return good;
 }
@@ -380,6 +541,7 @@ const LnsCommand lns_command_analyze = {
   .details = N_ (
       "Rules:\n"
       "  doctor             what is wrong with the report as a recording, and what to do about it\n"
+      "  findings           what the time was lost to, as `lanescope why` says it\n"
       "  cuda_memcpy_async  asynchronous copies that wait, as their host memory is pageable\n"
       "  cuda_memcpy_sync   copies that block the host\n"
       "  cuda_memset_sync   memsets that block the host\n"
