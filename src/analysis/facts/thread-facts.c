@@ -10,6 +10,7 @@
 #include "src/base/array.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
 #include "src/tables/kept-fields.h"
 #include "src/tables/lanes.h"
 
@@ -491,54 +492,135 @@ is_sampled (Walk *walk, int64_t from_ns, int64_t to_ns, bool *ret_runs)
   return true;
 }
 
+/* What is told where no state is known: that the thread was in CALL, or in none. */
+static LnsDeed
+without_state (const Walk *walk, const LnsDeed *call, int64_t start_ns, int64_t end_ns)
+{
+  LnsDeed deed = { .doing = walk->has_os ? LNS_DOING_OUTSIDE : LNS_DOING_UNKNOWN,
+                   .lane = LNS_ID_NONE,
+                   .waker = LNS_ID_NONE };
+
+  if (call != NULL)
+    deed = *call;
+  deed.start_ns = start_ns;
+  deed.end_ns = end_ns;
+  return deed;
+}
+
+/* The whole of a thread without states from FROM_NS to TO_NS. */
+static bool
+walk_without_states (Walk *walk, int64_t from_ns, int64_t to_ns, const LnsDeed *call)
+{
+  LnsDeed deed = without_state (walk, call, from_ns, to_ns);
+  bool runs = false;
+
+  if (call == NULL && !is_sampled (walk, from_ns, to_ns, &runs))
+    return false;
+  if (runs)
+    deed.doing = LNS_DOING_OUTSIDE;
+  return tell (walk, &deed);
+}
+
+/* Goes to the event that tells what the thread did at TIME_NS: the last that began by then, or else the first. */
+static bool
+go_to_state (Walk *walk, int64_t time_ns)
+{
+  LnsLaneCursor *cursor = &walk->thread->states;
+  const uint64_t n = lns_report_lane_info (walk->facts->report, cursor->lane)->n_events;
+
+  if (!lns_lane_cursor_seek (cursor, time_ns, walk->error))
+    return false;
+  if (!lns_lane_cursor_has (cursor))
+    return n == 0 || lns_lane_cursor_go (cursor, n - 1, walk->error);
+  return lns_lane_cursor_start (cursor) <= time_ns || lns_lane_cursor_ordinal (cursor) == 0 ||
+         lns_lane_cursor_go (cursor, lns_lane_cursor_ordinal (cursor) - 1, walk->error);
+}
+
+/* Whether the event at hand tells how the thread left its CPU, as RET_STATE of ENUM_SAMPLING_THREAD_STATE. */
+static bool
+tells_leaving (const LnsLaneCursor *cursor, uint64_t *ret_state)
+{
+  const uint32_t flags = cursor->chunk->flags != NULL ? cursor->chunk->flags[cursor->i] : 0;
+  const int in = lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN),
+            state = lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE);
+
+  *ret_state = lns_chunk_extra (cursor->chunk, state, cursor->i);
+  return lns_chunk_extra (cursor->chunk, in, cursor->i) == 0 &&
+         !(flags & (LNS_EVENT_END_UNKNOWN | LNS_EVENT_OPEN_END)) && *ret_state != 0 &&
+         *ret_state != 5;
+}
+
+/* Fills in what the thread did after the event at hand, from the start of DEED to the next event or to its end; and goes to the
+ * next event, if the deed lasts until then. RET_IS_EMPTY: the next event begins at once. */
+static bool
+take_wait (Walk *walk, const LnsDeed *call, LnsDeed *deed, bool *ret_is_empty)
+{
+  LnsLaneCursor *cursor = &walk->thread->states;
+  const uint32_t lane = cursor->lane;
+  const uint64_t ordinal = lns_lane_cursor_ordinal (cursor);
+  const int64_t at_ns = deed->start_ns;
+  uint64_t state;
+  bool is_known = tells_leaving (cursor, &state);
+  int64_t woken_ns = INT64_MAX;
+  LnsWaking waking;
+  LnsEvent run;
+
+  if (!lns_lane_cursor_next (cursor, walk->error))
+    return false;
+  const bool has_next = lns_lane_cursor_has (cursor);
+  const int64_t next_ns = has_next ? lns_lane_cursor_start (cursor) : INT64_MAX;
+  *ret_is_empty = next_ns <= at_ns;
+  if (*ret_is_empty)
+    return true;
+  is_known &= has_next;
+  deed->end_ns = next_ns < deed->end_ns ? next_ns : deed->end_ns;
+  if (is_known && state == 6)
+    woken_ns = INT64_MIN; /* it never stopped being able to run */
+  else if (is_known)
+    {
+      if (lns_waking_find (walk->facts->report, lane, ordinal, &waking, &run))
+        {
+          woken_ns = lns_difference (run.start_ns, waking.latency_ns);
+          deed->waker = waking.thread;
+        }
+      if (call == NULL)
+        {
+          deed->doing = LNS_DOING_BLOCKED;
+          deed->is_disk = state == 3;
+          deed->lane = lane;
+          deed->ordinal = ordinal;
+        }
+    }
+  if (woken_ns <= at_ns)
+    {
+      *deed = without_state (walk, NULL, at_ns, deed->end_ns);
+      deed->doing = LNS_DOING_RUNNABLE;
+      deed->lane = lane;
+      deed->ordinal = ordinal;
+    }
+  else if (woken_ns < deed->end_ns)
+    deed->end_ns = woken_ns;
+  return !has_next || deed->end_ns >= next_ns || lns_lane_cursor_go (cursor, ordinal, walk->error);
+}
+
 /* The states of a thread from FROM_NS to TO_NS, in which it was in no call; or, in CALL, whether it only lacked a CPU. */
 static bool
 walk_states (Walk *walk, int64_t from_ns, int64_t to_ns, const LnsDeed *call)
 {
   LnsLaneCursor *cursor = &walk->thread->states;
-  const int in = lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN),
-            state = lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE);
-  const LnsDeed unknown = { .doing = call != NULL   ? call->doing
-                                     : walk->has_os ? LNS_DOING_OUTSIDE
-                                                    : LNS_DOING_UNKNOWN,
-                            .lane = LNS_ID_NONE,
-                            .waker = LNS_ID_NONE };
 
   if (cursor->lane == LNS_ID_NONE)
-    {
-      LnsDeed deed = call != NULL ? *call : unknown;
-      bool runs = false;
-      deed.start_ns = from_ns;
-      deed.end_ns = to_ns;
-      if (call == NULL && !is_sampled (walk, from_ns, to_ns, &runs))
-        return false;
-      if (runs)
-        deed.doing = LNS_DOING_OUTSIDE;
-      return tell (walk, &deed);
-    }
-  if (!lns_lane_cursor_seek (cursor, from_ns, walk->error))
-    return false;
-  /* The event before tells what the thread did from then on. */
-  if (lns_lane_cursor_has (cursor) && lns_lane_cursor_start (cursor) > from_ns &&
-      lns_lane_cursor_ordinal (cursor) > 0 &&
-      !lns_lane_cursor_go (cursor, lns_lane_cursor_ordinal (cursor) - 1, walk->error))
-    return false;
-  const uint64_t n = lns_report_lane_info (walk->facts->report, cursor->lane)->n_events;
-  if (!lns_lane_cursor_has (cursor) && n > 0 && !lns_lane_cursor_go (cursor, n - 1, walk->error))
+    return walk_without_states (walk, from_ns, to_ns, call);
+  if (!go_to_state (walk, from_ns))
     return false;
   for (int64_t at_ns = from_ns; at_ns < to_ns && !walk->is_over;)
     {
-      LnsDeed deed = call != NULL ? *call : unknown;
-      deed.start_ns = at_ns;
-      deed.end_ns = to_ns;
+      LnsDeed deed = without_state (walk, call, at_ns, to_ns);
+      bool is_empty = false;
       if (!lns_lane_cursor_has (cursor))
         return tell (walk, &deed);
       const int64_t start_ns = lns_lane_cursor_start (cursor),
                     end_ns = lns_lane_cursor_end (cursor);
-      const uint32_t flags = cursor->chunk->flags != NULL ? cursor->chunk->flags[cursor->i] : 0;
-      const bool is_in = lns_chunk_extra (cursor->chunk, in, cursor->i) != 0;
-      const uint64_t value = lns_chunk_extra (cursor->chunk, state, cursor->i);
-      const uint64_t ordinal = lns_lane_cursor_ordinal (cursor);
       if (at_ns < start_ns) /* nothing was recorded before */
         deed.end_ns = start_ns < to_ns ? start_ns : to_ns;
       else if (at_ns < end_ns)
@@ -547,53 +629,10 @@ walk_states (Walk *walk, int64_t from_ns, int64_t to_ns, const LnsDeed *call)
           if (call == NULL)
             deed.doing = LNS_DOING_RUNNING;
         }
-      else
-        {
-          /* What it did until the next event. */
-          if (!lns_lane_cursor_next (cursor, walk->error))
-            return false;
-          const bool has_next = lns_lane_cursor_has (cursor);
-          const int64_t next_ns = has_next ? lns_lane_cursor_start (cursor) : INT64_MAX;
-          if (next_ns <= at_ns)
-            continue;
-          deed.end_ns = next_ns < to_ns ? next_ns : to_ns;
-          const bool is_known = !is_in && !(flags & (LNS_EVENT_END_UNKNOWN | LNS_EVENT_OPEN_END)) &&
-                                value != 0 && value != 5 && has_next;
-          LnsWaking waking;
-          LnsEvent run;
-          int64_t woken_ns = INT64_MAX;
-          if (is_known && value != 6)
-            {
-              if (lns_waking_find (walk->facts->report, cursor->lane, ordinal, &waking, &run))
-                {
-                  woken_ns = run.start_ns - waking.latency_ns;
-                  deed.waker = waking.thread;
-                }
-              if (call == NULL)
-                {
-                  deed.doing = LNS_DOING_BLOCKED;
-                  deed.is_disk = value == 3;
-                  deed.lane = cursor->lane;
-                  deed.ordinal = ordinal;
-                }
-            }
-          else if (is_known)
-            woken_ns = INT64_MIN;
-          if (woken_ns <= at_ns)
-            {
-              deed = unknown;
-              deed.doing = LNS_DOING_RUNNABLE;
-              deed.lane = cursor->lane;
-              deed.ordinal = ordinal;
-              deed.start_ns = at_ns;
-              deed.end_ns = next_ns < to_ns ? next_ns : to_ns;
-            }
-          else if (woken_ns < deed.end_ns)
-            deed.end_ns = woken_ns;
-          if (has_next && deed.end_ns < next_ns && next_ns < INT64_MAX &&
-              !lns_lane_cursor_go (cursor, ordinal, walk->error))
-            return false;
-        }
+      else if (!take_wait (walk, call, &deed, &is_empty))
+        return false;
+      if (is_empty)
+        continue;
       at_ns = deed.end_ns;
       if (!tell (walk, &deed))
         return false;
