@@ -89,7 +89,7 @@ found (LnsTables *tables, const char *name)
 {
   static char text[2048];
   const LnsStatsStyle style = { .format = LNS_STATS_CSV, .no_header = true };
-  LnsRuleOptions options = LNS_RULE_OPTIONS;
+  LnsRuleOptions options = lns_rule_defaults;
   const LnsRule *rule = lns_rule_find (name, &options, NULL);
   LnsRuleResult *result = rule != NULL ? lns_rule_run (rule, &options, tables, NULL, NULL) : NULL;
   size_t n_lines = 0;
@@ -115,7 +115,7 @@ test_rules (void)
   LnsReport *report = write_report ();
   LnsTables *tables = lns_tables_new (report, NULL);
   atomic_bool cancel = true;
-  LnsRuleOptions options = LNS_RULE_OPTIONS;
+  LnsRuleOptions options = lns_rule_defaults;
 
   /* By default longer ones than 1 % of 1 s, whichever other arguments there are. */
   LNS_CHECK_STR (found (tables, "gpu_gaps"),

@@ -38,31 +38,72 @@ lns_rule_at (size_t i)
   return i < N_MAKERS ? &makers[i]->rule : NULL;
 }
 
-/* Reads the argument "NAME=NUMBER" of SIZE bytes at TEXT, which LIST must have. */
+const LnsRuleOptions lns_rule_defaults = {
+  .gap_ns = LNS_RULE_SHARE_OF_RUN, .busy_percent = 50, .n_chunks = 30, .n_rows = 50
+};
+
+/* An argument that may follow a rule's name, as a number from LEAST to MOST. */
+typedef struct
+{
+  const char *name;
+  double least, most;
+  void (*set) (LnsRuleOptions *options, double value);
+} Argument;
+
+static void
+set_rows (LnsRuleOptions *options, double value)
+{
+  options->n_rows = (int64_t)value;
+}
+
+static void
+set_gap (LnsRuleOptions *options, double value)
+{
+  options->gap_ns = (int64_t)(value * 1e6);
+}
+
+static void
+set_threshold (LnsRuleOptions *options, double value)
+{
+  options->busy_percent = value;
+}
+
+static void
+set_chunks (LnsRuleOptions *options, double value)
+{
+  options->n_chunks = (int64_t)value;
+}
+
+static const Argument arguments[] = {
+  { "rows", -1, 1e12, set_rows }, /* -1 = all                                                    */
+  { "gap", 0, 1e12, set_gap },    /* in milliseconds                                             */
+  { "threshold", 0, 1e12, set_threshold },
+  { "chunks", 1, 10000, set_chunks },
+};
+
+/* Reads the argument "NAME=NUMBER" of SIZE bytes at TEXT, which LIST ("[:NAME=N]…") must have. */
 static bool
 read_argument (const char *list, const char *text, size_t size, LnsRuleOptions *options)
 {
-  size_t n = strcspn (text, "=:") + 1;
-  char *end;
+  const size_t n = strcspn (text, "=:");
 
-  if (n >= size || text[n - 1] != '=')
+  if (n >= size || text[n] != '=')
     return false;
-  const char *found = list;
-  while ((found = strchr (found, ':')) != NULL && strncmp (++found, text, n) != 0)
-    ;
-  double value = strtod (text + n, &end);
-  if (found == NULL || end != text + size || !(value >= -1 && value < 1e12))
-    return false;
-  if (text[0] == 'r')
-    options->n_rows = (int64_t)value;
-  else if (text[0] == 'g')
-    options->gap_ns = value < 0 ? INT64_MIN : (int64_t)(value * 1e6);
-  else if (text[0] == 't')
-    options->busy_percent = value;
-  else
-    options->n_chunks = (int64_t)value;
-  return options->gap_ns >= LNS_RULE_SHARE_OF_RUN && options->busy_percent >= 0 &&
-         options->n_chunks >= 1 && options->n_chunks <= 10000;
+  for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
+    {
+      const Argument *argument = &arguments[i];
+      char in_list[32], *end;
+      if (strlen (argument->name) != n || strncmp (argument->name, text, n) != 0)
+        continue;
+      const double value = strtod (text + n + 1, &end);
+      snprintf (in_list, sizeof in_list, "[:%s=", argument->name);
+      if (strstr (list, in_list) == NULL || end != text + size || end == text + n + 1 ||
+          !(value >= argument->least && value < argument->most + 1))
+        return false;
+      argument->set (options, value);
+      return true;
+    }
+  return false;
 }
 
 const LnsRule *

@@ -33,9 +33,8 @@ typedef struct
 
 #define LNS_RULE_SHARE_OF_RUN (-1)
 
-#define LNS_RULE_OPTIONS                                                                           \
- ((LnsRuleOptions){                                                                                \
-     .gap_ns = LNS_RULE_SHARE_OF_RUN, .busy_percent = 50, .n_chunks = 30, .n_rows = 50 })
+/* The options that are not given otherwise. */
+extern const LnsRuleOptions lns_rule_defaults;
 
 /* The rule number I, or NULL behind the last. */
 const LnsRule *lns_rule_at (size_t i);

@@ -512,9 +512,11 @@ run_jobs (const Values *values, const char *input, LnsError *error)
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
-  Values values = {
-    .n_rows = 50, .gap_ms = LNS_RULE_SHARE_OF_RUN, .busy_percent = 50, .n_chunks = 30
-  };
+  const LnsRuleOptions *defaults = &lns_rule_defaults;
+  Values values = { .n_rows = defaults->n_rows,
+                    .gap_ms = defaults->gap_ns,
+                    .busy_percent = (int64_t)defaults->busy_percent,
+                    .n_chunks = defaults->n_chunks };
   LnsError error = { 0 };
   int exit_code;
   bool good;
