@@ -10,6 +10,8 @@
 #include "src/analysis/stats/call-ranges.h"
 #include "src/analysis/filter.h"
 #include "src/analysis/rules/rule.h"
+#include "src/analysis/why/why.h"
+#include "src/store/format/gpu-metrics.h"
 #include "src/tables/lanes.h"
 #include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
@@ -150,6 +152,66 @@ test_rules (void)
   lns_report_close (report);
 }
 
+/* Ten kernels of 1 ms with free clocks, and ten of 2 ms while power holds them down, or of 1 ms as well. */
+static LnsReport *
+write_clocks (int64_t held_ms)
+{
+  const char *path = fixture_path ("clocks.rep");
+  const int column = lns_lane_kind_extra (LNS_LANE_COUNTER, LNS_COLUMN_VALUE);
+  writer = fixture_writer (path);
+  lns_writer_add_device (writer, &(LnsCudaDevice){ .number = 0 });
+  const uint32_t kernels = add_lane (LNS_TRACK_CUDA_KERNELS, LNS_LANE_CUDA_KERNEL, 0, 0);
+  const LnsTrack reason = { .kind = LNS_TRACK_GPU_METRIC,
+                            .thread = LNS_ID_NONE,
+                            .domain = LNS_ID_NONE,
+                            .device = 0,
+                            .stream = LNS_ID_NONE,
+                            .name = lns_writer_string (writer, "Power limit", 11),
+                            .number = LNS_GPU_METRICS_SAMPLED,
+                            .metric = LNS_GPU_METRIC_CLOCK_REASON + 2 };
+  const uint32_t lane =
+      lns_writer_add_lane (writer, &(LnsLane){ .track = lns_writer_add_track (writer, &reason),
+                                               .kind = LNS_LANE_COUNTER });
+  for (int64_t i = 0; i < 10; i++)
+    append (kernels, LNS_LANE_CUDA_KERNEL, i * MS, (i + 1) * MS, 0, "gemm");
+  for (int64_t i = 0; i < 10; i++)
+    append (kernels, LNS_LANE_CUDA_KERNEL, (10 + i * held_ms) * MS, (10 + (i + 1) * held_ms) * MS,
+            0, "gemm");
+  for (int64_t i = 0; i < 4; i++)
+    {
+      LnsEvent sample = { .start_ns = i * 10 * MS };
+      sample.extra[column] = i == 1 || i == 2;
+      lns_writer_append (writer, lane, &sample);
+    }
+  fixture_finish (writer, 40 * MS);
+  return fixture_open (path, NULL);
+}
+
+static void
+test_slow_clocks (void)
+{
+  for (int64_t held_ms = 1; held_ms <= 2; held_ms++)
+    {
+      LnsReport *report = write_clocks (held_ms);
+      LnsTables *tables = lns_tables_new (report, NULL);
+      const LnsWhyOptions options = { .span = lns_filter_span (report) };
+      LnsWhy *why = lns_why_run (tables, &options, NULL, NULL);
+      const LnsWhyFinding *first = why != NULL && why->findings.n > 0 ? why->findings.items : NULL;
+      LNS_CHECK (why != NULL);
+      LNS_CHECK ((first != NULL && first->cause == LNS_CAUSE_SLOW_CLOCKS) == (held_ms == 2));
+      if (held_ms == 2 && first != NULL)
+        {
+          LNS_CHECK_INT (first->ns, 10 * MS);
+          LNS_CHECK_STR (first->sentence,
+                         "Kernels as gemm took 10.0 ms longer while the clocks were "
+                         "held down (Power limit).");
+        }
+      lns_why_free (why);
+      lns_tables_free (tables);
+      lns_report_close (report);
+    }
+}
+
 static void
 test_ranges_of_calls (void)
 {
@@ -253,6 +315,7 @@ int
 main (void)
 {
   LNS_TEST (test_rules);
+  LNS_TEST (test_slow_clocks);
   LNS_TEST (test_ranges_of_calls);
   LNS_TEST (test_times);
   LNS_TEST (test_parts);

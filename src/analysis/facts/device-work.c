@@ -16,9 +16,8 @@
 
 /* --- Which GPUs ------------------------------------------------------------------------------- */
 
-/* Whether devices A and B, of processes that may differ, are one GPU. */
-static bool
-is_same_device (LnsReport *report, uint32_t a, uint32_t b)
+bool
+lns_is_same_gpu (LnsReport *report, uint32_t a, uint32_t b)
 {
   uint32_t n;
   const LnsCudaDevice *devices = lns_report_devices (report, &n);
@@ -37,7 +36,7 @@ find_work (LnsReport *report, LnsDeviceWorks *works, const LnsTrack *track)
   LnsDeviceWork *work = NULL;
 
   for (size_t i = 0; i < works->n && work == NULL; i++)
-    if (is_same_device (report, works->items[i].device, track->device) &&
+    if (lns_is_same_gpu (report, works->items[i].device, track->device) &&
         (track->device != LNS_ID_NONE || works->items[i].process == track->process))
       work = &works->items[i];
   if (work == NULL)

@@ -32,6 +32,9 @@ typedef struct
 
 typedef LNS_ARRAY (LnsDeviceWork) LnsDeviceWorks;
 
+/* Whether A and B, LnsCudaDevices of processes that may differ, or LNS_ID_NONE, are one GPU. */
+bool lns_is_same_gpu (LnsReport *report, uint32_t a, uint32_t b);
+
 /* Finds the GPUs that REPORT has work of within SPAN, those with the most first. To be cleared. O(lanes × GPUs). */
 LnsDeviceWorks lns_device_works (LnsReport *report, const LnsFilterSpan *span);
 void lns_device_works_clear (LnsDeviceWorks *works);

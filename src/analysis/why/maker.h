@@ -139,6 +139,9 @@ bool _lns_why_find_occupation (LnsWhyMaker *maker,
 /* collectives.c: what GPUs lose in collectives to the one that comes last. */
 bool _lns_why_collectives (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsError *error);
 
+/* slow-clocks.c: what kernels lose while something holds clocks down. */
+bool _lns_why_clocks (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsError *error);
+
 /* Whether kernels called NAME are of collectives. */
 bool _lns_why_is_collective (LnsReport *report, uint32_t name);
 

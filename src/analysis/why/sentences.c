@@ -402,6 +402,13 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
       put_name (report, finding->own.call, false, stream);
       fprintf (stream, " have fewer blocks than the GPU has multiprocessors: %s of it idle", ns);
       break;
+    case LNS_CAUSE_SLOW_CLOCKS:
+      fputs ("kernels as ", stream);
+      put_name (report, finding->own.call, false, stream);
+      fprintf (stream, " took %s longer while the clocks were held down (", ns);
+      put_name (report, finding->own.function, false, stream);
+      fputs (")", stream);
+      break;
     case LNS_CAUSE_COLLECTIVE_WAIT:
       if (finding->group != 0)
         {

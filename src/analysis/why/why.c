@@ -184,7 +184,8 @@ run (LnsWhyMaker *maker, const LnsWhyOptions *options, LnsDeviceWorks *works, Ln
             }
         }
       maker->step_ns = step_ns;
-      if (!_lns_why_busy (maker, works, error) || !_lns_why_collectives (maker, works, error))
+      if (!_lns_why_busy (maker, works, error) || !_lns_why_collectives (maker, works, error) ||
+          !_lns_why_clocks (maker, works, error))
         return false;
     }
   else if (!tell_blind (maker, span, error) ||

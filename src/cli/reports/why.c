@@ -176,23 +176,24 @@ const LnsCommand lns_command_why = {
   .name = "why",
   .usage = N_ ("[switches] REPORT"),
   .summary = N_ ("say why a program was slow, in one sentence, with evidence"),
-  .details = N_ ("Each nanosecond in which a GPU was idle has one cause; without a GPU, each one "
-                 "of the thread that the program waits for:\n"
-                 "  lock-wait        the thread that launches work waited for another thread\n"
-                 "  io-wait          it waited for files or sockets\n"
-                 "  sleep            it slept\n"
-                 "  cpu-contention   it could run and had no CPU\n"
-                 "  cpu-work         it computed\n"
-                 "  gpu-sync         it waited for the GPU, and so had nothing queued\n"
-                 "  launch-rate      it launched more slowly than the GPU worked\n"
-                 "  allocation       it allocated or freed memory\n"
-                 "  module-load      it loaded or compiled code\n"
-                 "  driver           it was in another call of CUDA\n"
-                 "  start-up, tear-down  before the first and after the last work\n"
-                 "  collective-wait  it waited for other ranks\n"
-                 "  dependency       work that was queued waited for other work\n"
-                 "  not-recorded     what happened was not recorded: this accuses nobody\n"
-                 "While a GPU is busy: pageable-copy, copy-bound, under-filled, slow-step."),
+  .details =
+      N_ ("Each nanosecond in which a GPU was idle has one cause; without a GPU, each one "
+          "of the thread that the program waits for:\n"
+          "  lock-wait        the thread that launches work waited for another thread\n"
+          "  io-wait          it waited for files or sockets\n"
+          "  sleep            it slept\n"
+          "  cpu-contention   it could run and had no CPU\n"
+          "  cpu-work         it computed\n"
+          "  gpu-sync         it waited for the GPU, and so had nothing queued\n"
+          "  launch-rate      it launched more slowly than the GPU worked\n"
+          "  allocation       it allocated or freed memory\n"
+          "  module-load      it loaded or compiled code\n"
+          "  driver           it was in another call of CUDA\n"
+          "  start-up, tear-down  before the first and after the last work\n"
+          "  collective-wait  it waited for other ranks\n"
+          "  dependency       work that was queued waited for other work\n"
+          "  not-recorded     what happened was not recorded: this accuses nobody\n"
+          "While a GPU is busy: pageable-copy, copy-bound, under-filled, slow-clocks, slow-step."),
   LNS_COMMAND_OPTIONS (options),
   .run = run,
 };
