@@ -339,6 +339,7 @@ def dependency(w):
     def work():
         for kernel in w.kernels:
             busy = w.process.busy_until.get(7, 0)
+            w.main.call("cudaStreamWaitEvent_v3020", 900)
             w.process.busy_until[7] = max(busy, w.main.now) + w.kernel_ns
             w.main.launch(kernel, w.kernel_ns, grid=(400, 1, 1))
         w.main.wait()

@@ -58,8 +58,16 @@ find_work (LnsReport *report, LnsDeviceWorks *works, const LnsTrack *track)
 
 /* --- Spans ------------------------------------------------------------------------------------ */
 
-/* Sets the span of each of WORKS: from the first event of its processes to the last, within SPAN. Counters and what the kernel
- * tells of CPUs may go on without the program. O(lanes × GPUs). */
+/* Whether lanes of KIND tell that a process was there and recorded. Counters and what the kernel tells of CPUs go on without it,
+ * graphs may have been made before, and overhead is the recording's own. */
+static bool
+tells_of_process (LnsLaneKind kind)
+{
+  return kind != LNS_LANE_COUNTER && kind != LNS_LANE_CPU_RUN && kind != LNS_LANE_GPU_SWITCH &&
+         kind != LNS_LANE_CUDA_GRAPH_NODE && kind != LNS_LANE_CUDA_OVERHEAD;
+}
+
+/* Sets the span of each of WORKS: from the first event of its processes to the last, within SPAN. O(lanes × GPUs). */
 static void
 set_spans (LnsReport *report, const LnsFilterSpan *span, LnsDeviceWorks *works)
 {
@@ -77,8 +85,7 @@ set_spans (LnsReport *report, const LnsFilterSpan *span, LnsDeviceWorks *works)
           bool is_of_it = false;
           for (size_t p = 0; p < work->processes.n; p++)
             is_of_it |= work->processes.items[p] == process;
-          if (!is_of_it || info->n_events == 0 || lanes[i].kind == LNS_LANE_COUNTER ||
-              lanes[i].kind == LNS_LANE_CPU_RUN || lanes[i].kind == LNS_LANE_GPU_SWITCH)
+          if (!is_of_it || info->n_events == 0 || !tells_of_process (lanes[i].kind))
             continue;
           start_ns = info->start_ns < start_ns ? info->start_ns : start_ns;
           end_ns = info->end_ns > end_ns ? info->end_ns : end_ns;

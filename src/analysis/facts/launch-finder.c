@@ -178,7 +178,7 @@ typedef struct
   uint32_t process;
   const atomic_bool *cancel;
   IdSet set;
-  size_t n_launches;
+  LnsLaunchCounts counts;
   LNS_ARRAY (Launch) missing;
 } Missing;
 
@@ -245,12 +245,13 @@ add_launches (void *data, const LnsTrack *track, const LnsChunk *chunk)
   for (uint32_t i = 0; i < chunk->n; i++)
     {
       const uint64_t id = lns_chunk_extra (chunk, column, i);
+      const LnsCallClass class =
+          lns_call_class_of (missing->finder->classes, LNS_LANE_CUDA_API, chunk->name[i]);
+      missing->counts.n_waits += class == LNS_CALL_STREAM_WAIT;
       if (id == 0 || lns_chunk_extra (chunk, result, i) != 0 ||
-          (chunk->flags[i] & LNS_EVENT_OPEN_END) != 0 ||
-          lns_call_class_of (missing->finder->classes, LNS_LANE_CUDA_API, chunk->name[i]) !=
-              LNS_CALL_LAUNCH)
+          (chunk->flags[i] & LNS_EVENT_OPEN_END) != 0 || class != LNS_CALL_LAUNCH)
         continue;
-      missing->n_launches++;
+      missing->counts.n_launches++;
       if (!has_id (&missing->set, id))
         *lns_array_add (&missing->missing) =
             (Launch){ .start_ns = chunk->start_ns[i],
@@ -347,23 +348,22 @@ lns_launch_finder_missing (LnsLaunchFinder *finder,
                            const atomic_bool *cancel,
                            int64_t **ret_times_ns,
                            size_t *ret_n,
-                           size_t *ret_n_graphs,
-                           size_t *ret_n_launches,
+                           LnsLaunchCounts *ret_counts,
                            LnsError *error)
 {
   Missing missing = { .finder = finder, .process = process, .cancel = cancel };
   const bool good = find_missing (&missing, error);
 
-  *ret_n = *ret_n_graphs = 0;
+  *ret_n = 0;
+  *ret_counts = missing.counts;
   *ret_times_ns =
       missing.missing.n > 0 ? lns_calloc (missing.missing.n, sizeof **ret_times_ns) : NULL;
   for (size_t i = 0; i < missing.missing.n; i++)
     if (!missing.missing.items[i].has_work)
       {
         (*ret_times_ns)[(*ret_n)++] = missing.missing.items[i].start_ns;
-        *ret_n_graphs += missing.missing.items[i].is_graph;
+        ret_counts->n_missing_graphs += missing.missing.items[i].is_graph;
       }
-  *ret_n_launches = missing.n_launches;
   free (missing.set.bits);
   lns_array_clear (&missing.set.ids);
   lns_array_clear (&missing.missing);

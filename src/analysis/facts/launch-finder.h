@@ -34,14 +34,20 @@ bool lns_launch_finder_find (LnsLaunchFinder *finder,
                              LnsLaunchCall *ret_call,
                              LnsError *error);
 
+/* What the CUDA calls of a process were. */
+typedef struct
+{
+  size_t n_launches;       /* queued work                                                        */
+  size_t n_missing_graphs; /* launched graphs of which the report has no work                    */
+  size_t n_waits;          /* have a stream wait for an event or for a host function             */
+} LnsLaunchCounts;
+
 /* Calls of PROCESS that queued work, as they say, of which the report has none: when they began, ascending, RET_N of
- * them, in RET_TIMES_NS (to be freed, NULL where there are none); RET_N_GRAPHS of them launched graphs. RET_N_LAUNCHES gets how
- * many calls queued work. O(calls and operations of the process); CANCEL may be NULL. */
+ * them, in RET_TIMES_NS (to be freed, NULL where there are none). O(calls and operations of the process); CANCEL may be NULL. */
 bool lns_launch_finder_missing (LnsLaunchFinder *finder,
                                 uint32_t process,
                                 const atomic_bool *cancel,
                                 int64_t **ret_times_ns,
                                 size_t *ret_n,
-                                size_t *ret_n_graphs,
-                                size_t *ret_n_launches,
+                                LnsLaunchCounts *ret_counts,
                                 LnsError *error);

@@ -236,6 +236,7 @@ examine (Busy *busy, size_t ledger, LnsError *error)
   if (!read_kernels (busy, error) || !read_copies (busy, error))
     return false;
   /* Kernels that were not recorded may have run beside copies. */
+  busy->maker->why->ledgers.items[ledger].kernels_ns = busy->kernels_ns;
   const LnsLedger *told = &busy->maker->why->ledgers.items[ledger];
   /* Copies may overlap each other: no more can come back than nothing else ran in. */
   const int64_t alone_ns = told->busy_ns - busy->kernels_ns;

@@ -13,6 +13,7 @@
 #include "src/analysis/why/maker.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
 #include "src/tables/lanes.h"
 
 /* From one launch to the next without a wait, a thread takes up to this long: what lies between is the pace of launching. */
@@ -36,10 +37,13 @@ typedef struct
   const LnsDeviceWork *work;
   int64_t *missing; /* when calls queued work that was not recorded, ascending                   */
   size_t n_missing, n_missing_graphs, n_launches, next_missing;
+  LnsIdMap
+      first_starts; /* name of kernels -> 1 + when the first one began, from the span's start on */
+  uint64_t n_waits; /* calls that have a stream wait for an event, or host functions        */
   int64_t last_launch_ns; /* when the operation was launched that began the busy span at hand    */
   LnsSpans lost; /* times of which records were dropped                                          */
   LnsIdMap n_calls_of; /* thread + 1 -> in how many gaps it made the call                        */
-  int64_t without_call_ns, lost_ns, missing_ns, away_ns;
+  int64_t without_call_ns, lost_ns, missing_ns, away_ns, held_ns;
   uint64_t n_without_call;
   bool has_ranges;
 } Device;
@@ -53,6 +57,7 @@ typedef struct
   int64_t start_ns;
   int64_t last_sync_ns; /* when the last wait for the GPU in it or before ended, or INT64_MIN    */
   uint32_t sync, sync_range; /* that call's name, and the range that it was in                   */
+  bool is_first; /* the operation that ends it is the first kernel of its name                   */
   const LnsLaunchCall *call; /* that launched the operation that ends it                          */
   uint32_t range; /* in which the operation that ends it was launched                      */
 } Gap;
@@ -87,7 +92,8 @@ _lns_why_cause_of_overhead (uint32_t kind)
     case 6: /* no room for commands */
       return LNS_CAUSE_DRIVER;
     default:
-      return kind == 1 ? LNS_CAUSE_MODULE_LOAD : LNS_CAUSE_DRIVER;
+      /* 1 is the compiler of the driver; what has no kind is told by profilers of themselves. */
+      return kind == 1 ? LNS_CAUSE_MODULE_LOAD : LNS_CAUSE_PROFILER;
     }
 }
 
@@ -116,7 +122,6 @@ _lns_why_cause_of_call (LnsCallClass class)
   switch (class)
     {
     case LNS_CALL_LOCK:
-    case LNS_CALL_PEER:
       return LNS_CAUSE_LOCK_WAIT;
     case LNS_CALL_IO:
       return LNS_CAUSE_IO_WAIT;
@@ -129,6 +134,7 @@ _lns_why_cause_of_call (LnsCallClass class)
     case LNS_CALL_DEVICE:
       return LNS_CAUSE_DRIVER;
     case LNS_CALL_COLLECTIVE:
+    case LNS_CALL_PEER:
       return LNS_CAUSE_COLLECTIVE_WAIT;
     default:
       return LNS_CAUSE_UNKNOWN;
@@ -207,7 +213,8 @@ take_deed (void *data, const LnsDeed *deed)
       cause = cause_of_cuda (deed->class);
       if (cause == LNS_CAUSE_LAUNCH_RATE && deed->end_ns - deed->start_ns > LOADING_NS)
         {
-          cause = LNS_CAUSE_MODULE_LOAD;
+          cause =
+              is_call_of (gap, deed) && gap->is_first ? LNS_CAUSE_MODULE_LOAD : LNS_CAUSE_DRIVER;
           part.confidence = LNS_CONFIDENCE_LIKELY;
         }
       if (cause == LNS_CAUSE_GPU_SYNC)
@@ -282,7 +289,11 @@ add_latency (
   if (call->end_ns <= gap->start_ns)
     {
       /* It had been queued before. */
-      cause = end_ns - start_ns > QUEUED_NS ? LNS_CAUSE_DEPENDENCY : LNS_CAUSE_DRIVER;
+      cause = end_ns - start_ns <= QUEUED_NS ? LNS_CAUSE_DRIVER
+              : device->n_waits > 0          ? LNS_CAUSE_DEPENDENCY
+                                             : LNS_CAUSE_NOT_RECORDED;
+      if (cause == LNS_CAUSE_NOT_RECORDED)
+        device->held_ns += end_ns - start_ns;
       part.call = 0;
       part.range = gap->range;
       part.confidence = LNS_CONFIDENCE_LIKELY;
@@ -314,6 +325,43 @@ is_lost (const Device *device, int64_t start_ns, int64_t end_ns)
     if (device->lost.items[i].start_ns < end_ns && device->lost.items[i].end_ns >= start_ns)
       return true;
   return false;
+}
+
+static void
+add_first_starts (void *data, const LnsTrack *track, const LnsChunk *chunk)
+{
+  Device *device = data;
+
+  (void)track;
+  for (uint32_t i = 0; i < chunk->n; i++)
+    {
+      const uint64_t at = 1 + (uint64_t)lns_difference (chunk->start_ns[i], LNS_TIME_MIN);
+      const uint64_t known = lns_id_map_number (&device->first_starts, chunk->name[i]);
+      if (known == 0 || at < known)
+        lns_id_map_set_number (&device->first_starts, chunk->name[i], at);
+    }
+}
+
+/* Sets RET_IS_FIRST to whether OPERATION is the first kernel of its name on the GPU: its code may have to be loaded. */
+static bool
+find_first (Device *device, const LnsOperation *operation, bool *ret_is_first, LnsError *error)
+{
+  LnsReport *report = device->maker->report;
+  const LnsLane *lanes = lns_report_lanes (report, NULL);
+  LnsEvent event;
+
+  if (lanes[operation->lane].kind != LNS_LANE_CUDA_KERNEL)
+    return true;
+  for (size_t i = 0; device->first_starts.n == 0 && i < device->work->lanes.n; i++)
+    if (lanes[device->work->lanes.items[i]].kind == LNS_LANE_CUDA_KERNEL &&
+        !lns_read_lane (report, device->work->lanes.items[i], LNS_COLUMN_BIT (LNS_COLUMN_NAME),
+                        add_first_starts, device, device->maker->cancel, error))
+      return false;
+  if (!lns_report_event (report, operation->lane, operation->ordinal, &event, error))
+    return false;
+  *ret_is_first = lns_id_map_number (&device->first_starts, event.name) ==
+                  1 + (uint64_t)lns_difference (event.start_ns, LNS_TIME_MIN);
+  return true;
 }
 
 /* Tells the gap between two times in which the GPU was busy. */
@@ -373,6 +421,8 @@ tell_gap (Device *device, const LnsOperation *before, const LnsOperation *after,
         return false;
       gap.sync_range = at_launch.range;
     }
+  if (call.end_ns - call.start_ns > LOADING_NS && !find_first (device, after, &gap.is_first, error))
+    return false;
   int64_t launch_ns = call.end_ns > start_ns ? call.end_ns : start_ns;
   launch_ns = launch_ns < end_ns ? launch_ns : end_ns;
   const int64_t told_ns = launch_ns < known_ns ? launch_ns : known_ns;
@@ -433,10 +483,10 @@ find_missing (Device *device, LnsError *error)
   for (size_t i = 0; i < work->processes.n; i++)
     {
       int64_t *times;
-      size_t n, n_launches, n_graphs;
+      LnsLaunchCounts counts;
+      size_t n;
       if (!lns_launch_finder_missing (device->maker->finder, work->processes.items[i],
-                                      device->maker->cancel, &times, &n, &n_graphs, &n_launches,
-                                      error))
+                                      device->maker->cancel, &times, &n, &counts, error))
         {
           free (times);
           return false;
@@ -447,8 +497,9 @@ find_missing (Device *device, LnsError *error)
           memcpy (&device->missing[device->n_missing], times, n * sizeof *times);
         }
       device->n_missing += n;
-      device->n_missing_graphs += n_graphs;
-      device->n_launches += n_launches;
+      device->n_missing_graphs += counts.n_missing_graphs;
+      device->n_waits += counts.n_waits;
+      device->n_launches += counts.n_launches;
       free (times);
     }
   if (work->processes.n > 1)
@@ -504,6 +555,11 @@ abstain (Device *device)
                       "Record with -t cuda,nvtx,osrt, so that the calls of the program are there.",
                       "The calls that launched the work after %s of idle time were not recorded.",
                       _lns_why_ns (device->without_call_ns, text));
+  if (device->held_ns > least_ns)
+    _lns_why_abstain (maker, span, "Record with -t cuda and --cuda-event-trace=true.",
+                      "Queued work began %s after all work before it, and nothing that it may have "
+                      "waited for was recorded.",
+                      _lns_why_ns (device->held_ns, text));
   if (device->away_ns > least_ns)
     _lns_why_abstain (
         maker, span, "Record with -t cuda,nvtx,osrt and CPU samples (-s process-tree).",
@@ -635,5 +691,6 @@ _lns_why_device (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *error)
   free (device.missing);
   lns_array_clear (&device.lost);
   lns_id_map_clear (&device.n_calls_of);
+  lns_id_map_clear (&device.first_starts);
   return good;
 }

@@ -64,6 +64,7 @@ typedef struct
   LnsEvidence longest;
   LnsEvidence evidence[LNS_MAX_EVIDENCE]; /* the longest so many, in order of time               */
   unsigned n_evidence;
+  int64_t own_ns; /* of start-up and tear-down: how long `own` was so */
   LnsCause
       part; /* of slow steps: what made them slow; LNS_CAUSE_UNKNOWN: the GPU's work itself   */
   char *sentence; /* owned                                                                       */
@@ -82,6 +83,7 @@ typedef struct
   int64_t cause_ns[LNS_N_IDLE_CAUSES]; /* their sum is the span without busy_ns                  */
   uint64_t n_gaps[LNS_N_IDLE_CAUSES];
   size_t n_launches, n_missing; /* calls that queued work, and those whose work was not recorded */
+  int64_t kernels_ns; /* how long any kernel ran                                                 */
   uint32_t kernel; /* string id of the kernels that took most of the time, or 0                  */
   int64_t kernel_ns;
 } LnsLedger;

@@ -53,6 +53,10 @@ put_name (LnsReport *report, uint32_t id, bool many, FILE *stream)
   size_t n = strlen (name);
   const size_t most = 48;
 
+  /* "aten::add, seq = 17", "forward (blocks.3)": what names one of many begins behind the name. */
+  const size_t named = strcspn (name, ",(");
+  if (many && named > 2 && named < n && strpbrk (name + named, "0123456789") != NULL)
+    n = named;
   while (many && n > 1 && (isdigit ((unsigned char)name[n - 1]) || strchr (" #_-", name[n - 1])))
     n--;
   const bool is_cut = n > most;
@@ -277,7 +281,7 @@ deed_of (const LnsWhyFinding *finding)
       return (Deed){ "waited",
                      finding->own.call == 0 && finding->n_waits == 0 ? " for another thread" : "" };
     case LNS_CAUSE_IO_WAIT:
-      return (Deed){ "waited", finding->own.call != 0 ? " for data" : " in the kernel" };
+      return (Deed){ "waited", finding->own.call == 0 ? " in the kernel" : "" };
     case LNS_CAUSE_SLEEP:
       return (Deed){ "slept", "" };
     case LNS_CAUSE_CPU_CONTENTION:
@@ -343,19 +347,24 @@ put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
   free (text);
 }
 
-/* Writes what the time of FINDING was mostly spent in, where that is known. */
+/* Writes what the time of FINDING was spent in, where that is known. */
 static void
 put_most (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
 {
-  char *text;
-  size_t size;
-  FILE *inner = lns_memory_stream (&text, &size);
-  const bool any = put_occupation (report, &finding->own, inner);
+  char ns[LNS_WHY_NS_SIZE];
 
-  lns_memory_stream_end (inner);
-  if (any)
-    fprintf (stream, ", most of it in %s", text);
-  free (text);
+  if (finding->own.call == 0 && finding->own.range == 0 && finding->own.function == 0)
+    return;
+  if (finding->own_ns * 2 >= finding->ns)
+    fputs (", most of it", stream);
+  else
+    fprintf (stream, ", %s of it", _lns_why_ns (finding->own_ns, ns));
+  put_place (report, finding, stream);
+  if (finding->own.call == 0 && finding->own.function != 0)
+    {
+      fputs (finding->own.range != 0 ? ", in " : " in ", stream);
+      put_name (report, finding->own.function, false, stream);
+    }
 }
 
 /* The clause that says what FINDING is, without a capital and without a point. To be freed. */
@@ -371,18 +380,27 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
   switch (finding->cause)
     {
     case LNS_CAUSE_START_UP:
-      fprintf (stream, "its first work began only after %s", ns);
+      fprintf (stream, "the first GPU work began only after %s", ns);
       put_most (report, finding, stream);
       break;
     case LNS_CAUSE_TEAR_DOWN:
-      fprintf (stream, "%s passed after its last work", ns);
+      fprintf (stream, "%s passed after the last GPU work", ns);
       put_most (report, finding, stream);
+      break;
+    case LNS_CAUSE_DRIVER:
+      if (finding->own.call == 0)
+        {
+          fprintf (stream, "work that was queued began %s late in the driver", ns);
+          break;
+        }
+      put_deed (tables, &why->ledgers.items[finding->ledger], finding, stream);
+      put_count (why, finding, stream);
       break;
     case LNS_CAUSE_DEPENDENCY:
       fprintf (stream, "work that was queued waited %s for something else", ns);
       break;
     case LNS_CAUSE_NOT_RECORDED:
-      fprintf (stream, "what the program did in %s of that was not recorded", ns);
+      fprintf (stream, "what the program did in %s of idle time was not recorded", ns);
       break;
     case LNS_CAUSE_UNKNOWN:
       fprintf (stream, "for %s no cause is known", ns);
@@ -463,10 +481,46 @@ main_finding (const LnsWhy *why)
              : NULL;
 }
 
+/* What can be changed where the most is lost before and after all work, or NULL. */
+static const LnsWhyFinding *
+second_finding (const LnsWhy *why)
+{
+  for (size_t i = 1; i < why->findings.n; i++)
+    {
+      const LnsWhyFinding *finding = &why->findings.items[i];
+      if (finding->ledger == why->findings.items[0].ledger && _lns_why_accuses (finding->cause) &&
+          finding->cause != LNS_CAUSE_START_UP && finding->cause != LNS_CAUSE_TEAR_DOWN)
+        return finding->share >= WORTH ? finding : NULL;
+    }
+  return NULL;
+}
+
+/* What helps against FINDING. */
+static const char *
+advice_of (LnsReport *report, const LnsWhyFinding *finding)
+{
+  static const char *const writes[] = { "write",  "pwrite", "fwrite", "fsync", "fdatasync",
+                                        "fflush", "fput",   "fclose", "send" };
+  const char *call = lns_report_string (report, finding->own.call, NULL);
+
+  for (size_t i = 0; finding->cause == LNS_CAUSE_IO_WAIT && i < sizeof writes / sizeof *writes; i++)
+    if (strncmp (call, writes[i], strlen (writes[i])) == 0)
+      return "write less often, in larger pieces, or from another thread";
+  return lns_cause_advice (finding->cause);
+}
+
 static double
 percent (int64_t part_ns, int64_t whole_ns)
 {
   return whole_ns > 0 ? 100 * (double)part_ns / (double)whole_ns : 0;
+}
+
+/* SUBJECT with a small letter at its beginning. */
+static const char *
+lower (char *subject)
+{
+  subject[0] = (char)tolower ((unsigned char)subject[0]);
+  return subject;
 }
 
 /* Writes the beginning of the verdict on LEDGER, and whether a clause fits behind it. */
@@ -485,6 +539,9 @@ put_lead (LnsTables *tables, const LnsLedger *ledger, const LnsWhyFinding *findi
              percent (span_ns - ledger->busy_ns, span_ns), ns);
   else if (ledger->is_device)
     fprintf (stream, "%s was busy %.0f %% of %s", subject, percent (ledger->busy_ns, span_ns), ns);
+  else if (finding != NULL && finding->cause == LNS_CAUSE_CPU_WORK &&
+           finding->confidence == LNS_CONFIDENCE_GUESS)
+    fprintf (stream, "Of %s %s", ns, lower (subject));
   else if (finding != NULL && finding->cause == LNS_CAUSE_CPU_WORK)
     fprintf (stream, "%s was on a CPU %.0f %% of %s", subject, percent (ran_ns, span_ns), ns);
   else
@@ -520,17 +577,20 @@ make_calm_verdict (LnsTables *tables, const LnsWhy *why)
   else
     {
       put_lead (tables, ledger, NULL, stream);
-      if (ledger->kernel != 0 && ledger->kernel_ns >= ledger->busy_ns / 10)
+      if (ledger->kernel != 0 && ledger->kernel_ns >= ledger->busy_ns / 30)
         {
           fputs (": kernels as ", stream);
           put_name (report, ledger->kernel, false, stream);
           fprintf (stream, " took %s", _lns_why_ns (ledger->kernel_ns, ns));
         }
+      if (ledger->is_device && ledger->kernels_ns < ledger->busy_ns / 2)
+        fprintf (stream, ", %.0f %% of that with copies alone",
+                 percent (ledger->busy_ns - ledger->kernels_ns, ledger->busy_ns));
       if (ledger->n_missing > ledger->n_launches / 20)
         fprintf (stream, "; of %zu of %zu launches no work was recorded.", ledger->n_missing,
                  ledger->n_launches);
       else
-        fputs (ledger->is_device && (double)ledger->busy_ns >= HEALTHY * (double)span_ns
+        fputs (ledger->is_device && (double)ledger->kernels_ns >= HEALTHY * (double)span_ns
                    ? "; nothing kept it waiting."
                    : "; no cause stands out.",
                stream);
@@ -546,7 +606,15 @@ put_own_work (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
   char ns[LNS_WHY_NS_SIZE];
   const bool is_known = finding->own.range != 0 || finding->own.function != 0;
 
-  if (!is_known)
+  if (finding->confidence == LNS_CONFIDENCE_GUESS)
+    {
+      fprintf (stream, " was %s", _lns_why_ns (finding->ns, ns));
+      put_place (report, finding, stream);
+      if (finding->count > 1)
+        fprintf (stream, ", %ju times", (uintmax_t)finding->count);
+      fputs ("; whether it computed or waited was not recorded.", stream);
+    }
+  else if (!is_known)
     fputs ("; in which function was not recorded.", stream);
   else
     {
@@ -592,7 +660,14 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why)
   else
     fprintf (stream, ": %s.", clause);
   free (clause);
+  const LnsWhyFinding *second =
+      first->cause == LNS_CAUSE_START_UP || first->cause == LNS_CAUSE_TEAR_DOWN
+          ? second_finding (why)
+          : NULL;
+  if (second != NULL)
+    fprintf (stream, " Beside that: %c%s", tolower ((unsigned char)second->sentence[0]),
+             second->sentence + 1);
   lns_memory_stream_end (stream);
   why->verdict = text;
-  why->next = lns_strdup (lns_cause_advice (first->cause));
+  why->next = lns_strdup (advice_of (lns_tables_report (tables), second != NULL ? second : first));
 }

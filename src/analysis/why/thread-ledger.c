@@ -181,8 +181,10 @@ take_deed (void *data, const LnsDeed *deed)
       part.cause = _lns_why_cause_of_block (deed);
       break;
     case LNS_DOING_UNKNOWN:
-      part.cause = LNS_CAUSE_NOT_RECORDED;
-      part.range = 0;
+      part.cause = deed->range != 0 ? LNS_CAUSE_CPU_WORK : LNS_CAUSE_NOT_RECORDED;
+      part.confidence = LNS_CONFIDENCE_GUESS;
+      part.lane = deed->range_lane;
+      part.ordinal = deed->range_ordinal;
       telling->not_recorded_ns += deed->end_ns - deed->start_ns;
       break;
     default:

@@ -488,6 +488,7 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
       if (!find_occupation (maker, thread, parts, n, &most, error))
         return false;
       finding->own = most.what;
+      finding->own_ns = most.ns;
       return true;
     }
   if (group->cause == LNS_CAUSE_COLLECTIVE_WAIT)

@@ -143,18 +143,19 @@ tell_blind (LnsWhyMaker *maker, const LnsFilterSpan *span, LnsError *error)
   for (uint32_t i = 0; good && i < n; i++)
     {
       int64_t *times = NULL;
-      size_t n_missing = 0, n_launches = 0, n_graphs = 0;
+      LnsLaunchCounts counts = { 0 };
+      size_t n_missing = 0;
       if (span->process != LNS_ID_NONE && i != span->process)
         continue;
       good = lns_launch_finder_missing (maker->finder, i, maker->cancel, &times, &n_missing,
-                                        &n_graphs, &n_launches, error);
-      if (good && n_launches > 0)
+                                        &counts, error);
+      if (good && counts.n_launches > 0)
         _lns_why_abstain (
             maker, &(LnsSpan){ span->start_ns, span->end_ns },
             "Record GPU work as well as calls: -t cuda, on a machine where CUPTI may.",
             "Process %d launched GPU work %zu times, and none of it was recorded: "
             "whether the GPU was idle is not known.",
-            processes[i].pid, n_launches);
+            processes[i].pid, counts.n_launches);
       free (times);
     }
   return good;
@@ -228,6 +229,14 @@ lns_why_run (LnsTables *tables,
       options->span.end_ns < info->end_ns ? options->span.end_ns : info->end_ns;
   const bool good = run (&maker, options, &works, error);
   LnsWhy *why = maker.why;
+  for (size_t i = 0; i < why->ledgers.n; i++)
+    {
+      const LnsSpan *span = &why->ledgers.items[i].span;
+      why->span.start_ns =
+          i == 0 || span->start_ns < why->span.start_ns ? span->start_ns : why->span.start_ns;
+      why->span.end_ns =
+          i == 0 || span->end_ns > why->span.end_ns ? span->end_ns : why->span.end_ns;
+    }
   if (good && why->findings.n > 0)
     qsort (why->findings.items, why->findings.n, sizeof *why->findings.items, compare_findings);
   if (good)
