@@ -61,6 +61,20 @@ def test_a_sample():
         assert app.root.find("push button", "Open a Sample") is None
 
 
+def test_the_window_says_why():
+    sample = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
+    done = subprocess.run([tap.LANESCOPE, "why", "--format=json", sample], capture_output=True, check=True)
+    answer = json.loads(done.stdout)
+    longest = max(answer["findings"][0]["events"], key=lambda event: event["to"] - event["from"])
+    with harness.App(sample) as app:
+        app.find("label", answer["verdict"])
+        app.find("push button", "Show the Longest").do()
+        # "8.87522 ms", in the pane about the time that is selected
+        app.find("label", f"{(longest['to'] - longest['from']) / 1e6:.6f}".rstrip("0") + " ms")
+        app.find("push button", "Close").do()
+        app.gone_node("label", answer["verdict"])
+
+
 def test_without_a_display():
     for display in ("", ":9999"):
         run = subprocess.run([harness.VIEWER, make_report()], env=dict(os.environ, DISPLAY=display), capture_output=True, text=True)
@@ -390,4 +404,4 @@ def test_a_recording_is_told_and_reloaded():
         writer.communicate()
 
 
-harness.main(globals(), gate=(test_start_page, test_a_sample, test_a_pipe_that_says_nothing_more, test_a_mount_that_does_not_answer, test_what_others_recorded_is_imported))
+harness.main(globals(), gate=(test_start_page, test_a_sample, test_the_window_says_why, test_a_pipe_that_says_nothing_more, test_a_mount_that_does_not_answer, test_what_others_recorded_is_imported))

@@ -15,6 +15,7 @@
 #include "ui/model/display-text.h"
 #include "ui/events/events-table.h"
 #include "ui/functions/functions-pane.h"
+#include "ui/shell/verdict-bar.h"
 
 struct _LnsReportPage
 {
@@ -337,6 +338,7 @@ lns_report_page_focus_pane (LnsReportPage *self, const char *page)
 static void
 fill (LnsReportPage *self)
 {
+  gtk_box_append (self->notices, lns_verdict_bar_new (self->parts.view));
   self->parts.timeline = LNS_TIMELINE (lns_timeline_new (self->parts.view));
   gtk_paned_set_start_child (self->main_paned, GTK_WIDGET (self->parts.timeline));
   self->parts.find_bar = LNS_FIND_BAR (lns_find_bar_new (self->parts.view));
