@@ -188,6 +188,9 @@ name_frames (LnsProfile *profile, const char *path)
 /* Beyond so many events, the sentence would keep people waiting. */
 #define MOST_EVENTS 20000000
 
+/* What took less was not slow. */
+#define SLOW_NS INT64_C (10000000)
+
 /* Prints why the program was slow, if the report at PATH tells. */
 static void
 say_why (LnsProfile *profile, const char *path)
@@ -200,7 +203,7 @@ say_why (LnsProfile *profile, const char *path)
   if (tables != NULL)
     why = lns_why_run (tables, &(LnsWhyOptions){ .span = lns_filter_span (report) },
                        lns_cli_interrupted (), NULL);
-  if (why != NULL && why->next != NULL)
+  if (why != NULL && why->next != NULL && why->span.end_ns - why->span.start_ns >= SLOW_NS)
     lns_profile_print (profile, "Why: %s\n", why->verdict);
   lns_why_free (why);
   lns_tables_free (tables);
