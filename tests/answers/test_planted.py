@@ -109,6 +109,96 @@ def test_healthy_programs_are_not_accused():
     assert not accused, accused
 
 
+# Worlds of which each step has the same kernels.
+REGULAR = ["lock-wait", "lock-chain", "io-wait", "sleep", "cpu-contention", "cpu-work", "gpu-sync", "allocation", "driver", "copy-bound", "dependency"]
+
+
+def test_steps_without_ranges():
+    wrong, n = [], 0
+    for kind in REGULAR:
+        for seed in seeds(3):
+            world = worlds.World(f"{kind}/{seed}", kind, has_ranges=False)
+            # Names may come more than once in a step; one does not, or the step might be two.
+            world.kernels = [kernel % 19 for kernel in world.kernels[1:]]
+            world.kernels.insert(world.random.randrange(len(world.kernels) + 1), 19)
+            worlds.CAUSES[kind](world)
+            steps = ask(world, f"steps-{kind}")["steps"]
+            n += 1
+            if abs(steps["count"] - world.n_steps) > 1 or not (steps["source"] or "").startswith("kernels:"):
+                wrong.append((kind, seed, world.n_steps, world.kernels, steps))
+    print(f"# steps: {n - len(wrong)} of {n}")
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_irregular_steps_do_not_shift_others():
+    for seed in seeds(4):
+        world = worlds.World(f"irregular/{seed}", "irregular", has_ranges=False)
+        world.n_steps = 40
+        odd = set(world.random.sample(range(40), 6))
+        kernels, at = list(range(8)), iter(range(40))
+
+        def work():
+            i = next(at)
+            world.kernels = kernels + [12] if i in odd and i % 2 else kernels[:5] + kernels[6:] if i in odd else kernels
+            world.work()
+        world.steps(lambda i: world.compute(world.main, world.random.randrange(100, 300) * worlds.US), work=work)
+        starts = sorted(row["start"] for row in world.export.rows["CUPTI_ACTIVITY_KIND_RUNTIME"])
+        answer = ask(world, "irregular")
+        assert abs(answer["steps"]["count"] - 40) <= 1, (seed, odd, answer["steps"])
+        assert all(outlier["start"] in starts for outlier in answer["steps"]["outliers"]), answer["steps"]
+
+
+def test_steps_without_ranges_that_are_slow():
+    for seed in seeds(4):
+        world = worlds.World(f"slow/{seed}", "slow", has_ranges=False)
+        world.kernels, world.n_steps = list(range(6)), 40
+        slow, spans = set(world.random.sample(range(5, 38), 2)), []
+
+        def after(i):
+            start = world.main.now
+            if i in slow:
+                world.call(world.main, "read", 12 * 6 * world.kernel_ns)
+                spans.append((start, world.main.now))
+            else:
+                world.short_call(world.main, "read")
+        world.steps(after=after)
+        path = golden.path("slow.sqlite")
+        world.write(path)
+        steps = json.loads(golden.run("why", "--format=json", path)[0])["steps"]
+        assert abs(steps["count"] - 40) <= 1 and len(steps["outliers"]) == 2, steps
+        for (start, end), outlier in zip(sorted(spans), sorted(steps["outliers"], key=lambda outlier: outlier["start"])):
+            assert outlier["start"] < start and end <= outlier["end"] and outlier["cause"] == "io-wait", (start, end, outlier)
+        assert {outlier["index"] for outlier in steps["outliers"]} == slow, (slow, steps)
+        name = steps["source"].split(":", 1)[1]
+        text = golden.run("why", path)[0].decode()
+        assert f"Steps: {steps['count']} × from kernel “{name}”, median" in text, text
+        said = golden.run("why", "--steps", path)[0].decode()
+        assert said.count("more than usual of io-wait") == 2, said
+        os.unlink(path)
+
+
+def test_programs_without_steps_have_none():
+    found = []
+    for seed in seeds(6):
+        world = worlds.World(f"aperiodic/{seed}", "aperiodic", has_ranges=False)
+        names = world.random.randrange(4, 20)
+
+        def work():
+            world.kernels = [world.random.randrange(names) for _ in range(world.random.randrange(1, 20))]
+            world.work()
+        world.steps(work=work)
+        answer = ask(world, "aperiodic")
+        if answer["steps"]["source"] is not None or answer["steps"]["count"] != 0:
+            found.append((seed, answer["steps"]))
+        if seed % 2:
+            world = worlds.World(f"rate/{seed}", "launch-rate", has_ranges=False)
+            worlds.launch_rate(world)
+            answer = ask(world, "rate")
+            if answer["steps"]["source"] is not None:
+                found.append((seed, answer["steps"]))
+    assert not found, found
+
+
 def test_what_was_not_recorded_accuses_nobody():
     accused = []
     for seed in seeds(20):

@@ -109,7 +109,8 @@ typedef struct
 
 typedef struct
 {
-  uint32_t name; /* string id of the range that is a step, or 0                                  */
+  uint32_t name; /* string id of the range that is a step, or of the kernel that begins one, or 0 */
+  bool is_kernel;
   uint32_t thread;
   size_t n;
   int64_t p50_ns, p99_ns;

@@ -13,6 +13,9 @@
 #include "src/base/id-map.h"
 #include "src/tables/tables.h"
 
+/* More steps are not told apart: their shares would take too much memory. */
+#define LNS_WHY_MOST_STEPS 100000
+
 /* A stretch of lost time that has one cause. */
 typedef struct
 {
@@ -69,8 +72,8 @@ typedef struct
   uint64_t gap;       /* number of the gap that parts belong to, from 1 on                        */
   uint64_t last_gap[LNS_N_IDLE_CAUSES]; /* that each cause had a part of                         */
   LNS_ARRAY (LnsSpan) steps; /* in order                                                         */
-  uint32_t step_lane;        /* of their ranges                                                  */
-  size_t step; /* the one at hand                                                          */
+  uint32_t step_lane; /* of their ranges, or LNS_ID_NONE: they are no ranges                     */
+  size_t step;        /* the one at hand                                                          */
   int64_t *
       step_ns; /* [step][1 + cause]: how much of it each cause has, and first how long the GPU was busy */
 } LnsWhyMaker;
@@ -154,6 +157,13 @@ bool _lns_why_find_steps (LnsWhyMaker *maker,
                           const char *range,
                           LnsError *error);
 void _lns_why_judge_steps (LnsWhyMaker *maker);
+
+/* kernel-steps.c: finds the steps of WORK, which THREAD launches, by the names of its kernels. Leaves the steps empty where the
+ * names do not repeat. O(kernels), in bounded memory. */
+bool _lns_why_find_kernel_steps (LnsWhyMaker *maker,
+                                 const LnsDeviceWork *work,
+                                 uint32_t thread,
+                                 LnsError *error);
 
 /* busy-findings.c: what is slow while a GPU is busy. */
 bool _lns_why_busy (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsError *error);

@@ -220,7 +220,7 @@ _lns_why_step_name (LnsTables *tables, const LnsWhy *why)
   size_t size;
   FILE *stream = lns_memory_stream (&text, &size);
 
-  put_name (lns_tables_report (tables), why->steps.name, true, stream);
+  put_name (lns_tables_report (tables), why->steps.name, !why->steps.is_kernel, stream);
   lns_memory_stream_end (stream);
   return text;
 }

@@ -22,9 +22,6 @@
 /* Steps reach over this share of the work. */
 #define LEAST_REACH 0.4
 
-/* More are not told apart: their shares would take too much memory. */
-#define MOST_STEPS 100000
-
 /* A step is slow if it takes this many times the median. */
 #define SLOW 1.5
 
@@ -88,7 +85,7 @@ add_steps (void *data, const LnsTrack *track, const LnsChunk *chunk)
   Search *search = data;
 
   (void)track;
-  for (uint32_t i = 0; i < chunk->n && search->maker->steps.n < MOST_STEPS; i++)
+  for (uint32_t i = 0; i < chunk->n && search->maker->steps.n < LNS_WHY_MOST_STEPS; i++)
     if (chunk->name[i] != 0 && lns_event_has_length (chunk->flags[i]) &&
         chunk->start_ns[i] >= search->span->start_ns &&
         chunk->start_ns[i] + chunk->duration_ns[i] <= search->span->end_ns &&
@@ -227,13 +224,14 @@ excess_of (const LnsWhyMaker *maker, size_t i, const int64_t *medians, int64_t *
   return most;
 }
 
-/* The range that STEP is. */
+/* The range that STEP is, or only its time. */
 static LnsEvidence
 evidence_of (const LnsWhyMaker *maker, const LnsStep *step)
 {
   LnsEvidence evidence = { step->start_ns, step->end_ns, LNS_ID_NONE, 0 };
 
-  if (lns_report_find (maker->report, maker->step_lane, step->start_ns, &evidence.ordinal, NULL))
+  if (maker->step_lane != LNS_ID_NONE &&
+      lns_report_find (maker->report, maker->step_lane, step->start_ns, &evidence.ordinal, NULL))
     evidence.lane = maker->step_lane;
   return evidence;
 }

@@ -171,7 +171,9 @@ run (LnsWhyMaker *maker, const LnsWhyOptions *options, LnsDeviceWorks *works, Ln
     {
       const uint32_t thread = launching_thread (maker->report, &works->items[0]);
       if (!_lns_why_find_steps (maker, thread, span, &works->items[0].work, options->step_range,
-                                error))
+                                error) ||
+          (maker->steps.n == 0 && options->step_range == NULL &&
+           !_lns_why_find_kernel_steps (maker, &works->items[0], thread, error)))
         return false;
       int64_t *step_ns = maker->step_ns;
       for (size_t i = 0; i < works->n; i++)

@@ -112,8 +112,9 @@ put_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
   if (why->steps.n == 0)
     return;
   char *name = _lns_why_step_name (tables, why);
-  fprintf (stream, "Steps: %zu × “%s”, median %s, p99 %s.\n", why->steps.n, name,
-           _lns_why_ns (why->steps.p50_ns, p50), _lns_why_ns (why->steps.p99_ns, p99));
+  fprintf (stream, "Steps: %zu × %s“%s”, median %s, p99 %s.\n", why->steps.n,
+           why->steps.is_kernel ? "from kernel " : "", name, _lns_why_ns (why->steps.p50_ns, p50),
+           _lns_why_ns (why->steps.p99_ns, p99));
   free (name);
 }
 
@@ -142,8 +143,10 @@ lns_why_write_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
   char ns[LNS_WHY_NS_SIZE], excess[LNS_WHY_NS_SIZE], at[LNS_WHY_NS_SIZE];
 
   if (why->steps.n == 0)
-    fputs ("No range repeats on the thread that launches work: name one with --steps=RANGE.\n",
-           stream);
+    fputs (
+        "Neither ranges of the thread that launches work nor the names of kernels repeat: name a "
+        "range with --steps=RANGE.\n",
+        stream);
   put_steps (tables, why, stream);
   for (size_t i = 0; i < why->steps.outliers.n; i++)
     {
@@ -320,7 +323,8 @@ put_json_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
     fputs ("null", stream);
   else
     {
-      char *name = _lns_why_step_name (tables, why), *text = lns_asprintf ("nvtx:%s", name);
+      char *name = _lns_why_step_name (tables, why),
+           *text = lns_asprintf ("%s:%s", steps->is_kernel ? "kernels" : "nvtx", name);
       put_string (text, stream);
       free (text);
       free (name);

@@ -34,7 +34,8 @@ static const LnsOption options[] = {
     .help = N_ ("Print at most this many findings, those that cost most first; 0 prints all.") },
   { LNS_SWITCH ("steps", TEXT, Values, steps), .implied = "auto", .value_name = "RANGE",
     .help = N_ ("Print the steps, and what made the slow ones slow. RANGE is the NVTX range that "
-                "is a step; without it, the range that repeats and takes most of the time.") },
+                "is a step; without it, the range that repeats and takes most of the time, or else "
+                "the kernels that repeat.") },
   { LNS_SWITCH ("fail-on", LIST, Values, fail_on), .value_name = "CAUSE[>SHARE]",
     .help = N_ ("Return 3 if a finding of this cause has more than SHARE of the time, in percent "
                 "(`io-wait>5`).") },
