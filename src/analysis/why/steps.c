@@ -277,7 +277,7 @@ _lns_why_judge_steps (LnsWhyMaker *maker)
     values[i] = maker->steps.items[i].end_ns - maker->steps.items[i].start_ns;
   qsort (values, n, sizeof *values, compare_ns);
   steps->p50_ns = values[n / 2];
-  steps->p99_ns = values[(n - 1) * 99 / 100];
+  steps->p99_ns = values[(n * 99 + 99) / 100 - 1];
   free (values);
   for (size_t i = 0; i < n; i++)
     {
