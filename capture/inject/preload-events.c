@@ -14,18 +14,25 @@
 
 LNS_LIBRARY_FUNCTION const LnsLibraryHooks *lanescope_library_hooks (void);
 
-/* Whether LIBRARY is traced; if IS_NESTED, also within calls of other libraries. */
+/* Whether LIBRARY is traced; if IS_NESTED, also within calls of libraries. */
 static bool
 is_asked_for (LnsWireLibrary library, bool is_nested)
 {
-  uint32_t traces = lns_process.pool.header->options.traces;
-  if (library == LNS_WIRE_MPI)
-    return traces & LNS_WIRE_TRACE_MPI;
-  if (library == LNS_WIRE_CUDNN)
-    return traces & LNS_WIRE_TRACE_CUDNN;
-  if (is_nested)
-    return traces & LNS_WIRE_TRACE_CUBLAS_VERBOSE;
-  return traces & (LNS_WIRE_TRACE_CUBLAS | LNS_WIRE_TRACE_CUBLAS_VERBOSE);
+  /* By LnsWireLibrary: the traces that ask for the calls that the program makes, and for all. */
+  static const struct
+  {
+    uint32_t outer, all;
+  } asking[LNS_WIRE_N_LIBRARIES] = {
+    [LNS_WIRE_CUBLAS] = { LNS_WIRE_TRACE_CUBLAS, LNS_WIRE_TRACE_CUBLAS_VERBOSE },
+    [LNS_WIRE_CUBLAS_LT] = { LNS_WIRE_TRACE_CUBLAS, LNS_WIRE_TRACE_CUBLAS_VERBOSE },
+    [LNS_WIRE_CUDNN] = { 0, LNS_WIRE_TRACE_CUDNN },
+    [LNS_WIRE_MPI] = { 0, LNS_WIRE_TRACE_MPI },
+    [LNS_WIRE_CUSPARSE] = { LNS_WIRE_TRACE_CUSPARSE, LNS_WIRE_TRACE_CUSPARSE_VERBOSE },
+    [LNS_WIRE_CUSOLVER] = { LNS_WIRE_TRACE_CUSOLVER, LNS_WIRE_TRACE_CUSOLVER_VERBOSE },
+    [LNS_WIRE_CUSOLVER_MG] = { LNS_WIRE_TRACE_CUSOLVER, LNS_WIRE_TRACE_CUSOLVER_VERBOSE },
+  };
+  const uint32_t traces = lns_process.pool.header->options.traces;
+  return (traces & (asking[library].all | (is_nested ? 0 : asking[library].outer))) != 0;
 }
 
 static uint64_t

@@ -330,7 +330,11 @@ typedef enum
   LNS_WIRE_CUBLAS = 1,
   LNS_WIRE_CUBLAS_LT = 2,
   LNS_WIRE_CUDNN = 3,
-  LNS_WIRE_MPI = 4
+  LNS_WIRE_MPI = 4,
+  LNS_WIRE_CUSPARSE = 5,
+  LNS_WIRE_CUSOLVER = 6,
+  LNS_WIRE_CUSOLVER_MG = 7,
+  LNS_WIRE_N_LIBRARIES
 } LnsWireLibrary;
 
 /* What kind of call: LnsMpiClass of the store. */
@@ -484,7 +488,7 @@ typedef enum
   LNS_WIRE_PROBLEM_STATE = 9,         /* CUPTI's own report; RESULT; STRING: its words */
   LNS_WIRE_PROBLEM_UNKNOWN_KIND = 10, /* DETAIL: a record kind that is not known */
   LNS_WIRE_PROBLEM_ATTRIBUTE = 11,    /* a setting was refused; DETAIL: the attribute */
-  LNS_WIRE_PROBLEM_LIBRARY = 12,      /* cuBLAS or cuDNN cannot be traced; STRING: why */
+  LNS_WIRE_PROBLEM_LIBRARY = 12,      /* a library's calls cannot be traced; STRING: why */
   LNS_WIRE_PROBLEM_CALL = 13,         /* STRING, a function of CUPTI's, failed; RESULT */
   LNS_WIRE_PROBLEM_THREAD = 14,       /* no thread to flush in; RESULT: errno */
   LNS_WIRE_PROBLEM_CLOCK = 15,        /* CUPTI's own clock was set */

@@ -20,6 +20,15 @@ enum
   LNS_WIRE_TRACE_CUDNN = 1 << 4,
   LNS_WIRE_TRACE_MPI = 1 << 5,
   LNS_WIRE_TRACE_OS = 1 << 6, /* calls of the C library */
+  LNS_WIRE_TRACE_CUSPARSE = 1 << 7,
+  LNS_WIRE_TRACE_CUSPARSE_VERBOSE = 1 << 8, /* also the calls that libraries make of it */
+  LNS_WIRE_TRACE_CUSOLVER = 1 << 9,
+  LNS_WIRE_TRACE_CUSOLVER_VERBOSE = 1 << 10, /* also the calls that libraries make of it */
+  /* Those of liblanescope-libraries.so. */
+  LNS_WIRE_TRACE_LIBRARIES = LNS_WIRE_TRACE_CUBLAS | LNS_WIRE_TRACE_CUBLAS_VERBOSE |
+                             LNS_WIRE_TRACE_CUDNN | LNS_WIRE_TRACE_CUSPARSE |
+                             LNS_WIRE_TRACE_CUSPARSE_VERBOSE | LNS_WIRE_TRACE_CUSOLVER |
+                             LNS_WIRE_TRACE_CUSOLVER_VERBOSE
 };
 
 /* LnsWireOptions.cuda: only with LNS_WIRE_TRACE_CUDA. */

@@ -45,7 +45,7 @@ ANSWER = "The code with which the session answers: 0, or 125 if what was asked f
 COMMANDS = {
     "lanescope": {
         "description": "Lanescope records what a program does into a report, and shows reports as timelines: kernels and copies on GPUs, calls of "
-                       "CUDA, cuBLAS, cuDNN and MPI, ranges and counters of NVTX, functions of Python. It prints statistics, finds what keeps GPUs "
+                       "CUDA, cuBLAS, cuDNN, cuSPARSE, cuSOLVER and MPI, ranges and counters of NVTX, functions of Python. It prints statistics, finds what keeps GPUs "
                        "waiting, answers SQL, and converts reports from and to the formats of other programs.",
         "examples": [("Record a program, sum up its kernels, and look at its timeline:",
                       "lanescope profile -o demo python3 train.py\nlanescope stats --report cuda_gpu_kern_sum demo.rep\nlanescope ui demo.rep"),

@@ -517,6 +517,18 @@ static const LnsTableColumn LNS_CUDA_KERNEL_LATENCIES[] = {
 static const LnsTableColumn CUBLAS_EVENTS[] = { NAMED_CALL (CONSTANT (29)) };
 static const LnsTableColumn CUDNN_EVENTS[] = { NAMED_CALL (CONSTANT (28)) };
 
+/* No table of the reference is known for these. */
+/* clang-format off */
+#define LIBRARY_CALL                                                                               \
+  SPAN,                                                                                            \
+  INTEGER ("globalTid", TID),                                                                      \
+  INTEGER_NOT_NULL ("nameId", NAME),                                                               \
+  INTEGER_NOT_NULL ("returnValue", BITS (RETURN_VALUE))
+/* clang-format on */
+static const LnsTableColumn LNS_CUSPARSE_EVENTS[] = { LIBRARY_CALL };
+static const LnsTableColumn LNS_CUSOLVER_EVENTS[] = { LIBRARY_CALL };
+#undef LIBRARY_CALL
+
 static const LnsTableColumn TARGET_INFO_GPU[] = {
   INTEGER_NOT_NULL ("vmId", CONSTANT (0)),
   INTEGER_NOT_NULL ("id"),
@@ -792,6 +804,16 @@ static const LnsTable known[] = {
                .is_optional = true),
   EVENTS_OF (CUBLAS_EVENTS, LIBRARY_CALL, CUBLAS, .trace = { "cublas", "nameId", .is_told = true }),
   EVENTS_OF (CUDNN_EVENTS, LIBRARY_CALL, CUDNN, .trace = { "cudnn", "nameId", .is_told = true }),
+  EVENTS_OF (LNS_CUSPARSE_EVENTS,
+             LIBRARY_CALL,
+             CUSPARSE,
+             .is_optional = true,
+             .trace = { "cusparse", "nameId", .is_told = true }),
+  EVENTS_OF (LNS_CUSOLVER_EVENTS,
+             LIBRARY_CALL,
+             CUSOLVER,
+             .is_optional = true,
+             .trace = { "cusolver", "nameId", .is_told = true }),
   TABLE (TARGET_INFO_GPU, DEFINITIONS),
   TABLE (TARGET_INFO_CUDA_DEVICE, DEFINITIONS),
   TABLE (TARGET_INFO_CUDA_CONTEXT_INFO, DEFINITIONS),

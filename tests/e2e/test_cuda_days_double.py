@@ -391,7 +391,8 @@ def test_libraries_are_loaded_first_where_asked_for():
     if not os.path.exists(library):
         raise tap.Skip("there is no cublas_v2.h here, so calls of cuBLAS cannot be recorded")
     with profiling.Folder() as folder:
-        for trace, expected in (("cublas", library), ("cudnn", library + ":/other.so"), ("cuda", "")):
+        for trace, expected in (("cublas", library), ("cudnn", library + ":/other.so"), ("cusparse", library),
+                                ("cusparse-verbose", library), ("cusolver", library), ("cusolver-verbose", library), ("cuda", "")):
             env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
             given = ["-e", "LD_PRELOAD=/other.so"] if ":" in expected else []
             run = folder.profile("-t", trace, *given, "sh", "-c", "printf %s \"$LD_PRELOAD\"", env=env)

@@ -87,6 +87,33 @@ def test_older_versions_have_no_host_functions():
         assert not recorded.sql("SELECT * FROM LNS_CUDA_HOST_FUNCTIONS") and not recorded.report.codes(), recorded.report.diagnostics
 
 
+# Calls of the stand-ins of test-inject-libraries.c.
+CALLS_OF_LIBRARIES = """
+import ctypes, sys
+sparse = ctypes.CDLL(sys.argv[1] + "/libcusparse.so.12", ctypes.RTLD_GLOBAL)
+solver = ctypes.CDLL(sys.argv[1] + "/libcusolver.so.12")
+handle, number, to = ctypes.create_string_buffer(8), ctypes.c_int(5), ctypes.c_int()
+for _ in range(3):
+    print(sparse.cusparseGather(handle, ctypes.byref(number), ctypes.byref(to)), to.value)
+print(solver.cusolverRfRefactor(handle))
+"""
+
+
+def test_calls_of_libraries():
+    if not os.path.exists(os.path.join(tap.BUILD, "capture", "inject", "liblanescope-libraries.so")):
+        raise tap.Skip("there is no cublas_v2.h here, so calls of libraries cannot be recorded")
+    tables = {"cusparse": ("LNS_CUSPARSE_EVENTS", [("cusparseGather", 10)] * 3), "cusolver": ("LNS_CUSOLVER_EVENTS", [("cusolverRfRefactor", 9)])}
+    for trace in ("cuda", "cusparse", "cusolver", "cusparse,cusolver-verbose"):
+        with profiling.Folder() as folder:
+            recorded = Recorded(folder, "/usr/bin/python3", "-c", CALLS_OF_LIBRARIES, os.path.join(tap.BUILD, "tests", "unit"), trace=trace)
+            assert recorded.run.out == "10 5\n" * 3 + "9\n", recorded.run
+            for name, (table, expected) in tables.items():
+                wanted = expected if name in trace else []
+                rows = recorded.sql(f'SELECT value, returnValue, "end" - start AS duration FROM {table} JOIN StringIds ON id = nameId ORDER BY start')
+                assert [(row["value"], row["returnValue"]) for row in rows] == wanted and all(row["duration"] >= 0 for row in rows), (trace, table, rows)
+                assert len(recorded.exported(table)) == len(wanted), (trace, table)
+
+
 def driver():
     return os.path.join(tap.BUILD, "tests", "double", "cuda-driver")
 

@@ -140,7 +140,8 @@ words=(lanescope); CURRENT=2; _lanescope; words=(lanescope profile ''); CURRENT=
     for option in profile["switches"]:
         assert any(line.lstrip("*").startswith(f"--{option['name']}") for line in lines), option["name"]
     trace = next(line for line in lines if line.startswith("*--trace="))
-    assert trace.endswith(": _sequence compadd - cuda nvtx cublas cublas-verbose cudnn mpi nccl osrt none"), trace
+    assert trace.endswith(": _sequence compadd - cuda nvtx cublas cublas-verbose cudnn cusparse cusparse-verbose cusolver cusolver-verbose "
+                          "mpi nccl osrt none"), trace
 
 
 def test_fish_completes():

@@ -141,7 +141,7 @@ SAME = {
     "LNS_FLOWS": f"SELECT start, end, globalTid & 0xffffffffffff, endGlobalTid & 0xffffffffffff, {NAME % 'nameId'}, category, flowId FROM LNS_FLOWS",
 }
 # Of calls of libraries, MPI and the system all columns, but for the ids of what a trace does not have.
-CALLS = ["CUBLAS_EVENTS", "CUDNN_EVENTS", "OSRT_API", "MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS"]
+CALLS = ["CUBLAS_EVENTS", "CUDNN_EVENTS", "LNS_CUSPARSE_EVENTS", "LNS_CUSOLVER_EVENTS", "OSRT_API", "MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS"]
 
 
 def question_of(database, table):
@@ -167,6 +167,7 @@ def make_calls(path):
     database.execute("CREATE TABLE MPI_RANKS (globalTid INTEGER, rank INTEGER)")
     database.executemany("INSERT INTO MPI_RANKS VALUES (?, ?)", [(7 << 24 | 8, 3), (9 << 24 | 9, 12)])
     for n, (table, more) in enumerate([("CUBLAS_EVENTS", {"eventClass": 29}), ("CUDNN_EVENTS", {"eventClass": 28}),
+                                       ("LNS_CUSPARSE_EVENTS", {"returnValue": 7}), ("LNS_CUSOLVER_EVENTS", {"returnValue": 9}),
                                        ("OSRT_API", {"eventClass": 27, "returnValue": -1, "nestingLevel": 0}),
                                        ("MPI_P2P_EVENTS", {"commHandle": 77, "tag": 5, "remoteRank": 1, "size": 4096}),
                                        ("MPI_COLLECTIVES_EVENTS", {"commHandle": 77, "size": 8, "recvSize": 16, "rootRank": 0}),

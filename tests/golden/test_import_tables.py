@@ -75,7 +75,8 @@ def test_every_row_comes_back(names, least):
 
 MADE = """
 CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
-INSERT INTO StringIds VALUES (0, ''), (7, 'MPI_Send'), (9, 'MPI_Allreduce'), (11, 'MPI_Wait'), (13, 'MPI_Init');
+INSERT INTO StringIds VALUES (0, ''), (7, 'MPI_Send'), (9, 'MPI_Allreduce'), (11, 'MPI_Wait'), (13, 'MPI_Init'),
+    (15, 'cusparseSpMM'), (17, 'cusolverDnSgetrf');
 CREATE TABLE MPI_P2P_EVENTS (start INTEGER NOT NULL, "end" INTEGER, globalTid INTEGER, textId INTEGER, commHandle INTEGER,
     tag INTEGER, remoteRank INTEGER, size INTEGER, requestHandle INTEGER);
 INSERT INTO MPI_P2P_EVENTS VALUES (100, 200, 281474993487873, 7, 5, 0, 1, 8, NULL), (150, NULL, 281474993487874, 7, NULL, -1, -2, 0, 0);
@@ -86,6 +87,12 @@ CREATE TABLE MPI_START_WAIT_EVENTS (start INTEGER NOT NULL, "end" INTEGER, globa
 INSERT INTO MPI_START_WAIT_EVENTS VALUES (500, 600, 281474993487873, 11, 77);
 CREATE TABLE MPI_OTHER_EVENTS (start INTEGER NOT NULL, "end" INTEGER, globalTid INTEGER, textId INTEGER);
 INSERT INTO MPI_OTHER_EVENTS VALUES (10, 90, 281474993487873, 13);
+CREATE TABLE LNS_CUSPARSE_EVENTS (start INTEGER NOT NULL, "end" INTEGER NOT NULL, globalTid INTEGER, nameId INTEGER NOT NULL,
+    returnValue INTEGER NOT NULL);
+INSERT INTO LNS_CUSPARSE_EVENTS VALUES (700, 750, 281474993487873, 15, 0), (760, 770, 281474993487874, 15, 10);
+CREATE TABLE LNS_CUSOLVER_EVENTS (start INTEGER NOT NULL, "end" INTEGER NOT NULL, globalTid INTEGER, nameId INTEGER NOT NULL,
+    returnValue INTEGER NOT NULL);
+INSERT INTO LNS_CUSOLVER_EVENTS VALUES (690, 800, 281474993487873, 17, 31);
 CREATE TABLE MPI_RANKS (globalTid INTEGER NOT NULL, rank INTEGER NOT NULL);
 INSERT INTO MPI_RANKS VALUES (281474993487873, 4), (281474993487874, 5);
 CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, typeName TEXT NOT NULL, metricId INTEGER NOT NULL,
@@ -115,7 +122,7 @@ def test_tables_that_no_public_file_has():
             compare("made", source, result, table)
     # What the viewer's rows show: metrics by name, times on CPUs up to the thread's next row.
     told, _ = golden.run("info", golden.path("made.rep"))
-    for line in ("MPI calls: 5 events", "GPU metrics: 4 events in 2 tracks", "CPU scheduling: 4 events", ", MPI rank 4\n"):
+    for line in ("MPI calls: 5 events", "cuSPARSE calls: 2 events in 2 tracks", "cuSOLVER calls: 1 event in 1 track", "GPU metrics: 4 events in 2 tracks", "CPU scheduling: 4 events", ", MPI rank 4\n"):
         assert line in told.decode(), told.decode()
 
 

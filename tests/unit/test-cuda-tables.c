@@ -18,8 +18,7 @@ static LnsWriter *writer;
 static uint32_t
 add_lane (LnsTrackKind track, LnsLaneKind kind)
 {
-  bool of_thread =
-      track == LNS_TRACK_CUBLAS || track == LNS_TRACK_CUDNN || track == LNS_TRACK_CUDA_GRAPH_NODES;
+  bool of_thread = lns_track_kind_info (track)->has_thread;
   bool of_stream = track == LNS_TRACK_CUDA_MEMCPY;
   LnsTrack definition = { .kind = track,
                           .process = 0,
@@ -81,6 +80,10 @@ write_report (void)
                 150, 5, (LnsTableValue[]){ { 0 } });
   table_append (writer, add_lane (LNS_TRACK_CUDNN, LNS_LANE_LIBRARY_CALL), LNS_LANE_LIBRARY_CALL,
                 160, 5, (LnsTableValue[]){ { 0 } });
+  table_append (writer, add_lane (LNS_TRACK_CUSPARSE, LNS_LANE_LIBRARY_CALL), LNS_LANE_LIBRARY_CALL,
+                162, 5, (LnsTableValue[]){ { LNS_COLUMN_RETURN_VALUE, 7 }, { 0 } });
+  table_append (writer, add_lane (LNS_TRACK_CUSOLVER, LNS_LANE_LIBRARY_CALL), LNS_LANE_LIBRARY_CALL,
+                164, 5, (LnsTableValue[]){ { LNS_COLUMN_RETURN_VALUE, 9 }, { 0 } });
   lane = add_lane (LNS_TRACK_CUDA_GRAPH_NODES, LNS_LANE_CUDA_GRAPH_NODE);
   table_append (writer, lane, LNS_LANE_CUDA_GRAPH_NODE, 170, 1,
                 (LnsTableValue[]){ { LNS_COLUMN_GRAPH, 1 }, { 0 } });
@@ -138,6 +141,8 @@ test_each_column (void)
   CHECK_ROWS ("CUPTI_ACTIVITY_KIND_JIT", "1:140,145,102,-,0,%u,1,3,3,-,-,- ", name);
   CHECK_ROWS ("CUBLAS_EVENTS", "1:150,155,29,%ld,%u ", tid, name);
   CHECK_ROWS ("CUDNN_EVENTS", "1:160,165,28,%ld,%u ", tid, name);
+  CHECK_ROWS ("LNS_CUSPARSE_EVENTS", "1:162,167,%ld,%u,7 ", tid, name);
+  CHECK_ROWS ("LNS_CUSOLVER_EVENTS", "1:164,169,%ld,%u,9 ", tid, name);
   CHECK_ROWS ("CUDA_GRAPH_NODE_EVENTS", "2:180,181,77,%ld,%u,77,70 ", tid, name);
   CHECK_ROWS ("CUDA_GRAPH_EVENTS", "1:170,171,95,%ld,%u,1,-,- 3:190,191,96,%ld,%u,2,1,- ", tid,
               name, tid, name);

@@ -552,6 +552,53 @@ a_call_is_above_the_calls_that_it_contains (void)
   end ();
 }
 
+/* Each library's calls are on the track of the library; a call of a library that nobody knows is refused. */
+static void
+calls_are_on_their_librarys_track (void)
+{
+  static const LnsTrackKind expected[] = {
+    [LNS_WIRE_CUBLAS] = LNS_TRACK_CUBLAS,
+    [LNS_WIRE_CUBLAS_LT] = LNS_TRACK_CUBLAS,
+    [LNS_WIRE_CUDNN] = LNS_TRACK_CUDNN,
+    [LNS_WIRE_CUSPARSE] = LNS_TRACK_CUSPARSE,
+    [LNS_WIRE_CUSOLVER] = LNS_TRACK_CUSOLVER,
+    [LNS_WIRE_CUSOLVER_MG] = LNS_TRACK_CUSOLVER,
+    [LNS_WIRE_N_LIBRARIES] = 0,
+  };
+  begin ();
+  uint32_t n_known = 0, n_unknown = 0, n_found = 0, n_lanes;
+  record_thread (&text, AT (0), 10, 1, "caller");
+  for (uint32_t library = 0; library < sizeof expected / sizeof *expected; library++)
+    {
+      LnsWireLibraryCallBytes call = {
+        .head = { .ticks = AT (100 * library), .type = LNS_WIRE_LIBRARY_CALL },
+        .library = library,
+        .end_ticks = AT (100 * library + 50),
+        .return_value = library,
+      };
+      ADD (call);
+      n_known += expected[library] != 0;
+      n_unknown += expected[library] == 0;
+    }
+  play ();
+  LNS_CHECK_INT (lns_decoder_counters (decoder).n_refused, n_unknown);
+  finish ();
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (report, &(uint32_t){ 0 });
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    for (uint64_t i = 0; i < lns_report_lane_info (report, lane)->n_events; i++, n_found++)
+      {
+        LnsEvent event;
+        LNS_CHECK (lns_report_event (report, lane, i, &event, &(LnsError){ 0 }));
+        const uint64_t library = column (&event, LNS_LANE_LIBRARY_CALL, LNS_COLUMN_RETURN_VALUE);
+        LNS_CHECK_INT (lanes[lane].kind, LNS_LANE_LIBRARY_CALL);
+        LNS_CHECK_INT (tracks[lanes[lane].track].kind, expected[library]);
+        LNS_CHECK_INT (event.start_ns, 100 * library);
+      }
+  LNS_CHECK_INT (n_found, n_known);
+  end ();
+}
+
 /* A record's own device wins over the one that was assumed for a context which CUPTI has not defined yet. */
 static void
 work_is_on_its_own_device (void)
@@ -834,6 +881,7 @@ main (void)
   LNS_TEST (withheld_records_find_their_lane);
   LNS_TEST (work_is_written_when_none_before_it_can_come);
   LNS_TEST (a_call_is_above_the_calls_that_it_contains);
+  LNS_TEST (calls_are_on_their_librarys_track);
   LNS_TEST (work_is_on_its_own_device);
   LNS_TEST (contexts_have_a_gpu_one_after_another);
   return lns_tap_done ();

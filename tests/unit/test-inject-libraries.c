@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Tests calls of cuBLAS with a stand-in for the library. Callers must get what they would get
+/* Tests calls of cuBLAS, cuSPARSE and cuSOLVER with stand-ins for the libraries. Callers must get what they would get
  * without Lanescope, however they found the function. */
 
 #include "tests/tap.h"
@@ -26,6 +26,11 @@ typedef int (*Gemm) (void *,
                      const float *,
                      float *,
                      int);
+
+typedef int (*Gather) (void *, const void *, void *);
+typedef int (*Swap) (void *, int, float *, int, int, int, const int *, int);
+typedef int (*Analyse) (void *, int, int, int, void *, const int *, const int *, void *);
+typedef int (*Refactor) (void *);
 
 #define N_CALLS 10
 
@@ -122,25 +127,50 @@ scene_next (void)
              : 1;
 }
 
+/* As a program that is linked with cuSPARSE and cuSOLVER. */
+static int
+scene_solver (void)
+{
+  if (open_fake ("libcusparse.so.12", RTLD_GLOBAL) == NULL ||
+      open_fake ("libcusolver.so.12", RTLD_GLOBAL) == NULL)
+    return 90;
+  Gather gather = (Gather)dlsym (RTLD_DEFAULT, "cusparseGather");
+  Swap swap = (Swap)dlsym (RTLD_DEFAULT, "cusolverDnSlaswp");
+  Analyse analyse = (Analyse)dlsym (RTLD_DEFAULT, "cusolverSpXcsrqrAnalysis");
+  Refactor refactor = (Refactor)dlsym (RTLD_DEFAULT, "cusolverRfRefactor");
+  if (gather == NULL || swap == NULL || analyse == NULL || refactor == NULL)
+    return 91;
+  char handle[8];
+  float a = 0;
+  int from = 5, to = 0, four = 4, six = 6, result = 0;
+  return gather (handle, &from, &to) == 10 && to == 5 &&
+                 swap (handle, 1, &a, 2, 3, 4, &six, 5) == 7 && a == 564321 &&
+                 analyse (handle, 1, 2, 3, NULL, &four, &six, &result) == 8 && result == 64321 &&
+                 refactor (handle) == 9
+             ? 0
+             : 1;
+}
+
 /* The wrapper is there and the library is not. */
 static int
 scene_missing (void)
 {
   Gemm gemm = (Gemm)dlsym (RTLD_DEFAULT, "cublasSgemm_v2");
+  Gather gather = (Gather)dlsym (RTLD_DEFAULT, "cusparseGather");
+  Refactor refactor = (Refactor)dlsym (RTLD_DEFAULT, "cusolverRfRefactor");
   float number = 0;
+  if (gather == NULL || gather (NULL, NULL, NULL) != 1 || refactor == NULL || refactor (NULL) != 1)
+    return 1;
   return gemm != NULL && gemm (NULL, 0, 0, 0, 0, 0, &number, &number, 0, &number, 0, &number,
                                &number, 0) == 1
              ? 0
              : 1;
 }
 
-static const CudaScene scenes[] = { { "linked", scene_linked },
-                                    { "hidden", scene_hidden },
-                                    { "looking", scene_looking },
-                                    { "copies", scene_copies },
-                                    { "next", scene_next },
-                                    { "missing", scene_missing },
-                                    { NULL, NULL } };
+static const CudaScene scenes[] = { { "linked", scene_linked },   { "hidden", scene_hidden },
+                                    { "looking", scene_looking }, { "copies", scene_copies },
+                                    { "next", scene_next },       { "solver", scene_solver },
+                                    { "missing", scene_missing }, { NULL, NULL } };
 
 /* --- Tests. ---------------------------------------------------------------------------------- */
 
@@ -243,6 +273,80 @@ test_next (void)
   mini_session_free (session);
 }
 
+/* A call that is expected, in the order of the ends. */
+typedef struct
+{
+  const char *name;
+  LnsWireLibrary library;
+  uint32_t return_value;
+  uint32_t depth;
+  int stream; /* what the handle's stream lies behind it; 0: the handle has none */
+} Expected;
+
+/* Runs the scene "solver" with TRACES and expects the N calls of EXPECTED. */
+static void
+expect_solver (uint32_t traces, const Expected *expected, size_t n)
+{
+  MiniSession *session = run ("solver", traces);
+  LNS_CHECK_INT (cuda_count (LNS_WIRE_LIBRARY_CALL), n);
+  uint64_t handle = 0;
+  for (size_t i = 0; i < n; i++)
+    {
+      const LnsWireLibraryCallBytes *made = cuda_record (LNS_WIRE_LIBRARY_CALL, i);
+      LNS_CHECK_STR (cuda_text (session, made->head.string), expected[i].name);
+      LNS_CHECK_INT (made->library, expected[i].library);
+      LNS_CHECK_INT (made->return_value, expected[i].return_value);
+      LNS_CHECK_INT (made->head.depth, expected[i].depth);
+      LNS_CHECK (made->end_ticks >= made->head.ticks);
+      LNS_CHECK ((made->stream != 0) == (expected[i].stream != 0));
+      if (handle == 0 && made->stream != 0)
+        handle = made->stream - (uint64_t)expected[i].stream;
+      if (made->stream != 0)
+        LNS_CHECK_INT (made->stream - handle, expected[i].stream);
+    }
+  mini_session_free (session);
+}
+
+#define GATHER(depth)                                                                              \
+ {                                                                                                 \
+  "cusparseGather", LNS_WIRE_CUSPARSE, 10, depth, 2                                                \
+ }
+#define SWAP(depth)                                                                                \
+ {                                                                                                 \
+  "cusolverDnSlaswp", LNS_WIRE_CUSOLVER, 7, depth, 3                                               \
+ }
+#define ANALYSIS                                                                                   \
+ {                                                                                                 \
+  "cusolverSpXcsrqrAnalysis", LNS_WIRE_CUSOLVER, 8, 0, 4                                           \
+ }
+#define REFACTOR                                                                                   \
+ {                                                                                                 \
+  "cusolverRfRefactor", LNS_WIRE_CUSOLVER, 9, 0, 0                                                 \
+ }
+#define EXPECT(traces, ...)                                                                        \
+ expect_solver (traces, (const Expected[]){ __VA_ARGS__ },                                         \
+                sizeof (const Expected[]){ __VA_ARGS__ } / sizeof (Expected))
+
+/* The program's own calls, of the library that is asked for. */
+static void
+test_sparse_and_solver (void)
+{
+  EXPECT (LNS_WIRE_TRACE_CUSPARSE, GATHER (0));
+  EXPECT (LNS_WIRE_TRACE_CUSOLVER, SWAP (0), ANALYSIS, REFACTOR);
+  EXPECT (LNS_WIRE_TRACE_CUSPARSE | LNS_WIRE_TRACE_CUSOLVER, GATHER (0), SWAP (0), ANALYSIS,
+          REFACTOR);
+}
+
+/* The depth is that of the same library. */
+static void
+test_sparse_and_solver_verbose (void)
+{
+  EXPECT (LNS_WIRE_TRACE_CUSPARSE_VERBOSE, GATHER (0), GATHER (0));
+  EXPECT (LNS_WIRE_TRACE_CUSOLVER_VERBOSE, SWAP (0), SWAP (1), ANALYSIS, REFACTOR);
+  EXPECT (LNS_WIRE_TRACE_CUSPARSE_VERBOSE | LNS_WIRE_TRACE_CUSOLVER, GATHER (0), SWAP (0),
+          GATHER (0), ANALYSIS, REFACTOR);
+}
+
 static void
 test_missing (void)
 {
@@ -262,6 +366,8 @@ main (int argc, char **argv)
   LNS_TEST (test_looked_up_by_itself);
   LNS_TEST (test_two_copies);
   LNS_TEST (test_next);
+  LNS_TEST (test_sparse_and_solver);
+  LNS_TEST (test_sparse_and_solver_verbose);
   LNS_TEST (test_missing);
   return lns_tap_done ();
 }

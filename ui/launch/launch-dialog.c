@@ -415,6 +415,10 @@ trace_title (const char *word)
     { "cublas", N_ ("cuBLAS: the program's calls") },
     { "cublas-verbose", N_ ("cuBLAS: also the calls that the library makes itself") },
     { "cudnn", N_ ("cuDNN: the program's calls") },
+    { "cusparse", N_ ("cuSPARSE: the program's calls") },
+    { "cusparse-verbose", N_ ("cuSPARSE: also the calls that libraries make of it") },
+    { "cusolver", N_ ("cuSOLVER: the program's calls") },
+    { "cusolver-verbose", N_ ("cuSOLVER: also the calls that libraries make of it") },
     { "mpi", N_ ("MPI: the program's calls") },
     { "osrt", N_ ("Operating system calls: files, locks, waits") },
   };

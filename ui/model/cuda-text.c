@@ -94,12 +94,41 @@ static const Result results[] = {
   { 999, "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN" },
 };
 
-static const Result library_results[] = {
+static const Result cublas_results[] = {
   { 1, "CUBLAS_STATUS_NOT_INITIALIZED", NULL }, { 3, "CUBLAS_STATUS_ALLOC_FAILED", NULL },
   { 7, "CUBLAS_STATUS_INVALID_VALUE", NULL },   { 8, "CUBLAS_STATUS_ARCH_MISMATCH", NULL },
   { 11, "CUBLAS_STATUS_MAPPING_ERROR", NULL },  { 13, "CUBLAS_STATUS_EXECUTION_FAILED", NULL },
   { 14, "CUBLAS_STATUS_INTERNAL_ERROR", NULL }, { 15, "CUBLAS_STATUS_NOT_SUPPORTED", NULL },
   { 16, "CUBLAS_STATUS_LICENSE_ERROR", NULL },
+};
+
+static const Result cusparse_results[] = {
+  { 1, "CUSPARSE_STATUS_NOT_INITIALIZED", NULL },
+  { 2, "CUSPARSE_STATUS_ALLOC_FAILED", NULL },
+  { 3, "CUSPARSE_STATUS_INVALID_VALUE", NULL },
+  { 4, "CUSPARSE_STATUS_ARCH_MISMATCH", NULL },
+  { 5, "CUSPARSE_STATUS_MAPPING_ERROR", NULL },
+  { 6, "CUSPARSE_STATUS_EXECUTION_FAILED", NULL },
+  { 7, "CUSPARSE_STATUS_INTERNAL_ERROR", NULL },
+  { 8, "CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED", NULL },
+  { 9, "CUSPARSE_STATUS_ZERO_PIVOT", NULL },
+  { 10, "CUSPARSE_STATUS_NOT_SUPPORTED", NULL },
+  { 11, "CUSPARSE_STATUS_INSUFFICIENT_RESOURCES", NULL },
+};
+
+static const Result cusolver_results[] = {
+  { 1, "CUSOLVER_STATUS_NOT_INITIALIZED", NULL },
+  { 2, "CUSOLVER_STATUS_ALLOC_FAILED", NULL },
+  { 3, "CUSOLVER_STATUS_INVALID_VALUE", NULL },
+  { 4, "CUSOLVER_STATUS_ARCH_MISMATCH", NULL },
+  { 5, "CUSOLVER_STATUS_MAPPING_ERROR", NULL },
+  { 6, "CUSOLVER_STATUS_EXECUTION_FAILED", NULL },
+  { 7, "CUSOLVER_STATUS_INTERNAL_ERROR", NULL },
+  { 8, "CUSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED", NULL },
+  { 9, "CUSOLVER_STATUS_NOT_SUPPORTED", NULL },
+  { 10, "CUSOLVER_STATUS_ZERO_PIVOT", NULL },
+  { 11, "CUSOLVER_STATUS_INVALID_LICENSE", NULL },
+  { 31, "CUSOLVER_STATUS_INVALID_WORKSPACE", NULL },
 };
 
 static const char *
@@ -120,7 +149,11 @@ lns_cuda_result_text (LnsTrackKind kind, bool is_runtime, int64_t result)
   if (kind == LNS_TRACK_CUDA_API)
     name = name_of (results, G_N_ELEMENTS (results), result, is_runtime);
   else if (kind == LNS_TRACK_CUBLAS)
-    name = name_of (library_results, G_N_ELEMENTS (library_results), result, true);
+    name = name_of (cublas_results, G_N_ELEMENTS (cublas_results), result, true);
+  else if (kind == LNS_TRACK_CUSPARSE)
+    name = name_of (cusparse_results, G_N_ELEMENTS (cusparse_results), result, true);
+  else if (kind == LNS_TRACK_CUSOLVER)
+    name = name_of (cusolver_results, G_N_ELEMENTS (cusolver_results), result, true);
   /* Translators: a number, "error 712" */
   return name != NULL ? g_strdup_printf ("%s (%lld)", name, (long long)result)
                       : g_strdup_printf (_ ("error %lld"), (long long)result);

@@ -23,7 +23,7 @@ const char *lns_cuda_memory_kind_name (uint32_t kind);
 const char *lns_cuda_operation_name (uint32_t operation, bool is_pool);
 
 /* What a call answered, where that is no success: "cudaErrorMemoryAllocation (2)"; NULL for success.
- * KIND is the track's: CUDA API, cuBLAS or cuDNN. IS_RUNTIME: of CUDA API, the runtime's. Owned by
+ * KIND is the track's: CUDA API or a CUDA library. IS_RUNTIME: of CUDA API, the runtime's. Owned by
  * the caller. */
 char *lns_cuda_result_text (LnsTrackKind kind, bool is_runtime, int64_t result);
 

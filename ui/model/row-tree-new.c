@@ -133,6 +133,8 @@ push_own (const Builder *builder, Leaf *leaf)
     case LNS_TRACK_CUDA_BACKTRACES:
     case LNS_TRACK_CUBLAS:
     case LNS_TRACK_CUDNN:
+    case LNS_TRACK_CUSPARSE:
+    case LNS_TRACK_CUSOLVER:
       push (leaf, LNS_ROW_CALLS, track->kind, 0, 0);
       break;
     case LNS_TRACK_SCHED: /* what it does is looked at before what it calls */

@@ -424,6 +424,8 @@ lns_track_label (LnsTrackKind kind)
     [LNS_TRACK_CUDA_BACKTRACES] = "CUDA API backtraces",
     [LNS_TRACK_CUBLAS] = "cuBLAS",
     [LNS_TRACK_CUDNN] = "cuDNN",
+    [LNS_TRACK_CUSPARSE] = "cuSPARSE",
+    [LNS_TRACK_CUSOLVER] = "cuSOLVER",
     [LNS_TRACK_CUDA_KERNELS] = N_ ("Kernels"),
     [LNS_TRACK_CUDA_MEMCPY] = N_ ("Memcpy"),
     [LNS_TRACK_CUDA_MEMSET] = N_ ("Memset"),

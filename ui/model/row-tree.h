@@ -34,7 +34,7 @@ typedef enum
   LNS_ROW_RANGES,    /* push/pop ranges of (thread, domain), a lane a depth, then marks         */
   LNS_ROW_START_END, /* start/end ranges of (process, domain)                                   */
   LNS_ROW_COUNTER,   /* line chart of one counter                                               */
-  LNS_ROW_CALLS,     /* CUDA, cuBLAS or cuDNN calls of a thread, a lane a depth                  */
+  LNS_ROW_CALLS,     /* CUDA calls of a thread, or those of a CUDA library, a lane a depth       */
   LNS_ROW_DEVICE,    /* chart: how busy one process keeps a GPU                                 */
   LNS_ROW_CONTEXT,   /* chart: the same, of a CUDA context                                      */
   LNS_ROW_STREAM,    /* chart: the same, of a stream                                            */

@@ -18,19 +18,17 @@ LNS_OLDEST (dlsym);
 LNS_OLDEST (dlclose);
 LNS_OLDEST (dladdr);
 
-/* By LnsWireLibrary: the beginning of a library's file name, and the function that returns the stream of a handle. */
-static const struct
-{
-  const char *file, *stream_getter;
-} libraries[] = {
-  [LNS_WIRE_CUBLAS] = { "libcublas.so", "cublasGetStream_v2" },
-  [LNS_WIRE_CUBLAS_LT] = { "libcublasLt.so", NULL },
-  [LNS_WIRE_CUDNN] = { "libcudnn.so", "cudnnGetStream" },
+/* By LnsWireLibrary: the beginning of a library's file name. */
+static const char *const files[LNS_WIRE_N_LIBRARIES] = {
+  [LNS_WIRE_CUBLAS] = "libcublas.so",     [LNS_WIRE_CUBLAS_LT] = "libcublasLt.so",
+  [LNS_WIRE_CUDNN] = "libcudnn.so",       [LNS_WIRE_CUSPARSE] = "libcusparse.so",
+  [LNS_WIRE_CUSOLVER] = "libcusolver.so", [LNS_WIRE_CUSOLVER_MG] = "libcusolverMg.so",
 };
 
-/* The number of calls that this thread is within, by library. This library is loaded when a program starts, when there
- * is room for it. */
-static __thread uint8_t depths[4] __attribute__ ((tls_model ("initial-exec")));
+/* The number of calls that this thread is within, by library, and of all libraries. This library is loaded when a program
+ * starts, when there is room for it. */
+static __thread uint8_t depths[LNS_WIRE_N_LIBRARIES] __attribute__ ((tls_model ("initial-exec")));
+static __thread uint32_t depth_of_all __attribute__ ((tls_model ("initial-exec")));
 
 /* --- The function behind. -------------------------------------------------------------------- */
 
@@ -68,7 +66,7 @@ static bool
 is_of (const char *path, LnsWireLibrary library)
 {
   const char *slash = strrchr (path, '/'), *file = slash == NULL ? path : slash + 1;
-  return strncmp (file, libraries[library].file, strlen (libraries[library].file)) == 0;
+  return strncmp (file, files[library], strlen (files[library])) == 0;
 }
 
 typedef struct
@@ -177,7 +175,7 @@ lns_library_begin (LnsLibraryFunction *function)
 {
   int saved = errno;
   const LnsLibraryHooks *hooks = lns_library_hooks ();
-  bool is_nested = (depths[1] | depths[2] | depths[3]) != 0;
+  bool is_nested = depth_of_all++ != 0;
   LnsLibraryCall call = { .depth = depths[function->library]++ };
   if (hooks != NULL)
     call.begin_ticks = hooks->begin (function->library, is_nested);
@@ -195,8 +193,8 @@ stream_of (LnsLibraryFunction *function, void *handle)
   void *real = __atomic_load_n (&function->real, __ATOMIC_ACQUIRE), *stream = NULL;
   if (get == NULL && real != NULL && dladdr (real, &info) && info.dli_fname != NULL)
     {
-      get = (int (*) (void *, void **))lns_library_symbol (
-          info.dli_fname, libraries[function->library].stream_getter);
+      get = (int (*) (void *, void **))lns_library_symbol (info.dli_fname,
+                                                           function->stream_getter_name);
       __atomic_store_n (&function->stream_getter, (void *)get, __ATOMIC_RELEASE);
     }
   return get != NULL && get (handle, &stream) == 0 ? (uint64_t)(uintptr_t)stream : 0;
@@ -210,10 +208,11 @@ lns_library_end (LnsLibraryFunction *function,
                  uint32_t return_value)
 {
   depths[function->library]--;
+  depth_of_all--;
   if (call->begin_ticks == 0)
     return;
   int saved = errno;
-  if (handle != NULL && libraries[function->library].stream_getter != NULL)
+  if (handle != NULL && function->stream_getter_name != NULL)
     stream = stream_of (function, handle);
   const LnsLibraryHooks *hooks = lns_library_hooks ();
   LnsWireLibraryCallBytes record = { .library = function->library,

@@ -47,6 +47,8 @@ typedef struct
 typedef struct
 {
   const char *name;
+  const char
+      *stream_getter_name; /* of the function that returns the stream of a handle; NULL: none */
   LnsWireLibrary library;
   uint32_t string;
   void *real; /* null: not found yet, or looked up each time */

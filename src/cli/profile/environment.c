@@ -289,7 +289,7 @@ lns_profile_is_installed (uint32_t trace, LnsError *error)
     uint32_t traces;
     const char *library;
   } parts[] = {
-    { LNS_WIRE_TRACE_CUBLAS | LNS_WIRE_TRACE_CUBLAS_VERBOSE | LNS_WIRE_TRACE_CUDNN, LIBRARIES },
+    { LNS_WIRE_TRACE_LIBRARIES, LIBRARIES },
     { LNS_WIRE_TRACE_MPI, MPI_LIBRARY },
     { LNS_WIRE_TRACE_OS, OS_LIBRARY },
     { UINT32_MAX, INJECTION },
@@ -463,9 +463,7 @@ add_injection (LnsProfile *profile, LnsError *error)
       const char *other = lns_environment_get (&profile->environment, injections[i].variable);
       others[i] = lns_strdup (other != NULL ? other : "");
     }
-  const uint32_t traces = profile->target.traces, libraries = LNS_WIRE_TRACE_CUBLAS |
-                                                              LNS_WIRE_TRACE_CUBLAS_VERBOSE |
-                                                              LNS_WIRE_TRACE_CUDNN;
+  const uint32_t traces = profile->target.traces;
   require (lns_session_add_variables (profile->session, &profile->environment, injection));
   for (size_t i = 0; i < N_INJECTIONS; i++)
     {
@@ -475,7 +473,8 @@ add_injection (LnsProfile *profile, LnsError *error)
                      injections[i].variable, others[i], injections[i].code);
       free (others[i]);
     }
-  add_library (profile, injection, traces & libraries, LIBRARIES, "cublas, cudnn");
+  add_library (profile, injection, traces & LNS_WIRE_TRACE_LIBRARIES, LIBRARIES,
+               "cublas, cudnn, cusparse, cusolver");
   add_library (profile, injection, traces & LNS_WIRE_TRACE_MPI, MPI_LIBRARY, "mpi");
   if (takes_os_library (profile))
     {

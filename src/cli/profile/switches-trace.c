@@ -13,13 +13,15 @@
 
 static const LnsOption switches_trace_options[] = {
   { LNS_PROFILE_SWITCH ("trace", LIST, trace), .letter = 't', .is_whole = true,
-    .choices = "cuda,nvtx,cublas,cublas-verbose,cudnn,mpi,nccl,osrt,none", .open_choices = true,
-    .default_text = "cuda,nvtx",
+    .choices = "cuda,nvtx,cublas,cublas-verbose,cudnn,cusparse,cusparse-verbose,cusolver,"
+               "cusolver-verbose,mpi,nccl,osrt,none",
+    .open_choices = true, .value_name = "NAME,…", .default_text = "cuda,nvtx",
     .help = N_ (
         "Select what is recorded. `cuda`: CUDA calls and what the GPU did; `nvtx`: ranges, marks "
         "and "
-        "counters; `cublas` and `cudnn`: calls of these libraries, and CUDA; `cublas-verbose`: "
-        "also the calls that cuBLAS makes itself; `mpi`: calls of MPI; `nccl`: the NVTX ranges "
+        "counters; `cublas`, `cudnn`, `cusparse` and `cusolver`: calls of these libraries, and "
+        "CUDA; `cublas-verbose`, `cusparse-verbose` and `cusolver-verbose`: also the calls that "
+        "such libraries make of it; `mpi`: calls of MPI; `nccl`: the NVTX ranges "
         "that NCCL makes of its calls; `osrt`: calls of the C "
         "library that take time: files, sockets, locks, sleeps; `none`: only the process.") },
   { LNS_PROFILE_SWITCH ("nvtx", FLAG, nvtx), .help = N_ ("Same as nvtx in --trace.") },

@@ -21,7 +21,7 @@ static const struct
   const char *names, *instead;
   bool cuda;
 } not_recorded[] = {
-  { "cusparse,cusparse-verbose,cusolver,cusolver-verbose,cudla,cudla-verbose,cutensor,cuda-um",
+  { "cudla,cudla-verbose,cutensor,cuda-um",
     N_ ("calls of this library are not recorded yet; the CUDA calls and kernels in them are"),
     true },
   { "openacc", N_ ("calls of OpenACC are not recorded yet; the CUDA calls and kernels in them are"),
@@ -47,6 +47,10 @@ static const struct
                  { "cublas", LNS_WIRE_TRACE_CUBLAS, LNS_WIRE_TRACE_CUDA },
                  { "cublas-verbose", LNS_WIRE_TRACE_CUBLAS_VERBOSE, LNS_WIRE_TRACE_CUDA },
                  { "cudnn", LNS_WIRE_TRACE_CUDNN, LNS_WIRE_TRACE_CUDA },
+                 { "cusparse", LNS_WIRE_TRACE_CUSPARSE, LNS_WIRE_TRACE_CUDA },
+                 { "cusparse-verbose", LNS_WIRE_TRACE_CUSPARSE_VERBOSE, LNS_WIRE_TRACE_CUDA },
+                 { "cusolver", LNS_WIRE_TRACE_CUSOLVER, LNS_WIRE_TRACE_CUDA },
+                 { "cusolver-verbose", LNS_WIRE_TRACE_CUSOLVER_VERBOSE, LNS_WIRE_TRACE_CUDA },
                  { "mpi", LNS_WIRE_TRACE_MPI, 0 },
                  { "osrt", LNS_WIRE_TRACE_OS, 0 },
                  { "syscall", 0, 0 }, /* lns_profile_wants_syscalls () */
@@ -94,7 +98,8 @@ tell_not_recorded (LnsProfile *profile, bool *known, LnsError *error)
     if (!known[i])
       return lns_cli_usage (error,
                             "--trace: unknown name “%s”; use cuda, nvtx, cublas, cublas-verbose, "
-                            "cudnn, mpi, nccl, osrt, syscall or none",
+                            "cudnn, cusparse, cusparse-verbose, cusolver, cusolver-verbose, mpi, "
+                            "nccl, osrt, syscall or none",
                             trace->items[i]);
   return true;
 }

@@ -193,6 +193,8 @@ print_tracks (LnsReport *report)
     [LNS_TRACK_CUDA_JIT] = "CUDA compilations",
     [LNS_TRACK_CUBLAS] = "cuBLAS calls",
     [LNS_TRACK_CUDNN] = "cuDNN calls",
+    [LNS_TRACK_CUSPARSE] = "cuSPARSE calls",
+    [LNS_TRACK_CUSOLVER] = "cuSOLVER calls",
     [LNS_TRACK_OS_CALLS] = "OS runtime calls",
     [LNS_TRACK_SYSTEM_CALLS] = "system calls",
     [LNS_TRACK_SCHED] = "CPU scheduling",

@@ -472,6 +472,8 @@ static const LnsImportTable imported[] = {
   { .name = "CUPTI_ACTIVITY_KIND_JIT", .track = LNS_TRACK_CUDA_JIT },
   { .name = "CUBLAS_EVENTS", .track = LNS_TRACK_CUBLAS },
   { .name = "CUDNN_EVENTS", .track = LNS_TRACK_CUDNN },
+  { .name = "LNS_CUSPARSE_EVENTS", .track = LNS_TRACK_CUSPARSE },
+  { .name = "LNS_CUSOLVER_EVENTS", .track = LNS_TRACK_CUSOLVER },
   { .name = "OSRT_API", .track = LNS_TRACK_OS_CALLS },
   { .name = "SYSCALL", .track = LNS_TRACK_SYSTEM_CALLS },
   { .name = "SCHED_EVENTS", .track = LNS_TRACK_SCHED, .finish = finish_sched },

@@ -165,6 +165,8 @@ _lns_trace_put_work (LnsTraceTables *tables,
 static const char *const own_tables[LNS_TRACE_N_OWN_TABLES] = {
   "CUBLAS_EVENTS",
   "CUDNN_EVENTS",
+  "LNS_CUSPARSE_EVENTS",
+  "LNS_CUSOLVER_EVENTS",
   "OSRT_API",
   "MPI_P2P_EVENTS",
   "MPI_COLLECTIVES_EVENTS",

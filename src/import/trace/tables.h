@@ -60,7 +60,7 @@ typedef enum
 } LnsTraceRow;
 
 /* Of rows.c: the tables of its events, which are made as they come. */
-#define LNS_TRACE_N_OWN_TABLES 8
+#define LNS_TRACE_N_OWN_TABLES 10
 #define LNS_TRACE_COLUMNS_MAX  32
 
 typedef struct

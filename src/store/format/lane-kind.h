@@ -35,7 +35,7 @@ typedef enum
   LNS_LANE_CUDA_POOL,       /* what happened to the memory pools of one device, duration 0 */
   LNS_LANE_CUDA_FAULT,      /* page faults of unified memory */
   LNS_LANE_CUDA_JIT,        /* compilations and cache look-ups */
-  LNS_LANE_LIBRARY_CALL,    /* cuBLAS or cuDNN calls of one thread, lane = nesting depth */
+  LNS_LANE_LIBRARY_CALL,    /* CUDA library calls of one thread, lane = nesting depth */
   LNS_LANE_OS_CALL,         /* calls of the OS runtime (libc, …) of one thread, lane = depth */
   LNS_LANE_SCHED,           /* one thread on CPUs; duration 0: it left a CPU */
   LNS_LANE_CPU_SAMPLE,      /* where one thread was found on a CPU, duration 0 */
@@ -70,7 +70,7 @@ typedef enum
                                 /* projections: 1 + the range's ordinal in its lane */
   LNS_COLUMN_CALLBACK = 14,     /* CUPTI callback id | 1 << 32 for runtime, 0 for driver calls; */
                                 /* others (imported): their ENUM_NSYS_EVENT_CLASS << 40 */
-  LNS_COLUMN_RETURN_VALUE = 15, /* cudaError_t, CUresult, cublasStatus_t or cudnnStatus_t; of OS */
+  LNS_COLUMN_RETURN_VALUE = 15, /* cudaError_t, CUresult or the status of a CUDA library; of OS */
                                 /* and system calls: int64, of these −errno if they failed */
   LNS_COLUMN_LAUNCH = 16,       /* LnsCudaLaunch id: which kernel, in what shape */
   LNS_COLUMN_GRID_ID = 17,      /* the driver's number of a kernel launch */
@@ -251,6 +251,8 @@ typedef enum
   LNS_TRACK_PYTHON_SAMPLES,   /* of (thread) */
   LNS_TRACK_CPU,              /* of one CPU of the machine */
   LNS_TRACK_SYSTEM_CALLS,     /* of (thread) */
+  LNS_TRACK_CUSPARSE,         /* calls of (thread) */
+  LNS_TRACK_CUSOLVER,         /* calls of (thread) */
   LNS_N_TRACK_KINDS
 } LnsTrackKind;
 

@@ -551,12 +551,22 @@ make_jit (LnsEventMaker *maker, const LnsCudaRecord *record)
 static LnsDecodedTrack *
 make_library (LnsEventMaker *maker, const LnsCudaRecord *record)
 {
+  static const LnsTrackKind tracks[LNS_WIRE_N_LIBRARIES] = {
+    [LNS_WIRE_CUBLAS] = LNS_TRACK_CUBLAS,     [LNS_WIRE_CUBLAS_LT] = LNS_TRACK_CUBLAS,
+    [LNS_WIRE_CUDNN] = LNS_TRACK_CUDNN,       [LNS_WIRE_CUSPARSE] = LNS_TRACK_CUSPARSE,
+    [LNS_WIRE_CUSOLVER] = LNS_TRACK_CUSOLVER, [LNS_WIRE_CUSOLVER_MG] = LNS_TRACK_CUSOLVER,
+  };
   const LnsWireLibraryCallBytes *library = &record->library;
+  const LnsTrackKind kind = library->library < LNS_WIRE_N_LIBRARIES ? tracks[library->library] : 0;
+  if (kind == 0)
+    {
+      maker->decoder->counters.n_refused++;
+      return NULL;
+    }
   _lns_maker_name_registered (maker, library->head.string, "Library call");
   _lns_maker_set (maker, LNS_COLUMN_RETURN_VALUE, library->return_value);
   _lns_maker_set (maker, LNS_COLUMN_CUDA_STREAM, library->stream);
-  return track_of (maker, library->library == LNS_WIRE_CUDNN ? LNS_TRACK_CUDNN : LNS_TRACK_CUBLAS,
-                   maker->stream->thread);
+  return track_of (maker, kind, maker->stream->thread);
 }
 
 /* --- Host functions --------------------------------------------------------------------------- */
