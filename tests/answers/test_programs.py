@@ -1,0 +1,103 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""lanescope why of real programs, recorded with the switches that a user would type: the first sentence names the cause, the
+thread, the call and the range. CUDA is the double: its GPU does next to nothing, so that the host's time is all that counts."""
+
+import json
+import os
+import sys
+
+import tap
+
+for room in ("answers", "e2e", "golden"):
+    sys.path.insert(0, os.path.join(tap.SOURCE, "tests", room))
+import answers  # noqa: E402
+import golden  # noqa: E402
+import profiling  # noqa: E402
+
+WITH = os.path.join(tap.SOURCE, "tests", "double", "with")
+# With samples and states of threads, as is the default.
+AS_A_USER = {name: value for name, value in os.environ.items() if name != "LANESCOPE_SAMPLE" and not name.startswith("LNS_DOUBLE_")}
+
+
+def ask(*command, switches=(), before=()):
+    """What `why` says of the run of COMMAND. Its ledgers close."""
+    with profiling.Folder() as folder:
+        run = folder.profile(*switches, "-o", "r", *command, before=before, env=AS_A_USER)
+        assert run.code == 0, run
+        if "[LNS-CPU-0" in run.err:
+            raise tap.Skip("samples and states of threads are not recorded here")
+        answer = json.loads(golden.run("why", "--format=json", folder.file("r.rep"))[0])
+    answers.check_ledgers(answer, command)
+    assert f"Why: {answer['verdict']}\n" in run.err, run.err
+    return answer
+
+
+def first_of(answer, cause):
+    """The first finding, which the verdict is about. A machine that is busy keeps threads off its CPUs, and starts programs
+    slowly: so much is true, and the finding behind it is what the program planted."""
+    findings = [f for f in answer["findings"] if f["cause"] not in {"cpu-contention", "start-up"} - {cause}]
+    first = findings[0]
+    if first is answer["findings"][0]:
+        sentence = first["sentence"]
+        assert sentence[0].lower() + sentence[1:] in answer["verdict"], answer["verdict"]
+    assert first["cause"] == cause, [(f["cause"], f["ns"], f["sentence"]) for f in answer["findings"]]
+    return first
+
+
+def check(word, cause, *said):
+    """The program that loses its time to WORD is told to lose it to CAUSE, and its sentence has all that is SAID."""
+    answer = ask(tap.program("cuda-why"), word, switches=("-t", "cuda,nvtx,osrt"), before=[WITH])
+    first = first_of(answer, cause)
+    thread = [] if cause == "start-up" else [f"Thread {answer['devices'][0]['pid']} "]
+    lacks = [text for text in (*thread, *said) if text not in first["sentence"]]
+    assert not lacks, (lacks, first["sentence"])
+    if cause != "start-up": # then steps are a small part of the time, and not looked for
+        assert answer["steps"]["source"] == "nvtx:step", answer["steps"]
+    return first
+
+
+def test_lock_wait():
+    check("lock-wait", "lock-wait", "in sem_wait (“load”)", "“loader” in “decode”")
+
+
+def test_lock_wait_in_a_condition():
+    check("lock-wait-condition", "lock-wait", "in pthread_cond_wait (“load”)", "“loader” in “decode”")
+
+
+def test_io_wait():
+    check("io-wait", "io-wait", "in read (“load”)")
+
+
+def test_sleep():
+    check("sleep", "sleep", "in usleep", "(“load”)")
+
+
+def test_cpu_contention():
+    check("cpu-contention", "cpu-contention", "in “load”")
+
+
+def test_cpu_work():
+    check("cpu-work", "cpu-work", "in “load”", "decode_batch")
+
+
+def test_gpu_sync():
+    check("gpu-sync", "gpu-sync", "in cudaDeviceSynchronize (“forward”)")
+
+
+def test_launch_rate():
+    check("launch-rate", "launch-rate", "in “forward”")
+
+
+def test_allocation():
+    first = check("allocation", "allocation", "(“load”)")
+    assert "cudaFree (" in first["sentence"] or "cudaMalloc (" in first["sentence"], first
+
+
+def test_start_up():
+    check("start-up", "start-up", "work began only after", "“tokenize”", "decode_batch")
+
+
+tap.main(globals())
