@@ -96,6 +96,10 @@ def test_allocation():
     assert "cudaFree (" in first["sentence"] or "cudaMalloc (" in first["sentence"], first
 
 
+def test_module_load():
+    check("module-load", "module-load", "in cuModuleLoadData (“load”)")
+
+
 def test_start_up():
     check("start-up", "start-up", "work began only after", "“tokenize”", "decode_batch")
 

@@ -685,6 +685,23 @@ walk_calls (Walk *walk, unsigned source, int64_t from_ns, int64_t to_ns)
   return from_ns >= to_ns || walk->is_over || walk_calls (walk, source + 1, from_ns, to_ns);
 }
 
+/* Sets RET_NAME to the name of the CUDA call that holds the time from FROM_NS to TO_NS, or to 0. */
+static bool
+find_call (Walk *walk, int64_t from_ns, int64_t to_ns, uint32_t *ret_name)
+{
+  LnsLaneCursor *cursor = &walk->thread->calls[CUDA_CALLS];
+
+  *ret_name = 0;
+  if (cursor->lane == LNS_ID_NONE)
+    return true;
+  if (!lns_lane_cursor_seek (cursor, from_ns, walk->error))
+    return false;
+  if (lns_lane_cursor_has (cursor) && lns_lane_cursor_start (cursor) <= from_ns &&
+      lns_lane_cursor_end (cursor) >= to_ns)
+    *ret_name = cursor->chunk->name[cursor->i];
+  return true;
+}
+
 /* What CUPTI tells apart from calls of CUDA, from overhead lane I of the process on; and calls, from FROM_NS to TO_NS. */
 static bool
 walk_overhead (Walk *walk, size_t i, int64_t from_ns, int64_t to_ns)
@@ -713,7 +730,8 @@ walk_overhead (Walk *walk, size_t i, int64_t from_ns, int64_t to_ns)
       if (deed.start_ns < deed.end_ns &&
           lns_chunk_extra (cursor->chunk, of_thread, cursor->i) == walk->number)
         {
-          if (!walk_overhead (walk, i + 1, from_ns, deed.start_ns) || !tell (walk, &deed))
+          if (!walk_overhead (walk, i + 1, from_ns, deed.start_ns) ||
+              !find_call (walk, deed.start_ns, deed.end_ns, &deed.name) || !tell (walk, &deed))
             return false;
           from_ns = end;
         }

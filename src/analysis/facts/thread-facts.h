@@ -34,7 +34,7 @@ typedef struct
   uint32_t overhead;  /* of LNS_DOING_OVERHEAD: CUpti_ActivityOverheadKind                       */
   uint32_t lane;      /* of the event that tells, or LNS_ID_NONE                                 */
   uint64_t ordinal;   /* the event                                                               */
-  uint32_t name;      /* string id of the call, or 0                                             */
+  uint32_t name; /* string id of the call, or of the CUDA call that overhead is in, or 0         */
   int64_t call_start_ns; /* when the call began                                                  */
   bool is_disk;        /* blocked where no signal ends that                                       */
   uint32_t waker;      /* thread that ended the wait, where scheduling tells, or LNS_ID_NONE      */

@@ -208,6 +208,8 @@ take_deed (void *data, const LnsDeed *deed)
     {
     case LNS_DOING_OVERHEAD:
       cause = _lns_why_cause_of_overhead (deed->overhead);
+      if (cause == LNS_CAUSE_PROFILER) /* whatever the call was */
+        part.call = 0;
       break;
     case LNS_DOING_CUDA:
       cause = cause_of_cuda (deed->class);

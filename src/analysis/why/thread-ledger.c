@@ -161,6 +161,8 @@ take_deed (void *data, const LnsDeed *deed)
     {
     case LNS_DOING_OVERHEAD:
       part.cause = _lns_why_cause_of_overhead (deed->overhead);
+      if (part.cause == LNS_CAUSE_PROFILER) /* whatever the call was */
+        part.call = 0;
       break;
     case LNS_DOING_CUDA:
       part.cause = deed->class == LNS_CALL_SYNC || deed->class == LNS_CALL_SYNC_COPY

@@ -252,9 +252,7 @@ take_deed (void *data, const LnsDeed *deed)
 {
   Occupations *all = data;
   const int64_t ns = deed->end_ns - deed->start_ns;
-  const bool has_call =
-      deed->doing == LNS_DOING_CUDA || deed->doing == LNS_DOING_MPI || deed->doing == LNS_DOING_OS;
-  const LnsOccupation what = { .call = has_call ? deed->name : 0, .range = deed->range };
+  const LnsOccupation what = { .call = deed->name, .range = deed->range };
   Occupied *found = NULL;
 
   for (size_t i = 0; i < all->n && found == NULL; i++)
