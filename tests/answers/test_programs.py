@@ -104,4 +104,9 @@ def test_start_up():
     check("start-up", "start-up", "work began only after", "“tokenize”", "decode_batch")
 
 
+def test_slow_step():
+    # cuda-why.cu: one of 20 steps reads for as long as all others do in total, and longer.
+    check("slow-step", "io-wait", "in read (“load”), most of it in 1 of 20 steps")
+
+
 tap.main(globals())

@@ -65,8 +65,9 @@ typedef struct
   LnsEvidence evidence[LNS_MAX_EVIDENCE]; /* the longest so many, in order of time               */
   unsigned n_evidence;
   int64_t own_ns; /* of start-up and tear-down: how long `own` was so */
-  LnsCause
-      part; /* of slow steps: what made them slow; LNS_CAUSE_UNKNOWN: the GPU's work itself   */
+  /* Of slow steps: what made them slow, and for how much longer than the median; LNS_CAUSE_UNKNOWN: the GPU's work itself. */
+  LnsCause part;
+  int64_t part_ns;
   char *sentence; /* owned                                                                       */
 } LnsWhyFinding;
 

@@ -256,11 +256,31 @@ put_place (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
     }
 }
 
+/* The finding that a few steps are slow, if most of the time of FINDING is why; else NULL. */
+static const LnsWhyFinding *
+slow_steps_of (const LnsWhy *why, const LnsWhyFinding *finding)
+{
+  for (size_t i = 0; i < why->findings.n; i++)
+    {
+      const LnsWhyFinding *slow = &why->findings.items[i];
+      if (slow->cause == LNS_CAUSE_SLOW_STEP && slow->part == finding->cause &&
+          slow->ledger == finding->ledger && slow->own.thread == finding->own.thread &&
+          slow->own.call == finding->own.call && slow->own.range == finding->own.range &&
+          slow->part_ns > finding->ns / 2)
+        return slow;
+    }
+  return NULL;
+}
+
 /* Writes how often: in how many steps, or how many times. */
 static void
 put_count (const LnsWhy *why, const LnsWhyFinding *finding, FILE *stream)
 {
-  if (why->steps.n > 0 && finding->n_steps * 2 >= why->steps.n)
+  const LnsWhyFinding *slow = slow_steps_of (why, finding);
+
+  if (slow != NULL)
+    fprintf (stream, ", most of it in %ju of %zu steps", (uintmax_t)slow->n_steps, why->steps.n);
+  else if (why->steps.n > 0 && finding->n_steps * 2 >= why->steps.n)
     fprintf (stream, " in %ju of %zu steps", (uintmax_t)finding->n_steps, why->steps.n);
   else if (finding->count > 1)
     fprintf (stream, ", %ju times", (uintmax_t)finding->count);

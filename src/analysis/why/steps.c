@@ -25,6 +25,13 @@
 /* A step is slow if it takes this many times the median. */
 #define SLOW 1.5
 
+/* A step that loses less than this share of what the slowest one loses is none of the slow ones that a finding is about. */
+#define SMALL 0.05
+
+/* From so many steps on, a tenth and one more may be slow: where more are, that is how they are. */
+#define LEAST_FOR_SLOW 8
+#define MOST_SLOW(N)   ((N) / 10 + 1)
+
 /* Ranges that PyTorch makes around single operators: no steps. */
 static const char *const operators[] = { "aten::", "autograd::", "torch::", "c10" };
 
@@ -129,13 +136,13 @@ compare_candidates (const void *a, const void *b)
 }
 
 /* Whether the ranges at hand are steps: they fill most of the time from the first to the last, and that a good part of WORK,
- * and most are alike. */
+ * and most are alike, whatever those take that may be slow. */
 static bool
 are_steps (const LnsWhyMaker *maker, const LnsSpan *work)
 {
   const LnsSpan *steps = maker->steps.items;
   const size_t n = maker->steps.n;
-  int64_t sum_ns = 0;
+  int64_t sum_ns = 0, alike_ns = 0;
 
   if (n < LEAST_STEPS)
     return false;
@@ -143,12 +150,15 @@ are_steps (const LnsWhyMaker *maker, const LnsSpan *work)
   for (size_t i = 0; i < n; i++)
     sum_ns += values[i] = steps[i].end_ns - steps[i].start_ns;
   qsort (values, n, sizeof *values, compare_ns);
-  const double typical_ns = (double)values[n / 2] * (double)n;
+  const size_t n_alike = n < LEAST_FOR_SLOW ? n : n - MOST_SLOW (n);
+  for (size_t i = 0; i < n_alike; i++)
+    alike_ns += values[i];
+  const double typical_ns = (double)values[n / 2] * (double)n_alike;
   free (values);
   const double reach_ns = (double)(steps[n - 1].end_ns - steps[0].start_ns);
   return (double)sum_ns >= LEAST_COVER * reach_ns &&
          reach_ns >= LEAST_REACH * (double)(work->end_ns - work->start_ns) &&
-         typical_ns >= LEAST_COVER * (double)sum_ns;
+         typical_ns >= LEAST_COVER * (double)alike_ns;
 }
 
 bool
@@ -291,15 +301,20 @@ _lns_why_judge_steps (LnsWhyMaker *maker)
       step.is_busy = column == 0;
       step.cause = column == 0 ? LNS_CAUSE_UNKNOWN : (LnsCause)(column - 1);
       *lns_array_add (&steps->outliers) = step;
-      for (unsigned k = 0; k < N_COLUMNS; k++)
-        excess_ns[k] += maker->step_ns[i * N_COLUMNS + k] - medians[k];
-      lost_ns += ns - steps->p50_ns;
-      n_slow++;
     }
-  if (n_slow > 0)
-    qsort (steps->outliers.items, n_slow, sizeof *steps->outliers.items, compare_steps);
-  /* Where many steps are slow, that is how they are. */
-  if (n_slow > 0 && n_slow <= n / 10 + 1 && n >= 8 && maker->why->ledgers.n > 0)
+  if (steps->outliers.n > 0)
+    qsort (steps->outliers.items, steps->outliers.n, sizeof *steps->outliers.items, compare_steps);
+  for (; n_slow < steps->outliers.n; n_slow++)
+    {
+      const LnsStep *step = &steps->outliers.items[n_slow], *worst = &steps->outliers.items[0];
+      const int64_t ns = step->end_ns - step->start_ns - steps->p50_ns;
+      if ((double)ns < SMALL * (double)(worst->end_ns - worst->start_ns - steps->p50_ns))
+        break;
+      for (unsigned k = 0; k < N_COLUMNS; k++)
+        excess_ns[k] += maker->step_ns[step->index * N_COLUMNS + k] - medians[k];
+      lost_ns += ns;
+    }
+  if (n_slow > 0 && n >= LEAST_FOR_SLOW && n_slow <= MOST_SLOW (n) && maker->why->ledgers.n > 0)
     {
       LnsWhyFinding *finding =
           _lns_why_add_finding (maker, LNS_CAUSE_SLOW_STEP, 0, lost_ns, n_slow);
@@ -308,6 +323,7 @@ _lns_why_judge_steps (LnsWhyMaker *maker)
       for (unsigned k = 1; k < N_COLUMNS; k++)
         most = excess_ns[k] > excess_ns[most] ? k : most;
       finding->part = most == 0 ? LNS_CAUSE_UNKNOWN : (LnsCause)(most - 1);
+      finding->part_ns = excess_ns[most];
       finding->n_steps = n_slow;
       finding->longest = evidence_of (maker, worst);
       finding->own.thread = steps->thread;
