@@ -80,7 +80,7 @@ def test_cpu_contention():
 
 
 def test_cpu_work():
-    check("cpu-work", "cpu-work", "in “load”", "decode_batch")
+    check("cpu-work", "cpu-work", "in “load” in ", ", mostly in decode_batch.")
 
 
 def test_gpu_sync():

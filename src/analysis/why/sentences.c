@@ -339,11 +339,16 @@ put_deed (LnsTables *tables, const LnsLedger *ledger, const LnsWhyFinding *findi
     put_thread (tables, finding->own.thread, ledger->process, stream);
   fprintf (stream, " %s %s%s", deed.before, _lns_why_ns (finding->ns, ns), deed.after);
   put_place (report, finding, stream);
-  if (finding->cause == LNS_CAUSE_CPU_WORK && finding->own.function != 0)
-    {
-      fputs (finding->own.range != 0 ? ", mostly " : " in ", stream);
-      put_name (report, finding->own.function, false, stream);
-    }
+}
+
+/* Writes the function in which FINDING computed most, where that is known. */
+static void
+put_function (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
+{
+  if (finding->cause != LNS_CAUSE_CPU_WORK || finding->own.function == 0)
+    return;
+  fputs (", mostly in ", stream);
+  put_name (report, finding->own.function, false, stream);
 }
 
 /* Writes for whom the accused thread waited in the end, and what that one did. */
@@ -472,6 +477,7 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
     default:
       put_deed (tables, &why->ledgers.items[finding->ledger], finding, stream);
       put_count (why, finding, stream);
+      put_function (report, finding, stream);
       put_waits (tables, finding, stream);
       if (finding->cause == LNS_CAUSE_CPU_WORK && finding->confidence == LNS_CONFIDENCE_GUESS)
         fputs ("; whether it computed or waited was not recorded", stream);
@@ -640,11 +646,7 @@ put_own_work (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
     {
       fprintf (stream, ": %s", _lns_why_ns (finding->ns, ns));
       put_range (report, finding, stream);
-      if (finding->own.function != 0)
-        {
-          fputs (finding->own.range != 0 ? ", mostly " : ", mostly in ", stream);
-          put_name (report, finding->own.function, false, stream);
-        }
+      put_function (report, finding, stream);
       fputs (".", stream);
     }
 }
