@@ -40,7 +40,7 @@ def first_of(answer, cause):
     slowly: so much is true, and the finding behind it is what the program planted."""
     findings = [f for f in answer["findings"] if f["cause"] not in {"cpu-contention", "start-up"} - {cause}]
     first = findings[0]
-    if first is answer["findings"][0]:
+    if first is answer["findings"][0] and answer["devices"]:
         sentence = first["sentence"]
         assert sentence[0].lower() + sentence[1:] in answer["verdict"], answer["verdict"]
     assert first["cause"] == cause, [(f["cause"], f["ns"], f["sentence"]) for f in answer["findings"]]
@@ -69,6 +69,11 @@ def test_lock_wait_in_a_condition():
 
 def test_io_wait():
     check("io-wait", "io-wait", "in read (“load”)")
+
+
+def test_io_wait_of_a_disk():
+    first = check("io-wait-disk", "io-wait", "in fsync (“load”)")
+    assert "for data" not in first["sentence"] and "write" in first["advice"] and "read ahead" not in first["advice"], first
 
 
 def test_sleep():
@@ -107,6 +112,12 @@ def test_start_up():
 def test_slow_step():
     # cuda-why.cu: one of 20 steps reads for as long as all others do in total, and longer.
     check("slow-step", "io-wait", "in read (“load”), most of it in 1 of 20 steps")
+
+
+def test_advice_without_a_gpu_speaks_of_none():
+    answer = ask("/usr/bin/python3", "-c", "print(sum(i * i for i in range(3000000)))")
+    first = first_of(answer, "cpu-work")
+    assert "GPU" not in first["advice"] and first["advice"], first
 
 
 tap.main(globals())

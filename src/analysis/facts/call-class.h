@@ -22,7 +22,8 @@ typedef enum
   /* The OS runtime and system calls. */
   LNS_CALL_LOCK,    /* waits for another thread or process                                       */
   LNS_CALL_RELEASE, /* has another thread go on                                                  */
-  LNS_CALL_IO,      /* reads, writes, or waits for files and sockets                             */
+  LNS_CALL_IO,      /* reads, opens, or waits for files and sockets                              */
+  LNS_CALL_OUTPUT,  /* writes to files and sockets, or waits until that is done                  */
   LNS_CALL_SLEEP,   /* waits for time to pass                                                    */
   LNS_CALL_DEVICE,  /* asks a driver                                                             */
   /* MPI, and NCCL's ranges. */

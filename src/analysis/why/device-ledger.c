@@ -124,6 +124,7 @@ _lns_why_cause_of_call (LnsCallClass class)
     case LNS_CALL_LOCK:
       return LNS_CAUSE_LOCK_WAIT;
     case LNS_CALL_IO:
+    case LNS_CALL_OUTPUT:
       return LNS_CAUSE_IO_WAIT;
     case LNS_CALL_SLEEP:
       return LNS_CAUSE_SLEEP;

@@ -68,6 +68,7 @@ typedef struct
   /* Of slow steps: what made them slow, and for how much longer than the median; LNS_CAUSE_UNKNOWN: the GPU's work itself. */
   LnsCause part;
   int64_t part_ns;
+  const char *advice; /* static: a clause for the end of a sentence                              */
   char *sentence; /* owned                                                                       */
 } LnsWhyFinding;
 

@@ -286,6 +286,28 @@ put_count (const LnsWhy *why, const LnsWhyFinding *finding, FILE *stream)
     fprintf (stream, ", %ju times", (uintmax_t)finding->count);
 }
 
+/* Whether FINDING is a call that writes. */
+static bool
+is_output (LnsReport *report, const LnsWhyFinding *finding)
+{
+  return lns_call_class_of_text (LNS_LANE_OS_CALL, lns_report_string (report, finding->own.call,
+                                                                      NULL)) == LNS_CALL_OUTPUT;
+}
+
+/* What helps against FINDING. Static. */
+static const char *
+advice_of (LnsReport *report, const LnsWhy *why, const LnsWhyFinding *finding)
+{
+  const bool has_gpu =
+      finding->ledger < why->ledgers.n && why->ledgers.items[finding->ledger].is_device;
+
+  if (finding->cause == LNS_CAUSE_IO_WAIT && is_output (report, finding))
+    return "write less often, in larger pieces, or from another thread";
+  if (finding->cause == LNS_CAUSE_CPU_WORK && !has_gpu)
+    return "make this work less, or share it out among threads";
+  return lns_cause_advice (finding->cause);
+}
+
 /* What the accused thread did, around how long: "waited 353 ms in sem_wait". */
 typedef struct
 {
@@ -521,20 +543,6 @@ second_finding (const LnsWhy *why)
   return NULL;
 }
 
-/* What helps against FINDING. */
-static const char *
-advice_of (LnsReport *report, const LnsWhyFinding *finding)
-{
-  static const char *const writes[] = { "write",  "pwrite", "fwrite", "fsync", "fdatasync",
-                                        "fflush", "fput",   "fclose", "send" };
-  const char *call = lns_report_string (report, finding->own.call, NULL);
-
-  for (size_t i = 0; finding->cause == LNS_CAUSE_IO_WAIT && i < sizeof writes / sizeof *writes; i++)
-    if (strncmp (call, writes[i], strlen (writes[i])) == 0)
-      return "write less often, in larger pieces, or from another thread";
-  return lns_cause_advice (finding->cause);
-}
-
 static double
 percent (int64_t part_ns, int64_t whole_ns)
 {
@@ -660,6 +668,7 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why)
       char *clause = make_clause (tables, why, finding);
       finding->sentence = lns_asprintf ("%c%s.", toupper ((unsigned char)clause[0]), clause + 1);
       free (clause);
+      finding->advice = advice_of (lns_tables_report (tables), why, finding);
     }
   const LnsWhyFinding *first = main_finding (why);
   const LnsLedger *ledger = first != NULL ? &why->ledgers.items[first->ledger] : NULL;
@@ -691,5 +700,5 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why)
              second->sentence + 1);
   lns_memory_stream_end (stream);
   why->verdict = text;
-  why->next = lns_strdup (advice_of (lns_tables_report (tables), second != NULL ? second : first));
+  why->next = lns_strdup (second != NULL ? second->advice : first->advice);
 }

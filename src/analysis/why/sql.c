@@ -133,7 +133,7 @@ finding_column (const Answer *answer, size_t row, int column, sqlite3_context *c
       give_text (context, finding->sentence);
       break;
     case 10:
-      give_text (context, lns_cause_advice (finding->cause));
+      give_text (context, finding->advice);
       break;
     case 11:
       give_text (context, confidences[finding->confidence]);

@@ -293,7 +293,7 @@ put_json_finding (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *fin
   fprintf (stream, ",\"count\":%" PRIu64 ",\"sentence\":", finding->count);
   put_string (finding->sentence, stream);
   fputs (",\"advice\":", stream);
-  put_string (lns_cause_advice (finding->cause), stream);
+  put_string (finding->advice, stream);
   if (finding->group != 0)
     fprintf (stream,
              ",\"sql\":\"SELECT sum(\\\"end\\\" - start) FROM LNS_GAPS WHERE finding = %zu\"",
@@ -417,8 +417,7 @@ lns_why_write_table (LnsTables *tables, const LnsWhy *why, FILE *stream, const L
     {
       const LnsWhyFinding *finding = &why->findings.items[i];
       const char *cause = lns_cause_name (finding->cause),
-                 *severity = severities[finding->severity],
-                 *advice = lns_cause_advice (finding->cause),
+                 *severity = severities[finding->severity], *advice = finding->advice,
                  *confidence = confidences[finding->confidence];
       const LnsStatsCell cells[] = {
         _lns_stats_text (cause, strlen (cause)),
