@@ -120,4 +120,11 @@ def test_advice_without_a_gpu_speaks_of_none():
     assert "GPU" not in first["advice"] and first["advice"], first
 
 
+def test_a_process_of_several_is_named():
+    answer = ask("sh", "-c", "head -c 8000000 /dev/zero | od -v | sort | wc -l")
+    ledger = answer["threads"][0]
+    named = [f"Process {ledger['pid']} “{name}” " for name in ("sh", "head", "od", "sort", "wc")]
+    assert any(answer["verdict"].startswith(name) for name in named), answer["verdict"]
+
+
 tap.main(globals())

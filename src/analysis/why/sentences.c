@@ -132,6 +132,21 @@ process_of (LnsReport *report, uint32_t thread)
   return thread < n ? threads[thread].process : LNS_ID_NONE;
 }
 
+/* Another process than that of THREAD, if there is one and THREAD is the first one of its own, so that its process is what it
+ * is known by; else LNS_ID_NONE. */
+static uint32_t
+foreign_to (LnsReport *report, uint32_t thread)
+{
+  uint32_t n, n_processes;
+  const LnsThread *threads = lns_report_threads (report, &n);
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+
+  if (thread >= n || n_processes < 2 || threads[thread].process >= n_processes ||
+      processes[threads[thread].process].pid != threads[thread].tid)
+    return LNS_ID_NONE;
+  return threads[thread].process == 0 ? 1 : 0;
+}
+
 char *
 lns_why_subject (LnsTables *tables, const LnsLedger *ledger)
 {
@@ -145,7 +160,7 @@ lns_why_subject (LnsTables *tables, const LnsLedger *ledger)
     return ledger->device < n ? lns_asprintf ("GPU %u", devices[ledger->device].number)
                               : lns_strdup ("The GPU");
   FILE *stream = lns_memory_stream (&text, &size);
-  put_thread (tables, ledger->thread, LNS_ID_NONE, stream);
+  put_thread (tables, ledger->thread, foreign_to (report, ledger->thread), stream);
   lns_memory_stream_end (stream);
   text[0] = (char)toupper ((unsigned char)text[0]);
   return text;
