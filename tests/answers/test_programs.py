@@ -18,6 +18,7 @@ import golden  # noqa: E402
 import profiling  # noqa: E402
 
 WITH = os.path.join(tap.SOURCE, "tests", "double", "with")
+LOADER = os.path.join(tap.SOURCE, "tests", "programs", "queue-loader.py")
 # With samples and states of threads, as is the default.
 AS_A_USER = {name: value for name, value in os.environ.items() if name != "LANESCOPE_SAMPLE" and not name.startswith("LNS_DOUBLE_")}
 
@@ -125,6 +126,15 @@ def test_a_process_of_several_is_named():
     ledger = answer["threads"][0]
     named = [f"Process {ledger['pid']} “{name}” " for name in ("sh", "head", "od", "sort", "wc")]
     assert any(answer["verdict"].startswith(name) for name in named), answer["verdict"]
+
+
+def test_python_waits_for_its_worker():
+    # queue-loader.py: the worker computes in decode (); the main thread waits for the queue, or for the interpreter's lock.
+    answer = ask("/usr/bin/python3", LOADER, switches=("-t", "osrt", "--python-sampling=true"))
+    waits = [f for f in answer["findings"] if f["cause"] == "lock-wait" and f["severity"] == "high"]
+    assert waits and first_of(answer, "lock-wait") is waits[0], answer["findings"]
+    lacks = [f["sentence"] for f in waits if " for thread " not in f["sentence"]]
+    assert not lacks and "decode" in waits[0]["sentence"], [f["sentence"] for f in waits]
 
 
 tap.main(globals())

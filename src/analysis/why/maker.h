@@ -50,6 +50,8 @@ typedef struct
   int64_t ns;
   LnsVote call_vote, range_vote; /* where is_any_place                                           */
   bool is_any_place;
+  LnsVote
+      waker_vote; /* 1 + thread that ended most of its waits, of those where that is known     */
   uint64_t count, last_gap, n_steps, last_step;
   LnsPart parts[LNS_MAX_EVIDENCE]; /* the longest, in no order                                   */
   unsigned n_parts;

@@ -499,6 +499,9 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
       Occupied most;
       if (!find_awaited (maker, thread, parts, n, &awaited, error))
         return false;
+      /* The longest waits may be those that time ended; others tell. */
+      if (awaited == LNS_ID_NONE && finding->n_waits == 0 && group->waker_vote.name != 0)
+        awaited = group->waker_vote.name - 1;
       bool is_known = awaited == LNS_ID_NONE || awaited == finding->own.thread;
       for (unsigned i = 0; i < finding->n_waits; i++)
         is_known |= finding->waits[i].thread == awaited;
