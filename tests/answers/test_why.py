@@ -82,6 +82,14 @@ def test_the_sample_names_what_it_waited_for():
     assert " ".join(text.split("\n  1")[0].split()) == answer["verdict"] and len(text.splitlines()) <= 12, text
 
 
+def test_each_line_says_when():
+    findings = why(SAMPLE)["findings"]
+    lines = [line for line in golden.run("why", SAMPLE)[0].decode().splitlines() if line.startswith("  ") and "×" in line]
+    once = [line for line in lines if " 1× " in line]
+    assert once and len(lines) <= len(findings)
+    assert all(" at " in line for line in lines), lines
+
+
 def test_forms_agree():
     answer = why(SAMPLE)
     rows = list(csv.DictReader(io.StringIO(golden.run("why", "--format=csv", SAMPLE)[0].decode())))

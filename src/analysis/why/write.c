@@ -79,6 +79,8 @@ put_finding (LnsTables *tables, const LnsWhy *why, size_t i, FILE *stream)
     fprintf (stream, "  longest: %s at %s",
              _lns_why_ns (finding->longest.end_ns - finding->longest.start_ns, longest),
              _lns_why_ns (finding->longest.start_ns, at));
+  else if (finding->longest.end_ns > finding->longest.start_ns)
+    fprintf (stream, "  at %s", _lns_why_ns (finding->longest.start_ns, at));
   putc ('\n', stream);
   free (subject);
 }
