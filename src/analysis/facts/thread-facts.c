@@ -477,7 +477,7 @@ is_sampled (Walk *walk, int64_t from_ns, int64_t to_ns, bool *ret_runs)
   const int64_t period_ns = walk->thread->period_ns;
 
   *ret_runs = false;
-  if (period_ns <= 0 || to_ns - from_ns < 2 * period_ns)
+  if (period_ns <= 0 || (to_ns - from_ns) / 2 < period_ns)
     return true;
   if (!lns_lane_cursor_seek (cursor, from_ns, walk->error))
     return false;
