@@ -669,7 +669,10 @@ tell_all (Device *device, LnsError *error)
   if (good && any)
     tell_end (device, &before);
   else if (good)
-    add (device, work->span.start_ns, work->span.end_ns, LNS_CAUSE_UNKNOWN, nothing);
+    {
+      device->maker->gap++;
+      add (device, work->span.start_ns, work->span.end_ns, LNS_CAUSE_UNKNOWN, nothing);
+    }
   return good;
 }
 
