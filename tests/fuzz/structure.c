@@ -193,6 +193,11 @@ static const char *const commands[][WORDS_MAX] = {
   { "viewer" },
   { "stats", "--filter-time", "1us/1ms" },
   { "stats", "--filter-nvtx", "main" },
+  { "why", "--top", "0" },
+  { "why", "--format", "json" },
+  { "why", "--format", "table" },
+  { "why", "--format", "markdown", "--filter-time", "1us/1ms" },
+  { "why", "--steps", "main" },
 };
 
 static const char *const queries[] = {
@@ -206,6 +211,10 @@ static const char *const queries[] = {
   "JOIN CUPTI_ACTIVITY_KIND_RUNTIME r USING (correlationId) LIMIT 100000",
   "SELECT * FROM NVTX_EVENTS WHERE rowid = -1 OR rowid = 9223372036854775807",
   "SELECT max(end) - min(start), count(DISTINCT start) FROM CUPTI_ACTIVITY_KIND_RUNTIME",
+  "SELECT f.*, g.* FROM LNS_FINDINGS AS f LEFT JOIN (SELECT finding, count(*), min(start), "
+  "max(\"end\") FROM "
+  "LNS_GAPS GROUP BY finding) AS g USING (finding)",
+  "SELECT * FROM LNS_STEPS",
 };
 
 #define N_COMMANDS (sizeof commands / sizeof *commands)

@@ -31,12 +31,22 @@ struct LnsLaunchFinder
   uint32_t n_lanes;
 };
 
+/* Outermost calls first. */
+static int
+compare_calls (const void *a, const void *b, void *report)
+{
+  const LnsLaneCursor *ca = a, *cb = b;
+  const LnsLane *lanes = lns_report_lanes (report, NULL);
+
+  return LNS_COMPARE (lanes[ca->lane].ordinal, lanes[cb->lane].ordinal)
+             ?: LNS_COMPARE (ca->lane, cb->lane);
+}
+
 LnsLaunchFinder *
 lns_launch_finder_new (LnsReport *report, LnsCallClasses *classes)
 {
   LnsLaunchFinder *finder = lns_calloc (1, sizeof *finder);
   const LnsLane *lanes = lns_report_lanes (report, &finder->n_lanes);
-  uint32_t deepest = 0;
 
   finder->report = report;
   finder->classes = classes;
@@ -44,20 +54,20 @@ lns_launch_finder_new (LnsReport *report, LnsCallClasses *classes)
   finder->processes = lns_calloc ((size_t)finder->n_processes + 1, sizeof *finder->processes);
   finder->work = lns_calloc ((size_t)finder->n_lanes + 1, sizeof *finder->work);
   for (uint32_t i = 0; i < finder->n_lanes; i++)
-    if (lanes[i].kind == LNS_LANE_CUDA_API && lanes[i].ordinal > deepest)
-      deepest = lanes[i].ordinal;
-  for (uint32_t depth = 0; depth <= deepest; depth++)
-    for (uint32_t i = 0; i < finder->n_lanes; i++)
-      {
-        const uint32_t process = lns_track_of (report, i)->process;
-        if (lanes[i].kind == LNS_LANE_CUDA_API && lanes[i].ordinal == depth &&
-            process < finder->n_processes && lns_report_lane_info (report, i)->n_events > 0)
-          *lns_array_add (&finder->processes[process].calls) =
-              (LnsLaneCursor){ .report = report,
-                               .lane = i,
-                               .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) |
-                                          LNS_COLUMN_BIT (LNS_COLUMN_CORRELATION) };
-      }
+    {
+      const uint32_t process = lns_track_of (report, i)->process;
+      if (lanes[i].kind == LNS_LANE_CUDA_API && process < finder->n_processes &&
+          lns_report_lane_info (report, i)->n_events > 0)
+        *lns_array_add (&finder->processes[process].calls) =
+            (LnsLaneCursor){ .report = report,
+                             .lane = i,
+                             .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) |
+                                        LNS_COLUMN_BIT (LNS_COLUMN_CORRELATION) };
+    }
+  for (uint32_t i = 0; i < finder->n_processes; i++)
+    if (finder->processes[i].calls.n > 1)
+      qsort_r (finder->processes[i].calls.items, finder->processes[i].calls.n,
+               sizeof (LnsLaneCursor), compare_calls, report);
   return finder;
 }
 
