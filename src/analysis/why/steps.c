@@ -44,6 +44,7 @@ typedef struct
   uint32_t name, lane;
   uint64_t n;
   int64_t ns;
+  LnsSpan reach; /* from the first to the last                                                   */
 } Candidate;
 
 typedef struct
@@ -76,13 +77,17 @@ count_ranges (void *data, const LnsTrack *track, const LnsChunk *chunk)
           if (search->candidates.n >= 65536)
             continue;
           *lns_array_add (&search->candidates) =
-              (Candidate){ .key = key, .name = chunk->name[i], .lane = chunk->lane };
+              (Candidate){ .key = key,
+                           .name = chunk->name[i],
+                           .lane = chunk->lane,
+                           .reach = { chunk->start_ns[i], chunk->start_ns[i] } };
           at = search->candidates.n;
           lns_id_map_set_number (&search->index, place, at);
         }
       Candidate *candidate = &search->candidates.items[at - 1];
       candidate->n++;
       candidate->ns += chunk->duration_ns[i];
+      candidate->reach.end_ns = chunk->start_ns[i] + chunk->duration_ns[i];
     }
 }
 
@@ -135,6 +140,15 @@ compare_candidates (const void *a, const void *b)
   return LNS_COMPARE (cb->ns, ca->ns) ?: LNS_COMPARE (ca->lane, cb->lane);
 }
 
+/* Whether ranges that take NS together fill most of REACH, and that a good part of WORK. */
+static bool
+are_dense (int64_t ns, const LnsSpan *reach, const LnsSpan *work)
+{
+  const double reach_ns = (double)(reach->end_ns - reach->start_ns);
+  return (double)ns >= LEAST_COVER * reach_ns &&
+         reach_ns >= LEAST_REACH * (double)(work->end_ns - work->start_ns);
+}
+
 /* Whether the ranges at hand are steps: they fill most of the time from the first to the last, and that a good part of WORK,
  * and most are alike, whatever those take that may be slow. */
 static bool
@@ -155,9 +169,7 @@ are_steps (const LnsWhyMaker *maker, const LnsSpan *work)
     alike_ns += values[i];
   const double typical_ns = (double)values[n / 2] * (double)n_alike;
   free (values);
-  const double reach_ns = (double)(steps[n - 1].end_ns - steps[0].start_ns);
-  return (double)sum_ns >= LEAST_COVER * reach_ns &&
-         reach_ns >= LEAST_REACH * (double)(work->end_ns - work->start_ns) &&
+  return are_dense (sum_ns, &(LnsSpan){ steps[0].start_ns, steps[n - 1].end_ns }, work) &&
          typical_ns >= LEAST_COVER * (double)alike_ns;
 }
 
@@ -193,9 +205,10 @@ _lns_why_find_steps (LnsWhyMaker *maker,
   for (size_t i = 0; good && i < search.candidates.n && maker->steps.n == 0; i++)
     {
       search.chosen = &search.candidates.items[i];
-      if (search.wanted == 0
-              ? search.chosen->n < LEAST_STEPS || is_operator (maker->report, search.chosen->name)
-              : search.chosen->key != search.wanted)
+      if (search.wanted == 0 ? search.chosen->n < LEAST_STEPS ||
+                                   !are_dense (search.chosen->ns, &search.chosen->reach, work) ||
+                                   is_operator (maker->report, search.chosen->name)
+                             : search.chosen->key != search.wanted)
         continue;
       good = lns_read_lane (maker->report, search.chosen->lane,
                             LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
