@@ -41,7 +41,8 @@ typedef struct
       first_starts; /* name of kernels -> 1 + when the first one began, from the span's start on */
   uint64_t n_waits; /* calls that have a stream wait for an event, or host functions        */
   int64_t last_launch_ns; /* when the operation was launched that began the busy span at hand    */
-  LnsSpans lost; /* times of which records were dropped                                          */
+  LnsSpans lost; /* times of which records were dropped: in order, apart                         */
+  size_t next_lost; /* the first of them that may reach into the gap at hand                     */
   LnsIdMap n_calls_of; /* thread + 1 -> in how many gaps it made the call                        */
   int64_t without_call_ns, lost_ns, missing_ns, away_ns, held_ns;
   uint64_t n_without_call;
@@ -320,14 +321,15 @@ missing_from (Device *device, int64_t start_ns, int64_t end_ns)
   return from_ns < start_ns ? start_ns : from_ns;
 }
 
-/* Whether records of the time from START_NS to END_NS were dropped. */
+/* Whether records of the time from START_NS to END_NS were dropped. Times ascend. */
 static bool
-is_lost (const Device *device, int64_t start_ns, int64_t end_ns)
+is_lost (Device *device, int64_t start_ns, int64_t end_ns)
 {
-  for (size_t i = 0; i < device->lost.n; i++)
-    if (device->lost.items[i].start_ns < end_ns && device->lost.items[i].end_ns >= start_ns)
-      return true;
-  return false;
+  const LnsSpan *lost = device->lost.items;
+
+  while (device->next_lost < device->lost.n && lost[device->next_lost].end_ns < start_ns)
+    device->next_lost++;
+  return device->next_lost < device->lost.n && lost[device->next_lost].start_ns < end_ns;
 }
 
 static void
@@ -455,12 +457,21 @@ is_of_work (const LnsDeviceWork *work, uint32_t process)
   return false;
 }
 
+static int
+compare_spans (const void *a, const void *b)
+{
+  const LnsSpan *sa = a, *sb = b;
+  return LNS_COMPARE (sa->start_ns, sb->start_ns);
+}
+
 /* Finds the times in which records of calls or of the GPU were dropped. NVTX ranges that are lost hide names, no work. */
 static void
 find_losses (Device *device)
 {
   uint32_t n;
   const LnsLoss *losses = lns_report_losses (device->maker->report, &n);
+  LnsSpan *lost;
+  size_t n_apart = 0;
 
   for (uint32_t i = 0; i < n; i++)
     if (losses[i].others > 0 &&
@@ -469,6 +480,15 @@ find_losses (Device *device)
           losses[i].first_ns != LNS_TIME_UNKNOWN && losses[i].last_ns != LNS_TIME_UNKNOWN
               ? (LnsSpan){ losses[i].first_ns, losses[i].last_ns }
               : device->work->span;
+  lost = device->lost.items;
+  lns_order (lost, device->lost.n, sizeof *lost, compare_spans);
+  for (size_t i = 0; i < device->lost.n; i++)
+    if (n_apart > 0 && lost[i].start_ns <= lost[n_apart - 1].end_ns)
+      lost[n_apart - 1].end_ns =
+          lost[i].end_ns > lost[n_apart - 1].end_ns ? lost[i].end_ns : lost[n_apart - 1].end_ns;
+    else
+      lost[n_apart++] = lost[i];
+  device->lost.n = n_apart;
 }
 
 static int
