@@ -19,6 +19,11 @@ typedef struct
 {
   LNS_ARRAY (LnsLaneCursor) calls; /* outermost calls first                                      */
   size_t last;                     /* where the one before was found                             */
+  bool has_index;                  /* the rest is ready                                          */
+  uint64_t least_id;
+  size_t n_ids;
+  uint32_t
+      *call_of; /* by correlation - least_id: 1 + index of its lane in calls, 0 = none; or NULL */
 } Process;
 
 struct LnsLaunchFinder
@@ -29,6 +34,7 @@ struct LnsLaunchFinder
   uint32_t n_processes;
   LnsLaneCursor *work; /* by lane: of operations                                                 */
   uint32_t n_lanes;
+  const atomic_bool *cancel;
 };
 
 /* Outermost calls first. */
@@ -43,13 +49,14 @@ compare_calls (const void *a, const void *b, void *report)
 }
 
 LnsLaunchFinder *
-lns_launch_finder_new (LnsReport *report, LnsCallClasses *classes)
+lns_launch_finder_new (LnsReport *report, LnsCallClasses *classes, const atomic_bool *cancel)
 {
   LnsLaunchFinder *finder = lns_calloc (1, sizeof *finder);
   const LnsLane *lanes = lns_report_lanes (report, &finder->n_lanes);
 
   finder->report = report;
   finder->classes = classes;
+  finder->cancel = cancel;
   lns_report_processes (report, &finder->n_processes);
   finder->processes = lns_calloc ((size_t)finder->n_processes + 1, sizeof *finder->processes);
   finder->work = lns_calloc ((size_t)finder->n_lanes + 1, sizeof *finder->work);
@@ -82,6 +89,7 @@ lns_launch_finder_free (LnsLaunchFinder *finder)
       for (size_t k = 0; k < process->calls.n; k++)
         lns_lane_cursor_clear (&process->calls.items[k]);
       lns_array_clear (&process->calls);
+      free (process->call_of);
     }
   for (uint32_t i = 0; i < finder->n_lanes; i++)
     lns_lane_cursor_clear (&finder->work[i]);
@@ -106,6 +114,140 @@ find_near (LnsLaneCursor *cursor, int column, uint64_t correlation)
   return false;
 }
 
+/* From so many lanes of calls on, an index tells which of them has a correlation. */
+#define MANY_LANES 32
+
+/* The index has at most this many places for each call. */
+#define PLACES_A_CALL 8
+
+/* An index in the making. */
+typedef struct
+{
+  Process *process;
+  uint32_t call; /* index of the lane at hand in the process's calls                             */
+  uint64_t least, most, n;
+} Indexing;
+
+static void
+span_calls (void *data, const LnsTrack *track, const LnsChunk *chunk)
+{
+  Indexing *indexing = data;
+  const int column = lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION);
+
+  (void)track;
+  for (uint32_t i = 0; i < chunk->n; i++)
+    {
+      const uint64_t id = lns_chunk_extra (chunk, column, i);
+      if (id == 0)
+        continue;
+      indexing->least = indexing->n == 0 || id < indexing->least ? id : indexing->least;
+      indexing->most = id > indexing->most ? id : indexing->most;
+      indexing->n++;
+    }
+}
+
+static void
+index_calls (void *data, const LnsTrack *track, const LnsChunk *chunk)
+{
+  const Indexing *indexing = data;
+  const int column = lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION);
+
+  (void)track;
+  for (uint32_t i = 0; i < chunk->n; i++)
+    {
+      const uint64_t id = lns_chunk_extra (chunk, column, i);
+      if (id != 0 && indexing->process->call_of[id - indexing->least] == 0)
+        indexing->process->call_of[id - indexing->least] = indexing->call + 1;
+    }
+}
+
+/* Has FUNCTION look at the correlations of all calls. */
+static bool
+read_calls (LnsLaunchFinder *finder, Indexing *indexing, LnsChunkFunc function, LnsError *error)
+{
+  const Process *process = indexing->process;
+  bool good = true;
+
+  for (indexing->call = 0; good && indexing->call < process->calls.n; indexing->call++)
+    good = lns_read_lane (finder->report, process->calls.items[indexing->call].lane,
+                          LNS_COLUMN_BIT (LNS_COLUMN_CORRELATION), function, indexing,
+                          finder->cancel, error);
+  return good;
+}
+
+/* Makes the index of PROCESS, unless its correlations are far apart. O(calls of the process), once. */
+static bool
+make_index (LnsLaunchFinder *finder, Process *process, LnsError *error)
+{
+  Indexing indexing = { .process = process };
+
+  process->has_index = true;
+  if (!read_calls (finder, &indexing, span_calls, error))
+    return false;
+  if (indexing.n == 0 || (indexing.most - indexing.least) / PLACES_A_CALL >= indexing.n)
+    return true;
+  process->least_id = indexing.least;
+  process->n_ids = (size_t)(indexing.most - indexing.least) + 1;
+  process->call_of = lns_calloc (process->n_ids, sizeof *process->call_of);
+  return read_calls (finder, &indexing, index_calls, error);
+}
+
+/* Looks for CORRELATION among the calls of CURSOR, to which it goes. */
+static bool
+find_in_lane (LnsLaunchFinder *finder,
+              LnsLaneCursor *cursor,
+              uint64_t correlation,
+              bool *ret_found,
+              LnsError *error)
+{
+  uint64_t ordinal;
+
+  *ret_found = false;
+  if (!lns_report_find_correlation (finder->report, cursor->lane, correlation, 0, &ordinal, error))
+    return false;
+  if (ordinal >= lns_report_lane_info (finder->report, cursor->lane)->n_events)
+    return true;
+  if (!lns_lane_cursor_go (cursor, ordinal, error))
+    return false;
+  *ret_found = lns_lane_cursor_has (cursor);
+  return true;
+}
+
+/* Looks for CORRELATION among the calls of PROCESS: RET_AT gets the index of the lane of which the cursor is at it. */
+static bool
+find_call (LnsLaunchFinder *finder,
+           Process *process,
+           uint64_t correlation,
+           bool *ret_found,
+           size_t *ret_at,
+           LnsError *error)
+{
+  const int column = lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION);
+  const size_t n = process->calls.n;
+
+  *ret_found = false;
+  for (size_t k = 0; k < n && !*ret_found; k++)
+    {
+      *ret_at = (process->last + k) % n;
+      LnsLaneCursor *cursor = &process->calls.items[*ret_at];
+      if (lns_lane_cursor_has (cursor) && find_near (cursor, column, correlation))
+        *ret_found = true;
+      else if (n >= MANY_LANES && !process->has_index && !make_index (finder, process, error))
+        return false;
+      else if (process->call_of != NULL)
+        {
+          const uint64_t place = correlation - process->least_id;
+          const uint32_t at = place < process->n_ids ? process->call_of[place] : 0;
+          *ret_at = at > 0 ? at - 1 : 0;
+          return at == 0 || find_in_lane (finder, &process->calls.items[*ret_at], correlation,
+                                          ret_found, error);
+        }
+      else if (!find_in_lane (finder, cursor, correlation, ret_found, error))
+        return false;
+    }
+  return true;
+}
+
 bool
 lns_launch_finder_find (LnsLaunchFinder *finder,
                         uint32_t lane,
@@ -115,10 +257,10 @@ lns_launch_finder_find (LnsLaunchFinder *finder,
                         LnsError *error)
 {
   const LnsLaneKind kind = lns_report_lanes (finder->report, NULL)[lane].kind;
-  const int of_work = lns_lane_kind_extra (kind, LNS_COLUMN_CORRELATION),
-            of_call = lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION);
+  const int column = lns_lane_kind_extra (kind, LNS_COLUMN_CORRELATION);
   const uint32_t number = lns_track_of (finder->report, lane)->process;
   LnsLaneCursor *work = &finder->work[lane];
+  size_t at;
 
   *ret_found = false;
   work->report = finder->report;
@@ -127,36 +269,22 @@ lns_launch_finder_find (LnsLaunchFinder *finder,
   if (!lns_lane_cursor_go (work, ordinal, error))
     return false;
   const uint64_t correlation =
-      lns_lane_cursor_has (work) ? lns_chunk_extra (work->chunk, of_work, work->i) : 0;
+      lns_lane_cursor_has (work) ? lns_chunk_extra (work->chunk, column, work->i) : 0;
   if (correlation == 0 || number >= finder->n_processes)
     return true;
   Process *process = &finder->processes[number];
-  for (size_t k = 0; k < process->calls.n && !*ret_found; k++)
-    {
-      const size_t at = (process->last + k) % process->calls.n;
-      LnsLaneCursor *cursor = &process->calls.items[at];
-      uint64_t found;
-      if (lns_lane_cursor_has (cursor) && find_near (cursor, of_call, correlation))
-        *ret_found = true;
-      else if (!lns_report_find_correlation (finder->report, cursor->lane, correlation, 0, &found,
-                                             error))
-        return false;
-      else if (found < lns_report_lane_info (finder->report, cursor->lane)->n_events)
-        {
-          if (!lns_lane_cursor_go (cursor, found, error))
-            return false;
-          *ret_found = lns_lane_cursor_has (cursor);
-        }
-      if (!*ret_found)
-        continue;
-      process->last = at;
-      *ret_call = (LnsLaunchCall){ .start_ns = lns_lane_cursor_start (cursor),
-                                   .end_ns = lns_lane_cursor_end (cursor),
-                                   .thread = lns_track_of (finder->report, cursor->lane)->thread,
-                                   .name = cursor->chunk->name[cursor->i],
-                                   .lane = cursor->lane,
-                                   .ordinal = lns_lane_cursor_ordinal (cursor) };
-    }
+  if (!find_call (finder, process, correlation, ret_found, &at, error))
+    return false;
+  if (!*ret_found)
+    return true;
+  const LnsLaneCursor *cursor = &process->calls.items[at];
+  process->last = at;
+  *ret_call = (LnsLaunchCall){ .start_ns = lns_lane_cursor_start (cursor),
+                               .end_ns = lns_lane_cursor_end (cursor),
+                               .thread = lns_track_of (finder->report, cursor->lane)->thread,
+                               .name = cursor->chunk->name[cursor->i],
+                               .lane = cursor->lane,
+                               .ordinal = lns_lane_cursor_ordinal (cursor) };
   return true;
 }
 
@@ -186,7 +314,6 @@ typedef struct
 {
   LnsLaunchFinder *finder;
   uint32_t process;
-  const atomic_bool *cancel;
   IdSet set;
   LnsLaunchCounts counts;
   LNS_ARRAY (Launch) missing;
@@ -319,7 +446,7 @@ read (Missing *missing,
     if (lns_track_of (report, i)->process == missing->process &&
         (is_work ? lns_is_gpu_operation (lanes[i].kind) || lanes[i].kind == LNS_LANE_CUDA_HOST
                  : lanes[i].kind == LNS_LANE_CUDA_API && (lanes[i].ordinal == 0) == is_outermost))
-      good = lns_read_lane (report, i, columns, function, missing, missing->cancel, error);
+      good = lns_read_lane (report, i, columns, function, missing, missing->finder->cancel, error);
   return good;
 }
 
@@ -355,14 +482,14 @@ find_missing (Missing *missing, LnsError *error)
 bool
 lns_launch_finder_missing (LnsLaunchFinder *finder,
                            uint32_t process,
-                           const atomic_bool *cancel,
                            int64_t **ret_times_ns,
                            size_t *ret_n,
                            LnsLaunchCounts *ret_counts,
                            LnsError *error)
 {
-  Missing missing = { .finder = finder, .process = process, .cancel = cancel };
-  const bool good = find_missing (&missing, error);
+  Missing missing = { .finder = finder, .process = process };
+  const bool good = process >= finder->n_processes || finder->processes[process].calls.n == 0 ||
+                    find_missing (&missing, error);
 
   *ret_n = 0;
   *ret_counts = missing.counts;

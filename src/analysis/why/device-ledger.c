@@ -508,8 +508,8 @@ find_missing (Device *device, LnsError *error)
       int64_t *times;
       LnsLaunchCounts counts;
       size_t n;
-      if (!lns_launch_finder_missing (device->maker->finder, work->processes.items[i],
-                                      device->maker->cancel, &times, &n, &counts, error))
+      if (!lns_launch_finder_missing (device->maker->finder, work->processes.items[i], &times, &n,
+                                      &counts, error))
         {
           free (times);
           return false;

@@ -147,8 +147,7 @@ tell_blind (LnsWhyMaker *maker, const LnsFilterSpan *span, LnsError *error)
       size_t n_missing = 0;
       if (span->process != LNS_ID_NONE && i != span->process)
         continue;
-      good = lns_launch_finder_missing (maker->finder, i, maker->cancel, &times, &n_missing,
-                                        &counts, error);
+      good = lns_launch_finder_missing (maker->finder, i, &times, &n_missing, &counts, error);
       if (good && counts.n_launches > 0)
         _lns_why_abstain (
             maker, &(LnsSpan){ span->start_ns, span->end_ns },
@@ -223,7 +222,7 @@ lns_why_run (LnsTables *tables,
                         .why = lns_calloc (1, sizeof (LnsWhy)) };
   LnsDeviceWorks works = { 0 };
 
-  maker.finder = lns_launch_finder_new (report, lns_thread_facts_classes (maker.facts));
+  maker.finder = lns_launch_finder_new (report, lns_thread_facts_classes (maker.facts), cancel);
   const LnsReportInfo *info = lns_report_info (report);
   maker.why->span.start_ns =
       options->span.start_ns > info->start_ns ? options->span.start_ns : info->start_ns;
