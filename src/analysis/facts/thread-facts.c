@@ -58,13 +58,20 @@ typedef struct
   LNS_ARRAY (uint32_t) found; /* by lns_thread_facts_lanes ()                                    */
 } Thread;
 
+/* What a process has as a whole. */
+typedef struct
+{
+  LNS_ARRAY (KindLane) lanes; /* of start/end ranges and of overhead                             */
+  bool has_os;                /* OS calls of it were recorded                                    */
+} OfProcess;
+
 struct LnsThreadFacts
 {
   LnsReport *report;
   LnsCallClasses *classes;
   Thread *threads;
   uint32_t n_threads;
-  bool *has_os; /* by process: OS calls of it were recorded                                      */
+  OfProcess *processes;
   uint32_t n_processes;
 };
 
@@ -82,15 +89,22 @@ lns_thread_facts_new (LnsReport *report)
   lns_report_threads (report, &facts->n_threads);
   lns_report_processes (report, &facts->n_processes);
   facts->threads = lns_calloc ((size_t)facts->n_threads + 1, sizeof *facts->threads);
-  facts->has_os = lns_calloc ((size_t)facts->n_processes + 1, sizeof *facts->has_os);
+  facts->processes = lns_calloc ((size_t)facts->n_processes + 1, sizeof *facts->processes);
   for (uint32_t i = 0; i < n_lanes; i++)
     {
       const LnsTrack *track = lns_track_of (report, i);
-      if (track->thread >= facts->n_threads || lns_report_lane_info (report, i)->n_events == 0)
+      OfProcess *process =
+          track->process < facts->n_processes ? &facts->processes[track->process] : NULL;
+      if (lns_report_lane_info (report, i)->n_events == 0)
+        continue;
+      if (process != NULL &&
+          (lanes[i].kind == LNS_LANE_NVTX_START_END || lanes[i].kind == LNS_LANE_CUDA_OVERHEAD))
+        *lns_array_add (&process->lanes) = (KindLane){ lanes[i].kind, i };
+      if (track->thread >= facts->n_threads)
         continue;
       *lns_array_add (&facts->threads[track->thread].lanes) = (KindLane){ lanes[i].kind, i };
-      if (lanes[i].kind == LNS_LANE_OS_CALL && track->process < facts->n_processes)
-        facts->has_os[track->process] = true;
+      if (process != NULL && lanes[i].kind == LNS_LANE_OS_CALL)
+        process->has_os = true;
     }
   return facts;
 }
@@ -124,9 +138,11 @@ lns_thread_facts_free (LnsThreadFacts *facts)
       lns_array_clear (&thread->stacks);
       lns_array_clear (&thread->found);
     }
+  for (uint32_t i = 0; i < facts->n_processes; i++)
+    lns_array_clear (&facts->processes[i].lanes);
   lns_call_classes_free (facts->classes);
   free (facts->threads);
-  free (facts->has_os);
+  free (facts->processes);
   free (facts);
 }
 
@@ -151,6 +167,29 @@ lns_thread_facts_lanes (LnsThreadFacts *facts, uint32_t thread, LnsLaneKind kind
   return self->found.items;
 }
 
+uint64_t
+lns_thread_facts_span (LnsThreadFacts *facts,
+                       uint32_t thread,
+                       int64_t *ret_start_ns,
+                       int64_t *ret_end_ns)
+{
+  uint64_t n = 0;
+
+  *ret_start_ns = INT64_MAX;
+  *ret_end_ns = INT64_MIN;
+  for (size_t i = 0; thread < facts->n_threads && i < facts->threads[thread].lanes.n; i++)
+    {
+      const KindLane *lane = &facts->threads[thread].lanes.items[i];
+      const LnsLaneInfo *info = lns_report_lane_info (facts->report, lane->lane);
+      if (lane->kind == LNS_LANE_COUNTER)
+        continue;
+      n += info->n_events;
+      *ret_start_ns = info->start_ns < *ret_start_ns ? info->start_ns : *ret_start_ns;
+      *ret_end_ns = info->end_ns > *ret_end_ns ? info->end_ns : *ret_end_ns;
+    }
+  return n;
+}
+
 /* The outermost lane of KIND that THREAD has, or LNS_ID_NONE. */
 static uint32_t
 outermost (const LnsThreadFacts *facts, const Thread *thread, LnsLaneKind kind)
@@ -172,28 +211,22 @@ outermost (const LnsThreadFacts *facts, const Thread *thread, LnsLaneKind kind)
 static void
 add_of_process (LnsThreadFacts *facts, Thread *thread, uint32_t number)
 {
-  uint32_t n_lanes;
-  const LnsLane *lanes = lns_report_lanes (facts->report, &n_lanes);
-  const uint32_t process = lns_report_threads (facts->report, NULL)[number].process;
+  const OfProcess *process =
+      &facts->processes[lns_report_threads (facts->report, NULL)[number].process];
 
-  for (uint32_t i = 0; i < n_lanes; i++)
-    {
-      if (lns_track_of (facts->report, i)->process != process ||
-          lns_report_lane_info (facts->report, i)->n_events == 0)
-        continue;
-      if (lanes[i].kind == LNS_LANE_NVTX_START_END)
-        *lns_array_add (&thread->open_ranges) =
-            (LnsLaneCursor){ .report = facts->report,
-                             .lane = i,
-                             .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) |
-                                        LNS_COLUMN_BIT (LNS_COLUMN_THREAD) };
-      else if (lanes[i].kind == LNS_LANE_CUDA_OVERHEAD)
-        *lns_array_add (&thread->overheads) =
-            (LnsLaneCursor){ .report = facts->report,
-                             .lane = i,
-                             .columns = LNS_COLUMN_BIT (LNS_COLUMN_OVERHEAD_KIND) |
-                                        LNS_COLUMN_BIT (LNS_COLUMN_THREAD) };
-    }
+  for (size_t i = 0; i < process->lanes.n; i++)
+    if (process->lanes.items[i].kind == LNS_LANE_NVTX_START_END)
+      *lns_array_add (&thread->open_ranges) =
+          (LnsLaneCursor){ .report = facts->report,
+                           .lane = process->lanes.items[i].lane,
+                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) |
+                                      LNS_COLUMN_BIT (LNS_COLUMN_THREAD) };
+    else
+      *lns_array_add (&thread->overheads) =
+          (LnsLaneCursor){ .report = facts->report,
+                           .lane = process->lanes.items[i].lane,
+                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_OVERHEAD_KIND) |
+                                      LNS_COLUMN_BIT (LNS_COLUMN_THREAD) };
 }
 
 static int
@@ -286,7 +319,7 @@ thread_of (LnsThreadFacts *facts, uint32_t number)
   lns_thread_facts_lanes (facts, number, LNS_LANE_PYTHON_SAMPLE, &n_samples);
   thread->known = (LnsThreadKnown){
     .has_cuda = thread->calls[CUDA_CALLS].lane != LNS_ID_NONE,
-    .has_os = facts->has_os[lns_report_threads (facts->report, NULL)[number].process],
+    .has_os = facts->processes[lns_report_threads (facts->report, NULL)[number].process].has_os,
     .has_states = thread->states.lane != LNS_ID_NONE,
     .has_ranges = thread->stacks.n + thread->open_ranges.n > 0,
     .has_samples = n_samples > 0 || thread->samples.lane != LNS_ID_NONE,
@@ -761,7 +794,7 @@ lns_thread_facts_walk (LnsThreadFacts *facts,
   if (walk.thread == NULL || from_ns >= to_ns)
     return true;
   const uint32_t process = lns_report_threads (facts->report, NULL)[thread].process;
-  walk.has_os = process < facts->n_processes && facts->has_os[process];
+  walk.has_os = facts->processes[process].has_os;
   walk.with_ranges = with_ranges && walk.thread->known.has_ranges;
   return walk_overhead (&walk, 0, from_ns, to_ns);
 }

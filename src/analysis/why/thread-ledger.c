@@ -5,31 +5,22 @@
 
 /* The ledger of a report without GPU work: of the thread that the program waits for. */
 
+#include <stdlib.h>
+
 #include "src/analysis/why/maker.h"
+#include "src/base/memory.h"
+#include "src/base/saturate.h"
 #include "src/tables/lanes.h"
 
 /* --- Which thread ----------------------------------------------------------------------------- */
 
 /* What THREAD did that a ledger could be made of: the span of its events, and how many they are. */
 static uint64_t
-span_of_thread (LnsReport *report, uint32_t thread, const LnsFilterSpan *within, LnsSpan *ret_span)
+span_of_thread (LnsWhyMaker *maker, uint32_t thread, const LnsFilterSpan *within, LnsSpan *ret_span)
 {
-  uint32_t n_lanes;
-  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  uint64_t n = 0;
+  const uint64_t n =
+      lns_thread_facts_span (maker->facts, thread, &ret_span->start_ns, &ret_span->end_ns);
 
-  *ret_span = (LnsSpan){ INT64_MAX, INT64_MIN };
-  for (uint32_t i = 0; i < n_lanes; i++)
-    {
-      const LnsLaneInfo *info = lns_report_lane_info (report, i);
-      if (lns_track_of (report, i)->thread != thread || info->n_events == 0 ||
-          lanes[i].kind == LNS_LANE_COUNTER)
-        continue;
-      n += info->n_events;
-      ret_span->start_ns =
-          info->start_ns < ret_span->start_ns ? info->start_ns : ret_span->start_ns;
-      ret_span->end_ns = info->end_ns > ret_span->end_ns ? info->end_ns : ret_span->end_ns;
-    }
   if (ret_span->start_ns < within->start_ns)
     ret_span->start_ns = within->start_ns;
   if (ret_span->end_ns > within->end_ns)
@@ -39,11 +30,11 @@ span_of_thread (LnsReport *report, uint32_t thread, const LnsFilterSpan *within,
 
 /* The main thread of PROCESS, or the one with the most events if that has none; LNS_ID_NONE if none has any. */
 static uint32_t
-main_thread (LnsReport *report, uint32_t process, const LnsFilterSpan *within)
+main_thread (LnsWhyMaker *maker, uint32_t process, const LnsFilterSpan *within)
 {
   uint32_t n, found = LNS_ID_NONE;
-  const LnsThread *threads = lns_report_threads (report, &n);
-  const int32_t pid = lns_report_processes (report, NULL)[process].pid;
+  const LnsThread *threads = lns_report_threads (maker->report, &n);
+  const int32_t pid = lns_report_processes (maker->report, NULL)[process].pid;
   uint64_t most = 0;
   LnsSpan span;
 
@@ -51,7 +42,7 @@ main_thread (LnsReport *report, uint32_t process, const LnsFilterSpan *within)
     {
       if (threads[i].process != process)
         continue;
-      const uint64_t n_events = span_of_thread (report, i, within, &span);
+      const uint64_t n_events = span_of_thread (maker, i, within, &span);
       if (n_events > 0 && threads[i].tid == pid)
         return i;
       if (n_events > most)
@@ -81,17 +72,20 @@ add_waiting (void *data, const LnsDeed *deed)
   return true;
 }
 
-/* How long the threads of PROCESS ran, as far as that was recorded. O(lanes). */
-static int64_t
-cpu_time_of (LnsReport *report, uint32_t process)
+/* How long the threads of each process ran, as far as that was recorded. To be freed. O(lanes). */
+static int64_t *
+cpu_times (LnsReport *report, uint32_t n_processes)
 {
   uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  int64_t ns = 0;
+  int64_t *ns = lns_calloc ((size_t)n_processes + 1, sizeof *ns);
 
   for (uint32_t i = 0; i < n_lanes; i++)
-    if (lanes[i].kind == LNS_LANE_SCHED && lns_track_of (report, i)->process == process)
-      ns += lns_report_lane_info (report, i)->busy_ns;
+    {
+      const uint32_t process = lns_track_of (report, i)->process;
+      if (lanes[i].kind == LNS_LANE_SCHED && process < n_processes)
+        ns[process] = lns_sum (ns[process], lns_report_lane_info (report, i)->busy_ns);
+    }
   return ns;
 }
 
@@ -104,7 +98,7 @@ awaited_child (
   uint32_t n, found = LNS_ID_NONE;
   const LnsProcess *processes = lns_report_processes (maker->report, &n);
   Waiting waiting = { 0 };
-  int64_t most_ns = -1;
+  int64_t most_ns = -1, *cpu_ns = cpu_times (maker->report, n);
 
   for (uint32_t i = 0; i < n; i++)
     {
@@ -115,13 +109,13 @@ awaited_child (
       if (i == process || processes[i].parent != process ||
           end_ns - start_ns < (span->end_ns - span->start_ns) / 2)
         continue;
-      const int64_t ns = cpu_time_of (maker->report, i);
-      if (ns > most_ns)
+      if (cpu_ns[i] > most_ns)
         {
-          most_ns = ns;
+          most_ns = cpu_ns[i];
           found = i;
         }
     }
+  free (cpu_ns);
   if (found == LNS_ID_NONE ||
       !lns_thread_facts_walk (maker->facts, thread, span->start_ns, span->end_ns, false,
                               add_waiting, &waiting, error))
@@ -221,23 +215,22 @@ _lns_why_thread (LnsWhyMaker *maker,
     process = within->process;
   for (; process < n && thread == LNS_ID_NONE; process++)
     {
-      thread = main_thread (maker->report, process, within);
+      thread = main_thread (maker, process, within);
       if (thread != LNS_ID_NONE || within->process != LNS_ID_NONE)
         break;
     }
   if (thread == LNS_ID_NONE)
     return true;
-  span_of_thread (maker->report, thread, within, &span);
+  span_of_thread (maker, thread, within, &span);
   for (unsigned depth = 0; depth < 4; depth++)
     {
       const uint32_t child = awaited_child (maker, process, thread, &span, error);
-      const uint32_t next =
-          child != LNS_ID_NONE ? main_thread (maker->report, child, within) : LNS_ID_NONE;
+      const uint32_t next = child != LNS_ID_NONE ? main_thread (maker, child, within) : LNS_ID_NONE;
       if (next == LNS_ID_NONE)
         break;
       process = child;
       thread = next;
-      span_of_thread (maker->report, thread, within, &span);
+      span_of_thread (maker, thread, within, &span);
     }
   if (!_lns_why_find_steps (maker, thread, within, &span, step_range, error))
     return false;
