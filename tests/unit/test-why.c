@@ -477,9 +477,56 @@ test_a_cancelled_answer_says_so (void)
     }
 }
 
+#define N_OVERHEADS 50000
+
+/* Overhead that begins before that of the lane before, in more lanes than a stack has room for. */
+static void
+test_any_number_of_lanes_of_overhead_is_read (void)
+{
+  const char *path = fixture_path ("overheads.rep");
+  LnsError error = { 0 };
+  LnsWriter *writer = lns_writer_create (path, &(LnsWriterOptions){ .overwrite = true }, &error);
+
+  LNS_CHECK (writer != NULL);
+  lns_writer_add_process (writer, &(LnsProcess){ .pid = 10, .parent = LNS_ID_NONE });
+  lns_writer_add_thread (writer, &(LnsThread){ .tid = 10 });
+  lns_writer_add_domain (writer, &(LnsDomain){ .thread = 0 });
+  LnsTrack track = { .kind = LNS_TRACK_OS_CALLS, .device = LNS_ID_NONE, .stream = LNS_ID_NONE };
+  uint32_t id = lns_writer_add_track (writer, &track);
+  lns_writer_append (
+      writer, lns_writer_add_lane (writer, &(LnsLane){ .track = id, .kind = LNS_LANE_OS_CALL }),
+      &(LnsEvent){ .duration_ns = 2 * N_OVERHEADS, .name = lns_writer_string (writer, "read", 4) });
+  track.kind = LNS_TRACK_CUDA_OVERHEAD;
+  track.thread = LNS_ID_NONE;
+  id = lns_writer_add_track (writer, &track);
+  LnsEvent overhead = { .duration_ns = 1 };
+  overhead.extra[lns_lane_kind_extra (LNS_LANE_CUDA_OVERHEAD, LNS_COLUMN_OVERHEAD_KIND)] = 1 << 16;
+  for (uint32_t i = 0; i < N_OVERHEADS; i++)
+    {
+      const uint32_t lane = lns_writer_add_lane (
+          writer, &(LnsLane){ .track = id, .ordinal = i, .kind = LNS_LANE_CUDA_OVERHEAD });
+      overhead.start_ns = N_OVERHEADS - (int64_t)i;
+      lns_writer_append (writer, lane, &overhead);
+      lns_writer_close_lane (writer, lane);
+    }
+  fixture_finish (writer, 2 * N_OVERHEADS);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsTables *tables = lns_tables_new (report, NULL);
+  LnsWhy *why = lns_why_run (
+      tables, &(LnsWhyOptions){ .span = lns_filter_span (report), .keeps_gaps = true }, NULL, NULL);
+  LNS_CHECK (why != NULL);
+  LNS_CHECK_INT (why->ledgers.n, 1);
+  check_ledger (why, 0);
+  LNS_CHECK (why->ledgers.items[0].cause_ns[LNS_CAUSE_PROFILER] > 0);
+  lns_why_free (why);
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
+  LNS_TEST (test_any_number_of_lanes_of_overhead_is_read);
   LNS_TEST (test_ledgers_of_random_reports_close);
   LNS_TEST (test_a_cancelled_answer_says_so);
   return lns_tap_done ();

@@ -29,6 +29,10 @@ static const LnsLaneKind call_kinds[N_CALLS] = { LNS_LANE_CUDA_API, LNS_LANE_MPI
 static const LnsDoing call_doings[N_CALLS] = { LNS_DOING_CUDA, LNS_DOING_MPI, LNS_DOING_OS,
                                                LNS_DOING_OS };
 
+/* Overhead of a process lies in as many lanes as there are at one time: in one for each thread at most. Of more lanes, which
+ * only a made-up report has, the rest is not read: each takes a call of walk_overhead (). */
+#define MOST_OVERHEADS 1024
+
 typedef struct
 {
   LnsLaneKind kind;
@@ -221,7 +225,7 @@ add_of_process (LnsThreadFacts *facts, Thread *thread, uint32_t number)
                            .lane = process->lanes.items[i].lane,
                            .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) |
                                       LNS_COLUMN_BIT (LNS_COLUMN_THREAD) };
-    else
+    else if (thread->overheads.n < MOST_OVERHEADS)
       *lns_array_add (&thread->overheads) =
           (LnsLaneCursor){ .report = facts->report,
                            .lane = process->lanes.items[i].lane,
