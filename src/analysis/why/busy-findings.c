@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/analysis/why/maker.h"
+#include "src/base/saturate.h"
 #include "src/tables/lanes.h"
 
 /* CUpti_ActivityMemoryKind. */
@@ -43,7 +44,7 @@ typedef struct
 static void
 take (Cost *cost, int64_t ns, uint32_t name, LnsEvidence evidence)
 {
-  cost->ns += ns;
+  cost->ns = lns_sum (cost->ns, ns);
   cost->n++;
   if (ns <= cost->longest_ns)
     return;
@@ -72,9 +73,10 @@ add_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
       if (start_ns >= end_ns)
         continue;
       if (chunk->name[i] != 0)
-        lns_id_map_set_number (&busy->kernel_ns, chunk->name[i],
-                               lns_id_map_number (&busy->kernel_ns, chunk->name[i]) +
-                                   (uint64_t)(end_ns - start_ns));
+        lns_id_map_set_number (
+            &busy->kernel_ns, chunk->name[i],
+            (uint64_t)lns_sum ((int64_t)lns_id_map_number (&busy->kernel_ns, chunk->name[i]),
+                               end_ns - start_ns));
       const uint64_t launch = lns_chunk_extra (chunk, column, i);
       if (end_ns - start_ns < LONG_KERNEL_NS || launch >= n_launches)
         continue;

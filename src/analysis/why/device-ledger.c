@@ -541,7 +541,7 @@ whole_graphs_ns (const Device *device)
     {
       const uint32_t lane = device->work->lanes.items[i];
       if (lanes[lane].kind == LNS_LANE_CUDA_GRAPH)
-        ns += lns_report_lane_info (device->maker->report, lane)->busy_ns;
+        ns = lns_sum (ns, lns_report_lane_info (device->maker->report, lane)->busy_ns);
     }
   return ns;
 }
