@@ -270,7 +270,7 @@ take_deed (void *data, const LnsDeed *deed)
     }
   part.is_any_place = is_of_any_place (cause);
   add (gap->device, deed->start_ns, deed->end_ns, cause, part);
-  return true;
+  return lns_go_on (gap->device->maker->cancel, NULL);
 }
 
 /* --- A gap ------------------------------------------------------------------------------------ */
@@ -432,7 +432,8 @@ tell_gap (Device *device, const LnsOperation *before, const LnsOperation *after,
   launch_ns = launch_ns < end_ns ? launch_ns : end_ns;
   const int64_t told_ns = launch_ns < known_ns ? launch_ns : known_ns;
   if (!lns_thread_facts_walk (maker->facts, call.thread, start_ns, told_ns, true, take_deed, &gap,
-                              error))
+                              error) ||
+      !lns_go_on (maker->cancel, error))
     return false;
   if (known_ns < end_ns)
     {
