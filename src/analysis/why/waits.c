@@ -219,7 +219,7 @@ find_releaser (LnsWhyMaker *maker,
                                .lane = i,
                                .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
       /* From the end of the wait back. */
-      good = lns_lane_cursor_seek (&cursor, end_ns, error);
+      good = lns_go_on (maker->cancel, error) && lns_lane_cursor_seek (&cursor, end_ns, error);
       uint64_t at = lns_lane_cursor_has (&cursor)
                         ? lns_lane_cursor_ordinal (&cursor) + 1
                         : lns_report_lane_info (maker->report, i)->n_events;
@@ -418,7 +418,8 @@ find_late (LnsWhyMaker *maker,
       if (threads[i].process == threads[part->thread].process)
         continue;
       looked++;
-      if (!find_entry (maker, i, name, part->end_ns - 1, &start_ns, error))
+      if (!lns_go_on (maker->cancel, error) ||
+          !find_entry (maker, i, name, part->end_ns - 1, &start_ns, error))
         return false;
       if (start_ns > *ret_start_ns)
         {
