@@ -523,9 +523,71 @@ test_any_number_of_lanes_of_overhead_is_read (void)
   lns_report_close (report);
 }
 
+#define N_LAUNCHERS 40
+#define N_LAUNCHES  400
+
+/* Which of many threads launched what ends a gap: each operation is of another one than that before. */
+static void
+test_the_launching_thread_of_many_is_found (void)
+{
+  const char *path = fixture_path ("launchers.rep");
+  LnsError error = { 0 };
+  LnsWriter *writer = lns_writer_create (path, &(LnsWriterOptions){ .overwrite = true }, &error);
+  uint32_t lanes[N_LAUNCHERS];
+
+  LNS_CHECK (writer != NULL);
+  const uint32_t name = lns_writer_string (writer, texts[0], strlen (texts[0]));
+  lns_writer_add_process (writer, &(LnsProcess){ .pid = 10, .parent = LNS_ID_NONE });
+  for (uint32_t i = 0; i < N_LAUNCHERS; i++)
+    lns_writer_add_thread (writer, &(LnsThread){ .tid = 10 + (int32_t)i });
+  lns_writer_add_domain (writer, &(LnsDomain){ .thread = 0 });
+  lns_writer_add_device (writer, &(LnsCudaDevice){ .number = 0 });
+  lns_writer_add_context (writer, &(LnsCudaContext){ .number = 0 });
+  lns_writer_add_stream (writer, &(LnsCudaStream){ .number = 7 });
+  LnsTrack track = { .kind = LNS_TRACK_CUDA_API, .device = LNS_ID_NONE, .stream = LNS_ID_NONE };
+  for (track.thread = 0; track.thread < N_LAUNCHERS; track.thread++)
+    lanes[track.thread] =
+        lns_writer_add_lane (writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track),
+                                                 .kind = LNS_LANE_CUDA_API });
+  track = (LnsTrack){ .kind = LNS_TRACK_CUDA_KERNELS, .thread = LNS_ID_NONE };
+  const uint32_t kernels =
+      lns_writer_add_lane (writer, &(LnsLane){ .track = lns_writer_add_track (writer, &track),
+                                               .kind = LNS_LANE_CUDA_KERNEL });
+  for (uint32_t i = 0; i < N_LAUNCHES; i++)
+    {
+      LnsEvent call = { .start_ns = 10000 * i, .duration_ns = 1000, .name = name },
+               kernel = { .start_ns = 10000 * i + 2000, .duration_ns = 3000, .name = name };
+      call.extra[lns_lane_kind_extra (LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION)] = 100 + i;
+      kernel.extra[lns_lane_kind_extra (LNS_LANE_CUDA_KERNEL, LNS_COLUMN_CORRELATION)] = 100 + i;
+      lns_writer_append (writer, lanes[i * 7 % N_LAUNCHERS], &call);
+      lns_writer_append (writer, kernels, &kernel);
+    }
+  fixture_finish (writer, 10000 * N_LAUNCHES);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsTables *tables = lns_tables_new (report, NULL);
+  LnsWhy *why = lns_why_run (
+      tables, &(LnsWhyOptions){ .span = lns_filter_span (report), .keeps_gaps = true }, NULL, NULL);
+  LNS_CHECK (why != NULL);
+  uint32_t n = 0;
+  for (size_t i = 0; i < why->gaps.n; i++)
+    {
+      const LnsWhyGap *gap = &why->gaps.items[i];
+      if (gap->cause != LNS_CAUSE_LAUNCH_RATE)
+        continue;
+      LNS_CHECK_INT (gap->thread, (gap->end_ns + 7999) / 10000 * 7 % N_LAUNCHERS);
+      n++;
+    }
+  LNS_CHECK (n >= N_LAUNCHES - 1);
+  check_ledger (why, 0);
+  lns_why_free (why);
+  lns_tables_free (tables);
+  lns_report_close (report);
+}
+
 int
 main (void)
 {
+  LNS_TEST (test_the_launching_thread_of_many_is_found);
   LNS_TEST (test_any_number_of_lanes_of_overhead_is_read);
   LNS_TEST (test_ledgers_of_random_reports_close);
   LNS_TEST (test_a_cancelled_answer_says_so);
