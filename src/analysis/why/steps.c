@@ -327,14 +327,16 @@ _lns_why_judge_steps (LnsWhyMaker *maker)
         excess_ns[k] += maker->step_ns[step->index * N_COLUMNS + k] - medians[k];
       lost_ns += ns;
     }
-  if (n_slow > 0 && n >= LEAST_FOR_SLOW && n_slow <= MOST_SLOW (n) && maker->why->ledgers.n > 0)
+  unsigned most = 0;
+  for (unsigned k = 1; k < N_COLUMNS; k++)
+    most = excess_ns[k] > excess_ns[most] ? k : most;
+  /* Steps that are long by what was not recorded accuse nobody. */
+  if (n_slow > 0 && n >= LEAST_FOR_SLOW && n_slow <= MOST_SLOW (n) && maker->why->ledgers.n > 0 &&
+      most != 1 + LNS_CAUSE_NOT_RECORDED)
     {
       LnsWhyFinding *finding =
           _lns_why_add_finding (maker, LNS_CAUSE_SLOW_STEP, 0, lost_ns, n_slow);
       const LnsStep *worst = &steps->outliers.items[0];
-      unsigned most = 0;
-      for (unsigned k = 1; k < N_COLUMNS; k++)
-        most = excess_ns[k] > excess_ns[most] ? k : most;
       finding->part = most == 0 ? LNS_CAUSE_UNKNOWN : (LnsCause)(most - 1);
       finding->part_ns = excess_ns[most];
       finding->n_steps = n_slow;
