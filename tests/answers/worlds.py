@@ -214,8 +214,18 @@ def waits(cause, names, state=2):
 
 
 def cpu_contention(w):
-    w.steps(lambda i: [w.blocked(w.main, w.lasts() // 4, state=6) or w.compute(w.main, 30 * US) for _ in range(4)])
-    w.want("cpu-contention", thread=w.pid)
+    """Another thread of the program has the CPU."""
+    rival = w.other()
+
+    def before(i):
+        for _ in range(4):
+            begun = w.main.now
+            w.blocked(w.main, w.lasts() // 4, state=6)
+            for at, is_in in ((begun + 50, 1), (w.main.now - 300, 0)):
+                w.export.add("SCHED_EVENTS", start=at, cpu=3, isSchedIn=is_in, globalTid=rival.global_tid, threadState=6, threadBlock=0, wakerTid=None, wakeLatency=None)
+            w.compute(w.main, 30 * US)
+    w.steps(before)
+    w.want("cpu-contention", f"while thread {w.pid + 1}", " ran there", thread=w.pid)
 
 
 def cpu_work(w):

@@ -60,6 +60,9 @@ typedef struct
   bool is_many_ranges; /* names that differ by numbers alone: the first one stands for all       */
   LnsOccupation waits[LNS_MAX_WAITS]; /* whom it waited for, and whom that one waited for, …     */
   unsigned n_waits;
+  unsigned
+      n_rivals; /* of time without a CPU: threads that had it for a tenth of that or more; `waits` has the one with most */
+  bool is_taken_by_others; /* … or other programs had it, of which nothing was recorded          */
   bool waits_on; /* the last of them waited, too                                                 */
   LnsEvidence longest;
   LnsEvidence evidence[LNS_MAX_EVIDENCE]; /* the longest so many, in order of time               */

@@ -218,7 +218,11 @@ _lns_why_subject_of (LnsTables *tables, const LnsWhyFinding *finding)
       FILE *inner_stream = lns_memory_stream (&inner, &inner_size);
       const bool any = put_occupation (report, &finding->waits[i], inner_stream);
       lns_memory_stream_end (inner_stream);
-      fputs (i > 0 ? ", by " : *before != '\0' ? ", woken by " : "woken by ", stream);
+      if (i > 0)
+        fputs (", by ", stream);
+      else
+        fprintf (stream, "%s%s", *before != '\0' ? ", " : "",
+                 finding->cause == LNS_CAUSE_CPU_CONTENTION ? "taken by " : "woken by ");
       put_thread (tables, finding->waits[i].thread, process_of (report, own->thread), stream);
       if (any)
         fprintf (stream, " in %s", inner);
@@ -396,8 +400,21 @@ put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
   char *text;
   size_t size;
 
+  if (finding->is_taken_by_others)
+    fputs (", while other programs ran there", stream);
   if (finding->n_waits == 0)
     return;
+  if (finding->cause == LNS_CAUSE_CPU_CONTENTION)
+    {
+      fputs (", while ", stream);
+      if (finding->n_rivals > 1)
+        fprintf (stream, "%u threads ran there, most of all ", finding->n_rivals);
+      put_thread (tables, finding->waits[0].thread, process_of (report, finding->own.thread),
+                  stream);
+      if (finding->n_rivals == 1)
+        fputs (" ran there", stream);
+      return;
+    }
   const LnsOccupation *last = &finding->waits[finding->n_waits - 1];
   FILE *inner = lns_memory_stream (&text, &size);
   const bool any = put_occupation (report, last, inner);
