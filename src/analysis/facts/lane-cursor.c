@@ -53,19 +53,26 @@ lns_lane_cursor_next (LnsLaneCursor *cursor, LnsError *error)
   return lns_lane_cursor_go (cursor, cursor->chunk->first + cursor->chunk->n, error);
 }
 
-/* Goes to the first event of the chunk at hand that is not over at TIME_NS: one is not. Few steps where it is near. */
+/* Goes to the first event of the chunk at hand that is not over at TIME_NS: one is not. Few steps where it is near, before or
+ * behind. */
 static void
 seek_in_chunk (LnsLaneCursor *cursor, int64_t time_ns)
 {
   const LnsChunk *chunk = cursor->chunk;
-  uint32_t from = is_before (chunk, cursor->i, time_ns) ? cursor->i : 0, step = 1;
+  uint32_t from = cursor->i, to = cursor->i, step = 1;
 
-  while (from + step < chunk->n && is_before (chunk, from + step, time_ns))
+  if (is_before (chunk, from, time_ns))
     {
-      from += step;
-      step *= 2;
+      for (; from + step < chunk->n && is_before (chunk, from + step, time_ns); step *= 2)
+        from += step;
+      to = from + step < chunk->n ? from + step : chunk->n;
     }
-  const uint32_t to = from + step < chunk->n ? from + step : chunk->n;
+  else
+    {
+      for (; to >= step && !is_before (chunk, to - step, time_ns); step *= 2)
+        to -= step;
+      from = to >= step ? to - step : 0;
+    }
   cursor->i = from + (uint32_t)LNS_LOWER_BOUND (to - from, k,
                                                 is_before (chunk, from + (uint32_t)k, time_ns));
 }
