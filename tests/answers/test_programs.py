@@ -135,6 +135,11 @@ def test_python_waits_for_its_worker():
     assert waits and first_of(answer, "lock-wait") is waits[0], answer["findings"]
     lacks = [f["sentence"] for f in waits if " for thread " not in f["sentence"]]
     assert not lacks and "decode" in waits[0]["sentence"], [f["sentence"] for f in waits]
+    # Without samples of Python functions of the interpreter are all that is known: how to learn more is said.
+    answer = ask("/usr/bin/python3", LOADER, switches=("-t", "osrt"))
+    told = [f for f in answer["findings"] if "_PyEval" in f["sentence"]]
+    assert all("--python-sampling=true" in f["advice"] for f in told), told
+    assert not any("--python-sampling" in f["advice"] for f in answer["findings"] if "Py" not in f["sentence"]), answer["findings"]
 
 
 tap.main(globals())

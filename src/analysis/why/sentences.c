@@ -313,6 +313,23 @@ is_output (LnsReport *report, const LnsWhyFinding *finding)
                                                                       NULL)) == LNS_CALL_OUTPUT;
 }
 
+/* Whether all that is told of where FINDING's thread was, or the one that it waited for, is a function of Python's interpreter. */
+static bool
+is_in_interpreter (LnsReport *report, const LnsWhyFinding *finding)
+{
+  static const char *const functions[] = { "_PyEval", "PyEval", "_PyObject", "PyObject",
+                                           "_PyFunction" };
+  const LnsOccupation *it =
+      finding->n_waits > 0 ? &finding->waits[finding->n_waits - 1] : &finding->own;
+  const char *name = lns_report_string (report, it->function, NULL);
+
+  for (size_t i = 0; it->range == 0 && it->call == 0 && i < sizeof functions / sizeof *functions;
+       i++)
+    if (strncmp (name, functions[i], strlen (functions[i])) == 0)
+      return true;
+  return false;
+}
+
 /* What helps against FINDING. Static. */
 static const char *
 advice_of (LnsReport *report, const LnsWhy *why, const LnsWhyFinding *finding)
@@ -320,6 +337,8 @@ advice_of (LnsReport *report, const LnsWhy *why, const LnsWhyFinding *finding)
   const bool has_gpu =
       finding->ledger < why->ledgers.n && why->ledgers.items[finding->ledger].is_device;
 
+  if (is_in_interpreter (report, finding))
+    return "record with --python-sampling=true, which names the function of Python";
   if (finding->cause == LNS_CAUSE_IO_WAIT && is_output (report, finding))
     return "write less often, in larger pieces, or from another thread";
   if (finding->cause == LNS_CAUSE_CPU_WORK && !has_gpu)
