@@ -12,6 +12,7 @@ import io
 import os
 import re
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -95,6 +96,32 @@ def test_a_report_that_is_cut_off_says_up_to_where_it_has_samples():
         first, n, n_after = rows(folder, f"SELECT min(start), count(*), sum(start > {reached_ns}) FROM SCHED_EVENTS")[0]
         # A CPU may be ahead of the one that the report knows least of.
         assert first < reached_ns <= killed_ns - folder.report("r.rep").info["t0"] and n_after < n / 2, (first, n, n_after, said)
+
+
+def first_samples(folder):
+    """Until when the report has samples, in ns, when it is first seen to have any, of a program that nobody else reports of."""
+    path = folder.file("r.rep")
+    process = folder.start(*SAMPLING, "-f", "true", WORK, "spin", "60000")
+    try:
+        return profiling.wait_for(lambda: os.path.exists(path) and rows(folder, "SELECT max(start) FROM COMPOSITE_EVENTS") != [("",)]
+                                  and rows(folder, "SELECT max(start) FROM COMPOSITE_EVENTS")[0][0], "samples")
+    finally:
+        targets = profiling.children(process.pid)
+        process.kill()
+        for target in targets:
+            os.kill(target, signal.SIGKILL)
+        process.communicate()
+
+
+def test_samples_are_in_the_report_within_a_second():
+    """Of a program with which Lanescope speaks of nothing else, too: a kill takes at most the last second."""
+    if REFUSAL is not None:
+        return
+    with profiling.Folder() as folder:
+        reached = []
+        while len(reached) < 5 and min(reached, default=2e9) > 1.3e9:  # a busy machine may delay one
+            reached.append(first_samples(folder))
+        assert min(reached) <= 1.3e9, reached
 
 
 def test_samples_have_their_callers():

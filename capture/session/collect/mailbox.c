@@ -37,8 +37,12 @@ void
 lns_mailbox_note_samples (LnsMailbox *mailbox, int64_t until_ns)
 {
   pthread_mutex_lock (&mailbox->lock);
+  const bool has_begun =
+      until_ns != INT64_MAX && (mailbox->sampled_ns == 0 || mailbox->sampled_ns == INT64_MAX);
   mailbox->sampled_ns = until_ns;
   pthread_mutex_unlock (&mailbox->lock);
+  if (has_begun)
+    lns_mailbox_wake (mailbox); /* it may have had nothing to drain, and sleep long */
 }
 
 void

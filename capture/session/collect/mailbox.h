@@ -26,7 +26,8 @@ void lns_mailbox_close (LnsMailbox *mailbox);
 /* Adds EVENT, which is taken over. If memory is short, the event is dropped. */
 void lns_mailbox_add (LnsMailbox *mailbox, LnsBatchEvent *event);
 
-/* Notes that all samples of CPUs up to UNTIL_NS (CLOCK_MONOTONIC) were added; INT64_MAX: no more will come. */
+/* Notes that all samples of CPUs up to UNTIL_NS (CLOCK_MONOTONIC) were added; INT64_MAX: no more will come.
+ * When samples begin, this wakes the collector. */
 void lns_mailbox_note_samples (LnsMailbox *mailbox, int64_t until_ns);
 
 /* Adds EVENT and wakes the collector, which drains at once. */
