@@ -240,6 +240,19 @@ def cpu_work(w):
     w.want("cpu-work", w.in_range(place), thread=w.pid)
 
 
+def short_ranges(w):
+    """A long pause of many short ranges, as PyTorch's operators are, and under a tool that makes a range of each call."""
+    names = [w.name() for _ in range(5)]
+
+    def before(i):
+        for k in range((w.lasts() + 1200 * US) // (25 * US)):
+            w.push(names[k % len(names)])
+            w.compute(w.main, 25 * US)
+            w.pop()
+    w.steps(before)
+    w.want("cpu-work", thread=w.pid)
+
+
 def gpu_sync(w):
     call = w.random.choice(["cudaStreamSynchronize_v3020", "cudaDeviceSynchronize_v3020"])
     way = w.random.randrange(80, 300) * US
@@ -366,6 +379,7 @@ CAUSES = {
     "sleep": waits("sleep", SLEEPS),
     "cpu-contention": cpu_contention,
     "cpu-work": cpu_work,
+    "short-ranges": short_ranges,
     "gpu-sync": gpu_sync,
     "launch-rate": launch_rate,
     "allocation": calls("allocation", ["cudaMalloc_v3020", "cudaFree_v3020", "cudaHostAlloc_v3020", "cudaHostRegister_v4000", "cuMemAlloc_v2"]),
@@ -383,7 +397,7 @@ CAUSES = {
 
 # What must be recorded for a cause to be told.
 NEEDS = {"lock-wait": "states or os", "lock-chain": "states or os", "io-wait": "os", "disk": "states or os", "sleep": "os", "cpu-contention": "states",
-         "cpu-work": "states or os or ranges", "slow-step": "os", "gpu-sync": "", "launch-rate": ""}
+         "cpu-work": "states or os or ranges", "short-ranges": "states or os or ranges", "slow-step": "os", "gpu-sync": "", "launch-rate": ""}
 
 
 # --- Decoys: loud, and harmless -----------------------------------------------------------------------------------

@@ -493,6 +493,7 @@ tell (Walk *walk, LnsDeed *deed)
   const int64_t end_ns = deed->end_ns;
   int64_t until_ns = INT64_MAX;
 
+  deed->whole_ns = end_ns - deed->start_ns;
   deed->range_lane = LNS_ID_NONE;
   while (!walk->is_over && deed->start_ns < end_ns)
     {

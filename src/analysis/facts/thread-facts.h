@@ -29,6 +29,7 @@ typedef enum
 typedef struct
 {
   int64_t start_ns, end_ns;
+  int64_t whole_ns; /* how long it did so, in whatever ranges                                    */
   LnsDoing doing;
   LnsCallClass class; /* of the call                                                             */
   uint32_t overhead;  /* of LNS_DOING_OVERHEAD: CUpti_ActivityOverheadKind                       */

@@ -170,6 +170,12 @@ cause_of_way (const Gap *gap, const LnsDeed *deed, LnsPart *part)
       if (class != LNS_CALL_OTHER)
         return _lns_why_cause_of_call (class);
     }
+  if (ns <= PAUSE_NS && deed->whole_ns > WAY_NS &&
+      (deed->doing != LNS_DOING_UNKNOWN || deed->range != 0))
+    {
+      part->is_any_place = true; /* no range of many short ones has it                           */
+      return LNS_CAUSE_CPU_WORK;
+    }
   if (ns <= PAUSE_NS)
     return gap->last_sync_ns != INT64_MIN ? LNS_CAUSE_GPU_SYNC : LNS_CAUSE_LAUNCH_RATE;
   if (deed->doing == LNS_DOING_UNKNOWN && deed->range == 0)
@@ -257,7 +263,7 @@ take_deed (void *data, const LnsDeed *deed)
           part.call = gap->sync;
           part.range = gap->sync_range;
         }
-      else if (part.lane == LNS_ID_NONE)
+      else if (part.lane == LNS_ID_NONE && !part.is_any_place)
         {
           part.lane = deed->range_lane;
           part.ordinal = deed->range_ordinal;
@@ -268,7 +274,7 @@ take_deed (void *data, const LnsDeed *deed)
       part.lane = gap->call->lane;
       part.ordinal = gap->call->ordinal;
     }
-  part.is_any_place = is_of_any_place (cause);
+  part.is_any_place |= is_of_any_place (cause);
   add (gap->device, deed->start_ns, deed->end_ns, cause, part);
   return lns_go_on (gap->device->maker->cancel, NULL);
 }
