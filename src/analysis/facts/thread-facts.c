@@ -57,7 +57,7 @@ typedef struct
   int64_t period_ns; /* between two samples of a thread that runs, or 0                          */
   LNS_ARRAY (LnsLaneCursor) overheads; /* of its process                                         */
   LNS_ARRAY (Stack) stacks;
-  LnsThreadKnown known;
+  bool has_ranges;
   LNS_ARRAY (LnsLaneCursor) open_ranges; /* start/end ranges of its process                      */
   LNS_ARRAY (uint32_t) found; /* by lns_thread_facts_lanes ()                                    */
 } Thread;
@@ -319,23 +319,8 @@ thread_of (LnsThreadFacts *facts, uint32_t number)
   thread->period_ns = sample_period (facts, thread);
   add_of_process (facts, thread, number);
   add_stacks (facts, thread);
-  size_t n_samples;
-  lns_thread_facts_lanes (facts, number, LNS_LANE_PYTHON_SAMPLE, &n_samples);
-  thread->known = (LnsThreadKnown){
-    .has_cuda = thread->calls[CUDA_CALLS].lane != LNS_ID_NONE,
-    .has_os = facts->processes[lns_report_threads (facts->report, NULL)[number].process].has_os,
-    .has_states = thread->states.lane != LNS_ID_NONE,
-    .has_ranges = thread->stacks.n + thread->open_ranges.n > 0,
-    .has_samples = n_samples > 0 || thread->samples.lane != LNS_ID_NONE,
-  };
+  thread->has_ranges = thread->stacks.n + thread->open_ranges.n > 0;
   return thread;
-}
-
-LnsThreadKnown
-lns_thread_facts_known (LnsThreadFacts *facts, uint32_t thread)
-{
-  const Thread *self = thread_of (facts, thread);
-  return self != NULL ? self->known : (LnsThreadKnown){ 0 };
 }
 
 /* --- Walking ---------------------------------------------------------------------------------- */
@@ -800,6 +785,6 @@ lns_thread_facts_walk (LnsThreadFacts *facts,
     return true;
   const uint32_t process = lns_report_threads (facts->report, NULL)[thread].process;
   walk.has_os = facts->processes[process].has_os;
-  walk.with_ranges = with_ranges && walk.thread->known.has_ranges;
+  walk.with_ranges = with_ranges && walk.thread->has_ranges;
   return walk_overhead (&walk, 0, from_ns, to_ns);
 }

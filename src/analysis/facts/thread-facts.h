@@ -56,19 +56,11 @@ void lns_thread_facts_free (LnsThreadFacts *facts); /* NULL is fine             
 
 LnsCallClasses *lns_thread_facts_classes (LnsThreadFacts *facts);
 
-/* What was recorded of THREAD. */
-typedef struct
-{
-  bool has_cuda, has_os, has_states, has_ranges, has_samples;
-} LnsThreadKnown;
-
 /* How many events of THREAD there are, counters left out, and from when to when; 0: the times mean nothing. O(its lanes). */
 uint64_t lns_thread_facts_span (LnsThreadFacts *facts,
                                 uint32_t thread,
                                 int64_t *ret_start_ns,
                                 int64_t *ret_end_ns);
-
-LnsThreadKnown lns_thread_facts_known (LnsThreadFacts *facts, uint32_t thread);
 
 /* Has FUNCTION look at all that THREAD did from FROM_NS to TO_NS, in order, without a hole and without an overlap. With
  * WITH_RANGES deeds are split where the innermost NVTX range changes, too. False and ERROR where a chunk is damaged. Fast

@@ -76,3 +76,19 @@ lns_cause_advice (LnsCause cause)
 {
   return causes[cause].advice;
 }
+
+const char *
+lns_confidence_name (LnsConfidence confidence)
+{
+  static const char *const names[] = { "certain", "likely", "guess" };
+
+  return names[confidence];
+}
+
+const char *
+lns_why_severity_name (LnsWhySeverity severity)
+{
+  static const char *const names[] = { "info", "medium", "high" };
+
+  return names[severity];
+}

@@ -50,3 +50,21 @@ bool lns_cause_find (const char *name, size_t size, LnsCause *ret_cause);
 
 /* What helps against CAUSE in general: a clause for the end of a sentence. English, static. */
 const char *lns_cause_advice (LnsCause cause);
+
+typedef enum
+{
+  LNS_CONFIDENCE_CERTAIN, /* the report tells: calls and states were recorded                    */
+  LNS_CONFIDENCE_LIKELY,
+  LNS_CONFIDENCE_GUESS /* where the thread was is known; what it did there is not                */
+} LnsConfidence;
+
+typedef enum
+{
+  LNS_WHY_INFO,
+  LNS_WHY_MEDIUM, /* from 3 % of the span                                                        */
+  LNS_WHY_HIGH    /* from 10 %                                                                   */
+} LnsWhySeverity;
+
+/* "likely", "high": what they are called in JSON and in SQL. Static. */
+const char *lns_confidence_name (LnsConfidence confidence);
+const char *lns_why_severity_name (LnsWhySeverity severity);

@@ -45,15 +45,12 @@ typedef struct
   size_t next_lost; /* the first of them that may reach into the gap at hand                     */
   LnsIdMap n_calls_of; /* thread + 1 -> in how many gaps it made the call                        */
   int64_t without_call_ns, lost_ns, missing_ns, away_ns, held_ns;
-  uint64_t n_without_call;
-  bool has_ranges;
 } Device;
 
 /* A gap whose parts are being told. */
 typedef struct
 {
   Device *device;
-  LnsThreadKnown known;
   uint32_t thread;
   int64_t start_ns;
   int64_t last_sync_ns; /* when the last wait for the GPU in it or before ended, or INT64_MIN    */
@@ -403,7 +400,6 @@ tell_gap (Device *device, const LnsOperation *before, const LnsOperation *after,
     return false;
   if (!found)
     {
-      device->n_without_call++;
       device->without_call_ns += end_ns - start_ns;
       add (device, start_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
       return true;
@@ -412,7 +408,6 @@ tell_gap (Device *device, const LnsOperation *before, const LnsOperation *after,
                          1 + lns_id_map_number (&device->n_calls_of, (uint64_t)call.thread + 1));
   device->last_launch_ns = call.start_ns;
   Gap gap = { .device = device,
-              .known = lns_thread_facts_known (maker->facts, call.thread),
               .thread = call.thread,
               .start_ns = start_ns,
               .call = &call,

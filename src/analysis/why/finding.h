@@ -31,20 +31,6 @@ typedef struct
 
 #define LNS_MAX_WAITS 4
 
-typedef enum
-{
-  LNS_CONFIDENCE_CERTAIN, /* the report tells: calls and states were recorded                    */
-  LNS_CONFIDENCE_LIKELY,
-  LNS_CONFIDENCE_GUESS /* where the thread was is known; what it did there is not                */
-} LnsConfidence;
-
-typedef enum
-{
-  LNS_WHY_INFO,
-  LNS_WHY_MEDIUM, /* from 3 % of the span                                                        */
-  LNS_WHY_HIGH    /* from 10 %                                                                   */
-} LnsWhySeverity;
-
 typedef struct
 {
   LnsCause cause;

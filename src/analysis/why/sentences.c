@@ -723,11 +723,7 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why)
     }
   const LnsWhyFinding *first = main_finding (why);
   const LnsLedger *ledger = first != NULL ? &why->ledgers.items[first->ledger] : NULL;
-  const bool is_well =
-      ledger != NULL && ledger->is_device &&
-      (double)ledger->busy_ns >= HEALTHY * (double)(ledger->span.end_ns - ledger->span.start_ns) &&
-      first->share < WORTH;
-  if (first == NULL || is_well)
+  if (first == NULL)
     {
       why->verdict = make_calm_verdict (tables, why);
       return;

@@ -96,8 +96,6 @@ n_findings (const LnsWhy *why)
 static void
 finding_column (const Answer *answer, size_t row, int column, sqlite3_context *context)
 {
-  static const char *const severities[] = { "info", "medium", "high" };
-  static const char *const confidences[] = { "certain", "likely", "guess" };
   const LnsWhyFinding *finding = &answer->why->findings.items[row];
 
   switch (column)
@@ -109,7 +107,7 @@ finding_column (const Answer *answer, size_t row, int column, sqlite3_context *c
       give_text (context, lns_cause_name (finding->cause));
       break;
     case 2:
-      give_text (context, severities[finding->severity]);
+      give_text (context, lns_why_severity_name (finding->severity));
       break;
     case 3:
       give_pid (answer, finding->ledger, context);
@@ -136,7 +134,7 @@ finding_column (const Answer *answer, size_t row, int column, sqlite3_context *c
       give_text (context, finding->advice);
       break;
     case 11:
-      give_text (context, confidences[finding->confidence]);
+      give_text (context, lns_confidence_name (finding->confidence));
       break;
     case 12:
       sqlite3_result_int64 (context, finding->longest.start_ns);

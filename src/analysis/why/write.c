@@ -162,9 +162,6 @@ lns_why_write_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static const char *const severities[] = { "info", "medium", "high" };
-static const char *const confidences[] = { "certain", "likely", "guess" };
-
 static void
 put_string (const char *text, FILE *stream)
 {
@@ -284,7 +281,7 @@ put_json_finding (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *fin
   const LnsCudaDevice *devices = lns_report_devices (report, &n);
 
   fprintf (stream, "{\"cause\":\"%s\",\"severity\":\"%s\",\"pid\":%d",
-           lns_cause_name (finding->cause), severities[finding->severity],
+           lns_cause_name (finding->cause), lns_why_severity_name (finding->severity),
            pid_of (report, ledger->process));
   if (finding->own.thread != LNS_ID_NONE)
     fprintf (stream, ",\"tid\":%d", tid_of (report, finding->own.thread));
@@ -300,7 +297,7 @@ put_json_finding (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *fin
     fprintf (stream,
              ",\"sql\":\"SELECT sum(\\\"end\\\" - start) FROM LNS_GAPS WHERE finding = %zu\"",
              (size_t)(finding - why->findings.items) + 1);
-  fprintf (stream, ",\"confidence\":\"%s\",\"names\":[", confidences[finding->confidence]);
+  fprintf (stream, ",\"confidence\":\"%s\",\"names\":[", lns_confidence_name (finding->confidence));
   put_names (report, finding, stream);
   fputs ("],\"waits\":[", stream);
   for (unsigned i = 0; i < finding->n_waits; i++)
@@ -419,8 +416,8 @@ lns_why_write_table (LnsTables *tables, const LnsWhy *why, FILE *stream, const L
     {
       const LnsWhyFinding *finding = &why->findings.items[i];
       const char *cause = lns_cause_name (finding->cause),
-                 *severity = severities[finding->severity], *advice = finding->advice,
-                 *confidence = confidences[finding->confidence];
+                 *severity = lns_why_severity_name (finding->severity), *advice = finding->advice,
+                 *confidence = lns_confidence_name (finding->confidence);
       const LnsStatsCell cells[] = {
         _lns_stats_text (cause, strlen (cause)),
         _lns_stats_text (severity, strlen (severity)),
