@@ -71,6 +71,21 @@ def test_ledgers_close(names, least):
     assert n >= least, n
 
 
+def test_ledgers_of_traces_close():
+    folder = os.path.join(tap.SHARED, "corpus", "kineto")
+    if not os.path.isdir(folder):
+        raise tap.Skip("../shared/corpus is not there")
+    n = 0
+    for trace in sorted(os.listdir(folder)):
+        report = golden.path(trace + ".rep")
+        golden.run("import", "-q", "-o", report, os.path.join(folder, trace))
+        answer = why(report)
+        n += answers.check_ledgers(answer, trace)
+        check_events(report, answer, trace)
+        check_sql(report, answer, trace)
+    assert n >= 6, n
+
+
 def test_the_sample_names_what_it_waited_for():
     answer = why(SAMPLE)
     answers.check_ledgers(answer, "sample")
