@@ -75,6 +75,14 @@ def test_the_window_says_why():
         app.gone_node("label", answer["verdict"])
 
 
+def test_the_window_says_where_no_cause_is_known():
+    """Of a report without events, too."""
+    report = os.path.join(tempfile.mkdtemp(dir=os.environ[harness.SESSION]), "none.rep")
+    subprocess.run([tap.LANESCOPE, "profile", "-t", "none", "-s", "none", "--cpuctxsw=none", "-o", report, "true"], check=True, capture_output=True)
+    with harness.App(report) as app:
+        app.find("label", "Nothing was recorded that tells where the time went.")
+
+
 def test_without_a_display():
     for display in ("", ":9999"):
         run = subprocess.run([harness.VIEWER, make_report()], env=dict(os.environ, DISPLAY=display), capture_output=True, text=True)
@@ -133,10 +141,21 @@ def test_open_dialog():
         opened(app)
 
 
+def remembered(app, path):
+    """Waits until GTK has written that PATH was opened, which it does a quarter of a second later."""
+    recent = os.path.join(os.environ["XDG_DATA_HOME"], "recently-used.xbel")
+
+    def is_written():
+        with open(recent, encoding="utf-8") as file:
+            return os.path.basename(path) in file.read()
+    app.wait(lambda: os.path.exists(recent) and is_written(), what=f"{path} among the recent reports")
+
+
 def test_recent_reports():
     path = make_report(name="a_b.rep")
     with harness.App(path) as app:
         opened(app, "a_b.rep")
+        remembered(app, path)
     with harness.App() as app:
         row = app.find("list item", "a_b.rep")
         assert row.description == path, row.description
@@ -164,6 +183,7 @@ def test_a_file_name_hides_nothing():
     path = make_report(name="x\u202eper.txt.rep", where=where)
     with harness.App(path) as app:
         opened(app, "x\\u202Eper.txt.rep")
+        remembered(app, "per.txt.rep")
         assert harness.run("xdotool", "getwindowname", str(app.window)) == "x\\u202Eper.txt.rep"
     with harness.App() as app:
         row = app.find("list item", "x\\u202Eper.txt.rep")
@@ -404,4 +424,4 @@ def test_a_recording_is_told_and_reloaded():
         writer.communicate()
 
 
-harness.main(globals(), gate=(test_start_page, test_a_sample, test_the_window_says_why, test_a_pipe_that_says_nothing_more, test_a_mount_that_does_not_answer, test_what_others_recorded_is_imported))
+harness.main(globals(), gate=(test_start_page, test_a_sample, test_the_window_says_why, test_the_window_says_where_no_cause_is_known, test_a_pipe_that_says_nothing_more, test_a_mount_that_does_not_answer, test_what_others_recorded_is_imported))

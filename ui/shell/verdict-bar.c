@@ -12,7 +12,7 @@
 #include "ui/model/display-text.h"
 #include "ui/model/job.h"
 
-/* Larger reports take too long, and too much memory. */
+/* Of larger reports the answer takes long, and much memory: it is made when it is asked for. */
 #define MOST_EVENTS 20000000
 
 /* How much more than an event is shown around it: as much again on each side. */
@@ -24,7 +24,7 @@ struct _LnsVerdictBar
 
   LnsView *view;         /* owned */
   GCancellable *running; /* the job's, or NULL */
-  GtkWidget *box, *label, *show;
+  GtkWidget *box, *label, *ask, *show;
   LnsEvidence longest; /* of the first finding */
 };
 
@@ -48,9 +48,10 @@ key_of (LnsReport *report)
 
 typedef struct
 {
-  char *verdict;    /* owned, or NULL: there is no answer */
-  gboolean is_calm; /* nothing is wrong */
+  char *lead, *rest; /* owned: the verdict in two parts; NULL: there is no answer */
+  gboolean is_slow;
   LnsEvidence longest;
+  LnsError error; /* why there is no answer */
 } Answer;
 
 static void
@@ -58,7 +59,8 @@ answer_free (gpointer data)
 {
   Answer *answer = data;
 
-  g_free (answer->verdict);
+  g_free (answer->lead);
+  g_free (answer->rest);
   g_free (answer);
 }
 
@@ -67,14 +69,17 @@ static void
 answer_work (LnsWorker *worker, gpointer data)
 {
   Answer *answer = data;
-  LnsTables *tables = lns_tables_new (worker->report, NULL);
+  LnsTables *tables = lns_tables_new (worker->report, &answer->error);
   const LnsWhyOptions options = { .span = lns_filter_span (worker->report) };
-  LnsWhy *why = tables != NULL ? lns_why_run (tables, &options, &worker->cancelled, NULL) : NULL;
+  LnsWhy *why =
+      tables != NULL ? lns_why_run (tables, &options, &worker->cancelled, &answer->error) : NULL;
 
-  if (why != NULL && why->ledgers.n > 0)
+  if (why != NULL)
     {
-      answer->verdict = lns_display_text (why->verdict, strlen (why->verdict), TRUE);
-      answer->is_calm = why->next == NULL;
+      const char *rest = why->verdict + why->lead_size;
+      answer->lead = lns_display_text (why->verdict, why->lead_size, TRUE);
+      answer->rest = lns_display_text (rest, strlen (rest), TRUE);
+      answer->is_slow = why->is_slow;
       answer->longest = why->findings.n > 0 && why->next != NULL
                             ? why->findings.items[0].longest
                             : (LnsEvidence){ .lane = LNS_ID_NONE };
@@ -83,23 +88,51 @@ answer_work (LnsWorker *worker, gpointer data)
   lns_tables_free (tables);
 }
 
+/* Shows TEXT in grey: it is no answer. */
+static void
+say_dimly (LnsVerdictBar *self, const char *text)
+{
+  gtk_widget_add_css_class (self->label, "dim-label");
+  gtk_label_set_attributes (GTK_LABEL (self->label), NULL);
+  gtk_label_set_text (GTK_LABEL (self->label), text);
+}
+
 static void
 answer_done (gpointer data, gpointer owner)
 {
   const Answer *answer = data;
   LnsVerdictBar *self = owner;
 
-  if (answer->verdict == NULL)
-    return;
+  if (answer->lead == NULL)
+    {
+      g_autofree char *text = g_strdup_printf (_ ("What the time was lost to cannot be told: %s"),
+                                               answer->error.message);
+      say_dimly (self, text);
+      return;
+    }
+  g_autofree char *text = g_strconcat (answer->lead, answer->rest, NULL);
+  g_autoptr (PangoAttrList) attributes = pango_attr_list_new ();
+  PangoAttribute *bold = pango_attr_weight_new (PANGO_WEIGHT_BOLD);
+  bold->end_index = (guint)strlen (answer->lead);
+  pango_attr_list_insert (attributes, bold);
+  gtk_widget_remove_css_class (self->label, "dim-label");
+  gtk_label_set_attributes (GTK_LABEL (self->label), attributes);
+  gtk_label_set_text (GTK_LABEL (self->label), text);
   self->longest = answer->longest;
-  gtk_label_set_text (GTK_LABEL (self->label), answer->verdict);
   gtk_widget_set_visible (self->show, answer->longest.end_ns > answer->longest.start_ns);
-  if (!answer->is_calm)
+  if (answer->is_slow)
     gtk_widget_add_css_class (self->box, "accused");
-  gtk_widget_set_visible (GTK_WIDGET (self), TRUE);
 }
 
 static const LnsJobFuncs answer_funcs = { answer_work, answer_done, answer_free, NULL };
+
+static void
+find_out (LnsVerdictBar *self)
+{
+  gtk_widget_set_visible (self->ask, FALSE);
+  say_dimly (self, _ ("Looking for what the time was lost to…"));
+  lns_job_start (&self->running, self->view, &answer_funcs, g_new0 (Answer, 1), self);
+}
 
 /* --- The bar ---------------------------------------------------------------------------------- */
 
@@ -125,14 +158,26 @@ close_cb (GtkButton *button, LnsVerdictBar *self)
 GtkWidget *
 lns_verdict_bar_new (LnsView *view)
 {
-  LnsVerdictBar *self = g_object_new (LNS_TYPE_VERDICT_BAR, "visible", FALSE, NULL);
+  LnsVerdictBar *self = g_object_new (LNS_TYPE_VERDICT_BAR, NULL);
   LnsReport *report = lns_view_get_report (view);
   g_autofree char *key = key_of (report);
 
+  const uint64_t n_events = lns_report_info (report)->n_events;
+
   self->view = g_object_ref (view);
-  if (lns_report_info (report)->n_events <= MOST_EVENTS &&
-      (closed == NULL || !g_hash_table_contains (closed, key)))
-    lns_job_start (&self->running, view, &answer_funcs, g_new0 (Answer, 1), self);
+  if (closed != NULL && g_hash_table_contains (closed, key))
+    gtk_widget_set_visible (GTK_WIDGET (self), FALSE);
+  else if (n_events <= MOST_EVENTS)
+    find_out (self);
+  else
+    {
+      g_autofree char *text =
+          g_strdup_printf (_ ("What the time was lost to takes a while to find: the report has "
+                              "%.0f million events."),
+                           (double)n_events / 1e6);
+      say_dimly (self, text);
+      gtk_widget_set_visible (self->ask, TRUE);
+    }
   return GTK_WIDGET (self);
 }
 
@@ -158,20 +203,27 @@ lns_verdict_bar_init (LnsVerdictBar *self)
   GtkWidget *close = gtk_button_new_from_icon_name ("window-close-symbolic");
 
   self->box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8);
-  self->label = g_object_new (GTK_TYPE_LABEL, "xalign", 0.0, "hexpand", TRUE, "wrap", TRUE,
-                              "wrap-mode", PANGO_WRAP_WORD_CHAR, "selectable", TRUE, NULL);
+  self->label =
+      g_object_new (GTK_TYPE_LABEL, "xalign", 0.0, "hexpand", TRUE, "wrap", TRUE, "wrap-mode",
+                    PANGO_WRAP_WORD_CHAR, "selectable", TRUE, "focusable", FALSE, NULL);
+  self->ask = gtk_button_new_with_label (_ ("Find Out"));
   self->show = gtk_button_new_with_label (_ ("Show the Longest"));
   gtk_widget_add_css_class (self->box, "verdict");
   gtk_widget_add_css_class (close, "flat");
+  gtk_widget_set_visible (self->ask, FALSE);
+  gtk_widget_set_visible (self->show, FALSE);
+  gtk_widget_set_valign (self->ask, GTK_ALIGN_CENTER);
   gtk_widget_set_valign (self->show, GTK_ALIGN_CENTER);
   gtk_widget_set_valign (close, GTK_ALIGN_CENTER);
   gtk_widget_set_tooltip_text (close, _ ("Close"));
   gtk_accessible_update_property (GTK_ACCESSIBLE (close), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Close"), -1);
   gtk_box_append (GTK_BOX (self->box), self->label);
+  gtk_box_append (GTK_BOX (self->box), self->ask);
   gtk_box_append (GTK_BOX (self->box), self->show);
   gtk_box_append (GTK_BOX (self->box), close);
   adw_bin_set_child (ADW_BIN (self), self->box);
+  g_signal_connect_swapped (self->ask, "clicked", G_CALLBACK (find_out), self);
   g_signal_connect (self->show, "clicked", G_CALLBACK (show_cb), self);
   g_signal_connect (close, "clicked", G_CALLBACK (close_cb), self);
 }

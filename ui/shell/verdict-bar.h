@@ -14,6 +14,7 @@
 #define LNS_TYPE_VERDICT_BAR (lns_verdict_bar_get_type ())
 G_DECLARE_FINAL_TYPE (LnsVerdictBar, lns_verdict_bar, LNS, VERDICT_BAR, AdwBin)
 
-/* A bar about the report of VIEW, of which it keeps a reference. It is hidden until a worker has the answer, and stays so where
- * there is none, where the report is too large for it, and where the user closed it for this report. */
+/* A bar about the report of VIEW, of which it keeps a reference. It is there from the start, says when there is
+ * no answer yet, or none, and looks at a very large report when it is asked to. Where the user closed it, it stays hidden for this
+ * report. */
 GtkWidget *lns_verdict_bar_new (LnsView *view);

@@ -128,5 +128,9 @@ typedef struct
   LNS_ARRAY (LnsAbstention) abstained;
   LnsWhySteps steps;
   char *verdict; /* owned: a sentence                                                            */
-  char *next;    /* owned: what to do, or NULL                                                   */
+  size_t
+      lead_size; /* how many bytes at its start say how it is, before why that is so            */
+  bool
+      is_slow; /* something is to be done, and the program ran long enough for that to be worth it */
+  char *next;  /* owned: what to do, or NULL                                                   */
 } LnsWhy;

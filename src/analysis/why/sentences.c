@@ -19,6 +19,9 @@
 /* unless a finding has this share. */
 #define WORTH 0.03
 
+/* What took less was not slow. */
+#define SLOW_NS INT64_C (10000000)
+
 bool
 _lns_why_accuses (LnsCause cause)
 {
@@ -608,9 +611,13 @@ lower (char *subject)
   return subject;
 }
 
-/* Writes the beginning of the verdict on LEDGER, and whether a clause fits behind it. */
+/* Writes the beginning of the verdict on LEDGER. */
 static void
-put_lead (LnsTables *tables, const LnsLedger *ledger, const LnsWhyFinding *finding, FILE *stream)
+put_lead (LnsTables *tables,
+          LnsWhy *why,
+          const LnsLedger *ledger,
+          const LnsWhyFinding *finding,
+          FILE *stream)
 {
   const int64_t span_ns = ledger->span.end_ns - ledger->span.start_ns;
   char *subject = lns_why_subject (tables, ledger), ns[LNS_WHY_NS_SIZE];
@@ -632,12 +639,13 @@ put_lead (LnsTables *tables, const LnsLedger *ledger, const LnsWhyFinding *findi
   else
     fprintf (stream, "%s waited %.0f %% of %s", subject,
              percent (span_ns - ran_ns - unknown_ns, span_ns), ns);
+  why->lead_size = (size_t)ftell (stream);
   free (subject);
 }
 
 /* Makes the verdict where nothing is accused. */
 static char *
-make_calm_verdict (LnsTables *tables, const LnsWhy *why)
+make_calm_verdict (LnsTables *tables, LnsWhy *why)
 {
   LnsReport *report = lns_tables_report (tables);
   char *text, ns[LNS_WHY_NS_SIZE];
@@ -661,7 +669,7 @@ make_calm_verdict (LnsTables *tables, const LnsWhy *why)
     }
   else
     {
-      put_lead (tables, ledger, NULL, stream);
+      put_lead (tables, why, ledger, NULL, stream);
       if (ledger->kernel != 0 && ledger->kernel_ns >= ledger->busy_ns / 30)
         {
           fputs (": kernels as ", stream);
@@ -731,7 +739,7 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why)
   char *text;
   size_t size;
   FILE *stream = lns_memory_stream (&text, &size);
-  put_lead (tables, ledger, first, stream);
+  put_lead (tables, why, ledger, first, stream);
   char *clause = make_clause (tables, why, first);
   if (!ledger->is_device && first->cause == LNS_CAUSE_CPU_WORK)
     put_own_work (lns_tables_report (tables), first, stream);
@@ -747,5 +755,6 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why)
              second->sentence + 1);
   lns_memory_stream_end (stream);
   why->verdict = text;
+  why->is_slow = why->span.end_ns - why->span.start_ns >= SLOW_NS;
   why->next = lns_strdup (second != NULL ? second->advice : first->advice);
 }

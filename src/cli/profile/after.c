@@ -188,22 +188,22 @@ name_frames (LnsProfile *profile, const char *path)
 /* Beyond so many events, the sentence would keep people waiting. */
 #define MOST_EVENTS 20000000
 
-/* What took less was not slow. */
-#define SLOW_NS INT64_C (10000000)
-
 /* Prints why the program was slow, if the report at PATH tells. */
 static void
 say_why (LnsProfile *profile, const char *path)
 {
   LnsReport *report = lns_report_open (path, NULL, NULL);
-  LnsTables *tables = report != NULL && lns_report_info (report)->n_events <= MOST_EVENTS
-                          ? lns_tables_new (report, NULL)
-                          : NULL;
+  const bool is_long = report != NULL && lns_report_info (report)->n_events > MOST_EVENTS;
+  LnsTables *tables = report != NULL && !is_long ? lns_tables_new (report, NULL) : NULL;
   LnsWhy *why = NULL;
+  if (is_long)
+    lns_profile_print (profile,
+                       _ ("Why: `lanescope why %s` tells; of %ju events that takes a while\n"),
+                       path, (uintmax_t)lns_report_info (report)->n_events);
   if (tables != NULL)
     why = lns_why_run (tables, &(LnsWhyOptions){ .span = lns_filter_span (report) },
                        lns_cli_interrupted (), NULL);
-  if (why != NULL && why->next != NULL && why->span.end_ns - why->span.start_ns >= SLOW_NS)
+  if (why != NULL && why->is_slow)
     lns_profile_print (profile, "Why: %s\n", why->verdict);
   lns_why_free (why);
   lns_tables_free (tables);
