@@ -53,6 +53,26 @@ enum
   LNS_WIRE_CUDA_HARDWARE = 1 << 14,  /* the GPU itself takes the times */
 };
 
+/* LnsWireOptions.nccl: which operations NCCL's profiler plug-in is told of, as bits of its own event types. */
+enum
+{
+  LNS_WIRE_NCCL_GROUP = 1 << 0,
+  LNS_WIRE_NCCL_COLLECTIVE = 1 << 1,
+  LNS_WIRE_NCCL_P2P = 1 << 2,
+  LNS_WIRE_NCCL_PROXY_OP = 1 << 3,
+  LNS_WIRE_NCCL_PROXY_STEP = 1 << 4,
+  LNS_WIRE_NCCL_GROUP_API = 1 << 8,
+  LNS_WIRE_NCCL_COLLECTIVE_API = 1 << 9,
+  LNS_WIRE_NCCL_P2P_API = 1 << 10,
+  LNS_WIRE_NCCL_KERNEL_LAUNCH = 1 << 11,
+  LNS_WIRE_NCCL_CE_COLLECTIVE = 1 << 12,
+  LNS_WIRE_NCCL_CE_SYNC = 1 << 13,
+  LNS_WIRE_NCCL_CE_BATCH = 1 << 14,
+};
+
+/* The NVTX domain that they are ranges of. */
+#define LNS_WIRE_NCCL_DOMAIN "NCCL trace"
+
 /* The calls of CUDA whose callers are recorded. */
 typedef enum
 {
@@ -105,6 +125,7 @@ typedef struct
   uint32_t has_callers;     /* 1: callers of CUDA calls are recorded … */
   uint32_t callers_ns[LNS_WIRE_CALL_CLASSES]; /* … that took this long, by LnsWireCallClass */
   uint32_t has_python_callers;                /* 1: … with the Python functions among them */
+  uint32_t nccl;                              /* LNS_WIRE_NCCL_…; only with LNS_WIRE_TRACE_NVTX */
   uint32_t device_buffer_kib; /* size of each CUPTI buffer on the GPU; 0: CUPTI's default */
   char range_message[LNS_WIRE_RANGE_TEXT_BYTES]; /* UTF-8, terminated */
   char range_domain[LNS_WIRE_RANGE_TEXT_BYTES];  /* "": the default domain */

@@ -47,7 +47,7 @@
 #define LNS_WIRE_ENVIRONMENT    "LANESCOPE_SESSION"           /* the socket's path */
 #define LNS_WIRE_PATH_MAX_BYTES 100                           /* with its terminator */
 #define LNS_WIRE_MAGIC          UINT64_C (0x3145524957534e4c) /* "LNSWIRE1" */
-#define LNS_WIRE_ABI            14 /* layout of messages, pool and records; equal on both sides */
+#define LNS_WIRE_ABI            15 /* layout of messages, pool and records; equal on both sides */
 
 /* The length of the abstract name of the session whose socket is at PATH: the part of PATH before its last slash. */
 static inline size_t

@@ -55,7 +55,7 @@ def compiled(machine):
 
 
 def nccl(machine):
-    """NCCL on one rank: 20 of its NVTX ranges"""
+    """NCCL on one rank: 20 of its NVTX ranges, and of NCCL 2.28 and later what its profiler plug-in is told"""
     report = record(machine, "nccl")
     expect_complete(report)
     ranges = report.sql("SELECT count(*) AS n FROM NVTX_EVENTS AS e LEFT JOIN StringIds AS s ON s.id = e.textId"
@@ -64,6 +64,12 @@ def nccl(machine):
     if not machine.is_double:
         assert ranges == N, f"{ranges} ranges of ncclAllReduce, not {N}"
     expect_links(machine, report)
+    command, env = machine.pytorch("torch_programs.py", "nccl", str(N))
+    report, _ = machine.record(command, "--nccl-trace=all", env=env)
+    told = report.sql("SELECT coalesce(e.text, s.value) AS name, count(*) AS n FROM NVTX_EVENTS AS e LEFT JOIN StringIds AS s ON s.id = e.textId"
+                      " WHERE e.eventType = 60 GROUP BY name")
+    machine.measured(nccl_trace={row["name"]: row["n"] for row in told})
+    assert all(row["n"] % N == 0 for row in told if row["name"].startswith("AllReduce")), told
 
 
 def loader(machine):

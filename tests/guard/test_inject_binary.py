@@ -29,10 +29,11 @@ def symbols(library=INJECTION):
 
 
 def test_exports_what_is_looked_up_in_it_and_nothing_else():
-    """By NVTX, by the CUDA driver, and by the libraries that are preloaded."""
+    """By NVTX, by the CUDA driver, by NCCL, and by the libraries that are preloaded."""
     exported = {name for name, undefined in symbols() if not undefined}
     assert exported - {"InitializeInjection"} == {"InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
-                                                  "lanescope_library_hooks", "lanescope_os_hooks", "lanescope_python_hooks"}, exported
+                                                  "lanescope_library_hooks", "lanescope_os_hooks", "lanescope_python_hooks",
+                                                  "ncclProfiler_v5", "ncclProfiler_v6"}, exported
     exported = {name for name, undefined in symbols(EARLY) if not undefined}
     assert exported == {"execl", "execle", "execlp", "execv", "execve", "execvp", "execvpe"}, exported
 

@@ -58,6 +58,9 @@ void lns_nvtx_send_definitions (void);
 /* Names CATEGORY of the domain with the handle DOMAIN. */
 void lns_nvtx_name_category (const void *domain, uint32_t category, const char *name);
 
+/* Defines the payload that ATTRIBUTES describe. Returns its id, or 0. */
+uint64_t lns_nvtx_define_schema (const void *domain, const LnsNvtxSchemaAttributes *attributes);
+
 /* Writes, once, that the program uses WHAT, which is not recorded. */
 void lns_nvtx_miss (const char *what);
 

@@ -66,8 +66,8 @@ add_definition (const LnsPart *parts, size_t n_parts)
   return true;
 }
 
-static uint64_t
-define_schema (const void *domain, const LnsNvtxSchemaAttributes *attributes)
+uint64_t
+lns_nvtx_define_schema (const void *domain, const LnsNvtxSchemaAttributes *attributes)
 {
   const uint64_t needed =
       LNS_NVTX_SCHEMA_HAS_TYPE | LNS_NVTX_SCHEMA_HAS_ENTRIES | LNS_NVTX_SCHEMA_HAS_N_ENTRIES;
@@ -195,7 +195,7 @@ define_time_domain (const void *domain, const LnsNvtxTimeDomainAttributes *attri
 }
 
 const LnsNvtxHandler lns_schema_handlers[] = {
-  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, SCHEMA_REGISTER, define_schema),
+  LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, SCHEMA_REGISTER, lns_nvtx_define_schema),
   LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, ENUM_REGISTER, define_enum),
   LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, SCOPE_REGISTER, define_scope),
   LNS_NVTX_EXTENSION_HANDLER (PAYLOAD, TIME_DOMAIN_REGISTER, define_time_domain),

@@ -243,6 +243,8 @@ lns_session_add_variables (const LnsSession *session,
           lns_environment_set (environment, "NVTX_INJECTION64_PATH", injection)) &&
          (!needs_cuda (&session->target) ||
           lns_environment_set (environment, "CUDA_INJECTION64_PATH", injection)) &&
+         (session->target.nccl == 0 ||
+          lns_environment_set (environment, "NCCL_PROFILER_PLUGIN", injection)) &&
          lns_environment_set (environment, LNS_WIRE_ENVIRONMENT,
                               lns_collector_path (session->collector));
 }

@@ -6,6 +6,7 @@
 #include "src/analysis/facts/thread-facts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/array.h"
 #include "src/base/compare.h"
@@ -78,6 +79,10 @@ struct LnsThreadFacts
   OfProcess *processes;
   uint32_t n_processes;
 };
+
+/* The domain of what NCCL's plug-in tells (LNS_WIRE_NCCL_DOMAIN): operations that go on after the thread has begun them. It is
+ * not in them. */
+#define NCCL_DOMAIN "NCCL trace"
 
 /* --- Which lanes ------------------------------------------------------------------------------ */
 
@@ -211,6 +216,19 @@ outermost (const LnsThreadFacts *facts, const Thread *thread, LnsLaneKind kind)
   return found;
 }
 
+/* Whether the ranges of LANE tell where their thread is. */
+static bool
+is_of_thread (const LnsThreadFacts *facts, uint32_t lane)
+{
+  uint32_t n;
+  const LnsDomain *domains = lns_report_domains (facts->report, &n);
+  const LnsTrack *track = lns_track_of (facts->report, lane);
+
+  return track->domain >= n ||
+         strcmp (lns_report_string (facts->report, domains[track->domain].name, NULL),
+                 NCCL_DOMAIN) != 0;
+}
+
 /* Adds cursors over what the process of thread NUMBER has as a whole. */
 static void
 add_of_process (LnsThreadFacts *facts, Thread *thread, uint32_t number)
@@ -219,7 +237,10 @@ add_of_process (LnsThreadFacts *facts, Thread *thread, uint32_t number)
       &facts->processes[lns_report_threads (facts->report, NULL)[number].process];
 
   for (size_t i = 0; i < process->lanes.n; i++)
-    if (process->lanes.items[i].kind == LNS_LANE_NVTX_START_END)
+    if (process->lanes.items[i].kind == LNS_LANE_NVTX_START_END &&
+        !is_of_thread (facts, process->lanes.items[i].lane))
+      continue;
+    else if (process->lanes.items[i].kind == LNS_LANE_NVTX_START_END)
       *lns_array_add (&thread->open_ranges) =
           (LnsLaneCursor){ .report = facts->report,
                            .lane = process->lanes.items[i].lane,

@@ -448,7 +448,8 @@ static const struct
 {
   const char *variable, *code;
 } injections[] = { { "NVTX_INJECTION64_PATH", "LNS-NVTX-003" },
-                   { "CUDA_INJECTION64_PATH", "LNS-CUDA-030" } };
+                   { "CUDA_INJECTION64_PATH", "LNS-CUDA-030" },
+                   { "NCCL_PROFILER_PLUGIN", "LNS-NCCL-001" } };
 #define N_INJECTIONS (sizeof injections / sizeof *injections)
 
 static bool

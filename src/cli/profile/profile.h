@@ -52,6 +52,7 @@ typedef struct
   char **argv;              /* of the program; of `attach`: the path of the first one alone */
   const char *command_line; /* of the first program of `attach`; NULL: argv has it */
   LnsAttached attached;
+  char *domains;    /* owned: of NVTX, where what is given is not enough; or NULL */
   char *path;       /* of the report, absolute; owned. Of repeated ranges: without their number */
   bool is_numbered; /* its name has a number that was free */
   bool

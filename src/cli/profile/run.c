@@ -887,5 +887,6 @@ lns_profile_clear (LnsProfile *profile)
     free (profile->told.items[i]);
   lns_array_clear (&profile->told);
   free (profile->exports);
+  free (profile->domains);
   free (profile->path);
 }

@@ -41,11 +41,18 @@ static const LnsOption switches_trace_options[] = {
     .value_name = "default|NAME,…", .help = N_ ("Record all NVTX domains except these.") },
   { LNS_IGNORED_SWITCH ("mpi-impl", CHOICE, N_ ("ignored; Lanescope detects the MPI library")),
     .choices = "openmpi,mpich", .help = N_ ("Select the MPI library.") },
-  { LNS_IGNORED_SWITCH ("nccl-trace", LIST, LNS_NO_NCCL), .is_whole = true,
+  { LNS_PROFILE_SWITCH ("nccl-trace", LIST, nccl_trace), .is_whole = true,
     .choices = "none,all,default,api,api-coll,api-group,api-p2p,group,coll,p2p,kernel-launch,rt,"
                "gpu,ce-coll,ce-sync,ce-batch,proxy-op,proxy-step,proxy-counters",
     .value_name = "none|all|default|PART,…", .default_text = "none",
-    .help = N_ ("Record the inner steps of NCCL.") },
+    .help =
+        N_ ("Make NVTX ranges of what NCCL 2.28 and later does, in the domain “NCCL trace”, each "
+            "with its bytes, rank and peer: calls (`api`, or `api-coll`, `api-p2p`, `api-group`), "
+            "the operations that they become (`rt`, or `coll` with algorithm and protocol, `p2p`, "
+            "`group`, `kernel-launch`), collectives of copy engines (`ce-coll`, `ce-sync`, "
+            "`ce-batch`), and transfers over the network (`proxy-op`, `proxy-step`: many). "
+            "`default` is api,group,ce-coll; `all` leaves out proxies. Kernels of NCCL are "
+            "recorded by --trace=cuda.") },
   { LNS_PROFILE_SWITCH ("python-functions-trace", TEXT, python_functions_trace),
     .value_name = "FILE",
     .help =

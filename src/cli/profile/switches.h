@@ -13,7 +13,7 @@
 /* What the switches say. To be begun with LNS_PROFILE_DEFAULTS, and cleared. */
 typedef struct
 {
-  LnsOptionList trace;
+  LnsOptionList trace, nccl_trace;
   bool nvtx, mpi; /* in addition */
   const char *nvtx_domain_include, *nvtx_domain_exclude;
   const char *gpu_environment;                                               /* NULL: not given */
@@ -76,9 +76,6 @@ typedef struct
   .osrt_stack_bytes = 16384, .resolve_symbols = true, .show_source_info = true, .why = true,       \
   .python_sampling_hz = 1000                                                                       \
  }
-
-/* What is said where --trace and a switch of its own ask for the same. */
-#define LNS_NO_NCCL N_ ("inner steps of NCCL are not recorded yet; --trace=nccl records its calls")
 
 /* What the row of a switch begins with whose value is a member of LnsProfileOptions. */
 #define LNS_PROFILE_SWITCH(long_name, kind_name, member)                                           \

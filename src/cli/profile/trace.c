@@ -104,22 +104,78 @@ tell_not_recorded (LnsProfile *profile, bool *known, LnsError *error)
   return true;
 }
 
-/* NCCL makes NVTX ranges of its calls, in this domain. */
-#define NCCL_DOMAIN "NCCL"
+/* --- NCCL ------------------------------------------------------------------------------------- */
 
-/* Leaves out what is not of NCCL where NVTX is traced for its sake alone. */
+#define NCCL_API (LNS_WIRE_NCCL_GROUP_API | LNS_WIRE_NCCL_COLLECTIVE_API | LNS_WIRE_NCCL_P2P_API)
+#define NCCL_RT                                                                                    \
+ (LNS_WIRE_NCCL_GROUP | LNS_WIRE_NCCL_COLLECTIVE | LNS_WIRE_NCCL_P2P | LNS_WIRE_NCCL_KERNEL_LAUNCH)
+#define NCCL_CE (LNS_WIRE_NCCL_CE_COLLECTIVE | LNS_WIRE_NCCL_CE_SYNC | LNS_WIRE_NCCL_CE_BATCH)
+
+/* The parts of --nccl-trace. */
+static const struct
+{
+  const char *name;
+  uint32_t events; /* LNS_WIRE_NCCL_… */
+} nccl_parts[] = {
+  { "none", 0 },
+  { "all", NCCL_API | NCCL_RT | NCCL_CE },
+  { "default", NCCL_API | LNS_WIRE_NCCL_GROUP | LNS_WIRE_NCCL_CE_COLLECTIVE },
+  { "api", NCCL_API },
+  { "api-coll", LNS_WIRE_NCCL_COLLECTIVE_API },
+  { "api-group", LNS_WIRE_NCCL_GROUP_API },
+  { "api-p2p", LNS_WIRE_NCCL_P2P_API },
+  { "group", LNS_WIRE_NCCL_GROUP },
+  { "coll", LNS_WIRE_NCCL_COLLECTIVE },
+  { "p2p", LNS_WIRE_NCCL_P2P },
+  { "kernel-launch", LNS_WIRE_NCCL_KERNEL_LAUNCH },
+  { "rt", NCCL_RT },
+  { "gpu", 0 }, /* kernels are recorded through CUPTI */
+  { "ce-coll", LNS_WIRE_NCCL_CE_COLLECTIVE },
+  { "ce-sync", LNS_WIRE_NCCL_CE_SYNC },
+  { "ce-batch", LNS_WIRE_NCCL_CE_BATCH },
+  { "proxy-op", LNS_WIRE_NCCL_PROXY_OP },
+  { "proxy-step", LNS_WIRE_NCCL_PROXY_OP | LNS_WIRE_NCCL_PROXY_STEP },
+  { "proxy-counters", 0 },
+};
+#define N_NCCL_PARTS (sizeof nccl_parts / sizeof *nccl_parts)
+
+/* NCCL makes NVTX ranges of its calls, in the domain NCCL; our plug-in in NCCL makes others. */
+#define NCCL_DOMAINS "NCCL," LNS_WIRE_NCCL_DOMAIN
+
+/* Turns on what --nccl-trace asks for. Leaves out what is not of NCCL where NVTX is traced for its sake alone. */
 static void
 choose_nccl (LnsProfile *profile)
 {
   LnsProfileOptions *given = &profile->options;
-  if (!lns_option_list_has (&given->trace, "nccl"))
+  for (size_t i = 0; i < given->nccl_trace.n_items; i++)
+    for (size_t k = 0; k < N_NCCL_PARTS; k++)
+      if (strcmp (nccl_parts[k].name, given->nccl_trace.items[i]) == 0)
+        profile->target.nccl |= nccl_parts[k].events;
+  if (lns_option_list_has (&given->nccl_trace, "gpu") &&
+      !(profile->target.traces & LNS_WIRE_TRACE_CUDA))
+    lns_cli_say ("warning", "--nccl-trace: gpu: kernels are recorded by --trace=cuda, which is not "
+                            "among what is recorded [LNS-TRACE-001]");
+  if (lns_option_list_has (&given->nccl_trace, "proxy-counters"))
+    lns_cli_say ("warning", "--nccl-trace: proxy-counters: these are not recorded; proxy-op tells "
+                            "the bytes of each transfer [LNS-TRACE-001]");
+  const bool has_nvtx = (profile->target.traces & LNS_WIRE_TRACE_NVTX) != 0;
+  if (profile->target.nccl != 0)
+    profile->target.traces |= LNS_WIRE_TRACE_NVTX;
+  if (given->nvtx_domain_exclude != NULL ||
+      !(profile->target.nccl != 0 || lns_option_list_has (&given->trace, "nccl")))
     return;
-  lns_cli_say ("warning", "--trace: nccl: calls of NCCL are recorded, as the NVTX ranges that it "
-                          "makes of them; its inner steps are not recorded yet [LNS-TRACE-001]");
-  if (!lns_option_list_has (&given->trace, "nvtx") && given->nvtx_domain_include == NULL &&
-      given->nvtx_domain_exclude == NULL)
-    given->nvtx_domain_include = NCCL_DOMAIN;
+  if (given->nvtx_domain_include != NULL && profile->target.nccl != 0)
+    {
+      profile->domains = lns_asprintf ("%s,%s", given->nvtx_domain_include, LNS_WIRE_NCCL_DOMAIN);
+      given->nvtx_domain_include = profile->domains;
+    }
+  else if (given->nvtx_domain_include == NULL &&
+           (!has_nvtx ||
+            (given->trace.n_items > 0 && !lns_option_list_has (&given->trace, "nvtx"))))
+    given->nvtx_domain_include = NCCL_DOMAINS;
 }
+
+/* --- What is traced --------------------------------------------------------------------------- */
 
 static bool
 check_trace_names (LnsProfile *profile, LnsError *error)
