@@ -234,8 +234,9 @@ def test_contradictions_are_one_sentence():
 
 
 def test_forms_that_differ_here_are_told():
-    for value, told in (("graph", 0), ("graph:host-only", 0), ("node:nvtx-live", 0), ("graph:host-and-device", 0), ("node:host-and-device", 1), ("node:host-and-device:nvtx-precapture", 2)):
-        run, _ = check_switches(f"--cuda-graph-trace={value}", "true")
+    for value, told in (("graph", 0), ("graph:host-only", 0), ("node:nvtx-live", 0), ("graph:host-and-device", 0), ("node:host-and-device", 1), ("node:nvtx-precapture", 0),
+                        ("node:nvtx-precapture -cnvtx -pa", 1), ("node:nvtx-precapture -y1", 1)):
+        run, _ = check_switches(*f"--cuda-graph-trace={value}".split(), "true")
         assert run.code == 0 and run.err.count("--cuda-graph-trace: ") == told, (value, run)
 
 

@@ -223,6 +223,14 @@ lns_profile_trace_text (const LnsProfile *profile, char *ret_text, size_t n_max)
 
 /* --- CUDA ------------------------------------------------------------------------------------- */
 
+/* Whether the report begins after the program. */
+static bool
+begins_later (const LnsProfile *profile)
+{
+  return !profile->begins_by_itself || profile->options.delay_ns > 0 ||
+         strcasecmp (profile->options.capture_range, "none") != 0;
+}
+
 /* PATTERN[:FORM…]. All forms of nsys are accepted; there is a warning for those that change what is recorded. */
 static bool
 check_graph_trace (LnsProfile *profile, LnsError *error)
@@ -250,9 +258,10 @@ check_graph_trace (LnsProfile *profile, LnsError *error)
                                 "GPU launches are not recorded yet [LNS-SWITCH-001]");
       else if (known == 1)
         profile->target.cuda |= LNS_WIRE_CUDA_DEVICE_GRAPHS;
-      if (known == 3)
+      if (known == 3 && begins_later (profile))
         lns_cli_say ("warning", "--cuda-graph-trace: nvtx-precapture: what a program does before "
-                                "the report begins is not recorded yet [LNS-SWITCH-001]");
+                                "the report begins is not recorded; begin with the program, and "
+                                "choose the time with --filter-time [LNS-SWITCH-001]");
     }
   return true;
 }
