@@ -245,6 +245,7 @@ typedef struct
   uint64_t left_out; /* 1 << column that is NULL in all rows                                      */
   bool has_begun;
   bool by_start; /* the rows are numbered as they come                                        */
+  int key;       /* the column that has the rowid, or -1                                      */
   int64_t n_rows;
 } Copy;
 
@@ -279,6 +280,8 @@ copy_row (Copy *copy, LnsError *error)
   row->values[n] =
       (LnsValue){ .type = LNS_VALUE_INTEGER,
                   .integer = copy->by_start ? copy->n_rows : lns_row_cursor_rowid (copy->rows) };
+  if (copy->key >= 0)
+    row->values[copy->key] = row->values[n];
   row->lane = lns_row_cursor_lane (copy->rows);
   return export->job.type->row (export->sink, row, error) &&
          (++export->n_done % STRETCH != 0 || look_up (export, error));
@@ -300,15 +303,26 @@ copy_rows (Copy *copy,
   return good;
 }
 
-/* Whether rows of TABLE are written in the order of their starts, as nsys does. It groups calls and samples by thread, as we do.
- * It does the same with NVTX ranges, but statistics name them by their rowids. */
+/* Whether rows of TABLE are written in the order of their starts, as nsys does. It groups calls and samples by thread, as we
+ * do. */
 static bool
 is_by_start (const LnsTable *table)
 {
-  const uint32_t kinds = 1u << LNS_LANE_CUDA_KERNEL | 1u << LNS_LANE_CUDA_MEMCPY |
-                         1u << LNS_LANE_CUDA_MEMSET | 1u << LNS_LANE_CUDA_SYNC |
-                         1u << LNS_LANE_CUDA_EVENT | 1u << LNS_LANE_CUDA_GRAPH;
+  const uint32_t kinds =
+      1u << LNS_LANE_NVTX_PUSH_POP | 1u << LNS_LANE_NVTX_START_END | 1u << LNS_LANE_NVTX_MARK |
+      1u << LNS_LANE_CUDA_KERNEL | 1u << LNS_LANE_CUDA_MEMCPY | 1u << LNS_LANE_CUDA_MEMSET |
+      1u << LNS_LANE_CUDA_SYNC | 1u << LNS_LANE_CUDA_EVENT | 1u << LNS_LANE_CUDA_GRAPH;
   return (table->kinds & kinds) != 0;
+}
+
+/* The column of TABLE that has the rowid, or -1. */
+static int
+key_column (const LnsTable *table)
+{
+  for (unsigned i = 0; i < table->n_columns; i++)
+    if (table->columns[i].rule == LNS_COLUMN_KEY)
+      return (int)i;
+  return -1;
 }
 
 /* The rows of NVTX_EVENTS that name something are exported whatever their time. */
@@ -348,11 +362,14 @@ export_table (Export *export, const LnsTable *table, LnsError *error)
   Copy copy = { .export = export,
                 .table = table,
                 .columns = time_columns (table),
-                .by_start = export->job.type->takes == NULL && is_by_start (table) };
+                .by_start = export->job.type->takes == NULL && is_by_start (table),
+                .key = -1 };
   LnsTableColumn columns[LNS_SINK_MAX_COLUMNS];
   LnsRowConstraint constraints[2];
   const LnsExportOptions *options = export->job.options;
   copy.shown = without_ours (table, columns);
+  if (copy.by_start)
+    copy.key = key_column (&copy.shown);
   if (table->source == LNS_ROWS_NVTX && options->no_json)
     copy.left_out |= UINT64_C (1) << LNS_NVTX_JSON_TEXT | UINT64_C (1) << LNS_NVTX_JSON_TEXT_ID;
   if (table->source == LNS_ROWS_NVTX && options->no_blobs)

@@ -5,6 +5,7 @@
 """lanescope export: tests the content and the layout of the file, and that a failed export leaves nothing."""
 
 import csv
+import io
 import json
 import os
 import re
@@ -90,7 +91,7 @@ def test_an_interrupted_export_leaves_nothing():
 
 
 # nsys writes their rows in the order of their starts.
-BY_START = {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
+BY_START = {"NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
             "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"}
 
 
@@ -106,13 +107,14 @@ def test_rows_are_those_of_sql():
         by_start = name in BY_START and columns[0] == "start"
         if by_start:
             assert [row[0] for row in database.execute(f"SELECT rowid FROM {name}")] == list(range(1, 1 + database.execute(f"SELECT count(*) FROM {name}").fetchone()[0]))
+            quoted = quoted.replace('"eventId"', "0")
             select = f"SELECT {quoted} FROM {name}"
         ours = golden.run("sql", REPORT, select + (" ORDER BY start" if by_start else ""))[0].split(b"\n")[:-1]
         theirs = [b"\t".join(v if isinstance(v, bytes) else str(v).encode() for v in row) for row in database.execute(select)]
         assert ours == theirs, (name, [pair for pair in zip(ours, theirs) if pair[0] != pair[1]][:2], len(ours), len(theirs))
 
 
-@exports.on_each(least=(1000, 20000))
+@exports.on_each(least=(1000, 50000))
 def test_rows_come_in_the_order_of_their_starts(names, least):
     """As in every file that nsys writes, on several threads, streams and GPUs: programs read them without ORDER BY."""
     compared, n_mixed = 0, 0
@@ -124,7 +126,8 @@ def test_rows_come_in_the_order_of_their_starts(names, least):
                 continue
             starts = [start for (start,) in ours.execute(f"SELECT {time} FROM {table}")]
             assert starts == sorted(starts), (name, table, starts[:10])
-            owners = [row[0] for row in ours.execute(f"SELECT globalPid << 32 | deviceId << 16 | streamId FROM {table}")]
+            owner = "globalTid" if table == "NVTX_EVENTS" else "globalPid << 32 | deviceId << 16 | streamId"
+            owners = [row[0] for row in ours.execute(f"SELECT {owner} FROM {table}")]
             n_mixed += sum(a != b for a, b in zip(owners, owners[1:])) > 2 * len(set(owners))
             compared += len(starts)
             theirs = exports.source(name)
@@ -133,13 +136,30 @@ def test_rows_come_in_the_order_of_their_starts(names, least):
     assert compared >= least and n_mixed > 0, (compared, n_mixed)
 
 
+@exports.on_each(least=(100, 1000))
+def test_statistics_number_ranges_as_exports_do(names, least):
+    """RangeId leads to the row of the exported file."""
+    n = 0
+    for name in names:
+        ours = exports.exported(name)
+        rows = {row[0]: row[1:] for row in ours.execute("SELECT rowid, start, end FROM NVTX_EVENTS")} if exports.has(ours, "NVTX_EVENTS") else {}
+        for report, start, length in (("nvtx_pushpop_trace", "Start (ns)", "Duration (ns)"), ("nvtx_gpu_proj_trace", "Orig Start (ns)", "Orig Duration (ns)")):
+            for row in csv.DictReader(io.StringIO(golden.run("stats", "-q", "-r", report, "-f", "csv", exports.report(name))[0].decode("utf-8", "replace"))):
+                if not row.get("RangeId"):
+                    continue
+                found = rows[int(row["RangeId"])]
+                assert found[0] == int(row[start]) and found[1] in (None, int(row[start]) + int(row[length])), (name, report, row, found)
+                n += 1
+    assert n > least, n
+
+
 def test_it_holds_what_was_recorded():
     rows = exported().execute("SELECT start, end, text, textId FROM NVTX_EVENTS"
                               " WHERE eventType = 59 AND globalTid % 0x1000000 = 1000 AND domainId = 0").fetchall()
     names = [b"step", b"step", b"lost end", b"two\nlines", b"tab\there", b"quo\"ted, 'too'",
              "grüß €".encode(), b"bad \xff\xfe byte"]
     times = [(1000, 9000), (10000, 10000), (11000, None)] + [(1000 * i, 1000 * i + 500) for i in range(1, 6)]
-    assert rows == [(start, end, name, None) for (start, end), name in zip(times, names)], rows
+    assert rows == sorted(((start, end, name, None) for (start, end), name in zip(times, names)), key=lambda row: row[0]), rows
     # A registered string is told by its id alone, as in files of the reference; the names of definitions are texts.
     both = exported().execute("SELECT eventType, text IS NULL, textId IS NULL, count(*) FROM NVTX_EVENTS GROUP BY 1, 2, 3").fetchall()
     assert {row[:3] for row in both} == {(33, 0, 1), (34, 0, 1), (39, 0, 1), (59, 0, 1), (59, 1, 0), (60, 0, 1), (75, 0, 1), (76, 1, 1)}, both
@@ -372,7 +392,8 @@ def test_a_folder_is_added_to_or_kept():
 def times_of(*switches):
     out, _ = golden.run("export", "-t", "jsonlines", "-o", "-", "--tables", "NVTX_EVENTS", *switches, REPORT)
     rows = [json.loads(line) for line in out.splitlines()]
-    return [(r["start"], r.get("end"), r["eventType"], r["eventId"]) for r in rows]
+    assert [r["eventId"] for r in rows] == list(range(1, len(rows) + 1))
+    return [(r["start"], r.get("end"), r["eventType"]) for r in rows]
 
 
 def test_times_choose_events():

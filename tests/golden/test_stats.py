@@ -51,18 +51,18 @@ lines"
 
 TRACE = b"""\
 Start (ns),End (ns),Duration (ns),DurChild (ns),DurNonChild (ns),Name,PID,TID,Lvl,NumChild,RangeId,ParentId,RangeStack,NameTree
--50,7,57,0,57,:,2000,2000,0,0,18,,:18,:
-1000,9000,8000,2500,5500,:step,1000,1000,0,5,1,,:1,:step
+-50,7,57,0,57,:,2000,2000,0,0,1,,:1,:
+1000,9000,8000,2500,5500,:step,1000,1000,0,5,6,,:6,:step
 1000,1500,500,0,500,":two
-lines",1000,1000,1,0,4,1,:1:4,"--:two
+lines",1000,1000,1,0,7,6,:6:7,"--:two
 lines"
-2000,2500,500,400,100,:tab\there,1000,1000,1,1,5,1,:1:5,--:tab\there
-2000,2400,400,0,400,compute:load,1000,1000,2,0,9,5,:1:5:9,----compute:load
-3000,3500,500,0,500,":quo""ted, 'too'",1000,1000,1,0,6,1,:1:6,"--:quo""ted, 'too'"
-3000,3300,300,0,300,compute:load,1000,1001,0,0,17,,:17,compute:load
-4000,4500,500,0,500,:gr\xc3\xbc\xc3\x9f \xe2\x82\xac,1000,1000,1,0,7,1,:1:7,--:gr\xc3\xbc\xc3\x9f \xe2\x82\xac
-5000,5500,500,0,500,:bad \xff\xfe byte,1000,1000,1,0,8,1,:1:8,--:bad \xff\xfe byte
-10000,10000,0,0,0,:step,1000,1000,0,0,2,,:2,:step
+2000,2500,500,400,100,:tab\there,1000,1000,1,1,8,6,:6:8,--:tab\there
+2000,2400,400,0,400,compute:load,1000,1000,2,0,9,8,:6:8:9,----compute:load
+3000,3500,500,0,500,":quo""ted, 'too'",1000,1000,1,0,10,6,:6:10,"--:quo""ted, 'too'"
+3000,3300,300,0,300,compute:load,1000,1001,0,0,11,,:11,compute:load
+4000,4500,500,0,500,:gr\xc3\xbc\xc3\x9f \xe2\x82\xac,1000,1000,1,0,12,6,:6:12,--:gr\xc3\xbc\xc3\x9f \xe2\x82\xac
+5000,5500,500,0,500,:bad \xff\xfe byte,1000,1000,1,0,13,6,:6:13,--:bad \xff\xfe byte
+10000,10000,0,0,0,:step,1000,1000,0,0,19,,:19,:step
 """
 
 
@@ -299,7 +299,7 @@ def test_json_escapes():
     assert rows[1] == {"Time (%)": 15.5, "Total Time (ns)": 8000, "Instances": 2, "Avg (ns)": 4000, "Med (ns)": 4000, "Min (ns)": 0,
                        "Max (ns)": 8000, "StdDev (ns)": 5656.9, "Range": ":step"}, rows[1]
     trace = json.loads(stats("-r", "nvtx_pushpop_trace", "-f", "json", REPORT))
-    assert trace[0]["ParentId"] is None and trace[2]["ParentId"] == 1
+    assert trace[0]["ParentId"] is None and trace[2]["ParentId"] == trace[1]["RangeId"]
 
 
 def test_tabs():

@@ -127,7 +127,7 @@ _lns_stats_append_stack (const LnsStatsResult *result, LnsBuffer *text, const Ln
 
   if (range->parent != LNS_TRACE_NO_PARENT)
     _lns_stats_append_stack (result, text, &result->ranges[range->parent]);
-  lns_buffer_append (text, id, (size_t)snprintf (id, sizeof id, ":%" PRId64, range->rowid));
+  lns_buffer_append (text, id, (size_t)snprintf (id, sizeof id, ":%" PRId64, range->id));
 }
 
 LnsStatsCell
@@ -135,7 +135,7 @@ _lns_stats_parent (const LnsStatsResult *result, const LnsTraceRange *range)
 {
   return range->parent == LNS_TRACE_NO_PARENT
              ? (LnsStatsCell){ .is_empty = true }
-             : _lns_stats_number (result->ranges[range->parent].rowid);
+             : _lns_stats_number (result->ranges[range->parent].id);
 }
 
 LnsStatsCell

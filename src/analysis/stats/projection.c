@@ -51,7 +51,7 @@ run (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
       const LnsTraceRange range = {
         .start_ns = it->range_start_ns,
         .duration_ns = it->range_duration_ns,
-        .rowid = lns_tables_rowid (result->tables, table, it->lane, it->ordinal),
+        .id = lns_tables_rowid (result->tables, table, it->lane, it->ordinal),
         .global_tid = lns_tables_global_tid (result->tables, it->thread),
         .name = it->name,
         .lane = it->lane,
@@ -64,7 +64,7 @@ run (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
     }
   lns_id_map_clear (&trace.tops);
   result->ranges = trace.ranges.items;
-  return true;
+  return lns_trace_number (&trace, result->tables, cancel, error);
 }
 
 static uint32_t
@@ -90,7 +90,7 @@ add_projected (const LnsStatsResult *result, size_t i, LnsStatsTable *table, Lns
     _lns_stats_number (range->duration_ns),      style_of (kind_of (result, range->lane)),
     _lns_stats_pid (range->global_tid),          _lns_stats_tid (range->global_tid),
     _lns_stats_number (projected->n_operations), _lns_stats_number (range->level),
-    _lns_stats_number (range->n_children),       _lns_stats_number (range->rowid),
+    _lns_stats_number (range->n_children),       _lns_stats_number (range->id),
     _lns_stats_parent (result, range),           stack,
   };
   lns_stats_table_add (table, cells);

@@ -47,23 +47,25 @@ read_ranges (LnsTrace *trace,
              const atomic_bool *cancel,
              LnsError *error)
 {
-  const LnsRowConstraint push_pop = { LNS_NVTX_EVENT_TYPE, LNS_EVENT_TYPE_PUSH_POP,
-                                      LNS_EVENT_TYPE_PUSH_POP };
+  int64_t n_rows = 0;
   bool row;
 
   lns_row_cursor_set_columns (cursor, 1u << LNS_NVTX_START | 1u << LNS_NVTX_END |
                                           1u << LNS_NVTX_TEXT_ID | 1u << LNS_NVTX_GLOBAL_TID |
-                                          1u << LNS_NVTX_DOMAIN_ID);
-  if (!lns_row_cursor_start (cursor, &push_pop, 1, true, error))
+                                          1u << LNS_NVTX_DOMAIN_ID | 1u << LNS_NVTX_EVENT_TYPE);
+  if (!lns_row_cursor_start (cursor, NULL, 0, true, error))
     return false;
   while (lns_row_cursor_next (cursor, &row, error))
     {
       if (!row)
         return true;
+      n_rows++;
+      if (lns_row_cursor_value (cursor, LNS_NVTX_EVENT_TYPE).integer != LNS_EVENT_TYPE_PUSH_POP)
+        continue;
       LnsTraceRange range = { .start_ns = lns_row_cursor_value (cursor, LNS_NVTX_START).integer };
       if (!lns_row_cursor_length (cursor, &range.duration_ns))
         continue;
-      range.rowid = lns_row_cursor_rowid (cursor);
+      range.id = n_rows;
       range.global_tid = lns_row_cursor_value (cursor, LNS_NVTX_GLOBAL_TID).integer;
       range.name = lns_row_cursor_name (cursor);
       range.lane = lns_row_cursor_lane (cursor);
@@ -78,6 +80,34 @@ read_ranges (LnsTrace *trace,
         return false;
     }
   return false;
+}
+
+bool
+lns_trace_number (LnsTrace *trace, LnsTables *tables, const atomic_bool *cancel, LnsError *error)
+{
+  LnsRowCursor *cursor = lns_row_cursor_new (tables, lns_table_find ("NVTX_EVENTS"));
+  LnsIdMap at = { 0 }; /* row -> 1 + number of the range */
+  bool row = true, good;
+  int64_t n_rows = 0;
+
+  for (size_t i = 0; i < trace->ranges.n; i++)
+    lns_id_map_set_number (&at, (uint64_t)trace->ranges.items[i].id, i + 1);
+  lns_row_cursor_set_columns (cursor, 1u << LNS_NVTX_START);
+  good = trace->ranges.n == 0 || lns_row_cursor_start (cursor, NULL, 0, true, error);
+  while (good && row && trace->ranges.n > 0)
+    {
+      good = lns_row_cursor_next (cursor, &row, error);
+      if (!good || !row)
+        break;
+      const uint64_t i = lns_id_map_number (&at, (uint64_t)lns_row_cursor_rowid (cursor));
+      n_rows++;
+      if (i > 0)
+        trace->ranges.items[i - 1].id = n_rows;
+      good = n_rows % 65536 != 0 || lns_go_on (cancel, error);
+    }
+  lns_id_map_clear (&at);
+  lns_row_cursor_free (cursor);
+  return good;
 }
 
 bool

@@ -18,7 +18,7 @@ typedef struct
 {
   int64_t start_ns, duration_ns;
   int64_t children_ns; /* time within direct children                                           */
-  int64_t rowid;       /* of its row in NVTX_EVENTS: the RangeId                                */
+  int64_t id; /* the RangeId: the number of its row in NVTX_EVENTS of an export, from 1 on        */
   int64_t global_tid;
   uint32_t name; /* string id                                                            */
   uint32_t lane;
@@ -37,6 +37,11 @@ typedef struct
 /* Appends RANGE, an event of REPORT, below the innermost range that encloses it and has the same THREAD (any number that
  * tells threads apart). It does not start before those. */
 void lns_trace_add (LnsTrace *trace, LnsReport *report, uint64_t thread, LnsTraceRange range);
+
+/* Gives each range of TRACE, whose id is its row in TABLES, the number of that row in an export, where the rows of NVTX_EVENTS
+ * come in the order of their starts. O(rows log lanes) in time, 24 bytes a range. */
+bool
+lns_trace_number (LnsTrace *trace, LnsTables *tables, const atomic_bool *cancel, LnsError *error);
 
 /* The trace of TABLES' report: RET_RANGES (to be freed) gets RET_N of them. False and ERROR where a chunk is damaged, or
  * CANCEL (may be NULL) turned true. O(n log lanes) in time, 56 bytes a range. */

@@ -33,7 +33,7 @@ add_range (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuff
     _lns_stats_tid (range->global_tid),
     _lns_stats_number (range->level),
     _lns_stats_number (range->n_children),
-    _lns_stats_number (range->rowid),
+    _lns_stats_number (range->id),
     _lns_stats_parent (result, range),
     stack,
     _lns_stats_appended (text, tree_at),
