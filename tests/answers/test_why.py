@@ -117,6 +117,25 @@ def test_forms_agree():
     assert "Steps: 8 × “load”" in golden.run("why", "--steps=load", SAMPLE)[0].decode()
 
 
+def test_a_gap_is_told_piece_by_piece():
+    answer = why(SAMPLE)
+    longest = max(answer["findings"][0]["events"], key=lambda event: event["to"] - event["from"])
+    said = golden.run("why", SAMPLE)[0].decode().split("longest: ")[1].split(" at ")[1].split("\n")[0].replace(" ", "")
+    for at in (said, f"{longest['from']}ns", f"{longest['from'] / 1e9:.6f}s"):
+        gap = json.loads(golden.run("why", "--gap=" + at, "--format=json", SAMPLE)[0])
+        assert gap["start"] <= longest["from"] and longest["to"] <= gap["end"] and gap["device"] == 0, (at, gap)
+        ends = [gap["start"]] + [part["end"] for part in gap["parts"]]
+        assert ends[:-1] == [part["start"] for part in gap["parts"]] and ends[-1] == gap["end"], gap
+        most = max(gap["parts"], key=lambda part: part["end"] - part["start"])
+        assert (most["cause"], most["range"], most["finding"]) == ("cpu-work", "load", 1), most
+        text = golden.run("why", "--gap=" + at, SAMPLE)[0].decode()
+        assert text.startswith("GPU 0 was idle for ") and text.count("\n") == 1 + len(gap["parts"]) and ": load  (finding 1)" in text, text
+    for wrong, said in (("--gap=soon", "is no time"), ("--gap=9s", "no gap at 9s or after it"), ("--gap=1s/2s", "is no time")):
+        assert said in golden.run("why", wrong, SAMPLE, code=125)[1].decode(), wrong
+    for other in ("--format=csv", "--steps"):
+        golden.run("why", "--gap=1ms", other, SAMPLE, code=125)
+
+
 def test_limits():
     golden.run("why", "--fail-on=io-wait", SAMPLE)
     golden.run("why", "--fail-on=cpu-work>90", SAMPLE)

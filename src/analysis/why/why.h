@@ -47,3 +47,22 @@ void lns_why_write_table (LnsTables *tables,
 
 /* Writes the steps as a table: each outlier with what made it slow. */
 void lns_why_write_steps (LnsTables *tables, const LnsWhy *why, FILE *stream);
+
+/* A gap: N_PARTS of the answer's gaps from FIRST on, which follow one another. */
+typedef struct
+{
+  int64_t start_ns, end_ns;
+  size_t first, n_parts;
+} LnsWhyStretch;
+
+/* Finds the longest gap of WHY, which has kept its gaps, that the time from FROM_NS to TO_NS touches, or else the next one.
+ * False where there is none. O(gaps). */
+bool lns_why_find_gap (const LnsWhy *why, int64_t from_ns, int64_t to_ns, LnsWhyStretch *ret_gap);
+
+/* Writes what the time of GAP was lost to, in order: as lines for people, the longest where there are many, or as JSON, all. */
+void
+lns_why_write_gap (LnsTables *tables, const LnsWhy *why, const LnsWhyStretch *gap, FILE *stream);
+void lns_why_write_gap_json (LnsTables *tables,
+                             const LnsWhy *why,
+                             const LnsWhyStretch *gap,
+                             FILE *stream);

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "src/analysis/why/why.h"
+#include "src/base/memory.h"
+#include "src/base/saturate.h"
 #include "src/cli/reports/filter.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/options/shared.h"
@@ -21,7 +23,7 @@
 typedef struct
 {
   LnsCliFilterValues filter;
-  const char *format, *steps;
+  const char *format, *steps, *gap;
   LnsOptionList fail_on;
   int64_t n_top;
 } Values;
@@ -36,12 +38,21 @@ static const LnsOption options[] = {
     .help = N_ ("Print the steps, and what made the slow ones slow. RANGE is the NVTX range that "
                 "is a step; without it, the range that repeats and takes most of the time, or else "
                 "the kernels that repeat.") },
+  { LNS_SWITCH ("gap", TEXT, Values, gap), .value_name = "TIME",
+    .help = N_ ("Print what one gap was lost to, piece by piece: the longest one at TIME, such as "
+                "1.204s, as far as its digits tell, or the next one.") },
   { LNS_SWITCH ("fail-on", LIST, Values, fail_on), .value_name = "CAUSE[>SHARE]",
     .help = N_ ("Return 3 if a finding of this cause has more than SHARE of the time, in percent "
                 "(`io-wait>5`).") },
   LNS_CLI_FILTER_SWITCHES (Values),
   LNS_CLI_INPUT,
 };
+
+static bool
+is_format (const Values *values, const char *format)
+{
+  return strcmp (values->format != NULL ? values->format : "text", format) == 0;
+}
 
 /* --- --fail-on -------------------------------------------------------------------------------- */
 
@@ -81,6 +92,67 @@ check_limits (const LnsOptionList *limits, const LnsWhy *why, bool *ret_fails, L
   return true;
 }
 
+/* --- --gap ------------------------------------------------------------------------------------ */
+
+/* Reads TEXT, a time as the answer prints it: RET_SPAN gets all that it may stand for, as digits are rounded. */
+static bool
+read_gap (const char *text, LnsFilterSpan *ret_span, LnsError *error)
+{
+  const size_t n_number = strspn (text, "0123456789."),
+               n_decimals = strcspn (text, ".") < n_number ? n_number - strcspn (text, ".") - 1 : 0;
+  LnsFilterSpan unit;
+  char *both = lns_asprintf ("%s/%s", text, text), *one = lns_asprintf ("1%s/", text + n_number);
+  const bool good = n_number > 0 && strchr (text, '/') == NULL &&
+                    lns_filter_parse_time (both, ret_span, error) &&
+                    lns_filter_parse_time (one, &unit, error);
+
+  free (both);
+  free (one);
+  if (!good)
+    return lns_cli_usage (error, "--gap: “%s” is no time; write a number with s, ms, us or ns",
+                          text);
+  int64_t precision_ns = unit.start_ns;
+  for (size_t i = 0; i < n_decimals; i++)
+    precision_ns /= 10;
+  ret_span->start_ns = lns_difference (ret_span->start_ns, precision_ns);
+  ret_span->end_ns = lns_sum (ret_span->end_ns, precision_ns);
+  return true;
+}
+
+/* Whether what is said about --gap can be done. */
+static bool
+check_gap (const Values *values, LnsError *error)
+{
+  LnsFilterSpan at;
+
+  if (values->gap == NULL)
+    return true;
+  if (!is_format (values, "text") && !is_format (values, "json"))
+    return lns_cli_usage (error, "--gap is printed as text or JSON; leave out --format=%s",
+                          values->format);
+  if (values->steps != NULL)
+    return lns_cli_usage (error, "--gap and --steps are two questions; leave out one");
+  return read_gap (values->gap, &at, error);
+}
+
+static bool
+print_gap (LnsTables *tables, const LnsWhy *why, const Values *values, LnsError *error)
+{
+  LnsFilterSpan at;
+  LnsWhyStretch gap;
+
+  if (!read_gap (values->gap, &at, error))
+    return false;
+  if (!lns_why_find_gap (why, at.start_ns, at.end_ns, &gap))
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "--gap: there is no gap at %s or after it",
+                          values->gap);
+  if (is_format (values, "json"))
+    lns_why_write_gap_json (tables, why, &gap, stdout);
+  else
+    lns_why_write_gap (tables, why, &gap, stdout);
+  return true;
+}
+
 /* --- Writing ---------------------------------------------------------------------------------- */
 
 static void
@@ -105,16 +177,15 @@ static void
 print (LnsTables *tables, const LnsWhy *why, const Values *values)
 {
   const int64_t top = values->n_top == 0 ? -1 : values->n_top;
-  const char *format = values->format != NULL ? values->format : "text";
 
-  if (strcmp (format, "json") == 0)
+  if (is_format (values, "json"))
     lns_why_write_json (tables, why, stdout);
-  else if (strcmp (format, "markdown") == 0)
+  else if (is_format (values, "markdown"))
     print_markdown (why, top);
-  else if (strcmp (format, "text") != 0)
+  else if (!is_format (values, "text"))
     {
-      const LnsStatsStyle style = { .format = strcmp (format, "csv") == 0 ? LNS_STATS_CSV
-                                                                          : LNS_STATS_TABLE,
+      const LnsStatsStyle style = { .format =
+                                        is_format (values, "csv") ? LNS_STATS_CSV : LNS_STATS_TABLE,
                                     .is_terminal = lns_cli_is_terminal (stdout) };
       lns_why_write_table (tables, why, stdout, &style);
     }
@@ -135,13 +206,14 @@ answer (const Values *values, const char *input, LnsError *error)
   LnsCliFilter filter = { 0 };
   LnsWhy *why = NULL;
   bool fails = false;
-  bool good = check_limits (&values->fail_on, NULL, &fails, error) &&
+  bool good = check_gap (values, error) && check_limits (&values->fail_on, NULL, &fails, error) &&
               lns_cli_filter_open_span (&filter, &values->filter, input, error);
 
   if (good)
     {
       const LnsWhyOptions asked = {
         .span = filter.span,
+        .keeps_gaps = values->gap != NULL,
         .step_range =
             values->steps != NULL && strcmp (values->steps, "auto") != 0 ? values->steps : NULL,
       };
@@ -150,8 +222,10 @@ answer (const Values *values, const char *input, LnsError *error)
     }
   if (good)
     {
-      print (filter.tables, why, values);
-      good = lns_cli_flush (error);
+      if (values->gap == NULL)
+        print (filter.tables, why, values);
+      good = (values->gap == NULL || print_gap (filter.tables, why, values, error)) &&
+             lns_cli_flush (error);
     }
   lns_why_free (why);
   lns_cli_filter_clear (&filter);
