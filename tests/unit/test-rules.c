@@ -91,7 +91,10 @@ found (LnsTables *tables, const char *name)
 {
   static char text[2048];
   const LnsStatsStyle style = { .format = LNS_STATS_CSV, .no_header = true };
-  LnsRuleOptions options = lns_rule_defaults;
+  LnsRuleOptions options = { .gap_ns = LNS_RULE_SHARE_OF_RUN,
+                             .busy_percent = LNS_RULE_BUSY_PERCENT,
+                             .n_chunks = LNS_RULE_N_CHUNKS,
+                             .n_rows = LNS_RULE_N_ROWS };
   const LnsRule *rule = lns_rule_find (name, &options, NULL);
   LnsRuleResult *result = rule != NULL ? lns_rule_run (rule, &options, tables, NULL, NULL) : NULL;
   size_t n_lines = 0;
@@ -117,7 +120,10 @@ test_rules (void)
   LnsReport *report = write_report ();
   LnsTables *tables = lns_tables_new (report, NULL);
   atomic_bool cancel = true;
-  LnsRuleOptions options = lns_rule_defaults;
+  LnsRuleOptions options = { .gap_ns = LNS_RULE_SHARE_OF_RUN,
+                             .busy_percent = LNS_RULE_BUSY_PERCENT,
+                             .n_chunks = LNS_RULE_N_CHUNKS,
+                             .n_rows = LNS_RULE_N_ROWS };
 
   /* By default longer ones than 1 % of 1 s, whichever other arguments there are. */
   LNS_CHECK_STR (found (tables, "gpu_gaps"),

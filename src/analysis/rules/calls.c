@@ -295,6 +295,7 @@ static const LnsStatsColumn wait_columns[] = {
 
 const LnsRuleMaker _lns_rule_copies_async = {
   { "cuda_memcpy_async", "CUDA Async Memcpy with Pageable Memory", "[:rows=N]",
+    N_ ("asynchronous copies that wait, as their host memory is pageable"),
     "These copies were asked for asynchronously, but their host memory is pageable: the driver "
     "stages them, and the call returns only when that is done. Use pinned memory "
     "(cudaMallocHost, cudaHostRegister; in PyTorch pin_memory).",
@@ -310,7 +311,7 @@ const LnsRuleMaker _lns_rule_copies_async = {
 };
 
 const LnsRuleMaker _lns_rule_copies_sync = {
-  { "cuda_memcpy_sync", "CUDA Synchronous Memcpy", "[:rows=N]",
+  { "cuda_memcpy_sync", "CUDA Synchronous Memcpy", "[:rows=N]", N_ ("copies that block the host"),
     "These copies block the host until they are done (those of 64 KiB or less to a device do "
     "not, "
     "and are left out). Use cudaMemcpyAsync in a stream, from pinned memory.",
@@ -326,7 +327,7 @@ const LnsRuleMaker _lns_rule_copies_sync = {
 };
 
 const LnsRuleMaker _lns_rule_sets = {
-  { "cuda_memset_sync", "CUDA Synchronous Memset", "[:rows=N]",
+  { "cuda_memset_sync", "CUDA Synchronous Memset", "[:rows=N]", N_ ("memsets that block the host"),
     "These memsets of pinned or managed memory block the host until they are done. Use "
     "cudaMemsetAsync in a stream.",
     "No synchronous memset blocked the host.", "set memory with CUDA" },
@@ -342,6 +343,7 @@ const LnsRuleMaker _lns_rule_sets = {
 
 const LnsRuleMaker _lns_rule_waits = {
   { "cuda_api_sync", "CUDA Synchronization APIs", "[:rows=N]",
+    N_ ("calls that wait for all work of a device or stream"),
     "These calls block the host until all work of a device or stream is done. Call them less "
     "often; let one stream wait for another by events (cudaStreamWaitEvent).",
     "No call waited for all work of a device or stream.", "call CUDA" },

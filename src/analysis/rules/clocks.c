@@ -190,6 +190,7 @@ static const LnsStatsColumn clock_columns[] = {
 
 const LnsRuleMaker _lns_rule_clocks = {
   { "gpu_clocks", "GPU Clocks Held Down", "[:rows=N]",
+    N_ ("times in which something held the clocks of a GPU down"),
     "In these times something held the clocks of a GPU down, so that its work took longer than "
     "it could. At the power limit, the GPU draws all that it may: `nvidia-smi -q -d POWER` shows "
     "the limit, which an administrator can raise. For temperature, look at cooling and at what "

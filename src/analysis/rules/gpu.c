@@ -416,6 +416,7 @@ static const LnsStatsColumn utilization_columns[] = {
 
 const LnsRuleMaker _lns_rule_gaps = {
   { "gpu_gaps", "GPU Gaps", "[:gap=MILLISECONDS][:rows=N]",
+    N_ ("times in which a GPU had nothing to do"),
     "In these times a GPU had nothing to do, between its first and its last operation. Look at "
     "what the CPU did meanwhile: waits and calls of the operating system, data loading; NVTX "
     "ranges tell what the program meant to do. Overhead is the part of a gap in which the "
@@ -432,6 +433,7 @@ const LnsRuleMaker _lns_rule_gaps = {
 
 const LnsRuleMaker _lns_rule_utilization = {
   { "gpu_time_util", "GPU Time Utilization", "[:threshold=PERCENT][:chunks=N][:rows=N]",
+    N_ ("times in which a GPU had little to do"),
     "In these times a GPU was busy for a small part only. Look at what the CPU did meanwhile; "
     "larger or fewer kernels, CUDA graphs and copies beside kernels fill the gaps. Overhead is "
     "how long the profiler was busy in the process.",

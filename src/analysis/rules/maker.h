@@ -8,6 +8,7 @@
 #pragma once
 
 #include "src/analysis/rules/rule.h"
+#include "src/base/language.h"
 #include "src/analysis/stats/maker.h"
 #include "src/base/array.h"
 

@@ -38,10 +38,6 @@ lns_rule_at (size_t i)
   return i < N_MAKERS ? &makers[i]->rule : NULL;
 }
 
-const LnsRuleOptions lns_rule_defaults = {
-  .gap_ns = LNS_RULE_SHARE_OF_RUN, .busy_percent = 50, .n_chunks = 30, .n_rows = 50
-};
-
 /* An argument that may follow a rule's name, as a number from LEAST to MOST. */
 typedef struct
 {

@@ -15,6 +15,7 @@ typedef struct
   const char *name;      /* "gpu_gaps"                                                          */
   const char *title;     /* "GPU Gaps"                                                          */
   const char *arguments; /* that may follow the name, as "[:rows=N]"                            */
+  const char *help;      /* what it finds, in a line                                            */
   const char *advice;    /* sentences: what its rows are, and what helps                        */
   const char *none;      /* a sentence for a report that has nothing of it                      */
   const char *needs;     /* what a program must do to be looked at: "copy memory with CUDA"    */
@@ -33,8 +34,10 @@ typedef struct
 
 #define LNS_RULE_SHARE_OF_RUN (-1)
 
-/* The options that are not given otherwise. */
-extern const LnsRuleOptions lns_rule_defaults;
+/* What is looked for where nothing else is said. */
+#define LNS_RULE_BUSY_PERCENT 50
+#define LNS_RULE_N_CHUNKS     30
+#define LNS_RULE_N_ROWS       50
 
 /* The rule number I, or NULL behind the last. */
 const LnsRule *lns_rule_at (size_t i);

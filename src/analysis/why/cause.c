@@ -7,50 +7,70 @@
 
 #include <string.h>
 
+#include "src/base/language.h"
+
 typedef struct
 {
-  const char *name, *advice;
+  const char *name, *help, *advice;
 } Row;
 
 static const Row causes[LNS_N_CAUSES] = {
   [LNS_CAUSE_LOCK_WAIT] = { "lock-wait",
+                            N_ ("the thread that launches work waited for another thread"),
                             "have the other thread finish earlier: more workers, or work "
                             "that is prepared one step ahead" },
-  [LNS_CAUSE_IO_WAIT] = { "io-wait", "read ahead in another thread, or bring the data nearer" },
-  [LNS_CAUSE_SLEEP] = { "sleep", "wait for the event itself instead of sleeping" },
-  [LNS_CAUSE_CPU_CONTENTION] = { "cpu-contention",
+  [LNS_CAUSE_IO_WAIT] = { "io-wait", N_ ("it waited for files or sockets"),
+                          "read ahead in another thread, or bring the data nearer" },
+  [LNS_CAUSE_SLEEP] = { "sleep", N_ ("it slept"), "wait for the event itself instead of sleeping" },
+  [LNS_CAUSE_CPU_CONTENTION] = { "cpu-contention", N_ ("it could run and had no CPU"),
                                  "give the program more CPUs, or start fewer threads" },
-  [LNS_CAUSE_CPU_WORK] = { "cpu-work",
+  [LNS_CAUSE_CPU_WORK] = { "cpu-work", N_ ("it computed"),
                            "do this work in another thread, ahead of the GPU's need, or "
                            "on the GPU" },
-  [LNS_CAUSE_GPU_SYNC] = { "gpu-sync", "wait for the GPU less often, or queue the next work before "
-                                       "waiting" },
-  [LNS_CAUSE_LAUNCH_RATE] = { "launch-rate",
+  [LNS_CAUSE_GPU_SYNC] = { "gpu-sync", N_ ("it waited for the GPU, and so had nothing queued"),
+                           "wait for the GPU less often, or queue the next work before "
+                           "waiting" },
+  [LNS_CAUSE_LAUNCH_RATE] = { "launch-rate", N_ ("it launched more slowly than the GPU worked"),
                               "launch fewer, larger kernels: fuse them, batch them, or "
                               "use CUDA graphs" },
-  [LNS_CAUSE_ALLOCATION] = { "allocation",
+  [LNS_CAUSE_ALLOCATION] = { "allocation", N_ ("it allocated or freed memory"),
                              "allocate once and use the memory again, or from a pool" },
-  [LNS_CAUSE_MODULE_LOAD] = { "module-load", "load code before the work begins, or eagerly "
-                                             "(CUDA_MODULE_LOADING=EAGER)" },
-  [LNS_CAUSE_DRIVER] = { "driver", "call this less often, or outside the loop" },
-  [LNS_CAUSE_START_UP] = { "start-up", "begin GPU work earlier, or record a longer run" },
-  [LNS_CAUSE_TEAR_DOWN] = { "tear-down", "see what the program does after its last GPU work" },
-  [LNS_CAUSE_COLLECTIVE_WAIT] = { "collective-wait",
+  [LNS_CAUSE_MODULE_LOAD] = { "module-load", N_ ("it loaded or compiled code"),
+                              "load code before the work begins, or eagerly "
+                              "(CUDA_MODULE_LOADING=EAGER)" },
+  [LNS_CAUSE_DRIVER] = { "driver", N_ ("it was in another call of CUDA"),
+                         "call this less often, or outside the loop" },
+  [LNS_CAUSE_START_UP] = { "start-up", N_ ("before the first work"),
+                           "begin GPU work earlier, or record a longer run" },
+  [LNS_CAUSE_TEAR_DOWN] = { "tear-down", N_ ("after the last work"),
+                            "see what the program does after its last GPU work" },
+  [LNS_CAUSE_COLLECTIVE_WAIT] = { "collective-wait", N_ ("it waited for other ranks"),
                                   "give the ranks equal work: look at the rank that "
                                   "came last" },
-  [LNS_CAUSE_DEPENDENCY] = { "dependency", "have the awaited work begin earlier, or do without the "
-                                           "wait between streams" },
-  [LNS_CAUSE_PROFILER] = { "profiler", "record less: this time is lost to the recording alone" },
-  [LNS_CAUSE_NOT_RECORDED] = { "not-recorded", "record what is missing" },
-  [LNS_CAUSE_UNKNOWN] = { "unknown", "" },
+  [LNS_CAUSE_DEPENDENCY] = { "dependency", N_ ("work that was queued waited for other work"),
+                             "have the awaited work begin earlier, or do without the "
+                             "wait between streams" },
+  [LNS_CAUSE_PROFILER] = { "profiler", N_ ("the recording itself took the time"),
+                           "record less: this time is lost to the recording alone" },
+  [LNS_CAUSE_NOT_RECORDED] = { "not-recorded",
+                               N_ ("what happened was not recorded: this accuses nobody"),
+                               "record what is missing" },
+  [LNS_CAUSE_UNKNOWN] = { "unknown", NULL, "" },
   [LNS_CAUSE_PAGEABLE_COPY] = { "pageable-copy",
+                                N_ ("while the GPU is busy: copies of memory that is not pinned"),
                                 "copy from pinned memory (cudaMallocHost, pin_memory)" },
-  [LNS_CAUSE_COPY_BOUND] = { "copy-bound", "copy less, or copy beside kernels in another stream" },
+  [LNS_CAUSE_COPY_BOUND] = { "copy-bound",
+                             N_ ("while it is busy: only copies ran, and kernels waited"),
+                             "copy less, or copy beside kernels in another stream" },
   [LNS_CAUSE_UNDER_FILLED] = { "under-filled",
+                               N_ ("while it is busy: long kernels with few blocks"),
                                "give the kernel more blocks: larger batches, or several "
                                "at once in streams" },
-  [LNS_CAUSE_SLOW_CLOCKS] = { "slow-clocks", "look at power limit, cooling and clock settings" },
-  [LNS_CAUSE_SLOW_STEP] = { "slow-step", "see what the slow steps do that others do not" },
+  [LNS_CAUSE_SLOW_CLOCKS] = { "slow-clocks",
+                              N_ ("while it is busy: something held its clocks down"),
+                              "look at power limit, cooling and clock settings" },
+  [LNS_CAUSE_SLOW_STEP] = { "slow-step", N_ ("a few steps took far longer than the others"),
+                            "see what the slow steps do that others do not" },
 };
 
 const char *
@@ -69,6 +89,12 @@ lns_cause_find (const char *name, size_t size, LnsCause *ret_cause)
         return true;
       }
   return false;
+}
+
+const char *
+lns_cause_help (LnsCause cause)
+{
+  return causes[cause].help;
 }
 
 const char *

@@ -48,6 +48,10 @@ const char *lns_cause_name (LnsCause cause);
 /* Finds the cause called by the SIZE bytes of NAME. False where there is none. */
 bool lns_cause_find (const char *name, size_t size, LnsCause *ret_cause);
 
+/* What CAUSE means, in a line, of which "it" is the thread that launches work. Of those that are said of a busy GPU, too. English,
+ * static; NULL for LNS_CAUSE_UNKNOWN. */
+const char *lns_cause_help (LnsCause cause);
+
 /* What helps against CAUSE in general: a clause for the end of a sentence. English, static. */
 const char *lns_cause_advice (LnsCause cause);
 

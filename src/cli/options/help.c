@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/base/json.h"
+#include "src/base/memory.h"
 #include "src/cli/options/options.h"
 #include "src/cli/terminal/say.h"
 #include "src/cli/terminal/terminal.h"
@@ -37,10 +38,14 @@ value_text (const LnsOption *option, char *text, size_t room)
 typedef struct
 {
   FILE *file;
-  int columns;
+  int columns; /* 0: for programs, in no language and not filled */
 } Page;
 
-/* Prints TEXT. Lines are joined into paragraphs and filled, except empty ones and those that begin with a space. */
+/* The width of the list in what programs read. */
+#define LINE_COLUMNS 100
+
+/* Prints TEXT. Lines are joined into paragraphs and filled, except empty ones and those that begin with a space. A page of 0
+ * columns is not filled. */
 static void
 print_paragraphs (const Page *page, const char *text)
 {
@@ -52,9 +57,44 @@ print_paragraphs (const Page *page, const char *text)
         length += 1 + strcspn (text + length + 1, "\n");
       if (is_verbatim)
         fprintf (page->file, "%.*s\n", (int)length, text);
+      else if (page->columns == 0)
+        fprintf (page->file, "%.*s\n", (int)length, text);
       else
         lns_cli_print_filled (page->file, text, length, 0, page->columns);
       text += length + (text[length] == '\n');
+    }
+}
+
+/* TEXT for PAGE: what programs read is in no language. */
+static const char *
+text_for (const Page *page, const char *text)
+{
+  return page->columns == 0 ? text : _ (text);
+}
+
+/* Prints the rows of LIST, in two columns. */
+static void
+print_list (const Page *page, const LnsCommandList *list)
+{
+  LnsChoice row;
+  int width = 0;
+
+  if (list->title != NULL)
+    print_paragraphs (page, text_for (page, list->title));
+  for (size_t i = 0; list->each (i, &row); i++)
+    width = (int)strlen (row.name) > width ? (int)strlen (row.name) : width;
+  for (size_t i = 0; list->each (i, &row); i++)
+    {
+      const char *help = text_for (page, row.help);
+      char *lines;
+      size_t size;
+      FILE *stream = lns_memory_stream (&lines, &size);
+      lns_cli_print_filled (stream, help, strlen (help), width + 4,
+                            page->columns == 0 ? LINE_COLUMNS : page->columns);
+      lns_memory_stream_end (stream);
+      /* The name stands where the first line is indented. */
+      fprintf (page->file, "  %-*s  %s", width, row.name, lines + width + 4);
+      free (lines);
     }
 }
 
@@ -156,9 +196,12 @@ print_end (const Page *page, const LnsCommand *command, bool is_all)
       fputc ('\n', page->file);
       lns_cli_print_filled (page->file, note, strlen (note), 0, page->columns);
     }
+  if (command->list.each != NULL || command->details != NULL)
+    fputc ('\n', page->file);
+  if (command->list.each != NULL)
+    print_list (page, &command->list);
   if (command->details != NULL)
     {
-      fputc ('\n', page->file);
       print_paragraphs (page, _ (command->details));
     }
 }
@@ -207,6 +250,36 @@ print_text (FILE *file, const char *key, const char *text)
   lns_json_write_string (file, text, strlen (text));
 }
 
+/* Prints the details of COMMAND with its list above them. */
+static void
+print_details (const LnsCommand *command, FILE *file)
+{
+  char *text;
+  size_t size;
+  FILE *stream = lns_memory_stream (&text, &size);
+  const Page page = { stream, 0 };
+
+  if (command->list.each != NULL)
+    print_list (&page, &command->list);
+  if (command->details != NULL)
+    fputs (command->details, stream);
+  lns_memory_stream_end (stream);
+  print_text (file, "details", size > 0 ? text : NULL);
+  free (text);
+}
+
+/* Prints the names of the rows of EACH as an array. */
+static void
+print_rows (FILE *file, const char *key, LnsChoiceFunc each)
+{
+  LnsChoice row;
+
+  fprintf (file, ",\"%s\":[", key);
+  for (size_t i = 0; each (i, &row); i++)
+    fprintf (file, "%s\"%s\"", i > 0 ? "," : "", row.name);
+  fputc (']', file);
+}
+
 /* Prints NAMES, which commas separate, as an array. */
 static void
 print_names (FILE *file, const char *key, const char *names)
@@ -237,6 +310,8 @@ print_json_option (const LnsOption *option, const char *tag, FILE *file)
   print_text (file, "tag", tag);
   print_text (file, "value", option->value_name);
   print_names (file, "choices", option->choices);
+  if (option->each_choice != NULL)
+    print_rows (file, "choices", option->each_choice);
   print_text (file, "implied", option->implied);
   print_text (file, "default", option->default_text);
   print_text (file, "help", option->help);
@@ -251,7 +326,7 @@ lns_command_print_json (const LnsCommand *command, FILE *file)
   fprintf (file, "{\"name\":\"%s\"", command->name);
   print_text (file, "usage", command->usage);
   print_text (file, "summary", command->summary);
-  print_text (file, "details", command->details);
+  print_details (command, file);
   fprintf (file, ",\"program\":%s", command->words_end_it ? "true" : "false");
   LnsOptionGroup group;
   fputs (",\"groups\":[", file);

@@ -20,6 +20,16 @@
 #include "src/base/error.h"
 #include "src/cli/terminal/language.h"
 
+/* A row of a table that a person may choose: a report, a rule, a cause. */
+typedef struct
+{
+  const char *name;
+  const char *help; /* a line, to be translated, or NULL                                        */
+} LnsChoice;
+
+/* Gets row I. Returns false behind the last one. */
+typedef bool (*LnsChoiceFunc) (size_t i, LnsChoice *ret_choice);
+
 typedef enum
 {
   LNS_OPTION_FLAG,    /* bool; takes no value                                              */
@@ -50,9 +60,11 @@ typedef struct
   const char *old;  /* an older spelling of it; NULL = none                                    */
   char letter;      /* short form, or 0                                                        */
   LnsOptionKind kind;
-  size_t offset;            /* of the value in the command's struct                            */
-  const char *value_name;   /* "PATH": in --help; NULL for flags, true|false and choices       */
-  const char *choices;      /* "none,sigterm,sigkill"; NULL = any                              */
+  size_t offset;          /* of the value in the command's struct                            */
+  const char *value_name; /* "PATH": in --help; NULL for flags, true|false and choices       */
+  const char *choices;    /* "none,sigterm,sigkill"; NULL = any                              */
+  LnsChoiceFunc
+      each_choice;          /* in place of `choices`: the rows of a table, and open_choices       */
   bool open_choices;        /* other values are accepted; the command checks them              */
   bool is_whole;            /* a list that may be given only once                              */
   const char *implied;      /* the value if there is no `=`; NULL = the next word is the value */
@@ -120,6 +132,13 @@ typedef struct
 
 typedef struct LnsCommand LnsCommand;
 
+/* A part of the help that is made of a table: its title, and a line for each row. */
+typedef struct
+{
+  const char *title; /* "Rules:", or NULL */
+  LnsChoiceFunc each;
+} LnsCommandList;
+
 struct LnsCommand
 {
   const char *name;    /* "profile" */
@@ -128,7 +147,8 @@ struct LnsCommand
   const char
       *details; /* below the switches in --help, or NULL: paragraphs, which are filled; a line that
                         * begins with a space stays as it is */
-  bool words_end_it; /* the words after the first one belong to a program and are not parsed */
+  LnsCommandList list; /* between the switches and the details, or zero */
+  bool words_end_it;   /* the words after the first one belong to a program and are not parsed */
   const LnsOption *options;
   size_t n_options;
   const LnsOptionGroup *const *groups; /* further switches; NULL-terminated, or NULL */

@@ -102,6 +102,10 @@ lns_option_choice (const char *choices, const char *text)
 static bool
 make_choice (const LnsOption *option, char *text, LnsError *error)
 {
+  LnsChoice row;
+  for (size_t i = 0; option->each_choice != NULL && option->each_choice (i, &row); i++)
+    if (strcasecmp (row.name, text) == 0)
+      memcpy (text, row.name, strlen (text));
   if (option->choices == NULL)
     return true;
   const char *choice = lns_option_choice (option->choices, text);

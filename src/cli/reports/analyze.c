@@ -39,14 +39,42 @@ typedef struct
   int64_t n_rows, gap_ms, busy_percent, n_chunks;
 } Values;
 
+/* What --rule names beside the rules of src/analysis/rules. */
+static const LnsChoice own_rules[] = {
+  { "doctor", N_ ("what is wrong with the report as a recording, and what to do about it") },
+  { "findings", N_ ("what the time was lost to, as `lanescope why` says it") },
+};
+#define N_OWN_RULES (sizeof own_rules / sizeof *own_rules)
+
+static bool
+each_rule (size_t i, LnsChoice *ret_choice)
+{
+  const LnsRule *rule = i < N_OWN_RULES ? NULL : lns_rule_at (i - N_OWN_RULES);
+
+  if (i < N_OWN_RULES)
+    *ret_choice = own_rules[i];
+  else if (rule != NULL)
+    *ret_choice = (LnsChoice){ rule->name, rule->help };
+  return i < N_OWN_RULES || rule != NULL;
+}
+
+/* The same, and the word for all of them. */
+static bool
+each_choice (size_t i, LnsChoice *ret_choice)
+{
+  *ret_choice = (LnsChoice){ "all", NULL };
+  return i == 0 || each_rule (i - 1, ret_choice);
+}
+
+#define TEXT_OF(number) #number
+#define DEFAULT(number) TEXT_OF (number)
+
 static const LnsOption options[] = {
-  { LNS_SWITCH ("rule", LIST, Values, rules), .letter = 'r',
-    .choices = "all,doctor,findings,cuda_memcpy_async,cuda_memcpy_sync,cuda_memset_sync,cuda_api_"
-               "sync,gpu_gaps,"
-               "gpu_time_util,gpu_clocks",
+  { LNS_SWITCH ("rule", LIST, Values, rules), .letter = 'r', .each_choice = each_choice,
     .open_choices = true, .value_name = "RULE", .default_text = "all",
     .help = N_ ("Apply these rules. Put arguments after colons (`gpu_gaps:gap=100`).") },
-  { LNS_SWITCH ("rows", INTEGER, Values, n_rows), .value_name = "N", .default_text = "50",
+  { LNS_SWITCH ("rows", INTEGER, Values, n_rows), .value_name = "N",
+    .default_text = DEFAULT (LNS_RULE_N_ROWS),
     .help = N_ ("Print at most this many findings of each rule, the worst first; 0 prints all.") },
   { LNS_SWITCH ("gap", INTEGER, Values, gap_ms), .value_name = "MILLISECONDS",
     .most = INT64_MAX / 1000000,
@@ -54,11 +82,11 @@ static const LnsOption options[] = {
         N_ ("a hundredth of the time from the GPU's first to its last operation, at most 500"),
     .help = N_ ("gpu_gaps reports times that are longer than this, in milliseconds.") },
   { LNS_SWITCH ("threshold", INTEGER, Values, busy_percent), .value_name = "PERCENT",
-    .default_text = "50",
+    .default_text = DEFAULT (LNS_RULE_BUSY_PERCENT),
     .help =
         N_ ("gpu_time_util reports times in which a GPU was busy for less than this percentage.") },
   { LNS_SWITCH ("chunks", INTEGER, Values, n_chunks), .value_name = "N", .least = 1, .most = 10000,
-    .default_text = "30",
+    .default_text = DEFAULT (LNS_RULE_N_CHUNKS),
     .help = N_ ("Number of equal parts of the time that gpu_time_util examines.") },
   LNS_CLI_FILTER_SWITCHES (Values),
   LNS_CLI_TABLE_SWITCHES,
@@ -512,11 +540,10 @@ run_jobs (const Values *values, const char *input, LnsError *error)
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
-  const LnsRuleOptions *defaults = &lns_rule_defaults;
-  Values values = { .n_rows = defaults->n_rows,
-                    .gap_ms = defaults->gap_ns,
-                    .busy_percent = (int64_t)defaults->busy_percent,
-                    .n_chunks = defaults->n_chunks };
+  Values values = { .n_rows = LNS_RULE_N_ROWS,
+                    .gap_ms = LNS_RULE_SHARE_OF_RUN,
+                    .busy_percent = LNS_RULE_BUSY_PERCENT,
+                    .n_chunks = LNS_RULE_N_CHUNKS };
   LnsError error = { 0 };
   int exit_code;
   bool good;
@@ -540,17 +567,7 @@ const LnsCommand lns_command_analyze = {
   .name = "analyze",
   .usage = N_ ("[switches] REPORT"),
   .summary = N_ ("find what keeps GPUs waiting, and say what helps"),
-  .details = N_ (
-      "Rules:\n"
-      "  doctor             what is wrong with the report as a recording, and what to do about it\n"
-      "  findings           what the time was lost to, as `lanescope why` says it\n"
-      "  cuda_memcpy_async  asynchronous copies that wait, as their host memory is pageable\n"
-      "  cuda_memcpy_sync   copies that block the host\n"
-      "  cuda_memset_sync   memsets that block the host\n"
-      "  cuda_api_sync      calls that wait for all work of a device or stream\n"
-      "  gpu_gaps           times in which a GPU had nothing to do\n"
-      "  gpu_time_util      times in which a GPU had little to do\n"
-      "  gpu_clocks         times in which something held the clocks of a GPU down"),
+  .list = { N_ ("Rules:"), each_rule },
   LNS_COMMAND_OPTIONS (options),
   .run = run,
 };

@@ -34,20 +34,18 @@ typedef struct
 
 #define TIMEOUT_NS (INT64_C (600) * 1000000000)
 
+static bool
+each_report (size_t i, LnsChoice *ret_choice)
+{
+  const LnsStatsReport *report = lns_stats_report_at (i);
+
+  if (report != NULL)
+    *ret_choice = (LnsChoice){ report->name, report->help };
+  return report != NULL;
+}
+
 static const LnsOption options[] = {
-  { LNS_SWITCH ("report", LIST, Values, reports), .letter = 'r',
-    .choices =
-        "nvtx_sum,nvtx_pushpop_sum,nvtx_startend_sum,nvtx_pushpop_trace,osrt_sum,osrt_file_sum,"
-        "cuda_api_sum,cuda_api_trace,cuda_gpu_kern_sum,cuda_gpu_kern_gb_sum,"
-        "cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum,cuda_gpu_sum,cuda_gpu_trace,"
-        "cuda_api_gpu_sum,cuda_kern_exec_sum,cuda_kern_exec_trace,"
-        "nvtx_kern_sum,nvtx_gpu_proj_sum,nvtx_gpu_proj_trace,"
-        "um_sum,um_total_sum,um_cpu_page_faults_sum,"
-        "mpi_event_sum,mpi_event_trace,mpi_msg_size_sum,openacc_sum,openmp_sum,syscall_sum,"
-        "nvvideo_api_sum,vulkan_api_sum,vulkan_api_trace,vulkan_marker_sum,"
-        "vulkan_gpu_marker_sum,opengl_khr_range_sum,opengl_khr_gpu_range_sum,dx11_pix_sum,"
-        "dx12_pix_sum,dx12_gpu_marker_sum,wddm_queue_sum,network_congestion,gpu_metrics_sum,"
-        "sample_sum,sample_tree,sched_sum,thread_sum",
+  { LNS_SWITCH ("report", LIST, Values, reports), .letter = 'r', .each_choice = each_report,
     .open_choices = true, .value_name = "REPORT",
     .default_text = N_ ("what --help-reports marks with an asterisk"),
     .help =
@@ -398,59 +396,8 @@ const LnsCommand lns_command_stats = {
   .name = "stats",
   .usage = N_ ("[switches] REPORT…"),
   .summary = N_ ("print summary tables of reports"),
+  .list = { N_ ("Reports:"), each_report },
   .details = N_ (
-      "Reports:\n"
-      "  nvtx_sum                push/pop and start/end ranges, summed up by name\n"
-      "  nvtx_pushpop_sum        push/pop ranges alone\n"
-      "  nvtx_startend_sum       start/end ranges alone\n"
-      "  nvtx_pushpop_trace      push/pop ranges one by one, with their place in the stack\n"
-      "  osrt_sum                calls of the operating system's libraries, summed up by name\n"
-      "  osrt_file_sum           files that these read and wrote (--osrt-file-access)\n"
-      "  cuda_api_sum            calls of the CUDA API, summed up by name\n"
-      "  cuda_api_trace          calls of the CUDA API one by one\n"
-      "  cuda_gpu_kern_sum       kernels, summed up by name\n"
-      "  cuda_gpu_kern_gb_sum    kernels, by name, grid and block\n"
-      "  cuda_gpu_mem_time_sum   copies and sets, by the time they took\n"
-      "  cuda_gpu_mem_size_sum   copies and sets, by their sizes\n"
-      "  cuda_gpu_sum            kernels, copies and sets together\n"
-      "  cuda_gpu_trace          kernels, copies and sets one by one\n"
-      "  cuda_api_gpu_sum        calls, kernels, copies and sets together\n"
-      "  cuda_kern_exec_sum      from calls through queues to the ends of kernels, summed up\n"
-      "  cuda_kern_exec_trace    the same one by one\n"
-      "  nvtx_kern_sum           kernels, by the ranges that launched them\n"
-      "  nvtx_gpu_proj_sum       ranges from the first to the last of what they began on GPUs\n"
-      "  nvtx_gpu_proj_trace     the same one by one, with their place in the stack\n"
-      "  um_sum                  pages of unified memory that moved or were missing, by address\n"
-      "                          (10 rows; `:rows=N` after the name gives N, -1 all)\n"
-      "  um_total_sum            the same all together\n"
-      "  um_cpu_page_faults_sum  pages that were missing, by the instruction that touched them\n"
-      "  mpi_event_sum           calls of MPI, summed up by name\n"
-      "  mpi_event_trace         calls of MPI one by one\n"
-      "  mpi_msg_size_sum        messages of MPI, by their sizes\n"
-      "  openacc_sum             constructs of OpenACC, summed up by name\n"
-      "  openmp_sum              regions of OpenMP, summed up by name\n"
-      "  syscall_sum             calls of the kernel, summed up by name\n"
-      "  nvvideo_api_sum         calls of video codecs, summed up by name\n"
-      "  vulkan_api_sum          calls of Vulkan, summed up by name\n"
-      "  vulkan_api_trace        calls of Vulkan one by one\n"
-      "  vulkan_marker_sum       debug labels of Vulkan, summed up by name\n"
-      "  vulkan_gpu_marker_sum   the same on the GPU\n"
-      "  opengl_khr_range_sum    debug groups of OpenGL, summed up by name\n"
-      "  opengl_khr_gpu_range_sum  the same on the GPU\n"
-      "  dx11_pix_sum            markers of Direct3D 11, summed up by name\n"
-      "  dx12_pix_sum            markers of Direct3D 12, summed up by name\n"
-      "  dx12_gpu_marker_sum     the same on the GPU\n"
-      "  wddm_queue_sum          queues of the GPU scheduler of Windows\n"
-      "  network_congestion      times in which network devices had to wait\n"
-      "  gpu_metrics_sum         samples of GPUs, by metric\n"
-      "  sample_sum              samples of CPUs, by function (`:modules` after the name: by "
-      "module)\n"
-      "  sample_tree             the same by function and its callers, as a tree (`:modules`,\n"
-      "                          `:bottom-up`: callers below what they called, and "
-      "`:min=PERCENT`:\n"
-      "                          without rows that have less of all samples)\n"
-      "  sched_sum               times of threads on CPUs and without, by thread\n"
-      "  thread_sum              threads, by their times on CPUs, and what is recorded of each\n"
       "Kernels go by their short names with `:base` after a report's name, by those of their\n"
       "symbols with `:mangled`, and with `:nvtx-name` by the innermost range around their calls,\n"
       "too: RANGE/KERNEL. Ranges are called DOMAIN:NAME; those without an end are left out."),

@@ -28,6 +28,17 @@ typedef struct
   int64_t n_top;
 } Values;
 
+static bool
+each_cause (size_t i, LnsChoice *ret_choice)
+{
+  /* The unknown one has no meaning, and is no choice. */
+  const size_t cause = i < LNS_CAUSE_UNKNOWN ? i : i + 1;
+
+  if (cause < LNS_N_CAUSES)
+    *ret_choice = (LnsChoice){ lns_cause_name ((LnsCause)cause), lns_cause_help ((LnsCause)cause) };
+  return cause < LNS_N_CAUSES;
+}
+
 static const LnsOption options[] = {
   { LNS_SWITCH ("format", CHOICE, Values, format), .letter = 'f',
     .choices = "text,json,table,csv,markdown", .default_text = "text",
@@ -41,7 +52,8 @@ static const LnsOption options[] = {
   { LNS_SWITCH ("gap", TEXT, Values, gap), .value_name = "TIME",
     .help = N_ ("Print what one gap was lost to, piece by piece: the longest one at TIME, such as "
                 "1.204s, as far as its digits tell, or the next one.") },
-  { LNS_SWITCH ("fail-on", LIST, Values, fail_on), .value_name = "CAUSE[>SHARE]",
+  { LNS_SWITCH ("fail-on", LIST, Values, fail_on), .each_choice = each_cause, .open_choices = true,
+    .value_name = "CAUSE[>SHARE]",
     .help = N_ ("Return 3 if a finding of this cause has more than SHARE of the time, in percent "
                 "(`io-wait>5`).") },
   LNS_CLI_FILTER_SWITCHES (Values),
@@ -251,24 +263,10 @@ const LnsCommand lns_command_why = {
   .name = "why",
   .usage = N_ ("[switches] REPORT"),
   .summary = N_ ("say why a program was slow, in one sentence, with evidence"),
-  .details =
-      N_ ("Each nanosecond in which a GPU was idle has one cause; without a GPU, each one "
-          "of the thread that the program waits for:\n"
-          "  lock-wait        the thread that launches work waited for another thread\n"
-          "  io-wait          it waited for files or sockets\n"
-          "  sleep            it slept\n"
-          "  cpu-contention   it could run and had no CPU\n"
-          "  cpu-work         it computed\n"
-          "  gpu-sync         it waited for the GPU, and so had nothing queued\n"
-          "  launch-rate      it launched more slowly than the GPU worked\n"
-          "  allocation       it allocated or freed memory\n"
-          "  module-load      it loaded or compiled code\n"
-          "  driver           it was in another call of CUDA\n"
-          "  start-up, tear-down  before the first and after the last work\n"
-          "  collective-wait  it waited for other ranks\n"
-          "  dependency       work that was queued waited for other work\n"
-          "  not-recorded     what happened was not recorded: this accuses nobody\n"
-          "While a GPU is busy: pageable-copy, copy-bound, under-filled, slow-clocks, slow-step."),
+  .list = { N_ ("Each nanosecond in which a GPU was idle has one cause; without a GPU, each one of "
+                "the "
+                "thread that the program waits for:"),
+            each_cause },
   LNS_COMMAND_OPTIONS (options),
   .run = run,
 };
