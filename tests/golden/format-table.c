@@ -31,7 +31,7 @@ main (void)
 {
   static char titles[65536], line[65536];
   char *fields[MAX_COLUMNS];
-  LnsStatsColumn columns[MAX_COLUMNS] = { 0 };
+  LnsResultColumn columns[MAX_COLUMNS] = { 0 };
   LnsStatsStyle style = { .format = LNS_STATS_COLUMN, .separator = "" };
 
   if (fgets (titles, sizeof titles, stdin) == NULL)
@@ -40,8 +40,10 @@ main (void)
   for (unsigned i = 0; i < n; i++)
     {
       char *unit = strstr (fields[i], " (ns)");
-      columns[i] =
-          (LnsStatsColumn){ .title = fields[i], .is_time = unit != NULL, .is_text = i + 1 == n };
+      columns[i] = (LnsResultColumn){ .title = fields[i],
+                                      .type = i + 1 == n     ? LNS_RESULT_TEXT
+                                              : unit != NULL ? LNS_RESULT_TIME
+                                                             : LNS_RESULT_NUMBER };
       if (unit != NULL)
         *unit = '\0';
       /* The reference writes shares, averages, medians and deviations with one decimal. */
@@ -52,17 +54,17 @@ main (void)
   LnsStatsTable *table = lns_stats_table_new (stdout, &style, columns, n);
   while (fgets (line, sizeof line, stdin) != NULL && split (line, fields) == n)
     {
-      LnsStatsCell cells[MAX_COLUMNS] = { 0 };
+      LnsResultCell cells[MAX_COLUMNS] = { 0 };
       for (unsigned i = 0; i < n; i++)
         {
           char *point = strchr (fields[i], '.');
-          cells[i] = (LnsStatsCell){ .bytes = fields[i], .size_bytes = strlen (fields[i]) };
-          if (!columns[i].is_text && point != NULL)
+          cells[i] = (LnsResultCell){ .bytes = fields[i], .size_bytes = strlen (fields[i]) };
+          if (columns[i].type != LNS_RESULT_TEXT && point != NULL)
             memmove (point, point + 1, strlen (point));
-          if (!columns[i].is_text)
+          if (columns[i].type != LNS_RESULT_TEXT)
             cells[i].number = strtoll (fields[i], NULL, 10);
         }
-      lns_stats_table_add (table, cells);
+      lns_rows_add (lns_stats_table_rows (table), cells, NULL);
     }
   lns_stats_table_finish (table);
   return 0;

@@ -297,8 +297,7 @@ test_reports_by_name (void)
 static void
 test_tables_of_text (void)
 {
-  const LnsStatsColumn columns[] = { { "Time", .is_time = true, .decimals = 1 },
-                                     { "Name", .is_text = true } };
+  const LnsResultColumn columns[] = { { "Time", LNS_RESULT_TIME, 1 }, { "Name", LNS_RESULT_TEXT } };
   LnsStatsStyle style = { .separator = "," };
   char text[8192];
   char wide[201];
@@ -310,10 +309,10 @@ test_tables_of_text (void)
       FILE *stream = fmemopen (text, sizeof text, "w");
       style.no_limit = no_limit;
       LnsStatsTable *table = lns_stats_table_new (stream, &style, columns, 2);
-      LnsStatsCell cells[] = { { .number = -12345678 }, { .bytes = wide, .size_bytes = 200 } };
-      lns_stats_table_add (table, cells);
+      LnsResultCell cells[] = { { .number = -12345678 }, { .bytes = wide, .size_bytes = 200 } };
+      lns_rows_add (lns_stats_table_rows (table), cells, NULL);
       cells[0].is_empty = true;
-      lns_stats_table_add (table, cells);
+      lns_rows_add (lns_stats_table_rows (table), cells, NULL);
       lns_stats_table_finish (table);
       fclose (stream);
       LNS_CHECK (strncmp (text, "  Time (ns)  ", 13) == 0);
@@ -335,9 +334,10 @@ test_groups_of_digits (void)
                 { "column:nohdr:nofmt", " 1234567  -2345678.25\n" },
                 { "csv:nohdr", "1234567,-2345678.25\n" },
                 { "json", "[{\"Size\":1234567,\"Value\":-2345678.25}]\n" } };
-  const LnsStatsColumn columns[] = { { "Size" }, { "Value", .is_text = true } };
-  const LnsStatsCell cells[] = { { .number = 1234567 },
-                                 { .is_written = true, .bytes = "-2345678.25", .size_bytes = 11 } };
+  const LnsResultColumn columns[] = { { "Size", LNS_RESULT_BYTES }, { "Value", LNS_RESULT_TEXT } };
+  const LnsResultCell cells[] = {
+    { .number = 1234567 }, { .is_written = true, .bytes = "-2345678.25", .size_bytes = 11 }
+  };
 
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     {
@@ -346,7 +346,7 @@ test_groups_of_digits (void)
       FILE *stream = fmemopen (text, sizeof text, "w");
       LNS_CHECK (lns_stats_style_parse (&style, cases[i].format, NULL));
       LnsStatsTable *table = lns_stats_table_new (stream, &style, columns, 2);
-      lns_stats_table_add (table, cells);
+      lns_rows_add (lns_stats_table_rows (table), cells, NULL);
       lns_stats_table_finish (table);
       fclose (stream);
       LNS_CHECK_STR (text, cases[i].wanted);

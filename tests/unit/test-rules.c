@@ -91,10 +91,7 @@ found (LnsTables *tables, const char *name)
 {
   static char text[2048];
   const LnsStatsStyle style = { .format = LNS_STATS_CSV, .no_header = true };
-  LnsRuleOptions options = { .gap_ns = LNS_RULE_SHARE_OF_RUN,
-                             .busy_percent = LNS_RULE_BUSY_PERCENT,
-                             .n_chunks = LNS_RULE_N_CHUNKS,
-                             .n_rows = LNS_RULE_N_ROWS };
+  LnsRuleOptions options = LNS_RULE_DEFAULTS;
   const LnsRule *rule = lns_rule_find (name, &options, NULL);
   LnsRuleResult *result = rule != NULL ? lns_rule_run (rule, &options, tables, NULL, NULL) : NULL;
   size_t n_lines = 0;
@@ -120,10 +117,7 @@ test_rules (void)
   LnsReport *report = write_report ();
   LnsTables *tables = lns_tables_new (report, NULL);
   atomic_bool cancel = true;
-  LnsRuleOptions options = { .gap_ns = LNS_RULE_SHARE_OF_RUN,
-                             .busy_percent = LNS_RULE_BUSY_PERCENT,
-                             .n_chunks = LNS_RULE_N_CHUNKS,
-                             .n_rows = LNS_RULE_N_ROWS };
+  LnsRuleOptions options = LNS_RULE_DEFAULTS;
 
   /* By default longer ones than 1 % of 1 s, whichever other arguments there are. */
   LNS_CHECK_STR (found (tables, "gpu_gaps"),
@@ -191,6 +185,28 @@ write_clocks (int64_t held_ms)
     }
   fixture_finish (writer, 40 * MS);
   return fixture_open (path, NULL);
+}
+
+/* What holds clocks down is a row from the first sample that says so, of its lane. */
+static void
+test_clock_places (void)
+{
+  LnsReport *report = write_clocks (2);
+  LnsTables *tables = lns_tables_new (report, NULL);
+  LnsRuleOptions options = LNS_RULE_DEFAULTS;
+  const LnsRule *rule = lns_rule_find ("gpu_clocks", &options, NULL);
+  LnsRuleResult *found = lns_rule_run (rule, &options, tables, NULL, NULL);
+  LnsResult *result = lns_rule_result_collect (found, SIZE_MAX, NULL);
+
+  LNS_CHECK_INT (lns_result_n_rows (result), 1);
+  LNS_CHECK_INT (lns_result_place (result, 0)->lane, 1);
+  LNS_CHECK_INT (lns_result_place (result, 0)->ordinal, 1);
+  LNS_CHECK_INT (lns_result_place (result, 0)->start_ns, 10 * MS);
+  LNS_CHECK_INT (lns_result_place (result, 0)->end_ns, 30 * MS);
+  lns_result_free (result);
+  lns_rule_result_free (found);
+  lns_tables_free (tables);
+  lns_report_close (report);
 }
 
 static void
@@ -321,6 +337,7 @@ int
 main (void)
 {
   LNS_TEST (test_rules);
+  LNS_TEST (test_clock_places);
   LNS_TEST (test_slow_clocks);
   LNS_TEST (test_ranges_of_calls);
   LNS_TEST (test_times);

@@ -101,6 +101,8 @@ add_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
                          .thread = call->thread,
                          .device = track->device,
                          .process = track->process,
+                         .lane = chunk->lane,
+                         .ordinal = (uint32_t)(chunk->first + i),
                          .correlation = correlation };
     }
 }

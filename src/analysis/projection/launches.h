@@ -19,6 +19,8 @@ typedef struct
   uint32_t thread;          /* thread instance of the call                                       */
   uint32_t device;          /* device id, or LNS_ID_NONE                                         */
   uint32_t process;         /* process instance                                                  */
+  uint32_t lane;            /* the kernel: an event of this lane                                 */
+  uint32_t ordinal;         /* fits wherever the launches do                                     */
   uint64_t correlation;
 } LnsLaunch;
 

@@ -180,30 +180,30 @@ _lns_rule_find_call (LnsRuleResult *result, LnsRuleRow *row, bool *ret_found, Ln
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static LnsStatsCell
+static LnsResultCell
 text (const char *bytes)
 {
   return _lns_stats_text (bytes, strlen (bytes));
 }
 
 /* What tables call the kind of memory. */
-static LnsStatsCell
+static LnsResultCell
 memory_label (uint64_t kind)
 {
   const char *label = lns_enum_label ("ENUM_CUDA_MEM_KIND", memory_kind (kind));
 
-  return label != NULL ? text (label) : (LnsStatsCell){ .is_empty = true };
+  return label != NULL ? text (label) : (LnsResultCell){ .is_empty = true };
 }
 
 /* Where the event of ROW ran, and by which call: PID to API Name. */
 static void
-make_place (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell *cells)
+make_place (const LnsRuleResult *result, const LnsRuleRow *row, LnsResultCell *cells)
 {
   LnsReport *report = lns_tables_report (result->tables);
   const LnsTrack *track = lns_track_of (report, row->lane);
 
   for (unsigned i = 1; i < 5; i++)
-    cells[i] = (LnsStatsCell){ .is_empty = true };
+    cells[i] = (LnsResultCell){ .is_empty = true };
   cells[0] = _lns_stats_pid (lns_tables_global_pid (result->tables, track->process));
   if (track->device != LNS_ID_NONE)
     cells[1] = _lns_stats_number (lns_report_devices (report, NULL)[track->device].number);
@@ -229,7 +229,7 @@ event_value (const LnsEvent *event, LnsLaneKind kind, LnsColumnId column)
 
 /* Copies have two kinds of memory. */
 static bool
-fill_memory (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
+fill_memory (const LnsRuleResult *result, size_t i, LnsResultCell *cells, LnsError *error)
 {
   const LnsLaneKind kind = result->maker->kind;
   const LnsRuleRow *row = &result->rows.items[i];
@@ -250,7 +250,7 @@ fill_memory (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsErro
 }
 
 static bool
-fill_wait (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
+fill_wait (const LnsRuleResult *result, size_t i, LnsResultCell *cells, LnsError *error)
 {
   const LnsRuleRow *row = &result->rows.items[i];
   LnsReport *report = lns_tables_report (result->tables);
@@ -270,27 +270,29 @@ fill_wait (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError 
 #define N(array) sizeof array / sizeof *array
 
 #define PLACE                                                                                      \
- { "PID" }, { "Device ID" }, { "Context ID" }, { "Green Context ID" }, { "Stream ID" },            \
+ { "PID", LNS_RESULT_ID }, { "Device ID", LNS_RESULT_ID }, { "Context ID", LNS_RESULT_ID },        \
+     { "Green Context ID", LNS_RESULT_ID }, { "Stream ID", LNS_RESULT_ID },                        \
  {                                                                                                 \
-  "API Name", .is_text = true                                                                      \
+  "API Name", LNS_RESULT_TEXT                                                                      \
  }
 
-static const LnsStatsColumn copy_columns[] = {
-  { "Duration", .is_time = true }, { "Start", .is_time = true },    { "Src Kind", .is_text = true },
-  { "Dst Kind", .is_text = true }, { "Bytes (MB)", .decimals = 3 }, PLACE,
+static const LnsResultColumn copy_columns[] = {
+  { "Duration", LNS_RESULT_TIME },           { "Start", LNS_RESULT_TIME },
+  { "Src Kind", LNS_RESULT_TEXT },           { "Dst Kind", LNS_RESULT_TEXT },
+  { "Bytes (MB)", LNS_RESULT_MEGABYTES, 3 }, PLACE,
 };
 
-static const LnsStatsColumn set_columns[] = {
-  { "Duration", .is_time = true },
-  { "Start", .is_time = true },
-  { "Memory Kind", .is_text = true },
-  { "Bytes (MB)", .decimals = 3 },
+static const LnsResultColumn set_columns[] = {
+  { "Duration", LNS_RESULT_TIME },
+  { "Start", LNS_RESULT_TIME },
+  { "Memory Kind", LNS_RESULT_TEXT },
+  { "Bytes (MB)", LNS_RESULT_MEGABYTES, 3 },
   PLACE,
 };
 
-static const LnsStatsColumn wait_columns[] = {
-  { "Duration", .is_time = true }, { "Start", .is_time = true }, { "PID" }, { "TID" },
-  { "API Name", .is_text = true },
+static const LnsResultColumn wait_columns[] = {
+  { "Duration", LNS_RESULT_TIME }, { "Start", LNS_RESULT_TIME },    { "PID", LNS_RESULT_ID },
+  { "TID", LNS_RESULT_ID },        { "API Name", LNS_RESULT_TEXT },
 };
 
 const LnsRuleMaker _lns_rule_copies_async = {

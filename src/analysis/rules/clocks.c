@@ -125,6 +125,8 @@ find_holds (LnsRuleResult *result, uint32_t lane, const atomic_bool *cancel, Lns
       LnsRuleRow *row = lns_array_add (&result->rows);
       *row = (LnsRuleRow){ .start_ns = holds.items[from].time_ns,
                            .duration_ns = holds.items[to - 1].time_ns - holds.items[from].time_ns,
+                           .ordinal = from,
+                           .lane = lane,
                            .process = track->process,
                            .device = track->device,
                            .call_name = track->name };
@@ -154,7 +156,7 @@ run_clocks (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
 }
 
 static bool
-fill_clocks (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
+fill_clocks (const LnsRuleResult *result, size_t i, LnsResultCell *cells, LnsError *error)
 {
   LnsReport *report = lns_tables_report (result->tables);
   const LnsRuleRow *row = &result->rows.items[i];
@@ -168,24 +170,24 @@ fill_clocks (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsErro
   cells[1] = _lns_stats_number (row->duration_ns);
   cells[2] = _lns_stats_number (row->start_ns);
   cells[3] = _lns_stats_pid (lns_tables_global_pid (result->tables, row->process));
-  cells[4] = (LnsStatsCell){ .is_empty = row->device >= n };
+  cells[4] = (LnsResultCell){ .is_empty = row->device >= n };
   if (row->device < n)
     cells[4].number = devices[row->device].number;
   cells[5] = _lns_stats_text (reason, size_bytes);
-  cells[6] = (LnsStatsCell){ .is_empty = row->low_mhz < 0, .number = row->low_mhz };
-  cells[7] = (LnsStatsCell){ .is_empty = row->high_mhz < 0, .number = row->high_mhz };
+  cells[6] = (LnsResultCell){ .is_empty = row->low_mhz < 0, .number = row->low_mhz };
+  cells[7] = (LnsResultCell){ .is_empty = row->high_mhz < 0, .number = row->high_mhz };
   return true;
 }
 
-static const LnsStatsColumn clock_columns[] = {
-  { "Row#" },
-  { "Duration", .is_time = true },
-  { "Start", .is_time = true },
-  { "PID" },
-  { "Device ID" },
-  { "Reason", .is_text = true },
-  { "Lowest SM Clock (MHz)" },
-  { "Highest of All (MHz)" },
+static const LnsResultColumn clock_columns[] = {
+  { "Row#", LNS_RESULT_ID },
+  { "Duration", LNS_RESULT_TIME },
+  { "Start", LNS_RESULT_TIME },
+  { "PID", LNS_RESULT_ID },
+  { "Device ID", LNS_RESULT_ID },
+  { "Reason", LNS_RESULT_TEXT },
+  { "Lowest SM Clock (MHz)", LNS_RESULT_NUMBER },
+  { "Highest of All (MHz)", LNS_RESULT_NUMBER },
 };
 
 const LnsRuleMaker _lns_rule_clocks = {

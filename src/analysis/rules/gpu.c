@@ -251,6 +251,7 @@ find_gaps (LnsRuleResult *result, const Gpu *gpu, const atomic_bool *cancel, Lns
     *lns_array_add (&result->rows) =
         (LnsRuleRow){ .start_ns = busy.items[i - 1].end_ns,
                       .duration_ns = busy.items[i].start_ns - busy.items[i - 1].end_ns,
+                      .lane = LNS_ID_NONE,
                       .process = gpu->process,
                       .device = gpu->device };
   lns_array_clear (&busy);
@@ -326,6 +327,7 @@ add_parts (LnsRuleResult *result, const Parts *parts)
         *lns_array_add (&result->rows) =
             (LnsRuleRow){ .start_ns = start_ns,
                           .duration_ns = duration_ns,
+                          .lane = LNS_ID_NONE,
                           .process = parts->gpu->process,
                           .device = parts->gpu->device,
                           .percent = 100 * busy_ns / (double)duration_ns };
@@ -366,7 +368,7 @@ compare_percents (const void *a, const void *b)
 
 /* Duration, start, process, device and overhead. */
 static void
-make_span (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell *cells)
+make_span (const LnsRuleResult *result, const LnsRuleRow *row, LnsResultCell *cells)
 {
   uint32_t n;
   const LnsCudaDevice *devices = lns_report_devices (lns_tables_report (result->tables), &n);
@@ -374,14 +376,14 @@ make_span (const LnsRuleResult *result, const LnsRuleRow *row, LnsStatsCell *cel
   cells[0] = _lns_stats_number (row->duration_ns);
   cells[1] = _lns_stats_number (row->start_ns);
   cells[2] = _lns_stats_pid (lns_tables_global_pid (result->tables, row->process));
-  cells[3] = (LnsStatsCell){ .is_empty = row->device >= n };
+  cells[3] = (LnsResultCell){ .is_empty = row->device >= n };
   if (row->device < n)
     cells[3].number = devices[row->device].number;
   cells[4] = _lns_stats_number (row->overhead_ns);
 }
 
 static bool
-fill_gap (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
+fill_gap (const LnsRuleResult *result, size_t i, LnsResultCell *cells, LnsError *error)
 {
   cells[0] = _lns_stats_number ((int64_t)i + 1);
   make_span (result, &result->rows.items[i], &cells[1]);
@@ -389,7 +391,7 @@ fill_gap (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *
 }
 
 static bool
-fill_utilization (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error)
+fill_utilization (const LnsRuleResult *result, size_t i, LnsResultCell *cells, LnsError *error)
 {
   cells[0] = _lns_stats_number ((int64_t)i + 1);
   cells[1] = _lns_stats_number (llround (result->rows.items[i].percent * 10));
@@ -399,19 +401,16 @@ fill_utilization (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, Ln
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
-static const LnsStatsColumn gap_columns[] = {
-  { "Row#" },      { "Duration", .is_time = true }, { "Start", .is_time = true }, { "PID" },
-  { "Device ID" }, { "Overhead", .is_time = true },
+static const LnsResultColumn gap_columns[] = {
+  { "Row#", LNS_RESULT_ID }, { "Duration", LNS_RESULT_TIME }, { "Start", LNS_RESULT_TIME },
+  { "PID", LNS_RESULT_ID },  { "Device ID", LNS_RESULT_ID },  { "Overhead", LNS_RESULT_TIME },
 };
 
-static const LnsStatsColumn utilization_columns[] = {
-  { "Row#" },
-  { "In-Use (%)", .decimals = 1 },
-  { "Duration", .is_time = true },
-  { "Start", .is_time = true },
-  { "PID" },
-  { "Device ID" },
-  { "Overhead", .is_time = true },
+static const LnsResultColumn utilization_columns[] = {
+  { "Row#", LNS_RESULT_ID },       { "In-Use (%)", LNS_RESULT_SHARE, 1 },
+  { "Duration", LNS_RESULT_TIME }, { "Start", LNS_RESULT_TIME },
+  { "PID", LNS_RESULT_ID },        { "Device ID", LNS_RESULT_ID },
+  { "Overhead", LNS_RESULT_TIME },
 };
 
 const LnsRuleMaker _lns_rule_gaps = {

@@ -18,8 +18,8 @@
 typedef struct
 {
   int64_t start_ns, duration_ns;
-  uint64_t ordinal;          /* the event                                                        */
-  uint32_t lane;             /* its lane                                                         */
+  uint64_t ordinal;          /* the event, or the first one                                      */
+  uint32_t lane;             /* its lane; LNS_ID_NONE of a span of no one lane                   */
   uint32_t call_name;        /* string id of the call that launched it; of a span: of its cause   */
   uint32_t process, device;  /* of a span: instance and device id                                */
   double percent;            /* of a span: how busy it was                                       */
@@ -52,10 +52,10 @@ typedef struct
   bool (*run) (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error);
   /* Which of two rows is worse: as qsort (3) has it. NULL = the longer one. */
   int (*compare) (const void *a, const void *b);
-  const LnsStatsColumn *columns;
+  const LnsResultColumn *columns;
   unsigned n_columns;
   /* Fills a cell for each column, of row I. False and ERROR where a chunk is damaged. */
-  bool (*fill) (const LnsRuleResult *result, size_t i, LnsStatsCell *cells, LnsError *error);
+  bool (*fill) (const LnsRuleResult *result, size_t i, LnsResultCell *cells, LnsError *error);
   /* Of rules about events: the lanes, which events, and by which calls. Other rules have no kind. */
   LnsLaneKind kind;
   bool (*is_asked) (const LnsRuleEvent *event);

@@ -220,6 +220,23 @@ lns_rule_result_ns (const LnsRuleResult *result)
   return ns;
 }
 
+/* Gives the rows of RESULT to ROWS. */
+static bool
+give_rows (const LnsRuleResult *result, LnsRows *rows, LnsError *error)
+{
+  LnsResultCell cells[LNS_RULE_MAX_COLUMNS];
+
+  for (size_t i = 0; i < result->rows.n; i++)
+    {
+      const LnsRuleRow *row = &result->rows.items[i];
+      const LnsPlace place = lns_place (row->lane, row->ordinal, row->start_ns, row->duration_ns);
+      if (!result->maker->fill (result, i, cells, error))
+        return false;
+      lns_rows_add (rows, cells, &place);
+    }
+  return true;
+}
+
 bool
 lns_rule_result_write (const LnsRuleResult *result,
                        FILE *stream,
@@ -228,15 +245,20 @@ lns_rule_result_write (const LnsRuleResult *result,
 {
   const LnsRuleMaker *maker = result->maker;
   LnsStatsTable *table = lns_stats_table_new (stream, style, maker->columns, maker->n_columns);
-  LnsStatsCell cells[LNS_RULE_MAX_COLUMNS];
-  bool good = true;
+  const bool good = give_rows (result, lns_stats_table_rows (table), error);
 
-  for (size_t i = 0; good && i < result->rows.n; i++)
-    {
-      good = maker->fill (result, i, cells, error);
-      if (good)
-        lns_stats_table_add (table, cells);
-    }
   lns_stats_table_finish (table);
   return good;
+}
+
+LnsResult *
+lns_rule_result_collect (const LnsRuleResult *result, size_t max_rows, LnsError *error)
+{
+  const LnsRuleMaker *maker = result->maker;
+  LnsResult *collected = lns_result_new (maker->columns, maker->n_columns, max_rows);
+
+  if (give_rows (result, lns_result_rows (collected), error))
+    return collected;
+  lns_result_free (collected);
+  return NULL;
 }

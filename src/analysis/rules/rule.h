@@ -38,6 +38,9 @@ typedef struct
 #define LNS_RULE_BUSY_PERCENT 50
 #define LNS_RULE_N_CHUNKS     30
 #define LNS_RULE_N_ROWS       50
+#define LNS_RULE_DEFAULTS                                                                          \
+ ((LnsRuleOptions){ LNS_RULE_SHARE_OF_RUN, LNS_RULE_BUSY_PERCENT, LNS_RULE_N_CHUNKS,               \
+                    LNS_RULE_N_ROWS })
 
 /* The rule number I, or NULL behind the last. */
 const LnsRule *lns_rule_at (size_t i);
@@ -73,3 +76,9 @@ bool lns_rule_result_write (const LnsRuleResult *result,
                             FILE *stream,
                             const LnsStatsStyle *style,
                             LnsError *error);
+
+/* Keeps the first MAX_ROWS rows (SIZE_MAX = all), the worst first, and counts the rest. Each has its place in the tables'
+ * report: an event, or a time of a GPU. The caller frees what is returned, which borrows nothing. NULL and ERROR where a
+ * chunk is damaged. */
+LnsResult *lns_rule_result_collect (const LnsRuleResult *result, size_t max_rows, LnsError *error)
+    __attribute__ ((warn_unused_result));

@@ -7,15 +7,11 @@
 
 #include "src/analysis/stats/maker.h"
 
-static const LnsStatsColumn columns[] = {
-  { "Time (%)", .decimals = 1 },
-  { "Total Time", .is_time = true },
-  { "Opens" },
-  { "Reads" },
-  { "Read (B)" },
-  { "Writes" },
-  { "Written (B)" },
-  { "File", .is_text = true },
+static const LnsResultColumn columns[] = {
+  { "Time (%)", LNS_RESULT_SHARE, 1 }, { "Total Time", LNS_RESULT_TIME },
+  { "Opens", LNS_RESULT_COUNT },       { "Reads", LNS_RESULT_COUNT },
+  { "Read (B)", LNS_RESULT_BYTES },    { "Writes", LNS_RESULT_COUNT },
+  { "Written (B)", LNS_RESULT_BYTES }, { "File", LNS_RESULT_TEXT },
 };
 
 /* The bytes of a call are in fileBytes: returnValue of some is a number of items, or an address. */

@@ -7,14 +7,10 @@
 
 #include "src/analysis/stats/maker.h"
 
-static const LnsStatsColumn columns[] = {
-  { "GPU" },
-  { "Name", .is_text = true },
-  { "Metric", .is_text = true },
-  { "Samples" },
-  { "Avg", .decimals = 2 },
-  { "Min", .decimals = 2 },
-  { "Max", .decimals = 2 },
+static const LnsResultColumn columns[] = {
+  { "GPU", LNS_RESULT_ID },        { "Name", LNS_RESULT_TEXT },     { "Metric", LNS_RESULT_TEXT },
+  { "Samples", LNS_RESULT_COUNT }, { "Avg", LNS_RESULT_NUMBER, 2 }, { "Min", LNS_RESULT_NUMBER, 2 },
+  { "Max", LNS_RESULT_NUMBER, 2 },
 };
 
 /* The last byte of typeId is the number of the GPU. Names are joined to the sums: a join of the samples would read all of them

@@ -10,6 +10,7 @@
 #include "src/analysis/stats/maker.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
 
 #define NO_QUEUE (-1)
 
@@ -62,7 +63,7 @@ run_launches (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error
 }
 
 static void
-add_launch (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuffer *text)
+add_launch (const LnsStatsResult *result, size_t i, LnsRows *rows, LnsBuffer *text)
 {
   const LnsLaunch *launch = (const LnsLaunch *)result->rows + i;
   const LnsCudaLaunch *shape = _lns_stats_launch (result, launch->launch);
@@ -70,7 +71,7 @@ add_launch (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuf
   const int64_t tid = lns_tables_global_tid (result->tables, launch->thread),
                 queue = queue_ns (launch);
   char grid[LNS_STATS_SHAPE_SIZE], block[LNS_STATS_SHAPE_SIZE];
-  const LnsStatsCell cells[] = {
+  const LnsResultCell cells[] = {
     _lns_stats_number (launch->call_start_ns),
     _lns_stats_number (launch->call_end_ns - launch->call_start_ns),
     { .is_empty = queue == NO_QUEUE, .number = launch->call_end_ns },
@@ -87,24 +88,27 @@ add_launch (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuf
     _lns_stats_name_in_range (result, range_of (result, launch), name, text),
   };
 
-  lns_stats_table_add (table, cells);
+  const LnsPlace place = lns_place (launch->lane, launch->ordinal, launch->start_ns,
+                                    lns_difference (launch->end_ns, launch->start_ns));
+
+  lns_rows_add (rows, cells, &place);
 }
 
-static const LnsStatsColumn columns[] = {
-  { "API Start", .is_time = true },
-  { "API Dur", .is_time = true },
-  { "Queue Start", .is_time = true },
-  { "Queue Dur", .is_time = true },
-  { "Kernel Start", .is_time = true },
-  { "Kernel Dur", .is_time = true },
-  { "Total Dur", .is_time = true },
-  { "PID" },
-  { "TID" },
-  { "DevId" },
-  { "API Function", .is_text = true },
-  { "GridXYZ", .is_text = true },
-  { "BlockXYZ", .is_text = true },
-  { "Kernel Name", .is_text = true },
+static const LnsResultColumn columns[] = {
+  { "API Start", LNS_RESULT_TIME },
+  { "API Dur", LNS_RESULT_TIME },
+  { "Queue Start", LNS_RESULT_TIME },
+  { "Queue Dur", LNS_RESULT_TIME },
+  { "Kernel Start", LNS_RESULT_TIME },
+  { "Kernel Dur", LNS_RESULT_TIME },
+  { "Total Dur", LNS_RESULT_TIME },
+  { "PID", LNS_RESULT_ID },
+  { "TID", LNS_RESULT_ID },
+  { "DevId", LNS_RESULT_ID },
+  { "API Function", LNS_RESULT_TEXT },
+  { "GridXYZ", LNS_RESULT_TEXT },
+  { "BlockXYZ", LNS_RESULT_TEXT },
+  { "Kernel Name", LNS_RESULT_TEXT },
 };
 
 const LnsStatsWay _lns_stats_launches = { run_launches, add_launch, NULL, columns,
@@ -186,7 +190,7 @@ span_of (const LnsLaunch *launch, unsigned what)
 
 static void
 add_sum (const LnsStatsResult *result,
-         LnsStatsTable *table,
+         LnsRows *rows,
          const void *items,
          const LnsStatsGroup *group,
          int64_t *values,
@@ -194,9 +198,9 @@ add_sum (const LnsStatsResult *result,
 {
   const Keyed *launches = items, *first = items;
   const int64_t tid = lns_tables_global_tid (result->tables, first->launch.thread);
-  LnsStatsCell cells[27] = { _lns_stats_pid (tid), _lns_stats_tid (tid),
-                             _lns_stats_number (device_number (result, first->launch.device)),
-                             _lns_stats_number ((int64_t)group->n) };
+  LnsResultCell cells[27] = { _lns_stats_pid (tid), _lns_stats_tid (tid),
+                              _lns_stats_number (device_number (result, first->launch.device)),
+                              _lns_stats_number ((int64_t)group->n) };
 
   for (unsigned what = 0; what < 4; what++)
     {
@@ -213,28 +217,25 @@ add_sum (const LnsStatsResult *result,
     }
   cells[25] = _lns_stats_call_name (result, first->call_key);
   cells[26] = _lns_stats_name_in_range (result, first->range, first->kernel_key, text);
-  lns_stats_table_add (table, cells);
+  lns_rows_add (rows, cells, NULL);
 }
 
 static bool
-write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
+write_sums (const LnsStatsResult *result, LnsRows *rows, LnsError *error)
 {
-  _lns_stats_write_groups (result, table, result->rows, result->n, sizeof (Keyed), compare_keys,
+  _lns_stats_write_groups (result, rows, result->rows, result->n, sizeof (Keyed), compare_keys,
                            total_ns, add_sum);
   return true;
 }
 
-static const LnsStatsColumn sum_columns[] = { { "PID" },
-                                              { "TID" },
-                                              { "DevId" },
-                                              { "Count" },
-                                              { "QCount" },
-                                              LNS_STATS_SPREAD_COLUMNS ("T"),
-                                              LNS_STATS_SPREAD_COLUMNS ("A"),
-                                              LNS_STATS_SPREAD_COLUMNS ("Q"),
-                                              LNS_STATS_SPREAD_COLUMNS ("K"),
-                                              { "API Name", .is_text = true },
-                                              { "Kernel Name", .is_text = true } };
+static const LnsResultColumn sum_columns[] = {
+  { "PID", LNS_RESULT_ID },          { "TID", LNS_RESULT_ID },
+  { "DevId", LNS_RESULT_ID },        { "Count", LNS_RESULT_COUNT },
+  { "QCount", LNS_RESULT_COUNT },    LNS_STATS_SPREAD_COLUMNS ("T"),
+  LNS_STATS_SPREAD_COLUMNS ("A"),    LNS_STATS_SPREAD_COLUMNS ("Q"),
+  LNS_STATS_SPREAD_COLUMNS ("K"),    { "API Name", LNS_RESULT_TEXT },
+  { "Kernel Name", LNS_RESULT_TEXT }
+};
 
 const LnsStatsWay _lns_stats_launch_sums = { run_sums, NULL, write_sums, sum_columns,
                                              sizeof sum_columns / sizeof *sum_columns };

@@ -28,13 +28,13 @@ _lns_stats_is_called (const LnsStatsResult *result, const char *name)
   return strcmp (result->maker->report.name, name) == 0;
 }
 
-LnsStatsCell
+LnsResultCell
 _lns_stats_shape (const uint32_t three[3], char text[LNS_STATS_SHAPE_SIZE])
 {
   const int size = snprintf (text, LNS_STATS_SHAPE_SIZE, "%4" PRIu32 " %4" PRIu32 " %4" PRIu32,
                              three[0], three[1], three[2]);
 
-  return three[0] != 0 ? _lns_stats_text (text, (size_t)size) : (LnsStatsCell){ .is_empty = true };
+  return three[0] != 0 ? _lns_stats_text (text, (size_t)size) : (LnsResultCell){ .is_empty = true };
 }
 
 uint32_t
@@ -54,7 +54,7 @@ _lns_stats_launch (const LnsStatsResult *result, uint64_t launch)
   return launch < n ? &launches[launch] : &unknown;
 }
 
-LnsStatsCell
+LnsResultCell
 _lns_stats_string (const LnsStatsResult *result, uint32_t id)
 {
   size_t size;
@@ -74,7 +74,7 @@ _lns_stats_rounded (double value, unsigned decimals)
   return (int64_t)roundl (fminl (scaled, 9e18L));
 }
 
-LnsStatsCell
+LnsResultCell
 _lns_stats_megabytes (double bytes)
 {
   return _lns_stats_number (_lns_stats_rounded (bytes / 1e6, 3));
@@ -82,29 +82,29 @@ _lns_stats_megabytes (double bytes)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-LnsStatsCell
+LnsResultCell
 _lns_stats_call_name (const LnsStatsResult *result, uint32_t id)
 {
-  LnsStatsCell cell = _lns_stats_string (result, id);
+  LnsResultCell cell = _lns_stats_string (result, id);
 
   cell.size_bytes = lns_cuda_call_name_size (cell.bytes, cell.size_bytes);
   return cell;
 }
 
-LnsStatsCell
+LnsResultCell
 _lns_stats_pid (int64_t tid)
 {
   return _lns_stats_number (tid >> 24 & 0xFFFFFF);
 }
 
-LnsStatsCell
+LnsResultCell
 _lns_stats_tid (int64_t tid)
 {
   return _lns_stats_number (tid & 0xFFFFFF);
 }
 
 static void
-append (LnsBuffer *text, LnsStatsCell cell)
+append (LnsBuffer *text, LnsResultCell cell)
 {
   lns_buffer_append (text, cell.bytes, cell.size_bytes);
 }
@@ -130,15 +130,15 @@ _lns_stats_append_stack (const LnsStatsResult *result, LnsBuffer *text, const Ln
   lns_buffer_append (text, id, (size_t)snprintf (id, sizeof id, ":%" PRId64, range->id));
 }
 
-LnsStatsCell
+LnsResultCell
 _lns_stats_parent (const LnsStatsResult *result, const LnsTraceRange *range)
 {
   return range->parent == LNS_TRACE_NO_PARENT
-             ? (LnsStatsCell){ .is_empty = true }
+             ? (LnsResultCell){ .is_empty = true }
              : _lns_stats_number (result->ranges[range->parent].id);
 }
 
-LnsStatsCell
+LnsResultCell
 _lns_stats_appended (const LnsBuffer *text, size_t from)
 {
   if (text->failed)
@@ -146,7 +146,7 @@ _lns_stats_appended (const LnsBuffer *text, size_t from)
   return _lns_stats_text ((const char *)text->bytes + from, text->size_bytes - from);
 }
 
-LnsStatsCell
+LnsResultCell
 _lns_stats_name_in_range (const LnsStatsResult *result,
                           const LnsCallRange *range,
                           uint32_t name,
@@ -233,7 +233,7 @@ _lns_stats_add_sums (LnsStatsResult *result, LnsStatsValues *values, LnsRangeSty
 }
 
 void
-_lns_stats_fill (const LnsRangeStat *sum, double total, LnsStatsCell cells[5])
+_lns_stats_fill (const LnsRangeStat *sum, double total, LnsResultCell cells[5])
 {
   cells[0] = _lns_stats_number (_lns_stats_rounded (total / (double)sum->n, 1));
   cells[1] = _lns_stats_number (_lns_stats_rounded ((double)sum->doubled_median_ns / 2, 1));
@@ -250,10 +250,10 @@ compare_values (const void *a, const void *b)
 }
 
 void
-_lns_stats_spread (int64_t *values, size_t n, LnsStatsCell cells[5])
+_lns_stats_spread (int64_t *values, size_t n, LnsResultCell cells[5])
 {
   for (unsigned i = 0; i < 5; i++)
-    cells[i] = (LnsStatsCell){ .is_empty = true };
+    cells[i] = (LnsResultCell){ .is_empty = true };
   if (n == 0)
     return;
   qsort (values, n, sizeof *values, compare_values);
@@ -273,7 +273,7 @@ compare_groups (const void *a, const void *b)
 
 void
 _lns_stats_write_groups (const LnsStatsResult *result,
-                         LnsStatsTable *table,
+                         LnsRows *rows,
                          const void *items,
                          size_t n,
                          size_t size,
@@ -298,7 +298,7 @@ _lns_stats_write_groups (const LnsStatsResult *result,
   for (size_t i = 0; i < n_groups; i++)
     {
       lns_buffer_reset (&text);
-      add (result, table, (const char *)items + groups[i].first * size, &groups[i], values, &text);
+      add (result, rows, (const char *)items + groups[i].first * size, &groups[i], values, &text);
     }
   lns_buffer_clear (&text);
   free (values);

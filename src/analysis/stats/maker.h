@@ -44,11 +44,11 @@ typedef struct
 {
   /* Computes the rows, RESULT->n not 0 where there are any. False and ERROR where a chunk is damaged, or cancelled. */
   bool (*run) (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-  /* Adds row I to TABLE; TEXT is room for texts, empty at first. Or NULL, and … */
-  void (*add) (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuffer *text);
+  /* Adds row I to ROWS; TEXT is room for texts, empty at first. Or NULL, and … */
+  void (*add) (const LnsStatsResult *result, size_t i, LnsRows *rows, LnsBuffer *text);
   /* … this adds all. False and ERROR where a chunk that is read only now is damaged, or cancelled. */
-  bool (*write) (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error);
-  const LnsStatsColumn *columns; /* NULL = those of sums.c */
+  bool (*write) (const LnsStatsResult *result, LnsRows *rows, LnsError *error);
+  const LnsResultColumn *columns; /* NULL = those of sums.c */
   unsigned n_columns;
   const char *sql; /* of reports that are queries; a value a column, in sums as rows.c has it */
   const char *const *sources; /* of sums of queries: what each is called, or NULL */
@@ -82,29 +82,29 @@ struct LnsStatsResult
 
 /* Average, median, least, greatest and standard deviation, as _lns_stats_spread () fills them; PREFIX is a literal. */
 #define LNS_STATS_SPREAD_COLUMNS(prefix)                                                           \
- { prefix "Avg", true, false, 1 }, { prefix "Med", true, false, 1 }, { prefix "Min", true },       \
-     { prefix "Max", true },                                                                       \
+ { prefix "Avg", LNS_RESULT_TIME, 1 }, { prefix "Med", LNS_RESULT_TIME, 1 },                       \
+     { prefix "Min", LNS_RESULT_TIME }, { prefix "Max", LNS_RESULT_TIME },                         \
  {                                                                                                 \
-  prefix "StdDev", true, false, 1                                                                  \
+  prefix "StdDev", LNS_RESULT_TIME, 1                                                              \
  }
 
-static inline LnsStatsCell
+static inline LnsResultCell
 _lns_stats_number (int64_t value)
 {
-  return (LnsStatsCell){ .number = value };
+  return (LnsResultCell){ .number = value };
 }
 
-static inline LnsStatsCell
+static inline LnsResultCell
 _lns_stats_text (const char *bytes, size_t size_bytes)
 {
-  return (LnsStatsCell){ .bytes = bytes, .size_bytes = size_bytes };
+  return (LnsResultCell){ .bytes = bytes, .size_bytes = size_bytes };
 }
 
 #define LNS_STATS_SHAPE_SIZE 40
 
 /* A grid or block of the THREE sizes, written into TEXT; an empty cell where the report does not tell them, as nothing
  * is launched on a grid of 0. */
-LnsStatsCell _lns_stats_shape (const uint32_t three[3], char text[LNS_STATS_SHAPE_SIZE]);
+LnsResultCell _lns_stats_shape (const uint32_t three[3], char text[LNS_STATS_SHAPE_SIZE]);
 
 /* The name of kernels that the report's arguments ask for. */
 LnsKernelName _lns_stats_naming (const LnsStatsResult *result);
@@ -113,20 +113,20 @@ LnsKernelName _lns_stats_naming (const LnsStatsResult *result);
 bool _lns_stats_is_called (const LnsStatsResult *result, const char *name);
 
 /* The string ID of the report. */
-LnsStatsCell _lns_stats_string (const LnsStatsResult *result, uint32_t id);
+LnsResultCell _lns_stats_string (const LnsStatsResult *result, uint32_t id);
 
 /* The same for the name of a call of the CUDA API, without its version. */
-LnsStatsCell _lns_stats_call_name (const LnsStatsResult *result, uint32_t id);
+LnsResultCell _lns_stats_call_name (const LnsStatsResult *result, uint32_t id);
 
 /* The process and the thread of the packed id TID. */
-LnsStatsCell _lns_stats_pid (int64_t tid);
-LnsStatsCell _lns_stats_tid (int64_t tid);
+LnsResultCell _lns_stats_pid (int64_t tid);
+LnsResultCell _lns_stats_tid (int64_t tid);
 
 /* VALUE in tenths, or in 10^-DECIMALS, as nsys rounds. */
 int64_t _lns_stats_rounded (double value, unsigned decimals);
 
 /* BYTES in thousandths of a MB. */
-LnsStatsCell _lns_stats_megabytes (double bytes);
+LnsResultCell _lns_stats_megabytes (double bytes);
 
 /* Appends "domain:name" (both string ids) to TEXT. */
 void _lns_stats_append_range (const LnsStatsResult *result,
@@ -139,24 +139,24 @@ void
 _lns_stats_append_stack (const LnsStatsResult *result, LnsBuffer *text, const LnsTraceRange *range);
 
 /* The id of the range around RANGE, or nothing. */
-LnsStatsCell _lns_stats_parent (const LnsStatsResult *result, const LnsTraceRange *range);
+LnsResultCell _lns_stats_parent (const LnsStatsResult *result, const LnsTraceRange *range);
 
 /* What TEXT holds from FROM on. */
-LnsStatsCell _lns_stats_appended (const LnsBuffer *text, size_t from);
+LnsResultCell _lns_stats_appended (const LnsBuffer *text, size_t from);
 
 /* The name of a kernel called NAME (a string id) with its RANGE: "range/name", or "domain:range/name", which TEXT gets.
  * Without a RANGE (NULL), the name alone. */
-LnsStatsCell _lns_stats_name_in_range (const LnsStatsResult *result,
-                                       const LnsCallRange *range,
-                                       uint32_t name,
-                                       LnsBuffer *text);
+LnsResultCell _lns_stats_name_in_range (const LnsStatsResult *result,
+                                        const LnsCallRange *range,
+                                        uint32_t name,
+                                        LnsBuffer *text);
 
 /* Writes average, median, least, greatest and standard deviation of SUM, whose total is TOTAL, into CELLS, of which the
  * first, second and fifth have one decimal. */
-void _lns_stats_fill (const LnsRangeStat *sum, double total, LnsStatsCell cells[5]);
+void _lns_stats_fill (const LnsRangeStat *sum, double total, LnsResultCell cells[5]);
 
 /* The same of the N VALUES, which it sorts; empty cells where there are none. O(n log n). */
-void _lns_stats_spread (int64_t *values, size_t n, LnsStatsCell cells[5]);
+void _lns_stats_spread (int64_t *values, size_t n, LnsResultCell cells[5]);
 
 /* The string id of the name that the report's arguments ask for, of an event called NAME (a string id) with the launch
  * LAUNCH. */
@@ -194,10 +194,10 @@ typedef struct
   int64_t total_ns;
 } LnsStatsGroup;
 
-/* Adds a row for GROUP, whose first item is at ITEMS, to TABLE. VALUES has room for a value of each; TEXT is room for
+/* Adds a row for GROUP, whose first item is at ITEMS, to ROWS. VALUES has room for a value of each; TEXT is room for
  * texts, empty at first. */
 typedef void (*LnsStatsAddGroup) (const LnsStatsResult *result,
-                                  LnsStatsTable *table,
+                                  LnsRows *rows,
                                   const void *items,
                                   const LnsStatsGroup *group,
                                   int64_t *values,
@@ -206,7 +206,7 @@ typedef void (*LnsStatsAddGroup) (const LnsStatsResult *result,
 /* Has ADD look at each group of the result's N ITEMS of SIZE bytes, the one of the greatest sum first. Items are sorted so
  * that those of one group, for which COMPARE is 0, lie together. O(n log n). */
 void _lns_stats_write_groups (const LnsStatsResult *result,
-                              LnsStatsTable *table,
+                              LnsRows *rows,
                               const void *items,
                               size_t n,
                               size_t size,
@@ -234,6 +234,9 @@ void _lns_stats_write_groups (const LnsStatsResult *result,
  *   difference(A, B)     A - B, or the least or greatest number where that does not fit; NULL where either is NULL;
  *   saturated_sum(N)     the sum of a group, which ends at these, too; 0 where all is NULL.
  *
+ * A query of events has four values more than columns, which are the row's place: the name of the table and the rowid of the
+ * event, its start and its end (NULL where it is not known).
+ *
  * The arguments of the report are parameters: `:rows` (NULL by default) and `:naming`, an LnsKernelName. */
 #define LNS_STATS_QUERY(columns, text)                                                             \
  {                                                                                                 \
@@ -246,14 +249,17 @@ bool _lns_stats_run_text (LnsStatsResult *result,
                           const char *sql, /* instead of the way's */
                           const atomic_bool *cancel,
                           LnsError *error);
-bool _lns_stats_write_query (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error);
+bool _lns_stats_write_query (const LnsStatsResult *result, LnsRows *rows, LnsError *error);
 bool _lns_stats_run_query_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
 bool _lns_stats_run_row_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
 
 /* sums.c */
+#define LNS_STATS_MAX_SUM_COLUMNS 12
+
 bool _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error);
-unsigned _lns_stats_sum_columns (const LnsStatsResult *result, LnsStatsColumn ret_columns[12]);
-bool _lns_stats_write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error);
+unsigned _lns_stats_sum_columns (const LnsStatsResult *result,
+                                 LnsResultColumn ret_columns[LNS_STATS_MAX_SUM_COLUMNS]);
+bool _lns_stats_write_sums (const LnsStatsResult *result, LnsRows *rows, LnsError *error);
 
 /* The ways, each in the file of its name: ranges.c, cuda-trace.c, launches.c, projection.c, mpi.c, memory.c,
  * files.c, gpu-metrics.c, samples.c, scheduling.c. */

@@ -22,13 +22,13 @@
  "   FROM CUDA_UM_GPU_PAGE_FAULT_EVENTS)"                                                          \
  " GROUP BY address) "
 
-static const LnsStatsColumn columns[] = {
-  { "Virtual Address", .is_text = true },
-  { "HtoD Migration Size (MB)", .decimals = 3 },
-  { "DtoH Migration Size (MB)", .decimals = 3 },
-  { "CPU Page Faults" },
-  { "GPU PageFaults" },
-  { "Migration Throughput (MB/s)", .decimals = 3 },
+static const LnsResultColumn columns[] = {
+  { "Virtual Address", LNS_RESULT_TEXT },
+  { "HtoD Migration Size (MB)", LNS_RESULT_MEGABYTES, 3 },
+  { "DtoH Migration Size (MB)", LNS_RESULT_MEGABYTES, 3 },
+  { "CPU Page Faults", LNS_RESULT_COUNT },
+  { "GPU PageFaults", LNS_RESULT_COUNT },
+  { "Migration Throughput (MB/s)", LNS_RESULT_NUMBER, 3 },
 };
 
 /* What moved most comes first, then where most was missing. */
@@ -39,13 +39,13 @@ const LnsStatsWay _lns_stats_memory = LNS_STATS_QUERY (
            " FROM places ORDER BY down + up DESC, cpu + gpu DESC, address < 0, address"
            " LIMIT ifnull(:rows, 10)");
 
-static const LnsStatsColumn total_columns[] = {
-  { "Total HtoD Migration Size (MB)", .decimals = 3 },
-  { "Total DtoH Migration Size (MB)", .decimals = 3 },
-  { "Total CPU Page Faults" },
-  { "Total GPU PageFaults" },
-  { "Minimum Virtual Address", .is_text = true },
-  { "Maximum Virtual Address", .is_text = true },
+static const LnsResultColumn total_columns[] = {
+  { "Total HtoD Migration Size (MB)", LNS_RESULT_MEGABYTES, 3 },
+  { "Total DtoH Migration Size (MB)", LNS_RESULT_MEGABYTES, 3 },
+  { "Total CPU Page Faults", LNS_RESULT_COUNT },
+  { "Total GPU PageFaults", LNS_RESULT_COUNT },
+  { "Minimum Virtual Address", LNS_RESULT_TEXT },
+  { "Maximum Virtual Address", LNS_RESULT_TEXT },
 };
 
 const LnsStatsWay _lns_stats_memory_total = LNS_STATS_QUERY (
@@ -57,9 +57,9 @@ const LnsStatsWay _lns_stats_memory_total = LNS_STATS_QUERY (
     " (SELECT printf('0x%X', address) FROM places ORDER BY address < 0 DESC, address DESC LIMIT 1)"
     " FROM places GROUP BY ''");
 
-static const LnsStatsColumn fault_columns[] = {
-  { "CPU Page Faults" },
-  { "CPU Instruction Address", .is_text = true },
+static const LnsResultColumn fault_columns[] = {
+  { "CPU Page Faults", LNS_RESULT_COUNT },
+  { "CPU Instruction Address", LNS_RESULT_TEXT },
 };
 
 const LnsStatsWay _lns_stats_faults = LNS_STATS_QUERY (

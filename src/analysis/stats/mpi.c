@@ -10,20 +10,20 @@
 /* Calls whose end was not seen are left out. */
 #define ENDED "typeof(end) = 'integer'"
 
-static const LnsStatsColumn columns[] = {
-  { "Start", .is_time = true },
-  { "End", .is_time = true },
-  { "Duration", .is_time = true },
-  { "Event", .is_text = true },
-  { "Pid" },
-  { "Tid" },
-  { "Tag" },
-  { "Rank" },
-  { "PeerRank" },
-  { "RootRank" },
-  { "Size" },
-  { "CollSendSize" },
-  { "CollRecvSize" },
+static const LnsResultColumn columns[] = {
+  { "Start", LNS_RESULT_TIME },
+  { "End", LNS_RESULT_TIME },
+  { "Duration", LNS_RESULT_TIME },
+  { "Event", LNS_RESULT_TEXT },
+  { "Pid", LNS_RESULT_ID },
+  { "Tid", LNS_RESULT_ID },
+  { "Tag", LNS_RESULT_ID },
+  { "Rank", LNS_RESULT_ID },
+  { "PeerRank", LNS_RESULT_ID },
+  { "RootRank", LNS_RESULT_ID },
+  { "Size", LNS_RESULT_BYTES },
+  { "CollSendSize", LNS_RESULT_BYTES },
+  { "CollRecvSize", LNS_RESULT_BYTES },
 };
 
 /* Two processes with one id that have said different ranks have those that they were started with. */
@@ -32,19 +32,24 @@ const LnsStatsWay _lns_stats_mpi = LNS_STATS_QUERY (
 
     "WITH calls AS ("
     " SELECT start, end, globalTid, textId, tag, remoteRank AS peer, NULL AS root, size,"
-    "  NULL AS sent, NULL AS received, mpi_rank('MPI_P2P_EVENTS', rowid) AS started_as"
+    "  NULL AS sent, NULL AS received, mpi_rank('MPI_P2P_EVENTS', rowid) AS started_as,"
+    "  'MPI_P2P_EVENTS' AS event_table, rowid AS event"
     "  FROM MPI_P2P_EVENTS"
     " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, rootRank, NULL, size, recvSize,"
-    "  mpi_rank('MPI_COLLECTIVES_EVENTS', rowid) FROM MPI_COLLECTIVES_EVENTS"
+    "  mpi_rank('MPI_COLLECTIVES_EVENTS', rowid), 'MPI_COLLECTIVES_EVENTS', rowid"
+    "  FROM MPI_COLLECTIVES_EVENTS"
     " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, NULL, NULL, NULL, NULL,"
-    "  mpi_rank('MPI_START_WAIT_EVENTS', rowid) FROM MPI_START_WAIT_EVENTS"
+    "  mpi_rank('MPI_START_WAIT_EVENTS', rowid), 'MPI_START_WAIT_EVENTS', rowid"
+    "  FROM MPI_START_WAIT_EVENTS"
     " UNION ALL SELECT start, end, globalTid, textId, NULL, NULL, NULL, NULL, NULL, NULL,"
-    "  mpi_rank('MPI_OTHER_EVENTS', rowid) FROM MPI_OTHER_EVENTS),"
+    "  mpi_rank('MPI_OTHER_EVENTS', rowid), 'MPI_OTHER_EVENTS', rowid"
+    "  FROM MPI_OTHER_EVENTS),"
     " ranks AS MATERIALIZED ("
     " SELECT globalTid >> 24 AS process, min(rank) AS rank FROM MPI_RANKS"
     " GROUP BY 1 HAVING min(rank) = max(rank))"
     "SELECT start, end, difference(end, start), text(textId), globalTid >> 24 & 0xFFFFFF,"
-    " globalTid & 0xFFFFFF, tag, ifnull(rank, started_as), peer, root, size, sent, received"
+    " globalTid & 0xFFFFFF, tag, ifnull(rank, started_as), peer, root, size, sent, received,"
+    " event_table, event, start, end"
     " FROM calls LEFT JOIN ranks ON process = globalTid >> 24"
     " WHERE " ENDED " ORDER BY start, globalTid");
 

@@ -26,7 +26,7 @@ kind_of (const LnsStatsResult *result, uint32_t lane)
   return lns_report_lanes (lns_tables_report (result->tables), NULL)[lane].kind;
 }
 
-static LnsStatsCell
+static LnsResultCell
 style_of (LnsLaneKind kind)
 {
   return kind == LNS_LANE_NVTX_PUSH_POP ? _lns_stats_text ("PushPop", 7)
@@ -74,7 +74,7 @@ domain_of (const LnsStatsResult *result, uint32_t lane)
 }
 
 static void
-add_projected (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuffer *text)
+add_projected (const LnsStatsResult *result, size_t i, LnsRows *rows, LnsBuffer *text)
 {
   const LnsProjectedRange *projected = &result->projected[i];
   const LnsTraceRange *range = &result->ranges[i];
@@ -82,9 +82,9 @@ add_projected (const LnsStatsResult *result, size_t i, LnsStatsTable *table, Lns
   _lns_stats_append_stack (result, text, range);
   const size_t name_at = text->size_bytes;
   _lns_stats_append_range (result, text, domain_of (result, range->lane), range->name);
-  LnsStatsCell stack = _lns_stats_appended (text, 0);
+  LnsResultCell stack = _lns_stats_appended (text, 0);
   stack.size_bytes = name_at;
-  const LnsStatsCell cells[] = {
+  const LnsResultCell cells[] = {
     _lns_stats_appended (text, name_at),         _lns_stats_number (projected->start_ns),
     _lns_stats_number (projected->duration_ns),  _lns_stats_number (range->start_ns),
     _lns_stats_number (range->duration_ns),      style_of (kind_of (result, range->lane)),
@@ -93,24 +93,27 @@ add_projected (const LnsStatsResult *result, size_t i, LnsStatsTable *table, Lns
     _lns_stats_number (range->n_children),       _lns_stats_number (range->id),
     _lns_stats_parent (result, range),           stack,
   };
-  lns_stats_table_add (table, cells);
+  const LnsPlace place =
+      lns_place (projected->lane, projected->ordinal, range->start_ns, range->duration_ns);
+
+  lns_rows_add (rows, cells, &place);
 }
 
-static const LnsStatsColumn columns[] = {
-  { "Name", .is_text = true },
-  { "Projected Start", .is_time = true },
-  { "Projected Duration", .is_time = true },
-  { "Orig Start", .is_time = true },
-  { "Orig Duration", .is_time = true },
-  { "Style", .is_text = true },
-  { "PID" },
-  { "TID" },
-  { "NumGPUOps" },
-  { "Lvl" },
-  { "NumChild" },
-  { "RangeId" },
-  { "ParentId" },
-  { "RangeStack", .is_text = true },
+static const LnsResultColumn columns[] = {
+  { "Name", LNS_RESULT_TEXT },
+  { "Projected Start", LNS_RESULT_TIME },
+  { "Projected Duration", LNS_RESULT_TIME },
+  { "Orig Start", LNS_RESULT_TIME },
+  { "Orig Duration", LNS_RESULT_TIME },
+  { "Style", LNS_RESULT_TEXT },
+  { "PID", LNS_RESULT_ID },
+  { "TID", LNS_RESULT_ID },
+  { "NumGPUOps", LNS_RESULT_COUNT },
+  { "Lvl", LNS_RESULT_NUMBER },
+  { "NumChild", LNS_RESULT_COUNT },
+  { "RangeId", LNS_RESULT_ID },
+  { "ParentId", LNS_RESULT_ID },
+  { "RangeStack", LNS_RESULT_TEXT },
 };
 
 const LnsStatsWay _lns_stats_projection = { run, add_projected, NULL, columns,
@@ -147,7 +150,7 @@ compare_keyed (const void *a, const void *b)
 }
 
 /* What the range that KEYED is of is called; TEXT gets it. */
-static LnsStatsCell
+static LnsResultCell
 name_of (const LnsStatsResult *result, const Keyed *keyed, LnsBuffer *text)
 {
   _lns_stats_append_range (result, text, keyed->key.domain_name, keyed->key.name);
@@ -156,7 +159,7 @@ name_of (const LnsStatsResult *result, const Keyed *keyed, LnsBuffer *text)
 
 static void
 add_projection_sum (const LnsStatsResult *result,
-                    LnsStatsTable *table,
+                    LnsRows *rows,
                     const void *items,
                     const LnsStatsGroup *group,
                     int64_t *values,
@@ -165,8 +168,8 @@ add_projection_sum (const LnsStatsResult *result,
   const Keyed *keyed = items;
   int64_t range_ns = 0, n_operations = 0, levels = 0, children = 0;
   const double n = (double)group->n;
-  LnsStatsCell cells[14] = { name_of (result, keyed, text),
-                             style_of ((LnsLaneKind)keyed->key.style) };
+  LnsResultCell cells[14] = { name_of (result, keyed, text),
+                              style_of ((LnsLaneKind)keyed->key.style) };
 
   for (size_t i = 0; i < group->n; i++)
     {
@@ -185,11 +188,11 @@ add_projection_sum (const LnsStatsResult *result,
   cells[11] = _lns_stats_number (_lns_stats_rounded ((double)n_operations / n, 1));
   cells[12] = _lns_stats_number (_lns_stats_rounded ((double)levels / n, 1));
   cells[13] = _lns_stats_number (_lns_stats_rounded ((double)children / n, 1));
-  lns_stats_table_add (table, cells);
+  lns_rows_add (rows, cells, NULL);
 }
 
 static bool
-write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
+write_sums (const LnsStatsResult *result, LnsRows *rows, LnsError *error)
 {
   Keyed *keyed = lns_calloc (result->n, sizeof *keyed);
 
@@ -203,23 +206,23 @@ write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
                           .value_ns = range->duration_ns };
     }
   qsort (keyed, result->n, sizeof *keyed, compare_keyed);
-  _lns_stats_write_groups (result, table, keyed, result->n, sizeof *keyed, compare_keys, value_ns,
+  _lns_stats_write_groups (result, rows, keyed, result->n, sizeof *keyed, compare_keys, value_ns,
                            add_projection_sum);
   free (keyed);
   return true;
 }
 
-static const LnsStatsColumn sum_columns[] = {
-  { "Range", .is_text = true },
-  { "Style", .is_text = true },
-  { "Total Proj Time", .is_time = true },
-  { "Total Range Time", .is_time = true },
-  { "Range Instances" },
+static const LnsResultColumn sum_columns[] = {
+  { "Range", LNS_RESULT_TEXT },
+  { "Style", LNS_RESULT_TEXT },
+  { "Total Proj Time", LNS_RESULT_TIME },
+  { "Total Range Time", LNS_RESULT_TIME },
+  { "Range Instances", LNS_RESULT_COUNT },
   LNS_STATS_SPREAD_COLUMNS ("Proj "),
-  { "Total GPU Ops" },
-  { "Avg GPU Ops", .decimals = 1 },
-  { "Avg Range Lvl", .decimals = 1 },
-  { "Avg Num Child", .decimals = 1 },
+  { "Total GPU Ops", LNS_RESULT_COUNT },
+  { "Avg GPU Ops", LNS_RESULT_NUMBER, 1 },
+  { "Avg Range Lvl", LNS_RESULT_NUMBER, 1 },
+  { "Avg Num Child", LNS_RESULT_NUMBER, 1 },
 };
 
 const LnsStatsWay _lns_stats_projection_sums = { run, NULL, write_sums, sum_columns,
@@ -279,7 +282,7 @@ run_kernels (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 
 static void
 add_kernel_sum (const LnsStatsResult *result,
-                LnsStatsTable *table,
+                LnsRows *rows,
                 const void *items,
                 const LnsStatsGroup *group,
                 int64_t *values,
@@ -288,9 +291,9 @@ add_kernel_sum (const LnsStatsResult *result,
   const Keyed *keyed = items;
   const int64_t tid = lns_tables_global_tid (result->tables, keyed->key.thread);
   int64_t n_ranges = 0;
-  LnsStatsCell cells[13] = { name_of (result, keyed, text),
-                             style_of ((LnsLaneKind)keyed->key.style), _lns_stats_pid (tid),
-                             _lns_stats_tid (tid) };
+  LnsResultCell cells[13] = { name_of (result, keyed, text),
+                              style_of ((LnsLaneKind)keyed->key.style), _lns_stats_pid (tid),
+                              _lns_stats_tid (tid) };
 
   for (size_t i = 0; i < group->n; i++)
     {
@@ -302,27 +305,23 @@ add_kernel_sum (const LnsStatsResult *result,
   cells[6] = _lns_stats_number (group->total_ns);
   _lns_stats_spread (values, group->n, &cells[7]);
   cells[12] = _lns_stats_string (result, keyed->key.kernel);
-  lns_stats_table_add (table, cells);
+  lns_rows_add (rows, cells, NULL);
 }
 
 static bool
-write_kernels (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
+write_kernels (const LnsStatsResult *result, LnsRows *rows, LnsError *error)
 {
-  _lns_stats_write_groups (result, table, result->rows, result->n, sizeof (Keyed), compare_keys,
+  _lns_stats_write_groups (result, rows, result->rows, result->n, sizeof (Keyed), compare_keys,
                            value_ns, add_kernel_sum);
   return true;
 }
 
-static const LnsStatsColumn kernel_columns[] = {
-  { "NVTX Range", .is_text = true },
-  { "Style", .is_text = true },
-  { "PID" },
-  { "TID" },
-  { "NVTX Inst" },
-  { "Kern Inst" },
-  { "Total Time", .is_time = true },
-  LNS_STATS_SPREAD_COLUMNS (""),
-  { "Kernel Name", .is_text = true },
+static const LnsResultColumn kernel_columns[] = {
+  { "NVTX Range", LNS_RESULT_TEXT },  { "Style", LNS_RESULT_TEXT },
+  { "PID", LNS_RESULT_ID },           { "TID", LNS_RESULT_ID },
+  { "NVTX Inst", LNS_RESULT_COUNT },  { "Kern Inst", LNS_RESULT_COUNT },
+  { "Total Time", LNS_RESULT_TIME },  LNS_STATS_SPREAD_COLUMNS (""),
+  { "Kernel Name", LNS_RESULT_TEXT },
 };
 
 const LnsStatsWay _lns_stats_projection_kernels = {

@@ -47,6 +47,7 @@ read_ranges (LnsTrace *trace,
              const atomic_bool *cancel,
              LnsError *error)
 {
+  const LnsTable *table = lns_table_find ("NVTX_EVENTS");
   int64_t n_rows = 0;
   bool row;
 
@@ -69,6 +70,8 @@ read_ranges (LnsTrace *trace,
       range.global_tid = lns_row_cursor_value (cursor, LNS_NVTX_GLOBAL_TID).integer;
       range.name = lns_row_cursor_name (cursor);
       range.lane = lns_row_cursor_lane (cursor);
+      range.ordinal = (uint32_t)(lns_row_cursor_rowid (cursor) -
+                                 lns_tables_rowid (tables, table, range.lane, 0));
       if (trace->ranges.n == LNS_TRACE_NO_PARENT)
         return lns_error_set (error, LNS_ERROR_UNSUPPORTED, 0,
                               "the report has more ranges than can be traced one by one");

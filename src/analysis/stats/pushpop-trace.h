@@ -22,8 +22,9 @@ typedef struct
   int64_t global_tid;
   uint32_t name; /* string id                                                            */
   uint32_t lane;
-  uint32_t parent;     /* number of its parent in the trace, or LNS_TRACE_NO_PARENT            */
-  uint32_t level;      /* 0 = outermost                                                        */
+  uint32_t ordinal; /* of the range in its lane; fits wherever the ranges do                    */
+  uint32_t parent;  /* number of its parent in the trace, or LNS_TRACE_NO_PARENT            */
+  uint32_t level;   /* 0 = outermost                                                        */
   uint32_t n_children; /* direct ones                                                          */
 } LnsTraceRange;
 
@@ -44,7 +45,7 @@ bool
 lns_trace_number (LnsTrace *trace, LnsTables *tables, const atomic_bool *cancel, LnsError *error);
 
 /* The trace of TABLES' report: RET_RANGES (to be freed) gets RET_N of them. False and ERROR where a chunk is damaged, or
- * CANCEL (may be NULL) turned true. O(n log lanes) in time, 56 bytes a range. */
+ * CANCEL (may be NULL) turned true. O(n log lanes) in time, 64 bytes a range. */
 bool lns_pushpop_trace (LnsTables *tables,
                         const atomic_bool *cancel,
                         LnsTraceRange **ret_ranges,

@@ -9,7 +9,7 @@
 #include "src/base/saturate.h"
 
 static void
-add_range (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuffer *text)
+add_range (const LnsStatsResult *result, size_t i, LnsRows *rows, LnsBuffer *text)
 {
   const LnsTraceRange *range = &result->ranges[i];
 
@@ -20,9 +20,9 @@ add_range (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuff
   _lns_stats_append_range (result, text,
                            lns_domain_name_of (lns_tables_report (result->tables), range->lane),
                            range->name);
-  LnsStatsCell stack = _lns_stats_appended (text, 0);
+  LnsResultCell stack = _lns_stats_appended (text, 0);
   stack.size_bytes = tree_at;
-  const LnsStatsCell cells[] = {
+  const LnsResultCell cells[] = {
     _lns_stats_number (range->start_ns),
     _lns_stats_number (range->start_ns + range->duration_ns),
     _lns_stats_number (range->duration_ns),
@@ -38,7 +38,10 @@ add_range (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuff
     stack,
     _lns_stats_appended (text, tree_at),
   };
-  lns_stats_table_add (table, cells);
+  const LnsPlace place =
+      lns_place (range->lane, range->ordinal, range->start_ns, range->duration_ns);
+
+  lns_rows_add (rows, cells, &place);
 }
 
 static bool
@@ -51,21 +54,14 @@ run (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
   return good;
 }
 
-static const LnsStatsColumn columns[] = {
-  { "Start", .is_time = true },
-  { "End", .is_time = true },
-  { "Duration", .is_time = true },
-  { "DurChild", .is_time = true },
-  { "DurNonChild", .is_time = true },
-  { "Name", .is_text = true },
-  { "PID" },
-  { "TID" },
-  { "Lvl" },
-  { "NumChild" },
-  { "RangeId" },
-  { "ParentId" },
-  { "RangeStack", .is_text = true },
-  { "NameTree", .is_text = true },
+static const LnsResultColumn columns[] = {
+  { "Start", LNS_RESULT_TIME },       { "End", LNS_RESULT_TIME },
+  { "Duration", LNS_RESULT_TIME },    { "DurChild", LNS_RESULT_TIME },
+  { "DurNonChild", LNS_RESULT_TIME }, { "Name", LNS_RESULT_TEXT },
+  { "PID", LNS_RESULT_ID },           { "TID", LNS_RESULT_ID },
+  { "Lvl", LNS_RESULT_NUMBER },       { "NumChild", LNS_RESULT_COUNT },
+  { "RangeId", LNS_RESULT_ID },       { "ParentId", LNS_RESULT_ID },
+  { "RangeStack", LNS_RESULT_TEXT },  { "NameTree", LNS_RESULT_TEXT },
 };
 
 const LnsStatsWay _lns_stats_ranges = { run, add_range, NULL, columns,

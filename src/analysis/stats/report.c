@@ -433,30 +433,62 @@ lns_stats_result_kinds (const LnsStatsResult *result)
   return kinds;
 }
 
+/* The columns of RESULT; ROOM has those that are put together. */
+static const LnsResultColumn *
+columns_of (const LnsStatsResult *result,
+            LnsResultColumn room[LNS_STATS_MAX_SUM_COLUMNS],
+            unsigned *ret_n)
+{
+  const LnsStatsWay *way = result->maker->way;
+
+  *ret_n = way->columns != NULL ? way->n_columns : _lns_stats_sum_columns (result, room);
+  return way->columns != NULL ? way->columns : room;
+}
+
+/* Gives the rows of RESULT to ROWS. */
+static bool
+give_rows (const LnsStatsResult *result, LnsRows *rows, LnsError *error)
+{
+  const LnsStatsWay *way = result->maker->way;
+  LnsBuffer text = { 0 };
+
+  if (way->add == NULL)
+    return way->write (result, rows, error);
+  for (size_t i = 0; i < result->n; i++)
+    {
+      lns_buffer_reset (&text);
+      way->add (result, i, rows, &text);
+    }
+  lns_buffer_clear (&text);
+  return true;
+}
+
 bool
 lns_stats_result_write (const LnsStatsResult *result,
                         FILE *stream,
                         const LnsStatsStyle *style,
                         LnsError *error)
 {
-  const LnsStatsWay *way = result->maker->way;
-  LnsStatsColumn columns[12];
-  const unsigned n_columns =
-      way->columns != NULL ? way->n_columns : _lns_stats_sum_columns (result, columns);
-  LnsStatsTable *table =
-      lns_stats_table_new (stream, style, way->columns != NULL ? way->columns : columns, n_columns);
-  LnsBuffer text = { 0 };
-  bool good = true;
-
-  for (size_t i = 0; way->add != NULL && i < result->n; i++)
-    {
-      lns_buffer_reset (&text);
-      way->add (result, i, table, &text);
-    }
-  if (way->add == NULL)
-    good = way->write (result, table, error);
-  lns_buffer_clear (&text);
+  LnsResultColumn room[LNS_STATS_MAX_SUM_COLUMNS];
+  unsigned n_columns;
+  const LnsResultColumn *columns = columns_of (result, room, &n_columns);
+  LnsStatsTable *table = lns_stats_table_new (stream, style, columns, n_columns);
+  const bool good = give_rows (result, lns_stats_table_rows (table), error);
 
   lns_stats_table_finish (table);
   return good;
+}
+
+LnsResult *
+lns_stats_result_collect (const LnsStatsResult *result, size_t max_rows, LnsError *error)
+{
+  LnsResultColumn room[LNS_STATS_MAX_SUM_COLUMNS];
+  unsigned n_columns;
+  const LnsResultColumn *columns = columns_of (result, room, &n_columns);
+  LnsResult *collected = lns_result_new (columns, n_columns, max_rows);
+
+  if (give_rows (result, lns_result_rows (collected), error))
+    return collected;
+  lns_result_free (collected);
+  return NULL;
 }

@@ -60,9 +60,17 @@ uint64_t lns_stats_result_n_unnamed (const LnsStatsResult *result);
  * long as RESULT. */
 const char *lns_stats_result_share_whole (const LnsStatsResult *result);
 
-/* Writes the table to STREAM, once. False and ERROR where a chunk that is read only now is damaged, or cancelled; errors
- * of STREAM stay with it. */
+/* Of these two, one may be called, once: the rows of some reports are read only now. Both fail where a chunk is damaged, or
+ * cancelled. O(rows), but for sorting groups.
+ *
+ * Writes the table to STREAM. False and ERROR as above; errors of STREAM stay with it. */
 bool lns_stats_result_write (const LnsStatsResult *result,
                              FILE *stream,
                              const LnsStatsStyle *style,
                              LnsError *error);
+
+/* Keeps the first MAX_ROWS rows of the table (SIZE_MAX = all) and counts the rest. Rows that are one event have their
+ * places in the tables' report; sums have none. The caller frees the result, which borrows nothing. NULL and ERROR as
+ * above. */
+LnsResult *lns_stats_result_collect (const LnsStatsResult *result, size_t max_rows, LnsError *error)
+    __attribute__ ((warn_unused_result));

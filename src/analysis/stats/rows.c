@@ -20,7 +20,7 @@
 /* ---- Functions ------------------------------------------------------------------------------- */
 
 static void
-return_text (sqlite3_context *context, LnsStatsCell text, sqlite3_destructor_type lifetime)
+return_text (sqlite3_context *context, LnsResultCell text, sqlite3_destructor_type lifetime)
 {
   sqlite3_result_text64 (context, text.bytes, text.size_bytes, lifetime, SQLITE_UTF8);
 }
@@ -316,15 +316,15 @@ _lns_stats_run_text (LnsStatsResult *result,
 }
 
 /* The value of column I of the row. */
-static LnsStatsCell
-cell_of (sqlite3_stmt *statement, int i, const LnsStatsColumn *column)
+static LnsResultCell
+cell_of (sqlite3_stmt *statement, int i, const LnsResultColumn *column)
 {
   if (sqlite3_column_type (statement, i) == SQLITE_NULL)
-    return (LnsStatsCell){ .is_empty = true };
+    return (LnsResultCell){ .is_empty = true };
   if (column->decimals > 0)
     return _lns_stats_number (
         _lns_stats_rounded (sqlite3_column_double (statement, i), column->decimals));
-  if (!column->is_text)
+  if (column->type != LNS_RESULT_TEXT)
     return _lns_stats_number (sqlite3_column_int64 (statement, i));
   const char *bytes = (const char *)sqlite3_column_text (statement, i);
   if (bytes == NULL)
@@ -332,18 +332,46 @@ cell_of (sqlite3_stmt *statement, int i, const LnsStatsColumn *column)
   return _lns_stats_text (bytes, (size_t)sqlite3_column_bytes (statement, i));
 }
 
+/* The place that the values from column I on tell. TABLE is that of the row before, or NULL, and becomes the row's. */
+static LnsPlace
+place_of (const LnsStatsResult *result, int i, const LnsTable **table)
+{
+  const char *name = (const char *)sqlite3_column_text (result->statement, i);
+  const int64_t rowid = sqlite3_column_int64 (result->statement, i + 1),
+                start_ns = sqlite3_column_int64 (result->statement, i + 2),
+                end_ns = sqlite3_column_type (result->statement, i + 3) != SQLITE_NULL
+                             ? sqlite3_column_int64 (result->statement, i + 3)
+                             : start_ns;
+
+  if (name == NULL)
+    lns_out_of_memory ();
+  if (*table == NULL || strcmp ((*table)->name, name) != 0)
+    *table = lns_table_find (name);
+  const uint32_t lane = lns_tables_lane (result->tables, *table, rowid);
+  const int64_t first = lns_tables_rowid (result->tables, *table, lane, 0);
+  return lns_place (lane, lane != LNS_ID_NONE ? (uint64_t)(rowid - first) : 0, start_ns,
+                    lns_difference (end_ns, start_ns));
+}
+
 bool
-_lns_stats_write_query (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
+_lns_stats_write_query (const LnsStatsResult *result, LnsRows *rows, LnsError *error)
 {
   const LnsStatsWay *way = result->maker->way;
-  LnsStatsCell *cells = lns_calloc (way->n_columns, sizeof *cells);
+  const int n_columns = (int)way->n_columns;
+  const bool has_places =
+      rows->wants_places && sqlite3_column_count (result->statement) > n_columns;
+  const LnsTable *table = NULL;
+  LnsResultCell *cells = lns_calloc (way->n_columns, sizeof *cells);
+  LnsPlace place = { 0 };
   bool good = true, row = result->n > 0; /* which run () is at */
 
   while (good && row)
     {
       for (unsigned i = 0; i < way->n_columns; i++)
         cells[i] = cell_of (result->statement, (int)i, &way->columns[i]);
-      lns_stats_table_add (table, cells);
+      if (has_places)
+        place = place_of (result, n_columns, &table);
+      lns_rows_add (rows, cells, has_places ? &place : NULL);
       good = next (result, &row, error);
     }
   free (cells);

@@ -92,7 +92,7 @@ run (LnsStatsResult *result, void (*list) (Work *work), const atomic_bool *cance
   return good;
 }
 
-static LnsStatsCell
+static LnsResultCell
 percent (uint64_t n, const Row *row)
 {
   return _lns_stats_number (_lns_stats_rounded (100.0 * (double)n / (double)row->n_samples, 1));
@@ -104,7 +104,7 @@ append_name (const LnsStatsResult *result, const Row *row, LnsBuffer *text)
 {
   static const char nameless[] = "[no call chain]", elsewhere[] = "[no module]";
   char left_out[80], *place = NULL;
-  LnsStatsCell cell = { 0 };
+  LnsResultCell cell = { 0 };
   if (row->n_left_out > 0)
     cell = _lns_stats_text (
         left_out, (size_t)snprintf (left_out, sizeof left_out, "[%u more, each below %g %%]",
@@ -131,10 +131,10 @@ append_name (const LnsStatsResult *result, const Row *row, LnsBuffer *text)
 
 /* ---- By function ------------------------------------------------------------------------------ */
 
-static const LnsStatsColumn columns[] = {
-  { "Self (%)", .decimals = 1 },   { "Self" },
-  { "Total (%)", .decimals = 1 },  { "Total" },
-  { "Function", .is_text = true }, { "Module", .is_text = true },
+static const LnsResultColumn columns[] = {
+  { "Self (%)", LNS_RESULT_SHARE, 1 },  { "Self", LNS_RESULT_COUNT },
+  { "Total (%)", LNS_RESULT_SHARE, 1 }, { "Total", LNS_RESULT_COUNT },
+  { "Function", LNS_RESULT_TEXT },      { "Module", LNS_RESULT_TEXT },
 };
 
 static int
@@ -168,16 +168,16 @@ run_sum (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 }
 
 static void
-add_function (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuffer *text)
+add_function (const LnsStatsResult *result, size_t i, LnsRows *rows, LnsBuffer *text)
 {
   const Row *row = &((const Row *)result->rows)[i];
   append_name (result, row, text);
-  const LnsStatsCell cells[] = {
+  const LnsResultCell cells[] = {
     percent (row->count.self, row),  _lns_stats_number ((int64_t)row->count.self),
     percent (row->count.total, row), _lns_stats_number ((int64_t)row->count.total),
     _lns_stats_appended (text, 0),   _lns_stats_string (result, row->module),
   };
-  lns_stats_table_add (table, cells);
+  lns_rows_add (rows, cells, NULL);
 }
 
 const LnsStatsWay _lns_stats_samples = { run_sum, add_function, NULL, columns,
@@ -185,14 +185,11 @@ const LnsStatsWay _lns_stats_samples = { run_sum, add_function, NULL, columns,
 
 /* ---- By caller -------------------------------------------------------------------------------- */
 
-static const LnsStatsColumn tree_columns[] = {
-  { "Total (%)", .decimals = 1 },
-  { "Total" },
-  { "Self (%)", .decimals = 1 },
-  { "Self" },
-  { "Depth" },
-  { "Function", .is_text = true },
-  { "Module", .is_text = true },
+static const LnsResultColumn tree_columns[] = {
+  { "Total (%)", LNS_RESULT_SHARE, 1 }, { "Total", LNS_RESULT_COUNT },
+  { "Self (%)", LNS_RESULT_SHARE, 1 },  { "Self", LNS_RESULT_COUNT },
+  { "Depth", LNS_RESULT_NUMBER },       { "Function", LNS_RESULT_TEXT },
+  { "Module", LNS_RESULT_TEXT },
 };
 
 /* A branch whose row comes later, or N_LEFT_OUT siblings instead of one. */
@@ -261,20 +258,20 @@ run_tree (LnsStatsResult *result, const atomic_bool *cancel, LnsError *error)
 }
 
 static void
-add_call (const LnsStatsResult *result, size_t i, LnsStatsTable *table, LnsBuffer *text)
+add_call (const LnsStatsResult *result, size_t i, LnsRows *rows, LnsBuffer *text)
 {
   const Row *row = &((const Row *)result->rows)[i];
 
   for (uint32_t depth = 0; depth < row->depth && depth < MAX_INDENT; depth++)
     lns_buffer_append (text, "  ", 2);
   append_name (result, row, text);
-  const LnsStatsCell cells[] = {
+  const LnsResultCell cells[] = {
     percent (row->count.total, row),         _lns_stats_number ((int64_t)row->count.total),
     percent (row->count.self, row),          _lns_stats_number ((int64_t)row->count.self),
     _lns_stats_number (row->depth),          _lns_stats_appended (text, 0),
     _lns_stats_string (result, row->module),
   };
-  lns_stats_table_add (table, cells);
+  lns_rows_add (rows, cells, NULL);
 }
 
 const LnsStatsWay _lns_stats_sample_tree = { run_tree, add_call, NULL, tree_columns,

@@ -34,21 +34,21 @@
  THREAD_NAME (tid)                                                                                 \
  ", " tid " % 0x1000000, " tid " / 0x1000000 % 0x1000000"
 
-static const LnsStatsColumn columns[] = {
-  { "Running (%)", .decimals = 1 },
-  { "Running", .is_time = true },
-  { "Preempted", .is_time = true },
-  { "Blocked", .is_time = true },
-  { "Uninterruptible", .is_time = true },
-  { "Wakeup Latency", .is_time = true },
-  { "Longest Wait for CPU", .is_time = true },
-  { "Runs" },
-  { "Preemptions" },
-  { "Migrations" },
-  { "Woken By", .is_text = true },
-  { "Thread", .is_text = true },
-  { "TID" },
-  { "PID" },
+static const LnsResultColumn columns[] = {
+  { "Running (%)", LNS_RESULT_SHARE, 1 },
+  { "Running", LNS_RESULT_TIME },
+  { "Preempted", LNS_RESULT_TIME },
+  { "Blocked", LNS_RESULT_TIME },
+  { "Uninterruptible", LNS_RESULT_TIME },
+  { "Wakeup Latency", LNS_RESULT_TIME },
+  { "Longest Wait for CPU", LNS_RESULT_TIME },
+  { "Runs", LNS_RESULT_COUNT },
+  { "Preemptions", LNS_RESULT_COUNT },
+  { "Migrations", LNS_RESULT_COUNT },
+  { "Woken By", LNS_RESULT_TEXT },
+  { "Thread", LNS_RESULT_TEXT },
+  { "TID", LNS_RESULT_ID },
+  { "PID", LNS_RESULT_ID },
 };
 
 /* The sums of each thread. Of the runs, `n_interrupts` began with an interrupt: it is known for how long the thread waited since it
@@ -125,17 +125,17 @@ const LnsStatsWay _lns_stats_sched = {
       "by") " FROM sums LEFT JOIN woken USING (tid)" IN_ORDER,
 };
 
-static const LnsStatsColumn thread_columns[] = {
-  { "Running (%)", .decimals = 1 },
-  { "Running", .is_time = true },
-  { "Samples" },
-  { "Python Samples" },
-  { "NVTX Ranges" },
-  { "CUDA Calls" },
-  { "OS Calls" },
-  { "Thread", .is_text = true },
-  { "TID" },
-  { "PID" },
+static const LnsResultColumn thread_columns[] = {
+  { "Running (%)", LNS_RESULT_SHARE, 1 },
+  { "Running", LNS_RESULT_TIME },
+  { "Samples", LNS_RESULT_COUNT },
+  { "Python Samples", LNS_RESULT_COUNT },
+  { "NVTX Ranges", LNS_RESULT_COUNT },
+  { "CUDA Calls", LNS_RESULT_COUNT },
+  { "OS Calls", LNS_RESULT_COUNT },
+  { "Thread", LNS_RESULT_TEXT },
+  { "TID", LNS_RESULT_ID },
+  { "PID", LNS_RESULT_ID },
 };
 
 /* What a thread has none of is 0 if any thread has some, and empty else: it may not have been recorded. */

@@ -117,7 +117,7 @@ typedef struct
 {
   const char *const *values; /* titles of total, average, median, least, greatest and deviation */
   const unsigned *decimals;  /* of these */
-  bool is_time, is_in_megabytes;
+  LnsResultType type;
   const char *count, *name; /* titles */
   const char *kind;         /* title of the column that tells kinds apart, or NULL */
   bool shape;
@@ -148,8 +148,9 @@ layout_of (const LnsStatsResult *result)
               : is_of_messages ? messages
                                : times,
     .decimals = is_of_sizes ? thousandths : tenths,
-    .is_time = !is_of_sizes && !is_of_messages,
-    .is_in_megabytes = is_of_sizes,
+    .type = is_of_sizes      ? LNS_RESULT_MEGABYTES
+            : is_of_messages ? LNS_RESULT_BYTES
+                             : LNS_RESULT_TIME,
     .count = is_of_calls               ? "Num Calls"
              : styles == MEMORY_STYLES ? "Count"
                                        : "Instances",
@@ -165,28 +166,28 @@ layout_of (const LnsStatsResult *result)
 }
 
 unsigned
-_lns_stats_sum_columns (const LnsStatsResult *result, LnsStatsColumn ret_columns[12])
+_lns_stats_sum_columns (const LnsStatsResult *result,
+                        LnsResultColumn ret_columns[LNS_STATS_MAX_SUM_COLUMNS])
 {
   const Layout layout = layout_of (result);
   unsigned n = 0;
 
-  if (layout.is_time)
-    ret_columns[n++] = (LnsStatsColumn){ "Time (%)", .decimals = 1 };
+  if (layout.type == LNS_RESULT_TIME)
+    ret_columns[n++] = (LnsResultColumn){ "Time (%)", LNS_RESULT_SHARE, 1 };
   for (unsigned i = 0; i < 6; i++)
     {
-      ret_columns[n++] =
-          (LnsStatsColumn){ layout.values[i], layout.is_time, false, layout.decimals[i] };
+      ret_columns[n++] = (LnsResultColumn){ layout.values[i], layout.type, layout.decimals[i] };
       if (i == 0)
-        ret_columns[n++] = (LnsStatsColumn){ layout.count };
+        ret_columns[n++] = (LnsResultColumn){ layout.count, LNS_RESULT_COUNT };
     }
   if (layout.kind != NULL)
-    ret_columns[n++] = (LnsStatsColumn){ layout.kind, .is_text = true };
+    ret_columns[n++] = (LnsResultColumn){ layout.kind, LNS_RESULT_TEXT };
   if (layout.shape)
     {
-      ret_columns[n++] = (LnsStatsColumn){ "GridXYZ", .is_text = true };
-      ret_columns[n++] = (LnsStatsColumn){ "BlockXYZ", .is_text = true };
+      ret_columns[n++] = (LnsResultColumn){ "GridXYZ", LNS_RESULT_TEXT };
+      ret_columns[n++] = (LnsResultColumn){ "BlockXYZ", LNS_RESULT_TEXT };
     }
-  ret_columns[n++] = (LnsStatsColumn){ layout.name, .is_text = true };
+  ret_columns[n++] = (LnsResultColumn){ layout.name, LNS_RESULT_TEXT };
   return n;
 }
 
@@ -195,18 +196,19 @@ static unsigned
 make_numbers (const Layout *layout,
               const LnsRangeStat *sum,
               unsigned __int128 all,
-              LnsStatsCell cells[12])
+              LnsResultCell cells[LNS_STATS_MAX_SUM_COLUMNS])
 {
   const double total = (double)sum->total_ns;
+  const bool is_in_megabytes = layout->type == LNS_RESULT_MEGABYTES;
   unsigned n = 0;
 
-  if (layout->is_time)
+  if (layout->type == LNS_RESULT_TIME)
     cells[n++] =
         _lns_stats_number (all == 0 ? 0 : _lns_stats_rounded (100.0 * total / (double)all, 1));
-  cells[n++] = layout->is_in_megabytes ? _lns_stats_megabytes (total)
-                                       : _lns_stats_number ((int64_t)sum->total_ns);
+  cells[n++] =
+      is_in_megabytes ? _lns_stats_megabytes (total) : _lns_stats_number ((int64_t)sum->total_ns);
   cells[n++] = _lns_stats_number ((int64_t)sum->n);
-  if (!layout->is_in_megabytes)
+  if (!is_in_megabytes)
     _lns_stats_fill (sum, total, &cells[n]);
   else
     {
@@ -229,7 +231,7 @@ kernel_name (const LnsStatsResult *result, const LnsRangeStat *sum)
 }
 
 /* What the name of SUM is; texts that are put together go into TEXT. */
-static LnsStatsCell
+static LnsResultCell
 make_name (const LnsStatsResult *result, const LnsRangeStat *sum, LnsBuffer *text)
 {
   if (sum->style == LNS_STYLE_CALL)
@@ -264,7 +266,7 @@ kind_of (const LnsStatsResult *result, const LnsRangeStat *sum)
 }
 
 bool
-_lns_stats_write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsError *error)
+_lns_stats_write_sums (const LnsStatsResult *result, LnsRows *rows, LnsError *error)
 {
   const Layout layout = layout_of (result);
   unsigned __int128 all = 0;
@@ -275,7 +277,7 @@ _lns_stats_write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsEr
   for (size_t i = 0; i < result->n; i++)
     {
       const LnsRangeStat *sum = &result->sums[i];
-      LnsStatsCell cells[12];
+      LnsResultCell cells[LNS_STATS_MAX_SUM_COLUMNS];
       unsigned n = make_numbers (&layout, sum, all, cells);
       char grid[LNS_STATS_SHAPE_SIZE], block[LNS_STATS_SHAPE_SIZE];
       if (layout.kind != NULL)
@@ -292,7 +294,7 @@ _lns_stats_write_sums (const LnsStatsResult *result, LnsStatsTable *table, LnsEr
           cells[n++] = _lns_stats_shape (launch->block, block);
         }
       cells[n++] = make_name (result, sum, &text);
-      lns_stats_table_add (table, cells);
+      lns_rows_add (rows, cells, NULL);
     }
   lns_buffer_clear (&text);
   return true;

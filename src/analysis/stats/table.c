@@ -49,9 +49,10 @@ typedef struct
 
 struct LnsStatsTable
 {
+  LnsRows rows; /* first */
   FILE *stream;
   const LnsStatsStyle *style;
-  const LnsStatsColumn *columns;
+  const LnsResultColumn *columns;
   unsigned n_columns;
   const Writer *writer;
   char **titles;                /* of the columns, with their units */
@@ -307,7 +308,8 @@ write_row (LnsStatsTable *table, const Text *texts)
       if (width == 0)
         continue;
       write_border (table, is_first);
-      bool is_right = texts[i].is_number || (texts[i].is_empty && !table->columns[i].is_text);
+      bool is_right =
+          texts[i].is_number || (texts[i].is_empty && table->columns[i].type != LNS_RESULT_TEXT);
       write_padded (table->stream, texts[i].bytes, texts[i].size, width,
                     is_right && n < width ? width - n : 0);
       is_first = false;
@@ -357,7 +359,7 @@ fitting_width (const LnsStatsTable *table, unsigned i)
 {
   const char *title = table->titles[i];
   size_t width = lns_visible_width (title, strlen (title));
-  bool is_cut = table->columns[i].is_text && !table->style->no_limit;
+  bool is_cut = table->columns[i].type == LNS_RESULT_TEXT && !table->style->no_limit;
 
   for (unsigned row = 0; row < table->layout->n_rows; row++)
     {
@@ -493,32 +495,11 @@ make_titles (LnsStatsTable *table)
 
   for (unsigned i = 0; i < table->n_columns; i++)
     {
-      const LnsStatsColumn *column = &table->columns[i];
-      table->titles[i] = column->is_time
+      const LnsResultColumn *column = &table->columns[i];
+      table->titles[i] = column->type == LNS_RESULT_TIME
                              ? lns_asprintf ("%s (%s)", column->title, units[table->style->unit])
                              : lns_strdup (column->title);
     }
-}
-
-LnsStatsTable *
-lns_stats_table_new (FILE *stream,
-                     const LnsStatsStyle *style,
-                     const LnsStatsColumn *columns,
-                     unsigned n_columns)
-{
-  LnsStatsTable *table = lns_calloc (1, sizeof *table);
-
-  *table = (LnsStatsTable){ .stream = stream,
-                            .style = style,
-                            .columns = columns,
-                            .n_columns = n_columns,
-                            .writer = writers[style->format],
-                            .titles = lns_calloc (n_columns, sizeof *table->titles),
-                            .texts = lns_calloc (n_columns, sizeof *table->texts),
-                            .numbers = lns_calloc (n_columns, sizeof *table->numbers) };
-  make_titles (table);
-  table->writer->begin (table);
-  return table;
 }
 
 /* Copies the number of SIZE characters at DIGITS with SEPARATOR between groups of three digits before
@@ -558,21 +539,21 @@ format_number (int64_t number, unsigned decimals, char ret_digits[40])
 }
 
 static Text
-make_text (const LnsStatsTable *table, unsigned i, const LnsStatsCell *cell)
+make_text (const LnsStatsTable *table, unsigned i, const LnsResultCell *cell)
 {
-  const LnsStatsColumn *column = &table->columns[i];
+  const LnsResultColumn *column = &table->columns[i];
   const char *separator = table->style->separator;
   char *to = table->numbers[i], digits[40];
   size_t size;
 
   if (cell->is_empty)
     return (Text){ .bytes = "", .is_empty = true };
-  if (column->is_text && !cell->is_written)
+  if (column->type == LNS_RESULT_TEXT && !cell->is_written)
     return (Text){ .bytes = cell->bytes, .size = cell->size_bytes };
   Text text = { .bytes = cell->bytes, .size = cell->size_bytes, .is_number = true };
-  if (!column->is_text)
+  if (column->type != LNS_RESULT_TEXT)
     {
-      unsigned shift = column->is_time ? 3 * (unsigned)table->style->unit : 0;
+      unsigned shift = column->type == LNS_RESULT_TIME ? 3 * (unsigned)table->style->unit : 0;
       text.size = format_number (cell->number, column->decimals + shift, digits);
       text.bytes = memcpy (to, digits, text.size);
     }
@@ -587,13 +568,43 @@ make_text (const LnsStatsTable *table, unsigned i, const LnsStatsCell *cell)
   return text;
 }
 
-void
-lns_stats_table_add (LnsStatsTable *table, const LnsStatsCell *cells)
+static void
+add_row (LnsRows *rows, const LnsResultCell *cells, const LnsPlace *place)
 {
+  LnsStatsTable *table = (LnsStatsTable *)rows; /* its first member */
+
   for (unsigned i = 0; i < table->n_columns; i++)
     table->texts[i] = make_text (table, i, &cells[i]);
   table->writer->row (table, table->texts);
   table->n_rows++;
+}
+
+LnsStatsTable *
+lns_stats_table_new (FILE *stream,
+                     const LnsStatsStyle *style,
+                     const LnsResultColumn *columns,
+                     unsigned n_columns)
+{
+  LnsStatsTable *table = lns_calloc (1, sizeof *table);
+
+  *table = (LnsStatsTable){ .rows = { .add = add_row },
+                            .stream = stream,
+                            .style = style,
+                            .columns = columns,
+                            .n_columns = n_columns,
+                            .writer = writers[style->format],
+                            .titles = lns_calloc (n_columns, sizeof *table->titles),
+                            .texts = lns_calloc (n_columns, sizeof *table->texts),
+                            .numbers = lns_calloc (n_columns, sizeof *table->numbers) };
+  make_titles (table);
+  table->writer->begin (table);
+  return table;
+}
+
+LnsRows *
+lns_stats_table_rows (LnsStatsTable *table)
+{
+  return &table->rows;
 }
 
 void

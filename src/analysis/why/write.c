@@ -394,17 +394,12 @@ lns_why_write_json (LnsTables *tables, const LnsWhy *why, FILE *stream)
 void
 lns_why_write_table (LnsTables *tables, const LnsWhy *why, FILE *stream, const LnsStatsStyle *style)
 {
-  static const LnsStatsColumn columns[] = {
-    { "Cause", .is_text = true },
-    { "Severity", .is_text = true },
-    { "Time", .is_time = true },
-    { "Share (%)", .decimals = 1 },
-    { "Count" },
-    { "PID" },
-    { "TID" },
-    { "Finding", .is_text = true },
-    { "Advice", .is_text = true },
-    { "Confidence", .is_text = true },
+  static const LnsResultColumn columns[] = {
+    { "Cause", LNS_RESULT_TEXT },  { "Severity", LNS_RESULT_TEXT },
+    { "Time", LNS_RESULT_TIME },   { "Share (%)", LNS_RESULT_SHARE, 1 },
+    { "Count", LNS_RESULT_COUNT }, { "PID", LNS_RESULT_ID },
+    { "TID", LNS_RESULT_ID },      { "Finding", LNS_RESULT_TEXT },
+    { "Advice", LNS_RESULT_TEXT }, { "Confidence", LNS_RESULT_TEXT },
   };
   LnsReport *report = lns_tables_report (tables);
   LnsStatsStyle whole = *style;
@@ -418,7 +413,7 @@ lns_why_write_table (LnsTables *tables, const LnsWhy *why, FILE *stream, const L
       const char *cause = lns_cause_name (finding->cause),
                  *severity = lns_why_severity_name (finding->severity), *advice = finding->advice,
                  *confidence = lns_confidence_name (finding->confidence);
-      const LnsStatsCell cells[] = {
+      const LnsResultCell cells[] = {
         _lns_stats_text (cause, strlen (cause)),
         _lns_stats_text (severity, strlen (severity)),
         _lns_stats_number (finding->ns),
@@ -431,7 +426,7 @@ lns_why_write_table (LnsTables *tables, const LnsWhy *why, FILE *stream, const L
         _lns_stats_text (advice, strlen (advice)),
         _lns_stats_text (confidence, strlen (confidence)),
       };
-      lns_stats_table_add (table, cells);
+      lns_rows_add (lns_stats_table_rows (table), cells, NULL);
     }
   lns_stats_table_finish (table);
 }

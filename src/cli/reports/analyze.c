@@ -152,15 +152,15 @@ clear_doctor (Doctor *doctor)
   free (doctor->shown);
 }
 
-static LnsStatsCell
+static LnsResultCell
 text (const char *bytes)
 {
-  return (LnsStatsCell){ .bytes = bytes, .size_bytes = strlen (bytes) };
+  return (LnsResultCell){ .bytes = bytes, .size_bytes = strlen (bytes) };
 }
 
 static void
 add_row (LnsReport *report,
-         LnsStatsTable *table,
+         LnsRows *rows,
          const char *code,
          LnsSeverity severity,
          uint32_t process,
@@ -168,24 +168,24 @@ add_row (LnsReport *report,
 {
   uint32_t n;
   const LnsProcess *processes = lns_report_processes (report, &n);
-  LnsStatsCell cells[] = {
+  LnsResultCell cells[] = {
     text (lns_cli_severity (severity)), text (code), { .is_empty = process >= n }, text (message)
   };
 
   if (process < n)
     cells[2].number = processes[process].pid;
-  lns_stats_table_add (table, cells);
+  lns_rows_add (rows, cells, NULL);
 }
 
 /* Writes the rows, the gravest first: LnsCliTableFunc. */
 static bool
 write_doctor (void *data, FILE *stream, const LnsStatsStyle *style, LnsError *error)
 {
-  static const LnsStatsColumn columns[] = {
-    { "Severity", .is_text = true },
-    { "Code", .is_text = true },
-    { "PID" },
-    { "Finding", .is_text = true },
+  static const LnsResultColumn columns[] = {
+    { "Severity", LNS_RESULT_TEXT },
+    { "Code", LNS_RESULT_TEXT },
+    { "PID", LNS_RESULT_ID },
+    { "Finding", LNS_RESULT_TEXT },
   };
   const Doctor *doctor = data;
   /* Sentences are not shortened. */
@@ -199,13 +199,14 @@ write_doctor (void *data, FILE *stream, const LnsStatsStyle *style, LnsError *er
       const LnsDiagnostic *diagnostic = &diagnostics[doctor->shown[i]];
       bool is_only = diagnostic->text >= lns_report_n_strings (doctor->report) ||
                      doctor->counts[diagnostic->text] == 1;
-      add_row (doctor->report, table, lns_report_string (doctor->report, diagnostic->code, NULL),
-               diagnostic->severity, is_only ? diagnostic->process : LNS_ID_NONE,
+      add_row (doctor->report, lns_stats_table_rows (table),
+               lns_report_string (doctor->report, diagnostic->code, NULL), diagnostic->severity,
+               is_only ? diagnostic->process : LNS_ID_NONE,
                lns_report_string (doctor->report, diagnostic->text, NULL));
     }
   for (size_t i = 0; i < doctor->n; i++)
-    add_row (doctor->report, table, doctor->findings[i].code, doctor->findings[i].severity,
-             doctor->findings[i].process, doctor->findings[i].text);
+    add_row (doctor->report, lns_stats_table_rows (table), doctor->findings[i].code,
+             doctor->findings[i].severity, doctor->findings[i].process, doctor->findings[i].text);
   lns_stats_table_finish (table);
   return true;
 }

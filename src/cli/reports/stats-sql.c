@@ -186,12 +186,12 @@ lns_stats_sql_free (LnsStatsSql *sql)
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 /* The value of column I. TEXT holds the bytes of a blob in hexadecimal. */
-static LnsStatsCell
+static LnsResultCell
 make_cell (sqlite3_stmt *statement, int i, LnsBuffer *text)
 {
   static const char digits[] = "0123456789ABCDEF";
   int type = sqlite3_column_type (statement, i);
-  LnsStatsCell cell = { .is_empty = type == SQLITE_NULL };
+  LnsResultCell cell = { .is_empty = type == SQLITE_NULL };
 
   if (type == SQLITE_NULL)
     return cell;
@@ -217,9 +217,9 @@ make_cell (sqlite3_stmt *statement, int i, LnsBuffer *text)
 }
 
 static void
-add_row (LnsStatsSql *sql, LnsStatsTable *table, LnsBuffer texts[MAX_COLUMNS])
+add_row (LnsStatsSql *sql, LnsRows *rows, LnsBuffer texts[MAX_COLUMNS])
 {
-  LnsStatsCell cells[MAX_COLUMNS];
+  LnsResultCell cells[MAX_COLUMNS];
 
   for (int i = 0; i < sqlite3_column_count (sql->statement); i++)
     {
@@ -227,24 +227,23 @@ add_row (LnsStatsSql *sql, LnsStatsTable *table, LnsBuffer texts[MAX_COLUMNS])
       if (!cells[i].is_empty && cells[i].bytes == NULL)
         lns_out_of_memory ();
     }
-  lns_stats_table_add (table, cells);
+  lns_rows_add (rows, cells, NULL);
 }
 
 bool
 lns_stats_sql_write (LnsStatsSql *sql, FILE *stream, const LnsStatsStyle *style, LnsError *error)
 {
-  LnsStatsColumn columns[MAX_COLUMNS] = { 0 };
+  LnsResultColumn columns[MAX_COLUMNS] = { 0 };
   LnsBuffer texts[MAX_COLUMNS] = { 0 };
   int n = sqlite3_column_count (sql->statement);
   bool good = true;
 
   for (int i = 0; i < n; i++)
-    columns[i] =
-        (LnsStatsColumn){ .title = sqlite3_column_name (sql->statement, i), .is_text = true };
+    columns[i] = (LnsResultColumn){ sqlite3_column_name (sql->statement, i), LNS_RESULT_TEXT };
   LnsStatsTable *table = lns_stats_table_new (stream, style, columns, (unsigned)n);
   while (good && sql->has_rows && !ferror (stream))
     {
-      add_row (sql, table, texts);
+      add_row (sql, lns_stats_table_rows (table), texts);
       good = step (sql, error);
     }
   lns_stats_table_finish (table);
