@@ -31,13 +31,14 @@ lns_is_same_gpu (LnsReport *report, uint32_t a, uint32_t b)
 }
 
 static LnsDeviceWork *
-find_work (LnsReport *report, LnsDeviceWorks *works, const LnsTrack *track)
+find_work (LnsReport *report, LnsDeviceWorks *works, const LnsTrack *track, bool by_process)
 {
   LnsDeviceWork *work = NULL;
 
   for (size_t i = 0; i < works->n && work == NULL; i++)
     if (lns_is_same_gpu (report, works->items[i].device, track->device) &&
-        (track->device != LNS_ID_NONE || works->items[i].process == track->process))
+        ((track->device != LNS_ID_NONE && !by_process) ||
+         works->items[i].process == track->process))
       work = &works->items[i];
   if (work == NULL)
     {
@@ -106,8 +107,8 @@ compare_works (const void *a, const void *b)
   return LNS_COMPARE (wb->sum_ns, wa->sum_ns) ?: LNS_COMPARE (wa->device, wb->device);
 }
 
-LnsDeviceWorks
-lns_device_works (LnsReport *report, const LnsFilterSpan *span)
+static LnsDeviceWorks
+find_works (LnsReport *report, const LnsFilterSpan *span, bool by_process)
 {
   uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
@@ -120,7 +121,7 @@ lns_device_works (LnsReport *report, const LnsFilterSpan *span)
       if (!lns_is_gpu_operation (lanes[i].kind) || info->n_events == 0 ||
           (span->process != LNS_ID_NONE && track->process != span->process))
         continue;
-      LnsDeviceWork *work = find_work (report, &works, track);
+      LnsDeviceWork *work = find_work (report, &works, track, by_process);
       *lns_array_add (&work->lanes) = i;
       work->sum_ns = lns_sum (work->sum_ns, info->busy_ns);
       if (info->start_ns < work->work.start_ns)
@@ -132,6 +133,18 @@ lns_device_works (LnsReport *report, const LnsFilterSpan *span)
   if (works.n > 1)
     qsort (works.items, works.n, sizeof *works.items, compare_works);
   return works;
+}
+
+LnsDeviceWorks
+lns_device_works (LnsReport *report, const LnsFilterSpan *span)
+{
+  return find_works (report, span, false);
+}
+
+LnsDeviceWorks
+lns_device_works_by_process (LnsReport *report, const LnsFilterSpan *span)
+{
+  return find_works (report, span, true);
 }
 
 void

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* When each GPU worked. Processes that used the same GPU count as one: it is the GPU that is busy or idle. */
+/* When each GPU worked. Processes that used the same GPU count as one, unless they are asked for: it is the GPU that is busy or
+ * idle. */
 
 #pragma once
 
@@ -37,6 +38,10 @@ bool lns_is_same_gpu (LnsReport *report, uint32_t a, uint32_t b);
 
 /* Finds the GPUs that REPORT has work of within SPAN, those with the most first. To be cleared. O(lanes × GPUs). */
 LnsDeviceWorks lns_device_works (LnsReport *report, const LnsFilterSpan *span);
+
+/* The same for each GPU as each process used it. O(lanes × GPUs × processes). */
+LnsDeviceWorks lns_device_works_by_process (LnsReport *report, const LnsFilterSpan *span);
+
 void lns_device_works_clear (LnsDeviceWorks *works);
 
 /* An operation of a GPU, or a time in which operations left no gap: then it is the one that began it. */

@@ -9,23 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/facts/device-work.h"
 #include "src/analysis/ordering.h"
 #include "src/analysis/rules/maker.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
 #include "src/tables/lanes.h"
-
-typedef LNS_ARRAY (uint32_t) Lanes;
-
-/* A GPU as one process used it. */
-typedef struct
-{
-  uint32_t process, device;
-  int64_t first_ns, last_ns; /* of its operations: the first start, the last end                 */
-  Lanes operations;
-  Lanes overhead; /* of the profiler in the process: it may be why the GPU had nothing to do     */
-} Gpu;
 
 /* A time in which something was busy. */
 typedef struct
@@ -37,100 +27,16 @@ typedef struct
 /* In order, none within another. */
 typedef LNS_ARRAY (Span) Spans;
 
-/* ---- GPUs ------------------------------------------------------------------------------------ */
+/* ---- The profiler ---------------------------------------------------------------------------- */
 
-typedef LNS_ARRAY (Gpu) Gpus;
-
-/* The GPU of TRACK among GPUS, or a new one behind them. */
-static Gpu *
-find_gpu (Gpus *gpus, const LnsTrack *track)
-{
-  for (size_t i = 0; i < gpus->n; i++)
-    if (gpus->items[i].process == track->process && gpus->items[i].device == track->device)
-      return &gpus->items[i];
-  Gpu *gpu = lns_array_add (gpus);
-  *gpu = (Gpu){
-    .process = track->process, .device = track->device, .first_ns = INT64_MAX, .last_ns = INT64_MIN
-  };
-  return gpu;
-}
-
-/* All GPUs by process, with their lanes. O(lanes × GPUs). */
-static Gpus
-list_gpus (LnsReport *report)
-{
-  uint32_t n_lanes;
-  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  Gpus gpus = { 0 };
-
-  for (uint32_t i = 0; i < n_lanes; i++)
-    {
-      const LnsLaneInfo *info = lns_report_lane_info (report, i);
-      if (!lns_is_gpu_operation (lanes[i].kind) || info->n_events == 0)
-        continue;
-      Gpu *gpu = find_gpu (&gpus, lns_track_of (report, i));
-      gpu->first_ns = info->start_ns < gpu->first_ns ? info->start_ns : gpu->first_ns;
-      gpu->last_ns = info->end_ns > gpu->last_ns ? info->end_ns : gpu->last_ns;
-      *lns_array_add (&gpu->operations) = i;
-    }
-  for (uint32_t i = 0; i < n_lanes; i++)
-    for (size_t g = 0; lanes[i].kind == LNS_LANE_CUDA_OVERHEAD && g < gpus.n; g++)
-      if (gpus.items[g].process == lns_track_of (report, i)->process)
-        *lns_array_add (&gpus.items[g].overhead) = i;
-  return gpus;
-}
-
-/* ---- When something was busy ----------------------------------------------------------------- */
-
-/* Has FUNCTION look at all chunks of LANES. */
-static bool
-read_lanes (LnsReport *report,
-            const Lanes *lanes,
-            LnsChunkFunc function,
-            void *data,
-            const atomic_bool *cancel,
-            LnsError *error)
-{
-  bool good = true;
-
-  for (size_t i = 0; good && i < lanes->n; i++)
-    good = lns_read_lane (report, lanes->items[i], LNS_COLUMN_BIT (LNS_COLUMN_START), function,
-                          data, cancel, error);
-  return good;
-}
-
-typedef struct
-{
-  Spans spans;
-  int64_t gap_ns;
-} Busy;
-
-/* Adds what lasted from START_NS to END_NS: to the last span, unless it comes more than gap_ns later. */
 static void
-add_busy (Busy *busy, int64_t start_ns, int64_t end_ns)
+add_spans (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
-  Span *last = busy->spans.n > 0 ? &busy->spans.items[busy->spans.n - 1] : NULL;
-
-  if (last != NULL && lns_difference (start_ns, last->end_ns) <= busy->gap_ns)
-    last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
-  else
-    *lns_array_add (&busy->spans) = (Span){ start_ns, end_ns, 0 };
-}
-
-/* The events of a lane do not overlap and come in order. */
-static void
-add_chunk (void *data, const LnsTrack *track, const LnsChunk *chunk)
-{
-  Busy *busy = data;
+  Spans *spans = data;
 
   for (uint32_t i = 0; i < chunk->n; i++)
-    {
-      const int64_t start_ns = chunk->start_ns[i], end_ns = start_ns + chunk->duration_ns[i];
-      if (chunk->first + i == 0)
-        *lns_array_add (&busy->spans) = (Span){ start_ns, end_ns, 0 };
-      else
-        add_busy (busy, start_ns, end_ns);
-    }
+    *lns_array_add (spans) =
+        (Span){ chunk->start_ns[i], chunk->start_ns[i] + chunk->duration_ns[i], 0 };
 }
 
 static int
@@ -140,30 +46,38 @@ compare_starts (const void *a, const void *b)
   return LNS_COMPARE (sa->start_ns, sb->start_ns);
 }
 
-/* The times in which any of LANES was busy; gaps of up to GAP_NS count as busy. Such gaps may be closed lane by lane
- * first, which leaves little to sort: a longer gap of all lanes lies within a longer one of each. */
+/* Finds the times in which the profiler was busy in PROCESS: it may be why a GPU had nothing to do. */
 static bool
-find_busy (LnsReport *report,
-           const Lanes *lanes,
-           int64_t gap_ns,
-           Spans *ret_spans,
-           const atomic_bool *cancel,
-           LnsError *error)
+find_overhead (LnsReport *report,
+               uint32_t process,
+               Spans *ret_spans,
+               const atomic_bool *cancel,
+               LnsError *error)
 {
-  Busy by_lane = { .gap_ns = gap_ns }, all = { .gap_ns = gap_ns };
-  const bool good = read_lanes (report, lanes, add_chunk, &by_lane, cancel, error);
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  Spans *spans = ret_spans;
+  size_t n = 0;
 
-  lns_order (by_lane.spans.items, by_lane.spans.n, sizeof (Span), compare_starts);
-  for (size_t i = 0; i < by_lane.spans.n; i++)
-    add_busy (&all, by_lane.spans.items[i].start_ns, by_lane.spans.items[i].end_ns);
-  for (size_t i = 1; i < all.spans.n; i++)
+  for (uint32_t i = 0; i < n_lanes; i++)
+    if (lanes[i].kind == LNS_LANE_CUDA_OVERHEAD && lns_track_of (report, i)->process == process &&
+        !lns_read_lane (report, i, LNS_COLUMN_BIT (LNS_COLUMN_START), add_spans, spans, cancel,
+                        error))
+      return false;
+  lns_order (spans->items, spans->n, sizeof (Span), compare_starts);
+  for (size_t i = 0; i < spans->n; i++)
     {
-      const Span *before = &all.spans.items[i - 1];
-      all.spans.items[i].before_ns = before->before_ns + (before->end_ns - before->start_ns);
+      const Span *span = &spans->items[i];
+      Span *last = n > 0 ? &spans->items[n - 1] : NULL;
+      if (last != NULL && span->start_ns <= last->end_ns)
+        last->end_ns = span->end_ns > last->end_ns ? span->end_ns : last->end_ns;
+      else
+        spans->items[n++] =
+            (Span){ span->start_ns, span->end_ns,
+                    last != NULL ? last->before_ns + last->end_ns - last->start_ns : 0 };
     }
-  lns_array_clear (&by_lane.spans);
-  *ret_spans = all.spans;
-  return good;
+  spans->n = n;
+  return true;
 }
 
 /* How long the profiler was busy before TIME_NS. */
@@ -179,14 +93,17 @@ overhead_before (const Spans *all, int64_t time_ns)
   return span->before_ns + (time_ns < span->end_ns ? time_ns : span->end_ns) - span->start_ns;
 }
 
-/* Says of the rows of GPU, which are those from FIRST on, how much of them was overhead. */
+/* Says of the rows of PROCESS, which are those from FIRST on, how much of them was overhead. */
 static bool
-tell_overhead (
-    LnsRuleResult *result, const Gpu *gpu, size_t first, const atomic_bool *cancel, LnsError *error)
+tell_overhead (LnsRuleResult *result,
+               uint32_t process,
+               size_t first,
+               const atomic_bool *cancel,
+               LnsError *error)
 {
   Spans all = { 0 };
   const bool good =
-      find_busy (lns_tables_report (result->tables), &gpu->overhead, 0, &all, cancel, error);
+      find_overhead (lns_tables_report (result->tables), process, &all, cancel, error);
 
   for (size_t i = first; good && i < result->rows.n; i++)
     {
@@ -198,28 +115,27 @@ tell_overhead (
   return good;
 }
 
-/* Has RUN look at each GPU. */
+/* Has RUN look at each GPU as each process used it. */
 static bool
 for_each_gpu (LnsRuleResult *result,
-              bool (*run) (LnsRuleResult *, const Gpu *, const atomic_bool *, LnsError *),
+              bool (*run) (LnsRuleResult *, const LnsDeviceWork *, const atomic_bool *, LnsError *),
               const atomic_bool *cancel,
               LnsError *error)
 {
   LnsReport *report = lns_tables_report (result->tables);
-  Gpus gpus = list_gpus (report);
+  const LnsFilterSpan span = lns_filter_span (report);
+  LnsDeviceWorks works = lns_device_works_by_process (report, &span);
   bool good = true;
 
-  result->has_data = gpus.n > 0;
-  for (size_t i = 0; i < gpus.n; i++)
+  result->has_data = works.n > 0;
+  for (size_t i = 0; good && i < works.n; i++)
     {
-      Gpu *gpu = &gpus.items[i];
       const size_t first = result->rows.n;
-      good = good && run (result, gpu, cancel, error) &&
-             (result->rows.n == first || tell_overhead (result, gpu, first, cancel, error));
-      lns_array_clear (&gpu->operations);
-      lns_array_clear (&gpu->overhead);
+      good = run (result, &works.items[i], cancel, error) &&
+             (result->rows.n == first ||
+              tell_overhead (result, works.items[i].process, first, cancel, error));
     }
-  lns_array_clear (&gpus);
+  lns_device_works_clear (&works);
   return good;
 }
 
@@ -231,9 +147,9 @@ for_each_gpu (LnsRuleResult *result,
 
 /* The longest gap of GPU that is not told. */
 static int64_t
-longest_untold (const LnsRuleOptions *options, const Gpu *gpu)
+longest_untold (const LnsRuleOptions *options, const LnsDeviceWork *gpu)
 {
-  const int64_t share_ns = lns_difference (gpu->last_ns, gpu->first_ns) / GAP_SHARE;
+  const int64_t share_ns = lns_difference (gpu->work.end_ns, gpu->work.start_ns) / GAP_SHARE;
 
   if (options->gap_ns != LNS_RULE_SHARE_OF_RUN)
     return options->gap_ns;
@@ -241,20 +157,29 @@ longest_untold (const LnsRuleOptions *options, const Gpu *gpu)
 }
 
 static bool
-find_gaps (LnsRuleResult *result, const Gpu *gpu, const atomic_bool *cancel, LnsError *error)
+find_gaps (LnsRuleResult *result,
+           const LnsDeviceWork *gpu,
+           const atomic_bool *cancel,
+           LnsError *error)
 {
-  Spans busy = { 0 };
-  const bool good = find_busy (lns_tables_report (result->tables), &gpu->operations,
-                               longest_untold (&result->options, gpu), &busy, cancel, error);
+  LnsWorkWalk *walk =
+      lns_work_walk_new (lns_tables_report (result->tables), gpu, UINT32_MAX, cancel);
+  const int64_t untold_ns = longest_untold (&result->options, gpu);
+  LnsOperation before, busy;
+  bool any = false, found = true, good = true;
 
-  for (size_t i = 1; good && i < busy.n; i++)
-    *lns_array_add (&result->rows) =
-        (LnsRuleRow){ .start_ns = busy.items[i - 1].end_ns,
-                      .duration_ns = busy.items[i].start_ns - busy.items[i - 1].end_ns,
-                      .lane = LNS_ID_NONE,
-                      .process = gpu->process,
-                      .device = gpu->device };
-  lns_array_clear (&busy);
+  while ((good = lns_work_walk_busy (walk, &busy, &found, error)) && found)
+    {
+      if (any && lns_difference (busy.start_ns, before.end_ns) > untold_ns)
+        *lns_array_add (&result->rows) = (LnsRuleRow){ .start_ns = before.end_ns,
+                                                       .duration_ns = busy.start_ns - before.end_ns,
+                                                       .lane = LNS_ID_NONE,
+                                                       .process = gpu->process,
+                                                       .device = gpu->device };
+      before = busy;
+      any = true;
+    }
+  lns_work_walk_free (walk);
   return good;
 }
 
@@ -268,7 +193,7 @@ run_gaps (LnsRuleResult *result, const atomic_bool *cancel, LnsError *error)
 
 typedef struct
 {
-  const Gpu *gpu;
+  const LnsDeviceWork *gpu;
   int64_t n_parts;
   double *busy_ns; /* a part each; what overlaps adds up                                         */
 } Parts;
@@ -277,14 +202,15 @@ typedef struct
 static int64_t
 part_start (const Parts *parts, int64_t i)
 {
-  return parts->gpu->first_ns +
-         (int64_t)(((__int128)parts->gpu->last_ns - parts->gpu->first_ns) * i / parts->n_parts);
+  return parts->gpu->work.start_ns +
+         (int64_t)(((__int128)parts->gpu->work.end_ns - parts->gpu->work.start_ns) * i /
+                   parts->n_parts);
 }
 
 static void
 add_span (const Parts *parts, int64_t start_ns, int64_t end_ns)
 {
-  int64_t first_ns = parts->gpu->first_ns, last_ns = parts->gpu->last_ns;
+  int64_t first_ns = parts->gpu->work.start_ns, last_ns = parts->gpu->work.end_ns;
 
   start_ns = start_ns > first_ns ? start_ns : first_ns;
   end_ns = end_ns < last_ns ? end_ns : last_ns;
@@ -336,14 +262,19 @@ add_parts (LnsRuleResult *result, const Parts *parts)
 }
 
 static bool
-find_idle_parts (LnsRuleResult *result, const Gpu *gpu, const atomic_bool *cancel, LnsError *error)
+find_idle_parts (LnsRuleResult *result,
+                 const LnsDeviceWork *gpu,
+                 const atomic_bool *cancel,
+                 LnsError *error)
 {
-  if (gpu->last_ns <= gpu->first_ns)
+  if (gpu->work.end_ns <= gpu->work.start_ns)
     return true;
   Parts parts = { gpu, result->options.n_chunks,
                   lns_calloc ((size_t)result->options.n_chunks, sizeof *parts.busy_ns) };
-  const bool good = read_lanes (lns_tables_report (result->tables), &gpu->operations, add_to_parts,
-                                &parts, cancel, error);
+  bool good = true;
+  for (size_t i = 0; good && i < gpu->lanes.n; i++)
+    good = lns_read_lane (lns_tables_report (result->tables), gpu->lanes.items[i],
+                          LNS_COLUMN_BIT (LNS_COLUMN_START), add_to_parts, &parts, cancel, error);
   if (good)
     add_parts (result, &parts);
   free (parts.busy_ns);
