@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "src/analysis/facts/thread-states.h"
 #include "src/import/nsys/import.h"
 #include "src/store/write/kept-table.h"
 #include "ui/events/event-cell.h"
@@ -17,7 +18,6 @@
 #include "ui/model/linked-events.h"
 #include "ui/model/row-tree.h"
 #include "ui/model/palette.h"
-#include "ui/model/thread-states.h"
 #include "ui/tiles/tile-painter.h"
 
 #include "tests/tap.h"

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/facts/thread-states.h"
 #include "src/base/format.h"
 #include "src/base/saturate.h"
 #include "src/tables/call-chain.h"
@@ -19,7 +20,6 @@
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
 #include "ui/model/linked-events.h"
-#include "ui/model/thread-states.h"
 
 /* The event whose fields are being written; all is borrowed. */
 typedef struct

@@ -7,6 +7,7 @@
 
 #include <glib/gi18n.h>
 
+#include "src/analysis/facts/thread-states.h"
 #include "src/base/format.h"
 #include "ui/details/details-band.h"
 #include "ui/details/details-fields.h"
@@ -15,7 +16,6 @@
 #include "ui/model/job.h"
 #include "ui/model/row-tree.h"
 #include "ui/model/shortcuts.h"
-#include "ui/model/thread-states.h"
 
 struct _LnsDetailsPane
 {

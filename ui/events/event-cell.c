@@ -9,11 +9,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "src/analysis/facts/thread-states.h"
 #include "src/base/format.h"
 #include "ui/model/cuda-text.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
-#include "ui/model/thread-states.h"
 
 static const LnsEventColumnInfo infos[LNS_N_EVENT_COLUMNS] = {
   [LNS_EVENT_COLUMN_NUMBER] = { "#", 88, true },

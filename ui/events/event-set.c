@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/facts/thread-states.h"
 #include "src/base/compare.h"
 #include "src/base/format.h"
 #include "src/base/saturate.h"
@@ -16,7 +17,6 @@
 #include "src/store/read/call-walk.h"
 #include "ui/events/event-sort.h"
 #include "ui/model/event-text.h"
-#include "ui/model/thread-states.h"
 
 LnsEventSet *
 lns_event_set_ref (LnsEventSet *self)

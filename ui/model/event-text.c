@@ -34,6 +34,18 @@ lns_event_kind_name (LnsLaneKind kind)
   return name != NULL ? _ (name) : NULL;
 }
 
+const char *
+lns_thread_state_name (LnsThreadState state)
+{
+  static const char *const names[LNS_N_STATES] = {
+    [LNS_STATE_NONE] = N_ ("Not there"),    [LNS_STATE_RUNNING] = N_ ("Running"),
+    [LNS_STATE_RUNNABLE] = N_ ("Runnable"), [LNS_STATE_BLOCKED] = N_ ("Blocked"),
+    [LNS_STATE_OFF] = N_ ("Not running"),   [LNS_STATE_UNINTERRUPTIBLE] = N_ ("Uninterruptible"),
+    [LNS_STATE_UNKNOWN] = N_ ("Not known"),
+  };
+  return _ (names[state]);
+}
+
 char *
 lns_event_text_string (LnsReport *report, uint32_t id, bool one_line)
 {

@@ -11,7 +11,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "src/store/read/report.h"
+#include "src/analysis/facts/thread-states.h"
 
 /* The kind of name that events have, which decides how it is shortened. */
 typedef enum
@@ -26,6 +26,9 @@ const char *lns_event_short_name (LnsNames names, const char *name, size_t *size
 
 /* The kind of event in lanes of KIND: "Kernel". Translated; static. NULL if KIND is not known. */
 const char *lns_event_kind_name (LnsLaneKind kind);
+
+/* "Running": what STATE is called everywhere. Translated; static. */
+const char *lns_thread_state_name (LnsThreadState state);
 
 /* String ID as lns_display_text () shows it. */
 char *lns_event_text_string (LnsReport *report, uint32_t id, bool one_line);

@@ -14,7 +14,7 @@ typedef enum
   LNS_LOOK_BARS,
   LNS_LOOK_MARKS,  /* its events have no length    */
   LNS_LOOK_TICKS,  /* the same, many and all alike */
-  LNS_LOOK_STATES, /* of a thread: see thread-states.h */
+  LNS_LOOK_STATES, /* of a thread: see src/analysis/facts/thread-states.h */
   LNS_LOOK_CURVE   /* its events are values, joined */
 } LnsLookForm;
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/facts/thread-states.h"
 #include "src/base/compare.h"
 #include "src/base/format.h"
 #include "src/base/saturate.h"
@@ -16,7 +17,6 @@
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
 #include "ui/model/lane-look.h"
-#include "ui/model/thread-states.h"
 
 typedef struct
 {

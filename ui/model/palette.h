@@ -10,7 +10,7 @@
 #include <gdk/gdk.h>
 #include <stdbool.h>
 
-#include "ui/model/thread-states.h"
+#include "src/analysis/facts/thread-states.h"
 
 #define LNS_N_HUES 12
 

@@ -9,10 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "ui/model/lane-look.h"
-#include "ui/model/thread-states.h"
+#include "src/analysis/facts/thread-states.h"
 #include "src/base/format.h"
 #include "src/base/saturate.h"
+#include "ui/model/lane-look.h"
 
 /* A bit for each kind of lanes that is known. */
 #define KIND(kind) ((kind) < LNS_N_LANE_KINDS ? UINT64_C (1) << (kind) : 0)

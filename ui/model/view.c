@@ -8,8 +8,8 @@
 #include <gio/gio.h>
 #include <glib/gi18n.h>
 
+#include "src/analysis/facts/thread-states.h"
 #include "ui/model/linked-events.h"
-#include "ui/model/thread-states.h"
 
 #define PAD_PX             12 /* beyond the report's ends, so that its first event has an edge */
 #define REVEAL_MIN_PX      8

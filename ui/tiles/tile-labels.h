@@ -10,8 +10,8 @@
 
 #include <pango/pangocairo.h>
 
+#include "src/analysis/facts/thread-states.h"
 #include "ui/model/event-text.h"
-#include "ui/model/thread-states.h"
 
 /* Narrower bars get no label, as it would be cut to "…". */
 #define LNS_LABEL_MIN_PX 42

@@ -635,7 +635,7 @@ complete_span (LnsTilePainter *self, LnsThreadSpan *span)
 
 /* Puts SPANS and the stretches on CPUs that the tile lists into the tile's events, ascending. */
 static void
-keep_spans (LnsTilePainter *self, GArray *spans)
+keep_spans (LnsTilePainter *self, LnsThreadSpans *spans)
 {
   LnsTile *tile = self->tile;
   uint32_t lane = tile->key.strip.lane;
@@ -648,17 +648,17 @@ keep_spans (LnsTilePainter *self, GArray *spans)
                              .call_lane = LNS_ID_NONE,
                              .start_ns = event->start_ns,
                              .end_ns = lns_sum (event->start_ns, event->duration_ns) };
-      g_array_append_val (spans, span);
+      *lns_array_add (spans) = span;
     }
-  if (spans->len > 0)
-    qsort (spans->data, spans->len, sizeof (LnsThreadSpan), compare_spans);
+  if (spans->n > 0)
+    qsort (spans->items, spans->n, sizeof *spans->items, compare_spans);
   g_free (tile->events);
-  tile->n_events = spans->len;
-  tile->events = g_new0 (LnsPixelEvent, spans->len);
-  tile->spans = g_new0 (LnsThreadSpan, spans->len);
-  for (uint32_t i = 0; i < spans->len; i++)
+  tile->n_events = (uint32_t)spans->n;
+  tile->events = g_new0 (LnsPixelEvent, spans->n);
+  tile->spans = g_new0 (LnsThreadSpan, spans->n);
+  for (size_t i = 0; i < spans->n; i++)
     {
-      LnsThreadSpan *span = &g_array_index (spans, LnsThreadSpan, i);
+      LnsThreadSpan *span = &spans->items[i];
       double width_px = (double)(span->end_ns - span->start_ns) / self->ns_per_px;
       if (width_px >= LNS_LABEL_MIN_PX * tile->key.scale && !self->query.cached_only)
         complete_span (self, span);
@@ -674,17 +674,20 @@ keep_spans (LnsTilePainter *self, GArray *spans)
 static bool
 load_states (LnsTilePainter *self)
 {
-  g_autoptr (GArray) spans = g_array_new (FALSE, FALSE, sizeof (LnsThreadSpan));
+  LnsThreadSpans spans = { 0 };
+  bool is_read = true;
   if (!query_lane (self, self->tile->key.strip.lane))
     return false;
   keep_result (self);
   if (self->query.cached_only)
     self->tile->state = LNS_TILE_COARSE; /* what lies between has to be read */
-  else if (!lns_thread_spans_query (self->report, self->tile->key.strip.lane, &self->query,
-                                    &self->result, spans, &self->error))
-    return false;
-  keep_spans (self, spans);
-  return true;
+  else
+    is_read = lns_thread_spans_query (self->report, self->tile->key.strip.lane, &self->query,
+                                      &self->result, &spans, &self->error);
+  if (is_read)
+    keep_spans (self, &spans);
+  lns_array_clear (&spans);
+  return is_read;
 }
 
 static bool

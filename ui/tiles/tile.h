@@ -11,13 +11,13 @@
 
 #include <gtk/gtk.h>
 
+#include "src/analysis/facts/thread-states.h"
 #include "src/store/read/pixels.h"
 #include "ui/model/event-text.h"
 #include "ui/model/palette.h"
 #include "ui/model/row-tree.h"
 #include "ui/model/summary.h"
 #include "ui/model/scale.h"
-#include "ui/model/thread-states.h"
 
 /* Height of the lower edge of a state that is drawn by it. */
 #define LNS_STATE_EDGE_PX 2

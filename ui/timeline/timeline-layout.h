@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "ui/model/thread-states.h"
+#include "src/analysis/facts/thread-states.h"
 #include "ui/timeline/timeline-rows.h"
 
 /* All of these belong to the timeline. */

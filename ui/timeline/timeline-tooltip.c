@@ -11,6 +11,7 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
+#include "src/analysis/facts/thread-states.h"
 #include "src/base/format.h"
 #include "src/base/saturate.h"
 #include "ui/details/details-fields.h"
@@ -20,7 +21,6 @@
 #include "ui/model/lane-look.h"
 #include "ui/model/linked-events.h"
 #include "ui/model/palette.h"
-#include "ui/model/thread-states.h"
 
 #define TOOLTIP_DELAY_MSEC 60
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/facts/thread-states.h"
 #include "src/base/array.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
@@ -580,18 +581,16 @@ go_to_state (Walk *walk, int64_t time_ns)
          lns_lane_cursor_go (cursor, lns_lane_cursor_ordinal (cursor) - 1, walk->error);
 }
 
-/* Whether the event at hand tells how the thread left its CPU, as RET_STATE of ENUM_SAMPLING_THREAD_STATE. */
-static bool
-tells_leaving (const LnsLaneCursor *cursor, uint64_t *ret_state)
+/* What the thread does after the event at hand. */
+static LnsThreadState
+state_after (const LnsLaneCursor *cursor)
 {
   const uint32_t flags = cursor->chunk->flags != NULL ? cursor->chunk->flags[cursor->i] : 0;
   const int in = lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_SCHED_IN),
             state = lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_THREAD_STATE);
 
-  *ret_state = lns_chunk_extra (cursor->chunk, state, cursor->i);
-  return lns_chunk_extra (cursor->chunk, in, cursor->i) == 0 &&
-         !(flags & (LNS_EVENT_END_UNKNOWN | LNS_EVENT_OPEN_END)) && *ret_state != 0 &&
-         *ret_state != 5;
+  return lns_thread_state_after (lns_chunk_extra (cursor->chunk, in, cursor->i) != 0,
+                                 lns_chunk_extra (cursor->chunk, state, cursor->i), flags);
 }
 
 /* Fills in what the thread did after the event at hand, from the start of DEED to the next event or to its end; and goes to the
@@ -603,8 +602,7 @@ take_wait (Walk *walk, const LnsDeed *call, LnsDeed *deed, bool *ret_is_empty)
   const uint32_t lane = cursor->lane;
   const uint64_t ordinal = lns_lane_cursor_ordinal (cursor);
   const int64_t at_ns = deed->start_ns;
-  uint64_t state;
-  bool is_known = tells_leaving (cursor, &state);
+  LnsThreadState state = state_after (cursor);
   int64_t woken_ns = INT64_MAX;
   LnsWaking waking;
   LnsEvent run;
@@ -616,11 +614,12 @@ take_wait (Walk *walk, const LnsDeed *call, LnsDeed *deed, bool *ret_is_empty)
   *ret_is_empty = next_ns <= at_ns;
   if (*ret_is_empty)
     return true;
-  is_known &= has_next;
+  if (!has_next)
+    state = LNS_STATE_UNKNOWN; /* nothing tells how long it lasted */
   deed->end_ns = next_ns < deed->end_ns ? next_ns : deed->end_ns;
-  if (is_known && state == 6)
+  if (state == LNS_STATE_RUNNABLE)
     woken_ns = INT64_MIN; /* it never stopped being able to run */
-  else if (is_known)
+  else if (lns_thread_state_is_blocked (state))
     {
       if (lns_waking_find (walk->facts->report, lane, ordinal, &waking, &run))
         {
@@ -630,7 +629,7 @@ take_wait (Walk *walk, const LnsDeed *call, LnsDeed *deed, bool *ret_is_empty)
       if (call == NULL)
         {
           deed->doing = LNS_DOING_BLOCKED;
-          deed->is_disk = state == 3;
+          deed->is_disk = state == LNS_STATE_UNINTERRUPTIBLE;
           deed->lane = lane;
           deed->ordinal = ordinal;
         }

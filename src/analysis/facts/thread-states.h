@@ -8,8 +8,7 @@
 
 #pragma once
 
-#include <glib.h>
-
+#include "src/base/array.h"
 #include "src/store/read/pixels.h"
 
 typedef enum
@@ -35,14 +34,13 @@ typedef struct
   uint32_t call_name; /* string id, 0 = no call is known                                   */
 } LnsThreadSpan;
 
+typedef LNS_ARRAY (LnsThreadSpan) LnsThreadSpans;
+
 static inline bool
 lns_thread_state_is_blocked (LnsThreadState state)
 {
   return state == LNS_STATE_BLOCKED || state == LNS_STATE_UNINTERRUPTIBLE;
 }
-
-/* "Running": what STATE is called everywhere. Translated; static. */
-const char *lns_thread_state_name (LnsThreadState state);
 
 /* The end of an event of KIND with FLAGS from START_NS to END_NS, as far as it is known: another one where a thread was on a
  * CPU when recording stopped, as older reports may have it. */
@@ -79,19 +77,30 @@ lns_thread_state_of (bool is_in, uint64_t state, uint32_t flags)
     }
 }
 
-/* Finds what the thread of LANE, which is one of scheduling, does at TIME_NS, LNS_STATE_UNKNOWN where nothing tells, without the call that it is in. A thread that
- * was blocked is runnable from when it was woken, where that was recorded. Reads at most two chunks. Returns false if one is damaged. O(log events). Any thread. */
+/* The state of a thread when an event of scheduling with FLAGS is over: STATE tells, as above. If the event was that it got a
+ * CPU (IS_IN), nothing says how it left that. */
+static inline LnsThreadState
+lns_thread_state_after (bool is_in, uint64_t state, uint32_t flags)
+{
+  if (flags & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN))
+    return LNS_STATE_UNKNOWN; /* recording stopped, or records were lost */
+  return is_in ? LNS_STATE_OFF : lns_thread_state_of (false, state, flags);
+}
+
+/* Finds what the thread of LANE, which is one of scheduling, does at TIME_NS, LNS_STATE_UNKNOWN where nothing tells, without
+ * the call that it is in. A thread that was blocked is runnable from when it was woken, where that was recorded. Reads at
+ * most two chunks. Returns false if one is damaged. O(log events). Any thread. */
 bool lns_thread_span_at (
     LnsReport *report, uint32_t lane, int64_t time_ns, LnsThreadSpan *ret_span, LnsError *error);
 
-/* Appends to SPANS, an array of LnsThreadSpan, what the thread of LANE does where RESULT, which QUERY gave, shows nothing
- * for at least a pixel: ascending, each once, also those that reach out of the window. Returns false if a chunk is damaged.
- * O(pixels × log events), however many switches there are. */
+/* Appends to SPANS what the thread of LANE does where RESULT, which QUERY gave, shows nothing for at least a pixel:
+ * ascending, each once, also those that reach out of the window. Returns false if a chunk is damaged. O(pixels × log events),
+ * however many switches there are. */
 bool lns_thread_spans_query (LnsReport *report,
                              uint32_t lane,
                              const LnsPixelQuery *query,
                              const LnsPixelResult *result,
-                             GArray *spans,
+                             LnsThreadSpans *spans,
                              LnsError *error);
 
 /* Finds the innermost call of the OS runtime that the thread of LANE is in for most of SPAN. Without one, or where it

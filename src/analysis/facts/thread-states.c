@@ -3,24 +3,26 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "ui/model/thread-states.h"
+#include "src/analysis/facts/thread-states.h"
 
-#include <glib/gi18n.h>
 #include <math.h>
 
 #include "src/base/saturate.h"
 #include "src/tables/kept-fields.h"
 
-const char *
-lns_thread_state_name (LnsThreadState state)
+#define CLAMP(value, least, most)                                                                  \
+ ((value) > (most) ? (most) : (value) < (least) ? (least) : (value))
+
+static int64_t
+earlier (int64_t a, int64_t b)
 {
-  static const char *const names[LNS_N_STATES] = {
-    [LNS_STATE_NONE] = N_ ("Not there"),    [LNS_STATE_RUNNING] = N_ ("Running"),
-    [LNS_STATE_RUNNABLE] = N_ ("Runnable"), [LNS_STATE_BLOCKED] = N_ ("Blocked"),
-    [LNS_STATE_OFF] = N_ ("Not running"),   [LNS_STATE_UNINTERRUPTIBLE] = N_ ("Uninterruptible"),
-    [LNS_STATE_UNKNOWN] = N_ ("Not known"),
-  };
-  return _ (names[state]);
+  return a < b ? a : b;
+}
+
+static int64_t
+later (int64_t a, int64_t b)
+{
+  return a > b ? a : b;
 }
 
 /* --- What is known --------------------------------------------------------------------------- */
@@ -72,11 +74,8 @@ extra_of (const LnsEvent *event, LnsColumnId column)
 static LnsThreadState
 state_after (const LnsEvent *event)
 {
-  if (event->flags & (LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN))
-    return LNS_STATE_UNKNOWN; /* recording stopped, or records were lost */
-  if (extra_of (event, LNS_COLUMN_SCHED_IN) != 0)
-    return LNS_STATE_OFF; /* nothing says how it stopped */
-  return lns_thread_state_of (false, extra_of (event, LNS_COLUMN_THREAD_STATE), event->flags);
+  return lns_thread_state_after (extra_of (event, LNS_COLUMN_SCHED_IN) != 0,
+                                 extra_of (event, LNS_COLUMN_THREAD_STATE), event->flags);
 }
 
 /* When LANE's thread was there, within the report. */
@@ -94,11 +93,11 @@ find_life (LnsReport *report, uint32_t lane, int64_t *ret_start_ns, int64_t *ret
     return;
   const LnsThread *it = &threads[thread];
   if (it->start_ns != LNS_TIME_UNKNOWN)
-    *ret_start_ns = MAX (*ret_start_ns, it->start_ns);
+    *ret_start_ns = later (*ret_start_ns, it->start_ns);
   if (it->end_ns != LNS_TIME_UNKNOWN)
-    *ret_end_ns = MIN (*ret_end_ns, it->end_ns);
+    *ret_end_ns = earlier (*ret_end_ns, it->end_ns);
   if (it->process < n_processes && processes[it->process].end_ns != LNS_TIME_UNKNOWN)
-    *ret_end_ns = MIN (*ret_end_ns, processes[it->process].end_ns);
+    *ret_end_ns = earlier (*ret_end_ns, processes[it->process].end_ns);
 }
 
 /* When LANE's thread ended in the last program that its process ran before this one, by exec, up to UNTIL_NS: each program is a
@@ -123,7 +122,7 @@ end_of_last_program (LnsReport *report, uint32_t lane, int64_t until_ns)
           it->target_tid != threads[thread].target_tid || processes[it->process].pid != own->pid ||
           processes[it->process].machine != own->machine)
         continue;
-      last_ns = MAX (last_ns, it->end_ns);
+      last_ns = later (last_ns, it->end_ns);
     }
   return last_ns;
 }
@@ -135,10 +134,10 @@ span_before (
 {
   int64_t start_ns, end_ns;
   find_life (report, lane, &start_ns, &end_ns);
-  start_ns = MAX (start_ns, end_of_last_program (report, lane, first->start_ns));
+  start_ns = later (start_ns, end_of_last_program (report, lane, first->start_ns));
   span->state = time_ns < start_ns ? LNS_STATE_NONE : LNS_STATE_UNKNOWN;
   span->start_ns = time_ns < start_ns ? INT64_MIN : start_ns;
-  span->end_ns = MIN (time_ns < start_ns ? start_ns : INT64_MAX, first->start_ns);
+  span->end_ns = earlier (time_ns < start_ns ? start_ns : INT64_MAX, first->start_ns);
 }
 
 /* Cuts SPAN, which nothing ended, to what is known, or to what is not if TIME_NS is there. */
@@ -153,7 +152,7 @@ cut_span (LnsReport *report, int64_t time_ns, LnsThreadSpan *span)
   else
     {
       span->state = LNS_STATE_UNKNOWN;
-      span->start_ns = MAX (span->start_ns, known_ns);
+      span->start_ns = later (span->start_ns, known_ns);
     }
 }
 
@@ -255,7 +254,7 @@ lns_thread_spans_query (LnsReport *report,
                         uint32_t lane,
                         const LnsPixelQuery *query,
                         const LnsPixelResult *result,
-                        GArray *spans,
+                        LnsThreadSpans *spans,
                         LnsError *error)
 {
   for (uint32_t p = 0; p < query->n_px; p++)
@@ -277,7 +276,7 @@ lns_thread_spans_query (LnsReport *report,
         }
       /* Where times take many pixels, a stretch that is listed may have rounded pixels beside it. */
       if (span.state != LNS_STATE_RUNNING && span.state != LNS_STATE_NONE)
-        g_array_append_val (spans, span);
+        *lns_array_add (spans) = span;
       const double end_px =
           (double)lns_difference (span.end_ns, query->origin_ns) / query->ns_per_px;
       p = (uint32_t)CLAMP (floor (end_px), (double)p, (double)query->n_px);
