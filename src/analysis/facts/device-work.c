@@ -175,6 +175,7 @@ struct LnsWorkWalk
   LnsReport *report;
   const LnsDeviceWork *work;
   const atomic_bool *cancel;
+  bool keeps_empty;
   LNS_ARRAY (Place) places;
   int64_t window_ns, until_ns; /* length of a window; up to where operations were read           */
   LNS_ARRAY (LnsOperation) read; /* of this window, by start                                     */
@@ -207,6 +208,12 @@ lns_work_walk_new (LnsReport *report,
   walk->until_ns = work->work.start_ns;
   walk->window_ns = (work->work.end_ns - work->work.start_ns) / (int64_t)(n / WINDOW + 1) + 1;
   return walk;
+}
+
+void
+lns_work_walk_keep_empty (LnsWorkWalk *walk)
+{
+  walk->keeps_empty = true;
 }
 
 void
@@ -246,7 +253,8 @@ read_lane (LnsWorkWalk *walk, Place *place, LnsError *error)
         .is_after_loss =
             cursor.chunk->flags != NULL && (cursor.chunk->flags[cursor.i] & LNS_EVENT_LOST_BEFORE)
       };
-      if (operation.start_ns < operation.end_ns)
+      if (operation.start_ns < operation.end_ns ||
+          (walk->keeps_empty && operation.start_ns == operation.end_ns))
         *lns_array_add (&walk->read) = operation;
       place->next++;
       good = lns_lane_cursor_next (&cursor, error);

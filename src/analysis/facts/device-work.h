@@ -62,10 +62,13 @@ LnsWorkWalk *lns_work_walk_new (LnsReport *report,
                                 const LnsDeviceWork *work,
                                 uint32_t kinds,
                                 const atomic_bool *cancel);
+
+/* Has the walk, which has not begun, keep operations without length: they end a gap, too. */
+void lns_work_walk_keep_empty (LnsWorkWalk *walk);
 void lns_work_walk_free (LnsWorkWalk *walk); /* NULL is fine                                    */
 
 /* The next operation in RET_OPERATION; RET_FOUND gets whether there was one. Operations outside the span, and those without
- * length, are left out. False and ERROR where a chunk is damaged, or cancelled. */
+ * length where they are not kept, are left out. False and ERROR where a chunk is damaged, or cancelled. */
 bool lns_work_walk_next (LnsWorkWalk *walk,
                          LnsOperation *ret_operation,
                          bool *ret_found,

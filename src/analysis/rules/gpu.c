@@ -165,6 +165,7 @@ find_gaps (LnsRuleResult *result,
   LnsWorkWalk *walk =
       lns_work_walk_new (lns_tables_report (result->tables), gpu, UINT32_MAX, cancel);
   const int64_t untold_ns = longest_untold (&result->options, gpu);
+  lns_work_walk_keep_empty (walk);
   LnsOperation before, busy;
   bool any = false, found = true, good = true;
 
