@@ -97,6 +97,33 @@ def test_the_sample_names_what_it_waited_for():
     assert " ".join(text.split("\n  1")[0].split()) == answer["verdict"] and len(text.splitlines()) <= 12, text
 
 
+def trace_of_frames(name, order):
+    """A trace of PyTorch's profiler: in each step, a Python function computes; all that is around it begins with it."""
+    events, now = [], 5_000_000
+    for i in range(8):
+        begin = now
+        kernel = now + 9020
+        spans = [("python_function", "train.py(88): train_step", begin, 12_000), ("python_function", "data/batch.py(31): make_batch", begin, 9000),
+                 ("user_annotation", f"ProfilerStep#{i}", begin, 12_000), ("cpu_op", "aten::mm", begin + 9000, 20), ("cuda_runtime", "cudaLaunchKernel", begin + 9010, 5),
+                 ("cuda_runtime", "cudaDeviceSynchronize", begin + 9040, kernel + 2500 - begin - 9040)]
+        spans = spans[order:3] + spans[:order] + spans[3:]
+        events += [{"ph": "X", "cat": cat, "name": text, "ts": at, "dur": lasts, "pid": 77, "tid": 77, "args": {"correlation": i + 1} if cat == "cuda_runtime" and "Launch" in text else {}}
+                   for cat, text, at, lasts in spans]
+        events.append({"ph": "X", "cat": "kernel", "name": "gemm", "ts": kernel, "dur": 2500, "pid": 0, "tid": 7,
+                       "args": {"device": 0, "context": 1, "stream": 7, "correlation": i + 1, "grid": [400, 1, 1], "block": [128, 1, 1]}})
+        now += 12_050
+    path = golden.path(name)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": events}, file)
+    return path
+
+
+def test_the_innermost_of_ranges_that_begin_together():
+    for order in range(3):
+        answer = why(trace_of_frames(f"frames{order}.json", order))
+        assert "make_batch" in answer["verdict"] and answer["findings"][0]["cause"] == "cpu-work", (order, answer["verdict"])
+
+
 def test_each_line_says_when():
     findings = why(SAMPLE)["findings"]
     lines = [line for line in golden.run("why", SAMPLE)[0].decode().splitlines() if line.startswith("  ") and "×" in line]

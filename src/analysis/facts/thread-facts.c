@@ -358,8 +358,8 @@ typedef struct
   LnsError *error;
 } Walk;
 
-/* Takes the range at which CURSOR is for DEED, if it holds TIME_NS and began after the one that DEED has; and when that may
- * change. */
+/* Takes the range at which CURSOR is for DEED, if it holds TIME_NS and began after the one that DEED has, or with it and ends
+ * before it; and when that may change. */
 static void
 take_range (const LnsLaneCursor *cursor, int64_t time_ns, LnsDeed *deed, int64_t *until_ns)
 {
@@ -367,12 +367,15 @@ take_range (const LnsLaneCursor *cursor, int64_t time_ns, LnsDeed *deed, int64_t
   const int64_t change_ns = start_ns > time_ns ? start_ns : end_ns;
 
   *until_ns = change_ns < *until_ns ? change_ns : *until_ns;
-  if (start_ns > time_ns || start_ns < deed->range_start_ns)
+  if (start_ns > time_ns || start_ns < deed->range_start_ns ||
+      (deed->range_lane != LNS_ID_NONE && start_ns == deed->range_start_ns &&
+       end_ns > deed->range_end_ns))
     return;
   deed->range = cursor->chunk->name[cursor->i];
   deed->range_lane = cursor->lane;
   deed->range_ordinal = lns_lane_cursor_ordinal (cursor);
   deed->range_start_ns = start_ns;
+  deed->range_end_ns = end_ns;
 }
 
 /* Goes to the first event of CURSOR that is not over at TIME_NS; what has no length is over at once. */

@@ -42,7 +42,7 @@ typedef struct
   uint32_t range;      /* string id of the innermost NVTX range, or 0                             */
   uint32_t range_lane; /* its lane, or LNS_ID_NONE                                               */
   uint64_t range_ordinal;
-  int64_t range_start_ns;
+  int64_t range_start_ns, range_end_ns;
 } LnsDeed;
 
 /* Looks at DEED, which is borrowed. Returns whether to go on. */
