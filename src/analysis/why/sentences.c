@@ -302,6 +302,8 @@ put_count (const LnsWhy *why, const LnsWhyFinding *finding, FILE *stream)
 
   if (slow != NULL)
     fprintf (stream, ", most of it in %ju of %zu steps", (uintmax_t)slow->n_steps, why->steps.n);
+  else if (why->steps.n > 1 && finding->n_steps == why->steps.n)
+    fprintf (stream, " in all %zu steps", why->steps.n);
   else if (why->steps.n > 0 && finding->n_steps * 2 >= why->steps.n)
     fprintf (stream, " in %ju of %zu steps", (uintmax_t)finding->n_steps, why->steps.n);
   else if (finding->count > 1)
