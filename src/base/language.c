@@ -93,6 +93,15 @@ next_catalogue (const char **at)
   return NULL;
 }
 
+bool
+lns_text_in_english (bool is_english)
+{
+  const bool before = stays_english;
+
+  stays_english = is_english;
+  return before;
+}
+
 void
 lns_text_stay_english (void)
 {

@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Marks a message with values whose sentences are stored, and translated when they are shown. */
@@ -32,6 +33,9 @@ char *lns_text_of_sentence (const char *sentence) __attribute__ ((warn_unused_re
 
 /* The same in the ROOM > 0 bytes at RET_TEXT, cut if it does not fit. Allocates nothing. */
 void lns_text_copy_sentence (char *ret_text, size_t room, const char *sentence);
+
+/* Whether lns_text() changes nothing in this thread from now on: IS_ENGLISH. Returns what held before. */
+bool lns_text_in_english (bool is_english);
 
 /* From now on lns_text() changes nothing in this thread: for one whose errors are stored in reports. */
 void lns_text_stay_english (void);

@@ -163,6 +163,18 @@ def test_a_gap_is_told_piece_by_piece():
         golden.run("why", "--gap=1ms", other, SAMPLE, code=125)
 
 
+def test_people_read_it_in_their_language():
+    """What programs read stays English."""
+    german = {"LC_ALL": "de_DE.UTF-8", "LANGUAGE": ""}
+    text = " ".join(golden.run("why", SAMPLE, **german)[0].decode().split())
+    assert text.startswith("GPU 0 war ") and "in „load“ in 7 von 8 Schritten; ob er rechnete oder wartete, wurde nicht aufgezeichnet. " in text, text
+    assert "Schritte: 8 × „step“" in text and "Was hilft: diese Arbeit in einem anderen Thread tun" in text, text
+    assert golden.run("why", "--gap=38ms", SAMPLE, **german)[0].decode().startswith("GPU 0 war ")
+    for words in (("--format=json",), ("--format=csv",), ("--gap=38ms", "--format=json")):
+        assert golden.run("why", *words, SAMPLE, **german)[0] == golden.run("why", *words, SAMPLE)[0], words
+    assert golden.run("sql", SAMPLE, "SELECT sentence FROM LNS_FINDINGS", **german)[0] == golden.run("sql", SAMPLE, "SELECT sentence FROM LNS_FINDINGS")[0]
+
+
 def test_limits():
     golden.run("why", "--fail-on=io-wait", SAMPLE)
     golden.run("why", "--fail-on=cpu-work>90", SAMPLE)

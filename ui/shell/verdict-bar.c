@@ -70,7 +70,7 @@ answer_work (LnsWorker *worker, gpointer data)
 {
   Answer *answer = data;
   LnsTables *tables = lns_tables_new (worker->report, &answer->error);
-  const LnsWhyOptions options = { .span = lns_filter_span (worker->report) };
+  const LnsWhyOptions options = { .span = lns_filter_span (worker->report), .in_language = true };
   LnsWhy *why =
       tables != NULL ? lns_why_run (tables, &options, &worker->cancelled, &answer->error) : NULL;
 

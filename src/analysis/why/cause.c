@@ -17,60 +17,61 @@ typedef struct
 static const Row causes[LNS_N_CAUSES] = {
   [LNS_CAUSE_LOCK_WAIT] = { "lock-wait",
                             N_ ("the thread that launches work waited for another thread"),
-                            "have the other thread finish earlier: more workers, or work "
-                            "that is prepared one step ahead" },
+                            N_ ("have the other thread finish earlier: more workers, or work "
+                                "that is prepared one step ahead") },
   [LNS_CAUSE_IO_WAIT] = { "io-wait", N_ ("it waited for files or sockets"),
-                          "read ahead in another thread, or bring the data nearer" },
-  [LNS_CAUSE_SLEEP] = { "sleep", N_ ("it slept"), "wait for the event itself instead of sleeping" },
+                          N_ ("read ahead in another thread, or bring the data nearer") },
+  [LNS_CAUSE_SLEEP] = { "sleep", N_ ("it slept"),
+                        N_ ("wait for the event itself instead of sleeping") },
   [LNS_CAUSE_CPU_CONTENTION] = { "cpu-contention", N_ ("it could run and had no CPU"),
-                                 "give the program more CPUs, or start fewer threads" },
+                                 N_ ("give the program more CPUs, or start fewer threads") },
   [LNS_CAUSE_CPU_WORK] = { "cpu-work", N_ ("it computed"),
-                           "do this work in another thread, ahead of the GPU's need, or "
-                           "on the GPU" },
+                           N_ ("do this work in another thread, ahead of the GPU's need, or "
+                               "on the GPU") },
   [LNS_CAUSE_GPU_SYNC] = { "gpu-sync", N_ ("it waited for the GPU, and so had nothing queued"),
-                           "wait for the GPU less often, or queue the next work before "
-                           "waiting" },
+                           N_ ("wait for the GPU less often, or queue the next work before "
+                               "waiting") },
   [LNS_CAUSE_LAUNCH_RATE] = { "launch-rate", N_ ("it launched more slowly than the GPU worked"),
-                              "launch fewer, larger kernels: fuse them, batch them, or "
-                              "use CUDA graphs" },
+                              N_ ("launch fewer, larger kernels: fuse them, batch them, or "
+                                  "use CUDA graphs") },
   [LNS_CAUSE_ALLOCATION] = { "allocation", N_ ("it allocated or freed memory"),
-                             "allocate once and use the memory again, or from a pool" },
+                             N_ ("allocate once and use the memory again, or from a pool") },
   [LNS_CAUSE_MODULE_LOAD] = { "module-load", N_ ("it loaded or compiled code"),
-                              "load code before the work begins, or eagerly "
-                              "(CUDA_MODULE_LOADING=EAGER)" },
+                              N_ ("load code before the work begins, or eagerly "
+                                  "(CUDA_MODULE_LOADING=EAGER)") },
   [LNS_CAUSE_DRIVER] = { "driver", N_ ("it was in another call of CUDA"),
-                         "call this less often, or outside the loop" },
+                         N_ ("call this less often, or outside the loop") },
   [LNS_CAUSE_START_UP] = { "start-up", N_ ("before the first work"),
-                           "begin GPU work earlier, or record a longer run" },
+                           N_ ("begin GPU work earlier, or record a longer run") },
   [LNS_CAUSE_TEAR_DOWN] = { "tear-down", N_ ("after the last work"),
-                            "see what the program does after its last GPU work" },
+                            N_ ("see what the program does after its last GPU work") },
   [LNS_CAUSE_COLLECTIVE_WAIT] = { "collective-wait", N_ ("it waited for other ranks"),
-                                  "give the ranks equal work: look at the rank that "
-                                  "came last" },
+                                  N_ ("give the ranks equal work: look at the rank that "
+                                      "came last") },
   [LNS_CAUSE_DEPENDENCY] = { "dependency", N_ ("work that was queued waited for other work"),
-                             "have the awaited work begin earlier, or do without the "
-                             "wait between streams" },
+                             N_ ("have the awaited work begin earlier, or do without the "
+                                 "wait between streams") },
   [LNS_CAUSE_PROFILER] = { "profiler", N_ ("the recording itself took the time"),
-                           "record less: this time is lost to the recording alone" },
+                           N_ ("record less: this time is lost to the recording alone") },
   [LNS_CAUSE_NOT_RECORDED] = { "not-recorded",
                                N_ ("what happened was not recorded: this accuses nobody"),
-                               "record what is missing" },
+                               N_ ("record what is missing") },
   [LNS_CAUSE_UNKNOWN] = { "unknown", NULL, "" },
   [LNS_CAUSE_PAGEABLE_COPY] = { "pageable-copy",
                                 N_ ("while the GPU is busy: copies of memory that is not pinned"),
-                                "copy from pinned memory (cudaMallocHost, pin_memory)" },
+                                N_ ("copy from pinned memory (cudaMallocHost, pin_memory)") },
   [LNS_CAUSE_COPY_BOUND] = { "copy-bound",
                              N_ ("while it is busy: only copies ran, and kernels waited"),
-                             "copy less, or copy beside kernels in another stream" },
+                             N_ ("copy less, or copy beside kernels in another stream") },
   [LNS_CAUSE_UNDER_FILLED] = { "under-filled",
                                N_ ("while it is busy: long kernels with few blocks"),
-                               "give the kernel more blocks: larger batches, or several "
-                               "at once in streams" },
+                               N_ ("give the kernel more blocks: larger batches, or several "
+                                   "at once in streams") },
   [LNS_CAUSE_SLOW_CLOCKS] = { "slow-clocks",
                               N_ ("while it is busy: something held its clocks down"),
-                              "look at power limit, cooling and clock settings" },
+                              N_ ("look at power limit, cooling and clock settings") },
   [LNS_CAUSE_SLOW_STEP] = { "slow-step", N_ ("a few steps took far longer than the others"),
-                            "see what the slow steps do that others do not" },
+                            N_ ("see what the slow steps do that others do not") },
 };
 
 const char *

@@ -559,54 +559,57 @@ abstain (Device *device)
 
   if (device->lost_ns > 0)
     _lns_why_abstain (maker, span,
-                      "Record again with a larger --buffer-size, or record less (see "
-                      "`lanescope info`).",
-                      "Records were dropped: %s without known work is not taken for idleness.",
+                      N_ ("Record again with a larger --buffer-size, or record less (see "
+                          "`lanescope info`)."),
+                      N_ ("Records were dropped: %s without known work is not taken for idleness."),
                       _lns_why_ns (device->lost_ns, text));
   if (device->n_missing_graphs > 0 && device->n_missing_graphs * 2 >= device->n_missing)
     _lns_why_abstain (
-        maker, span, "Record with --cuda-graph-trace=node.",
-        "Of %zu launches of CUDA graphs no GPU work was recorded: %s after them is not "
-        "taken for idleness.",
+        maker, span, N_ ("Record with --cuda-graph-trace=node."),
+        N_ ("Of %zu launches of CUDA graphs no GPU work was recorded: %s after them is not "
+            "taken for idleness."),
         device->n_missing_graphs, _lns_why_ns (device->missing_ns, text));
   else if (device->missing_ns > least_ns || device->n_missing > device->n_launches / FEW_MISSING)
     _lns_why_abstain (
-        maker, span, "Record GPU work as well as calls: -t cuda, in one capture range.",
-        "Of %zu of %zu launches no GPU work was recorded: %s after them is not taken "
-        "for idleness.",
+        maker, span, N_ ("Record GPU work as well as calls: -t cuda, in one capture range."),
+        N_ ("Of %zu of %zu launches no GPU work was recorded: %s after them is not taken "
+            "for idleness."),
         device->n_missing, device->n_launches, _lns_why_ns (device->missing_ns, text));
   if (device->without_call_ns > least_ns)
-    _lns_why_abstain (maker, span,
-                      "Record with -t cuda,nvtx,osrt, so that the calls of the program are there.",
-                      "The calls that launched the work after %s of idle time were not recorded.",
-                      _lns_why_ns (device->without_call_ns, text));
+    _lns_why_abstain (
+        maker, span,
+        N_ ("Record with -t cuda,nvtx,osrt, so that the calls of the program are there."),
+        N_ ("The calls that launched the work after %s of idle time were not recorded."),
+        _lns_why_ns (device->without_call_ns, text));
   if (device->held_ns > least_ns)
-    _lns_why_abstain (maker, span, "Record with -t cuda and --cuda-event-trace=true.",
-                      "Queued work began %s after all work before it, and nothing that it may have "
-                      "waited for was recorded.",
-                      _lns_why_ns (device->held_ns, text));
+    _lns_why_abstain (
+        maker, span, N_ ("Record with -t cuda and --cuda-event-trace=true."),
+        N_ ("Queued work began %s after all work before it, and nothing that it may have "
+            "waited for was recorded."),
+        _lns_why_ns (device->held_ns, text));
   if (device->away_ns > least_ns)
     _lns_why_abstain (
-        maker, span, "Record with -t cuda,nvtx,osrt and CPU samples (-s process-tree).",
-        "For %s of idle time the launching thread was in no call of CUDA; what else it "
-        "did was not recorded.",
+        maker, span, N_ ("Record with -t cuda,nvtx,osrt and CPU samples (-s process-tree)."),
+        N_ ("For %s of idle time the launching thread was in no call of CUDA; what else it "
+            "did was not recorded."),
         _lns_why_ns (device->away_ns, text));
   const int64_t unknown_ns = maker->why->ledgers.items[maker->ledger].cause_ns[LNS_CAUSE_UNKNOWN];
   if (unknown_ns > 5 * least_ns)
     _lns_why_abstain (
-        maker, span, "Record with -t cuda,nvtx,osrt.",
-        "For %s of idle time the launching thread was blocked, and what it waited for "
-        "was not recorded.",
+        maker, span, N_ ("Record with -t cuda,nvtx,osrt."),
+        N_ ("For %s of idle time the launching thread was blocked, and what it waited for "
+            "was not recorded."),
         _lns_why_ns (unknown_ns, text));
   if (graphs_ns > least_ns)
-    _lns_why_abstain (maker, span, "Record with --cuda-graph-trace=node.",
-                      "CUDA graphs are recorded as a whole (%s): idle time within them is not "
-                      "known.",
+    _lns_why_abstain (maker, span, N_ ("Record with --cuda-graph-trace=node."),
+                      N_ ("CUDA graphs are recorded as a whole (%s): idle time within them is not "
+                          "known."),
                       _lns_why_ns (graphs_ns, text));
   if (device->work->processes.n > 1)
-    _lns_why_abstain (maker, span, "Record each process alone to tell them apart.",
-                      "%zu processes used this GPU: it counts as busy while any of them had work.",
-                      (size_t)device->work->processes.n);
+    _lns_why_abstain (
+        maker, span, N_ ("Record each process alone to tell them apart."),
+        N_ ("%zu processes used this GPU: it counts as busy while any of them had work."),
+        (size_t)device->work->processes.n);
 }
 
 /* The thread that launched most of what ended gaps. */

@@ -122,9 +122,10 @@ lns_why_write_gap (LnsTables *tables, const LnsWhy *why, const LnsWhyStretch *ga
   int64_t shown_ns = 0;
   char *subject = lns_why_subject (tables, ledger), text[LNS_WHY_NS_SIZE];
 
-  fprintf (stream, "%s %s for %s, from %.6f to %.6f s.\n", subject,
-           ledger->is_device ? "was idle" : "is told",
-           _lns_why_ns (gap->end_ns - gap->start_ns, text), (double)gap->start_ns / 1e9,
+  fprintf (stream,
+           ledger->is_device ? _ ("%s was idle for %s, from %.6f to %.6f s.\n")
+                             : _ ("%s: what it did for %s, from %.6f to %.6f s.\n"),
+           subject, _lns_why_ns (gap->end_ns - gap->start_ns, text), (double)gap->start_ns / 1e9,
            (double)gap->end_ns / 1e9);
   free (subject);
   if (n < n_all)
@@ -139,12 +140,12 @@ lns_why_write_gap (LnsTables *tables, const LnsWhy *why, const LnsWhyStretch *ga
       fprintf (stream, "  %12.6f s  %9s  %-15s  %s", (double)parts[i].start_ns / 1e9,
                _lns_why_ns (length_of (&parts[i]), text), lns_cause_name (parts[i].cause), what);
       if (parts[i].finding > 0)
-        fprintf (stream, "  (finding %" PRIu32 ")", parts[i].finding);
+        fprintf (stream, _ ("  (finding %u)"), (unsigned)parts[i].finding);
       putc ('\n', stream);
       free (what);
     }
   if (n < n_all)
-    fprintf (stream, "  %zu more, shorter ones: %s.\n", n_all - n,
+    fprintf (stream, _ ("  %zu more, shorter ones: %s.\n"), n_all - n,
              _lns_why_ns (gap->end_ns - gap->start_ns - shown_ns, text));
   free (parts);
 }

@@ -28,12 +28,14 @@ _lns_why_abstain (
 {
   va_list arguments;
 
+  const bool was_english = lns_text_in_english (!maker->in_language);
   LnsAbstention *abstention = lns_array_add (&maker->why->abstained);
-  *abstention = (LnsAbstention){ .advice = advice, .span = *span };
+  *abstention = (LnsAbstention){ .advice = _ (advice), .span = *span };
   va_start (arguments, reason);
-  if (vasprintf (&abstention->reason, reason, arguments) < 0)
+  if (vasprintf (&abstention->reason, _ (reason), arguments) < 0)
     abstention->reason = lns_strdup ("");
   va_end (arguments);
+  lns_text_in_english (was_english);
 }
 
 uint64_t

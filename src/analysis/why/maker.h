@@ -11,7 +11,11 @@
 #include "src/analysis/facts/thread-facts.h"
 #include "src/analysis/why/finding.h"
 #include "src/base/id-map.h"
+#include "src/base/language.h"
 #include "src/tables/tables.h"
+
+/* TEXT in the person's language, unless the thread stays English (lns_text_in_english ()). */
+#define _(text) lns_text (text)
 
 /* More steps are not told apart: their shares would take too much memory. */
 #define LNS_WHY_MOST_STEPS 100000
@@ -62,7 +66,7 @@ typedef struct
   LnsTables *tables;
   LnsReport *report;
   const atomic_bool *cancel;
-  bool keeps_gaps;
+  bool keeps_gaps, in_language;
   LnsThreadFacts *facts;
   LnsLaunchFinder *finder;
   LnsWhy *why;
@@ -189,4 +193,4 @@ char *_lns_why_step_name (LnsTables *tables, const LnsWhy *why);
 char *_lns_why_subject_of (LnsTables *tables, const LnsWhyFinding *finding);
 
 /* sentences.c: fills in the sentences of findings, the verdict and what to do. */
-void _lns_why_write_sentences (LnsTables *tables, LnsWhy *why);
+void _lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language);

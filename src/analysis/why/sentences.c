@@ -97,7 +97,7 @@ put_thread (LnsTables *tables, uint32_t thread, uint32_t own, FILE *stream)
 
   if (thread >= n)
     {
-      fputs ("a thread", stream);
+      fputs (_ ("a thread"), stream);
       return;
     }
   const LnsThread *self = &threads[thread];
@@ -110,19 +110,19 @@ put_thread (LnsTables *tables, uint32_t thread, uint32_t own, FILE *stream)
     }
   if (own != LNS_ID_NONE && self->process != own && self->process < n_processes)
     {
-      fprintf (stream, "process %d “", processes[self->process].pid);
+      fprintf (stream, _ ("process %d “"), processes[self->process].pid);
       put_name (report, processes[self->process].name, false, stream);
-      fputs ("”", stream);
+      fputs (_ ("”"), stream);
       return;
     }
-  fprintf (stream, "thread %d", self->tid);
+  fprintf (stream, _ ("thread %d"), self->tid);
   const uint32_t of_process = self->process < n_processes ? processes[self->process].name : 0;
   if (self->name != 0 && strcmp (lns_report_string (report, self->name, NULL),
                                  lns_report_string (report, of_process, NULL)) != 0)
     {
-      fputs (" “", stream);
+      fputs (_ (" “"), stream);
       put_name (report, self->name, false, stream);
-      fputs ("”", stream);
+      fputs (_ ("”"), stream);
     }
 }
 
@@ -160,8 +160,8 @@ lns_why_subject (LnsTables *tables, const LnsLedger *ledger)
   size_t size;
 
   if (ledger->is_device)
-    return ledger->device < n ? lns_asprintf ("GPU %u", devices[ledger->device].number)
-                              : lns_strdup ("The GPU");
+    return ledger->device < n ? lns_asprintf (_ ("GPU %u"), devices[ledger->device].number)
+                              : lns_strdup (_ ("The GPU"));
   FILE *stream = lns_memory_stream (&text, &size);
   put_thread (tables, ledger->thread, foreign_to (report, ledger->thread), stream);
   lns_memory_stream_end (stream);
@@ -175,9 +175,9 @@ put_occupation (LnsReport *report, const LnsOccupation *occupation, FILE *stream
 {
   if (occupation->range != 0)
     {
-      fputs ("“", stream);
+      fputs (_ ("“"), stream);
       put_name (report, occupation->range, false, stream);
-      fputs ("”", stream);
+      fputs (_ ("”"), stream);
     }
   else if (occupation->call != 0)
     put_call (report, occupation->call, stream);
@@ -222,13 +222,13 @@ _lns_why_subject_of (LnsTables *tables, const LnsWhyFinding *finding)
       const bool any = put_occupation (report, &finding->waits[i], inner_stream);
       lns_memory_stream_end (inner_stream);
       if (i > 0)
-        fputs (", by ", stream);
+        fputs (_ (", by "), stream);
       else
         fprintf (stream, "%s%s", *before != '\0' ? ", " : "",
-                 finding->cause == LNS_CAUSE_CPU_CONTENTION ? "taken by " : "woken by ");
+                 finding->cause == LNS_CAUSE_CPU_CONTENTION ? _ ("taken by ") : _ ("woken by "));
       put_thread (tables, finding->waits[i].thread, process_of (report, own->thread), stream);
       if (any)
-        fprintf (stream, " in %s", inner);
+        fprintf (stream, _ (" in %s"), inner);
       free (inner);
     }
   lns_memory_stream_end (stream);
@@ -255,9 +255,9 @@ put_range (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
 {
   if (finding->own.range == 0)
     return;
-  fputs (" (“", stream);
+  fputs (_ (" (“"), stream);
   put_name (report, finding->own.range, finding->is_many_ranges, stream);
-  fputs ("”)", stream);
+  fputs (_ ("”)"), stream);
 }
 
 /* Writes " in read (“fetch”)", as far as they are known. */
@@ -266,15 +266,15 @@ put_place (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
 {
   if (finding->own.call != 0)
     {
-      fputs (" in ", stream);
+      fputs (_ (" in "), stream);
       put_call (report, finding->own.call, stream);
       put_range (report, finding, stream);
     }
   else if (finding->own.range != 0)
     {
-      fputs (" in “", stream);
+      fputs (_ (" in “"), stream);
       put_name (report, finding->own.range, finding->is_many_ranges, stream);
-      fputs ("”", stream);
+      fputs (_ ("”"), stream);
     }
 }
 
@@ -301,13 +301,14 @@ put_count (const LnsWhy *why, const LnsWhyFinding *finding, FILE *stream)
   const LnsWhyFinding *slow = slow_steps_of (why, finding);
 
   if (slow != NULL)
-    fprintf (stream, ", most of it in %ju of %zu steps", (uintmax_t)slow->n_steps, why->steps.n);
+    fprintf (stream, _ (", most of it in %ju of %zu steps"), (uintmax_t)slow->n_steps,
+             why->steps.n);
   else if (why->steps.n > 1 && finding->n_steps == why->steps.n)
-    fprintf (stream, " in all %zu steps", why->steps.n);
+    fprintf (stream, _ (" in all %zu steps"), why->steps.n);
   else if (why->steps.n > 0 && finding->n_steps * 2 >= why->steps.n)
-    fprintf (stream, " in %ju of %zu steps", (uintmax_t)finding->n_steps, why->steps.n);
+    fprintf (stream, _ (" in %ju of %zu steps"), (uintmax_t)finding->n_steps, why->steps.n);
   else if (finding->count > 1)
-    fprintf (stream, ", %ju times", (uintmax_t)finding->count);
+    fprintf (stream, _ (", %ju times"), (uintmax_t)finding->count);
 }
 
 /* Whether FINDING is a call that writes. */
@@ -343,12 +344,13 @@ advice_of (LnsReport *report, const LnsWhy *why, const LnsWhyFinding *finding)
       finding->ledger < why->ledgers.n && why->ledgers.items[finding->ledger].is_device;
 
   if (is_in_interpreter (report, finding))
-    return "record with --python-sampling=true, which names the function of Python";
+    return _ ("record with --python-sampling=true, which names the function of Python");
   if (finding->cause == LNS_CAUSE_IO_WAIT && is_output (report, finding))
-    return "write less often, in larger pieces, or from another thread";
+    return _ ("write less often, in larger pieces, or from another thread");
   if (finding->cause == LNS_CAUSE_CPU_WORK && !has_gpu)
-    return "make this work less, or share it out among threads";
-  return lns_cause_advice (finding->cause);
+    return _ ("make this work less, or share it out among threads");
+  const char *advice = lns_cause_advice (finding->cause);
+  return *advice != '\0' ? _ (advice) : advice;
 }
 
 /* What the accused thread did, around how long: "waited 353 ms in sem_wait". */
@@ -363,30 +365,32 @@ deed_of (const LnsWhyFinding *finding)
   switch (finding->cause)
     {
     case LNS_CAUSE_LOCK_WAIT:
-      return (Deed){ "waited",
-                     finding->own.call == 0 && finding->n_waits == 0 ? " for another thread" : "" };
+      return (Deed){ _ ("waited"), finding->own.call == 0 && finding->n_waits == 0
+                                       ? _ (" for another thread")
+                                       : "" };
     case LNS_CAUSE_IO_WAIT:
-      return (Deed){ "waited", finding->own.call == 0 ? " in the kernel" : "" };
+      return (Deed){ _ ("waited"), finding->own.call == 0 ? _ (" in the kernel") : "" };
     case LNS_CAUSE_SLEEP:
-      return (Deed){ "slept", "" };
+      return (Deed){ _ ("slept"), "" };
     case LNS_CAUSE_CPU_CONTENTION:
-      return (Deed){ "had no CPU for", "" };
+      return (Deed){ _ ("had no CPU for"), "" };
     case LNS_CAUSE_GPU_SYNC:
-      return (Deed){ "had nothing queued for", finding->own.call != 0
-                                                   ? ", as it waited for the GPU"
-                                                   : " after waiting for the GPU" };
+      return (Deed){ _ ("had nothing queued for"), finding->own.call != 0
+                                                       ? _ (", as it waited for the GPU")
+                                                       : _ (" after waiting for the GPU") };
     case LNS_CAUSE_LAUNCH_RATE:
-      return (Deed){ "launched more slowly than the GPU worked for", "" };
+      return (Deed){ _ ("launched more slowly than the GPU worked for"), "" };
     case LNS_CAUSE_MODULE_LOAD:
-      return (Deed){ "loaded code for", "" };
+      return (Deed){ _ ("loaded code for"), "" };
     case LNS_CAUSE_COLLECTIVE_WAIT:
-      return (Deed){ "waited", " for other ranks" };
+      return (Deed){ _ ("waited"), _ (" for other ranks") };
     case LNS_CAUSE_CPU_WORK:
-      return (Deed){ finding->confidence == LNS_CONFIDENCE_GUESS ? "was" : "computed for", "" };
+      return (Deed){ finding->confidence == LNS_CONFIDENCE_GUESS ? _ ("was") : _ ("computed for"),
+                     "" };
     case LNS_CAUSE_PROFILER:
-      return (Deed){ "was held up", " by the recording itself" };
+      return (Deed){ _ ("was held up"), _ (" by the recording itself") };
     default:
-      return (Deed){ "was", "" };
+      return (Deed){ _ ("was"), "" };
     }
 }
 
@@ -399,7 +403,7 @@ put_deed (LnsTables *tables, const LnsLedger *ledger, const LnsWhyFinding *findi
   char ns[LNS_WHY_NS_SIZE];
 
   if (!ledger->is_device && ledger->thread == finding->own.thread)
-    fputs ("it", stream);
+    fputs (_ ("it"), stream);
   else
     put_thread (tables, finding->own.thread, ledger->process, stream);
   fprintf (stream, " %s %s%s", deed.before, _lns_why_ns (finding->ns, ns), deed.after);
@@ -412,7 +416,7 @@ put_function (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
 {
   if (finding->cause != LNS_CAUSE_CPU_WORK || finding->own.function == 0)
     return;
-  fputs (", mostly in ", stream);
+  fputs (_ (", mostly in "), stream);
   put_name (report, finding->own.function, false, stream);
 }
 
@@ -425,28 +429,28 @@ put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
   size_t size;
 
   if (finding->is_taken_by_others)
-    fputs (", while other programs ran there", stream);
+    fputs (_ (", while other programs ran there"), stream);
   if (finding->n_waits == 0)
     return;
   if (finding->cause == LNS_CAUSE_CPU_CONTENTION)
     {
-      fputs (", while ", stream);
+      fputs (_ (", while "), stream);
       if (finding->n_rivals > 1)
-        fprintf (stream, "%u threads ran there, most of all ", finding->n_rivals);
+        fprintf (stream, _ ("%u threads ran there, most of all "), finding->n_rivals);
       put_thread (tables, finding->waits[0].thread, process_of (report, finding->own.thread),
                   stream);
       if (finding->n_rivals == 1)
-        fputs (" ran there", stream);
+        fputs (_ (" ran there"), stream);
       return;
     }
   const LnsOccupation *last = &finding->waits[finding->n_waits - 1];
   FILE *inner = lns_memory_stream (&text, &size);
   const bool any = put_occupation (report, last, inner);
   lns_memory_stream_end (inner);
-  fputs (finding->n_waits > 1 ? ", in the end for " : ", for ", stream);
+  fputs (finding->n_waits > 1 ? _ (", in the end for ") : _ (", for "), stream);
   put_thread (tables, last->thread, process_of (report, finding->own.thread), stream);
   if (any)
-    fprintf (stream, finding->waits_on ? ", which waited in turn in %s" : " in %s", text);
+    fprintf (stream, finding->waits_on ? _ (", which waited in turn in %s") : _ (" in %s"), text);
   free (text);
 }
 
@@ -459,13 +463,13 @@ put_most (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
   if (finding->own.call == 0 && finding->own.range == 0 && finding->own.function == 0)
     return;
   if (finding->own_ns * 2 >= finding->ns)
-    fputs (", most of it", stream);
+    fputs (_ (", most of it"), stream);
   else
-    fprintf (stream, ", %s of it", _lns_why_ns (finding->own_ns, ns));
+    fprintf (stream, _ (", %s of it"), _lns_why_ns (finding->own_ns, ns));
   put_place (report, finding, stream);
   if (finding->own.call == 0 && finding->own.function != 0)
     {
-      fputs (finding->own.range != 0 ? ", in " : " in ", stream);
+      fputs (finding->own.range != 0 ? _ (", in ") : _ (" in "), stream);
       put_name (report, finding->own.function, false, stream);
     }
 }
@@ -483,50 +487,51 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
   switch (finding->cause)
     {
     case LNS_CAUSE_START_UP:
-      fprintf (stream, "the first GPU work began only after %s", ns);
+      fprintf (stream, _ ("the first GPU work began only after %s"), ns);
       put_most (report, finding, stream);
       break;
     case LNS_CAUSE_TEAR_DOWN:
-      fprintf (stream, "%s passed after the last GPU work", ns);
+      fprintf (stream, _ ("%s passed after the last GPU work"), ns);
       put_most (report, finding, stream);
       break;
     case LNS_CAUSE_DRIVER:
       if (finding->own.call == 0)
         {
-          fprintf (stream, "work that was queued began %s late in the driver", ns);
+          fprintf (stream, _ ("work that was queued began %s late in the driver"), ns);
           break;
         }
       put_deed (tables, &why->ledgers.items[finding->ledger], finding, stream);
       put_count (why, finding, stream);
       break;
     case LNS_CAUSE_DEPENDENCY:
-      fprintf (stream, "work that was queued waited %s for something else", ns);
+      fprintf (stream, _ ("work that was queued waited %s for something else"), ns);
       break;
     case LNS_CAUSE_NOT_RECORDED:
-      fprintf (stream, "what the program did in %s of idle time was not recorded", ns);
+      fprintf (stream, _ ("what the program did in %s of idle time was not recorded"), ns);
       break;
     case LNS_CAUSE_UNKNOWN:
-      fprintf (stream, "for %s no cause is known", ns);
+      fprintf (stream, _ ("for %s no cause is known"), ns);
       break;
     case LNS_CAUSE_PAGEABLE_COPY:
-      fprintf (stream, "%ju copies of pageable memory", (uintmax_t)finding->count);
+      fprintf (stream, _ ("%ju copies of pageable memory"), (uintmax_t)finding->count);
       put_place (report, finding, stream);
-      fprintf (stream, " ran %s with no kernel beside them", ns);
+      fprintf (stream, _ (" ran %s with no kernel beside them"), ns);
       break;
     case LNS_CAUSE_COPY_BOUND:
-      fprintf (stream, "%ju copies", (uintmax_t)finding->count);
+      fprintf (stream, _ ("%ju copies"), (uintmax_t)finding->count);
       put_place (report, finding, stream);
-      fprintf (stream, " ran %s with no kernel beside them", ns);
+      fprintf (stream, _ (" ran %s with no kernel beside them"), ns);
       break;
     case LNS_CAUSE_UNDER_FILLED:
-      fputs ("kernels as ", stream);
+      fputs (_ ("kernels as "), stream);
       put_name (report, finding->own.call, false, stream);
-      fprintf (stream, " have fewer blocks than the GPU has multiprocessors: %s of it idle", ns);
+      fprintf (stream, _ (" have fewer blocks than the GPU has multiprocessors: %s of it idle"),
+               ns);
       break;
     case LNS_CAUSE_SLOW_CLOCKS:
-      fputs ("kernels as ", stream);
+      fputs (_ ("kernels as "), stream);
       put_name (report, finding->own.call, false, stream);
-      fprintf (stream, " took %s longer while the clocks were held down (", ns);
+      fprintf (stream, _ (" took %s longer while the clocks were held down ("), ns);
       put_name (report, finding->own.function, false, stream);
       fputs (")", stream);
       break;
@@ -538,16 +543,16 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
         }
       else
         {
-          fprintf (stream, "%ju collectives as ", (uintmax_t)finding->count);
+          fprintf (stream, _ ("%ju collectives as "), (uintmax_t)finding->count);
           put_name (report, finding->own.call, false, stream);
-          fprintf (stream, " waited %s for the last GPU", ns);
+          fprintf (stream, _ (" waited %s for the last GPU"), ns);
         }
       put_waits (tables, finding, stream);
       break;
     case LNS_CAUSE_SLOW_STEP:
-      fprintf (stream, "%ju of %zu steps took %s longer than the median, mostly in ",
+      fprintf (stream, _ ("%ju of %zu steps took %s longer than the median, mostly in "),
                (uintmax_t)finding->count, why->steps.n, ns);
-      fputs (finding->part == LNS_CAUSE_UNKNOWN ? "GPU work" : lns_cause_name (finding->part),
+      fputs (finding->part == LNS_CAUSE_UNKNOWN ? _ ("GPU work") : lns_cause_name (finding->part),
              stream);
       if (finding->part != LNS_CAUSE_UNKNOWN)
         put_place (report, finding, stream);
@@ -558,7 +563,7 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
       put_function (report, finding, stream);
       put_waits (tables, finding, stream);
       if (finding->cause == LNS_CAUSE_CPU_WORK && finding->confidence == LNS_CONFIDENCE_GUESS)
-        fputs ("; whether it computed or waited was not recorded", stream);
+        fputs (_ ("; whether it computed or waited was not recorded"), stream);
     }
   lns_memory_stream_end (stream);
   return text;
@@ -605,14 +610,6 @@ percent (int64_t part_ns, int64_t whole_ns)
   return whole_ns > 0 ? 100 * (double)part_ns / (double)whole_ns : 0;
 }
 
-/* SUBJECT with a small letter at its beginning. */
-static const char *
-lower (char *subject)
-{
-  subject[0] = (char)tolower ((unsigned char)subject[0]);
-  return subject;
-}
-
 /* Writes the beginning of the verdict on LEDGER. */
 static void
 put_lead (LnsTables *tables,
@@ -629,17 +626,22 @@ put_lead (LnsTables *tables,
 
   _lns_why_ns (span_ns, ns);
   if (ledger->is_device && finding != NULL && finding->group != 0)
-    fprintf (stream, "%s was idle %.0f %% of %s", subject,
+    fprintf (stream, _ ("%s was idle %.0f %% of %s"), subject,
              percent (span_ns - ledger->busy_ns, span_ns), ns);
   else if (ledger->is_device)
-    fprintf (stream, "%s was busy %.0f %% of %s", subject, percent (ledger->busy_ns, span_ns), ns);
+    fprintf (stream, _ ("%s was busy %.0f %% of %s"), subject, percent (ledger->busy_ns, span_ns),
+             ns);
   else if (finding != NULL && finding->cause == LNS_CAUSE_CPU_WORK &&
            finding->confidence == LNS_CONFIDENCE_GUESS)
-    fprintf (stream, "Of %s %s", ns, lower (subject));
+    {
+      fprintf (stream, _ ("Of %s "), ns);
+      put_thread (tables, ledger->thread, foreign_to (lns_tables_report (tables), ledger->thread),
+                  stream);
+    }
   else if (finding != NULL && finding->cause == LNS_CAUSE_CPU_WORK)
-    fprintf (stream, "%s was on a CPU %.0f %% of %s", subject, percent (ran_ns, span_ns), ns);
+    fprintf (stream, _ ("%s was on a CPU %.0f %% of %s"), subject, percent (ran_ns, span_ns), ns);
   else
-    fprintf (stream, "%s waited %.0f %% of %s", subject,
+    fprintf (stream, _ ("%s waited %.0f %% of %s"), subject,
              percent (span_ns - ran_ns - unknown_ns, span_ns), ns);
   why->lead_size = (size_t)ftell (stream);
   free (subject);
@@ -656,7 +658,7 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
   if (why->ledgers.n == 0)
     return lns_strdup (why->abstained.n > 0
                            ? why->abstained.items[0].reason
-                           : "Nothing was recorded that tells where the time went.");
+                           : _ ("Nothing was recorded that tells where the time went."));
   FILE *stream = lns_memory_stream (&text, &size);
   const LnsLedger *ledger = &why->ledgers.items[0];
   const int64_t span_ns = ledger->span.end_ns - ledger->span.start_ns;
@@ -665,7 +667,7 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
   if (unknown_ns > span_ns / 10)
     {
       char *subject = lns_why_subject (tables, ledger), whole[LNS_WHY_NS_SIZE];
-      fprintf (stream, "%s: what happened in %s of %s was not recorded.", subject,
+      fprintf (stream, _ ("%s: what happened in %s of %s was not recorded."), subject,
                _lns_why_ns (unknown_ns, ns), _lns_why_ns (span_ns, whole));
       free (subject);
     }
@@ -674,20 +676,20 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
       put_lead (tables, why, ledger, NULL, stream);
       if (ledger->kernel != 0 && ledger->kernel_ns >= ledger->busy_ns / 30)
         {
-          fputs (": kernels as ", stream);
+          fputs (_ (": kernels as "), stream);
           put_name (report, ledger->kernel, false, stream);
-          fprintf (stream, " took %s", _lns_why_ns (ledger->kernel_ns, ns));
+          fprintf (stream, _ (" took %s"), _lns_why_ns (ledger->kernel_ns, ns));
         }
       if (ledger->is_device && ledger->kernels_ns < ledger->busy_ns / 2)
-        fprintf (stream, ", %.0f %% of that with copies alone",
+        fprintf (stream, _ (", %.0f %% of that with copies alone"),
                  percent (ledger->busy_ns - ledger->kernels_ns, ledger->busy_ns));
       if (ledger->n_missing > ledger->n_launches / 20)
-        fprintf (stream, "; of %zu of %zu launches no work was recorded.", ledger->n_missing,
+        fprintf (stream, _ ("; of %zu of %zu launches no work was recorded."), ledger->n_missing,
                  ledger->n_launches);
       else
         fputs (ledger->is_device && (double)ledger->kernels_ns >= HEALTHY * (double)span_ns
-                   ? "; nothing kept it waiting."
-                   : "; no cause stands out.",
+                   ? _ ("; nothing kept it waiting.")
+                   : _ ("; no cause stands out."),
                stream);
     }
   lns_memory_stream_end (stream);
@@ -703,14 +705,14 @@ put_own_work (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
 
   if (finding->confidence == LNS_CONFIDENCE_GUESS)
     {
-      fprintf (stream, " was %s", _lns_why_ns (finding->ns, ns));
+      fprintf (stream, _ (" was %s"), _lns_why_ns (finding->ns, ns));
       put_place (report, finding, stream);
       if (finding->count > 1)
-        fprintf (stream, ", %ju times", (uintmax_t)finding->count);
-      fputs ("; whether it computed or waited was not recorded.", stream);
+        fprintf (stream, _ (", %ju times"), (uintmax_t)finding->count);
+      fputs (_ ("; whether it computed or waited was not recorded."), stream);
     }
   else if (!is_known)
-    fputs ("; in which function was not recorded.", stream);
+    fputs (_ ("; in which function was not recorded."), stream);
   else
     {
       fprintf (stream, ": %s", _lns_why_ns (finding->ns, ns));
@@ -721,8 +723,9 @@ put_own_work (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
 }
 
 void
-_lns_why_write_sentences (LnsTables *tables, LnsWhy *why)
+_lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language)
 {
+  const bool was_english = lns_text_in_english (!in_language);
   for (size_t i = 0; i < why->findings.n; i++)
     {
       LnsWhyFinding *finding = &why->findings.items[i];
@@ -736,6 +739,7 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why)
   if (first == NULL)
     {
       why->verdict = make_calm_verdict (tables, why);
+      lns_text_in_english (was_english);
       return;
     }
   char *text;
@@ -753,10 +757,14 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why)
           ? second_finding (why)
           : NULL;
   if (second != NULL)
-    fprintf (stream, " Beside that: %c%s", tolower ((unsigned char)second->sentence[0]),
-             second->sentence + 1);
+    {
+      char *beside = make_clause (tables, why, second);
+      fprintf (stream, _ (" Beside that: %s."), beside);
+      free (beside);
+    }
   lns_memory_stream_end (stream);
   why->verdict = text;
   why->is_slow = why->span.end_ns - why->span.start_ns >= SLOW_NS;
   why->next = lns_strdup (second != NULL ? second->advice : first->advice);
+  lns_text_in_english (was_english);
 }

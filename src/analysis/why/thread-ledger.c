@@ -245,12 +245,13 @@ _lns_why_thread (LnsWhyMaker *maker,
     return false;
   const int64_t unknown_ns = maker->why->ledgers.items[maker->ledger].cause_ns[LNS_CAUSE_UNKNOWN];
   if (unknown_ns > (span.end_ns - span.start_ns) / 20)
-    _lns_why_abstain (maker, &span, "Record with -t osrt.",
-                      "For %s the thread was blocked, and what it waited for was not recorded.",
-                      _lns_why_ns (unknown_ns, text));
+    _lns_why_abstain (
+        maker, &span, N_ ("Record with -t osrt."),
+        N_ ("For %s the thread was blocked, and what it waited for was not recorded."),
+        _lns_why_ns (unknown_ns, text));
   if (telling.not_recorded_ns > (span.end_ns - span.start_ns) / 100)
-    _lns_why_abstain (maker, &span, "Record with -t osrt,nvtx and --cpuctxsw=process-tree.",
-                      "Whether the thread ran or waited was not recorded for %s.",
+    _lns_why_abstain (maker, &span, N_ ("Record with -t osrt,nvtx and --cpuctxsw=process-tree."),
+                      N_ ("Whether the thread ran or waited was not recorded for %s."),
                       _lns_why_ns (telling.not_recorded_ns, text));
   return true;
 }

@@ -151,9 +151,9 @@ tell_blind (LnsWhyMaker *maker, const LnsFilterSpan *span, LnsError *error)
       if (good && counts.n_launches > 0)
         _lns_why_abstain (
             maker, &(LnsSpan){ span->start_ns, span->end_ns },
-            "Record GPU work as well as calls: -t cuda, on a machine where CUPTI may.",
-            "Process %d launched GPU work %zu times, and none of it was recorded: "
-            "whether the GPU was idle is not known.",
+            N_ ("Record GPU work as well as calls: -t cuda, on a machine where CUPTI may."),
+            N_ ("Process %d launched GPU work %zu times, and none of it was recorded: "
+                "whether the GPU was idle is not known."),
             processes[i].pid, counts.n_launches);
       free (times);
     }
@@ -218,6 +218,7 @@ lns_why_run (LnsTables *tables,
                         .report = report,
                         .cancel = cancel,
                         .keeps_gaps = options->keeps_gaps,
+                        .in_language = options->in_language,
                         .facts = lns_thread_facts_new (report),
                         .why = lns_calloc (1, sizeof (LnsWhy)) };
   LnsDeviceWorks works = { 0 };
@@ -243,7 +244,7 @@ lns_why_run (LnsTables *tables,
   if (good)
     number_gaps (&maker);
   if (good)
-    _lns_why_write_sentences (tables, why);
+    _lns_why_write_sentences (tables, why, options->in_language);
   lns_device_works_clear (&works);
   lns_launch_finder_free (maker.finder);
   lns_thread_facts_free (maker.facts);

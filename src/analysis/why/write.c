@@ -76,11 +76,11 @@ put_finding (LnsTables *tables, const LnsWhy *why, size_t i, FILE *stream)
   if (*subject != '\0')
     fprintf (stream, "  %s", subject);
   if (finding->count > 1 && finding->longest.end_ns > finding->longest.start_ns)
-    fprintf (stream, "  longest: %s at %s",
+    fprintf (stream, _ ("  longest: %s at %s"),
              _lns_why_ns (finding->longest.end_ns - finding->longest.start_ns, longest),
              _lns_why_ns (finding->longest.start_ns, at));
   else if (finding->longest.end_ns > finding->longest.start_ns)
-    fprintf (stream, "  at %s", _lns_why_ns (finding->longest.start_ns, at));
+    fprintf (stream, _ ("  at %s"), _lns_why_ns (finding->longest.start_ns, at));
   putc ('\n', stream);
   free (subject);
 }
@@ -100,7 +100,7 @@ put_rest (const LnsWhy *why, size_t l, size_t n_shown, FILE *stream)
   char text[LNS_WHY_NS_SIZE], share[32];
   snprintf (share, sizeof share, "%.1f %%", percent_of (ns, ledger));
   put_right ("–", 3, stream);
-  fprintf (stream, "  %-15s", "other");
+  fprintf (stream, "  %-15s", _ ("other"));
   put_right (_lns_why_ns (ns, text), 9, stream);
   put_right (share, 9, stream);
   putc ('\n', stream);
@@ -114,9 +114,9 @@ put_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
   if (why->steps.n == 0)
     return;
   char *name = _lns_why_step_name (tables, why);
-  fprintf (stream, "Steps: %zu × %s“%s”, median %s, p99 %s.\n", why->steps.n,
-           why->steps.is_kernel ? "from kernel " : "", name, _lns_why_ns (why->steps.p50_ns, p50),
-           _lns_why_ns (why->steps.p99_ns, p99));
+  fprintf (stream, _ ("Steps: %zu × %s“%s”, median %s, p99 %s.\n"), why->steps.n,
+           why->steps.is_kernel ? _ ("from kernel ") : "", name,
+           _lns_why_ns (why->steps.p50_ns, p50), _lns_why_ns (why->steps.p99_ns, p99));
   free (name);
 }
 
@@ -131,12 +131,12 @@ lns_why_write_text (LnsTables *tables, const LnsWhy *why, int64_t top, FILE *str
     put_rest (why, i, n, stream);
   put_steps (tables, why, stream);
   if (why->next != NULL)
-    fprintf (stream, "Next: %s.\n", why->next);
+    fprintf (stream, _ ("Next: %s.\n"), why->next);
   for (size_t i = 0; i < why->abstained.n && i < 2; i++)
-    fprintf (stream, "Not known: %s %s\n", why->abstained.items[i].reason,
+    fprintf (stream, _ ("Not known: %s %s\n"), why->abstained.items[i].reason,
              why->abstained.items[i].advice);
   if (why->abstained.n > 2)
-    fprintf (stream, "Not known: %zu more; --format=json has all.\n", why->abstained.n - 2);
+    fprintf (stream, _ ("Not known: %zu more; --format=json has all.\n"), why->abstained.n - 2);
 }
 
 void
@@ -153,10 +153,10 @@ lns_why_write_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
   for (size_t i = 0; i < why->steps.outliers.n; i++)
     {
       const LnsStep *step = &why->steps.outliers.items[i];
-      fprintf (stream, "  step %zu at %s took %s: %s more than usual of %s\n", step->index,
+      fprintf (stream, _ ("  step %zu at %s took %s: %s more than usual of %s\n"), step->index,
                _lns_why_ns (step->start_ns, at), _lns_why_ns (step->end_ns - step->start_ns, ns),
                _lns_why_ns (step->excess_ns, excess),
-               step->is_busy ? "GPU work" : lns_cause_name (step->cause));
+               step->is_busy ? _ ("GPU work") : lns_cause_name (step->cause));
     }
 }
 

@@ -201,10 +201,11 @@ say_why (LnsProfile *profile, const char *path)
                        _ ("Why: `lanescope why %s` tells; of %ju events that takes a while\n"),
                        path, (uintmax_t)lns_report_info (report)->n_events);
   if (tables != NULL)
-    why = lns_why_run (tables, &(LnsWhyOptions){ .span = lns_filter_span (report) },
+    why = lns_why_run (tables,
+                       &(LnsWhyOptions){ .span = lns_filter_span (report), .in_language = true },
                        lns_cli_interrupted (), NULL);
   if (why != NULL && why->is_slow)
-    lns_profile_print (profile, "Why: %s\n", why->verdict);
+    lns_profile_print (profile, _ ("Why: %s\n"), why->verdict);
   lns_why_free (why);
   lns_tables_free (tables);
   lns_report_close (report);

@@ -226,6 +226,7 @@ answer (const Values *values, const char *input, LnsError *error)
       const LnsWhyOptions asked = {
         .span = filter.span,
         .keeps_gaps = values->gap != NULL,
+        .in_language = !is_format (values, "json") && !is_format (values, "csv"),
         .step_range =
             values->steps != NULL && strcmp (values->steps, "auto") != 0 ? values->steps : NULL,
       };
