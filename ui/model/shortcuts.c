@@ -128,6 +128,15 @@ lns_shortcuts_add_to_class (GtkWidgetClass *widget_class, const char *prefix)
     }
 }
 
+const char *
+lns_shortcuts_keys (const char *action)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (shortcuts); i++)
+    if (g_strcmp0 (shortcuts[i].action, action) == 0)
+      return shortcuts[i].keys;
+  return NULL;
+}
+
 /* One line of the window: the first key of each of N rows, and what the mouse does. */
 static GtkWidget *
 line_new (const Shortcut *rows, size_t n)

@@ -18,5 +18,8 @@ void lns_shortcuts_add_to_application (GtkApplication *application);
  * application-wide accelerator would take away from text entries. Called from class_init. */
 void lns_shortcuts_add_to_class (GtkWidgetClass *widget_class, const char *prefix);
 
+/* The keys of ACTION ("win.find"), between spaces; NULL if it has none. Static. */
+const char *lns_shortcuts_keys (const char *action);
+
 /* The Keyboard Shortcuts window, floating. */
 GtkWidget *lns_shortcuts_window_new (void) G_GNUC_WARN_UNUSED_RESULT;

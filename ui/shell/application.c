@@ -12,6 +12,7 @@
 
 #include "lns-config.h"
 #include "ui/launch/launch-folder.h"
+#include "ui/shell/panes.h"
 #include "ui/shell/recents.h"
 #include "ui/model/shortcuts.h"
 #include "ui/shell/window.h"
@@ -152,6 +153,7 @@ lns_application_startup (GApplication *application)
   g_autoptr (GtkBuilder) builder =
       gtk_builder_new_from_resource ("/io/github/lanescope/Lanescope/menu.ui");
   lns_recents_fill_menu (G_MENU (gtk_builder_get_object (builder, "open-section")));
+  lns_panes_fill_menu (G_MENU (gtk_builder_get_object (builder, "panes-section")));
   gtk_application_set_menubar (GTK_APPLICATION (self),
                                G_MENU_MODEL (gtk_builder_get_object (builder, "menu-bar")));
 }

@@ -11,10 +11,8 @@
 #include "src/base/format.h"
 #include "src/base/language.h"
 #include "ui/details/details-pane.h"
-#include "ui/shell/diagnostics-pane.h"
 #include "ui/model/display-text.h"
-#include "ui/events/events-table.h"
-#include "ui/functions/functions-pane.h"
+#include "ui/shell/panes.h"
 #include "ui/shell/verdict-bar.h"
 
 struct _LnsReportPage
@@ -29,7 +27,7 @@ struct _LnsReportPage
   GtkPaned *bottom_paned;
   GtkWidget *bottom_box;
   GtkWidget *bottom_switcher;
-  GtkStack *bottom_stack; /* pages "events", "functions", "diagnostics" */
+  GtkStack *bottom_stack; /* a page for each pane of panes.h, called as that is */
 };
 
 G_DEFINE_FINAL_TYPE (LnsReportPage, lns_report_page, ADW_TYPE_BIN)
@@ -209,7 +207,8 @@ update_panes_cb (GSettings *settings, const char *key, LnsReportPage *self)
   gboolean bottom = strcmp (page, "none") != 0;
   gboolean details = g_settings_get_boolean (settings, "show-details");
 
-  if (bottom)
+  /* A newer version may know more panes. */
+  if (bottom && gtk_stack_get_child_by_name (self->bottom_stack, page) != NULL)
     gtk_stack_set_visible_child_name (self->bottom_stack, page);
   gtk_widget_set_visible (self->bottom_box, bottom);
   gtk_widget_set_visible (self->parts.details, details);
@@ -338,18 +337,17 @@ lns_report_page_focus_pane (LnsReportPage *self, const char *page)
 static void
 fill (LnsReportPage *self)
 {
+  size_t n;
+  const LnsPaneType *panes = lns_panes (&n);
+
   gtk_box_append (self->notices, lns_verdict_bar_new (self->parts.view));
   self->parts.timeline = LNS_TIMELINE (lns_timeline_new (self->parts.view));
   gtk_paned_set_start_child (self->main_paned, GTK_WIDGET (self->parts.timeline));
   self->parts.find_bar = LNS_FIND_BAR (lns_find_bar_new (self->parts.view));
   gtk_box_append (self->notices, GTK_WIDGET (self->parts.find_bar));
-  gtk_stack_add_titled (self->bottom_stack, lns_events_table_new (self->parts.view), "events",
-                        _ ("Events View"));
-  gtk_stack_add_titled (self->bottom_stack,
-                        lns_functions_pane_new (self->parts.view, self->settings), "functions",
-                        _ ("Functions"));
-  gtk_stack_add_titled (self->bottom_stack, lns_diagnostics_pane_new (self->parts.view),
-                        "diagnostics", _ ("Diagnostics"));
+  for (size_t i = 0; i < n; i++)
+    gtk_stack_add_titled (self->bottom_stack, panes[i].new_pane (self->parts.view, self->settings),
+                          panes[i].name, _ (panes[i].title));
   self->parts.details = lns_details_pane_new (self->parts.view);
   gtk_paned_set_end_child (self->bottom_paned, self->parts.details);
 }

@@ -28,7 +28,7 @@ typedef struct
   GtkWidget *details;
 } LnsReportParts;
 
-/* Shows the pane that the settings call PAGE ("events", "functions", "diagnostics") or "details", and gives it the focus;
+/* Shows the pane that is called PAGE (panes.h) or "details", and gives it the focus;
  * hides it if it has the focus, which then goes to the timeline. */
 void lns_report_page_focus_pane (LnsReportPage *self, const char *page);
 

@@ -13,6 +13,7 @@
 #include "ui/launch/launch-dialog.h"
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
+#include "ui/shell/panes.h"
 #include "ui/shell/recents.h"
 #include "ui/shell/report-loader.h"
 #include "ui/shell/report-page.h"
@@ -62,26 +63,44 @@ set_enabled (LnsWindow *self, const char *name, gboolean enabled)
   g_simple_action_set_enabled (G_SIMPLE_ACTION (action), enabled);
 }
 
+/* Has FUNCTION look at each pane and the names of its actions. */
+static void
+for_each_pane (LnsWindow *self,
+               void (*function) (LnsWindow *self,
+                                 const LnsPaneType *pane,
+                                 const char *show,
+                                 const char *focus,
+                                 gpointer data),
+               gpointer data)
+{
+  size_t n;
+  const LnsPaneType *panes = lns_panes (&n);
+
+  for (size_t i = 0; i < n; i++)
+    {
+      g_autofree char *show = g_strconcat ("show-", panes[i].name, NULL);
+      g_autofree char *focus = g_strconcat ("focus-", panes[i].name, NULL);
+      function (self, &panes[i], show, focus, data);
+    }
+}
+
+static void
+enable_pane (
+    LnsWindow *self, const LnsPaneType *pane, const char *show, const char *focus, gpointer data)
+{
+  const gboolean *is_enabled = data;
+
+  set_enabled (self, show, *is_enabled);
+  set_enabled (self, focus, *is_enabled);
+}
+
 /* Enables the actions that apply to what the window now shows, and no others. */
 static void
 update_actions (LnsWindow *self)
 {
   static const char *const of_report[] = {
-    "find",
-    "find-next",
-    "find-previous",
-    "copy-details",
-    "zoom-in",
-    "expand-all",
-    "collapse-all",
-    "show-events",
-    "show-functions",
-    "show-details",
-    "show-diagnostics",
-    "focus-events",
-    "focus-functions",
-    "focus-details",
-    "focus-diagnostics",
+    "find",       "find-next",    "find-previous", "copy-details",  "zoom-in",
+    "expand-all", "collapse-all", "show-details",  "focus-details",
   };
   gboolean report = self->report_page != NULL;
   LnsView *view = report ? lns_report_page_get_parts (self->report_page)->view : NULL;
@@ -95,6 +114,7 @@ update_actions (LnsWindow *self)
   set_enabled (self, "cancel-opening", self->opening != NULL);
   for (size_t i = 0; i < G_N_ELEMENTS (of_report); i++)
     set_enabled (self, of_report[i], report);
+  for_each_pane (self, enable_pane, &report);
   set_enabled (self, "zoom-out", report && !whole);
   set_enabled (self, "zoom-fit", report && !whole);
   set_enabled (self, "zoom-to-selection", report && lns_view_get_time_selection (view, NULL, NULL));
@@ -463,17 +483,22 @@ change_details_cb (GSimpleAction *action, GVariant *state, gpointer data)
   g_settings_set_value (LNS_WINDOW (data)->settings, "show-details", state);
 }
 
+static void
+update_pane_state (
+    LnsWindow *self, const LnsPaneType *pane, const char *show, const char *focus, gpointer data)
+{
+  g_simple_action_set_state (
+      G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), show)),
+      g_variant_new_boolean (strcmp (pane->name, data) == 0));
+}
+
 /* Sets the states of the actions for panes from the settings. */
 static void
 update_states_cb (GSettings *settings, const char *key, LnsWindow *self)
 {
-  static const char *const names[] = { "show-events", "show-functions", "show-diagnostics" };
   g_autofree char *page = g_settings_get_string (settings, "bottom-page");
 
-  for (size_t i = 0; i < G_N_ELEMENTS (names); i++)
-    g_simple_action_set_state (
-        G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), names[i])),
-        g_variant_new_boolean (strcmp (names[i] + strlen ("show-"), page) == 0));
+  for_each_pane (self, update_pane_state, page);
   g_simple_action_set_state (
       G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), "show-details")),
       g_variant_new_boolean (g_settings_get_boolean (settings, "show-details")));
@@ -486,6 +511,16 @@ show_help_overlay_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 
   gtk_window_set_transient_for (GTK_WINDOW (window), GTK_WINDOW (data));
   gtk_window_present (GTK_WINDOW (window));
+}
+
+static void
+add_pane_actions (
+    LnsWindow *self, const LnsPaneType *pane, const char *show, const char *focus, gpointer data)
+{
+  const GActionEntry entries[] = { { show, NULL, NULL, "false", change_bottom_page_cb },
+                                   { focus, focus_pane_cb } };
+
+  g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
 }
 
 static void
@@ -512,18 +547,13 @@ add_actions (LnsWindow *self)
     { "undo-zoom", timeline_cb },
     { "expand-all", timeline_cb },
     { "collapse-all", timeline_cb },
-    { "show-events", NULL, NULL, "false", change_bottom_page_cb },
-    { "show-functions", NULL, NULL, "false", change_bottom_page_cb },
-    { "show-diagnostics", NULL, NULL, "false", change_bottom_page_cb },
     { "show-details", NULL, NULL, "false", change_details_cb },
-    { "focus-events", focus_pane_cb },
-    { "focus-functions", focus_pane_cb },
-    { "focus-diagnostics", focus_pane_cb },
     { "focus-details", focus_pane_cb },
     { "show-help-overlay", show_help_overlay_cb },
   };
 
   g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
+  for_each_pane (self, add_pane_actions, NULL);
   g_signal_connect_object (self->settings, "changed::bottom-page", G_CALLBACK (update_states_cb),
                            self, 0);
   g_signal_connect_object (self->settings, "changed::show-details", G_CALLBACK (update_states_cb),

@@ -1,0 +1,53 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/shell/panes.h"
+
+#include <glib/gi18n.h>
+
+#include "ui/events/events-table.h"
+#include "ui/functions/functions-pane.h"
+#include "ui/model/shortcuts.h"
+#include "ui/shell/diagnostics-pane.h"
+
+static GtkWidget *
+new_events (LnsView *view, GSettings *settings)
+{
+  return lns_events_table_new (view);
+}
+
+static GtkWidget *
+new_diagnostics (LnsView *view, GSettings *settings)
+{
+  return lns_diagnostics_pane_new (view);
+}
+
+static const LnsPaneType panes[] = {
+  { "events", N_ ("Events View"), N_ ("_Events View"), new_events },
+  { "functions", N_ ("Functions"), N_ ("_Functions"), lns_functions_pane_new },
+  { "diagnostics", N_ ("Diagnostics"), N_ ("Dia_gnostics"), new_diagnostics },
+};
+
+const LnsPaneType *
+lns_panes (size_t *ret_n)
+{
+  *ret_n = G_N_ELEMENTS (panes);
+  return panes;
+}
+
+void
+lns_panes_fill_menu (GMenu *section)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (panes); i++)
+    {
+      g_autofree char *show = g_strconcat ("win.show-", panes[i].name, NULL);
+      g_autofree char *focus = g_strconcat ("win.focus-", panes[i].name, NULL);
+      g_autoptr (GMenuItem) item = g_menu_item_new (_ (panes[i].label), show);
+      const char *keys = lns_shortcuts_keys (focus);
+      if (keys != NULL)
+        g_menu_item_set_attribute (item, "accel", "s", keys);
+      g_menu_insert_item (section, (int)i, item);
+    }
+}

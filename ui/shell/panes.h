@@ -1,0 +1,28 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The panes below the timeline. From this one list follow the tabs, the View menu, the actions "win.show-NAME" and
+ * "win.focus-NAME", and what the setting "bottom-page" may be; keys are in model/shortcuts.c, as all keys are. */
+
+#pragma once
+
+#include <gtk/gtk.h>
+
+#include "ui/model/view.h"
+
+typedef struct
+{
+  const char *name;  /* "events" */
+  const char *title; /* of its tab; to be translated */
+  const char *label; /* of its menu item, with a mnemonic; to be translated */
+  /* Makes the pane of VIEW, of which it keeps a reference. */
+  GtkWidget *(*new_pane) (LnsView *view, GSettings *settings);
+} LnsPaneType;
+
+/* All of them, in the order of their tabs. Static. */
+const LnsPaneType *lns_panes (size_t *ret_n);
+
+/* Puts an item for each pane at the beginning of SECTION. */
+void lns_panes_fill_menu (GMenu *section);
