@@ -39,6 +39,7 @@ typedef struct
   LnsOperation ahead[LNS_PERIOD_ANCHOR];
   uint32_t names[LNS_PERIOD_ANCHOR];
   size_t n_read, n_taken;
+  int64_t last_end_ns; /* of the kernels before the one at hand */
   bool is_within;      /* a step has begun */
   size_t n;            /* its kernels */
   int64_t start_ns;    /* its first launch */
@@ -136,8 +137,9 @@ find_period (LnsWhyMaker *maker,
 
 /* --- Cutting ---------------------------------------------------------------------------------- */
 
-/* When KERNEL was launched, or, where that is not known, when it started. A launch that is not after the former step's tells
- * nothing: one launch of a graph may be several steps. */
+/* When KERNEL was launched, or when it started, where that is not known, or it was queued behind other kernels: then the GPU sets
+ * the pace, and not the thread. A launch that is not after the former step's tells nothing: one launch of a graph may be several
+ * steps. */
 static bool
 launch_of (Cutter *cutter, const LnsOperation *kernel, int64_t *ret_ns, LnsError *error)
 {
@@ -148,7 +150,8 @@ launch_of (Cutter *cutter, const LnsOperation *kernel, int64_t *ret_ns, LnsError
                                error))
     return false;
   *ret_ns = kernel->start_ns;
-  if (found && call.start_ns < *ret_ns && (!cutter->is_within || call.start_ns > cutter->start_ns))
+  if (found && call.start_ns < *ret_ns && call.start_ns >= cutter->last_end_ns &&
+      (!cutter->is_within || call.start_ns > cutter->start_ns))
     *ret_ns =
         call.start_ns > cutter->work->span.start_ns ? call.start_ns : cutter->work->span.start_ns;
   return true;
@@ -191,6 +194,7 @@ take (Cutter *cutter, LnsError *error)
       cutter->start_ns = cutter->end_ns = start_ns;
       cutter->n = 0;
     }
+  cutter->last_end_ns = kernel->end_ns > cutter->last_end_ns ? kernel->end_ns : cutter->last_end_ns;
   if (!cutter->is_within)
     return true;
   if (cutter->n < cutter->length)
@@ -242,9 +246,12 @@ _lns_why_find_kernel_steps (LnsWhyMaker *maker,
     return false;
   if (!found || word[0] == 0)
     return true;
-  Cutter cutter = {
-    .maker = maker, .work = work, .word = word, .word_size = period.anchor, .length = period.length
-  };
+  Cutter cutter = { .maker = maker,
+                    .work = work,
+                    .word = word,
+                    .word_size = period.anchor,
+                    .length = period.length,
+                    .last_end_ns = INT64_MIN };
   Kernels kernels = kernels_new (maker, work);
   bool good = true;
   while (good && found && maker->steps.n < LNS_WHY_MOST_STEPS)

@@ -28,6 +28,10 @@
 /* A step that loses less than this share of what the slowest one loses is none of the slow ones that a finding is about. */
 #define SMALL 0.05
 
+/* If the GPU works this many times as long for a step as it does in one, the thread runs ahead of it: what is in a step is the work of
+ * others. */
+#define AHEAD 10
+
 /* From so many steps on, a tenth and one more may be slow: where more are, that is how they are. */
 #define LEAST_FOR_SLOW 8
 #define MOST_SLOW(N)   ((N) / 10 + 1)
@@ -259,6 +263,16 @@ evidence_of (const LnsWhyMaker *maker, const LnsStep *step)
   return evidence;
 }
 
+/* Whether steps, in which the GPU works for MEDIAN_NS, end long before their work does. */
+static bool
+is_ahead (const LnsWhyMaker *maker, int64_t median_ns)
+{
+  const LnsLedger *ledger = maker->why->ledgers.n > 0 ? &maker->why->ledgers.items[0] : NULL;
+
+  return ledger != NULL && ledger->is_device &&
+         (double)median_ns * (double)maker->steps.n * AHEAD < (double)ledger->busy_ns;
+}
+
 /* Step I, with the cause that has most of it. */
 static LnsStep
 describe (const LnsWhyMaker *maker, size_t i)
@@ -327,12 +341,20 @@ _lns_why_judge_steps (LnsWhyMaker *maker)
         excess_ns[k] += maker->step_ns[step->index * N_COLUMNS + k] - medians[k];
       lost_ns += ns;
     }
+  if (is_ahead (maker, medians[0]))
+    {
+      int64_t idle_ns = 0;
+      excess_ns[0] = 0;
+      for (unsigned k = 1; k < N_COLUMNS; k++)
+        idle_ns += excess_ns[k] > 0 ? excess_ns[k] : 0;
+      lost_ns = lost_ns < idle_ns ? lost_ns : idle_ns;
+    }
   unsigned most = 0;
   for (unsigned k = 1; k < N_COLUMNS; k++)
     most = excess_ns[k] > excess_ns[most] ? k : most;
   /* Steps that are long by what was not recorded accuse nobody. */
   if (n_slow > 0 && n >= LEAST_FOR_SLOW && n_slow <= MOST_SLOW (n) && maker->why->ledgers.n > 0 &&
-      most != 1 + LNS_CAUSE_NOT_RECORDED)
+      most != 1 + LNS_CAUSE_NOT_RECORDED && lost_ns > 0)
     {
       LnsWhyFinding *finding =
           _lns_why_add_finding (maker, LNS_CAUSE_SLOW_STEP, 0, lost_ns, n_slow);
