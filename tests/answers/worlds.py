@@ -424,7 +424,7 @@ def decoy(w):
 
 def healthy(w):
     """Work is queued ahead: the GPU is busy, whatever threads do meanwhile."""
-    what = w.random.randrange(4)
+    what = w.random.randrange(5)
     w.kernel_ns = w.random.randrange(400, 900) * US
 
     def before(i):
@@ -436,8 +436,10 @@ def healthy(w):
             w.call(w.main, "read", int(0.3 * w.kernel_ns))
         elif what == 2:
             w.main.call("cudaMalloc_v3020", int(0.3 * w.kernel_ns))
-        else:
+        elif what == 3:
             w.compute(w.main, int(0.4 * w.kernel_ns))
+        elif i % 9 == 8:  # the queue is full, and lets the thread go on when the GPU is nearly through
+            w.compute(w.main, max(0, w.process.busy_until.get(7, 0) - 3 * w.kernel_ns - w.main.now))
         w.pop()
     w.n_steps = max(w.n_steps, 30)
     w.steps(before, sync=False)
