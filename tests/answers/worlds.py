@@ -250,7 +250,7 @@ def short_ranges(w):
             w.compute(w.main, 25 * US)
             w.pop()
     w.steps(before)
-    w.want("cpu-work", thread=w.pid)
+    w.want("cpu-work", w.in_range(w.step_name), thread=w.pid)
 
 
 def gpu_sync(w):

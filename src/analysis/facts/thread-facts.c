@@ -466,6 +466,57 @@ lns_thread_facts_range (LnsThreadFacts *facts,
   return true;
 }
 
+/* Takes the range at which CURSOR is for DEED if it holds TIME_NS and lasts for LEAST_NS. */
+static void
+take_long_range (
+    const LnsLaneCursor *cursor, int64_t time_ns, int64_t least_ns, LnsDeed *deed, bool *ret_taken)
+{
+  int64_t until_ns = INT64_MAX;
+
+  *ret_taken = lns_lane_cursor_has (cursor) && lns_lane_cursor_start (cursor) <= time_ns &&
+               lns_lane_cursor_end (cursor) - lns_lane_cursor_start (cursor) >= least_ns;
+  if (*ret_taken)
+    take_range (cursor, time_ns, deed, &until_ns);
+}
+
+bool
+lns_thread_facts_long_range (LnsThreadFacts *facts,
+                             uint32_t thread,
+                             int64_t time_ns,
+                             int64_t least_ns,
+                             LnsDeed *deed,
+                             LnsError *error)
+{
+  Thread *self = thread_of (facts, thread);
+  bool is_taken;
+
+  deed->range = 0;
+  deed->range_lane = LNS_ID_NONE;
+  deed->range_start_ns = INT64_MIN;
+  for (size_t i = 0; self != NULL && i < self->stacks.n; i++)
+    {
+      Stack *stack = &self->stacks.items[i];
+      is_taken = false;
+      for (size_t d = stack->depths.n; d > 0 && !is_taken; d--)
+        {
+          if (!seek_open (&stack->depths.items[d - 1], time_ns, error))
+            return false;
+          take_long_range (&stack->depths.items[d - 1], time_ns, least_ns, deed, &is_taken);
+        }
+    }
+  const int column = lns_lane_kind_extra (LNS_LANE_NVTX_START_END, LNS_COLUMN_THREAD);
+  for (size_t i = 0; self != NULL && i < self->open_ranges.n; i++)
+    {
+      LnsLaneCursor *cursor = &self->open_ranges.items[i];
+      if (!seek_open (cursor, time_ns, error))
+        return false;
+      if (lns_lane_cursor_has (cursor) &&
+          lns_chunk_extra (cursor->chunk, column, cursor->i) == thread)
+        take_long_range (cursor, time_ns, least_ns, deed, &is_taken);
+    }
+  return true;
+}
+
 bool
 lns_thread_facts_last_sync (LnsThreadFacts *facts,
                             uint32_t thread,

@@ -82,6 +82,15 @@ bool lns_thread_facts_range (LnsThreadFacts *facts,
                              int64_t *ret_until_ns,
                              LnsError *error);
 
+/* Finds the innermost NVTX range of THREAD at TIME_NS that lasts for LEAST_NS, so that short ones do not hide what they are in:
+ * DEED gets it, or none. Times need not ascend. */
+bool lns_thread_facts_long_range (LnsThreadFacts *facts,
+                                  uint32_t thread,
+                                  int64_t time_ns,
+                                  int64_t least_ns,
+                                  LnsDeed *deed,
+                                  LnsError *error);
+
 /* If the last CUDA call of THREAD that ended before TIME_NS waited for the GPU, RET_END_NS gets when it ended and RET_NAME its
  * name; else they stay as they are. */
 bool lns_thread_facts_last_sync (LnsThreadFacts *facts,

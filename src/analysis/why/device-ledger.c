@@ -170,7 +170,7 @@ cause_of_way (const Gap *gap, const LnsDeed *deed, LnsPart *part)
   if (ns <= PAUSE_NS && deed->whole_ns > WAY_NS &&
       (deed->doing != LNS_DOING_UNKNOWN || deed->range != 0))
     {
-      part->is_any_place = true; /* no range of many short ones has it                           */
+      part->is_any_place = true; /* no range of many short ones has it …                         */
       return LNS_CAUSE_CPU_WORK;
     }
   if (ns <= PAUSE_NS)
@@ -260,7 +260,18 @@ take_deed (void *data, const LnsDeed *deed)
           part.call = gap->sync;
           part.range = gap->sync_range;
         }
-      else if (part.lane == LNS_ID_NONE && !part.is_any_place)
+      else if (part.is_any_place)
+        {
+          /* … but one around them may. */
+          LnsDeed around = { .range_lane = LNS_ID_NONE };
+          lns_thread_facts_long_range (gap->device->maker->facts, gap->thread, deed->start_ns,
+                                       WAY_NS, &around, NULL);
+          part.is_any_place = around.range == 0;
+          part.range = around.range;
+          part.lane = around.range_lane;
+          part.ordinal = around.range_ordinal;
+        }
+      else if (part.lane == LNS_ID_NONE)
         {
           part.lane = deed->range_lane;
           part.ordinal = deed->range_ordinal;
@@ -555,6 +566,7 @@ abstain (Device *device)
   const LnsSpan *span = &device->work->span;
   const int64_t least_ns = (span->end_ns - span->start_ns) / 100;
   const int64_t graphs_ns = whole_graphs_ns (device);
+  maker->why->ledgers.items[maker->ledger].graphs_ns = graphs_ns;
   char text[LNS_WHY_NS_SIZE];
 
   if (device->lost_ns > 0)
@@ -648,8 +660,19 @@ tell_start (Device *device, const LnsOperation *first, LnsError *error)
   if (found)
     part.thread = call.thread;
   device->last_launch_ns = found ? call.start_ns : first->start_ns;
+  /* What was launched before it and is not there may fill the time from then on. */
+  int64_t known_ns = first->start_ns;
+  while (device->next_missing < device->n_missing &&
+         device->missing[device->next_missing] < first->start_ns)
+    {
+      const int64_t time_ns = device->missing[device->next_missing++];
+      known_ns = time_ns < known_ns ? time_ns : known_ns;
+    }
+  known_ns = known_ns > device->work->span.start_ns ? known_ns : device->work->span.start_ns;
   device->maker->gap++;
-  add (device, device->work->span.start_ns, first->start_ns, LNS_CAUSE_START_UP, part);
+  add (device, device->work->span.start_ns, known_ns, LNS_CAUSE_START_UP, part);
+  add (device, known_ns, first->start_ns, LNS_CAUSE_NOT_RECORDED, nothing);
+  device->missing_ns += first->start_ns - known_ns;
   return true;
 }
 

@@ -74,6 +74,7 @@ typedef struct
   int64_t cause_ns[LNS_N_IDLE_CAUSES]; /* their sum is the span without busy_ns                  */
   uint64_t n_gaps[LNS_N_IDLE_CAUSES];
   size_t n_launches, n_missing; /* calls that queued work, and those whose work was not recorded */
+  int64_t graphs_ns;  /* of graphs that are recorded as a whole                                  */
   int64_t kernels_ns; /* how long any kernel ran                                                 */
   uint32_t kernel; /* string id of the kernels that took most of the time, or 0                  */
   int64_t kernel_ns;

@@ -385,7 +385,10 @@ deed_of (const LnsWhyFinding *finding)
     case LNS_CAUSE_COLLECTIVE_WAIT:
       return (Deed){ _ ("waited"), _ (" for other ranks") };
     case LNS_CAUSE_CPU_WORK:
-      return (Deed){ finding->confidence == LNS_CONFIDENCE_GUESS ? _ ("was") : _ ("computed for"),
+      return (Deed){ finding->confidence != LNS_CONFIDENCE_GUESS ? _ ("computed for")
+                     : finding->own.range != 0 || finding->own.call != 0
+                         ? _ ("was")
+                         : _ ("was in no recorded call for"),
                      "" };
     case LNS_CAUSE_PROFILER:
       return (Deed){ _ ("was held up"), _ (" by the recording itself") };
@@ -394,9 +397,13 @@ deed_of (const LnsWhyFinding *finding)
     }
 }
 
-/* Writes what the accused thread did, which LEDGER is about or not. */
+/* Writes what the accused thread did for NS, which LEDGER is about or not. */
 static void
-put_deed (LnsTables *tables, const LnsLedger *ledger, const LnsWhyFinding *finding, FILE *stream)
+put_deed (LnsTables *tables,
+          const LnsLedger *ledger,
+          const LnsWhyFinding *finding,
+          int64_t all_ns,
+          FILE *stream)
 {
   LnsReport *report = lns_tables_report (tables);
   const Deed deed = deed_of (finding);
@@ -406,8 +413,9 @@ put_deed (LnsTables *tables, const LnsLedger *ledger, const LnsWhyFinding *findi
     fputs (_ ("it"), stream);
   else
     put_thread (tables, finding->own.thread, ledger->process, stream);
-  fprintf (stream, " %s %s%s", deed.before, _lns_why_ns (finding->ns, ns), deed.after);
-  put_place (report, finding, stream);
+  fprintf (stream, " %s %s%s", deed.before, _lns_why_ns (all_ns, ns), deed.after);
+  if (all_ns == finding->ns)
+    put_place (report, finding, stream);
 }
 
 /* Writes the function in which FINDING computed most, where that is known. */
@@ -474,15 +482,38 @@ put_most (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
     }
 }
 
-/* The clause that says what FINDING is, without a capital and without a point. To be freed. */
+/* How long the thread of FINDING lost to the same cause, wherever it was; of causes whose sentence says so without a place. */
+static int64_t
+lost_anywhere (const LnsWhy *why, const LnsWhyFinding *finding)
+{
+  int64_t ns = 0;
+
+  if (finding->cause != LNS_CAUSE_LOCK_WAIT && finding->cause != LNS_CAUSE_IO_WAIT &&
+      (finding->cause != LNS_CAUSE_CPU_WORK || finding->confidence == LNS_CONFIDENCE_GUESS))
+    return finding->ns;
+  for (size_t i = 0; i < why->findings.n; i++)
+    {
+      const LnsWhyFinding *other = &why->findings.items[i];
+      if (other->cause == finding->cause && other->ledger == finding->ledger && other->group != 0 &&
+          other->own.thread == finding->own.thread && other->confidence == finding->confidence)
+        ns += other->ns;
+    }
+  return ns;
+}
+
+/* The clause that says what FINDING is, without a capital and without a point; with IS_SUM of all that its thread lost to the
+ * cause, if that is far more. To be freed. */
 static char *
-make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
+make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding, bool is_sum)
 {
   LnsReport *report = lns_tables_report (tables);
   char *text, ns[LNS_WHY_NS_SIZE];
   size_t size;
   FILE *stream = lns_memory_stream (&text, &size);
 
+  int64_t all_ns = is_sum && finding->own.thread != LNS_ID_NONE ? lost_anywhere (why, finding) : 0;
+  if (2 * all_ns < 3 * finding->ns)
+    all_ns = finding->ns;
   _lns_why_ns (finding->ns, ns);
   switch (finding->cause)
     {
@@ -500,7 +531,7 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
           fprintf (stream, _ ("work that was queued began %s late in the driver"), ns);
           break;
         }
-      put_deed (tables, &why->ledgers.items[finding->ledger], finding, stream);
+      put_deed (tables, &why->ledgers.items[finding->ledger], finding, finding->ns, stream);
       put_count (why, finding, stream);
       break;
     case LNS_CAUSE_DEPENDENCY:
@@ -538,7 +569,7 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
     case LNS_CAUSE_COLLECTIVE_WAIT:
       if (finding->group != 0)
         {
-          put_deed (tables, &why->ledgers.items[finding->ledger], finding, stream);
+          put_deed (tables, &why->ledgers.items[finding->ledger], finding, finding->ns, stream);
           put_count (why, finding, stream);
         }
       else
@@ -558,8 +589,13 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding)
         put_place (report, finding, stream);
       break;
     default:
-      put_deed (tables, &why->ledgers.items[finding->ledger], finding, stream);
+      put_deed (tables, &why->ledgers.items[finding->ledger], finding, all_ns, stream);
       put_count (why, finding, stream);
+      if (all_ns > finding->ns)
+        {
+          fprintf (stream, _ (", %s of it"), ns);
+          put_place (report, finding, stream);
+        }
       put_function (report, finding, stream);
       put_waits (tables, finding, stream);
       if (finding->cause == LNS_CAUSE_CPU_WORK && finding->confidence == LNS_CONFIDENCE_GUESS)
@@ -729,7 +765,7 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language)
   for (size_t i = 0; i < why->findings.n; i++)
     {
       LnsWhyFinding *finding = &why->findings.items[i];
-      char *clause = make_clause (tables, why, finding);
+      char *clause = make_clause (tables, why, finding, false);
       finding->sentence = lns_asprintf ("%c%s.", toupper ((unsigned char)clause[0]), clause + 1);
       free (clause);
       finding->advice = advice_of (lns_tables_report (tables), why, finding);
@@ -746,7 +782,7 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language)
   size_t size;
   FILE *stream = lns_memory_stream (&text, &size);
   put_lead (tables, why, ledger, first, stream);
-  char *clause = make_clause (tables, why, first);
+  char *clause = make_clause (tables, why, first, true);
   if (!ledger->is_device && first->cause == LNS_CAUSE_CPU_WORK)
     put_own_work (lns_tables_report (tables), first, stream);
   else
@@ -758,7 +794,7 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language)
           : NULL;
   if (second != NULL)
     {
-      char *beside = make_clause (tables, why, second);
+      char *beside = make_clause (tables, why, second, true);
       fprintf (stream, _ (" Beside that: %s."), beside);
       free (beside);
     }

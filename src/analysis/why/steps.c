@@ -263,6 +263,18 @@ evidence_of (const LnsWhyMaker *maker, const LnsStep *step)
   return evidence;
 }
 
+/* Whether the work of steps that are told apart by kernels is known: not where much else ran, or launches have no work. */
+static bool
+knows_work (const LnsWhyMaker *maker)
+{
+  const LnsLedger *ledger = &maker->why->ledgers.items[0];
+
+  return !maker->why->steps.is_kernel ||
+         ((double)ledger->kernels_ns >= 0.9 * (double)ledger->busy_ns &&
+          ledger->graphs_ns <= ledger->busy_ns / 20 &&
+          ledger->n_missing <= ledger->n_launches / 20);
+}
+
 /* Whether steps, in which the GPU works for MEDIAN_NS, end long before their work does. */
 static bool
 is_ahead (const LnsWhyMaker *maker, int64_t median_ns)
@@ -354,7 +366,7 @@ _lns_why_judge_steps (LnsWhyMaker *maker)
     most = excess_ns[k] > excess_ns[most] ? k : most;
   /* Steps that are long by what was not recorded accuse nobody. */
   if (n_slow > 0 && n >= LEAST_FOR_SLOW && n_slow <= MOST_SLOW (n) && maker->why->ledgers.n > 0 &&
-      most != 1 + LNS_CAUSE_NOT_RECORDED && lost_ns > 0)
+      most != 1 + LNS_CAUSE_NOT_RECORDED && lost_ns > 0 && (most != 0 || knows_work (maker)))
     {
       LnsWhyFinding *finding =
           _lns_why_add_finding (maker, LNS_CAUSE_SLOW_STEP, 0, lost_ns, n_slow);
