@@ -37,6 +37,7 @@ typedef struct
   int64_t kernels_ns; /* how long any kernel ran                                                 */
   Cost pageable, pinned; /* copies beside which no kernel ran                                    */
   Cost small;            /* kernels that leave a part of the GPU idle                            */
+  int64_t full_ns, most_full_ns; /* how long the others of a lane were; of the lane with most    */
 } Busy;
 
 /* --- Kernels ---------------------------------------------------------------------------------- */
@@ -77,6 +78,7 @@ add_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
             &busy->kernel_ns, chunk->name[i],
             (uint64_t)lns_sum ((int64_t)lns_id_map_number (&busy->kernel_ns, chunk->name[i]),
                                end_ns - start_ns));
+      busy->full_ns += end_ns - start_ns;
       const uint64_t launch = lns_chunk_extra (chunk, column, i);
       if (end_ns - start_ns < LONG_KERNEL_NS || launch >= n_launches)
         continue;
@@ -86,6 +88,7 @@ add_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
       if (blocks == 0 || blocks >= busy->n_multiprocessors ||
           _lns_why_is_collective (busy->maker->report, chunk->name[i]))
         continue;
+      busy->full_ns -= end_ns - start_ns;
       const double idle = 1 - (double)blocks / busy->n_multiprocessors;
       take (&busy->small, (int64_t)((double)(end_ns - start_ns) * idle), chunk->name[i],
             (LnsEvidence){ start_ns, end_ns, chunk->lane, chunk->first + i });
@@ -100,11 +103,17 @@ read_kernels (Busy *busy, LnsError *error)
   bool good = true;
 
   for (size_t i = 0; good && i < busy->work->lanes.n; i++)
-    if (lanes[busy->work->lanes.items[i]].kind == LNS_LANE_CUDA_KERNEL)
+    {
+      if (lanes[busy->work->lanes.items[i]].kind != LNS_LANE_CUDA_KERNEL)
+        continue;
+      busy->full_ns = 0;
       good = lns_read_lane (report, busy->work->lanes.items[i],
                             LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) | LNS_COLUMN_BIT (LNS_COLUMN_NAME) |
                                 LNS_COLUMN_BIT (LNS_COLUMN_LAUNCH),
                             add_kernels, busy, busy->maker->cancel, error);
+      if (busy->full_ns > busy->most_full_ns)
+        busy->most_full_ns = busy->full_ns;
+    }
   return good;
 }
 
@@ -248,7 +257,8 @@ examine (Busy *busy, size_t ledger, LnsError *error)
       tell (busy, LNS_CAUSE_PAGEABLE_COPY, ledger, alone_ns, &busy->pageable);
       tell (busy, LNS_CAUSE_COPY_BOUND, ledger, alone_ns - pageable_ns, &busy->pinned);
     }
-  tell (busy, LNS_CAUSE_UNDER_FILLED, ledger, busy->kernels_ns, &busy->small);
+  /* What runs beside kernels that fill the GPU costs nothing. */
+  tell (busy, LNS_CAUSE_UNDER_FILLED, ledger, busy->kernels_ns - busy->most_full_ns, &busy->small);
   return true;
 }
 

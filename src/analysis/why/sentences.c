@@ -723,7 +723,10 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
         fprintf (stream, _ ("; of %zu of %zu launches no work was recorded."), ledger->n_missing,
                  ledger->n_launches);
       else
-        fputs (ledger->is_device && (double)ledger->kernels_ns >= HEALTHY * (double)span_ns
+        fputs (ledger->is_device && why->ledgers.n == 1 && ledger->kernel != 0 &&
+                       _lns_why_is_collective (report, ledger->kernel)
+                   ? _ ("; whether they waited for other GPUs was not recorded.")
+               : ledger->is_device && (double)ledger->kernels_ns >= HEALTHY * (double)span_ns
                    ? _ ("; nothing kept it waiting.")
                    : _ ("; no cause stands out."),
                stream);

@@ -160,6 +160,22 @@ tell_blind (LnsWhyMaker *maker, const LnsFilterSpan *span, LnsError *error)
   return good;
 }
 
+/* Says that nobody knows what collectives waited for whose other ranks are not in the report. */
+static void
+tell_lone_collectives (LnsWhyMaker *maker)
+{
+  const LnsLedger *ledger = &maker->why->ledgers.items[0];
+  char text[LNS_WHY_NS_SIZE];
+
+  if (ledger->kernel != 0 && ledger->kernel_ns > ledger->busy_ns / 10 &&
+      _lns_why_is_collective (maker->report, ledger->kernel))
+    _lns_why_abstain (maker, &ledger->span,
+                      N_ ("Record all ranks into one report, or compare their reports."),
+                      N_ ("Collectives took %s: whether they waited for other GPUs was not "
+                          "recorded."),
+                      _lns_why_ns (ledger->kernel_ns, text));
+}
+
 static bool
 run (LnsWhyMaker *maker, const LnsWhyOptions *options, LnsDeviceWorks *works, LnsError *error)
 {
@@ -189,6 +205,8 @@ run (LnsWhyMaker *maker, const LnsWhyOptions *options, LnsDeviceWorks *works, Ln
       if (!_lns_why_busy (maker, works, error) || !_lns_why_collectives (maker, works, error) ||
           !_lns_why_clocks (maker, works, error))
         return false;
+      if (works->n == 1)
+        tell_lone_collectives (maker);
     }
   else if (!tell_blind (maker, span, error) ||
            !_lns_why_thread (maker, span, options->step_range, error))
