@@ -359,40 +359,46 @@ find_awaited (LnsWhyMaker *maker,
 
 /* --- Late ranks ------------------------------------------------------------------------------- */
 
-/* When THREAD came into the call or range NAME in which it is at TIME_NS; INT64_MIN if it is in none. */
+/* So many events of a lane are looked at for a call. */
+#define MAX_LOOKED_AT 1000
+
+/* When THREAD last came into a call or range NAME within PART, or before and was in it then; INT64_MIN if it did not. The rank
+ * that comes last is out again at once. */
 static bool
 find_entry (LnsWhyMaker *maker,
             uint32_t thread,
             uint32_t name,
-            int64_t time_ns,
+            const LnsPart *part,
             int64_t *ret_start_ns,
             LnsError *error)
 {
-  LnsDeed deed = { 0 };
-  int64_t until_ns;
-  size_t n;
-  const uint32_t *lanes = lns_thread_facts_lanes (maker->facts, thread, LNS_LANE_MPI_CALL, &n);
+  static const LnsLaneKind kinds[] = { LNS_LANE_MPI_CALL, LNS_LANE_NVTX_PUSH_POP };
   bool good = true;
 
   *ret_start_ns = INT64_MIN;
-  for (size_t i = 0; good && i < n; i++)
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds && *ret_start_ns == INT64_MIN; k++)
     {
-      LnsLaneCursor cursor = { .report = maker->report,
-                               .lane = lanes[i],
-                               .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
-      good = lns_lane_cursor_seek (&cursor, time_ns, error);
-      if (good && lns_lane_cursor_has (&cursor) && cursor.chunk->name[cursor.i] == name &&
-          lns_lane_cursor_start (&cursor) <= time_ns)
-        *ret_start_ns = lns_lane_cursor_start (&cursor);
-      lns_lane_cursor_clear (&cursor);
+      size_t n;
+      const uint32_t *lanes = lns_thread_facts_lanes (maker->facts, thread, kinds[k], &n);
+      for (size_t i = 0; good && i < n; i++)
+        {
+          LnsLaneCursor cursor = { .report = maker->report,
+                                   .lane = lanes[i],
+                                   .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
+          unsigned n_looked = 0;
+          good = lns_lane_cursor_seek (&cursor, part->start_ns, error);
+          while (good && lns_lane_cursor_has (&cursor) && n_looked++ < MAX_LOOKED_AT &&
+                 lns_lane_cursor_start (&cursor) < part->end_ns)
+            {
+              if (cursor.chunk->name[cursor.i] == name &&
+                  lns_lane_cursor_start (&cursor) > *ret_start_ns)
+                *ret_start_ns = lns_lane_cursor_start (&cursor);
+              good = lns_lane_cursor_next (&cursor, error);
+            }
+          lns_lane_cursor_clear (&cursor);
+        }
     }
-  if (!good || *ret_start_ns != INT64_MIN)
-    return good;
-  if (!lns_thread_facts_range (maker->facts, thread, time_ns, &deed, &until_ns, error))
-    return false;
-  if (deed.range == name && deed.range_lane != LNS_ID_NONE)
-    *ret_start_ns = deed.range_start_ns;
-  return true;
+  return good;
 }
 
 /* More threads are not looked at. */
@@ -418,8 +424,7 @@ find_late (LnsWhyMaker *maker,
       if (threads[i].process == threads[part->thread].process)
         continue;
       looked++;
-      if (!lns_go_on (maker->cancel, error) ||
-          !find_entry (maker, i, name, part->end_ns - 1, &start_ns, error))
+      if (!lns_go_on (maker->cancel, error) || !find_entry (maker, i, name, part, &start_ns, error))
         return false;
       if (start_ns > *ret_start_ns)
         {
