@@ -7,6 +7,7 @@
  * parts of a finding alone. */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/analysis/why/maker.h"
 #include "src/store/read/call-walk.h"
@@ -193,11 +194,53 @@ holder_of (LnsWhyMaker *maker, uint32_t lane, uint64_t ordinal)
   return subject.holder;
 }
 
-/* Of other threads of the process the one whose call let THREAD go on, if such calls were recorded: the last that began
- * between START_NS and END_NS. */
+/* Whether a call named RELEASE can end one named WAIT: what works on semaphores ends no wait for a condition. */
+static bool
+may_release (const char *wait, const char *release)
+{
+  static const struct
+  {
+    const char *wait, *release;
+  } kinds[] = { { "sem_", "sem_" },       { "cond_", "cond_" }, { "mutex_", "mutex_" },
+                { "rwlock_", "rwlock_" }, { "spin_", "spin_" }, { "barrier_", "barrier_" },
+                { "mutex_", "cond_" },    { "mtx_", "mtx_" },   { "cnd_", "cnd_" } };
+  bool is_of_kind = false;
+
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    {
+      const bool is_it = strstr (wait, kinds[i].wait) != NULL;
+      if (is_it && strstr (release, kinds[i].release) != NULL)
+        return true;
+      is_of_kind |= is_it;
+    }
+  return !is_of_kind;
+}
+
+/* For pthread_join (): the thread of the process that ended last between START_NS and END_NS, as far as its events tell. */
+static uint32_t
+find_joined (LnsWhyMaker *maker, uint32_t thread, int64_t start_ns, int64_t end_ns)
+{
+  uint32_t n, found = LNS_ID_NONE;
+  const LnsThread *threads = lns_report_threads (maker->report, &n);
+  int64_t first_ns, last_ns, most_ns = start_ns;
+
+  for (uint32_t i = 0; i < n; i++)
+    if (i != thread && threads[i].process == threads[thread].process &&
+        lns_thread_facts_span (maker->facts, i, &first_ns, &last_ns) > 0 && last_ns > most_ns &&
+        last_ns <= end_ns)
+      {
+        most_ns = last_ns;
+        found = i;
+      }
+  return found;
+}
+
+/* Of other threads of the process the one whose call let THREAD go on, which waited in CALL, if such calls were recorded: the
+ * last that began between START_NS and END_NS. */
 static bool
 find_releaser (LnsWhyMaker *maker,
                uint32_t thread,
+               uint32_t call,
                int64_t start_ns,
                int64_t end_ns,
                uint32_t *ret_thread,
@@ -206,10 +249,16 @@ find_releaser (LnsWhyMaker *maker,
   uint32_t n_lanes;
   const LnsLane *lanes = lns_report_lanes (maker->report, &n_lanes);
   const uint32_t process = lns_report_threads (maker->report, NULL)[thread].process;
+  const char *wait = lns_report_string (maker->report, call, NULL);
   int64_t last_ns = INT64_MIN;
   bool good = true;
 
   *ret_thread = LNS_ID_NONE;
+  if (strstr (wait, "_join") != NULL)
+    {
+      *ret_thread = find_joined (maker, thread, start_ns, end_ns);
+      return true;
+    }
   for (uint32_t i = 0; good && i < n_lanes; i++)
     {
       const LnsTrack *track = lns_track_of (maker->report, i);
@@ -233,7 +282,9 @@ find_releaser (LnsWhyMaker *maker,
             break;
           if (call_ns <= end_ns && call_ns > last_ns &&
               lns_call_class_of (lns_thread_facts_classes (maker->facts), LNS_LANE_OS_CALL,
-                                 cursor.chunk->name[cursor.i]) == LNS_CALL_RELEASE)
+                                 cursor.chunk->name[cursor.i]) == LNS_CALL_RELEASE &&
+              may_release (wait,
+                           lns_report_string (maker->report, cursor.chunk->name[cursor.i], NULL)))
             {
               last_ns = call_ns;
               *ret_thread = track->thread;
@@ -340,8 +391,8 @@ find_awaited (LnsWhyMaker *maker,
       if (threads[i] == LNS_ID_NONE || threads[i] == thread)
         threads[i] = holder_of (maker, parts[i].lane, parts[i].ordinal);
       if (threads[i] == LNS_ID_NONE)
-        good =
-            find_releaser (maker, thread, parts[i].start_ns, parts[i].end_ns, &threads[i], error);
+        good = find_releaser (maker, thread, parts[i].call, parts[i].start_ns, parts[i].end_ns,
+                              &threads[i], error);
     }
   for (unsigned i = 0; good && i < n; i++)
     {
@@ -611,6 +662,7 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
         break;
       next = (LnsPart){ .start_ns = most.start_ns,
                         .end_ns = most.end_ns,
+                        .call = most.what.call,
                         .lane = most.lane,
                         .ordinal = most.ordinal,
                         .waker = most.waker };
