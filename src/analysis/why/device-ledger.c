@@ -289,10 +289,14 @@ take_deed (void *data, const LnsDeed *deed)
 
 /* --- A gap ------------------------------------------------------------------------------------ */
 
-/* The time from START_NS to END_NS, in which the operation that ends the gap had been launched by CALL and did not begin. */
+/* The time from START_NS to END_NS, in which OPERATION, which ends the gap, had been launched by CALL and did not begin. */
 static void
-add_latency (
-    Device *device, const Gap *gap, int64_t start_ns, int64_t end_ns, const LnsLaunchCall *call)
+add_latency (Device *device,
+             const Gap *gap,
+             int64_t start_ns,
+             int64_t end_ns,
+             const LnsLaunchCall *call,
+             const LnsOperation *operation)
 {
   const bool is_sync = gap->last_sync_ns != INT64_MIN;
   LnsCause cause = is_sync ? LNS_CAUSE_GPU_SYNC : LNS_CAUSE_LAUNCH_RATE;
@@ -315,6 +319,15 @@ add_latency (
       part.call = 0;
       part.range = gap->range;
       part.confidence = LNS_CONFIDENCE_LIKELY;
+      if (cause == LNS_CAUSE_DEPENDENCY)
+        {
+          /* What waited tells more than who launched it. */
+          LnsEvent event;
+          part.lane = operation->lane;
+          part.ordinal = operation->ordinal;
+          if (lns_report_event (device->maker->report, part.lane, part.ordinal, &event, NULL))
+            part.call = event.name;
+        }
     }
   add (device, start_ns, end_ns, cause, part);
 }
@@ -451,11 +464,11 @@ tell_gap (Device *device, const LnsOperation *before, const LnsOperation *after,
     {
       device->missing_ns += end_ns - known_ns;
       if (told_ns < known_ns)
-        add_latency (device, &gap, told_ns, known_ns, &call);
+        add_latency (device, &gap, told_ns, known_ns, &call, after);
       add (device, known_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
     }
   else
-    add_latency (device, &gap, launch_ns, end_ns, &call);
+    add_latency (device, &gap, launch_ns, end_ns, &call, after);
   return true;
 }
 

@@ -13,6 +13,7 @@
 #include "src/analysis/why/maker.h"
 #include "src/analysis/why/why.h"
 #include "src/base/memory.h"
+#include "src/tables/lanes.h"
 
 /* From this share of its span on a GPU that is busy with kernels is well, */
 #define HEALTHY 0.9
@@ -278,6 +279,18 @@ put_place (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
     }
 }
 
+/* Writes " in stream 7" for the lane of an operation of a GPU. */
+static void
+put_stream (LnsReport *report, uint32_t lane, FILE *stream)
+{
+  uint32_t n;
+  const LnsCudaStream *streams = lns_report_streams (report, &n);
+  const LnsTrack *track = lns_track_of (report, lane);
+
+  if (track->stream < n)
+    fprintf (stream, _ (" in stream %u"), (unsigned)streams[track->stream].number);
+}
+
 /* The finding that a few steps are slow, if most of the time of FINDING is why; else NULL. */
 static const LnsWhyFinding *
 slow_steps_of (const LnsWhy *why, const LnsWhyFinding *finding)
@@ -535,7 +548,16 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
       put_count (why, finding, stream);
       break;
     case LNS_CAUSE_DEPENDENCY:
-      fprintf (stream, _ ("work that was queued waited %s for something else"), ns);
+      if (finding->own.call == 0 || finding->longest.lane == LNS_ID_NONE)
+        {
+          fprintf (stream, _ ("work that was queued waited %s for something else"), ns);
+          break;
+        }
+      fputs (_ ("kernels like "), stream);
+      put_name (report, finding->own.call, false, stream);
+      put_range (report, finding, stream);
+      fprintf (stream, _ (" were queued and waited %s for other work"), ns);
+      put_stream (report, finding->longest.lane, stream);
       break;
     case LNS_CAUSE_NOT_RECORDED:
       fprintf (stream, _ ("what the program did in %s of idle time was not recorded"), ns);
@@ -554,13 +576,13 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
       fprintf (stream, _ (" ran %s with no kernel beside them"), ns);
       break;
     case LNS_CAUSE_UNDER_FILLED:
-      fputs (_ ("kernels as "), stream);
+      fputs (_ ("kernels like "), stream);
       put_name (report, finding->own.call, false, stream);
       fprintf (stream, _ (" have fewer blocks than the GPU has multiprocessors: %s of it idle"),
                ns);
       break;
     case LNS_CAUSE_SLOW_CLOCKS:
-      fputs (_ ("kernels as "), stream);
+      fputs (_ ("kernels like "), stream);
       put_name (report, finding->own.call, false, stream);
       fprintf (stream, _ (" took %s longer while the clocks were held down ("), ns);
       put_name (report, finding->own.function, false, stream);
@@ -574,7 +596,7 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
         }
       else
         {
-          fprintf (stream, _ ("%ju collectives as "), (uintmax_t)finding->count);
+          fprintf (stream, _ ("%ju collectives like "), (uintmax_t)finding->count);
           put_name (report, finding->own.call, false, stream);
           fprintf (stream, _ (" waited %s for the last GPU"), ns);
         }
@@ -712,7 +734,7 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
       put_lead (tables, why, ledger, NULL, stream);
       if (ledger->kernel != 0 && ledger->kernel_ns >= ledger->busy_ns / 30)
         {
-          fputs (_ (": kernels as "), stream);
+          fputs (_ (": kernels like "), stream);
           put_name (report, ledger->kernel, false, stream);
           fprintf (stream, _ (" took %s"), _lns_why_ns (ledger->kernel_ns, ns));
         }
