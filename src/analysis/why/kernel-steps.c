@@ -14,6 +14,7 @@
 #include "src/analysis/why/maker.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
+#include "src/tables/lanes.h"
 
 /* The period is looked for in the names of so many kernels, which takes 9 bytes for each. */
 #define MOST_KERNELS 2000000
@@ -279,4 +280,96 @@ _lns_why_find_kernel_steps (LnsWhyMaker *maker,
   maker->step_lane = LNS_ID_NONE;
   maker->step_ns = lns_calloc (maker->steps.n * (1 + LNS_N_IDLE_CAUSES), sizeof *maker->step_ns);
   return true;
+}
+
+/* --- What made steps slow --------------------------------------------------------------------- */
+
+/* Adds to NS_OF, by name, how long kernels of WORK ran within SPAN. */
+static bool
+add_kernels (LnsWhyMaker *maker,
+             const LnsDeviceWork *work,
+             const LnsSpan *span,
+             LnsIdMap *ns_of,
+             LnsError *error)
+{
+  const LnsLane *lanes = lns_report_lanes (maker->report, NULL);
+  bool good = true;
+
+  for (size_t i = 0; good && i < work->lanes.n; i++)
+    {
+      LnsLaneCursor cursor = { .report = maker->report,
+                               .lane = work->lanes.items[i],
+                               .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
+      if (lanes[cursor.lane].kind != LNS_LANE_CUDA_KERNEL)
+        continue;
+      good =
+          lns_go_on (maker->cancel, error) && lns_lane_cursor_seek (&cursor, span->start_ns, error);
+      while (good && lns_lane_cursor_has (&cursor) &&
+             lns_lane_cursor_start (&cursor) < span->end_ns)
+        {
+          const int64_t start_ns = lns_lane_cursor_start (&cursor),
+                        end_ns = lns_lane_cursor_end (&cursor);
+          const int64_t from_ns = start_ns > span->start_ns ? start_ns : span->start_ns,
+                        to_ns = end_ns < span->end_ns ? end_ns : span->end_ns;
+          const uint32_t name = cursor.chunk->name[cursor.i];
+          if (to_ns > from_ns)
+            lns_id_map_set_number (ns_of, name,
+                                   lns_id_map_number (ns_of, name) + (uint64_t)(to_ns - from_ns));
+          good = lns_lane_cursor_next (&cursor, error);
+        }
+      lns_lane_cursor_clear (&cursor);
+    }
+  return good;
+}
+
+/* The step that is nearest to the median. */
+static const LnsSpan *
+typical_step (const LnsWhyMaker *maker)
+{
+  const LnsSpan *found = NULL;
+  int64_t least_ns = INT64_MAX;
+
+  for (size_t i = 0; i < maker->steps.n; i++)
+    {
+      const LnsSpan *step = &maker->steps.items[i];
+      const int64_t off_ns = llabs (step->end_ns - step->start_ns - maker->why->steps.p50_ns);
+      if (off_ns < least_ns)
+        {
+          least_ns = off_ns;
+          found = step;
+        }
+    }
+  return found;
+}
+
+bool
+_lns_why_find_slow_kernels (LnsWhyMaker *maker,
+                            const LnsDeviceWork *work,
+                            LnsWhyFinding *finding,
+                            LnsError *error)
+{
+  const LnsSpan *typical = typical_step (maker);
+  LnsIdMap slow = { 0 }, usual = { 0 };
+  int64_t most_ns = 0;
+  bool good = typical != NULL && add_kernels (maker, work, typical, &usual, error);
+
+  for (unsigned i = 0; good && i < finding->n_evidence; i++)
+    good = add_kernels (maker, work,
+                        &(LnsSpan){ finding->evidence[i].start_ns, finding->evidence[i].end_ns },
+                        &slow, error);
+  for (size_t i = 0; good && i < slow.n_places; i++)
+    {
+      const LnsIdMapEntry *entry = &slow.entries[i];
+      const int64_t excess_ns =
+          (int64_t)(uintptr_t)entry->value -
+          (int64_t)lns_id_map_number (&usual, entry->key) * finding->n_evidence;
+      if (entry->value != NULL && excess_ns > most_ns)
+        {
+          most_ns = excess_ns;
+          finding->own.call = (uint32_t)entry->key;
+        }
+    }
+  lns_id_map_clear (&slow);
+  lns_id_map_clear (&usual);
+  return good || typical == NULL;
 }

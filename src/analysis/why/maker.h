@@ -164,6 +164,13 @@ bool _lns_why_find_steps (LnsWhyMaker *maker,
                           LnsError *error);
 void _lns_why_judge_steps (LnsWhyMaker *maker);
 
+/* kernel-steps.c: fills in the kernels of WORK that made the slow steps of FINDING slow: those that have far more time in them than
+ * in a typical one. */
+bool _lns_why_find_slow_kernels (LnsWhyMaker *maker,
+                                 const LnsDeviceWork *work,
+                                 LnsWhyFinding *finding,
+                                 LnsError *error);
+
 /* kernel-steps.c: finds the steps of WORK, which THREAD launches, by the names of its kernels. Leaves the steps empty where the
  * names do not repeat. O(kernels), in bounded memory. */
 bool _lns_why_find_kernel_steps (LnsWhyMaker *maker,

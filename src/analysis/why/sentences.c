@@ -603,12 +603,25 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
       put_waits (tables, finding, stream);
       break;
     case LNS_CAUSE_SLOW_STEP:
-      fprintf (stream, _ ("%ju of %zu steps took %s longer than the median, mostly in "),
+      fprintf (stream, _ ("%ju of %zu steps took %s longer than the median, mostly "),
                (uintmax_t)finding->count, why->steps.n, ns);
-      fputs (finding->part == LNS_CAUSE_UNKNOWN ? _ ("GPU work") : lns_cause_name (finding->part),
-             stream);
-      if (finding->part != LNS_CAUSE_UNKNOWN)
-        put_place (report, finding, stream);
+      if (finding->part != LNS_CAUSE_UNKNOWN && finding->own.thread != LNS_ID_NONE)
+        {
+          LnsWhyFinding part = *finding;
+          part.cause = finding->part;
+          part.ns = finding->part_ns;
+          fputs (_ ("as "), stream);
+          put_deed (tables, &why->ledgers.items[finding->ledger], &part, part.ns, stream);
+        }
+      else if (finding->part != LNS_CAUSE_UNKNOWN)
+        fprintf (stream, _ ("in %s"), lns_cause_name (finding->part));
+      else if (finding->own.call != 0)
+        {
+          fputs (_ ("in kernels like "), stream);
+          put_name (report, finding->own.call, false, stream);
+        }
+      else
+        fputs (_ ("in GPU work"), stream);
       break;
     default:
       put_deed (tables, &why->ledgers.items[finding->ledger], finding, all_ns, stream);
@@ -683,7 +696,10 @@ put_lead (LnsTables *tables,
               ledger->cause_ns[LNS_CAUSE_UNKNOWN] + ledger->cause_ns[LNS_CAUSE_NOT_RECORDED];
 
   _lns_why_ns (span_ns, ns);
-  if (ledger->is_device && finding != NULL && finding->group != 0)
+  const bool is_idle =
+      finding != NULL && (finding->group != 0 || (finding->cause == LNS_CAUSE_SLOW_STEP &&
+                                                  finding->part != LNS_CAUSE_UNKNOWN));
+  if (ledger->is_device && is_idle)
     fprintf (stream, _ ("%s was idle %.0f %% of %s"), subject,
              percent (span_ns - ledger->busy_ns, span_ns), ns);
   else if (ledger->is_device)

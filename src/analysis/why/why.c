@@ -217,9 +217,12 @@ run (LnsWhyMaker *maker, const LnsWhyOptions *options, LnsDeviceWorks *works, Ln
   for (size_t i = 0; i < maker->why->findings.n; i++)
     {
       LnsWhyFinding *finding = &maker->why->findings.items[i];
-      if (finding->cause == LNS_CAUSE_SLOW_STEP ? !_lns_why_find_deed (maker, finding, error)
-                                                : finding->cause >= LNS_N_IDLE_CAUSES &&
-                                                      !_lns_why_find_launch (maker, finding, error))
+      const bool is_step = finding->cause == LNS_CAUSE_SLOW_STEP;
+      if (is_step && finding->part == LNS_CAUSE_UNKNOWN && works->n > 0
+              ? !_lns_why_find_slow_kernels (maker, &works->items[0], finding, error)
+          : is_step ? !_lns_why_find_deed (maker, finding, error)
+                    : finding->cause >= LNS_N_IDLE_CAUSES &&
+                          !_lns_why_find_launch (maker, finding, error))
         return false;
     }
   return true;
