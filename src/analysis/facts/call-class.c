@@ -327,3 +327,19 @@ lns_call_class_of (LnsCallClasses *classes, LnsLaneKind kind, uint32_t name)
                   lns_call_class_of_text (kind, lns_report_string (classes->report, name, NULL)));
   return (LnsCallClass)(classes->known[name] - 1);
 }
+
+/* --- Kernels ---------------------------------------------------------------------------------- */
+
+/* What kernels of collectives are called, from their beginning on. */
+static const char *const beginnings[] = { "nccl", "rccl", "msccl", "nvshmem" };
+
+bool
+lns_is_collective (const char *kernel)
+{
+  if (strncmp (kernel, "void ", strlen ("void ")) == 0)
+    kernel += strlen ("void ");
+  for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+    if (strncmp (kernel, beginnings[i], strlen (beginnings[i])) == 0)
+      return true;
+  return false;
+}

@@ -86,7 +86,7 @@ add_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
           (uint64_t)launches[launch].grid[0] * launches[launch].grid[1] * launches[launch].grid[2];
       /* Collectives need few blocks: they wait for links and for each other. */
       if (blocks == 0 || blocks >= busy->n_multiprocessors ||
-          _lns_why_is_collective (busy->maker->report, chunk->name[i]))
+          lns_is_collective (lns_report_string (busy->maker->report, chunk->name[i], NULL)))
         continue;
       busy->full_ns -= end_ns - start_ns;
       const double idle = 1 - (double)blocks / busy->n_multiprocessors;

@@ -15,9 +15,6 @@
 #include "src/base/memory.h"
 #include "src/tables/lanes.h"
 
-/* What kernels of collectives are called, from their beginning on. */
-static const char *const beginnings[] = { "nccl", "rccl", "msccl", "nvshmem" };
-
 /* More collectives are not looked at: their kernels take 48 bytes each. */
 #define MOST_KERNELS 1000000
 
@@ -39,19 +36,6 @@ typedef struct
   Kernels kernels;
 } Reading;
 
-bool
-_lns_why_is_collective (LnsReport *report, uint32_t name)
-{
-  const char *text = lns_report_string (report, name, NULL);
-
-  if (strncmp (text, "void ", strlen ("void ")) == 0)
-    text += strlen ("void ");
-  for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
-    if (strncmp (text, beginnings[i], strlen (beginnings[i])) == 0)
-      return true;
-  return false;
-}
-
 static void
 add_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
@@ -69,7 +53,7 @@ add_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
       uint64_t known = lns_id_map_number (&maker->collectives, name);
       if (known == 0)
         {
-          known = 1 + _lns_why_is_collective (maker->report, name);
+          known = 1 + lns_is_collective (lns_report_string (maker->report, name, NULL));
           lns_id_map_set_number (&maker->collectives, name, known);
         }
       if (known == 2)

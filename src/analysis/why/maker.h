@@ -151,9 +151,6 @@ bool _lns_why_collectives (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsE
 /* slow-clocks.c: what kernels lose while something holds clocks down. */
 bool _lns_why_clocks (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsError *error);
 
-/* Whether kernels called NAME are of collectives. */
-bool _lns_why_is_collective (LnsReport *report, uint32_t name);
-
 /* steps.c: finds the steps of THREAD within SPAN, which fill WORK, and says which were slow and by what. RANGE is what they are
  * called, or NULL: that is found, too. */
 bool _lns_why_find_steps (LnsWhyMaker *maker,

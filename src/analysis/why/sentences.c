@@ -762,7 +762,7 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
                  ledger->n_launches);
       else
         fputs (ledger->is_device && why->ledgers.n == 1 && ledger->kernel != 0 &&
-                       _lns_why_is_collective (report, ledger->kernel)
+                       lns_is_collective (lns_report_string (report, ledger->kernel, NULL))
                    ? _ ("; whether they waited for other GPUs was not recorded.")
                : ledger->is_device && (double)ledger->kernels_ns >= HEALTHY * (double)span_ns
                    ? _ ("; nothing kept it waiting.")

@@ -251,7 +251,7 @@ find_releaser (LnsWhyMaker *maker,
   const uint32_t process = lns_report_threads (maker->report, NULL)[thread].process;
   const char *wait = lns_report_string (maker->report, call, NULL);
   int64_t last_ns = INT64_MIN;
-  bool good = true;
+  bool good = true, is_of_kind = false;
 
   *ret_thread = LNS_ID_NONE;
   if (strstr (wait, "_join") != NULL)
@@ -280,16 +280,20 @@ find_releaser (LnsWhyMaker *maker,
           const int64_t call_ns = lns_lane_cursor_start (&cursor);
           if (call_ns < start_ns)
             break;
-          if (call_ns <= end_ns && call_ns > last_ns &&
-              lns_call_class_of (lns_thread_facts_classes (maker->facts), LNS_LANE_OS_CALL,
-                                 cursor.chunk->name[cursor.i]) == LNS_CALL_RELEASE &&
-              may_release (wait,
-                           lns_report_string (maker->report, cursor.chunk->name[cursor.i], NULL)))
+          const uint32_t name = cursor.chunk->name[cursor.i];
+          if (call_ns > end_ns || lns_call_class_of (lns_thread_facts_classes (maker->facts),
+                                                     LNS_LANE_OS_CALL, name) != LNS_CALL_RELEASE)
+            continue;
+          /* One of another kind tells only where there is none of this. */
+          const bool may = may_release (wait, lns_report_string (maker->report, name, NULL));
+          if (may > is_of_kind || (may == is_of_kind && call_ns > last_ns))
             {
+              is_of_kind = may;
               last_ns = call_ns;
               *ret_thread = track->thread;
-              break;
             }
+          if (may)
+            break;
         }
       lns_lane_cursor_clear (&cursor);
     }

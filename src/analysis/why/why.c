@@ -168,7 +168,7 @@ tell_lone_collectives (LnsWhyMaker *maker)
   char text[LNS_WHY_NS_SIZE];
 
   if (ledger->kernel != 0 && ledger->kernel_ns > ledger->busy_ns / 10 &&
-      _lns_why_is_collective (maker->report, ledger->kernel))
+      lns_is_collective (lns_report_string (maker->report, ledger->kernel, NULL)))
     _lns_why_abstain (maker, &ledger->span,
                       N_ ("Record all ranks into one report, or compare their reports."),
                       N_ ("Collectives took %s: whether they waited for other GPUs was not "
