@@ -6,6 +6,7 @@
 as text, rows as multisets."""
 
 import collections
+import concurrent.futures
 import contextlib
 import csv
 import json
@@ -388,6 +389,26 @@ def test_files_of_others_open_through_a_cache():
     database.commit()
     count = golden.run("sql", "plain.sqlite", "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")[0].split()[-1]
     assert count == b"1" and len(os.listdir(cache)) == 2, (count, os.listdir(cache))
+
+
+def test_many_processes_open_more_files_than_the_cache_keeps():
+    """What one process has just imported, and is about to open, no other removes."""
+    database = copy_of("tiny", "many0.sqlite")[1]
+    database.close()
+    for i in range(1, 49):
+        shutil.copyfile(golden.path("many0.sqlite"), golden.path(f"many{i}.sqlite"))
+
+    def count(i):
+        return golden.run("sql", f"many{i}.sqlite", "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL", XDG_CACHE_HOME=golden.path("cache-many"))[0]
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        counts = list(pool.map(count, range(48)))
+    assert len(set(counts)) == 1, set(counts)
+    cache = golden.path("cache-many/lanescope/imported")
+    for name in os.listdir(cache):
+        os.utime(os.path.join(cache, name), (0, 0))
+    count(48)
+    assert len(os.listdir(cache)) == 32, os.listdir(cache)
 
 
 def test_without_a_home_the_cache_is_ones_own():

@@ -61,7 +61,7 @@ test_old_copies_go (void)
     LNS_CHECK (has_copy (name));
   LNS_CHECK (has_copy ("newest.rep") && has_copy ("text") && has_copy ("folder.rep"));
 
-  write_copy ("i.rep", (off_t)1 << 30, 0);
+  write_copy ("i.rep", (off_t)1 << 30, 100);
   _lns_rescue_prune (newest);
   LNS_CHECK (!has_copy ("h.rep") && !has_copy ("i.rep") && has_copy ("newest.rep"));
   unlink (newest);

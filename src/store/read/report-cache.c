@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/base/folders.h"
@@ -29,6 +30,9 @@
 /* Limits of the folder of copies. */
 #define COPIES_MAX       8
 #define COPIES_MAX_BYTES (INT64_C (1) << 30)
+
+/* A file that changed so lately may be one that another process still writes, or is about to open. */
+#define IN_USE_S 60
 
 /* Prints the size and the modification time of the file at PATH + ENDING, as a part of a key. */
 static int
@@ -98,14 +102,22 @@ is_copy (int folder_fd, const char *name, struct stat *ret_status)
          S_ISREG (ret_status->st_mode);
 }
 
-/* Removes the oldest copy in FOLDER, but not NEWEST, if there are too many. Returns whether it did. */
+static int64_t
+changed_at_ns (const struct stat *status)
+{
+  return (int64_t)status->st_mtim.tv_sec * INT64_C (1000000000) + status->st_mtim.tv_nsec;
+}
+
+/* Removes the oldest copy in FOLDER that nobody can be using, but not NEWEST, if there are too many. Returns whether it
+ * did. */
 static bool
 remove_oldest (
     DIR *folder, const char *folder_path, const char *newest, int64_t max_copies, int64_t max_bytes)
 {
   char oldest[PATH_MAX] = "";
-  struct stat status, oldest_status = { 0 };
+  struct stat status;
   int64_t n = 0, n_bytes = 0;
+  int64_t oldest_ns = ((int64_t)time (NULL) - IN_USE_S) * INT64_C (1000000000);
 
   rewinddir (folder);
   for (struct dirent *entry; (entry = readdir (folder)) != NULL;)
@@ -114,11 +126,10 @@ remove_oldest (
         continue;
       n++;
       n_bytes += status.st_size;
-      if (strcmp (entry->d_name, newest) == 0 ||
-          (oldest[0] != '\0' && status.st_mtime >= oldest_status.st_mtime))
+      if (strcmp (entry->d_name, newest) == 0 || changed_at_ns (&status) >= oldest_ns)
         continue;
       snprintf (oldest, sizeof oldest, "%s/%s", folder_path, entry->d_name);
-      oldest_status = status;
+      oldest_ns = changed_at_ns (&status);
     }
   if (oldest[0] == '\0' || (n <= max_copies && n_bytes <= max_bytes))
     return false;

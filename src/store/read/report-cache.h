@@ -20,7 +20,8 @@ char *
 lns_report_cache_path (const char *kind, const char *version, const char *path, LnsError *error);
 
 /* Removes the oldest reports beside NEWEST_PATH, but not that one, until at most MAX_COPIES and MAX_BYTES are left. Leaves
- * other files alone. */
+ * other files alone, and those that changed within the last minute, which other processes may be writing or about to open: so
+ * many processes at once may go over the limits for that long. */
 void lns_report_cache_prune (const char *newest_path, int64_t max_copies, int64_t max_bytes);
 
 /* The functions below make copies of reports that cannot be opened where they are. */
