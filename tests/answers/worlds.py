@@ -157,9 +157,10 @@ READS = ["read", "recv", "poll", "pread64", "recvmsg", "fsync", "epoll_wait", "f
 SLEEPS = ["usleep", "nanosleep", "clock_nanosleep"]
 
 
-def lock_wait(w):
-    call, place, doing = w.random.choice(LOCKS), w.name(), w.name()
+def lock_wait(w, has_beat=False):
+    call, place, doing = w.random.choice([call for call in LOCKS if call in RELEASES or not has_beat]), w.name(), w.name()
     other = w.other()
+    beating = w.other() if has_beat else None
     w.begin(other)
 
     def before(i):
@@ -169,11 +170,24 @@ def lock_wait(w):
         w.compute(other, lasts - 20 * US)
         w.pop(other)
         w.short_call(other, RELEASES.get(call, "sem_post"))
+        if beating:
+            beating.now = max(beating.now, w.main.now)
+            while beating.now < other.now:
+                w.short_call(beating, RELEASES[call])
+                beating.now += w.random.randrange(20, 60) * US
+            beating.now = other.now - 300
+            w.short_call(beating, RELEASES[call])
         w.push(place)
         w.call(w.main, call, max(lasts, other.now - w.main.now), other)
         w.pop()
     w.steps(before)
     w.want("lock-wait", call if w.has_os else None, w.in_range(place), w.in_range(doing), thread=w.pid + 1)
+
+
+def lock_beat(w):
+    """Only calls tell who ended the wait, and a third thread makes the same call all the time, which ends nobody's wait."""
+    w.has_states = False
+    lock_wait(w, has_beat=True)
 
 
 def chain(w):
@@ -373,6 +387,7 @@ def dependency(w):
 
 CAUSES = {
     "lock-wait": lock_wait,
+    "lock-beat": lock_beat,
     "lock-chain": chain,
     "io-wait": waits("io-wait", READS),
     "disk": waits("io-wait", ["read", "pread64", "fsync"], 3),
@@ -397,7 +412,7 @@ CAUSES = {
 
 # What must be recorded for a cause to be told.
 NEEDS = {"lock-wait": "states or os", "lock-chain": "states or os", "io-wait": "os", "disk": "states or os", "sleep": "os", "cpu-contention": "states",
-         "cpu-work": "states or os or ranges", "short-ranges": "states or os or ranges", "slow-step": "os", "gpu-sync": "", "launch-rate": ""}
+         "lock-beat": "os", "cpu-work": "states or os or ranges", "short-ranges": "states or os or ranges", "slow-step": "os", "gpu-sync": "", "launch-rate": ""}
 
 
 # --- Decoys: loud, and harmless -----------------------------------------------------------------------------------

@@ -235,8 +235,28 @@ find_joined (LnsWhyMaker *maker, uint32_t thread, int64_t start_ns, int64_t end_
   return found;
 }
 
+/* A call that may have let a thread go on. */
+typedef struct Release
+{
+  int64_t start_ns;
+  bool is_of_kind; /* of the kind that the wait is of          */
+  bool
+      is_only; /* late in the wait, and the thread's first in it: after the others of it the wait went on */
+  uint32_t thread;
+} Release;
+
+static bool
+is_likelier (const Release *a, const Release *b)
+{
+  if (a->is_of_kind != b->is_of_kind)
+    return a->is_of_kind;
+  if (a->is_only != b->is_only)
+    return a->is_only;
+  return a->start_ns > b->start_ns;
+}
+
 /* Of other threads of the process the one whose call let THREAD go on, which waited in CALL, if such calls were recorded: the
- * last that began between START_NS and END_NS. */
+ * likeliest that began between START_NS and END_NS. */
 static bool
 find_releaser (LnsWhyMaker *maker,
                uint32_t thread,
@@ -250,8 +270,8 @@ find_releaser (LnsWhyMaker *maker,
   const LnsLane *lanes = lns_report_lanes (maker->report, &n_lanes);
   const uint32_t process = lns_report_threads (maker->report, NULL)[thread].process;
   const char *wait = lns_report_string (maker->report, call, NULL);
-  int64_t last_ns = INT64_MIN;
-  bool good = true, is_of_kind = false;
+  Release likeliest = { .start_ns = INT64_MIN, .thread = LNS_ID_NONE };
+  bool good = true;
 
   *ret_thread = LNS_ID_NONE;
   if (strstr (wait, "_join") != NULL)
@@ -272,6 +292,7 @@ find_releaser (LnsWhyMaker *maker,
       uint64_t at = lns_lane_cursor_has (&cursor)
                         ? lns_lane_cursor_ordinal (&cursor) + 1
                         : lns_report_lane_info (maker->report, i)->n_events;
+      Release own = { .start_ns = INT64_MIN };
       for (unsigned n = 0; good && at > 0 && n < 32; n++)
         {
           good = lns_lane_cursor_go (&cursor, --at, error);
@@ -286,17 +307,22 @@ find_releaser (LnsWhyMaker *maker,
             continue;
           /* One of another kind tells only where there is none of this. */
           const bool may = may_release (wait, lns_report_string (maker->report, name, NULL));
-          if (may > is_of_kind || (may == is_of_kind && call_ns > last_ns))
+          if (own.is_of_kind && may)
             {
-              is_of_kind = may;
-              last_ns = call_ns;
-              *ret_thread = track->thread;
+              own.is_only = false;
+              break;
             }
-          if (may)
-            break;
+          if (own.start_ns == INT64_MIN || may)
+            own = (Release){ .start_ns = call_ns,
+                             .is_of_kind = may,
+                             .is_only = may && (end_ns - call_ns) <= (end_ns - start_ns) / 8,
+                             .thread = track->thread };
         }
+      if (own.start_ns != INT64_MIN && is_likelier (&own, &likeliest))
+        likeliest = own;
       lns_lane_cursor_clear (&cursor);
     }
+  *ret_thread = likeliest.thread;
   return good;
 }
 
