@@ -109,6 +109,17 @@ def test_healthy_programs_are_not_accused():
     assert not accused, accused
 
 
+def test_a_thread_that_waits_now_and_then_is_not_accused():
+    """It queues a few steps, and waits for all of them at once: its range is long then, the GPU's work is as ever."""
+    accused = []
+    for seed in seeds(12):
+        world = worlds.World(f"ahead/{seed}", "healthy")
+        worlds.healthy(world, 5)
+        answer = ask(world, f"ahead-{seed}")
+        accused += [(seed, answer["verdict"]) for f in answer["findings"] if f["severity"] != "info"]
+    assert not accused, accused
+
+
 # Worlds of which each step has the same kernels.
 REGULAR = ["lock-wait", "lock-chain", "io-wait", "sleep", "cpu-contention", "cpu-work", "gpu-sync", "allocation", "driver", "copy-bound", "dependency"]
 

@@ -437,9 +437,9 @@ def decoy(w):
                      globalPid=w.process.global_pid, bytes=64, copyKind=1, srcKind=PAGEABLE, dstKind=DEVICE, copyCount=1)
 
 
-def healthy(w):
+def healthy(w, what=None):
     """Work is queued ahead: the GPU is busy, whatever threads do meanwhile."""
-    what = w.random.randrange(5)
+    what, every = w.random.randrange(6) if what is None else what, w.random.randrange(8, 13)
     w.kernel_ns = w.random.randrange(400, 900) * US
 
     def before(i):
@@ -453,11 +453,17 @@ def healthy(w):
             w.main.call("cudaMalloc_v3020", int(0.3 * w.kernel_ns))
         elif what == 3:
             w.compute(w.main, int(0.4 * w.kernel_ns))
+        elif what == 5:  # the queue takes no more than a few steps
+            w.compute(w.main, max(0, w.process.busy_until.get(7, 0) - 4 * len(w.kernels) * w.kernel_ns - w.main.now))
         elif i % 9 == 8:  # the queue is full, and lets the thread go on when the GPU is nearly through
             w.compute(w.main, max(0, w.process.busy_until.get(7, 0) - 3 * w.kernel_ns - w.main.now))
         w.pop()
+
+    def after(i):
+        if what == 5 and i % every == every - 1:  # the loss is printed: the one long range has the work of all that were queued
+            w.main.wait()
     w.n_steps = max(w.n_steps, 30)
-    w.steps(before, sync=False)
+    w.steps(before, after, sync=False)
 
 
 # --- Recorded in part ---------------------------------------------------------------------------------------------

@@ -28,6 +28,9 @@
 /* A launch that takes longer with an idle GPU loads the kernel's code first. */
 #define LOADING_NS INT64_C (1000000)
 
+/* From the end of a launch, its work needs up to this long to reach the GPU: what is idle then was not queued early enough. */
+#define REACH_NS INT64_C (10000)
+
 /* Work that was queued begins within this after what was before it, unless something holds it back. */
 #define QUEUED_NS INT64_C (50000)
 
@@ -53,6 +56,7 @@ typedef struct
   Device *device;
   uint32_t thread;
   int64_t start_ns;
+  int64_t before_ns;    /* when what ran before it began                                         */
   int64_t last_sync_ns; /* when the last wait for the GPU in it or before ended, or INT64_MIN    */
   uint32_t sync, sync_range; /* that call's name, and the range that it was in                   */
   bool is_first; /* the operation that ends it is the first kernel of its name                   */
@@ -308,9 +312,11 @@ add_latency (Device *device,
                    .waker = LNS_ID_NONE,
                    .is_any_place = true };
 
-  if (call->end_ns <= gap->start_ns)
+  /* Whether it had been queued when the gap began: it was when what ran before the gap began, or long before that ended. */
+  if (call->end_ns <= gap->start_ns &&
+      (call->end_ns <= gap->before_ns || gap->start_ns - call->end_ns > REACH_NS ||
+       end_ns - start_ns > QUEUED_NS))
     {
-      /* It had been queued before. */
       cause = end_ns - start_ns <= QUEUED_NS ? LNS_CAUSE_DRIVER
               : device->n_waits > 0          ? LNS_CAUSE_DEPENDENCY
                                              : LNS_CAUSE_NOT_RECORDED;
@@ -434,6 +440,7 @@ tell_gap (Device *device, const LnsOperation *before, const LnsOperation *after,
   Gap gap = { .device = device,
               .thread = call.thread,
               .start_ns = start_ns,
+              .before_ns = before->start_ns,
               .call = &call,
               .last_sync_ns = INT64_MIN };
   LnsDeed at_launch = { 0 };

@@ -159,10 +159,20 @@ bool _lns_why_find_steps (LnsWhyMaker *maker,
                           const LnsSpan *work,
                           const char *range,
                           LnsError *error);
-void _lns_why_judge_steps (LnsWhyMaker *maker);
 
-/* kernel-steps.c: fills in the kernels of WORK that made the slow steps of FINDING slow: those that have far more time in them than
- * in a typical one. */
+/* The same: WORK is that of the first ledger's GPU, or NULL. */
+bool _lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *error);
+
+/* step-work.c: adds to OWN_NS, for each step, how long the GPU took over what was launched in it. RET_KNOWN gets whether that was
+ * found out: not where calls are missing, or too many. O(operations). */
+bool _lns_why_step_work (LnsWhyMaker *maker,
+                         const LnsDeviceWork *work,
+                         int64_t *own_ns,
+                         bool *ret_known,
+                         LnsError *error);
+
+/* step-work.c: fills in the kernels of WORK that made the slow steps of FINDING slow: those that have far more time in them than in
+ * a typical one. */
 bool _lns_why_find_slow_kernels (LnsWhyMaker *maker,
                                  const LnsDeviceWork *work,
                                  LnsWhyFinding *finding,

@@ -362,7 +362,9 @@ advice_of (LnsReport *report, const LnsWhy *why, const LnsWhyFinding *finding)
     return _ ("write less often, in larger pieces, or from another thread");
   if (finding->cause == LNS_CAUSE_CPU_WORK && !has_gpu)
     return _ ("make this work less, or share it out among threads");
-  const char *advice = lns_cause_advice (finding->cause);
+  /* Between what is queued there is always a little; it weighs where there is much of it. */
+  const bool is_between = finding->cause == LNS_CAUSE_DRIVER && finding->own.call == 0;
+  const char *advice = lns_cause_advice (is_between ? LNS_CAUSE_LAUNCH_RATE : finding->cause);
   return *advice != '\0' ? _ (advice) : advice;
 }
 
@@ -541,7 +543,8 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
     case LNS_CAUSE_DRIVER:
       if (finding->own.call == 0)
         {
-          fprintf (stream, _ ("work that was queued began %s late in the driver"), ns);
+          fprintf (stream, _ ("between kernels and copies that were queued %s passed, in %ju gaps"),
+                   ns, (uintmax_t)finding->count);
           break;
         }
       put_deed (tables, &why->ledgers.items[finding->ledger], finding, finding->ns, stream);

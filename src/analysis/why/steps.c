@@ -28,10 +28,6 @@
 /* A step that loses less than this share of what the slowest one loses is none of the slow ones that a finding is about. */
 #define SMALL 0.05
 
-/* If the GPU works this many times as long for a step as it does in one, the thread runs ahead of it: what is in a step is the work of
- * others. */
-#define AHEAD 10
-
 /* From so many steps on, a tenth and one more may be slow: where more are, that is how they are. */
 #define LEAST_FOR_SLOW 8
 #define MOST_SLOW(N)   ((N) / 10 + 1)
@@ -275,14 +271,34 @@ knows_work (const LnsWhyMaker *maker)
           ledger->n_missing <= ledger->n_launches / 20);
 }
 
-/* Whether steps, in which the GPU works for MEDIAN_NS, end long before their work does. */
+/* How much longer the GPU took over what was launched in the first N_SLOW steps of OUTLIERS than over that of a median step, up to
+ * MOST_NS: where a thread runs ahead of the GPU, what the GPU does in a step was launched in others. In RET_NS; 0 where the
+ * launches are not known. */
 static bool
-is_ahead (const LnsWhyMaker *maker, int64_t median_ns)
+own_excess (LnsWhyMaker *maker,
+            const LnsDeviceWork *work,
+            size_t n_slow,
+            int64_t most_ns,
+            int64_t *ret_ns,
+            LnsError *error)
 {
-  const LnsLedger *ledger = maker->why->ledgers.n > 0 ? &maker->why->ledgers.items[0] : NULL;
+  const LnsStep *outliers = maker->why->steps.outliers.items;
+  const size_t n = maker->steps.n;
+  int64_t *own_ns = lns_calloc (n, sizeof *own_ns), slow_ns = 0;
+  bool known = false;
 
-  return ledger != NULL && ledger->is_device &&
-         (double)median_ns * (double)maker->steps.n * AHEAD < (double)ledger->busy_ns;
+  *ret_ns = 0;
+  const bool good = _lns_why_step_work (maker, work, own_ns, &known, error);
+  for (size_t i = 0; known && i < n_slow; i++)
+    slow_ns += own_ns[outliers[i].index];
+  if (known)
+    {
+      qsort (own_ns, n, sizeof *own_ns, compare_ns);
+      const int64_t excess_ns = slow_ns - (int64_t)n_slow * own_ns[n / 2];
+      *ret_ns = excess_ns < 0 ? 0 : excess_ns < most_ns ? excess_ns : most_ns;
+    }
+  free (own_ns);
+  return good;
 }
 
 /* Step I, with the cause that has most of it. */
@@ -303,8 +319,8 @@ describe (const LnsWhyMaker *maker, size_t i)
   return step;
 }
 
-void
-_lns_why_judge_steps (LnsWhyMaker *maker)
+bool
+_lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *error)
 {
   LnsWhySteps *steps = &maker->why->steps;
   const size_t n = maker->steps.n;
@@ -313,7 +329,7 @@ _lns_why_judge_steps (LnsWhyMaker *maker)
 
   steps->n = n;
   if (n == 0)
-    return;
+    return true;
   values = lns_calloc (n, sizeof *values);
   for (unsigned column = 0; column < N_COLUMNS; column++)
     {
@@ -353,20 +369,22 @@ _lns_why_judge_steps (LnsWhyMaker *maker)
         excess_ns[k] += maker->step_ns[step->index * N_COLUMNS + k] - medians[k];
       lost_ns += ns;
     }
-  if (is_ahead (maker, medians[0]))
+  const bool are_few = n_slow > 0 && n >= LEAST_FOR_SLOW && n_slow <= MOST_SLOW (n);
+  if (are_few && work != NULL && !steps->is_kernel && excess_ns[0] > 0)
     {
-      int64_t idle_ns = 0;
-      excess_ns[0] = 0;
-      for (unsigned k = 1; k < N_COLUMNS; k++)
-        idle_ns += excess_ns[k] > 0 ? excess_ns[k] : 0;
-      lost_ns = lost_ns < idle_ns ? lost_ns : idle_ns;
+      int64_t reason_ns = 0;
+      if (!own_excess (maker, work, n_slow, excess_ns[0], &excess_ns[0], error))
+        return false;
+      for (unsigned k = 0; k < N_COLUMNS; k++)
+        reason_ns += excess_ns[k] > 0 ? excess_ns[k] : 0;
+      lost_ns = lost_ns < reason_ns ? lost_ns : reason_ns;
     }
   unsigned most = 0;
   for (unsigned k = 1; k < N_COLUMNS; k++)
     most = excess_ns[k] > excess_ns[most] ? k : most;
   /* Steps that are long by what was not recorded accuse nobody. */
-  if (n_slow > 0 && n >= LEAST_FOR_SLOW && n_slow <= MOST_SLOW (n) && maker->why->ledgers.n > 0 &&
-      most != 1 + LNS_CAUSE_NOT_RECORDED && lost_ns > 0 && (most != 0 || knows_work (maker)))
+  if (are_few && maker->why->ledgers.n > 0 && most != 1 + LNS_CAUSE_NOT_RECORDED && lost_ns > 0 &&
+      (most != 0 || knows_work (maker)))
     {
       LnsWhyFinding *finding =
           _lns_why_add_finding (maker, LNS_CAUSE_SLOW_STEP, 0, lost_ns, n_slow);
@@ -381,4 +399,5 @@ _lns_why_judge_steps (LnsWhyMaker *maker)
     }
   if (steps->outliers.n > 8)
     steps->outliers.n = 8;
+  return true;
 }

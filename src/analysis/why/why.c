@@ -211,9 +211,9 @@ run (LnsWhyMaker *maker, const LnsWhyOptions *options, LnsDeviceWorks *works, Ln
   else if (!tell_blind (maker, span, error) ||
            !_lns_why_thread (maker, span, options->step_range, error))
     return false;
-  if (!add_findings (maker, error))
+  if (!add_findings (maker, error) ||
+      !_lns_why_judge_steps (maker, works->n > 0 ? &works->items[0] : NULL, error))
     return false;
-  _lns_why_judge_steps (maker);
   for (size_t i = 0; i < maker->why->findings.n; i++)
     {
       LnsWhyFinding *finding = &maker->why->findings.items[i];

@@ -22,7 +22,7 @@ typedef struct
   const char *step_range; /* the name of the NVTX range that is a step, or NULL: it is found     */
 } LnsWhyOptions;
 
-/* Answers for the report of TABLES, which is borrowed until the result is freed. CANCEL may be NULL. NULL and ERROR where a
+/* Answers for the report of TABLES, whose strings the result refers to by number. CANCEL may be NULL. NULL and ERROR where a
  * chunk is damaged, or cancelled. O(events) and 64 bytes for each time that a GPU was busy. Any thread. */
 LnsWhy *lns_why_run (LnsTables *tables,
                      const LnsWhyOptions *options,
