@@ -292,6 +292,9 @@ main (int argc, char **argv)
       GTK_WIDGET (gtk_application_get_active_window (GTK_APPLICATION (application)));
   WAIT_FOR ((table = LNS_EVENTS_TABLE (find_widget (window, LNS_TYPE_EVENTS_TABLE))) != NULL);
   WAIT_FOR (gtk_window_is_active (GTK_WINDOW (window)));
+  g_action_group_change_action_state (G_ACTION_GROUP (window), "show-events",
+                                      g_variant_new_boolean (TRUE));
+  WAIT_FOR (gtk_widget_get_mapped (GTK_WIDGET (table)));
 
   uint32_t n_lanes;
   lns_report_lanes (lns_view_get_report (table->view), &n_lanes);

@@ -234,8 +234,11 @@ class Desk:
         self.changes(look, lambda: self.activate(action))
         self.changes(look, lambda: self.activate(action))
 
+    def win_show_findings(self):
+        self.toggles("win.show-findings", "page tab", "Findings")
+
     def win_show_events(self):
-        self.toggles("win.show-events", "page tab", "Events View")
+        self.chooses("win.show-events", "Events View")
 
     def win_show_functions(self):
         self.chooses("win.show-functions", "Functions")

@@ -8,7 +8,7 @@
 #include <glib/gi18n.h>
 
 #include "src/base/format.h"
-#include "ui/functions/share-cell.h"
+#include "ui/model/share-cell.h"
 #include "ui/model/column-view.h"
 #include "ui/model/context-menu.h"
 #include "ui/model/display-text.h"

@@ -8,6 +8,7 @@
 #include <glib/gi18n.h>
 
 #include "ui/events/events-table.h"
+#include "ui/findings/findings-pane.h"
 #include "ui/functions/functions-pane.h"
 #include "ui/model/shortcuts.h"
 #include "ui/shell/diagnostics-pane.h"
@@ -19,12 +20,19 @@ new_events (LnsView *view, GSettings *settings)
 }
 
 static GtkWidget *
+new_findings (LnsView *view, GSettings *settings)
+{
+  return lns_findings_pane_new (view);
+}
+
+static GtkWidget *
 new_diagnostics (LnsView *view, GSettings *settings)
 {
   return lns_diagnostics_pane_new (view);
 }
 
 static const LnsPaneType panes[] = {
+  { "findings", N_ ("Findings"), N_ ("F_indings"), new_findings },
   { "events", N_ ("Events View"), N_ ("_Events View"), new_events },
   { "functions", N_ ("Functions"), N_ ("_Functions"), lns_functions_pane_new },
   { "diagnostics", N_ ("Diagnostics"), N_ ("Dia_gnostics"), new_diagnostics },

@@ -8,22 +8,15 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
-#include "src/analysis/why/why.h"
+#include "ui/model/answer.h"
 #include "ui/model/display-text.h"
-#include "ui/model/job.h"
-
-/* Of larger reports the answer takes long, and much memory: it is made when it is asked for. */
-#define MOST_EVENTS 20000000
-
-/* How much more than an event is shown around it: as much again on each side. */
-#define AROUND 1
 
 struct _LnsVerdictBar
 {
   AdwBin parent_instance;
 
-  LnsView *view;         /* owned */
-  GCancellable *running; /* the job's, or NULL */
+  LnsView *view;     /* owned */
+  LnsAnswer *answer; /* owned */
   GtkWidget *box, *label, *ask, *show;
   LnsEvidence longest; /* of the first finding */
 };
@@ -46,92 +39,48 @@ key_of (LnsReport *report)
 
 /* --- The answer ------------------------------------------------------------------------------- */
 
-typedef struct
-{
-  char *lead, *rest; /* owned: the verdict in two parts; NULL: there is no answer */
-  gboolean is_slow;
-  LnsEvidence longest;
-  LnsError error; /* why there is no answer */
-} Answer;
-
+/* Shows what there is instead of an answer, in grey. */
 static void
-answer_free (gpointer data)
+show_excuse (LnsVerdictBar *self)
 {
-  Answer *answer = data;
+  g_autofree char *text = lns_answer_get_excuse (self->answer);
 
-  g_free (answer->lead);
-  g_free (answer->rest);
-  g_free (answer);
-}
-
-/* On a worker. */
-static void
-answer_work (LnsWorker *worker, gpointer data)
-{
-  Answer *answer = data;
-  LnsTables *tables = lns_tables_new (worker->report, &answer->error);
-  const LnsWhyOptions options = { .span = lns_filter_span (worker->report), .in_language = true };
-  LnsWhy *why =
-      tables != NULL ? lns_why_run (tables, &options, &worker->cancelled, &answer->error) : NULL;
-
-  if (why != NULL)
-    {
-      const char *rest = why->verdict + why->lead_size;
-      answer->lead = lns_display_text (why->verdict, why->lead_size, TRUE);
-      answer->rest = lns_display_text (rest, strlen (rest), TRUE);
-      answer->is_slow = why->is_slow;
-      answer->longest = why->findings.n > 0 && why->next != NULL
-                            ? why->findings.items[0].longest
-                            : (LnsEvidence){ .lane = LNS_ID_NONE };
-    }
-  lns_why_free (why);
-  lns_tables_free (tables);
-}
-
-/* Shows TEXT in grey: it is no answer. */
-static void
-say_dimly (LnsVerdictBar *self, const char *text)
-{
   gtk_widget_add_css_class (self->label, "dim-label");
-  gtk_label_set_attributes (GTK_LABEL (self->label), NULL);
   gtk_label_set_text (GTK_LABEL (self->label), text);
 }
 
 static void
-answer_done (gpointer data, gpointer owner)
+show_why (LnsVerdictBar *self, const LnsWhy *why)
 {
-  const Answer *answer = data;
-  LnsVerdictBar *self = owner;
-
-  if (answer->lead == NULL)
-    {
-      g_autofree char *text = g_strdup_printf (_ ("What the time was lost to cannot be told: %s"),
-                                               answer->error.message);
-      say_dimly (self, text);
-      return;
-    }
-  g_autofree char *text = g_strconcat (answer->lead, answer->rest, NULL);
+  const char *verdict = why->verdict + why->lead_size;
+  g_autofree char *lead = lns_display_text (why->verdict, why->lead_size, TRUE);
+  g_autofree char *rest = lns_display_text (verdict, strlen (verdict), TRUE);
+  g_autofree char *text = g_strconcat (lead, rest, NULL);
   g_autoptr (PangoAttrList) attributes = pango_attr_list_new ();
   PangoAttribute *bold = pango_attr_weight_new (PANGO_WEIGHT_BOLD);
-  bold->end_index = (guint)strlen (answer->lead);
+
+  bold->end_index = (guint)strlen (lead);
   pango_attr_list_insert (attributes, bold);
   gtk_widget_remove_css_class (self->label, "dim-label");
   gtk_label_set_attributes (GTK_LABEL (self->label), attributes);
   gtk_label_set_text (GTK_LABEL (self->label), text);
-  self->longest = answer->longest;
-  gtk_widget_set_visible (self->show, answer->longest.end_ns > answer->longest.start_ns);
-  if (answer->is_slow)
+  if (why->findings.n > 0 && why->next != NULL)
+    self->longest = why->findings.items[0].longest;
+  gtk_widget_set_visible (self->show, self->longest.end_ns > self->longest.start_ns);
+  if (why->is_slow)
     gtk_widget_add_css_class (self->box, "accused");
 }
 
-static const LnsJobFuncs answer_funcs = { answer_work, answer_done, answer_free, NULL };
-
 static void
-find_out (LnsVerdictBar *self)
+changed_cb (LnsAnswer *answer, LnsVerdictBar *self)
 {
-  gtk_widget_set_visible (self->ask, FALSE);
-  say_dimly (self, _ ("Looking for what the time was lost to…"));
-  lns_job_start (&self->running, self->view, &answer_funcs, g_new0 (Answer, 1), self);
+  const LnsWhy *why = lns_answer_get_why (answer);
+
+  gtk_widget_set_visible (self->ask, lns_answer_get_state (answer) == LNS_ANSWER_UNASKED);
+  if (why != NULL)
+    show_why (self, why);
+  else
+    show_excuse (self);
 }
 
 /* --- The bar ---------------------------------------------------------------------------------- */
@@ -139,11 +88,7 @@ find_out (LnsVerdictBar *self)
 static void
 show_cb (GtkButton *button, LnsVerdictBar *self)
 {
-  const LnsEvidence *longest = &self->longest;
-  const int64_t around_ns = AROUND * (longest->end_ns - longest->start_ns);
-
-  lns_view_show_span (self->view, longest->start_ns - around_ns, longest->end_ns + around_ns);
-  lns_view_set_time_selection (self->view, longest->start_ns, longest->end_ns);
+  lns_answer_show (self->answer, &self->longest);
 }
 
 static void
@@ -162,22 +107,14 @@ lns_verdict_bar_new (LnsView *view)
   LnsReport *report = lns_view_get_report (view);
   g_autofree char *key = key_of (report);
 
-  const uint64_t n_events = lns_report_info (report)->n_events;
-
   self->view = g_object_ref (view);
+  self->answer = lns_answer_of (view);
+  g_signal_connect_object (self->answer, "changed", G_CALLBACK (changed_cb), self, 0);
+  g_signal_connect_object (self->ask, "clicked", G_CALLBACK (lns_answer_ask), self->answer,
+                           G_CONNECT_SWAPPED);
+  changed_cb (self->answer, self);
   if (closed != NULL && g_hash_table_contains (closed, key))
     gtk_widget_set_visible (GTK_WIDGET (self), FALSE);
-  else if (n_events <= MOST_EVENTS)
-    find_out (self);
-  else
-    {
-      g_autofree char *text =
-          g_strdup_printf (_ ("What the time was lost to takes a while to find: the report has "
-                              "%.0f million events."),
-                           (double)n_events / 1e6);
-      say_dimly (self, text);
-      gtk_widget_set_visible (self->ask, TRUE);
-    }
   return GTK_WIDGET (self);
 }
 
@@ -186,7 +123,7 @@ lns_verdict_bar_dispose (GObject *object)
 {
   LnsVerdictBar *self = LNS_VERDICT_BAR (object);
 
-  lns_job_cancel (&self->running);
+  g_clear_object (&self->answer);
   g_clear_object (&self->view);
   G_OBJECT_CLASS (lns_verdict_bar_parent_class)->dispose (object);
 }
@@ -223,7 +160,6 @@ lns_verdict_bar_init (LnsVerdictBar *self)
   gtk_box_append (GTK_BOX (self->box), self->show);
   gtk_box_append (GTK_BOX (self->box), close);
   adw_bin_set_child (ADW_BIN (self), self->box);
-  g_signal_connect_swapped (self->ask, "clicked", G_CALLBACK (find_out), self);
   g_signal_connect (self->show, "clicked", G_CALLBACK (show_cb), self);
   g_signal_connect (close, "clicked", G_CALLBACK (close_cb), self);
 }

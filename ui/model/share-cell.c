@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "ui/functions/share-cell.h"
+#include "ui/model/share-cell.h"
 
 #include <adwaita.h>
 

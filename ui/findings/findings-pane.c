@@ -1,0 +1,301 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/findings/findings-pane.h"
+
+#include <glib/gi18n.h>
+#include <string.h>
+
+#include "src/base/format.h"
+#include "ui/model/answer.h"
+#include "ui/model/column-view.h"
+#include "ui/model/display-text.h"
+#include "ui/model/event-text.h"
+#include "ui/model/share-cell.h"
+
+struct _LnsFindingsPane
+{
+  AdwBin parent_instance;
+
+  LnsAnswer *answer; /* owned */
+  GtkStringList
+      *list; /* borrowed from the columns; an item for each finding, then for each abstention */
+
+  GtkStack *stack; /* pages "text", "list" */
+  GtkLabel *text;
+  GtkWidget *ask;
+  GtkColumnView *columns;
+  GtkLabel *advice;
+};
+
+G_DEFINE_FINAL_TYPE (LnsFindingsPane, lns_findings_pane, ADW_TYPE_BIN)
+
+/* --- Cells ------------------------------------------------------------------------------------ */
+
+typedef enum
+{
+  COLUMN_CAUSE,
+  COLUMN_SENTENCE,
+  COLUMN_LOST,
+  COLUMN_SHARE,
+  COLUMN_COUNT,
+  COLUMN_LONGEST,
+  COLUMN_CONFIDENCE
+} ColumnId;
+
+typedef struct
+{
+  ColumnId id;
+  const char *title;
+  int width_px; /* 0: what is left */
+} Column;
+
+static const Column columns[] = {
+  { COLUMN_CAUSE, N_ ("Cause"), 130 },    { COLUMN_SENTENCE, N_ ("What Happened"), 0 },
+  { COLUMN_LOST, N_ ("Lost"), 90 },       { COLUMN_SHARE, N_ ("Share"), 90 },
+  { COLUMN_COUNT, N_ ("Times"), 80 },     { COLUMN_LONGEST, N_ ("Longest"), 90 },
+  { COLUMN_CONFIDENCE, N_ ("Sure"), 90 },
+};
+
+static gboolean
+is_number (ColumnId id)
+{
+  return id == COLUMN_LOST || id == COLUMN_COUNT || id == COLUMN_LONGEST;
+}
+
+/* The finding in the row at POSITION, or NULL: it is an abstention. */
+static const LnsWhyFinding *
+finding_at (LnsFindingsPane *self, guint position)
+{
+  const LnsWhy *why = lns_answer_get_why (self->answer);
+
+  return position < why->findings.n ? &why->findings.items[position] : NULL;
+}
+
+static const LnsAbstention *
+abstention_at (LnsFindingsPane *self, guint position)
+{
+  const LnsWhy *why = lns_answer_get_why (self->answer);
+
+  return &why->abstained.items[position - why->findings.n];
+}
+
+/* What happened, with the GPU that it happened on where there are several. */
+static char *
+sentence_of (LnsFindingsPane *self, const LnsWhyFinding *finding)
+{
+  g_autofree char *sentence =
+      lns_display_text (finding->sentence, strlen (finding->sentence), FALSE);
+
+  if (lns_answer_get_why (self->answer)->ledgers.n < 2)
+    return g_steal_pointer (&sentence);
+  return g_strdup_printf ("%s: %s", lns_answer_get_subject (self->answer, finding->ledger),
+                          sentence);
+}
+
+/* The text of a cell: valid UTF-8. Free with g_free (). */
+static char *
+cell_text (LnsFindingsPane *self, guint position, ColumnId id)
+{
+  static const char *const confidences[] = { N_ ("certain"), N_ ("likely"), N_ ("guess") };
+  const LnsWhyFinding *finding = finding_at (self, position);
+  char number[LNS_FORMAT_SIZE];
+
+  if (finding == NULL)
+    {
+      const char *reason = abstention_at (self, position)->reason;
+      return id == COLUMN_CAUSE      ? g_strdup (_ ("not known"))
+             : id == COLUMN_SENTENCE ? lns_display_text (reason, strlen (reason), FALSE)
+                                     : g_strdup ("—");
+    }
+  switch (id)
+    {
+    case COLUMN_CAUSE:
+      return g_strdup (lns_cause_name (finding->cause));
+    case COLUMN_SENTENCE:
+      return sentence_of (self, finding);
+    case COLUMN_LOST:
+      return g_strdup (lns_format_duration (finding->ns, number));
+    case COLUMN_SHARE:
+      return g_strdup_printf ("%.1f %%", 100 * finding->share);
+    case COLUMN_COUNT:
+      return g_strdup (lns_format_unsigned (finding->count, number));
+    case COLUMN_LONGEST:
+      return finding->longest.end_ns > finding->longest.start_ns
+                 ? g_strdup (lns_format_duration (
+                       finding->longest.end_ns - finding->longest.start_ns, number))
+                 : g_strdup ("—");
+    case COLUMN_CONFIDENCE:
+      return g_strdup (_ (confidences[finding->confidence]));
+    }
+  return NULL;
+}
+
+static void
+setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *column)
+{
+  GtkWidget *cell = column->id == COLUMN_SHARE ? lns_share_cell_new () : gtk_label_new (NULL);
+
+  if (column->id != COLUMN_SHARE)
+    g_object_set (cell, "xalign", is_number (column->id) ? 1.0 : 0.0, "ellipsize",
+                  column->id == COLUMN_SENTENCE ? PANGO_ELLIPSIZE_NONE : PANGO_ELLIPSIZE_END,
+                  "wrap", column->id == COLUMN_SENTENCE, "wrap-mode", PANGO_WRAP_WORD_CHAR, NULL);
+  if (is_number (column->id))
+    gtk_widget_add_css_class (cell, "numeric");
+  gtk_list_item_set_child (item, cell);
+}
+
+static void
+bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *column)
+{
+  LnsFindingsPane *self = g_object_get_data (G_OBJECT (factory), "pane");
+  const guint position = gtk_list_item_get_position (item);
+  const LnsWhyFinding *finding = finding_at (self, position);
+  g_autofree char *text = cell_text (self, position, column->id);
+  GtkWidget *cell = gtk_list_item_get_child (item);
+
+  /* Sentences are not cut. */
+  gtk_widget_set_tooltip_text (cell, column->id == COLUMN_SENTENCE ? NULL
+                                     : column->id == COLUMN_CAUSE && finding != NULL
+                                         ? lns_cause_help (finding->cause)
+                                         : text);
+  if (column->id == COLUMN_SHARE)
+    lns_share_cell_set (LNS_SHARE_CELL (cell), finding != NULL ? MIN (finding->share, 1) : 0, text);
+  else
+    gtk_label_set_text (GTK_LABEL (cell), text);
+  if (column->id != COLUMN_CAUSE)
+    return;
+  gtk_widget_set_css_classes (cell,
+                              (const char *[]){ finding == NULL ? "dim-label" : "cause", NULL });
+  if (finding != NULL && finding->severity == LNS_WHY_HIGH)
+    gtk_widget_add_css_class (cell, "grave");
+}
+
+static void
+add_column (LnsFindingsPane *self, const Column *column)
+{
+  GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
+  GtkColumnViewColumn *view_column = gtk_column_view_column_new (_ (column->title), factory);
+
+  g_object_set_data (G_OBJECT (factory), "pane", self);
+  g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), (gpointer)column);
+  g_signal_connect (factory, "bind", G_CALLBACK (bind_cb), (gpointer)column);
+  g_object_set (view_column, "resizable", TRUE, "fixed-width",
+                column->width_px > 0 ? column->width_px : -1, "expand", column->width_px == 0,
+                NULL);
+  gtk_column_view_append_column (self->columns, view_column);
+  if (is_number (column->id) || column->id == COLUMN_SHARE)
+    lns_column_view_align_title (view_column);
+  g_object_unref (view_column);
+}
+
+/* --- The list --------------------------------------------------------------------------------- */
+
+/* Writes what to do about the row at POSITION, or about all. */
+static void
+show_advice (LnsFindingsPane *self, guint position)
+{
+  const LnsWhy *why = lns_answer_get_why (self->answer);
+  const LnsWhyFinding *finding =
+      position != GTK_INVALID_LIST_POSITION ? finding_at (self, position) : NULL;
+  const char *advice = finding != NULL ? finding->advice : why->next;
+  g_autofree char *text = NULL;
+
+  if (position != GTK_INVALID_LIST_POSITION && finding == NULL)
+    text = g_strdup (abstention_at (self, position)->advice);
+  else if (advice != NULL)
+    text = g_strdup_printf (_ ("Next: %s."), advice);
+  gtk_label_set_text (self->advice, text != NULL ? text : "");
+  gtk_widget_set_visible (GTK_WIDGET (self->advice), text != NULL);
+}
+
+static void
+selected_cb (GtkSingleSelection *rows, GParamSpec *pspec, LnsFindingsPane *self)
+{
+  const guint position = gtk_single_selection_get_selected (rows);
+  const LnsWhyFinding *finding =
+      position != GTK_INVALID_LIST_POSITION ? finding_at (self, position) : NULL;
+
+  show_advice (self, position);
+  if (finding != NULL)
+    lns_answer_show (self->answer, &finding->longest);
+}
+
+static void
+changed_cb (LnsAnswer *answer, LnsFindingsPane *self)
+{
+  const LnsWhy *why = lns_answer_get_why (answer);
+  const size_t n = why != NULL ? why->findings.n + why->abstained.n : 0;
+
+  gtk_widget_set_visible (self->ask, lns_answer_get_state (answer) == LNS_ANSWER_UNASKED);
+  gtk_stack_set_visible_child_name (self->stack, n > 0 ? "list" : "text");
+  if (n > 0)
+    {
+      for (size_t i = 0; i < n; i++)
+        gtk_string_list_append (self->list, "");
+      show_advice (self, GTK_INVALID_LIST_POSITION);
+      return;
+    }
+  g_autofree char *text = why != NULL
+                              ? lns_display_text (why->verdict, strlen (why->verdict), FALSE)
+                              : lns_answer_get_excuse (answer);
+  gtk_label_set_text (self->text, text);
+}
+
+/* --- Life ------------------------------------------------------------------------------------- */
+
+GtkWidget *
+lns_findings_pane_new (LnsView *view)
+{
+  LnsFindingsPane *self = g_object_new (LNS_TYPE_FINDINGS_PANE, NULL);
+  g_autoptr (GtkStringList) list = gtk_string_list_new (NULL);
+  g_autoptr (GtkSingleSelection) rows = g_object_new (
+      GTK_TYPE_SINGLE_SELECTION, "autoselect", FALSE, "can-unselect", TRUE, "model", list, NULL);
+
+  self->list = list;
+  self->answer = lns_answer_of (view);
+  g_signal_connect_object (rows, "notify::selected-item", G_CALLBACK (selected_cb), self, 0);
+  g_signal_connect_object (self->answer, "changed", G_CALLBACK (changed_cb), self, 0);
+  g_signal_connect_object (self->ask, "clicked", G_CALLBACK (lns_answer_ask), self->answer,
+                           G_CONNECT_SWAPPED);
+  for (size_t i = 0; i < G_N_ELEMENTS (columns); i++)
+    add_column (self, &columns[i]);
+  gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (rows));
+  changed_cb (self->answer, self);
+  return GTK_WIDGET (self);
+}
+
+static void
+lns_findings_pane_dispose (GObject *object)
+{
+  LnsFindingsPane *self = LNS_FINDINGS_PANE (object);
+
+  /* The items' texts are the answer's. */
+  if (self->columns != NULL)
+    gtk_column_view_set_model (self->columns, NULL);
+  g_clear_object (&self->answer);
+  G_OBJECT_CLASS (lns_findings_pane_parent_class)->dispose (object);
+}
+
+static void
+lns_findings_pane_class_init (LnsFindingsPaneClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->dispose = lns_findings_pane_dispose;
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/lanescope/Lanescope/findings-pane.ui");
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, stack);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, text);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, ask);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, columns);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, advice);
+}
+
+static void
+lns_findings_pane_init (LnsFindingsPane *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+}

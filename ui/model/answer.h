@@ -1,0 +1,45 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Why the program of a report was slow (`lanescope why`): found once, on a worker, for all that show it. Main thread only.
+ *
+ * Signal "changed" (): another state. */
+
+#pragma once
+
+#include "src/analysis/why/why.h"
+#include "ui/model/view.h"
+
+typedef enum
+{
+  LNS_ANSWER_UNASKED, /* the report is large: lns_answer_ask () */
+  LNS_ANSWER_LOOKING,
+  LNS_ANSWER_THERE,
+  LNS_ANSWER_NONE /* it cannot be told */
+} LnsAnswerState;
+
+#define LNS_TYPE_ANSWER (lns_answer_get_type ())
+G_DECLARE_FINAL_TYPE (LnsAnswer, lns_answer, LNS, ANSWER, GObject)
+
+/* A new reference on the answer of VIEW's report, which is looked for at once unless the report is large. It keeps a
+ * reference of VIEW; the search is cancelled with the last reference on the answer. */
+LnsAnswer *lns_answer_of (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
+
+LnsAnswerState lns_answer_get_state (LnsAnswer *self);
+
+/* The answer, in the person's language, while the state is LNS_ANSWER_THERE; else NULL. Owned by SELF. */
+const LnsWhy *lns_answer_get_why (LnsAnswer *self);
+
+/* What the ledger number L of the answer is about: "GPU 0". Owned by SELF; UTF-8. */
+const char *lns_answer_get_subject (LnsAnswer *self, size_t l);
+
+/* What there is instead of an answer, in a sentence; NULL while the state is LNS_ANSWER_THERE. Free with g_free (). */
+char *lns_answer_get_excuse (LnsAnswer *self);
+
+/* Looks for the answer if the state is LNS_ANSWER_UNASKED. */
+void lns_answer_ask (LnsAnswer *self);
+
+/* Selects the time of EVIDENCE and shows it, with as much again on each side. Does nothing for a time without length. */
+void lns_answer_show (LnsAnswer *self, const LnsEvidence *evidence);
