@@ -225,7 +225,7 @@ test_slow_clocks (void)
         {
           LNS_CHECK_INT (first->ns, 10 * MS);
           LNS_CHECK_STR (first->sentence,
-                         "Kernels as gemm took 10.0 ms longer while the clocks were "
+                         "Kernels like gemm took 10.0 ms longer while the clocks were "
                          "held down (Power limit).");
         }
       lns_why_free (why);
