@@ -12,8 +12,10 @@
 #include "ui/model/answer.h"
 #include "ui/model/column-view.h"
 #include "ui/model/display-text.h"
-#include "ui/model/event-text.h"
 #include "ui/model/share-cell.h"
+
+/* A narrower window scrolls: sentences would become towers. */
+#define SENTENCE_CHARS 32
 
 struct _LnsFindingsPane
 {
@@ -45,14 +47,7 @@ typedef enum
   COLUMN_CONFIDENCE
 } ColumnId;
 
-typedef struct
-{
-  ColumnId id;
-  const char *title;
-  int width_px; /* 0: what is left */
-} Column;
-
-static const Column columns[] = {
+static const LnsColumn columns[] = {
   { COLUMN_CAUSE, N_ ("Cause"), 130 },    { COLUMN_SENTENCE, N_ ("What Happened"), 0 },
   { COLUMN_LOST, N_ ("Lost"), 90 },       { COLUMN_SHARE, N_ ("Share"), 90 },
   { COLUMN_COUNT, N_ ("Times"), 80 },     { COLUMN_LONGEST, N_ ("Longest"), 90 },
@@ -134,23 +129,24 @@ cell_text (LnsFindingsPane *self, guint position, ColumnId id)
 }
 
 static void
-setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *column)
+setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *column)
 {
   GtkWidget *cell = column->id == COLUMN_SHARE ? lns_share_cell_new () : gtk_label_new (NULL);
 
   if (column->id != COLUMN_SHARE)
     g_object_set (cell, "xalign", is_number (column->id) ? 1.0 : 0.0, "ellipsize",
                   column->id == COLUMN_SENTENCE ? PANGO_ELLIPSIZE_NONE : PANGO_ELLIPSIZE_END,
-                  "wrap", column->id == COLUMN_SENTENCE, "wrap-mode", PANGO_WRAP_WORD_CHAR, NULL);
+                  "wrap", column->id == COLUMN_SENTENCE, "wrap-mode", PANGO_WRAP_WORD_CHAR,
+                  "width-chars", column->id == COLUMN_SENTENCE ? SENTENCE_CHARS : -1, NULL);
   if (is_number (column->id))
     gtk_widget_add_css_class (cell, "numeric");
   gtk_list_item_set_child (item, cell);
 }
 
 static void
-bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *column)
+bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *column)
 {
-  LnsFindingsPane *self = g_object_get_data (G_OBJECT (factory), "pane");
+  LnsFindingsPane *self = lns_column_owner (factory);
   const guint position = gtk_list_item_get_position (item);
   const LnsWhyFinding *finding = finding_at (self, position);
   g_autofree char *text = cell_text (self, position, column->id);
@@ -171,24 +167,6 @@ bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *col
                               (const char *[]){ finding == NULL ? "dim-label" : "cause", NULL });
   if (finding != NULL && finding->severity == LNS_WHY_HIGH)
     gtk_widget_add_css_class (cell, "grave");
-}
-
-static void
-add_column (LnsFindingsPane *self, const Column *column)
-{
-  GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
-  GtkColumnViewColumn *view_column = gtk_column_view_column_new (_ (column->title), factory);
-
-  g_object_set_data (G_OBJECT (factory), "pane", self);
-  g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), (gpointer)column);
-  g_signal_connect (factory, "bind", G_CALLBACK (bind_cb), (gpointer)column);
-  g_object_set (view_column, "resizable", TRUE, "fixed-width",
-                column->width_px > 0 ? column->width_px : -1, "expand", column->width_px == 0,
-                NULL);
-  gtk_column_view_append_column (self->columns, view_column);
-  if (is_number (column->id) || column->id == COLUMN_SHARE)
-    lns_column_view_align_title (view_column);
-  g_object_unref (view_column);
 }
 
 /* --- The list --------------------------------------------------------------------------------- */
@@ -261,7 +239,12 @@ lns_findings_pane_new (LnsView *view)
   g_signal_connect_object (self->ask, "clicked", G_CALLBACK (lns_answer_ask), self->answer,
                            G_CONNECT_SWAPPED);
   for (size_t i = 0; i < G_N_ELEMENTS (columns); i++)
-    add_column (self, &columns[i]);
+    {
+      GtkColumnViewColumn *column = lns_column_view_add (
+          self->columns, &columns[i], G_CALLBACK (setup_cb), G_CALLBACK (bind_cb), self);
+      if (is_number (columns[i].id) || columns[i].id == COLUMN_SHARE)
+        lns_column_view_align_title (column);
+    }
   gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (rows));
   changed_cb (self->answer, self);
   return GTK_WIDGET (self);

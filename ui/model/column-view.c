@@ -5,6 +5,8 @@
 
 #include "ui/model/column-view.h"
 
+#include <glib/gi18n.h>
+
 /* --- Scrolling ----------------------------------------------------------------------------- */
 
 /* The list inside VIEW. */
@@ -172,4 +174,31 @@ lns_column_view_sort_reverse (GtkColumnView *view)
   if (sorted != NULL)
     gtk_column_view_sort_by_column (view, sorted,
                                     is_descending ? GTK_SORT_ASCENDING : GTK_SORT_DESCENDING);
+}
+
+#define OWNER "lns-owner"
+
+GtkColumnViewColumn *
+lns_column_view_add (
+    GtkColumnView *view, const LnsColumn *column, GCallback setup, GCallback bind, gpointer owner)
+{
+  GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
+  g_autoptr (GtkColumnViewColumn) added = gtk_column_view_column_new (_ (column->title), factory);
+
+  g_object_set_data (G_OBJECT (factory), OWNER, owner);
+  g_signal_connect (factory, "setup", setup, (gpointer)column);
+  g_signal_connect (factory, "bind", bind, (gpointer)column);
+  gtk_column_view_column_set_resizable (added, TRUE);
+  if (column->width_px > 0)
+    gtk_column_view_column_set_fixed_width (added, column->width_px);
+  else
+    gtk_column_view_column_set_expand (added, TRUE);
+  gtk_column_view_append_column (view, added);
+  return added;
+}
+
+gpointer
+lns_column_owner (GtkSignalListItemFactory *factory)
+{
+  return g_object_get_data (G_OBJECT (factory), OWNER);
 }

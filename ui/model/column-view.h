@@ -19,6 +19,20 @@ void lns_column_view_scroll_to (GtkColumnView *view, guint position);
  * not be empty. */
 void lns_column_view_go_to_top (GtkColumnView *view);
 
+/* A column of a view whose columns are a table. */
+typedef struct
+{
+  int id;            /* the owner's */
+  const char *title; /* to be translated */
+  int width_px;      /* 0: what is left */
+} LnsColumn;
+
+/* Appends COLUMN, which must outlive VIEW; the result is VIEW's. SETUP and BIND are handlers of those signals of a
+ * GtkSignalListItemFactory, and get COLUMN as data; lns_column_owner () of the factory is OWNER, which is borrowed. */
+GtkColumnViewColumn *lns_column_view_add (
+    GtkColumnView *view, const LnsColumn *column, GCallback setup, GCallback bind, gpointer owner);
+gpointer lns_column_owner (GtkSignalListItemFactory *factory);
+
 /* Aligns the title of COLUMN, which must be in its view, to the right. */
 void lns_column_view_align_title (GtkColumnViewColumn *column);
 

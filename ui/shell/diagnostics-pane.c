@@ -11,6 +11,7 @@
 #include "src/base/format.h"
 #include "src/base/language.h"
 #include "src/analysis/rules/doctor.h"
+#include "ui/model/column-view.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
@@ -78,14 +79,7 @@ typedef enum
   COLUMN_MESSAGE
 } ColumnId;
 
-typedef struct
-{
-  ColumnId id;
-  const char *title;
-  int width_px; /* 0: what is left */
-} Column;
-
-static const Column columns[] = {
+static const LnsColumn columns[] = {
   { COLUMN_SEVERITY, N_ ("Severity"), 130 }, { COLUMN_TIME, N_ ("Time"), 130 },
   { COLUMN_PROCESS, N_ ("Process"), 160 },   { COLUMN_CODE, N_ ("Code"), 140 },
   { COLUMN_MESSAGE, N_ ("Message"), 0 },
@@ -117,7 +111,7 @@ cell_text (LnsReport *report, const Problem *problem, ColumnId id)
 }
 
 static void
-setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *column)
+setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *column)
 {
   GtkWidget *label = g_object_new (GTK_TYPE_LABEL, "xalign", 0.0, "yalign", 0.0, NULL);
 
@@ -130,10 +124,10 @@ setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *co
 }
 
 static void
-bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *column)
+bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *column)
 {
   static const char *const classes[] = { "numeric", "warning", "error" };
-  LnsDiagnosticsPane *self = g_object_get_data (G_OBJECT (factory), "pane");
+  LnsDiagnosticsPane *self = lns_column_owner (factory);
   GtkWidget *label = gtk_list_item_get_child (item);
   const Problem *problem =
       &g_array_index (self->problems, Problem, gtk_list_item_get_position (item));
@@ -143,24 +137,6 @@ bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const Column *col
   gtk_widget_set_tooltip_text (label, text);
   if (column->id == COLUMN_SEVERITY)
     gtk_widget_set_css_classes (label, (const char *[]){ classes[problem->severity], NULL });
-}
-
-static void
-add_column (LnsDiagnosticsPane *self, const Column *column)
-{
-  GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
-  GtkColumnViewColumn *view_column = gtk_column_view_column_new (_ (column->title), factory);
-
-  g_object_set_data (G_OBJECT (factory), "pane", self);
-  g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), (gpointer)column);
-  g_signal_connect (factory, "bind", G_CALLBACK (bind_cb), (gpointer)column);
-  gtk_column_view_column_set_resizable (view_column, TRUE);
-  if (column->width_px > 0)
-    gtk_column_view_column_set_fixed_width (view_column, column->width_px);
-  else
-    gtk_column_view_column_set_expand (view_column, TRUE);
-  gtk_column_view_append_column (self->columns, view_column);
-  g_object_unref (view_column);
 }
 
 /* Moves the timeline to where the chosen diagnostic came up, close enough to see what it is about. */
@@ -240,7 +216,8 @@ lns_diagnostics_pane_new (LnsView *view)
   append_diagnostics (self);
   g_signal_connect_object (rows, "notify::selected-item", G_CALLBACK (selected_cb), self, 0);
   for (size_t i = 0; i < G_N_ELEMENTS (columns); i++)
-    add_column (self, &columns[i]);
+    lns_column_view_add (self->columns, &columns[i], G_CALLBACK (setup_cb), G_CALLBACK (bind_cb),
+                         self);
   gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (rows));
   gtk_stack_set_visible_child_name (self->stack, self->problems->len == 0 ? "empty" : "list");
   lns_job_start (&self->examining, view, &examine_funcs, g_new0 (Examining, 1), self);
