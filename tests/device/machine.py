@@ -23,8 +23,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("LNS_BUILD_ROOT") or os.environ.get("LNS_BUILD_DIR") or os.path.join(ROOT, "build")
 LANESCOPE = os.path.join(BUILD, "src", "cli", "lanescope")
 BARE_CLIENT = os.path.join(BUILD, "tests", "device", "libbare-client.so")
-LIMIT_S = 480  # after this time no further check begins
-END_S = 560    # at this time a program that still runs is ended
+LIMIT_S = int(os.environ.get("LNS_DEVICE_LIMIT_S", 480))  # after this time no further check begins
+END_S = LIMIT_S + 80                                      # at this time a program that still runs is ended
 
 
 class CouldNot(Exception):
@@ -146,7 +146,8 @@ class Machine:
         return self.end(self.start(command, env), code)[0]
 
     def profile_command(self, name, *switches, trace="cuda,nvtx"):
-        return [LANESCOPE, "profile", "-t", trace, "-f", "true", "-o", self.file(name), *switches]
+        traced = ["-t", trace] if trace else []
+        return [LANESCOPE, "profile", *traced, "-f", "true", "-o", self.file(name), *switches]
 
     def record(self, command, *switches, trace="cuda,nvtx", env=None, code=0, name="report"):
         """Records COMMAND, which must exit with CODE; the report, and what the program printed."""
@@ -188,6 +189,12 @@ class Recording:
 
     def count(self, kind, rest=""):
         return self.rows(kind, "count(*) AS n", rest)[0]["n"]
+
+    def why(self):
+        """What `lanescope why` answers."""
+        asked = subprocess.run([LANESCOPE, "why", "--format=json", self.path], capture_output=True, text=True, check=False)
+        assert asked.returncode == 0, asked.stderr
+        return json.loads(asked.stdout)
 
     def kernels(self):
         return self.rows("KERNEL", "k.*, s.value AS name", "k JOIN StringIds s ON s.id = k.shortName ORDER BY k.start")

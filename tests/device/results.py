@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""What tests/device/run leaves in its folder: status.txt, and after each check device.jsonl, device.md and reports.tar. These are
+"""What tests/device/run leaves in its folder: status.txt, and after each check device.jsonl, device.md and reports.tar, reports1.tar and so on. These are
 few files, so that they are easy to copy from a machine."""
 
 import gzip
@@ -12,8 +12,9 @@ import os
 import re
 import tarfile
 
-REPORT_BYTES = 4 << 20
-TAR_BYTES = 14 << 20
+PACKED_BYTES = 4 << 20  # a report that is larger, packed, is not kept
+TAR_BYTES = 15 << 20
+TARS = 4
 
 
 class Results:
@@ -34,14 +35,16 @@ class Results:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
         self.note("device.md", table([self.file("device.jsonl")]))
         for report in reports:
-            if os.path.getsize(report) <= REPORT_BYTES:
-                self.keep(report, re.sub("[^a-z0-9]+", "-", row["check"].lower()).strip("-"))
+            self.keep(report, re.sub("[^a-z0-9]+", "-", row["check"].lower()).strip("-"))
 
     def keep(self, report, name):
-        path = self.file("reports.tar")
         with open(report, "rb") as file:
-            packed = gzip.compress(file.read())
-        if (os.path.getsize(path) if os.path.exists(path) else 0) + len(packed) < TAR_BYTES:
+            packed = gzip.compress(file.read(), 4) if os.path.getsize(report) < 64 * PACKED_BYTES else None
+        if not packed or len(packed) > PACKED_BYTES:
+            return
+        paths = (self.file(f"reports{number or ''}.tar") for number in range(TARS))
+        path = next((path for path in paths if (os.path.getsize(path) if os.path.exists(path) else 0) + len(packed) < TAR_BYTES), None)
+        if path:
             member = tarfile.TarInfo(f"{name}.{os.path.basename(report)}.gz")
             member.size = len(packed)
             with tarfile.open(path, "a") as tar:
