@@ -179,6 +179,12 @@ unwind (LnsCpuRecords *records, uint32_t pid, Words *words, Chain *chain)
       !lns_registers_from_perf (records->events->machine, records->events->registers, values,
                                 n_registers, &registers))
     return;
+  if (atomic_load (&records->is_hurried))
+    {
+      if (chain->n < LNS_CPU_MAX_FRAMES)
+        chain->addresses[chain->n++] = LNS_CPU_CUT;
+      return;
+    }
   const LnsStackCopy stack = { (const uint8_t *)copied, n_bytes,
                                registers.values[records->events->machine->stack_pointer] };
   const size_t n_followed = chain->n - chain->n_kernel;

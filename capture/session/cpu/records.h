@@ -4,7 +4,7 @@
  */
 
 /* Makes the records that the decoder plays (decode/cpu/cpu.h) of those that the kernel writes: knows its processes, unwinds
- * stacks, and hands the records to the next batch. Used by one thread, but for `n_waiting_bytes`. */
+ * stacks, and hands the records to the next batch. Used by one thread, but for `n_waiting_bytes` and `is_hurried`. */
 
 #pragma once
 
@@ -37,6 +37,8 @@ typedef struct
   uint64_t n_samples;
   uint64_t n_dropped;            /* records without memory that no LNS_CPU_LOST tells of */
   atomic_size_t n_waiting_bytes; /* of records that are not recorded yet */
+  atomic_bool
+      is_hurried; /* samples keep what the kernel found of their callers: somebody waits for them */
 } LnsCpuRecords;
 
 /* A mapping in the making, with room for its path. */

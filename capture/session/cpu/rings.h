@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Puts the records of the kernel's rings, each of which is in order, into one order. Used by one thread. */
+/* Puts the records of the kernel's rings, each of which is in order, into one order. Used by one thread, but for
+ * lns_cpu_order_collect (), which another may call meanwhile. */
 
 #pragma once
 
@@ -28,6 +29,10 @@ typedef struct LnsCpuOrder LnsCpuOrder;
 /* Returns NULL if memory is short. */
 LnsCpuOrder *lns_cpu_order_new (const LnsCpuEvents *events);
 void lns_cpu_order_free (LnsCpuOrder *order); /* accepts NULL */
+
+/* Takes what is in the rings, so that the kernel has room again, and keeps it for the two functions below.
+ * Returns false if more than LIMIT bytes are kept, and the rest is left. Any thread, as long as the events are open. */
+bool lns_cpu_order_collect (LnsCpuOrder *order, size_t limit);
 
 /* Takes what is in the rings, and calls TAKE, in the order of their times, for the records that are not later than UNTIL_NS.
  * The others wait. A record may come into its ring a moment later than its time: one that is later than the call is left

@@ -28,12 +28,20 @@
 #include "src/base/memory.h"
 #include "src/base/monotonic.h"
 
-/* How often rings are read; a ring that is half full is read at once. A record waits for one more turn, as others of its time
- * may still come from other CPUs. Programs that end sooner after exec have no command line in the report. */
+/* How often records are taken. A record waits for one more turn, as others of its time may still come from other CPUs. Programs that
+ * end sooner after exec have no command line in the report. */
 #define PERIOD_MS 20
+
+/* A ring that is half full is read at once, by a thread that does nothing else: to unwind a stack, the other one may first have to
+ * read the tables of a great library from the disk. What waits for that thread, at most: */
+#define COLLECTED_BYTES ((size_t)64 << 20)
 
 /* What the recorder may be behind by. */
 #define WAITING_BYTES ((size_t)64 << 20)
+
+/* Records that are not taken in time are taken without unwinding their stacks, which is far faster. They may take so many times as
+ * long, on a machine that is very busy. */
+#define HURRIED 10
 
 /* How many processes are named that are not recorded. */
 #define MOST_REFUSED 4
@@ -47,13 +55,14 @@ struct LnsCpuSampling
   LnsCpuEvents events; /* of the thread once it runs, but for its descriptors */
   pthread_mutex_t lock;
   pthread_cond_t settled; /* `n_drained` grew */
-  pthread_t thread;
-  bool is_open, has_thread; /* written before the thread runs */
+  pthread_t thread, collector;
+  bool is_open, has_thread; /* written before the threads run */
   bool is_stopping;         /* under the lock, as the next four */
   bool is_paused;
   int64_t paused_ns; /* when it was paused and the thread has not noted it; 0: never */
   uint64_t n_asked, n_drained;
   int wake_fd; /* an eventfd, readable after one of these changed */
+  int end_fd;  /* an eventfd, readable when the collector shall end */
   /* Of the thread: */
   LnsCpuOrder *order;
   LnsCpuRecords records;
@@ -83,15 +92,38 @@ read_rings (LnsCpuSampling *sampling, int64_t until_ns)
 
 /* Waits for the next turn. */
 static void
-wait_for_turn (LnsCpuSampling *sampling, struct pollfd *fds)
+wait_for_turn (const LnsCpuSampling *sampling)
 {
-  const size_t n = sampling->events.rings.n;
+  struct pollfd fd = { sampling->wake_fd, POLLIN, 0 };
   eventfd_t count;
-  poll (fds, (nfds_t)n + 1, PERIOD_MS);
-  for (size_t i = 0; i < n; i++)
-    if (fds[i].revents & (POLLHUP | POLLERR))
-      fds[i].fd = -1;                       /* all threads have ended; the ring may still be read */
+  poll (&fd, 1, PERIOD_MS);
   eventfd_read (sampling->wake_fd, &count); /* fails only where it is not readable */
+}
+
+/* Empties rings that are half full until the end. */
+static void *
+collect (void *data)
+{
+  LnsCpuSampling *sampling = data;
+  const size_t n = sampling->events.rings.n;
+  struct pollfd *fds = calloc (n + 1, sizeof *fds);
+  /* If that is allowed: rings are small, and a busy machine must not overflow them. */
+  setpriority (PRIO_PROCESS, (id_t)gettid (), -10);
+  for (size_t i = 0; fds != NULL && i < n; i++)
+    fds[i] = (struct pollfd){ sampling->events.rings.items[i].fds.side, POLLIN, 0 };
+  if (fds != NULL)
+    fds[n] = (struct pollfd){ sampling->end_fd, POLLIN, 0 };
+  while (fds != NULL && fds[n].revents == 0)
+    {
+      poll (fds, (nfds_t)n + 1, -1);
+      for (size_t i = 0; i < n; i++)
+        if (fds[i].revents & (POLLHUP | POLLERR))
+          fds[i].fd = -1; /* all threads have ended; the ring may still be read */
+      if (!lns_cpu_order_collect (sampling->order, COLLECTED_BYTES))
+        poll (&fds[n], 1, PERIOD_MS);
+    }
+  free (fds);
+  return NULL;
 }
 
 /* Reads all records up to UNTIL_NS, and says so. */
@@ -106,20 +138,13 @@ static void *
 run (void *data)
 {
   LnsCpuSampling *sampling = data;
-  const size_t n = sampling->events.rings.n;
-  struct pollfd *fds = calloc (n + 1, sizeof *fds);
   int64_t turn_ns = lns_monotonic_ns ();
-  bool is_stopping = fds == NULL;
-  lns_text_stay_english (); /* what fails here is told in the report, too */
-  /* If that is allowed: rings are small, and a busy machine must not overflow them. */
-  setpriority (PRIO_PROCESS, (id_t)gettid (), -10);
-  for (size_t i = 0; fds != NULL && i < n; i++)
-    fds[i] = (struct pollfd){ sampling->events.rings.items[i].fds.side, POLLIN, 0 };
-  if (fds != NULL)
-    fds[n] = (struct pollfd){ sampling->wake_fd, POLLIN, 0 };
+  bool is_stopping = false;
+  lns_text_stay_english ();                         /* what fails here is told in the report, too */
+  setpriority (PRIO_PROCESS, (id_t)gettid (), -10); /* as above */
   while (!is_stopping)
     {
-      wait_for_turn (sampling, fds);
+      wait_for_turn (sampling);
       pthread_mutex_lock (&sampling->lock);
       const uint64_t n_asked = sampling->n_asked, n_drained = sampling->n_drained;
       is_stopping = sampling->is_stopping;
@@ -144,7 +169,6 @@ run (void *data)
     }
   lns_family_tell_awaited (&sampling->records.family);
   lns_mailbox_note_samples (sampling->peers->mailbox, INT64_MAX);
-  free (fds);
   return NULL;
 }
 
@@ -158,6 +182,7 @@ lns_cpu_sampling_new (const LnsCpuSamplingOptions *options, LnsPeers *peers)
   sampling->options = *options;
   sampling->peers = peers;
   sampling->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  sampling->end_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   pthread_mutex_init (&sampling->lock, NULL);
   pthread_condattr_init (&monotonic);
   pthread_condattr_setclock (&monotonic, CLOCK_MONOTONIC);
@@ -261,18 +286,26 @@ tell_refusal (const Listener *listener, int failed, LnsCpuEventsStep step)
 }
 
 static int
-start_thread (LnsCpuSampling *sampling)
+start_threads (LnsCpuSampling *sampling)
 {
   sigset_t all, old;
-  if (sampling->wake_fd >= 0 && sampling->order == NULL)
+  if (sampling->wake_fd < 0 || sampling->end_fd < 0)
+    return EMFILE;
+  if (sampling->order == NULL)
     sampling->order = lns_cpu_order_new (&sampling->events);
-  if (sampling->order == NULL || sampling->wake_fd < 0)
-    return sampling->wake_fd >= 0 ? ENOMEM : EMFILE;
+  if (sampling->order == NULL)
+    return ENOMEM;
   sigfillset (&all);
   pthread_sigmask (SIG_SETMASK, &all, &old);
-  const int failed = pthread_create (&sampling->thread, NULL, run, sampling);
-  pthread_sigmask (SIG_SETMASK, &old, NULL);
+  int failed = pthread_create (&sampling->collector, NULL, collect, sampling);
   sampling->has_thread = failed == 0;
+  if (failed == 0 && (failed = pthread_create (&sampling->thread, NULL, run, sampling)) != 0)
+    {
+      eventfd_write (sampling->end_fd, 1);
+      pthread_join (sampling->collector, NULL);
+      sampling->has_thread = false;
+    }
+  pthread_sigmask (SIG_SETMASK, &old, NULL);
   return failed;
 }
 
@@ -331,11 +364,11 @@ make_stacks (LnsCpuSampling *sampling)
     sampling->records.stacks = lns_stacks_new (sampling->events.machine);
 }
 
-/* Starts the thread that reads the events, which are open. */
+/* Starts the threads that read the events, which are open. */
 static void
 start (const Listener *listener)
 {
-  const int failed = start_thread (listener->sampling);
+  const int failed = start_threads (listener->sampling);
   if (failed == 0)
     return;
   tell (listener, "LNS-CPU-004",
@@ -538,19 +571,29 @@ lns_cpu_sampling_set_recording (LnsCpuSampling *sampling, bool recording)
   pthread_mutex_unlock (&sampling->lock);
 }
 
-void
-lns_cpu_sampling_drain (LnsCpuSampling *sampling, int64_t ns)
+/* Waits for NS, but no longer than until the records of the turn ASKED are in the mailbox. Under the lock. */
+static void
+wait_until_drained (LnsCpuSampling *sampling, uint64_t asked, int64_t ns)
 {
   const int64_t until_ns = lns_monotonic_ns () + ns;
   const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
+  while (sampling->n_drained < asked &&
+         pthread_cond_timedwait (&sampling->settled, &sampling->lock, &until) == 0)
+    ;
+}
+
+void
+lns_cpu_sampling_drain (LnsCpuSampling *sampling, int64_t ns)
+{
   if (!sampling->has_thread)
     return;
   pthread_mutex_lock (&sampling->lock);
   const uint64_t asked = ++sampling->n_asked;
   eventfd_write (sampling->wake_fd, 1); /* fails only where it is readable already */
-  while (sampling->n_drained < asked &&
-         pthread_cond_timedwait (&sampling->settled, &sampling->lock, &until) == 0)
-    ;
+  wait_until_drained (sampling, asked, ns);
+  atomic_store (&sampling->records.is_hurried, sampling->n_drained < asked);
+  wait_until_drained (sampling, asked, ns * HURRIED);
+  atomic_store (&sampling->records.is_hurried, false);
   pthread_mutex_unlock (&sampling->lock);
 }
 
@@ -575,6 +618,8 @@ lns_cpu_sampling_stop (LnsCpuSampling *sampling)
   pthread_mutex_unlock (&sampling->lock);
   eventfd_write (sampling->wake_fd, 1);
   pthread_join (sampling->thread, NULL);
+  eventfd_write (sampling->end_fd, 1);
+  pthread_join (sampling->collector, NULL);
   sampling->has_thread = false;
 }
 
@@ -588,6 +633,8 @@ lns_cpu_sampling_free (LnsCpuSampling *sampling)
   lns_cpu_records_clear (&sampling->records);
   if (sampling->wake_fd >= 0)
     close (sampling->wake_fd);
+  if (sampling->end_fd >= 0)
+    close (sampling->end_fd);
   pthread_cond_destroy (&sampling->settled);
   pthread_mutex_destroy (&sampling->lock);
   free (sampling);
