@@ -188,8 +188,8 @@ lns_session_new (const LnsSessionOptions *options, LnsError *error)
       sample_gpus (session, options);
       session->cpus =
           lns_cpu_sampling_new (&options->cpus, lns_collector_peers (session->collector));
-      session->python = lns_python_sampling_new (options->python_hz, options->cpus.events.samples,
-                                                 lns_collector_peers (session->collector));
+      session->python =
+          lns_python_sampling_new (&options->python, lns_collector_peers (session->collector));
       return session;
     }
   lns_session_free (session);

@@ -70,7 +70,7 @@ typedef struct
   bool
       samples_all_gpus; /* and not only those that processes are seen to use, which needs the trace of CUDA */
   LnsCpuSamplingOptions cpus; /* without samples and switches: CPUs are not recorded */
-  unsigned python_hz;         /* samples of Python functions a second; 0: none */
+  LnsPythonSamplingOptions python;
   LnsWireOptions target; /* what each process is asked; without any trace, a report without events
                              gets no diagnostic */
 } LnsSessionOptions;

@@ -30,7 +30,8 @@
 #define LOOK_SHARE 100
 #define BURST_NS   INT64_C (20000000)
 
-/* The same for names of threads alone, and how often they are read a second, if that costs no more. */
+/* The same for names of threads alone, and how often they are read a second, if that costs no more. Looks are as rare until there is
+ * a Python program, where nobody asked for its samples. */
 #define NAMES_SHARE      500
 #define NAMES_LOOK_SHARE 1000
 #define NAMES_HZ         10
@@ -53,7 +54,8 @@ struct LnsPythonSampling
 {
   unsigned hz;
   bool names_only; /* and no samples */
-  int share, look_share;
+  bool is_asked_for;
+  int share;
   LnsPeers *peers;
   pthread_t thread;
   bool has_thread;
@@ -120,6 +122,12 @@ post_records (LnsPythonSampling *sampling, int64_t now_ns)
 
 /* --- What cannot be read ---------------------------------------------------------------------- */
 
+static LnsSeverity
+severity (const LnsPythonSampling *sampling)
+{
+  return sampling->is_asked_for ? LNS_SEVERITY_WARNING : LNS_SEVERITY_INFO;
+}
+
 /* Tells the report TEXT about PROCESS, unless it has been told the same about another process. */
 static void
 say (void *data, uint32_t process, const char *text)
@@ -147,7 +155,7 @@ say (void *data, uint32_t process, const char *text)
       !lns_id_map_set (&sampling->told, key, sampling))
     return;
   LnsBatchEvent event =
-      lns_batch_diagnostic (process, "LNS-PYTHON-003", LNS_SEVERITY_WARNING,
+      lns_batch_diagnostic (process, "LNS-PYTHON-003", severity (sampling),
                             LNS_SENTENCE ("Python functions are not sampled: %s"), text);
   lns_mailbox_add (sampling->peers->mailbox, &event);
 }
@@ -325,7 +333,7 @@ sample (LnsPythonSampling *sampling, LnsPythonTarget *target)
   Taking taking = { sampling, target, lns_monotonic_ns (), 0 };
   if (!_lns_python_target_is_there (target, taking.time_ns))
     return;
-  if (sampling->names_only) /* whoever tells of processes may know more by now */
+  if (!sampling->is_asked_for) /* whoever tells of processes may know more by now */
     target->process = lns_peers_find (sampling->peers, target->pid, target->start_ns);
   if (target->process == LNS_ID_NONE)
     return;
@@ -348,7 +356,7 @@ sample (LnsPythonSampling *sampling, LnsPythonTarget *target)
 static void
 tell_nothing (LnsPythonSampling *sampling)
 {
-  if (sampling->targets.has_read || sampling->has_told || sampling->names_only)
+  if (sampling->targets.has_read || sampling->has_told || !sampling->is_asked_for)
     return;
   LnsBatchEvent event = lns_batch_diagnostic (
       LNS_ID_NONE, "LNS-PYTHON-005", LNS_SEVERITY_WARNING,
@@ -375,7 +383,9 @@ look (LnsPythonSampling *sampling, int64_t now_ns)
   _lns_python_targets_look (&sampling->targets, now_ns, say, sampling);
   _lns_python_targets_tell_ends (&sampling->targets, now_ns, false);
   sampling->look_cost_ns += (cpu_ns () - before_ns - sampling->look_cost_ns) / 4;
-  const int64_t rest_ns = sampling->look_share * sampling->look_cost_ns;
+  const bool has_any =
+      sampling->is_asked_for || (!sampling->names_only && sampling->targets.has_read);
+  const int64_t rest_ns = (has_any ? LOOK_SHARE : NAMES_LOOK_SHARE) * sampling->look_cost_ns;
   sampling->next_look_ns = now_ns + (rest_ns > LOOK_NS ? rest_ns : LOOK_NS);
 }
 
@@ -491,16 +501,16 @@ run (void *data)
 /* --- From other threads ----------------------------------------------------------------------- */
 
 LnsPythonSampling *
-lns_python_sampling_new (unsigned hz, bool wants_names, LnsPeers *peers)
+lns_python_sampling_new (const LnsPythonSamplingOptions *options, LnsPeers *peers)
 {
-  if (hz == 0 && !wants_names)
+  if (options->hz == 0 && !options->wants_names)
     return NULL;
   LnsPythonSampling *sampling = lns_calloc (1, sizeof *sampling);
   pthread_condattr_t monotonic;
-  sampling->names_only = hz == 0;
-  sampling->hz = sampling->names_only ? NAMES_HZ : hz;
+  sampling->names_only = options->hz == 0;
+  sampling->is_asked_for = options->is_asked_for && options->hz > 0;
+  sampling->hz = sampling->names_only ? NAMES_HZ : options->hz;
   sampling->share = sampling->names_only ? NAMES_SHARE : SHARE;
-  sampling->look_share = sampling->names_only ? NAMES_LOOK_SHARE : LOOK_SHARE;
   sampling->peers = peers;
   pthread_mutex_init (&sampling->lock, NULL);
   pthread_condattr_init (&monotonic);
@@ -509,7 +519,7 @@ lns_python_sampling_new (unsigned hz, bool wants_names, LnsPeers *peers)
   pthread_cond_init (&sampling->settled, &monotonic);
   pthread_condattr_destroy (&monotonic);
   _lns_python_targets_init (&sampling->targets, peers);
-  sampling->targets.adds_none = sampling->names_only;
+  sampling->targets.adds_none = !sampling->is_asked_for;
   return sampling;
 }
 
@@ -527,7 +537,7 @@ lns_python_sampling_begin (LnsPythonSampling *sampling)
   if (failed == 0 || sampling->names_only)
     return;
   LnsBatchEvent event = lns_batch_diagnostic (
-      LNS_ID_NONE, "LNS-PYTHON-003", LNS_SEVERITY_WARNING,
+      LNS_ID_NONE, "LNS-PYTHON-003", severity (sampling),
       LNS_SENTENCE ("Python functions are not sampled, as Lanescope cannot start another thread "
                     "(%s); raise `ulimit -u` or `ulimit -v`"),
       strerror (failed));

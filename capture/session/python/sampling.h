@@ -23,10 +23,19 @@
 
 typedef struct LnsPythonSampling LnsPythonSampling;
 
-/* Samples HZ times a second; if that is 0 and WANTS_NAMES, reads only what threads are called, now and then and of processes that the
- * session knows anyhow, and says nothing if it cannot. PEERS must be there until lns_python_sampling_stop (). Returns NULL if there
- * is nothing to do. It begins with lns_python_sampling_begin (). */
-LnsPythonSampling *lns_python_sampling_new (unsigned hz, bool wants_names, LnsPeers *peers);
+typedef struct
+{
+  unsigned hz; /* samples a second; 0: none */
+  /* What cannot be sampled, or that there was nothing to sample, is told as a warning. Otherwise only processes are sampled that the
+   * session knows anyhow, fewer looks find them, and what is told is a note. */
+  bool is_asked_for;
+  bool wants_names; /* without samples, what threads are called is read now and then, in silence */
+} LnsPythonSamplingOptions;
+
+/* PEERS must be there until lns_python_sampling_stop (). Returns NULL if there is nothing to do. It begins with
+ * lns_python_sampling_begin (). */
+LnsPythonSampling *lns_python_sampling_new (const LnsPythonSamplingOptions *options,
+                                            LnsPeers *peers);
 
 /* Starts the thread. Call it once at most, when the session has its program. */
 void lns_python_sampling_begin (LnsPythonSampling *sampling);

@@ -205,8 +205,7 @@ record (LnsProfile *profile, const LnsPids *pids)
   sigset_t masked;
   LnsSessionOptions session = { .process_bytes = (uint64_t)profile->options.buffer_bytes };
   lns_profile_choose_cpus (profile, &session.cpus);
-  session.python_hz =
-      profile->options.python_sampling ? (unsigned)profile->options.python_sampling_hz : 0;
+  lns_profile_choose_python (profile, session.cpus.events.samples, &session.python);
   profile->has_frames = session.cpus.events.samples;
   lns_signals_shared (&masked);
   lns_caller_save (&profile->caller, &masked);

@@ -79,3 +79,18 @@ lns_profile_choose_cpus (const LnsProfile *profile, LnsCpuSamplingOptions *ret_c
         given->sample != NULL || given->cpuctxsw != NULL || lns_profile_wants_syscalls (profile),
   };
 }
+
+void
+lns_profile_choose_python (const LnsProfile *profile,
+                           bool samples_cpus,
+                           LnsPythonSamplingOptions *ret_python)
+{
+  const LnsProfileOptions *given = &profile->options;
+  const bool is_asked_for = is (given->python_sampling, "true");
+  const bool samples = is_asked_for || (samples_cpus && !is (given->python_sampling, "false"));
+  *ret_python = (LnsPythonSamplingOptions){
+    .hz = samples ? (unsigned)given->python_sampling_hz : 0,
+    .is_asked_for = is_asked_for,
+    .wants_names = samples_cpus,
+  };
+}

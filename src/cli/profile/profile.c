@@ -218,8 +218,7 @@ prepare (LnsProfile *profile, LnsError *error)
                               profile->target.os_callers_ns != LNS_WIRE_NO_CALLERS;
   profile->has_frames =
       session.cpus.events.samples || profile->target.has_callers || has_os_callers;
-  session.python_hz =
-      profile->options.python_sampling ? (unsigned)profile->options.python_sampling_hz : 0;
+  lns_profile_choose_python (profile, session.cpus.events.samples, &session.python);
   lns_signals_shared (&masked);
   lns_caller_save (&profile->caller, &masked);
   lns_profile_adopt (profile);

@@ -91,6 +91,11 @@ bool lns_profile_wants_syscalls (const LnsProfile *profile);
 /* Sets what the session needs to sample CPUs and to record threads, and tells what of it is not possible. */
 void lns_profile_choose_cpus (const LnsProfile *profile, LnsCpuSamplingOptions *ret_cpus);
 
+/* The same for functions of Python. SAMPLES_CPUS: CPU samples are taken. */
+void lns_profile_choose_python (const LnsProfile *profile,
+                                bool samples_cpus,
+                                LnsPythonSamplingOptions *ret_python);
+
 /* The part of lns_profile_check_trace () that concerns capture ranges. */
 bool lns_profile_check_range (LnsProfile *profile, LnsError *error);
 

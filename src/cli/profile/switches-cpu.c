@@ -47,9 +47,11 @@ static const LnsOption switches_cpu_options[] = {
     .help = N_ ("Number of CPU cycles between samples, or of nanoseconds where the CPU counts no "
                 "cycles. Replaces "
                 "--sampling-frequency.") },
-  { LNS_PROFILE_SWITCH ("python-sampling", BOOL, python_sampling), .default_text = "false",
+  { LNS_PROFILE_SWITCH ("python-sampling", CHOICE, python_sampling), .choices = "auto,true,false",
+    .default_text = "auto",
     .help = N_ ("Sample which functions the threads of Python programs are in, from outside the "
-                "programs. CPython 3.9 to 3.14.") },
+                "programs. CPython 3.9 to 3.14. auto: where CPU samples are taken, and without a "
+                "word where there is no Python.") },
   { LNS_PROFILE_SWITCH ("python-sampling-frequency", INTEGER, python_sampling_hz),
     .least = LNS_PYTHON_MIN_HZ, .most = LNS_PYTHON_MAX_HZ, .value_name = "HZ",
     .default_text = "1000",

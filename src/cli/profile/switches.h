@@ -51,7 +51,8 @@ typedef struct
   LnsOptionList pytorch, dask;
   const char *sample, *cpuctxsw, *backtrace, *syscall;         /* NULL: not given */
   int64_t sampling_hz, sampling_period, samples_per_backtrace; /* 0: not given */
-  bool resolve_symbols, show_source_info, python_sampling;
+  bool resolve_symbols, show_source_info;
+  const char *python_sampling; /* NULL: not given */
   int64_t python_sampling_hz;
   int64_t stack_bytes, cpu_buffer_bytes;
   const char *debug_symbols;       /* NULL: not given */
