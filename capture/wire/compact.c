@@ -902,15 +902,18 @@ walk (const LnsWireCuptiSizes *sizes,
     {
       uint32_t kind;
       memcpy (&kind, bytes + at, sizeof kind);
+      const uint32_t marked = kind;
+      const bool is_complete = (kind & LNS_WIRE_CUPTI_INCOMPLETE) == 0;
+      kind &= ~LNS_WIRE_CUPTI_INCOMPLETE;
       if (kind == CUPTI_ACTIVITY_KIND_INVALID)
         return;
       size_t size = kind < LNS_WIRE_CUPTI_KINDS ? sizes->record_bytes[kind] : 0;
       if (size == 0 || size % 8 != 0 || size > n_bytes - at)
         {
-          ret_counts->unknown_kind = kind;
+          ret_counts->unknown_kind = marked;
           return;
         }
-      if (writers[kind].put != NULL)
+      if (writers[kind].put != NULL && (is_complete || writers[kind].is_work))
         {
           LnsCuptiRecord longer;
           Work work = { .sink = sink,

@@ -86,6 +86,10 @@ typedef struct
   uint32_t unknown_kind;          /* not 0: the walk ended at a record of this kind */
 } LnsWireCuptiCounts;
 
+/* In the kind of a record that CUPTI has put into a buffer and not filled in: of work that has not ended, as far as CUPTI knows. Not
+ * documented: seen with CUPTI 13.0 and driver 580, whose buffers have 0x8000000a for kernels until a flush finds that they ended. */
+#define LNS_WIRE_CUPTI_INCOMPLETE UINT32_C (0x80000000)
+
 /* Compacts the records in the N_BYTES at BYTES, which nobody changes meanwhile and which is at a
  * multiple of 8, until they end or a kind is 0. SIZES are those of the
  * CUPTI that wrote them. After each record its end in BYTES goes to RET_COMPACTED (may be null), by a

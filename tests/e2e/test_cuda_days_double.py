@@ -603,6 +603,19 @@ def test_ranges_have_what_cupti_withholds():
                     expect_links(report)
 
 
+def test_calls_are_kept_of_kernels_that_cupti_withholds():
+    """A program that ends at once: nothing tells when its kernels ran, but the calls behind their unfinished records are there."""
+    exits = os.path.join(tap.BUILD, "tests", "device", "exits")
+    for how, code in (("_exit", 3), ("abort", -6), ("kill", -9)):
+        with profiling.Folder() as folder:
+            run = folder.profile("-t", "cuda", "-o", "run", exits, how, before=[WITH],
+                                 env=environment({**WITHHELD, "LNS_DOUBLE_LATE_MS": "1000000"}))
+            report = folder.report("run.rep")
+            launches = [e for e in report.of("cuda-api") if e["name"].startswith("cudaLaunchKernel")]
+            assert (run.code, len(launches), len(report.of("cuda-kernel"))) == (code, 101, 0), (how, run, report.diagnostics)
+            assert report.info["lost"] == 100 and {"LNS-CUDA-014", "LNS-CUDA-025"} <= {d["code"] for d in report.diagnostics}, run
+
+
 def test_ranges_of_nvtx_have_what_cupti_withholds():
     with profiling.Folder() as folder:
         run = folder.profile("-t", "cuda,nvtx", "-c", "nvtx", "-p", "step 20", "--capture-range-end=stop-shutdown", "-o", "run",

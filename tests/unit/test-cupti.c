@@ -412,6 +412,18 @@ test_what_is_not_kept (void)
   LNS_CHECK (test.counts.n_mistimed == 2 && test.counts.n_unfinished == 0 && test.n_bytes == 0);
   LNS_CHECK (test.counts.n_run == 1 && test.counts.run_sum == running.correlationId);
 
+  /* CUPTI marks the kinds of records that it has not filled in. What is behind them counts. */
+  begin ();
+  running = kernel ();
+  running.start = running.end = 0;
+  add (&running, sizeof running);
+  add (&done, sizeof done);
+  const uint32_t marked = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL | LNS_WIRE_CUPTI_INCOMPLETE;
+  memcpy (test.from, &marked, sizeof marked);
+  compact ();
+  LNS_CHECK_INT (test.counts.n_compacted, 2);
+  LNS_CHECK_INT (test.counts.unknown_kind, 0);
+
   static const uint32_t kinds[] = { 60, 127, 128, UINT32_MAX };
   for (size_t i = 0; i < 4; i++)
     {

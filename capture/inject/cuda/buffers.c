@@ -147,7 +147,8 @@ lose_discarded (size_t valid)
   uint64_t n = 0;
   for (size_t at = 0, size = 0; at + sizeof (uint64_t) <= valid; at += size)
     {
-      const uint32_t kind = __atomic_load_n ((const uint32_t *)(discard + at), __ATOMIC_RELAXED);
+      const uint32_t kind = __atomic_load_n ((const uint32_t *)(discard + at), __ATOMIC_RELAXED) &
+                            ~LNS_WIRE_CUPTI_INCOMPLETE;
       size = kind < LNS_WIRE_CUPTI_KINDS ? sizes->record_bytes[kind] : 0;
       if (size == 0 || size % 8 != 0 || size > valid - at)
         break;
@@ -393,7 +394,8 @@ has_mark (const uint8_t *bytes, size_t n_bytes, uint32_t correlation)
   for (size_t at = 0, size = 0; at + sizeof (CUpti_ActivityAPI) <= n_bytes; at += size)
     {
       const CUpti_ActivityAPI *call = (const CUpti_ActivityAPI *)(bytes + at);
-      const uint32_t kind = __atomic_load_n ((const uint32_t *)(bytes + at), __ATOMIC_ACQUIRE);
+      const uint32_t kind = __atomic_load_n ((const uint32_t *)(bytes + at), __ATOMIC_ACQUIRE) &
+                            ~LNS_WIRE_CUPTI_INCOMPLETE;
       size = kind < LNS_WIRE_CUPTI_KINDS ? sizes->record_bytes[kind] : 0;
       if (size == 0 || size % 8 != 0)
         break;

@@ -406,7 +406,7 @@ take_turn (LnsPythonSampling *sampling, int64_t now_ns)
         if (!is_behind)
           sample (sampling, sampling->targets.all.items[i]);
       }
-  if (is_behind && !sampling->names_only)
+  if (is_behind && sampling->is_asked_for)
     sampling->counted.n_skipped += n_before;
   if (!has_any)
     {
@@ -425,7 +425,7 @@ take_turn (LnsPythonSampling *sampling, int64_t now_ns)
   if (rested_ns > next_ns)
     next_ns = rested_ns;
   /* Turns that would have been between this one and the next. */
-  if (!sampling->names_only)
+  if (sampling->is_asked_for)
     sampling->counted.n_skipped += (uint64_t)((next_ns - due_ns) / period_ns) * sampling->n_last;
   sampling->next_ns = next_ns;
 }

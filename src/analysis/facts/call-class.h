@@ -19,6 +19,8 @@ typedef enum
   LNS_CALL_ALLOCATION, /* allocates, frees, maps or registers memory                             */
   LNS_CALL_MODULE,     /* loads, links or compiles code                                          */
   LNS_CALL_STREAM_WAIT, /* has a stream wait for an event                                        */
+  LNS_CALL_CAPTURE, /* from now on launches make a graph, and no work                            */
+  LNS_CALL_CAPTURE_END,
   /* The OS runtime and system calls. */
   LNS_CALL_LOCK,    /* waits for another thread or process                                       */
   LNS_CALL_RELEASE, /* has another thread go on                                                  */

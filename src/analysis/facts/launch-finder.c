@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/facts/device-work.h"
 #include "src/analysis/facts/lane-cursor.h"
 #include "src/analysis/ordering.h"
 #include "src/base/array.h"
@@ -317,6 +318,8 @@ typedef struct
   IdSet set;
   LnsLaunchCounts counts;
   LNS_ARRAY (Launch) missing;
+  LNS_ARRAY (LnsSpan)
+  captures; /* in which launches of the process make graphs; the last may be open */
 } Missing;
 
 static bool
@@ -385,6 +388,10 @@ add_launches (void *data, const LnsTrack *track, const LnsChunk *chunk)
       const LnsCallClass class =
           lns_call_class_of (missing->finder->classes, LNS_LANE_CUDA_API, chunk->name[i]);
       missing->counts.n_waits += class == LNS_CALL_STREAM_WAIT;
+      if (class == LNS_CALL_CAPTURE)
+        *lns_array_add (&missing->captures) = (LnsSpan){ chunk->start_ns[i], INT64_MAX };
+      else if (class == LNS_CALL_CAPTURE_END && missing->captures.n > 0)
+        missing->captures.items[missing->captures.n - 1].end_ns = chunk->start_ns[i];
       if (id == 0 || lns_chunk_extra (chunk, result, i) != 0 ||
           (chunk->flags[i] & LNS_EVENT_OPEN_END) != 0 || class != LNS_CALL_LAUNCH)
         continue;
@@ -457,6 +464,24 @@ compare_ids (const void *a, const void *b)
   return LNS_COMPARE (*ia, *ib);
 }
 
+/* Says of launches that only made a graph that nothing of them is missing. Threads may launch into the capture of another one. */
+static void
+leave_out_captured (Missing *missing)
+{
+  for (size_t i = 0; i < missing->captures.n; i++)
+    {
+      const LnsSpan *capture = &missing->captures.items[i];
+      size_t k = LNS_LOWER_BOUND (missing->missing.n, m,
+                                  missing->missing.items[m].start_ns < capture->start_ns);
+      for (; k < missing->missing.n && missing->missing.items[k].start_ns < capture->end_ns; k++)
+        if (!missing->missing.items[k].has_work)
+          {
+            missing->missing.items[k].has_work = true;
+            missing->counts.n_launches--;
+          }
+    }
+}
+
 static bool
 find_missing (Missing *missing, LnsError *error)
 {
@@ -476,6 +501,7 @@ find_missing (Missing *missing, LnsError *error)
              add_launches, error))
     return false;
   lns_order (missing->missing.items, missing->missing.n, sizeof (Launch), compare_launches);
+  leave_out_captured (missing);
   return missing->missing.n == 0 || read (missing, false, false, id, find_in_inner, error);
 }
 
@@ -504,5 +530,6 @@ lns_launch_finder_missing (LnsLaunchFinder *finder,
   free (missing.set.bits);
   lns_array_clear (&missing.set.ids);
   lns_array_clear (&missing.missing);
+  lns_array_clear (&missing.captures);
   return good;
 }

@@ -56,6 +56,7 @@ typedef struct
   LnsLaneCursor calls[N_CALLS];
   LnsLaneCursor states;
   LnsLaneCursor samples;
+  LnsLaneCursor python; /* samples of Python                                                     */
   int64_t period_ns; /* between two samples of a thread that runs, or 0                          */
   LNS_ARRAY (LnsLaneCursor) overheads; /* of its process                                         */
   LNS_ARRAY (Stack) stacks;
@@ -131,6 +132,7 @@ lns_thread_facts_free (LnsThreadFacts *facts)
         lns_lane_cursor_clear (&thread->calls[k]);
       lns_lane_cursor_clear (&thread->states);
       lns_lane_cursor_clear (&thread->samples);
+      lns_lane_cursor_clear (&thread->python);
       for (size_t k = 0; k < thread->stacks.n; k++)
         {
           Stack *stack = &thread->stacks.items[k];
@@ -338,11 +340,46 @@ thread_of (LnsThreadFacts *facts, uint32_t number)
                                                LNS_COLUMN_BIT (LNS_COLUMN_THREAD_STATE) };
   thread->samples = (LnsLaneCursor){ .report = facts->report,
                                      .lane = outermost (facts, thread, LNS_LANE_CPU_SAMPLE) };
+  thread->python = (LnsLaneCursor){ .report = facts->report,
+                                    .lane = outermost (facts, thread, LNS_LANE_PYTHON_SAMPLE),
+                                    .columns = LNS_COLUMN_BIT (LNS_COLUMN_OPERATION) };
   thread->period_ns = sample_period (facts, thread);
   add_of_process (facts, thread, number);
   add_stacks (facts, thread);
   thread->has_ranges = thread->stacks.n + thread->open_ranges.n > 0;
   return thread;
+}
+
+/* More samples tell no more. */
+#define MOST_LOCK_SAMPLES 1000
+
+bool
+lns_thread_facts_python_lock (LnsThreadFacts *facts,
+                              uint32_t thread,
+                              LnsPythonLock lock,
+                              int64_t from_ns,
+                              int64_t to_ns,
+                              unsigned *ret_n,
+                              LnsError *error)
+{
+  const int column = lns_lane_kind_extra (LNS_LANE_PYTHON_SAMPLE, LNS_COLUMN_OPERATION);
+  Thread *self = thread_of (facts, thread);
+
+  *ret_n = 0;
+  if (self == NULL || self->python.lane == LNS_ID_NONE)
+    return true;
+  LnsLaneCursor *cursor = &self->python;
+  if (!lns_lane_cursor_seek (cursor, from_ns, error))
+    return false;
+  for (unsigned i = 0; i < MOST_LOCK_SAMPLES && lns_lane_cursor_has (cursor) &&
+                       lns_lane_cursor_start (cursor) < to_ns;
+       i++)
+    {
+      *ret_n += lns_chunk_extra (cursor->chunk, column, cursor->i) == (uint64_t)lock;
+      if (!lns_lane_cursor_next (cursor, error))
+        return false;
+    }
+  return true;
 }
 
 /* --- Walking ---------------------------------------------------------------------------------- */
@@ -670,6 +707,11 @@ take_wait (Walk *walk, const LnsDeed *call, LnsDeed *deed, bool *ret_is_empty)
     return true;
   if (!has_next)
     state = LNS_STATE_UNKNOWN; /* nothing tells how long it lasted */
+  unsigned n_for_python = 0;
+  if (lns_thread_state_is_blocked (state) && (call == NULL || call->class == LNS_CALL_LOCK) &&
+      !lns_thread_facts_python_lock (walk->facts, walk->number, LNS_PYTHON_LOCK_WAITED_FOR, at_ns,
+                                     next_ns, &n_for_python, walk->error))
+    return false;
   deed->end_ns = next_ns < deed->end_ns ? next_ns : deed->end_ns;
   if (state == LNS_STATE_RUNNABLE)
     woken_ns = INT64_MIN; /* it never stopped being able to run */
@@ -680,6 +722,7 @@ take_wait (Walk *walk, const LnsDeed *call, LnsDeed *deed, bool *ret_is_empty)
           woken_ns = lns_difference (run.start_ns, waking.latency_ns);
           deed->waker = waking.thread;
         }
+      deed->is_for_python = n_for_python > 0;
       if (call == NULL)
         {
           deed->doing = LNS_DOING_BLOCKED;

@@ -37,7 +37,9 @@ typedef struct
   uint64_t ordinal;   /* the event                                                               */
   uint32_t name; /* string id of the call, or of the CUDA call that overhead is in, or 0         */
   int64_t call_start_ns; /* when the call began                                                  */
-  bool is_disk;        /* blocked where no signal ends that                                       */
+  bool is_disk; /* blocked where no signal ends that                                       */
+  bool
+      is_for_python; /* blocked, or in a call, until the thread gets the lock of Python's interpreter */
   uint32_t waker;      /* thread that ended the wait, where scheduling tells, or LNS_ID_NONE      */
   uint32_t range;      /* string id of the innermost NVTX range, or 0                             */
   uint32_t range_lane; /* its lane, or LNS_ID_NONE                                               */
@@ -55,6 +57,16 @@ LnsThreadFacts *lns_thread_facts_new (LnsReport *report);
 void lns_thread_facts_free (LnsThreadFacts *facts); /* NULL is fine                             */
 
 LnsCallClasses *lns_thread_facts_classes (LnsThreadFacts *facts);
+
+/* Sets RET_N to in how many samples from FROM_NS to TO_NS THREAD had LOCK to do with the lock of Python's interpreter: 0 as well where
+ * Python was not sampled. */
+bool lns_thread_facts_python_lock (LnsThreadFacts *facts,
+                                   uint32_t thread,
+                                   LnsPythonLock lock,
+                                   int64_t from_ns,
+                                   int64_t to_ns,
+                                   unsigned *ret_n,
+                                   LnsError *error);
 
 /* How many events of THREAD there are, counters left out, and from when to when; 0: the times mean nothing. O(its lanes). */
 uint64_t lns_thread_facts_span (LnsThreadFacts *facts,

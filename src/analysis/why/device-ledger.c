@@ -147,9 +147,9 @@ _lns_why_cause_of_call (LnsCallClass class)
 LnsCause
 _lns_why_cause_of_block (const LnsDeed *deed)
 {
-  return deed->is_disk                ? LNS_CAUSE_IO_WAIT
-         : deed->waker != LNS_ID_NONE ? LNS_CAUSE_LOCK_WAIT
-                                      : LNS_CAUSE_UNKNOWN;
+  return deed->is_disk                                       ? LNS_CAUSE_IO_WAIT
+         : deed->waker != LNS_ID_NONE || deed->is_for_python ? LNS_CAUSE_LOCK_WAIT
+                                                             : LNS_CAUSE_UNKNOWN;
 }
 
 /* The cause of time in which the thread was in no call that explains it, and its confidence. */
@@ -211,7 +211,8 @@ take_deed (void *data, const LnsDeed *deed)
                    .range = deed->range,
                    .lane = deed->lane,
                    .ordinal = deed->ordinal,
-                   .waker = deed->waker };
+                   .waker = deed->waker,
+                   .is_for_python = deed->is_for_python };
 
   switch (deed->doing)
     {

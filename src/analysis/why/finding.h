@@ -27,6 +27,8 @@ typedef struct
   uint32_t call;     /* string id of the call that it was in, or 0                               */
   uint32_t range;    /* string id of its NVTX range, or 0                                        */
   uint32_t function; /* string id of the function that samples found most, or 0                  */
+  /* Of Python: string ids of the program's own function around that one, of the source of its innermost own one, and the line; or 0. */
+  uint32_t caller, file, line;
 } LnsOccupation;
 
 #define LNS_MAX_WAITS 4
@@ -49,6 +51,7 @@ typedef struct
   unsigned
       n_rivals; /* of time without a CPU: threads that had it for a tenth of that or more; `waits` has the one with most */
   bool is_taken_by_others; /* … or other programs had it, of which nothing was recorded          */
+  bool is_for_python; /* … for the lock of Python's interpreter, which that thread held          */
   bool waits_on; /* the last of them waited, too                                                 */
   LnsEvidence longest;
   LnsEvidence evidence[LNS_MAX_EVIDENCE]; /* the longest so many, in order of time               */
@@ -128,6 +131,8 @@ typedef struct
   LNS_ARRAY (LnsWhyFinding) findings; /* what costs most first                                   */
   LNS_ARRAY (LnsAbstention) abstained;
   LnsWhySteps steps;
+  bool
+      is_about_work; /* the verdict is on the time from the first to the last work: starting and ending take much more */
   char *verdict; /* owned: a sentence                                                            */
   size_t
       lead_size; /* how many bytes at its start say how it is, before why that is so            */

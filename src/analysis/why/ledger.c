@@ -63,7 +63,7 @@ find_group (LnsWhyMaker *maker, const LnsPart *part)
   const uint64_t range_key = part->is_any_place ? 0 : _lns_why_name_key (maker, part->range),
                  call_key = part->is_any_place ? 0 : _lns_why_name_key (maker, part->call);
   const uint64_t parts[] = { (uint64_t)part->cause << 32 | part->thread, range_key, call_key,
-                             maker->ledger };
+                             maker->ledger << 1 | part->is_for_python };
   const uint64_t key = lns_hash (parts, sizeof parts) | 1;
   const uint64_t found = lns_id_map_number (&maker->group_of, key);
 
@@ -78,6 +78,7 @@ find_group (LnsWhyMaker *maker, const LnsPart *part)
                        .range_key = range_key,
                        .confidence = part->confidence,
                        .is_any_place = part->is_any_place,
+                       .is_for_python = part->is_for_python,
                        .last_gap = UINT64_MAX,
                        .last_step = UINT64_MAX };
   lns_id_map_set_number (&maker->group_of, key, maker->groups.n);

@@ -31,6 +31,7 @@ typedef struct
   uint32_t lane; /* of the event that tells, or LNS_ID_NONE                                      */
   uint64_t ordinal;
   uint32_t waker; /* thread, or LNS_ID_NONE                                                      */
+  bool is_for_python; /* of a wait: for the lock of Python's interpreter                         */
   bool
       is_any_place; /* calls and ranges do not tell such parts apart: the group keeps those with most of its time */
 } LnsPart;
@@ -49,7 +50,7 @@ typedef struct
   size_t ledger;
   uint32_t thread, call, range;
   uint64_t range_key; /* hash of the range's name without numbers                                */
-  bool is_many_ranges;
+  bool is_many_ranges, is_for_python;
   LnsConfidence confidence; /* the worst of all                                                  */
   int64_t ns;
   LnsVote call_vote, range_vote; /* where is_any_place                                           */
@@ -145,6 +146,16 @@ bool _lns_why_find_occupation (LnsWhyMaker *maker,
                                LnsOccupation *ret_occupation,
                                LnsError *error);
 
+/* function.c: fills in the function in which THREAD was for most of the N stretches at PARTS, and its caller: of Python where that
+ * was sampled, else of native code, unless only one OF_PYTHON is wanted. */
+bool _lns_why_find_function (LnsWhyMaker *maker,
+                             uint32_t thread,
+                             const LnsPart *parts,
+                             unsigned n,
+                             bool of_python,
+                             LnsOccupation *occupation,
+                             LnsError *error);
+
 /* collectives.c: what GPUs lose in collectives to the one that comes last. */
 bool _lns_why_collectives (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsError *error);
 
@@ -196,6 +207,12 @@ LnsWhyFinding *_lns_why_add_finding (
 
 /* NS for a sentence: "353 ms", "0.71 s", "18.4 ms": three digits. Returns RET_TEXT. */
 const char *_lns_why_ns (int64_t ns, char ret_text[LNS_WHY_NS_SIZE]);
+
+/* The time of LEDGER from its first to its last work. */
+LnsSpan _lns_why_work_span (const LnsLedger *ledger);
+
+/* The first finding of the first finding's ledger that is about neither start nor end, and says what is wrong; or NULL. */
+const LnsWhyFinding *_lns_why_in_work (const LnsWhy *why);
 
 /* Whether CAUSE says what is wrong, rather than that nothing is known. */
 bool _lns_why_accuses (LnsCause cause);

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,9 @@
 #define HEALTHY 0.9
 /* unless a finding has this share. */
 #define WORTH 0.03
+
+/* So much time from the first to the last work is told of where the start takes most. */
+#define LEAST_WORK_NS INT64_C (100000000)
 
 /* What took less was not slow. */
 #define SLOW_NS INT64_C (10000000)
@@ -170,6 +174,26 @@ lns_why_subject (LnsTables *tables, const LnsLedger *ledger)
   return text;
 }
 
+/* Writes "train > augment (train.py:12)": the function of OCCUPATION, as far as it is known, and WITH_SOURCE where that is. */
+static void
+put_code (LnsReport *report, const LnsOccupation *occupation, bool with_source, FILE *stream)
+{
+  if (occupation->caller != 0)
+    {
+      put_name (report, occupation->caller, false, stream);
+      fputs (" > ", stream);
+    }
+  put_name (report, occupation->function, false, stream);
+  if (!with_source || occupation->file == 0)
+    return;
+  const char *path = lns_report_string (report, occupation->file, NULL),
+             *slash = strrchr (path, '/');
+  fprintf (stream, " (%s", slash != NULL ? slash + 1 : path);
+  if (occupation->line > 0)
+    fprintf (stream, ":%" PRIu32, occupation->line);
+  fputs (")", stream);
+}
+
 /* Writes what OCCUPATION was in: “decode”, in read; or nothing. Returns whether it wrote anything. */
 static bool
 put_occupation (LnsReport *report, const LnsOccupation *occupation, FILE *stream)
@@ -183,7 +207,7 @@ put_occupation (LnsReport *report, const LnsOccupation *occupation, FILE *stream
   else if (occupation->call != 0)
     put_call (report, occupation->call, stream);
   else if (occupation->function != 0)
-    put_name (report, occupation->function, false, stream);
+    put_code (report, occupation, true, stream);
   else
     return false;
   return true;
@@ -213,7 +237,8 @@ _lns_why_subject_of (LnsTables *tables, const LnsWhyFinding *finding)
   if (own->function != 0)
     {
       fputs (before, stream);
-      put_name (report, own->function, false, stream);
+      put_code (report, own, false, stream);
+      before = " > ";
     }
   for (unsigned i = 0; i < finding->n_waits; i++)
     {
@@ -360,6 +385,9 @@ advice_of (LnsReport *report, const LnsWhy *why, const LnsWhyFinding *finding)
     return _ ("record with --python-sampling=true, which names the function of Python");
   if (finding->cause == LNS_CAUSE_IO_WAIT && is_output (report, finding))
     return _ ("write less often, in larger pieces, or from another thread");
+  if (finding->is_for_python)
+    return _ (
+        "have the other thread's work done in another process, or in code that releases the lock");
   if (finding->cause == LNS_CAUSE_CPU_WORK && !has_gpu)
     return _ ("make this work less, or share it out among threads");
   /* Between what is queued there is always a little; it weighs where there is much of it. */
@@ -437,10 +465,11 @@ put_deed (LnsTables *tables,
 static void
 put_function (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
 {
-  if (finding->cause != LNS_CAUSE_CPU_WORK || finding->own.function == 0)
+  if (finding->own.function == 0 ||
+      (finding->cause != LNS_CAUSE_CPU_WORK && (finding->own.range != 0 || finding->n_waits > 0)))
     return;
   fputs (_ (", mostly in "), stream);
-  put_name (report, finding->own.function, false, stream);
+  put_code (report, &finding->own, true, stream);
 }
 
 /* Writes for whom the accused thread waited in the end, and what that one did. */
@@ -453,6 +482,8 @@ put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
 
   if (finding->is_taken_by_others)
     fputs (_ (", while other programs ran there"), stream);
+  if (finding->n_waits == 0 && finding->is_for_python)
+    fputs (_ (", for the lock of Python's interpreter (GIL)"), stream);
   if (finding->n_waits == 0)
     return;
   if (finding->cause == LNS_CAUSE_CPU_CONTENTION)
@@ -470,7 +501,11 @@ put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
   FILE *inner = lns_memory_stream (&text, &size);
   const bool any = put_occupation (report, last, inner);
   lns_memory_stream_end (inner);
-  fputs (finding->n_waits > 1 ? _ (", in the end for ") : _ (", for "), stream);
+  fputs (finding->is_for_python && finding->n_waits == 1
+             ? _ (", for the lock of Python's interpreter (GIL), which was held by ")
+         : finding->n_waits > 1 ? _ (", in the end for ")
+                                : _ (", for "),
+         stream);
   put_thread (tables, last->thread, process_of (report, finding->own.thread), stream);
   if (any)
     fprintf (stream, finding->waits_on ? _ (", which waited in turn in %s") : _ (" in %s"), text);
@@ -493,7 +528,7 @@ put_most (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
   if (finding->own.call == 0 && finding->own.function != 0)
     {
       fputs (finding->own.range != 0 ? _ (", in ") : _ (" in "), stream);
-      put_name (report, finding->own.function, false, stream);
+      put_code (report, &finding->own, true, stream);
     }
 }
 
@@ -643,6 +678,13 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
   return text;
 }
 
+/* The time that the verdict on LEDGER is about. */
+static LnsSpan
+judged_span (const LnsWhy *why, const LnsLedger *ledger)
+{
+  return why->is_about_work ? _lns_why_work_span (ledger) : ledger->span;
+}
+
 /* The finding that the verdict is about, or NULL: the first that says what is wrong. */
 static const LnsWhyFinding *
 main_finding (const LnsWhy *why)
@@ -651,15 +693,16 @@ main_finding (const LnsWhy *why)
     {
       /* Where most is not known, the rest is no answer. */
       const LnsLedger *ledger = &why->ledgers.items[why->findings.items[0].ledger];
+      const LnsSpan span = judged_span (why, ledger);
       const int64_t unknown_ns =
           ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] + ledger->cause_ns[LNS_CAUSE_UNKNOWN];
       if (unknown_ns > why->findings.items[0].ns &&
-          unknown_ns > (ledger->span.end_ns - ledger->span.start_ns - ledger->busy_ns) / 2)
+          unknown_ns > (span.end_ns - span.start_ns - ledger->busy_ns) / 2)
         return NULL;
     }
   return why->findings.n > 0 && why->findings.items[0].ledger < why->ledgers.n &&
                  _lns_why_accuses (why->findings.items[0].cause) &&
-                 why->findings.items[0].share >= WORTH
+                 (why->is_about_work || why->findings.items[0].share >= WORTH)
              ? &why->findings.items[0]
              : NULL;
 }
@@ -668,13 +711,18 @@ main_finding (const LnsWhy *why)
 static const LnsWhyFinding *
 second_finding (const LnsWhy *why)
 {
-  for (size_t i = 1; i < why->findings.n; i++)
-    {
-      const LnsWhyFinding *finding = &why->findings.items[i];
-      if (finding->ledger == why->findings.items[0].ledger && _lns_why_accuses (finding->cause) &&
-          finding->cause != LNS_CAUSE_START_UP && finding->cause != LNS_CAUSE_TEAR_DOWN)
-        return finding->share >= WORTH ? finding : NULL;
-    }
+  const LnsWhyFinding *found = _lns_why_in_work (why);
+  return found != NULL && found->share >= WORTH ? found : NULL;
+}
+
+/* The finding of CAUSE of the first finding's ledger, or NULL. */
+static const LnsWhyFinding *
+finding_of (const LnsWhy *why, LnsCause cause)
+{
+  for (size_t i = 0; i < why->findings.n; i++)
+    if (why->findings.items[i].cause == cause &&
+        why->findings.items[i].ledger == why->findings.items[0].ledger)
+      return &why->findings.items[i];
   return NULL;
 }
 
@@ -692,7 +740,8 @@ put_lead (LnsTables *tables,
           const LnsWhyFinding *finding,
           FILE *stream)
 {
-  const int64_t span_ns = ledger->span.end_ns - ledger->span.start_ns;
+  const LnsSpan span = judged_span (why, ledger);
+  const int64_t span_ns = span.end_ns - span.start_ns;
   char *subject = lns_why_subject (tables, ledger), ns[LNS_WHY_NS_SIZE];
   int64_t ran_ns = ledger->cause_ns[LNS_CAUSE_CPU_WORK],
           unknown_ns =
@@ -720,6 +769,8 @@ put_lead (LnsTables *tables,
   else
     fprintf (stream, _ ("%s waited %.0f %% of %s"), subject,
              percent (span_ns - ran_ns - unknown_ns, span_ns), ns);
+  if (why->is_about_work)
+    fputs (_ (" between its first and last work"), stream);
   why->lead_size = (size_t)ftell (stream);
   free (subject);
 }
@@ -822,7 +873,7 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language)
       lns_text_in_english (was_english);
       return;
     }
-  char *text;
+  char *text, ns[LNS_WHY_NS_SIZE];
   size_t size;
   FILE *stream = lns_memory_stream (&text, &size);
   put_lead (tables, why, ledger, first, stream);
@@ -841,6 +892,19 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language)
       char *beside = make_clause (tables, why, second, true);
       fprintf (stream, _ (" Beside that: %s."), beside);
       free (beside);
+    }
+  const LnsSpan work = _lns_why_work_span (ledger);
+  if (second == NULL && ledger->is_device && !why->is_about_work &&
+      (first->cause == LNS_CAUSE_START_UP || first->cause == LNS_CAUSE_TEAR_DOWN) &&
+      work.end_ns - work.start_ns >= LEAST_WORK_NS)
+    fprintf (stream, _ (" From its first to its last work it was busy %.0f %%."),
+             percent (ledger->busy_ns, work.end_ns - work.start_ns));
+  const LnsWhyFinding *start = why->is_about_work ? finding_of (why, LNS_CAUSE_START_UP) : NULL;
+  if (start != NULL)
+    {
+      fprintf (stream, _ (" Before that, %s passed"), _lns_why_ns (start->ns, ns));
+      put_most (lns_tables_report (tables), start, stream);
+      fputs (".", stream);
     }
   lns_memory_stream_end (stream);
   why->verdict = text;

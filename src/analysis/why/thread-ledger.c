@@ -145,7 +145,8 @@ take_deed (void *data, const LnsDeed *deed)
                    .range = deed->range,
                    .lane = deed->lane,
                    .ordinal = deed->ordinal,
-                   .waker = deed->waker };
+                   .waker = deed->waker,
+                   .is_for_python = deed->is_for_python };
 
   if (deed->lane == LNS_ID_NONE || deed->lane != telling->lane || deed->ordinal != telling->ordinal)
     telling->maker->gap++;

@@ -3,15 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Whom a thread waited for, and what that one did meanwhile; and in which function a thread was. Looked up for the longest
- * parts of a finding alone. */
+/* Whom a thread waited for, and what that one did meanwhile. Looked up for the longest parts of a finding alone. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/analysis/why/maker.h"
-#include "src/store/read/call-walk.h"
-#include "src/tables/call-chain.h"
 #include "src/tables/kept-fields.h"
 #include "src/tables/lanes.h"
 
@@ -30,150 +27,6 @@ typedef struct
 } Occupied;
 
 typedef LNS_ARRAY (Occupied) Occupations;
-
-/* --- Functions -------------------------------------------------------------------------------- */
-
-#define MAX_SAMPLES      20000
-#define MAX_KEPT_SAMPLES 64
-
-/* The innermost function of the program in the chain that ends with NODE; in the kernel, the one that asked it. 0 = none. */
-static uint32_t
-function_at (LnsReport *report, uint32_t node)
-{
-  uint32_t n_modules, first = 0;
-  const LnsModule *modules = lns_report_modules (report, &n_modules);
-  LnsCallWalk walk = lns_call_walk (report, node);
-  const LnsStackFrame *frame;
-
-  while ((frame = lns_call_walk_next (&walk)) != NULL)
-    {
-      if (first == 0)
-        first = frame->symbol;
-      if (frame->symbol != 0 &&
-          (frame->module >= n_modules || modules[frame->module].kind != LNS_MODULE_KERNEL))
-        return frame->symbol;
-    }
-  return first;
-}
-
-/* The same for chain ID of the table TABLE that an import keeps. */
-static uint32_t
-function_of_kept (LnsReport *report, const char *table, int64_t id)
-{
-  unsigned n;
-  LnsCallFrame *frames = lns_call_chain_read (report, table, id, &n);
-  uint32_t found = n > 0 ? frames[0].symbol : 0;
-
-  for (unsigned i = 0; i < n; i++)
-    {
-      /* "[kernel.kallsyms]" */
-      const char *module = lns_report_string (report, frames[i].module, NULL);
-      if (frames[i].symbol != 0 && *module != '[')
-        {
-          found = frames[i].symbol;
-          break;
-        }
-    }
-  free (frames);
-  return found;
-}
-
-/* Adds how often functions were found in samples of LANE from START_NS to END_NS. */
-static bool
-count_functions (LnsWhyMaker *maker,
-                 uint32_t lane,
-                 int64_t start_ns,
-                 int64_t end_ns,
-                 LnsIdMap *counts,
-                 LnsError *error)
-{
-  const LnsLaneKind kind = lns_report_lanes (maker->report, NULL)[lane].kind;
-  const int chain = lns_lane_kind_extra (kind, LNS_COLUMN_CALL_CHAIN);
-  const char *kept = lns_call_chain_table (kind);
-  uint32_t n_nodes;
-  lns_report_call_nodes (maker->report, &n_nodes);
-  /* Each sample of an import has a chain of its own, which is looked up in a table: some tell enough. */
-  const bool is_kept = n_nodes == 0 && kept != NULL;
-  const unsigned most = is_kept ? MAX_KEPT_SAMPLES : MAX_SAMPLES;
-  LnsLaneCursor cursor = { .report = maker->report,
-                           .lane = lane,
-                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN) };
-  bool good = lns_lane_cursor_seek (&cursor, start_ns, error);
-
-  for (unsigned n = 0; good && n < most && lns_lane_cursor_has (&cursor) &&
-                       lns_lane_cursor_start (&cursor) < end_ns;
-       n++)
-    {
-      const uint64_t node = lns_chunk_extra (cursor.chunk, chain, cursor.i);
-      if (node != 0)
-        {
-          const uint32_t symbol = is_kept ? function_of_kept (maker->report, kept, (int64_t)node)
-                                          : function_at (maker->report, (uint32_t)(node - 1));
-          if (symbol != 0)
-            lns_id_map_set_number (counts, symbol, 1 + lns_id_map_number (counts, symbol));
-        }
-      good = lns_lane_cursor_next (&cursor, error);
-    }
-  lns_lane_cursor_clear (&cursor);
-  return good;
-}
-
-/* The function that COUNTS has most, or 0. */
-static uint32_t
-most_counted (const LnsIdMap *counts)
-{
-  uint64_t most = 0;
-  uint32_t found = 0;
-
-  for (size_t i = 0; i < counts->n_places; i++)
-    {
-      const uint64_t n = (uintptr_t)counts->entries[i].value;
-      if (n > most || (n == most && n > 0 && counts->entries[i].key < found))
-        {
-          most = n;
-          found = (uint32_t)counts->entries[i].key;
-        }
-    }
-  return found;
-}
-
-/* The function of THREAD that samples of KIND found most in the N stretches at PARTS: RET_FUNCTION. */
-static bool
-find_function_of (LnsWhyMaker *maker,
-                  uint32_t thread,
-                  LnsLaneKind kind,
-                  const LnsPart *parts,
-                  unsigned n,
-                  uint32_t *ret_function,
-                  LnsError *error)
-{
-  LnsIdMap counts = { 0 };
-  size_t n_lanes;
-  const uint32_t *lanes = lns_thread_facts_lanes (maker->facts, thread, kind, &n_lanes);
-  bool good = true;
-
-  for (size_t i = 0; good && i < n_lanes; i++)
-    for (unsigned k = 0; good && k < n; k++)
-      good = count_functions (maker, lanes[i], parts[k].start_ns, parts[k].end_ns, &counts, error);
-  *ret_function = most_counted (&counts);
-  lns_id_map_clear (&counts);
-  return good;
-}
-
-/* The function in which THREAD was most: of Python where that was sampled, else of native code. */
-static bool
-find_function (LnsWhyMaker *maker,
-               uint32_t thread,
-               const LnsPart *parts,
-               unsigned n,
-               uint32_t *ret_function,
-               LnsError *error)
-{
-  *ret_function = 0;
-  return find_function_of (maker, thread, LNS_LANE_PYTHON_SAMPLE, parts, n, ret_function, error) &&
-         (*ret_function != 0 ||
-          find_function_of (maker, thread, LNS_LANE_CPU_SAMPLE, parts, n, ret_function, error));
-}
 
 /* --- Who let it go on ------------------------------------------------------------------------- */
 
@@ -382,7 +235,7 @@ find_occupation (LnsWhyMaker *maker,
   lns_array_clear (&all);
   ret_most->what.thread = thread;
   if (good && ret_most->what.call == 0)
-    good = find_function (maker, thread, parts, n, &ret_most->what.function, error);
+    good = _lns_why_find_function (maker, thread, parts, n, false, &ret_most->what, error);
   return good;
 }
 
@@ -436,6 +289,43 @@ find_awaited (LnsWhyMaker *maker,
         }
     }
   return good;
+}
+
+/* The thread that had the lock of Python's interpreter most while THREAD waited for it, in the N waits at PARTS, or LNS_ID_NONE. */
+static bool
+find_python_holder (LnsWhyMaker *maker,
+                    uint32_t thread,
+                    const LnsPart *parts,
+                    unsigned n,
+                    uint32_t *ret_thread,
+                    LnsError *error)
+{
+  uint32_t n_threads;
+  const LnsThread *threads = lns_report_threads (maker->report, &n_threads);
+  unsigned most = 0;
+
+  *ret_thread = LNS_ID_NONE;
+  for (uint32_t i = 0; i < n_threads; i++)
+    {
+      unsigned n_held = 0;
+      if (i == thread || threads[i].process != threads[thread].process)
+        continue;
+      for (unsigned k = 0; k < n; k++)
+        {
+          unsigned n_samples;
+          if (!lns_go_on (maker->cancel, error) ||
+              !lns_thread_facts_python_lock (maker->facts, i, LNS_PYTHON_LOCK_HELD,
+                                             parts[k].start_ns, parts[k].end_ns, &n_samples, error))
+            return false;
+          n_held += n_samples;
+        }
+      if (n_held > most)
+        {
+          most = n_held;
+          *ret_thread = i;
+        }
+    }
+  return true;
 }
 
 /* --- Late ranks ------------------------------------------------------------------------------- */
@@ -654,7 +544,7 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
   if (thread == LNS_ID_NONE)
     return true;
   if (group->cause == LNS_CAUSE_CPU_WORK)
-    return find_function (maker, thread, parts, n, &finding->own.function, error);
+    return _lns_why_find_function (maker, thread, parts, n, false, &finding->own, error);
   if (group->cause == LNS_CAUSE_START_UP || group->cause == LNS_CAUSE_TEAR_DOWN)
     {
       Occupied most;
@@ -668,13 +558,18 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
     return find_rivals (maker, group, finding, error);
   if (group->cause == LNS_CAUSE_COLLECTIVE_WAIT)
     return follow_ranks (maker, group, finding, error);
+  if (!_lns_why_find_function (maker, thread, parts, n, true, &finding->own, error))
+    return false;
   if (group->cause != LNS_CAUSE_LOCK_WAIT)
     return true;
+  finding->is_for_python = group->is_for_python;
   while (finding->n_waits < LNS_MAX_WAITS)
     {
       uint32_t awaited;
       Occupied most;
-      if (!find_awaited (maker, thread, parts, n, &awaited, error))
+      if (!(group->is_for_python && finding->n_waits == 0
+                ? find_python_holder (maker, thread, parts, n, &awaited, error)
+                : find_awaited (maker, thread, parts, n, &awaited, error)))
         return false;
       /* The longest waits may be those that time ended; others tell. */
       if (awaited == LNS_ID_NONE && finding->n_waits == 0 && group->waker_vote.name != 0)

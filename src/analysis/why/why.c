@@ -16,6 +16,12 @@
 /* Findings below this share of the span are in the ledger alone. */
 #define LEAST_SHARE 0.005
 
+/* From its first to its last work, a program has to have done so much, or so many steps, to be judged by that alone, … */
+#define LEAST_WORK_NS 100e6
+#define LEAST_STEPS   4
+/* … and to have lost this share of it to one thing. */
+#define OF_WORK 0.1
+
 /* --- Findings of the ledger ------------------------------------------------------------------- */
 
 static int
@@ -89,6 +95,60 @@ compare_findings (const void *a, const void *b)
              ?: LNS_COMPARE (fb->ns, fa->ns)
              ?: LNS_COMPARE (fa->cause, fb->cause)
              ?: LNS_COMPARE (fa->longest.start_ns, fb->longest.start_ns);
+}
+
+static bool
+is_at_an_end (const LnsWhyFinding *finding)
+{
+  return finding->cause == LNS_CAUSE_START_UP || finding->cause == LNS_CAUSE_TEAR_DOWN;
+}
+
+LnsSpan
+_lns_why_work_span (const LnsLedger *ledger)
+{
+  return (LnsSpan){ ledger->span.start_ns + ledger->cause_ns[LNS_CAUSE_START_UP],
+                    ledger->span.end_ns - ledger->cause_ns[LNS_CAUSE_TEAR_DOWN] };
+}
+
+const LnsWhyFinding *
+_lns_why_in_work (const LnsWhy *why)
+{
+  for (size_t i = 0; i < why->findings.n; i++)
+    if (why->findings.items[i].ledger == why->findings.items[0].ledger &&
+        _lns_why_accuses (why->findings.items[i].cause) && !is_at_an_end (&why->findings.items[i]))
+      return &why->findings.items[i];
+  return NULL;
+}
+
+/* A program that is looked at for a short time, as is usual, starts for most of it. What is slow in its work then comes first, if
+ * there is enough work to tell. */
+static void
+put_work_first (LnsWhy *why)
+{
+  const LnsWhyFinding *found = why->findings.n > 0 ? _lns_why_in_work (why) : NULL;
+
+  if (found == NULL || found == &why->findings.items[0] || found->ledger >= why->ledgers.n ||
+      !is_at_an_end (&why->findings.items[0]))
+    return;
+  const LnsLedger *ledger = &why->ledgers.items[found->ledger];
+  const LnsSpan work = _lns_why_work_span (ledger);
+  const double work_ns = (double)(work.end_ns - work.start_ns);
+  if ((work_ns < LEAST_WORK_NS && why->steps.n < LEAST_STEPS) ||
+      (double)found->ns < OF_WORK * work_ns)
+    return;
+  why->is_about_work = true;
+  LnsWhyFinding *sorted = lns_calloc (why->findings.n, sizeof *sorted);
+  size_t n = 0;
+  for (int turn = 0; turn < 3; turn++)
+    for (size_t i = 0; i < why->findings.n; i++)
+      {
+        const LnsWhyFinding *finding = &why->findings.items[i];
+        const int place = is_at_an_end (finding) ? 1 : _lns_why_accuses (finding->cause) ? 0 : 2;
+        if (place == turn)
+          sorted[n++] = *finding;
+      }
+  memcpy (why->findings.items, sorted, n * sizeof *sorted);
+  free (sorted);
 }
 
 /* Has gaps, which name their groups, name their findings. */
@@ -262,6 +322,8 @@ lns_why_run (LnsTables *tables,
     }
   if (good && why->findings.n > 0)
     qsort (why->findings.items, why->findings.n, sizeof *why->findings.items, compare_findings);
+  if (good)
+    put_work_first (why);
   if (good)
     number_gaps (&maker);
   if (good)

@@ -219,7 +219,7 @@ put_ledger (LnsTables *tables, const LnsLedger *ledger, FILE *stream)
 static void
 put_names (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
 {
-  uint32_t names[3 * (1 + LNS_MAX_WAITS)];
+  uint32_t names[4 * (1 + LNS_MAX_WAITS)];
   unsigned n = 0;
   const char *separator = "";
 
@@ -228,6 +228,7 @@ put_names (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
       const LnsOccupation *it = i == 0 ? &finding->own : &finding->waits[i - 1];
       names[n++] = it->range;
       names[n++] = it->call;
+      names[n++] = it->caller;
       names[n++] = it->function;
     }
   for (unsigned i = 0; i < n; i++)

@@ -39,6 +39,9 @@ typedef struct Slot
   struct Slot *next;
 } Slot;
 
+/* In the kind of a record that is not filled in. */
+#define INCOMPLETE UINT32_C (0x80000000)
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static Slot shared_slots[LNS_CUPTI_SUBSCRIBERS];
@@ -199,6 +202,16 @@ _lns_cupti_write (const void *record, bool is_gpu)
   pthread_mutex_unlock (&lock);
 }
 
+/* Marks the record at BYTES as NVIDIA's library does until it is filled in. */
+static void
+mark_locked (uint8_t *bytes)
+{
+  uint32_t kind;
+  memcpy (&kind, bytes, sizeof kind);
+  kind |= INCOMPLETE;
+  memcpy (bytes, &kind, sizeof kind);
+}
+
 bool
 _lns_cupti_reserve (const void *record, LnsCuptiPlace *ret_place)
 {
@@ -214,6 +227,7 @@ _lns_cupti_reserve (const void *record, LnsCuptiPlace *ret_place)
       Slot *slot = slot_locked (&_lns_cupti_subscribers[i], false);
       if (!write_locked (slot, record, bytes))
         continue;
+      mark_locked (slot->buffer->bytes + slot->buffer->used - bytes);
       slot->buffer->n_incomplete++;
       ret_place->is_reserved = true;
       ret_place->in[i].buffer = slot->buffer;

@@ -1,0 +1,292 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* In which function a thread was, by samples of it. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/why/maker.h"
+#include "src/store/read/call-walk.h"
+#include "src/tables/call-chain.h"
+#include "src/tables/lanes.h"
+
+#define MAX_SAMPLES      20000
+#define MAX_KEPT_SAMPLES 64
+
+/* A function of Python is told if it is on the stack in this share of the samples, the innermost that is. */
+#define SHARE 0.6
+
+/* --- Samples ---------------------------------------------------------------------------------- */
+
+/* How many samples there are of each place, by 1 + the node of the call chain, or by the chain's number in a table. */
+typedef struct
+{
+  LnsIdMap counts;
+  bool is_kept; /* the chains are in the table KEPT, which an import keeps                       */
+  const char *kept;
+} Samples;
+
+/* Adds the samples of LANE from START_NS to END_NS. */
+static bool
+count_samples (LnsWhyMaker *maker,
+               uint32_t lane,
+               int64_t start_ns,
+               int64_t end_ns,
+               Samples *samples,
+               LnsError *error)
+{
+  const LnsLaneKind kind = lns_report_lanes (maker->report, NULL)[lane].kind;
+  const int chain = lns_lane_kind_extra (kind, LNS_COLUMN_CALL_CHAIN);
+  uint32_t n_nodes;
+  lns_report_call_nodes (maker->report, &n_nodes);
+  samples->kept = lns_call_chain_table (kind);
+  /* Each sample of an import has a chain of its own, which is looked up in a table: some tell enough. */
+  samples->is_kept = n_nodes == 0 && samples->kept != NULL;
+  const unsigned most = samples->is_kept ? MAX_KEPT_SAMPLES : MAX_SAMPLES;
+  LnsLaneCursor cursor = { .report = maker->report,
+                           .lane = lane,
+                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN) };
+  bool good = lns_lane_cursor_seek (&cursor, start_ns, error);
+
+  for (unsigned n = 0; good && n < most && lns_lane_cursor_has (&cursor) &&
+                       lns_lane_cursor_start (&cursor) < end_ns;
+       n++)
+    {
+      const uint64_t node = lns_chunk_extra (cursor.chunk, chain, cursor.i);
+      if (node != 0)
+        lns_id_map_set_number (&samples->counts, node,
+                               1 + lns_id_map_number (&samples->counts, node));
+      good = lns_lane_cursor_next (&cursor, error);
+    }
+  lns_lane_cursor_clear (&cursor);
+  return good;
+}
+
+/* The samples of KIND of THREAD in the N stretches at PARTS. */
+static bool
+take_samples (LnsWhyMaker *maker,
+              uint32_t thread,
+              LnsLaneKind kind,
+              const LnsPart *parts,
+              unsigned n,
+              Samples *ret_samples,
+              LnsError *error)
+{
+  size_t n_lanes;
+  const uint32_t *lanes = lns_thread_facts_lanes (maker->facts, thread, kind, &n_lanes);
+  bool good = true;
+
+  *ret_samples = (Samples){ 0 };
+  for (size_t i = 0; good && i < n_lanes; i++)
+    for (unsigned k = 0; good && k < n; k++)
+      good =
+          count_samples (maker, lanes[i], parts[k].start_ns, parts[k].end_ns, ret_samples, error);
+  return good;
+}
+
+static void
+add (LnsIdMap *counts, uint64_t key, uint64_t n)
+{
+  lns_id_map_set_number (counts, key, n + lns_id_map_number (counts, key));
+}
+
+/* The key that COUNTS has most of, or 0. */
+static uint64_t
+most_counted (const LnsIdMap *counts)
+{
+  uint64_t most = 0, found = 0;
+
+  for (size_t i = 0; i < counts->n_places; i++)
+    {
+      const uint64_t n = (uintptr_t)counts->entries[i].value;
+      if (n > most || (n == most && n > 0 && counts->entries[i].key < found))
+        {
+          most = n;
+          found = counts->entries[i].key;
+        }
+    }
+  return found;
+}
+
+/* --- Native code ------------------------------------------------------------------------------ */
+
+/* The innermost function of the program in the chain that ends with NODE; in the kernel, the one that asked it. 0 = none. */
+static uint32_t
+function_at (LnsReport *report, uint32_t node)
+{
+  uint32_t n_modules, first = 0;
+  const LnsModule *modules = lns_report_modules (report, &n_modules);
+  LnsCallWalk walk = lns_call_walk (report, node);
+  const LnsStackFrame *frame;
+
+  while ((frame = lns_call_walk_next (&walk)) != NULL)
+    {
+      if (first == 0)
+        first = frame->symbol;
+      if (frame->symbol != 0 &&
+          (frame->module >= n_modules || modules[frame->module].kind != LNS_MODULE_KERNEL))
+        return frame->symbol;
+    }
+  return first;
+}
+
+/* The same for chain ID of the table TABLE that an import keeps. */
+static uint32_t
+function_of_kept (LnsReport *report, const char *table, int64_t id)
+{
+  unsigned n;
+  LnsCallFrame *frames = lns_call_chain_read (report, table, id, &n);
+  uint32_t found = n > 0 ? frames[0].symbol : 0;
+
+  for (unsigned i = 0; i < n; i++)
+    {
+      /* "[kernel.kallsyms]" */
+      const char *module = lns_report_string (report, frames[i].module, NULL);
+      if (frames[i].symbol != 0 && *module != '[')
+        {
+          found = frames[i].symbol;
+          break;
+        }
+    }
+  free (frames);
+  return found;
+}
+
+/* The function that was innermost most often, or 0. */
+static uint32_t
+innermost (LnsReport *report, const Samples *samples)
+{
+  LnsIdMap counts = { 0 };
+
+  for (size_t i = 0; i < samples->counts.n_places; i++)
+    {
+      const LnsIdMapEntry *entry = &samples->counts.entries[i];
+      const uint64_t n = (uintptr_t)entry->value;
+      const uint32_t symbol = n == 0 ? 0
+                              : samples->is_kept
+                                  ? function_of_kept (report, samples->kept, (int64_t)entry->key)
+                                  : function_at (report, (uint32_t)(entry->key - 1));
+      if (symbol != 0)
+        add (&counts, symbol, n);
+    }
+  const uint32_t found = (uint32_t)most_counted (&counts);
+  lns_id_map_clear (&counts);
+  return found;
+}
+
+/* --- Python ----------------------------------------------------------------------------------- */
+
+/* Whether FRAME has a name that tells: not "compute.<locals>.<genexpr>", "<module>" or "[outer functions left out]". */
+static bool
+is_named (LnsReport *report, const LnsStackFrame *frame)
+{
+  const char *name = lns_report_string (report, frame->symbol, NULL), *dot = strrchr (name, '.');
+  const char *last = dot != NULL ? dot + 1 : name;
+  return *last != '\0' && *last != '<' && *name != '[';
+}
+
+/* Whether FRAME is of the program itself, rather than of a package or of Python. */
+static bool
+is_own (LnsReport *report, const LnsStackFrame *frame)
+{
+  const char *file = lns_report_string (report, frame->file, NULL);
+  return frame->file != 0 && *file != '\0' && *file != '<' && strstr (file, "-packages/") == NULL &&
+         strstr (file, "/lib/python3") == NULL && strstr (file, "/lib64/python3") == NULL;
+}
+
+/* How many samples have each function on the stack, by string id; and how many there are. */
+static uint64_t
+count_on_stacks (LnsReport *report, const Samples *samples, LnsIdMap *ret_counts)
+{
+  LnsIdMap last = {
+    0
+  }; /* by string id: the entry that it was counted for, as one may call itself */
+  uint64_t n_all = 0;
+
+  for (size_t i = 0; i < samples->counts.n_places; i++)
+    {
+      const LnsIdMapEntry *entry = &samples->counts.entries[i];
+      const uint64_t n = (uintptr_t)entry->value;
+      const LnsStackFrame *frame;
+      if (n == 0)
+        continue;
+      n_all += n;
+      LnsCallWalk walk = lns_call_walk (report, (uint32_t)(entry->key - 1));
+      while ((frame = lns_call_walk_next (&walk)) != NULL)
+        if (frame->symbol != 0 && lns_id_map_number (&last, frame->symbol) != i + 1)
+          {
+            lns_id_map_set_number (&last, frame->symbol, i + 1);
+            add (ret_counts, frame->symbol, n);
+          }
+    }
+  lns_id_map_clear (&last);
+  return n_all;
+}
+
+/* Fills in the innermost function of Python that most of SAMPLES have on the stack; and the innermost around it that is the
+ * program's own, if it is not, or else the next such one. */
+static void
+tell_python (LnsReport *report, const Samples *samples, LnsOccupation *occupation)
+{
+  LnsIdMap counts = { 0 };
+  const double n_all = (double)count_on_stacks (report, samples, &counts);
+  const uint64_t most = most_counted (&samples->counts);
+  LnsCallWalk walk = lns_call_walk (report, most > 0 ? (uint32_t)(most - 1) : LNS_ID_NONE);
+  const LnsStackFrame *frame, *inner = NULL;
+
+  while ((frame = lns_call_walk_next (&walk)) != NULL)
+    {
+      if (!is_named (report, frame) ||
+          (double)lns_id_map_number (&counts, frame->symbol) < SHARE * n_all)
+        continue;
+      if (inner == NULL)
+        {
+          inner = frame;
+          occupation->function = frame->symbol;
+        }
+      else if (!is_own (report, frame) || frame->symbol == inner->symbol)
+        continue;
+      else
+        occupation->caller = frame->symbol;
+      if (is_own (report, frame) && occupation->file == 0)
+        {
+          occupation->file = frame->file;
+          occupation->line = frame->line;
+        }
+      if (occupation->caller != 0)
+        break;
+    }
+  lns_id_map_clear (&counts);
+}
+
+/* --- All of it -------------------------------------------------------------------------------- */
+
+bool
+_lns_why_find_function (LnsWhyMaker *maker,
+                        uint32_t thread,
+                        const LnsPart *parts,
+                        unsigned n,
+                        bool of_python,
+                        LnsOccupation *occupation,
+                        LnsError *error)
+{
+  Samples samples;
+  bool good = take_samples (maker, thread, LNS_LANE_PYTHON_SAMPLE, parts, n, &samples, error);
+
+  occupation->function = occupation->caller = occupation->file = occupation->line = 0;
+  if (good && !samples.is_kept)
+    tell_python (maker->report, &samples, occupation);
+  if (good && occupation->function == 0)
+    occupation->function = innermost (maker->report, &samples);
+  lns_id_map_clear (&samples.counts);
+  if (!good || of_python || occupation->function != 0)
+    return good;
+  good = take_samples (maker, thread, LNS_LANE_CPU_SAMPLE, parts, n, &samples, error);
+  if (good)
+    occupation->function = innermost (maker->report, &samples);
+  lns_id_map_clear (&samples.counts);
+  return good;
+}
