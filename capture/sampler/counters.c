@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <glob.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -44,6 +45,7 @@ typedef struct
   int64_t began_ns, asked_ns; /* before the last start, after the last reading began */
   bool is_first;              /* the next sample is the first one after a start */
   bool is_wrong;              /* the times of a sample are */
+  char wrong[128];            /* these */
   bool is_settled;            /* it is known whether it can be sampled */
   int64_t end_ns;             /* of the last sample; 0: a gap after it is no loss */
   int64_t early_ns, late_ns;
@@ -106,11 +108,15 @@ take_sample (void *data, const LnsPmSample *sample)
 {
   Gpu *gpu = data;
   LnsWireGpuBatch *batch = &gpu->batch;
-  if (gpu->is_wrong || !check_times (gpu, sample))
+  if (!gpu->is_wrong && !check_times (gpu, sample))
     {
       gpu->is_wrong = true;
-      return;
+      snprintf (gpu->wrong, sizeof gpu->wrong,
+                "%" PRId64 " to %" PRId64 " ns, of sampling from %" PRId64 " to %" PRId64 " ns",
+                sample->start_ns, sample->end_ns, gpu->began_ns, lns_sampler_now_ns ());
     }
+  if (gpu->is_wrong)
+    return;
   /* The first sample holds what the counters had before the start. */
   if (gpu->is_first)
     {
@@ -259,7 +265,7 @@ read_gpu (Gpu *gpu)
   const int result = lns_pm_sampling_read (gpu->sampling, take_sample, gpu);
   send_batch (gpu);
   if (gpu->is_wrong)
-    return fail (gpu, LNS_WIRE_GPU_WRONG_CLOCK, 0, "");
+    return fail (gpu, LNS_WIRE_GPU_WRONG_CLOCK, 0, gpu->wrong);
   if (result == LNS_CUPTI_OUT_OF_MEMORY) /* the GPU's buffer was full: the gap tells what is lost */
     {
       lns_pm_sampling_stop (gpu->sampling);

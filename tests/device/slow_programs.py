@@ -81,7 +81,7 @@ def work():
 
 def item():
     """After each of 40 products a step asks the GPU for a value."""
-    model = [torch.nn.Linear(2048, 2048).cuda() for _ in range(40)]
+    model = [torch.nn.Linear(2048, 2048, device="cuda") for _ in range(40)]
     x = torch.randn(512, 2048, device="cuda")
     with torch.no_grad():
         for _ in range(STEPS * 2):
@@ -107,7 +107,7 @@ def launches():
 
 def cache():
     """Each step gives all memory of PyTorch's allocator back to the driver and so allocates it anew."""
-    train(pinned(rows=2048), after=lambda step, loss: torch.cuda.empty_cache())
+    train(pinned(STEPS * 4, rows=2048), after=lambda step, loss: torch.cuda.empty_cache())
 
 
 def checkpoint():

@@ -29,6 +29,9 @@ typedef struct
   uint32_t function; /* string id of the function that samples found most, or 0                  */
   /* Of Python: string ids of the program's own function around that one, of the source of its innermost own one, and the line; or 0. */
   uint32_t caller, file, line;
+  uint32_t
+      import; /* of Python: string id of the source of the module that was being imported, or 0 */
+  bool is_python; /* the function is of Python                                                   */
 } LnsOccupation;
 
 #define LNS_MAX_WAITS 4

@@ -19,6 +19,9 @@
 /* A function of Python is told if it is on the stack in this share of the samples, the innermost that is. */
 #define SHARE 0.6
 
+/* The same for modules that are imported: a program imports one after the other. */
+#define IMPORT_SHARE 0.3
+
 /* --- Samples ---------------------------------------------------------------------------------- */
 
 /* How many samples there are of each place, by 1 + the node of the call chain, or by the chain's number in a table. */
@@ -197,13 +200,26 @@ is_own (LnsReport *report, const LnsStackFrame *frame)
          strstr (file, "/lib/python3") == NULL && strstr (file, "/lib64/python3") == NULL;
 }
 
-/* How many samples have each function on the stack, by string id; and how many there are. */
+/* Whether FRAME is what a module does when it is imported. */
+static bool
+is_import (LnsReport *report, const LnsStackFrame *frame)
+{
+  return frame->file != 0 && !is_own (report, frame) &&
+         strcmp (lns_report_string (report, frame->symbol, NULL), "<module>") == 0;
+}
+
+/* What FRAME is counted as: its function, by string id, or the module that is imported, by that of its source. */
+static uint64_t
+key_of (LnsReport *report, const LnsStackFrame *frame)
+{
+  return is_import (report, frame) ? (uint64_t)frame->file << 32 : frame->symbol;
+}
+
+/* How many samples have each function on the stack, by key_of (); and how many there are. */
 static uint64_t
 count_on_stacks (LnsReport *report, const Samples *samples, LnsIdMap *ret_counts)
 {
-  LnsIdMap last = {
-    0
-  }; /* by string id: the entry that it was counted for, as one may call itself */
+  LnsIdMap last = { 0 }; /* by the key: the entry that it was counted for, as one may call itself */
   uint64_t n_all = 0;
 
   for (size_t i = 0; i < samples->counts.n_places; i++)
@@ -216,18 +232,20 @@ count_on_stacks (LnsReport *report, const Samples *samples, LnsIdMap *ret_counts
       n_all += n;
       LnsCallWalk walk = lns_call_walk (report, (uint32_t)(entry->key - 1));
       while ((frame = lns_call_walk_next (&walk)) != NULL)
-        if (frame->symbol != 0 && lns_id_map_number (&last, frame->symbol) != i + 1)
-          {
-            lns_id_map_set_number (&last, frame->symbol, i + 1);
-            add (ret_counts, frame->symbol, n);
-          }
+        {
+          const uint64_t key = key_of (report, frame);
+          if (key == 0 || lns_id_map_number (&last, key) == i + 1)
+            continue;
+          lns_id_map_set_number (&last, key, i + 1);
+          add (ret_counts, key, n);
+        }
     }
   lns_id_map_clear (&last);
   return n_all;
 }
 
-/* Fills in the innermost function of Python that most of SAMPLES have on the stack; and the innermost around it that is the
- * program's own, if it is not, or else the next such one. */
+/* Fills in the innermost function of Python that most of SAMPLES have on the stack, or the module that they import there; and the
+ * innermost function around it that is the program's own, if it is not, or else the next such one. */
 static void
 tell_python (LnsReport *report, const Samples *samples, LnsOccupation *occupation)
 {
@@ -237,29 +255,54 @@ tell_python (LnsReport *report, const Samples *samples, LnsOccupation *occupatio
   LnsCallWalk walk = lns_call_walk (report, most > 0 ? (uint32_t)(most - 1) : LNS_ID_NONE);
   const LnsStackFrame *frame, *inner = NULL;
 
-  while ((frame = lns_call_walk_next (&walk)) != NULL)
+  while (occupation->caller == 0 && (frame = lns_call_walk_next (&walk)) != NULL)
     {
-      if (!is_named (report, frame) ||
-          (double)lns_id_map_number (&counts, frame->symbol) < SHARE * n_all)
+      const bool imports = is_import (report, frame);
+      if ((double)lns_id_map_number (&counts, key_of (report, frame)) <
+          (imports ? IMPORT_SHARE : SHARE) * n_all)
         continue;
-      if (inner == NULL)
+      if (inner == NULL && !imports && !is_named (report, frame))
+        continue;
+      if (inner == NULL || (imports && occupation->import == 0 && !is_own (report, inner)))
         {
           inner = frame;
+          occupation->is_python = true;
+          occupation->import = imports ? frame->file : 0;
           occupation->function = frame->symbol;
         }
-      else if (!is_own (report, frame) || frame->symbol == inner->symbol)
-        continue;
-      else
+      else if (is_own (report, frame) && is_named (report, frame) && frame->symbol != inner->symbol)
         occupation->caller = frame->symbol;
       if (is_own (report, frame) && occupation->file == 0)
         {
           occupation->file = frame->file;
           occupation->line = frame->line;
         }
-      if (occupation->caller != 0)
-        break;
     }
   lns_id_map_clear (&counts);
+}
+
+void
+_lns_why_python_module (const char *path, char *ret_module, size_t size)
+{
+  static const char *const roots[] = { "-packages/", "/lib-dynload/" };
+  const char *from = strrchr (path, '/'), *at;
+  size_t n = 0;
+
+  from = from != NULL ? from + 1 : path;
+  for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+    if ((at = strstr (path, roots[i])) != NULL)
+      from = at + strlen (roots[i]);
+  /* Python's own: "/usr/lib/python3.12/json/decoder.py". */
+  if ((at = strstr (path, "/lib/python3")) != NULL && strstr (path, roots[0]) == NULL &&
+      (at = strchr (at + strlen ("/lib/"), '/')) != NULL)
+    from = at + 1;
+  for (; *from != '\0' && n + 1 < size; from++)
+    ret_module[n++] = *from == '/' ? '.' : *from;
+  ret_module[n] = '\0';
+  static const char *const ends[] = { ".py", ".__init__" };
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (n > strlen (ends[i]) && strcmp (ret_module + n - strlen (ends[i]), ends[i]) == 0)
+      ret_module[n -= strlen (ends[i])] = '\0';
 }
 
 /* --- All of it -------------------------------------------------------------------------------- */
@@ -277,6 +320,8 @@ _lns_why_find_function (LnsWhyMaker *maker,
   bool good = take_samples (maker, thread, LNS_LANE_PYTHON_SAMPLE, parts, n, &samples, error);
 
   occupation->function = occupation->caller = occupation->file = occupation->line = 0;
+  occupation->import = 0;
+  occupation->is_python = false;
   if (good && !samples.is_kept)
     tell_python (maker->report, &samples, occupation);
   if (good && occupation->function == 0)

@@ -156,6 +156,10 @@ bool _lns_why_find_function (LnsWhyMaker *maker,
                              LnsOccupation *occupation,
                              LnsError *error);
 
+/* function.c: the name of the module of Python whose source is PATH, "torch.optim" for …/site-packages/torch/optim/__init__.py; cut to
+ * SIZE - 1 bytes. */
+void _lns_why_python_module (const char *path, char *ret_module, size_t size);
+
 /* collectives.c: what GPUs lose in collectives to the one that comes last. */
 bool _lns_why_collectives (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsError *error);
 
@@ -207,6 +211,12 @@ LnsWhyFinding *_lns_why_add_finding (
 
 /* NS for a sentence: "353 ms", "0.71 s", "18.4 ms": three digits. Returns RET_TEXT. */
 const char *_lns_why_ns (int64_t ns, char ret_text[LNS_WHY_NS_SIZE]);
+
+/* The finding that the verdict is about, or NULL: the first that says what is wrong, if it weighs enough. */
+const LnsWhyFinding *_lns_why_main (const LnsWhy *why);
+
+/* Whether SLOW, about slow steps, is most of what FINDING tells with more words. */
+bool _lns_why_is_told_by (const LnsWhyFinding *slow, const LnsWhyFinding *finding);
 
 /* The time of LEDGER from its first to its last work. */
 LnsSpan _lns_why_work_span (const LnsLedger *ledger);

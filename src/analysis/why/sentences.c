@@ -174,16 +174,38 @@ lns_why_subject (LnsTables *tables, const LnsLedger *ledger)
   return text;
 }
 
+/* Writes the name of a function of Python: "evaluate" for "main.<locals>.evaluate". */
+static void
+put_python (LnsReport *report, uint32_t id, FILE *stream)
+{
+  static const char local[] = ".<locals>.";
+  const char *name = lns_report_string (report, id, NULL), *at;
+
+  while ((at = strstr (name, local)) != NULL)
+    name = at + sizeof local - 1;
+  fputs (name, stream);
+}
+
 /* Writes "train > augment (train.py:12)": the function of OCCUPATION, as far as it is known, and WITH_SOURCE where that is. */
 static void
 put_code (LnsReport *report, const LnsOccupation *occupation, bool with_source, FILE *stream)
 {
   if (occupation->caller != 0)
     {
-      put_name (report, occupation->caller, false, stream);
+      put_python (report, occupation->caller, stream);
       fputs (" > ", stream);
     }
-  put_name (report, occupation->function, false, stream);
+  if (occupation->import != 0)
+    {
+      char module[200];
+      _lns_why_python_module (lns_report_string (report, occupation->import, NULL), module,
+                              sizeof module);
+      fprintf (stream, "import %s", module);
+    }
+  else if (occupation->is_python)
+    put_python (report, occupation->function, stream);
+  else
+    put_name (report, occupation->function, false, stream);
   if (!with_source || occupation->file == 0)
     return;
   const char *path = lns_report_string (report, occupation->file, NULL),
@@ -323,10 +345,7 @@ slow_steps_of (const LnsWhy *why, const LnsWhyFinding *finding)
   for (size_t i = 0; i < why->findings.n; i++)
     {
       const LnsWhyFinding *slow = &why->findings.items[i];
-      if (slow->cause == LNS_CAUSE_SLOW_STEP && slow->part == finding->cause &&
-          slow->ledger == finding->ledger && slow->own.thread == finding->own.thread &&
-          slow->own.call == finding->own.call && slow->own.range == finding->own.range &&
-          slow->part_ns > finding->ns / 2)
+      if (_lns_why_is_told_by (slow, finding))
         return slow;
     }
   return NULL;
@@ -602,6 +621,7 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
       break;
     case LNS_CAUSE_UNKNOWN:
       fprintf (stream, _ ("for %s no cause is known"), ns);
+      put_function (report, finding, stream);
       break;
     case LNS_CAUSE_PAGEABLE_COPY:
       fprintf (stream, _ ("%ju copies of pageable memory"), (uintmax_t)finding->count);
@@ -650,6 +670,8 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
           part.ns = finding->part_ns;
           fputs (_ ("as "), stream);
           put_deed (tables, &why->ledgers.items[finding->ledger], &part, part.ns, stream);
+          if (part.own.range == 0)
+            put_function (report, &part, stream);
         }
       else if (finding->part != LNS_CAUSE_UNKNOWN)
         fprintf (stream, _ ("in %s"), lns_cause_name (finding->part));
@@ -685,26 +707,25 @@ judged_span (const LnsWhy *why, const LnsLedger *ledger)
   return why->is_about_work ? _lns_why_work_span (ledger) : ledger->span;
 }
 
-/* The finding that the verdict is about, or NULL: the first that says what is wrong. */
-static const LnsWhyFinding *
-main_finding (const LnsWhy *why)
+const LnsWhyFinding *
+_lns_why_main (const LnsWhy *why)
 {
-  if (why->findings.n > 0 && why->findings.items[0].ledger < why->ledgers.n)
-    {
-      /* Where most is not known, the rest is no answer. */
-      const LnsLedger *ledger = &why->ledgers.items[why->findings.items[0].ledger];
-      const LnsSpan span = judged_span (why, ledger);
-      const int64_t unknown_ns =
-          ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] + ledger->cause_ns[LNS_CAUSE_UNKNOWN];
-      if (unknown_ns > why->findings.items[0].ns &&
-          unknown_ns > (span.end_ns - span.start_ns - ledger->busy_ns) / 2)
-        return NULL;
-    }
-  return why->findings.n > 0 && why->findings.items[0].ledger < why->ledgers.n &&
-                 _lns_why_accuses (why->findings.items[0].cause) &&
-                 (why->is_about_work || why->findings.items[0].share >= WORTH)
-             ? &why->findings.items[0]
-             : NULL;
+  const LnsWhyFinding *found = NULL;
+
+  for (size_t i = 0; found == NULL && i < why->findings.n; i++)
+    if (_lns_why_accuses (why->findings.items[i].cause))
+      found = &why->findings.items[i];
+  if (found == NULL || found->ledger >= why->ledgers.n ||
+      (!why->is_about_work && found->share < WORTH))
+    return NULL;
+  /* Where most is not known, the rest is no answer. */
+  const LnsLedger *ledger = &why->ledgers.items[found->ledger];
+  const LnsSpan span = judged_span (why, ledger);
+  const int64_t unknown_ns =
+      ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] + ledger->cause_ns[LNS_CAUSE_UNKNOWN];
+  return unknown_ns > found->ns && unknown_ns > (span.end_ns - span.start_ns - ledger->busy_ns) / 2
+             ? NULL
+             : found;
 }
 
 /* What can be changed where the most is lost before and after all work, or NULL. */
@@ -789,10 +810,34 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
                            : _ ("Nothing was recorded that tells where the time went."));
   FILE *stream = lns_memory_stream (&text, &size);
   const LnsLedger *ledger = &why->ledgers.items[0];
-  const int64_t span_ns = ledger->span.end_ns - ledger->span.start_ns;
+  const LnsSpan span = judged_span (why, ledger);
+  const int64_t span_ns = span.end_ns - span.start_ns;
   const int64_t unknown_ns =
       ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] + ledger->cause_ns[LNS_CAUSE_UNKNOWN];
-  if (unknown_ns > span_ns / 10)
+  const LnsWhyFinding *blocked = finding_of (why, LNS_CAUSE_UNKNOWN);
+  if (unknown_ns > span_ns / 10 && blocked != NULL && blocked->own.function != 0 &&
+      2 * blocked->ns > unknown_ns)
+    {
+      if (ledger->is_device)
+        {
+          put_lead (tables, why, ledger, blocked, stream);
+          fputs (": ", stream);
+          put_thread (tables, blocked->own.thread, process_of (report, blocked->own.thread),
+                      stream);
+        }
+      else
+        {
+          char *subject = lns_why_subject (tables, ledger);
+          fputs (subject, stream);
+          free (subject);
+        }
+      fprintf (stream, _ (" was blocked for %s"), _lns_why_ns (blocked->ns, ns));
+      if (!ledger->is_device)
+        fprintf (stream, _ (" of %s"), _lns_why_ns (span_ns, ns));
+      put_function (report, blocked, stream);
+      fputs (_ ("; what it waited for was not recorded."), stream);
+    }
+  else if (unknown_ns > span_ns / 10)
     {
       char *subject = lns_why_subject (tables, ledger), whole[LNS_WHY_NS_SIZE];
       fprintf (stream, _ ("%s: what happened in %s of %s was not recorded."), subject,
@@ -865,7 +910,7 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language)
       free (clause);
       finding->advice = advice_of (lns_tables_report (tables), why, finding);
     }
-  const LnsWhyFinding *first = main_finding (why);
+  const LnsWhyFinding *first = _lns_why_main (why);
   const LnsLedger *ledger = first != NULL ? &why->ledgers.items[first->ledger] : NULL;
   if (first == NULL)
     {

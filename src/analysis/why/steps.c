@@ -319,6 +319,35 @@ describe (const LnsWhyMaker *maker, size_t i)
   return step;
 }
 
+/* The thread that lost most to CAUSE in the N_SLOW first outliers, as far as its longest losses tell; or the one whose steps they
+ * are. */
+static uint32_t
+slow_thread (const LnsWhyMaker *maker, LnsCause cause, size_t n_slow)
+{
+  const LnsWhySteps *steps = &maker->why->steps;
+  uint32_t found = steps->thread;
+  int64_t most_ns = 0;
+
+  for (size_t i = 0; i < maker->groups.n; i++)
+    {
+      const LnsGroup *group = &maker->groups.items[i];
+      int64_t ns = 0;
+      if (group->cause != cause || group->ledger != 0 || group->thread == LNS_ID_NONE)
+        continue;
+      for (unsigned k = 0; k < group->n_parts; k++)
+        for (size_t step = 0; step < n_slow; step++)
+          if (group->parts[k].start_ns >= steps->outliers.items[step].start_ns &&
+              group->parts[k].start_ns < steps->outliers.items[step].end_ns)
+            ns += group->parts[k].end_ns - group->parts[k].start_ns;
+      if (ns > most_ns)
+        {
+          most_ns = ns;
+          found = group->thread;
+        }
+    }
+  return found;
+}
+
 bool
 _lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *error)
 {
@@ -393,7 +422,7 @@ _lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *e
       finding->part_ns = excess_ns[most];
       finding->n_steps = n_slow;
       finding->longest = evidence_of (maker, worst);
-      finding->own.thread = steps->thread;
+      finding->own.thread = most == 0 ? steps->thread : slow_thread (maker, finding->part, n_slow);
       for (size_t i = 0; i < n_slow && i < LNS_MAX_EVIDENCE; i++)
         finding->evidence[finding->n_evidence++] = evidence_of (maker, &steps->outliers.items[i]);
     }

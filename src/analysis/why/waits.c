@@ -23,7 +23,9 @@ typedef struct
   uint32_t lane;
   uint64_t ordinal;
   LnsCallClass class;
-  LnsDoing doing;
+  LnsDoing doing;    /* one that runs stands for all in which the thread goes on                  */
+  int64_t python_ns; /* of a wait: how long it was for the lock of Python's interpreter        */
+  LnsVote waker_vote; /* 1 + the thread that ended most of it, of what is known of that          */
 } Occupied;
 
 typedef LNS_ARRAY (Occupied) Occupations;
@@ -187,15 +189,20 @@ take_deed (void *data, const LnsDeed *deed)
   Occupations *all = data;
   const int64_t ns = deed->end_ns - deed->start_ns;
   const LnsOccupation what = { .call = deed->name, .range = deed->range };
+  const LnsDoing doing = deed->doing == LNS_DOING_RUNNABLE || deed->doing == LNS_DOING_OUTSIDE
+                             ? LNS_DOING_RUNNING
+                             : deed->doing;
   Occupied *found = NULL;
 
   for (size_t i = 0; i < all->n && found == NULL; i++)
-    if (all->items[i].what.call == what.call && all->items[i].what.range == what.range)
+    if (all->items[i].what.call == what.call && all->items[i].what.range == what.range &&
+        all->items[i].doing == doing)
       found = &all->items[i];
   if (found == NULL && all->n < 256)
     {
       found = lns_array_add (all);
-      *found = (Occupied){ .what = what, .waker = LNS_ID_NONE, .lane = LNS_ID_NONE };
+      *found =
+          (Occupied){ .what = what, .doing = doing, .waker = LNS_ID_NONE, .lane = LNS_ID_NONE };
     }
   if (found == NULL)
     return true;
@@ -208,9 +215,20 @@ take_deed (void *data, const LnsDeed *deed)
       found->lane = deed->lane;
       found->ordinal = deed->ordinal;
       found->class = deed->class;
-      found->doing = deed->doing;
     }
+  found->python_ns += deed->is_for_python ? ns : 0;
+  if (deed->waker != LNS_ID_NONE)
+    _lns_why_vote (&found->waker_vote, deed->waker + 1, ns);
   return true;
+}
+
+/* Whether A tells more than B: what is known, for longer. */
+static bool
+tells_more (const Occupied *a, const Occupied *b)
+{
+  const bool is_known = a->doing != LNS_DOING_UNKNOWN || a->what.range != 0,
+             was_known = b->doing != LNS_DOING_UNKNOWN || b->what.range != 0;
+  return is_known != was_known && b->ns > 0 ? is_known : a->ns > b->ns;
 }
 
 /* What THREAD did for most of the N stretches at PARTS. */
@@ -230,7 +248,7 @@ find_occupation (LnsWhyMaker *maker,
     good = lns_thread_facts_walk (maker->facts, thread, parts[i].start_ns, parts[i].end_ns, true,
                                   take_deed, &all, error);
   for (size_t i = 0; i < all.n; i++)
-    if (all.items[i].ns > ret_most->ns)
+    if (tells_more (&all.items[i], ret_most))
       *ret_most = all.items[i];
   lns_array_clear (&all);
   ret_most->what.thread = thread;
@@ -563,17 +581,18 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
   if (group->cause != LNS_CAUSE_LOCK_WAIT)
     return true;
   finding->is_for_python = group->is_for_python;
+  bool is_for_python = group->is_for_python;
+  uint32_t waker = group->waker_vote.name;
   while (finding->n_waits < LNS_MAX_WAITS)
     {
       uint32_t awaited;
       Occupied most;
-      if (!(group->is_for_python && finding->n_waits == 0
-                ? find_python_holder (maker, thread, parts, n, &awaited, error)
-                : find_awaited (maker, thread, parts, n, &awaited, error)))
+      if (!(is_for_python ? find_python_holder (maker, thread, parts, n, &awaited, error)
+                          : find_awaited (maker, thread, parts, n, &awaited, error)))
         return false;
-      /* The longest waits may be those that time ended; others tell. */
-      if (awaited == LNS_ID_NONE && finding->n_waits == 0 && group->waker_vote.name != 0)
-        awaited = group->waker_vote.name - 1;
+      /* The longest waits may be those that time ended, or that the waiting one ended; others tell. */
+      if ((awaited == LNS_ID_NONE || awaited == finding->own.thread) && waker != 0)
+        awaited = waker - 1;
       bool is_known = awaited == LNS_ID_NONE || awaited == finding->own.thread;
       for (unsigned i = 0; i < finding->n_waits; i++)
         is_known |= finding->waits[i].thread == awaited;
@@ -585,6 +604,11 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
       finding->waits_on = most.class == LNS_CALL_LOCK || most.doing == LNS_DOING_BLOCKED;
       if (!finding->waits_on)
         break;
+      is_for_python = 2 * most.python_ns > most.ns;
+      waker = most.waker_vote.name;
+      thread = awaited;
+      if (is_for_python)
+        continue; /* in the same time as before */
       next = (LnsPart){ .start_ns = most.start_ns,
                         .end_ns = most.end_ns,
                         .call = most.what.call,
@@ -593,7 +617,6 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
                         .waker = most.waker };
       parts = &next;
       n = 1;
-      thread = awaited;
     }
   return true;
 }
@@ -651,7 +674,14 @@ _lns_why_find_deed (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsError *error)
   lns_array_clear (&part.all);
   finding->own.call = most.what.call;
   finding->own.range = most.what.range;
-  return good;
+  if (!good || finding->part != LNS_CAUSE_CPU_WORK)
+    return good;
+  LnsPart steps[LNS_MAX_EVIDENCE];
+  for (unsigned i = 0; i < finding->n_evidence; i++)
+    steps[i] = (LnsPart){ .start_ns = finding->evidence[i].start_ns,
+                          .end_ns = finding->evidence[i].end_ns };
+  return _lns_why_find_function (maker, finding->own.thread, steps, finding->n_evidence, false,
+                                 &finding->own, error);
 }
 
 bool

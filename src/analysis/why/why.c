@@ -13,7 +13,7 @@
 #include "src/base/memory.h"
 #include "src/tables/lanes.h"
 
-/* Findings below this share of the span are in the ledger alone. */
+/* Findings below this share of the time from the first to the last work are in the ledger alone. */
 #define LEAST_SHARE 0.005
 
 /* From its first to its last work, a program has to have done so much, or so many steps, to be judged by that alone, … */
@@ -77,8 +77,8 @@ add_findings (LnsWhyMaker *maker, LnsError *error)
   for (size_t i = 0; i < maker->groups.n; i++)
     {
       const LnsGroup *group = &maker->groups.items[i];
-      const LnsSpan *span = &maker->why->ledgers.items[group->ledger].span;
-      if ((double)group->ns < LEAST_SHARE * (double)(span->end_ns - span->start_ns))
+      const LnsSpan span = _lns_why_work_span (&maker->why->ledgers.items[group->ledger]);
+      if ((double)group->ns < LEAST_SHARE * (double)(span.end_ns - span.start_ns))
         continue;
       if (!lns_go_on (maker->cancel, error) || !add_finding (maker, group, error))
         return false;
@@ -91,10 +91,35 @@ compare_findings (const void *a, const void *b)
 {
   const LnsWhyFinding *fa = a, *fb = b;
 
-  return LNS_COMPARE (_lns_why_accuses (fb->cause), _lns_why_accuses (fa->cause))
-             ?: LNS_COMPARE (fb->ns, fa->ns)
+  return LNS_COMPARE (fb->ns, fa->ns)
              ?: LNS_COMPARE (fa->cause, fb->cause)
              ?: LNS_COMPARE (fa->longest.start_ns, fb->longest.start_ns);
+}
+
+bool
+_lns_why_is_told_by (const LnsWhyFinding *slow, const LnsWhyFinding *finding)
+{
+  return slow->cause == LNS_CAUSE_SLOW_STEP && slow->part == finding->cause &&
+         slow->ledger == finding->ledger && finding->group != 0 &&
+         slow->own.thread == finding->own.thread && slow->own.call == finding->own.call &&
+         slow->own.range == finding->own.range && slow->part_ns > finding->ns / 2;
+}
+
+/* Puts slow steps behind the finding that tells why they are slow. */
+static void
+put_reasons_first (LnsWhy *why)
+{
+  LnsWhyFinding *items = why->findings.items;
+
+  for (size_t i = 0; i < why->findings.n; i++)
+    for (size_t k = i + 1; items[i].cause == LNS_CAUSE_SLOW_STEP && k < why->findings.n; k++)
+      if (_lns_why_is_told_by (&items[i], &items[k]) && 3 * items[k].ns >= 2 * items[i].part_ns)
+        {
+          const LnsWhyFinding slow = items[i];
+          memmove (&items[i], &items[i + 1], (k - i) * sizeof *items);
+          items[k] = slow;
+          break;
+        }
 }
 
 static bool
@@ -120,35 +145,53 @@ _lns_why_in_work (const LnsWhy *why)
   return NULL;
 }
 
-/* A program that is looked at for a short time, as is usual, starts for most of it. What is slow in its work then comes first, if
- * there is enough work to tell. */
+/* A program that is looked at for a short time, as is usual, starts for most of it. What is slow in its work then comes first, or
+ * that this is not known, if there is enough work to tell. */
 static void
 put_work_first (LnsWhy *why)
 {
-  const LnsWhyFinding *found = why->findings.n > 0 ? _lns_why_in_work (why) : NULL;
-
-  if (found == NULL || found == &why->findings.items[0] || found->ledger >= why->ledgers.n ||
-      !is_at_an_end (&why->findings.items[0]))
+  const LnsWhyFinding *found = _lns_why_in_work (why);
+  if (why->findings.items[0].ledger >= why->ledgers.n)
     return;
-  const LnsLedger *ledger = &why->ledgers.items[found->ledger];
+
+  const LnsLedger *ledger = &why->ledgers.items[why->findings.items[0].ledger];
   const LnsSpan work = _lns_why_work_span (ledger);
   const double work_ns = (double)(work.end_ns - work.start_ns);
+  const int64_t ends_ns =
+      ledger->cause_ns[LNS_CAUSE_START_UP] + ledger->cause_ns[LNS_CAUSE_TEAR_DOWN];
+  const int64_t unknown_ns = ledger->cause_ns[LNS_CAUSE_UNKNOWN];
+  const int64_t lost_ns = found != NULL && found->ns > unknown_ns ? found->ns : unknown_ns;
   if ((work_ns < LEAST_WORK_NS && why->steps.n < LEAST_STEPS) ||
-      (double)found->ns < OF_WORK * work_ns)
+      (double)lost_ns < OF_WORK * work_ns || lost_ns > ends_ns)
     return;
   why->is_about_work = true;
   LnsWhyFinding *sorted = lns_calloc (why->findings.n, sizeof *sorted);
   size_t n = 0;
-  for (int turn = 0; turn < 3; turn++)
+  for (int turn = 0; turn < 2; turn++)
     for (size_t i = 0; i < why->findings.n; i++)
-      {
-        const LnsWhyFinding *finding = &why->findings.items[i];
-        const int place = is_at_an_end (finding) ? 1 : _lns_why_accuses (finding->cause) ? 0 : 2;
-        if (place == turn)
-          sorted[n++] = *finding;
-      }
+      if (is_at_an_end (&why->findings.items[i]) == turn)
+        sorted[n++] = why->findings.items[i];
   memcpy (why->findings.items, sorted, n * sizeof *sorted);
   free (sorted);
+}
+
+/* The verdict's finding comes first, and the others by what they cost; but the reason of slow steps before these. */
+static void
+sort_findings (LnsWhy *why)
+{
+  LnsWhyFinding *items = why->findings.items;
+
+  if (why->findings.n == 0)
+    return;
+  qsort (items, why->findings.n, sizeof *items, compare_findings);
+  put_reasons_first (why);
+  put_work_first (why);
+  const LnsWhyFinding *found = _lns_why_main (why);
+  if (found == NULL || found == items)
+    return;
+  const LnsWhyFinding first = *found;
+  memmove (&items[1], items, (size_t)(found - items) * sizeof *items);
+  items[0] = first;
 }
 
 /* Has gaps, which name their groups, name their findings. */
@@ -320,10 +363,8 @@ lns_why_run (LnsTables *tables,
       why->span.end_ns =
           i == 0 || span->end_ns > why->span.end_ns ? span->end_ns : why->span.end_ns;
     }
-  if (good && why->findings.n > 0)
-    qsort (why->findings.items, why->findings.n, sizeof *why->findings.items, compare_findings);
   if (good)
-    put_work_first (why);
+    sort_findings (why);
   if (good)
     number_gaps (&maker);
   if (good)

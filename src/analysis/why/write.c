@@ -24,6 +24,9 @@ percent_of (int64_t ns, const LnsLedger *ledger)
   return span_ns > 0 ? 100 * (double)ns / (double)span_ns : 0;
 }
 
+/* Below this share of the whole, the time before and after all work is not told beside what was between. */
+#define LEAST_OF_ENDS 0.03
+
 /* How many columns TEXT takes: its characters. */
 static int
 width_of (const char *text)
@@ -85,6 +88,15 @@ put_finding (LnsTables *tables, const LnsWhy *why, size_t i, FILE *stream)
   free (subject);
 }
 
+/* Whether finding I is shown where the first N are: so is how the program began and ended, where the verdict is on what was between. */
+static bool
+is_shown (const LnsWhy *why, size_t i, size_t n)
+{
+  const LnsWhyFinding *finding = &why->findings.items[i];
+  return i < n || (why->is_about_work && finding->share >= LEAST_OF_ENDS &&
+                   (finding->cause == LNS_CAUSE_START_UP || finding->cause == LNS_CAUSE_TEAR_DOWN));
+}
+
 /* Writes what of the ledger number L no finding that was shown tells, as one line. */
 static void
 put_rest (const LnsWhy *why, size_t l, size_t n_shown, FILE *stream)
@@ -92,8 +104,9 @@ put_rest (const LnsWhy *why, size_t l, size_t n_shown, FILE *stream)
   const LnsLedger *ledger = &why->ledgers.items[l];
   int64_t ns = ledger->span.end_ns - ledger->span.start_ns - ledger->busy_ns;
 
-  for (size_t i = 0; i < n_shown; i++)
-    if (why->findings.items[i].ledger == l && why->findings.items[i].group != 0)
+  for (size_t i = 0; i < why->findings.n; i++)
+    if (is_shown (why, i, n_shown) && why->findings.items[i].ledger == l &&
+        why->findings.items[i].group != 0)
       ns -= why->findings.items[i].ns;
   if (ns <= 0 || percent_of (ns, ledger) < 0.05)
     return;
@@ -125,8 +138,9 @@ lns_why_write_text (LnsTables *tables, const LnsWhy *why, int64_t top, FILE *str
 {
   const size_t n = top < 0 || (uint64_t)top > why->findings.n ? why->findings.n : (size_t)top;
 
-  for (size_t i = 0; i < n; i++)
-    put_finding (tables, why, i, stream);
+  for (size_t i = 0; i < why->findings.n; i++)
+    if (is_shown (why, i, n))
+      put_finding (tables, why, i, stream);
   for (size_t i = 0; i < why->ledgers.n && i < 2; i++)
     put_rest (why, i, n, stream);
   put_steps (tables, why, stream);

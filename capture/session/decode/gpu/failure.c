@@ -120,8 +120,8 @@ lns_gpu_failure_text (const LnsWireGpuFailure *failure, char ret_text[TEXT_BYTES
     case LNS_WIRE_GPU_WRONG_CLOCK:
       snprintf (ret_text, TEXT_BYTES,
                 LNS_SENTENCE ("metrics of GPU %s are not recorded, as the times that CUPTI gives "
-                              "them cannot be right; try another CUPTI with --cupti-path"),
-                bus);
+                              "them cannot be right (%s); try another CUPTI with --cupti-path"),
+                bus, why);
       return "LNS-GPU-012";
     default:
       return library_text (failure, why, ret_text);
