@@ -212,6 +212,16 @@ LnsWhyFinding *_lns_why_add_finding (
 /* NS for a sentence: "353 ms", "0.71 s", "18.4 ms": three digits. Returns RET_TEXT. */
 const char *_lns_why_ns (int64_t ns, char ret_text[LNS_WHY_NS_SIZE]);
 
+/* order.c: puts the verdict's finding first, and the others by what they cost; but the reason of slow steps before these, and how the
+ * program began and ended last where the verdict is on what was between. */
+void _lns_why_sort_findings (LnsWhy *why);
+
+/* The time that the verdict on LEDGER is about. */
+LnsSpan _lns_why_judged_span (const LnsWhy *why, const LnsLedger *ledger);
+
+/* From this share of a span on a finding is worth a verdict. */
+#define LNS_WHY_WORTH 0.03
+
 /* The finding that the verdict is about, or NULL: the first that says what is wrong, if it weighs enough. */
 const LnsWhyFinding *_lns_why_main (const LnsWhy *why);
 

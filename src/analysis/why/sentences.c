@@ -18,20 +18,12 @@
 
 /* From this share of its span on a GPU that is busy with kernels is well, */
 #define HEALTHY 0.9
-/* unless a finding has this share. */
-#define WORTH 0.03
 
 /* So much time from the first to the last work is told of where the start takes most. */
 #define LEAST_WORK_NS INT64_C (100000000)
 
 /* What took less was not slow. */
 #define SLOW_NS INT64_C (10000000)
-
-bool
-_lns_why_accuses (LnsCause cause)
-{
-  return cause != LNS_CAUSE_NOT_RECORDED && cause != LNS_CAUSE_UNKNOWN;
-}
 
 const char *
 _lns_why_ns (int64_t ns, char ret_text[LNS_WHY_NS_SIZE])
@@ -386,11 +378,14 @@ is_in_interpreter (LnsReport *report, const LnsWhyFinding *finding)
       finding->n_waits > 0 ? &finding->waits[finding->n_waits - 1] : &finding->own;
   const char *name = lns_report_string (report, it->function, NULL);
 
-  for (size_t i = 0; it->range == 0 && it->call == 0 && i < sizeof functions / sizeof *functions;
-       i++)
+  if (it->range != 0 || it->call != 0)
+    return false;
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     if (strncmp (name, functions[i], strlen (functions[i])) == 0)
       return true;
-  return false;
+  /* "python3.12+0x172500": an interpreter without symbols. */
+  const char *base = strncmp (name, "lib", 3) == 0 ? name + 3 : name;
+  return strncmp (base, "python3", strlen ("python3")) == 0 && strstr (base, "+0x") != NULL;
 }
 
 /* What helps against FINDING. Static. */
@@ -700,40 +695,12 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
   return text;
 }
 
-/* The time that the verdict on LEDGER is about. */
-static LnsSpan
-judged_span (const LnsWhy *why, const LnsLedger *ledger)
-{
-  return why->is_about_work ? _lns_why_work_span (ledger) : ledger->span;
-}
-
-const LnsWhyFinding *
-_lns_why_main (const LnsWhy *why)
-{
-  const LnsWhyFinding *found = NULL;
-
-  for (size_t i = 0; found == NULL && i < why->findings.n; i++)
-    if (_lns_why_accuses (why->findings.items[i].cause))
-      found = &why->findings.items[i];
-  if (found == NULL || found->ledger >= why->ledgers.n ||
-      (!why->is_about_work && found->share < WORTH))
-    return NULL;
-  /* Where most is not known, the rest is no answer. */
-  const LnsLedger *ledger = &why->ledgers.items[found->ledger];
-  const LnsSpan span = judged_span (why, ledger);
-  const int64_t unknown_ns =
-      ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] + ledger->cause_ns[LNS_CAUSE_UNKNOWN];
-  return unknown_ns > found->ns && unknown_ns > (span.end_ns - span.start_ns - ledger->busy_ns) / 2
-             ? NULL
-             : found;
-}
-
 /* What can be changed where the most is lost before and after all work, or NULL. */
 static const LnsWhyFinding *
 second_finding (const LnsWhy *why)
 {
   const LnsWhyFinding *found = _lns_why_in_work (why);
-  return found != NULL && found->share >= WORTH ? found : NULL;
+  return found != NULL && found->share >= LNS_WHY_WORTH ? found : NULL;
 }
 
 /* The finding of CAUSE of the first finding's ledger, or NULL. */
@@ -761,7 +728,7 @@ put_lead (LnsTables *tables,
           const LnsWhyFinding *finding,
           FILE *stream)
 {
-  const LnsSpan span = judged_span (why, ledger);
+  const LnsSpan span = _lns_why_judged_span (why, ledger);
   const int64_t span_ns = span.end_ns - span.start_ns;
   char *subject = lns_why_subject (tables, ledger), ns[LNS_WHY_NS_SIZE];
   int64_t ran_ns = ledger->cause_ns[LNS_CAUSE_CPU_WORK],
@@ -810,7 +777,7 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
                            : _ ("Nothing was recorded that tells where the time went."));
   FILE *stream = lns_memory_stream (&text, &size);
   const LnsLedger *ledger = &why->ledgers.items[0];
-  const LnsSpan span = judged_span (why, ledger);
+  const LnsSpan span = _lns_why_judged_span (why, ledger);
   const int64_t span_ns = span.end_ns - span.start_ns;
   const int64_t unknown_ns =
       ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] + ledger->cause_ns[LNS_CAUSE_UNKNOWN];

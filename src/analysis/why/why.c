@@ -16,12 +16,6 @@
 /* Findings below this share of the time from the first to the last work are in the ledger alone. */
 #define LEAST_SHARE 0.005
 
-/* From its first to its last work, a program has to have done so much, or so many steps, to be judged by that alone, … */
-#define LEAST_WORK_NS 100e6
-#define LEAST_STEPS   4
-/* … and to have lost this share of it to one thing. */
-#define OF_WORK 0.1
-
 /* --- Findings of the ledger ------------------------------------------------------------------- */
 
 static int
@@ -84,114 +78,6 @@ add_findings (LnsWhyMaker *maker, LnsError *error)
         return false;
     }
   return true;
-}
-
-static int
-compare_findings (const void *a, const void *b)
-{
-  const LnsWhyFinding *fa = a, *fb = b;
-
-  return LNS_COMPARE (fb->ns, fa->ns)
-             ?: LNS_COMPARE (fa->cause, fb->cause)
-             ?: LNS_COMPARE (fa->longest.start_ns, fb->longest.start_ns);
-}
-
-bool
-_lns_why_is_told_by (const LnsWhyFinding *slow, const LnsWhyFinding *finding)
-{
-  return slow->cause == LNS_CAUSE_SLOW_STEP && slow->part == finding->cause &&
-         slow->ledger == finding->ledger && finding->group != 0 &&
-         slow->own.thread == finding->own.thread && slow->own.call == finding->own.call &&
-         slow->own.range == finding->own.range && slow->part_ns > finding->ns / 2;
-}
-
-/* Puts slow steps behind the finding that tells why they are slow. */
-static void
-put_reasons_first (LnsWhy *why)
-{
-  LnsWhyFinding *items = why->findings.items;
-
-  for (size_t i = 0; i < why->findings.n; i++)
-    for (size_t k = i + 1; items[i].cause == LNS_CAUSE_SLOW_STEP && k < why->findings.n; k++)
-      if (_lns_why_is_told_by (&items[i], &items[k]) && 3 * items[k].ns >= 2 * items[i].part_ns)
-        {
-          const LnsWhyFinding slow = items[i];
-          memmove (&items[i], &items[i + 1], (k - i) * sizeof *items);
-          items[k] = slow;
-          break;
-        }
-}
-
-static bool
-is_at_an_end (const LnsWhyFinding *finding)
-{
-  return finding->cause == LNS_CAUSE_START_UP || finding->cause == LNS_CAUSE_TEAR_DOWN;
-}
-
-LnsSpan
-_lns_why_work_span (const LnsLedger *ledger)
-{
-  return (LnsSpan){ ledger->span.start_ns + ledger->cause_ns[LNS_CAUSE_START_UP],
-                    ledger->span.end_ns - ledger->cause_ns[LNS_CAUSE_TEAR_DOWN] };
-}
-
-const LnsWhyFinding *
-_lns_why_in_work (const LnsWhy *why)
-{
-  for (size_t i = 0; i < why->findings.n; i++)
-    if (why->findings.items[i].ledger == why->findings.items[0].ledger &&
-        _lns_why_accuses (why->findings.items[i].cause) && !is_at_an_end (&why->findings.items[i]))
-      return &why->findings.items[i];
-  return NULL;
-}
-
-/* A program that is looked at for a short time, as is usual, starts for most of it. What is slow in its work then comes first, or
- * that this is not known, if there is enough work to tell. */
-static void
-put_work_first (LnsWhy *why)
-{
-  const LnsWhyFinding *found = _lns_why_in_work (why);
-  if (why->findings.items[0].ledger >= why->ledgers.n)
-    return;
-
-  const LnsLedger *ledger = &why->ledgers.items[why->findings.items[0].ledger];
-  const LnsSpan work = _lns_why_work_span (ledger);
-  const double work_ns = (double)(work.end_ns - work.start_ns);
-  const int64_t ends_ns =
-      ledger->cause_ns[LNS_CAUSE_START_UP] + ledger->cause_ns[LNS_CAUSE_TEAR_DOWN];
-  const int64_t unknown_ns = ledger->cause_ns[LNS_CAUSE_UNKNOWN];
-  const int64_t lost_ns = found != NULL && found->ns > unknown_ns ? found->ns : unknown_ns;
-  if ((work_ns < LEAST_WORK_NS && why->steps.n < LEAST_STEPS) ||
-      (double)lost_ns < OF_WORK * work_ns || lost_ns > ends_ns)
-    return;
-  why->is_about_work = true;
-  LnsWhyFinding *sorted = lns_calloc (why->findings.n, sizeof *sorted);
-  size_t n = 0;
-  for (int turn = 0; turn < 2; turn++)
-    for (size_t i = 0; i < why->findings.n; i++)
-      if (is_at_an_end (&why->findings.items[i]) == turn)
-        sorted[n++] = why->findings.items[i];
-  memcpy (why->findings.items, sorted, n * sizeof *sorted);
-  free (sorted);
-}
-
-/* The verdict's finding comes first, and the others by what they cost; but the reason of slow steps before these. */
-static void
-sort_findings (LnsWhy *why)
-{
-  LnsWhyFinding *items = why->findings.items;
-
-  if (why->findings.n == 0)
-    return;
-  qsort (items, why->findings.n, sizeof *items, compare_findings);
-  put_reasons_first (why);
-  put_work_first (why);
-  const LnsWhyFinding *found = _lns_why_main (why);
-  if (found == NULL || found == items)
-    return;
-  const LnsWhyFinding first = *found;
-  memmove (&items[1], items, (size_t)(found - items) * sizeof *items);
-  items[0] = first;
 }
 
 /* Has gaps, which name their groups, name their findings. */
@@ -364,7 +250,7 @@ lns_why_run (LnsTables *tables,
           i == 0 || span->end_ns > why->span.end_ns ? span->end_ns : why->span.end_ns;
     }
   if (good)
-    sort_findings (why);
+    _lns_why_sort_findings (why);
   if (good)
     number_gaps (&maker);
   if (good)
