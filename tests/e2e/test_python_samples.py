@@ -194,7 +194,7 @@ for thread in threads:
 
     def check(folder, path):
         for more in (("-t", "none", "-s", "none", "--python-sampling=true"), ("-t", "osrt", "-s", "none", "--python-sampling=true"),
-                     ("-t", "none", "-s", "process-tree", "--python-sampling=true"), ("-t", "none", "-s", "process-tree")):
+                     ("-t", "none", "-s", "process-tree"), ("-t", "none", "-s", "process-tree", "--python-sampling=false")):
             if "process-tree" in more and REFUSAL is not None:
                 continue
             run = folder.start("-f", "true", "-o", "r.rep", *more, path, write(folder, text), stdin=subprocess.PIPE)
@@ -205,11 +205,31 @@ for thread in threads:
             main = query(folder, "SELECT substr(name, 1, 15) FROM PROCESSES")[0][0]
             assert code == 0 and default.startswith("Thread-1"), (code, default)
             assert named == collections.Counter([default, "loader/größe", "in the system", main]), (more, named)
-            if "--python-sampling=true" not in more:
+            if "--python-sampling=false" in more:
                 assert "LNS_PYTHON_SAMPLES" not in [name for name, in query(folder, ".tables")]
                 assert not [code for code in folder.report("r.rep").codes() if code.startswith("LNS-PYTHON")]
 
     on_each(check)
+
+
+def test_python_is_sampled_where_cpus_are():
+    """Without a switch. Programs that are no Python are told nothing about it."""
+    if REFUSAL is not None:
+        raise tap.Skip(REFUSAL)
+    text = "import time\ndef spins():\n    end = time.monotonic() + 0.3\n    while time.monotonic() < end:\n        pass\nspins()\n"
+
+    def check(folder, path):
+        for more, expected in ((("-s", "process-tree"), True), (("-s", "none", "-t", "osrt"), False),
+                               (("-s", "process-tree", "--python-sampling=false"), False)):
+            run = folder.profile(*(() if "-t" in more else ("-t", "none")), *more, "-f", "true", "-o", "r.rep", path, write(folder, text))
+            has = "LNS_PYTHON_SAMPLES" in [name for name, in query(folder, ".tables")]
+            assert run.code == 0 and has == expected and "LNS-PYTHON" not in run.err, (more, run)
+            assert not has or query(folder, "SELECT count(*) FROM LNS_PYTHON_CALLCHAINS JOIN StringIds ON StringIds.id = symbol WHERE value = 'spins'")[0][0] != "0"
+
+    on_each(check)
+    with profiling.Folder() as folder:
+        run = folder.profile("-t", "none", "-s", "process-tree", "-o", "r.rep", "sleep", "0.3")
+        assert run.code == 0 and "LNS-PYTHON" not in run.err and not [c for c in folder.report("r.rep").codes() if "PYTHON" in c], run
 
 
 def test_samples_of_ended_threads_stay_in_their_row():

@@ -323,7 +323,7 @@ take (const LnsPythonThread *thread, void *data)
   };
   if (node != LNS_ID_NONE && put (sampling, &record.head, LNS_PYTHON_SAMPLE, sizeof record))
     sampling->counted.n_taken++;
-  else
+  else if (sampling->is_asked_for)
     sampling->counted.n_skipped++;
 }
 
