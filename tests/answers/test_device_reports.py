@@ -42,7 +42,7 @@ def check(name, cause, *said, unsaid=()):
 
 def test_work_between_steps():
     answer = check("work", "cpu-work", "between its first and last work", "in all 40 steps", "augment > compute (slow_programs.py:45)",
-                   "most of it in import torch (slow_programs.py:18)")
+                   "most of it in import torch._dynamo (slow_programs.py:19)")
     assert answer["steps"]["count"] == 40, answer["steps"]
 
 

@@ -31,7 +31,8 @@
 #define BURST_NS   INT64_C (20000000)
 
 /* The same for names of threads alone, and how often they are read a second, if that costs no more. Looks are as rare until there is
- * a Python program, where nobody asked for its samples. */
+ * a Python program, where nobody asked for its samples, but for the time in which most programs start. */
+#define EAGER_NS         INT64_C (2000000000)
 #define NAMES_SHARE      500
 #define NAMES_LOOK_SHARE 1000
 #define NAMES_HZ         10
@@ -72,7 +73,7 @@ struct LnsPythonSampling
   int64_t credit_ns;              /* CPU time that samples may take now; negative: a pause is due */
   int64_t credited_ns;            /* CLOCK_MONOTONIC up to which it was added to */
   int64_t look_cost_ns;           /* CPU time of a look, on average */
-  int64_t next_ns, next_look_ns, posted_ns;
+  int64_t next_ns, next_look_ns, posted_ns, eager_until_ns;
   LnsIdMap told; /* hashes of sentences */
   bool has_told;
   LNS_ARRAY (uint32_t) functions; /* of one sample */
@@ -383,9 +384,10 @@ look (LnsPythonSampling *sampling, int64_t now_ns)
   _lns_python_targets_look (&sampling->targets, now_ns, say, sampling);
   _lns_python_targets_tell_ends (&sampling->targets, now_ns, false);
   sampling->look_cost_ns += (cpu_ns () - before_ns - sampling->look_cost_ns) / 4;
-  const bool has_any =
-      sampling->is_asked_for || (!sampling->names_only && sampling->targets.has_read);
-  const int64_t rest_ns = (has_any ? LOOK_SHARE : NAMES_LOOK_SHARE) * sampling->look_cost_ns;
+  const bool is_eager =
+      sampling->is_asked_for ||
+      (!sampling->names_only && (sampling->targets.has_read || now_ns < sampling->eager_until_ns));
+  const int64_t rest_ns = (is_eager ? LOOK_SHARE : NAMES_LOOK_SHARE) * sampling->look_cost_ns;
   sampling->next_look_ns = now_ns + (rest_ns > LOOK_NS ? rest_ns : LOOK_NS);
 }
 
@@ -479,6 +481,7 @@ run (void *data)
   /* If that is allowed: what takes so little must not wait for the programs that it samples. */
   setpriority (PRIO_PROCESS, (id_t)gettid (), -10);
   sampling->next_ns = sampling->next_look_ns = lns_monotonic_ns ();
+  sampling->eager_until_ns = sampling->next_ns + EAGER_NS;
   sampling->credited_ns = sampling->next_ns - BURST_NS * sampling->share;
   while (!wait_for_turn (sampling, &asked, &is_paused))
     {

@@ -194,6 +194,14 @@ is_of_any_place (LnsCause cause)
          cause == LNS_CAUSE_CPU_CONTENTION;
 }
 
+/* The name of the call that queued what ends the gap, if that is a copy or a set; else 0. */
+static uint32_t
+copy_call (const Gap *gap)
+{
+  const char *name = lns_report_string (gap->device->maker->report, gap->call->name, NULL);
+  return strstr (name, "Memcpy") != NULL || strstr (name, "Memset") != NULL ? gap->call->name : 0;
+}
+
 /* Whether DEED is in the call that launched what ends the gap. */
 static bool
 is_call_of (const Gap *gap, const LnsDeed *deed)
@@ -244,7 +252,7 @@ take_deed (void *data, const LnsDeed *deed)
           part.range = gap->sync_range;
         }
       else if (cause == LNS_CAUSE_LAUNCH_RATE)
-        part.call = 0;
+        part.call = copy_call (gap);
       break;
     case LNS_DOING_MPI:
     case LNS_DOING_OS:
@@ -260,6 +268,8 @@ take_deed (void *data, const LnsDeed *deed)
       cause = cause_of_way (gap, deed, &part);
       if (cause == LNS_CAUSE_NOT_RECORDED)
         gap->device->away_ns += deed->end_ns - deed->start_ns;
+      if (cause == LNS_CAUSE_LAUNCH_RATE)
+        part.call = copy_call (gap);
       if (cause == LNS_CAUSE_GPU_SYNC)
         {
           part.call = gap->sync;
@@ -306,7 +316,7 @@ add_latency (Device *device,
   const bool is_sync = gap->last_sync_ns != INT64_MIN;
   LnsCause cause = is_sync ? LNS_CAUSE_GPU_SYNC : LNS_CAUSE_LAUNCH_RATE;
   LnsPart part = { .thread = call->thread,
-                   .call = is_sync ? gap->sync : 0,
+                   .call = is_sync ? gap->sync : copy_call (gap),
                    .range = is_sync ? gap->sync_range : gap->range,
                    .lane = call->lane,
                    .ordinal = call->ordinal,

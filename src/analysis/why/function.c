@@ -19,8 +19,8 @@
 /* A function of Python is told if it is on the stack in this share of the samples, the innermost that is. */
 #define SHARE 0.6
 
-/* The same for modules that are imported: a program imports one after the other. */
-#define IMPORT_SHARE 0.3
+/* The same for modules that are imported: a program imports one after the other, and most is still to be true. */
+#define IMPORT_SHARE 0.5
 
 /* --- Samples ---------------------------------------------------------------------------------- */
 
@@ -208,6 +208,14 @@ is_import (LnsReport *report, const LnsStackFrame *frame)
          strcmp (lns_report_string (report, frame->symbol, NULL), "<module>") == 0;
 }
 
+/* Whether FRAME is of what imports modules: "<frozen importlib._bootstrap>". */
+static bool
+is_importer (LnsReport *report, const LnsStackFrame *frame)
+{
+  return strncmp (lns_report_string (report, frame->file, NULL), "<frozen importlib",
+                  strlen ("<frozen importlib")) == 0;
+}
+
 /* What FRAME is counted as: its function, by string id, or the module that is imported, by that of its source. */
 static uint64_t
 key_of (LnsReport *report, const LnsStackFrame *frame)
@@ -244,6 +252,42 @@ count_on_stacks (LnsReport *report, const Samples *samples, LnsIdMap *ret_counts
   return n_all;
 }
 
+/* Whether so many of N_ALL samples have FRAME on the stack, by COUNTS, that it tells where the thread was. */
+static bool
+is_frequent (LnsReport *report, const LnsStackFrame *frame, const LnsIdMap *counts, double n_all)
+{
+  const double share = is_import (report, frame) ? IMPORT_SHARE : SHARE;
+  return (double)lns_id_map_number (counts, key_of (report, frame)) >= share * n_all;
+}
+
+/* The chain of SAMPLES on which most frequent functions are, and of these the most sampled one; LNS_ID_NONE if there is none. */
+static uint32_t
+typical_chain (LnsReport *report, const Samples *samples, const LnsIdMap *counts, double n_all)
+{
+  uint32_t found = LNS_ID_NONE;
+  uint64_t most = 0;
+  unsigned deepest = 0;
+
+  for (size_t i = 0; i < samples->counts.n_places; i++)
+    {
+      const LnsIdMapEntry *entry = &samples->counts.entries[i];
+      const uint64_t n = (uintptr_t)entry->value;
+      const LnsStackFrame *frame;
+      unsigned depth = 0;
+      if (n == 0)
+        continue;
+      LnsCallWalk walk = lns_call_walk (report, (uint32_t)(entry->key - 1));
+      while ((frame = lns_call_walk_next (&walk)) != NULL)
+        depth += is_frequent (report, frame, counts, n_all);
+      if (depth < deepest || (depth == deepest && n <= most))
+        continue;
+      deepest = depth;
+      most = n;
+      found = (uint32_t)(entry->key - 1);
+    }
+  return found;
+}
+
 /* Fills in the innermost function of Python that most of SAMPLES have on the stack, or the module that they import there; and the
  * innermost function around it that is the program's own, if it is not, or else the next such one. */
 static void
@@ -251,23 +295,20 @@ tell_python (LnsReport *report, const Samples *samples, LnsOccupation *occupatio
 {
   LnsIdMap counts = { 0 };
   const double n_all = (double)count_on_stacks (report, samples, &counts);
-  const uint64_t most = most_counted (&samples->counts);
-  LnsCallWalk walk = lns_call_walk (report, most > 0 ? (uint32_t)(most - 1) : LNS_ID_NONE);
+  LnsCallWalk walk = lns_call_walk (report, typical_chain (report, samples, &counts, n_all));
   const LnsStackFrame *frame, *inner = NULL;
 
   while (occupation->caller == 0 && (frame = lns_call_walk_next (&walk)) != NULL)
     {
       const bool imports = is_import (report, frame);
-      if ((double)lns_id_map_number (&counts, key_of (report, frame)) <
-          (imports ? IMPORT_SHARE : SHARE) * n_all)
+      if (!is_frequent (report, frame, &counts, n_all) ||
+          (inner == NULL && !imports && !is_named (report, frame)))
         continue;
-      if (inner == NULL && !imports && !is_named (report, frame))
-        continue;
-      if (inner == NULL || (imports && occupation->import == 0 && !is_own (report, inner)))
+      if (inner == NULL || (imports && is_importer (report, inner)))
         {
           inner = frame;
           occupation->is_python = true;
-          occupation->import = imports ? frame->file : 0;
+          occupation->import = imports || is_importer (report, frame) ? frame->file : 0;
           occupation->function = frame->symbol;
         }
       else if (is_own (report, frame) && is_named (report, frame) && frame->symbol != inner->symbol)

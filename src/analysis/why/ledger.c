@@ -175,8 +175,8 @@ _lns_why_add (LnsWhyMaker *maker, const LnsPart *part)
     }
   else
     group->is_many_ranges |= group->range != part->range;
-  if (part->cause == LNS_CAUSE_LOCK_WAIT && part->waker != LNS_ID_NONE &&
-      part->waker != part->thread)
+  if ((part->cause == LNS_CAUSE_LOCK_WAIT || part->cause == LNS_CAUSE_IO_WAIT) &&
+      part->waker != LNS_ID_NONE && part->waker != part->thread)
     _lns_why_vote (&group->waker_vote, part->waker + 1, ns);
   if (part->confidence > group->confidence)
     group->confidence = part->confidence;

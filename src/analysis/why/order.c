@@ -51,7 +51,8 @@ put_reasons_first (LnsWhy *why)
 
   for (size_t i = 0; i < why->findings.n; i++)
     for (size_t k = i + 1; items[i].cause == LNS_CAUSE_SLOW_STEP && k < why->findings.n; k++)
-      if (_lns_why_is_told_by (&items[i], &items[k]) && 3 * items[k].ns >= 2 * items[i].part_ns)
+      if (_lns_why_is_told_by (&items[i], &items[k]) &&
+          (double)items[k].ns >= 0.6 * (double)items[i].part_ns)
         {
           const LnsWhyFinding slow = items[i];
           memmove (&items[i], &items[i + 1], (k - i) * sizeof *items);

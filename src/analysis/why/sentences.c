@@ -190,9 +190,12 @@ put_code (LnsReport *report, const LnsOccupation *occupation, bool with_source, 
   if (occupation->import != 0)
     {
       char module[200];
-      _lns_why_python_module (lns_report_string (report, occupation->import, NULL), module,
-                              sizeof module);
-      fprintf (stream, "import %s", module);
+      const char *path = lns_report_string (report, occupation->import, NULL);
+      _lns_why_python_module (path, module, sizeof module);
+      if (*path == '<') /* the importer itself: many modules */
+        fputs (_ ("imports"), stream);
+      else
+        fprintf (stream, "import %s", module);
     }
   else if (occupation->is_python)
     put_python (report, occupation->function, stream);
@@ -397,6 +400,12 @@ advice_of (LnsReport *report, const LnsWhy *why, const LnsWhyFinding *finding)
 
   if (is_in_interpreter (report, finding))
     return _ ("record with --python-sampling=true, which names the function of Python");
+  if (finding->cause == LNS_CAUSE_LAUNCH_RATE && finding->own.call != 0)
+    return _ ("copy in fewer, larger pieces");
+  if (finding->cause == LNS_CAUSE_LOCK_WAIT && finding->n_waits == 0)
+    return _ ("record who ends the wait: thread scheduling as root, or -t osrt of all threads");
+  if (finding->cause == LNS_CAUSE_IO_WAIT && finding->n_waits > 0)
+    return _ (lns_cause_advice (LNS_CAUSE_LOCK_WAIT));
   if (finding->cause == LNS_CAUSE_IO_WAIT && is_output (report, finding))
     return _ ("write less often, in larger pieces, or from another thread");
   if (finding->is_for_python)
@@ -436,7 +445,10 @@ deed_of (const LnsWhyFinding *finding)
                                                        ? _ (", as it waited for the GPU")
                                                        : _ (" after waiting for the GPU") };
     case LNS_CAUSE_LAUNCH_RATE:
-      return (Deed){ _ ("launched more slowly than the GPU worked for"), "" };
+      return (Deed){ finding->own.call != 0
+                         ? _ ("queued copies more slowly than the GPU ran them for")
+                         : _ ("launched more slowly than the GPU worked for"),
+                     "" };
     case LNS_CAUSE_MODULE_LOAD:
       return (Deed){ _ ("loaded code for"), "" };
     case LNS_CAUSE_COLLECTIVE_WAIT:
@@ -498,6 +510,8 @@ put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
     fputs (_ (", while other programs ran there"), stream);
   if (finding->n_waits == 0 && finding->is_for_python)
     fputs (_ (", for the lock of Python's interpreter (GIL)"), stream);
+  else if (finding->n_waits == 0 && finding->cause == LNS_CAUSE_LOCK_WAIT)
+    fputs (_ ("; who ended the wait was not recorded"), stream);
   if (finding->n_waits == 0)
     return;
   if (finding->cause == LNS_CAUSE_CPU_CONTENTION)
@@ -534,7 +548,7 @@ put_most (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
 
   if (finding->own.call == 0 && finding->own.range == 0 && finding->own.function == 0)
     return;
-  if (finding->own_ns * 2 >= finding->ns)
+  if (finding->own_ns >= finding->ns / 2)
     fputs (_ (", most of it"), stream);
   else
     fprintf (stream, _ (", %s of it"), _lns_why_ns (finding->own_ns, ns));
@@ -576,7 +590,7 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
   FILE *stream = lns_memory_stream (&text, &size);
 
   int64_t all_ns = is_sum && finding->own.thread != LNS_ID_NONE ? lost_anywhere (why, finding) : 0;
-  if (2 * all_ns < 3 * finding->ns)
+  if ((double)all_ns < 1.5 * (double)finding->ns)
     all_ns = finding->ns;
   _lns_why_ns (finding->ns, ns);
   switch (finding->cause)
@@ -783,7 +797,7 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
       ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] + ledger->cause_ns[LNS_CAUSE_UNKNOWN];
   const LnsWhyFinding *blocked = finding_of (why, LNS_CAUSE_UNKNOWN);
   if (unknown_ns > span_ns / 10 && blocked != NULL && blocked->own.function != 0 &&
-      2 * blocked->ns > unknown_ns)
+      blocked->ns > unknown_ns / 2)
     {
       if (ledger->is_device)
         {

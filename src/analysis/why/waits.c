@@ -110,12 +110,65 @@ is_likelier (const Release *a, const Release *b)
   return a->start_ns > b->start_ns;
 }
 
-/* Of other threads of the process the one whose call let THREAD go on, which waited in CALL, if such calls were recorded: the
- * likeliest that began between START_NS and END_NS. */
+/* Finds the likeliest call of the thread of lane LANE that let a thread go on that waited in a call named WAIT from START_NS to END_NS:
+ * one of CLASS. */
+static bool
+find_release (LnsWhyMaker *maker,
+              uint32_t lane,
+              const char *wait,
+              LnsCallClass class,
+              int64_t start_ns,
+              int64_t end_ns,
+              Release *ret_release,
+              LnsError *error)
+{
+  LnsLaneCursor cursor = { .report = maker->report,
+                           .lane = lane,
+                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
+  /* From the end of the wait back. */
+  bool good = lns_go_on (maker->cancel, error) && lns_lane_cursor_seek (&cursor, end_ns, error);
+  uint64_t at = lns_lane_cursor_has (&cursor)
+                    ? lns_lane_cursor_ordinal (&cursor) + 1
+                    : lns_report_lane_info (maker->report, lane)->n_events;
+
+  *ret_release = (Release){ .start_ns = INT64_MIN };
+  for (unsigned n = 0; good && at > 0 && n < 32; n++)
+    {
+      good = lns_lane_cursor_go (&cursor, --at, error);
+      if (!good || !lns_lane_cursor_has (&cursor))
+        break;
+      const int64_t call_ns = lns_lane_cursor_start (&cursor);
+      if (call_ns < start_ns)
+        break;
+      const uint32_t name = cursor.chunk->name[cursor.i];
+      if (call_ns > end_ns || lns_call_class_of (lns_thread_facts_classes (maker->facts),
+                                                 LNS_LANE_OS_CALL, name) != class)
+        continue;
+      /* One of another kind tells only where there is none of this. */
+      const bool may = class == LNS_CALL_OUTPUT ||
+                       may_release (wait, lns_report_string (maker->report, name, NULL));
+      if (ret_release->is_of_kind && may)
+        {
+          ret_release->is_only = false;
+          break;
+        }
+      if (ret_release->start_ns == INT64_MIN || may)
+        *ret_release = (Release){ .start_ns = call_ns,
+                                  .is_of_kind = may,
+                                  .is_only = may && (end_ns - call_ns) <= (end_ns - start_ns) / 8,
+                                  .thread = lns_track_of (maker->report, lane)->thread };
+    }
+  lns_lane_cursor_clear (&cursor);
+  return good;
+}
+
+/* The thread whose call let THREAD go on, which waited in CALL, if such calls were recorded: the likeliest that began between START_NS
+ * and END_NS, of its own process; or IN_OTHERS, and then only a call that no other of its thread in that time makes less likely. */
 static bool
 find_releaser (LnsWhyMaker *maker,
                uint32_t thread,
                uint32_t call,
+               bool in_others,
                int64_t start_ns,
                int64_t end_ns,
                uint32_t *ret_thread,
@@ -125,57 +178,29 @@ find_releaser (LnsWhyMaker *maker,
   const LnsLane *lanes = lns_report_lanes (maker->report, &n_lanes);
   const uint32_t process = lns_report_threads (maker->report, NULL)[thread].process;
   const char *wait = lns_report_string (maker->report, call, NULL);
+  const bool is_io = lns_call_class_of_text (LNS_LANE_OS_CALL, wait) == LNS_CALL_IO;
   Release likeliest = { .start_ns = INT64_MIN, .thread = LNS_ID_NONE };
   bool good = true;
 
   *ret_thread = LNS_ID_NONE;
   if (strstr (wait, "_join") != NULL)
     {
-      *ret_thread = find_joined (maker, thread, start_ns, end_ns);
+      if (!in_others)
+        *ret_thread = find_joined (maker, thread, start_ns, end_ns);
       return true;
     }
   for (uint32_t i = 0; good && i < n_lanes; i++)
     {
       const LnsTrack *track = lns_track_of (maker->report, i);
-      if (lanes[i].kind != LNS_LANE_OS_CALL || track->process != process || track->thread == thread)
+      Release own;
+      if (lanes[i].kind != LNS_LANE_OS_CALL || (track->process != process) != in_others ||
+          track->thread == thread)
         continue;
-      LnsLaneCursor cursor = { .report = maker->report,
-                               .lane = i,
-                               .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
-      /* From the end of the wait back. */
-      good = lns_go_on (maker->cancel, error) && lns_lane_cursor_seek (&cursor, end_ns, error);
-      uint64_t at = lns_lane_cursor_has (&cursor)
-                        ? lns_lane_cursor_ordinal (&cursor) + 1
-                        : lns_report_lane_info (maker->report, i)->n_events;
-      Release own = { .start_ns = INT64_MIN };
-      for (unsigned n = 0; good && at > 0 && n < 32; n++)
-        {
-          good = lns_lane_cursor_go (&cursor, --at, error);
-          if (!good || !lns_lane_cursor_has (&cursor))
-            break;
-          const int64_t call_ns = lns_lane_cursor_start (&cursor);
-          if (call_ns < start_ns)
-            break;
-          const uint32_t name = cursor.chunk->name[cursor.i];
-          if (call_ns > end_ns || lns_call_class_of (lns_thread_facts_classes (maker->facts),
-                                                     LNS_LANE_OS_CALL, name) != LNS_CALL_RELEASE)
-            continue;
-          /* One of another kind tells only where there is none of this. */
-          const bool may = may_release (wait, lns_report_string (maker->report, name, NULL));
-          if (own.is_of_kind && may)
-            {
-              own.is_only = false;
-              break;
-            }
-          if (own.start_ns == INT64_MIN || may)
-            own = (Release){ .start_ns = call_ns,
-                             .is_of_kind = may,
-                             .is_only = may && (end_ns - call_ns) <= (end_ns - start_ns) / 8,
-                             .thread = track->thread };
-        }
-      if (own.start_ns != INT64_MIN && is_likelier (&own, &likeliest))
+      good = find_release (maker, i, wait, is_io ? LNS_CALL_OUTPUT : LNS_CALL_RELEASE, start_ns,
+                           end_ns, &own, error);
+      if (own.start_ns != INT64_MIN && (own.is_only || !(in_others || is_io)) &&
+          is_likelier (&own, &likeliest))
         likeliest = own;
-      lns_lane_cursor_clear (&cursor);
     }
   *ret_thread = likeliest.thread;
   return good;
@@ -282,30 +307,40 @@ find_awaited (LnsWhyMaker *maker,
               LnsError *error)
 {
   uint32_t threads[LNS_MAX_EVIDENCE];
-  int64_t most_ns = 0;
-  bool good = true;
+  int64_t most_ns = 0, all_ns = 0;
+  bool good = true, is_io = false;
 
   *ret_thread = LNS_ID_NONE;
   for (unsigned i = 0; good && i < n; i++)
     {
       threads[i] = parts[i].waker;
+      is_io |=
+          parts[i].call != 0 && lns_call_class_of (lns_thread_facts_classes (maker->facts),
+                                                   LNS_LANE_OS_CALL, parts[i].call) == LNS_CALL_IO;
       if (threads[i] == LNS_ID_NONE || threads[i] == thread)
         threads[i] = holder_of (maker, parts[i].lane, parts[i].ordinal);
       if (threads[i] == LNS_ID_NONE)
-        good = find_releaser (maker, thread, parts[i].call, parts[i].start_ns, parts[i].end_ns,
-                              &threads[i], error);
+        good = find_releaser (maker, thread, parts[i].call, false, parts[i].start_ns,
+                              parts[i].end_ns, &threads[i], error);
+      if (good && threads[i] == LNS_ID_NONE)
+        good = find_releaser (maker, thread, parts[i].call, true, parts[i].start_ns,
+                              parts[i].end_ns, &threads[i], error);
     }
   for (unsigned i = 0; good && i < n; i++)
     {
       int64_t ns = 0;
       for (unsigned k = 0; k < n; k++)
         ns += threads[k] == threads[i] ? parts[k].end_ns - parts[k].start_ns : 0;
+      all_ns += parts[i].end_ns - parts[i].start_ns;
       if (threads[i] != LNS_ID_NONE && threads[i] != thread && ns > most_ns)
         {
           most_ns = ns;
           *ret_thread = threads[i];
         }
     }
+  /* What is told by the time of calls alone has to be so of most waits. */
+  if (is_io && (double)most_ns < 0.6 * (double)all_ns)
+    *ret_thread = LNS_ID_NONE;
   return good;
 }
 
@@ -578,7 +613,7 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
     return follow_ranks (maker, group, finding, error);
   if (!_lns_why_find_function (maker, thread, parts, n, true, &finding->own, error))
     return false;
-  if (group->cause != LNS_CAUSE_LOCK_WAIT)
+  if (group->cause != LNS_CAUSE_LOCK_WAIT && group->cause != LNS_CAUSE_IO_WAIT)
     return true;
   finding->is_for_python = group->is_for_python;
   bool is_for_python = group->is_for_python;
@@ -604,7 +639,7 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
       finding->waits_on = most.class == LNS_CALL_LOCK || most.doing == LNS_DOING_BLOCKED;
       if (!finding->waits_on)
         break;
-      is_for_python = 2 * most.python_ns > most.ns;
+      is_for_python = most.python_ns > most.ns / 2;
       waker = most.waker_vote.name;
       thread = awaited;
       if (is_for_python)

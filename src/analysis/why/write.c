@@ -136,8 +136,11 @@ put_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
 void
 lns_why_write_text (LnsTables *tables, const LnsWhy *why, int64_t top, FILE *stream)
 {
-  const size_t n = top < 0 || (uint64_t)top > why->findings.n ? why->findings.n : (size_t)top;
+  size_t n = top < 0 || (uint64_t)top > why->findings.n ? why->findings.n : (size_t)top;
 
+  /* What is shown behind them is among so many, too. */
+  for (size_t i = n; n > 1 && i < why->findings.n; i++)
+    n -= is_shown (why, i, 0);
   for (size_t i = 0; i < why->findings.n; i++)
     if (is_shown (why, i, n))
       put_finding (tables, why, i, stream);
