@@ -52,7 +52,7 @@ def test_a_loader_whose_workers_compute():
 
 
 def test_the_lock_of_the_interpreter():
-    answer = check("gil", "lock-wait", "for the lock of Python's interpreter (GIL), which was held by thread 870 “statistics” in statistics > compute")
+    answer = check("gil", "lock-wait", "for Python's interpreter lock (GIL), held by thread 870 “statistics” in statistics > compute")
     assert "another process" in answer["next"], answer["next"]
 
 

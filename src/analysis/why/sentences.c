@@ -509,7 +509,7 @@ put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
   if (finding->is_taken_by_others)
     fputs (_ (", while other programs ran there"), stream);
   if (finding->n_waits == 0 && finding->is_for_python)
-    fputs (_ (", for the lock of Python's interpreter (GIL)"), stream);
+    fputs (_ (", for Python's interpreter lock (GIL)"), stream);
   else if (finding->n_waits == 0 && finding->cause == LNS_CAUSE_LOCK_WAIT)
     fputs (_ ("; who ended the wait was not recorded"), stream);
   if (finding->n_waits == 0)
@@ -530,7 +530,7 @@ put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
   const bool any = put_occupation (report, last, inner);
   lns_memory_stream_end (inner);
   fputs (finding->is_for_python && finding->n_waits == 1
-             ? _ (", for the lock of Python's interpreter (GIL), which was held by ")
+             ? _ (", for Python's interpreter lock (GIL), held by ")
          : finding->n_waits > 1 ? _ (", in the end for ")
                                 : _ (", for "),
          stream);
