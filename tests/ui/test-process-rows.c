@@ -72,9 +72,9 @@ open_made (const char *sql)
 static void
 rows_are_ordered_and_named (void)
 {
-  static const char *const wanted[] = { "train (7)",      "thread 7 (main)", "Stream 7",
-                                        "Whole context",  "Spans",           "Thread",
-                                        "NVTX: domain 3", "helper (5)",      "Thread (5)" };
+  static const char *const wanted[] = { "train (7)",       "Stream 7",   "Whole context",
+                                        "thread 7 (main)", "Spans",      "main",
+                                        "NVTX: domain 3",  "helper (5)", "main (5)" };
   LnsReport *report = open_made (statements);
   LnsRowTree *tree = lns_row_tree_new (report);
   gsize n = 0;

@@ -220,10 +220,12 @@ test_samples_of_a_gpu (void)
   LnsReport *report = fixture_open (path, NULL);
   LnsRowTree *tree = lns_row_tree_new (report);
   uint32_t clock = lns_row_tree_row_of_lane (tree, 0), power = lns_row_tree_row_of_lane (tree, 1);
-  LNS_CHECK_STR (lns_row_tree_row (tree, power)->label, "Power");
+  LNS_CHECK_STR (lns_row_tree_row (tree, power)->label, "Power and 1 more");
   LNS_CHECK_INT (lns_row_tree_row (tree, lns_row_tree_row (tree, power)->parent)->kind,
                  LNS_ROW_DEVICE);
-  LNS_CHECK_INT (lns_row_tree_row (tree, clock)->parent, lns_row_tree_row (tree, power)->parent);
+  LNS_CHECK_INT (lns_row_tree_row (tree, clock)->parent, power); /* folded below it */
+  LNS_CHECK_INT (lns_row_tree_place_of (tree, clock), LNS_ID_NONE);
+  lns_row_tree_set_expanded (tree, power, true);
   LNS_CHECK_INT (lns_row_tree_place_of (tree, clock), lns_row_tree_place_of (tree, power) + 1);
   g_autofree char *value = field_of (report, LNS_TRACK_GPU_METRIC, 0, "Value");
   LNS_CHECK_STR (value, "123456 MHz");
@@ -347,23 +349,24 @@ test_cpu_rows (void)
 {
   LnsReport *report = open_cpus ();
   LnsRowTree *tree = lns_row_tree_new (report);
-  const LnsRow *first = lns_row_tree_row (tree, 0);
+  const uint32_t all_cpus = lns_row_tree_n_rows (tree) - 3; /* behind the processes */
+  const LnsRow *first = lns_row_tree_row (tree, all_cpus);
   g_autofree char *changes = names_in_table (report, LNS_TRACK_SCHED);
   LNS_CHECK_STR (changes, "Running, Blocked");
   LNS_CHECK_STR (first->label, "CPUs");
   LNS_CHECK_INT (first->n_below, 2);
   LNS_CHECK (!first->expanded);
-  LNS_CHECK_STR (lns_row_tree_row (tree, 1)->label, "CPU 2");
-  LNS_CHECK_STR (lns_row_tree_row (tree, 2)->label, "CPU 3");
-  LNS_CHECK_INT (lns_strip_of (report, tree, 1, 0).kind, LNS_STRIP_RANGES);
-  LNS_CHECK_INT (lns_row_tree_row (tree, 3)->kind, LNS_ROW_PROCESS);
+  LNS_CHECK_STR (lns_row_tree_row (tree, all_cpus + 1)->label, "CPU 2");
+  LNS_CHECK_STR (lns_row_tree_row (tree, all_cpus + 2)->label, "CPU 3");
+  LNS_CHECK_INT (lns_strip_of (report, tree, all_cpus + 1, 0).kind, LNS_STRIP_RANGES);
+  LNS_CHECK_INT (lns_row_tree_row (tree, 0)->kind, LNS_ROW_PROCESS);
 
   const LnsPixelQuery query = { .ns_per_px = SECOND, .n_px = 10 };
   static const float cpus[10] = { 1, 0.5 }, all[10] = { 1, 1, 1, 1, 1, 1, 1, 1 };
   LnsPixelResult scratch = { 0 };
   float shares[10];
   LnsError error = { 0 };
-  LNS_CHECK (lns_summary_query (report, tree, 0, &query, &scratch, shares, &error));
+  LNS_CHECK (lns_summary_query (report, tree, all_cpus, &query, &scratch, shares, &error));
   for (int p = 0; p < 10; p++)
     LNS_CHECK (shares[p] > cpus[p] - 0.01f && shares[p] < cpus[p] + 0.01f);
   LNS_CHECK (lns_summary_query (report, tree, LNS_ID_NONE, &query, &scratch, shares, &error));

@@ -50,11 +50,6 @@ rows_stand_in_their_order (void)
   LnsRowTree *tree = lns_row_tree_new (report);
   g_autofree char *text = outline (tree);
   LNS_CHECK_STR (text, "train (5001)\n"
-                       "  train (5001)\n"
-                       "    NVTX\n"
-                       "    NVTX: io\n"
-                       "    CUDA API\n"
-                       "    cuBLAS\n"
                        "  CUDA HW (0000:b2:00.0 - Tesla V100-SXM2-32GB)\n"
                        "    All Streams\n"
                        "      97.6% Kernels\n"
@@ -83,6 +78,11 @@ rows_stand_in_their_order (void)
                        "      Stream 21\n"
                        "        100.0% Memory\n"
                        "        NVTX\n"
+                       "  main (5001)\n"
+                       "    NVTX\n"
+                       "    NVTX: io\n"
+                       "    CUDA API\n"
+                       "    cuBLAS\n"
                        "  loader (5002)\n"
                        "    NVTX\n");
   /* All Streams borrow their lanes: the process still has each event once. */
@@ -370,6 +370,13 @@ a_line_leads_from_the_call_to_the_kernel (void)
   LnsReport *report = lns_view_get_report (view);
   LnsEventId kernel = { lane_of (report, LNS_LANE_CUDA_KERNEL, 0), 31 };
   int64_t from_ns = 3 * LNS_KNOWN_STEP_NS, start_ns = from_ns + (100 + 512) * LNS_KNOWN_US;
+  LnsRowTree *tree = timeline->context.tree;
+  lns_row_tree_unfold_to (tree, lns_row_tree_row_of_lane (tree, kernel.lane));
+  for (uint32_t row = 0; row < lns_row_tree_n_rows (tree); row++) /* so that both are in view */
+    if (lns_row_tree_row (tree, row)->kind == LNS_ROW_ALL_STREAMS ||
+        lns_row_tree_row (tree, row)->device == 1)
+      lns_row_tree_set_expanded (tree, row, false);
+  _lns_timeline_rows_changed (timeline);
   lns_view_show_span (view, from_ns, from_ns + LNS_KNOWN_STEP_NS);
   select_event (view, kernel);
   wait_for (is_complete, timeline);
@@ -385,8 +392,8 @@ a_line_leads_from_the_call_to_the_kernel (void)
   double call_end = call_x + (double)(6 * LNS_KNOWN_US) / lns_scale_ns_per_px (scale);
   double kernel_x = timeline->context.header_px + lns_scale_x_of (scale, start_ns);
   LNS_CHECK (line.x_px >= call_x - 2 && line.x_px <= call_end + 2);
-  LNS_CHECK (line.from_px == call_area.origin.y + call_area.size.height - 1);
-  LNS_CHECK (line.to_px == kernel_area.origin.y);
+  LNS_CHECK (line.from_px == call_area.origin.y - 1); /* up to the GPU */
+  LNS_CHECK (line.to_px == kernel_area.origin.y + kernel_area.size.height - 1);
   LNS_CHECK (line.end_px >= kernel_x && line.end_px <= kernel_x + 8);
 
   /* Where the kernel is out of view there is no line. */

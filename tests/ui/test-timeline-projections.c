@@ -175,6 +175,7 @@ they_are_drawn_there (void)
   uint32_t main_row = row_below (tree, "Default stream 7", "NVTX");
   uint32_t io_row = row_below (tree, "Default stream 7", "NVTX: io");
   const int64_t at_ns = 5 * LNS_KNOWN_STEP_NS;
+  lns_row_tree_unfold_to (tree, io_row);
   lns_row_tree_set_expanded (tree, main_row, true);
   _lns_timeline_rows_changed (timeline);
   lns_view_show_span (timeline->context.view, at_ns, at_ns + LNS_KNOWN_STEP_NS);
@@ -187,7 +188,8 @@ they_are_drawn_there (void)
   check_drawn (timeline, main_row, 1, at_ns + 1127 * LNS_KNOWN_US, NULL);
   check_drawn (timeline, io_row, 0, at_ns + 1150 * LNS_KNOWN_US, "move");
   /* In the range's own colour, at the bar's middle. */
-  LnsStrip strip = lns_strip_of (lns_view_get_report (timeline->context.view), tree, io_row, 0);
+  LnsStrip strip = lns_strip_of (lns_view_get_report (timeline->context.view),
+                                 timeline->context.tree, io_row, 0);
   double tile_x;
   const LnsTile *tile = lns_tile_set_at (
       timeline->context.tiles, &strip,

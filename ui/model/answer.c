@@ -15,6 +15,9 @@
 /* Of larger reports the answer takes long, and much memory. */
 #define MOST_EVENTS 20000000
 
+/* Of larger ones, where a GPU was idle is not kept: 40 bytes for each part of it while the answer is found, 24 later. */
+#define MOST_EVENTS_WITH_IDLE 5000000
+
 /* Of a view's data: the answer that others hold a reference on. */
 #define KEY "lns-answer"
 
@@ -27,6 +30,8 @@ struct _LnsAnswer
   LnsAnswerState state;
   LnsWhy *why;     /* owned, or NULL */
   char **subjects; /* owned, or NULL: of each ledger */
+  char **labels;   /* owned, or NULL: of each finding */
+  GPtrArray *idle; /* owned, or NULL: of each ledger a GArray of LnsIdle */
   LnsError error;  /* why there is no answer */
 };
 
@@ -36,8 +41,10 @@ G_DEFINE_FINAL_TYPE (LnsAnswer, lns_answer, G_TYPE_OBJECT)
 
 typedef struct
 {
-  LnsWhy *why;     /* owned, or NULL */
-  char **subjects; /* owned, or NULL */
+  LnsWhy *why; /* owned, or NULL, as the next three */
+  char **subjects;
+  char **labels;
+  GPtrArray *idle;
   LnsError error;
 } Search;
 
@@ -48,7 +55,61 @@ search_free (gpointer data)
 
   lns_why_free (search->why);
   g_strfreev (search->subjects);
+  g_strfreev (search->labels);
+  g_clear_pointer (&search->idle, g_ptr_array_unref);
   g_free (search);
+}
+
+/* TEXT, which is freed, as it can be shown. */
+static char *
+shown (char *text)
+{
+  char *result = lns_display_text (text, strlen (text), TRUE);
+
+  free (text);
+  return result;
+}
+
+/* What WHY, which kept them, has of idle parts, as stretches; WHY keeps them no longer. On a worker. */
+static GPtrArray *
+take_idle (LnsWhy *why)
+{
+  GPtrArray *all = g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref);
+  int64_t most_ns = 0; /* of the stretch at hand, that one cause has */
+
+  for (size_t l = 0; l < why->ledgers.n; l++)
+    g_ptr_array_add (all, g_array_new (FALSE, FALSE, sizeof (LnsIdle)));
+  for (size_t i = 0; i < why->gaps.n; i++)
+    {
+      const LnsWhyGap *gap = &why->gaps.items[i];
+      GArray *of_ledger = g_ptr_array_index (all, gap->ledger);
+      LnsIdle *last =
+          of_ledger->len > 0 ? &g_array_index (of_ledger, LnsIdle, of_ledger->len - 1) : NULL;
+      const LnsIdle it = { gap->start_ns, gap->end_ns, gap->cause, gap->finding };
+      /* How a program starts and ends is one stretch each, whatever follows or came before. */
+      const bool is_end = gap->cause == LNS_CAUSE_START_UP || gap->cause == LNS_CAUSE_TEAR_DOWN;
+      /* A thread always does something; what of it was lost are its waits. */
+      const bool is_device = why->ledgers.items[gap->ledger].is_device;
+      if (!is_device && gap->cause == LNS_CAUSE_CPU_WORK)
+        continue;
+      const bool follows = last != NULL && last->end_ns == it.start_ns && !is_end &&
+                           last->cause != LNS_CAUSE_START_UP &&
+                           (is_device || last->finding == it.finding);
+      if (!follows)
+        {
+          g_array_append_val (of_ledger, it);
+          most_ns = it.end_ns - it.start_ns;
+          continue;
+        }
+      last->end_ns = it.end_ns;
+      if (it.end_ns - it.start_ns <= most_ns)
+        continue;
+      most_ns = it.end_ns - it.start_ns;
+      last->cause = it.cause;
+      last->finding = it.finding;
+    }
+  lns_array_clear (&why->gaps);
+  return all;
 }
 
 /* On a worker. */
@@ -57,19 +118,22 @@ search_work (LnsWorker *worker, gpointer data)
 {
   Search *search = data;
   LnsTables *tables = lns_tables_new (worker->report, &search->error);
-  const LnsWhyOptions options = { .span = lns_filter_span (worker->report), .in_language = true };
+  const LnsWhyOptions options = { .span = lns_filter_span (worker->report),
+                                  .keeps_gaps = lns_report_info (worker->report)->n_events <=
+                                                MOST_EVENTS_WITH_IDLE,
+                                  .in_language = true };
 
   if (tables != NULL)
     search->why = lns_why_run (tables, &options, &worker->cancelled, &search->error);
   if (search->why != NULL)
     {
       search->subjects = g_new0 (char *, search->why->ledgers.n + 1);
+      search->labels = g_new0 (char *, search->why->findings.n + 1);
       for (size_t i = 0; i < search->why->ledgers.n; i++)
-        {
-          char *subject = lns_why_subject (tables, &search->why->ledgers.items[i]);
-          search->subjects[i] = lns_display_text (subject, strlen (subject), TRUE);
-          free (subject);
-        }
+        search->subjects[i] = shown (lns_why_subject (tables, &search->why->ledgers.items[i]));
+      for (size_t i = 0; i < search->why->findings.n; i++)
+        search->labels[i] = shown (lns_why_label (tables, &search->why->findings.items[i]));
+      search->idle = take_idle (search->why);
     }
   lns_tables_free (tables);
 }
@@ -82,6 +146,8 @@ search_done (gpointer data, gpointer owner)
 
   self->why = g_steal_pointer (&search->why);
   self->subjects = g_steal_pointer (&search->subjects);
+  self->labels = g_steal_pointer (&search->labels);
+  self->idle = g_steal_pointer (&search->idle);
   self->error = search->error;
   self->state = self->why != NULL ? LNS_ANSWER_THERE : LNS_ANSWER_NONE;
   g_signal_emit_by_name (self, "changed");
@@ -114,6 +180,22 @@ const char *
 lns_answer_get_subject (LnsAnswer *self, size_t l)
 {
   return self->subjects[l];
+}
+
+const LnsIdle *
+lns_answer_get_idle (LnsAnswer *self, size_t l, size_t *ret_n)
+{
+  const GArray *of_ledger = self->idle != NULL ? g_ptr_array_index (self->idle, l) : NULL;
+
+  *ret_n = of_ledger != NULL ? of_ledger->len : 0;
+  return *ret_n > 0 ? (const LnsIdle *)(const void *)of_ledger->data : NULL;
+}
+
+const char *
+lns_answer_get_label (LnsAnswer *self, const LnsIdle *idle)
+{
+  return idle->finding != 0 ? self->labels[idle->finding - 1]
+                            : _ (lns_why_cause_label (idle->cause));
 }
 
 char *
@@ -183,6 +265,8 @@ lns_answer_dispose (GObject *object)
   lns_job_cancel (&self->running);
   g_clear_pointer (&self->why, lns_why_free);
   g_clear_pointer (&self->subjects, g_strfreev);
+  g_clear_pointer (&self->labels, g_strfreev);
+  g_clear_pointer (&self->idle, g_ptr_array_unref);
   if (self->view != NULL)
     g_object_set_data (G_OBJECT (self->view), KEY, NULL);
   g_clear_object (&self->view);

@@ -35,6 +35,20 @@ const LnsWhy *lns_answer_get_why (LnsAnswer *self);
 /* What the ledger number L of the answer is about: "GPU 0". Owned by SELF; UTF-8. */
 const char *lns_answer_get_subject (LnsAnswer *self, size_t l);
 
+/* A stretch in which a GPU, or the thread that a ledger is of, did nothing, and what most of it was lost to. */
+typedef struct
+{
+  int64_t start_ns, end_ns;
+  LnsCause cause;
+  uint32_t finding; /* 1 + the finding that it is part of, or 0 */
+} LnsIdle;
+
+/* The idle stretches of the ledger number L, in order, while the state is LNS_ANSWER_THERE; of large reports none. Owned by SELF. */
+const LnsIdle *lns_answer_get_idle (LnsAnswer *self, size_t l, size_t *ret_n);
+
+/* What IDLE was lost to, in a few words: "waits for loader". Owned by SELF; UTF-8. */
+const char *lns_answer_get_label (LnsAnswer *self, const LnsIdle *idle);
+
 /* What there is instead of an answer, in a sentence; NULL while the state is LNS_ANSWER_THERE. Free with g_free (). */
 char *lns_answer_get_excuse (LnsAnswer *self);
 

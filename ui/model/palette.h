@@ -30,6 +30,7 @@ typedef struct
   uint32_t sample;  /* a tick where a CPU was sampled                                      */
   uint32_t lost;    /* hatching over what was lost                                        */
   uint32_t damaged; /* hatching over what cannot be read                                  */
+  uint32_t finding; /* tint of what should not be: nothing else is as warm                */
   uint32_t text;    /* on the background                                                  */
   uint32_t accent;  /* band, selection, overview window                                   */
 } LnsPalette;

@@ -11,15 +11,16 @@
 
 #define MAX_LEVELS 6
 
-/* The order of the rows below a parent, or at the top. */
+/* The order of the rows below a parent, or at the top: GPUs, whose idleness is what is looked for, and the threads that give them
+ * work; what waits for something, and what the machine did, last. */
 typedef enum
 {
-  PART_CPUS,
+  PART_DEVICE,
   PART_OF_PROCESS,
   PART_THREAD,
-  PART_DEVICE,
   PART_OTHER_THREAD,
-  PART_OVERHEAD
+  PART_OVERHEAD,
+  PART_CPUS
 } Part;
 
 /* One row on the way from the process down to a lane's. */
@@ -59,6 +60,7 @@ typedef struct
   bool *has_ranges, *has_calls;   /* per process */
   bool *has_gpu;                  /* per process */
   bool *calls_cuda;               /* per thread */
+  uint32_t *first_counter_of; /* per device and kind of counters: the track of the first, or none */
   LnsRowTree *tree;
 } Builder;
 
@@ -73,7 +75,7 @@ thread_rank (const Builder *builder, uint32_t thread)
   return UINT64_C (2) + thread;
 }
 
-/* The threads that give GPUs their work stand above them, so that a line from a call to a kernel is
+/* The threads that give GPUs their work stand next to them, so that a line from a call to a kernel is
  * short; dozens that wait for something stand below. */
 static Part
 thread_part (const Builder *builder, const LnsTrack *track)
@@ -171,6 +173,24 @@ push_stream (const Builder *builder, Leaf *leaf, uint32_t stream)
     }
 }
 
+/* Where the first counter of TRACK's device and kind is in `first_counter_of`. */
+static size_t
+counter_place (const LnsTrack *track)
+{
+  return (size_t)track->device * 2 + (track->kind == LNS_TRACK_GPU_METRIC);
+}
+
+/* The row of a counter of a GPU. There are many, and all but the first one of their kind are folded below it. */
+static void
+push_counter (const Builder *builder, Leaf *leaf)
+{
+  const LnsTrack *track = &builder->tracks[leaf->track];
+  const uint32_t first = builder->first_counter_of[counter_place (track)];
+  push (leaf, LNS_ROW_COUNTER, 2, track->kind, first);
+  if (leaf->track != first)
+    push (leaf, LNS_ROW_COUNTER, 2, track->metric, leaf->track);
+}
+
 static void
 push_device (const Builder *builder, Leaf *leaf)
 {
@@ -183,7 +203,7 @@ push_device (const Builder *builder, Leaf *leaf)
       push_stream (builder, leaf, track->stream);
     }
   else if (track->kind == LNS_TRACK_COUNTER || track->kind == LNS_TRACK_GPU_METRIC)
-    push (leaf, LNS_ROW_COUNTER, 2, (uint64_t)track->kind << 32 | track->metric, leaf->track);
+    push_counter (builder, leaf);
   else
     push (leaf, LNS_ROW_GPU, 3, track->kind, 0);
 }
@@ -221,8 +241,7 @@ push_projection (const Builder *builder, Leaf *leaf)
   push (leaf, LNS_ROW_PROJECTION, 2, 0, 0);
 }
 
-/* Siblings that are no threads or GPUs come first: their kinds count up from 0 like the parts. What the
- * capture itself cost is the last that somebody looks for. */
+/* Siblings that are no threads or GPUs come before the threads. What the capture itself cost is the last that somebody looks for. */
 static uint64_t
 part_of (const Level *level)
 {
@@ -285,6 +304,8 @@ count_contexts (Builder *builder)
   builder->has_calls = g_new0 (bool, builder->n_processes + 1);
   builder->has_gpu = g_new0 (bool, builder->n_processes + 1);
   builder->calls_cuda = g_new0 (bool, builder->n_threads + 1);
+  builder->first_counter_of = g_new (uint32_t, 2 * (builder->n_devices + 1));
+  memset (builder->first_counter_of, 0xff, 2 * (builder->n_devices + 1) * sizeof (uint32_t));
   builder->work_lane_of = g_new (uint32_t, builder->n_streams + 1);
   memset (builder->work_lane_of, 0xff, (builder->n_streams + 1) * sizeof (uint32_t));
   for (uint32_t lane = 0; lane < builder->n_lanes; lane++)
@@ -303,6 +324,13 @@ count_contexts (Builder *builder)
           builder->has_gpu[track->process] |= track->device < builder->n_devices;
           if (track->thread < builder->n_threads)
             builder->calls_cuda[track->thread] |= kind == LNS_LANE_CUDA_API;
+        }
+      if (context == LNS_ID_NONE && track->device < builder->n_devices &&
+          (track->kind == LNS_TRACK_COUNTER || track->kind == LNS_TRACK_GPU_METRIC))
+        {
+          uint32_t *first = &builder->first_counter_of[counter_place (track)];
+          if (*first == LNS_ID_NONE || track->metric < builder->tracks[*first].metric)
+            *first = builder->lanes[lane].track;
         }
       if (context == LNS_ID_NONE)
         continue;
@@ -380,6 +408,17 @@ row_at (LnsRowTree *tree, uint32_t row)
   return &g_array_index (tree->rows, LnsRow, row);
 }
 
+/* Whether the stream of LEAF is unfolded by those who look for it alone: where all streams together have a row, and where it has no
+ * kernels and copies. */
+static bool
+is_folded_stream (const Builder *builder, const Leaf *leaf)
+{
+  const LnsTrack *track = &builder->tracks[leaf->track];
+  return leaf->context != LNS_ID_NONE &&
+         (builder->n_streams_of[leaf->context] > 1 || track->stream >= builder->n_streams ||
+          builder->work_lane_of[track->stream] == LNS_ID_NONE);
+}
+
 /* Appends a row of KIND for LEAF under PARENT. */
 static uint32_t
 add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
@@ -390,9 +429,10 @@ add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
                    (parent == LNS_ID_NONE || row_at (tree, parent)->kind != LNS_ROW_ALL_STREAMS);
   LnsRow row = {
     .kind = kind,
-    .expanded = kind != LNS_ROW_CPUS && kind != LNS_ROW_ALL_STREAMS && kind != LNS_ROW_KERNELS &&
-                kind != LNS_ROW_MEMORY && kind != LNS_ROW_PROJECTION &&
-                !(kind == LNS_ROW_GPU && track->kind == LNS_TRACK_CUDA_OVERHEAD),
+    .expanded = kind != LNS_ROW_CPUS && kind != LNS_ROW_KERNELS && kind != LNS_ROW_MEMORY &&
+                kind != LNS_ROW_PROJECTION && kind != LNS_ROW_COUNTER &&
+                !(kind == LNS_ROW_GPU && track->kind == LNS_TRACK_CUDA_OVERHEAD) &&
+                !(kind == LNS_ROW_STREAM && is_folded_stream (builder, leaf)),
     .depth = parent == LNS_ID_NONE ? 0 : row_at (tree, parent)->depth + 1,
     .parent = parent,
     .process = track->process,
@@ -568,5 +608,6 @@ lns_row_tree_new (LnsReport *report)
   g_free (builder.has_calls);
   g_free (builder.has_gpu);
   g_free (builder.calls_cuda);
+  g_free (builder.first_counter_of);
   return tree;
 }

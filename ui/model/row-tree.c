@@ -346,9 +346,18 @@ process_label (LnsReport *report, uint32_t process)
 static char *
 thread_label (LnsReport *report, uint32_t thread)
 {
+  uint32_t n_processes;
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
   const LnsThread *it = &lns_report_threads (report, NULL)[thread];
+  const LnsProcess *process = it->process < n_processes ? &processes[it->process] : NULL;
   g_autofree char *name = row_text (report, it->name);
-  return lns_display_numbered (*name != '\0' ? name : _ ("Thread"),
+  g_autofree char *of_process = row_text (report, process != NULL ? process->name : 0);
+  /* A thread that is called as its process is has no name of its own, and would read like it. */
+  const bool has_name = *name != '\0' && strcmp (name, of_process) != 0;
+  const bool is_main = process != NULL && it->tid != 0 && it->tid == process->pid;
+  return lns_display_numbered (has_name  ? name
+                               : is_main ? _ ("main")
+                                         : _ ("Thread"),
                                it->tid != 0 ? it->tid : it->target_tid);
 }
 
@@ -475,8 +484,13 @@ _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
     case LNS_ROW_START_END:
       return domain_label (report, _ ("NVTX start/end"), row->domain);
     case LNS_ROW_COUNTER:
-      return track != NULL && track->name != 0 ? row_text (report, track->name)
-                                               : g_strdup (_ ("Counter"));
+      {
+        g_autofree char *name = track != NULL && track->name != 0 ? row_text (report, track->name)
+                                                                  : g_strdup (_ ("Counter"));
+        /* Translators: "Power and 9 more": counters, the others of which are folded. */
+        return row->n_below > 0 ? g_strdup_printf (_ ("%s and %u more"), name, row->n_below)
+                                : g_steal_pointer (&name);
+      }
     case LNS_ROW_DEVICE:
       return device_label (report, row->device);
     case LNS_ROW_CONTEXT:

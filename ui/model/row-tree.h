@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The rows of a report's timeline: processes, under them what belongs to the whole process, then
- * their threads (those that call no CUDA behind the GPUs), under these one row a domain or library, then
- * their GPUs, under these contexts, streams and what they did. Each row is followed by what is below it, in the order of their ranks.
+/* The rows of a report's timeline: processes, under them their GPUs, under these contexts, streams and what they did; then
+ * what belongs to the whole process, then their threads (those that call CUDA first), under these one row a domain or library; behind
+ * the processes the CPUs. Each row is followed by what is below it, in the order of their ranks.
  * Which rows are unfolded is the only thing that changes: one thread owns a tree; workers may read
  * rows' other fields and lanes at any time. What has to be read to be told apart (the kernels of a
  * stream by name) comes as a new tree, in which rows keep their numbers. */

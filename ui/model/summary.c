@@ -117,9 +117,7 @@ lanes_of (const LnsRowTree *tree, uint32_t row, uint32_t *ret_n)
   for (uint32_t r = 0; r < lns_row_tree_n_rows (tree); r++)
     {
       const LnsRow *it = lns_row_tree_row (tree, r);
-      if (it->kind == LNS_ROW_CPUS) /* its lanes come first */
-        lanes += it->n_lanes;
-      else if (it->kind == LNS_ROW_PROCESS)
+      if (it->kind == LNS_ROW_PROCESS) /* the lanes of CPUs come behind all of these */
         *ret_n += it->n_lanes;
     }
   return lanes;

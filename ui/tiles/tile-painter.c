@@ -310,18 +310,50 @@ paint_marks (LnsTilePainter *self)
 
 /* --- Ticks: marks that are all alike ------------------------------------------------------------ */
 
+/* Ticks that are further apart than this, on average, stand for themselves; of closer ones the height tells how many there are. */
+#define APART_PX 4
+
+/* A tick this narrow is seen. */
+#define TICK_PX 1
+
+/* The density of ticks that is drawn at full height, in ticks per pixel of the device: a thousand a second, which is usual, or the
+ * greatest here where that is less. */
+static double
+full_density (const LnsTilePainter *self, const double *density)
+{
+  const double usual = self->query.ns_per_px / 1e6;
+  double most = 0;
+  for (int p = 0; p < self->n_px; p++)
+    most = MAX (most, density[p]);
+  return most < usual / 2 ? most : usual;
+}
+
 static void
 paint_ticks (LnsTilePainter *self)
 {
-  int scale = self->tile->key.scale;
-  for (int p = 0; p < self->n_px; p += scale)
-    for (int q = p; q < p + scale; q++)
-      if (self->tile->pixels[q].count > 0)
-        {
-          lns_raster_fill (&self->raster, p, p + scale, 2 * scale, bar_height_px (self) * scale,
-                           self->palette->sample);
-          break;
-        }
+  const int scale = self->tile->key.scale, height = bar_height_px (self) * scale;
+  const int around = APART_PX * scale;
+  g_autofree double *density = g_new0 (double, self->n_px);
+  double sum = 0;
+
+  for (int p = -around; p < self->n_px; p++)
+    {
+      sum += p + around < self->n_px ? self->tile->pixels[p + around].count : 0;
+      sum -= p - around - 1 >= 0 ? self->tile->pixels[p - around - 1].count : 0;
+      if (p >= 0)
+        density[p] = sum / (MIN (p + around, self->n_px - 1) - MAX (p - around, 0) + 1);
+    }
+  const double full = full_density (self, density);
+  for (int p = 0; p < self->n_px; p++)
+    {
+      const bool is_dense = density[p] * APART_PX >= 1;
+      if (!is_dense && self->tile->pixels[p].count == 0)
+        continue;
+      const double share = is_dense && full > 0 ? MIN (1, density[p] / full) : 1;
+      const int bar = MAX (scale, (int)lround (share * (height - 2 * scale)));
+      lns_raster_fill (&self->raster, p, p + (is_dense ? 1 : TICK_PX * scale), height - bar, height,
+                       self->palette->sample);
+    }
 }
 
 /* --- What nothing was recorded of -------------------------------------------------------------- */

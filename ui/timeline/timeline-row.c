@@ -13,6 +13,7 @@
 #include "ui/model/context-menu.h"
 #include "ui/model/palette.h"
 #include "ui/model/shortcuts.h"
+#include "ui/timeline/idle-tints.h"
 
 #define INDENT_PX   14
 #define MIN_BODY_PX 100
@@ -433,6 +434,7 @@ lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   else
     snapshot_strips (self, snapshot, &body);
   gtk_snapshot_push_clip (snapshot, &body);
+  lns_idle_tints_snapshot (self->context, model_row (self), widget, snapshot, &body);
   for (uint32_t i = self->shown.first; i < self->shown.first + self->shown.n; i++)
     {
       LnsStrip strip = strip_of (self, i);

@@ -12,6 +12,7 @@
 
 #include <gtk/gtk.h>
 
+#include "ui/model/answer.h"
 #include "ui/tiles/tile-labels.h"
 #include "ui/tiles/tile-set.h"
 
@@ -24,6 +25,7 @@ typedef struct
   LnsTileLabels *labels; /* of the main thread */
   int header_px;         /* left edge of the area that shows time */
   char *waiting_text;    /* owned; text of rows that wait for their lanes, or NULL */
+  LnsAnswer *answer;     /* owned: why the program was slow */
   gboolean has_samples;  /* which functions threads were in is known */
   LnsTheme theme;
 } LnsRowContext;

@@ -798,6 +798,9 @@ set_view (LnsTimeline *self, LnsView *view)
   context->labels = lns_tile_labels_new (lns_view_get_report (view), font);
   context->header_px = fitting_header_px (self);
   fit_lanes (self);
+  context->answer = lns_answer_of (view);
+  g_signal_connect_object (context->answer, "changed", G_CALLBACK (gtk_widget_queue_draw), self,
+                           G_CONNECT_SWAPPED);
   context->has_samples = lns_call_has_samples (lns_view_get_report (view), LNS_LANE_CPU_SAMPLE) ||
                          lns_call_has_samples (lns_view_get_report (view), LNS_LANE_PYTHON_SAMPLE);
   context->theme = lns_theme_now ();
@@ -862,6 +865,7 @@ lns_timeline_finalize (GObject *object)
   lns_tile_set_free (self->context.tiles);
   lns_tile_labels_free (self->context.labels);
   lns_row_tree_unref (self->context.tree);
+  g_clear_object (&self->context.answer);
   g_clear_object (&self->context.view);
   g_free (self->context.waiting_text);
   g_array_unref (self->pinned_rows);

@@ -290,6 +290,94 @@ _lns_why_step_name (LnsTables *tables, const LnsWhy *why)
   return text;
 }
 
+/* --- Labels ----------------------------------------------------------------------------------- */
+
+const char *
+lns_why_cause_label (LnsCause cause)
+{
+  static const char *const labels[LNS_N_CAUSES] = {
+    [LNS_CAUSE_LOCK_WAIT] = N_ ("waits for a thread"),
+    [LNS_CAUSE_IO_WAIT] = N_ ("waits for data"),
+    [LNS_CAUSE_SLEEP] = N_ ("sleeps"),
+    [LNS_CAUSE_CPU_CONTENTION] = N_ ("has no CPU"),
+    [LNS_CAUSE_CPU_WORK] = N_ ("computes"),
+    [LNS_CAUSE_GPU_SYNC] = N_ ("waits for the GPU"),
+    [LNS_CAUSE_LAUNCH_RATE] = N_ ("launches slowly"),
+    [LNS_CAUSE_ALLOCATION] = N_ ("allocates memory"),
+    [LNS_CAUSE_MODULE_LOAD] = N_ ("loads code"),
+    [LNS_CAUSE_DRIVER] = N_ ("is in the driver"),
+    [LNS_CAUSE_START_UP] = N_ ("starts"),
+    [LNS_CAUSE_TEAR_DOWN] = N_ ("ends"),
+    [LNS_CAUSE_COLLECTIVE_WAIT] = N_ ("waits for other ranks"),
+    [LNS_CAUSE_DEPENDENCY] = N_ ("waits for other work"),
+    [LNS_CAUSE_PROFILER] = N_ ("is being recorded"),
+    [LNS_CAUSE_NOT_RECORDED] = N_ ("not recorded"),
+    [LNS_CAUSE_UNKNOWN] = N_ ("not known"),
+  };
+  return cause < LNS_N_CAUSES && labels[cause] != NULL ? labels[cause] : "";
+}
+
+/* The name of THREAD, or of its process where it has none of its own. */
+static uint32_t
+name_of_thread (LnsReport *report, uint32_t thread)
+{
+  uint32_t n, n_processes;
+  const LnsThread *threads = lns_report_threads (report, &n);
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+
+  if (thread >= n)
+    return 0;
+  return threads[thread].name != 0               ? threads[thread].name
+         : threads[thread].process < n_processes ? processes[threads[thread].process].name
+                                                 : 0;
+}
+
+char *
+lns_why_label (LnsTables *tables, const LnsWhyFinding *finding)
+{
+  LnsReport *report = lns_tables_report (tables);
+  const LnsOccupation *own = &finding->own;
+  const uint32_t awaited =
+      finding->n_waits > 0 && finding->cause != LNS_CAUSE_CPU_CONTENTION
+          ? name_of_thread (report, finding->waits[finding->n_waits - 1].thread)
+          : 0;
+  char *text;
+  size_t size;
+  FILE *stream = lns_memory_stream (&text, &size);
+
+  if (finding->is_for_python)
+    fputs (_ ("waits for the GIL"), stream);
+  else if (awaited != 0)
+    {
+      fputs (_ ("waits for "), stream);
+      put_name (report, awaited, false, stream);
+    }
+  else if (finding->cause == LNS_CAUSE_CPU_WORK && finding->confidence == LNS_CONFIDENCE_GUESS)
+    fputs (_ ("computes or waits"), stream);
+  else
+    fputs (_ (lns_why_cause_label (finding->cause)), stream);
+  const bool has_place =
+      finding->cause == LNS_CAUSE_CPU_WORK || finding->cause == LNS_CAUSE_START_UP ||
+      finding->cause == LNS_CAUSE_TEAR_DOWN || finding->cause == LNS_CAUSE_UNKNOWN;
+  if (own->call != 0 &&
+      (finding->cause == LNS_CAUSE_IO_WAIT || finding->cause == LNS_CAUSE_DRIVER ||
+       finding->cause == LNS_CAUSE_ALLOCATION))
+    {
+      fputs (": ", stream);
+      put_call (report, own->call, stream);
+    }
+  else if (has_place && (own->range != 0 || own->function != 0))
+    {
+      fputs (": ", stream);
+      if (own->range != 0)
+        put_name (report, own->range, finding->is_many_ranges, stream);
+      else
+        put_code (report, own, false, stream);
+    }
+  lns_memory_stream_end (stream);
+  return text;
+}
+
 /* --- Sentences -------------------------------------------------------------------------------- */
 
 /* Writes " (“fetch”)" if there is a range. */

@@ -30,6 +30,12 @@ LnsWhy *lns_why_run (LnsTables *tables,
                      LnsError *error);
 void lns_why_free (LnsWhy *why); /* NULL is fine                                                */
 
+/* What FINDING's time is, in a few words that fit onto a timeline: "waits for loader", "computes: augment". To be freed. */
+char *lns_why_label (LnsTables *tables, const LnsWhyFinding *finding);
+
+/* The same for time of CAUSE that no finding is about. To be translated; static. */
+const char *lns_why_cause_label (LnsCause cause);
+
 /* What the part of the report that LEDGER is about is called: "GPU 0", "Thread 4711 “train”". To be freed. */
 char *lns_why_subject (LnsTables *tables, const LnsLedger *ledger);
 
