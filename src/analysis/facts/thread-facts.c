@@ -705,6 +705,8 @@ take_wait (Walk *walk, const LnsDeed *call, LnsDeed *deed, bool *ret_is_empty)
   *ret_is_empty = next_ns <= at_ns;
   if (*ret_is_empty)
     return true;
+  const bool is_off =
+      has_next && state == LNS_STATE_UNKNOWN; /* whatever for                      */
   if (!has_next)
     state = LNS_STATE_UNKNOWN; /* nothing tells how long it lasted */
   unsigned n_for_python = 0;
@@ -715,6 +717,12 @@ take_wait (Walk *walk, const LnsDeed *call, LnsDeed *deed, bool *ret_is_empty)
   deed->end_ns = next_ns < deed->end_ns ? next_ns : deed->end_ns;
   if (state == LNS_STATE_RUNNABLE)
     woken_ns = INT64_MIN; /* it never stopped being able to run */
+  else if (is_off && call == NULL)
+    {
+      deed->doing = LNS_DOING_BLOCKED;
+      deed->lane = lane;
+      deed->ordinal = ordinal;
+    }
   else if (lns_thread_state_is_blocked (state))
     {
       if (lns_waking_find (walk->facts->report, lane, ordinal, &waking, &run))

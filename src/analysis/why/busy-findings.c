@@ -38,6 +38,8 @@ typedef struct
   Cost pageable, pinned; /* copies beside which no kernel ran                                    */
   Cost small;            /* kernels that leave a part of the GPU idle                            */
   int64_t full_ns, most_full_ns; /* how long the others of a lane were; of the lane with most    */
+  double
+      filled_ns; /* the sum of all kernels' time by the share of the GPU that their blocks fill */
 } Busy;
 
 /* --- Kernels ---------------------------------------------------------------------------------- */
@@ -80,12 +82,17 @@ add_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
                                end_ns - start_ns));
       busy->full_ns += end_ns - start_ns;
       const uint64_t launch = lns_chunk_extra (chunk, column, i);
-      if (end_ns - start_ns < LONG_KERNEL_NS || launch >= n_launches)
+      const uint64_t blocks = launch < n_launches
+                                  ? (uint64_t)launches[launch].grid[0] * launches[launch].grid[1] *
+                                        launches[launch].grid[2]
+                                  : 0;
+      const bool is_full = blocks == 0 || blocks >= busy->n_multiprocessors;
+      busy->filled_ns +=
+          (double)(end_ns - start_ns) * (is_full ? 1 : (double)blocks / busy->n_multiprocessors);
+      if (end_ns - start_ns < LONG_KERNEL_NS)
         continue;
-      const uint64_t blocks =
-          (uint64_t)launches[launch].grid[0] * launches[launch].grid[1] * launches[launch].grid[2];
       /* Collectives need few blocks: they wait for links and for each other. */
-      if (blocks == 0 || blocks >= busy->n_multiprocessors ||
+      if (is_full ||
           lns_is_collective (lns_report_string (busy->maker->report, chunk->name[i], NULL)))
         continue;
       busy->full_ns -= end_ns - start_ns;
@@ -255,10 +262,15 @@ examine (Busy *busy, size_t ledger, LnsError *error)
   if (told->n_missing <= told->n_launches / 20)
     {
       tell (busy, LNS_CAUSE_PAGEABLE_COPY, ledger, alone_ns, &busy->pageable);
-      tell (busy, LNS_CAUSE_COPY_BOUND, ledger, alone_ns - pageable_ns, &busy->pinned);
+      /* Where there is no kernel, none waits. */
+      if (busy->kernels_ns > 0)
+        tell (busy, LNS_CAUSE_COPY_BOUND, ledger, alone_ns - pageable_ns, &busy->pinned);
     }
-  /* What runs beside kernels that fill the GPU costs nothing. */
-  tell (busy, LNS_CAUSE_UNDER_FILLED, ledger, busy->kernels_ns - busy->most_full_ns, &busy->small);
+  /* What runs beside kernels that fill the GPU costs nothing, nor do many that fill it together. */
+  const int64_t beside_ns = busy->kernels_ns - busy->most_full_ns,
+                idle_ns = (int64_t)((double)busy->kernels_ns - busy->filled_ns);
+  tell (busy, LNS_CAUSE_UNDER_FILLED, ledger, beside_ns < idle_ns ? beside_ns : idle_ns,
+        &busy->small);
   return true;
 }
 

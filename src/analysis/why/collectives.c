@@ -28,13 +28,38 @@ typedef struct
 
 typedef LNS_ARRAY (Kernel) Kernels;
 
+/* A collective that waited for its last peer. */
+typedef struct
+{
+  int64_t start_ns, end_ns;
+  int64_t hidden_ns; /* how much of it other kernels ran beside                                  */
+  size_t kernel, last; /* indices of both                                                        */
+} Wait;
+
+typedef LNS_ARRAY (Wait) WaitList;
+
 typedef struct
 {
   LnsWhyMaker *maker;
   uint32_t device;
   const LnsSpan *span;
   Kernels kernels;
+  WaitList *waits; /* of each GPU, in order                                                      */
 } Reading;
+
+/* Whether kernels called NAME are of collectives. */
+static bool
+is_collective (LnsWhyMaker *maker, uint32_t name)
+{
+  uint64_t known = lns_id_map_number (&maker->collectives, name);
+
+  if (known == 0)
+    {
+      known = 1 + lns_is_collective (lns_report_string (maker->report, name, NULL));
+      lns_id_map_set_number (&maker->collectives, name, known);
+    }
+  return known == 2;
+}
 
 static void
 add_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
@@ -50,13 +75,7 @@ add_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
       if (name == 0 || !lns_event_has_length (chunk->flags[i]) ||
           start_ns < reading->span->start_ns || end_ns > reading->span->end_ns)
         continue;
-      uint64_t known = lns_id_map_number (&maker->collectives, name);
-      if (known == 0)
-        {
-          known = 1 + lns_is_collective (lns_report_string (maker->report, name, NULL));
-          lns_id_map_set_number (&maker->collectives, name, known);
-        }
-      if (known == 2)
+      if (is_collective (maker, name))
         *lns_array_add (&reading->kernels) = (Kernel){ .start_ns = start_ns,
                                                        .end_ns = end_ns,
                                                        .ordinal = chunk->first + i,
@@ -106,11 +125,40 @@ typedef struct
   unsigned n_parts;
 } Waits;
 
+/* Notes of the waits in which other kernels ran for how long: these cost nothing, as far as that is known. */
 static void
-add_wait (Waits *waits, const Kernels *kernels, size_t i, size_t last)
+hide_waits (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
-  const Kernel *self = &kernels->items[i], *peer = &kernels->items[last];
-  const int64_t ns = peer->start_ns - self->start_ns;
+  const Reading *reading = data;
+  WaitList *waits = &reading->waits[reading->device];
+
+  (void)track;
+  for (uint32_t i = 0; i < chunk->n; i++)
+    {
+      const int64_t start_ns = chunk->start_ns[i], end_ns = start_ns + chunk->duration_ns[i];
+      if (!lns_event_has_length (chunk->flags[i]) ||
+          (chunk->name[i] != 0 && is_collective (reading->maker, chunk->name[i])))
+        continue;
+      /* Those of one GPU follow one another, as each is a kernel of one stream; of more streams some may be left out. */
+      size_t k = LNS_LOWER_BOUND (waits->n, w, waits->items[w].end_ns <= start_ns);
+      for (; k < waits->n && waits->items[k].start_ns < end_ns; k++)
+        {
+          Wait *wait = &waits->items[k];
+          const int64_t from_ns = wait->start_ns > start_ns ? wait->start_ns : start_ns,
+                        to_ns = wait->end_ns < end_ns ? wait->end_ns : end_ns;
+          wait->hidden_ns += to_ns > from_ns ? to_ns - from_ns : 0;
+        }
+    }
+}
+
+static void
+add_wait (Waits *waits, const Kernels *kernels, const Wait *wait)
+{
+  const Kernel *self = &kernels->items[wait->kernel], *peer = &kernels->items[wait->last];
+  const size_t last = wait->last;
+  const int64_t ns = wait->end_ns - wait->start_ns - wait->hidden_ns;
+  if (ns <= 0)
+    return;
   const LnsPart part = { .start_ns = self->start_ns,
                          .end_ns = peer->start_ns,
                          .lane = self->lane,
@@ -173,34 +221,56 @@ tell (LnsWhyMaker *maker, size_t l, const Waits *waits, const Kernels *kernels, 
   return _lns_why_find_occupation (maker, call.thread, before, n, &finding->waits[0], error);
 }
 
-bool
-_lns_why_collectives (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsError *error)
+/* Has FUNCTION look at the kernels of all GPUs of WORKS, or only of those that have WAITS. */
+static bool
+read_kernels (Reading *reading,
+              const LnsDeviceWorks *works,
+              LnsChunkFunc function,
+              bool with_waits,
+              LnsError *error)
 {
-  const LnsLane *lanes = lns_report_lanes (maker->report, NULL);
-  Reading reading = { .maker = maker };
+  const LnsLane *lanes = lns_report_lanes (reading->maker->report, NULL);
   bool good = true;
 
-  for (size_t w = 0; good && works->n > 1 && w < works->n; w++)
+  for (size_t w = 0; good && w < works->n; w++)
     for (size_t i = 0; good && i < works->items[w].lanes.n; i++)
       {
         const uint32_t lane = works->items[w].lanes.items[i];
-        reading.device = (uint32_t)w;
-        reading.span = &works->items[w].span;
-        if (lanes[lane].kind == LNS_LANE_CUDA_KERNEL)
+        reading->device = (uint32_t)w;
+        reading->span = &works->items[w].span;
+        if (lanes[lane].kind == LNS_LANE_CUDA_KERNEL && (!with_waits || reading->waits[w].n > 0))
           good =
-              lns_read_lane (maker->report, lane,
+              lns_read_lane (reading->maker->report, lane,
                              LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS),
-                             add_kernels, &reading, maker->cancel, error);
+                             function, reading, reading->maker->cancel, error);
       }
+  return good;
+}
+
+bool
+_lns_why_collectives (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsError *error)
+{
+  Reading reading = { .maker = maker };
+  bool good = works->n < 2 || read_kernels (&reading, works, add_kernels, false, error);
   Kernels *kernels = &reading.kernels;
   lns_order (kernels->items, kernels->n, sizeof (Kernel), compare_starts);
   Waits *waits = lns_calloc (works->n + 1, sizeof *waits);
+  reading.waits = lns_calloc (works->n + 1, sizeof *reading.waits);
   for (size_t i = 0; good && i < kernels->n; i++)
     {
       const size_t last = last_peer (kernels, i);
       if (last != i)
-        add_wait (&waits[kernels->items[i].device], kernels, i, last);
+        *lns_array_add (&reading.waits[kernels->items[i].device]) =
+            (Wait){ kernels->items[i].start_ns, kernels->items[last].start_ns, 0, i, last };
     }
+  good = good && read_kernels (&reading, works, hide_waits, true, error);
+  for (size_t w = 0; w < works->n; w++)
+    {
+      for (size_t i = 0; i < reading.waits[w].n; i++)
+        add_wait (&waits[w], kernels, &reading.waits[w].items[i]);
+      lns_array_clear (&reading.waits[w]);
+    }
+  free (reading.waits);
   for (size_t w = 0; good && w < works->n; w++)
     good = waits[w].n == 0 || tell (maker, w, &waits[w], kernels, error);
   free (waits);

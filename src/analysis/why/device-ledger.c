@@ -194,12 +194,15 @@ is_of_any_place (LnsCause cause)
          cause == LNS_CAUSE_CPU_CONTENTION;
 }
 
-/* The name of the call that queued what ends the gap, if that is a copy or a set; else 0. */
+/* The name of the call that queued what ends the gap, if that is a copy, a set or a graph; else 0. */
 static uint32_t
-copy_call (const Gap *gap)
+special_call (const Gap *gap)
 {
   const char *name = lns_report_string (gap->device->maker->report, gap->call->name, NULL);
-  return strstr (name, "Memcpy") != NULL || strstr (name, "Memset") != NULL ? gap->call->name : 0;
+  return strstr (name, "Memcpy") != NULL || strstr (name, "Memset") != NULL ||
+                 strstr (name, "GraphLaunch") != NULL
+             ? gap->call->name
+             : 0;
 }
 
 /* Whether DEED is in the call that launched what ends the gap. */
@@ -252,7 +255,7 @@ take_deed (void *data, const LnsDeed *deed)
           part.range = gap->sync_range;
         }
       else if (cause == LNS_CAUSE_LAUNCH_RATE)
-        part.call = copy_call (gap);
+        part.call = special_call (gap);
       break;
     case LNS_DOING_MPI:
     case LNS_DOING_OS:
@@ -269,7 +272,7 @@ take_deed (void *data, const LnsDeed *deed)
       if (cause == LNS_CAUSE_NOT_RECORDED)
         gap->device->away_ns += deed->end_ns - deed->start_ns;
       if (cause == LNS_CAUSE_LAUNCH_RATE)
-        part.call = copy_call (gap);
+        part.call = special_call (gap);
       if (cause == LNS_CAUSE_GPU_SYNC)
         {
           part.call = gap->sync;
@@ -316,7 +319,7 @@ add_latency (Device *device,
   const bool is_sync = gap->last_sync_ns != INT64_MIN;
   LnsCause cause = is_sync ? LNS_CAUSE_GPU_SYNC : LNS_CAUSE_LAUNCH_RATE;
   LnsPart part = { .thread = call->thread,
-                   .call = is_sync ? gap->sync : copy_call (gap),
+                   .call = is_sync ? gap->sync : special_call (gap),
                    .range = is_sync ? gap->sync_range : gap->range,
                    .lane = call->lane,
                    .ordinal = call->ordinal,

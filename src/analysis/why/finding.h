@@ -48,6 +48,9 @@ typedef struct
   uint64_t count;    /* gaps, calls or operations                                                 */
   uint64_t n_steps;  /* in so many steps, of LnsWhy.steps                                         */
   LnsOccupation own; /* of the thread that is accused                                            */
+  unsigned
+      n_threads; /* so many lost it, whose names differ by numbers alone; `own` has the one with most */
+  bool is_many_calls;  /* the call is the one with most of it                                     */
   bool is_many_ranges; /* names that differ by numbers alone: the first one stands for all       */
   LnsOccupation waits[LNS_MAX_WAITS]; /* whom it waited for, and whom that one waited for, …     */
   unsigned n_waits;

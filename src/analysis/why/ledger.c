@@ -56,13 +56,41 @@ _lns_why_name_key (LnsWhyMaker *maker, uint32_t id)
   return key;
 }
 
+/* Whether a thread loses time of CAUSE to what it wants, by whichever calls: to read a folder and to close it are the same loss. */
+static bool
+is_of_any_call (LnsCause cause)
+{
+  return cause == LNS_CAUSE_IO_WAIT || cause == LNS_CAUSE_ALLOCATION ||
+         cause == LNS_CAUSE_MODULE_LOAD;
+}
+
+/* What THREAD is told apart by: threads of a process whose names differ by numbers alone do the same work. */
+static uint64_t
+thread_key (LnsWhyMaker *maker, uint32_t thread)
+{
+  uint32_t n, n_processes;
+  const LnsThread *threads = lns_report_threads (maker->report, &n);
+  const LnsProcess *processes = lns_report_processes (maker->report, &n_processes);
+
+  if (thread >= n || threads[thread].name == 0 || threads[thread].process >= n_processes ||
+      threads[thread].tid == processes[threads[thread].process].pid ||
+      strcmp (lns_report_string (maker->report, threads[thread].name, NULL),
+              lns_report_string (maker->report, processes[threads[thread].process].name, NULL)) ==
+          0)
+    return thread;
+  const uint64_t parts[] = { threads[thread].process,
+                             _lns_why_name_key (maker, threads[thread].name) };
+  return lns_hash (parts, sizeof parts) | UINT64_C (1) << 63;
+}
+
 /* The group of PART, perhaps a new one. */
 static LnsGroup *
 find_group (LnsWhyMaker *maker, const LnsPart *part)
 {
+  const bool is_any_call = part->is_any_place || is_of_any_call (part->cause);
   const uint64_t range_key = part->is_any_place ? 0 : _lns_why_name_key (maker, part->range),
-                 call_key = part->is_any_place ? 0 : _lns_why_name_key (maker, part->call);
-  const uint64_t parts[] = { (uint64_t)part->cause << 32 | part->thread, range_key, call_key,
+                 call_key = is_any_call ? 0 : _lns_why_name_key (maker, part->call);
+  const uint64_t parts[] = { part->cause, thread_key (maker, part->thread), range_key, call_key,
                              maker->ledger << 1 | part->is_for_python };
   const uint64_t key = lns_hash (parts, sizeof parts) | 1;
   const uint64_t found = lns_id_map_number (&maker->group_of, key);
@@ -78,6 +106,7 @@ find_group (LnsWhyMaker *maker, const LnsPart *part)
                        .range_key = range_key,
                        .confidence = part->confidence,
                        .is_any_place = part->is_any_place,
+                       .is_any_call = is_any_call,
                        .is_for_python = part->is_for_python,
                        .last_gap = UINT64_MAX,
                        .last_step = UINT64_MAX };
@@ -158,6 +187,25 @@ _lns_why_vote (LnsVote *vote, uint32_t name, int64_t ns)
     *vote = (LnsVote){ name, ns - vote->weight_ns };
 }
 
+/* Counts THREAD among those that lost NS of GROUP. */
+static void
+count_thread (LnsWhyMaker *maker, LnsGroup *group, uint32_t thread, int64_t ns)
+{
+  const uint64_t parts[] = { (uint64_t)(group - maker->groups.items), thread };
+  const uint64_t key = lns_hash (parts, sizeof parts);
+
+  _lns_why_vote (&group->thread_vote, thread, ns);
+  if (group->n_threads == 1 && thread == group->thread)
+    return;
+  if (group->n_threads == 0)
+    group->n_threads = 1;
+  else if (lns_id_map_number (&maker->counted, key) == 0)
+    {
+      lns_id_map_set_number (&maker->counted, key, 1);
+      group->n_threads++;
+    }
+}
+
 void
 _lns_why_add (LnsWhyMaker *maker, const LnsPart *part)
 {
@@ -168,13 +216,13 @@ _lns_why_add (LnsWhyMaker *maker, const LnsPart *part)
 
   ledger->cause_ns[part->cause] += ns;
   group->ns += ns;
+  if (group->is_any_call)
+    _lns_why_vote (&group->call_vote, part->call, ns);
   if (part->is_any_place)
-    {
-      _lns_why_vote (&group->call_vote, part->call, ns);
-      _lns_why_vote (&group->range_vote, part->range, ns);
-    }
+    _lns_why_vote (&group->range_vote, part->range, ns);
   else
     group->is_many_ranges |= group->range != part->range;
+  count_thread (maker, group, part->thread, ns);
   if ((part->cause == LNS_CAUSE_LOCK_WAIT || part->cause == LNS_CAUSE_IO_WAIT) &&
       part->waker != LNS_ID_NONE && part->waker != part->thread)
     _lns_why_vote (&group->waker_vote, part->waker + 1, ns);

@@ -53,8 +53,11 @@ typedef struct
   bool is_many_ranges, is_for_python;
   LnsConfidence confidence; /* the worst of all                                                  */
   int64_t ns;
-  LnsVote call_vote, range_vote; /* where is_any_place                                           */
-  bool is_any_place;
+  LnsVote call_vote, range_vote; /* where is_any_call, and where is_any_place                    */
+  LnsVote
+      thread_vote; /* the thread that lost most of it, of those whose names differ by numbers alone … */
+  unsigned n_threads; /* … and how many they are                                      */
+  bool is_any_place, is_any_call;
   LnsVote
       waker_vote; /* 1 + thread that ended most of its waits, of those where that is known     */
   uint64_t count, last_gap, n_steps, last_step;
@@ -73,6 +76,7 @@ typedef struct
   LnsWhy *why;
   LNS_ARRAY (LnsGroup) groups;
   LnsIdMap group_of; /* hash of the key -> 1 + index                                             */
+  LnsIdMap counted;  /* hashes of groups and threads                                              */
   LnsIdMap collectives; /* string id -> 1, or 2 if kernels of the name are of collectives         */
   LnsIdMap name_keys; /* string id -> hash of the name without numbers                           */
   size_t ledger;      /* that parts go to                                                         */

@@ -399,6 +399,8 @@ put_place (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
     {
       fputs (_ (" in "), stream);
       put_call (report, finding->own.call, stream);
+      if (finding->is_many_calls)
+        fputs (_ (" and other calls"), stream);
       put_range (report, finding, stream);
     }
   else if (finding->own.range != 0)
@@ -479,6 +481,13 @@ is_in_interpreter (LnsReport *report, const LnsWhyFinding *finding)
   return strncmp (base, "python3", strlen ("python3")) == 0 && strstr (base, "+0x") != NULL;
 }
 
+/* Whether the launches of FINDING are of graphs. */
+static bool
+launches_graphs (LnsReport *report, const LnsWhyFinding *finding)
+{
+  return strstr (lns_report_string (report, finding->own.call, NULL), "GraphLaunch") != NULL;
+}
+
 /* What helps against FINDING. Static. */
 static const char *
 advice_of (LnsReport *report, const LnsWhy *why, const LnsWhyFinding *finding)
@@ -488,6 +497,8 @@ advice_of (LnsReport *report, const LnsWhy *why, const LnsWhyFinding *finding)
 
   if (is_in_interpreter (report, finding))
     return _ ("record with --python-sampling=true, which names the function of Python");
+  if (finding->cause == LNS_CAUSE_LAUNCH_RATE && launches_graphs (report, finding))
+    return _ ("put more work into each graph, or launch the next one while this one runs");
   if (finding->cause == LNS_CAUSE_LAUNCH_RATE && finding->own.call != 0)
     return _ ("copy in fewer, larger pieces");
   if (finding->cause == LNS_CAUSE_LOCK_WAIT && finding->n_waits == 0)
@@ -514,7 +525,7 @@ typedef struct
 } Deed;
 
 static Deed
-deed_of (const LnsWhyFinding *finding)
+deed_of (LnsReport *report, const LnsWhyFinding *finding, bool is_device)
 {
   switch (finding->cause)
     {
@@ -528,12 +539,22 @@ deed_of (const LnsWhyFinding *finding)
       return (Deed){ _ ("slept"), "" };
     case LNS_CAUSE_CPU_CONTENTION:
       return (Deed){ _ ("had no CPU for"), "" };
+    case LNS_CAUSE_ALLOCATION:
+    case LNS_CAUSE_DRIVER:
+      return finding->own.call != 0 ? (Deed){ _ ("was"), "" }
+             : finding->cause == LNS_CAUSE_DRIVER
+                 ? (Deed){ _ ("was"), _ (" in calls of CUDA") }
+                 : (Deed){ _ ("allocated or freed memory for"), "" };
     case LNS_CAUSE_GPU_SYNC:
+      if (!is_device)
+        return (Deed){ _ ("waited"), _ (" for the GPU") };
       return (Deed){ _ ("had nothing queued for"), finding->own.call != 0
                                                        ? _ (", as it waited for the GPU")
                                                        : _ (" after waiting for the GPU") };
     case LNS_CAUSE_LAUNCH_RATE:
-      return (Deed){ finding->own.call != 0
+      return (Deed){ launches_graphs (report, finding)
+                         ? _ ("launched graphs more slowly than the GPU ran them for")
+                     : finding->own.call != 0
                          ? _ ("queued copies more slowly than the GPU ran them for")
                          : _ ("launched more slowly than the GPU worked for"),
                      "" };
@@ -563,10 +584,16 @@ put_deed (LnsTables *tables,
           FILE *stream)
 {
   LnsReport *report = lns_tables_report (tables);
-  const Deed deed = deed_of (finding);
+  const Deed deed = deed_of (report, finding, ledger->is_device);
   char ns[LNS_WHY_NS_SIZE];
 
-  if (!ledger->is_device && ledger->thread == finding->own.thread)
+  if (finding->n_threads > 1)
+    {
+      fprintf (stream, _ ("%u threads like “"), finding->n_threads);
+      put_name (report, name_of_thread (report, finding->own.thread), false, stream);
+      fputs (_ ("”"), stream);
+    }
+  else if (!ledger->is_device && ledger->thread == finding->own.thread)
     fputs (_ ("it"), stream);
   else
     put_thread (tables, finding->own.thread, ledger->process, stream);
@@ -710,8 +737,9 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
       fputs (_ ("kernels like "), stream);
       put_name (report, finding->own.call, false, stream);
       put_range (report, finding, stream);
-      fprintf (stream, _ (" were queued and waited %s for other work"), ns);
+      fputs (_ (" were queued"), stream);
       put_stream (report, finding->longest.lane, stream);
+      fprintf (stream, _ (" and waited %s for other work"), ns);
       break;
     case LNS_CAUSE_NOT_RECORDED:
       fprintf (stream, _ ("what the program did in %s of idle time was not recorded"), ns);
@@ -733,7 +761,8 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
     case LNS_CAUSE_UNDER_FILLED:
       fputs (_ ("kernels like "), stream);
       put_name (report, finding->own.call, false, stream);
-      fprintf (stream, _ (" have fewer blocks than the GPU has multiprocessors: %s of it idle"),
+      fprintf (stream,
+               _ (" have fewer blocks than the GPU has multiprocessors, which wastes %s of it"),
                ns);
       break;
     case LNS_CAUSE_SLOW_CLOCKS:
@@ -967,6 +996,19 @@ put_own_work (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
     }
 }
 
+/* ADVICE, a sentence, as what is to be done next: "record with -t osrt". To be freed. */
+static char *
+make_next (const char *advice)
+{
+  char *text = lns_strdup (advice);
+  const size_t n = strlen (text);
+
+  text[0] = (char)tolower ((unsigned char)text[0]);
+  if (n > 0 && text[n - 1] == '.')
+    text[n - 1] = '\0';
+  return text;
+}
+
 void
 _lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language)
 {
@@ -984,6 +1026,8 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language)
   if (first == NULL)
     {
       why->verdict = make_calm_verdict (tables, why);
+      if (why->abstained.n > 0)
+        why->next = make_next (why->abstained.items[0].advice);
       lns_text_in_english (was_english);
       return;
     }

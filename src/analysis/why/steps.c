@@ -411,9 +411,9 @@ _lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *e
   unsigned most = 0;
   for (unsigned k = 1; k < N_COLUMNS; k++)
     most = excess_ns[k] > excess_ns[most] ? k : most;
-  /* Steps that are long by what was not recorded accuse nobody. */
-  if (are_few && maker->why->ledgers.n > 0 && most != 1 + LNS_CAUSE_NOT_RECORDED && lost_ns > 0 &&
-      (most != 0 || knows_work (maker)))
+  /* Steps that are long by what was not recorded, or is not known, accuse nobody. */
+  if (are_few && maker->why->ledgers.n > 0 && most != 1 + LNS_CAUSE_NOT_RECORDED &&
+      most != 1 + LNS_CAUSE_UNKNOWN && lost_ns > 0 && (most != 0 || knows_work (maker)))
     {
       LnsWhyFinding *finding =
           _lns_why_add_finding (maker, LNS_CAUSE_SLOW_STEP, 0, lost_ns, n_slow);

@@ -49,6 +49,30 @@ holder_of (LnsWhyMaker *maker, uint32_t lane, uint64_t ordinal)
   return subject.holder;
 }
 
+/* Whether a call named RELEASE, which may wait itself, is how one named WAIT ends. */
+static bool
+is_partner (const char *wait, const char *release)
+{
+  static const struct
+  {
+    const char *wait, *release;
+  } partners[] = { { "barrier_wait", "barrier_wait" },
+                   { "mq_receive", "mq_send" },
+                   { "mq_timedreceive", "mq_" },
+                   { "mq_send", "mq_receive" },
+                   { "msgrcv", "msgsnd" },
+                   { "msgsnd", "msgrcv" },
+                   { "semop", "semop" },
+                   { "semtimedop", "semop" },
+                   { "flock", "flock" },
+                   { "lockf", "lockf" } };
+
+  for (size_t i = 0; i < sizeof partners / sizeof *partners; i++)
+    if (strstr (wait, partners[i].wait) != NULL && strstr (release, partners[i].release) != NULL)
+      return true;
+  return false;
+}
+
 /* Whether a call named RELEASE can end one named WAIT: what works on semaphores ends no wait for a condition. */
 static bool
 may_release (const char *wait, const char *release)
@@ -141,12 +165,14 @@ find_release (LnsWhyMaker *maker,
       if (call_ns < start_ns)
         break;
       const uint32_t name = cursor.chunk->name[cursor.i];
-      if (call_ns > end_ns || lns_call_class_of (lns_thread_facts_classes (maker->facts),
-                                                 LNS_LANE_OS_CALL, name) != class)
+      const char *release = lns_report_string (maker->report, name, NULL);
+      const bool is_by_pair = is_partner (wait, release);
+      if (call_ns > end_ns ||
+          (!is_by_pair && lns_call_class_of (lns_thread_facts_classes (maker->facts),
+                                             LNS_LANE_OS_CALL, name) != class))
         continue;
       /* One of another kind tells only where there is none of this. */
-      const bool may = class == LNS_CALL_OUTPUT ||
-                       may_release (wait, lns_report_string (maker->report, name, NULL));
+      const bool may = is_by_pair || class == LNS_CALL_OUTPUT || may_release (wait, release);
       if (ret_release->is_of_kind && may)
         {
           ret_release->is_only = false;
@@ -297,13 +323,16 @@ _lns_why_find_occupation (LnsWhyMaker *maker,
   return good;
 }
 
-/* The thread for which the N waits at PARTS of THREAD were, the one with most of their time, or LNS_ID_NONE. */
+/* The thread for which the N waits at PARTS of THREAD were, the one with most of their time, or LNS_ID_NONE; and which of them were
+ * for it. */
 static bool
 find_awaited (LnsWhyMaker *maker,
               uint32_t thread,
               const LnsPart *parts,
               unsigned n,
               uint32_t *ret_thread,
+              LnsPart ret_parts[static LNS_MAX_EVIDENCE],
+              unsigned *ret_n,
               LnsError *error)
 {
   uint32_t threads[LNS_MAX_EVIDENCE];
@@ -341,6 +370,10 @@ find_awaited (LnsWhyMaker *maker,
   /* What is told by the time of calls alone has to be so of most waits. */
   if (is_io && (double)most_ns < 0.6 * (double)all_ns)
     *ret_thread = LNS_ID_NONE;
+  *ret_n = 0;
+  for (unsigned i = 0; i < n; i++)
+    if (threads[i] == *ret_thread)
+      ret_parts[(*ret_n)++] = parts[i];
   return good;
 }
 
@@ -564,7 +597,7 @@ find_rivals (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *finding, 
     {
       const LnsIdMapEntry *entry = &ns_of.entries[i];
       const int64_t ns = (int64_t)(uintptr_t)entry->value;
-      if (ns == 0 || entry->key == (uint64_t)group->thread + 1)
+      if (ns == 0 || entry->key == (uint64_t)finding->own.thread + 1)
         continue;
       known_ns += ns;
       if (ns < all_ns / 10)
@@ -589,12 +622,15 @@ find_rivals (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *finding, 
 bool
 _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *finding, LnsError *error)
 {
-  const LnsPart *parts = group->parts;
-  unsigned n = group->n_parts;
-  LnsPart next;
-  uint32_t thread = group->thread;
+  LnsPart own[LNS_MAX_EVIDENCE], next;
+  const LnsPart *parts = own;
+  unsigned n = 0;
+  uint32_t thread = finding->own.thread;
 
-  if (thread == LNS_ID_NONE)
+  for (unsigned i = 0; i < group->n_parts; i++)
+    if (group->parts[i].thread == thread)
+      own[n++] = group->parts[i];
+  if (thread == LNS_ID_NONE || n == 0)
     return true;
   if (group->cause == LNS_CAUSE_CPU_WORK)
     return _lns_why_find_function (maker, thread, parts, n, false, &finding->own, error);
@@ -620,10 +656,12 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
   uint32_t waker = group->waker_vote.name;
   while (finding->n_waits < LNS_MAX_WAITS)
     {
+      LnsPart told[LNS_MAX_EVIDENCE];
       uint32_t awaited;
+      unsigned n_told = 0;
       Occupied most;
       if (!(is_for_python ? find_python_holder (maker, thread, parts, n, &awaited, error)
-                          : find_awaited (maker, thread, parts, n, &awaited, error)))
+                          : find_awaited (maker, thread, parts, n, &awaited, told, &n_told, error)))
         return false;
       /* The longest waits may be those that time ended, or that the waiting one ended; others tell. */
       if ((awaited == LNS_ID_NONE || awaited == finding->own.thread) && waker != 0)
@@ -633,7 +671,9 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
         is_known |= finding->waits[i].thread == awaited;
       if (is_known)
         break;
-      if (!find_occupation (maker, awaited, parts, n, &most, error))
+      const bool is_told = n_told > 0 && awaited != LNS_ID_NONE;
+      if (!find_occupation (maker, awaited, is_told ? told : parts, is_told ? n_told : n, &most,
+                            error))
         return false;
       finding->waits[finding->n_waits++] = most.what;
       finding->waits_on = most.class == LNS_CALL_LOCK || most.doing == LNS_DOING_BLOCKED;
@@ -698,15 +738,20 @@ _lns_why_find_deed (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsError *error)
 {
   Part part = { .cause = finding->part };
   Occupied most = { 0 };
+  int64_t all_ns = 0;
   bool good = true;
 
   for (unsigned i = 0; good && i < finding->n_evidence; i++)
     good = lns_thread_facts_walk (maker->facts, finding->own.thread, finding->evidence[i].start_ns,
                                   finding->evidence[i].end_ns, true, take_part, &part, error);
   for (size_t i = 0; i < part.all.n; i++)
-    if (part.all.items[i].ns > most.ns)
-      most = part.all.items[i];
+    {
+      all_ns += part.all.items[i].ns;
+      if (part.all.items[i].ns > most.ns)
+        most = part.all.items[i];
+    }
   lns_array_clear (&part.all);
+  finding->is_many_calls = (double)most.ns < 0.8 * (double)all_ns;
   finding->own.call = most.what.call;
   finding->own.range = most.what.range;
   if (!good || finding->part != LNS_CAUSE_CPU_WORK)

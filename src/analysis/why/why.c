@@ -32,22 +32,47 @@ voted (const LnsVote *vote, int64_t ns)
   return vote->weight_ns >= ns / 5 ? vote->name : 0;
 }
 
+/* A range around parts of a group lasts for so long, at least. */
+#define LONG_NS INT64_C (300000)
+
+/* The range that is around most of the parts that GROUP has kept, where the short ranges that they are in differ; or 0. */
+static uint32_t
+common_range (LnsWhyMaker *maker, const LnsGroup *group)
+{
+  LnsVote vote = { 0 };
+
+  for (unsigned i = 0; i < group->n_parts; i++)
+    {
+      LnsDeed around = { .range_lane = LNS_ID_NONE };
+      if (lns_thread_facts_long_range (maker->facts, group->parts[i].thread,
+                                       group->parts[i].start_ns, LONG_NS, &around, NULL))
+        _lns_why_vote (&vote, around.range, 1);
+    }
+  return vote.weight_ns > group->n_parts / 3 ? vote.name : 0;
+}
+
 static bool
 add_finding (LnsWhyMaker *maker, const LnsGroup *group, LnsError *error)
 {
   LnsWhyFinding *finding =
       _lns_why_add_finding (maker, group->cause, group->ledger, group->ns, group->count);
   int64_t longest_ns = -1;
+  uint32_t longest_call = 0;
 
   finding->group = (uint32_t)(group - maker->groups.items) + 1;
   finding->confidence = group->confidence;
   finding->n_steps = group->n_steps;
-  finding->own = (LnsOccupation){ group->thread, group->call, group->range, 0 };
-  if (group->is_any_place)
+  finding->own = (LnsOccupation){ group->thread_vote.name, group->call, group->range, 0 };
+  finding->n_threads = group->n_threads;
+  if (group->is_any_call)
     {
       finding->own.call = voted (&group->call_vote, group->ns);
-      finding->own.range = voted (&group->range_vote, group->ns);
+      finding->is_many_calls = (double)group->call_vote.weight_ns < 0.8 * (double)group->ns;
     }
+  if (group->is_any_place)
+    finding->own.range = voted (&group->range_vote, group->ns);
+  if (group->is_any_place && finding->own.range == 0)
+    finding->own.range = common_range (maker, group);
   finding->is_many_ranges = group->is_many_ranges;
   for (unsigned i = 0; i < group->n_parts; i++)
     {
@@ -58,9 +83,13 @@ add_finding (LnsWhyMaker *maker, const LnsGroup *group, LnsError *error)
         {
           longest_ns = part->end_ns - part->start_ns;
           finding->longest = evidence;
+          longest_call = part->call;
         }
     }
   qsort (finding->evidence, finding->n_evidence, sizeof *finding->evidence, compare_evidence);
+  /* Of calls that take about the same time none has most. */
+  if (group->is_any_call && !group->is_any_place && finding->own.call == 0)
+    finding->own.call = longest_call;
   return _lns_why_follow (maker, group, finding, error);
 }
 
@@ -261,6 +290,7 @@ lns_why_run (LnsTables *tables,
   lns_array_clear (&maker.groups);
   lns_array_clear (&maker.steps);
   lns_id_map_clear (&maker.group_of);
+  lns_id_map_clear (&maker.counted);
   lns_id_map_clear (&maker.name_keys);
   lns_id_map_clear (&maker.collectives);
   free (maker.step_ns);
