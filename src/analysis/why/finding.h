@@ -57,6 +57,7 @@ typedef struct
   unsigned
       n_rivals; /* of time without a CPU: threads that had it for a tenth of that or more; `waits` has the one with most */
   bool is_taken_by_others; /* … or other programs had it, of which nothing was recorded          */
+  bool is_many_awaited; /* each wait was for another process, of the same name                   */
   bool is_for_python; /* … for the lock of Python's interpreter, which that thread held          */
   bool waits_on; /* the last of them waited, too                                                 */
   LnsEvidence longest;
@@ -137,6 +138,8 @@ typedef struct
   LNS_ARRAY (LnsWhyFinding) findings; /* what costs most first                                   */
   LNS_ARRAY (LnsAbstention) abstained;
   LnsWhySteps steps;
+  LnsOccupation
+      meanwhile; /* what another thread did while it is not known what the first ledger's waited for; or no thread */
   bool
       is_about_work; /* the verdict is on the time from the first to the last work: starting and ending take much more */
   char *verdict; /* owned: a sentence                                                            */
@@ -144,5 +147,6 @@ typedef struct
       lead_size; /* how many bytes at its start say how it is, before why that is so            */
   bool
       is_slow; /* something is to be done, and the program ran long enough for that to be worth it */
-  char *next;  /* owned: what to do, or NULL                                                   */
+  bool is_unknown; /* … or most of the time is not known                                         */
+  char *next; /* owned: what to do, or NULL                                                   */
 } LnsWhy;

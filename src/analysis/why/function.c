@@ -14,6 +14,7 @@
 #include "src/tables/lanes.h"
 
 #define MAX_SAMPLES      20000
+#define BLOCKED          7 /* ENUM_SAMPLING_THREAD_STATE */
 #define MAX_KEPT_SAMPLES 64
 
 /* A function of Python is told if it is on the stack in this share of the samples, the innermost that is. */
@@ -32,12 +33,21 @@ typedef struct
   const char *kept;
 } Samples;
 
-/* Adds the samples of LANE from START_NS to END_NS. */
+/* Which samples count: of a thread that waits, or that does not. */
+typedef enum
+{
+  ANY,
+  RUNNING,
+  WAITING
+} Which;
+
+/* Adds the samples of LANE from START_NS to END_NS. Samples of Python tell whether the thread waited; of CPUs, that it ran. */
 static bool
 count_samples (LnsWhyMaker *maker,
                uint32_t lane,
                int64_t start_ns,
                int64_t end_ns,
+               Which which,
                Samples *samples,
                LnsError *error)
 {
@@ -49,9 +59,12 @@ count_samples (LnsWhyMaker *maker,
   /* Each sample of an import has a chain of its own, which is looked up in a table: some tell enough. */
   samples->is_kept = n_nodes == 0 && samples->kept != NULL;
   const unsigned most = samples->is_kept ? MAX_KEPT_SAMPLES : MAX_SAMPLES;
+  const int state =
+      kind == LNS_LANE_PYTHON_SAMPLE ? lns_lane_kind_extra (kind, LNS_COLUMN_THREAD_STATE) : -1;
   LnsLaneCursor cursor = { .report = maker->report,
                            .lane = lane,
-                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN) };
+                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN) |
+                                      LNS_COLUMN_BIT (LNS_COLUMN_THREAD_STATE) };
   bool good = lns_lane_cursor_seek (&cursor, start_ns, error);
 
   for (unsigned n = 0; good && n < most && lns_lane_cursor_has (&cursor) &&
@@ -59,7 +72,8 @@ count_samples (LnsWhyMaker *maker,
        n++)
     {
       const uint64_t node = lns_chunk_extra (cursor.chunk, chain, cursor.i);
-      if (node != 0)
+      const bool waits = state >= 0 && lns_chunk_extra (cursor.chunk, state, cursor.i) == BLOCKED;
+      if (node != 0 && (which == ANY || state < 0 || waits == (which == WAITING)))
         lns_id_map_set_number (&samples->counts, node,
                                1 + lns_id_map_number (&samples->counts, node));
       good = lns_lane_cursor_next (&cursor, error);
@@ -75,6 +89,7 @@ take_samples (LnsWhyMaker *maker,
               LnsLaneKind kind,
               const LnsPart *parts,
               unsigned n,
+              Which which,
               Samples *ret_samples,
               LnsError *error)
 {
@@ -85,8 +100,8 @@ take_samples (LnsWhyMaker *maker,
   *ret_samples = (Samples){ 0 };
   for (size_t i = 0; good && i < n_lanes; i++)
     for (unsigned k = 0; good && k < n; k++)
-      good =
-          count_samples (maker, lanes[i], parts[k].start_ns, parts[k].end_ns, ret_samples, error);
+      good = count_samples (maker, lanes[i], parts[k].start_ns, parts[k].end_ns, which, ret_samples,
+                            error);
   return good;
 }
 
@@ -196,8 +211,10 @@ static bool
 is_own (LnsReport *report, const LnsStackFrame *frame)
 {
   const char *file = lns_report_string (report, frame->file, NULL);
-  return frame->file != 0 && *file != '\0' && *file != '<' && strstr (file, "-packages/") == NULL &&
-         strstr (file, "/lib/python3") == NULL && strstr (file, "/lib64/python3") == NULL;
+  /* "<string>" is what `python -c` runs, "<frozen importlib._bootstrap>" is Python's. */
+  return frame->file != 0 && *file != '\0' && strncmp (file, "<frozen", strlen ("<frozen")) != 0 &&
+         strstr (file, "-packages/") == NULL && strstr (file, "/lib/python3") == NULL &&
+         strstr (file, "/lib64/python3") == NULL;
 }
 
 /* Whether FRAME is what a module does when it is imported. */
@@ -296,13 +313,16 @@ tell_python (LnsReport *report, const Samples *samples, LnsOccupation *occupatio
   LnsIdMap counts = { 0 };
   const double n_all = (double)count_on_stacks (report, samples, &counts);
   LnsCallWalk walk = lns_call_walk (report, typical_chain (report, samples, &counts, n_all));
-  const LnsStackFrame *frame, *inner = NULL;
+  const LnsStackFrame *frame, *inner = NULL, *unnamed = NULL;
 
   while (occupation->caller == 0 && (frame = lns_call_walk_next (&walk)) != NULL)
     {
       const bool imports = is_import (report, frame);
-      if (!is_frequent (report, frame, &counts, n_all) ||
-          (inner == NULL && !imports && !is_named (report, frame)))
+      if (!is_frequent (report, frame, &counts, n_all))
+        continue;
+      if (unnamed == NULL && is_own (report, frame))
+        unnamed = frame; /* what the program does outside of functions */
+      if (inner == NULL && !imports && !is_named (report, frame))
         continue;
       if (inner == NULL || (imports && is_importer (report, inner)))
         {
@@ -318,6 +338,13 @@ tell_python (LnsReport *report, const Samples *samples, LnsOccupation *occupatio
           occupation->file = frame->file;
           occupation->line = frame->line;
         }
+    }
+  if (inner == NULL && unnamed != NULL)
+    {
+      occupation->is_python = true;
+      occupation->function = unnamed->symbol;
+      occupation->file = unnamed->file;
+      occupation->line = unnamed->line;
     }
   lns_id_map_clear (&counts);
 }
@@ -354,11 +381,14 @@ _lns_why_find_function (LnsWhyMaker *maker,
                         const LnsPart *parts,
                         unsigned n,
                         bool of_python,
+                        bool ran,
                         LnsOccupation *occupation,
                         LnsError *error)
 {
+  const Which which = ran ? RUNNING : of_python ? WAITING : ANY;
   Samples samples;
-  bool good = take_samples (maker, thread, LNS_LANE_PYTHON_SAMPLE, parts, n, &samples, error);
+  bool good =
+      take_samples (maker, thread, LNS_LANE_PYTHON_SAMPLE, parts, n, which, &samples, error);
 
   occupation->function = occupation->caller = occupation->file = occupation->line = 0;
   occupation->import = 0;
@@ -370,7 +400,7 @@ _lns_why_find_function (LnsWhyMaker *maker,
   lns_id_map_clear (&samples.counts);
   if (!good || of_python || occupation->function != 0)
     return good;
-  good = take_samples (maker, thread, LNS_LANE_CPU_SAMPLE, parts, n, &samples, error);
+  good = take_samples (maker, thread, LNS_LANE_CPU_SAMPLE, parts, n, which, &samples, error);
   if (good)
     occupation->function = innermost (maker->report, &samples);
   lns_id_map_clear (&samples.counts);

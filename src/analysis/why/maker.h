@@ -151,12 +151,14 @@ bool _lns_why_find_occupation (LnsWhyMaker *maker,
                                LnsError *error);
 
 /* function.c: fills in the function in which THREAD was for most of the N stretches at PARTS, and its caller: of Python where that
- * was sampled, else of native code, unless only one OF_PYTHON is wanted. */
+ * was sampled, else of native code, unless only one OF_PYTHON is wanted, of a thread that waits. RAN: samples count in which the
+ * thread ran. */
 bool _lns_why_find_function (LnsWhyMaker *maker,
                              uint32_t thread,
                              const LnsPart *parts,
                              unsigned n,
                              bool of_python,
+                             bool ran,
                              LnsOccupation *occupation,
                              LnsError *error);
 

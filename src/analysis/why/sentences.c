@@ -45,11 +45,23 @@ _lns_why_ns (int64_t ns, char ret_text[LNS_WHY_NS_SIZE])
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
+/* NAME without what the C library puts before its functions inside: "fsync" for "__GI_fsync". */
+static const char *
+plain_name (const char *name)
+{
+  static const char *const inner[] = { "__GI___libc_", "__GI___", "__GI_", "__libc_" };
+
+  for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
+    if (strncmp (name, inner[i], strlen (inner[i])) == 0)
+      return name + strlen (inner[i]);
+  return name;
+}
+
 /* Writes the string ID, shortened, without the numbers at its end if it stands for MANY. */
 static void
 put_name (LnsReport *report, uint32_t id, bool many, FILE *stream)
 {
-  const char *name = lns_report_string (report, id, NULL);
+  const char *name = plain_name (lns_report_string (report, id, NULL));
   size_t n = strlen (name);
   const size_t most = 48;
 
@@ -332,6 +344,17 @@ name_of_thread (LnsReport *report, uint32_t thread)
                                                  : 0;
 }
 
+/* The name of the process of THREAD, or 0. */
+static uint32_t
+name_of_process (LnsReport *report, uint32_t thread)
+{
+  uint32_t n_processes;
+  const LnsProcess *processes = lns_report_processes (report, &n_processes);
+  const uint32_t process = process_of (report, thread);
+
+  return process < n_processes ? processes[process].name : 0;
+}
+
 char *
 lns_why_label (LnsTables *tables, const LnsWhyFinding *finding)
 {
@@ -510,6 +533,10 @@ advice_of (LnsReport *report, const LnsWhy *why, const LnsWhyFinding *finding)
   if (finding->is_for_python)
     return _ (
         "have the other thread's work done in another process, or in code that releases the lock");
+  if (finding->cause == LNS_CAUSE_IO_WAIT && finding->own.call == 0)
+    return _ ("see what it reads or writes there: read ahead, or write less often");
+  if (finding->cause == LNS_CAUSE_CPU_WORK && !has_gpu && finding->own.is_python)
+    return _ ("make this work less, or share it out among processes");
   if (finding->cause == LNS_CAUSE_CPU_WORK && !has_gpu)
     return _ ("make this work less, or share it out among threads");
   /* Between what is queued there is always a little; it weighs where there is much of it. */
@@ -649,7 +676,14 @@ put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
          : finding->n_waits > 1 ? _ (", in the end for ")
                                 : _ (", for "),
          stream);
-  put_thread (tables, last->thread, process_of (report, finding->own.thread), stream);
+  if (finding->is_many_awaited)
+    {
+      fputs (_ ("processes like “"), stream);
+      put_name (report, name_of_process (report, last->thread), false, stream);
+      fputs (_ ("”"), stream);
+    }
+  else
+    put_thread (tables, last->thread, process_of (report, finding->own.thread), stream);
   if (any)
     fprintf (stream, finding->waits_on ? _ (", which waited in turn in %s") : _ (" in %s"), text);
   free (text);
@@ -894,6 +928,25 @@ put_lead (LnsTables *tables,
   free (subject);
 }
 
+/* Writes what another thread did while it is not known what the one that is judged waited for. */
+static void
+put_meanwhile (LnsTables *tables, const LnsWhy *why, FILE *stream)
+{
+  LnsReport *report = lns_tables_report (tables);
+  char *text;
+  size_t size;
+
+  if (why->meanwhile.thread == LNS_ID_NONE)
+    return;
+  FILE *inner = lns_memory_stream (&text, &size);
+  const bool any = put_occupation (report, &why->meanwhile, inner);
+  lns_memory_stream_end (inner);
+  fputs (_ (" Meanwhile, "), stream);
+  put_thread (tables, why->meanwhile.thread, process_of (report, why->meanwhile.thread), stream);
+  fprintf (stream, any ? _ (" was in %s.") : _ (" ran."), text);
+  free (text);
+}
+
 /* Makes the verdict where nothing is accused. */
 static char *
 make_calm_verdict (LnsTables *tables, LnsWhy *why)
@@ -934,12 +987,14 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
         fprintf (stream, _ (" of %s"), _lns_why_ns (span_ns, ns));
       put_function (report, blocked, stream);
       fputs (_ ("; what it waited for was not recorded."), stream);
+      put_meanwhile (tables, why, stream);
     }
   else if (unknown_ns > span_ns / 10)
     {
       char *subject = lns_why_subject (tables, ledger), whole[LNS_WHY_NS_SIZE];
       fprintf (stream, _ ("%s: what happened in %s of %s was not recorded."), subject,
                _lns_why_ns (unknown_ns, ns), _lns_why_ns (span_ns, whole));
+      put_meanwhile (tables, why, stream);
       free (subject);
     }
   else
@@ -996,6 +1051,17 @@ put_own_work (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
     }
 }
 
+/* Whether what happened is not known for most of the time that the verdict is about. */
+static bool
+is_mostly_unknown (const LnsWhy *why)
+{
+  const LnsLedger *ledger = &why->ledgers.items[0];
+  const LnsSpan span = _lns_why_judged_span (why, ledger);
+
+  return ledger->cause_ns[LNS_CAUSE_UNKNOWN] + ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] >
+         (span.end_ns - span.start_ns) / 2;
+}
+
 /* ADVICE, a sentence, as what is to be done next: "record with -t osrt". To be freed. */
 static char *
 make_next (const char *advice)
@@ -1028,6 +1094,8 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language)
       why->verdict = make_calm_verdict (tables, why);
       if (why->abstained.n > 0)
         why->next = make_next (why->abstained.items[0].advice);
+      why->is_unknown = why->ledgers.n > 0 && why->abstained.n > 0 && is_mostly_unknown (why) &&
+                        why->span.end_ns - why->span.start_ns >= SLOW_NS;
       lns_text_in_english (was_english);
       return;
     }

@@ -109,7 +109,8 @@ awaited_child (
       if (i == process || processes[i].parent != process ||
           end_ns - start_ns < (span->end_ns - span->start_ns) / 2)
         continue;
-      if (cpu_ns[i] > most_ns)
+      /* One that runs less than its parent is no answer to why that waits: more likely it waits for the parent. */
+      if (cpu_ns[i] > most_ns && cpu_ns[i] >= cpu_ns[process])
         {
           most_ns = cpu_ns[i];
           found = i;
@@ -131,6 +132,9 @@ typedef struct
   uint32_t thread;
   uint32_t lane; /* of the deed before                                                           */
   uint64_t ordinal;
+  /* A call may be told in pieces, as its thread lacked a CPU in between. */
+  uint32_t call_lane;
+  uint64_t call_ordinal, call_gap, last_gap;
   int64_t not_recorded_ns;
 } Telling;
 
@@ -148,8 +152,18 @@ take_deed (void *data, const LnsDeed *deed)
                    .waker = deed->waker,
                    .is_for_python = deed->is_for_python };
 
-  if (deed->lane == LNS_ID_NONE || deed->lane != telling->lane || deed->ordinal != telling->ordinal)
-    telling->maker->gap++;
+  if (deed->name != 0 && deed->lane != LNS_ID_NONE && deed->lane == telling->call_lane &&
+      deed->ordinal == telling->call_ordinal)
+    telling->maker->gap = telling->call_gap;
+  else if (deed->lane == LNS_ID_NONE || deed->lane != telling->lane ||
+           deed->ordinal != telling->ordinal)
+    telling->maker->gap = ++telling->last_gap;
+  if (deed->name != 0)
+    {
+      telling->call_lane = deed->lane;
+      telling->call_ordinal = deed->ordinal;
+      telling->call_gap = telling->maker->gap;
+    }
   telling->lane = deed->lane;
   telling->ordinal = deed->ordinal;
   switch (deed->doing)
@@ -201,6 +215,58 @@ take_deed (void *data, const LnsDeed *deed)
   return lns_go_on (telling->maker->cancel, NULL);
 }
 
+/* Fills in the other thread of THREAD's process that ran most in SPAN, and what it did, if it ran for much of it. */
+static bool
+find_meanwhile (LnsWhyMaker *maker,
+                uint32_t thread,
+                const LnsSpan *span,
+                LnsOccupation *ret_meanwhile,
+                LnsError *error)
+{
+  uint32_t n_lanes, found = LNS_ID_NONE;
+  const LnsLane *lanes = lns_report_lanes (maker->report, &n_lanes);
+  const uint32_t process = lns_report_threads (maker->report, NULL)[thread].process;
+  const LnsPart part = { .start_ns = span->start_ns, .end_ns = span->end_ns };
+  int64_t most_ns = (span->end_ns - span->start_ns) / 4;
+
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      const LnsTrack *track = lns_track_of (maker->report, i);
+      const int64_t busy_ns = lns_report_lane_info (maker->report, i)->busy_ns;
+      if (lanes[i].kind != LNS_LANE_SCHED || track->process != process || track->thread == thread ||
+          busy_ns <= most_ns)
+        continue;
+      most_ns = busy_ns;
+      found = track->thread;
+    }
+  return found == LNS_ID_NONE ||
+         _lns_why_find_occupation (maker, found, &part, 1, ret_meanwhile, error);
+}
+
+/* The program that PROCESS became by exec and was for longest: each is a process of the report, with the same pid. */
+static uint32_t
+longest_program (LnsWhyMaker *maker, uint32_t process, const LnsFilterSpan *within)
+{
+  uint32_t n, found = process;
+  const LnsProcess *processes = lns_report_processes (maker->report, &n);
+  int64_t most_ns = -1;
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      LnsSpan span = { 0 };
+      if (processes[i].pid != processes[process].pid || within->process != LNS_ID_NONE)
+        continue;
+      const uint32_t thread = main_thread (maker, i, within);
+      if (thread != LNS_ID_NONE && span_of_thread (maker, thread, within, &span) > 0 &&
+          span.end_ns - span.start_ns > most_ns)
+        {
+          most_ns = span.end_ns - span.start_ns;
+          found = i;
+        }
+    }
+  return found;
+}
+
 bool
 _lns_why_thread (LnsWhyMaker *maker,
                  const LnsFilterSpan *within,
@@ -222,6 +288,8 @@ _lns_why_thread (LnsWhyMaker *maker,
     }
   if (thread == LNS_ID_NONE)
     return true;
+  process = longest_program (maker, process, within);
+  thread = main_thread (maker, process, within);
   span_of_thread (maker, thread, within, &span);
   for (unsigned depth = 0; depth < 4; depth++)
     {
@@ -229,8 +297,8 @@ _lns_why_thread (LnsWhyMaker *maker,
       const uint32_t next = child != LNS_ID_NONE ? main_thread (maker, child, within) : LNS_ID_NONE;
       if (next == LNS_ID_NONE)
         break;
-      process = child;
-      thread = next;
+      process = longest_program (maker, child, within);
+      thread = main_thread (maker, process, within);
       span_of_thread (maker, thread, within, &span);
     }
   if (!_lns_why_find_steps (maker, thread, within, &span, step_range, error))
@@ -239,12 +307,19 @@ _lns_why_thread (LnsWhyMaker *maker,
   ledger->process = process;
   ledger->thread = thread;
   ledger->n_processes = 1;
-  Telling telling = { .maker = maker, .thread = thread, .lane = LNS_ID_NONE };
+  Telling telling = { .maker = maker,
+                      .thread = thread,
+                      .lane = LNS_ID_NONE,
+                      .call_lane = LNS_ID_NONE,
+                      .last_gap = maker->gap };
   if (!lns_thread_facts_walk (maker->facts, thread, span.start_ns, span.end_ns, true, take_deed,
                               &telling, error) ||
       !lns_go_on (maker->cancel, error))
     return false;
   const int64_t unknown_ns = maker->why->ledgers.items[maker->ledger].cause_ns[LNS_CAUSE_UNKNOWN];
+  if (unknown_ns > (span.end_ns - span.start_ns) / 2 &&
+      !find_meanwhile (maker, thread, &span, &maker->why->meanwhile, error))
+    return false;
   if (unknown_ns > (span.end_ns - span.start_ns) / 20)
     _lns_why_abstain (
         maker, &span, N_ ("Record with -t osrt."),

@@ -304,7 +304,7 @@ find_occupation (LnsWhyMaker *maker,
   lns_array_clear (&all);
   ret_most->what.thread = thread;
   if (good && ret_most->what.call == 0)
-    good = _lns_why_find_function (maker, thread, parts, n, false, &ret_most->what, error);
+    good = _lns_why_find_function (maker, thread, parts, n, false, false, &ret_most->what, error);
   return good;
 }
 
@@ -323,8 +323,21 @@ _lns_why_find_occupation (LnsWhyMaker *maker,
   return good;
 }
 
-/* The thread for which the N waits at PARTS of THREAD were, the one with most of their time, or LNS_ID_NONE; and which of them were
- * for it. */
+/* Whether the threads A and B are of two processes of one name. */
+static bool
+is_of_same_program (LnsWhyMaker *maker, uint32_t a, uint32_t b)
+{
+  uint32_t n, n_processes;
+  const LnsThread *threads = lns_report_threads (maker->report, &n);
+  const LnsProcess *processes = lns_report_processes (maker->report, &n_processes);
+
+  return a < n && b < n && threads[a].process != threads[b].process &&
+         threads[a].process < n_processes && threads[b].process < n_processes &&
+         processes[threads[a].process].name == processes[threads[b].process].name;
+}
+
+/* The thread for which the N waits at PARTS of THREAD were, the one with most of their time, or LNS_ID_NONE; which of them were
+ * for it, and how many for another process of the same name. */
 static bool
 find_awaited (LnsWhyMaker *maker,
               uint32_t thread,
@@ -333,6 +346,7 @@ find_awaited (LnsWhyMaker *maker,
               uint32_t *ret_thread,
               LnsPart ret_parts[static LNS_MAX_EVIDENCE],
               unsigned *ret_n,
+              unsigned *ret_n_others,
               LnsError *error)
 {
   uint32_t threads[LNS_MAX_EVIDENCE];
@@ -370,10 +384,12 @@ find_awaited (LnsWhyMaker *maker,
   /* What is told by the time of calls alone has to be so of most waits. */
   if (is_io && (double)most_ns < 0.6 * (double)all_ns)
     *ret_thread = LNS_ID_NONE;
-  *ret_n = 0;
+  *ret_n = *ret_n_others = 0;
   for (unsigned i = 0; i < n; i++)
     if (threads[i] == *ret_thread)
       ret_parts[(*ret_n)++] = parts[i];
+    else if (*ret_thread != LNS_ID_NONE && is_of_same_program (maker, threads[i], *ret_thread))
+      ++*ret_n_others;
   return good;
 }
 
@@ -619,6 +635,27 @@ find_rivals (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *finding, 
   return good;
 }
 
+/* Fills in the function in which the thread of FINDING, of GROUP, computed: in the N PARTS, its longest; or where these are a small part
+ * of many, wherever it ran. */
+static bool
+find_work (LnsWhyMaker *maker,
+           const LnsGroup *group,
+           const LnsPart *parts,
+           unsigned n,
+           LnsWhyFinding *finding,
+           LnsError *error)
+{
+  const LnsSpan span = _lns_why_work_span (&maker->why->ledgers.items[group->ledger]);
+  const LnsPart all = { .start_ns = span.start_ns, .end_ns = span.end_ns };
+  int64_t told_ns = 0;
+
+  for (unsigned i = 0; i < n; i++)
+    told_ns += parts[i].end_ns - parts[i].start_ns;
+  const bool is_told = told_ns >= group->ns / 3 || group->range != 0;
+  return _lns_why_find_function (maker, finding->own.thread, is_told ? parts : &all,
+                                 is_told ? n : 1, false, true, &finding->own, error);
+}
+
 bool
 _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *finding, LnsError *error)
 {
@@ -633,7 +670,7 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
   if (thread == LNS_ID_NONE || n == 0)
     return true;
   if (group->cause == LNS_CAUSE_CPU_WORK)
-    return _lns_why_find_function (maker, thread, parts, n, false, &finding->own, error);
+    return find_work (maker, group, parts, n, finding, error);
   if (group->cause == LNS_CAUSE_START_UP || group->cause == LNS_CAUSE_TEAR_DOWN)
     {
       Occupied most;
@@ -647,7 +684,7 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
     return find_rivals (maker, group, finding, error);
   if (group->cause == LNS_CAUSE_COLLECTIVE_WAIT)
     return follow_ranks (maker, group, finding, error);
-  if (!_lns_why_find_function (maker, thread, parts, n, true, &finding->own, error))
+  if (!_lns_why_find_function (maker, thread, parts, n, true, false, &finding->own, error))
     return false;
   if (group->cause != LNS_CAUSE_LOCK_WAIT && group->cause != LNS_CAUSE_IO_WAIT)
     return true;
@@ -658,10 +695,11 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
     {
       LnsPart told[LNS_MAX_EVIDENCE];
       uint32_t awaited;
-      unsigned n_told = 0;
+      unsigned n_told = 0, n_others = 0;
       Occupied most;
       if (!(is_for_python ? find_python_holder (maker, thread, parts, n, &awaited, error)
-                          : find_awaited (maker, thread, parts, n, &awaited, told, &n_told, error)))
+                          : find_awaited (maker, thread, parts, n, &awaited, told, &n_told,
+                                          &n_others, error)))
         return false;
       /* The longest waits may be those that time ended, or that the waiting one ended; others tell. */
       if ((awaited == LNS_ID_NONE || awaited == finding->own.thread) && waker != 0)
@@ -676,11 +714,12 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
                             error))
         return false;
       finding->waits[finding->n_waits++] = most.what;
+      finding->is_many_awaited = n_others > n / 3;
       finding->waits_on = most.class == LNS_CALL_LOCK || most.doing == LNS_DOING_BLOCKED;
       if (!finding->waits_on)
         break;
       is_for_python = most.python_ns > most.ns / 2;
-      waker = most.waker_vote.name;
+      waker = most.waker_vote.weight_ns >= most.ns / 3 ? most.waker_vote.name : 0;
       thread = awaited;
       if (is_for_python)
         continue; /* in the same time as before */
@@ -761,7 +800,7 @@ _lns_why_find_deed (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsError *error)
     steps[i] = (LnsPart){ .start_ns = finding->evidence[i].start_ns,
                           .end_ns = finding->evidence[i].end_ns };
   return _lns_why_find_function (maker, finding->own.thread, steps, finding->n_evidence, false,
-                                 &finding->own, error);
+                                 true, &finding->own, error);
 }
 
 bool

@@ -264,6 +264,7 @@ lns_why_run (LnsTables *tables,
 
   maker.finder = lns_launch_finder_new (report, lns_thread_facts_classes (maker.facts), cancel);
   const LnsReportInfo *info = lns_report_info (report);
+  maker.why->meanwhile.thread = LNS_ID_NONE;
   maker.why->span.start_ns =
       options->span.start_ns > info->start_ns ? options->span.start_ns : info->start_ns;
   maker.why->span.end_ns =

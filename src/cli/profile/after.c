@@ -204,8 +204,10 @@ say_why (LnsProfile *profile, const char *path)
     why = lns_why_run (tables,
                        &(LnsWhyOptions){ .span = lns_filter_span (report), .in_language = true },
                        lns_cli_interrupted (), NULL);
-  if (why != NULL && why->is_slow)
+  if (why != NULL && (why->is_slow || why->is_unknown))
     lns_profile_print (profile, _ ("Why: %s\n"), why->verdict);
+  if (why != NULL && why->is_unknown && why->next != NULL)
+    lns_profile_print (profile, _ ("     To know more, %s.\n"), why->next);
   lns_why_free (why);
   lns_tables_free (tables);
   lns_report_close (report);
