@@ -235,7 +235,7 @@ class Desk:
         self.changes(look, lambda: self.activate(action))
 
     def win_show_findings(self):
-        self.toggles("win.show-findings", "page tab", "Findings")
+        self.toggles("win.show-findings", "push button", "Close the Panes")
 
     def win_show_events(self):
         self.chooses("win.show-events", "Events View")
@@ -420,7 +420,7 @@ def test_keys_go_to_panes():
             presses(key, "page tab", tab)
             assert app.root.find("page tab", tab).state("selected"), tab
         presses("ctrl+4", "panel", "Timeline")
-        assert app.root.find("page tab", "Functions") is None
+        app.find("push button", "Open the Panes")
         presses("ctrl+1", "page tab", "Events View")
         presses("ctrl+2", "filler", "LnsDetailsPane")
         presses("ctrl+2", "panel", "Timeline")

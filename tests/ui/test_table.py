@@ -154,6 +154,7 @@ def ink(app, node):
 
 def test_empty_view_says_what_to_do():
     with opened(report()) as app:
+        app.find("page tab", "Events View").click()
         app.find("label", "No Events Shown")
         app.find("label", "Right-click a row of the timeline and choose “Show in Events View”.")
         app.find("label", "No Event Selected")

@@ -3,13 +3,19 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
+#include <glib/gi18n.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/compare.h"
 #include "ui/model/row-tree-private.h"
 
-#define MAX_LEVELS 6
+#define MAX_LEVELS 7
+
+/* A thread that ran for less than this share of what the busiest one of its process did, and has no ranges and no calls of CUDA, is
+ * quiet. So many of them have a row together. */
+#define QUIET_SHARE 0.03
+#define MANY_QUIET  3
 
 /* The order of the rows below a parent, or at the top: GPUs, whose idleness is what is looked for, and the threads that give them
  * work; what waits for something, and what the machine did, last. */
@@ -19,6 +25,7 @@ typedef enum
   PART_OF_PROCESS,
   PART_THREAD,
   PART_OTHER_THREAD,
+  PART_QUIET_THREADS,
   PART_OVERHEAD,
   PART_CPUS
 } Part;
@@ -60,6 +67,8 @@ typedef struct
   bool *has_ranges, *has_calls;   /* per process */
   bool *has_gpu;                  /* per process */
   bool *calls_cuda;               /* per thread */
+  bool *is_quiet;                 /* per thread */
+  uint32_t *n_quiet;              /* per process */
   uint32_t *first_counter_of; /* per device and kind of counters: the track of the first, or none */
   LnsRowTree *tree;
 } Builder;
@@ -208,6 +217,14 @@ push_device (const Builder *builder, Leaf *leaf)
     push (leaf, LNS_ROW_GPU, 3, track->kind, 0);
 }
 
+/* Whether the thread of TRACK is one of the quiet ones, which have a row together where they are many. */
+static bool
+is_in_quiet (const Builder *builder, const LnsTrack *track)
+{
+  return track->process < builder->n_processes && builder->is_quiet[track->thread] &&
+         builder->n_quiet[track->process] >= MANY_QUIET;
+}
+
 static void
 place (const Builder *builder, Leaf *leaf)
 {
@@ -223,6 +240,8 @@ place (const Builder *builder, Leaf *leaf)
     push_device (builder, leaf);
   else if (track->thread < builder->n_threads)
     {
+      if (is_in_quiet (builder, track))
+        push (leaf, LNS_ROW_THREADS, PART_QUIET_THREADS, 0, 0);
       push (leaf, LNS_ROW_THREAD, thread_part (builder, track),
             thread_rank (builder, track->thread), track->thread);
       push_own (builder, leaf);
@@ -245,9 +264,9 @@ push_projection (const Builder *builder, Leaf *leaf)
 static uint64_t
 part_of (const Level *level)
 {
-  return level->kind == LNS_ROW_THREAD   ? level->order[0]
-         : level->kind == LNS_ROW_CPUS   ? PART_CPUS
-         : level->kind == LNS_ROW_DEVICE ? PART_DEVICE
+  return level->kind == LNS_ROW_THREAD || level->kind == LNS_ROW_THREADS ? level->order[0]
+         : level->kind == LNS_ROW_CPUS                                   ? PART_CPUS
+         : level->kind == LNS_ROW_DEVICE                                 ? PART_DEVICE
          : level->kind == LNS_ROW_GPU && level->order[0] == LNS_TRACK_CUDA_OVERHEAD
              ? PART_OVERHEAD
              : PART_OF_PROCESS;
@@ -351,6 +370,46 @@ count_contexts (Builder *builder)
     }
 }
 
+/* Finds the quiet threads. Where it was not recorded when threads ran, none is. */
+static void
+find_quiet (Builder *builder)
+{
+  g_autofree int64_t *busy_ns = g_new0 (int64_t, builder->n_threads + 1);
+  g_autofree int64_t *most_ns = g_new0 (int64_t, builder->n_processes + 1);
+  g_autofree bool *is_known = g_new0 (bool, builder->n_threads + 1);
+  builder->is_quiet = g_new0 (bool, builder->n_threads + 1);
+  builder->n_quiet = g_new0 (uint32_t, builder->n_processes + 1);
+  for (uint32_t lane = 0; lane < builder->n_lanes; lane++)
+    {
+      const LnsLaneInfo *info = lns_report_lane_info (builder->report, lane);
+      if (info == NULL || info->n_events == 0 || builder->lanes[lane].track >= builder->n_tracks)
+        continue;
+      const LnsTrack *track = &builder->tracks[builder->lanes[lane].track];
+      const LnsLaneKind kind = builder->lanes[lane].kind;
+      if (track->thread >= builder->n_threads || track->process >= builder->n_processes)
+        continue;
+      if (kind == LNS_LANE_SCHED)
+        {
+          is_known[track->thread] = true;
+          busy_ns[track->thread] = info->busy_ns;
+          most_ns[track->process] = MAX (most_ns[track->process], info->busy_ns);
+        }
+      else if (kind == LNS_LANE_NVTX_PUSH_POP || kind == LNS_LANE_NVTX_START_END ||
+               kind == LNS_LANE_CUDA_API)
+        busy_ns[track->thread] = INT64_MAX / 2;
+    }
+  for (uint32_t thread = 0; thread < builder->n_threads; thread++)
+    {
+      const uint32_t process = builder->threads[thread].process;
+      if (process >= builder->n_processes || !is_known[thread] ||
+          thread_rank (builder, thread) == 1 ||
+          (double)busy_ns[thread] >= QUIET_SHARE * (double)most_ns[process])
+        continue;
+      builder->is_quiet[thread] = true;
+      builder->n_quiet[process]++;
+    }
+}
+
 /* Whether ranges of PROCESS may have begun work. */
 static bool
 may_project (const Builder *builder, uint32_t process)
@@ -429,14 +488,14 @@ add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
                    (parent == LNS_ID_NONE || row_at (tree, parent)->kind != LNS_ROW_ALL_STREAMS);
   LnsRow row = {
     .kind = kind,
-    .expanded = kind != LNS_ROW_CPUS && kind != LNS_ROW_KERNELS && kind != LNS_ROW_MEMORY &&
-                kind != LNS_ROW_PROJECTION && kind != LNS_ROW_COUNTER &&
+    .expanded = kind != LNS_ROW_CPUS && kind != LNS_ROW_THREADS && kind != LNS_ROW_KERNELS &&
+                kind != LNS_ROW_MEMORY && kind != LNS_ROW_PROJECTION && kind != LNS_ROW_COUNTER &&
                 !(kind == LNS_ROW_GPU && track->kind == LNS_TRACK_CUDA_OVERHEAD) &&
                 !(kind == LNS_ROW_STREAM && is_folded_stream (builder, leaf)),
     .depth = parent == LNS_ID_NONE ? 0 : row_at (tree, parent)->depth + 1,
     .parent = parent,
     .process = track->process,
-    .thread = kind <= LNS_ROW_PROCESS ? LNS_ID_NONE : track->thread,
+    .thread = kind <= LNS_ROW_THREADS ? LNS_ID_NONE : track->thread,
     .domain = kind <= LNS_ROW_THREAD ? LNS_ID_NONE : track->domain,
     .device = kind <= LNS_ROW_THREAD ? LNS_ID_NONE : track->device,
     .context = kind >= LNS_ROW_CONTEXT ? leaf->context : LNS_ID_NONE,
@@ -552,6 +611,13 @@ label_rows (Builder *builder)
       uint32_t lane =
           row->n_lanes > 0 ? g_array_index (tree->lanes, uint32_t, row->lanes) : LNS_ID_NONE;
       row->label = _lns_row_label (builder->report, row, lane);
+      if (row->kind == LNS_ROW_THREADS)
+        {
+          g_free (row->label);
+          row->label = g_strdup_printf (
+              ngettext ("%u quiet thread", "%u quiet threads", builder->n_quiet[row->process]),
+              builder->n_quiet[row->process]);
+        }
       bool is_memset = row->kind == LNS_ROW_GPU && _lns_row_is_work (builder->report, lane);
       row->splits = row->splits && row->n_own > 0;
       if (row->kind != LNS_ROW_KERNELS && row->kind != LNS_ROW_MEMORY && !is_memset)
@@ -593,6 +659,7 @@ lns_row_tree_new (LnsReport *report)
     tree->row_of_lane[lane] = LNS_ID_NONE;
 
   count_contexts (&builder);
+  find_quiet (&builder);
   g_autoptr (GArray) leaves = collect_leaves (&builder);
   add_rows (&builder, (const Leaf *)(void *)leaves->data, leaves->len);
   borrow_all_lanes (&builder);
@@ -609,5 +676,7 @@ lns_row_tree_new (LnsReport *report)
   g_free (builder.has_gpu);
   g_free (builder.calls_cuda);
   g_free (builder.first_counter_of);
+  g_free (builder.is_quiet);
+  g_free (builder.n_quiet);
   return tree;
 }

@@ -476,6 +476,8 @@ _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
       return g_strdup (_ ("CPUs"));
     case LNS_ROW_PROCESS:
       return process_label (report, row->process);
+    case LNS_ROW_THREADS:
+      return g_strdup (_ ("Quiet threads"));
     case LNS_ROW_THREAD:
       return thread_label (report, row->thread);
     case LNS_ROW_RANGES:

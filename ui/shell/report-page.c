@@ -22,11 +22,17 @@ struct _LnsReportPage
   LnsReportParts parts; /* the view is owned */
   GSettings *settings;  /* owned             */
 
+  gboolean is_narrow;     /* there is no room for details that nobody asked for */
+  gboolean places_bottom; /* the panes below the timeline came or went          */
+  gboolean places_side;   /* the details came                                   */
+
   GtkBox *notices;
+  GtkPaned *side_paned; /* the timeline with what is below it, and details */
   GtkPaned *main_paned;
-  GtkPaned *bottom_paned;
   GtkWidget *bottom_box;
+  GtkWidget *bottom_strip; /* tabs, and the button */
   GtkWidget *bottom_switcher;
+  GtkButton *bottom_toggle;
   GtkStack *bottom_stack; /* a page for each pane of panes.h, called as that is */
 };
 
@@ -199,31 +205,30 @@ add_notices (LnsReportPage *self)
                 NULL, NULL);
 }
 
-/* Shows what the settings ask for. */
-static void
-update_panes_cb (GSettings *settings, const char *key, LnsReportPage *self)
-{
-  g_autofree char *page = g_settings_get_string (settings, "bottom-page");
-  gboolean bottom = strcmp (page, "none") != 0;
-  gboolean details = g_settings_get_boolean (settings, "show-details");
+/* In narrower windows, details are shown once something is selected. */
+#define NARROW_PX 1000
 
-  /* A newer version may know more panes. */
-  if (bottom && gtk_stack_get_child_by_name (self->bottom_stack, page) != NULL)
-    gtk_stack_set_visible_child_name (self->bottom_stack, page);
-  gtk_widget_set_visible (self->bottom_box, bottom);
-  gtk_widget_set_visible (self->parts.details, details);
-  gtk_widget_set_visible (GTK_WIDGET (self->bottom_paned), bottom || details);
+static gboolean
+has_selection (LnsReportPage *self)
+{
+  int64_t start_ns, end_ns;
+
+  return lns_view_get_selected_event (self->parts.view, NULL).lane != LNS_ID_NONE ||
+         lns_view_get_time_selection (self->parts.view, &start_ns, &end_ns);
 }
 
-/* The user chose another tab. */
-static void
-bottom_page_cb (GtkStack *stack, GParamSpec *pspec, LnsReportPage *self)
+/* The pane below the timeline, or "none". Free with g_free (). */
+static char *
+bottom_page (LnsReportPage *self)
 {
-  const char *name = gtk_stack_get_visible_child_name (stack);
-  g_autofree char *page = g_settings_get_string (self->settings, "bottom-page");
+  return g_settings_get_string (self->settings, "bottom-page");
+}
 
-  if (name != NULL && strcmp (page, "none") != 0 && strcmp (page, name) != 0)
-    g_settings_set_string (self->settings, "bottom-page", name);
+static gboolean
+is_bottom_open (LnsReportPage *self)
+{
+  g_autofree char *page = bottom_page (self);
+  return strcmp (page, "none") != 0;
 }
 
 /* The setting with the size of the end child of PANED. */
@@ -233,20 +238,106 @@ end_size_key (LnsReportPage *self, GtkPaned *paned)
   return paned == self->main_paned ? "bottom-height" : "details-width";
 }
 
-/* Gives the end child of PANED its last size as soon as PANED shows both children for the first time and knows its
- * own size. */
+/* Gives the end child of PANED its last size when it has come, and PANED knows its own size; of panes below the timeline that are
+ * closed, their tabs stay. */
 static void
-place_end_cb (GtkPaned *paned, GParamSpec *pspec, LnsReportPage *self)
+place_end (LnsReportPage *self, GtkPaned *paned)
+{
+  gboolean *places = paned == self->main_paned ? &self->places_bottom : &self->places_side;
+  int max_px, strip_px;
+
+  g_object_get (paned, "max-position", &max_px, NULL);
+  if (max_px == G_MAXINT || !*places)
+    return;
+  *places = FALSE;
+  const int end_px = g_settings_get_int (self->settings, end_size_key (self, paned));
+  gtk_widget_measure (self->bottom_strip, GTK_ORIENTATION_VERTICAL, -1, &strip_px, NULL, NULL,
+                      NULL);
+  if (paned == self->main_paned && !is_bottom_open (self))
+    gtk_paned_set_position (paned, max_px - strip_px);
+  else
+    gtk_paned_set_position (paned, MAX (max_px - end_px, max_px * 6 / 10));
+}
+
+/* Shows what the settings ask for. */
+static void
+update_panes (LnsReportPage *self)
+{
+  g_autofree char *page = bottom_page (self);
+  const gboolean bottom = is_bottom_open (self),
+                 was_open = gtk_widget_get_visible (GTK_WIDGET (self->bottom_stack));
+  const gboolean details = g_settings_get_boolean (self->settings, "show-details") &&
+                           (!self->is_narrow || has_selection (self));
+  const char *words = bottom ? _ ("Close the Panes") : _ ("Open the Panes");
+
+  /* A newer version may know more panes. */
+  if (bottom && gtk_stack_get_child_by_name (self->bottom_stack, page) != NULL)
+    gtk_stack_set_visible_child_name (self->bottom_stack, page);
+  self->places_bottom |= bottom != was_open;
+  self->places_side |= details && !gtk_widget_get_visible (self->parts.details);
+  gtk_widget_set_visible (GTK_WIDGET (self->bottom_stack), bottom);
+  gtk_widget_set_visible (self->parts.details, details);
+  gtk_button_set_icon_name (self->bottom_toggle, bottom ? "pan-down-symbolic" : "pan-up-symbolic");
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->bottom_toggle), words);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->bottom_toggle),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, words, -1);
+  if (bottom)
+    gtk_widget_remove_css_class (self->bottom_switcher, "closed");
+  else
+    gtk_widget_add_css_class (self->bottom_switcher, "closed");
+  place_end (self, self->main_paned);
+  place_end (self, self->side_paned);
+}
+
+static gboolean
+became_narrow_cb (gpointer data)
+{
+  update_panes (data);
+  return G_SOURCE_REMOVE;
+}
+
+/* PANED has another size. */
+static void
+max_position_cb (GtkPaned *paned, GParamSpec *pspec, LnsReportPage *self)
 {
   int max_px;
 
   g_object_get (paned, "max-position", &max_px, NULL);
-  if (max_px == G_MAXINT)
+  place_end (self, paned);
+  if (paned == self->main_paned || max_px == G_MAXINT || (max_px < NARROW_PX) == self->is_narrow)
     return;
-  g_signal_handlers_disconnect_by_func (paned, place_end_cb, self);
-  gtk_paned_set_position (
-      paned,
-      MAX (max_px - g_settings_get_int (self->settings, end_size_key (self, paned)), max_px / 4));
+  self->is_narrow = max_px < NARROW_PX;
+  g_idle_add_full (G_PRIORITY_DEFAULT, became_narrow_cb, g_object_ref (self), g_object_unref);
+}
+
+/* The user chose another tab. */
+static void
+bottom_page_cb (GtkStack *stack, GParamSpec *pspec, LnsReportPage *self)
+{
+  const char *name = gtk_stack_get_visible_child_name (stack);
+  g_autofree char *page = bottom_page (self);
+
+  if (name != NULL && strcmp (page, name) != 0 && gtk_widget_get_mapped (self->bottom_box))
+    g_settings_set_string (self->settings, "bottom-page", name);
+}
+
+/* Opens the pane of the tab that is chosen, or closes it. */
+static void
+toggle_bottom_cb (LnsReportPage *self)
+{
+  g_settings_set_string (
+      self->settings, "bottom-page",
+      is_bottom_open (self) ? "none" : gtk_stack_get_visible_child_name (self->bottom_stack));
+}
+
+/* A click on the tab that is chosen anyhow opens its pane. */
+static void
+tab_clicked_cb (GtkGestureClick *gesture, int n_press, double x, double y, LnsReportPage *self)
+{
+  if (!is_bottom_open (self) &&
+      gtk_widget_pick (self->bottom_switcher, x, y, GTK_PICK_DEFAULT) != self->bottom_switcher)
+    g_settings_set_string (self->settings, "bottom-page",
+                           gtk_stack_get_visible_child_name (self->bottom_stack));
 }
 
 /* Saves the size of the end child of PANED if it is visible. */
@@ -255,7 +346,8 @@ save_end_size (LnsReportPage *self, GtkPaned *paned)
 {
   GtkWidget *end = gtk_paned_get_end_child (paned);
 
-  if (end == NULL || !gtk_widget_get_mapped (end))
+  if (end == NULL || !gtk_widget_get_mapped (end) ||
+      (paned == self->main_paned && !is_bottom_open (self)))
     return;
   int size_px = gtk_orientable_get_orientation (GTK_ORIENTABLE (paned)) == GTK_ORIENTATION_VERTICAL
                     ? gtk_widget_get_height (end)
@@ -269,7 +361,7 @@ lns_report_page_unmap (GtkWidget *widget)
   LnsReportPage *self = LNS_REPORT_PAGE (widget);
 
   save_end_size (self, self->main_paned);
-  save_end_size (self, self->bottom_paned);
+  save_end_size (self, self->side_paned);
   GTK_WIDGET_CLASS (lns_report_page_parent_class)->unmap (widget);
 }
 
@@ -349,7 +441,7 @@ fill (LnsReportPage *self)
     gtk_stack_add_titled (self->bottom_stack, panes[i].new_pane (self->parts.view, self->settings),
                           panes[i].name, _ (panes[i].title));
   self->parts.details = lns_details_pane_new (self->parts.view);
-  gtk_paned_set_end_child (self->bottom_paned, self->parts.details);
+  gtk_paned_set_end_child (self->side_paned, self->parts.details);
 }
 
 GtkWidget *
@@ -361,15 +453,26 @@ lns_report_page_new (LnsView *view, GSettings *settings)
   self->settings = g_object_ref (settings);
   add_notices (self);
   fill (self);
-  update_panes_cb (settings, NULL, self);
-  g_signal_connect_object (settings, "changed::bottom-page", G_CALLBACK (update_panes_cb), self, 0);
-  g_signal_connect_object (settings, "changed::show-details", G_CALLBACK (update_panes_cb), self,
-                           0);
+  self->places_bottom = self->places_side = TRUE;
+  update_panes (self);
+  g_signal_connect_object (settings, "changed::bottom-page", G_CALLBACK (update_panes), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (settings, "changed::show-details", G_CALLBACK (update_panes), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (view, "event-selected", G_CALLBACK (update_panes), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (update_panes), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_events_cb), self, 0);
   g_signal_connect_object (view, "show-in-functions", G_CALLBACK (show_functions_cb), self, 0);
   g_signal_connect (self->bottom_stack, "notify::visible-child", G_CALLBACK (bottom_page_cb), self);
-  g_signal_connect (self->main_paned, "notify::max-position", G_CALLBACK (place_end_cb), self);
-  g_signal_connect (self->bottom_paned, "notify::max-position", G_CALLBACK (place_end_cb), self);
+  g_signal_connect (self->main_paned, "notify::max-position", G_CALLBACK (max_position_cb), self);
+  g_signal_connect (self->side_paned, "notify::max-position", G_CALLBACK (max_position_cb), self);
+  g_signal_connect_swapped (self->bottom_toggle, "clicked", G_CALLBACK (toggle_bottom_cb), self);
+  GtkGesture *click = gtk_gesture_click_new ();
+  g_signal_connect (click, "released", G_CALLBACK (tab_clicked_cb), self);
+  gtk_event_controller_set_propagation_phase (GTK_EVENT_CONTROLLER (click), GTK_PHASE_CAPTURE);
+  gtk_widget_add_controller (self->bottom_switcher, GTK_EVENT_CONTROLLER (click));
   return GTK_WIDGET (self);
 }
 
@@ -396,7 +499,9 @@ lns_report_page_class_init (LnsReportPageClass *klass)
                                                "/io/github/lanescope/Lanescope/report-page.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, notices);
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, main_paned);
-  gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_paned);
+  gtk_widget_class_bind_template_child (widget_class, LnsReportPage, side_paned);
+  gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_toggle);
+  gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_strip);
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_box);
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_switcher);
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_stack);

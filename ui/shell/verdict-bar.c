@@ -17,7 +17,7 @@ struct _LnsVerdictBar
 
   LnsView *view;     /* owned */
   LnsAnswer *answer; /* owned */
-  GtkWidget *box, *label, *ask, *show;
+  GtkWidget *box, *sign, *label, *ask, *show, *findings;
   LnsEvidence longest; /* of the first finding */
 };
 
@@ -69,6 +69,14 @@ show_why (LnsVerdictBar *self, const LnsWhy *why)
   gtk_widget_set_visible (self->show, self->longest.end_ns > self->longest.start_ns);
   if (why->is_slow)
     gtk_widget_add_css_class (self->box, "accused");
+  gtk_widget_set_visible (self->sign, why->is_slow);
+  if (why->findings.n > 0)
+    {
+      g_autofree char *words = g_strdup_printf (
+          ngettext ("%zu Finding", "%zu Findings", why->findings.n), why->findings.n);
+      gtk_button_set_label (GTK_BUTTON (self->findings), words);
+      gtk_widget_set_visible (self->findings, TRUE);
+    }
 }
 
 static void
@@ -140,24 +148,31 @@ lns_verdict_bar_init (LnsVerdictBar *self)
   GtkWidget *close = gtk_button_new_from_icon_name ("window-close-symbolic");
 
   self->box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8);
+  self->sign = gtk_image_new_from_icon_name ("dialog-warning-symbolic");
   self->label =
       g_object_new (GTK_TYPE_LABEL, "xalign", 0.0, "hexpand", TRUE, "wrap", TRUE, "wrap-mode",
                     PANGO_WRAP_WORD_CHAR, "selectable", TRUE, "focusable", FALSE, NULL);
   self->ask = gtk_button_new_with_label (_ ("Find Out"));
   self->show = gtk_button_new_with_label (_ ("Show the Longest"));
+  self->findings = g_object_new (GTK_TYPE_BUTTON, "action-name", "win.show-findings", NULL);
   gtk_widget_add_css_class (self->box, "verdict");
   gtk_widget_add_css_class (close, "flat");
   gtk_widget_set_visible (self->ask, FALSE);
   gtk_widget_set_visible (self->show, FALSE);
+  gtk_widget_set_visible (self->findings, FALSE);
+  gtk_widget_set_visible (self->sign, FALSE);
+  gtk_widget_set_valign (self->findings, GTK_ALIGN_CENTER);
   gtk_widget_set_valign (self->ask, GTK_ALIGN_CENTER);
   gtk_widget_set_valign (self->show, GTK_ALIGN_CENTER);
   gtk_widget_set_valign (close, GTK_ALIGN_CENTER);
   gtk_widget_set_tooltip_text (close, _ ("Close"));
   gtk_accessible_update_property (GTK_ACCESSIBLE (close), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Close"), -1);
+  gtk_box_append (GTK_BOX (self->box), self->sign);
   gtk_box_append (GTK_BOX (self->box), self->label);
   gtk_box_append (GTK_BOX (self->box), self->ask);
   gtk_box_append (GTK_BOX (self->box), self->show);
+  gtk_box_append (GTK_BOX (self->box), self->findings);
   gtk_box_append (GTK_BOX (self->box), close);
   adw_bin_set_child (ADW_BIN (self), self->box);
   g_signal_connect (self->show, "clicked", G_CALLBACK (show_cb), self);

@@ -7,11 +7,11 @@
 
 #include <math.h>
 
-#include "src/base/saturate.h"
 #include "ui/model/palette.h"
 
-/* Narrower stretches are not drawn, and names only into wider ones. */
-#define LEAST_PX       2
+/* Narrower stretches are drawn together, where they take this share of a pixel; names only into what is wider. */
+#define LEAST_PX       3
+#define LEAST_SHARE    0.2
 #define LEAST_NAMED_PX 36
 
 /* So many at most in one frame. */
@@ -46,27 +46,103 @@ color_of (const LnsPalette *palette, LnsCause cause)
              : palette->finding;
 }
 
-static void
-snapshot_name (GtkWidget *widget,
-               GtkSnapshot *snapshot,
-               const char *name,
-               uint32_t rgb,
-               float x_px,
-               float room_px,
-               float height_px)
+/* Stretches that are narrower than LEAST_PX, by pixel. */
+typedef struct
 {
-  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (widget, name);
-  const GdkRGBA color = lns_palette_rgba (rgb, 1);
+  double idle_ns;
+  const LnsIdle *most; /* one of those that have most of it …                                   */
+  double vote_ns;      /* … as a majority vote has it                                           */
+} Pixel;
+
+static gboolean
+is_alike (const LnsIdle *a, const LnsIdle *b)
+{
+  return a->cause == b->cause && a->finding == b->finding;
+}
+
+/* Adds NS for IDLE to the vote of MOST. */
+static void
+vote (const LnsIdle **most, double *vote_ns, const LnsIdle *idle, double ns)
+{
+  if (*most == NULL || (!is_alike (*most, idle) && ns > *vote_ns))
+    {
+      *vote_ns = *most == NULL ? ns : ns - *vote_ns;
+      *most = idle;
+    }
+  else
+    *vote_ns += is_alike (*most, idle) ? ns : -ns;
+}
+
+typedef struct
+{
+  const LnsRowContext *context;
+  GtkWidget *widget;
+  GtkSnapshot *snapshot;
+  float height_px;
+  unsigned n_named;
+} Drawing;
+
+/* Draws what is idle from FROM_PX to TO_PX, by the cause of IDLE, and its name. */
+static void
+draw (Drawing *drawing, const LnsIdle *idle, float from_px, float to_px, double share)
+{
+  const LnsPalette *palette = lns_palette_get (drawing->context->theme);
+  const GdkRGBA tint =
+                    lns_palette_rgba (color_of (palette, idle->cause), TINT_ALPHA * (float)share),
+                text = lns_palette_rgba (palette->text, 1);
+  const float room_px = to_px - from_px - 2 * LNS_LABEL_PAD_PX;
   int text_px, line_px;
 
+  gtk_snapshot_append_color (drawing->snapshot, &tint,
+                             &GRAPHENE_RECT_INIT (from_px, 0, to_px - from_px, drawing->height_px));
+  if (to_px - from_px < LEAST_NAMED_PX || drawing->n_named++ >= MOST_NAMED)
+    return;
+  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (
+      drawing->widget, lns_answer_get_label (drawing->context->answer, idle));
   pango_layout_set_width (layout, (int)(room_px * PANGO_SCALE));
   pango_layout_set_ellipsize (layout, PANGO_ELLIPSIZE_END);
   pango_layout_get_pixel_size (layout, &text_px, &line_px);
-  gtk_snapshot_save (snapshot);
-  gtk_snapshot_translate (snapshot,
-                          &GRAPHENE_POINT_INIT (x_px, floorf ((height_px - (float)line_px) / 2)));
-  gtk_snapshot_append_layout (snapshot, layout, &color);
-  gtk_snapshot_restore (snapshot);
+  gtk_snapshot_save (drawing->snapshot);
+  gtk_snapshot_translate (
+      drawing->snapshot, &GRAPHENE_POINT_INIT (from_px + LNS_LABEL_PAD_PX,
+                                               floorf ((drawing->height_px - (float)line_px) / 2)));
+  gtk_snapshot_append_layout (drawing->snapshot, layout, &text);
+  gtk_snapshot_restore (drawing->snapshot);
+}
+
+/* Adds IDLE to the pixels that it is in. */
+static void
+add_narrow (Pixel *pixels, int n_px, const LnsScale *scale, const LnsIdle *idle)
+{
+  const double ns_per_px = lns_scale_ns_per_px (scale),
+               from_px = lns_scale_x_of (scale, idle->start_ns),
+               to_px = lns_scale_x_of (scale, idle->end_ns);
+
+  for (int x = (int)MAX (0, floor (from_px)); x < n_px && x < to_px; x++)
+    {
+      const double ns = (MIN (to_px, x + 1) - MAX (from_px, x)) * ns_per_px;
+      pixels[x].idle_ns += ns;
+      vote (&pixels[x].most, &pixels[x].vote_ns, idle, ns);
+    }
+}
+
+/* Draws what narrow stretches take together, each run of pixels by what has most of it. */
+static void
+draw_narrow (Drawing *drawing, const Pixel *pixels, int n_px, double ns_per_px)
+{
+  for (int x = 0, end; x < n_px; x = end)
+    {
+      const LnsIdle *most = NULL;
+      double sum = 0, vote_ns = 0;
+      for (end = x; end < n_px && pixels[end].idle_ns >= LEAST_SHARE * ns_per_px; end++)
+        {
+          sum += pixels[end].idle_ns;
+          vote (&most, &vote_ns, pixels[end].most, pixels[end].idle_ns);
+        }
+      if (most != NULL)
+        draw (drawing, most, (float)x, (float)end, MIN (1, sum / (ns_per_px * MAX (1, end - x))));
+      end = MAX (end, x + 1);
+    }
 }
 
 void
@@ -79,7 +155,6 @@ lns_idle_tints_snapshot (const LnsRowContext *context,
   const LnsWhy *why = lns_answer_get_why (context->answer);
   const gssize ledger = why != NULL ? ledger_of (why, row) : -1;
   const LnsScale *scale = lns_view_get_scale (context->view);
-  const LnsPalette *palette = lns_palette_get (context->theme);
   const int64_t start_ns = lns_view_get_start_ns (context->view),
                 end_ns = lns_view_get_end_ns (context->view);
   size_t n, first = 0;
@@ -94,23 +169,15 @@ lns_idle_tints_snapshot (const LnsRowContext *context,
       else
         end = middle;
     }
-  const double least_ns = (double)lns_difference (end_ns, start_ns) /
-                          MAX (1, lns_view_get_width_px (context->view)) * LEAST_PX;
-  const float height_px = body->size.height - 1;
-  unsigned n_named = 0;
+  const int n_px = lns_view_get_width_px (context->view);
+  const double ns_per_px = lns_scale_ns_per_px (scale);
+  g_autofree Pixel *pixels = g_new0 (Pixel, MAX (n_px, 1));
+  Drawing drawing = { context, widget, snapshot, body->size.height - 1, 0 };
   for (size_t i = first; i < n && idle[i].start_ns < end_ns; i++)
-    {
-      if ((double)(idle[i].end_ns - idle[i].start_ns) < least_ns)
-        continue;
-      const float from_px = (float)MAX (0, lns_scale_x_of (scale, idle[i].start_ns)),
-                  to_px = (float)MIN (body->size.width, lns_scale_x_of (scale, idle[i].end_ns));
-      const uint32_t rgb = color_of (palette, idle[i].cause);
-      const GdkRGBA tint = lns_palette_rgba (rgb, TINT_ALPHA);
-      gtk_snapshot_append_color (snapshot, &tint,
-                                 &GRAPHENE_RECT_INIT (from_px, 0, to_px - from_px, height_px));
-      if (to_px - from_px >= LEAST_NAMED_PX && n_named++ < MOST_NAMED)
-        snapshot_name (widget, snapshot, lns_answer_get_label (context->answer, &idle[i]),
-                       palette->text, from_px + LNS_LABEL_PAD_PX,
-                       to_px - from_px - 2 * LNS_LABEL_PAD_PX, height_px);
-    }
+    if ((double)(idle[i].end_ns - idle[i].start_ns) < LEAST_PX * ns_per_px)
+      add_narrow (pixels, n_px, scale, &idle[i]);
+    else
+      draw (&drawing, &idle[i], (float)MAX (0, lns_scale_x_of (scale, idle[i].start_ns)),
+            (float)MIN (body->size.width, lns_scale_x_of (scale, idle[i].end_ns)), 1);
+  draw_narrow (&drawing, pixels, n_px, ns_per_px);
 }

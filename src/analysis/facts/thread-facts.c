@@ -705,7 +705,8 @@ take_wait (Walk *walk, const LnsDeed *call, LnsDeed *deed, bool *ret_is_empty)
   *ret_is_empty = next_ns <= at_ns;
   if (*ret_is_empty)
     return true;
-  const bool is_off = has_next && state == LNS_STATE_OFF; /* whatever for                          */
+  const bool is_off =
+      has_next && state == LNS_STATE_OFF; /* whatever for                          */
   if (!has_next)
     state = LNS_STATE_UNKNOWN; /* nothing tells how long it lasted */
   unsigned n_for_python = 0;
