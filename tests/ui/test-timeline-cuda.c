@@ -361,6 +361,17 @@ going_there_unfolds_rows (void)
   close_timeline (timeline);
 }
 
+/* Whether the first linked event of TIMELINE's view has a line: rows that have been unfolded are laid out. */
+static gboolean
+has_line (gpointer timeline)
+{
+  guint n;
+  LnsLinkLine line;
+  LnsTimeline *self = timeline;
+  const LnsLinkedEvent *linked = lns_view_get_linked_events (self->context.view, &n);
+  return n > 0 && lns_timeline_overlay_link_line (&self->layout, &linked[0], &line);
+}
+
 /* The line begins right below the call and ends at the top of the kernel, near where that begins. */
 static void
 a_line_leads_from_the_call_to_the_kernel (void)
@@ -379,7 +390,7 @@ a_line_leads_from_the_call_to_the_kernel (void)
   _lns_timeline_rows_changed (timeline);
   lns_view_show_span (view, from_ns, from_ns + LNS_KNOWN_STEP_NS);
   select_event (view, kernel);
-  wait_for (is_complete, timeline);
+  wait_for (has_line, timeline);
   guint n;
   const LnsLinkedEvent *linked = lns_view_get_linked_events (view, &n);
   LnsLinkLine line;

@@ -84,6 +84,28 @@ def test_the_window_says_why():
         app.gone_node("label", answer["verdict"])
 
 
+def test_steps_are_the_overview():
+    """A bar each; the slow one is warm, and a click on it selects it."""
+    sample = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
+    done = subprocess.run([tap.LANESCOPE, "why", "--format=json", sample], capture_output=True, check=True)
+    steps = json.loads(done.stdout)["steps"]
+    slow = steps["outliers"][0]
+    with harness.App(sample) as app:
+        overview = app.find("image", "Overview")
+        x, y, width, height = overview.extents()
+
+        def warm():
+            row = app.pixels(x, y + height - 2, width, 1)[0]
+            return [i for i, (red, _, blue) in enumerate(row) if red > blue + 40]
+
+        app.wait(warm, what="the bar of the slow step")
+        found = warm()
+        assert found == list(range(found[0], found[-1] + 1)), f"{len(steps['outliers'])} slow step, but {found}"
+        app.click(x + found[len(found) // 2], y + height // 2)
+        duration = f"{(slow['end'] - slow['start']) / 1e6:.6f}".rstrip("0")
+        app.find("label", f"{duration} ms")
+
+
 def test_the_window_says_where_no_cause_is_known():
     """Of a report without events, too."""
     report = os.path.join(tempfile.mkdtemp(dir=os.environ[harness.SESSION]), "none.rep")
@@ -433,4 +455,4 @@ def test_a_recording_is_told_and_reloaded():
         writer.communicate()
 
 
-harness.main(globals(), gate=(test_start_page, test_a_sample, test_the_window_says_why, test_the_window_says_where_no_cause_is_known, test_a_pipe_that_says_nothing_more, test_a_mount_that_does_not_answer, test_what_others_recorded_is_imported))
+harness.main(globals(), gate=(test_start_page, test_a_sample, test_the_window_says_why, test_steps_are_the_overview, test_the_window_says_where_no_cause_is_known, test_a_pipe_that_says_nothing_more, test_a_mount_that_does_not_answer, test_what_others_recorded_is_imported))

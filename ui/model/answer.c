@@ -32,6 +32,7 @@ struct _LnsAnswer
   char **subjects; /* owned, or NULL: of each ledger */
   char **labels;   /* owned, or NULL: of each finding */
   GPtrArray *idle; /* owned, or NULL: of each ledger a GArray of LnsIdle */
+  char *step_name; /* owned, or NULL */
   LnsError error;  /* why there is no answer */
 };
 
@@ -41,10 +42,11 @@ G_DEFINE_FINAL_TYPE (LnsAnswer, lns_answer, G_TYPE_OBJECT)
 
 typedef struct
 {
-  LnsWhy *why; /* owned, or NULL, as the next three */
+  LnsWhy *why; /* owned, or NULL, as the next four */
   char **subjects;
   char **labels;
   GPtrArray *idle;
+  char *step_name;
   LnsError error;
 } Search;
 
@@ -57,6 +59,7 @@ search_free (gpointer data)
   g_strfreev (search->subjects);
   g_strfreev (search->labels);
   g_clear_pointer (&search->idle, g_ptr_array_unref);
+  g_free (search->step_name);
   g_free (search);
 }
 
@@ -134,6 +137,7 @@ search_work (LnsWorker *worker, gpointer data)
       for (size_t i = 0; i < search->why->findings.n; i++)
         search->labels[i] = shown (lns_why_label (tables, &search->why->findings.items[i]));
       search->idle = take_idle (search->why);
+      search->step_name = shown (lns_why_step_name (tables, search->why));
     }
   lns_tables_free (tables);
 }
@@ -148,6 +152,7 @@ search_done (gpointer data, gpointer owner)
   self->subjects = g_steal_pointer (&search->subjects);
   self->labels = g_steal_pointer (&search->labels);
   self->idle = g_steal_pointer (&search->idle);
+  self->step_name = g_steal_pointer (&search->step_name);
   self->error = search->error;
   self->state = self->why != NULL ? LNS_ANSWER_THERE : LNS_ANSWER_NONE;
   g_signal_emit_by_name (self, "changed");
@@ -196,6 +201,12 @@ lns_answer_get_label (LnsAnswer *self, const LnsIdle *idle)
 {
   return idle->finding != 0 ? self->labels[idle->finding - 1]
                             : _ (lns_why_cause_label (idle->cause));
+}
+
+const char *
+lns_answer_get_step_name (LnsAnswer *self)
+{
+  return self->step_name;
 }
 
 char *
@@ -267,6 +278,7 @@ lns_answer_dispose (GObject *object)
   g_clear_pointer (&self->subjects, g_strfreev);
   g_clear_pointer (&self->labels, g_strfreev);
   g_clear_pointer (&self->idle, g_ptr_array_unref);
+  g_free (self->step_name);
   if (self->view != NULL)
     g_object_set_data (G_OBJECT (self->view), KEY, NULL);
   g_clear_object (&self->view);

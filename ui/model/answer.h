@@ -49,6 +49,9 @@ const LnsIdle *lns_answer_get_idle (LnsAnswer *self, size_t l, size_t *ret_n);
 /* What IDLE was lost to, in a few words: "waits for loader". Owned by SELF; UTF-8. */
 const char *lns_answer_get_label (LnsAnswer *self, const LnsIdle *idle);
 
+/* What the steps of the answer are called, "batch": while the state is LNS_ANSWER_THERE. Owned by SELF; UTF-8. */
+const char *lns_answer_get_step_name (LnsAnswer *self);
+
 /* What there is instead of an answer, in a sentence; NULL while the state is LNS_ANSWER_THERE. Free with g_free (). */
 char *lns_answer_get_excuse (LnsAnswer *self);
 

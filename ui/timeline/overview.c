@@ -6,28 +6,34 @@
 #include "ui/timeline/overview.h"
 
 #include <adwaita.h>
+#include <glib/gi18n.h>
 #include <math.h>
 
+#include "ui/model/answer.h"
 #include "ui/model/job.h"
-#include "ui/model/theme.h"
 #include "ui/model/summary.h"
+#include "ui/model/theme.h"
 #include "ui/tiles/tile-raster.h"
+#include "ui/timeline/step-bars.h"
 
 #define HEIGHT_PX     36
 #define CHART_PX      28
 #define MIN_WINDOW_PX 3
 #define DIM_ALPHA     0.62f
+#define CLICK_PX      3 /* the pointer moves no more in a click */
 
 struct _LnsOverview
 {
   GtkWidget parent_instance;
 
-  LnsView *view;    /* owned, or NULL */
-  LnsRowTree *tree; /* owned, or NULL */
-  float *shares;    /* owned; n_px of them, or NULL */
+  LnsView *view;       /* owned, or NULL */
+  LnsRowTree *tree;    /* owned, or NULL */
+  LnsAnswer *answer;   /* owned, or NULL; has the steps */
+  float *shares;       /* owned; n_px of them, or NULL */
+  gboolean is_of_gpus; /* … and they are of GPUs */
   int n_px;
   LnsTheme painted_theme;
-  GskRenderNode *chart; /* owned; shows `shares`, or NULL */
+  GskRenderNode *chart; /* owned; shows the steps or `shares`, or NULL */
   int asked_px;         /* width of the query under way or answered */
   GCancellable *asking; /* of the query under way, or NULL */
   double grab_px;       /* from the window's left edge to the pointer, while dragging */
@@ -51,6 +57,7 @@ typedef struct
   LnsRowTree *tree; /* owned */
   LnsPixelQuery query;
   float *shares; /* owned */
+  bool is_of_gpus;
   bool ok;
 } Job;
 
@@ -63,16 +70,41 @@ job_free (gpointer data)
   g_free (job);
 }
 
+/* Sets the shares of JOB to the mean over all GPUs. */
+static bool
+query_gpus (LnsReport *report, Job *job, LnsPixelResult *scratch, LnsError *error)
+{
+  uint32_t n_gpus = 0;
+
+  for (uint32_t row = 0; row < lns_row_tree_n_rows (job->tree); row++)
+    {
+      if (lns_row_tree_row (job->tree, row)->kind != LNS_ROW_DEVICE)
+        continue;
+      n_gpus++;
+      if (!lns_work_query (report, job->tree, row, &job->query, scratch, error))
+        return false;
+      for (uint32_t p = 0; p < job->query.n_px; p++)
+        job->shares[p] += scratch->pixels[p].busy;
+    }
+  job->is_of_gpus = n_gpus > 0;
+  for (uint32_t p = 0; p < job->query.n_px && n_gpus > 0; p++)
+    job->shares[p] /= (float)n_gpus;
+  return true;
+}
+
 static void
 query_chart (LnsWorker *worker, gpointer data)
 {
   Job *job = data;
   LnsPixelResult scratch = { 0 };
   LnsError error = { 0 };
-  job->ok = lns_summary_query (worker->report, job->tree, LNS_ID_NONE, &job->query, &scratch,
-                               job->shares, &error);
+  job->ok = query_gpus (worker->report, job, &scratch, &error) &&
+            (job->is_of_gpus || lns_summary_query (worker->report, job->tree, LNS_ID_NONE,
+                                                   &job->query, &scratch, job->shares, &error));
   lns_pixel_result_clear (&scratch);
 }
+
+static void update_picture (LnsOverview *self);
 
 static void
 chart_ready_cb (gpointer data, gpointer owner)
@@ -85,8 +117,8 @@ chart_ready_cb (gpointer data, gpointer owner)
   g_free (self->shares);
   self->shares = g_steal_pointer (&job->shares);
   self->n_px = (int)job->query.n_px;
-  g_clear_pointer (&self->chart, gsk_render_node_unref);
-  gtk_widget_queue_draw (GTK_WIDGET (self));
+  self->is_of_gpus = job->is_of_gpus;
+  update_picture (self);
 }
 
 static const LnsJobFuncs chart_funcs = { query_chart, chart_ready_cb, job_free };
@@ -137,6 +169,19 @@ chart_node (LnsOverview *self, const LnsPalette *palette)
   return node;
 }
 
+/* Something else is to be shown. */
+static void
+update_picture (LnsOverview *self)
+{
+  g_autofree char *text = lns_overview_get_text (self);
+
+  g_clear_pointer (&self->chart, gsk_render_node_unref);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text,
+                                  -1);
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+  g_signal_emit_by_name (self, "text-changed");
+}
+
 /* The edges of the span in view, in pixels of the widget. */
 static void
 window_of (LnsOverview *self, float *ret_left_px, float *ret_right_px)
@@ -161,11 +206,15 @@ lns_overview_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   const LnsPalette *palette = lns_palette_get (theme);
   if (self->chart != NULL && self->painted_theme != theme)
     g_clear_pointer (&self->chart, gsk_render_node_unref);
-  if (self->chart == NULL && self->shares != NULL)
+  if (self->chart == NULL && lns_step_bars_are_there (self->answer))
     {
-      self->chart = chart_node (self, palette);
-      self->painted_theme = theme;
+      const LnsScale scale = whole_scale (self);
+      self->chart = lns_step_bars_node (self->answer, &scale, gtk_widget_get_width (widget),
+                                        HEIGHT_PX, palette);
     }
+  else if (self->chart == NULL && self->shares != NULL)
+    self->chart = chart_node (self, palette);
+  self->painted_theme = theme;
   if (self->chart != NULL)
     gtk_snapshot_append_node (snapshot, self->chart);
 
@@ -183,7 +232,10 @@ lns_overview_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 static void
 lns_overview_size_allocate (GtkWidget *widget, int width, int height, int baseline)
 {
-  ask (LNS_OVERVIEW (widget));
+  LnsOverview *self = LNS_OVERVIEW (widget);
+  if (self->answer != NULL && lns_step_bars_are_there (self->answer))
+    g_clear_pointer (&self->chart, gsk_render_node_unref);
+  ask (self);
 }
 
 /* --- Dragging ------------------------------------------------------------------------------ */
@@ -219,6 +271,36 @@ drag_update_cb (GtkGestureDrag *gesture, double dx, double dy, LnsOverview *self
     move_window (self, x + dx - self->grab_px);
 }
 
+/* A click selects the step that it hits. */
+static void
+drag_end_cb (GtkGestureDrag *gesture, double dx, double dy, LnsOverview *self)
+{
+  double x, y;
+  if (self->view == NULL || fabs (dx) > CLICK_PX ||
+      !gtk_gesture_drag_get_start_point (gesture, &x, &y))
+    return;
+  const LnsScale scale = whole_scale (self);
+  const LnsStep *step = lns_step_bars_at (self->answer, &scale, x);
+  if (step != NULL)
+    lns_answer_show (
+        self->answer,
+        &(LnsEvidence){ .start_ns = step->start_ns, .end_ns = step->end_ns, .lane = LNS_ID_NONE });
+}
+
+static gboolean
+query_tooltip_cb (LnsOverview *self, int x, int y, gboolean keyboard, GtkTooltip *tooltip)
+{
+  if (self->view == NULL || keyboard)
+    return FALSE;
+  const LnsScale scale = whole_scale (self);
+  const LnsStep *step = lns_step_bars_at (self->answer, &scale, x);
+  if (step == NULL)
+    return FALSE;
+  g_autofree char *text = lns_step_bars_step_text (self->answer, step);
+  gtk_tooltip_set_text (tooltip, text);
+  return TRUE;
+}
+
 /* --- The object ---------------------------------------------------------------------------- */
 
 void
@@ -227,9 +309,20 @@ lns_overview_set_view (LnsOverview *self, LnsView *view, const LnsRowTree *tree)
   g_return_if_fail (self->view == NULL);
   self->view = g_object_ref (view);
   self->tree = lns_row_tree_ref (tree);
+  self->answer = lns_answer_of (view);
+  g_signal_connect_object (self->answer, "changed", G_CALLBACK (update_picture), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (view, "span-changed", G_CALLBACK (gtk_widget_queue_draw), self,
                            G_CONNECT_SWAPPED);
   ask (self);
+}
+
+char *
+lns_overview_get_text (LnsOverview *self)
+{
+  if (self->answer != NULL && lns_step_bars_are_there (self->answer))
+    return lns_step_bars_text (self->answer);
+  return g_strdup (self->shares == NULL ? "" : self->is_of_gpus ? _ ("GPU work") : _ ("Activity"));
 }
 
 gboolean
@@ -246,6 +339,7 @@ lns_overview_finalize (GObject *object)
   g_clear_pointer (&self->chart, gsk_render_node_unref);
   g_free (self->shares);
   lns_row_tree_unref (self->tree);
+  g_clear_object (&self->answer);
   g_clear_object (&self->view);
   G_OBJECT_CLASS (lns_overview_parent_class)->finalize (object);
 }
@@ -255,6 +349,8 @@ lns_overview_class_init (LnsOverviewClass *klass)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
   G_OBJECT_CLASS (klass)->finalize = lns_overview_finalize;
+  g_signal_new ("text-changed", LNS_TYPE_OVERVIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                G_TYPE_NONE, 0);
   widget_class->snapshot = lns_overview_snapshot;
   widget_class->size_allocate = lns_overview_size_allocate;
   gtk_widget_class_set_css_name (widget_class, "timelineoverview");
@@ -269,5 +365,8 @@ lns_overview_init (LnsOverview *self)
   GtkGesture *drag = gtk_gesture_drag_new ();
   g_signal_connect (drag, "drag-begin", G_CALLBACK (drag_begin_cb), self);
   g_signal_connect (drag, "drag-update", G_CALLBACK (drag_update_cb), self);
+  g_signal_connect (drag, "drag-end", G_CALLBACK (drag_end_cb), self);
+  gtk_widget_set_has_tooltip (GTK_WIDGET (self), TRUE);
+  g_signal_connect (self, "query-tooltip", G_CALLBACK (query_tooltip_cb), NULL);
   gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (drag));
 }

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Shows the whole report in one strip: how busy its threads are. The parts outside the view are dimmed. Dragging
- * moves the view; a click centres the view there. */
+/* Shows the whole report in one strip: its steps; where it has none, how busy its GPUs are, or else its threads. The parts
+ * outside the view are dimmed. Dragging moves the view; a click centres the view there, or selects the step. */
 
 #pragma once
 
@@ -18,6 +18,9 @@ G_DECLARE_FINAL_TYPE (LnsOverview, lns_overview, LNS, OVERVIEW, GtkWidget)
 
 /* Holds references on VIEW and TREE. */
 void lns_overview_set_view (LnsOverview *self, LnsView *view, const LnsRowTree *tree);
+
+/* What the strip is of, in one or two lines; "" while that is not known. Free with g_free (). */
+char *lns_overview_get_text (LnsOverview *self) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Whether the worker has read the chart for the widget's width, or has found the report damaged. */
 gboolean lns_overview_is_complete (LnsOverview *self);

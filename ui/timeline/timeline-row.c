@@ -32,6 +32,7 @@ struct _LnsTimelineRow
   GtkWidget *expander;
   GtkWidget *pin;
   GtkLabel *label;
+  GtkInscription *pill; /* how busy it was in the span in view, while that is known */
 };
 
 G_DEFINE_FINAL_TYPE (LnsTimelineRow, lns_timeline_row, GTK_TYPE_WIDGET)
@@ -70,6 +71,7 @@ lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned)
       gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                       it->label, -1);
       g_clear_pointer (&self->description, g_free);
+      gtk_widget_set_visible (GTK_WIDGET (self->pill), FALSE);
       gtk_widget_queue_resize (GTK_WIDGET (self));
     }
   self->row = row;
@@ -186,6 +188,23 @@ busy_share (LnsTimelineRow *self, const LnsStrip *strip, LnsActivity activity)
   return n > 0 ? sum / n : -1;
 }
 
+/* Shows SHARE, which is one of ACTIVITY and is TEXT in words (or NULL), beside the label of a group: of time in ranges and calls
+ * nothing follows. */
+static void
+update_pill (LnsTimelineRow *self, LnsActivity activity, double share, const char *text)
+{
+  char number[LNS_FORMAT_SIZE];
+  const gboolean is_shown = text != NULL && lns_row_kind_is_group (model_row (self)->kind) &&
+                            (activity == LNS_ACTIVITY_WORK || lns_activity_is_of_cpus (activity));
+  gtk_widget_set_visible (GTK_WIDGET (self->pill), is_shown);
+  if (!is_shown)
+    return;
+  g_autofree char *percent = g_strdup_printf (
+      "%s %%", lns_format_fixed (100 * share, share >= 0.0005 && share < 0.0995 ? 1 : 0, number));
+  gtk_inscription_set_text (self->pill, percent);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->pill), text);
+}
+
 void
 lns_timeline_row_update_description (LnsTimelineRow *self)
 {
@@ -199,6 +218,7 @@ lns_timeline_row_update_description (LnsTimelineRow *self)
       lns_strip_activity (lns_view_get_report (view), self->context->tree, &strip);
   const double busy = busy_share (self, &strip, activity);
   g_autofree char *share = busy < 0 ? NULL : lns_summary_text (activity, busy);
+  update_pill (self, activity, busy, share);
   /* Translators: "1,200 events; view 0 ns – 2.5 s; 37.5 % on a CPU" */
   g_autofree char *description =
       busy < 0 ? g_strdup_printf (_ ("%s events; view %s – %s"), count, start, end)
@@ -487,6 +507,7 @@ lns_timeline_row_class_init (LnsTimelineRowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, expander);
   gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, pin);
   gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, label);
+  gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, pill);
   gtk_widget_class_install_action (widget_class, "row.show-in-events", NULL, show_in_events_cb);
   gtk_widget_class_install_action (widget_class, "row.show-in-functions", NULL,
                                    show_in_functions_cb);

@@ -19,12 +19,13 @@
 #include "ui/model/shortcuts.h"
 #include "ui/timeline/timeline-private.h"
 
-#define HEADER_PX           240
-#define MAX_HEADER_PX       480  /* the user may drag them wider */
-#define HEADER_SCALE        0.88 /* of the font, as in shell/style.css */
-#define HEADER_EXTRA_PX     56 /* width of the indent, expander and margins beside a GPU's label */
+#define HEADER_PX     240
+#define MAX_HEADER_PX 480  /* the user may drag them wider */
+#define HEADER_SCALE  0.88 /* of the font, as in shell/style.css */
+/* What is beside a GPU's label: indent, expander, share, margins. */
+#define HEADER_EXTRA_PX     112
 #define MAX_PINNED_SHARE    0.5
-#define DESCRIBE_AFTER_MSEC 200
+#define DESCRIBE_AFTER_MSEC 50
 #define TOOLTIP_DX_PX       14
 #define TOOLTIP_DY_PX       18
 #define KEY_MENU_PX         20 /* from a row's upper edge to the menu that a key opens */
@@ -116,8 +117,9 @@ update_actions (LnsTimeline *self)
 
 /* --- What the view tells ------------------------------------------------------------------- */
 
+/* Tells what the overview is of, and how much of it is in view. */
 static void
-span_changed_cb (LnsTimeline *self)
+update_corner (LnsTimeline *self)
 {
   char text[LNS_FORMAT_SIZE];
   LnsView *view = self->context.view;
@@ -125,7 +127,15 @@ span_changed_cb (LnsTimeline *self)
                        text);
   /* Translators: a duration, "1.052 ms in view" */
   g_autofree char *label = g_strdup_printf (_ ("%s in view"), text);
-  gtk_inscription_set_text (self->corner, label);
+  g_autofree char *above = lns_overview_get_text (self->overview);
+  g_autofree char *all = g_strjoin (*above != '\0' ? "\n" : "", above, label, NULL);
+  gtk_inscription_set_text (self->corner, all);
+}
+
+static void
+span_changed_cb (LnsTimeline *self)
+{
+  update_corner (self);
   if (self->words != NULL)
     lns_timeline_tooltip_hide (self->words); /* the event has moved away from the pointer */
   redraw_rows (self);
@@ -815,6 +825,8 @@ set_view (LnsTimeline *self, LnsView *view)
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->rows), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Rows"), -1);
   lns_overview_set_view (self->overview, view, context->tree);
+  g_signal_connect_object (self->overview, "text-changed", G_CALLBACK (update_corner), self,
+                           G_CONNECT_SWAPPED);
   lns_ruler_set_view (self->ruler, view);
   gtk_widget_set_visible (self->empty, lns_row_tree_n_rows (context->tree) == 0);
 

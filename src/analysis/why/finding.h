@@ -107,6 +107,7 @@ typedef struct
   bool is_busy; /* … the GPU's work itself                                                     */
   int64_t excess_ns;
   size_t index;
+  bool is_slow; /* much longer than the median                                                 */
 } LnsStep;
 
 typedef struct
@@ -114,7 +115,7 @@ typedef struct
   uint32_t name; /* string id of the range that is a step, or of the kernel that begins one, or 0 */
   bool is_kernel;
   uint32_t thread;
-  size_t n;
+  size_t n, n_slow;
   int64_t p50_ns, p99_ns;
   LNS_ARRAY (LnsStep) all;      /* in order, at most 100,000                                     */
   LNS_ARRAY (LnsStep) outliers; /* the slowest first, at most 8                                  */

@@ -243,9 +243,6 @@ const LnsWhyFinding *_lns_why_in_work (const LnsWhy *why);
 /* Whether CAUSE says what is wrong, rather than that nothing is known. */
 bool _lns_why_accuses (LnsCause cause);
 
-/* What the steps are called, without their numbers. To be freed. */
-char *_lns_why_step_name (LnsTables *tables, const LnsWhy *why);
-
 /* What FINDING is about, shortly: "fetch > sem_wait, woken by loader (decode)". To be freed. */
 char *_lns_why_subject_of (LnsTables *tables, const LnsWhyFinding *finding);
 

@@ -291,7 +291,7 @@ _lns_why_subject_of (LnsTables *tables, const LnsWhyFinding *finding)
 }
 
 char *
-_lns_why_step_name (LnsTables *tables, const LnsWhy *why)
+lns_why_step_name (LnsTables *tables, const LnsWhy *why)
 {
   char *text;
   size_t size;

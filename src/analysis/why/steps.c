@@ -380,6 +380,8 @@ _lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *e
       *lns_array_add (&steps->all) = describe (maker, i);
       if ((double)ns <= SLOW * (double)steps->p50_ns)
         continue;
+      steps->all.items[i].is_slow = true;
+      steps->n_slow++;
       LnsStep step = steps->all.items[i];
       const unsigned column = excess_of (maker, i, medians, &step.excess_ns);
       step.is_busy = column == 0;

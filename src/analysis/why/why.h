@@ -39,6 +39,9 @@ const char *lns_why_cause_label (LnsCause cause);
 /* What the part of the report that LEDGER is about is called: "GPU 0", "Thread 4711 “train”". To be freed. */
 char *lns_why_subject (LnsTables *tables, const LnsLedger *ledger);
 
+/* What the steps are called, without their numbers; "" where there are none. To be freed. */
+char *lns_why_step_name (LnsTables *tables, const LnsWhy *why);
+
 /* Writes what follows the verdict for people, a line each: TOP findings (-1 = all), the rest of the ledgers, the steps, what to
  * do, and what is not known. */
 void lns_why_write_text (LnsTables *tables, const LnsWhy *why, int64_t top, FILE *stream);

@@ -126,7 +126,7 @@ put_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
 
   if (why->steps.n == 0)
     return;
-  char *name = _lns_why_step_name (tables, why);
+  char *name = lns_why_step_name (tables, why);
   fprintf (stream, _ ("Steps: %zu × %s“%s”, median %s, p99 %s.\n"), why->steps.n,
            why->steps.is_kernel ? _ ("from kernel ") : "", name,
            _lns_why_ns (why->steps.p50_ns, p50), _lns_why_ns (why->steps.p99_ns, p99));
@@ -340,7 +340,7 @@ put_json_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
     fputs ("null", stream);
   else
     {
-      char *name = _lns_why_step_name (tables, why),
+      char *name = lns_why_step_name (tables, why),
            *text = lns_asprintf ("%s:%s", steps->is_kernel ? "kernels" : "nvtx", name);
       put_string (text, stream);
       free (text);
