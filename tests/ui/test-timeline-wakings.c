@@ -157,6 +157,9 @@ value_of (GtkWidget *widget, const char *title)
   for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
        child = gtk_widget_get_next_sibling (child))
     {
+      if (!gtk_widget_get_visible (
+              child)) /* what is told of the report while nothing is selected */
+        continue;
       if (GTK_IS_LABEL (child) && strcmp (gtk_label_get_text (GTK_LABEL (child)), title) == 0)
         return gtk_widget_get_next_sibling (child);
       GtkWidget *found = value_of (child, title);

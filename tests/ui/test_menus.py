@@ -244,7 +244,7 @@ class Desk:
         self.chooses("win.show-functions", "Functions")
 
     def win_show_details(self):
-        self.toggles("win.show-details", "label", "No Event Selected")
+        self.toggles("win.show-details", "label", "This Report")
 
     def chooses(self, action, name):
         """ACTION shows the page of that name below the timeline."""
@@ -424,7 +424,7 @@ def test_keys_go_to_panes():
         presses("ctrl+1", "page tab", "Events View")
         presses("ctrl+2", "filler", "LnsDetailsPane")
         presses("ctrl+2", "panel", "Timeline")
-        assert app.root.find(None, "No Event Selected") is None
+        assert app.root.find(None, "This Report") is None
         presses("ctrl+2", "filler", "LnsDetailsPane")
 
 

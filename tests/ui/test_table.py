@@ -157,7 +157,7 @@ def test_empty_view_says_what_to_do():
         app.find("page tab", "Events View").click()
         app.find("label", "No Events Shown")
         app.find("label", "Right-click a row of the timeline and choose “Show in Events View”.")
-        app.find("label", "No Event Selected")
+        app.find("label", "This Report")
 
 
 def test_a_row_fills_the_table():

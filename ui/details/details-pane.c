@@ -6,11 +6,14 @@
 #include "ui/details/details-pane.h"
 
 #include <glib/gi18n.h>
+#include <string.h>
 
 #include "src/analysis/facts/thread-states.h"
 #include "src/base/format.h"
 #include "ui/details/details-band.h"
 #include "ui/details/details-fields.h"
+#include "ui/details/details-report.h"
+#include "ui/model/answer.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
@@ -27,7 +30,12 @@ struct _LnsDetailsPane
   LnsEvent event;             /* the selected one */
   GCancellable *counting;     /* of the band's statistics under way, or NULL */
 
-  GtkStack *stack; /* pages "empty", "event" */
+  LnsAnswer *answer; /* owned; of `view` */
+
+  GtkWidget *report_box; /* while nothing is selected */
+  GtkGrid *report_grid;
+  GtkWidget *next_box;
+  GtkLabel *next;
   GtkWidget *event_box;
   GtkLabel *name;
   GtkGrid *grid;
@@ -75,7 +83,7 @@ update_state (LnsDetailsPane *self)
   gboolean any =
       gtk_widget_get_visible (self->event_box) || gtk_widget_get_visible (self->band_box);
 
-  gtk_stack_set_visible_child_name (self->stack, any ? "event" : "empty");
+  gtk_widget_set_visible (self->report_box, !any);
   gtk_widget_set_focusable (GTK_WIDGET (self), !any); /* else what is in it takes the focus */
 }
 
@@ -336,6 +344,35 @@ update_band (LnsDetailsPane *self)
   lns_job_start (&self->counting, self->view, &count_funcs, counting, self);
 }
 
+/* --- The report ---------------------------------------------------------------------------- */
+
+static void
+show_report (LnsDetailsPane *self)
+{
+  g_autoptr (GArray) fields = lns_details_report_new (lns_view_get_report (self->view));
+
+  for (guint i = 0; i < fields->len; i++)
+    {
+      const LnsDetailsField *field = &g_array_index (fields, LnsDetailsField, i);
+      set_line (self->report_grid, (int)i, field->title, field->text);
+    }
+}
+
+/* Shows what is to be done about the program, once that is known. */
+static void
+answer_changed_cb (LnsAnswer *answer, LnsDetailsPane *self)
+{
+  const LnsWhy *why = lns_answer_get_why (answer);
+
+  gtk_widget_set_visible (self->next_box, why != NULL && why->next != NULL);
+  if (why == NULL || why->next == NULL)
+    return;
+  g_autofree char *text = lns_display_text (why->next, strlen (why->next), TRUE);
+  g_autofree char *first = g_utf8_strup (text, g_utf8_next_char (text) - text);
+  g_autofree char *sentence = g_strdup_printf ("%s%s.", first, g_utf8_next_char (text));
+  gtk_label_set_text (self->next, sentence);
+}
+
 /* --- Life ---------------------------------------------------------------------------------- */
 
 static void
@@ -362,6 +399,10 @@ lns_details_pane_new (LnsView *view)
   self->decoder = lns_payload_decoder_new (lns_view_get_report (view));
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
   g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (time_selection_cb), self, 0);
+  self->answer = lns_answer_of (view);
+  g_signal_connect_object (self->answer, "changed", G_CALLBACK (answer_changed_cb), self, 0);
+  answer_changed_cb (self->answer, self);
+  show_report (self);
   event_selected_cb (view, FALSE, self);
   return GTK_WIDGET (self);
 }
@@ -374,6 +415,7 @@ lns_details_pane_dispose (GObject *object)
   lns_job_cancel (&self->counting);
   g_clear_pointer (&self->fields, g_array_unref);
   g_clear_pointer (&self->decoder, lns_payload_decoder_free);
+  g_clear_object (&self->answer);
   G_OBJECT_CLASS (lns_details_pane_parent_class)->dispose (object);
   g_clear_object (&self->view);
 }
@@ -386,7 +428,10 @@ lns_details_pane_class_init (LnsDetailsPaneClass *klass)
   G_OBJECT_CLASS (klass)->dispose = lns_details_pane_dispose;
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/details-pane.ui");
-  gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, stack);
+  gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, report_box);
+  gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, report_grid);
+  gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, next_box);
+  gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, next);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, event_box);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, name);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, grid);

@@ -23,9 +23,11 @@ struct _LnsTimeline
   GArray *spans;         /* of LnsStripSpan: the strips in view */
   gboolean unprepared;   /* the view has changed or a tile has come since the last frame */
 
-  GtkWidget *gutter;      /* continues the headers below the last row */
-  int rows_end_px;        /* lower edge of the last row */
-  GtkInscription *corner; /* shows the length of the span in view */
+  GtkWidget *gutter;       /* continues the headers below the last row */
+  int fitting_header_px;   /* width of headers that fits the labels of GPUs */
+  gboolean has_own_header; /* the user dragged them to another one */
+  int rows_end_px;         /* lower edge of the last row */
+  GtkInscription *corner;  /* shows the length of the span in view */
   LnsOverview *overview;
   LnsRuler *ruler;
   LnsTimelineRows *pinned;

@@ -24,6 +24,7 @@
 #define HEADER_SCALE  0.88 /* of the font, as in shell/style.css */
 /* What is beside a GPU's label: indent, expander, share, margins. */
 #define HEADER_EXTRA_PX     112
+#define MAX_HEADER_SHARE    0.36 /* of the width, unless the user drags them wider */
 #define MAX_PINNED_SHARE    0.5
 #define DESCRIBE_AFTER_MSEC 50
 #define TOOLTIP_DX_PX       14
@@ -426,6 +427,7 @@ header_dragged_cb (int header_px, gpointer data)
 {
   LnsTimeline *self = data;
   self->context.header_px = header_px;
+  self->has_own_header = TRUE;
   _lns_timeline_rows_changed (self);
   gtk_widget_queue_allocate (GTK_WIDGET (self));
 }
@@ -650,6 +652,9 @@ lns_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
   int top_px = overview_px + ruler_px;
   int pinned_px =
       MIN (lns_timeline_rows_total_px (self->pinned), (int)((height - top_px) * MAX_PINNED_SHARE));
+  if (!self->has_own_header && self->context.tree != NULL)
+    self->context.header_px =
+        MIN (self->fitting_header_px, MAX ((int)(width * MAX_HEADER_SHARE), HEADER_PX));
   int header_px = self->context.header_px, body_px = MAX (width - header_px - bar_px, 1);
 
   lns_view_set_width_px (self->context.view, body_px);
@@ -792,7 +797,7 @@ lns_timeline_css_changed (GtkWidget *widget, GtkCssStyleChange *change)
   GTK_WIDGET_CLASS (lns_timeline_parent_class)->css_changed (widget, change);
   if (self->context.tree == NULL || !fit_lanes (self))
     return;
-  self->context.header_px = MAX (self->context.header_px, fitting_header_px (self));
+  self->fitting_header_px = fitting_header_px (self);
   _lns_timeline_rows_changed (self);
 }
 
@@ -806,7 +811,7 @@ set_view (LnsTimeline *self, LnsView *view)
   context->tree = lns_row_tree_new (lns_view_get_report (view));
   context->tiles = lns_tile_set_new (view, context->tree, font, tile_changed_cb, self);
   context->labels = lns_tile_labels_new (lns_view_get_report (view), font);
-  context->header_px = fitting_header_px (self);
+  context->header_px = self->fitting_header_px = fitting_header_px (self);
   fit_lanes (self);
   context->answer = lns_answer_of (view);
   g_signal_connect_object (context->answer, "changed", G_CALLBACK (gtk_widget_queue_draw), self,

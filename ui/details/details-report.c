@@ -1,0 +1,102 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/details/details-report.h"
+
+#include <glib/gi18n.h>
+
+#include "src/base/format.h"
+#include "src/tables/lanes.h"
+#include "ui/model/event-text.h"
+
+static void
+clear_field (gpointer field)
+{
+  g_free (((LnsDetailsField *)field)->text);
+}
+
+/* Adds TEXT, which is taken; NULL and "" are left out. */
+static void
+add (GArray *fields, const char *title, char *text)
+{
+  if (text != NULL && *text != '\0')
+    g_array_append_vals (fields, &(LnsDetailsField){ .title = title, .text = text }, 1);
+  else
+    g_free (text);
+}
+
+static void
+add_number (GArray *fields, const char *title, uint64_t number)
+{
+  char text[LNS_FORMAT_SIZE];
+
+  if (number > 0)
+    add (fields, title, g_strdup (lns_format_unsigned (number, text)));
+}
+
+/* The value of the report's KEY as it can be shown, or NULL. */
+static char *
+meta (LnsReport *report, const char *key)
+{
+  const char *value = lns_report_meta (report, key);
+
+  return value != NULL ? g_utf8_make_valid (value, -1) : NULL;
+}
+
+/* The GPUs' names, a line each; each process has its own description of the same one. */
+static char *
+gpus (LnsReport *report)
+{
+  uint32_t n;
+  const LnsCudaDevice *devices = lns_report_devices (report, &n);
+  g_autoptr (GHashTable) known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  GString *names = g_string_new (NULL);
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      g_autofree char *name = lns_event_text_string (report, devices[i].name, true);
+      char *key = g_strdup_printf ("%" G_GUINT64_FORMAT " %u", (guint64)devices[i].uuid,
+                                   devices[i].uuid != 0 ? 0 : devices[i].number);
+      if (!g_hash_table_add (known, key) || *name == '\0')
+        continue;
+      g_string_append_printf (names, "%s%u: %s", names->len > 0 ? "\n" : "", devices[i].number,
+                              name);
+    }
+  return g_string_free (names, FALSE);
+}
+
+static char *
+began (LnsReport *report)
+{
+  const int64_t ns = lns_report_info (report)->t0_realtime_ns;
+  g_autoptr (GDateTime) time = ns != 0 ? g_date_time_new_from_unix_local (ns / 1000000000) : NULL;
+
+  return time != NULL ? g_date_time_format (time, "%F %T") : NULL;
+}
+
+GArray *
+lns_details_report_new (LnsReport *report)
+{
+  const LnsReportInfo *info = lns_report_info (report);
+  GArray *fields = g_array_new (FALSE, TRUE, sizeof (LnsDetailsField));
+  char duration[LNS_FORMAT_SIZE];
+  uint32_t n_processes, n_threads;
+
+  g_array_set_clear_func (fields, clear_field);
+  lns_report_processes (report, &n_processes);
+  lns_report_threads (report, &n_threads);
+  lns_format_duration (lns_recorded_ns (report), duration);
+  add (fields, _ ("Program"), meta (report, "command_line"));
+  add (fields, _ ("Began"), began (report));
+  add (fields, _ ("Duration"), g_strdup (duration));
+  add (fields, _ ("GPU"), gpus (report));
+  add (fields, _ ("Host"), meta (report, "host_name"));
+  add_number (fields, _ ("Processes"), n_processes);
+  add_number (fields, _ ("Threads"), n_threads);
+  add_number (fields, _ ("Events"), info->n_events);
+  add_number (fields, _ ("Lost events"), info->n_lost);
+  add (fields, _ ("Recorded by"), meta (report, "product"));
+  return fields;
+}
