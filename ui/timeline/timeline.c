@@ -24,7 +24,7 @@
 #define HEADER_SCALE  0.88 /* of the font, as in shell/style.css */
 /* What is beside a GPU's label: indent, expander, share, margins. */
 #define HEADER_EXTRA_PX     112
-#define MAX_HEADER_SHARE    0.36 /* of the width, unless the user drags them wider */
+#define MAX_HEADER_SHARE    0.4 /* of the width, unless the user drags them wider */
 #define MAX_PINNED_SHARE    0.5
 #define DESCRIBE_AFTER_MSEC 50
 #define TOOLTIP_DX_PX       14
