@@ -61,6 +61,11 @@ def test_a_sample():
         assert app.root.find("push button", "Open a Sample") is None
 
 
+def shown(ns):
+    """A duration of less than a second as the viewer shows it."""
+    return f"{ns / 1e6:.3f} ms" if ns >= 1e6 else f"{ns / 1e3:.3f} µs"
+
+
 def test_the_window_says_why():
     sample = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
     done = subprocess.run([tap.LANESCOPE, "why", "--format=json", sample], capture_output=True, check=True)
@@ -78,6 +83,9 @@ def test_the_window_says_why():
         second = answer["findings"][1]
         app.find("label", second["sentence"]).click()
         app.find("label", f"Next: {second['advice']}.")
+        links = [f"{shown(event['to'] - event['from'])} at {shown(event['from'])}" for event in second["events"]]
+        app.find("label", "Evidence: " + " · ".join(links))
+        app.find("label", second["sql"])
         longest = max(second["events"], key=lambda event: event["to"] - event["from"])
         app.find("label", f"{(longest['to'] - longest['from']) / 1e6:.6f}".rstrip("0") + " ms")
         app.find("push button", "Close").do()

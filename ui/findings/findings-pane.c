@@ -6,6 +6,7 @@
 #include "ui/findings/findings-pane.h"
 
 #include <glib/gi18n.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/format.h"
@@ -29,7 +30,7 @@ struct _LnsFindingsPane
   GtkLabel *text;
   GtkWidget *ask;
   GtkColumnView *columns;
-  GtkLabel *advice;
+  GtkLabel *advice, *evidence, *sql;
 };
 
 G_DEFINE_FINAL_TYPE (LnsFindingsPane, lns_findings_pane, ADW_TYPE_BIN)
@@ -134,7 +135,12 @@ setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn 
   GtkWidget *cell = column->id == COLUMN_SHARE ? lns_share_cell_new () : gtk_label_new (NULL);
 
   if (column->id != COLUMN_SHARE)
-    g_object_set (cell, "xalign", is_number (column->id) ? 1.0 : 0.0, "ellipsize",
+    g_object_set (cell, "xalign",
+                  is_number (column->id)       ? 1.0
+                  : column->id == COLUMN_CAUSE ? 0.5
+                                               : 0.0,
+                  "valign", column->id == COLUMN_CAUSE ? GTK_ALIGN_CENTER : GTK_ALIGN_FILL,
+                  "ellipsize",
                   column->id == COLUMN_SENTENCE ? PANGO_ELLIPSIZE_NONE : PANGO_ELLIPSIZE_END,
                   "wrap", column->id == COLUMN_SENTENCE, "wrap-mode", PANGO_WRAP_WORD_CHAR,
                   "width-chars", column->id == COLUMN_SENTENCE ? SENTENCE_CHARS : -1, NULL);
@@ -163,8 +169,9 @@ bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *
     gtk_label_set_text (GTK_LABEL (cell), text);
   if (column->id != COLUMN_CAUSE)
     return;
-  gtk_widget_set_css_classes (cell,
-                              (const char *[]){ finding == NULL ? "dim-label" : "cause", NULL });
+  gtk_widget_set_css_classes (cell, (const char *[]){ "cause", NULL });
+  if (finding != NULL && lns_answer_accuses (finding->cause))
+    gtk_widget_add_css_class (cell, "accused");
   if (finding != NULL && finding->severity == LNS_WHY_HIGH)
     gtk_widget_add_css_class (cell, "grave");
 }
@@ -189,6 +196,48 @@ show_advice (LnsFindingsPane *self, guint position)
   gtk_widget_set_visible (GTK_WIDGET (self->advice), text != NULL);
 }
 
+/* Writes the times that show FINDING, as links, and the statement that gives its time; NULL: nothing is chosen. */
+static void
+show_evidence (LnsFindingsPane *self, const LnsWhyFinding *finding)
+{
+  GString *links = g_string_new (NULL);
+  char duration[LNS_FORMAT_SIZE], start[LNS_FORMAT_SIZE];
+
+  for (unsigned i = 0; finding != NULL && i < finding->n_evidence; i++)
+    {
+      const LnsEvidence *evidence = &finding->evidence[i];
+      lns_format_duration (lns_difference (evidence->end_ns, evidence->start_ns), duration);
+      lns_format_duration (evidence->start_ns, start);
+      /* Translators: how long something took, and when it began: "8.875 ms at 37.414 ms" */
+      g_autofree char *text = g_strdup_printf (_ ("%s at %s"), duration, start);
+      g_string_append_printf (links, "%s<a href=\"%u\">%s</a>", i > 0 ? " · " : "", i, text);
+    }
+  /* Translators: times of events follow */
+  g_autofree char *markup = g_strdup_printf (_ ("Evidence: %s"), links->str);
+  gtk_label_set_markup (self->evidence, links->len > 0 ? markup : "");
+  gtk_widget_set_visible (GTK_WIDGET (self->evidence), links->len > 0);
+  g_string_free (links, TRUE);
+  char *sql =
+      finding != NULL ? lns_why_finding_sql (lns_answer_get_why (self->answer), finding) : NULL;
+  gtk_label_set_text (self->sql, sql != NULL ? sql : "");
+  gtk_widget_set_visible (GTK_WIDGET (self->sql), sql != NULL);
+  free (sql);
+}
+
+static gboolean
+follow_cb (LnsFindingsPane *self, const char *uri)
+{
+  const guint position = gtk_single_selection_get_selected (
+      GTK_SINGLE_SELECTION (gtk_column_view_get_model (self->columns)));
+  const LnsWhyFinding *finding =
+      position != GTK_INVALID_LIST_POSITION ? finding_at (self, position) : NULL;
+  const guint64 i = g_ascii_strtoull (uri, NULL, 10);
+
+  if (finding != NULL && i < finding->n_evidence)
+    lns_answer_show (self->answer, &finding->evidence[i]);
+  return GDK_EVENT_STOP;
+}
+
 static void
 selected_cb (GtkSingleSelection *rows, GParamSpec *pspec, LnsFindingsPane *self)
 {
@@ -197,6 +246,7 @@ selected_cb (GtkSingleSelection *rows, GParamSpec *pspec, LnsFindingsPane *self)
       position != GTK_INVALID_LIST_POSITION ? finding_at (self, position) : NULL;
 
   show_advice (self, position);
+  show_evidence (self, finding);
   if (finding != NULL)
     lns_answer_show (self->answer, &finding->longest);
 }
@@ -214,6 +264,7 @@ changed_cb (LnsAnswer *answer, LnsFindingsPane *self)
       for (size_t i = 0; i < n; i++)
         gtk_string_list_append (self->list, "");
       show_advice (self, GTK_INVALID_LIST_POSITION);
+      show_evidence (self, NULL);
       return;
     }
   g_autofree char *text = why != NULL
@@ -236,6 +287,7 @@ lns_findings_pane_new (LnsView *view)
   self->answer = lns_answer_of (view);
   g_signal_connect_object (rows, "notify::selected-item", G_CALLBACK (selected_cb), self, 0);
   g_signal_connect_object (self->answer, "changed", G_CALLBACK (changed_cb), self, 0);
+  g_signal_connect_swapped (self->evidence, "activate-link", G_CALLBACK (follow_cb), self);
   g_signal_connect_object (self->ask, "clicked", G_CALLBACK (lns_answer_ask), self->answer,
                            G_CONNECT_SWAPPED);
   for (size_t i = 0; i < G_N_ELEMENTS (columns); i++)
@@ -275,6 +327,8 @@ lns_findings_pane_class_init (LnsFindingsPaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, ask);
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, columns);
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, advice);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, evidence);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, sql);
 }
 
 static void

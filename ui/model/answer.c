@@ -196,6 +196,14 @@ lns_answer_get_idle (LnsAnswer *self, size_t l, size_t *ret_n)
   return *ret_n > 0 ? (const LnsIdle *)(const void *)of_ledger->data : NULL;
 }
 
+gboolean
+lns_answer_accuses (LnsCause cause)
+{
+  return cause != LNS_CAUSE_START_UP && cause != LNS_CAUSE_TEAR_DOWN &&
+         cause != LNS_CAUSE_NOT_RECORDED && cause != LNS_CAUSE_UNKNOWN &&
+         cause != LNS_CAUSE_PROFILER;
+}
+
 const char *
 lns_answer_get_label (LnsAnswer *self, const LnsIdle *idle)
 {

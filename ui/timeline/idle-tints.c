@@ -35,17 +35,6 @@ ledger_of (const LnsWhy *why, const LnsRow *row)
   return -1;
 }
 
-/* The colour of what time was lost to: warm, unless it accuses nobody. */
-static uint32_t
-color_of (const LnsPalette *palette, LnsCause cause)
-{
-  return cause == LNS_CAUSE_START_UP || cause == LNS_CAUSE_TEAR_DOWN ||
-                 cause == LNS_CAUSE_NOT_RECORDED || cause == LNS_CAUSE_UNKNOWN ||
-                 cause == LNS_CAUSE_PROFILER
-             ? palette->blocked_edge
-             : palette->finding;
-}
-
 /* Stretches that are narrower than LEAST_PX, by pixel. */
 typedef struct
 {
@@ -87,8 +76,9 @@ static void
 draw (Drawing *drawing, const LnsIdle *idle, float from_px, float to_px, double share)
 {
   const LnsPalette *palette = lns_palette_get (drawing->context->theme);
-  const GdkRGBA tint =
-                    lns_palette_rgba (color_of (palette, idle->cause), TINT_ALPHA * (float)share),
+  const GdkRGBA tint = lns_palette_rgba (lns_answer_accuses (idle->cause) ? palette->finding
+                                                                          : palette->blocked_edge,
+                                         TINT_ALPHA * (float)share),
                 text = lns_palette_rgba (palette->text, 1);
   const float room_px = to_px - from_px - 2 * LNS_LABEL_PAD_PX;
   int text_px, line_px;

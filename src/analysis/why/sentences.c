@@ -304,6 +304,15 @@ lns_why_step_name (LnsTables *tables, const LnsWhy *why)
 
 /* --- Labels ----------------------------------------------------------------------------------- */
 
+char *
+lns_why_finding_sql (const LnsWhy *why, const LnsWhyFinding *finding)
+{
+  return finding->group != 0
+             ? lns_asprintf ("SELECT sum(\"end\" - start) FROM LNS_GAPS WHERE finding = %zu",
+                             (size_t)(finding - why->findings.items) + 1)
+             : NULL;
+}
+
 const char *
 lns_why_cause_label (LnsCause cause)
 {

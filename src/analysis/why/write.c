@@ -311,10 +311,13 @@ put_json_finding (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *fin
   put_string (finding->sentence, stream);
   fputs (",\"advice\":", stream);
   put_string (finding->advice, stream);
-  if (finding->group != 0)
-    fprintf (stream,
-             ",\"sql\":\"SELECT sum(\\\"end\\\" - start) FROM LNS_GAPS WHERE finding = %zu\"",
-             (size_t)(finding - why->findings.items) + 1);
+  char *sql = lns_why_finding_sql (why, finding);
+  if (sql != NULL)
+    {
+      fputs (",\"sql\":", stream);
+      put_string (sql, stream);
+    }
+  free (sql);
   fprintf (stream, ",\"confidence\":\"%s\",\"names\":[", lns_confidence_name (finding->confidence));
   put_names (report, finding, stream);
   fputs ("],\"waits\":[", stream);
