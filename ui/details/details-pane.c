@@ -251,8 +251,8 @@ show_band (LnsDetailsPane *self, const Counting *counting)
     }
   g_autofree char *name =
       lns_event_text_string (lns_view_get_report (self->view), band->longest_name, true);
-  g_autofree char *longest =
-      g_strdup_printf ("%s, %s", lns_format_duration_exact (band->longest_ns, more), name);
+  g_autofree char *longest = g_strconcat (lns_format_duration_exact (band->longest_ns, more),
+                                          *name != '\0' ? ", " : "", name, NULL);
   set_line (self->band_grid, line++, _ ("Longest event"), longest);
   cut_lines (self->band_grid, line);
 }

@@ -182,6 +182,13 @@ lns_view_get_start_ns (LnsView *self)
   return lns_scale_time_of (&self->scale, self->scale.first_px);
 }
 
+void
+lns_view_get_whole (LnsView *self, int64_t *ret_first_ns, int64_t *ret_last_ns)
+{
+  *ret_first_ns = self->first_ns;
+  *ret_last_ns = self->last_ns;
+}
+
 int64_t
 lns_view_get_end_ns (LnsView *self)
 {

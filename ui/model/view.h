@@ -70,6 +70,9 @@ void lns_view_fit_width (LnsView *self, int width_px, LnsScale *ret_scale);
 int64_t lns_view_get_start_ns (LnsView *self);
 int64_t lns_view_get_end_ns (LnsView *self);
 
+/* The span of all events, which the view shows with a margin where it shows everything. */
+void lns_view_get_whole (LnsView *self, int64_t *ret_first_ns, int64_t *ret_last_ns);
+
 /* Sets the width in pixels of the area that shows time. A view that shows all of the report goes on doing so. */
 void lns_view_set_width_px (LnsView *self, int width_px);
 

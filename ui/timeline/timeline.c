@@ -124,8 +124,11 @@ update_corner (LnsTimeline *self)
 {
   char text[LNS_FORMAT_SIZE];
   LnsView *view = self->context.view;
-  lns_format_duration (lns_difference (lns_view_get_end_ns (view), lns_view_get_start_ns (view)),
-                       text);
+  int64_t first_ns, last_ns;
+  lns_view_get_whole (view, &first_ns, &last_ns);
+  first_ns = MAX (first_ns, lns_view_get_start_ns (view));
+  last_ns = MIN (last_ns, lns_view_get_end_ns (view));
+  lns_format_duration (MAX (lns_difference (last_ns, first_ns), 0), text);
   /* Translators: a duration, "1.052 ms in view" */
   g_autofree char *label = g_strdup_printf (_ ("%s in view"), text);
   g_autofree char *above = lns_overview_get_text (self->overview);
