@@ -124,7 +124,11 @@ class Table:
 
 
 def show(app, row, number=0):
-    """Shows the events of the NUMBERth row called ROW."""
+    """Shows the events of the NUMBERth row called ROW, in a pane that is there already: how it comes is for others to test."""
+    app.find("table row", row)
+    if app.root.find("push button", "Open the Panes"):
+        app.activate("win.show-events")
+        app.find("push button", "Close the Panes")
     def found():
         timeline = first(app.root, "tree table", "Rows")
         return timeline and [node for node in timeline.children() if node.name == row][number:]
