@@ -240,6 +240,9 @@ class Desk:
     def win_show_events(self):
         self.chooses("win.show-events", "Events View")
 
+    def win_show_stats(self):
+        self.chooses("win.show-stats", "Stats")
+
     def win_show_functions(self):
         self.chooses("win.show-functions", "Functions")
 

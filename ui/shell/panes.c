@@ -12,6 +12,7 @@
 #include "ui/functions/functions-pane.h"
 #include "ui/model/shortcuts.h"
 #include "ui/shell/diagnostics-pane.h"
+#include "ui/stats/stats-pane.h"
 
 static GtkWidget *
 new_events (LnsView *view, GSettings *settings)
@@ -26,6 +27,12 @@ new_findings (LnsView *view, GSettings *settings)
 }
 
 static GtkWidget *
+new_stats (LnsView *view, GSettings *settings)
+{
+  return lns_stats_pane_new (view);
+}
+
+static GtkWidget *
 new_diagnostics (LnsView *view, GSettings *settings)
 {
   return lns_diagnostics_pane_new (view);
@@ -34,6 +41,7 @@ new_diagnostics (LnsView *view, GSettings *settings)
 static const LnsPaneType panes[] = {
   { "findings", N_ ("Findings"), N_ ("F_indings"), new_findings },
   { "events", N_ ("Events View"), N_ ("_Events View"), new_events },
+  { "stats", N_ ("Stats"), N_ ("_Stats"), new_stats },
   { "functions", N_ ("Functions"), N_ ("_Functions"), lns_functions_pane_new },
   { "diagnostics", N_ ("Diagnostics"), N_ ("Dia_gnostics"), new_diagnostics },
 };

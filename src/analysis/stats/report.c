@@ -192,6 +192,15 @@ lns_stats_report_at (size_t i)
   return i < N_MAKERS ? &makers[i].report : NULL;
 }
 
+bool
+lns_stats_report_is_made (const LnsStatsReport *stats)
+{
+  for (size_t i = 0; i < N_MAKERS; i++)
+    if (&makers[i].report == stats)
+      return makers[i].way != &nothing;
+  return false;
+}
+
 /* Reads the argument of SIZE bytes at TEXT, which the report must have: LIST. */
 static bool
 read_argument (const char *list, const char *text, size_t size, LnsStatsArguments *arguments)

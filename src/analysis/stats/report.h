@@ -23,6 +23,9 @@ typedef struct
 /* The report number I, or NULL behind the last. */
 const LnsStatsReport *lns_stats_report_at (size_t i);
 
+/* Whether there are data that STATS can sum up: it is more than a message for scripts that ask for it. */
+bool lns_stats_report_is_made (const LnsStatsReport *stats);
+
 /* The report called NAME, which arguments may follow after colons; NULL and ERROR where there is none, or
  * it has no such argument. */
 const LnsStatsReport *lns_stats_report_find (const char *name, LnsError *error);

@@ -1,0 +1,74 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Tests the stats pane in the whole viewer: its tables are those of `lanescope stats`."""
+
+import csv
+import os
+import subprocess
+
+import harness
+import tap
+
+SAMPLE = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
+
+
+def told(report):
+    """The rows of REPORT as the tool prints them."""
+    done = subprocess.run([tap.LANESCOPE, "stats", "-q", "-r", report, "-f", "csv", SAMPLE], capture_output=True, text=True, check=True)
+    return list(csv.DictReader(line for line in done.stdout.splitlines() if line))
+
+
+def top(node):
+    return node.extents()[1]
+
+
+def choose(app, title):
+    """Chooses the report called TITLE with the keys."""
+    def chosen():
+        app.key("Down")
+        focused = [node for node in app.root.walk() if node.role == "list item" and node.state("focused")]
+        return title in [label.name for node in focused for label in node.find_all("label")]
+
+    reports = app.find("combo box", "Report")
+    app.wait(harness.steady(lambda: reports.extents()), what="the place of the reports")
+    reports.click()
+    app.wait(chosen, what=f"the focus on {title}")
+    app.key("Return")
+
+
+def test_a_table_is_that_of_the_tool():
+    kernels = told("cuda_gpu_kern_sum")
+    names = [row["Name"] for row in kernels]
+    with harness.App(SAMPLE, size=(1400, 900)) as app:
+        app.activate("win.show-stats")
+        app.find("label", f"{len(kernels)} rows, of the whole run")
+        places = [top(app.find("label", name)) for name in names]
+        assert places == sorted(places), "the order of the tool"
+        for row in kernels:
+            app.find("label", row["Instances"])
+        table = app.find("tree table", "Stats")
+        title = table.find("label", "Name")
+        app.wait(harness.steady(lambda: title.extents()), what="the place of the title")
+        title.click()
+        app.wait(lambda: sorted(names) == sorted(names, key=lambda name: top(table.find("label", name))), what="names in order")
+
+
+def test_a_row_about_one_event_leads_there():
+    first = told("cuda_gpu_trace")[0]
+    with harness.App(SAMPLE, size=(1400, 900)) as app:
+        app.activate("win.show-stats")
+        app.find("label", f"{len(told('cuda_gpu_kern_sum'))} rows, of the whole run")
+        choose(app, "CUDA GPU Trace")
+        app.find("label", f"{len(told('cuda_gpu_trace'))} rows, of the whole run")
+        table = app.find("tree table", "Stats")
+        name = table.find("label", first["Name"])
+        app.wait(harness.steady(lambda: name.extents()), what="the place of the row")
+        x, y, width, height = name.extents()
+        app.click(x + 4, y + height // 2, times=2)
+        start = int(first["Start (ns)"])
+        app.find("label", f"{start // 10**9}.{start % 10**9:09d} s")
+
+
+harness.main(globals(), gate=(test_a_table_is_that_of_the_tool,))

@@ -1,0 +1,247 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/stats/stats-pane.h"
+
+#include <glib/gi18n.h>
+#include <string.h>
+
+#include "src/analysis/stats/report.h"
+#include "src/base/format.h"
+#include "ui/model/job.h"
+#include "ui/table/result-view.h"
+
+/* Of traces, the first so many rows: the Events View has all. */
+#define MAX_ROWS 10000
+
+struct _LnsStatsPane
+{
+  AdwBin parent_instance;
+
+  LnsView *view;         /* owned */
+  GPtrArray *choices;    /* owned; of LnsStatsReport, in the order of `reports` */
+  GCancellable *running; /* or NULL */
+  gboolean is_asked;     /* a table is there or under way */
+  LnsResultView *table;  /* the page "table" of `stack` */
+
+  GtkDropDown *reports;
+  GtkLabel *count;
+  GtkStack *stack; /* pages "text", "table" */
+  GtkLabel *text;
+};
+
+G_DEFINE_FINAL_TYPE (LnsStatsPane, lns_stats_pane, ADW_TYPE_BIN)
+
+/* --- Computing -------------------------------------------------------------------------------- */
+
+typedef struct
+{
+  const LnsStatsReport *stats;
+  LnsResult *result; /* owned, or NULL */
+  const char *lacks; /* what the report does not contain, or NULL */
+  LnsError error;
+} Run;
+
+static void
+run_free (gpointer data)
+{
+  Run *run = data;
+
+  lns_result_free (run->result);
+  g_free (run);
+}
+
+/* On a worker. */
+static void
+run_work (LnsWorker *worker, gpointer data)
+{
+  Run *run = data;
+  LnsTables *tables = lns_tables_new (worker->report, &run->error);
+  LnsStatsResult *result = tables != NULL
+                               ? lns_stats_report_run (run->stats, run->stats->name, tables,
+                                                       &worker->cancelled, &run->error)
+                               : NULL;
+
+  if (result != NULL && lns_stats_result_n_rows (result) > 0)
+    run->result = lns_stats_result_collect (result, MAX_ROWS, &run->error);
+  else if (result != NULL)
+    run->lacks = lns_stats_result_lacks (result);
+  lns_stats_result_free (result);
+  lns_tables_free (tables);
+}
+
+static void
+show_text (LnsStatsPane *self, const char *text)
+{
+  gtk_label_set_text (self->text, text);
+  gtk_stack_set_visible_child_name (self->stack, "text");
+  gtk_label_set_text (self->count, "");
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "stats.copy", FALSE);
+}
+
+static void
+run_done (gpointer data, gpointer owner)
+{
+  Run *run = data;
+  LnsStatsPane *self = owner;
+  char number[LNS_FORMAT_SIZE];
+
+  if (run->result == NULL || lns_result_n_rows (run->result) == 0)
+    {
+      const char *lacks = run->lacks != NULL ? run->lacks : run->stats->lacks;
+      g_autofree char *text = run->result == NULL && run->lacks == NULL
+                                  ? g_strdup (run->error.message)
+                                  : g_strdup_printf (_ ("The report does not contain %s."), lacks);
+      show_text (self, text);
+      return;
+    }
+  const size_t n = lns_result_n_rows (run->result);
+  const uint64_t n_more = lns_result_n_left_out (run->result);
+  g_autofree char *rows = g_strdup_printf (
+      ngettext ("%s row, of the whole run", "%s rows, of the whole run", n + n_more),
+      lns_format_unsigned (n + n_more, number));
+  lns_format_unsigned (n, number);
+  g_autofree char *shown = g_strdup_printf (_ ("%s; the first %s are shown"), rows, number);
+  gtk_label_set_text (self->count, n_more > 0 ? shown : rows);
+  lns_result_view_set (self->table, g_steal_pointer (&run->result));
+  gtk_stack_set_visible_child_name (self->stack, "table");
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "stats.copy", TRUE);
+}
+
+static const LnsJobFuncs run_funcs = { run_work, run_done, run_free, NULL };
+
+static void
+ask (LnsStatsPane *self)
+{
+  Run *run = g_new0 (Run, 1);
+
+  self->is_asked = TRUE;
+  run->stats = g_ptr_array_index (self->choices, gtk_drop_down_get_selected (self->reports));
+  lns_result_view_set (self->table, NULL);
+  show_text (self, _ ("Summing up…"));
+  lns_job_start (&self->running, self->view, &run_funcs, run, self);
+}
+
+/* --- Choosing --------------------------------------------------------------------------------- */
+
+/* The report that tells most of what was recorded. */
+static const char *
+first_choice (LnsReport *report)
+{
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  gboolean has_ranges = FALSE, has_states = FALSE;
+
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      if (lanes[i].kind == LNS_LANE_CUDA_KERNEL)
+        return "cuda_gpu_kern_sum";
+      has_ranges |= lanes[i].kind == LNS_LANE_NVTX_PUSH_POP;
+      has_states |= lanes[i].kind == LNS_LANE_SCHED;
+    }
+  return has_ranges ? "nvtx_sum" : has_states ? "thread_sum" : "sample_sum";
+}
+
+static void
+fill_reports (LnsStatsPane *self)
+{
+  g_autoptr (GtkStringList) titles = gtk_string_list_new (NULL);
+  const char *wanted = first_choice (lns_view_get_report (self->view));
+  const LnsStatsReport *stats;
+  guint chosen = 0;
+
+  self->choices = g_ptr_array_new ();
+  for (size_t i = 0; (stats = lns_stats_report_at (i)) != NULL; i++)
+    {
+      if (!lns_stats_report_is_made (stats))
+        continue;
+      if (strcmp (stats->name, wanted) == 0)
+        chosen = self->choices->len;
+      g_ptr_array_add (self->choices, (gpointer)stats);
+      gtk_string_list_append (titles, stats->title);
+    }
+  gtk_drop_down_set_model (self->reports, G_LIST_MODEL (titles));
+  gtk_drop_down_set_expression (
+      self->reports, gtk_property_expression_new (GTK_TYPE_STRING_OBJECT, NULL, "string"));
+  gtk_drop_down_set_selected (self->reports, chosen);
+}
+
+static void
+chosen_cb (GtkDropDown *reports, GParamSpec *pspec, LnsStatsPane *self)
+{
+  if (self->is_asked && gtk_drop_down_get_selected (reports) < self->choices->len)
+    ask (self);
+}
+
+static void
+copy_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  g_autofree char *text = lns_result_view_get_text (LNS_STATS_PANE (widget)->table);
+
+  if (text == NULL)
+    return;
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text)); /* names need not be UTF-8 */
+  g_autoptr (GdkContentProvider) provider =
+      gdk_content_provider_new_for_bytes ("text/plain;charset=utf-8", bytes);
+  gdk_clipboard_set_content (gtk_widget_get_clipboard (widget), provider);
+}
+
+/* --- Life ------------------------------------------------------------------------------------- */
+
+static void
+lns_stats_pane_map (GtkWidget *widget)
+{
+  LnsStatsPane *self = LNS_STATS_PANE (widget);
+
+  GTK_WIDGET_CLASS (lns_stats_pane_parent_class)->map (widget);
+  if (!self->is_asked)
+    ask (self);
+}
+
+GtkWidget *
+lns_stats_pane_new (LnsView *view)
+{
+  LnsStatsPane *self = g_object_new (LNS_TYPE_STATS_PANE, NULL);
+
+  self->view = g_object_ref (view);
+  self->table = LNS_RESULT_VIEW (lns_result_view_new (view, _ ("Stats")));
+  gtk_stack_add_named (self->stack, GTK_WIDGET (self->table), "table");
+  fill_reports (self);
+  g_signal_connect (self->reports, "notify::selected", G_CALLBACK (chosen_cb), self);
+  return GTK_WIDGET (self);
+}
+
+static void
+lns_stats_pane_dispose (GObject *object)
+{
+  LnsStatsPane *self = LNS_STATS_PANE (object);
+
+  lns_job_cancel (&self->running);
+  g_clear_pointer (&self->choices, g_ptr_array_unref);
+  g_clear_object (&self->view);
+  G_OBJECT_CLASS (lns_stats_pane_parent_class)->dispose (object);
+}
+
+static void
+lns_stats_pane_class_init (LnsStatsPaneClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->dispose = lns_stats_pane_dispose;
+  widget_class->map = lns_stats_pane_map;
+  gtk_widget_class_set_template_from_resource (widget_class,
+                                               "/io/github/lanescope/Lanescope/stats-pane.ui");
+  gtk_widget_class_bind_template_child (widget_class, LnsStatsPane, reports);
+  gtk_widget_class_bind_template_child (widget_class, LnsStatsPane, count);
+  gtk_widget_class_bind_template_child (widget_class, LnsStatsPane, stack);
+  gtk_widget_class_bind_template_child (widget_class, LnsStatsPane, text);
+  gtk_widget_class_install_action (widget_class, "stats.copy", NULL, copy_cb);
+}
+
+static void
+lns_stats_pane_init (LnsStatsPane *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+}

@@ -1,0 +1,27 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Shows a result of the analysis (src/analysis/result.h) as a table. A click on a title sorts it; a row that is about one place
+ * of the report goes there when it is activated. Main thread only. */
+
+#pragma once
+
+#include <adwaita.h>
+
+#include "src/analysis/result.h"
+#include "ui/model/view.h"
+
+#define LNS_TYPE_RESULT_VIEW (lns_result_view_get_type ())
+G_DECLARE_FINAL_TYPE (LnsResultView, lns_result_view, LNS, RESULT_VIEW, AdwBin)
+
+/* VIEW is where rows go to; a reference is kept. LABEL names the table for assistive technology. */
+GtkWidget *lns_result_view_new (LnsView *view, const char *label) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Shows RESULT, which is taken over, in its own order; NULL shows nothing. O(rows). */
+void lns_result_view_set (LnsResultView *self, LnsResult *result);
+
+/* The titles and rows as they stand, separated by tabs, for a spreadsheet: numbers are whole, in ns and bytes. Free with g_free ().
+ * NULL while there is nothing. */
+char *lns_result_view_get_text (LnsResultView *self) G_GNUC_WARN_UNUSED_RESULT;
