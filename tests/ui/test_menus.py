@@ -243,6 +243,9 @@ class Desk:
     def win_show_stats(self):
         self.chooses("win.show-stats", "Stats")
 
+    def win_show_steps(self):
+        self.chooses("win.show-steps", "Steps")
+
     def win_show_functions(self):
         self.chooses("win.show-functions", "Functions")
 

@@ -112,6 +112,10 @@ def test_steps_are_the_overview():
         app.click(x + found[len(found) // 2], y + height // 2)
         duration = f"{(slow['end'] - slow['start']) / 1e6:.6f}".rstrip("0")
         app.find("label", f"{duration} ms")
+        app.activate("win.show-steps")
+        table = app.find("tree table", "Steps")
+        app.wait(lambda: table.find("label", shown(slow["end"] - slow["start"])), what="the slow step in the table")
+        assert table.find("label", f"{(slow['end'] - slow['start']) / steps['p50_ns']:.1f}"), "times the median"
 
 
 def test_the_window_says_where_no_cause_is_known():

@@ -35,6 +35,7 @@ static const Shortcut shortcuts[] = {
   { N_ ("Panes"), N_ ("Functions"), "win.focus-functions", "<Control>4", NULL },
   { N_ ("Panes"), N_ ("Findings"), "win.focus-findings", "<Control>5", NULL },
   { N_ ("Panes"), N_ ("Stats"), "win.focus-stats", "<Control>6", NULL },
+  { N_ ("Panes"), N_ ("Steps"), "win.focus-steps", "<Control>7", NULL },
 
   { N_ ("Find"), N_ ("Find events by name"), "win.find", "<Control>f", NULL },
   { N_ ("Find"), N_ ("Next match"), "win.find-next", "F3 <Control>g", NULL },

@@ -13,6 +13,7 @@
 #include "ui/model/shortcuts.h"
 #include "ui/shell/diagnostics-pane.h"
 #include "ui/stats/stats-pane.h"
+#include "ui/steps/steps-pane.h"
 
 static GtkWidget *
 new_events (LnsView *view, GSettings *settings)
@@ -33,6 +34,12 @@ new_stats (LnsView *view, GSettings *settings)
 }
 
 static GtkWidget *
+new_steps (LnsView *view, GSettings *settings)
+{
+  return lns_steps_pane_new (view);
+}
+
+static GtkWidget *
 new_diagnostics (LnsView *view, GSettings *settings)
 {
   return lns_diagnostics_pane_new (view);
@@ -42,6 +49,7 @@ static const LnsPaneType panes[] = {
   { "findings", N_ ("Findings"), N_ ("F_indings"), new_findings },
   { "events", N_ ("Events View"), N_ ("_Events View"), new_events },
   { "stats", N_ ("Stats"), N_ ("_Stats"), new_stats },
+  { "steps", N_ ("Steps"), N_ ("S_teps"), new_steps },
   { "functions", N_ ("Functions"), N_ ("_Functions"), lns_functions_pane_new },
   { "diagnostics", N_ ("Diagnostics"), N_ ("Dia_gnostics"), new_diagnostics },
 };

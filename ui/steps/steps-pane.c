@@ -1,0 +1,127 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/steps/steps-pane.h"
+
+#include <glib/gi18n.h>
+#include <math.h>
+#include <string.h>
+
+#include "ui/model/answer.h"
+#include "ui/table/result-view.h"
+
+struct _LnsStepsPane
+{
+  AdwBin parent_instance;
+
+  LnsAnswer *answer; /* owned */
+  GtkStack *stack;   /* pages "text", "table" */
+  GtkWidget *text, *ask;
+  LnsResultView *table;
+};
+
+G_DEFINE_FINAL_TYPE (LnsStepsPane, lns_steps_pane, ADW_TYPE_BIN)
+
+/* The steps of WHY as a table. To be freed. */
+static LnsResult *
+result_of (const LnsWhy *why)
+{
+  const gboolean is_device = why->ledgers.n > 0 && why->ledgers.items[0].is_device;
+  const LnsResultColumn columns[] = {
+    { _ ("Step"), LNS_RESULT_COUNT, 0 },
+    { _ ("Most of It"), LNS_RESULT_TEXT, 0 },
+    { _ ("Start"), LNS_RESULT_TIME, 0 },
+    { _ ("Duration"), LNS_RESULT_TIME, 0 },
+    { _ ("× Median"), LNS_RESULT_NUMBER, 1 },
+    { is_device ? _ ("GPU Busy") : _ ("On a CPU"), LNS_RESULT_TIME, 0 },
+  };
+  LnsResult *result = lns_result_new (columns, G_N_ELEMENTS (columns), SIZE_MAX);
+  LnsRows *rows = lns_result_rows (result);
+
+  for (size_t i = 0; i < why->steps.all.n; i++)
+    {
+      const LnsStep *step = &why->steps.all.items[i];
+      const int64_t ns = lns_difference (step->end_ns, step->start_ns);
+      const char *cause = step->is_busy ? is_device ? _ ("the GPU's work") : _ ("work")
+                                        : lns_cause_name (step->cause);
+      const LnsResultCell cells[] = {
+        { .number = (int64_t)step->index + 1 },
+        { .bytes = cause, .size_bytes = strlen (cause) },
+        { .number = step->start_ns },
+        { .number = ns },
+        { .number = llround (10.0 * (double)ns / (double)MAX (why->steps.p50_ns, 1)) },
+        { .number = step->busy_ns },
+      };
+      const LnsPlace place = lns_place (LNS_ID_NONE, 0, step->start_ns, ns);
+      lns_rows_add (rows, cells, &place);
+    }
+  return result;
+}
+
+static void
+changed_cb (LnsAnswer *answer, LnsStepsPane *self)
+{
+  const LnsWhy *why = lns_answer_get_why (answer);
+  g_autofree char *excuse = lns_answer_get_excuse (answer);
+
+  gtk_widget_set_visible (self->ask, lns_answer_get_state (answer) == LNS_ANSWER_UNASKED);
+  if (why != NULL && why->steps.all.n > 0)
+    {
+      lns_result_view_set (self->table, result_of (why));
+      gtk_stack_set_visible_child_name (self->stack, "table");
+      return;
+    }
+  gtk_label_set_text (GTK_LABEL (self->text),
+                      excuse != NULL
+                          ? excuse
+                          : _ ("No steps were found: no range or kernel comes again and again, one "
+                               "after the other."));
+  gtk_stack_set_visible_child_name (self->stack, "text");
+}
+
+GtkWidget *
+lns_steps_pane_new (LnsView *view)
+{
+  LnsStepsPane *self = g_object_new (LNS_TYPE_STEPS_PANE, NULL);
+
+  self->answer = lns_answer_of (view);
+  self->table = LNS_RESULT_VIEW (lns_result_view_new (view, _ ("Steps")));
+  gtk_stack_add_named (self->stack, GTK_WIDGET (self->table), "table");
+  g_signal_connect_object (self->answer, "changed", G_CALLBACK (changed_cb), self, 0);
+  g_signal_connect_object (self->ask, "clicked", G_CALLBACK (lns_answer_ask), self->answer,
+                           G_CONNECT_SWAPPED);
+  changed_cb (self->answer, self);
+  return GTK_WIDGET (self);
+}
+
+static void
+lns_steps_pane_dispose (GObject *object)
+{
+  g_clear_object (&LNS_STEPS_PANE (object)->answer);
+  G_OBJECT_CLASS (lns_steps_pane_parent_class)->dispose (object);
+}
+
+static void
+lns_steps_pane_class_init (LnsStepsPaneClass *klass)
+{
+  G_OBJECT_CLASS (klass)->dispose = lns_steps_pane_dispose;
+}
+
+static void
+lns_steps_pane_init (LnsStepsPane *self)
+{
+  GtkWidget *stack = gtk_stack_new (), *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
+
+  self->stack = GTK_STACK (stack);
+  self->text = g_object_new (GTK_TYPE_LABEL, "wrap", TRUE, "justify", GTK_JUSTIFY_CENTER, NULL);
+  self->ask = gtk_button_new_with_label (_ ("Find Out"));
+  gtk_widget_add_css_class (self->text, "dim-label");
+  gtk_widget_set_halign (self->ask, GTK_ALIGN_CENTER);
+  gtk_widget_set_valign (box, GTK_ALIGN_CENTER);
+  gtk_box_append (GTK_BOX (box), self->text);
+  gtk_box_append (GTK_BOX (box), self->ask);
+  gtk_stack_add_named (self->stack, box, "text");
+  adw_bin_set_child (ADW_BIN (self), stack);
+}
