@@ -159,7 +159,7 @@ class Desk:
             labels = self.title.find_all("label")
             return labels[1].name if len(labels) > 1 else None
         subprocess.run([MAKE_REPORT, self.path, "open"], check=True)
-        self.app.wait(lambda: subtitle() == "350 events · 100.000 ms")
+        self.app.wait(lambda: subtitle() == "350 events · 99.900 ms")
         assert self.app.root.find("push button", "2")
         self.activate("win.reload")
         self.app.wait(lambda: self.app.root.find("push button", "2") is None, what="the new report")

@@ -166,16 +166,20 @@ drop_report (LnsWindow *self)
   gtk_widget_set_visible (self->diagnostics_button, FALSE);
 }
 
-/* "1,234,567 events · 12.346 s", which is how long was recorded, as `lanescope info` says. */
+/* "1,234,567 events · 12.346 s", which is how long was recorded, as `lanescope info` says; but without what had no events before the
+ * first and after the last, as in the timeline. */
 static void
-set_subtitle (LnsWindow *self, LnsReport *report)
+set_subtitle (LnsWindow *self, LnsView *view, LnsReport *report)
 {
   const LnsReportInfo *info = lns_report_info (report);
   char count[LNS_FORMAT_SIZE], duration[LNS_FORMAT_SIZE];
   g_autofree char *events = g_strdup_printf (ngettext ("%s event", "%s events", info->n_events),
                                              lns_format_unsigned (info->n_events, count));
-  g_autofree char *subtitle =
-      g_strdup_printf ("%s · %s", events, lns_format_duration (lns_recorded_ns (report), duration));
+  int64_t first_ns, last_ns;
+  lns_view_get_whole (view, &first_ns, &last_ns);
+  lns_format_duration (MIN (lns_recorded_ns (report), lns_difference (last_ns, first_ns)),
+                       duration);
+  g_autofree char *subtitle = g_strdup_printf ("%s · %s", events, duration);
 
   adw_window_title_set_subtitle (self->title, subtitle);
 }
@@ -211,7 +215,7 @@ show_report (LnsWindow *self, LnsReport *report)
                              G_CONNECT_SWAPPED);
   self->report_page = LNS_REPORT_PAGE (page);
   gtk_stack_add_named (self->stack, page, "report");
-  set_subtitle (self, report);
+  set_subtitle (self, view, report);
   update_diagnostics_button (self, report);
   show_page (self, "report");
 }
