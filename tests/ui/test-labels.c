@@ -150,6 +150,7 @@ open_everything (void)
   for (uint32_t i = 0; i < n_lanes; i++)
     lanes[i] = i;
   activate ("win.find");
+  activate ("win.show-events");
   lns_events_table_show_lanes (table, LONG_NAME, lanes, n_lanes, NULL, 0);
   for (int i = 0; i < 200 && table->set == NULL; i++)
     run_for (20);
