@@ -177,6 +177,7 @@ the_start_page (void)
 {
   GtkWindow *first = window;
 
+  open_everything (); /* is a recent report then */
   g_action_group_activate_action (G_ACTION_GROUP (first), "close", NULL);
   run_for (100);
   g_application_activate (G_APPLICATION (application));
