@@ -170,7 +170,7 @@ bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *
   if (column->id != COLUMN_CAUSE)
     return;
   gtk_widget_set_css_classes (cell, (const char *[]){ "cause", NULL });
-  if (finding != NULL && lns_answer_accuses (finding->cause))
+  if (finding != NULL && lns_answer_is_warm (finding->cause))
     gtk_widget_add_css_class (cell, "accused");
   if (finding != NULL && finding->severity == LNS_WHY_HIGH)
     gtk_widget_add_css_class (cell, "grave");

@@ -197,7 +197,7 @@ lns_answer_get_idle (LnsAnswer *self, size_t l, size_t *ret_n)
 }
 
 gboolean
-lns_answer_accuses (LnsCause cause)
+lns_answer_is_warm (LnsCause cause)
 {
   return cause != LNS_CAUSE_START_UP && cause != LNS_CAUSE_TEAR_DOWN &&
          cause != LNS_CAUSE_NOT_RECORDED && cause != LNS_CAUSE_UNKNOWN &&

@@ -46,8 +46,8 @@ typedef struct
 /* The idle stretches of the ledger number L, in order, while the state is LNS_ANSWER_THERE; of large reports none. Owned by SELF. */
 const LnsIdle *lns_answer_get_idle (LnsAnswer *self, size_t l, size_t *ret_n);
 
-/* Whether time of CAUSE is shown as what should not be: where it begins or ends the program, or is not known, it accuses nobody. */
-gboolean lns_answer_accuses (LnsCause cause);
+/* Whether time of CAUSE has the colour of findings: not where it begins or ends the program, or is the profiler's, or is not known. */
+gboolean lns_answer_is_warm (LnsCause cause);
 
 /* What IDLE was lost to, in a few words: "waits for loader". Owned by SELF; UTF-8. */
 const char *lns_answer_get_label (LnsAnswer *self, const LnsIdle *idle);

@@ -76,7 +76,7 @@ static void
 draw (Drawing *drawing, const LnsIdle *idle, float from_px, float to_px, double share)
 {
   const LnsPalette *palette = lns_palette_get (drawing->context->theme);
-  const GdkRGBA tint = lns_palette_rgba (lns_answer_accuses (idle->cause) ? palette->finding
+  const GdkRGBA tint = lns_palette_rgba (lns_answer_is_warm (idle->cause) ? palette->finding
                                                                           : palette->blocked_edge,
                                          TINT_ALPHA * (float)share),
                 text = lns_palette_rgba (palette->text, 1);

@@ -318,8 +318,8 @@ typedef struct
   IdSet set;
   LnsLaunchCounts counts;
   LNS_ARRAY (Launch) missing;
-  LNS_ARRAY (LnsSpan)
-  captures; /* in which launches of the process make graphs; the last may be open */
+  /* In which launches of the process make graphs; the last may be open. */
+  LNS_ARRAY (LnsSpan) captures;
 } Missing;
 
 static bool

@@ -38,8 +38,8 @@ typedef struct
   uint32_t name; /* string id of the call, or of the CUDA call that overhead is in, or 0         */
   int64_t call_start_ns; /* when the call began                                                  */
   bool is_disk; /* blocked where no signal ends that                                       */
-  bool
-      is_for_python; /* blocked, or in a call, until the thread gets the lock of Python's interpreter */
+  /* Blocked, or in a call, until the thread gets the lock of Python's interpreter. */
+  bool is_for_python;
   uint32_t waker;      /* thread that ended the wait, where scheduling tells, or LNS_ID_NONE      */
   uint32_t range;      /* string id of the innermost NVTX range, or 0                             */
   uint32_t range_lane; /* its lane, or LNS_ID_NONE                                               */

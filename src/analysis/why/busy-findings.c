@@ -38,8 +38,8 @@ typedef struct
   Cost pageable, pinned; /* copies beside which no kernel ran                                    */
   Cost small;            /* kernels that leave a part of the GPU idle                            */
   int64_t full_ns, most_full_ns; /* how long the others of a lane were; of the lane with most    */
-  double
-      filled_ns; /* the sum of all kernels' time by the share of the GPU that their blocks fill */
+  /* The sum of all kernels' time by the share of the GPU that their blocks fill. */
+  double filled_ns;
 } Busy;
 
 /* --- Kernels ---------------------------------------------------------------------------------- */

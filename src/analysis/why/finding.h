@@ -29,8 +29,8 @@ typedef struct
   uint32_t function; /* string id of the function that samples found most, or 0                  */
   /* Of Python: string ids of the program's own function around that one, of the source of its innermost own one, and the line; or 0. */
   uint32_t caller, file, line;
-  uint32_t
-      import; /* of Python: string id of the source of the module that was being imported, or 0 */
+  /* Of Python: string id of the source of the module that was being imported, or 0. */
+  uint32_t import;
   bool is_python; /* the function is of Python                                                   */
 } LnsOccupation;
 
@@ -48,14 +48,14 @@ typedef struct
   uint64_t count;    /* gaps, calls or operations                                                 */
   uint64_t n_steps;  /* in so many steps, of LnsWhy.steps                                         */
   LnsOccupation own; /* of the thread that is accused                                            */
-  unsigned
-      n_threads; /* so many lost it, whose names differ by numbers alone; `own` has the one with most */
+  /* So many lost it, whose names differ by numbers alone; `own` has the one with most. */
+  unsigned n_threads;
   bool is_many_calls;  /* the call is the one with most of it                                     */
   bool is_many_ranges; /* names that differ by numbers alone: the first one stands for all       */
   LnsOccupation waits[LNS_MAX_WAITS]; /* whom it waited for, and whom that one waited for, …     */
   unsigned n_waits;
-  unsigned
-      n_rivals; /* of time without a CPU: threads that had it for a tenth of that or more; `waits` has the one with most */
+  /* Of time without a CPU: threads that had it for a tenth of that or more; `waits` has the one with most. */
+  unsigned n_rivals;
   bool is_taken_by_others; /* … or other programs had it, of which nothing was recorded          */
   bool is_many_awaited; /* each wait was for another process, of the same name                   */
   bool is_for_python; /* … for the lock of Python's interpreter, which that thread held          */
@@ -102,8 +102,8 @@ typedef struct
 {
   int64_t start_ns, end_ns;
   int64_t busy_ns; /* how long the GPU was busy in it                                            */
-  LnsCause
-      cause; /* that has most of it; of an outlier: what made it so                                              */
+  /* That has most of it; of an outlier: what made it so. */
+  LnsCause cause;
   bool is_busy; /* … the GPU's work itself                                                     */
   int64_t excess_ns;
   size_t index;
@@ -139,15 +139,15 @@ typedef struct
   LNS_ARRAY (LnsWhyFinding) findings; /* what costs most first                                   */
   LNS_ARRAY (LnsAbstention) abstained;
   LnsWhySteps steps;
-  LnsOccupation
-      meanwhile; /* what another thread did while it is not known what the first ledger's waited for; or no thread */
-  bool
-      is_about_work; /* the verdict is on the time from the first to the last work: starting and ending take much more */
+  /* What another thread did while it is not known what the first ledger's waited for; or no thread. */
+  LnsOccupation meanwhile;
+  /* The verdict is on the time from the first to the last work: starting and ending take much more. */
+  bool is_about_work;
   char *verdict; /* owned: a sentence                                                            */
-  size_t
-      lead_size; /* how many bytes at its start say how it is, before why that is so            */
-  bool
-      is_slow; /* something is to be done, and the program ran long enough for that to be worth it */
+  /* How many bytes at its start say how it is, before why that is so. */
+  size_t lead_size;
+  /* Something is to be done, and the program ran long enough for that to be worth it. */
+  bool is_slow;
   bool is_unknown; /* … or most of the time is not known                                         */
   char *next; /* owned: what to do, or NULL                                                   */
 } LnsWhy;

@@ -32,8 +32,8 @@ typedef struct
   uint64_t ordinal;
   uint32_t waker; /* thread, or LNS_ID_NONE                                                      */
   bool is_for_python; /* of a wait: for the lock of Python's interpreter                         */
-  bool
-      is_any_place; /* calls and ranges do not tell such parts apart: the group keeps those with most of its time */
+  /* Calls and ranges do not tell such parts apart: the group keeps those with most of its time. */
+  bool is_any_place;
 } LnsPart;
 
 /* Finds what has most of the time of a group, in one pass (Boyer and Moore's majority vote, by weight). */
@@ -54,12 +54,12 @@ typedef struct
   LnsConfidence confidence; /* the worst of all                                                  */
   int64_t ns;
   LnsVote call_vote, range_vote; /* where is_any_call, and where is_any_place                    */
-  LnsVote
-      thread_vote; /* the thread that lost most of it, of those whose names differ by numbers alone … */
+  /* The thread that lost most of it, of those whose names differ by numbers alone … */
+  LnsVote thread_vote;
   unsigned n_threads; /* … and how many they are                                      */
   bool is_any_place, is_any_call;
-  LnsVote
-      waker_vote; /* 1 + thread that ended most of its waits, of those where that is known     */
+  /* 1 + thread that ended most of its waits, of those where that is known. */
+  LnsVote waker_vote;
   uint64_t count, last_gap, n_steps, last_step;
   LnsPart parts[LNS_MAX_EVIDENCE]; /* the longest, in no order                                   */
   unsigned n_parts;
