@@ -15,43 +15,13 @@
 #include "ui/stats/stats-pane.h"
 #include "ui/steps/steps-pane.h"
 
-static GtkWidget *
-new_events (LnsView *view, GSettings *settings)
-{
-  return lns_events_table_new (view);
-}
-
-static GtkWidget *
-new_findings (LnsView *view, GSettings *settings)
-{
-  return lns_findings_pane_new (view);
-}
-
-static GtkWidget *
-new_stats (LnsView *view, GSettings *settings)
-{
-  return lns_stats_pane_new (view);
-}
-
-static GtkWidget *
-new_steps (LnsView *view, GSettings *settings)
-{
-  return lns_steps_pane_new (view);
-}
-
-static GtkWidget *
-new_diagnostics (LnsView *view, GSettings *settings)
-{
-  return lns_diagnostics_pane_new (view);
-}
-
 static const LnsPaneType panes[] = {
-  { "findings", N_ ("Findings"), N_ ("F_indings"), new_findings },
-  { "events", N_ ("Events View"), N_ ("_Events View"), new_events },
-  { "stats", N_ ("Stats"), N_ ("_Stats"), new_stats },
-  { "steps", N_ ("Steps"), N_ ("S_teps"), new_steps },
-  { "functions", N_ ("Functions"), N_ ("_Functions"), lns_functions_pane_new },
-  { "diagnostics", N_ ("Diagnostics"), N_ ("Dia_gnostics"), new_diagnostics },
+  { "findings", N_ ("Findings"), N_ ("F_indings"), lns_findings_pane_new, NULL },
+  { "events", N_ ("Events View"), N_ ("_Events View"), lns_events_table_new, NULL },
+  { "stats", N_ ("Stats"), N_ ("_Stats"), lns_stats_pane_new, NULL },
+  { "steps", N_ ("Steps"), N_ ("S_teps"), lns_steps_pane_new, NULL },
+  { "functions", N_ ("Functions"), N_ ("_Functions"), NULL, lns_functions_pane_new },
+  { "diagnostics", N_ ("Diagnostics"), N_ ("Dia_gnostics"), lns_diagnostics_pane_new, NULL },
 };
 
 const LnsPaneType *

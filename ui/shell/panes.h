@@ -17,8 +17,9 @@ typedef struct
   const char *name;  /* "events" */
   const char *title; /* of its tab; to be translated */
   const char *label; /* of its menu item, with a mnemonic; to be translated */
-  /* Makes the pane of VIEW, of which it keeps a reference. */
-  GtkWidget *(*new_pane) (LnsView *view, GSettings *settings);
+  /* Makes the pane of VIEW, of which it keeps a reference; the second one, of panes that keep how they were left in SETTINGS. */
+  GtkWidget *(*new_pane) (LnsView *view);
+  GtkWidget *(*new_with_settings) (LnsView *view, GSettings *settings);
 } LnsPaneType;
 
 /* All of them, in the order of their tabs. Static. */

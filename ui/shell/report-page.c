@@ -438,8 +438,12 @@ fill (LnsReportPage *self)
   self->parts.find_bar = LNS_FIND_BAR (lns_find_bar_new (self->parts.view));
   gtk_box_append (self->notices, GTK_WIDGET (self->parts.find_bar));
   for (size_t i = 0; i < n; i++)
-    gtk_stack_add_titled (self->bottom_stack, panes[i].new_pane (self->parts.view, self->settings),
-                          panes[i].name, _ (panes[i].title));
+    {
+      GtkWidget *pane = panes[i].new_pane != NULL
+                            ? panes[i].new_pane (self->parts.view)
+                            : panes[i].new_with_settings (self->parts.view, self->settings);
+      gtk_stack_add_titled (self->bottom_stack, pane, panes[i].name, _ (panes[i].title));
+    }
   self->parts.details = lns_details_pane_new (self->parts.view);
   gtk_paned_set_end_child (self->side_paned, self->parts.details);
 }
