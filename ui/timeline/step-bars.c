@@ -22,7 +22,7 @@
 #define SLOW_ALPHA 0.6F
 
 /* Longer names of steps are cut. */
-#define MAX_NAME_CHARS 20
+#define MAX_NAME_CHARS 12
 
 /* Wider bars have a pixel between them. */
 #define LEAST_SPACED_PX 4
@@ -157,16 +157,16 @@ lns_step_bars_text (LnsAnswer *self)
   g_autofree char *start = g_utf8_substring (whole, 0, is_long ? MAX_NAME_CHARS - 1 : -1),
                   *name = steps->is_kernel ? g_strdup (_ ("Steps"))
                                            : g_strconcat (start, is_long ? "…" : "", NULL);
-  char median[LNS_FORMAT_SIZE], p99[LNS_FORMAT_SIZE];
+  char median[LNS_FORMAT_SIZE], number[LNS_FORMAT_SIZE];
 
   lns_format_duration (steps->p50_ns, median);
-  lns_format_duration (steps->p99_ns, p99);
   /* Translators: the name of a step and how long one takes, "batch · median 18.4 ms" */
   g_autofree char *first = g_strdup_printf (_ ("%s · median %s"), name, median);
-  g_autofree char *second = g_strdup_printf (
-      ngettext ("%zu step · p99 %s", "%zu steps · p99 %s", steps->n), steps->n, p99);
+  g_autofree char *second = g_strdup_printf (ngettext ("%s step", "%s steps", steps->n),
+                                             lns_format_unsigned (steps->n, number));
   /* Translators: how many steps took much longer than the others */
-  g_autofree char *slow = g_strdup_printf (_ (" · %zu slow"), steps->n_slow);
+  g_autofree char *slow =
+      g_strdup_printf (_ (" · %s slow"), lns_format_unsigned (steps->n_slow, number));
   return g_strconcat (first, "\n", second, steps->n_slow > 0 ? slow : "", NULL);
 }
 

@@ -22,7 +22,8 @@ GskRenderNode *lns_step_bars_node (
 /* The step at X, in pixels, or NULL. Owned by SELF. O(log steps). */
 const LnsStep *lns_step_bars_at (LnsAnswer *self, const LnsScale *scale, double x);
 
-/* "batch · median 18.412 ms" ("Steps · …" where they are told by their kernels), and in a second line "38 steps · p99 27.100 ms · 2 slow". Free with g_free (). */
+/* "batch · median 18.412 ms" ("Steps · …" where they are told by their kernels), and in a second line "38 steps · 2 slow". Free with
+ * g_free (). */
 char *lns_step_bars_text (LnsAnswer *self);
 
 /* "Step 12 of 38: 18.412 ms". Free with g_free (). */

@@ -133,7 +133,8 @@ update_corner (LnsTimeline *self)
   g_autofree char *label = g_strdup_printf (_ ("%s in view"), text);
   g_autofree char *above = lns_overview_get_text (self->overview);
   g_autofree char *all = g_strjoin (*above != '\0' ? "\n" : "", above, label, NULL);
-  gtk_inscription_set_text (self->corner, all);
+  gtk_inscription_set_text (self->corner,
+                            lns_row_tree_n_rows (self->context.tree) > 0 ? all : NULL);
 }
 
 static void

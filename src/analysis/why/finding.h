@@ -107,7 +107,7 @@ typedef struct
   bool is_busy; /* … the GPU's work itself                                                     */
   int64_t excess_ns;
   size_t index;
-  bool is_slow; /* much longer than the median                                                 */
+  bool is_slow; /* much longer than the median, as few others are                              */
 } LnsStep;
 
 typedef struct

@@ -388,6 +388,13 @@ _lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *e
       step.cause = column == 0 ? LNS_CAUSE_UNKNOWN : (LnsCause)(column - 1);
       *lns_array_add (&steps->outliers) = step;
     }
+  /* Where many are long, lengths differ, and none is slow. */
+  if (n < LEAST_FOR_SLOW || steps->n_slow > MOST_SLOW (n))
+    {
+      for (size_t i = 0; i < n; i++)
+        steps->all.items[i].is_slow = false;
+      steps->n_slow = 0;
+    }
   if (steps->outliers.n > 0)
     qsort (steps->outliers.items, steps->outliers.n, sizeof *steps->outliers.items, compare_steps);
   for (; n_slow < steps->outliers.n; n_slow++)
