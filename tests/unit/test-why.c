@@ -373,6 +373,7 @@ check_steps (const LnsWhy *why)
   const LnsWhySteps *steps = &why->steps;
 
   LNS_CHECK_INT (steps->all.n, steps->n);
+  size_t n_slow = 0;
   LNS_CHECK (steps->p50_ns <= steps->p99_ns);
   for (size_t i = 0; i < steps->n; i++)
     {
@@ -380,8 +381,13 @@ check_steps (const LnsWhy *why)
       LNS_CHECK_INT (step->index, i);
       LNS_CHECK (step->start_ns >= why->span.start_ns && step->end_ns <= why->span.end_ns);
       LNS_CHECK (step->busy_ns >= 0 && step->busy_ns <= step->end_ns - step->start_ns);
+      n_slow += step->is_slow;
+      LNS_CHECK (!step->is_slow || step->end_ns - step->start_ns > steps->p50_ns);
       LNS_CHECK (i == 0 || step->start_ns >= steps->all.items[i - 1].end_ns);
     }
+  /* Where many are long, none is slow. */
+  LNS_CHECK_INT (n_slow, steps->n_slow);
+  LNS_CHECK (n_slow <= steps->n / 10 + 1);
 }
 
 /* Writes WHY in all forms: none may fail over what it says. */
