@@ -37,8 +37,8 @@ typedef struct
   uint64_t n_samples;
   uint64_t n_dropped;            /* records without memory that no LNS_CPU_LOST tells of */
   atomic_size_t n_waiting_bytes; /* of records that are not recorded yet */
-  atomic_bool
-      is_hurried; /* samples keep what the kernel found of their callers: somebody waits for them */
+  /* Samples keep what the kernel found of their callers: somebody waits for them. */
+  atomic_bool is_hurried;
 } LnsCpuRecords;
 
 /* A mapping in the making, with room for its path. */

@@ -13,6 +13,7 @@
 
 #include "src/analysis/why/maker.h"
 #include "src/analysis/why/why.h"
+#include "src/base/format.h"
 #include "src/base/memory.h"
 #include "src/tables/lanes.h"
 
@@ -473,6 +474,7 @@ static void
 put_count (const LnsWhy *why, const LnsWhyFinding *finding, FILE *stream)
 {
   const LnsWhyFinding *slow = slow_steps_of (why, finding);
+  char number[LNS_FORMAT_SIZE];
 
   if (slow != NULL)
     fprintf (stream, _ (", most of it in %ju of %zu steps"), (uintmax_t)slow->n_steps,
@@ -482,7 +484,7 @@ put_count (const LnsWhy *why, const LnsWhyFinding *finding, FILE *stream)
   else if (why->steps.n > 0 && finding->n_steps * 2 >= why->steps.n)
     fprintf (stream, _ (" in %ju of %zu steps"), (uintmax_t)finding->n_steps, why->steps.n);
   else if (finding->count > 1)
-    fprintf (stream, _ (", %ju times"), (uintmax_t)finding->count);
+    fprintf (stream, _ (", %s times"), lns_format_unsigned (finding->count, number));
 }
 
 /* Whether FINDING is a call that writes. */
@@ -1038,7 +1040,7 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
 static void
 put_own_work (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
 {
-  char ns[LNS_WHY_NS_SIZE];
+  char ns[LNS_WHY_NS_SIZE], number[LNS_FORMAT_SIZE];
   const bool is_known = finding->own.range != 0 || finding->own.function != 0;
 
   if (finding->confidence == LNS_CONFIDENCE_GUESS)
@@ -1046,7 +1048,7 @@ put_own_work (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
       fprintf (stream, _ (" was %s"), _lns_why_ns (finding->ns, ns));
       put_place (report, finding, stream);
       if (finding->count > 1)
-        fprintf (stream, _ (", %ju times"), (uintmax_t)finding->count);
+        fprintf (stream, _ (", %s times"), lns_format_unsigned (finding->count, number));
       fputs (_ ("; whether it computed or waited was not recorded."), stream);
     }
   else if (!is_known)
