@@ -25,10 +25,13 @@
 #include "src/base/memory.h"
 #include "src/base/monotonic.h"
 
-/* Samples take 1 / SHARE of a core at most, apart from the first ones that follow a pause; looking for processes, 1 / LOOK_SHARE. */
-#define SHARE      20
-#define LOOK_SHARE 100
-#define BURST_NS   INT64_C (20000000)
+/* Samples take 1 / SHARE of a core at most, apart from the first ones that follow a pause; looking for processes, 1 / LOOK_SHARE,
+ * apart from the first looks. These are dear, as they meet all processes of the machine, and a program of 0.1 s must not be over
+ * before the second. */
+#define SHARE         20
+#define BURST_NS      INT64_C (20000000)
+#define LOOK_SHARE    100
+#define LOOK_BURST_NS INT64_C (100000000)
 
 /* The same for names of threads alone, and how often they are read a second, if that costs no more. Looks are as rare until there is
  * a Python program, where nobody asked for its samples, but for the time in which most programs start. */
@@ -51,6 +54,14 @@
 #define MOST_FUNCTIONS 65536
 #define SPARE_TRAILS   64
 
+/* CPU time that is spent again and again. */
+typedef struct
+{
+  int64_t most_ns;     /* of credit */
+  int64_t credit_ns;   /* CPU time that may be spent now; negative: a pause is due */
+  int64_t credited_ns; /* CLOCK_MONOTONIC up to which it was added to */
+} Budget;
+
 struct LnsPythonSampling
 {
   unsigned hz;
@@ -70,9 +81,7 @@ struct LnsPythonSampling
   LnsPythonTree tree;
   LnsPythonSkippedRecord counted; /* since the last record of these */
   uint64_t n_last;                /* samples of threads that the last turn took */
-  int64_t credit_ns;              /* CPU time that samples may take now; negative: a pause is due */
-  int64_t credited_ns;            /* CLOCK_MONOTONIC up to which it was added to */
-  int64_t look_cost_ns;           /* CPU time of a look, on average */
+  Budget samples, looks;
   int64_t next_ns, next_look_ns, posted_ns, eager_until_ns;
   LnsIdMap told; /* hashes of sentences */
   bool has_told;
@@ -377,17 +386,30 @@ cpu_ns (void)
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* Takes SPENT_NS from BUDGET, of which 1 / SHARE of the time passes into. Returns the time from NOW_NS on for which nothing more
+ * may be spent, 0 at least. */
+static int64_t
+spend (Budget *budget, int share, int64_t now_ns, int64_t spent_ns)
+{
+  budget->credit_ns += (now_ns - budget->credited_ns) / share;
+  budget->credited_ns = now_ns;
+  if (budget->credit_ns > budget->most_ns)
+    budget->credit_ns = budget->most_ns;
+  budget->credit_ns -= spent_ns;
+  return budget->credit_ns < 0 ? -budget->credit_ns * share : 0;
+}
+
 static void
 look (LnsPythonSampling *sampling, int64_t now_ns)
 {
   const int64_t before_ns = cpu_ns ();
   _lns_python_targets_look (&sampling->targets, now_ns, say, sampling);
   _lns_python_targets_tell_ends (&sampling->targets, now_ns, false);
-  sampling->look_cost_ns += (cpu_ns () - before_ns - sampling->look_cost_ns) / 4;
   const bool is_eager =
       sampling->is_asked_for ||
       (!sampling->names_only && (sampling->targets.has_read || now_ns < sampling->eager_until_ns));
-  const int64_t rest_ns = (is_eager ? LOOK_SHARE : NAMES_LOOK_SHARE) * sampling->look_cost_ns;
+  const int64_t rest_ns = spend (&sampling->looks, is_eager ? LOOK_SHARE : NAMES_LOOK_SHARE, now_ns,
+                                 cpu_ns () - before_ns);
   sampling->next_look_ns = now_ns + (rest_ns > LOOK_NS ? rest_ns : LOOK_NS);
 }
 
@@ -415,14 +437,9 @@ take_turn (LnsPythonSampling *sampling, int64_t now_ns)
       sampling->next_ns = sampling->next_look_ns;
       return;
     }
-  sampling->credit_ns += (now_ns - sampling->credited_ns) / sampling->share;
-  sampling->credited_ns = now_ns;
-  if (sampling->credit_ns > BURST_NS)
-    sampling->credit_ns = BURST_NS;
-  sampling->credit_ns -= cpu_ns () - before_ns;
-  const int64_t due_ns = sampling->next_ns + period_ns, ended_ns = lns_monotonic_ns ();
   const int64_t rested_ns =
-      now_ns - (sampling->credit_ns < 0 ? sampling->credit_ns * sampling->share : 0);
+      now_ns + spend (&sampling->samples, sampling->share, now_ns, cpu_ns () - before_ns);
+  const int64_t due_ns = sampling->next_ns + period_ns, ended_ns = lns_monotonic_ns ();
   int64_t next_ns = due_ns > ended_ns ? due_ns : ended_ns;
   if (rested_ns > next_ns)
     next_ns = rested_ns;
@@ -482,7 +499,8 @@ run (void *data)
   setpriority (PRIO_PROCESS, (id_t)gettid (), -10);
   sampling->next_ns = sampling->next_look_ns = lns_monotonic_ns ();
   sampling->eager_until_ns = sampling->next_ns + EAGER_NS;
-  sampling->credited_ns = sampling->next_ns - BURST_NS * sampling->share;
+  sampling->samples = (Budget){ BURST_NS, BURST_NS, sampling->next_ns };
+  sampling->looks = (Budget){ LOOK_BURST_NS, LOOK_BURST_NS, sampling->next_ns };
   while (!wait_for_turn (sampling, &asked, &is_paused))
     {
       int64_t now_ns = lns_monotonic_ns ();

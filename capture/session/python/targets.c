@@ -14,10 +14,11 @@
 #include "src/base/hash.h"
 #include "src/store/format/definitions.h"
 
-/* A process that has no Python is looked at again after a while that doubles, as it may load an interpreter or have started
- * none yet. A program that it runs by exec is looked at at once. */
+/* A process that has no Python is looked at again after 1 / LOOKS of the time for which it has had none, as it may load an
+ * interpreter or have started none yet. A program that it runs by exec is looked at at once. */
 #define FIRST_LOOK_NS INT64_C (2000000)
 #define LAST_LOOK_NS  INT64_C (2000000000)
+#define LOOKS         3
 
 /* An interpreter that begins may look as if it could not be read, one after the other. On a busy machine its threads may look
  * strange for long. */
@@ -105,7 +106,8 @@ void
 _lns_python_target_leave (LnsPythonTarget *target, int64_t now_ns)
 {
   forget (target);
-  target->n_looks = target->n_bad = 0;
+  target->n_bad = 0;
+  target->first_look_ns = 0;
   target->is_refused = false;
   target->next_look_ns = target->left_ns = now_ns;
 }
@@ -204,7 +206,8 @@ look_at (LnsPythonTargets *targets,
   /* Before the reader, so that it is of no later program. */
   target->memory_fd = open (path, O_RDONLY | O_CLOEXEC);
   const LnsPythonState state = lns_python_reader_new (target->pid, &target->reader, &error);
-  target->n_looks++;
+  if (target->first_look_ns == 0)
+    target->first_look_ns = now_ns;
   if (state == LNS_PYTHON_READY && target->memory_fd >= 0)
     {
       name (targets, target);
@@ -216,8 +219,9 @@ look_at (LnsPythonTargets *targets,
   forget (target);
   const bool is_bad = state == LNS_PYTHON_STRANGE || state == LNS_PYTHON_UNSUPPORTED;
   target->n_bad = is_bad ? target->n_bad + 1 : 0;
-  const unsigned n_waits = is_bad ? target->n_bad : target->n_looks;
-  const int64_t wait_ns = FIRST_LOOK_NS << (n_waits < 11 ? n_waits : 11);
+  int64_t wait_ns =
+      is_bad ? FIRST_LOOK_NS << target->n_bad : (now_ns - target->first_look_ns) / LOOKS;
+  wait_ns = wait_ns > FIRST_LOOK_NS ? wait_ns : FIRST_LOOK_NS;
   target->next_look_ns = now_ns + (wait_ns < LAST_LOOK_NS ? wait_ns : LAST_LOOK_NS);
   if (state != LNS_PYTHON_REFUSED &&
       target->n_bad < (state == LNS_PYTHON_UNSUPPORTED ? MOST_BAD_LOOKS : MOST_STRANGE_LOOKS))

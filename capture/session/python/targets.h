@@ -24,15 +24,15 @@ typedef struct
   LnsPythonReader *reader; /* NULL: it runs no Python that can be read */
   int memory_fd;           /* its memory as of the reader's program; -1: none */
   int64_t sampled_ns;      /* CLOCK_MONOTONIC: when it was seen to run the reader's program last */
-  int64_t left_ns;  /* CLOCK_MONOTONIC: when it was seen first that it does not run it any more */
-  bool is_refused;  /* not to be looked at again while it runs this program */
-  unsigned n_looks; /* at this program … */
-  unsigned n_bad;   /* … of which the last ones found an interpreter that could not be read */
-  int64_t next_look_ns;
-  uint64_t program;      /* hash of the path of its program */
-  bool has_told_unknown; /* that threads of its interpreters are not known */
-  LnsIdMap functions;    /* 1 + number in the tree, by code id */
-  LnsIdMap trails;       /* LnsPythonTrail by thread id */
+  int64_t left_ns; /* CLOCK_MONOTONIC: when it was seen first that it does not run it any more */
+  bool is_refused; /* not to be looked at again while it runs this program */
+  unsigned
+      n_bad; /* of the last looks at this program, which found an interpreter that could not be read */
+  int64_t first_look_ns, next_look_ns; /* at this program; CLOCK_MONOTONIC; 0: none yet */
+  uint64_t program;                    /* hash of the path of its program */
+  bool has_told_unknown;               /* that threads of its interpreters are not known */
+  LnsIdMap functions;                  /* 1 + number in the tree, by code id */
+  LnsIdMap trails;                     /* LnsPythonTrail by thread id */
 } LnsPythonTarget;
 
 /* A process that has ended and that the session has to be told of. */
