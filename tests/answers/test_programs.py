@@ -82,7 +82,7 @@ def test_sleep():
 
 
 def test_cpu_contention():
-    check("cpu-contention", "cpu-contention", "in “load”", " ran there")
+    check("cpu-contention", "cpu-contention", "in “load”", " ran")
 
 
 def test_cpu_work():
@@ -112,7 +112,7 @@ def test_start_up():
 
 def test_slow_step():
     # cuda-why.cu: one of 20 steps reads for as long as all others do in total, and longer.
-    check("slow-step", "io-wait", "in read (“load”), most of it in 1 of 20 steps")
+    check("slow-step", "io-wait", "in read (“load”), mostly in 1 of 20 steps")
 
 
 def test_advice_without_a_gpu_speaks_of_none():

@@ -15,6 +15,7 @@ typedef enum
   /* The CUDA API. */
   LNS_CALL_SYNC,       /* waits for the GPU                                                      */
   LNS_CALL_SYNC_COPY,  /* a copy or a set that returns when it is done: it waits for the GPU, too */
+  LNS_CALL_QUERY,      /* asks whether the GPU is done                                           */
   LNS_CALL_LAUNCH,     /* queues kernels, copies, sets or graphs, and returns                    */
   LNS_CALL_ALLOCATION, /* allocates, frees, maps or registers memory                             */
   LNS_CALL_MODULE,     /* loads, links or compiles code                                          */

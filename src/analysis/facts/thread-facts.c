@@ -350,6 +350,13 @@ thread_of (LnsThreadFacts *facts, uint32_t number)
   return thread;
 }
 
+/* A thread that waited for the GPU is on a CPU again after so long at most, unless others have the CPUs. */
+#define WAKING_NS INT64_C (100000)
+
+/* A thread that asks whether the GPU is done so often in a row, with pauses no longer than this, waits for it. */
+#define LEAST_QUERIES  6
+#define QUERY_PAUSE_NS INT64_C (100000)
+
 /* More samples tell no more. */
 #define MOST_LOCK_SAMPLES 1000
 
@@ -554,6 +561,26 @@ lns_thread_facts_long_range (LnsThreadFacts *facts,
   return true;
 }
 
+/* Sets RET_IS_POLLED to whether the calls up to the one at CURSOR are queries called NAME, one after the other. */
+static bool
+is_polled (LnsLaneCursor *cursor, uint32_t name, bool *ret_is_polled, LnsError *error)
+{
+  unsigned n = 1;
+  int64_t start_ns = lns_lane_cursor_start (cursor);
+
+  for (uint64_t at = lns_lane_cursor_ordinal (cursor); at > 0 && n < LEAST_QUERIES; n++)
+    {
+      if (!lns_lane_cursor_go (cursor, --at, error))
+        return false;
+      if (cursor->chunk->name[cursor->i] != name ||
+          lns_difference (start_ns, lns_lane_cursor_end (cursor)) > QUERY_PAUSE_NS)
+        break;
+      start_ns = lns_lane_cursor_start (cursor);
+    }
+  *ret_is_polled = n == LEAST_QUERIES;
+  return true;
+}
+
 bool
 lns_thread_facts_last_sync (LnsThreadFacts *facts,
                             uint32_t thread,
@@ -574,14 +601,18 @@ lns_thread_facts_last_sync (LnsThreadFacts *facts,
     return true;
   if (!lns_lane_cursor_go (cursor, at - 1, error))
     return false;
-  const LnsCallClass class =
-      lns_call_class_of (facts->classes, LNS_LANE_CUDA_API, cursor->chunk->name[cursor->i]);
-  if (class == LNS_CALL_SYNC || class == LNS_CALL_SYNC_COPY)
+  const uint32_t name = cursor->chunk->name[cursor->i];
+  const int64_t end_ns = lns_lane_cursor_end (cursor);
+  const LnsCallClass class = lns_call_class_of (facts->classes, LNS_LANE_CUDA_API, name);
+  bool waited = class == LNS_CALL_SYNC || class == LNS_CALL_SYNC_COPY;
+  if (class == LNS_CALL_QUERY && !is_polled (cursor, name, &waited, error))
+    return false;
+  if (waited)
     {
-      *ret_end_ns = lns_lane_cursor_end (cursor);
-      *ret_name = cursor->chunk->name[cursor->i];
+      *ret_end_ns = end_ns;
+      *ret_name = name;
     }
-  return true;
+  return at == n || lns_lane_cursor_go (cursor, at, error); /* where whoever walks was */
 }
 
 /* Has the function look at DEED, range by range. */
@@ -684,6 +715,42 @@ state_after (const LnsLaneCursor *cursor)
                                  lns_chunk_extra (cursor->chunk, state, cursor->i), flags);
 }
 
+bool
+lns_thread_facts_next_run (LnsThreadFacts *facts,
+                           uint32_t thread,
+                           int64_t time_ns,
+                           uint32_t *ret_lane,
+                           uint64_t *ret_ordinal,
+                           int64_t *ret_start_ns,
+                           LnsError *error)
+{
+  Thread own = { 0 }, *self = thread_of (facts, thread);
+  Walk walk = { .facts = facts, .thread = &own, .error = error };
+  LnsLaneCursor *cursor = &own.states; /* whoever walks is at the thread's */
+  bool good;
+
+  *ret_lane = LNS_ID_NONE;
+  if (self == NULL || self->states.lane == LNS_ID_NONE)
+    return true;
+  *cursor = (LnsLaneCursor){ .report = facts->report,
+                             .lane = self->states.lane,
+                             .columns = self->states.columns };
+  good = go_to_state (&walk, time_ns);
+  if (good && lns_lane_cursor_has (cursor) && lns_lane_cursor_start (cursor) <= time_ns &&
+      lns_lane_cursor_end (cursor) <= time_ns && state_after (cursor) != LNS_STATE_RUNNING)
+    {
+      good = lns_lane_cursor_next (cursor, error);
+      if (good && lns_lane_cursor_has (cursor))
+        {
+          *ret_lane = cursor->lane;
+          *ret_ordinal = lns_lane_cursor_ordinal (cursor);
+          *ret_start_ns = lns_lane_cursor_start (cursor);
+        }
+    }
+  lns_lane_cursor_clear (cursor);
+  return good;
+}
+
 /* Fills in what the thread did after the event at hand, from the start of DEED to the next event or to its end; and goes to the
  * next event, if the deed lasts until then. RET_IS_EMPTY: the next event begins at once. */
 static bool
@@ -739,14 +806,16 @@ take_wait (Walk *walk, const LnsDeed *call, LnsDeed *deed, bool *ret_is_empty)
           deed->ordinal = ordinal;
         }
     }
-  if (woken_ns <= at_ns)
+  const bool is_waking = call != NULL && call->doing == LNS_DOING_CUDA &&
+                         lns_difference (deed->end_ns, at_ns) < WAKING_NS;
+  if (woken_ns <= at_ns && !is_waking)
     {
       *deed = without_state (walk, NULL, at_ns, deed->end_ns);
       deed->doing = LNS_DOING_RUNNABLE;
       deed->lane = lane;
       deed->ordinal = ordinal;
     }
-  else if (woken_ns < deed->end_ns)
+  else if (woken_ns > at_ns && woken_ns < deed->end_ns)
     deed->end_ns = woken_ns;
   return !has_next || deed->end_ns >= next_ns || lns_lane_cursor_go (cursor, ordinal, walk->error);
 }
@@ -822,8 +891,9 @@ walk_calls (Walk *walk, unsigned source, int64_t from_ns, int64_t to_ns)
         {
           if (from_ns < begin_ns && !walk_calls (walk, source + 1, from_ns, begin_ns))
             return false;
-          if (!(source == CUDA_CALLS ? tell (walk, &deed)
-                                     : walk_states (walk, begin_ns, finish_ns, &deed)))
+          const bool may_lack_cpu = source != CUDA_CALLS || deed.class == LNS_CALL_SYNC ||
+                                    deed.class == LNS_CALL_SYNC_COPY;
+          if (!(may_lack_cpu ? walk_states (walk, begin_ns, finish_ns, &deed) : tell (walk, &deed)))
             return false;
           from_ns = finish_ns;
         }

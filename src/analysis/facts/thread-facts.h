@@ -103,7 +103,7 @@ bool lns_thread_facts_long_range (LnsThreadFacts *facts,
                                   LnsDeed *deed,
                                   LnsError *error);
 
-/* If the last CUDA call of THREAD that ended before TIME_NS waited for the GPU, RET_END_NS gets when it ended and RET_NAME its
+/* If the last CUDA call of THREAD that ended before TIME_NS waited for the GPU, or asked again and again whether it is done, RET_END_NS gets when it ended and RET_NAME its
  * name; else they stay as they are. */
 bool lns_thread_facts_last_sync (LnsThreadFacts *facts,
                                  uint32_t thread,
@@ -111,6 +111,16 @@ bool lns_thread_facts_last_sync (LnsThreadFacts *facts,
                                  int64_t *ret_end_ns,
                                  uint32_t *ret_name,
                                  LnsError *error);
+
+/* If THREAD was on no CPU at TIME_NS, RET_LANE and RET_ORDINAL get its next event of scheduling, which begins at RET_START_NS; else
+ * RET_LANE gets LNS_ID_NONE. */
+bool lns_thread_facts_next_run (LnsThreadFacts *facts,
+                                uint32_t thread,
+                                int64_t time_ns,
+                                uint32_t *ret_lane,
+                                uint64_t *ret_ordinal,
+                                int64_t *ret_start_ns,
+                                LnsError *error);
 
 /* The lanes of KIND that THREAD has, RET_N of them. Borrowed. */
 const uint32_t *

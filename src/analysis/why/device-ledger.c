@@ -31,6 +31,9 @@
 /* From the end of a launch, its work needs up to this long to reach the GPU: what is idle then was not queued early enough. */
 #define REACH_NS INT64_C (10000)
 
+/* A thread that the GPU let go on runs again sooner than this, unless others have the CPUs. */
+#define LACK_NS INT64_C (1000000)
+
 /* Work that was queued begins within this after what was before it, unless something holds it back. */
 #define QUEUED_NS INT64_C (50000)
 
@@ -46,8 +49,11 @@ typedef struct
   int64_t last_launch_ns; /* when the operation was launched that began the busy span at hand    */
   LnsSpans lost; /* times of which records were dropped: in order, apart                         */
   size_t next_lost; /* the first of them that may reach into the gap at hand                     */
+  /* A process that used the GPU without a call that was recorded, where others have theirs, or LNS_ID_NONE; and when such did. */
+  uint32_t stranger;
+  LnsSpan strange;
   LnsIdMap n_calls_of; /* thread + 1 -> in how many gaps it made the call                        */
-  int64_t without_call_ns, lost_ns, missing_ns, away_ns, held_ns;
+  int64_t without_call_ns, lost_ns, missing_ns, away_ns, held_ns, strange_ns;
 } Device;
 
 /* A gap whose parts are being told. */
@@ -212,6 +218,42 @@ is_call_of (const Gap *gap, const LnsDeed *deed)
   return deed->lane == gap->call->lane && deed->ordinal == gap->call->ordinal;
 }
 
+/* Whether DEED, which asks whether the GPU is done, is one of many that do. */
+static bool
+is_of_wait (const Gap *gap, const LnsDeed *deed)
+{
+  int64_t end_ns = gap->last_sync_ns;
+  uint32_t name;
+
+  return end_ns != INT64_MIN ||
+         (lns_thread_facts_last_sync (gap->device->maker->facts, gap->thread, deed->call_start_ns,
+                                      &end_ns, &name, NULL) &&
+          end_ns != INT64_MIN);
+}
+
+/* Where DEED waits for the GPU, which is idle: the GPU had let the thread go on. If that got no CPU, tells so, as reports say that do not
+ * have who woke whom. Returns up to when something was told. */
+static int64_t
+tell_lack_of_cpu (Gap *gap, const LnsDeed *deed, LnsCause cause)
+{
+  LnsPart part = nothing;
+  bool lacks = false;
+
+  part.thread = gap->thread;
+  part.start_ns = deed->start_ns;
+  part.end_ns = deed->end_ns;
+  if (cause != LNS_CAUSE_GPU_SYNC || deed->doing != LNS_DOING_CUDA ||
+      deed->end_ns - deed->start_ns < LACK_NS ||
+      !_lns_why_lacks_cpu (gap->device->maker, &part, &lacks, NULL) || !lacks ||
+      part.end_ns - part.start_ns < LACK_NS)
+    return deed->start_ns;
+  part.is_any_place = true;
+  part.range = deed->range;
+  part.confidence = LNS_CONFIDENCE_LIKELY;
+  add (gap->device, part.start_ns, part.end_ns, LNS_CAUSE_CPU_CONTENTION, part);
+  return part.end_ns;
+}
+
 static bool
 take_deed (void *data, const LnsDeed *deed)
 {
@@ -234,6 +276,8 @@ take_deed (void *data, const LnsDeed *deed)
       break;
     case LNS_DOING_CUDA:
       cause = cause_of_cuda (deed->class);
+      if (deed->class == LNS_CALL_QUERY && is_of_wait (gap, deed))
+        cause = LNS_CAUSE_GPU_SYNC;
       if (cause == LNS_CAUSE_LAUNCH_RATE && deed->end_ns - deed->start_ns > LOADING_NS)
         {
           cause =
@@ -301,7 +345,8 @@ take_deed (void *data, const LnsDeed *deed)
       part.ordinal = gap->call->ordinal;
     }
   part.is_any_place |= is_of_any_place (cause);
-  add (gap->device, deed->start_ns, deed->end_ns, cause, part);
+  const int64_t told_ns = tell_lack_of_cpu (gap, deed, cause);
+  add (gap->device, told_ns, deed->end_ns, cause, part);
   return lns_go_on (gap->device->maker->cancel, NULL);
 }
 
@@ -439,6 +484,13 @@ tell_gap (Device *device, const LnsOperation *before, const LnsOperation *after,
       add (device, start_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
       return true;
     }
+  if (device->stranger != LNS_ID_NONE && start_ns < device->strange.end_ns &&
+      end_ns > device->strange.start_ns)
+    {
+      device->strange_ns += end_ns - start_ns;
+      add (device, start_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
+      return true;
+    }
   const int64_t known_ns = missing_from (device, start_ns, end_ns);
   if (!lns_launch_finder_find (maker->finder, after->lane, after->ordinal, &found, &call, error))
     return false;
@@ -545,6 +597,28 @@ compare_times (const void *a, const void *b)
   return LNS_COMPARE (*ta, *tb);
 }
 
+/* Notes that PROCESS used the GPU and that none of its calls were recorded. */
+static void
+note_stranger (Device *device, uint32_t process)
+{
+  LnsReport *report = device->maker->report;
+
+  if (device->stranger == LNS_ID_NONE)
+    device->strange = (LnsSpan){ INT64_MAX, INT64_MIN };
+  device->stranger = process;
+  for (size_t i = 0; i < device->work->lanes.n; i++)
+    {
+      const uint32_t lane = device->work->lanes.items[i];
+      const LnsLaneInfo *info = lns_report_lane_info (report, lane);
+      if (lns_track_of (report, lane)->process != process || info->n_events == 0)
+        continue;
+      if (info->start_ns < device->strange.start_ns)
+        device->strange.start_ns = info->start_ns;
+      if (info->end_ns > device->strange.end_ns)
+        device->strange.end_ns = info->end_ns;
+    }
+}
+
 static bool
 find_missing (Device *device, LnsError *error)
 {
@@ -570,8 +644,12 @@ find_missing (Device *device, LnsError *error)
       device->n_missing_graphs += counts.n_missing_graphs;
       device->n_waits += counts.n_waits;
       device->n_launches += counts.n_launches;
+      if (counts.n_launches == 0)
+        note_stranger (device, work->processes.items[i]);
       free (times);
     }
+  if (device->n_launches == 0) /* then all are */
+    device->stranger = LNS_ID_NONE;
   if (work->processes.n > 1)
     lns_order (device->missing, device->n_missing, sizeof *device->missing, compare_times);
   return true;
@@ -627,6 +705,13 @@ abstain (Device *device)
         N_ ("Record with -t cuda,nvtx,osrt, so that the calls of the program are there."),
         N_ ("The calls that launched the work after %s of idle time were not recorded."),
         _lns_why_ns (device->without_call_ns, text));
+  if (device->strange_ns > least_ns)
+    _lns_why_abstain (
+        maker, span, N_ ("Record all processes that use this GPU, with -t cuda."),
+        N_ ("Process %d used this GPU as well, and its calls were not recorded: nobody is accused "
+            "of %s of idle time."),
+        lns_report_processes (maker->report, NULL)[device->stranger].pid,
+        _lns_why_ns (device->strange_ns, text));
   if (device->held_ns > least_ns)
     _lns_why_abstain (
         maker, span, N_ ("Record with -t cuda and --cuda-event-trace=true."),
@@ -761,7 +846,7 @@ tell_all (Device *device, LnsError *error)
 bool
 _lns_why_device (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *error)
 {
-  Device device = { .maker = maker, .work = work };
+  Device device = { .maker = maker, .work = work, .stranger = LNS_ID_NONE };
   LnsLedger *ledger = _lns_why_begin_ledger (maker, &work->span);
 
   ledger->is_device = true;

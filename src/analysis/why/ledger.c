@@ -278,8 +278,9 @@ _lns_why_add_finding (LnsWhyMaker *maker, LnsCause cause, size_t ledger, int64_t
                               .share = all_ns > 0 ? (double)ns / all_ns : 0,
                               .own = { .thread = LNS_ID_NONE },
                               .longest = { .lane = LNS_ID_NONE } };
-  finding->severity = finding->share >= 0.1    ? LNS_WHY_HIGH
-                      : finding->share >= 0.03 ? LNS_WHY_MEDIUM
-                                               : LNS_WHY_INFO;
+  finding->severity = cause == LNS_CAUSE_UNKNOWN ? LNS_WHY_INFO
+                      : finding->share >= 0.1    ? LNS_WHY_HIGH
+                      : finding->share >= 0.03   ? LNS_WHY_MEDIUM
+                                                 : LNS_WHY_INFO;
   return finding;
 }

@@ -142,6 +142,16 @@ bool _lns_why_find_deed (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsError *e
 /* waits.c: fills in the call that launched the longest operation of FINDING, its thread and its range. */
 bool _lns_why_find_launch (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsError *error);
 
+/* rivals.c: fills in who had the CPU while the thread of GROUP could have run. */
+bool _lns_why_find_rivals (LnsWhyMaker *maker,
+                           const LnsGroup *group,
+                           LnsWhyFinding *finding,
+                           LnsError *error);
+
+/* rivals.c: sets RET_LACKS to whether the thread of PART, which had no reason to wait any more when that begins, lacked a CPU: the one
+ * on which it then ran was taken by others until then. PART then ends there, and has the event of scheduling. */
+bool _lns_why_lacks_cpu (LnsWhyMaker *maker, LnsPart *part, bool *ret_lacks, LnsError *error);
+
 /* waits.c: what THREAD did for most of the N stretches at PARTS. */
 bool _lns_why_find_occupation (LnsWhyMaker *maker,
                                uint32_t thread,

@@ -477,8 +477,7 @@ put_count (const LnsWhy *why, const LnsWhyFinding *finding, FILE *stream)
   char number[LNS_FORMAT_SIZE];
 
   if (slow != NULL)
-    fprintf (stream, _ (", most of it in %ju of %zu steps"), (uintmax_t)slow->n_steps,
-             why->steps.n);
+    fprintf (stream, _ (", mostly in %ju of %zu steps"), (uintmax_t)slow->n_steps, why->steps.n);
   else if (why->steps.n > 1 && finding->n_steps == why->steps.n)
     fprintf (stream, _ (" in all %zu steps"), why->steps.n);
   else if (why->steps.n > 0 && finding->n_steps * 2 >= why->steps.n)
@@ -671,7 +670,7 @@ put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
     {
       fputs (_ (", while "), stream);
       if (finding->n_rivals > 1)
-        fprintf (stream, _ ("%u threads ran there, most of all "), finding->n_rivals);
+        fprintf (stream, _ ("%u others ran, mostly "), finding->n_rivals);
       put_thread (tables, finding->waits[0].thread, process_of (report, finding->own.thread),
                   stream);
       if (finding->n_rivals == 1)

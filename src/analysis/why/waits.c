@@ -232,6 +232,54 @@ find_releaser (LnsWhyMaker *maker,
   return good;
 }
 
+/* --- Waits that are begun again --------------------------------------------------------------- */
+
+/* A wait that time ended is begun again within so long, so often at most. */
+#define AGAIN_NS   INT64_C (100000)
+#define MOST_AGAIN 1000
+
+static bool
+take_waker (void *data, const LnsDeed *deed)
+{
+  uint32_t *waker = data;
+
+  if (deed->waker != LNS_ID_NONE)
+    *waker = deed->waker;
+  return true;
+}
+
+/* Where PART of THREAD is a wait that time ended, and that the thread began again at once, until what it waited for came: has PART last
+ * until then, with the waker of the last one. Python's interpreter waits so for its lock, 5 ms at a time. */
+static bool
+take_again (LnsWhyMaker *maker, uint32_t thread, LnsPart *part, LnsError *error)
+{
+  LnsLaneCursor cursor = { .report = maker->report,
+                           .lane = part->lane,
+                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
+  const char *call = lns_report_string (maker->report, part->call, NULL);
+  int64_t start_ns = part->start_ns;
+  bool good = true;
+
+  if (part->lane == LNS_ID_NONE ||
+      lns_report_lanes (maker->report, NULL)[part->lane].kind != LNS_LANE_OS_CALL ||
+      (strstr (call, "timed") == NULL && strstr (call, "clock") == NULL))
+    return true;
+  good = lns_lane_cursor_go (&cursor, part->ordinal, error);
+  for (unsigned n = 0; good && n < MOST_AGAIN; n++)
+    {
+      good = lns_lane_cursor_next (&cursor, error);
+      if (!good || !lns_lane_cursor_has (&cursor) || cursor.chunk->name[cursor.i] != part->call ||
+          lns_lane_cursor_start (&cursor) - part->end_ns > AGAIN_NS)
+        break;
+      start_ns = lns_lane_cursor_start (&cursor);
+      part->end_ns = lns_lane_cursor_end (&cursor);
+    }
+  lns_lane_cursor_clear (&cursor);
+  return good && (start_ns == part->start_ns ||
+                  lns_thread_facts_walk (maker->facts, thread, start_ns, part->end_ns, false,
+                                         take_waker, &part->waker, error));
+}
+
 /* --- What the other one did ------------------------------------------------------------------- */
 
 static bool
@@ -362,12 +410,17 @@ find_awaited (LnsWhyMaker *maker,
                                                    LNS_LANE_OS_CALL, parts[i].call) == LNS_CALL_IO;
       if (threads[i] == LNS_ID_NONE || threads[i] == thread)
         threads[i] = holder_of (maker, parts[i].lane, parts[i].ordinal);
-      if (threads[i] == LNS_ID_NONE)
-        good = find_releaser (maker, thread, parts[i].call, false, parts[i].start_ns,
-                              parts[i].end_ns, &threads[i], error);
+      if (threads[i] != LNS_ID_NONE)
+        continue;
+      LnsPart whole = parts[i];
+      good = take_again (maker, thread, &whole, error);
+      threads[i] = whole.waker != thread ? whole.waker : LNS_ID_NONE;
       if (good && threads[i] == LNS_ID_NONE)
-        good = find_releaser (maker, thread, parts[i].call, true, parts[i].start_ns,
-                              parts[i].end_ns, &threads[i], error);
+        good = find_releaser (maker, thread, whole.call, false, whole.start_ns, whole.end_ns,
+                              &threads[i], error);
+      if (good && threads[i] == LNS_ID_NONE)
+        good = find_releaser (maker, thread, whole.call, true, whole.start_ns, whole.end_ns,
+                              &threads[i], error);
     }
   for (unsigned i = 0; good && i < n; i++)
     {
@@ -547,93 +600,7 @@ follow_ranks (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *finding,
   return true;
 }
 
-/* --- Who had the CPU -------------------------------------------------------------------------- */
-
-/* The lane of the CPU that the thread of PART left, as the event says that it is about; or LNS_ID_NONE. */
-static uint32_t
-lane_of_cpu (LnsReport *report, const LnsPart *part)
-{
-  uint32_t n_lanes;
-  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  LnsEvent event;
-
-  if (part->lane == LNS_ID_NONE || lanes[part->lane].kind != LNS_LANE_SCHED ||
-      !lns_report_event (report, part->lane, part->ordinal, &event, NULL))
-    return LNS_ID_NONE;
-  const uint64_t cpu = event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_CPU)];
-  for (uint32_t i = 0; i < n_lanes; i++)
-    if (lanes[i].kind == LNS_LANE_CPU_RUN && lns_track_of (report, i)->number == cpu)
-      return i;
-  return LNS_ID_NONE;
-}
-
-/* Adds to NS_OF, by 1 + thread, how long threads ran on the CPU of PART in its time. */
-static bool
-add_rivals (LnsWhyMaker *maker, const LnsPart *part, LnsIdMap *ns_of, LnsError *error)
-{
-  const int column = lns_lane_kind_extra (LNS_LANE_CPU_RUN, LNS_COLUMN_THREAD);
-  LnsLaneCursor cursor = { .report = maker->report,
-                           .lane = lane_of_cpu (maker->report, part),
-                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_THREAD) };
-  uint32_t n_threads;
-  lns_report_threads (maker->report, &n_threads);
-  bool good = lns_lane_cursor_seek (&cursor, part->start_ns, error);
-
-  while (good && lns_lane_cursor_has (&cursor) && lns_lane_cursor_start (&cursor) < part->end_ns)
-    {
-      const uint64_t thread = lns_chunk_extra (cursor.chunk, column, cursor.i);
-      const int64_t start_ns = lns_lane_cursor_start (&cursor),
-                    end_ns = lns_lane_cursor_end (&cursor);
-      const int64_t from_ns = start_ns > part->start_ns ? start_ns : part->start_ns,
-                    to_ns = end_ns < part->end_ns ? end_ns : part->end_ns;
-      if (thread < n_threads && to_ns > from_ns)
-        lns_id_map_set_number (ns_of, thread + 1,
-                               lns_id_map_number (ns_of, thread + 1) + (uint64_t)(to_ns - from_ns));
-      good = lns_lane_cursor_next (&cursor, error);
-    }
-  lns_lane_cursor_clear (&cursor);
-  return good;
-}
-
-/* Fills in who had the CPU while the thread of GROUP could have run. */
-static bool
-find_rivals (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *finding, LnsError *error)
-{
-  LnsIdMap ns_of = { 0 };
-  int64_t all_ns = 0, known_ns = 0, most_ns = 0;
-  bool good = true, has_cpus = true;
-
-  for (unsigned i = 0; good && i < group->n_parts; i++)
-    {
-      has_cpus &= lane_of_cpu (maker->report, &group->parts[i]) != LNS_ID_NONE;
-      all_ns += group->parts[i].end_ns - group->parts[i].start_ns;
-      good = add_rivals (maker, &group->parts[i], &ns_of, error);
-    }
-  for (size_t i = 0; good && i < ns_of.n_places; i++)
-    {
-      const LnsIdMapEntry *entry = &ns_of.entries[i];
-      const int64_t ns = (int64_t)(uintptr_t)entry->value;
-      if (ns == 0 || entry->key == (uint64_t)finding->own.thread + 1)
-        continue;
-      known_ns += ns;
-      if (ns < all_ns / 10)
-        continue;
-      finding->n_rivals++;
-      if (ns > most_ns)
-        {
-          most_ns = ns;
-          finding->waits[0] = (LnsOccupation){ .thread = (uint32_t)(entry->key - 1) };
-          finding->n_waits = 1;
-        }
-    }
-  if (good && has_cpus && known_ns < all_ns / 2)
-    {
-      finding->is_taken_by_others = true;
-      finding->n_waits = 0;
-    }
-  lns_id_map_clear (&ns_of);
-  return good;
-}
+/* --- All ---------------------------------------------------------------------------------------- */
 
 /* Fills in the function in which the thread of FINDING, of GROUP, computed: in the N PARTS, its longest; or where these are a small part
  * of many, wherever it ran. */
@@ -681,7 +648,7 @@ _lns_why_follow (LnsWhyMaker *maker, const LnsGroup *group, LnsWhyFinding *findi
       return true;
     }
   if (group->cause == LNS_CAUSE_CPU_CONTENTION)
-    return find_rivals (maker, group, finding, error);
+    return _lns_why_find_rivals (maker, group, finding, error);
   if (group->cause == LNS_CAUSE_COLLECTIVE_WAIT)
     return follow_ranks (maker, group, finding, error);
   if (!_lns_why_find_function (maker, thread, parts, n, true, false, &finding->own, error))

@@ -142,16 +142,18 @@ put_bits (Row *row, const Cell *cell, uint64_t number)
   return (number & ~mask) == 0;
 }
 
-/* Converts a kind of overhead from ENUM_CUPTI_OVERHEAD_TYPE to CUPTI's numbers. */
+/* Converts a kind of overhead from ENUM_CUPTI_OVERHEAD_TYPE to CUPTI's numbers, which exports without that table have. */
 static bool
 put_overhead_kind (Row *row, const Cell *cell, int64_t type)
 {
-  uint64_t kind = type == 2               ? 1
+  const bool is_of_cupti = type >= 1 << 16 && type <= 8 << 16;
+  uint64_t kind = is_of_cupti             ? (uint64_t)type
+                  : type == 2             ? 1
                   : type > 2 && type <= 8 ? (uint64_t)(type - 2) << 16
                   : type != 0             ? 99 << 16
                                           : 0;
 
-  return put_bits (row, cell, kind) && type >= 0 && type <= 8;
+  return put_bits (row, cell, kind) && type >= 0 && (type <= 8 || is_of_cupti);
 }
 
 /* Puts the class of a call: a bit tells calls of the runtime from those of the driver, and the other classes are in the
