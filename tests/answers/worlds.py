@@ -242,6 +242,24 @@ def cpu_contention(w):
     w.want("cpu-contention", f"while thread {w.pid + 1}", " ran there", thread=w.pid)
 
 
+def no_cpu_after_sync(w):
+    """The GPU lets the launching thread go on, and others have the CPU. Who woke whom was not recorded."""
+    rival, lasts = w.other(), w.lasts() + 1200 * US
+
+    def after(i):
+        begun = w.main.now
+        until = max(w.process.busy_until.values()) + lasts
+        start, correlation = w.main.call("cudaStreamSynchronize_v3020", until - begun)
+        w.state(w.main, start + 2 * US, False, 2)
+        w.state(rival, start + 3 * US, True)
+        w.export.rows["SCHED_EVENTS"][-1]["cpu"] = 3
+        w.state(rival, until - 2 * US, False, 6)
+        w.export.rows["SCHED_EVENTS"][-1]["cpu"] = 3
+        w.state(w.main, until - US, True)
+    w.steps(after=after, sync=False)
+    w.want("cpu-contention", f"while thread {w.pid + 1}", thread=w.pid)
+
+
 def cpu_work(w):
     place = w.name()
 
@@ -265,6 +283,40 @@ def short_ranges(w):
             w.pop()
     w.steps(before)
     w.want("cpu-work", w.in_range(w.step_name), thread=w.pid)
+
+
+def timed_waits(w):
+    """As Python's interpreter waits for its lock: 5 ms at a time, until another thread gives it. Only calls tell who did."""
+    w.has_states = False
+    place, doing, other = w.name(), w.name(), w.other()
+    call, release = w.random.choice([("pthread_cond_timedwait", "pthread_cond_signal"), ("sem_timedwait", "sem_post"), ("sem_clockwait", "sem_post")])
+
+    def before(i):
+        other.now = max(other.now, w.main.now)
+        w.push(doing, other)
+        w.compute(other, w.lasts() + 12 * MS)
+        w.pop(other)
+        w.short_call(other, release)
+        w.push(place)
+        while w.main.now < other.now:
+            w.call(w.main, call, min(5 * MS, max(other.now - w.main.now, 10 * US)))
+        w.pop()
+    w.steps(before)
+    w.want("lock-wait", call if w.has_os else None, w.in_range(place), w.in_range(doing), thread=w.pid + 1)
+
+
+def polls(w):
+    """The launching thread asks again and again whether the GPU is done."""
+    call = w.random.choice(["cudaEventQuery_v3020", "cudaStreamQuery_v3020", "cuEventQuery"])
+
+    def work():
+        for kernel in w.kernels:
+            w.main.launch(kernel, 30 * US, grid=(400, 1, 1))
+            while w.main.now < w.process.busy_until[7]:
+                w.main.call(call, 1500)
+            w.compute(w.main, w.random.randrange(20, 40) * US)
+    w.steps(work=work)
+    w.want("gpu-sync", call.split("_")[0], thread=w.pid)
 
 
 def gpu_sync(w):
@@ -393,6 +445,9 @@ CAUSES = {
     "disk": waits("io-wait", ["read", "pread64", "fsync"], 3),
     "sleep": waits("sleep", SLEEPS),
     "cpu-contention": cpu_contention,
+    "no-cpu-after-sync": no_cpu_after_sync,
+    "timed-waits": timed_waits,
+    "polls": polls,
     "cpu-work": cpu_work,
     "short-ranges": short_ranges,
     "gpu-sync": gpu_sync,
@@ -412,6 +467,7 @@ CAUSES = {
 
 # What must be recorded for a cause to be told.
 NEEDS = {"lock-wait": "states or os", "lock-chain": "states or os", "io-wait": "os", "disk": "states or os", "sleep": "os", "cpu-contention": "states",
+         "no-cpu-after-sync": "states", "timed-waits": "os", "polls": "",
          "lock-beat": "os", "cpu-work": "states or os or ranges", "short-ranges": "states or os or ranges", "slow-step": "os", "gpu-sync": "", "launch-rate": ""}
 
 
@@ -484,6 +540,18 @@ def without_some_kernels(w):
     return lambda table, row: table.endswith("KERNEL") and w.random.random() < chance
 
 
+def without_calls_of_another(w):
+    """A process that was not recorded shares the GPU."""
+    waits("sleep", SLEEPS)(w)
+    stranger = make_exports.Process(w.export, w.pid + 77, w.name())
+    stranger.describe()
+    thread = make_exports.Thread(stranger, stranger.pid, w.name(), w.now0)
+    while thread.now < w.main.now:
+        thread.launch(w.kernels[0], w.kernel_ns, stream=9, grid=(400, 1, 1))
+        thread.now += w.lasts()
+    return lambda table, row: table.endswith("RUNTIME") and row["globalTid"] == thread.global_tid
+
+
 def without_host(w):
     """Only CUDA was recorded: that the thread was away is known, and no more."""
     w.has_ranges = w.has_os = w.has_states = False
@@ -511,4 +579,4 @@ def without_a_stretch(w):
     return lambda table, row: table.endswith("KERNEL") and any(begin <= row["start"] < end for begin, end in holes)
 
 
-PARTS = [without_a_stretch, without_kernels, without_calls, without_some_kernels, without_host, without_gpu_tables]
+PARTS = [without_calls_of_another, without_a_stretch, without_kernels, without_calls, without_some_kernels, without_host, without_gpu_tables]

@@ -223,12 +223,12 @@ static bool
 is_of_wait (const Gap *gap, const LnsDeed *deed)
 {
   int64_t end_ns = gap->last_sync_ns;
-  uint32_t name;
+  uint32_t name = gap->sync;
 
-  return end_ns != INT64_MIN ||
+  return name == deed->name ||
          (lns_thread_facts_last_sync (gap->device->maker->facts, gap->thread, deed->call_start_ns,
                                       &end_ns, &name, NULL) &&
-          end_ns != INT64_MIN);
+          name == deed->name);
 }
 
 /* Where DEED waits for the GPU, which is idle: the GPU had let the thread go on. If that got no CPU, tells so, as reports say that do not
