@@ -26,6 +26,7 @@ typedef struct
   LnsEvidence longest;
   int64_t longest_ns;
   uint32_t name; /* of the longest one                                                           */
+  LnsWhyCosts costs;
 } Cost;
 
 typedef struct
@@ -45,10 +46,11 @@ typedef struct
 /* --- Kernels ---------------------------------------------------------------------------------- */
 
 static void
-take (Cost *cost, int64_t ns, uint32_t name, LnsEvidence evidence)
+take (const Busy *busy, Cost *cost, int64_t ns, uint32_t name, LnsEvidence evidence)
 {
   cost->ns = lns_sum (cost->ns, ns);
   cost->n++;
+  _lns_why_note_cost (busy->maker, &cost->costs, evidence.start_ns, evidence.end_ns, ns);
   if (ns <= cost->longest_ns)
     return;
   cost->longest_ns = ns;
@@ -97,7 +99,7 @@ add_kernels (void *data, const LnsTrack *track, const LnsChunk *chunk)
         continue;
       busy->full_ns -= end_ns - start_ns;
       const double idle = 1 - (double)blocks / busy->n_multiprocessors;
-      take (&busy->small, (int64_t)((double)(end_ns - start_ns) * idle), chunk->name[i],
+      take (busy, &busy->small, (int64_t)((double)(end_ns - start_ns) * idle), chunk->name[i],
             (LnsEvidence){ start_ns, end_ns, chunk->lane, chunk->first + i });
     }
 }
@@ -197,7 +199,7 @@ read_copy (Busy *busy, Kernels *kernels, const LnsOperation *copy, LnsError *err
     return false;
   const bool is_pageable =
       (event.extra[column] & 0xff) == PAGEABLE || (event.extra[column] >> 8 & 0xff) == PAGEABLE;
-  take (is_pageable ? &busy->pageable : &busy->pinned, ns, 0,
+  take (busy, is_pageable ? &busy->pageable : &busy->pinned, ns, 0,
         (LnsEvidence){ copy->start_ns, copy->end_ns, copy->lane, copy->ordinal });
   return true;
 }
@@ -229,7 +231,7 @@ read_copies (Busy *busy, LnsError *error)
 /* --- Findings --------------------------------------------------------------------------------- */
 
 static void
-tell (Busy *busy, LnsCause cause, size_t ledger, int64_t most_ns, const Cost *cost)
+tell (Busy *busy, LnsCause cause, size_t ledger, int64_t most_ns, Cost *cost)
 {
   const LnsLedger *told = &busy->maker->why->ledgers.items[ledger];
   const int64_t ns = cost->ns < most_ns ? cost->ns : most_ns;
@@ -240,6 +242,7 @@ tell (Busy *busy, LnsCause cause, size_t ledger, int64_t most_ns, const Cost *co
   finding->own.call = cost->name;
   finding->longest = cost->longest;
   finding->evidence[finding->n_evidence++] = cost->longest;
+  _lns_why_give_costs (busy->maker, finding, &cost->costs);
 }
 
 static bool
@@ -302,6 +305,9 @@ _lns_why_busy (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsError *error)
       good = examine (&busy, i, error);
       name_kernels (&busy, &maker->why->ledgers.items[i]);
       lns_id_map_clear (&busy.kernel_ns);
+      lns_array_clear (&busy.pageable.costs);
+      lns_array_clear (&busy.pinned.costs);
+      lns_array_clear (&busy.small.costs);
     }
   return good;
 }

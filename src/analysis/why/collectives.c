@@ -123,6 +123,7 @@ typedef struct
   size_t sample[64]; /* by GPU: a kernel of it that came last                                    */
   LnsPart parts[LNS_MAX_EVIDENCE];
   unsigned n_parts;
+  LnsWhyCosts costs;
 } Waits;
 
 /* Notes of the waits in which other kernels ran for how long: these cost nothing, as far as that is known. */
@@ -152,7 +153,7 @@ hide_waits (void *data, const LnsTrack *track, const LnsChunk *chunk)
 }
 
 static void
-add_wait (Waits *waits, const Kernels *kernels, const Wait *wait)
+add_wait (const LnsWhyMaker *maker, Waits *waits, const Kernels *kernels, const Wait *wait)
 {
   const Kernel *self = &kernels->items[wait->kernel], *peer = &kernels->items[wait->last];
   const size_t last = wait->last;
@@ -168,6 +169,7 @@ add_wait (Waits *waits, const Kernels *kernels, const Wait *wait)
 
   waits->ns += ns;
   waits->n++;
+  _lns_why_note_cost (maker, &waits->costs, wait->start_ns, wait->end_ns, ns);
   waits->name = self->name;
   waits->sample[peer->device % 64] = last;
   _lns_why_vote (&waits->late, 1 + peer->device, ns);
@@ -186,7 +188,7 @@ add_wait (Waits *waits, const Kernels *kernels, const Wait *wait)
 
 /* Makes a finding of the WAITS of ledger L. */
 static bool
-tell (LnsWhyMaker *maker, size_t l, const Waits *waits, const Kernels *kernels, LnsError *error)
+tell (LnsWhyMaker *maker, size_t l, Waits *waits, const Kernels *kernels, LnsError *error)
 {
   const LnsSpan *span = &maker->why->ledgers.items[l].span;
   LnsPart before[LNS_MAX_EVIDENCE];
@@ -199,6 +201,7 @@ tell (LnsWhyMaker *maker, size_t l, const Waits *waits, const Kernels *kernels, 
   LnsWhyFinding *finding =
       _lns_why_add_finding (maker, LNS_CAUSE_COLLECTIVE_WAIT, l, waits->ns, waits->n);
   finding->own.call = waits->name;
+  _lns_why_give_costs (maker, finding, &waits->costs);
   finding->confidence = LNS_CONFIDENCE_LIKELY;
   for (unsigned i = 0; i < waits->n_parts; i++)
     {
@@ -267,12 +270,14 @@ _lns_why_collectives (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsError 
   for (size_t w = 0; w < works->n; w++)
     {
       for (size_t i = 0; i < reading.waits[w].n; i++)
-        add_wait (&waits[w], kernels, &reading.waits[w].items[i]);
+        add_wait (maker, &waits[w], kernels, &reading.waits[w].items[i]);
       lns_array_clear (&reading.waits[w]);
     }
   free (reading.waits);
   for (size_t w = 0; good && w < works->n; w++)
     good = waits[w].n == 0 || tell (maker, w, &waits[w], kernels, error);
+  for (size_t w = 0; w < works->n; w++)
+    lns_array_clear (&waits[w].costs);
   free (waits);
   lns_array_clear (kernels);
   return good;

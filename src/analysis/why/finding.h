@@ -43,6 +43,7 @@ typedef struct
   LnsConfidence confidence;
   size_t ledger;  /* index of its ledger                                                          */
   uint32_t group; /* where it is made: 1 + index of its group, or 0                              */
+  size_t first_cost, n_costs; /* in LnsWhy.costs                                               */
   int64_t ns;
   double share; /* of the ledger's span, 0 – 1                                                   */
   uint64_t count;    /* gaps, calls or operations                                                 */
@@ -131,9 +132,20 @@ typedef struct
   uint32_t finding;        /* 1 + index of the finding that it is part of, or 0                  */
 } LnsWhyGap;
 
+/* A part of what a finding lost while the GPU was busy: of a copy, a kernel or a step. */
+typedef struct
+{
+  int64_t start_ns, end_ns; /* of the event                                                      */
+  int64_t ns;               /* that would come back                                              */
+  uint32_t finding;         /* 1 + index                                                         */
+} LnsWhyCost;
+
+typedef LNS_ARRAY (LnsWhyCost) LnsWhyCosts;
+
 typedef struct
 {
   LnsSpan span;
+  LnsWhyCosts costs; /* as the next, but for findings that gaps do not tell                    */
   LNS_ARRAY (LnsWhyGap) gaps; /* only where they were asked for                                  */
   LNS_ARRAY (LnsLedger) ledgers;
   LNS_ARRAY (LnsWhyFinding) findings; /* what costs most first                                   */

@@ -11,6 +11,7 @@
 #include "src/analysis/why/maker.h"
 #include "src/base/hash.h"
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
 
 LnsLedger *
 _lns_why_begin_ledger (LnsWhyMaker *maker, const LnsSpan *span)
@@ -283,4 +284,43 @@ _lns_why_add_finding (LnsWhyMaker *maker, LnsCause cause, size_t ledger, int64_t
                       : finding->share >= 0.03   ? LNS_WHY_MEDIUM
                                                  : LNS_WHY_INFO;
   return finding;
+}
+
+/* --- Costs ------------------------------------------------------------------------------------ */
+
+/* More are told as one. */
+#define MOST_COSTS 1000000
+
+void
+_lns_why_note_cost (
+    const LnsWhyMaker *maker, LnsWhyCosts *costs, int64_t start_ns, int64_t end_ns, int64_t ns)
+{
+  if (!maker->keeps_gaps || ns <= 0)
+    return;
+  if (costs->n < MOST_COSTS)
+    {
+      *lns_array_add (costs) = (LnsWhyCost){ .start_ns = start_ns, .end_ns = end_ns, .ns = ns };
+      return;
+    }
+  LnsWhyCost *last = &costs->items[costs->n - 1];
+  last->end_ns = end_ns;
+  last->ns = lns_sum (last->ns, ns);
+}
+
+void
+_lns_why_give_costs (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsWhyCosts *costs)
+{
+  LnsWhyCosts *all = &maker->why->costs;
+  int64_t left_ns = finding->ns;
+
+  finding->first_cost = all->n;
+  for (size_t i = 0; i < costs->n && left_ns > 0; i++)
+    {
+      LnsWhyCost cost = costs->items[i];
+      cost.ns = cost.ns < left_ns ? cost.ns : left_ns;
+      left_ns -= cost.ns;
+      *lns_array_add (all) = cost;
+    }
+  finding->n_costs = all->n - finding->first_cost;
+  lns_array_clear (costs);
 }

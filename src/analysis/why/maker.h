@@ -139,6 +139,13 @@ bool _lns_why_follow (LnsWhyMaker *maker,
 /* waits.c: fills in what the accused thread of FINDING did for most of its evidence, a part of cause PART alone. */
 bool _lns_why_find_deed (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsError *error);
 
+/* ledger.c: notes what NS of the event from START_NS to END_NS are lost, in COSTS, if whoever asks keeps parts. */
+void _lns_why_note_cost (
+    const LnsWhyMaker *maker, LnsWhyCosts *costs, int64_t start_ns, int64_t end_ns, int64_t ns);
+
+/* ledger.c: has FINDING, the last one, have COSTS, in order, as far as its time goes; and clears COSTS. */
+void _lns_why_give_costs (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsWhyCosts *costs);
+
 /* waits.c: fills in the call that launched the longest operation of FINDING, its thread and its range. */
 bool _lns_why_find_launch (LnsWhyMaker *maker, LnsWhyFinding *finding, LnsError *error);
 

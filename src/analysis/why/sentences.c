@@ -308,10 +308,10 @@ lns_why_step_name (LnsTables *tables, const LnsWhy *why)
 char *
 lns_why_finding_sql (const LnsWhy *why, const LnsWhyFinding *finding)
 {
-  return finding->group != 0
-             ? lns_asprintf ("SELECT sum(\"end\" - start) FROM LNS_GAPS WHERE finding = %zu",
-                             (size_t)(finding - why->findings.items) + 1)
-             : NULL;
+  return lns_asprintf (finding->group != 0
+                           ? "SELECT sum(\"end\" - start) FROM LNS_GAPS WHERE finding = %zu"
+                           : "SELECT sum(ns) FROM LNS_COSTS WHERE finding = %zu",
+                       (size_t)(finding - why->findings.items) + 1);
 }
 
 const char *

@@ -186,20 +186,26 @@ tell (LnsWhyMaker *maker, size_t ledger, const Clocks *clocks)
   const Kernels *worst = NULL;
   int64_t ns = 0;
   uint64_t n = 0;
+  LnsWhyCosts costs = { 0 }; /* of all kernels of a name                                       */
 
   for (size_t i = 0; i < clocks->kernels.n; i++)
     {
       const Kernels *kernels = &clocks->kernels.items[i];
       const int64_t lost = lost_ns (kernels);
+      _lns_why_note_cost (maker, &costs, kernels->longest.start_ns, kernels->longest.end_ns, lost);
       ns += lost;
       n += lost > 0 ? kernels->n_held : 0;
       if (lost > 0 && (worst == NULL || lost > lost_ns (worst)))
         worst = kernels;
     }
   if (worst == NULL || ns <= (span->end_ns - span->start_ns) / 100)
-    return;
+    {
+      lns_array_clear (&costs);
+      return;
+    }
   LnsWhyFinding *finding = _lns_why_add_finding (maker, LNS_CAUSE_SLOW_CLOCKS, ledger, ns, n);
   finding->confidence = LNS_CONFIDENCE_LIKELY;
+  _lns_why_give_costs (maker, finding, &costs);
   finding->own.call = worst->name;
   finding->own.function = clocks->reason;
   finding->longest = finding->evidence[finding->n_evidence++] = worst->longest;

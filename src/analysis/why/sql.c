@@ -188,6 +188,21 @@ gap_column (const Answer *answer, size_t row, int column, sqlite3_context *conte
 }
 
 static size_t
+n_costs (const LnsWhy *why)
+{
+  return why->costs.n;
+}
+
+static void
+cost_column (const Answer *answer, size_t row, int column, sqlite3_context *context)
+{
+  const LnsWhyCost *cost = &answer->why->costs.items[row];
+  const int64_t values[] = { cost->start_ns, cost->end_ns, cost->ns, cost->finding };
+
+  sqlite3_result_int64 (context, values[column]);
+}
+
+static size_t
 n_steps (const LnsWhy *why)
 {
   return why->steps.all.n;
@@ -233,6 +248,8 @@ static const Shape shapes[] = {
     "start INTEGER, \"end\" INTEGER, cause TEXT, globalPid INTEGER, globalTid INTEGER, deviceId "
     "INTEGER, call TEXT, range TEXT, finding INTEGER",
     n_gaps, gap_column },
+  { "LNS_COSTS", "start INTEGER, \"end\" INTEGER, ns INTEGER, finding INTEGER", n_costs,
+    cost_column },
   { "LNS_STEPS",
     "step INTEGER, start INTEGER, \"end\" INTEGER, globalTid INTEGER, name TEXT, busy INTEGER, "
     "cause TEXT",

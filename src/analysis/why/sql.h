@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The answer as tables for SQL: LNS_FINDINGS, LNS_GAPS (the parts of idle time, a cause each) and LNS_STEPS. */
+/* The answer as tables for SQL: LNS_FINDINGS, LNS_GAPS (the parts of idle time, a cause each), LNS_COSTS (what copies, kernels and
+ * steps cost that were slow while the GPU was busy) and LNS_STEPS. */
 
 #pragma once
 

@@ -434,6 +434,14 @@ _lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *e
       finding->own.thread = most == 0 ? steps->thread : slow_thread (maker, finding->part, n_slow);
       for (size_t i = 0; i < n_slow && i < LNS_MAX_EVIDENCE; i++)
         finding->evidence[finding->n_evidence++] = evidence_of (maker, &steps->outliers.items[i]);
+      LnsWhyCosts costs = { 0 };
+      for (size_t i = 0; i < n_slow; i++)
+        {
+          const LnsStep *step = &steps->outliers.items[i];
+          _lns_why_note_cost (maker, &costs, step->start_ns, step->end_ns,
+                              step->end_ns - step->start_ns - steps->p50_ns);
+        }
+      _lns_why_give_costs (maker, finding, &costs);
     }
   if (steps->outliers.n > 8)
     steps->outliers.n = 8;

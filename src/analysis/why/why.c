@@ -121,6 +121,9 @@ number_gaps (LnsWhyMaker *maker)
       findings[why->findings.items[i].group] = (uint32_t)i + 1;
   for (size_t i = 0; i < why->gaps.n; i++)
     why->gaps.items[i].finding = findings[why->gaps.items[i].finding];
+  for (size_t i = 0; i < why->findings.n; i++)
+    for (size_t k = 0; k < why->findings.items[i].n_costs; k++)
+      why->costs.items[why->findings.items[i].first_cost + k].finding = (uint32_t)i + 1;
   free (findings);
 }
 
@@ -316,6 +319,7 @@ lns_why_free (LnsWhy *why)
   lns_array_clear (&why->steps.outliers);
   lns_array_clear (&why->steps.all);
   lns_array_clear (&why->gaps);
+  lns_array_clear (&why->costs);
   free (why->verdict);
   free (why->next);
   free (why);
