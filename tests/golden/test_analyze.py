@@ -308,7 +308,7 @@ def test_what_is_wrong_with_reports(names, least):
             assert found["LNS-DOCTOR-002"]["PID"] in launching - working
         assert set(found) == wanted, (name, found, wanted)
         info = golden.run("info", exports.report(name))[0].decode()
-        assert f"findings: {len(found)}\n" in info and all(f"  {code} {row['Severity']}: {row['Finding']}\n" in info for code, row in found.items())
+        assert f"problems: {len(found)}\n" in info and all(f"  {code} {row['Severity']}: {row['Finding']}\n" in info for code, row in found.items())
         n += len(found)
     assert n > least, n
 

@@ -43,7 +43,7 @@ gaps: 1
   4 events lost and 2 ends from 40 µs to 41 µs in thread 1001
 diagnostics: 1
   LNS-NVTX-003 warning: A range was popped that nobody pushed.
-findings: 1
+problems: 1
   LNS-DOCTOR-004 warning: 4 events are lost: record with a larger --buffer-size, or to a faster disk
 """
 
@@ -66,7 +66,7 @@ gaps: 41
 diagnostics: 4
   LNS-NVTX-003 warning: A range was popped that nobody pushed.
   LNS-POOL-003 warning: process 2000 was not recorded for 0 ms (and 2 more of this kind)
-findings: 0
+problems: 0
 """, out
 
 

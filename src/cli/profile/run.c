@@ -189,13 +189,21 @@ was_said (const LnsProfile *profile, const char *text)
   return false;
 }
 
+/* Whether ITEM says that nothing came of what nobody asked for: beside events, that is no news. */
+static bool
+is_no_news (const LnsReportDiagnostic *item, const LnsReportResult *result)
+{
+  return item->severity == LNS_SEVERITY_INFO && result->n_events > 0 &&
+         strcmp (item->code, "LNS-NVTX-002") == 0;
+}
+
 static void
 tell_diagnostics (Run *run, const LnsReportResult *result)
 {
   for (size_t i = 0; i < result->n_diagnostics; i++)
     {
       const LnsReportDiagnostic *item = &result->diagnostics[i];
-      if (!was_said (run->profile, item->text))
+      if (!was_said (run->profile, item->text) && !is_no_news (item, result))
         lns_profile_say (run->profile, item->severity, item->code, item->text);
     }
 }

@@ -359,7 +359,7 @@ print_losses (LnsReport *report)
   free (losses);
 }
 
-/* Prints the findings of the doctor, which are not stored in the report. */
+/* Prints the problems that the doctor finds, which are not stored in the report. */
 static bool
 print_findings (LnsReport *report, LnsError *error)
 {
@@ -371,7 +371,7 @@ print_findings (LnsReport *report, LnsError *error)
   Told *told = lns_calloc (n, sizeof *told);
   for (size_t i = 0; i < n; i++)
     told[i] = (Told){ findings[i].code, findings[i].text, findings[i].severity };
-  print_told ("findings", told, n);
+  print_told ("problems", told, n);
   free (told);
   free (findings);
   return true;
