@@ -97,9 +97,6 @@ make_hello (void)
   if (is_borrowed)
     pid = (uint32_t)LNS_SYSCALL (SYS_getppid);
   bool forked = lns_process.n_joined > 0 && lns_process.pid != pid;
-  /* A process without a key stays out of the session, and so do those that it forks. */
-  if (lns_process.n_joined == 0 && lns_process.has_key)
-    wipe_on_fork ();
   lns_process.n_joined++;
   lns_process.pid = pid;
   return (LnsWireHello){
@@ -225,6 +222,11 @@ lns_process_join (bool is_patient)
   lns_first_call_end ();
   const LnsPatience patience = lns_patience ();
   const int bound_ms = is_patient ? patience.long_handshake_ms : patience.handshake_ms;
+  /* Before STARTING is stored: a child that is forked by another thread meanwhile has no thread that goes on with the handshake. A
+   * process without a key stays out of the session, and so do those that it forks. */
+  if (lns_process.n_joined == 0 && lns_process.has_key &&
+      lns_process_generation () == LNS_GENERATION_FRESH)
+    wipe_on_fork ();
   if (begin_join (LNS_GENERATION_FRESH))
     return join_alone (bound_ms, is_patient, false);
   if (lns_process_generation () == LNS_GENERATION_STARTING)
