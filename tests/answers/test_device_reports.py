@@ -48,7 +48,7 @@ def test_work_between_steps():
 
 def test_a_loader_whose_workers_compute():
     # A worker's thread that hands over tensors waits for the interpreter's lock, which its main thread has as it decodes.
-    check("loader", "lock-wait", "in the end for process ", "Pictures.decode > compute (slow_programs.py:45)")
+    check("loader", "lock-wait", "finally for process ", "Pictures.decode > compute (slow_programs.py:45)")
 
 
 def test_the_lock_of_the_interpreter():

@@ -82,7 +82,7 @@ def test_sleep():
 
 
 def test_cpu_contention():
-    check("cpu-contention", "cpu-contention", "in “load”", " ran")
+    check("cpu-contention", "cpu-contention", "in “load”", "thread ")
 
 
 def test_cpu_work():

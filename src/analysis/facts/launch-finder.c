@@ -393,7 +393,8 @@ add_launches (void *data, const LnsTrack *track, const LnsChunk *chunk)
       else if (class == LNS_CALL_CAPTURE_END && missing->captures.n > 0)
         missing->captures.items[missing->captures.n - 1].end_ns = chunk->start_ns[i];
       if (id == 0 || lns_chunk_extra (chunk, result, i) != 0 ||
-          (chunk->flags[i] & LNS_EVENT_OPEN_END) != 0 || class != LNS_CALL_LAUNCH)
+          (chunk->flags[i] & LNS_EVENT_OPEN_END) != 0 ||
+          (class != LNS_CALL_LAUNCH && class != LNS_CALL_SYNC_COPY))
         continue;
       missing->counts.n_launches++;
       if (!has_id (&missing->set, id))

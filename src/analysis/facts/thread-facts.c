@@ -70,6 +70,7 @@ typedef struct
 {
   LNS_ARRAY (KindLane) lanes; /* of start/end ranges and of overhead                             */
   bool has_os;                /* OS calls of it were recorded                                    */
+  bool has_states;            /* when its threads ran was recorded                               */
 } OfProcess;
 
 struct LnsThreadFacts
@@ -116,6 +117,8 @@ lns_thread_facts_new (LnsReport *report)
       *lns_array_add (&facts->threads[track->thread].lanes) = (KindLane){ lanes[i].kind, i };
       if (process != NULL && lanes[i].kind == LNS_LANE_OS_CALL)
         process->has_os = true;
+      if (process != NULL && lanes[i].kind == LNS_LANE_SCHED)
+        process->has_states = true;
     }
   return facts;
 }
@@ -979,7 +982,10 @@ lns_thread_facts_walk (LnsThreadFacts *facts,
   if (walk.thread == NULL || from_ns >= to_ns)
     return true;
   const uint32_t process = lns_report_threads (facts->report, NULL)[thread].process;
-  walk.has_os = facts->processes[process].has_os;
+  /* A thread of which nothing of the system was recorded, beside others that have their states, was not recorded. */
+  walk.has_os = facts->processes[process].has_os &&
+                (!facts->processes[process].has_states || walk.thread->states.lane != LNS_ID_NONE ||
+                 walk.thread->calls[OS_CALLS].lane != LNS_ID_NONE);
   walk.with_ranges = with_ranges && walk.thread->has_ranges;
   return walk_overhead (&walk, 0, from_ns, to_ns);
 }

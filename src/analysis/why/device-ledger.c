@@ -53,7 +53,7 @@ typedef struct
   uint32_t stranger;
   LnsSpan strange;
   LnsIdMap n_calls_of; /* thread + 1 -> in how many gaps it made the call                        */
-  int64_t without_call_ns, lost_ns, missing_ns, away_ns, held_ns, strange_ns;
+  int64_t without_call_ns, lost_ns, missing_ns, away_ns, guessed_ns, held_ns, strange_ns;
 } Device;
 
 /* A gap whose parts are being told. */
@@ -315,6 +315,8 @@ take_deed (void *data, const LnsDeed *deed)
       cause = cause_of_way (gap, deed, &part);
       if (cause == LNS_CAUSE_NOT_RECORDED)
         gap->device->away_ns += deed->end_ns - deed->start_ns;
+      else if (cause == LNS_CAUSE_CPU_WORK && deed->doing == LNS_DOING_UNKNOWN)
+        gap->device->guessed_ns += deed->end_ns - deed->start_ns;
       if (cause == LNS_CAUSE_LAUNCH_RATE)
         part.call = special_call (gap);
       if (cause == LNS_CAUSE_GPU_SYNC)
@@ -330,6 +332,7 @@ take_deed (void *data, const LnsDeed *deed)
                                        WAY_NS, &around, NULL);
           part.is_any_place = around.range == 0;
           part.range = around.range;
+          part.inner = deed->range;
           part.lane = around.range_lane;
           part.ordinal = around.range_ordinal;
         }
@@ -724,6 +727,12 @@ abstain (Device *device)
         N_ ("For %s of idle time the launching thread was in no call of CUDA; what else it "
             "did was not recorded."),
         _lns_why_ns (device->away_ns, text));
+  if (device->guessed_ns > 5 * least_ns)
+    _lns_why_abstain (
+        maker, span, N_ ("Record with -t cuda,nvtx,osrt and CPU samples (-s process-tree)."),
+        N_ ("Whether the launching thread computed or waited was not recorded for %s of idle "
+            "time."),
+        _lns_why_ns (device->guessed_ns, text));
   const int64_t unknown_ns = maker->why->ledgers.items[maker->ledger].cause_ns[LNS_CAUSE_UNKNOWN];
   if (unknown_ns > 5 * least_ns)
     _lns_why_abstain (

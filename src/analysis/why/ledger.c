@@ -196,10 +196,8 @@ count_thread (LnsWhyMaker *maker, LnsGroup *group, uint32_t thread, int64_t ns)
   const uint64_t key = lns_hash (parts, sizeof parts);
 
   _lns_why_vote (&group->thread_vote, thread, ns);
-  if (group->n_threads == 1 && thread == group->thread)
-    return;
-  if (group->n_threads == 0)
-    group->n_threads = 1;
+  if (thread == group->thread) /* it was the first */
+    group->n_threads += group->n_threads == 0;
   else if (lns_id_map_number (&maker->counted, key) == 0)
     {
       lns_id_map_set_number (&maker->counted, key, 1);
@@ -223,6 +221,8 @@ _lns_why_add (LnsWhyMaker *maker, const LnsPart *part)
     _lns_why_vote (&group->range_vote, part->range, ns);
   else
     group->is_many_ranges |= group->range != part->range;
+  if (part->inner != 0)
+    _lns_why_vote (&group->inner_vote, part->inner, ns);
   count_thread (maker, group, part->thread, ns);
   if ((part->cause == LNS_CAUSE_LOCK_WAIT || part->cause == LNS_CAUSE_IO_WAIT) &&
       part->waker != LNS_ID_NONE && part->waker != part->thread)

@@ -34,6 +34,7 @@ typedef struct
   bool is_for_python; /* of a wait: for the lock of Python's interpreter                         */
   /* Calls and ranges do not tell such parts apart: the group keeps those with most of its time. */
   bool is_any_place;
+  uint32_t inner; /* … a short range within `range`, or 0                                        */
 } LnsPart;
 
 /* Finds what has most of the time of a group, in one pass (Boyer and Moore's majority vote, by weight). */
@@ -53,7 +54,9 @@ typedef struct
   bool is_many_ranges, is_for_python;
   LnsConfidence confidence; /* the worst of all                                                  */
   int64_t ns;
-  LnsVote call_vote, range_vote; /* where is_any_call, and where is_any_place                    */
+  LnsVote call_vote;  /* where is_any_call                                                        */
+  LnsVote range_vote; /* where is_any_place                                                      */
+  LnsVote inner_vote; /* of parts that have an inner one                                         */
   /* The thread that lost most of it, of those whose names differ by numbers alone … */
   LnsVote thread_vote;
   unsigned n_threads; /* … and how many they are                                      */

@@ -578,15 +578,15 @@ deed_of (LnsReport *report, const LnsWhyFinding *finding, bool is_device)
       return (Deed){ _ ("had no CPU for"), "" };
     case LNS_CAUSE_ALLOCATION:
     case LNS_CAUSE_DRIVER:
-      return finding->own.call != 0 ? (Deed){ _ ("was"), "" }
+      return finding->own.call != 0 ? (Deed){ _ ("spent"), "" }
              : finding->cause == LNS_CAUSE_DRIVER
-                 ? (Deed){ _ ("was"), _ (" in calls of CUDA") }
+                 ? (Deed){ _ ("spent"), _ (" in calls of CUDA") }
                  : (Deed){ _ ("allocated or freed memory for"), "" };
     case LNS_CAUSE_GPU_SYNC:
       if (!is_device)
         return (Deed){ _ ("waited"), _ (" for the GPU") };
       return (Deed){ _ ("had nothing queued for"), finding->own.call != 0
-                                                       ? _ (", as it waited for the GPU")
+                                                       ? _ (", waiting for the GPU")
                                                        : _ (" after waiting for the GPU") };
     case LNS_CAUSE_LAUNCH_RATE:
       return (Deed){ launches_graphs (report, finding)
@@ -602,13 +602,13 @@ deed_of (LnsReport *report, const LnsWhyFinding *finding, bool is_device)
     case LNS_CAUSE_CPU_WORK:
       return (Deed){ finding->confidence != LNS_CONFIDENCE_GUESS ? _ ("computed for")
                      : finding->own.range != 0 || finding->own.call != 0
-                         ? _ ("was")
+                         ? _ ("spent")
                          : _ ("was in no recorded call for"),
                      "" };
     case LNS_CAUSE_PROFILER:
       return (Deed){ _ ("was held up"), _ (" by the recording itself") };
     default:
-      return (Deed){ _ ("was"), "" };
+      return (Deed){ _ ("spent"), "" };
     }
 }
 
@@ -668,13 +668,10 @@ put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
     return;
   if (finding->cause == LNS_CAUSE_CPU_CONTENTION)
     {
-      fputs (_ (", while "), stream);
-      if (finding->n_rivals > 1)
-        fprintf (stream, _ ("%u others ran, mostly "), finding->n_rivals);
+      fputs (finding->n_rivals > 1 ? _ (", behind ") : _ (", while "), stream);
       put_thread (tables, finding->waits[0].thread, process_of (report, finding->own.thread),
                   stream);
-      if (finding->n_rivals == 1)
-        fputs (_ (" ran there"), stream);
+      fputs (finding->n_rivals > 1 ? _ (" and others") : _ (" ran there"), stream);
       return;
     }
   const LnsOccupation *last = &finding->waits[finding->n_waits - 1];
@@ -683,7 +680,7 @@ put_waits (LnsTables *tables, const LnsWhyFinding *finding, FILE *stream)
   lns_memory_stream_end (inner);
   fputs (finding->is_for_python && finding->n_waits == 1
              ? _ (", for Python's interpreter lock (GIL), held by ")
-         : finding->n_waits > 1 ? _ (", in the end for ")
+         : finding->n_waits > 1 ? _ (", finally for ")
                                 : _ (", for "),
          stream);
   if (finding->is_many_awaited)
@@ -812,7 +809,7 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
     case LNS_CAUSE_SLOW_CLOCKS:
       fputs (_ ("kernels like "), stream);
       put_name (report, finding->own.call, false, stream);
-      fprintf (stream, _ (" took %s longer while the clocks were held down ("), ns);
+      fprintf (stream, _ (" took %s longer while clocks were low ("), ns);
       put_name (report, finding->own.function, false, stream);
       fputs (")", stream);
       break;

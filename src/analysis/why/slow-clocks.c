@@ -6,6 +6,7 @@
 /* Kernels that took longer while something held the clocks of their GPU down than others of their name. */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/analysis/ordering.h"
 #include "src/analysis/why/maker.h"
@@ -18,6 +19,12 @@
 
 /* Kernels that are slower by less vary by themselves. */
 #define LEAST_SLOWDOWN 1.05
+
+/* The metric of the multiprocessors' clock, in whatever unit. */
+#define CLOCK "GPC Clock Frequency"
+
+/* Clocks below this share of the highest that was seen are low. */
+#define LOW_CLOCK 0.92
 
 /* Of the kernels of one name, with the clocks free and held down. */
 typedef struct
@@ -35,39 +42,71 @@ typedef struct
   int64_t since_ns; /* of the lane at hand: when the clocks were first found held, or INT64_MIN  */
   uint32_t reason;  /* string id: what held them longest                                         */
   int64_t reason_ns;
+  double highest; /* of the lane at hand: the clock                                              */
   LNS_ARRAY (Kernels) kernels;
   LnsIdMap index; /* name -> 1 + index                                                           */
 } Clocks;
+
+/* Notes that from TIME_NS on the clocks were held down, or were not. */
+static void
+add_sample (Clocks *clocks, int64_t time_ns, bool is_held)
+{
+  if (is_held && clocks->since_ns == INT64_MIN)
+    clocks->since_ns = time_ns;
+  else if (!is_held && clocks->since_ns != INT64_MIN)
+    {
+      *lns_array_add (&clocks->held) = (LnsSpan){ clocks->since_ns, time_ns };
+      clocks->since_ns = INT64_MIN;
+    }
+}
 
 static void
 add_samples (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
   const int column = lns_lane_kind_extra (LNS_LANE_COUNTER, LNS_COLUMN_VALUE);
-  Clocks *clocks = data;
 
   (void)track;
   for (uint32_t i = 0; i < chunk->n; i++)
-    {
-      const bool is_held = lns_chunk_extra (chunk, column, i) != 0;
-      if (is_held && clocks->since_ns == INT64_MIN)
-        clocks->since_ns = chunk->start_ns[i];
-      else if (!is_held && clocks->since_ns != INT64_MIN)
-        {
-          *lns_array_add (&clocks->held) = (LnsSpan){ clocks->since_ns, chunk->start_ns[i] };
-          clocks->since_ns = INT64_MIN;
-        }
-    }
+    add_sample (data, chunk->start_ns[i], lns_chunk_extra (chunk, column, i) != 0);
 }
 
-/* Reads when one reason held the clocks down: LANE's. */
+static double
+clock_at (const LnsTrack *track, const LnsChunk *chunk, uint32_t i)
+{
+  const int column = lns_lane_kind_extra (LNS_LANE_COUNTER, LNS_COLUMN_VALUE);
+  return lns_payload_number (track->value_type, lns_chunk_extra (chunk, column, i));
+}
+
+static void
+find_highest (void *data, const LnsTrack *track, const LnsChunk *chunk)
+{
+  Clocks *clocks = data;
+
+  for (uint32_t i = 0; i < chunk->n; i++)
+    clocks->highest =
+        clock_at (track, chunk, i) > clocks->highest ? clock_at (track, chunk, i) : clocks->highest;
+}
+
+static void
+add_clocks (void *data, const LnsTrack *track, const LnsChunk *chunk)
+{
+  Clocks *clocks = data;
+
+  for (uint32_t i = 0; i < chunk->n; i++)
+    add_sample (clocks, chunk->start_ns[i],
+                clock_at (track, chunk, i) < LOW_CLOCK * clocks->highest);
+}
+
+/* Reads with FUNCTION when one reason held the clocks down: LANE's. */
 static bool
-read_reason (LnsWhyMaker *maker, uint32_t lane, Clocks *clocks, LnsError *error)
+read_reason (
+    LnsWhyMaker *maker, uint32_t lane, LnsChunkFunc function, Clocks *clocks, LnsError *error)
 {
   const size_t first = clocks->held.n;
   int64_t ns = 0;
 
   clocks->since_ns = INT64_MIN;
-  if (!lns_read_lane (maker->report, lane, LNS_COLUMN_BIT (LNS_COLUMN_VALUE), add_samples, clocks,
+  if (!lns_read_lane (maker->report, lane, LNS_COLUMN_BIT (LNS_COLUMN_VALUE), function, clocks,
                       maker->cancel, error))
     return false;
   if (clocks->since_ns != INT64_MIN)
@@ -90,6 +129,30 @@ compare_starts (const void *a, const void *b)
   return LNS_COMPARE (sa->start_ns, sb->start_ns);
 }
 
+/* Where the reasons were not recorded: reads when the clock itself was low, if it was recorded. */
+static bool
+read_clock (LnsWhyMaker *maker, Clocks *clocks, LnsError *error)
+{
+  uint32_t n_lanes;
+  lns_report_lanes (maker->report, &n_lanes);
+
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      const LnsTrack *track = lns_track_of (maker->report, i);
+      if (track->kind != LNS_TRACK_GPU_METRIC ||
+          strncmp (lns_report_string (maker->report, track->name, NULL), CLOCK, strlen (CLOCK)) !=
+              0 ||
+          (track->device != LNS_ID_NONE &&
+           !lns_is_same_gpu (maker->report, track->device, clocks->work->device)))
+        continue;
+      clocks->highest = 0;
+      return lns_read_lane (maker->report, i, LNS_COLUMN_BIT (LNS_COLUMN_VALUE), find_highest,
+                            clocks, maker->cancel, error) &&
+             read_reason (maker, i, add_clocks, clocks, error);
+    }
+  return true;
+}
+
 /* Reads when anything held the clocks of the GPU down. */
 static bool
 read_reasons (LnsWhyMaker *maker, Clocks *clocks, LnsError *error)
@@ -104,9 +167,11 @@ read_reasons (LnsWhyMaker *maker, Clocks *clocks, LnsError *error)
           track->metric < LNS_GPU_METRIC_N_CLOCK_REASON &&
           (track->number & ~UINT64_C (255)) == LNS_GPU_METRICS_SAMPLED &&
           lns_is_same_gpu (maker->report, track->device, clocks->work->device) &&
-          !read_reason (maker, i, clocks, error))
+          !read_reason (maker, i, add_samples, clocks, error))
         return false;
     }
+  if (clocks->held.n == 0 && !read_clock (maker, clocks, error))
+    return false;
   lns_order (clocks->held.items, clocks->held.n, sizeof (LnsSpan), compare_starts);
   LnsSpans merged = { .items = clocks->held.items, .n_allocated = clocks->held.n_allocated };
   for (size_t i = 0; i < clocks->held.n; i++)

@@ -348,6 +348,24 @@ slow_thread (const LnsWhyMaker *maker, LnsCause cause, size_t n_slow)
   return found;
 }
 
+/* How sure it is that time of the first ledger was lost to CAUSE: as sure as of most of it. */
+static LnsConfidence
+confidence_of (const LnsWhyMaker *maker, LnsCause cause)
+{
+  LnsConfidence confidence = LNS_CONFIDENCE_CERTAIN;
+  int64_t most_ns = 0;
+
+  for (size_t i = 0; i < maker->groups.n; i++)
+    {
+      const LnsGroup *group = &maker->groups.items[i];
+      if (group->cause != cause || group->ledger != 0 || group->ns <= most_ns)
+        continue;
+      most_ns = group->ns;
+      confidence = group->confidence;
+    }
+  return confidence;
+}
+
 bool
 _lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *error)
 {
@@ -432,6 +450,7 @@ _lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *e
       finding->n_steps = n_slow;
       finding->longest = evidence_of (maker, worst);
       finding->own.thread = most == 0 ? steps->thread : slow_thread (maker, finding->part, n_slow);
+      finding->confidence = confidence_of (maker, finding->part);
       for (size_t i = 0; i < n_slow && i < LNS_MAX_EVIDENCE; i++)
         finding->evidence[finding->n_evidence++] = evidence_of (maker, &steps->outliers.items[i]);
       LnsWhyCosts costs = { 0 };

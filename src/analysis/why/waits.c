@@ -64,6 +64,7 @@ is_partner (const char *wait, const char *release)
                    { "msgsnd", "msgrcv" },
                    { "semop", "semop" },
                    { "semtimedop", "semop" },
+                   { "futex", "futex" },
                    { "flock", "flock" },
                    { "lockf", "lockf" } };
 

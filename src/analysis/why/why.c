@@ -71,6 +71,9 @@ add_finding (LnsWhyMaker *maker, const LnsGroup *group, LnsError *error)
     }
   if (group->is_any_place)
     finding->own.range = voted (&group->range_vote, group->ns);
+  /* One of many short ranges tells more than the long one around them, if it has nearly all of the time. */
+  if (group->inner_vote.weight_ns > group->ns / 2 && group->inner_vote.name != 0)
+    finding->own.range = group->inner_vote.name;
   if (group->is_any_place && finding->own.range == 0)
     finding->own.range = common_range (maker, group);
   finding->is_many_ranges = group->is_many_ranges;

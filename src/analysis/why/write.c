@@ -249,12 +249,16 @@ put_names (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
       names[n++] = it->function;
     }
   for (unsigned i = 0; i < n; i++)
-    if (names[i] != 0)
-      {
-        fputs (separator, stream);
-        put_string (lns_report_string (report, names[i], NULL), stream);
-        separator = ",";
-      }
+    {
+      bool is_known = names[i] == 0;
+      for (unsigned k = 0; k < i; k++)
+        is_known |= names[k] == names[i];
+      if (is_known)
+        continue;
+      fputs (separator, stream);
+      put_string (lns_report_string (report, names[i], NULL), stream);
+      separator = ",";
+    }
 }
 
 static void
