@@ -58,7 +58,7 @@ def test_the_lock_of_the_interpreter():
 
 def test_a_few_steps_that_evaluate():
     # Another thread launches the backward pass, which is most of the launches: it is not the one that was slow.
-    check("sometimes", "cpu-work", "mostly in 10 of 99 steps", "evaluate > compute", unsaid=("pt_autograd",))
+    check("sometimes", "cpu-work", "most in 10 of 99 steps", "evaluate > compute", unsaid=("pt_autograd",))
 
 
 def test_polling_by_sleep():

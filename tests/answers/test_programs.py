@@ -112,7 +112,7 @@ def test_start_up():
 
 def test_slow_step():
     # cuda-why.cu: one of 20 steps reads for as long as all others do in total, and longer.
-    check("slow-step", "io-wait", "in read (“load”), mostly in 1 of 20 steps")
+    check("slow-step", "io-wait", "in read (“load”), most in 1 of 20 steps")
 
 
 def test_advice_without_a_gpu_speaks_of_none():

@@ -59,7 +59,7 @@ test_rows (void)
   LnsReport *report = system_fixture_open ();
   LnsRowTree *tree = lns_row_tree_new (report);
   check_row (report, tree, LNS_TRACK_OS_CALLS, "OS runtime libraries", LNS_STRIP_RANGES);
-  check_row (report, tree, LNS_TRACK_SCHED, "Thread state", LNS_STRIP_STATES);
+  check_row (report, tree, LNS_TRACK_SCHED, "main (1)", LNS_STRIP_STATES);
   check_row (report, tree, LNS_TRACK_CPU_SAMPLES, "CPU samples", LNS_STRIP_MARKS);
   check_row (report, tree, LNS_TRACK_MPI, "MPI", LNS_STRIP_RANGES);
   check_row (report, tree, LNS_TRACK_GPU_METRIC, "SMs Active", LNS_STRIP_COUNTER);
@@ -401,7 +401,7 @@ test_activity_is_time_on_cpus (void)
   LnsReport *report = fixture_open (path, NULL);
   LnsRowTree *tree = lns_row_tree_new (report);
   static const float of_process[10] = { 0, 1, 1.5 }, of_thread[10] = { 0, 1, 1 };
-  const uint32_t thread = lns_row_tree_row (tree, lns_row_tree_row_of_lane (tree, first))->parent;
+  const uint32_t thread = lns_row_tree_row_of_lane (tree, first);
   const uint32_t process = lns_row_tree_row (tree, thread)->parent;
   const LnsPixelQuery query = { .ns_per_px = SECOND, .n_px = 10 };
   LnsPixelResult scratch = { 0 };

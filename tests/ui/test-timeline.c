@@ -199,8 +199,14 @@ a_view_never_leaves_its_report (void)
   lns_view_zoom_to_selection (view);
   LNS_CHECK (!lns_view_get_time_selection (view, NULL, NULL));
   LNS_CHECK_INT (lns_view_get_start_ns (view), 6 * SECOND);
-  lns_view_set_width_px (view, 500);
+  lns_view_set_width_px (view, 500); /* a view of a span that was asked for goes on showing that */
   LNS_CHECK_INT (lns_view_get_start_ns (view), 6 * SECOND);
+  LNS_CHECK (lns_view_get_end_ns (view) >= 7 * SECOND);
+  lns_view_pan (view, 10); /* … until it is moved */
+  const int64_t before_ns = lns_view_get_end_ns (view);
+  lns_view_set_width_px (view, 250);
+  LNS_CHECK (lns_view_get_end_ns (view) < before_ns);
+  lns_view_set_width_px (view, 500);
   lns_view_fit (view);
   lns_view_set_width_px (view, 800); /* a view of all goes on showing all */
   LNS_CHECK (lns_view_get_start_ns (view) <= 0 && lns_view_get_end_ns (view) >= 10 * SECOND);

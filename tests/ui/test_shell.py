@@ -7,7 +7,9 @@
 import gzip
 import contextlib
 import json
+import lzma
 import os
+import re
 import sqlite3
 import subprocess
 import tempfile
@@ -116,6 +118,25 @@ def test_steps_are_the_overview():
         table = app.find("tree table", "Steps")
         app.wait(lambda: table.find("label", shown(slow["end"] - slow["start"])), what="the slow step in the table")
         assert table.find("label", f"{(slow['end'] - slow['start']) / steps['p50_ns']:.1f}"), "times the median"
+
+
+def test_the_first_picture_is_of_the_work():
+    """A program that started for most of the time: what its verdict is about is in view, and the whole is one key away."""
+    report = os.path.join(folder(), "loader.rep")
+    with lzma.open(os.path.join(tap.SOURCE, "tests", "answers", "device", "loader.rep.xz")) as packed, open(report, "wb") as file:
+        file.write(packed.read())
+    with harness.App(report) as app:
+        verdict = app.wait(lambda: [n.name for n in app.root.find_all("label") if " between its first and last work" in n.name], what="the verdict")[0]
+        work = float(re.search(r"of ([\d.]+) s between", verdict).group(1))
+
+        def in_view():
+            shown = [re.search(r"([\d.]+) s of ([\d.]+) s in view", n.name) for n in app.root.find_all("label")]
+            return next((tuple(map(float, match.groups())) for match in shown if match), None)
+        shown, whole = app.wait(in_view, what="how much is in view")
+        assert work < shown < 1.1 * work and whole > 4 * shown, (verdict, shown, whole)
+        assert title(app)[1].endswith(f" · {whole:.3f} s"), (title(app), whole)
+        app.activate("win.zoom-fit")
+        app.wait(lambda: not in_view(), what="the whole report")
 
 
 def test_the_window_says_where_no_cause_is_known():
@@ -467,4 +488,4 @@ def test_a_recording_is_told_and_reloaded():
         writer.communicate()
 
 
-harness.main(globals(), gate=(test_start_page, test_a_sample, test_the_window_says_why, test_steps_are_the_overview, test_the_window_says_where_no_cause_is_known, test_a_pipe_that_says_nothing_more, test_a_mount_that_does_not_answer, test_what_others_recorded_is_imported))
+harness.main(globals(), gate=(test_start_page, test_a_sample, test_the_window_says_why, test_steps_are_the_overview, test_the_first_picture_is_of_the_work, test_the_window_says_where_no_cause_is_known, test_a_pipe_that_says_nothing_more, test_a_mount_that_does_not_answer, test_what_others_recorded_is_imported))

@@ -349,7 +349,7 @@ update_band (LnsDetailsPane *self)
 static void
 show_report (LnsDetailsPane *self)
 {
-  g_autoptr (GArray) fields = lns_details_report_new (lns_view_get_report (self->view));
+  g_autoptr (GArray) fields = lns_details_report_new (self->view);
 
   for (guint i = 0; i < fields->len; i++)
     {

@@ -8,7 +8,6 @@
 #include <glib/gi18n.h>
 
 #include "src/base/format.h"
-#include "src/tables/lanes.h"
 #include "ui/model/event-text.h"
 
 static void
@@ -77,8 +76,9 @@ began (LnsReport *report)
 }
 
 GArray *
-lns_details_report_new (LnsReport *report)
+lns_details_report_new (LnsView *view)
 {
+  LnsReport *report = lns_view_get_report (view);
   const LnsReportInfo *info = lns_report_info (report);
   GArray *fields = g_array_new (FALSE, TRUE, sizeof (LnsDetailsField));
   char duration[LNS_FORMAT_SIZE];
@@ -87,7 +87,7 @@ lns_details_report_new (LnsReport *report)
   g_array_set_clear_func (fields, clear_field);
   lns_report_processes (report, &n_processes);
   lns_report_threads (report, &n_threads);
-  lns_format_duration (lns_recorded_ns (report), duration);
+  lns_format_duration (lns_view_get_duration_ns (view), duration);
   add (fields, _ ("Program"), meta (report, "command_line"));
   add (fields, _ ("Began"), began (report));
   add (fields, _ ("Duration"), g_strdup (duration));

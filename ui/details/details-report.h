@@ -8,7 +8,8 @@
 #pragma once
 
 #include "ui/details/details-fields.h"
+#include "ui/model/view.h"
 
-/* The fields of REPORT, in the order they are read: an array of LnsDetailsField. What is not known is left out. Free with
+/* The fields of VIEW's report, in the order they are read: an array of LnsDetailsField. What is not known is left out. Free with
  * g_array_unref (). Main thread. */
-GArray *lns_details_report_new (LnsReport *report) G_GNUC_WARN_UNUSED_RESULT;
+GArray *lns_details_report_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;

@@ -148,8 +148,7 @@ push_own (const Builder *builder, Leaf *leaf)
     case LNS_TRACK_CUSOLVER:
       push (leaf, LNS_ROW_CALLS, track->kind, 0, 0);
       break;
-    case LNS_TRACK_SCHED: /* what it does is looked at before what it calls */
-    case LNS_TRACK_CPU_SAMPLES:
+    case LNS_TRACK_CPU_SAMPLES: /* where it was is looked at before what it calls */
       push (leaf, LNS_ROW_GPU, 0, track->kind, 0);
       break;
     default:
@@ -244,7 +243,8 @@ place (const Builder *builder, Leaf *leaf)
         push (leaf, LNS_ROW_THREADS, PART_QUIET_THREADS, 0, 0);
       push (leaf, LNS_ROW_THREAD, thread_part (builder, track),
             thread_rank (builder, track->thread), track->thread);
-      push_own (builder, leaf);
+      if (track->kind != LNS_TRACK_SCHED) /* the thread's row draws its states itself */
+        push_own (builder, leaf);
     }
   else
     push_own (builder, leaf);

@@ -81,10 +81,10 @@ lns_row_tree_n_shown_lanes (const LnsRowTree *self, uint32_t row)
 int
 lns_row_tree_height_px (const LnsRowTree *self, uint32_t row)
 {
-  LnsRowKind kind = lns_row_tree_row (self, row)->kind;
-  if (lns_row_kind_is_group (kind))
+  const LnsRow *it = lns_row_tree_row (self, row);
+  if (lns_row_is_chart (it))
     return self->lane_px - LNS_LANE_PX + LNS_SUMMARY_PX;
-  if (kind == LNS_ROW_COUNTER)
+  if (it->kind == LNS_ROW_COUNTER)
     return self->lane_px - LNS_LANE_PX + LNS_COUNTER_PX;
   return (int)MAX (lns_row_tree_n_shown_lanes (self, row), 1) * self->lane_px + 2 * LNS_ROW_PAD_PX;
 }

@@ -28,10 +28,10 @@
 
 typedef enum
 {
-  LNS_ROW_CPUS,      /* chart: how busy the CPUs are with what is recorded                      */
-  LNS_ROW_PROCESS,   /* chart: how busy its threads are                                         */
-  LNS_ROW_THREADS,   /* chart: how busy threads are that do next to nothing, which are below it */
-  LNS_ROW_THREAD,    /* chart: how busy it is                                                   */
+  LNS_ROW_CPUS,    /* chart: how busy the CPUs are with what is recorded                      */
+  LNS_ROW_PROCESS, /* chart: how busy its threads are                                         */
+  LNS_ROW_THREADS, /* chart: how busy threads are that do next to nothing, which are below it */
+  LNS_ROW_THREAD, /* what it does: its states, or where they were not recorded a chart: how busy it is */
   LNS_ROW_RANGES,    /* push/pop ranges of (thread, domain), a lane a depth, then marks         */
   LNS_ROW_START_END, /* start/end ranges of (process, domain)                                   */
   LNS_ROW_COUNTER,   /* line chart of one counter                                               */
@@ -48,7 +48,7 @@ typedef enum
                        /* lanes until these are worked out                                        */
 } LnsRowKind;
 
-/* Whether rows of KIND are charts of how busy what is below them is. */
+/* Whether rows of KIND stand for what is below them. */
 static inline bool
 lns_row_kind_is_group (LnsRowKind kind)
 {
@@ -85,6 +85,13 @@ typedef struct
   uint64_t n_events; /* of n_lanes                                                             */
   char *label;       /* UTF-8, one line: "python3 (4711)", "NVTX: domain"                      */
 } LnsRow;
+
+/* Whether ROW is a chart of how busy what is below it is. */
+static inline bool
+lns_row_is_chart (const LnsRow *row)
+{
+  return lns_row_kind_is_group (row->kind) && !(row->kind == LNS_ROW_THREAD && row->n_own > 0);
+}
 
 typedef struct LnsRowTree LnsRowTree;
 

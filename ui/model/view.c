@@ -9,6 +9,8 @@
 #include <glib/gi18n.h>
 
 #include "src/analysis/facts/thread-states.h"
+#include "src/base/saturate.h"
+#include "src/tables/lanes.h"
 #include "ui/model/linked-events.h"
 
 #define PAD_PX             12 /* beyond the report's ends, so that its first event has an edge */
@@ -28,9 +30,11 @@ struct _LnsView
 
   LnsScale scale;
   int width_px;
-  gboolean shows_all; /* refitted when the width changes */
-  GArray *undo;       /* of LnsScale, the latest last */
-  int burst;          /* direction of the zoom steps that share an undo step: 1, -1, or 0 */
+  gboolean shows_all; /* refitted when the width changes … */
+  gboolean is_framed; /* … as is this span, until the view is moved */
+  int64_t frame_start_ns, frame_end_ns;
+  GArray *undo; /* of LnsScale, the latest last */
+  int burst;    /* direction of the zoom steps that share an undo step: 1, -1, or 0 */
   gint64 burst_usec;
   gint64 (*now_usec) (void);
 
@@ -138,6 +142,7 @@ set_scale (LnsView *self, LnsScale scale)
   clamp (self, &scale);
   lns_view_fit_width (self, self->width_px, &all);
   self->shows_all = scales_equal (&scale, &all);
+  self->is_framed = FALSE;
   if (scales_equal (&scale, &self->scale))
     return;
   self->scale = scale;
@@ -190,6 +195,12 @@ lns_view_get_whole (LnsView *self, int64_t *ret_first_ns, int64_t *ret_last_ns)
 }
 
 int64_t
+lns_view_get_duration_ns (LnsView *self)
+{
+  return MIN (lns_recorded_ns (self->report), lns_difference (self->last_ns, self->first_ns));
+}
+
+int64_t
 lns_view_get_end_ns (LnsView *self)
 {
   return lns_scale_time_of (&self->scale, self->scale.first_px + self->width_px);
@@ -204,8 +215,11 @@ lns_view_set_width_px (LnsView *self, int width_px)
   LnsScale scale = self->scale;
   if (self->shows_all)
     lns_view_fit_width (self, self->width_px, &scale);
+  else if (self->is_framed)
+    lns_scale_fit (&scale, self->frame_start_ns, self->frame_end_ns, self->width_px);
+  const LnsScale wanted = scale;
   clamp (self, &scale);
-  self->shows_all = self->shows_all || scale.ns_per_tile != self->scale.ns_per_tile;
+  self->shows_all = self->shows_all || scale.ns_per_tile != wanted.ns_per_tile;
   self->scale = scale;
   g_signal_emit (self, signals[SPAN_CHANGED], 0);
 }
@@ -250,6 +264,9 @@ lns_view_show_span (LnsView *self, int64_t start_ns, int64_t end_ns)
   LnsScale scale;
   lns_scale_fit (&scale, MIN (start_ns, end_ns), MAX (start_ns, end_ns), self->width_px);
   jump (self, scale);
+  self->is_framed = !self->shows_all;
+  self->frame_start_ns = MIN (start_ns, end_ns);
+  self->frame_end_ns = MAX (start_ns, end_ns);
 }
 
 gboolean

@@ -73,7 +73,11 @@ int64_t lns_view_get_end_ns (LnsView *self);
 /* The span of all events, which the view shows with a margin where it shows everything. */
 void lns_view_get_whole (LnsView *self, int64_t *ret_first_ns, int64_t *ret_last_ns);
 
-/* Sets the width in pixels of the area that shows time. A view that shows all of the report goes on doing so. */
+/* How long the report is, wherever that is told: the time of all events, or that of the recording if it is shorter. */
+int64_t lns_view_get_duration_ns (LnsView *self);
+
+/* Sets the width in pixels of the area that shows time. A view that shows all of the report, or a span that was asked for, goes on
+ * doing so. */
 void lns_view_set_width_px (LnsView *self, int width_px);
 
 /* FACTOR > 1 is closer; what is at X_PX from the left edge stays there. Steps in one direction

@@ -11,6 +11,7 @@
 #include "src/base/format.h"
 #include "src/base/language.h"
 #include "ui/details/details-pane.h"
+#include "ui/model/answer.h"
 #include "ui/model/display-text.h"
 #include "ui/shell/panes.h"
 #include "ui/shell/verdict-bar.h"
@@ -20,7 +21,9 @@ struct _LnsReportPage
   AdwBin parent_instance;
 
   LnsReportParts parts; /* the view is owned */
-  GSettings *settings;  /* owned             */
+  LnsAnswer *answer;    /* owned             */
+  gint64 opened_usec;
+  GSettings *settings; /* owned             */
 
   gboolean is_narrow;     /* there is no room for details that nobody asked for */
   gboolean places_bottom; /* the panes below the timeline came or went          */
@@ -425,6 +428,26 @@ lns_report_page_focus_pane (LnsReportPage *self, const char *page)
     focus_tab (self);
 }
 
+/* An answer that comes later does not move what the user looks at. */
+#define SOON_USEC (3 * G_USEC_PER_SEC)
+
+/* Shows the work where the program started for most of the time, as the verdict is about the work then: unless the user has been
+ * somewhere already. The way back is that of each zoom. */
+static void
+frame_work (LnsReportPage *self)
+{
+  LnsView *view = self->parts.view;
+  const LnsWhy *why = lns_answer_get_why (self->answer);
+
+  if (why == NULL || !why->is_about_work || !lns_view_shows_all (view) ||
+      lns_view_can_undo_zoom (view) || has_selection (self) ||
+      g_get_monotonic_time () - self->opened_usec > SOON_USEC)
+    return;
+  const LnsSpan work = lns_why_judged_span (why, &why->ledgers.items[0]);
+  const int64_t margin_ns = (work.end_ns - work.start_ns) / 32;
+  lns_view_show_span (view, work.start_ns - margin_ns, work.end_ns + margin_ns);
+}
+
 /* Puts the report's widgets into their places. */
 static void
 fill (LnsReportPage *self)
@@ -455,6 +478,8 @@ lns_report_page_new (LnsView *view, GSettings *settings)
 
   self->parts.view = g_object_ref (view);
   self->settings = g_object_ref (settings);
+  self->answer = lns_answer_of (view);
+  self->opened_usec = g_get_monotonic_time ();
   add_notices (self);
   fill (self);
   self->places_bottom = self->places_side = TRUE;
@@ -466,6 +491,8 @@ lns_report_page_new (LnsView *view, GSettings *settings)
   g_signal_connect_object (view, "event-selected", G_CALLBACK (update_panes), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (update_panes), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->answer, "changed", G_CALLBACK (frame_work), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_events_cb), self, 0);
   g_signal_connect_object (view, "show-in-functions", G_CALLBACK (show_functions_cb), self, 0);
@@ -487,6 +514,7 @@ lns_report_page_dispose (GObject *object)
 
   /* The children first: they may be reading the report, which the view closes. */
   G_OBJECT_CLASS (lns_report_page_parent_class)->dispose (object);
+  g_clear_object (&self->answer);
   g_clear_object (&self->parts.view);
   g_clear_object (&self->settings);
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "src/base/format.h"
-#include "src/tables/lanes.h"
 #include "ui/launch/launch-dialog.h"
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
@@ -175,10 +174,7 @@ set_subtitle (LnsWindow *self, LnsView *view, LnsReport *report)
   char count[LNS_FORMAT_SIZE], duration[LNS_FORMAT_SIZE];
   g_autofree char *events = g_strdup_printf (ngettext ("%s event", "%s events", info->n_events),
                                              lns_format_unsigned (info->n_events, count));
-  int64_t first_ns, last_ns;
-  lns_view_get_whole (view, &first_ns, &last_ns);
-  lns_format_duration (MIN (lns_recorded_ns (report), lns_difference (last_ns, first_ns)),
-                       duration);
+  lns_format_duration (lns_view_get_duration_ns (view), duration);
   g_autofree char *subtitle = g_strdup_printf ("%s · %s", events, duration);
 
   adw_window_title_set_subtitle (self->title, subtitle);

@@ -41,9 +41,9 @@ lns_row_is_odd (const LnsRowTree *tree, uint32_t row)
 uint32_t
 lns_strip_count (const LnsRowTree *tree, uint32_t row)
 {
-  LnsRowKind kind = lns_row_tree_row (tree, row)->kind;
-  bool is_one = lns_row_kind_is_group (kind) || lns_row_kind_is_merged (kind);
-  return is_one || kind == LNS_ROW_COUNTER ? 1 : lns_row_tree_n_shown_lanes (tree, row);
+  const LnsRow *it = lns_row_tree_row (tree, row);
+  bool is_one = lns_row_is_chart (it) || lns_row_kind_is_merged (it->kind);
+  return is_one || it->kind == LNS_ROW_COUNTER ? 1 : lns_row_tree_n_shown_lanes (tree, row);
 }
 
 LnsStrip
@@ -53,7 +53,7 @@ lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t 
   const uint32_t *lanes = lns_row_tree_lanes (tree) + it->lanes;
   LnsStrip strip = { LNS_STRIP_SUMMARY, row, LNS_ID_NONE, lns_row_is_odd (tree, row),
                      lns_row_tree_lane_px (tree) };
-  if (lns_row_kind_is_group (it->kind))
+  if (lns_row_is_chart (it))
     return strip;
   strip.kind = LNS_STRIP_RANGES;
   if (lns_row_is_waiting (it))

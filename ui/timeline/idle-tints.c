@@ -14,6 +14,9 @@
 #define LEAST_SHARE    0.2
 #define LEAST_NAMED_PX 36
 
+/* Stretches that are named together have no more between them. */
+#define MOST_BETWEEN_PX 8
+
 /* So many at most in one frame. */
 #define MOST_NAMED 200
 
@@ -69,35 +72,56 @@ typedef struct
   GtkSnapshot *snapshot;
   float height_px;
   unsigned n_named;
+  /* Stretches that have one name together: */
+  const LnsIdle *named; /* one of them, or NULL                                                  */
+  float from_px, to_px;
 } Drawing;
 
-/* Draws what is idle from FROM_PX to TO_PX, by the cause of IDLE, and its name. */
+/* Writes the name of the stretches that have one together. */
+static void
+name (Drawing *drawing)
+{
+  const LnsIdle *named = drawing->named;
+  const float width_px = drawing->to_px - drawing->from_px;
+  int line_px;
+
+  drawing->named = NULL;
+  if (named == NULL || width_px < LEAST_NAMED_PX || drawing->n_named++ >= MOST_NAMED)
+    return;
+  const GdkRGBA text = lns_palette_rgba (lns_palette_get (drawing->context->theme)->text, 1);
+  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (
+      drawing->widget, lns_answer_get_label (drawing->context->answer, named));
+  pango_layout_set_width (layout, (int)((width_px - 2 * LNS_LABEL_PAD_PX) * PANGO_SCALE));
+  pango_layout_set_ellipsize (layout, PANGO_ELLIPSIZE_END);
+  pango_layout_get_pixel_size (layout, NULL, &line_px);
+  gtk_snapshot_save (drawing->snapshot);
+  gtk_snapshot_translate (
+      drawing->snapshot, &GRAPHENE_POINT_INIT (drawing->from_px + LNS_LABEL_PAD_PX,
+                                               floorf ((drawing->height_px - (float)line_px) / 2)));
+  gtk_snapshot_append_layout (drawing->snapshot, layout, &text);
+  gtk_snapshot_restore (drawing->snapshot);
+}
+
+/* Draws what is idle from FROM_PX to TO_PX, by the cause of IDLE. Stretches of one cause with little work between them are named
+ * together. */
 static void
 draw (Drawing *drawing, const LnsIdle *idle, float from_px, float to_px, double share)
 {
   const LnsPalette *palette = lns_palette_get (drawing->context->theme);
-  const GdkRGBA tint = lns_palette_rgba (lns_answer_is_warm (idle->cause) ? palette->finding
-                                                                          : palette->blocked_edge,
-                                         TINT_ALPHA * (float)share),
-                text = lns_palette_rgba (palette->text, 1);
-  const float room_px = to_px - from_px - 2 * LNS_LABEL_PAD_PX;
-  int text_px, line_px;
+  const GdkRGBA tint =
+      lns_palette_rgba (lns_answer_is_warm (idle->cause) ? palette->finding : palette->blocked_edge,
+                        TINT_ALPHA * (float)share);
 
   gtk_snapshot_append_color (drawing->snapshot, &tint,
                              &GRAPHENE_RECT_INIT (from_px, 0, to_px - from_px, drawing->height_px));
-  if (to_px - from_px < LEAST_NAMED_PX || drawing->n_named++ >= MOST_NAMED)
-    return;
-  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (
-      drawing->widget, lns_answer_get_label (drawing->context->answer, idle));
-  pango_layout_set_width (layout, (int)(room_px * PANGO_SCALE));
-  pango_layout_set_ellipsize (layout, PANGO_ELLIPSIZE_END);
-  pango_layout_get_pixel_size (layout, &text_px, &line_px);
-  gtk_snapshot_save (drawing->snapshot);
-  gtk_snapshot_translate (
-      drawing->snapshot, &GRAPHENE_POINT_INIT (from_px + LNS_LABEL_PAD_PX,
-                                               floorf ((drawing->height_px - (float)line_px) / 2)));
-  gtk_snapshot_append_layout (drawing->snapshot, layout, &text);
-  gtk_snapshot_restore (drawing->snapshot);
+  if (drawing->named == NULL || !is_alike (drawing->named, idle) ||
+      from_px - drawing->to_px > MOST_BETWEEN_PX || from_px < drawing->from_px)
+    {
+      name (drawing);
+      drawing->named = idle;
+      drawing->from_px = from_px;
+    }
+  drawing->to_px = to_px;
 }
 
 /* Adds IDLE to the pixels that it is in. */
@@ -162,12 +186,16 @@ lns_idle_tints_snapshot (const LnsRowContext *context,
   const int n_px = lns_view_get_width_px (context->view);
   const double ns_per_px = lns_scale_ns_per_px (scale);
   g_autofree Pixel *pixels = g_new0 (Pixel, MAX (n_px, 1));
-  Drawing drawing = { context, widget, snapshot, body->size.height - 1, 0 };
+  Drawing drawing = {
+    .context = context, .widget = widget, .snapshot = snapshot, .height_px = body->size.height - 1
+  };
   for (size_t i = first; i < n && idle[i].start_ns < end_ns; i++)
     if ((double)(idle[i].end_ns - idle[i].start_ns) < LEAST_PX * ns_per_px)
       add_narrow (pixels, n_px, scale, &idle[i]);
     else
       draw (&drawing, &idle[i], (float)MAX (0, lns_scale_x_of (scale, idle[i].start_ns)),
             (float)MIN (body->size.width, lns_scale_x_of (scale, idle[i].end_ns)), 1);
+  name (&drawing);
   draw_narrow (&drawing, pixels, n_px, ns_per_px);
+  name (&drawing);
 }

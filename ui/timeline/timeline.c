@@ -122,15 +122,18 @@ update_actions (LnsTimeline *self)
 static void
 update_corner (LnsTimeline *self)
 {
-  char text[LNS_FORMAT_SIZE];
+  char text[LNS_FORMAT_SIZE], whole[LNS_FORMAT_SIZE];
   LnsView *view = self->context.view;
   int64_t first_ns, last_ns;
   lns_view_get_whole (view, &first_ns, &last_ns);
+  lns_format_duration (MAX (lns_difference (last_ns, first_ns), 0), whole);
   first_ns = MAX (first_ns, lns_view_get_start_ns (view));
   last_ns = MIN (last_ns, lns_view_get_end_ns (view));
   lns_format_duration (MAX (lns_difference (last_ns, first_ns), 0), text);
-  /* Translators: a duration, "1.052 ms in view" */
-  g_autofree char *label = g_strdup_printf (_ ("%s in view"), text);
+  g_autofree char *label =
+      lns_view_shows_all (view)
+          ? g_strdup_printf (_ ("%s in view"), text) /* Translators: "1.052 s in view" */
+          : g_strdup_printf (_ ("%s of %s in view"), text, whole); /* "3 ms of 1.052 s in view" */
   g_autofree char *above = lns_overview_get_text (self->overview);
   g_autofree char *all = g_strjoin (*above != '\0' ? "\n" : "", above, label, NULL);
   gtk_inscription_set_text (self->corner,

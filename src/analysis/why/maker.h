@@ -242,9 +242,6 @@ const char *_lns_why_ns (int64_t ns, char ret_text[LNS_WHY_NS_SIZE]);
  * program began and ended last where the verdict is on what was between. */
 void _lns_why_sort_findings (LnsWhy *why);
 
-/* The time that the verdict on LEDGER is about. */
-LnsSpan _lns_why_judged_span (const LnsWhy *why, const LnsLedger *ledger);
-
 /* From this share of a span on a finding is worth a verdict. */
 #define LNS_WHY_WORTH 0.03
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/analysis/why/maker.h"
+#include "src/analysis/why/why.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
 
@@ -116,7 +117,7 @@ put_work_first (LnsWhy *why)
 }
 
 LnsSpan
-_lns_why_judged_span (const LnsWhy *why, const LnsLedger *ledger)
+lns_why_judged_span (const LnsWhy *why, const LnsLedger *ledger)
 {
   return why->is_about_work ? _lns_why_work_span (ledger) : ledger->span;
 }
@@ -134,7 +135,7 @@ _lns_why_main (const LnsWhy *why)
     return NULL;
   /* Where most is not known, the rest is no answer. */
   const LnsLedger *ledger = &why->ledgers.items[found->ledger];
-  const LnsSpan span = _lns_why_judged_span (why, ledger);
+  const LnsSpan span = lns_why_judged_span (why, ledger);
   const int64_t unknown_ns =
       ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] + ledger->cause_ns[LNS_CAUSE_UNKNOWN];
   return unknown_ns > found->ns && unknown_ns > (span.end_ns - span.start_ns - ledger->busy_ns) / 2

@@ -477,7 +477,7 @@ put_count (const LnsWhy *why, const LnsWhyFinding *finding, FILE *stream)
   char number[LNS_FORMAT_SIZE];
 
   if (slow != NULL)
-    fprintf (stream, _ (", mostly in %ju of %zu steps"), (uintmax_t)slow->n_steps, why->steps.n);
+    fprintf (stream, _ (", most in %ju of %zu steps"), (uintmax_t)slow->n_steps, why->steps.n);
   else if (why->steps.n > 1 && finding->n_steps == why->steps.n)
     fprintf (stream, _ (" in all %zu steps"), why->steps.n);
   else if (why->steps.n > 0 && finding->n_steps * 2 >= why->steps.n)
@@ -900,7 +900,7 @@ put_lead (LnsTables *tables,
           const LnsWhyFinding *finding,
           FILE *stream)
 {
-  const LnsSpan span = _lns_why_judged_span (why, ledger);
+  const LnsSpan span = lns_why_judged_span (why, ledger);
   const int64_t span_ns = span.end_ns - span.start_ns;
   char *subject = lns_why_subject (tables, ledger), ns[LNS_WHY_NS_SIZE];
   int64_t ran_ns = ledger->cause_ns[LNS_CAUSE_CPU_WORK],
@@ -968,7 +968,7 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
                            : _ ("Nothing was recorded that tells where the time went."));
   FILE *stream = lns_memory_stream (&text, &size);
   const LnsLedger *ledger = &why->ledgers.items[0];
-  const LnsSpan span = _lns_why_judged_span (why, ledger);
+  const LnsSpan span = lns_why_judged_span (why, ledger);
   const int64_t span_ns = span.end_ns - span.start_ns;
   const int64_t unknown_ns =
       ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] + ledger->cause_ns[LNS_CAUSE_UNKNOWN];
@@ -1063,7 +1063,7 @@ static bool
 is_mostly_unknown (const LnsWhy *why)
 {
   const LnsLedger *ledger = &why->ledgers.items[0];
-  const LnsSpan span = _lns_why_judged_span (why, ledger);
+  const LnsSpan span = lns_why_judged_span (why, ledger);
 
   return ledger->cause_ns[LNS_CAUSE_UNKNOWN] + ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] >
          (span.end_ns - span.start_ns) / 2;

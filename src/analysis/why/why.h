@@ -33,11 +33,14 @@ void lns_why_free (LnsWhy *why); /* NULL is fine                                
 /* What FINDING's time is, in a few words that fit onto a timeline: "waits for loader", "computes: augment". To be freed. */
 char *lns_why_label (LnsTables *tables, const LnsWhyFinding *finding);
 
-/* The statement over the report's tables that gives FINDING's time, or NULL: it is not about gaps. To be freed. */
+/* The statement over the report's tables that gives FINDING's time. To be freed. */
 char *lns_why_finding_sql (const LnsWhy *why, const LnsWhyFinding *finding);
 
 /* The same for time of CAUSE that no finding is about. To be translated; static. */
 const char *lns_why_cause_label (LnsCause cause);
+
+/* The time of LEDGER that the verdict is about: from the first to the last work where starting takes most of it, else all. */
+LnsSpan lns_why_judged_span (const LnsWhy *why, const LnsLedger *ledger);
 
 /* What the part of the report that LEDGER is about is called: "GPU 0", "Thread 4711 “train”". To be freed. */
 char *lns_why_subject (LnsTables *tables, const LnsLedger *ledger);

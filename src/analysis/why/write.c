@@ -316,11 +316,8 @@ put_json_finding (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *fin
   fputs (",\"advice\":", stream);
   put_string (finding->advice, stream);
   char *sql = lns_why_finding_sql (why, finding);
-  if (sql != NULL)
-    {
-      fputs (",\"sql\":", stream);
-      put_string (sql, stream);
-    }
+  fputs (",\"sql\":", stream);
+  put_string (sql, stream);
   free (sql);
   fprintf (stream, ",\"confidence\":\"%s\",\"names\":[", lns_confidence_name (finding->confidence));
   put_names (report, finding, stream);
