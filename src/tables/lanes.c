@@ -77,6 +77,23 @@ meta_ns (const LnsReport *report, const char *key)
   return text != NULL ? strtoll (text, NULL, 10) : 0;
 }
 
+bool
+lns_process_is_of_profiler (LnsReport *report, uint32_t process)
+{
+  static const char *const names[] = { "Spans", "Traces", "" };
+  uint32_t n;
+  const LnsProcess *processes = lns_report_processes (report, &n);
+
+  if (process >= n || processes[process].pid < LNS_FIRST_MADE_UP_ID ||
+      lns_report_meta (report, "imported_from") == NULL)
+    return false;
+  const char *name = lns_report_string (report, processes[process].name, NULL);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp (name, names[i]) == 0)
+      return true;
+  return false;
+}
+
 int64_t
 lns_recorded_ns (const LnsReport *report)
 {

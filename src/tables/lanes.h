@@ -41,6 +41,9 @@ uint64_t lns_count_events (LnsReport *report, LnsLaneKind kind);
  * last seconds that it keeps. O(log meta values). */
 int64_t lns_recorded_ns (const LnsReport *report);
 
+/* Whether PROCESS, an instance, is none: PyTorch's profiler writes of itself under such names into its traces. */
+bool lns_process_is_of_profiler (LnsReport *report, uint32_t process);
+
 /* Finds when the first event of the lanes of KINDS (1 << LnsLaneKind each; 0 = all) begins and when the last one ends, on the
  * report's clock. Returns false, and leaves both alone, if there is none. O(lanes). */
 bool

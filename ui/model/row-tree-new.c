@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/compare.h"
+#include "src/tables/lanes.h"
 #include "ui/model/row-tree-private.h"
 
 #define MAX_LEVELS 7
@@ -94,12 +95,25 @@ thread_part (const Builder *builder, const LnsTrack *track)
   return is_other ? PART_OTHER_THREAD : PART_THREAD;
 }
 
+/* Whether PROCESS is none of the program's: what a profiler says of itself, or what it copied to a GPU of its own making, of which the
+ * GPU's rows tell, too. */
+static bool
+is_aside (const Builder *builder, uint32_t process)
+{
+  const LnsProcess *it = &builder->processes[process];
+  return lns_process_is_of_profiler (builder->report, process) ||
+         (it->pid >= LNS_FIRST_MADE_UP_ID &&
+          g_str_has_prefix (lns_report_string (builder->report, it->name, NULL), "GPU "));
+}
+
 /* Who gives GPUs work is looked at first; what only waits for others, or helps, stands below. */
 static uint64_t
 process_rank (const Builder *builder, uint32_t process)
 {
   if (process >= builder->n_processes)
     return 4;
+  if (is_aside (builder, process))
+    return 5;
   return builder->has_gpu[process]      ? 0
          : builder->has_calls[process]  ? 1
          : builder->has_ranges[process] ? 2
@@ -488,7 +502,9 @@ add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
                    (parent == LNS_ID_NONE || row_at (tree, parent)->kind != LNS_ROW_ALL_STREAMS);
   LnsRow row = {
     .kind = kind,
-    .expanded = kind != LNS_ROW_CPUS && kind != LNS_ROW_THREADS && kind != LNS_ROW_KERNELS &&
+    .expanded = !(kind == LNS_ROW_PROCESS && track->process < builder->n_processes &&
+                  is_aside (builder, track->process)) &&
+                kind != LNS_ROW_CPUS && kind != LNS_ROW_THREADS && kind != LNS_ROW_KERNELS &&
                 kind != LNS_ROW_MEMORY && kind != LNS_ROW_PROJECTION && kind != LNS_ROW_COUNTER &&
                 !(kind == LNS_ROW_GPU && track->kind == LNS_TRACK_CUDA_OVERHEAD) &&
                 !(kind == LNS_ROW_STREAM && is_folded_stream (builder, leaf)),

@@ -13,6 +13,7 @@
 #include "src/base/format.h"
 #include "src/base/saturate.h"
 #include "src/base/search.h"
+#include "src/tables/lanes.h"
 #include "ui/model/cuda-text.h"
 #include "ui/model/display-text.h"
 #include "ui/model/lane-look.h"
@@ -334,6 +335,8 @@ process_label (LnsReport *report, uint32_t process)
   if (process >= n)
     return g_strdup (_ ("No process"));
   g_autofree char *text = row_text (report, all[process].name);
+  if (lns_process_is_of_profiler (report, process))
+    return *text != '\0' ? g_strdup_printf (_ ("Profiler: %s"), text) : g_strdup (_ ("Profiler"));
   const char *slash = *text == '/' || *text == '.' ? strrchr (text, '/') : NULL;
   const char *name = slash != NULL && slash[1] != '\0' ? slash + 1 : text;
   g_autofree char *label =
@@ -361,6 +364,25 @@ thread_label (LnsReport *report, uint32_t thread)
                                it->tid != 0 ? it->tid : it->target_tid);
 }
 
+/* What ranges of DOMAIN are called in a trace of PyTorch, where domains are its categories; or NULL. */
+static const char *
+category_label (LnsReport *report, const char *domain)
+{
+  static const struct
+  {
+    const char *category, *label;
+  } labels[] = { { "cpu_op", N_ ("Operators") },
+                 { "python_function", N_ ("Python functions") },
+                 { "user_annotation", N_ ("Annotations") },
+                 { "gpu_user_annotation", N_ ("Annotations on the GPU") } };
+
+  for (gsize i = 0; lns_report_meta (report, "imported_from") != NULL && i < G_N_ELEMENTS (labels);
+       i++)
+    if (strcmp (domain, labels[i].category) == 0)
+      return _ (labels[i].label);
+  return NULL;
+}
+
 /* A domain whose name was not recorded is told from the others by its number. */
 static char *
 domain_label (LnsReport *report, const char *what, uint32_t domain)
@@ -368,6 +390,9 @@ domain_label (LnsReport *report, const char *what, uint32_t domain)
   uint32_t n;
   const LnsDomain *domains = lns_report_domains (report, &n);
   g_autofree char *name = row_text (report, domain < n ? domains[domain].name : 0);
+  const char *category = category_label (report, name);
+  if (category != NULL)
+    return g_strdup (category);
   if (*name == '\0' && domain < n && domains[domain].number != 0)
     return g_strdup_printf (_ ("%s: domain %" PRIu64), what, domains[domain].number);
   return *name == '\0' ? g_strdup (what) : g_strdup_printf ("%s: %s", what, name);

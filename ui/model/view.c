@@ -88,11 +88,14 @@ selecting_free (gpointer data)
 
 /* --- The span in view ---------------------------------------------------------------------- */
 
-/* From the first event to the end of the last: a report may go on for minutes after it. */
+/* From the first event to the end of the last: a report may go on for minutes after it. What a profiler tells of itself, of before the
+ * program and after it, stretches nothing. */
 static void
 measure (LnsView *self)
 {
   const LnsReportInfo *info = lns_report_info (self->report);
+  int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+  bool has_profiler = false;
   uint32_t n_lanes;
   lns_report_lanes (self->report, &n_lanes);
   self->first_ns = info->start_ns;
@@ -100,8 +103,21 @@ measure (LnsView *self)
   for (uint32_t lane = 0; lane < n_lanes; lane++)
     {
       const LnsLaneInfo *it = lns_report_lane_info (self->report, lane);
-      if (it != NULL && it->n_events > 0)
-        self->last_ns = MAX (self->last_ns, it->end_ns);
+      if (it == NULL || it->n_events == 0)
+        continue;
+      self->last_ns = MAX (self->last_ns, it->end_ns);
+      if (lns_process_is_of_profiler (self->report, lns_track_of (self->report, lane)->process))
+        {
+          has_profiler = true;
+          continue;
+        }
+      first_ns = MIN (first_ns, it->start_ns);
+      last_ns = MAX (last_ns, it->end_ns);
+    }
+  if (has_profiler && first_ns <= last_ns)
+    {
+      self->first_ns = first_ns;
+      self->last_ns = last_ns;
     }
 }
 

@@ -46,11 +46,11 @@ _lns_why_ns (int64_t ns, char ret_text[LNS_WHY_NS_SIZE])
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
-/* NAME without what the C library puts before its functions inside: "fsync" for "__GI_fsync". */
+/* NAME without what the C library puts before its functions inside, "fsync" for "__GI_fsync", and without what all kernels return. */
 static const char *
 plain_name (const char *name)
 {
-  static const char *const inner[] = { "__GI___libc_", "__GI___", "__GI_", "__libc_" };
+  static const char *const inner[] = { "__GI___libc_", "__GI___", "__GI_", "__libc_", "void " };
 
   for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
     if (strncmp (name, inner[i], strlen (inner[i])) == 0)
@@ -72,14 +72,18 @@ put_name (LnsReport *report, uint32_t id, bool many, FILE *stream)
     n = named;
   while (many && n > 1 && (isdigit ((unsigned char)name[n - 1]) || strchr (" #_-", name[n - 1])))
     n--;
-  const bool is_cut = n > most;
-  if (is_cut)
+  /* Of a long name of C++ the arguments are left out. */
+  const size_t plain = 1 + strcspn (name + (n > 0), "<(");
+  const bool is_cut = n > most, has_arguments = is_cut && plain < most;
+  if (has_arguments)
+    n = plain;
+  else if (is_cut)
     for (n = most - 1; n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80; n--)
       ;
   for (size_t i = 0; i < n; i++)
     fputc ((unsigned char)name[i] < 0x20 || name[i] == 0x7f ? '?' : name[i], stream);
   if (is_cut)
-    fputs ("…", stream);
+    fputs (!has_arguments ? "…" : name[n] == '<' ? "<…>" : "(…)", stream);
 }
 
 /* Writes the name of a CUDA call without its version. */
