@@ -73,8 +73,8 @@ static void
 rows_are_ordered_and_named (void)
 {
   static const char *const wanted[] = { "train (7)",       "Stream 7",   "Whole context",
-                                        "thread 7 (main)", "Spans",      "main",
-                                        "NVTX: domain 3",  "helper (5)", "main (5)" };
+                                        "thread 7 (main)", "helper (5)", "main (5)",
+                                        "Profiler: Spans", "main",       "NVTX: domain 3" };
   LnsReport *report = open_made (statements);
   LnsRowTree *tree = lns_row_tree_new (report);
   gsize n = 0;

@@ -152,6 +152,8 @@ static const Row os[] = {
   { "truncate*", LNS_CALL_OUTPUT },
   { "fallocate*", LNS_CALL_OUTPUT },
   { "posix_fallocate*", LNS_CALL_OUTPUT },
+  { "eventfd_write", LNS_CALL_OUTPUT },
+  { "eventfd_read", LNS_CALL_IO },
   { "sendfile*", LNS_CALL_IO },
   { "send", LNS_CALL_OUTPUT },
   { "sendto", LNS_CALL_OUTPUT },

@@ -81,7 +81,16 @@ struct LnsThreadFacts
   uint32_t n_threads;
   OfProcess *processes;
   uint32_t n_processes;
+  /* Of reports of other tools, which may go on without what they say of the system: INT64_MAX in all others. */
+  bool has_ends;
+  int64_t os_until_ns; /* when the last OS call ended, if calls are known to be missing      */
+  int64_t
+      system_until_ns; /* when the last OS call, or event of scheduling, did, if long before the end */
 };
+
+/* What is told of the system ends early if the rest of the report is longer than this, and than this share of all. */
+#define LEAST_REST_NS INT64_C (50000000)
+#define LEAST_REST    0.2
 
 /* The domain of what NCCL's plug-in tells (LNS_WIRE_NCCL_DOMAIN): operations that go on after the thread has begun them. It is
  * not in them. */
@@ -662,6 +671,63 @@ is_sampled (Walk *walk, int64_t from_ns, int64_t to_ns, bool *ret_runs)
   return true;
 }
 
+/* When the last event of LANE ends, as far as it tells. */
+static int64_t
+last_of (LnsReport *report, uint32_t lane)
+{
+  const uint64_t n = lns_report_lane_info (report, lane)->n_events;
+  LnsEvent event;
+
+  if (n == 0 || !lns_report_event (report, lane, n - 1, &event, NULL))
+    return INT64_MIN;
+  return (event.flags & LNS_EVENT_OPEN_END) != 0 ? event.start_ns
+                                                 : lns_sum (event.start_ns, event.duration_ns);
+}
+
+/* Whether a diagnostic says that calls of the OS may be missing. */
+static bool
+lacks_os_calls (LnsReport *report)
+{
+  uint32_t n;
+  const LnsDiagnostic *diagnostics = lns_report_diagnostics (report, &n);
+
+  for (uint32_t i = 0; i < n; i++)
+    if (strstr (lns_report_string (report, diagnostics[i].text, NULL), "OS runtime") != NULL)
+      return true;
+  return false;
+}
+
+/* Finds up to when the report tells of the system. Once. O(lanes). */
+static void
+find_ends (LnsThreadFacts *facts)
+{
+  const LnsReportInfo *info = lns_report_info (facts->report);
+  const double all_ns = (double)info->end_ns - (double)info->start_ns;
+  int64_t os_ns = INT64_MIN, states_ns = INT64_MIN;
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (facts->report, &n_lanes);
+
+  if (facts->has_ends)
+    return;
+  facts->has_ends = true;
+  facts->os_until_ns = facts->system_until_ns = INT64_MAX;
+  if (lns_report_meta (facts->report, "imported_from") == NULL)
+    return;
+  for (uint32_t i = 0; i < n_lanes; i++)
+    if (lanes[i].kind == LNS_LANE_SCHED || lanes[i].kind == LNS_LANE_OS_CALL)
+      {
+        int64_t *last_ns = lanes[i].kind == LNS_LANE_SCHED ? &states_ns : &os_ns;
+        const int64_t ns = last_of (facts->report, i);
+        *last_ns = ns > *last_ns ? ns : *last_ns;
+      }
+  const int64_t system_ns = os_ns > states_ns ? os_ns : states_ns;
+  const double rest_ns = (double)info->end_ns - (double)system_ns;
+  if (lacks_os_calls (facts->report))
+    facts->os_until_ns = os_ns;
+  if (system_ns != INT64_MIN && rest_ns > LEAST_REST_NS && rest_ns > LEAST_REST * all_ns)
+    facts->system_until_ns = system_ns;
+}
+
 /* What is told where no state is known: that the thread was in CALL, or in none. */
 static LnsDeed
 without_state (const Walk *walk, const LnsDeed *call, int64_t start_ns, int64_t end_ns)
@@ -672,6 +738,12 @@ without_state (const Walk *walk, const LnsDeed *call, int64_t start_ns, int64_t 
 
   if (call != NULL)
     deed = *call;
+  else if (deed.doing == LNS_DOING_OUTSIDE)
+    {
+      find_ends (walk->facts);
+      if (start_ns >= walk->facts->system_until_ns)
+        deed.doing = LNS_DOING_UNKNOWN;
+    }
   deed.start_ns = start_ns;
   deed.end_ns = end_ns;
   return deed;
@@ -688,6 +760,20 @@ walk_without_states (Walk *walk, int64_t from_ns, int64_t to_ns, const LnsDeed *
     return false;
   if (runs)
     deed.doing = LNS_DOING_OUTSIDE;
+  else if (call == NULL && deed.doing == LNS_DOING_OUTSIDE)
+    {
+      find_ends (walk->facts);
+      const int64_t until_ns = walk->facts->os_until_ns;
+      if (from_ns < until_ns && until_ns < to_ns)
+        {
+          deed.end_ns = until_ns;
+          if (!tell (walk, &deed))
+            return false;
+          deed = without_state (walk, NULL, until_ns, to_ns);
+        }
+      if (until_ns < to_ns)
+        deed.doing = LNS_DOING_UNKNOWN;
+    }
   return tell (walk, &deed);
 }
 
@@ -823,6 +909,18 @@ take_wait (Walk *walk, const LnsDeed *call, LnsDeed *deed, bool *ret_is_empty)
   return !has_next || deed->end_ns >= next_ns || lns_lane_cursor_go (cursor, ordinal, walk->error);
 }
 
+/* Up to when it is known that the thread ran in the event at hand, which ends at END_NS. */
+static int64_t
+known_until (Walk *walk, int64_t end_ns)
+{
+  const LnsLaneCursor *cursor = &walk->thread->states;
+
+  if (cursor->chunk->flags == NULL || (cursor->chunk->flags[cursor->i] & LNS_EVENT_OPEN_END) == 0)
+    return end_ns;
+  find_ends (walk->facts);
+  return walk->facts->system_until_ns;
+}
+
 /* The states of a thread from FROM_NS to TO_NS, in which it was in no call; or, in CALL, whether it only lacked a CPU. */
 static bool
 walk_states (Walk *walk, int64_t from_ns, int64_t to_ns, const LnsDeed *call)
@@ -845,9 +943,12 @@ walk_states (Walk *walk, int64_t from_ns, int64_t to_ns, const LnsDeed *call)
         deed.end_ns = start_ns < to_ns ? start_ns : to_ns;
       else if (at_ns < end_ns)
         {
+          const int64_t until_ns = known_until (walk, end_ns);
           deed.end_ns = end_ns < to_ns ? end_ns : to_ns;
+          if (at_ns < until_ns && until_ns < deed.end_ns)
+            deed.end_ns = until_ns;
           if (call == NULL)
-            deed.doing = LNS_DOING_RUNNING;
+            deed.doing = at_ns < until_ns ? LNS_DOING_RUNNING : LNS_DOING_UNKNOWN;
         }
       else if (!take_wait (walk, call, &deed, &is_empty))
         return false;

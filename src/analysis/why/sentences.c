@@ -1023,6 +1023,9 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
       if (ledger->n_missing > ledger->n_launches / 20)
         fprintf (stream, _ ("; of %zu of %zu launches no work was recorded."), ledger->n_missing,
                  ledger->n_launches);
+      else if (unknown_ns > span_ns / 33)
+        fprintf (stream, _ ("; what happened in %s was not recorded."),
+                 _lns_why_ns (unknown_ns, ns));
       else
         fputs (ledger->is_device && why->ledgers.n == 1 && ledger->kernel != 0 &&
                        lns_is_collective (lns_report_string (report, ledger->kernel, NULL))

@@ -200,6 +200,38 @@ tell_lone_collectives (LnsWhyMaker *maker)
                       _lns_why_ns (ledger->kernel_ns, text));
 }
 
+/* Says that nobody knows whom a rank of MPI waited for, if no other is in the report. */
+static void
+tell_lone_rank (LnsWhyMaker *maker)
+{
+  uint32_t n_lanes, rank = LNS_ID_NONE;
+  const LnsLane *lanes = lns_report_lanes (maker->report, &n_lanes);
+  char text[LNS_WHY_NS_SIZE];
+
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      const uint32_t process = lns_track_of (maker->report, i)->process;
+      if (lanes[i].kind != LNS_LANE_MPI_CALL ||
+          lns_report_lane_info (maker->report, i)->n_events == 0)
+        continue;
+      if (rank != LNS_ID_NONE && rank != process)
+        return;
+      rank = process;
+    }
+  for (size_t i = 0; rank != LNS_ID_NONE && i < maker->why->ledgers.n; i++)
+    {
+      const LnsLedger *ledger = &maker->why->ledgers.items[i];
+      const int64_t ns = ledger->cause_ns[LNS_CAUSE_COLLECTIVE_WAIT];
+      if (ns > (ledger->span.end_ns - ledger->span.start_ns) / 33)
+        _lns_why_abstain (
+            maker, &ledger->span,
+            N_ ("Record all ranks into one report, or compare their reports."),
+            N_ ("One rank of MPI was recorded: for which other it waited %s, or whether data "
+                "were on the way, is not known."),
+            _lns_why_ns (ns, text));
+    }
+}
+
 static bool
 run (LnsWhyMaker *maker, const LnsWhyOptions *options, LnsDeviceWorks *works, LnsError *error)
 {
@@ -235,6 +267,7 @@ run (LnsWhyMaker *maker, const LnsWhyOptions *options, LnsDeviceWorks *works, Ln
   else if (!tell_blind (maker, span, error) ||
            !_lns_why_thread (maker, span, options->step_range, error))
     return false;
+  tell_lone_rank (maker);
   if (!add_findings (maker, error) ||
       !_lns_why_judge_steps (maker, works->n > 0 ? &works->items[0] : NULL, error))
     return false;
