@@ -246,6 +246,9 @@ class Desk:
     def win_show_steps(self):
         self.chooses("win.show-steps", "Steps")
 
+    def win_show_sql(self):
+        self.chooses("win.show-sql", "SQL")
+
     def win_show_functions(self):
         self.chooses("win.show-functions", "Functions")
 

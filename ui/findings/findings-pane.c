@@ -31,6 +31,7 @@ struct _LnsFindingsPane
   GtkWidget *ask;
   GtkColumnView *columns;
   GtkLabel *advice, *evidence, *sql;
+  GtkWidget *sql_box, *open_sql;
 };
 
 G_DEFINE_FINAL_TYPE (LnsFindingsPane, lns_findings_pane, ADW_TYPE_BIN)
@@ -220,7 +221,9 @@ show_evidence (LnsFindingsPane *self, const LnsWhyFinding *finding)
   char *sql =
       finding != NULL ? lns_why_finding_sql (lns_answer_get_why (self->answer), finding) : NULL;
   gtk_label_set_text (self->sql, sql != NULL ? sql : "");
-  gtk_widget_set_visible (GTK_WIDGET (self->sql), sql != NULL);
+  gtk_widget_set_visible (self->sql_box, sql != NULL);
+  if (sql != NULL)
+    gtk_actionable_set_action_target (GTK_ACTIONABLE (self->open_sql), "s", sql);
   free (sql);
 }
 
@@ -329,6 +332,8 @@ lns_findings_pane_class_init (LnsFindingsPaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, advice);
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, evidence);
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, sql);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, sql_box);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, open_sql);
 }
 
 static void

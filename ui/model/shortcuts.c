@@ -36,6 +36,7 @@ static const Shortcut shortcuts[] = {
   { N_ ("Panes"), N_ ("Findings"), "win.focus-findings", "<Control>5", NULL },
   { N_ ("Panes"), N_ ("Stats"), "win.focus-stats", "<Control>6", NULL },
   { N_ ("Panes"), N_ ("Steps"), "win.focus-steps", "<Control>7", NULL },
+  { N_ ("Panes"), N_ ("SQL"), "win.focus-sql", "<Control>8", NULL },
 
   { N_ ("Find"), N_ ("Find events by name"), "win.find", "<Control>f", NULL },
   { N_ ("Find"), N_ ("Next match"), "win.find-next", "F3 <Control>g", NULL },
@@ -93,6 +94,8 @@ static const Shortcut shortcuts[] = {
     N_ ("Click") },
   { N_ ("Functions"), N_ ("Flame graph: zoom out"), "flame.zoom-out", "BackSpace", NULL },
   { N_ ("Functions"), N_ ("Flame graph: show all functions"), "flame.zoom-all", "0", NULL },
+
+  { N_ ("SQL"), N_ ("Run the statement"), "sql.run", "<Control>Return <Control>KP_Enter", NULL },
 
   { N_ ("Details"), N_ ("Copy the event as text"), "win.copy-details", "<Control><Shift>c", NULL },
 };

@@ -12,6 +12,7 @@
 #include "ui/functions/functions-pane.h"
 #include "ui/model/shortcuts.h"
 #include "ui/shell/diagnostics-pane.h"
+#include "ui/sql/sql-pane.h"
 #include "ui/stats/stats-pane.h"
 #include "ui/steps/steps-pane.h"
 
@@ -20,6 +21,7 @@ static const LnsPaneType panes[] = {
   { "events", N_ ("Events View"), N_ ("_Events View"), lns_events_table_new, NULL },
   { "stats", N_ ("Stats"), N_ ("_Stats"), lns_stats_pane_new, NULL },
   { "steps", N_ ("Steps"), N_ ("S_teps"), lns_steps_pane_new, NULL },
+  { "sql", N_ ("SQL"), N_ ("S_QL"), NULL, lns_sql_pane_new },
   { "functions", N_ ("Functions"), N_ ("_Functions"), NULL, lns_functions_pane_new },
   { "diagnostics", N_ ("Diagnostics"), N_ ("Dia_gnostics"), lns_diagnostics_pane_new, NULL },
 };

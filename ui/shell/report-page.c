@@ -15,6 +15,7 @@
 #include "ui/model/display-text.h"
 #include "ui/shell/panes.h"
 #include "ui/shell/verdict-bar.h"
+#include "ui/sql/sql-pane.h"
 
 struct _LnsReportPage
 {
@@ -426,6 +427,14 @@ lns_report_page_focus_pane (LnsReportPage *self, const char *page)
     gtk_root_set_focus (gtk_widget_get_root (pane), pane);
   else if (!is_details && !gtk_widget_grab_focus (gtk_stack_get_visible_child (self->bottom_stack)))
     focus_tab (self);
+}
+
+void
+lns_report_page_run_sql (LnsReportPage *self, const char *statement)
+{
+  g_settings_set_string (self->settings, "bottom-page", "sql");
+  lns_sql_pane_run (LNS_SQL_PANE (gtk_stack_get_child_by_name (self->bottom_stack, "sql")),
+                    statement);
 }
 
 /* An answer that comes later does not move what the user looks at. */

@@ -32,5 +32,8 @@ typedef struct
  * hides it if it has the focus, which then goes to the timeline. */
 void lns_report_page_focus_pane (LnsReportPage *self, const char *page);
 
+/* Shows the pane of SQL, with STATEMENT (UTF-8) in place of the one at hand, and runs that. */
+void lns_report_page_run_sql (LnsReportPage *self, const char *statement);
+
 /* The parts belong to the page. */
 const LnsReportParts *lns_report_page_get_parts (LnsReportPage *self);

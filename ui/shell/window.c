@@ -99,7 +99,7 @@ update_actions (LnsWindow *self)
 {
   static const char *const of_report[] = {
     "find",       "find-next",    "find-previous", "copy-details",  "zoom-in",
-    "expand-all", "collapse-all", "show-details",  "focus-details",
+    "expand-all", "collapse-all", "show-details",  "focus-details", "run-sql",
   };
   gboolean report = self->report_page != NULL;
   LnsView *view = report ? lns_report_page_get_parts (self->report_page)->view : NULL;
@@ -477,6 +477,13 @@ focus_pane_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
                               g_action_get_name (G_ACTION (action)) + strlen ("focus-"));
 }
 
+/* "run-sql" runs the statement that it is given in the pane of SQL. */
+static void
+run_sql_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  lns_report_page_run_sql (LNS_WINDOW (data)->report_page, g_variant_get_string (parameter, NULL));
+}
+
 static void
 change_details_cb (GSimpleAction *action, GVariant *state, gpointer data)
 {
@@ -549,6 +556,7 @@ add_actions (LnsWindow *self)
     { "collapse-all", timeline_cb },
     { "show-details", NULL, NULL, "false", change_details_cb },
     { "focus-details", focus_pane_cb },
+    { "run-sql", run_sql_cb, "s" },
     { "show-help-overlay", show_help_overlay_cb },
   };
 

@@ -178,14 +178,7 @@ chosen_cb (GtkDropDown *reports, GParamSpec *pspec, LnsStatsPane *self)
 static void
 copy_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
-  g_autofree char *text = lns_result_view_get_text (LNS_STATS_PANE (widget)->table);
-
-  if (text == NULL)
-    return;
-  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text)); /* names need not be UTF-8 */
-  g_autoptr (GdkContentProvider) provider =
-      gdk_content_provider_new_for_bytes ("text/plain;charset=utf-8", bytes);
-  gdk_clipboard_set_content (gtk_widget_get_clipboard (widget), provider);
+  lns_result_view_copy (LNS_STATS_PANE (widget)->table);
 }
 
 /* --- Life ------------------------------------------------------------------------------------- */

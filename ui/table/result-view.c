@@ -28,6 +28,7 @@ struct _LnsResultView
   uint32_t *order;     /* owned: of the result's rows */
   GtkStringList *list; /* borrowed from the table; an item for each row */
   GtkColumnView *table;
+  gboolean keeps_columns;
 };
 
 G_DEFINE_FINAL_TYPE (LnsResultView, lns_result_view, ADW_TYPE_BIN)
@@ -235,6 +236,12 @@ clear (LnsResultView *self)
 }
 
 void
+lns_result_view_keep_columns (LnsResultView *self)
+{
+  self->keeps_columns = TRUE;
+}
+
+void
 lns_result_view_set (LnsResultView *self, LnsResult *result)
 {
   unsigned n_columns;
@@ -250,7 +257,7 @@ lns_result_view_set (LnsResultView *self, LnsResult *result)
     self->order[i] = i;
   self->columns = g_new0 (LnsColumn, n_columns);
   /* What a row is about stands last in files, where lines are of any length, and first here. */
-  const gboolean is_turned = columns[n_columns - 1].type == LNS_RESULT_TEXT;
+  const gboolean is_turned = !self->keeps_columns && columns[n_columns - 1].type == LNS_RESULT_TEXT;
   for (unsigned i = 0; i < n_columns; i++)
     {
       const unsigned id = is_turned ? (i + n_columns - 1) % n_columns : i;
@@ -274,8 +281,9 @@ append_bytes (GString *text, const char *bytes, size_t size_bytes)
                        bytes[i] == '\t' || bytes[i] == '\n' || bytes[i] == '\0' ? ' ' : bytes[i]);
 }
 
-char *
-lns_result_view_get_text (LnsResultView *self)
+/* Free with g_free (). NULL while there is nothing. */
+static char *
+table_text (LnsResultView *self)
 {
   unsigned n_columns;
 
@@ -304,6 +312,19 @@ lns_result_view_get_text (LnsResultView *self)
       }
   g_string_append_c (text, '\n');
   return g_string_free (text, FALSE);
+}
+
+void
+lns_result_view_copy (LnsResultView *self)
+{
+  g_autofree char *text = table_text (self);
+
+  if (text == NULL)
+    return;
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text)); /* names need not be UTF-8 */
+  g_autoptr (GdkContentProvider) provider =
+      gdk_content_provider_new_for_bytes ("text/plain;charset=utf-8", bytes);
+  gdk_clipboard_set_content (gtk_widget_get_clipboard (GTK_WIDGET (self)), provider);
 }
 
 /* --- Life ------------------------------------------------------------------------------------- */

@@ -19,9 +19,12 @@ G_DECLARE_FINAL_TYPE (LnsResultView, lns_result_view, LNS, RESULT_VIEW, AdwBin)
 /* VIEW is where rows go to; a reference is kept. LABEL names the table for assistive technology. */
 GtkWidget *lns_result_view_new (LnsView *view, const char *label) G_GNUC_WARN_UNUSED_RESULT;
 
+/* From now on columns stand as results have them, not that first which rows are about. */
+void lns_result_view_keep_columns (LnsResultView *self);
+
 /* Shows RESULT, which is taken over, in its own order; NULL shows nothing. O(rows). */
 void lns_result_view_set (LnsResultView *self, LnsResult *result);
 
-/* The titles and rows as they stand, separated by tabs, for a spreadsheet: numbers are whole, in ns and bytes. Free with g_free ().
- * NULL while there is nothing. */
-char *lns_result_view_get_text (LnsResultView *self) G_GNUC_WARN_UNUSED_RESULT;
+/* Puts the titles and rows as they stand into the clipboard, separated by tabs, for a spreadsheet: numbers are whole, in ns and bytes.
+ * Nothing while there is nothing. */
+void lns_result_view_copy (LnsResultView *self);

@@ -3,21 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Runs SQL of the user over the tables of a report. Statements can only read. Ctrl-C or a time limit ends them. */
+/* SQL of the user (src/analysis/why/query.h) on the command line: Ctrl-C or a time limit ends it. */
 
 #pragma once
 
-#include <sqlite3.h>
-
+#include "src/analysis/why/query.h"
 #include "src/cli/reports/report.h"
-
-typedef struct
-{
-  sqlite3 *db; /* to prepare statements in */
-  const atomic_bool *cancel;
-  int64_t timeout_ns, deadline_ns;
-  bool is_late;
-} LnsCliQuery;
 
 /* Row of the table of switches, for VALUES with `int64_t timeout_ns`. TEXT_OF_DEFAULT is the default, for people. */
 #define LNS_CLI_TIMEOUT(Values, text_of_default)                                                   \
@@ -27,10 +18,8 @@ typedef struct
       .help = N_ ("Maximum time for queries, in seconds; 0 is unlimited.")                         \
  }
 
-/* A new query over the tables of REPORT, which is borrowed. All its statements together may take TIMEOUT_NS (0 = no limit)
- * from its creation on. Owned; NULL with ERROR if the tables cannot be read. */
-LnsCliQuery *lns_cli_query_new (LnsReport *report, int64_t timeout_ns, LnsError *error);
-void lns_cli_query_free (LnsCliQuery *query); /* NULL is fine                                   */
+/* lns_query_new (), which Ctrl-C ends. To be freed with lns_query_free (). */
+LnsQuery *lns_cli_query_new (LnsReport *report, int64_t timeout_ns, LnsError *error);
 
 /* Fills ERROR with the reason why the last call of SQLite failed, and what to do. Returns false. */
-bool lns_cli_query_fail (LnsCliQuery *query, LnsError *error);
+bool lns_cli_query_fail (LnsQuery *query, LnsError *error);

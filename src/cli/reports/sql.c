@@ -40,7 +40,7 @@ static const LnsOption options[] = {
 /* One run of the command. */
 typedef struct
 {
-  LnsCliQuery *query;
+  LnsQuery *query;
   bool has_header, is_json;
 } Shell;
 
@@ -376,7 +376,7 @@ run (const LnsCommand *command, int argc, char **argv)
   const bool reads = argc == 2 || strcmp (argv[2], "-") == 0;
   const bool good = shell.query != NULL &&
                     (reads ? run_input (&shell, &error) : run_argument (&shell, argv[2], &error));
-  lns_cli_query_free (shell.query);
+  lns_query_free (shell.query);
   lns_report_close (report);
   return good ? 0 : lns_cli_fail (&error);
 }

@@ -177,7 +177,7 @@ lns_stats_sql_free (LnsStatsSql *sql)
   if (sql == NULL)
     return;
   sqlite3_finalize (sql->statement);
-  lns_cli_query_free (sql->query);
+  lns_query_free (sql->query);
   free (sql->text);
   free (sql->title);
   free (sql);

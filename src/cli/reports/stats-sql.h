@@ -18,7 +18,7 @@ char *lns_stats_sql_find (const char *name, const LnsOptionList *folders);
 
 typedef struct
 {
-  LnsCliQuery *query;
+  LnsQuery *query;
   sqlite3_stmt *statement;
   char *text; /* of the file */
   char *title;

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "src/analysis/query.h"
+#include "src/analysis/why/query.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -248,9 +248,11 @@ lns_query_collect (LnsQuery *query, const char *statement, size_t max_rows, LnsE
   if (sqlite3_prepare_v2 (query->db, statement, -1, &rows.statement, &rest) != SQLITE_OK)
     return NULL;
   if (rows.statement == NULL)
-    lns_error_set (error, LNS_ERROR_USAGE, 0, "there is no statement; write one that reads a table");
+    lns_error_set (error, LNS_ERROR_USAGE, 0,
+                   "there is no statement; write one that reads a table");
   else if (rest[strspn (rest, " \t\r\n;")] != '\0')
-    lns_error_set (error, LNS_ERROR_USAGE, 0, "there is more than one statement; run one at a time");
+    lns_error_set (error, LNS_ERROR_USAGE, 0,
+                   "there is more than one statement; run one at a time");
   else
     {
       rows.n_columns = (unsigned)sqlite3_column_count (rows.statement);

@@ -23,10 +23,8 @@ typedef struct
 
 /* A new query over the tables of REPORT, which is borrowed. Setting CANCEL ends what runs. All its statements together may take TIMEOUT_NS
  * (0 = no limit) from its creation on. Owned; NULL with ERROR if the tables cannot be read. One thread. */
-LnsQuery *lns_query_new (LnsReport *report,
-                         const atomic_bool *cancel,
-                         int64_t timeout_ns,
-                         LnsError *error);
+LnsQuery *
+lns_query_new (LnsReport *report, const atomic_bool *cancel, int64_t timeout_ns, LnsError *error);
 void lns_query_free (LnsQuery *query); /* NULL is fine                                          */
 
 /* Why the last call of SQLite failed. */
