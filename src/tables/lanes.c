@@ -88,10 +88,12 @@ lns_process_is_of_profiler (LnsReport *report, uint32_t process)
       lns_report_meta (report, "imported_from") == NULL)
     return false;
   const char *name = lns_report_string (report, processes[process].name, NULL);
+  bool is_named_so = false, has_program = false;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strcmp (name, names[i]) == 0)
-      return true;
-  return false;
+    is_named_so |= strcmp (name, names[i]) == 0;
+  for (uint32_t i = 0; is_named_so && i < n && !has_program; i++)
+    has_program = processes[i].pid < LNS_FIRST_MADE_UP_ID;
+  return has_program;
 }
 
 int64_t
