@@ -8,6 +8,7 @@
 
 #include "tests/tap.h"
 #include "tests/unit/event-fixture.h"
+#include "ui/details/alike-events.h"
 #include "ui/details/details-band.h"
 #include "ui/details/details-fields.h"
 #include "ui/model/job.h"
@@ -196,6 +197,45 @@ a_band_counts_what_touches_it (void)
     }
 }
 
+/* Of the events of one name in lanes of one kind, those that are shorter, and the shares of each length. */
+static void
+events_of_one_name_are_compared (void)
+{
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  LnsAlikeEvents alike;
+  LnsEvent own, event;
+  LNS_CHECK (lns_report_event (report, 0, LANE_EVENTS / 2, &own, NULL));
+  uint64_t n = 0, n_below = 0, n_in_bars = 0;
+  int64_t sum_ns = 0, least_ns = INT64_MAX, most_ns = 0;
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    for (uint64_t i = 0;
+         lanes[lane].kind == lanes[0].kind && lns_report_event (report, lane, i, &event, NULL); i++)
+      if (event.name == own.name && lns_event_has_length (event.flags) &&
+          (event.flags & LNS_EVENT_OPEN_END) == 0)
+        {
+          n++;
+          n_below += event.duration_ns < own.duration_ns;
+          sum_ns += event.duration_ns;
+          least_ns = MIN (least_ns, event.duration_ns);
+          most_ns = MAX (most_ns, event.duration_ns);
+        }
+  LNS_CHECK (n > 2);
+  LNS_CHECK (lns_alike_find (report, lanes[0].kind, own.name, own.duration_ns, NULL, &alike));
+  LNS_CHECK_INT (alike.n, n);
+  LNS_CHECK_INT (alike.n_below, n_below);
+  LNS_CHECK_INT (alike.sum_ns, sum_ns);
+  LNS_CHECK_INT (alike.least_ns, least_ns);
+  LNS_CHECK_INT (alike.most_ns, most_ns);
+  LNS_CHECK (alike.p50_ns >= least_ns && alike.p50_ns <= alike.p99_ns && alike.p99_ns <= most_ns);
+  for (unsigned i = 0; i < LNS_ALIKE_BARS; i++)
+    n_in_bars += alike.bars[i];
+  LNS_CHECK_INT (n_in_bars, n);
+  LNS_CHECK (alike.bars[alike.own] > 0);
+  atomic_bool is_cancelled = true;
+  LNS_CHECK (!lns_alike_find (report, lanes[0].kind, own.name, 0, &is_cancelled, &alike));
+}
+
 static const char *
 field (const GArray *fields, const char *title)
 {
@@ -333,6 +373,7 @@ main (void)
   LNS_TEST (names_match_as_told);
   LNS_TEST (a_bad_expression_says_why);
   LNS_TEST (a_band_counts_what_touches_it);
+  LNS_TEST (events_of_one_name_are_compared);
   LNS_TEST (details_tell_each_field);
   LNS_TEST (an_unknown_end_is_not_told);
   LNS_TEST (jobs_end_on_the_main_thread);

@@ -10,6 +10,7 @@
 
 #include "src/analysis/facts/thread-states.h"
 #include "src/base/format.h"
+#include "ui/details/alike.h"
 #include "ui/details/details-band.h"
 #include "ui/details/details-fields.h"
 #include "ui/details/details-report.h"
@@ -397,6 +398,7 @@ lns_details_pane_new (LnsView *view)
 
   self->view = g_object_ref (view);
   self->decoder = lns_payload_decoder_new (lns_view_get_report (view));
+  gtk_box_append (GTK_BOX (self->event_box), lns_alike_new (view));
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
   g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (time_selection_cb), self, 0);
   self->answer = lns_answer_of (view);
