@@ -217,6 +217,40 @@ class Desk:
         self.changes(self.selected, lambda: self.activate("win.find-next"))
         self.changes(self.span, lambda: self.activate("win.zoom-to-event"))
 
+    def win_next_event(self):
+        self.find("iteration 7")
+        self.changes(self.selected, lambda: self.activate("win.find-next"))
+        first, second = self.changes(self.selected, lambda: self.activate("win.next-event"))
+        assert self.changes(self.selected, lambda: self.activate("win.previous-event")) == (second, first)
+
+    win_previous_event = win_next_event
+
+    def win_next_alike(self):
+        """Each name is there once, so that there is nowhere to go: see test_shell's ways."""
+        self.find("iteration 7")
+        self.changes(self.selected, lambda: self.activate("win.find-next"))
+        assert self.enabled("win.next-alike") and self.enabled("win.previous-alike")
+
+    win_previous_alike = win_next_alike
+
+    def win_next_idle(self):
+        """Without a GPU there is the thread's idle time, of which this report has none: see test_shell's ways."""
+        assert self.enabled("win.next-idle") and self.enabled("win.previous-idle")
+
+    win_previous_idle = win_next_step = win_previous_step = win_next_idle
+
+    def win_go_to_time(self):
+        self.changes(self.span, lambda: self.activate("win.zoom-in"))
+        self.activate("win.go-to-time")
+        entry = self.app.find("text", "Time")
+        entry.set_text("nonsense")
+        go = self.app.find("push button", "_Go Go")  # as GTK 4.8 names the buttons of such dialogs
+        self.app.wait(lambda: not go.state("sensitive"), what="nonsense to be refused")
+        entry.set_text("90 ms")
+        self.app.wait(lambda: go.state("sensitive"), what="a time to be taken")
+        go.do()
+        self.app.wait(lambda: len(self.app.windows()) == 1, what="the end of the dialog")
+
     def win_go_to_other_end(self):
         """Ranges have none: what it does to calls, see test_a_call_leads_to_its_work."""
         assert not self.enabled("win.go-to-other-end")
@@ -308,7 +342,7 @@ def test_every_item_has_a_visible_effect():
                 check(desk, *item)
     assert not failed, "\n".join(failed)
     assert len(items) > 20, items
-    assert {menu for menu, *_ in items} == {"File", "Edit", "View", "Help"}, items
+    assert {menu for menu, *_ in items} == {"File", "Edit", "View", "Go", "Help"}, items
 
 
 def test_a_call_leads_to_its_work():

@@ -120,6 +120,38 @@ def test_steps_are_the_overview():
         assert table.find("label", f"{(slow['end'] - slow['start']) / steps['p50_ns']:.1f}"), "times the median"
 
 
+def test_ways_from_what_is_selected():
+    """By keys and menu to the next event of the name, the next long idle time, and the next step."""
+    sample = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
+
+    def told(statement):
+        done = subprocess.run([tap.LANESCOPE, "sql", sample, statement], capture_output=True, text=True, check=True)
+        return [tuple(map(int, line.split("\t"))) for line in done.stdout.splitlines()]
+    loads = told("SELECT start, end FROM NVTX_EVENTS WHERE text = 'load' ORDER BY start")
+    steps = told('SELECT start, "end" FROM LNS_STEPS ORDER BY start')
+    with harness.App(sample, size=(1400, 900)) as app:
+        app.find("push button", "Show the Longest")
+
+        def selects(span, action):
+            """ACTION selects the event or the time of SPAN, as the details say."""
+            app.activate(action)
+            app.find("label", f"{(span[1] - span[0]) / 1e6:.6f}".rstrip("0") + " ms")
+        app.activate("win.find")
+        app.find("text", "Find events by name").set_text("load")
+        app.wait(lambda: app.root.find("label", lambda name: " match" in name or " name" in name), what="the matches")
+        selects(loads[0], "win.find-next")
+        selects(loads[1], "win.next-alike")
+        selects(loads[2], "win.next-alike")
+        selects(loads[1], "win.previous-alike")
+        middle = (min(s for s, _ in steps) + max(e for _, e in steps)) / 2
+        app.activate("win.zoom-fit")
+        app.activate("win.next-step")
+        first = next(k for k, (start, _) in enumerate(steps) if start > middle - 2_000_000)
+        app.wait(lambda: any(f"{(e - s) / 1e6:.6f}".rstrip("0") + " ms" in [n.name for n in app.root.find_all("label")] for s, e in steps[first:first + 2]), what="a step")
+        app.activate("win.previous-idle")
+        app.find("label", "Selected Time")
+
+
 def test_the_first_picture_is_of_the_work():
     """A program that started for most of the time: what its verdict is about is in view, and the whole is one key away."""
     report = os.path.join(folder(), "loader.rep")
@@ -488,4 +520,4 @@ def test_a_recording_is_told_and_reloaded():
         writer.communicate()
 
 
-harness.main(globals(), gate=(test_start_page, test_a_sample, test_the_window_says_why, test_steps_are_the_overview, test_the_first_picture_is_of_the_work, test_the_window_says_where_no_cause_is_known, test_a_pipe_that_says_nothing_more, test_a_mount_that_does_not_answer, test_what_others_recorded_is_imported))
+harness.main(globals(), gate=(test_start_page, test_a_sample, test_the_window_says_why, test_steps_are_the_overview, test_the_first_picture_is_of_the_work, test_ways_from_what_is_selected, test_the_window_says_where_no_cause_is_known, test_a_pipe_that_says_nothing_more, test_a_mount_that_does_not_answer, test_what_others_recorded_is_imported))

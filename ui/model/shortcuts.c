@@ -61,6 +61,16 @@ static const Shortcut shortcuts[] = {
     "timeline.go-to-other-end", "o", NULL },
   { N_ ("Zoom"), N_ ("Undo zoom"), "timeline.undo-zoom", "BackSpace", NULL },
 
+  { N_ ("Go"), N_ ("Next event of the row"), "timeline.next-event", "period", NULL },
+  { N_ ("Go"), N_ ("Previous event of the row"), "timeline.previous-event", "comma", NULL },
+  { N_ ("Go"), N_ ("Next event of this name"), "timeline.next-alike", "greater", NULL },
+  { N_ ("Go"), N_ ("Previous event of this name"), "timeline.previous-alike", "less", NULL },
+  { N_ ("Go"), N_ ("Next long idle time"), "timeline.next-idle", "g", NULL },
+  { N_ ("Go"), N_ ("Previous long idle time"), "timeline.previous-idle", "<Shift>g", NULL },
+  { N_ ("Go"), N_ ("Next step"), "timeline.next-step", "n", NULL },
+  { N_ ("Go"), N_ ("Previous step"), "timeline.previous-step", "<Shift>n", NULL },
+  { N_ ("Go"), N_ ("Go to a time"), "win.go-to-time", "<Control>j", NULL },
+
   { N_ ("Timeline"), N_ ("Move earlier"), "timeline.pan-left", "Left KP_Left", NULL },
   { N_ ("Timeline"), N_ ("Move later"), "timeline.pan-right", "Right KP_Right", NULL },
   { N_ ("Timeline"), N_ ("Move in time"), NULL, NULL,

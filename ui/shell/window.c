@@ -8,7 +8,9 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
+#include "src/analysis/filter.h"
 #include "src/base/format.h"
+#include "src/base/saturate.h"
 #include "ui/launch/launch-dialog.h"
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
@@ -98,9 +100,12 @@ static void
 update_actions (LnsWindow *self)
 {
   static const char *const of_report[] = {
-    "find",       "find-next",    "find-previous", "copy-details",  "zoom-in",
-    "expand-all", "collapse-all", "show-details",  "focus-details", "run-sql",
+    "find",       "find-next",     "find-previous", "copy-details",  "zoom-in",
+    "expand-all", "collapse-all",  "show-details",  "focus-details", "run-sql",
+    "next-idle",  "previous-idle", "next-step",     "previous-step", "go-to-time",
   };
+  static const char *const of_event[] = { "next-event", "previous-event", "next-alike",
+                                          "previous-alike" };
   gboolean report = self->report_page != NULL;
   LnsView *view = report ? lns_report_page_get_parts (self->report_page)->view : NULL;
   gboolean whole = report && lns_view_shows_all (view);
@@ -120,6 +125,9 @@ update_actions (LnsWindow *self)
   set_enabled (self, "zoom-to-event",
                report && lns_view_get_selected_event (view, NULL).lane != LNS_ID_NONE);
   set_enabled (self, "go-to-other-end", n_linked > 0);
+  for (size_t i = 0; i < G_N_ELEMENTS (of_event); i++)
+    set_enabled (self, of_event[i],
+                 report && lns_view_get_selected_event (view, NULL).lane != LNS_ID_NONE);
   set_enabled (self, "undo-zoom", report && lns_view_can_undo_zoom (view));
 }
 
@@ -477,6 +485,70 @@ focus_pane_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
                               g_action_get_name (G_ACTION (action)) + strlen ("focus-"));
 }
 
+/* Where the user wants to go, as TEXT: "1.204 s", "37.4ms", or a number of ns. False if it is no time. */
+static gboolean
+parse_time (const char *text, int64_t *ret_ns)
+{
+  g_auto (GStrv) words = g_strsplit (text, " ", -1);
+  g_autofree char *plain = g_strjoinv ("", words);
+  g_autofree char *span_text = g_strdup_printf ("%s/", plain);
+  LnsFilterSpan span;
+  const gboolean good = *plain != '\0' && strchr (plain, '/') == NULL &&
+                        lns_filter_parse_time (span_text, &span, NULL);
+
+  if (good)
+    *ret_ns = span.start_ns;
+  return good;
+}
+
+static void
+time_changed_cb (GtkEditable *entry, AdwMessageDialog *dialog)
+{
+  int64_t time_ns;
+
+  adw_message_dialog_set_response_enabled (dialog, "go",
+                                           parse_time (gtk_editable_get_text (entry), &time_ns));
+}
+
+/* Has the time that was asked for in the middle of the view, at the zoom at hand. */
+static void
+time_response_cb (AdwMessageDialog *dialog, const char *response, LnsWindow *self)
+{
+  GtkEditable *entry = GTK_EDITABLE (adw_message_dialog_get_extra_child (dialog));
+  int64_t time_ns;
+
+  if (strcmp (response, "go") != 0 || self->report_page == NULL ||
+      !parse_time (gtk_editable_get_text (entry), &time_ns))
+    return;
+  LnsView *view = lns_report_page_get_parts (self->report_page)->view;
+  const int64_t half_ns =
+      lns_difference (lns_view_get_end_ns (view), lns_view_get_start_ns (view)) / 2;
+  lns_view_show_span (view, lns_difference (time_ns, half_ns), lns_sum (time_ns, half_ns));
+}
+
+static void
+go_to_time_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  GtkWidget *dialog =
+      adw_message_dialog_new (GTK_WINDOW (data), _ ("Go to a Time"),
+                              _ ("A time of the ruler, such as “1.204 s” or “37.4 ms”."));
+  GtkWidget *entry = gtk_entry_new ();
+
+  gtk_entry_set_activates_default (GTK_ENTRY (entry), TRUE);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (entry), GTK_ACCESSIBLE_PROPERTY_LABEL, _ ("Time"),
+                                  -1);
+  adw_message_dialog_set_extra_child (ADW_MESSAGE_DIALOG (dialog), entry);
+  adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (dialog), "cancel", _ ("_Cancel"), "go",
+                                    _ ("_Go"), NULL);
+  adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (dialog), "go",
+                                              ADW_RESPONSE_SUGGESTED);
+  adw_message_dialog_set_default_response (ADW_MESSAGE_DIALOG (dialog), "go");
+  adw_message_dialog_set_response_enabled (ADW_MESSAGE_DIALOG (dialog), "go", FALSE);
+  g_signal_connect (entry, "changed", G_CALLBACK (time_changed_cb), dialog);
+  g_signal_connect (dialog, "response", G_CALLBACK (time_response_cb), data);
+  gtk_window_present (GTK_WINDOW (dialog));
+}
+
 /* "run-sql" runs the statement that it is given in the pane of SQL. */
 static void
 run_sql_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
@@ -550,6 +622,15 @@ add_actions (LnsWindow *self)
     { "zoom-to-selection", timeline_cb },
     { "zoom-to-event", timeline_cb },
     { "go-to-other-end", timeline_cb },
+    { "next-event", timeline_cb },
+    { "previous-event", timeline_cb },
+    { "next-alike", timeline_cb },
+    { "previous-alike", timeline_cb },
+    { "next-idle", timeline_cb },
+    { "previous-idle", timeline_cb },
+    { "next-step", timeline_cb },
+    { "previous-step", timeline_cb },
+    { "go-to-time", go_to_time_cb },
     { "zoom-fit", timeline_cb },
     { "undo-zoom", timeline_cb },
     { "expand-all", timeline_cb },

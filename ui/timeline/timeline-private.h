@@ -45,6 +45,7 @@ struct _LnsTimeline
   LnsTimelinePointer pointer;
   LnsTimelineTooltip *words; /* owned */
   GCancellable *reading;     /* of the read for a row under way, or NULL */
+  GCancellable *travelling;  /* of the search for another event under way, or NULL */
 
   GCancellable *projecting; /* of the search for ranges on the GPU under way, or NULL */
   gboolean not_projected;   /* the search has failed */

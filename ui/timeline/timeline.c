@@ -18,6 +18,7 @@
 #include "ui/model/linked-events.h"
 #include "ui/model/shortcuts.h"
 #include "ui/timeline/timeline-private.h"
+#include "ui/timeline/travel.h"
 
 #define HEADER_PX     240
 #define MAX_HEADER_PX 480  /* the user may drag them wider */
@@ -525,6 +526,30 @@ go_to_other_end (LnsTimeline *self, double unused)
 }
 
 static void
+go_to_event (LnsTimeline *self, double direction)
+{
+  lns_travel_event (self->context.view, (int)direction, FALSE, &self->travelling, self);
+}
+
+static void
+go_to_alike (LnsTimeline *self, double direction)
+{
+  lns_travel_event (self->context.view, (int)direction, TRUE, &self->travelling, self);
+}
+
+static void
+go_to_idle (LnsTimeline *self, double direction)
+{
+  lns_travel_idle (self->context.answer, self->context.view, (int)direction);
+}
+
+static void
+go_to_step (LnsTimeline *self, double direction)
+{
+  lns_travel_step (self->context.answer, self->context.view, (int)direction);
+}
+
+static void
 undo_zoom (LnsTimeline *self, double unused)
 {
   lns_view_undo_zoom (self->context.view);
@@ -582,6 +607,14 @@ static const struct
   { "timeline.zoom-to-selection", zoom_to_selection, 0 },
   { "timeline.zoom-to-event", zoom_to_event, 0 },
   { "timeline.go-to-other-end", go_to_other_end, 0 },
+  { "timeline.next-event", go_to_event, 1 },
+  { "timeline.previous-event", go_to_event, -1 },
+  { "timeline.next-alike", go_to_alike, 1 },
+  { "timeline.previous-alike", go_to_alike, -1 },
+  { "timeline.next-idle", go_to_idle, 1 },
+  { "timeline.previous-idle", go_to_idle, -1 },
+  { "timeline.next-step", go_to_step, 1 },
+  { "timeline.previous-step", go_to_step, -1 },
   { "timeline.undo-zoom", undo_zoom, 0 },
   { "timeline.pan-left", pan, -PAN_SHARE },
   { "timeline.pan-right", pan, PAN_SHARE },
@@ -889,6 +922,7 @@ lns_timeline_finalize (GObject *object)
   lns_tile_set_free (self->context.tiles);
   lns_tile_labels_free (self->context.labels);
   lns_row_tree_unref (self->context.tree);
+  lns_job_cancel (&self->travelling);
   g_clear_object (&self->context.answer);
   g_clear_object (&self->context.view);
   g_free (self->context.waiting_text);

@@ -1,0 +1,152 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "ui/timeline/travel.h"
+
+#include "src/analysis/facts/lane-cursor.h"
+#include "ui/model/job.h"
+
+/* Idle stretches that are shorter than this share of the longest are passed by. */
+#define LEAST_IDLE 0.1
+
+/* --- Events -------------------------------------------------------------------------------- */
+
+typedef struct
+{
+  LnsView *view; /* owned */
+  LnsEventId id;
+  uint32_t name; /* that is wanted, or 0: any */
+  int direction;
+  bool is_found;
+} Travel;
+
+/* On a worker. */
+static void
+travel_work (LnsWorker *worker, gpointer data)
+{
+  Travel *travel = data;
+  LnsLaneCursor cursor = { .report = worker->report,
+                           .lane = travel->id.lane,
+                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
+  const uint64_t n = lns_report_lane_info (worker->report, travel->id.lane)->n_events;
+
+  for (uint64_t at = travel->id.ordinal;
+       !travel->is_found && !atomic_load_explicit (&worker->cancelled, memory_order_relaxed);)
+    {
+      if (travel->direction > 0 ? at + 1 >= n : at == 0)
+        break;
+      at = travel->direction > 0 ? at + 1 : at - 1;
+      if (!lns_lane_cursor_go (&cursor, at, NULL) || !lns_lane_cursor_has (&cursor))
+        break;
+      travel->id.ordinal = at;
+      travel->is_found = travel->name == 0 || cursor.chunk->name[cursor.i] == travel->name;
+    }
+  lns_lane_cursor_clear (&cursor);
+}
+
+static void
+travel_done (gpointer data, gpointer owner)
+{
+  Travel *travel = data;
+
+  if (travel->is_found)
+    lns_view_reveal_event (travel->view, travel->id);
+}
+
+static void
+travel_free (gpointer data)
+{
+  Travel *travel = data;
+
+  g_object_unref (travel->view);
+  g_free (travel);
+}
+
+static const LnsJobFuncs travel_funcs = { travel_work, travel_done, travel_free, NULL };
+
+void
+lns_travel_event (
+    LnsView *view, int direction, gboolean same_name, GCancellable **running, gpointer owner)
+{
+  LnsEvent event;
+  const LnsEventId id = lns_view_get_selected_event (view, &event);
+
+  if (id.lane == LNS_ID_NONE || (same_name && event.name == 0))
+    return;
+  Travel *travel = g_new0 (Travel, 1);
+  *travel = (Travel){ g_object_ref (view), id, same_name ? event.name : 0, direction, false };
+  lns_job_start (running, view, &travel_funcs, travel, owner);
+}
+
+/* --- Times --------------------------------------------------------------------------------- */
+
+/* Where the way begins: the selected time, or the middle of what is in view. */
+static int64_t
+here (LnsView *view)
+{
+  int64_t start_ns, end_ns;
+
+  if (lns_view_get_time_selection (view, &start_ns, &end_ns))
+    return start_ns;
+  return lns_view_get_start_ns (view) / 2 + lns_view_get_end_ns (view) / 2;
+}
+
+/* Whether START_NS lies in DIRECTION of HERE_NS, and nearer than the best so far. */
+static gboolean
+is_nearer (int64_t start_ns, int64_t here_ns, int direction, gboolean has_best, int64_t best_ns)
+{
+  const gboolean is_there = direction > 0 ? start_ns > here_ns : start_ns < here_ns;
+  return is_there && (!has_best || (direction > 0 ? start_ns < best_ns : start_ns > best_ns));
+}
+
+static void
+show (LnsAnswer *answer, gboolean is_found, int64_t start_ns, int64_t end_ns)
+{
+  if (is_found)
+    lns_answer_show (answer, &(LnsEvidence){ start_ns, end_ns, LNS_ID_NONE, 0 });
+}
+
+void
+lns_travel_idle (LnsAnswer *answer, LnsView *view, int direction)
+{
+  const LnsWhy *why = lns_answer_get_why (answer);
+  const int64_t here_ns = here (view);
+  int64_t longest_ns = 0;
+  gboolean is_found = FALSE;
+  LnsIdle best = { 0 };
+  size_t n = 0;
+  const LnsIdle *idle =
+      why != NULL && why->ledgers.n > 0 ? lns_answer_get_idle (answer, 0, &n) : NULL;
+
+  for (size_t i = 0; i < n; i++)
+    if (lns_answer_is_warm (idle[i].cause))
+      longest_ns = MAX (longest_ns, idle[i].end_ns - idle[i].start_ns);
+  for (size_t i = 0; i < n; i++)
+    if (lns_answer_is_warm (idle[i].cause) &&
+        (double)(idle[i].end_ns - idle[i].start_ns) >= LEAST_IDLE * (double)longest_ns &&
+        is_nearer (idle[i].start_ns, here_ns, direction, is_found, best.start_ns))
+      {
+        is_found = TRUE;
+        best = idle[i];
+      }
+  show (answer, is_found, best.start_ns, best.end_ns);
+}
+
+void
+lns_travel_step (LnsAnswer *answer, LnsView *view, int direction)
+{
+  const LnsWhy *why = lns_answer_get_why (answer);
+  const int64_t here_ns = here (view);
+  const LnsStep *best = NULL;
+
+  for (size_t i = 0; why != NULL && i < why->steps.all.n; i++)
+    {
+      const LnsStep *step = &why->steps.all.items[i];
+      if (is_nearer (step->start_ns, here_ns, direction, best != NULL,
+                     best != NULL ? best->start_ns : 0))
+        best = step;
+    }
+  show (answer, best != NULL, best != NULL ? best->start_ns : 0, best != NULL ? best->end_ns : 0);
+}
