@@ -115,6 +115,35 @@ program_at (const char *line)
   return lns_launch_command_find_program ((const char *const *)words, NULL);
 }
 
+/* What is left of LINE without the tool that it calls, between blanks. */
+static char *
+without_tool (const char *line)
+{
+  g_auto (GStrv) words = lns_launch_command_drop_tool (lns_launch_command_split (line, NULL));
+  return g_strjoinv (" ", words);
+}
+
+static void
+drops_the_tool (void)
+{
+  static const char *const lines[][2] = {
+    { "nsys profile -t cuda,nvtx -o r python train.py", "-t cuda,nvtx -o r python train.py" },
+    { "/opt/x/bin/nsys profile ./a.out", "./a.out" },
+    { "sudo lanescope profile --trace=nvtx ./a.out b", "--trace=nvtx ./a.out b" },
+    { "nsys stats r.nsys-rep", "nsys stats r.nsys-rep" },
+    { "nsys", "nsys" },
+    { "sudo profile", "sudo profile" },
+    { "./a.out profile", "./a.out profile" },
+    { "lanescope profile", "" },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (lines); i++)
+    {
+      g_autofree char *left = without_tool (lines[i][0]);
+      LNS_CHECK_STR (left, lines[i][1]);
+    }
+}
+
 static void
 finds_the_program (void)
 {
@@ -190,6 +219,7 @@ main (void)
   LNS_TEST (bytes_that_are_not_utf8);
   LNS_TEST (refuses);
   LNS_TEST (quotes_any_bytes);
+  LNS_TEST (drops_the_tool);
   LNS_TEST (finds_the_program);
   LNS_TEST (finds_a_switch);
   LNS_TEST (sets_a_switch);

@@ -164,6 +164,26 @@ lns_launch_command_split (const char *line, GError **error)
   return (GStrv)g_ptr_array_free (g_steal_pointer (&words), FALSE);
 }
 
+GStrv
+lns_launch_command_drop_tool (GStrv words)
+{
+  static const char *const tools[] = { "lanescope", "nsys" };
+  const guint n = g_strv_length (words), first = n > 0 && strcmp (words[0], "sudo") == 0 ? 1 : 0;
+
+  if (n < first + 2 || strcmp (words[first + 1], "profile") != 0)
+    return words;
+  g_autofree char *name = g_path_get_basename (words[first]);
+  for (gsize i = 0; i < G_N_ELEMENTS (tools); i++)
+    if (strcmp (name, tools[i]) == 0)
+      {
+        for (guint k = 0; k < first + 2; k++)
+          g_free (words[k]);
+        memmove (words, words + first + 2, (n - first - 1) * sizeof *words);
+        break;
+      }
+  return words;
+}
+
 char *
 lns_launch_command_quote (const char *word)
 {

@@ -27,6 +27,10 @@ typedef enum
  * NULL-terminated array that the caller frees, or NULL and ERROR. O(length). */
 GStrv lns_launch_command_split (const char *line, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Drops from WORDS the beginning of a whole line that was pasted: "lanescope profile", or another profiler's "nsys profile", whatever
+ * folder they are called in, with `sudo` before them or not. Returns WORDS. */
+GStrv lns_launch_command_drop_tool (GStrv words);
+
 /* WORD (any bytes) quoted so that lns_launch_command_split () and a shell give it back. UTF-8. */
 char *lns_launch_command_quote (const char *word) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -253,6 +253,8 @@ validate (LnsLaunchDialog *self)
 
   g_clear_pointer (&self->words, g_strfreev);
   self->words = lns_launch_command_split (gtk_editable_get_text (self->command_row), &error);
+  if (self->words != NULL)
+    self->words = lns_launch_command_drop_tool (self->words);
   ok = self->words != NULL && self->words[lns_launch_command_find_program (
                                   (const char *const *)self->words, get_flags (self))] != NULL;
   if (self->words != NULL && !ok)
