@@ -638,7 +638,7 @@ put_deed (LnsTables *tables,
     fputs (_ ("it"), stream);
   else
     put_thread (tables, finding->own.thread, ledger->process, stream);
-  fprintf (stream, " %s %s%s", deed.before, _lns_why_ns (all_ns, ns), deed.after);
+  fprintf (stream, _ (" %s %s%s"), deed.before, _lns_why_ns (all_ns, ns), deed.after);
   if (all_ns == finding->ns)
     put_place (report, finding, stream);
 }
@@ -1058,10 +1058,10 @@ put_own_work (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
     fputs (_ ("; in which function was not recorded."), stream);
   else
     {
-      fprintf (stream, ": %s", _lns_why_ns (finding->ns, ns));
+      fprintf (stream, _ (": %s"), _lns_why_ns (finding->ns, ns));
       put_range (report, finding, stream);
       put_function (report, finding, stream);
-      fputs (".", stream);
+      fputs (_ ("."), stream);
     }
 }
 
@@ -1081,11 +1081,19 @@ static char *
 make_next (const char *advice)
 {
   char *text = lns_strdup (advice);
+  const char *const ends[] = { ".", _ (".") };
   const size_t n = strlen (text);
 
   text[0] = (char)tolower ((unsigned char)text[0]);
-  if (n > 0 && text[n - 1] == '.')
-    text[n - 1] = '\0';
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    {
+      const size_t n_end = strlen (ends[i]);
+      if (n > n_end && strcmp (text + n - n_end, ends[i]) == 0)
+        {
+          text[n - n_end] = '\0';
+          break;
+        }
+    }
   return text;
 }
 
@@ -1097,7 +1105,8 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language)
     {
       LnsWhyFinding *finding = &why->findings.items[i];
       char *clause = make_clause (tables, why, finding, false);
-      finding->sentence = lns_asprintf ("%c%s.", toupper ((unsigned char)clause[0]), clause + 1);
+      finding->sentence =
+          lns_asprintf (_ ("%c%s."), toupper ((unsigned char)clause[0]), clause + 1);
       free (clause);
       finding->advice = advice_of (lns_tables_report (tables), why, finding);
     }
@@ -1121,7 +1130,7 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language)
   if (!ledger->is_device && first->cause == LNS_CAUSE_CPU_WORK)
     put_own_work (lns_tables_report (tables), first, stream);
   else
-    fprintf (stream, ": %s.", clause);
+    fprintf (stream, _ (": %s."), clause);
   free (clause);
   const LnsWhyFinding *second =
       first->cause == LNS_CAUSE_START_UP || first->cause == LNS_CAUSE_TEAR_DOWN
@@ -1144,7 +1153,7 @@ _lns_why_write_sentences (LnsTables *tables, LnsWhy *why, bool in_language)
     {
       fprintf (stream, _ (" Before that, %s passed"), _lns_why_ns (start->ns, ns));
       put_most (lns_tables_report (tables), start, stream);
-      fputs (".", stream);
+      fputs (_ ("."), stream);
     }
   lns_memory_stream_end (stream);
   why->verdict = text;
