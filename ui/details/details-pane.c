@@ -370,7 +370,7 @@ answer_changed_cb (LnsAnswer *answer, LnsDetailsPane *self)
     return;
   g_autofree char *text = lns_display_text (why->next, strlen (why->next), TRUE);
   g_autofree char *first = g_utf8_strup (text, g_utf8_next_char (text) - text);
-  g_autofree char *sentence = g_strdup_printf ("%s%s.", first, g_utf8_next_char (text));
+  g_autofree char *sentence = g_strdup_printf (_ ("%s%s."), first, g_utf8_next_char (text));
   gtk_label_set_text (self->next, sentence);
 }
 
