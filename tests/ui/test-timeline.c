@@ -566,6 +566,23 @@ a_counter_is_told_by_its_name (void)
   close_timeline (timeline);
 }
 
+/* NAME without numbers that tell one of many apart. */
+static char *
+without_counts (const char *name, size_t size_bytes)
+{
+  GString *plain = g_string_new (NULL);
+  gboolean was_count = FALSE;
+
+  for (size_t i = 0; i < size_bytes; i++)
+    {
+      was_count = g_ascii_isdigit (name[i]) &&
+                  (was_count || i == 0 || (name[i - 1] != '\0' && strchr (" #=.:([", name[i - 1])));
+      if (!was_count)
+        g_string_append_c (plain, name[i]);
+    }
+  return g_string_free (plain, FALSE);
+}
+
 /* Names that first occur one after the other have hues of their own, the same each time. */
 static void
 neighbours_have_different_hues (void)
@@ -579,20 +596,49 @@ neighbours_have_different_hues (void)
       size_t size_bytes;
       const char *name = lns_report_string (report, id, &size_bytes);
       name = lns_event_short_name (LNS_NAMES_KERNELS, name, &size_bytes);
-      uint64_t hash = lns_hash (name, size_bytes);
       unsigned hue = lns_hues_get (hues, name, size_bytes);
       LNS_CHECK_INT (lns_hues_get (again, name, size_bytes), hue);
-      if (!g_hash_table_add (seen, GSIZE_TO_POINTER (hash)))
+      g_autofree char *plain = without_counts (name, size_bytes);
+      if (!g_hash_table_add (seen, GSIZE_TO_POINTER (lns_hash (plain, strlen (plain)))))
         continue;
       /* Twelve by twelve. */
       LNS_CHECK (last[hue] <= n / LNS_N_HUES);
       last[hue] = n++ / LNS_N_HUES + 1;
-      n_hashed += hash % LNS_N_HUES == hue;
+      n_hashed += lns_hash (plain, strlen (plain)) % LNS_N_HUES == hue;
     }
   /* As far as can be, a name has the hue that it has in other reports. */
   LNS_CHECK (n > 2 * LNS_N_HUES && n_hashed > n / LNS_N_HUES);
   g_hash_table_unref (hues);
   g_hash_table_unref (again);
+  lns_report_close (report);
+}
+
+/* A number that tells one of many apart changes no colour; one that says what something is does. */
+static void
+steps_have_one_hue (void)
+{
+  static const char *const same[][2] = { { "step 1", "step 17" },
+                                         { "ProfilerStep#101", "ProfilerStep#7" },
+                                         { "aten::add, seq = 17, op_id = 5",
+                                           "aten::add, seq = 8, op_id = 6" },
+                                         { "layers.3.attn", "layers.11.attn" } };
+  LnsReport *report = open_report (known_path);
+  LnsHues *hues = lns_hues_new (report);
+  bool seen[LNS_N_HUES] = { false };
+  unsigned n_seen = 0;
+
+  for (size_t i = 0; i < G_N_ELEMENTS (same); i++)
+    LNS_CHECK_INT (lns_hues_get (hues, same[i][0], strlen (same[i][0])),
+                   lns_hues_get (hues, same[i][1], strlen (same[i][1])));
+  for (unsigned i = 0; i < 100; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("sgemm_%ux64", i);
+      bool *is_seen = &seen[lns_hues_get (hues, name, strlen (name))];
+      n_seen += !*is_seen;
+      *is_seen = true;
+    }
+  LNS_CHECK (n_seen > LNS_N_HUES / 2);
+  g_hash_table_unref (hues);
   lns_report_close (report);
 }
 
@@ -773,6 +819,7 @@ main (int argc, char **argv)
   LNS_TEST (a_counter_is_told_by_its_name);
   LNS_TEST (stripes_alternate);
   LNS_TEST (neighbours_have_different_hues);
+  LNS_TEST (steps_have_one_hue);
   LNS_TEST (a_pinned_row_stays);
   LNS_TEST (large_text_has_room);
   LNS_TEST (a_menu_keeps_tooltips_away);

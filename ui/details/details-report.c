@@ -8,6 +8,7 @@
 #include <glib/gi18n.h>
 
 #include "src/base/format.h"
+#include "src/tables/lanes.h"
 #include "ui/model/event-text.h"
 
 static void
@@ -75,6 +76,31 @@ began (LnsReport *report)
   return time != NULL ? g_date_time_format (time, "%F %T") : NULL;
 }
 
+/* How many processes and threads have events: others' reports list all of the machine. */
+static void
+count (LnsReport *report, uint32_t *ret_n_processes, uint32_t *ret_n_threads)
+{
+  g_autoptr (GHashTable) processes = g_hash_table_new (NULL, NULL),
+                         threads = g_hash_table_new (NULL, NULL);
+  uint32_t n_lanes, n_processes, n_threads;
+
+  lns_report_lanes (report, &n_lanes);
+  lns_report_processes (report, &n_processes);
+  lns_report_threads (report, &n_threads);
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      const LnsTrack *track = lns_track_of (report, i);
+      if (lns_report_lane_info (report, i)->n_events == 0)
+        continue;
+      if (track->process < n_processes && !lns_process_is_of_profiler (report, track->process))
+        g_hash_table_add (processes, GUINT_TO_POINTER (track->process));
+      if (track->thread < n_threads)
+        g_hash_table_add (threads, GUINT_TO_POINTER (track->thread));
+    }
+  *ret_n_processes = g_hash_table_size (processes);
+  *ret_n_threads = g_hash_table_size (threads);
+}
+
 GArray *
 lns_details_report_new (LnsView *view)
 {
@@ -85,8 +111,7 @@ lns_details_report_new (LnsView *view)
   uint32_t n_processes, n_threads;
 
   g_array_set_clear_func (fields, clear_field);
-  lns_report_processes (report, &n_processes);
-  lns_report_threads (report, &n_threads);
+  count (report, &n_processes, &n_threads);
   lns_format_duration (lns_view_get_duration_ns (view), duration);
   add (fields, _ ("Program"), meta (report, "command_line"));
   add (fields, _ ("Began"), began (report));

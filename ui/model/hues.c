@@ -6,6 +6,7 @@
 #include "ui/model/hues.h"
 
 #include <glib.h>
+#include <string.h>
 
 #include "src/base/hash.h"
 #include "ui/model/event-text.h"
@@ -13,10 +14,34 @@
 
 #define MAX_STRINGS (1u << 16)
 
+/* Longer names have their hue by their beginning. */
+#define MAX_NAME_BYTES 256
+
+/* Whether the digit at NAME[I] belongs to a number that tells one of many apart: "step 12", "ProfilerStep#101", "aten::add, seq = 17",
+ * "layers.3.attn"; not one of what it is, as in "sgemm_128x64". */
+static gboolean
+is_count (const char *name, size_t i, gboolean was_count)
+{
+  return g_ascii_isdigit (name[i]) &&
+         (was_count || i == 0 || (name[i - 1] != '\0' && strchr (" #=.:([", name[i - 1]) != NULL));
+}
+
+/* By the name without such numbers, so that a step, a layer or a call has the colour of the others, in each report and rank. */
 static gpointer
 key_of (const char *name, size_t size_bytes)
 {
-  return GSIZE_TO_POINTER ((gsize)lns_hash (name, size_bytes));
+  char plain[MAX_NAME_BYTES];
+  size_t n = 0;
+  gboolean was_count = FALSE;
+
+  size_bytes = MIN (size_bytes, MAX_NAME_BYTES);
+  for (size_t i = 0; i < size_bytes; i++)
+    {
+      was_count = is_count (name, i, was_count);
+      if (!was_count)
+        plain[n++] = name[i];
+    }
+  return GSIZE_TO_POINTER ((gsize)lns_hash (plain, n));
 }
 
 /* The hue that fewest names have; of several, the first one from that of the hash on. So each of twelve names that

@@ -173,7 +173,7 @@ function_of_kept (LnsReport *report, const char *table, int64_t id)
   return found;
 }
 
-/* The function that was innermost most often, or 0. */
+/* The function that was innermost most often, or 0: also where only its address is known, which tells nobody anything. */
 static uint32_t
 innermost (LnsReport *report, const Samples *samples)
 {
@@ -192,7 +192,7 @@ innermost (LnsReport *report, const Samples *samples)
     }
   const uint32_t found = (uint32_t)most_counted (&counts);
   lns_id_map_clear (&counts);
-  return found;
+  return strncmp (lns_report_string (report, found, NULL), "0x", 2) == 0 ? 0 : found;
 }
 
 /* --- Python ----------------------------------------------------------------------------------- */
