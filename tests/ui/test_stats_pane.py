@@ -14,9 +14,14 @@ import tap
 SAMPLE = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
 
 
-def told(report):
+def asked(statement):
+    done = subprocess.run([tap.LANESCOPE, "sql", SAMPLE, statement], capture_output=True, text=True, check=True)
+    return [tuple(map(int, line.split("\t"))) for line in done.stdout.splitlines()]
+
+
+def told(report, *switches):
     """The rows of REPORT as the tool prints them."""
-    done = subprocess.run([tap.LANESCOPE, "stats", "-q", "-r", report, "-f", "csv", SAMPLE], capture_output=True, text=True, check=True)
+    done = subprocess.run([tap.LANESCOPE, "stats", "-q", "-r", report, "-f", "csv", *switches, SAMPLE], capture_output=True, text=True, check=True)
     return list(csv.DictReader(line for line in done.stdout.splitlines() if line))
 
 
@@ -69,6 +74,22 @@ def test_a_row_about_one_event_leads_there():
         app.click(x + 4, y + height // 2, times=2)
         start = int(first["Start (ns)"])
         app.find("label", f"{start // 10**9}.{start % 10**9:09d} s")
+
+
+def test_the_table_is_of_the_selected_time():
+    longest = max(asked('SELECT start, "end" FROM LNS_STEPS'), key=lambda step: step[1] - step[0])
+    part = told("cuda_gpu_kern_sum", f"--filter-time={longest[0]}/{longest[1]}")
+    with harness.App(SAMPLE, size=(1400, 900)) as app:
+        app.activate("win.show-stats")
+        app.find("label", f"{len(told('cuda_gpu_kern_sum'))} rows, of the whole run")
+        app.activate("win.zoom-in")
+        while not app.root.find("label", lambda name: name == f"{(longest[1] - longest[0]) / 1e6:.6f}".rstrip("0") + " ms"):
+            app.activate("win.previous-step")
+            app.find("label", "Selected Time")
+        app.find("label", f"{len(part)} row{'s' * (len(part) != 1)}, of the selected time")
+        table = app.find("tree table", "Stats")
+        for kernel in part:
+            table.find("label", kernel["Name"])
 
 
 harness.main(globals(), gate=(test_a_table_is_that_of_the_tool,))

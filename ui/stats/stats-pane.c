@@ -6,8 +6,10 @@
 #include "ui/stats/stats-pane.h"
 
 #include <glib/gi18n.h>
+#include <glib/gstdio.h>
 #include <string.h>
 
+#include "src/analysis/filter.h"
 #include "src/analysis/stats/report.h"
 #include "src/base/format.h"
 #include "ui/model/job.h"
@@ -15,6 +17,9 @@
 
 /* Of traces, the first so many rows: the Events View has all. */
 #define MAX_ROWS 10000
+
+/* The selected time rests when it has not changed for so long. */
+#define REST_MSEC 250
 
 struct _LnsStatsPane
 {
@@ -24,6 +29,7 @@ struct _LnsStatsPane
   GPtrArray *choices;    /* owned; of LnsStatsReport, in the order of `reports` */
   GCancellable *running; /* or NULL */
   gboolean is_asked;     /* a table is there or under way */
+  guint resting;         /* source that asks once the selected time rests, or 0 */
   LnsResultView *table;  /* the page "table" of `stack` */
 
   GtkDropDown *reports;
@@ -39,6 +45,8 @@ G_DEFINE_FINAL_TYPE (LnsStatsPane, lns_stats_pane, ADW_TYPE_BIN)
 typedef struct
 {
   const LnsStatsReport *stats;
+  gboolean is_part; /* of the time of `span` */
+  LnsFilterSpan span;
   LnsResult *result; /* owned, or NULL */
   const char *lacks; /* what the report does not contain, or NULL */
   LnsError error;
@@ -53,16 +61,46 @@ run_free (gpointer data)
   g_free (run);
 }
 
-/* On a worker. */
-static void
-run_work (LnsWorker *worker, gpointer data)
+/* Takes rows about a part of the report: their events have other numbers there, so that only their times lead anywhere. */
+typedef struct
 {
-  Run *run = data;
-  LnsTables *tables = lns_tables_new (worker->report, &run->error);
-  LnsStatsResult *result = tables != NULL
-                               ? lns_stats_report_run (run->stats, run->stats->name, tables,
-                                                       &worker->cancelled, &run->error)
-                               : NULL;
+  LnsRows rows;
+  LnsRows *to;
+} Timed;
+
+static void
+add_timed (LnsRows *rows, const LnsResultCell *cells, const LnsPlace *place)
+{
+  LnsPlace timed;
+
+  if (place != NULL)
+    timed = lns_place (LNS_ID_NONE, 0, place->start_ns, place->end_ns - place->start_ns);
+  lns_rows_add (((Timed *)rows)->to, cells, place != NULL ? &timed : NULL);
+}
+
+/* RESULT, which is taken over, with places that are times. */
+static LnsResult *
+with_times (LnsResult *result)
+{
+  unsigned n;
+  const LnsResultColumn *columns = lns_result_columns (result, &n);
+  LnsResult *timed = lns_result_new (columns, n, MAX_ROWS);
+  Timed rows = { .rows = { .add = add_timed, .wants_places = true },
+                 .to = lns_result_rows (timed) };
+
+  lns_result_give (result, &rows.rows);
+  lns_result_free (result);
+  return timed;
+}
+
+/* Runs RUN over REPORT. */
+static void
+sum_up (Run *run, LnsReport *report, const atomic_bool *cancel)
+{
+  LnsTables *tables = lns_tables_new (report, &run->error);
+  LnsStatsResult *result = tables != NULL ? lns_stats_report_run (run->stats, run->stats->name,
+                                                                  tables, cancel, &run->error)
+                                          : NULL;
 
   if (result != NULL && lns_stats_result_n_rows (result) > 0)
     run->result = lns_stats_result_collect (result, MAX_ROWS, &run->error);
@@ -70,6 +108,43 @@ run_work (LnsWorker *worker, gpointer data)
     run->lacks = lns_stats_result_lacks (result);
   lns_stats_result_free (result);
   lns_tables_free (tables);
+}
+
+/* Runs RUN over the selected time: over a report of its events, as --filter-time does. */
+static void
+sum_up_part (Run *run, LnsReport *report, const atomic_bool *cancel)
+{
+  g_autofree char *folder = g_dir_make_tmp ("lanescope-part-XXXXXX", NULL);
+  LnsReport *part = NULL;
+
+  if (folder == NULL)
+    {
+      lns_error_set (&run->error, LNS_ERROR_IO, 0,
+                     "cannot make a folder for the selected time in %s (TMPDIR)", g_get_tmp_dir ());
+      return;
+    }
+  g_autofree char *path = g_build_filename (folder, "part.rep", NULL);
+  if (lns_filter_write (report, &run->span, path, cancel, &run->error))
+    part = lns_report_open (path, NULL, &run->error);
+  if (part != NULL)
+    sum_up (run, part, cancel);
+  lns_report_close (part);
+  g_unlink (path);
+  g_rmdir (folder);
+  if (run->result != NULL)
+    run->result = with_times (run->result);
+}
+
+/* On a worker. */
+static void
+run_work (LnsWorker *worker, gpointer data)
+{
+  Run *run = data;
+
+  if (run->is_part)
+    sum_up_part (run, worker->report, &worker->cancelled);
+  else
+    sum_up (run, worker->report, &worker->cancelled);
 }
 
 static void
@@ -91,17 +166,23 @@ run_done (gpointer data, gpointer owner)
   if (run->result == NULL || lns_result_n_rows (run->result) == 0)
     {
       const char *lacks = run->lacks != NULL ? run->lacks : run->stats->lacks;
-      g_autofree char *text = run->result == NULL && run->lacks == NULL
-                                  ? g_strdup (run->error.message)
-                                  : g_strdup_printf (_ ("The report does not contain %s."), lacks);
+      g_autofree char *text =
+          run->result == NULL && run->lacks == NULL ? g_strdup (run->error.message)
+          : run->is_part ? g_strdup_printf (_ ("The selected time does not contain %s."), lacks)
+                         : g_strdup_printf (_ ("The report does not contain %s."), lacks);
       show_text (self, text);
       return;
     }
   const size_t n = lns_result_n_rows (run->result);
   const uint64_t n_more = lns_result_n_left_out (run->result);
-  g_autofree char *rows = g_strdup_printf (
-      ngettext ("%s row, of the whole run", "%s rows, of the whole run", n + n_more),
-      lns_format_unsigned (n + n_more, number));
+  lns_format_unsigned (n + n_more, number);
+  g_autofree char *rows =
+      run->is_part ? g_strdup_printf (ngettext ("%s row, of the selected time",
+                                                "%s rows, of the selected time", n + n_more),
+                                      number)
+                   : g_strdup_printf (ngettext ("%s row, of the whole run",
+                                                "%s rows, of the whole run", n + n_more),
+                                      number);
   lns_format_unsigned (n, number);
   g_autofree char *shown = g_strdup_printf (_ ("%s; the first %s are shown"), rows, number);
   gtk_label_set_text (self->count, n_more > 0 ? shown : rows);
@@ -119,6 +200,8 @@ ask (LnsStatsPane *self)
 
   self->is_asked = TRUE;
   run->stats = g_ptr_array_index (self->choices, gtk_drop_down_get_selected (self->reports));
+  run->span.process = LNS_ID_NONE;
+  run->is_part = lns_view_get_time_selection (self->view, &run->span.start_ns, &run->span.end_ns);
   lns_result_view_set (self->table, NULL);
   show_text (self, _ ("Summing up…"));
   lns_job_start (&self->running, self->view, &run_funcs, run, self);
@@ -168,6 +251,29 @@ fill_reports (LnsStatsPane *self)
   gtk_drop_down_set_selected (self->reports, chosen);
 }
 
+static gboolean
+rested_cb (gpointer data)
+{
+  LnsStatsPane *self = data;
+
+  self->resting = 0;
+  if (gtk_widget_get_mapped (GTK_WIDGET (self)))
+    ask (self);
+  else
+    self->is_asked = FALSE; /* once it is seen */
+  return G_SOURCE_REMOVE;
+}
+
+/* The table is of the selected time, once that has stopped changing. */
+static void
+time_selection_cb (LnsView *view, LnsStatsPane *self)
+{
+  if (!self->is_asked)
+    return;
+  g_clear_handle_id (&self->resting, g_source_remove);
+  self->resting = g_timeout_add (REST_MSEC, rested_cb, self);
+}
+
 static void
 chosen_cb (GtkDropDown *reports, GParamSpec *pspec, LnsStatsPane *self)
 {
@@ -202,6 +308,7 @@ lns_stats_pane_new (LnsView *view)
   self->table = LNS_RESULT_VIEW (lns_result_view_new (view, _ ("Stats")));
   gtk_stack_add_named (self->stack, GTK_WIDGET (self->table), "table");
   fill_reports (self);
+  g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (time_selection_cb), self, 0);
   g_signal_connect (self->reports, "notify::selected", G_CALLBACK (chosen_cb), self);
   return GTK_WIDGET (self);
 }
@@ -212,6 +319,7 @@ lns_stats_pane_dispose (GObject *object)
   LnsStatsPane *self = LNS_STATS_PANE (object);
 
   lns_job_cancel (&self->running);
+  g_clear_handle_id (&self->resting, g_source_remove);
   g_clear_pointer (&self->choices, g_ptr_array_unref);
   g_clear_object (&self->view);
   G_OBJECT_CLASS (lns_stats_pane_parent_class)->dispose (object);
