@@ -173,6 +173,12 @@ class Desk:
         self.activate("app.quit")
         self.app.process.wait(10)
 
+    def win_search(self):
+        self.activate("win.search")
+        self.see(None, "Search for commands, rows and events")
+        self.app.type("NVTX: io")
+        self.app.find("list item", lambda name: name.endswith("NVTX: io"))
+
     def win_find(self):
         self.find("iteration 7")
 

@@ -38,6 +38,7 @@ static const Shortcut shortcuts[] = {
   { N_ ("Panes"), N_ ("Steps"), "win.focus-steps", "<Control>7", NULL },
   { N_ ("Panes"), N_ ("SQL"), "win.focus-sql", "<Control>8", NULL },
 
+  { N_ ("Find"), N_ ("Search for commands, rows and events"), "win.search", "<Control>k", NULL },
   { N_ ("Find"), N_ ("Find events by name"), "win.find", "<Control>f", NULL },
   { N_ ("Find"), N_ ("Next match"), "win.find-next", "F3 <Control>g", NULL },
   { N_ ("Find"), N_ ("Previous match"), "win.find-previous", "<Shift>F3 <Control><Shift>g", NULL },
@@ -151,6 +152,22 @@ lns_shortcuts_keys (const char *action)
     if (g_strcmp0 (shortcuts[i].action, action) == 0)
       return shortcuts[i].keys;
   return NULL;
+}
+
+bool
+lns_shortcuts_at (size_t i,
+                  const char **ret_group,
+                  const char **ret_title,
+                  const char **ret_action,
+                  const char **ret_keys)
+{
+  if (i >= G_N_ELEMENTS (shortcuts))
+    return false;
+  *ret_group = shortcuts[i].group;
+  *ret_title = shortcuts[i].title;
+  *ret_action = shortcuts[i].action;
+  *ret_keys = shortcuts[i].keys;
+  return true;
 }
 
 /* One line of the window: the first key of each of N rows, and what the mouse does. */

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <gtk/gtk.h>
+#include <stdbool.h>
 
 /* Binds the keys of "app." and "win." actions for the whole application. */
 void lns_shortcuts_add_to_application (GtkApplication *application);
@@ -20,6 +21,14 @@ void lns_shortcuts_add_to_class (GtkWidgetClass *widget_class, const char *prefi
 
 /* The keys of ACTION ("win.find"), between spaces; NULL if it has none. Static. */
 const char *lns_shortcuts_keys (const char *action);
+
+/* Line I of the table, from 0 on: its group and title, to be translated, and its action and keys (between spaces), which may be NULL. All
+ * static. Returns false behind the last. */
+bool lns_shortcuts_at (size_t i,
+                       const char **ret_group,
+                       const char **ret_title,
+                       const char **ret_action,
+                       const char **ret_keys);
 
 /* The Keyboard Shortcuts window, floating. */
 GtkWidget *lns_shortcuts_window_new (void) G_GNUC_WARN_UNUSED_RESULT;

@@ -18,6 +18,7 @@
 #include "ui/shell/recents.h"
 #include "ui/shell/report-loader.h"
 #include "ui/shell/report-page.h"
+#include "ui/shell/search-dialog.h"
 #include "ui/shell/start-page.h"
 
 /* How often progress is shown. Files that open faster show no progress page, which would only flash by. */
@@ -438,6 +439,13 @@ close_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 }
 
 static void
+search_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  gtk_window_present (
+      GTK_WINDOW (lns_search_dialog_new (GTK_WINDOW (data), LNS_WINDOW (data)->report_page)));
+}
+
+static void
 find_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   lns_find_bar_open (lns_report_page_get_parts (LNS_WINDOW (data)->report_page)->find_bar);
@@ -613,6 +621,7 @@ add_actions (LnsWindow *self)
     { "recover", recover_cb },
     { "cancel-opening", cancel_opening_cb },
     { "close", close_cb },
+    { "search", search_cb },
     { "find", find_cb },
     { "find-next", find_step_cb },
     { "find-previous", find_step_cb },

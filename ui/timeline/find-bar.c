@@ -241,6 +241,14 @@ lns_find_bar_open (LnsFindBar *self)
   gtk_editable_select_region (self->entry, 0, -1);
 }
 
+void
+lns_find_bar_search (LnsFindBar *self, const char *text)
+{
+  gtk_editable_set_text (self->entry, text);
+  lns_find_bar_open (self);
+  lns_find_bar_step (self, TRUE);
+}
+
 static void
 close_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {

@@ -21,6 +21,9 @@ GtkWidget *lns_find_bar_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
 /* Shows the bar and gives its entry the focus. */
 void lns_find_bar_open (LnsFindBar *self);
 
+/* Shows the bar, looks for TEXT (UTF-8), and goes to the first match. */
+void lns_find_bar_search (LnsFindBar *self, const char *text);
+
 /* Goes to the match after the selected event or, if not FORWARD, before it, as soon as the matches are known. Opens
  * the bar if its entry is empty. */
 void lns_find_bar_step (LnsFindBar *self, gboolean forward);

@@ -185,6 +185,27 @@ event_selected_cb (LnsTimeline *self, gboolean reveal)
       }
 }
 
+const LnsRowTree *
+lns_timeline_get_tree (LnsTimeline *self)
+{
+  return self->context.tree;
+}
+
+void
+lns_timeline_reveal_row (LnsTimeline *self, uint32_t row)
+{
+  LnsRowTree *tree = self->context.tree;
+  const uint32_t parent = lns_row_tree_row (tree, row)->parent;
+  int top_px;
+
+  if (parent != LNS_ID_NONE && lns_row_tree_unfold_to (tree, parent))
+    _lns_timeline_rows_changed (self);
+  lns_timeline_rows_scroll_to (self->rows, row, 0, lns_row_tree_height_px (tree, row));
+  LnsTimelineRow *widget = lns_timeline_rows_find (self->rows, row, &top_px);
+  if (widget != NULL)
+    gtk_widget_grab_focus (GTK_WIDGET (widget));
+}
+
 static void
 tile_changed_cb (uint32_t row, gpointer data)
 {

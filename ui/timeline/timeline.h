@@ -14,6 +14,7 @@
 
 #include <gtk/gtk.h>
 
+#include "ui/model/row-tree.h"
 #include "ui/model/view.h"
 
 #define LNS_TYPE_TIMELINE (lns_timeline_get_type ())
@@ -21,6 +22,12 @@ G_DECLARE_FINAL_TYPE (LnsTimeline, lns_timeline, LNS, TIMELINE, GtkWidget)
 
 /* Shows VIEW. Holds a reference on it. */
 GtkWidget *lns_timeline_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The rows as they are now: until the timeline's next turn on the main loop. */
+const LnsRowTree *lns_timeline_get_tree (LnsTimeline *self);
+
+/* Unfolds what ROW is below, scrolls it into view, and gives it the focus. */
+void lns_timeline_reveal_row (LnsTimeline *self, uint32_t row);
 
 /* Whether all tiles in view are there and exact, so that a frame drawn now is complete. */
 gboolean lns_timeline_is_complete (LnsTimeline *self);
