@@ -21,6 +21,9 @@
 #include "ui/model/row-tree.h"
 #include "ui/model/shortcuts.h"
 
+/* Longer titles are broken, so that what they are of has room. */
+#define MAX_TITLE_CHARS 12
+
 struct _LnsDetailsPane
 {
   AdwBin parent_instance;
@@ -66,7 +69,8 @@ set_line (GtkGrid *grid, int line, const char *title, const char *whole_text)
       return GTK_LABEL (gtk_grid_get_child_at (grid, 1, line));
     }
   GtkWidget *title_label =
-      g_object_new (GTK_TYPE_LABEL, "label", title, "xalign", 0.0, "yalign", 0.0, NULL);
+      g_object_new (GTK_TYPE_LABEL, "label", title, "xalign", 0.0, "yalign", 0.0, "wrap", TRUE,
+                    "max-width-chars", MAX_TITLE_CHARS, NULL);
   GtkWidget *label =
       g_object_new (GTK_TYPE_LABEL, "label", text, "xalign", 0.0, "wrap", TRUE, "wrap-mode",
                     PANGO_WRAP_WORD_CHAR, "selectable", TRUE, "hexpand", TRUE, NULL);
