@@ -514,8 +514,16 @@ def test_menus_without_a_report():
             return {action for _, _, action, _ in items_of(app) if action in enabled}
         app.wait(lambda: "win.open-uri" in offers(), what="the recent reports")
         offered = offers()
-        assert offered == {"win.open", "win.open-uri", "win.launch", "win.close", "app.quit", "app.theme",
-                           "win.show-help-overlay", "app.about"}, offered
+        assert offered == {"win.open", "win.open-uri", "win.launch", "win.search", "win.close", "app.quit",
+                           "app.theme", "win.show-help-overlay", "app.about"}, offered
+        app.key("ctrl+k")
+        app.find("frame", "Search")
+        app.type("launch")
+        app.find("list item", lambda name: "Launch" in name)
+        app.key("Return")
+        app.find("frame", "Launch a Program")
+        app.key("Escape")
+        app.wait(lambda: app.root.find("frame", "Launch a Program") is None, what="the dialog to close")
         app.focus()
         app.key("ctrl+w")
         app.process.wait(10)
