@@ -8,6 +8,7 @@ check fails here."""
 import os
 import subprocess
 import tempfile
+import xml.etree.ElementTree
 
 import harness
 import tap
@@ -163,6 +164,19 @@ class Desk:
         assert self.app.root.find("push button", "2")
         self.activate("win.reload")
         self.app.wait(lambda: self.app.root.find("push button", "2") is None, what="the new report")
+
+    def win_save_picture(self):
+        path = self.path + ".svg"
+        self.app.focus()
+        self.activate("win.save-picture")
+        self.see(None, "Save a Picture (PNG, SVG or PDF)")
+        self.app.wait(lambda: len(self.app.windows()) > 1, what="the dialog's window")
+        self.app.key("ctrl+a")
+        self.app.type(path)
+        self.app.key("Return")
+        self.app.wait(lambda: os.path.exists(path) and os.path.getsize(path) > 0, what="the picture")
+        root = xml.etree.ElementTree.parse(path).getroot()
+        assert root.tag.endswith("}svg") and len(list(root.iter())) > 500, len(list(root.iter()))
 
     def win_close(self):
         self.activate("win.close")

@@ -24,6 +24,8 @@ static const Shortcut shortcuts[] = {
   { N_ ("General"), N_ ("Open a report"), "win.open", "<Control>o", NULL },
   { N_ ("General"), N_ ("Launch a program"), "win.launch", "<Control>l", NULL },
   { N_ ("General"), N_ ("Reload the report"), "win.reload", "<Control>r F5", NULL },
+  { N_ ("General"), N_ ("Save a picture of what is shown"), "win.save-picture", "<Control>p",
+    NULL },
   { N_ ("General"), N_ ("Close the window"), "win.close", "<Control>w", NULL },
   { N_ ("General"), N_ ("Quit"), "app.quit", "<Control>q", NULL },
   { N_ ("General"), N_ ("Keyboard shortcuts"), "win.show-help-overlay", "<Control>question F1",

@@ -15,6 +15,7 @@
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
 #include "ui/shell/panes.h"
+#include "ui/shell/picture.h"
 #include "ui/shell/recents.h"
 #include "ui/shell/report-loader.h"
 #include "ui/shell/report-page.h"
@@ -101,9 +102,9 @@ static void
 update_actions (LnsWindow *self)
 {
   static const char *const of_report[] = {
-    "find",       "find-next",     "find-previous", "copy-details",  "zoom-in",
-    "expand-all", "collapse-all",  "show-details",  "focus-details", "run-sql",
-    "next-idle",  "previous-idle", "next-step",     "previous-step", "go-to-time",
+    "find",         "find-next",     "find-previous", "copy-details", "zoom-in",   "expand-all",
+    "collapse-all", "show-details",  "focus-details", "run-sql",      "next-idle", "previous-idle",
+    "next-step",    "previous-step", "go-to-time",    "save-picture",
   };
   static const char *const of_event[] = { "next-event", "previous-event", "next-alike",
                                           "previous-alike" };
@@ -413,6 +414,18 @@ launch_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 }
 
 static void
+save_picture_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  LnsWindow *self = LNS_WINDOW (data);
+  g_autofree char *name = g_file_get_basename (self->file);
+  char *ending = strrchr (name, '.');
+
+  if (ending != NULL && ending != name)
+    *ending = '\0';
+  lns_picture_save (GTK_WINDOW (self), GTK_WIDGET (self->report_page), name);
+}
+
+static void
 reload_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   g_autoptr (GFile) file = g_object_ref (LNS_WINDOW (data)->file);
@@ -620,6 +633,7 @@ add_actions (LnsWindow *self)
     { "reload", reload_cb },
     { "recover", recover_cb },
     { "cancel-opening", cancel_opening_cb },
+    { "save-picture", save_picture_cb },
     { "close", close_cb },
     { "search", search_cb },
     { "find", find_cb },
