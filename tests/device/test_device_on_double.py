@@ -13,12 +13,13 @@ import tarfile
 import tempfile
 
 import tap
+import why_checks
 
 WITH = os.path.join(tap.SOURCE, "tests", "double", "with")
 RUN = os.path.join(tap.SOURCE, "tests", "device", "run")
 # What the double cannot play.
 CANNOT = {"cuDNN and cuBLAS", "static runtime by dlopen", "green contexts", "static runtime", "cuBLAS", "CUPTI 12.4", "CUPTI 12.8",
-          "cost of a step of training"}
+          "cost of a step of training", *why_checks.CHECKS}
 MAY_LACK = {"GPU counters"}  # depends on what this build and its doubles have
 # What is judged there on a stand-in or on figures that mean nothing.
 REHEARSED = {"torch.profiler inside", "torch.cuda.graph", "torch.compile with Triton", "NCCL on one rank", "fork with a DataLoader",

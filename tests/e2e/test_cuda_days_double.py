@@ -541,9 +541,11 @@ def test_copies_that_outlive_the_last_range_are_told_of():
                                  "async", "2", "copies", before=[WITH], env=environment({"LNS_DOUBLE_LATE_MS": "5000"}))
             assert run.code == 0, run
             reports = [folder.report(name) for name in sorted(os.listdir(folder.path))]
-            copies = sum(len(report.of("cuda-memcpy")) for report in reports)
-        told = sum(int(n) for n in re.findall(r"(\d+) CUDA calls or GPU operations of earlier capture ranges are left out", run.err))
-        assert len(reports) == n_ranges and copies + told == 10 * n_ranges and told >= 10, (end, copies, told, run.err)
+            recorded = sum(len(report.of("cuda-memcpy")) + len(kernels(report)) for report in reports)
+        # By its own report where that still waited for its process when it ended, as on a busy machine, or by the run.
+        told = sum(map(n_missing, reports)) + sum(
+            int(n) for n in re.findall(r"(\d+) CUDA calls or GPU operations of earlier capture ranges are left out", run.err))
+        assert len(reports) == n_ranges and recorded + told == 20 * n_ranges and told >= 10, (end, recorded, told, run.err)
 
 
 def test_kernels_that_cupti_never_finishes_are_told_of_by_their_range():

@@ -13,7 +13,7 @@
 /* Marks the serials of flushes, which commands of lns_commands_give () never reach. */
 #define FLUSH_SERIAL 0x80000000u
 
-/* How long a range's end waits for a process that does not listen, as it has just begun: it hands over unasked. */
+/* How long a range's end waits for a process that does not listen and has no records of CUPTI. */
 #define UNASKED_NS INT64_C (100000000)
 
 /* The most beginnings and ends of one process that are followed in one go, as other processes wait. */
@@ -131,7 +131,9 @@ end_range (LnsRangeControl *control, LnsPeer *peer)
       asked->flush_asked = command.serial;
       flush.is_asked |= asked == peer;
     }
-  flush.until_ns = lns_monotonic_ns () + (flush.is_asked ? lns_patience ().flush_ns : UNASKED_NS);
+  /* A process that has records and does not listen yet is asked as soon as it does: see ask_again(). */
+  const bool has_more = flush.is_asked || is_withheld (peer, &flush);
+  flush.until_ns = lns_monotonic_ns () + (has_more ? lns_patience ().flush_ns : UNASKED_NS);
   LnsFlush *added = lns_array_try_add (&control->flushes);
   if (added != NULL)
     *added = flush;
@@ -176,6 +178,7 @@ ask_again (LnsRangeControl *control, LnsPeer *peer, LnsFlush *flush)
     return;
   peer->flush_asked = command.serial;
   flush->serial = command.serial;
+  flush->is_asked |= peer->process == flush->process;
 }
 
 static bool
