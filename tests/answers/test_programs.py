@@ -7,6 +7,7 @@ thread, the call and the range. CUDA is the double: its GPU does next to nothing
 
 import json
 import os
+import re
 import sys
 
 import tap
@@ -142,6 +143,11 @@ def test_python_waits_for_its_worker():
                 for f in answer["findings"]]
     assert all("--python-sampling=true" in advice for _, advice, is_frame, _ in findings if is_frame), findings
     assert not any("--python-sampling" in advice for _, advice, _, is_python in findings if not is_python), findings
+
+
+def test_code_of_a_module_is_told_by_its_own_line():
+    said = first_of(ask("/usr/bin/python3", os.path.join(tap.SOURCE, "tests", "programs", "module-code.py")), "cpu-work")["sentence"]
+    assert re.search(r"<module> \(module-code\.py:1[34]\)", said), said
 
 
 tap.main(globals())

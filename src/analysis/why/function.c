@@ -233,11 +233,12 @@ is_importer (LnsReport *report, const LnsStackFrame *frame)
                   strlen ("<frozen importlib")) == 0;
 }
 
-/* What FRAME is counted as: its function, by string id, or the module that is imported, by that of its source. */
+/* What FRAME is counted as: its function, by its name and its source, as every file has a "<module>", and classes of many files
+ * a "run"; or the module that is imported, by its source. */
 static uint64_t
 key_of (LnsReport *report, const LnsStackFrame *frame)
 {
-  return is_import (report, frame) ? (uint64_t)frame->file << 32 : frame->symbol;
+  return (uint64_t)frame->file << 32 | (is_import (report, frame) ? 0 : frame->symbol);
 }
 
 /* How many samples have each function on the stack, by key_of (); and how many there are. */
