@@ -162,8 +162,10 @@ lns_step_bars_text (LnsAnswer *self)
   lns_format_duration (steps->p50_ns, median);
   /* Translators: the name of a step and how long one takes, "batch · median 18.4 ms" */
   g_autofree char *first = g_strdup_printf (_ ("%s · median %s"), name, median);
-  g_autofree char *second = g_strdup_printf (ngettext ("%s step", "%s steps", steps->n),
-                                             lns_format_unsigned (steps->n, number));
+  lns_format_unsigned (steps->n, number);
+  g_autofree char *second =
+      steps->is_cut ? g_strdup_printf (_ ("first %s steps"), number)
+                    : g_strdup_printf (ngettext ("%s step", "%s steps", steps->n), number);
   /* Translators: how many steps took much longer than the others */
   g_autofree char *slow =
       g_strdup_printf (_ (" · %s slow"), lns_format_unsigned (steps->n_slow, number));

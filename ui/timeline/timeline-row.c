@@ -169,6 +169,7 @@ busy_share (LnsTimelineRow *self, const LnsStrip *strip, LnsActivity activity)
   const LnsScale *scale = lns_view_get_scale (self->context->view);
   const int64_t known_ns = lns_report_info (lns_view_get_report (self->context->view))->known_ns;
   int width_px = lns_view_get_width_px (self->context->view);
+  int64_t first_ns, last_ns;
   double sum = 0;
   int n = 0;
   if (strip->kind != LNS_STRIP_RANGES && strip->kind != LNS_STRIP_STATES &&
@@ -176,7 +177,10 @@ busy_share (LnsTimelineRow *self, const LnsStrip *strip, LnsActivity activity)
     return -1;
   if (lns_activity_is_of_cpus (activity))
     width_px = (int)CLAMP (ceil (lns_scale_x_of (scale, known_ns)), 0, width_px);
-  for (int x = 0; x < width_px;)
+  /* Beside what there is to see is nothing that could be busy. */
+  lns_view_get_whole (self->context->view, &first_ns, &last_ns);
+  width_px = (int)CLAMP (ceil (lns_scale_x_of (scale, last_ns)), 0, width_px);
+  for (int x = (int)CLAMP (floor (lns_scale_x_of (scale, first_ns)), 0, width_px); x < width_px;)
     {
       double tile_x;
       const LnsTile *tile = lns_tile_set_at (self->context->tiles, strip, x, &tile_x);

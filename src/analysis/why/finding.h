@@ -115,6 +115,8 @@ typedef struct
 {
   uint32_t name; /* string id of the range that is a step, or of the kernel that begins one, or 0 */
   bool is_kernel;
+  bool
+      is_cut; /* there may be more steps than the N first, which are told apart                   */
   uint32_t thread;
   size_t n, n_slow;
   int64_t p50_ns, p99_ns;

@@ -375,6 +375,7 @@ _lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *e
   size_t n_slow = 0;
 
   steps->n = n;
+  steps->is_cut = n == LNS_WHY_MOST_STEPS;
   if (n == 0)
     return true;
   values = lns_calloc (n, sizeof *values);

@@ -127,8 +127,10 @@ put_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
   if (why->steps.n == 0)
     return;
   char *name = lns_why_step_name (tables, why);
-  fprintf (stream, _ ("Steps: %zu × %s“%s”, median %s, p99 %s.\n"), why->steps.n,
-           why->steps.is_kernel ? _ ("from kernel ") : "", name,
+  fprintf (stream,
+           why->steps.is_cut ? _ ("Steps: the first %zu × %s“%s”, median %s, p99 %s.\n")
+                             : _ ("Steps: %zu × %s“%s”, median %s, p99 %s.\n"),
+           why->steps.n, why->steps.is_kernel ? _ ("from kernel ") : "", name,
            _lns_why_ns (why->steps.p50_ns, p50), _lns_why_ns (why->steps.p99_ns, p99));
   free (name);
 }
@@ -350,8 +352,10 @@ put_json_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
       free (text);
       free (name);
     }
-  fprintf (stream, ",\"count\":%zu,\"p50_ns\":%" PRId64 ",\"p99_ns\":%" PRId64 ",\"outliers\":[",
-           steps->n, steps->p50_ns, steps->p99_ns);
+  fprintf (stream,
+           ",\"count\":%zu,\"is_cut\":%s,\"p50_ns\":%" PRId64 ",\"p99_ns\":%" PRId64
+           ",\"outliers\":[",
+           steps->n, steps->is_cut ? "true" : "false", steps->p50_ns, steps->p99_ns);
   for (size_t i = 0; i < steps->outliers.n; i++)
     {
       const LnsStep *step = &steps->outliers.items[i];
