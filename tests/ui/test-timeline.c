@@ -72,8 +72,8 @@ folds_hide_what_is_below (void)
   LnsReport *report = open_report (known_path);
   LnsRowTree *tree = lns_row_tree_new (report);
   int all_px = lns_row_tree_top_px (tree, lns_row_tree_n_visible (tree));
-  LNS_CHECK_INT (all_px, 4 * LNS_SUMMARY_PX + LNS_COUNTER_PX + (3 + 5 + 1 + 1) * LNS_LANE_PX +
-                             4 * 2 * LNS_ROW_PAD_PX);
+  LNS_CHECK_INT (all_px, LNS_SUMMARY_PX + LNS_COUNTER_PX + (3 + 3 + 5 + 1 + 1) * LNS_LANE_PX +
+                             7 * 2 * LNS_ROW_PAD_PX);
   LNS_CHECK (lns_row_tree_set_expanded (tree, 3, false));
   LNS_CHECK (!lns_row_tree_set_expanded (tree, 3, false));
   LNS_CHECK_INT (lns_row_tree_n_visible (tree), 8);
@@ -416,11 +416,12 @@ charts_are_as_high_as_their_values (void)
   LnsReport *report = open_report (known_path);
   LnsRowTree *tree = lns_row_tree_new (report);
   const LnsPalette *palette = lns_palette_get (LNS_THEME_DARK);
-  LnsTile *busy = paint (report, tree, 3, 0, 512 * SECOND / 50, 0, 1);
+  LnsTile *busy = paint (report, tree, 0, 0, 512 * SECOND / 50, 0, 1);
   LNS_CHECK_INT (busy->key.strip.kind, LNS_STRIP_SUMMARY);
-  LNS_CHECK_INT (pixel (busy, 20, 3), palette->chart); /* the whole height: always in an epoch */
-  LNS_CHECK_INT (pixel (busy, 47, 20), palette->background[1]);
-  LNS_CHECK (busy->pixels[20].busy > 0.999f && busy->pixels[47].busy == 0);
+  LNS_CHECK_INT (pixel (busy, 4, 3),
+                 palette->chart); /* the whole height: in an epoch and a batch */
+  LNS_CHECK_INT (pixel (busy, 48, 20), palette->background[0]); /* in neither */
+  LNS_CHECK (busy->pixels[4].busy > 0.999f && busy->pixels[48].busy == 0);
   lns_tile_free (busy);
   LnsTile *loss = paint (report, tree, 2, 0, 512 * SECOND / 50, 0, 1);
   LNS_CHECK_INT (loss->key.strip.kind, LNS_STRIP_COUNTER);
@@ -428,6 +429,49 @@ charts_are_as_high_as_their_values (void)
   LNS_CHECK_INT (pixel (loss, 2, 15), palette->chart);
   LNS_CHECK_INT (pixel (loss, 480, 15), palette->background[0]);
   lns_tile_free (loss);
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+/* The name of what TILE shows at X_PX: "" where that is nothing. */
+static const char *
+name_at (LnsReport *report, const LnsTile *tile, double x_px)
+{
+  const LnsPixelEvent *event = lns_tile_event_at (tile, x_px, 0);
+  return event != NULL ? lns_report_string (report, event->name, NULL) : "";
+}
+
+/* A millisecond a pixel: an epoch of 900 px begins 10 px before its first half, that is layers, and these begin with calls that take
+ * a quarter of the time. */
+static void
+a_thread_shows_what_is_innermost (void)
+{
+  LnsReport *report = open_report (known_path);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  const uint32_t row = row_called (tree, "main (4711)", 0);
+  LnsTile *tile = paint (report, tree, row, 0, 512 * SECOND / 1000, 0, 1);
+  LNS_CHECK_INT (tile->key.strip.kind, LNS_STRIP_COMBINED);
+  LNS_CHECK_STR (name_at (report, tile, 5), "epoch 0");
+  LNS_CHECK_STR (name_at (report, tile, 20), "layer 0 (conv2d, 3×3, stride 1)");
+  LNS_CHECK_STR (name_at (report, tile, 52.5), "layer 0 (conv2d, 3×3, stride 1)");
+  LNS_CHECK_STR (name_at (report, tile, 53.5), "layer 1 (conv2d, 3×3, stride 1)");
+  LNS_CHECK_STR (name_at (report, tile, 10 + 2 * 43 + 31), "forward"); /* layer 2 is shorter */
+  LNS_CHECK_STR (name_at (report, tile, 443), "epoch 0");              /* between the halves */
+  const LnsPixelEvent *layer = lns_tile_event_at (tile, 20, 0);
+  LNS_CHECK_INT (layer->duration_ns, 43 * SECOND / 1000);
+  LNS_CHECK_INT (tile->edges[layer - tile->events].x0, 10);
+  LNS_CHECK_INT (tile->edges[layer - tile->events].x1,
+                 29); /* its last calls take most of a pixel */
+  LNS_CHECK_INT (tile->edges[lns_tile_event_at (tile, 40, 0) - tile->events].x0, 30);
+  LNS_CHECK_INT (tile->edges[lns_tile_event_at (tile, 40, 0) - tile->events].x1, 53);
+  LNS_CHECK_INT (pixel (tile, 5, 3),
+                 0x76b900); /* the colour that the program chose for the epoch */
+  lns_tile_free (tile);
+  /* Of the events left of the tile, what shows in it is known as well. */
+  tile = paint (report, tree, row, 0, 512 * SECOND / 1000, 1, 1);
+  LNS_CHECK_STR (name_at (report, tile, 900 - 512 - 1), "epoch 0");
+  LNS_CHECK_STR (name_at (report, tile, 900 - 512 + 1), "");
+  lns_tile_free (tile);
   lns_row_tree_unref (tree);
   lns_report_close (report);
 }
@@ -812,6 +856,7 @@ main (int argc, char **argv)
   LNS_TEST (marks_are_flags_and_losses_are_hatched);
   LNS_TEST (open_ranges_fade_out);
   LNS_TEST (charts_are_as_high_as_their_values);
+  LNS_TEST (a_thread_shows_what_is_innermost);
   LNS_TEST (a_pan_paints_new_strips_only);
   LNS_TEST (thousands_of_rows_share_widgets);
   LNS_TEST (a_scrollbar_is_there_if_there_is_more);

@@ -82,7 +82,7 @@ def test_rows_are_named_and_described():
         assert {"row.show-in-events", "row.pin", "row.zoom-to", "row.expand"} <= set(row.actions()), row.actions()
         assert re.fullmatch(r"20,235 events; view -.* – 10\..* s; (89\.9|90\.\d) % in NVTX ranges", row.description), row.description
         heights = [row.extents()[3] for row in timeline.rows()]
-        assert heights == [24, 58, 42, 24, 94, 24, 22, 24, 22], heights
+        assert heights == [24, 58, 42, 22, 94, 22, 22, 22, 22], heights
 
 
 def test_numbers_have_the_signs_of_the_locale():

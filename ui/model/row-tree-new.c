@@ -9,6 +9,7 @@
 
 #include "src/base/compare.h"
 #include "src/tables/lanes.h"
+#include "ui/model/lane-look.h"
 #include "ui/model/row-tree-private.h"
 
 #define MAX_LEVELS 7
@@ -68,8 +69,10 @@ typedef struct
   bool *has_ranges, *has_calls;   /* per process */
   bool *has_gpu;                  /* per process */
   bool *calls_cuda;               /* per thread */
-  bool *is_quiet;                 /* per thread */
-  uint32_t *n_quiet;              /* per process */
+  bool *drives;                   /* per thread: it has NVTX ranges or calls CUDA */
+  bool any_drives;
+  bool *is_quiet;             /* per thread */
+  uint32_t *n_quiet;          /* per process */
   uint32_t *first_counter_of; /* per device and kind of counters: the track of the first, or none */
   LnsRowTree *tree;
 } Builder;
@@ -337,6 +340,7 @@ count_contexts (Builder *builder)
   builder->has_calls = g_new0 (bool, builder->n_processes + 1);
   builder->has_gpu = g_new0 (bool, builder->n_processes + 1);
   builder->calls_cuda = g_new0 (bool, builder->n_threads + 1);
+  builder->drives = g_new0 (bool, builder->n_threads + 1);
   builder->first_counter_of = g_new (uint32_t, 2 * (builder->n_devices + 1));
   memset (builder->first_counter_of, 0xff, 2 * (builder->n_devices + 1) * sizeof (uint32_t));
   builder->work_lane_of = g_new (uint32_t, builder->n_streams + 1);
@@ -356,7 +360,12 @@ count_contexts (Builder *builder)
           builder->has_calls[track->process] |= kind == LNS_LANE_CUDA_API;
           builder->has_gpu[track->process] |= track->device < builder->n_devices;
           if (track->thread < builder->n_threads)
-            builder->calls_cuda[track->thread] |= kind == LNS_LANE_CUDA_API;
+            {
+              const bool drives = kind == LNS_LANE_CUDA_API || kind == LNS_LANE_NVTX_PUSH_POP;
+              builder->calls_cuda[track->thread] |= kind == LNS_LANE_CUDA_API;
+              builder->drives[track->thread] |= drives;
+              builder->any_drives |= drives;
+            }
         }
       if (context == LNS_ID_NONE && track->device < builder->n_devices &&
           (track->kind == LNS_TRACK_COUNTER || track->kind == LNS_TRACK_GPU_METRIC))
@@ -492,6 +501,14 @@ is_folded_stream (const Builder *builder, const Leaf *leaf)
           builder->work_lane_of[track->stream] == LNS_ID_NONE);
 }
 
+/* Whether the thread of TRACK is one of those that only help others, which are folded: their one lane says what they do. */
+static bool
+is_helper (const Builder *builder, const LnsTrack *track)
+{
+  return builder->any_drives && track->thread < builder->n_threads &&
+         !builder->drives[track->thread];
+}
+
 /* Appends a row of KIND for LEAF under PARENT. */
 static uint32_t
 add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
@@ -504,8 +521,9 @@ add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
     .kind = kind,
     .expanded = !(kind == LNS_ROW_PROCESS && track->process < builder->n_processes &&
                   is_aside (builder, track->process)) &&
-                kind != LNS_ROW_CPUS && kind != LNS_ROW_THREADS && kind != LNS_ROW_KERNELS &&
-                kind != LNS_ROW_MEMORY && kind != LNS_ROW_PROJECTION && kind != LNS_ROW_COUNTER &&
+                !(kind == LNS_ROW_THREAD && is_helper (builder, track)) && kind != LNS_ROW_CPUS &&
+                kind != LNS_ROW_THREADS && kind != LNS_ROW_KERNELS && kind != LNS_ROW_MEMORY &&
+                kind != LNS_ROW_PROJECTION && kind != LNS_ROW_COUNTER &&
                 !(kind == LNS_ROW_GPU && track->kind == LNS_TRACK_CUDA_OVERHEAD) &&
                 !(kind == LNS_ROW_STREAM && is_folded_stream (builder, leaf)),
     .depth = parent == LNS_ID_NONE ? 0 : row_at (tree, parent)->depth + 1,
@@ -528,15 +546,18 @@ add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
 }
 
 static void
-add_lane (LnsRowTree *tree, uint32_t row, const Leaf *leaf)
+add_lane (const Builder *builder, uint32_t row, const Leaf *leaf)
 {
+  LnsRowTree *tree = builder->tree;
   if (leaf->lane == LNS_ID_NONE)
     return;
   g_array_append_val (tree->lanes, leaf->lane);
   tree->row_of_lane[leaf->lane] = row;
   row_at (tree, row)->n_own++;
+  const bool is_bars = lns_lane_look (builder->lanes[leaf->lane].kind)->form == LNS_LOOK_BARS;
   for (uint32_t up = row; up != LNS_ID_NONE; up = row_at (tree, up)->parent)
     {
+      row_at (tree, up)->combines |= is_bars && row_at (tree, up)->kind == LNS_ROW_THREAD;
       row_at (tree, up)->n_lanes++;
       row_at (tree, up)->n_events += leaf->n_events;
     }
@@ -577,7 +598,7 @@ add_rows (Builder *builder, const Leaf *leaves, uint32_t n_leaves)
             add_all_streams (builder, parent, leaf);
           rows[level] = add_row (builder, kind, parent, leaf);
         }
-      add_lane (builder->tree, rows[leaf->n_levels - 1], leaf);
+      add_lane (builder, rows[leaf->n_levels - 1], leaf);
     }
 }
 
@@ -691,6 +712,7 @@ lns_row_tree_new (LnsReport *report)
   g_free (builder.has_calls);
   g_free (builder.has_gpu);
   g_free (builder.calls_cuda);
+  g_free (builder.drives);
   g_free (builder.first_counter_of);
   g_free (builder.is_quiet);
   g_free (builder.n_quiet);

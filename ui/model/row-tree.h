@@ -76,6 +76,7 @@ typedef struct
   uint32_t context; /* or LNS_ID_NONE                                                         */
   uint32_t stream;  /* or LNS_ID_NONE                                                         */
   uint32_t rank;    /* where it stands                                                        */
+  bool combines;    /* of a thread: it may show its ranges and calls in one lane              */
   bool splits;      /* rows by name or kind are to come below it once it is unfolded          */
   const LnsFacetSet *set; /* of several lanes that are drawn as one: what is drawn, or NULL      */
   uint32_t facet;         /* which one                                                          */
@@ -86,11 +87,20 @@ typedef struct
   char *label;       /* UTF-8, one line: "python3 (4711)", "NVTX: domain"                      */
 } LnsRow;
 
+/* Whether ROW shows what a thread does in one lane: the innermost of its ranges and calls, over its states. Where these have rows of
+ * their own below it, the states suffice, if there are any. */
+static inline bool
+lns_row_is_combined (const LnsRow *row)
+{
+  return row->combines && !(row->expanded && row->n_own > 0);
+}
+
 /* Whether ROW is a chart of how busy what is below it is. */
 static inline bool
 lns_row_is_chart (const LnsRow *row)
 {
-  return lns_row_kind_is_group (row->kind) && !(row->kind == LNS_ROW_THREAD && row->n_own > 0);
+  return lns_row_kind_is_group (row->kind) && !lns_row_is_combined (row) &&
+         !(row->kind == LNS_ROW_THREAD && row->n_own > 0);
 }
 
 typedef struct LnsRowTree LnsRowTree;

@@ -13,6 +13,9 @@
 #include "ui/model/lane-look.h"
 #include "ui/model/palette.h"
 #include "ui/model/summary.h"
+#include "ui/tiles/chart-painter.h"
+#include "ui/tiles/combined.h"
+#include "ui/tiles/mark-list.h"
 #include "ui/tiles/tile-labels.h"
 #include "ui/tiles/tile-raster.h"
 
@@ -24,7 +27,6 @@
 #define FADE_PX       24
 #define MARK_PX       3 /* half the width of a mark's flag */
 #define MIN_LOSS_PX   3
-#define MARGIN_PX     2 /* above and below a chart */
 
 /* Tiles with more marks than this show coverage instead of single marks. */
 #define MAX_LISTED_MARKS (LNS_TILE_PX / 2)
@@ -63,9 +65,8 @@ struct LnsTilePainter
 /* --- Colours and places ---------------------------------------------------------------------- */
 
 static uint64_t
-hash_of (LnsTilePainter *self, uint32_t name)
+hash_of (LnsTilePainter *self, uint32_t row, uint32_t name)
 {
-  uint32_t row = self->tile->key.strip.row;
   KeptHue *kept = &self->hues[(name * 31 + row) % KEPT_HUES];
   if (kept->hash != 0 && kept->name == name && kept->row == row)
     return kept->hash;
@@ -77,9 +78,15 @@ hash_of (LnsTilePainter *self, uint32_t name)
 }
 
 static uint32_t
+color_in_row (LnsTilePainter *self, uint32_t row, uint32_t own_argb, uint32_t name)
+{
+  return lns_palette_color (self->palette, own_argb, own_argb != 0 ? 0 : hash_of (self, row, name));
+}
+
+static uint32_t
 color_of (LnsTilePainter *self, uint32_t own_argb, uint32_t name)
 {
-  return lns_palette_color (self->palette, own_argb, own_argb != 0 ? 0 : hash_of (self, name));
+  return color_in_row (self, self->tile->key.strip.row, own_argb, name);
 }
 
 /* Device pixels from the tile's left edge. */
@@ -114,17 +121,6 @@ paint_losses (LnsTilePainter *self)
 }
 
 /* --- Bars: one for each range or, of ranges too narrow, as high as the part of the time that they cover --------- */
-
-/* The edges of EVENT. Adjacent bars share an edge, as all edges are rounded alike. A bar is at least a pixel wide. */
-static void
-edges_of (LnsTilePainter *self, const LnsPixelEvent *event, int *ret_x0, int *ret_x1)
-{
-  int64_t end_ns = lns_sum (event->start_ns, event->duration_ns);
-  double x0 = CLAMP (x_of (self, event->start_ns), -1e6, 1e6);
-  double x1 = CLAMP (x_of (self, end_ns), -1e6, 1e6);
-  *ret_x0 = (int)lround (x0);
-  *ret_x1 = MAX ((int)lround (x1), *ret_x0 + 1);
-}
 
 /* --- Coverage ------------------------------------------------------------------------------ */
 
@@ -197,7 +193,7 @@ static void
 paint_bar (LnsTilePainter *self, const LnsPixelEvent *event)
 {
   int scale = self->tile->key.scale, bar_px = bar_height_px (self) * scale, x0, x1;
-  edges_of (self, event, &x0, &x1);
+  lns_tile_edges_of (self->tile, event, &x0, &x1);
   uint32_t rgb = color_of (self, event->color, event->name);
   lns_raster_fill (&self->raster, x0, x1, 0, bar_px, rgb);
   if (x1 - x0 >= EDGE_MIN_PX * scale)
@@ -210,22 +206,34 @@ paint_bar (LnsTilePainter *self, const LnsPixelEvent *event)
     lns_raster_blend (&self->raster, x1 - fade_px, x1, 0, bar_px, self->background, 0, 1);
 }
 
-/* Writes NAME from X_PX on, in at most WIDTH_PX; nothing is drawn outside [X_PX, X_PX + WIDTH_PX).
+/* Writes NAME, of an event of ROW, from X_PX on, in at most WIDTH_PX; nothing is drawn outside [X_PX, X_PX + WIDTH_PX).
  * Logical pixels. */
 static void
-write_name (
-    LnsTilePainter *self, cairo_t *cr, uint32_t name, double x_px, double width_px, uint32_t rgb)
+write_name_of (LnsTilePainter *self,
+               cairo_t *cr,
+               uint32_t row,
+               uint32_t name,
+               double x_px,
+               double width_px,
+               uint32_t rgb)
 {
   int text_px, line_px;
   GdkRGBA color = lns_palette_rgba (rgb, 1);
-  const LnsRow *row = lns_row_tree_row (self->tree, self->tile->key.strip.row);
-  PangoLayout *layout = lns_tile_labels_layout (self->labels, name, lns_row_names (row), width_px,
-                                                &text_px, &line_px);
+  PangoLayout *layout = lns_tile_labels_layout (self->labels, name,
+                                                lns_row_names (lns_row_tree_row (self->tree, row)),
+                                                width_px, &text_px, &line_px);
   if (layout == NULL || x_px + text_px <= 0)
     return;
   cairo_move_to (cr, x_px, (bar_height_px (self) - line_px) / 2);
   gdk_cairo_set_source_rgba (cr, &color);
   pango_cairo_show_layout (cr, layout);
+}
+
+static void
+write_name (
+    LnsTilePainter *self, cairo_t *cr, uint32_t name, double x_px, double width_px, uint32_t rgb)
+{
+  write_name_of (self, cr, self->tile->key.strip.row, name, x_px, width_px, rgb);
 }
 
 /* A context for text, scaled to logical pixels. */
@@ -395,7 +403,7 @@ paint_state (LnsTilePainter *self, const LnsPixelEvent *event, LnsThreadState st
 {
   const LnsPalette *palette = self->palette;
   int scale = self->tile->key.scale, bar_px = bar_height_px (self) * scale, x0, x1;
-  edges_of (self, event, &x0, &x1);
+  lns_tile_edges_of (self->tile, event, &x0, &x1);
   switch (state)
     {
     case LNS_STATE_RUNNING:
@@ -420,14 +428,11 @@ paint_state (LnsTilePainter *self, const LnsPixelEvent *event, LnsThreadState st
     }
 }
 
+/* Writes what SPAN is from X_PX on, in at most WIDTH_PX. Logical pixels. */
 static void
-write_state (LnsTilePainter *self,
-             cairo_t *cr,
-             const LnsPixelEvent *event,
-             const LnsThreadSpan *span)
+write_state (
+    LnsTilePainter *self, cairo_t *cr, const LnsThreadSpan *span, double x_px, double width_px)
 {
-  double scale = self->tile->key.scale, x_px = round (x_of (self, event->start_ns) / scale);
-  double width_px = (double)event->duration_ns / self->ns_per_px / scale;
   int text_px, line_px;
   if (width_px < LNS_LABEL_MIN_PX)
     return;
@@ -444,7 +449,7 @@ write_state (LnsTilePainter *self,
 
 /* What a thread does between its times on CPUs, then these, as high as the part of a pixel that they cover. */
 static void
-paint_states (LnsTilePainter *self)
+paint_state_bars (LnsTilePainter *self)
 {
   LnsTile *tile = self->tile;
   int scale = tile->key.scale, bar_px = bar_height_px (self) * scale;
@@ -460,74 +465,21 @@ paint_states (LnsTilePainter *self)
   for (uint32_t i = 0; i < tile->n_events; i++)
     if (tile->spans[i].state == LNS_STATE_RUNNING)
       paint_state (self, &tile->events[i], LNS_STATE_RUNNING);
+}
+
+static void
+paint_states (LnsTilePainter *self)
+{
+  LnsTile *tile = self->tile;
+  const double scale = tile->key.scale;
+  paint_state_bars (self);
   cairo_t *cr = text_context (self);
   for (uint32_t i = 0; i < tile->n_events; i++)
-    write_state (self, cr, &tile->events[i], &tile->spans[i]);
+    write_state (self, cr, &tile->spans[i], round (x_of (self, tile->events[i].start_ns) / scale),
+                 (double)tile->events[i].duration_ns / self->ns_per_px / scale);
   cairo_destroy (cr);
   cairo_surface_flush (tile->surface);
   paint_losses (self);
-}
-
-/* --- Charts: how busy a process or thread is, and counters ------------------------------------ */
-
-/* The upper edge of column P at HEIGHT, joined to that of the column before it at LAST. */
-static void
-paint_edge (LnsTilePainter *self, int p, int bottom, int height, int last)
-{
-  int scale = self->tile->key.scale, low = height - scale;
-  if (p > 0 && last < low)
-    low = last;
-  lns_raster_fill (&self->raster, p, p + 1, bottom - height, bottom - low,
-                   self->palette->chart_line);
-  if (p > 0 && last > height)
-    lns_raster_fill (&self->raster, p - 1, p, bottom - last, bottom - height,
-                     self->palette->chart_line);
-}
-
-static void
-paint_chart (LnsTilePainter *self, const float *shares)
-{
-  int scale = self->tile->key.scale;
-  int bottom = self->raster.height_px - MARGIN_PX * scale;
-  int room = bottom - MARGIN_PX * scale, last = 0;
-  for (int p = 0; p < self->n_px; p++)
-    {
-      const float share = fminf (shares[p], 1); /* a process may have several CPUs */
-      int height = share > 0 ? MAX ((int)lroundf (share * (float)room), scale) : 0;
-      lns_raster_fill (&self->raster, p, p + 1, bottom - height, bottom, self->palette->chart);
-      if (height > 0 || last > 0)
-        paint_edge (self, p, bottom, height, last);
-      last = height;
-    }
-  paint_losses (self);
-}
-
-static void
-paint_counter (LnsTilePainter *self, double low, double high)
-{
-  int scale = self->tile->key.scale;
-  int bottom = self->raster.height_px - MARGIN_PX * scale;
-  int room = bottom - MARGIN_PX * scale - scale;
-  low = fmin (low, 0);
-  high = fmax (high, 0);
-  if (!(high > low)) /* also where there is no sample */
-    high = low + 1;
-#define HEIGHT(value) ((int)lround (((value)-low) / (high - low) * room))
-  int zero = HEIGHT (0), last = -1;
-  for (int p = 0; p < self->n_px; p++)
-    {
-      const LnsCounterPixel *sample = &self->tile->samples[p];
-      if (!isfinite (sample->last) || !isfinite (sample->min) || !isfinite (sample->max))
-        continue;
-      int height = HEIGHT (sample->last);
-      lns_raster_fill (&self->raster, p, p + 1, bottom - MAX (height, zero),
-                       bottom - MIN (height, zero), self->palette->chart);
-      lns_raster_fill (&self->raster, p, p + 1, bottom - HEIGHT (sample->max) - scale,
-                       bottom - HEIGHT (sample->min), self->palette->chart_line);
-      paint_edge (self, p, bottom, height + scale, last < 0 ? height + scale : last);
-      last = height + scale;
-    }
-#undef HEIGHT
 }
 
 /* --- What is painted ------------------------------------------------------------------------- */
@@ -581,50 +533,6 @@ load_ranges (LnsTilePainter *self)
   return true;
 }
 
-/* Reads few marks one by one: the pixel query does not list marks, as they have no width. */
-static bool
-list_marks (LnsTilePainter *self)
-{
-  LnsTile *tile = self->tile;
-  uint32_t lane = tile->key.strip.lane;
-  uint64_t ordinal, n = lns_report_lane_info (self->report, lane)->n_events;
-  if (!lns_report_find (self->report, lane, self->origin_ns, &ordinal, &self->error))
-    return false;
-  int64_t end_ns = lns_sum (self->origin_ns, tile->key.ns_per_tile);
-  g_autoptr (GArray) events = g_array_new (FALSE, FALSE, sizeof (LnsPixelEvent));
-  LnsLaneKind kind = lns_report_lanes (self->report, NULL)[lane].kind;
-  int color = lns_lane_kind_extra (kind, LNS_COLUMN_COLOR);
-  for (gboolean more = TRUE; more && ordinal < n;)
-    {
-      uint32_t index = lns_report_chunk_of (self->report, lane, ordinal);
-      LnsColumnMask columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |
-                              LNS_COLUMN_BIT (LNS_COLUMN_COLOR);
-      const LnsChunk *chunk = lns_report_chunk (self->report, lane, index, columns, &self->error);
-      if (chunk == NULL)
-        return false;
-      uint64_t before = ordinal;
-      for (uint64_t i = ordinal - chunk->first; i < chunk->n && more; i++, ordinal++)
-        {
-          LnsPixelEvent event = { .ordinal = ordinal,
-                                  .start_ns = chunk->start_ns[i],
-                                  .name = chunk->name[i],
-                                  .flags = chunk->flags[i],
-                                  .lane = lane };
-          if (color >= 0 && chunk->extra[color] != NULL)
-            event.color = (uint32_t)chunk->extra[color][i];
-          more = event.start_ns < end_ns;
-          if (more)
-            g_array_append_val (events, event);
-        }
-      lns_chunk_unref (chunk);
-      if (ordinal == before)
-        break; /* a chunk that does not hold what the directory says */
-    }
-  tile->n_events = events->len;
-  tile->events = (LnsPixelEvent *)(void *)g_array_free (g_steal_pointer (&events), FALSE);
-  return true;
-}
-
 static bool
 load_marks (LnsTilePainter *self)
 {
@@ -642,7 +550,10 @@ load_marks (LnsTilePainter *self)
       return true;
     }
   g_clear_pointer (&self->tile->events, g_free);
-  return list_marks (self);
+  self->tile->n_events = 0;
+  return lns_mark_list_read (self->report, self->tile->key.strip.lane, self->origin_ns,
+                             lns_sum (self->origin_ns, self->tile->key.ns_per_tile),
+                             &self->tile->events, &self->tile->n_events, &self->error);
 }
 
 static int
@@ -771,6 +682,140 @@ load_counter (LnsTilePainter *self, double *ret_low, double *ret_high)
   return true;
 }
 
+/* --- What a thread does, in one lane: its ranges and calls, under them its states --------------- */
+
+/* So far beside the tile what is there is looked at, as what is written onto bars reaches from tile to tile; also the most that a name
+ * takes. */
+#define BESIDE_PX 160
+
+/* What stands for the thread's state at each pixel, with the background where nothing does. */
+static uint32_t *
+underline (LnsTilePainter *self)
+{
+  const LnsTile *tile = self->tile;
+  uint32_t *rgb = g_new (uint32_t, self->n_px);
+  for (int p = 0; p < self->n_px; p++)
+    rgb[p] = self->background;
+  for (uint32_t i = 0; i < tile->n_events && tile->spans != NULL; i++)
+    {
+      int x0, x1;
+      lns_tile_edges_of (tile, &tile->events[i], &x0, &x1);
+      for (int p = MAX (x0, 0); p < MIN (x1, self->n_px); p++)
+        rgb[p] = lns_palette_state_mark (self->palette, tile->spans[i].state);
+    }
+  for (int p = 0; p < self->n_px && tile->spans != NULL; p++)
+    if (tile->pixels[p].busy >= 0.5f)
+      rgb[p] = self->palette->running;
+  return rgb;
+}
+
+/* Events too narrow to be told apart, in the place of what they lie in, or over the states as high as the part that they cover. */
+static void
+paint_narrow (LnsTilePainter *self, const LnsCombinedPixel *narrow, int bar_px)
+{
+  self->tile->narrow = g_new (uint32_t, self->n_px);
+  for (int p = 0; p < self->n_px; p++)
+    {
+      self->tile->narrow[p] = narrow[p].lane;
+      if (narrow[p].lane == LNS_ID_NONE)
+        continue;
+      const uint32_t row = lns_row_tree_row_of_lane (self->tree, narrow[p].lane);
+      const bool is_alone =
+          narrow[p - 1].name == narrow[p].name && narrow[p + 1].name == narrow[p].name;
+      const uint32_t rgb = is_alone ? color_in_row (self, row, narrow[p].color, narrow[p].name)
+                                    : self->palette->coverage;
+      const float share = narrow[p].busy >= 0.5f ? 1 : MAX (narrow[p].busy, MIN_COVERAGE);
+      self->tile->pixels[p].name = narrow[p].name;
+      self->tile->pixels[p].count = narrow[p].count;
+      lns_raster_fill (&self->raster, p, p + 1, bar_px - (int)lroundf (share * (float)bar_px),
+                       bar_px, rgb);
+    }
+}
+
+static void
+write_pieces (LnsTilePainter *self, int beside)
+{
+  const LnsTile *tile = self->tile;
+  const double scale = tile->key.scale;
+  cairo_t *cr = text_context (self);
+  for (uint32_t i = 0; i < tile->n_events; i++)
+    {
+      const LnsTileEdges *edges = &tile->edges[i];
+      const LnsPixelEvent *event = &tile->events[i];
+      const double x_px = edges->x0 / scale;
+      const double width_px = MIN ((edges->x1 - edges->x0) / scale, BESIDE_PX);
+      if (edges->x0 <= -beside || width_px < LNS_LABEL_MIN_PX)
+        continue;
+      if (tile->spans[i].state != LNS_STATE_NONE)
+        write_state (self, cr, &tile->spans[i], x_px, width_px);
+      else
+        {
+          const uint32_t row = lns_row_tree_row_of_lane (self->tree, event->lane);
+          write_name_of (self, cr, row, event->name, x_px + LNS_LABEL_PAD_PX,
+                         width_px - 2 * LNS_LABEL_PAD_PX,
+                         lns_palette_text_on (color_in_row (self, row, event->color, event->name)));
+        }
+    }
+  cairo_destroy (cr);
+  cairo_surface_flush (self->tile->surface);
+}
+
+static void
+paint_combined (LnsTilePainter *self, const LnsCombined *combined, int beside)
+{
+  LnsTile *tile = self->tile;
+  const int scale = tile->key.scale, whole_px = bar_height_px (self) * scale;
+  const bool has_states = tile->key.strip.lane != LNS_ID_NONE;
+  const int bar_px = whole_px - (has_states ? LNS_STATE_UNDERLINE_PX * scale : 0);
+  g_autofree uint32_t *line = underline (self);
+  if (has_states)
+    paint_state_bars (self);
+  lns_combined_join (combined, self->report, beside, self->palette->blocked, tile);
+  paint_narrow (self, combined->narrow + beside, bar_px);
+  for (uint32_t i = 0; i < tile->n_events; i++)
+    {
+      const LnsPixelEvent *event = &tile->events[i];
+      const LnsTileEdges *edges = &tile->edges[i];
+      if (tile->spans[i].state != LNS_STATE_NONE)
+        continue;
+      const uint32_t rgb = color_in_row (self, lns_row_tree_row_of_lane (self->tree, event->lane),
+                                         event->color, event->name);
+      lns_raster_fill (&self->raster, edges->x0, edges->x1, 0, bar_px, rgb);
+      if (edges->x1 - edges->x0 >= EDGE_MIN_PX * scale)
+        lns_raster_fill (&self->raster, edges->x1 - scale, edges->x1, 0, bar_px,
+                         lns_palette_mix (rgb, 0x000000, EDGE_SHADE));
+      for (int p = MAX (edges->x0, 0); p < MIN (edges->x1, self->n_px); p++)
+        lns_raster_fill (&self->raster, p, p + 1, bar_px, whole_px, line[p]);
+    }
+  write_pieces (self, beside);
+  paint_losses (self);
+}
+
+static bool
+load_combined (LnsTilePainter *self, LnsCombined *ret_combined, int beside)
+{
+  LnsPixelQuery wide = self->query;
+  if (self->tile->key.strip.lane != LNS_ID_NONE)
+    {
+      if (!load_states (self))
+        return false;
+    }
+  else
+    {
+      g_autofree float *shares = g_new0 (float, self->n_px);
+      if (!load_summary (self, shares))
+        return false;
+    }
+  wide.origin_ns = lns_difference (self->origin_ns, (int64_t)ceil (beside * self->ns_per_px));
+  wide.n_px += 2 * (uint32_t)beside;
+  if (!lns_combined_query (self->report, self->tree, self->tile->key.strip.row, &wide,
+                           &self->result, ret_combined, &self->error))
+    return false;
+  if (ret_combined->coarse)
+    self->tile->state = LNS_TILE_COARSE;
+  return true;
+}
+
 /* --- Tiles --------------------------------------------------------------------------------- */
 
 static bool
@@ -805,14 +850,26 @@ paint_strip (LnsTilePainter *self)
       if (ok)
         paint_states (self);
       break;
+    case LNS_STRIP_COMBINED:
+      {
+        const int beside = BESIDE_PX * self->tile->key.scale;
+        LnsCombined combined = { 0 };
+        ok = load_combined (self, &combined, beside);
+        if (ok)
+          paint_combined (self, &combined, beside);
+        lns_combined_clear (&combined);
+        break;
+      }
     case LNS_STRIP_SUMMARY:
       {
         g_autofree float *shares = g_new0 (float, self->n_px);
         ok = load_summary (self, shares);
         if (ok)
-          paint_chart (self, shares);
-        if (ok)
-          paint_unknown (self);
+          {
+            lns_chart_paint_shares (&self->raster, self->palette, self->tile->key.scale, shares);
+            paint_losses (self);
+            paint_unknown (self);
+          }
         break;
       }
     case LNS_STRIP_COUNTER:
@@ -820,7 +877,8 @@ paint_strip (LnsTilePainter *self)
         double low = 0, high = 0;
         ok = load_counter (self, &low, &high);
         if (ok)
-          paint_counter (self, low, high);
+          lns_chart_paint_counter (&self->raster, self->palette, self->tile->key.scale,
+                                   self->tile->samples, low, high);
         break;
       }
     }

@@ -5,6 +5,8 @@
 
 #include "ui/tiles/tile.h"
 
+#include <math.h>
+
 #include "src/base/search.h"
 #include "ui/model/lane-look.h"
 #include "ui/model/palette.h"
@@ -42,7 +44,8 @@ uint32_t
 lns_strip_count (const LnsRowTree *tree, uint32_t row)
 {
   const LnsRow *it = lns_row_tree_row (tree, row);
-  bool is_one = lns_row_is_chart (it) || lns_row_kind_is_merged (it->kind);
+  bool is_one =
+      lns_row_is_chart (it) || lns_row_is_combined (it) || lns_row_kind_is_merged (it->kind);
   return is_one || it->kind == LNS_ROW_COUNTER ? 1 : lns_row_tree_n_shown_lanes (tree, row);
 }
 
@@ -55,6 +58,12 @@ lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t 
                      lns_row_tree_lane_px (tree) };
   if (lns_row_is_chart (it))
     return strip;
+  if (lns_row_is_combined (it))
+    {
+      strip.kind = LNS_STRIP_COMBINED;
+      strip.lane = it->n_own > 0 ? lanes[0] : LNS_ID_NONE;
+      return strip;
+    }
   strip.kind = LNS_STRIP_RANGES;
   if (lns_row_is_waiting (it))
     return strip;
@@ -80,9 +89,11 @@ lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t 
 LnsActivity
 lns_strip_activity (LnsReport *report, const LnsRowTree *tree, const LnsStrip *strip)
 {
-  return strip->kind == LNS_STRIP_SUMMARY  ? lns_summary_activity (report, tree, strip->row)
-         : strip->kind == LNS_STRIP_STATES ? LNS_ACTIVITY_ON_CPU
-                                           : LNS_ACTIVITY_NONE;
+  const bool is_of_thread = strip->kind == LNS_STRIP_STATES || strip->kind == LNS_STRIP_COMBINED;
+  return is_of_thread && strip->lane != LNS_ID_NONE ? LNS_ACTIVITY_ON_CPU
+         : is_of_thread || strip->kind == LNS_STRIP_SUMMARY
+             ? lns_summary_activity (report, tree, strip->row)
+             : LNS_ACTIVITY_NONE;
 }
 
 int
@@ -102,6 +113,14 @@ lns_strip_top_px (const LnsStrip *strip, uint32_t i)
 }
 
 /* --- Tiles --------------------------------------------------------------------------------- */
+
+uint32_t
+lns_strip_row_of (const LnsRowTree *tree, const LnsStrip *strip, uint32_t lane)
+{
+  const uint32_t row =
+      strip->kind == LNS_STRIP_COMBINED ? lns_row_tree_row_of_lane (tree, lane) : LNS_ID_NONE;
+  return row != LNS_ID_NONE ? row : strip->row;
+}
 
 LnsNames
 lns_row_names (const LnsRow *row)
@@ -133,6 +152,18 @@ lns_event_hue (LnsReport *report, const LnsRowTree *tree, const LnsRow *row, uin
                           domain_bytes);
 }
 
+void
+lns_tile_edges_of (const LnsTile *tile, const LnsPixelEvent *event, int *ret_x0, int *ret_x1)
+{
+  const int64_t origin_ns = lns_tile_origin_ns (&tile->key);
+  const double ns_per_px = (double)tile->key.ns_per_tile / (LNS_TILE_PX * tile->key.scale);
+  const int64_t end_ns = lns_sum (event->start_ns, event->duration_ns);
+  const double x0 = (double)lns_difference (event->start_ns, origin_ns) / ns_per_px;
+  const double x1 = (double)lns_difference (end_ns, origin_ns) / ns_per_px;
+  *ret_x0 = (int)lround (CLAMP (x0, -1e6, 1e6));
+  *ret_x1 = MAX ((int)lround (CLAMP (x1, -1e6, 1e6)), *ret_x0 + 1);
+}
+
 gsize
 lns_tile_bytes (const LnsTile *tile)
 {
@@ -141,6 +172,8 @@ lns_tile_bytes (const LnsTile *tile)
   return sizeof *tile + (tile->surface != NULL ? n_px * height_px * 4 : 0) +
          tile->n_events * sizeof *tile->events +
          (tile->spans != NULL ? tile->n_events * sizeof *tile->spans : 0) +
+         (tile->edges != NULL ? tile->n_events * sizeof *tile->edges : 0) +
+         (tile->narrow != NULL ? n_px * sizeof *tile->narrow : 0) +
          (tile->pixels != NULL ? n_px * sizeof *tile->pixels : 0) +
          (tile->samples != NULL ? n_px * sizeof *tile->samples : 0);
 }
@@ -153,14 +186,27 @@ lns_tile_free (LnsTile *tile)
   g_clear_pointer (&tile->surface, cairo_surface_destroy);
   g_free (tile->events);
   g_free (tile->spans);
+  g_free (tile->edges);
+  g_free (tile->narrow);
   g_free (tile->pixels);
   g_free (tile->samples);
   g_free (tile);
 }
 
+/* The same where TILE says where each event shows. */
+static const LnsPixelEvent *
+piece_at (const LnsTile *tile, double x_px)
+{
+  const double x = x_px * tile->key.scale;
+  const uint64_t i = LNS_LOWER_BOUND (tile->n_events, piece, tile->edges[piece].x0 <= x);
+  return i > 0 && x < tile->edges[i - 1].x1 ? &tile->events[i - 1] : NULL;
+}
+
 const LnsPixelEvent *
 lns_tile_event_at (const LnsTile *tile, double x_px, double slack_px)
 {
+  if (tile->edges != NULL)
+    return piece_at (tile, x_px);
   double ns_per_px = (double)tile->key.ns_per_tile / LNS_TILE_PX;
   int64_t origin_ns = lns_tile_origin_ns (&tile->key);
   const LnsPixelEvent *best = NULL;

@@ -22,20 +22,25 @@
 /* Height of the lower edge of a state that is drawn by it. */
 #define LNS_STATE_EDGE_PX 2
 
+/* Height of the line below a range or call that tells the state. */
+#define LNS_STATE_UNDERLINE_PX 4
+
 typedef enum
 {
-  LNS_STRIP_RANGES,  /* bars of one lane                          LNS_LANE_PX high, or more     */
-  LNS_STRIP_MARKS,   /* flags of one lane of marks                LNS_LANE_PX                   */
-  LNS_STRIP_STATES,  /* what a thread does                        LNS_LANE_PX                   */
-  LNS_STRIP_SUMMARY, /* how busy what is below the row is         LNS_SUMMARY_PX                */
-  LNS_STRIP_COUNTER  /* samples of one lane                       LNS_COUNTER_PX                */
+  LNS_STRIP_RANGES,   /* bars of one lane                          LNS_LANE_PX high, or more     */
+  LNS_STRIP_MARKS,    /* flags of one lane of marks                LNS_LANE_PX                   */
+  LNS_STRIP_STATES,   /* what a thread does                        LNS_LANE_PX                   */
+  LNS_STRIP_COMBINED, /* the same, with what it is in               LNS_LANE_PX                   */
+  LNS_STRIP_SUMMARY,  /* how busy what is below the row is         LNS_SUMMARY_PX                */
+  LNS_STRIP_COUNTER   /* samples of one lane                       LNS_COUNTER_PX                */
 } LnsStripKind;
 
 typedef struct
 {
   LnsStripKind kind;
   uint32_t row;  /* of the row tree                                                             */
-  uint32_t lane; /* of the report; LNS_ID_NONE for a summary, and where lanes are merged        */
+  uint32_t lane; /* of the report, where lanes are combined that of the states; LNS_ID_NONE for a
+                    summary, and where lanes are merged                                         */
   bool odd;      /* which background the row has, among the rows that no fold hides             */
   int lane_px;   /* lns_row_tree_lane_px ()                                                     */
 } LnsStrip;
@@ -56,6 +61,12 @@ typedef enum
   LNS_TILE_DAMAGED /* the report could not be read here                                         */
 } LnsTileState;
 
+/* Device pixels from the tile's left edge; they may lie beside the tile. */
+typedef struct
+{
+  int x0, x1;
+} LnsTileEdges;
+
 typedef struct
 {
   LnsTileKey key;
@@ -68,6 +79,11 @@ typedef struct
   LnsThreadSpan *
       spans; /* of a strip of states: what each event stands for, which has the span's times and the
                            name of its call; else NULL */
+  LnsTileEdges *
+      edges; /* of a combined strip: where each event or state shows, which may be less than it takes; spans then
+                          have LNS_STATE_NONE for what is an event; else NULL */
+  uint32_t *
+      narrow; /* of a combined strip, per pixel: the lane of what is too narrow to be told apart, or LNS_ID_NONE */
   LnsPixel *pixels;         /* LNS_TILE_PX × scale of them, or NULL                             */
   LnsCounterPixel *samples; /* the same, of a counter, or NULL                                  */
 } LnsTile;
@@ -102,8 +118,14 @@ lns_tile_origin_ns (const LnsTileKey *key)
 unsigned
 lns_event_hue (LnsReport *report, const LnsRowTree *tree, const LnsRow *row, uint32_t name);
 
+/* The row of TREE that says what events of LANE, which STRIP shows, are called and which hue they have. */
+uint32_t lns_strip_row_of (const LnsRowTree *tree, const LnsStrip *strip, uint32_t lane);
+
 /* The kind of names that events of ROW have. */
 LnsNames lns_row_names (const LnsRow *row);
+
+/* The edges of EVENT of TILE. Adjacent bars share an edge, as all edges are rounded alike. A bar is at least a pixel wide. */
+void lns_tile_edges_of (const LnsTile *tile, const LnsPixelEvent *event, int *ret_x0, int *ret_x1);
 
 /* The memory that TILE takes. */
 gsize lns_tile_bytes (const LnsTile *tile);

@@ -48,11 +48,25 @@ lns_timeline_layout_hit (const LnsTimelineLayout *self, double x, double y)
   if (event != NULL)
     {
       hit.event = *event;
-      hit.has_state = hit.tile->spans != NULL;
-      if (hit.has_state)
-        hit.state = hit.tile->spans[event - hit.tile->events].state;
+      hit.state = hit.tile->spans != NULL ? hit.tile->spans[event - hit.tile->events].state
+                                          : LNS_STATE_NONE;
+      hit.has_state = hit.state != LNS_STATE_NONE;
     }
   return hit;
+}
+
+/* The row that shows events of LANE as the rows are folded: that of a thread which combines them, or their own. */
+static uint32_t
+row_showing (const LnsRowTree *tree, uint32_t lane)
+{
+  const uint32_t own = lns_row_tree_row_of_lane (tree, lane);
+  for (uint32_t row = own; row != LNS_ID_NONE; row = lns_row_tree_row (tree, row)->parent)
+    {
+      const LnsRow *it = lns_row_tree_row (tree, row);
+      if (lns_row_is_combined (it) && !it->expanded)
+        return row;
+    }
+  return own;
 }
 
 gboolean
@@ -60,7 +74,7 @@ lns_timeline_layout_lane_area (const LnsTimelineLayout *self,
                                uint32_t lane,
                                graphene_rect_t *ret_area)
 {
-  uint32_t id = lns_row_tree_row_of_lane (self->context->tree, lane);
+  uint32_t id = row_showing (self->context->tree, lane);
   LnsTimelineRows *both[] = { self->rows, self->pinned };
   for (int i = 0; i < 2 && id != LNS_ID_NONE; i++)
     {

@@ -207,7 +207,10 @@ select_narrow (LnsTimelinePointer *self, const LnsTimelineHit *hit, double x)
   int p = (int)(hit->tile_x_px * (hit->tile != NULL ? hit->tile->key.scale : 1));
   const LnsRow *row =
       lns_row_tree_row (self->layout->context->tree, hit->has_strip ? hit->strip.row : 0);
-  if (pixels == NULL || (hit->strip.lane == LNS_ID_NONE && row->set == NULL) ||
+  const uint32_t lane = pixels == NULL              ? LNS_ID_NONE
+                        : hit->tile->narrow != NULL ? hit->tile->narrow[p]
+                                                    : hit->strip.lane;
+  if (pixels == NULL || (lane == LNS_ID_NONE && row->set == NULL) ||
       hit->strip.kind == LNS_STRIP_SUMMARY || (pixels[p].count == 0 && pixels[p].busy <= 0))
     {
       lns_view_select_event (self->layout->context->view, LNS_EVENT_NONE);
@@ -216,11 +219,11 @@ select_narrow (LnsTimelinePointer *self, const LnsTimelineHit *hit, double x)
   const LnsScale *scale = lns_view_get_scale (self->layout->context->view);
   int64_t px = scale->first_px + (int64_t)floor (x - self->layout->context->header_px);
   Nearest *wanted = g_new (Nearest, 1);
-  *wanted = (Nearest){ .lane = hit->strip.lane,
+  *wanted = (Nearest){ .lane = lane,
                        .time_ns = lns_scale_time_of (scale, px),
                        .before_ns = lns_sum (lns_scale_time_of (scale, px + 1), 1),
                        .facet = row->facet };
-  if (hit->strip.lane == LNS_ID_NONE)
+  if (lane == LNS_ID_NONE)
     wanted->set = lns_facet_set_ref ((LnsFacetSet *)row->set);
   lns_job_start (&self->finding, self->layout->context->view, &nearest_funcs, wanted, self);
 }

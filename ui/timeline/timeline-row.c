@@ -146,9 +146,10 @@ lns_timeline_row_strip_of_lane (LnsTimelineRow *self,
 {
   const LnsRow *it = model_row (self);
   const uint32_t *lanes = lns_row_tree_lanes (self->context->tree) + it->lanes;
-  bool is_merged = lns_row_kind_is_merged (it->kind);
+  const bool is_combined = lns_row_is_combined (it);
+  bool is_merged = lns_row_kind_is_merged (it->kind) || is_combined;
   uint32_t n = MIN (lns_strip_count (self->context->tree, self->row), it->n_own);
-  for (uint32_t k = 0; k < (is_merged ? it->n_own : n); k++)
+  for (uint32_t k = 0; k < (is_combined ? it->n_lanes : is_merged ? it->n_own : n); k++)
     if (lanes[k] == lane)
       {
         uint32_t i = is_merged ? 0 : k;
@@ -173,7 +174,7 @@ busy_share (LnsTimelineRow *self, const LnsStrip *strip, LnsActivity activity)
   double sum = 0;
   int n = 0;
   if (strip->kind != LNS_STRIP_RANGES && strip->kind != LNS_STRIP_STATES &&
-      strip->kind != LNS_STRIP_SUMMARY)
+      strip->kind != LNS_STRIP_COMBINED && strip->kind != LNS_STRIP_SUMMARY)
     return -1;
   if (lns_activity_is_of_cpus (activity))
     width_px = (int)CLAMP (ceil (lns_scale_x_of (scale, known_ns)), 0, width_px);
@@ -358,25 +359,40 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
   if (event == NULL || lns_scale_x_of (scale, event->start_ns) > -1)
     return;
   double right_px = lns_scale_x_of (scale, lns_sum (event->start_ns, event->duration_ns)) - 1;
+  if (tile->edges != NULL)
+    {
+      const LnsTileEdges *edges = &tile->edges[event - tile->events];
+      if ((double)edges->x0 / tile->key.scale > tile_x - 1)
+        return;
+      right_px = MIN (right_px, (double)edges->x1 / tile->key.scale - tile_x - 1);
+    }
   right_px = MIN (right_px, lns_view_get_width_px (self->context->view));
   int text_px, line_px;
   double room_px = right_px - 2 * LNS_LABEL_PAD_PX;
   const LnsThreadSpan *span = tile->spans != NULL ? &tile->spans[event - tile->events] : NULL;
+  if (span != NULL && span->state == LNS_STATE_NONE)
+    span = NULL;
+  const LnsRow *row = lns_row_tree_row (self->context->tree,
+                                        lns_strip_row_of (self->context->tree, strip, event->lane));
   PangoLayout *layout =
       right_px < LNS_LABEL_MIN_PX ? NULL
       : span != NULL
           ? lns_tile_labels_span (self->context->labels, span, room_px, &text_px, &line_px)
-          : lns_tile_labels_layout (self->context->labels, event->name,
-                                    lns_row_names (model_row (self)), room_px, &text_px, &line_px);
+          : lns_tile_labels_layout (self->context->labels, event->name, lns_row_names (row),
+                                    room_px, &text_px, &line_px);
   if (layout == NULL)
     return;
   LnsReport *report = lns_view_get_report (self->context->view);
   const LnsPalette *palette = lns_palette_get (self->context->theme);
-  unsigned hue = lns_event_hue (report, self->context->tree, model_row (self), event->name);
+  unsigned hue = lns_event_hue (report, self->context->tree, row, event->name);
   uint32_t rgb = span != NULL ? lns_palette_state (palette, span->state)
                               : lns_palette_color (palette, event->color, hue);
   GdkRGBA back = lns_palette_rgba (rgb, 1), front = lns_palette_rgba (lns_palette_text_on (rgb), 1);
-  float under_px = span != NULL ? LNS_STATE_EDGE_PX : 0; /* that shows what the state is */
+  /* What shows the state stays. */
+  float under_px = tile->edges != NULL && span == NULL && strip->lane != LNS_ID_NONE
+                       ? LNS_STATE_UNDERLINE_PX
+                   : span != NULL ? LNS_STATE_EDGE_PX
+                                  : 0;
   float box_px = (float)MIN (text_px + 2 * LNS_LABEL_PAD_PX, right_px);
   const int bar_px = strip->lane_px - 1;
   gtk_snapshot_append_color (
@@ -462,7 +478,8 @@ lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   for (uint32_t i = self->shown.first; i < self->shown.first + self->shown.n; i++)
     {
       LnsStrip strip = strip_of (self, i);
-      if (strip.kind == LNS_STRIP_RANGES || strip.kind == LNS_STRIP_STATES)
+      if (strip.kind == LNS_STRIP_RANGES || strip.kind == LNS_STRIP_STATES ||
+          strip.kind == LNS_STRIP_COMBINED)
         snapshot_held_name (self, snapshot, &strip, lns_strip_top_px (&strip, i));
     }
   gtk_snapshot_pop (snapshot);

@@ -112,13 +112,15 @@ append_event (LnsTimelineTooltip *self, GString *markup, const LnsTimelineHit *h
         markup, "<b>%s</b>",
         lns_event_text_nameless (lns_view_get_report (self->context->view), hit->event.lane));
   else
-    append_name (self, markup, hit->strip.row, hit->event.name);
+    append_name (self, markup, lns_strip_row_of (self->context->tree, &hit->strip, hit->event.lane),
+                 hit->event.name);
   g_autofree char *start = lns_event_text_time (hit->event.start_ns);
   append_line (markup, _ ("Start"), start);
   if (hit->strip.kind != LNS_STRIP_MARKS && !(hit->event.flags & LNS_EVENT_END_UNKNOWN))
     append_line (markup, _ ("Duration"), lns_format_duration_exact (hit->event.duration_ns, text));
 
-  uint32_t n_domains, domain = lns_row_tree_row (self->context->tree, hit->strip.row)->domain;
+  const uint32_t row = lns_strip_row_of (self->context->tree, &hit->strip, hit->event.lane);
+  uint32_t n_domains, domain = lns_row_tree_row (self->context->tree, row)->domain;
   const LnsDomain *domains =
       lns_report_domains (lns_view_get_report (self->context->view), &n_domains);
   if (domain < n_domains && domains[domain].name != 0)
@@ -325,7 +327,7 @@ lns_timeline_tooltip_update (LnsTimelineTooltip *self, const LnsTimelineHit *hit
            (tile->pixels[p].busy > 0 || tile->pixels[p].count > 0))
     {
       append_narrow (self, markup, &hit->strip, &tile->pixels[p]);
-      if (hit->strip.kind == LNS_STRIP_STATES)
+      if (hit->strip.kind == LNS_STRIP_STATES || hit->strip.kind == LNS_STRIP_COMBINED)
         append_states (self, markup);
     }
 

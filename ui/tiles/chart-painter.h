@@ -1,0 +1,27 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Paints charts: how busy something is, and counters. Any thread. */
+
+#pragma once
+
+#include "src/store/read/pixels.h"
+#include "ui/model/palette.h"
+#include "ui/tiles/tile-raster.h"
+
+/* Paints SHARES, one for each pixel of RASTER's width, of which 1 and more are as high as RASTER allows. SCALE: device pixels a
+ * pixel. */
+void lns_chart_paint_shares (const LnsRaster *raster,
+                             const LnsPalette *palette,
+                             int scale,
+                             const float *shares);
+
+/* The same for SAMPLES of a counter whose values lie from LOW to HIGH; 0 is always there. */
+void lns_chart_paint_counter (const LnsRaster *raster,
+                              const LnsPalette *palette,
+                              int scale,
+                              const LnsCounterPixel *samples,
+                              double low,
+                              double high);
