@@ -312,7 +312,7 @@ class Desk:
     def chooses(self, action, name):
         """ACTION shows the page of that name below the timeline."""
         def is_chosen():
-            tab = self.app.root.find("page tab", name)
+            tab = self.app.root.find("page tab", lambda title: title.split("  ")[0] == name)  # "Diagnostics  2"
             return tab is not None and tab.state("selected")
         self.changes(is_chosen, lambda: self.activate(action))
 

@@ -48,7 +48,8 @@ def test_a_table_is_that_of_the_tool():
     names = [row["Name"] for row in kernels]
     with harness.App(SAMPLE, size=(1400, 900)) as app:
         app.activate("win.show-stats")
-        app.find("label", f"{len(kernels)} rows, of the whole run")
+        app.find("label", f"{len(kernels)} rows")
+        app.find("label", "for the whole run")
         places = [top(app.find("label", name)) for name in names]
         assert places == sorted(places), "the order of the tool"
         for row in kernels:
@@ -64,9 +65,9 @@ def test_a_row_about_one_event_leads_there():
     first = told("cuda_gpu_trace")[0]
     with harness.App(SAMPLE, size=(1400, 900)) as app:
         app.activate("win.show-stats")
-        app.find("label", f"{len(told('cuda_gpu_kern_sum'))} rows, of the whole run")
+        app.find("label", f"{len(told('cuda_gpu_kern_sum'))} rows")
         choose(app, "CUDA GPU Trace")
-        app.find("label", f"{len(told('cuda_gpu_trace'))} rows, of the whole run")
+        app.find("label", f"{len(told('cuda_gpu_trace'))} rows")
         table = app.find("tree table", "Stats")
         name = table.find("label", first["Name"])
         app.wait(harness.steady(lambda: name.extents()), what="the place of the row")
@@ -81,15 +82,34 @@ def test_the_table_is_of_the_selected_time():
     part = told("cuda_gpu_kern_sum", f"--filter-time={longest[0]}/{longest[1]}")
     with harness.App(SAMPLE, size=(1400, 900)) as app:
         app.activate("win.show-stats")
-        app.find("label", f"{len(told('cuda_gpu_kern_sum'))} rows, of the whole run")
+        app.find("label", f"{len(told('cuda_gpu_kern_sum'))} rows")
         app.activate("win.zoom-in")
         while not app.root.find("label", lambda name: name == f"{(longest[1] - longest[0]) / 1e6:.6f}".rstrip("0") + " ms"):
             app.activate("win.previous-step")
             app.find("label", "Selected Time")
-        app.find("label", f"{len(part)} row{'s' * (len(part) != 1)}, of the selected time")
+        app.find("label", f"{len(part)} row{'s' * (len(part) != 1)}")
+        app.find("label", lambda name: name.startswith("for the selection: "))
         table = app.find("tree table", "Stats")
         for kernel in part:
             table.find("label", kernel["Name"])
+
+
+def test_the_table_is_of_the_view_where_that_is_asked_for():
+    whole = told("cuda_gpu_kern_sum")
+    with harness.App(SAMPLE, size=(1400, 900)) as app:
+        app.find("page tab", lambda title: title.startswith("Findings  "))
+        app.activate("win.show-stats")
+        table = app.find("tree table", "Stats")
+        table.find("label", whole[0]["Instances"])
+        scope = app.find("label", "for the whole run")
+        app.wait(harness.steady(lambda: scope.extents()), what="the place of the scope")
+        scope.click()
+        app.key("Down", "Return")
+        app.find("label", lambda name: name.startswith("for what is in view: "))
+        for _ in range(4):
+            app.activate("win.zoom-in")
+        app.wait(lambda: table.find("label", whole[0]["Name"]) and not table.find("label", whole[0]["Instances"]),
+                 what="fewer kernels")
 
 
 harness.main(globals(), gate=(test_a_table_is_that_of_the_tool,))

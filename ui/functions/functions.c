@@ -14,6 +14,7 @@
 #include "ui/model/job.h"
 #include "ui/model/name-match.h"
 #include "ui/model/palette.h"
+#include "ui/model/scope.h"
 
 /* The worker makes branches down to this share of all samples: what a wide flame graph shows at once. */
 #define GROWN_SHARE 2000
@@ -34,7 +35,8 @@ struct _LnsFunctions
 {
   GObject parent_instance;
 
-  LnsView *view; /* owned */
+  LnsView *view;   /* owned */
+  LnsScope *scope; /* owned */
   LnsFunctionsState state;
   char *message; /* owned; or NULL */
 
@@ -292,7 +294,13 @@ query_of (LnsFunctions *self)
     .kind = self->kind, .start_ns = INT64_MIN, .end_ns = INT64_MAX, .threads = self->threads
   };
 
-  lns_view_get_time_selection (self->view, &query.start_ns, &query.end_ns);
+  int64_t start_ns, end_ns;
+
+  if (lns_scope_get (self->scope, &start_ns, &end_ns) != LNS_SCOPE_WHOLE)
+    {
+      query.start_ns = start_ns;
+      query.end_ns = end_ns;
+    }
   return query;
 }
 
@@ -340,7 +348,7 @@ change (LnsFunctions *self, gboolean is_counted)
 }
 
 static void
-time_selection_changed_cb (LnsView *view, LnsFunctions *self)
+scope_changed_cb (LnsScope *scope, LnsFunctions *self)
 {
   change (self, FALSE);
 }
@@ -612,11 +620,11 @@ lns_functions_new (LnsView *view)
   LnsFunctions *self = g_object_new (LNS_TYPE_FUNCTIONS, NULL);
 
   self->view = g_object_ref (view);
+  self->scope = lns_scope_of (view);
   self->kind = lns_call_sample_kind (lns_view_get_report (view));
   self->state =
       lns_functions_has_kind (self, self->kind) ? LNS_FUNCTIONS_READING : LNS_FUNCTIONS_NONE;
-  g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (time_selection_changed_cb),
-                           self, 0);
+  g_signal_connect_object (self->scope, "changed", G_CALLBACK (scope_changed_cb), self, 0);
   return self;
 }
 
@@ -642,6 +650,7 @@ lns_functions_finalize (GObject *object)
   g_free (self->title);
   g_free (self->filter);
   g_free (self->message);
+  g_object_unref (self->scope);
   g_object_unref (self->view);
   G_OBJECT_CLASS (lns_functions_parent_class)->finalize (object);
 }

@@ -32,6 +32,14 @@ struct _LnsDiagnosticsPane
 
 G_DEFINE_FINAL_TYPE (LnsDiagnosticsPane, lns_diagnostics_pane, ADW_TYPE_BIN)
 
+enum
+{
+  PROPERTY_COUNT = 1,
+  N_PROPERTIES
+};
+
+static GParamSpec *properties[N_PROPERTIES];
+
 /* --- The list -------------------------------------------------------------------------------- */
 
 /* A problem of a report: a diagnostic, or a finding of the doctor. Its texts belong to the report or to the findings. */
@@ -197,6 +205,7 @@ examined_cb (gpointer job, gpointer owner)
             (Problem){ self->findings[i].code, self->findings[i].text, self->findings[i].severity,
                        LNS_TIME_UNKNOWN, self->findings[i].process });
   gtk_stack_set_visible_child_name (self->stack, "list");
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROPERTY_COUNT]);
 }
 
 static const LnsJobFuncs examine_funcs = { examine, examined_cb, examining_free };
@@ -225,6 +234,12 @@ lns_diagnostics_pane_new (LnsView *view)
 }
 
 static void
+lns_diagnostics_pane_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  g_value_set_uint (value, LNS_DIAGNOSTICS_PANE (object)->problems->len);
+}
+
+static void
 lns_diagnostics_pane_dispose (GObject *object)
 {
   LnsDiagnosticsPane *self = LNS_DIAGNOSTICS_PANE (object);
@@ -245,6 +260,10 @@ lns_diagnostics_pane_class_init (LnsDiagnosticsPaneClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   G_OBJECT_CLASS (klass)->dispose = lns_diagnostics_pane_dispose;
+  G_OBJECT_CLASS (klass)->get_property = lns_diagnostics_pane_get_property;
+  properties[PROPERTY_COUNT] = g_param_spec_uint ("count", NULL, NULL, 0, G_MAXUINT, 0,
+                                                  G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_properties (G_OBJECT_CLASS (klass), N_PROPERTIES, properties);
   gtk_widget_class_set_template_from_resource (
       widget_class, "/io/github/lanescope/Lanescope/diagnostics-pane.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsDiagnosticsPane, stack);

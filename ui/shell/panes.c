@@ -17,13 +17,16 @@
 #include "ui/steps/steps-pane.h"
 
 static const LnsPaneType panes[] = {
-  { "findings", N_ ("Findings"), N_ ("F_indings"), lns_findings_pane_new, NULL },
-  { "events", N_ ("Events View"), N_ ("_Events View"), lns_events_table_new, NULL },
-  { "stats", N_ ("Stats"), N_ ("_Stats"), lns_stats_pane_new, NULL },
-  { "steps", N_ ("Steps"), N_ ("S_teps"), lns_steps_pane_new, NULL },
-  { "sql", N_ ("SQL"), N_ ("S_QL"), NULL, lns_sql_pane_new },
-  { "functions", N_ ("Functions"), N_ ("_Functions"), NULL, lns_functions_pane_new },
-  { "diagnostics", N_ ("Diagnostics"), N_ ("Dia_gnostics"), lns_diagnostics_pane_new, NULL },
+  { "findings", N_ ("Findings"), N_ ("F_indings"), LNS_PANE_OF_WHOLE, lns_findings_pane_new, NULL },
+  { "events", N_ ("Events View"), N_ ("_Events View"), LNS_PANE_OF_OWN, lns_events_table_new,
+    NULL },
+  { "stats", N_ ("Stats"), N_ ("_Stats"), LNS_PANE_OF_SCOPE, lns_stats_pane_new, NULL },
+  { "steps", N_ ("Steps"), N_ ("S_teps"), LNS_PANE_OF_WHOLE, lns_steps_pane_new, NULL },
+  { "sql", N_ ("SQL"), N_ ("S_QL"), LNS_PANE_OF_OWN, NULL, lns_sql_pane_new },
+  { "functions", N_ ("Functions"), N_ ("_Functions"), LNS_PANE_OF_SCOPE, NULL,
+    lns_functions_pane_new },
+  { "diagnostics", N_ ("Diagnostics"), N_ ("Dia_gnostics"), LNS_PANE_OF_WHOLE,
+    lns_diagnostics_pane_new, NULL },
 };
 
 const LnsPaneType *

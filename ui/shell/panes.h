@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The panes below the timeline. From this one list follow the tabs, the View menu, the actions "win.show-NAME" and
+/* The panes below the timeline. A pane that has a property "count" (guint) tells by it how many things it lists, and the tab says so. From this one list follow the tabs, the View menu, the actions "win.show-NAME" and
  * "win.focus-NAME", and what the setting "bottom-page" may be; keys are in model/shortcuts.c, as all keys are. */
 
 #pragma once
@@ -12,11 +12,20 @@
 
 #include "ui/model/view.h"
 
+/* What a pane speaks of, which the header of the panes says. */
+typedef enum
+{
+  LNS_PANE_OF_WHOLE,
+  LNS_PANE_OF_SCOPE, /* the time that model/scope.h tells */
+  LNS_PANE_OF_OWN    /* it says so itself */
+} LnsPaneSubject;
+
 typedef struct
 {
   const char *name;  /* "events" */
   const char *title; /* of its tab; to be translated */
   const char *label; /* of its menu item, with a mnemonic; to be translated */
+  LnsPaneSubject subject;
   /* Makes the pane of VIEW, of which it keeps a reference; the second one, of panes that keep how they were left in SETTINGS. */
   GtkWidget *(*new_pane) (LnsView *view);
   GtkWidget *(*new_with_settings) (LnsView *view, GSettings *settings);

@@ -13,6 +13,7 @@
 #include "ui/details/details-pane.h"
 #include "ui/model/answer.h"
 #include "ui/model/display-text.h"
+#include "ui/model/scope.h"
 #include "ui/shell/panes.h"
 #include "ui/shell/verdict-bar.h"
 #include "ui/sql/sql-pane.h"
@@ -23,6 +24,7 @@ struct _LnsReportPage
 
   LnsReportParts parts; /* the view is owned */
   LnsAnswer *answer;    /* owned             */
+  LnsScope *scope;      /* owned             */
   gint64 opened_usec;
   GSettings *settings; /* owned             */
 
@@ -37,6 +39,8 @@ struct _LnsReportPage
   GtkWidget *bottom_strip; /* tabs, and the button */
   GtkWidget *bottom_switcher;
   GtkButton *bottom_toggle;
+  GtkWidget *scope_button; /* says what the pane that shows speaks of */
+  GtkLabel *scope_text;
   GtkStack *bottom_stack; /* a page for each pane of panes.h, called as that is */
 };
 
@@ -263,6 +267,29 @@ place_end (LnsReportPage *self, GtkPaned *paned)
     gtk_paned_set_position (paned, MAX (max_px - end_px, max_px * 6 / 10));
 }
 
+/* Says what the pane that shows speaks of. */
+static void
+update_scope (LnsReportPage *self)
+{
+  const char *name = gtk_stack_get_visible_child_name (self->bottom_stack);
+  size_t n;
+  const LnsPaneType *panes = lns_panes (&n), *pane = NULL;
+
+  for (size_t i = 0; i < n && name != NULL; i++)
+    if (strcmp (panes[i].name, name) == 0)
+      pane = &panes[i];
+  gtk_widget_set_visible (self->scope_button, is_bottom_open (self) && pane != NULL &&
+                                                  pane->subject != LNS_PANE_OF_OWN);
+  if (pane == NULL || pane->subject == LNS_PANE_OF_OWN)
+    return;
+  const gboolean is_of_scope = pane->subject == LNS_PANE_OF_SCOPE;
+  g_autofree char *text =
+      is_of_scope ? lns_scope_text (self->scope) : g_strdup (_ ("for the whole run"));
+  gtk_label_set_text (self->scope_text, text);
+  gtk_widget_set_sensitive (self->scope_button, is_of_scope);
+  gtk_menu_button_set_always_show_arrow (GTK_MENU_BUTTON (self->scope_button), is_of_scope);
+}
+
 /* Shows what the settings ask for. */
 static void
 update_panes (LnsReportPage *self)
@@ -289,6 +316,7 @@ update_panes (LnsReportPage *self)
     gtk_widget_remove_css_class (self->bottom_switcher, "closed");
   else
     gtk_widget_add_css_class (self->bottom_switcher, "closed");
+  update_scope (self);
   place_end (self, self->main_paned);
   place_end (self, self->side_paned);
 }
@@ -321,6 +349,7 @@ bottom_page_cb (GtkStack *stack, GParamSpec *pspec, LnsReportPage *self)
   const char *name = gtk_stack_get_visible_child_name (stack);
   g_autofree char *page = bottom_page (self);
 
+  update_scope (self);
   if (name != NULL && strcmp (page, name) != 0 && gtk_widget_get_mapped (self->bottom_box))
     g_settings_set_string (self->settings, "bottom-page", name);
 }
@@ -457,6 +486,50 @@ frame_work (LnsReportPage *self)
   lns_view_show_span (view, work.start_ns - margin_ns, work.end_ns + margin_ns);
 }
 
+/* The tab of a pane says how many things it lists. The title is owned by the page of the stack. */
+static gboolean
+title_of_count (GBinding *binding, const GValue *from, GValue *to, gpointer title)
+{
+  const guint n = g_value_get_uint (from);
+
+  g_value_take_string (to, n > 0 ? g_strdup_printf ("%s  %u", (const char *)title, n)
+                                 : g_strdup (title));
+  return TRUE;
+}
+
+static void
+add_pane (LnsReportPage *self, const LnsPaneType *type)
+{
+  const char *title = _ (type->title);
+  GtkWidget *pane = type->new_pane != NULL
+                        ? type->new_pane (self->parts.view)
+                        : type->new_with_settings (self->parts.view, self->settings);
+  GtkStackPage *page = gtk_stack_add_titled (self->bottom_stack, pane, type->name, title);
+
+  if (g_object_class_find_property (G_OBJECT_GET_CLASS (pane), "count") != NULL)
+    g_object_bind_property_full (pane, "count", page, "title", G_BINDING_SYNC_CREATE,
+                                 title_of_count, NULL, (gpointer)title, NULL);
+}
+
+static void
+scope_cb (GSimpleAction *action, GVariant *state, LnsReportPage *self)
+{
+  g_simple_action_set_state (action, state);
+  lns_scope_set_is_of_view (self->scope, g_str_equal (g_variant_get_string (state, NULL), "view"));
+}
+
+static void
+add_actions (LnsReportPage *self)
+{
+  g_autoptr (GSimpleActionGroup) group = g_simple_action_group_new ();
+  g_autoptr (GSimpleAction) scope =
+      g_simple_action_new_stateful ("scope", G_VARIANT_TYPE_STRING, g_variant_new_string ("whole"));
+
+  g_signal_connect (scope, "change-state", G_CALLBACK (scope_cb), self);
+  g_action_map_add_action (G_ACTION_MAP (group), G_ACTION (scope));
+  gtk_widget_insert_action_group (GTK_WIDGET (self), "panes", G_ACTION_GROUP (group));
+}
+
 /* Puts the report's widgets into their places. */
 static void
 fill (LnsReportPage *self)
@@ -470,12 +543,7 @@ fill (LnsReportPage *self)
   self->parts.find_bar = LNS_FIND_BAR (lns_find_bar_new (self->parts.view));
   gtk_box_append (self->notices, GTK_WIDGET (self->parts.find_bar));
   for (size_t i = 0; i < n; i++)
-    {
-      GtkWidget *pane = panes[i].new_pane != NULL
-                            ? panes[i].new_pane (self->parts.view)
-                            : panes[i].new_with_settings (self->parts.view, self->settings);
-      gtk_stack_add_titled (self->bottom_stack, pane, panes[i].name, _ (panes[i].title));
-    }
+    add_pane (self, &panes[i]);
   self->parts.details = lns_details_pane_new (self->parts.view);
   gtk_paned_set_end_child (self->side_paned, self->parts.details);
 }
@@ -488,6 +556,8 @@ lns_report_page_new (LnsView *view, GSettings *settings)
   self->parts.view = g_object_ref (view);
   self->settings = g_object_ref (settings);
   self->answer = lns_answer_of (view);
+  self->scope = lns_scope_of (view);
+  add_actions (self);
   self->opened_usec = g_get_monotonic_time ();
   add_notices (self);
   fill (self);
@@ -502,6 +572,8 @@ lns_report_page_new (LnsView *view, GSettings *settings)
   g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (update_panes), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->answer, "changed", G_CALLBACK (frame_work), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->scope, "changed", G_CALLBACK (update_scope), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_events_cb), self, 0);
   g_signal_connect_object (view, "show-in-functions", G_CALLBACK (show_functions_cb), self, 0);
@@ -524,6 +596,7 @@ lns_report_page_dispose (GObject *object)
   /* The children first: they may be reading the report, which the view closes. */
   G_OBJECT_CLASS (lns_report_page_parent_class)->dispose (object);
   g_clear_object (&self->answer);
+  g_clear_object (&self->scope);
   g_clear_object (&self->parts.view);
   g_clear_object (&self->settings);
 }
@@ -542,6 +615,8 @@ lns_report_page_class_init (LnsReportPageClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, main_paned);
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, side_paned);
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_toggle);
+  gtk_widget_class_bind_template_child (widget_class, LnsReportPage, scope_button);
+  gtk_widget_class_bind_template_child (widget_class, LnsReportPage, scope_text);
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_strip);
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_box);
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, bottom_switcher);

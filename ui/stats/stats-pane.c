@@ -13,23 +13,21 @@
 #include "src/analysis/stats/report.h"
 #include "src/base/format.h"
 #include "ui/model/job.h"
+#include "ui/model/scope.h"
 #include "ui/table/result-view.h"
 
 /* Of traces, the first so many rows: the Events View has all. */
 #define MAX_ROWS 10000
-
-/* The selected time rests when it has not changed for so long. */
-#define REST_MSEC 250
 
 struct _LnsStatsPane
 {
   AdwBin parent_instance;
 
   LnsView *view;         /* owned */
+  LnsScope *scope;       /* owned */
   GPtrArray *choices;    /* owned; of LnsStatsReport, in the order of `reports` */
   GCancellable *running; /* or NULL */
   gboolean is_asked;     /* a table is there or under way */
-  guint resting;         /* source that asks once the selected time rests, or 0 */
   LnsResultView *table;  /* the page "table" of `stack` */
 
   GtkDropDown *reports;
@@ -45,7 +43,7 @@ G_DEFINE_FINAL_TYPE (LnsStatsPane, lns_stats_pane, ADW_TYPE_BIN)
 typedef struct
 {
   const LnsStatsReport *stats;
-  gboolean is_part; /* of the time of `span` */
+  LnsScopeKind scope; /* of the time of `span` unless it is of the whole */
   LnsFilterSpan span;
   LnsResult *result; /* owned, or NULL */
   const char *lacks; /* what the report does not contain, or NULL */
@@ -110,7 +108,7 @@ sum_up (Run *run, LnsReport *report, const atomic_bool *cancel)
   lns_tables_free (tables);
 }
 
-/* Runs RUN over the selected time: over a report of its events, as --filter-time does. */
+/* Runs RUN over its time: over a report of its events, as --filter-time does. */
 static void
 sum_up_part (Run *run, LnsReport *report, const atomic_bool *cancel)
 {
@@ -141,7 +139,7 @@ run_work (LnsWorker *worker, gpointer data)
 {
   Run *run = data;
 
-  if (run->is_part)
+  if (run->scope != LNS_SCOPE_WHOLE)
     sum_up_part (run, worker->report, &worker->cancelled);
   else
     sum_up (run, worker->report, &worker->cancelled);
@@ -168,21 +166,18 @@ run_done (gpointer data, gpointer owner)
       const char *lacks = run->lacks != NULL ? run->lacks : run->stats->lacks;
       g_autofree char *text =
           run->result == NULL && run->lacks == NULL ? g_strdup (run->error.message)
-          : run->is_part ? g_strdup_printf (_ ("The selected time does not contain %s."), lacks)
-                         : g_strdup_printf (_ ("The report does not contain %s."), lacks);
+          : run->scope == LNS_SCOPE_SELECTION
+              ? g_strdup_printf (_ ("The selected time does not contain %s."), lacks)
+          : run->scope == LNS_SCOPE_VIEW
+              ? g_strdup_printf (_ ("The time in view does not contain %s."), lacks)
+              : g_strdup_printf (_ ("The report does not contain %s."), lacks);
       show_text (self, text);
       return;
     }
   const size_t n = lns_result_n_rows (run->result);
   const uint64_t n_more = lns_result_n_left_out (run->result);
   lns_format_unsigned (n + n_more, number);
-  g_autofree char *rows =
-      run->is_part ? g_strdup_printf (ngettext ("%s row, of the selected time",
-                                                "%s rows, of the selected time", n + n_more),
-                                      number)
-                   : g_strdup_printf (ngettext ("%s row, of the whole run",
-                                                "%s rows, of the whole run", n + n_more),
-                                      number);
+  g_autofree char *rows = g_strdup_printf (ngettext ("%s row", "%s rows", n + n_more), number);
   lns_format_unsigned (n, number);
   g_autofree char *shown = g_strdup_printf (_ ("%s; the first %s are shown"), rows, number);
   gtk_label_set_text (self->count, n_more > 0 ? shown : rows);
@@ -201,7 +196,7 @@ ask (LnsStatsPane *self)
   self->is_asked = TRUE;
   run->stats = g_ptr_array_index (self->choices, gtk_drop_down_get_selected (self->reports));
   run->span.process = LNS_ID_NONE;
-  run->is_part = lns_view_get_time_selection (self->view, &run->span.start_ns, &run->span.end_ns);
+  run->scope = lns_scope_get (self->scope, &run->span.start_ns, &run->span.end_ns);
   lns_result_view_set (self->table, NULL);
   show_text (self, _ ("Summing up…"));
   lns_job_start (&self->running, self->view, &run_funcs, run, self);
@@ -251,27 +246,14 @@ fill_reports (LnsStatsPane *self)
   gtk_drop_down_set_selected (self->reports, chosen);
 }
 
-static gboolean
-rested_cb (gpointer data)
+/* The table is of another time, which has stopped changing. */
+static void
+rested_cb (LnsScope *scope, LnsStatsPane *self)
 {
-  LnsStatsPane *self = data;
-
-  self->resting = 0;
-  if (gtk_widget_get_mapped (GTK_WIDGET (self)))
+  if (self->is_asked && gtk_widget_get_mapped (GTK_WIDGET (self)))
     ask (self);
   else
     self->is_asked = FALSE; /* once it is seen */
-  return G_SOURCE_REMOVE;
-}
-
-/* The table is of the selected time, once that has stopped changing. */
-static void
-time_selection_cb (LnsView *view, LnsStatsPane *self)
-{
-  if (!self->is_asked)
-    return;
-  g_clear_handle_id (&self->resting, g_source_remove);
-  self->resting = g_timeout_add (REST_MSEC, rested_cb, self);
 }
 
 static void
@@ -305,10 +287,11 @@ lns_stats_pane_new (LnsView *view)
   LnsStatsPane *self = g_object_new (LNS_TYPE_STATS_PANE, NULL);
 
   self->view = g_object_ref (view);
+  self->scope = lns_scope_of (view);
   self->table = LNS_RESULT_VIEW (lns_result_view_new (view, _ ("Stats")));
   gtk_stack_add_named (self->stack, GTK_WIDGET (self->table), "table");
   fill_reports (self);
-  g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (time_selection_cb), self, 0);
+  g_signal_connect_object (self->scope, "rested", G_CALLBACK (rested_cb), self, 0);
   g_signal_connect (self->reports, "notify::selected", G_CALLBACK (chosen_cb), self);
   return GTK_WIDGET (self);
 }
@@ -319,8 +302,8 @@ lns_stats_pane_dispose (GObject *object)
   LnsStatsPane *self = LNS_STATS_PANE (object);
 
   lns_job_cancel (&self->running);
-  g_clear_handle_id (&self->resting, g_source_remove);
   g_clear_pointer (&self->choices, g_ptr_array_unref);
+  g_clear_object (&self->scope);
   g_clear_object (&self->view);
   G_OBJECT_CLASS (lns_stats_pane_parent_class)->dispose (object);
 }
