@@ -68,6 +68,10 @@ def shown(ns):
     return f"{ns / 1e6:.3f} ms" if ns >= 1e6 else f"{ns / 1e3:.3f} µs"
 
 
+def sentence(clause):
+    return f"{clause[0].upper()}{clause[1:]}."
+
+
 def test_the_window_says_why():
     sample = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
     done = subprocess.run([tap.LANESCOPE, "why", "--format=json", sample], capture_output=True, check=True)
@@ -81,10 +85,10 @@ def test_the_window_says_why():
         app.find("push button", f"{len(answer['findings'])} Findings").do()
         for finding in answer["findings"][:3]:
             app.find("label", finding["sentence"])
-        app.find("label", f"Next: {answer['next']}.")
+        app.find("label", sentence(answer["next"]))
         second = answer["findings"][1]
         app.find("label", second["sentence"]).click()
-        app.find("label", f"Next: {second['advice']}.")
+        app.find("label", sentence(second["advice"]))
         links = [f"{shown(event['to'] - event['from'])} at {shown(event['from'])}" for event in second["events"]]
         app.find("label", "Evidence: " + " · ".join(links))
         app.find("label", second["sql"])

@@ -372,9 +372,7 @@ answer_changed_cb (LnsAnswer *answer, LnsDetailsPane *self)
   gtk_widget_set_visible (self->next_box, why != NULL && why->next != NULL);
   if (why == NULL || why->next == NULL)
     return;
-  g_autofree char *text = lns_display_text (why->next, strlen (why->next), TRUE);
-  g_autofree char *first = g_utf8_strup (text, g_utf8_next_char (text) - text);
-  g_autofree char *sentence = g_strdup_printf (_ ("%s%s."), first, g_utf8_next_char (text));
+  g_autofree char *sentence = lns_answer_sentence (why->next);
   gtk_label_set_text (self->next, sentence);
 }
 

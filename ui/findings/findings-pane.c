@@ -13,16 +13,21 @@
 #include "ui/model/answer.h"
 #include "ui/model/column-view.h"
 #include "ui/model/display-text.h"
-#include "ui/model/share-cell.h"
+#include "ui/model/shortcuts.h"
 
 /* A narrower window scrolls: sentences would become towers. */
 #define SENTENCE_CHARS 32
+
+/* "100.0 %" */
+#define SHARE_CHARS 7
 
 struct _LnsFindingsPane
 {
   AdwBin parent_instance;
 
+  LnsView *view;     /* owned */
   LnsAnswer *answer; /* owned */
+  size_t place;      /* of the chosen finding, that shows */
   GtkStringList
       *list; /* borrowed from the columns; an item for each finding, then for each abstention */
 
@@ -30,8 +35,10 @@ struct _LnsFindingsPane
   GtkLabel *text;
   GtkWidget *ask;
   GtkColumnView *columns;
-  GtkLabel *advice, *evidence, *sql;
-  GtkWidget *sql_box, *open_sql;
+  GtkWidget *card; /* about the chosen row, or all */
+  GtkLabel *advice, *evidence, *sql, *sql_result;
+  GtkWidget *places_box, *sql_box, *open_sql;
+  GtkLabel *place_text;
 };
 
 G_DEFINE_FINAL_TYPE (LnsFindingsPane, lns_findings_pane, ADW_TYPE_BIN)
@@ -58,8 +65,8 @@ typedef enum
 } ColumnId;
 
 static const LnsColumn columns[] = {
-  { COLUMN_CAUSE, N_ ("Cause"), 130 },    { COLUMN_SENTENCE, N_ ("What Happened"), 0 },
-  { COLUMN_LOST, N_ ("Lost"), 90 },       { COLUMN_SHARE, N_ ("Share"), 90 },
+  { COLUMN_CAUSE, N_ ("Cause"), 140 },    { COLUMN_SENTENCE, N_ ("What Happened"), 0 },
+  { COLUMN_LOST, N_ ("Lost"), 110 },      { COLUMN_SHARE, N_ ("Share"), 140 },
   { COLUMN_COUNT, N_ ("Times"), 80 },     { COLUMN_LONGEST, N_ ("Longest"), 90 },
   { COLUMN_CONFIDENCE, N_ ("Sure"), 90 },
 };
@@ -138,10 +145,42 @@ cell_text (LnsFindingsPane *self, guint position, ColumnId id)
   return NULL;
 }
 
+/* A bar in the hue of the cause, and the share in words. */
+static GtkWidget *
+share_new (void)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8),
+            *bar = g_object_new (GTK_TYPE_PROGRESS_BAR, "hexpand", TRUE, "valign", GTK_ALIGN_CENTER,
+                                 NULL),
+            *label = g_object_new (GTK_TYPE_LABEL, "xalign", 1.0, "width-chars", SHARE_CHARS, NULL);
+
+  gtk_widget_add_css_class (label, "numeric");
+  gtk_accessible_update_state (GTK_ACCESSIBLE (bar), GTK_ACCESSIBLE_STATE_HIDDEN, TRUE, -1);
+  gtk_box_append (GTK_BOX (box), bar);
+  gtk_box_append (GTK_BOX (box), label);
+  return box;
+}
+
+static void
+bind_share (GtkWidget *box, const LnsWhyFinding *finding, const char *text)
+{
+  GtkWidget *bar = gtk_widget_get_first_child (box);
+
+  gtk_widget_set_visible (bar, finding != NULL);
+  if (finding != NULL)
+    {
+      gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (bar), MIN (finding->share, 1));
+      gtk_widget_set_css_classes (
+          bar,
+          (const char *[]){ "horizontal", "share", lns_answer_cause_class (finding->cause), NULL });
+    }
+  gtk_label_set_text (GTK_LABEL (gtk_widget_get_last_child (box)), text);
+}
+
 static void
 setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *column)
 {
-  GtkWidget *cell = column->id == COLUMN_SHARE ? lns_share_cell_new () : gtk_label_new (NULL);
+  GtkWidget *cell = column->id == COLUMN_SHARE ? share_new () : gtk_label_new (NULL);
 
   if (column->id != COLUMN_SHARE)
     g_object_set (cell, "xalign",
@@ -155,6 +194,10 @@ setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn 
                   "width-chars", column->id == COLUMN_SENTENCE ? SENTENCE_CHARS : -1, NULL);
   if (is_number (column->id))
     gtk_widget_add_css_class (cell, "numeric");
+  if (column->id == COLUMN_LOST)
+    gtk_widget_add_css_class (cell, "lost");
+  else if (column->id == COLUMN_CONFIDENCE)
+    gtk_widget_add_css_class (cell, "dim-label");
   gtk_list_item_set_child (item, cell);
 }
 
@@ -173,14 +216,15 @@ bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *
                                          ? lns_cause_help (finding->cause)
                                          : text);
   if (column->id == COLUMN_SHARE)
-    lns_share_cell_set (LNS_SHARE_CELL (cell), finding != NULL ? MIN (finding->share, 1) : 0, text);
+    bind_share (cell, finding, text);
   else
     gtk_label_set_text (GTK_LABEL (cell), text);
   if (column->id != COLUMN_CAUSE)
     return;
-  gtk_widget_set_css_classes (cell, (const char *[]){ "cause", NULL });
-  if (finding != NULL && lns_answer_is_warm (finding->cause))
-    gtk_widget_add_css_class (cell, "accused");
+  gtk_widget_set_css_classes (
+      cell, (const char *[]){
+                "cause", finding != NULL ? lns_answer_cause_class (finding->cause) : "cause-none",
+                NULL });
   if (finding != NULL && finding->severity == LNS_WHY_HIGH)
     gtk_widget_add_css_class (cell, "grave");
 }
@@ -194,15 +238,13 @@ show_advice (LnsFindingsPane *self, guint position)
   const LnsWhy *why = lns_answer_get_why (self->answer);
   const LnsWhyFinding *finding =
       position != GTK_INVALID_LIST_POSITION ? finding_at (self, position) : NULL;
-  const char *advice = finding != NULL ? finding->advice : why->next;
-  g_autofree char *text = NULL;
+  const char *advice = position == GTK_INVALID_LIST_POSITION ? why->next
+                       : finding != NULL                     ? finding->advice
+                                         : abstention_at (self, position)->advice;
+  g_autofree char *text = advice != NULL ? lns_answer_sentence (advice) : NULL;
 
-  if (position != GTK_INVALID_LIST_POSITION && finding == NULL)
-    text = g_strdup (abstention_at (self, position)->advice);
-  else if (advice != NULL)
-    text = g_strdup_printf (_ ("Next: %s."), advice);
   gtk_label_set_text (self->advice, text != NULL ? text : "");
-  gtk_widget_set_visible (GTK_WIDGET (self->advice), text != NULL);
+  gtk_widget_set_visible (self->card, text != NULL);
 }
 
 /* Writes the times that show FINDING, as links, and the statement that gives its time; NULL: nothing is chosen. */
@@ -230,6 +272,9 @@ show_evidence (LnsFindingsPane *self, const LnsWhyFinding *finding)
       finding != NULL ? lns_why_finding_sql (lns_answer_get_why (self->answer), finding) : NULL;
   gtk_label_set_text (self->sql, sql != NULL ? sql : "");
   gtk_widget_set_visible (self->sql_box, sql != NULL);
+  g_autofree char *result = g_strdup_printf (
+      "= %s ns", lns_format_unsigned (finding != NULL ? (uint64_t)finding->ns : 0, duration));
+  gtk_label_set_text (self->sql_result, result);
   if (sql != NULL)
     gtk_actionable_set_action_target (GTK_ACTIONABLE (self->open_sql), "s", sql);
   free (sql);
@@ -244,9 +289,81 @@ follow_cb (LnsFindingsPane *self, const char *uri)
       position != GTK_INVALID_LIST_POSITION ? finding_at (self, position) : NULL;
   const guint64 i = g_ascii_strtoull (uri, NULL, 10);
 
-  if (finding != NULL && i < finding->n_evidence)
-    lns_answer_show (self->answer, &finding->evidence[i]);
+  if (finding == NULL || i >= finding->n_evidence)
+    return GDK_EVENT_STOP;
+  const LnsEvidence *evidence = &finding->evidence[i];
+  lns_answer_show (self->answer, evidence);
+  if (evidence->lane != LNS_ID_NONE)
+    lns_view_reveal_event (self->view, (LnsEventId){ evidence->lane, evidence->ordinal });
   return GDK_EVENT_STOP;
+}
+
+/* --- Places of the chosen finding ------------------------------------------------------------- */
+
+static void
+update_places (LnsFindingsPane *self)
+{
+  const guint chosen = lns_answer_get_chosen (self->answer);
+  char at[LNS_FORMAT_SIZE], all[LNS_FORMAT_SIZE];
+  size_t n = 0;
+
+  if (chosen != LNS_ANSWER_NOTHING)
+    lns_answer_get_places (self->answer, chosen, &n);
+  /* Translators: which of how many places shows: "Place 3 of 38" */
+  g_autofree char *text =
+      g_strdup_printf (_ ("Place %s of %s"), lns_format_unsigned (self->place + 1, at),
+                       lns_format_unsigned (n, all));
+  gtk_label_set_text (self->place_text, text);
+  gtk_widget_set_visible (self->places_box, n > 1);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "findings.previous-place", self->place > 0);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "findings.next-place", self->place + 1 < n);
+}
+
+/* Shows the chosen finding's place number I. */
+static void
+show_place (LnsFindingsPane *self, size_t i)
+{
+  size_t n;
+  const LnsSpan *places =
+      lns_answer_get_places (self->answer, lns_answer_get_chosen (self->answer), &n);
+
+  if (i >= n)
+    return;
+  self->place = i;
+  lns_answer_show (self->answer, &(LnsEvidence){ .start_ns = places[i].start_ns,
+                                                 .end_ns = places[i].end_ns,
+                                                 .lane = LNS_ID_NONE });
+  update_places (self);
+}
+
+static void
+next_place_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  show_place (LNS_FINDINGS_PANE (widget), LNS_FINDINGS_PANE (widget)->place + 1);
+}
+
+static void
+previous_place_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  show_place (LNS_FINDINGS_PANE (widget), LNS_FINDINGS_PANE (widget)->place - 1);
+}
+
+/* Chooses finding number F, or LNS_ANSWER_NOTHING, and begins at its longest place. */
+static void
+choose (LnsFindingsPane *self, guint f)
+{
+  size_t n = 0;
+  const LnsSpan *places = NULL;
+
+  lns_answer_choose (self->answer, f);
+  self->place = 0;
+  if (f != LNS_ANSWER_NOTHING)
+    places = lns_answer_get_places (self->answer, f, &n);
+  for (size_t i = 1; i < n; i++)
+    if (places[i].end_ns - places[i].start_ns >
+        places[self->place].end_ns - places[self->place].start_ns)
+      self->place = i;
+  update_places (self);
 }
 
 static void
@@ -258,6 +375,7 @@ selected_cb (GtkSingleSelection *rows, GParamSpec *pspec, LnsFindingsPane *self)
 
   show_advice (self, position);
   show_evidence (self, finding);
+  choose (self, finding != NULL ? position : LNS_ANSWER_NOTHING);
   if (finding != NULL)
     lns_answer_show (self->answer, &finding->longest);
 }
@@ -277,6 +395,7 @@ changed_cb (LnsAnswer *answer, LnsFindingsPane *self)
         gtk_string_list_append (self->list, "");
       show_advice (self, GTK_INVALID_LIST_POSITION);
       show_evidence (self, NULL);
+      update_places (self);
       return;
     }
   g_autofree char *text = why != NULL
@@ -296,6 +415,7 @@ lns_findings_pane_new (LnsView *view)
       GTK_TYPE_SINGLE_SELECTION, "autoselect", FALSE, "can-unselect", TRUE, "model", list, NULL);
 
   self->list = list;
+  self->view = g_object_ref (view);
   self->answer = lns_answer_of (view);
   g_signal_connect_object (rows, "notify::selected-item", G_CALLBACK (selected_cb), self, 0);
   g_signal_connect_object (self->answer, "changed", G_CALLBACK (changed_cb), self, 0);
@@ -309,6 +429,9 @@ lns_findings_pane_new (LnsView *view)
       if (is_number (columns[i].id) || columns[i].id == COLUMN_SHARE)
         lns_column_view_align_title (column);
     }
+  /* The list would take them, though there is nothing beside a row. */
+  lns_shortcuts_capture (GTK_WIDGET (self->columns), "findings.next-place");
+  lns_shortcuts_capture (GTK_WIDGET (self->columns), "findings.previous-place");
   gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (rows));
   changed_cb (self->answer, self);
   return GTK_WIDGET (self);
@@ -331,6 +454,7 @@ lns_findings_pane_dispose (GObject *object)
   if (self->columns != NULL)
     gtk_column_view_set_model (self->columns, NULL);
   g_clear_object (&self->answer);
+  g_clear_object (&self->view);
   G_OBJECT_CLASS (lns_findings_pane_parent_class)->dispose (object);
 }
 
@@ -352,9 +476,16 @@ lns_findings_pane_class_init (LnsFindingsPaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, columns);
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, advice);
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, evidence);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, card);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, places_box);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, place_text);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, sql_result);
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, sql);
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, sql_box);
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, open_sql);
+  gtk_widget_class_install_action (widget_class, "findings.next-place", NULL, next_place_cb);
+  gtk_widget_class_install_action (widget_class, "findings.previous-place", NULL,
+                                   previous_place_cb);
 }
 
 static void

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/compare.h"
 #include "ui/model/display-text.h"
 #include "ui/model/job.h"
 
@@ -28,12 +29,14 @@ struct _LnsAnswer
   LnsView *view;         /* owned */
   GCancellable *running; /* the job's, or NULL */
   LnsAnswerState state;
-  LnsWhy *why;     /* owned, or NULL */
-  char **subjects; /* owned, or NULL: of each ledger */
-  char **labels;   /* owned, or NULL: of each finding */
-  GPtrArray *idle; /* owned, or NULL: of each ledger a GArray of LnsIdle */
-  char *step_name; /* owned, or NULL */
-  LnsError error;  /* why there is no answer */
+  LnsWhy *why;       /* owned, or NULL */
+  char **subjects;   /* owned, or NULL: of each ledger */
+  char **labels;     /* owned, or NULL: of each finding */
+  GPtrArray *idle;   /* owned, or NULL: of each ledger a GArray of LnsIdle */
+  GPtrArray *places; /* owned, or NULL: of each finding a GArray of LnsSpan */
+  guint chosen;      /* finding, or LNS_ANSWER_NOTHING */
+  char *step_name;   /* owned, or NULL */
+  LnsError error;    /* why there is no answer */
 };
 
 G_DEFINE_FINAL_TYPE (LnsAnswer, lns_answer, G_TYPE_OBJECT)
@@ -42,10 +45,11 @@ G_DEFINE_FINAL_TYPE (LnsAnswer, lns_answer, G_TYPE_OBJECT)
 
 typedef struct
 {
-  LnsWhy *why; /* owned, or NULL, as the next four */
+  LnsWhy *why; /* owned, or NULL, as the next five */
   char **subjects;
   char **labels;
   GPtrArray *idle;
+  GPtrArray *places;
   char *step_name;
   LnsError error;
 } Search;
@@ -59,6 +63,7 @@ search_free (gpointer data)
   g_strfreev (search->subjects);
   g_strfreev (search->labels);
   g_clear_pointer (&search->idle, g_ptr_array_unref);
+  g_clear_pointer (&search->places, g_ptr_array_unref);
   g_free (search->step_name);
   g_free (search);
 }
@@ -115,6 +120,72 @@ take_idle (LnsWhy *why)
   return all;
 }
 
+static int
+compare_spans (gconstpointer a, gconstpointer b)
+{
+  const LnsSpan *x = a, *y = b;
+
+  return LNS_COMPARE (x->start_ns, y->start_ns);
+}
+
+/* Adds SPAN to finding 1 + N of ALL; it is one place with the one before if that began in the gap that began at GAP_START_NS. */
+static void
+add_place (GPtrArray *all, uint32_t n, LnsSpan span, int64_t gap_start_ns)
+{
+  if (n == 0 || n > all->len || span.end_ns <= span.start_ns)
+    return;
+  GArray *of_finding = g_ptr_array_index (all, n - 1);
+  LnsSpan *last =
+      of_finding->len > 0 ? &g_array_index (of_finding, LnsSpan, of_finding->len - 1) : NULL;
+  if (last != NULL && last->start_ns >= gap_start_ns && last->end_ns <= span.start_ns)
+    last->end_ns = span.end_ns;
+  else
+    g_array_append_val (of_finding, span);
+}
+
+/* Adds the idle parts of WHY: what a gap has of a finding is one place. */
+static void
+add_gaps (GPtrArray *all, const LnsWhy *why)
+{
+  int64_t gap_start_ns = 0;
+
+  for (size_t i = 0; i < why->gaps.n; i++)
+    {
+      const LnsWhyGap *gap = &why->gaps.items[i];
+      if (i == 0 || gap->ledger != gap[-1].ledger || gap->start_ns != gap[-1].end_ns)
+        gap_start_ns = gap->start_ns;
+      add_place (all, gap->finding, (LnsSpan){ gap->start_ns, gap->end_ns }, gap_start_ns);
+    }
+}
+
+/* The places of each finding of WHY. On a worker. */
+static GPtrArray *
+list_places (const LnsWhy *why)
+{
+  GPtrArray *all = g_ptr_array_new_with_free_func ((GDestroyNotify)g_array_unref);
+
+  for (size_t f = 0; f < why->findings.n; f++)
+    g_ptr_array_add (all, g_array_new (FALSE, FALSE, sizeof (LnsSpan)));
+  add_gaps (all, why);
+  for (size_t i = 0; i < why->costs.n; i++)
+    {
+      const LnsWhyCost *cost = &why->costs.items[i];
+      add_place (all, cost->finding, (LnsSpan){ cost->start_ns, cost->end_ns }, INT64_MAX);
+    }
+  for (size_t f = 0; f < why->findings.n; f++)
+    {
+      const LnsWhyFinding *finding = &why->findings.items[f];
+      GArray *of_finding = g_ptr_array_index (all, f);
+      const bool is_empty = of_finding->len == 0;
+      for (unsigned e = 0; is_empty && e < finding->n_evidence; e++)
+        add_place (all, (uint32_t)f + 1,
+                   (LnsSpan){ finding->evidence[e].start_ns, finding->evidence[e].end_ns },
+                   INT64_MAX);
+      g_array_sort (of_finding, compare_spans);
+    }
+  return all;
+}
+
 /* On a worker. */
 static void
 search_work (LnsWorker *worker, gpointer data)
@@ -136,6 +207,7 @@ search_work (LnsWorker *worker, gpointer data)
         search->subjects[i] = shown (lns_why_subject (tables, &search->why->ledgers.items[i]));
       for (size_t i = 0; i < search->why->findings.n; i++)
         search->labels[i] = shown (lns_why_label (tables, &search->why->findings.items[i]));
+      search->places = list_places (search->why);
       search->idle = take_idle (search->why);
       search->step_name = shown (lns_why_step_name (tables, search->why));
     }
@@ -152,6 +224,7 @@ search_done (gpointer data, gpointer owner)
   self->subjects = g_steal_pointer (&search->subjects);
   self->labels = g_steal_pointer (&search->labels);
   self->idle = g_steal_pointer (&search->idle);
+  self->places = g_steal_pointer (&search->places);
   self->step_name = g_steal_pointer (&search->step_name);
   self->error = search->error;
   self->state = self->why != NULL ? LNS_ANSWER_THERE : LNS_ANSWER_NONE;
@@ -194,6 +267,68 @@ lns_answer_get_idle (LnsAnswer *self, size_t l, size_t *ret_n)
 
   *ret_n = of_ledger != NULL ? of_ledger->len : 0;
   return *ret_n > 0 ? (const LnsIdle *)(const void *)of_ledger->data : NULL;
+}
+
+const LnsSpan *
+lns_answer_get_places (LnsAnswer *self, size_t f, size_t *ret_n)
+{
+  const GArray *of_finding = g_ptr_array_index (self->places, f);
+
+  *ret_n = of_finding->len;
+  return (const LnsSpan *)(const void *)of_finding->data;
+}
+
+guint
+lns_answer_get_chosen (LnsAnswer *self)
+{
+  return self->chosen;
+}
+
+void
+lns_answer_choose (LnsAnswer *self, guint f)
+{
+  if (self->chosen == f)
+    return;
+  self->chosen = f;
+  g_signal_emit_by_name (self, "chosen");
+}
+
+const char *
+lns_answer_cause_class (LnsCause cause)
+{
+  switch (cause)
+    {
+    case LNS_CAUSE_LOCK_WAIT:
+    case LNS_CAUSE_IO_WAIT:
+    case LNS_CAUSE_SLEEP:
+    case LNS_CAUSE_COLLECTIVE_WAIT:
+    case LNS_CAUSE_DEPENDENCY:
+    case LNS_CAUSE_SLOW_STEP:
+      return "cause-wait";
+    case LNS_CAUSE_CPU_WORK:
+    case LNS_CAUSE_CPU_CONTENTION:
+    case LNS_CAUSE_LAUNCH_RATE:
+      return "cause-cpu";
+    case LNS_CAUSE_GPU_SYNC:
+    case LNS_CAUSE_DRIVER:
+    case LNS_CAUSE_UNDER_FILLED:
+    case LNS_CAUSE_SLOW_CLOCKS:
+      return "cause-gpu";
+    case LNS_CAUSE_ALLOCATION:
+    case LNS_CAUSE_PAGEABLE_COPY:
+    case LNS_CAUSE_COPY_BOUND:
+      return "cause-memory";
+    case LNS_CAUSE_MODULE_LOAD:
+      return "cause-code";
+    case LNS_CAUSE_START_UP:
+    case LNS_CAUSE_TEAR_DOWN:
+    case LNS_CAUSE_PROFILER:
+    case LNS_CAUSE_NOT_RECORDED:
+    case LNS_CAUSE_UNKNOWN:
+    case LNS_N_CAUSES:
+      break;
+    }
+  return "cause-none";
 }
 
 gboolean
@@ -248,6 +383,15 @@ lns_answer_ask (LnsAnswer *self)
   g_signal_emit_by_name (self, "changed");
 }
 
+char *
+lns_answer_sentence (const char *clause)
+{
+  g_autofree char *text = lns_display_text (clause, strlen (clause), TRUE);
+  g_autofree char *first = g_utf8_strup (text, g_utf8_next_char (text) - text);
+
+  return g_strdup_printf (_ ("%s%s."), first, g_utf8_next_char (text));
+}
+
 void
 lns_answer_show (LnsAnswer *self, const LnsEvidence *evidence)
 {
@@ -286,6 +430,7 @@ lns_answer_dispose (GObject *object)
   g_clear_pointer (&self->subjects, g_strfreev);
   g_clear_pointer (&self->labels, g_strfreev);
   g_clear_pointer (&self->idle, g_ptr_array_unref);
+  g_clear_pointer (&self->places, g_ptr_array_unref);
   g_free (self->step_name);
   if (self->view != NULL)
     g_object_set_data (G_OBJECT (self->view), KEY, NULL);
@@ -296,11 +441,16 @@ lns_answer_dispose (GObject *object)
 static void
 lns_answer_class_init (LnsAnswerClass *klass)
 {
+  static const char *const names[] = { "changed", "chosen" };
+
   G_OBJECT_CLASS (klass)->dispose = lns_answer_dispose;
-  g_signal_new ("changed", LNS_TYPE_ANSWER, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  for (size_t i = 0; i < G_N_ELEMENTS (names); i++)
+    g_signal_new (names[i], LNS_TYPE_ANSWER, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
+                  0);
 }
 
 static void
 lns_answer_init (LnsAnswer *self)
 {
+  self->chosen = LNS_ANSWER_NOTHING;
 }

@@ -5,7 +5,7 @@
 
 /* Why the program of a report was slow (`lanescope why`): found once, on a worker, for all that show it. Main thread only.
  *
- * Signal "changed" (): another state. */
+ * Signals: "changed" (): another state; "chosen" (): another finding is chosen. */
 
 #pragma once
 
@@ -46,6 +46,20 @@ typedef struct
 /* The idle stretches of the ledger number L, in order, while the state is LNS_ANSWER_THERE; of large reports none. Owned by SELF. */
 const LnsIdle *lns_answer_get_idle (LnsAnswer *self, size_t l, size_t *ret_n);
 
+/* The places of finding number F, in order: the parts of idle time that it is about, or its operations; of large reports the longest
+ * few alone. While the state is LNS_ANSWER_THERE. Owned by SELF. */
+const LnsSpan *lns_answer_get_places (LnsAnswer *self, size_t f, size_t *ret_n);
+
+/* No finding is chosen. */
+#define LNS_ANSWER_NOTHING G_MAXUINT
+
+/* The number of the finding that is chosen, or LNS_ANSWER_NOTHING: its places show on the overview. */
+guint lns_answer_get_chosen (LnsAnswer *self);
+void lns_answer_choose (LnsAnswer *self, guint f);
+
+/* The style class that gives a widget the hue of CAUSE: causes of one family have one. Static. */
+const char *lns_answer_cause_class (LnsCause cause);
+
 /* Whether time of CAUSE has the colour of findings: not where it begins or ends the program, or is the profiler's, or is not known. */
 gboolean lns_answer_is_warm (LnsCause cause);
 
@@ -60,6 +74,9 @@ char *lns_answer_get_excuse (LnsAnswer *self);
 
 /* Looks for the answer if the state is LNS_ANSWER_UNASKED. */
 void lns_answer_ask (LnsAnswer *self);
+
+/* CLAUSE, such as the answer's advice, as a sentence of its own. Free with g_free (). */
+char *lns_answer_sentence (const char *clause) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Selects the time of EVIDENCE and shows it, with as much again on each side. Does nothing for a time without length. */
 void lns_answer_show (LnsAnswer *self, const LnsEvidence *evidence);

@@ -108,6 +108,11 @@ static const Shortcut shortcuts[] = {
   { N_ ("Functions"), N_ ("Flame graph: zoom out"), "flame.zoom-out", "BackSpace", NULL },
   { N_ ("Functions"), N_ ("Flame graph: show all functions"), "flame.zoom-all", "0", NULL },
 
+  { N_ ("Findings"), N_ ("Next place of the finding"), "findings.next-place", "Right KP_Right",
+    NULL },
+  { N_ ("Findings"), N_ ("Previous place of the finding"), "findings.previous-place",
+    "Left KP_Left", NULL },
+
   { N_ ("SQL"), N_ ("Run the statement"), "sql.run", "<Control>Return <Control>KP_Enter", NULL },
 
   { N_ ("Details"), N_ ("Copy the event as text"), "win.copy-details", "<Control><Shift>c", NULL },
@@ -154,6 +159,20 @@ lns_shortcuts_keys (const char *action)
     if (g_strcmp0 (shortcuts[i].action, action) == 0)
       return shortcuts[i].keys;
   return NULL;
+}
+
+void
+lns_shortcuts_capture (GtkWidget *widget, const char *action)
+{
+  GtkEventController *controller = gtk_shortcut_controller_new ();
+  g_auto (GStrv) keys = g_strsplit (lns_shortcuts_keys (action), " ", -1);
+
+  for (char **key = keys; *key != NULL; key++)
+    gtk_shortcut_controller_add_shortcut (
+        GTK_SHORTCUT_CONTROLLER (controller),
+        gtk_shortcut_new (gtk_shortcut_trigger_parse_string (*key), gtk_named_action_new (action)));
+  gtk_event_controller_set_propagation_phase (controller, GTK_PHASE_CAPTURE);
+  gtk_widget_add_controller (widget, controller);
 }
 
 bool

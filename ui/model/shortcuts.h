@@ -22,6 +22,9 @@ void lns_shortcuts_add_to_class (GtkWidgetClass *widget_class, const char *prefi
 /* The keys of ACTION ("win.find"), between spaces; NULL if it has none. Static. */
 const char *lns_shortcuts_keys (const char *action);
 
+/* Has the keys of ACTION do it in WIDGET before anything else, where what has the focus would take them. */
+void lns_shortcuts_capture (GtkWidget *widget, const char *action);
+
 /* Line I of the table, from 0 on: its group and title, to be translated, and its action and keys (between spaces), which may be NULL. All
  * static. Returns false behind the last. */
 bool lns_shortcuts_at (size_t i,

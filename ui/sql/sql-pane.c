@@ -343,22 +343,6 @@ lns_sql_pane_map (GtkWidget *widget)
     run (self);
 }
 
-/* Has the keys that run the statement do so while it is written, too, where they would be a line break. */
-static void
-add_keys (LnsSqlPane *self)
-{
-  GtkEventController *controller = gtk_shortcut_controller_new ();
-  g_auto (GStrv) keys = g_strsplit (lns_shortcuts_keys ("sql.run"), " ", -1);
-
-  for (char **key = keys; *key != NULL; key++)
-    gtk_shortcut_controller_add_shortcut (
-        GTK_SHORTCUT_CONTROLLER (controller),
-        gtk_shortcut_new (gtk_shortcut_trigger_parse_string (*key),
-                          gtk_named_action_new ("sql.run")));
-  gtk_event_controller_set_propagation_phase (controller, GTK_PHASE_CAPTURE);
-  gtk_widget_add_controller (GTK_WIDGET (self->statement), controller);
-}
-
 static gboolean
 lns_sql_pane_grab_focus (GtkWidget *widget)
 {
@@ -420,5 +404,6 @@ lns_sql_pane_init (LnsSqlPane *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "sql.stop", FALSE);
-  add_keys (self);
+  /* While it is written, too, where the keys would be a line break. */
+  lns_shortcuts_capture (GTK_WIDGET (self->statement), "sql.run");
 }

@@ -21,6 +21,7 @@
 #define MIN_WINDOW_PX 3
 #define DIM_ALPHA     0.62f
 #define CLICK_PX      3 /* the pointer moves no more in a click */
+#define MARKS_PX      4 /* height of the lane of a finding's places */
 
 struct _LnsOverview
 {
@@ -34,6 +35,7 @@ struct _LnsOverview
   int n_px;
   LnsTheme painted_theme;
   GskRenderNode *chart; /* owned; shows the steps or `shares`, or NULL */
+  GskRenderNode *marks; /* owned; where the chosen finding is, or NULL */
   int asked_px;         /* width of the query under way or answered */
   GCancellable *asking; /* of the query under way, or NULL */
   double grab_px;       /* from the window's left edge to the pointer, while dragging */
@@ -196,6 +198,57 @@ window_of (LnsOverview *self, float *ret_left_px, float *ret_right_px)
       (float)CLAMP (ceil (right + missing_px / 2), *ret_left_px + MIN_WINDOW_PX, width_px);
 }
 
+/* The places of the chosen finding, a pixel each where they are shorter. */
+static GskRenderNode *
+marks_node (LnsOverview *self, int n_px, const LnsPalette *palette)
+{
+  const LnsScale scale = whole_scale (self);
+  const GdkRGBA color = lns_palette_rgba (palette->finding, 1);
+  g_autofree bool *is_marked = g_new0 (bool, n_px + 1); /* the last one ends all */
+  size_t n;
+  const LnsSpan *places =
+      lns_answer_get_places (self->answer, lns_answer_get_chosen (self->answer), &n);
+  GtkSnapshot *snapshot = gtk_snapshot_new ();
+
+  for (size_t i = 0; i < n; i++)
+    {
+      const double from_px = lns_scale_x_of (&scale, places[i].start_ns),
+                   to_px = lns_scale_x_of (&scale, places[i].end_ns);
+      for (int x = (int)CLAMP (from_px, 0, n_px - 1); x < n_px && x < MAX (to_px, from_px + 1); x++)
+        is_marked[x] = true;
+    }
+  for (int x = 0, from = 0; x <= n_px; x++)
+    if (!is_marked[x])
+      {
+        if (x > from)
+          gtk_snapshot_append_color (
+              snapshot, &color, &GRAPHENE_RECT_INIT ((float)from, 0, (float)(x - from), MARKS_PX));
+        from = x + 1;
+      }
+  return gtk_snapshot_free_to_node (snapshot);
+}
+
+/* Another finding is chosen, or the widget has another width. */
+static void
+update_marks (LnsOverview *self)
+{
+  g_clear_pointer (&self->marks, gsk_render_node_unref);
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+}
+
+static void
+snapshot_marks (LnsOverview *self, GtkSnapshot *snapshot, const LnsPalette *palette)
+{
+  const int n_px = gtk_widget_get_width (GTK_WIDGET (self));
+
+  if (lns_answer_get_chosen (self->answer) == LNS_ANSWER_NOTHING || n_px < 1)
+    return;
+  if (self->marks == NULL)
+    self->marks = marks_node (self, n_px, palette);
+  if (self->marks != NULL)
+    gtk_snapshot_append_node (snapshot, self->marks);
+}
+
 static void
 lns_overview_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 {
@@ -214,6 +267,8 @@ lns_overview_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
     }
   else if (self->chart == NULL && self->shares != NULL)
     self->chart = chart_node (self, palette);
+  if (self->painted_theme != theme)
+    g_clear_pointer (&self->marks, gsk_render_node_unref);
   self->painted_theme = theme;
   if (self->chart != NULL)
     gtk_snapshot_append_node (snapshot, self->chart);
@@ -227,6 +282,7 @@ lns_overview_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
                              &GRAPHENE_RECT_INIT (right_px, 0, width_px - right_px, HEIGHT_PX));
   gtk_snapshot_append_color (snapshot, &edge, &GRAPHENE_RECT_INIT (left_px, 0, 1, HEIGHT_PX));
   gtk_snapshot_append_color (snapshot, &edge, &GRAPHENE_RECT_INIT (right_px - 1, 0, 1, HEIGHT_PX));
+  snapshot_marks (self, snapshot, palette);
 }
 
 static void
@@ -235,6 +291,7 @@ lns_overview_size_allocate (GtkWidget *widget, int width, int height, int baseli
   LnsOverview *self = LNS_OVERVIEW (widget);
   if (self->answer != NULL && lns_step_bars_are_there (self->answer))
     g_clear_pointer (&self->chart, gsk_render_node_unref);
+  update_marks (self);
   ask (self);
 }
 
@@ -312,6 +369,8 @@ lns_overview_set_view (LnsOverview *self, LnsView *view, const LnsRowTree *tree)
   self->answer = lns_answer_of (view);
   g_signal_connect_object (self->answer, "changed", G_CALLBACK (update_picture), self,
                            G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->answer, "chosen", G_CALLBACK (update_marks), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (view, "span-changed", G_CALLBACK (gtk_widget_queue_draw), self,
                            G_CONNECT_SWAPPED);
   ask (self);
@@ -337,6 +396,7 @@ lns_overview_finalize (GObject *object)
   LnsOverview *self = LNS_OVERVIEW (object);
   lns_job_cancel (&self->asking);
   g_clear_pointer (&self->chart, gsk_render_node_unref);
+  g_clear_pointer (&self->marks, gsk_render_node_unref);
   g_free (self->shares);
   lns_row_tree_unref (self->tree);
   g_clear_object (&self->answer);

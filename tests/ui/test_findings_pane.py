@@ -1,0 +1,79 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Tests the pane of findings in the whole viewer: its places are those that `lanescope sql` tells."""
+
+import json
+import os
+import subprocess
+
+import harness
+import tap
+
+SAMPLE = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
+
+
+def asked(*arguments):
+    return subprocess.run([tap.LANESCOPE, *arguments], capture_output=True, text=True, check=True).stdout
+
+
+def places(finding):
+    """The places of finding number FINDING, from 1: what one gap has of it is one."""
+    found, gap = [], None
+    for line in asked("sql", SAMPLE, 'SELECT start, "end", finding FROM LNS_GAPS').splitlines():
+        start, end, of = (int(value or 0) for value in line.split("\t"))
+        gap = (gap[0] if gap and gap[1] == start else start, end)
+        if of == finding and found and found[-1][0] >= gap[0]:
+            found[-1] = (found[-1][0], end)
+        elif of == finding:
+            found.append((start, end))
+    return found
+
+
+def duration(place):
+    """As the details have it."""
+    return f"{(place[1] - place[0]) / 1e6:.6f}".rstrip("0") + " ms"
+
+
+def test_keys_walk_through_the_places():
+    first = json.loads(asked("why", "--format=json", SAMPLE))["findings"][0]
+    wanted = places(1)
+    assert len(wanted) == first["count"] > 2
+    longest = max(range(len(wanted)), key=lambda i: wanted[i][1] - wanted[i][0])
+    with harness.App(SAMPLE, size=(1400, 900)) as app:
+        app.activate("win.show-findings")
+        overview = app.find("image", "Overview")
+        x, y, width, _ = app.wait(harness.steady(lambda: overview.extents()), what="the place of the overview")
+        warm = lambda: sum(red > blue + 90 for row in app.pixels(x, y, width, 8) for red, _, blue in row)
+        assert warm() == 0
+        app.find("label", first["sentence"]).click()
+        app.find("label", f"Place {longest + 1} of {len(wanted)}")
+        app.wait(warm, what="marks on the overview")
+        step = -1 if longest + 1 == len(wanted) else 1
+        app.key("Right" if step > 0 else "Left")
+        app.find("label", f"Place {longest + step + 1} of {len(wanted)}")
+        app.find("label", duration(wanted[longest + step]))
+        app.key("Left" if step > 0 else "Right")
+        app.find("label", f"Place {longest + 1} of {len(wanted)}")
+        for _ in wanted:
+            app.key("Left")
+        app.find("label", f"Place 1 of {len(wanted)}")
+        app.find("label", duration(wanted[0]))
+
+
+def test_evidence_leads_to_its_event():
+    second = json.loads(asked("why", "--format=json", SAMPLE))["findings"][1]
+    event = second["events"][0]
+    name = asked("sql", SAMPLE, f"SELECT s.value FROM {event['table']} e JOIN StringIds s ON s.id = e.nameId WHERE e.rowid = {event['row']}").strip()
+    with harness.App(SAMPLE, size=(1400, 900)) as app:
+        app.activate("win.show-findings")
+        app.find("label", second["sentence"]).click()
+        links = app.find("label", lambda text: text.startswith("Evidence: "))
+        x, y, _, height = app.wait(harness.steady(lambda: links.extents()), what="the place of the evidence")
+        assert not app.root.find("label", name)
+        app.click(x + 90, y + height // 2)
+        app.find("label", name)
+
+
+harness.main(globals(), gate=(test_keys_walk_through_the_places,))
