@@ -8,6 +8,9 @@
  *
  * usage: test-table REPORT (of known-report) */
 
+#include <glib/gstdio.h>
+
+#include "src/base/format.h"
 #include "ui/shell/application.h"
 #include "ui/events/event-cell.h"
 #include "ui/events/events-table-private.h"
@@ -248,6 +251,157 @@ a_filter_without_match_is_told_as_it_was_typed (void)
   WAIT_FOR (table->querying == NULL);
 }
 
+/* The number of rows that are shown. */
+static uint32_t
+n_shown (void)
+{
+  return lns_events_model_get_order (table->model)->n;
+}
+
+static void
+conditions_filter (void)
+{
+  const uint32_t n_all = N_EVENTS;
+  uint32_t n = 0;
+
+  WAIT_FOR (n_shown () == n_all);
+  filter_by ("duration > 1ms and name ~ ^EPOCH");
+  for (uint32_t row = 0; row < table->set->n; row++)
+    {
+      g_autofree char *name = lns_event_cell_text (table->set, row, LNS_EVENT_COLUMN_NAME);
+      n += lns_event_set_duration (table->set, row) > 1000000 && g_str_has_prefix (name, "epoch");
+    }
+  LNS_CHECK (n > 0);
+  LNS_CHECK_INT (n_shown (), n);
+
+  /* What is wrong is told above the rows, which stay there. */
+  gtk_editable_set_text (table->filter, "duration > 5");
+  WAIT_FOR (says (table->header, "“5” is not a time"));
+  LNS_CHECK (gtk_widget_has_css_class (GTK_WIDGET (table->filter), "error"));
+  LNS_CHECK_STR (gtk_stack_get_visible_child_name (table->stack), "table");
+  gtk_editable_set_text (table->filter, "duration > 1000s");
+  WAIT_FOR (says (GTK_WIDGET (table->stack), "No event meets the condition “duration > 1000s”."));
+  LNS_CHECK (!gtk_widget_has_css_class (GTK_WIDGET (table->filter), "error"));
+
+  gtk_toggle_button_set_active (table->regex, TRUE);
+  gtk_editable_set_text (table->filter, "^epoch [0-4]$");
+  WAIT_FOR (n_shown () == 5);
+  gtk_toggle_button_set_active (table->regex, FALSE);
+  gtk_editable_set_text (table->filter, "");
+  WAIT_FOR (n_shown () == n_all && table->querying == NULL);
+}
+
+static void
+selected_rows_are_summed_up (void)
+{
+  GtkSelectionModel *selection = GTK_SELECTION_MODEL (table->selection);
+  char sum[LNS_FORMAT_SIZE], n[LNS_FORMAT_SIZE];
+  int64_t sum_ns = 0;
+
+  gtk_selection_model_unselect_all (selection);
+  g_autofree char *all = g_strdup_printf ("%s events", lns_format_unsigned (n_shown (), n));
+  WAIT_FOR (says (table->footer, all));
+  gtk_selection_model_select_range (selection, 0, 3, TRUE);
+  for (guint i = 0; i < 3; i++)
+    sum_ns += lns_event_set_duration (
+        table->set, lns_event_order_row (lns_events_model_get_order (table->model), i));
+  g_autofree char *some =
+      g_strdup_printf ("3 selected: sum %s · mean ", lns_format_duration (sum_ns, sum));
+  WAIT_FOR (says (table->footer, some));
+  gtk_selection_model_unselect_all (selection);
+  WAIT_FOR (says (table->footer, all));
+}
+
+/* The events of a name are shown as they are asked for, and the filter says so. */
+static void
+names_are_summed_up (void)
+{
+  const uint32_t n_all = n_shown ();
+
+  filter_by ("duration >= 0 and name ~ epoch");
+  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (table), "events.group", NULL));
+  LNS_CHECK_STR (gtk_stack_get_visible_child_name (table->stack), "groups");
+  WAIT_FOR (says (GTK_WIDGET (table->groups), "epoch 3"));
+  LNS_CHECK (!says (GTK_WIDGET (table->groups), "aten::op3"));
+  uint32_t label = 0;
+  for (uint32_t row = 0; row < table->set->n; row++)
+    {
+      g_autofree char *name = lns_event_cell_text (table->set, row, LNS_EVENT_COLUMN_NAME);
+      if (strcmp (name, "epoch 3") == 0)
+        label = lns_event_set_label (table->set, row);
+    }
+  g_signal_emit_by_name (table->groups, "name-chosen", label);
+  LNS_CHECK_STR (gtk_editable_get_text (table->filter),
+                 "(duration >= 0 and name ~ epoch) and name = \"epoch 3\"");
+  WAIT_FOR (n_shown () == 1 && table->querying == NULL);
+  LNS_CHECK_STR (gtk_stack_get_visible_child_name (table->stack), "table");
+  gtk_editable_set_text (table->filter, "");
+  WAIT_FOR (n_shown () == n_all && table->querying == NULL);
+}
+
+static void
+columns_are_chosen (void)
+{
+  LnsEventColumnList columns;
+  g_autofree char *action = g_strdup_printf ("column.show-%d", LNS_EVENT_COLUMN_START);
+
+  lns_events_columns_list (table->event_columns, &columns);
+  const unsigned n = columns.n;
+  LNS_CHECK_INT (columns.of[0], LNS_EVENT_COLUMN_NUMBER);
+  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (table), action, NULL));
+  lns_events_columns_list (table->event_columns, &columns);
+  LNS_CHECK_INT (columns.n, n - 1);
+  for (unsigned i = 0; i < columns.n; i++)
+    LNS_CHECK (columns.of[i] != LNS_EVENT_COLUMN_START);
+
+  /* As a drag does; the one that is hidden comes back where it was. */
+  g_autoptr (GtkColumnViewColumn) first = g_object_ref (column_at (0));
+  gtk_column_view_insert_column (table->columns, 1, first);
+  lns_events_columns_list (table->event_columns, &columns);
+  LNS_CHECK_INT (columns.of[0], LNS_EVENT_COLUMN_NAME);
+  LNS_CHECK_INT (columns.of[1], LNS_EVENT_COLUMN_NUMBER);
+  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (table), action, NULL));
+  lns_events_columns_list (table->event_columns, &columns);
+  LNS_CHECK_INT (columns.n, n);
+  for (unsigned i = 0; i < n; i++)
+    {
+      g_autofree char *title = NULL;
+      g_object_get (column_at (i), "title", &title, NULL);
+      LNS_CHECK_STR (title, lns_event_column_info (columns.of[i])->title);
+    }
+  gtk_column_view_insert_column (table->columns, 0, first);
+}
+
+static void
+rows_are_saved (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = g_dir_make_tmp ("lns-test-save-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "rows.csv", NULL);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  LnsEventColumnList columns;
+  g_autofree char *text = NULL;
+
+  lns_events_columns_list (table->event_columns, &columns);
+  LnsEventOrder *order = lns_events_model_get_order (table->model);
+  lns_events_save_start (table->save, file, lns_event_rows_new (table->set, order, 0, NULL),
+                         &columns);
+  WAIT_FOR (says (GTK_WIDGET (table->save), "rows saved in"));
+  LNS_CHECK (g_file_get_contents (path, &text, NULL, NULL));
+  LNS_CHECK (g_str_has_prefix (text, "#,Name,"));
+  g_autofree char *last = g_strdup_printf ("\n%d,", N_EVENTS);
+  LNS_CHECK (strstr (text, last) != NULL && g_str_has_suffix (text, "\n"));
+
+  /* What fails is told, and leaves nothing behind. */
+  g_autofree char *nowhere = g_build_filename (folder, "none", "rows.csv", NULL);
+  g_autoptr (GFile) missing = g_file_new_for_path (nowhere);
+  lns_events_save_start (table->save, missing, lns_event_rows_new (table->set, order, 0, NULL),
+                         &columns);
+  WAIT_FOR (says (GTK_WIDGET (table->save), "could not be saved"));
+  g_unlink (path);
+  LNS_CHECK_INT (g_rmdir (folder), 0);
+}
+
 /* The events that touch the selected time, as a look at every event says; none of them is told as damaged. */
 static void
 the_selected_time_restricts_the_events (void)
@@ -308,6 +462,11 @@ main (int argc, char **argv)
   LNS_TEST (sorting_and_filtering_keep_the_cells);
   LNS_TEST (no_cell_stays_without_a_row);
   LNS_TEST (a_filter_without_match_is_told_as_it_was_typed);
+  LNS_TEST (conditions_filter);
+  LNS_TEST (selected_rows_are_summed_up);
+  LNS_TEST (names_are_summed_up);
+  LNS_TEST (columns_are_chosen);
+  LNS_TEST (rows_are_saved);
   LNS_TEST (the_selected_time_restricts_the_events);
   return lns_tap_done ();
 }

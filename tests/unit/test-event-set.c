@@ -6,12 +6,16 @@
 /* Compares the data of the events table with plain loops over the report. */
 
 #include <glib/gstdio.h>
+#include <inttypes.h>
 
 #include "tests/tap.h"
 #include "tests/unit/event-fixture.h"
 #include "ui/events/event-cell.h"
 #include "ui/events/event-order.h"
 #include "ui/events/event-sort.h"
+#include "ui/events/event-sums.h"
+#include "ui/events/event-write.h"
+#include "ui/model/event-text.h"
 
 static LnsReport *report;
 static uint32_t lanes[N_LANES] = { 0, 1, 2, 3, 4 };
@@ -244,7 +248,9 @@ check_order (LnsEventSet *set, LnsEventColumn column, bool descending, const cha
   g_autoptr (GError) error = NULL;
   g_autoptr (LnsEventOrder) sorted = NULL;
   First first = { 0 };
-  LnsEventQuery query = { column, descending, filter, NULL };
+  g_autoptr (LnsEventFilter) names =
+      filter != NULL ? lns_event_filter_new (filter, false, NULL) : NULL;
+  LnsEventQuery query = { column, descending, names, NULL };
   g_autoptr (LnsEventOrder) order =
       lns_event_order_query (set, &query, first_cb, &first, &sorted, NULL, &error);
   LNS_CHECK (order != NULL);
@@ -351,7 +357,8 @@ a_filter_ignores_case (void)
   for (size_t i = 0; i < G_N_ELEMENTS (words); i++)
     {
       g_autoptr (LnsEventOrder) sorted = NULL;
-      LnsEventQuery query = { LNS_EVENT_COLUMN_NUMBER, false, words[i], NULL };
+      g_autoptr (LnsEventFilter) filter = lns_event_filter_new (words[i], false, NULL);
+      LnsEventQuery query = { LNS_EVENT_COLUMN_NUMBER, false, filter, NULL };
       g_autoptr (LnsEventOrder) order =
           lns_event_order_query (set, &query, NULL, NULL, &sorted, NULL, &error);
       LNS_CHECK (order != NULL);
@@ -359,6 +366,117 @@ a_filter_ignores_case (void)
       for (uint32_t position = 0; position < order->n; position++)
         LNS_CHECK (position == 0 || lns_event_order_row (order, position - 1) <
                                         lns_event_order_row (order, position));
+    }
+}
+
+/* What some filters take, told again from the cells of a row. */
+static bool
+holds (const LnsEventSet *set, uint32_t row, int filter)
+{
+  g_autofree char *name = lns_event_cell_text (set, row, LNS_EVENT_COLUMN_NAME);
+  g_autofree char *folded = g_utf8_casefold (name, -1);
+  g_autofree char *thread = lns_event_cell_text (set, row, LNS_EVENT_COLUMN_THREAD);
+  g_autofree char *process = lns_event_cell_text (set, row, LNS_EVENT_COLUMN_PROCESS);
+  g_autofree char *domain = lns_event_cell_text (set, row, LNS_EVENT_COLUMN_DOMAIN);
+  g_autofree char *category = lns_event_cell_text (set, row, LNS_EVENT_COLUMN_CATEGORY);
+  g_autofree char *kind = lns_event_cell_text (set, row, LNS_EVENT_COLUMN_KIND);
+  g_autofree char *depth = lns_event_cell_text (set, row, LNS_EVENT_COLUMN_DEPTH);
+  const int64_t start_ns = lns_event_set_start (set, row);
+  const int64_t duration_ns = lns_event_set_duration (set, row);
+  switch (filter)
+    {
+    case 0:
+      return duration_ns > 1000 && strstr (folded, "pass") != NULL;
+    case 1:
+      return g_str_has_prefix (folded, "step ") && g_ascii_isdigit (folded[5]);
+    case 2:
+      return strstr (folded, "forward") == NULL || start_ns + duration_ns <= 1000000;
+    case 3:
+      return start_ns >= 500000 && strcmp (depth, "1") != 0;
+    case 4:
+      return strcmp (category, "input") == 0;
+    case 5:
+      return strstr (kind, "ange") != NULL && *domain != '\0' && strstr (process, "7") != NULL;
+    case 6:
+      return strcmp (kind, "Push/pop range") == 0;
+    default:
+      return strcmp (thread, "—") != 0;
+    }
+}
+
+static void
+conditions_are_of_what_the_cells_say (void)
+{
+  static const struct
+  {
+    const char *text;
+    bool regex;
+  } filters[] = {
+    { "duration > 1us and name contains PASS", false },
+    { "^step [0-9]", true },
+    { "not name ~ forward or end <= 1ms", false },
+    { "start >= 500us and not depth = 1", false },
+    { "category = input", false },
+    { "kind ~ RANGE and domain ~ . and process ~ 7", false },
+    { "kind = \"push/pop RANGE\"", false },
+    { "thread ~ .", false },
+  };
+  g_autoptr (LnsEventSet) set = load (N_LANES, INT64_MIN, INT64_MAX);
+  for (size_t i = 0; i < G_N_ELEMENTS (filters); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      uint32_t n, n_held = 0;
+      g_autoptr (LnsEventFilter) filter =
+          lns_event_filter_new (filters[i].text, filters[i].regex, &error);
+      LNS_CHECK (filter != NULL);
+      g_autofree uint8_t *rows = lns_event_filter_find (filter, set, &n, NULL, &error);
+      LNS_CHECK (rows != NULL);
+      for (uint32_t row = 0; row < set->n; row++)
+        {
+          const bool is_held = holds (set, row, (int)i);
+          n_held += is_held;
+          if ((rows[row / 8] >> row % 8 & 1) != is_held)
+            LNS_FAIL ("row %u is wrong for %s", row, filters[i].text);
+        }
+      LNS_CHECK_INT (n, n_held);
+      if (n == 0)
+        LNS_FAIL ("nothing for %s", filters[i].text);
+    }
+}
+
+/* By their numbers, too. */
+static void
+threads_and_processes_have_numbers (void)
+{
+  g_autoptr (LnsEventSet) set = load (N_LANES, INT64_MIN, INT64_MAX);
+  const LnsTrack *track = lns_event_track (report, lanes[0]);
+  uint32_t n, n_all = 0;
+  for (int i = 0; i < 2; i++)
+    {
+      g_autofree char *text =
+          i == 0
+              ? g_strdup_printf ("process = %d",
+                                 lns_report_processes (report, &n)[track->process].pid)
+              : g_strdup_printf ("thread = %d", lns_report_threads (report, &n)[track->thread].tid);
+      g_autoptr (LnsEventFilter) filter = lns_event_filter_new (text, false, NULL);
+      g_autofree uint8_t *rows = lns_event_filter_find (filter, set, &n, NULL, NULL);
+      LNS_CHECK (n >= LANE_EVENTS);
+      for (uint32_t row = 0; row < set->n; row++)
+        if (lns_event_set_lane (set, row) == 0)
+          n_all += rows[row / 8] >> row % 8 & 1;
+    }
+  LNS_CHECK_INT (n_all, 2 * LANE_EVENTS);
+}
+
+static void
+wrong_filters_are_told (void)
+{
+  static const char *const texts[] = { "duration > 5", "(", "name ~ (" };
+  for (size_t i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      LNS_CHECK (lns_event_filter_new (texts[i], i == 1, &error) == NULL);
+      LNS_CHECK (error != NULL && strchr (error->message, '\n') == NULL);
     }
 }
 
@@ -372,7 +490,8 @@ a_cancelled_query_gives_nothing (void)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (LnsEventOrder) sorted = NULL;
-      LnsEventQuery query = { LNS_EVENT_COLUMN_DURATION, false, i == 0 ? NULL : "step", NULL };
+      g_autoptr (LnsEventFilter) filter = lns_event_filter_new ("step", false, NULL);
+      LnsEventQuery query = { LNS_EVENT_COLUMN_DURATION, false, i == 0 ? NULL : filter, NULL };
       LNS_CHECK (lns_event_order_query (set, &query, NULL, NULL, &sorted, cancellable, &error) ==
                  NULL);
       LNS_CHECK (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED));
@@ -446,6 +565,170 @@ row_named (LnsEventSet *set, const char *name)
   LNS_FAIL ("no row is called %s", name);
 }
 
+/* What is written of ROWS. Free with g_free (). */
+static char *
+written (const LnsEventRows *rows, const LnsEventColumnList *columns, char separator)
+{
+  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
+  atomic_uint permille = 0;
+  LNS_CHECK (lns_event_rows_write (rows, columns, separator, stream, &permille, NULL, NULL));
+  LNS_CHECK (g_output_stream_write_all (stream, "", 1, NULL, NULL, NULL));
+  LNS_CHECK (g_output_stream_close (stream, NULL, NULL));
+  return g_memory_output_stream_steal_data (G_MEMORY_OUTPUT_STREAM (stream));
+}
+
+/* Rows in the order of the table, with the columns that are wanted. */
+static void
+files_are_of_the_rows_as_they_stand (void)
+{
+  g_autoptr (LnsEventSet) set = load (N_LANES, INT64_MIN, INT64_MAX);
+  g_autoptr (LnsEventOrder) sorted = NULL;
+  LnsEventQuery query = { LNS_EVENT_COLUMN_DURATION, true, NULL, NULL };
+  g_autoptr (LnsEventOrder) order =
+      lns_event_order_query (set, &query, NULL, NULL, &sorted, NULL, NULL);
+  const LnsEventColumnList columns = {
+    .of = { LNS_EVENT_COLUMN_DURATION, LNS_EVENT_COLUMN_KIND, LNS_EVENT_COLUMN_NUMBER }, .n = 3
+  };
+  g_autoptr (LnsEventRows) rows = lns_event_rows_new (set, order, 0, NULL);
+  g_autofree char *text = written (rows, &columns, ',');
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  LNS_CHECK_INT (g_strv_length (lines), set->n + 2);
+  LNS_CHECK_STR (lines[0], "Duration (ns),Kind,#");
+  LNS_CHECK_STR (lines[set->n + 1], "");
+  for (uint32_t i = 0; i < set->n; i++)
+    {
+      const uint32_t row = lns_event_order_row (order, i);
+      g_autofree char *kind = lns_event_cell_text (set, row, LNS_EVENT_COLUMN_KIND);
+      const bool is_open = (set->flags[row] & LNS_EVENT_END_UNKNOWN) != 0;
+      g_autofree char *duration = g_strdup_printf ("%" PRId64, lns_event_set_duration (set, row));
+      g_autofree char *line = g_strdup_printf ("%s,%s,%u", is_open ? "" : duration, kind, row + 1);
+      LNS_CHECK_STR (lines[i + 1], line);
+    }
+  g_autoptr (GCancellable) cancelled = g_cancellable_new ();
+  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
+  g_cancellable_cancel (cancelled);
+  LNS_CHECK (!lns_event_rows_write (rows, &columns, ',', stream, NULL, cancelled, NULL));
+}
+
+/* --- Sums --------------------------------------------------------------------------------------- */
+
+static int
+compare_lengths (gconstpointer a, gconstpointer b)
+{
+  const int64_t *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+static bool
+has_length (const LnsEventSet *set, uint32_t row)
+{
+  const LnsLane *all = lns_report_lanes (report, NULL);
+  return (set->flags[row] & LNS_EVENT_END_UNKNOWN) == 0 &&
+         all[set->lanes[lns_event_set_lane (set, row)]].kind != LNS_LANE_NVTX_MARK;
+}
+
+/* What LENGTHS, which are sorted, say. */
+static void
+check_sums (GArray *lengths, const LnsEventSums *sums)
+{
+  int64_t sum_ns = 0;
+  g_array_sort (lengths, compare_lengths);
+  for (guint i = 0; i < lengths->len; i++)
+    sum_ns += g_array_index (lengths, int64_t, i);
+  const int64_t low = g_array_index (lengths, int64_t, (lengths->len - 1) / 2);
+  const int64_t high = g_array_index (lengths, int64_t, lengths->len / 2);
+  LNS_CHECK_INT (sums->n, lengths->len);
+  LNS_CHECK_INT (sums->sum_ns, sum_ns);
+  LNS_CHECK_INT (sums->shortest_ns, g_array_index (lengths, int64_t, 0));
+  LNS_CHECK_INT (sums->longest_ns, g_array_index (lengths, int64_t, lengths->len - 1));
+  LNS_CHECK_INT (sums->median_ns, low + (high - low) / 2);
+}
+
+static void
+sums_are_of_the_rows (void)
+{
+  g_autoptr (LnsEventSet) set = load (N_LANES, INT64_MIN, INT64_MAX);
+  g_autoptr (LnsEventOrder) order = lns_event_order_new_identity (set->n);
+  static const uint32_t steps[] = { 1, 2, 3, 41, 997 };
+  for (size_t i = 0; i < G_N_ELEMENTS (steps); i++)
+    {
+      g_autoptr (GtkBitset) some = gtk_bitset_new_empty ();
+      g_autoptr (GArray) lengths = g_array_new (FALSE, FALSE, sizeof (int64_t));
+      uint32_t n_others = 0, first = 5;
+      LnsEventSums sums;
+      for (uint32_t row = first; row < set->n; row += steps[i])
+        {
+          const int64_t length_ns = lns_event_set_duration (set, row);
+          gtk_bitset_add (some, row - first);
+          if (has_length (set, row))
+            g_array_append_val (lengths, length_ns);
+          else
+            n_others++;
+        }
+      g_autoptr (LnsEventRows) rows = lns_event_rows_new (set, order, first, some);
+      LNS_CHECK (lns_event_sums_find (rows, &sums, NULL));
+      check_sums (lengths, &sums);
+      LNS_CHECK_INT (sums.n_others, n_others);
+      LNS_CHECK_INT (sums.bytes, 0);
+    }
+  g_autoptr (GtkBitset) none = gtk_bitset_new_empty ();
+  g_autoptr (LnsEventRows) rows = lns_event_rows_new (set, order, 0, none);
+  LnsEventSums sums;
+  LNS_CHECK (lns_event_sums_find (rows, &sums, NULL));
+  LNS_CHECK_INT (sums.n + sums.n_others, 0);
+  g_autoptr (GCancellable) cancelled = g_cancellable_new ();
+  g_cancellable_cancel (cancelled);
+  g_autoptr (LnsEventRows) all = lns_event_rows_new (set, order, 0, NULL);
+  uint32_t labels[1], n_names;
+  LNS_CHECK (lns_event_sums_by_name (all, 1, labels, &n_names, cancelled) == NULL);
+}
+
+static void
+sums_by_name_are_of_each_name (void)
+{
+  enum
+  {
+    MAX_NAMES = 250 /* less than there are */
+  };
+  g_autoptr (LnsEventSet) set = load (N_LANES, INT64_MIN, INT64_MAX);
+  g_autoptr (LnsEventOrder) order = lns_event_order_new_identity (set->n);
+  g_autoptr (LnsEventRows) rows = lns_event_rows_new (set, order, 0, NULL);
+  uint32_t labels[MAX_NAMES], n_names;
+  LnsResult *result = lns_event_sums_by_name (rows, MAX_NAMES, labels, &n_names, NULL);
+  LnsEventSums all;
+  LNS_CHECK (lns_event_sums_find (rows, &all, NULL));
+  LNS_CHECK_INT (n_names, set->n_names);
+  LNS_CHECK_INT (lns_result_n_rows (result), MAX_NAMES);
+  for (size_t i = 0; i < MAX_NAMES; i++)
+    {
+      g_autoptr (GArray) lengths = g_array_new (FALSE, FALSE, sizeof (int64_t));
+      int64_t n = 0;
+      for (uint32_t row = 0; row < set->n; row++)
+        if (lns_event_set_label (set, row) == labels[i])
+          {
+            const int64_t length_ns = lns_event_set_duration (set, row);
+            n++;
+            if (has_length (set, row))
+              g_array_append_val (lengths, length_ns);
+          }
+      const LnsEventSums sums = { .n = lengths->len,
+                                  .sum_ns = lns_result_cell (result, i, 2).number,
+                                  .shortest_ns = 0,
+                                  .median_ns = lns_result_cell (result, i, 4).number,
+                                  .longest_ns = lns_result_cell (result, i, 5).number };
+      LnsEventSums told = sums;
+      g_array_sort (lengths, compare_lengths);
+      told.shortest_ns = g_array_index (lengths, int64_t, 0);
+      check_sums (lengths, &told);
+      LNS_CHECK_INT (lns_result_cell (result, i, 1).number, n);
+      LNS_CHECK_INT (lns_result_cell (result, i, 3).number, sums.sum_ns / (int64_t)sums.n);
+      LNS_CHECK_INT (lns_result_cell (result, i, 6).number,
+                     (int64_t)(1000.0 * (double)sums.sum_ns / (double)all.sum_ns));
+      LNS_CHECK (i == 0 || sums.sum_ns <= lns_result_cell (result, i - 1, 2).number);
+    }
+  lns_result_free (result);
+}
+
 static void
 odd_names_are_shown_and_copied (void)
 {
@@ -457,11 +740,17 @@ odd_names_are_shown_and_copied (void)
   g_autofree char *line = lns_event_cell_text (set, tabbed, LNS_EVENT_COLUMN_NAME);
   LNS_CHECK (strpbrk (line, "\t\n") == NULL);
 
-  g_autoptr (GString) text = g_string_new (NULL);
-  lns_event_cell_append_titles (text, set);
-  lns_event_cell_append_row (text, set, bad);
-  lns_event_cell_append_row (text, set, tabbed);
-  const char *copied = text->str;
+  g_autoptr (LnsEventOrder) order = lns_event_order_new_identity (set->n);
+  g_autoptr (GtkBitset) both = gtk_bitset_new_empty ();
+  gtk_bitset_add (both, bad);
+  gtk_bitset_add (both, tabbed);
+  g_autoptr (LnsEventRows) rows = lns_event_rows_new (set, order, 0, both);
+  LNS_CHECK_INT (rows->n, 2);
+  LnsEventColumnList columns = { 0 };
+  for (LnsEventColumn column = 0; column < LNS_N_EVENT_COLUMNS; column++)
+    if (lns_event_column_is_used (set, column))
+      columns.of[columns.n++] = column;
+  g_autofree char *copied = written (rows, &columns, '\t');
   LNS_CHECK (g_str_has_prefix (copied, "#\tName\tStart (ns)\tDuration (ns)\tThread\tProcess\t"
                                        "Domain\tCategory\tDepth\tPayload\n"));
   LNS_CHECK (strstr (copied, "\t" BAD_NAME "\t") != NULL);
@@ -590,9 +879,15 @@ main (void)
   LNS_TEST (orders_are_those_of_the_keys);
   LNS_TEST (keys_order_like_the_cells);
   LNS_TEST (a_filter_ignores_case);
+  LNS_TEST (conditions_are_of_what_the_cells_say);
+  LNS_TEST (threads_and_processes_have_numbers);
+  LNS_TEST (wrong_filters_are_told);
   LNS_TEST (a_cancelled_query_gives_nothing);
   LNS_TEST (a_row_is_found_in_an_order);
   LNS_TEST (sorts_any_keys);
+  LNS_TEST (files_are_of_the_rows_as_they_stand);
+  LNS_TEST (sums_are_of_the_rows);
+  LNS_TEST (sums_by_name_are_of_each_name);
   LNS_TEST (odd_names_are_shown_and_copied);
   LNS_TEST (cells_say_what_the_event_is);
   LNS_TEST (counters_of_unknown_types_have_no_payload);

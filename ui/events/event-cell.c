@@ -18,6 +18,7 @@
 static const LnsEventColumnInfo infos[LNS_N_EVENT_COLUMNS] = {
   [LNS_EVENT_COLUMN_NUMBER] = { "#", 88, true },
   [LNS_EVENT_COLUMN_NAME] = { N_ ("Name"), 0, false },
+  [LNS_EVENT_COLUMN_KIND] = { N_ ("Kind"), 132, false },
   [LNS_EVENT_COLUMN_START] = { N_ ("Start"), 140, true, .is_time = true },
   [LNS_EVENT_COLUMN_DURATION] = { N_ ("Duration"), 120, true, .is_time = true },
   [LNS_EVENT_COLUMN_THREAD] = { N_ ("Thread"), 132, false },
@@ -44,6 +45,8 @@ lns_event_column_is_used (const LnsEventSet *set, LnsEventColumn column)
 {
   switch (column)
     {
+    case LNS_EVENT_COLUMN_KIND:
+      return set->has_kinds;
     case LNS_EVENT_COLUMN_CATEGORY:
       return set->category != NULL;
     case LNS_EVENT_COLUMN_THREAD:
@@ -73,6 +76,8 @@ lane_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
     return g_strdup ("");
   switch (column)
     {
+    case LNS_EVENT_COLUMN_KIND:
+      return g_strdup (lns_event_kind_name (lns_report_lanes (report, NULL)[lane].kind) ?: "");
     case LNS_EVENT_COLUMN_THREAD:
       return lns_event_text_thread (report, set->thread != NULL && set->thread[row] > 0
                                                 ? set->thread[row] - 1
@@ -170,74 +175,4 @@ lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column
       return infos[column].value != 0 ? value_text (set, row, column)
                                       : lane_text (set, row, column);
     }
-}
-
-/* Puts a field that would break the table into quotes, as spreadsheets expect. */
-static void
-append_field (GString *text, const char *bytes, size_t size_bytes)
-{
-  bool plain = true;
-  for (size_t i = 0; i < size_bytes && plain; i++)
-    plain = strchr ("\t\n\r\"", bytes[i]) == NULL || bytes[i] == '\0';
-  if (plain)
-    {
-      g_string_append_len (text, bytes, (gssize)size_bytes);
-      return;
-    }
-  g_string_append_c (text, '"');
-  for (size_t i = 0; i < size_bytes; i++)
-    {
-      if (bytes[i] == '"')
-        g_string_append_c (text, '"');
-      g_string_append_c (text, bytes[i]);
-    }
-  g_string_append_c (text, '"');
-}
-
-static void
-append_cell (GString *text, const LnsEventSet *set, uint32_t row, LnsEventColumn column)
-{
-  if (column == LNS_EVENT_COLUMN_NAME)
-    {
-      size_t size_bytes;
-      const char *name =
-          lns_report_string (set->report, set->names[lns_event_set_name (set, row)], &size_bytes);
-      append_field (text, name, size_bytes);
-    }
-  else if (column == LNS_EVENT_COLUMN_NUMBER)
-    g_string_append_printf (text, "%" PRIu64, (uint64_t)row + 1);
-  else if (column == LNS_EVENT_COLUMN_START)
-    g_string_append_printf (text, "%" PRId64, lns_event_set_start (set, row));
-  else if (column == LNS_EVENT_COLUMN_DURATION &&
-           (set->flags == NULL || !(set->flags[row] & LNS_EVENT_END_UNKNOWN)))
-    g_string_append_printf (text, "%" PRId64, lns_event_set_duration (set, row));
-  else if (column != LNS_EVENT_COLUMN_DURATION)
-    {
-      g_autofree char *cell = lns_event_cell_text (set, row, column);
-      append_field (text, cell, strlen (cell));
-    }
-}
-
-void
-lns_event_cell_append_titles (GString *text, const LnsEventSet *set)
-{
-  for (LnsEventColumn column = 0; column < LNS_N_EVENT_COLUMNS; column++)
-    if (lns_event_column_is_used (set, column))
-      g_string_append_printf (text, "%s%s%s", column > 0 ? "\t" : "", infos[column].title,
-                              infos[column].is_time ? " (ns)" : "");
-  g_string_append_c (text, '\n');
-}
-
-void
-lns_event_cell_append_row (GString *text, const LnsEventSet *set, uint32_t row)
-{
-  for (LnsEventColumn column = 0; column < LNS_N_EVENT_COLUMNS; column++)
-    {
-      if (!lns_event_column_is_used (set, column))
-        continue;
-      if (column > 0)
-        g_string_append_c (text, '\t');
-      append_cell (text, set, row, column);
-    }
-  g_string_append_c (text, '\n');
 }

@@ -3,11 +3,18 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Texts of the cells of the events table, on the screen and in copies. */
+/* Texts of the cells of the events table, on the screen. */
 
 #pragma once
 
 #include "ui/events/event-order.h"
+
+/* Columns, in the order in which they stand. */
+typedef struct
+{
+  LnsEventColumn of[LNS_N_EVENT_COLUMNS];
+  unsigned n;
+} LnsEventColumnList;
 
 typedef struct
 {
@@ -27,9 +34,3 @@ bool lns_event_column_is_used (const LnsEventSet *set, LnsEventColumn column);
 
 /* The text of ROW in COLUMN: UTF-8, one line. Free with g_free (). Reads no event. Any thread. */
 char *lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column);
-
-/* Append a tab-separated line with the titles of the columns that are used, or with the values of ROW in them. Names
- * are written byte for byte, in quotes if they contain a tab, a line end or a quote; times are in nanoseconds. Any
- * thread. */
-void lns_event_cell_append_titles (GString *text, const LnsEventSet *set);
-void lns_event_cell_append_row (GString *text, const LnsEventSet *set, uint32_t row);

@@ -13,7 +13,6 @@
 #include "src/base/search.h"
 #include "ui/events/event-sort.h"
 #include "ui/model/event-text.h"
-#include "ui/model/name-match.h"
 
 #define CANCEL_ROWS (1u << 18)
 #define BLOCK_BITS  12 /* places in a block */
@@ -169,6 +168,12 @@ struct _LnsEventKeys
   uint32_t n_launches;
 };
 
+static char *
+kind_text (LnsReport *report, uint32_t kind)
+{
+  return g_strdup (lns_event_kind_name ((LnsLaneKind)kind) ?: "");
+}
+
 /* Makes the keys that all events of a lane share. */
 static void
 find_lane_keys (LnsEventKeys *self)
@@ -185,6 +190,8 @@ find_lane_keys (LnsEventKeys *self)
     ranks = rank (report, n_processes, lns_event_text_process);
   if (column == LNS_EVENT_COLUMN_DOMAIN)
     ranks = rank (report, n_domains, lns_event_text_domain);
+  if (column == LNS_EVENT_COLUMN_KIND)
+    ranks = rank (report, LNS_N_LANE_KINDS, kind_text);
 
   self->of_lane = g_new0 (uint64_t, MAX (set->n_lanes, 1));
   for (uint32_t i = 0; i < set->n_lanes; i++)
@@ -192,6 +199,8 @@ find_lane_keys (LnsEventKeys *self)
       const LnsTrack *track = lns_event_track (report, set->lanes[i]);
       if (column == LNS_EVENT_COLUMN_DEPTH)
         self->of_lane[i] = lanes[set->lanes[i]].ordinal;
+      else if (column == LNS_EVENT_COLUMN_KIND)
+        self->of_lane[i] = rank_of (ranks, LNS_N_LANE_KINDS, lanes[set->lanes[i]].kind);
       else if (track == NULL)
         self->of_lane[i] = 0;
       else if (column == LNS_EVENT_COLUMN_PROCESS)
@@ -384,6 +393,7 @@ lns_event_keys_new (const LnsEventSet *set, LnsEventColumn column, bool descendi
     case LNS_EVENT_COLUMN_PAYLOAD:
       find_payload_types (self);
       return self;
+    case LNS_EVENT_COLUMN_KIND:
     case LNS_EVENT_COLUMN_PROCESS:
     case LNS_EVENT_COLUMN_DOMAIN:
     case LNS_EVENT_COLUMN_DEPTH:
@@ -456,41 +466,15 @@ typedef struct
   LnsFirstPageFunc first;
   void *data;
   GCancellable *cancellable;
-  uint8_t *matches; /* per name of the set; NULL = all match */
-  uint32_t n;       /* rows that match                       */
+  uint8_t *matches; /* a bit a row; NULL = all match */
+  uint32_t n;       /* rows that match               */
 } Querying;
 
 static bool
 row_matches (uint32_t row, const void *data)
 {
   const Querying *querying = data;
-  return querying->matches[lns_event_set_name (querying->set, row)];
-}
-
-/* Finds the names that match and counts the rows that have one. */
-static bool
-match_names (Querying *querying, GError **error)
-{
-  const LnsEventSet *set = querying->set;
-  const char *filter = querying->query->filter;
-  querying->n = set->n;
-  if (filter == NULL || *filter == '\0')
-    return true;
-
-  g_autoptr (LnsNameMatch) match = lns_name_match_new (filter, false, false, error);
-  querying->matches = g_new0 (uint8_t, MAX (set->n_names, 1));
-  for (uint32_t i = 0; i < set->n_names; i++)
-    {
-      size_t size_bytes;
-      const char *name = lns_report_string (set->report, set->names[i], &size_bytes);
-      querying->matches[i] = lns_name_match_test (match, name, size_bytes);
-      if (i % 1024 == 0 && g_cancellable_set_error_if_cancelled (querying->cancellable, error))
-        return false;
-    }
-  querying->n = 0;
-  for (uint32_t row = 0; row < set->n; row++)
-    querying->n += querying->matches[lns_event_set_name (set, row)];
-  return true;
+  return (querying->matches[row / 8] >> row % 8 & 1) != 0;
 }
 
 /* The rows of SORTED that match, at most MAX_ROWS of them. Returns NULL if it was cancelled or memory ran out. */
@@ -505,7 +489,7 @@ keep_matching (const Querying *querying, const LnsEventOrder *sorted, uint32_t m
   for (uint32_t position = 0; position < sorted->n && kept < n; position++)
     {
       uint32_t row = lns_event_order_row (sorted, position);
-      if (querying->matches[lns_event_set_name (querying->set, row)])
+      if (row_matches (row, querying))
         rows[kept++] = row;
       if (position % CANCEL_ROWS == 0 && g_cancellable_is_cancelled (querying->cancellable))
         return NULL;
@@ -584,11 +568,16 @@ lns_event_order_query (const LnsEventSet *set,
                        GCancellable *cancellable,
                        GError **error)
 {
-  Querying querying = {
-    .set = set, .query = query, .first = first, .data = data, .cancellable = cancellable
-  };
+  Querying querying = { .set = set,
+                        .query = query,
+                        .first = first,
+                        .data = data,
+                        .cancellable = cancellable,
+                        .n = set->n };
   LnsEventOrder *shown = NULL;
-  if (match_names (&querying, error))
+  if (query->filter != NULL)
+    querying.matches = lns_event_filter_find (query->filter, set, &querying.n, cancellable, error);
+  if (query->filter == NULL || querying.matches != NULL)
     {
       shown = answer (&querying, ret_sorted);
       if (shown == NULL && !g_cancellable_set_error_if_cancelled (cancellable, error))

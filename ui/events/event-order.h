@@ -7,12 +7,13 @@
 
 #pragma once
 
-#include "ui/events/event-set.h"
+#include "ui/events/event-filter.h"
 
 typedef enum
 {
   LNS_EVENT_COLUMN_NUMBER, /* the place in time order */
   LNS_EVENT_COLUMN_NAME,
+  LNS_EVENT_COLUMN_KIND, /* what kind of event it is */
   LNS_EVENT_COLUMN_START,
   LNS_EVENT_COLUMN_DURATION,
   LNS_EVENT_COLUMN_THREAD,
@@ -71,8 +72,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (LnsEventKeys, lns_event_keys_free)
 typedef struct
 {
   LnsEventColumn column;
-  bool descending;       /* equal values stay in time order */
-  const char *filter;    /* UTF-8: rows whose name holds it, whatever the case; NULL or "" = all */
+  bool descending;              /* equal values stay in time order */
+  const LnsEventFilter *filter; /* borrowed; NULL = all rows */
   LnsEventOrder *sorted; /* borrowed: what *RET_SORTED was for the same set, column and direction,
                             or NULL */
 } LnsEventQuery;
@@ -82,7 +83,7 @@ typedef void (*LnsFirstPageFunc) (LnsEventOrder *first, void *data);
 
 /* Answers QUERY about SET. Blocks, so call it on a worker; it calls FIRST (may be NULL) on the same thread. RET_SORTED
  * gets the order without the filter, for the next query; the caller owns it. Returns NULL and sets ERROR if the query
- * was cancelled or memory ran out. O(n), plus O(names × length) to filter. Sorting takes 6 more bytes per row, 4 of which stay. */
+ * was cancelled or memory ran out. O(n), and what filtering takes. Sorting takes 6 more bytes per row, 4 of which stay. */
 LnsEventOrder *lns_event_order_query (const LnsEventSet *set,
                                       const LnsEventQuery *query,
                                       LnsFirstPageFunc first,

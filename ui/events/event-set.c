@@ -101,6 +101,22 @@ lns_event_set_find (
   return false;
 }
 
+uint32_t
+lns_event_set_n_labels (const LnsEventSet *self)
+{
+  return self->n_names + LNS_N_STATES;
+}
+
+const char *
+lns_event_set_label_text (const LnsEventSet *self, uint32_t label, size_t *ret_size_bytes)
+{
+  if (label < self->n_names)
+    return lns_report_string (self->report, self->names[label], ret_size_bytes);
+  const char *state = lns_thread_state_name ((LnsThreadState)(label - self->n_names));
+  *ret_size_bytes = strlen (state);
+  return state;
+}
+
 uint64_t
 lns_event_set_bytes (const LnsEventSet *self)
 {
@@ -584,8 +600,14 @@ static void
 note_lanes (LnsEventSet *set)
 {
   const LnsLane *lanes = lns_report_lanes (set->report, NULL);
+  LnsLaneKind kind = LNS_LANE_NONE; /* of those with events, so far */
   for (uint32_t i = 0; i < set->n_lanes; i++)
     {
+      if (set->first_place[i] < set->first_place[i + 1])
+        {
+          set->has_kinds |= kind != LNS_LANE_NONE && kind != lanes[set->lanes[i]].kind;
+          kind = lanes[set->lanes[i]].kind;
+        }
       const LnsTrack *track = lns_event_track (set->report, set->lanes[i]);
       if (track == NULL)
         continue;

@@ -62,6 +62,7 @@ typedef struct
 
   uint32_t values; /* bits: the LnsEventSetValues that occur; 1 = payloads                       */
   bool has_streams, has_threads, has_domains, has_depths; /* of the lanes                       */
+  bool has_kinds; /* more than one                                                               */
 
   uint64_t n_damaged; /* events that could not be read */
   char *damage;       /* why not, or NULL */
@@ -124,6 +125,24 @@ lns_event_set_id (const LnsEventSet *self, uint32_t row, uint32_t *ret_lane, uin
  * O(log n + events that start then). */
 bool lns_event_set_find (
     const LnsEventSet *self, uint32_t lane, uint64_t ordinal, int64_t start_ns, uint32_t *ret_row);
+
+/* What ROW is called: a name, or where the event has none and says what a thread does from then on, the state. Labels count from 0
+ * to lns_event_set_n_labels () - 1; names keep their index. */
+static inline uint32_t
+lns_event_set_label (const LnsEventSet *self, uint32_t row)
+{
+  const uint32_t name = lns_event_set_name (self, row);
+  return self->names[name] == 0 && self->payload_type != NULL &&
+                 self->payload_type[row] >= LNS_EVENT_SET_STATE
+             ? self->n_names + (self->payload_type[row] - LNS_EVENT_SET_STATE)
+             : name;
+}
+
+uint32_t lns_event_set_n_labels (const LnsEventSet *self);
+
+/* The text of LABEL, of SIZE_BYTES: a name byte for byte, or a state, which is translated. The set's, or static. */
+const char *
+lns_event_set_label_text (const LnsEventSet *self, uint32_t label, size_t *ret_size_bytes);
 
 /* Bytes that the set holds. */
 uint64_t lns_event_set_bytes (const LnsEventSet *self);

@@ -7,12 +7,11 @@
 
 #include <glib/gi18n.h>
 
-#include "ui/events/event-cell.h"
 #include "ui/events/events-model.h"
 #include "ui/model/column-view.h"
 #include "ui/model/display-text.h"
 
-#define MIN_CHARS 20 /* of the column that takes the remaining width */
+#define MIN_CHARS 30 /* of the column that takes the remaining width */
 
 static const char *const column_key = "lns-event-column";
 
@@ -89,6 +88,22 @@ lns_events_columns_update_cells (LnsEventsColumns *self)
     fill_cell (item, GPOINTER_TO_UINT (column));
 }
 
+bool
+lns_events_columns_position (LnsEventsColumns *self, GtkWidget *cell, guint *ret_position)
+{
+  GHashTableIter iter;
+  gpointer item;
+
+  g_hash_table_iter_init (&iter, self->cells);
+  while (g_hash_table_iter_next (&iter, &item, NULL))
+    if (gtk_list_item_get_child (item) == cell)
+      {
+        *ret_position = gtk_list_item_get_position (item);
+        return true;
+      }
+  return false;
+}
+
 /* Reads the column and direction that the user chose. Returns whether they have changed. */
 static gboolean
 read_sorting (LnsEventsColumns *self)
@@ -126,7 +141,9 @@ add_column (LnsEventsColumns *self, LnsEventColumn id)
     gtk_column_view_column_set_fixed_width (column, info->width_px);
   else
     gtk_column_view_column_set_expand (column, TRUE);
+  gtk_column_view_column_set_header_menu (column, G_MENU_MODEL (self->menu));
   gtk_column_view_append_column (self->view, column);
+  self->is_used[id] = true;
   self->column_of[id] = column;
 }
 
@@ -139,24 +156,125 @@ align_titles (LnsEventsColumns *self)
       lns_column_view_align_title (self->column_of[id]);
 }
 
-/* Removes unused columns: a hidden column still takes its width from the one that expands (GTK 4.8). */
+/* --- Which are shown --------------------------------------------------------------------------- */
+
+static bool
+is_shown (const LnsEventsColumns *self, LnsEventColumn id)
+{
+  return self->is_used[id] && !self->is_hidden[id];
+}
+
+/* Removes columns that are not to be seen: a hidden column still takes its width from the one that expands (GTK 4.8). */
+static void
+arrange (LnsEventsColumns *self)
+{
+  guint position = 0;
+
+  self->arranges = true;
+  for (unsigned i = 0; i < self->order.n; i++)
+    {
+      GtkColumnViewColumn *column = self->column_of[self->order.of[i]];
+      const gboolean is_there = gtk_column_view_column_get_column_view (column) != NULL;
+      const gboolean is_wanted = is_shown (self, self->order.of[i]);
+      if (is_there && !is_wanted)
+        gtk_column_view_remove_column (self->view, column);
+      else if (!is_there && is_wanted)
+        gtk_column_view_insert_column (self->view, position, column);
+      position += is_wanted;
+    }
+  self->arranges = false;
+  align_titles (self);
+}
+
+/* After the user moved a column: those that are not shown stay behind what they stood behind. */
+static void
+columns_changed_cb (
+    GListModel *columns, guint position, guint removed, guint added, LnsEventsColumns *self)
+{
+  const guint n = g_list_model_get_n_items (columns);
+  unsigned next = 0;
+
+  if (self->arranges)
+    return;
+  for (unsigned i = 0; i < self->order.n && next < n; i++)
+    if (is_shown (self, self->order.of[i]))
+      {
+        g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, next++);
+        self->order.of[i] = column_of (column);
+      }
+}
+
+static void
+show_cb (GSimpleAction *action, GVariant *state, LnsEventsColumns *self)
+{
+  const LnsEventColumn id = column_of (action);
+
+  self->is_hidden[id] = !g_variant_get_boolean (state);
+  g_simple_action_set_state (action, state);
+  arrange (self);
+}
+
+/* The name stays: without it, nobody knows what a row is. */
+static bool
+may_hide (LnsEventColumn id)
+{
+  return id != LNS_EVENT_COLUMN_NAME;
+}
+
+static void
+add_actions (LnsEventsColumns *self)
+{
+  self->actions = g_simple_action_group_new ();
+  self->menu = g_menu_new ();
+  for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
+    {
+      g_autofree char *name = g_strdup_printf ("show-%u", id);
+      g_autoptr (GSimpleAction) action =
+          g_simple_action_new_stateful (name, NULL, g_variant_new_boolean (TRUE));
+      g_object_set_data (G_OBJECT (action), column_key, GUINT_TO_POINTER (id));
+      g_signal_connect (action, "change-state", G_CALLBACK (show_cb), self);
+      g_action_map_add_action (G_ACTION_MAP (self->actions), G_ACTION (action));
+      self->order.of[self->order.n++] = id;
+    }
+}
+
+static void
+fill_menu (LnsEventsColumns *self)
+{
+  g_menu_remove_all (self->menu);
+  for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
+    if (self->is_used[id] && may_hide (id))
+      {
+        g_autofree char *action = g_strdup_printf ("column.show-%u", id);
+        g_menu_append (self->menu, _ (lns_event_column_info (id)->title), action);
+      }
+}
+
 void
 lns_events_columns_show_used (LnsEventsColumns *self, const LnsEventSet *set)
 {
-  guint position = 0;
   for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
-    {
-      GtkColumnViewColumn *column = self->column_of[id];
-      gboolean is_there = gtk_column_view_column_get_column_view (column) != NULL;
-      gboolean is_used = lns_event_column_is_used (set, id);
-      if (is_there && !is_used)
-        gtk_column_view_remove_column (self->view, column);
-      else if (!is_there && is_used)
-        gtk_column_view_insert_column (self->view, position, column);
-      position += is_used;
-    }
-  align_titles (self);
+    self->is_used[id] = lns_event_column_is_used (set, id);
+  fill_menu (self);
+  arrange (self);
 }
+
+void
+lns_events_columns_list (const LnsEventsColumns *self, LnsEventColumnList *ret_columns)
+{
+  ret_columns->n = 0;
+  for (unsigned i = 0; i < self->order.n; i++)
+    if (is_shown (self, self->order.of[i]))
+      ret_columns->of[ret_columns->n++] = self->order.of[i];
+}
+
+GMenuModel *
+lns_events_columns_menu (LnsEventsColumns *self)
+{
+  return G_MENU_MODEL (self->menu);
+}
+
+/* --- Life --------------------------------------------------------------------------------------- */
 
 LnsEventsColumns *
 lns_events_columns_new (GtkColumnView *view, void (*sorting_changed) (gpointer data), gpointer data)
@@ -168,9 +286,12 @@ lns_events_columns_new (GtkColumnView *view, void (*sorting_changed) (gpointer d
   self->data = data;
   self->sorted = LNS_EVENT_COLUMN_NUMBER;
   self->cells = g_hash_table_new (NULL, NULL);
+  add_actions (self);
   for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
     add_column (self, id);
   align_titles (self);
+  g_signal_connect (gtk_column_view_get_columns (view), "items-changed",
+                    G_CALLBACK (columns_changed_cb), self);
   g_signal_connect (gtk_column_view_get_sorter (view), "changed", G_CALLBACK (sorter_changed_cb),
                     self);
   return self;
@@ -181,12 +302,18 @@ void
 lns_events_columns_free (LnsEventsColumns *self)
 {
   g_signal_handlers_disconnect_by_data (gtk_column_view_get_sorter (self->view), self);
+  g_signal_handlers_disconnect_by_data (gtk_column_view_get_columns (self->view), self);
   for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
     {
+      g_autofree char *name = g_strdup_printf ("show-%u", id);
+      g_signal_handlers_disconnect_by_data (
+          g_action_map_lookup_action (G_ACTION_MAP (self->actions), name), self);
       g_signal_handlers_disconnect_by_data (
           gtk_column_view_column_get_factory (self->column_of[id]), self);
       g_object_unref (self->column_of[id]);
     }
+  g_object_unref (self->actions);
+  g_object_unref (self->menu);
   g_hash_table_unref (self->cells);
   g_object_unref (self->view);
   g_free (self);

@@ -7,7 +7,7 @@
 
 #include <gtk/gtk.h>
 
-#include "ui/events/event-order.h"
+#include "ui/events/event-cell.h"
 
 /* The columns of a GtkColumnView over an LnsEventsModel: their cells show what is at the places of the model, and their
  * titles let the user sort. Callers read the first three fields. */
@@ -19,6 +19,11 @@ typedef struct
 
   GtkColumnView *view;                                 /* owned */
   GtkColumnViewColumn *column_of[LNS_N_EVENT_COLUMNS]; /* owned */
+  GSimpleActionGroup *actions;                         /* owned */
+  GMenu *menu;                                         /* owned */
+  LnsEventColumnList order; /* of all, as the user arranged those that were shown */
+  bool is_used[LNS_N_EVENT_COLUMNS], is_hidden[LNS_N_EVENT_COLUMNS];
+  bool arranges; /* the program moves the columns, not the user */
   void (*sorting_changed) (gpointer data);
   gpointer data;
 } LnsEventsColumns;
@@ -30,8 +35,18 @@ LnsEventsColumns *lns_events_columns_new (GtkColumnView *view,
                                           gpointer data) G_GNUC_WARN_UNUSED_RESULT;
 void lns_events_columns_free (LnsEventsColumns *self);
 
-/* Shows the columns that SET has values for, and no others. */
+/* Shows the columns that SET has values for and that the user has not hidden, and no others. */
 void lns_events_columns_show_used (LnsEventsColumns *self, const LnsEventSet *set);
+
+/* The columns that are shown, from left to right. */
+void lns_events_columns_list (const LnsEventsColumns *self, LnsEventColumnList *ret_columns);
+
+/* Finds which item of the view's model CELL, a widget that shows one, stands for. Returns false if it shows none. O(cells). */
+bool lns_events_columns_position (LnsEventsColumns *self, GtkWidget *cell, guint *ret_position);
+
+/* A menu of which columns are shown, of those that have values. Owned by the columns. Its actions are those of `actions`, as
+ * the group "column". */
+GMenuModel *lns_events_columns_menu (LnsEventsColumns *self);
 
 /* Shows in the cells what is at their places now. */
 void lns_events_columns_update_cells (LnsEventsColumns *self);

@@ -5,19 +5,15 @@
 
 #include "ui/events/events-copy.h"
 
-#include "ui/events/event-cell.h"
-
-#define PIECE_BYTES ((gsize)64 << 10)
+#include "ui/events/event-write.h"
 
 struct _LnsEventsCopy
 {
   GdkContentProvider parent_instance;
 
-  LnsView *view;        /* owned: keeps the report open */
-  LnsEventSet *set;     /* owned */
-  LnsEventOrder *order; /* owned */
-  uint32_t first;
-  GtkBitset *positions; /* owned */
+  LnsView *view;      /* owned: keeps the report open */
+  LnsEventRows *rows; /* owned */
+  LnsEventColumnList columns;
 };
 
 G_DEFINE_FINAL_TYPE (LnsEventsCopy, lns_events_copy, GDK_TYPE_CONTENT_PROVIDER)
@@ -29,38 +25,14 @@ typedef struct
   GOutputStream *stream;
 } Writing;
 
-static gboolean
-write_rows (const Writing *writing, GCancellable *cancellable, GError **error)
-{
-  const LnsEventsCopy *self = writing->copy;
-  g_autoptr (GString) text = g_string_new (NULL);
-  GtkBitsetIter iter;
-  guint position;
-
-  lns_event_cell_append_titles (text, self->set);
-  for (gboolean more = gtk_bitset_iter_init_first (&iter, self->positions, &position);
-       more && self->first + position < self->order->n_known;
-       more = gtk_bitset_iter_next (&iter, &position))
-    {
-      uint32_t row = lns_event_order_row (self->order, self->first + position);
-      lns_event_cell_append_row (text, self->set, row);
-      if (text->len < PIECE_BYTES)
-        continue;
-      if (!g_output_stream_write_all (writing->stream, text->str, text->len, NULL, cancellable,
-                                      error))
-        return FALSE;
-      g_string_truncate (text, 0);
-    }
-  return g_output_stream_write_all (writing->stream, text->str, text->len, NULL, cancellable,
-                                    error);
-}
-
 static void
 write_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
+  const Writing *writing = data;
   GError *error = NULL;
 
-  if (write_rows (data, cancellable, &error))
+  if (lns_event_rows_write (writing->copy->rows, &writing->copy->columns, '\t', writing->stream,
+                            NULL, cancellable, &error))
     g_task_return_boolean (task, TRUE);
   else
     g_task_return_error (task, error);
@@ -114,17 +86,13 @@ ref_formats (GdkContentProvider *provider)
 }
 
 GdkContentProvider *
-lns_events_copy_new (
-    LnsView *view, LnsEventSet *set, LnsEventOrder *order, uint32_t first, GtkBitset *positions)
+lns_events_copy_new (LnsView *view, LnsEventRows *rows, const LnsEventColumnList *columns)
 {
   LnsEventsCopy *self = g_object_new (LNS_TYPE_EVENTS_COPY, NULL);
 
   self->view = g_object_ref (view);
-  self->set = lns_event_set_ref (set);
-  self->order = lns_event_order_ref (order);
-  self->first = first;
-  /* The selection may change meanwhile, so this copies its bits. */
-  self->positions = gtk_bitset_copy (positions);
+  self->rows = rows;
+  self->columns = *columns;
   return GDK_CONTENT_PROVIDER (self);
 }
 
@@ -133,9 +101,7 @@ lns_events_copy_finalize (GObject *object)
 {
   LnsEventsCopy *self = LNS_EVENTS_COPY (object);
 
-  gtk_bitset_unref (self->positions);
-  lns_event_order_unref (self->order);
-  lns_event_set_unref (self->set);
+  lns_event_rows_free (self->rows);
   g_object_unref (self->view);
   G_OBJECT_CLASS (lns_events_copy_parent_class)->finalize (object);
 }

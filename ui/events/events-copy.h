@@ -7,7 +7,8 @@
 
 #include <gtk/gtk.h>
 
-#include "ui/events/event-order.h"
+#include "ui/events/event-cell.h"
+#include "ui/events/event-rows.h"
 #include "ui/model/view.h"
 
 #define LNS_TYPE_EVENTS_COPY (lns_events_copy_get_type ())
@@ -16,10 +17,6 @@
  * piece at a time, so that ten million rows take little memory. */
 G_DECLARE_FINAL_TYPE (LnsEventsCopy, lns_events_copy, LNS, EVENTS_COPY, GdkContentProvider)
 
-/* Copies the known rows of ORDER of SET at FIRST plus each of POSITIONS, which are copied. Holds references on the
- * others; VIEW keeps the set's report open. */
-GdkContentProvider *lns_events_copy_new (LnsView *view,
-                                         LnsEventSet *set,
-                                         LnsEventOrder *order,
-                                         uint32_t first,
-                                         GtkBitset *positions) G_GNUC_WARN_UNUSED_RESULT;
+/* Copies the COLUMNS of ROWS, which are taken over. VIEW, of which a reference is held, keeps their report open. */
+GdkContentProvider *lns_events_copy_new (
+    LnsView *view, LnsEventRows *rows, const LnsEventColumnList *columns) G_GNUC_WARN_UNUSED_RESULT;

@@ -8,9 +8,12 @@
 #pragma once
 
 #include "ui/events/events-columns.h"
+#include "ui/events/events-groups.h"
 #include "ui/events/event-order.h"
 #include "ui/events/events-model.h"
+#include "ui/events/events-save.h"
 #include "ui/events/events-table.h"
+#include "ui/events/events-total.h"
 
 struct _LnsEventsTable
 {
@@ -40,7 +43,10 @@ struct _LnsEventsTable
   gboolean follows_later, scrolls_later; /* once the list knows of all rows                 */
   guint tick;
 
-  GtkStack *stack; /* pages "empty", "loading", "error", "no-match", "table" */
+  gboolean grouped; /* the events are shown by name */
+  GMenu *menu;      /* the template's; of the header and of rows */
+
+  GtkStack *stack; /* pages "empty", "loading", "error", "no-match", "table", "groups" */
   GtkLabel *title;
   GtkLabel *count;
   GtkSpinner *spinner;
@@ -48,12 +54,18 @@ struct _LnsEventsTable
   GtkWidget *pager;
   GtkLabel *page_label;
   GtkEditable *filter;
+  GtkToggleButton *regex;
   GtkWidget *header;
   GtkLabel *loading_label;
   GtkProgressBar *progress;
   AdwStatusPage *error_page;
   AdwStatusPage *no_match_page;
   GtkColumnView *columns;
+  LnsEventsGroups *groups;
+  GtkWidget *footer;
+  LnsEventsTotal *total;
+  LnsEventsSave *save;
+  GtkMenuButton *menu_button;
 };
 
 /* Shows MESSAGE in the place of events. */

@@ -7,9 +7,12 @@
 
 #include <glib/gi18n.h>
 
+#include "src/analysis/condition.h"
 #include "src/base/format.h"
 #include "ui/events/events-copy.h"
+#include "ui/events/events-query.h"
 #include "ui/model/column-view.h"
+#include "ui/model/context-menu.h"
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
 #include "ui/model/shortcuts.h"
@@ -73,12 +76,29 @@ _lns_events_table_show_error (LnsEventsTable *self, const char *message)
   gtk_stack_set_visible_child_name (self->stack, "error");
 }
 
+/* Says in the place of the count, and by the colour of the entry, what is wrong with the filter; NULL: nothing. */
+static void
+show_filter_error (LnsEventsTable *self, const char *message)
+{
+  void (*change) (GtkWidget *, const char *) =
+      message != NULL ? gtk_widget_add_css_class : gtk_widget_remove_css_class;
+
+  change (GTK_WIDGET (self->filter), "error");
+  change (GTK_WIDGET (self->count), "error");
+  if (message == NULL)
+    return;
+  gtk_label_set_text (self->count, message);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->count), message);
+}
+
 static void
 update_count (LnsEventsTable *self, const LnsEventOrder *order)
 {
   char shown[LNS_FORMAT_SIZE], all[LNS_FORMAT_SIZE];
   g_autofree char *text = NULL;
 
+  if (gtk_widget_has_css_class (GTK_WIDGET (self->count), "error"))
+    return;
   lns_format_unsigned (self->set->n, all);
   if (order->n == self->set->n)
     text = g_strdup_printf (ngettext ("%s event", "%s events", self->set->n), all);
@@ -127,6 +147,57 @@ update_pager (LnsEventsTable *self, const LnsEventOrder *order)
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "events.next-page", page + 1 < n_pages);
 }
 
+/* Says that no event is what the filter looks for. */
+static void
+update_no_match (LnsEventsTable *self)
+{
+  const char *filter = gtk_editable_get_text (self->filter);
+  g_autofree char *text = NULL;
+
+  if (gtk_toggle_button_get_active (self->regex))
+    text = g_markup_printf_escaped (_ ("No event name matches “%s”."), filter);
+  else if (lns_condition_is_meant (filter))
+    text = g_markup_printf_escaped (_ ("No event meets the condition “%s”."), filter);
+  else
+    text = g_markup_printf_escaped (_ ("No event name contains “%s”."), filter);
+  adw_status_page_set_description (self->no_match_page, text);
+}
+
+/* The rows that are selected, or all that are shown if fewer than LEAST are. NULL: none are known. The caller owns them. */
+static LnsEventRows *
+rows_of (LnsEventsTable *self, guint64 least)
+{
+  g_autoptr (GtkBitset) selected =
+      gtk_selection_model_get_selection (GTK_SELECTION_MODEL (self->selection));
+  LnsEventOrder *order = lns_events_model_get_order (self->model);
+
+  if (self->set == NULL || order == NULL || order->n_known < order->n || order->n == 0)
+    return NULL;
+  return lns_event_rows_new (self->set, order, lns_events_model_get_first (self->model),
+                             gtk_bitset_get_size (selected) >= least ? selected : NULL);
+}
+
+/* Sums up the rows that are selected, or all if no more than one is. */
+static void
+update_total (LnsEventsTable *self)
+{
+  lns_events_total_show (self->total, rows_of (self, 2));
+}
+
+/* Shows the events one by one, or by name, if there are any. */
+static void
+show_rows (LnsEventsTable *self)
+{
+  LnsEventOrder *order = lns_events_model_get_order (self->model);
+
+  if (self->set == NULL || order == NULL || (order->n == 0 && self->set->n > 0))
+    return;
+  gtk_stack_set_visible_child_name (self->stack, self->grouped ? "groups" : "table");
+  g_autoptr (LnsEventRows) rows = self->grouped ? rows_of (self, G_MAXUINT64) : NULL;
+  if (rows != NULL)
+    lns_events_groups_show (self->groups, g_steal_pointer (&rows));
+}
+
 /* The state after a load, a query or a change of page. */
 static void
 update (LnsEventsTable *self)
@@ -139,13 +210,12 @@ update (LnsEventsTable *self)
   update_damage (self);
   update_pager (self, order);
   if (order->n == 0 && self->set->n > 0)
-    {
-      g_autofree char *text = g_markup_printf_escaped (_ ("No event name contains “%s”."),
-                                                       gtk_editable_get_text (self->filter));
-      adw_status_page_set_description (self->no_match_page, text);
-    }
-  gtk_stack_set_visible_child_name (self->stack,
-                                    order->n == 0 && self->set->n > 0 ? "no-match" : "table");
+    update_no_match (self);
+  if (order->n == 0 && self->set->n > 0)
+    gtk_stack_set_visible_child_name (self->stack, "no-match");
+  gtk_widget_set_visible (self->footer, TRUE);
+  show_rows (self);
+  update_total (self);
 }
 
 /* --- What follows the view ----------------------------------------------------------------- */
@@ -225,6 +295,10 @@ selection_changed_cb (GtkSelectionModel *selection, guint first, guint n, LnsEve
   LnsEventSet *set;
   uint32_t row;
 
+  update_total (self);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "events.only-name",
+                                 !gtk_bitset_is_empty (selected));
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "events.zoom", !gtk_bitset_is_empty (selected));
   if (self->following || gtk_bitset_get_size (selected) != 1)
     return;
   g_autoptr (LnsPlace) item =
@@ -237,132 +311,89 @@ selection_changed_cb (GtkSelectionModel *selection, guint first, guint n, LnsEve
     lns_view_reveal_event (self->view, id);
 }
 
+/* --- By name ------------------------------------------------------------------------------- */
+
+/* Filters by the name of LABEL, and by what is filtered already if that is of more than names. */
+static void
+show_name (LnsEventsTable *self, uint32_t label)
+{
+  size_t size_bytes;
+  const char *bytes = lns_event_set_label_text (self->set, label, &size_bytes);
+  g_autofree char *valid = g_utf8_make_valid (bytes, (gssize)size_bytes);
+  char *quoted = lns_condition_quote (valid);
+  const char *filter = gtk_editable_get_text (self->filter);
+  g_autofree char *text =
+      !gtk_toggle_button_get_active (self->regex) && lns_condition_is_meant (filter)
+          ? g_strdup_printf ("(%s) and name = %s", filter, quoted)
+          : g_strdup_printf ("name = %s", quoted);
+
+  free (quoted);
+  g_object_set (self, "grouped", FALSE, NULL);
+  gtk_toggle_button_set_active (self->regex, FALSE);
+  gtk_editable_set_text (self->filter, text);
+}
+
 /* --- Sorting and filtering ------------------------------------------------------------------- */
 
-typedef struct
-{
-  LnsEventsTable *table; /* alive unless the query was cancelled */
-  GCancellable *cancellable;
-  LnsEventSet *set; /* owned */
-  LnsEventQuery query;
-  char *filter;              /* owned */
-  LnsEventOrder *sorted;     /* owned; what is known before the query … */
-  LnsEventOrder *new_sorted; /* owned; … and after it */
-  LnsEventOrder *order;      /* owned; the answer, or NULL and ERROR */
-  GError *error;
-} Query;
-
 static void
-query_free (gpointer data)
+first_page_cb (LnsEventOrder *first, gpointer owner)
 {
-  Query *query = data;
-  lns_event_set_unref (query->set);
-  lns_event_order_unref (query->sorted);
-  lns_event_order_unref (query->new_sorted);
-  lns_event_order_unref (query->order);
-  g_clear_error (&query->error);
-  g_free (query->filter);
-  g_free (query);
-}
+  LnsEventsTable *self = owner;
 
-/* A first page on its way to the main thread. */
-typedef struct
-{
-  LnsEventsTable *table; /* alive unless cancelled */
-  GCancellable *cancellable;
-  LnsEventSet *set;
-  LnsEventOrder *order;
-} FirstPage;
-
-static void
-first_page_free (gpointer data)
-{
-  FirstPage *page = data;
-  g_object_unref (page->cancellable);
-  lns_event_set_unref (page->set);
-  lns_event_order_unref (page->order);
-  g_free (page);
-}
-
-static gboolean
-show_first_page_cb (gpointer data)
-{
-  FirstPage *page = data;
-  /* Unless the whole answer came first. */
-  if (!g_cancellable_is_cancelled (page->cancellable) && page->table->querying == page->cancellable)
-    {
-      page->table->has_first_page = TRUE;
-      lns_events_model_set (page->table->model, page->set, page->order, FALSE);
-      update (page->table);
-    }
-  return G_SOURCE_REMOVE;
+  self->has_first_page = TRUE;
+  lns_events_model_set (self->model, self->set, first, FALSE);
+  update (self);
 }
 
 static void
-first_page_cb (LnsEventOrder *first, void *data)
+answered_cb (const LnsEventsAnswer *it, gpointer owner)
 {
-  const Query *query = data;
-  FirstPage *page = g_new (FirstPage, 1);
-  *page = (FirstPage){ query->table, g_object_ref (query->cancellable),
-                       lns_event_set_ref (query->set), lns_event_order_ref (first) };
-  g_idle_add_full (G_PRIORITY_DEFAULT, show_first_page_cb, page, first_page_free);
-}
-
-static void
-answer (LnsWorker *worker, gpointer job)
-{
-  Query *query = job;
-  query->cancellable = worker->cancellable;
-  query->order = lns_event_order_query (query->set, &query->query, first_page_cb, query,
-                                        &query->new_sorted, worker->cancellable, &query->error);
-}
-
-static void
-answered_cb (gpointer job, gpointer owner)
-{
-  Query *query = job;
   LnsEventsTable *self = owner;
 
   gtk_spinner_stop (self->spinner);
-  if (query->order == NULL)
+  if (it->order == NULL)
     {
-      _lns_events_table_show_error (self, query->error->message);
+      _lns_events_table_show_error (self, it->error->message);
       return;
     }
   g_clear_pointer (&self->sorted, lns_event_order_unref);
-  self->sorted = g_steal_pointer (&query->new_sorted);
-  self->sorted_column = query->query.column;
-  self->sorted_descending = query->query.descending;
-  lns_events_model_set (self->model, query->set, query->order, self->has_first_page);
+  self->sorted = lns_event_order_ref (it->sorted);
+  self->sorted_column = it->query.column;
+  self->sorted_descending = it->query.descending;
+  lns_events_model_set (self->model, self->set, it->order, self->has_first_page);
   update (self);
   /* After sorting or filtering, users want to see the first rows. */
   follow (self, self->is_new);
   self->is_new = FALSE;
 }
 
-static const LnsJobFuncs query_funcs = { answer, answered_cb, query_free };
+static const LnsEventsQueryFuncs query_funcs = { first_page_cb, answered_cb };
 
-/* Asks for the events of the set whose name holds the filter, by the column that the user chose, in place of the query
- * under way. A filter that changes is answered without sorting again. */
+/* Asks for the events of the set that the filter takes, by the column that the user chose, in place of the query
+ * under way. A filter that changes is answered without sorting again. While the filter is wrong, what is shown stays. */
 static void
 start_query (LnsEventsTable *self)
 {
   LnsEventColumn column = self->event_columns->sorted;
   gboolean descending = self->event_columns->descending;
+  const char *text = gtk_editable_get_text (self->filter);
+  LnsEventFilter *filter = NULL;
+  g_autoptr (GError) error = NULL;
 
   if (self->set == NULL)
+    return;
+  if (*text != '\0')
+    filter = lns_event_filter_new (text, gtk_toggle_button_get_active (self->regex), &error);
+  show_filter_error (self, error != NULL ? error->message : NULL);
+  if (error != NULL && lns_events_model_get_order (self->model) != NULL)
     return;
   gtk_spinner_start (self->spinner);
   self->has_first_page = FALSE;
   if (self->sorted_column != column || self->sorted_descending != descending)
     g_clear_pointer (&self->sorted, lns_event_order_unref);
-  Query *query = g_new0 (Query, 1);
-  query->table = self;
-  query->set = lns_event_set_ref (self->set);
-  query->sorted = self->sorted != NULL ? lns_event_order_ref (self->sorted) : NULL;
-  query->filter = g_strdup (gtk_editable_get_text (self->filter));
-  query->query = (LnsEventQuery){ column, descending, query->filter, query->sorted };
-  lns_job_start (&self->querying, self->view, &query_funcs, query, self);
+  lns_events_query_start (&self->querying, self->view, self->set,
+                          &(LnsEventQuery){ column, descending, filter, self->sorted },
+                          &query_funcs, self);
 }
 
 static void
@@ -468,6 +499,8 @@ clear (LnsEventsTable *self)
   cancel (self);
   gtk_spinner_stop (self->spinner);
   lns_events_model_set (self->model, NULL, NULL, FALSE);
+  lns_events_total_show (self->total, NULL);
+  lns_events_groups_show (self->groups, NULL);
   g_clear_pointer (&self->set, lns_event_set_unref);
 }
 
@@ -511,6 +544,7 @@ lns_events_table_show_lanes (LnsEventsTable *self,
   gtk_widget_set_visible (self->pager, FALSE);
   gtk_widget_set_visible (self->damage, FALSE);
   gtk_widget_set_visible (self->header, TRUE);
+  gtk_widget_set_visible (self->footer, FALSE);
   gtk_stack_set_visible_child_name (self->stack, "loading");
   /* The filter was meant for other events. */
   g_signal_handlers_block_by_func (self->filter, start_query, self);
@@ -569,15 +603,45 @@ static void
 copy_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
-  g_autoptr (GtkBitset) selected =
-      gtk_selection_model_get_selection (GTK_SELECTION_MODEL (self->selection));
-  LnsEventOrder *order = lns_events_model_get_order (self->model);
+  LnsEventColumnList columns;
 
-  if (order == NULL || gtk_bitset_is_empty (selected))
+  if (self->grouped)
+    {
+      lns_events_groups_copy (self->groups);
+      return;
+    }
+  LnsEventRows *rows = rows_of (self, 1);
+  if (rows == NULL)
     return;
-  g_autoptr (GdkContentProvider) copy = lns_events_copy_new (
-      self->view, self->set, order, lns_events_model_get_first (self->model), selected);
+  lns_events_columns_list (self->event_columns, &columns);
+  g_autoptr (GdkContentProvider) copy = lns_events_copy_new (self->view, rows, &columns);
   gdk_clipboard_set_content (gtk_widget_get_clipboard (widget), copy);
+}
+
+static void
+save_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
+  LnsEventRows *rows = rows_of (self, 2);
+  LnsEventColumnList columns;
+
+  if (rows == NULL)
+    return;
+  lns_events_columns_list (self->event_columns, &columns);
+  lns_events_save_ask (self->save, rows, &columns);
+}
+
+/* Filters by the name of the row that is selected. */
+static void
+only_name_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
+  LnsEventRowsWalk walk = { 0 };
+  g_autoptr (LnsEventRows) rows = rows_of (self, 1);
+  uint32_t row;
+
+  if (rows != NULL && rows->positions != NULL && lns_event_rows_next (rows, &walk, &row))
+    show_name (self, lns_event_set_label (self->set, row));
 }
 
 static void
@@ -604,6 +668,7 @@ cancel_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 
   cancel (self);
   gtk_widget_set_visible (self->header, FALSE);
+  gtk_widget_set_visible (self->footer, FALSE);
   gtk_stack_set_visible_child_name (self->stack, "empty");
 }
 
@@ -646,10 +711,72 @@ key_cb (GtkEventControllerKey *controller,
   return GDK_EVENT_STOP;
 }
 
+/* --- The menu ------------------------------------------------------------------------------ */
+
+static void
+open_menu (LnsEventsTable *self, double x, double y)
+{
+  GtkWidget *focus = gtk_root_get_focus (gtk_widget_get_root (GTK_WIDGET (self)));
+
+  if (focus == NULL || !gtk_widget_is_ancestor (focus, GTK_WIDGET (self)))
+    focus = GTK_WIDGET (self->columns);
+  lns_context_menu_open (GTK_WIDGET (self), focus, G_MENU_MODEL (self->menu), (int)x, (int)y);
+}
+
+/* Selects the row at the pointer, unless it is one of those that are selected, and opens the menu there. */
+static void
+row_menu_cb (GtkGestureClick *gesture, int n_presses, double x, double y, LnsEventsTable *self)
+{
+  GtkWidget *columns = GTK_WIDGET (self->columns);
+  GtkWidget *cell = gtk_widget_pick (columns, x, y, GTK_PICK_DEFAULT);
+  graphene_point_t point;
+  guint position;
+
+  while (cell != NULL && cell != columns && !GTK_IS_INSCRIPTION (cell))
+    cell = gtk_widget_get_parent (cell);
+  if (cell == NULL || !lns_events_columns_position (self->event_columns, cell, &position) ||
+      !gtk_widget_compute_point (columns, GTK_WIDGET (self),
+                                 &GRAPHENE_POINT_INIT ((float)x, (float)y), &point))
+    return;
+  if (!gtk_selection_model_is_selected (GTK_SELECTION_MODEL (self->selection), position))
+    gtk_selection_model_select_item (GTK_SELECTION_MODEL (self->selection), position, TRUE);
+  open_menu (self, point.x, point.y);
+}
+
+static void
+show_menu_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
+  graphene_rect_t bounds;
+  GtkWidget *focus = gtk_root_get_focus (gtk_widget_get_root (widget));
+
+  if (focus != NULL && gtk_widget_is_ancestor (focus, widget) &&
+      gtk_widget_compute_bounds (focus, widget, &bounds))
+    open_menu (self, bounds.origin.x + 24, bounds.origin.y + bounds.size.height);
+}
+
+static void
+lns_events_table_size_allocate (GtkWidget *widget, int width, int height, int baseline)
+{
+  GTK_WIDGET_CLASS (lns_events_table_parent_class)->size_allocate (widget, width, height, baseline);
+  lns_context_menu_present (widget);
+}
+
+static void
+lns_events_table_unmap (GtkWidget *widget)
+{
+  lns_context_menu_close (widget);
+  GTK_WIDGET_CLASS (lns_events_table_parent_class)->unmap (widget);
+}
+
 static void
 install_actions (GtkWidgetClass *widget_class)
 {
   gtk_widget_class_install_action (widget_class, "events.copy", NULL, copy_cb);
+  gtk_widget_class_install_action (widget_class, "events.save", NULL, save_cb);
+  gtk_widget_class_install_action (widget_class, "events.only-name", NULL, only_name_cb);
+  gtk_widget_class_install_property_action (widget_class, "events.group", "grouped");
+  gtk_widget_class_install_action (widget_class, "events.show-menu", NULL, show_menu_cb);
   gtk_widget_class_install_action (widget_class, "events.zoom", NULL, zoom_cb);
   gtk_widget_class_install_action (widget_class, "events.filter", NULL, filter_cb);
   gtk_widget_class_install_action (widget_class, "events.sort-next", NULL, sort_cb);
@@ -660,6 +787,32 @@ install_actions (GtkWidgetClass *widget_class)
   lns_shortcuts_add_to_class (widget_class, "events.");
 }
 
+/* --- By name, or one by one ------------------------------------------------------------------ */
+
+static void
+name_chosen_cb (LnsEventsGroups *groups, guint label, LnsEventsTable *self)
+{
+  show_name (self, label);
+}
+
+static void
+lns_events_table_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  g_value_set_boolean (value, LNS_EVENTS_TABLE (object)->grouped);
+}
+
+static void
+lns_events_table_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (object);
+
+  if (self->grouped == g_value_get_boolean (value))
+    return;
+  self->grouped = !self->grouped;
+  show_rows (self);
+  g_object_notify_by_pspec (object, pspec);
+}
+
 /* --- Life ---------------------------------------------------------------------------------- */
 
 GtkWidget *
@@ -668,6 +821,9 @@ lns_events_table_new (LnsView *view)
   LnsEventsTable *self = g_object_new (LNS_TYPE_EVENTS_TABLE, NULL);
 
   self->view = g_object_ref (view);
+  lns_events_total_set_view (self->total, view);
+  lns_events_save_set_view (self->save, view);
+  lns_events_groups_set_view (self->groups, view);
   g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_in_events_cb), self, 0);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
   return GTK_WIDGET (self);
@@ -707,6 +863,17 @@ lns_events_table_class_init (LnsEventsTableClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   G_OBJECT_CLASS (klass)->dispose = lns_events_table_dispose;
+  G_OBJECT_CLASS (klass)->get_property = lns_events_table_get_property;
+  G_OBJECT_CLASS (klass)->set_property = lns_events_table_set_property;
+  g_object_class_install_property (
+      G_OBJECT_CLASS (klass), 1,
+      g_param_spec_boolean ("grouped", NULL, NULL, FALSE,
+                            G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS));
+  widget_class->size_allocate = lns_events_table_size_allocate;
+  widget_class->unmap = lns_events_table_unmap;
+  g_type_ensure (LNS_TYPE_EVENTS_GROUPS);
+  g_type_ensure (LNS_TYPE_EVENTS_SAVE);
+  g_type_ensure (LNS_TYPE_EVENTS_TOTAL);
   widget_class->grab_focus = lns_events_table_grab_focus;
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/events-table.ui");
@@ -719,14 +886,23 @@ lns_events_table_class_init (LnsEventsTableClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, pager);
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, page_label);
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, filter);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, regex);
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, loading_label);
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, progress);
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, error_page);
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, no_match_page);
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, columns);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, groups);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, footer);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, total);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, save);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, menu_button);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, menu);
   gtk_widget_class_bind_template_callback (widget_class, start_query);
   gtk_widget_class_bind_template_callback (widget_class, activate_cb);
   gtk_widget_class_bind_template_callback (widget_class, key_cb);
+  gtk_widget_class_bind_template_callback (widget_class, row_menu_cb);
+  gtk_widget_class_bind_template_callback (widget_class, name_chosen_cb);
   install_actions (widget_class);
 }
 
@@ -744,4 +920,8 @@ lns_events_table_init (LnsEventsTable *self)
                            self, 0);
   self->event_columns = lns_events_columns_new (self->columns, sorting_changed_cb, self);
   gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (self->selection));
+  gtk_widget_insert_action_group (GTK_WIDGET (self), "column",
+                                  G_ACTION_GROUP (self->event_columns->actions));
+  g_menu_append_submenu (self->menu, _ ("Col_umns"), lns_events_columns_menu (self->event_columns));
+  gtk_menu_button_set_menu_model (self->menu_button, G_MENU_MODEL (self->menu));
 }

@@ -90,10 +90,15 @@ static const Shortcut shortcuts[] = {
   { N_ ("Timeline"), N_ ("Menu of a row"), "timeline.show-menu", "<Shift>F10 Menu",
     N_ ("Right click") },
 
-  { N_ ("Events View"), N_ ("Filter by name"), "events.filter", "<Control><Shift>f", NULL },
+  { N_ ("Events View"), N_ ("Filter the events"), "events.filter", "<Control><Shift>f", NULL },
   { N_ ("Events View"), N_ ("Sort by the next column"), "events.sort-next", "s", NULL },
   { N_ ("Events View"), N_ ("Sort the other way round"), "events.sort-reverse", "<Shift>s", NULL },
+  { N_ ("Events View"), N_ ("Group by name"), "events.group", "g", NULL },
+  { N_ ("Events View"), N_ ("Only events of this name"), "events.only-name", "o", NULL },
   { N_ ("Events View"), N_ ("Copy the events"), "events.copy", "<Control>c", NULL },
+  { N_ ("Events View"), N_ ("Save the events as CSV"), "events.save", "<Control>s", NULL },
+  { N_ ("Events View"), N_ ("Menu of the events"), "events.show-menu", "<Shift>F10 Menu",
+    N_ ("Right click") },
   { N_ ("Events View"), N_ ("Zoom to the event"), "events.zoom", "<Control>Return", NULL },
 
   { N_ ("Functions"), N_ ("Filter by name"), "functions-pane.filter", "<Control><Shift>f", NULL },

@@ -31,6 +31,14 @@ struct _LnsResultView
   gboolean keeps_columns;
 };
 
+enum
+{
+  ROW_ACTIVATED,
+  N_SIGNALS
+};
+
+static guint signals[N_SIGNALS];
+
 G_DEFINE_FINAL_TYPE (LnsResultView, lns_result_view, ADW_TYPE_BIN)
 
 /* --- Cells ------------------------------------------------------------------------------------ */
@@ -206,7 +214,10 @@ activate_cb (GtkColumnView *table, guint position, LnsResultView *self)
   const LnsPlace *place = lns_result_place (self->result, self->order[position]);
 
   if (place == NULL)
-    return;
+    {
+      g_signal_emit (self, signals[ROW_ACTIVATED], 0, (guint)self->order[position]);
+      return;
+    }
   if (place->lane != LNS_ID_NONE)
     lns_view_reveal_event (self->view, (LnsEventId){ place->lane, place->ordinal });
   else
@@ -359,6 +370,9 @@ static void
 lns_result_view_class_init (LnsResultViewClass *klass)
 {
   G_OBJECT_CLASS (klass)->dispose = lns_result_view_dispose;
+  signals[ROW_ACTIVATED] =
+      g_signal_new ("row-activated", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                    NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
 }
 
 static void

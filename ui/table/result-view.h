@@ -4,7 +4,12 @@
  */
 
 /* Shows a result of the analysis (src/analysis/result.h) as a table. A click on a title sorts it; a row that is about one place
- * of the report goes there when it is activated. Main thread only. */
+ * of the report goes there when it is activated. Main thread only.
+ *
+ * Signal:
+ *
+ *   row-activated (guint row)
+ *       a row of the result was activated that is about no one place */
 
 #pragma once
 
