@@ -25,7 +25,8 @@ static const size_t n_commands = sizeof commands / sizeof *commands;
 
 static const LnsCommand *const own_commands[] = { &lns_command_finish_report,
                                                   &lns_command_examine_report,
-                                                  &lns_command_name_report };
+                                                  &lns_command_name_report, &lns_command_pod_run,
+                                                  &lns_command_pod_copy };
 
 /* Runs COMMAND. If a signal ended its work, this process ends by the same signal once no half-written file is left: a
  * shell ends its loop at a signal, but not at an exit code. */

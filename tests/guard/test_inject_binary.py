@@ -12,7 +12,7 @@ import subprocess
 import tap
 
 FOLDER = os.path.join(os.environ["LNS_BUILD_ROOT"], "capture/inject")
-INJECTION, OSRT, EARLY = (os.path.join(FOLDER, f"liblanescope-{name}.so") for name in ("inject", "osrt", "early"))
+INJECTION, OSRT, EARLY, POD = (os.path.join(FOLDER, f"liblanescope-{name}.so") for name in ("inject", "osrt", "early", "pod"))
 
 
 def readelf(*switches, library=INJECTION):
@@ -36,10 +36,12 @@ def test_exports_what_is_looked_up_in_it_and_nothing_else():
                                                   "ncclProfiler_v5", "ncclProfiler_v6"}, exported
     exported = {name for name, undefined in symbols(EARLY) if not undefined}
     assert exported == {"execl", "execle", "execlp", "execv", "execve", "execvp", "execvpe"}, exported
+    exported = {name for name, undefined in symbols(POD) if not undefined}
+    assert exported == {"lns_pattern_is_in", "lns_pattern_problem"}, exported
 
 
 def test_needs_no_glibc_above_2_17():
-    for library in (INJECTION, OSRT, EARLY):
+    for library in (INJECTION, OSRT, EARLY, POD):
         newer = []
         for name, undefined in symbols(library):
             version = re.search(r"@+GLIBC_(\d+)\.(\d+)", name)
@@ -54,17 +56,19 @@ def test_needs_libc_and_its_parts_alone():
         needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d", library=library)))
         assert needed == {"libc.so.6", "libpthread.so.0", "libdl.so.2"}, (library, needed)
     # A program starts even where the others are missing.
-    assert re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d", library=EARLY)) == ["libc.so.6"]
+    for library in (EARLY, POD):
+        assert re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d", library=library)) == ["libc.so.6"], library
 
 
 def test_thread_local_storage_is_small():
     sizes = [int(line.split()[5], 16) for line in readelf("-l").splitlines() if line.split()[:1] == ["TLS"]]
     assert len(sizes) == 1 and sizes[0] <= 64, sizes
-    assert "TLS" not in readelf("-l", library=OSRT)
+    for library in (OSRT, POD):
+        assert "TLS" not in readelf("-l", library=library), library
 
 
 def test_is_never_unloaded_and_found_as_it_is():
-    for library in (INJECTION, OSRT, EARLY):
+    for library in (INJECTION, OSRT, EARLY, POD):
         dynamic = readelf("-d", library=library)
         assert re.search(r"FLAGS_1.*NODELETE", dynamic), dynamic
         assert "TEXTREL" not in dynamic and "RPATH" not in dynamic and "RUNPATH" not in dynamic
@@ -74,7 +78,7 @@ def test_allocates_and_locks_nothing():
     """Neither malloc nor a lock is even linked: what is not there cannot be called. dlopen() and dlsym() are, for CUPTI."""
     forbidden = re.compile(r"^(malloc|calloc|realloc|free|pthread_mutex_\w+|pthread_cond_\w+|sem_\w+|"
                            r"printf|fprintf|puts|fwrite|abort|exit|_exit|usleep|nanosleep)(@|$)")
-    found = [name for library in (INJECTION, OSRT, EARLY) for name, undefined in symbols(library) if undefined and forbidden.match(name)]
+    found = [name for library in (INJECTION, OSRT, EARLY, POD) for name, undefined in symbols(library) if undefined and forbidden.match(name)]
     assert not found, found
 
 

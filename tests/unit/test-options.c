@@ -242,6 +242,9 @@ files_hold_switches (void)
   for (int i = 0; i < 4; i++)
     LNS_CHECK_STR (read[i], expected[i]);
   LNS_CHECK (read[4] == NULL);
+  read = lns_option_split (strdup ("profile --x 'a b'"));
+  LNS_CHECK_STR (read[2], "a b");
+  LNS_CHECK (read[3] == NULL && lns_option_split (strdup ("profile 'a")) == NULL);
   file = fopen (path, "w");
   fputs ("-t of-the-file --trace=a,b", file);
   fclose (file);

@@ -37,6 +37,7 @@ lns_caller_save (LnsCaller *ret_caller, const sigset_t *masked)
       most.rlim_cur = most.rlim_max;
       setrlimit (RLIMIT_NOFILE, &most);
     }
+  ret_caller->is_saved = true;
 }
 
 /* --- Environment ------------------------------------------------------------------------------ */
@@ -135,6 +136,16 @@ restore_actions (const LnsCaller *caller)
   sigaction (SIGCHLD, &caller->on_child, NULL);
 }
 
+void
+lns_caller_restore (const LnsCaller *caller)
+{
+  if (!caller->is_saved)
+    return;
+  setrlimit (RLIMIT_NOFILE, &caller->files);
+  restore_actions (caller);
+  sigprocmask (SIG_SETMASK, &caller->mask, NULL);
+}
+
 /* In the child, where other threads of the session may have held any lock at the fork: only
  * async-signal-safe calls. Waits for a byte from GO_FD; writes an errno to REPORT_FD if the program
  * cannot be started. */
@@ -152,11 +163,9 @@ static void __attribute__ ((noreturn)) become (char *const *argv,
     ;
   if (got != 1)
     _exit (127);
-  setrlimit (RLIMIT_NOFILE, &caller->files);
-  restore_actions (caller);
+  lns_caller_restore (caller);
   if (outputs != NULL && (dup2 (outputs[0], 1) < 0 || dup2 (outputs[1], 2) < 0))
     failed = errno;
-  sigprocmask (SIG_SETMASK, &caller->mask, NULL);
   if (failed == 0)
     {
       execvpe (argv[0], argv, environment);

@@ -24,12 +24,17 @@ typedef struct
       ignored; /* the signals that this process masks; those of them that the caller ignored */
   struct sigaction on_pipe, on_file_size, on_child;
   struct rlimit files;
+  bool is_saved;
 } LnsCaller;
 
 /* Blocks the signals of MASKED, ignores SIGPIPE and SIGXFSZ (writes then fail with an error), sets SIGCHLD to its
  * default so that children can be waited for, and raises the limit of descriptors as far as possible. RET_CALLER
  * gets the settings from before. */
 void lns_caller_save (LnsCaller *ret_caller, const sigset_t *masked);
+
+/* Gives them back to this process, which is about to execute another program. Async-signal-safe. Does nothing if they were not
+ * saved. */
+void lns_caller_restore (const LnsCaller *caller);
 
 /* A list of NAME=VALUE. Zero it before use, and clear it. */
 typedef struct

@@ -40,6 +40,8 @@ extern const LnsCommand lns_command_ui;
 extern const LnsCommand lns_command_finish_report;
 extern const LnsCommand lns_command_examine_report;
 extern const LnsCommand lns_command_name_report;
+extern const LnsCommand lns_command_pod_run;
+extern const LnsCommand lns_command_pod_copy;
 
 /* Prints `lanescope: error: ` and the message to stderr. Returns LNS_EXIT_FAILED, for `return lns_cli_fail (&error)`. */
 int lns_cli_fail (const LnsError *error);

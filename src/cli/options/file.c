@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Files of switches: words as in a shell, on any number of lines. A `#` at the beginning of a word begins a comment; a
+/* Texts of switches, in files and elsewhere: words as in a shell, on any number of lines. A `#` at the beginning of a word begins a comment; a
  * backslash at the end of a line continues the line. */
 
 #include <ctype.h>
@@ -71,25 +71,28 @@ lns_option_read_text (const char *path, const char *name, LnsError *error)
 }
 
 char **
-lns_option_file_read (const char *path, LnsError *error)
+lns_option_split (char *text)
 {
-  char *at = lns_option_read_text (path, "command-file", error);
-  if (at == NULL)
-    return NULL;
-  *lns_array_add (&kept) = at;
+  *lns_array_add (&kept) = text;
   char **words = *lns_array_add (&kept) =
-      lns_calloc (strlen (at) / 2 + 2, sizeof *words); /* a word and a blank are two bytes */
+      lns_calloc (strlen (text) / 2 + 2, sizeof *words); /* a word and a blank are two bytes */
   for (size_t n = 0;; n++)
     {
-      skip_blank (&at);
-      if (*at == '\0')
+      skip_blank (&text);
+      if (*text == '\0')
         return words;
-      words[n] = at;
-      if (!end_word (&at))
-        {
-          lns_cli_usage (error, "--command-file: %s has an opening quote without a closing one",
-                         path);
-          return NULL;
-        }
+      words[n] = text;
+      if (!end_word (&text))
+        return NULL;
     }
+}
+
+char **
+lns_option_file_read (const char *path, LnsError *error)
+{
+  char *text = lns_option_read_text (path, "command-file", error);
+  char **words = text != NULL ? lns_option_split (text) : NULL;
+  if (text != NULL && words == NULL)
+    lns_cli_usage (error, "--command-file: %s has an opening quote without a closing one", path);
+  return words;
 }

@@ -196,6 +196,10 @@ const char *lns_option_choice (const char *choices, const char *text);
  * of at most 1 MiB. */
 char *lns_option_read_text (const char *path, const char *name, LnsError *error);
 
+/* The words of TEXT, as in a file of switches, NULL-terminated. Takes TEXT, which is from malloc; both stay in memory. NULL if a
+ * quote is not closed. */
+char **lns_option_split (char *text);
+
 /* The words of the file of switches at PATH, NULL-terminated; they stay in memory. NULL with ERROR if it cannot be
  * read. */
 char **lns_option_file_read (const char *path, LnsError *error);

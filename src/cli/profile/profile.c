@@ -267,8 +267,9 @@ start_and_run (LnsProfile *profile)
   return lns_profile_run (profile);
 }
 
+/* Runs COMMAND. TRIAL, which may be NULL, gets how that went. */
 static int
-run (const LnsCommand *command, int argc, char **argv)
+run_once (const LnsCommand *command, int argc, char **argv, LnsProfileTrial *trial)
 {
   LnsProfile profile = {
     .command = command,
@@ -291,11 +292,27 @@ run (const LnsCommand *command, int argc, char **argv)
     }
   lns_launch_abandon (&profile.launch);
   leave_place (&profile);
+  if (trial != NULL)
+    *trial = (LnsProfileTrial){ .is_started = profile.pid > 0,
+                                .exit_code = profile.exit_code,
+                                .caller = profile.caller };
   lns_profile_clear (&profile);
   lns_environment_clear (&profile.environment);
   lns_cli_clear_lists (&lns_command_profile, &profile.options);
   lns_cli_end_by (profile.end_signal);
   return code;
+}
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  return run_once (command, argc, argv, NULL);
+}
+
+int
+lns_profile_try (int argc, char **argv, LnsProfileTrial *ret_trial)
+{
+  return run_once (&lns_command_profile, argc, argv, ret_trial);
 }
 
 /* --- The commands ----------------------------------------------------------------------------- */

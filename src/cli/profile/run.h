@@ -13,5 +13,17 @@
  * code: that of the program if it is not 0. */
 int lns_profile_run (LnsProfile *profile);
 
+/* How a run of lns_profile_try () went. */
+typedef struct
+{
+  bool is_started;  /* the program was */
+  int exit_code;    /* of the program: 0–255, 128+N after signal N */
+  LnsCaller caller; /* what to restore before this process executes the program itself */
+} LnsProfileTrial;
+
+/* `profile` with the words ARGV, of which the first is its name, and which are put into another order. Returns the exit code and fills RET_TRIAL. If the program was not started, errors are printed, and this process has
+ * become nobody's session and may execute the program. */
+int lns_profile_try (int argc, char **argv, LnsProfileTrial *ret_trial);
+
 /* Frees what a run of any of the commands leaves in PROFILE, except lists of switches. */
 void lns_profile_clear (LnsProfile *profile);
