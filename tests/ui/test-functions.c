@@ -7,6 +7,7 @@
  *
  * usage: test-functions REPORT (of known-report, samples) */
 
+#include "src/analysis/facts/sampled-function.h"
 #include "ui/functions/flame-graph.h"
 #include "ui/functions/function-table.h"
 #include "ui/functions/functions-pane.h"
@@ -376,6 +377,36 @@ samples_are_shown_one_after_the_other (void)
   WAIT_FOR (label_with (pane, "1,500 samples") != NULL);
 }
 
+/* What is written onto the time that a thread runs. */
+static void
+a_stretch_is_called_by_most_of_its_samples (void)
+{
+  static const struct
+  {
+    uint32_t thread;
+    int64_t start_ns, end_ns;
+    const char *name;
+    uint32_t n_in, n_read;
+  } wanted[] = {
+    { 0, 0, 6 * SECOND, "sin", LNS_SAMPLED_MAX, LNS_SAMPLED_MAX },
+    { 0, 5 * SECOND, 8 * SECOND, "format", 11, LNS_SAMPLED_MAX }, /* 100 of sin, 200 of format */
+    { 0, 0, SECOND / 20, "sin", 5, 5 },
+    { 0, 99 * SECOND / 10 + 1, 10 * SECOND, "", 0, 9 }, /* no call chains */
+    { 0, 20 * SECOND, 30 * SECOND, "", 0, 0 },
+    { 1, 0, 10 * SECOND, "step", 13, LNS_SAMPLED_MAX },
+    { 2, 0, 10 * SECOND, "", 0, 0 },
+  };
+  LnsReport *report = lns_view_get_report (view);
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    {
+      const LnsSampledFunction found =
+          lns_sampled_function (report, wanted[i].thread, wanted[i].start_ns, wanted[i].end_ns);
+      LNS_CHECK_STR (lns_report_string (report, found.name, NULL), wanted[i].name);
+      LNS_CHECK_INT (found.n_in, wanted[i].n_in);
+      LNS_CHECK_INT (found.n_read, wanted[i].n_read);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -404,5 +435,6 @@ main (int argc, char **argv)
   LNS_TEST (bars_are_as_wide_as_their_samples);
   LNS_TEST (a_bar_fills_the_width_and_back);
   LNS_TEST (samples_are_shown_one_after_the_other);
+  LNS_TEST (a_stretch_is_called_by_most_of_its_samples);
   return lns_tap_done ();
 }

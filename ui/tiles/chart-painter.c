@@ -5,6 +5,7 @@
 
 #include "ui/tiles/chart-painter.h"
 
+#include <glib.h>
 #include <math.h>
 
 #define MARGIN_PX 2 /* above and below a chart */
@@ -81,4 +82,56 @@ lns_chart_paint_counter (const LnsRaster *raster,
       last = height + scale;
     }
 #undef HEIGHT
+}
+
+/* --- Ticks --------------------------------------------------------------------------------- */
+
+/* Ticks that are further apart than this, on average, stand for themselves. */
+#define APART_PX 4
+
+/* A tick this narrow is seen. */
+#define TICK_PX 1
+
+/* The density of ticks that is drawn at full height, in ticks per pixel of the device: a thousand a second, which is usual, or the
+ * greatest of the N here where that is less. */
+static double
+full_density (const double *density, int n, double ns_per_px)
+{
+  const double usual = ns_per_px / 1e6;
+  double most = 0;
+  for (int p = 0; p < n; p++)
+    most = MAX (most, density[p]);
+  return most < usual / 2 ? most : usual;
+}
+
+void
+lns_chart_paint_ticks (const LnsRaster *raster,
+                       const LnsPalette *palette,
+                       int scale,
+                       int height,
+                       const LnsPixel *pixels,
+                       double ns_per_px)
+{
+  const int around = APART_PX * scale, n_px = raster->width_px;
+  g_autofree double *density = g_new0 (double, n_px);
+  double sum = 0;
+
+  for (int p = -around; p < n_px; p++)
+    {
+      sum += p + around < n_px ? pixels[p + around].count : 0;
+      sum -= p - around - 1 >= 0 ? pixels[p - around - 1].count : 0;
+      if (p >= 0)
+        density[p] = sum / (MIN (p + around, n_px - 1) - MAX (p - around, 0) + 1);
+    }
+  const double full = full_density (density, n_px, ns_per_px);
+  for (int p = 0; p < n_px; p++)
+    {
+      const bool is_dense = density[p] * APART_PX >= 1;
+      if (!is_dense && pixels[p].count == 0)
+        continue;
+      const double share = is_dense && full > 0 ? MIN (1, density[p] / full) : 1;
+      const int bar = MAX (scale, (int)lround (share * (height - 2 * scale)));
+      lns_raster_fill (raster, p, p + (is_dense ? 1 : TICK_PX * scale), height - bar, height,
+                       palette->sample);
+    }
 }

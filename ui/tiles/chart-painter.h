@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Paints charts: how busy something is, and counters. Any thread. */
+/* Paints charts: how busy something is, counters, and how many samples there are. Any thread. */
 
 #pragma once
 
@@ -25,3 +25,12 @@ void lns_chart_paint_counter (const LnsRaster *raster,
                               const LnsCounterPixel *samples,
                               double low,
                               double high);
+
+/* The same for PIXELS of marks that are all alike, in HEIGHT device pixels from the top: those that are far apart stand for
+ * themselves; of closer ones the height tells how many there are. */
+void lns_chart_paint_ticks (const LnsRaster *raster,
+                            const LnsPalette *palette,
+                            int scale,
+                            int height,
+                            const LnsPixel *pixels,
+                            double ns_per_px);

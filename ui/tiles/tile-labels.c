@@ -143,6 +143,9 @@ lns_tile_labels_span (LnsTileLabels *self,
   if (lns_thread_state_is_blocked (span->state))
     return lns_tile_labels_layout (self, span->call_name, LNS_NAMES_OWN, width_px, ret_width_px,
                                    ret_height_px);
+  if (span->state == LNS_STATE_RUNNING && span->function != 0)
+    return lns_tile_labels_layout (self, span->function, LNS_NAMES_OWN, width_px, ret_width_px,
+                                   ret_height_px);
   if (span->state != LNS_STATE_RUNNING || span->cpu == LNS_ID_NONE)
     return NULL;
   PangoLayout *layout = kept_layout (self, span->cpu, NAMES_CPU, 0);

@@ -35,7 +35,7 @@ PangoLayout *lns_tile_labels_layout (LnsTileLabels *self,
                                      int *ret_width_px,
                                      int *ret_height_px);
 
-/* The same for what is written onto SPAN: "CPU 3", or the call that a thread waits in. NULL: nothing. */
+/* The same for what is written onto SPAN: the function that a thread runs, or "CPU 3"; the call that it waits in. NULL: nothing. */
 PangoLayout *lns_tile_labels_span (LnsTileLabels *self,
                                    const LnsThreadSpan *span,
                                    double width_px,

@@ -10,12 +10,14 @@
 
 #include "src/base/compare.h"
 
+#include "src/analysis/facts/sampled-function.h"
 #include "ui/model/lane-look.h"
 #include "ui/model/palette.h"
 #include "ui/model/summary.h"
 #include "ui/tiles/chart-painter.h"
 #include "ui/tiles/combined.h"
 #include "ui/tiles/mark-list.h"
+#include "ui/tiles/thread-runs.h"
 #include "ui/tiles/tile-labels.h"
 #include "ui/tiles/tile-raster.h"
 
@@ -316,54 +318,6 @@ paint_marks (LnsTilePainter *self)
   cairo_surface_flush (tile->surface);
 }
 
-/* --- Ticks: marks that are all alike ------------------------------------------------------------ */
-
-/* Ticks that are further apart than this, on average, stand for themselves; of closer ones the height tells how many there are. */
-#define APART_PX 4
-
-/* A tick this narrow is seen. */
-#define TICK_PX 1
-
-/* The density of ticks that is drawn at full height, in ticks per pixel of the device: a thousand a second, which is usual, or the
- * greatest here where that is less. */
-static double
-full_density (const LnsTilePainter *self, const double *density)
-{
-  const double usual = self->query.ns_per_px / 1e6;
-  double most = 0;
-  for (int p = 0; p < self->n_px; p++)
-    most = MAX (most, density[p]);
-  return most < usual / 2 ? most : usual;
-}
-
-static void
-paint_ticks (LnsTilePainter *self)
-{
-  const int scale = self->tile->key.scale, height = bar_height_px (self) * scale;
-  const int around = APART_PX * scale;
-  g_autofree double *density = g_new0 (double, self->n_px);
-  double sum = 0;
-
-  for (int p = -around; p < self->n_px; p++)
-    {
-      sum += p + around < self->n_px ? self->tile->pixels[p + around].count : 0;
-      sum -= p - around - 1 >= 0 ? self->tile->pixels[p - around - 1].count : 0;
-      if (p >= 0)
-        density[p] = sum / (MIN (p + around, self->n_px - 1) - MAX (p - around, 0) + 1);
-    }
-  const double full = full_density (self, density);
-  for (int p = 0; p < self->n_px; p++)
-    {
-      const bool is_dense = density[p] * APART_PX >= 1;
-      if (!is_dense && self->tile->pixels[p].count == 0)
-        continue;
-      const double share = is_dense && full > 0 ? MIN (1, density[p] / full) : 1;
-      const int bar = MAX (scale, (int)lround (share * (height - 2 * scale)));
-      lns_raster_fill (&self->raster, p, p + (is_dense ? 1 : TICK_PX * scale), height - bar, height,
-                       self->palette->sample);
-    }
-}
-
 /* --- What nothing was recorded of -------------------------------------------------------------- */
 
 static void
@@ -467,6 +421,33 @@ paint_state_bars (LnsTilePainter *self)
       paint_state (self, &tile->events[i], LNS_STATE_RUNNING);
 }
 
+/* Writes what the thread ran where it did so in pieces that are too short to be told apart. */
+static void
+name_runs (LnsTilePainter *self, cairo_t *cr)
+{
+  const double scale = self->tile->key.scale;
+  const uint32_t row = lns_row_tree_row_of_lane (self->tree, self->tile->key.strip.lane);
+  if (self->query.cached_only || row == LNS_ID_NONE)
+    return;
+  g_autofree bool *runs = lns_thread_runs_find (self->tile);
+  for (int p = 0, end; p < self->n_px; p = end + 1)
+    {
+      for (end = p; end < self->n_px && runs[end]; end++)
+        ;
+      if ((end - p) / scale < LNS_LABEL_MIN_PX)
+        continue;
+      const int64_t start_ns = lns_sum (self->origin_ns, (int64_t)(p * self->ns_per_px));
+      const int64_t end_ns = lns_sum (self->origin_ns, (int64_t)(end * self->ns_per_px));
+      const uint32_t thread = lns_row_tree_row (self->tree, row)->thread;
+      const LnsThreadSpan span = {
+        .state = LNS_STATE_RUNNING,
+        .cpu = LNS_ID_NONE,
+        .function = lns_sampled_function (self->report, thread, start_ns, end_ns).name
+      };
+      write_state (self, cr, &span, p / scale, (end - p) / scale);
+    }
+}
+
 static void
 paint_states (LnsTilePainter *self)
 {
@@ -477,6 +458,7 @@ paint_states (LnsTilePainter *self)
   for (uint32_t i = 0; i < tile->n_events; i++)
     write_state (self, cr, &tile->spans[i], round (x_of (self, tile->events[i].start_ns) / scale),
                  (double)tile->events[i].duration_ns / self->ns_per_px / scale);
+  name_runs (self, cr);
   cairo_destroy (cr);
   cairo_surface_flush (tile->surface);
   paint_losses (self);
@@ -563,7 +545,7 @@ compare_spans (const void *a, const void *b)
   return LNS_COMPARE (x->start_ns, y->start_ns);
 }
 
-/* Finds what is written onto a wide bar: the CPU that a thread runs on, or the call that it waits in. */
+/* Finds what is written onto a wide bar: what a thread runs, or else on which CPU; the call that it waits in. */
 static void
 complete_span (LnsTilePainter *self, LnsThreadSpan *span)
 {
@@ -571,9 +553,16 @@ complete_span (LnsTilePainter *self, LnsThreadSpan *span)
   uint32_t lane = self->tile->key.strip.lane;
   if (lns_thread_state_is_blocked (span->state))
     lns_thread_span_find_call (self->report, lane, span);
-  else if (span->state == LNS_STATE_RUNNING &&
-           lns_report_event (self->report, lane, span->ordinal, &event, NULL))
-    span->cpu = (uint32_t)event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_CPU)];
+  else if (span->state == LNS_STATE_RUNNING)
+    {
+      const uint32_t row = lns_row_tree_row_of_lane (self->tree, lane);
+      span->function =
+          lns_sampled_function (self->report, lns_row_tree_row (self->tree, row)->thread,
+                                span->start_ns, span->end_ns)
+              .name;
+      if (lns_report_event (self->report, lane, span->ordinal, &event, NULL))
+        span->cpu = (uint32_t)event.extra[lns_lane_kind_extra (LNS_LANE_SCHED, LNS_COLUMN_CPU)];
+    }
 }
 
 /* Puts SPANS and the stretches on CPUs that the tile lists into the tile's events, ascending. */
@@ -756,6 +745,8 @@ write_pieces (LnsTilePainter *self, int beside)
                          lns_palette_text_on (color_in_row (self, row, event->color, event->name)));
         }
     }
+  if (tile->key.strip.lane != LNS_ID_NONE)
+    name_runs (self, cr);
   cairo_destroy (cr);
   cairo_surface_flush (self->tile->surface);
 }
@@ -841,7 +832,9 @@ paint_strip (LnsTilePainter *self)
     case LNS_STRIP_MARKS:
       ok = load_marks (self);
       if (ok && is_ticks (self))
-        paint_ticks (self);
+        lns_chart_paint_ticks (&self->raster, self->palette, self->tile->key.scale,
+                               bar_height_px (self) * self->tile->key.scale, self->tile->pixels,
+                               self->ns_per_px);
       else if (ok)
         paint_marks (self);
       break;

@@ -51,6 +51,7 @@ lns_timeline_layout_hit (const LnsTimelineLayout *self, double x, double y)
       hit.state = hit.tile->spans != NULL ? hit.tile->spans[event - hit.tile->events].state
                                           : LNS_STATE_NONE;
       hit.has_state = hit.state != LNS_STATE_NONE;
+      hit.function = hit.has_state ? hit.tile->spans[event - hit.tile->events].function : 0;
     }
   return hit;
 }

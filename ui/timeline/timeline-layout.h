@@ -33,6 +33,7 @@ typedef struct
   LnsPixelEvent event;
   gboolean has_state; /* of the event, in a strip of states */
   LnsThreadState state;
+  uint32_t function; /* string id of what the thread runs in it, or 0 */
 } LnsTimelineHit;
 
 /* Finds what is at (X, Y). */

@@ -106,7 +106,14 @@ append_event (LnsTimelineTooltip *self, GString *markup, const LnsTimelineHit *h
 {
   char text[LNS_FORMAT_SIZE];
   if (hit->has_state)
-    append_state (self, markup, hit->state);
+    {
+      append_state (self, markup, hit->state);
+      if (hit->function != 0)
+        {
+          g_autofree char *function = text_of (self, hit->function, LNS_NAMES_OWN);
+          append_line (markup, _ ("Mostly in"), function);
+        }
+    }
   else if (hit->event.name == 0)
     g_string_append_printf (
         markup, "<b>%s</b>",

@@ -32,6 +32,7 @@ typedef struct
   uint32_t call_lane; /* of the call of the OS runtime that it is in, or LNS_ID_NONE       */
   uint64_t call;      /* the call's ordinal in it                                          */
   uint32_t call_name; /* string id, 0 = no call is known                                   */
+  uint32_t function;  /* string id of what it ran by most of its samples, 0 = not known    */
 } LnsThreadSpan;
 
 typedef LNS_ARRAY (LnsThreadSpan) LnsThreadSpans;
