@@ -276,7 +276,7 @@ conditions_filter (void)
 
   /* What is wrong is told above the rows, which stay there. */
   gtk_editable_set_text (table->filter, "duration > 5");
-  WAIT_FOR (says (table->header, "“5” is not a time"));
+  WAIT_FOR (says (GTK_WIDGET (table->wrong), "“5” is not a time"));
   LNS_CHECK (gtk_widget_has_css_class (GTK_WIDGET (table->filter), "error"));
   LNS_CHECK_STR (gtk_stack_get_visible_child_name (table->stack), "table");
   gtk_editable_set_text (table->filter, "duration > 1000s");

@@ -55,6 +55,7 @@ struct _LnsEventsTable
   GtkLabel *page_label;
   GtkEditable *filter;
   GtkToggleButton *regex;
+  GtkLabel *wrong; /* what is wrong with the filter */
   GtkWidget *header;
   GtkLabel *loading_label;
   GtkProgressBar *progress;

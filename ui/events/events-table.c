@@ -76,7 +76,7 @@ _lns_events_table_show_error (LnsEventsTable *self, const char *message)
   gtk_stack_set_visible_child_name (self->stack, "error");
 }
 
-/* Says in the place of the count, and by the colour of the entry, what is wrong with the filter; NULL: nothing. */
+/* Says below the filter, and by its colour, what is wrong with it; NULL: nothing. */
 static void
 show_filter_error (LnsEventsTable *self, const char *message)
 {
@@ -84,11 +84,8 @@ show_filter_error (LnsEventsTable *self, const char *message)
       message != NULL ? gtk_widget_add_css_class : gtk_widget_remove_css_class;
 
   change (GTK_WIDGET (self->filter), "error");
-  change (GTK_WIDGET (self->count), "error");
-  if (message == NULL)
-    return;
-  gtk_label_set_text (self->count, message);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->count), message);
+  gtk_label_set_text (self->wrong, message != NULL ? message : "");
+  gtk_widget_set_visible (GTK_WIDGET (self->wrong), message != NULL);
 }
 
 static void
@@ -97,8 +94,6 @@ update_count (LnsEventsTable *self, const LnsEventOrder *order)
   char shown[LNS_FORMAT_SIZE], all[LNS_FORMAT_SIZE];
   g_autofree char *text = NULL;
 
-  if (gtk_widget_has_css_class (GTK_WIDGET (self->count), "error"))
-    return;
   lns_format_unsigned (self->set->n, all);
   if (order->n == self->set->n)
     text = g_strdup_printf (ngettext ("%s event", "%s events", self->set->n), all);
@@ -213,7 +208,7 @@ update (LnsEventsTable *self)
     update_no_match (self);
   if (order->n == 0 && self->set->n > 0)
     gtk_stack_set_visible_child_name (self->stack, "no-match");
-  gtk_widget_set_visible (self->footer, TRUE);
+  gtk_widget_set_visible (self->footer, order->n > 0);
   show_rows (self);
   update_total (self);
 }
@@ -370,7 +365,8 @@ answered_cb (const LnsEventsAnswer *it, gpointer owner)
 static const LnsEventsQueryFuncs query_funcs = { first_page_cb, answered_cb };
 
 /* Asks for the events of the set that the filter takes, by the column that the user chose, in place of the query
- * under way. A filter that changes is answered without sorting again. While the filter is wrong, what is shown stays. */
+ * under way. A filter that changes is answered without sorting again. While the filter is wrong, what is shown stays; all is, if nothing
+ * was. */
 static void
 start_query (LnsEventsTable *self)
 {
@@ -385,7 +381,9 @@ start_query (LnsEventsTable *self)
   if (*text != '\0')
     filter = lns_event_filter_new (text, gtk_toggle_button_get_active (self->regex), &error);
   show_filter_error (self, error != NULL ? error->message : NULL);
-  if (error != NULL && lns_events_model_get_order (self->model) != NULL)
+  /* On the way to a condition, what is typed may have had no match. */
+  LnsEventOrder *order = lns_events_model_get_order (self->model);
+  if (error != NULL && order != NULL && order->n > 0)
     return;
   gtk_spinner_start (self->spinner);
   self->has_first_page = FALSE;
@@ -549,6 +547,7 @@ lns_events_table_show_lanes (LnsEventsTable *self,
   /* The filter was meant for other events. */
   g_signal_handlers_block_by_func (self->filter, start_query, self);
   gtk_editable_set_text (self->filter, "");
+  show_filter_error (self, NULL);
   g_signal_handlers_unblock_by_func (self->filter, start_query, self);
   gtk_progress_bar_set_fraction (self->progress, 0);
   start_load (self, lanes, n_lanes, set, facet);
@@ -669,6 +668,7 @@ cancel_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   cancel (self);
   gtk_widget_set_visible (self->header, FALSE);
   gtk_widget_set_visible (self->footer, FALSE);
+  show_filter_error (self, NULL);
   gtk_stack_set_visible_child_name (self->stack, "empty");
 }
 
@@ -887,6 +887,7 @@ lns_events_table_class_init (LnsEventsTableClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, page_label);
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, filter);
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, regex);
+  gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, wrong);
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, loading_label);
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, progress);
   gtk_widget_class_bind_template_child (widget_class, LnsEventsTable, error_page);
