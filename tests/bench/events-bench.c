@@ -4,7 +4,7 @@
  */
 
 /* events-bench REPORT: loads all events of REPORT as the table of events does, sorts them by each column in turn as it does when
- * the column's title is clicked, and prints for each of these one JSON object: the processor time, and the most memory that the process had
+ * the column's title is clicked, filters them and sums them up, and prints for each of these one JSON object: the processor time, and the most memory that the process had
  * meanwhile beyond what it had before the table. */
 
 #include <locale.h>
@@ -13,7 +13,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "ui/events/event-order.h"
+#include "ui/events/event-sums.h"
+
+#define MAX_NAMES 10000
 
 static double
 now_s (void)
@@ -118,6 +120,42 @@ main (int argc, char **argv)
       lns_event_order_unref (shown);
       shown = order;
       tell (columns[i].name, since_s, before_bytes);
+    }
+  static const char *const filters[] = { "gemm", "duration > 1us and name ~ gemm" };
+  for (size_t i = 0; i < G_N_ELEMENTS (filters); i++)
+    {
+      uint32_t n;
+      LnsEventFilter *filter = lns_event_filter_new (filters[i], false, &error);
+      forget_peak ();
+      since_s = now_s ();
+      uint8_t *rows = lns_event_filter_find (filter, set, &n, NULL, &error);
+      if (rows == NULL)
+        {
+          fprintf (stderr, "events-bench: %s\n", error->message);
+          return 1;
+        }
+      tell (filters[i], since_s, before_bytes);
+      g_free (rows);
+      lns_event_filter_free (filter);
+    }
+  for (int i = 0; i < 2; i++)
+    {
+      /* As they stand in time, and as they are sorted. */
+      g_autoptr (LnsEventOrder) in_time = lns_event_order_new_identity (set->n);
+      g_autoptr (LnsEventRows) rows = lns_event_rows_new (set, i == 0 ? in_time : shown, 0, NULL);
+      LnsEventSums sums;
+      forget_peak ();
+      since_s = now_s ();
+      if (!lns_event_sums_find (rows, &sums, NULL))
+        return 1;
+      tell (i == 0 ? "sums" : "sums of sorted rows", since_s, before_bytes);
+      g_autofree uint32_t *labels = g_new (uint32_t, MAX_NAMES);
+      uint32_t n_names;
+      forget_peak ();
+      since_s = now_s ();
+      LnsResult *names = lns_event_sums_by_name (rows, MAX_NAMES, labels, &n_names, NULL);
+      tell (i == 0 ? "sums by name" : "sums by name of sorted rows", since_s, before_bytes);
+      lns_result_free (names);
     }
   uint64_t sum = 0;
   since_s = now_s ();

@@ -248,7 +248,36 @@ a_filter_without_match_is_told_as_it_was_typed (void)
   _lns_events_table_show_error (table, "“a<b>&.rep” was damaged");
   WAIT_FOR (says (GTK_WIDGET (table->stack), "“a<b>&.rep” was damaged"));
   gtk_editable_set_text (table->filter, "");
-  WAIT_FOR (table->querying == NULL);
+  WAIT_FOR (lns_events_model_get_order (table->model)->n == N_EVENTS && table->querying == NULL &&
+            lns_place_list_is_told (LNS_PLACE_LIST (table->model)));
+}
+
+static void
+any_rows_are_selected (void)
+{
+  GtkSelectionModel *selection = GTK_SELECTION_MODEL (table->selection);
+  g_autoptr (GtkBitset) some = gtk_bitset_new_range (10, 5);
+  g_autoptr (GtkBitset) mask = gtk_bitset_new_range (8, 1000000);
+  const guint last = g_list_model_get_n_items (G_LIST_MODEL (table->model)) - 1;
+
+  gtk_selection_model_unselect_all (selection);
+  gtk_selection_model_select_range (selection, 2, 8, FALSE);
+  gtk_bitset_add_range (some, last, 100);
+  LNS_CHECK (gtk_selection_model_set_selection (selection, some, mask));
+  g_autoptr (GtkBitset) selected = gtk_selection_model_get_selection (selection);
+  g_autoptr (GtkBitset) expected = gtk_bitset_new_range (2, 6);
+  gtk_bitset_add_range (expected, 10, 5);
+  gtk_bitset_add (expected, last); /* there are no more */
+  LNS_CHECK (gtk_bitset_equals (selected, expected));
+  LNS_CHECK (gtk_selection_model_is_selected (selection, 14));
+  LNS_CHECK (!gtk_selection_model_is_selected (selection, 9));
+
+  /* Rows that go take their selection with them. */
+  filter_by ("epoch 3");
+  g_autoptr (GtkBitset) left = gtk_selection_model_get_selection (selection);
+  LNS_CHECK (gtk_bitset_is_empty (left));
+  LNS_CHECK (gtk_bitset_equals (selected, expected));
+  filter_by ("");
 }
 
 /* The number of rows that are shown. */
@@ -462,6 +491,7 @@ main (int argc, char **argv)
   LNS_TEST (sorting_and_filtering_keep_the_cells);
   LNS_TEST (no_cell_stays_without_a_row);
   LNS_TEST (a_filter_without_match_is_told_as_it_was_typed);
+  LNS_TEST (any_rows_are_selected);
   LNS_TEST (conditions_filter);
   LNS_TEST (selected_rows_are_summed_up);
   LNS_TEST (names_are_summed_up);

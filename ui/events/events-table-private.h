@@ -14,6 +14,7 @@
 #include "ui/events/events-save.h"
 #include "ui/events/events-table.h"
 #include "ui/events/events-total.h"
+#include "ui/model/place-selection.h"
 
 struct _LnsEventsTable
 {
@@ -35,7 +36,7 @@ struct _LnsEventsTable
 
   LnsEventsModel *model;
   LnsEventsColumns *event_columns; /* owned */
-  GtkMultiSelection *selection;
+  LnsPlaceSelection *selection;
   gboolean following; /* the program sets the selection: the view must not be told */
   uint32_t wanted;    /* position to scroll to after the next layout, or UINT32_MAX */
   int wait_frames;

@@ -912,7 +912,7 @@ lns_events_table_init (LnsEventsTable *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
   self->model = lns_events_model_new ();
-  self->selection = gtk_multi_selection_new (g_object_ref (G_LIST_MODEL (self->model)));
+  self->selection = lns_place_selection_new (LNS_PLACE_LIST (self->model));
   /* After the selection's own handler, so that it knows of the items. */
   g_signal_connect_object (self->model, "items-changed", G_CALLBACK (items_changed_cb), self,
                            G_CONNECT_AFTER);
