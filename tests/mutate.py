@@ -29,7 +29,7 @@ import tempfile
 OWN_TESTS = {
     "src/base": ["base", "json-reader", "golden-json", "kernel-name", "golden-info", "golden-kernel_names"],
     "src/store": ["codec", "chunk-format", "definition-codec", "levels", "overlap", "writer", "writer-file",
-                  "writer-failures", "pixels", "recover", "report", "report-bytes", "report-errors", "report-threads"],
+                  "writer-failures", "pixels", "recover", "report", "report-bytes", "report-errors", "report-refresh", "report-threads"],
     "capture/wire": ["records", "clock", "pool", "pool-memory", "pool-model", "decoder"],
     "capture/inject": ["inject-edges", "inject-events", "inject-threads", "inject-forks", "inject-life", "inject-calls",
                        "inject-cuda-double", "inject-cuda-errors-double", "inject-cuda-life-double", "inject-cuda-range-double",

@@ -19,7 +19,9 @@
 
 static const char *const query_texts[LNS_N_QUERIES] = {
   [LNS_QUERY_META] = "SELECT key, value FROM lns_meta",
-  [LNS_QUERY_DEFS] = "SELECT id, data FROM lns_def ORDER BY id",
+  [LNS_QUERY_STAND] = "SELECT key, value FROM lns_meta "
+                      "WHERE key IN ('uuid', 'commit', 'state', 'writer')",
+  [LNS_QUERY_DEFS] = "SELECT id, data FROM lns_def WHERE id > ?1 ORDER BY id",
   [LNS_QUERY_LANES] = "SELECT lane, n_events, n_chunks, n_open, start_ns, end_ns, busy_ns, "
                       "top_level, top FROM lns_lane ORDER BY lane",
   [LNS_QUERY_TAILS] = "SELECT id, data FROM lns_tail WHERE id >= ?1 AND id < ?2 ORDER BY id",

@@ -19,7 +19,8 @@
 typedef enum
 {
   LNS_QUERY_META,   /* key, value */
-  LNS_QUERY_DEFS,   /* id, data; ascending */
+  LNS_QUERY_STAND,  /* the same, of those that tell of the last commit */
+  LNS_QUERY_DEFS,   /* ?1 < id: id, data; ascending */
   LNS_QUERY_LANES,  /* lane, n_events, n_chunks, n_open, start, end, busy, top_level, top */
   LNS_QUERY_TAILS,  /* ?1 ≤ id < ?2: id, data; ascending */
   LNS_QUERY_STRING, /* ?1 = string id: first, data of the last chunk that begins at or before */

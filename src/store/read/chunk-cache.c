@@ -57,11 +57,11 @@ static LnsCacheItem **
 slot_of (LnsChunkCache *cache, LnsChunkKey key)
 {
   uint64_t hash = ((uint64_t)key.lane << 32 | key.index) * UINT64_C (0x9E3779B97F4A7C15) +
-                  key.level * UINT64_C (0xC2B2AE3D27D4EB4F);
+                  key.level * UINT64_C (0xC2B2AE3D27D4EB4F) + key.n * UINT64_C (0x165667B19E3779F9);
   LnsCacheItem **slot = &cache->slots[hash >> 40 & (N_SLOTS - 1)];
 
   while (*slot != NULL && ((*slot)->key.lane != key.lane || (*slot)->key.level != key.level ||
-                           (*slot)->key.index != key.index))
+                           (*slot)->key.index != key.index || (*slot)->key.n != key.n))
     slot = &(*slot)->next_in_slot;
   return slot;
 }

@@ -20,6 +20,7 @@ typedef struct
   uint32_t lane;
   uint32_t level; /* 0 = events */
   uint32_t index; /* of the chunk within its level */
+  uint64_t n;     /* of a lane's tail, which grows: how many events the lane has; else 0 */
 } LnsChunkKey;
 
 /* The head of every cached item, which is one malloc () block. */

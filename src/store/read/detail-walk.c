@@ -38,7 +38,8 @@ _lns_detail_is_cancelled (const LnsReport *report, const LnsDetailVisitor *visit
   if (query == NULL || query->generation == NULL ||
       atomic_load_explicit (query->generation, memory_order_relaxed) == query->expected_generation)
     return false;
-  lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: the query was cancelled", report->file.path);
+  lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: the query was cancelled",
+                 report->shared->file.path);
   return true;
 }
 
@@ -76,7 +77,7 @@ visit (Walk *walk, const LnsNode *node, uint32_t level, uint64_t ordinal)
   /* A small file may have more nodes to open than fit into memory, so this must not end the process. */
   Opened *opened = lns_array_try_add (&walk->opened_here);
   if (opened == NULL)
-    return _lns_report_file_no_memory (&walk->report->file, walk->error);
+    return _lns_report_file_no_memory (&walk->report->shared->file, walk->error);
   *opened = (Opened){ *node, n_events, ordinal * each, ordinal * each + n_children };
   return true;
 }
@@ -186,13 +187,13 @@ _lns_detail_walk (LnsReport *report,
                   LnsError *error)
 {
   if (lane >= report->n_lanes)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u", report->file.path,
-                          lane);
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u",
+                          report->shared->file.path, lane);
   Walk walk = { .report = report,
                 .lane = lane,
                 .visitor = visitor,
                 .cached_only = visitor->query != NULL && visitor->query->cached_only,
-                .state = &report->lanes[lane],
+                .state = report->lanes[lane],
                 .error = error };
   if (walk.state->n_closed == 0)
     return true;
@@ -201,7 +202,7 @@ _lns_detail_walk (LnsReport *report,
 
   bool ok = visit_top (&walk);
   descend (&walk);
-  walk.index = atomic_load_explicit (&report->lanes[lane].index, memory_order_acquire);
+  walk.index = atomic_load_explicit (&report->lanes[lane]->index, memory_order_acquire);
   if (ok && walk.opened.n > 0 && walk.index == NULL && !walk.cached_only)
     ok = (walk.index = _lns_report_lane_index (report, lane, error)) != NULL;
   if (ok && walk.index == NULL)
@@ -219,7 +220,7 @@ _lns_detail_walk (LnsReport *report,
   if (ok && walk.opened.n > 0)
     ok = visit_events (&walk);
 
-  atomic_fetch_add_explicit (&report->nodes_visited, walk.n_visited, memory_order_relaxed);
+  atomic_fetch_add_explicit (&report->shared->nodes_visited, walk.n_visited, memory_order_relaxed);
   lns_array_clear (&walk.opened);
   lns_array_clear (&walk.opened_here);
   return ok;

@@ -127,7 +127,7 @@ static Keys
 keys_of (const Build *build, uint32_t lane)
 {
   const LnsFacetBy by = build->set->by;
-  const LnsLaneKind kind = build->report->lanes[lane].kind;
+  const LnsLaneKind kind = build->report->lanes[lane]->kind;
   const LnsColumnId column = by == LNS_FACET_BY_KERNEL ? LNS_COLUMN_LAUNCH : LNS_COLUMN_COPY_KIND;
   Keys keys = { by, kind, by == LNS_FACET_BY_NOTHING ? -1 : lns_lane_kind_extra (kind, column),
                 LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) };
@@ -382,7 +382,7 @@ merge (Build *build, LnsError *error)
       const uint32_t key = key_of (build, &first->keys, first->chunk, first->i);
       if (key != NO_KEY && build->facet_of[key] != NO_KEY &&
           !add_event (build, &build->growing[build->facet_of[key]], first))
-        return _lns_report_file_no_memory (&build->report->file, error);
+        return _lns_report_file_no_memory (&build->report->shared->file, error);
       if ((n & 4095) == 0 && is_cancelled (build))
         return false;
       if (!advance (first))
@@ -488,7 +488,7 @@ lns_facet_set_new (LnsReport *report,
     return set;
   if (is_cancelled (&build))
     lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: reading it was cancelled",
-                   report->file.path);
+                   report->shared->file.path);
   lns_facet_set_unref (set);
   return NULL;
 }
@@ -699,7 +699,7 @@ walk_facet (void *source, const LnsDetailVisitor *visitor, LnsError *error)
   for (uint32_t i = 0; i < walk.set->n_lanes; i++)
     lns_chunk_unref (walk.chunks[i]);
   free (walk.chunks);
-  atomic_fetch_add_explicit (&walk.set->report->nodes_visited, walk.n_visited,
+  atomic_fetch_add_explicit (&walk.set->report->shared->nodes_visited, walk.n_visited,
                              memory_order_relaxed);
   return ok;
 }
@@ -713,7 +713,7 @@ lns_facet_query_pixels (const LnsFacetSet *set,
 {
   if (index >= set->n_facets)
     return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no facet %u",
-                          set->report->file.path, index);
+                          set->report->shared->file.path, index);
   Walk walk = { .set = set, .data = &set->data[index] };
   return _lns_pixels_fill (set->report, query, -1, walk_facet, &walk, result, error);
 }

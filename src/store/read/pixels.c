@@ -57,7 +57,7 @@ scale_init (Scale *scale, const LnsReport *report, const LnsPixelQuery *query, L
       !isfinite (query->ns_per_px))
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
                           "%s: a pixel query needs 1 to %d pixels of a positive width",
-                          report->file.path, PIXELS_MAX);
+                          report->shared->file.path, PIXELS_MAX);
   const double width_ns = ceil (query->ns_per_px * query->n_px);
 
   scale->from_ns = query->origin_ns;
@@ -347,7 +347,7 @@ _lns_pixels_fill (LnsReport *report,
     if (result->pixels[p].busy > 1)
       result->pixels[p].busy = 1;
   if (ok && paint.no_memory)
-    ok = _lns_report_file_no_memory (&report->file, error);
+    ok = _lns_report_file_no_memory (&report->shared->file, error);
   free (paint.weights);
   return ok;
 }
@@ -362,7 +362,7 @@ static bool
 walk_lane (void *data, const LnsDetailVisitor *visitor, LnsError *error)
 {
   const Source *source = data;
-  const LnsLaneState *state = &source->report->lanes[source->lane];
+  const LnsLaneState *state = source->report->lanes[source->lane];
   if (!_lns_detail_walk (source->report, source->lane, visitor, error))
     return false;
   if (!state->info.has_open)
@@ -384,10 +384,10 @@ lns_report_query_pixels (LnsReport *report,
   report = _lns_report_of (report, lane);
   Source source = { report, lane };
   if (lane >= report->n_lanes)
-    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u", report->file.path,
-                          lane);
+    return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no lane %u",
+                          report->shared->file.path, lane);
   return _lns_pixels_fill (report, query,
-                           lns_lane_kind_extra (report->lanes[lane].kind, LNS_COLUMN_COLOR),
+                           lns_lane_kind_extra (report->lanes[lane]->kind, LNS_COLUMN_COLOR),
                            walk_lane, &source, result, error);
 }
 
@@ -522,7 +522,7 @@ lns_report_query_counter (LnsReport *report,
   const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
   if (lane >= n_lanes || lanes[lane].kind != LNS_LANE_COUNTER)
     return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: lane %u is not a counter",
-                          report->file.path, lane);
+                          report->shared->file.path, lane);
   curve.type = (LnsPayloadType)lns_report_tracks (report, &n_tracks)[lanes[lane].track].value_type;
   curve.value_at = lns_lane_kind_extra (LNS_LANE_COUNTER, LNS_COLUMN_VALUE);
   for (uint32_t p = 0; p < query->n_px; p++)

@@ -160,12 +160,12 @@ begin_chunk (LnsReport *report,
     {
       sqlite3_stmt *statement = _lns_connection_query (connection, LNS_QUERY_CHUNK);
       if (statement == NULL)
-        return _lns_report_file_sqlite_error (&report->file, connection, error);
+        return _lns_report_file_sqlite_error (&report->shared->file, connection, error);
       sqlite3_bind_int64 (statement, 1, entry->row);
       int step = sqlite3_step (statement);
       if (step != SQLITE_ROW && step != SQLITE_DONE)
         {
-          _lns_report_file_sqlite_error (&report->file, connection, error);
+          _lns_report_file_sqlite_error (&report->shared->file, connection, error);
           sqlite3_reset (statement);
           return false;
         }
@@ -180,16 +180,16 @@ begin_chunk (LnsReport *report,
     right = header->kind == (level == 0 ? LNS_CHUNK_EVENTS : LNS_CHUNK_NODES) &&
             header->lane == lane && header->level == level && header->first == entry->first &&
             header->n == entry->n && header->start_ns == entry->start_ns &&
-            header->lane_kind == report->lanes[lane].kind &&
+            header->lane_kind == report->lanes[lane]->kind &&
             memcmp (header->uuid, report->info.uuid, sizeof header->uuid) == 0;
   if (!right)
     {
       end_chunk (ret_reading);
       return _lns_report_file_damaged (
-          &report->file, error, "chunk %u of level %u of lane %u: %s", index, level, lane,
+          &report->shared->file, error, "chunk %u of level %u of lane %u: %s", index, level, lane,
           cause.message[0] != '\0' ? cause.message : "it is another one or missing");
     }
-  atomic_fetch_add_explicit (&report->chunks_decoded, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit (&report->shared->chunks_decoded, 1, memory_order_relaxed);
   return true;
 }
 
@@ -197,7 +197,7 @@ begin_chunk (LnsReport *report,
 static bool
 decode_failed (const LnsReport *report, const LnsError *cause, LnsError *error)
 {
-  return _lns_report_file_damaged (&report->file, error, "%s", cause->message);
+  return _lns_report_file_damaged (&report->shared->file, error, "%s", cause->message);
 }
 
 static bool
@@ -226,10 +226,10 @@ load_events (LnsReport *report,
   end_chunk (&reading);
   if (ok)
     {
-      const LnsIndexEntry *entry = &report->lanes[lane].index->levels[0].entries.items[index];
+      const LnsIndexEntry *entry = &report->lanes[lane]->index->levels[0].entries.items[index];
       const uint32_t last = chunk->chunk.n - 1;
       if (!times_fit (entry, chunk->chunk.start_ns[last] + chunk->chunk.duration_ns[last]))
-        ok = _lns_report_file_damaged (&report->file, error,
+        ok = _lns_report_file_damaged (&report->shared->file, error,
                                        "chunk %u of lane %u ends at another time", index, lane);
     }
   if (!ok)
@@ -237,8 +237,7 @@ load_events (LnsReport *report,
       free (chunk);
       return NULL;
     }
-  chunk->item = (LnsCacheItem){ .key = { lane, 0, index },
-                                .column_mask = column_mask,
+  chunk->item = (LnsCacheItem){ .column_mask = column_mask,
                                 .size_bytes = sizeof *chunk + memory_bytes,
                                 .refs = 1 };
   return chunk;
@@ -248,7 +247,7 @@ load_events (LnsReport *report,
 static EventChunk *
 make_open (const LnsReport *report, uint32_t lane)
 {
-  const LnsLaneState *state = &report->lanes[lane];
+  const LnsLaneState *state = report->lanes[lane];
   EventChunk *chunk = lns_calloc (1, sizeof *chunk + sizeof (LnsEvent));
   LnsEvent *copy = (void *)chunk->memory;
 
@@ -263,6 +262,27 @@ make_open (const LnsReport *report, uint32_t lane)
   return chunk;
 }
 
+/* Where the cache, which snapshots share, has chunk INDEX of LEVEL of LANE. The tail of a lane with so many events is in no other
+ * snapshot another one. Returns false if the lane's index is damaged. */
+static bool
+find_key (LnsReport *report,
+          uint32_t lane,
+          uint32_t level,
+          uint32_t index,
+          LnsChunkKey *ret_key,
+          LnsError *error)
+{
+  const LnsLaneIndex *lane_index = _lns_report_lane_index (report, lane, error);
+
+  if (lane_index == NULL)
+    return false;
+  const LnsIndexEntry *entry =
+      &lane_index->levels[level == LEVEL_OF_IDS ? 0 : level].entries.items[index];
+  *ret_key = (LnsChunkKey){ lane, level, index,
+                            entry->row == LNS_ROW_TAIL ? report->lanes[lane]->n_closed : 0 };
+  return true;
+}
+
 const LnsChunk *
 _lns_report_event_chunk (LnsReport *report,
                          uint32_t lane,
@@ -271,26 +291,32 @@ _lns_report_event_chunk (LnsReport *report,
                          bool cached_only,
                          LnsError *error)
 {
-  if (lane >= report->n_lanes || index >= report->lanes[lane].info.n_chunks)
+  if (lane >= report->n_lanes || index >= report->lanes[lane]->info.n_chunks)
     {
       lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: there is no chunk %u in lane %u",
-                     report->file.path, index, lane);
+                     report->shared->file.path, index, lane);
       return NULL;
     }
-  if (index == report->lanes[lane].n_chunks)
+  if (index == report->lanes[lane]->n_chunks)
     return &make_open (report, lane)->chunk;
-  column_mask = lane_kind_mask (report->lanes[lane].kind, column_mask);
-  EventChunk *chunk = (EventChunk *)_lns_chunk_cache_get (
-      report->cache, (LnsChunkKey){ lane, 0, index }, column_mask, &column_mask);
+  LnsChunkKey key;
+  if (!find_key (report, lane, 0, index, &key, error))
+    return NULL;
+  column_mask = lane_kind_mask (report->lanes[lane]->kind, column_mask);
+  EventChunk *chunk =
+      (EventChunk *)_lns_chunk_cache_get (report->shared->cache, key, column_mask, &column_mask);
   if (chunk == NULL && !cached_only)
     {
-      LnsConnection *connection = _lns_report_file_take (&report->file, error);
+      LnsConnection *connection = _lns_report_file_take (&report->shared->file, error);
       if (connection == NULL)
         return NULL;
       chunk = load_events (report, connection, lane, index, column_mask, error);
-      _lns_report_file_give (&report->file, connection);
+      _lns_report_file_give (&report->shared->file, connection);
       if (chunk != NULL)
-        _lns_chunk_cache_put (report->cache, &chunk->item);
+        {
+          chunk->item.key = key;
+          _lns_chunk_cache_put (report->shared->cache, &chunk->item);
+        }
     }
   return chunk != NULL ? &chunk->chunk : NULL;
 }
@@ -314,33 +340,42 @@ lns_chunk_unref (const LnsChunk *chunk)
 /* A new item of the chunk VIEW, without its key; NULL and ERROR if the chunk is damaged. */
 typedef LnsCacheItem *(*DecodeFunc) (const LnsChunkView *view, LnsError *error);
 
-/* The item of KEY, from the cache or the file. NULL and ERROR if it is damaged. NULL without ERROR if CACHED_ONLY and it is
+/* The item of chunk INDEX of LEVEL of LANE, from the cache or the file. NULL and ERROR if it is damaged. NULL without ERROR if CACHED_ONLY and it is
  * not in the cache. */
 static LnsCacheItem *
-get_item (LnsReport *report, LnsChunkKey key, DecodeFunc decode, bool cached_only, LnsError *error)
+get_item (LnsReport *report,
+          uint32_t lane,
+          uint32_t level,
+          uint32_t index,
+          DecodeFunc decode,
+          bool cached_only,
+          LnsError *error)
 {
+  LnsChunkKey key;
   LnsColumnMask column_mask;
-  LnsCacheItem *item = _lns_chunk_cache_get (report->cache, key, 0, &column_mask);
   LnsConnection *connection;
   Reading reading;
   LnsError cause = { 0 };
 
+  if (!find_key (report, lane, level, index, &key, error))
+    return NULL;
+  LnsCacheItem *item = _lns_chunk_cache_get (report->shared->cache, key, 0, &column_mask);
   if (item != NULL || cached_only ||
-      (connection = _lns_report_file_take (&report->file, error)) == NULL)
+      (connection = _lns_report_file_take (&report->shared->file, error)) == NULL)
     return item;
-  if (begin_chunk (report, connection, key.lane, key.level == LEVEL_OF_IDS ? 0 : key.level,
-                   key.index, &reading, error))
+  if (begin_chunk (report, connection, lane, level == LEVEL_OF_IDS ? 0 : level, index, &reading,
+                   error))
     {
       item = decode (&reading.view, &cause);
       if (item == NULL)
         decode_failed (report, &cause, error);
       end_chunk (&reading);
     }
-  _lns_report_file_give (&report->file, connection);
+  _lns_report_file_give (&report->shared->file, connection);
   if (item != NULL)
     {
       item->key = key;
-      _lns_chunk_cache_put (report->cache, item);
+      _lns_chunk_cache_put (report->shared->cache, item);
     }
   return item;
 }
@@ -370,8 +405,7 @@ _lns_report_node_chunk (LnsReport *report,
                         bool cached_only,
                         LnsError *error)
 {
-  return (LnsNodeChunk *)get_item (report, (LnsChunkKey){ lane, level, index }, decode_nodes,
-                                   cached_only, error);
+  return (LnsNodeChunk *)get_item (report, lane, level, index, decode_nodes, cached_only, error);
 }
 
 uint32_t
@@ -386,7 +420,7 @@ uint32_t
 lns_report_chunk_of (const LnsReport *report, uint32_t lane, uint64_t ordinal)
 {
   report = _lns_report_of (report, lane);
-  const LnsLaneState *state = &report->lanes[lane];
+  const LnsLaneState *state = report->lanes[lane];
 
   if (ordinal >= state->n_closed)
     return state->n_chunks;
@@ -404,7 +438,7 @@ lns_report_find (
 
   if (index == NULL)
     return false;
-  const LnsLaneState *state = &report->lanes[lane];
+  const LnsLaneState *state = report->lanes[lane];
   const LnsIndexEntries *events = &index->levels[0].entries;
   /* The first chunk that ends at TIME_NS or later. */
   const uint64_t at = LNS_LOWER_BOUND (events->n, i, events->items[i].end_ns < time_ns);
@@ -430,10 +464,10 @@ lns_report_find (
 static bool
 has_event (const LnsReport *report, uint32_t lane, uint64_t ordinal, LnsError *error)
 {
-  if (lane < report->n_lanes && ordinal < report->lanes[lane].info.n_events)
+  if (lane < report->n_lanes && ordinal < report->lanes[lane]->info.n_events)
     return true;
   return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: lane %u has no event %llu",
-                        report->file.path, lane, (unsigned long long)ordinal);
+                        report->shared->file.path, lane, (unsigned long long)ordinal);
 }
 
 static LnsCacheItem *
@@ -465,8 +499,7 @@ decode_ids (const LnsChunkView *view, LnsError *error)
 static IdChunk *
 ids_of (LnsReport *report, uint32_t lane, uint32_t index, LnsError *error)
 {
-  return (IdChunk *)get_item (report, (LnsChunkKey){ lane, LEVEL_OF_IDS, index }, decode_ids, false,
-                              error);
+  return (IdChunk *)get_item (report, lane, LEVEL_OF_IDS, index, decode_ids, false, error);
 }
 
 /* Searches chunk INDEX of LANE for CORRELATION, from ordinal FROM on. Returns false if it is damaged. */
@@ -501,7 +534,7 @@ lns_report_correlation (
   report = _lns_report_of (report, lane);
   if (!has_event (report, lane, ordinal, error))
     return false;
-  const LnsLaneState *state = &report->lanes[lane];
+  const LnsLaneState *state = report->lanes[lane];
   const int at = lns_lane_kind_extra (state->kind, LNS_COLUMN_CORRELATION);
   if (at < 0 || ordinal >= state->n_closed)
     {
@@ -531,10 +564,10 @@ lns_report_find_correlation (LnsReport *report,
   const LnsLaneIndex *index = _lns_report_lane_index (report, lane, error);
   if (index == NULL)
     return false;
-  const uint64_t n_events = report->lanes[lane].info.n_events;
+  const uint64_t n_events = report->lanes[lane]->info.n_events;
   *ret_ordinal = n_events;
   if (correlation == 0 || from >= n_events ||
-      lns_lane_kind_extra (report->lanes[lane].kind, LNS_COLUMN_CORRELATION) < 0)
+      lns_lane_kind_extra (report->lanes[lane]->kind, LNS_COLUMN_CORRELATION) < 0)
     return true;
   /* The first chunk up to which ids reach CORRELATION. */
   const LnsIndexEntries *events = &index->levels[0].entries;
@@ -600,7 +633,7 @@ lns_chunk_walker_new (LnsReport *report, uint32_t lane, LnsColumnMask column_mas
   walker->report = report;
   walker->lane = lane;
   walker->column_mask = lane_kind_mask (
-      lane < report->n_lanes ? report->lanes[lane].kind : LNS_LANE_NONE, column_mask);
+      lane < report->n_lanes ? report->lanes[lane]->kind : LNS_LANE_NONE, column_mask);
   return walker;
 }
 
@@ -626,10 +659,11 @@ lns_chunk_walker_next (LnsChunkWalker *walker, LnsError *error)
   LnsReport *report = walker->report;
   Reading reading;
 
-  if (walker->lane >= report->n_lanes || walker->index >= report->lanes[walker->lane].info.n_chunks)
+  if (walker->lane >= report->n_lanes ||
+      walker->index >= report->lanes[walker->lane]->info.n_chunks)
     return NULL;
   const uint32_t index = walker->index++;
-  if (index == report->lanes[walker->lane].n_chunks)
+  if (index == report->lanes[walker->lane]->n_chunks)
     {
       if (walker->open == NULL)
         walker->open = lns_report_chunk (report, walker->lane, index, 0, error);
@@ -637,7 +671,7 @@ lns_chunk_walker_next (LnsChunkWalker *walker, LnsError *error)
     }
   /* Borrowed for one chunk only: merging thousands of lanes takes as many walkers, and each connection is an open file with
    * a cache of its own. */
-  LnsConnection *connection = _lns_report_file_take (&report->file, error);
+  LnsConnection *connection = _lns_report_file_take (&report->shared->file, error);
   bool ok = connection != NULL &&
             begin_chunk (report, connection, walker->lane, 0, index, &reading, error);
   if (ok)
@@ -646,7 +680,7 @@ lns_chunk_walker_next (LnsChunkWalker *walker, LnsError *error)
       end_chunk (&reading);
     }
   if (connection != NULL)
-    _lns_report_file_give (&report->file, connection);
+    _lns_report_file_give (&report->shared->file, connection);
   return ok ? &walker->chunk : NULL;
 }
 

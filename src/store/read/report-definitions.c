@@ -97,12 +97,12 @@ load_meta (LnsReport *report, LnsConnection *connection, LnsError *error)
         return lns_error_set (
             error, LNS_ERROR_FORMAT, 0,
             "%s has more than 64 MiB in \"lns_meta\", which no report of Lanescope has",
-            report->file.path);
+            report->shared->file.path);
       if (!add_meta (report, key != NULL ? key : "", value != NULL ? value : ""))
-        return _lns_report_file_no_memory (&report->file, error);
+        return _lns_report_file_no_memory (&report->shared->file, error);
     }
   if (step != SQLITE_DONE)
-    return _lns_report_file_sqlite_error (&report->file, connection, error);
+    return _lns_report_file_sqlite_error (&report->shared->file, connection, error);
   if (report->meta.n > 0)
     qsort (report->meta.items, report->meta.n, sizeof *report->meta.items, compare_meta);
   return true;
@@ -117,11 +117,9 @@ meta_number (const LnsReport *report, const char *key, uint64_t fallback)
   return text != NULL ? strtoull (text, NULL, 10) : fallback;
 }
 
-static bool
-read_uuid (const LnsReport *report, uint8_t ret_uuid[16])
+bool
+_lns_report_parse_uuid (const char *text, uint8_t ret_uuid[16])
 {
-  const char *text = lns_report_meta (report, "uuid");
-
   if (text == NULL || strlen (text) != 32)
     return false;
   for (int i = 0; i < 16; i++)
@@ -149,11 +147,11 @@ check_features (LnsReport *report, LnsError *error)
     return lns_error_set (error, LNS_ERROR_VERSION, 0,
                           "%s: the report needs Lanescope %s or newer (feature bits 0x%" PRIx64
                           "); update lanescope",
-                          report->file.path, needs, incompatible);
+                          report->shared->file.path, needs, incompatible);
   return lns_error_set (error, LNS_ERROR_VERSION, 0,
                         "%s: the report needs a Lanescope newer than %s (feature bits 0x%" PRIx64
                         "); update lanescope",
-                        report->file.path, LNS_VERSION, incompatible);
+                        report->shared->file.path, LNS_VERSION, incompatible);
 }
 
 /* Adds what the recorder has counted since the last commit. */
@@ -164,11 +162,17 @@ add_tally (LnsReport *report)
   LnsTally tally;
   const uint64_t n_begun = meta_number (report, "seen_begun", 0),
                  n_lost = meta_number (report, "seen_lost", 0);
-  if (!lns_tally_read (report->file.path, &tally) || tally.seen_ns <= info->seen_ns)
+  if (!lns_tally_read (report->shared->file.path, &tally) || tally.seen_ns <= info->seen_ns)
     return;
   info->n_waiting += tally.n_begun > n_begun ? tally.n_begun - n_begun : 0;
   info->n_lost += tally.n_lost > n_lost ? tally.n_lost - n_lost : 0;
   info->seen_ns = tally.seen_ns;
+}
+
+bool
+_lns_report_is_written (const char *path, const char *writer)
+{
+  return (writer != NULL && lns_identity_lives (writer)) || lns_sql_is_written (path);
 }
 
 bool
@@ -180,8 +184,9 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
     return false;
   const char *state = lns_report_meta (report, "state");
   const char *writer = lns_report_meta (report, "writer");
-  if (state == NULL || !read_uuid (report, info->uuid))
-    return _lns_report_file_damaged (&report->file, error, "its state or its identity is missing");
+  if (state == NULL || !_lns_report_parse_uuid (lns_report_meta (report, "uuid"), info->uuid))
+    return _lns_report_file_damaged (&report->shared->file, error,
+                                     "its state or its identity is missing");
   if (strcmp (state, "complete") == 0)
     info->state = LNS_STATE_COMPLETE;
   else if (strcmp (state, "recovered") == 0)
@@ -189,8 +194,7 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
   else if (strcmp (state, "incomplete") == 0)
     info->state = LNS_STATE_INCOMPLETE;
   else
-    info->state = (writer != NULL && lns_identity_lives (writer)) ||
-                          lns_sql_is_written (report->file.real_path)
+    info->state = _lns_report_is_written (report->shared->file.real_path, writer)
                       ? LNS_STATE_RECORDING
                       : LNS_STATE_CUT_OFF;
   report->is_live = info->state == LNS_STATE_RECORDING;
@@ -211,7 +215,7 @@ _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *e
   /* String 0 is not stored; each other one takes at least the byte of its NUL. */
   const uint64_t n_strings = meta_number (report, "next_string", 0);
   if (n_strings >= UINT32_MAX || n_strings > info->file_bytes)
-    return _lns_report_file_damaged (&report->file, error,
+    return _lns_report_file_damaged (&report->shared->file, error,
                                      "it cannot hold the strings that it counts");
   report->n_strings = (uint32_t)n_strings;
   return true;
@@ -247,7 +251,7 @@ check_links (const LnsReport *report, LnsDefinitionKind kind, LnsError *error)
         memcpy (&id, (const char *)from->records + i * size + field->offset, sizeof id);
         if (id >= report->definitions[field->kind].n &&
             (field->type == LNS_FIELD_OWNER || id != LNS_ID_NONE))
-          return _lns_report_file_damaged (&report->file, error,
+          return _lns_report_file_damaged (&report->shared->file, error,
                                            "%s %u refers to %s %u, which is not there",
                                            kind_names[kind], i, kind_names[field->kind], id);
       }
@@ -287,9 +291,9 @@ check_ancestry (const LnsReport *report, LnsError *error)
   uint32_t n_ended;
 
   if (!_lns_report_end_circles (table->records, sizeof (LnsProcess), table->n, &n_ended))
-    return _lns_report_file_no_memory (&report->file, error);
+    return _lns_report_file_no_memory (&report->shared->file, error);
   return n_ended == 0 ||
-         _lns_report_file_damaged (&report->file, error, "a process is its own ancestor");
+         _lns_report_file_damaged (&report->shared->file, error, "a process is its own ancestor");
 }
 
 /* Rejects tracks without the process or thread that those of their kind belong to, and lanes of another kind than their
@@ -306,16 +310,17 @@ check_tracks (const LnsReport *report, LnsError *error)
     {
       const LnsTrackKindInfo *info = lns_track_kind_info (tracks[i].kind);
       if (info != NULL && info->has_process && tracks[i].process == LNS_ID_NONE)
-        return _lns_report_file_damaged (&report->file, error, "track %u has no process", i);
+        return _lns_report_file_damaged (&report->shared->file, error, "track %u has no process",
+                                         i);
       if (info != NULL && info->has_thread && tracks[i].thread == LNS_ID_NONE)
-        return _lns_report_file_damaged (&report->file, error, "track %u has no thread", i);
+        return _lns_report_file_damaged (&report->shared->file, error, "track %u has no thread", i);
     }
   for (uint32_t i = 0; i < n_lanes; i++)
     {
       const LnsTrackKindInfo *info = lns_track_kind_info (tracks[lanes[i].track].kind);
       if (lns_lane_kind_info (lanes[i].kind) != NULL &&
           (info == NULL || info->lane != lanes[i].kind))
-        return _lns_report_file_damaged (&report->file, error,
+        return _lns_report_file_damaged (&report->shared->file, error,
                                          "lane %u is of another kind than its track", i);
     }
   return true;
@@ -330,7 +335,8 @@ check_diagnostics (const LnsReport *report, LnsError *error)
 
   for (uint32_t i = 0; i < n; i++)
     if ((unsigned)diagnostics[i].severity > LNS_SEVERITY_ERROR)
-      return _lns_report_file_damaged (&report->file, error, "diagnostic %u has no severity", i);
+      return _lns_report_file_damaged (&report->shared->file, error,
+                                       "diagnostic %u has no severity", i);
   return true;
 }
 
@@ -343,8 +349,8 @@ check_call_nodes (const LnsReport *report, LnsError *error)
 
   for (uint32_t i = 0; i < n; i++)
     if (nodes[i].parent != LNS_ID_NONE && nodes[i].parent >= i)
-      return _lns_report_file_damaged (&report->file, error, "call node %u comes before its parent",
-                                       i);
+      return _lns_report_file_damaged (&report->shared->file, error,
+                                       "call node %u comes before its parent", i);
   return true;
 }
 
@@ -358,7 +364,7 @@ check_inlined (const LnsReport *report, LnsError *error)
   for (uint32_t i = 0; i < n; i++)
     if (frames[i].inlined_in > i || frames[i].innermost > n ||
         (frames[i].innermost != 0 && frames[i].innermost - 1 <= i))
-      return _lns_report_file_damaged (&report->file, error,
+      return _lns_report_file_damaged (&report->shared->file, error,
                                        "the inlined calls of frame %u are out of order", i);
   return true;
 }
@@ -375,13 +381,14 @@ keep_record (LnsReport *report,
   const size_t size = lns_definition_size (kind);
 
   if (id > table->n || id == LNS_ID_NONE)
-    return _lns_report_file_damaged (&report->file, error, "the definition of %s %u is missing",
-                                     kind_names[kind], table->n);
+    return _lns_report_file_damaged (&report->shared->file, error,
+                                     "the definition of %s %u is missing", kind_names[kind],
+                                     table->n);
   if (id == table->n)
     {
       void *records = lns_array_try_grow_ (table->records, id, &table->n_allocated, size);
       if (records == NULL)
-        return _lns_report_file_no_memory (&report->file, error);
+        return _lns_report_file_no_memory (&report->shared->file, error);
       table->records = records;
       table->n++;
     }
@@ -397,7 +404,8 @@ keep_chunk (LnsReport *report, const uint8_t *bytes, size_t size_bytes, LnsError
 
   if (!lns_chunk_parse (bytes, size_bytes, &view, &cause) ||
       view.header.kind != LNS_CHUNK_DEFINITIONS)
-    return _lns_report_file_damaged (&report->file, error, "definitions: %s", cause.message);
+    return _lns_report_file_damaged (&report->shared->file, error, "definitions: %s",
+                                     cause.message);
   const LnsChunkColumn *column = lns_chunk_column (&view, LNS_DEFINITION_COLUMN_RECORDS);
   const uint8_t *records = column != NULL ? column->bytes : NULL;
   size_t records_bytes = column != NULL ? column->size_bytes : 0;
@@ -407,7 +415,8 @@ keep_chunk (LnsReport *report, const uint8_t *bytes, size_t size_bytes, LnsError
       LnsDefinition definition;
       uint32_t id;
       if (!lns_definition_decode (&records, &records_bytes, &kind, &id, &definition))
-        return _lns_report_file_damaged (&report->file, error, "a definition cannot be read");
+        return _lns_report_file_damaged (&report->shared->file, error,
+                                         "a definition cannot be read");
       if (lns_definition_size (kind) == 0)
         continue;
       if (!keep_record (report, kind, id, &definition, error))
@@ -416,33 +425,62 @@ keep_chunk (LnsReport *report, const uint8_t *bytes, size_t size_bytes, LnsError
   return true;
 }
 
+/* Begins with the definitions of OLDER: later commits add to them, and replace single ones. */
+static bool
+copy_definitions (LnsReport *report, const LnsReport *older, LnsError *error)
+{
+  for (int kind = 0; kind < LNS_N_DEFINITION_KINDS; kind++)
+    {
+      const LnsDefinitionTable *from = &older->definitions[kind];
+      LnsDefinitionTable *to = &report->definitions[kind];
+      const size_t size = lns_definition_size ((LnsDefinitionKind)kind);
+      if (from->n == 0)
+        continue;
+      to->records = malloc (from->n * size);
+      if (to->records == NULL)
+        return _lns_report_file_no_memory (&report->shared->file, error);
+      memcpy (to->records, from->records, from->n * size);
+      to->n = from->n;
+      to->n_allocated = from->n;
+    }
+  report->last_definitions = older->last_definitions;
+  return true;
+}
+
 bool
 _lns_report_read_definitions (LnsReport *report,
+                              const LnsReport *older,
                               LnsConnection *connection,
                               const LnsOpenOptions *options,
                               LnsError *error)
 {
-  sqlite3_stmt *statement = _lns_connection_query (connection, LNS_QUERY_DEFS);
   int step = SQLITE_ERROR;
-  int64_t last_id = INT64_MIN;
 
+  report->last_definitions = INT64_MIN;
+  if (older != NULL && !copy_definitions (report, older, error))
+    return false;
+  sqlite3_stmt *statement = _lns_connection_query (connection, LNS_QUERY_DEFS);
+  if (statement != NULL)
+    sqlite3_bind_int64 (statement, 1, report->last_definitions);
   while (statement != NULL && (step = sqlite3_step (statement)) == SQLITE_ROW)
     {
       const uint8_t *bytes;
       size_t size_bytes;
       int64_t id = sqlite3_column_int64 (statement, 0);
       /* A damaged b-tree may contain a cycle, which would never end. */
-      if (id <= last_id || !_lns_connection_blob (statement, 1, &bytes, &size_bytes))
-        return _lns_report_file_damaged (&report->file, error, "its definitions are out of order");
-      last_id = id;
+      if (id <= report->last_definitions ||
+          !_lns_connection_blob (statement, 1, &bytes, &size_bytes))
+        return _lns_report_file_damaged (&report->shared->file, error,
+                                         "its definitions are out of order");
+      report->last_definitions = id;
       if (options->cancel != NULL && atomic_load_explicit (options->cancel, memory_order_relaxed))
         return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "%s: opening was cancelled",
-                              report->file.path);
+                              report->shared->file.path);
       if (!keep_chunk (report, bytes, size_bytes, error))
         return false;
     }
   if (step != SQLITE_DONE)
-    return _lns_report_file_sqlite_error (&report->file, connection, error);
+    return _lns_report_file_sqlite_error (&report->shared->file, connection, error);
 
   uint32_t n_losses;
   const LnsLoss *losses = lns_report_losses (report, &n_losses);
@@ -488,9 +526,9 @@ lns_report_attach (LnsReport *report, LnsReport *derived, LnsError *error)
       !repeats (derived, report, LNS_DEFINITION_LANE))
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
                           "%s was not derived from %s; remove it, and Lanescope makes it again",
-                          derived->file.path, report->file.path);
+                          derived->info.path, report->shared->file.path);
   if (!atomic_compare_exchange_strong (&report->derived, &none, derived))
     return lns_error_set (error, LNS_ERROR_USAGE, 0, "%s: another file is attached to it already",
-                          report->file.path);
+                          report->shared->file.path);
   return true;
 }

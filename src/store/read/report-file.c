@@ -101,7 +101,8 @@ _lns_report_file_damaged (const LnsReportFile *file, LnsError *error, const char
 static bool
 say_what_file_is (const LnsReportFile *file, const LnsConnection *connection, LnsError *error)
 {
-  FileHeader header = read_header (connection);
+  const FileHeader header = read_header (connection);
+  const uint64_t size_bytes = atomic_load_explicit (&file->size_bytes, memory_order_relaxed);
 
   if (!header.is_sqlite)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
@@ -113,11 +114,11 @@ say_what_file_is (const LnsReportFile *file, const LnsConnection *connection, Ln
                           "%s is an SQLite database, but not a Lanescope report; use a .rep file "
                           "that lanescope wrote",
                           file->path);
-  if (header.size_bytes > file->size_bytes)
+  if (header.size_bytes > size_bytes)
     return lns_error_set (error, LNS_ERROR_FORMAT, 0,
                           "%s: the report is cut short (%" PRIu64 " of %" PRIu64
                           " bytes are there); recover what they hold with \"lanescope recover\"",
-                          file->path, file->size_bytes, header.size_bytes);
+                          file->path, size_bytes, header.size_bytes);
   return _lns_report_file_damaged (file, error, "%s", sqlite3_errmsg (connection->db));
 }
 
@@ -278,7 +279,8 @@ _lns_report_file_check_kind (LnsReportFile *file, LnsConnection *connection, Lns
     return _lns_report_file_sqlite_error (file, connection, error);
   /* SQLite accepts a last page that is cut short. */
   if (application_id != LNS_SQL_APPLICATION_ID ||
-      read_header (connection).size_bytes > file->size_bytes)
+      read_header (connection).size_bytes >
+          atomic_load_explicit (&file->size_bytes, memory_order_relaxed))
     return say_what_file_is (file, connection, error);
   if (version > LNS_SQL_USER_VERSION)
     return lns_error_set (error, LNS_ERROR_VERSION, 0,

@@ -18,11 +18,12 @@
 /* Zero it before use. */
 typedef struct
 {
-  char *path;      /* as given */
-  char *real_path; /* what connections open: absolute, or a rolled back copy */
-  const char *vfs; /* NULL, or one without locks */
-  uint64_t size_bytes;
-  pthread_mutex_t lock; /* of `idle` */
+  char *path;                      /* as given */
+  char *real_path;                 /* what connections open: absolute, or a rolled back copy */
+  const char *vfs;                 /* NULL, or one without locks */
+  atomic_uint_fast64_t size_bytes; /* when it was looked at last */
+  uint64_t device, inode;          /* of real_path: which file it was */
+  pthread_mutex_t lock;            /* of `idle` */
   LnsConnection *idle;
   atomic_uint_fast64_t bytes_read; /* by connections that were given back */
 } LnsReportFile;

@@ -19,62 +19,108 @@
 #define CACHE_BYTES_DEFAULT ((size_t)128 << 20)
 #define N_TRIES_MAX         200 /* 10 ms apart: creating a report takes 2 s at most */
 
-static bool
-read_snapshot (LnsReport *report,
-               LnsConnection *connection,
-               const LnsOpenOptions *options,
-               LnsError *error)
+bool
+_lns_report_read (LnsReport *report,
+                  const LnsReport *older,
+                  LnsConnection *connection,
+                  const LnsOpenOptions *options,
+                  LnsError *error)
 {
-  return _lns_report_file_check_kind (&report->file, connection, error) &&
+  LnsReportFile *file = &report->shared->file;
+  struct stat status;
+
+  if (stat (file->real_path, &status) == 0)
+    atomic_store_explicit (&file->size_bytes, (uint64_t)status.st_size, memory_order_relaxed);
+  report->info.path = file->path;
+  report->info.file_bytes = atomic_load_explicit (&file->size_bytes, memory_order_relaxed);
+  return _lns_report_file_check_kind (file, connection, error) &&
          _lns_report_read_meta (report, connection, error) &&
-         _lns_report_read_definitions (report, connection, options, error) &&
-         _lns_report_init_strings (report, error) &&
-         _lns_report_read_lanes (report, connection, options, error);
+         _lns_report_read_definitions (report, older, connection, options, error) &&
+         _lns_report_read_lanes (report, older, connection, options, error);
+}
+
+static void
+unref_shared (LnsReportShared *shared)
+{
+  if (shared == NULL || atomic_fetch_sub_explicit (&shared->refs, 1, memory_order_acq_rel) != 1)
+    return;
+  _lns_report_free_strings (shared);
+  _lns_chunk_cache_free (shared->cache);
+  _lns_report_file_clear (&shared->file);
+  free (shared);
+}
+
+/* NULL if memory runs out. */
+static LnsReportShared *
+new_shared (const char *path, size_t cache_bytes)
+{
+  LnsReportShared *shared = calloc (1, sizeof *shared);
+
+  if (shared == NULL)
+    return NULL;
+  atomic_init (&shared->refs, 1);
+  shared->cache = _lns_chunk_cache_new (cache_bytes != 0 ? cache_bytes : CACHE_BYTES_DEFAULT);
+  if (_lns_report_file_init (&shared->file, path) && shared->cache != NULL)
+    return shared;
+  unref_shared (shared);
+  return NULL;
+}
+
+LnsReport *
+_lns_report_new (LnsReportShared *shared)
+{
+  LnsReport *report = shared != NULL ? calloc (1, sizeof *report) : NULL;
+
+  if (report == NULL)
+    {
+      unref_shared (shared);
+      return NULL;
+    }
+  atomic_init (&report->refs, 1);
+  report->shared = shared;
+  return report;
 }
 
 static LnsReport *
 open_as_it_is (const char *path, const LnsOpenOptions *options, LnsError *error)
 {
-  LnsReport *report = calloc (1, sizeof *report);
+  LnsReport *report = _lns_report_new (new_shared (path, options->cache_bytes));
 
-  if (report != NULL)
-    {
-      _lns_report_file_init (&report->file, path);
-      report->info.path = report->file.path;
-      report->cache = _lns_chunk_cache_new (options->cache_bytes != 0 ? options->cache_bytes
-                                                                      : CACHE_BYTES_DEFAULT);
-    }
-  if (report == NULL || report->file.path == NULL || report->cache == NULL)
+  if (report == NULL)
     {
       lns_error_set (error, LNS_ERROR_NO_MEMORY, 0, "%s: not enough memory to open it", path);
-      lns_report_close (report);
       return NULL;
     }
+  LnsReportFile *file = &report->shared->file;
 
   LnsConnection *connection = NULL;
-  bool ok = _lns_report_file_check (path, &report->file.size_bytes, error);
+  uint64_t size_bytes = 0;
+  bool ok = _lns_report_file_check (path, &size_bytes, error);
+  atomic_init (&file->size_bytes, size_bytes);
   if (ok)
     {
       /* The working directory may change before the next connection is opened. */
-      report->file.real_path = realpath (path, NULL);
-      if (report->file.real_path == NULL)
+      file->real_path = realpath (path, NULL);
+      if (file->real_path == NULL)
         ok = lns_error_set_errno (error, errno, "cannot access %s", path);
     }
   if (ok)
-    ok = (connection = _lns_report_file_begin (&report->file, error)) != NULL;
+    ok = (connection = _lns_report_file_begin (file, error)) != NULL;
   if (ok)
     {
-      connection->cancel = options->cancel;
       struct stat status;
-      if (stat (report->file.real_path, &status) == 0)
-        report->file.size_bytes = (uint64_t)status.st_size;
-      report->info.file_bytes = report->file.size_bytes;
-      ok = read_snapshot (report, connection, options, error);
+      if (stat (file->real_path, &status) == 0)
+        {
+          file->device = status.st_dev;
+          file->inode = status.st_ino;
+        }
+      connection->cancel = options->cancel;
+      ok = _lns_report_read (report, NULL, connection, options, error);
       connection->cancel = NULL;
       sqlite3_exec (connection->db, "ROLLBACK", NULL, NULL, NULL);
     }
   if (connection != NULL)
-    _lns_report_file_give (&report->file, connection);
+    _lns_report_file_give (file, connection);
   if (!ok)
     {
       lns_report_close (report);
@@ -126,17 +172,22 @@ lns_report_open (const char *path, const LnsOpenOptions *options, LnsError *erro
   return report;
 }
 
+LnsReport *
+lns_report_ref (LnsReport *report)
+{
+  atomic_fetch_add_explicit (&report->refs, 1, memory_order_relaxed);
+  return report;
+}
+
 void
 lns_report_close (LnsReport *report)
 {
-  if (report == NULL)
+  if (report == NULL || atomic_fetch_sub_explicit (&report->refs, 1, memory_order_acq_rel) != 1)
     return;
   lns_report_close (report->derived);
   _lns_report_free_lanes (report);
-  _lns_report_free_strings (report);
   _lns_report_free_definitions (report);
-  _lns_chunk_cache_free (report->cache);
-  _lns_report_file_clear (&report->file);
+  unref_shared (report->shared);
   free (report);
 }
 
@@ -150,8 +201,8 @@ char *
 lns_report_aside (const LnsReport *report)
 {
   const char *name = lns_report_meta (report, "aside");
-  const char *slash = strrchr (report->file.path, '/');
-  const char *own = slash != NULL ? slash + 1 : report->file.path;
+  const char *slash = strrchr (report->shared->file.path, '/');
+  const char *own = slash != NULL ? slash + 1 : report->shared->file.path;
   const size_t own_length = strlen (own);
   char *path = NULL;
 
@@ -159,7 +210,8 @@ lns_report_aside (const LnsReport *report)
   if (report->info.state != LNS_STATE_CUT_OFF || report->info.n_events > 0 || name == NULL ||
       strncmp (name, own, own_length) != 0 || strncmp (name + own_length, ".old", 4) != 0 ||
       strspn (name + own_length + 4, "0123456789") != strlen (name + own_length + 4) ||
-      asprintf (&path, "%.*s%s", (int)(own - report->file.path), report->file.path, name) < 0)
+      asprintf (&path, "%.*s%s", (int)(own - report->shared->file.path), report->shared->file.path,
+                name) < 0)
     return NULL;
   if (access (path, F_OK) == 0)
     return path;
@@ -171,9 +223,9 @@ LnsReportCounters
 lns_report_counters (LnsReport *report)
 {
   return (LnsReportCounters){
-    .bytes_read = atomic_load_explicit (&report->file.bytes_read, memory_order_relaxed),
-    .chunks_decoded = atomic_load_explicit (&report->chunks_decoded, memory_order_relaxed),
-    .nodes_visited = atomic_load_explicit (&report->nodes_visited, memory_order_relaxed),
-    .cache_bytes = _lns_chunk_cache_bytes (report->cache),
+    .bytes_read = atomic_load_explicit (&report->shared->file.bytes_read, memory_order_relaxed),
+    .chunks_decoded = atomic_load_explicit (&report->shared->chunks_decoded, memory_order_relaxed),
+    .nodes_visited = atomic_load_explicit (&report->shared->nodes_visited, memory_order_relaxed),
+    .cache_bytes = _lns_chunk_cache_bytes (report->shared->cache),
   };
 }

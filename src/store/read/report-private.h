@@ -41,7 +41,7 @@ typedef struct
 {
   LnsIndexEntries entries; /* fewer than UINT32_MAX */
   uint64_t n;              /* events (without the open one) or nodes of them all */
-  LnsBlob tail;            /* its bytes are LnsLaneState.tails' if the report is live */
+  LnsBlob tail;            /* its bytes are LnsLaneState.tails' if there are these */
 } LnsLevelIndex;
 
 /* A lane's index. Immutable. */
@@ -51,8 +51,10 @@ typedef struct
   LnsLevelIndex levels[LNS_NODE_LEVELS + 1];
 } LnsLaneIndex;
 
+/* What a lane holds. Snapshots share those that are the same in both. */
 typedef struct
 {
+  atomic_uint refs;
   LnsLaneInfo info;
   LnsLaneKind kind;
   uint64_t n_closed;  /* events without the open one */
@@ -60,8 +62,8 @@ typedef struct
   uint32_t top_level; /* 0 = no events */
   uint32_t n_top;
   LnsNode *top; /* the nodes of top_level; owned */
-  LnsBlob *
-      tails; /* by slot, LNS_N_TAIL_SLOTS: those at the time of opening, if the report is live; owned */
+  LnsBlob
+      *tails; /* by slot, LNS_N_TAIL_SLOTS: those of the snapshot, if the report was live; owned */
   LnsEvent open;                  /* where info.has_open */
   int64_t end_ns;                 /* of the last closed event */
   _Atomic (LnsLaneIndex *) index; /* NULL until the first query; owned */
@@ -104,30 +106,46 @@ typedef struct
   _Atomic (const LnsReportString *) strings[LNS_STRINGS_PER_PAGE]; /* NULL: not read yet */
 } LnsStringPage;
 
-/* What string_pages point into. */
+/* Pages of consecutive ids. They are found through shelves, so that ids can be added while others are looked up. */
+#define LNS_PAGES_PER_SHELF 1024
+typedef struct
+{
+  _Atomic (LnsStringPage *) pages[LNS_PAGES_PER_SHELF];
+} LnsStringShelf;
+#define LNS_STRING_SHELVES (UINT32_MAX / LNS_STRINGS_PER_PAGE / LNS_PAGES_PER_SHELF + 1)
+
+/* What the strings of pages point into. */
 typedef struct LnsStringBlock
 {
   struct LnsStringBlock *next;
   _Alignas(8) char bytes[];
 } LnsStringBlock;
 
+/* What all snapshots of a file share. Any thread. */
+typedef struct
+{
+  atomic_uint refs;
+  LnsReportFile file;
+  LnsChunkCache *cache;
+  atomic_uint_fast64_t chunks_decoded, nodes_visited;
+  _Atomic (LnsStringShelf *) string_shelves[LNS_STRING_SHELVES];
+  _Atomic (LnsStringBlock *) string_blocks;
+} LnsReportShared;
+
+/* A snapshot: immutable, but for what is attached, and for the indexes of lanes, which are read when they are needed. */
 struct LnsReport
 {
+  atomic_uint refs;
+  LnsReportShared *shared;
   LnsReportInfo info;
-  LnsReportFile file;
-  atomic_uint_fast64_t chunks_decoded, nodes_visited;
 
   LNS_ARRAY (LnsReportMeta) meta; /* ascending */
   LnsDefinitionTable definitions[LNS_N_DEFINITION_KINDS];
-  LnsLaneState *lanes; /* n_lanes: as many as there are LnsLane */
+  int64_t last_definitions; /* the lns_def.id of the last chunk of definitions */
+  LnsLaneState **lanes;     /* n_lanes: as many as there are LnsLane */
   uint32_t n_lanes;
   bool is_live; /* it is being recorded: everything but closed chunks will change */
-
   uint32_t n_strings;
-  _Atomic (LnsStringPage *) *string_pages; /* one for LNS_STRINGS_PER_PAGE ids */
-  _Atomic (LnsStringBlock *) string_blocks;
-
-  LnsChunkCache *cache;
 
   _Atomic (LnsReport *) derived; /* attached: has the lanes from n_lanes on; owned; or NULL */
 };
@@ -177,17 +195,36 @@ const LnsChunk *_lns_report_event_chunk (LnsReport *report,
 /* The index of the entry with ORDINAL < n. O(log entries). */
 uint32_t _lns_level_index_of (const LnsLevelIndex *level, uint64_t ordinal);
 
-/* The steps of opening, in order; each within the opening's read transaction. */
+/* A snapshot without anything, of SHARED, which it takes over with one reference. NULL if memory runs out. */
+LnsReport *_lns_report_new (LnsReportShared *shared);
+
+/* Reads REPORT, which is empty, within a read transaction of CONNECTION: what is new since OLDER, an earlier snapshot of the
+ * same report, or all of it if that is NULL. */
+bool _lns_report_read (LnsReport *report,
+                       const LnsReport *older,
+                       LnsConnection *connection,
+                       const LnsOpenOptions *options,
+                       LnsError *error);
+
+/* The steps of that, in order. */
 bool _lns_report_read_meta (LnsReport *report, LnsConnection *connection, LnsError *error);
 bool _lns_report_read_definitions (LnsReport *report,
+                                   const LnsReport *older,
                                    LnsConnection *connection,
                                    const LnsOpenOptions *options,
                                    LnsError *error);
 bool _lns_report_read_lanes (LnsReport *report,
+                             const LnsReport *older,
                              LnsConnection *connection,
                              const LnsOpenOptions *options,
                              LnsError *error);
+
+/* Reads 32 hexadecimal digits. False for any other TEXT, and for NULL. */
+bool _lns_report_parse_uuid (const char *text, uint8_t ret_uuid[16]);
+
+/* Whether somebody writes the report of PATH, whose meta value "writer" is WRITER (or NULL). */
+bool _lns_report_is_written (const char *path, const char *writer);
+
 void _lns_report_free_definitions (LnsReport *report);
 void _lns_report_free_lanes (LnsReport *report);
-bool _lns_report_init_strings (LnsReport *report, LnsError *error);
-void _lns_report_free_strings (LnsReport *report);
+void _lns_report_free_strings (LnsReportShared *shared);

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Strings by id: a table of pointers in pages of 4,096 ids. The first access to a string reads its whole chunk. Looking up
- * a string that was read takes no lock. */
+/* Strings by id: a table of pointers in pages of 4,096 ids, which all snapshots of a file share, as ids stay. The first access
+ * to a string reads its whole chunk. Looking up a string that was read takes no lock. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,48 +19,47 @@ static const struct
   char nul;
 } empty = { { 0 }, '\0' };
 
-static uint32_t
-n_pages (const LnsReport *report)
-{
-  return report->n_strings / LNS_STRINGS_PER_PAGE + 1;
-}
-
-bool
-_lns_report_init_strings (LnsReport *report, LnsError *error)
-{
-  report->string_pages = calloc (n_pages (report), sizeof *report->string_pages);
-  return report->string_pages != NULL || _lns_report_file_no_memory (&report->file, error);
-}
-
 void
-_lns_report_free_strings (LnsReport *report)
+_lns_report_free_strings (LnsReportShared *shared)
 {
-  for (uint32_t i = 0; report->string_pages != NULL && i < n_pages (report); i++)
-    free (report->string_pages[i]);
-  free (report->string_pages);
-  for (LnsStringBlock *block = report->string_blocks, *next; block != NULL; block = next)
+  for (uint32_t i = 0; i < LNS_STRING_SHELVES; i++)
+    {
+      LnsStringShelf *shelf = shared->string_shelves[i];
+      for (uint32_t page = 0; shelf != NULL && page < LNS_PAGES_PER_SHELF; page++)
+        free (shelf->pages[page]);
+      free (shelf);
+    }
+  for (LnsStringBlock *block = shared->string_blocks, *next; block != NULL; block = next)
     {
       next = block->next;
       free (block);
     }
 }
 
+/* What the atomic pointer *AT points to, which is all 0 if nobody has come here before. */
+#define GET_OR_MAKE(at)                                                                            \
+ ({                                                                                                \
+ __typeof__ (atomic_load (at)) found_ = atomic_load_explicit (at, memory_order_acquire);           \
+ if (found_ == NULL)                                                                               \
+  {                                                                                                \
+   __typeof__ (found_) fresh_ = lns_calloc (1, sizeof *fresh_);                                    \
+   if (atomic_compare_exchange_strong (at, &found_, fresh_))                                       \
+    found_ = fresh_;                                                                               \
+   else                                                                                            \
+    free (fresh_);                                                                                 \
+  }                                                                                                \
+ found_;                                                                                           \
+ })
+
 /* The slot of ID < n_strings. */
 static _Atomic (const LnsReportString *) *
 slot_of (LnsReport *report, uint32_t id)
 {
-  _Atomic (LnsStringPage *) *at = &report->string_pages[id / LNS_STRINGS_PER_PAGE];
-  LnsStringPage *page = atomic_load_explicit (at, memory_order_acquire);
+  const uint32_t page = id / LNS_STRINGS_PER_PAGE;
+  LnsStringShelf *shelf = GET_OR_MAKE (&report->shared->string_shelves[page / LNS_PAGES_PER_SHELF]);
+  LnsStringPage *at = GET_OR_MAKE (&shelf->pages[page % LNS_PAGES_PER_SHELF]);
 
-  if (page == NULL)
-    {
-      LnsStringPage *fresh = lns_calloc (1, sizeof *fresh);
-      if (atomic_compare_exchange_strong (at, &page, fresh))
-        page = fresh;
-      else
-        free (fresh);
-    }
-  return &page->strings[id % LNS_STRINGS_PER_PAGE];
+  return &at->strings[id % LNS_STRINGS_PER_PAGE];
 }
 
 /* Publishes the string, unless another thread has done so already. */
@@ -78,9 +77,9 @@ new_block (LnsReport *report, size_t size_bytes)
 {
   LnsStringBlock *block = lns_realloc (NULL, sizeof *block + size_bytes, 1);
 
-  block->next = atomic_load_explicit (&report->string_blocks, memory_order_relaxed);
-  while (!atomic_compare_exchange_weak_explicit (&report->string_blocks, &block->next, block,
-                                                 memory_order_relaxed, memory_order_relaxed))
+  block->next = atomic_load_explicit (&report->shared->string_blocks, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak_explicit (&report->shared->string_blocks, &block->next,
+                                                 block, memory_order_relaxed, memory_order_relaxed))
     ;
   return block;
 }
@@ -183,7 +182,7 @@ keep_pieces (LnsReport *report, LnsConnection *connection, StringChunk *chunk)
 static void
 load (LnsReport *report, uint32_t id)
 {
-  LnsConnection *connection = _lns_report_file_take (&report->file, NULL);
+  LnsConnection *connection = _lns_report_file_take (&report->shared->file, NULL);
   StringChunk chunk;
 
   if (connection != NULL && read_chunk (report, connection, id, &chunk))
@@ -194,7 +193,7 @@ load (LnsReport *report, uint32_t id)
         keep_chunk (report, &chunk);
     }
   if (connection != NULL)
-    _lns_report_file_give (&report->file, connection);
+    _lns_report_file_give (&report->shared->file, connection);
   publish (report, id, &empty.string);
 }
 

@@ -5,10 +5,11 @@
 
 /* The reader of .rep files (FORMAT.md). A report is a snapshot of the last commit. Opening reads the definitions, the lane
  * directory and each lane's top nodes, so its cost does not depend on the number of events. Events and finer nodes are
- * read on demand, through a cache bounded in bytes.
+ * read on demand, through a cache bounded in bytes. A report that is being recorded stays as it was when it was opened;
+ * lns_report_refresh () makes a newer snapshot.
  *
- * After lns_report_open () any thread may call any function at any time. What is returned as `const` is valid until
- * lns_report_close (). Files may be hostile: a damaged chunk makes the query that needs it fail with LNS_ERROR_FORMAT.
+ * After lns_report_open () any thread may call any function at any time. What is returned as `const` is valid as long as
+ * somebody has a reference on the report. Files may be hostile: a damaged chunk makes the query that needs it fail with LNS_ERROR_FORMAT.
  *
  * Where memory runs out, lns_report_open () fails with LNS_ERROR_NO_MEMORY, and lns_report_aside () returns NULL: the
  * writer calls them while a program is recorded. The other functions end the process (src/base/memory.h). */
@@ -64,7 +65,26 @@ typedef struct
  * that lns_recover () may be able to rebuild it. */
 LnsReport *lns_report_open (const char *path, const LnsOpenOptions *options, LnsError *error)
     __attribute__ ((warn_unused_result));
-void lns_report_close (LnsReport *report); /* NULL is fine; no query may be running */
+
+/* Another reference on REPORT, for a thread that uses it beside those that may give theirs back. Any thread. */
+LnsReport *lns_report_ref (LnsReport *report);
+
+/* Gives a reference back: NULL is fine, no query of it may be running. The last one closes the report. Any thread. */
+void lns_report_close (LnsReport *report);
+
+/* Looks whether the file has a newer commit than REPORT. If so, *RET_NEWER gets a snapshot of it, owned by the caller, else NULL.
+ * The ids of strings, definitions and lanes are the same in both, and so are the events that REPORT has, by lane and ordinal; but
+ * the newer one may have more of each, an event that was open may have ended, and a definition may say more (when a process
+ * ended). Files, caches and strings are shared, and lanes that did not change; what is attached to REPORT is attached to
+ * the newer one, unless that has more lanes. REPORT stays as it is: both may be used at once, from any threads, and closed in any order.
+ *
+ * A report whose writer has ended without finishing it gets a newer snapshot with the state LNS_STATE_CUT_OFF.
+ *
+ * Returns false and sets ERROR if the file was removed, replaced, cut short or damaged, or cannot be read. REPORT can be read
+ * further as far as the file is there. Any thread, but a worker: it reads the file. O(definitions + lanes); if nothing is
+ * newer, three system calls and a page. The writer cannot commit meanwhile, so call it no more often than each second. */
+bool lns_report_refresh (LnsReport *report, LnsReport **ret_newer, LnsError *error)
+    __attribute__ ((warn_unused_result));
 
 const LnsReportInfo *lns_report_info (const LnsReport *report);
 
