@@ -300,7 +300,8 @@ class App:
         os.mkdir(os.path.join(settings, "gtk-4.0"))
         with open(os.path.join(settings, "gtk-4.0", "settings.ini"), "w") as file:
             file.write("[Settings]\ngtk-enable-animations=false\n")
-        self.env = {**os.environ, "G_DEBUG": "fatal-warnings", "XDG_CONFIG_HOME": settings, **(env or {})}
+        self.env = {**os.environ, "G_DEBUG": "fatal-warnings", "XDG_CONFIG_HOME": settings,
+                    "XDG_STATE_HOME": os.path.join(settings, "state"), **(env or {})}
         self.size = size
         self.want_window = window
         self.viewer = viewer

@@ -120,6 +120,17 @@ zooms_are_undone_one_by_one (void)
   LNS_CHECK (lns_view_undo_zoom (view));
   LNS_CHECK_INT (lns_view_get_scale (view)->ns_per_tile, all.ns_per_tile);
   LNS_CHECK (!lns_view_undo_zoom (view));
+
+  /* There and back again; a new zoom is another way, from which the old one cannot be gone. */
+  LNS_CHECK (lns_view_redo_zoom (view));
+  LNS_CHECK_INT (lns_view_get_scale (view)->first_px, burst.first_px);
+  LNS_CHECK (lns_view_redo_zoom (view));
+  LNS_CHECK_INT (lns_view_get_start_ns (view), SECOND);
+  LNS_CHECK (!lns_view_redo_zoom (view));
+  LNS_CHECK (lns_view_undo_zoom (view) && lns_view_undo_zoom (view));
+  LNS_CHECK (lns_view_can_redo_zoom (view));
+  lns_view_zoom_at (view, 300, 4);
+  LNS_CHECK (!lns_view_can_redo_zoom (view));
 }
 
 static gint64 clock_usec;
@@ -833,6 +844,54 @@ a_menu_keeps_tooltips_away (void)
   close_timeline (timeline);
 }
 
+/* The controller of TYPE of WIDGET. */
+static GtkEventController *
+controller_of (GtkWidget *widget, GType type)
+{
+  g_autoptr (GListModel) all = gtk_widget_observe_controllers (widget);
+  for (guint i = 0; i < g_list_model_get_n_items (all); i++)
+    {
+      g_autoptr (GtkEventController) it = g_list_model_get_item (all, i);
+      if (g_type_is_a (G_OBJECT_TYPE (it), type))
+        return it; /* the widget's */
+    }
+  LNS_FAIL ("no %s", g_type_name (type));
+}
+
+static gboolean
+has_come_to_rest (gpointer timeline)
+{
+  return LNS_TIMELINE (timeline)->pointer.glide.tick == 0;
+}
+
+/* Xvfb has no touchpad, so its controllers are told what one would tell them. */
+static void
+a_touchpad_glides_and_pinches (void)
+{
+  LnsTimeline *timeline = show_timeline (known_path);
+  LnsView *view = timeline->context.view;
+  lns_view_show_span (view, 4 * SECOND, 5 * SECOND);
+  const int64_t first_px = lns_view_get_scale (view)->first_px;
+  g_signal_emit_by_name (controller_of (GTK_WIDGET (timeline), GTK_TYPE_EVENT_CONTROLLER_SCROLL),
+                         "decelerate", 4.0, 0.0);
+  LNS_CHECK (!has_come_to_rest (timeline));
+  wait_for (has_come_to_rest, timeline);
+  /* 4 × 90 pixels a second, until friction has stopped it. */
+  const int64_t moved_px = lns_view_get_scale (view)->first_px - first_px;
+  LNS_CHECK (moved_px >= 89 && moved_px <= 90);
+
+  GtkEventController *pinch = controller_of (GTK_WIDGET (timeline), GTK_TYPE_GESTURE_ZOOM);
+  const int64_t ns_per_tile = lns_view_get_scale (view)->ns_per_tile;
+  g_signal_emit_by_name (pinch, "begin", NULL);
+  g_signal_emit_by_name (pinch, "scale-changed", 1.5);
+  g_signal_emit_by_name (pinch, "scale-changed", 2.0);
+  LNS_CHECK (llabs (lns_view_get_scale (view)->ns_per_tile - ns_per_tile / 2) <= 1);
+  g_signal_emit_by_name (pinch, "begin", NULL);
+  g_signal_emit_by_name (pinch, "scale-changed", 0.5);
+  LNS_CHECK (llabs (lns_view_get_scale (view)->ns_per_tile - ns_per_tile) <= 2);
+  close_timeline (timeline);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -860,6 +919,7 @@ main (int argc, char **argv)
   LNS_TEST (a_pan_paints_new_strips_only);
   LNS_TEST (thousands_of_rows_share_widgets);
   LNS_TEST (a_scrollbar_is_there_if_there_is_more);
+  LNS_TEST (a_touchpad_glides_and_pinches);
   LNS_TEST (the_pointer_finds_events);
   LNS_TEST (a_counter_is_told_by_its_name);
   LNS_TEST (stripes_alternate);

@@ -90,12 +90,13 @@ a_cancelled_load_says_so (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (GFile) opened = NULL;
   gboolean may_recover = FALSE;
+  LnsStoredView stored = { 0 };
 
   g_cancellable_cancel (cancellable);
   lns_report_load_async (file, FALSE, cancellable, store_result_cb, &result);
   while (result == NULL)
     g_main_context_iteration (NULL, TRUE);
-  LNS_CHECK (lns_report_load_finish (result, &opened, &may_recover, &error) == NULL);
+  LNS_CHECK (lns_report_load_finish (result, &opened, &may_recover, &stored, &error) == NULL);
   LNS_CHECK (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED));
 }
 
@@ -107,11 +108,12 @@ a_report_elsewhere_is_refused (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (GFile) opened = NULL;
   gboolean may_recover = FALSE;
+  LnsStoredView stored = { 0 };
 
   lns_report_load_async (file, FALSE, NULL, store_result_cb, &result);
   while (result == NULL)
     g_main_context_iteration (NULL, TRUE);
-  LNS_CHECK (lns_report_load_finish (result, &opened, &may_recover, &error) == NULL);
+  LNS_CHECK (lns_report_load_finish (result, &opened, &may_recover, &stored, &error) == NULL);
   LNS_CHECK (g_error_matches (error, LNS_LOAD_ERROR, LNS_ERROR_UNSUPPORTED));
   LNS_CHECK (strstr (error->message, "copy it") != NULL);
   LNS_CHECK (!may_recover);

@@ -226,6 +226,12 @@ class Desk:
         whole, _ = self.changes(self.span, lambda: self.activate("win.zoom-in"))
         assert self.changes(self.span, lambda: self.activate("win.undo-zoom"))[1] == whole
 
+    def win_redo_zoom(self):
+        assert not self.enabled("win.redo-zoom")
+        _, near = self.changes(self.span, lambda: self.activate("win.zoom-in"))
+        self.changes(self.span, lambda: self.activate("win.undo-zoom"))
+        assert self.changes(self.span, lambda: self.activate("win.redo-zoom"))[1] == near
+
     def win_zoom_to_selection(self):
         assert not self.enabled("win.zoom-to-selection")
         self.select_time()
@@ -281,6 +287,12 @@ class Desk:
     def win_expand_all(self):
         self.changes(self.rows, lambda: self.activate("win.collapse-all"))
         assert self.changes(self.rows, lambda: self.activate("win.expand-all")) == (1, 5)
+
+    def win_reset_view(self):
+        self.changes(self.rows, lambda: self.activate("win.collapse-all"))
+        whole, _ = self.changes(self.span, lambda: self.activate("win.zoom-in"))
+        assert self.changes(self.rows, lambda: self.activate("win.reset-view")) == (1, 5)
+        self.app.wait(lambda: self.span() == whole, what="the whole run")
 
     def toggles(self, action, role, name):
         """ACTION shows and hides the node of that name."""

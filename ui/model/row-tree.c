@@ -43,6 +43,12 @@ lns_row_tree_lanes (const LnsRowTree *self)
 }
 
 uint32_t
+lns_row_tree_n_ranks (const LnsRowTree *self)
+{
+  return self->order->len;
+}
+
+uint32_t
 lns_row_tree_at_rank (const LnsRowTree *self, uint32_t rank)
 {
   g_return_val_if_fail (rank < self->order->len, LNS_ID_NONE);
@@ -83,11 +89,18 @@ int
 lns_row_tree_height_px (const LnsRowTree *self, uint32_t row)
 {
   const LnsRow *it = lns_row_tree_row (self, row);
+  const int lane_px = lns_row_tree_row_lane_px (self, row);
   if (lns_row_is_chart (it))
-    return self->lane_px - LNS_LANE_PX + LNS_SUMMARY_PX;
+    return lane_px - LNS_LANE_PX + LNS_SUMMARY_PX;
   if (it->kind == LNS_ROW_COUNTER)
-    return self->lane_px - LNS_LANE_PX + LNS_COUNTER_PX;
-  return (int)MAX (lns_row_tree_n_shown_lanes (self, row), 1) * self->lane_px + 2 * LNS_ROW_PAD_PX;
+    return lane_px - LNS_LANE_PX + LNS_COUNTER_PX;
+  return (int)MAX (lns_row_tree_n_shown_lanes (self, row), 1) * lane_px + 2 * LNS_ROW_PAD_PX;
+}
+
+int
+lns_row_tree_row_lane_px (const LnsRowTree *self, uint32_t row)
+{
+  return self->lane_px * MAX (lns_row_tree_row (self, row)->lanes_high, 1);
 }
 
 int
@@ -117,6 +130,11 @@ _lns_row_tree_lay_out (LnsRowTree *self)
     {
       uint32_t row = lns_row_tree_at_rank (self, rank);
       const LnsRow *it = lns_row_tree_row (self, row);
+      if (it->is_hidden)
+        {
+          rank += 1 + it->n_below;
+          continue;
+        }
       g_array_append_val (self->visible, row);
       g_array_append_val (self->tops, top_px);
       top_px += lns_row_tree_height_px (self, row);
@@ -176,6 +194,16 @@ expand (LnsRowTree *self, uint32_t row, bool expanded)
   return true;
 }
 
+/* Hides the row, or shows it. Returns whether that changed. */
+static bool
+show (LnsRowTree *self, uint32_t row, bool is_hidden)
+{
+  LnsRow *it = &g_array_index (self->rows, LnsRow, row);
+  const bool changed = it->is_hidden != is_hidden;
+  it->is_hidden = is_hidden;
+  return changed;
+}
+
 bool
 lns_row_tree_set_expanded (LnsRowTree *self, uint32_t row, bool expanded)
 {
@@ -202,12 +230,50 @@ lns_row_tree_unfold_to (LnsRowTree *self, uint32_t row)
 {
   bool changed = false;
   if (lns_row_kind_is_merged (lns_row_tree_row (self, row)->kind))
-    row = lns_row_tree_row (self, row)->parent; /* it shows all it has as it is */
+    {
+      changed = show (self, row, false);
+      row = lns_row_tree_row (self, row)->parent; /* it shows all it has as it is */
+    }
   for (; row != LNS_ID_NONE; row = lns_row_tree_row (self, row)->parent)
-    changed |= expand (self, row, true);
+    {
+      changed |= show (self, row, false);
+      changed |= expand (self, row, true);
+    }
   if (changed)
     _lns_row_tree_lay_out (self);
   return changed;
+}
+
+bool
+lns_row_tree_unfold_depth (LnsRowTree *self, uint32_t depth)
+{
+  bool changed = false;
+  for (uint32_t row = 0; row < self->rows->len; row++)
+    changed |= expand (self, row, lns_row_tree_row (self, row)->depth < depth);
+  if (changed)
+    _lns_row_tree_lay_out (self);
+  return changed;
+}
+
+bool
+lns_row_tree_set_hidden (LnsRowTree *self, uint32_t row, bool is_hidden)
+{
+  const bool changed = show (self, row, is_hidden);
+  if (changed)
+    _lns_row_tree_lay_out (self);
+  return changed;
+}
+
+bool
+lns_row_tree_set_lanes_high (LnsRowTree *self, uint32_t row, int n)
+{
+  LnsRow *it = &g_array_index (self->rows, LnsRow, row);
+  n = CLAMP (n, 1, LNS_LANES_HIGH_MAX);
+  if (n == MAX (it->lanes_high, 1))
+    return false;
+  it->lanes_high = n > 1 ? (uint8_t)n : 0;
+  _lns_row_tree_lay_out (self);
+  return true;
 }
 
 /* --- Trees --------------------------------------------------------------------------------- */
@@ -270,6 +336,55 @@ lns_row_tree_unref (LnsRowTree *self)
 {
   if (self != NULL)
     g_atomic_rc_box_release_full (self, clear);
+}
+
+/* --- Their order --------------------------------------------------------------------------- */
+
+typedef struct
+{
+  uint32_t rank, n; /* of a row and what is below it */
+  uint32_t place;
+} Block;
+
+static int
+compare_blocks (const void *a, const void *b)
+{
+  const Block *x = a, *y = b;
+  /* 0 is the last one. */
+  return LNS_COMPARE (x->place - 1, y->place - 1) ?: LNS_COMPARE (x->rank, y->rank);
+}
+
+/* Appends the rows of SELF from RANK to END, which are siblings with what is below them, to ORDER. */
+static void
+arrange (const LnsRowTree *self, const uint32_t *places, uint32_t rank, uint32_t end, GArray *order)
+{
+  g_autoptr (GArray) blocks = g_array_new (FALSE, FALSE, sizeof (Block));
+  while (rank < end)
+    {
+      const uint32_t row = lns_row_tree_at_rank (self, rank);
+      const Block block = { rank, 1 + lns_row_tree_row (self, row)->n_below, places[row] };
+      g_array_append_val (blocks, block);
+      rank += block.n;
+    }
+  g_array_sort (blocks, compare_blocks);
+  for (guint i = 0; i < blocks->len; i++)
+    {
+      const Block *it = &g_array_index (blocks, Block, i);
+      const uint32_t row = lns_row_tree_at_rank (self, it->rank);
+      g_array_append_val (order, row);
+      arrange (self, places, it->rank + 1, it->rank + it->n, order);
+    }
+}
+
+LnsRowTree *
+lns_row_tree_arranged (const LnsRowTree *self, const uint32_t *places)
+{
+  LnsRowTree *tree = copy (self);
+  g_array_set_size (tree->order, 0);
+  arrange (self, places, 0, self->order->len, tree->order);
+  _lns_row_tree_rank (tree);
+  _lns_row_tree_lay_out (tree);
+  return tree;
 }
 
 /* --- Labels ---------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 /* The rows of a report's timeline: processes, under them their GPUs, under these contexts, streams and what they did; then
  * what belongs to the whole process, then their threads (those that call CUDA first), under these one row a domain or library; behind
  * the processes the CPUs. Each row is followed by what is below it, in the order of their ranks.
- * Which rows are unfolded is the only thing that changes: one thread owns a tree; workers may read
+ * Which rows are unfolded, hidden and high is the only thing that changes: one thread owns a tree; workers may read
  * rows' other fields and lanes at any time. What has to be read to be told apart (the kernels of a
  * stream by name) comes as a new tree, in which rows keep their numbers. */
 
@@ -65,19 +65,21 @@ lns_row_kind_is_merged (LnsRowKind kind)
 typedef struct
 {
   LnsRowKind kind;
-  bool expanded;    /* what is below it shows; a row of lanes: all of them, not the first alone */
-  uint32_t depth;   /* 0 = process                                                            */
-  uint32_t parent;  /* row, or LNS_ID_NONE                                                    */
-  uint32_t n_below; /* rows of the ranks after its own that are below it                      */
-  uint32_t process; /* or LNS_ID_NONE                                                         */
-  uint32_t thread;  /* or LNS_ID_NONE                                                         */
-  uint32_t domain;  /* or LNS_ID_NONE                                                         */
-  uint32_t device;  /* or LNS_ID_NONE                                                         */
-  uint32_t context; /* or LNS_ID_NONE                                                         */
-  uint32_t stream;  /* or LNS_ID_NONE                                                         */
-  uint32_t rank;    /* where it stands                                                        */
-  bool combines;    /* of a thread: it may show its ranges and calls in one lane              */
-  bool splits;      /* rows by name or kind are to come below it once it is unfolded          */
+  bool expanded;      /* what is below it shows; a row of lanes: all of them, not the first alone */
+  bool is_hidden;     /* it does not show, nor what is below it                                   */
+  uint8_t lanes_high; /* how many times as high as at first its lanes are; 0: once              */
+  uint32_t depth;     /* 0 = process                                                            */
+  uint32_t parent;    /* row, or LNS_ID_NONE                                                    */
+  uint32_t n_below;   /* rows of the ranks after its own that are below it                      */
+  uint32_t process;   /* or LNS_ID_NONE                                                         */
+  uint32_t thread;    /* or LNS_ID_NONE                                                         */
+  uint32_t domain;    /* or LNS_ID_NONE                                                         */
+  uint32_t device;    /* or LNS_ID_NONE                                                         */
+  uint32_t context;   /* or LNS_ID_NONE                                                         */
+  uint32_t stream;    /* or LNS_ID_NONE                                                         */
+  uint32_t rank;      /* where it stands                                                        */
+  bool combines;      /* of a thread: it may show its ranges and calls in one lane              */
+  bool splits;        /* rows by name or kind are to come below it once it is unfolded          */
   const LnsFacetSet *set; /* of several lanes that are drawn as one: what is drawn, or NULL      */
   uint32_t facet;         /* which one                                                          */
   uint32_t lanes;    /* index of its first lane in lns_row_tree_lanes ()                       */
@@ -123,7 +125,10 @@ const uint32_t *lns_row_tree_lanes (const LnsRowTree *self);
 /* What a row of tracks of KIND is called where it has no name of its own. */
 const char *lns_track_label (LnsTrackKind kind);
 
-/* The row that stands at RANK (0 … n_rows - 1). */
+/* How many rows stand somewhere: rows that turned out to have nothing do not. */
+uint32_t lns_row_tree_n_ranks (const LnsRowTree *self);
+
+/* The row that stands at RANK (0 … n_ranks - 1). */
 uint32_t lns_row_tree_at_rank (const LnsRowTree *self, uint32_t rank);
 
 /* The row that draws LANE, or LNS_ID_NONE. O(1). */
@@ -136,8 +141,18 @@ bool lns_row_tree_can_fold (const LnsRowTree *self, uint32_t row);
 bool lns_row_tree_set_expanded (LnsRowTree *self, uint32_t row, bool expanded);
 bool lns_row_tree_set_all_expanded (LnsRowTree *self, bool expanded);
 bool lns_row_tree_unfold_to (LnsRowTree *self, uint32_t row); /* so that all of ROW shows */
+/* Unfolds rows of less than DEPTH (0: processes), and folds the others. */
+bool lns_row_tree_unfold_depth (LnsRowTree *self, uint32_t depth);
+bool lns_row_tree_set_hidden (LnsRowTree *self, uint32_t row, bool is_hidden);
+/* Lanes of ROW are N times as high as at first, 1 … LNS_LANES_HIGH_MAX, clamped. */
+#define LNS_LANES_HIGH_MAX 4
+bool lns_row_tree_set_lanes_high (LnsRowTree *self, uint32_t row, int n);
 
-/* Rows that no fold hides: their number, the V-th of them, and where each lies. */
+/* SELF in another order, a tree of its own: siblings by their PLACES, of which there is one a row; those of 0 keep theirs, behind the
+ * others. */
+LnsRowTree *lns_row_tree_arranged (const LnsRowTree *self, const uint32_t *places);
+
+/* Rows that neither are hidden nor lie in a fold: their number, the V-th of them, and where each lies. */
 uint32_t lns_row_tree_n_visible (const LnsRowTree *self);
 uint32_t lns_row_tree_visible (const LnsRowTree *self, uint32_t v);
 /* The place of ROW among the visible ones, or LNS_ID_NONE. O(log rows). */
@@ -150,6 +165,7 @@ uint32_t lns_row_tree_at_px (const LnsRowTree *self, int y_px);
 /* How high lanes are: LNS_LANE_PX at first, and at least. */
 int lns_row_tree_lane_px (const LnsRowTree *self);
 bool lns_row_tree_set_lane_px (LnsRowTree *self, int lane_px); /* O(rows); true if it changed */
+int lns_row_tree_row_lane_px (const LnsRowTree *self, uint32_t row); /* … those of ROW           */
 
 /* Height of ROW as it is now, and how many of its own lanes show. */
 int lns_row_tree_height_px (const LnsRowTree *self, uint32_t row);

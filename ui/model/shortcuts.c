@@ -49,10 +49,10 @@ static const Shortcut shortcuts[] = {
 
   { N_ ("Zoom"), N_ ("Zoom in"), "win.zoom-in", "<Control>plus <Control>equal <Control>KP_Add",
     NULL },
-  { N_ ("Zoom"), N_ ("Zoom in"), "timeline.zoom-in", "plus equal KP_Add", NULL },
+  { N_ ("Zoom"), N_ ("Zoom in"), "timeline.zoom-in", "plus equal KP_Add w", NULL },
   { N_ ("Zoom"), N_ ("Zoom out"), "win.zoom-out", "<Control>minus <Control>KP_Subtract", NULL },
-  { N_ ("Zoom"), N_ ("Zoom out"), "timeline.zoom-out", "minus KP_Subtract", NULL },
-  { N_ ("Zoom"), N_ ("Zoom at the pointer"), NULL, NULL, N_ ("Ctrl and wheel") },
+  { N_ ("Zoom"), N_ ("Zoom out"), "timeline.zoom-out", "minus KP_Subtract s", NULL },
+  { N_ ("Zoom"), N_ ("Zoom at the pointer"), NULL, NULL, N_ ("Ctrl and wheel, pinch") },
   { N_ ("Zoom"), N_ ("Zoom to the whole run"), "win.zoom-fit", "<Control>0 <Control>KP_0", NULL },
   { N_ ("Zoom"), N_ ("Zoom to the whole run"), "timeline.zoom-fit", "0 KP_0", NULL },
   { N_ ("Zoom"), N_ ("Zoom to the selected time"), "timeline.zoom-to-selection", "z <Shift>z",
@@ -62,7 +62,8 @@ static const Shortcut shortcuts[] = {
     N_ ("Go to the call of a kernel or copy, the range of one on the GPU, or what ended a wait, "
         "and back"),
     "timeline.go-to-other-end", "o", NULL },
-  { N_ ("Zoom"), N_ ("Undo zoom"), "timeline.undo-zoom", "BackSpace", NULL },
+  { N_ ("Zoom"), N_ ("Undo zoom"), "timeline.undo-zoom", "BackSpace <Alt>Left", NULL },
+  { N_ ("Zoom"), N_ ("Redo zoom"), "timeline.redo-zoom", "<Shift>BackSpace <Alt>Right", NULL },
 
   { N_ ("Go"), N_ ("Next event of the row"), "timeline.next-event", "period", NULL },
   { N_ ("Go"), N_ ("Previous event of the row"), "timeline.previous-event", "comma", NULL },
@@ -74,8 +75,8 @@ static const Shortcut shortcuts[] = {
   { N_ ("Go"), N_ ("Previous step"), "timeline.previous-step", "<Shift>n", NULL },
   { N_ ("Go"), N_ ("Go to a time"), "win.go-to-time", "<Control>j", NULL },
 
-  { N_ ("Timeline"), N_ ("Move earlier"), "timeline.pan-left", "Left KP_Left", NULL },
-  { N_ ("Timeline"), N_ ("Move later"), "timeline.pan-right", "Right KP_Right", NULL },
+  { N_ ("Timeline"), N_ ("Move earlier"), "timeline.pan-left", "Left KP_Left a", NULL },
+  { N_ ("Timeline"), N_ ("Move later"), "timeline.pan-right", "Right KP_Right d", NULL },
   { N_ ("Timeline"), N_ ("Move in time"), NULL, NULL,
     N_ ("Shift and wheel, Shift and drag, middle button") },
   { N_ ("Timeline"), N_ ("Go to the start"), "timeline.go-start", "Home KP_Home", NULL },

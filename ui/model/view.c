@@ -34,6 +34,7 @@ struct _LnsView
   gboolean is_framed; /* … as is this span, until the view is moved */
   int64_t frame_start_ns, frame_end_ns;
   GArray *undo; /* of LnsScale, the latest last */
+  GArray *redo; /* the same, of what was undone */
   int burst;    /* direction of the zoom steps that share an undo step: 1, -1, or 0 */
   gint64 burst_usec;
   gint64 (*now_usec) (void);
@@ -171,6 +172,7 @@ push_undo (LnsView *self)
   if (self->undo->len == UNDO_DEPTH)
     g_array_remove_index (self->undo, 0);
   g_array_append_val (self->undo, self->scale);
+  g_array_set_size (self->redo, 0);
 }
 
 /* Goes to SCALE as one step that can be undone. */
@@ -306,15 +308,35 @@ lns_view_can_undo_zoom (LnsView *self)
 }
 
 gboolean
-lns_view_undo_zoom (LnsView *self)
+lns_view_can_redo_zoom (LnsView *self)
 {
-  if (self->undo->len == 0)
+  return self->redo->len > 0;
+}
+
+/* Goes back to the last scale of FROM; the way there again is the last one of TO. */
+static gboolean
+step_back (LnsView *self, GArray *from, GArray *to)
+{
+  if (from->len == 0)
     return FALSE;
-  LnsScale scale = g_array_index (self->undo, LnsScale, self->undo->len - 1);
-  g_array_set_size (self->undo, self->undo->len - 1);
+  LnsScale scale = g_array_index (from, LnsScale, from->len - 1);
+  g_array_set_size (from, from->len - 1);
+  g_array_append_val (to, self->scale);
   self->burst = 0;
   set_scale (self, scale);
   return TRUE;
+}
+
+gboolean
+lns_view_undo_zoom (LnsView *self)
+{
+  return step_back (self, self->undo, self->redo);
+}
+
+gboolean
+lns_view_redo_zoom (LnsView *self)
+{
+  return step_back (self, self->redo, self->undo);
 }
 
 /* --- The selected time --------------------------------------------------------------------- */
@@ -643,6 +665,7 @@ lns_view_finalize (GObject *object)
   LnsView *self = LNS_VIEW (object);
   g_clear_object (&self->selecting);
   g_clear_pointer (&self->undo, g_array_unref);
+  g_clear_pointer (&self->redo, g_array_unref);
   g_clear_pointer (&self->linked, lns_linked_events_free);
   lns_cuda_links_free (self->links);
   lns_report_close (self->report);
@@ -676,6 +699,7 @@ lns_view_init (LnsView *self)
   self->width_px = WIDTH_PX_UNTIL_SET;
   self->shows_all = TRUE;
   self->undo = g_array_new (FALSE, FALSE, sizeof (LnsScale));
+  self->redo = g_array_new (FALSE, FALSE, sizeof (LnsScale));
   self->selected = LNS_EVENT_NONE;
   self->hovered = LNS_EVENT_NONE;
 }

@@ -89,9 +89,12 @@ void lns_view_fit (LnsView *self);
 gboolean lns_view_shows_all (LnsView *self);
 /* Undoes the last zoom, fit or reveal. Returns false if there is none. */
 gboolean lns_view_undo_zoom (LnsView *self);
+/* Undoes the last lns_view_undo_zoom () since which nothing was zoomed. Returns false if there is none. */
+gboolean lns_view_redo_zoom (LnsView *self);
 /* For tests: replaces g_get_monotonic_time (). */
 void lns_view_set_clock (LnsView *self, gint64 (*now_usec) (void));
 gboolean lns_view_can_undo_zoom (LnsView *self);
+gboolean lns_view_can_redo_zoom (LnsView *self);
 
 /* --- The selected time --------------------------------------------------------------------- */
 

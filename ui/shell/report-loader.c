@@ -27,11 +27,13 @@ typedef struct
   gboolean may_recover;  /* written by the worker */
   atomic_bool cancelled; /* set by any thread */
   LnsLoadProgress progress;
+  LnsStoredView stored; /* owned; written by the worker */
 } Load;
 
 static void
 load_free (Load *load)
 {
+  lns_stored_view_clear (&load->stored);
   g_free (load->path);
   g_free (load);
 }
@@ -127,6 +129,8 @@ load_thread (GTask *task, gpointer source, gpointer task_data, GCancellable *can
   load->may_recover = report == NULL && error.domain == LNS_ERROR_FORMAT && !load->recover &&
                       may_be_recovered (load);
   if (report != NULL)
+    lns_view_store_read (report, &load->stored);
+  if (report != NULL)
     g_task_return_pointer (task, report, (GDestroyNotify)lns_report_close);
   else
     g_task_return_new_error (task, LNS_LOAD_ERROR, error.domain, "%s", error.message);
@@ -159,9 +163,10 @@ LnsReport *
 lns_report_load_finish (GAsyncResult *result,
                         GFile **ret_file,
                         gboolean *ret_may_recover,
+                        LnsStoredView *ret_stored,
                         GError **error)
 {
-  const Load *load = g_task_get_task_data (G_TASK (result));
+  Load *load = g_task_get_task_data (G_TASK (result));
   LnsReport *report = g_task_propagate_pointer (G_TASK (result), error);
 
   /* Of a load that was cancelled the worker may be at work still. */
@@ -169,6 +174,8 @@ lns_report_load_finish (GAsyncResult *result,
     {
       *ret_file = load->path != NULL ? g_file_new_for_path (load->path) : NULL;
       *ret_may_recover = load->may_recover;
+      *ret_stored = load->stored;
+      load->stored = (LnsStoredView){ 0 };
     }
   return report;
 }

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "src/store/read/report.h"
+#include "ui/model/view-store.h"
 
 /* Errors of this domain carry an LnsErrorDomain as their code, and the sentence of the LnsError. */
 #define LNS_LOAD_ERROR (lns_load_error_quark ())
@@ -34,9 +35,10 @@ const LnsLoadProgress *lns_report_load_async (GFile *file,
                                               gpointer data);
 
 /* The report, owned by the caller, or NULL and ERROR in LNS_LOAD_ERROR or G_IO_ERROR. *RET_FILE gets the file that was
- * opened, owned by the caller, and *RET_MAY_RECOVER whether recovery has a chance, and was not tried, with one that could not be; neither is set
- * if the load was cancelled. */
+ * opened, owned by the caller, and *RET_MAY_RECOVER whether recovery has a chance, and was not tried, with one that could not be;
+ * *RET_STORED how the report was left, for the caller to clear; none is set if the load was cancelled. */
 LnsReport *lns_report_load_finish (GAsyncResult *result,
                                    GFile **ret_file,
                                    gboolean *ret_may_recover,
+                                   LnsStoredView *ret_stored,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;

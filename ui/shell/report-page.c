@@ -16,15 +16,18 @@
 #include "ui/model/scope.h"
 #include "ui/shell/panes.h"
 #include "ui/shell/verdict-bar.h"
+#include "ui/shell/view-keeper.h"
 #include "ui/sql/sql-pane.h"
 
 struct _LnsReportPage
 {
   AdwBin parent_instance;
 
-  LnsReportParts parts; /* the view is owned */
-  LnsAnswer *answer;    /* owned             */
-  LnsScope *scope;      /* owned             */
+  LnsReportParts parts;  /* the view is owned */
+  LnsAnswer *answer;     /* owned             */
+  LnsScope *scope;       /* owned             */
+  LnsViewKeeper *keeper; /* owned             */
+  gboolean is_restored;  /* as the person left it */
   gint64 opened_usec;
   GSettings *settings; /* owned             */
 
@@ -477,7 +480,7 @@ frame_work (LnsReportPage *self)
   LnsView *view = self->parts.view;
   const LnsWhy *why = lns_answer_get_why (self->answer);
 
-  if (why == NULL || !why->is_about_work || !lns_view_shows_all (view) ||
+  if (why == NULL || !why->is_about_work || self->is_restored || !lns_view_shows_all (view) ||
       lns_view_can_undo_zoom (view) || has_selection (self) ||
       g_get_monotonic_time () - self->opened_usec > SOON_USEC)
     return;
@@ -530,6 +533,25 @@ add_actions (LnsReportPage *self)
   gtk_widget_insert_action_group (GTK_WIDGET (self), "panes", G_ACTION_GROUP (group));
 }
 
+static void
+view_not_kept_cb (const char *problem, GObject *page)
+{
+  add_notice (LNS_REPORT_PAGE (page), GTK_MESSAGE_WARNING, problem, NULL, NULL);
+}
+
+/* Leaves the report as it was left. */
+static void
+keep_view (LnsReportPage *self, LnsStoredView *stored)
+{
+  if (stored->problem != NULL)
+    add_notice (self, GTK_MESSAGE_WARNING, stored->problem, NULL, NULL);
+  self->is_restored = stored->view != NULL && stored->is_of_report;
+  self->keeper =
+      lns_view_keeper_new (self->parts.view, self->parts.timeline, g_steal_pointer (&stored->view),
+                           stored->is_of_report, view_not_kept_cb, G_OBJECT (self));
+  lns_stored_view_clear (stored);
+}
+
 /* Puts the report's widgets into their places. */
 static void
 fill (LnsReportPage *self)
@@ -549,7 +571,7 @@ fill (LnsReportPage *self)
 }
 
 GtkWidget *
-lns_report_page_new (LnsView *view, GSettings *settings)
+lns_report_page_new (LnsView *view, GSettings *settings, LnsStoredView *stored)
 {
   LnsReportPage *self = g_object_new (LNS_TYPE_REPORT_PAGE, NULL);
 
@@ -561,6 +583,7 @@ lns_report_page_new (LnsView *view, GSettings *settings)
   self->opened_usec = g_get_monotonic_time ();
   add_notices (self);
   fill (self);
+  keep_view (self, stored);
   self->places_bottom = self->places_side = TRUE;
   update_panes (self);
   g_signal_connect_object (settings, "changed::bottom-page", G_CALLBACK (update_panes), self,
@@ -593,6 +616,7 @@ lns_report_page_dispose (GObject *object)
 {
   LnsReportPage *self = LNS_REPORT_PAGE (object);
 
+  g_clear_pointer (&self->keeper, lns_view_keeper_free);
   /* The children first: they may be reading the report, which the view closes. */
   G_OBJECT_CLASS (lns_report_page_parent_class)->dispose (object);
   g_clear_object (&self->answer);

@@ -9,6 +9,7 @@
 
 #include "ui/timeline/find-bar.h"
 #include "ui/timeline/timeline.h"
+#include "ui/model/view-store.h"
 #include "ui/model/view.h"
 
 #define LNS_TYPE_REPORT_PAGE (lns_report_page_get_type ())
@@ -17,8 +18,10 @@
  * "bottom-page" and "show-details" choose. */
 G_DECLARE_FINAL_TYPE (LnsReportPage, lns_report_page, LNS, REPORT_PAGE, AdwBin)
 
-/* Holds references on VIEW and SETTINGS. */
-GtkWidget *lns_report_page_new (LnsView *view, GSettings *settings) G_GNUC_WARN_UNUSED_RESULT;
+/* Holds references on VIEW and SETTINGS. Puts VIEW, which shows all of the report, as STORED says, and takes that over; it may be empty. */
+GtkWidget *lns_report_page_new (LnsView *view,
+                                GSettings *settings,
+                                LnsStoredView *stored) G_GNUC_WARN_UNUSED_RESULT;
 
 typedef struct
 {

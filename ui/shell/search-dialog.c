@@ -110,7 +110,7 @@ add_rows (LnsSearchDialog *self, const char *const *words, gboolean own)
   const LnsRowTree *tree = lns_timeline_get_tree (lns_report_page_get_parts (self->page)->timeline);
   unsigned n = 0;
 
-  for (uint32_t rank = 0; rank < lns_row_tree_n_rows (tree) && n < MAX_ROWS; rank++)
+  for (uint32_t rank = 0; rank < lns_row_tree_n_ranks (tree) && n < MAX_ROWS; rank++)
     {
       const uint32_t id = lns_row_tree_at_rank (tree, rank);
       const LnsRow *row = lns_row_tree_row (tree, id);

@@ -102,9 +102,9 @@ static void
 update_actions (LnsWindow *self)
 {
   static const char *const of_report[] = {
-    "find",         "find-next",     "find-previous", "copy-details", "zoom-in",   "expand-all",
-    "collapse-all", "show-details",  "focus-details", "run-sql",      "next-idle", "previous-idle",
-    "next-step",    "previous-step", "go-to-time",    "save-picture",
+    "find",         "find-next",     "find-previous", "copy-details", "zoom-in",    "expand-all",
+    "collapse-all", "show-details",  "focus-details", "run-sql",      "next-idle",  "previous-idle",
+    "next-step",    "previous-step", "go-to-time",    "save-picture", "reset-view",
   };
   static const char *const of_event[] = { "next-event", "previous-event", "next-alike",
                                           "previous-alike" };
@@ -131,6 +131,7 @@ update_actions (LnsWindow *self)
     set_enabled (self, of_event[i],
                  report && lns_view_get_selected_event (view, NULL).lane != LNS_ID_NONE);
   set_enabled (self, "undo-zoom", report && lns_view_can_undo_zoom (view));
+  set_enabled (self, "redo-zoom", report && lns_view_can_redo_zoom (view));
 }
 
 /* Shows page NAME of the stack, and enables the actions that apply to it. */
@@ -207,14 +208,14 @@ update_diagnostics_button (LnsWindow *self, LnsReport *report)
   gtk_widget_set_visible (self->diagnostics_button, n_bad > 0);
 }
 
-/* Shows REPORT and takes it over. */
+/* Shows REPORT as STORED says, and takes them over. */
 static void
-show_report (LnsWindow *self, LnsReport *report)
+show_report (LnsWindow *self, LnsReport *report, LnsStoredView *stored)
 {
   static const char *const changes[] = { "span-changed", "time-selection-changed",
                                          "event-selected" };
   g_autoptr (LnsView) view = lns_view_new (report);
-  GtkWidget *page = lns_report_page_new (view, self->settings);
+  GtkWidget *page = lns_report_page_new (view, self->settings, stored);
 
   for (size_t i = 0; i < G_N_ELEMENTS (changes); i++)
     g_signal_connect_object (view, changes[i], G_CALLBACK (update_actions), self,
@@ -271,11 +272,13 @@ loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (GError) error = NULL;
   g_autoptr (GFile) file = NULL;
   gboolean may_recover = FALSE;
-  LnsReport *report = lns_report_load_finish (result, &file, &may_recover, &error);
+  LnsStoredView stored = { 0 };
+  LnsReport *report = lns_report_load_finish (result, &file, &may_recover, &stored, &error);
 
   /* Another file is being opened, or the window was closed: nobody waits for this answer. */
   if (g_task_get_cancellable (G_TASK (result)) != self->opening)
     {
+      lns_stored_view_clear (&stored);
       lns_report_close (report);
       return;
     }
@@ -289,7 +292,7 @@ loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
       return;
     }
   lns_recents_add (self->file);
-  show_report (self, report);
+  show_report (self, report, &stored);
 }
 
 static gboolean
@@ -656,8 +659,10 @@ add_actions (LnsWindow *self)
     { "go-to-time", go_to_time_cb },
     { "zoom-fit", timeline_cb },
     { "undo-zoom", timeline_cb },
+    { "redo-zoom", timeline_cb },
     { "expand-all", timeline_cb },
     { "collapse-all", timeline_cb },
+    { "reset-view", timeline_cb },
     { "show-details", NULL, NULL, "false", change_details_cb },
     { "focus-details", focus_pane_cb },
     { "run-sql", run_sql_cb, "s" },

@@ -55,7 +55,7 @@ lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t 
   const LnsRow *it = lns_row_tree_row (tree, row);
   const uint32_t *lanes = lns_row_tree_lanes (tree) + it->lanes;
   LnsStrip strip = { LNS_STRIP_SUMMARY, row, LNS_ID_NONE, lns_row_is_odd (tree, row),
-                     lns_row_tree_lane_px (tree) };
+                     lns_row_tree_row_lane_px (tree, row) };
   if (lns_row_is_chart (it))
     return strip;
   if (lns_row_is_combined (it))

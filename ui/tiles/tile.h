@@ -42,7 +42,7 @@ typedef struct
   uint32_t lane; /* of the report, where lanes are combined that of the states; LNS_ID_NONE for a
                     summary, and where lanes are merged                                         */
   bool odd;      /* which background the row has, among the rows that no fold hides             */
-  int lane_px;   /* lns_row_tree_lane_px ()                                                     */
+  int lane_px;   /* lns_row_tree_row_lane_px ()                                                 */
 } LnsStrip;
 
 typedef struct

@@ -57,26 +57,76 @@ leave_cb (GtkEventControllerMotion *controller, LnsTimelinePointer *self)
   lns_timeline_pointer_point (self, -1, -1);
 }
 
+/* Moves the view by (DX, DY) pixels. */
+static void
+move_by (double dx, double dy, gpointer data)
+{
+  LnsTimelinePointer *self = data;
+  self->rest_px += dx;
+  const double whole_px = round (self->rest_px);
+  self->rest_px -= whole_px;
+  if (whole_px != 0)
+    lns_view_pan (self->layout->context->view, llround (whole_px));
+  if (dy != 0)
+    gtk_adjustment_set_value (self->adjustment, gtk_adjustment_get_value (self->adjustment) + dy);
+  lns_timeline_pointer_point (self, self->x, self->y);
+}
+
+static void
+zoom_by (LnsTimelinePointer *self, double x, double factor)
+{
+  LnsView *view = self->layout->context->view;
+  lns_view_zoom_at (
+      view, CLAMP (x - self->layout->context->header_px, 0, lns_view_get_width_px (view)), factor);
+  lns_timeline_pointer_point (self, self->x, self->y);
+}
+
 static gboolean
 scroll_cb (GtkEventControllerScroll *controller, double dx, double dy, LnsTimelinePointer *self)
 {
   GdkModifierType state =
       gtk_event_controller_get_current_event_state (GTK_EVENT_CONTROLLER (controller));
-  LnsView *view = self->layout->context->view;
-  double x = self->x - self->layout->context->header_px;
+  lns_glide_stop (&self->glide);
+  self->scrolled = state;
   if (state & GDK_CONTROL_MASK)
-    lns_view_zoom_at (view, CLAMP (x, 0, lns_view_get_width_px (view)), pow (WHEEL_ZOOM, -dy));
+    zoom_by (self, self->x, pow (WHEEL_ZOOM, -dy));
   else if (state & GDK_SHIFT_MASK)
-    lns_view_pan (view, llround ((dy != 0 ? dy : dx) * WHEEL_PAN_PX));
+    move_by ((dy != 0 ? dy : dx) * WHEEL_PAN_PX, 0, self);
   else
-    {
-      if (dx != 0)
-        lns_view_pan (view, llround (dx * WHEEL_PAN_PX));
-      gtk_adjustment_set_value (self->adjustment,
-                                gtk_adjustment_get_value (self->adjustment) + dy * WHEEL_SCROLL_PX);
-    }
-  lns_timeline_pointer_point (self, self->x, self->y);
+    move_by (dx * WHEEL_PAN_PX, dy * WHEEL_SCROLL_PX, self);
   return GDK_EVENT_STOP;
+}
+
+/* The fingers left the touchpad while they moved by (DX, DY) a second. */
+static void
+decelerate_cb (GtkEventControllerScroll *controller, double dx, double dy, LnsTimelinePointer *self)
+{
+  if (self->scrolled & GDK_CONTROL_MASK)
+    return;
+  const gboolean sideways = (self->scrolled & GDK_SHIFT_MASK) != 0;
+  lns_glide_start (&self->glide, self->layout->timeline,
+                   (sideways && dy != 0 ? dy : dx) * WHEEL_PAN_PX,
+                   sideways ? 0 : dy * WHEEL_SCROLL_PX, move_by, self);
+}
+
+static void
+pinch_begin_cb (GtkGesture *gesture, GdkEventSequence *sequence, LnsTimelinePointer *self)
+{
+  lns_glide_stop (&self->glide);
+  self->pinched = 1;
+}
+
+static void
+pinch_cb (GtkGestureZoom *gesture, double scale, LnsTimelinePointer *self)
+{
+  double x, y;
+  if (scale <= 0 || scale == self->pinched)
+    return;
+  if (!gtk_gesture_is_active (GTK_GESTURE (gesture)) ||
+      !gtk_gesture_get_bounding_box_center (GTK_GESTURE (gesture), &x, &y))
+    x = self->x;
+  zoom_by (self, x, scale / self->pinched);
+  self->pinched = scale;
 }
 
 /* --- Dragging ------------------------------------------------------------------------------ */
@@ -289,19 +339,29 @@ lns_timeline_pointer_init (LnsTimelinePointer *self,
                            const LnsTimelinePointerFuncs *funcs,
                            gpointer data)
 {
-  *self = (LnsTimelinePointer){
-    .x = -1, .y = -1, .layout = layout, .adjustment = adjustment, .funcs = funcs, .data = data
-  };
+  *self = (LnsTimelinePointer){ .x = -1,
+                                .y = -1,
+                                .layout = layout,
+                                .adjustment = adjustment,
+                                .funcs = funcs,
+                                .data = data,
+                                .pinched = 1 };
 
   GtkEventController *motion = gtk_event_controller_motion_new ();
   g_signal_connect (motion, "motion", G_CALLBACK (motion_cb), self);
   g_signal_connect (motion, "leave", G_CALLBACK (leave_cb), self);
   gtk_widget_add_controller (timeline, motion);
 
-  GtkEventController *scroll =
-      gtk_event_controller_scroll_new (GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
+  GtkEventController *scroll = gtk_event_controller_scroll_new (
+      GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES | GTK_EVENT_CONTROLLER_SCROLL_KINETIC);
   g_signal_connect (scroll, "scroll", G_CALLBACK (scroll_cb), self);
+  g_signal_connect (scroll, "decelerate", G_CALLBACK (decelerate_cb), self);
   gtk_widget_add_controller (timeline, scroll);
+
+  GtkGesture *pinch = gtk_gesture_zoom_new ();
+  g_signal_connect (pinch, "begin", G_CALLBACK (pinch_begin_cb), self);
+  g_signal_connect (pinch, "scale-changed", G_CALLBACK (pinch_cb), self);
+  gtk_widget_add_controller (timeline, GTK_EVENT_CONTROLLER (pinch));
 
   add_drag (self, timeline, GDK_BUTTON_PRIMARY);
   add_drag (self, timeline, GDK_BUTTON_MIDDLE);

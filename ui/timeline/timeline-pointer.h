@@ -5,10 +5,12 @@
 
 /* Handles the mouse over a timeline. A drag selects time; with Shift or the middle button it moves the view. A click
  * selects an event. Ctrl and the wheel zoom at the pointer, Shift and the wheel move the view. The right button opens
- * a menu. Dragging the edge of the headers changes their width. */
+ * a menu. Dragging the edge of the headers changes their width. On a touchpad two fingers move the view, which goes on for a
+ * while, and a pinch zooms. */
 
 #pragma once
 
+#include "ui/timeline/glide.h"
 #include "ui/timeline/timeline-layout.h"
 
 /* What the pointer calls on the timeline. */
@@ -45,6 +47,11 @@ typedef struct
 
   GCancellable
       *finding; /* of the event under a click, or NULL; whoever owns the pointer cancels it */
+
+  LnsGlide glide;           /* whoever owns the pointer stops it */
+  GdkModifierType scrolled; /* what was held down with the last scroll       */
+  double rest_px;           /* what was moved and is less than a pixel       */
+  double pinched;           /* the scale of the pinch so far                 */
 
   LnsDragMode drag;
   int64_t drag_start_ns;

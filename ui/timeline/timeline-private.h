@@ -7,7 +7,9 @@
 
 #pragma once
 
+#include "ui/timeline/gpu-ranges.h"
 #include "ui/timeline/overview.h"
+#include "ui/timeline/row-state.h"
 #include "ui/timeline/ruler.h"
 #include "ui/timeline/timeline-overlay.h"
 #include "ui/timeline/timeline-pointer.h"
@@ -20,8 +22,9 @@ struct _LnsTimeline
 
   LnsRowContext context; /* its parts owned */
   GArray *pinned_rows;   /* of uint32_t */
-  GArray *spans;         /* of LnsStripSpan: the strips in view */
-  gboolean unprepared;   /* the view has changed or a tile has come since the last frame */
+  LnsRowState row_state;
+  GArray *spans;       /* of LnsStripSpan: the strips in view */
+  gboolean unprepared; /* the view has changed or a tile has come since the last frame */
 
   GtkWidget *gutter;       /* continues the headers below the last row */
   int fitting_header_px;   /* width of headers that fits the labels of GPUs */
@@ -47,8 +50,7 @@ struct _LnsTimeline
   GCancellable *reading;     /* of the read for a row under way, or NULL */
   GCancellable *travelling;  /* of the search for another event under way, or NULL */
 
-  GCancellable *projecting; /* of the search for ranges on the GPU under way, or NULL */
-  gboolean not_projected;   /* the search has failed */
+  LnsGpuRanges gpu_ranges;
 
   LnsEventId menu_event; /* the event of the open menu */
   uint32_t menu_name;

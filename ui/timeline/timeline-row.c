@@ -111,7 +111,7 @@ strips_between (LnsTimelineRow *self, int top_px, int bottom_px)
   uint32_t n = lns_strip_count (self->context->tree, self->row);
   if (n <= 1)
     return (LnsStripSpan){ self->row, 0, n };
-  const int lane_px = lns_row_tree_lane_px (self->context->tree);
+  const int lane_px = lns_row_tree_row_lane_px (self->context->tree, self->row);
   int first = CLAMP ((top_px - LNS_ROW_PAD_PX) / lane_px, 0, (int)n);
   int end = CLAMP ((bottom_px - LNS_ROW_PAD_PX) / lane_px + 1, first, (int)n);
   return (LnsStripSpan){ self->row, (uint32_t)first, (uint32_t)(end - first) };

@@ -5,12 +5,9 @@
 
 #include <adwaita.h>
 #include <glib/gi18n.h>
-#include <utime.h>
 
 #include "src/analysis/call-tree.h"
-#include "src/analysis/projection/projection-file.h"
 #include "src/base/format.h"
-#include "src/store/read/report-cache.h"
 #include "ui/model/theme.h"
 #include "ui/model/context-menu.h"
 #include "ui/model/display-text.h"
@@ -33,12 +30,12 @@
 #define KEY_MENU_PX         20 /* from a row's upper edge to the menu that a key opens */
 #define PIN_ITEM            3  /* the last one of row_section in timeline.ui */
 #define ZOOM_STEP           1.5
-#define PAN_SHARE           0.125 /* of the width in one step */
-#define KEPT_FILES          32 /* of ranges on the GPU: the most recently used ones, of at most: */
-#define KEPT_BYTES          (INT64_C (1) << 30)
+#define PAN_SHARE           0.125                     /* of the width in one step */
 #define MAX_PAN_PX          ((double)(INT64_MAX / 4)) /* longer than any report */
 
 G_DEFINE_FINAL_TYPE (LnsTimeline, lns_timeline, GTK_TYPE_WIDGET)
+
+static guint rows_changed_signal;
 
 static gboolean
 describe_cb (gpointer data)
@@ -111,6 +108,8 @@ update_actions (LnsTimeline *self)
   gtk_widget_action_set_enabled (widget, "timeline.go-to-other-end", has_other_end (self));
   gtk_widget_action_set_enabled (widget, "timeline.undo-zoom",
                                  lns_view_can_undo_zoom (self->context.view));
+  gtk_widget_action_set_enabled (widget, "timeline.redo-zoom",
+                                 lns_view_can_redo_zoom (self->context.view));
   gtk_widget_action_set_enabled (widget, "timeline.expand-all", rows);
   gtk_widget_action_set_enabled (widget, "timeline.collapse-all", rows);
   gtk_widget_action_set_enabled (widget, "timeline.clear-selection", band || event);
@@ -229,13 +228,46 @@ theme_changed_cb (LnsTimeline *self)
 
 /* Puts TREE, in which rows have kept their numbers, in the place of the timeline's. */
 static void
-replace_tree (LnsTimeline *self, LnsRowTree *tree)
+put_tree (LnsTimeline *self, LnsRowTree *tree)
 {
   LnsRowTree *old = self->context.tree;
   lns_tile_set_replace_tree (self->context.tiles, tree);
   self->context.tree = tree;
   lns_row_tree_unref (old);
+}
+
+/* Gives rows that have come what was kept of them. */
+static void
+follow_rows (LnsTimeline *self)
+{
+  LnsRowTree *tree =
+      lns_row_state_follow (&self->row_state, self->context.tree,
+                            lns_view_get_report (self->context.view), self->pinned_rows);
+  if (tree != NULL)
+    put_tree (self, tree);
+}
+
+static void
+replace_tree (LnsTimeline *self, LnsRowTree *tree)
+{
+  put_tree (self, tree);
+  follow_rows (self);
   _lns_timeline_rows_changed (self);
+}
+
+void
+lns_timeline_restore_rows (LnsTimeline *self, LnsKeptView *view)
+{
+  lns_row_state_restore (&self->row_state, view);
+  follow_rows (self);
+  _lns_timeline_rows_changed (self);
+}
+
+void
+lns_timeline_tell_rows (LnsTimeline *self, LnsKeptView *view)
+{
+  lns_row_state_tell (&self->row_state, self->context.tree,
+                      lns_view_get_report (self->context.view), self->pinned_rows, view);
 }
 
 typedef struct
@@ -294,96 +326,42 @@ read_wanted (LnsTimeline *self)
   lns_job_start (&self->reading, self->context.view, &read_funcs, job, self);
 }
 
-/* --- Ranges on the GPU: a worker computes them, or opens what it computed before ---------------- */
-
-typedef struct
-{
-  LnsReport *derived; /* owned; or NULL and ERROR */
-  LnsError error;
-} Projecting;
-
-static void
-projecting_free (gpointer data)
-{
-  Projecting *projecting = data;
-  lns_report_close (projecting->derived);
-  g_free (projecting);
-}
-
-static void
-project (LnsWorker *worker, gpointer job)
-{
-  Projecting *it = job;
-  /* Where the cache folder cannot be used, the runtime folder keeps the ranges for this session. */
-  const char *folders[] = { g_get_user_cache_dir (), g_get_user_runtime_dir () };
-  for (guint i = 0; i < G_N_ELEMENTS (folders); i++)
-    {
-      LnsError error = { 0 };
-      g_autofree char *folder = g_build_filename (folders[i], "lanescope", "derived", NULL);
-      it->derived = lns_projection_open (worker->report, folder, &worker->cancelled,
-                                         &worker->permille, &error);
-      /* If neither folder can be used, people can mend the first one. */
-      if (i == 0 || error.domain != LNS_ERROR_IO)
-        it->error = error;
-      if (error.domain != LNS_ERROR_IO)
-        break;
-    }
-  if (it->derived == NULL)
-    return;
-  const char *path = lns_report_info (it->derived)->path;
-  utime (path, NULL);
-  lns_report_cache_prune (path, KEPT_FILES, KEPT_BYTES);
-}
+/* --- Ranges on the GPU ---------------------------------------------------------------------- */
 
 /* Sets the text of rows that wait for ranges on the GPU. */
 static void
-set_waiting_text (LnsTimeline *self, char *text)
+set_waiting_text (char *text, gpointer owner)
 {
+  LnsTimeline *self = owner;
   g_free (self->context.waiting_text);
   self->context.waiting_text = text;
   redraw_rows (self);
 }
 
 static void
-show_progress (unsigned permille, gpointer owner)
+projected_cb (gpointer owner)
 {
-  set_waiting_text (owner, g_strdup_printf (_ ("Finding ranges on the GPU: %u %%"), permille / 10));
-}
-
-static void
-projected_cb (gpointer job, gpointer owner)
-{
-  Projecting *it = job;
   LnsTimeline *self = owner;
   LnsReport *report = lns_view_get_report (self->context.view);
-  self->not_projected = it->derived == NULL || !lns_report_attach (report, it->derived, &it->error);
-  if (self->not_projected)
-    {
-      set_waiting_text (self, g_strdup_printf (_ ("Not found: %s"), it->error.message));
-      return;
-    }
-  it->derived = NULL;
   replace_tree (self, lns_row_tree_with_projections (self->context.tree, report));
 }
 
-static const LnsJobFuncs project_funcs = { project, projected_cb, projecting_free, show_progress };
+static const LnsGpuRangesFuncs gpu_ranges_funcs = { set_waiting_text, projected_cb };
 
 /* Starts to find the ranges on the GPU as soon as a row that waits for them is in view. */
 static void
 project_wanted (LnsTimeline *self)
 {
   gboolean wanted = FALSE;
-  if (self->reading != NULL || self->projecting != NULL || self->not_projected)
+  if (self->reading != NULL)
     return;
   for (guint i = 0; i < self->spans->len && !wanted; i++)
     {
       uint32_t row = g_array_index (self->spans, LnsStripSpan, i).row;
       wanted = lns_row_is_waiting (lns_row_tree_row (self->context.tree, row));
     }
-  if (!wanted)
-    return;
-  lns_job_start (&self->projecting, self->context.view, &project_funcs, g_new0 (Projecting, 1),
-                 self);
+  if (wanted)
+    lns_gpu_ranges_find (&self->gpu_ranges, self->context.view, &gpu_ranges_funcs, self);
 }
 
 /* --- What the rows tell -------------------------------------------------------------------- */
@@ -409,8 +387,9 @@ _lns_timeline_rows_changed (LnsTimeline *self)
   update_actions (self);
   describe_later (self);
   read_wanted (self);
-  if (self->projecting != NULL && !any_waits (self))
-    lns_job_cancel (&self->projecting);
+  g_signal_emit (self, rows_changed_signal, 0);
+  if (self->gpu_ranges.finding != NULL && !any_waits (self))
+    lns_job_cancel (&self->gpu_ranges.finding);
 }
 
 static void
@@ -576,6 +555,12 @@ undo_zoom (LnsTimeline *self, double unused)
   lns_view_undo_zoom (self->context.view);
 }
 
+static void
+redo_zoom (LnsTimeline *self, double unused)
+{
+  lns_view_redo_zoom (self->context.view);
+}
+
 /* Moves by SHARE of the span in view, at most to an end of the report. */
 static void
 pan (LnsTimeline *self, double share)
@@ -590,6 +575,15 @@ set_all_expanded (LnsTimeline *self, double expanded)
 {
   if (lns_row_tree_set_all_expanded (self->context.tree, expanded != 0))
     _lns_timeline_rows_changed (self);
+}
+
+static void
+reset_view (LnsTimeline *self, double unused)
+{
+  put_tree (self, lns_row_state_reset (&self->row_state, self->context.tree, self->pinned_rows));
+  _lns_timeline_rows_changed (self);
+  lns_view_clear_time_selection (self->context.view);
+  lns_view_fit (self->context.view);
 }
 
 static void
@@ -637,12 +631,14 @@ static const struct
   { "timeline.next-step", go_to_step, 1 },
   { "timeline.previous-step", go_to_step, -1 },
   { "timeline.undo-zoom", undo_zoom, 0 },
+  { "timeline.redo-zoom", redo_zoom, 0 },
   { "timeline.pan-left", pan, -PAN_SHARE },
   { "timeline.pan-right", pan, PAN_SHARE },
   { "timeline.go-start", pan, -MAX_PAN_PX },
   { "timeline.go-end", pan, MAX_PAN_PX },
   { "timeline.expand-all", set_all_expanded, TRUE },
   { "timeline.collapse-all", set_all_expanded, FALSE },
+  { "timeline.reset-view", reset_view, 0 },
   { "timeline.clear-selection", clear_selection, 0 },
   { "timeline.copy-name", copy_name, 0 },
   { "timeline.show-menu", show_focus_menu, 0 },
@@ -799,7 +795,7 @@ lns_timeline_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 gboolean
 lns_timeline_is_complete (LnsTimeline *self)
 {
-  return self->reading == NULL && self->projecting == NULL &&
+  return self->reading == NULL && self->gpu_ranges.finding == NULL &&
          lns_tile_set_is_complete (self->context.tiles) &&
          lns_overview_is_complete (self->overview);
 }
@@ -909,6 +905,7 @@ set_view (LnsTimeline *self, LnsView *view)
   g_signal_connect_object (self, "notify::scale-factor", G_CALLBACK (prepare_tiles), self,
                            G_CONNECT_SWAPPED);
   lns_theme_connect (G_CALLBACK (theme_changed_cb), self);
+  follow_rows (self);
   span_changed_cb (self);
   read_wanted (self);
 }
@@ -928,7 +925,8 @@ lns_timeline_dispose (GObject *object)
   g_clear_handle_id (&self->describing, g_source_remove);
   lns_job_cancel (&self->reading);
   lns_job_cancel (&self->pointer.finding);
-  lns_job_cancel (&self->projecting);
+  lns_glide_stop (&self->pointer.glide);
+  lns_job_cancel (&self->gpu_ranges.finding);
   g_clear_pointer (&self->words, lns_timeline_tooltip_free);
   GtkWidget *child;
   while ((child = gtk_widget_get_first_child (GTK_WIDGET (self))) != NULL)
@@ -947,6 +945,7 @@ lns_timeline_finalize (GObject *object)
   g_clear_object (&self->context.answer);
   g_clear_object (&self->context.view);
   g_free (self->context.waiting_text);
+  lns_row_state_clear (&self->row_state);
   g_array_unref (self->pinned_rows);
   g_array_unref (self->spans);
   G_OBJECT_CLASS (lns_timeline_parent_class)->finalize (object);
@@ -963,6 +962,8 @@ lns_timeline_class_init (LnsTimelineClass *klass)
   widget_class->measure = lns_timeline_measure;
   widget_class->snapshot = lns_timeline_snapshot;
   widget_class->css_changed = lns_timeline_css_changed;
+  rows_changed_signal = g_signal_new ("rows-changed", LNS_TYPE_TIMELINE, G_SIGNAL_RUN_LAST, 0, NULL,
+                                      NULL, NULL, G_TYPE_NONE, 0);
   g_type_ensure (LNS_TYPE_OVERVIEW);
   g_type_ensure (LNS_TYPE_RULER);
   gtk_widget_class_set_template_from_resource (widget_class,

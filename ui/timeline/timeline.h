@@ -6,14 +6,17 @@
 /* The timeline of a report: overview, ruler, pinned rows, rows. It shows an LnsView and changes it.
  *
  * Actions, for menus and keys (model/shortcuts.c): timeline.zoom-in, .zoom-out, .zoom-fit,
- * .zoom-to-selection, .zoom-to-event, .undo-zoom, .pan-left, .pan-right, .go-start, .go-end,
- * .expand-all, .collapse-all, .clear-selection, .copy-name. They are enabled while they can do
- * something. */
+ * .zoom-to-selection, .zoom-to-event, .undo-zoom, .redo-zoom, .pan-left, .pan-right, .go-start, .go-end,
+ * .expand-all, .collapse-all, .show-hidden, .reset-view, .clear-selection, .copy-name. They are enabled while they can do
+ * something.
+ *
+ * Signal "rows-changed" (): rows were folded, pinned, hidden, moved, or have another height. */
 
 #pragma once
 
 #include <gtk/gtk.h>
 
+#include "ui/model/kept-view.h"
 #include "ui/model/row-tree.h"
 #include "ui/model/view.h"
 
@@ -25,6 +28,12 @@ GtkWidget *lns_timeline_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The rows as they are now: until the timeline's next turn on the main loop. */
 const LnsRowTree *lns_timeline_get_tree (LnsTimeline *self);
+
+/* Gives the rows what was kept of them in VIEW, which is taken over. */
+void lns_timeline_restore_rows (LnsTimeline *self, LnsKeptView *view);
+
+/* Adds what is to be kept of the rows to VIEW. */
+void lns_timeline_tell_rows (LnsTimeline *self, LnsKeptView *view);
 
 /* Unfolds what ROW is below, scrolls it into view, and gives it the focus. */
 void lns_timeline_reveal_row (LnsTimeline *self, uint32_t row);
