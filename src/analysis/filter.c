@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/analysis/used.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
 #include "src/tables/lanes.h"
@@ -196,10 +197,6 @@ lns_filter_find_range (LnsTables *tables,
 
 /* ---- The time that is covered ---------------------------------------------------------------- */
 
-/* Meta keys of a part: its span. */
-#define START_KEY "part_start_ns"
-#define END_KEY   "part_end_ns"
-
 /* Those of a recording: where it began, and how long a time before its end it keeps. */
 #define BEGIN_KEY "start_ns"
 #define KEEP_KEY  "keep_ns"
@@ -216,15 +213,11 @@ set_time (LnsWriter *writer, const char *key, int64_t time_ns)
 LnsFilterSpan
 lns_filter_span (const LnsReport *report)
 {
-  const char *start = lns_report_meta (report, START_KEY), *end = lns_report_meta (report, END_KEY);
   LnsFilterSpan span = { INT64_MIN, lns_report_info (report)->end_ns, LNS_ID_NONE };
+  int64_t end_ns;
 
-  if (start != NULL && end != NULL)
-    {
-      const int64_t end_ns = strtoll (end, NULL, 10);
-      span.start_ns = strtoll (start, NULL, 10);
-      span.end_ns = end_ns < span.end_ns ? end_ns : span.end_ns;
-    }
+  if (lns_part_of_report (report, &span.start_ns, &end_ns) && end_ns < span.end_ns)
+    span.end_ns = end_ns;
   return span;
 }
 
@@ -282,32 +275,91 @@ typedef struct
   LnsReport *report;
   LnsWriter *writer;
   LnsFilterSpan span;
+  const bool *lanes;         /* by lane: whether it is there; or NULL: all are */
   bool is_cut;               /* what begins before the span is told from its start on */
   const atomic_bool *cancel; /* or NULL */
+  LnsProgressFunc progress;  /* or NULL */
+  void *progress_data;
+  uint32_t *lane_of; /* by lane of the old report: its id in the new one, or LNS_ID_NONE */
+  LnsUsed used;
+  bool is_noting; /* events are noted in `used`, not written */
 } Part;
+
+/* Whether PART has LANE. What was worked out of the ranges of a report is worked out of those of a part again. */
+static bool
+has_lane (const Part *part, uint32_t lane)
+{
+  return lns_report_lanes (part->report, NULL)[lane].kind != LNS_LANE_NVTX_PROJECTED &&
+         (part->lanes == NULL || part->lanes[lane]);
+}
+
+/* Copies the tracks and lanes that PART has. They keep their numbers where it has all of them. */
+static void
+copy_tracks (Part *part)
+{
+  uint32_t n_tracks, n_lanes;
+  const LnsTrack *tracks = lns_report_tracks (part->report, &n_tracks);
+  const LnsLane *lanes = lns_report_lanes (part->report, &n_lanes);
+  bool *is_there = lns_calloc (n_tracks, sizeof *is_there);
+  uint32_t *track_of = lns_calloc (n_tracks, sizeof *track_of);
+
+  part->lane_of = lns_calloc (n_lanes, sizeof *part->lane_of);
+  for (uint32_t i = 0; i < n_tracks; i++)
+    is_there[i] = part->lanes == NULL && tracks[i].kind != LNS_TRACK_NVTX_PROJECTED;
+  for (uint32_t i = 0; i < n_lanes; i++)
+    if (has_lane (part, i))
+      is_there[lanes[i].track] = true;
+  for (uint32_t i = 0; i < n_tracks; i++)
+    track_of[i] = is_there[i] ? lns_writer_add_track (part->writer, &tracks[i]) : LNS_ID_NONE;
+  for (uint32_t i = 0; i < n_lanes; i++)
+    {
+      LnsLane lane = lanes[i];
+      lane.track = track_of[lane.track];
+      part->lane_of[i] =
+          has_lane (part, i) ? lns_writer_add_lane (part->writer, &lane) : LNS_ID_NONE;
+    }
+  free (is_there);
+  free (track_of);
+}
 
 /* Copies what is defined, except meta values and losses. */
 static void
-copy_definitions (LnsReport *report, LnsWriter *writer)
+copy_definitions (Part *part)
 {
+  LnsReport *report = part->report;
+  LnsWriter *writer = part->writer;
+
   /* String 0 is there from the start; the others get the ids that they have, also where two are
    * equal, or one cannot be read. */
   for (uint32_t i = lns_writer_n_strings (writer); i < lns_report_n_strings (report); i++)
     {
       size_t size;
       const char *bytes = lns_report_string (report, i, &size);
+      if (part->used.has_string != NULL && !part->used.has_string[i])
+        size = 0;
       lns_writer_bytes (writer, size > 0 ? bytes : "?", size > 0 ? size : 1);
     }
   for (LnsDefinitionKind kind = LNS_DEFINITION_PROCESS; kind < LNS_N_DEFINITION_KINDS; kind++)
-    if (kind != LNS_DEFINITION_META && kind != LNS_DEFINITION_LOSS)
+    if (kind != LNS_DEFINITION_META && kind != LNS_DEFINITION_LOSS &&
+        kind != LNS_DEFINITION_TRACK && kind != LNS_DEFINITION_LANE &&
+        kind != LNS_DEFINITION_FRAME && kind != LNS_DEFINITION_CALL_NODE)
       lns_writer_repeat (writer, report, kind);
+  lns_used_define (&part->used, report, writer);
+  copy_tracks (part);
 }
 
 static void
-copy_event (const Part *part, uint32_t lane, LnsEvent event)
+copy_event (Part *part, uint32_t lane, LnsEvent event)
 {
   const int64_t start_ns = part->span.start_ns;
+  const LnsLaneKind kind = lns_report_lanes (part->report, NULL)[lane].kind;
 
+  if (part->is_noting)
+    {
+      lns_used_add (&part->used, part->report, kind, &event);
+      return;
+    }
+  lns_used_translate (&part->used, kind, &event);
   if (part->is_cut && event.start_ns < start_ns)
     {
       const int64_t end_ns = lns_sum (event.start_ns, event.duration_ns);
@@ -315,13 +367,13 @@ copy_event (const Part *part, uint32_t lane, LnsEvent event)
       event.start_ns = start_ns;
       event.flags |= LNS_EVENT_OPEN_START;
     }
-  lns_writer_append (part->writer, lane, &event);
+  lns_writer_append (part->writer, part->lane_of[lane], &event);
 }
 
 /* Copies the event before NEXT, the first one of LANE within PART, if it is a switch by which a thread began to wait that
  * still waits when PART begins. */
 static bool
-copy_wait (const Part *part, uint32_t lane, uint64_t next, LnsError *error)
+copy_wait (Part *part, uint32_t lane, uint64_t next, LnsError *error)
 {
   LnsEvent wait, after;
   int64_t end_ns;
@@ -346,7 +398,7 @@ copy_wait (const Part *part, uint32_t lane, uint64_t next, LnsError *error)
 
 /* Copies the events of LANE that overlap the span of PART: neighbours, as those of a lane do not overlap. */
 static bool
-copy_lane (const Part *part, uint32_t lane, LnsError *error)
+copy_lane (Part *part, uint32_t lane, LnsError *error)
 {
   LnsReport *report = part->report;
   uint64_t n_events = lns_report_lane_info (report, lane)->n_events, first;
@@ -370,7 +422,7 @@ copy_lane (const Part *part, uint32_t lane, LnsError *error)
       for (; i < chunk->n && (is_within = chunk->start_ns[i] <= part->span.end_ns); i++)
         copy_event (part, lane, lns_chunk_event (chunk, i));
       lns_go_on (part->cancel, &local);
-      if (lns_writer_waiting_bytes (part->writer) > COMMIT_BYTES)
+      if (!part->is_noting && lns_writer_waiting_bytes (part->writer) > COMMIT_BYTES)
         lns_writer_commit (part->writer, lns_report_info (report)->end_ns, &local);
       is_within = is_within && local.domain == LNS_ERROR_NONE;
     }
@@ -381,20 +433,41 @@ copy_lane (const Part *part, uint32_t lane, LnsError *error)
 
 /* Copies the events of all lanes. */
 static bool
-copy_lanes (const Part *part, LnsError *error)
+copy_lanes (Part *part, LnsError *error)
 {
+  const double n_events = (double)lns_report_info (part->report)->n_events;
   uint32_t n_lanes;
+  uint64_t n_seen = 0;
   bool good = true;
 
   lns_report_lanes (part->report, &n_lanes);
   for (uint32_t i = 0; good && i < n_lanes; i++)
-    if (part->span.process == LNS_ID_NONE ||
-        lns_track_of (part->report, i)->process == part->span.process)
-      {
-        good = copy_lane (part, i, error);
-        lns_writer_close_lane (part->writer, i);
-      }
+    {
+      if (part->progress != NULL && n_events > 0)
+        part->progress (fmin ((double)n_seen / n_events, 1), part->progress_data);
+      n_seen += lns_report_lane_info (part->report, i)->n_events;
+      if (!has_lane (part, i) || (part->span.process != LNS_ID_NONE &&
+                                  lns_track_of (part->report, i)->process != part->span.process))
+        continue;
+      good = copy_lane (part, i, error);
+      if (!part->is_noting)
+        lns_writer_close_lane (part->writer, part->lane_of[i]);
+    }
   return good;
+}
+
+/* Copies definitions and events of PART, and ends its report with STATE and END_NS. */
+static bool
+finish (Part *part, LnsState state, int64_t end_ns, LnsWriterCounts *ret_counts, LnsError *error)
+{
+  const bool good = copy_lanes (part, error);
+
+  free (part->lane_of);
+  lns_used_clear (&part->used);
+  if (good)
+    return lns_writer_finish_counted (part->writer, state, end_ns, ret_counts, error);
+  lns_writer_abandon (part->writer);
+  return false;
 }
 
 /* The writer of a report at PATH that has the clock of REPORT. MODE: see LnsWriterOptions. */
@@ -418,53 +491,54 @@ lns_filter_write (LnsReport *report,
                   const atomic_bool *cancel,
                   LnsError *error)
 {
-  const Part part = { report, create (report, path, 0, error), *span, false, cancel };
+  Part part = {
+    .report = report, .writer = create (report, path, 0, error), .span = *span, .cancel = cancel
+  };
 
   if (part.writer == NULL)
     return false;
-  copy_definitions (report, part.writer);
+  copy_definitions (&part);
   lns_writer_repeat (part.writer, report, LNS_DEFINITION_LOSS);
-  set_time (part.writer, START_KEY, span->start_ns);
-  set_time (part.writer, END_KEY, span->end_ns);
-  if (copy_lanes (&part, error))
-    return lns_writer_finish (part.writer, LNS_STATE_COMPLETE, lns_report_info (report)->end_ns,
-                              error);
-  lns_writer_abandon (part.writer);
-  return false;
+  set_time (part.writer, LNS_PART_START_KEY, span->start_ns);
+  set_time (part.writer, LNS_PART_END_KEY, span->end_ns);
+  return finish (&part, LNS_STATE_COMPLETE, lns_report_info (report)->end_ns, NULL, error);
 }
 
 /* ---- Cutting --------------------------------------------------------------------------------- */
 
-/* Copies what tells of the recording, and says in it that it was cut as CUT says. */
+/* Copies what tells of the recording, except the values of the two keys, which the part has itself. */
 static void
-copy_meta (LnsReport *report, LnsWriter *writer, const LnsFilterCut *cut)
+copy_meta (const Part *part, const char *start_key, const char *end_key)
 {
   const char *key, *value;
 
-  for (size_t i = 0; (key = lns_report_meta_at (report, "", i, &value)) != NULL; i++)
-    if (!lns_writer_has_meta (key) && strcmp (key, BEGIN_KEY) != 0)
-      lns_writer_set_meta (writer, key, value);
-  set_time (writer, BEGIN_KEY, cut->start_ns);
-  set_time (writer, KEEP_KEY, cut->keep_ns);
-  lns_writer_add_diagnostic (
-      writer,
-      &(LnsDiagnostic){ .code = lns_writer_string (writer, cut->code, strlen (cut->code)),
-                        .severity = LNS_SEVERITY_INFO,
-                        .time_ns = LNS_TIME_UNKNOWN,
-                        .process = LNS_ID_NONE,
-                        .text = lns_writer_string (writer, cut->text, strlen (cut->text)) });
+  for (size_t i = 0; (key = lns_report_meta_at (part->report, "", i, &value)) != NULL; i++)
+    if (!lns_writer_has_meta (key) && strcmp (key, start_key) != 0 && strcmp (key, end_key) != 0)
+      lns_writer_set_meta (part->writer, key, value);
 }
 
-/* Copies the losses that did not end before START_NS. */
 static void
-copy_losses (const LnsReport *report, LnsWriter *writer, int64_t start_ns)
+tell (LnsWriter *writer, const char *code, const char *text)
+{
+  lns_writer_add_diagnostic (
+      writer, &(LnsDiagnostic){ .code = lns_writer_string (writer, code, strlen (code)),
+                                .severity = LNS_SEVERITY_INFO,
+                                .time_ns = LNS_TIME_UNKNOWN,
+                                .process = LNS_ID_NONE,
+                                .text = lns_writer_string (writer, text, strlen (text)) });
+}
+
+/* Copies the losses that are not known to lie outside of the span of PART. */
+static void
+copy_losses (const Part *part)
 {
   uint32_t n;
-  const LnsLoss *losses = lns_report_losses (report, &n);
+  const LnsLoss *losses = lns_report_losses (part->report, &n);
 
   for (uint32_t i = 0; i < n; i++)
-    if (losses[i].last_ns == LNS_TIME_UNKNOWN || losses[i].last_ns >= start_ns)
-      lns_writer_add_loss (writer, &losses[i]);
+    if ((losses[i].last_ns == LNS_TIME_UNKNOWN || losses[i].last_ns >= part->span.start_ns) &&
+        (losses[i].first_ns == LNS_TIME_UNKNOWN || losses[i].first_ns <= part->span.end_ns))
+      lns_writer_add_loss (part->writer, &losses[i]);
 }
 
 /* Writes what CUT leaves of REPORT to PATH. */
@@ -477,21 +551,20 @@ write_cut (LnsReport *report,
            LnsError *error)
 {
   const LnsReportInfo *info = lns_report_info (report);
-  const Part part = { report,
-                      create (report, path, mode, error),
-                      { cut->start_ns, INT64_MAX, LNS_ID_NONE },
-                      true,
-                      NULL };
+  Part part = { .report = report,
+                .writer = create (report, path, mode, error),
+                .span = { cut->start_ns, INT64_MAX, LNS_ID_NONE },
+                .is_cut = true };
 
   if (part.writer == NULL)
     return false;
-  copy_definitions (report, part.writer);
-  copy_losses (report, part.writer, cut->start_ns);
-  copy_meta (report, part.writer, cut);
-  if (copy_lanes (&part, error))
-    return lns_writer_finish_counted (part.writer, info->state, info->end_ns, ret_counts, error);
-  lns_writer_abandon (part.writer);
-  return false;
+  copy_definitions (&part);
+  copy_losses (&part);
+  copy_meta (&part, BEGIN_KEY, KEEP_KEY);
+  set_time (part.writer, BEGIN_KEY, cut->start_ns);
+  set_time (part.writer, KEEP_KEY, cut->keep_ns);
+  tell (part.writer, cut->code, cut->text);
+  return finish (&part, info->state, info->end_ns, ret_counts, error);
 }
 
 bool
@@ -522,4 +595,65 @@ lns_filter_cut (const char *path,
     }
   lns_report_close (report);
   return good;
+}
+
+/* ---- Parts that are kept --------------------------------------------------------------------- */
+
+/* The state of a part of a report of STATE: it is finished, and lacks what the whole lacks. */
+static LnsState
+state_of_part (LnsState state)
+{
+  return state == LNS_STATE_RECORDING ? LNS_STATE_COMPLETE
+         : state == LNS_STATE_CUT_OFF ? LNS_STATE_RECOVERED
+                                      : state;
+}
+
+/* Finds out what the events of PART use. */
+static bool
+note_used (Part *part, LnsError *error)
+{
+  const LnsProgressFunc progress = part->progress;
+
+  lns_used_begin (&part->used, part->report);
+  if (part->used.node_of == NULL)
+    return true;
+  part->is_noting = true;
+  part->progress = NULL;
+  const bool good = copy_lanes (part, error);
+  part->is_noting = false;
+  part->progress = progress;
+  lns_used_end (&part->used, part->report);
+  return good;
+}
+
+bool
+lns_filter_keep (LnsReport *report, const LnsFilterPart *wanted, const char *path, LnsError *error)
+{
+  const LnsReportInfo *info = lns_report_info (report);
+  Part part = { .report = report,
+                .writer = create (report, path, wanted->mode, error),
+                .span = wanted->span,
+                .lanes = wanted->lanes,
+                .cancel = wanted->cancel,
+                .progress = wanted->progress,
+                .progress_data = wanted->progress_data };
+
+  if (part.writer == NULL)
+    return false;
+  if (!note_used (&part, error))
+    {
+      lns_used_clear (&part.used);
+      lns_writer_abandon (part.writer);
+      return false;
+    }
+  copy_definitions (&part);
+  copy_losses (&part);
+  copy_meta (&part, LNS_PART_START_KEY, LNS_PART_END_KEY);
+  set_time (part.writer, LNS_PART_START_KEY, part.span.start_ns);
+  set_time (part.writer, LNS_PART_END_KEY, part.span.end_ns);
+  for (unsigned i = 0; i < wanted->n_notes; i++)
+    tell (part.writer, wanted->notes[i].code, wanted->notes[i].text);
+  return finish (&part, state_of_part (info->state),
+                 part.span.end_ns < info->known_ns ? part.span.end_ns : info->known_ns, NULL,
+                 error);
 }

@@ -40,6 +40,34 @@ bool lns_filter_write (LnsReport *report,
                        const atomic_bool *cancel,
                        LnsError *error);
 
+/* A sentence of a part about itself: an information in its diagnostics. */
+typedef struct
+{
+  const char *code;
+  char text[256];
+} LnsFilterNote;
+
+/* A part of a report that is a report of its own. */
+typedef struct
+{
+  LnsFilterSpan span; /* both ends are within the report                                          */
+  const bool *lanes;  /* by lane of the report: whether the part has it; or NULL: it has all      */
+  const LnsFilterNote *notes;
+  unsigned n_notes;
+  unsigned mode; /* permissions, as in LnsWriterOptions                                */
+  const atomic_bool
+      *cancel;              /* or NULL                                                            */
+  LnsProgressFunc progress; /* or NULL; called on this thread                                     */
+  void *progress_data;
+} LnsFilterPart;
+
+/* Writes PART of REPORT to PATH, where nothing is: the events that overlap its span, at full length, as a duration is a fact
+ * that a shorter one would deny; all strings and definitions except tracks and lanes that it does not have; what tells of the
+ * recording; and the losses of its time. It knows its span (lns_part_of_report ()), so that nobody takes what is outside for
+ * idle. False and ERROR as lns_filter_write (). Memory: the strings and definitions. */
+bool
+lns_filter_keep (LnsReport *report, const LnsFilterPart *part, const char *path, LnsError *error);
+
 /* What is left of a report that a recording keeps its last seconds of. */
 typedef struct
 {
@@ -59,8 +87,8 @@ bool lns_filter_cut (const char *path,
                      bool *ret_is_cut,
                      LnsError *error);
 
-/* The time that REPORT covers: if it was written by lns_filter_write (), the part of its span in which the whole report was
- * recorded; else all until it ends. O(1). */
+/* The time that REPORT covers: if it is a part of another one (lns_part_of_report ()), the part of its span in which the whole report was
+ * recorded; else all until it ends. O(log meta values). */
 LnsFilterSpan lns_filter_span (const LnsReport *report);
 
 /* Finds when what a thread does from its last SWITCH on, an event of LANE in REPORT (LNS_LANE_SCHED), ends: running, when it

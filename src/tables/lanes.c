@@ -9,6 +9,7 @@
 
 #include "src/base/compare.h"
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
 
 bool
 lns_go_on (const atomic_bool *cancel, LnsError *error)
@@ -96,12 +97,26 @@ lns_process_is_of_profiler (LnsReport *report, uint32_t process)
   return has_program;
 }
 
+bool
+lns_part_of_report (const LnsReport *report, int64_t *ret_start_ns, int64_t *ret_end_ns)
+{
+  if (lns_report_meta (report, LNS_PART_START_KEY) == NULL ||
+      lns_report_meta (report, LNS_PART_END_KEY) == NULL)
+    return false;
+  *ret_start_ns = meta_ns (report, LNS_PART_START_KEY);
+  *ret_end_ns = meta_ns (report, LNS_PART_END_KEY);
+  return *ret_start_ns <= *ret_end_ns;
+}
+
 int64_t
 lns_recorded_ns (const LnsReport *report)
 {
   const LnsReportInfo *info = lns_report_info (report);
+  int64_t part_start_ns, part_end_ns;
   const int64_t keep_ns = meta_ns (report, "keep_ns");
   int64_t start_ns = meta_ns (report, "start_ns"), duration_ns;
+  if (lns_part_of_report (report, &part_start_ns, &part_end_ns))
+    return lns_difference (part_end_ns, part_start_ns);
   if (info->n_events > 0 && info->start_ns < start_ns)
     start_ns = info->start_ns;
   if (__builtin_sub_overflow (info->end_ns, start_ns, &duration_ns))

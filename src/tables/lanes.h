@@ -37,8 +37,16 @@ bool lns_read_lanes (LnsReport *report,
 /* How many events the lanes of KIND hold. O(lanes). */
 uint64_t lns_count_events (LnsReport *report, LnsLaneKind kind);
 
+/* Meta keys of a report that is a part of another one: its span, in ns of the report's clock. */
+#define LNS_PART_START_KEY "part_start_ns"
+#define LNS_PART_END_KEY   "part_end_ns"
+
+/* Whether REPORT is a part of another one. What is outside of its span, which RET_START_NS and RET_END_NS get, was left out, except
+ * for events that reach into it. O(log meta values). */
+bool lns_part_of_report (const LnsReport *report, int64_t *ret_start_ns, int64_t *ret_end_ns);
+
 /* How long a time REPORT tells of, in ns: from the start of collecting, which in imported reports is the first event or 0, or of the
- * last seconds that it keeps. O(log meta values). */
+ * last seconds that it keeps, or of the span that it is a part of. O(log meta values). */
 int64_t lns_recorded_ns (const LnsReport *report);
 
 /* Whether PROCESS, an instance, is none: PyTorch's profiler writes of itself under such names into its traces. */

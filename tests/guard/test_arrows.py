@@ -24,8 +24,10 @@ HOUSES = {
     "src/import": ["src/base", "src/store", "src/tables"],
     "src/export": ["src/base", "src/store", "src/tables"],
     "src/analysis": ["src/base", "src/store", "src/tables"],
-    "src/cli": ["src/base", "src/symbols", "src/store", "src/tables", "src/import", "src/export", "src/analysis", "capture/session"],
-    "ui": ["src/base", "src/store", "src/tables", "src/import", "src/export", "src/analysis"],
+    "src/extract": ["src/base", "src/store", "src/tables", "src/export", "src/analysis"],
+    "src/cli": ["src/base", "src/symbols", "src/store", "src/tables", "src/import", "src/export", "src/analysis", "src/extract",
+                "capture/session"],
+    "ui": ["src/base", "src/store", "src/tables", "src/import", "src/export", "src/analysis", "src/extract"],
 }
 # The rooms of a house, from the bottom to the top: each may include those before it. "." is the house's own folder.
 ROOMS = {

@@ -90,10 +90,12 @@ selecting_free (gpointer data)
 /* --- The span in view ---------------------------------------------------------------------- */
 
 /* From the first event to the end of the last: a report may go on for minutes after it. What a profiler tells of itself, of before the
- * program and after it, stretches nothing. */
+ * program and after it, stretches nothing. A part of a report is its span: events that reach into it say nothing of the time outside. */
 static void
 measure (LnsView *self)
 {
+  if (lns_part_of_report (self->report, &self->first_ns, &self->last_ns))
+    return;
   const LnsReportInfo *info = lns_report_info (self->report);
   int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
   bool has_profiler = false;

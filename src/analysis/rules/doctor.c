@@ -38,6 +38,7 @@ typedef struct
   const LnsProcess *processes;
   uint32_t n_lanes, n_processes;
   LNS_ARRAY (LnsFinding) findings;
+  bool is_part; /* of another report: what is not there may have been left out */
 } Patient;
 
 static __attribute__ ((format (printf, 5, 6))) void
@@ -177,7 +178,8 @@ look_for_gpu_rows (Patient *patient, LnsError *error)
   uint8_t *has_work = lns_calloc (patient->n_processes, 1);
   unsigned n_told = 0;
   bool good = true;
-  bool told = patient->info->state == LNS_STATE_RECORDING || /* they come behind their calls */
+  bool told = patient->is_part ||
+              patient->info->state == LNS_STATE_RECORDING || /* they come behind their calls */
               is_told (patient, "LNS-CUDA-00,LNS-CUDA-013,LNS-CUDA-014,LNS-CUDA-020");
   bool is_imported = lns_report_meta (patient->report, "imported_from") != NULL;
 
@@ -372,12 +374,18 @@ bool
 lns_doctor_examine (LnsReport *report, LnsFinding **ret_findings, size_t *ret_n, LnsError *error)
 {
   Patient patient = { .report = report, .info = lns_report_info (report) };
+  int64_t start_ns, end_ns;
+
+  patient.is_part = lns_part_of_report (report, &start_ns, &end_ns);
 
   patient.lanes = lns_report_lanes (report, &patient.n_lanes);
   patient.tracks = lns_report_tracks (report, NULL);
   patient.processes = lns_report_processes (report, &patient.n_processes);
-  look_for_events (&patient);
-  look_for_mpi (&patient);
+  if (!patient.is_part)
+    {
+      look_for_events (&patient);
+      look_for_mpi (&patient);
+    }
   look_for_losses (&patient);
   look_for_graphs (&patient);
   look_at_cpu_clock (&patient);

@@ -17,8 +17,9 @@
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/say.h"
 #include "src/cli/terminal/terminal.h"
-#include "src/export/place.h"
 #include "src/cli/terminal/language.h"
+#include "src/export/place.h"
+#include "src/extract/extract.h"
 
 /* Default of --filter-out: that of the script collapse_nsys_gpu_stacks.py of llm.c. */
 #define FILTER_OUT "validation"
@@ -35,6 +36,7 @@ typedef struct
   const char *lazy; /* "true", "false" or NULL */
   LnsOptionList tables;
   const char *times;
+  LnsOptionList processes, devices;
   bool ts_normalize;
   const char *ts_shift;
   bool separate_strings;
@@ -48,7 +50,7 @@ static const LnsOption options[] = {
   { LNS_SWITCH ("type", CHOICE, Values, type), .letter = 't', .value_name = "TYPE",
     .choices = "sqlite,jsonlines,csv,chrome,folded,svg,perf-script,pprof,speedscope,firefox,arrow,"
                "arrowdir,"
-               "parquetdir,info",
+               "parquetdir,rep,html,info",
     .open_choices = true, .default_text = "sqlite",
     .help = N_ (
         "Output format. `sqlite`: the tables of the nsys export; `jsonlines` (or `json`): one JSON "
@@ -58,7 +60,9 @@ static const LnsOption options[] = {
         "of the same; `perf-script`, `pprof`, `speedscope` and `firefox`: samples of CPUs and of "
         "Python with their call chains for these and other viewers; `arrow`: Arrow streams of "
         "all tables in one file; `arrowdir` and `parquetdir`: a folder with one file for each "
-        "table, written by pyarrow; `info`: the output of `lanescope info`.") },
+        "table, written by pyarrow; `rep`: a smaller report, of some of the time or of the rows; "
+        "`html`: a page for browsers with the answer of `lanescope why` and the timeline, which "
+        "needs no other file; `info`: the output of `lanescope info`.") },
   LNS_CLI_OUTPUT (Values,
                   N_ ("the report's name with the type's ending"),
                   N_ ("Write to PATH; - is the standard output, for formats that allow it.")),
@@ -78,7 +82,13 @@ static const LnsOption options[] = {
     .default_text = "all",
     .help =
         N_ ("Export only events that begin and end in this time, such as 1s/2s500ms (units: ns us "
-            "ms s m h). A colon at an end includes events that reach across it.") },
+            "ms s m h). A colon at an end includes events that reach across it, as `rep` and "
+            "`html` always do.") },
+  { LNS_SWITCH ("processes", LIST, Values, processes), .value_name = "PIDS", .default_text = "all",
+    .help = N_ ("For rep and html: keep only the rows of these processes, and those of CPUs.") },
+  { LNS_SWITCH ("devices", LIST, Values, devices), .value_name = "NUMBERS", .default_text = "all",
+    .help = N_ ("For rep and html: of the rows of GPUs, keep only those of these, by their CUDA "
+                "numbers.") },
   { LNS_SWITCH ("ts-normalize", BOOL, Values, ts_normalize), .default_text = "false",
     .help = N_ ("Count times from 1970 (UTC) instead of from the start of the recording.") },
   { LNS_SWITCH ("ts-shift", TEXT, Values, ts_shift), .value_name = "NS", .default_text = "0",
@@ -223,6 +233,7 @@ make_options (const Values *values,
 static void
 say_what_is_idle (const Values *values, const char *type)
 {
+#define PARTS   "rep,html"
 #define ROWS    "sqlite,jsonlines,json,csv,arrow,arrowdir,parquetdir"
 #define EVENTS  ROWS ",chrome"
 #define STACKS  "folded,svg"
@@ -236,7 +247,9 @@ say_what_is_idle (const Values *values, const char *type)
     { "append", values->append, "csv,arrowdir,parquetdir" },
     { "lazy", values->lazy != NULL, ROWS },
     { "tables", values->tables.n_items > 0, EVENTS "," STACKS },
-    { "times", values->times != NULL, EVENTS "," STACKS "," SAMPLES },
+    { "times", values->times != NULL, EVENTS "," STACKS "," SAMPLES "," PARTS },
+    { "processes", values->processes.n_items > 0, PARTS },
+    { "devices", values->devices.n_items > 0, PARTS },
     { "ts-normalize", values->ts_normalize, EVENTS ",perf-script" },
     { "ts-shift", values->ts_shift != NULL, EVENTS ",perf-script" },
     { "include-json", !values->include_json, EVENTS },
@@ -292,6 +305,75 @@ export_report (const Values *values, const LnsExportType *type, const char *inpu
   return good && lns_cli_flush (error);
 }
 
+/* Reads LIST, of numbers, into N new ones. False and ERROR where one is not a number. */
+static bool
+read_numbers (const LnsOptionList *list, const char *name, int32_t **ret_numbers, LnsError *error)
+{
+  *ret_numbers = lns_calloc (list->n_items, sizeof **ret_numbers);
+  for (size_t i = 0; i < list->n_items; i++)
+    {
+      char *end;
+      errno = 0;
+      long number = strtol (list->items[i], &end, 10);
+      if (end == list->items[i] || *end != '\0' || errno != 0 || number < 0 || number > INT32_MAX)
+        return lns_cli_usage (error, "--%s: “%s” is not a number", name, list->items[i]);
+      (*ret_numbers)[i] = (int32_t)number;
+    }
+  return true;
+}
+
+/* What VALUES want of a report. RET_WANTED borrows PIDS and DEVICES, which are to be freed whatever is returned. */
+static bool
+make_extract (const Values *values,
+              LnsExtract *ret_wanted,
+              int32_t **ret_pids,
+              int32_t **ret_devices,
+              LnsError *error)
+{
+  LnsExportTimes times = { .min_ns = INT64_MIN, .max_ns = INT64_MAX };
+
+  if ((values->times != NULL && !lns_export_times_parse (values->times, &times, error)) ||
+      !read_numbers (&values->processes, "processes", ret_pids, error) ||
+      !read_numbers (&values->devices, "devices", ret_devices, error))
+    return false;
+  ret_wanted->start_ns = times.min_ns;
+  ret_wanted->end_ns = times.max_ns;
+  ret_wanted->pids = *ret_pids;
+  ret_wanted->n_pids = values->processes.n_items;
+  ret_wanted->devices = (const uint32_t *)*ret_devices;
+  ret_wanted->n_devices = values->devices.n_items;
+  ret_wanted->overwrite = values->overwrite;
+  return true;
+}
+
+/* Writes a part of the report, or a page. */
+static bool
+extract (const Values *values, const LnsExtractType *type, const char *input, LnsError *error)
+{
+  LnsReport *report = lns_cli_open_report (input, error);
+  char *output = values->output != NULL
+                     ? lns_strdup (values->output)
+                     : lns_cli_replace_ending (input, lns_export_type_ending (type->place));
+  bool shows = !values->quiet && isatty (STDERR_FILENO) && report != NULL;
+  LnsExtract wanted = { .source = input,
+                        .cancel = lns_cli_catch_interrupt (),
+                        .progress = shows ? lns_cli_show_progress : NULL,
+                        .progress_data = output };
+  int32_t *pids = NULL, *devices = NULL;
+
+  bool good = report != NULL && make_extract (values, &wanted, &pids, &devices, error) &&
+              type->write (report, &wanted, output, error);
+  if (shows)
+    lns_cli_draw_nothing ();
+  if (good && !values->quiet && strcmp (output, "-") != 0)
+    lns_cli_tell_generated (stderr, output);
+  lns_report_close (report);
+  free (pids);
+  free (devices);
+  free (output);
+  return good && lns_cli_flush (error);
+}
+
 /* Removes the value true or false, which nsys has, from --quiet: the switch alone means true. Returns the new length
  * of ARGV. */
 static int
@@ -340,13 +422,15 @@ run (const LnsCommand *command, int argc, char **argv)
     return lns_cli_fail (&error);
   const char *name = values.type != NULL ? values.type : "sqlite";
   bool is_info = strcmp (name, "info") == 0;
-  const LnsExportType *type = is_info ? NULL : find_type (name, &error);
-  bool good = is_info || type != NULL;
+  const LnsExtractType *part = lns_extract_type_find (name);
+  const LnsExportType *type = is_info || part != NULL ? NULL : find_type (name, &error);
+  bool good = is_info || part != NULL || type != NULL;
   if (good)
     {
       say_what_is_idle (&values, name);
-      good = is_info ? export_info (&values, input, &exit_code, &error)
-                     : export_report (&values, type, input, &error);
+      good = is_info        ? export_info (&values, input, &exit_code, &error)
+             : part != NULL ? extract (&values, part, input, &error)
+                            : export_report (&values, type, input, &error);
     }
   lns_cli_clear_lists (command, &values);
   return good ? exit_code : lns_cli_fail (&error);

@@ -472,6 +472,18 @@ state_name (LnsState state)
   return names[state];
 }
 
+/* Prints which span of a recording the report is, if it is not all of it. */
+static void
+print_part (LnsReport *report)
+{
+  char from[LNS_FORMAT_SIZE], to[LNS_FORMAT_SIZE];
+  int64_t start_ns, end_ns;
+
+  if (lns_part_of_report (report, &start_ns, &end_ns))
+    printf ("part: from %s to %s\n", lns_format_duration_exact (start_ns, from),
+            lns_format_duration_exact (end_ns, to));
+}
+
 static void
 print_report (LnsReport *report, const char *path)
 {
@@ -500,6 +512,7 @@ print_report (LnsReport *report, const char *path)
     printf ("open: unknown: %s\n", error.message);
   printf ("lost: %" PRIu64 "\n", info->n_lost);
   printf ("duration: %s\n", lns_format_duration (lns_recorded_ns (report), duration));
+  print_part (report);
   print_time ("started", info->t0_realtime_ns);
   const char *keep = lns_report_meta (report, "keep_ns"),
              *kept = lns_report_meta (report, "keep_memory_bytes");
