@@ -6,6 +6,7 @@
 #include "src/extract/page-rows.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,12 +57,16 @@ text (const Builder *builder, uint32_t id)
   return lns_report_string (builder->report, id, NULL);
 }
 
-/* "python3 (4711)", or NAME alone where the number is made up. */
+/* "python3 (4711)", or NAME alone where it has the number, or that is made up. */
 static char *
 numbered (const char *name, int32_t number)
 {
-  return number >= LNS_FIRST_MADE_UP_ID ? lns_strdup (name)
-                                        : lns_asprintf ("%s (%" PRId32 ")", name, number);
+  char digits[16];
+
+  snprintf (digits, sizeof digits, "%" PRId32, number);
+  return number >= LNS_FIRST_MADE_UP_ID || strstr (name, digits) != NULL
+             ? lns_strdup (name)
+             : lns_asprintf ("%s (%s)", name, digits);
 }
 
 static char *
@@ -104,6 +109,25 @@ device_label (const Builder *builder, uint32_t device)
   return label;
 }
 
+/* What ranges of DOMAIN are called in a trace of PyTorch, where domains are its categories; or NULL. */
+static const char *
+category_label (const Builder *builder, const char *domain)
+{
+  static const struct
+  {
+    const char *category, *label;
+  } labels[] = { { "cpu_op", N_ ("Operators") },
+                 { "python_function", N_ ("Python functions") },
+                 { "user_annotation", N_ ("Annotations") },
+                 { "gpu_user_annotation", N_ ("Annotations on the GPU") } };
+
+  for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+    if (lns_report_meta (builder->report, "imported_from") != NULL &&
+        strcmp (domain, labels[i].category) == 0)
+      return _ (labels[i].label);
+  return NULL;
+}
+
 /* Of a row below a GPU or thread, or of one of a process itself. */
 static char *
 row_label (const Builder *builder, const Leaf *leaf)
@@ -126,9 +150,11 @@ row_label (const Builder *builder, const Leaf *leaf)
     return lns_asprintf (_ ("CPU %u"), (unsigned)track->number);
   if (track->name != 0)
     return lns_strdup (text (builder, track->name));
-  if (track->domain != LNS_ID_NONE && domains[track->domain].name != 0)
-    return lns_asprintf ("%s: %s", kind, text (builder, domains[track->domain].name));
-  return lns_strdup (kind);
+  if (track->domain == LNS_ID_NONE || domains[track->domain].name == 0)
+    return lns_strdup (kind);
+  const char *domain = text (builder, domains[track->domain].name);
+  const char *category = category_label (builder, domain);
+  return category != NULL ? lns_strdup (category) : lns_asprintf ("%s: %s", kind, domain);
 }
 
 /* ---- Order ------------------------------------------------------------------------------------ */
@@ -163,10 +189,11 @@ place (const Builder *builder, uint32_t lane)
   const LnsLane *it = &lns_report_lanes (builder->report, NULL)[lane];
   const bool is_marks = track->kind == LNS_TRACK_NVTX_MARKS;
   Leaf leaf = { .process = track->process,
-                .process_rank = track->kind == LNS_TRACK_CPU       ? 2
-                                : track->process == LNS_ID_NONE    ? 3
-                                : builder->has_gpu[track->process] ? 0
-                                                                   : 1,
+                .process_rank = track->kind == LNS_TRACK_CPU                                   ? 3
+                                : track->process == LNS_ID_NONE                                ? 4
+                                : lns_process_is_of_profiler (builder->report, track->process) ? 2
+                                : builder->has_gpu[track->process]                             ? 0
+                                                                                               : 1,
                 .strip = is_marks ? 1 << 20 : it->ordinal,
                 .lane = lane };
 
@@ -294,7 +321,8 @@ add_leaf (Builder *builder, const Leaf *leaf, const Leaf *before)
       LnsPageRow *row = add_row (
           builder, is_cpu ? lns_strdup (_ ("CPUs")) : process_label (builder, leaf->process), 0,
           true);
-      row->is_of_cpus = row->is_folded = is_cpu;
+      row->is_of_cpus = is_cpu;
+      row->is_folded = is_cpu || lns_process_is_of_profiler (builder->report, leaf->process);
       before = NULL;
     }
   if (before == NULL || !has_same_owner (before, leaf))

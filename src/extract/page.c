@@ -491,6 +491,36 @@ put_words (Page *page)
   put (page, "}");
 }
 
+/* Puts the time that is shown first: that of the events that are not a profiler's own, which may reach far beyond. */
+static void
+put_home (Page *page)
+{
+  const LnsFilterSpan *span = &page->selection.span;
+  int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+
+  for (size_t i = 0; i < page->rows.lanes.n; i++)
+    {
+      const uint32_t lane = page->rows.lanes.items[i].lane;
+      const LnsLaneInfo *info = lns_report_lane_info (page->report, lane);
+      if (lns_process_is_of_profiler (page->report, lns_track_of (page->report, lane)->process))
+        continue;
+      start_ns = info->start_ns < start_ns ? info->start_ns : start_ns;
+      end_ns = info->end_ns > end_ns ? info->end_ns : end_ns;
+    }
+  if (page->selection.is_cut || start_ns >= end_ns)
+    {
+      start_ns = span->start_ns;
+      end_ns = span->end_ns;
+    }
+  start_ns = start_ns > span->start_ns ? start_ns : span->start_ns;
+  end_ns = end_ns < span->end_ns ? end_ns : span->end_ns;
+  put (page, ",\"home\":[");
+  lns_export_put_integer (page->text, start_ns - span->start_ns);
+  put (page, ",");
+  lns_export_put_integer (page->text, end_ns - span->start_ns);
+  put (page, "]");
+}
+
 static bool
 put_data (Page *page, LnsError *error)
 {
@@ -502,6 +532,7 @@ put_data (Page *page, LnsError *error)
   put (page, "<script type=\"application/json\" id=\"data\">{\"format\":1");
   put_number (page, "start", page->selection.span.start_ns);
   put_number (page, "span", page->selection.span.end_ns - page->selection.span.start_ns);
+  put_home (page);
   put_words (page);
   put (page, ",\n\"lanes\":[");
   const bool good = put_lanes (page, places, &n, error);

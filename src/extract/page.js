@@ -182,6 +182,9 @@ function firstAfter(lane, time) {
   return low;
 }
 
+/* Whether event I of LANE says that its thread is not there. */
+const isAbsent = (lane, i) => lane.k === "state" && (!lane.color || lane.color[i] === 1);
+
 /* ---- Drawing ---------------------------------------------------------------------------------- */
 
 function fillOf(lane, i) {
@@ -244,6 +247,8 @@ function drawLane(context, lane, top, tall) {
   const names = [];
   for (let i = firstAfter(lane, from); i < lane.start.length && lane.start[i] <= to; i++) {
     const start = (lane.start[i] - from) * scale, wide = lane.length[i] * scale;
+    if (isAbsent(lane, i))
+      continue;
     if (lane.k === "sample" || (wide < 1 && lane.length[i] === 0)) {
       context.fillStyle = lane.k === "sample" ? colors.sample : fillOf(lane, i);
       context.fillRect(labels + start, top + tall / 3, 1, tall * 2 / 3);
@@ -542,6 +547,8 @@ function lookAt(lane, x) {
   for (let i = firstAfter(lane, time - near); i < lane.start.length && lane.start[i] <= time + near; i++) {
     const inside = lane.start[i] <= time && time <= lane.start[i] + lane.length[i];
     const inBest = best !== undefined && lane.start[best] <= time && time <= lane.start[best] + lane.length[best];
+    if (isAbsent(lane, i))
+      continue;
     if (best === undefined || inside > inBest || (inside === inBest && lane.length[i] > lane.length[best]))
       best = i;
   }
@@ -623,7 +630,7 @@ function seek() {
   wanted = pattern === "" ? null : data.names.map((name, i) => nameOf(i).toLowerCase().includes(pattern));
   let n = 0;
   for (const lane of wanted ? data.lanes : [])
-    if (lane.e && lane.k !== "state")
+    if (lane.e && lane.k !== "state" && lane.k !== "gap")
       n += unpack(lane).name.reduce((sum, name) => sum + (wanted[name] ? 1 : 0), 0);
   document.getElementById("found").textContent = wanted ? `${number(n, 9)} ${words.found}` : "";
   draw();
@@ -634,7 +641,7 @@ function goOn() {
   const middle = (from + to) / 2;
   let best = null;
   for (const lane of wanted ? data.lanes : [])
-    for (let i = 0; lane.e && lane.k !== "state" && i < lane.start.length; i++) {
+    for (let i = 0; lane.e && lane.k !== "state" && lane.k !== "gap" && i < lane.start.length; i++) {
       const start = lane.start[i], center = start + lane.length[i] / 2;
       const key = center > middle + 1 ? center : center + 2 * span;
       if (wanted[lane.name[i]] && (best === null || key < best.key))
@@ -660,4 +667,5 @@ darkness.addEventListener("change", () => {
 });
 new ResizeObserver(resize).observe(pane);
 layOut();
+show(...data.home);
 resize();
