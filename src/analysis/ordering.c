@@ -65,3 +65,33 @@ lns_order (void *items, size_t n, size_t size_bytes, int (*compare) (const void 
     memcpy (items, from, n * size_bytes);
   free (from != items ? from : to);
 }
+
+void
+lns_select (int64_t *values, size_t n, size_t k)
+{
+  size_t left = 0, right = n - 1;
+
+  while (left < right)
+    {
+      int64_t pivot = values[left + (right - left) / 2];
+      size_t i = left - 1, j = right + 1;
+      for (;;)
+        {
+          do
+            i++;
+          while (values[i] < pivot);
+          do
+            j--;
+          while (values[j] > pivot);
+          if (i >= j)
+            break;
+          int64_t value = values[i];
+          values[i] = values[j];
+          values[j] = value;
+        }
+      if (k <= j)
+        right = j;
+      else
+        left = j + 1;
+    }
+}

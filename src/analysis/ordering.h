@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "src/base/search.h"
 
@@ -15,6 +16,10 @@
  * again. */
 void
 lns_order (void *items, size_t n, size_t size_bytes, int (*compare) (const void *, const void *));
+
+/* Moves the N VALUES, of which there is at least one, so that number K (from 0) of them in order is at K, and none before it is greater.
+ * O(n) on average. */
+void lns_select (int64_t *values, size_t n, size_t k);
 
 /* How many of the N ITEMS of SIZE_BYTES, which are in the order of COMPARE, come before WANTED. O(log n). */
 static inline size_t

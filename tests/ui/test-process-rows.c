@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 
 #include "src/import/nsys/import.h"
-#include "ui/details/details-band.h"
+#include "src/analysis/facts/span-sums.h"
 #include "ui/model/row-tree.h"
 #include "ui/model/view.h"
 
@@ -133,7 +133,7 @@ shares_are_of_sums_that_end_at_the_greatest_number (void)
   const uint32_t all = row_of_kind (tree, LNS_ROW_ALL_STREAMS), kernels = all + 1;
   const LnsRowWant want = { kernels, LNS_FACET_BY_KERNEL };
   uint32_t lanes[8];
-  LnsDetailsBand band;
+  LnsSpanSums sums;
 
   LNS_CHECK_STR (lns_row_tree_row (tree, kernels)->label, "100.0% Kernels");
   const uint32_t n = lns_row_tree_wanted_lanes (tree, report, &want, lanes);
@@ -145,8 +145,10 @@ shares_are_of_sums_that_end_at_the_greatest_number (void)
   lns_facet_set_unref (set);
   set = lns_facet_set_new (report, lanes, n, LNS_FACET_BY_NOTHING, NULL, NULL);
   LNS_CHECK_INT (lns_facet_set_facets (set, NULL)->total_ns, INT64_MAX);
-  LNS_CHECK (lns_details_band (report, lanes, n, 0, INT64_MAX, &band, NULL, NULL));
-  LNS_CHECK_INT (band.busy_ns, INT64_MAX);
+  LNS_CHECK (lns_span_sums_make (report, &(LnsSpan){ 0, INT64_MAX }, 1, NULL, &sums, NULL));
+  LNS_CHECK_INT (sums.gpus.n, 1);
+  LNS_CHECK_INT (sums.gpus.items[0].ns, INT64_MAX);
+  lns_span_sums_clear (&sums);
   lns_facet_set_unref (set);
   lns_row_tree_unref (split);
   lns_row_tree_unref (tree);

@@ -895,15 +895,11 @@ lns_details_fields_new (LnsReport *report,
 
   self.decoder = decoder;
   uint32_t n, thread = lns_event_thread (report, lane, event);
-  add_times (&self);
+  /* Names first, then times. */
   add (&self, _ ("Kind"), g_strdup (lns_event_kind_name (kind)));
   if (track->domain != LNS_ID_NONE &&
       (track->device == LNS_ID_NONE || kind == LNS_LANE_NVTX_PROJECTED))
     add (&self, _ ("Domain"), lns_event_text_domain (report, track->domain));
-  add_own_fields (&self);
-  add_fields (&self, call_chain, G_N_ELEMENTS (call_chain));
-  add_fields (&self, attributes, G_N_ELEMENTS (attributes));
-  add_fields (&self, more_fields, G_N_ELEMENTS (more_fields));
   if (thread != LNS_ID_NONE)
     add (&self, _ ("Thread"), lns_event_text_thread (report, thread));
   if (lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD) >= 0)
@@ -913,11 +909,16 @@ lns_details_fields_new (LnsReport *report,
         add (&self, _ ("Ended by"), lns_event_text_thread (report, end_thread));
     }
   add (&self, _ ("Process"), lns_event_text_process (report, track->process));
+  add_times (&self);
+  add_own_fields (&self);
+  add_fields (&self, attributes, G_N_ELEMENTS (attributes));
+  add_fields (&self, more_fields, G_N_ELEMENTS (more_fields));
   if (kind == LNS_LANE_NVTX_PUSH_POP)
     add (&self, _ ("Depth"), g_strdup_printf ("%u", lns_report_lanes (report, &n)[lane].ordinal));
   add (&self, _ ("Notes"), notes_text (event->flags));
   add (&self, _ ("Event"),
        g_strdup_printf (_ ("%s of lane %u"), lns_format_unsigned (ordinal, number), lane));
+  add_fields (&self, call_chain, G_N_ELEMENTS (call_chain));
   return self.fields;
 }
 

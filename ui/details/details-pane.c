@@ -11,9 +11,9 @@
 #include "src/analysis/facts/thread-states.h"
 #include "src/base/format.h"
 #include "ui/details/alike.h"
-#include "ui/details/details-band.h"
 #include "ui/details/details-fields.h"
 #include "ui/details/details-report.h"
+#include "ui/details/span-box.h"
 #include "ui/model/answer.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
@@ -32,7 +32,6 @@ struct _LnsDetailsPane
   LnsPayloadDecoder *decoder; /* owned */
   GArray *fields;             /* owned; of the selected event, or NULL */
   LnsEvent event;             /* the selected one */
-  GCancellable *counting;     /* of the band's statistics under way, or NULL */
 
   LnsAnswer *answer; /* owned; of `view` */
 
@@ -43,8 +42,8 @@ struct _LnsDetailsPane
   GtkWidget *event_box;
   GtkLabel *name;
   GtkGrid *grid;
-  GtkWidget *band_box;
-  GtkGrid *band_grid;
+  AdwBin *span; /* of the selected time */
+  GtkLabel *keys;
 };
 
 G_DEFINE_FINAL_TYPE (LnsDetailsPane, lns_details_pane, ADW_TYPE_BIN)
@@ -85,10 +84,11 @@ set_line (GtkGrid *grid, int line, const char *title, const char *whole_text)
 static void
 update_state (LnsDetailsPane *self)
 {
-  gboolean any =
-      gtk_widget_get_visible (self->event_box) || gtk_widget_get_visible (self->band_box);
+  gboolean any = gtk_widget_get_visible (self->event_box) ||
+                 lns_view_get_time_selection (self->view, NULL, NULL);
 
   gtk_widget_set_visible (self->report_box, !any);
+  gtk_widget_set_visible (GTK_WIDGET (self->keys), any);
   gtk_widget_set_focusable (GTK_WIDGET (self), !any); /* else what is in it takes the focus */
 }
 
@@ -202,151 +202,51 @@ copy_cb (GtkWidget *widget, const char *action, GVariant *parameter)
   gdk_clipboard_set_content (gtk_widget_get_clipboard (widget), provider);
 }
 
-/* --- The selected time --------------------------------------------------------------------- */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
-typedef struct
-{
-  GArray *lanes; /* of uint32_t */
-  int64_t start_ns, end_ns;
-  gboolean is_one_row; /* whose events overlap only at different depths */
-  LnsDetailsBand band;
-  GError *error; /* or NULL */
-} Counting;
+/* Between a key and what it does. */
+#define NO_BREAK "\302\240"
 
+/* Which keys lead on from what is selected. */
 static void
-counting_free (gpointer data)
+show_keys (LnsDetailsPane *self)
 {
-  Counting *counting = data;
-  g_array_unref (counting->lanes);
-  g_clear_error (&counting->error);
-  g_free (counting);
-}
+  static const struct
+  {
+    const char *actions[2]; /* the second one may be NULL */
+    const char *words;
+  } hints[] = {
+    { { "timeline.go-to-other-end", NULL }, N_ ("other end") },
+    { { "timeline.previous-event", "timeline.next-event" }, N_ ("in the row") },
+    { { "timeline.previous-alike", "timeline.next-alike" }, N_ ("of this name") },
+    { { "timeline.next-idle", NULL }, N_ ("idle time") },
+    { { "timeline.next-step", NULL }, N_ ("step") },
+    { { "timeline.zoom-to-selection", NULL }, N_ ("zoom") },
+  };
+  GString *markup = g_string_new (NULL);
 
-static void
-count (LnsWorker *worker, gpointer data)
-{
-  Counting *counting = data;
-  lns_details_band (worker->report, (const uint32_t *)(void *)counting->lanes->data,
-                    counting->lanes->len, counting->start_ns, counting->end_ns, &counting->band,
-                    worker->cancellable, &counting->error);
-}
-
-static void
-show_band (LnsDetailsPane *self, const Counting *counting)
-{
-  const LnsDetailsBand *band = &counting->band;
-  char text[LNS_FORMAT_SIZE], more[LNS_FORMAT_SIZE];
-  int line = 4; /* below from, to, duration and row */
-
-  set_line (self->band_grid, line++, _ ("Events"), lns_format_unsigned (band->n_events, text));
-  set_line (self->band_grid, line++, _ ("Start within it"),
-            lns_format_unsigned (band->n_started, text));
-  if (band->n_events == 0)
+  for (size_t i = 0; i < G_N_ELEMENTS (hints); i++)
     {
-      cut_lines (self->band_grid, line);
-      return;
+      g_string_append (markup, i > 0 ? "   " : "");
+      for (size_t a = 0; a < G_N_ELEMENTS (hints[i].actions); a++)
+        {
+          guint key = 0;
+          GdkModifierType modifiers;
+          if (hints[i].actions[a] == NULL)
+            continue;
+          g_auto (GStrv) keys = g_strsplit (lns_shortcuts_keys (hints[i].actions[a]), " ", 2);
+          gtk_accelerator_parse (keys[0], &key, &modifiers);
+          g_autofree char *label = gtk_accelerator_get_label (key, modifiers);
+          g_autofree char *escaped = g_markup_escape_text (label, -1);
+          g_string_append_printf (markup, "<b>%s</b>" NO_BREAK, escaped);
+        }
+      g_auto (GStrv) words = g_strsplit (_ (hints[i].words), " ", -1);
+      g_autofree char *joined = g_strjoinv (NO_BREAK, words);
+      g_autofree char *escaped = g_markup_escape_text (joined, -1);
+      g_string_append (markup, escaped);
     }
-  if (counting->is_one_row && counting->end_ns > counting->start_ns)
-    {
-      double span_ns = (double)(counting->end_ns - counting->start_ns);
-      g_autofree char *busy =
-          g_strdup_printf ("%s (%s %%)", lns_format_duration (band->busy_ns, text),
-                           lns_format_fixed (100 * (double)band->busy_ns / span_ns, 1, more));
-      set_line (self->band_grid, line++, _ ("Covered"), busy);
-    }
-  g_autofree char *name =
-      lns_event_text_string (lns_view_get_report (self->view), band->longest_name, true);
-  g_autofree char *longest = g_strconcat (lns_format_duration_exact (band->longest_ns, more),
-                                          *name != '\0' ? ", " : "", name, NULL);
-  set_line (self->band_grid, line++, _ ("Longest event"), longest);
-  cut_lines (self->band_grid, line);
-}
-
-static void
-counted_cb (gpointer job, gpointer owner)
-{
-  const Counting *counting = job;
-  LnsDetailsPane *self = owner;
-  if (counting->error == NULL)
-    show_band (self, counting);
-  else
-    {
-      set_line (self->band_grid, 4, _ ("Events"), counting->error->message);
-      cut_lines (self->band_grid, 5);
-    }
-}
-
-static const LnsJobFuncs count_funcs = { count, counted_cb, counting_free };
-
-/* The row whose events are counted: that of the selected event, or else of the hovered one. */
-static const LnsTrack *
-counted_track (LnsDetailsPane *self)
-{
-  LnsReport *report = lns_view_get_report (self->view);
-  LnsEventId id = lns_view_get_selected_event (self->view, NULL);
-  if (id.lane == LNS_ID_NONE)
-    id = lns_view_get_hovered_event (self->view);
-  return id.lane != LNS_ID_NONE ? lns_event_track (report, id.lane) : NULL;
-}
-
-/* The lanes of TRACK, or all. */
-static GArray *
-lanes_of (LnsReport *report, const LnsTrack *track)
-{
-  uint32_t n_lanes, n_tracks;
-  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
-  const LnsTrack *tracks = lns_report_tracks (report, &n_tracks);
-  GArray *chosen = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  for (uint32_t lane = 0; lane < n_lanes; lane++)
-    if (track == NULL ? lanes[lane].kind != LNS_LANE_NVTX_PROJECTED
-                      : lanes[lane].track < n_tracks && &tracks[lanes[lane].track] == track)
-      g_array_append_val (chosen, lane);
-  return chosen;
-}
-
-/* The name of the row whose events are counted. */
-static char *
-counted_text (LnsReport *report, const LnsTrack *track)
-{
-  if (track == NULL)
-    return g_strdup (_ ("all rows"));
-  g_autofree char *domain = track->domain != LNS_ID_NONE
-                                ? lns_event_text_domain (report, track->domain)
-                                : g_strdup (lns_track_label (track->kind));
-  g_autofree char *owner = track->thread != LNS_ID_NONE
-                               ? lns_event_text_thread (report, track->thread)
-                               : lns_event_text_process (report, track->process);
-  return g_strdup_printf ("%s, %s", domain, owner);
-}
-
-static void
-update_band (LnsDetailsPane *self)
-{
-  LnsReport *report = lns_view_get_report (self->view);
-  int64_t start_ns, end_ns;
-  char duration[LNS_FORMAT_SIZE];
-  gboolean has_band = lns_view_get_time_selection (self->view, &start_ns, &end_ns);
-
-  lns_job_cancel (&self->counting);
-  gtk_widget_set_visible (self->band_box, has_band);
-  if (!has_band)
-    return;
-  const LnsTrack *track = counted_track (self);
-  g_autofree char *counted = counted_text (report, track);
-  g_autofree char *start = lns_event_text_time (start_ns);
-  g_autofree char *end = lns_event_text_time (end_ns);
-  set_line (self->band_grid, 0, _ ("From"), start);
-  set_line (self->band_grid, 1, _ ("To"), end);
-  set_line (self->band_grid, 2, _ ("Duration"),
-            lns_format_duration_exact (end_ns - start_ns, duration));
-  set_line (self->band_grid, 3, _ ("Row"), counted);
-
-  Counting *counting = g_new0 (Counting, 1);
-  counting->lanes = lanes_of (report, track);
-  counting->start_ns = start_ns;
-  counting->end_ns = end_ns;
-  counting->is_one_row = track != NULL && track->kind != LNS_TRACK_NVTX_START_END;
-  lns_job_start (&self->counting, self->view, &count_funcs, counting, self);
+  gtk_label_set_markup (self->keys, markup->str);
+  g_string_free (markup, TRUE);
 }
 
 /* --- The report ---------------------------------------------------------------------------- */
@@ -382,14 +282,12 @@ static void
 event_selected_cb (LnsView *view, gboolean reveal, LnsDetailsPane *self)
 {
   update_event (self);
-  update_band (self);
   update_state (self);
 }
 
 static void
 time_selection_cb (LnsView *view, LnsDetailsPane *self)
 {
-  update_band (self);
   update_state (self);
 }
 
@@ -401,6 +299,8 @@ lns_details_pane_new (LnsView *view)
   self->view = g_object_ref (view);
   self->decoder = lns_payload_decoder_new (lns_view_get_report (view));
   gtk_box_append (GTK_BOX (self->event_box), lns_alike_new (view));
+  adw_bin_set_child (self->span, lns_span_box_new (view));
+  show_keys (self);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
   g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (time_selection_cb), self, 0);
   self->answer = lns_answer_of (view);
@@ -416,7 +316,6 @@ lns_details_pane_dispose (GObject *object)
 {
   LnsDetailsPane *self = LNS_DETAILS_PANE (object);
 
-  lns_job_cancel (&self->counting);
   g_clear_pointer (&self->fields, g_array_unref);
   g_clear_pointer (&self->decoder, lns_payload_decoder_free);
   g_clear_object (&self->answer);
@@ -439,8 +338,8 @@ lns_details_pane_class_init (LnsDetailsPaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, event_box);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, name);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, grid);
-  gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, band_box);
-  gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, band_grid);
+  gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, span);
+  gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, keys);
   gtk_widget_class_install_action (widget_class, "details.copy", NULL, copy_cb);
   lns_shortcuts_add_to_class (widget_class, "details.");
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "src/analysis/stats/range-medians.h"
+#include "src/analysis/ordering.h"
 #include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
@@ -175,37 +176,6 @@ look_at (void *data, unsigned worker, uint32_t family, const LnsChunk *chunk)
     }
 }
 
-/* Moves the K-th least of N values to VALUES[K], with none greater before it (Hoare's selection). */
-static void
-select_value (int64_t *values, uint64_t n, uint64_t k)
-{
-  uint64_t left = 0, right = n - 1;
-
-  while (left < right)
-    {
-      int64_t pivot = values[left + (right - left) / 2];
-      uint64_t i = left - 1, j = right + 1;
-      for (;;)
-        {
-          do
-            i++;
-          while (values[i] < pivot);
-          do
-            j--;
-          while (values[j] > pivot);
-          if (i >= j)
-            break;
-          int64_t value = values[i];
-          values[i] = values[j];
-          values[j] = value;
-        }
-      if (k <= j)
-        right = j;
-      else
-        left = j + 1;
-    }
-}
-
 static void
 select_collected (Search *search, uint32_t group)
 {
@@ -215,7 +185,7 @@ select_collected (Search *search, uint32_t group)
   uint64_t upper = upper_rank (numbers) - selection->below,
            lower = lower_rank (numbers) - selection->below;
 
-  select_value (values, selection->inside, upper);
+  lns_select (values, selection->inside, upper);
   int64_t lower_value = values[upper];
   if (lower != upper)
     {
