@@ -5,11 +5,13 @@
 
 /* What happened in parts of a report, against a walk over every event. */
 
-#include "src/analysis/facts/span-sums.h"
+#include "src/analysis/facts/span-compare.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/analysis/ordering.h"
+#include "src/base/plain-name.h"
 #include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
 
@@ -131,6 +133,57 @@ sums_are_those_of_the_events (void)
 }
 
 static void
+parts_are_told_side_by_side (void)
+{
+  const char *path = fixture_path ("parts.rep");
+  LnsWriter *writer = fixture_writer (path);
+  const uint32_t lane = fixture_lane (writer, LNS_LANE_NVTX_PUSH_POP);
+  const char *const names[] = { "layer 1", "load", "layer 2", "load", "save" };
+  static const int64_t times[][2] = { { 0, 10 }, { 10, 30 }, { 100, 17 }, { 120, 5 }, { 130, 1 } };
+  const LnsSpan spans[2] = { { 0, 100 }, { 100, 200 } };
+  LnsSpanParts parts;
+
+  for (size_t i = 0; i < 5; i++)
+    lns_writer_append (
+        writer, lane,
+        &(LnsEvent){ .start_ns = times[i][0],
+                     .duration_ns = times[i][1],
+                     .name = lns_writer_string (writer, names[i], strlen (names[i])) });
+  fixture_finish (writer, 0);
+  LnsReport *report = fixture_open (path, NULL);
+  LNS_CHECK (lns_span_compare (report, spans, NULL, &parts, NULL));
+  LNS_CHECK_INT (parts.n, 3);
+  LNS_CHECK_STR (lns_report_string (report, parts.items[0].name, NULL), "load");
+  LNS_CHECK_INT (parts.items[0].ns[0], 30);
+  LNS_CHECK_INT (parts.items[0].ns[1], 5);
+  /* Numbered ones are one part. */
+  LNS_CHECK_INT (parts.items[1].ns[0], 10);
+  LNS_CHECK_INT (parts.items[1].ns[1], 17);
+  LNS_CHECK_INT (parts.items[1].n[0], 1);
+  LNS_CHECK_INT (parts.items[2].ns[0], 0);
+  LNS_CHECK_INT (parts.items[2].ns[1], 1);
+  lns_array_clear (&parts);
+  lns_report_close (report);
+}
+
+static void
+plain_names_have_no_counts (void)
+{
+  static const char *const pairs[][2] = { { "step 12", "step " },
+                                          { "ProfilerStep#101", "ProfilerStep#" },
+                                          { "layers.3.attn", "layers..attn" },
+                                          { "sgemm_128x64", "sgemm_128x64" },
+                                          { "", "" } };
+  char plain[LNS_PLAIN_NAME_SIZE];
+
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    {
+      const size_t n = lns_plain_name (pairs[i][0], strlen (pairs[i][0]), plain);
+      LNS_CHECK (n == strlen (pairs[i][1]) && memcmp (plain, pairs[i][1], n) == 0);
+    }
+}
+
+static void
 a_cancelled_sum_is_empty (void)
 {
   LnsReport *report = report_of_lanes ();
@@ -168,6 +221,8 @@ int
 main (void)
 {
   LNS_TEST (sums_are_those_of_the_events);
+  LNS_TEST (parts_are_told_side_by_side);
+  LNS_TEST (plain_names_have_no_counts);
   LNS_TEST (a_cancelled_sum_is_empty);
   LNS_TEST (selected_values_are_in_order);
   return lns_tap_done ();

@@ -12,7 +12,6 @@
 #include "src/tables/lanes.h"
 #include "ui/details/name-bar.h"
 #include "ui/model/answer.h"
-#include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
 #include "ui/model/lane-look.h"
@@ -175,28 +174,18 @@ show_devices (LnsSpanBox *self, int line, const LnsSpanSums *sums, const LnsSpan
 }
 
 static unsigned
-hue_of (LnsSpanBox *self, const LnsSpanName *name, LnsNames names)
+hue_of (LnsSpanBox *self, const LnsSpanName *name)
 {
   LnsReport *report = lns_view_get_report (self->view);
   size_t size_bytes;
   unsigned hue;
   const char *bytes = lns_report_string (report, name->name, &size_bytes);
 
-  if (lns_lane_find_hue (lns_report_lanes (report, NULL)[name->lane].kind, bytes, size_bytes, &hue))
-    return hue;
-  bytes = lns_event_short_name (names, bytes, &size_bytes);
-  return self->hues != NULL ? lns_hues_get (self->hues, bytes, size_bytes) : 0;
-}
-
-/* How names of the lane of NAME are shortened. */
-static LnsNames
-names_of (LnsReport *report, const LnsSpanName *name)
-{
   const LnsLaneKind kind = lns_report_lanes (report, NULL)[name->lane].kind;
-
-  return kind == LNS_LANE_CUDA_KERNEL ? LNS_NAMES_KERNELS
-         : kind == LNS_LANE_CUDA_API  ? LNS_NAMES_CALLS
-                                      : LNS_NAMES_OWN;
+  if (lns_lane_find_hue (kind, bytes, size_bytes, &hue))
+    return hue;
+  bytes = lns_event_short_name (lns_event_names (kind), bytes, &size_bytes);
+  return self->hues != NULL ? lns_hues_get (self->hues, bytes, size_bytes) : 0;
 }
 
 /* Replaces the bars of BOX, which TITLE stands above, by those of NAMES. The longest has all the room. */
@@ -214,19 +203,12 @@ show_names (LnsSpanBox *self, GtkLabel *title, GtkBox *box, const LnsSpanNames *
   for (size_t i = 0; i < names->n; i++)
     {
       const LnsSpanName *name = &names->items[i];
-      const LnsNames sort = names_of (report, name);
-      size_t size_bytes;
-      const char *whole = lns_report_string (report, name->name, &size_bytes),
-                 *bytes = lns_event_short_name (sort, whole, &size_bytes);
-      g_autofree char *text = size_bytes > 0
-                                  ? lns_display_text (bytes, size_bytes, TRUE)
-                                  : g_strdup (lns_event_text_nameless (report, name->lane));
+      g_autofree char *text = lns_event_text_name (report, name->lane, name->name);
       /* Translators: a name, and how many events have it */
       g_autofree char *count =
           g_strdup_printf (_ ("%s × %s"), text, lns_format_unsigned (name->n, n));
-      GtkWidget *bar =
-          lns_name_bar_new (count, (double)name->ns / (double)names->items[0].ns,
-                            lns_format_duration (name->ns, time), hue_of (self, name, sort));
+      GtkWidget *bar = lns_name_bar_new (count, (double)name->ns / (double)names->items[0].ns,
+                                         lns_format_duration (name->ns, time), hue_of (self, name));
       if (name->n > 1 && name->p99_ns > 0)
         {
           /* Translators: percentiles of how long events take */

@@ -63,6 +63,26 @@ lns_event_text_nameless (LnsReport *report, uint32_t lane)
                                                                     : _ ("(no name)");
 }
 
+LnsNames
+lns_event_names (LnsLaneKind kind)
+{
+  return kind == LNS_LANE_CUDA_KERNEL ? LNS_NAMES_KERNELS
+         : kind == LNS_LANE_CUDA_API  ? LNS_NAMES_CALLS
+                                      : LNS_NAMES_OWN;
+}
+
+char *
+lns_event_text_name (LnsReport *report, uint32_t lane, uint32_t id)
+{
+  size_t size_bytes;
+  const char *whole = lns_report_string (report, id, &size_bytes);
+  const char *name = lns_event_short_name (
+      lns_event_names (lns_report_lanes (report, NULL)[lane].kind), whole, &size_bytes);
+
+  return size_bytes > 0 ? lns_display_text (name, size_bytes, TRUE)
+                        : g_strdup (lns_event_text_nameless (report, lane));
+}
+
 char *
 lns_event_text_process (LnsReport *report, uint32_t process)
 {

@@ -24,6 +24,9 @@ typedef enum
 /* Returns the part of NAME to show, and sets *SIZE_BYTES, the size of NAME, to the size of that part. O(size). */
 const char *lns_event_short_name (LnsNames names, const char *name, size_t *size_bytes);
 
+/* How names of events in lanes of KIND are shortened. */
+LnsNames lns_event_names (LnsLaneKind kind);
+
 /* The kind of event in lanes of KIND: "Kernel". Translated; static. NULL if KIND is not known. */
 const char *lns_event_kind_name (LnsLaneKind kind);
 
@@ -47,6 +50,9 @@ char *lns_event_text_payload (LnsReport *report, LnsPayloadType type, uint64_t b
 
 /* "18.796806841 s": all nine digits, so that times below each other can be compared. */
 char *lns_event_text_time (int64_t time_ns);
+
+/* The name ID of events of LANE, shortened as those of their kind are; what stands for it where they have none. */
+char *lns_event_text_name (LnsReport *report, uint32_t lane, uint32_t id);
 
 /* The text to show in place of the name for an event of LANE without a name. Static. */
 const char *lns_event_text_nameless (LnsReport *report, uint32_t lane);

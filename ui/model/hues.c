@@ -6,41 +6,21 @@
 #include "ui/model/hues.h"
 
 #include <glib.h>
-#include <string.h>
 
 #include "src/base/hash.h"
+#include "src/base/plain-name.h"
 #include "ui/model/event-text.h"
 #include "ui/model/palette.h"
 
 #define MAX_STRINGS (1u << 16)
 
-/* Longer names have their hue by their beginning. */
-#define MAX_NAME_BYTES 256
-
-/* Whether the digit at NAME[I] belongs to a number that tells one of many apart: "step 12", "ProfilerStep#101", "aten::add, seq = 17",
- * "layers.3.attn"; not one of what it is, as in "sgemm_128x64". */
-static gboolean
-is_count (const char *name, size_t i, gboolean was_count)
-{
-  return g_ascii_isdigit (name[i]) &&
-         (was_count || i == 0 || (name[i - 1] != '\0' && strchr (" #=.:([", name[i - 1]) != NULL));
-}
-
-/* By the name without such numbers, so that a step, a layer or a call has the colour of the others, in each report and rank. */
+/* By the plain name, so that a step, a layer or a call has the colour of the others, in each report and rank. */
 static gpointer
 key_of (const char *name, size_t size_bytes)
 {
-  char plain[MAX_NAME_BYTES];
-  size_t n = 0;
-  gboolean was_count = FALSE;
+  char plain[LNS_PLAIN_NAME_SIZE];
+  const size_t n = lns_plain_name (name, size_bytes, plain);
 
-  size_bytes = MIN (size_bytes, MAX_NAME_BYTES);
-  for (size_t i = 0; i < size_bytes; i++)
-    {
-      was_count = is_count (name, i, was_count);
-      if (!was_count)
-        plain[n++] = name[i];
-    }
   return GSIZE_TO_POINTER ((gsize)lns_hash (plain, n));
 }
 

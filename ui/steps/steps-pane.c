@@ -10,16 +10,21 @@
 #include <string.h>
 
 #include "ui/model/answer.h"
+#include "ui/steps/step-chart.h"
+#include "ui/steps/step-parts.h"
 #include "ui/table/result-view.h"
 
 struct _LnsStepsPane
 {
   AdwBin parent_instance;
 
+  LnsView *view;     /* owned */
   LnsAnswer *answer; /* owned */
   GtkStack *stack;   /* pages "text", "table" */
   GtkWidget *text, *ask;
   LnsResultView *table;
+  LnsStepChart *chart;
+  LnsStepParts *parts;
 };
 
 G_DEFINE_FINAL_TYPE (LnsStepsPane, lns_steps_pane, ADW_TYPE_BIN)
@@ -60,6 +65,40 @@ result_of (const LnsWhy *why)
   return result;
 }
 
+/* The step that the selected time is in, or else the slowest. */
+static size_t
+chosen_step (LnsStepsPane *self, const LnsWhySteps *steps)
+{
+  int64_t start_ns, end_ns;
+  size_t slowest = 0;
+  const gboolean has_band = lns_view_get_time_selection (self->view, &start_ns, &end_ns);
+
+  for (size_t i = 0; i < steps->all.n; i++)
+    {
+      const LnsStep *step = &steps->all.items[i], *longest = &steps->all.items[slowest];
+      const int64_t middle_ns = has_band ? start_ns + (end_ns - start_ns) / 2 : 0;
+      if (has_band && step->start_ns <= middle_ns && middle_ns < step->end_ns)
+        return i;
+      if (lns_difference (step->end_ns, step->start_ns) >
+          lns_difference (longest->end_ns, longest->start_ns))
+        slowest = i;
+    }
+  return slowest;
+}
+
+/* Compares the step that is selected, once somebody looks. */
+static void
+compare (LnsStepsPane *self)
+{
+  const LnsWhy *why = lns_answer_get_why (self->answer);
+
+  if (why == NULL || why->steps.all.n < 2 || !gtk_widget_get_mapped (GTK_WIDGET (self)))
+    return;
+  const size_t step = chosen_step (self, &why->steps);
+  lns_step_chart_mark (self->chart, step);
+  lns_step_parts_show (self->parts, step);
+}
+
 static void
 changed_cb (LnsAnswer *answer, LnsStepsPane *self)
 {
@@ -71,6 +110,8 @@ changed_cb (LnsAnswer *answer, LnsStepsPane *self)
     {
       lns_result_view_set (self->table, result_of (why));
       gtk_stack_set_visible_child_name (self->stack, "table");
+      gtk_widget_set_visible (GTK_WIDGET (self->parts), why->steps.all.n > 1);
+      compare (self);
       return;
     }
   gtk_label_set_text (GTK_LABEL (self->text),
@@ -81,14 +122,43 @@ changed_cb (LnsAnswer *answer, LnsStepsPane *self)
   gtk_stack_set_visible_child_name (self->stack, "text");
 }
 
+/* The chart, and below it the steps beside the parts of one. */
+static GtkWidget *
+page_new (LnsStepsPane *self)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0),
+            *paned = g_object_new (GTK_TYPE_PANED, "start-child", self->table, "end-child",
+                                   self->parts, "vexpand", TRUE, NULL);
+
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->chart), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  _ ("Durations of the steps"), -1);
+  gtk_widget_add_css_class (GTK_WIDGET (self->chart), "step-chart");
+  gtk_widget_add_css_class (paned, "panes");
+  gtk_box_append (GTK_BOX (box), GTK_WIDGET (self->chart));
+  gtk_box_append (GTK_BOX (box), paned);
+  return box;
+}
+
+static void
+lns_steps_pane_map (GtkWidget *widget)
+{
+  GTK_WIDGET_CLASS (lns_steps_pane_parent_class)->map (widget);
+  compare (LNS_STEPS_PANE (widget));
+}
+
 GtkWidget *
 lns_steps_pane_new (LnsView *view)
 {
   LnsStepsPane *self = g_object_new (LNS_TYPE_STEPS_PANE, NULL);
 
+  self->view = g_object_ref (view);
   self->answer = lns_answer_of (view);
   self->table = LNS_RESULT_VIEW (lns_result_view_new (view, _ ("Steps")));
-  gtk_stack_add_named (self->stack, GTK_WIDGET (self->table), "table");
+  self->chart = LNS_STEP_CHART (lns_step_chart_new (self->answer));
+  self->parts = LNS_STEP_PARTS (lns_step_parts_new (view, self->answer));
+  gtk_stack_add_named (self->stack, page_new (self), "table");
+  g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (compare), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (self->answer, "changed", G_CALLBACK (changed_cb), self, 0);
   g_signal_connect_object (self->ask, "clicked", G_CALLBACK (lns_answer_ask), self->answer,
                            G_CONNECT_SWAPPED);
@@ -100,6 +170,7 @@ static void
 lns_steps_pane_dispose (GObject *object)
 {
   g_clear_object (&LNS_STEPS_PANE (object)->answer);
+  g_clear_object (&LNS_STEPS_PANE (object)->view);
   G_OBJECT_CLASS (lns_steps_pane_parent_class)->dispose (object);
 }
 
@@ -107,6 +178,7 @@ static void
 lns_steps_pane_class_init (LnsStepsPaneClass *klass)
 {
   G_OBJECT_CLASS (klass)->dispose = lns_steps_pane_dispose;
+  GTK_WIDGET_CLASS (klass)->map = lns_steps_pane_map;
 }
 
 static void

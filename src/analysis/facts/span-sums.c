@@ -162,25 +162,20 @@ compare_shares (const void *a, const void *b)
   return LNS_COMPARE (y->ns, x->ns) ?: LNS_COMPARE (x->thread, y->thread);
 }
 
-/* Keeps the MAX_NAMES of the N of ALL that took longest in RET_NAMES. O(n). */
+/* Keeps the MAX_NAMES of the N of ALL that took longest in RET_NAMES. O(n), and O(k log k) for the k that took any time. */
 static void
-keep_longest (LnsSpanName *all, uint32_t n, size_t max_names, LnsSpanNames *ret_names)
+keep_longest (const LnsSpanName *all, uint32_t n, size_t max_names, LnsSpanNames *ret_names)
 {
   for (uint32_t i = 0; i < n; i++)
-    {
-      if (all[i].n == 0 || all[i].ns == 0)
-        continue;
-      all[i].name = i;
-      if (ret_names->n == max_names &&
-          compare_names (&all[i], &ret_names->items[ret_names->n - 1]) >= 0)
-        continue;
-      if (ret_names->n < max_names)
-        lns_array_add (ret_names);
-      size_t at = ret_names->n - 1;
-      for (; at > 0 && compare_names (&all[i], &ret_names->items[at - 1]) < 0; at--)
-        ret_names->items[at] = ret_names->items[at - 1];
-      ret_names->items[at] = all[i];
-    }
+    if (all[i].ns > 0)
+      {
+        LnsSpanName *name = lns_array_add (ret_names);
+        *name = all[i];
+        name->name = i;
+      }
+  if (ret_names->n > 1)
+    qsort (ret_names->items, ret_names->n, sizeof *ret_names->items, compare_names);
+  ret_names->n = ret_names->n < max_names ? ret_names->n : max_names;
 }
 
 /* Sums up the lanes of SORT. */

@@ -1,0 +1,68 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Tests the pane of steps in the whole viewer: a step beside the median one, as the tables tell it."""
+
+import os
+import subprocess
+
+import harness
+import tap
+
+SAMPLE = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
+
+
+def asked(statement):
+    done = subprocess.run([tap.LANESCOPE, "sql", SAMPLE, statement], capture_output=True, text=True, check=True)
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def steps():
+    return [(int(a), int(b)) for a, b in asked('SELECT start, "end" FROM LNS_STEPS ORDER BY start')]
+
+
+def length(step):
+    return step[1] - step[0]
+
+
+def shown(ns):
+    return f"{ns / 1e6:.3f} ms" if ns >= 1e6 else f"{ns / 1e3:.3f} µs"
+
+
+def load_in(step):
+    """For how long STEP was in the range "load"."""
+    return sum(min(int(b), step[1]) - max(int(a), step[0]) for a, b in asked(
+        f"SELECT start, \"end\" FROM NVTX_EVENTS WHERE text = 'load' AND start < {step[1]} AND \"end\" > {step[0]}"))
+
+
+def title(all_steps, i):
+    """How the pane titles step I, and the step that it stands beside."""
+    lengths = sorted(map(length, all_steps))
+    n = len(lengths)
+    median = lengths[n // 2]
+    other = min((k for k in range(n) if k != i), key=lambda k: (abs(length(all_steps[k]) - median), k))
+    return f"Step {i + 1}: {shown(length(all_steps[i]))}, ", f"Beside step {other + 1} of {shown(length(all_steps[other]))}:", other
+
+
+def test_a_step_stands_beside_the_median():
+    all_steps = steps()
+    slowest = max(range(len(all_steps)), key=lambda i: length(all_steps[i]))
+    begin, end, other = title(all_steps, slowest)
+    this, median = load_in(all_steps[slowest]), load_in(all_steps[other])
+    assert this > median
+    with harness.App(SAMPLE, size=(1600, 1000)) as app:
+        app.activate("win.show-steps")
+        app.find("label", lambda text: text.startswith(begin) and text.endswith(end))
+        table = app.find("tree table", "Parts of the Step")
+        app.wait(lambda: table.find("label", "load"), what="the range in the table")
+        for ns in (this, median, this - median):
+            assert table.find("label", shown(ns)), ns
+        chart = app.find("image", "Durations of the steps")
+        x, y, width, height = chart.extents()
+        app.click(x + width // (2 * len(all_steps)), y + height // 2)
+        first = title(all_steps, 0)
+        app.find("label", lambda text: text.startswith(first[0]) and text.endswith(first[1]))
+
+
+harness.main(globals())
