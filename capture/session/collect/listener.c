@@ -95,6 +95,7 @@ lns_listener_sweep (void)
   sweep_folder (getenv ("XDG_RUNTIME_DIR"));
   sweep_folder ("/tmp");
   sweep_folder (getenv ("TMPDIR"));
+  sweep_folder ("/dev/shm");
 }
 
 /* Makes a folder in PARENT, if that is a whole path. */
@@ -113,13 +114,14 @@ make_folder (LnsListener *listener, const char *parent)
 }
 
 /* Makes the folder in a place that all processes can reach: processes that root starts may become another user, who
- * cannot enter root's $XDG_RUNTIME_DIR. */
+ * cannot enter root's $XDG_RUNTIME_DIR. Of a container whose files are read-only, /dev/shm is not. */
 static bool
 choose_folder (LnsListener *listener, bool is_root)
 {
   const char *runtime = getenv ("XDG_RUNTIME_DIR"), *temporary = getenv ("TMPDIR");
   return (!is_root && make_folder (listener, runtime)) || make_folder (listener, "/tmp") ||
-         make_folder (listener, temporary) || (is_root && make_folder (listener, runtime));
+         make_folder (listener, temporary) || (is_root && make_folder (listener, runtime)) ||
+         make_folder (listener, "/dev/shm");
 }
 
 /* Fills KEY with N_KEY random letters and a terminator. */
@@ -187,11 +189,11 @@ lns_listener_open (LnsListener *listener, LnsError *error)
   *listener = (LnsListener){ .fds = { -1, -1 } };
   if (!choose_folder (listener, is_root))
     {
-      lns_error_set (
-          error, LNS_ERROR_IO, errno,
-          "cannot make a folder for the session in $XDG_RUNTIME_DIR, /tmp or $TMPDIR: %s; set "
-          "TMPDIR to a folder that you can write to, with a short path",
-          strerror (errno));
+      lns_error_set (error, LNS_ERROR_IO, errno,
+                     "cannot make a folder for the session in $XDG_RUNTIME_DIR, /tmp, $TMPDIR or "
+                     "/dev/shm: %s; set "
+                     "TMPDIR to a folder that you can write to, with a short path",
+                     strerror (errno));
       listener->folder[0] = '\0';
       return false;
     }

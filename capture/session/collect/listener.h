@@ -25,7 +25,7 @@ typedef struct
   char path[LNS_WIRE_PATH_MAX_BYTES]; /* of the socket in the folder */
 } LnsListener;
 
-/* Makes a folder in $XDG_RUNTIME_DIR, or in /tmp if that cannot be used or its path is too long, and listens
+/* Makes a folder in $XDG_RUNTIME_DIR, or in /tmp, $TMPDIR or /dev/shm if that cannot be used or its path is too long, and listens
  * there. Only the user can enter the folder. Processes that root starts may become another user before they
  * say hello, so everybody can enter root's folder but nobody can list it: to connect, a process must know the
  * path, which ends in 132 random bits. Listens by the abstract name as well if that is free; everybody can connect to

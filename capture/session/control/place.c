@@ -75,7 +75,8 @@ find_folder (bool may_make, char folder[LNS_SESSION_PATH_MAX_BYTES], LnsError *e
   struct stat status;
   snprintf (own, sizeof own, "/run/user/%u", (unsigned)geteuid ());
   if ((runtime == NULL || !fill_folder (runtime, folder)) && !fill_folder (own, folder) &&
-      !fill_folder ("/tmp", folder) && (temporary == NULL || !fill_folder (temporary, folder)))
+      !fill_folder ("/tmp", folder) && (temporary == NULL || !fill_folder (temporary, folder)) &&
+      !fill_folder ("/dev/shm", folder))
     return lns_error_set (
         error, LNS_ERROR_IO, errno,
         "cannot make a folder for sessions in /tmp: %s; set XDG_RUNTIME_DIR or TMPDIR "

@@ -12,7 +12,7 @@
  * dies, the reports end, but the program goes on.
  *
  * The folder belongs to the user, and nobody else can enter it. It is lanescope-sessions-UID in $XDG_RUNTIME_DIR,
- * else in /run/user/UID, else in /tmp, else in $TMPDIR. It holds
+ * else in /run/user/UID, else in /tmp, else in $TMPDIR, else in /dev/shm. It holds
  *   ID.session   an LnsSessionEntry; locked (flock) as long as the owner lives
  *   ID.socket    the socket on which the owner listens
  *   ID.start     the request that waits for `launch`
