@@ -108,10 +108,11 @@ class Page:
         return result["result"].get("value")
 
     def wait(self, expression):
-        until = time.monotonic() + PATIENCE * 3
-        while not self.value(expression):
-            assert time.monotonic() < until, f"never came: {expression}"
+        for _ in range(round(PATIENCE * 150)):
+            if self.value(expression):
+                return
             self.value("new Promise((done) => setTimeout(done, 20))")
+        raise AssertionError(f"never came: {expression}")
 
     def settle(self):
         """Until the page has been drawn."""
