@@ -10,7 +10,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 
 import tap
 
@@ -108,15 +107,15 @@ class Page:
         return result["result"].get("value")
 
     def wait(self, expression):
-        for _ in range(round(PATIENCE * 150)):
+        for _ in range(int(PATIENCE * 150)):
             if self.value(expression):
                 return
-            self.value("new Promise((done) => setTimeout(done, 20))")
+            self.settle()
         raise AssertionError(f"never came: {expression}")
 
     def settle(self):
         """Until the page has been drawn."""
-        self.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        self.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))")
 
     def mouse(self, kind, x, y, **more):
         self.call("Input.dispatchMouseEvent", type=f"mouse{kind}", x=x, y=y, **more)

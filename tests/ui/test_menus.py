@@ -178,6 +178,20 @@ class Desk:
         root = xml.etree.ElementTree.parse(path).getroot()
         assert root.tag.endswith("}svg") and len(list(root.iter())) > 500, len(list(root.iter()))
 
+    def win_export(self):
+        path = self.path + ".html"
+        self.app.focus()
+        self.activate("win.export")
+        self.see(None, "Web page (.html)")
+        self.app.find("push button", "_Save… Save…").do()  # as GTK 4.8 names the buttons of such dialogs
+        self.see("text", "Name:")
+        self.app.key("ctrl+a")
+        self.app.type(path)
+        self.app.key("Return")
+        self.app.wait(lambda: os.path.exists(path), what="the page")
+        with open(path, encoding="utf-8") as file:
+            assert file.read().endswith("</html>\n")
+
     def win_close(self):
         self.activate("win.close")
         self.app.process.wait(10)

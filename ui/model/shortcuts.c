@@ -24,6 +24,8 @@ static const Shortcut shortcuts[] = {
   { N_ ("General"), N_ ("Open a report"), "win.open", "<Control>o", NULL },
   { N_ ("General"), N_ ("Launch a program"), "win.launch", "<Control>l", NULL },
   { N_ ("General"), N_ ("Reload the report"), "win.reload", "<Control>r F5", NULL },
+  { N_ ("General"), N_ ("Export a part of the report, or a page for browsers"), "win.export",
+    "<Control><Shift>e", NULL },
   { N_ ("General"), N_ ("Save a picture of what is shown"), "win.save-picture", "<Control>p",
     NULL },
   { N_ ("General"), N_ ("Close the window"), "win.close", "<Control>w", NULL },

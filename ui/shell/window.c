@@ -15,6 +15,7 @@
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
 #include "ui/shell/panes.h"
+#include "ui/shell/export.h"
 #include "ui/shell/picture.h"
 #include "ui/shell/recents.h"
 #include "ui/shell/report-loader.h"
@@ -104,7 +105,7 @@ update_actions (LnsWindow *self)
   static const char *const of_report[] = {
     "find",         "find-next",     "find-previous", "copy-details", "zoom-in",    "expand-all",
     "collapse-all", "show-details",  "focus-details", "run-sql",      "next-idle",  "previous-idle",
-    "next-step",    "previous-step", "go-to-time",    "save-picture", "reset-view",
+    "next-step",    "previous-step", "go-to-time",    "save-picture", "reset-view", "export",
   };
   static const char *const of_event[] = { "next-event", "previous-event", "next-alike",
                                           "previous-alike" };
@@ -416,16 +417,33 @@ launch_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
   gtk_window_present (GTK_WINDOW (self->launch_dialog));
 }
 
+/* The name of the file that is shown, without folders and ending. */
+static char *
+plain_name (LnsWindow *self)
+{
+  char *name = g_file_get_basename (self->file), *ending = strrchr (name, '.');
+
+  if (ending != NULL && ending != name)
+    *ending = '\0';
+  return name;
+}
+
 static void
 save_picture_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   LnsWindow *self = LNS_WINDOW (data);
-  g_autofree char *name = g_file_get_basename (self->file);
-  char *ending = strrchr (name, '.');
+  g_autofree char *name = plain_name (self);
 
-  if (ending != NULL && ending != name)
-    *ending = '\0';
   lns_picture_save (GTK_WINDOW (self), GTK_WIDGET (self->report_page), name);
+}
+
+static void
+export_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  LnsWindow *self = LNS_WINDOW (data);
+  g_autofree char *name = plain_name (self);
+
+  lns_export_ask (GTK_WINDOW (self), lns_report_page_get_parts (self->report_page)->view, name);
 }
 
 static void
@@ -637,6 +655,7 @@ add_actions (LnsWindow *self)
     { "recover", recover_cb },
     { "cancel-opening", cancel_opening_cb },
     { "save-picture", save_picture_cb },
+    { "export", export_cb },
     { "close", close_cb },
     { "search", search_cb },
     { "find", find_cb },
