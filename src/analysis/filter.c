@@ -506,14 +506,15 @@ lns_filter_write (LnsReport *report,
 
 /* ---- Cutting --------------------------------------------------------------------------------- */
 
-/* Copies what tells of the recording, except the values of the two keys, which the part has itself. */
+/* Copies what tells of the recording, except the values of the two keys, and of what was cut, which the part has itself. */
 static void
 copy_meta (const Part *part, const char *start_key, const char *end_key)
 {
   const char *key, *value;
 
   for (size_t i = 0; (key = lns_report_meta_at (part->report, "", i, &value)) != NULL; i++)
-    if (!lns_writer_has_meta (key) && strcmp (key, start_key) != 0 && strcmp (key, end_key) != 0)
+    if (!lns_writer_has_meta (key) && strcmp (key, start_key) != 0 && strcmp (key, end_key) != 0 &&
+        strcmp (key, LNS_PART_CUT_KEY) != 0)
       lns_writer_set_meta (part->writer, key, value);
 }
 
@@ -626,6 +627,23 @@ note_used (Part *part, LnsError *error)
   return good;
 }
 
+/* Says which ends of the span of PART are not those of the recording. */
+static void
+set_cut (const Part *part)
+{
+  const LnsFilterSpan all = lns_filter_span (part->report);
+  const int64_t start_ns =
+      all.start_ns == INT64_MIN ? lns_report_info (part->report)->start_ns : all.start_ns;
+  const bool at_start = part->span.start_ns > start_ns || lns_part_is_cut_at_start (part->report),
+             at_end = part->span.end_ns < all.end_ns || lns_part_is_cut_at_end (part->report);
+
+  lns_writer_set_meta (part->writer, LNS_PART_CUT_KEY,
+                       at_start && at_end ? "start,end"
+                       : at_start         ? "start"
+                       : at_end           ? "end"
+                                          : "");
+}
+
 bool
 lns_filter_keep (LnsReport *report, const LnsFilterPart *wanted, const char *path, LnsError *error)
 {
@@ -651,6 +669,7 @@ lns_filter_keep (LnsReport *report, const LnsFilterPart *wanted, const char *pat
   copy_meta (&part, LNS_PART_START_KEY, LNS_PART_END_KEY);
   set_time (part.writer, LNS_PART_START_KEY, part.span.start_ns);
   set_time (part.writer, LNS_PART_END_KEY, part.span.end_ns);
+  set_cut (&part);
   for (unsigned i = 0; i < wanted->n_notes; i++)
     tell (part.writer, wanted->notes[i].code, wanted->notes[i].text);
   return finish (&part, state_of_part (info->state),

@@ -347,6 +347,10 @@ compare_starts (const void *a, const void *b)
 static uint32_t
 gap_name (Page *page, const LnsWhyGap *gap)
 {
+  /* Where the page begins or ends, the program need not. */
+  if (page->selection.is_cut &&
+      (gap->cause == LNS_CAUSE_START_UP || gap->cause == LNS_CAUSE_TEAR_DOWN))
+    return _lns_page_names_of_text (&page->names, _ (lns_why_cause_label (LNS_CAUSE_UNKNOWN)));
   if (gap->finding == 0)
     return _lns_page_names_of_text (&page->names, _ (lns_why_cause_label (gap->cause)));
   while (page->labels.n < page->why->findings.n)

@@ -6,6 +6,7 @@
 #include "src/tables/lanes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/compare.h"
 #include "src/base/memory.h"
@@ -106,6 +107,20 @@ lns_part_of_report (const LnsReport *report, int64_t *ret_start_ns, int64_t *ret
   *ret_start_ns = meta_ns (report, LNS_PART_START_KEY);
   *ret_end_ns = meta_ns (report, LNS_PART_END_KEY);
   return *ret_start_ns <= *ret_end_ns;
+}
+
+bool
+lns_part_is_cut_at_start (const LnsReport *report)
+{
+  const char *cut = lns_report_meta (report, LNS_PART_CUT_KEY);
+  return cut != NULL && strstr (cut, "start") != NULL;
+}
+
+bool
+lns_part_is_cut_at_end (const LnsReport *report)
+{
+  const char *cut = lns_report_meta (report, LNS_PART_CUT_KEY);
+  return cut != NULL && strstr (cut, "end") != NULL;
 }
 
 int64_t

@@ -41,9 +41,16 @@ uint64_t lns_count_events (LnsReport *report, LnsLaneKind kind);
 #define LNS_PART_START_KEY "part_start_ns"
 #define LNS_PART_END_KEY   "part_end_ns"
 
+/* … and which ends of it are not those of the recording: "start", "end", "start,end" or "". */
+#define LNS_PART_CUT_KEY "part_cut"
+
 /* Whether REPORT is a part of another one. What is outside of its span, which RET_START_NS and RET_END_NS get, was left out, except
  * for events that reach into it. O(log meta values). */
 bool lns_part_of_report (const LnsReport *report, int64_t *ret_start_ns, int64_t *ret_end_ns);
+
+/* Whether REPORT is a part that begins behind the start of its recording, or that ends before its end. O(log meta values). */
+bool lns_part_is_cut_at_start (const LnsReport *report);
+bool lns_part_is_cut_at_end (const LnsReport *report);
 
 /* How long a time REPORT tells of, in ns: from the start of collecting, which in imported reports is the first event or 0, or of the
  * last seconds that it keeps, or of the span that it is a part of. O(log meta values). */

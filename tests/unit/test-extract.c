@@ -181,8 +181,12 @@ test_verdict (void)
     {
       const LnsLedger *ledger = &why->ledgers.items[i];
       LNS_CHECK (ledger->span.start_ns >= 440 * MS && ledger->span.end_ns <= 560 * MS);
-      if (ledger->is_device)
-        LNS_CHECK_INT (ledger->busy_ns, 100 * MS);
+      if (!ledger->is_device)
+        continue;
+      LNS_CHECK_INT (ledger->busy_ns, 100 * MS);
+      /* Neither the program nor its GPU started or ended here. */
+      LNS_CHECK_INT (ledger->cause_ns[LNS_CAUSE_START_UP], 0);
+      LNS_CHECK_INT (ledger->cause_ns[LNS_CAUSE_TEAR_DOWN], 0);
     }
   lns_why_free (why);
   lns_tables_free (tables);
@@ -251,6 +255,8 @@ test_part_of_a_part (void)
   wanted.start_ns = 460 * MS;
   wanted.end_ns = INT64_MAX;
   LnsReport *second = part_of (first, &wanted);
+  LNS_CHECK (lns_part_is_cut_at_start (second) && lns_part_is_cut_at_end (second));
+  LNS_CHECK (!lns_part_is_cut_at_start (report) && !lns_part_is_cut_at_end (report));
   LNS_CHECK (lns_part_of_report (second, &start_ns, &end_ns));
   LNS_CHECK_INT (start_ns, 460 * MS);
   LNS_CHECK_INT (end_ns, 560 * MS);

@@ -54,6 +54,7 @@ typedef struct
   LnsSpan strange;
   LnsIdMap n_calls_of; /* thread + 1 -> in how many gaps it made the call                        */
   int64_t without_call_ns, lost_ns, missing_ns, away_ns, guessed_ns, held_ns, strange_ns;
+  int64_t cut_ns; /* what ended it is behind the end of the part that the report is             */
 } Device;
 
 /* A gap whose parts are being told. */
@@ -708,6 +709,10 @@ abstain (Device *device)
         N_ ("Record with -t cuda,nvtx,osrt, so that the calls of the program are there."),
         N_ ("The calls that launched the work after %s of idle time were not recorded."),
         _lns_why_ns (device->without_call_ns, text));
+  if (device->cut_ns > least_ns)
+    _lns_why_abstain (maker, span, N_ ("Look at a longer part of the report."),
+                      N_ ("The work after %s of idle time is behind the end of this part."),
+                      _lns_why_ns (device->cut_ns, text));
   if (device->strange_ns > least_ns)
     _lns_why_abstain (
         maker, span, N_ ("Record all processes that use this GPU, with -t cuda."),
@@ -776,10 +781,16 @@ busiest_thread (const Device *device)
 static bool
 tell_start (Device *device, const LnsOperation *first, LnsError *error)
 {
+  const LnsSpan *span = &device->work->span;
   LnsLaunchCall call;
   LnsPart part = nothing;
   bool found = false;
 
+  /* What came before a part of a report is no start. */
+  if (lns_part_is_cut_at_start (device->maker->report))
+    return tell_gap (device,
+                     &(LnsOperation){ .start_ns = span->start_ns, .end_ns = span->start_ns }, first,
+                     error);
   if (!lns_launch_finder_find (device->maker->finder, first->lane, first->ordinal, &found, &call,
                                error))
     return false;
@@ -812,10 +823,16 @@ tell_end (Device *device, const LnsOperation *last)
                 known_ns = missing_from (device, last->end_ns, end_ns);
   LnsPart part = nothing;
 
+  device->maker->gap++;
+  if (lns_part_is_cut_at_end (device->maker->report))
+    {
+      device->cut_ns += end_ns - last->end_ns;
+      add (device, last->end_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
+      return;
+    }
   part.thread = busiest_thread (device);
   part.lane = last->lane;
   part.ordinal = last->ordinal;
-  device->maker->gap++;
   add (device, last->end_ns, known_ns, LNS_CAUSE_TEAR_DOWN, part);
   add (device, known_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
   device->missing_ns += end_ns - known_ns;
