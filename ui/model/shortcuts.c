@@ -41,6 +41,7 @@ static const Shortcut shortcuts[] = {
   { N_ ("Panes"), N_ ("Stats"), "win.focus-stats", "<Control>6", NULL },
   { N_ ("Panes"), N_ ("Steps"), "win.focus-steps", "<Control>7", NULL },
   { N_ ("Panes"), N_ ("SQL"), "win.focus-sql", "<Control>8", NULL },
+  { N_ ("Panes"), N_ ("Files"), "win.focus-files", "<Control>9", NULL },
 
   { N_ ("Find"), N_ ("Search for commands, rows and events"), "win.search", "<Control>k", NULL },
   { N_ ("Find"), N_ ("Find events by name"), "win.find", "<Control>f", NULL },

@@ -8,6 +8,7 @@
 #include <glib/gi18n.h>
 
 #include "ui/events/events-table.h"
+#include "ui/files/files-pane.h"
 #include "ui/findings/findings-pane.h"
 #include "ui/functions/functions-pane.h"
 #include "ui/model/shortcuts.h"
@@ -25,6 +26,7 @@ static const LnsPaneType panes[] = {
   { "sql", N_ ("SQL"), N_ ("S_QL"), LNS_PANE_OF_OWN, NULL, lns_sql_pane_new },
   { "functions", N_ ("Functions"), N_ ("_Functions"), LNS_PANE_OF_SCOPE, NULL,
     lns_functions_pane_new },
+  { "files", N_ ("Files"), N_ ("Fi_les"), LNS_PANE_OF_WHOLE, lns_files_pane_new, NULL },
   { "diagnostics", N_ ("Diagnostics"), N_ ("Dia_gnostics"), LNS_PANE_OF_WHOLE,
     lns_diagnostics_pane_new, NULL },
 };
