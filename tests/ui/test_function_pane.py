@@ -49,6 +49,24 @@ def test_a_row_leads_to_its_functions():
         app.find("label", "1,500 samples, 10 without a call chain, call chains complete: 93.9 %")
 
 
+def test_crumbs_lead_back():
+    """A click zooms to main, which has 990 of 1,500 samples; a double click shows one of them; a link leads back to all."""
+    with harness.App(report(), size=(1400, 900)) as app:
+        app.activate("win.show-functions")
+        app.find("label", "1,500 samples, 10 without a call chain, call chains complete: 93.9 %")
+        toggle = app.find(None, "Flame Graph")
+        x, y, width, height = app.wait(harness.steady(lambda: toggle.extents()), what="the place of the pane")
+        below_root = (x + 40, y + height + 8 + 30)
+        app.click(*below_root)
+        crumbs = app.find("label", lambda text: text.startswith("All › main") and text.endswith("66.0 % of all"))
+        assert not app.root.find("label", "CPU sample")
+        app.click(*below_root, times=2)
+        app.find("label", "CPU sample")
+        x, y, width, height = app.wait(harness.steady(lambda: crumbs.extents()), what="the place of the crumbs")
+        app.click(x + 6, y + height // 2)
+        app.gone_node("label", lambda text: text.startswith("All › main"))
+
+
 def test_what_cannot_be_read_is_told_and_the_rest_is_shown():
     path = report()
     damage(path)

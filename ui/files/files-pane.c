@@ -42,6 +42,7 @@ typedef struct
   char *output;      /* owned, or NULL */
   char **paths;      /* owned, or NULL */
   bool is_newer;
+  guint hottest; /* row of the line with most samples */
   LnsError error;
 } Reading;
 
@@ -72,6 +73,18 @@ paths_of (const LnsResult *result)
   return paths;
 }
 
+/* The row of RESULT, which is a source file, with most samples. */
+static guint
+find_hottest (const LnsResult *result)
+{
+  guint hottest = 0;
+
+  for (guint i = 1; i < lns_result_n_rows (result); i++)
+    if (lns_result_cell (result, i, 1).number > lns_result_cell (result, hottest, 1).number)
+      hottest = i;
+  return hottest;
+}
+
 static void
 read_work (LnsWorker *worker, gpointer data)
 {
@@ -86,6 +99,8 @@ read_work (LnsWorker *worker, gpointer data)
     it->result = lns_file_table (worker->report, it->section, &worker->cancelled, &it->error);
   if (it->section == LNS_FILE_SOURCES && it->path == NULL && it->result != NULL)
     it->paths = paths_of (it->result);
+  else if (it->path != NULL && it->result != NULL)
+    it->hottest = find_hottest (it->result);
 }
 
 /* --- What is shown ---------------------------------------------------------------------------- */
@@ -110,6 +125,7 @@ show_source (LnsFilesPane *self, Reading *it)
   gtk_label_set_text (self->source_title, title);
   lns_result_view_set (self->source, g_steal_pointer (&it->result));
   gtk_stack_set_visible_child_name (self->stack, "source");
+  lns_result_view_go_to (self->source, it->hottest);
 }
 
 static void

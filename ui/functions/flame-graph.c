@@ -25,6 +25,9 @@
 #define SHADE       0.09 /* of the background, more for each of them */
 #define MIN_BAR_PX  1.0
 
+/* The last so many functions on the way to what is shown have links. */
+#define MAX_CRUMBS 4
+
 /* A bar of less than this share of the width is beside others. */
 #define FORK_SHARE      0.8
 #define CALLERS_OF_FORK 2
@@ -393,6 +396,7 @@ set_zoom (LnsFlameGraph *self, uint32_t branch)
 {
   self->zoom = branch;
   change (self);
+  g_signal_emit_by_name (self, "zoomed");
 }
 
 static void
@@ -469,7 +473,10 @@ click_cb (GtkGestureClick *gesture, int n_presses, double x, double y, LnsFlameG
     return;
   const uint32_t branch = bar->branch;
   set_focus (self, branch);
-  set_zoom (self, branch);
+  if (n_presses == 1)
+    set_zoom (self, branch);
+  else if (n_presses == 2)
+    lns_functions_show_next_sample (self->functions, self->sums->down, branch);
 }
 
 static void
@@ -612,6 +619,56 @@ changed_cb (LnsFunctions *functions, LnsFlameGraph *self)
     }
   lns_function_sums_unref (old);
   change (self);
+  g_signal_emit_by_name (self, "zoomed");
+}
+
+/* Adds BRANCH, which is called TEXT, to MARKUP: as a link unless it is shown. */
+static void
+add_crumb (LnsFlameGraph *self, GString *markup, uint32_t branch, const char *text)
+{
+  g_autofree char *escaped = g_markup_escape_text (text, -1);
+
+  g_string_append (markup, markup->len > 0 ? " › " : "");
+  if (branch == self->zoom)
+    g_string_append_printf (markup, "<b>%s</b>", escaped);
+  else
+    g_string_append_printf (markup, "<a href=\"%u\">%s</a>", branch, escaped);
+}
+
+char *
+lns_flame_graph_crumbs (LnsFlameGraph *self)
+{
+  uint32_t path[MAX_CRUMBS], n = 0;
+
+  if (self->sums == NULL || self->zoom == 0)
+    return NULL;
+  GString *markup = g_string_new (NULL);
+  add_crumb (self, markup, 0, _ ("All"));
+  uint32_t branch = self->zoom;
+  for (; branch != 0 && n < MAX_CRUMBS; branch = branch_at (self, branch)->parent)
+    path[n++] = branch;
+  if (branch != 0)
+    g_string_append (markup, " › …");
+  while (n-- > 0)
+    {
+      g_autofree char *name =
+          lns_functions_name (self->functions, branch_at (self, path[n])->function);
+      g_autofree char *cut = lns_display_cut (name);
+      add_crumb (self, markup, path[n], cut);
+    }
+  g_autofree char *share =
+      lns_functions_share (self->functions, branch_at (self, self->zoom)->count.total);
+  /* Translators: a share of all samples */
+  g_autofree char *words = g_strdup_printf (_ ("%s of all"), share);
+  g_string_append_printf (markup, "   %s", words);
+  return g_string_free (markup, FALSE);
+}
+
+void
+lns_flame_graph_show (LnsFlameGraph *self, uint32_t branch)
+{
+  if (self->sums != NULL && branch < self->sums->down->branches.n)
+    set_zoom (self, branch);
 }
 
 void
@@ -694,6 +751,8 @@ lns_flame_graph_finalize (GObject *object)
 static void
 lns_flame_graph_class_init (LnsFlameGraphClass *klass)
 {
+  g_signal_new ("zoomed", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                G_TYPE_NONE, 0);
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 

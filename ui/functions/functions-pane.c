@@ -28,6 +28,9 @@ struct _LnsFunctionsPane
   GMenuModel *row_menu; /* owned */
   LnsFunctionTable *function_table;
   LnsFlameGraph *flame_graph;
+  GtkLabel *crumbs; /* the way to what the flame graph shows */
+  uint32_t crumb;   /* the branch of the link that was followed */
+  guint showing;    /* source that shows it, or 0 */
 
   GtkWidget *header;
   GtkLabel *title;
@@ -190,6 +193,19 @@ update_legend (LnsFunctionsPane *self, const LnsFunctionSums *sums)
   gtk_label_set_markup (self->legend, markup->str);
 }
 
+/* In place of the number of samples, so that no bar moves below the pointer, the way to what the flame graph shows. */
+static void
+update_crumbs (LnsFunctionsPane *self)
+{
+  g_autofree char *crumbs = lns_flame_graph_crumbs (self->flame_graph);
+  const gboolean has_crumbs =
+      crumbs != NULL && g_strcmp0 (gtk_stack_get_visible_child_name (self->stack), "flame") == 0;
+
+  gtk_widget_set_visible (GTK_WIDGET (self->crumbs), has_crumbs);
+  gtk_widget_set_visible (GTK_WIDGET (self->count), !has_crumbs);
+  gtk_label_set_markup (self->crumbs, crumbs != NULL ? crumbs : "");
+}
+
 static void
 update (LnsFunctionsPane *self)
 {
@@ -217,12 +233,39 @@ update (LnsFunctionsPane *self)
   if (sums != NULL)
     update_legend (self, sums);
   gtk_stack_set_visible_child_name (self->stack, page_now (self));
+  update_crumbs (self);
+}
+
+static void
+zoomed_cb (LnsFlameGraph *flame_graph, LnsFunctionsPane *self)
+{
+  update_crumbs (self);
 }
 
 static void
 changed_cb (LnsFunctions *functions, LnsFunctionsPane *self)
 {
   update (self);
+}
+
+static gboolean
+show_crumb_cb (gpointer data)
+{
+  LnsFunctionsPane *self = data;
+
+  self->showing = 0;
+  lns_flame_graph_show (self->flame_graph, self->crumb);
+  return G_SOURCE_REMOVE;
+}
+
+/* Later, as GTK 4.8 is not done with the label of the link, which changes then. */
+static gboolean
+crumb_cb (GtkLabel *crumbs, const char *uri, LnsFunctionsPane *self)
+{
+  self->crumb = (uint32_t)g_ascii_strtoull (uri, NULL, 10);
+  g_clear_handle_id (&self->showing, g_source_remove);
+  self->showing = g_idle_add (show_crumb_cb, self);
+  return GDK_EVENT_STOP;
 }
 
 /* Long chains to where the first functions fork would fill the pane of a flame graph that is higher than it. Scrolls behind
@@ -355,6 +398,8 @@ lns_functions_pane_new (LnsView *view, GSettings *settings)
   adw_bin_set_child (self->table, GTK_WIDGET (self->function_table));
   self->flame_graph = LNS_FLAME_GRAPH (lns_flame_graph_new (self->functions, self->row_menu));
   gtk_viewport_set_child (self->flame_port, GTK_WIDGET (self->flame_graph));
+  g_signal_connect_object (self->flame_graph, "zoomed", G_CALLBACK (zoomed_cb), self, 0);
+  g_signal_connect_object (self->crumbs, "activate-link", G_CALLBACK (crumb_cb), self, 0);
   g_signal_connect_object (gtk_scrolled_window_get_vadjustment (self->flame), "changed",
                            G_CALLBACK (height_cb), self, 0);
   show_kinds (self);
@@ -372,6 +417,7 @@ lns_functions_pane_dispose (GObject *object)
 {
   LnsFunctionsPane *self = LNS_FUNCTIONS_PANE (object);
 
+  g_clear_handle_id (&self->showing, g_source_remove);
   G_OBJECT_CLASS (lns_functions_pane_parent_class)->dispose (object);
   if (self->functions != NULL)
     g_object_run_dispose (G_OBJECT (self->functions));
@@ -405,6 +451,7 @@ lns_functions_pane_class_init (LnsFunctionsPaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, no_match_page);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, flame);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, flame_port);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, crumbs);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, legend);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, table);
   gtk_widget_class_bind_template_callback (widget_class, filter_cb);

@@ -29,6 +29,7 @@ struct _LnsResultView
   GtkStringList *list; /* borrowed from the table; an item for each row */
   GtkColumnView *table;
   gboolean keeps_columns;
+  int wait_frames; /* before it scrolls */
 };
 
 enum
@@ -281,6 +282,32 @@ lns_result_view_set (LnsResultView *self, LnsResult *result)
         lns_column_view_align_title (column);
     }
   show_rows (self, n_rows);
+}
+
+/* The list cannot scroll to rows that it has not laid out. */
+static gboolean
+scroll_cb (GtkWidget *table, GdkFrameClock *clock, gpointer data)
+{
+  LnsResultView *self = data;
+  const guint row = gtk_single_selection_get_selected (
+      GTK_SINGLE_SELECTION (gtk_column_view_get_model (self->table)));
+
+  if (self->wait_frames-- > 0)
+    return G_SOURCE_CONTINUE;
+  if (row != GTK_INVALID_LIST_POSITION)
+    lns_column_view_scroll_to (self->table, row);
+  return G_SOURCE_REMOVE;
+}
+
+void
+lns_result_view_go_to (LnsResultView *self, guint row)
+{
+  if (row >= g_list_model_get_n_items (G_LIST_MODEL (self->list)))
+    return;
+  gtk_single_selection_set_selected (GTK_SINGLE_SELECTION (gtk_column_view_get_model (self->table)),
+                                     row);
+  self->wait_frames = 2;
+  gtk_widget_add_tick_callback (GTK_WIDGET (self->table), scroll_cb, self, NULL);
 }
 
 /* Writes BYTES so that they stay one cell. */

@@ -30,6 +30,9 @@ void lns_result_view_keep_columns (LnsResultView *self);
 /* Shows RESULT, which is taken over, in its own order; NULL shows nothing. O(rows). */
 void lns_result_view_set (LnsResultView *self, LnsResult *result);
 
+/* Selects ROW of the result, in the result's own order, and scrolls to it as soon as it is laid out. */
+void lns_result_view_go_to (LnsResultView *self, guint row);
+
 /* Puts the titles and rows as they stand into the clipboard, separated by tabs, for a spreadsheet: numbers are whole, in ns and bytes.
  * Nothing while there is nothing. */
 void lns_result_view_copy (LnsResultView *self);
