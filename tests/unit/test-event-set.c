@@ -61,8 +61,7 @@ event_of (const LnsEventSet *self, uint32_t row)
     set_extra (&event, kind, LNS_COLUMN_THREAD, self->thread[row] - 1);
   if (self->payload_type != NULL)
     set_extra (&event, kind, LNS_COLUMN_PAYLOAD_TYPE, self->payload_type[row]);
-  if (self->payload != NULL)
-    set_extra (&event, kind, LNS_COLUMN_PAYLOAD, self->payload[row]);
+  set_extra (&event, kind, LNS_COLUMN_PAYLOAD, lns_event_set_payload (self, row));
   return event;
 }
 
@@ -330,8 +329,8 @@ keys_order_like_the_cells (void)
     {
       bool a = set->payload_type[row - 1] != 0;
       bool b = set->payload_type[row] != 0;
-      int64_t x = (int64_t)set->payload[row - 1];
-      int64_t y = (int64_t)set->payload[row];
+      int64_t x = (int64_t)lns_event_set_payload (set, row - 1);
+      int64_t y = (int64_t)lns_event_set_payload (set, row);
       int order = a && b ? (x > y) - (x < y) : a - b;
       LNS_CHECK_INT ((payloads[row - 1] > payloads[row]) - (payloads[row - 1] < payloads[row]),
                      order);

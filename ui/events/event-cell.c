@@ -133,7 +133,7 @@ value_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column)
   char number[LNS_FORMAT_SIZE];
   const LnsCudaLaunch *launches = lns_report_launches (set->report, &n);
   const LnsTrack *track = lns_event_track (set->report, set->lanes[lns_event_set_lane (set, row)]);
-  uint64_t value = set->payload != NULL ? set->payload[row] : 0;
+  uint64_t value = lns_event_set_payload (set, row);
   if (set->payload_type == NULL || set->payload_type[row] != infos[column].value || track == NULL)
     return g_strdup ("");
   if (column == LNS_EVENT_COLUMN_BYTES || column == LNS_EVENT_COLUMN_OPERATIONS)
@@ -170,7 +170,7 @@ lns_event_cell_text (const LnsEventSet *set, uint32_t row, LnsEventColumn column
         return g_strdup ("");
       return lns_event_text_payload (set->report,
                                      set->payload_type != NULL ? set->payload_type[row] : 0,
-                                     set->payload != NULL ? set->payload[row] : 0);
+                                     lns_event_set_payload (set, row));
     default:
       return infos[column].value != 0 ? value_text (set, row, column)
                                       : lane_text (set, row, column);

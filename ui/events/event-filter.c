@@ -334,7 +334,8 @@ row_passes (const Answers *self, const LnsEventSet *set, uint32_t row)
           self->test, lns_sum (lns_event_set_start (set, row), lns_event_set_duration (set, row)));
     case LNS_CONDITION_BYTES:
       return set->payload_type != NULL && set->payload_type[row] == LNS_EVENT_SET_BYTES &&
-             lns_condition_compare (self->test, (int64_t)MIN (set->payload[row], INT64_MAX));
+             lns_condition_compare (self->test,
+                                    (int64_t)MIN (lns_event_set_payload (set, row), INT64_MAX));
     case LNS_CONDITION_CATEGORY:
       return category_passes (self, set, row);
     default:

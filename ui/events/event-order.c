@@ -341,7 +341,7 @@ type_of (const LnsEventKeys *self, uint32_t row)
 static inline uint64_t
 bits_of (const LnsEventKeys *self, uint32_t row)
 {
-  return self->set->payload != NULL ? self->set->payload[row] : 0;
+  return lns_event_set_payload (self->set, row);
 }
 
 /* Rows without a payload come first. They have key 0, so the smallest payload shares key 1 with the next one. */

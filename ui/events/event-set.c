@@ -40,7 +40,7 @@ free_set (gpointer data)
   g_free (self->category);
   g_free (self->thread);
   g_free (self->payload_type);
-  g_free (self->payload);
+  lns_event_numbers_clear (&self->payload);
   g_free (self->flags);
   g_free (self->names);
   g_free (self->lanes);
@@ -124,11 +124,11 @@ lns_event_set_bytes (const LnsEventSet *self)
   row_bytes += self->category != NULL ? 4 : 0;
   row_bytes += self->thread != NULL ? 4 : 0;
   row_bytes += self->payload_type != NULL ? 1 : 0;
-  row_bytes += self->payload != NULL ? 8 : 0;
   row_bytes += self->flags != NULL ? 1 : 0;
   return row_bytes * self->n + lns_event_numbers_bytes (&self->start_ns) +
          lns_event_numbers_bytes (&self->duration_ns) + lns_event_numbers_bytes (&self->name) +
-         lns_event_numbers_bytes (&self->place) + UINT64_C (4) * self->n_names;
+         lns_event_numbers_bytes (&self->place) + lns_event_numbers_bytes (&self->payload) +
+         UINT64_C (4) * self->n_names;
 }
 
 /* --- Loading ----------------------------------------------------------------------------------- *
@@ -136,9 +136,9 @@ lns_event_set_bytes (const LnsEventSet *self)
  * Reads the lanes one after the other, sorts the names, then puts all rows into time order. Replaces: SELECT * FROM the
  * lanes' events ORDER BY start, lane, ordinal. */
 
-/* The most memory that a row takes while the rows are being sorted: numbers may be as wide as 8 bytes, the others are 18, and one
+/* The most memory that a row takes while the rows are being sorted: numbers may be as wide as 8 bytes, the others are 10, and one
  * column of the most is there twice. */
-#define PEAK_ROW_BYTES (24 + 18 + 12)
+#define PEAK_ROW_BYTES (32 + 10 + 12)
 
 #define COLUMN_MASK                                                                                \
  (LNS_COLUMN_BIT (LNS_COLUMN_NAME) | LNS_COLUMN_BIT (LNS_COLUMN_FLAGS) |                           \
@@ -395,7 +395,7 @@ add_chunk (Loading *loading, const LnsChunk *chunk, uint32_t lane, LaneTraits tr
                                                                  chunk->flags[i]));
       set->values |= value_type == 0 ? 0 : 1u << (value_type < 16 ? 0 : value_type);
       PUT (loading, set->payload_type, row, value_type);
-      PUT (loading, set->payload, row, value);
+      lns_event_numbers_add (&set->payload, (int64_t)value);
       if (thread >= 0)
         PUT (loading, set->thread, row, (uint32_t)extra (chunk, thread, i) + 1);
     }
@@ -545,7 +545,8 @@ order_rows (Loading *loading)
 {
   LnsEventSet *set = loading->set;
   if (!lns_event_numbers_finish (&set->start_ns) || !lns_event_numbers_finish (&set->duration_ns) ||
-      !lns_event_numbers_finish (&set->name) || !lns_event_numbers_finish (&set->place))
+      !lns_event_numbers_finish (&set->name) || !lns_event_numbers_finish (&set->place) ||
+      !lns_event_numbers_finish (&set->payload))
     return false;
   bool ordered = true;
   for (uint32_t row = 1; row < set->n && ordered; row++)
@@ -560,10 +561,10 @@ order_rows (Loading *loading)
   REORDER (set->category, order, set->n);
   REORDER (set->thread, order, set->n);
   REORDER (set->payload_type, order, set->n);
-  REORDER (set->payload, order, set->n);
   REORDER (set->flags, order, set->n);
   return reorder_numbers (&set->start_ns, order, NULL) &&
          reorder_numbers (&set->duration_ns, order, NULL) &&
+         reorder_numbers (&set->payload, order, NULL) &&
          reorder_numbers (&set->name, order, loading->name_of) && reorder_places (set, order);
 }
 

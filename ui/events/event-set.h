@@ -4,8 +4,8 @@
  */
 
 /* Keeps the events of some lanes in memory, as columns in time order, so that the events table sorts, filters and shows
- * them without reading the report again. An event takes about 10 bytes, and 4 to 17 more if events of the set have
- * categories, threads, payloads or flags. Immutable once loaded; any thread. */
+ * them without reading the report again. An event takes about 10 bytes, and 1 to 10 more if events of the set have
+ * categories, threads, payloads or flags, of which payloads are as wide as they are. Immutable once loaded; any thread. */
 
 #pragma once
 
@@ -43,13 +43,13 @@ typedef struct
   LnsEventNumbers duration_ns; /* as far as it is known: lns_states_known_end ()                */
   LnsEventNumbers name;        /* index in names */
   LnsEventNumbers place;
+  LnsEventNumbers payload; /* the bits of a payload, or what else stands in its place */
 
   /* n values each, or NULL where all are 0. */
   uint32_t *category;    /* the program's number */
   uint32_t *thread;      /* thread instance + 1; 0 = the lane's */
   uint8_t *payload_type; /* LnsPayloadType, or what else the payload is: LnsEventSetValue */
-  uint64_t *payload;
-  uint8_t *flags; /* of LNS_EVENT_SET_FLAGS */
+  uint8_t *flags;        /* of LNS_EVENT_SET_FLAGS */
 
   uint32_t *names; /* string ids of the names that occur, in the order of their bytes */
   uint32_t n_names;
@@ -112,6 +112,12 @@ static inline uint32_t
 lns_event_set_place (const LnsEventSet *self, uint32_t row)
 {
   return (uint32_t)lns_event_numbers_get (&self->place, row);
+}
+
+static inline uint64_t
+lns_event_set_payload (const LnsEventSet *self, uint32_t row)
+{
+  return (uint64_t)lns_event_numbers_get (&self->payload, row);
 }
 
 /* Index in `lanes` of the lane of ROW. O(log n_lanes). */

@@ -164,7 +164,7 @@ lns_event_sums_find (const LnsEventRows *rows, LnsEventSums *ret_sums, GCancella
       else
         n_others++;
       if (set->payload_type != NULL && set->payload_type[row] == LNS_EVENT_SET_BYTES &&
-          __builtin_add_overflow (bytes, set->payload[row], &bytes))
+          __builtin_add_overflow (bytes, lns_event_set_payload (set, row), &bytes))
         bytes = UINT64_MAX;
       alive = walk.n_done % CANCEL_ROWS != 0 || !g_cancellable_is_cancelled (cancellable);
     }

@@ -64,7 +64,7 @@ append_cell (
       break;
     case LNS_EVENT_COLUMN_BYTES:
       if (set->payload_type != NULL && set->payload_type[row] == LNS_EVENT_SET_BYTES)
-        g_string_append_printf (text, "%" PRIu64, set->payload[row]);
+        g_string_append_printf (text, "%" PRIu64, lns_event_set_payload (set, row));
       break;
     default:
       cell = lns_event_cell_text (set, row, column);
