@@ -456,6 +456,52 @@ the_selected_time_restricts_the_events (void)
       LNS_CHECK (g_str_has_prefix (gtk_label_get_text (table->title), "some, 2"));
     }
   lns_view_clear_time_selection (table->view);
+  WAIT_FOR (table->set != NULL && table->set->n == N_EVENTS && table->querying == NULL);
+}
+
+static uint32_t
+n_touching (const LnsEventSet *set, int64_t from_ns, int64_t to_ns)
+{
+  uint32_t n = 0;
+
+  for (uint32_t row = 0; row < set->n; row++)
+    n += lns_event_set_start (set, row) <= to_ns &&
+         lns_event_set_start (set, row) + lns_event_set_duration (set, row) >= from_ns;
+  return n;
+}
+
+/* The events change with the selected time, and with the view if that is wanted; the filter stays. */
+static void
+the_events_follow_the_time (void)
+{
+  g_autoptr (LnsEventSet) all = lns_event_set_ref (table->set);
+  int64_t from_ns, to_ns;
+
+  gtk_editable_set_text (table->filter, "name ~ .");
+  lns_view_set_time_selection (table->view, 2000000000, 4000000000);
+  lns_view_get_time_selection (table->view, &from_ns, &to_ns);
+  WAIT_FOR (table->set != NULL && table->set->n == n_touching (all, from_ns, to_ns) &&
+            table->querying == NULL);
+  LNS_CHECK_STR (gtk_editable_get_text (table->filter), "name ~ .");
+  LNS_CHECK (g_str_has_prefix (gtk_label_get_text (table->title), "some, 2"));
+  lns_view_clear_time_selection (table->view);
+  WAIT_FOR (table->set != NULL && table->set->n == N_EVENTS && table->querying == NULL);
+  LNS_CHECK_STR (gtk_label_get_text (table->title), "some");
+
+  lns_view_show_span (table->view, 2000000000, 2500000000);
+  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (table), "events.only-in-view", NULL));
+  WAIT_FOR (table->set != NULL && table->set->n < N_EVENTS && table->querying == NULL);
+  LNS_CHECK_INT (table->set->n, n_touching (table->set, lns_view_get_start_ns (table->view),
+                                            lns_view_get_end_ns (table->view)));
+  /* Choosing an event does not move the view, which would change the events. */
+  const int64_t start_ns = lns_view_get_start_ns (table->view);
+  gtk_selection_model_select_item (GTK_SELECTION_MODEL (table->selection), 0, TRUE);
+  WAIT_FOR (lns_view_get_selected_event (table->view, NULL).lane != LNS_ID_NONE);
+  LNS_CHECK_INT (lns_view_get_start_ns (table->view), start_ns);
+  lns_view_fit (table->view);
+  WAIT_FOR (table->set != NULL && table->set->n == N_EVENTS && table->querying == NULL);
+  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (table), "events.only-in-view", NULL));
+  gtk_editable_set_text (table->filter, "");
 }
 
 int
@@ -498,5 +544,6 @@ main (int argc, char **argv)
   LNS_TEST (columns_are_chosen);
   LNS_TEST (rows_are_saved);
   LNS_TEST (the_selected_time_restricts_the_events);
+  LNS_TEST (the_events_follow_the_time);
   return lns_tap_done ();
 }

@@ -9,6 +9,7 @@
 
 #include "ui/events/events-columns.h"
 #include "ui/events/events-groups.h"
+#include "ui/events/events-load.h"
 #include "ui/events/event-order.h"
 #include "ui/events/events-model.h"
 #include "ui/events/events-save.h"
@@ -22,8 +23,12 @@ struct _LnsEventsTable
 
   LnsView *view; /* owned */
 
-  LnsEventSet *set; /* owned; the events that are shown, or NULL */
-  gboolean is_new;  /* the set has not been shown yet */
+  LnsEventsRequest *request; /* owned; what was asked for, or NULL */
+  gboolean in_view;          /* where no time is selected, only events that are in view are shown */
+  guint resting;             /* source that loads once the time rests, or 0 */
+  gboolean is_stale;         /* another time was selected while nobody saw the table */
+  LnsEventSet *set;          /* owned; the events that are shown, or NULL */
+  gboolean is_new;           /* the set has not been shown yet */
 
   GCancellable *loading;   /* of the load under way, or NULL */
   GCancellable *querying;  /* of the query under way, or NULL */

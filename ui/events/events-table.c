@@ -10,12 +10,25 @@
 #include "src/analysis/condition.h"
 #include "src/base/format.h"
 #include "ui/events/events-copy.h"
+#include "ui/events/events-load.h"
 #include "ui/events/events-query.h"
 #include "ui/model/column-view.h"
 #include "ui/model/context-menu.h"
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
 #include "ui/model/shortcuts.h"
+
+/* The selected time rests when it has not changed for so long. */
+#define REST_MSEC 250
+
+/* So many rows stay while those of another time are loaded. */
+#define FEW_ROWS (1u << 20)
+
+enum
+{
+  PROP_GROUPED = 1,
+  PROP_IN_VIEW
+};
 
 G_DEFINE_FINAL_TYPE (LnsEventsTable, lns_events_table, ADW_TYPE_BIN)
 
@@ -149,7 +162,9 @@ update_no_match (LnsEventsTable *self)
   const char *filter = gtk_editable_get_text (self->filter);
   g_autofree char *text = NULL;
 
-  if (gtk_toggle_button_get_active (self->regex))
+  if (self->set->n == 0)
+    text = g_strdup (_ ("This row has no event in this time."));
+  else if (gtk_toggle_button_get_active (self->regex))
     text = g_markup_printf_escaped (_ ("No event name matches “%s”."), filter);
   else if (lns_condition_is_meant (filter))
     text = g_markup_printf_escaped (_ ("No event meets the condition “%s”."), filter);
@@ -185,7 +200,7 @@ show_rows (LnsEventsTable *self)
 {
   LnsEventOrder *order = lns_events_model_get_order (self->model);
 
-  if (self->set == NULL || order == NULL || (order->n == 0 && self->set->n > 0))
+  if (self->set == NULL || order == NULL || order->n == 0)
     return;
   gtk_stack_set_visible_child_name (self->stack, self->grouped ? "groups" : "table");
   g_autoptr (LnsEventRows) rows = self->grouped ? rows_of (self, G_MAXUINT64) : NULL;
@@ -204,10 +219,11 @@ update (LnsEventsTable *self)
   update_count (self, order);
   update_damage (self);
   update_pager (self, order);
-  if (order->n == 0 && self->set->n > 0)
-    update_no_match (self);
-  if (order->n == 0 && self->set->n > 0)
-    gtk_stack_set_visible_child_name (self->stack, "no-match");
+  if (order->n == 0)
+    {
+      update_no_match (self);
+      gtk_stack_set_visible_child_name (self->stack, "no-match");
+    }
   gtk_widget_set_visible (self->footer, order->n > 0);
   show_rows (self);
   update_total (self);
@@ -302,7 +318,12 @@ selection_changed_cb (GtkSelectionModel *selection, guint first, guint n, LnsEve
     return;
   LnsEventId id;
   lns_event_set_id (set, row, &id.lane, &id.ordinal);
-  if (!lns_event_id_equal (id, lns_view_get_selected_event (self->view, NULL)))
+  if (lns_event_id_equal (id, lns_view_get_selected_event (self->view, NULL)))
+    return;
+  /* What is in view must not be moved: that would be other events. */
+  if (self->in_view)
+    lns_view_select_event (self->view, id);
+  else
     lns_view_reveal_event (self->view, id);
 }
 
@@ -402,35 +423,38 @@ sorting_changed_cb (gpointer data)
 
 /* --- Loading --------------------------------------------------------------------------------- */
 
-typedef struct
-{
-  uint32_t *lanes; /* owned */
-  unsigned n_lanes;
-  LnsFacetSet *facets; /* owned, or NULL */
-  uint32_t facet;
-  int64_t from_ns, to_ns;
-  LnsEventSet *set; /* owned; or NULL and ERROR */
-  GError *error;
-} Load;
-
+/* Shows no rows, and forgets them. */
 static void
-load_free (gpointer data)
+clear_rows (LnsEventsTable *self)
 {
-  Load *load = data;
-  lns_facet_set_unref (load->facets);
-  lns_event_set_unref (load->set);
-  g_clear_error (&load->error);
-  g_free (load->lanes);
-  g_free (load);
+  lns_job_cancel (&self->querying);
+  gtk_spinner_stop (self->spinner);
+  lns_events_model_set (self->model, NULL, NULL, FALSE);
+  lns_events_total_show (self->total, NULL);
+  lns_events_groups_show (self->groups, NULL);
+  g_clear_pointer (&self->sorted, lns_event_order_unref);
+  g_clear_pointer (&self->set, lns_event_set_unref);
 }
 
+/* Cancels all jobs and shows nothing. */
 static void
-load (LnsWorker *worker, gpointer job)
+clear (LnsEventsTable *self)
 {
-  Load *it = job;
-  it->set = lns_event_set_load (worker->report, it->lanes, it->n_lanes, it->from_ns, it->to_ns,
-                                it->facets, it->facet, &worker->permille, worker->cancellable,
-                                &it->error);
+  lns_job_cancel (&self->loading);
+  g_clear_handle_id (&self->resting, g_source_remove);
+  clear_rows (self);
+}
+
+/* TITLE and, if the events are not of the whole report, their time. */
+static char *
+title_of (const char *title, gboolean is_part, int64_t from_ns, int64_t to_ns)
+{
+  if (!is_part)
+    return g_strdup (title);
+  g_autofree char *from = lns_event_text_time (from_ns);
+  g_autofree char *to = lns_event_text_time (to_ns);
+  /* Translators: a row of the timeline, and the time that is selected there */
+  return g_strdup_printf (_ ("%s, %s to %s"), title, from, to);
 }
 
 static void
@@ -442,9 +466,11 @@ show_progress (unsigned permille, gpointer owner)
 static void
 loaded_cb (gpointer job, gpointer owner)
 {
-  Load *it = job;
+  LnsEventsLoad *it = job;
   LnsEventsTable *self = owner;
 
+  /* What is there of another time. */
+  clear_rows (self);
   if (it->set == NULL)
     {
       _lns_events_table_show_error (self, it->error->message);
@@ -456,64 +482,92 @@ loaded_cb (gpointer job, gpointer owner)
   start_query (self);
 }
 
-static const LnsJobFuncs load_funcs = { load, loaded_cb, load_free, show_progress };
+static const LnsJobFuncs load_funcs = { lns_events_load_work, loaded_cb, lns_events_load_free,
+                                        show_progress };
 
-/* Loads the events of LANES in the selected time, or at any time if none is selected; where FACETS is not NULL, those
- * of its FACET alone. */
-static void
-start_load (LnsEventsTable *self,
-            const uint32_t *lanes,
-            unsigned n_lanes,
-            const LnsFacetSet *facets,
-            uint32_t facet)
+/* The time whose events are shown: what is selected or, if that is wanted, in view. Returns false, and all time, if there is none. */
+static gboolean
+find_span (LnsEventsTable *self, int64_t *ret_from_ns, int64_t *ret_to_ns)
 {
-  Load *job = g_new0 (Load, 1);
-
-  job->lanes = g_memdup2 (lanes, n_lanes * sizeof *lanes);
-  job->n_lanes = n_lanes;
-  job->facets = facets != NULL ? lns_facet_set_ref ((LnsFacetSet *)facets) : NULL;
-  job->facet = facet;
-  job->from_ns = INT64_MIN;
-  job->to_ns = INT64_MAX;
-  lns_view_get_time_selection (self->view, &job->from_ns, &job->to_ns);
-  lns_job_start (&self->loading, self->view, &load_funcs, job, self);
+  if (lns_view_get_time_selection (self->view, ret_from_ns, ret_to_ns))
+    return TRUE;
+  *ret_from_ns = self->in_view ? lns_view_get_start_ns (self->view) : INT64_MIN;
+  *ret_to_ns = self->in_view ? lns_view_get_end_ns (self->view) : INT64_MAX;
+  return self->in_view;
 }
 
-/* Cancels what is under way, and forgets what is sorted. */
+/* Loads what was asked for. Few rows stay until the new ones are there, so that the table does not flicker. */
 static void
-cancel (LnsEventsTable *self)
+start_load (LnsEventsTable *self)
 {
-  lns_job_cancel (&self->loading);
-  lns_job_cancel (&self->querying);
-  g_clear_pointer (&self->sorted, lns_event_order_unref);
+  char count[LNS_FORMAT_SIZE];
+  int64_t from_ns, to_ns;
+  const uint64_t n = lns_events_request_n_events (self->request, lns_view_get_report (self->view));
+  const gboolean is_part = find_span (self, &from_ns, &to_ns);
+  g_autofree char *title = title_of (self->request->title, is_part, from_ns, to_ns);
+
+  g_clear_handle_id (&self->resting, g_source_remove);
+  gtk_label_set_text (self->title, title);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), title);
+  gtk_spinner_start (self->spinner);
+  if (self->set == NULL || self->set->n > FEW_ROWS)
+    {
+      g_autofree char *text = g_strdup_printf (
+          ngettext ("Reading %s event…", "Reading %s events…", n), lns_format_unsigned (n, count));
+      clear (self);
+      gtk_label_set_text (self->loading_label, text);
+      gtk_label_set_text (self->count, "");
+      gtk_widget_set_visible (self->pager, FALSE);
+      gtk_widget_set_visible (self->damage, FALSE);
+      gtk_widget_set_visible (self->header, TRUE);
+      gtk_widget_set_visible (self->footer, FALSE);
+      gtk_progress_bar_set_fraction (self->progress, 0);
+      gtk_stack_set_visible_child_name (self->stack, "loading");
+    }
+  lns_job_start (&self->loading, self->view, &load_funcs,
+                 lns_events_load_new (self->request, from_ns, to_ns), self);
+}
+
+static gboolean
+rested_cb (gpointer data)
+{
+  LnsEventsTable *self = data;
+
+  self->resting = 0;
+  self->is_stale = !gtk_widget_get_mapped (GTK_WIDGET (self));
+  if (!self->is_stale)
+    start_load (self);
+  return G_SOURCE_REMOVE;
+}
+
+/* Other events are wanted, once the time rests and the table is seen. */
+static void
+load_later (LnsEventsTable *self)
+{
+  if (self->request == NULL)
+    return;
+  g_clear_handle_id (&self->resting, g_source_remove);
+  self->resting = g_timeout_add (REST_MSEC, rested_cb, self);
+}
+
+static void
+span_changed_cb (LnsView *view, LnsEventsTable *self)
+{
+  if (self->in_view && !lns_view_get_time_selection (view, NULL, NULL))
+    load_later (self);
+}
+
+static void
+map_cb (GtkWidget *widget, gpointer data)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
+
+  if (self->is_stale)
+    load_later (self);
+  self->is_stale = FALSE;
 }
 
 /* --- What is shown ------------------------------------------------------------------------- */
-
-/* Cancels all jobs and shows nothing. */
-static void
-clear (LnsEventsTable *self)
-{
-  cancel (self);
-  gtk_spinner_stop (self->spinner);
-  lns_events_model_set (self->model, NULL, NULL, FALSE);
-  lns_events_total_show (self->total, NULL);
-  lns_events_groups_show (self->groups, NULL);
-  g_clear_pointer (&self->set, lns_event_set_unref);
-}
-
-/* TITLE and, if the events are not of the whole report, their time. */
-static char *
-title_of (LnsEventsTable *self, const char *title)
-{
-  int64_t from_ns, to_ns;
-  if (!lns_view_get_time_selection (self->view, &from_ns, &to_ns))
-    return g_strdup (title);
-  g_autofree char *from = lns_event_text_time (from_ns);
-  g_autofree char *to = lns_event_text_time (to_ns);
-  /* Translators: a row of the timeline, and the time that is selected there */
-  return g_strdup_printf (_ ("%s, %s to %s"), title, from, to);
-}
 
 void
 lns_events_table_show_lanes (LnsEventsTable *self,
@@ -523,34 +577,13 @@ lns_events_table_show_lanes (LnsEventsTable *self,
                              const LnsFacetSet *set,
                              uint32_t facet)
 {
-  char count[LNS_FORMAT_SIZE];
-  uint64_t n_events = 0;
-
   clear (self);
-  if (set != NULL)
-    n_events = lns_facet_set_facets (set, NULL)[facet].n_events;
-  for (unsigned i = 0; i < n_lanes && set == NULL; i++)
-    n_events += lns_report_lane_info (lns_view_get_report (self->view), lanes[i])->n_events;
-  g_autofree char *text =
-      g_strdup_printf (ngettext ("Reading %s event…", "Reading %s events…", n_events),
-                       lns_format_unsigned (n_events, count));
-  gtk_label_set_text (self->loading_label, text);
-  g_autofree char *whole_title = title_of (self, title);
-  gtk_label_set_text (self->title, whole_title);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), whole_title);
-  gtk_label_set_text (self->count, "");
-  gtk_widget_set_visible (self->pager, FALSE);
-  gtk_widget_set_visible (self->damage, FALSE);
-  gtk_widget_set_visible (self->header, TRUE);
-  gtk_widget_set_visible (self->footer, FALSE);
-  gtk_stack_set_visible_child_name (self->stack, "loading");
+  g_clear_pointer (&self->request, lns_events_request_unref);
+  self->request = lns_events_request_new (title, lanes, n_lanes, set, facet);
   /* The filter was meant for other events. */
-  g_signal_handlers_block_by_func (self->filter, start_query, self);
   gtk_editable_set_text (self->filter, "");
   show_filter_error (self, NULL);
-  g_signal_handlers_unblock_by_func (self->filter, start_query, self);
-  gtk_progress_bar_set_fraction (self->progress, 0);
-  start_load (self, lanes, n_lanes, set, facet);
+  start_load (self);
 }
 
 static void
@@ -665,7 +698,8 @@ cancel_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
 
-  cancel (self);
+  clear (self);
+  g_clear_pointer (&self->request, lns_events_request_unref);
   gtk_widget_set_visible (self->header, FALSE);
   gtk_widget_set_visible (self->footer, FALSE);
   show_filter_error (self, NULL);
@@ -776,6 +810,7 @@ install_actions (GtkWidgetClass *widget_class)
   gtk_widget_class_install_action (widget_class, "events.save", NULL, save_cb);
   gtk_widget_class_install_action (widget_class, "events.only-name", NULL, only_name_cb);
   gtk_widget_class_install_property_action (widget_class, "events.group", "grouped");
+  gtk_widget_class_install_property_action (widget_class, "events.only-in-view", "in-view");
   gtk_widget_class_install_action (widget_class, "events.show-menu", NULL, show_menu_cb);
   gtk_widget_class_install_action (widget_class, "events.zoom", NULL, zoom_cb);
   gtk_widget_class_install_action (widget_class, "events.filter", NULL, filter_cb);
@@ -798,18 +833,24 @@ name_chosen_cb (LnsEventsGroups *groups, guint label, LnsEventsTable *self)
 static void
 lns_events_table_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
-  g_value_set_boolean (value, LNS_EVENTS_TABLE (object)->grouped);
+  const LnsEventsTable *self = LNS_EVENTS_TABLE (object);
+
+  g_value_set_boolean (value, id == PROP_GROUPED ? self->grouped : self->in_view);
 }
 
 static void
 lns_events_table_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   LnsEventsTable *self = LNS_EVENTS_TABLE (object);
+  gboolean *kept = id == PROP_GROUPED ? &self->grouped : &self->in_view;
 
-  if (self->grouped == g_value_get_boolean (value))
+  if (*kept == g_value_get_boolean (value))
     return;
-  self->grouped = !self->grouped;
-  show_rows (self);
+  *kept = !*kept;
+  if (id == PROP_GROUPED)
+    show_rows (self);
+  else
+    load_later (self);
   g_object_notify_by_pspec (object, pspec);
 }
 
@@ -826,6 +867,10 @@ lns_events_table_new (LnsView *view)
   lns_events_groups_set_view (self->groups, view);
   g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_in_events_cb), self, 0);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
+  g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (load_later), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (view, "span-changed", G_CALLBACK (span_changed_cb), self, 0);
+  g_signal_connect (self, "map", G_CALLBACK (map_cb), NULL);
   return GTK_WIDGET (self);
 }
 
@@ -847,6 +892,7 @@ lns_events_table_dispose (GObject *object)
 
   if (self->view != NULL)
     clear (self);
+  g_clear_pointer (&self->request, lns_events_request_unref);
   if (self->tick != 0)
     gtk_widget_remove_tick_callback (GTK_WIDGET (self->columns), self->tick);
   self->tick = 0;
@@ -858,6 +904,15 @@ lns_events_table_dispose (GObject *object)
 }
 
 static void
+install_property (GObjectClass *klass, guint id, const char *name)
+{
+  g_object_class_install_property (
+      klass, id,
+      g_param_spec_boolean (name, NULL, NULL, FALSE,
+                            G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS));
+}
+
+static void
 lns_events_table_class_init (LnsEventsTableClass *klass)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
@@ -865,10 +920,8 @@ lns_events_table_class_init (LnsEventsTableClass *klass)
   G_OBJECT_CLASS (klass)->dispose = lns_events_table_dispose;
   G_OBJECT_CLASS (klass)->get_property = lns_events_table_get_property;
   G_OBJECT_CLASS (klass)->set_property = lns_events_table_set_property;
-  g_object_class_install_property (
-      G_OBJECT_CLASS (klass), 1,
-      g_param_spec_boolean ("grouped", NULL, NULL, FALSE,
-                            G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS));
+  install_property (G_OBJECT_CLASS (klass), PROP_GROUPED, "grouped");
+  install_property (G_OBJECT_CLASS (klass), PROP_IN_VIEW, "in-view");
   widget_class->size_allocate = lns_events_table_size_allocate;
   widget_class->unmap = lns_events_table_unmap;
   g_type_ensure (LNS_TYPE_EVENTS_GROUPS);

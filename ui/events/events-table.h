@@ -11,8 +11,8 @@
 
 #define LNS_TYPE_EVENTS_TABLE (lns_events_table_get_type ())
 
-/* The Events View: the events of a row (or of all rows below a folded one), to be sorted by any
- * column and filtered by name. Choosing an event moves the timeline to it; an event chosen in the
+/* The Events View: the events of a row (or of all rows below a folded one) in the selected time, to be sorted by any
+ * column, filtered and summed up. Choosing an event moves the timeline to it; an event chosen in the
  * timeline is shown here. Fills itself on the view's show-in-events. */
 G_DECLARE_FINAL_TYPE (LnsEventsTable, lns_events_table, LNS, EVENTS_TABLE, AdwBin)
 

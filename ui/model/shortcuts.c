@@ -99,6 +99,8 @@ static const Shortcut shortcuts[] = {
   { N_ ("Events View"), N_ ("Sort the other way round"), "events.sort-reverse", "<Shift>s", NULL },
   { N_ ("Events View"), N_ ("Group by name"), "events.group", "g", NULL },
   { N_ ("Events View"), N_ ("Only events of this name"), "events.only-name", "o", NULL },
+  { N_ ("Events View"), N_ ("Only events in view, where no time is selected"),
+    "events.only-in-view", "v", NULL },
   { N_ ("Events View"), N_ ("Copy the events"), "events.copy", "<Control>c", NULL },
   { N_ ("Events View"), N_ ("Save the events as CSV"), "events.save", "<Control>s", NULL },
   { N_ ("Events View"), N_ ("Menu of the events"), "events.show-menu", "<Shift>F10 Menu",
