@@ -291,6 +291,15 @@ time_selection_cb (LnsView *view, LnsDetailsPane *self)
   update_state (self);
 }
 
+/* The pane is as it was, but for what is told of the report. */
+static void
+grown_cb (LnsView *view, LnsReport *before, LnsDetailsPane *self)
+{
+  lns_payload_decoder_free (self->decoder);
+  self->decoder = lns_payload_decoder_new (lns_view_get_report (view));
+  show_report (self);
+}
+
 GtkWidget *
 lns_details_pane_new (LnsView *view)
 {
@@ -303,6 +312,7 @@ lns_details_pane_new (LnsView *view)
   show_keys (self);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
   g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (time_selection_cb), self, 0);
+  g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, 0);
   self->answer = lns_answer_of (view);
   g_signal_connect_object (self->answer, "changed", G_CALLBACK (answer_changed_cb), self, 0);
   answer_changed_cb (self->answer, self);

@@ -664,7 +664,7 @@ lns_event_set_load (LnsReport *report,
                       .cancellable = cancellable };
 
   g_atomic_ref_count_init (&set->refs);
-  set->report = report;
+  set->report = lns_report_ref (report);
   set->n_lanes = n_lanes;
   set->lanes = g_memdup2 (lanes, (gsize)n_lanes * sizeof *lanes);
   set->first_place = g_new0 (uint32_t, (gsize)n_lanes + 1);

@@ -67,7 +67,7 @@ typedef struct
   uint64_t n_damaged; /* events that could not be read */
   char *damage;       /* why not, or NULL */
 
-  LnsReport *report; /* borrowed: whoever holds the set holds the report's view too */
+  LnsReport *report; /* a reference */
   gatomicrefcount refs;
 } LnsEventSet;
 

@@ -389,6 +389,8 @@ changed_cb (LnsAnswer *answer, LnsFindingsPane *self)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROPERTY_COUNT]);
   gtk_widget_set_visible (self->ask, lns_answer_get_state (answer) == LNS_ANSWER_UNASKED);
   gtk_stack_set_visible_child_name (self->stack, n > 0 ? "list" : "text");
+  gtk_string_list_splice (self->list, 0, g_list_model_get_n_items (G_LIST_MODEL (self->list)),
+                          NULL);
   if (n > 0)
     {
       for (size_t i = 0; i < n; i++)

@@ -22,6 +22,7 @@
 /* What several sums use, each in a box that counts its references. */
 typedef struct
 {
+  LnsReport *report; /* a reference; the tree's */
   LnsCallTree *tree;
   uint8_t *hues; /* by function: its module's */
 } Tree;
@@ -74,6 +75,7 @@ tree_new (LnsCallTree *tree)
   Tree *self = g_atomic_rc_box_new0 (Tree);
   unsigned n_modules = 0;
 
+  self->report = lns_report_ref (tree->report);
   self->tree = tree;
   self->hues = g_new0 (uint8_t, tree->n_functions);
   for (uint32_t i = 0; i < tree->n_functions; i++)
@@ -86,6 +88,7 @@ static void
 tree_clear (gpointer box)
 {
   lns_call_tree_free (((Tree *)box)->tree);
+  lns_report_close (((Tree *)box)->report);
   g_free (((Tree *)box)->hues);
 }
 
@@ -351,6 +354,34 @@ static void
 scope_changed_cb (LnsScope *scope, LnsFunctions *self)
 {
   change (self, FALSE);
+}
+
+/* There are more threads, samples and functions, or functions have got names. What is shown stays until something else is asked for,
+ * or the recording ends. */
+static void
+grown_cb (LnsView *view, LnsReport *before, LnsFunctions *self)
+{
+  uint32_t n_before, n_threads;
+
+  lns_report_threads (before, &n_before);
+  lns_report_threads (lns_view_get_report (view), &n_threads);
+  if (self->threads != NULL)
+    {
+      self->threads = g_renew (bool, self->threads, n_threads);
+      memset (self->threads + n_before, 0, (n_threads - n_before) * sizeof *self->threads);
+    }
+  g_clear_pointer (&self->tree, tree_unref);
+  g_clear_pointer (&self->counted, counted_unref);
+  if (self->state == LNS_FUNCTIONS_NONE)
+    {
+      self->kind = lns_call_sample_kind (lns_view_get_report (view));
+      if (!lns_functions_has_kind (self, self->kind))
+        return;
+      self->state = LNS_FUNCTIONS_READING;
+      g_signal_emit (self, signals[CHANGED], 0);
+    }
+  if (!lns_view_is_live (view))
+    change (self, FALSE);
 }
 
 /* --- What is asked for ------------------------------------------------------------------------ */
@@ -625,6 +656,7 @@ lns_functions_new (LnsView *view)
   self->state =
       lns_functions_has_kind (self, self->kind) ? LNS_FUNCTIONS_READING : LNS_FUNCTIONS_NONE;
   g_signal_connect_object (self->scope, "changed", G_CALLBACK (scope_changed_cb), self, 0);
+  g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, 0);
   return self;
 }
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "src/base/compare.h"
+#include "src/base/format.h"
+#include "src/tables/lanes.h"
 #include "ui/model/display-text.h"
 #include "ui/model/job.h"
 
@@ -220,12 +222,24 @@ search_done (gpointer data, gpointer owner)
   Search *search = data;
   LnsAnswer *self = owner;
 
-  self->why = g_steal_pointer (&search->why);
-  self->subjects = g_steal_pointer (&search->subjects);
-  self->labels = g_steal_pointer (&search->labels);
-  self->idle = g_steal_pointer (&search->idle);
-  self->places = g_steal_pointer (&search->places);
-  self->step_name = g_steal_pointer (&search->step_name);
+  /* What was there before, where names were added to the report, is freed with the search: others may look at it until they know of
+   * the change. */
+#define EXCHANGE(field)                                                                            \
+ do                                                                                                \
+  {                                                                                                \
+   __typeof__ (self->field) before_ = self->field;                                                 \
+   self->field = search->field;                                                                    \
+   search->field = before_;                                                                        \
+  }                                                                                                \
+ while (0)
+  EXCHANGE (why);
+  EXCHANGE (subjects);
+  EXCHANGE (labels);
+  EXCHANGE (idle);
+  EXCHANGE (places);
+  EXCHANGE (step_name);
+#undef EXCHANGE
+  self->chosen = LNS_ANSWER_NOTHING;
   self->error = search->error;
   self->state = self->why != NULL ? LNS_ANSWER_THERE : LNS_ANSWER_NONE;
   g_signal_emit_by_name (self, "changed");
@@ -236,8 +250,32 @@ static const LnsJobFuncs search_funcs = { search_work, search_done, search_free,
 static void
 look (LnsAnswer *self)
 {
-  self->state = LNS_ANSWER_LOOKING;
+  if (self->state != LNS_ANSWER_THERE)
+    self->state = LNS_ANSWER_LOOKING;
   lns_job_start (&self->running, self->view, &search_funcs, g_new0 (Search, 1), self);
+}
+
+/* Looks for the answer if that is due. */
+static void
+look_if_due (LnsAnswer *self)
+{
+  const LnsReportInfo *info = lns_report_info (lns_view_get_report (self->view));
+
+  if (info->state == LNS_STATE_RECORDING)
+    self->state = LNS_ANSWER_WAITING;
+  else if (self->state == LNS_ANSWER_WAITING && info->n_events > MOST_EVENTS)
+    self->state = LNS_ANSWER_UNASKED;
+  else if (self->state != LNS_ANSWER_UNASKED)
+    look (self);
+}
+
+/* The report has grown: it goes on, has ended, or names were added to it. What was found before holds until it is found again. */
+static void
+grown_cb (LnsAnswer *self)
+{
+  look_if_due (self);
+  if (self->state != LNS_ANSWER_THERE)
+    g_signal_emit_by_name (self, "changed");
 }
 
 /* --- The answer ------------------------------------------------------------------------------- */
@@ -352,6 +390,27 @@ lns_answer_get_step_name (LnsAnswer *self)
   return self->step_name;
 }
 
+/* How far a recording is. Free with g_free (). */
+static char *
+waiting_text (LnsAnswer *self)
+{
+  const LnsReportInfo *info = lns_report_info (lns_view_get_report (self->view));
+  char count[LNS_FORMAT_SIZE], duration[LNS_FORMAT_SIZE];
+
+  lns_format_fixed ((double)lns_recorded_ns (lns_view_get_report (self->view)) / 1e9, 0, duration);
+  if (info->n_lost > 0)
+    return g_strdup_printf (
+        ngettext ("Recording: %s s so far, %s event lost. What the time was lost to is told when "
+                  "it ends.",
+                  "Recording: %s s so far, %s events lost. What the time was lost to is told when "
+                  "it ends.",
+                  info->n_lost),
+        duration, lns_format_unsigned (info->n_lost, count));
+  return g_strdup_printf (
+      _ ("Recording: %s s so far, nothing lost. What the time was lost to is told when it ends."),
+      duration);
+}
+
 char *
 lns_answer_get_excuse (LnsAnswer *self)
 {
@@ -359,6 +418,8 @@ lns_answer_get_excuse (LnsAnswer *self)
 
   switch (self->state)
     {
+    case LNS_ANSWER_WAITING:
+      return waiting_text (self);
     case LNS_ANSWER_UNASKED:
       return g_strdup_printf (_ ("What the time was lost to takes a while to find: the report has "
                                  "%.0f million events."),
@@ -415,8 +476,9 @@ lns_answer_of (LnsView *view)
   self = g_object_new (LNS_TYPE_ANSWER, NULL);
   self->view = g_object_ref (view);
   g_object_set_data (G_OBJECT (view), KEY, self);
-  if (lns_report_info (lns_view_get_report (view))->n_events <= MOST_EVENTS)
-    look (self);
+  self->state = LNS_ANSWER_WAITING;
+  g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, G_CONNECT_SWAPPED);
+  look_if_due (self);
   return self;
 }
 

@@ -5,7 +5,7 @@
 
 /* Why the program of a report was slow (`lanescope why`): found once, on a worker, for all that show it. Main thread only.
  *
- * Signals: "changed" (): another state; "chosen" (): another finding is chosen. */
+ * Signals: "changed" (): another state, another answer, or another excuse; "chosen" (): another finding is chosen. */
 
 #pragma once
 
@@ -14,6 +14,7 @@
 
 typedef enum
 {
+  LNS_ANSWER_WAITING, /* the report is being recorded: it is looked for when that has ended */
   LNS_ANSWER_UNASKED, /* the report is large: lns_answer_ask () */
   LNS_ANSWER_LOOKING,
   LNS_ANSWER_THERE,

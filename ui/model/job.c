@@ -39,6 +39,7 @@ done_cb (GObject *source, GAsyncResult *result, gpointer data)
       run->funcs->done (run->job, run->owner);
     }
   run->funcs->free (run->job);
+  lns_report_close (run->worker.report);
   g_object_unref (run->view);
   g_free (run);
 }
@@ -67,7 +68,7 @@ lns_job_start (
   g_autoptr (GTask) task = NULL;
   lns_job_cancel (running);
   *running = g_cancellable_new ();
-  run->worker.report = lns_view_get_report (view);
+  run->worker.report = lns_report_ref (lns_view_get_report (view));
   run->worker.cancellable = *running;
   run->view = g_object_ref (view);
   run->funcs = funcs;

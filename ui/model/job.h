@@ -15,7 +15,7 @@
 /* What a worker works with. Two ways tell that the job was cancelled, as functions take either. */
 typedef struct
 {
-  LnsReport *report;
+  LnsReport *report; /* as it was when the job began; open until the job is freed */
   GCancellable *cancellable;
   atomic_bool cancelled;
   atomic_uint permille; /* written by the work: how far it is */

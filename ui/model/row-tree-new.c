@@ -73,6 +73,7 @@ typedef struct
   bool any_drives;
   bool *is_quiet;             /* per thread */
   uint32_t *n_quiet;          /* per process */
+  bool is_live;               /* the report is being recorded */
   uint32_t *first_counter_of; /* per device and kind of counters: the track of the first, or none */
   LnsRowTree *tree;
 } Builder;
@@ -393,7 +394,7 @@ count_contexts (Builder *builder)
     }
 }
 
-/* Finds the quiet threads. Where it was not recorded when threads ran, none is. */
+/* Finds the quiet threads. Where it was not recorded when threads ran, none is, nor as long as they may still become busy. */
 static void
 find_quiet (Builder *builder)
 {
@@ -424,7 +425,7 @@ find_quiet (Builder *builder)
   for (uint32_t thread = 0; thread < builder->n_threads; thread++)
     {
       const uint32_t process = builder->threads[thread].process;
-      if (process >= builder->n_processes || !is_known[thread] ||
+      if (builder->is_live || process >= builder->n_processes || !is_known[thread] ||
           thread_rank (builder, thread) == 1 ||
           (double)busy_ns[thread] >= QUIET_SHARE * (double)most_ns[process])
         continue;
@@ -433,11 +434,11 @@ find_quiet (Builder *builder)
     }
 }
 
-/* Whether ranges of PROCESS may have begun work. */
+/* Whether ranges of PROCESS may have begun work. They are found when the report is whole. */
 static bool
 may_project (const Builder *builder, uint32_t process)
 {
-  return process < builder->n_processes && builder->has_ranges[process] &&
+  return !builder->is_live && process < builder->n_processes && builder->has_ranges[process] &&
          builder->has_calls[process];
 }
 
@@ -656,7 +657,7 @@ label_rows (Builder *builder)
               builder->n_quiet[row->process]);
         }
       bool is_memset = row->kind == LNS_ROW_GPU && _lns_row_is_work (builder->report, lane);
-      row->splits = row->splits && row->n_own > 0;
+      row->splits = row->splits && row->n_own > 0 && !builder->is_live;
       if (row->kind != LNS_ROW_KERNELS && row->kind != LNS_ROW_MEMORY && !is_memset)
         continue;
       g_autofree char *name = row->label;
@@ -671,7 +672,9 @@ label_rows (Builder *builder)
 LnsRowTree *
 lns_row_tree_new (LnsReport *report)
 {
-  Builder builder = { .report = report, .tree = g_atomic_rc_box_new0 (LnsRowTree) };
+  Builder builder = { .report = report,
+                      .tree = g_atomic_rc_box_new0 (LnsRowTree),
+                      .is_live = lns_report_info (report)->state == LNS_STATE_RECORDING };
   LnsRowTree *tree = builder.tree;
   builder.processes = lns_report_processes (report, &builder.n_processes);
   builder.threads = lns_report_threads (report, &builder.n_threads);
@@ -691,6 +694,7 @@ lns_row_tree_new (LnsReport *report)
   tree->tops = g_array_new (FALSE, FALSE, sizeof (int));
   tree->n_report_lanes = builder.n_lanes;
   tree->lane_px = LNS_LANE_PX;
+  tree->is_live = builder.is_live;
   tree->row_of_lane = g_new (uint32_t, tree->n_report_lanes + 1);
   for (uint32_t lane = 0; lane < tree->n_report_lanes; lane++)
     tree->row_of_lane[lane] = LNS_ID_NONE;

@@ -21,6 +21,7 @@ struct LnsRowTree
   uint32_t n_report_lanes;
   LnsHues *hues;   /* owned                                                                     */
   int lane_px;     /* how high lanes are                                                        */
+  bool is_live;    /* the report was being recorded                                             */
   GArray *visible; /* of uint32_t: rows                                                         */
   GArray *tops;    /* of int: the upper edges of the visible rows, and the last one's lower edge */
 };

@@ -289,6 +289,7 @@ copy (const LnsRowTree *self)
   tree->tops = g_array_new (FALSE, FALSE, sizeof (int));
   tree->n_report_lanes = self->n_report_lanes;
   tree->lane_px = self->lane_px;
+  tree->is_live = self->is_live;
   tree->hues = g_hash_table_ref (self->hues);
   tree->row_of_lane =
       g_memdup2 (self->row_of_lane, (self->n_report_lanes + 1) * sizeof *self->row_of_lane);
@@ -658,6 +659,8 @@ _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
 bool
 lns_row_tree_wanted (const LnsRowTree *self, LnsReport *report, LnsRowWant *ret_want)
 {
+  if (self->is_live)
+    return false;
   for (uint32_t v = 0; v < lns_row_tree_n_visible (self); v++)
     {
       uint32_t id = lns_row_tree_visible (self, v);

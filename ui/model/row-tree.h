@@ -8,7 +8,7 @@
  * the processes the CPUs. Each row is followed by what is below it, in the order of their ranks.
  * Which rows are unfolded, hidden and high is the only thing that changes: one thread owns a tree; workers may read
  * rows' other fields and lanes at any time. What has to be read to be told apart (the kernels of a
- * stream by name) comes as a new tree, in which rows keep their numbers. */
+ * stream by name), and what has been recorded since, comes as a new tree, in which rows keep their numbers. */
 
 #pragma once
 
@@ -77,7 +77,7 @@ typedef struct
   uint32_t device;    /* or LNS_ID_NONE                                                         */
   uint32_t context;   /* or LNS_ID_NONE                                                         */
   uint32_t stream;    /* or LNS_ID_NONE                                                         */
-  uint32_t rank;      /* where it stands                                                        */
+  uint32_t rank;      /* where it stands; LNS_ID_NONE: it is no more (lns_row_tree_grown ())    */
   bool combines;      /* of a thread: it may show its ranges and calls in one lane              */
   bool splits;        /* rows by name or kind are to come below it once it is unfolded          */
   const LnsFacetSet *set; /* of several lanes that are drawn as one: what is drawn, or NULL      */
@@ -171,6 +171,12 @@ int lns_row_tree_row_lane_px (const LnsRowTree *self, uint32_t row); /* … thos
 int lns_row_tree_height_px (const LnsRowTree *self, uint32_t row);
 uint32_t lns_row_tree_n_shown_lanes (const LnsRowTree *self, uint32_t row);
 
+/* The rows of REPORT, a newer snapshot of the one of SELF, as a tree of its own, in which rows that are in SELF have kept their
+ * numbers, and are folded or not as they were made to be there. Rows that are not there any more (threads that were quiet have none together, if they
+ * are no longer quiet) have the rank LNS_ID_NONE and no place. For reports of which nothing has been read yet: rows by name
+ * are not kept. O(lanes × log). */
+LnsRowTree *lns_row_tree_grown (const LnsRowTree *self, LnsReport *report);
+
 /* --- What has to be read first ------------------------------------------------------------------ */
 
 /* A row, and what is wanted of its lanes. */
@@ -181,7 +187,8 @@ typedef struct
 } LnsRowWant;
 
 /* What of SELF would show something else once it was read, the most urgent one: the rows by name of
- * an unfolded row, then the whole of those that merge several lanes. False where there is none. */
+ * an unfolded row, then the whole of those that merge several lanes. False where there is none, and as long as the report is being
+ * recorded. */
 bool lns_row_tree_wanted (const LnsRowTree *self, LnsReport *report, LnsRowWant *ret_want);
 
 /* The lanes that WANT is about: their number; RET_LANES (may be NULL) has room for the row's n_lanes. */

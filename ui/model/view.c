@@ -20,12 +20,20 @@
 #define BURST_PAUSE_USEC   G_USEC_PER_SEC
 #define WIDTH_PX_UNTIL_SET 1000
 
+/* A snapshot, and what was worked out of it. Shared with the workers that read it. */
+typedef struct
+{
+  LnsReport *report;   /* owned */
+  LnsCudaLinks *links; /* owned */
+} Source;
+
 struct _LnsView
 {
   GObject parent_instance;
 
-  LnsReport *report;         /* owned */
-  LnsCudaLinks *links;       /* owned */
+  Source *source;            /* a reference */
+  LnsReport *report;         /* the source's */
+  LnsReport *opened;         /* owned; the first snapshot: with it, all strings stay */
   int64_t first_ns, last_ns; /* what there is to see */
 
   LnsScale scale;
@@ -52,8 +60,32 @@ struct _LnsView
 
 G_DEFINE_FINAL_TYPE (LnsView, lns_view, G_TYPE_OBJECT)
 
+static Source *
+source_new (LnsReport *report)
+{
+  Source *source = g_atomic_rc_box_new0 (Source);
+  source->report = report;
+  source->links = lns_cuda_links_new (report);
+  return source;
+}
+
+static void
+source_clear (gpointer data)
+{
+  Source *source = data;
+  lns_cuda_links_free (source->links);
+  lns_report_close (source->report);
+}
+
+static void
+source_unref (Source *source)
+{
+  g_atomic_rc_box_release_full (source, source_clear);
+}
+
 enum
 {
+  GROWN,
   SPAN_CHANGED,
   TIME_SELECTION_CHANGED,
   EVENT_SELECTED,
@@ -67,6 +99,7 @@ static guint signals[N_SIGNALS];
 
 typedef struct
 {
+  Source *source; /* a reference */
   LnsEventId id;
   int64_t time_ns; /* of the state that is wanted, if HAS_TIME, or else of the event's start */
   gboolean has_time;
@@ -84,13 +117,15 @@ selecting_free (gpointer data)
 {
   Selecting *wanted = data;
   lns_linked_events_free (wanted->linked);
+  source_unref (wanted->source);
   g_free (wanted);
 }
 
 /* --- The span in view ---------------------------------------------------------------------- */
 
-/* From the first event to the end of the last: a report may go on for minutes after it. What a profiler tells of itself, of before the
- * program and after it, stretches nothing. A part of a report is its span: events that reach into it say nothing of the time outside. */
+/* From the first event to the end of the last: a report may go on for minutes after it, unless it is being recorded. What a profiler
+ * tells of itself, of before the program and after it, stretches nothing. A part of a report is its span: events that reach into it say
+ * nothing of the time outside. */
 static void
 measure (LnsView *self)
 {
@@ -122,6 +157,8 @@ measure (LnsView *self)
       self->first_ns = first_ns;
       self->last_ns = last_ns;
     }
+  if (info->state == LNS_STATE_RECORDING)
+    self->last_ns = MAX (self->last_ns, info->end_ns);
 }
 
 void
@@ -447,10 +484,11 @@ set_from (Selecting *wanted, const Selecting *from, const LnsLinkedEvent *there)
 static void
 read_event (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
-  LnsView *self = source;
   Selecting *wanted = data;
+  LnsReport *report = wanted->source->report;
+  const LnsCudaLinks *links = wanted->source->links;
   LnsError error = { 0 };
-  wanted->linked = lns_linked_events_new (self->report, self->links, wanted->id);
+  wanted->linked = lns_linked_events_new (report, links, wanted->id);
   if (wanted->other_end && wanted->linked->events->len == 0)
     {
       g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
@@ -461,20 +499,20 @@ read_event (GTask *task, gpointer source, gpointer data, GCancellable *cancellab
     {
       const LnsLinkedEvent there = g_array_index (wanted->linked->events, LnsLinkedEvent, 0);
       Selecting from = { .id = wanted->id };
-      if (lns_report_event (self->report, from.id.lane, from.id.ordinal, &from.event, NULL))
+      if (lns_report_event (report, from.id.lane, from.id.ordinal, &from.event, NULL))
         {
-          find_times (self->report, &from);
+          find_times (report, &from);
           set_from (wanted, &from, &there);
         }
       wanted->id = there.id;
       lns_linked_events_free (wanted->linked);
-      wanted->linked = lns_linked_events_new (self->report, self->links, wanted->id);
+      wanted->linked = lns_linked_events_new (report, links, wanted->id);
     }
   if (wanted->has_from)
     lns_linked_events_put_first (wanted->linked, &wanted->from);
-  if (lns_report_event (self->report, wanted->id.lane, wanted->id.ordinal, &wanted->event, &error))
+  if (lns_report_event (report, wanted->id.lane, wanted->id.ordinal, &wanted->event, &error))
     {
-      find_times (self->report, wanted);
+      find_times (report, wanted);
       g_task_return_boolean (task, TRUE);
     }
   else
@@ -520,6 +558,7 @@ select_event (LnsView *self, Selecting wanted)
     }
   self->selecting = g_cancellable_new ();
   g_autoptr (GTask) task = g_task_new (self, self->selecting, event_read_cb, NULL);
+  wanted.source = g_atomic_rc_box_acquire (self->source);
   g_task_set_task_data (task, g_memdup2 (&wanted, sizeof wanted), selecting_free);
   g_task_run_in_thread (task, read_event);
 }
@@ -649,13 +688,42 @@ lns_view_get_report (LnsView *self)
   return self->report;
 }
 
+gboolean
+lns_view_is_live (LnsView *self)
+{
+  return lns_report_info (self->report)->state == LNS_STATE_RECORDING;
+}
+
+void
+lns_view_grow (LnsView *self, LnsReport *newer)
+{
+  Source *before = self->source;
+  LnsScale scale = self->scale;
+  const int64_t end_px = scale.first_px + self->width_px;
+  const gboolean follows = lns_view_is_live (self) && !self->is_framed &&
+                           end_px >= lns_scale_px_of (&scale, self->last_ns);
+
+  self->source = source_new (newer);
+  self->report = newer;
+  measure (self);
+  if (self->shows_all)
+    lns_view_fit_width (self, self->width_px, &scale);
+  else if (follows)
+    scale.first_px = lns_scale_px_of (&scale, self->last_ns) + PAD_PX - self->width_px;
+  g_signal_emit (self, signals[GROWN], 0, before->report);
+  source_unref (before);
+  if (self->shows_all || follows)
+    set_scale (self, scale);
+}
+
 LnsView *
 lns_view_new (LnsReport *report)
 {
   g_return_val_if_fail (report != NULL, NULL);
   LnsView *self = g_object_new (LNS_TYPE_VIEW, NULL);
+  self->opened = lns_report_ref (report);
+  self->source = source_new (report);
   self->report = report;
-  self->links = lns_cuda_links_new (report);
   measure (self);
   lns_view_fit_width (self, self->width_px, &self->scale);
   return self;
@@ -669,8 +737,8 @@ lns_view_finalize (GObject *object)
   g_clear_pointer (&self->undo, g_array_unref);
   g_clear_pointer (&self->redo, g_array_unref);
   g_clear_pointer (&self->linked, lns_linked_events_free);
-  lns_cuda_links_free (self->links);
-  lns_report_close (self->report);
+  source_unref (self->source);
+  lns_report_close (self->opened);
   G_OBJECT_CLASS (lns_view_parent_class)->finalize (object);
 }
 
@@ -685,6 +753,7 @@ lns_view_class_init (LnsViewClass *klass)
  g_signal_new (name, type, flags, 0, NULL, NULL, NULL, G_TYPE_NONE, n, ##__VA_ARGS__)
   signals[SPAN_CHANGED] = SIGNAL ("span-changed", 0);
   signals[TIME_SELECTION_CHANGED] = SIGNAL ("time-selection-changed", 0);
+  signals[GROWN] = SIGNAL ("grown", 1, G_TYPE_POINTER);
   signals[EVENT_SELECTED] = SIGNAL ("event-selected", 1, G_TYPE_BOOLEAN);
   signals[EVENT_FAILED] = SIGNAL ("event-failed", 1, G_TYPE_STRING);
   signals[EVENT_HOVERED] = SIGNAL ("event-hovered", 0);

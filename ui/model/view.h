@@ -4,11 +4,14 @@
  */
 
 /* What the parts of a report's page share: the report, the span in view, the selected time, the
- * selected and the hovered event. Main thread only, but for lns_view_get_report (): a worker that
- * holds a reference on the view may query its report.
+ * selected and the hovered event. Main thread only. A report that is being recorded grows: the view's is another snapshot
+ * then, so a worker gets a reference on the one that it starts with (model/job.h).
  *
  * Signals, all on the main thread:
  *
+ *   grown (LnsReport *before)
+ *       the view's report is a newer snapshot of what BEFORE, which is still open, is one of; lanes and their events
+ *       have kept their ids
  *   span-changed ()
  *       the zoom, the position or the width
  *   time-selection-changed ()
@@ -53,11 +56,18 @@ lns_event_id_equal (LnsEventId a, LnsEventId b)
 G_DECLARE_FINAL_TYPE (LnsView, lns_view, LNS, VIEW, GObject)
 
 /* A view of REPORT that shows all of it. Takes the report over: it is closed with the view's last
- * reference, so workers that hold one are safe. */
+ * reference, so strings of it are valid as long. */
 LnsView *lns_view_new (LnsReport *report);
 
-/* Owned by the view. */
+/* Owned by the view, until it grows. */
 LnsReport *lns_view_get_report (LnsView *self);
+
+/* Whether the report is being recorded. */
+gboolean lns_view_is_live (LnsView *self);
+
+/* Goes on with NEWER, a later snapshot of the view's report, which is taken over. Zoom and selections stay. What shows all shows
+ * all of it, and what shows the end of a report that is being recorded moves with the end. */
+void lns_view_grow (LnsView *self, LnsReport *newer);
 
 /* --- The span in view ---------------------------------------------------------------------- */
 

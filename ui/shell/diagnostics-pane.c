@@ -212,6 +212,33 @@ static const LnsJobFuncs examine_funcs = { examine, examined_cb, examining_free 
 
 /* --- Life ----------------------------------------------------------------------------------- */
 
+/* Fills the list. What the doctor finds comes when the report is whole. */
+static void
+fill (LnsDiagnosticsPane *self)
+{
+  append_diagnostics (self);
+  gtk_stack_set_visible_child_name (self->stack, self->problems->len == 0 ? "empty" : "list");
+  if (!lns_view_is_live (self->view))
+    lns_job_start (&self->examining, self->view, &examine_funcs, g_new0 (Examining, 1), self);
+}
+
+/* Fills the list anew if there are other diagnostics, and when the recording has ended. */
+static void
+grown_cb (LnsView *view, LnsReport *before, LnsDiagnosticsPane *self)
+{
+  uint32_t n, n_before;
+
+  lns_report_diagnostics (before, &n_before);
+  lns_report_diagnostics (lns_view_get_report (view), &n);
+  if (n == n_before && lns_view_is_live (view))
+    return;
+  g_array_set_size (self->problems, 0);
+  gtk_string_list_splice (self->list, 0, g_list_model_get_n_items (G_LIST_MODEL (self->list)),
+                          NULL);
+  g_clear_pointer (&self->findings, free);
+  fill (self);
+}
+
 GtkWidget *
 lns_diagnostics_pane_new (LnsView *view)
 {
@@ -222,14 +249,13 @@ lns_diagnostics_pane_new (LnsView *view)
 
   self->list = list;
   self->view = g_object_ref (view);
-  append_diagnostics (self);
   g_signal_connect_object (rows, "notify::selected-item", G_CALLBACK (selected_cb), self, 0);
   for (size_t i = 0; i < G_N_ELEMENTS (columns); i++)
     lns_column_view_add (self->columns, &columns[i], G_CALLBACK (setup_cb), G_CALLBACK (bind_cb),
                          self);
   gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (rows));
-  gtk_stack_set_visible_child_name (self->stack, self->problems->len == 0 ? "empty" : "list");
-  lns_job_start (&self->examining, view, &examine_funcs, g_new0 (Examining, 1), self);
+  g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, 0);
+  fill (self);
   return GTK_WIDGET (self);
 }
 

@@ -14,6 +14,7 @@
 #include "ui/model/answer.h"
 #include "ui/model/display-text.h"
 #include "ui/model/scope.h"
+#include "ui/shell/follower.h"
 #include "ui/shell/panes.h"
 #include "ui/shell/verdict-bar.h"
 #include "ui/shell/view-keeper.h"
@@ -29,7 +30,8 @@ struct _LnsReportPage
   LnsViewKeeper *keeper; /* owned             */
   gboolean is_restored;  /* as the person left it */
   gint64 opened_usec;
-  GSettings *settings; /* owned             */
+  GSettings *settings;   /* owned             */
+  LnsFollower *follower; /* owned           */
 
   gboolean is_narrow;     /* there is no room for details that nobody asked for */
   gboolean places_bottom; /* the panes below the timeline came or went          */
@@ -126,16 +128,12 @@ add_state_notice (LnsReportPage *self, LnsReport *report)
   switch (info->state)
     {
     case LNS_STATE_COMPLETE:
+    case LNS_STATE_RECORDING: /* the line with the verdict tells of it */
       break;
     case LNS_STATE_INCOMPLETE:
       add_notice (self, GTK_MESSAGE_WARNING,
                   _ ("Parts of this report could not be written. See Diagnostics for the reason."),
                   NULL, NULL);
-      break;
-    case LNS_STATE_RECORDING:
-      add_notice (self, GTK_MESSAGE_INFO,
-                  _ ("This report is still being recorded. You see what it holds so far."),
-                  _ ("Reload"), "win.reload");
       break;
     case LNS_STATE_CUT_OFF:
       text = cut_off_text (report, info);
@@ -193,12 +191,15 @@ add_cuda_notice (LnsReportPage *self, LnsReport *report)
   add_notice (self, GTK_MESSAGE_WARNING, sentence, NULL, NULL);
 }
 
+/* While a report is being recorded, what is wrong with it is not known yet. */
 static void
 add_notices (LnsReportPage *self)
 {
   const LnsReportInfo *info = lns_report_info (lns_view_get_report (self->parts.view));
   char count[LNS_FORMAT_SIZE];
 
+  if (info->state == LNS_STATE_RECORDING)
+    return;
   add_state_notice (self, lns_view_get_report (self->parts.view));
   add_cuda_notice (self, lns_view_get_report (self->parts.view));
   if (info->n_lost > 0)
@@ -214,6 +215,21 @@ add_notices (LnsReportPage *self)
                 _ ("A newer Lanescope wrote this report. Parts that this version does not know are "
                    "not shown."),
                 NULL, NULL);
+}
+
+/* The recording has ended: what there is to say of a report is said now. */
+static void
+grown_cb (LnsReportPage *self, LnsReport *before)
+{
+  if (lns_report_info (before)->state == LNS_STATE_RECORDING)
+    add_notices (self);
+}
+
+/* The report can no longer be followed. */
+static void
+lost_cb (const char *message, gpointer data)
+{
+  add_notice (data, GTK_MESSAGE_WARNING, message, _ ("Reload"), "win.reload");
 }
 
 /* In narrower windows, details are shown once something is selected. */
@@ -590,6 +606,8 @@ lns_report_page_new (LnsView *view, GSettings *settings, LnsStoredView *stored)
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (settings, "changed::show-details", G_CALLBACK (update_panes), self,
                            G_CONNECT_SWAPPED);
+  self->follower = lns_follower_new (view, lost_cb, self);
+  g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (update_panes), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (update_panes), self,
@@ -617,6 +635,7 @@ lns_report_page_dispose (GObject *object)
   LnsReportPage *self = LNS_REPORT_PAGE (object);
 
   g_clear_pointer (&self->keeper, lns_view_keeper_free);
+  g_clear_pointer (&self->follower, lns_follower_free);
   /* The children first: they may be reading the report, which the view closes. */
   G_OBJECT_CLASS (lns_report_page_parent_class)->dispose (object);
   g_clear_object (&self->answer);

@@ -180,14 +180,17 @@ drop_report (LnsWindow *self)
 /* "1,234,567 events · 12.346 s", which is how long was recorded, as `lanescope info` says; but without what had no events before the
  * first and after the last, as in the timeline. */
 static void
-set_subtitle (LnsWindow *self, LnsView *view, LnsReport *report)
+set_subtitle (LnsWindow *self, LnsView *view)
 {
-  const LnsReportInfo *info = lns_report_info (report);
+  const LnsReportInfo *info = lns_report_info (lns_view_get_report (view));
   char count[LNS_FORMAT_SIZE], duration[LNS_FORMAT_SIZE];
   g_autofree char *events = g_strdup_printf (ngettext ("%s event", "%s events", info->n_events),
                                              lns_format_unsigned (info->n_events, count));
   lns_format_duration (lns_view_get_duration_ns (view), duration);
-  g_autofree char *subtitle = g_strdup_printf ("%s · %s", events, duration);
+  /* Translators: the number of events, and how long was recorded */
+  g_autofree char *subtitle =
+      lns_view_is_live (view) ? g_strdup_printf (_ ("%s · recording, %s so far"), events, duration)
+                              : g_strdup_printf ("%s · %s", events, duration);
 
   adw_window_title_set_subtitle (self->title, subtitle);
 }
@@ -209,6 +212,14 @@ update_diagnostics_button (LnsWindow *self, LnsReport *report)
   gtk_widget_set_visible (self->diagnostics_button, n_bad > 0);
 }
 
+/* Tells what is known of the report of VIEW, which may grow. */
+static void
+update_report (LnsWindow *self, LnsReport *before, LnsView *view)
+{
+  set_subtitle (self, view);
+  update_diagnostics_button (self, lns_view_get_report (view));
+}
+
 /* Shows REPORT as STORED says, and takes them over. */
 static void
 show_report (LnsWindow *self, LnsReport *report, LnsStoredView *stored)
@@ -223,8 +234,8 @@ show_report (LnsWindow *self, LnsReport *report, LnsStoredView *stored)
                              G_CONNECT_SWAPPED);
   self->report_page = LNS_REPORT_PAGE (page);
   gtk_stack_add_named (self->stack, page, "report");
-  set_subtitle (self, view, report);
-  update_diagnostics_button (self, report);
+  update_report (self, report, view);
+  g_signal_connect_object (view, "grown", G_CALLBACK (update_report), self, G_CONNECT_SWAPPED);
   show_page (self, "report");
 }
 

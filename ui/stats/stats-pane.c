@@ -223,27 +223,36 @@ first_choice (LnsReport *report)
 }
 
 static void
+choose_first (LnsStatsPane *self)
+{
+  const char *wanted = first_choice (lns_view_get_report (self->view));
+
+  for (guint i = 0; i < self->choices->len; i++)
+    {
+      const LnsStatsReport *stats = g_ptr_array_index (self->choices, i);
+      if (strcmp (stats->name, wanted) == 0)
+        gtk_drop_down_set_selected (self->reports, i);
+    }
+}
+
+static void
 fill_reports (LnsStatsPane *self)
 {
   g_autoptr (GtkStringList) titles = gtk_string_list_new (NULL);
-  const char *wanted = first_choice (lns_view_get_report (self->view));
   const LnsStatsReport *stats;
-  guint chosen = 0;
 
   self->choices = g_ptr_array_new ();
   for (size_t i = 0; (stats = lns_stats_report_at (i)) != NULL; i++)
     {
       if (!lns_stats_report_is_made (stats))
         continue;
-      if (strcmp (stats->name, wanted) == 0)
-        chosen = self->choices->len;
       g_ptr_array_add (self->choices, (gpointer)stats);
       gtk_string_list_append (titles, stats->title);
     }
   gtk_drop_down_set_model (self->reports, G_LIST_MODEL (titles));
   gtk_drop_down_set_expression (
       self->reports, gtk_property_expression_new (GTK_TYPE_STRING_OBJECT, NULL, "string"));
-  gtk_drop_down_set_selected (self->reports, chosen);
+  choose_first (self);
 }
 
 /* The table is of another time, which has stopped changing. */
@@ -254,6 +263,16 @@ rested_cb (LnsScope *scope, LnsStatsPane *self)
     ask (self);
   else
     self->is_asked = FALSE; /* once it is seen */
+}
+
+/* The table stays as it is while the report is being recorded. */
+static void
+grown_cb (LnsView *view, LnsReport *before, LnsStatsPane *self)
+{
+  if (!self->is_asked)
+    choose_first (self);
+  else if (!lns_view_is_live (view))
+    rested_cb (self->scope, self);
 }
 
 static void
@@ -292,6 +311,7 @@ lns_stats_pane_new (LnsView *view)
   gtk_stack_add_named (self->stack, GTK_WIDGET (self->table), "table");
   fill_reports (self);
   g_signal_connect_object (self->scope, "rested", G_CALLBACK (rested_cb), self, 0);
+  g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, 0);
   g_signal_connect (self->reports, "notify::selected", G_CALLBACK (chosen_cb), self);
   return GTK_WIDGET (self);
 }

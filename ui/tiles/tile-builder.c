@@ -17,7 +17,8 @@
 
 struct LnsTileBuilder
 {
-  LnsView *view; /* owned */
+  LnsView *view;     /* owned */
+  LnsReport *report; /* a reference: the view's may grow */
   const LnsRowTree *tree;
   PangoFontDescription *font; /* owned */
   void (*ready) (gpointer data);
@@ -68,8 +69,7 @@ work (gpointer data)
   LnsTileBuilder *self = data;
   setpriority (PRIO_PROCESS, 0,
                getpriority (PRIO_PROCESS, 0) + NICER); /* this thread's, on Linux */
-  LnsTilePainter *painter =
-      lns_tile_painter_new (lns_view_get_report (self->view), self->tree, self->font);
+  LnsTilePainter *painter = lns_tile_painter_new (self->report, self->tree, self->font);
   g_mutex_lock (&self->mutex);
   while (!self->quit)
     {
@@ -115,6 +115,7 @@ lns_tile_builder_new (LnsView *view,
 {
   LnsTileBuilder *self = g_new0 (LnsTileBuilder, 1);
   self->view = g_object_ref (view);
+  self->report = lns_report_ref (lns_view_get_report (view));
   self->tree = tree;
   self->font = pango_font_description_copy (font);
   self->ready = ready;
@@ -152,6 +153,7 @@ lns_tile_builder_free (LnsTileBuilder *self)
   g_mutex_clear (&self->mutex);
   g_cond_clear (&self->wake);
   pango_font_description_free (self->font);
+  lns_report_close (self->report);
   g_object_unref (self->view);
   g_free (self);
 }

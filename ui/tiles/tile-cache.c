@@ -79,6 +79,19 @@ lns_tile_cache_forget_row (LnsTileCache *self, uint32_t row)
 }
 
 void
+lns_tile_cache_age (LnsTileCache *self, const int64_t *from_ns, uint32_t n_rows)
+{
+  for (GList *link = self->used.head; link != NULL; link = link->next)
+    {
+      LnsTile *tile = link->data;
+      LnsTileKey next = tile->key;
+      next.index++;
+      if (next.strip.row < n_rows && lns_tile_origin_ns (&next) > from_ns[next.strip.row])
+        tile->state = LNS_TILE_COARSE;
+    }
+}
+
+void
 lns_tile_cache_set_max (LnsTileCache *self, gsize max_bytes)
 {
   self->max_bytes = max_bytes;

@@ -23,5 +23,9 @@ void lns_tile_cache_put (LnsTileCache *self, LnsTile *tile);
 /* Frees the tiles of ROW, when the row shows something else. O(tiles). */
 void lns_tile_cache_forget_row (LnsTileCache *self, uint32_t row);
 
+/* Makes the tiles coarse that reach beyond the time that FROM_NS, of N_ROWS, has for their row: what they show has changed since, and
+ * others are to replace them. O(tiles). */
+void lns_tile_cache_age (LnsTileCache *self, const int64_t *from_ns, uint32_t n_rows);
+
 /* Changes the bound, from the next put on. */
 void lns_tile_cache_set_max (LnsTileCache *self, gsize max_bytes);

@@ -113,6 +113,52 @@ lns_tile_set_replace_tree (LnsTileSet *self, const LnsRowTree *tree)
   self->builder = lns_tile_builder_new (self->view, tree, self->font, ready_cb, self);
 }
 
+/* From when on LANE may show something else than in the snapshot BEFORE; INT64_MAX: never. */
+static int64_t
+changed_from_ns (LnsReport *before, LnsReport *now, uint32_t lane)
+{
+  const LnsLaneInfo *was = lns_report_lane_info (before, lane),
+                    *is = lns_report_lane_info (now, lane);
+  LnsEvent open;
+  if (is == NULL || is->n_events == 0)
+    return INT64_MAX;
+  if (was == NULL || was->n_events == 0)
+    return INT64_MIN;
+  if (was->has_open) /* which is in memory */
+    return lns_report_event (before, lane, was->n_events - 1, &open, NULL) ? open.start_ns
+                                                                           : INT64_MIN;
+  return was->n_events != is->n_events || is->has_open ? was->end_ns : INT64_MAX;
+}
+
+/* The same for ROW. What is not recorded yet is told apart, so each row shows more of that. */
+static int64_t
+row_changed_from_ns (LnsTileSet *self, LnsReport *before, const LnsRow *row)
+{
+  int64_t from_ns = lns_report_info (before)->known_ns;
+  for (uint32_t i = 0; i < row->n_lanes; i++)
+    {
+      const int64_t lane_ns =
+          changed_from_ns (before, self->report, lns_row_tree_lanes (self->tree)[row->lanes + i]);
+      /* The scale of a counter is that of all its samples. */
+      if (lane_ns != INT64_MAX && row->kind == LNS_ROW_COUNTER)
+        return INT64_MIN;
+      from_ns = MIN (from_ns, lane_ns);
+    }
+  return from_ns;
+}
+
+void
+lns_tile_set_grow (LnsTileSet *self, LnsReport *before, const LnsRowTree *tree)
+{
+  lns_tile_set_replace_tree (self, tree);
+  self->report = lns_view_get_report (self->view);
+  const uint32_t n_rows = lns_row_tree_n_rows (tree);
+  g_autofree int64_t *from_ns = g_new (int64_t, n_rows + 1);
+  for (uint32_t row = 0; row < n_rows; row++)
+    from_ns[row] = row_changed_from_ns (self, before, lns_row_tree_row (tree, row));
+  lns_tile_cache_age (self->cache, from_ns, n_rows);
+}
+
 /* --- What is wanted ------------------------------------------------------------------------ */
 
 typedef enum

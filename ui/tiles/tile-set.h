@@ -25,6 +25,10 @@ void lns_tile_set_free (LnsTileSet *self); /* NULL is fine */
  * another facet set are painted again. Cancels the tiles under way and waits for the workers. */
 void lns_tile_set_replace_tree (LnsTileSet *self, const LnsRowTree *tree);
 
+/* Goes on with TREE, of a newer snapshot of the report, which is the view's; BEFORE is the one so far. What tiles show of before
+ * stays until workers have painted what has grown. Otherwise as lns_tile_set_replace_tree (). */
+void lns_tile_set_grow (LnsTileSet *self, LnsReport *before, const LnsRowTree *tree);
+
 /* Strips FIRST … FIRST + N - 1 of a row. */
 typedef struct
 {

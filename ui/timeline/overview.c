@@ -376,6 +376,17 @@ lns_overview_set_view (LnsOverview *self, LnsView *view, const LnsRowTree *tree)
   ask (self);
 }
 
+void
+lns_overview_grow (LnsOverview *self, const LnsRowTree *tree)
+{
+  lns_row_tree_unref (self->tree);
+  self->tree = lns_row_tree_ref (tree);
+  self->asked_px = 0;
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+  if (self->asking == NULL)
+    ask (self);
+}
+
 char *
 lns_overview_get_text (LnsOverview *self)
 {

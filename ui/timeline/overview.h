@@ -19,6 +19,9 @@ G_DECLARE_FINAL_TYPE (LnsOverview, lns_overview, LNS, OVERVIEW, GtkWidget)
 /* Holds references on VIEW and TREE. */
 void lns_overview_set_view (LnsOverview *self, LnsView *view, const LnsRowTree *tree);
 
+/* Goes on with TREE, of the view's report, which has grown. The chart stays until the new one is there. */
+void lns_overview_grow (LnsOverview *self, const LnsRowTree *tree);
+
 /* What the strip is of, in one or two lines; "" while that is not known. Free with g_free (). */
 char *lns_overview_get_text (LnsOverview *self) G_GNUC_WARN_UNUSED_RESULT;
 

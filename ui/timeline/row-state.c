@@ -116,6 +116,42 @@ lns_row_state_follow (LnsRowState *self, LnsRowTree *tree, LnsReport *report, GA
   return lns_row_tree_arranged (tree, places);
 }
 
+/* Sets the PLACES of the rows below PARENT to those that they have among each other in TREE. */
+static void
+note_places (const LnsRowTree *tree, uint32_t parent, uint32_t *places)
+{
+  uint32_t place = 0;
+  for (uint32_t rank = 0; rank < lns_row_tree_n_ranks (tree); rank++)
+    {
+      const uint32_t row = lns_row_tree_at_rank (tree, rank);
+      if (lns_row_tree_row (tree, row)->parent == parent)
+        places[row] = ++place;
+    }
+}
+
+LnsRowTree *
+lns_row_state_grow (const LnsRowState *self,
+                    const LnsRowTree *tree,
+                    LnsReport *report,
+                    GArray *pinned)
+{
+  LnsRowTree *grown = lns_row_tree_grown (tree, report);
+  for (guint i = pinned->len; i > 0; i--)
+    if (lns_row_tree_row (grown, g_array_index (pinned, uint32_t, i - 1))->rank == LNS_ID_NONE)
+      g_array_remove_index (pinned, i - 1);
+  if (self->arranged == NULL || g_hash_table_size (self->arranged) == 0)
+    return grown;
+  g_autofree uint32_t *places = g_new0 (uint32_t, lns_row_tree_n_rows (grown) + 1);
+  GHashTableIter iter;
+  gpointer parent;
+  g_hash_table_iter_init (&iter, self->arranged);
+  while (g_hash_table_iter_next (&iter, &parent, NULL))
+    note_places (tree, GPOINTER_TO_UINT (parent) - 1, places);
+  LnsRowTree *arranged = lns_row_tree_arranged (grown, places);
+  lns_row_tree_unref (grown);
+  return arranged;
+}
+
 /* --- Telling ------------------------------------------------------------------------------- */
 
 /* Tells where the rows below PARENT stand among each other. */

@@ -32,6 +32,13 @@ void lns_row_state_restore (LnsRowState *self, LnsKeptView *view);
 LnsRowTree *
 lns_row_state_follow (LnsRowState *self, LnsRowTree *tree, LnsReport *report, GArray *pinned);
 
+/* The rows of REPORT, a newer snapshot of the one of TREE, in the order into which they were moved (lns_row_tree_grown ()). Those that
+ * are no more are taken out of PINNED. */
+LnsRowTree *lns_row_state_grow (const LnsRowState *self,
+                                const LnsRowTree *tree,
+                                LnsReport *report,
+                                GArray *pinned);
+
 /* Adds to VIEW what is to be kept of the rows of TREE, and what was kept of rows that this report does not have. */
 void lns_row_state_tell (const LnsRowState *self,
                          const LnsRowTree *tree,

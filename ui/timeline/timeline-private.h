@@ -16,6 +16,8 @@
 #include "ui/timeline/timeline-tooltip.h"
 #include "ui/timeline/timeline.h"
 
+#define LNS_HEADER_PX 240
+
 struct _LnsTimeline
 {
   GtkWidget parent_instance;
@@ -58,3 +60,12 @@ struct _LnsTimeline
 
 /* Lays the rows out again after some were folded or pinned. */
 void _lns_timeline_rows_changed (LnsTimeline *self);
+
+/* The width of headers that fits the labels of GPUs: "CUDA HW (0000:b2:00.0 - NVIDIA H100 80GB HBM3)". */
+int _lns_timeline_fitting_header_px (LnsTimeline *self);
+
+/* Makes lanes as high as a line of a row's label, which has the margins of shell/style.css around it. Returns whether they were not. */
+bool _lns_timeline_fit_lanes (LnsTimeline *self);
+
+/* Notes whether functions can be shown for rows. */
+void _lns_timeline_find_samples (LnsTimeline *self);

@@ -6,7 +6,6 @@
 #include <adwaita.h>
 #include <glib/gi18n.h>
 
-#include "src/analysis/call-tree.h"
 #include "src/base/format.h"
 #include "ui/model/theme.h"
 #include "ui/model/context-menu.h"
@@ -17,11 +16,6 @@
 #include "ui/timeline/timeline-private.h"
 #include "ui/timeline/travel.h"
 
-#define HEADER_PX     240
-#define MAX_HEADER_PX 480  /* the user may drag them wider */
-#define HEADER_SCALE  0.88 /* of the font, as in shell/style.css */
-/* What is beside a GPU's label: indent, expander, share, margins. */
-#define HEADER_EXTRA_PX     112
 #define MAX_HEADER_SHARE    0.4 /* of the width, unless the user drags them wider */
 #define MAX_PINNED_SHARE    0.5
 #define DESCRIBE_AFTER_MSEC 50
@@ -268,6 +262,31 @@ lns_timeline_tell_rows (LnsTimeline *self, LnsKeptView *view)
 {
   lns_row_state_tell (&self->row_state, self->context.tree,
                       lns_view_get_report (self->context.view), self->pinned_rows, view);
+}
+
+/* The view's report is a newer snapshot of BEFORE: there is more of it, or names were added to what had ended. */
+static void
+grown_cb (LnsTimeline *self, LnsReport *before)
+{
+  LnsRowContext *context = &self->context;
+  LnsReport *report = lns_view_get_report (context->view);
+  LnsRowTree *old = context->tree;
+  PangoContext *pango = gtk_widget_get_pango_context (GTK_WIDGET (self));
+  if (lns_report_info (before)->state == LNS_STATE_RECORDING)
+    context->tree = lns_row_state_grow (&self->row_state, old, report, self->pinned_rows);
+  lns_tile_set_grow (context->tiles, before, context->tree);
+  if (context->tree != old)
+    lns_row_tree_unref (old);
+  lns_tile_labels_free (context->labels);
+  context->labels = lns_tile_labels_new (report, pango_context_get_font_description (pango));
+  _lns_timeline_fit_lanes (self);
+  _lns_timeline_find_samples (self);
+  follow_rows (self);
+  self->fitting_header_px = _lns_timeline_fitting_header_px (self);
+  lns_overview_grow (self->overview, context->tree);
+  gtk_widget_set_visible (self->empty, lns_row_tree_n_rows (context->tree) == 0);
+  _lns_timeline_rows_changed (self);
+  update_corner (self);
 }
 
 typedef struct
@@ -711,7 +730,7 @@ lns_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
       MIN (lns_timeline_rows_total_px (self->pinned), (int)((height - top_px) * MAX_PINNED_SHARE));
   if (!self->has_own_header && self->context.tree != NULL)
     self->context.header_px =
-        MIN (self->fitting_header_px, MAX ((int)(width * MAX_HEADER_SHARE), HEADER_PX));
+        MIN (self->fitting_header_px, MAX ((int)(width * MAX_HEADER_SHARE), LNS_HEADER_PX));
   int header_px = self->context.header_px, body_px = MAX (width - header_px - bar_px, 1);
 
   lns_view_set_width_px (self->context.view, body_px);
@@ -808,53 +827,15 @@ add_rows (LnsTimeline *self, GtkAdjustment *adjustment)
   return rows;
 }
 
-/* The width of headers that fits the labels of GPUs: "CUDA HW (0000:b2:00.0 - NVIDIA H100 80GB HBM3)". */
-static int
-fitting_header_px (LnsTimeline *self)
-{
-  int header_px = HEADER_PX;
-  for (uint32_t row = 0; row < lns_row_tree_n_rows (self->context.tree); row++)
-    {
-      int width_px;
-      const LnsRow *it = lns_row_tree_row (self->context.tree, row);
-      if (it->kind != LNS_ROW_DEVICE)
-        continue;
-      g_autoptr (PangoLayout) layout =
-          gtk_widget_create_pango_layout (GTK_WIDGET (self), it->label);
-      g_autoptr (PangoAttrList) bold = pango_attr_list_new ();
-      pango_attr_list_insert (bold, pango_attr_weight_new (PANGO_WEIGHT_BOLD));
-      pango_attr_list_insert (bold, pango_attr_scale_new (HEADER_SCALE));
-      pango_layout_set_attributes (layout, bold);
-      pango_layout_get_pixel_size (layout, &width_px, NULL);
-      header_px = MAX (header_px, width_px + HEADER_EXTRA_PX);
-    }
-  return MIN (header_px, MAX_HEADER_PX);
-}
-
-/* Makes lanes as high as a line of a row's label, which has the margins of shell/style.css around it. Returns whether they were not. */
-static bool
-fit_lanes (LnsTimeline *self)
-{
-  int line_px;
-  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), "X");
-  g_autoptr (PangoAttrList) attributes = pango_attr_list_new ();
-  pango_attr_list_insert (attributes, pango_attr_weight_new (PANGO_WEIGHT_BOLD));
-  pango_attr_list_insert (attributes, pango_attr_scale_new (HEADER_SCALE));
-  pango_layout_set_attributes (layout, attributes);
-  pango_layout_get_pixel_size (layout, NULL, &line_px);
-  lns_tile_labels_set_lane_px (self->context.labels, MAX (line_px, LNS_LANE_PX));
-  return lns_row_tree_set_lane_px (self->context.tree, line_px);
-}
-
 /* The font may have changed. */
 static void
 lns_timeline_css_changed (GtkWidget *widget, GtkCssStyleChange *change)
 {
   LnsTimeline *self = LNS_TIMELINE (widget);
   GTK_WIDGET_CLASS (lns_timeline_parent_class)->css_changed (widget, change);
-  if (self->context.tree == NULL || !fit_lanes (self))
+  if (self->context.tree == NULL || !_lns_timeline_fit_lanes (self))
     return;
-  self->fitting_header_px = fitting_header_px (self);
+  self->fitting_header_px = _lns_timeline_fitting_header_px (self);
   _lns_timeline_rows_changed (self);
 }
 
@@ -868,13 +849,12 @@ set_view (LnsTimeline *self, LnsView *view)
   context->tree = lns_row_tree_new (lns_view_get_report (view));
   context->tiles = lns_tile_set_new (view, context->tree, font, tile_changed_cb, self);
   context->labels = lns_tile_labels_new (lns_view_get_report (view), font);
-  context->header_px = self->fitting_header_px = fitting_header_px (self);
-  fit_lanes (self);
+  context->header_px = self->fitting_header_px = _lns_timeline_fitting_header_px (self);
+  _lns_timeline_fit_lanes (self);
   context->answer = lns_answer_of (view);
   g_signal_connect_object (context->answer, "changed", G_CALLBACK (gtk_widget_queue_draw), self,
                            G_CONNECT_SWAPPED);
-  context->has_samples = lns_call_has_samples (lns_view_get_report (view), LNS_LANE_CPU_SAMPLE) ||
-                         lns_call_has_samples (lns_view_get_report (view), LNS_LANE_PYTHON_SAMPLE);
+  _lns_timeline_find_samples (self);
   context->theme = lns_theme_now ();
 
   self->pinned = add_rows (self, NULL);
@@ -892,6 +872,7 @@ set_view (LnsTimeline *self, LnsView *view)
   lns_ruler_set_view (self->ruler, view);
   gtk_widget_set_visible (self->empty, lns_row_tree_n_rows (context->tree) == 0);
 
+  g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (view, "span-changed", G_CALLBACK (span_changed_cb), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (selection_changed_cb), self,
