@@ -123,8 +123,9 @@ class Launch:
 
 
 TICKS = r"""
-say(type="hello", version="1", pid=1, report="x.rep", novelty=[1])
+say(type="hello", version="1", pid=1, novelty=[1])
 say(type="started", pid=2)
+say(type="range", what="start", elapsed_ns=0)
 for i in range(1, 1000):
     say(type="tick", elapsed_ns=i * 100000000, bytes=i * 1024, events=i * 1000, dropped=i, novelty={})
     if told(0.1).startswith("stop"):

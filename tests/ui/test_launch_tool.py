@@ -46,8 +46,16 @@ class Launch:
 
     def opened(self, name):
         self.app.wait(lambda: self.app.root.find("frame", name), 60, f"{name} to be open")
-        return self.app.wait(lambda: [label.name for label in self.app.root.find("filler", "AdwWindowTitle")
-                                      .find_all("label")][1:], what="the subtitle")[0]
+        return self.app.wait(lambda: next((text for text in self.subtitle() if "recording" not in text), None), 60,
+                             "the subtitle of a report that has ended")
+
+    def subtitle(self):
+        """What stands below the title, in a list, or an empty one."""
+        return [label.name for label in self.app.root.find("filler", "AdwWindowTitle").find_all("label")][1:]
+
+    def ask_for(self, button):
+        """Waits until the dialog has BUTTON, and presses it."""
+        self.app.wait(lambda: self.dialog.find("push button", button), what=button).do()
 
 
 def events_of(path):
@@ -70,6 +78,46 @@ def test_a_program_from_start_to_its_report():
         count = events_of(os.path.join(launch.folder, b"my profile.rep"))
         assert subtitle.startswith(f"{count:,} events"), (subtitle, count)
         assert count >= running[-1][1]
+
+
+def test_the_report_grows_while_the_program_runs():
+    """The program goes on when the test has seen what it did before."""
+    steps = [os.path.join(os.environ[harness.SESSION], f"step{i}") for i in range(2)]
+    script = "; ".join(f"{tap.program('demo')} >/dev/null; echo after {i}; until [ -e {step} ]; do sleep 0.1; done"
+                       for i, step in enumerate(steps))
+    with Launch(f"-o grows sh -c '{script}'") as launch:
+        seen = 0
+        for i, step in enumerate(steps):
+            launch.app.wait(lambda: launch.dialog.find("text", lambda name: True) is not None and
+                            any(f"after {i}" in node.text for node in launch.dialog.find_all("text")), 60, "its output")
+            seen = launch.app.wait(lambda: next((n for text in launch.subtitle() if "recording" in text
+                                                 for n in [int(text.split()[0].replace(",", ""))] if n > seen), None),
+                                   60, f"more events than {seen}")
+            with open(step, "w", encoding="ascii"):
+                pass
+        subtitle = launch.opened("grows.rep")
+        assert int(subtitle.split()[0].replace(",", "")) >= seen, (subtitle, seen)
+        launch.app.wait(lambda: launch.app.root.find("frame", "Launch a Program") is None, what="the dialog to go")
+
+
+def test_cancel_drops_the_report():
+    with Launch("-o dropped sh -c 'while :; do sleep 0.1; done'") as launch:
+        path = os.path.join(launch.folder, b"dropped.rep")
+        launch.app.wait(lambda: os.path.exists(path), 60, "the report")
+        launch.ask_for("Cancel")
+        launch.app.wait(lambda: not os.path.exists(path), 60, "the report to go")
+        launch.app.wait(lambda: launch.dialog.find("push button", "Cancel") is None, what="the dialog to be as at first")
+
+
+def test_recording_starts_later():
+    with Launch(f"-Y true -o later sh -c 'while :; do {tap.program('demo')} >/dev/null; done'") as launch:
+        launch.app.wait(lambda: launch.dialog.find(None, lambda name: "Waiting to Record" in name), 60, "waiting")
+        launch.ask_for("Start Recording")
+        launch.app.wait(lambda: launch.dialog.find(None, lambda name: name == "Recording"), 60, "recording")
+        launch.app.wait(lambda: (launch.figures() or (0, 0, 0))[1] > 0, what="the first events")
+        launch.ask_for("Stop")
+        launch.opened("later.rep")
+        assert events_of(os.path.join(launch.folder, b"later.rep")) > 0
 
 
 def test_the_report_goes_where_the_dialog_says():

@@ -19,6 +19,12 @@
 /* How long nothing changes before the tool is asked where the report goes. */
 #define ASK_PATH_MS 150
 
+/* The size of the dialog, as in its template, and while it stands before the report that grows. */
+#define SETUP_WIDTH_PX    640
+#define SETUP_HEIGHT_PX   720
+#define RUNNING_WIDTH_PX  440
+#define RUNNING_HEIGHT_PX 480
+
 struct _LnsLaunchDialog
 {
   AdwWindow parent_instance;
@@ -37,7 +43,9 @@ struct _LnsLaunchDialog
   GSubprocess *path_asked;       /* owned; is asked for it; NULL: nobody is */
   gboolean is_complete;          /* what is needed for a start is there and right */
   LnsLaunchRecorder *recorder;   /* owned; NULL until the first start */
-  GStrv launched; /* owned; the tool's arguments, of the last start                   */
+  GStrv launched;         /* owned; the tool's arguments, of the last start                   */
+  gboolean shows_growing; /* a window shows the report of the last start since it began to grow */
+  gboolean is_cancelled;  /* the last start was cancelled */
 
   GtkStack *stack; /* pages "setup", "running", "failed" */
   GtkEditable *command_row;
@@ -52,6 +60,9 @@ struct _LnsLaunchDialog
   GtkLabel *bytes_value;
   GtkLabel *events_value;
   GtkLabel *dropped_value;
+  GtkWidget *begin_button;
+  GtkWidget *output_scroller;
+  GtkTextView *output;
   GtkLabel *problem;
   GtkWidget *last_words_scroller;
   GtkTextView *last_words;
@@ -490,6 +501,24 @@ ask_capabilities (LnsLaunchDialog *self)
                                          g_object_ref (self));
 }
 
+/* Typing replaces the command line. */
+static void
+focus_command (LnsLaunchDialog *self)
+{
+  gtk_widget_grab_focus (GTK_WIDGET (self->command_row));
+  gtk_editable_select_region (self->command_row, 0, -1);
+}
+
+/* Lets another program be launched, after one that failed or was cancelled. */
+static void
+show_setup (LnsLaunchDialog *self)
+{
+  gtk_window_set_default_size (GTK_WINDOW (self), SETUP_WIDTH_PX, SETUP_HEIGHT_PX);
+  show_page (self, "setup");
+  ask_path_soon (self);
+  focus_command (self);
+}
+
 /* --- The recording ------------------------------------------------------------------------- */
 
 static void
@@ -509,15 +538,53 @@ show_problem (LnsLaunchDialog *self, const char *problem, const char *last_words
 }
 
 static void
+open_in_window (LnsLaunchDialog *self, GFile *file)
+{
+  GtkWindow *parent = gtk_window_get_transient_for (GTK_WINDOW (self));
+  g_autofree char *uri = g_file_get_uri (file);
+
+  gtk_widget_activate_action (GTK_WIDGET (parent), "win.open-uri", "s", uri);
+}
+
+/* Opens the report, unless a window has shown it since it began to grow. */
+static void
 open_report (GtkWidget *widget, const char *action, GVariant *parameter)
 {
   LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
-  GtkWindow *parent = gtk_window_get_transient_for (GTK_WINDOW (self));
+  const LnsLaunchRun *run = lns_launch_recorder_get_run (self->recorder);
 
-  g_autofree char *uri = g_file_get_uri (lns_launch_recorder_get_run (self->recorder)->report);
-
-  gtk_widget_activate_action (GTK_WIDGET (parent), "win.open-uri", "s", uri);
+  if (!self->shows_growing || !g_file_equal (run->report, run->growing))
+    open_in_window (self, run->report);
   gtk_window_destroy (GTK_WINDOW (self));
+}
+
+/* Shows how the report grows, and makes room to see it. */
+static void
+show_growing (LnsLaunchDialog *self, GFile *file)
+{
+  self->shows_growing = TRUE;
+  gtk_window_set_modal (GTK_WINDOW (self), FALSE);
+  gtk_window_set_default_size (GTK_WINDOW (self), RUNNING_WIDTH_PX, RUNNING_HEIGHT_PX);
+  open_in_window (self, file);
+}
+
+/* Shows what the program has printed. */
+static void
+show_output (LnsLaunchDialog *self)
+{
+  GtkTextBuffer *buffer = gtk_text_view_get_buffer (self->output);
+  g_autofree char *text = lns_launch_recorder_get_output (self->recorder);
+  GtkTextIter start, end;
+
+  gtk_text_buffer_get_bounds (buffer, &start, &end);
+  g_autofree char *before = gtk_text_buffer_get_text (buffer, &start, &end, FALSE);
+  gtk_widget_set_visible (self->output_scroller, *text != '\0');
+  if (strcmp (before, text) == 0)
+    return;
+  gtk_text_buffer_set_text (buffer, text, -1);
+  gtk_text_buffer_get_end_iter (buffer, &end);
+  gtk_text_buffer_place_cursor (buffer, &end);
+  gtk_text_view_scroll_mark_onscreen (self->output, gtk_text_buffer_get_insert (buffer));
 }
 
 static void
@@ -530,9 +597,15 @@ show_tick (LnsLaunchDialog *self)
   const LnsLaunchRun *run = lns_launch_recorder_get_run (self->recorder);
   char text[LNS_FORMAT_SIZE];
 
-  adw_status_page_set_title (self->running_page, _ (titles[run->state]));
+  const gboolean waits = run->state == LNS_LAUNCH_RECORDER_RUNNING && !run->collects;
+  adw_status_page_set_title (self->running_page,
+                             waits ? _ ("Waiting to Record") : _ (titles[run->state]));
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "launch.stop",
                                  run->state != LNS_LAUNCH_RECORDER_STOPPING);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "launch.cancel",
+                                 run->state != LNS_LAUNCH_RECORDER_STOPPING);
+  gtk_widget_set_visible (self->begin_button, waits);
+  show_output (self);
   lns_format_fixed ((double)run->elapsed_ns / 1e9, 1, text);
   g_autofree char *elapsed = g_strdup_printf (_ ("%s s"), text);
   gtk_label_set_text (self->elapsed_value, elapsed);
@@ -549,6 +622,13 @@ recorder_changed_cb (LnsLaunchRecorder *recorder, LnsLaunchDialog *self)
   if (run->state != LNS_LAUNCH_RECORDER_FINISHED)
     {
       show_tick (self);
+      if (run->collects && run->growing != NULL && !self->shows_growing)
+        show_growing (self, run->growing);
+      return;
+    }
+  if (self->is_cancelled)
+    {
+      show_setup (self);
       return;
     }
   const char *problem = run->problem;
@@ -597,6 +677,7 @@ run (LnsLaunchDialog *self, GStrv words)
                               (const char *const *)all_settings };
 
   g_clear_object (&self->recorder);
+  self->shows_growing = self->is_cancelled = FALSE;
   self->recorder = lns_launch_recorder_new ();
   g_signal_connect_object (self->recorder, "changed", G_CALLBACK (recorder_changed_cb), self, 0);
   g_autofree char *markup = g_markup_escape_text (gtk_editable_get_text (self->command_row), -1);
@@ -646,22 +727,23 @@ stop (GtkWidget *widget, const char *action, GVariant *parameter)
   lns_launch_recorder_stop (LNS_LAUNCH_DIALOG (widget)->recorder);
 }
 
-/* Typing replaces the command line. */
 static void
-focus_command (LnsLaunchDialog *self)
+cancel (GtkWidget *widget, const char *action, GVariant *parameter)
 {
-  gtk_widget_grab_focus (GTK_WIDGET (self->command_row));
-  gtk_editable_select_region (self->command_row, 0, -1);
+  LNS_LAUNCH_DIALOG (widget)->is_cancelled = TRUE;
+  lns_launch_recorder_cancel (LNS_LAUNCH_DIALOG (widget)->recorder);
+}
+
+static void
+begin (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  lns_launch_recorder_begin (LNS_LAUNCH_DIALOG (widget)->recorder);
 }
 
 static void
 back (GtkWidget *widget, const char *action, GVariant *parameter)
 {
-  LnsLaunchDialog *self = LNS_LAUNCH_DIALOG (widget);
-
-  show_page (self, "setup");
-  ask_path_soon (self);
-  focus_command (self);
+  show_setup (LNS_LAUNCH_DIALOG (widget));
 }
 
 /* --- Life ---------------------------------------------------------------------------------- */
@@ -762,6 +844,8 @@ lns_launch_dialog_class_init (LnsLaunchDialogClass *klass)
   gtk_widget_class_add_binding_action (widget_class, GDK_KEY_Escape, 0, "window.close", NULL);
   gtk_widget_class_install_action (widget_class, "launch.start", NULL, start);
   gtk_widget_class_install_action (widget_class, "launch.stop", NULL, stop);
+  gtk_widget_class_install_action (widget_class, "launch.cancel", NULL, cancel);
+  gtk_widget_class_install_action (widget_class, "launch.begin", NULL, begin);
   gtk_widget_class_install_action (widget_class, "launch.back", NULL, back);
   gtk_widget_class_install_action (widget_class, "launch.open-report", NULL, open_report);
   gtk_widget_class_install_action (widget_class, "launch.replace", NULL, replace_report);
@@ -785,6 +869,9 @@ lns_launch_dialog_class_init (LnsLaunchDialogClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, bytes_value);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, events_value);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, dropped_value);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, begin_button);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, output_scroller);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, output);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, problem);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, last_words_scroller);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchDialog, last_words);

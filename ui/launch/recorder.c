@@ -31,7 +31,7 @@ struct _LnsLaunchRecorder
   GSubprocess *tool;          /* owned; NULL before the start                                    */
   GDataInputStream *progress; /* owned; NULL before the start                                    */
   int control_fd;             /* owned; -1 while the tool does not run */
-  int stderr_fd;              /* owned; a file without a name that takes standard error */
+  int stdout_fd, stderr_fd;   /* owned; files without a name that take standard output and error */
   gboolean stop_asked;
   gboolean progress_ended; /* the tool has closed its end */
   gboolean tool_ended;
@@ -127,22 +127,32 @@ take_finished (LnsLaunchRecorder *self, json_t *message)
     set_problem (self, g_strdup_printf (_ ("The program ended with code %d."), (int)exit_code));
 }
 
-/* Reads the path in MESSAGE. JSON holds only UTF-8, so a path with other bytes is in "path_hex" too, in hexadecimal. */
-static void
-take_report (LnsLaunchRecorder *self, json_t *message)
+/* The file whose path MESSAGE has under KEY, or NULL. JSON holds only UTF-8, so a path with other bytes is under KEY_hex too, in
+ * hexadecimal. */
+static GFile *
+get_file (LnsLaunchRecorder *self, json_t *message, const char *key)
 {
-  const char *path = json_string_value (json_object_get (message, "path"));
-  const char *hex = json_string_value (json_object_get (message, "path_hex"));
+  g_autofree char *hex_key = g_strconcat (key, "_hex", NULL);
+  const char *path = json_string_value (json_object_get (message, key));
+  const char *hex = json_string_value (json_object_get (message, hex_key));
   g_autoptr (GString) bytes = g_string_new (hex != NULL ? NULL : path);
 
   for (; hex != NULL && g_ascii_isxdigit (hex[0]) && g_ascii_isxdigit (hex[1]); hex += 2)
     g_string_append_c (bytes,
                        (char)(16 * g_ascii_xdigit_value (hex[0]) + g_ascii_xdigit_value (hex[1])));
   if (bytes->len == 0)
-    return;
+    return NULL;
   g_autoptr (GFile) folder = g_file_new_for_path (self->folder != NULL ? self->folder : ".");
-  g_clear_object (&self->run.report);
-  self->run.report = g_file_resolve_relative_path (folder, bytes->str);
+  return g_file_resolve_relative_path (folder, bytes->str);
+}
+
+static void
+take_range (LnsLaunchRecorder *self, json_t *message)
+{
+  const char *what = json_string_value (json_object_get (message, "what"));
+
+  self->run.collects = g_strcmp0 (what, "start") == 0;
+  g_signal_emit (self, changed_signal, 0);
 }
 
 /* Reads one line of the tool, a JSON object with a "type". Types that this version does not know are ignored. */
@@ -152,7 +162,14 @@ take_line (LnsLaunchRecorder *self, const char *line)
   json_t *message = json_loads (line, 0, NULL);
   const char *type = json_string_value (json_object_get (message, "type"));
 
-  if (g_strcmp0 (type, "started") == 0 && self->run.state == LNS_LAUNCH_RECORDER_STARTING)
+  if (g_strcmp0 (type, "hello") == 0)
+    {
+      g_clear_object (&self->run.growing);
+      self->run.growing = get_file (self, message, "report");
+    }
+  else if (g_strcmp0 (type, "range") == 0)
+    take_range (self, message);
+  else if (g_strcmp0 (type, "started") == 0 && self->run.state == LNS_LAUNCH_RECORDER_STARTING)
     set_state (self, LNS_LAUNCH_RECORDER_RUNNING);
   else if (g_strcmp0 (type, "tick") == 0)
     take_tick (self, message);
@@ -162,7 +179,11 @@ take_line (LnsLaunchRecorder *self, const char *line)
       set_state (self, LNS_LAUNCH_RECORDER_STOPPING);
     }
   else if (g_strcmp0 (type, "generated") == 0)
-    take_report (self, message);
+    {
+      g_autoptr (GFile) report = get_file (self, message, "path");
+      if (report != NULL)
+        g_set_object (&self->run.report, report);
+    }
   else if (g_strcmp0 (type, "error") == 0)
     {
       const char *code = json_string_value (json_object_get (message, "code"));
@@ -176,24 +197,24 @@ take_line (LnsLaunchRecorder *self, const char *line)
 #define ERROR_PREFIX   "lanescope: error: "
 #define WARNING_PREFIX "lanescope: warning: "
 
-/* The first or the last LAST_WORDS_BYTES of standard error. */
+/* The first or the last LAST_WORDS_BYTES of what FD, which may be -1, has taken. */
 static char *
-read_words (LnsLaunchRecorder *self, gboolean first)
+read_words (int fd, gboolean first)
 {
   char bytes[LAST_WORDS_BYTES];
   struct stat status;
 
-  if (self->stderr_fd < 0 || fstat (self->stderr_fd, &status) != 0)
+  if (fd < 0 || fstat (fd, &status) != 0)
     return g_strdup ("");
   off_t from = first ? 0 : MAX (0, status.st_size - (off_t)sizeof bytes);
-  ssize_t n_read = pread (self->stderr_fd, bytes, sizeof bytes, from);
+  ssize_t n_read = pread (fd, bytes, sizeof bytes, from);
   return g_strchomp (g_utf8_make_valid (bytes, MAX (0, n_read)));
 }
 
-char *
-lns_launch_recorder_get_last_words (LnsLaunchRecorder *self)
+static char *
+read_last_words (int fd)
 {
-  g_autofree char *text = read_words (self, FALSE);
+  g_autofree char *text = read_words (fd, FALSE);
   char *line = text + strlen (text);
   for (int n_lines = 0; line > text; line--)
     if (line[-1] == '\n' && ++n_lines == LAST_WORDS_LINES)
@@ -202,9 +223,24 @@ lns_launch_recorder_get_last_words (LnsLaunchRecorder *self)
 }
 
 char *
+lns_launch_recorder_get_last_words (LnsLaunchRecorder *self)
+{
+  return read_last_words (self->stderr_fd);
+}
+
+char *
+lns_launch_recorder_get_output (LnsLaunchRecorder *self)
+{
+  g_autofree char *output = read_last_words (self->stdout_fd);
+  g_autofree char *errors = read_last_words (self->stderr_fd);
+
+  return g_strconcat (errors, *output != '\0' && *errors != '\0' ? "\n" : "", output, NULL);
+}
+
+char *
 lns_launch_recorder_get_remarks (LnsLaunchRecorder *self)
 {
-  g_autofree char *text = read_words (self, TRUE);
+  g_autofree char *text = read_words (self->stderr_fd, TRUE);
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   GString *remarks = g_string_new (NULL);
 
@@ -296,6 +332,7 @@ prepare_launcher (LnsLaunchRecorder *self,
   g_subprocess_launcher_take_fd (launcher, progress_fd, PROGRESS_FD);
   g_subprocess_launcher_take_fd (launcher, control_fd, CONTROL_FD);
   /* A pipe would make the program wait for this process to read, or end it when this process ends. */
+  g_subprocess_launcher_take_stdout_fd (launcher, dup (self->stdout_fd));
   g_subprocess_launcher_take_stderr_fd (launcher, dup (self->stderr_fd));
   if (launch->folder != NULL)
     g_subprocess_launcher_set_cwd (launcher, launch->folder);
@@ -319,9 +356,9 @@ tool_arguments (const char *tool, const LnsLaunchRequest *launch)
   return g_strv_builder_end (arguments);
 }
 
-/* Opens a file without a name for the program's standard error. Returns -1 and sets ERROR if that fails. */
+/* Opens a file without a name for the program's output. Returns -1 and sets ERROR if that fails. */
 static int
-open_stderr_file (GError **error)
+open_output_file (GError **error)
 {
   g_autofree char *path = NULL;
   int fd = g_file_open_tmp ("lanescope-XXXXXX", &path, error);
@@ -339,7 +376,8 @@ open_stderr_file (GError **error)
 static gboolean
 open_descriptors (LnsLaunchRecorder *self, int progress[2], int control[2], GError **error)
 {
-  self->stderr_fd = open_stderr_file (error);
+  self->stdout_fd = open_output_file (error);
+  self->stderr_fd = self->stdout_fd >= 0 ? open_output_file (error) : -1;
   if (self->stderr_fd < 0 || !g_unix_open_pipe (progress, FD_CLOEXEC, error))
     return FALSE;
   if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) == 0)
@@ -424,19 +462,43 @@ lns_launch_recorder_start (LnsLaunchRecorder *self, const LnsLaunchRequest *laun
   return TRUE;
 }
 
-void
-lns_launch_recorder_stop (LnsLaunchRecorder *self)
+static void
+tell_tool (LnsLaunchRecorder *self, const char *line)
 {
-  static const char word[] = "stop\n";
+  if (send (self->control_fd, line, strlen (line), MSG_NOSIGNAL) < 0)
+    g_debug ("The recorder does not listen: %s", g_strerror (errno));
+}
 
+/* Tells the tool to end the program, by LINE. */
+static void
+end (LnsLaunchRecorder *self, const char *line)
+{
   if (self->control_fd < 0 || self->run.state == LNS_LAUNCH_RECORDER_STOPPING)
     return;
   self->stop_asked = TRUE;
   if (self->tool == NULL)
     g_cancellable_cancel (self->waiting);
-  if (send (self->control_fd, word, sizeof word - 1, MSG_NOSIGNAL) < 0)
-    g_debug ("The recorder does not listen: %s", g_strerror (errno));
+  tell_tool (self, line);
   set_state (self, LNS_LAUNCH_RECORDER_STOPPING);
+}
+
+void
+lns_launch_recorder_stop (LnsLaunchRecorder *self)
+{
+  end (self, "stop\n");
+}
+
+void
+lns_launch_recorder_cancel (LnsLaunchRecorder *self)
+{
+  end (self, "cancel\n");
+}
+
+void
+lns_launch_recorder_begin (LnsLaunchRecorder *self)
+{
+  if (self->control_fd >= 0)
+    tell_tool (self, "start\n");
 }
 
 const LnsLaunchRun *
@@ -451,10 +513,12 @@ lns_launch_recorder_finalize (GObject *object)
   LnsLaunchRecorder *self = LNS_LAUNCH_RECORDER (object);
 
   close_fd (&self->control_fd);
+  close_fd (&self->stdout_fd);
   close_fd (&self->stderr_fd);
   g_clear_object (&self->progress);
   g_clear_object (&self->tool);
   g_clear_object (&self->run.report);
+  g_clear_object (&self->run.growing);
   g_clear_object (&self->launcher);
   g_clear_object (&self->waiting);
   g_strfreev (self->arguments);
@@ -475,5 +539,6 @@ static void
 lns_launch_recorder_init (LnsLaunchRecorder *self)
 {
   self->control_fd = -1;
+  self->stdout_fd = -1;
   self->stderr_fd = -1;
 }

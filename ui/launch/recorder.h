@@ -35,6 +35,9 @@ typedef struct
   guint64 events;
   guint64 dropped; /* events */
 
+  GFile *growing;    /* owned by the recorder: where the report grows, or NULL: not known */
+  gboolean collects; /* it does grow: collecting has begun, and has not ended */
+
   /* When finished: */
   GFile *report; /* owned by the recorder; or NULL */
   char *
@@ -67,11 +70,21 @@ lns_launch_recorder_start (LnsLaunchRecorder *self, const LnsLaunchRequest *laun
 /* Stops the recording. The tool finishes the report and keeps it; one that waits for its folder does not start. */
 void lns_launch_recorder_stop (LnsLaunchRecorder *self);
 
+/* Begins to collect, where the program was started without. */
+void lns_launch_recorder_begin (LnsLaunchRecorder *self);
+
+/* Ends the program and drops the report. */
+void lns_launch_recorder_cancel (LnsLaunchRecorder *self);
+
 /* Owned by the recorder, and changes with it. */
 const LnsLaunchRun *lns_launch_recorder_get_run (LnsLaunchRecorder *self);
 
 /* The tool's warnings about switches that it cannot honour, one per line, or "". The report does not have them. */
 char *lns_launch_recorder_get_remarks (LnsLaunchRecorder *self) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The last output of the program and the tool: at most 16 lines and 4 KiB of standard error, then as much of standard output. Valid
+ * UTF-8, or "". */
+char *lns_launch_recorder_get_output (LnsLaunchRecorder *self) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The last output of the program and the tool to standard error: at most 16 lines and 4 KiB, valid UTF-8, or "". */
 char *lns_launch_recorder_get_last_words (LnsLaunchRecorder *self) G_GNUC_WARN_UNUSED_RESULT;
