@@ -125,6 +125,13 @@ COMMANDS = {
                      ("Fail in CI where more than 5 % of the time is lost to reading data:", "lanescope why --fail-on='io-wait>5' demo.rep")],
         "exit": [(0, "The answer was printed, whatever it says."), (3, "A limit of --fail-on was exceeded.")], **READS, "also": ["analyze", "stats"],
     },
+    "diff": {
+        "description": "Compares two runs of a program. Says in one sentence whether the steps of B take longer than those of A, by how much, how sure that is, and because of what; then lists what became slower or faster, is new or gone, and what else differs.",
+        "examples": [("Say what a change did:", "lanescope diff before.rep after.rep"),
+                     ("Fail in CI where the median step is more than 5 % slower, for sure:", "lanescope diff --fail-on='p50(step) > 5%' before.rep after.rep"),
+                     ("Write a comment for a merge request:", "lanescope diff --format=markdown before.rep after.rep")],
+        "exit": [(0, "The comparison was printed, whatever it says."), (3, "A limit of --fail-on was exceeded.")], **READS, "also": ["why", "stats"],
+    },
     "analyze": {
         "description": "Checks a report by rules: each finds something that keeps GPUs waiting, or that is wrong with the recording, and says what to do.",
         "examples": [("Find times longer than 5 ms in which a GPU had nothing to do:", "lanescope analyze -r gpu_gaps:gap=5 demo.rep")], **READS, "also": ["stats"],

@@ -37,7 +37,7 @@ ROOMS = {
     "src/store": ["format", "database", "read", "write", "recover"],
     "src/import": ["nsys", "trace", "."],
     "src/export": [".", "sinks"],
-    "src/analysis": [".", "facts", "projection", "stats", "rules", "why"],
+    "src/analysis": [".", "facts", "projection", "stats", "rules", "why", "compare"],
     "src/cli": ["terminal", "options", "reports", "profile", "sessions", "."],
     "ui": ["model", "table", "tiles", "details", "events", "files", "functions", "findings", "stats", "steps", "sql", "timeline", "launch", "shell"],
 }

@@ -122,6 +122,8 @@ typedef struct
   int64_t p50_ns, p99_ns;
   LNS_ARRAY (LnsStep) all;      /* in order, at most 100,000                                     */
   LNS_ARRAY (LnsStep) outliers; /* the slowest first, at most 8                                  */
+  /* [step][1 + cause]: how much of it each idle cause has, and first how long the GPU was busy; owned, or NULL without steps. */
+  int64_t *ns;
 } LnsWhySteps;
 
 /* A part of idle time with one cause. */

@@ -232,12 +232,32 @@ tell_lone_rank (LnsWhyMaker *maker)
     }
 }
 
+/* Puts the GPU that CUDA calls NUMBER first, if there is one with work. */
+static void
+put_first (LnsReport *report, LnsDeviceWorks *works, uint32_t number)
+{
+  uint32_t n;
+  const LnsCudaDevice *devices = lns_report_devices (report, &n);
+
+  for (size_t i = 0; i < works->n; i++)
+    if (works->items[i].device < n && devices[works->items[i].device].number == number)
+      {
+        const LnsDeviceWork first = works->items[i];
+        for (; i > 0; i--)
+          works->items[i] = works->items[i - 1];
+        works->items[0] = first;
+        return;
+      }
+}
+
 static bool
 run (LnsWhyMaker *maker, const LnsWhyOptions *options, LnsDeviceWorks *works, LnsError *error)
 {
   const LnsFilterSpan *span = &options->span;
 
   *works = lns_device_works (maker->report, span);
+  if (options->device != 0)
+    put_first (maker->report, works, options->device - 1);
   if (works->n > 0)
     {
       const uint32_t thread = launching_thread (maker->report, &works->items[0]);
@@ -333,7 +353,7 @@ lns_why_run (LnsTables *tables,
   lns_id_map_clear (&maker.counted);
   lns_id_map_clear (&maker.name_keys);
   lns_id_map_clear (&maker.collectives);
-  free (maker.step_ns);
+  why->steps.ns = maker.step_ns;
   if (good)
     return why;
   lns_why_free (why);
@@ -354,6 +374,7 @@ lns_why_free (LnsWhy *why)
   lns_array_clear (&why->ledgers);
   lns_array_clear (&why->steps.outliers);
   lns_array_clear (&why->steps.all);
+  free (why->steps.ns);
   lns_array_clear (&why->gaps);
   lns_array_clear (&why->costs);
   free (why->verdict);

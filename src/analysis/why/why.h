@@ -20,6 +20,8 @@ typedef struct
   bool keeps_gaps;        /* the answer has all parts of idle time: 40 bytes each                */
   bool in_language;       /* sentences are in the person's language, else in English              */
   const char *step_range; /* the name of the NVTX range that is a step, or NULL: it is found     */
+  uint32_t
+      device; /* 1 + CUDA's number of the GPU that the steps are of; 0: the one with most work */
 } LnsWhyOptions;
 
 /* Answers for the report of TABLES, whose strings the result refers to by number. CANCEL may be NULL. NULL and ERROR where a
@@ -54,6 +56,9 @@ void lns_why_write_text (LnsTables *tables, const LnsWhy *why, int64_t top, FILE
 
 /* Writes WHY as JSON: shapes and names are those of src/cli/formats.md. */
 void lns_why_write_json (LnsTables *tables, const LnsWhy *why, FILE *stream);
+
+/* Writes EVIDENCE as a JSON object: the row of its event, where a table has it, and its times. */
+void lns_why_write_event (LnsTables *tables, const LnsEvidence *evidence, FILE *stream);
 
 /* Writes the findings as a table. */
 void lns_why_write_table (LnsTables *tables,

@@ -263,8 +263,8 @@ put_names (LnsReport *report, const LnsWhyFinding *finding, FILE *stream)
     }
 }
 
-static void
-put_event (LnsTables *tables, const LnsEvidence *evidence, FILE *stream)
+void
+lns_why_write_event (LnsTables *tables, const LnsEvidence *evidence, FILE *stream)
 {
   LnsReport *report = lns_tables_report (tables);
   unsigned n;
@@ -331,7 +331,7 @@ put_json_finding (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *fin
     {
       if (i > 0)
         putc (',', stream);
-      put_event (tables, &finding->evidence[i], stream);
+      lns_why_write_event (tables, &finding->evidence[i], stream);
     }
   fputs ("]}", stream);
 }

@@ -1,0 +1,672 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/compare/changes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/array.h"
+#include "src/base/compare.h"
+#include "src/base/memory.h"
+
+/* Parts below this share of a step are not compared: they would take certainty from the others. */
+#define LEAST_SHARE 0.0025
+
+/* A machine is busy if the thread of the steps lacked a CPU for this share of their time. */
+#define CONTENDED 0.03
+
+/* What everything has in common is told by so many parts, at most, … */
+#define MOST_WITNESSES 32
+/* … by so many others at least, which have this share of the time of all. */
+#define LEAST_WITNESSES 2
+#define LEAST_WITNESSED 0.15
+
+/* What is explained by this share is not told again. */
+#define EXPLAINED 0.5
+
+typedef enum
+{
+  OF_CPU,
+  OF_GPU,
+  N_GROUPS,
+  OF_NEITHER /* waits, gaps and samples                                                      */
+} Group;
+
+/* A part of both runs, as it is compared. */
+typedef struct
+{
+  LnsPartKind kind;
+  size_t part[2]; /* 1 + index, or 0                                                           */
+  size_t around;  /* 1 + index of the candidate that it is in, or 0                            */
+  bool is_self, is_step;
+  bool is_wait, is_on_thread;
+  bool has_self; /* there is one for what is in none of its parts                             */
+  Group group;
+  const double *ns[2];
+  double *owned[2];
+  double level[2]; /* medians                                                                  */
+  double mean[2];
+  LnsShift shift;
+  double p;
+  bool is_sure;
+} Candidate;
+
+typedef LNS_ARRAY (Candidate) Candidates;
+
+typedef struct
+{
+  const LnsComparedRun *runs;
+  const LnsIdMap *renamed;
+  Candidates candidates;
+  size_t *of_part[2]; /* 1 + index of the candidate, by part                                     */
+  double *nothing[2]; /* no time in any step                                                     */
+  bool is_contended;
+  double step_ns; /* typical                                                                      */
+  double *room;
+  size_t witnesses[N_GROUPS][MOST_WITNESSES]; /* candidates                                      */
+  unsigned n_witnesses[N_GROUPS];
+} Comparer;
+
+/* --- Candidates ------------------------------------------------------------------------------- */
+
+static const LnsStepPart *
+part_of (const Comparer *comparer, const Candidate *candidate, int side)
+{
+  return candidate->part[side] == 0
+             ? NULL
+             : &comparer->runs[side].times->parts.items[candidate->part[side] - 1];
+}
+
+/* The values of SERIES that count, in the comparer's room: RET_N of them. */
+static double *
+counted (Comparer *comparer, int side, const double *ns, size_t *ret_n)
+{
+  const LnsComparedRun *run = &comparer->runs[side];
+  size_t n = 0;
+
+  for (size_t i = 0; i < run->times->n; i++)
+    if (!run->is_left_out[i])
+      comparer->room[n++] = ns[i];
+  *ret_n = n;
+  return comparer->room;
+}
+
+static double
+median_of (Comparer *comparer, int side, const double *ns)
+{
+  size_t n;
+  const double *values = counted (comparer, side, ns, &n);
+  return lns_quantile (values, n, 0.5);
+}
+
+static void
+measure (Comparer *comparer, Candidate *candidate)
+{
+  for (int side = 0; side < 2; side++)
+    {
+      size_t n;
+      const double *values = counted (comparer, side, candidate->ns[side], &n);
+      for (size_t i = 0; i < n; i++)
+        candidate->mean[side] += values[i] / (double)n;
+      candidate->level[side] = lns_quantile (values, n, 0.5);
+    }
+}
+
+static Candidate *
+add_candidate (Comparer *comparer, size_t a, size_t b)
+{
+  Candidate *candidate = lns_array_add (&comparer->candidates);
+
+  *candidate = (Candidate){ .part = { a, b }, .group = OF_NEITHER, .p = 1 };
+  for (int side = 0; side < 2; side++)
+    {
+      const LnsStepPart *part = part_of (comparer, candidate, side);
+      candidate->ns[side] = part != NULL ? part->ns : comparer->nothing[side];
+      if (part == NULL)
+        continue;
+      comparer->of_part[side][candidate->part[side] - 1] = comparer->candidates.n;
+      candidate->kind = part->kind;
+      candidate->is_wait = part->is_wait;
+      candidate->is_on_thread = part->is_on_thread;
+    }
+  return candidate;
+}
+
+static void
+add_parts (Comparer *comparer)
+{
+  const LnsStepTimes *a = comparer->runs[0].times, *b = comparer->runs[1].times;
+
+  for (size_t i = 0; i < a->parts.n; i++)
+    {
+      const uint64_t key = a->parts.items[i].key,
+                     other = lns_id_map_number (comparer->renamed, key);
+      add_candidate (comparer, i + 1, lns_id_map_number (&b->by_key, other != 0 ? other : key));
+    }
+  for (size_t i = 0; i < b->parts.n; i++)
+    if (comparer->of_part[1][i] == 0)
+      add_candidate (comparer, 0, i + 1);
+  for (size_t i = 0; i < comparer->candidates.n; i++)
+    {
+      Candidate *candidate = &comparer->candidates.items[i];
+      for (int side = 0; side < 2 && candidate->around == 0; side++)
+        {
+          const LnsStepPart *part = part_of (comparer, candidate, side);
+          if (part != NULL && part->parent != 0)
+            candidate->around = comparer->of_part[side][part->parent - 1];
+        }
+    }
+}
+
+/* Adds what of the time of candidate AROUND, or of the steps (SIZE_MAX), is in none of its parts. */
+static void
+add_self (Comparer *comparer, size_t around)
+{
+  const bool is_step = around == SIZE_MAX;
+  const Candidate whole = is_step ? (Candidate){ .kind = LNS_PART_RANGE, .is_on_thread = true }
+                                  : comparer->candidates.items[around];
+  double *own[2];
+  bool has_parts = false;
+
+  for (int side = 0; side < 2; side++)
+    {
+      const LnsStepTimes *times = comparer->runs[side].times;
+      const double *all = is_step ? times->ns : whole.ns[side];
+      own[side] = lns_calloc (times->n, sizeof (double));
+      memcpy (own[side], all, times->n * sizeof (double));
+      for (size_t i = 0; i < times->parts.n; i++)
+        {
+          const LnsStepPart *part = &times->parts.items[i];
+          if (is_step ? part->parent != 0 || !part->is_on_thread
+                      : part->parent == 0 || part->parent != whole.part[side])
+            continue;
+          has_parts = true;
+          for (size_t step = 0; step < times->n; step++)
+            own[side][step] = fmax (0, own[side][step] - part->ns[step]);
+        }
+    }
+  if (!has_parts && !is_step)
+    {
+      free (own[0]);
+      free (own[1]);
+      return;
+    }
+  if (!is_step)
+    comparer->candidates.items[around].has_self = true;
+  Candidate *self = lns_array_add (&comparer->candidates);
+  *self = whole;
+  self->around = is_step ? 0 : around + 1;
+  self->is_self = true;
+  self->has_self = false;
+  self->is_step = is_step;
+  self->p = 1;
+  self->group = OF_NEITHER;
+  for (int side = 0; side < 2; side++)
+    self->ns[side] = self->owned[side] = own[side];
+}
+
+static void
+add_selves (Comparer *comparer)
+{
+  const size_t n = comparer->candidates.n;
+
+  for (size_t i = 0; i < n; i++)
+    if (comparer->candidates.items[i].kind == LNS_PART_RANGE)
+      add_self (comparer, i);
+  add_self (comparer, SIZE_MAX);
+  for (size_t i = 0; i < comparer->candidates.n; i++)
+    {
+      Candidate *candidate = &comparer->candidates.items[i];
+      if (candidate->kind == LNS_PART_KERNEL)
+        candidate->group = OF_GPU;
+      else if (!candidate->is_wait &&
+               (candidate->kind == LNS_PART_RANGE || candidate->kind == LNS_PART_CALL))
+        candidate->group = OF_CPU;
+    }
+}
+
+/* --- What all have in common ------------------------------------------------------------------ */
+
+typedef struct
+{
+  double value, weight;
+} Weighted;
+
+static int
+compare_weighted (const void *a, const void *b)
+{
+  const Weighted *wa = a, *wb = b;
+  return LNS_COMPARE (wa->value, wb->value);
+}
+
+static double
+weighted_median (Weighted *values, size_t n)
+{
+  double sum = 0, so_far = 0;
+
+  qsort (values, n, sizeof *values, compare_weighted);
+  for (size_t i = 0; i < n; i++)
+    sum += values[i].weight;
+  for (size_t i = 0; i < n; i++)
+    {
+      so_far += values[i].weight;
+      if (so_far > sum / 2)
+        return values[i].value;
+      if (so_far == sum / 2 && i + 1 < n)
+        return (values[i].value + values[i + 1].value) / 2;
+    }
+  return n > 0 ? values[n - 1].value : 1;
+}
+
+static double
+weight_of (const Candidate *candidate)
+{
+  return (candidate->mean[0] + candidate->mean[1]) / 2;
+}
+
+/* Finds the parts without parts of their own, the heaviest, that tell how fast the machine was. */
+static void
+find_witnesses (Comparer *comparer)
+{
+  for (size_t i = 0; i < comparer->candidates.n; i++)
+    {
+      const Candidate *candidate = &comparer->candidates.items[i];
+      if (candidate->group >= N_GROUPS || candidate->has_self || candidate->level[0] <= 0 ||
+          candidate->level[1] <= 0 || (candidate->group == OF_CPU && !candidate->is_on_thread) ||
+          weight_of (candidate) < LEAST_SHARE * comparer->step_ns)
+        continue;
+      size_t *found = comparer->witnesses[candidate->group];
+      unsigned *n = &comparer->n_witnesses[candidate->group];
+      if (*n < MOST_WITNESSES)
+        {
+          found[(*n)++] = i;
+          continue;
+        }
+      unsigned lightest = 0;
+      for (unsigned k = 1; k < *n; k++)
+        if (weight_of (&comparer->candidates.items[found[k]]) <
+            weight_of (&comparer->candidates.items[found[lightest]]))
+          lightest = k;
+      if (weight_of (candidate) > weight_of (&comparer->candidates.items[found[lightest]]))
+        found[lightest] = i;
+    }
+}
+
+/* Whether candidate INNER is candidate AROUND, or in it. */
+static bool
+is_within (const Comparer *comparer, size_t inner, size_t around)
+{
+  for (unsigned depth = 0; depth < 128; depth++)
+    {
+      if (inner == around)
+        return true;
+      if (comparer->candidates.items[inner].around == 0)
+        return false;
+      inner = comparer->candidates.items[inner].around - 1;
+    }
+  return false;
+}
+
+/* The standard deviation of what the median of the N VALUES is off; they may depend on one another a little. */
+static double
+median_error (Comparer *comparer, const double *values, size_t n)
+{
+  const double median = lns_quantile (values, n, 0.5);
+  double *room = comparer->room;
+
+  for (size_t i = 0; i < n; i++)
+    room[i] = fabs (values[i] - median);
+  return 1.5 * 1.2533 * 1.4826 * lns_quantile (room, n, 0.5) / sqrt ((double)n);
+}
+
+/* Fills PACE with how slow the machine was in each step, 1 = as in A, as parts of the group of candidate I other than that tell.
+ * False where too few tell. */
+static bool
+find_pace (Comparer *comparer, size_t i, double *pace[2])
+{
+  const Candidate *candidates = comparer->candidates.items;
+  const Group group = candidates[i].group;
+  size_t others[MOST_WITNESSES];
+  unsigned n = 0;
+  double all = 0, witnessed = 0;
+
+  for (unsigned k = 0; group < N_GROUPS && k < comparer->n_witnesses[group]; k++)
+    {
+      const size_t at = comparer->witnesses[group][k];
+      all += weight_of (&candidates[at]);
+      if (at == i || (!candidates[i].is_self && is_within (comparer, at, i)))
+        continue;
+      witnessed += weight_of (&candidates[at]);
+      others[n++] = at;
+    }
+  if (n < LEAST_WITNESSES || witnessed < LEAST_WITNESSED * all)
+    return false;
+  for (int side = 0; side < 2; side++)
+    for (size_t step = 0; step < comparer->runs[side].times->n; step++)
+      {
+        Weighted values[MOST_WITNESSES];
+        for (unsigned k = 0; k < n; k++)
+          values[k] =
+              (Weighted){ candidates[others[k]].ns[side][step] / candidates[others[k]].level[0],
+                          weight_of (&candidates[others[k]]) };
+        pace[side][step] = fmax (1e-3, weighted_median (values, n));
+      }
+  return true;
+}
+
+/* The share by which PACE changed, as far as it is more than chance. */
+static double
+pace_change (Comparer *comparer, double *const pace[2])
+{
+  double median[2], error2 = 0;
+
+  for (int side = 0; side < 2; side++)
+    {
+      size_t n;
+      double *values = lns_memdup (pace[side], comparer->runs[side].times->n * sizeof (double));
+      const double *those = counted (comparer, side, pace[side], &n);
+      memcpy (values, those, n * sizeof (double));
+      median[side] = lns_quantile (values, n, 0.5);
+      const double error = median_error (comparer, values, n) / median[side];
+      error2 += error * error;
+      free (values);
+    }
+  const double change = median[1] / median[0] - 1;
+  return change * change > 4 * error2 ? change : 0;
+}
+
+/* --- Comparisons ------------------------------------------------------------------------------ */
+
+static bool
+find_shift (const Comparer *comparer,
+            const double *const ns[2],
+            bool is_contended,
+            double common,
+            LnsShift *ret_shift)
+{
+  LnsSeries series[2];
+
+  for (int side = 0; side < 2; side++)
+    series[side] = (LnsSeries){ .values = ns[side],
+                                .is_left_out = comparer->runs[side].is_left_out,
+                                .n = comparer->runs[side].times->n,
+                                .is_contended = is_contended };
+  return lns_shift_find (&series[0], &series[1], common, ret_shift);
+}
+
+/* Whether a level that went from A to B is another one. */
+static bool
+is_worth (double a, double b)
+{
+  return fabs (b - a) >= LNS_LEAST_CHANGE * (a > 0 ? a : b);
+}
+
+static double
+width (const LnsShift *shift)
+{
+  return shift->a > 0 ? (shift->high - shift->low) / shift->a : INFINITY;
+}
+
+/* Compares candidate I. */
+static void
+compare (Comparer *comparer, size_t i)
+{
+  Candidate *candidate = &comparer->candidates.items[i];
+  const bool is_contended = comparer->is_contended && candidate->group != OF_GPU;
+  double *pace[2] = { NULL, NULL }, *relative[2] = { NULL, NULL };
+
+  /* A median is near enough to tell what cannot count. */
+  if (fabs (candidate->level[1] - candidate->level[0]) <
+          LNS_LEAST_CHANGE / 2 * fmax (candidate->level[0], candidate->level[1]) &&
+      candidate->level[0] > 0)
+    return;
+  for (int side = 0; side < 2; side++)
+    {
+      const size_t n = comparer->runs[side].times->n;
+      pace[side] = lns_calloc (n, sizeof (double));
+      relative[side] = lns_calloc (n, sizeof (double));
+    }
+  const bool has_pace = find_pace (comparer, i, pace);
+  const double common = has_pace ? pace_change (comparer, pace) : 0;
+  bool is_known = find_shift (comparer, candidate->ns, is_contended, common, &candidate->shift) &&
+                  is_worth (candidate->shift.a, candidate->shift.b);
+  candidate->p = is_known ? candidate->shift.p : 1;
+  if (is_known && has_pace)
+    {
+      LnsShift shift;
+      for (int side = 0; side < 2; side++)
+        for (size_t step = 0; step < comparer->runs[side].times->n; step++)
+          relative[side][step] = candidate->ns[side][step] / pace[side][step];
+      is_known = find_shift (comparer, (const double *const *)relative, is_contended, 0, &shift) &&
+                 is_worth (shift.a, shift.b) && (shift.change > 0) == (candidate->shift.change > 0);
+      if (!is_known)
+        candidate->p = 1;
+      else if (width (&shift) < width (&candidate->shift))
+        {
+          candidate->shift = shift;
+          candidate->p = shift.p;
+        }
+    }
+  for (int side = 0; side < 2; side++)
+    {
+      free (pace[side]);
+      free (relative[side]);
+    }
+}
+
+static bool
+is_compared (const Comparer *comparer, const Candidate *candidate)
+{
+  return fmax (candidate->mean[0], candidate->mean[1]) >= LEAST_SHARE * comparer->step_ns;
+}
+
+/* The share by which the times of most parts changed alike, as far as it is more than chance. */
+static double
+common_change (Comparer *comparer)
+{
+  Weighted values[N_GROUPS * MOST_WITNESSES];
+  size_t n = 0;
+  double sum = 0, most = 0, error2 = 0;
+
+  for (unsigned group = 0; group < N_GROUPS; group++)
+    for (unsigned k = 0; k < comparer->n_witnesses[group]; k++)
+      {
+        const Candidate *candidate = &comparer->candidates.items[comparer->witnesses[group][k]];
+        const double weight = weight_of (candidate);
+        double square = 0;
+        for (int side = 0; side < 2; side++)
+          {
+            size_t n_values;
+            const double *those = counted (comparer, side, candidate->ns[side], &n_values);
+            double *own = lns_memdup (those, n_values * sizeof *those);
+            const double error = median_error (comparer, own, n_values) / candidate->level[side];
+            square += error * error;
+            free (own);
+          }
+        values[n++] = (Weighted){ candidate->level[1] / candidate->level[0] - 1, weight };
+        sum += weight;
+        most = fmax (most, weight);
+        error2 += weight * weight * square;
+      }
+  if (n <= LEAST_WITNESSES || most > sum / 2)
+    return 0;
+  const double change = weighted_median (values, n);
+  return change * change > 4 * error2 / (sum * sum) ? change : 0;
+}
+
+/* --- What is told ----------------------------------------------------------------------------- */
+
+/* Whether the sure changes of others explain that of candidate I. */
+static bool
+is_explained (const Comparer *comparer, size_t i)
+{
+  const Candidate *candidate = &comparer->candidates.items[i];
+  double by_parts = 0, by_devices = 0, by_threads = 0;
+
+  for (size_t k = 0; k < comparer->candidates.n; k++)
+    {
+      const Candidate *other = &comparer->candidates.items[k];
+      if (k == i || !other->is_sure)
+        continue;
+      if (other->around == i + 1 && !candidate->is_self)
+        by_parts += other->shift.change;
+      if (other->kind == LNS_PART_KERNEL || other->kind == LNS_PART_COPY)
+        by_devices += other->shift.change;
+      else if (other->is_on_thread && !other->is_wait && !other->has_self)
+        by_threads += other->shift.change;
+    }
+  const double change = candidate->shift.change;
+  const bool waits = candidate->is_wait || candidate->kind == LNS_PART_GAP;
+  return by_parts / change >= EXPLAINED ||
+         (candidate->is_wait && by_devices / change >= EXPLAINED) ||
+         (waits && by_threads / change >= EXPLAINED);
+}
+
+static int
+compare_changes (const void *a, const void *b)
+{
+  const LnsChange *ca = a, *cb = b;
+  return LNS_COMPARE (fabs (cb->change_ns), fabs (ca->change_ns)) ?: LNS_COMPARE (ca->a, cb->a);
+}
+
+static void
+tell (Comparer *comparer, LnsChangesFound *found)
+{
+  bool *is_told = lns_calloc (comparer->candidates.n + 1, sizeof *is_told);
+
+  /* Parts come after what they are in, and what explains is itself told or explained. */
+  for (size_t i = 0; i < comparer->candidates.n; i++)
+    is_told[i] = comparer->candidates.items[i].is_sure && !is_explained (comparer, i);
+  for (size_t i = 0; i < comparer->candidates.n; i++)
+    {
+      const Candidate *candidate = &comparer->candidates.items[i];
+      const LnsShift *shift = &candidate->shift;
+      if (!is_told[i])
+        continue;
+      const LnsStepPart *a = part_of (comparer, candidate, 0),
+                        *b = part_of (comparer, candidate, 1);
+      *lns_array_add (&found->changes) = (LnsChange){
+        .kind = candidate->kind,
+        .type = candidate->is_step || (a != NULL && b != NULL)
+                    ? (shift->change > 0 ? LNS_CHANGE_SLOWER : LNS_CHANGE_FASTER)
+                : b != NULL ? LNS_CHANGE_NEW
+                            : LNS_CHANGE_GONE,
+        .a = candidate->part[0],
+        .b = candidate->part[1],
+        .is_self = candidate->is_self,
+        .is_step = candidate->is_step,
+        .is_renamed = a != NULL && b != NULL && a->key != b->key,
+        .a_ns = shift->a,
+        .b_ns = shift->b,
+        .change_ns = shift->change,
+        .low_ns = shift->low,
+        .high_ns = shift->high,
+        .change = shift->a > 0 ? shift->change / shift->a : NAN,
+        .p = candidate->p,
+      };
+    }
+  free (is_told);
+  if (found->changes.n > 0)
+    qsort (found->changes.items, found->changes.n, sizeof (LnsChange), compare_changes);
+}
+
+/* --- All -------------------------------------------------------------------------------------- */
+
+/* Decides whether the steps take another time, given what of their parts changed. */
+static void
+judge_steps (Comparer *comparer, LnsChangesFound *found)
+{
+  const double *const ns[2] = { comparer->runs[0].times->ns, comparer->runs[1].times->ns };
+  double explained = 0;
+
+  found->common = common_change (comparer);
+  if (!find_shift (comparer, ns, comparer->is_contended, 0, &found->steps))
+    return;
+  for (size_t i = 0; i < comparer->candidates.n; i++)
+    {
+      const Candidate *candidate = &comparer->candidates.items[i];
+      if (candidate->p < LNS_SURE && !candidate->has_self)
+        explained += candidate->shift.change;
+    }
+  const double plain_p = found->steps.p;
+  if (found->common != 0 && explained / found->steps.change < EXPLAINED)
+    find_shift (comparer, ns, comparer->is_contended, found->common, &found->steps);
+  found->is_machine = plain_p < LNS_SURE && found->steps.p >= LNS_SURE;
+  found->p =
+      is_worth (found->steps.a, found->steps.b) ? found->steps.p : fmax (found->steps.p, 0.05);
+}
+
+static void
+correct (Comparer *comparer, LnsChangesFound *found)
+{
+  double *p = lns_calloc (comparer->candidates.n + 1, sizeof *p);
+  size_t n = 0;
+
+  for (size_t i = 0; i < comparer->candidates.n; i++)
+    if (is_compared (comparer, &comparer->candidates.items[i]))
+      p[n++] = comparer->candidates.items[i].p;
+  p[n++] = found->p;
+  lns_holm (p, n);
+  found->n_compared = n;
+  found->p = p[--n];
+  found->is_sure = found->p < LNS_SURE;
+  for (size_t i = comparer->candidates.n; i-- > 0;)
+    if (is_compared (comparer, &comparer->candidates.items[i]))
+      {
+        Candidate *candidate = &comparer->candidates.items[i];
+        candidate->p = p[--n];
+        candidate->is_sure = candidate->p < LNS_SURE;
+      }
+  free (p);
+}
+
+LnsChangesFound
+lns_changes_find (const LnsComparedRun *runs, const LnsIdMap *renamed)
+{
+  LnsChangesFound found = { .p = 1 };
+  Comparer comparer = { .runs = runs, .renamed = renamed };
+  const size_t n_a = runs[0].times->n, n_b = runs[1].times->n;
+
+  comparer.room = lns_calloc ((n_a > n_b ? n_a : n_b) + 1, sizeof (double));
+  for (int side = 0; side < 2; side++)
+    {
+      comparer.of_part[side] = lns_calloc (runs[side].times->parts.n + 1, sizeof (size_t));
+      comparer.nothing[side] = lns_calloc (runs[side].times->n, sizeof (double));
+      comparer.is_contended |= runs[side].times->waited_share > CONTENDED;
+    }
+  comparer.step_ns = median_of (&comparer, 0, runs[0].times->ns);
+  add_parts (&comparer);
+  add_selves (&comparer);
+  for (size_t i = 0; i < comparer.candidates.n; i++)
+    measure (&comparer, &comparer.candidates.items[i]);
+  find_witnesses (&comparer);
+  for (size_t i = 0; i < comparer.candidates.n; i++)
+    if (is_compared (&comparer, &comparer.candidates.items[i]))
+      compare (&comparer, i);
+  judge_steps (&comparer, &found);
+  correct (&comparer, &found);
+  tell (&comparer, &found);
+  for (size_t i = 0; i < comparer.candidates.n; i++)
+    {
+      free (comparer.candidates.items[i].owned[0]);
+      free (comparer.candidates.items[i].owned[1]);
+    }
+  lns_array_clear (&comparer.candidates);
+  for (int side = 0; side < 2; side++)
+    {
+      free (comparer.of_part[side]);
+      free (comparer.nothing[side]);
+    }
+  free (comparer.room);
+  return found;
+}
+
+void
+lns_changes_clear (LnsChangesFound *found)
+{
+  lns_array_clear (&found->changes);
+}

@@ -1,0 +1,236 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* `lanescope diff`: says whether a run of a program is slower than another, by how much, and because of what. */
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/compare/compare.h"
+#include "src/base/memory.h"
+#include "src/cli/options/shared.h"
+#include "src/cli/reports/report.h"
+#include "src/cli/terminal/language.h"
+#include "src/cli/terminal/say.h"
+#include "src/cli/terminal/terminal.h"
+
+#define FAILED_ON_EXIT 3
+
+typedef struct
+{
+  const char *format, *steps;
+  LnsOptionList fail_on;
+  int64_t n_top;
+} Values;
+
+static const LnsOption options[] = {
+  { LNS_SWITCH ("format", CHOICE, Values, format), .letter = 'f', .choices = "text,json,markdown",
+    .default_text = "text", .help = N_ ("Print lines for people, JSON, or Markdown.") },
+  { LNS_SWITCH ("top", INTEGER, Values, n_top), .value_name = "N", .default_text = "10",
+    .help = N_ ("Print at most this many changes, those of most time first; 0 prints all.") },
+  { LNS_SWITCH ("steps", TEXT, Values, steps), .value_name = "RANGE",
+    .help = N_ ("The NVTX range that is a step; without it, the range that repeats and takes most "
+                "of the time, or else the kernels that repeat.") },
+  { LNS_SWITCH ("fail-on", LIST, Values, fail_on), .value_name = "'p50(step) > 5%'",
+    .help =
+        N_ ("Return 3 if B is slower than that for sure: p50(step) is the median step, p50(NAME) "
+            "the time a step of the kernel, call or range NAME. The limit is a share of A's time "
+            "(%) or a time (ns, us, ms, s).") },
+};
+
+/* --- --fail-on -------------------------------------------------------------------------------- */
+
+typedef struct
+{
+  char *name; /* owned; NULL: of the step                                                        */
+  double limit;
+  bool is_share; /* of A's time, 1 = all; else in ns                                             */
+} Limit;
+
+/* Reads ITEM: "p50(NAME) > 5%". */
+static bool
+read_limit (const char *item, Limit *ret_limit, LnsError *error)
+{
+  static const struct
+  {
+    const char *name;
+    double factor;
+  } units[] = { { "%", 0.01 }, { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+  const char *close = strrchr (item, ')');
+  char *end = NULL;
+
+  *ret_limit = (Limit){ 0 };
+  if (strncmp (item, "p50(", 4) == 0 && close != NULL && close > item + 4)
+    {
+      const char *at = close + 1 + strspn (close + 1, " ");
+      if (*at == '>')
+        {
+          ret_limit->limit = strtod (at + 1, &end);
+          const char *unit = end + strspn (end, " ");
+          for (size_t i = 0; end != at + 1 && i < sizeof units / sizeof *units; i++)
+            if (strcmp (unit, units[i].name) == 0 && ret_limit->limit >= 0 &&
+                isfinite (ret_limit->limit))
+              {
+                ret_limit->limit *= units[i].factor;
+                ret_limit->is_share = i == 0;
+                ret_limit->name = strncmp (item, "p50(step)", 9) == 0
+                                      ? NULL
+                                      : lns_asprintf ("%.*s", (int)(close - item - 4), item + 4);
+                return true;
+              }
+        }
+    }
+  return lns_cli_usage (
+      error, "--fail-on: “%s” is not valid; write p50(step) > 5%% or p50(NAME) > 1ms", item);
+}
+
+/* Whether COMPARISON is above LIMIT for sure. */
+static bool
+exceeds (const LnsComparison *comparison, const Limit *limit)
+{
+  const LnsChangesFound *found = &comparison->found;
+  bool fails = false;
+
+  if (limit->name == NULL)
+    return found->is_sure &&
+           (limit->is_share ? comparison->change : comparison->p50_ns[1] - comparison->p50_ns[0]) >
+               limit->limit;
+  for (size_t i = 0; i < found->changes.n; i++)
+    {
+      const LnsChange *change = &found->changes.items[i];
+      char *name = lns_change_name (comparison, change);
+      /* What is new exceeds each share. */
+      if (strcmp (name, limit->name) == 0 && change->change_ns > 0)
+        fails |= (!limit->is_share         ? change->change_ns
+                  : isnan (change->change) ? INFINITY
+                                           : change->change) > limit->limit;
+      free (name);
+    }
+  return fails;
+}
+
+/* Sets RET_FAILS to whether one of LIMITS is exceeded. COMPARISON may be NULL: the limits are only checked. */
+static bool
+check_limits (const LnsOptionList *limits,
+              const LnsComparison *comparison,
+              bool *ret_fails,
+              LnsError *error)
+{
+  *ret_fails = false;
+  for (size_t i = 0; i < limits->n_items; i++)
+    {
+      Limit limit;
+      if (!read_limit (limits->items[i], &limit, error))
+        return false;
+      *ret_fails |= comparison != NULL && exceeds (comparison, &limit);
+      free (limit.name);
+    }
+  return true;
+}
+
+/* --- All -------------------------------------------------------------------------------------- */
+
+static void
+print (const LnsComparison *comparison, const Values *values)
+{
+  const char *format = values->format != NULL ? values->format : "text";
+  const int64_t top = values->n_top == 0 ? -1 : values->n_top;
+
+  if (strcmp (format, "json") == 0)
+    lns_comparison_write_json (comparison, stdout);
+  else if (strcmp (format, "markdown") == 0)
+    lns_comparison_write_markdown (comparison, top, stdout);
+  else
+    {
+      lns_cli_print_filled (stdout, comparison->verdict, strlen (comparison->verdict), 0,
+                            lns_cli_columns (stdout));
+      lns_comparison_write_text (comparison, top, stdout);
+    }
+}
+
+static int
+compare (const Values *values, char *const paths[2], LnsError *error)
+{
+  LnsReport *reports[2] = { NULL, NULL };
+  LnsTables *tables[2] = { NULL, NULL };
+  LnsComparison *comparison = NULL;
+  bool fails = false, good = check_limits (&values->fail_on, NULL, &fails, error);
+
+  for (int side = 0; good && side < 2; side++)
+    {
+      reports[side] = lns_cli_open_report (paths[side], error);
+      tables[side] = reports[side] != NULL ? lns_tables_new (reports[side], error) : NULL;
+      good = tables[side] != NULL;
+    }
+  if (good)
+    {
+      const LnsCompareOptions asked = {
+        .step_range = values->steps,
+        .in_language = values->format == NULL || strcmp (values->format, "json") != 0,
+      };
+      comparison = lns_compare (tables, &asked, lns_cli_catch_interrupt (), error);
+      good = comparison != NULL && check_limits (&values->fail_on, comparison, &fails, error);
+    }
+  if (good)
+    {
+      print (comparison, values);
+      good = lns_cli_flush (error);
+    }
+  lns_comparison_free (comparison);
+  for (int side = 0; side < 2; side++)
+    {
+      lns_tables_free (tables[side]);
+      lns_report_close (reports[side]);
+    }
+  return !good ? lns_cli_fail (error) : fails ? FAILED_ON_EXIT : 0;
+}
+
+static int
+run (const LnsCommand *command, int argc, char **argv)
+{
+  Values values = { .n_top = 10 };
+  LnsError error = { 0 };
+  int exit_code;
+
+  if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
+    return exit_code;
+  if (argc == 3)
+    {
+      lns_cli_find_report (argv[1]);
+      lns_cli_find_report (argv[2]);
+      exit_code = compare (&values, argv + 1, &error);
+    }
+  else
+    {
+      lns_cli_usage (&error, "diff takes two reports; usage: lanescope diff %s",
+                     _ (command->usage));
+      exit_code = lns_cli_fail (&error);
+    }
+  lns_cli_clear_lists (command, &values);
+  return exit_code;
+}
+
+const LnsCommand lns_command_diff = {
+  .name = "diff",
+  .usage = N_ ("[switches] A B"),
+  .summary = N_ ("say whether run B is slower than run A, and because of what"),
+  .details = N_ (
+      "Steps of both runs are compared, and what they were spent on: kernels, copies, NVTX ranges, "
+      "calls, idle times of the GPU, and functions that samples found. Parts of A and B are the "
+      "same if "
+      "their names without numbers are, and where they are in the step; kernels that were renamed "
+      "are found by "
+      "place and shape.\n\n"
+      "A change is told if it is sure: chance gives one that large in less than 1 % of comparisons "
+      "of "
+      "a program with itself, however many parts are compared, and if it is at least 1 %. p-values "
+      "are those of a sieve bootstrap, corrected by Holm's method. Warm-up, outliers, drift, and "
+      "time for which the thread of the steps had no CPU are left out, and that is said. Each run "
+      "needs at least 10 steps."),
+  LNS_COMMAND_OPTIONS (options),
+  .run = run,
+};
