@@ -427,17 +427,25 @@ charts_are_as_high_as_their_values (void)
   LnsReport *report = open_report (known_path);
   LnsRowTree *tree = lns_row_tree_new (report);
   const LnsPalette *palette = lns_palette_get (LNS_THEME_DARK);
+  /* The rows below a process tell it, unless they are folded. */
   LnsTile *busy = paint (report, tree, 0, 0, 512 * SECOND / 50, 0, 1);
+  LNS_CHECK (busy->surface == NULL);
+  LNS_CHECK_INT (busy->background, palette->background[0]);
+  lns_tile_free (busy);
+  LNS_CHECK (lns_row_tree_set_expanded (tree, 0, false));
+  busy = paint (report, tree, 0, 0, 512 * SECOND / 50, 0, 1);
   LNS_CHECK_INT (busy->key.strip.kind, LNS_STRIP_SUMMARY);
   LNS_CHECK_INT (pixel (busy, 4, 3),
                  palette->chart); /* the whole height: in an epoch and a batch */
   LNS_CHECK_INT (pixel (busy, 48, 20), palette->background[0]); /* in neither */
   LNS_CHECK (busy->pixels[4].busy > 0.999f && busy->pixels[48].busy == 0);
   lns_tile_free (busy);
+  LNS_CHECK (lns_row_tree_set_expanded (tree, 0, true));
   LnsTile *loss = paint (report, tree, 2, 0, 512 * SECOND / 50, 0, 1);
   LNS_CHECK_INT (loss->key.strip.kind, LNS_STRIP_COUNTER);
   LNS_CHECK (loss->samples[0].max >= 8 && loss->samples[499].max < 2);
-  LNS_CHECK_INT (pixel (loss, 2, 15), palette->chart);
+  LNS_CHECK_INT (pixel (loss, 2, 15),
+                 lns_palette_mix (palette->background[0], palette->chart, 0.25));
   LNS_CHECK_INT (pixel (loss, 480, 15), palette->background[0]);
   lns_tile_free (loss);
   lns_row_tree_unref (tree);

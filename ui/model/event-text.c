@@ -27,6 +27,32 @@ lns_event_short_name (LnsNames names, const char *name, size_t *size_bytes)
   return name;
 }
 
+/* How many bytes of NAME are the namespaces that it begins with: up to the last "::" before what is in brackets or apart. */
+static size_t
+namespaces_size (const char *name, size_t size_bytes)
+{
+  size_t end = 0;
+  for (size_t i = 0; i + 2 < size_bytes && strchr ("<( [{\"'", name[i]) == NULL; i++)
+    if (name[i] == ':' && name[i + 1] == ':')
+      end = i + 2;
+  return end;
+}
+
+const char *
+lns_event_bar_name (LnsNames names, const char *name, size_t *size_bytes)
+{
+  name = lns_event_short_name (names, name, size_bytes);
+  size_t drop = 0;
+  if (names == LNS_NAMES_OWN)
+    drop = namespaces_size (name, *size_bytes);
+  else if (names == LNS_NAMES_CALLS && *size_bytes > 2 && memcmp (name, "cu", 2) == 0)
+    drop = *size_bytes > 4 && memcmp (name, "cuda", 4) == 0 ? 4 : 2;
+  if (drop == 0 || (names == LNS_NAMES_CALLS && !g_ascii_isupper (name[drop])))
+    return name;
+  *size_bytes -= drop;
+  return name + drop;
+}
+
 const char *
 lns_event_kind_name (LnsLaneKind kind)
 {

@@ -24,6 +24,10 @@ typedef enum
 /* Returns the part of NAME to show, and sets *SIZE_BYTES, the size of NAME, to the size of that part. O(size). */
 const char *lns_event_short_name (LnsNames names, const char *name, size_t *size_bytes);
 
+/* The same, as it is written onto bars, whose neighbours begin alike: without "cuda" and "cu" of CUDA's calls, and without the
+ * namespaces of other names, such as "aten::". */
+const char *lns_event_bar_name (LnsNames names, const char *name, size_t *size_bytes);
+
 /* How names of events in lanes of KIND are shortened. */
 LnsNames lns_event_names (LnsLaneKind kind);
 

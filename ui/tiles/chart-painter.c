@@ -51,15 +51,33 @@ lns_chart_paint_shares (const LnsRaster *raster,
     }
 }
 
+#define QUIET_SHADE 0.25
+
+void
+lns_chart_paint_quiet_shares (const LnsRaster *raster,
+                              const LnsPalette *palette,
+                              uint32_t background,
+                              int scale,
+                              const float *shares)
+{
+  const uint32_t rgb = lns_palette_mix (background, palette->chart, QUIET_SHADE);
+  const int bottom = raster->height_px - MARGIN_PX * scale, room = bottom - MARGIN_PX * scale;
+  for (int p = 0; p < raster->width_px; p++)
+    lns_raster_fill (raster, p, p + 1, bottom - (int)lroundf (fminf (shares[p], 1) * (float)room),
+                     bottom, rgb);
+}
+
 void
 lns_chart_paint_counter (const LnsRaster *raster,
                          const LnsPalette *palette,
+                         uint32_t background,
                          int scale,
                          const LnsCounterPixel *samples,
                          double low,
                          double high)
 {
   const Chart chart = { raster, palette, scale };
+  const uint32_t rgb = lns_palette_mix (background, palette->chart, QUIET_SHADE);
   int bottom = raster->height_px - MARGIN_PX * scale;
   int room = bottom - MARGIN_PX * scale - scale;
   low = fmin (low, 0);
@@ -75,7 +93,7 @@ lns_chart_paint_counter (const LnsRaster *raster,
         continue;
       int height = HEIGHT (sample->last);
       lns_raster_fill (raster, p, p + 1, bottom - MAX (height, zero), bottom - MIN (height, zero),
-                       palette->chart);
+                       rgb);
       lns_raster_fill (raster, p, p + 1, bottom - HEIGHT (sample->max) - scale,
                        bottom - HEIGHT (sample->min), palette->chart_line);
       paint_edge (&chart, p, bottom, height + scale, last < 0 ? height + scale : last);

@@ -18,9 +18,17 @@ void lns_chart_paint_shares (const LnsRaster *raster,
                              int scale,
                              const float *shares);
 
+/* The same where rows below show it in full: paler on BACKGROUND (0xRRGGBB), and without an edge. */
+void lns_chart_paint_quiet_shares (const LnsRaster *raster,
+                                   const LnsPalette *palette,
+                                   uint32_t background,
+                                   int scale,
+                                   const float *shares);
+
 /* The same for SAMPLES of a counter whose values lie from LOW to HIGH; 0 is always there. */
 void lns_chart_paint_counter (const LnsRaster *raster,
                               const LnsPalette *palette,
+                              uint32_t background,
                               int scale,
                               const LnsCounterPixel *samples,
                               double low,

@@ -10,8 +10,9 @@
 #include "ui/model/display-text.h"
 #include "ui/model/row-tree.h"
 
-#define FONT_PX     11 /* in lanes of LNS_LANE_PX */
-#define MAX_LAYOUTS 8192
+#define FONT_PX       11 /* in lanes of LNS_LANE_PX */
+#define MAX_LAYOUTS   8192
+#define MIDDLE_MIN_PX 80 /* in less, what is left of a name is too little on both sides */
 #define WIDTH_STEP                                                                                 \
  16 /* widths are rounded down to this, so that a zoom finds its layouts again  \
                         */
@@ -80,7 +81,7 @@ text_of (LnsTileLabels *self, uint32_t name, unsigned names)
   if (names == NAMES_CPU)
     return g_strdup_printf (_ ("CPU %u"), name);
   const char *bytes = lns_report_string (self->report, name, &size_bytes);
-  bytes = lns_event_short_name ((LnsNames)names, bytes, &size_bytes);
+  bytes = lns_event_bar_name ((LnsNames)names, bytes, &size_bytes);
   return lns_display_text (bytes, MIN (size_bytes, MAX_NAME_LEN), TRUE);
 }
 
@@ -94,7 +95,9 @@ new_layout (LnsTileLabels *self, uint32_t name, unsigned names, int width_px)
   if (width_px > 0)
     {
       pango_layout_set_width (layout, width_px * PANGO_SCALE);
-      pango_layout_set_ellipsize (layout, PANGO_ELLIPSIZE_END);
+      /* Names of one kind begin alike, and end differently. */
+      pango_layout_set_ellipsize (layout, width_px >= MIDDLE_MIN_PX ? PANGO_ELLIPSIZE_MIDDLE
+                                                                    : PANGO_ELLIPSIZE_END);
     }
   return layout;
 }

@@ -665,7 +665,7 @@ load_counter (LnsTilePainter *self, double *ret_low, double *ret_high)
   if (!lns_report_query_counter (self->report, lane, &whole, &extremes, &self->error))
     return false;
   *ret_low = extremes.min;
-  *ret_high = extremes.max;
+  *ret_high = tile->most = extremes.max;
   if (self->query.cached_only)
     tile->state = LNS_TILE_COARSE; /* the query does not say whether it left something out */
   return true;
@@ -859,7 +859,11 @@ paint_strip (LnsTilePainter *self)
         ok = load_summary (self, shares);
         if (ok)
           {
-            lns_chart_paint_shares (&self->raster, self->palette, self->tile->key.scale, shares);
+            if (!self->tile->key.strip.quiet)
+              lns_chart_paint_shares (&self->raster, self->palette, self->tile->key.scale, shares);
+            else if (is_of_cpus (self))
+              lns_chart_paint_quiet_shares (&self->raster, self->palette, self->background,
+                                            self->tile->key.scale, shares);
             paint_losses (self);
             paint_unknown (self);
           }
@@ -870,8 +874,8 @@ paint_strip (LnsTilePainter *self)
         double low = 0, high = 0;
         ok = load_counter (self, &low, &high);
         if (ok)
-          lns_chart_paint_counter (&self->raster, self->palette, self->tile->key.scale,
-                                   self->tile->samples, low, high);
+          lns_chart_paint_counter (&self->raster, self->palette, self->background,
+                                   self->tile->key.scale, self->tile->samples, low, high);
         break;
       }
     }

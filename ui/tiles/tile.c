@@ -18,7 +18,8 @@ lns_tile_key_hash (gconstpointer key)
   guint64 hash = (guint64)k->index * UINT64_C (0x9e3779b97f4a7c15);
   hash ^= (guint64)k->ns_per_tile * UINT64_C (0xc2b2ae3d27d4eb4f);
   hash ^= ((guint64)k->strip.row << 32 | k->strip.lane) * UINT64_C (0x165667b19e3779f9);
-  hash += (guint64)k->scale << 3 | (guint64)k->strip.odd << 2 | (guint64)k->theme;
+  hash += (guint64)k->scale << 4 | (guint64)k->strip.quiet << 3 | (guint64)k->strip.odd << 2 |
+          (guint64)k->theme;
   return (guint)(hash ^ hash >> 32);
 }
 
@@ -28,7 +29,8 @@ lns_tile_key_equal (gconstpointer a, gconstpointer b)
   const LnsTileKey *x = a, *y = b;
   return x->index == y->index && x->ns_per_tile == y->ns_per_tile &&
          x->strip.lane == y->strip.lane && x->strip.row == y->strip.row &&
-         x->strip.kind == y->strip.kind && x->strip.odd == y->strip.odd && x->scale == y->scale &&
+         x->strip.kind == y->strip.kind && x->strip.odd == y->strip.odd &&
+         x->strip.quiet == y->strip.quiet && x->scale == y->scale &&
          x->strip.lane_px == y->strip.lane_px && x->theme == y->theme;
 }
 
@@ -54,8 +56,12 @@ lns_strip_of (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t 
 {
   const LnsRow *it = lns_row_tree_row (tree, row);
   const uint32_t *lanes = lns_row_tree_lanes (tree) + it->lanes;
-  LnsStrip strip = { LNS_STRIP_SUMMARY, row, LNS_ID_NONE, lns_row_is_odd (tree, row),
-                     lns_row_tree_row_lane_px (tree, row) };
+  LnsStrip strip = { .kind = LNS_STRIP_SUMMARY,
+                     .row = row,
+                     .lane = LNS_ID_NONE,
+                     .odd = lns_row_is_odd (tree, row),
+                     .quiet = it->kind == LNS_ROW_PROCESS && it->expanded,
+                     .lane_px = lns_row_tree_row_lane_px (tree, row) };
   if (lns_row_is_chart (it))
     return strip;
   if (lns_row_is_combined (it))

@@ -42,6 +42,7 @@ typedef struct
   uint32_t lane; /* of the report, where lanes are combined that of the states; LNS_ID_NONE for a
                     summary, and where lanes are merged                                         */
   bool odd;      /* which background the row has, among the rows that no fold hides             */
+  bool quiet;    /* a summary of what is shown below it                                         */
   int lane_px;   /* lns_row_tree_row_lane_px ()                                                 */
 } LnsStrip;
 
@@ -86,6 +87,7 @@ typedef struct
       narrow; /* of a combined strip, per pixel: the lane of what is too narrow to be told apart, or LNS_ID_NONE */
   LnsPixel *pixels;         /* LNS_TILE_PX × scale of them, or NULL                             */
   LnsCounterPixel *samples; /* the same, of a counter, or NULL                                  */
+  double most;              /* with samples: the greatest value of the whole counter            */
 } LnsTile;
 
 guint lns_tile_key_hash (gconstpointer key);

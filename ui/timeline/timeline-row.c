@@ -18,6 +18,9 @@
 #define INDENT_PX   14
 #define MIN_BODY_PX 100
 
+#define COUNTER_DIGITS     6
+#define COUNTER_TEXT_ALPHA 0.75f
+
 struct _LnsTimelineRow
 {
   GtkWidget parent_instance;
@@ -404,6 +407,36 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
   gtk_snapshot_restore (snapshot);
 }
 
+/* Writes the greatest value of the counter that STRIP shows, with its unit, where its curve is as high as that. */
+static void
+snapshot_most (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip *strip)
+{
+  double tile_x;
+  char number[LNS_FORMAT_SIZE];
+  LnsReport *report = lns_view_get_report (self->context->view);
+  const LnsTrack *track = lns_event_track (report, strip->lane);
+  const LnsTile *tile = lns_tile_set_at (self->context->tiles, strip, 0, &tile_x);
+  if (tile == NULL || tile->samples == NULL || track == NULL || !isfinite (tile->most) ||
+      tile->most <= 0)
+    return;
+  const GdkRGBA front =
+      lns_palette_rgba (lns_palette_get (self->context->theme)->text, COUNTER_TEXT_ALPHA);
+  g_autofree char *unit = lns_event_text_string (report, track->unit, true);
+  const gboolean is_power = strcmp (unit, "mW") == 0 && tile->most >= 1000; /* read in watts */
+  g_autofree char *text = g_strdup_printf (
+      "%s%s%s", lns_format_real (is_power ? tile->most / 1000 : tile->most, COUNTER_DIGITS, number),
+      *unit != '\0' ? " " : "", is_power ? "W" : unit);
+  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), text);
+  PangoAttrList *attributes = pango_attr_list_new ();
+  pango_attr_list_insert (attributes, pango_attr_scale_new (PANGO_SCALE_SMALL));
+  pango_layout_set_attributes (layout, attributes);
+  pango_attr_list_unref (attributes);
+  gtk_snapshot_save (snapshot);
+  gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT (LNS_LABEL_PAD_PX, 0));
+  gtk_snapshot_append_layout (snapshot, layout, &front);
+  gtk_snapshot_restore (snapshot);
+}
+
 /* Draws the text of a row that waits for its lanes. */
 static void
 snapshot_waiting (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rect_t *body)
@@ -481,6 +514,8 @@ lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
       if (strip.kind == LNS_STRIP_RANGES || strip.kind == LNS_STRIP_STATES ||
           strip.kind == LNS_STRIP_COMBINED)
         snapshot_held_name (self, snapshot, &strip, lns_strip_top_px (&strip, i));
+      else if (strip.kind == LNS_STRIP_COUNTER)
+        snapshot_most (self, snapshot, &strip);
     }
   gtk_snapshot_pop (snapshot);
   gtk_snapshot_restore (snapshot);
