@@ -302,6 +302,69 @@ class Desk:
         self.changes(self.rows, lambda: self.activate("win.collapse-all"))
         assert self.changes(self.rows, lambda: self.activate("win.expand-all")) == (1, 5)
 
+    def bookmark(self, name):
+        """Bookmarks the middle of the view."""
+        self.activate("win.add-bookmark")
+        entry = self.app.find("text", "Name")
+        self.app.wait(lambda: entry.state("focused"), what="the focus")
+        entry.set_text(name)
+        self.app.key("Return")
+        self.app.wait(lambda: len(self.app.windows()) == 1, what="the end of the dialog")
+
+    def win_add_bookmark(self):
+        self.bookmark("here <&>")
+        self.activate("win.list-bookmarks")
+        self.see("label", "here <&>")
+
+    def win_list_bookmarks(self):
+        self.activate("win.list-bookmarks")
+        self.see("label", "Bookmarks")
+
+    def to_bookmark(self, action):
+        """ACTION leads from an event at the start to the bookmark in the middle."""
+        self.bookmark("middle")
+        self.find("iteration 7")
+        self.changes(self.selected, lambda: self.activate("win.find-next"))
+        self.changes(self.span, lambda: self.activate("win.zoom-to-event"))
+        self.app.wait(harness.steady(self.span), what="the zoom's end")
+        assert self.enabled("win.undo-zoom")
+        before = self.corner()
+        self.activate(action)
+        self.app.wait(lambda: self.corner() != before, what="another time in view")
+
+    def corner(self):
+        """What the rows say is in view."""
+        return self.last_row.description
+
+    def win_next_bookmark(self):
+        self.to_bookmark("win.next-bookmark")
+
+    def win_previous_bookmark(self):
+        self.to_bookmark("win.previous-bookmark")
+
+    def unfolds(self, level, count):
+        """LEVEL shows COUNT rows: the process, its threads, their ranges."""
+        self.changes(self.rows, lambda: self.activate("win.collapse-all"))
+        self.activate(f"win.unfold-{level}")
+        self.app.wait(lambda: self.rows() == count, what=f"{count} rows")
+
+    def win_unfold_1(self):
+        self.unfolds(1, 3)
+
+    def win_unfold_2(self):
+        self.unfolds(2, 5)
+
+    def win_unfold_3(self):
+        self.unfolds(3, 5)
+
+    def win_unfold_4(self):
+        self.unfolds(4, 5)
+
+    def win_show_hidden(self):
+        assert not self.enabled("win.show-hidden")
+        self.changes(self.rows, lambda: self.last_row.do("row.hide"))
+        self.changes(self.rows, lambda: self.activate("win.show-hidden"))
+
     def win_reset_view(self):
         self.changes(self.rows, lambda: self.activate("win.collapse-all"))
         whole, _ = self.changes(self.span, lambda: self.activate("win.zoom-in"))
@@ -427,7 +490,7 @@ def test_every_item_of_a_rows_menu_has_a_visible_effect():
 
         def pinned():
             table = app.root.find("tree table", "Pinned rows")
-            return table is not None and table.find("table row", "NVTX") is not None
+            return table is not None and table.find("table row", lambda name: name.startswith("NVTX — ")) is not None
 
         def pasted():
             desk.activate("win.find")
@@ -446,8 +509,17 @@ def test_every_item_of_a_rows_menu_has_a_visible_effect():
             "Unfold All Rows": lambda: desk.changes(desk.rows, lambda: choose("Unfold All Rows", "train (4711)")),
             "Show in Events View": lambda: (choose("Show in Events View"), desk.see("label", "300 events")),
         }
+        def together(label):
+            """The item hides rows, which come back."""
+            desk.changes(desk.rows, lambda: choose(label))
+            desk.changes(desk.rows, lambda: desk.activate("win.show-hidden"))
+        effects["Hide Row"] = lambda: together("Hide Row")
+        effects["Only This Row"] = lambda: together("Only This Row")
+
         offered = opened()
-        assert set(offered) == set(effects) - {"Unpin Row"}, offered
+        nested = {"Move and Resize", "Move Up", "Move Down", "Higher", "Lower",
+                  "All Rows of This Kind", "Pin", "Hide", "Unfold", "Fold"}  # see test-timeline-rows.c
+        assert set(offered) - nested == set(effects) - {"Unpin Row"}, offered
         app.key("Escape")
         desk.changes(desk.span, lambda: desk.activate("win.zoom-in"))
         for label, effect in effects.items():

@@ -5,13 +5,19 @@
 
 #include "ui/model/bookmarks.h"
 
+#include <glib/gi18n.h>
+
 #include "src/base/compare.h"
+#include "src/base/format.h"
+#include "src/base/saturate.h"
 
 struct _LnsBookmarks
 {
   GObject parent_instance;
 
-  GArray *marks; /* owned; of LnsMark */
+  LnsView *view; /* owns this; NULL once it has gone */
+  GArray *marks; /* owned; of LnsMark                */
+  int current;   /* that was gone to last, or -1     */
 };
 
 G_DEFINE_FINAL_TYPE (LnsBookmarks, lns_bookmarks, G_TYPE_OBJECT)
@@ -52,6 +58,7 @@ lns_bookmarks_add (LnsBookmarks *self, int64_t start_ns, int64_t end_ns, const c
     }
   else
     g_array_insert_val (self->marks, i, mark);
+  self->current = (int)i;
   g_signal_emit (self, changed_signal, 0);
 }
 
@@ -60,23 +67,70 @@ lns_bookmarks_remove (LnsBookmarks *self, guint i)
 {
   g_return_if_fail (i < self->marks->len);
   g_array_remove_index (self->marks, i);
+  self->current = -1;
   g_signal_emit (self, changed_signal, 0);
 }
 
-int
-lns_bookmarks_next (LnsBookmarks *self, int64_t time_ns, int direction)
+void
+lns_bookmarks_go (LnsBookmarks *self, guint i)
 {
-  int found = -1;
+  g_return_if_fail (i < self->marks->len && self->view != NULL);
+  const LnsMark mark = g_array_index (self->marks, LnsMark, i);
+  int64_t margin_ns = lns_difference (mark.end_ns, mark.start_ns) / 4;
+  if (margin_ns > 0)
+    lns_view_set_time_selection (self->view, mark.start_ns, mark.end_ns);
+  else
+    margin_ns =
+        lns_difference (lns_view_get_end_ns (self->view), lns_view_get_start_ns (self->view)) / 2;
+  lns_view_show_span (self->view, lns_difference (mark.start_ns, margin_ns),
+                      lns_sum (mark.end_ns, margin_ns));
+  self->current = (int)i;
+}
 
-  for (guint i = 0; i < self->marks->len; i++)
+int
+lns_bookmarks_get_current (LnsBookmarks *self)
+{
+  if (self->current < 0 || self->view == NULL)
+    return -1;
+  const LnsMark *mark = &g_array_index (self->marks, LnsMark, self->current);
+  return mark->end_ns >= lns_view_get_start_ns (self->view) &&
+                 mark->start_ns <= lns_view_get_end_ns (self->view)
+             ? self->current
+             : -1;
+}
+
+void
+lns_bookmarks_step (LnsBookmarks *self, int direction)
+{
+  const int current = lns_bookmarks_get_current (self), n = (int)self->marks->len;
+  int next = direction > 0 ? 0 : n - 1;
+  if (current >= 0)
+    next = current + direction;
+  else
     {
-      const int64_t start_ns = g_array_index (self->marks, LnsMark, i).start_ns;
-      if (direction < 0 && start_ns < time_ns)
-        found = (int)i;
-      else if (direction > 0 && start_ns > time_ns)
-        return (int)i;
+      const int64_t here_ns =
+          lns_view_get_start_ns (self->view) / 2 + lns_view_get_end_ns (self->view) / 2;
+      while (next >= 0 && next < n &&
+             (direction > 0 ? g_array_index (self->marks, LnsMark, next).start_ns <= here_ns
+                            : g_array_index (self->marks, LnsMark, next).start_ns >= here_ns))
+        next += direction;
     }
-  return found;
+  if (n > 0)
+    lns_bookmarks_go (self, (guint)((next + n) % n));
+}
+
+char *
+lns_bookmarks_time_text (LnsBookmarks *self, guint i)
+{
+  char start[LNS_FORMAT_SIZE], end[LNS_FORMAT_SIZE], length[LNS_FORMAT_SIZE];
+  const LnsMark *mark = &g_array_index (self->marks, LnsMark, i);
+  lns_format_duration_exact (mark->start_ns, start);
+  if (mark->end_ns == mark->start_ns)
+    return g_strdup (start);
+  lns_format_duration_exact (mark->end_ns, end);
+  lns_format_duration (lns_difference (mark->end_ns, mark->start_ns), length);
+  /* Translators: when a bookmark begins and ends, and its length */
+  return g_strdup_printf (_ ("%s – %s (%s)"), start, end, length);
 }
 
 LnsBookmarks *
@@ -87,6 +141,7 @@ lns_bookmarks_of (LnsView *view)
   if (self != NULL)
     return g_object_ref (self);
   self = g_object_new (LNS_TYPE_BOOKMARKS, NULL);
+  g_set_weak_pointer (&self->view, view);
   g_object_set_data_full (G_OBJECT (view), "lns-bookmarks", g_object_ref (self), g_object_unref);
   return self;
 }
@@ -94,6 +149,7 @@ lns_bookmarks_of (LnsView *view)
 static void
 lns_bookmarks_finalize (GObject *object)
 {
+  g_clear_weak_pointer (&LNS_BOOKMARKS (object)->view);
   g_array_unref (LNS_BOOKMARKS (object)->marks);
   G_OBJECT_CLASS (lns_bookmarks_parent_class)->finalize (object);
 }
@@ -115,6 +171,7 @@ free_name (gpointer mark)
 static void
 lns_bookmarks_init (LnsBookmarks *self)
 {
+  self->current = -1;
   self->marks = g_array_new (FALSE, FALSE, sizeof (LnsMark));
   g_array_set_clear_func (self->marks, free_name);
 }

@@ -37,5 +37,15 @@ void lns_bookmarks_add (LnsBookmarks *self, int64_t start_ns, int64_t end_ns, co
 /* Removes number I. */
 void lns_bookmarks_remove (LnsBookmarks *self, guint i);
 
-/* The next bookmark that starts after TIME_NS or, if DIRECTION < 0, the last one before; or -1. */
-int lns_bookmarks_next (LnsBookmarks *self, int64_t time_ns, int direction);
+/* Goes to number I: selects a span and shows it; has a time in the middle of the view. It is the current one from now on. */
+void lns_bookmarks_go (LnsBookmarks *self, guint i);
+
+/* The bookmark that was gone to last, while a part of it is in view; or -1. */
+int lns_bookmarks_get_current (LnsBookmarks *self);
+
+/* Goes to the bookmark after the current one or, where there is none, after the middle of the view; if DIRECTION < 0, before. After
+ * the last one comes the first. */
+void lns_bookmarks_step (LnsBookmarks *self, int direction);
+
+/* When number I is: "1.2 s", or "1.2 s – 1.4 s (200 ms)". Free with g_free (). */
+char *lns_bookmarks_time_text (LnsBookmarks *self, guint i) G_GNUC_WARN_UNUSED_RESULT;

@@ -14,6 +14,7 @@
 #include "ui/launch/launch-dialog.h"
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
+#include "ui/shell/bookmark-dialog.h"
 #include "ui/shell/panes.h"
 #include "ui/shell/export.h"
 #include "ui/shell/picture.h"
@@ -103,9 +104,13 @@ static void
 update_actions (LnsWindow *self)
 {
   static const char *const of_report[] = {
-    "find",         "find-next",     "find-previous", "copy-details", "zoom-in",    "expand-all",
-    "collapse-all", "show-details",  "focus-details", "run-sql",      "next-idle",  "previous-idle",
-    "next-step",    "previous-step", "go-to-time",    "save-picture", "reset-view", "export",
+    "find",          "find-next",         "find-previous", "copy-details",
+    "zoom-in",       "expand-all",        "collapse-all",  "show-details",
+    "focus-details", "run-sql",           "next-idle",     "previous-idle",
+    "next-step",     "previous-step",     "go-to-time",    "save-picture",
+    "reset-view",    "add-bookmark",      "edit-bookmark", "list-bookmarks",
+    "next-bookmark", "previous-bookmark", "unfold-1",      "unfold-2",
+    "unfold-3",      "unfold-4",          "export",
   };
   static const char *const of_event[] = { "next-event", "previous-event", "next-alike",
                                           "previous-alike" };
@@ -131,6 +136,9 @@ update_actions (LnsWindow *self)
   for (size_t i = 0; i < G_N_ELEMENTS (of_event); i++)
     set_enabled (self, of_event[i],
                  report && lns_view_get_selected_event (view, NULL).lane != LNS_ID_NONE);
+  set_enabled (self, "show-hidden",
+               report && lns_timeline_has_hidden_rows (
+                             lns_report_page_get_parts (self->report_page)->timeline));
   set_enabled (self, "undo-zoom", report && lns_view_can_undo_zoom (view));
   set_enabled (self, "redo-zoom", report && lns_view_can_redo_zoom (view));
 }
@@ -233,6 +241,8 @@ show_report (LnsWindow *self, LnsReport *report, LnsStoredView *stored)
     g_signal_connect_object (view, changes[i], G_CALLBACK (update_actions), self,
                              G_CONNECT_SWAPPED);
   self->report_page = LNS_REPORT_PAGE (page);
+  g_signal_connect_object (lns_report_page_get_parts (self->report_page)->timeline, "rows-changed",
+                           G_CALLBACK (update_actions), self, G_CONNECT_SWAPPED);
   gtk_stack_add_named (self->stack, page, "report");
   update_report (self, report, view);
   g_signal_connect_object (view, "grown", G_CALLBACK (update_report), self, G_CONNECT_SWAPPED);
@@ -602,6 +612,31 @@ go_to_time_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
   gtk_window_present (GTK_WINDOW (dialog));
 }
 
+static void
+add_bookmark_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  lns_bookmark_dialog_add (GTK_WINDOW (data),
+                           lns_report_page_get_parts (LNS_WINDOW (data)->report_page)->view);
+}
+
+static void
+list_bookmarks_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  lns_bookmark_dialog_list (GTK_WINDOW (data),
+                            lns_report_page_get_parts (LNS_WINDOW (data)->report_page)->view);
+}
+
+static void
+edit_bookmark_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  const int i = g_variant_get_int32 (parameter);
+
+  if (i >= 0)
+    lns_bookmark_dialog_edit (GTK_WINDOW (data),
+                              lns_report_page_get_parts (LNS_WINDOW (data)->report_page)->view,
+                              (guint)i);
+}
+
 /* "run-sql" runs the statement that it is given in the pane of SQL. */
 static void
 run_sql_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
@@ -687,12 +722,22 @@ add_actions (LnsWindow *self)
     { "next-step", timeline_cb },
     { "previous-step", timeline_cb },
     { "go-to-time", go_to_time_cb },
+    { "add-bookmark", add_bookmark_cb },
+    { "edit-bookmark", edit_bookmark_cb, "i" },
+    { "list-bookmarks", list_bookmarks_cb },
+    { "next-bookmark", timeline_cb },
+    { "previous-bookmark", timeline_cb },
     { "zoom-fit", timeline_cb },
     { "undo-zoom", timeline_cb },
     { "redo-zoom", timeline_cb },
     { "expand-all", timeline_cb },
     { "collapse-all", timeline_cb },
     { "reset-view", timeline_cb },
+    { "unfold-1", timeline_cb },
+    { "unfold-2", timeline_cb },
+    { "unfold-3", timeline_cb },
+    { "unfold-4", timeline_cb },
+    { "show-hidden", timeline_cb },
     { "show-details", NULL, NULL, "false", change_details_cb },
     { "focus-details", focus_pane_cb },
     { "run-sql", run_sql_cb, "s" },

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "ui/model/answer.h"
+#include "ui/model/bookmarks.h"
 #include "ui/model/job.h"
 #include "ui/model/summary.h"
 #include "ui/model/theme.h"
@@ -20,18 +21,20 @@
 #define CHART_PX      28
 #define MIN_WINDOW_PX 3
 #define DIM_ALPHA     0.62f
-#define CLICK_PX      3 /* the pointer moves no more in a click */
-#define MARKS_PX      4 /* height of the lane of a finding's places */
+#define BOOKMARK_PX   10 /* the height of one */
+#define CLICK_PX      3  /* the pointer moves no more in a click */
+#define MARKS_PX      4  /* height of the lane of a finding's places */
 
 struct _LnsOverview
 {
   GtkWidget parent_instance;
 
-  LnsView *view;       /* owned, or NULL */
-  LnsRowTree *tree;    /* owned, or NULL */
-  LnsAnswer *answer;   /* owned, or NULL; has the steps */
-  float *shares;       /* owned; n_px of them, or NULL */
-  gboolean is_of_gpus; /* … and they are of GPUs */
+  LnsView *view;           /* owned, or NULL */
+  LnsRowTree *tree;        /* owned, or NULL */
+  LnsBookmarks *bookmarks; /* owned, or NULL */
+  LnsAnswer *answer;       /* owned, or NULL; has the steps */
+  float *shares;           /* owned; n_px of them, or NULL */
+  gboolean is_of_gpus;     /* … and they are of GPUs */
   int n_px;
   LnsTheme painted_theme;
   GskRenderNode *chart; /* owned; shows the steps or `shares`, or NULL */
@@ -249,6 +252,23 @@ snapshot_marks (LnsOverview *self, GtkSnapshot *snapshot, const LnsPalette *pale
     gtk_snapshot_append_node (snapshot, self->marks);
 }
 
+/* Shows where bookmarks begin. */
+static void
+snapshot_bookmarks (LnsOverview *self, GtkSnapshot *snapshot)
+{
+  guint n;
+  const LnsMark *marks = lns_bookmarks_get (self->bookmarks, &n);
+  const LnsScale scale = whole_scale (self);
+  const GdkRGBA color = lns_palette_rgba (lns_palette_get (lns_theme_now ())->accent, 1);
+  for (guint i = 0; i < n; i++)
+    {
+      const float x = (float)floor (
+          CLAMP (lns_scale_x_of (&scale, marks[i].start_ns), -BOOKMARK_PX, G_MAXINT16));
+      gtk_snapshot_append_color (snapshot, &color,
+                                 &GRAPHENE_RECT_INIT (x, HEIGHT_PX - BOOKMARK_PX, 2, BOOKMARK_PX));
+    }
+}
+
 static void
 lns_overview_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 {
@@ -283,6 +303,7 @@ lns_overview_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   gtk_snapshot_append_color (snapshot, &edge, &GRAPHENE_RECT_INIT (left_px, 0, 1, HEIGHT_PX));
   gtk_snapshot_append_color (snapshot, &edge, &GRAPHENE_RECT_INIT (right_px - 1, 0, 1, HEIGHT_PX));
   snapshot_marks (self, snapshot, palette);
+  snapshot_bookmarks (self, snapshot);
 }
 
 static void
@@ -367,6 +388,9 @@ lns_overview_set_view (LnsOverview *self, LnsView *view, const LnsRowTree *tree)
   self->view = g_object_ref (view);
   self->tree = lns_row_tree_ref (tree);
   self->answer = lns_answer_of (view);
+  self->bookmarks = lns_bookmarks_of (view);
+  g_signal_connect_object (self->bookmarks, "changed", G_CALLBACK (gtk_widget_queue_draw), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (self->answer, "changed", G_CALLBACK (update_picture), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->answer, "chosen", G_CALLBACK (update_marks), self,
@@ -411,6 +435,7 @@ lns_overview_finalize (GObject *object)
   g_free (self->shares);
   lns_row_tree_unref (self->tree);
   g_clear_object (&self->answer);
+  g_clear_object (&self->bookmarks);
   g_clear_object (&self->view);
   G_OBJECT_CLASS (lns_overview_parent_class)->finalize (object);
 }

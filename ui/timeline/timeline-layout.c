@@ -97,7 +97,9 @@ graphene_rect_t
 lns_timeline_layout_body (const LnsTimelineLayout *self)
 {
   float top_px =
-      (float)(gtk_widget_get_height (self->overview) + gtk_widget_get_height (self->ruler));
+      (float)(gtk_widget_get_height (self->overview) + gtk_widget_get_height (self->ruler) +
+              (gtk_widget_get_child_visible (self->marks) ? gtk_widget_get_height (self->marks)
+                                                          : 0));
   return GRAPHENE_RECT_INIT ((float)self->context->header_px, top_px,
                              (float)lns_view_get_width_px (self->context->view),
                              (float)gtk_widget_get_height (self->timeline) - top_px);

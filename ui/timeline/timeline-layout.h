@@ -17,6 +17,7 @@ typedef struct
   const LnsRowContext *context;
   GtkWidget *overview;
   GtkWidget *ruler;
+  GtkWidget *marks;
   LnsTimelineRows *pinned;
   LnsTimelineRows *rows;
 } LnsTimelineLayout;

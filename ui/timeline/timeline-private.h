@@ -7,13 +7,13 @@
 
 #pragma once
 
-#include "ui/timeline/gpu-ranges.h"
+#include "ui/timeline/mark-strip.h"
 #include "ui/timeline/overview.h"
-#include "ui/timeline/row-state.h"
 #include "ui/timeline/ruler.h"
 #include "ui/timeline/timeline-overlay.h"
 #include "ui/timeline/timeline-pointer.h"
 #include "ui/timeline/timeline-tooltip.h"
+#include "ui/timeline/timeline-tree.h"
 #include "ui/timeline/timeline.h"
 
 #define LNS_HEADER_PX 240
@@ -22,19 +22,22 @@ struct _LnsTimeline
 {
   GtkWidget parent_instance;
 
-  LnsRowContext context; /* its parts owned */
-  GArray *pinned_rows;   /* of uint32_t */
-  LnsRowState row_state;
-  GArray *spans;       /* of LnsStripSpan: the strips in view */
-  gboolean unprepared; /* the view has changed or a tile has come since the last frame */
+  LnsRowContext context;   /* its parts owned */
+  LnsTimelineTree rows_of; /* what changes them */
+  GArray *spans;           /* of LnsStripSpan: the strips in view */
+  gboolean unprepared;     /* the view has changed or a tile has come since the last frame */
 
   GtkWidget *gutter;       /* continues the headers below the last row */
   int fitting_header_px;   /* width of headers that fits the labels of GPUs */
   gboolean has_own_header; /* the user dragged them to another one */
   int rows_end_px;         /* lower edge of the last row */
+  int divider_px;          /* upper edge of the line below the pinned rows; 0: there are none */
+  GtkInscription *hidden;  /* how many rows are hidden */
   GtkInscription *corner;  /* shows the length of the span in view */
   LnsOverview *overview;
   LnsRuler *ruler;
+  LnsMarkStrip *marks;
+  LnsBookmarks *bookmarks; /* owned */
   LnsTimelineRows *pinned;
   LnsTimelineRows *rows;
   GtkWidget *scrollbar;
@@ -49,16 +52,13 @@ struct _LnsTimeline
   LnsTimelineLayout layout;
   LnsTimelinePointer pointer;
   LnsTimelineTooltip *words; /* owned */
-  GCancellable *reading;     /* of the read for a row under way, or NULL */
   GCancellable *travelling;  /* of the search for another event under way, or NULL */
-
-  LnsGpuRanges gpu_ranges;
 
   LnsEventId menu_event; /* the event of the open menu */
   uint32_t menu_name;
 };
 
-/* Lays the rows out again after some were folded or pinned. */
+/* Lays the rows out again after some were folded, pinned, hidden, moved or resized. */
 void _lns_timeline_rows_changed (LnsTimeline *self);
 
 /* The width of headers that fits the labels of GPUs: "CUDA HW (0000:b2:00.0 - NVIDIA H100 80GB HBM3)". */

@@ -58,21 +58,35 @@ lns_timeline_row_is_pinned (LnsTimelineRow *self)
   return self->pinned;
 }
 
+/* "NVTX — main (4711) — python3 (4711)". Free with g_free (). */
+static char *
+label_with_path (const LnsRowTree *tree, uint32_t row)
+{
+  GString *label = g_string_new (lns_row_tree_row (tree, row)->label);
+  for (uint32_t up = lns_row_tree_row (tree, row)->parent; up != LNS_ID_NONE;
+       up = lns_row_tree_row (tree, up)->parent)
+    g_string_append_printf (label, " — %s", lns_row_tree_row (tree, up)->label);
+  return g_string_free (label, FALSE);
+}
+
 void
-lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned)
+lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned, gboolean alone)
 {
   const LnsRow *it = lns_row_tree_row (self->context->tree, row);
+  g_autofree char *label =
+      alone ? label_with_path (self->context->tree, row) : g_strdup (it->label);
   gboolean can_fold = lns_row_tree_can_fold (self->context->tree, row);
-  if (self->row != row || strcmp (gtk_label_get_text (self->label), it->label) != 0)
+  if (self->row != row || strcmp (gtk_label_get_text (self->label), label) != 0)
     {
-      gtk_label_set_text (self->label, it->label);
-      gtk_widget_set_tooltip_text (GTK_WIDGET (self->label), it->label);
-      gtk_widget_set_margin_start (self->expander, 4 + (int)MIN (it->depth, 8) * INDENT_PX);
+      gtk_label_set_text (self->label, label);
+      gtk_widget_set_tooltip_text (GTK_WIDGET (self->label), label);
+      gtk_widget_set_margin_start (self->expander,
+                                   4 + (alone ? 0 : (int)MIN (it->depth, 8) * INDENT_PX));
       gtk_widget_remove_css_class (GTK_WIDGET (self), "group");
       if (lns_row_kind_is_group (it->kind))
         gtk_widget_add_css_class (GTK_WIDGET (self), "group");
-      gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                      it->label, -1);
+      gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
+                                      -1);
       g_clear_pointer (&self->description, g_free);
       gtk_widget_set_visible (GTK_WIDGET (self->pill), FALSE);
       gtk_widget_queue_resize (GTK_WIDGET (self));
@@ -308,12 +322,12 @@ zoom_to_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   lns_view_show_span (self->context->view, start_ns, end_ns);
 }
 
+/* The timeline does it, as other rows may change with this one. */
 static void
-toggle_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+change_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  const char *action =
-      g_str_equal (name, "row.pin") ? "timeline.toggle-pinned" : "timeline.toggle-expanded";
-  gtk_widget_activate_action (widget, action, "u", LNS_TIMELINE_ROW (widget)->row);
+  gtk_widget_activate_action (widget, "timeline.change-row", "(su)", name,
+                              LNS_TIMELINE_ROW (widget)->row);
 }
 
 /* --- Layout and picture -------------------------------------------------------------------- */
@@ -546,6 +560,13 @@ lns_timeline_row_dispose (GObject *object)
   G_OBJECT_CLASS (lns_timeline_row_parent_class)->dispose (object);
 }
 
+/* What people do with a row: see timeline-tree.c. */
+static const char *const changes[] = {
+  "row.expand",    "row.pin",        "row.hide",         "row.hide-others",
+  "row.move-up",   "row.move-down",  "row.higher",       "row.lower",
+  "row.pin-alike", "row.hide-alike", "row.unfold-alike", "row.fold-alike",
+};
+
 static void
 lns_timeline_row_class_init (LnsTimelineRowClass *klass)
 {
@@ -568,8 +589,8 @@ lns_timeline_row_class_init (LnsTimelineRowClass *klass)
   gtk_widget_class_install_action (widget_class, "row.show-in-functions", NULL,
                                    show_in_functions_cb);
   gtk_widget_class_install_action (widget_class, "row.zoom-to", NULL, zoom_to_cb);
-  gtk_widget_class_install_action (widget_class, "row.pin", NULL, toggle_cb);
-  gtk_widget_class_install_action (widget_class, "row.expand", NULL, toggle_cb);
+  for (gsize i = 0; i < G_N_ELEMENTS (changes); i++)
+    gtk_widget_class_install_action (widget_class, changes[i], NULL, change_cb);
   lns_shortcuts_add_to_class (widget_class, "row.");
   gtk_widget_class_set_css_name (widget_class, "timelinerow");
   gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_ROW);

@@ -6,7 +6,7 @@
 /* One row of the timeline: a header with its expander and label, and its strips. To assistive
  * technology it is a ROW with the label as its name, a description that tells how many events it
  * has, what is in view and how busy it is there, and the actions row.show-in-events, row.show-in-functions, row.pin,
- * row.zoom-to and row.expand. To fold or pin a row it activates timeline.toggle-expanded or timeline.toggle-pinned. */
+ * row.zoom-to and row.expand, and those that hide, move and resize it. For these it activates timeline.change-row. */
 
 #pragma once
 
@@ -35,8 +35,8 @@ G_DECLARE_FINAL_TYPE (LnsTimelineRow, lns_timeline_row, LNS, TIMELINE_ROW, GtkWi
 
 LnsTimelineRow *lns_timeline_row_new (const LnsRowContext *context) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Shows ROW of the tree, with a pin if PINNED. */
-void lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned);
+/* Shows ROW of the tree, with a pin if PINNED, and what it stands under in its label if ALONE. */
+void lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned, gboolean alone);
 uint32_t lns_timeline_row_get_row (LnsTimelineRow *self);
 gboolean lns_timeline_row_is_pinned (LnsTimelineRow *self);
 

@@ -7,6 +7,7 @@
 
 #define MAX_PLAIN_ROWS 2000
 #define ROWS_AN_IDLE   32 /* widgets that are made at a time for rows out of view */
+#define MAX_STICKY     2  /* the outermost group and the innermost one of the first row in view */
 
 struct _LnsTimelineRows
 {
@@ -19,6 +20,12 @@ struct _LnsTimelineRows
   GPtrArray *spare;          /* children that show no row */
   uint32_t first, end;       /* the places in view */
   guint filling;             /* source that makes the widgets of rows out of view, or 0 */
+
+  /* Groups that were scrolled out of view while rows of theirs are in view stay at the top, as widgets of their own, behind the other
+   * children, so that they are drawn over these. */
+  LnsTimelineRow *sticky[MAX_STICKY]; /* children; NULL where nothing is scrolled */
+  int sticky_top_px[MAX_STICKY];
+  guint n_sticky; /* how many of them show */
 };
 
 G_DEFINE_FINAL_TYPE (LnsTimelineRows, lns_timeline_rows, GTK_TYPE_WIDGET)
@@ -105,7 +112,7 @@ bind (LnsTimelineRows *self, uint32_t place)
                              ? g_ptr_array_steal_index_fast (self->spare, self->spare->len - 1)
                              : GTK_WIDGET (lns_timeline_row_new (self->context));
       widget = LNS_TIMELINE_ROW (child);
-      lns_timeline_row_bind (widget, row, is_pinned (self, row));
+      lns_timeline_row_bind (widget, row, is_pinned (self, row), self->adjustment == NULL);
       gtk_widget_insert_after (child, GTK_WIDGET (self), GTK_WIDGET (before));
       gtk_widget_set_visible (child, TRUE);
       g_hash_table_insert (self->bound, GUINT_TO_POINTER (row), widget);
@@ -160,6 +167,150 @@ fill_cb (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+/* --- Groups that stay at the top -------------------------------------------------------------- */
+
+/* The outermost row above ROW that is a group, if OUTERMOST, or else the innermost; or LNS_ID_NONE. */
+static uint32_t
+group_of (LnsTimelineRows *self, uint32_t row, gboolean outermost)
+{
+  uint32_t found = LNS_ID_NONE;
+  for (uint32_t up = lns_row_tree_row (self->context->tree, row)->parent;
+       up != LNS_ID_NONE && (outermost || found == LNS_ID_NONE);
+       up = lns_row_tree_row (self->context->tree, up)->parent)
+    if (lns_row_kind_is_group (lns_row_tree_row (self->context->tree, up)->kind))
+      found = up;
+  return found;
+}
+
+/* How much of the top groups take that stay there while ROW is the first row below them. */
+static int
+sticky_px_above (LnsTimelineRows *self, uint32_t row)
+{
+  const uint32_t outer = group_of (self, row, TRUE), inner = group_of (self, row, FALSE);
+  if (outer == LNS_ID_NONE)
+    return 0;
+  const int outer_px = lns_row_tree_height_px (self->context->tree, outer);
+  return outer_px + (inner != outer ? lns_row_tree_height_px (self->context->tree, inner) : 0);
+}
+
+/* The lower edge of the last row of GROUP, if that is above LIMIT_PX, or else LIMIT_PX. */
+static int
+end_of_group (LnsTimelineRows *self, uint32_t group, int limit_px)
+{
+  const LnsRow *it = lns_row_tree_row (self->context->tree, group);
+  for (uint32_t place = self->first; place < n_places (self) && top_of (self, place) < limit_px;
+       place++)
+    if (lns_row_tree_row (self->context->tree, row_of (self, place))->rank > it->rank + it->n_below)
+      return top_of (self, place);
+  return limit_px;
+}
+
+/* Puts the group of the row at TOP_PX there, unless it is in view. Returns the lower edge of what stays. */
+static int
+stick (LnsTimelineRows *self, int top_px, gboolean outermost)
+{
+  const uint32_t row = row_of (self, place_at (self, top_px));
+  const uint32_t group = group_of (self, row, outermost);
+  const uint32_t place =
+      group != LNS_ID_NONE ? lns_row_tree_place_of (self->context->tree, group) : LNS_ID_NONE;
+  if (place == LNS_ID_NONE || top_of (self, place) >= top_px ||
+      (self->n_sticky > 0 && lns_timeline_row_get_row (self->sticky[0]) == group))
+    return top_px;
+  const int row_px = lns_row_tree_height_px (self->context->tree, group);
+  /* The next group pushes it out. */
+  const int bottom_px = end_of_group (self, group, top_px + row_px);
+  LnsTimelineRow *widget = self->sticky[self->n_sticky];
+  self->sticky_top_px[self->n_sticky++] = bottom_px - row_px;
+  lns_timeline_row_bind (widget, group, is_pinned (self, group), FALSE);
+  return bottom_px;
+}
+
+static void
+place_sticky (LnsTimelineRows *self)
+{
+  const int width_px = gtk_widget_get_width (GTK_WIDGET (self));
+  self->n_sticky = 0;
+  if (self->adjustment == NULL)
+    return;
+  if (n_places (self) > 0)
+    stick (self, stick (self, 0, TRUE), FALSE);
+  for (guint i = 0; i < MAX_STICKY; i++)
+    {
+      GtkWidget *widget = GTK_WIDGET (self->sticky[i]);
+      int needed_px, unused;
+      gtk_widget_set_child_visible (widget, i < self->n_sticky);
+      if (i >= self->n_sticky)
+        continue;
+      const uint32_t row = lns_timeline_row_get_row (self->sticky[i]);
+      const int row_px = lns_row_tree_height_px (self->context->tree, row);
+      lns_timeline_row_set_shown (self->sticky[i], 0, row_px);
+      gtk_widget_measure (widget, GTK_ORIENTATION_HORIZONTAL, -1, &needed_px, &unused, NULL, NULL);
+      gtk_widget_size_allocate (
+          widget, &(GtkAllocation){ 0, self->sticky_top_px[i], MAX (width_px, needed_px), row_px },
+          -1);
+    }
+}
+
+/* The lower edge of the groups that stay at the top. */
+static int
+sticky_end_px (LnsTimelineRows *self)
+{
+  const guint last = self->n_sticky - 1;
+  return self->n_sticky == 0
+             ? 0
+             : self->sticky_top_px[last] + gtk_widget_get_height (GTK_WIDGET (self->sticky[last]));
+}
+
+/* Which of them is at Y_PX, or -1. */
+static int
+sticky_at (LnsTimelineRows *self, double y_px)
+{
+  for (guint i = 0; i < self->n_sticky; i++)
+    if (y_px >= self->sticky_top_px[i] &&
+        y_px < self->sticky_top_px[i] + gtk_widget_get_height (GTK_WIDGET (self->sticky[i])))
+      return (int)i;
+  return -1;
+}
+
+static void
+sticky_clicked_cb (GtkGestureClick *gesture, int n_press, double x, double y, LnsTimelineRows *self)
+{
+  GtkWidget *widget = gtk_event_controller_get_widget (GTK_EVENT_CONTROLLER (gesture));
+  const uint32_t row = lns_timeline_row_get_row (LNS_TIMELINE_ROW (widget));
+  if (x < self->context->header_px && row != LNS_ID_NONE)
+    lns_timeline_rows_scroll_to (self, row, 0, lns_row_tree_height_px (self->context->tree, row));
+}
+
+static void
+add_sticky (LnsTimelineRows *self)
+{
+  for (guint i = 0; i < MAX_STICKY; i++)
+    {
+      GtkGesture *click = gtk_gesture_click_new ();
+      GtkWidget *widget = GTK_WIDGET (lns_timeline_row_new (self->context));
+      self->sticky[i] = LNS_TIMELINE_ROW (widget);
+      gtk_widget_insert_before (widget, GTK_WIDGET (self), NULL);
+      gtk_widget_set_child_visible (widget, FALSE);
+      gtk_widget_set_focusable (widget, FALSE);
+      gtk_widget_add_css_class (widget, "sticky");
+      /* The rows themselves are there for assistive technology. */
+      gtk_accessible_update_state (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_STATE_HIDDEN, TRUE, -1);
+      g_signal_connect (click, "released", G_CALLBACK (sticky_clicked_cb), self);
+      gtk_widget_add_controller (widget, GTK_EVENT_CONTROLLER (click));
+    }
+}
+
+static gboolean
+is_sticky (LnsTimelineRows *self, GtkWidget *child)
+{
+  for (guint i = 0; i < MAX_STICKY; i++)
+    if (child == (GtkWidget *)self->sticky[i])
+      return TRUE;
+  return FALSE;
+}
+
+/* --- Places of widgets -------------------------------------------------------------------------- */
+
 /* Gives the rows in view their widgets and places. */
 static void
 place_rows (LnsTimelineRows *self)
@@ -178,6 +329,8 @@ place_rows (LnsTimelineRows *self)
        child = gtk_widget_get_next_sibling (child))
     {
       uint32_t row = lns_timeline_row_get_row (LNS_TIMELINE_ROW (child));
+      if (is_sticky (self, child))
+        continue;
       gboolean seen = self->adjustment == NULL || (row != LNS_ID_NONE && in_view (self, row));
       if (!seen)
         gtk_widget_set_child_visible (child, FALSE);
@@ -194,6 +347,7 @@ place_rows (LnsTimelineRows *self)
       gtk_widget_size_allocate (
           GTK_WIDGET (row), &(GtkAllocation){ 0, top_px, MAX (width_px, needed_px), row_px }, -1);
     }
+  place_sticky (self);
 }
 
 /* --- Interface ----------------------------------------------------------------------------- */
@@ -206,7 +360,8 @@ lns_timeline_rows_sync (LnsTimelineRows *self)
   unbind (self, has_place);
   g_hash_table_iter_init (&iter, self->bound);
   while (g_hash_table_iter_next (&iter, &key, &value))
-    lns_timeline_row_bind (value, GPOINTER_TO_UINT (key), is_pinned (self, GPOINTER_TO_UINT (key)));
+    lns_timeline_row_bind (value, GPOINTER_TO_UINT (key), is_pinned (self, GPOINTER_TO_UINT (key)),
+                           self->adjustment == NULL);
   gtk_widget_queue_resize (GTK_WIDGET (self));
 }
 
@@ -215,6 +370,8 @@ lns_timeline_rows_redraw (LnsTimelineRows *self)
 {
   for (uint32_t place = self->first; place < self->end && place < n_places (self); place++)
     lns_timeline_rows_redraw_row (self, row_of (self, place));
+  for (guint i = 0; i < self->n_sticky; i++)
+    gtk_widget_queue_draw (GTK_WIDGET (self->sticky[i]));
 }
 
 void
@@ -223,6 +380,9 @@ lns_timeline_rows_redraw_row (LnsTimelineRows *self, uint32_t row)
   LnsTimelineRow *widget = lookup (self, row);
   if (widget != NULL)
     gtk_widget_queue_draw (GTK_WIDGET (widget));
+  for (guint i = 0; i < self->n_sticky; i++)
+    if (lns_timeline_row_get_row (self->sticky[i]) == row)
+      gtk_widget_queue_draw (GTK_WIDGET (self->sticky[i]));
 }
 
 void
@@ -238,6 +398,12 @@ lns_timeline_rows_append_spans (LnsTimelineRows *self, GArray *spans)
       LnsStripSpan span = lns_timeline_row_set_shown (row, -top_px, height_px - top_px);
       g_array_append_val (spans, span);
     }
+  for (guint i = 0; i < self->n_sticky; i++)
+    {
+      LnsStripSpan span = lns_timeline_row_set_shown (
+          self->sticky[i], 0, gtk_widget_get_height (GTK_WIDGET (self->sticky[i])));
+      g_array_append_val (spans, span);
+    }
 }
 
 LnsTimelineRow *
@@ -245,6 +411,12 @@ lns_timeline_rows_row_at (LnsTimelineRows *self, double y_px, double *ret_row_y_
 {
   if (n_places (self) == 0 || y_px < 0 || y_px >= lns_timeline_rows_total_px (self))
     return NULL;
+  const int i = sticky_at (self, y_px);
+  if (i >= 0)
+    {
+      *ret_row_y_px = y_px - self->sticky_top_px[i];
+      return self->sticky[i];
+    }
   uint32_t place = place_at (self, (int)y_px);
   *ret_row_y_px = y_px - top_of (self, place);
   return lookup (self, row_of (self, place));
@@ -253,11 +425,21 @@ lns_timeline_rows_row_at (LnsTimelineRows *self, double y_px, double *ret_row_y_
 LnsTimelineRow *
 lns_timeline_rows_find (LnsTimelineRows *self, uint32_t row, int *ret_top_px)
 {
+  for (guint i = 0; i < self->n_sticky; i++)
+    if (lns_timeline_row_get_row (self->sticky[i]) == row)
+      {
+        *ret_top_px = self->sticky_top_px[i];
+        return self->sticky[i];
+      }
   for (uint32_t place = self->first; place < self->end && place < n_places (self); place++)
     if (row_of (self, place) == row)
       {
         *ret_top_px = top_of (self, place);
-        return lookup (self, row);
+        /* Groups may cover it. */
+        return *ret_top_px + lns_row_tree_height_px (self->context->tree, row) >
+                       sticky_end_px (self)
+                   ? lookup (self, row)
+                   : NULL;
       }
   return NULL;
 }
@@ -273,7 +455,8 @@ lns_timeline_rows_scroll_to (LnsTimelineRows *self, uint32_t row, int top_px, in
       self->adjustment,
       MAX (lns_timeline_rows_total_px (self), gtk_adjustment_get_page_size (self->adjustment)));
   int row_px = lns_row_tree_top_px (self->context->tree, place);
-  gtk_adjustment_clamp_page (self->adjustment, row_px + top_px, row_px + bottom_px);
+  gtk_adjustment_clamp_page (self->adjustment, row_px + top_px - sticky_px_above (self, row),
+                             row_px + bottom_px);
 }
 
 void
@@ -284,6 +467,8 @@ lns_timeline_rows_update_descriptions (LnsTimelineRows *self)
   g_hash_table_iter_init (&iter, self->bound);
   while (g_hash_table_iter_next (&iter, NULL, &value))
     lns_timeline_row_update_description (value);
+  for (guint i = 0; i < self->n_sticky; i++)
+    lns_timeline_row_update_description (self->sticky[i]);
 }
 
 /* --- Widget -------------------------------------------------------------------------------- */
@@ -329,7 +514,9 @@ lns_timeline_rows_set_focus_child (GtkWidget *widget, GtkWidget *child)
   if (child == NULL || self->adjustment == NULL)
     return;
   uint32_t row = lns_timeline_row_get_row (LNS_TIMELINE_ROW (child));
-  if (row != LNS_ID_NONE && !in_view (self, row))
+  if (row != LNS_ID_NONE &&
+      (!in_view (self, row) || top_of (self, lns_row_tree_place_of (self->context->tree, row)) <
+                                   MIN (sticky_px_above (self, row), sticky_end_px (self))))
     lns_timeline_rows_scroll_to (self, row, 0, lns_row_tree_height_px (self->context->tree, row));
 }
 
@@ -344,6 +531,7 @@ lns_timeline_rows_new (const LnsRowContext *context, GArray *pinned, GtkAdjustme
       self->adjustment = g_object_ref (adjustment);
       g_signal_connect_object (adjustment, "value-changed", G_CALLBACK (gtk_widget_queue_allocate),
                                self, G_CONNECT_SWAPPED);
+      add_sticky (self);
     }
   return self;
 }

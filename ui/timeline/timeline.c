@@ -22,6 +22,8 @@
 #define TOOLTIP_DX_PX       14
 #define TOOLTIP_DY_PX       18
 #define KEY_MENU_PX         20 /* from a row's upper edge to the menu that a key opens */
+#define HIDDEN_PAD_PX       8  /* around the words that tell of hidden rows */
+#define DIVIDER_PX          3  /* between the pinned rows and the others */
 #define PIN_ITEM            3  /* the last one of row_section in timeline.ui */
 #define ZOOM_STEP           1.5
 #define PAN_SHARE           0.125                     /* of the width in one step */
@@ -191,7 +193,8 @@ lns_timeline_reveal_row (LnsTimeline *self, uint32_t row)
   const uint32_t parent = lns_row_tree_row (tree, row)->parent;
   int top_px;
 
-  if (parent != LNS_ID_NONE && lns_row_tree_unfold_to (tree, parent))
+  const gboolean was_hidden = lns_row_tree_set_hidden (tree, row, false);
+  if ((parent != LNS_ID_NONE && lns_row_tree_unfold_to (tree, parent)) || was_hidden)
     _lns_timeline_rows_changed (self);
   lns_timeline_rows_scroll_to (self->rows, row, 0, lns_row_tree_height_px (tree, row));
   LnsTimelineRow *widget = lns_timeline_rows_find (self->rows, row, &top_px);
@@ -218,182 +221,36 @@ theme_changed_cb (LnsTimeline *self)
   prepare_tiles (self);
 }
 
-/* --- Rows that are read first: the kernels of a stream by name, streams together ------------ */
-
-/* Puts TREE, in which rows have kept their numbers, in the place of the timeline's. */
-static void
-put_tree (LnsTimeline *self, LnsRowTree *tree)
-{
-  LnsRowTree *old = self->context.tree;
-  lns_tile_set_replace_tree (self->context.tiles, tree);
-  self->context.tree = tree;
-  lns_row_tree_unref (old);
-}
-
-/* Gives rows that have come what was kept of them. */
-static void
-follow_rows (LnsTimeline *self)
-{
-  LnsRowTree *tree =
-      lns_row_state_follow (&self->row_state, self->context.tree,
-                            lns_view_get_report (self->context.view), self->pinned_rows);
-  if (tree != NULL)
-    put_tree (self, tree);
-}
-
-static void
-replace_tree (LnsTimeline *self, LnsRowTree *tree)
-{
-  put_tree (self, tree);
-  follow_rows (self);
-  _lns_timeline_rows_changed (self);
-}
+/* --- Rows ----------------------------------------------------------------------------------- */
 
 void
 lns_timeline_restore_rows (LnsTimeline *self, LnsKeptView *view)
 {
-  lns_row_state_restore (&self->row_state, view);
-  follow_rows (self);
-  _lns_timeline_rows_changed (self);
+  lns_timeline_tree_restore (&self->rows_of, view);
 }
 
 void
 lns_timeline_tell_rows (LnsTimeline *self, LnsKeptView *view)
 {
-  lns_row_state_tell (&self->row_state, self->context.tree,
-                      lns_view_get_report (self->context.view), self->pinned_rows, view);
+  lns_row_state_tell (&self->rows_of.state, self->context.tree,
+                      lns_view_get_report (self->context.view), self->rows_of.pinned, view);
 }
 
-/* The view's report is a newer snapshot of BEFORE: there is more of it, or names were added to what had ended. */
+gboolean
+lns_timeline_has_hidden_rows (LnsTimeline *self)
+{
+  return lns_timeline_tree_n_hidden (&self->rows_of) > 0;
+}
+
+/* Says under the last row how many are hidden. */
 static void
-grown_cb (LnsTimeline *self, LnsReport *before)
+update_hidden (LnsTimeline *self)
 {
-  LnsRowContext *context = &self->context;
-  LnsReport *report = lns_view_get_report (context->view);
-  LnsRowTree *old = context->tree;
-  PangoContext *pango = gtk_widget_get_pango_context (GTK_WIDGET (self));
-  if (lns_report_info (before)->state == LNS_STATE_RECORDING)
-    context->tree = lns_row_state_grow (&self->row_state, old, report, self->pinned_rows);
-  lns_tile_set_grow (context->tiles, before, context->tree);
-  if (context->tree != old)
-    lns_row_tree_unref (old);
-  lns_tile_labels_free (context->labels);
-  context->labels = lns_tile_labels_new (report, pango_context_get_font_description (pango));
-  _lns_timeline_fit_lanes (self);
-  _lns_timeline_find_samples (self);
-  follow_rows (self);
-  self->fitting_header_px = _lns_timeline_fitting_header_px (self);
-  lns_overview_grow (self->overview, context->tree);
-  gtk_widget_set_visible (self->empty, lns_row_tree_n_rows (context->tree) == 0);
-  _lns_timeline_rows_changed (self);
-  update_corner (self);
-}
-
-typedef struct
-{
-  LnsRowWant want;
-  uint32_t *lanes; /* owned */
-  uint32_t n_lanes;
-  LnsFacetSet *set; /* owned; or NULL and ERROR */
-  LnsError error;
-} Reading;
-
-static void
-reading_free (gpointer data)
-{
-  Reading *reading = data;
-  lns_facet_set_unref (reading->set);
-  g_free (reading->lanes);
-  g_free (reading);
-}
-
-static void
-read_row (LnsWorker *worker, gpointer job)
-{
-  Reading *it = job;
-  it->set = lns_facet_set_new (worker->report, it->lanes, it->n_lanes, it->want.by,
-                               &worker->cancelled, &it->error);
-}
-
-static void
-row_read_cb (gpointer job, gpointer owner)
-{
-  const Reading *it = job;
-  LnsTimeline *self = owner;
-  LnsReport *report = lns_view_get_report (self->context.view);
-  if (it->set != NULL)
-    replace_tree (self, lns_row_tree_with (self->context.tree, report, &it->want, it->set));
-  else /* the row stays as it is, and no other row is read */
-    g_warning ("%s", it->error.message);
-}
-
-static const LnsJobFuncs read_funcs = { read_row, row_read_cb, reading_free };
-
-/* Has a worker read for the row that needs it most, unless one reads already. */
-static void
-read_wanted (LnsTimeline *self)
-{
-  const LnsRowTree *tree = self->context.tree;
-  LnsReport *report = lns_view_get_report (self->context.view);
-  LnsRowWant want;
-  if (self->reading != NULL || !lns_row_tree_wanted (tree, report, &want))
-    return;
-  Reading *job = g_new0 (Reading, 1);
-  job->want = want;
-  job->lanes = g_new (uint32_t, lns_row_tree_row (tree, want.row)->n_lanes);
-  job->n_lanes = lns_row_tree_wanted_lanes (tree, report, &want, job->lanes);
-  lns_job_start (&self->reading, self->context.view, &read_funcs, job, self);
-}
-
-/* --- Ranges on the GPU ---------------------------------------------------------------------- */
-
-/* Sets the text of rows that wait for ranges on the GPU. */
-static void
-set_waiting_text (char *text, gpointer owner)
-{
-  LnsTimeline *self = owner;
-  g_free (self->context.waiting_text);
-  self->context.waiting_text = text;
-  redraw_rows (self);
-}
-
-static void
-projected_cb (gpointer owner)
-{
-  LnsTimeline *self = owner;
-  LnsReport *report = lns_view_get_report (self->context.view);
-  replace_tree (self, lns_row_tree_with_projections (self->context.tree, report));
-}
-
-static const LnsGpuRangesFuncs gpu_ranges_funcs = { set_waiting_text, projected_cb };
-
-/* Starts to find the ranges on the GPU as soon as a row that waits for them is in view. */
-static void
-project_wanted (LnsTimeline *self)
-{
-  gboolean wanted = FALSE;
-  if (self->reading != NULL)
-    return;
-  for (guint i = 0; i < self->spans->len && !wanted; i++)
-    {
-      uint32_t row = g_array_index (self->spans, LnsStripSpan, i).row;
-      wanted = lns_row_is_waiting (lns_row_tree_row (self->context.tree, row));
-    }
-  if (wanted)
-    lns_gpu_ranges_find (&self->gpu_ranges, self->context.view, &gpu_ranges_funcs, self);
-}
-
-/* --- What the rows tell -------------------------------------------------------------------- */
-
-/* Whether a row that no fold hides waits for its ranges. */
-static gboolean
-any_waits (LnsTimeline *self)
-{
-  const LnsRowTree *tree = self->context.tree;
-  for (uint32_t v = 0; v < lns_row_tree_n_visible (tree); v++)
-    if (lns_row_is_waiting (lns_row_tree_row (tree, lns_row_tree_visible (tree, v))))
-      return TRUE;
-  return FALSE;
+  const guint n = lns_timeline_tree_n_hidden (&self->rows_of);
+  g_autofree char *text =
+      n > 0 ? g_strdup_printf (ngettext ("%u row is hidden", "%u rows are hidden", n), n) : NULL;
+  gtk_inscription_set_text (self->hidden, text);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "timeline.show-hidden", n > 0);
 }
 
 void
@@ -404,37 +261,59 @@ _lns_timeline_rows_changed (LnsTimeline *self)
   gtk_widget_queue_allocate (GTK_WIDGET (self));
   prepare_tiles (self);
   update_actions (self);
+  update_hidden (self);
   describe_later (self);
-  read_wanted (self);
+  lns_timeline_tree_read (&self->rows_of);
   g_signal_emit (self, rows_changed_signal, 0);
-  if (self->gpu_ranges.finding != NULL && !any_waits (self))
-    lns_job_cancel (&self->gpu_ranges.finding);
 }
 
 static void
-toggle_expanded_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+rows_changed_cb (gpointer owner)
 {
-  LnsTimeline *self = LNS_TIMELINE (widget);
-  uint32_t row = g_variant_get_uint32 (parameter);
-  gboolean expanded = lns_row_tree_row (self->context.tree, row)->expanded;
-  lns_row_tree_set_expanded (self->context.tree, row, !expanded);
-  _lns_timeline_rows_changed (self);
+  _lns_timeline_rows_changed (owner);
 }
 
 static void
-toggle_pinned_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+redraw_cb (gpointer owner)
 {
-  LnsTimeline *self = LNS_TIMELINE (widget);
-  uint32_t id = g_variant_get_uint32 (parameter);
-  for (guint i = 0; i < self->pinned_rows->len; i++)
-    if (g_array_index (self->pinned_rows, uint32_t, i) == id)
-      {
-        g_array_remove_index (self->pinned_rows, i);
-        _lns_timeline_rows_changed (self);
-        return;
-      }
-  g_array_append_val (self->pinned_rows, id);
+  redraw_rows (owner);
+}
+
+static const LnsTimelineTreeFuncs tree_funcs = { rows_changed_cb, redraw_cb };
+
+/* The view's report is a newer snapshot of BEFORE: there is more of it, or names were added to what had ended. */
+static void
+grown_cb (LnsTimeline *self, LnsReport *before)
+{
+  LnsRowContext *context = &self->context;
+  LnsReport *report = lns_view_get_report (context->view);
+  LnsRowTree *old = context->tree;
+  PangoContext *pango = gtk_widget_get_pango_context (GTK_WIDGET (self));
+  if (lns_report_info (before)->state == LNS_STATE_RECORDING)
+    context->tree = lns_row_state_grow (&self->rows_of.state, old, report, self->rows_of.pinned);
+  lns_tile_set_grow (context->tiles, before, context->tree);
+  if (context->tree != old)
+    lns_row_tree_unref (old);
+  lns_tile_labels_free (context->labels);
+  context->labels = lns_tile_labels_new (report, pango_context_get_font_description (pango));
+  _lns_timeline_fit_lanes (self);
+  _lns_timeline_find_samples (self);
+  lns_timeline_tree_follow (&self->rows_of);
+  self->fitting_header_px = _lns_timeline_fitting_header_px (self);
+  lns_overview_grow (self->overview, context->tree);
+  gtk_widget_set_visible (self->empty, lns_row_tree_n_rows (context->tree) == 0);
   _lns_timeline_rows_changed (self);
+  update_corner (self);
+}
+
+/* What is done to a row: the name of its action, and the row. */
+static void
+change_row_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  const char *action;
+  uint32_t row;
+  g_variant_get (parameter, "(&su)", &action, &row);
+  lns_timeline_tree_change_row (&LNS_TIMELINE (widget)->rows_of, action, row);
 }
 
 /* --- What its parts tell ------------------------------------------------------------------- */
@@ -569,6 +448,12 @@ go_to_step (LnsTimeline *self, double direction)
 }
 
 static void
+go_to_bookmark (LnsTimeline *self, double direction)
+{
+  lns_bookmarks_step (self->bookmarks, (int)direction);
+}
+
+static void
 undo_zoom (LnsTimeline *self, double unused)
 {
   lns_view_undo_zoom (self->context.view);
@@ -592,15 +477,25 @@ pan (LnsTimeline *self, double share)
 static void
 set_all_expanded (LnsTimeline *self, double expanded)
 {
-  if (lns_row_tree_set_all_expanded (self->context.tree, expanded != 0))
-    _lns_timeline_rows_changed (self);
+  lns_timeline_tree_set_all_expanded (&self->rows_of, expanded != 0);
+}
+
+static void
+unfold_depth (LnsTimeline *self, double depth)
+{
+  lns_timeline_tree_unfold_depth (&self->rows_of, (uint32_t)depth);
+}
+
+static void
+show_hidden (LnsTimeline *self, double unused)
+{
+  lns_timeline_tree_show_hidden (&self->rows_of);
 }
 
 static void
 reset_view (LnsTimeline *self, double unused)
 {
-  put_tree (self, lns_row_state_reset (&self->row_state, self->context.tree, self->pinned_rows));
-  _lns_timeline_rows_changed (self);
+  lns_timeline_tree_reset (&self->rows_of);
   lns_view_clear_time_selection (self->context.view);
   lns_view_fit (self->context.view);
 }
@@ -649,6 +544,8 @@ static const struct
   { "timeline.previous-idle", go_to_idle, -1 },
   { "timeline.next-step", go_to_step, 1 },
   { "timeline.previous-step", go_to_step, -1 },
+  { "timeline.next-bookmark", go_to_bookmark, 1 },
+  { "timeline.previous-bookmark", go_to_bookmark, -1 },
   { "timeline.undo-zoom", undo_zoom, 0 },
   { "timeline.redo-zoom", redo_zoom, 0 },
   { "timeline.pan-left", pan, -PAN_SHARE },
@@ -657,6 +554,11 @@ static const struct
   { "timeline.go-end", pan, MAX_PAN_PX },
   { "timeline.expand-all", set_all_expanded, TRUE },
   { "timeline.collapse-all", set_all_expanded, FALSE },
+  { "timeline.unfold-1", unfold_depth, 1 },
+  { "timeline.unfold-2", unfold_depth, 2 },
+  { "timeline.unfold-3", unfold_depth, 3 },
+  { "timeline.unfold-4", unfold_depth, 4 },
+  { "timeline.show-hidden", show_hidden, 0 },
   { "timeline.reset-view", reset_view, 0 },
   { "timeline.clear-selection", clear_selection, 0 },
   { "timeline.copy-name", copy_name, 0 },
@@ -676,9 +578,7 @@ install_actions (GtkWidgetClass *widget_class)
 {
   for (size_t i = 0; i < G_N_ELEMENTS (actions); i++)
     gtk_widget_class_install_action (widget_class, actions[i].name, NULL, act_cb);
-  gtk_widget_class_install_action (widget_class, "timeline.toggle-expanded", "u",
-                                   toggle_expanded_cb);
-  gtk_widget_class_install_action (widget_class, "timeline.toggle-pinned", "u", toggle_pinned_cb);
+  gtk_widget_class_install_action (widget_class, "timeline.change-row", "(su)", change_row_cb);
 }
 
 /* --- Layout and picture -------------------------------------------------------------------- */
@@ -725,7 +625,8 @@ lns_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
   int bar_px = minimum_of (self->scrollbar, GTK_ORIENTATION_HORIZONTAL);
   int overview_px = minimum_of (GTK_WIDGET (self->overview), GTK_ORIENTATION_VERTICAL);
   int ruler_px = minimum_of (GTK_WIDGET (self->ruler), GTK_ORIENTATION_VERTICAL);
-  int top_px = overview_px + ruler_px;
+  int marks_px = minimum_of (GTK_WIDGET (self->marks), GTK_ORIENTATION_VERTICAL);
+  int top_px = overview_px + ruler_px + marks_px;
   int pinned_px =
       MIN (lns_timeline_rows_total_px (self->pinned), (int)((height - top_px) * MAX_PINNED_SHARE));
   if (!self->has_own_header && self->context.tree != NULL)
@@ -737,9 +638,13 @@ lns_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
   allocate (GTK_WIDGET (self->corner), 0, 0, header_px, top_px);
   allocate (GTK_WIDGET (self->overview), header_px, 0, body_px, overview_px);
   allocate (GTK_WIDGET (self->ruler), header_px, overview_px, body_px, ruler_px);
+  gtk_widget_set_child_visible (GTK_WIDGET (self->marks), marks_px > 0);
+  allocate (GTK_WIDGET (self->marks), header_px, overview_px + ruler_px, body_px, marks_px);
   gtk_widget_set_child_visible (GTK_WIDGET (self->pinned), pinned_px > 0);
   allocate (GTK_WIDGET (self->pinned), 0, top_px, width - bar_px, pinned_px);
   top_px += pinned_px;
+  self->divider_px = pinned_px > 0 ? top_px : 0;
+  top_px += pinned_px > 0 ? DIVIDER_PX : 0;
   allocate (GTK_WIDGET (self->rows), 0, top_px, width - bar_px, height - top_px);
   /* Its place stays, so that nothing moves when rows unfold. */
   gtk_widget_set_child_visible (self->scrollbar,
@@ -747,6 +652,12 @@ lns_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
   allocate (self->scrollbar, width - bar_px, top_px, bar_px, height - top_px);
   self->rows_end_px = MIN (top_px + lns_timeline_rows_total_px (self->rows), height);
   allocate (self->gutter, 0, self->rows_end_px, header_px, height - self->rows_end_px);
+  const int hidden_px = minimum_of (GTK_WIDGET (self->hidden), GTK_ORIENTATION_VERTICAL);
+  const gboolean has_room = height - self->rows_end_px >= hidden_px + 2 * HIDDEN_PAD_PX;
+  gtk_widget_set_child_visible (GTK_WIDGET (self->hidden), has_room);
+  if (has_room)
+    allocate (GTK_WIDGET (self->hidden), 2 * HIDDEN_PAD_PX, self->rows_end_px + HIDDEN_PAD_PX,
+              header_px - 4 * HIDDEN_PAD_PX, hidden_px);
   if (gtk_widget_get_visible (self->empty))
     allocate (self->empty, header_px, top_px, body_px, height - top_px);
   allocate_tooltip (self, width, height);
@@ -780,6 +691,20 @@ snapshot_floor (LnsTimeline *self, GtkSnapshot *snapshot)
         &GRAPHENE_RECT_INIT (0, (float)self->rows_end_px, (float)width_px, (float)height_px));
 }
 
+/* Draws the line below the pinned rows. */
+static void
+snapshot_divider (LnsTimeline *self, GtkSnapshot *snapshot)
+{
+  GdkRGBA color;
+  if (self->divider_px > 0 &&
+      gtk_style_context_lookup_color (gtk_widget_get_style_context (GTK_WIDGET (self)), "borders",
+                                      &color))
+    gtk_snapshot_append_color (snapshot, &color,
+                               &GRAPHENE_RECT_INIT (0, (float)self->divider_px,
+                                                    (float)gtk_widget_get_width (GTK_WIDGET (self)),
+                                                    DIVIDER_PX));
+}
+
 /* Asks for the tiles in view that are missing. */
 static void
 prepare (LnsTimeline *self)
@@ -791,7 +716,7 @@ prepare (LnsTimeline *self)
   lns_tile_set_prepare (self->context.tiles, (const LnsStripSpan *)(void *)self->spans->data,
                         self->spans->len, gtk_widget_get_scale_factor (GTK_WIDGET (self)),
                         self->context.theme);
-  project_wanted (self);
+  lns_timeline_tree_find_ranges (&self->rows_of, self->spans);
 }
 
 static void
@@ -801,6 +726,7 @@ lns_timeline_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   if (self->unprepared)
     prepare (self);
   snapshot_floor (self, snapshot);
+  snapshot_divider (self, snapshot);
   for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
        child = gtk_widget_get_next_sibling (child))
     if (child != self->tooltip && !GTK_IS_NATIVE (child))
@@ -814,7 +740,7 @@ lns_timeline_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 gboolean
 lns_timeline_is_complete (LnsTimeline *self)
 {
-  return self->reading == NULL && self->gpu_ranges.finding == NULL &&
+  return self->rows_of.reading == NULL && self->rows_of.gpu_ranges.finding == NULL &&
          lns_tile_set_is_complete (self->context.tiles) &&
          lns_overview_is_complete (self->overview);
 }
@@ -822,7 +748,7 @@ lns_timeline_is_complete (LnsTimeline *self)
 static LnsTimelineRows *
 add_rows (LnsTimeline *self, GtkAdjustment *adjustment)
 {
-  LnsTimelineRows *rows = lns_timeline_rows_new (&self->context, self->pinned_rows, adjustment);
+  LnsTimelineRows *rows = lns_timeline_rows_new (&self->context, self->rows_of.pinned, adjustment);
   gtk_widget_insert_before (GTK_WIDGET (rows), GTK_WIDGET (self), self->scrollbar);
   return rows;
 }
@@ -859,9 +785,13 @@ set_view (LnsTimeline *self, LnsView *view)
 
   self->pinned = add_rows (self, NULL);
   self->rows = add_rows (self, self->adjustment);
-  self->layout =
-      (LnsTimelineLayout){ GTK_WIDGET (self),        context,      GTK_WIDGET (self->overview),
-                           GTK_WIDGET (self->ruler), self->pinned, self->rows };
+  self->layout = (LnsTimelineLayout){ GTK_WIDGET (self),
+                                      context,
+                                      GTK_WIDGET (self->overview),
+                                      GTK_WIDGET (self->ruler),
+                                      GTK_WIDGET (self->marks),
+                                      self->pinned,
+                                      self->rows };
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->pinned), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Pinned rows"), -1);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->rows), GTK_ACCESSIBLE_PROPERTY_LABEL,
@@ -870,6 +800,8 @@ set_view (LnsTimeline *self, LnsView *view)
   g_signal_connect_object (self->overview, "text-changed", G_CALLBACK (update_corner), self,
                            G_CONNECT_SWAPPED);
   lns_ruler_set_view (self->ruler, view);
+  lns_mark_strip_set_view (self->marks, view);
+  self->bookmarks = lns_bookmarks_of (view);
   gtk_widget_set_visible (self->empty, lns_row_tree_n_rows (context->tree) == 0);
 
   g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, G_CONNECT_SWAPPED);
@@ -886,9 +818,8 @@ set_view (LnsTimeline *self, LnsView *view)
   g_signal_connect_object (self, "notify::scale-factor", G_CALLBACK (prepare_tiles), self,
                            G_CONNECT_SWAPPED);
   lns_theme_connect (G_CALLBACK (theme_changed_cb), self);
-  follow_rows (self);
+  lns_timeline_tree_restore (&self->rows_of, NULL);
   span_changed_cb (self);
-  read_wanted (self);
 }
 
 GtkWidget *
@@ -904,10 +835,9 @@ lns_timeline_dispose (GObject *object)
 {
   LnsTimeline *self = LNS_TIMELINE (object);
   g_clear_handle_id (&self->describing, g_source_remove);
-  lns_job_cancel (&self->reading);
+  lns_timeline_tree_stop (&self->rows_of);
   lns_job_cancel (&self->pointer.finding);
   lns_glide_stop (&self->pointer.glide);
-  lns_job_cancel (&self->gpu_ranges.finding);
   g_clear_pointer (&self->words, lns_timeline_tooltip_free);
   GtkWidget *child;
   while ((child = gtk_widget_get_first_child (GTK_WIDGET (self))) != NULL)
@@ -923,11 +853,11 @@ lns_timeline_finalize (GObject *object)
   lns_tile_labels_free (self->context.labels);
   lns_row_tree_unref (self->context.tree);
   lns_job_cancel (&self->travelling);
+  g_clear_object (&self->bookmarks);
   g_clear_object (&self->context.answer);
   g_clear_object (&self->context.view);
   g_free (self->context.waiting_text);
-  lns_row_state_clear (&self->row_state);
-  g_array_unref (self->pinned_rows);
+  lns_timeline_tree_clear (&self->rows_of);
   g_array_unref (self->spans);
   G_OBJECT_CLASS (lns_timeline_parent_class)->finalize (object);
 }
@@ -947,13 +877,16 @@ lns_timeline_class_init (LnsTimelineClass *klass)
                                       NULL, NULL, G_TYPE_NONE, 0);
   g_type_ensure (LNS_TYPE_OVERVIEW);
   g_type_ensure (LNS_TYPE_RULER);
+  g_type_ensure (LNS_TYPE_MARK_STRIP);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/timeline.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, adjustment);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, gutter);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, corner);
+  gtk_widget_class_bind_template_child (widget_class, LnsTimeline, hidden);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, overview);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, ruler);
+  gtk_widget_class_bind_template_child (widget_class, LnsTimeline, marks);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, scrollbar);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, empty);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, tooltip);
@@ -969,7 +902,7 @@ lns_timeline_class_init (LnsTimelineClass *klass)
 static void
 lns_timeline_init (LnsTimeline *self)
 {
-  self->pinned_rows = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  lns_timeline_tree_init (&self->rows_of, &self->context, &tree_funcs, self);
   self->spans = g_array_new (FALSE, FALSE, sizeof (LnsStripSpan));
   self->menu_event = LNS_EVENT_NONE;
   gtk_widget_init_template (GTK_WIDGET (self));

@@ -35,6 +35,9 @@ void lns_timeline_restore_rows (LnsTimeline *self, LnsKeptView *view);
 /* Adds what is to be kept of the rows to VIEW. */
 void lns_timeline_tell_rows (LnsTimeline *self, LnsKeptView *view);
 
+/* Whether rows are hidden. */
+gboolean lns_timeline_has_hidden_rows (LnsTimeline *self);
+
 /* Unfolds what ROW is below, scrolls it into view, and gives it the focus. */
 void lns_timeline_reveal_row (LnsTimeline *self, uint32_t row);
 

@@ -1,0 +1,248 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* What people do with the rows of a timeline, and groups that stay at the top. */
+
+#include "tests/ui/timeline-fixture.h"
+
+static const char *known_path, *threads_path;
+
+/* The labels of the rows that show, in their order. Free with g_free (). */
+static char *
+shown (LnsTimeline *timeline)
+{
+  GString *text = g_string_new (NULL);
+  const LnsRowTree *tree = timeline->context.tree;
+  for (uint32_t v = 0; v < lns_row_tree_n_visible (tree); v++)
+    g_string_append_printf (text, "%s\n",
+                            lns_row_tree_row (tree, lns_row_tree_visible (tree, v))->label);
+  return g_string_free (text, FALSE);
+}
+
+/* The first visible row of KIND. */
+static uint32_t
+row_of_kind (LnsTimeline *timeline, LnsRowKind kind)
+{
+  const LnsRowTree *tree = timeline->context.tree;
+  for (uint32_t v = 0; v < lns_row_tree_n_visible (tree); v++)
+    if (lns_row_tree_row (tree, lns_row_tree_visible (tree, v))->kind == kind)
+      return lns_row_tree_visible (tree, v);
+  LNS_FAIL ("no row of kind %d", (int)kind);
+}
+
+static void
+act (LnsTimeline *timeline, uint32_t row, const char *action)
+{
+  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.change-row", "(su)",
+                                         action, row));
+}
+
+static void
+rows_are_hidden_and_come_back (void)
+{
+  LnsTimeline *timeline = show_timeline (known_path);
+  gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.expand-all", NULL);
+  g_autofree char *all = shown (timeline);
+  const uint32_t thread = row_of_kind (timeline, LNS_ROW_THREAD);
+  LNS_CHECK (!lns_timeline_has_hidden_rows (timeline));
+  act (timeline, thread, "row.hide");
+  LNS_CHECK (lns_timeline_has_hidden_rows (timeline));
+  LNS_CHECK_INT (lns_row_tree_place_of (timeline->context.tree, thread), LNS_ID_NONE);
+  LNS_CHECK_STR (gtk_inscription_get_text (timeline->hidden), "1 row is hidden");
+
+  /* Who goes to an event of it sees it. */
+  lns_timeline_reveal_row (timeline, thread);
+  LNS_CHECK (lns_row_tree_place_of (timeline->context.tree, thread) != LNS_ID_NONE);
+
+  act (timeline, thread, "row.hide-others");
+  const LnsRowTree *tree = timeline->context.tree;
+  for (uint32_t v = 0; v < lns_row_tree_n_visible (tree); v++)
+    {
+      const LnsRow *it = lns_row_tree_row (tree, lns_row_tree_visible (tree, v));
+      LNS_CHECK (it->kind == LNS_ROW_PROCESS || lns_row_tree_visible (tree, v) == thread ||
+                 it->parent == thread);
+    }
+  gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.show-hidden", NULL);
+  g_autofree char *again = shown (timeline);
+  LNS_CHECK_STR (again, all);
+  close_timeline (timeline);
+}
+
+static void
+rows_move_among_their_siblings (void)
+{
+  LnsTimeline *timeline = show_timeline (known_path);
+  gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.expand-all", NULL);
+  g_autofree char *at_first = shown (timeline);
+  const uint32_t first = row_of_kind (timeline, LNS_ROW_THREAD);
+  act (timeline, first, "row.move-down");
+  g_autofree char *moved = shown (timeline);
+  LNS_CHECK (strcmp (moved, at_first) != 0);
+  LNS_CHECK (strlen (moved) == strlen (at_first));
+  /* What is below it came with it. */
+  const LnsRowTree *tree = timeline->context.tree;
+  const uint32_t place = lns_row_tree_place_of (tree, first);
+  LNS_CHECK_INT (lns_row_tree_row (tree, lns_row_tree_visible (tree, place + 1))->parent, first);
+  act (timeline, first, "row.move-up");
+  g_autofree char *back = shown (timeline);
+  LNS_CHECK_STR (back, at_first);
+
+  /* The first one cannot move up. */
+  const uint32_t process = row_of_kind (timeline, LNS_ROW_PROCESS);
+  act (timeline, process, "row.move-up");
+  g_autofree char *same = shown (timeline);
+  LNS_CHECK_STR (same, at_first);
+  close_timeline (timeline);
+}
+
+static void
+rows_get_higher_and_lower (void)
+{
+  LnsTimeline *timeline = show_timeline (known_path);
+  gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.expand-all", NULL);
+  const uint32_t row = row_of_kind (timeline, LNS_ROW_RANGES);
+  const int height_px = lns_row_tree_height_px (timeline->context.tree, row);
+  for (int i = 0; i < 9; i++)
+    act (timeline, row, "row.higher");
+  LNS_CHECK_INT (lns_row_tree_height_px (timeline->context.tree, row),
+                 (height_px - 2 * LNS_ROW_PAD_PX) * LNS_LANES_HIGH_MAX + 2 * LNS_ROW_PAD_PX);
+  wait_for (is_complete, timeline);
+  /* The strips lie where they are looked for. */
+  const uint32_t lane = lns_row_tree_lanes (
+      timeline->context.tree)[lns_row_tree_row (timeline->context.tree, row)->lanes];
+  graphene_rect_t area;
+  LNS_CHECK (lns_timeline_layout_lane_area (&timeline->layout, lane, &area));
+  LNS_CHECK_INT ((int)area.size.height, LNS_LANE_PX * LNS_LANES_HIGH_MAX);
+  const LnsTimelineHit hit = lns_timeline_layout_hit (&timeline->layout, area.origin.x + 300,
+                                                      area.origin.y + area.size.height - 2);
+  LNS_CHECK (hit.has_strip && hit.strip.lane == lane);
+  for (int i = 0; i < 9; i++)
+    act (timeline, row, "row.lower");
+  LNS_CHECK_INT (lns_row_tree_height_px (timeline->context.tree, row), height_px);
+  close_timeline (timeline);
+}
+
+static void
+all_rows_of_a_kind_change_together (void)
+{
+  LnsTimeline *timeline = show_timeline (known_path);
+  const LnsRowTree *tree = timeline->context.tree;
+  gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.expand-all", NULL);
+  guint n_threads = 0;
+  for (uint32_t row = 0; row < lns_row_tree_n_rows (tree); row++)
+    n_threads += lns_row_tree_row (tree, row)->kind == LNS_ROW_THREAD;
+  LNS_CHECK (n_threads > 1);
+  const uint32_t thread = row_of_kind (timeline, LNS_ROW_THREAD);
+  act (timeline, thread, "row.fold-alike");
+  for (uint32_t row = 0; row < lns_row_tree_n_rows (tree); row++)
+    LNS_CHECK (lns_row_tree_row (tree, row)->kind != LNS_ROW_THREAD ||
+               !lns_row_tree_row (tree, row)->expanded);
+  act (timeline, thread, "row.pin-alike");
+  LNS_CHECK_INT (timeline->rows_of.pinned->len, n_threads);
+  act (timeline, thread, "row.hide-alike");
+  LNS_CHECK_INT (lns_timeline_tree_n_hidden (&timeline->rows_of), n_threads);
+
+  /* Reset brings everything back. */
+  gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.reset-view", NULL);
+  LNS_CHECK_INT (timeline->rows_of.pinned->len, 0);
+  LNS_CHECK (!lns_timeline_has_hidden_rows (timeline));
+  close_timeline (timeline);
+}
+
+static void
+settle (void)
+{
+  for (int i = 0; i < 200 && g_main_context_iteration (NULL, FALSE); i++)
+    ;
+}
+
+static gboolean
+is_scrolled (gpointer timeline)
+{
+  LnsTimelineRow *row;
+  double y;
+  settle ();
+  row = lns_timeline_rows_row_at (LNS_TIMELINE (timeline)->rows, 2, &y);
+  return row != NULL && gtk_widget_has_css_class (GTK_WIDGET (row), "sticky");
+}
+
+static uint32_t wanted_row;
+static int found_top_px;
+
+static gboolean
+is_in_view (gpointer timeline)
+{
+  settle ();
+  return lns_timeline_rows_find (LNS_TIMELINE (timeline)->rows, wanted_row, &found_top_px) != NULL;
+}
+
+/* Scrolled far down, the process still stands at the top, and the thread of the first row below it. */
+static void
+groups_stay_at_the_top (void)
+{
+  LnsTimeline *timeline = show_timeline (threads_path);
+  const LnsRowTree *tree = timeline->context.tree;
+  double y;
+  gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.expand-all", NULL);
+  LNS_CHECK (!is_scrolled (timeline));
+  const uint32_t n = lns_row_tree_n_visible (tree), place = n / 2;
+  gtk_adjustment_set_value (timeline->adjustment, lns_row_tree_top_px (tree, place));
+  wait_for (is_scrolled, timeline);
+  LnsTimelineRow *outer = lns_timeline_rows_row_at (timeline->rows, 2, &y);
+  const LnsRow *group = lns_row_tree_row (tree, lns_timeline_row_get_row (outer));
+  LNS_CHECK_INT (group->kind, LNS_ROW_PROCESS);
+  LNS_CHECK_INT ((int)y, 2);
+  /* A row that is gone to is not covered. */
+  wanted_row = lns_row_tree_visible (tree, place - 20);
+  LNS_CHECK (!is_in_view (timeline));
+  lns_timeline_reveal_row (timeline, wanted_row);
+  wait_for (is_in_view, timeline);
+  LNS_CHECK (found_top_px >= lns_row_tree_height_px (tree, lns_row_tree_visible (tree, 0)));
+  close_timeline (timeline);
+}
+
+static gboolean
+has_pinned (gpointer timeline)
+{
+  settle ();
+  return gtk_widget_get_first_child (GTK_WIDGET (LNS_TIMELINE (timeline)->pinned)) != NULL;
+}
+
+/* A pinned row says whose it is. */
+static void
+pinned_rows_keep_their_path (void)
+{
+  LnsTimeline *timeline = show_timeline (known_path);
+  gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.expand-all", NULL);
+  const uint32_t row = row_of_kind (timeline, LNS_ROW_RANGES);
+  const LnsRow *it = lns_row_tree_row (timeline->context.tree, row);
+  act (timeline, row, "row.pin");
+  wait_for (has_pinned, timeline);
+  GtkWidget *widget = gtk_widget_get_first_child (GTK_WIDGET (timeline->pinned));
+  GtkWidget *label = gtk_widget_get_next_sibling (
+      gtk_widget_get_first_child (gtk_widget_get_first_child (widget)));
+  const char *text = gtk_label_get_text (GTK_LABEL (label));
+  LNS_CHECK (g_str_has_prefix (text, it->label));
+  LNS_CHECK (strstr (text, lns_row_tree_row (timeline->context.tree, it->parent)->label) != NULL);
+  close_timeline (timeline);
+}
+
+int
+main (int argc, char **argv)
+{
+  if (argc != 3)
+    return 2;
+  g_setenv ("GSK_RENDERER", "cairo", FALSE);
+  adw_init ();
+  known_path = argv[1];
+  threads_path = argv[2];
+  LNS_TEST (rows_are_hidden_and_come_back);
+  LNS_TEST (rows_move_among_their_siblings);
+  LNS_TEST (rows_get_higher_and_lower);
+  LNS_TEST (all_rows_of_a_kind_change_together);
+  LNS_TEST (groups_stay_at_the_top);
+  LNS_TEST (pinned_rows_keep_their_path);
+  return lns_tap_done ();
+}
