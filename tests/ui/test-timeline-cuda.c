@@ -582,6 +582,43 @@ the_table_shows_one_kernel_alone (void)
   lns_report_close (report);
 }
 
+/* The left edge of the hint, in pixels from that of the area that shows time; or -1 if there is none. */
+static int
+hint_px (LnsTimeline *timeline)
+{
+  const graphene_rect_t body = lns_timeline_layout_body (&timeline->layout);
+  for (int x = 0; x < (int)body.size.width; x++)
+    for (int y = 0; y < (int)body.size.height; y += 4)
+      if (lns_timeline_overlay_is_hint (&timeline->layout, body.origin.x + (float)x,
+                                        body.origin.y + (float)y))
+        return x;
+  return -1;
+}
+
+/* Where the other end of the selected event is out of view, the edge of the picture says so. */
+static void
+what_is_out_of_view_is_hinted_at (void)
+{
+  LnsTimeline *timeline = show_timeline (cuda_path);
+  LnsView *view = timeline->context.view;
+  LnsReport *report = lns_view_get_report (view);
+  LNS_CHECK_INT (hint_px (timeline), -1);
+  select_event (view, (LnsEventId){ lane_of (report, LNS_LANE_CUDA_KERNEL, 0), 30 });
+  guint n;
+  const LnsLinkedEvent to = lns_view_get_linked_events (view, &n)[0];
+  LNS_CHECK (n > 0);
+  lns_view_show_span (view, lns_sum (to.end_ns, LNS_KNOWN_STEP_NS),
+                      lns_sum (to.end_ns, 2 * LNS_KNOWN_STEP_NS));
+  const int earlier_px = hint_px (timeline);
+  LNS_CHECK (earlier_px >= 0 && earlier_px < 10);
+  lns_view_show_span (view, lns_difference (to.start_ns, 2 * LNS_KNOWN_STEP_NS),
+                      lns_difference (to.start_ns, LNS_KNOWN_STEP_NS));
+  LNS_CHECK (hint_px (timeline) > lns_view_get_width_px (view) / 2);
+  lns_view_select_event (view, LNS_EVENT_NONE);
+  LNS_CHECK_INT (hint_px (timeline), -1);
+  close_timeline (timeline);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -596,6 +633,7 @@ main (int argc, char **argv)
   LNS_TEST (the_64_busiest_and_others);
   LNS_TEST (streams_together_count_time_once);
   LNS_TEST (kernels_are_rows_once_unfolded);
+  LNS_TEST (what_is_out_of_view_is_hinted_at);
   LNS_TEST (a_kernel_and_its_call_find_each_other);
   LNS_TEST (many_kernels_of_one_call_are_counted);
   LNS_TEST (going_there_unfolds_rows);

@@ -101,6 +101,26 @@ def test_the_next_capture_has_the_same_rows():
         assert seen(app) == whole, "times are of one capture"
 
 
+def test_bookmarks_are_kept_and_closing_waits_for_them():
+    place = Place()
+    path = place.report("a.rep")
+    with place.open(path) as app:
+        opened(app)
+        app.activate("win.add-bookmark")
+        entry = app.find("text", "Name")
+        app.wait(lambda: entry.state("focused"), what="the focus")
+        entry.set_text("warmup <ends>")
+        app.key("Return")
+        app.wait(lambda: len(app.windows()) == 1, what="the end of the dialog")
+        app.key("ctrl+w")
+        app.process.wait(60)
+    assert [mark["name"] for mark in place.kept()["bookmarks"]] == ["warmup <ends>"]
+    with place.open(path) as app:
+        opened(app)
+        app.activate("win.list-bookmarks")
+        app.find("label", "warmup <ends>")
+
+
 def test_a_broken_file_is_ignored_and_said():
     place = Place()
     path = place.report("a.rep")

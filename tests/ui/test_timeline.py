@@ -5,6 +5,9 @@
 """Tests the timeline in the whole viewer: what assistive technology reads, what the mouse and keys do, and whether
 the pixels are where the report's ranges are (known-report.c)."""
 
+import glob
+import io
+import json
 import os
 import re
 import shutil
@@ -170,6 +173,58 @@ def test_a_dragged_band_is_zoomed_to():
             app.wait(lambda: app.pixels(round(px), top + 4, 1, 1)[0][0] == color, what=f"{seconds} s")
 
 
+def selected(app):
+    """[(start, end)] of the selected times in ns, as they are kept: the last one is the band."""
+    files = glob.glob(os.path.join(app.env["XDG_STATE_HOME"], "lanescope", "views", "report-*.json"))
+    with open(files[0]) if files else io.StringIO("{}") as file:
+        return [(span["start_ns"], span["end_ns"]) for span in json.load(file).get("selected", [])]
+
+
+def test_edges_of_the_selected_time_are_dragged_and_snap():
+    second = 10**9
+    with opened() as app:
+        timeline = Timeline(app)
+        y = timeline.top(timeline.row("NVTX")) + 10
+        app.focus()
+        app.drag(timeline.x_of(2.0) + 2, y, timeline.x_of(2.9) - 3, y)
+        app.wait(lambda: selected(app) == [(2 * second, 2.9 * second)], what="an epoch, exactly")
+        app.drag(timeline.x_of(2.9), y, timeline.x_of(4.9) + 3, y)
+        app.wait(lambda: selected(app) == [(2 * second, 4.9 * second)], what="the end dragged to another epoch's")
+        app.drag(timeline.x_of(2.0), y, timeline.x_of(1.0), y)
+        app.wait(lambda: selected(app) == [(1 * second, 4.9 * second)], what="the start dragged")
+        app.drag(timeline.x_of(6.0), y, timeline.x_of(6.9), y, keys=("ctrl",))
+        app.wait(lambda: selected(app) == [(1 * second, 4.9 * second), (6 * second, 6.9 * second)], what="a further time")
+        app.key("shift+Right")
+        app.wait(lambda: selected(app)[1][1] > 6.9 * second + 10**8, what="the end moved by a key")
+        app.key("ctrl+Left")
+        app.wait(lambda: selected(app)[1][0] < 6 * second - 10**8, what="the start moved by a key")
+        assert selected(app)[0] == (1 * second, 4.9 * second)
+        app.drag(timeline.x_of(8.0), y, timeline.x_of(8.9), y)
+        app.wait(lambda: [abs(start - 8 * second) < 3 * 10**7 for start, _ in selected(app)] == [True], what="one time alone")
+        app.key("Escape")
+        app.wait(lambda: not selected(app), what="nothing selected")
+
+
+def test_linked_events_are_walked_to_and_back():
+    path = os.path.join(tempfile.mkdtemp(prefix="timeline-", dir=os.environ[harness.SESSION]), "cuda.rep")
+    subprocess.run([os.path.join(tap.BUILD, "tests", "ui", "known-cuda"), path], check=True)
+    with harness.App(path) as app:
+        app.find("table row", lambda name: name.startswith("CUDA HW"))
+        app.focus()
+        app.activate("win.find")
+        app.find("text", "Find events by name").set_text("cudaMemsetAsync")
+        app.wait(lambda: app.root.find("label", lambda name: "1 name" in name), what="the matches")
+        app.activate("win.find-next")
+        app.find("label", "cudaMemsetAsync")
+        app.wait(lambda: app.actions()["go-to-other-end"][0], what="the call's other end")
+        app.key("Escape")
+        app.key("bracketright")
+        app.find("label", "[CUDA memset]")
+        app.key("bracketleft")
+        app.wait(lambda: app.root.find("label", "[CUDA memset]") is None and app.root.find("label", "cudaMemsetAsync"),
+                 what="the call again")
+
+
 def test_rows_fold_pin_and_show_their_events():
     with opened() as app:
         timeline = Timeline(app)
@@ -178,7 +233,7 @@ def test_rows_fold_pin_and_show_their_events():
         assert timeline.names().count("NVTX") == 1
         timeline.row("loader (4712)").do("row.pin")
         pinned = app.find("tree table", "Pinned rows")
-        app.wait(lambda: [row.name for row in pinned.children() if row.role == "table row"] == ["loader (4712)"],
+        app.wait(lambda: [row.name for row in pinned.children() if row.role == "table row"] == ["loader (4712) — python3 (4711)"],
                  what="the pinned row")
         x, y, _, height = app.wait(lambda: timeline.row("NVTX: io").extents())
         app.focus()

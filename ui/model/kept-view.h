@@ -30,7 +30,7 @@ typedef struct
   GHashTable *rows;  /* char *: identity (row-identity.h) → LnsKeptRow *      */
   gboolean has_span; /* not all of the report is in view, but this:           */
   int64_t start_ns, end_ns;
-  GArray *selected;  /* of LnsMark: the selected times, the first one first   */
+  GArray *selected;  /* of LnsMark: the selected times, the band last         */
   GArray *bookmarks; /* of LnsMark, whose names it owns                       */
 } LnsKeptView;
 

@@ -49,11 +49,13 @@ struct _LnsView
 
   gboolean has_band;
   int64_t band_start_ns, band_end_ns;
+  GArray *further; /* of int64_t, two a span: selected beside the band */
 
   LnsEventId selected;
   LnsEvent selected_event;
   int64_t selected_start_ns, selected_end_ns;
   LnsLinkedEvents *linked; /* owned; the selected event's other ends, or NULL */
+  GArray *walk;            /* of LnsEventId: where the walk through tied events began, then these */
   LnsEventId hovered;
   GCancellable *selecting; /* of the read under way, or NULL */
 };
@@ -393,7 +395,7 @@ lns_view_get_time_selection (LnsView *self, int64_t *ret_start_ns, int64_t *ret_
 }
 
 void
-lns_view_set_time_selection (LnsView *self, int64_t start_ns, int64_t end_ns)
+lns_view_move_time_selection (LnsView *self, int64_t start_ns, int64_t end_ns)
 {
   self->has_band = TRUE;
   self->band_start_ns = MIN (start_ns, end_ns);
@@ -402,11 +404,42 @@ lns_view_set_time_selection (LnsView *self, int64_t start_ns, int64_t end_ns)
 }
 
 void
+lns_view_set_time_selection (LnsView *self, int64_t start_ns, int64_t end_ns)
+{
+  g_array_set_size (self->further, 0);
+  lns_view_move_time_selection (self, start_ns, end_ns);
+}
+
+void
+lns_view_add_time_selection (LnsView *self, int64_t start_ns, int64_t end_ns)
+{
+  if (self->further->len == 2 * LNS_FURTHER_SPANS_MAX)
+    g_array_remove_range (self->further, 0, 2);
+  if (self->has_band)
+    {
+      g_array_append_val (self->further, self->band_start_ns);
+      g_array_append_val (self->further, self->band_end_ns);
+    }
+  lns_view_move_time_selection (self, start_ns, end_ns);
+}
+
+gboolean
+lns_view_get_further_span (LnsView *self, guint i, int64_t *ret_start_ns, int64_t *ret_end_ns)
+{
+  if (2 * i >= self->further->len)
+    return FALSE;
+  *ret_start_ns = g_array_index (self->further, int64_t, 2 * i);
+  *ret_end_ns = g_array_index (self->further, int64_t, 2 * i + 1);
+  return TRUE;
+}
+
+void
 lns_view_clear_time_selection (LnsView *self)
 {
   if (!self->has_band)
     return;
   self->has_band = FALSE;
+  g_array_set_size (self->further, 0);
   g_signal_emit (self, signals[TIME_SELECTION_CHANGED], 0);
 }
 
@@ -615,6 +648,37 @@ lns_view_reveal_linked (LnsView *self, LnsLinkKind kind)
     }
 }
 
+/* The place of the selected event on the way of the last walk, or -1. */
+static int
+place_on_walk (LnsView *self)
+{
+  for (guint i = 0; i < self->walk->len; i++)
+    if (lns_event_id_equal (g_array_index (self->walk, LnsEventId, i), self->selected))
+      return (int)i;
+  return -1;
+}
+
+void
+lns_view_walk_linked (LnsView *self, int direction)
+{
+  int at = self->selected.lane != LNS_ID_NONE ? place_on_walk (self) : -1;
+  if (at < 0)
+    {
+      guint n;
+      const LnsLinkedEvent *linked = lns_view_get_linked_events (self, &n);
+      g_array_set_size (self->walk, 0);
+      if (self->selected.lane == LNS_ID_NONE || n == 0)
+        return;
+      g_array_append_val (self->walk, self->selected);
+      for (guint i = 0; i < n; i++)
+        g_array_append_val (self->walk, linked[i].id);
+      at = 0;
+    }
+  const int n_walk = (int)self->walk->len;
+  lns_view_reveal_event (
+      self, g_array_index (self->walk, LnsEventId, (at + n_walk + direction) % n_walk));
+}
+
 const LnsLinkedEvent *
 lns_view_get_linked_events (LnsView *self, guint *ret_n)
 {
@@ -736,6 +800,8 @@ lns_view_finalize (GObject *object)
   g_clear_object (&self->selecting);
   g_clear_pointer (&self->undo, g_array_unref);
   g_clear_pointer (&self->redo, g_array_unref);
+  g_clear_pointer (&self->further, g_array_unref);
+  g_clear_pointer (&self->walk, g_array_unref);
   g_clear_pointer (&self->linked, lns_linked_events_free);
   source_unref (self->source);
   lns_report_close (self->opened);
@@ -771,6 +837,8 @@ lns_view_init (LnsView *self)
   self->shows_all = TRUE;
   self->undo = g_array_new (FALSE, FALSE, sizeof (LnsScale));
   self->redo = g_array_new (FALSE, FALSE, sizeof (LnsScale));
+  self->further = g_array_new (FALSE, FALSE, sizeof (int64_t));
+  self->walk = g_array_new (FALSE, FALSE, sizeof (LnsEventId));
   self->selected = LNS_EVENT_NONE;
   self->hovered = LNS_EVENT_NONE;
 }

@@ -111,7 +111,15 @@ gboolean lns_view_can_redo_zoom (LnsView *self);
 /* True and the band [*RET_START_NS, *RET_END_NS] (either may be NULL) where there is one. */
 gboolean lns_view_get_time_selection (LnsView *self, int64_t *ret_start_ns, int64_t *ret_end_ns);
 void lns_view_set_time_selection (LnsView *self, int64_t start_ns, int64_t end_ns);
-void lns_view_clear_time_selection (LnsView *self);
+/* The same, with what was selected so far beside it, up to LNS_FURTHER_SPANS_MAX spans, the oldest of which go. */
+#define LNS_FURTHER_SPANS_MAX 7
+void lns_view_add_time_selection (LnsView *self, int64_t start_ns, int64_t end_ns);
+/* Span I of those that are selected beside the band, in the order in which they were; FALSE behind the last one. */
+gboolean
+lns_view_get_further_span (LnsView *self, guint i, int64_t *ret_start_ns, int64_t *ret_end_ns);
+/* Moves the band and leaves the further spans alone. */
+void lns_view_move_time_selection (LnsView *self, int64_t start_ns, int64_t end_ns);
+void lns_view_clear_time_selection (LnsView *self); /* and the further spans */
 /* Zooms to the band and removes it. */
 void lns_view_zoom_to_selection (LnsView *self);
 
@@ -168,6 +176,10 @@ const LnsLinkedEvents *lns_view_get_linked (LnsView *self);
 
 /* Their array, and how many it has, which may be 0. */
 const LnsLinkedEvent *lns_view_get_linked_events (LnsView *self, guint *ret_n);
+
+/* Selects and reveals the next one of the events that are tied to the one with which a walk began, or that one itself: DIRECTION is 1 or
+ * -1. A walk begins with the selected event, unless that is on the way of the last walk. */
+void lns_view_walk_linked (LnsView *self, int direction);
 
 /* Selects and reveals the one that leads from the selected event by KIND, if there is one. */
 void lns_view_reveal_linked (LnsView *self, LnsLinkKind kind);

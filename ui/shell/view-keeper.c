@@ -53,6 +53,8 @@ look (LnsViewKeeper *self)
   kept->has_span = !lns_view_shows_all (self->view);
   kept->start_ns = lns_view_get_start_ns (self->view);
   kept->end_ns = lns_view_get_end_ns (self->view);
+  for (guint i = 0; lns_view_get_further_span (self->view, i, &start_ns, &end_ns); i++)
+    add_mark (kept->selected, start_ns, end_ns, NULL);
   if (lns_view_get_time_selection (self->view, &start_ns, &end_ns))
     add_mark (kept->selected, start_ns, end_ns, NULL);
   for (guint i = 0; i < n; i++)
@@ -99,10 +101,10 @@ restore (LnsViewKeeper *self, const LnsKeptView *kept)
     }
   if (kept->has_span)
     lns_view_show_span (self->view, kept->start_ns, kept->end_ns);
-  if (kept->selected->len > 0)
+  for (guint i = 0; i < kept->selected->len; i++)
     {
-      const LnsMark *first = &g_array_index (kept->selected, LnsMark, 0);
-      lns_view_set_time_selection (self->view, first->start_ns, first->end_ns);
+      const LnsMark *mark = &g_array_index (kept->selected, LnsMark, i);
+      lns_view_add_time_selection (self->view, mark->start_ns, mark->end_ns);
     }
 }
 

@@ -5,7 +5,10 @@
 
 #include "ui/timeline/timeline-layout.h"
 
+#include <math.h>
+
 #define TILE_SLACK_PX 3
+#define SNAP_PX       6
 
 static gboolean
 rows_at (const LnsTimelineLayout *self, double y, LnsTimelineRows **ret_rows, double *ret_y)
@@ -103,4 +106,53 @@ lns_timeline_layout_body (const LnsTimelineLayout *self)
   return GRAPHENE_RECT_INIT ((float)self->context->header_px, top_px,
                              (float)lns_view_get_width_px (self->context->view),
                              (float)gtk_widget_get_height (self->timeline) - top_px);
+}
+
+/* --- Edges that attract ---------------------------------------------------------------------- */
+
+typedef struct
+{
+  const LnsScale *scale;
+  double x_px; /* of the area that shows time */
+  double nearest_px;
+  int64_t *time_ns; /* the nearest edge so far     */
+} Snap;
+
+static void
+attract (Snap *snap, int64_t edge_ns)
+{
+  const double away_px = fabs (lns_scale_x_of (snap->scale, edge_ns) - snap->x_px);
+  if (away_px >= snap->nearest_px)
+    return;
+  snap->nearest_px = away_px;
+  *snap->time_ns = edge_ns;
+}
+
+void
+lns_timeline_layout_snap (const LnsTimelineLayout *self, double x, double y, int64_t *time_ns)
+{
+  LnsView *view = self->context->view;
+  int64_t start_ns, end_ns;
+  const LnsTile *last = NULL;
+  Snap snap = { lns_view_get_scale (view), x - self->context->header_px, SNAP_PX, time_ns };
+  if (lns_view_get_selected_event (view, NULL).lane != LNS_ID_NONE)
+    {
+      lns_view_get_selected_times (view, &start_ns, &end_ns);
+      attract (&snap, start_ns);
+      attract (&snap, end_ns);
+    }
+  const LnsTimelineHit hit = lns_timeline_layout_hit (self, x, y);
+  /* The nearest edge may lie in the next tile. */
+  for (int side = -1; side <= 1 && hit.has_strip; side++)
+    {
+      double tile_x;
+      const LnsTile *tile =
+          lns_tile_set_at (self->context->tiles, &hit.strip, snap.x_px + side * SNAP_PX, &tile_x);
+      for (uint32_t i = 0; tile != NULL && tile != last && i < tile->n_events; i++)
+        {
+          attract (&snap, tile->events[i].start_ns);
+          attract (&snap, lns_sum (tile->events[i].start_ns, tile->events[i].duration_ns));
+        }
+      last = tile;
+    }
 }

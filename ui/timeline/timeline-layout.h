@@ -40,6 +40,9 @@ typedef struct
 /* Finds what is at (X, Y). */
 LnsTimelineHit lns_timeline_layout_hit (const LnsTimelineLayout *self, double x, double y);
 
+/* Sets TIME_NS to the edge of an event of the strip at (X, Y), or of the selected event, if one is at most a few pixels from X. */
+void lns_timeline_layout_snap (const LnsTimelineLayout *self, double x, double y, int64_t *time_ns);
+
 /* The place of LANE. Returns false if it is not in view. */
 gboolean lns_timeline_layout_lane_area (const LnsTimelineLayout *self,
                                         uint32_t lane,

@@ -14,13 +14,16 @@
 #include "src/base/format.h"
 #include "ui/model/palette.h"
 
-#define BAND_ALPHA    0.12f
-#define POINTER_ALPHA 0.55f
-#define PILL_PAD_PX   8
-#define MIN_MARK_PX   3
-#define LINK_INSET_PX 6 /* from the left edge of a call to its line */
-#define LINK_HEAD_PX  6
-#define MAX_LINKS     8 /* of more, only the first gets a line, with their number */
+#define BAND_ALPHA     0.12f
+#define POINTER_ALPHA  0.55f
+#define PILL_PAD_PX    8
+#define MIN_MARK_PX    3
+#define LINK_INSET_PX  6 /* from the left edge of a call to its line */
+#define LINK_HEAD_PX   6
+#define HINT_PX        280 /* of its text, at most */
+#define HINT_MARGIN_PX 4
+#define HINT_TOP_PX    28 /* below the words of the selected time */
+#define MAX_LINKS      8  /* of more, only the first gets a line, with their number */
 
 static void
 append_rect (GtkSnapshot *snapshot, const GdkRGBA *color, float x, float y, float w, float h)
@@ -61,12 +64,15 @@ snapshot_pill (const LnsTimelineLayout *layout,
   gtk_snapshot_restore (snapshot);
 }
 
+/* Draws the span from START_NS to END_NS, with TEXT at its top. */
 static void
-snapshot_band (const LnsTimelineLayout *layout, GtkSnapshot *snapshot, const graphene_rect_t *body)
+snapshot_span (const LnsTimelineLayout *layout,
+               GtkSnapshot *snapshot,
+               const graphene_rect_t *body,
+               int64_t start_ns,
+               int64_t end_ns,
+               const char *text)
 {
-  int64_t start_ns, end_ns;
-  if (!lns_view_get_time_selection (layout->context->view, &start_ns, &end_ns))
-    return;
   const LnsScale *scale = lns_view_get_scale (layout->context->view);
   double width = body->size.width;
   double left = CLAMP (lns_scale_x_of (scale, start_ns), -2.0, width + 2);
@@ -79,13 +85,45 @@ snapshot_band (const LnsTimelineLayout *layout, GtkSnapshot *snapshot, const gra
   append_rect (snapshot, &edge, x1, body->origin.y, 1, body->size.height);
   append_rect (snapshot, &edge, x0, body->origin.y, x1 - x0, 2);
   if (right >= 0 && left < width)
+    snapshot_pill (layout, snapshot, text,
+                   (MAX (x0, body->origin.x) + MIN (x1, body->origin.x + (float)width)) / 2,
+                   body->origin.y + 3, body);
+}
+
+/* "2: 12.3 ms, +20.7 %": the length of span NUMBER, and how much longer it is than the first one, which takes FIRST_NS. Free with
+ * g_free (). */
+static char *
+span_text (guint number, int64_t length_ns, int64_t first_ns)
+{
+  char length[LNS_FORMAT_SIZE], percent[LNS_FORMAT_SIZE];
+  lns_format_duration (length_ns, length);
+  if (number == 1 || first_ns <= 0)
+    return g_strdup_printf ("%u: %s", number, length);
+  const double more = 100 * ((double)length_ns / (double)first_ns - 1);
+  return g_strdup_printf ("%u: %s, %s%s %%", number, length, more < 0 ? "−" : "+",
+                          lns_format_fixed (fabs (more), 1, percent));
+}
+
+/* Draws the selected time, and the spans that are selected beside it, each with its length. */
+static void
+snapshot_band (const LnsTimelineLayout *layout, GtkSnapshot *snapshot, const graphene_rect_t *body)
+{
+  int64_t start_ns, end_ns, first_ns = 0;
+  guint n = 0;
+  for (; lns_view_get_further_span (layout->context->view, n, &start_ns, &end_ns); n++)
     {
-      char text[LNS_FORMAT_SIZE];
-      lns_format_duration (lns_difference (end_ns, start_ns), text);
-      snapshot_pill (layout, snapshot, text,
-                     (MAX (x0, body->origin.x) + MIN (x1, body->origin.x + (float)width)) / 2,
-                     body->origin.y + 3, body);
+      if (n == 0)
+        first_ns = lns_difference (end_ns, start_ns);
+      g_autofree char *text = span_text (n + 1, lns_difference (end_ns, start_ns), first_ns);
+      snapshot_span (layout, snapshot, body, start_ns, end_ns, text);
     }
+  if (!lns_view_get_time_selection (layout->context->view, &start_ns, &end_ns))
+    return;
+  char length[LNS_FORMAT_SIZE];
+  lns_format_duration (lns_difference (end_ns, start_ns), length);
+  g_autofree char *text =
+      n > 0 ? span_text (n + 1, lns_difference (end_ns, start_ns), first_ns) : g_strdup (length);
+  snapshot_span (layout, snapshot, body, start_ns, end_ns, text);
 }
 
 /* --- Events -------------------------------------------------------------------------------- */
@@ -228,6 +266,97 @@ snapshot_count (const LnsTimelineLayout *layout,
   snapshot_pill (layout, snapshot, text, line->end_px, middle_px - 10, body);
 }
 
+/* --- What is tied to the selected event and out of view ----------------------------------------- */
+
+/* Whether LANE stands above the selected event. */
+static gboolean
+is_above (const LnsTimelineLayout *layout, uint32_t lane)
+{
+  const LnsRowTree *tree = layout->context->tree;
+  const uint32_t selected = lns_row_tree_row_of_lane (
+      tree, lns_view_get_selected_event (layout->context->view, NULL).lane);
+  const uint32_t row = lns_row_tree_row_of_lane (tree, lane);
+  return row != LNS_ID_NONE && selected != LNS_ID_NONE &&
+         lns_row_tree_row (tree, row)->rank < lns_row_tree_row (tree, selected)->rank;
+}
+
+/* The words of the hint, a new reference, and its place; or NULL if none is needed. */
+static PangoLayout *
+find_hint (const LnsTimelineLayout *layout, graphene_rect_t *ret_area)
+{
+  guint n;
+  graphene_rect_t lane, area;
+  const graphene_rect_t body = lns_timeline_layout_body (layout);
+  const LnsScale *scale = lns_view_get_scale (layout->context->view);
+  const LnsLinkedEvent *to = lns_view_get_linked_events (layout->context->view, &n);
+  if (n == 0 || event_area (layout, to->id.lane, to->start_ns, to->end_ns, &area))
+    return NULL;
+  int64_t start_ns, end_ns;
+  char away[LNS_FORMAT_SIZE];
+  int text_px, line_px;
+  const char *words = lns_view_get_linked (layout->context->view)->words;
+  const double left_px = lns_scale_x_of (scale, to->start_ns),
+               right_px = lns_scale_x_of (scale, to->end_ns);
+  const gboolean is_left = right_px<0, is_right = left_px> body.size.width;
+  const gboolean has_lane = lns_timeline_layout_lane_area (layout, to->id.lane, &lane);
+  const gboolean is_up = is_above (layout, to->id.lane);
+  lns_view_get_selected_times (layout->context->view, &start_ns, &end_ns);
+  const int64_t away_ns = lns_difference (to->start_ns, start_ns);
+  lns_format_duration (away_ns < 0 ? -away_ns : away_ns, away);
+  g_autofree char *text =
+      g_strdup_printf ("%s %s · %s%s",
+                       is_left    ? "◂"
+                       : is_right ? "▸"
+                       : is_up    ? "▴"
+                                  : "▾",
+                       words != NULL ? words : _ ("linked event"), away_ns < 0 ? "−" : "+", away);
+  PangoLayout *hint = gtk_widget_create_pango_layout (layout->timeline, text);
+  pango_layout_set_width (hint, HINT_PX * PANGO_SCALE);
+  pango_layout_set_ellipsize (hint, PANGO_ELLIPSIZE_MIDDLE);
+  pango_layout_get_pixel_size (hint, &text_px, &line_px);
+  const float width_px = (float)(text_px + 2 * PILL_PAD_PX), height_px = (float)line_px + 4;
+  const float most_px = MAX (body.size.width - width_px - HINT_MARGIN_PX, HINT_MARGIN_PX);
+  const float x = is_left    ? HINT_MARGIN_PX
+                  : is_right ? most_px
+                             : CLAMP ((float)left_px - width_px / 2, HINT_MARGIN_PX, most_px);
+  const float y = has_lane ? lane.origin.y + (lane.size.height - height_px) / 2
+                  : is_up  ? body.origin.y + HINT_TOP_PX
+                           : body.origin.y + body.size.height - height_px - HINT_MARGIN_PX;
+  *ret_area = GRAPHENE_RECT_INIT (floorf (body.origin.x + x), floorf (y), width_px, height_px);
+  return hint;
+}
+
+gboolean
+lns_timeline_overlay_is_hint (const LnsTimelineLayout *layout, double x, double y)
+{
+  graphene_rect_t area;
+  g_autoptr (PangoLayout) hint = find_hint (layout, &area);
+  return hint != NULL &&
+         graphene_rect_contains_point (&area, &GRAPHENE_POINT_INIT ((float)x, (float)y));
+}
+
+static void
+snapshot_hint (const LnsTimelineLayout *layout, GtkSnapshot *snapshot)
+{
+  GskRoundedRect pill;
+  graphene_rect_t area;
+  g_autoptr (PangoLayout) hint = find_hint (layout, &area);
+  if (hint == NULL)
+    return;
+  const LnsPalette *palette = lns_palette_get (layout->context->theme);
+  const GdkRGBA back = lns_palette_rgba (palette->text, 0.9f),
+                front = lns_palette_rgba (palette->background[0], 1);
+  gsk_rounded_rect_init_from_rect (&pill, &area, 5);
+  gtk_snapshot_push_rounded_clip (snapshot, &pill);
+  gtk_snapshot_append_color (snapshot, &back, &pill.bounds);
+  gtk_snapshot_pop (snapshot);
+  gtk_snapshot_save (snapshot);
+  gtk_snapshot_translate (snapshot,
+                          &GRAPHENE_POINT_INIT (area.origin.x + PILL_PAD_PX, area.origin.y + 2));
+  gtk_snapshot_append_layout (snapshot, hint, &front);
+  gtk_snapshot_restore (snapshot);
+}
+
 static void
 snapshot_linked (const LnsTimelineLayout *layout,
                  GtkSnapshot *snapshot,
@@ -286,6 +415,7 @@ lns_timeline_overlay_snapshot (const LnsTimelineLayout *layout,
   snapshot_linked (layout, snapshot, &body);
   snapshot_events (layout, hovered, snapshot);
   snapshot_band (layout, snapshot, &body);
+  snapshot_hint (layout, snapshot);
   if (pointer_x >= body.origin.x)
     {
       GdkRGBA color =

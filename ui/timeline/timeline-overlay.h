@@ -22,6 +22,10 @@ gboolean lns_timeline_overlay_link_line (const LnsTimelineLayout *layout,
                                          const LnsLinkedEvent *linked,
                                          LnsLinkLine *ret_line);
 
+/* Where the first event that is linked to the selected one is out of view, a hint at the edge of the picture says where it is. Whether it is at
+ * (X, Y) of the timeline. */
+gboolean lns_timeline_overlay_is_hint (const LnsTimelineLayout *layout, double x, double y);
+
 /* HOVERED is valid while the view has a hovered event. POINTER_X < 0 means that the pointer is outside. */
 void lns_timeline_overlay_snapshot (const LnsTimelineLayout *layout,
                                     const LnsPixelEvent *hovered,

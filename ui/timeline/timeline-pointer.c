@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "ui/model/job.h"
+#include "ui/timeline/timeline-overlay.h"
 
 #define EDGE_PX         5
 #define MIN_HEADER_PX   120
@@ -40,14 +41,34 @@ at_header_edge (LnsTimelinePointer *self, double x)
   return fabs (x - self->layout->context->header_px) < EDGE_PX;
 }
 
+/* Whether X is at an edge of the selected time; then RET_OTHER_NS is the other one. */
+static gboolean
+at_band_edge (LnsTimelinePointer *self, double x, double y, int64_t *ret_other_ns)
+{
+  int64_t start_ns, end_ns;
+  LnsView *view = self->layout->context->view;
+  const graphene_rect_t body = lns_timeline_layout_body (self->layout);
+  if (x < body.origin.x || y < body.origin.y ||
+      !lns_view_get_time_selection (view, &start_ns, &end_ns))
+    return FALSE;
+  const LnsScale *scale = lns_view_get_scale (view);
+  const double from_start_px = fabs (lns_scale_x_of (scale, start_ns) + body.origin.x - x);
+  const double from_end_px = fabs (lns_scale_x_of (scale, end_ns) + body.origin.x - x);
+  if (MIN (from_start_px, from_end_px) >= EDGE_PX)
+    return FALSE;
+  *ret_other_ns = from_start_px < from_end_px ? end_ns : start_ns;
+  return TRUE;
+}
+
 static void
 motion_cb (GtkEventControllerMotion *controller, double x, double y, LnsTimelinePointer *self)
 {
   if (x == self->x && y == self->y)
     return;
-  gtk_widget_set_cursor_from_name (
-      self->layout->timeline,
-      at_header_edge (self, x) || self->drag == LNS_DRAG_HEADER ? "col-resize" : NULL);
+  int64_t other_ns;
+  const gboolean at_edge = at_header_edge (self, x) || self->drag == LNS_DRAG_HEADER ||
+                           self->drag == LNS_DRAG_EDGE || at_band_edge (self, x, y, &other_ns);
+  gtk_widget_set_cursor_from_name (self->layout->timeline, at_edge ? "col-resize" : NULL);
   lns_timeline_pointer_point (self, x, y);
 }
 
@@ -140,6 +161,15 @@ time_at (LnsTimelinePointer *self, double x)
   return lns_scale_time_of (scale, scale->first_px + llround (body_x));
 }
 
+/* The same, or the edge of an event at (X, Y) that is near. */
+static int64_t
+snapped_time_at (LnsTimelinePointer *self, double x, double y)
+{
+  int64_t time_ns = time_at (self, x);
+  lns_timeline_layout_snap (self->layout, x, y, &time_ns);
+  return time_ns;
+}
+
 static void
 drag_begin_cb (GtkGestureDrag *gesture, double x, double y, LnsTimelinePointer *self)
 {
@@ -150,7 +180,9 @@ drag_begin_cb (GtkGestureDrag *gesture, double x, double y, LnsTimelinePointer *
   float overview_px = (float)gtk_widget_get_height (self->layout->overview);
   gtk_widget_grab_focus (self->layout->timeline);
   self->drag_first_px = lns_view_get_scale (self->layout->context->view)->first_px;
-  self->drag_start_ns = time_at (self, x);
+  self->drag_start_ns = snapped_time_at (self, x, y);
+  self->drag_adds = (state & GDK_CONTROL_MASK) != 0;
+  self->drag_has_band = FALSE;
   self->drag_header_px = self->layout->context->header_px;
   if (is_primary && at_header_edge (self, x))
     self->drag = LNS_DRAG_HEADER;
@@ -158,6 +190,8 @@ drag_begin_cb (GtkGestureDrag *gesture, double x, double y, LnsTimelinePointer *
     gtk_gesture_set_state (GTK_GESTURE (gesture), GTK_EVENT_SEQUENCE_DENIED);
   else if (!is_primary || state & GDK_SHIFT_MASK)
     self->drag = LNS_DRAG_PAN;
+  else if (!self->drag_adds && at_band_edge (self, x, y, &self->drag_start_ns))
+    self->drag = LNS_DRAG_EDGE;
   else
     self->drag = LNS_DRAG_BAND;
 }
@@ -171,8 +205,21 @@ drag_update_cb (GtkGestureDrag *gesture, double dx, double dy, LnsTimelinePointe
     return;
   if (self->drag == LNS_DRAG_PAN)
     lns_view_pan (view, self->drag_first_px - llround (dx) - lns_view_get_scale (view)->first_px);
+  else if (self->drag == LNS_DRAG_EDGE)
+    lns_view_move_time_selection (view, self->drag_start_ns,
+                                  snapped_time_at (self, x + dx, y + dy));
   else if (self->drag == LNS_DRAG_BAND && fabs (dx) > CLICK_SLACK_PX)
-    lns_view_set_time_selection (view, self->drag_start_ns, time_at (self, x + dx));
+    {
+      const int64_t end_ns = snapped_time_at (self, x + dx, y + dy);
+      if (self->drag_adds)
+        lns_view_add_time_selection (view, self->drag_start_ns, end_ns);
+      else if (self->drag_has_band)
+        lns_view_move_time_selection (view, self->drag_start_ns, end_ns);
+      else
+        lns_view_set_time_selection (view, self->drag_start_ns, end_ns);
+      self->drag_adds = FALSE;
+      self->drag_has_band = TRUE;
+    }
   else if (self->drag == LNS_DRAG_HEADER)
     {
       int most = gtk_widget_get_width (self->layout->timeline) / 2;
@@ -283,6 +330,12 @@ click (LnsTimelinePointer *self, double x, double y)
 {
   LnsTimelineHit hit = lns_timeline_layout_hit (self->layout, x, y);
   lns_job_cancel (&self->finding);
+  if (lns_timeline_overlay_is_hint (self->layout, x, y))
+    {
+      LnsView *view = self->layout->context->view;
+      lns_view_reveal_other_end (view, lns_view_get_selected_event (view, NULL));
+      return;
+    }
   lns_view_clear_time_selection (self->layout->context->view);
   if (hit.row != NULL)
     gtk_widget_grab_focus (GTK_WIDGET (hit.row));

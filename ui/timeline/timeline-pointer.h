@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Handles the mouse over a timeline. A drag selects time; with Shift or the middle button it moves the view. A click
+/* Handles the mouse over a timeline. A drag selects time, with Ctrl beside what is selected, or moves an edge of the selected time; edges
+ * of events attract it; with Shift or the middle button it moves the view. A click
  * selects an event. Ctrl and the wheel zoom at the pointer, Shift and the wheel move the view. The right button opens
  * a menu. Dragging the edge of the headers changes their width. On a touchpad two fingers move the view, which goes on for a
  * while, and a pinch zooms. */
@@ -30,6 +31,7 @@ typedef enum
 {
   LNS_DRAG_NONE,
   LNS_DRAG_BAND,
+  LNS_DRAG_EDGE, /* of the selected time */
   LNS_DRAG_PAN,
   LNS_DRAG_HEADER
 } LnsDragMode;
@@ -55,6 +57,8 @@ typedef struct
 
   LnsDragMode drag;
   int64_t drag_start_ns;
+  gboolean drag_adds;     /* a band beside the one there is … */
+  gboolean drag_has_band; /* … until it has come             */
   int64_t drag_first_px;
   int drag_header_px;
 } LnsTimelinePointer;

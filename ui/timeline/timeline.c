@@ -27,6 +27,7 @@
 #define PIN_ITEM            3  /* the last one of row_section in timeline.ui */
 #define ZOOM_STEP           1.5
 #define PAN_SHARE           0.125                     /* of the width in one step */
+#define EDGE_SHARE          (1.0 / 64)                /* of the width, by which keys move an edge */
 #define MAX_PAN_PX          ((double)(INT64_MAX / 4)) /* longer than any report */
 
 G_DEFINE_FINAL_TYPE (LnsTimeline, lns_timeline, GTK_TYPE_WIDGET)
@@ -424,6 +425,56 @@ go_to_other_end (LnsTimeline *self, double unused)
 }
 
 static void
+walk_linked (LnsTimeline *self, double direction)
+{
+  lns_view_walk_linked (self->context.view, (int)direction);
+}
+
+/* Selects the time of the selected event; beside what is selected, if ADDS. */
+static void
+select_event_time (LnsTimeline *self, double adds)
+{
+  int64_t start_ns, end_ns;
+  LnsView *view = self->context.view;
+  if (lns_view_get_selected_event (view, NULL).lane == LNS_ID_NONE)
+    return;
+  lns_view_get_selected_times (view, &start_ns, &end_ns);
+  if (adds != 0)
+    lns_view_add_time_selection (view, start_ns, end_ns);
+  else
+    lns_view_set_time_selection (view, start_ns, end_ns);
+}
+
+/* How far an edge of the selected time moves by a key: SHARE of what is in view. */
+static int64_t
+edge_step_ns (LnsTimeline *self, double share)
+{
+  return (int64_t)(share * lns_scale_ns_per_px (lns_view_get_scale (self->context.view)) *
+                   lns_view_get_width_px (self->context.view));
+}
+
+static void
+move_start (LnsTimeline *self, double share)
+{
+  int64_t start_ns, end_ns;
+  if (lns_view_get_time_selection (self->context.view, &start_ns, &end_ns))
+    lns_view_move_time_selection (
+        self->context.view, MIN (lns_sum (start_ns, edge_step_ns (self, share)), end_ns), end_ns);
+}
+
+/* Where no time is selected, one begins in the middle of the view. */
+static void
+move_end (LnsTimeline *self, double share)
+{
+  int64_t start_ns, end_ns;
+  LnsView *view = self->context.view;
+  if (!lns_view_get_time_selection (view, &start_ns, &end_ns))
+    start_ns = end_ns = lns_view_get_start_ns (view) / 2 + lns_view_get_end_ns (view) / 2;
+  lns_view_move_time_selection (view, start_ns,
+                                MAX (lns_sum (end_ns, edge_step_ns (self, share)), start_ns));
+}
+
+static void
 go_to_event (LnsTimeline *self, double direction)
 {
   lns_travel_event (self->context.view, (int)direction, FALSE, &self->travelling, self);
@@ -536,6 +587,14 @@ static const struct
   { "timeline.zoom-to-selection", zoom_to_selection, 0 },
   { "timeline.zoom-to-event", zoom_to_event, 0 },
   { "timeline.go-to-other-end", go_to_other_end, 0 },
+  { "timeline.next-linked", walk_linked, 1 },
+  { "timeline.previous-linked", walk_linked, -1 },
+  { "timeline.select-event-time", select_event_time, FALSE },
+  { "timeline.add-event-time", select_event_time, TRUE },
+  { "timeline.start-earlier", move_start, -EDGE_SHARE },
+  { "timeline.start-later", move_start, EDGE_SHARE },
+  { "timeline.end-earlier", move_end, -EDGE_SHARE },
+  { "timeline.end-later", move_end, EDGE_SHARE },
   { "timeline.next-event", go_to_event, 1 },
   { "timeline.previous-event", go_to_event, -1 },
   { "timeline.next-alike", go_to_alike, 1 },
