@@ -398,6 +398,30 @@ columns_are_chosen (void)
       g_object_get (column_at (i), "title", &title, NULL);
       LNS_CHECK_STR (title, lns_event_column_info (columns.of[i])->title);
     }
+
+  /* The one that the rows are sorted by moves by keys, too. */
+  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (table), "events.move-column-left", NULL));
+  lns_events_columns_list (table->event_columns, &columns);
+  LNS_CHECK_INT (columns.of[0], LNS_EVENT_COLUMN_NUMBER);
+  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (table), "events.move-column-left", NULL));
+  lns_events_columns_list (table->event_columns, &columns);
+  LNS_CHECK_INT (columns.of[0], LNS_EVENT_COLUMN_NUMBER);
+
+  /* Another table has the columns so. */
+  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (table), "events.move-column-right", NULL));
+  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (table), action, NULL));
+  GtkColumnView *view = GTK_COLUMN_VIEW (g_object_ref_sink (gtk_column_view_new (NULL)));
+  LnsEventsColumns *other =
+      lns_events_columns_new (view, table->event_columns->settings, NULL, NULL);
+  lns_events_columns_show_used (other, table->set);
+  LnsEventColumnList others;
+  lns_events_columns_list (table->event_columns, &columns);
+  lns_events_columns_list (other, &others);
+  LNS_CHECK_INT (others.n, columns.n);
+  LNS_CHECK (memcmp (others.of, columns.of, columns.n * sizeof *columns.of) == 0);
+  lns_events_columns_free (other);
+  g_object_unref (view);
+  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (table), action, NULL));
   gtk_column_view_insert_column (table->columns, 0, first);
 }
 
@@ -453,7 +477,6 @@ the_selected_time_restricts_the_events (void)
       WAIT_FOR (table->set != NULL && table->querying == NULL);
       LNS_CHECK_INT (table->set->n, n);
       LNS_CHECK_INT (table->set->n_damaged, 0);
-      LNS_CHECK (g_str_has_prefix (gtk_label_get_text (table->title), "some, 2"));
     }
   lns_view_clear_time_selection (table->view);
   WAIT_FOR (table->set != NULL && table->set->n == N_EVENTS && table->querying == NULL);
@@ -483,13 +506,11 @@ the_events_follow_the_time (void)
   WAIT_FOR (table->set != NULL && table->set->n == n_touching (all, from_ns, to_ns) &&
             table->querying == NULL);
   LNS_CHECK_STR (gtk_editable_get_text (table->filter), "name ~ .");
-  LNS_CHECK (g_str_has_prefix (gtk_label_get_text (table->title), "some, 2"));
   lns_view_clear_time_selection (table->view);
   WAIT_FOR (table->set != NULL && table->set->n == N_EVENTS && table->querying == NULL);
-  LNS_CHECK_STR (gtk_label_get_text (table->title), "some");
 
   lns_view_show_span (table->view, 2000000000, 2500000000);
-  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (table), "events.only-in-view", NULL));
+  lns_scope_set_is_of_view (table->scope, TRUE);
   WAIT_FOR (table->set != NULL && table->set->n < N_EVENTS && table->querying == NULL);
   LNS_CHECK_INT (table->set->n, n_touching (table->set, lns_view_get_start_ns (table->view),
                                             lns_view_get_end_ns (table->view)));
@@ -500,7 +521,7 @@ the_events_follow_the_time (void)
   LNS_CHECK_INT (lns_view_get_start_ns (table->view), start_ns);
   lns_view_fit (table->view);
   WAIT_FOR (table->set != NULL && table->set->n == N_EVENTS && table->querying == NULL);
-  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (table), "events.only-in-view", NULL));
+  lns_scope_set_is_of_view (table->scope, FALSE);
   gtk_editable_set_text (table->filter, "");
 }
 

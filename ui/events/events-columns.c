@@ -6,12 +6,17 @@
 #include "ui/events/events-columns.h"
 
 #include <glib/gi18n.h>
+#include <string.h>
 
 #include "ui/events/events-model.h"
 #include "ui/model/column-view.h"
 #include "ui/model/display-text.h"
 
 #define MIN_CHARS 30 /* of the column that takes the remaining width */
+
+/* What is kept of the columns; the title of one that is hidden stands behind a sign. */
+#define SETTING "events-columns"
+#define HIDDEN  "-"
 
 static const char *const column_key = "lns-event-column";
 
@@ -158,6 +163,13 @@ align_titles (LnsEventsColumns *self)
 
 /* --- Which are shown --------------------------------------------------------------------------- */
 
+/* The name stays: without it, nobody knows what a row is. */
+static bool
+may_hide (LnsEventColumn id)
+{
+  return id != LNS_EVENT_COLUMN_NAME;
+}
+
 static bool
 is_shown (const LnsEventsColumns *self, LnsEventColumn id)
 {
@@ -186,6 +198,48 @@ arrange (LnsEventsColumns *self)
   align_titles (self);
 }
 
+/* Keeps which columns are shown, and in which order, for the next table. */
+static void
+keep (const LnsEventsColumns *self)
+{
+  g_autoptr (GStrvBuilder) titles = g_strv_builder_new ();
+
+  for (unsigned i = 0; i < self->order.n; i++)
+    {
+      const LnsEventColumn id = self->order.of[i];
+      g_autofree char *title =
+          g_strconcat (self->is_hidden[id] ? HIDDEN : "", lns_event_column_info (id)->title, NULL);
+      g_strv_builder_add (titles, title);
+    }
+  g_auto (GStrv) kept = g_strv_builder_end (titles);
+  g_settings_set_strv (self->settings, SETTING, (const char *const *)kept);
+}
+
+/* Moves columns as they were kept; those that were not known then stay behind the others. */
+static void
+restore (LnsEventsColumns *self)
+{
+  g_auto (GStrv) kept = g_settings_get_strv (self->settings, SETTING);
+  unsigned next = 0;
+
+  for (char **title = kept; *title != NULL; title++)
+    {
+      const gboolean is_hidden = g_str_has_prefix (*title, HIDDEN);
+      const char *shown = *title + (is_hidden ? strlen (HIDDEN) : 0);
+      for (unsigned i = next; i < self->order.n; i++)
+        {
+          const LnsEventColumn id = self->order.of[i];
+          if (strcmp (lns_event_column_info (id)->title, shown) != 0)
+            continue;
+          memmove (&self->order.of[next + 1], &self->order.of[next],
+                   (i - next) * sizeof *self->order.of);
+          self->order.of[next++] = id;
+          self->is_hidden[id] = is_hidden && may_hide (id);
+          break;
+        }
+    }
+}
+
 /* After the user moved a column: those that are not shown stay behind what they stood behind. */
 static void
 columns_changed_cb (
@@ -202,6 +256,8 @@ columns_changed_cb (
         g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, next++);
         self->order.of[i] = column_of (column);
       }
+  if (next == n && added > 0)
+    keep (self);
 }
 
 static void
@@ -212,13 +268,24 @@ show_cb (GSimpleAction *action, GVariant *state, LnsEventsColumns *self)
   self->is_hidden[id] = !g_variant_get_boolean (state);
   g_simple_action_set_state (action, state);
   arrange (self);
+  keep (self);
 }
 
-/* The name stays: without it, nobody knows what a row is. */
-static bool
-may_hide (LnsEventColumn id)
+void
+lns_events_columns_move (LnsEventsColumns *self, int by)
 {
-  return id != LNS_EVENT_COLUMN_NAME;
+  GListModel *columns = gtk_column_view_get_columns (self->view);
+  const int n = (int)g_list_model_get_n_items (columns);
+
+  for (int i = 0; i < n; i++)
+    {
+      g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, (guint)i);
+      if (column_of (column) != self->sorted || i + by < 0 || i + by >= n)
+        continue;
+      gtk_column_view_insert_column (self->view, (guint)(i + by), column);
+      align_titles (self);
+      return;
+    }
 }
 
 static void
@@ -230,11 +297,10 @@ add_actions (LnsEventsColumns *self)
     {
       g_autofree char *name = g_strdup_printf ("show-%u", id);
       g_autoptr (GSimpleAction) action =
-          g_simple_action_new_stateful (name, NULL, g_variant_new_boolean (TRUE));
+          g_simple_action_new_stateful (name, NULL, g_variant_new_boolean (!self->is_hidden[id]));
       g_object_set_data (G_OBJECT (action), column_key, GUINT_TO_POINTER (id));
       g_signal_connect (action, "change-state", G_CALLBACK (show_cb), self);
       g_action_map_add_action (G_ACTION_MAP (self->actions), G_ACTION (action));
-      self->order.of[self->order.n++] = id;
     }
 }
 
@@ -277,7 +343,10 @@ lns_events_columns_menu (LnsEventsColumns *self)
 /* --- Life --------------------------------------------------------------------------------------- */
 
 LnsEventsColumns *
-lns_events_columns_new (GtkColumnView *view, void (*sorting_changed) (gpointer data), gpointer data)
+lns_events_columns_new (GtkColumnView *view,
+                        GSettings *settings,
+                        void (*sorting_changed) (gpointer data),
+                        gpointer data)
 {
   LnsEventsColumns *self = g_new0 (LnsEventsColumns, 1);
 
@@ -286,9 +355,13 @@ lns_events_columns_new (GtkColumnView *view, void (*sorting_changed) (gpointer d
   self->data = data;
   self->sorted = LNS_EVENT_COLUMN_NUMBER;
   self->cells = g_hash_table_new (NULL, NULL);
-  add_actions (self);
+  self->settings = g_object_ref (settings);
   for (LnsEventColumn id = 0; id < LNS_N_EVENT_COLUMNS; id++)
-    add_column (self, id);
+    self->order.of[self->order.n++] = id;
+  restore (self);
+  add_actions (self);
+  for (unsigned i = 0; i < self->order.n; i++)
+    add_column (self, self->order.of[i]);
   align_titles (self);
   g_signal_connect (gtk_column_view_get_columns (view), "items-changed",
                     G_CALLBACK (columns_changed_cb), self);
@@ -312,6 +385,7 @@ lns_events_columns_free (LnsEventsColumns *self)
           gtk_column_view_column_get_factory (self->column_of[id]), self);
       g_object_unref (self->column_of[id]);
     }
+  g_object_unref (self->settings);
   g_object_unref (self->actions);
   g_object_unref (self->menu);
   g_hash_table_unref (self->cells);

@@ -18,6 +18,7 @@ typedef struct
   GHashTable *cells; /* owned; for tests: the columns of the GtkListItems that are bound */
 
   GtkColumnView *view;                                 /* owned */
+  GSettings *settings;                                 /* owned */
   GtkColumnViewColumn *column_of[LNS_N_EVENT_COLUMNS]; /* owned */
   GSimpleActionGroup *actions;                         /* owned */
   GMenu *menu;                                         /* owned */
@@ -28,15 +29,19 @@ typedef struct
   gpointer data;
 } LnsEventsColumns;
 
-/* Gives VIEW a column for each LnsEventColumn. Calls SORTING_CHANGED with DATA when the user sorts by another column or
+/* Gives VIEW a column for each LnsEventColumn, in the order that SETTINGS ("events-columns") keep. Calls SORTING_CHANGED with DATA when the user sorts by another column or
  * in the other direction. */
 LnsEventsColumns *lns_events_columns_new (GtkColumnView *view,
+                                          GSettings *settings,
                                           void (*sorting_changed) (gpointer data),
                                           gpointer data) G_GNUC_WARN_UNUSED_RESULT;
 void lns_events_columns_free (LnsEventsColumns *self);
 
 /* Shows the columns that SET has values for and that the user has not hidden, and no others. */
 void lns_events_columns_show_used (LnsEventsColumns *self, const LnsEventSet *set);
+
+/* Moves the column that the table is sorted by BY places to the right; to the left if BY < 0. Does nothing at the edge. */
+void lns_events_columns_move (LnsEventsColumns *self, int by);
 
 /* The columns that are shown, from left to right. */
 void lns_events_columns_list (const LnsEventsColumns *self, LnsEventColumnList *ret_columns);

@@ -16,16 +16,17 @@
 #include "ui/events/events-table.h"
 #include "ui/events/events-total.h"
 #include "ui/model/place-selection.h"
+#include "ui/model/scope.h"
 
 struct _LnsEventsTable
 {
   AdwBin parent_instance;
 
-  LnsView *view; /* owned */
+  LnsView *view;   /* owned */
+  LnsScope *scope; /* owned; whose events are shown */
 
   LnsEventsRequest *request; /* owned; what was asked for, or NULL */
-  gboolean in_view;          /* where no time is selected, only events that are in view are shown */
-  guint resting;             /* source that loads once the time rests, or 0 */
+  int64_t from_ns, to_ns;    /* the time whose events were asked for last */
   gboolean is_stale;         /* another time was selected while nobody saw the table */
   LnsEventSet *set;          /* owned; the events that are shown, or NULL */
   gboolean is_new;           /* the set has not been shown yet */

@@ -18,17 +18,8 @@
 #include "ui/model/job.h"
 #include "ui/model/shortcuts.h"
 
-/* The selected time rests when it has not changed for so long. */
-#define REST_MSEC 250
-
 /* So many rows stay while those of another time are loaded. */
 #define FEW_ROWS (1u << 20)
-
-enum
-{
-  PROP_GROUPED = 1,
-  PROP_IN_VIEW
-};
 
 G_DEFINE_FINAL_TYPE (LnsEventsTable, lns_events_table, ADW_TYPE_BIN)
 
@@ -321,7 +312,7 @@ selection_changed_cb (GtkSelectionModel *selection, guint first, guint n, LnsEve
   if (lns_event_id_equal (id, lns_view_get_selected_event (self->view, NULL)))
     return;
   /* What is in view must not be moved: that would be other events. */
-  if (self->in_view)
+  if (lns_scope_get (self->scope, NULL, NULL) == LNS_SCOPE_VIEW)
     lns_view_select_event (self->view, id);
   else
     lns_view_reveal_event (self->view, id);
@@ -441,20 +432,7 @@ static void
 clear (LnsEventsTable *self)
 {
   lns_job_cancel (&self->loading);
-  g_clear_handle_id (&self->resting, g_source_remove);
   clear_rows (self);
-}
-
-/* TITLE and, if the events are not of the whole report, their time. */
-static char *
-title_of (const char *title, gboolean is_part, int64_t from_ns, int64_t to_ns)
-{
-  if (!is_part)
-    return g_strdup (title);
-  g_autofree char *from = lns_event_text_time (from_ns);
-  g_autofree char *to = lns_event_text_time (to_ns);
-  /* Translators: a row of the timeline, and the time that is selected there */
-  return g_strdup_printf (_ ("%s, %s to %s"), title, from, to);
 }
 
 static void
@@ -485,15 +463,21 @@ loaded_cb (gpointer job, gpointer owner)
 static const LnsJobFuncs load_funcs = { lns_events_load_work, loaded_cb, lns_events_load_free,
                                         show_progress };
 
-/* The time whose events are shown: what is selected or, if that is wanted, in view. Returns false, and all time, if there is none. */
+/* Notes the time whose events are wanted. Returns whether they are there or being loaded already. */
 static gboolean
-find_span (LnsEventsTable *self, int64_t *ret_from_ns, int64_t *ret_to_ns)
+note_time (LnsEventsTable *self)
 {
-  if (lns_view_get_time_selection (self->view, ret_from_ns, ret_to_ns))
-    return TRUE;
-  *ret_from_ns = self->in_view ? lns_view_get_start_ns (self->view) : INT64_MIN;
-  *ret_to_ns = self->in_view ? lns_view_get_end_ns (self->view) : INT64_MAX;
-  return self->in_view;
+  int64_t from_ns, to_ns;
+
+  if (lns_scope_get (self->scope, &from_ns, &to_ns) == LNS_SCOPE_WHOLE)
+    {
+      from_ns = INT64_MIN;
+      to_ns = INT64_MAX;
+    }
+  const gboolean is_known = from_ns == self->from_ns && to_ns == self->to_ns;
+  self->from_ns = from_ns;
+  self->to_ns = to_ns;
+  return is_known;
 }
 
 /* Loads what was asked for. Few rows stay until the new ones are there, so that the table does not flicker. */
@@ -501,14 +485,8 @@ static void
 start_load (LnsEventsTable *self)
 {
   char count[LNS_FORMAT_SIZE];
-  int64_t from_ns, to_ns;
   const uint64_t n = lns_events_request_n_events (self->request, lns_view_get_report (self->view));
-  const gboolean is_part = find_span (self, &from_ns, &to_ns);
-  g_autofree char *title = title_of (self->request->title, is_part, from_ns, to_ns);
 
-  g_clear_handle_id (&self->resting, g_source_remove);
-  gtk_label_set_text (self->title, title);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), title);
   gtk_spinner_start (self->spinner);
   if (self->set == NULL || self->set->n > FEW_ROWS)
     {
@@ -525,36 +503,18 @@ start_load (LnsEventsTable *self)
       gtk_stack_set_visible_child_name (self->stack, "loading");
     }
   lns_job_start (&self->loading, self->view, &load_funcs,
-                 lns_events_load_new (self->request, from_ns, to_ns), self);
+                 lns_events_load_new (self->request, self->from_ns, self->to_ns), self);
 }
 
-static gboolean
-rested_cb (gpointer data)
+/* Other events are wanted, once the table is seen. */
+static void
+rested_cb (LnsScope *scope, LnsEventsTable *self)
 {
-  LnsEventsTable *self = data;
-
-  self->resting = 0;
+  if (self->request == NULL || note_time (self))
+    return;
   self->is_stale = !gtk_widget_get_mapped (GTK_WIDGET (self));
   if (!self->is_stale)
     start_load (self);
-  return G_SOURCE_REMOVE;
-}
-
-/* Other events are wanted, once the time rests and the table is seen. */
-static void
-load_later (LnsEventsTable *self)
-{
-  if (self->request == NULL)
-    return;
-  g_clear_handle_id (&self->resting, g_source_remove);
-  self->resting = g_timeout_add (REST_MSEC, rested_cb, self);
-}
-
-static void
-span_changed_cb (LnsView *view, LnsEventsTable *self)
-{
-  if (self->in_view && !lns_view_get_time_selection (view, NULL, NULL))
-    load_later (self);
 }
 
 static void
@@ -563,7 +523,7 @@ map_cb (GtkWidget *widget, gpointer data)
   LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
 
   if (self->is_stale)
-    load_later (self);
+    start_load (self);
   self->is_stale = FALSE;
 }
 
@@ -580,9 +540,13 @@ lns_events_table_show_lanes (LnsEventsTable *self,
   clear (self);
   g_clear_pointer (&self->request, lns_events_request_unref);
   self->request = lns_events_request_new (title, lanes, n_lanes, set, facet);
+  self->is_stale = FALSE;
+  gtk_label_set_text (self->title, title);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), title);
   /* The filter was meant for other events. */
   gtk_editable_set_text (self->filter, "");
   show_filter_error (self, NULL);
+  note_time (self);
   start_load (self);
 }
 
@@ -691,6 +655,13 @@ sort_cb (GtkWidget *widget, const char *name, GVariant *parameter)
     lns_column_view_sort_next (self->columns);
   else
     lns_column_view_sort_reverse (self->columns);
+}
+
+static void
+move_column_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  lns_events_columns_move (LNS_EVENTS_TABLE (widget)->event_columns,
+                           g_str_equal (name, "events.move-column-right") ? 1 : -1);
 }
 
 static void
@@ -810,12 +781,13 @@ install_actions (GtkWidgetClass *widget_class)
   gtk_widget_class_install_action (widget_class, "events.save", NULL, save_cb);
   gtk_widget_class_install_action (widget_class, "events.only-name", NULL, only_name_cb);
   gtk_widget_class_install_property_action (widget_class, "events.group", "grouped");
-  gtk_widget_class_install_property_action (widget_class, "events.only-in-view", "in-view");
   gtk_widget_class_install_action (widget_class, "events.show-menu", NULL, show_menu_cb);
   gtk_widget_class_install_action (widget_class, "events.zoom", NULL, zoom_cb);
   gtk_widget_class_install_action (widget_class, "events.filter", NULL, filter_cb);
   gtk_widget_class_install_action (widget_class, "events.sort-next", NULL, sort_cb);
   gtk_widget_class_install_action (widget_class, "events.sort-reverse", NULL, sort_cb);
+  gtk_widget_class_install_action (widget_class, "events.move-column-left", NULL, move_column_cb);
+  gtk_widget_class_install_action (widget_class, "events.move-column-right", NULL, move_column_cb);
   gtk_widget_class_install_action (widget_class, "events.cancel", NULL, cancel_cb);
   gtk_widget_class_install_action (widget_class, "events.previous-page", NULL, turn_page_cb);
   gtk_widget_class_install_action (widget_class, "events.next-page", NULL, turn_page_cb);
@@ -833,43 +805,42 @@ name_chosen_cb (LnsEventsGroups *groups, guint label, LnsEventsTable *self)
 static void
 lns_events_table_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
-  const LnsEventsTable *self = LNS_EVENTS_TABLE (object);
-
-  g_value_set_boolean (value, id == PROP_GROUPED ? self->grouped : self->in_view);
+  g_value_set_boolean (value, LNS_EVENTS_TABLE (object)->grouped);
 }
 
 static void
 lns_events_table_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   LnsEventsTable *self = LNS_EVENTS_TABLE (object);
-  gboolean *kept = id == PROP_GROUPED ? &self->grouped : &self->in_view;
 
-  if (*kept == g_value_get_boolean (value))
+  if (self->grouped == g_value_get_boolean (value))
     return;
-  *kept = !*kept;
-  if (id == PROP_GROUPED)
-    show_rows (self);
-  else
-    load_later (self);
+  self->grouped = !self->grouped;
+  show_rows (self);
   g_object_notify_by_pspec (object, pspec);
 }
 
 /* --- Life ---------------------------------------------------------------------------------- */
 
 GtkWidget *
-lns_events_table_new (LnsView *view)
+lns_events_table_new (LnsView *view, GSettings *settings)
 {
   LnsEventsTable *self = g_object_new (LNS_TYPE_EVENTS_TABLE, NULL);
 
   self->view = g_object_ref (view);
+  self->event_columns = lns_events_columns_new (self->columns, settings, sorting_changed_cb, self);
+  gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (self->selection));
+  gtk_widget_insert_action_group (GTK_WIDGET (self), "column",
+                                  G_ACTION_GROUP (self->event_columns->actions));
+  g_menu_append_submenu (self->menu, _ ("Col_umns"), lns_events_columns_menu (self->event_columns));
+  gtk_menu_button_set_menu_model (self->menu_button, G_MENU_MODEL (self->menu));
   lns_events_total_set_view (self->total, view);
   lns_events_save_set_view (self->save, view);
   lns_events_groups_set_view (self->groups, view);
   g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_in_events_cb), self, 0);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
-  g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (load_later), self,
-                           G_CONNECT_SWAPPED);
-  g_signal_connect_object (view, "span-changed", G_CALLBACK (span_changed_cb), self, 0);
+  self->scope = lns_scope_of (view);
+  g_signal_connect_object (self->scope, "rested", G_CALLBACK (rested_cb), self, 0);
   g_signal_connect (self, "map", G_CALLBACK (map_cb), NULL);
   return GTK_WIDGET (self);
 }
@@ -900,16 +871,8 @@ lns_events_table_dispose (GObject *object)
   g_clear_pointer (&self->event_columns, lns_events_columns_free);
   g_clear_object (&self->selection);
   g_clear_object (&self->model);
+  g_clear_object (&self->scope);
   g_clear_object (&self->view);
-}
-
-static void
-install_property (GObjectClass *klass, guint id, const char *name)
-{
-  g_object_class_install_property (
-      klass, id,
-      g_param_spec_boolean (name, NULL, NULL, FALSE,
-                            G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS));
 }
 
 static void
@@ -920,8 +883,10 @@ lns_events_table_class_init (LnsEventsTableClass *klass)
   G_OBJECT_CLASS (klass)->dispose = lns_events_table_dispose;
   G_OBJECT_CLASS (klass)->get_property = lns_events_table_get_property;
   G_OBJECT_CLASS (klass)->set_property = lns_events_table_set_property;
-  install_property (G_OBJECT_CLASS (klass), PROP_GROUPED, "grouped");
-  install_property (G_OBJECT_CLASS (klass), PROP_IN_VIEW, "in-view");
+  g_object_class_install_property (
+      G_OBJECT_CLASS (klass), 1,
+      g_param_spec_boolean ("grouped", NULL, NULL, FALSE,
+                            G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS));
   widget_class->size_allocate = lns_events_table_size_allocate;
   widget_class->unmap = lns_events_table_unmap;
   g_type_ensure (LNS_TYPE_EVENTS_GROUPS);
@@ -972,10 +937,4 @@ lns_events_table_init (LnsEventsTable *self)
   g_signal_connect_object (self->model, "rows-changed", G_CALLBACK (rows_changed_cb), self, 0);
   g_signal_connect_object (self->selection, "selection-changed", G_CALLBACK (selection_changed_cb),
                            self, 0);
-  self->event_columns = lns_events_columns_new (self->columns, sorting_changed_cb, self);
-  gtk_column_view_set_model (self->columns, GTK_SELECTION_MODEL (self->selection));
-  gtk_widget_insert_action_group (GTK_WIDGET (self), "column",
-                                  G_ACTION_GROUP (self->event_columns->actions));
-  g_menu_append_submenu (self->menu, _ ("Col_umns"), lns_events_columns_menu (self->event_columns));
-  gtk_menu_button_set_menu_model (self->menu_button, G_MENU_MODEL (self->menu));
 }

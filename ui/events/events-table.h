@@ -16,8 +16,8 @@
  * timeline is shown here. Fills itself on the view's show-in-events. */
 G_DECLARE_FINAL_TYPE (LnsEventsTable, lns_events_table, LNS, EVENTS_TABLE, AdwBin)
 
-/* Holds a reference on VIEW. */
-GtkWidget *lns_events_table_new (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
+/* Holds references on both. SETTINGS keep the columns. */
+GtkWidget *lns_events_table_new (LnsView *view, GSettings *settings) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Loads the events of LANES on a worker and shows them under TITLE. If SET is not NULL, shows only those of its
  * FACET. Replaces what is shown or being loaded. */

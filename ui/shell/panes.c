@@ -19,8 +19,8 @@
 
 static const LnsPaneType panes[] = {
   { "findings", N_ ("Findings"), N_ ("F_indings"), LNS_PANE_OF_WHOLE, lns_findings_pane_new, NULL },
-  { "events", N_ ("Events View"), N_ ("_Events View"), LNS_PANE_OF_OWN, lns_events_table_new,
-    NULL },
+  { "events", N_ ("Events View"), N_ ("_Events View"), LNS_PANE_OF_SCOPE, NULL,
+    lns_events_table_new },
   { "stats", N_ ("Stats"), N_ ("_Stats"), LNS_PANE_OF_SCOPE, lns_stats_pane_new, NULL },
   { "steps", N_ ("Steps"), N_ ("S_teps"), LNS_PANE_OF_WHOLE, lns_steps_pane_new, NULL },
   { "sql", N_ ("SQL"), N_ ("S_QL"), LNS_PANE_OF_OWN, NULL, lns_sql_pane_new },
