@@ -12,8 +12,9 @@
  * 350 events in all; the report reaches to 100 ms.
  *
  * WORDs: "diagnostics" adds an error, a warning and an information; "lost" adds 1,234 lost events;
- * "recording" commits, says "committed" and waits; "recovered" says so; "open" leaves "iteration 99"
- * and its "backward" open. */
+ * "recording" commits, says "committed" and waits; "growing" does so too, and for each line that it reads adds a thread "late N" with ten
+ * ranges "more", 1 ms each from N seconds on, until there are no more lines; "recovered" says so; "open" leaves "iteration 99" and its
+ * "backward" open. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -130,6 +131,41 @@ has_word (char **words, const char *word)
   return false;
 }
 
+/* Commits with the end at END_NS, and says so. */
+static bool
+commit (int64_t end_ns)
+{
+  if (!lns_writer_commit (writer, end_ns, NULL))
+    return false;
+  puts ("committed");
+  fflush (stdout);
+  return true;
+}
+
+/* Adds to the report of PROCESS what each line asks for. Returns where it ends, or -1 if that fails. */
+static int64_t
+grow (uint32_t process, uint32_t domain)
+{
+  char line[16], name[32];
+  int64_t end_ns = LENGTH_NS;
+
+  if (!commit (end_ns))
+    return -1;
+  for (int n = 1; fgets (line, sizeof line, stdin) != NULL; n++)
+    {
+      snprintf (name, sizeof name, "late %d", n);
+      const uint32_t lane = add_track (process, add_thread (process, 4800 + n, name), domain, 1);
+      for (int64_t i = 0; i < 10; i++, end_ns = n * INT64_C (1000) * MS + i * MS)
+        lns_writer_append (writer, lane,
+                           &(LnsEvent){ .start_ns = n * INT64_C (1000) * MS + i * MS,
+                                        .duration_ns = MS,
+                                        .name = string ("more") });
+      if (!commit (end_ns))
+        return -1;
+    }
+  return end_ns;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -178,8 +214,11 @@ main (int argc, char **argv)
       fflush (stdout);
       pause (); /* until it is killed */
     }
+  const int64_t end_ns = has_word (argv, "growing") ? grow (process, io) : LENGTH_NS;
+  if (end_ns < 0)
+    return 1;
   LnsState state = has_word (argv, "recovered") ? LNS_STATE_RECOVERED : LNS_STATE_COMPLETE;
-  if (!lns_writer_finish (writer, state, LENGTH_NS, &error))
+  if (!lns_writer_finish (writer, state, end_ns, &error))
     {
       fprintf (stderr, "make-report: %s\n", error.message);
       return 1;

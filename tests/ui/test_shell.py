@@ -523,4 +523,36 @@ def test_a_recording_is_followed_to_its_end():
         writer.communicate()
 
 
-harness.main(globals(), gate=(test_start_page, test_a_sample, test_the_window_says_why, test_steps_are_the_overview, test_the_first_picture_is_of_the_work, test_ways_from_what_is_selected, test_the_window_says_where_no_cause_is_known, test_a_pipe_that_says_nothing_more, test_a_mount_that_does_not_answer, test_what_others_recorded_is_imported))
+def test_a_recording_grows_on_the_screen():
+    """The writer adds to the report when it is told to, and ends when it is."""
+    path = os.path.join(folder(), "growing.rep")
+    writer = subprocess.Popen([MAKE_REPORT, path, "growing"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert writer.stdout.readline() == b"committed\n"
+        with harness.App(path) as app:
+            opened(app, "growing.rep")
+
+            def subtitle(text):
+                app.wait(lambda: app.root.find("label", lambda name: name.startswith(text)), what=text)
+
+            subtitle("350 events · recording, ")
+            app.find("label", lambda name: name.startswith("Recording: ") and ", nothing lost" in name)
+            assert app.root.find("table row", lambda name: name.startswith("late")) is None
+            for n in (1, 2):
+                writer.stdin.write(b"more\n")
+                writer.stdin.flush()
+                assert writer.stdout.readline() == b"committed\n"
+                subtitle(f"{350 + 10 * n} events · recording, ")
+                app.find("table row", lambda name: name.startswith(f"late {n} ("))
+            # What shows all of it goes on doing so.
+            app.find(None, lambda name: "\n2.0" in name and name.endswith(" s in view"))
+            writer.stdin.close()
+            writer.wait()
+            app.wait(lambda: app.root.find("label", lambda name: name.startswith("Recording: ")) is None, what="the end")
+            app.wait(lambda: app.root.find("label", lambda name: "recording" in name) is None, what="a whole report")
+    finally:
+        writer.kill()
+        writer.stdout.close()
+
+
+harness.main(globals(), gate=(test_start_page, test_a_recording_grows_on_the_screen, test_a_sample, test_the_window_says_why, test_steps_are_the_overview, test_the_first_picture_is_of_the_work, test_ways_from_what_is_selected, test_the_window_says_where_no_cause_is_known, test_a_pipe_that_says_nothing_more, test_a_mount_that_does_not_answer, test_what_others_recorded_is_imported))

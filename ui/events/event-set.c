@@ -47,6 +47,7 @@ free_set (gpointer data)
   g_free (self->first_place);
   g_free (self->first_ordinal);
   g_free (self->damage);
+  lns_report_close (self->report);
   g_free (self);
   return NULL;
 }

@@ -25,7 +25,7 @@ typedef struct
 
 struct _LnsFindSearch
 {
-  LnsReport *report;
+  LnsReport *report; /* a reference */
   uint8_t *is_match; /* per string id: 0 = not looked at, NO or YES */
   uint32_t n_strings;
   Lane *lanes;
@@ -53,6 +53,7 @@ clear (gpointer data)
     g_clear_pointer (&self->lanes[lane].hits, g_array_unref);
   g_free (self->lanes);
   g_free (self->is_match);
+  lns_report_close (self->report);
 }
 
 void
@@ -165,7 +166,7 @@ lns_find_search_new (LnsReport *report,
                      GCancellable *cancellable)
 {
   g_autoptr (LnsFindSearch) self = g_atomic_rc_box_new0 (LnsFindSearch);
-  self->report = report;
+  self->report = lns_report_ref (report);
   self->n_strings = lns_report_n_strings (report);
   self->is_match = g_new0 (uint8_t, MAX (self->n_strings, 1));
   lns_report_lanes (report, &self->n_lanes);
