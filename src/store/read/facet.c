@@ -467,7 +467,7 @@ lns_facet_set_new (LnsReport *report,
   };
   build.launches = lns_report_launches (report, &build.n_launches);
   set->refs = 1;
-  set->report = report;
+  set->report = lns_report_ref (report);
   set->by = by;
   set->n_lanes = n_lanes;
   set->lanes = lns_memdup (lanes, n_lanes * sizeof *lanes);
@@ -516,6 +516,7 @@ lns_facet_set_unref (LnsFacetSet *set)
   free (set->data);
   free (set->facets);
   free (set->lanes);
+  lns_report_close (set->report);
   free (set);
 }
 

@@ -39,7 +39,7 @@ typedef struct
 
 typedef struct LnsFacetSet LnsFacetSet;
 
-/* Reads N_LANES distinct LANES of REPORT, which must outlive the set, and groups their events. Call it on a worker thread.
+/* Reads N_LANES distinct LANES of REPORT, on which the set has a reference, and groups their events. Call it on a worker thread.
  * Leaves out damaged chunks. Returns NULL and sets ERROR if CANCEL (may be NULL) became true, a lane cannot be read, or the
  * events do not fit into memory. O(events × log lanes). */
 LnsFacetSet *lns_facet_set_new (LnsReport *report,
