@@ -555,4 +555,21 @@ def test_a_recording_grows_on_the_screen():
         writer.stdout.close()
 
 
+def test_a_recording_that_is_moved_away_is_told():
+    path = os.path.join(folder(), "moved.rep")
+    writer = subprocess.Popen([MAKE_REPORT, path, "growing"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert writer.stdout.readline() == b"committed\n"
+        with harness.App(path) as app:
+            opened(app, "moved.rep")
+            os.rename(path, path + ".away")
+            app.find("label", lambda name: name.endswith("was removed or renamed while it was read; open it where it is now"))
+            os.rename(path + ".away", path)
+            app.find("push button", "Reload").do()
+            app.find("label", lambda name: name.startswith("Recording: "))
+    finally:
+        writer.kill()
+        writer.communicate()
+
+
 harness.main(globals(), gate=(test_start_page, test_a_recording_grows_on_the_screen, test_a_sample, test_the_window_says_why, test_steps_are_the_overview, test_the_first_picture_is_of_the_work, test_ways_from_what_is_selected, test_the_window_says_where_no_cause_is_known, test_a_pipe_that_says_nothing_more, test_a_mount_that_does_not_answer, test_what_others_recorded_is_imported))

@@ -10,6 +10,7 @@
 
 #include "ui/model/display-text.h"
 #include "ui/model/job.h"
+#include "ui/model/row-tree.h"
 
 #define PAUSE_MSEC 1000 /* the recorder commits as often */
 
@@ -44,8 +45,10 @@ look_work (LnsWorker *worker, gpointer job)
 {
   Look *look = job;
   /* The error tells whether it failed. */
-  if (!lns_report_refresh (worker->report, &look->newer, &look->error))
-    look->newer = NULL;
+  if (!lns_report_refresh (worker->report, &look->newer, &look->error) || look->newer == NULL)
+    return;
+  /* The rows that the main thread will make need strings, which are read here. */
+  lns_row_tree_unref (lns_row_tree_new (look->newer));
 }
 
 static gboolean look_again_cb (gpointer data);
