@@ -15,6 +15,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 
 import tap
 
@@ -66,14 +67,18 @@ class Injector:
             [sys.executable, "-m", "lanescope_injector", "--settings", path, "--certificate", self.certificate, "--key", self.key, "--library",
              LIBRARY, "--host", "127.0.0.1", "--port", "0"], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": INJECTOR})
         self.begin = json.loads(self.process.stdout.readline())
+        # Somebody must read on, as a container's runtime does: a service whose log is not read waits.
+        self.log = []
+        self.reader = threading.Thread(target=lambda: self.log.extend(json.loads(line) for line in self.process.stdout))
+        self.reader.start()
         self.port = self.begin.get("port")
         return self
 
     def __exit__(self, *unused):
         if self.process.poll() is None:
             self.process.terminate()
-        self.log = [json.loads(line) for line in self.process.stdout.read().splitlines()]
         self.code = self.process.wait(10)
+        self.reader.join()
         shutil.rmtree(self.folder)
 
     def connection(self, timeout_s=30):

@@ -15,6 +15,7 @@ TOOL = f"{BUNDLE}/bin/lanescope"
 LIBRARY = f"{BUNDLE}/lib/lanescope/liblanescope-pod.so"
 VOLUME, INIT = "lanescope", "lanescope-bundle"
 USER = 65532  # of the bundle's image
+CONTAINERS_MAX = 256
 
 
 class Refused(Exception):
@@ -126,6 +127,8 @@ def check(pod):
     spec, metadata = pod.get("spec"), pod.get("metadata")
     if not isinstance(spec, dict) or not isinstance(metadata, dict) or not isinstance(spec.get("containers"), list):
         raise Refused("it has no list of containers")
+    if len(spec["containers"]) > CONTAINERS_MAX:
+        raise Refused(f"it has more than {CONTAINERS_MAX} containers")
     if CHANGES in (metadata.get("annotations") or {}):
         raise Refused("it was changed already")
     if (spec.get("os") or {}).get("name") == "windows":

@@ -6,11 +6,13 @@
 whatever is sent: bodies share a budget, and no connection lives long."""
 
 import asyncio
+import asyncio.sslproto
 import base64
 import concurrent.futures
 import json
 import ssl
 import sys
+import threading
 import time
 
 from aiohttp import web
@@ -18,17 +20,24 @@ from aiohttp import web
 from . import patch
 
 BODY_MAX = 3 << 20  # the API server takes no larger object
-BODIES_MAX = 6 << 20  # of all requests together
+BODIES_MAX = 3 << 20  # of all requests together: parsed, they take twenty times as much
 CONNECTIONS_MAX = 256
 DEADLINE_S = 2.5  # for a request, from its headers to its answer
 LIFE_S = 8  # of a connection, which has one request
 RELOAD_S = 60  # how often a new certificate is looked for
 
+writing = threading.Lock()
+
+# asyncio has a buffer of 256 KiB for each connection, of which 200 would take half of what the service may.
+asyncio.sslproto.SSLProtocol.max_size = 16 << 10
+
 
 def log(event, **facts):
-    """Writes a line of JSON."""
+    """Writes a line of JSON, whole, whichever thread calls."""
     line = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "event": event, **facts}
-    print(json.dumps(line, ensure_ascii=True), file=sys.stdout, flush=True)
+    with writing:
+        sys.stdout.write(json.dumps(line, ensure_ascii=True) + "\n")
+        sys.stdout.flush()
 
 
 class Budget:
@@ -110,12 +119,18 @@ class Service:
         self.settings = settings
         self.budget = Budget(BODIES_MAX)
         self.n_connections = 0
-        self.workers = concurrent.futures.ThreadPoolExecutor(2)
+        self.workers = concurrent.futures.ThreadPoolExecutor(1)
         self.app = web.Application(client_max_size=BODY_MAX)
         self.app.add_routes([web.get("/healthz", self.health), web.post("/mutate", self.mutate)])
 
     async def health(self, _):
         return web.Response(text="ok\n")
+
+    def work(self, review, until):
+        """What answers REVIEW, as JSON, in a thread of its own. Nobody waits for it after the time UNTIL."""
+        if time.monotonic() > until:
+            raise TimeoutError
+        return json.dumps(answer(review, self.settings))
 
     async def mutate(self, request):
         """Answers one AdmissionReview."""
@@ -131,7 +146,7 @@ class Service:
                 body = await request.read()
                 review = json.loads(body)
                 del body
-                return self.reply(json.dumps(await asyncio.get_running_loop().run_in_executor(self.workers, answer, review, self.settings)))
+                return self.reply(await asyncio.get_running_loop().run_in_executor(self.workers, self.work, review, began + DEADLINE_S))
         except TimeoutError:
             return self.refuse(503, "the request took too long", began)
         except web.HTTPRequestEntityTooLarge:
