@@ -157,7 +157,7 @@ def test_without_level_rows_it_is_damaged():
 def test_without_a_report():
     _, err = golden.run("info", code=125)
     assert err.startswith(b"lanescope: error: info needs one report"), err
-    _, err = golden.run("info", REPORT, REPORT, code=125)
+    _, err = golden.run("info", "--print=env", REPORT, REPORT, code=125)
     assert b"remove the extra argument" in err, err
 
 
@@ -176,6 +176,27 @@ def test_ui_starts_the_viewer_that_is_there():
     os.chmod(viewer, 0o755)
     done = subprocess.run([binary, "ui", "a b.rep", "c.rep"], env={"PATH": golden.path("bin") + ":/usr/bin:/bin"}, capture_output=True)
     assert done.returncode == 3 and done.stdout == b"a b.rep,c.rep,", done
+
+
+def test_several_reports_are_a_line_each():
+    missing = os.path.join(os.path.dirname(REPORT), "missing.rep")
+    told = subprocess.run([tap.LANESCOPE, "info", REPORT, missing, REPORT], capture_output=True, text=True, check=False)
+    assert told.returncode == 125 and told.stderr == f"lanescope: error: {missing} does not exist; check the path\n", told
+    row = f"complete           example            27           4          2   100.050 \N{MICRO SIGN}s  {REPORT}"
+    assert told.stdout == f"""\
+reports: 3
+complete: 2
+empty: 0
+cut off: 0
+recording: 0
+recovered or incomplete: 0
+unreadable: 1
+
+state       ranks  host           events        lost  processes      duration  report
+{row}
+unreadable                             0           0          0                {missing}
+{row}
+""", told.stdout
 
 
 tap.main(globals())

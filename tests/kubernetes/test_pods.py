@@ -24,9 +24,10 @@ from injecting import Injector, container, pod
 MATCH = "(^|/)(act|torchrun|train\\.py)( |$)"
 IMAGE = "registry.example/train:1"
 # What the image's torchrun does: it starts a process for each worker, as PyTorch's does.
+# The agent is no rank, though operators give it a variable RANK.
 TORCHRUN = """#!/usr/bin/python3
 import os, subprocess, sys
-workers = [subprocess.Popen(["/usr/local/bin/act", "mark", f"rank {rank}", "exit", "0"], env={**os.environ, "RANK": str(rank)}) for rank in range(2)]
+workers = [subprocess.Popen(["/usr/local/bin/act", "mark", f"rank {rank}", "exit", "0"], env={**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank)}) for rank in range(2)]
 sys.exit(max(worker.wait() for worker in workers))
 """
 
@@ -81,10 +82,15 @@ class Cluster:
         return sorted(glob.glob(os.path.join(self.shared, "**", "*.rep"), recursive=True))
 
 
-def facts(path):
-    told = subprocess.run([tap.LANESCOPE, "info", path], capture_output=True, text=True, check=False)
-    assert told.returncode == 0, told
+def info(*paths, code=0):
+    """The facts that `lanescope info` prints of reports."""
+    told = subprocess.run([tap.LANESCOPE, "info", *paths], capture_output=True, text=True, check=False)
+    assert told.returncode == code, told
     return dict(line.split(": ", 1) for line in told.stdout.splitlines() if ": " in line and not line.startswith(" "))
+
+
+def facts(path):
+    return info(path)
 
 
 def names(path):
@@ -119,6 +125,8 @@ def test_the_entry_point_of_an_image_is_reached():
             report, = cluster.reports()
             assert os.path.basename(report).startswith("python3_default_fsdp-worker-0_pytorch_"), report
             assert names(report) == ["rank 0", "rank 1"], names(report)
+            told = info(report, report)
+            assert told["reports"] == "2" and told["ranks"] == "0-1" and "missing ranks" not in told, told
 
 
 def test_a_shell_on_the_way_and_what_does_not_match():
@@ -346,6 +354,29 @@ def test_sixty_four_workers_have_a_report_each():
                     assert code == 0, errors
         reports = cluster.reports()
         assert len(reports) == 64 and all(names(report) == ["a"] for report in reports), len(reports)
+
+
+def test_info_tells_which_ranks_are_there():
+    """Of five workers, three have reports: one is whole, one was killed, one has no event."""
+    events = "profile -t nvtx --sample none --cpuctxsw none --why=false -o /fsx_shared/x"
+    with Cluster() as cluster:
+        for rank, words in ((0, ["mark", "a", "exit", "0"]), (1, ["mark", "a", "sleep", "2500", "print", "ready", "sleep", "60000"]), (3, ["exit", "0"])):
+            worker = act(*words, env=[{"name": "RANK", "value": str(rank)}, {"name": "WORLD_SIZE", "value": "5"}])
+            with cluster.pod(pod(worker), devtoolArgs=events) as one:
+                one.prepare()
+                running = one.start(one.spec["containers"][0])
+                if "ready" in words:
+                    assert running.process.stdout.readline() == b"ready\n"
+                    running.signal(signal.SIGKILL)
+                running.wait()
+        told = info(*cluster.reports())
+        assert told["complete"] == told["empty"] == told["cut off"] == "1" and told["unreadable"] == "0", told
+        assert told["ranks"] == "0-1, 3" and told["missing ranks"] == "2, 4", told
+        broken = os.path.join(cluster.shared, "broken.rep")
+        with open(broken, "wb") as file:
+            file.write(b"nothing")
+        told = info(*cluster.reports(), code=125)
+        assert told["reports"] == "4" and told["unreadable"] == "1" and told["complete"] == "1", told
 
 
 tap.main(globals(), gate=(test_a_wrapped_command_leaves_its_report_in_the_volume, test_the_entry_point_of_an_image_is_reached,

@@ -273,7 +273,7 @@ value_of (const Environment *environment, const char *name)
   return NULL;
 }
 
-/* The variables by which launchers of MPI tell a process its rank. */
+/* The rank by the variables of launchers: those of MPI, and torchrun's, whose agents have no LOCAL_RANK, as they are no ranks. */
 static uint32_t
 read_mpi_rank (int32_t pid)
 {
@@ -283,6 +283,8 @@ read_mpi_rank (int32_t pid)
   const char *value = NULL;
   for (size_t i = 0; i < sizeof names / sizeof *names && value == NULL; i++)
     value = value_of (&environment, names[i]);
+  if (value == NULL && value_of (&environment, "LOCAL_RANK") != NULL)
+    value = value_of (&environment, "RANK");
   /* SLURM_PROCID is 0 in each batch script, whose processes are no step of several tasks. */
   const bool is_slurm = value != NULL && value == value_of (&environment, "SLURM_PROCID");
   const char *tasks = is_slurm ? value_of (&environment, "SLURM_STEP_NUM_TASKS") : NULL;

@@ -17,7 +17,7 @@ typedef struct
   int32_t target_pid; /* as the process itself sees it; pid if it could not be read */
   int32_t parent_pid; /* in our own namespace; 0: unknown */
   uint32_t parent;    /* instance in the session, or UINT32_MAX; set by the caller */
-  uint32_t mpi_rank;  /* 1 + its rank in MPI_COMM_WORLD; 0: none */
+  uint32_t mpi_rank;  /* 1 + its rank among the processes of MPI or torchrun; 0: none */
   int64_t start_ns;   /* CLOCK_MONOTONIC; INT64_MIN: unknown */
   char *name;         /* the comm */
   char *command_line; /* arguments, quoted for a shell if need be, separated by spaces */

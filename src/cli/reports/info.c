@@ -17,6 +17,7 @@
 #include "src/base/visible.h"
 #include "src/cli/reports/processes.h"
 #include "src/cli/reports/report.h"
+#include "src/cli/reports/several.h"
 #include "src/cli/reports/topology.h"
 #include "src/cli/terminal/terminal.h"
 #include "src/store/read/pixels.h"
@@ -601,6 +602,11 @@ run (const LnsCommand *command, int argc, char **argv)
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
+  if (argc > 2 && values.print == NULL)
+    {
+      const bool is_whole = lns_cli_print_several (argv + 1, (size_t)argc - 1);
+      return !lns_cli_flush (&error) ? lns_cli_fail (&error) : is_whole ? 0 : LNS_EXIT_FAILED;
+    }
   const char *path = lns_cli_only_word (command, argc, argv, N_ ("one report"), &error);
   LnsReport *report = path != NULL ? lns_cli_open_report (path, &error) : NULL;
   if (report == NULL)
@@ -624,13 +630,16 @@ run (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_info = {
   .name = "info",
-  .usage = N_ ("[switches] REPORT"),
+  .usage = N_ ("[switches] REPORT…"),
   .summary = N_ ("tell what is in a report, what was lost, and what went wrong"),
   .details =
       N_ ("A fact is a line. For scripts: `events: N` and `lost: N` are what the report holds and\n"
           "what the recording could not keep; `state:` is complete, recording (go on reading: the\n"
           "report grows), cut off (the recording was killed; what was committed is here) or "
-          "recovered."),
+          "recovered.\n"
+          "\n"
+          "Of several reports, such as those of a job's ranks, a line each, and which are cut off, "
+          "empty or missing."),
   LNS_COMMAND_OPTIONS (options),
   .run = run,
 };

@@ -71,7 +71,7 @@ typedef struct
   uint32_t machine;      /* bits 48–63 of its globalPid: which machine, 0 in our own recordings */
   uint32_t is_listed;    /* imported: 1 = in PROCESSES */
   uint32_t exit_signal;  /* that killed it, 0 = none or not known */
-  uint32_t mpi_rank;     /* 1 + its rank in MPI_COMM_WORLD, 0 = not known */
+  uint32_t mpi_rank;     /* 1 + its rank among the processes of MPI or torchrun, 0 = not known */
 } LnsProcess;
 
 typedef struct
