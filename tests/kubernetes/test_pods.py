@@ -103,6 +103,19 @@ def act(*words, name="pytorch", **fields):
     return container("/usr/local/bin/act", *words, name=name, **fields)
 
 
+def test_the_bundle_is_small_and_needs_nothing():
+    """It is copied into each pod, and runs in images of any distribution."""
+    folder = tempfile.mkdtemp()
+    try:
+        bundle.make(folder)
+        packed = subprocess.run(f"tar -C {folder} -cf - . | gzip -9 | wc -c", shell=True, capture_output=True, text=True, check=True)
+        assert int(packed.stdout) < 8 << 20, packed.stdout
+        told = subprocess.run(["readelf", "-ld", os.path.join(folder, "bin", "lanescope")], capture_output=True, text=True, check=True).stdout
+        assert "NEEDED" not in told and "INTERP" not in told, told
+    finally:
+        shutil.rmtree(folder)
+
+
 # --- The way of a pod. --------------------------------------------------------------------------------
 
 
@@ -379,6 +392,6 @@ def test_info_tells_which_ranks_are_there():
         assert told["reports"] == "4" and told["unreadable"] == "1" and told["complete"] == "1", told
 
 
-tap.main(globals(), gate=(test_a_wrapped_command_leaves_its_report_in_the_volume, test_the_entry_point_of_an_image_is_reached,
+tap.main(globals(), gate=(test_the_bundle_is_small_and_needs_nothing, test_a_wrapped_command_leaves_its_report_in_the_volume, test_the_entry_point_of_an_image_is_reached,
                           test_sigterm_reaches_the_program_and_the_report_is_whole, test_a_pod_runs_even_where_nothing_can_be_recorded,
                           test_the_strictest_security_context))
