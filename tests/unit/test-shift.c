@@ -74,8 +74,8 @@ is_told (const Program *program, size_t n, double slower, LnsShift *ret_shift)
       series[side] =
           (LnsSeries){ .values = values[side], .is_left_out = is_left_out[side], .n = n };
     }
-  if (!lns_shift_find (&series[0], &series[1], 0, ret_shift))
-    LNS_FAIL ("%zu steps are too few", n);
+  *ret_shift = (LnsShift){ .p = 1 };
+  lns_shift_find (&series[0], &series[1], 0, ret_shift); /* where outliers leave enough */
   return ret_shift->p < 0.001;
 }
 

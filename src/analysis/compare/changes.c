@@ -25,6 +25,20 @@
 #define LEAST_WITNESSES 2
 #define LEAST_WITNESSED 0.15
 
+/* What changed beside the pace of the machine has to show without it, too: by chance one in so many does. */
+#define HINT 0.2
+
+/* What is not sure may still be suspected: where chance gives it less often than this, with all comparisons that were made, … */
+#define SUSPICIOUS 0.1
+/* … of this share of the change of the steps. */
+#define SUSPICIOUS_SHARE 0.3
+
+/* Three questions share the probability of an alarm: whether steps take longer, whether GPUs are idle longer, and which part takes
+ * longer, which gets half. So many parts do not hide the answers to the first two. */
+#define SHARE_OF_STEPS 4
+#define SHARE_OF_GAPS  4
+#define SHARE_OF_PARTS 2
+
 /* What is explained by this share is not told again. */
 #define EXPLAINED 0.5
 
@@ -43,7 +57,7 @@ typedef struct
   size_t part[2]; /* 1 + index, or 0                                                           */
   size_t around;  /* 1 + index of the candidate that it is in, or 0                            */
   bool is_self, is_step;
-  bool is_wait, is_on_thread;
+  bool is_wait, is_on_thread, is_total;
   bool has_self; /* there is one for what is in none of its parts                             */
   Group group;
   const double *ns[2];
@@ -131,6 +145,7 @@ add_candidate (Comparer *comparer, size_t a, size_t b)
       comparer->of_part[side][candidate->part[side] - 1] = comparer->candidates.n;
       candidate->kind = part->kind;
       candidate->is_wait = part->is_wait;
+      candidate->is_total = part->is_total;
       candidate->is_on_thread = part->is_on_thread;
     }
   return candidate;
@@ -218,13 +233,24 @@ add_selves (Comparer *comparer)
     if (comparer->candidates.items[i].kind == LNS_PART_RANGE)
       add_self (comparer, i);
   add_self (comparer, SIZE_MAX);
+  /* What a range is around that waits, it waits, too: only what is in none of its parts is its own. */
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = i, depth = 0; comparer->candidates.items[i].is_wait && depth < 128; depth++)
+      {
+        comparer->candidates.items[k].is_wait = true;
+        if (comparer->candidates.items[k].around == 0)
+          break;
+        k = comparer->candidates.items[k].around - 1;
+      }
   for (size_t i = 0; i < comparer->candidates.n; i++)
     {
       Candidate *candidate = &comparer->candidates.items[i];
+      if (candidate->is_total)
+        candidate->has_self = true; /* its members tell for it */
       if (candidate->kind == LNS_PART_KERNEL)
         candidate->group = OF_GPU;
-      else if (!candidate->is_wait &&
-               (candidate->kind == LNS_PART_RANGE || candidate->kind == LNS_PART_CALL))
+      else if (!candidate->is_wait && candidate->kind != LNS_PART_COPY &&
+               candidate->kind != LNS_PART_FUNCTION)
         candidate->group = OF_CPU;
     }
 }
@@ -311,6 +337,23 @@ is_within (const Comparer *comparer, size_t inner, size_t around)
   return false;
 }
 
+/* Whether CANDIDATE is one of those of a name, a thread and a GPU that TOTAL sums up. */
+static bool
+is_member (const Comparer *comparer, const Candidate *candidate, const Candidate *total)
+{
+  if (!total->is_total || candidate->is_total || candidate->kind != total->kind)
+    return false;
+  for (int side = 0; side < 2; side++)
+    {
+      const LnsStepPart *part = part_of (comparer, candidate, side),
+                        *all = part_of (comparer, total, side);
+      if (part != NULL && all != NULL)
+        return part->name == all->name && part->device == all->device &&
+               part->thread == all->thread;
+    }
+  return false;
+}
+
 /* The standard deviation of what the median of the N VALUES is off; they may depend on one another a little. */
 static double
 median_error (Comparer *comparer, const double *values, size_t n)
@@ -338,7 +381,8 @@ find_pace (Comparer *comparer, size_t i, double *pace[2])
     {
       const size_t at = comparer->witnesses[group][k];
       all += weight_of (&candidates[at]);
-      if (at == i || (!candidates[i].is_self && is_within (comparer, at, i)))
+      if (at == i || (!candidates[i].is_self && is_within (comparer, at, i)) ||
+          is_member (comparer, &candidates[at], &candidates[i]))
         continue;
       witnessed += weight_of (&candidates[at]);
       others[n++] = at;
@@ -432,10 +476,13 @@ compare (Comparer *comparer, size_t i)
     }
   const bool has_pace = find_pace (comparer, i, pace);
   const double common = has_pace ? pace_change (comparer, pace) : 0;
-  bool is_known = find_shift (comparer, candidate->ns, is_contended, common, &candidate->shift) &&
-                  is_worth (candidate->shift.a, candidate->shift.b);
+  bool is_known = find_shift (comparer, candidate->ns, is_contended, 0, &candidate->shift) &&
+                  is_worth (candidate->shift.a, candidate->shift.b) && candidate->shift.p < HINT;
+  if (is_known && common != 0)
+    find_shift (comparer, candidate->ns, is_contended, common, &candidate->shift);
   candidate->p = is_known ? candidate->shift.p : 1;
-  if (is_known && has_pace)
+  /* How long the GPU is idle does not grow as what it waits for does. */
+  if (is_known && has_pace && candidate->kind != LNS_PART_GAP)
     {
       LnsShift shift;
       for (int side = 0; side < 2; side++)
@@ -446,10 +493,7 @@ compare (Comparer *comparer, size_t i)
       if (!is_known)
         candidate->p = 1;
       else if (width (&shift) < width (&candidate->shift))
-        {
-          candidate->shift = shift;
-          candidate->p = shift.p;
-        }
+        candidate->p = shift.p;
     }
   for (int side = 0; side < 2; side++)
     {
@@ -464,15 +508,15 @@ is_compared (const Comparer *comparer, const Candidate *candidate)
   return fmax (candidate->mean[0], candidate->mean[1]) >= LEAST_SHARE * comparer->step_ns;
 }
 
-/* The share by which the times of most parts changed alike, as far as it is more than chance. */
+/* The share by which the times of most parts of groups FROM to TO changed alike, as far as it is more than chance. */
 static double
-common_change (Comparer *comparer)
+common_change (Comparer *comparer, unsigned from, unsigned to)
 {
   Weighted values[N_GROUPS * MOST_WITNESSES];
   size_t n = 0;
   double sum = 0, most = 0, error2 = 0;
 
-  for (unsigned group = 0; group < N_GROUPS; group++)
+  for (unsigned group = from; group <= to; group++)
     for (unsigned k = 0; k < comparer->n_witnesses[group]; k++)
       {
         const Candidate *candidate = &comparer->candidates.items[comparer->witnesses[group][k]];
@@ -512,8 +556,10 @@ is_explained (const Comparer *comparer, size_t i)
       const Candidate *other = &comparer->candidates.items[k];
       if (k == i || !other->is_sure)
         continue;
-      if (other->around == i + 1 && !candidate->is_self)
+      if ((other->around == i + 1 && !candidate->is_self) || is_member (comparer, other, candidate))
         by_parts += other->shift.change;
+      if (other->is_total)
+        continue;
       if (other->kind == LNS_PART_KERNEL || other->kind == LNS_PART_COPY)
         by_devices += other->shift.change;
       else if (other->is_on_thread && !other->is_wait && !other->has_self)
@@ -533,6 +579,33 @@ compare_changes (const void *a, const void *b)
   return LNS_COMPARE (fabs (cb->change_ns), fabs (ca->change_ns)) ?: LNS_COMPARE (ca->a, cb->a);
 }
 
+static LnsChange
+change_of (const Comparer *comparer, const Candidate *candidate)
+{
+  const LnsShift *shift = &candidate->shift;
+  const LnsStepPart *a = part_of (comparer, candidate, 0), *b = part_of (comparer, candidate, 1);
+
+  return (LnsChange){
+    .kind = candidate->kind,
+    .type = candidate->is_step || (a != NULL && b != NULL)
+                ? (shift->change > 0 ? LNS_CHANGE_SLOWER : LNS_CHANGE_FASTER)
+            : b != NULL ? LNS_CHANGE_NEW
+                        : LNS_CHANGE_GONE,
+    .a = candidate->part[0],
+    .b = candidate->part[1],
+    .is_self = candidate->is_self,
+    .is_step = candidate->is_step,
+    .is_renamed = a != NULL && b != NULL && a->key != b->key,
+    .a_ns = shift->a,
+    .b_ns = shift->b,
+    .change_ns = shift->change,
+    .low_ns = shift->low,
+    .high_ns = shift->high,
+    .change = shift->a > 0 ? shift->change / shift->a : NAN,
+    .p = candidate->p,
+  };
+}
+
 static void
 tell (Comparer *comparer, LnsChangesFound *found)
 {
@@ -544,84 +617,108 @@ tell (Comparer *comparer, LnsChangesFound *found)
   for (size_t i = 0; i < comparer->candidates.n; i++)
     {
       const Candidate *candidate = &comparer->candidates.items[i];
-      const LnsShift *shift = &candidate->shift;
-      if (!is_told[i])
-        continue;
-      const LnsStepPart *a = part_of (comparer, candidate, 0),
-                        *b = part_of (comparer, candidate, 1);
-      *lns_array_add (&found->changes) = (LnsChange){
-        .kind = candidate->kind,
-        .type = candidate->is_step || (a != NULL && b != NULL)
-                    ? (shift->change > 0 ? LNS_CHANGE_SLOWER : LNS_CHANGE_FASTER)
-                : b != NULL ? LNS_CHANGE_NEW
-                            : LNS_CHANGE_GONE,
-        .a = candidate->part[0],
-        .b = candidate->part[1],
-        .is_self = candidate->is_self,
-        .is_step = candidate->is_step,
-        .is_renamed = a != NULL && b != NULL && a->key != b->key,
-        .a_ns = shift->a,
-        .b_ns = shift->b,
-        .change_ns = shift->change,
-        .low_ns = shift->low,
-        .high_ns = shift->high,
-        .change = shift->a > 0 ? shift->change / shift->a : NAN,
-        .p = candidate->p,
-      };
+      if (is_told[i])
+        *lns_array_add (&found->changes) = change_of (comparer, candidate);
     }
   free (is_told);
   if (found->changes.n > 0)
     qsort (found->changes.items, found->changes.n, sizeof (LnsChange), compare_changes);
 }
 
-/* --- All -------------------------------------------------------------------------------------- */
-
-/* Decides whether the steps take another time, given what of their parts changed. */
+/* Finds what most of the change of the steps may be due to, where that is not sure. */
 static void
-judge_steps (Comparer *comparer, LnsChangesFound *found)
+suspect (Comparer *comparer, LnsChangesFound *found)
 {
-  const double *const ns[2] = { comparer->runs[0].times->ns, comparer->runs[1].times->ns };
-  double explained = 0;
+  double most = 0;
 
-  found->common = common_change (comparer);
-  if (!find_shift (comparer, ns, comparer->is_contended, 0, &found->steps))
-    return;
   for (size_t i = 0; i < comparer->candidates.n; i++)
     {
       const Candidate *candidate = &comparer->candidates.items[i];
-      if (candidate->p < LNS_SURE && !candidate->has_self)
-        explained += candidate->shift.change;
+      const double change = candidate->shift.change;
+      if (!is_compared (comparer, candidate) || candidate->p >= SUSPICIOUS || candidate->is_wait ||
+          (candidate->has_self && !candidate->is_total) || fabs (change) <= most ||
+          (change > 0) != (found->steps.change > 0))
+        continue;
+      most = fabs (change);
+      found->has_suspect = true;
+      found->suspect = change_of (comparer, candidate);
     }
-  const double plain_p = found->steps.p;
-  if (found->common != 0 && explained / found->steps.change < EXPLAINED)
-    find_shift (comparer, ns, comparer->is_contended, found->common, &found->steps);
-  found->is_machine = plain_p < LNS_SURE && found->steps.p >= LNS_SURE;
-  found->p =
-      is_worth (found->steps.a, found->steps.b) ? found->steps.p : fmax (found->steps.p, 0.05);
+  if (most < SUSPICIOUS_SHARE * fabs (found->steps.change))
+    found->has_suspect = false;
 }
 
+/* --- All -------------------------------------------------------------------------------------- */
+
+static bool
+find_steps (const Comparer *comparer, LnsChangesFound *found)
+{
+  const double *const ns[2] = { comparer->runs[0].times->ns, comparer->runs[1].times->ns };
+  return find_shift (comparer, ns, comparer->is_contended, found->common, &found->steps);
+}
+
+/* Decides whether the steps take another time, given what of their parts changed for sure. */
 static void
-correct (Comparer *comparer, LnsChangesFound *found)
+judge_steps (Comparer *comparer, LnsChangesFound *found)
+{
+  double explained = 0;
+
+  const double plain_p = found->steps.p;
+  for (size_t i = 0; i < comparer->candidates.n; i++)
+    {
+      const Candidate *candidate = &comparer->candidates.items[i];
+      if (candidate->is_sure && !candidate->has_self && !candidate->is_wait)
+        explained += candidate->shift.change;
+    }
+  found->common = common_change (comparer, OF_CPU, OF_GPU);
+  found->cpu_pace = common_change (comparer, OF_CPU, OF_CPU);
+  found->gpu_pace = common_change (comparer, OF_GPU, OF_GPU);
+  found->knows_gpu_pace = comparer->n_witnesses[OF_GPU] > LEAST_WITNESSES;
+  if (found->common != 0 && explained / found->steps.change < EXPLAINED)
+    find_steps (comparer, found);
+  found->is_machine = plain_p < LNS_SURE && found->steps.p >= LNS_SURE;
+  found->p = fmin (1, SHARE_OF_STEPS * found->steps.p);
+  if (!is_worth (found->steps.a, found->steps.b))
+    found->p = fmax (found->p, 0.05);
+  found->is_sure = found->p < LNS_SURE;
+  /* Waits follow from what takes longer: without that, they tell nothing. */
+  for (size_t i = 0; i < comparer->candidates.n; i++)
+    {
+      Candidate *candidate = &comparer->candidates.items[i];
+      candidate->is_sure &=
+          !candidate->is_wait ||
+          (found->is_sure && (candidate->shift.change > 0) == (found->steps.change > 0));
+    }
+}
+
+/* Corrects the probabilities of the candidates, those of gaps or the others, for how many they are and for the other families. Returns
+ * how many they are. */
+static size_t
+correct_family (Comparer *comparer, bool of_gaps)
 {
   double *p = lns_calloc (comparer->candidates.n + 1, sizeof *p);
   size_t n = 0;
 
-  for (size_t i = 0; i < comparer->candidates.n; i++)
-    if (is_compared (comparer, &comparer->candidates.items[i]))
-      p[n++] = comparer->candidates.items[i].p;
-  p[n++] = found->p;
-  lns_holm (p, n);
-  found->n_compared = n;
-  found->p = p[--n];
-  found->is_sure = found->p < LNS_SURE;
-  for (size_t i = comparer->candidates.n; i-- > 0;)
-    if (is_compared (comparer, &comparer->candidates.items[i]))
-      {
-        Candidate *candidate = &comparer->candidates.items[i];
-        candidate->p = p[--n];
-        candidate->is_sure = candidate->p < LNS_SURE;
-      }
+  for (int pass = 0; pass < 2; pass++)
+    {
+      size_t at = 0;
+      for (size_t i = 0; i < comparer->candidates.n; i++)
+        {
+          Candidate *candidate = &comparer->candidates.items[i];
+          if (!is_compared (comparer, candidate) || (candidate->kind == LNS_PART_GAP) != of_gaps)
+            continue;
+          if (pass == 0)
+            p[n++] = fmin (1, (of_gaps ? SHARE_OF_GAPS : SHARE_OF_PARTS) * candidate->p);
+          else
+            {
+              candidate->p = p[at++];
+              candidate->is_sure = candidate->p < LNS_SURE;
+            }
+        }
+      if (pass == 0)
+        lns_holm (p, n);
+    }
   free (p);
+  return n;
 }
 
 LnsChangesFound
@@ -647,8 +744,12 @@ lns_changes_find (const LnsComparedRun *runs, const LnsIdMap *renamed)
   for (size_t i = 0; i < comparer.candidates.n; i++)
     if (is_compared (&comparer, &comparer.candidates.items[i]))
       compare (&comparer, i);
+  found.n_compared = 1;
+  find_steps (&comparer, &found);
+  for (int of_gaps = 0; of_gaps < 2; of_gaps++)
+    found.n_compared += correct_family (&comparer, of_gaps == 1);
   judge_steps (&comparer, &found);
-  correct (&comparer, &found);
+  suspect (&comparer, &found);
   tell (&comparer, &found);
   for (size_t i = 0; i < comparer.candidates.n; i++)
     {

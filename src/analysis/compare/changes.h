@@ -54,9 +54,14 @@ typedef struct
   double p;       /* that they do by chance, corrected                                           */
   bool is_sure;   /* they do not                                                                 */
   double common;  /* the share by which most of what is in them changed alike                    */
+  double cpu_pace, gpu_pace; /* the same of what the CPU did, and the GPU                         */
+  bool knows_gpu_pace;
   bool is_machine; /* … which explains what changed                                               */
   size_t n_compared; /* comparisons that were made                                                */
   LnsChanges changes; /* for sure: those by most time first                                       */
+  bool has_suspect;
+  LnsChange
+      suspect; /* that most of what is not sure may be due to                                 */
 } LnsChangesFound;
 
 /* Compares RUNS, A and B, both with at least LNS_LEAST_COMPARED steps that count. RENAMED has the key of B's parts by the key of those

@@ -130,6 +130,23 @@ read_alike (Side sides[2])
 
 /* --- Which parts are the same ----------------------------------------------------------------- */
 
+/* Notes in RENAMED that part A is B under another name; in TAKEN, which of B's are. The first that aligns decides; a part that the
+ * other run has, too, is itself. */
+static void
+note_renamed (
+    const LnsComparison *comparison, size_t a, size_t b, LnsIdMap *renamed, LnsIdMap *taken)
+{
+  const LnsStepTimes *times[2] = { comparison->runs[0].times, comparison->runs[1].times };
+  const uint64_t key_a = times[0]->parts.items[a].key, key_b = times[1]->parts.items[b].key;
+
+  if (key_a == key_b || lns_id_map_number (&times[1]->by_key, key_a) != 0 ||
+      lns_id_map_number (&times[0]->by_key, key_b) != 0 ||
+      lns_id_map_number (renamed, key_a) != 0 || lns_id_map_number (taken, key_b) != 0)
+    return;
+  lns_id_map_set_number (renamed, key_a, key_b);
+  lns_id_map_set_number (taken, key_b, key_a);
+}
+
 /* Finds the parts of B that are A's under another name: RENAMED gets their keys. */
 static void
 find_renamed (const LnsComparison *comparison, LnsIdMap *renamed)
@@ -142,15 +159,11 @@ find_renamed (const LnsComparison *comparison, LnsIdMap *renamed)
     {
       if (aligned.items[i].a == SIZE_MAX || aligned.items[i].b == SIZE_MAX)
         continue;
-      const uint64_t key_a = a->parts.items[a->order.items[aligned.items[i].a].part].key,
-                     key_b = b->parts.items[b->order.items[aligned.items[i].b].part].key;
-      /* The first that aligns decides; a part that the other run has, too, is itself. */
-      if (key_a == key_b || lns_id_map_number (&b->by_key, key_a) != 0 ||
-          lns_id_map_number (&a->by_key, key_b) != 0 || lns_id_map_number (renamed, key_a) != 0 ||
-          lns_id_map_number (&taken, key_b) != 0)
-        continue;
-      lns_id_map_set_number (renamed, key_a, key_b);
-      lns_id_map_set_number (&taken, key_b, key_a);
+      const LnsStepOperation *one = &a->order.items[aligned.items[i].a],
+                             *other = &b->order.items[aligned.items[i].b];
+      note_renamed (comparison, one->part, other->part, renamed, &taken);
+      if (one->total != 0 && other->total != 0)
+        note_renamed (comparison, one->total - 1, other->total - 1, renamed, &taken);
     }
   lns_id_map_clear (&taken);
   lns_array_clear (&aligned);

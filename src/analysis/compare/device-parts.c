@@ -49,6 +49,26 @@ shape_of (LnsReport *report, uint64_t launch)
   return lns_hash (sizes, sizeof sizes) | 1;
 }
 
+/* Adds a kernel of PART to those of its short name that any range launched. Returns 1 + the index of their part, or 0. */
+static uint32_t
+add_to_total (LnsPartReader *reader, size_t step, const LnsStepPart *part, const LnsEvidence *event)
+{
+  const LnsStepPart one = *part;
+  const uint64_t keys[] = { LNS_PART_KERNEL, _lns_part_whole_key (reader, one.name), 1, one.device,
+                            1 };
+  bool is_new;
+  LnsStepPart *total = _lns_step_part (reader->times, lns_hash (keys, sizeof keys), &is_new);
+
+  if (total == NULL)
+    return 0;
+  total->kind = LNS_PART_KERNEL;
+  total->name = one.name;
+  total->device = one.device;
+  total->is_total = true;
+  _lns_step_part_add (total, step, (double)(event->end_ns - event->start_ns), event);
+  return (uint32_t)(total - reader->times->parts.items) + 1;
+}
+
 /* Adds the operation of CURSOR to STEP. RANGE, a string id, is the one that launched it. */
 static void
 add_operation (Devices *devices, const LnsLaneCursor *cursor, size_t step, uint32_t range)
@@ -89,10 +109,13 @@ add_operation (Devices *devices, const LnsLaneCursor *cursor, size_t step, uint3
   const LnsEvidence event = { lns_lane_cursor_start (cursor), lns_lane_cursor_end (cursor),
                               cursor->lane, lns_lane_cursor_ordinal (cursor) };
   _lns_step_part_add (part, step, (double)(event.end_ns - event.start_ns), &event);
+  const uint32_t at = (uint32_t)(part - times->parts.items);
+  const uint32_t total = is_kernel ? add_to_total (reader, step, part, &event) : 0;
   if (step == times->typical && times->order.n < MOST_ORDERED)
     *lns_array_add (&times->order) = (LnsStepOperation){
       .start_ns = event.start_ns,
-      .part = (uint32_t)(part - times->parts.items),
+      .part = at,
+      .total = total,
       .name = is_kernel ? _lns_part_whole_key (reader, name) : copy + 1,
       .short_name = is_kernel ? _lns_part_whole_key (reader, short_name) : copy + 1,
       .shape = is_kernel ? shape_of (reader->report, launch) : 0,

@@ -47,6 +47,7 @@ typedef struct
   LnsCause cause;  /* of gaps                                                                     */
   bool is_on_thread; /* its time is a part of that of the step                                    */
   bool is_wait;      /* it waits for the GPU                                                      */
+  bool is_total; /* of all calls or kernels of one name, whatever range they are in              */
   bool is_many_names; /* which differ by numbers alone                                            */
   uint64_t n_events;
   double *ns; /* by step; time without a CPU left out                                      */
@@ -62,6 +63,7 @@ typedef struct
 {
   int64_t start_ns;
   uint32_t part; /* index                                                                         */
+  uint32_t total;                          /* 1 + index of that of all of its name, or 0 */
   uint64_t name, short_name, shape, range; /* hashes                                              */
 } LnsStepOperation;
 

@@ -166,6 +166,14 @@ main_change (const LnsComparison *comparison)
   return changes->n > 0 ? &changes->items[0] : NULL;
 }
 
+/* Whether what is suspected tells more than MAIN, the largest change that is sure, or NULL. */
+static bool
+is_suspected (const LnsChangesFound *found, const LnsChange *main)
+{
+  return found->has_suspect &&
+         (main == NULL || fabs (main->change_ns) < fabs (found->suspect.change_ns));
+}
+
 static char *
 known (const LnsComparison *comparison)
 {
@@ -184,6 +192,15 @@ known (const LnsComparison *comparison)
     text = lns_asprintf (_ ("B takes %s a step instead of %s (%+.1f %%, ±%.1f): which part of it "
                             "changed is not sure."),
                          b, a, change, reach);
+  else if (is_suspected (found, main))
+    {
+      free (clause);
+      clause = _lns_change_clause (comparison, &found->suspect);
+      text = lns_asprintf (
+          _ ("Whether B's steps take longer is not sure, %s instead of %s (%+.1f %%, ±%.1f); if "
+             "so, %s."),
+          b, a, change, reach, clause);
+    }
   else if (clause != NULL)
     text =
         lns_asprintf (_ ("Whether B's steps take longer is not sure, %s instead of %s (%+.1f %%, "
@@ -245,9 +262,24 @@ _lns_comparison_write_sentences (LnsComparison *comparison, bool in_language)
 {
   const bool before = lns_text_in_english (!in_language);
 
+  free (comparison->verdict);
+  for (size_t i = 0; i < comparison->notes.n; i++)
+    free (comparison->notes.items[i]);
+  comparison->notes.n = 0;
   comparison->verdict = comparison->is_known ? known (comparison) : not_known (comparison);
   for (int side = 0; side < 2; side++)
     note_run (comparison, side);
+  if (fabs (comparison->found.cpu_pace) >= LNS_LEAST_CHANGE)
+    note (comparison,
+          _ ("Most of what the CPU did changed by %+.1f %% in B: its clock, or other programs, are "
+             "a likely reason."),
+          100 * comparison->found.cpu_pace);
+  if (fabs (comparison->found.gpu_pace) >= LNS_LEAST_CHANGE)
+    note (comparison,
+          _ ("Most kernels changed by %+.1f %% in B: the clock of the GPU is a likely reason."),
+          100 * comparison->found.gpu_pace);
+  else if (comparison->found.knows_gpu_pace)
+    note (comparison, "%s", _ ("Most kernels took as long in B as in A: the GPU was as fast."));
   if (comparison->is_known)
     note (comparison,
           _ ("%zu comparisons were made; a change is told if chance gives one that large in less "

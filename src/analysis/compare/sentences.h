@@ -9,7 +9,7 @@
 
 #include "src/analysis/compare/compare.h"
 
-/* Fills in the verdict and the notes of COMPARISON. */
+/* Fills in the verdict and the notes of COMPARISON, in place of those that it has. */
 void _lns_comparison_write_sentences (LnsComparison *comparison, bool in_language);
 
 /* What CHANGE is, as a clause: "“gemm” in “mlp” is 1.60 ms slower on GPU 0". To be freed. */

@@ -23,9 +23,10 @@
 /* Errors are never smaller than this share of a level: clocks and the layout of memory make runs differ by that. */
 #define LEAST_ERROR 0.0005
 
-/* Of noise that is at least STRONG of the level, and of that of a busy machine, this much differs between runs. */
-#define BETWEEN_RUNS 0.8
-#define STRONG       0.03
+/* So much of the noise of a busy machine differs between runs, and of other noise that is at least STRONG of the level. */
+#define BETWEEN_BUSY_RUNS 0.8
+#define BETWEEN_RUNS      0.4
+#define STRONG            0.03
 
 /* Runs drift apart where the square of that is so many times what chance gives: seldom more than once in 70. */
 #define SURE_DRIFT 6
@@ -379,7 +380,8 @@ static double
 between_runs (const LnsSeries *series, const Line *line)
 {
   const double share = line->level > 0 ? line->scale / line->level / STRONG : 1;
-  return BETWEEN_RUNS * line->scale * (series->is_contended ? 1 : fmin (1, share * share));
+  return line->scale *
+         (series->is_contended ? BETWEEN_BUSY_RUNS : BETWEEN_RUNS * fmin (1, share * share));
 }
 
 /* An error, made of several. */

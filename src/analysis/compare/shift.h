@@ -52,9 +52,9 @@ typedef struct
  * values as would be as good if they were independent.
  *
  * Runs of one program differ by more than noise within them shows. Three things are part of the error for that: runs that drift by
- * different amounts may be as far apart from the start; where noise is strong, or the machine was busy, most of it changes
- * slowly, and a run lies off by up to 0.8 of its standard deviation (measured on two CPUs that 20 programs shared); and COMMON, the share
- * by which everything else changed, too, or 0: then the machine is the likely reason.
+ * different amounts may be as far apart from the start; where the machine was busy, most noise changes slowly, and a run
+ * lies off by up to 0.8 of its standard deviation (measured on two CPUs that 20 programs shared), and by up to 0.4 where noise is
+ * strong otherwise; and COMMON, the share by which everything else changed, too, or 0: then the machine is the likely reason.
  *
  * False where one of them has fewer than LNS_LEAST_COMPARED values. The same values give the same answer. O(n log n). Any thread. */
 bool lns_shift_find (const LnsSeries *a, const LnsSeries *b, double common, LnsShift *ret_shift);

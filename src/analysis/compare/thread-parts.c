@@ -210,6 +210,28 @@ first_of (Nesting *nesting, int64_t until_ns)
   return first;
 }
 
+/* Adds a call of PART to those of its name in any range. */
+static void
+add_to_total (
+    Nesting *nesting, size_t step, const LnsStepPart *part, double ns, const LnsEvidence *event)
+{
+  LnsPartReader *reader = nesting->reader;
+  const LnsStepPart one = *part;
+  const uint64_t keys[] = { LNS_PART_CALL, nesting->role, 1,
+                            _lns_part_name_key (reader, one.name) };
+  bool is_new;
+  LnsStepPart *total = _lns_step_part (reader->times, lns_hash (keys, sizeof keys), &is_new);
+
+  if (total == NULL)
+    return;
+  total->kind = LNS_PART_CALL;
+  total->name = one.name;
+  total->thread = one.thread;
+  total->is_wait = one.is_wait;
+  total->is_total = true;
+  _lns_step_part_add (total, step, ns, event);
+}
+
 /* Adds the event of CURSOR, which begins in STEP. */
 static void
 add_event (Nesting *nesting, size_t step, const LnsLaneCursor *cursor)
@@ -257,8 +279,10 @@ add_event (Nesting *nesting, size_t step, const LnsLaneCursor *cursor)
     }
   part->is_many_names |= part->name != name;
   const LnsEvidence event = { start_ns, end_ns, cursor->lane, lns_lane_cursor_ordinal (cursor) };
-  _lns_step_part_add (
-      part, step, (double)(end_ns - start_ns - waited (&nesting->waits, start_ns, end_ns)), &event);
+  const double own_ns = (double)(end_ns - start_ns - waited (&nesting->waits, start_ns, end_ns));
+  _lns_step_part_add (part, step, own_ns, &event);
+  if (is_call)
+    add_to_total (nesting, step, part, own_ns, &event);
 }
 
 static bool

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/analysis/compare/compare.h"
+#include "src/analysis/compare/votes.h"
 #include "src/base/memory.h"
 #include "src/cli/options/shared.h"
+#include "src/cli/reports/baseline.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/language.h"
 #include "src/cli/terminal/say.h"
@@ -22,9 +23,9 @@
 
 typedef struct
 {
-  const char *format, *steps;
+  const char *format, *steps, *baseline;
   LnsOptionList fail_on;
-  int64_t n_top;
+  int64_t n_top, n_last;
 } Values;
 
 static const LnsOption options[] = {
@@ -40,6 +41,13 @@ static const LnsOption options[] = {
         N_ ("Return 3 if B is slower than that for sure: p50(step) is the median step, p50(NAME) "
             "the time a step of the kernel, call or range NAME. The limit is a share of A's time "
             "(%) or a time (ns, us, ms, s).") },
+  { LNS_SWITCH ("baseline", TEXT, Values, baseline), .value_name = "DIR",
+    .help = N_ ("Compare B, which is then the only report, with the last runs in the folder DIR, "
+                "and add a copy of B to "
+                "it unless a limit of --fail-on was exceeded. What is told is sure beside most of "
+                "these runs.") },
+  { LNS_SWITCH ("last", INTEGER, Values, n_last), .value_name = "N", .least = 1, .most = 100,
+    .default_text = "5", .help = N_ ("With --baseline: compare with this many runs.") },
 };
 
 /* --- --fail-on -------------------------------------------------------------------------------- */
@@ -152,61 +160,135 @@ print (const LnsComparison *comparison, const Values *values)
     }
 }
 
-static int
-compare (const Values *values, char *const paths[2], LnsError *error)
+/* A report that is open. */
+typedef struct
 {
-  LnsReport *reports[2] = { NULL, NULL };
-  LnsTables *tables[2] = { NULL, NULL };
-  LnsComparison *comparison = NULL;
-  bool fails = false, good = check_limits (&values->fail_on, NULL, &fails, error);
+  LnsReport *report;
+  LnsTables *tables;
+} Opened;
 
-  for (int side = 0; good && side < 2; side++)
+static bool
+open_report (Opened *opened, const char *path, LnsError *error)
+{
+  *opened = (Opened){ .report = lns_cli_open_report (path, error) };
+  if (opened->report != NULL)
+    opened->tables = lns_tables_new (opened->report, error);
+  return opened->tables != NULL;
+}
+
+static void
+close_report (Opened *opened)
+{
+  lns_tables_free (opened->tables);
+  lns_report_close (opened->report);
+}
+
+static bool
+in_language (const Values *values)
+{
+  return values->format == NULL || strcmp (values->format, "json") != 0;
+}
+
+/* Compares the report at PATH with B; the result is A's, too, which is to be closed after it is freed. NULL with ERROR. */
+static LnsComparison *
+compare_with (
+    const Values *values, const char *path, const Opened *b, Opened *ret_a, LnsError *error)
+{
+  const LnsCompareOptions asked = { .step_range = values->steps,
+                                    .in_language = in_language (values) };
+
+  if (!open_report (ret_a, path, error))
+    return NULL;
+  return lns_compare ((LnsTables *const[]){ ret_a->tables, b->tables }, &asked,
+                      lns_cli_catch_interrupt (), error);
+}
+
+/* Compares the runs of BASELINE with B. */
+static LnsComparison *
+compare_with_all (const Values *values,
+                  const LnsCliBaseline *baseline,
+                  const Opened *b,
+                  Opened *ret_a,
+                  LnsError *error)
+{
+  LnsVotes votes = { 0 };
+  LnsComparison *comparison = NULL;
+  bool good = true;
+
+  for (size_t i = 0; good && i < baseline->paths.n; i++)
     {
-      reports[side] = lns_cli_open_report (paths[side], error);
-      tables[side] = reports[side] != NULL ? lns_tables_new (reports[side], error) : NULL;
-      good = tables[side] != NULL;
+      comparison = compare_with (values, baseline->paths.items[i], b, ret_a, error);
+      good = comparison != NULL;
+      if (good)
+        lns_votes_add (&votes, comparison);
+      lns_comparison_free (comparison);
+      comparison = NULL;
+      close_report (ret_a);
+      *ret_a = (Opened){ 0 };
     }
   if (good)
+    comparison =
+        compare_with (values, baseline->paths.items[lns_votes_typical (&votes)], b, ret_a, error);
+  if (comparison != NULL)
+    lns_votes_apply (&votes, comparison, in_language (values));
+  lns_votes_clear (&votes);
+  return comparison;
+}
+
+/* Compares the reports at PATHS, A and B; or, with --baseline, the first of them with earlier runs. */
+static int
+compare (const Values *values, char *const *paths, LnsError *error)
+{
+  Opened a = { 0 }, b = { 0 };
+  LnsCliBaseline baseline = { 0 };
+  LnsComparison *comparison = NULL;
+  const bool has_baseline = values->baseline != NULL;
+  bool fails = false, good = check_limits (&values->fail_on, NULL, &fails, error) &&
+                             open_report (&b, paths[has_baseline ? 0 : 1], error);
+
+  if (good && has_baseline)
+    good = lns_cli_baseline_open (&baseline, values->baseline, (size_t)values->n_last, error);
+  if (good && has_baseline && baseline.paths.n == 0)
+    lns_cli_say ("note", N_ ("%s has no run yet; this is its first"), values->baseline);
+  else if (good)
     {
-      const LnsCompareOptions asked = {
-        .step_range = values->steps,
-        .in_language = values->format == NULL || strcmp (values->format, "json") != 0,
-      };
-      comparison = lns_compare (tables, &asked, lns_cli_catch_interrupt (), error);
+      comparison = has_baseline ? compare_with_all (values, &baseline, &b, &a, error)
+                                : compare_with (values, paths[0], &b, &a, error);
       good = comparison != NULL && check_limits (&values->fail_on, comparison, &fails, error);
+      if (good)
+        print (comparison, values);
     }
-  if (good)
-    {
-      print (comparison, values);
-      good = lns_cli_flush (error);
-    }
+  good = good && lns_cli_flush (error);
+  if (good && has_baseline && !fails)
+    good = lns_cli_baseline_add (&baseline, lns_report_info (b.report)->path, error);
   lns_comparison_free (comparison);
-  for (int side = 0; side < 2; side++)
-    {
-      lns_tables_free (tables[side]);
-      lns_report_close (reports[side]);
-    }
+  close_report (&a);
+  close_report (&b);
+  lns_cli_baseline_clear (&baseline);
   return !good ? lns_cli_fail (error) : fails ? FAILED_ON_EXIT : 0;
 }
 
 static int
 run (const LnsCommand *command, int argc, char **argv)
 {
-  Values values = { .n_top = 10 };
+  Values values = { .n_top = 10, .n_last = 5 };
   LnsError error = { 0 };
   int exit_code;
 
   if (!lns_cli_parse (command, &argc, argv, &values, &exit_code))
     return exit_code;
-  if (argc == 3)
+  if (argc == (values.baseline != NULL ? 2 : 3))
     {
-      lns_cli_find_report (argv[1]);
-      lns_cli_find_report (argv[2]);
+      for (int i = 1; i < argc; i++)
+        lns_cli_find_report (argv[i]);
       exit_code = compare (&values, argv + 1, &error);
     }
   else
     {
-      lns_cli_usage (&error, "diff takes two reports; usage: lanescope diff %s",
+      lns_cli_usage (&error,
+                     values.baseline != NULL
+                         ? N_ ("diff --baseline=DIR takes one report; usage: lanescope diff %s")
+                         : N_ ("diff takes two reports; usage: lanescope diff %s"),
                      _ (command->usage));
       exit_code = lns_cli_fail (&error);
     }
@@ -216,7 +298,7 @@ run (const LnsCommand *command, int argc, char **argv)
 
 const LnsCommand lns_command_diff = {
   .name = "diff",
-  .usage = N_ ("[switches] A B"),
+  .usage = N_ ("[switches] A B | [switches] --baseline=DIR B"),
   .summary = N_ ("say whether run B is slower than run A, and because of what"),
   .details = N_ (
       "Steps of both runs are compared, and what they were spent on: kernels, copies, NVTX ranges, "

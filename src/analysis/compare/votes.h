@@ -1,0 +1,30 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Compares a run with several others: one of them may be an odd one. */
+
+#pragma once
+
+#include "src/analysis/compare/compare.h"
+
+/* What comparisons with several runs A of one run B said. Zero before first use. */
+typedef struct
+{
+  LnsIdMap changes; /* by part and direction: how many told it                                   */
+  unsigned n, n_slower, n_faster; /* comparisons; those that are sure of the steps                */
+  LNS_ARRAY (double) p50_ns;      /* of each A                                                    */
+} LnsVotes;
+
+/* Counts what COMPARISON, which need not be known, is sure of. */
+void lns_votes_add (LnsVotes *votes, const LnsComparison *comparison);
+
+/* The index of the comparison whose A has the median step; there must be one. */
+size_t lns_votes_typical (const LnsVotes *votes);
+
+/* Has COMPARISON, which was counted, be sure only of what more than half of them are, and of the steps only if B's lie
+ * outside what those of all A are; its verdict is written again. */
+void lns_votes_apply (const LnsVotes *votes, LnsComparison *comparison, bool in_language);
+
+void lns_votes_clear (LnsVotes *votes);
