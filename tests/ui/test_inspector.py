@@ -62,4 +62,17 @@ def test_selected_time_is_summed_up():
         app.find("label", lambda text: text.startswith("p50 ") and " · p99 " in text)
 
 
+def test_two_times_stand_side_by_side():
+    with harness.App(SAMPLE, size=(1400, 900)) as app:
+        app.find("page tab", lambda title: title.startswith("Findings  "))
+        overview = app.find("image", "Overview")
+        x, y, width, height = app.wait(harness.steady(lambda: overview.extents()), what="the place of the timeline")
+        app.drag(x + width // 8, y + 250, x + width // 4, y + 250)
+        app.find("label", "What the Threads Were In")
+        assert not app.root.find("label", "Side by Side")
+        app.drag(x + width // 2, y + 250, x + width * 3 // 4, y + 250, keys=("ctrl",))
+        app.find("label", "Side by Side")
+        app.wait(lambda: len(app.root.find_all("label", "GPU 0 busy")) == 2, what="the GPU in the sums and beside")
+
+
 harness.main(globals())

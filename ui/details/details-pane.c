@@ -13,6 +13,7 @@
 #include "ui/details/alike.h"
 #include "ui/details/details-fields.h"
 #include "ui/details/details-report.h"
+#include "ui/details/span-beside.h"
 #include "ui/details/span-box.h"
 #include "ui/model/answer.h"
 #include "ui/model/display-text.h"
@@ -42,7 +43,8 @@ struct _LnsDetailsPane
   GtkWidget *event_box;
   GtkLabel *name;
   GtkGrid *grid;
-  AdwBin *span; /* of the selected time */
+  AdwBin *span;   /* of the selected time */
+  AdwBin *beside; /* of that and the time before */
   GtkLabel *keys;
 };
 
@@ -309,6 +311,7 @@ lns_details_pane_new (LnsView *view)
   self->decoder = lns_payload_decoder_new (lns_view_get_report (view));
   gtk_box_append (GTK_BOX (self->event_box), lns_alike_new (view));
   adw_bin_set_child (self->span, lns_span_box_new (view));
+  adw_bin_set_child (self->beside, lns_span_beside_new (view));
   show_keys (self);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
   g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (time_selection_cb), self, 0);
@@ -349,6 +352,7 @@ lns_details_pane_class_init (LnsDetailsPaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, name);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, grid);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, span);
+  gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, beside);
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, keys);
   gtk_widget_class_install_action (widget_class, "details.copy", NULL, copy_cb);
   lns_shortcuts_add_to_class (widget_class, "details.");

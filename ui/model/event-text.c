@@ -110,6 +110,29 @@ lns_event_text_name (LnsReport *report, uint32_t lane, uint32_t id)
 }
 
 char *
+lns_event_text_part (LnsReport *report, const LnsSpanPart *part)
+{
+  uint32_t n_devices;
+  const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
+
+  switch (part->sort)
+    {
+    case LNS_SPAN_PART_DEVICE:
+      return part->share.device < n_devices
+                 ? g_strdup_printf (_ ("GPU %u busy"), devices[part->share.device].number)
+                 : g_strdup (_ ("GPU busy"));
+    case LNS_SPAN_PART_THREAD:
+      {
+        g_autofree char *thread = lns_event_text_thread (report, part->share.thread);
+        return g_strdup_printf (_ ("%s on CPU"), thread);
+      }
+    case LNS_SPAN_PART_NAME:
+      break;
+    }
+  return lns_event_text_name (report, part->lane, part->name);
+}
+
+char *
 lns_event_text_process (LnsReport *report, uint32_t process)
 {
   uint32_t n;

@@ -11,6 +11,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "src/analysis/facts/span-compare.h"
 #include "src/analysis/facts/thread-states.h"
 
 /* The kind of name that events have, which decides how it is shortened. */
@@ -57,6 +58,9 @@ char *lns_event_text_time (int64_t time_ns);
 
 /* The name ID of events of LANE, shortened as those of their kind are; what stands for it where they have none. */
 char *lns_event_text_name (LnsReport *report, uint32_t lane, uint32_t id);
+
+/* What PART of two times is called: an event's name, "GPU 0 busy", "main (4711) on CPU". */
+char *lns_event_text_part (LnsReport *report, const LnsSpanPart *part);
 
 /* The text to show in place of the name for an event of LANE without a name. Static. */
 const char *lns_event_text_nameless (LnsReport *report, uint32_t lane);

@@ -87,30 +87,6 @@ compare_parts (gconstpointer a, gconstpointer b)
   return LNS_COMPARE (of_y, of_x);
 }
 
-/* What PART is called. Free with g_free (). */
-static char *
-part_name (LnsReport *report, const LnsSpanPart *part)
-{
-  uint32_t n_devices;
-  const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
-
-  switch (part->sort)
-    {
-    case LNS_SPAN_PART_DEVICE:
-      return part->share.device < n_devices
-                 ? g_strdup_printf (_ ("GPU %u busy"), devices[part->share.device].number)
-                 : g_strdup (_ ("GPU busy"));
-    case LNS_SPAN_PART_THREAD:
-      {
-        g_autofree char *thread = lns_event_text_thread (report, part->share.thread);
-        return g_strdup_printf (_ ("%s on CPU"), thread);
-      }
-    case LNS_SPAN_PART_NAME:
-      break;
-    }
-  return lns_event_text_name (report, part->lane, part->name);
-}
-
 /* The sort of PART. Static, translated. */
 static const char *
 part_kind (LnsReport *report, const LnsSpanPart *part)
@@ -195,7 +171,7 @@ compare_done (gpointer data, gpointer owner)
   for (size_t i = 0; i < it->parts.n; i++)
     {
       const LnsSpanPart *of = &it->parts.items[i];
-      const Part part = { part_name (report, of),
+      const Part part = { lns_event_text_part (report, of),
                           part_kind (report, of),
                           { of->ns[0], of->ns[1] } };
       g_array_append_val (rows, part);
