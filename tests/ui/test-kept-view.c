@@ -156,7 +156,7 @@ close_rows (Rows *rows)
 }
 
 static LnsKeptView *
-tell (const Rows *rows)
+tell (Rows *rows)
 {
   LnsKeptView *view = lns_kept_view_new ();
   lns_row_state_tell (&rows->state, rows->tree, rows->report, rows->pinned, view);

@@ -20,6 +20,7 @@ struct LnsRowTree
   uint32_t *row_of_lane; /* n_report_lanes of them                                              */
   uint32_t n_report_lanes;
   LnsHues *hues;   /* owned                                                                     */
+  bool is_held;    /* what shows is not worked out until it is released                          */
   int lane_px;     /* how high lanes are                                                        */
   bool is_live;    /* the report was being recorded                                             */
   GArray *visible; /* of uint32_t: rows                                                         */

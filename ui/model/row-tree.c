@@ -123,6 +123,8 @@ lns_row_tree_set_lane_px (LnsRowTree *self, int lane_px)
 void
 _lns_row_tree_lay_out (LnsRowTree *self)
 {
+  if (self->is_held)
+    return;
   g_array_set_size (self->visible, 0);
   g_array_set_size (self->tops, 0);
   int top_px = 0;
@@ -337,6 +339,19 @@ lns_row_tree_unref (LnsRowTree *self)
 {
   if (self != NULL)
     g_atomic_rc_box_release_full (self, clear);
+}
+
+void
+lns_row_tree_hold (LnsRowTree *self)
+{
+  self->is_held = true;
+}
+
+void
+lns_row_tree_release (LnsRowTree *self)
+{
+  self->is_held = false;
+  _lns_row_tree_lay_out (self);
 }
 
 /* --- Their order --------------------------------------------------------------------------- */

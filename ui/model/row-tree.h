@@ -148,6 +148,10 @@ bool lns_row_tree_set_hidden (LnsRowTree *self, uint32_t row, bool is_hidden);
 #define LNS_LANES_HIGH_MAX 4
 bool lns_row_tree_set_lanes_high (LnsRowTree *self, uint32_t row, int n);
 
+/* Between these, changes of many rows cost O(1) each: what shows is worked out by the release, and must not be asked for before. */
+void lns_row_tree_hold (LnsRowTree *self);
+void lns_row_tree_release (LnsRowTree *self); /* O(rows) */
+
 /* SELF in another order, a tree of its own: siblings by their PLACES, of which there is one a row; those of 0 keep theirs, behind the
  * others. */
 LnsRowTree *lns_row_tree_arranged (const LnsRowTree *self, const uint32_t *places);

@@ -15,6 +15,7 @@ lns_row_state_clear (LnsRowState *self)
   g_clear_pointer (&self->arranged, g_hash_table_unref);
   g_clear_pointer (&self->waiting, lns_kept_view_free);
   g_clear_pointer (&self->taken, g_hash_table_unref);
+  g_clear_pointer (&self->identities, g_ptr_array_unref);
 }
 
 void
@@ -96,6 +97,8 @@ lns_row_state_follow (LnsRowState *self, LnsRowTree *tree, LnsReport *report, GA
       self->arranged = g_hash_table_new (NULL, NULL);
       self->taken = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
     }
+  /* Rows that wait for something are called otherwise once it is there. */
+  g_clear_pointer (&self->identities, g_ptr_array_unref);
   const uint32_t first = self->unfolded->len, n = lns_row_tree_n_rows (tree);
   for (uint32_t row = first; row < n; row++)
     {
@@ -111,7 +114,10 @@ lns_row_state_follow (LnsRowState *self, LnsRowTree *tree, LnsReport *report, GA
     return NULL;
   g_autoptr (GPtrArray) identities = lns_row_identities (tree, report);
   g_autofree uint32_t *places = g_new0 (uint32_t, n);
-  if (!apply (self, tree, identities, first, pinned, places))
+  lns_row_tree_hold (tree);
+  const gboolean is_moved = apply (self, tree, identities, first, pinned, places);
+  lns_row_tree_release (tree);
+  if (!is_moved)
     return NULL;
   return lns_row_tree_arranged (tree, places);
 }
@@ -192,7 +198,7 @@ tell_absent (const LnsRowState *self, LnsKeptView *view)
 }
 
 void
-lns_row_state_tell (const LnsRowState *self,
+lns_row_state_tell (LnsRowState *self,
                     const LnsRowTree *tree,
                     LnsReport *report,
                     const GArray *pinned,
@@ -200,7 +206,9 @@ lns_row_state_tell (const LnsRowState *self,
 {
   GHashTableIter iter;
   gpointer parent;
-  g_autoptr (GPtrArray) identities = lns_row_identities (tree, report);
+  if (self->identities == NULL)
+    self->identities = lns_row_identities (tree, report);
+  const GPtrArray *identities = self->identities;
   tell_absent (self, view);
   for (uint32_t row = 0; row < lns_row_tree_n_rows (tree); row++)
     {
@@ -238,6 +246,7 @@ lns_row_state_reset (LnsRowState *self, LnsRowTree *tree, GArray *pinned)
   g_array_set_size (pinned, 0);
   g_hash_table_remove_all (self->arranged);
   g_clear_pointer (&self->waiting, lns_kept_view_free);
+  lns_row_tree_hold (tree);
   for (uint32_t row = 0; row < n; row++)
     {
       lns_row_tree_set_expanded (tree, row, g_array_index (self->unfolded, gboolean, row));
@@ -245,6 +254,7 @@ lns_row_state_reset (LnsRowState *self, LnsRowTree *tree, GArray *pinned)
       lns_row_tree_set_lanes_high (tree, row, 1);
       places[row] = 1 + g_array_index (self->natural, uint32_t, row);
     }
+  lns_row_tree_release (tree);
   return lns_row_tree_arranged (tree, places);
 }
 

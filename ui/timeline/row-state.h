@@ -18,8 +18,9 @@ typedef struct
   GArray *natural;  /* owned; uint32_t by row: its rank when it came                */
   GHashTable *
       arranged; /* owned; the rows below which rows were moved; + 1, as LNS_ID_NONE is one of them */
-  LnsKeptView *waiting; /* owned, or NULL; what was kept                                */
-  GHashTable *taken;    /* owned; the identities of it that rows have taken             */
+  LnsKeptView *waiting;  /* owned, or NULL; what was kept                                */
+  GPtrArray *identities; /* owned, or NULL; of all rows, as row-identity.h has them */
+  GHashTable *taken;     /* owned; the identities of it that rows have taken             */
 } LnsRowState;
 
 void lns_row_state_clear (LnsRowState *self);
@@ -40,7 +41,7 @@ LnsRowTree *lns_row_state_grow (const LnsRowState *self,
                                 GArray *pinned);
 
 /* Adds to VIEW what is to be kept of the rows of TREE, and what was kept of rows that this report does not have. */
-void lns_row_state_tell (const LnsRowState *self,
+void lns_row_state_tell (LnsRowState *self,
                          const LnsRowTree *tree,
                          LnsReport *report,
                          const GArray *pinned,

@@ -10,6 +10,8 @@
 #include "src/tables/lanes.h"
 #include "ui/model/job.h"
 
+#define MAX_PINNED 64 /* rows that are pinned together: more than fit a window */
+
 /* Puts TREE, in which rows have kept their numbers, in the place of the timeline's. */
 static void
 put_tree (LnsTimelineTree *self, LnsRowTree *tree)
@@ -196,11 +198,13 @@ static void
 hide_others (LnsTimelineTree *self, uint32_t row, int unused)
 {
   LnsRowTree *tree = self->context->tree;
+  lns_row_tree_hold (tree);
   for (uint32_t kept = row; kept != LNS_ID_NONE; kept = lns_row_tree_row (tree, kept)->parent)
     for (uint32_t other = 0; other < lns_row_tree_n_rows (tree); other++)
       if (other != kept &&
           lns_row_tree_row (tree, other)->parent == lns_row_tree_row (tree, kept)->parent)
         lns_row_tree_set_hidden (tree, other, true);
+  lns_row_tree_release (tree);
 }
 
 static void
@@ -236,7 +240,7 @@ is_alike (LnsTimelineTree *self, const LnsRow *row, const LnsRow *other)
 static void
 pin_it (LnsTimelineTree *self, uint32_t row, int unused)
 {
-  if (pin_of (self, row) < 0)
+  if (self->pinned->len < MAX_PINNED && pin_of (self, row) < 0)
     g_array_append_val (self->pinned, row);
 }
 
@@ -272,19 +276,23 @@ static const RowAction row_actions[] = {
 void
 lns_timeline_tree_change_row (LnsTimelineTree *self, const char *name, uint32_t row)
 {
-  const LnsRowTree *tree = self->context->tree;
+  LnsRowTree *tree = self->context->tree;
   for (gsize i = 0; i < G_N_ELEMENTS (row_actions); i++)
     {
       const RowAction *it = &row_actions[i];
       if (!g_str_equal (it->name, name))
         continue;
+      if (it->on_alike)
+        lns_row_tree_hold (tree);
       for (uint32_t rank = 0; rank < lns_row_tree_n_ranks (tree) && it->on_alike; rank++)
         {
           const uint32_t other = lns_row_tree_at_rank (tree, rank);
           if (is_alike (self, lns_row_tree_row (tree, row), lns_row_tree_row (tree, other)))
             it->act (self, other, it->amount);
         }
-      if (!it->on_alike)
+      if (it->on_alike)
+        lns_row_tree_release (tree);
+      else
         it->act (self, row, it->amount);
     }
   self->funcs->changed (self->owner);
@@ -318,8 +326,10 @@ lns_timeline_tree_n_hidden (const LnsTimelineTree *self)
 void
 lns_timeline_tree_show_hidden (LnsTimelineTree *self)
 {
+  lns_row_tree_hold (self->context->tree);
   for (uint32_t row = 0; row < lns_row_tree_n_rows (self->context->tree); row++)
     lns_row_tree_set_hidden (self->context->tree, row, false);
+  lns_row_tree_release (self->context->tree);
   self->funcs->changed (self->owner);
 }
 

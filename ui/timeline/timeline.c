@@ -251,6 +251,7 @@ update_hidden (LnsTimeline *self)
   g_autofree char *text =
       n > 0 ? g_strdup_printf (ngettext ("%u row is hidden", "%u rows are hidden", n), n) : NULL;
   gtk_inscription_set_text (self->hidden, text);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->hidden), text);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "timeline.show-hidden", n > 0);
 }
 
