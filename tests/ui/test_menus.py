@@ -340,7 +340,7 @@ class Desk:
 
     def corner(self):
         """What the rows say is in view."""
-        return self.last_row.description
+        return self.row_list.find("table row").description
 
     def win_next_bookmark(self):
         self.to_bookmark("win.next-bookmark")
@@ -368,7 +368,7 @@ class Desk:
 
     def win_show_hidden(self):
         assert not self.enabled("win.show-hidden")
-        self.changes(self.rows, lambda: self.last_row.do("row.hide"))
+        self.changes(self.rows, lambda: self.row_list.find("table row", "NVTX: io").do("row.hide"))
         self.changes(self.rows, lambda: self.activate("win.show-hidden"))
 
     def win_reset_view(self):
