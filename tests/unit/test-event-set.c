@@ -702,28 +702,31 @@ sums_by_name_are_of_each_name (void)
     {
       g_autoptr (GArray) lengths = g_array_new (FALSE, FALSE, sizeof (int64_t));
       int64_t n = 0;
+      unsigned kinds = 0;
       for (uint32_t row = 0; row < set->n; row++)
         if (lns_event_set_label (set, row) == labels[i])
           {
+            kinds |= 1u << lns_report_lanes (report, NULL)[lns_event_set_lane (set, row)].kind;
             const int64_t length_ns = lns_event_set_duration (set, row);
             n++;
             if (has_length (set, row))
               g_array_append_val (lengths, length_ns);
           }
       const LnsEventSums sums = { .n = lengths->len,
-                                  .sum_ns = lns_result_cell (result, i, 2).number,
+                                  .sum_ns = lns_result_cell (result, i, 3).number,
                                   .shortest_ns = 0,
-                                  .median_ns = lns_result_cell (result, i, 4).number,
-                                  .longest_ns = lns_result_cell (result, i, 5).number };
+                                  .median_ns = lns_result_cell (result, i, 5).number,
+                                  .longest_ns = lns_result_cell (result, i, 6).number };
       LnsEventSums told = sums;
       g_array_sort (lengths, compare_lengths);
       told.shortest_ns = g_array_index (lengths, int64_t, 0);
       check_sums (lengths, &told);
-      LNS_CHECK_INT (lns_result_cell (result, i, 1).number, n);
-      LNS_CHECK_INT (lns_result_cell (result, i, 3).number, sums.sum_ns / (int64_t)sums.n);
-      LNS_CHECK_INT (lns_result_cell (result, i, 6).number,
+      LNS_CHECK_INT (lns_result_cell (result, i, 1).is_empty, (kinds & (kinds - 1)) != 0);
+      LNS_CHECK_INT (lns_result_cell (result, i, 2).number, n);
+      LNS_CHECK_INT (lns_result_cell (result, i, 4).number, sums.sum_ns / (int64_t)sums.n);
+      LNS_CHECK_INT (lns_result_cell (result, i, 7).number,
                      (int64_t)(1000.0 * (double)sums.sum_ns / (double)all.sum_ns));
-      LNS_CHECK (i == 0 || sums.sum_ns <= lns_result_cell (result, i - 1, 2).number);
+      LNS_CHECK (i == 0 || sums.sum_ns <= lns_result_cell (result, i - 1, 3).number);
     }
   lns_result_free (result);
 }

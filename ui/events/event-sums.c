@@ -244,6 +244,21 @@ name_of (const LnsEventSet *set, uint32_t row)
                              set->report, set->lanes[lns_event_set_lane (set, row)]));
 }
 
+#define KIND 1 /* the column that is there only where kinds mix */
+
+/* What kind of event all N ROWS are, or NULL if they are of several. Static. */
+static const char *
+kind_of (const LnsEventSet *set, const uint32_t *rows, uint32_t n)
+{
+  const LnsLane *lanes = lns_report_lanes (set->report, NULL);
+  const LnsLaneKind kind = lanes[set->lanes[lns_event_set_lane (set, rows[0])]].kind;
+
+  for (uint32_t i = 1; i < n; i++)
+    if (lanes[set->lanes[lns_event_set_lane (set, rows[i])]].kind != kind)
+      return NULL;
+  return lns_event_kind_name (kind);
+}
+
 /* Adds the events of GROUP, whose rows are ROWS, to RESULT. False: memory ran out. */
 static bool
 add_group (LnsResult *result,
@@ -263,8 +278,10 @@ add_group (LnsResult *result,
   const LnsEventSums *sums = &tally->sums;
   const bool is_empty = sums->n == 0;
   g_autofree char *name = name_of (set, rows[0]);
-  const LnsResultCell cells[] = {
+  const char *kind = set->has_kinds ? kind_of (set, rows, group->n) : NULL;
+  LnsResultCell cells[] = {
     { .bytes = name, .size_bytes = strlen (name) },
+    { .is_empty = kind == NULL, .bytes = kind, .size_bytes = kind != NULL ? strlen (kind) : 0 },
     { .number = group->n },
     { .is_empty = is_empty, .number = sums->sum_ns },
     { .is_empty = is_empty, .number = is_empty ? 0 : sums->sum_ns / (int64_t)sums->n },
@@ -273,6 +290,8 @@ add_group (LnsResult *result,
     { .is_empty = total_ns == 0,
       .number = total_ns == 0 ? 0 : (int64_t)(1000.0 * (double)sums->sum_ns / (double)total_ns) },
   };
+  if (!set->has_kinds)
+    memmove (&cells[KIND], &cells[KIND + 1], sizeof cells - (KIND + 1) * sizeof *cells);
   lns_rows_add (lns_result_rows (result), cells, NULL);
   return true;
 }
@@ -285,13 +304,10 @@ lns_event_sums_by_name (const LnsEventRows *rows,
                         GCancellable *cancellable)
 {
   static const LnsResultColumn columns[] = {
-    { N_ ("Name"), LNS_RESULT_TEXT },
-    { N_ ("Count"), LNS_RESULT_COUNT },
-    { N_ ("Sum"), LNS_RESULT_TIME },
-    { N_ ("Mean"), LNS_RESULT_TIME },
-    { "p50", LNS_RESULT_TIME },
-    { N_ ("Longest"), LNS_RESULT_TIME },
-    { N_ ("Share"), LNS_RESULT_SHARE, 1 },
+    { N_ ("Name"), LNS_RESULT_TEXT },    { N_ ("Kind"), LNS_RESULT_TEXT },
+    { N_ ("Count"), LNS_RESULT_COUNT },  { N_ ("Sum"), LNS_RESULT_TIME },
+    { N_ ("Mean"), LNS_RESULT_TIME },    { "p50", LNS_RESULT_TIME },
+    { N_ ("Longest"), LNS_RESULT_TIME }, { N_ ("Share"), LNS_RESULT_SHARE, 1 },
   };
   const LnsEventSet *set = rows->set;
   const uint32_t n = lns_event_set_n_labels (set);
@@ -310,7 +326,12 @@ lns_event_sums_by_name (const LnsEventRows *rows,
       *ret_n_names += groups[i].n > 0;
     }
   qsort (groups, n, sizeof *groups, compare_groups);
-  LnsResult *result = lns_result_new (columns, G_N_ELEMENTS (columns), max_names);
+  LnsResultColumn shown[G_N_ELEMENTS (columns)];
+  unsigned n_shown = 0;
+  for (unsigned i = 0; i < G_N_ELEMENTS (columns); i++)
+    if (i != KIND || set->has_kinds)
+      shown[n_shown++] = columns[i];
+  LnsResult *result = lns_result_new (shown, n_shown, max_names);
   bool alive = true;
   uint32_t n_kept = 0;
   for (uint32_t i = 0; i < n && n_kept < max_names && alive; i++)

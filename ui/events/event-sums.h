@@ -25,8 +25,8 @@ typedef struct
 bool
 lns_event_sums_find (const LnsEventRows *rows, LnsEventSums *ret_sums, GCancellable *cancellable);
 
-/* The rows' events by name, as a table: name, how many, sum, mean, p50, longest, and the share of the sum of all; what has the
- * largest sum stands first. Keeps MAX_NAMES of them, and sets *RET_N_NAMES to how many there are. LABELS[i] becomes the label
+/* The rows' events by name, as a table: name; if the set has several kinds, the kind, which is empty if the name's events are of several;
+ * how many, sum, mean, p50, longest, and the share of the sum of all. What has the largest sum stands first. Keeps MAX_NAMES of them, and sets *RET_N_NAMES to how many there are. LABELS[i] becomes the label
  * (lns_event_set_label ()) of row i of the result; it has room for MAX_NAMES. Returns NULL if it was cancelled or memory ran out. O(rows +
  * names × log names), in 13 bytes a row at most. */
 LnsResult *lns_event_sums_by_name (const LnsEventRows *rows,
