@@ -506,15 +506,29 @@ start_load (LnsEventsTable *self)
                  lns_events_load_new (self->request, self->from_ns, self->to_ns), self);
 }
 
-/* Other events are wanted, once the table is seen. */
+/* Loads other events, once the table is seen. */
 static void
-rested_cb (LnsScope *scope, LnsEventsTable *self)
+load_when_seen (LnsEventsTable *self)
 {
-  if (self->request == NULL || note_time (self))
-    return;
   self->is_stale = !gtk_widget_get_mapped (GTK_WIDGET (self));
   if (!self->is_stale)
     start_load (self);
+}
+
+static void
+rested_cb (LnsScope *scope, LnsEventsTable *self)
+{
+  if (self->request != NULL && !note_time (self))
+    load_when_seen (self);
+}
+
+/* While a report is being recorded, the events are those that there were when they were asked for; all of them come when it has ended. */
+static void
+grown_cb (LnsView *view, LnsReport *before, LnsEventsTable *self)
+{
+  if (self->request != NULL && lns_report_info (before)->state == LNS_STATE_RECORDING &&
+      !lns_view_is_live (view))
+    load_when_seen (self);
 }
 
 static void
@@ -841,6 +855,7 @@ lns_events_table_new (LnsView *view, GSettings *settings)
   lns_events_total_set_view (self->total, view);
   lns_events_save_set_view (self->save, view);
   lns_events_groups_set_view (self->groups, view);
+  g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, 0);
   g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_in_events_cb), self, 0);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
   self->scope = lns_scope_of (view);

@@ -189,6 +189,17 @@ back_cb (GtkWidget *widget, const char *action, GVariant *parameter)
   ask (LNS_FILES_PANE (widget), LNS_FILE_SOURCES, NULL);
 }
 
+/* What a report says of its run is whole when the recording has ended. A source file that is shown stays. */
+static void
+grown_cb (LnsView *view, LnsReport *before, LnsFilesPane *self)
+{
+  if (lns_report_info (before)->state != LNS_STATE_RECORDING || lns_view_is_live (view) ||
+      g_strcmp0 (gtk_stack_get_visible_child_name (self->stack), "source") == 0)
+    return;
+  self->is_asked = FALSE;
+  section_cb (self->sections, gtk_list_box_get_selected_row (self->sections), self);
+}
+
 /* --- Life ------------------------------------------------------------------------------------- */
 
 static void
@@ -228,6 +239,7 @@ lns_files_pane_new (LnsView *view)
         self->sections,
         g_object_new (GTK_TYPE_LABEL, "label", lns_file_section_title (i), "xalign", 0.0, NULL));
   gtk_list_box_select_row (self->sections, gtk_list_box_get_row_at_index (self->sections, 0));
+  g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, 0);
   g_signal_connect (self->sections, "row-selected", G_CALLBACK (section_cb), self);
   g_signal_connect_object (self->table, "row-activated", G_CALLBACK (row_cb), self, 0);
   return GTK_WIDGET (self);
