@@ -59,7 +59,7 @@ class Injector:
         if importlib.util.find_spec("aiohttp") is None:
             raise tap.Skip("python3-aiohttp is not installed")
         self.folder = tempfile.mkdtemp()
-        self.certificate, self.key = certificate(self.folder)
+        self.certificate, self.key = self.make_certificate()
         path = os.path.join(self.folder, "settings.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(self.values, file)
@@ -73,6 +73,9 @@ class Injector:
         self.reader.start()
         self.port = self.begin.get("port")
         return self
+
+    def make_certificate(self):
+        return certificate(self.folder)
 
     def __exit__(self, *unused):
         if self.process.poll() is None:

@@ -294,4 +294,5 @@ def test_five_hundred_random_pods():
     assert n_wrapped > 50 and n_preloaded > 200, (n_wrapped, n_preloaded)
 
 
-tap.main(globals())
+if __name__ == "__main__":
+    tap.main(globals())
