@@ -21,6 +21,8 @@
 /* Set if the containers of the pod share their processes: the first process of one cannot be told from those that probes and
  * `kubectl exec` start. */
 #define LNS_POD_SHARED "LANESCOPE_POD_SHARED"
+/* How many bytes the report may have; not set or empty: any number. Read by `lanescope pod-run`. */
+#define LNS_POD_REPORT_BYTES "LANESCOPE_POD_REPORT_BYTES"
 /* The file of the program that became `lanescope pod-run`. */
 #define LNS_POD_EXECUTABLE "LANESCOPE_POD_EXECUTABLE"
 

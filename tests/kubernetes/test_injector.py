@@ -122,6 +122,18 @@ def test_the_class_of_service_and_the_users_stay():
     assert context["capabilities"] == {"drop": ["ALL"]} and context["seccompProfile"] == {"type": "RuntimeDefault"}, context
 
 
+def test_reports_in_the_pod_have_half_of_its_storage():
+    limited = container("x", resources={"limits": {"ephemeral-storage": "3Gi"}})
+    with Injector() as injector:
+        assert "LANESCOPE_POD_REPORT_BYTES" not in environment(injector.change(pod(limited))[0]), "a claim outlives the pod"
+    for size, volume, half in (("3Gi", {}, 3 << 29), ("1G", {"sizeLimit": "100Mi"}, 50 << 20), (None, {}, None), ("odd", {"sizeLimit": "2k"}, 1000)):
+        values = {"volumes": [{"name": "v", "emptyDir": volume}], "volumeMounts": [{"name": "v", "mountPath": "/v"}]}
+        limited["resources"]["limits"] = {"ephemeral-storage": size} if size else {}
+        with Injector(**values) as injector:
+            own = environment(injector.change(pod(limited))[0])
+        assert own.get("LANESCOPE_POD_REPORT_BYTES") == (str(half) if half else None), (size, volume, own)
+
+
 def test_processes_of_a_pod_that_shares_them():
     with Injector() as injector:
         assert environment(injector.change(pod(container("x"), shareProcessNamespace=True))[0])["LANESCOPE_POD_SHARED"] == "1"

@@ -248,6 +248,21 @@ def test_a_full_volume_does_not_fail_a_job():
             subprocess.run(["umount", "-l", small], check=True)
 
 
+def test_a_report_ends_before_the_pod_is_evicted():
+    """At half of the ephemeral storage that the container may have, of which an emptyDir is part. The program keeps its own limit."""
+    before = act("mark", "a", "print", "ready", "sleep", "60000", resources={"limits": {"ephemeral-storage": "2Gi"}})
+    with Cluster() as cluster, cluster.pod(pod(before), volumes=None, volumeMounts=None, devtoolArgs="profile -t nvtx --why=false") as one:
+        one.prepare()
+        running = one.start(one.spec["containers"][0])
+        assert running.process.stdout.readline() == b"ready\n"
+        sizes = running.execute("/bin/sh", "-c", "cat /proc/[0-9]*/limits").stdout.splitlines()
+        running.signal(signal.SIGTERM)
+        code, _, errors = running.wait()
+        limits = [line.split()[3] for line in sizes if line.startswith("Max file size")]
+        assert code == 143 and limits.count(str(1 << 30)) == 1 and "unlimited" in limits, (limits, errors)
+        assert len(glob.glob(os.path.join(one.volume("lanescope-reports"), "*.rep"))) == 1
+
+
 RESTRICTED = {"runAsNonRoot": True, "runAsUser": 1000, "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]},
               "readOnlyRootFilesystem": True, "seccompProfile": {"type": "RuntimeDefault"}}
 

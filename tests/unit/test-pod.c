@@ -21,16 +21,18 @@ test_variables_are_taken (void)
   setenv (LNS_POD_MATCH, "^python", 1);
   setenv (LNS_POD_TOOL, "/lanescope/bin/lanescope", 1);
   setenv (LNS_POD_SHARED, "1", 1);
+  setenv (LNS_POD_REPORT_BYTES, "1000", 1);
   lns_pod_take (&pod);
   LNS_CHECK (strcmp (pod.switches, "profile -o a") == 0);
   LNS_CHECK (strcmp (pod.executable, "/usr/bin/python3.11") == 0);
   LNS_CHECK (getenv (LNS_POD_SWITCHES) == NULL && getenv (LNS_POD_MATCH) == NULL);
   LNS_CHECK (getenv (LNS_POD_EXECUTABLE) == NULL && getenv (LNS_POD_TOOL) == NULL);
-  LNS_CHECK (getenv (LNS_POD_SHARED) == NULL);
+  LNS_CHECK (getenv (LNS_POD_SHARED) == NULL && getenv (LNS_POD_REPORT_BYTES) == NULL);
+  LNS_CHECK (pod.report_max_bytes == 1000);
   free (pod.switches);
   free (pod.executable);
   lns_pod_take (&pod);
-  LNS_CHECK (pod.switches == NULL && pod.executable == NULL);
+  LNS_CHECK (pod.switches == NULL && pod.executable == NULL && pod.report_max_bytes == 0);
 }
 
 static void

@@ -64,6 +64,9 @@ lns_pod_take (LnsPod *ret_pod)
 {
   *ret_pod =
       (LnsPod){ .switches = take (LNS_POD_SWITCHES), .executable = take (LNS_POD_EXECUTABLE) };
+  char *bytes = take (LNS_POD_REPORT_BYTES);
+  ret_pod->report_max_bytes = bytes != NULL ? strtoull (bytes, NULL, 10) : 0;
+  free (bytes);
   unsetenv (LNS_POD_MATCH);
   unsetenv (LNS_POD_TOOL);
   unsetenv (LNS_POD_SHARED);

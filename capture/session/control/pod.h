@@ -7,11 +7,13 @@
 
 #pragma once
 
+#include <stdint.h>
+
 typedef struct
 {
-  char *switches; /* as in a shell, the word profile first; NULL: the container has none */
-  char *
-      executable; /* the file of the program that became this process; NULL: a command of the pod did */
+  char *switches;   /* as in a shell, the word profile first; NULL: the container has none */
+  char *executable; /* the file of the program that became this process; NULL: none did */
+  uint64_t report_max_bytes; /* 0: any number */
 } LnsPod;
 
 /* Takes the variables out of the environment of this process, and the library of the pod out of LD_PRELOAD, so that what it

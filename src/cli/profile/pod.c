@@ -115,6 +115,7 @@ run_in_pod (const LnsCommand *command, int argc, char **argv)
       return lns_cli_fail (&error);
     }
   lns_pod_take (&pod);
+  trial.report_max_bytes = pod.report_max_bytes;
   if (pod.executable != NULL && !leads_to (argv[1], pod.executable))
     lns_error_set (&error, LNS_ERROR_UNSUPPORTED, 0,
                    "%s was started under the name “%s”, by which it is not found again",

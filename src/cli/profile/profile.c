@@ -245,12 +245,31 @@ prepare (LnsProfile *profile, LnsError *error)
   return true;
 }
 
+/* The limit of a report concerns the memory that processes share with this one, too: 64 MiB for each, and a little. */
+#define LEAST_LIMIT_BYTES (UINT64_C (96) << 20)
+
+/* Has the kernel refuse to make files of this process larger than the report may be. The program, whose process exists, keeps its own
+ * limit. */
+static void
+limit_report (const LnsProfile *profile)
+{
+  struct rlimit limit;
+  if (profile->report_max_bytes == 0 || getrlimit (RLIMIT_FSIZE, &limit) != 0)
+    return;
+  const uint64_t most =
+      profile->report_max_bytes > LEAST_LIMIT_BYTES ? profile->report_max_bytes : LEAST_LIMIT_BYTES;
+  if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > most)
+    limit.rlim_cur = most;
+  setrlimit (RLIMIT_FSIZE, &limit);
+}
+
 static int
 start_and_run (LnsProfile *profile)
 {
   LnsError error = { 0 };
   if (!prepare (profile, &error))
     return fail (profile, &error, LNS_EXIT_FAILED);
+  limit_report (profile);
   lns_session_begin_metrics (profile->session, say_now, profile);
   if (profile->begins_by_itself && profile->options.delay_ns == 0)
     lns_session_start_report (profile->session);
@@ -278,6 +297,7 @@ run_once (const LnsCommand *command, int argc, char **argv, LnsProfileTrial *tri
     .place = LNS_SESSION_NOWHERE,
     .output = LNS_PROGRAM_OUTPUT_NOWHERE,
     .progress_fd = -1,
+    .report_max_bytes = trial != NULL ? trial->report_max_bytes : 0,
   };
   LnsError error = { 0 };
   int code = 0;
@@ -310,9 +330,9 @@ run (const LnsCommand *command, int argc, char **argv)
 }
 
 int
-lns_profile_try (int argc, char **argv, LnsProfileTrial *ret_trial)
+lns_profile_try (int argc, char **argv, LnsProfileTrial *trial)
 {
-  return run_once (&lns_command_profile, argc, argv, ret_trial);
+  return run_once (&lns_command_profile, argc, argv, trial);
 }
 
 /* --- The commands ----------------------------------------------------------------------------- */

@@ -73,8 +73,9 @@ typedef struct
   const LnsExportType **exports; /* what each report is written as, too */
   size_t n_exports;
   FILE *answer; /* what the terminal is told that asked for what is done now; NULL: none did */
-  bool report_failed; /* it is not written, or not whole */
-  bool lacks_data;    /* something that was asked for is missing: --strict */
+  uint64_t report_max_bytes; /* where writing it ends, as on a full disk; 0: nowhere */
+  bool report_failed;        /* it is not written, or not whole */
+  bool lacks_data;           /* something that was asked for is missing: --strict */
 } LnsProfile;
 
 /* --- trace.c ------------------------------------------------------------------ */

@@ -13,17 +13,18 @@
  * code: that of the program if it is not 0. */
 int lns_profile_run (LnsProfile *profile);
 
-/* How a run of lns_profile_try () went. */
+/* What lns_profile_try () is asked for, and how that went. */
 typedef struct
 {
-  bool is_started;  /* the program was */
-  int exit_code;    /* of the program: 0–255, 128+N after signal N */
-  LnsCaller caller; /* what to restore before this process executes the program itself */
+  uint64_t report_max_bytes; /* in: where writing the report ends, as on a full disk; 0: nowhere */
+  bool is_started;           /* the program was */
+  int exit_code;             /* of the program: 0–255, 128+N after signal N */
+  LnsCaller caller;          /* what to restore before this process executes the program itself */
 } LnsProfileTrial;
 
-/* `profile` with the words ARGV, of which the first is its name, and which are put into another order. Returns the exit code and fills RET_TRIAL. If the program was not started, errors are printed, and this process has
- * become nobody's session and may execute the program. */
-int lns_profile_try (int argc, char **argv, LnsProfileTrial *ret_trial);
+/* `profile` with the words ARGV, of which the first is its name, and which are put into another order. Returns
+ * the exit code and fills TRIAL. If the program was not started, errors are printed, and this process has become nobody's session and may execute the program. */
+int lns_profile_try (int argc, char **argv, LnsProfileTrial *trial);
 
 /* Frees what a run of any of the commands leaves in PROFILE, except lists of switches. */
 void lns_profile_clear (LnsProfile *profile);

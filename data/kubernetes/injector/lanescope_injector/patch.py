@@ -5,6 +5,7 @@
 """What is done to a pod. Nothing here reads or writes anything but its arguments: a pod and the settings give a patch."""
 
 import json
+import re
 
 from .settings import BUNDLE
 
@@ -36,6 +37,26 @@ def field(name, path):
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
 
+def quantity_bytes(text):
+    """The bytes of a quantity such as 1Gi or 500M; None if it is not one."""
+    found = re.fullmatch(r"(\d+)([kKMGTP]i?)?", str(text))
+    if found is None:
+        return None
+    unit = found[2] or ""
+    return int(found[1]) * (1024 if unit.endswith("i") else 1000) ** (" KMGTP".index(unit[0].upper()) if unit else 0)
+
+
+def report_bytes(container, settings):
+    """How large reports of CONTAINER may become, so that the pod is not evicted for them: half of what the place has. None if it has no
+    limit, as volumes that outlive the pod."""
+    place = next(volume for volume in settings.volumes if volume["name"] == settings.mounts[0]["name"])
+    if "emptyDir" not in place:
+        return None
+    limits = [(place["emptyDir"] or {}).get("sizeLimit"), ((container.get("resources") or {}).get("limits") or {}).get("ephemeral-storage")]
+    known = [size for size in (quantity_bytes(limit) for limit in limits if limit is not None) if size]
+    return min(known) // 2 if known else None
+
+
 def variables(container, pod, settings):
     """The variables for CONTAINER: those that names of reports have, and those for `lanescope pod-run`. Earlier ones may be used in later
     ones."""
@@ -47,7 +68,8 @@ def variables(container, pod, settings):
         {"name": "CONTAINER_NAME", "value": literal(container["name"])},
         field("NODE_NAME", "spec.nodeName"),
         {"name": "LANESCOPE_POD_SWITCHES", "value": literal(settings.switches)},
-    ] + [{"name": "LANESCOPE_POD_SHARED", "value": "1"}] * shared
+    ] + [{"name": "LANESCOPE_POD_SHARED", "value": "1"}] * shared + [
+        {"name": "LANESCOPE_POD_REPORT_BYTES", "value": str(size)} for size in [report_bytes(container, settings)] if size]
 
 
 def starter(settings):
