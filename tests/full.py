@@ -15,6 +15,7 @@ import sys
 import time
 
 import nvtx_project
+import package as debian_package
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(TESTS)
@@ -107,6 +108,14 @@ def mutate(_build):
     run([sys.executable, os.path.join(TESTS, "mutate.py")])
 
 
+def package(build):
+    """Needs root, for the Debian that it makes."""
+    missing = [program for program in ("lintian", "mmdebstrap") if shutil.which(program) is None]
+    if missing or os.geteuid() != 0:
+        raise Unavailable(f"it needs {' and '.join(missing) or 'root'}")
+    debian_package.main(SOURCE, build)
+
+
 STAGES = {
     "address": (address, "unit and golden tests under address and undefined-behaviour sanitizers"),
     "thread": (thread, "unit tests under the thread sanitizer"),
@@ -114,6 +123,7 @@ STAGES = {
     "structure": (structure, "300 well-formed, hostile files through all that reads files, under sanitizers"),
     "kills": (kills, "200 rounds of kill -9 of target, tool, or both"),
     "nvtx": (nvtx_suite, "the NVTX project's own suite at " + nvtx_project.COMMIT),
+    "package": (package, "Debian's packages, installed on a Debian that has nothing else"),
     "large": (large, "a report of 100 million events"),
     "mutate": (mutate, "two small breakages of each of eleven rooms, of which the suite must notice four in five"),
 }

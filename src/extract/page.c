@@ -21,6 +21,7 @@
 #include "src/base/kernel-text.h"
 #include "src/base/language.h"
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
 #include "src/export/place.h"
 #include "src/export/text.h"
 #include "src/extract/page-items.h"
@@ -535,7 +536,8 @@ put_data (Page *page, LnsError *error)
 
   put (page, "<script type=\"application/json\" id=\"data\">{\"format\":1");
   put_number (page, "start", page->selection.span.start_ns);
-  put_number (page, "span", page->selection.span.end_ns - page->selection.span.start_ns);
+  put_number (page, "span",
+              lns_difference (page->selection.span.end_ns, page->selection.span.start_ns));
   put_home (page);
   put_words (page);
   put (page, ",\n\"lanes\":[");
@@ -654,7 +656,8 @@ put_head (Page *page)
   put_html (page, title);
   put (page, " <small>");
   char *text = lns_asprintf (
-      _ ("%s, from %s to %s"), lns_format_duration (span->end_ns - span->start_ns, length),
+      _ ("%s, from %s to %s"),
+      lns_format_duration (lns_difference (span->end_ns, span->start_ns), length),
       lns_format_duration (span->start_ns, from), lns_format_duration (span->end_ns, to));
   put_html (page, text);
   free (text);

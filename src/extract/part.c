@@ -12,6 +12,7 @@
 #include "src/analysis/projection/cuda-links.h"
 #include "src/base/format.h"
 #include "src/base/language.h"
+#include "src/base/saturate.h"
 #include "src/export/place.h"
 #include "src/extract/selection.h"
 #include "src/extract/types.h"
@@ -83,7 +84,8 @@ count_calls (const Part *part,
         continue;
       if (call.start_ns >= until_ns)
         break;
-      if (call.start_ns + call.duration_ns >= span->start_ns && call.start_ns <= span->end_ns)
+      if (lns_sum (call.start_ns, call.duration_ns) >= span->start_ns &&
+          call.start_ns <= span->end_ns)
         ++*ret_inside;
       else
         ++*ret_outside;
@@ -103,7 +105,7 @@ count_lane (Part *part, uint32_t lane, LnsError *error)
     return false;
   part->n_before += outside;
   if (span->end_ns == INT64_MAX ||
-      !lns_report_find (part->report, lane, span->end_ns + 1, &last, error))
+      !lns_report_find (part->report, lane, lns_sum (span->end_ns, 1), &last, error))
     return span->end_ns == INT64_MAX;
   /* One that reaches over the end is in the part. */
   LnsEvent event;
@@ -113,7 +115,7 @@ count_lane (Part *part, uint32_t lane, LnsError *error)
         return false;
       last += event.start_ns <= span->end_ns;
     }
-  if (!count_calls (part, lane, last, span->end_ns + 1, &inside, &outside, error))
+  if (!count_calls (part, lane, last, lns_sum (span->end_ns, 1), &inside, &outside, error))
     return false;
   part->n_after += inside;
   return true;
