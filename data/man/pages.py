@@ -129,6 +129,7 @@ COMMANDS = {
         "description": "Compares two runs of a program. Says in one sentence whether the steps of B take longer than those of A, by how much, how sure that is, and because of what; then lists what became slower or faster, is new or gone, and what else differs.",
         "examples": [("Say what a change did:", "lanescope diff before.rep after.rep"),
                      ("Fail in CI where the median step is more than 5 % slower, for sure:", "lanescope diff --fail-on='p50(step) > 5%' before.rep after.rep"),
+                     ("Compare with the last runs in a folder, and keep this one there:", "lanescope diff --baseline=history --fail-on='p50(step) > 5%' run.rep"),
                      ("Write a comment for a merge request:", "lanescope diff --format=markdown before.rep after.rep")],
         "exit": [(0, "The comparison was printed, whatever it says."), (3, "A limit of --fail-on was exceeded.")], **READS, "also": ["why", "stats"],
     },
