@@ -8,7 +8,9 @@
 
 #include <stdatomic.h>
 
+#include "src/analysis/compare/compare.h"
 #include "src/analysis/why/why.h"
+#include "src/base/memory.h"
 #include "src/store/write/kept-table.h"
 #include "tests/tap.h"
 #include "tests/unit/report-fixture.h"
@@ -483,6 +485,41 @@ test_a_cancelled_answer_says_so (void)
     }
 }
 
+/* A run is what it is, whatever it holds: compared with itself, nothing changed. */
+static void
+test_random_reports_are_as_themselves (void)
+{
+  unsigned n_known = 0;
+
+  for (unsigned i = 0; i < N_REPORTS; i++)
+    {
+      LnsError error = { 0 };
+      seed = lns_tap_seed () * 1000003 + i;
+      LnsReport *report = make_report ();
+      LnsTables *tables = lns_tables_new (report, NULL);
+      char *text;
+      size_t n_bytes;
+      LnsComparison *comparison = lns_compare ((LnsTables *const[]){ tables, tables },
+                                               &(LnsCompareOptions){ 0 }, NULL, &error);
+      if (comparison == NULL)
+        LNS_FAIL ("%s", error.message);
+      n_known += comparison->is_known;
+      LNS_CHECK (!comparison->found.is_sure && comparison->found.changes.n == 0);
+      LNS_CHECK (comparison->differs.n == 0 && comparison->fresh.n + comparison->gone.n == 0);
+      FILE *stream = lns_memory_stream (&text, &n_bytes);
+      lns_comparison_write_text (comparison, -1, stream);
+      lns_comparison_write_markdown (comparison, -1, stream);
+      lns_comparison_write_json (comparison, stream);
+      lns_memory_stream_end (stream);
+      LNS_CHECK (n_bytes > 0);
+      free (text);
+      lns_comparison_free (comparison);
+      lns_tables_free (tables);
+      lns_report_close (report);
+    }
+  LNS_CHECK (n_known > N_REPORTS / 100);
+}
+
 #define N_OVERHEADS 50000
 
 /* Overhead that begins before that of the lane before, in more lanes than a stack has room for. */
@@ -594,6 +631,7 @@ int
 main (void)
 {
   LNS_TEST (test_the_launching_thread_of_many_is_found);
+  LNS_TEST (test_random_reports_are_as_themselves);
   LNS_TEST (test_any_number_of_lanes_of_overhead_is_read);
   LNS_TEST (test_ledgers_of_random_reports_close);
   LNS_TEST (test_a_cancelled_answer_says_so);
