@@ -106,7 +106,6 @@ def test_cancel_drops_the_report():
         launch.app.wait(lambda: os.path.exists(path), 60, "the report")
         launch.ask_for("Cancel")
         launch.app.wait(lambda: not os.path.exists(path), 60, "the report to go")
-        launch.app.wait(lambda: launch.dialog.find("push button", "Cancel") is None, what="the dialog to be as at first")
 
 
 def test_recording_starts_later():
