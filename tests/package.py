@@ -13,7 +13,8 @@ SUITE, MIRROR = "bookworm", "http://deb.debian.org/debian"
 LEAST = {
     "lanescope": ["usr/bin/lanescope", "liblanescope-inject.so", "lanescope-sampler", "man/man1/lanescope.1.gz", "man/man1/lanescope-profile.1.gz",
                   "bash-completion/completions/lanescope", "_lanescope", "lanescope.fish", "samples/cuda-double.rep", "doc/lanescope/copyright"],
-    "lanescope-ui": ["usr/bin/lanescope-ui", "applications/io.github.lanescope.Lanescope.desktop", "mime/packages/io.github.lanescope.Lanescope.xml",
+    "lanescope-ui": ["usr/bin/lanescope-ui", "man/man1/lanescope-ui.1.gz", "applications/io.github.lanescope.Lanescope.desktop",
+                     "mime/packages/io.github.lanescope.Lanescope.xml",
                      "scalable/apps/io.github.lanescope.Lanescope.svg", "schemas/io.github.lanescope.Lanescope.gschema.xml",
                      "metainfo/io.github.lanescope.Lanescope.metainfo.xml", "locale/de/LC_MESSAGES/lanescope.mo",
                      "locale/zh_CN/LC_MESSAGES/lanescope.mo"],
