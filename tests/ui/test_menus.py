@@ -327,14 +327,12 @@ class Desk:
         self.listed_bookmark("again")
 
     def to_bookmark(self, action):
-        """ACTION leads from an event at the start to the bookmark in the middle."""
+        """ACTION leads from elsewhere to the bookmark in the middle."""
         self.bookmark("middle")
-        self.find("iteration 7")
-        self.changes(self.selected, lambda: self.activate("win.find-next"))
-        self.changes(self.span, lambda: self.activate("win.zoom-to-event"))
-        self.app.wait(harness.steady(self.span), what="the zoom's end")
-        assert self.enabled("win.undo-zoom")
-        before = self.corner()
+        self.changes(self.span, lambda: self.activate("win.zoom-in"))
+        self.changes(self.span, lambda: self.activate("win.zoom-in"))
+        self.win_go_to_time()
+        before = self.app.wait(harness.steady(self.corner), what="the time that was gone to")
         self.activate(action)
         self.app.wait(lambda: self.corner() != before, what="another time in view")
 
@@ -348,8 +346,13 @@ class Desk:
     def win_previous_bookmark(self):
         self.to_bookmark("win.previous-bookmark")
 
+    def unfold(self):
+        self.activate("win.expand-all")
+        self.app.wait(lambda: self.rows() == 5, what="all rows")
+
     def unfolds(self, level, count):
         """LEVEL shows COUNT rows: the process, its threads, their ranges."""
+        self.unfold()
         self.changes(self.rows, lambda: self.activate("win.collapse-all"))
         self.activate(f"win.unfold-{level}")
         self.app.wait(lambda: self.rows() == count, what=f"{count} rows")
@@ -368,10 +371,12 @@ class Desk:
 
     def win_show_hidden(self):
         assert not self.enabled("win.show-hidden")
+        self.unfold()
         self.changes(self.rows, lambda: self.row_list.find("table row", "NVTX: io").do("row.hide"))
         self.changes(self.rows, lambda: self.activate("win.show-hidden"))
 
     def win_reset_view(self):
+        self.unfold()
         self.changes(self.rows, lambda: self.activate("win.collapse-all"))
         whole, _ = self.changes(self.span, lambda: self.activate("win.zoom-in"))
         assert self.changes(self.rows, lambda: self.activate("win.reset-view")) == (1, 5)
