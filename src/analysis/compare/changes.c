@@ -78,7 +78,7 @@ typedef struct
   Candidates candidates;
   size_t *of_part[2]; /* 1 + index of the candidate, by part                                     */
   double *nothing[2]; /* no time in any step                                                     */
-  bool is_contended;
+  bool is_contended, is_python;
   double step_ns; /* typical                                                                      */
   double *room;
   size_t witnesses[N_GROUPS][MOST_WITNESSES]; /* candidates                                      */
@@ -438,7 +438,8 @@ find_shift (const Comparer *comparer,
     series[side] = (LnsSeries){ .values = ns[side],
                                 .is_left_out = comparer->runs[side].is_left_out,
                                 .n = comparer->runs[side].times->n,
-                                .is_contended = is_contended };
+                                .is_contended = is_contended,
+                                .is_python = comparer->is_python };
   return lns_shift_find (&series[0], &series[1], common, ret_shift);
 }
 
@@ -734,6 +735,7 @@ lns_changes_find (const LnsComparedRun *runs, const LnsIdMap *renamed)
       comparer.of_part[side] = lns_calloc (runs[side].times->parts.n + 1, sizeof (size_t));
       comparer.nothing[side] = lns_calloc (runs[side].times->n, sizeof (double));
       comparer.is_contended |= runs[side].times->waited_share > CONTENDED;
+      comparer.is_python |= runs[side].times->is_python;
     }
   comparer.step_ns = median_of (&comparer, 0, runs[0].times->ns);
   add_parts (&comparer);
@@ -745,6 +747,7 @@ lns_changes_find (const LnsComparedRun *runs, const LnsIdMap *renamed)
     if (is_compared (&comparer, &comparer.candidates.items[i]))
       compare (&comparer, i);
   found.n_compared = 1;
+  found.is_contended = comparer.is_contended;
   find_steps (&comparer, &found);
   for (int of_gaps = 0; of_gaps < 2; of_gaps++)
     found.n_compared += correct_family (&comparer, of_gaps == 1);

@@ -56,6 +56,7 @@ typedef struct
   double common;  /* the share by which most of what is in them changed alike                    */
   double cpu_pace, gpu_pace; /* the same of what the CPU did, and the GPU                         */
   bool knows_gpu_pace;
+  bool is_contended; /* a thread of the steps lacked a CPU                                      */
   bool is_machine; /* … which explains what changed                                               */
   size_t n_compared; /* comparisons that were made                                                */
   LnsChanges changes; /* for sure: those by most time first                                       */

@@ -110,7 +110,11 @@ _lns_part_read_functions (LnsPartReader *reader, LnsError *error)
       const uint32_t *lanes =
           lns_thread_facts_lanes (reader->facts, reader->why->steps.thread, kinds[k], &n_lanes);
       for (size_t i = 0; good && !found && i < n_lanes; i++)
-        good = read_lane (reader, lanes[i], &found, error);
+        {
+          reader->times->is_python |= kinds[k] == LNS_LANE_PYTHON_SAMPLE &&
+                                      lns_report_lane_info (reader->report, lanes[i])->n_events > 0;
+          good = read_lane (reader, lanes[i], &found, error);
+        }
     }
   return good;
 }

@@ -34,6 +34,7 @@ typedef struct
   size_t n;
   bool
       is_contended; /* other programs had the CPUs or caches meanwhile: noise is not the program's own */
+  bool is_python; /* what took the time is an interpreter                                         */
 } LnsSeries;
 
 typedef struct
@@ -53,8 +54,9 @@ typedef struct
  *
  * Runs of one program differ by more than noise within them shows. Three things are part of the error for that: runs that drift by
  * different amounts may be as far apart from the start; where the machine was busy, most noise changes slowly, and a run
- * lies off by up to 0.8 of its standard deviation (measured on two CPUs that 20 programs shared), and by up to 0.4 where noise is
- * strong otherwise; and COMMON, the share by which everything else changed, too, or 0: then the machine is the likely reason.
+ * lies off by up to 0.8 of its standard deviation (measured on two CPUs that 20 programs shared) and by 3 % of its level, of Python by 10 %, and by up
+ * to 0.4 of the former where noise is strong otherwise; and COMMON, the share by which everything else changed, too, or 0: then the
+ * machine is the likely reason.
  *
  * False where one of them has fewer than LNS_LEAST_COMPARED values. The same values give the same answer. O(n log n). Any thread. */
 bool lns_shift_find (const LnsSeries *a, const LnsSeries *b, double common, LnsShift *ret_shift);
