@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/facts/dense-span.h"
 #include "src/base/compare.h"
 #include "src/base/format.h"
 #include "src/tables/lanes.h"
@@ -38,6 +39,7 @@ struct _LnsAnswer
   GPtrArray *places; /* owned, or NULL: of each finding a GArray of LnsSpan */
   guint chosen;      /* finding, or LNS_ANSWER_NOTHING */
   char *step_name;   /* owned, or NULL */
+  LnsSpan dense;     /* empty: none */
   LnsError error;    /* why there is no answer */
 };
 
@@ -53,6 +55,7 @@ typedef struct
   GPtrArray *idle;
   GPtrArray *places;
   char *step_name;
+  LnsSpan dense;
   LnsError error;
 } Search;
 
@@ -199,6 +202,7 @@ search_work (LnsWorker *worker, gpointer data)
                                                 MOST_EVENTS_WITH_IDLE,
                                   .in_language = true };
 
+  lns_dense_span (worker->report, &search->dense);
   if (tables != NULL)
     search->why = lns_why_run (tables, &options, &worker->cancelled, &search->error);
   if (search->why != NULL)
@@ -240,6 +244,7 @@ search_done (gpointer data, gpointer owner)
   EXCHANGE (step_name);
 #undef EXCHANGE
   self->chosen = LNS_ANSWER_NOTHING;
+  self->dense = search->dense;
   self->error = search->error;
   self->state = self->why != NULL ? LNS_ANSWER_THERE : LNS_ANSWER_NONE;
   g_signal_emit_by_name (self, "changed");
@@ -290,6 +295,13 @@ const LnsWhy *
 lns_answer_get_why (LnsAnswer *self)
 {
   return self->why;
+}
+
+gboolean
+lns_answer_get_dense (LnsAnswer *self, LnsSpan *ret_span)
+{
+  *ret_span = self->dense;
+  return self->dense.end_ns > self->dense.start_ns;
 }
 
 const char *

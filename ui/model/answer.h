@@ -33,6 +33,10 @@ LnsAnswerState lns_answer_get_state (LnsAnswer *self);
 /* The answer, in the person's language, while the state is LNS_ANSWER_THERE; else NULL. Owned by SELF. */
 const LnsWhy *lns_answer_get_why (LnsAnswer *self);
 
+/* Gives the part of the report in which nearly all events are, if that is not most of it (src/analysis/facts/dense-span.h): once it has
+ * been looked for an answer. */
+gboolean lns_answer_get_dense (LnsAnswer *self, LnsSpan *ret_span);
+
 /* What the ledger number L of the answer is about: "GPU 0". Owned by SELF; UTF-8. */
 const char *lns_answer_get_subject (LnsAnswer *self, size_t l);
 

@@ -488,18 +488,26 @@ lns_report_page_run_sql (LnsReportPage *self, const char *statement)
 /* An answer that comes later does not move what the user looks at. */
 #define SOON_USEC (3 * G_USEC_PER_SEC)
 
-/* Shows the work where the program started for most of the time, as the verdict is about the work then: unless the user has been
- * somewhere already. The way back is that of each zoom. */
+/* Shows the work where the program started for most of the time, as the verdict is about the work then, or where nearly all events are:
+ * unless the user has been somewhere already. The way back is that of each zoom. */
 static void
 frame_work (LnsReportPage *self)
 {
   LnsView *view = self->parts.view;
   const LnsWhy *why = lns_answer_get_why (self->answer);
 
-  if (why == NULL || !why->is_about_work || self->is_restored || !lns_view_shows_all (view) ||
-      lns_view_can_undo_zoom (view) || has_selection (self) ||
+  LnsSpan dense;
+
+  if (lns_answer_get_state (self->answer) == LNS_ANSWER_LOOKING || self->is_restored ||
+      !lns_view_shows_all (view) || lns_view_can_undo_zoom (view) || has_selection (self) ||
       g_get_monotonic_time () - self->opened_usec > SOON_USEC)
     return;
+  if (why == NULL || !why->is_about_work)
+    {
+      if (lns_answer_get_dense (self->answer, &dense))
+        lns_view_show_span (view, dense.start_ns, dense.end_ns);
+      return;
+    }
   const LnsSpan work = lns_why_judged_span (why, &why->ledgers.items[0]);
   const int64_t margin_ns = (work.end_ns - work.start_ns) / 32;
   lns_view_show_span (view, work.start_ns - margin_ns, work.end_ns + margin_ns);

@@ -433,8 +433,10 @@ snapshot_most (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip *stri
   if (tile == NULL || tile->samples == NULL || track == NULL || !isfinite (tile->most) ||
       tile->most <= 0)
     return;
-  const GdkRGBA front =
-      lns_palette_rgba (lns_palette_get (self->context->theme)->text, COUNTER_TEXT_ALPHA);
+  int text_px, line_px;
+  const LnsPalette *palette = lns_palette_get (self->context->theme);
+  const GdkRGBA front = lns_palette_rgba (palette->text, COUNTER_TEXT_ALPHA);
+  const GdkRGBA back = lns_palette_rgba (palette->background[strip->odd], COUNTER_TEXT_ALPHA);
   g_autofree char *unit = lns_event_text_string (report, track->unit, true);
   const gboolean is_power = strcmp (unit, "mW") == 0 && tile->most >= 1000; /* read in watts */
   g_autofree char *text = g_strdup_printf (
@@ -445,8 +447,11 @@ snapshot_most (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip *stri
   pango_attr_list_insert (attributes, pango_attr_scale_new (PANGO_SCALE_SMALL));
   pango_layout_set_attributes (layout, attributes);
   pango_attr_list_unref (attributes);
+  pango_layout_get_pixel_size (layout, &text_px, &line_px);
   gtk_snapshot_save (snapshot);
   gtk_snapshot_translate (snapshot, &GRAPHENE_POINT_INIT (LNS_LABEL_PAD_PX, 0));
+  gtk_snapshot_append_color (snapshot, &back,
+                             &GRAPHENE_RECT_INIT (0, 0, (float)text_px, (float)line_px));
   gtk_snapshot_append_layout (snapshot, layout, &front);
   gtk_snapshot_restore (snapshot);
 }
