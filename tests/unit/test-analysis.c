@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/analysis/facts/call-class.h"
 #include "src/analysis/filter.h"
 #include "src/analysis/stats/pushpop-trace.h"
 #include "src/analysis/stats/range-medians.h"
@@ -738,6 +739,21 @@ test_a_report_that_cannot_be_cut (void)
   free (beside);
 }
 
+static void
+calls_that_only_wait_are_known (void)
+{
+  static const char *const waits[] = { "sem_timedwait", "pthread_cond_wait", "poll", "epoll_pwait2",
+                                       "select",        "nanosleep" };
+  static const char *const others[] = { "read", "write", "open", "ioctl", "mmap", "policy", "" };
+  for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+    if (!lns_call_only_waits (LNS_LANE_OS_CALL, waits[i]))
+      LNS_FAIL ("%s does not wait", waits[i]);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (lns_call_only_waits (LNS_LANE_OS_CALL, others[i]))
+      LNS_FAIL ("%s waits", others[i]);
+  LNS_CHECK (!lns_call_only_waits (LNS_LANE_NVTX_PUSH_POP, "poll"));
+}
+
 int
 main (void)
 {
@@ -756,5 +772,6 @@ main (void)
   LNS_TEST (test_scheduling_that_is_not_known);
   LNS_TEST (test_a_report_is_cut);
   LNS_TEST (test_a_report_that_cannot_be_cut);
+  LNS_TEST (calls_that_only_wait_are_known);
   return lns_tap_done ();
 }

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "src/analysis/facts/call-class.h"
 #include "src/base/saturate.h"
 #include "ui/model/lane-look.h"
 
@@ -211,7 +212,7 @@ waits_between (const Join *join, int x0, int x1)
   x1 = MIN (x1, join->n_px);
   for (int p = x0; p < x1; p++)
     sum += join->tile->pixels[p].busy;
-  return join->tile->spans != NULL && x1 > x0 && sum < 0.5 * (x1 - x0);
+  return x1 > x0 && sum < 0.5 * (x1 - x0);
 }
 
 void
@@ -230,7 +231,10 @@ lns_combined_join (
       LnsPixelEvent event = self->bars[i].event;
       const int x0 = self->bars[i].x0 - beside, x1 = self->bars[i].x1 - beside;
       const LnsLaneKind kind = lns_report_lanes (report, NULL)[event.lane].kind;
-      if (kind == LNS_LANE_OS_CALL && waits_between (&join, x0, x1))
+      if (kind == LNS_LANE_OS_CALL &&
+          (tile->spans != NULL
+               ? waits_between (&join, x0, x1)
+               : lns_call_only_waits (kind, lns_report_string (report, event.name, NULL))))
         event.color = 0xff000000 | waiting;
       add_states (&join, last, x0);
       add_piece (&join, &event, &none, x0, x1);

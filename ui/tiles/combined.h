@@ -49,8 +49,8 @@ bool lns_combined_query (LnsReport *report,
                          LnsError *error);
 
 /* Replaces the states that TILE has, of the thread, by what shows: these between the bars of SELF, whose query began BESIDE device pixels
- * left of the tile. A call of the OS runtime in which the thread was on a CPU for less than half of the time has the colour WAITING
- * (0xRRGGBB), where states were recorded. */
+ * left of the tile. A call of the OS runtime in which the thread was on a CPU for less than half of the time, or which only waits where
+ * states were not recorded, has the colour WAITING (0xRRGGBB). */
 void lns_combined_join (
     const LnsCombined *self, LnsReport *report, int beside, uint32_t waiting, LnsTile *tile);
 

@@ -345,6 +345,19 @@ lns_call_class_of (LnsCallClasses *classes, LnsLaneKind kind, uint32_t name)
   return (LnsCallClass)(classes->known[name] - 1);
 }
 
+bool
+lns_call_only_waits (LnsLaneKind kind, const char *text)
+{
+  static const char *const ready[] = { "poll", "ppoll", "select", "pselect", "epoll_" };
+  const LnsCallClass class = lns_call_class_of_text (kind, text);
+  if (class != LNS_CALL_IO)
+    return class == LNS_CALL_LOCK || class == LNS_CALL_SLEEP;
+  for (size_t i = 0; i < sizeof ready / sizeof *ready; i++)
+    if (strncmp (text, ready[i], strlen (ready[i])) == 0)
+      return true;
+  return false;
+}
+
 /* --- Kernels ---------------------------------------------------------------------------------- */
 
 /* What kernels of collectives are called, from their beginning on. */

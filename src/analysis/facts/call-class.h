@@ -48,5 +48,9 @@ LnsCallClass lns_call_class_of (LnsCallClasses *classes, LnsLaneKind kind, uint3
 /* The class of the call TEXT of a lane of KIND: "cudaDeviceSynchronize_v3020". Any thread. O(names of the table). */
 LnsCallClass lns_call_class_of_text (LnsLaneKind kind, const char *text);
 
+/* Whether the call TEXT of a lane of KIND, of the OS runtime or system calls, does nothing but wait: for a lock, a time, or until a
+ * descriptor is ready. Any thread. O(names of the table). */
+bool lns_call_only_waits (LnsLaneKind kind, const char *text);
+
 /* Whether kernels called KERNEL are of collectives, in which GPUs wait for each other. */
 bool lns_is_collective (const char *kernel);
