@@ -400,13 +400,21 @@ def test_a_read_only_tmp():
     bare = {name: value for name, value in os.environ.items() if name not in ("XDG_RUNTIME_DIR", "TMPDIR")}
     place = tempfile.mkdtemp(prefix="lns", dir="/var/tmp")
     try:
-        words = ["unshare", "-m", "sh", "-c", 'mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp && exec "$@"', "-", tap.LANESCOPE, "profile",
-                 "-o", os.path.join(place, "r"), ACT, "mark", "m", "print", "ran"]
-        run = subprocess.run(words, cwd=place, env=bare, capture_output=True, text=True)
-        refused(Run(run.returncode, run.stdout, run.stderr, None), 125, "TMPDIR", "Read-only")
-        assert run.stdout == ""
-        run = subprocess.run(words, cwd=place, env=bare | {"TMPDIR": place}, capture_output=True, text=True)
-        assert run.returncode == 0 and run.stdout == "ran\n" and "1 event" in run.stderr, run
+        def run(folders, env):
+            """Records with FOLDERS read-only."""
+            mounts = " && ".join(f"mount --bind {folder} {folder} && mount -o remount,bind,ro {folder}" for folder in folders)
+            words = ["unshare", "-m", "sh", "-c", mounts + ' && exec "$@"', "-", tap.LANESCOPE, "profile", "-f", "true",
+                     "-o", os.path.join(place, "r"), ACT, "mark", "m", "print", "ran"]
+            done = subprocess.run(words, cwd=place, env=bare | env, capture_output=True, text=True)
+            return Run(done.returncode, done.stdout, done.stderr, None)
+
+        # Memory serves where /tmp does not.
+        for folders, env in ((["/tmp"], {}), (["/tmp", "/dev/shm"], {"TMPDIR": place})):
+            done = run(folders, env)
+            assert done.code == 0 and done.out == "ran\n" and "1 event" in done.err, done
+        done = run(["/tmp", "/dev/shm"], {})
+        refused(done, 125, "TMPDIR", "Read-only")
+        assert done.out == ""
     finally:
         shutil.rmtree(place)
 

@@ -302,6 +302,14 @@ grown_cb (LnsView *view, LnsReport *before, LnsDetailsPane *self)
   show_report (self);
 }
 
+/* Puts CHILD into BIN, which takes no room while CHILD is hidden. */
+static void
+fill (AdwBin *bin, GtkWidget *child)
+{
+  adw_bin_set_child (bin, child);
+  g_object_bind_property (child, "visible", bin, "visible", G_BINDING_SYNC_CREATE);
+}
+
 GtkWidget *
 lns_details_pane_new (LnsView *view)
 {
@@ -310,8 +318,8 @@ lns_details_pane_new (LnsView *view)
   self->view = g_object_ref (view);
   self->decoder = lns_payload_decoder_new (lns_view_get_report (view));
   gtk_box_append (GTK_BOX (self->event_box), lns_alike_new (view));
-  adw_bin_set_child (self->span, lns_span_box_new (view));
-  adw_bin_set_child (self->beside, lns_span_beside_new (view));
+  fill (self->span, lns_span_box_new (view));
+  fill (self->beside, lns_span_beside_new (view));
   show_keys (self);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
   g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (time_selection_cb), self, 0);

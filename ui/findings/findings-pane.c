@@ -16,7 +16,7 @@
 #include "ui/model/shortcuts.h"
 
 /* A narrower window scrolls: sentences would become towers. */
-#define SENTENCE_CHARS 32
+#define SENTENCE_CHARS 28
 
 /* "100.0 %" */
 #define SHARE_CHARS 7
