@@ -174,6 +174,9 @@ is_suspected (const LnsChangesFound *found, const LnsChange *main)
          (main == NULL || fabs (main->change_ns) < fabs (found->suspect.change_ns));
 }
 
+/* Where chance makes more than this, in percent, nobody may say that B takes as long as A. */
+#define MOST_REACH 5
+
 static char *
 known (const LnsComparison *comparison)
 {
@@ -211,6 +214,12 @@ known (const LnsComparison *comparison)
         _ ("B takes %s a step instead of %s (%+.1f %%), but most of what is in a step changed "
            "alike (%+.1f %%): the reason is rather the machine than the program."),
         b, a, change, 100 * found->common);
+  else if (reach > MOST_REACH)
+    text = lns_asprintf (
+        _ ("Whether B is slower or faster than A cannot be told: %s a step instead of %s (%+.1f "
+           "%%), and chance alone makes up to %.0f %%. Record on a quieter machine, or more "
+           "steps."),
+        b, a, change, reach);
   else
     text =
         lns_asprintf (_ ("B takes as long as A, %s a step instead of %s (%+.1f %%, ±%.1f): nothing "
