@@ -241,8 +241,8 @@ class Desk:
         assert self.changes(self.span, lambda: self.activate("win.undo-zoom"))[1] == whole
 
     def win_redo_zoom(self):
-        assert not self.enabled("win.redo-zoom")
         _, near = self.changes(self.span, lambda: self.activate("win.zoom-in"))
+        assert not self.enabled("win.redo-zoom")  # whatever was taken back before
         self.changes(self.span, lambda: self.activate("win.undo-zoom"))
         assert self.changes(self.span, lambda: self.activate("win.redo-zoom"))[1] == near
 
@@ -433,6 +433,10 @@ class Desk:
         self.activate("win.show-help-overlay")
         self.see("label", "Zoom to the selected time")
 
+    def win_show_legend(self):
+        self.activate("win.show-legend")
+        self.see("label", "Idle time of a GPU, with its cause")
+
     def app_about(self):
         self.activate("app.about")
         self.see("label", "The Lanescope authors")
@@ -560,7 +564,7 @@ def test_keys_do_what_the_menus_do():
         desk.app.wait(lambda: desk.span() != whole, what="the zoom")
         assert desk.changes(desk.span, lambda: desk.app.key("ctrl+0"))[1] == whole
 
-        for key, title in (("F1", "Keyboard Shortcuts"), ("ctrl+l", "Launch a Program")):
+        for key, title in (("F1", "Keyboard Shortcuts"), ("shift+F1", "Colors"), ("ctrl+l", "Launch a Program")):
             desk.app.key(key)
             desk.see("frame", title)
             desk.restore()
@@ -641,7 +645,7 @@ def test_menus_without_a_report():
         app.wait(lambda: "win.open-uri" in offers(), what="the recent reports")
         offered = offers()
         assert offered == {"win.open", "win.open-uri", "win.launch", "win.search", "win.close", "app.quit",
-                           "app.theme", "win.show-help-overlay", "app.about"}, offered
+                           "app.theme", "win.show-help-overlay", "win.show-legend", "app.about"}, offered
         app.key("ctrl+k")
         app.find("frame", "Search")
         app.type("launch")

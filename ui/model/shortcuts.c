@@ -30,6 +30,7 @@ static const Shortcut shortcuts[] = {
     NULL },
   { N_ ("General"), N_ ("Close the window"), "win.close", "<Control>w", NULL },
   { N_ ("General"), N_ ("Quit"), "app.quit", "<Control>q", NULL },
+  { N_ ("General"), N_ ("What the colors mean"), "win.show-legend", "<Shift>F1", NULL },
   { N_ ("General"), N_ ("Keyboard shortcuts"), "win.show-help-overlay", "<Control>question F1",
     NULL },
 

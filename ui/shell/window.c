@@ -17,6 +17,7 @@
 #include "ui/shell/bookmark-dialog.h"
 #include "ui/shell/panes.h"
 #include "ui/shell/export.h"
+#include "ui/shell/legend.h"
 #include "ui/shell/picture.h"
 #include "ui/shell/recents.h"
 #include "ui/shell/report-loader.h"
@@ -681,6 +682,15 @@ show_help_overlay_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 }
 
 static void
+show_legend_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  GtkWidget *window = lns_legend_new ();
+
+  gtk_window_set_transient_for (GTK_WINDOW (window), GTK_WINDOW (data));
+  gtk_window_present (GTK_WINDOW (window));
+}
+
+static void
 add_pane_actions (
     LnsWindow *self, const LnsPaneType *pane, const char *show, const char *focus, gpointer data)
 {
@@ -742,6 +752,7 @@ add_actions (LnsWindow *self)
     { "focus-details", focus_pane_cb },
     { "run-sql", run_sql_cb, "s" },
     { "show-help-overlay", show_help_overlay_cb },
+    { "show-legend", show_legend_cb },
   };
 
   g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
