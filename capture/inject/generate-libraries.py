@@ -76,7 +76,9 @@ LNS_LIBRARY_FUNCTION {status}
 def main():
     output, folders = sys.argv[1], sys.argv[2:]
     lines = ['/* Made by generate-libraries.py from the headers of these libraries. */', '',
-             '#include "capture/inject/preload/lookup.h"', '']
+             '#include "capture/inject/preload/lookup.h"', '',
+             # The headers leave these out of C, but programs may call them.
+             '#define CUSPARSE_ENABLE_EXPERIMENTAL_API', '']
     bodies, names = [], set()
     for library, include, headers, prefix, getter in LIBRARIES:
         found = list(functions(folders, headers, prefix)) if read(folders, include) else []
