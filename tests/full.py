@@ -116,6 +116,15 @@ def package(build):
     debian_package.main(SOURCE, build)
 
 
+def images(_build):
+    """Needs root, for their Debian and their containers."""
+    missing = [program for program in ("buildah", "mmdebstrap", "openssl", "nsenter") if shutil.which(program) is None]
+    if missing or os.geteuid() != 0:
+        raise Unavailable(f"it needs {' and '.join(missing) or 'root'}")
+    import images as container_images # it loads what sets variables for tests, which other stages do without
+    container_images.main(SOURCE)
+
+
 STAGES = {
     "address": (address, "unit and golden tests under address and undefined-behaviour sanitizers"),
     "thread": (thread, "unit tests under the thread sanitizer"),
@@ -124,6 +133,7 @@ STAGES = {
     "kills": (kills, "200 rounds of kill -9 of target, tool, or both"),
     "nvtx": (nvtx_suite, "the NVTX project's own suite at " + nvtx_project.COMMIT),
     "package": (package, "Debian's packages, installed on a Debian that has nothing else"),
+    "images": (images, "the images of data/kubernetes, built without a daemon and run in a restricted pod"),
     "large": (large, "a report of 100 million events"),
     "mutate": (mutate, "two small breakages of each of eleven rooms, of which the suite must notice four in five"),
 }

@@ -11,11 +11,13 @@ the command."""
 
 import ctypes
 import ctypes.util
+import fcntl
 import json
 import os
 import re
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -30,6 +32,7 @@ REFUSED = {"x86_64": {"perf_event_open": 298, "bpf": 321, "mount": 165, "umount2
                       "add_key": 248, "userfaultfd": 323, "kexec_load": 246, "init_module": 175, "open_by_handle_at": 304, "pivot_root": 155},
            "aarch64": {"perf_event_open": 241, "bpf": 280, "mount": 40, "umount2": 39, "unshare": 97, "setns": 268, "keyctl": 219,
                        "add_key": 217, "userfaultfd": 282, "kexec_load": 104, "init_module": 105, "open_by_handle_at": 265, "pivot_root": 41}}
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 CGROUPS = "/sys/fs/cgroup/memory"
 
 
@@ -135,6 +138,8 @@ def separate():
     child = os.fork()
     if child == 0:
         call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        with socket.socket() as one: # a pod has a loopback of its own
+            fcntl.ioctl(one, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", IFF_UP))
         return
     status = os.waitpid(child, 0)[1]
     os._exit(128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
@@ -199,7 +204,7 @@ class Running:
     def execute(self, *command):
         """What COMMAND prints in the container, started as `kubectl exec` and probes are."""
         variables = [f"{name}={value}" for name, value in self.environment.items()]
-        return subprocess.run(["nsenter", "-t", str(self.first_pid()), "-m", "-p", "-i", "-u", "-r", "-w", "/usr/bin/env", "-i", *variables, *command],
+        return subprocess.run(["nsenter", "-t", str(self.first_pid()), "-m", "-n", "-p", "-i", "-u", "-r", "-w", "/usr/bin/env", "-i", *variables, *command],
                               capture_output=True, text=True, check=False)
 
     def wait(self, timeout_s=60):
