@@ -225,8 +225,8 @@ def counts(*command, folder, said=()):
 
 def prepare_own(folder):
     prepare(folder)
-    os.mkdir(folder.file("package"))
-    for name, text in (("own.py", OWN), ("package/__main__.py", OWN), ("shebang.py", f"#!/usr/bin/python3 -I\n{OWN}"),
+    os.mkdir(folder.file("own_package"))
+    for name, text in (("own.py", OWN), ("own_package/__main__.py", OWN), ("shebang.py", f"#!/usr/bin/python3 -I\n{OWN}"),
                        ("own.json", json.dumps([{"module": "__main__", "functions": ["own"]}, {"module": "traced", "functions": ["plain"]}]))):
         with open(folder.file(name), "w", encoding="utf-8") as file:
             file.write(text)
@@ -270,7 +270,7 @@ def test_ways_to_start_a_program():
     with Folder() as folder:
         prepare_own(folder)
         python = "/usr/bin/python3"
-        for command in ([python, "-m", "package"], [python, "-c", OWN], [python, "-I", "own.py"], ["env", "A=1", python, "-I", "own.py"],
+        for command in ([python, "-m", "own_package"], [python, "-c", OWN], [python, "-I", "own.py"], ["env", "A=1", python, "-I", "own.py"],
                         ["sh", "-c", f"{python} -ES own.py; true"], ["sh", "-c", f"{python} < own.py"], ["./shebang.py"],
                         [python, "-c", "import subprocess, sys; subprocess.run([sys.executable, 'own.py'])"]):
             found = counts(*command, folder=folder)
