@@ -90,7 +90,7 @@ add_operation (Devices *devices, const LnsLaneCursor *cursor, size_t step, uint3
           ? LNS_PART_GRAPH
           : (uint32_t)lns_chunk_extra (cursor->chunk,
                                        lns_lane_kind_extra (kind, LNS_COLUMN_COPY_KIND), cursor->i);
-  const uint64_t range_key = _lns_part_name_key (reader, range),
+  const uint64_t range_key = lns_name_key (reader->report, &reader->names, range),
                  keys[] = { is_kernel ? LNS_PART_KERNEL : LNS_PART_COPY,
                             is_kernel ? _lns_part_whole_key (reader, name) : copy, range_key,
                             device };

@@ -5,27 +5,7 @@
 
 #include "src/analysis/compare/reader.h"
 
-#include <ctype.h>
-
 #include "src/base/hash.h"
-
-uint64_t
-_lns_part_name_key (LnsPartReader *reader, uint32_t id)
-{
-  uint64_t key = lns_id_map_number (&reader->names, (uint64_t)id + 1);
-
-  if (id == 0 || key != 0)
-    return key;
-  const char *name = lns_report_string (reader->report, id, NULL);
-  char plain[256];
-  size_t n = 0;
-  for (; *name != '\0' && n < sizeof plain; name++)
-    if (!isdigit ((unsigned char)*name))
-      plain[n++] = *name;
-  key = lns_hash (plain, n) | 1;
-  lns_id_map_set_number (&reader->names, (uint64_t)id + 1, key);
-  return key;
-}
 
 uint64_t
 _lns_part_whole_key (LnsPartReader *reader, uint32_t id)

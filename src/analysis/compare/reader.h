@@ -10,6 +10,7 @@
 #include "src/analysis/compare/parts.h"
 #include "src/analysis/facts/launch-finder.h"
 #include "src/analysis/facts/thread-facts.h"
+#include "src/analysis/name-key.h"
 #include "src/tables/tables.h"
 
 typedef struct
@@ -20,12 +21,11 @@ typedef struct
   LnsStepTimes *times;
   LnsThreadFacts *facts;
   LnsCallClasses *classes;
-  LnsIdMap names;  /* 1 + string id -> hash of the name without numbers                          */
-  LnsIdMap wholes; /* … with them                                                                */
+  LnsIdMap names;  /* of lns_name_key ()                                                         */
+  LnsIdMap wholes; /* 1 + string id -> hash of the whole name                                    */
 } LnsPartReader;
 
-/* reader.c: the hash of the name ID without the numbers in it; and with them. O(1), but for the first call with a name. */
-uint64_t _lns_part_name_key (LnsPartReader *reader, uint32_t id);
+/* reader.c: the hash of the name ID with the numbers in it. O(1), but for the first call with a name. */
 uint64_t _lns_part_whole_key (LnsPartReader *reader, uint32_t id);
 
 /* thread-parts.c: finds for how long the thread of the steps had no CPU in each, which sets `waited_ns` and `ns`. O(switches). */

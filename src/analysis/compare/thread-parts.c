@@ -218,7 +218,7 @@ add_to_total (
   LnsPartReader *reader = nesting->reader;
   const LnsStepPart one = *part;
   const uint64_t keys[] = { LNS_PART_CALL, nesting->role, 1,
-                            _lns_part_name_key (reader, one.name) };
+                            lns_name_key (reader->report, &reader->names, one.name) };
   bool is_new;
   LnsStepPart *total = _lns_step_part (reader->times, lns_hash (keys, sizeof keys), &is_new);
 
@@ -256,7 +256,8 @@ add_event (Nesting *nesting, size_t step, const LnsLaneCursor *cursor)
                                                        : end_ns;
   end_ns = end_ns < limit_ns ? end_ns : limit_ns;
   const uint64_t keys[] = { is_call ? LNS_PART_CALL : LNS_PART_RANGE, nesting->role,
-                            around != NULL ? around->key : 0, _lns_part_name_key (reader, name) };
+                            around != NULL ? around->key : 0,
+                            lns_name_key (reader->report, &reader->names, name) };
   const uint64_t key = lns_hash (keys, sizeof keys);
   bool is_new;
   LnsStepPart *part = _lns_step_part (reader->times, key, &is_new);
@@ -341,7 +342,7 @@ role_of (LnsPartReader *reader, uint32_t thread)
     return 0;
   const uint64_t parts[] = { rank_of (reader, threads[thread].process) -
                                  (of_steps < n ? rank_of (reader, threads[of_steps].process) : 0),
-                             _lns_part_name_key (reader, threads[thread].name) };
+                             lns_name_key (reader->report, &reader->names, threads[thread].name) };
   return lns_hash (parts, sizeof parts) | 1;
 }
 

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,24 +38,6 @@ _lns_why_abstain (
   lns_text_in_english (was_english);
 }
 
-uint64_t
-_lns_why_name_key (LnsWhyMaker *maker, uint32_t id)
-{
-  uint64_t key = lns_id_map_number (&maker->name_keys, (uint64_t)id + 1);
-
-  if (id == 0 || key != 0)
-    return key;
-  const char *name = lns_report_string (maker->report, id, NULL);
-  char plain[256];
-  size_t n = 0;
-  for (; *name != '\0' && n < sizeof plain; name++)
-    if (!isdigit ((unsigned char)*name))
-      plain[n++] = *name;
-  key = lns_hash (plain, n) | 1;
-  lns_id_map_set_number (&maker->name_keys, (uint64_t)id + 1, key);
-  return key;
-}
-
 /* Whether a thread loses time of CAUSE to what it wants, by whichever calls: to read a folder and to close it are the same loss. */
 static bool
 is_of_any_call (LnsCause cause)
@@ -79,8 +60,9 @@ thread_key (LnsWhyMaker *maker, uint32_t thread)
               lns_report_string (maker->report, processes[threads[thread].process].name, NULL)) ==
           0)
     return thread;
-  const uint64_t parts[] = { threads[thread].process,
-                             _lns_why_name_key (maker, threads[thread].name) };
+  const uint64_t parts[] = {
+    threads[thread].process, lns_name_key (maker->report, &maker->name_keys, threads[thread].name)
+  };
   return lns_hash (parts, sizeof parts) | UINT64_C (1) << 63;
 }
 
@@ -89,8 +71,11 @@ static LnsGroup *
 find_group (LnsWhyMaker *maker, const LnsPart *part)
 {
   const bool is_any_call = part->is_any_place || is_of_any_call (part->cause);
-  const uint64_t range_key = part->is_any_place ? 0 : _lns_why_name_key (maker, part->range),
-                 call_key = is_any_call ? 0 : _lns_why_name_key (maker, part->call);
+  const uint64_t range_key = part->is_any_place
+                                 ? 0
+                                 : lns_name_key (maker->report, &maker->name_keys, part->range),
+                 call_key =
+                     is_any_call ? 0 : lns_name_key (maker->report, &maker->name_keys, part->call);
   const uint64_t parts[] = { part->cause, thread_key (maker, part->thread), range_key, call_key,
                              maker->ledger << 1 | part->is_for_python };
   const uint64_t key = lns_hash (parts, sizeof parts) | 1;

@@ -9,6 +9,7 @@
 
 #include "src/analysis/facts/launch-finder.h"
 #include "src/analysis/facts/thread-facts.h"
+#include "src/analysis/name-key.h"
 #include "src/analysis/why/finding.h"
 #include "src/base/id-map.h"
 #include "src/base/language.h"
@@ -81,9 +82,9 @@ typedef struct
   LnsIdMap group_of; /* hash of the key -> 1 + index                                             */
   LnsIdMap counted;  /* hashes of groups and threads                                              */
   LnsIdMap collectives; /* string id -> 1, or 2 if kernels of the name are of collectives         */
-  LnsIdMap name_keys; /* string id -> hash of the name without numbers                           */
-  size_t ledger;      /* that parts go to                                                         */
-  uint64_t gap;       /* number of the gap that parts belong to, from 1 on                        */
+  LnsIdMap name_keys;   /* of lns_name_key ()                                                     */
+  size_t ledger; /* that parts go to                                                         */
+  uint64_t gap;  /* number of the gap that parts belong to, from 1 on                        */
   uint64_t last_gap[LNS_N_IDLE_CAUSES]; /* that each cause had a part of                         */
   LNS_ARRAY (LnsSpan) steps; /* in order                                                         */
   uint32_t step_lane; /* of their ranges, or LNS_ID_NONE: they are no ranges                     */
@@ -112,9 +113,6 @@ void _lns_why_abstain (LnsWhyMaker *maker,
 
 /* Adds NS for NAME to VOTE. */
 void _lns_why_vote (LnsVote *vote, uint32_t name, int64_t ns);
-
-/* The hash of the name ID without the numbers in it. */
-uint64_t _lns_why_name_key (LnsWhyMaker *maker, uint32_t id);
 
 /* device-ledger.c: a ledger for WORK. */
 bool _lns_why_device (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *error);

@@ -69,7 +69,8 @@ count_ranges (void *data, const LnsTrack *track, const LnsChunk *chunk)
           chunk->start_ns[i] < search->span->start_ns ||
           chunk->start_ns[i] + chunk->duration_ns[i] > search->span->end_ns)
         continue;
-      const uint64_t key = _lns_why_name_key (search->maker, chunk->name[i]);
+      const uint64_t key =
+          lns_name_key (search->maker->report, &search->maker->name_keys, chunk->name[i]);
       const uint64_t place = key + chunk->lane * UINT64_C (0x9E3779B97F4A7C15);
       uint64_t at = lns_id_map_number (&search->index, place);
       if (at == 0)
@@ -101,7 +102,8 @@ add_steps (void *data, const LnsTrack *track, const LnsChunk *chunk)
     if (chunk->name[i] != 0 && lns_event_has_length (chunk->flags[i]) &&
         chunk->start_ns[i] >= search->span->start_ns &&
         chunk->start_ns[i] + chunk->duration_ns[i] <= search->span->end_ns &&
-        _lns_why_name_key (search->maker, chunk->name[i]) == search->chosen->key)
+        lns_name_key (search->maker->report, &search->maker->name_keys, chunk->name[i]) ==
+            search->chosen->key)
       *lns_array_add (&search->maker->steps) =
           (LnsSpan){ chunk->start_ns[i], chunk->start_ns[i] + chunk->duration_ns[i] };
 }
@@ -194,7 +196,7 @@ _lns_why_find_steps (LnsWhyMaker *maker,
       if (id == LNS_ID_NONE)
         return lns_error_set (error, LNS_ERROR_USAGE, 0, "--steps: the report has no range “%s”",
                               range);
-      search.wanted = _lns_why_name_key (maker, id);
+      search.wanted = lns_name_key (maker->report, &maker->name_keys, id);
     }
   for (size_t i = 0; good && i < n; i++)
     good = lns_read_lane (maker->report, lanes[i],
