@@ -85,6 +85,24 @@ text_of (LnsTileLabels *self, uint32_t name, unsigned names)
   return lns_display_text (bytes, MIN (size_bytes, MAX_NAME_LEN), TRUE);
 }
 
+/* Sets LAYOUT to TEXT without as much of its middle as it takes to fit into WIDTH_PX. Pango would stretch the "…" to the width. */
+static void
+cut_middle (PangoLayout *layout, const char *text, int width_px)
+{
+  const glong length = g_utf8_strlen (text, -1);
+  int all_px, line_px;
+  pango_layout_get_pixel_size (layout, &all_px, &line_px);
+  for (glong kept = length * width_px / MAX (all_px, 1); kept > 0 && all_px > width_px; kept--)
+    {
+      const char *tail = g_utf8_offset_to_pointer (text, length - kept / 2);
+      const int head_bytes = (int)(g_utf8_offset_to_pointer (text, kept - kept / 2) - text);
+      g_autofree char *cut = g_strdup_printf ("%.*s…%s", head_bytes, text, tail);
+      pango_layout_set_text (layout, cut, -1);
+      pango_layout_get_pixel_size (layout, &all_px, &line_px);
+    }
+}
+
+/* WIDTH_PX: 0 = uncut. */
 static PangoLayout *
 new_layout (LnsTileLabels *self, uint32_t name, unsigned names, int width_px)
 {
@@ -92,12 +110,13 @@ new_layout (LnsTileLabels *self, uint32_t name, unsigned names, int width_px)
   PangoLayout *layout = pango_layout_new (self->context);
   pango_layout_set_single_paragraph_mode (layout, TRUE);
   pango_layout_set_text (layout, text, -1);
-  if (width_px > 0)
+  /* Names of one kind begin alike, and end differently. */
+  if (width_px >= MIDDLE_MIN_PX)
+    cut_middle (layout, text, width_px);
+  else if (width_px > 0)
     {
       pango_layout_set_width (layout, width_px * PANGO_SCALE);
-      /* Names of one kind begin alike, and end differently. */
-      pango_layout_set_ellipsize (layout, width_px >= MIDDLE_MIN_PX ? PANGO_ELLIPSIZE_MIDDLE
-                                                                    : PANGO_ELLIPSIZE_END);
+      pango_layout_set_ellipsize (layout, PANGO_ELLIPSIZE_END);
     }
   return layout;
 }
