@@ -72,9 +72,11 @@ open_made (const char *sql)
 static void
 rows_are_ordered_and_named (void)
 {
-  static const char *const wanted[] = { "train (7)",       "Stream 7",   "Whole context",
-                                        "thread 7 (main)", "helper (5)", "main (5)",
-                                        "Profiler: Spans", "main",       "NVTX: domain 3" };
+  static const char *const wanted[] = {
+    "train (7)",  "Stream 7",      "Whole context",         "thread 7 (main)",
+    "helper (5)", "main (5)",      "Added by the profiler", "Spans",
+    "main",       "NVTX: domain 3"
+  };
   LnsReport *report = open_made (statements);
   LnsRowTree *tree = lns_row_tree_new (report);
   gsize n = 0;
@@ -82,8 +84,8 @@ rows_are_ordered_and_named (void)
   for (uint32_t rank = 0; rank < lns_row_tree_n_rows (tree); rank++)
     {
       const LnsRow *row = lns_row_tree_row (tree, rank);
-      if (row->kind != LNS_ROW_PROCESS && row->kind != LNS_ROW_THREAD &&
-          row->kind != LNS_ROW_STREAM && row->kind != LNS_ROW_RANGES)
+      if (row->kind != LNS_ROW_ASIDE && row->kind != LNS_ROW_PROCESS &&
+          row->kind != LNS_ROW_THREAD && row->kind != LNS_ROW_STREAM && row->kind != LNS_ROW_RANGES)
         continue;
       LNS_CHECK (n < G_N_ELEMENTS (wanted));
       LNS_CHECK_STR (row->label, wanted[n]);

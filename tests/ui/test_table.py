@@ -156,12 +156,19 @@ def ink(app, node):
 
 # --- The table
 
-def test_empty_view_says_what_to_do():
+def test_the_table_has_all_events_before_anybody_asks_for_some():
+    """ … and says what to do where nothing is wanted."""
     with opened(report()) as app:
+        app.find("label", "This Report")
         app.find("page tab", "Events View").click()
+        title = app.find("label", lambda name: name.startswith("21,") and " events · " in name).name
+        app.find("label", "All Events")
+        app.find("label", title.split(" · ")[0])
+        pane(app, "LnsEventsTable").do("events.cancel")
         app.find("label", "No Events Shown")
         app.find("label", "Right-click a row of the timeline and choose “Show in Events View”.")
-        app.find("label", "This Report")
+        pane(app, "LnsEventsTable").do("events.show-all")
+        app.find("label", title.split(" · ")[0])
 
 
 def test_a_row_fills_the_table():
@@ -194,7 +201,7 @@ def test_counter_samples_have_values():
 
 
 def test_every_column_sorts_both_ways():
-    with opened(report()) as app:
+    with opened(report(), size=(1800, 900)) as app:
         table = show(app, "NVTX")
         table.settled("the events", lambda t: t[0]["Name"] == "epoch 0")
         table.sort_by("Duration")

@@ -5,6 +5,8 @@
 
 #include "ui/events/events-load.h"
 
+#include <glib/gi18n.h>
+
 LnsEventsRequest *
 lns_events_request_new (const char *title,
                         const uint32_t *lanes,
@@ -20,6 +22,21 @@ lns_events_request_new (const char *title,
   self->facets = facets != NULL ? lns_facet_set_ref ((LnsFacetSet *)facets) : NULL;
   self->facet = facet;
   return self;
+}
+
+LnsEventsRequest *
+lns_events_request_new_whole (LnsReport *report)
+{
+  uint32_t n_lanes;
+  const LnsLane *all = lns_report_lanes (report, &n_lanes);
+  g_autoptr (GArray) lanes = g_array_sized_new (FALSE, FALSE, sizeof (uint32_t), n_lanes);
+
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    if (all[lane].kind != LNS_LANE_NVTX_PROJECTED &&
+        lns_report_lane_info (report, lane)->n_events > 0)
+      g_array_append_val (lanes, lane);
+  return lns_events_request_new (_ ("All Events"), (const uint32_t *)(void *)lanes->data,
+                                 lanes->len, NULL, 0);
 }
 
 LnsEventsRequest *

@@ -26,6 +26,9 @@ LnsEventsRequest *lns_events_request_new (const char *title,
                                           unsigned n_lanes,
                                           const LnsFacetSet *facets,
                                           uint32_t facet) G_GNUC_WARN_UNUSED_RESULT;
+
+/* All events that REPORT was recorded with: not the ranges on GPUs, which are worked out. */
+LnsEventsRequest *lns_events_request_new_whole (LnsReport *report) G_GNUC_WARN_UNUSED_RESULT;
 LnsEventsRequest *lns_events_request_ref (LnsEventsRequest *self);
 void lns_events_request_unref (LnsEventsRequest *self); /* NULL is fine */
 

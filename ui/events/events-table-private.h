@@ -28,8 +28,9 @@ struct _LnsEventsTable
   LnsEventsRequest *request; /* owned; what was asked for, or NULL */
   int64_t from_ns, to_ns;    /* the time whose events were asked for last */
   gboolean is_stale;         /* another time was selected while nobody saw the table */
-  LnsEventSet *set;          /* owned; the events that are shown, or NULL */
-  gboolean is_new;           /* the set has not been shown yet */
+  gboolean was_seen;
+  LnsEventSet *set; /* owned; the events that are shown, or NULL */
+  gboolean is_new;  /* the set has not been shown yet */
 
   GCancellable *loading;   /* of the load under way, or NULL */
   GCancellable *querying;  /* of the query under way, or NULL */

@@ -18,7 +18,7 @@
 #include "ui/model/job.h"
 #include "ui/model/shortcuts.h"
 
-/* So many rows stay while those of another time are loaded. */
+/* So many rows stay while those of another time are loaded, and are loaded without being asked for. */
 #define FEW_ROWS (1u << 20)
 
 G_DEFINE_FINAL_TYPE (LnsEventsTable, lns_events_table, ADW_TYPE_BIN)
@@ -531,17 +531,24 @@ grown_cb (LnsView *view, LnsReport *before, LnsEventsTable *self)
     load_when_seen (self);
 }
 
-static void
-map_cb (GtkWidget *widget, gpointer data)
-{
-  LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
-
-  if (self->is_stale)
-    start_load (self);
-  self->is_stale = FALSE;
-}
-
 /* --- What is shown ------------------------------------------------------------------------- */
+
+/* Loads the events of REQUEST, which is taken over. */
+static void
+show_request (LnsEventsTable *self, LnsEventsRequest *request)
+{
+  clear (self);
+  g_clear_pointer (&self->request, lns_events_request_unref);
+  self->request = request;
+  self->is_stale = FALSE;
+  gtk_label_set_text (self->title, request->title);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), request->title);
+  /* The filter was meant for other events. */
+  gtk_editable_set_text (self->filter, "");
+  show_filter_error (self, NULL);
+  note_time (self);
+  start_load (self);
+}
 
 void
 lns_events_table_show_lanes (LnsEventsTable *self,
@@ -551,17 +558,30 @@ lns_events_table_show_lanes (LnsEventsTable *self,
                              const LnsFacetSet *set,
                              uint32_t facet)
 {
-  clear (self);
-  g_clear_pointer (&self->request, lns_events_request_unref);
-  self->request = lns_events_request_new (title, lanes, n_lanes, set, facet);
+  show_request (self, lns_events_request_new (title, lanes, n_lanes, set, facet));
+}
+
+static void
+show_all_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
+
+  show_request (self, lns_events_request_new_whole (lns_view_get_report (self->view)));
+}
+
+/* A table that is seen for the first time before anybody asked for events has all, if they are few. */
+static void
+map_cb (GtkWidget *widget, gpointer data)
+{
+  LnsEventsTable *self = LNS_EVENTS_TABLE (widget);
+  const uint64_t n = lns_report_info (lns_view_get_report (self->view))->n_events;
+
+  if (self->is_stale)
+    start_load (self);
+  else if (self->request == NULL && !self->was_seen && n > 0 && n <= FEW_ROWS)
+    show_all_cb (widget, NULL, NULL);
+  self->was_seen = TRUE;
   self->is_stale = FALSE;
-  gtk_label_set_text (self->title, title);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), title);
-  /* The filter was meant for other events. */
-  gtk_editable_set_text (self->filter, "");
-  show_filter_error (self, NULL);
-  note_time (self);
-  start_load (self);
 }
 
 static void
@@ -802,6 +822,7 @@ install_actions (GtkWidgetClass *widget_class)
   gtk_widget_class_install_action (widget_class, "events.sort-reverse", NULL, sort_cb);
   gtk_widget_class_install_action (widget_class, "events.move-column-left", NULL, move_column_cb);
   gtk_widget_class_install_action (widget_class, "events.move-column-right", NULL, move_column_cb);
+  gtk_widget_class_install_action (widget_class, "events.show-all", NULL, show_all_cb);
   gtk_widget_class_install_action (widget_class, "events.cancel", NULL, cancel_cb);
   gtk_widget_class_install_action (widget_class, "events.previous-page", NULL, turn_page_cb);
   gtk_widget_class_install_action (widget_class, "events.next-page", NULL, turn_page_cb);

@@ -12,7 +12,7 @@
 #include "ui/model/lane-look.h"
 #include "ui/model/row-tree-private.h"
 
-#define MAX_LEVELS 7
+#define MAX_LEVELS 8
 
 /* A thread that ran for less than this share of what the busiest one of its process did, and has no ranges and no calls of CUDA, is
  * quiet. So many of them have a row together. */
@@ -110,6 +110,8 @@ is_aside (const Builder *builder, uint32_t process)
           g_str_has_prefix (lns_report_string (builder->report, it->name, NULL), "GPU "));
 }
 
+#define ASIDE_RANK 5
+
 /* Who gives GPUs work is looked at first; what only waits for others, or helps, stands below. */
 static uint64_t
 process_rank (const Builder *builder, uint32_t process)
@@ -117,7 +119,7 @@ process_rank (const Builder *builder, uint32_t process)
   if (process >= builder->n_processes)
     return 4;
   if (is_aside (builder, process))
-    return 5;
+    return ASIDE_RANK;
   return builder->has_gpu[process]      ? 0
          : builder->has_calls[process]  ? 1
          : builder->has_ranges[process] ? 2
@@ -252,7 +254,10 @@ place (const Builder *builder, Leaf *leaf)
       push (leaf, LNS_ROW_GPU, 0, track->number, leaf->track);
       return;
     }
-  push (leaf, LNS_ROW_PROCESS, process_rank (builder, track->process), track->process, 0);
+  const uint64_t rank = process_rank (builder, track->process);
+  if (rank == ASIDE_RANK)
+    push (leaf, LNS_ROW_ASIDE, rank, 0, 0);
+  push (leaf, LNS_ROW_PROCESS, rank, track->process, 0);
   if (track->device < builder->n_devices)
     push_device (builder, leaf);
   else if (track->thread < builder->n_threads)
@@ -520,16 +525,14 @@ add_row (Builder *builder, LnsRowKind kind, uint32_t parent, const Leaf *leaf)
                    (parent == LNS_ID_NONE || row_at (tree, parent)->kind != LNS_ROW_ALL_STREAMS);
   LnsRow row = {
     .kind = kind,
-    .expanded = !(kind == LNS_ROW_PROCESS && track->process < builder->n_processes &&
-                  is_aside (builder, track->process)) &&
-                !(kind == LNS_ROW_THREAD && is_helper (builder, track)) && kind != LNS_ROW_CPUS &&
-                kind != LNS_ROW_THREADS && kind != LNS_ROW_KERNELS && kind != LNS_ROW_MEMORY &&
-                kind != LNS_ROW_PROJECTION && kind != LNS_ROW_COUNTER &&
+    .expanded = kind != LNS_ROW_ASIDE && !(kind == LNS_ROW_THREAD && is_helper (builder, track)) &&
+                kind != LNS_ROW_CPUS && kind != LNS_ROW_THREADS && kind != LNS_ROW_KERNELS &&
+                kind != LNS_ROW_MEMORY && kind != LNS_ROW_PROJECTION && kind != LNS_ROW_COUNTER &&
                 !(kind == LNS_ROW_GPU && track->kind == LNS_TRACK_CUDA_OVERHEAD) &&
                 !(kind == LNS_ROW_STREAM && is_folded_stream (builder, leaf)),
     .depth = parent == LNS_ID_NONE ? 0 : row_at (tree, parent)->depth + 1,
     .parent = parent,
-    .process = track->process,
+    .process = kind == LNS_ROW_ASIDE ? LNS_ID_NONE : track->process,
     .thread = kind <= LNS_ROW_THREADS ? LNS_ID_NONE : track->thread,
     .domain = kind <= LNS_ROW_THREAD ? LNS_ID_NONE : track->domain,
     .device = kind <= LNS_ROW_THREAD ? LNS_ID_NONE : track->device,

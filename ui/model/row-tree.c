@@ -467,7 +467,7 @@ process_label (LnsReport *report, uint32_t process)
     return g_strdup (_ ("No process"));
   g_autofree char *text = row_text (report, all[process].name);
   if (lns_process_is_of_profiler (report, process))
-    return *text != '\0' ? g_strdup_printf (_ ("Profiler: %s"), text) : g_strdup (_ ("Profiler"));
+    return *text != '\0' ? g_steal_pointer (&text) : g_strdup (_ ("Profiler"));
   const char *slash = *text == '/' || *text == '.' ? strrchr (text, '/') : NULL;
   const char *name = slash != NULL && slash[1] != '\0' ? slash + 1 : text;
   g_autofree char *label =
@@ -630,6 +630,8 @@ _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
     {
     case LNS_ROW_CPUS:
       return g_strdup (_ ("CPUs"));
+    case LNS_ROW_ASIDE:
+      return g_strdup (_ ("Added by the profiler"));
     case LNS_ROW_PROCESS:
       return process_label (report, row->process);
     case LNS_ROW_THREADS:

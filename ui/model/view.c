@@ -41,9 +41,10 @@ struct _LnsView
   gboolean shows_all; /* refitted when the width changes … */
   gboolean is_framed; /* … as is this span, until the view is moved */
   int64_t frame_start_ns, frame_end_ns;
-  GArray *undo; /* of LnsScale, the latest last */
-  GArray *redo; /* the same, of what was undone */
-  int burst;    /* direction of the zoom steps that share an undo step: 1, -1, or 0 */
+  int64_t opening_start_ns, opening_end_ns; /* of lns_view_open_at (); empty: none */
+  GArray *undo;                             /* of LnsScale, the latest last */
+  GArray *redo;                             /* the same, of what was undone */
+  int burst; /* direction of the zoom steps that share an undo step: 1, -1, or 0 */
   gint64 burst_usec;
   gint64 (*now_usec) (void);
 
@@ -193,14 +194,15 @@ scales_equal (const LnsScale *a, const LnsScale *b)
   return a->ns_per_tile == b->ns_per_tile && a->first_px == b->first_px;
 }
 
+/* FRAMES: the scale shows the span of the frame. */
 static void
-set_scale (LnsView *self, LnsScale scale)
+set_scale (LnsView *self, LnsScale scale, gboolean frames)
 {
   LnsScale all;
   clamp (self, &scale);
   lns_view_fit_width (self, self->width_px, &all);
   self->shows_all = scales_equal (&scale, &all);
-  self->is_framed = FALSE;
+  self->is_framed = frames && !self->shows_all;
   if (scales_equal (&scale, &self->scale))
     return;
   self->scale = scale;
@@ -218,14 +220,14 @@ push_undo (LnsView *self)
 
 /* Goes to SCALE as one step that can be undone. */
 static void
-jump (LnsView *self, LnsScale scale)
+jump (LnsView *self, LnsScale scale, gboolean frames)
 {
   clamp (self, &scale);
   self->burst = 0;
   if (scales_equal (&scale, &self->scale))
     return;
   push_undo (self);
-  set_scale (self, scale);
+  set_scale (self, scale, frames);
 }
 
 const LnsScale *
@@ -299,7 +301,7 @@ lns_view_zoom_at (LnsView *self, double x_px, double factor)
     push_undo (self);
   self->burst = direction;
   self->burst_usec = now_usec;
-  set_scale (self, scale);
+  set_scale (self, scale, FALSE);
 }
 
 void
@@ -313,7 +315,7 @@ lns_view_pan (LnsView *self, int64_t dx_px)
 {
   LnsScale scale = self->scale;
   if (!__builtin_add_overflow (scale.first_px, dx_px, &scale.first_px))
-    set_scale (self, scale);
+    set_scale (self, scale, FALSE);
   self->burst = 0;
 }
 
@@ -322,10 +324,25 @@ lns_view_show_span (LnsView *self, int64_t start_ns, int64_t end_ns)
 {
   LnsScale scale;
   lns_scale_fit (&scale, MIN (start_ns, end_ns), MAX (start_ns, end_ns), self->width_px);
-  jump (self, scale);
-  self->is_framed = !self->shows_all;
   self->frame_start_ns = MIN (start_ns, end_ns);
   self->frame_end_ns = MAX (start_ns, end_ns);
+  jump (self, scale, TRUE);
+}
+
+void
+lns_view_open_at (LnsView *self, int64_t start_ns, int64_t end_ns)
+{
+  self->opening_start_ns = start_ns;
+  self->opening_end_ns = end_ns;
+  lns_view_show_span (self, start_ns, end_ns);
+}
+
+gboolean
+lns_view_is_at_opening (LnsView *self)
+{
+  return self->is_framed && self->opening_start_ns < self->opening_end_ns &&
+         self->frame_start_ns == self->opening_start_ns &&
+         self->frame_end_ns == self->opening_end_ns;
 }
 
 gboolean
@@ -339,7 +356,7 @@ lns_view_fit (LnsView *self)
 {
   LnsScale scale;
   lns_view_fit_width (self, self->width_px, &scale);
-  jump (self, scale);
+  jump (self, scale, FALSE);
 }
 
 gboolean
@@ -364,7 +381,7 @@ step_back (LnsView *self, GArray *from, GArray *to)
   g_array_set_size (from, from->len - 1);
   g_array_append_val (to, self->scale);
   self->burst = 0;
-  set_scale (self, scale);
+  set_scale (self, scale, FALSE);
   return TRUE;
 }
 
@@ -477,7 +494,7 @@ move_to (LnsView *self, int64_t start_ns, int64_t end_ns)
       int64_t event_px = MIN (last - first, self->width_px / 2);
       scale.first_px = first - (self->width_px - event_px) / 2;
     }
-  jump (self, scale);
+  jump (self, scale, FALSE);
 }
 
 /* Sets the times of the event, and reads into memory what the main thread shows of what a thread does. */
@@ -777,7 +794,7 @@ lns_view_grow (LnsView *self, LnsReport *newer)
   g_signal_emit (self, signals[GROWN], 0, before->report);
   source_unref (before);
   if (self->shows_all || follows)
-    set_scale (self, scale);
+    set_scale (self, scale, FALSE);
 }
 
 LnsView *

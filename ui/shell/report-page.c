@@ -505,12 +505,12 @@ frame_work (LnsReportPage *self)
   if (why == NULL || !why->is_about_work)
     {
       if (lns_answer_get_dense (self->answer, &dense))
-        lns_view_show_span (view, dense.start_ns, dense.end_ns);
+        lns_view_open_at (view, dense.start_ns, dense.end_ns);
       return;
     }
   const LnsSpan work = lns_why_judged_span (why, &why->ledgers.items[0]);
   const int64_t margin_ns = (work.end_ns - work.start_ns) / 32;
-  lns_view_show_span (view, work.start_ns - margin_ns, work.end_ns + margin_ns);
+  lns_view_open_at (view, work.start_ns - margin_ns, work.end_ns + margin_ns);
 }
 
 /* The tab of a pane says how many things it lists. The title is owned by the page of the stack. */

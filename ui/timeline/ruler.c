@@ -5,6 +5,7 @@
 
 #include "ui/timeline/ruler.h"
 
+#include <glib/gi18n.h>
 #include <math.h>
 
 #include "ui/timeline/ruler-ticks.h"
@@ -21,9 +22,10 @@ struct _LnsRuler
 {
   GtkWidget parent_instance;
 
-  LnsView *view;        /* owned, or NULL */
-  PangoLayout *layout;  /* owned, reused for every text; or NULL */
-  GskRenderNode *ticks; /* owned; all but the pointer's time, or NULL */
+  LnsView *view;             /* owned, or NULL */
+  PangoLayout *layout;       /* owned, reused for every text; or NULL */
+  GskRenderNode *ticks;      /* owned; all but the pointer's time, or NULL */
+  GtkWidget *before, *after; /* owned; lead to what the view was not opened at */
   double pointer_px;
   int height_px; /* for a line, and the ticks below it */
 };
@@ -37,11 +39,94 @@ redraw (LnsRuler *self)
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
+/* --- What lies before and after where the view was opened --------------------------------- */
+
+/* Says on BUTTON how much lies out of view there, after ARROW or, behind the view, before it. */
+static void
+say_away (GtkWidget *button, gboolean is_at_opening, int64_t away_ns, gboolean is_after)
+{
+  char away[LNS_FORMAT_SIZE];
+  const gboolean says = is_at_opening && away_ns > 0;
+  gtk_widget_set_visible (button, says);
+  if (!says)
+    return;
+  lns_format_duration (away_ns, away);
+  g_autofree char *text = is_after ? g_strdup_printf (_ ("%s later ▸"), away)
+                                   : g_strdup_printf (_ ("◂ %s earlier"), away);
+  gtk_button_set_label (GTK_BUTTON (button), text);
+}
+
+static void
+point_away (LnsRuler *self)
+{
+  int64_t first_ns, last_ns;
+  const gboolean is_at_opening = lns_view_is_at_opening (self->view);
+  lns_view_get_whole (self->view, &first_ns, &last_ns);
+  say_away (self->before, is_at_opening,
+            lns_difference (lns_view_get_start_ns (self->view), first_ns), FALSE);
+  say_away (self->after, is_at_opening, lns_difference (last_ns, lns_view_get_end_ns (self->view)),
+            TRUE);
+  redraw (self);
+}
+
 void
 lns_ruler_set_view (LnsRuler *self, LnsView *view)
 {
   g_set_object (&self->view, view);
-  g_signal_connect_object (view, "span-changed", G_CALLBACK (redraw), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (view, "span-changed", G_CALLBACK (point_away), self, G_CONNECT_SWAPPED);
+}
+
+static GtkWidget *
+add_button (LnsRuler *self)
+{
+  GtkWidget *button = gtk_button_new ();
+  gtk_widget_add_css_class (button, "edge");
+  gtk_widget_set_tooltip_text (button, _ ("Zoom to the whole run"));
+  gtk_widget_set_focusable (button, FALSE); /* the key of the action is for the keyboard */
+  gtk_widget_set_visible (button, FALSE);
+  gtk_actionable_set_action_name (GTK_ACTIONABLE (button), "timeline.zoom-fit");
+  gtk_widget_set_parent (button, GTK_WIDGET (self));
+  return button;
+}
+
+/* The width of BUTTON while it is there, in pixels. */
+static int
+button_px (GtkWidget *button)
+{
+  int width_px = 0;
+  if (gtk_widget_get_visible (button))
+    gtk_widget_measure (button, GTK_ORIENTATION_HORIZONTAL, -1, NULL, &width_px, NULL, NULL);
+  return width_px;
+}
+
+static void
+place (GtkWidget *button, int x_px, int width_px, int height_px)
+{
+  if (gtk_widget_should_layout (button))
+    gtk_widget_size_allocate (button, &(GtkAllocation){ x_px, 0, width_px, height_px }, -1);
+}
+
+static void
+lns_ruler_size_allocate (GtkWidget *widget, int width_px, int height_px, int baseline)
+{
+  LnsRuler *self = LNS_RULER (widget);
+  const int after_px = button_px (self->after);
+  place (self->before, 0, button_px (self->before), height_px);
+  place (self->after, width_px - after_px, after_px, height_px);
+}
+
+/* Of the buttons nothing but their height: the ruler is as wide as what it is above. */
+static void
+lns_ruler_measure (GtkWidget *widget,
+                   GtkOrientation orientation,
+                   int for_px,
+                   int *least_px,
+                   int *natural_px,
+                   int *least_baseline,
+                   int *natural_baseline)
+{
+  LnsRuler *self = LNS_RULER (widget);
+  *least_px = *natural_px = orientation == GTK_ORIENTATION_VERTICAL ? self->height_px : 0;
 }
 
 void
@@ -111,21 +196,22 @@ snapshot_minor_ticks (LnsRuler *self,
     }
 }
 
-/* Where labels are offsets, writes the time that they are relative to at the left edge. Returns the width that it
- * takes. */
+/* Where labels are offsets, writes the time that they are relative to at the left edge. Returns where the ticks' labels may
+ * begin. */
 static double
 snapshot_base (LnsRuler *self,
                GtkSnapshot *snapshot,
                const LnsRulerTicks *ticks,
                const GdkRGBA *color)
 {
+  const int from_px = button_px (self->before);
   if (ticks->base_ns == 0)
-    return 0;
+    return from_px;
   char text[LNS_FORMAT_SIZE];
   int64_t base_ns = lns_ruler_base_of (ticks, lns_view_get_start_ns (self->view));
   int width_px = set_text (self, lns_format_duration_exact (base_ns, text), TRUE);
-  append_text (self, snapshot, PAD_PX, color);
-  return width_px + 3 * PAD_PX;
+  append_text (self, snapshot, from_px + PAD_PX, color);
+  return from_px + width_px + 3 * PAD_PX;
 }
 
 static void
@@ -136,6 +222,7 @@ snapshot_major_ticks (LnsRuler *self,
                       const GdkRGBA *color)
 {
   const LnsScale *scale = lns_view_get_scale (self->view);
+  const double to_px = gtk_widget_get_width (GTK_WIDGET (self)) - button_px (self->after);
   int64_t end_ns = lns_view_get_end_ns (self->view);
   int64_t start_ns = lns_difference (lns_view_get_start_ns (self->view), ticks->step_ns);
   char text[LNS_FORMAT_SIZE];
@@ -147,7 +234,7 @@ snapshot_major_ticks (LnsRuler *self,
       lns_ruler_label (ticks, t, &is_base, text);
       double end_px = x_px + PAD_PX + set_text (self, text, is_base);
       append_tick (self, snapshot, x_px, TICK_PX, color);
-      if (x_px + PAD_PX >= from_px && end_px <= gtk_widget_get_width (GTK_WIDGET (self)))
+      if (x_px + PAD_PX >= from_px && end_px <= to_px)
         append_text (self, snapshot, x_px + PAD_PX, color);
       if (t == INT64_MAX)
         break;
@@ -209,6 +296,8 @@ lns_ruler_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
     self->ticks = ticks_node (self, &color);
   if (self->ticks != NULL)
     gtk_snapshot_append_node (snapshot, self->ticks);
+  gtk_widget_snapshot_child (widget, self->before, snapshot);
+  gtk_widget_snapshot_child (widget, self->after, snapshot);
   snapshot_pointer (self, snapshot, &color);
 }
 
@@ -220,7 +309,7 @@ fit_height (LnsRuler *self)
   set_text (self, "0", TRUE);
   pango_layout_get_pixel_size (self->layout, NULL, &line_px);
   self->height_px = MAX (TEXT_TOP_PX + line_px + TICK_PX, HEIGHT_PX);
-  gtk_widget_set_size_request (GTK_WIDGET (self), -1, self->height_px);
+  gtk_widget_queue_resize (GTK_WIDGET (self));
 }
 
 /* The font or a colour has changed. */
@@ -240,6 +329,8 @@ lns_ruler_dispose (GObject *object)
   g_clear_pointer (&self->ticks, gsk_render_node_unref);
   g_clear_object (&self->layout);
   g_clear_object (&self->view);
+  g_clear_pointer (&self->before, gtk_widget_unparent);
+  g_clear_pointer (&self->after, gtk_widget_unparent);
   G_OBJECT_CLASS (lns_ruler_parent_class)->dispose (object);
 }
 
@@ -248,16 +339,20 @@ lns_ruler_class_init (LnsRulerClass *klass)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
   G_OBJECT_CLASS (klass)->dispose = lns_ruler_dispose;
+  widget_class->measure = lns_ruler_measure;
+  widget_class->size_allocate = lns_ruler_size_allocate;
   widget_class->snapshot = lns_ruler_snapshot;
   widget_class->css_changed = lns_ruler_css_changed;
   gtk_widget_class_set_css_name (widget_class, "timelineruler");
-  gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_IMG);
+  gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_GROUP);
 }
 
 static void
 lns_ruler_init (LnsRuler *self)
 {
   self->pointer_px = -1;
+  self->before = add_button (self);
+  self->after = add_button (self);
   gtk_widget_set_overflow (GTK_WIDGET (self), GTK_OVERFLOW_HIDDEN);
   fit_height (self);
 }
