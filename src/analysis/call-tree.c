@@ -8,15 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/array.h"
-#include "src/base/id-map.h"
+#include "src/analysis/call-maker.h"
 #include "src/base/memory.h"
 #include "src/base/search.h"
 #include "src/store/read/call-walk.h"
 #include "src/tables/call-chain.h"
-
-/* Many times what a recording has. A hostile report can name a place with 10^5 inlined calls in 10^5 nodes. */
-#define MAX_NODES (UINT32_C (1) << 25)
 
 /* Ids of kept chains are small numbers. */
 #define MAX_KEPT (INT64_C (1) << 27)
@@ -24,18 +20,12 @@
 /* Call nodes between two looks at `cancel`. */
 #define STRETCH 4096
 
-typedef LNS_ARRAY (LnsCallFunction) Functions;
-typedef LNS_ARRAY (LnsCallTreeNode) Nodes;
 typedef LNS_ARRAY (uint32_t) Path;
 
 typedef struct
 {
   LnsReport *report;
-  Functions functions;
-  Nodes nodes;
-  LnsIdMap function_of; /* module << 32 | symbol → 1 + function */
-  LnsIdMap child_of;    /* (1 + parent) << 32 | function → 1 + node */
-  uint32_t last_root;
+  LnsCallMaker made;
   Path path; /* functions at one place, the innermost first */
 } Maker;
 
@@ -56,44 +46,8 @@ fail_cancelled (LnsError *error)
 static uint32_t
 find_function (Maker *maker, uint32_t symbol, uint32_t module)
 {
-  const uint64_t key = (uint64_t)module << 32 | symbol;
-  uint64_t function = lns_id_map_number (&maker->function_of, key);
-  if (function == 0)
-    {
-      *lns_array_add (&maker->functions) = (LnsCallFunction){ .symbol = symbol, .module = module };
-      function = maker->functions.n;
-      lns_id_map_set_number (&maker->function_of, key, function);
-    }
-  return (uint32_t)(function - 1);
-}
-
-/* The node of FUNCTION below PARENT, which may be LNS_ID_NONE. */
-static uint32_t
-find_child (Maker *maker, uint32_t parent, uint32_t function)
-{
-  const uint64_t key = (uint64_t)(uint32_t)(parent + 1) << 32 | function;
-  uint64_t found = lns_id_map_number (&maker->child_of, key);
-  if (found != 0)
-    return (uint32_t)(found - 1);
-
-  const uint32_t node = (uint32_t)maker->nodes.n;
-  LnsCallTreeNode *new = lns_array_add (&maker->nodes);
-  *new = (LnsCallTreeNode){
-    .parent = parent, .first_child = LNS_ID_NONE, .next_sibling = LNS_ID_NONE, .function = function
-  };
-  if (parent != LNS_ID_NONE)
-    {
-      new->next_sibling = maker->nodes.items[parent].first_child;
-      maker->nodes.items[parent].first_child = node;
-    }
-  else
-    {
-      if (node > 0)
-        maker->nodes.items[maker->last_root].next_sibling = node;
-      maker->last_root = node;
-    }
-  lns_id_map_set_number (&maker->child_of, key, (uint64_t)node + 1);
-  return node;
+  return lns_call_maker_function (&maker->made,
+                                  (LnsCallFunction){ .symbol = symbol, .module = module });
 }
 
 static bool
@@ -108,10 +62,10 @@ too_many (const Maker *maker, LnsError *error)
 static bool
 add_path (Maker *maker, uint32_t parent, uint32_t *ret_node, LnsError *error)
 {
-  if (maker->nodes.n + maker->path.n > MAX_NODES)
+  if (!lns_call_maker_has_room (&maker->made, maker->path.n))
     return too_many (maker, error);
   for (size_t i = maker->path.n; i > 0; i--)
-    parent = find_child (maker, parent, maker->path.items[i - 1]);
+    parent = lns_call_maker_node (&maker->made, parent, maker->path.items[i - 1]);
   *ret_node = parent;
   return true;
 }
@@ -218,56 +172,6 @@ add_all_kept (Maker *maker, LnsCallTree *tree, const atomic_bool *cancel, LnsErr
   return good;
 }
 
-/* Finds the first function of each function's module. */
-static void
-find_modules (LnsCallTree *tree)
-{
-  LnsIdMap firsts = { 0 }; /* 1 + function by 1 + module */
-
-  tree->first_of_module = lns_calloc (tree->n_functions, sizeof *tree->first_of_module);
-  for (uint32_t i = 0; i < tree->n_functions; i++)
-    {
-      const uint64_t key = 1 + (uint64_t)tree->functions[i].module;
-      if (lns_id_map_number (&firsts, key) == 0)
-        lns_id_map_set_number (&firsts, key, 1 + (uint64_t)i);
-      tree->first_of_module[i] = (uint32_t)lns_id_map_number (&firsts, key) - 1;
-    }
-  lns_id_map_clear (&firsts);
-}
-
-/* Marks the nodes below others of the same function or module. Steps through the tree without a stack, because chains may be as long
- * as the file says. */
-static void
-mark_recursion (LnsCallTree *tree)
-{
-  uint32_t *n_above = lns_calloc (tree->n_functions, sizeof *n_above);
-  uint32_t *n_in_module = lns_calloc (tree->n_functions, sizeof *n_in_module);
-  uint32_t node = tree->n_nodes > 0 ? 0 : LNS_ID_NONE;
-
-  while (node != LNS_ID_NONE)
-    {
-      LnsCallTreeNode *at = &tree->nodes[node];
-      at->is_recursive = n_above[at->function]++ > 0;
-      at->is_in_again = n_in_module[tree->first_of_module[at->function]]++ > 0;
-      if (at->first_child != LNS_ID_NONE)
-        {
-          node = at->first_child;
-          continue;
-        }
-      uint32_t next = LNS_ID_NONE;
-      while (node != LNS_ID_NONE && next == LNS_ID_NONE)
-        {
-          n_above[tree->nodes[node].function]--;
-          n_in_module[tree->first_of_module[tree->nodes[node].function]]--;
-          next = tree->nodes[node].next_sibling;
-          node = tree->nodes[node].parent;
-        }
-      node = next;
-    }
-  free (n_above);
-  free (n_in_module);
-}
-
 LnsCallTree *
 lns_call_tree_new (LnsReport *report, const atomic_bool *cancel, LnsError *error)
 {
@@ -279,19 +183,10 @@ lns_call_tree_new (LnsReport *report, const atomic_bool *cancel, LnsError *error
   good = add_calls (&maker, tree, cancel, error);
   if (good && tree->n_chains == 0)
     good = add_all_kept (&maker, tree, cancel, error);
-  tree->functions = maker.functions.items;
-  tree->n_functions = (uint32_t)maker.functions.n;
-  tree->nodes = maker.nodes.items;
-  tree->n_nodes = (uint32_t)maker.nodes.n;
-  lns_id_map_clear (&maker.function_of);
-  lns_id_map_clear (&maker.child_of);
+  lns_call_maker_finish (&maker.made, tree);
   lns_array_clear (&maker.path);
   if (good)
-    {
-      find_modules (tree);
-      mark_recursion (tree);
-      return tree;
-    }
+    return tree;
   lns_call_tree_free (tree);
   return NULL;
 }
@@ -440,22 +335,6 @@ is_counted (const LnsReport *report, const LnsCallQuery *query, const LnsLane *l
          (query->threads == NULL || (thread != LNS_ID_NONE && query->threads[thread]));
 }
 
-/* Puts what was counted by call node into SUMS. */
-static void
-fold (const LnsCallTree *tree, const uint64_t *n_by_call, LnsCallSums *sums)
-{
-  sums->n_samples = sums->n_without_chain = n_by_call[0];
-  for (uint32_t i = 0; i < tree->n_chains; i++)
-    {
-      sums->n_samples += n_by_call[1 + i];
-      sums->n_whole += tree->is_whole[i] ? n_by_call[1 + i] : 0;
-      if (tree->node_of[i] != LNS_ID_NONE)
-        sums->nodes[tree->node_of[i]].self += n_by_call[1 + i];
-      else
-        sums->n_without_chain += n_by_call[1 + i];
-    }
-}
-
 /* Makes the totals of what was counted. */
 static void
 add_up (const LnsCallTree *tree, LnsCallSums *sums)
@@ -467,6 +346,26 @@ add_up (const LnsCallTree *tree, LnsCallSums *sums)
       if (tree->nodes[i - 1].parent != LNS_ID_NONE)
         sums->nodes[tree->nodes[i - 1].parent].total += count->total;
     }
+}
+
+LnsCallSums
+lns_call_tree_fold (const LnsCallTree *tree, const uint64_t *by_chain)
+{
+  LnsCallSums sums = { .nodes = lns_calloc (tree->n_nodes, sizeof *sums.nodes),
+                       .n_samples = by_chain[0],
+                       .n_without_chain = by_chain[0] };
+
+  for (uint32_t i = 0; i < tree->n_chains; i++)
+    {
+      sums.n_samples += by_chain[1 + i];
+      sums.n_whole += tree->is_whole[i] ? by_chain[1 + i] : 0;
+      if (tree->node_of[i] != LNS_ID_NONE)
+        sums.nodes[tree->node_of[i]].self += by_chain[1 + i];
+      else
+        sums.n_without_chain += by_chain[1 + i];
+    }
+  add_up (tree, &sums);
+  return sums;
 }
 
 bool
@@ -482,15 +381,11 @@ lns_call_tree_sum (const LnsCallTree *tree,
   Search search = { tree, query, n_by_call, .before_ns = end_of (query) };
   bool good = true;
 
-  *ret_sums = (LnsCallSums){ .nodes = lns_calloc (tree->n_nodes, sizeof *ret_sums->nodes) };
   for (uint32_t lane = 0; good && lane < n_lanes; lane++)
     if (is_counted (tree->report, query, &lanes[lane]))
       good = walk_lane (&search, lane, count_chunk, cancel, error);
-  fold (tree, n_by_call, ret_sums);
-  add_up (tree, ret_sums);
+  *ret_sums = good ? lns_call_tree_fold (tree, n_by_call) : (LnsCallSums){ 0 };
   free (n_by_call);
-  if (!good)
-    lns_call_sums_clear (ret_sums);
   return good;
 }
 

@@ -15,11 +15,27 @@
 #include "src/base/format.h"
 #include "src/store/read/report.h"
 
-/* A function of one name in one file, in whatever processes. */
+/* What a function of a tree is. All but the first are of trees of GPU time (facts/gpu-time.h). */
+typedef enum
+{
+  LNS_CALL_CODE,  /* a function of a program: symbol is its name, module the path of its file */
+  LNS_CALL_RANGE, /* an NVTX range: symbol is its name, module that of its domain */
+  LNS_CALL_KERNEL,
+  LNS_CALL_COPY,
+  LNS_CALL_SET,
+  LNS_CALL_GRAPH,
+  LNS_CALL_NO_RANGE, /* what a thread launched outside of ranges: symbol is the thread instance */
+  LNS_CALL_NO_LAUNCH, /* what was launched by calls that were not recorded: symbol is the process instance */
+  LNS_N_CALL_SORTS
+} LnsCallSort;
+
+/* A function of one name in one file, in whatever processes; or what stands for one. */
 typedef struct
 {
-  uint32_t symbol; /* string id */
-  uint32_t module; /* string id of the path, 0 = none */
+  uint32_t symbol; /* string id, where its sort says nothing else */
+  uint32_t module; /* string id, 0 = none */
+  uint16_t sort;   /* LnsCallSort */
+  bool is_many;    /* it stands for several whose names differ by numbers alone */
 } LnsCallFunction;
 
 /* Numbers of other nodes may be LNS_ID_NONE. Nodes come behind their parents. */
@@ -35,7 +51,7 @@ typedef struct
 {
   LnsReport *report; /* borrowed */
   LnsCallFunction *functions;
-  uint32_t *first_of_module; /* by function: the first function of its module */
+  uint32_t *first_of_module; /* by function: the first function of its sort and module */
   LnsCallTreeNode *nodes; /* node 0 is the first outermost function; its siblings are the others */
   uint32_t n_functions, n_nodes;
   /* By the number that samples have for their call chain, less 1: the node of its innermost function, or LNS_ID_NONE. The
@@ -89,6 +105,9 @@ bool lns_call_tree_sum (const LnsCallTree *tree,
                         LnsCallSums *ret_sums,
                         LnsError *error) __attribute__ ((warn_unused_result));
 void lns_call_sums_clear (LnsCallSums *sums);
+
+/* The sums of BY_CHAIN, what was counted by the number of the call chain, 0: without one. To be cleared. O(chains + nodes). */
+LnsCallSums lns_call_tree_fold (const LnsCallTree *tree, const uint64_t *by_chain);
 
 /* "97.3 %": how many of the samples of KIND with a call chain have all callers. NULL if none has a chain, or where it is not
  * known: Python's chains are never cut, and frame pointers alone (--backtrace=fp) lead into nothing without a word. */
