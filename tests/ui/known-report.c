@@ -10,6 +10,7 @@
  *   known-report OUT.rep hours      ten hours, then three ranges of 1 ns, 2 ns and 3 ns
  *   known-report OUT.rep names      names that are hard to show: see write_names ()
  *   known-report OUT.rep samples    samples of CPUs in two threads: see write_samples ()
+ *   known-report OUT.rep gpu        GPU time below ranges: see write_gpu_time ()
  *   known-report OUT.rep wakings    a thread that wakes another one: see write_wakings ()
  */
 
@@ -328,6 +329,64 @@ write_samples (void)
     sample (on[1], i * 20 * MS, i < 400 ? step : again);
 }
 
+/* An event of DURATION_NS on ON, whose lane is of KIND, with a correlation. */
+static void
+linked (uint32_t on,
+        LnsLaneKind kind,
+        int64_t start_ns,
+        int64_t duration_ns,
+        const char *name,
+        uint64_t correlation)
+{
+  LnsEvent it = event (kind, start_ns, duration_ns, name, 0);
+  it.extra[lns_lane_kind_extra (kind, LNS_COLUMN_CORRELATION)] = correlation;
+  lns_writer_append (writer, on, &it);
+}
+
+/* 100 ms of GPU time: "main" launches 30 ms of gemm in "forward" of "step 1" and 10 ms of a copy in "step 1" alone, 40 ms of gemm in
+ * "forward" of "step 2", and "loader" 15 ms of a kernel in no range; 5 ms were launched by a call that is missing. 10 samples of
+ * "main", in a function of that name. */
+static void
+write_gpu_time (void)
+{
+  const LnsLaneKind call_kind = LNS_LANE_CUDA_API, kernel = LNS_LANE_CUDA_KERNEL;
+  const uint32_t it = process ("trainer", 90);
+  const uint32_t threads[] = { thread (it, "main", 91), thread (it, "loader", 92) };
+  const uint32_t in = domain (it, 0, "");
+  const uint32_t ranges = track (LNS_TRACK_NVTX_RANGES, it, threads[0], in, "");
+  const uint32_t steps = lane (ranges, 0, LNS_LANE_NVTX_PUSH_POP);
+  const uint32_t halves = lane (ranges, 1, LNS_LANE_NVTX_PUSH_POP);
+  uint32_t calls[2];
+  for (int i = 0; i < 2; i++)
+    calls[i] = lane (track (LNS_TRACK_CUDA_API, it, threads[i], LNS_ID_NONE, ""), 0, call_kind);
+  const uint32_t kernels =
+      lane (track (LNS_TRACK_CUDA_KERNELS, it, LNS_ID_NONE, LNS_ID_NONE, ""), 0, kernel);
+  const uint32_t copies = lane (track (LNS_TRACK_CUDA_MEMCPY, it, LNS_ID_NONE, LNS_ID_NONE, ""), 0,
+                                LNS_LANE_CUDA_MEMCPY);
+  const uint32_t samples =
+      lane (track (LNS_TRACK_CPU_SAMPLES, it, threads[0], LNS_ID_NONE, ""), 0, LNS_LANE_CPU_SAMPLE);
+  const uint32_t node = call (LNS_ID_NONE, LNS_ID_NONE, "main");
+
+  for (int64_t step = 0; step < 2; step++)
+    {
+      char name[16];
+      snprintf (name, sizeof name, "step %" PRId64, 1 + step);
+      range (steps, step * 2 * SECOND, SECOND, name, 0);
+      range (halves, step * 2 * SECOND + 100 * MS, 400 * MS, "forward", 0);
+    }
+  linked (calls[0], call_kind, 200 * MS, MS, "cudaLaunchKernel", 1);
+  linked (calls[0], call_kind, 600 * MS, MS, "cudaMemcpyAsync", 2);
+  linked (calls[0], call_kind, 2200 * MS, MS, "cudaLaunchKernel", 3);
+  linked (calls[1], call_kind, 4 * SECOND, MS, "cudaLaunchKernel", 4);
+  linked (kernels, kernel, 300 * MS, 30 * MS, "void gemm<float>(float*)", 1);
+  linked (kernels, kernel, 2300 * MS, 40 * MS, "void gemm<float>(float*)", 3);
+  linked (kernels, kernel, 4100 * MS, 15 * MS, "augment", 4);
+  linked (kernels, kernel, 5 * SECOND, 5 * MS, "orphan", 99);
+  linked (copies, LNS_LANE_CUDA_MEMCPY, 700 * MS, 10 * MS, "[CUDA memcpy HtoD]", 2);
+  for (int64_t i = 0; i < 10; i++)
+    sample (samples, i * SECOND, node);
+}
+
 /* The thread of ON runs from START_NS to END_NS, and is blocked then. REMAINDER says who woke it; 0 = nothing does. */
 static void
 run (uint32_t on, int64_t start_ns, int64_t end_ns, uint64_t remainder)
@@ -378,7 +437,7 @@ main (int argc, char **argv)
   if (argc < 2)
     {
       fprintf (stderr,
-               "usage: known-report OUT.rep [THREADS | hours | names | samples | wakings]\n");
+               "usage: known-report OUT.rep [THREADS | hours | names | samples | gpu | wakings]\n");
       return 2;
     }
   writer = lns_writer_create (argv[1], &(LnsWriterOptions){ .overwrite = true }, &error);
@@ -396,6 +455,8 @@ main (int argc, char **argv)
         write_names ();
       else if (strcmp (argv[2], "samples") == 0)
         write_samples ();
+      else if (strcmp (argv[2], "gpu") == 0)
+        write_gpu_time ();
       else if (strcmp (argv[2], "wakings") == 0)
         write_wakings ();
       else

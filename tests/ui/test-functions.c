@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The functions pane in a window, over samples whose chains are known; run by harness.py.
+/* The functions pane in a window, over samples whose chains are known, and over GPU time whose ranges are; run by harness.py.
  *
- * usage: test-functions REPORT (of known-report, samples) */
+ * usage: test-functions SAMPLES GPU CUDA (of known-report and known-cuda) */
 
 #include "src/analysis/facts/sampled-function.h"
 #include "ui/functions/flame-graph.h"
@@ -23,6 +23,8 @@ static GSettings *settings;
 static GtkWidget *pane;
 static LnsFunctionTable *table;
 static LnsFlameGraph *flame;
+static LnsFunctionsSource source; /* what it counts */
+static char **report_paths;
 
 /* The text of the label of the pane that starts with BEGINNING, or NULL. */
 static const char *
@@ -116,10 +118,23 @@ show (const char *how)
   g_settings_set_string (settings, "functions-view", how);
 }
 
+/* The filter of the pane; a drop-down has an entry of its own. */
+static GtkWidget *
+find_filter (GtkWidget *widget)
+{
+  GtkWidget *found = GTK_IS_SEARCH_ENTRY (widget) ? widget : NULL;
+
+  for (GtkWidget *child = gtk_widget_get_first_child (widget);
+       child != NULL && found == NULL && !GTK_IS_DROP_DOWN (widget);
+       child = gtk_widget_get_next_sibling (child))
+    found = find_filter (child);
+  return found;
+}
+
 static void
 set_filter (const char *text)
 {
-  gtk_editable_set_text (GTK_EDITABLE (find_widget (pane, GTK_TYPE_SEARCH_ENTRY)), text);
+  gtk_editable_set_text (GTK_EDITABLE (find_filter (pane)), text);
 }
 
 static void
@@ -271,9 +286,11 @@ bar_name (unsigned row, double share)
   const uint32_t function = lns_flame_graph_function_at (
       flame, share * gtk_widget_get_width (GTK_WIDGET (flame)), (row + 0.5) * ROW_PX);
   static LnsFunctions *names;
-  if (names == NULL)
+  if (names == NULL || lns_functions_get_view (names) != view)
     {
+      g_clear_object (&names);
       names = lns_functions_new (view);
+      lns_functions_set_source (names, source);
       lns_functions_set_active (names, TRUE);
       WAIT_FOR (lns_functions_get_sums (names) != NULL);
     }
@@ -353,9 +370,9 @@ samples_are_shown_one_after_the_other (void)
   selection = gtk_column_view_get_model (
       GTK_COLUMN_VIEW (find_widget (GTK_WIDGET (table), GTK_TYPE_COLUMN_VIEW)));
   gtk_selection_model_select_item (selection, 2, TRUE);
-  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next-sample", NULL);
+  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next", NULL);
   WAIT_FOR (sample_is (0, 6 * SECOND));
-  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next-sample", NULL);
+  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next", NULL);
   WAIT_FOR (sample_is (0, 6 * SECOND + SECOND / 100));
   /* solve, of worker, called by solve: bottom-up. */
   show ("bottom-up");
@@ -365,13 +382,13 @@ samples_are_shown_one_after_the_other (void)
                       "solve 6.7 % 6.7 % 100 solver\n"
                       "main 6.0 % 6.0 % 90 solver\n"));
   gtk_selection_model_select_item (selection, 3, TRUE);
-  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next-sample", NULL);
+  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next", NULL);
   WAIT_FOR (sample_is (1, 8 * SECOND));
   /* Behind the last one is the first one. */
   lns_view_set_time_selection (view, 9980 * SECOND / 1000, 10 * SECOND);
   WAIT_FOR_ROWS ("solve 33.3 % 33.3 % 1 solver\n");
   gtk_selection_model_select_item (selection, 0, TRUE);
-  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next-sample", NULL);
+  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next", NULL);
   WAIT_FOR (sample_is (1, 9980 * SECOND / 1000));
   lns_view_clear_time_selection (view);
   WAIT_FOR (label_with (pane, "1,500 samples") != NULL);
@@ -407,24 +424,182 @@ a_stretch_is_called_by_most_of_its_samples (void)
     }
 }
 
-int
-main (int argc, char **argv)
+static LnsView *
+open_view (const char *path)
 {
   LnsError error = { 0 };
+  LnsReport *report = lns_report_open (path, NULL, &error);
 
-  g_setenv ("GSK_RENDERER", "cairo", FALSE);
-  adw_init ();
-  LnsReport *report = lns_report_open (argv[argc - 1], NULL, &error);
   if (report == NULL)
-    return 1;
-  view = lns_view_new (report);
-  settings = g_settings_new ("io.github.lanescope.Lanescope");
-  GtkWidget *window = gtk_window_new ();
-  gtk_window_set_default_size (GTK_WINDOW (window), 1000, 500);
+    g_error ("%s", error.message);
+  return lns_view_new (report);
+}
+
+/* Shows the functions of the report at PATH in WINDOW. */
+static void
+open_pane (GtkWindow *window, const char *path)
+{
+  view = open_view (path);
   pane = lns_functions_pane_new (view, settings);
   table = LNS_FUNCTION_TABLE (find_widget (pane, LNS_TYPE_FUNCTION_TABLE));
   flame = LNS_FLAME_GRAPH (find_widget (pane, LNS_TYPE_FLAME_GRAPH));
-  gtk_window_set_child (GTK_WINDOW (window), pane);
+  gtk_window_set_child (window, pane);
+}
+
+/* --- GPU time --------------------------------------------------------------------------------------- */
+
+static void
+choose (guint at)
+{
+  gtk_drop_down_set_selected (GTK_DROP_DOWN (find_widget (pane, GTK_TYPE_DROP_DOWN)), at);
+}
+
+static void
+gpu_time_is_chosen_beside_samples (void)
+{
+  show ("top-down");
+  WAIT_FOR (label_with (pane, "10 samples") != NULL);
+  WAIT_FOR_ROWS ("main 100.0 % 100.0 % 10\n");
+  source = LNS_FUNCTIONS_OF_GPU;
+  choose (1);
+  WAIT_FOR_ROWS ("step 1 40.0 % 40.000 ms NVTX ranges\n"
+                 "step 2 40.0 % 40.000 ms NVTX ranges\n"
+                 "loader (92): no range 15.0 % 15.000 ms Outside of ranges\n"
+                 "trainer (90): launch not recorded 5.0 % 5.000 ms Launch not recorded\n");
+  LNS_CHECK_STR (label_with (pane, "100.000"),
+                 "100.000 ms of GPU time, launch not recorded: 5.0 %");
+  choose (0);
+  WAIT_FOR_ROWS ("main 100.0 % 100.0 % 10\n");
+  choose (1);
+  show ("bottom-up");
+  WAIT_FOR_ROWS ("gemm 70.0 % 70.0 % 70.000 ms Kernels\n"
+                 "  forward 70.0 % 70.000 ms NVTX ranges\n"
+                 "    step 2 40.0 % 40.000 ms NVTX ranges\n"
+                 "    step 1 30.0 % 30.000 ms NVTX ranges\n"
+                 "augment 15.0 % 15.0 % 15.000 ms Kernels\n"
+                 "[CUDA memcpy HtoD] 10.0 % 10.0 % 10.000 ms Copies\n"
+                 "orphan 5.0 % 5.0 % 5.000 ms Kernels\n");
+}
+
+static void
+steps_are_one_without_their_numbers (void)
+{
+  show ("top-down");
+  g_settings_set_boolean (settings, "functions-strip-numbers", TRUE);
+  WAIT_FOR (label_with (pane, "100.000 ms of GPU time") != NULL);
+  WAIT_FOR_ROWS ("step N 80.0 % 80.000 ms NVTX ranges\n"
+                 "  forward 70.0 % 70.000 ms NVTX ranges\n"
+                 "    gemm 70.0 % 70.0 % 70.000 ms Kernels\n"
+                 "  [CUDA memcpy HtoD] 10.0 % 10.0 % 10.000 ms Copies\n"
+                 "loader (92): no range 15.0 % 15.000 ms Outside of ranges\n"
+                 "trainer (90): launch not recorded 5.0 % 5.000 ms Launch not recorded\n");
+  show ("flat");
+  set_filter ("step n");
+  WAIT_FOR_ROWS ("step N 80.0 % 80.000 ms NVTX ranges\n");
+  LNS_CHECK_STR (label_with (pane, "80.000"), "80.000 ms of 100.000 ms of GPU time");
+  set_filter ("nothing");
+  WAIT_FOR (label_with (pane, "No range and no operation") != NULL);
+  set_filter ("");
+  g_settings_reset (settings, "functions-strip-numbers");
+  WAIT_FOR_ROWS ("gemm 70.0 % 70.0 % 70.000 ms Kernels\n"
+                 "augment 15.0 % 15.0 % 15.000 ms Kernels\n"
+                 "[CUDA memcpy HtoD] 10.0 % 10.0 % 10.000 ms Copies\n"
+                 "orphan 5.0 % 5.0 % 5.000 ms Kernels\n"
+                 "forward 70.0 % 70.000 ms NVTX ranges\n"
+                 "step 1 40.0 % 40.000 ms NVTX ranges\n"
+                 "step 2 40.0 % 40.000 ms NVTX ranges\n"
+                 "loader (92): no range 15.0 % 15.000 ms Outside of ranges\n"
+                 "trainer (90): launch not recorded 5.0 % 5.000 ms Launch not recorded\n");
+}
+
+static void
+gpu_time_is_of_a_time_and_of_threads (void)
+{
+  show ("flat");
+  lns_view_show_in_functions (view, "loader (92)", (const bool[]){ false, true });
+  WAIT_FOR_ROWS ("augment 100.0 % 100.0 % 15.000 ms Kernels\n"
+                 "loader (92): no range 100.0 % 15.000 ms Outside of ranges\n");
+  lns_view_set_time_selection (view, 0, SECOND);
+  WAIT_FOR (label_with (pane, "No GPU Time Here") != NULL);
+  lns_view_show_in_functions (view, "trainer (90)", (const bool[]){ true, true });
+  /* The first 20 of its 30 ms. */
+  lns_view_set_time_selection (view, 0, 32 * SECOND / 100);
+  WAIT_FOR_ROWS ("gemm 100.0 % 100.0 % 20.000 ms Kernels\n"
+                 "step 1 100.0 % 20.000 ms NVTX ranges\n"
+                 "forward 100.0 % 20.000 ms NVTX ranges\n");
+  lns_view_clear_time_selection (view);
+  WAIT_FOR (label_with (pane, "100.000 ms of GPU time") != NULL);
+}
+
+static void
+bars_are_as_wide_as_their_gpu_time (void)
+{
+  show ("flame");
+  WAIT_FOR (gtk_widget_get_mapped (GTK_WIDGET (flame)) && bar_is (1, 0.1, "step 1"));
+  LNS_CHECK (bar_is (1, 0.39, "step 1") && bar_is (1, 0.41, "step 2") &&
+             bar_is (1, 0.79, "step 2"));
+  LNS_CHECK (bar_is (1, 0.81, "loader (92): no range") &&
+             bar_is (1, 0.96, "trainer (90): launch not recorded"));
+  LNS_CHECK (bar_is (2, 0.29, "forward") && bar_is (2, 0.31, "[CUDA memcpy HtoD]"));
+  LNS_CHECK (bar_is (3, 0.29, "gemm") && bar_is (3, 0.31, "") && bar_is (2, 0.81, "augment"));
+  LNS_CHECK (strstr (label_with (pane, "■"),
+                     "Kernels 90.0 %   ■ NVTX ranges 80.0 %   ■ Outside of ranges 15.0 %   "
+                     "■ Copies 10.0 %   ■ Launch not recorded 5.0 %") != NULL);
+}
+
+/* Whether the selected event begins at START_NS. */
+static gboolean
+event_is_at (int64_t start_ns)
+{
+  LnsEvent event;
+
+  return lns_view_get_selected_event (view, &event).lane != LNS_ID_NONE &&
+         event.start_ns == start_ns;
+}
+
+static void
+operations_are_shown_one_after_the_other (void)
+{
+  show ("flat");
+  WAIT_FOR (row_text (8) != NULL);
+  GtkSelectionModel *selection = gtk_column_view_get_model (
+      GTK_COLUMN_VIEW (find_widget (GTK_WIDGET (table), GTK_TYPE_COLUMN_VIEW)));
+  gtk_selection_model_select_item (selection, 4, TRUE); /* forward */
+  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next", NULL);
+  WAIT_FOR (event_is_at (300 * SECOND / 1000));
+  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next", NULL);
+  WAIT_FOR (event_is_at (2300 * SECOND / 1000));
+  gtk_widget_activate_action (GTK_WIDGET (table), "functions.show-next", NULL);
+  WAIT_FOR (event_is_at (300 * SECOND / 1000));
+}
+
+static void
+a_report_without_samples_opens_on_gpu_time (void)
+{
+  LnsView *cuda = open_view (report_paths[2]);
+  g_autoptr (LnsFunctions) functions = lns_functions_new (cuda);
+
+  LNS_CHECK_INT (lns_functions_get_source (functions), LNS_FUNCTIONS_OF_GPU);
+  LNS_CHECK (!lns_functions_has_source (functions, LNS_FUNCTIONS_OF_CPU));
+  lns_functions_set_source (functions, LNS_FUNCTIONS_OF_CPU);
+  LNS_CHECK_INT (lns_functions_get_source (functions), LNS_FUNCTIONS_OF_GPU);
+  lns_functions_set_active (functions, TRUE);
+  WAIT_FOR (lns_functions_get_state (functions) == LNS_FUNCTIONS_READY);
+  LNS_CHECK (lns_functions_get_sums (functions)->n_samples > 0);
+  g_clear_object (&functions);
+  g_object_unref (cuda);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_setenv ("GSK_RENDERER", "cairo", FALSE);
+  adw_init ();
+  report_paths = argv + argc - 3;
+  settings = g_settings_new ("io.github.lanescope.Lanescope");
+  GtkWidget *window = gtk_window_new ();
+  gtk_window_set_default_size (GTK_WINDOW (window), 1000, 500);
+  open_pane (GTK_WINDOW (window), report_paths[0]);
   gtk_window_present (GTK_WINDOW (window));
   LNS_TEST (a_flat_table_counts_each_function_once);
   LNS_TEST (trees_show_the_heaviest_path_first);
@@ -436,5 +611,12 @@ main (int argc, char **argv)
   LNS_TEST (a_bar_fills_the_width_and_back);
   LNS_TEST (samples_are_shown_one_after_the_other);
   LNS_TEST (a_stretch_is_called_by_most_of_its_samples);
+  open_pane (GTK_WINDOW (window), report_paths[1]);
+  LNS_TEST (gpu_time_is_chosen_beside_samples);
+  LNS_TEST (steps_are_one_without_their_numbers);
+  LNS_TEST (gpu_time_is_of_a_time_and_of_threads);
+  LNS_TEST (bars_are_as_wide_as_their_gpu_time);
+  LNS_TEST (operations_are_shown_one_after_the_other);
+  LNS_TEST (a_report_without_samples_opens_on_gpu_time);
   return lns_tap_done ();
 }

@@ -262,14 +262,14 @@ color_of (LnsFlameGraph *self, const Bar *bar)
 static char *
 text_of (LnsFlameGraph *self, const Bar *bar)
 {
-  char number[LNS_FORMAT_SIZE];
   const LnsCallBranch *branch = branch_at (self, bar->branch);
 
   if (bar->branch != 0)
-    return lns_functions_name (self->functions, branch->function);
-  return g_strdup_printf (
-      ngettext ("All call chains: %s sample", "All call chains: %s samples", branch->count.total),
-      lns_format_unsigned (branch->count.total, number));
+    return lns_functions_bar_name (self->functions, branch->function);
+  g_autofree char *amount = lns_functions_amount_in_words (self->functions, branch->count.total);
+  return g_strdup_printf (self->sums->source == LNS_FUNCTIONS_OF_GPU ? _ ("All GPU time: %s")
+                                                                     : _ ("All call chains: %s"),
+                          amount);
 }
 
 static void
@@ -476,7 +476,7 @@ click_cb (GtkGestureClick *gesture, int n_presses, double x, double y, LnsFlameG
   if (n_presses == 1)
     set_zoom (self, branch);
   else if (n_presses == 2)
-    lns_functions_show_next_sample (self->functions, self->sums->down, branch);
+    lns_functions_show_next (self->functions, self->sums->down, branch);
 }
 
 static void
@@ -530,9 +530,9 @@ lns_flame_graph_query_tooltip (
   if (bar->n_left_out > 0)
     {
       g_autofree char *share = lns_functions_share (self->functions, bar->n_samples);
-      /* Translators: a number of functions, and their share: "12 functions that are too narrow: 0.4 %" */
-      text = g_strdup_printf (ngettext ("%s function that is too narrow: %s",
-                                        "%s functions that are too narrow: %s", bar->n_left_out),
+      /* Translators: a number of bars, and their share: "12 bars that are too narrow: 0.4 %" */
+      text = g_strdup_printf (ngettext ("%s bar that is too narrow: %s",
+                                        "%s bars that are too narrow: %s", bar->n_left_out),
                               lns_format_unsigned (bar->n_left_out, number), share);
     }
   else if (bar->branch == 0)
@@ -549,12 +549,12 @@ lns_flame_graph_query_tooltip (
 /* --- Actions ---------------------------------------------------------------------------------- */
 
 static void
-show_next_sample_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+show_next_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   LnsFlameGraph *self = LNS_FLAME_GRAPH (widget);
 
   if (self->focus != LNS_ID_NONE)
-    lns_functions_show_next_sample (self->functions, self->sums->down, self->focus);
+    lns_functions_show_next (self->functions, self->sums->down, self->focus);
 }
 
 static void
@@ -763,8 +763,7 @@ lns_flame_graph_class_init (LnsFlameGraphClass *klass)
   widget_class->unmap = lns_flame_graph_unmap;
   widget_class->snapshot = lns_flame_graph_snapshot;
   widget_class->query_tooltip = lns_flame_graph_query_tooltip;
-  gtk_widget_class_install_action (widget_class, "functions.show-next-sample", NULL,
-                                   show_next_sample_cb);
+  gtk_widget_class_install_action (widget_class, "functions.show-next", NULL, show_next_cb);
   gtk_widget_class_install_action (widget_class, "functions.copy-name", NULL, copy_name_cb);
   gtk_widget_class_install_action (widget_class, "flame.zoom-in", NULL, zoom_cb);
   gtk_widget_class_install_action (widget_class, "flame.zoom-out", NULL, zoom_cb);

@@ -12,8 +12,8 @@
 #define LNS_TYPE_FLAME_GRAPH (lns_flame_graph_get_type ())
 
 /* A picture of all call chains: each function a bar as wide as its samples are many, what it called below it, the widest at
- * the left, in the colour of its module. A click shows a bar as wide as the widget, a double click its next sample on the timeline. Signal
- * "zoomed" (): another one is as wide as the widget. Its actions: functions.show-next-sample
+ * the left, in the colour of its module. A click shows a bar as wide as the widget, a double click its next event on the timeline. Signal
+ * "zoomed" (): another one is as wide as the widget. Its actions: functions.show-next
  * and functions.copy-name, of the bar with the focus; flame.zoom-in, flame.zoom-out and flame.zoom-all. */
 G_DECLARE_FINAL_TYPE (LnsFlameGraph, lns_flame_graph, LNS, FLAME_GRAPH, GtkWidget)
 

@@ -341,7 +341,9 @@ lns_function_rows_set_sums (LnsFunctionRows *self, LnsFunctionSums *sums)
   LnsFunctionSums *old = self->sums;
 
   self->sums = sums != NULL ? lns_function_sums_ref (sums) : NULL;
-  if (old != NULL && sums != NULL && old->is_by_module != sums->is_by_module)
+  if (old != NULL && sums != NULL &&
+      (old->is_by_module != sums->is_by_module || old->source != sums->source ||
+       old->strips_numbers != sums->strips_numbers))
     for (int i = 0; i < 2; i++)
       {
         g_hash_table_remove_all (self->expanded[i]);

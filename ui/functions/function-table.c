@@ -93,13 +93,15 @@ cell_text (LnsFunctionTable *self, const LnsFunctionRow *row, LnsFunctionColumn 
       return row->count.self > 0 ? lns_functions_share (self->functions, row->count.self)
                                  : g_strdup ("");
     case LNS_FUNCTION_COLUMN_SAMPLES:
-      return g_strdup (
-          has_total && row->count.total > 0 ? lns_format_unsigned (row->count.total, number) : "");
+      return has_total && row->count.total > 0
+                 ? lns_functions_amount (self->functions, row->count.total)
+                 : g_strdup ("");
     case LNS_FUNCTION_COLUMN_MODULE:
       if (is_rest)
         return g_strdup ("");
       path = lns_functions_module (self->functions, row->function);
-      return *path != '\0' ? g_path_get_basename (path) : g_strdup ("");
+      return *path != '\0' ? lns_functions_module_name (self->functions, row->function)
+                           : g_strdup ("");
     case LNS_N_FUNCTION_COLUMNS:
       break;
     }
@@ -324,16 +326,16 @@ selected_row (LnsFunctionTable *self)
 }
 
 static void
-show_next_sample_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+show_next_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   LnsFunctionTable *self = LNS_FUNCTION_TABLE (widget);
   const LnsFunctionRow *row = selected_row (self);
 
   if (row != NULL && row->branch != LNS_ID_NONE)
-    lns_functions_show_next_sample (self->functions, lns_function_rows_get_branches (self->rows),
-                                    row->branch);
+    lns_functions_show_next (self->functions, lns_function_rows_get_branches (self->rows),
+                             row->branch);
   else if (row != NULL)
-    lns_functions_show_next_sample_of (self->functions, row->function);
+    lns_functions_show_next_of (self->functions, row->function);
 }
 
 static void
@@ -413,8 +415,16 @@ changed_cb (LnsFunctions *functions, LnsFunctionTable *self)
 {
   LnsFunctionSums *sums = lns_functions_get_sums (functions);
 
-  if (sums != NULL)
-    lns_function_rows_set_sums (self->rows, sums);
+  if (sums == NULL)
+    return;
+  const gboolean is_gpu = sums->source == LNS_FUNCTIONS_OF_GPU;
+  gtk_column_view_column_set_title (self->column_of[LNS_FUNCTION_COLUMN_NAME],
+                                    is_gpu ? _ ("Range or operation") : _ ("Function"));
+  gtk_column_view_column_set_title (self->column_of[LNS_FUNCTION_COLUMN_SAMPLES],
+                                    is_gpu ? _ ("GPU time") : _ ("Samples"));
+  gtk_column_view_column_set_title (self->column_of[LNS_FUNCTION_COLUMN_MODULE],
+                                    is_gpu ? _ ("Kind or domain") : _ ("Module"));
+  lns_function_rows_set_sums (self->rows, sums);
 }
 
 LnsFunctionRows *
@@ -476,8 +486,7 @@ lns_function_table_class_init (LnsFunctionTableClass *klass)
 
   G_OBJECT_CLASS (klass)->dispose = lns_function_table_dispose;
   widget_class->unmap = lns_function_table_unmap;
-  gtk_widget_class_install_action (widget_class, "functions.show-next-sample", NULL,
-                                   show_next_sample_cb);
+  gtk_widget_class_install_action (widget_class, "functions.show-next", NULL, show_next_cb);
   gtk_widget_class_install_action (widget_class, "functions.expand-heaviest", NULL,
                                    expand_heaviest_cb);
   gtk_widget_class_install_action (widget_class, "functions.copy-name", NULL, copy_name_cb);

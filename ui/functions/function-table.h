@@ -11,7 +11,7 @@
 
 #define LNS_TYPE_FUNCTION_TABLE (lns_function_table_get_type ())
 
-/* A table of functions, as a tree or flat, with their shares of the samples. Its actions: functions.show-next-sample,
+/* A table of functions, as a tree or flat, with their shares of the samples. Its actions: functions.show-next,
  * functions.expand-heaviest and functions.copy-name, of the selected row. */
 G_DECLARE_FINAL_TYPE (LnsFunctionTable, lns_function_table, LNS, FUNCTION_TABLE, AdwBin)
 

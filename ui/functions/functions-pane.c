@@ -38,13 +38,16 @@ struct _LnsFunctionsPane
   GtkLabel *count;
   GtkSpinner *spinner;
   GtkAdjustment *least;
-  GtkWidget *kinds;
-  GtkCheckButton *cpu_kind;
-  GtkCheckButton *python_kind;
+  GtkDropDown *sources;      /* hidden where there is nothing to choose */
+  GArray *source_of;         /* owned: of LnsFunctionsSource, by place in it */
+  GtkWidget *by_module;      /* where samples are counted */
+  GtkWidget *strips_numbers; /* where GPU time is counted */
+  GtkLabel *reading;
   GtkEditable *filter;
   GtkStack *
       stack; /* pages "none", "reading", "error", "empty", "no-chains", "no-match", "flame", "table" */
   AdwStatusPage *error_page;
+  AdwStatusPage *empty_page;
   AdwStatusPage *no_match_page;
   GtkScrolledWindow *flame;
   GtkViewport *flame_port;
@@ -110,38 +113,63 @@ title_now (LnsFunctionsPane *self)
 
 /* How many samples there are. Free with g_free (). */
 static char *
-count_samples (const LnsFunctionSums *sums)
+count_samples (LnsFunctionsPane *self, const LnsFunctionSums *sums)
 {
-  char shown[LNS_FORMAT_SIZE], all[LNS_FORMAT_SIZE];
+  g_autofree char *all = lns_functions_amount (self->functions, sums->n_samples);
+  g_autofree char *shown = lns_functions_amount (self->functions, sums->sums.n_samples);
+  char without_chain[LNS_FORMAT_SIZE];
 
-  lns_format_unsigned (sums->n_samples, all);
   if (sums->matches != NULL)
     return g_strdup_printf (ngettext ("%s of %s sample", "%s of %s samples", sums->n_samples),
-                            lns_format_unsigned (sums->sums.n_samples, shown), all);
+                            shown, all);
   if (sums->n_without_chain > 0)
     return g_strdup_printf (ngettext ("%s sample, %s without a call chain",
                                       "%s samples, %s without a call chain", sums->n_samples),
-                            all, lns_format_unsigned (sums->n_without_chain, shown));
-  return g_strdup_printf (ngettext ("%s sample", "%s samples", sums->n_samples), all);
+                            all, lns_format_unsigned (sums->n_without_chain, without_chain));
+  return lns_functions_amount_in_words (self->functions, sums->n_samples);
 }
 
-/* The same, and how many of all have all callers. Free with g_free (). */
+/* How much GPU time there is, and of how much of it nothing is known. Free with g_free (). */
 static char *
-count_now (const LnsFunctionSums *sums)
+count_gpu_time (LnsFunctionsPane *self, const LnsFunctionSums *sums)
 {
-  g_autofree char *samples = count_samples (sums);
+  g_autofree char *all = lns_functions_amount (self->functions, sums->n_samples);
+  uint64_t without_launch = 0;
 
+  if (sums->matches != NULL)
+    {
+      g_autofree char *shown = lns_functions_amount (self->functions, sums->sums.n_samples);
+      /* Translators: two durations: "1.2 ms of 3.4 ms of GPU time" */
+      return g_strdup_printf (_ ("%s of %s of GPU time"), shown, all);
+    }
+  for (uint32_t i = 0; i < sums->tree->n_functions; i++)
+    if (sums->tree->functions[i].sort == LNS_CALL_NO_LAUNCH)
+      without_launch += sums->functions[i].total;
+  if (without_launch == 0)
+    return g_strdup_printf (_ ("%s of GPU time"), all);
+  g_autofree char *share = lns_functions_share (self->functions, without_launch);
+  /* Translators: a duration and a share: "3.4 ms of GPU time, launch not recorded: 1.2 %" */
+  return g_strdup_printf (_ ("%s of GPU time, launch not recorded: %s"), all, share);
+}
+
+/* How much is counted; of samples also how many of all have all callers. Free with g_free (). */
+static char *
+count_now (LnsFunctionsPane *self, const LnsFunctionSums *sums)
+{
+  if (sums->source == LNS_FUNCTIONS_OF_GPU)
+    return count_gpu_time (self, sums);
+  g_autofree char *samples = count_samples (self, sums);
   if (*sums->share_whole == '\0')
     return g_steal_pointer (&samples);
   /* Translators: how many samples there are, and a share: "1,500 samples, call chains complete: 97.3 %" */
   return g_strdup_printf (_ ("%s, call chains complete: %s"), samples, sums->share_whole);
 }
 
-/* A module, by one of its functions, and the samples that were taken in it. */
+/* A module, by one of its functions, and what is counted in it. */
 typedef struct
 {
   uint32_t function;
-  uint64_t n_samples;
+  uint64_t n;
 } Module;
 
 static int
@@ -149,22 +177,25 @@ compare_modules (gconstpointer pa, gconstpointer pb)
 {
   const Module *a = pa, *b = pb;
 
-  return LNS_COMPARE (b->n_samples, a->n_samples) ?: LNS_COMPARE (a->function, b->function);
+  return LNS_COMPARE (b->n, a->n) ?: LNS_COMPARE (a->function, b->function);
 }
 
-/* The modules of SUMS in which samples were taken, that with most of them first. Owned; of Module. */
+/* The modules of SUMS in which samples were taken, that with most of them first; of GPU time also those of the ranges around it.
+ * Owned; of Module. */
 static GArray *
 list_modules (const LnsFunctionSums *sums)
 {
   const LnsCallTree *tree = sums->tree;
   GArray *modules = g_array_new (FALSE, FALSE, sizeof (Module));
-  g_autofree uint64_t *n_samples = g_new0 (uint64_t, tree->n_functions);
+  g_autofree LnsCallCount *counts = g_new0 (LnsCallCount, tree->n_functions);
 
+  lns_call_tree_functions (tree, &sums->sums, true, counts);
   for (uint32_t i = 0; i < tree->n_functions; i++)
-    n_samples[tree->first_of_module[i]] += sums->functions[i].self;
-  for (uint32_t i = 0; i < tree->n_functions; i++)
-    if (n_samples[i] > 0)
-      g_array_append_val (modules, ((Module){ i, n_samples[i] }));
+    {
+      const uint64_t n = sums->source == LNS_FUNCTIONS_OF_GPU ? counts[i].total : counts[i].self;
+      if (n > 0)
+        g_array_append_val (modules, ((Module){ i, n }));
+    }
   g_array_sort (modules, compare_modules);
   return modules;
 }
@@ -180,17 +211,21 @@ update_legend (LnsFunctionsPane *self, const LnsFunctionSums *sums)
   for (guint i = 0; i < MIN (modules->len, MAX_LEGEND); i++)
     {
       const Module *module = &g_array_index (modules, Module, i);
-      g_autofree char *path = lns_functions_module (self->functions, module->function);
-      g_autofree char *name =
-          *path != '\0' ? g_path_get_basename (path) : g_strdup (_ ("(no module)"));
+      g_autofree char *name = lns_functions_module_name (self->functions, module->function);
       g_autofree char *escaped = g_markup_escape_text (name, -1);
-      g_autofree char *share = lns_functions_share (self->functions, module->n_samples);
+      g_autofree char *share = lns_functions_share (self->functions, module->n);
       const uint32_t rgb = lns_palette_color (
           palette, 0, lns_functions_module_hue (self->functions, module->function));
       g_string_append_printf (markup, "%s<span foreground=\"#%06x\">■</span> %s %s",
                               i > 0 ? "   " : "", rgb, escaped, share);
     }
   gtk_label_set_markup (self->legend, markup->str);
+  gtk_widget_set_tooltip_text (
+      GTK_WIDGET (self->legend),
+      sums->source == LNS_FUNCTIONS_OF_GPU
+          ? _ ("Kinds of operations and domains of ranges, their share of the GPU time, and their "
+               "colours")
+          : _ ("Modules by the samples that were taken in them, and their colours"));
 }
 
 /* In place of the number of samples, so that no bar moves below the pointer, the way to what the flame graph shows. */
@@ -206,13 +241,39 @@ update_crumbs (LnsFunctionsPane *self)
   gtk_label_set_markup (self->crumbs, crumbs != NULL ? crumbs : "");
 }
 
+/* Says of what is counted why there is nothing to see. */
+static void
+update_pages (LnsFunctionsPane *self, const LnsFunctionSums *sums)
+{
+  const gboolean is_gpu = lns_functions_get_source (self->functions) == LNS_FUNCTIONS_OF_GPU;
+
+  gtk_label_set_text (self->reading, is_gpu ? _ ("Reading GPU work…") : _ ("Reading samples…"));
+  adw_status_page_set_title (self->error_page, is_gpu ? _ ("The GPU Time Cannot Be Shown")
+                                                      : _ ("The Samples Cannot Be Shown"));
+  adw_status_page_set_title (self->empty_page,
+                             is_gpu ? _ ("No GPU Time Here") : _ ("No Samples Here"));
+  adw_status_page_set_description (
+      self->empty_page, is_gpu ? _ ("No GPU worked for these threads in the selected time.")
+                               : _ ("No sample was taken of these threads in the selected time."));
+  if (sums != NULL && sums->matches != NULL)
+    {
+      g_autofree char *text = g_strdup_printf (
+          is_gpu ? _ ("No range and no operation of a GPU has a name that contains “%s”.")
+                 : _ ("No call chain has a function or module whose name contains “%s”."),
+          gtk_editable_get_text (self->filter));
+      show_error (self->no_match_page, text);
+    }
+  gtk_widget_set_visible (self->by_module, !is_gpu);
+  gtk_widget_set_visible (self->strips_numbers, is_gpu);
+}
+
 static void
 update (LnsFunctionsPane *self)
 {
   const LnsFunctionSums *sums = lns_functions_get_sums (self->functions);
   const LnsFunctionsState state = lns_functions_get_state (self->functions);
   g_autofree char *title = title_now (self);
-  g_autofree char *count = state == LNS_FUNCTIONS_READY ? count_now (sums) : g_strdup ("");
+  g_autofree char *count = state == LNS_FUNCTIONS_READY ? count_now (self, sums) : g_strdup ("");
 
   gtk_widget_set_visible (self->header, state != LNS_FUNCTIONS_NONE);
   gtk_label_set_text (self->title, title);
@@ -223,13 +284,7 @@ update (LnsFunctionsPane *self)
   gtk_spinner_set_spinning (self->spinner, lns_functions_is_busy (self->functions));
   if (state == LNS_FUNCTIONS_FAILED)
     show_error (self->error_page, lns_functions_get_message (self->functions));
-  if (sums != NULL && sums->matches != NULL)
-    {
-      g_autofree char *text =
-          g_strdup_printf (_ ("No call chain has a function or module whose name contains “%s”."),
-                           gtk_editable_get_text (self->filter));
-      show_error (self->no_match_page, text);
-    }
+  update_pages (self, sums);
   if (sums != NULL)
     update_legend (self, sums);
   gtk_stack_set_visible_child_name (self->stack, page_now (self));
@@ -242,9 +297,40 @@ zoomed_cb (LnsFlameGraph *flame_graph, LnsFunctionsPane *self)
   update_crumbs (self);
 }
 
+/* Offers what the report has. It may get more while it is recorded. */
+static void
+update_sources (LnsFunctionsPane *self)
+{
+  static const char *const names[LNS_N_FUNCTIONS_SOURCES] = {
+    [LNS_FUNCTIONS_OF_CPU] = N_ ("CPU Samples"),
+    [LNS_FUNCTIONS_OF_PYTHON] = N_ ("Python Samples"),
+    [LNS_FUNCTIONS_OF_GPU] = N_ ("GPU Time"),
+  };
+  g_autoptr (GArray) sources = g_array_new (FALSE, FALSE, sizeof (LnsFunctionsSource));
+  g_autoptr (GtkStringList) titles = gtk_string_list_new (NULL);
+  const LnsFunctionsSource now = lns_functions_get_source (self->functions);
+  guint at = GTK_INVALID_LIST_POSITION;
+
+  for (LnsFunctionsSource i = 0; i < LNS_N_FUNCTIONS_SOURCES; i++)
+    if (lns_functions_has_source (self->functions, i))
+      {
+        at = i == now ? sources->len : at;
+        g_array_append_val (sources, i);
+        gtk_string_list_append (titles, _ (names[i]));
+      }
+  if (self->source_of != NULL && self->source_of->len == sources->len)
+    return;
+  g_clear_pointer (&self->source_of, g_array_unref);
+  gtk_drop_down_set_model (self->sources, G_LIST_MODEL (titles));
+  gtk_drop_down_set_selected (self->sources, at);
+  self->source_of = g_steal_pointer (&sources);
+  gtk_widget_set_visible (GTK_WIDGET (self->sources), self->source_of->len > 1);
+}
+
 static void
 changed_cb (LnsFunctions *functions, LnsFunctionsPane *self)
 {
+  update_sources (self);
   update (self);
 }
 
@@ -294,6 +380,8 @@ settings_cb (GSettings *settings, const char *key, LnsFunctionsPane *self)
 
   lns_functions_set_by_module (self->functions,
                                g_settings_get_boolean (settings, "functions-by-module"));
+  lns_functions_set_strips_numbers (self->functions,
+                                    g_settings_get_boolean (settings, "functions-strip-numbers"));
   lns_flame_graph_set_upwards (self->flame_graph,
                                g_settings_get_boolean (settings, "functions-flame-upwards"));
   lns_function_rows_set_least (lns_function_table_get_rows (self->function_table),
@@ -310,7 +398,7 @@ static void
 add_actions (LnsFunctionsPane *self)
 {
   static const char *const keys[] = { "functions-view", "functions-by-module",
-                                      "functions-flame-upwards" };
+                                      "functions-strip-numbers", "functions-flame-upwards" };
   g_autoptr (GSimpleActionGroup) group = g_simple_action_group_new ();
 
   for (size_t i = 0; i < G_N_ELEMENTS (keys); i++)
@@ -338,11 +426,13 @@ all_threads_cb (LnsFunctionsPane *self)
 }
 
 static void
-kind_cb (LnsFunctionsPane *self)
+source_cb (LnsFunctionsPane *self)
 {
-  lns_functions_set_kind (self->functions, gtk_check_button_get_active (self->cpu_kind)
-                                               ? LNS_LANE_CPU_SAMPLE
-                                               : LNS_LANE_PYTHON_SAMPLE);
+  const guint at = gtk_drop_down_get_selected (self->sources);
+
+  if (self->source_of != NULL && at < self->source_of->len)
+    lns_functions_set_source (self->functions,
+                              g_array_index (self->source_of, LnsFunctionsSource, at));
 }
 
 static void
@@ -373,19 +463,6 @@ lns_functions_pane_unmap (GtkWidget *widget)
   GTK_WIDGET_CLASS (lns_functions_pane_parent_class)->unmap (widget);
 }
 
-static void
-show_kinds (LnsFunctionsPane *self)
-{
-  const gboolean has_both = lns_functions_has_kind (self->functions, LNS_LANE_CPU_SAMPLE) &&
-                            lns_functions_has_kind (self->functions, LNS_LANE_PYTHON_SAMPLE);
-
-  gtk_widget_set_visible (self->kinds, has_both);
-  gtk_check_button_set_active (lns_functions_get_kind (self->functions) == LNS_LANE_CPU_SAMPLE
-                                   ? self->cpu_kind
-                                   : self->python_kind,
-                               TRUE);
-}
-
 GtkWidget *
 lns_functions_pane_new (LnsView *view, GSettings *settings)
 {
@@ -402,12 +479,12 @@ lns_functions_pane_new (LnsView *view, GSettings *settings)
   g_signal_connect_object (self->crumbs, "activate-link", G_CALLBACK (crumb_cb), self, 0);
   g_signal_connect_object (gtk_scrolled_window_get_vadjustment (self->flame), "changed",
                            G_CALLBACK (height_cb), self, 0);
-  show_kinds (self);
   add_actions (self);
   g_signal_connect_object (settings, "changed", G_CALLBACK (settings_cb), self, 0);
   g_signal_connect_object (view, "show-in-functions", G_CALLBACK (show_in_functions_cb), self, 0);
   g_signal_connect_object (self->functions, "changed", G_CALLBACK (changed_cb), self, 0);
   lns_theme_connect (G_CALLBACK (update), self);
+  update_sources (self);
   settings_cb (settings, NULL, self);
   return GTK_WIDGET (self);
 }
@@ -423,6 +500,7 @@ lns_functions_pane_dispose (GObject *object)
     g_object_run_dispose (G_OBJECT (self->functions));
   g_clear_object (&self->functions);
   g_clear_object (&self->settings);
+  g_clear_pointer (&self->source_of, g_array_unref);
 }
 
 static void
@@ -442,9 +520,11 @@ lns_functions_pane_class_init (LnsFunctionsPaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, count);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, spinner);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, least);
-  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, kinds);
-  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, cpu_kind);
-  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, python_kind);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, sources);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, by_module);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, strips_numbers);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, reading);
+  gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, empty_page);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, filter);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, stack);
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, error_page);
@@ -456,7 +536,7 @@ lns_functions_pane_class_init (LnsFunctionsPaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsFunctionsPane, table);
   gtk_widget_class_bind_template_callback (widget_class, filter_cb);
   gtk_widget_class_bind_template_callback (widget_class, all_threads_cb);
-  gtk_widget_class_bind_template_callback (widget_class, kind_cb);
+  gtk_widget_class_bind_template_callback (widget_class, source_cb);
   gtk_widget_class_install_action (widget_class, "functions-pane.filter", NULL, filter_action_cb);
   lns_shortcuts_add_to_class (widget_class, "functions-pane.");
 }

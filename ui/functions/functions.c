@@ -8,8 +8,11 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
+#include "src/analysis/facts/gpu-time.h"
 #include "src/base/format.h"
 #include "src/base/memory.h"
+#include "src/tables/lanes.h"
+#include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
 #include "ui/model/name-match.h"
@@ -22,8 +25,9 @@
 /* What several sums use, each in a box that counts its references. */
 typedef struct
 {
-  LnsReport *report; /* a reference; the tree's */
-  LnsCallTree *tree;
+  LnsReport *report; /* a reference; the trees' */
+  LnsCallTree *tree; /* of samples; or NULL: */
+  LnsGpuTime *gpu_time;
   uint8_t *hues; /* by function: its module's */
 } Tree;
 
@@ -45,11 +49,12 @@ struct _LnsFunctions
   gboolean is_stale; /* other sums are wanted than the last or those on their way */
   char *title;       /* of the threads: owned; NULL = all of them */
   bool *threads;     /* owned; NULL = all of them */
-  LnsLaneKind kind;
+  LnsFunctionsSource source;
   char *filter; /* owned */
   gboolean is_by_module;
+  gboolean strips_numbers;
 
-  Tree *tree;            /* owned, or NULL: not made yet */
+  Tree *trees[2];        /* owned, or NULL: not made yet; of samples, and of GPU time */
   Counted *counted;      /* owned, or NULL: samples have to be read */
   LnsFunctionSums *sums; /* owned; the last, or NULL */
   GCancellable *summing; /* owned; or NULL */
@@ -68,28 +73,62 @@ G_DEFINE_FINAL_TYPE (LnsFunctions, lns_functions, G_TYPE_OBJECT)
 
 /* --- Boxes ----------------------------------------------------------------------------------- */
 
-/* Takes TREE over. Modules have hues by turns, in the order in which they come in the tree. */
+/* The hues of what the GPU does are those of its rows on the timeline. Ranges of the program have others, by domain. */
+static uint8_t
+hue_of (const LnsCallFunction *function, unsigned n_before)
+{
+  static const uint8_t range_hues[] = { 7, 2, 10, 5, 9, 3, 11 };
+
+  switch ((LnsCallSort)function->sort)
+    {
+    case LNS_CALL_RANGE:
+      return range_hues[n_before % G_N_ELEMENTS (range_hues)];
+    case LNS_CALL_KERNEL:
+      return 0;
+    case LNS_CALL_COPY:
+      return 1;
+    case LNS_CALL_GRAPH:
+      return 4;
+    case LNS_CALL_SET:
+      return 6;
+    case LNS_CALL_NO_RANGE:
+    case LNS_CALL_NO_LAUNCH:
+      return 8;
+    case LNS_CALL_CODE:
+    case LNS_N_CALL_SORTS:
+      break;
+    }
+  return (uint8_t)(n_before % LNS_N_HUES);
+}
+
+/* Takes TREE or GPU_TIME over; the other one is NULL. Modules have hues by turns, in the order in which they come in the tree. */
 static Tree *
-tree_new (LnsCallTree *tree)
+tree_new (LnsCallTree *tree, LnsGpuTime *gpu_time)
 {
   Tree *self = g_atomic_rc_box_new0 (Tree);
-  unsigned n_modules = 0;
+  const LnsCallTree *any = gpu_time != NULL ? gpu_time->tree : tree;
+  unsigned n_modules[LNS_N_CALL_SORTS] = { 0 };
 
-  self->report = lns_report_ref (tree->report);
+  self->report = lns_report_ref (any->report);
   self->tree = tree;
-  self->hues = g_new0 (uint8_t, tree->n_functions);
-  for (uint32_t i = 0; i < tree->n_functions; i++)
-    self->hues[i] = tree->first_of_module[i] == i ? (uint8_t)(n_modules++ % LNS_N_HUES)
-                                                  : self->hues[tree->first_of_module[i]];
+  self->gpu_time = gpu_time;
+  self->hues = g_new0 (uint8_t, any->n_functions);
+  for (uint32_t i = 0; i < any->n_functions; i++)
+    self->hues[i] = any->first_of_module[i] == i
+                        ? hue_of (&any->functions[i], n_modules[any->functions[i].sort]++)
+                        : self->hues[any->first_of_module[i]];
   return self;
 }
 
 static void
 tree_clear (gpointer box)
 {
-  lns_call_tree_free (((Tree *)box)->tree);
-  lns_report_close (((Tree *)box)->report);
-  g_free (((Tree *)box)->hues);
+  Tree *self = box;
+
+  lns_call_tree_free (self->tree);
+  lns_gpu_time_free (self->gpu_time);
+  lns_report_close (self->report);
+  g_free (self->hues);
 }
 
 static void
@@ -155,7 +194,8 @@ typedef struct
   LnsCallQuery query;
   bool *threads;        /* owned; of the query */
   LnsNameMatch *filter; /* owned, or NULL */
-  gboolean is_by_module;
+  LnsFunctionsSource source;
+  gboolean is_by_module, strips_numbers;
   LnsFunctionSums *sums; /* owned; or NULL and ERROR */
   LnsError error;
 } Summing;
@@ -173,19 +213,75 @@ summing_free (gpointer data)
   g_free (it);
 }
 
+/* NAME with an N for each of its numbers: "layers.N". Free with g_free (). */
+static char *
+without_numbers (const char *name)
+{
+  GString *text = g_string_new (NULL);
+
+  for (const char *at = name; *at != '\0'; at++)
+    if (!g_ascii_isdigit (*at))
+      g_string_append_c (text, *at);
+    else if (!g_ascii_isdigit (at[1]))
+      g_string_append_c (text, 'N');
+  return g_string_free (text, FALSE);
+}
+
+/* The name of what is not code, as it is shown, on bars if IS_ON_BAR. Free with g_free (). */
+static char *
+other_name (LnsReport *report, const LnsCallFunction *function, gboolean is_on_bar)
+{
+  static const LnsLaneKind lane_kinds[LNS_N_CALL_SORTS] = {
+    [LNS_CALL_RANGE] = LNS_LANE_NVTX_PUSH_POP, [LNS_CALL_KERNEL] = LNS_LANE_CUDA_KERNEL,
+    [LNS_CALL_COPY] = LNS_LANE_CUDA_MEMCPY,    [LNS_CALL_SET] = LNS_LANE_CUDA_MEMSET,
+    [LNS_CALL_GRAPH] = LNS_LANE_CUDA_GRAPH,
+  };
+  g_autofree char *name = NULL;
+  size_t size_bytes;
+
+  switch ((LnsCallSort)function->sort)
+    {
+    case LNS_CALL_NO_RANGE:
+      name = lns_event_text_thread (report, function->symbol);
+      /* Translators: a thread, which asked for GPU work outside of NVTX ranges: "loader (4711): no range" */
+      return g_strdup_printf (_ ("%s: no range"), name);
+    case LNS_CALL_NO_LAUNCH:
+      name = lns_event_text_process (report, function->symbol);
+      /* Translators: a process, of which the CUDA calls that launched GPU work were not recorded */
+      return g_strdup_printf (_ ("%s: launch not recorded"), name);
+    default:
+      break;
+    }
+  const char *whole = lns_report_string (report, function->symbol, &size_bytes);
+  const LnsNames names = function->sort == LNS_CALL_KERNEL ? LNS_NAMES_KERNELS : LNS_NAMES_OWN;
+  const char *shown = is_on_bar ? lns_event_bar_name (names, whole, &size_bytes)
+                                : lns_event_short_name (names, whole, &size_bytes);
+  if (size_bytes == 0)
+    return g_strdup (lns_event_kind_name (lane_kinds[function->sort]));
+  name = lns_display_text (shown, size_bytes, TRUE);
+  return function->is_many ? without_numbers (name) : g_steal_pointer (&name);
+}
+
+/* Whether FILTER finds FUNCTION or its module, by which alone it looks if IS_BY_MODULE. */
 static bool
-string_matches (LnsReport *report, const LnsNameMatch *filter, uint32_t id, bool is_path)
+function_matches (const Summing *it, LnsReport *report, const LnsCallFunction *function)
 {
   size_t size_bytes;
-  const char *text = lns_report_string (report, id, &size_bytes);
-  const char *slash = is_path ? memrchr (text, '/', size_bytes) : NULL;
 
-  if (slash != NULL)
+  if (function->sort != LNS_CALL_CODE)
     {
-      size_bytes -= (size_t)(slash + 1 - text);
-      text = slash + 1;
+      g_autofree char *name = other_name (report, function, FALSE);
+      return lns_name_match_test (it->filter, name, strlen (name));
     }
-  return lns_name_match_test (filter, text, size_bytes);
+  const char *text = lns_report_string (report, function->symbol, &size_bytes);
+  if (!it->is_by_module && lns_name_match_test (it->filter, text, size_bytes))
+    return true;
+  if (function->module == 0)
+    return false;
+  text = lns_report_string (report, function->module, &size_bytes);
+  const char *slash = memrchr (text, '/', size_bytes);
+  const char *name = slash != NULL ? slash + 1 : text;
+  return lns_name_match_test (it->filter, name, size_bytes - (size_t)(name - text));
 }
 
 /* Leaves the chains alone in which the filter finds something. */
@@ -197,17 +293,20 @@ apply_filter (const Summing *it, LnsFunctionSums *sums)
 
   sums->matches = g_new0 (bool, tree->n_functions);
   for (uint32_t i = 0; i < tree->n_functions; i++)
-    {
-      const LnsCallFunction *function = &tree->functions[i];
-      sums->matches[i] = (!it->is_by_module &&
-                          string_matches (tree->report, it->filter, function->symbol, false)) ||
-                         (function->module != 0 &&
-                          string_matches (tree->report, it->filter, function->module, true));
-    }
+    sums->matches[i] = function_matches (it, tree->report, &tree->functions[i]);
   for (uint32_t i = 0; i < tree->n_nodes; i++)
     nodes[i] = sums->matches[tree->nodes[i].function];
   lns_call_tree_mark_below (tree, nodes);
   lns_call_sums_keep (tree, nodes, &sums->sums);
+}
+
+/* The tree that is asked for. */
+static const LnsCallTree *
+tree_of (const Summing *it)
+{
+  const LnsGpuTime *gpu_time = it->tree->gpu_time;
+
+  return gpu_time == NULL ? it->tree->tree : it->strips_numbers ? gpu_time->plain : gpu_time->tree;
 }
 
 static LnsFunctionSums *
@@ -215,14 +314,16 @@ make_sums (const Summing *it, const atomic_bool *cancel)
 {
   LnsFunctionSums *sums = g_atomic_rc_box_new0 (LnsFunctionSums);
   const LnsCallSums *counted = &it->counted->sums;
-  const LnsCallTree *tree = it->tree->tree;
+  const LnsCallTree *tree = tree_of (it);
 
   sums->kept = g_atomic_rc_box_acquire (it->tree);
-  sums->tree = it->tree->tree;
+  sums->source = it->source;
+  sums->tree = tree;
   sums->is_by_module = it->is_by_module;
+  sums->strips_numbers = it->strips_numbers;
   sums->n_samples = counted->n_samples;
   sums->n_without_chain = counted->n_without_chain;
-  if (it->filter == NULL)
+  if (it->filter == NULL && it->source != LNS_FUNCTIONS_OF_GPU)
     lns_call_sums_share_whole (tree, counted, it->query.kind, sums->share_whole);
   sums->sums = *counted;
   sums->sums.nodes = lns_memdup (counted->nodes, tree->n_nodes * sizeof *counted->nodes);
@@ -235,22 +336,40 @@ make_sums (const Summing *it, const atomic_bool *cancel)
   return sums;
 }
 
+/* Makes the tree, unless there is one. */
+static bool
+make_tree (Summing *it, LnsWorker *worker)
+{
+  LnsCallTree *tree = NULL;
+  LnsGpuTime *gpu_time = NULL;
+
+  if (it->tree != NULL)
+    return true;
+  if (it->source == LNS_FUNCTIONS_OF_GPU)
+    gpu_time = lns_gpu_time_new (worker->report, &worker->cancelled, &it->error);
+  else
+    tree = lns_call_tree_new (worker->report, &worker->cancelled, &it->error);
+  if (tree == NULL && gpu_time == NULL)
+    return false;
+  it->tree = tree_new (tree, gpu_time);
+  return true;
+}
+
 static void
 sum (LnsWorker *worker, gpointer job)
 {
   Summing *it = job;
 
-  if (it->tree == NULL)
-    {
-      LnsCallTree *tree = lns_call_tree_new (worker->report, &worker->cancelled, &it->error);
-      if (tree == NULL)
-        return;
-      it->tree = tree_new (tree);
-    }
+  if (!make_tree (it, worker))
+    return;
   if (it->counted == NULL)
     {
       LnsCallSums sums;
-      if (!lns_call_tree_sum (it->tree->tree, &it->query, &worker->cancelled, &sums, &it->error))
+      if (it->source == LNS_FUNCTIONS_OF_GPU
+              ? !lns_gpu_time_sum (it->tree->gpu_time, tree_of (it), &it->query, &worker->cancelled,
+                                   &sums, &it->error)
+              : !lns_call_tree_sum (it->tree->tree, &it->query, &worker->cancelled, &sums,
+                                    &it->error))
         return;
       it->counted = g_atomic_rc_box_new0 (Counted);
       it->counted->sums = sums;
@@ -267,6 +386,12 @@ set_state (LnsFunctions *self, LnsFunctionsState state, const char *message)
   g_signal_emit (self, signals[CHANGED], 0);
 }
 
+static Tree **
+tree_place (LnsFunctions *self, LnsFunctionsSource source)
+{
+  return &self->trees[source == LNS_FUNCTIONS_OF_GPU];
+}
+
 static void
 summed_cb (gpointer job, gpointer owner)
 {
@@ -279,8 +404,9 @@ summed_cb (gpointer job, gpointer owner)
       lns_function_sums_unref (self->sums);
       self->sums = g_steal_pointer (&it->sums);
     }
-  if (self->tree == NULL && it->tree != NULL)
-    self->tree = g_atomic_rc_box_acquire (it->tree);
+  Tree **tree = tree_place (self, it->source);
+  if (*tree == NULL && it->tree != NULL)
+    *tree = g_atomic_rc_box_acquire (it->tree);
   if (self->counted == NULL && it->counted != NULL)
     self->counted = g_atomic_rc_box_acquire (it->counted);
   set_state (self, is_good ? LNS_FUNCTIONS_READY : LNS_FUNCTIONS_FAILED,
@@ -289,13 +415,21 @@ summed_cb (gpointer job, gpointer owner)
 
 static const LnsJobFuncs sum_funcs = { sum, summed_cb, summing_free };
 
-/* The samples that are asked for. Its threads belong to SELF. */
+/* The kind of lanes with samples of SOURCE. */
+static LnsLaneKind
+kind_of (LnsFunctionsSource source)
+{
+  return source == LNS_FUNCTIONS_OF_PYTHON ? LNS_LANE_PYTHON_SAMPLE : LNS_LANE_CPU_SAMPLE;
+}
+
+/* The samples or operations that are asked for. Its threads belong to SELF. */
 static LnsCallQuery
 query_of (LnsFunctions *self)
 {
-  LnsCallQuery query = {
-    .kind = self->kind, .start_ns = INT64_MIN, .end_ns = INT64_MAX, .threads = self->threads
-  };
+  LnsCallQuery query = { .kind = kind_of (self->source),
+                         .start_ns = INT64_MIN,
+                         .end_ns = INT64_MAX,
+                         .threads = self->threads };
 
   int64_t start_ns, end_ns;
 
@@ -329,11 +463,15 @@ update (LnsFunctions *self)
   job->query = query_of (self);
   job->threads = copy_threads (self, self->threads);
   job->query.threads = job->threads;
-  job->is_by_module = self->is_by_module;
+  job->source = self->source;
+  /* What stands for modules of GPU time are kinds of work: nothing to sum up by. */
+  job->is_by_module = self->is_by_module && self->source != LNS_FUNCTIONS_OF_GPU;
+  job->strips_numbers = self->strips_numbers;
   job->filter =
       *self->filter != '\0' ? lns_name_match_new (self->filter, false, false, NULL) : NULL;
-  if (self->tree != NULL)
-    job->tree = g_atomic_rc_box_acquire (self->tree);
+  Tree *tree = *tree_place (self, self->source);
+  if (tree != NULL)
+    job->tree = g_atomic_rc_box_acquire (tree);
   if (self->counted != NULL)
     job->counted = g_atomic_rc_box_acquire (self->counted);
   lns_job_start (&self->summing, self->view, &sum_funcs, job, self);
@@ -356,6 +494,17 @@ scope_changed_cb (LnsScope *scope, LnsFunctions *self)
   change (self, FALSE);
 }
 
+/* Samples, which say most, if there are any. */
+static LnsFunctionsSource
+first_source (LnsFunctions *self)
+{
+  LnsFunctionsSource source = 0;
+
+  while (source + 1 < LNS_N_FUNCTIONS_SOURCES && !lns_functions_has_source (self, source))
+    source++;
+  return source;
+}
+
 /* There are more threads, samples and functions, or functions have got names. What is shown stays until something else is asked for,
  * or the recording ends. */
 static void
@@ -370,12 +519,13 @@ grown_cb (LnsView *view, LnsReport *before, LnsFunctions *self)
       self->threads = g_renew (bool, self->threads, n_threads);
       memset (self->threads + n_before, 0, (n_threads - n_before) * sizeof *self->threads);
     }
-  g_clear_pointer (&self->tree, tree_unref);
+  for (size_t i = 0; i < G_N_ELEMENTS (self->trees); i++)
+    g_clear_pointer (&self->trees[i], tree_unref);
   g_clear_pointer (&self->counted, counted_unref);
   if (self->state == LNS_FUNCTIONS_NONE)
     {
-      self->kind = lns_call_sample_kind (lns_view_get_report (view));
-      if (!lns_functions_has_kind (self, self->kind))
+      self->source = first_source (self);
+      if (!lns_functions_has_source (self, self->source))
         return;
       self->state = LNS_FUNCTIONS_READING;
       g_signal_emit (self, signals[CHANGED], 0);
@@ -422,18 +572,31 @@ lns_functions_set_by_module (LnsFunctions *self, gboolean is_by_module)
   change (self, TRUE);
 }
 
-gboolean
-lns_functions_has_kind (LnsFunctions *self, LnsLaneKind kind)
+void
+lns_functions_set_strips_numbers (LnsFunctions *self, gboolean strips_numbers)
 {
-  return lns_call_has_samples (lns_view_get_report (self->view), kind);
+  if (self->strips_numbers == strips_numbers)
+    return;
+  self->strips_numbers = strips_numbers;
+  if (self->source == LNS_FUNCTIONS_OF_GPU)
+    change (self, FALSE);
+}
+
+gboolean
+lns_functions_has_source (LnsFunctions *self, LnsFunctionsSource source)
+{
+  LnsReport *report = lns_view_get_report (self->view);
+
+  return source == LNS_FUNCTIONS_OF_GPU ? lns_gpu_time_is_there (report)
+                                        : lns_call_has_samples (report, kind_of (source));
 }
 
 void
-lns_functions_set_kind (LnsFunctions *self, LnsLaneKind kind)
+lns_functions_set_source (LnsFunctions *self, LnsFunctionsSource source)
 {
-  if (self->kind == kind || !lns_functions_has_kind (self, kind))
+  if (self->source == source || !lns_functions_has_source (self, source))
     return;
-  self->kind = kind;
+  self->source = source;
   change (self, FALSE);
 }
 
@@ -475,21 +638,22 @@ lns_functions_get_threads_title (LnsFunctions *self)
   return self->title;
 }
 
-LnsLaneKind
-lns_functions_get_kind (LnsFunctions *self)
+LnsFunctionsSource
+lns_functions_get_source (LnsFunctions *self)
 {
-  return self->kind;
+  return self->source;
 }
 
 /* --- Samples ---------------------------------------------------------------------------------- */
 
 typedef struct
 {
-  Tree *tree; /* owned */
+  Tree *tree;                    /* owned */
+  const LnsCallTree *nodes_tree; /* that of NODES; it belongs to TREE */
   LnsCallQuery query;
   bool *threads;   /* owned; of the query */
   bool *nodes;     /* owned; those whose samples are wanted */
-  int64_t from_ns; /* sample to begin with, then those before */
+  int64_t from_ns; /* event to begin with, then those before */
   LnsEventId found;
 } Finding;
 
@@ -504,24 +668,35 @@ finding_free (gpointer data)
   g_free (it);
 }
 
-/* What cannot be read cannot be shown. */
+/* Looks for what begins at or after FROM_NS. What cannot be read cannot be shown. */
+static void
+find_from (Finding *it, int64_t from_ns, const atomic_bool *cancelled)
+{
+  LnsCallQuery query = it->query;
+  LnsError error = { 0 };
+  bool good;
+
+  if (it->tree->gpu_time != NULL)
+    good = lns_gpu_time_find (it->tree->gpu_time, it->nodes_tree, &query, from_ns, it->nodes,
+                              cancelled, &it->found.lane, &it->found.ordinal, &error);
+  else
+    {
+      query.start_ns = MAX (query.start_ns, from_ns);
+      good = lns_call_tree_find_sample (it->nodes_tree, &query, it->nodes, cancelled,
+                                        &it->found.lane, &it->found.ordinal, &error);
+    }
+  if (!good)
+    it->found = LNS_EVENT_NONE;
+}
+
 static void
 find (LnsWorker *worker, gpointer job)
 {
   Finding *it = job;
-  const int64_t start_ns = it->query.start_ns;
-  LnsError error = { 0 };
 
-  it->found = LNS_EVENT_NONE;
-  it->query.start_ns = MAX (start_ns, it->from_ns);
-  if (!lns_call_tree_find_sample (it->tree->tree, &it->query, it->nodes, &worker->cancelled,
-                                  &it->found.lane, &it->found.ordinal, &error) ||
-      it->found.lane != LNS_ID_NONE)
-    return;
-  it->query.start_ns = start_ns;
-  if (!lns_call_tree_find_sample (it->tree->tree, &it->query, it->nodes, &worker->cancelled,
-                                  &it->found.lane, &it->found.ordinal, &error))
-    it->found = LNS_EVENT_NONE;
+  find_from (it, it->from_ns, &worker->cancelled);
+  if (it->found.lane == LNS_ID_NONE && it->from_ns > INT64_MIN)
+    find_from (it, INT64_MIN, &worker->cancelled);
 }
 
 static void
@@ -536,7 +711,15 @@ found_cb (gpointer job, gpointer owner)
 
 static const LnsJobFuncs find_funcs = { find, found_cb, finding_free };
 
-/* Looks for the next sample that was taken in one of NODES, which are taken over. */
+/* Whether what is counted are events of KIND. */
+static gboolean
+is_counted (const LnsFunctionSums *sums, LnsLaneKind kind)
+{
+  return sums->source == LNS_FUNCTIONS_OF_GPU ? lns_is_gpu_operation (kind)
+                                              : kind == kind_of (sums->source);
+}
+
+/* Looks for the next event that counts in one of NODES, which are taken over. */
 static void
 start_finding (LnsFunctions *self, bool *nodes)
 {
@@ -545,21 +728,22 @@ start_finding (LnsFunctions *self, bool *nodes)
   Finding *job = g_new0 (Finding, 1);
 
   job->tree = g_atomic_rc_box_acquire ((Tree *)self->sums->kept);
+  job->nodes_tree = self->sums->tree;
   job->query = query_of (self);
+  job->query.kind = kind_of (self->sums->source);
   job->threads = copy_threads (self, self->threads);
   job->query.threads = job->threads;
   job->nodes = nodes;
   job->from_ns = INT64_MIN;
   if (selected.lane != LNS_ID_NONE && event.start_ns < INT64_MAX &&
-      lns_report_lanes (lns_view_get_report (self->view), NULL)[selected.lane].kind == self->kind)
+      is_counted (self->sums,
+                  lns_report_lanes (lns_view_get_report (self->view), NULL)[selected.lane].kind))
     job->from_ns = event.start_ns + 1;
   lns_job_start (&self->finding, self->view, &find_funcs, job, self);
 }
 
 void
-lns_functions_show_next_sample (LnsFunctions *self,
-                                const LnsCallBranches *branches,
-                                uint32_t branch)
+lns_functions_show_next (LnsFunctions *self, const LnsCallBranches *branches, uint32_t branch)
 {
   if (self->sums == NULL)
     return;
@@ -569,7 +753,7 @@ lns_functions_show_next_sample (LnsFunctions *self,
 }
 
 void
-lns_functions_show_next_sample_of (LnsFunctions *self, uint32_t function)
+lns_functions_show_next_of (LnsFunctions *self, uint32_t function)
 {
   if (self->sums == NULL)
     return;
@@ -596,23 +780,79 @@ char *
 lns_functions_name (LnsFunctions *self, uint32_t function)
 {
   const LnsCallFunction *it = &self->sums->tree->functions[function];
-
   const gboolean is_unknown = it->symbol != 0 && it->symbol == it->module; /* of an import */
 
+  if (it->sort != LNS_CALL_CODE)
+    return other_name (lns_view_get_report (self->view), it, FALSE);
   if (!self->sums->is_by_module && !is_unknown)
     return lns_event_text_string (lns_view_get_report (self->view), it->symbol, true);
-  g_autofree char *path = lns_functions_module (self, function);
-  g_autofree char *name = *path != '\0' ? g_path_get_basename (path) : g_strdup (_ ("(no module)"));
+  g_autofree char *name = lns_functions_module_name (self, function);
   return self->sums->is_by_module ? g_steal_pointer (&name) : g_strconcat (name, "+0x…", NULL);
+}
+
+char *
+lns_functions_bar_name (LnsFunctions *self, uint32_t function)
+{
+  const LnsCallFunction *it = &self->sums->tree->functions[function];
+
+  return it->sort != LNS_CALL_CODE ? other_name (lns_view_get_report (self->view), it, TRUE)
+                                   : lns_functions_name (self, function);
 }
 
 char *
 lns_functions_module (LnsFunctions *self, uint32_t function)
 {
-  const uint32_t module = self->sums->tree->functions[function].module;
+  static const char *const names[LNS_N_CALL_SORTS] = {
+    [LNS_CALL_RANGE] = N_ ("NVTX ranges"),
+    [LNS_CALL_KERNEL] = N_ ("Kernels"),
+    [LNS_CALL_COPY] = N_ ("Copies"),
+    [LNS_CALL_SET] = N_ ("Memsets"),
+    [LNS_CALL_GRAPH] = N_ ("CUDA graphs"),
+    [LNS_CALL_NO_RANGE] = N_ ("Outside of ranges"),
+    [LNS_CALL_NO_LAUNCH] = N_ ("Launch not recorded"),
+  };
+  const LnsCallFunction *it = &self->sums->tree->functions[function];
 
-  return module != 0 ? lns_event_text_string (lns_view_get_report (self->view), module, true)
-                     : g_strdup ("");
+  if (it->module != 0)
+    {
+      LnsReport *report = lns_view_get_report (self->view);
+      g_autofree char *name = lns_event_text_string (report, it->module, true);
+      const char *category = lns_event_category_name (report, name);
+      return it->sort == LNS_CALL_CODE ? g_steal_pointer (&name)
+             : category != NULL        ? g_strdup (category)
+                                       : g_strdup_printf ("NVTX: %s", name);
+    }
+  return g_strdup (names[it->sort] != NULL ? _ (names[it->sort]) : "");
+}
+
+char *
+lns_functions_module_name (LnsFunctions *self, uint32_t function)
+{
+  g_autofree char *path = lns_functions_module (self, function);
+
+  if (self->sums->tree->functions[function].sort != LNS_CALL_CODE)
+    return g_steal_pointer (&path);
+  return *path != '\0' ? g_path_get_basename (path) : g_strdup (_ ("(no module)"));
+}
+
+char *
+lns_functions_amount (LnsFunctions *self, uint64_t n)
+{
+  char text[LNS_FORMAT_SIZE];
+
+  return g_strdup (self->sums->source == LNS_FUNCTIONS_OF_GPU
+                       ? lns_format_duration ((int64_t)MIN (n, INT64_MAX), text)
+                       : lns_format_unsigned (n, text));
+}
+
+char *
+lns_functions_amount_in_words (LnsFunctions *self, uint64_t n)
+{
+  g_autofree char *amount = lns_functions_amount (self, n);
+
+  return self->sums->source == LNS_FUNCTIONS_OF_GPU
+             ? g_steal_pointer (&amount)
+             : g_strdup_printf (ngettext ("%s sample", "%s samples", n), amount);
 }
 
 char *
@@ -627,18 +867,21 @@ lns_functions_share (LnsFunctions *self, uint64_t n)
 char *
 lns_functions_describe (LnsFunctions *self, uint32_t function, LnsCallCount count)
 {
-  char total[LNS_FORMAT_SIZE], own[LNS_FORMAT_SIZE];
-  g_autofree char *name = lns_functions_name (self, function);
+  LnsReport *report = lns_view_get_report (self->view);
+  const LnsCallFunction *it = &self->sums->tree->functions[function];
+  /* Of a kernel with its parameters. */
+  g_autofree char *name = it->sort == LNS_CALL_KERNEL && it->symbol != 0
+                              ? lns_event_text_string (report, it->symbol, true)
+                              : lns_functions_name (self, function);
   g_autofree char *module = lns_functions_module (self, function);
   g_autofree char *total_share = lns_functions_share (self, count.total);
   g_autofree char *own_share = lns_functions_share (self, count.self);
-  /* Translators: of samples: "Total: 37.5 % (1,200 samples)" */
-  g_autofree char *totals =
-      g_strdup_printf (ngettext ("Total: %s (%s sample)", "Total: %s (%s samples)", count.total),
-                       total_share, lns_format_unsigned (count.total, total));
-  g_autofree char *owns =
-      g_strdup_printf (ngettext ("Self: %s (%s sample)", "Self: %s (%s samples)", count.self),
-                       own_share, lns_format_unsigned (count.self, own));
+  g_autofree char *total = lns_functions_amount_in_words (self, count.total);
+  g_autofree char *own = lns_functions_amount_in_words (self, count.self);
+  /* Translators: a share of all, and what it is of: "Total: 37.5 % (1,200 samples)" */
+  g_autofree char *totals = g_strdup_printf (_ ("Total: %s (%s)"), total_share, total);
+  /* Translators: as before: "Self: 37.5 % (1,200 samples)" */
+  g_autofree char *owns = g_strdup_printf (_ ("Self: %s (%s)"), own_share, own);
 
   return g_strconcat (name, "\n", totals, "\n", owns, *module != '\0' ? "\n" : "", module, NULL);
 }
@@ -652,9 +895,9 @@ lns_functions_new (LnsView *view)
 
   self->view = g_object_ref (view);
   self->scope = lns_scope_of (view);
-  self->kind = lns_call_sample_kind (lns_view_get_report (view));
+  self->source = first_source (self);
   self->state =
-      lns_functions_has_kind (self, self->kind) ? LNS_FUNCTIONS_READING : LNS_FUNCTIONS_NONE;
+      lns_functions_has_source (self, self->source) ? LNS_FUNCTIONS_READING : LNS_FUNCTIONS_NONE;
   g_signal_connect_object (self->scope, "changed", G_CALLBACK (scope_changed_cb), self, 0);
   g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, 0);
   return self;
@@ -677,7 +920,8 @@ lns_functions_finalize (GObject *object)
 
   lns_function_sums_unref (self->sums);
   g_clear_pointer (&self->counted, counted_unref);
-  g_clear_pointer (&self->tree, tree_unref);
+  for (size_t i = 0; i < G_N_ELEMENTS (self->trees); i++)
+    g_clear_pointer (&self->trees[i], tree_unref);
   g_free (self->threads);
   g_free (self->title);
   g_free (self->filter);

@@ -186,6 +186,24 @@ lns_event_text_domain (LnsReport *report, uint32_t domain)
                            : g_strdup_printf (_ ("domain %" PRIu64), it->number);
 }
 
+const char *
+lns_event_category_name (LnsReport *report, const char *name)
+{
+  static const struct
+  {
+    const char *category, *label;
+  } labels[] = { { "cpu_op", N_ ("Operators") },
+                 { "python_function", N_ ("Python functions") },
+                 { "user_annotation", N_ ("Annotations") },
+                 { "gpu_user_annotation", N_ ("Annotations on the GPU") } };
+
+  for (gsize i = 0; lns_report_meta (report, "imported_from") != NULL && i < G_N_ELEMENTS (labels);
+       i++)
+    if (strcmp (name, labels[i].category) == 0)
+      return _ (labels[i].label);
+  return NULL;
+}
+
 char *
 lns_event_text_category (LnsReport *report, uint32_t domain, uint32_t category)
 {

@@ -46,6 +46,10 @@ char *lns_event_text_thread (LnsReport *report, uint32_t thread);       /* "load
 char *lns_event_text_stream (LnsReport *report, const LnsTrack *track); /* "14 (copies)"  */
 char *lns_event_text_domain (LnsReport *report, uint32_t domain);       /* "default" has no name */
 
+/* What ranges of the domain called NAME are called in a trace of PyTorch, where domains are its categories: "Operators". Translated;
+ * static; or NULL. */
+const char *lns_event_category_name (LnsReport *report, const char *name);
+
 /* The name that DOMAIN gives its category, else its number; "" for 0, which is none. O(categories).
  */
 char *lns_event_text_category (LnsReport *report, uint32_t domain, uint32_t category);

@@ -16,6 +16,7 @@
 #include "src/tables/lanes.h"
 #include "ui/model/cuda-text.h"
 #include "ui/model/display-text.h"
+#include "ui/model/event-text.h"
 #include "ui/model/lane-look.h"
 #include "ui/model/row-tree-private.h"
 
@@ -495,25 +496,6 @@ thread_label (LnsReport *report, uint32_t thread)
                                it->tid != 0 ? it->tid : it->target_tid);
 }
 
-/* What ranges of DOMAIN are called in a trace of PyTorch, where domains are its categories; or NULL. */
-static const char *
-category_label (LnsReport *report, const char *domain)
-{
-  static const struct
-  {
-    const char *category, *label;
-  } labels[] = { { "cpu_op", N_ ("Operators") },
-                 { "python_function", N_ ("Python functions") },
-                 { "user_annotation", N_ ("Annotations") },
-                 { "gpu_user_annotation", N_ ("Annotations on the GPU") } };
-
-  for (gsize i = 0; lns_report_meta (report, "imported_from") != NULL && i < G_N_ELEMENTS (labels);
-       i++)
-    if (strcmp (domain, labels[i].category) == 0)
-      return _ (labels[i].label);
-  return NULL;
-}
-
 /* A domain whose name was not recorded is told from the others by its number. */
 static char *
 domain_label (LnsReport *report, const char *what, uint32_t domain)
@@ -521,7 +503,7 @@ domain_label (LnsReport *report, const char *what, uint32_t domain)
   uint32_t n;
   const LnsDomain *domains = lns_report_domains (report, &n);
   g_autofree char *name = row_text (report, domain < n ? domains[domain].name : 0);
-  const char *category = category_label (report, name);
+  const char *category = lns_event_category_name (report, name);
   if (category != NULL)
     return g_strdup (category);
   if (*name == '\0' && domain < n && domains[domain].number != 0)

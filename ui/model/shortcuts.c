@@ -144,7 +144,7 @@ static const Shortcut shortcuts[] = {
   { N_ ("Events View"), N_ ("Zoom to the event"), "events.zoom", "<Control>Return", NULL },
 
   { N_ ("Functions"), N_ ("Filter by name"), "functions-pane.filter", "<Control><Shift>f", NULL },
-  { N_ ("Functions"), N_ ("Show the next sample on the timeline"), "functions.show-next-sample",
+  { N_ ("Functions"), N_ ("Show the next event on the timeline"), "functions.show-next",
     "<Control>Return", NULL },
   { N_ ("Functions"), N_ ("Sort by the next column"), "functions.sort-next", "s", NULL },
   { N_ ("Functions"), N_ ("Sort the other way round"), "functions.sort-reverse", "<Shift>s", NULL },

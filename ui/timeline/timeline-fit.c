@@ -6,6 +6,7 @@
 /* How large headers and lanes are, which depends on the font and on the report. */
 
 #include "src/analysis/call-tree.h"
+#include "src/analysis/facts/gpu-time.h"
 #include "ui/timeline/timeline-private.h"
 
 #define MAX_HEADER_PX 480  /* the user may drag them wider */
@@ -50,9 +51,10 @@ _lns_timeline_fit_lanes (LnsTimeline *self)
 }
 
 void
-_lns_timeline_find_samples (LnsTimeline *self)
+_lns_timeline_find_functions (LnsTimeline *self)
 {
   LnsReport *report = lns_view_get_report (self->context.view);
-  self->context.has_samples = lns_call_has_samples (report, LNS_LANE_CPU_SAMPLE) ||
-                              lns_call_has_samples (report, LNS_LANE_PYTHON_SAMPLE);
+  self->context.has_functions = lns_call_has_samples (report, LNS_LANE_CPU_SAMPLE) ||
+                                lns_call_has_samples (report, LNS_LANE_PYTHON_SAMPLE) ||
+                                lns_gpu_time_is_there (report);
 }

@@ -68,4 +68,4 @@ int _lns_timeline_fitting_header_px (LnsTimeline *self);
 bool _lns_timeline_fit_lanes (LnsTimeline *self);
 
 /* Notes whether functions can be shown for rows. */
-void _lns_timeline_find_samples (LnsTimeline *self);
+void _lns_timeline_find_functions (LnsTimeline *self);

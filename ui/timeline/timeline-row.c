@@ -97,7 +97,7 @@ lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned, gboo
   gtk_widget_set_opacity (self->expander, can_fold ? 1 : 0);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.expand", can_fold);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.show-in-functions",
-                                 self->context->has_samples &&
+                                 self->context->has_functions &&
                                      (it->thread != LNS_ID_NONE || it->process != LNS_ID_NONE));
   gtk_button_set_icon_name (GTK_BUTTON (self->expander),
                             it->expanded ? "pan-down-symbolic" : "pan-end-symbolic");

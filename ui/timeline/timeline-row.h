@@ -22,11 +22,11 @@ typedef struct
   LnsView *view;
   LnsRowTree *tree;
   LnsTileSet *tiles;
-  LnsTileLabels *labels; /* of the main thread */
-  int header_px;         /* left edge of the area that shows time */
-  char *waiting_text;    /* owned; text of rows that wait for their lanes, or NULL */
-  LnsAnswer *answer;     /* owned: why the program was slow */
-  gboolean has_samples;  /* which functions threads were in is known */
+  LnsTileLabels *labels;  /* of the main thread */
+  int header_px;          /* left edge of the area that shows time */
+  char *waiting_text;     /* owned; text of rows that wait for their lanes, or NULL */
+  LnsAnswer *answer;      /* owned: why the program was slow */
+  gboolean has_functions; /* the pane of functions has something to show of threads */
   LnsTheme theme;
 } LnsRowContext;
 

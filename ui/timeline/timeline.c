@@ -299,7 +299,7 @@ grown_cb (LnsTimeline *self, LnsReport *before)
   lns_tile_labels_free (context->labels);
   context->labels = lns_tile_labels_new (report, pango_context_get_font_description (pango));
   _lns_timeline_fit_lanes (self);
-  _lns_timeline_find_samples (self);
+  _lns_timeline_find_functions (self);
   lns_timeline_tree_follow (&self->rows_of);
   self->fitting_header_px = _lns_timeline_fitting_header_px (self);
   lns_overview_grow (self->overview, context->tree);
@@ -840,7 +840,7 @@ set_view (LnsTimeline *self, LnsView *view)
   context->answer = lns_answer_of (view);
   g_signal_connect_object (context->answer, "changed", G_CALLBACK (gtk_widget_queue_draw), self,
                            G_CONNECT_SWAPPED);
-  _lns_timeline_find_samples (self);
+  _lns_timeline_find_functions (self);
   context->theme = lns_theme_now ();
 
   self->pinned = add_rows (self, NULL);
