@@ -45,7 +45,7 @@ static const Column columns[LNS_N_FUNCTION_COLUMNS] = {
   [LNS_FUNCTION_COLUMN_NAME] = { N_ ("Function"), 0, FALSE, FALSE },
   [LNS_FUNCTION_COLUMN_TOTAL] = { N_ ("Total"), 90, TRUE, TRUE },
   [LNS_FUNCTION_COLUMN_SELF] = { N_ ("Self"), 90, TRUE, TRUE },
-  [LNS_FUNCTION_COLUMN_SAMPLES] = { N_ ("Samples"), 90, TRUE, FALSE },
+  [LNS_FUNCTION_COLUMN_SAMPLES] = { N_ ("Samples"), 110, TRUE, FALSE },
   [LNS_FUNCTION_COLUMN_MODULE] = { N_ ("Module"), 180, FALSE, FALSE },
 };
 
