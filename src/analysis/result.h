@@ -18,6 +18,7 @@ typedef enum
 {
   LNS_RESULT_TEXT,
   LNS_RESULT_TIME,      /* a point on the report's clock, or a duration, in ns                   */
+  LNS_RESULT_CHANGE,    /* a difference of two durations, in ns                                  */
   LNS_RESULT_BYTES,     /* a size, in bytes                                                      */
   LNS_RESULT_MEGABYTES, /* a size, in 1,000,000 bytes                                            */
   LNS_RESULT_COUNT,     /* how many                                                              */
@@ -25,6 +26,13 @@ typedef enum
   LNS_RESULT_ID,        /* names something and is not calculated with: a thread, a stream, a row */
   LNS_RESULT_NUMBER     /* anything else; the title has the unit                                 */
 } LnsResultType;
+
+/* Whether values of TYPE are in ns. */
+static inline bool
+lns_result_type_is_time (LnsResultType type)
+{
+  return type == LNS_RESULT_TIME || type == LNS_RESULT_CHANGE;
+}
 
 typedef struct
 {

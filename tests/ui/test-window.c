@@ -8,7 +8,7 @@
  * usage: test-window REPORT */
 
 #include "ui/shell/application.h"
-#include "ui/shell/report-loader.h"
+#include "ui/model/report-loader.h"
 #include "ui/shell/window.h"
 
 #include "tests/tap.h"

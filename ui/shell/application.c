@@ -15,6 +15,7 @@
 #include "ui/shell/panes.h"
 #include "ui/shell/recents.h"
 #include "ui/model/shortcuts.h"
+#include "ui/shell/several.h"
 #include "ui/shell/window.h"
 
 struct _LnsApplication
@@ -169,26 +170,55 @@ lns_application_activate (GApplication *application)
   gtk_window_present (window);
 }
 
-/* Shows each file in a window of its own. One window may be empty and takes the first file: the window whose id HINT is,
- * or else the active one. */
+/* Shows each file in a window of its own, or the first two in one, as HINT says (shell/several.h). One window may be empty and takes the
+ * first file: the one that HINT names, or else the active one. */
 static void
 lns_application_open (GApplication *application, GFile **files, int n_files, const char *hint)
 {
   GtkApplication *self = GTK_APPLICATION (application);
-  GtkWindow *after =
-      *hint != '\0'
-          ? gtk_application_get_window_by_id (self, (guint)g_ascii_strtoull (hint, NULL, 10))
-          : gtk_application_get_active_window (self);
+  guint id;
+  const LnsSeveral how = lns_several_of_hint (hint, &id);
+  GtkWindow *after = id != 0 ? gtk_application_get_window_by_id (self, id)
+                             : gtk_application_get_active_window (self);
+  const gboolean is_pair = how == LNS_SEVERAL_COMPARE && n_files == 2;
 
-  for (int i = 0; i < n_files; i++)
+  for (int i = 0; i < (is_pair ? 1 : n_files); i++)
     {
       LnsWindow *window = LNS_IS_WINDOW (after) ? LNS_WINDOW (after) : NULL;
 
       if (window == NULL || !lns_window_is_empty (window))
         window = lns_window_new (self, LNS_APPLICATION (application)->settings);
-      lns_window_open_file (window, files[i]);
+      lns_window_open_pair (window, files[i], is_pair ? files[1] : NULL);
       gtk_window_present (GTK_WINDOW (window));
     }
+}
+
+/* Opens the two reports that follow "--compare" in ARGUMENTS in one window. Whether there is that switch. */
+static gboolean
+lns_application_local_command_line (GApplication *application, char ***arguments, int *status)
+{
+  g_autoptr (GPtrArray) files = g_ptr_array_new_with_free_func (g_object_unref);
+  g_autofree char *hint = lns_several_hint (LNS_SEVERAL_COMPARE, 0);
+  g_autoptr (GError) error = NULL;
+
+  if (!g_strv_contains ((const char *const *)*arguments, "--compare"))
+    return G_APPLICATION_CLASS (lns_application_parent_class)
+        ->local_command_line (application, arguments, status);
+  for (char **argument = *arguments + 1; *argument != NULL; argument++)
+    if (strcmp (*argument, "--compare") != 0)
+      g_ptr_array_add (files, g_file_new_for_commandline_arg (*argument));
+  *status = 125;
+  if (files->len != 2)
+    g_printerr ("lanescope: error: %s\n",
+                _ ("--compare takes two reports; usage: lanescope-ui --compare A B"));
+  else if (!g_application_register (application, NULL, &error))
+    g_printerr ("lanescope: error: %s\n", error->message);
+  else
+    {
+      g_application_open (application, (GFile **)files->pdata, 2, hint);
+      *status = 0;
+    }
+  return TRUE;
 }
 
 static void
@@ -207,6 +237,7 @@ lns_application_class_init (LnsApplicationClass *klass)
   application_class->startup = lns_application_startup;
   application_class->activate = lns_application_activate;
   application_class->open = lns_application_open;
+  application_class->local_command_line = lns_application_local_command_line;
   application_class->before_emit = lns_application_before_emit;
 }
 

@@ -28,7 +28,11 @@ static void
 describe_command_line (GApplication *application)
 {
   const GOptionEntry entries[] = {
-    { "version", 'v', 0, G_OPTION_ARG_NONE, NULL, _ ("Print the version"), NULL }, { NULL }
+    /* Answered by the application itself, which needs the order of the arguments. */
+    { "compare", 0, 0, G_OPTION_ARG_NONE, NULL,
+      _ ("Open two reports in one window, and compare the second with the first"), NULL },
+    { "version", 'v', 0, G_OPTION_ARG_NONE, NULL, _ ("Print the version"), NULL },
+    { NULL }
   };
   g_application_add_main_option_entries (application, entries);
   g_application_set_option_context_parameter_string (application, _ ("[REPORT…]"));

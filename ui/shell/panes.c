@@ -7,6 +7,7 @@
 
 #include <glib/gi18n.h>
 
+#include "ui/compare/compare-pane.h"
 #include "ui/events/events-table.h"
 #include "ui/files/files-pane.h"
 #include "ui/findings/findings-pane.h"
@@ -23,6 +24,7 @@ static const LnsPaneType panes[] = {
     lns_events_table_new },
   { "stats", N_ ("Stats"), N_ ("_Stats"), LNS_PANE_OF_SCOPE, lns_stats_pane_new, NULL },
   { "steps", N_ ("Steps"), N_ ("S_teps"), LNS_PANE_OF_WHOLE, lns_steps_pane_new, NULL },
+  { "compare", N_ ("Compare"), N_ ("_Compare"), LNS_PANE_OF_WHOLE, lns_compare_pane_new, NULL },
   { "sql", N_ ("SQL"), N_ ("S_QL"), LNS_PANE_OF_OWN, NULL, lns_sql_pane_new },
   { "functions", N_ ("Functions"), N_ ("_Functions"), LNS_PANE_OF_SCOPE, NULL,
     lns_functions_pane_new },

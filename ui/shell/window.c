@@ -13,6 +13,8 @@
 #include "src/base/saturate.h"
 #include "ui/launch/launch-dialog.h"
 #include "ui/model/display-text.h"
+#include "ui/model/pair.h"
+#include "ui/model/report-loader.h"
 #include "ui/model/shortcuts.h"
 #include "ui/shell/bookmark-dialog.h"
 #include "ui/shell/panes.h"
@@ -20,9 +22,10 @@
 #include "ui/shell/legend.h"
 #include "ui/shell/picture.h"
 #include "ui/shell/recents.h"
-#include "ui/shell/report-loader.h"
+#include "ui/shell/report-chooser.h"
 #include "ui/shell/report-page.h"
 #include "ui/shell/search-dialog.h"
+#include "ui/shell/several.h"
 #include "ui/shell/start-page.h"
 
 /* How often progress is shown. Files that open faster show no progress page, which would only flash by. */
@@ -34,6 +37,7 @@ struct _LnsWindow
 
   GSettings *settings;         /* owned                                                        */
   GFile *file;                 /* owned; shown, being opened, or not to be opened; or NULL      */
+  GFile *other;                /* owned; that it is to be compared with once it is open, or NULL */
   GCancellable *opening;       /* owned; NULL while nothing is being opened                     */
   gboolean recovering;         /* with recovery                                                */
   const LnsLoadProgress *load; /* of the opening                                               */
@@ -105,13 +109,35 @@ static void
 update_actions (LnsWindow *self)
 {
   static const char *const of_report[] = {
-    "find",          "find-next",         "find-previous", "copy-details",
-    "zoom-in",       "expand-all",        "collapse-all",  "show-details",
-    "focus-details", "run-sql",           "next-idle",     "previous-idle",
-    "next-step",     "previous-step",     "go-to-time",    "save-picture",
-    "reset-view",    "add-bookmark",      "edit-bookmark", "list-bookmarks",
-    "next-bookmark", "previous-bookmark", "unfold-1",      "unfold-2",
-    "unfold-3",      "unfold-4",          "export",
+    "find",
+    "find-next",
+    "find-previous",
+    "copy-details",
+    "zoom-in",
+    "expand-all",
+    "collapse-all",
+    "show-details",
+    "focus-details",
+    "run-sql",
+    "next-idle",
+    "previous-idle",
+    "next-step",
+    "previous-step",
+    "go-to-time",
+    "save-picture",
+    "reset-view",
+    "add-bookmark",
+    "edit-bookmark",
+    "list-bookmarks",
+    "next-bookmark",
+    "previous-bookmark",
+    "unfold-1",
+    "unfold-2",
+    "unfold-3",
+    "unfold-4",
+    "export",
+    "compare-with",
+    "compare-with-uri",
   };
   static const char *const of_event[] = { "next-event", "previous-event", "next-alike",
                                           "previous-alike" };
@@ -288,6 +314,16 @@ show_error (LnsWindow *self, const GError *error, gboolean may_recover)
   show_page (self, "error");
 }
 
+/* Compares the report that is shown with that of FILE, and shows the pane that tells of it. */
+static void
+compare_with (LnsWindow *self, GFile *file)
+{
+  g_autoptr (LnsPair) pair = lns_pair_of (lns_report_page_get_parts (self->report_page)->view);
+
+  lns_pair_open (pair, file);
+  g_settings_set_string (self->settings, "bottom-page", "compare");
+}
+
 static void
 loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -316,6 +352,9 @@ loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
     }
   lns_recents_add (self->file);
   show_report (self, report, &stored);
+  if (self->other != NULL)
+    compare_with (self, self->other);
+  g_clear_object (&self->other);
 }
 
 static gboolean
@@ -360,7 +399,14 @@ lns_window_is_empty (LnsWindow *self)
 void
 lns_window_open_file (LnsWindow *self, GFile *file)
 {
+  lns_window_open_pair (self, file, NULL);
+}
+
+void
+lns_window_open_pair (LnsWindow *self, GFile *file, GFile *other)
+{
   g_set_object (&self->file, file);
+  g_set_object (&self->other, other);
   open_file (self, FALSE);
 }
 
@@ -377,47 +423,60 @@ ask_to_open (LnsWindow *self, GFile *file)
   g_application_open (G_APPLICATION (application), &file, 1, id);
 }
 
+/* Has the application open FILES, of GFile, as HOW says: in this window if it is empty. */
 static void
-file_chosen_cb (GtkNativeDialog *dialog, int response, LnsWindow *self)
+open_several (LnsSeveral how, GPtrArray *files, gpointer data)
 {
-  g_autoptr (GListModel) files = NULL;
-  guint n_files = 0;
+  GtkApplication *application = gtk_window_get_application (GTK_WINDOW (data));
+  const guint id = gtk_application_window_get_id (GTK_APPLICATION_WINDOW (data));
+  g_autofree char *hint = lns_several_hint (how, id);
 
-  if (response == GTK_RESPONSE_ACCEPT)
-    {
-      files = gtk_file_chooser_get_files (GTK_FILE_CHOOSER (dialog));
-      n_files = g_list_model_get_n_items (files);
-    }
-  for (guint i = 0; i < n_files; i++)
-    {
-      g_autoptr (GFile) file = g_list_model_get_item (files, i);
-      ask_to_open (self, file);
-    }
-  gtk_native_dialog_destroy (dialog);
-  g_object_unref (dialog);
+  g_application_open (G_APPLICATION (application), (GFile **)files->pdata, (int)files->len, hint);
+}
+
+/* Has FILES, of GFile, opened; asks how, if there are several. */
+static void
+ask_to_open_all (LnsWindow *self, GPtrArray *files)
+{
+  if (files->len == 1)
+    ask_to_open (self, g_ptr_array_index (files, 0));
+  else if (files->len > 1)
+    lns_several_ask (GTK_WINDOW (self), files, open_several, self);
+}
+
+static void
+opened_cb (GPtrArray *files, gpointer data)
+{
+  ask_to_open_all (LNS_WINDOW (data), files);
 }
 
 static void
 open_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  static const char *const patterns[] = { "*.rep",  "*.nsys-rep", "*.qdrep",  "*.sqlite",
-                                          "*.json", "*.json.gz",  "*.sqlite3" };
-  GtkFileChooserNative *dialog =
-      gtk_file_chooser_native_new (_ ("Open Reports"), GTK_WINDOW (data),
-                                   GTK_FILE_CHOOSER_ACTION_OPEN, _ ("_Open"), _ ("_Cancel"));
-  g_autoptr (GtkFileFilter) reports = gtk_file_filter_new ();
-  g_autoptr (GtkFileFilter) all = gtk_file_filter_new ();
+  lns_report_chooser_show (GTK_WINDOW (data), _ ("Open Reports"), TRUE, opened_cb);
+}
 
-  gtk_file_filter_set_name (reports, _ ("Reports"));
-  for (size_t i = 0; i < G_N_ELEMENTS (patterns); i++)
-    gtk_file_filter_add_pattern (reports, patterns[i]);
-  gtk_file_filter_set_name (all, _ ("All Files"));
-  gtk_file_filter_add_pattern (all, "*");
-  gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (dialog), reports);
-  gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (dialog), all);
-  gtk_file_chooser_set_select_multiple (GTK_FILE_CHOOSER (dialog), TRUE);
-  g_signal_connect_object (dialog, "response", G_CALLBACK (file_chosen_cb), data, 0);
-  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
+static void
+other_chosen_cb (GPtrArray *files, gpointer data)
+{
+  LnsWindow *self = LNS_WINDOW (data);
+
+  if (self->report_page != NULL)
+    compare_with (self, g_ptr_array_index (files, 0));
+}
+
+static void
+compare_with_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  lns_report_chooser_show (GTK_WINDOW (data), _ ("Compare with a Report"), FALSE, other_chosen_cb);
+}
+
+static void
+compare_with_uri_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  g_autoptr (GFile) file = g_file_new_for_uri (g_variant_get_string (parameter, NULL));
+
+  compare_with (LNS_WINDOW (data), file);
 }
 
 static void
@@ -706,6 +765,8 @@ add_actions (LnsWindow *self)
   static const GActionEntry entries[] = {
     { "open", open_cb },
     { "open-uri", open_uri_cb, "s" },
+    { "compare-with", compare_with_cb },
+    { "compare-with-uri", compare_with_uri_cb, "s" },
     { "launch", launch_cb },
     { "reload", reload_cb },
     { "recover", recover_cb },
@@ -768,11 +829,13 @@ add_actions (LnsWindow *self)
 static gboolean
 drop_cb (GtkDropTarget *target, const GValue *value, double x, double y, gpointer data)
 {
-  g_autoptr (GSList) files = gdk_file_list_get_files (g_value_get_boxed (value));
+  g_autoptr (GSList) dropped = gdk_file_list_get_files (g_value_get_boxed (value));
+  g_autoptr (GPtrArray) files = g_ptr_array_new_with_free_func (g_object_unref);
 
-  for (GSList *file = files; file != NULL; file = file->next)
-    ask_to_open (LNS_WINDOW (data), file->data);
-  return files != NULL;
+  for (GSList *file = dropped; file != NULL; file = file->next)
+    g_ptr_array_add (files, g_object_ref (file->data));
+  ask_to_open_all (LNS_WINDOW (data), files);
+  return files->len > 0;
 }
 
 static void
@@ -830,6 +893,7 @@ lns_window_dispose (GObject *object)
   g_clear_weak_pointer (&self->launch_dialog);
   g_clear_object (&self->settings);
   g_clear_object (&self->file);
+  g_clear_object (&self->other);
   G_OBJECT_CLASS (lns_window_parent_class)->dispose (object);
 }
 

@@ -77,6 +77,9 @@ text_of (const LnsResultColumn *column, const LnsResultCell *cell)
       return lns_display_text (cell->bytes, cell->size_bytes, TRUE);
     case LNS_RESULT_TIME:
       return g_strdup (lns_format_duration (llround (value_of (column, cell)), text));
+    case LNS_RESULT_CHANGE:
+      return g_strdup_printf ("%s%s", cell->number > 0 ? "+" : "",
+                              lns_format_duration (cell->number, text));
     case LNS_RESULT_BYTES:
       return g_strdup (
           lns_format_bytes ((uint64_t)llround (fmax (value_of (column, cell), 0)), text));
@@ -331,7 +334,7 @@ table_text (LnsResultView *self)
   GString *text = g_string_new (NULL);
   for (unsigned c = 0; c < n_columns; c++)
     g_string_append_printf (text, "%s%s%s", c > 0 ? "\t" : "", columns[c].title,
-                            columns[c].type == LNS_RESULT_TIME ? " (ns)" : "");
+                            lns_result_type_is_time (columns[c].type) ? " (ns)" : "");
   for (size_t i = 0; i < lns_result_n_rows (self->result); i++)
     for (unsigned c = 0; c < n_columns; c++)
       {

@@ -496,7 +496,7 @@ make_titles (LnsStatsTable *table)
   for (unsigned i = 0; i < table->n_columns; i++)
     {
       const LnsResultColumn *column = &table->columns[i];
-      table->titles[i] = column->type == LNS_RESULT_TIME
+      table->titles[i] = lns_result_type_is_time (column->type)
                              ? lns_asprintf ("%s (%s)", column->title, units[table->style->unit])
                              : lns_strdup (column->title);
     }
@@ -553,7 +553,8 @@ make_text (const LnsStatsTable *table, unsigned i, const LnsResultCell *cell)
   Text text = { .bytes = cell->bytes, .size = cell->size_bytes, .is_number = true };
   if (column->type != LNS_RESULT_TEXT)
     {
-      unsigned shift = column->type == LNS_RESULT_TIME ? 3 * (unsigned)table->style->unit : 0;
+      unsigned shift =
+          lns_result_type_is_time (column->type) ? 3 * (unsigned)table->style->unit : 0;
       text.size = format_number (cell->number, column->decimals + shift, digits);
       text.bytes = memcpy (to, digits, text.size);
     }

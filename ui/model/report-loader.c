@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#include "ui/shell/report-loader.h"
+#include "ui/model/report-loader.h"
 
 #include <fcntl.h>
 #include <glib/gi18n.h>
