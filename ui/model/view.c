@@ -11,14 +11,8 @@
 #include "src/analysis/facts/thread-states.h"
 #include "src/base/saturate.h"
 #include "src/tables/lanes.h"
+#include "ui/model/axis.h"
 #include "ui/model/linked-events.h"
-
-#define PAD_PX             12 /* beyond the report's ends, so that its first event has an edge */
-#define REVEAL_MIN_PX      8
-#define REVEAL_PX          96 /* how wide a revealed event becomes if it was under the minimum */
-#define UNDO_DEPTH         256
-#define BURST_PAUSE_USEC   G_USEC_PER_SEC
-#define WIDTH_PX_UNTIL_SET 1000
 
 /* A snapshot, and what was worked out of it. Shared with the workers that read it. */
 typedef struct
@@ -36,17 +30,9 @@ struct _LnsView
   LnsReport *opened;         /* owned; the first snapshot: with it, all strings stay */
   int64_t first_ns, last_ns; /* what there is to see */
 
-  LnsScale scale;
-  int width_px;
-  gboolean shows_all; /* refitted when the width changes … */
-  gboolean is_framed; /* … as is this span, until the view is moved */
-  int64_t frame_start_ns, frame_end_ns;
-  int64_t opening_start_ns, opening_end_ns; /* of lns_view_open_at (); empty: none */
-  GArray *undo;                             /* of LnsScale, the latest last */
-  GArray *redo;                             /* the same, of what was undone */
-  int burst; /* direction of the zoom steps that share an undo step: 1, -1, or 0 */
-  gint64 burst_usec;
-  gint64 (*now_usec) (void);
+  LnsAxis *axis;    /* owned */
+  int64_t shift_ns; /* what is on the axis for time 0 */
+  LnsScale scale;   /* that of the axis, for times of the report */
 
   gboolean has_band;
   int64_t band_start_ns, band_end_ns;
@@ -164,70 +150,64 @@ measure (LnsView *self)
     self->last_ns = MAX (self->last_ns, info->end_ns);
 }
 
-void
-lns_view_fit_width (LnsView *self, int width_px, LnsScale *ret_scale)
+/* SCALE, which is of the axis, for times of the report. */
+static LnsScale
+own_scale (LnsView *self, const LnsScale *scale)
 {
-  int inner_px = MAX (width_px - 2 * PAD_PX, 1);
-  lns_scale_fit (ret_scale, self->first_ns, self->last_ns, inner_px);
-  ret_scale->first_px -= (width_px - inner_px) / 2;
+  LnsScale own = *scale;
+  own.first_px = lns_difference (own.first_px, lns_scale_px_of (scale, self->shift_ns));
+  return own;
 }
 
-/* The report stays in view: neither end can be pulled further in than PAD_PX. */
+/* Says when the report is on the axis. */
 static void
-clamp (LnsView *self, LnsScale *scale)
+tell_whole (LnsView *self)
 {
-  LnsScale all;
-  lns_view_fit_width (self, self->width_px, &all);
-  if (scale->ns_per_tile >= all.ns_per_tile)
-    {
-      *scale = all;
-      return;
-    }
-  int64_t low = lns_scale_px_of (scale, self->first_ns) - PAD_PX;
-  int64_t high = lns_scale_px_of (scale, self->last_ns) + PAD_PX - self->width_px;
-  scale->first_px = high < low ? (low + high) / 2 : CLAMP (scale->first_px, low, high);
+  lns_axis_set_whole (self->axis, self, lns_sum (self->first_ns, self->shift_ns),
+                      lns_sum (self->last_ns, self->shift_ns));
 }
 
-static gboolean
-scales_equal (const LnsScale *a, const LnsScale *b)
-{
-  return a->ns_per_tile == b->ns_per_tile && a->first_px == b->first_px;
-}
-
-/* FRAMES: the scale shows the span of the frame. */
 static void
-set_scale (LnsView *self, LnsScale scale, gboolean frames)
+axis_changed_cb (LnsView *self)
 {
-  LnsScale all;
-  clamp (self, &scale);
-  lns_view_fit_width (self, self->width_px, &all);
-  self->shows_all = scales_equal (&scale, &all);
-  self->is_framed = frames && !self->shows_all;
-  if (scales_equal (&scale, &self->scale))
-    return;
-  self->scale = scale;
+  self->scale = own_scale (self, lns_axis_get_scale (self->axis));
   g_signal_emit (self, signals[SPAN_CHANGED], 0);
 }
 
 static void
-push_undo (LnsView *self)
+set_axis (LnsView *self, LnsAxis *axis)
 {
-  if (self->undo->len == UNDO_DEPTH)
-    g_array_remove_index (self->undo, 0);
-  g_array_append_val (self->undo, self->scale);
-  g_array_set_size (self->redo, 0);
+  if (self->axis != NULL)
+    {
+      g_signal_handlers_disconnect_by_data (self->axis, self);
+      lns_axis_remove (self->axis, self);
+    }
+  g_set_object (&self->axis, axis);
+  g_signal_connect_object (axis, "changed", G_CALLBACK (axis_changed_cb), self, G_CONNECT_SWAPPED);
 }
 
-/* Goes to SCALE as one step that can be undone. */
-static void
-jump (LnsView *self, LnsScale scale, gboolean frames)
+void
+lns_view_share_axis (LnsView *self, LnsView *other, int64_t shift_ns)
 {
-  clamp (self, &scale);
-  self->burst = 0;
-  if (scales_equal (&scale, &self->scale))
-    return;
-  push_undo (self);
-  set_scale (self, scale, frames);
+  if (self->axis != other->axis)
+    set_axis (self, other->axis);
+  self->shift_ns = shift_ns;
+  tell_whole (self);
+  lns_axis_refit (self->axis, FALSE);
+  axis_changed_cb (self);
+}
+
+int64_t
+lns_view_get_shift_ns (LnsView *self)
+{
+  return self->shift_ns;
+}
+
+void
+lns_view_fit_width (LnsView *self, int width_px, LnsScale *ret_scale)
+{
+  lns_axis_fit_width (self->axis, width_px, ret_scale);
+  *ret_scale = own_scale (self, ret_scale);
 }
 
 const LnsScale *
@@ -239,7 +219,7 @@ lns_view_get_scale (LnsView *self)
 int
 lns_view_get_width_px (LnsView *self)
 {
-  return self->width_px;
+  return lns_axis_get_width_px (self->axis);
 }
 
 int64_t
@@ -264,137 +244,87 @@ lns_view_get_duration_ns (LnsView *self)
 int64_t
 lns_view_get_end_ns (LnsView *self)
 {
-  return lns_scale_time_of (&self->scale, self->scale.first_px + self->width_px);
+  return lns_scale_time_of (&self->scale, self->scale.first_px + lns_view_get_width_px (self));
 }
 
 void
 lns_view_set_width_px (LnsView *self, int width_px)
 {
-  if (width_px < 1 || width_px == self->width_px)
-    return;
-  self->width_px = width_px;
-  LnsScale scale = self->scale;
-  if (self->shows_all)
-    lns_view_fit_width (self, self->width_px, &scale);
-  else if (self->is_framed)
-    lns_scale_fit (&scale, self->frame_start_ns, self->frame_end_ns, self->width_px);
-  const LnsScale wanted = scale;
-  clamp (self, &scale);
-  self->shows_all = self->shows_all || scale.ns_per_tile != wanted.ns_per_tile;
-  self->scale = scale;
-  g_signal_emit (self, signals[SPAN_CHANGED], 0);
+  lns_axis_set_width_px (self->axis, width_px);
 }
 
 void
 lns_view_zoom_at (LnsView *self, double x_px, double factor)
 {
-  g_return_if_fail (factor > 0);
-  LnsScale scale = self->scale;
-  lns_scale_zoom_by (&scale, factor, x_px);
-  clamp (self, &scale);
-  if (scales_equal (&scale, &self->scale))
-    return;
-
-  gint64 now_usec = self->now_usec ();
-  int direction = factor > 1 ? 1 : -1;
-  if (self->burst != direction || now_usec - self->burst_usec > BURST_PAUSE_USEC)
-    push_undo (self);
-  self->burst = direction;
-  self->burst_usec = now_usec;
-  set_scale (self, scale, FALSE);
+  lns_axis_zoom_at (self->axis, x_px, factor);
 }
 
 void
 lns_view_set_clock (LnsView *self, gint64 (*now_usec) (void))
 {
-  self->now_usec = now_usec;
+  lns_axis_set_clock (self->axis, now_usec);
 }
 
 void
 lns_view_pan (LnsView *self, int64_t dx_px)
 {
-  LnsScale scale = self->scale;
-  if (!__builtin_add_overflow (scale.first_px, dx_px, &scale.first_px))
-    set_scale (self, scale, FALSE);
-  self->burst = 0;
+  lns_axis_pan (self->axis, dx_px);
 }
 
 void
 lns_view_show_span (LnsView *self, int64_t start_ns, int64_t end_ns)
 {
-  LnsScale scale;
-  lns_scale_fit (&scale, MIN (start_ns, end_ns), MAX (start_ns, end_ns), self->width_px);
-  self->frame_start_ns = MIN (start_ns, end_ns);
-  self->frame_end_ns = MAX (start_ns, end_ns);
-  jump (self, scale, TRUE);
+  lns_axis_show_span (self->axis, lns_sum (start_ns, self->shift_ns),
+                      lns_sum (end_ns, self->shift_ns));
 }
 
 void
 lns_view_open_at (LnsView *self, int64_t start_ns, int64_t end_ns)
 {
-  self->opening_start_ns = start_ns;
-  self->opening_end_ns = end_ns;
-  lns_view_show_span (self, start_ns, end_ns);
+  lns_axis_open_at (self->axis, lns_sum (start_ns, self->shift_ns),
+                    lns_sum (end_ns, self->shift_ns));
 }
 
 gboolean
 lns_view_is_at_opening (LnsView *self)
 {
-  return self->is_framed && self->opening_start_ns < self->opening_end_ns &&
-         self->frame_start_ns == self->opening_start_ns &&
-         self->frame_end_ns == self->opening_end_ns;
+  return lns_axis_is_at_opening (self->axis);
 }
 
 gboolean
 lns_view_shows_all (LnsView *self)
 {
-  return self->shows_all;
+  return lns_axis_shows_all (self->axis);
 }
 
 void
 lns_view_fit (LnsView *self)
 {
-  LnsScale scale;
-  lns_view_fit_width (self, self->width_px, &scale);
-  jump (self, scale, FALSE);
+  lns_axis_fit (self->axis);
 }
 
 gboolean
 lns_view_can_undo_zoom (LnsView *self)
 {
-  return self->undo->len > 0;
+  return lns_axis_can_undo (self->axis);
 }
 
 gboolean
 lns_view_can_redo_zoom (LnsView *self)
 {
-  return self->redo->len > 0;
-}
-
-/* Goes back to the last scale of FROM; the way there again is the last one of TO. */
-static gboolean
-step_back (LnsView *self, GArray *from, GArray *to)
-{
-  if (from->len == 0)
-    return FALSE;
-  LnsScale scale = g_array_index (from, LnsScale, from->len - 1);
-  g_array_set_size (from, from->len - 1);
-  g_array_append_val (to, self->scale);
-  self->burst = 0;
-  set_scale (self, scale, FALSE);
-  return TRUE;
+  return lns_axis_can_redo (self->axis);
 }
 
 gboolean
 lns_view_undo_zoom (LnsView *self)
 {
-  return step_back (self, self->undo, self->redo);
+  return lns_axis_undo (self->axis);
 }
 
 gboolean
 lns_view_redo_zoom (LnsView *self)
 {
-  return step_back (self, self->redo, self->undo);
+  return lns_axis_redo (self->axis);
 }
 
 /* --- The selected time --------------------------------------------------------------------- */
@@ -470,32 +400,6 @@ lns_view_zoom_to_selection (LnsView *self)
 }
 
 /* --- Events -------------------------------------------------------------------------------- */
-
-/* Moves to START_NS … END_NS: closer if that is under REVEAL_MIN_PX wide, and to the middle if it is not seen. */
-static void
-move_to (LnsView *self, int64_t start_ns, int64_t end_ns)
-{
-  LnsScale scale = self->scale;
-  double width_px = lns_scale_x_of (&scale, end_ns) - lns_scale_x_of (&scale, start_ns);
-  if (end_ns > start_ns && width_px < REVEAL_MIN_PX)
-    {
-      double zoom = (double)lns_difference (end_ns, start_ns) * LNS_TILE_PX / REVEAL_PX;
-      lns_scale_zoom_to (&scale, (int64_t)CLAMP (zoom, 1.0, (double)LNS_NS_PER_TILE_MAX), 0);
-      width_px = 0;
-    }
-  double left_px = lns_scale_x_of (&scale, start_ns);
-  double right_px = lns_scale_x_of (&scale, end_ns);
-  gboolean seen =
-      width_px > 0 && left_px < self->width_px - REVEAL_MIN_PX && right_px > REVEAL_MIN_PX;
-  if (!seen)
-    {
-      int64_t first = lns_scale_px_of (&scale, start_ns);
-      int64_t last = lns_scale_px_of (&scale, end_ns);
-      int64_t event_px = MIN (last - first, self->width_px / 2);
-      scale.first_px = first - (self->width_px - event_px) / 2;
-    }
-  jump (self, scale, FALSE);
-}
 
 /* Sets the times of the event, and reads into memory what the main thread shows of what a thread does. */
 static void
@@ -589,7 +493,8 @@ event_read_cb (GObject *source, GAsyncResult *result, gpointer data)
   g_clear_pointer (&self->linked, lns_linked_events_free);
   self->linked = g_steal_pointer (&wanted->linked);
   if (wanted->reveal)
-    move_to (self, wanted->start_ns, wanted->end_ns);
+    lns_axis_reveal (self->axis, lns_sum (wanted->start_ns, self->shift_ns),
+                     lns_sum (wanted->end_ns, self->shift_ns));
   g_signal_emit (self, signals[EVENT_SELECTED], 0, wanted->reveal);
 }
 
@@ -779,22 +684,16 @@ void
 lns_view_grow (LnsView *self, LnsReport *newer)
 {
   Source *before = self->source;
-  LnsScale scale = self->scale;
-  const int64_t end_px = scale.first_px + self->width_px;
-  const gboolean follows = lns_view_is_live (self) && !self->is_framed &&
-                           end_px >= lns_scale_px_of (&scale, self->last_ns);
+  const gboolean follows = lns_view_is_live (self) && lns_axis_shows_end (self->axis);
 
   self->source = source_new (newer);
   self->report = newer;
   measure (self);
-  if (self->shows_all)
-    lns_view_fit_width (self, self->width_px, &scale);
-  else if (follows)
-    scale.first_px = lns_scale_px_of (&scale, self->last_ns) + PAD_PX - self->width_px;
+  tell_whole (self);
   g_signal_emit (self, signals[GROWN], 0, before->report);
   source_unref (before);
-  if (self->shows_all || follows)
-    set_scale (self, scale, FALSE);
+  if (follows || lns_axis_shows_all (self->axis))
+    lns_axis_refit (self->axis, follows);
 }
 
 LnsView *
@@ -806,7 +705,9 @@ lns_view_new (LnsReport *report)
   self->source = source_new (report);
   self->report = report;
   measure (self);
-  lns_view_fit_width (self, self->width_px, &self->scale);
+  tell_whole (self);
+  lns_axis_refit (self->axis, FALSE);
+  axis_changed_cb (self);
   return self;
 }
 
@@ -815,8 +716,8 @@ lns_view_finalize (GObject *object)
 {
   LnsView *self = LNS_VIEW (object);
   g_clear_object (&self->selecting);
-  g_clear_pointer (&self->undo, g_array_unref);
-  g_clear_pointer (&self->redo, g_array_unref);
+  lns_axis_remove (self->axis, self);
+  g_clear_object (&self->axis);
   g_clear_pointer (&self->further, g_array_unref);
   g_clear_pointer (&self->walk, g_array_unref);
   g_clear_pointer (&self->linked, lns_linked_events_free);
@@ -849,11 +750,8 @@ lns_view_class_init (LnsViewClass *klass)
 static void
 lns_view_init (LnsView *self)
 {
-  self->now_usec = g_get_monotonic_time;
-  self->width_px = WIDTH_PX_UNTIL_SET;
-  self->shows_all = TRUE;
-  self->undo = g_array_new (FALSE, FALSE, sizeof (LnsScale));
-  self->redo = g_array_new (FALSE, FALSE, sizeof (LnsScale));
+  g_autoptr (LnsAxis) axis = lns_axis_new ();
+  set_axis (self, axis);
   self->further = g_array_new (FALSE, FALSE, sizeof (int64_t));
   self->walk = g_array_new (FALSE, FALSE, sizeof (LnsEventId));
   self->selected = LNS_EVENT_NONE;

@@ -71,11 +71,16 @@ void lns_view_grow (LnsView *self, LnsReport *newer);
 
 /* --- The span in view ---------------------------------------------------------------------- */
 
+/* Shows SELF on the axis of OTHER from now on, so that both show the same pixels of it: time 0 of SELF's report is where SHIFT_NS of
+ * OTHER's is. */
+void lns_view_share_axis (LnsView *self, LnsView *other, int64_t shift_ns);
+int64_t lns_view_get_shift_ns (LnsView *self);
+
 /* The zoom and position now; WIDTH_PX pixels from scale->first_px on are in view. */
 const LnsScale *lns_view_get_scale (LnsView *self);
 int lns_view_get_width_px (LnsView *self);
 
-/* The scale at which WIDTH_PX pixels show all events, from the first to the last, and a margin. */
+/* The scale at which WIDTH_PX pixels show all events of all reports on the axis, from the first to the last, and a margin. */
 void lns_view_fit_width (LnsView *self, int width_px, LnsScale *ret_scale);
 int64_t lns_view_get_start_ns (LnsView *self);
 int64_t lns_view_get_end_ns (LnsView *self);
