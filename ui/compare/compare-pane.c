@@ -58,7 +58,7 @@ static void
 show_place (LnsView *view, const LnsPlace *place)
 {
   if (place->lane != LNS_ID_NONE)
-    lns_view_reveal_event (view, (LnsEventId){ place->lane, place->ordinal });
+    lns_view_reveal_event (view, lns_view_event (view, place->lane, place->ordinal));
   else if (place->end_ns > place->start_ns)
     {
       lns_view_show_span (view, place->start_ns, place->end_ns);

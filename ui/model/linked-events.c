@@ -59,8 +59,9 @@ lns_projected_range (LnsReport *report, uint32_t lane, const LnsEvent *event)
 {
   uint64_t place = lns_event_extra (report, lane, event, LNS_COLUMN_CORRELATION);
   uint64_t range_lane = lns_event_extra (report, lane, event, LNS_COLUMN_ORIGINAL);
-  return place == 0 || range_lane >= LNS_ID_NONE ? LNS_EVENT_NONE
-                                                 : (LnsEventId){ (uint32_t)range_lane, place - 1 };
+  return place == 0 || range_lane >= LNS_ID_NONE
+             ? LNS_EVENT_NONE
+             : (LnsEventId){ (uint32_t)range_lane, place - 1, 0 };
 }
 
 /* Adds where RANGE was on the GPU according to the projections in LANE. */

@@ -26,7 +26,11 @@ struct _LnsPair
   const LnsLoadProgress *load; /* of the opening */
   GCancellable *comparing;     /* of the job under way, or NULL */
   LnsPairFacts *facts;         /* owned, or NULL */
-  char *problem;               /* owned, or NULL: why there is no B, or no comparison */
+  LnsAlign align;
+  gboolean is_aligned;   /* by the person */
+  size_t step;           /* that was aligned last */
+  gboolean is_selecting; /* what is selected in one is being selected in the other */
+  char *problem;         /* owned, or NULL: why there is no B, or no comparison */
 };
 
 G_DEFINE_FINAL_TYPE (LnsPair, lns_pair, G_TYPE_OBJECT)
@@ -36,6 +40,217 @@ set_state (LnsPair *self, LnsPairState state)
 {
   self->state = state;
   g_signal_emit_by_name (self, "changed");
+}
+
+/* --- Where B lies ----------------------------------------------------------------------------- */
+
+static int64_t
+shift_of_starts (LnsPair *self)
+{
+  int64_t a_ns, b_ns, unused;
+
+  lns_view_get_whole (self->views[0], &a_ns, &unused);
+  lns_view_get_whole (self->views[1], &b_ns, &unused);
+  return lns_difference (a_ns, b_ns);
+}
+
+/* The shift by which what happened at one time of day is at one time; FALSE if that is not known, or nothing did. */
+static gboolean
+shift_of_clocks (LnsPair *self, int64_t *ret_shift_ns)
+{
+  int64_t zero_ns[2], first_ns[2], last_ns[2];
+
+  for (int side = 0; side < 2; side++)
+    {
+      zero_ns[side] = lns_report_info (lns_view_get_report (self->views[side]))->t0_realtime_ns;
+      lns_view_get_whole (self->views[side], &first_ns[side], &last_ns[side]);
+    }
+  *ret_shift_ns = lns_difference (zero_ns[1], zero_ns[0]);
+  return zero_ns[0] != 0 && zero_ns[1] != 0 && lns_sum (first_ns[1], *ret_shift_ns) <= last_ns[0] &&
+         first_ns[0] <= lns_sum (last_ns[1], *ret_shift_ns);
+}
+
+/* The shift by which the selected events of both begin at one time; FALSE if none is selected in one of them. */
+static gboolean
+shift_of_events (LnsPair *self, int64_t *ret_shift_ns)
+{
+  int64_t start_ns[2], unused;
+
+  for (int side = 0; side < 2; side++)
+    {
+      if (lns_view_get_selected_event (self->views[side], NULL).lane == LNS_ID_NONE)
+        return FALSE;
+      lns_view_get_selected_times (self->views[side], &start_ns[side], &unused);
+    }
+  *ret_shift_ns = lns_difference (start_ns[0], start_ns[1]);
+  return TRUE;
+}
+
+static const LnsSpan *
+step_of (LnsPair *self, int side, size_t n)
+{
+  return &g_array_index (self->facts->step_spans[side], LnsSpan, n);
+}
+
+size_t
+lns_pair_get_step (LnsPair *self, size_t *ret_n_steps)
+{
+  *ret_n_steps = self->facts == NULL
+                     ? 0
+                     : MIN (self->facts->step_spans[0]->len, self->facts->step_spans[1]->len);
+  return self->step;
+}
+
+static gboolean
+shift_of_steps (LnsPair *self, int64_t *ret_shift_ns)
+{
+  size_t n_steps;
+  const size_t step = lns_pair_get_step (self, &n_steps);
+
+  if (n_steps == 0)
+    return FALSE;
+  *ret_shift_ns = lns_difference (step_of (self, 0, MIN (step, n_steps - 1))->start_ns,
+                                  step_of (self, 1, MIN (step, n_steps - 1))->start_ns);
+  return TRUE;
+}
+
+/* The shift by which BY aligns; FALSE if it cannot. */
+static gboolean
+shift_of (LnsPair *self, LnsAlign by, int64_t *ret_shift_ns)
+{
+  if (self->views[1] == NULL)
+    return FALSE;
+  switch (by)
+    {
+    case LNS_ALIGN_START:
+      *ret_shift_ns = shift_of_starts (self);
+      return TRUE;
+    case LNS_ALIGN_STEP:
+      return shift_of_steps (self, ret_shift_ns);
+    case LNS_ALIGN_EVENTS:
+      return shift_of_events (self, ret_shift_ns);
+    case LNS_ALIGN_CLOCK:
+      return shift_of_clocks (self, ret_shift_ns);
+    case LNS_ALIGN_HAND:
+      *ret_shift_ns = lns_view_get_shift_ns (self->views[1]);
+      return TRUE;
+    case LNS_N_ALIGNS:
+      break;
+    }
+  return FALSE;
+}
+
+/* Aligns the step that is selected in VIEW, if one is and steps are what is aligned. */
+static void
+follow_step (LnsPair *self, LnsView *view, int64_t start_ns, int64_t end_ns)
+{
+  size_t n_steps;
+  int64_t shift_ns;
+
+  lns_pair_get_step (self, &n_steps);
+  for (size_t n = 0; self->align == LNS_ALIGN_STEP && n < n_steps; n++)
+    {
+      const LnsSpan *step = step_of (self, view == self->views[0] ? 0 : 1, n);
+      if (step->start_ns != start_ns || step->end_ns != end_ns || n == self->step)
+        continue;
+      self->step = n;
+      shift_of_steps (self, &shift_ns);
+      lns_view_share_axis (self->views[1], self->views[0], shift_ns);
+      g_signal_emit_by_name (self, "aligned");
+    }
+}
+
+/* Has the time that is selected in A selected in B, or the other way round, where VIEW is the one to follow. */
+static void
+follow_selection_cb (LnsView *view, LnsPair *self)
+{
+  LnsView *other = self->views[view == self->views[0] ? 1 : 0];
+  int64_t start_ns, end_ns;
+
+  if (self->is_selecting || other == NULL)
+    return;
+  self->is_selecting = TRUE;
+  const gboolean has_band = lns_view_get_time_selection (view, &start_ns, &end_ns);
+  if (has_band)
+    follow_step (self, view, start_ns, end_ns);
+  const int64_t shift_ns =
+      lns_difference (lns_view_get_shift_ns (view), lns_view_get_shift_ns (other));
+  if (has_band)
+    lns_view_set_time_selection (other, lns_sum (start_ns, shift_ns), lns_sum (end_ns, shift_ns));
+  else
+    lns_view_clear_time_selection (other);
+  self->is_selecting = FALSE;
+}
+
+/* Aligns by BY, which gives SHIFT_NS. */
+static void
+set_align (LnsPair *self, LnsAlign by, int64_t shift_ns)
+{
+  self->align = by;
+  lns_view_share_axis (self->views[1], self->views[0], shift_ns);
+  follow_selection_cb (self->views[0], self);
+  g_signal_emit_by_name (self, "aligned");
+}
+
+LnsAlign
+lns_pair_get_align (LnsPair *self)
+{
+  return self->align;
+}
+
+gboolean
+lns_pair_can_align (LnsPair *self, LnsAlign by)
+{
+  int64_t shift_ns;
+
+  return shift_of (self, by, &shift_ns);
+}
+
+void
+lns_pair_align (LnsPair *self, LnsAlign by)
+{
+  int64_t shift_ns;
+
+  if (!shift_of (self, by, &shift_ns))
+    return;
+  self->is_aligned = TRUE;
+  set_align (self, by, shift_ns);
+}
+
+void
+lns_pair_align_step (LnsPair *self, size_t n)
+{
+  size_t n_steps;
+
+  lns_pair_get_step (self, &n_steps);
+  if (n_steps == 0)
+    return;
+  self->step = MIN (n, n_steps - 1);
+  lns_pair_align (self, LNS_ALIGN_STEP);
+}
+
+void
+lns_pair_align_by_hand (LnsPair *self, int64_t shift_ns)
+{
+  if (self->views[1] == NULL)
+    return;
+  self->is_aligned = TRUE;
+  set_align (self, LNS_ALIGN_HAND, shift_ns);
+}
+
+int64_t
+lns_pair_get_offset_ns (LnsPair *self)
+{
+  return self->views[1] == NULL
+             ? 0
+             : lns_difference (lns_view_get_shift_ns (self->views[1]), shift_of_starts (self));
+}
+
+void
+lns_pair_set_offset_ns (LnsPair *self, int64_t offset_ns)
+{
+  if (self->views[1] != NULL)
+    lns_pair_align_by_hand (self, lns_sum (shift_of_starts (self), offset_ns));
 }
 
 /* --- Comparing -------------------------------------------------------------------------------- */
@@ -71,10 +286,13 @@ compare_done (gpointer data, gpointer owner)
 {
   Comparing *it = data;
   LnsPair *self = owner;
+  int64_t shift_ns;
 
   self->facts = g_steal_pointer (&it->facts);
   if (self->facts == NULL)
     self->problem = lns_display_text (it->error.message, strlen (it->error.message), TRUE);
+  if (self->facts != NULL && !self->is_aligned && shift_of_steps (self, &shift_ns))
+    set_align (self, LNS_ALIGN_STEP, shift_ns);
   set_state (self, self->facts != NULL ? LNS_PAIR_THERE : LNS_PAIR_NONE);
 }
 
@@ -114,7 +332,15 @@ clear (LnsPair *self)
   lns_job_cancel (&self->comparing);
   g_clear_pointer (&self->facts, lns_pair_facts_free);
   g_clear_pointer (&self->problem, g_free);
+  if (self->views[1] != NULL)
+    {
+      g_signal_handlers_disconnect_by_data (self->views[1], self);
+      lns_view_leave_axis (self->views[1]);
+    }
   g_clear_object (&self->views[1]);
+  self->align = LNS_ALIGN_START;
+  self->is_aligned = FALSE;
+  self->step = 0;
   g_clear_object (&self->file);
 }
 
@@ -148,6 +374,10 @@ loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
       return;
     }
   self->views[1] = lns_view_new (report);
+  lns_view_set_source (self->views[1], 1);
+  g_signal_connect_object (self->views[1], "time-selection-changed",
+                           G_CALLBACK (follow_selection_cb), self, 0);
+  set_align (self, LNS_ALIGN_START, shift_of_starts (self));
   compare (self);
 }
 
@@ -251,6 +481,8 @@ lns_pair_of (LnsView *view)
   self->views[0] = g_object_ref (view);
   g_object_set_data (G_OBJECT (view), KEY, self);
   g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (follow_selection_cb), self,
+                           0);
   return self;
 }
 
@@ -271,6 +503,7 @@ lns_pair_class_init (LnsPairClass *klass)
 {
   G_OBJECT_CLASS (klass)->dispose = lns_pair_dispose;
   g_signal_new ("changed", LNS_TYPE_PAIR, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  g_signal_new ("aligned", LNS_TYPE_PAIR, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void

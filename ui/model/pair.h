@@ -3,10 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* A report and another run that it is compared with: A, the report of a view, and B, with a view of its own. All parts of A's page
- * share one. Main thread only.
+/* A report and another run that it is compared with: A, the report of a view, and B, with a view of its own on A's axis. All parts of A's
+ * page share one. The time that is selected in one is selected in the other. Main thread only.
  *
- * Signal: "changed" (): another state, another B, or what the comparison says. */
+ * Signals: "changed" (): another state, another B, or what the comparison says; "aligned" (): B lies elsewhere on the axis, or is aligned
+ * by something else. */
 
 #pragma once
 
@@ -25,6 +26,17 @@ typedef enum
   LNS_PAIR_THERE,   /* what the comparison says is known              */
   LNS_PAIR_NONE     /* they cannot be compared                        */
 } LnsPairState;
+
+/* By what B is aligned with A. */
+typedef enum
+{
+  LNS_ALIGN_START,  /* the first events of both are at one time     */
+  LNS_ALIGN_STEP,   /* … the n-th steps                             */
+  LNS_ALIGN_EVENTS, /* … the events that are selected in both       */
+  LNS_ALIGN_CLOCK,  /* what happened at one time of day is          */
+  LNS_ALIGN_HAND,   /* as the person moved it                       */
+  LNS_N_ALIGNS
+} LnsAlign;
 
 #define LNS_TYPE_PAIR (lns_pair_get_type ())
 G_DECLARE_FINAL_TYPE (LnsPair, lns_pair, LNS, PAIR, GObject)
@@ -55,3 +67,26 @@ LnsPairFacts *lns_pair_get_facts (LnsPair *self);
 
 /* What there is instead, in a sentence; NULL while the state is LNS_PAIR_THERE. Free with g_free (). */
 char *lns_pair_get_excuse (LnsPair *self);
+
+/* --- Where B lies ----------------------------------------------------------------------------- */
+
+LnsAlign lns_pair_get_align (LnsPair *self);
+
+/* Whether the reports can be aligned by BY. */
+gboolean lns_pair_can_align (LnsPair *self, LnsAlign by);
+
+/* Aligns B by BY, if that can be; by hand it stays where it is. */
+void lns_pair_align (LnsPair *self, LnsAlign by);
+
+/* Aligns step N (0 is the first one) of B with that of A; the last one that both have, if there is none. */
+void lns_pair_align_step (LnsPair *self, size_t n);
+
+/* The step that was aligned last, and how many both have. */
+size_t lns_pair_get_step (LnsPair *self, size_t *ret_n_steps);
+
+/* Moves B so that what was at its time 0 is at SHIFT_NS of A's (lns_view_get_shift_ns ()): by hand. */
+void lns_pair_align_by_hand (LnsPair *self, int64_t shift_ns);
+
+/* How far B is from where the first events of both are at one time: > 0: later. */
+int64_t lns_pair_get_offset_ns (LnsPair *self);
+void lns_pair_set_offset_ns (LnsPair *self, int64_t offset_ns); /* by hand */

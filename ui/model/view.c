@@ -30,9 +30,10 @@ struct _LnsView
   LnsReport *opened;         /* owned; the first snapshot: with it, all strings stay */
   int64_t first_ns, last_ns; /* what there is to see */
 
-  LnsAxis *axis;    /* owned */
-  int64_t shift_ns; /* what is on the axis for time 0 */
-  LnsScale scale;   /* that of the axis, for times of the report */
+  guint source_number; /* that ids of its events carry */
+  LnsAxis *axis;       /* owned */
+  int64_t shift_ns;    /* what is on the axis for time 0 */
+  LnsScale scale;      /* that of the axis, for times of the report */
 
   gboolean has_band;
   int64_t band_start_ns, band_end_ns;
@@ -195,6 +196,30 @@ lns_view_share_axis (LnsView *self, LnsView *other, int64_t shift_ns)
   tell_whole (self);
   lns_axis_refit (self->axis, FALSE);
   axis_changed_cb (self);
+}
+
+void
+lns_view_leave_axis (LnsView *self)
+{
+  g_autoptr (LnsAxis) shared = g_object_ref (self->axis), own = lns_axis_new ();
+
+  set_axis (self, own);
+  self->shift_ns = 0;
+  tell_whole (self);
+  lns_axis_refit (own, FALSE);
+  lns_axis_refit (shared, FALSE);
+}
+
+guint
+lns_view_get_source (LnsView *self)
+{
+  return self->source_number;
+}
+
+void
+lns_view_set_source (LnsView *self, guint source)
+{
+  self->source_number = source;
 }
 
 int64_t
@@ -486,12 +511,14 @@ event_read_cb (GObject *source, GAsyncResult *result, gpointer data)
     }
   g_clear_object (&self->selecting);
   Selecting *wanted = g_task_get_task_data (G_TASK (result));
-  self->selected = wanted->id;
+  self->selected = lns_view_event (self, wanted->id.lane, wanted->id.ordinal);
   self->selected_event = wanted->event;
   self->selected_start_ns = wanted->start_ns;
   self->selected_end_ns = wanted->end_ns;
   g_clear_pointer (&self->linked, lns_linked_events_free);
   self->linked = g_steal_pointer (&wanted->linked);
+  for (guint i = 0; i < self->linked->events->len; i++)
+    g_array_index (self->linked->events, LnsLinkedEvent, i).id.source = self->source_number;
   if (wanted->reveal)
     lns_axis_reveal (self->axis, lns_sum (wanted->start_ns, self->shift_ns),
                      lns_sum (wanted->end_ns, self->shift_ns));
@@ -502,6 +529,7 @@ event_read_cb (GObject *source, GAsyncResult *result, gpointer data)
 static void
 select_event (LnsView *self, Selecting wanted)
 {
+  g_return_if_fail (wanted.id.lane == LNS_ID_NONE || wanted.id.source == self->source_number);
   g_cancellable_cancel (self->selecting);
   g_clear_object (&self->selecting);
   if (wanted.id.lane == LNS_ID_NONE)

@@ -37,19 +37,21 @@
 #include "src/store/read/report.h"
 #include "ui/model/scale.h"
 
-/* One event of a report; lane LNS_ID_NONE means none. */
+/* One event of one of the reports of a page; lane LNS_ID_NONE means none. */
 typedef struct
 {
   uint32_t lane;
   uint64_t ordinal;
+  guint source; /* number of the report (lns_view_get_source ()): 0 where there is one */
 } LnsEventId;
 
-#define LNS_EVENT_NONE ((LnsEventId){ LNS_ID_NONE, 0 })
+#define LNS_EVENT_NONE ((LnsEventId){ LNS_ID_NONE, 0, 0 })
 
 static inline gboolean
 lns_event_id_equal (LnsEventId a, LnsEventId b)
 {
-  return a.lane == b.lane && (a.lane == LNS_ID_NONE || a.ordinal == b.ordinal);
+  return a.lane == b.lane &&
+         (a.lane == LNS_ID_NONE || (a.ordinal == b.ordinal && a.source == b.source));
 }
 
 #define LNS_TYPE_VIEW (lns_view_get_type ())
@@ -71,10 +73,17 @@ void lns_view_grow (LnsView *self, LnsReport *newer);
 
 /* --- The span in view ---------------------------------------------------------------------- */
 
+/* The number of the view's report among those of its page, which ids of its events carry: 0 at first. */
+guint lns_view_get_source (LnsView *self);
+void lns_view_set_source (LnsView *self, guint source);
+
 /* Shows SELF on the axis of OTHER from now on, so that both show the same pixels of it: time 0 of SELF's report is where SHIFT_NS of
  * OTHER's is. */
 void lns_view_share_axis (LnsView *self, LnsView *other, int64_t shift_ns);
 int64_t lns_view_get_shift_ns (LnsView *self);
+
+/* Gives SELF an axis of its own again. */
+void lns_view_leave_axis (LnsView *self);
 
 /* The zoom and position now; WIDTH_PX pixels from scale->first_px on are in view. */
 const LnsScale *lns_view_get_scale (LnsView *self);
@@ -133,7 +142,14 @@ void lns_view_zoom_to_selection (LnsView *self);
 
 /* --- Events -------------------------------------------------------------------------------- */
 
-/* Selects event ID (or LNS_EVENT_NONE). A worker reads it; then it is the selected event and
+/* Event ORDINAL of LANE of the view's report. */
+static inline LnsEventId
+lns_view_event (LnsView *self, uint32_t lane, uint64_t ordinal)
+{
+  return (LnsEventId){ lane, ordinal, lns_view_get_source (self) };
+}
+
+/* Selects event ID of the view's own report (or LNS_EVENT_NONE). A worker reads it; then it is the selected event and
  * event-selected is emitted. A later call replaces one that has not come back. */
 void lns_view_select_event (LnsView *self, LnsEventId id);
 

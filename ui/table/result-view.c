@@ -223,7 +223,7 @@ activate_cb (GtkColumnView *table, guint position, LnsResultView *self)
       return;
     }
   if (place->lane != LNS_ID_NONE)
-    lns_view_reveal_event (self->view, (LnsEventId){ place->lane, place->ordinal });
+    lns_view_reveal_event (self->view, lns_view_event (self->view, place->lane, place->ordinal));
   else
     {
       lns_view_show_span (self->view, place->start_ns, place->end_ns);

@@ -111,7 +111,8 @@ stepped_cb (gpointer job, gpointer owner)
   self->place = step->place;
   self->number = step->number;
   update_status (self);
-  lns_view_reveal_event (self->view, (LnsEventId){ step->place.lane, step->place.ordinal });
+  lns_view_reveal_event (self->view,
+                         lns_view_event (self->view, step->place.lane, step->place.ordinal));
 }
 
 static const LnsJobFuncs step_funcs = { step, stepped_cb, step_free };

@@ -32,18 +32,20 @@ rows_at (const LnsTimelineLayout *self, double y, LnsTimelineRows **ret_rows, do
 LnsTimelineHit
 lns_timeline_layout_hit (const LnsTimelineLayout *self, double x, double y)
 {
-  LnsTimelineHit hit = { 0 };
+  LnsTimelineHit hit = { .context = self->context };
   LnsTimelineRows *rows;
   double rows_y, row_y, body_x = x - self->context->header_px;
   if (!rows_at (self, y, &rows, &rows_y))
     return hit;
   hit.row = lns_timeline_rows_row_at (rows, rows_y, &row_y);
+  if (hit.row != NULL)
+    hit.context = lns_timeline_row_get_context (hit.row);
   if (hit.row == NULL || body_x < 0 || body_x >= lns_view_get_width_px (self->context->view))
     return hit;
   hit.has_strip = lns_timeline_row_strip_at (hit.row, row_y, &hit.strip);
   if (!hit.has_strip)
     return hit;
-  hit.tile = lns_tile_set_at (self->context->tiles, &hit.strip, body_x, &hit.tile_x_px);
+  hit.tile = lns_tile_set_at (hit.context->tiles, &hit.strip, body_x, &hit.tile_x_px);
   double slack = hit.strip.kind == LNS_STRIP_MARKS ? TILE_SLACK_PX : 0.5;
   const LnsPixelEvent *event =
       hit.tile != NULL ? lns_tile_event_at (hit.tile, hit.tile_x_px, slack) : NULL;
@@ -84,7 +86,7 @@ lns_timeline_layout_lane_area (const LnsTimelineLayout *self,
     {
       int row_top_px, top_px, height_px;
       graphene_rect_t bounds;
-      LnsTimelineRow *row = lns_timeline_rows_find (both[i], id, &row_top_px);
+      LnsTimelineRow *row = lns_timeline_rows_find (both[i], self->context->side, id, &row_top_px);
       if (row == NULL || !lns_timeline_row_strip_of_lane (row, lane, &top_px, &height_px) ||
           !gtk_widget_compute_bounds (GTK_WIDGET (both[i]), self->timeline, &bounds))
         continue;
@@ -112,15 +114,17 @@ lns_timeline_layout_body (const LnsTimelineLayout *self)
 
 typedef struct
 {
-  const LnsScale *scale;
-  double x_px; /* of the area that shows time */
+  const LnsScale *scale; /* of the layout's report */
+  int64_t shift_ns;      /* from the times of the report at hand to those of the layout's */
+  double x_px;           /* of the area that shows time */
   double nearest_px;
   int64_t *time_ns; /* the nearest edge so far     */
 } Snap;
 
 static void
-attract (Snap *snap, int64_t edge_ns)
+attract (Snap *snap, int64_t own_ns)
 {
+  const int64_t edge_ns = lns_sum (own_ns, snap->shift_ns);
   const double away_px = fabs (lns_scale_x_of (snap->scale, edge_ns) - snap->x_px);
   if (away_px >= snap->nearest_px)
     return;
@@ -134,7 +138,7 @@ lns_timeline_layout_snap (const LnsTimelineLayout *self, double x, double y, int
   LnsView *view = self->context->view;
   int64_t start_ns, end_ns;
   const LnsTile *last = NULL;
-  Snap snap = { lns_view_get_scale (view), x - self->context->header_px, SNAP_PX, time_ns };
+  Snap snap = { lns_view_get_scale (view), 0, x - self->context->header_px, SNAP_PX, time_ns };
   if (lns_view_get_selected_event (view, NULL).lane != LNS_ID_NONE)
     {
       lns_view_get_selected_times (view, &start_ns, &end_ns);
@@ -142,12 +146,14 @@ lns_timeline_layout_snap (const LnsTimelineLayout *self, double x, double y, int
       attract (&snap, end_ns);
     }
   const LnsTimelineHit hit = lns_timeline_layout_hit (self, x, y);
+  snap.shift_ns =
+      lns_difference (lns_view_get_shift_ns (hit.context->view), lns_view_get_shift_ns (view));
   /* The nearest edge may lie in the next tile. */
   for (int side = -1; side <= 1 && hit.has_strip; side++)
     {
       double tile_x;
       const LnsTile *tile =
-          lns_tile_set_at (self->context->tiles, &hit.strip, snap.x_px + side * SNAP_PX, &tile_x);
+          lns_tile_set_at (hit.context->tiles, &hit.strip, snap.x_px + side * SNAP_PX, &tile_x);
       for (uint32_t i = 0; tile != NULL && tile != last && i < tile->n_events; i++)
         {
           attract (&snap, tile->events[i].start_ns);

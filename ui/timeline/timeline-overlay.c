@@ -406,16 +406,23 @@ snapshot_events (const LnsTimelineLayout *layout,
 
 void
 lns_timeline_overlay_snapshot (const LnsTimelineLayout *layout,
+                               const LnsTimelineLayout *other,
                                const LnsPixelEvent *hovered,
                                double pointer_x,
                                GtkSnapshot *snapshot)
 {
+  const LnsTimelineLayout *layouts[] = { layout, other };
+  const guint n = other != NULL ? 2 : 1;
   graphene_rect_t body = lns_timeline_layout_body (layout);
   gtk_snapshot_push_clip (snapshot, &body);
-  snapshot_linked (layout, snapshot, &body);
-  snapshot_events (layout, hovered, snapshot);
+  for (guint i = 0; i < n; i++)
+    {
+      snapshot_linked (layouts[i], snapshot, &body);
+      snapshot_events (layouts[i], hovered, snapshot);
+    }
   snapshot_band (layout, snapshot, &body);
-  snapshot_hint (layout, snapshot);
+  for (guint i = 0; i < n; i++)
+    snapshot_hint (layouts[i], snapshot);
   if (pointer_x >= body.origin.x)
     {
       GdkRGBA color =

@@ -26,8 +26,10 @@ gboolean lns_timeline_overlay_link_line (const LnsTimelineLayout *layout,
  * (X, Y) of the timeline. */
 gboolean lns_timeline_overlay_is_hint (const LnsTimelineLayout *layout, double x, double y);
 
-/* HOVERED is valid while the view has a hovered event. POINTER_X < 0 means that the pointer is outside. */
+/* Draws what lies over the rows of LAYOUT, and of OTHER, which is that of the other report, or NULL. HOVERED is valid while a view has a
+ * hovered event. POINTER_X < 0 means that the pointer is outside. */
 void lns_timeline_overlay_snapshot (const LnsTimelineLayout *layout,
+                                    const LnsTimelineLayout *other,
                                     const LnsPixelEvent *hovered,
                                     double pointer_x,
                                     GtkSnapshot *snapshot);

@@ -19,6 +19,21 @@
 
 /* --- Pointing ------------------------------------------------------------------------------ */
 
+/* Has EVENT, of what HIT is in, be the one under the pointer, and none in the other report. */
+static void
+set_hovered (LnsTimelinePointer *self, const LnsTimelineHit *hit)
+{
+  const LnsRowContext *contexts[] = { self->layout->context, self->layout->context->other };
+  for (int i = 0; i < 2 && contexts[i] != NULL; i++)
+    {
+      LnsView *view = contexts[i]->view;
+      const gboolean is_in = hit->has_event && hit->context == contexts[i];
+      lns_view_set_hovered_event (view,
+                                  is_in ? lns_view_event (view, hit->event.lane, hit->event.ordinal)
+                                        : LNS_EVENT_NONE);
+    }
+}
+
 void
 lns_timeline_pointer_point (LnsTimelinePointer *self, double x, double y)
 {
@@ -29,9 +44,7 @@ lns_timeline_pointer_point (LnsTimelinePointer *self, double x, double y)
     hit = lns_timeline_layout_hit (self->layout, x, y);
   if (hit.has_event)
     self->hovered = hit.event;
-  lns_view_set_hovered_event (self->layout->context->view,
-                              hit.has_event ? (LnsEventId){ hit.event.lane, hit.event.ordinal }
-                                            : LNS_EVENT_NONE);
+  set_hovered (self, &hit);
   self->funcs->pointed (&hit, self->data);
 }
 
@@ -186,6 +199,11 @@ drag_begin_cb (GtkGestureDrag *gesture, double x, double y, LnsTimelinePointer *
   self->drag_header_px = self->layout->context->header_px;
   if (is_primary && at_header_edge (self, x))
     self->drag = LNS_DRAG_HEADER;
+  else if (is_primary && state & GDK_ALT_MASK && self->layout->context->other != NULL)
+    {
+      self->drag = LNS_DRAG_OTHER;
+      self->funcs->other_dragged (TRUE, 0, self->data);
+    }
   else if (x < self->layout->context->header_px || y < overview_px)
     gtk_gesture_set_state (GTK_GESTURE (gesture), GTK_EVENT_SEQUENCE_DENIED);
   else if (!is_primary || state & GDK_SHIFT_MASK)
@@ -205,6 +223,8 @@ drag_update_cb (GtkGestureDrag *gesture, double dx, double dy, LnsTimelinePointe
     return;
   if (self->drag == LNS_DRAG_PAN)
     lns_view_pan (view, self->drag_first_px - llround (dx) - lns_view_get_scale (view)->first_px);
+  else if (self->drag == LNS_DRAG_OTHER)
+    self->funcs->other_dragged (FALSE, dx, self->data);
   else if (self->drag == LNS_DRAG_EDGE)
     lns_view_move_time_selection (view, self->drag_start_ns,
                                   snapped_time_at (self, x + dx, y + dy));
@@ -231,6 +251,7 @@ drag_update_cb (GtkGestureDrag *gesture, double dx, double dy, LnsTimelinePointe
 
 typedef struct
 {
+  LnsView *view; /* owned */
   uint32_t lane;
   int64_t time_ns, before_ns;
   LnsFacetSet *set; /* owned; where lanes are merged, else NULL */
@@ -242,8 +263,10 @@ typedef struct
 static void
 nearest_free (gpointer data)
 {
-  lns_facet_set_unref (((Nearest *)data)->set);
-  g_free (data);
+  Nearest *wanted = data;
+  lns_facet_set_unref (wanted->set);
+  g_object_unref (wanted->view);
+  g_free (wanted);
 }
 
 /* Finds the first event of the facet that touches the wanted time. */
@@ -258,7 +281,7 @@ find_in_facet (LnsReport *report, Nearest *wanted)
       n = lns_facet_events (wanted->set, wanted->facet, number, events);
       for (unsigned i = 0; i < n && event.start_ns < wanted->before_ns; i++)
         {
-          wanted->id = (LnsEventId){ events[i].lane, events[i].ordinal };
+          wanted->id = (LnsEventId){ .lane = events[i].lane, .ordinal = events[i].ordinal };
           if (!lns_report_event (report, events[i].lane, events[i].ordinal, &event, NULL))
             return FALSE;
           if (event.start_ns < wanted->before_ns &&
@@ -289,9 +312,9 @@ static void
 nearest_found_cb (gpointer job, gpointer owner)
 {
   const Nearest *wanted = job;
-  LnsTimelinePointer *self = owner;
   if (wanted->found)
-    lns_view_select_event (self->layout->context->view, wanted->id);
+    lns_view_select_event (wanted->view,
+                           lns_view_event (wanted->view, wanted->id.lane, wanted->id.ordinal));
 }
 
 static const LnsJobFuncs nearest_funcs = { find_nearest, nearest_found_cb, nearest_free };
@@ -302,27 +325,27 @@ select_narrow (LnsTimelinePointer *self, const LnsTimelineHit *hit, double x)
 {
   const LnsPixel *pixels = hit->tile != NULL ? hit->tile->pixels : NULL;
   int p = (int)(hit->tile_x_px * (hit->tile != NULL ? hit->tile->key.scale : 1));
-  const LnsRow *row =
-      lns_row_tree_row (self->layout->context->tree, hit->has_strip ? hit->strip.row : 0);
+  const LnsRow *row = lns_row_tree_row (hit->context->tree, hit->has_strip ? hit->strip.row : 0);
   const uint32_t lane = pixels == NULL              ? LNS_ID_NONE
                         : hit->tile->narrow != NULL ? hit->tile->narrow[p]
                                                     : hit->strip.lane;
   if (pixels == NULL || (lane == LNS_ID_NONE && row->set == NULL) ||
       hit->strip.kind == LNS_STRIP_SUMMARY || (pixels[p].count == 0 && pixels[p].busy <= 0))
     {
-      lns_view_select_event (self->layout->context->view, LNS_EVENT_NONE);
+      lns_view_select_event (hit->context->view, LNS_EVENT_NONE);
       return;
     }
-  const LnsScale *scale = lns_view_get_scale (self->layout->context->view);
+  const LnsScale *scale = lns_view_get_scale (hit->context->view);
   int64_t px = scale->first_px + (int64_t)floor (x - self->layout->context->header_px);
   Nearest *wanted = g_new (Nearest, 1);
-  *wanted = (Nearest){ .lane = lane,
+  *wanted = (Nearest){ .view = g_object_ref (hit->context->view),
+                       .lane = lane,
                        .time_ns = lns_scale_time_of (scale, px),
                        .before_ns = lns_sum (lns_scale_time_of (scale, px + 1), 1),
                        .facet = row->facet };
   if (lane == LNS_ID_NONE)
     wanted->set = lns_facet_set_ref ((LnsFacetSet *)row->set);
-  lns_job_start (&self->finding, self->layout->context->view, &nearest_funcs, wanted, self);
+  lns_job_start (&self->finding, hit->context->view, &nearest_funcs, wanted, self);
 }
 
 static void
@@ -330,18 +353,22 @@ click (LnsTimelinePointer *self, double x, double y)
 {
   LnsTimelineHit hit = lns_timeline_layout_hit (self->layout, x, y);
   lns_job_cancel (&self->finding);
-  if (lns_timeline_overlay_is_hint (self->layout, x, y))
+  for (const LnsRowContext *it = self->layout->context; it != NULL;
+       it = it == self->layout->context ? it->other : NULL)
     {
-      LnsView *view = self->layout->context->view;
-      lns_view_reveal_other_end (view, lns_view_get_selected_event (view, NULL));
+      LnsTimelineLayout layout = *self->layout;
+      layout.context = it;
+      if (!lns_timeline_overlay_is_hint (&layout, x, y))
+        continue;
+      lns_view_reveal_other_end (it->view, lns_view_get_selected_event (it->view, NULL));
       return;
     }
   lns_view_clear_time_selection (self->layout->context->view);
   if (hit.row != NULL)
     gtk_widget_grab_focus (GTK_WIDGET (hit.row));
   if (hit.has_event)
-    lns_view_select_event_at (self->layout->context->view,
-                              (LnsEventId){ hit.event.lane, hit.event.ordinal },
+    lns_view_select_event_at (hit.context->view,
+                              lns_view_event (hit.context->view, hit.event.lane, hit.event.ordinal),
                               hit.event.start_ns);
   else
     select_narrow (self, &hit, x);

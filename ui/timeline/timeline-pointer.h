@@ -23,6 +23,9 @@ typedef struct
   /* The user wants headers of HEADER_PX. */
   void (*header_dragged) (int header_px, gpointer data);
 
+  /* The user drags the other report by DX_PX from where it was when BEGINS was TRUE. */
+  void (*other_dragged) (gboolean begins, double dx_px, gpointer data);
+
   /* The user wants a menu for HIT at (X, Y) of ROW. */
   void (*menu_wanted) (LnsTimelineRow *row, const LnsTimelineHit *hit, int x, int y, gpointer data);
 } LnsTimelinePointerFuncs;
@@ -33,6 +36,7 @@ typedef enum
   LNS_DRAG_BAND,
   LNS_DRAG_EDGE, /* of the selected time */
   LNS_DRAG_PAN,
+  LNS_DRAG_OTHER, /* the other report */
   LNS_DRAG_HEADER
 } LnsDragMode;
 

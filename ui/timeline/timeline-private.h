@@ -10,13 +10,13 @@
 #include "ui/timeline/mark-strip.h"
 #include "ui/timeline/overview.h"
 #include "ui/timeline/ruler.h"
+#include "ui/model/pair.h"
+#include "ui/timeline/timeline-guest.h"
 #include "ui/timeline/timeline-overlay.h"
 #include "ui/timeline/timeline-pointer.h"
 #include "ui/timeline/timeline-tooltip.h"
 #include "ui/timeline/timeline-tree.h"
 #include "ui/timeline/timeline.h"
-
-#define LNS_HEADER_PX 240
 
 struct _LnsTimeline
 {
@@ -24,8 +24,13 @@ struct _LnsTimeline
 
   LnsRowContext context;   /* its parts owned */
   LnsTimelineTree rows_of; /* what changes them */
-  GArray *spans;           /* of LnsStripSpan: the strips in view */
-  gboolean unprepared;     /* the view has changed or a tile has come since the last frame */
+  LnsPair *pair;           /* owned */
+  LnsTimelineGuest *guest; /* owned, or NULL: the other report of the pair */
+  guint active;            /* source of the event that was selected last */
+  LnsRowPlan plan;         /* of `rows` */
+  LnsRowPlan pinned_plan;
+  GArray *spans;       /* of LnsStripSpan: the strips in view */
+  gboolean unprepared; /* the view has changed or a tile has come since the last frame */
 
   GtkWidget *gutter;       /* continues the headers below the last row */
   int fitting_header_px;   /* width of headers that fits the labels of GPUs */
@@ -50,6 +55,8 @@ struct _LnsTimeline
   guint describing;     /* source that updates descriptions, or 0 */
 
   LnsTimelineLayout layout;
+  LnsTimelineLayout guest_layout; /* while there is a guest */
+  int64_t dragged_ns;             /* where the guest was when somebody began to drag it */
   LnsTimelinePointer pointer;
   LnsTimelineTooltip *words; /* owned */
   GCancellable *travelling;  /* of the search for another event under way, or NULL */
@@ -58,14 +65,12 @@ struct _LnsTimeline
   uint32_t menu_name;
 };
 
+/* What is shown of the report number SOURCE, or of A. */
+static inline LnsRowContext *
+_lns_timeline_context_of (LnsTimeline *self, guint source)
+{
+  return source == 1 && self->guest != NULL ? &self->guest->context : &self->context;
+}
+
 /* Lays the rows out again after some were folded, pinned, hidden, moved or resized. */
 void _lns_timeline_rows_changed (LnsTimeline *self);
-
-/* The width of headers that fits the labels of GPUs: "CUDA HW (0000:b2:00.0 - NVIDIA H100 80GB HBM3)". */
-int _lns_timeline_fitting_header_px (LnsTimeline *self);
-
-/* Makes lanes as high as a line of a row's label, which has the margins of shell/style.css around it. Returns whether they were not. */
-bool _lns_timeline_fit_lanes (LnsTimeline *self);
-
-/* Notes whether functions can be shown for rows. */
-void _lns_timeline_find_functions (LnsTimeline *self);

@@ -28,12 +28,14 @@ struct _LnsTimelineRow
   const LnsRowContext *context;
   uint32_t row;
   gboolean pinned;
+  gboolean is_paired; /* it was told that there are two reports */
   LnsStripSpan shown; /* the visible strips */
   char *description;  /* owned */
 
   GtkWidget *header;
   GtkWidget *expander;
   GtkWidget *pin;
+  GtkWidget *letter; /* of the report, where there are two */
   GtkLabel *label;
   GtkInscription *pill; /* how busy it was in the span in view, while that is known */
 };
@@ -50,6 +52,12 @@ uint32_t
 lns_timeline_row_get_row (LnsTimelineRow *self)
 {
   return self->row;
+}
+
+const LnsRowContext *
+lns_timeline_row_get_context (LnsTimelineRow *self)
+{
+  return self->context;
 }
 
 gboolean
@@ -69,14 +77,45 @@ label_with_path (const LnsRowTree *tree, uint32_t row)
   return g_string_free (label, FALSE);
 }
 
-void
-lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned, gboolean alone)
+/* Says of which report the row is, where there are two. */
+static void
+show_side (LnsTimelineRow *self)
 {
+  static const char *const letters[] = { "A", "B" };
+  const gboolean is_paired = self->context->other != NULL;
+
+  gtk_widget_set_visible (self->letter, is_paired);
+  if (is_paired)
+    gtk_label_set_text (GTK_LABEL (self->letter), letters[self->context->side]);
+  if (is_paired && self->context->side == 1)
+    gtk_widget_add_css_class (GTK_WIDGET (self), "other");
+  else
+    gtk_widget_remove_css_class (GTK_WIDGET (self), "other");
+}
+
+/* What ROW is called for assistive technology: where there are two reports, with the letter of its own. Free with g_free (). */
+static char *
+name_of (LnsTimelineRow *self, const char *label)
+{
+  return self->context->other == NULL
+             ? g_strdup (label)
+             : g_strdup_printf ("%s: %s", self->context->side == 0 ? "A" : "B", label);
+}
+
+void
+lns_timeline_row_bind (LnsTimelineRow *self,
+                       const LnsRowContext *context,
+                       uint32_t row,
+                       gboolean pinned,
+                       gboolean alone)
+{
+  const gboolean is_other = self->context != context || self->is_paired != (context->other != NULL);
+  self->context = context;
   const LnsRow *it = lns_row_tree_row (self->context->tree, row);
   g_autofree char *label =
       alone ? label_with_path (self->context->tree, row) : g_strdup (it->label);
   gboolean can_fold = lns_row_tree_can_fold (self->context->tree, row);
-  if (self->row != row || strcmp (gtk_label_get_text (self->label), label) != 0)
+  if (is_other || self->row != row || strcmp (gtk_label_get_text (self->label), label) != 0)
     {
       gtk_label_set_text (self->label, label);
       gtk_widget_set_tooltip_text (GTK_WIDGET (self->label), label);
@@ -85,19 +124,24 @@ lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned, gboo
       gtk_widget_remove_css_class (GTK_WIDGET (self), "group");
       if (lns_row_kind_is_group (it->kind))
         gtk_widget_add_css_class (GTK_WIDGET (self), "group");
-      gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
+      g_autofree char *name = name_of (self, label);
+      gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, name,
                                       -1);
+      show_side (self);
       g_clear_pointer (&self->description, g_free);
       gtk_widget_set_visible (GTK_WIDGET (self->pill), FALSE);
       gtk_widget_queue_resize (GTK_WIDGET (self));
     }
+  self->is_paired = context->other != NULL;
   self->row = row;
   self->pinned = pinned;
   gtk_widget_set_size_request (self->expander, -1, lns_row_tree_lane_px (self->context->tree));
   gtk_widget_set_opacity (self->expander, can_fold ? 1 : 0);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.expand", can_fold);
+  /* The panes tell of A. */
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.show-in-events", context->side == 0);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.show-in-functions",
-                                 self->context->has_functions &&
+                                 context->side == 0 && self->context->has_functions &&
                                      (it->thread != LNS_ID_NONE || it->process != LNS_ID_NONE));
   gtk_button_set_icon_name (GTK_BUTTON (self->expander),
                             it->expanded ? "pan-down-symbolic" : "pan-end-symbolic");
@@ -111,6 +155,14 @@ lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned, gboo
   else
     gtk_accessible_reset_state (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_STATE_EXPANDED);
   gtk_widget_set_visible (self->pin, pinned);
+}
+
+void
+lns_timeline_row_release (LnsTimelineRow *self, const LnsRowContext *context)
+{
+  self->context = context;
+  self->row = LNS_ID_NONE;
+  self->shown = (LnsStripSpan){ 0 };
 }
 
 /* --- Strips -------------------------------------------------------------------------------- */
@@ -326,8 +378,9 @@ zoom_to_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 static void
 change_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  gtk_widget_activate_action (widget, "timeline.change-row", "(su)", name,
-                              LNS_TIMELINE_ROW (widget)->row);
+  LnsTimelineRow *self = LNS_TIMELINE_ROW (widget);
+  gtk_widget_activate_action (widget, "timeline.change-row", "(sui)", name, self->row,
+                              self->context->side);
 }
 
 /* --- Layout and picture -------------------------------------------------------------------- */
@@ -589,6 +642,7 @@ lns_timeline_row_class_init (LnsTimelineRowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, expander);
   gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, pin);
   gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, label);
+  gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, letter);
   gtk_widget_class_bind_template_child (widget_class, LnsTimelineRow, pill);
   gtk_widget_class_install_action (widget_class, "row.show-in-events", NULL, show_in_events_cb);
   gtk_widget_class_install_action (widget_class, "row.show-in-functions", NULL,

@@ -10,34 +10,24 @@
 
 #pragma once
 
-#include <gtk/gtk.h>
-
-#include "ui/model/answer.h"
-#include "ui/tiles/tile-labels.h"
-#include "ui/tiles/tile-set.h"
-
-/* State that all rows of a timeline share. The timeline owns it and outlives the rows. */
-typedef struct
-{
-  LnsView *view;
-  LnsRowTree *tree;
-  LnsTileSet *tiles;
-  LnsTileLabels *labels;  /* of the main thread */
-  int header_px;          /* left edge of the area that shows time */
-  char *waiting_text;     /* owned; text of rows that wait for their lanes, or NULL */
-  LnsAnswer *answer;      /* owned: why the program was slow */
-  gboolean has_functions; /* the pane of functions has something to show of threads */
-  LnsTheme theme;
-} LnsRowContext;
+#include "ui/timeline/row-context.h"
 
 #define LNS_TYPE_TIMELINE_ROW (lns_timeline_row_get_type ())
 G_DECLARE_FINAL_TYPE (LnsTimelineRow, lns_timeline_row, LNS, TIMELINE_ROW, GtkWidget)
 
 LnsTimelineRow *lns_timeline_row_new (const LnsRowContext *context) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Shows ROW of the tree, with a pin if PINNED, and what it stands under in its label if ALONE. */
-void lns_timeline_row_bind (LnsTimelineRow *self, uint32_t row, gboolean pinned, gboolean alone);
+/* Shows ROW of the tree of CONTEXT, with a pin if PINNED, and what it stands under in its label if ALONE. */
+void lns_timeline_row_bind (LnsTimelineRow *self,
+                            const LnsRowContext *context,
+                            uint32_t row,
+                            gboolean pinned,
+                            gboolean alone);
+/* Shows none any more, until it is bound again; CONTEXT must outlive the widget. */
+void lns_timeline_row_release (LnsTimelineRow *self, const LnsRowContext *context);
+
 uint32_t lns_timeline_row_get_row (LnsTimelineRow *self);
+const LnsRowContext *lns_timeline_row_get_context (LnsTimelineRow *self);
 gboolean lns_timeline_row_is_pinned (LnsTimelineRow *self);
 
 /* Updates the description for assistive technology after the view has changed. */

@@ -13,13 +13,14 @@ struct _LnsTimelineRows
 {
   GtkWidget parent_instance;
 
-  const LnsRowContext *context;
-  GtkAdjustment *adjustment; /* owned, or NULL */
-  GArray *pinned;            /* owned; of uint32_t */
-  GHashTable *bound;         /* row → its LnsTimelineRow, a child */
-  GPtrArray *spare;          /* children that show no row */
-  uint32_t first, end;       /* the places in view */
-  guint filling;             /* source that makes the widgets of rows out of view, or 0 */
+  const LnsRowPlan *plan;
+  const LnsRowContext *context; /* of A */
+  GtkAdjustment *adjustment;    /* owned, or NULL */
+  const GArray *pinned;         /* of uint32_t: of A */
+  GHashTable *bound;            /* key_of () a row → its LnsTimelineRow, a child */
+  GPtrArray *spare;             /* children that show no row */
+  uint32_t first, end;          /* the places in view */
+  guint filling;                /* source that makes the widgets of rows out of view, or 0 */
 
   /* Groups that were scrolled out of view while rows of theirs are in view stay at the top, as widgets of their own, behind the other
    * children, so that they are drawn over these. */
@@ -33,8 +34,11 @@ G_DEFINE_FINAL_TYPE (LnsTimelineRows, lns_timeline_rows, GTK_TYPE_WIDGET)
 /* --- Places: the rows that the widget shows, numbered from the top -------------------------- */
 
 static gboolean
-is_pinned (LnsTimelineRows *self, uint32_t row)
+is_pinned (LnsTimelineRows *self, int side, uint32_t row)
 {
+  const LnsRowContext *context = self->plan->contexts[side];
+  if (side == 1)
+    row = lns_row_pairs_other (context->pairs, 1, row);
   for (guint i = 0; i < self->pinned->len; i++)
     if (g_array_index (self->pinned, uint32_t, i) == row)
       return TRUE;
@@ -44,109 +48,151 @@ is_pinned (LnsTimelineRows *self, uint32_t row)
 static uint32_t
 n_places (LnsTimelineRows *self)
 {
-  if (self->adjustment == NULL)
-    return self->pinned->len;
-  return lns_row_tree_n_visible (self->context->tree);
+  return lns_row_plan_n (self->plan);
 }
 
-static uint32_t
-row_of (LnsTimelineRows *self, uint32_t place)
+static const LnsPlannedRow *
+at (LnsTimelineRows *self, uint32_t place)
 {
-  return self->adjustment == NULL ? g_array_index (self->pinned, uint32_t, place)
-                                  : lns_row_tree_visible (self->context->tree, place);
+  return lns_row_plan_at (self->plan, place);
+}
+
+static const LnsRowTree *
+tree_of (LnsTimelineRows *self, int side)
+{
+  return self->plan->contexts[side]->tree;
+}
+
+static int
+height_of (LnsTimelineRows *self, int side, uint32_t row)
+{
+  return lns_row_tree_height_px (tree_of (self, side), row);
+}
+
+/* How far the rows are scrolled. */
+static int
+scrolled_px (LnsTimelineRows *self)
+{
+  return self->adjustment != NULL ? (int)gtk_adjustment_get_value (self->adjustment) : 0;
 }
 
 /* The upper edge of PLACE in the widget, scrolled. */
 static int
 top_of (LnsTimelineRows *self, uint32_t place)
 {
-  if (self->adjustment != NULL)
-    return lns_row_tree_top_px (self->context->tree, place) -
-           (int)gtk_adjustment_get_value (self->adjustment);
-  int top_px = 0;
-  for (uint32_t i = 0; i < place; i++)
-    top_px += lns_row_tree_height_px (self->context->tree, row_of (self, i));
-  return top_px;
+  return lns_row_plan_top_px (self->plan, place) - scrolled_px (self);
 }
 
 static uint32_t
 place_at (LnsTimelineRows *self, int y_px)
 {
-  if (self->adjustment != NULL)
-    return lns_row_tree_at_px (self->context->tree,
-                               y_px + (int)gtk_adjustment_get_value (self->adjustment));
-  uint32_t place = 0;
-  while (place + 1 < n_places (self) && top_of (self, place + 1) <= y_px)
-    place++;
-  return place;
+  return lns_row_plan_at_px (self->plan, y_px + scrolled_px (self));
 }
 
 int
 lns_timeline_rows_total_px (LnsTimelineRows *self)
 {
-  if (self->adjustment != NULL)
-    return lns_row_tree_top_px (self->context->tree, n_places (self));
-  return top_of (self, n_places (self));
+  return self->plan->total_px;
 }
 
 /* --- Widgets ------------------------------------------------------------------------------- */
 
-static LnsTimelineRow *
-lookup (LnsTimelineRows *self, uint32_t row)
+static gpointer
+key_of (int side, uint32_t row)
 {
-  return g_hash_table_lookup (self->bound, GUINT_TO_POINTER (row));
+  return GSIZE_TO_POINTER ((gsize)row << 1 | (gsize)side);
+}
+
+static int
+side_of_key (gconstpointer key)
+{
+  return (int)(GPOINTER_TO_SIZE (key) & 1);
+}
+
+static uint32_t
+row_of_key (gconstpointer key)
+{
+  return (uint32_t)(GPOINTER_TO_SIZE (key) >> 1);
+}
+
+static LnsTimelineRow *
+lookup (LnsTimelineRows *self, int side, uint32_t row)
+{
+  return g_hash_table_lookup (self->bound, key_of (side, row));
+}
+
+static LnsTimelineRow *
+lookup_place (LnsTimelineRows *self, uint32_t place)
+{
+  return lookup (self, at (self, place)->side, at (self, place)->row);
+}
+
+/* Has WIDGET show ROW of SIDE. */
+static void
+show (LnsTimelineRows *self, LnsTimelineRow *widget, int side, uint32_t row)
+{
+  lns_timeline_row_bind (widget, self->plan->contexts[side], row, is_pinned (self, side, row),
+                         self->adjustment == NULL);
+}
+
+/* Whether WIDGET shows ROW of SIDE. */
+static gboolean
+shows (LnsTimelineRow *widget, int side, uint32_t row)
+{
+  return lns_timeline_row_get_row (widget) == row &&
+         lns_timeline_row_get_context (widget)->side == side;
 }
 
 /* The widget of PLACE; children stand in the order of rows, as assistive technology reads them. */
 static LnsTimelineRow *
 bind (LnsTimelineRows *self, uint32_t place)
 {
-  uint32_t row = row_of (self, place);
-  LnsTimelineRow *widget = lookup (self, row);
+  const LnsPlannedRow *it = at (self, place);
+  LnsTimelineRow *widget = lookup (self, it->side, it->row);
   if (widget == NULL)
     {
       LnsTimelineRow *before = NULL;
       for (uint32_t up = place; up > 0 && before == NULL && place - up < MAX_PLAIN_ROWS; up--)
-        before = lookup (self, row_of (self, up - 1));
+        before = lookup_place (self, up - 1);
       GtkWidget *child = self->spare->len > 0
                              ? g_ptr_array_steal_index_fast (self->spare, self->spare->len - 1)
                              : GTK_WIDGET (lns_timeline_row_new (self->context));
       widget = LNS_TIMELINE_ROW (child);
-      lns_timeline_row_bind (widget, row, is_pinned (self, row), self->adjustment == NULL);
+      show (self, widget, it->side, it->row);
       gtk_widget_insert_after (child, GTK_WIDGET (self), GTK_WIDGET (before));
       gtk_widget_set_visible (child, TRUE);
-      g_hash_table_insert (self->bound, GUINT_TO_POINTER (row), widget);
+      g_hash_table_insert (self->bound, key_of (it->side, it->row), widget);
     }
   return widget;
 }
 
 /* Takes the widgets away from the rows for which WANTED is false. */
 static void
-unbind (LnsTimelineRows *self, gboolean (*wanted) (LnsTimelineRows *self, uint32_t row))
+unbind (LnsTimelineRows *self, gboolean (*wanted) (LnsTimelineRows *self, int side, uint32_t row))
 {
   GHashTableIter iter;
   gpointer key, value;
   g_hash_table_iter_init (&iter, self->bound);
   while (g_hash_table_iter_next (&iter, &key, &value))
-    if (!wanted (self, GPOINTER_TO_UINT (key)))
+    if (!wanted (self, side_of_key (key), row_of_key (key)))
       {
         gtk_widget_set_visible (value, FALSE);
+        lns_timeline_row_release (value, self->context);
         g_ptr_array_add (self->spare, value);
         g_hash_table_iter_remove (&iter);
       }
 }
 
 static gboolean
-has_place (LnsTimelineRows *self, uint32_t row)
+has_place (LnsTimelineRows *self, int side, uint32_t row)
 {
-  return self->adjustment == NULL ? is_pinned (self, row)
-                                  : lns_row_tree_place_of (self->context->tree, row) != LNS_ID_NONE;
+  return lns_row_plan_place_of (self->plan, side, row) != LNS_ID_NONE;
 }
 
 static gboolean
-in_view (LnsTimelineRows *self, uint32_t row)
+in_view (LnsTimelineRows *self, int side, uint32_t row)
 {
-  uint32_t place = lns_row_tree_place_of (self->context->tree, row);
+  const guint place = lns_row_plan_place_of (self->plan, side, row);
   return place >= self->first && place < self->end;
 }
 
@@ -156,7 +202,7 @@ fill_cb (gpointer data)
   LnsTimelineRows *self = data;
   guint n_made = 0;
   for (uint32_t place = 0; place < n_places (self) && n_made < ROWS_AN_IDLE; place++)
-    if (lookup (self, row_of (self, place)) == NULL)
+    if (lookup_place (self, place) == NULL)
       {
         bind (self, place);
         n_made++;
@@ -169,38 +215,41 @@ fill_cb (gpointer data)
 
 /* --- Groups that stay at the top -------------------------------------------------------------- */
 
-/* The outermost row above ROW that is a group, if OUTERMOST, or else the innermost; or LNS_ID_NONE. */
+/* The outermost row above ROW of SIDE that is a group, if OUTERMOST, or else the innermost; or LNS_ID_NONE. */
 static uint32_t
-group_of (LnsTimelineRows *self, uint32_t row, gboolean outermost)
+group_of (LnsTimelineRows *self, int side, uint32_t row, gboolean outermost)
 {
+  const LnsRowTree *tree = tree_of (self, side);
   uint32_t found = LNS_ID_NONE;
-  for (uint32_t up = lns_row_tree_row (self->context->tree, row)->parent;
+  for (uint32_t up = lns_row_tree_row (tree, row)->parent;
        up != LNS_ID_NONE && (outermost || found == LNS_ID_NONE);
-       up = lns_row_tree_row (self->context->tree, up)->parent)
-    if (lns_row_kind_is_group (lns_row_tree_row (self->context->tree, up)->kind))
+       up = lns_row_tree_row (tree, up)->parent)
+    if (lns_row_kind_is_group (lns_row_tree_row (tree, up)->kind))
       found = up;
   return found;
 }
 
-/* How much of the top groups take that stay there while ROW is the first row below them. */
+/* How much of the top groups take that stay there while ROW of SIDE is the first row below them. */
 static int
-sticky_px_above (LnsTimelineRows *self, uint32_t row)
+sticky_px_above (LnsTimelineRows *self, int side, uint32_t row)
 {
-  const uint32_t outer = group_of (self, row, TRUE), inner = group_of (self, row, FALSE);
+  const uint32_t outer = group_of (self, side, row, TRUE),
+                 inner = group_of (self, side, row, FALSE);
   if (outer == LNS_ID_NONE)
     return 0;
-  const int outer_px = lns_row_tree_height_px (self->context->tree, outer);
-  return outer_px + (inner != outer ? lns_row_tree_height_px (self->context->tree, inner) : 0);
+  return height_of (self, side, outer) + (inner != outer ? height_of (self, side, inner) : 0);
 }
 
-/* The lower edge of the last row of GROUP, if that is above LIMIT_PX, or else LIMIT_PX. */
+/* The lower edge of the last row of GROUP of SIDE, if that is above LIMIT_PX, or else LIMIT_PX. */
 static int
-end_of_group (LnsTimelineRows *self, uint32_t group, int limit_px)
+end_of_group (LnsTimelineRows *self, int side, uint32_t group, int limit_px)
 {
-  const LnsRow *it = lns_row_tree_row (self->context->tree, group);
+  const LnsRow *it = lns_row_tree_row (tree_of (self, side), group);
   for (uint32_t place = self->first; place < n_places (self) && top_of (self, place) < limit_px;
        place++)
-    if (lns_row_tree_row (self->context->tree, row_of (self, place))->rank > it->rank + it->n_below)
+    if (at (self, place)->side == side &&
+        lns_row_tree_row (tree_of (self, side), at (self, place)->row)->rank >
+            it->rank + it->n_below)
       return top_of (self, place);
   return limit_px;
 }
@@ -209,19 +258,24 @@ end_of_group (LnsTimelineRows *self, uint32_t group, int limit_px)
 static int
 stick (LnsTimelineRows *self, int top_px, gboolean outermost)
 {
-  const uint32_t row = row_of (self, place_at (self, top_px));
-  const uint32_t group = group_of (self, row, outermost);
+  const LnsPlannedRow *first = at (self, place_at (self, top_px));
+  /* That of A stands for a pair. */
+  if (first->side == 1 && first->partner != LNS_ID_NONE)
+    first = at (self, first->partner);
+  const int side = first->side;
+  const uint32_t group = group_of (self, side, first->row, outermost);
   const uint32_t place =
-      group != LNS_ID_NONE ? lns_row_tree_place_of (self->context->tree, group) : LNS_ID_NONE;
+      group != LNS_ID_NONE ? lns_row_plan_place_of (self->plan, side, group) : LNS_ID_NONE;
   if (place == LNS_ID_NONE || top_of (self, place) >= top_px ||
-      (self->n_sticky > 0 && lns_timeline_row_get_row (self->sticky[0]) == group))
+      (self->n_sticky > 0 && shows (self->sticky[0], side, group)))
     return top_px;
-  const int row_px = lns_row_tree_height_px (self->context->tree, group);
+  const int row_px = height_of (self, side, group);
   /* The next group pushes it out. */
-  const int bottom_px = end_of_group (self, group, top_px + row_px);
+  const int bottom_px = end_of_group (self, side, group, top_px + row_px);
   LnsTimelineRow *widget = self->sticky[self->n_sticky];
   self->sticky_top_px[self->n_sticky++] = bottom_px - row_px;
-  lns_timeline_row_bind (widget, group, is_pinned (self, group), FALSE);
+  lns_timeline_row_bind (widget, self->plan->contexts[side], group, is_pinned (self, side, group),
+                         FALSE);
   return bottom_px;
 }
 
@@ -241,8 +295,8 @@ place_sticky (LnsTimelineRows *self)
       gtk_widget_set_child_visible (widget, i < self->n_sticky);
       if (i >= self->n_sticky)
         continue;
-      const uint32_t row = lns_timeline_row_get_row (self->sticky[i]);
-      const int row_px = lns_row_tree_height_px (self->context->tree, row);
+      const int row_px = height_of (self, lns_timeline_row_get_context (self->sticky[i])->side,
+                                    lns_timeline_row_get_row (self->sticky[i]));
       lns_timeline_row_set_shown (self->sticky[i], 0, row_px);
       gtk_widget_measure (widget, GTK_ORIENTATION_HORIZONTAL, -1, &needed_px, &unused, NULL, NULL);
       gtk_widget_size_allocate (
@@ -277,8 +331,9 @@ sticky_clicked_cb (GtkGestureClick *gesture, int n_press, double x, double y, Ln
 {
   GtkWidget *widget = gtk_event_controller_get_widget (GTK_EVENT_CONTROLLER (gesture));
   const uint32_t row = lns_timeline_row_get_row (LNS_TIMELINE_ROW (widget));
+  const int side = lns_timeline_row_get_context (LNS_TIMELINE_ROW (widget))->side;
   if (x < self->context->header_px && row != LNS_ID_NONE)
-    lns_timeline_rows_scroll_to (self, row, 0, lns_row_tree_height_px (self->context->tree, row));
+    lns_timeline_rows_scroll_to (self, side, row, 0, height_of (self, side, row));
 }
 
 static void
@@ -329,9 +384,10 @@ place_rows (LnsTimelineRows *self)
        child = gtk_widget_get_next_sibling (child))
     {
       uint32_t row = lns_timeline_row_get_row (LNS_TIMELINE_ROW (child));
+      const int side = lns_timeline_row_get_context (LNS_TIMELINE_ROW (child))->side;
       if (is_sticky (self, child))
         continue;
-      gboolean seen = self->adjustment == NULL || (row != LNS_ID_NONE && in_view (self, row));
+      gboolean seen = self->adjustment == NULL || (row != LNS_ID_NONE && in_view (self, side, row));
       if (!seen)
         gtk_widget_set_child_visible (child, FALSE);
     }
@@ -339,7 +395,7 @@ place_rows (LnsTimelineRows *self)
     {
       LnsTimelineRow *row = bind (self, place);
       int top_px = top_of (self, place), needed_px, unused;
-      int row_px = lns_row_tree_height_px (self->context->tree, row_of (self, place));
+      int row_px = height_of (self, at (self, place)->side, at (self, place)->row);
       lns_timeline_row_set_shown (row, -top_px, height_px - top_px);
       gtk_widget_set_child_visible (GTK_WIDGET (row), TRUE);
       gtk_widget_measure (GTK_WIDGET (row), GTK_ORIENTATION_HORIZONTAL, -1, &needed_px, &unused,
@@ -358,10 +414,15 @@ lns_timeline_rows_sync (LnsTimelineRows *self)
   GHashTableIter iter;
   gpointer key, value;
   unbind (self, has_place);
+  for (guint i = 0; i < MAX_STICKY && self->adjustment != NULL; i++)
+    {
+      lns_timeline_row_release (self->sticky[i], self->context);
+      gtk_widget_set_child_visible (GTK_WIDGET (self->sticky[i]), FALSE);
+    }
+  self->n_sticky = 0;
   g_hash_table_iter_init (&iter, self->bound);
   while (g_hash_table_iter_next (&iter, &key, &value))
-    lns_timeline_row_bind (value, GPOINTER_TO_UINT (key), is_pinned (self, GPOINTER_TO_UINT (key)),
-                           self->adjustment == NULL);
+    show (self, value, side_of_key (key), row_of_key (key));
   gtk_widget_queue_resize (GTK_WIDGET (self));
 }
 
@@ -369,41 +430,42 @@ void
 lns_timeline_rows_redraw (LnsTimelineRows *self)
 {
   for (uint32_t place = self->first; place < self->end && place < n_places (self); place++)
-    lns_timeline_rows_redraw_row (self, row_of (self, place));
+    lns_timeline_rows_redraw_row (self, at (self, place)->side, at (self, place)->row);
   for (guint i = 0; i < self->n_sticky; i++)
     gtk_widget_queue_draw (GTK_WIDGET (self->sticky[i]));
 }
 
 void
-lns_timeline_rows_redraw_row (LnsTimelineRows *self, uint32_t row)
+lns_timeline_rows_redraw_row (LnsTimelineRows *self, int side, uint32_t row)
 {
-  LnsTimelineRow *widget = lookup (self, row);
+  LnsTimelineRow *widget = lookup (self, side, row);
   if (widget != NULL)
     gtk_widget_queue_draw (GTK_WIDGET (widget));
   for (guint i = 0; i < self->n_sticky; i++)
-    if (lns_timeline_row_get_row (self->sticky[i]) == row)
+    if (shows (self->sticky[i], side, row))
       gtk_widget_queue_draw (GTK_WIDGET (self->sticky[i]));
 }
 
 void
-lns_timeline_rows_append_spans (LnsTimelineRows *self, GArray *spans)
+lns_timeline_rows_append_spans (LnsTimelineRows *self, int side, GArray *spans)
 {
   int height_px = gtk_widget_get_height (GTK_WIDGET (self));
   for (uint32_t place = self->first; place < self->end && place < n_places (self); place++)
     {
-      LnsTimelineRow *row = lookup (self, row_of (self, place));
+      LnsTimelineRow *row = lookup_place (self, place);
       int top_px = top_of (self, place);
-      if (row == NULL)
+      if (row == NULL || at (self, place)->side != side)
         continue;
       LnsStripSpan span = lns_timeline_row_set_shown (row, -top_px, height_px - top_px);
       g_array_append_val (spans, span);
     }
   for (guint i = 0; i < self->n_sticky; i++)
-    {
-      LnsStripSpan span = lns_timeline_row_set_shown (
-          self->sticky[i], 0, gtk_widget_get_height (GTK_WIDGET (self->sticky[i])));
-      g_array_append_val (spans, span);
-    }
+    if (lns_timeline_row_get_context (self->sticky[i])->side == side)
+      {
+        LnsStripSpan span = lns_timeline_row_set_shown (
+            self->sticky[i], 0, gtk_widget_get_height (GTK_WIDGET (self->sticky[i])));
+        g_array_append_val (spans, span);
+      }
 }
 
 LnsTimelineRow *
@@ -419,43 +481,39 @@ lns_timeline_rows_row_at (LnsTimelineRows *self, double y_px, double *ret_row_y_
     }
   uint32_t place = place_at (self, (int)y_px);
   *ret_row_y_px = y_px - top_of (self, place);
-  return lookup (self, row_of (self, place));
+  return lookup_place (self, place);
 }
 
 LnsTimelineRow *
-lns_timeline_rows_find (LnsTimelineRows *self, uint32_t row, int *ret_top_px)
+lns_timeline_rows_find (LnsTimelineRows *self, int side, uint32_t row, int *ret_top_px)
 {
   for (guint i = 0; i < self->n_sticky; i++)
-    if (lns_timeline_row_get_row (self->sticky[i]) == row)
+    if (shows (self->sticky[i], side, row))
       {
         *ret_top_px = self->sticky_top_px[i];
         return self->sticky[i];
       }
-  for (uint32_t place = self->first; place < self->end && place < n_places (self); place++)
-    if (row_of (self, place) == row)
-      {
-        *ret_top_px = top_of (self, place);
-        /* Groups may cover it. */
-        return *ret_top_px + lns_row_tree_height_px (self->context->tree, row) >
-                       sticky_end_px (self)
-                   ? lookup (self, row)
-                   : NULL;
-      }
-  return NULL;
+  if (!in_view (self, side, row))
+    return NULL;
+  *ret_top_px = top_of (self, lns_row_plan_place_of (self->plan, side, row));
+  /* Groups may cover it. */
+  return *ret_top_px + height_of (self, side, row) > sticky_end_px (self) ? lookup (self, side, row)
+                                                                          : NULL;
 }
 
 void
-lns_timeline_rows_scroll_to (LnsTimelineRows *self, uint32_t row, int top_px, int bottom_px)
+lns_timeline_rows_scroll_to (
+    LnsTimelineRows *self, int side, uint32_t row, int top_px, int bottom_px)
 {
-  uint32_t place = lns_row_tree_place_of (self->context->tree, row);
+  const guint place = lns_row_plan_place_of (self->plan, side, row);
   if (self->adjustment == NULL || place == LNS_ID_NONE)
     return;
   /* Rows that have just been unfolded are not laid out yet. */
   gtk_adjustment_set_upper (
       self->adjustment,
       MAX (lns_timeline_rows_total_px (self), gtk_adjustment_get_page_size (self->adjustment)));
-  int row_px = lns_row_tree_top_px (self->context->tree, place);
-  gtk_adjustment_clamp_page (self->adjustment, row_px + top_px - sticky_px_above (self, row),
+  int row_px = lns_row_plan_top_px (self->plan, place);
+  gtk_adjustment_clamp_page (self->adjustment, row_px + top_px - sticky_px_above (self, side, row),
                              row_px + bottom_px);
 }
 
@@ -513,19 +571,25 @@ lns_timeline_rows_set_focus_child (GtkWidget *widget, GtkWidget *child)
   GTK_WIDGET_CLASS (lns_timeline_rows_parent_class)->set_focus_child (widget, child);
   if (child == NULL || self->adjustment == NULL)
     return;
-  uint32_t row = lns_timeline_row_get_row (LNS_TIMELINE_ROW (child));
-  if (row != LNS_ID_NONE &&
-      (!in_view (self, row) || top_of (self, lns_row_tree_place_of (self->context->tree, row)) <
-                                   MIN (sticky_px_above (self, row), sticky_end_px (self))))
-    lns_timeline_rows_scroll_to (self, row, 0, lns_row_tree_height_px (self->context->tree, row));
+  const uint32_t row = lns_timeline_row_get_row (LNS_TIMELINE_ROW (child));
+  const int side = lns_timeline_row_get_context (LNS_TIMELINE_ROW (child))->side;
+  if (row != LNS_ID_NONE && has_place (self, side, row) &&
+      (!in_view (self, side, row) ||
+       top_of (self, lns_row_plan_place_of (self->plan, side, row)) <
+           MIN (sticky_px_above (self, side, row), sticky_end_px (self))))
+    lns_timeline_rows_scroll_to (self, side, row, 0, height_of (self, side, row));
 }
 
 LnsTimelineRows *
-lns_timeline_rows_new (const LnsRowContext *context, GArray *pinned, GtkAdjustment *adjustment)
+lns_timeline_rows_new (const LnsRowPlan *plan,
+                       const LnsRowContext *context,
+                       const GArray *pinned,
+                       GtkAdjustment *adjustment)
 {
   LnsTimelineRows *self = g_object_new (LNS_TYPE_TIMELINE_ROWS, NULL);
+  self->plan = plan;
   self->context = context;
-  self->pinned = g_array_ref (pinned);
+  self->pinned = pinned;
   if (adjustment != NULL)
     {
       self->adjustment = g_object_ref (adjustment);
@@ -546,7 +610,6 @@ lns_timeline_rows_dispose (GObject *object)
     gtk_widget_unparent (child);
   g_clear_pointer (&self->bound, g_hash_table_unref);
   g_clear_pointer (&self->spare, g_ptr_array_unref);
-  g_clear_pointer (&self->pinned, g_array_unref);
   g_clear_object (&self->adjustment);
   G_OBJECT_CLASS (lns_timeline_rows_parent_class)->dispose (object);
 }

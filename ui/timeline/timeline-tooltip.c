@@ -319,8 +319,18 @@ lns_timeline_tooltip_hide (LnsTimelineTooltip *self)
 }
 
 void
+lns_timeline_tooltip_set_context (LnsTimelineTooltip *self, const LnsRowContext *context)
+{
+  if (self->context != context)
+    lns_timeline_tooltip_hide (self);
+  self->context = context;
+}
+
+void
 lns_timeline_tooltip_update (LnsTimelineTooltip *self, const LnsTimelineHit *hit)
 {
+  if (hit->context != NULL)
+    lns_timeline_tooltip_set_context (self, hit->context);
   g_autoptr (GString) markup = g_string_new (NULL);
   const LnsTile *tile = hit->tile;
   int p = tile != NULL ? (int)(hit->tile_x_px * tile->key.scale) : 0;

@@ -8,27 +8,17 @@
 
 #include "src/base/format.h"
 #include "ui/model/theme.h"
-#include "ui/model/context-menu.h"
-#include "ui/model/display-text.h"
 #include "ui/model/job.h"
-#include "ui/model/linked-events.h"
 #include "ui/model/shortcuts.h"
-#include "ui/timeline/timeline-private.h"
-#include "ui/timeline/travel.h"
+#include "ui/timeline/timeline-actions.h"
 
 #define MAX_HEADER_SHARE    0.4 /* of the width, unless the user drags them wider */
 #define MAX_PINNED_SHARE    0.5
 #define DESCRIBE_AFTER_MSEC 50
 #define TOOLTIP_DX_PX       14
 #define TOOLTIP_DY_PX       18
-#define KEY_MENU_PX         20 /* from a row's upper edge to the menu that a key opens */
-#define HIDDEN_PAD_PX       8  /* around the words that tell of hidden rows */
-#define DIVIDER_PX          3  /* between the pinned rows and the others */
-#define PIN_ITEM            3  /* the last one of row_section in timeline.ui */
-#define ZOOM_STEP           1.5
-#define PAN_SHARE           0.125                     /* of the width in one step */
-#define EDGE_SHARE          (1.0 / 64)                /* of the width, by which keys move an edge */
-#define MAX_PAN_PX          ((double)(INT64_MAX / 4)) /* longer than any report */
+#define HIDDEN_PAD_PX       8 /* around the words that tell of hidden rows */
+#define DIVIDER_PX          3 /* between the pinned rows and the others */
 
 G_DEFINE_FINAL_TYPE (LnsTimeline, lns_timeline, GTK_TYPE_WIDGET)
 
@@ -67,52 +57,6 @@ prepare_tiles (LnsTimeline *self)
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
-/* --- Which actions can do something -------------------------------------------------------- */
-
-/* The event of the open menu, or else the selected one. */
-static LnsEventId
-subject (LnsTimeline *self)
-{
-  return self->menu_event.lane != LNS_ID_NONE
-             ? self->menu_event
-             : lns_view_get_selected_event (self->context.view, NULL);
-}
-
-/* Exact for the selected event. For others, tells whether events of their kind can be linked. */
-static gboolean
-has_other_end (LnsTimeline *self)
-{
-  guint n;
-  LnsReport *report = lns_view_get_report (self->context.view);
-  LnsEventId id = subject (self);
-  if (id.lane == LNS_ID_NONE)
-    return FALSE;
-  lns_view_get_linked_events (self->context.view, &n);
-  if (lns_event_id_equal (id, lns_view_get_selected_event (self->context.view, NULL)))
-    return n > 0;
-  return lns_linked_events_possible (report, id.lane);
-}
-
-static void
-update_actions (LnsTimeline *self)
-{
-  GtkWidget *widget = GTK_WIDGET (self);
-  gboolean band = lns_view_get_time_selection (self->context.view, NULL, NULL);
-  gboolean event = subject (self).lane != LNS_ID_NONE;
-  gboolean rows = lns_row_tree_n_rows (self->context.tree) > 0;
-  gtk_widget_action_set_enabled (widget, "timeline.zoom-to-selection", band);
-  gtk_widget_action_set_enabled (widget, "timeline.zoom-to-event", event);
-  gtk_widget_action_set_enabled (widget, "timeline.go-to-other-end", has_other_end (self));
-  gtk_widget_action_set_enabled (widget, "timeline.undo-zoom",
-                                 lns_view_can_undo_zoom (self->context.view));
-  gtk_widget_action_set_enabled (widget, "timeline.redo-zoom",
-                                 lns_view_can_redo_zoom (self->context.view));
-  gtk_widget_action_set_enabled (widget, "timeline.expand-all", rows);
-  gtk_widget_action_set_enabled (widget, "timeline.collapse-all", rows);
-  gtk_widget_action_set_enabled (widget, "timeline.clear-selection", band || event);
-  gtk_widget_action_set_enabled (widget, "timeline.copy-name", event || self->menu_name != 0);
-}
-
 /* --- What the view tells ------------------------------------------------------------------- */
 
 /* Tells what the overview is of, and how much of it is in view. */
@@ -145,7 +89,7 @@ span_changed_cb (LnsTimeline *self)
     lns_timeline_tooltip_hide (self->words); /* the event has moved away from the pointer */
   redraw_rows (self);
   prepare_tiles (self);
-  update_actions (self);
+  lns_timeline_actions_update (self);
   describe_later (self);
 }
 
@@ -153,30 +97,44 @@ static void
 selection_changed_cb (LnsTimeline *self)
 {
   gtk_widget_queue_draw (GTK_WIDGET (self));
-  update_actions (self);
+  lns_timeline_actions_update (self);
+}
+
+/* Unfolds what the row of LANE of CONTEXT is below: B's rows are folded as A's are. */
+static void
+unfold_to (LnsTimeline *self, LnsRowContext *context, uint32_t row)
+{
+  const uint32_t other =
+      context->side == 1 ? lns_row_pairs_other (context->pairs, 1, row) : LNS_ID_NONE;
+  const gboolean is_changed = other != LNS_ID_NONE
+                                  ? lns_row_tree_unfold_to (self->context.tree, other)
+                                  : lns_row_tree_unfold_to (context->tree, row);
+  if (is_changed)
+    _lns_timeline_rows_changed (self);
 }
 
 static void
-event_selected_cb (LnsTimeline *self, gboolean reveal)
+event_selected_cb (LnsView *view, gboolean reveal, LnsTimeline *self)
 {
   LnsEvent event;
-  LnsEventId id = lns_view_get_selected_event (self->context.view, &event);
-  uint32_t row = lns_row_tree_row_of_lane (self->context.tree, id.lane);
+  LnsEventId id = lns_view_get_selected_event (view, &event);
+  LnsRowContext *context = _lns_timeline_context_of (self, lns_view_get_source (view));
+  uint32_t row = lns_row_tree_row_of_lane (context->tree, id.lane);
+  if (id.lane != LNS_ID_NONE)
+    self->active = id.source;
   selection_changed_cb (self);
   if (!reveal || row == LNS_ID_NONE)
     return;
-  if (lns_row_tree_unfold_to (self->context.tree, row))
-    _lns_timeline_rows_changed (self);
-  const LnsRow *it = lns_row_tree_row (self->context.tree, row);
-  const uint32_t *lanes = lns_row_tree_lanes (self->context.tree) + it->lanes;
+  unfold_to (self, context, row);
+  const LnsRow *it = lns_row_tree_row (context->tree, row);
+  const uint32_t *lanes = lns_row_tree_lanes (context->tree) + it->lanes;
   for (uint32_t i = 0; i < it->n_own; i++)
     if (lanes[i] == id.lane)
       {
         uint32_t n = lns_row_kind_is_merged (it->kind) ? 0 : i;
-        LnsStrip strip =
-            lns_strip_of (lns_view_get_report (self->context.view), self->context.tree, row, n);
+        LnsStrip strip = lns_strip_of (lns_view_get_report (view), context->tree, row, n);
         int top_px = lns_strip_top_px (&strip, n);
-        lns_timeline_rows_scroll_to (self->rows, row, top_px - strip.lane_px,
+        lns_timeline_rows_scroll_to (self->rows, context->side, row, top_px - strip.lane_px,
                                      top_px + lns_strip_height_px (&strip) + strip.lane_px);
       }
 }
@@ -197,26 +155,45 @@ lns_timeline_reveal_row (LnsTimeline *self, uint32_t row)
   const gboolean was_hidden = lns_row_tree_set_hidden (tree, row, false);
   if ((parent != LNS_ID_NONE && lns_row_tree_unfold_to (tree, parent)) || was_hidden)
     _lns_timeline_rows_changed (self);
-  lns_timeline_rows_scroll_to (self->rows, row, 0, lns_row_tree_height_px (tree, row));
-  LnsTimelineRow *widget = lns_timeline_rows_find (self->rows, row, &top_px);
+  lns_timeline_rows_scroll_to (self->rows, 0, row, 0, lns_row_tree_height_px (tree, row));
+  LnsTimelineRow *widget = lns_timeline_rows_find (self->rows, 0, row, &top_px);
   if (widget != NULL)
     gtk_widget_grab_focus (GTK_WIDGET (widget));
+}
+
+static void
+tile_changed (LnsTimeline *self, int side, uint32_t row)
+{
+  lns_timeline_rows_redraw_row (self->pinned, side, row);
+  lns_timeline_rows_redraw_row (self->rows, side, row);
+  prepare_tiles (self);
+  describe_later (self);
 }
 
 static void
 tile_changed_cb (uint32_t row, gpointer data)
 {
   LnsTimeline *self = data;
-  lns_timeline_rows_redraw_row (self->pinned, row);
-  lns_timeline_rows_redraw_row (self->rows, row);
-  prepare_tiles (self);
-  describe_later (self);
+  tile_changed (self, 0, row);
+  /* What differs from it is drawn in the other one. */
+  const uint32_t other =
+      self->guest != NULL ? lns_row_pairs_other (&self->guest->pairs, 0, row) : LNS_ID_NONE;
+  if (other != LNS_ID_NONE)
+    tile_changed (self, 1, other);
+}
+
+static void
+guest_tile_changed_cb (uint32_t row, gpointer data)
+{
+  tile_changed (data, 1, row);
 }
 
 static void
 theme_changed_cb (LnsTimeline *self)
 {
   self->context.theme = lns_theme_now ();
+  if (self->guest != NULL)
+    self->guest->context.theme = self->context.theme;
   redraw_rows (self);
   gtk_widget_queue_draw (GTK_WIDGET (self->overview));
   prepare_tiles (self);
@@ -247,7 +224,8 @@ lns_timeline_has_hidden_rows (LnsTimeline *self)
 static void
 update_hidden (LnsTimeline *self)
 {
-  const guint n = lns_timeline_tree_n_hidden (&self->rows_of);
+  const guint n = lns_timeline_tree_n_hidden (&self->rows_of) +
+                  (self->guest != NULL ? lns_timeline_guest_n_hidden (self->guest) : 0);
   g_autofree char *text =
       n > 0 ? g_strdup_printf (ngettext ("%u row is hidden", "%u rows are hidden", n), n) : NULL;
   gtk_inscription_set_text (self->hidden, text);
@@ -255,17 +233,32 @@ update_hidden (LnsTimeline *self)
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "timeline.show-hidden", n > 0);
 }
 
+/* Puts the rows into their order. */
+static void
+plan_rows (LnsTimeline *self)
+{
+  LnsRowContext *other = self->guest != NULL ? &self->guest->context : NULL;
+  const LnsRowPairs *pairs = self->guest != NULL ? &self->guest->pairs : NULL;
+  if (self->guest != NULL)
+    lns_timeline_guest_follow (self->guest);
+  lns_row_plan_fill (&self->plan, &self->context, other, pairs);
+  lns_row_plan_fill_pinned (&self->pinned_plan, &self->context, other, pairs, self->rows_of.pinned);
+}
+
 void
 _lns_timeline_rows_changed (LnsTimeline *self)
 {
+  plan_rows (self);
   lns_timeline_rows_sync (self->pinned);
   lns_timeline_rows_sync (self->rows);
   gtk_widget_queue_allocate (GTK_WIDGET (self));
   prepare_tiles (self);
-  update_actions (self);
+  lns_timeline_actions_update (self);
   update_hidden (self);
   describe_later (self);
   lns_timeline_tree_read (&self->rows_of);
+  if (self->guest != NULL)
+    lns_timeline_tree_read (&self->guest->rows_of);
   g_signal_emit (self, rows_changed_signal, 0);
 }
 
@@ -279,6 +272,17 @@ static void
 redraw_cb (gpointer owner)
 {
   redraw_rows (owner);
+}
+
+/* Makes headers as wide as the labels of GPUs. */
+static void
+fit_header (LnsTimeline *self)
+{
+  GtkWidget *widget = GTK_WIDGET (self);
+  self->fitting_header_px = lns_row_context_fitting_header_px (&self->context, widget);
+  if (self->guest != NULL)
+    self->fitting_header_px = MAX (
+        self->fitting_header_px, lns_row_context_fitting_header_px (&self->guest->context, widget));
 }
 
 static const LnsTimelineTreeFuncs tree_funcs = { rows_changed_cb, redraw_cb };
@@ -298,24 +302,73 @@ grown_cb (LnsTimeline *self, LnsReport *before)
     lns_row_tree_unref (old);
   lns_tile_labels_free (context->labels);
   context->labels = lns_tile_labels_new (report, pango_context_get_font_description (pango));
-  _lns_timeline_fit_lanes (self);
-  _lns_timeline_find_functions (self);
+  lns_row_context_fit_lanes (context, GTK_WIDGET (self));
+  lns_row_context_find_functions (context);
   lns_timeline_tree_follow (&self->rows_of);
-  self->fitting_header_px = _lns_timeline_fitting_header_px (self);
+  fit_header (self);
   lns_overview_grow (self->overview, context->tree);
   gtk_widget_set_visible (self->empty, lns_row_tree_n_rows (context->tree) == 0);
   _lns_timeline_rows_changed (self);
   update_corner (self);
 }
 
-/* What is done to a row: the name of its action, and the row. */
+/* --- The other report -------------------------------------------------------------------------- */
+
 static void
-change_row_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+guest_moved_cb (LnsTimeline *self)
 {
-  const char *action;
-  uint32_t row;
-  g_variant_get (parameter, "(&su)", &action, &row);
-  lns_timeline_tree_change_row (&LNS_TIMELINE (widget)->rows_of, action, row);
+  redraw_rows (self);
+  prepare_tiles (self);
+}
+
+/* Shows the other report of the pair, or no longer. */
+static void
+pair_changed_cb (LnsTimeline *self)
+{
+  LnsView *view = lns_pair_get_view (self->pair, 1);
+  LnsTimelineGuest *old = self->guest;
+  if (view == (old != NULL ? old->context.view : NULL))
+    return;
+  lns_job_cancel (&self->pointer.finding);
+  lns_job_cancel (&self->travelling);
+  lns_timeline_tooltip_set_context (self->words, &self->context);
+  self->menu_event = LNS_EVENT_NONE;
+  self->active = 0;
+  self->guest = NULL;
+  if (old != NULL)
+    g_signal_handlers_disconnect_by_data (old->context.view, self);
+  self->context.other = NULL;
+  _lns_timeline_rows_changed (self);
+  lns_timeline_guest_free (old);
+  if (view != NULL)
+    {
+      self->guest = lns_timeline_guest_new (&self->context, view, GTK_WIDGET (self),
+                                            guest_tile_changed_cb, &tree_funcs, self);
+      self->guest_layout = self->layout;
+      self->guest_layout.context = &self->guest->context;
+      g_signal_connect_object (view, "span-changed", G_CALLBACK (guest_moved_cb), self,
+                               G_CONNECT_SWAPPED);
+      g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
+      g_signal_connect_object (self->guest->context.answer, "changed",
+                               G_CALLBACK (gtk_widget_queue_draw), self, G_CONNECT_SWAPPED);
+      lns_timeline_tree_restore (&self->guest->rows_of, NULL);
+    }
+  fit_header (self);
+  _lns_timeline_rows_changed (self);
+}
+
+/* Moves the other report by DX_PX from where it was. */
+static void
+other_dragged_cb (gboolean begins, double dx_px, gpointer data)
+{
+  LnsTimeline *self = data;
+  if (self->guest == NULL)
+    return;
+  if (begins)
+    self->dragged_ns = lns_view_get_shift_ns (self->guest->context.view);
+  const double ns_per_px = lns_scale_ns_per_px (lns_view_get_scale (self->context.view));
+  if (!begins)
+    lns_pair_align_by_hand (self->pair, lns_sum (self->dragged_ns, (int64_t)(dx_px * ns_per_px)));
 }
 
 /* --- What its parts tell ------------------------------------------------------------------- */
@@ -340,306 +393,14 @@ header_dragged_cb (int header_px, gpointer data)
   gtk_widget_queue_allocate (GTK_WIDGET (self));
 }
 
-/* --- Menu ---------------------------------------------------------------------------------- */
-
-/* Opens the menu of ROW at (X, Y) of the row, for the event of HIT if there is one. */
 static void
 show_menu (LnsTimelineRow *row, const LnsTimelineHit *hit, int x, int y, gpointer data)
 {
-  LnsTimeline *self = data;
-  self->menu_event =
-      hit->has_event ? (LnsEventId){ hit->event.lane, hit->event.ordinal } : LNS_EVENT_NONE;
-  self->menu_name = hit->has_event ? hit->event.name : 0;
-  update_actions (self);
-  lns_timeline_tooltip_hide (self->words);
-
-  g_menu_remove (self->row_section, PIN_ITEM);
-  g_menu_append (self->row_section,
-                 lns_timeline_row_is_pinned (row) ? _ ("Un_pin Row") : _ ("_Pin Row"), "row.pin");
-  lns_context_menu_open (GTK_WIDGET (row), GTK_WIDGET (row), self->row_menu, x, y);
+  lns_timeline_actions_show_menu (data, row, hit, x, y);
 }
 
-static const LnsTimelinePointerFuncs pointer_funcs = { pointed_cb, header_dragged_cb, show_menu };
-
-/* Opens the menu of the row that has the focus. */
-static void
-show_focus_menu (LnsTimeline *self, double unused)
-{
-  GtkWidget *focus = gtk_root_get_focus (gtk_widget_get_root (GTK_WIDGET (self)));
-  GtkWidget *row = focus != NULL ? gtk_widget_get_ancestor (focus, LNS_TYPE_TIMELINE_ROW) : NULL;
-  LnsTimelineHit nothing = { 0 };
-  if (row != NULL)
-    show_menu (LNS_TIMELINE_ROW (row), &nothing, self->context.header_px,
-               MIN (gtk_widget_get_height (row), KEY_MENU_PX), self);
-}
-
-/* --- Actions ------------------------------------------------------------------------------- */
-
-/* The place where keys zoom: the pointer, or else the middle. */
-static double
-zoom_x_px (LnsTimeline *self)
-{
-  double x_px = self->pointer.x - self->context.header_px;
-  double width_px = lns_view_get_width_px (self->context.view);
-  return x_px >= 0 && x_px < width_px ? x_px : width_px / 2;
-}
-
-static void
-zoom (LnsTimeline *self, double factor)
-{
-  lns_view_zoom_at (self->context.view, zoom_x_px (self), factor);
-}
-
-static void
-zoom_fit (LnsTimeline *self, double unused)
-{
-  lns_view_fit (self->context.view);
-}
-
-static void
-zoom_to_selection (LnsTimeline *self, double unused)
-{
-  lns_view_zoom_to_selection (self->context.view);
-}
-
-/* Shows the event with half its length on each side. Reveals an event first if its times are not known yet. */
-static void
-zoom_to_event (LnsTimeline *self, double unused)
-{
-  LnsEventId id = subject (self);
-  if (!lns_event_id_equal (lns_view_get_selected_event (self->context.view, NULL), id))
-    {
-      lns_view_reveal_event (self->context.view, id);
-      return;
-    }
-  int64_t start_ns, end_ns;
-  lns_view_get_selected_times (self->context.view, &start_ns, &end_ns);
-  int64_t around_ns = MAX (lns_difference (end_ns, start_ns) / 2, 10);
-  lns_view_show_span (self->context.view, lns_difference (start_ns, around_ns),
-                      lns_sum (end_ns, around_ns));
-}
-
-static void
-go_to_other_end (LnsTimeline *self, double unused)
-{
-  lns_view_reveal_other_end (self->context.view, subject (self));
-}
-
-static void
-walk_linked (LnsTimeline *self, double direction)
-{
-  lns_view_walk_linked (self->context.view, (int)direction);
-}
-
-/* Selects the time of the selected event; beside what is selected, if ADDS. */
-static void
-select_event_time (LnsTimeline *self, double adds)
-{
-  int64_t start_ns, end_ns;
-  LnsView *view = self->context.view;
-  if (lns_view_get_selected_event (view, NULL).lane == LNS_ID_NONE)
-    return;
-  lns_view_get_selected_times (view, &start_ns, &end_ns);
-  if (adds != 0)
-    lns_view_add_time_selection (view, start_ns, end_ns);
-  else
-    lns_view_set_time_selection (view, start_ns, end_ns);
-}
-
-/* How far an edge of the selected time moves by a key: SHARE of what is in view. */
-static int64_t
-edge_step_ns (LnsTimeline *self, double share)
-{
-  return (int64_t)(share * lns_scale_ns_per_px (lns_view_get_scale (self->context.view)) *
-                   lns_view_get_width_px (self->context.view));
-}
-
-static void
-move_start (LnsTimeline *self, double share)
-{
-  int64_t start_ns, end_ns;
-  if (lns_view_get_time_selection (self->context.view, &start_ns, &end_ns))
-    lns_view_move_time_selection (
-        self->context.view, MIN (lns_sum (start_ns, edge_step_ns (self, share)), end_ns), end_ns);
-}
-
-/* Where no time is selected, one begins in the middle of the view. */
-static void
-move_end (LnsTimeline *self, double share)
-{
-  int64_t start_ns, end_ns;
-  LnsView *view = self->context.view;
-  if (!lns_view_get_time_selection (view, &start_ns, &end_ns))
-    start_ns = end_ns = lns_view_get_start_ns (view) / 2 + lns_view_get_end_ns (view) / 2;
-  lns_view_move_time_selection (view, start_ns,
-                                MAX (lns_sum (end_ns, edge_step_ns (self, share)), start_ns));
-}
-
-static void
-go_to_event (LnsTimeline *self, double direction)
-{
-  lns_travel_event (self->context.view, (int)direction, FALSE, &self->travelling, self);
-}
-
-static void
-go_to_alike (LnsTimeline *self, double direction)
-{
-  lns_travel_event (self->context.view, (int)direction, TRUE, &self->travelling, self);
-}
-
-static void
-go_to_idle (LnsTimeline *self, double direction)
-{
-  lns_travel_idle (self->context.answer, self->context.view, (int)direction);
-}
-
-static void
-go_to_step (LnsTimeline *self, double direction)
-{
-  lns_travel_step (self->context.answer, self->context.view, (int)direction);
-}
-
-static void
-go_to_bookmark (LnsTimeline *self, double direction)
-{
-  lns_bookmarks_step (self->bookmarks, (int)direction);
-}
-
-static void
-undo_zoom (LnsTimeline *self, double unused)
-{
-  lns_view_undo_zoom (self->context.view);
-}
-
-static void
-redo_zoom (LnsTimeline *self, double unused)
-{
-  lns_view_redo_zoom (self->context.view);
-}
-
-/* Moves by SHARE of the span in view, at most to an end of the report. */
-static void
-pan (LnsTimeline *self, double share)
-{
-  lns_view_pan (
-      self->context.view,
-      (int64_t)CLAMP (share * lns_view_get_width_px (self->context.view), -MAX_PAN_PX, MAX_PAN_PX));
-}
-
-static void
-set_all_expanded (LnsTimeline *self, double expanded)
-{
-  lns_timeline_tree_set_all_expanded (&self->rows_of, expanded != 0);
-}
-
-static void
-unfold_depth (LnsTimeline *self, double depth)
-{
-  lns_timeline_tree_unfold_depth (&self->rows_of, (uint32_t)depth);
-}
-
-static void
-show_hidden (LnsTimeline *self, double unused)
-{
-  lns_timeline_tree_show_hidden (&self->rows_of);
-}
-
-static void
-reset_view (LnsTimeline *self, double unused)
-{
-  lns_timeline_tree_reset (&self->rows_of);
-  lns_view_clear_time_selection (self->context.view);
-  lns_view_fit (self->context.view);
-}
-
-static void
-clear_selection (LnsTimeline *self, double unused)
-{
-  lns_view_clear_time_selection (self->context.view);
-  lns_view_select_event (self->context.view, LNS_EVENT_NONE);
-}
-
-static void
-copy_name (LnsTimeline *self, double unused)
-{
-  LnsEvent event;
-  uint32_t name = self->menu_name;
-  if (name == 0 && lns_view_get_selected_event (self->context.view, &event).lane != LNS_ID_NONE)
-    name = event.name;
-  size_t size_bytes;
-  const char *bytes =
-      lns_report_string (lns_view_get_report (self->context.view), name, &size_bytes);
-  /* The clipboard holds UTF-8 without NUL; other bytes are escaped. */
-  g_autofree char *text = g_utf8_validate_len (bytes, size_bytes, NULL)
-                              ? g_strndup (bytes, size_bytes)
-                              : lns_display_text (bytes, size_bytes, FALSE);
-  gdk_clipboard_set_text (gtk_widget_get_clipboard (GTK_WIDGET (self)), text);
-}
-
-static const struct
-{
-  const char *name;
-  void (*act) (LnsTimeline *self, double amount);
-  double amount;
-} actions[] = {
-  { "timeline.zoom-in", zoom, ZOOM_STEP },
-  { "timeline.zoom-out", zoom, 1 / ZOOM_STEP },
-  { "timeline.zoom-fit", zoom_fit, 0 },
-  { "timeline.zoom-to-selection", zoom_to_selection, 0 },
-  { "timeline.zoom-to-event", zoom_to_event, 0 },
-  { "timeline.go-to-other-end", go_to_other_end, 0 },
-  { "timeline.next-linked", walk_linked, 1 },
-  { "timeline.previous-linked", walk_linked, -1 },
-  { "timeline.select-event-time", select_event_time, FALSE },
-  { "timeline.add-event-time", select_event_time, TRUE },
-  { "timeline.start-earlier", move_start, -EDGE_SHARE },
-  { "timeline.start-later", move_start, EDGE_SHARE },
-  { "timeline.end-earlier", move_end, -EDGE_SHARE },
-  { "timeline.end-later", move_end, EDGE_SHARE },
-  { "timeline.next-event", go_to_event, 1 },
-  { "timeline.previous-event", go_to_event, -1 },
-  { "timeline.next-alike", go_to_alike, 1 },
-  { "timeline.previous-alike", go_to_alike, -1 },
-  { "timeline.next-idle", go_to_idle, 1 },
-  { "timeline.previous-idle", go_to_idle, -1 },
-  { "timeline.next-step", go_to_step, 1 },
-  { "timeline.previous-step", go_to_step, -1 },
-  { "timeline.next-bookmark", go_to_bookmark, 1 },
-  { "timeline.previous-bookmark", go_to_bookmark, -1 },
-  { "timeline.undo-zoom", undo_zoom, 0 },
-  { "timeline.redo-zoom", redo_zoom, 0 },
-  { "timeline.pan-left", pan, -PAN_SHARE },
-  { "timeline.pan-right", pan, PAN_SHARE },
-  { "timeline.go-start", pan, -MAX_PAN_PX },
-  { "timeline.go-end", pan, MAX_PAN_PX },
-  { "timeline.expand-all", set_all_expanded, TRUE },
-  { "timeline.collapse-all", set_all_expanded, FALSE },
-  { "timeline.unfold-1", unfold_depth, 1 },
-  { "timeline.unfold-2", unfold_depth, 2 },
-  { "timeline.unfold-3", unfold_depth, 3 },
-  { "timeline.unfold-4", unfold_depth, 4 },
-  { "timeline.show-hidden", show_hidden, 0 },
-  { "timeline.reset-view", reset_view, 0 },
-  { "timeline.clear-selection", clear_selection, 0 },
-  { "timeline.copy-name", copy_name, 0 },
-  { "timeline.show-menu", show_focus_menu, 0 },
-};
-
-static void
-act_cb (GtkWidget *widget, const char *name, GVariant *parameter)
-{
-  for (size_t i = 0; i < G_N_ELEMENTS (actions); i++)
-    if (g_str_equal (actions[i].name, name))
-      actions[i].act (LNS_TIMELINE (widget), actions[i].amount);
-}
-
-static void
-install_actions (GtkWidgetClass *widget_class)
-{
-  for (size_t i = 0; i < G_N_ELEMENTS (actions); i++)
-    gtk_widget_class_install_action (widget_class, actions[i].name, NULL, act_cb);
-  gtk_widget_class_install_action (widget_class, "timeline.change-row", "(su)", change_row_cb);
-}
+static const LnsTimelinePointerFuncs pointer_funcs = { pointed_cb, header_dragged_cb,
+                                                       other_dragged_cb, show_menu };
 
 /* --- Layout and picture -------------------------------------------------------------------- */
 
@@ -692,6 +453,8 @@ lns_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
   if (!self->has_own_header && self->context.tree != NULL)
     self->context.header_px =
         MIN (self->fitting_header_px, MAX ((int)(width * MAX_HEADER_SHARE), LNS_HEADER_PX));
+  if (self->guest != NULL)
+    self->guest->context.header_px = self->context.header_px;
   int header_px = self->context.header_px, body_px = MAX (width - header_px - bar_px, 1);
 
   lns_view_set_width_px (self->context.view, body_px);
@@ -765,18 +528,50 @@ snapshot_divider (LnsTimeline *self, GtkSnapshot *snapshot)
                                                     DIVIDER_PX));
 }
 
+/* Adds what CONTEXT shows of the rows whose pairs SPANS are of: what differs is drawn from both. */
+static void
+append_others (const LnsRowContext *context, const GArray *others, GArray *spans)
+{
+  for (guint i = 0; i < others->len; i++)
+    {
+      const uint32_t row = lns_row_pairs_other (context->pairs, 1 - context->side,
+                                                g_array_index (others, LnsStripSpan, i).row);
+      const LnsStripSpan span = { row, 0, row != LNS_ID_NONE };
+      if (row != LNS_ID_NONE && lns_row_is_chart (lns_row_tree_row (context->tree, row)))
+        g_array_append_val (spans, span);
+    }
+}
+
+/* Asks for the tiles of CONTEXT in view that are missing. */
+static void
+prepare_of (LnsTimeline *self, LnsRowContext *context, LnsTimelineTree *rows_of, GArray *spans)
+{
+  lns_tile_set_prepare (context->tiles, (const LnsStripSpan *)(void *)spans->data, spans->len,
+                        gtk_widget_get_scale_factor (GTK_WIDGET (self)), context->theme);
+  lns_timeline_tree_find_ranges (rows_of, spans);
+}
+
+static void
+list_spans (LnsTimeline *self, int side, GArray *spans)
+{
+  g_array_set_size (spans, 0);
+  lns_timeline_rows_append_spans (self->pinned, side, spans);
+  lns_timeline_rows_append_spans (self->rows, side, spans);
+}
+
 /* Asks for the tiles in view that are missing. */
 static void
 prepare (LnsTimeline *self)
 {
   self->unprepared = FALSE;
-  g_array_set_size (self->spans, 0);
-  lns_timeline_rows_append_spans (self->pinned, self->spans);
-  lns_timeline_rows_append_spans (self->rows, self->spans);
-  lns_tile_set_prepare (self->context.tiles, (const LnsStripSpan *)(void *)self->spans->data,
-                        self->spans->len, gtk_widget_get_scale_factor (GTK_WIDGET (self)),
-                        self->context.theme);
-  lns_timeline_tree_find_ranges (&self->rows_of, self->spans);
+  list_spans (self, 0, self->spans);
+  if (self->guest != NULL)
+    {
+      list_spans (self, 1, self->guest->spans);
+      append_others (&self->context, self->guest->spans, self->spans);
+      prepare_of (self, &self->guest->context, &self->guest->rows_of, self->guest->spans);
+    }
+  prepare_of (self, &self->context, &self->rows_of, self->spans);
 }
 
 static void
@@ -791,24 +586,33 @@ lns_timeline_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
        child = gtk_widget_get_next_sibling (child))
     if (child != self->tooltip && !GTK_IS_NATIVE (child))
       gtk_widget_snapshot_child (widget, child, snapshot);
-  lns_timeline_overlay_snapshot (&self->layout, &self->pointer.hovered, self->pointer.x, snapshot);
+  lns_timeline_overlay_snapshot (&self->layout, self->guest != NULL ? &self->guest_layout : NULL,
+                                 &self->pointer.hovered, self->pointer.x, snapshot);
   gtk_widget_snapshot_child (widget, self->tooltip, snapshot);
 }
 
 /* --- The object ---------------------------------------------------------------------------- */
 
+static gboolean
+is_complete (const LnsRowContext *context, const LnsTimelineTree *rows_of)
+{
+  return rows_of->reading == NULL && rows_of->gpu_ranges.finding == NULL &&
+         lns_tile_set_is_complete (context->tiles);
+}
+
 gboolean
 lns_timeline_is_complete (LnsTimeline *self)
 {
-  return self->rows_of.reading == NULL && self->rows_of.gpu_ranges.finding == NULL &&
-         lns_tile_set_is_complete (self->context.tiles) &&
+  return is_complete (&self->context, &self->rows_of) &&
+         (self->guest == NULL || is_complete (&self->guest->context, &self->guest->rows_of)) &&
          lns_overview_is_complete (self->overview);
 }
 
 static LnsTimelineRows *
-add_rows (LnsTimeline *self, GtkAdjustment *adjustment)
+add_rows (LnsTimeline *self, const LnsRowPlan *plan, GtkAdjustment *adjustment)
 {
-  LnsTimelineRows *rows = lns_timeline_rows_new (&self->context, self->rows_of.pinned, adjustment);
+  LnsTimelineRows *rows =
+      lns_timeline_rows_new (plan, &self->context, self->rows_of.pinned, adjustment);
   gtk_widget_insert_before (GTK_WIDGET (rows), GTK_WIDGET (self), self->scrollbar);
   return rows;
 }
@@ -819,9 +623,11 @@ lns_timeline_css_changed (GtkWidget *widget, GtkCssStyleChange *change)
 {
   LnsTimeline *self = LNS_TIMELINE (widget);
   GTK_WIDGET_CLASS (lns_timeline_parent_class)->css_changed (widget, change);
-  if (self->context.tree == NULL || !_lns_timeline_fit_lanes (self))
+  if (self->context.tree == NULL || !lns_row_context_fit_lanes (&self->context, widget))
     return;
-  self->fitting_header_px = _lns_timeline_fitting_header_px (self);
+  if (self->guest != NULL)
+    lns_row_context_fit_lanes (&self->guest->context, widget);
+  fit_header (self);
   _lns_timeline_rows_changed (self);
 }
 
@@ -829,22 +635,14 @@ static void
 set_view (LnsTimeline *self, LnsView *view)
 {
   LnsRowContext *context = &self->context;
-  PangoContext *pango = gtk_widget_get_pango_context (GTK_WIDGET (self));
-  const PangoFontDescription *font = pango_context_get_font_description (pango);
-  context->view = g_object_ref (view);
-  context->tree = lns_row_tree_new (lns_view_get_report (view));
-  context->tiles = lns_tile_set_new (view, context->tree, font, tile_changed_cb, self);
-  context->labels = lns_tile_labels_new (lns_view_get_report (view), font);
-  context->header_px = self->fitting_header_px = _lns_timeline_fitting_header_px (self);
-  _lns_timeline_fit_lanes (self);
-  context->answer = lns_answer_of (view);
+  lns_row_context_init (context, view, 0, GTK_WIDGET (self), tile_changed_cb, self);
+  fit_header (self);
+  context->header_px = self->fitting_header_px;
   g_signal_connect_object (context->answer, "changed", G_CALLBACK (gtk_widget_queue_draw), self,
                            G_CONNECT_SWAPPED);
-  _lns_timeline_find_functions (self);
-  context->theme = lns_theme_now ();
 
-  self->pinned = add_rows (self, NULL);
-  self->rows = add_rows (self, self->adjustment);
+  self->pinned = add_rows (self, &self->pinned_plan, NULL);
+  self->rows = add_rows (self, &self->plan, self->adjustment);
   self->layout = (LnsTimelineLayout){ GTK_WIDGET (self),
                                       context,
                                       GTK_WIDGET (self->overview),
@@ -869,8 +667,7 @@ set_view (LnsTimeline *self, LnsView *view)
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (selection_changed_cb), self,
                            G_CONNECT_SWAPPED);
-  g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self,
-                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
   g_signal_connect_object (self->adjustment, "changed", G_CALLBACK (prepare_tiles), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->adjustment, "value-changed", G_CALLBACK (prepare_tiles), self,
@@ -879,6 +676,10 @@ set_view (LnsTimeline *self, LnsView *view)
                            G_CONNECT_SWAPPED);
   lns_theme_connect (G_CALLBACK (theme_changed_cb), self);
   lns_timeline_tree_restore (&self->rows_of, NULL);
+  self->pair = lns_pair_of (view);
+  g_signal_connect_object (self->pair, "changed", G_CALLBACK (pair_changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  pair_changed_cb (self);
   span_changed_cb (self);
 }
 
@@ -909,14 +710,13 @@ static void
 lns_timeline_finalize (GObject *object)
 {
   LnsTimeline *self = LNS_TIMELINE (object);
-  lns_tile_set_free (self->context.tiles);
-  lns_tile_labels_free (self->context.labels);
-  lns_row_tree_unref (self->context.tree);
+  lns_timeline_guest_free (self->guest);
+  lns_row_context_clear (&self->context);
+  lns_row_plan_clear (&self->plan);
+  lns_row_plan_clear (&self->pinned_plan);
   lns_job_cancel (&self->travelling);
   g_clear_object (&self->bookmarks);
-  g_clear_object (&self->context.answer);
-  g_clear_object (&self->context.view);
-  g_free (self->context.waiting_text);
+  g_clear_object (&self->pair);
   lns_timeline_tree_clear (&self->rows_of);
   g_array_unref (self->spans);
   G_OBJECT_CLASS (lns_timeline_parent_class)->finalize (object);
@@ -953,7 +753,7 @@ lns_timeline_class_init (LnsTimelineClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, tooltip_label);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, row_menu);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, row_section);
-  install_actions (widget_class);
+  lns_timeline_actions_install (widget_class);
   lns_shortcuts_add_to_class (widget_class, "timeline.");
   gtk_widget_class_set_css_name (widget_class, "timeline");
   gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_GROUP);
@@ -963,6 +763,8 @@ static void
 lns_timeline_init (LnsTimeline *self)
 {
   lns_timeline_tree_init (&self->rows_of, &self->context, &tree_funcs, self);
+  lns_row_plan_init (&self->plan);
+  lns_row_plan_init (&self->pinned_plan);
   self->spans = g_array_new (FALSE, FALSE, sizeof (LnsStripSpan));
   self->menu_event = LNS_EVENT_NONE;
   gtk_widget_init_template (GTK_WIDGET (self));
