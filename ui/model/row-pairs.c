@@ -88,22 +88,69 @@ children_of (const Pairing *self, int side)
   return children;
 }
 
+/* What process ROW of SIDE is called, without the number that tells it from others of its name, and on which GPU it is first. Free with
+ * g_free (); NULL where it is on none. */
+static char *
+role_of_process (const Pairing *self, GPtrArray *const children[2], int side, uint32_t row)
+{
+  const LnsRow *it = lns_row_tree_row (self->trees[side], row);
+  const GArray *below = g_ptr_array_index (children[side], row + 1);
+
+  for (guint i = 0; i < below->len && it->kind == LNS_ROW_PROCESS; i++)
+    {
+      const uint32_t child = g_array_index (below, uint32_t, i);
+      if (lns_row_tree_row (self->trees[side], child)->kind != LNS_ROW_DEVICE)
+        continue;
+      g_auto (GStrv) parts = g_strsplit (own_part (self, side, row), "#", 2);
+      return g_strdup_printf ("%s/%s", parts[0], own_part (self, side, child));
+    }
+  return NULL;
+}
+
+/* Pairs processes of one name that are on one GPU: which of them came first differs from run to run. */
+static void
+pair_processes (Pairing *self, GPtrArray *const children[2], const GArray *a, const GArray *b)
+{
+  g_autoptr (GHashTable) by_role = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  for (guint i = b->len; i > 0; i--)
+    {
+      const uint32_t row = g_array_index (b, uint32_t, i - 1);
+      char *role = role_of_process (self, children, 1, row);
+      if (role != NULL)
+        g_hash_table_insert (by_role, role, GUINT_TO_POINTER (row + 1));
+    }
+  for (guint i = 0; i < a->len; i++)
+    {
+      const uint32_t row = g_array_index (a, uint32_t, i);
+      g_autofree char *role = role_of_process (self, children, 0, row);
+      const guint found = role != NULL ? GPOINTER_TO_UINT (g_hash_table_lookup (by_role, role)) : 0;
+      if (found == 0)
+        continue;
+      note (self, row, found - 1);
+      g_hash_table_remove (by_role, role);
+    }
+}
+
 /* Pairs the children A of a row with those B of its pair, and what is below them. */
 static void
 pair_level (Pairing *self, GPtrArray *const children[2], const GArray *a, const GArray *b)
 {
   g_autoptr (GHashTable) by_part = g_hash_table_new (g_str_hash, g_str_equal);
 
+  pair_processes (self, children, a, b);
   for (guint i = 0; i < b->len; i++)
     {
       const uint32_t row = g_array_index (b, uint32_t, i);
-      g_hash_table_insert (by_part, (gpointer)own_part (self, 1, row), GUINT_TO_POINTER (row + 1));
+      if (lns_row_pairs_other (&self->pairs, 1, row) == LNS_ID_NONE)
+        g_hash_table_insert (by_part, (gpointer)own_part (self, 1, row),
+                             GUINT_TO_POINTER (row + 1));
     }
   for (guint i = 0; i < a->len; i++)
     {
       const uint32_t row = g_array_index (a, uint32_t, i);
       const guint found = GPOINTER_TO_UINT (g_hash_table_lookup (by_part, own_part (self, 0, row)));
-      if (found != 0)
+      if (found != 0 && lns_row_pairs_other (&self->pairs, 0, row) == LNS_ID_NONE)
         note (self, row, found - 1);
     }
   pair_by_order (self, a, b);

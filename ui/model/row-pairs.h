@@ -17,8 +17,8 @@ typedef struct
       [2]; /* of uint32_t: of each row of A that of B, and the other way round; LNS_ID_NONE: there is none */
 } LnsRowPairs;
 
-/* Pairs the rows of TREES, which are of REPORTS. Rows below rows that are a pair are one if their names are the same without the numbers of
- * processes (model/row-identity.h). Processes, and below one GPUs, contexts and streams, that are called otherwise are pairs in their
+/* Pairs the rows of TREES, which are of REPORTS. Processes of one name are a pair if they are on the same GPU. Others, and rows below
+ * rows that are a pair, are one if they are the same in each capture (model/row-identity.h). Processes, and below one GPUs, contexts and streams, that are called otherwise are pairs in their
  * order. To be cleared. O(rows). */
 LnsRowPairs lns_row_pairs_find (const LnsRowTree *const trees[2], LnsReport *const reports[2]);
 void lns_row_pairs_clear (LnsRowPairs *pairs);

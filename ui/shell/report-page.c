@@ -10,9 +10,11 @@
 
 #include "src/base/format.h"
 #include "src/base/language.h"
+#include "ui/compare/pair-bar.h"
 #include "ui/details/details-pane.h"
 #include "ui/model/answer.h"
 #include "ui/model/display-text.h"
+#include "ui/model/pair.h"
 #include "ui/model/scope.h"
 #include "ui/shell/follower.h"
 #include "ui/shell/panes.h"
@@ -32,6 +34,10 @@ struct _LnsReportPage
   gint64 opened_usec;
   GSettings *settings;   /* owned             */
   LnsFollower *follower; /* owned           */
+
+  LnsPair *pair;        /* owned             */
+  GtkStack *details;    /* pages "a", and "b" while there is another report */
+  GtkLabel *details_of; /* says which, then  */
 
   gboolean is_narrow;     /* there is no room for details that nobody asked for */
   gboolean places_bottom; /* the panes below the timeline came or went          */
@@ -239,8 +245,10 @@ static gboolean
 has_selection (LnsReportPage *self)
 {
   int64_t start_ns, end_ns;
+  LnsView *other = lns_pair_get_view (self->pair, 1);
 
   return lns_view_get_selected_event (self->parts.view, NULL).lane != LNS_ID_NONE ||
+         (other != NULL && lns_view_get_selected_event (other, NULL).lane != LNS_ID_NONE) ||
          lns_view_get_time_selection (self->parts.view, &start_ns, &end_ns);
 }
 
@@ -309,6 +317,13 @@ update_scope (LnsReportPage *self)
   gtk_menu_button_set_always_show_arrow (GTK_MENU_BUTTON (self->scope_button), is_of_scope);
 }
 
+/* What stands beside the timeline. */
+static GtkWidget *
+details_box (LnsReportPage *self)
+{
+  return gtk_paned_get_end_child (self->side_paned);
+}
+
 /* Shows what the settings ask for. */
 static void
 update_panes (LnsReportPage *self)
@@ -324,9 +339,9 @@ update_panes (LnsReportPage *self)
   if (bottom && gtk_stack_get_child_by_name (self->bottom_stack, page) != NULL)
     gtk_stack_set_visible_child_name (self->bottom_stack, page);
   self->places_bottom |= bottom != was_open;
-  self->places_side |= details && !gtk_widget_get_visible (self->parts.details);
+  self->places_side |= details && !gtk_widget_get_visible (details_box (self));
   gtk_widget_set_visible (GTK_WIDGET (self->bottom_stack), bottom);
-  gtk_widget_set_visible (self->parts.details, details);
+  gtk_widget_set_visible (details_box (self), details);
   gtk_button_set_icon_name (self->bottom_toggle, bottom ? "pan-down-symbolic" : "pan-up-symbolic");
   gtk_widget_set_tooltip_text (GTK_WIDGET (self->bottom_toggle), words);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->bottom_toggle),
@@ -576,6 +591,70 @@ keep_view (LnsReportPage *self, LnsStoredView *stored)
   lns_stored_view_clear (stored);
 }
 
+/* Shows the details of the report number SOURCE. */
+static void
+show_details_of (LnsReportPage *self, guint source)
+{
+  LnsView *other = lns_pair_get_view (self->pair, 1);
+  g_autofree char *name = lns_pair_get_name (self->pair, source == 1 ? 1 : 0);
+  g_autofree char *text =
+      other != NULL ? g_strdup_printf ("%s: %s", source == 1 ? "B" : "A", name) : NULL;
+
+  gtk_stack_set_visible_child_name (self->details, source == 1 ? "b" : "a");
+  self->parts.details = gtk_stack_get_visible_child (self->details);
+  gtk_label_set_text (self->details_of, text != NULL ? text : "");
+  gtk_widget_set_visible (GTK_WIDGET (self->details_of), text != NULL);
+}
+
+/* Shows the details of the report in which an event was selected last. */
+static void
+event_selected_cb (LnsView *view, gboolean reveal, LnsReportPage *self)
+{
+  const LnsEventId id = lns_view_get_selected_event (view, NULL);
+
+  if (id.lane != LNS_ID_NONE)
+    show_details_of (self, id.source);
+  update_panes (self);
+}
+
+/* The other report has come, or goes. */
+static void
+pair_changed_cb (LnsPair *pair, LnsReportPage *self)
+{
+  LnsView *other = lns_pair_get_view (pair, 1);
+  GtkWidget *pane = gtk_stack_get_child_by_name (self->details, "b");
+
+  if (pane != NULL && g_object_get_data (G_OBJECT (pane), "lns-view") == other)
+    return;
+  show_details_of (self, 0);
+  if (pane != NULL)
+    gtk_stack_remove (self->details, pane);
+  if (other == NULL)
+    return;
+  pane = lns_details_pane_new (other);
+  g_object_set_data (G_OBJECT (pane), "lns-view", other);
+  gtk_stack_add_named (self->details, pane, "b");
+  g_signal_connect_object (other, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
+}
+
+static void
+add_details (LnsReportPage *self)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0), *stack = gtk_stack_new (),
+            *label = g_object_new (GTK_TYPE_LABEL, "xalign", 0.0, "ellipsize",
+                                   PANGO_ELLIPSIZE_MIDDLE, NULL);
+
+  self->details = GTK_STACK (stack);
+  self->details_of = GTK_LABEL (label);
+  gtk_widget_add_css_class (label, "details-of");
+  gtk_widget_set_vexpand (stack, TRUE);
+  gtk_box_append (GTK_BOX (box), label);
+  gtk_box_append (GTK_BOX (box), stack);
+  gtk_stack_add_named (self->details, lns_details_pane_new (self->parts.view), "a");
+  gtk_paned_set_end_child (self->side_paned, box);
+  show_details_of (self, 0);
+}
+
 /* Puts the report's widgets into their places. */
 static void
 fill (LnsReportPage *self)
@@ -584,14 +663,14 @@ fill (LnsReportPage *self)
   const LnsPaneType *panes = lns_panes (&n);
 
   gtk_box_append (self->notices, lns_verdict_bar_new (self->parts.view));
+  gtk_box_append (self->notices, lns_pair_bar_new (self->parts.view));
   self->parts.timeline = LNS_TIMELINE (lns_timeline_new (self->parts.view));
   gtk_paned_set_start_child (self->main_paned, GTK_WIDGET (self->parts.timeline));
   self->parts.find_bar = LNS_FIND_BAR (lns_find_bar_new (self->parts.view));
   gtk_box_append (self->notices, GTK_WIDGET (self->parts.find_bar));
   for (size_t i = 0; i < n; i++)
     add_pane (self, &panes[i]);
-  self->parts.details = lns_details_pane_new (self->parts.view);
-  gtk_paned_set_end_child (self->side_paned, self->parts.details);
+  add_details (self);
 }
 
 GtkWidget *
@@ -603,6 +682,7 @@ lns_report_page_new (LnsView *view, GSettings *settings, LnsStoredView *stored)
   self->settings = g_object_ref (settings);
   self->answer = lns_answer_of (view);
   self->scope = lns_scope_of (view);
+  self->pair = lns_pair_of (view);
   add_actions (self);
   self->opened_usec = g_get_monotonic_time ();
   add_notices (self);
@@ -616,8 +696,8 @@ lns_report_page_new (LnsView *view, GSettings *settings, LnsStoredView *stored)
                            G_CONNECT_SWAPPED);
   self->follower = lns_follower_new (view, lost_cb, self);
   g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, G_CONNECT_SWAPPED);
-  g_signal_connect_object (view, "event-selected", G_CALLBACK (update_panes), self,
-                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
+  g_signal_connect_object (self->pair, "changed", G_CALLBACK (pair_changed_cb), self, 0);
   g_signal_connect_object (view, "time-selection-changed", G_CALLBACK (update_panes), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->answer, "changed", G_CALLBACK (frame_work), self,
@@ -648,6 +728,7 @@ lns_report_page_dispose (GObject *object)
   G_OBJECT_CLASS (lns_report_page_parent_class)->dispose (object);
   g_clear_object (&self->answer);
   g_clear_object (&self->scope);
+  g_clear_object (&self->pair);
   g_clear_object (&self->parts.view);
   g_clear_object (&self->settings);
 }

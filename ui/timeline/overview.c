@@ -12,6 +12,7 @@
 #include "ui/model/answer.h"
 #include "ui/model/bookmarks.h"
 #include "ui/model/job.h"
+#include "ui/model/pair.h"
 #include "ui/model/summary.h"
 #include "ui/model/theme.h"
 #include "ui/tiles/tile-raster.h"
@@ -33,13 +34,15 @@ struct _LnsOverview
   LnsRowTree *tree;        /* owned, or NULL */
   LnsBookmarks *bookmarks; /* owned, or NULL */
   LnsAnswer *answer;       /* owned, or NULL; has the steps */
+  LnsPair *pair;           /* owned, or NULL; has those of another run */
   float *shares;           /* owned; n_px of them, or NULL */
   gboolean is_of_gpus;     /* … and they are of GPUs */
   int n_px;
   LnsTheme painted_theme;
   GskRenderNode *chart; /* owned; shows the steps or `shares`, or NULL */
   GskRenderNode *marks; /* owned; where the chosen finding is, or NULL */
-  int asked_px;         /* width of the query under way or answered */
+  int asked_px;         /* width of the query under way or answered … */
+  LnsScale drawn;       /* … and its scale, with which all is drawn */
   GCancellable *asking; /* of the query under way, or NULL */
   double grab_px;       /* from the window's left edge to the pointer, while dragging */
 };
@@ -53,6 +56,14 @@ whole_scale (LnsOverview *self)
   LnsScale scale;
   lns_view_fit_width (self->view, gtk_widget_get_width (GTK_WIDGET (self)), &scale);
   return scale;
+}
+
+/* The steps of the other run, or NULL. */
+static const GArray *
+other_steps (LnsOverview *self)
+{
+  const LnsPairFacts *facts = lns_pair_get_facts (self->pair);
+  return facts != NULL ? facts->step_spans[1] : NULL;
 }
 
 /* --- The chart's data: a worker asks the report -------------------------------------------- */
@@ -135,7 +146,7 @@ ask (LnsOverview *self)
   if (self->view == NULL || width_px < 1 || width_px == self->asked_px)
     return;
   self->asked_px = width_px;
-  LnsScale scale = whole_scale (self);
+  LnsScale scale = self->drawn = whole_scale (self);
   Job *job = g_new0 (Job, 1);
   job->tree = lns_row_tree_ref (self->tree);
   job->query.origin_ns = lns_scale_time_of (&scale, scale.first_px);
@@ -282,8 +293,8 @@ lns_overview_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   if (self->chart == NULL && lns_step_bars_are_there (self->answer))
     {
       const LnsScale scale = whole_scale (self);
-      self->chart = lns_step_bars_node (self->answer, &scale, gtk_widget_get_width (widget),
-                                        HEIGHT_PX, palette);
+      self->chart = lns_step_bars_node (self->answer, other_steps (self), &scale,
+                                        gtk_widget_get_width (widget), HEIGHT_PX, palette);
     }
   else if (self->chart == NULL && self->shares != NULL)
     self->chart = chart_node (self, palette);
@@ -374,12 +385,28 @@ query_tooltip_cb (LnsOverview *self, int x, int y, gboolean keyboard, GtkTooltip
   const LnsStep *step = lns_step_bars_at (self->answer, &scale, x);
   if (step == NULL)
     return FALSE;
-  g_autofree char *text = lns_step_bars_step_text (self->answer, step);
+  g_autofree char *text = lns_step_bars_step_text (self->answer, step, other_steps (self));
   gtk_tooltip_set_text (tooltip, text);
   return TRUE;
 }
 
 /* --- The object ---------------------------------------------------------------------------- */
+
+/* The view shows something else; where there is another report on its axis, or no longer, all of it is another span. */
+static void
+span_changed_cb (LnsOverview *self)
+{
+  const LnsScale scale = whole_scale (self);
+  if (self->asked_px > 0 &&
+      (scale.ns_per_tile != self->drawn.ns_per_tile || scale.first_px != self->drawn.first_px))
+    {
+      self->asked_px = 0;
+      update_picture (self);
+      update_marks (self);
+      ask (self);
+    }
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+}
 
 void
 lns_overview_set_view (LnsOverview *self, LnsView *view, const LnsRowTree *tree)
@@ -395,7 +422,10 @@ lns_overview_set_view (LnsOverview *self, LnsView *view, const LnsRowTree *tree)
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->answer, "chosen", G_CALLBACK (update_marks), self,
                            G_CONNECT_SWAPPED);
-  g_signal_connect_object (view, "span-changed", G_CALLBACK (gtk_widget_queue_draw), self,
+  g_signal_connect_object (view, "span-changed", G_CALLBACK (span_changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  self->pair = lns_pair_of (view);
+  g_signal_connect_object (self->pair, "changed", G_CALLBACK (update_picture), self,
                            G_CONNECT_SWAPPED);
   ask (self);
 }
@@ -435,6 +465,7 @@ lns_overview_finalize (GObject *object)
   g_free (self->shares);
   lns_row_tree_unref (self->tree);
   g_clear_object (&self->answer);
+  g_clear_object (&self->pair);
   g_clear_object (&self->bookmarks);
   g_clear_object (&self->view);
   G_OBJECT_CLASS (lns_overview_parent_class)->finalize (object);

@@ -19,7 +19,8 @@
 #define TOP_PX  4 /* above the highest bar */
 #define DASH_PX 3
 
-#define SLOW_ALPHA 0.6F
+#define SLOW_ALPHA  0.6F
+#define OTHER_ALPHA 0.7F /* of what tells of another run */
 
 /* Longer names of steps are cut. */
 #define MAX_NAME_CHARS 12
@@ -40,15 +41,28 @@ lns_step_bars_are_there (LnsAnswer *self)
   return steps_of (self) != NULL;
 }
 
+/* How long the step of OTHERS, which may be NULL, with the number of STEP took; 0 if there is none. */
+static int64_t
+other_ns (const GArray *others, const LnsStep *step)
+{
+  if (others == NULL || step->index >= others->len)
+    return 0;
+  const LnsSpan *span = &g_array_index (others, LnsSpan, step->index);
+  return lns_difference (span->end_ns, span->start_ns);
+}
+
 /* How long a step is that has the highest bar. */
 static double
-highest_ns (const LnsWhySteps *steps)
+highest_ns (const LnsWhySteps *steps, const GArray *others)
 {
   int64_t longest_ns = 0;
 
   for (size_t i = 0; i < steps->all.n; i++)
-    longest_ns =
-        MAX (longest_ns, lns_difference (steps->all.items[i].end_ns, steps->all.items[i].start_ns));
+    {
+      const LnsStep *step = &steps->all.items[i];
+      longest_ns = MAX (longest_ns, lns_difference (step->end_ns, step->start_ns));
+      longest_ns = MAX (longest_ns, other_ns (others, step));
+    }
   return CLAMP ((double)longest_ns, LEAST_HIGHEST * (double)steps->p50_ns,
                 MOST_HIGHEST * (double)steps->p50_ns);
 }
@@ -76,16 +90,40 @@ typedef struct
   gboolean is_slow;
 } Column;
 
+/* Draws how long the step of the other run took over the bar of STEP, from FROM_PX to TO_PX: NS, with BAR_PX and OTHER_PX their heights. */
+static void
+draw_other (cairo_t *cr,
+            const LnsPalette *palette,
+            double from_px,
+            double to_px,
+            int height_px,
+            double bar_px,
+            double other_px)
+{
+  const double low_px = MIN (bar_px, other_px), high_px = MAX (bar_px, other_px);
+
+  fill (cr,
+        other_px > bar_px ? lns_palette_rgba (palette->finding, SLOW_ALPHA)
+                          : lns_palette_rgba (palette->background[1], OTHER_ALPHA),
+        from_px, height_px - high_px, to_px - from_px, high_px - low_px);
+  fill (cr, lns_palette_rgba (palette->text, OTHER_ALPHA), from_px, height_px - other_px,
+        to_px - from_px, 1);
+}
+
 GskRenderNode *
-lns_step_bars_node (
-    LnsAnswer *self, const LnsScale *scale, int n_px, int height_px, const LnsPalette *palette)
+lns_step_bars_node (LnsAnswer *self,
+                    const GArray *others,
+                    const LnsScale *scale,
+                    int n_px,
+                    int height_px,
+                    const LnsPalette *palette)
 {
   const LnsWhySteps *steps = steps_of (self);
   GskRenderNode *node =
       gsk_cairo_node_new (&GRAPHENE_RECT_INIT (0, 0, (float)n_px, (float)height_px));
   cairo_t *cr = gsk_cairo_node_get_draw_context (node);
   g_autofree Column *columns = g_new0 (Column, MAX (n_px, 1));
-  const double highest = MAX (highest_ns (steps), 1);
+  const double highest = MAX (highest_ns (steps, others), 1);
   const double px_per_ns = (height_px - TOP_PX) / highest;
 
   fill (cr, lns_palette_rgba (palette->background[1], 1), 0, 0, n_px, height_px);
@@ -100,6 +138,10 @@ lns_step_bars_node (
         {
           fill (cr, color_of (palette, step->is_slow), from_px, height_px - bar_px,
                 to_px - from_px - 1, bar_px);
+          if (other_ns (others, step) > 0)
+            draw_other (
+                cr, palette, from_px, to_px - 1, height_px, bar_px,
+                MAX (1, round (MIN ((double)other_ns (others, step), highest) * px_per_ns)));
           continue;
         }
       for (int x = (int)CLAMP (from_px, 0, n_px); x < n_px && x < MAX (to_px, from_px + 1); x++)
@@ -173,11 +215,16 @@ lns_step_bars_text (LnsAnswer *self)
 }
 
 char *
-lns_step_bars_step_text (LnsAnswer *self, const LnsStep *step)
+lns_step_bars_step_text (LnsAnswer *self, const LnsStep *step, const GArray *others)
 {
-  char duration[LNS_FORMAT_SIZE];
+  char duration[LNS_FORMAT_SIZE], other[LNS_FORMAT_SIZE];
 
   lns_format_duration (lns_difference (step->end_ns, step->start_ns), duration);
+  if (other_ns (others, step) > 0)
+    /* Translators: "Step 12 of 38: 18.412 ms; in B: 20.100 ms" */
+    return g_strdup_printf (_ ("Step %zu of %zu: %s; in B: %s"), step->index + 1,
+                            steps_of (self)->n, duration,
+                            lns_format_duration (other_ns (others, step), other));
   /* Translators: "Step 12 of 38: 18.412 ms" */
   return g_strdup_printf (_ ("Step %zu of %zu: %s"), step->index + 1, steps_of (self)->n, duration);
 }

@@ -14,6 +14,7 @@
 #include "ui/model/palette.h"
 #include "ui/model/shortcuts.h"
 #include "ui/timeline/idle-tints.h"
+#include "ui/timeline/row-difference.h"
 
 #define INDENT_PX   14
 #define MIN_BODY_PX 100
@@ -232,13 +233,13 @@ lns_timeline_row_strip_of_lane (LnsTimelineRow *self,
 
 /* --- For assistive technology -------------------------------------------------------------- */
 
-/* The mean busy share, which is one of ACTIVITY, of the span in view, as far as that is known, in STRIP, or -1 if it is not. */
+/* The mean busy share, which is one of ACTIVITY, of the span in view, as far as that is known, in STRIP of CONTEXT, or -1 if it is not. */
 static double
-busy_share (LnsTimelineRow *self, const LnsStrip *strip, LnsActivity activity)
+busy_share (const LnsRowContext *context, const LnsStrip *strip, LnsActivity activity)
 {
-  const LnsScale *scale = lns_view_get_scale (self->context->view);
-  const int64_t known_ns = lns_report_info (lns_view_get_report (self->context->view))->known_ns;
-  int width_px = lns_view_get_width_px (self->context->view);
+  const LnsScale *scale = lns_view_get_scale (context->view);
+  const int64_t known_ns = lns_report_info (lns_view_get_report (context->view))->known_ns;
+  int width_px = lns_view_get_width_px (context->view);
   int64_t first_ns, last_ns;
   double sum = 0;
   int n = 0;
@@ -248,12 +249,12 @@ busy_share (LnsTimelineRow *self, const LnsStrip *strip, LnsActivity activity)
   if (lns_activity_is_of_cpus (activity))
     width_px = (int)CLAMP (ceil (lns_scale_x_of (scale, known_ns)), 0, width_px);
   /* Beside what there is to see is nothing that could be busy. */
-  lns_view_get_whole (self->context->view, &first_ns, &last_ns);
+  lns_view_get_whole (context->view, &first_ns, &last_ns);
   width_px = (int)CLAMP (ceil (lns_scale_x_of (scale, last_ns)), 0, width_px);
   for (int x = (int)CLAMP (floor (lns_scale_x_of (scale, first_ns)), 0, width_px); x < width_px;)
     {
       double tile_x;
-      const LnsTile *tile = lns_tile_set_at (self->context->tiles, strip, x, &tile_x);
+      const LnsTile *tile = lns_tile_set_at (context->tiles, strip, x, &tile_x);
       if (tile == NULL || tile->pixels == NULL)
         return -1;
       for (int t = (int)tile_x; t < LNS_TILE_PX && x < width_px; t++, x++, n++)
@@ -279,6 +280,27 @@ update_pill (LnsTimelineRow *self, LnsActivity activity, double share, const cha
   gtk_widget_set_tooltip_text (GTK_WIDGET (self->pill), text);
 }
 
+/* What ACTIVITY is with SHARE, and of B what that of the row of A with the same role is; NULL if it is not known. Free with g_free (). */
+static char *
+share_text (LnsTimelineRow *self, LnsActivity activity, double share)
+{
+  const LnsRowContext *other = self->context->side == 1 ? self->context->other : NULL;
+  const uint32_t row =
+      other != NULL ? lns_row_pairs_other (self->context->pairs, 1, self->row) : LNS_ID_NONE;
+  g_autofree char *own = share < 0 ? NULL : lns_summary_text (activity, share);
+  if (own == NULL || row == LNS_ID_NONE)
+    return g_steal_pointer (&own);
+  LnsReport *report = lns_view_get_report (other->view);
+  const LnsStrip strip = lns_strip_of (report, other->tree, row, 0);
+  const double others = busy_share (other, &strip, activity);
+  char number[LNS_FORMAT_SIZE];
+  return others < 0 || lns_strip_activity (report, other->tree, &strip) != activity
+             ? g_steal_pointer (&own)
+             /* Translators: of a row of report B, "85 % GPU work; A: 91 %" */
+             : g_strdup_printf (_ ("%s; A: %s %%"), own,
+                                lns_format_fixed (100 * others, 1, number));
+}
+
 void
 lns_timeline_row_update_description (LnsTimelineRow *self)
 {
@@ -290,8 +312,8 @@ lns_timeline_row_update_description (LnsTimelineRow *self)
   const LnsStrip strip = strip_of (self, 0);
   const LnsActivity activity =
       lns_strip_activity (lns_view_get_report (view), self->context->tree, &strip);
-  const double busy = busy_share (self, &strip, activity);
-  g_autofree char *share = busy < 0 ? NULL : lns_summary_text (activity, busy);
+  const double busy = busy_share (self->context, &strip, activity);
+  g_autofree char *share = share_text (self, activity, busy);
   update_pill (self, activity, busy, share);
   /* Translators: "1,200 events; view 0 ns – 2.5 s; 37.5 % on a CPU" */
   g_autofree char *description =
@@ -580,6 +602,7 @@ lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
     snapshot_strips (self, snapshot, &body);
   gtk_snapshot_push_clip (snapshot, &body);
   lns_idle_tints_snapshot (self->context, model_row (self), widget, snapshot, &body);
+  lns_row_difference_snapshot (self->context, self->row, snapshot, &body);
   for (uint32_t i = self->shown.first; i < self->shown.first + self->shown.n; i++)
     {
       LnsStrip strip = strip_of (self, i);
