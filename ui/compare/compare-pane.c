@@ -35,7 +35,7 @@ struct _LnsComparePane
   GtkLabel *text;
   GtkProgressBar *progress;
   GtkWidget *ask, *cancel;
-  GtkLabel *verdict, *steps, *names;
+  GtkLabel *verdict, *steps;
   GtkStack *tables; /* a page for each table, and "notes" */
   LnsResultView *views[N_TABLES];
   GtkLabel *notes;
@@ -109,14 +109,10 @@ show_facts (LnsComparePane *self, LnsPairFacts *facts)
 {
   LnsPairTable *all[N_TABLES] = { &facts->changes, &facts->findings, &facts->differs };
   g_autofree char *notes = g_strjoinv ("\n", facts->notes);
-  g_autofree char *a = lns_pair_get_name (self->pair, 0), *b = lns_pair_get_name (self->pair, 1);
-  g_autofree char *names = g_strdup_printf (_ ("A: %s · B: %s"), a, b);
 
   gtk_label_set_text (self->verdict, facts->verdict);
   gtk_label_set_text (self->steps, facts->steps != NULL ? facts->steps : "");
   gtk_widget_set_visible (GTK_WIDGET (self->steps), facts->steps != NULL);
-  gtk_label_set_text (self->names, names);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->names), names);
   for (int t = 0; t < N_TABLES; t++)
     show_table (self, t, all[t]);
   gtk_label_set_text (self->notes, notes);
@@ -229,7 +225,6 @@ lns_compare_pane_class_init (LnsComparePaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsComparePane, cancel);
   gtk_widget_class_bind_template_child (widget_class, LnsComparePane, verdict);
   gtk_widget_class_bind_template_child (widget_class, LnsComparePane, steps);
-  gtk_widget_class_bind_template_child (widget_class, LnsComparePane, names);
   gtk_widget_class_bind_template_child (widget_class, LnsComparePane, tables);
   gtk_widget_class_install_action (widget_class, "compare.close", NULL, close_cb);
 }

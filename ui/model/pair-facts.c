@@ -172,10 +172,10 @@ list_changes (const LnsComparison *it)
     { _ ("A"), LNS_RESULT_TIME, 0 },
     { _ ("B"), LNS_RESULT_TIME, 0 },
     { _ ("Difference"), LNS_RESULT_CHANGE, 0 },
-    { _ ("At Least"), LNS_RESULT_CHANGE, 0 },
-    { _ ("At Most"), LNS_RESULT_CHANGE, 0 },
     { _ ("Percent"), LNS_RESULT_NUMBER, 1 },
     { _ ("p ≤"), LNS_RESULT_NUMBER, 4 },
+    { _ ("At Least"), LNS_RESULT_CHANGE, 0 },
+    { _ ("At Most"), LNS_RESULT_CHANGE, 0 },
   };
   LnsPairTable table = table_new (columns, G_N_ELEMENTS (columns));
 
@@ -191,11 +191,11 @@ list_changes (const LnsComparison *it)
         { .number = llround (change->a_ns), .is_empty = change->type == LNS_CHANGE_NEW },
         { .number = llround (change->b_ns), .is_empty = change->type == LNS_CHANGE_GONE },
         { .number = llround (change->change_ns) },
-        { .number = llround (change->low_ns) },
-        { .number = llround (change->high_ns) },
         { .number = isnan (change->change) ? 0 : llround (1000 * change->change),
           .is_empty = isnan (change->change) },
         { .number = llround (ceil (10000 * change->p)) },
+        { .number = llround (change->low_ns) },
+        { .number = llround (change->high_ns) },
       };
       const LnsPairPlaces places = places_of (it, change);
       table_add (&table, cells, &places);

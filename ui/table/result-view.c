@@ -25,6 +25,7 @@ struct _LnsResultView
   LnsResult *result; /* owned, or NULL */
   LnsColumn *
       columns; /* owned: those of the table, whose ids are the result's; for as long as `table` has them */
+  int *widths;         /* owned: of each column of the result, in characters, or -1 */
   uint32_t *order;     /* owned: of the result's rows */
   GtkStringList *list; /* borrowed from the table; an item for each row */
   GtkColumnView *table;
@@ -108,8 +109,7 @@ setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn 
 
   if (type != LNS_RESULT_SHARE)
     g_object_set (cell, "xalign", type == LNS_RESULT_TEXT ? 0.0 : 1.0, "ellipsize",
-                  PANGO_ELLIPSIZE_END, "width-chars", type == LNS_RESULT_TEXT ? TEXT_CHARS : -1,
-                  NULL);
+                  PANGO_ELLIPSIZE_END, "width-chars", self->widths[column->id], NULL);
   if (type != LNS_RESULT_TEXT && type != LNS_RESULT_SHARE)
     gtk_widget_add_css_class (cell, "numeric");
   gtk_list_item_set_child (item, cell);
@@ -247,7 +247,24 @@ clear (LnsResultView *self)
   lns_result_free (self->result);
   self->result = NULL;
   g_clear_pointer (&self->columns, g_free);
+  g_clear_pointer (&self->widths, g_free);
   g_clear_pointer (&self->order, g_free);
+}
+
+/* How many characters COLUMN needs, if its cells are texts, TEXT_CHARS at most; else -1. O(rows). */
+static int
+width_of (LnsResultView *self, unsigned column)
+{
+  size_t n_chars = 0;
+
+  if (column_of (self, column)->type != LNS_RESULT_TEXT)
+    return -1;
+  for (size_t i = 0; i < lns_result_n_rows (self->result) && n_chars < TEXT_CHARS; i++)
+    {
+      const LnsResultCell cell = lns_result_cell (self->result, i, column);
+      n_chars = MAX (n_chars, cell.is_empty ? 1 : cell.size_bytes);
+    }
+  return (int)MIN (n_chars, TEXT_CHARS);
 }
 
 void
@@ -271,6 +288,9 @@ lns_result_view_set (LnsResultView *self, LnsResult *result)
   for (guint i = 0; i < n_rows; i++)
     self->order[i] = i;
   self->columns = g_new0 (LnsColumn, n_columns);
+  self->widths = g_new (int, n_columns);
+  for (unsigned i = 0; i < n_columns; i++)
+    self->widths[i] = width_of (self, i);
   /* What a row is about stands last in files, where lines are of any length, and first here. */
   const gboolean is_turned = !self->keeps_columns && columns[n_columns - 1].type == LNS_RESULT_TEXT;
   for (unsigned i = 0; i < n_columns; i++)

@@ -46,34 +46,45 @@ add_column (cairo_t *cr, int x, double y_from, double y_to)
   cairo_rectangle (cr, x, fmin (y_from, y_to), 1, fabs (y_to - y_from));
 }
 
-/* Adds to EDGE the upper edge of the chart that A reads, and to LESS what is between the two where that of B is lower. */
+/* Adds to EDGE the upper edge of the chart that A reads, from pixel FROM to before END, and to LESS what is between the two where that of B
+ * is lower. */
 static void
 trace (Reader *a_reader,
        Reader *b_reader,
-       int n_px,
+       int from,
+       int end,
        double bottom_px,
        double room_px,
        cairo_t *edge,
        cairo_t *less)
 {
-  double last_px = -1;
+  double last_px = bottom_px;
 
-  for (int x = 0; x < n_px; x++)
+  for (int x = from; x < end; x++)
     {
       const double a = next_share (a_reader, x), b = next_share (b_reader, x);
-      if (a < 0 || b < 0)
-        {
-          last_px = -1;
-          continue;
-        }
-      const double a_px = bottom_px - round (a * room_px), b_px = bottom_px - round (b * room_px);
-      add_column (edge, x, a_px, a_px + 1);
-      if (last_px >= 0 && fabs (last_px - a_px) > 1)
+      const double a_px = bottom_px - round (fmax (a, 0) * room_px),
+                   b_px = bottom_px - round (fmax (b, 0) * room_px);
+      if (a >= 0 && b >= 0 && a_px < bottom_px)
+        add_column (edge, x, a_px, a_px + 1);
+      if (a >= 0 && b >= 0 && fabs (last_px - a_px) > 1)
         add_column (edge, x, last_px, a_px);
-      if (b_px - a_px > LEAST_PX)
+      if (a >= 0 && b >= 0 && b_px - a_px > LEAST_PX)
         add_column (less, x, a_px, b_px);
       last_px = a_px;
     }
+}
+
+/* Narrows the pixels from FROM to before END to those in which the report of CONTEXT is. */
+static void
+clip_to_report (const LnsRowContext *context, int *from, int *end)
+{
+  const LnsScale *scale = lns_view_get_scale (context->view);
+  int64_t first_ns, last_ns;
+
+  lns_view_get_whole (context->view, &first_ns, &last_ns);
+  *from = (int)CLAMP (floor (lns_scale_x_of (scale, first_ns)), *from, *end);
+  *end = (int)CLAMP (ceil (lns_scale_x_of (scale, last_ns)), *from, *end);
 }
 
 void
@@ -93,6 +104,13 @@ lns_row_difference_snapshot (const LnsRowContext *context,
                .strip = lns_strip_of (lns_view_get_report (context->other->view),
                                       context->other->tree, other, 0) },
          b = { .context = context, .strip = lns_strip_of (report, context->tree, row, 0) };
+  int from = 0, end = (int)body->size.width;
+
+  clip_to_report (context->other, &from, &end);
+  clip_to_report (context, &from, &end);
+  /* What is shown below says more. */
+  if (a.strip.quiet || b.strip.quiet)
+    return;
   const LnsPalette *palette = lns_palette_get (context->theme);
   const gboolean is_of_gpu =
       lns_strip_activity (report, context->tree, &b.strip) == LNS_ACTIVITY_WORK;
@@ -103,7 +121,7 @@ lns_row_difference_snapshot (const LnsRowContext *context,
   cairo_t *less = gtk_snapshot_append_cairo (snapshot, body),
           *edge = gtk_snapshot_append_cairo (snapshot, body);
 
-  trace (&a, &b, (int)body->size.width, bottom_px, bottom_px - MARGIN_PX, edge, less);
+  trace (&a, &b, from, end, bottom_px, bottom_px - MARGIN_PX, edge, less);
   gdk_cairo_set_source_rgba (less, &tint);
   cairo_fill (less);
   gdk_cairo_set_source_rgba (edge, &line);

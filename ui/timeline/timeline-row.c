@@ -21,6 +21,7 @@
 
 #define COUNTER_DIGITS     6
 #define COUNTER_TEXT_ALPHA 0.75f
+#define PAIR_ALPHA         0.25f
 
 struct _LnsTimelineRow
 {
@@ -585,6 +586,22 @@ snapshot_strips (LnsTimelineRow *self, GtkSnapshot *snapshot, const graphene_rec
   cairo_destroy (cr);
 }
 
+/* Draws a line below two rows that are a pair, and below one that is none. */
+static void
+snapshot_end_of_pair (LnsTimelineRow *self, GtkSnapshot *snapshot)
+{
+  const LnsRowContext *context = self->context;
+  const int height_px = gtk_widget_get_height (GTK_WIDGET (self));
+  if (context->other == NULL ||
+      (context->side == 0 && lns_row_pairs_other (context->pairs, 0, self->row) != LNS_ID_NONE))
+    return;
+  const GdkRGBA color = lns_palette_rgba (lns_palette_get (context->theme)->text, PAIR_ALPHA);
+  gtk_snapshot_append_color (snapshot, &color,
+                             &GRAPHENE_RECT_INIT (0, (float)height_px - 1,
+                                                  (float)gtk_widget_get_width (GTK_WIDGET (self)),
+                                                  1));
+}
+
 static void
 lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 {
@@ -615,6 +632,7 @@ lns_timeline_row_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   gtk_snapshot_pop (snapshot);
   gtk_snapshot_restore (snapshot);
   gtk_widget_snapshot_child (widget, self->header, snapshot);
+  snapshot_end_of_pair (self, snapshot);
 }
 
 static void
