@@ -179,7 +179,7 @@ they_are_drawn_there (void)
   lns_row_tree_set_expanded (tree, main_row, true);
   _lns_timeline_rows_changed (timeline);
   lns_view_show_span (timeline->context.view, at_ns, at_ns + LNS_KNOWN_STEP_NS);
-  lns_timeline_rows_scroll_to (timeline->rows, main_row, 0, 4 * LNS_LANE_PX);
+  lns_timeline_rows_scroll_to (timeline->rows, 0, main_row, 0, 4 * LNS_LANE_PX);
   wait_for (is_painted, &(Painted){ timeline, io_row });
   check_drawn (timeline, main_row, 0, at_ns + 50 * LNS_KNOWN_US, NULL);
   check_drawn (timeline, main_row, 0, at_ns + 110 * LNS_KNOWN_US, "step 5");

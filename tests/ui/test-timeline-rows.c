@@ -35,8 +35,8 @@ row_of_kind (LnsTimeline *timeline, LnsRowKind kind)
 static void
 act (LnsTimeline *timeline, uint32_t row, const char *action)
 {
-  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.change-row", "(su)",
-                                         action, row));
+  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (timeline), "timeline.change-row", "(sui)",
+                                         action, row, 0));
 }
 
 static void
@@ -175,7 +175,7 @@ static gboolean
 is_in_view (gpointer timeline)
 {
   settle ();
-  return lns_timeline_rows_find (LNS_TIMELINE (timeline)->rows, wanted_row, &found_top_px) != NULL;
+  return lns_timeline_rows_find (LNS_TIMELINE (timeline)->rows, 0, wanted_row, &found_top_px) != NULL;
 }
 
 /* Scrolled far down, the process still stands at the top, and the thread of the first row below it. */
@@ -221,8 +221,9 @@ pinned_rows_keep_their_path (void)
   act (timeline, row, "row.pin");
   wait_for (has_pinned, timeline);
   GtkWidget *widget = gtk_widget_get_first_child (GTK_WIDGET (timeline->pinned));
-  GtkWidget *label = gtk_widget_get_next_sibling (
-      gtk_widget_get_first_child (gtk_widget_get_first_child (widget)));
+  GtkWidget *label = gtk_widget_get_first_child (gtk_widget_get_first_child (widget));
+  while (!GTK_IS_LABEL (label))
+    label = gtk_widget_get_next_sibling (label);
   const char *text = gtk_label_get_text (GTK_LABEL (label));
   LNS_CHECK (g_str_has_prefix (text, it->label));
   LNS_CHECK (strstr (text, lns_row_tree_row (timeline->context.tree, it->parent)->label) != NULL);

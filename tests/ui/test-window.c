@@ -138,6 +138,25 @@ drop (LnsWindow *window, GSList *files)
   return taken;
 }
 
+/* Gives RESPONSE to the question that is asked. */
+static void
+answer (const char *response)
+{
+  GListModel *windows = gtk_window_get_toplevels (); /* static */
+
+  for (guint i = 0; i < g_list_model_get_n_items (windows); i++)
+    {
+      g_autoptr (GtkWindow) window = g_list_model_get_item (windows, i);
+      if (!ADW_IS_MESSAGE_DIALOG (window))
+        continue;
+      LNS_CHECK (adw_message_dialog_has_response (ADW_MESSAGE_DIALOG (window), response));
+      adw_message_dialog_response (ADW_MESSAGE_DIALOG (window), response);
+      gtk_window_destroy (window);
+      return;
+    }
+  LNS_FAIL ("%s", "nothing is asked");
+}
+
 static void
 dropped_files_open (void)
 {
@@ -151,6 +170,7 @@ dropped_files_open (void)
   LNS_CHECK (g_file_copy (file, copy, 0, NULL, NULL, NULL, NULL));
   LNS_CHECK_INT (n_windows (), 1);
   LNS_CHECK (drop (window, files));
+  answer ("separate");
   LNS_CHECK_INT (n_windows (), 2);
   wait_for_title (copy_name);
   while (lns_window_is_empty (window) || !is_idle (window))

@@ -307,7 +307,7 @@ selection_changed_cb (GtkSelectionModel *selection, guint first, guint n, LnsEve
       g_list_model_get_item (G_LIST_MODEL (self->model), gtk_bitset_get_minimum (selected));
   if (item == NULL || !lns_events_model_get_row (item, &set, &row))
     return;
-  LnsEventId id;
+  LnsEventId id = lns_view_event (self->view, 0, 0);
   lns_event_set_id (set, row, &id.lane, &id.ordinal);
   if (lns_event_id_equal (id, lns_view_get_selected_event (self->view, NULL)))
     return;
@@ -608,7 +608,7 @@ activate_cb (GtkColumnView *columns, guint position, LnsEventsTable *self)
 
   if (item == NULL || !lns_events_model_get_row (item, &set, &row))
     return;
-  LnsEventId id;
+  LnsEventId id = lns_view_event (self->view, 0, 0);
   lns_event_set_id (set, row, &id.lane, &id.ordinal);
   lns_view_select_event (self->view, id);
   /* Shows a tenth of its length on each side, to see its neighbours. */

@@ -706,7 +706,8 @@ found_cb (gpointer job, gpointer owner)
   LnsFunctions *self = owner;
 
   if (it->found.lane != LNS_ID_NONE)
-    lns_view_reveal_event (self->view, it->found);
+    lns_view_reveal_event (self->view,
+                           lns_view_event (self->view, it->found.lane, it->found.ordinal));
 }
 
 static const LnsJobFuncs find_funcs = { find, found_cb, finding_free };

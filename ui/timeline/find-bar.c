@@ -124,7 +124,7 @@ place_now (LnsFindBar *self)
 {
   LnsEvent event;
   LnsEventId id = lns_view_get_selected_event (self->view, &event);
-  LnsEventId last = { self->place.lane, self->place.ordinal };
+  LnsEventId last = lns_view_event (self->view, self->place.lane, self->place.ordinal);
   if (self->number > 0 && (lns_event_id_equal (id, last) || lns_event_id_equal (id, self->before)))
     return self->place;
   if (id.lane != LNS_ID_NONE)

@@ -37,7 +37,7 @@ struct _LnsTimelineRow
   GtkWidget *header;
   GtkWidget *expander;
   GtkWidget *pin;
-  GtkWidget *letter; /* of the report, where there are two */
+  GtkInscription *letter; /* of the report, where there are two */
   GtkLabel *label;
   GtkInscription *pill; /* how busy it was in the span in view, while that is known */
 };
@@ -86,9 +86,9 @@ show_side (LnsTimelineRow *self)
   static const char *const letters[] = { "A", "B" };
   const gboolean is_paired = self->context->other != NULL;
 
-  gtk_widget_set_visible (self->letter, is_paired);
+  gtk_widget_set_visible (GTK_WIDGET (self->letter), is_paired);
   if (is_paired)
-    gtk_label_set_text (GTK_LABEL (self->letter), letters[self->context->side]);
+    gtk_inscription_set_text (self->letter, letters[self->context->side]);
   if (is_paired && self->context->side == 1)
     gtk_widget_add_css_class (GTK_WIDGET (self), "other");
   else
