@@ -65,6 +65,8 @@ struct LnsSession
   bool has_root_exited, have_all_ended;
   LnsCollectorCounters told; /* when the last report ended */
   int64_t keep_ns;           /* of the reports to come; 0: all */
+  bool has_rule;             /* … which keep only the steps of `rule` */
+  LnsStepRule rule;
 };
 
 /* The name of the call that the kernel refuses when a pool is made. */
@@ -314,6 +316,14 @@ lns_session_set_keep (LnsSession *session, int64_t keep_ns)
   session->keep_ns = keep_ns;
 }
 
+void
+lns_session_set_keep_steps (LnsSession *session, const LnsStepRule *rule)
+{
+  session->has_rule = rule != NULL;
+  if (rule != NULL)
+    session->rule = *rule;
+}
+
 /* Has GPUs, CPUs and Python functions sampled while RECORDING. */
 static void
 sample_while (LnsSession *session, bool recording)
@@ -391,9 +401,13 @@ lns_session_start_report (LnsSession *session)
 {
   if (session->writer == NULL)
     return;
+  LnsStepRule *rule = session->has_rule ? lns_calloc (1, sizeof *rule) : NULL;
+  if (rule != NULL)
+    *rule = session->rule;
   post (session, (LnsBatchEvent){ .kind = LNS_BATCH_START,
                                   .writer = session->writer,
-                                  .keep_ns = session->keep_ns });
+                                  .keep_ns = session->keep_ns,
+                                  .steps = rule });
   session->writer = NULL;
   session->is_started = true;
 }

@@ -152,6 +152,9 @@ lns_session_new_writer (LnsSession *session, const char *path, bool overwrite, L
  * tells where these seconds begin (LnsReportResult.keep_from_ns). */
 void lns_session_set_keep (LnsSession *session, int64_t keep_ns);
 
+/* Has the reports to come keep only the steps that RULE says, and count the others; NULL: they keep all. */
+void lns_session_set_keep_steps (LnsSession *session, const LnsStepRule *rule);
+
 /* Starts the report that was created. Ranges that are open enter it, cut to its start. */
 void lns_session_start_report (LnsSession *session);
 

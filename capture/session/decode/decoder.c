@@ -8,11 +8,13 @@
 
 #include "capture/session/decode/decoder.h"
 #include "capture/session/decode/core/record-count.h"
+#include "capture/session/decode/core/sieve.h"
 #include "capture/session/decode/core/tracks.h"
 #include "capture/session/decode/cuda/definitions.h"
 #include "capture/session/decode/cuda/salvage.h"
 #include "capture/session/decode/nvtx/definitions.h"
 #include "capture/session/decode/nvtx/ranges.h"
+#include "capture/session/system/memory-limit.h"
 #include "src/base/memory.h"
 
 #include <inttypes.h>
@@ -35,6 +37,9 @@ static const LnsDecoderOps *const sources[LNS_N_SOURCES] = {
 /* Serials of streams that no process has, as serials count from 1. */
 #define SALVAGED_STREAM UINT32_MAX
 #define COPIED_STREAM   (UINT32_MAX - 1)
+
+/* The share of the memory that this process may have, for events that wait until it is decided which steps are kept. */
+#define MEMORY_SHARE 4
 
 /* Calls FUNCTION of each source that has it. */
 #define CALL_SOURCES(function, ...)                                                                \
@@ -93,9 +98,12 @@ lns_decoder_free (LnsDecoder *decoder)
   if (decoder == NULL)
     return;
   decoder->writer = NULL;
+  _lns_sieve_free (decoder->sieve);
+  decoder->sieve = NULL;
   for (uint32_t i = 0; i < decoder->processes.n; i++)
     lns_decoder_end_process (decoder, i, lns_clock_line_last_ns (&decoder->clock), NULL);
   CALL_SOURCES (free_session, decoder);
+  free (decoder->rule);
   for (int i = 0; i < LNS_N_SOURCES; i++)
     free (decoder->state[i]);
   for (size_t i = 0; i < decoder->threads.n; i++)
@@ -618,11 +626,15 @@ void
 lns_decoder_settle (LnsDecoder *decoder, int64_t drained_ns)
 {
   LnsDecodedProcess *process;
+  int64_t calls_ns = drained_ns;
   for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
     {
-      _lns_tracks_settle (decoder, process, drained_ns);
+      const int64_t settled_ns = _lns_tracks_settle (decoder, process, drained_ns);
+      calls_ns = settled_ns < calls_ns ? settled_ns : calls_ns;
       CALL_SOURCES (settle, decoder, process);
     }
+  if (decoder->sieve != NULL)
+    _lns_sieve_settle (decoder->sieve, drained_ns, calls_ns);
 }
 
 uint64_t
@@ -632,7 +644,24 @@ lns_decoder_waiting (LnsDecoder *decoder, int64_t *inout_start_ns)
   uint64_t n = 0;
   for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
     n += _lns_tracks_waiting (process, inout_start_ns);
+  if (decoder->sieve != NULL)
+    n += _lns_sieve_waiting (decoder->sieve, inout_start_ns);
   return n;
+}
+
+void
+lns_decoder_keep_steps (LnsDecoder *decoder, const LnsStepRule *rule)
+{
+  free (decoder->rule);
+  decoder->rule = rule != NULL ? lns_calloc (1, sizeof *rule) : NULL;
+  if (rule != NULL)
+    *decoder->rule = *rule;
+}
+
+const LnsKeptSteps *
+lns_decoder_end_steps (LnsDecoder *decoder, int64_t end_ns)
+{
+  return decoder->sieve != NULL ? _lns_sieve_end (decoder->sieve, end_ns) : NULL;
 }
 
 void
@@ -650,6 +679,9 @@ lns_decoder_start_report (LnsDecoder *decoder, LnsWriter *writer, int64_t start_
   snprintf (value, sizeof value, "%" PRId64, start_ns);
   lns_writer_set_meta (writer, "start_ns", value);
   decoder->counters = (LnsDecoderCounters){ 0 };
+  if (decoder->rule != NULL)
+    decoder->sieve =
+        _lns_sieve_new (decoder->rule, writer, start_ns, lns_memory_limit () / MEMORY_SHARE);
   for (size_t i = 0; i < decoder->processes.n; i++)
     {
       process = decoder->processes.items[i];
@@ -682,12 +714,15 @@ lns_decoder_stop_report (LnsDecoder *decoder, int64_t end_ns)
 {
   LnsDecodedProcess *process;
   lns_decoder_write_held (decoder);
+  lns_decoder_end_steps (decoder, end_ns);
   for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
     CALL_SOURCES (stop_process, decoder, process, end_ns);
   decoder->ended_ns = decoder->is_followed ? end_ns : INT64_MIN;
   decoder->is_followed = false;
   decoder->report_end_ns = end_ns;
   CALL_SOURCES (stop_report, decoder);
+  _lns_sieve_free (decoder->sieve);
+  decoder->sieve = NULL;
   decoder->writer = NULL;
 }
 
@@ -700,6 +735,8 @@ lns_decoder_show_open (LnsDecoder *decoder)
   CALL_SOURCES (show_session, decoder);
   for (size_t i = 0; (process = next_process (decoder, &i)) != NULL;)
     CALL_SOURCES (show_process, decoder, process);
+  if (decoder->sieve != NULL)
+    _lns_sieve_tell (decoder->sieve);
 }
 
 void

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "capture/session/decode/core/counters.h"
+#include "capture/session/decode/core/step-rule.h"
 #include "capture/session/decode/cuda/state.h"
 #include "capture/session/decode/nvtx/domain-filter.h"
 #include "capture/session/system/process-info.h"
@@ -119,6 +120,14 @@ uint64_t lns_decoder_waiting (LnsDecoder *decoder, int64_t *inout_start_ns);
 /* Writes events to WRITER from here on, beginning with all definitions so far. Ranges that are open enter with
  * LNS_EVENT_OPEN_START at START_NS; what ended before is left out. */
 void lns_decoder_start_report (LnsDecoder *decoder, LnsWriter *writer, int64_t start_ns);
+
+/* Has the reports that begin from here on keep only the steps that RULE says (NULL: keep all). What waits until that is decided takes
+ * at most a quarter of the memory. */
+void lns_decoder_keep_steps (LnsDecoder *decoder, const LnsStepRule *rule);
+
+/* Decides which steps of the report are kept, as it ends at END_NS: to be called when all is played, before its end is told of.
+ * Returns NULL if there is no report, or it keeps all. Else an outcome, valid until the next call with this decoder. */
+const LnsKeptSteps *lns_decoder_end_steps (LnsDecoder *decoder, int64_t end_ns);
 
 /* Notes that the report's end waits until CUPTI has handed over what belongs to it. Records that come later count as
  * late. */

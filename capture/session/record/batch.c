@@ -53,6 +53,8 @@ lns_batch_event_clear (LnsBatchEvent *event)
   event->cpu = NULL;
   free (event->text);
   event->text = NULL;
+  free (event->steps);
+  event->steps = NULL;
 }
 
 void

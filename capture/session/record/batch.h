@@ -99,6 +99,7 @@ typedef struct
   bool wants_python;      /* STOP: the same if no Python program traces functions */
   LnsRangeReports ranges; /* `create` is NULL: no ranges */
   int64_t keep_ns;        /* START, STOP: the report holds only its last keep_ns; 0: all of it */
+  LnsStepRule *steps;     /* owned; START: the report keeps only steps that it says; NULL: all */
 } LnsBatchEvent;
 
 typedef LNS_ARRAY (LnsBatchEvent) LnsBatchEvents;

@@ -137,6 +137,7 @@ play (LnsRecorder *recorder, LnsBatch *batch)
   for (size_t i = 0; i < batch->events.n; i++)
     if (batch->events.items[i].kind == LNS_BATCH_START)
       {
+        lns_decoder_keep_steps (recorder->recording.decoder, batch->events.items[i].steps);
         _lns_recording_start (&recorder->recording, batch->events.items[i].writer,
                               batch->events.items[i].time_ns - recorder->recording.t0_ns,
                               &batch->pair);

@@ -398,9 +398,38 @@ static const char *const no_python = LNS_SENTENCE (
     "-E, -S or a PYTHONPATH without ours; start Python from this command line, or have what starts "
     "it add to PYTHONPATH");
 
+/* Says what became of --keep-steps. */
+static void
+tell_steps (LnsRecording *recording, const LnsKeptSteps *steps)
+{
+  char text[LNS_STEP_TEXT_BYTES + 300];
+  if (!steps->is_found)
+    _lns_recording_diagnose (
+        recording, "LNS-KEEP-003", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+        "--keep-steps found no steps, which are NVTX ranges that repeat: the report keeps all that "
+        "fitted into the memory; name the range with --steps, and record NVTX (-t nvtx)");
+  else
+    {
+      snprintf (text, sizeof text,
+                LNS_SENTENCE ("the report keeps %llu of %llu steps “%s”, %llu of them slow, and "
+                              "counts the others: times and sums are of those that it keeps"),
+                (unsigned long long)steps->n_kept, (unsigned long long)steps->n_steps, steps->range,
+                (unsigned long long)steps->n_slow);
+      _lns_recording_diagnose (recording, "LNS-KEEP-004", LNS_SEVERITY_INFO, LNS_ID_NONE, text);
+    }
+  if (steps->is_short)
+    _lns_recording_diagnose (
+        recording, "LNS-KEEP-005", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+        "events that waited for the end of a step did not fit into a quarter of the memory, and "
+        "were left out: name a shorter range with --steps, or record less");
+}
+
 /* What can only be said at the end. */
 static void
-sum_up (LnsRecording *recording, const LnsBatchEvent *stop, const LnsKeptOutcome *kept)
+sum_up (LnsRecording *recording,
+        const LnsBatchEvent *stop,
+        const LnsKeptOutcome *kept,
+        const LnsKeptSteps *steps)
 {
   const LnsDecoderCounters counters = lns_decoder_counters (recording->decoder);
   const uint64_t n_dropped = lns_writer_counts (recording->writer)->n_dropped;
@@ -415,7 +444,7 @@ sum_up (LnsRecording *recording, const LnsBatchEvent *stop, const LnsKeptOutcome
                              no_cuda[cuda]);
   if (lns_writer_counts (recording->writer)->n_events ==
           counters.n_gpu_samples + counters.n_cpu_events &&
-      stop->text != NULL && cuda == LNS_CUDA_UNSEEN)
+      (steps == NULL || !steps->is_found) && stop->text != NULL && cuda == LNS_CUDA_UNSEEN)
     _lns_recording_diagnose (recording, stop->code, stop->severity, LNS_ID_NONE, stop->text);
   const LnsUnrecorded *unrecorded;
   for (size_t i = 0; (unrecorded = lns_decoder_unrecorded (recording->decoder, i)) != NULL; i++)
@@ -447,6 +476,8 @@ sum_up (LnsRecording *recording, const LnsBatchEvent *stop, const LnsKeptOutcome
         recording, "LNS-KEEP-001", LNS_SEVERITY_WARNING, LNS_ID_NONE,
         "the seconds that --keep asks for do not fit into a quarter of the memory; "
         "the report holds only the last of them");
+  if (steps != NULL)
+    tell_steps (recording, steps);
   tell_unwritten (
       recording, n_dropped,
       LNS_SENTENCE ("%llu event is lost, as it could not be written for too long: %s"),
@@ -507,7 +538,7 @@ _lns_recording_stop (LnsRecording *recording,
       if (event->kind == LNS_BATCH_STOP)
         {
           lns_decoder_write_held (recording->decoder);
-          sum_up (recording, event, kept);
+          sum_up (recording, event, kept, lns_decoder_end_steps (recording->decoder, end_ns));
           if (recording->describe != NULL)
             recording->describe (recording->describe_data, recording->writer);
         }

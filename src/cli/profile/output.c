@@ -222,6 +222,8 @@ lns_profile_create_report (LnsProfile *profile, LnsError *error)
                                      &failed))
         {
           lns_session_set_keep (profile->session, profile->options.keep_ns);
+          lns_session_set_keep_steps (profile->session,
+                                      profile->keeps_steps ? &profile->step_rule : NULL);
           describe (profile, lns_session_report (profile->session));
           lns_profile_record_environment (profile, lns_session_report (profile->session));
           return true;

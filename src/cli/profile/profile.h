@@ -38,8 +38,10 @@ typedef struct
   LNS_ARRAY (char *) words; /* owned; switches point into them */
   const char *start;        /* of them: the request that waited for `launch`; NULL: none did */
   size_t n_start_bytes;
-  const char *folder;       /* where names of reports begin; NULL: this process's */
-  LnsWireOptions target;    /* what is asked of each process */
+  const char *folder;    /* where names of reports begin; NULL: this process's */
+  LnsWireOptions target; /* what is asked of each process */
+  LnsStepRule step_rule; /* if `keeps_steps`: which steps reports keep */
+  bool keeps_steps;
   bool wants_nvtx;          /* it was asked for by name */
   bool wants_cuda;          /* it was, too */
   bool can_trace_nothing;   /* a report without events is what was asked for */

@@ -540,6 +540,8 @@ prepare_start (Run *run, const char *output, LnsError *error)
   if (is_created && !is_named && !has_ranges)
     {
       lns_session_set_keep (profile->session, profile->options.keep_ns);
+      lns_session_set_keep_steps (profile->session,
+                                  profile->keeps_steps ? &profile->step_rule : NULL);
       return true;
     }
   lns_session_cancel_report (profile->session);

@@ -61,6 +61,17 @@ static const LnsOption switches_collection_options[] = {
         N_ ("Keep only this many of the last seconds, in memory, and write the report at the end. "
             "They take about one byte for each event, and at most a quarter of the memory; "
             "`lanescope info` shows how much.") },
+  { LNS_PROFILE_SWITCH ("keep-steps", TEXT, keep_steps), .value_name = "CONDITION",
+    .default_text = N_ ("keep all"),
+    .help =
+        N_ ("Store only the steps that meet CONDITION, and count the rest. CONDITION is `duration "
+            "> p95`, longer than 95 % of the 1,000 steps before; `duration > 2 * p95`, which "
+            "random variation seldom meets; or `duration > 20ms`. The first 4 steps and one in "
+            "1,000 are stored for comparison.") },
+  { LNS_PROFILE_SWITCH ("steps", TEXT, steps), .value_name = "RANGE[@DOMAIN|@*]",
+    .default_text = N_ ("the outermost range that repeats"),
+    .help = N_ ("Name the NVTX range that is a step, for --keep-steps. Numbers in names do not "
+                "count.") },
   { LNS_PROFILE_SWITCH ("after-collection-start", TEXT, after_collection_start),
     .value_name = "COMMAND",
     .help = N_ ("Run this shell command when a report begins. LANESCOPE_SESSION_NAME is in its "

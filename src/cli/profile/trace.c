@@ -5,6 +5,7 @@
 
 /* Turns switches into what each process records: traces, parts of CUDA, capture ranges. */
 
+#include "src/cli/profile/keep-steps.h"
 #include "src/cli/profile/profile.h"
 
 #include <stdlib.h>
@@ -477,33 +478,28 @@ check_nvtx_capture (LnsProfile *profile, LnsError *error)
   if (given == NULL || given[0] == '\0' || strcmp (given, "none") == 0)
     return lns_cli_usage (error, "--capture-range=nvtx needs --nvtx-capture=RANGE[@DOMAIN], the "
                                  "range that begins the report");
-  char *const parts[] = { target->range_message, target->range_domain };
-  const char *at = NULL;
-  for (const char *c = given; *c != '\0'; c++)
-    if (*c == '\\' && c[1] == '@')
-      c++;
-    else if (*c == '@')
-      at = c;
-  int part = 0;
-  size_t n = 0;
-  for (const char *c = given; *c != '\0'; c++)
-    if (c == at)
-      {
-        part = 1;
-        n = 0;
-      }
-    else if (n == LNS_WIRE_RANGE_TEXT_BYTES - 1)
-      return lns_cli_usage (error, "--nvtx-capture: names may have at most %d bytes",
-                            LNS_WIRE_RANGE_TEXT_BYTES - 1);
-    else
-      {
-        c += *c == '\\' && c[1] == '@';
-        parts[part][n++] = *c;
-      }
+  if (!lns_range_name_parse ("nvtx-capture", given, target->range_message, target->range_domain,
+                             LNS_WIRE_RANGE_TEXT_BYTES, error))
+    return false;
   target->range_any_domain = strcmp (target->range_domain, "*") == 0;
-  if (target->range_message[0] == '\0')
-    return lns_cli_usage (error, "--nvtx-capture: “%s” does not name a range", given);
   return true;
+}
+
+/* Reads --keep-steps and --steps. */
+static bool
+check_steps (LnsProfile *profile, LnsError *error)
+{
+  const LnsProfileOptions *given = &profile->options;
+  const bool has_ranges = strcasecmp (given->capture_range, "none") != 0;
+  profile->keeps_steps = given->keep_steps != NULL;
+  if (given->keep_steps == NULL)
+    return given->steps == NULL ||
+           lns_cli_usage (error, "--steps names the range of --keep-steps, which is missing");
+  if (given->keep_ns > 0 || has_ranges)
+    return lns_cli_usage (error,
+                          "--%s and --keep-steps both say what the report keeps; leave out one",
+                          has_ranges ? "capture-range" : "keep");
+  return lns_keep_steps_parse (given->keep_steps, given->steps, &profile->step_rule, error);
 }
 
 static bool
@@ -584,6 +580,8 @@ lns_profile_check_range (LnsProfile *profile, LnsError *error)
   target->n_ranges = 0;
   memset (target->range_message, 0, sizeof target->range_message);
   memset (target->range_domain, 0, sizeof target->range_domain);
+  if (!check_steps (profile, error))
+    return false;
   if (strcasecmp (given, "none") == 0)
     {
       tell_no_range (&profile->options);

@@ -177,6 +177,9 @@ static const Layout layouts[LNS_N_DEFINITION_KINDS] = {
   [LNS_DEFINITION_CALL_NODE] = { sizeof (LnsCallNode),
                                  { LINK (1, LnsCallNode, parent, CALL_NODE),
                                    OWNER (2, LnsCallNode, frame, FRAME) } },
+  [LNS_DEFINITION_OMISSION] = { sizeof (LnsOmission),
+                                { TIME (1, LnsOmission, start_ns),
+                                  TIME (2, LnsOmission, end_ns) } },
 };
 
 size_t

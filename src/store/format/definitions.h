@@ -39,6 +39,7 @@ typedef enum
   LNS_DEFINITION_MODULE,
   LNS_DEFINITION_FRAME,
   LNS_DEFINITION_CALL_NODE,
+  LNS_DEFINITION_OMISSION,
   LNS_N_DEFINITION_KINDS
 } LnsDefinitionKind;
 
@@ -340,6 +341,13 @@ typedef struct
   uint32_t parent; /* the caller's node, or LNS_ID_NONE */
   uint32_t frame;
 } LnsCallNode;
+
+/* A stretch of time of which the report keeps, by intent, only events that reach into another one: nothing is known of it but counts. In
+ * order, and apart. */
+typedef struct
+{
+  int64_t start_ns, end_ns; /* report clock */
+} LnsOmission;
 
 /* How many events LOSS stands for: stored and lost events add up to those that were made. A lost pop or end does not lose
  * an event: its range is stored with an unknown end. */

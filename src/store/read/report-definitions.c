@@ -232,7 +232,7 @@ static const char *const kind_names[LNS_N_DEFINITION_KINDS] = {
   [LNS_DEFINITION_STREAM] = "stream",         [LNS_DEFINITION_LAUNCH] = "launch",
   [LNS_DEFINITION_KEPT_TABLE] = "kept table", [LNS_DEFINITION_KEPT_ROWS] = "kept rows",
   [LNS_DEFINITION_MODULE] = "module",         [LNS_DEFINITION_FRAME] = "frame",
-  [LNS_DEFINITION_CALL_NODE] = "call node",
+  [LNS_DEFINITION_CALL_NODE] = "call node",   [LNS_DEFINITION_OMISSION] = "omission",
 };
 
 /* Checks that the links and owners in the definitions of KIND exist. */

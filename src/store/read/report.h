@@ -136,6 +136,7 @@ LNS_REPORT_DEFINITIONS (kept_rows, LnsKeptRows, KEPT_ROWS)
 LNS_REPORT_DEFINITIONS (modules, LnsModule, MODULE)
 LNS_REPORT_DEFINITIONS (frames, LnsStackFrame, FRAME)
 LNS_REPORT_DEFINITIONS (call_nodes, LnsCallNode, CALL_NODE)
+LNS_REPORT_DEFINITIONS (omissions, LnsOmission, OMISSION)
 
 /* Counts the events that had not ended when the report, or their process, did. Returns false and sets ERROR if a chunk is
  * damaged. O(lanes + nodes above such events). */

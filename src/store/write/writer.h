@@ -90,6 +90,7 @@ LNS_WRITER_ADD (kept_rows, LnsKeptRows, KEPT_ROWS)
 LNS_WRITER_ADD (module, LnsModule, MODULE)
 LNS_WRITER_ADD (frame, LnsStackFrame, FRAME)
 LNS_WRITER_ADD (call_node, LnsCallNode, CALL_NODE)
+LNS_WRITER_ADD (omission, LnsOmission, OMISSION)
 
 /* lns_writer_redefine () likewise: lns_writer_set_process (writer, id, process), lns_writer_set_thread (), … */
 #define LNS_WRITER_SET(name, Type, kind)                                                           \
@@ -106,6 +107,7 @@ LNS_WRITER_SET (device, LnsCudaDevice, DEVICE)
 LNS_WRITER_SET (context, LnsCudaContext, CONTEXT)
 LNS_WRITER_SET (stream, LnsCudaStream, STREAM)
 LNS_WRITER_SET (frame, LnsStackFrame, FRAME)
+LNS_WRITER_SET (omission, LnsOmission, OMISSION)
 
 /* Sets a meta value (UTF-8 key, arbitrary text): host name, command line, clock pairs, …. FORMAT.md lists the keys that the
  * format itself uses. */

@@ -10,38 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-LnsName *
-lns_name_alloc (uint32_t n_bytes)
-{
-  LnsName *name = malloc (sizeof *name + n_bytes);
-  if (name != NULL)
-    *name = (LnsName){ .n_refs = 1, .n_bytes = n_bytes };
-  return name;
-}
-
-LnsName *
-lns_name_new (const void *bytes, uint32_t n_bytes)
-{
-  LnsName *name = lns_name_alloc (n_bytes);
-  if (name != NULL && n_bytes > 0)
-    memcpy (name->bytes, bytes, n_bytes);
-  return name;
-}
-
-LnsName *
-lns_name_ref (LnsName *name)
-{
-  if (name != NULL)
-    name->n_refs++;
-  return name;
-}
-
-void
-lns_name_unref (LnsName *name)
-{
-  if (name != NULL && --name->n_refs == 0)
-    free (name);
-}
+#include "capture/session/decode/core/sieve.h"
 
 bool
 _lns_pointers_add (LnsPointers *pointers, void *item)
@@ -107,10 +76,19 @@ _lns_decoder_string (LnsDecoder *decoder, LnsName *name)
 }
 
 uint32_t
+_lns_decoder_add_track (LnsDecoder *decoder, const LnsTrack *definition)
+{
+  const uint32_t id = lns_writer_add_track (decoder->writer, definition);
+  if (decoder->sieve != NULL && id != LNS_ID_NONE)
+    _lns_sieve_add_track (decoder->sieve, id, definition->process);
+  return id;
+}
+
+uint32_t
 _lns_decoder_track (LnsDecoder *decoder, LnsReportRef *ref, const LnsTrack *definition)
 {
   if (ref->report != decoder->report)
-    *ref = (LnsReportRef){ decoder->report, lns_writer_add_track (decoder->writer, definition) };
+    *ref = (LnsReportRef){ decoder->report, _lns_decoder_add_track (decoder, definition) };
   return ref->id;
 }
 
@@ -119,8 +97,38 @@ _lns_decoder_lane (
     LnsDecoder *decoder, LnsReportRef *ref, uint32_t track, uint32_t ordinal, LnsLaneKind kind)
 {
   LnsLane lane = { .track = track, .ordinal = ordinal, .kind = kind };
-  if (ref->report != decoder->report)
-    *ref = (LnsReportRef){ decoder->report, lns_writer_add_lane (decoder->writer, &lane) };
+  if (ref->report == decoder->report)
+    return;
+  *ref = (LnsReportRef){ decoder->report, lns_writer_add_lane (decoder->writer, &lane) };
+  if (decoder->sieve != NULL && ref->id != LNS_ID_NONE)
+    _lns_sieve_add_lane (decoder->sieve, ref->id, track, kind);
+}
+
+void
+_lns_decoder_append (LnsDecoder *decoder, uint32_t lane, const LnsEvent *event)
+{
+  if (decoder->sieve != NULL)
+    _lns_sieve_append (decoder->sieve, lane, event);
+  else
+    lns_writer_append (decoder->writer, lane, event);
+}
+
+void
+_lns_decoder_set_open (LnsDecoder *decoder, uint32_t lane, const LnsEvent *event)
+{
+  if (decoder->sieve != NULL)
+    _lns_sieve_set_open (decoder->sieve, lane, event);
+  else
+    lns_writer_set_open (decoder->writer, lane, event);
+}
+
+void
+_lns_decoder_close_lane (LnsDecoder *decoder, uint32_t lane)
+{
+  if (decoder->sieve != NULL)
+    _lns_sieve_close_lane (decoder->sieve, lane);
+  else
+    lns_writer_close_lane (decoder->writer, lane);
 }
 
 uint32_t

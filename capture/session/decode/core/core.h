@@ -12,6 +12,8 @@
 #include "capture/session/decode/core/call-nodes.h"
 #include "capture/session/decode/core/clock-line.h"
 #include "capture/session/decode/core/counters.h"
+#include "capture/session/decode/core/name.h"
+#include "capture/session/decode/core/step-rule.h"
 #include "src/base/array.h"
 #include "src/base/id-map.h"
 #include "capture/session/system/process-info.h"
@@ -42,27 +44,6 @@ typedef struct
 
 typedef LNS_ARRAY (void *) LnsPointers;
 
-/* Bytes that events refer to: a name or a typed payload. They are counted by reference, as a stream's string table
- * and open ranges hold them. */
-typedef struct
-{
-  uint32_t n_refs;
-  uint32_t report; /* serial of the report in which `id` is valid; 0: none yet */
-  uint32_t id;     /* string id in that report */
-  uint32_t n_bytes;
-  char bytes[]; /* not terminated */
-} LnsName;
-
-/* A name of N_BYTES, which the caller fills in. Returns NULL if memory is short. Free it with lns_name_unref (). */
-LnsName *lns_name_alloc (uint32_t n_bytes);
-
-/* Copies N_BYTES of BYTES. Returns NULL if memory is short. */
-LnsName *lns_name_new (const void *bytes, uint32_t n_bytes);
-
-/* Both accept NULL. lns_name_ref () returns NAME. */
-LnsName *lns_name_ref (LnsName *name);
-void lns_name_unref (LnsName *name);
-
 typedef struct
 {
   uint32_t id; /* instance in the session */
@@ -92,9 +73,13 @@ typedef struct
   char bus[32];
 } LnsSpareDevice;
 
+typedef struct LnsSieve LnsSieve;
+
 struct LnsDecoder
 {
   LnsWriter *writer; /* NULL: there is no report; definitions and open ranges are remembered */
+  LnsSieve *sieve;   /* of the report, if that keeps only some steps; else NULL */
+  LnsStepRule *rule; /* which ones the next report keeps; NULL: it keeps all */
   uint32_t report;   /* serial, from 1 */
   int64_t report_start_ns;
   int64_t report_end_ns;  /* as sources stop the report */
@@ -137,12 +122,21 @@ uint32_t _lns_decoder_string (LnsDecoder *decoder, LnsName *name);
 /* The string id of TEXT in the present report; 0 if TEXT is NULL. */
 uint32_t _lns_decoder_text (LnsDecoder *decoder, const char *text);
 
+/* Adds the track of DEFINITION to the report, and returns its id. */
+uint32_t _lns_decoder_add_track (LnsDecoder *decoder, const LnsTrack *definition);
+
 /* Sets REF to the track of DEFINITION, which is added to the report if need be, and returns its id. */
 uint32_t _lns_decoder_track (LnsDecoder *decoder, LnsReportRef *ref, const LnsTrack *definition);
 
 /* Sets REF to the lane ORDINAL of TRACK, which is added to the report if need be. */
 void _lns_decoder_lane (
     LnsDecoder *decoder, LnsReportRef *ref, uint32_t track, uint32_t ordinal, LnsLaneKind kind);
+
+/* Adds EVENT to LANE of the report, and the other two likewise, as the functions of the writer do; but if the report keeps only some
+ * steps, what is in none of them is counted and left out. There is a report. */
+void _lns_decoder_append (LnsDecoder *decoder, uint32_t lane, const LnsEvent *event);
+void _lns_decoder_set_open (LnsDecoder *decoder, uint32_t lane, const LnsEvent *event);
+void _lns_decoder_close_lane (LnsDecoder *decoder, uint32_t lane);
 
 /* Writes the definition of PROCESS to the report, if there is one: as a new process (ANEW) or as a change. */
 void _lns_decoder_write_process (LnsDecoder *decoder, const LnsDecodedProcess *process, bool anew);

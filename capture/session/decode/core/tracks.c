@@ -141,7 +141,7 @@ write_track (LnsDecoder *decoder,
       if (track->ops != NULL && track->ops->writing != NULL &&
           !track->ops->writing (decoder, track, lane, &event))
         continue;
-      lns_writer_append (decoder->writer, lane, &event);
+      _lns_decoder_append (decoder, lane, &event);
       if (track->ops != NULL && track->ops->written != NULL)
         track->ops->written (decoder, track, &event);
     }
@@ -161,7 +161,7 @@ wait_of (const LnsDecodedTrack *track)
   return track->ops != NULL && track->ops->is_sequence ? SEQUENCE_NS : NESTED_NS;
 }
 
-void
+int64_t
 _lns_tracks_settle (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t drained_ns)
 {
   const int64_t given_up_ns = drained_ns - WITHHELD_NS;
@@ -179,6 +179,7 @@ _lns_tracks_settle (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t dra
       write_track (decoder, process, track,
                    is_placed (track) && settled_ns > given_up_ns ? settled_ns : given_up_ns);
     }
+  return complete_ns - NESTED_NS > given_up_ns ? complete_ns - NESTED_NS : given_up_ns;
 }
 
 uint64_t

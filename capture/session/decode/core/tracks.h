@@ -75,8 +75,8 @@ LnsDecodedTrack *
 _lns_maker_track (LnsEventMaker *maker, const LnsDecodedTrack *like, uint64_t number);
 
 /* Writes the events of PROCESS that are old enough that earlier ones are unlikely to come, as with lns_decoder_settle ();
- * or all events. */
-void _lns_tracks_settle (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t drained_ns);
+ * or all events. The first returns the time up to which all are written. */
+int64_t _lns_tracks_settle (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t drained_ns);
 /* Counts the events of PROCESS that were played and are not written. Lowers INOUT_START_NS to the start of the earliest. */
 uint64_t _lns_tracks_waiting (const LnsDecodedProcess *process, int64_t *inout_start_ns);
 

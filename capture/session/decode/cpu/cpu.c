@@ -269,7 +269,7 @@ append (LnsDecoder *decoder, uint32_t lane, LnsEvent event, int64_t time_ns, uin
   event.flags |= flags;
   if ((flags & LNS_EVENT_END_UNKNOWN) == 0 && time_ns > event.start_ns)
     event.duration_ns = time_ns - event.start_ns;
-  lns_writer_append (decoder->writer, lane, &event);
+  _lns_decoder_append (decoder, lane, &event);
   decoder->counters.n_cpu_events++;
 }
 
@@ -311,7 +311,7 @@ take_cpu (LnsDecoder *decoder, Thread *thread, int64_t time_ns)
   if (decoder->writer == NULL)
     return;
   const LnsEvent event = run_on_cpu (decoder, thread);
-  lns_writer_set_open (decoder->writer, cpu_lane (decoder, cpu, thread->cpu), &event);
+  _lns_decoder_set_open (decoder, cpu_lane (decoder, cpu, thread->cpu), &event);
 }
 
 /* Notes that THREAD runs on CPU since TIME_NS. */
@@ -328,7 +328,7 @@ get_cpu (LnsDecoder *decoder, Thread *thread, uint32_t cpu, int64_t time_ns)
   thread->wait_report = decoder->report;
   thread->is_woken = false;
   const LnsEvent event = running (decoder, thread);
-  lns_writer_set_open (decoder->writer, sched_lane (decoder, thread), &event);
+  _lns_decoder_set_open (decoder, sched_lane (decoder, thread), &event);
 }
 
 /* Ends the stretch for which THREAD ran at TIME_NS, with FLAGS. */
@@ -358,7 +358,7 @@ append_leaving (
   LnsEvent event = { .start_ns = time_ns, .flags = flags };
   set (decoder, LNS_LANE_SCHED, &event, LNS_COLUMN_CPU, thread->cpu);
   set (decoder, LNS_LANE_SCHED, &event, LNS_COLUMN_THREAD_STATE, state);
-  lns_writer_append (decoder->writer, sched_lane (decoder, thread), &event);
+  _lns_decoder_append (decoder, sched_lane (decoder, thread), &event);
   decoder->counters.n_cpu_events++;
 }
 
@@ -439,10 +439,10 @@ play_sample (
   set (decoder, LNS_LANE_CPU_SAMPLE, &event, LNS_COLUMN_CYCLES, head->value);
   set (decoder, LNS_LANE_CPU_SAMPLE, &event, LNS_COLUMN_CALL_CHAIN,
        node != LNS_ID_NONE ? 1 + (uint64_t)node : 0);
-  lns_writer_append (decoder->writer,
-                     lane_of (decoder, thread, &thread->sample_track, &thread->sample_lane,
-                              LNS_TRACK_CPU_SAMPLES, LNS_LANE_CPU_SAMPLE),
-                     &event);
+  _lns_decoder_append (decoder,
+                       lane_of (decoder, thread, &thread->sample_track, &thread->sample_lane,
+                                LNS_TRACK_CPU_SAMPLES, LNS_LANE_CPU_SAMPLE),
+                       &event);
   decoder->counters.n_cpu_events++;
 }
 
@@ -514,7 +514,7 @@ static void
 close_lane (LnsDecoder *decoder, const LnsReportRef *lane)
 {
   if (decoder->writer != NULL && lane->report == decoder->report)
-    lns_writer_close_lane (decoder->writer, lane->id);
+    _lns_decoder_close_lane (decoder, lane->id);
 }
 
 static void

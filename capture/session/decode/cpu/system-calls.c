@@ -79,7 +79,7 @@ append (LnsDecoder *decoder,
         int64_t time_ns)
 {
   event.duration_ns = time_ns > event.start_ns ? time_ns - event.start_ns : 0;
-  lns_writer_append (decoder->writer, lane_of (decoder, thread, calls), &event);
+  _lns_decoder_append (decoder, lane_of (decoder, thread, calls), &event);
   calls->is_shown = false;
   decoder->counters.n_cpu_events++;
 }
@@ -88,7 +88,7 @@ void
 _lns_system_call_forget (LnsDecoder *decoder, LnsSystemCalls *calls)
 {
   if (calls->is_shown && decoder->writer != NULL && calls->lane.report == decoder->report)
-    lns_writer_set_open (decoder->writer, calls->lane.id, NULL);
+    _lns_decoder_set_open (decoder, calls->lane.id, NULL);
   calls->is_in_call = calls->is_shown = false;
 }
 
@@ -131,7 +131,7 @@ _lns_system_call_show (LnsDecoder *decoder,
   if (!calls->is_in_call || now_ns - calls->since_ns < LNS_SYSTEM_CALL_LEAST_NS)
     return;
   const LnsEvent event = event_of (decoder, ids, calls);
-  lns_writer_set_open (decoder->writer, lane_of (decoder, thread, calls), &event);
+  _lns_decoder_set_open (decoder, lane_of (decoder, thread, calls), &event);
   calls->is_shown = true;
 }
 

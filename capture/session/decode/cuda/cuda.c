@@ -46,8 +46,7 @@ usage_lane (LnsDecoder *decoder, LnsDecodedDevice *device, uint8_t kind)
     .device = _lns_cuda_device_id (decoder, device),
     .stream = LNS_ID_NONE,
   };
-  _lns_decoder_lane (decoder, lane, lns_writer_add_track (decoder->writer, &track), 0,
-                     LNS_LANE_COUNTER);
+  _lns_decoder_lane (decoder, lane, _lns_decoder_add_track (decoder, &track), 0, LNS_LANE_COUNTER);
   return lane->id;
 }
 
@@ -68,7 +67,7 @@ count_memory (LnsDecoder *decoder, const LnsDecodedTrack *track, const LnsEvent 
   LnsEvent sample = { .start_ns = event->start_ns };
   sample.extra[decoder->extra[LNS_LANE_COUNTER][LNS_COLUMN_VALUE]] = *used;
   sample.extra[decoder->extra[LNS_LANE_COUNTER][LNS_COLUMN_THREAD]] = LNS_ID_NONE;
-  lns_writer_append (decoder->writer, usage_lane (decoder, device, kind), &sample);
+  _lns_decoder_append (decoder, usage_lane (decoder, device, kind), &sample);
 }
 
 /* --- Tracks ----------------------------------------------------------------------------------- */

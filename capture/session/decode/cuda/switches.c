@@ -95,7 +95,7 @@ write_hold (LnsDecoder *decoder,
   event.name = name_of (decoder, hold->place);
   event.extra[extra[LNS_COLUMN_OPERATION]] = GOT;
   event.extra[extra[LNS_COLUMN_PLACE]] = hold->place;
-  lns_writer_append (decoder->writer, lane, &event);
+  _lns_decoder_append (decoder, lane, &event);
   device->left_report = decoder->report;
   device->left_ns = event.start_ns + event.duration_ns;
 }

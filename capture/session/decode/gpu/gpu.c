@@ -158,7 +158,7 @@ append (LnsDecoder *decoder,
         .stream = LNS_ID_NONE,
         .metric = metric->id,
       };
-      _lns_decoder_lane (decoder, &counter->lane, lns_writer_add_track (decoder->writer, &track), 0,
+      _lns_decoder_lane (decoder, &counter->lane, _lns_decoder_add_track (decoder, &track), 0,
                          LNS_LANE_COUNTER);
       counter->last_ns = INT64_MIN;
     }
@@ -168,7 +168,7 @@ append (LnsDecoder *decoder,
   LnsEvent sample = { .start_ns = time_ns };
   sample.extra[decoder->extra[LNS_LANE_COUNTER][LNS_COLUMN_VALUE]] = value;
   sample.extra[decoder->extra[LNS_LANE_COUNTER][LNS_COLUMN_THREAD]] = LNS_ID_NONE;
-  lns_writer_append (decoder->writer, counter->lane.id, &sample);
+  _lns_decoder_append (decoder, counter->lane.id, &sample);
   decoder->counters.n_gpu_samples++;
 }
 

@@ -239,13 +239,13 @@ write_sample (LnsDecoder *decoder,
         .unit = _lns_decoder_string (decoder, number->unit),
         .number = counter->id,
       };
-      _lns_decoder_lane (decoder, &number->lane, lns_writer_add_track (decoder->writer, &track), 0,
+      _lns_decoder_lane (decoder, &number->lane, _lns_decoder_add_track (decoder, &track), 0,
                          LNS_LANE_COUNTER);
     }
   LnsEvent event = { .start_ns = time_ns };
   event.extra[decoder->extra[LNS_LANE_COUNTER][LNS_COLUMN_VALUE]] = bits;
   event.extra[decoder->extra[LNS_LANE_COUNTER][LNS_COLUMN_THREAD]] = thread->id;
-  lns_writer_append (decoder->writer, number->lane.id, &event);
+  _lns_decoder_append (decoder, number->lane.id, &event);
 }
 
 static void

@@ -7,6 +7,7 @@
  * corrects the stack: ranges that are deeper have lost their ends. */
 
 #include "capture/session/decode/nvtx/ranges.h"
+#include "capture/session/decode/core/sieve.h"
 #include "src/base/compare.h"
 
 #include <stdlib.h>
@@ -101,6 +102,46 @@ lane_of (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth)
   return lane->id;
 }
 
+/* Where frame DEPTH of STACK is. */
+static LnsStepRange
+place_of (const LnsRangeStack *stack, uint32_t depth)
+{
+  const LnsDecodedThread *thread = stack->thread;
+  const bool is_within = depth > 0 && stack->frames[depth - 1].is_there;
+  return (LnsStepRange){ .process = thread->process->id,
+                         .thread = thread->id,
+                         .domain = stack->domain->id,
+                         .depth = depth,
+                         .is_of_main_thread =
+                             thread->target_tid == thread->process->info.target_pid,
+                         .around_ns = is_within ? stack->frames[depth - 1].start_ns : INT64_MAX,
+                         .name = stack->frames[depth].detail.name,
+                         .domain_name = stack->domain->name };
+}
+
+/* The steps of the report, if it keeps only some and STACK may have them; else NULL. */
+static LnsSteps *
+steps_of (const LnsDecoder *decoder, const LnsRangeStack *stack)
+{
+  return decoder->sieve != NULL && !stack->domain->is_left_out ? _lns_sieve_steps (decoder->sieve)
+                                                               : NULL;
+}
+
+/* Tells the steps that frame DEPTH ended at END_NS, which is not known unless IS_KNOWN. */
+static void
+end_step (
+    LnsDecoder *decoder, const LnsRangeStack *stack, uint32_t depth, bool is_known, int64_t end_ns)
+{
+  LnsSteps *steps = steps_of (decoder, stack);
+  if (steps == NULL || !stack->frames[depth].is_there)
+    return;
+  const LnsStepRange range = place_of (stack, depth);
+  if (is_known)
+    _lns_steps_pop (steps, &range, stack->frames[depth].start_ns, end_ns);
+  else
+    _lns_steps_lose (steps, &range);
+}
+
 /* Writes frame DEPTH as an event up to END_NS. */
 static void
 write_frame (
@@ -113,7 +154,7 @@ write_frame (
                            &event))
     return;
   event.flags |= flags;
-  lns_writer_append (decoder->writer, lane_of (decoder, stack, depth), &event);
+  _lns_decoder_append (decoder, lane_of (decoder, stack, depth), &event);
 }
 
 /* Closes the ranges that are DEPTH deep and deeper. If OPEN, they are open at END_NS. Else their ends are lost and
@@ -125,6 +166,7 @@ cut_to (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth, bool open, in
   while (stack->n_frames > depth)
     {
       LnsFrame *frame = &stack->frames[stack->n_frames - 1];
+      end_step (decoder, stack, stack->n_frames - 1, open, end_ns);
       if (open)
         write_frame (decoder, stack, stack->n_frames - 1, end_ns,
                      LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN);
@@ -213,6 +255,12 @@ push (LnsDecoder *decoder,
   stack->frames[stack->n_frames++] =
       (LnsFrame){ .is_there = true, .start_ns = time_ns, .detail = *detail };
   *detail = (LnsEventDetail){ 0 };
+  LnsSteps *steps = steps_of (decoder, stack);
+  if (steps != NULL)
+    {
+      const LnsStepRange range = place_of (stack, depth);
+      _lns_steps_push (steps, &range, time_ns);
+    }
   note_change (decoder, stack);
 }
 
@@ -225,6 +273,7 @@ pop (LnsDecoder *decoder, LnsRangeStack *stack, uint32_t depth, int64_t time_ns)
     decoder->counters.n_orphan_pops++;
   if (stack->n_frames != depth + 1)
     return;
+  end_step (decoder, stack, depth, true, time_ns);
   write_frame (decoder, stack, depth, time_ns, 0);
   _lns_event_detail_clear (&stack->frames[depth].detail);
   stack->n_frames = depth;
@@ -241,14 +290,14 @@ mark (LnsDecoder *decoder, LnsRangeStack *stack, int64_t time_ns, const LnsEvent
     _lns_decoder_lane (decoder, &stack->mark_lane,
                        track_of (decoder, stack, LNS_TRACK_NVTX_MARKS, &(LnsReportRef){ 0 }), 0,
                        LNS_LANE_NVTX_MARK);
-  lns_writer_append (decoder->writer, stack->mark_lane.id, &event);
+  _lns_decoder_append (decoder, stack->mark_lane.id, &event);
 }
 
 static void
 close_lane (LnsDecoder *decoder, const LnsReportRef *lane)
 {
   if (decoder->writer != NULL && lane->report == decoder->report)
-    lns_writer_close_lane (decoder->writer, lane->id);
+    _lns_decoder_close_lane (decoder, lane->id);
 }
 
 static void
@@ -283,7 +332,7 @@ show_stack (LnsDecoder *decoder, LnsRangeStack *stack)
                                INT64_MAX, &event))
         continue;
       event.duration_ns = 0;
-      lns_writer_set_open (decoder->writer, lane_of (decoder, stack, depth), &event);
+      _lns_decoder_set_open (decoder, lane_of (decoder, stack, depth), &event);
       frame->is_shown = true;
     }
 }
@@ -438,7 +487,7 @@ end_range (LnsDecoder *decoder,
   if (event_of (decoder, range, end_thread, end_ns, &event))
     {
       event.flags |= flags;
-      lns_writer_append (decoder->writer, started_lane (decoder, range), &event);
+      _lns_decoder_append (decoder, started_lane (decoder, range), &event);
     }
   lns_overlap_release (&range->domain->lanes, range->lane,
                        end_ns > range->start_ns ? end_ns : range->start_ns);
@@ -500,7 +549,7 @@ stop_started (LnsDecoder *decoder, LnsDecodedProcess *process, int64_t end_ns)
       if (!event_of (decoder, range, NULL, end_ns, &event))
         continue;
       event.flags |= LNS_EVENT_OPEN_END | LNS_EVENT_END_UNKNOWN;
-      lns_writer_append (decoder->writer, started_lane (decoder, range), &event);
+      _lns_decoder_append (decoder, started_lane (decoder, range), &event);
     }
 }
 
@@ -515,7 +564,7 @@ show_started (LnsDecoder *decoder, LnsDecodedProcess *process)
       if (range->is_shown || !event_of (decoder, range, NULL, INT64_MAX, &event))
         continue;
       event.duration_ns = 0;
-      lns_writer_set_open (decoder->writer, started_lane (decoder, range), &event);
+      _lns_decoder_set_open (decoder, started_lane (decoder, range), &event);
       range->is_shown = true;
     }
 }

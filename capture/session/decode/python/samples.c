@@ -196,7 +196,7 @@ play_sample (LnsDecoder *decoder, const LnsPythonSampleRecord *record)
   set (decoder, &event, LNS_COLUMN_THREAD_STATE, record->state);
   set (decoder, &event, LNS_COLUMN_OPERATION, record->lock);
   set (decoder, &event, LNS_COLUMN_CALL_CHAIN, node != LNS_ID_NONE ? 1 + (uint64_t)node : 0);
-  lns_writer_append (decoder->writer, lane, &event);
+  _lns_decoder_append (decoder, lane, &event);
   decoder->counters.n_cpu_events++;
 }
 
@@ -238,7 +238,7 @@ forget_thread (LnsDecoder *decoder, LnsDecodedThread *decoded)
 {
   Thread *thread = decoded->state[LNS_SOURCE_PYTHON_SAMPLES];
   if (decoder->writer != NULL && thread->lane.report == decoder->report)
-    lns_writer_close_lane (decoder->writer, thread->lane.id);
+    _lns_decoder_close_lane (decoder, thread->lane.id);
   free (thread);
   decoded->state[LNS_SOURCE_PYTHON_SAMPLES] = NULL;
 }

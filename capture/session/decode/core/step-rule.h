@@ -1,0 +1,36 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* Which steps of a program a report keeps (--keep-steps). */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LNS_STEP_TEXT_BYTES 256
+
+/* A step is kept if it takes longer than a limit: `factor` times the `quantile` of the steps before it, or `limit_ns`. The step is a
+ * push/pop range that repeats. Plain value. */
+typedef struct
+{
+  double quantile, factor; /* quantile: more than 0 and less than 1; 0: the limit is `limit_ns` */
+  int64_t limit_ns;
+  char range[LNS_STEP_TEXT_BYTES]; /* its name; numbers in names do not count. "": it is found */
+  char domain
+      [LNS_STEP_TEXT_BYTES]; /* "": the default domain, "*": any; of no meaning without `range` */
+  char text[LNS_STEP_TEXT_BYTES]; /* the condition, as the user gave it, for the report */
+} LnsStepRule;
+
+/* What came of it in a report. */
+typedef struct
+{
+  uint64_t n_steps, n_kept,
+      n_slow;         /* slow: longer than the limit; others are kept for comparison */
+  uint64_t n_dropped; /* events that were counted and not kept */
+  bool is_found;      /* there are steps; else all is kept that fitted into the memory */
+  bool is_short;      /* not all that was to be kept did */
+  char range[LNS_STEP_TEXT_BYTES]; /* the steps' name, of the first process that has some */
+} LnsKeptSteps;
