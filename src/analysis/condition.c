@@ -558,6 +558,32 @@ lns_condition_holds (const LnsCondition *condition, uint64_t passed)
 }
 
 char *
+lns_condition_sql (const LnsCondition *condition, const char *const *tests)
+{
+  char *stack[LNS_CONDITION_TESTS_MAX + 1]; /* no more stand on it than there are tests */
+  unsigned n = 0;
+
+  for (size_t i = 0; i < condition->n_steps; i++)
+    {
+      const unsigned step = condition->steps[i];
+      if (step < LNS_CONDITION_TESTS_MAX)
+        {
+          stack[n++] = lns_strdup (tests[step]);
+          continue;
+        }
+      char *right = stack[n - 1], *left = step == STEP_NOT ? NULL : stack[n - 2];
+      n -= step == STEP_NOT ? 1 : 2;
+      stack[n++] =
+          step == STEP_NOT
+              ? lns_asprintf ("NOT (%s)", right)
+              : lns_asprintf (step == STEP_AND ? "(%s) AND (%s)" : "(%s) OR (%s)", left, right);
+      free (left);
+      free (right);
+    }
+  return stack[0];
+}
+
+char *
 lns_condition_quote (const char *text)
 {
   char *quoted = lns_realloc (NULL, 2 * strlen (text) + 3, 1), *to = quoted;

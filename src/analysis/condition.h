@@ -76,5 +76,10 @@ bool lns_condition_compare (const LnsConditionTest *test, int64_t value);
 /* Whether the condition holds for an event that passes the tests whose bits are set in PASSED. O(tests). */
 bool lns_condition_holds (const LnsCondition *condition, uint64_t passed);
 
+/* The condition as an expression of SQL in which TESTS[i], of lns_condition_tests (), stands for test I: each must be an expression
+ * that is 0 or 1. Owned. O(length). */
+char *lns_condition_sql (const LnsCondition *condition, const char *const *tests)
+    __attribute__ ((warn_unused_result));
+
 /* TEXT as a value that a condition may compare with, whatever is in it: in quotation marks. Free with free (). */
 char *lns_condition_quote (const char *text) __attribute__ ((warn_unused_result));

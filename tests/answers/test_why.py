@@ -30,6 +30,9 @@ def check_sql(report, answer, what):
         assert int(golden.run("sql", report, finding["sql"])[0]) == finding["ns"], (what, finding)
     rows = golden.run("sql", report, "SELECT cause, ns, sentence FROM LNS_FINDINGS ORDER BY finding")[0].decode().splitlines()
     assert rows == [f"{f['cause']}\t{f['ns']}\t{f['sentence']}" for f in answer["findings"]], what
+    rows = golden.run("sql", report, 'SELECT start, "end", busy, idle FROM LNS_LEDGERS ORDER BY ledger')[0].decode().splitlines()
+    assert rows == ["\t".join(str(ledger[key]) for key in ("start", "end", "busy_ns", "idle_ns"))
+                    for ledger in answer["devices"] + answer["threads"]], what
     idle = sum(ledger["idle_ns"] for ledger in answer["devices"] + answer["threads"])
     assert int(golden.run("sql", report, 'SELECT coalesce(sum("end" - start), 0) FROM LNS_GAPS')[0]) == idle, what
     assert int(golden.run("sql", report, "SELECT count(*) FROM LNS_STEPS")[0]) == answer["steps"]["count"], what

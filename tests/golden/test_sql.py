@@ -148,9 +148,17 @@ def test_tables_and_their_columns():
 
 def test_it_only_reads():
     for statement in ["DELETE FROM NVTX_EVENTS", "CREATE TABLE t (x)", "ATTACH 'other.db' AS other", "PRAGMA journal_mode = WAL",
-                      "INSERT INTO StringIds VALUES (1, 'x')", "DROP TABLE NVTX_EVENTS", "VACUUM", "BEGIN", "SELECT load_extension('x')"]:
+                      "INSERT INTO StringIds VALUES (1, 'x')", "DROP TABLE NVTX_EVENTS", "VACUUM", "VACUUM INTO 'copy.db'", "BEGIN", "SELECT load_extension('x')"]:
         out, err = golden.run("sql", REPORT, statement, code=125)
         assert out == b"" and err.startswith(b"lanescope: error: sql only reads"), (statement, err)
+
+
+def test_regular_expressions():
+    golden.check(sql("SELECT DISTINCT value FROM StringIds WHERE value REGEXP '^(st|lo)[a-d]?..?$' ORDER BY value"), b"load\nstep\n")
+    golden.check(sql("SELECT regexp('TEP', 'a step'), regexpi('TEP', 'a step'), regexp(NULL, 'x'), 'a' REGEXP NULL, regexp('', '')"),
+                 b"0\t1\t\t\t1\n")
+    for pattern, told in (("(", b"not valid"), ("(a)\\1", b"back-reference"), ("(a{9}){9}", b"more than one {"), ("x" * 501, b"longer than 500 bytes")):
+        assert told in golden.run("sql", REPORT, f"SELECT 'a' REGEXP '{pattern}'", code=125)[1], pattern
 
 
 def test_constraints_agree_with_a_plain_copy():

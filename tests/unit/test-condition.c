@@ -258,6 +258,30 @@ test_wrong_ones_are_told (void)
     }
 }
 
+/* As SQL it has the same tests in the same places. */
+static void
+test_as_sql (void)
+{
+  static const struct
+  {
+    const char *text, *sql;
+  } cases[] = {
+    { "depth = 1", "a" },
+    { "not depth = 1", "NOT (a)" },
+    { "depth != 1", "NOT (a)" },
+    { "depth = 1 and depth = 2 or depth = 3", "((a) AND (b)) OR (c)" },
+    { "depth = 1 and not (depth = 2 or depth = 3)", "(a) AND (NOT ((b) OR (c)))" },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    {
+      LnsCondition *condition = parse (cases[i].text);
+      char *sql = lns_condition_sql (condition, (const char *const[]){ "a", "b", "c" });
+      LNS_CHECK_STR (sql, cases[i].sql);
+      free (sql);
+      lns_condition_free (condition);
+    }
+}
+
 /* What is too long or too deep is refused, and takes no memory beyond its length. */
 static void
 test_limits (void)
@@ -290,6 +314,7 @@ main (void)
   LNS_TEST (test_compared);
   LNS_TEST (test_meant);
   LNS_TEST (test_wrong_ones_are_told);
+  LNS_TEST (test_as_sql);
   LNS_TEST (test_limits);
   return lns_tap_done ();
 }

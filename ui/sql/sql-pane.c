@@ -97,7 +97,8 @@ run_work (LnsWorker *worker, gpointer data)
   Run *run = data;
   LnsError error = { 0 };
   const gint64 begun_usec = g_get_monotonic_time ();
-  LnsQuery *query = lns_query_new (worker->report, &worker->cancelled, 0, &error);
+  LnsQuery *query =
+      lns_query_new (worker->report, &(LnsQueryOptions){ .cancel = &worker->cancelled }, &error);
 
   if (query != NULL)
     run->result = lns_query_collect (query, run->statement, MAX_ROWS, &error);
@@ -270,7 +271,8 @@ add_tables (GMenu *menu, const char *const *names, gsize n)
 static void
 list_done (gpointer data, gpointer owner)
 {
-  static const char *const answers[] = { "LNS_FINDINGS", "LNS_GAPS", "LNS_COSTS", "LNS_STEPS" };
+  static const char *const answers[] = { "LNS_LEDGERS", "LNS_FINDINGS", "LNS_GAPS", "LNS_COSTS",
+                                         "LNS_STEPS" };
   Listing *listing = data;
   LnsSqlPane *self = owner;
   g_autoptr (GMenu) menu = g_menu_new ();

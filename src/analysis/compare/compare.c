@@ -299,9 +299,9 @@ find_differences (LnsComparison *comparison, const atomic_bool *cancel, LnsError
 
   for (int side = 0; side < 2; side++)
     {
-      queries[side] =
-          good ? lns_query_new (lns_tables_report (comparison->tables[side]), cancel, 0, error)
-               : NULL;
+      queries[side] = good ? lns_query_new (lns_tables_report (comparison->tables[side]),
+                                            &(LnsQueryOptions){ .cancel = cancel }, error)
+                           : NULL;
       good = good && queries[side] != NULL;
     }
   for (size_t i = 0; good && i < sizeof statements / sizeof *statements; i++)

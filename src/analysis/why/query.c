@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/analysis/why/sql.h"
+#include "src/analysis/why/pattern.h"
 #include "src/base/array.h"
 #include "src/base/memory.h"
 #include "src/base/monotonic.h"
@@ -18,6 +18,9 @@
 /* Numbers with a fraction have so many digits of it. */
 #define DECIMALS 6
 #define SCALE    1e6
+
+/* Of a value in a query whose statements come from strangers. */
+#define MAX_VALUE_BYTES (16 << 20)
 
 /* Allows only actions that read. */
 static int
@@ -52,31 +55,45 @@ stop_if_cancelled (void *data)
 
   query->is_late =
       query->is_late || (query->timeout_ns > 0 && lns_monotonic_ns () > query->deadline_ns);
-  return query->is_late || atomic_load_explicit (query->cancel, memory_order_relaxed);
+  return query->is_late ||
+         (query->cancel != NULL && atomic_load_explicit (query->cancel, memory_order_relaxed));
 }
 
 LnsQuery *
-lns_query_new (LnsReport *report, const atomic_bool *cancel, int64_t timeout_ns, LnsError *error)
+lns_query_new (LnsReport *report, const LnsQueryOptions *options, LnsError *error)
 {
   LnsQuery *query = lns_calloc (1, sizeof *query);
 
   if (sqlite3_open_v2 (":memory:", &query->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
       SQLITE_OK)
     lns_out_of_memory ();
-  if (lns_sql_attach (query->db, report, error) &&
-      lns_why_sql_attach (query->db, report, cancel, error))
+  if (options->in_memory)
+    {
+      /* Before there are tables in TEMP, which this would drop. */
+      sqlite3_exec (query->db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+      sqlite3_limit (query->db, SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
+    }
+  if (lns_sql_attach (query->db, report, error) && lns_pattern_attach (query->db, error) &&
+      (query->why = lns_why_sql_attach (query->db, report, options->cancel, error)) != NULL)
     {
       /* SQLite makes this table when it is first read, which the authorizer would refuse. */
       sqlite3_exec (query->db, "SELECT * FROM pragma_table_info('')", NULL, NULL, NULL);
-      query->cancel = cancel;
-      query->timeout_ns = timeout_ns;
-      query->deadline_ns = lns_monotonic_ns () + timeout_ns;
+      query->cancel = options->cancel;
+      lns_query_restart (query, options->timeout_ns);
       sqlite3_progress_handler (query->db, 1000, stop_if_cancelled, query);
       sqlite3_set_authorizer (query->db, authorize, NULL);
       return query;
     }
   lns_query_free (query);
   return NULL;
+}
+
+void
+lns_query_restart (LnsQuery *query, int64_t timeout_ns)
+{
+  query->timeout_ns = timeout_ns;
+  query->deadline_ns = lns_monotonic_ns () + timeout_ns;
+  query->is_late = false;
 }
 
 void
@@ -88,6 +105,24 @@ lns_query_free (LnsQuery *query)
   free (query);
 }
 
+bool
+lns_query_prepare (LnsQuery *query,
+                   const char *sql,
+                   sqlite3_stmt **ret_statement,
+                   const char **ret_rest)
+{
+  query->is_refused = false;
+  if (sqlite3_prepare_v2 (query->db, sql, -1, ret_statement, ret_rest) != SQLITE_OK)
+    return false;
+  if (*ret_statement == NULL || sqlite3_stmt_readonly (*ret_statement))
+    return true;
+  /* authorize () is not asked about VACUUM, which forgets the tables when what it does is denied. */
+  sqlite3_finalize (*ret_statement);
+  *ret_statement = NULL;
+  query->is_refused = true;
+  return false;
+}
+
 LnsQueryFailure
 lns_query_failure (const LnsQuery *query)
 {
@@ -97,7 +132,7 @@ lns_query_failure (const LnsQuery *query)
   if (code == SQLITE_INTERRUPT)
     return query->is_late ? LNS_QUERY_LATE : LNS_QUERY_CANCELLED;
   /* Writing to a virtual table fails before SQLite calls authorize (). */
-  if (code == SQLITE_AUTH || strstr (message, "may not be modified") != NULL ||
+  if (query->is_refused || code == SQLITE_AUTH || strstr (message, "may not be modified") != NULL ||
       strstr (message, "not authorized") != NULL)
     return LNS_QUERY_WRITES;
   return code == SQLITE_CORRUPT || code == SQLITE_IOERR ? LNS_QUERY_DAMAGED
@@ -245,7 +280,7 @@ lns_query_collect (LnsQuery *query, const char *statement, size_t max_rows, LnsE
   const char *rest;
   LnsResult *result = NULL;
 
-  if (sqlite3_prepare_v2 (query->db, statement, -1, &rows.statement, &rest) != SQLITE_OK)
+  if (!lns_query_prepare (query, statement, &rows.statement, &rest))
     return NULL;
   if (rows.statement == NULL)
     lns_error_set (error, LNS_ERROR_USAGE, 0,

@@ -11,21 +11,41 @@
 #include <stdatomic.h>
 
 #include "src/analysis/result.h"
-#include "src/store/read/report.h"
+#include "src/analysis/why/sql.h"
 
 typedef struct
 {
-  sqlite3 *db; /* to prepare statements in */
+  sqlite3 *db;
   const atomic_bool *cancel;
   int64_t timeout_ns, deadline_ns;
-  bool is_late;
+  bool is_late, is_refused;
+  LnsWhySql *why; /* db's */
 } LnsQuery;
 
-/* A new query over the tables of REPORT, which is borrowed. Setting CANCEL ends what runs. All its statements together may take TIMEOUT_NS
- * (0 = no limit) from its creation on. Owned; NULL with ERROR if the tables cannot be read. One thread. */
-LnsQuery *
-lns_query_new (LnsReport *report, const atomic_bool *cancel, int64_t timeout_ns, LnsError *error);
+typedef struct
+{
+  const atomic_bool *cancel; /* setting it ends what runs; borrowed; or NULL                     */
+  int64_t
+      timeout_ns; /* for all statements together, from the creation of the query on; 0 = no limit */
+  bool
+      in_memory; /* statements come from strangers: nothing is sorted on the disk, no value is over 16 MiB */
+} LnsQueryOptions;
+
+/* A new query over the tables of REPORT, which is borrowed. Beside the functions of SQLite there are regexp (PATTERN, TEXT), which is
+ * also written TEXT REGEXP PATTERN, and regexpi (PATTERN, TEXT), which ignores case (pattern.h). Owned; NULL with ERROR if the tables
+ * cannot be read. One thread. */
+LnsQuery *lns_query_new (LnsReport *report, const LnsQueryOptions *options, LnsError *error);
 void lns_query_free (LnsQuery *query); /* NULL is fine                                          */
+
+/* From now on the statements of QUERY may take TIMEOUT_NS together; 0 = no limit. */
+void lns_query_restart (LnsQuery *query, int64_t timeout_ns);
+
+/* Prepares the first statement of SQL; RET_STATEMENT gets NULL if there is none, and RET_REST what is behind it. To be finalized. False,
+ * with lns_query_failure (), if it is none that reads. */
+bool lns_query_prepare (LnsQuery *query,
+                        const char *sql,
+                        sqlite3_stmt **ret_statement,
+                        const char **ret_rest);
 
 /* Why the last call of SQLite failed. */
 typedef enum

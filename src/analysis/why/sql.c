@@ -14,13 +14,15 @@
 #define MODULE "lanescope_why"
 
 /* Shared by the tables of one database. */
-typedef struct
+struct LnsWhySql
 {
   LnsReport *report;
   const atomic_bool *cancel;
   LnsTables *tables;
   LnsWhy *why; /* or NULL: nobody asked yet                                                      */
-} Answer;
+};
+
+typedef LnsWhySql Answer;
 
 typedef struct
 {
@@ -86,6 +88,47 @@ give_device (const Answer *answer, size_t number, sqlite3_context *context)
 }
 
 /* --- Tables ----------------------------------------------------------------------------------- */
+
+static size_t
+n_ledgers (const LnsWhy *why)
+{
+  return why->ledgers.n;
+}
+
+static void
+ledger_column (const Answer *answer, size_t row, int column, sqlite3_context *context)
+{
+  const LnsLedger *ledger = &answer->why->ledgers.items[row];
+  const int64_t span_ns = ledger->span.end_ns - ledger->span.start_ns;
+
+  switch (column)
+    {
+    case 0:
+      sqlite3_result_int64 (context, (sqlite3_int64)row + 1);
+      break;
+    case 1:
+      give_pid (answer, row, context);
+      break;
+    case 2:
+      if (!ledger->is_device)
+        give_tid (answer, ledger->thread, context);
+      break;
+    case 3:
+      give_device (answer, row, context);
+      break;
+    case 4:
+      sqlite3_result_int64 (context, ledger->span.start_ns);
+      break;
+    case 5:
+      sqlite3_result_int64 (context, ledger->span.end_ns);
+      break;
+    case 6:
+      sqlite3_result_int64 (context, ledger->busy_ns);
+      break;
+    default:
+      sqlite3_result_int64 (context, span_ns - ledger->busy_ns);
+    }
+}
 
 static size_t
 n_findings (const LnsWhy *why)
@@ -239,6 +282,11 @@ step_column (const Answer *answer, size_t row, int column, sqlite3_context *cont
 }
 
 static const Shape shapes[] = {
+  { "LNS_LEDGERS",
+    "ledger INTEGER, globalPid INTEGER, globalTid INTEGER, deviceId INTEGER, start INTEGER, "
+    "\"end\" "
+    "INTEGER, busy INTEGER, idle INTEGER",
+    n_ledgers, ledger_column },
   { "LNS_FINDINGS",
     "finding INTEGER, cause TEXT, severity TEXT, globalPid INTEGER, globalTid INTEGER, deviceId "
     "INTEGER, ns INTEGER, share REAL, count INTEGER, sentence TEXT, advice TEXT, confidence TEXT, "
@@ -257,6 +305,20 @@ static const Shape shapes[] = {
 };
 
 #define N_SHAPES (sizeof shapes / sizeof *shapes)
+
+const LnsWhy *
+lns_why_sql_answer (LnsWhySql *sql, LnsTables **ret_tables, LnsError *error)
+{
+  if (sql->tables == NULL)
+    sql->tables = lns_tables_new (sql->report, error);
+  if (sql->tables != NULL && sql->why == NULL)
+    sql->why = lns_why_run (
+        sql->tables, &(LnsWhyOptions){ .span = lns_filter_span (sql->report), .keeps_gaps = true },
+        sql->cancel, error);
+  if (ret_tables != NULL)
+    *ret_tables = sql->tables;
+  return sql->why;
+}
 
 /* --- SQLite ----------------------------------------------------------------------------------- */
 
@@ -329,20 +391,13 @@ filter (sqlite3_vtab_cursor *base, int number, const char *text, int argc, sqlit
 {
   Cursor *cursor = (Cursor *)base;
   const Table *table = (Table *)base->pVtab;
-  Answer *answer = table->answer;
   LnsError error = { 0 };
+  const LnsWhy *why = lns_why_sql_answer (table->answer, NULL, &error);
 
-  if (answer->tables == NULL)
-    answer->tables = lns_tables_new (answer->report, &error);
-  if (answer->tables != NULL && answer->why == NULL)
-    answer->why = lns_why_run (
-        answer->tables,
-        &(LnsWhyOptions){ .span = lns_filter_span (answer->report), .keeps_gaps = true },
-        answer->cancel, &error);
-  if (answer->why == NULL)
+  if (why == NULL)
     return fail (base->pVtab, &error);
   cursor->row = 0;
-  cursor->n = table->shape->n_rows (answer->why);
+  cursor->n = table->shape->n_rows (why);
   return SQLITE_OK;
 }
 
@@ -401,7 +456,7 @@ static const sqlite3_module module = {
   .xRowid = rowid,
 };
 
-bool
+LnsWhySql *
 lns_why_sql_attach (sqlite3 *db, LnsReport *report, const atomic_bool *cancel, LnsError *error)
 {
   Answer *answer = lns_calloc (1, sizeof *answer);
@@ -417,7 +472,9 @@ lns_why_sql_attach (sqlite3 *db, LnsReport *report, const atomic_bool *cancel, L
                         shapes[i].name);
       good = sqlite3_exec (db, sql, NULL, NULL, NULL) == SQLITE_OK;
     }
-  return good || lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
-                                "cannot register the tables of findings with SQLite; this is a "
-                                "defect, please report it");
+  if (!good)
+    lns_error_set (error, LNS_ERROR_NO_MEMORY, 0,
+                   "cannot register the tables of findings with SQLite; this is a "
+                   "defect, please report it");
+  return good ? answer : NULL;
 }

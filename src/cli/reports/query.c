@@ -13,7 +13,8 @@
 LnsQuery *
 lns_cli_query_new (LnsReport *report, int64_t timeout_ns, LnsError *error)
 {
-  LnsQuery *query = lns_query_new (report, lns_cli_interrupted (), timeout_ns, error);
+  const LnsQueryOptions options = { .cancel = lns_cli_interrupted (), .timeout_ns = timeout_ns };
+  LnsQuery *query = lns_query_new (report, &options, error);
 
   if (query != NULL)
     lns_cli_catch_interrupt ();

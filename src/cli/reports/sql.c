@@ -157,7 +157,7 @@ run_statements (const Shell *shell, const char *sql, bool *ret_any, LnsError *er
   while (good && *sql != '\0')
     {
       sqlite3_stmt *statement = NULL;
-      good = sqlite3_prepare_v2 (shell->query->db, sql, -1, &statement, &sql) == SQLITE_OK ||
+      good = lns_query_prepare (shell->query, sql, &statement, &sql) ||
              lns_cli_query_fail (shell->query, error);
       good = good && (statement == NULL || run_statement (shell, statement, error));
       *ret_any = *ret_any || statement != NULL;
