@@ -169,6 +169,13 @@ COMMANDS = {
                      ("Ask a server for debug symbols:", "DEBUGINFOD_URLS=https://debuginfod.debian.net lanescope resolve demo.rep")],
         "environment": ["DEBUGINFOD_URLS", "XDG_CACHE_HOME"], "files": ["$XDG_CACHE_HOME/lanescope/symbols"], "also": ["profile", "sql"],
     },
+    "mcp": {
+        "description": "Serves the Model Context Protocol, revisions 2024-11-05 to 2026-07-28, one JSON message a line. An agent opens reports, asks "
+                       "why the time was lost, and checks each number with the statement beside it. A page that "
+                       "teaches an agent how is installed as lanescope/agents/lanescope/SKILL.md among the data of programs.",
+        "examples": [("Ask it by hand for its tools:", "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}' | lanescope mcp")],
+        "environment": ["TMPDIR"], "also": ["why", "sql", "diff"],
+    },
     "ui": {
         "description": "Opens reports, and files that `lanescope import` reads, in the viewer.",
         "examples": [("Open two reports, each in a window:", "lanescope ui before.rep after.rep")],

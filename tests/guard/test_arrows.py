@@ -38,7 +38,7 @@ ROOMS = {
     "src/import": ["nsys", "trace", "."],
     "src/export": [".", "sinks"],
     "src/analysis": [".", "facts", "projection", "stats", "rules", "why", "compare"],
-    "src/cli": ["terminal", "options", "reports", "profile", "sessions", "."],
+    "src/cli": ["terminal", "options", "reports", "profile", "sessions", "mcp", "."],
     "ui": ["model", "table", "tiles", "details", "events", "files", "functions", "findings", "stats", "steps", "compare", "sql", "timeline", "launch", "shell"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')

@@ -35,6 +35,7 @@ extern const LnsCommand lns_command_sql;
 extern const LnsCommand lns_command_info;
 extern const LnsCommand lns_command_recover;
 extern const LnsCommand lns_command_resolve;
+extern const LnsCommand lns_command_mcp;
 extern const LnsCommand lns_command_ui;
 
 /* Those that Lanescope and its viewer run themselves, which no help lists. */
