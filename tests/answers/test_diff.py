@@ -6,6 +6,7 @@
 tests/unit/test-compare.c counts."""
 
 import json
+import lzma
 import os
 import re
 import shutil
@@ -47,6 +48,17 @@ def run_of(seed, times=1.0, n_steps=30):
 
 def diff(*words, code=0):
     return json.loads(golden.run("diff", "--format=json", *words, code=code)[0])
+
+
+def test_a_run_is_as_long_as_itself():
+    """Also one whose steps had no CPU many times (recorded on an H200), whatever memory holds that nobody uses any more."""
+    for name in ("server", "loader", "work"):
+        path = golden.path(name + ".rep")
+        with lzma.open(os.path.join(tap.SOURCE, "tests", "answers", "device", name + ".rep.xz")) as packed, open(path, "wb") as file:
+            file.write(packed.read())
+        answer, *others = [json.loads(golden.run("diff", "--format=json", path, path, MALLOC_PERTURB_=byte)[0]) for byte in ("0", "90", "165")]
+        assert all(other["steps"] == answer["steps"] for other in others), (name, answer["steps"], others[0]["steps"])
+        assert answer["steps"]["a"] == answer["steps"]["b"] and answer["steps"]["change"] == 0 and not answer["changes"], (name, answer["steps"])
 
 
 def test_json_is_what_is_documented():

@@ -55,10 +55,10 @@ add_wait (Waits *waits, int64_t from_ns, int64_t to_ns)
 
   if (last != NULL && from_ns < last->end_ns)
     from_ns = last->end_ns;
+  /* Before one is added, which may move the last one. */
+  const int64_t before_ns = last == NULL ? 0 : last->before_ns + last->end_ns - last->start_ns;
   if (to_ns > from_ns)
-    *lns_array_add (waits) =
-        (Wait){ from_ns, to_ns,
-                last == NULL ? 0 : last->before_ns + last->end_ns - last->start_ns };
+    *lns_array_add (waits) = (Wait){ from_ns, to_ns, before_ns };
 }
 
 /* Adds when the thread of LANE, one of scheduling, had no CPU, from FROM_NS to TO_NS. */
