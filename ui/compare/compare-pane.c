@@ -34,7 +34,7 @@ struct _LnsComparePane
   GtkStack *stack; /* pages "text", "told" */
   GtkLabel *text;
   GtkProgressBar *progress;
-  GtkWidget *ask, *cancel;
+  GtkWidget *compare, *ask, *cancel;
   GtkLabel *verdict, *steps;
   GtkStack *tables; /* a page for each table, and "notes" */
   LnsResultView *views[N_TABLES];
@@ -98,9 +98,12 @@ show_table (LnsComparePane *self, int t, LnsPairTable *table)
 
   set_title (self, tables[t].name, _ (tables[t].title),
              result != NULL ? lns_result_n_rows (result) : 0);
+  /* Two times of one report have one table alone. */
+  gtk_stack_page_set_visible (gtk_stack_get_page (self->tables, GTK_WIDGET (self->views[t])),
+                              result != NULL);
   lns_result_view_set (self->views[t], result);
   g_clear_pointer (&self->places[t], g_array_unref);
-  if (table != NULL)
+  if (table != NULL && table->places != NULL)
     self->places[t] = g_array_ref (table->places);
 }
 
@@ -117,6 +120,10 @@ show_facts (LnsComparePane *self, LnsPairFacts *facts)
     show_table (self, t, all[t]);
   gtk_label_set_text (self->notes, notes);
   set_title (self, "notes", _ ("Notes"), g_strv_length (facts->notes));
+  gtk_stack_page_set_visible (
+      gtk_stack_get_page (self->tables, gtk_stack_get_child_by_name (self->tables, "notes")),
+      *facts->notes != NULL);
+  gtk_stack_set_visible_child_name (self->tables, tables[TABLE_CHANGES].name);
 }
 
 static gboolean
@@ -146,6 +153,7 @@ changed_cb (LnsPair *pair, LnsComparePane *self)
   gtk_widget_set_visible (GTK_WIDGET (self->progress), is_under_way);
   gtk_widget_set_visible (self->cancel, is_under_way || state == LNS_PAIR_WAITING);
   gtk_widget_set_visible (self->ask, !gtk_widget_get_visible (self->cancel));
+  gtk_widget_set_visible (self->compare, state == LNS_PAIR_BESIDE);
   gtk_stack_set_visible_child_name (self->stack, facts != NULL ? "told" : "text");
   gtk_label_set_text (self->text, excuse != NULL ? excuse : "");
   if (facts != NULL)
@@ -153,6 +161,12 @@ changed_cb (LnsPair *pair, LnsComparePane *self)
   else
     for (int t = 0; t < N_TABLES; t++)
       show_table (self, t, NULL);
+}
+
+static void
+compare_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  lns_pair_compare (LNS_COMPARE_PANE (widget)->pair);
 }
 
 static void
@@ -222,10 +236,12 @@ lns_compare_pane_class_init (LnsComparePaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsComparePane, text);
   gtk_widget_class_bind_template_child (widget_class, LnsComparePane, progress);
   gtk_widget_class_bind_template_child (widget_class, LnsComparePane, ask);
+  gtk_widget_class_bind_template_child (widget_class, LnsComparePane, compare);
   gtk_widget_class_bind_template_child (widget_class, LnsComparePane, cancel);
   gtk_widget_class_bind_template_child (widget_class, LnsComparePane, verdict);
   gtk_widget_class_bind_template_child (widget_class, LnsComparePane, steps);
   gtk_widget_class_bind_template_child (widget_class, LnsComparePane, tables);
+  gtk_widget_class_install_action (widget_class, "compare.run", NULL, compare_cb);
   gtk_widget_class_install_action (widget_class, "compare.close", NULL, close_cb);
 }
 

@@ -38,6 +38,7 @@ way_text (LnsAlign by)
     [LNS_ALIGN_STEP] = N_ ("Step"),
     [LNS_ALIGN_EVENTS] = N_ ("Selected Events"),
     [LNS_ALIGN_CLOCK] = N_ ("Time of Day"),
+    [LNS_ALIGN_SPANS] = N_ ("Selected Times"),
     [LNS_ALIGN_HAND] = N_ ("Hand"),
   };
 

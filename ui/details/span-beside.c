@@ -150,8 +150,14 @@ lns_span_beside_class_init (LnsSpanBesideClass *klass)
 static void
 lns_span_beside_init (LnsSpanBeside *self)
 {
-  GtkWidget *grid = g_object_new (GTK_TYPE_GRID, "column-spacing", 8, "row-spacing", 4, NULL);
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 8),
+            *grid = g_object_new (GTK_TYPE_GRID, "column-spacing", 8, "row-spacing", 4, NULL),
+            *compare =
+                g_object_new (GTK_TYPE_BUTTON, "label", _ ("Compare on One Axis"), "action-name",
+                              "win.compare-spans", "halign", GTK_ALIGN_START, NULL);
 
   self->grid = GTK_GRID (grid);
-  adw_bin_set_child (ADW_BIN (self), grid);
+  gtk_box_append (GTK_BOX (box), grid);
+  gtk_box_append (GTK_BOX (box), compare);
+  adw_bin_set_child (ADW_BIN (self), box);
 }

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "src/base/format.h"
+#include "src/base/saturate.h"
 #include "ui/model/display-text.h"
+#include "ui/model/event-text.h"
 
 /* TEXT, which is freed and may be NULL, as it can be shown. */
 static char *
@@ -313,6 +315,82 @@ lns_pair_facts_new (LnsReport *const reports[2], const atomic_bool *cancel, LnsE
   lns_tables_free (tables[1]);
   return self;
 }
+
+/* --- Two times of one report --------------------------------------------------------------------- */
+
+static LnsPairTable
+list_parts (LnsReport *report, const LnsSpanParts *parts)
+{
+  const LnsResultColumn columns[] = {
+    { _ ("Name"), LNS_RESULT_TEXT, 0 },        { _ ("A"), LNS_RESULT_TIME, 0 },
+    { _ ("B"), LNS_RESULT_TIME, 0 },           { _ ("Difference"), LNS_RESULT_CHANGE, 0 },
+    { _ ("Percent"), LNS_RESULT_NUMBER, 1 },   { _ ("Count in A"), LNS_RESULT_COUNT, 0 },
+    { _ ("Count in B"), LNS_RESULT_COUNT, 0 },
+  };
+  LnsPairTable table = table_new (columns, G_N_ELEMENTS (columns));
+
+  for (size_t i = 0; i < parts->n; i++)
+    {
+      const LnsSpanPart *part = &parts->items[i];
+      g_autofree char *name = lns_event_text_part (report, part);
+      const int64_t change_ns = lns_difference (part->ns[1], part->ns[0]);
+      const bool is_counted = part->sort == LNS_SPAN_PART_NAME;
+      const LnsResultCell cells[] = {
+        text_cell (name),
+        { .number = part->ns[0] },
+        { .number = part->ns[1] },
+        { .number = change_ns },
+        { .number =
+              part->ns[0] > 0 ? llround (1000.0 * (double)change_ns / (double)part->ns[0]) : 0,
+          .is_empty = part->ns[0] <= 0 },
+        { .number = (int64_t)part->n[0], .is_empty = !is_counted },
+        { .number = (int64_t)part->n[1], .is_empty = !is_counted },
+      };
+      table_add (&table, cells, &(LnsPairPlaces){ 0 });
+    }
+  return table;
+}
+
+/* "The time B is 12.300 ms long, A 10.200 ms (+20.6 %)." Free with g_free (). */
+static char *
+spans_text (const LnsSpan spans[2])
+{
+  char a[LNS_FORMAT_SIZE], b[LNS_FORMAT_SIZE], change[LNS_FORMAT_SIZE];
+  const int64_t a_ns = lns_difference (spans[0].end_ns, spans[0].start_ns),
+                b_ns = lns_difference (spans[1].end_ns, spans[1].start_ns);
+
+  lns_format_duration (a_ns, a);
+  lns_format_duration (b_ns, b);
+  if (a_ns <= 0)
+    return g_strdup_printf (_ ("The time B is %s long, and A has no length."), b);
+  const double percent = 100 * ((double)b_ns / (double)a_ns - 1);
+  lns_format_fixed (percent, 1, change);
+  /* Translators: two lengths of time, and by how many percent the first is longer */
+  return g_strdup_printf (_ ("The time B is %s long, A %s (%s%s %%)."), b, a,
+                          percent > 0 ? "+" : "", change);
+}
+
+LnsPairFacts *
+lns_pair_facts_of_spans (LnsReport *report,
+                         const LnsSpan spans[2],
+                         const atomic_bool *cancel,
+                         LnsError *error)
+{
+  LnsSpanParts parts = { 0 };
+
+  if (!lns_span_compare (report, spans, cancel, &parts, error))
+    return NULL;
+  LnsPairFacts *self = g_new0 (LnsPairFacts, 1);
+  self->verdict = spans_text (spans);
+  self->changes = list_parts (report, &parts);
+  self->notes = g_new0 (char *, 1);
+  for (int side = 0; side < 2; side++)
+    self->step_spans[side] = g_array_new (FALSE, FALSE, sizeof (LnsSpan));
+  lns_array_clear (&parts);
+  return self;
+}
+
+/* --- Life ------------------------------------------------------------------------------------- */
 
 static void
 table_clear (LnsPairTable *table)

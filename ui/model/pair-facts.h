@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "src/analysis/compare/compare.h"
+#include "src/analysis/facts/span-compare.h"
 #include "src/analysis/result.h"
 
 /* Where a row of a table is in A and in B. */
@@ -22,8 +23,8 @@ typedef struct
 /* A table, and where each of its rows is. */
 typedef struct
 {
-  LnsResult *result; /* owned; NULL once it was taken */
-  GArray *places;    /* owned; of LnsPairPlaces, by row */
+  LnsResult *result; /* owned; NULL once it was taken, or where there is no such table */
+  GArray *places;    /* owned, or NULL; of LnsPairPlaces, by row */
 } LnsPairTable;
 
 /* All texts are UTF-8 that can be shown, in the person's language. */
@@ -44,4 +45,12 @@ typedef struct
 LnsPairFacts *lns_pair_facts_new (LnsReport *const reports[2],
                                   const atomic_bool *cancel,
                                   LnsError *error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Compares SPANS of REPORT, the first as A and the second as B: the parts of both, without findings, what differs besides, and steps. As
+ * above. */
+LnsPairFacts *lns_pair_facts_of_spans (LnsReport *report,
+                                       const LnsSpan spans[2],
+                                       const atomic_bool *cancel,
+                                       LnsError *error) G_GNUC_WARN_UNUSED_RESULT;
+
 void lns_pair_facts_free (LnsPairFacts *self); /* NULL is fine */

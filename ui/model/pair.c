@@ -26,6 +26,9 @@ struct _LnsPair
   const LnsLoadProgress *load; /* of the opening */
   GCancellable *comparing;     /* of the job under way, or NULL */
   LnsPairFacts *facts;         /* owned, or NULL */
+  gboolean compares;           /* that was asked for */
+  gboolean is_of_spans;        /* two times of one report are a pair … */
+  LnsSpan spans[2];            /* … these */
   LnsAlign align;
   gboolean is_aligned;   /* by the person */
   size_t step;           /* that was aligned last */
@@ -129,6 +132,9 @@ shift_of (LnsPair *self, LnsAlign by, int64_t *ret_shift_ns)
       return shift_of_steps (self, ret_shift_ns);
     case LNS_ALIGN_EVENTS:
       return shift_of_events (self, ret_shift_ns);
+    case LNS_ALIGN_SPANS:
+      *ret_shift_ns = lns_difference (self->spans[0].start_ns, self->spans[1].start_ns);
+      return self->is_of_spans;
     case LNS_ALIGN_CLOCK:
       return shift_of_clocks (self, ret_shift_ns);
     case LNS_ALIGN_HAND:
@@ -257,7 +263,9 @@ lns_pair_set_offset_ns (LnsPair *self, int64_t offset_ns)
 
 typedef struct
 {
-  LnsReport *other;    /* a reference */
+  LnsReport *other;     /* a reference */
+  gboolean is_of_spans; /* of the report of the job, SPANS are compared */
+  LnsSpan spans[2];
   LnsPairFacts *facts; /* owned, or NULL and ERROR */
   LnsError error;
 } Comparing;
@@ -277,8 +285,11 @@ compare_work (LnsWorker *worker, gpointer data)
 {
   Comparing *it = data;
 
-  it->facts = lns_pair_facts_new ((LnsReport *const[]){ worker->report, it->other },
-                                  &worker->cancelled, &it->error);
+  it->facts =
+      it->is_of_spans
+          ? lns_pair_facts_of_spans (worker->report, it->spans, &worker->cancelled, &it->error)
+          : lns_pair_facts_new ((LnsReport *const[]){ worker->report, it->other },
+                                &worker->cancelled, &it->error);
 }
 
 static void
@@ -298,10 +309,15 @@ compare_done (gpointer data, gpointer owner)
 
 static const LnsJobFuncs compare_funcs = { compare_work, compare_done, comparing_free, NULL };
 
-/* Compares the reports, unless one of them is still being recorded. */
+/* Compares the reports, if that was asked for, unless one of them is still being recorded. */
 static void
 compare (LnsPair *self)
 {
+  if (!self->compares)
+    {
+      set_state (self, LNS_PAIR_BESIDE);
+      return;
+    }
   if (lns_view_is_live (self->views[0]) || lns_view_is_live (self->views[1]))
     {
       set_state (self, LNS_PAIR_WAITING);
@@ -309,6 +325,8 @@ compare (LnsPair *self)
     }
   Comparing *it = g_new0 (Comparing, 1);
   it->other = lns_report_ref (lns_view_get_report (self->views[1]));
+  it->is_of_spans = self->is_of_spans;
+  memcpy (it->spans, self->spans, sizeof it->spans);
   lns_job_start (&self->comparing, self->views[0], &compare_funcs, it, self);
   set_state (self, LNS_PAIR_LOOKING);
 }
@@ -344,6 +362,26 @@ clear (LnsPair *self)
   g_clear_object (&self->file);
 }
 
+/* Aligns what has just been opened: what was compared in one report by that, what is to be looked at together by the clock. */
+static void
+align_first (LnsPair *self)
+{
+  const LnsAlign by = self->is_of_spans ? LNS_ALIGN_SPANS
+                      : self->compares  ? LNS_ALIGN_START
+                                        : LNS_ALIGN_CLOCK;
+  int64_t shift_ns;
+
+  if (shift_of (self, by, &shift_ns))
+    set_align (self, by, shift_ns);
+  else
+    set_align (self, LNS_ALIGN_START, shift_of_starts (self));
+  if (self->is_of_spans)
+    {
+      lns_view_show_span (self->views[0], self->spans[0].start_ns, self->spans[0].end_ns);
+      lns_view_set_time_selection (self->views[0], self->spans[0].start_ns, self->spans[0].end_ns);
+    }
+}
+
 static void
 loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -377,22 +415,57 @@ loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
   lns_view_set_source (self->views[1], 1);
   g_signal_connect_object (self->views[1], "time-selection-changed",
                            G_CALLBACK (follow_selection_cb), self, 0);
-  set_align (self, LNS_ALIGN_START, shift_of_starts (self));
+  align_first (self);
   compare (self);
 }
 
-void
-lns_pair_open (LnsPair *self, GFile *file)
+static void
+open_file (LnsPair *self, GFile *file, gboolean compares)
 {
   g_autoptr (GFile) other = g_object_ref (file);
   GWeakRef *weak = g_new (GWeakRef, 1);
 
   clear (self);
+  self->compares = compares;
   g_weak_ref_init (weak, self);
   self->file = g_steal_pointer (&other);
   self->opening = g_cancellable_new ();
   self->load = lns_report_load_async (self->file, FALSE, self->opening, loaded_cb, weak);
   set_state (self, LNS_PAIR_OPENING);
+}
+
+void
+lns_pair_open (LnsPair *self, GFile *file, gboolean compares)
+{
+  self->is_of_spans = FALSE;
+  open_file (self, file, compares);
+}
+
+void
+lns_pair_open_spans (LnsPair *self)
+{
+  LnsView *view = self->views[0];
+  g_autoptr (GFile) file = g_file_new_for_path (lns_report_info (lns_view_get_report (view))->path);
+  LnsSpan before, now;
+  guint n = 0;
+
+  while (lns_view_get_further_span (view, n, &before.start_ns, &before.end_ns))
+    n++;
+  if (n == 0 || !lns_view_get_time_selection (view, &now.start_ns, &now.end_ns))
+    return;
+  self->is_of_spans = TRUE;
+  self->spans[0] = before;
+  self->spans[1] = now;
+  open_file (self, file, TRUE);
+}
+
+void
+lns_pair_compare (LnsPair *self)
+{
+  if (self->state != LNS_PAIR_BESIDE)
+    return;
+  self->compares = TRUE;
+  compare (self);
 }
 
 void
@@ -427,7 +500,7 @@ lns_pair_get_view (LnsPair *self, int side)
 char *
 lns_pair_get_name (LnsPair *self, int side)
 {
-  if (side == 1)
+  if (side == 1 && !self->is_of_spans)
     return self->file != NULL ? lns_display_file (self->file, FALSE) : NULL;
   LnsReport *report = lns_view_get_report (self->views[0]);
   const char *imported = lns_report_meta (report, "imported_from");
@@ -456,6 +529,9 @@ lns_pair_get_excuse (LnsPair *self)
       return g_strdup_printf (_ ("Opening %s…"), name);
     case LNS_PAIR_FAILED:
       return g_strdup_printf (_ ("%s could not be opened: %s"), name, self->problem);
+    case LNS_PAIR_BESIDE:
+      return g_strdup_printf (_ ("A and B, %s, are on one axis. They have not been compared."),
+                              name);
     case LNS_PAIR_WAITING:
       return g_strdup (_ ("The runs are compared when the recording has ended."));
     case LNS_PAIR_LOOKING:

@@ -21,6 +21,7 @@ typedef enum
   LNS_PAIR_ALONE,   /* there is no B                                  */
   LNS_PAIR_OPENING, /* B is being opened                              */
   LNS_PAIR_FAILED,  /* B could not be opened                          */
+  LNS_PAIR_BESIDE,  /* they are shown, and nobody asked for more      */
   LNS_PAIR_WAITING, /* one of them is being recorded                  */
   LNS_PAIR_LOOKING, /* they are being compared                        */
   LNS_PAIR_THERE,   /* what the comparison says is known              */
@@ -33,6 +34,7 @@ typedef enum
   LNS_ALIGN_START,  /* the first events of both are at one time     */
   LNS_ALIGN_STEP,   /* … the n-th steps                             */
   LNS_ALIGN_EVENTS, /* … the events that are selected in both       */
+  LNS_ALIGN_SPANS,  /* … the times that are compared, of one report */
   LNS_ALIGN_CLOCK,  /* what happened at one time of day is          */
   LNS_ALIGN_HAND,   /* as the person moved it                       */
   LNS_N_ALIGNS
@@ -45,8 +47,15 @@ G_DECLARE_FINAL_TYPE (LnsPair, lns_pair, LNS, PAIR, GObject)
  * reference on the pair. */
 LnsPair *lns_pair_of (LnsView *view) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Opens FILE as B, in place of the one at hand, and compares. */
-void lns_pair_open (LnsPair *self, GFile *file);
+/* Opens FILE as B, in place of the one at hand, and compares if COMPARES. */
+void lns_pair_open (LnsPair *self, GFile *file, gboolean compares);
+
+/* Opens A's report as B, too, and compares the time that is selected, in B, with the one that was selected before it, in A. Nothing if
+ * there are not two. */
+void lns_pair_open_spans (LnsPair *self);
+
+/* Compares what is only shown so far. */
+void lns_pair_compare (LnsPair *self);
 
 /* Closes B, or gives up opening it. */
 void lns_pair_close (LnsPair *self);

@@ -400,8 +400,10 @@ lns_view_get_further_span (LnsView *self, guint i, int64_t *ret_start_ns, int64_
 {
   if (2 * i >= self->further->len)
     return FALSE;
-  *ret_start_ns = g_array_index (self->further, int64_t, 2 * i);
-  *ret_end_ns = g_array_index (self->further, int64_t, 2 * i + 1);
+  if (ret_start_ns != NULL)
+    *ret_start_ns = g_array_index (self->further, int64_t, 2 * i);
+  if (ret_end_ns != NULL)
+    *ret_end_ns = g_array_index (self->further, int64_t, 2 * i + 1);
   return TRUE;
 }
 

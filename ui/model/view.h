@@ -131,7 +131,8 @@ void lns_view_set_time_selection (LnsView *self, int64_t start_ns, int64_t end_n
 /* The same, with what was selected so far beside it, up to LNS_FURTHER_SPANS_MAX spans, the oldest of which go. */
 #define LNS_FURTHER_SPANS_MAX 7
 void lns_view_add_time_selection (LnsView *self, int64_t start_ns, int64_t end_ns);
-/* Span I of those that are selected beside the band, in the order in which they were; FALSE behind the last one. */
+/* Span I of those that are selected beside the band, in the order in which they were (either pointer may be NULL); FALSE behind the last
+ * one. */
 gboolean
 lns_view_get_further_span (LnsView *self, guint i, int64_t *ret_start_ns, int64_t *ret_end_ns);
 /* Moves the band and leaves the further spans alone. */

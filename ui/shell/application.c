@@ -180,7 +180,7 @@ lns_application_open (GApplication *application, GFile **files, int n_files, con
   const LnsSeveral how = lns_several_of_hint (hint, &id);
   GtkWindow *after = id != 0 ? gtk_application_get_window_by_id (self, id)
                              : gtk_application_get_active_window (self);
-  const gboolean is_pair = how == LNS_SEVERAL_COMPARE && n_files == 2;
+  const gboolean is_pair = how != LNS_SEVERAL_SEPARATE && n_files == 2;
 
   for (int i = 0; i < (is_pair ? 1 : n_files); i++)
     {
@@ -188,7 +188,8 @@ lns_application_open (GApplication *application, GFile **files, int n_files, con
 
       if (window == NULL || !lns_window_is_empty (window))
         window = lns_window_new (self, LNS_APPLICATION (application)->settings);
-      lns_window_open_pair (window, files[i], is_pair ? files[1] : NULL);
+      lns_window_open_pair (window, files[i], is_pair ? files[1] : NULL,
+                            how == LNS_SEVERAL_COMPARE);
       gtk_window_present (GTK_WINDOW (window));
     }
 }

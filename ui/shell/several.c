@@ -12,8 +12,16 @@
 
 #include "ui/model/display-text.h"
 
-/* In hints, before the number of a window. */
-#define COMPARE "compare "
+/* The ways: their responses, which stand in hints before the number of a window, too. */
+static const struct
+{
+  const char *name;
+  LnsSeveral how;
+} ways[] = {
+  { "separate", LNS_SEVERAL_SEPARATE },
+  { "together", LNS_SEVERAL_TOGETHER },
+  { "compare", LNS_SEVERAL_COMPARE },
+};
 
 /* Longer lists of names are cut. */
 #define MAX_NAMES 6
@@ -41,10 +49,9 @@ response_cb (AdwMessageDialog *dialog, const char *response, Asking *it)
 
   if (window == NULL)
     return;
-  if (strcmp (response, "separate") == 0)
-    it->chosen (LNS_SEVERAL_SEPARATE, it->files, it->data);
-  else if (strcmp (response, "compare") == 0)
-    it->chosen (LNS_SEVERAL_COMPARE, it->files, it->data);
+  for (size_t i = 0; i < G_N_ELEMENTS (ways); i++)
+    if (strcmp (response, ways[i].name) == 0)
+      it->chosen (ways[i].how, it->files, it->data);
 }
 
 /* The names of FILES, a line each, with the letters that a comparison gives them if HAS_LETTERS. Free with g_free (). */
@@ -73,16 +80,18 @@ lns_several_ask (GtkWindow *window,
                  void (*chosen) (LnsSeveral how, GPtrArray *files, gpointer data),
                  gpointer data)
 {
-  const gboolean can_compare = files->len == 2;
+  const gboolean is_pair = files->len == 2;
   g_autofree char *title =
       g_strdup_printf (ngettext ("Open %u Report", "Open %u Reports", files->len), files->len);
-  g_autofree char *names = names_of (files, can_compare);
-  g_autofree char *body = g_strconcat (
-      names, "\n\n",
-      _ ("Separate: a window each, with all panes; their times are not on one axis."), "\n",
-      can_compare ? _ ("Compare: one window, B below A on the axis of A; its panes tell of A "
-                       "alone, but for Compare.")
-                  : _ ("Only two reports can be compared."),
+  g_autofree char *names = names_of (files, is_pair);
+  g_autofree char *body = g_strjoin (
+      "\n", names, "",
+      _ ("Separate: a window each, with all panes. Their times are not on one axis."),
+      is_pair ? _ ("Together: one window and one axis, by the time of day where both ran then. The "
+                   "panes tell of A alone.")
+              : _ ("Together or compared: only two reports can be on one axis."),
+      is_pair ? _ ("Compare: the same, by steps, and the pane Compare tells why B is slower.")
+              : NULL,
       NULL);
   GtkWidget *dialog = adw_message_dialog_new (window, title, body);
   Asking *it = g_new0 (Asking, 1);
@@ -90,12 +99,13 @@ lns_several_ask (GtkWindow *window,
   *it = (Asking){ g_ptr_array_ref (files), chosen, data };
   adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (dialog), "cancel", _ ("_Cancel"),
                                     "separate", _ ("_Separate"), NULL);
-  if (can_compare)
-    adw_message_dialog_add_response (ADW_MESSAGE_DIALOG (dialog), "compare", _ ("_Compare"));
+  if (is_pair)
+    adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (dialog), "together", _ ("_Together"),
+                                      "compare", _ ("C_ompare"), NULL);
   adw_message_dialog_set_default_response (ADW_MESSAGE_DIALOG (dialog),
-                                           can_compare ? "compare" : "separate");
+                                           is_pair ? "compare" : "separate");
   adw_message_dialog_set_response_appearance (
-      ADW_MESSAGE_DIALOG (dialog), can_compare ? "compare" : "separate", ADW_RESPONSE_SUGGESTED);
+      ADW_MESSAGE_DIALOG (dialog), is_pair ? "compare" : "separate", ADW_RESPONSE_SUGGESTED);
   g_signal_connect_data (dialog, "response", G_CALLBACK (response_cb), it, asking_free, 0);
   gtk_window_present (GTK_WINDOW (dialog));
 }
@@ -105,14 +115,21 @@ lns_several_ask (GtkWindow *window,
 char *
 lns_several_hint (LnsSeveral how, guint id)
 {
-  return g_strdup_printf ("%s%u", how == LNS_SEVERAL_COMPARE ? COMPARE : "", id);
+  for (size_t i = 0; i < G_N_ELEMENTS (ways); i++)
+    if (ways[i].how == how)
+      return g_strdup_printf ("%s %u", ways[i].name, id);
+  return g_strdup ("");
 }
 
 LnsSeveral
 lns_several_of_hint (const char *hint, guint *ret_id)
 {
-  const gboolean compares = g_str_has_prefix (hint, COMPARE);
+  g_auto (GStrv) words = g_strsplit (hint, " ", 2);
 
-  *ret_id = (guint)strtoul (hint + (compares ? strlen (COMPARE) : 0), NULL, 10);
-  return compares ? LNS_SEVERAL_COMPARE : LNS_SEVERAL_SEPARATE;
+  *ret_id =
+      words[0] != NULL ? (guint)strtoul (words[1] != NULL ? words[1] : words[0], NULL, 10) : 0;
+  for (size_t i = 0; i < G_N_ELEMENTS (ways) && words[0] != NULL; i++)
+    if (strcmp (words[0], ways[i].name) == 0)
+      return ways[i].how;
+  return LNS_SEVERAL_SEPARATE;
 }

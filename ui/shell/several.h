@@ -12,7 +12,8 @@
 typedef enum
 {
   LNS_SEVERAL_SEPARATE, /* a window each                                              */
-  LNS_SEVERAL_COMPARE   /* the second run is compared with the first, in one window   */
+  LNS_SEVERAL_TOGETHER, /* two, in one window, on one axis                            */
+  LNS_SEVERAL_COMPARE   /* … where the second run is compared with the first, too     */
 } LnsSeveral;
 
 /* Asks over WINDOW how to open FILES, of GFile, of which there are two at least, and says what each way loses. Calls CHOSEN with DATA,

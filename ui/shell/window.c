@@ -35,11 +35,12 @@ struct _LnsWindow
 {
   AdwApplicationWindow parent_instance;
 
-  GSettings *settings;         /* owned                                                        */
-  GFile *file;                 /* owned; shown, being opened, or not to be opened; or NULL      */
-  GFile *other;                /* owned; that it is to be compared with once it is open, or NULL */
-  GCancellable *opening;       /* owned; NULL while nothing is being opened                     */
-  gboolean recovering;         /* with recovery                                                */
+  GSettings *settings;   /* owned                                                        */
+  GFile *file;           /* owned; shown, being opened, or not to be opened; or NULL      */
+  GFile *other;          /* owned; that is to be shown beside it once it is open, or NULL … */
+  gboolean compares;     /* … and compared with it */
+  GCancellable *opening; /* owned; NULL while nothing is being opened                     */
+  gboolean recovering;   /* with recovery                                                */
   const LnsLoadProgress *load; /* of the opening                                               */
   guint progress_timer;        /* shows it; or 0                                               */
   gboolean recoverable;        /* the error page's file                                        */
@@ -166,6 +167,7 @@ update_actions (LnsWindow *self)
   set_enabled (self, "show-hidden",
                report && lns_timeline_has_hidden_rows (
                              lns_report_page_get_parts (self->report_page)->timeline));
+  set_enabled (self, "compare-spans", report && lns_view_get_further_span (view, 0, NULL, NULL));
   set_enabled (self, "undo-zoom", report && lns_view_can_undo_zoom (view));
   set_enabled (self, "redo-zoom", report && lns_view_can_redo_zoom (view));
 }
@@ -314,14 +316,30 @@ show_error (LnsWindow *self, const GError *error, gboolean may_recover)
   show_page (self, "error");
 }
 
+/* A new reference on the pair of the report that is shown. */
+static LnsPair *
+own_pair (LnsWindow *self)
+{
+  return lns_pair_of (lns_report_page_get_parts (self->report_page)->view);
+}
+
 /* Compares the report that is shown with that of FILE, and shows the pane that tells of it. */
 static void
 compare_with (LnsWindow *self, GFile *file)
 {
-  g_autoptr (LnsPair) pair = lns_pair_of (lns_report_page_get_parts (self->report_page)->view);
+  g_autoptr (LnsPair) pair = own_pair (self);
 
-  lns_pair_open (pair, file);
+  lns_pair_open (pair, file, TRUE);
   g_settings_set_string (self->settings, "bottom-page", "compare");
+}
+
+/* Shows the report of FILE on the axis of the one that is shown. */
+static void
+show_together (LnsWindow *self, GFile *file)
+{
+  g_autoptr (LnsPair) pair = own_pair (self);
+
+  lns_pair_open (pair, file, FALSE);
 }
 
 static void
@@ -352,8 +370,10 @@ loaded_cb (GObject *source, GAsyncResult *result, gpointer data)
     }
   lns_recents_add (self->file);
   show_report (self, report, &stored);
-  if (self->other != NULL)
+  if (self->other != NULL && self->compares)
     compare_with (self, self->other);
+  else if (self->other != NULL)
+    show_together (self, self->other);
   g_clear_object (&self->other);
 }
 
@@ -399,12 +419,13 @@ lns_window_is_empty (LnsWindow *self)
 void
 lns_window_open_file (LnsWindow *self, GFile *file)
 {
-  lns_window_open_pair (self, file, NULL);
+  lns_window_open_pair (self, file, NULL, FALSE);
 }
 
 void
-lns_window_open_pair (LnsWindow *self, GFile *file, GFile *other)
+lns_window_open_pair (LnsWindow *self, GFile *file, GFile *other, gboolean compares)
 {
+  self->compares = compares;
   g_set_object (&self->file, file);
   g_set_object (&self->other, other);
   open_file (self, FALSE);
@@ -469,6 +490,17 @@ static void
 compare_with_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   lns_report_chooser_show (GTK_WINDOW (data), _ ("Compare with a Report"), FALSE, other_chosen_cb);
+}
+
+/* Compares the two times that are selected. */
+static void
+compare_spans_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  LnsWindow *self = LNS_WINDOW (data);
+  g_autoptr (LnsPair) pair = own_pair (self);
+
+  lns_pair_open_spans (pair);
+  g_settings_set_string (self->settings, "bottom-page", "compare");
 }
 
 static void
@@ -766,6 +798,7 @@ add_actions (LnsWindow *self)
     { "open", open_cb },
     { "open-uri", open_uri_cb, "s" },
     { "compare-with", compare_with_cb },
+    { "compare-spans", compare_spans_cb },
     { "compare-with-uri", compare_with_uri_cb, "s" },
     { "launch", launch_cb },
     { "reload", reload_cb },

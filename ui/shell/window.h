@@ -23,5 +23,5 @@ gboolean lns_window_is_empty (LnsWindow *self);
 /* Opens FILE in this window, in place of what it holds. Failures are shown on its error page. */
 void lns_window_open_file (LnsWindow *self, GFile *file);
 
-/* The same, and compares it with OTHER, which may be NULL, once it is open. */
-void lns_window_open_pair (LnsWindow *self, GFile *file, GFile *other);
+/* The same, and shows OTHER, which may be NULL, on the same axis once it is open, and compares both if COMPARES. */
+void lns_window_open_pair (LnsWindow *self, GFile *file, GFile *other, gboolean compares);
