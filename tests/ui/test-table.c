@@ -111,13 +111,17 @@ all_selected_rows_are_copied (void)
   g_free (text);
 }
 
-/* The first label at or below WIDGET that can be seen and says TEXT. */
+/* Whether a label or a cell at or below WIDGET can be seen and says TEXT. */
 static bool
 says (GtkWidget *widget, const char *text)
 {
   if (!gtk_widget_get_mapped (widget))
     return false;
-  if (GTK_IS_LABEL (widget) && strstr (gtk_label_get_text (GTK_LABEL (widget)), text) != NULL)
+  const char *said = GTK_IS_LABEL (widget) ? gtk_label_get_text (GTK_LABEL (widget))
+                     : GTK_IS_INSCRIPTION (widget)
+                         ? gtk_inscription_get_text (GTK_INSCRIPTION (widget))
+                         : NULL;
+  if (said != NULL && strstr (said, text) != NULL)
     return true;
   for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
        child = gtk_widget_get_next_sibling (child))

@@ -9,6 +9,7 @@
  * usage: test-timeline-names NAMES.rep (known-report.c) */
 
 #include "tests/ui/timeline-fixture.h"
+#include "ui/model/tooltip.h"
 
 #define SECOND INT64_C (1000000000)
 
@@ -68,7 +69,7 @@ a_cut_row_label_is_told_whole (void)
   GtkWidget *row = gtk_widget_get_first_child (GTK_WIDGET (timeline->rows));
   GtkLabel *label = label_below (row);
   LNS_CHECK (pango_layout_is_ellipsized (gtk_label_get_layout (label)));
-  LNS_CHECK_STR (gtk_widget_get_tooltip_text (GTK_WIDGET (label)),
+  LNS_CHECK_STR (lns_tooltip_get (GTK_WIDGET (label)),
                  "a_program_with_a_name_that_is_wider_than_any_header (31)");
   close_timeline (timeline);
 }

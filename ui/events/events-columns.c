@@ -10,7 +10,7 @@
 
 #include "ui/events/events-model.h"
 #include "ui/model/column-view.h"
-#include "ui/model/display-text.h"
+#include "ui/model/text-cell.h"
 
 #define MIN_CHARS 30 /* of the column that takes the remaining width */
 
@@ -26,34 +26,13 @@ column_of (gpointer object)
   return GPOINTER_TO_UINT (g_object_get_data (object, column_key));
 }
 
-static gboolean
-tooltip_cb (GtkWidget *cell, int x, int y, gboolean keyboard, GtkTooltip *tooltip, gpointer data)
-{
-  const char *text = gtk_inscription_get_text (GTK_INSCRIPTION (cell));
-  g_autofree char *cut = text != NULL ? lns_display_cut (text) : NULL;
-  gtk_tooltip_set_text (tooltip, cut);
-  return cut != NULL && *cut != '\0';
-}
-
-/* Inscriptions, not labels: they are several times cheaper to bind. */
 static void
 setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
 {
   const LnsEventColumnInfo *info = lns_event_column_info (column_of (factory));
-  GtkWidget *cell = gtk_inscription_new (NULL);
 
-  gtk_inscription_set_text_overflow (GTK_INSCRIPTION (cell),
-                                     GTK_INSCRIPTION_OVERFLOW_ELLIPSIZE_END);
-  if (info->width_px == 0)
-    gtk_inscription_set_min_chars (GTK_INSCRIPTION (cell), MIN_CHARS);
-  if (info->is_number)
-    {
-      gtk_inscription_set_xalign (GTK_INSCRIPTION (cell), 1);
-      gtk_widget_add_css_class (cell, "numeric");
-    }
-  gtk_widget_set_has_tooltip (cell, TRUE);
-  g_signal_connect (cell, "query-tooltip", G_CALLBACK (tooltip_cb), NULL);
-  gtk_list_item_set_child (item, cell);
+  gtk_list_item_set_child (
+      item, lns_text_cell_new (info->is_number, info->width_px == 0 ? MIN_CHARS : 0));
 }
 
 static void
@@ -65,8 +44,7 @@ fill_cell (GtkListItem *item, LnsEventColumn column)
 
   if (lns_events_model_get_row (gtk_list_item_get_item (item), &set, &row))
     text = lns_event_cell_text (set, row, column);
-  gtk_inscription_set_text (GTK_INSCRIPTION (gtk_list_item_get_child (item)),
-                            text != NULL ? text : "…");
+  lns_text_cell_set (gtk_list_item_get_child (item), text != NULL ? text : "…");
 }
 
 static void

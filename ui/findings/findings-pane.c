@@ -14,6 +14,7 @@
 #include "ui/model/column-view.h"
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
+#include "ui/model/tooltip.h"
 
 /* A narrower window scrolls: sentences would become towers. */
 #define SENTENCE_CHARS 28
@@ -211,10 +212,10 @@ bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *
   GtkWidget *cell = gtk_list_item_get_child (item);
 
   /* Sentences are not cut. */
-  gtk_widget_set_tooltip_text (cell, column->id == COLUMN_SENTENCE ? NULL
-                                     : column->id == COLUMN_CAUSE && finding != NULL
-                                         ? lns_cause_help (finding->cause)
-                                         : text);
+  lns_tooltip_set (cell, column->id == COLUMN_SENTENCE ? NULL
+                         : column->id == COLUMN_CAUSE && finding != NULL
+                             ? lns_cause_help (finding->cause)
+                             : text);
   if (column->id == COLUMN_SHARE)
     bind_share (cell, finding, text);
   else

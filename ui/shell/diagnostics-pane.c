@@ -15,6 +15,7 @@
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
+#include "ui/model/tooltip.h"
 
 struct _LnsDiagnosticsPane
 {
@@ -142,7 +143,7 @@ bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *
   g_autofree char *text = cell_text (lns_view_get_report (self->view), problem, column->id);
 
   gtk_label_set_text (GTK_LABEL (label), text);
-  gtk_widget_set_tooltip_text (label, text);
+  lns_tooltip_set (label, text);
   if (column->id == COLUMN_SEVERITY)
     gtk_widget_set_css_classes (label, (const char *[]){ classes[problem->severity], NULL });
 }

@@ -197,7 +197,7 @@ ask (LnsStatsPane *self)
   run->stats = g_ptr_array_index (self->choices, gtk_drop_down_get_selected (self->reports));
   run->span.process = LNS_ID_NONE;
   run->scope = lns_scope_get (self->scope, &run->span.start_ns, &run->span.end_ns);
-  lns_result_view_set (self->table, NULL);
+  /* Covers the table, which is filled again. */
   show_text (self, _ ("Summing up…"));
   lns_job_start (&self->running, self->view, &run_funcs, run, self);
 }

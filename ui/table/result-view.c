@@ -13,9 +13,15 @@
 #include "ui/model/column-view.h"
 #include "ui/model/display-text.h"
 #include "ui/model/share-cell.h"
+#include "ui/model/text-cell.h"
 
 #define NUMBER_PX  100
 #define TEXT_CHARS 28
+
+/* GTK 4.8 makes widgets for up to 200 rows at once, also where the table is as high as ten: 100 ms. So a table begins with SLICE_ROWS
+ * rows, and gets as many more in each frame; those after SLICED_ROWS have no widgets and come at once. */
+#define SLICE_ROWS  25
+#define SLICED_ROWS 225
 
 struct _LnsResultView
 {
@@ -25,11 +31,13 @@ struct _LnsResultView
   LnsResult *result; /* owned, or NULL */
   LnsColumn *
       columns; /* owned: those of the table, whose ids are the result's; for as long as `table` has them */
-  int *widths;         /* owned: of each column of the result, in characters, or -1 */
+  guint *widths;       /* owned: of each column of the result, in characters; 0: of numbers */
   uint32_t *order;     /* owned: of the result's rows */
   GtkStringList *list; /* borrowed from the table; an item for each row */
+  GHashTable *cells; /* list items that show something, of all columns, to the id of their column */
   GtkColumnView *table;
   gboolean keeps_columns;
+  guint growing;   /* tick callback that adds rows, or 0 */
   int wait_frames; /* before it scrolls */
 };
 
@@ -105,23 +113,27 @@ setup_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn 
 {
   LnsResultView *self = lns_column_owner (factory);
   const LnsResultType type = column_of (self, (unsigned)column->id)->type;
-  GtkWidget *cell = type == LNS_RESULT_SHARE ? lns_share_cell_new () : gtk_label_new (NULL);
+  const gboolean is_text = type == LNS_RESULT_TEXT;
 
-  if (type != LNS_RESULT_SHARE)
-    g_object_set (cell, "xalign", type == LNS_RESULT_TEXT ? 0.0 : 1.0, "ellipsize",
-                  PANGO_ELLIPSIZE_END, "width-chars", self->widths[column->id], NULL);
-  if (type != LNS_RESULT_TEXT && type != LNS_RESULT_SHARE)
-    gtk_widget_add_css_class (cell, "numeric");
-  gtk_list_item_set_child (item, cell);
+  gtk_list_item_set_child (item, type == LNS_RESULT_SHARE
+                                     ? lns_share_cell_new ()
+                                     : lns_text_cell_new (!is_text, self->widths[column->id]));
+}
+
+static guint
+n_rows (LnsResultView *self)
+{
+  return self->result != NULL ? (guint)lns_result_n_rows (self->result) : 0;
 }
 
 static void
-bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *column)
+fill_cell (LnsResultView *self, GtkListItem *item, unsigned column)
 {
-  LnsResultView *self = lns_column_owner (factory);
-  const LnsResultColumn *of = column_of (self, (unsigned)column->id);
-  const LnsResultCell cell =
-      cell_at (self, gtk_list_item_get_position (item), (unsigned)column->id);
+  const guint position = gtk_list_item_get_position (item);
+  if (position >= n_rows (self)) /* it is about to go */
+    return;
+  const LnsResultColumn *of = column_of (self, column);
+  const LnsResultCell cell = cell_at (self, position, column);
   g_autofree char *text = text_of (of, &cell);
   GtkWidget *widget = gtk_list_item_get_child (item);
 
@@ -131,8 +143,22 @@ bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *
       lns_share_cell_set (LNS_SHARE_CELL (widget), CLAMP (share, 0, 1), text);
       return;
     }
-  gtk_label_set_text (GTK_LABEL (widget), text);
-  gtk_widget_set_tooltip_text (widget, of->type == LNS_RESULT_TEXT ? text : NULL);
+  lns_text_cell_set (widget, text);
+}
+
+static void
+bind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, const LnsColumn *column)
+{
+  LnsResultView *self = lns_column_owner (factory);
+
+  g_hash_table_insert (self->cells, item, GINT_TO_POINTER (column->id));
+  fill_cell (self, item, (unsigned)column->id);
+}
+
+static void
+unbind_cb (GtkSignalListItemFactory *factory, GtkListItem *item, LnsResultView *self)
+{
+  g_hash_table_remove (self->cells, item);
 }
 
 /* --- Order ------------------------------------------------------------------------------------ */
@@ -174,29 +200,79 @@ compare_rows (gconstpointer a, gconstpointer b, gpointer data)
   return order != 0 ? order : (row_a > row_b) - (row_a < row_b);
 }
 
-/* Makes all rows' widgets show what stands at their places now. */
+/* Has the table hold END rows, of which the first KEPT are those that it has. */
 static void
-show_rows (LnsResultView *self, guint n)
+splice (LnsResultView *self, guint kept, guint end)
 {
-  g_autofree const char **items = g_new0 (const char *, n + 1);
+  g_autofree const char **items = g_new0 (const char *, end - kept + 1);
 
-  for (guint i = 0; i < n; i++)
+  for (guint i = 0; i < end - kept; i++)
     items[i] = "";
-  gtk_string_list_splice (self->list, 0, g_list_model_get_n_items (G_LIST_MODEL (self->list)),
-                          items);
+  gtk_string_list_splice (self->list, kept,
+                          g_list_model_get_n_items (G_LIST_MODEL (self->list)) - kept, items);
 }
 
 static void
-sort_cb (GtkSorter *sorter, GtkSorterChange change, LnsResultView *self)
+stop_growing (LnsResultView *self)
+{
+  if (self->growing != 0)
+    gtk_widget_remove_tick_callback (GTK_WIDGET (self), self->growing);
+  self->growing = 0;
+}
+
+/* Adds all rows that the table has not got yet. */
+static void
+show_rest (LnsResultView *self)
+{
+  stop_growing (self);
+  splice (self, g_list_model_get_n_items (G_LIST_MODEL (self->list)), n_rows (self));
+}
+
+static gboolean
+grow_cb (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
+{
+  LnsResultView *self = LNS_RESULT_VIEW (widget);
+  const guint kept = g_list_model_get_n_items (G_LIST_MODEL (self->list));
+  const guint end = kept < SLICED_ROWS ? MIN (kept + SLICE_ROWS, n_rows (self)) : n_rows (self);
+
+  splice (self, kept, end);
+  if (end < n_rows (self))
+    return G_SOURCE_CONTINUE;
+  self->growing = 0;
+  return G_SOURCE_REMOVE;
+}
+
+/* Makes the table show what stands at its rows' places now, from the top. Widgets that are there are filled again: to make others
+ * takes much longer. */
+static void
+show_rows (LnsResultView *self)
+{
+  const guint before = g_list_model_get_n_items (G_LIST_MODEL (self->list)), n = n_rows (self);
+  GHashTableIter iter;
+  gpointer item, column;
+
+  stop_growing (self);
+  if (before > 0)
+    lns_column_view_go_to_top (self->table);
+  if (n < before || before == 0)
+    splice (self, MIN (n, before), MIN (n, MAX (before, SLICE_ROWS)));
+  g_hash_table_iter_init (&iter, self->cells);
+  while (g_hash_table_iter_next (&iter, &item, &column))
+    fill_cell (self, item, GPOINTER_TO_UINT (column));
+  if (g_list_model_get_n_items (G_LIST_MODEL (self->list)) < n)
+    self->growing = gtk_widget_add_tick_callback (GTK_WIDGET (self), grow_cb, NULL, NULL);
+}
+
+/* Puts the rows in the order that the user chose. */
+static void
+sort (LnsResultView *self)
 {
   Sorting sorting = { .view = self };
   const GtkColumnViewColumn *sorted =
       lns_column_view_get_sorted (self->table, &sorting.is_descending);
   GListModel *columns = gtk_column_view_get_columns (self->table);
-  const guint n = g_list_model_get_n_items (G_LIST_MODEL (self->list));
+  const guint n = n_rows (self);
 
-  if (self->result == NULL)
-    return;
   for (guint i = 0; i < n; i++)
     self->order[i] = i;
   for (guint i = 0; sorted != NULL && i < g_list_model_get_n_items (columns); i++)
@@ -207,7 +283,15 @@ sort_cb (GtkSorter *sorter, GtkSorterChange change, LnsResultView *self)
       sorting.column = (unsigned)self->columns[i].id;
       g_qsort_with_data (self->order, (int)n, sizeof *self->order, compare_rows, &sorting);
     }
-  show_rows (self, n);
+}
+
+static void
+sort_cb (GtkSorter *sorter, GtkSorterChange change, LnsResultView *self)
+{
+  if (self->result == NULL)
+    return;
+  sort (self);
+  show_rows (self);
 }
 
 /* --- Where rows lead -------------------------------------------------------------------------- */
@@ -238,7 +322,8 @@ clear (LnsResultView *self)
 {
   GListModel *columns = gtk_column_view_get_columns (self->table);
 
-  show_rows (self, 0);
+  stop_growing (self);
+  splice (self, 0, 0);
   while (g_list_model_get_n_items (columns) > 0)
     {
       g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, 0);
@@ -251,20 +336,20 @@ clear (LnsResultView *self)
   g_clear_pointer (&self->order, g_free);
 }
 
-/* How many characters COLUMN needs, if its cells are texts, TEXT_CHARS at most; else -1. O(rows). */
-static int
+/* How many characters COLUMN needs, if its cells are texts, TEXT_CHARS at most; else 0. O(rows). */
+static guint
 width_of (LnsResultView *self, unsigned column)
 {
   size_t n_chars = 0;
 
   if (column_of (self, column)->type != LNS_RESULT_TEXT)
-    return -1;
+    return 0;
   for (size_t i = 0; i < lns_result_n_rows (self->result) && n_chars < TEXT_CHARS; i++)
     {
       const LnsResultCell cell = lns_result_cell (self->result, i, column);
       n_chars = MAX (n_chars, cell.is_empty ? 1 : cell.size_bytes);
     }
-  return (int)MIN (n_chars, TEXT_CHARS);
+  return (guint)MIN (n_chars, TEXT_CHARS);
 }
 
 void
@@ -273,22 +358,31 @@ lns_result_view_keep_columns (LnsResultView *self)
   self->keeps_columns = TRUE;
 }
 
-void
-lns_result_view_set (LnsResultView *self, LnsResult *result)
+static gboolean
+has_columns_of (LnsResultView *self, const LnsResult *result)
+{
+  unsigned n, n_before = 0;
+  const LnsResultColumn *columns = lns_result_columns (result, &n);
+  const LnsResultColumn *before =
+      self->result != NULL ? lns_result_columns (self->result, &n_before) : NULL;
+
+  if (n != n_before)
+    return FALSE;
+  for (unsigned i = 0; i < n; i++)
+    if (columns[i].type != before[i].type || strcmp (columns[i].title, before[i].title) != 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* Adds the columns of the result. */
+static void
+add_columns (LnsResultView *self)
 {
   unsigned n_columns;
+  const LnsResultColumn *columns = lns_result_columns (self->result, &n_columns);
 
-  clear (self);
-  if (result == NULL)
-    return;
-  self->result = result;
-  const LnsResultColumn *columns = lns_result_columns (result, &n_columns);
-  const guint n_rows = (guint)lns_result_n_rows (result);
-  self->order = g_new (uint32_t, MAX (n_rows, 1));
-  for (guint i = 0; i < n_rows; i++)
-    self->order[i] = i;
   self->columns = g_new0 (LnsColumn, n_columns);
-  self->widths = g_new (int, n_columns);
+  self->widths = g_new (guint, n_columns);
   for (unsigned i = 0; i < n_columns; i++)
     self->widths[i] = width_of (self, i);
   /* What a row is about stands last in files, where lines are of any length, and first here. */
@@ -300,11 +394,31 @@ lns_result_view_set (LnsResultView *self, LnsResult *result)
       self->columns[i] = (LnsColumn){ (int)id, columns[id].title, is_text ? 0 : NUMBER_PX };
       GtkColumnViewColumn *column = lns_column_view_add (
           self->table, &self->columns[i], G_CALLBACK (setup_cb), G_CALLBACK (bind_cb), self);
+      g_signal_connect (gtk_column_view_column_get_factory (column), "unbind",
+                        G_CALLBACK (unbind_cb), self);
       lns_column_view_make_sortable (column);
       if (!is_text)
         lns_column_view_align_title (column);
     }
-  show_rows (self, n_rows);
+}
+
+void
+lns_result_view_set (LnsResultView *self, LnsResult *result)
+{
+  const gboolean is_alike = result != NULL && has_columns_of (self, result);
+
+  if (!is_alike)
+    clear (self);
+  if (result == NULL)
+    return;
+  lns_result_free (self->result);
+  self->result = result;
+  if (!is_alike)
+    add_columns (self);
+  g_free (self->order);
+  self->order = g_new (uint32_t, MAX (n_rows (self), 1));
+  sort (self);
+  show_rows (self);
 }
 
 /* The list cannot scroll to rows that it has not laid out. */
@@ -325,10 +439,15 @@ scroll_cb (GtkWidget *table, GdkFrameClock *clock, gpointer data)
 void
 lns_result_view_go_to (LnsResultView *self, guint row)
 {
-  if (row >= g_list_model_get_n_items (G_LIST_MODEL (self->list)))
+  guint position = 0;
+
+  if (row >= n_rows (self))
     return;
+  while (self->order[position] != row)
+    position++;
+  show_rest (self);
   gtk_single_selection_set_selected (GTK_SINGLE_SELECTION (gtk_column_view_get_model (self->table)),
-                                     row);
+                                     position);
   self->wait_frames = 2;
   gtk_widget_add_tick_callback (GTK_WIDGET (self->table), scroll_cb, self, NULL);
 }
@@ -413,6 +532,7 @@ lns_result_view_dispose (GObject *object)
       self->table = NULL;
     }
   g_clear_object (&self->view);
+  g_clear_pointer (&self->cells, g_hash_table_unref);
   G_OBJECT_CLASS (lns_result_view_parent_class)->dispose (object);
 }
 
@@ -434,6 +554,7 @@ lns_result_view_init (LnsResultView *self)
   GtkWidget *scrolled = gtk_scrolled_window_new (),
             *table = gtk_column_view_new (GTK_SELECTION_MODEL (g_steal_pointer (&rows)));
 
+  self->cells = g_hash_table_new (NULL, NULL);
   self->list = list;
   self->table = GTK_COLUMN_VIEW (table);
   gtk_widget_add_css_class (table, "data-table");

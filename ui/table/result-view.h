@@ -27,7 +27,8 @@ GtkWidget *lns_result_view_new (LnsView *view, const char *label) G_GNUC_WARN_UN
 /* From now on columns stand as results have them, not that first which rows are about. */
 void lns_result_view_keep_columns (LnsResultView *self);
 
-/* Shows RESULT, which is taken over, in its own order; NULL shows nothing. O(rows). */
+/* Shows RESULT, which is taken over, from its first row; NULL shows nothing. It stands in its own order, or, if its columns are those of
+ * the result before, in the order that the user chose. O(rows). */
 void lns_result_view_set (LnsResultView *self, LnsResult *result);
 
 /* Selects ROW of the result, in the result's own order, and scrolls to it as soon as it is laid out. */

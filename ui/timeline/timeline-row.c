@@ -13,6 +13,7 @@
 #include "ui/model/context-menu.h"
 #include "ui/model/palette.h"
 #include "ui/model/shortcuts.h"
+#include "ui/model/tooltip.h"
 #include "ui/timeline/idle-tints.h"
 #include "ui/timeline/row-difference.h"
 
@@ -120,7 +121,7 @@ lns_timeline_row_bind (LnsTimelineRow *self,
   if (is_other || self->row != row || strcmp (gtk_label_get_text (self->label), label) != 0)
     {
       gtk_label_set_text (self->label, label);
-      gtk_widget_set_tooltip_text (GTK_WIDGET (self->label), label);
+      lns_tooltip_set (GTK_WIDGET (self->label), label);
       gtk_widget_set_margin_start (self->expander,
                                    4 + (alone ? 0 : (int)MIN (it->depth, 8) * INDENT_PX));
       gtk_widget_remove_css_class (GTK_WIDGET (self), "group");
@@ -148,7 +149,7 @@ lns_timeline_row_bind (LnsTimelineRow *self,
   gtk_button_set_icon_name (GTK_BUTTON (self->expander),
                             it->expanded ? "pan-down-symbolic" : "pan-end-symbolic");
   const char *folding = it->expanded ? _ ("Fold") : _ ("Unfold");
-  gtk_widget_set_tooltip_text (self->expander, can_fold ? folding : NULL);
+  lns_tooltip_set (self->expander, can_fold ? folding : NULL);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->expander), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   folding, -1);
   if (can_fold)
@@ -278,7 +279,7 @@ update_pill (LnsTimelineRow *self, LnsActivity activity, double share, const cha
   g_autofree char *percent = g_strdup_printf (
       "%s %%", lns_format_fixed (100 * share, share >= 0.0005 && share < 0.0995 ? 1 : 0, number));
   gtk_inscription_set_text (self->pill, percent);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->pill), text);
+  lns_tooltip_set (GTK_WIDGET (self->pill), text);
 }
 
 /* What ACTIVITY is with SHARE, and of B what that of the row of A with the same role is; NULL if it is not known. Free with g_free (). */

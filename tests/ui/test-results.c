@@ -1,0 +1,107 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The table of a result of the analysis, in a window of its own; run by harness.py with the path of a report. */
+
+#include <adwaita.h>
+
+#include "ui/model/column-view.h"
+#include "ui/table/result-view.h"
+
+#include "tests/ui/widget-test.h"
+
+static LnsView *report_view;
+
+/* Whether a cell at or below WIDGET can be seen and says TEXT. */
+static bool
+says (GtkWidget *widget, const char *text)
+{
+  if (!gtk_widget_get_mapped (widget))
+    return false;
+  if (GTK_IS_INSCRIPTION (widget))
+    return strstr (gtk_inscription_get_text (GTK_INSCRIPTION (widget)), text) != NULL;
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    if (says (child, text))
+      return true;
+  return false;
+}
+
+/* A result of N rows, "A 0" to "A N-1" beside their numbers from N down. */
+static LnsResult *
+result_of (char a, unsigned n)
+{
+  const LnsResultColumn columns[] = { { "Number", LNS_RESULT_COUNT, 0 },
+                                      { "Name", LNS_RESULT_TEXT, 0 } };
+  LnsResult *result = lns_result_new (columns, 2, SIZE_MAX);
+
+  for (unsigned i = 0; i < n; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%c %u", a, i);
+      const LnsResultCell cells[] = { { .number = n - i },
+                                      { .bytes = name, .size_bytes = strlen (name) } };
+      lns_rows_add (lns_result_rows (result), cells, NULL);
+    }
+  return result;
+}
+
+static guint
+n_listed (GtkWidget *results)
+{
+  GtkColumnView *view = GTK_COLUMN_VIEW (find_widget (results, GTK_TYPE_COLUMN_VIEW));
+  return g_list_model_get_n_items (G_LIST_MODEL (gtk_column_view_get_model (view)));
+}
+
+/* A table does not make all its rows in one frame, and makes no others for a result with the columns of the one before. */
+static void
+results_fill_the_rows_that_are_there (void)
+{
+  GtkWidget *results = lns_result_view_new (report_view, "results"), *window = gtk_window_new ();
+  LnsResultView *view = LNS_RESULT_VIEW (results);
+
+  gtk_window_set_default_size (GTK_WINDOW (window), 500, 400);
+  gtk_window_set_child (GTK_WINDOW (window), results);
+  gtk_window_present (GTK_WINDOW (window));
+  lns_result_view_set (view, result_of ('a', 1000));
+  LNS_CHECK (n_listed (results) < 100);
+  WAIT_FOR (n_listed (results) == 1000 && says (results, "a 3"));
+  GtkWidget *cell = find_widget (results, GTK_TYPE_INSCRIPTION);
+  GtkColumnView *columns = GTK_COLUMN_VIEW (find_widget (results, GTK_TYPE_COLUMN_VIEW));
+  lns_column_view_sort_next (columns);
+  lns_column_view_sort_next (columns); /* by number: from the last row of the result on */
+  LNS_CHECK (says (results, "a 999") && !says (results, "a 3"));
+  LNS_CHECK (find_widget (results, GTK_TYPE_INSCRIPTION) == cell);
+
+  lns_result_view_set (view, result_of ('b', 4));
+  LNS_CHECK_INT (n_listed (results), 4);
+  LNS_CHECK (says (results, "b 3") && !says (results, "a "));
+  LNS_CHECK (find_widget (results, GTK_TYPE_INSCRIPTION) == cell);
+  LNS_CHECK_STR (gtk_inscription_get_text (GTK_INSCRIPTION (cell)), "b 3");
+  lns_result_view_go_to (view, 0); /* which stands last */
+  LNS_CHECK_INT (gtk_single_selection_get_selected (
+                     GTK_SINGLE_SELECTION (gtk_column_view_get_model (columns))),
+                 3);
+
+  lns_result_view_set (view, result_of ('c', 300));
+  WAIT_FOR (n_listed (results) == 300);
+  LNS_CHECK (says (results, "c 299"));
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
+int
+main (int argc, char **argv)
+{
+  LnsError error = { 0 };
+
+  g_setenv ("GSK_RENDERER", "cairo", FALSE);
+  adw_init ();
+  LnsReport *report = lns_report_open (argv[argc - 1], NULL, &error);
+  if (report == NULL)
+    LNS_FAIL ("%s", error.message);
+  report_view = lns_view_new (report);
+  LNS_TEST (results_fill_the_rows_that_are_there);
+  g_object_unref (report_view);
+  return lns_tap_done ();
+}
