@@ -15,3 +15,7 @@
 
 /* Writes the plain form of NAME into RET_PLAIN, without a terminator, and returns its size. O(size). */
 size_t lns_plain_name (const char *name, size_t size_bytes, char ret_plain[LNS_PLAIN_NAME_SIZE]);
+
+/* The same without what stood before a number at the end: "step" of "step 12", "ProfilerStep" of "ProfilerStep#101", as people call
+ * them. */
+size_t lns_plain_title (const char *name, size_t size_bytes, char ret_plain[LNS_PLAIN_NAME_SIZE]);

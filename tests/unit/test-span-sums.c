@@ -181,6 +181,9 @@ plain_names_have_no_counts (void)
       const size_t n = lns_plain_name (pairs[i][0], strlen (pairs[i][0]), plain);
       LNS_CHECK (n == strlen (pairs[i][1]) && memcmp (plain, pairs[i][1], n) == 0);
     }
+  LNS_CHECK_INT (lns_plain_title ("step 12", 7, plain), 4);
+  LNS_CHECK_INT (lns_plain_title ("ProfilerStep#101", 16, plain), 12);
+  LNS_CHECK_INT (lns_plain_title ("#1", 2, plain), 1);
 }
 
 static void

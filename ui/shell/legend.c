@@ -29,6 +29,7 @@ typedef enum
   OF_SAMPLES,
   OF_IDLE,
   OF_LOST,
+  OF_OMITTED,
   OF_DAMAGED
 } What;
 
@@ -66,6 +67,7 @@ static const Line lines[] = {
   { OF_SAMPLES, 0, NULL, N_ ("All Rows"), N_ ("Samples: as high as they are many") },
   { OF_IDLE, 0, NULL, N_ ("All Rows"), N_ ("Idle time of a GPU, with its cause") },
   { OF_LOST, 0, NULL, N_ ("All Rows"), N_ ("Events were lost") },
+  { OF_OMITTED, 0, NULL, N_ ("All Rows"), N_ ("Steps that were counted and not kept") },
   { OF_DAMAGED, 0, NULL, N_ ("All Rows"), N_ ("The report is damaged") },
 };
 
@@ -87,6 +89,7 @@ color_of (const LnsPalette *palette, const Line *line, unsigned i)
     case OF_NAMES:
       return lns_palette_color (palette, 0, hue);
     case OF_NARROW:
+    case OF_OMITTED:
       return palette->coverage;
     case OF_SAMPLES:
       return palette->sample;
@@ -118,7 +121,8 @@ draw_cb (GtkDrawingArea *area, cairo_t *cr, int width_px, int height_px, gpointe
   const Line *line = data;
   const LnsPalette *palette = lns_palette_get (lns_theme_now ());
   const unsigned n = line->what == OF_NAMES ? 4 : 1;
-  const gboolean is_hatched = line->what == OF_LOST || line->what == OF_DAMAGED ||
+  const gboolean is_hatched = line->what == OF_LOST || line->what == OF_OMITTED ||
+                              line->what == OF_DAMAGED ||
                               (line->what == OF_STATE && line->number == LNS_STATE_UNKNOWN);
   const GdkRGBA back = lns_palette_rgba (palette->background[0], 1);
 

@@ -10,6 +10,7 @@
 
 #include "src/base/format.h"
 #include "src/base/language.h"
+#include "src/tables/omissions.h"
 #include "ui/compare/pair-bar.h"
 #include "ui/details/details-pane.h"
 #include "ui/model/answer.h"
@@ -215,6 +216,16 @@ add_notices (LnsReportPage *self)
                     "%s events were lost. See Diagnostics for the reason.", info->n_lost),
           lns_format_unsigned (info->n_lost, count));
       add_notice (self, GTK_MESSAGE_WARNING, text, NULL, NULL);
+    }
+  uint64_t n_steps, n_kept;
+  if (lns_keeps_steps (lns_view_get_report (self->parts.view), &n_steps, &n_kept) && n_steps > 0)
+    {
+      char kept[LNS_FORMAT_SIZE];
+      g_autofree char *text = g_strdup_printf (
+          _ ("The report keeps %s of %s steps and counts the others: times and sums are of those "
+             "that it keeps."),
+          lns_format_unsigned (n_kept, kept), lns_format_unsigned (n_steps, count));
+      add_notice (self, GTK_MESSAGE_INFO, text, NULL, NULL);
     }
   if (info->unknown_compatible != 0)
     add_notice (self, GTK_MESSAGE_INFO,

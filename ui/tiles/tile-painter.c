@@ -100,9 +100,26 @@ x_of (LnsTilePainter *self, int64_t time_ns)
 
 /* --- Losses -------------------------------------------------------------------------------- */
 
+/* Hatches the whole pixels of which the report keeps nothing by intent, so that a step between two of them stays visible. */
+static void
+paint_omissions (LnsTilePainter *self)
+{
+  uint32_t n;
+  const LnsOmission *omissions = lns_report_omissions (self->report, &n);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const int x0 = (int)ceil (CLAMP (x_of (self, omissions[i].start_ns), -1e6, 1e6));
+      const int x1 = (int)floor (CLAMP (x_of (self, omissions[i].end_ns), -1e6, 1e6));
+      if (x1 > MAX (x0, 0) && x0 < self->n_px)
+        lns_raster_hatch (&self->raster, x0, x1, 0, self->raster.height_px, self->palette->coverage,
+                          self->tile->key.scale, self->tile->key.index * self->n_px);
+    }
+}
+
 static void
 paint_losses (LnsTilePainter *self)
 {
+  paint_omissions (self);
   const LnsRow *row = lns_row_tree_row (self->tree, self->tile->key.strip.row);
   int scale = self->tile->key.scale;
   uint32_t n;

@@ -681,7 +681,9 @@ lns_decoder_start_report (LnsDecoder *decoder, LnsWriter *writer, int64_t start_
   decoder->counters = (LnsDecoderCounters){ 0 };
   if (decoder->rule != NULL)
     decoder->sieve =
-        _lns_sieve_new (decoder->rule, writer, start_ns, lns_memory_limit () / MEMORY_SHARE);
+        _lns_sieve_new (decoder->rule, writer, start_ns,
+                        decoder->rule->max_bytes > 0 ? decoder->rule->max_bytes
+                                                     : lns_memory_limit () / MEMORY_SHARE);
   for (size_t i = 0; i < decoder->processes.n; i++)
     {
       process = decoder->processes.items[i];

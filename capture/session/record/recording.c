@@ -403,7 +403,15 @@ static void
 tell_steps (LnsRecording *recording, const LnsKeptSteps *steps)
 {
   char text[LNS_STEP_TEXT_BYTES + 300];
-  if (!steps->is_found)
+  if (!steps->is_found && steps->is_named)
+    {
+      snprintf (text, sizeof text,
+                LNS_SENTENCE ("--keep-steps saw no range “%s”, and the report keeps nothing else; "
+                              "check the name that --steps gives, and record NVTX (-t nvtx)"),
+                steps->range);
+      _lns_recording_diagnose (recording, "LNS-KEEP-003", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
+    }
+  else if (!steps->is_found)
     _lns_recording_diagnose (
         recording, "LNS-KEEP-003", LNS_SEVERITY_WARNING, LNS_ID_NONE,
         "--keep-steps found no steps, which are NVTX ranges that repeat: the report keeps all that "
@@ -444,7 +452,7 @@ sum_up (LnsRecording *recording,
                              no_cuda[cuda]);
   if (lns_writer_counts (recording->writer)->n_events ==
           counters.n_gpu_samples + counters.n_cpu_events &&
-      (steps == NULL || !steps->is_found) && stop->text != NULL && cuda == LNS_CUDA_UNSEEN)
+      (steps == NULL || steps->n_dropped == 0) && stop->text != NULL && cuda == LNS_CUDA_UNSEEN)
     _lns_recording_diagnose (recording, stop->code, stop->severity, LNS_ID_NONE, stop->text);
   const LnsUnrecorded *unrecorded;
   for (size_t i = 0; (unrecorded = lns_decoder_unrecorded (recording->decoder, i)) != NULL; i++)

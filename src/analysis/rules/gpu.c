@@ -16,6 +16,7 @@
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
 #include "src/tables/lanes.h"
+#include "src/tables/omissions.h"
 
 /* A time in which something was busy. */
 typedef struct
@@ -147,13 +148,40 @@ for_each_gpu (LnsRuleResult *result,
 
 /* The longest gap of GPU that is not told. */
 static int64_t
-longest_untold (const LnsRuleOptions *options, const LnsDeviceWork *gpu)
+longest_untold (const LnsRuleOptions *options,
+                const LnsDeviceWork *gpu,
+                const LnsOmissions *omissions)
 {
-  const int64_t share_ns = lns_difference (gpu->work.end_ns, gpu->work.start_ns) / GAP_SHARE;
+  const int64_t share_ns = (lns_difference (gpu->work.end_ns, gpu->work.start_ns) -
+                            lns_omitted_ns (omissions, gpu->work.start_ns, gpu->work.end_ns)) /
+                           GAP_SHARE;
 
   if (options->gap_ns != LNS_RULE_SHARE_OF_RUN)
     return options->gap_ns;
   return share_ns < LONG_GAP_NS ? share_ns : LONG_GAP_NS;
+}
+
+/* Adds what is kept of the time from START_NS to END_NS, if it lasts for more than UNTOLD_NS. */
+static void
+add_gap (LnsRuleResult *result,
+         const LnsDeviceWork *gpu,
+         const LnsOmissions *omissions,
+         int64_t start_ns,
+         int64_t end_ns,
+         int64_t untold_ns)
+{
+  for (size_t i = lns_omissions_from (omissions, start_ns); start_ns < end_ns; i++)
+    {
+      const bool is_cut = i < omissions->n && omissions->items[i].start_ns < end_ns;
+      const int64_t until_ns = is_cut ? omissions->items[i].start_ns : end_ns;
+      if (lns_difference (until_ns, start_ns) > untold_ns)
+        *lns_array_add (&result->rows) = (LnsRuleRow){ .start_ns = start_ns,
+                                                       .duration_ns = until_ns - start_ns,
+                                                       .lane = LNS_ID_NONE,
+                                                       .process = gpu->process,
+                                                       .device = gpu->device };
+      start_ns = is_cut ? omissions->items[i].end_ns : end_ns;
+    }
 }
 
 static bool
@@ -164,7 +192,8 @@ find_gaps (LnsRuleResult *result,
 {
   LnsWorkWalk *walk =
       lns_work_walk_new (lns_tables_report (result->tables), gpu, UINT32_MAX, cancel);
-  const int64_t untold_ns = longest_untold (&result->options, gpu);
+  LnsOmissions omissions = lns_omissions_of (lns_tables_report (result->tables));
+  const int64_t untold_ns = longest_untold (&result->options, gpu, &omissions);
   lns_work_walk_keep_empty (walk);
   LnsOperation before, busy;
   bool any = false, found = true, good = true;
@@ -172,15 +201,12 @@ find_gaps (LnsRuleResult *result,
   while ((good = lns_work_walk_busy (walk, &busy, &found, error)) && found)
     {
       if (any && lns_difference (busy.start_ns, before.end_ns) > untold_ns)
-        *lns_array_add (&result->rows) = (LnsRuleRow){ .start_ns = before.end_ns,
-                                                       .duration_ns = busy.start_ns - before.end_ns,
-                                                       .lane = LNS_ID_NONE,
-                                                       .process = gpu->process,
-                                                       .device = gpu->device };
+        add_gap (result, gpu, &omissions, before.end_ns, busy.start_ns, untold_ns);
       before = busy;
       any = true;
     }
   lns_work_walk_free (walk);
+  lns_omissions_clear (&omissions);
   return good;
 }
 
@@ -239,27 +265,32 @@ add_to_parts (void *data, const LnsTrack *track, const LnsChunk *chunk)
 static void
 add_parts (LnsRuleResult *result, const Parts *parts)
 {
+  LnsOmissions omissions = lns_omissions_of (lns_tables_report (result->tables));
   for (int64_t from = 0, to; from < parts->n_parts; from = to)
     {
       double busy_ns = 0;
       for (to = from; to < parts->n_parts; to++)
         {
-          double size_ns = (double)(part_start (parts, to + 1) - part_start (parts, to));
-          if (parts->busy_ns[to] * 100 >= result->options.busy_percent * size_ns)
+          const int64_t from_ns = part_start (parts, to), to_ns = part_start (parts, to + 1);
+          const double size_ns =
+              (double)(to_ns - from_ns - lns_omitted_ns (&omissions, from_ns, to_ns));
+          if (size_ns <= 0 || parts->busy_ns[to] * 100 >= result->options.busy_percent * size_ns)
             break;
           busy_ns += parts->busy_ns[to];
         }
       int64_t start_ns = part_start (parts, from), duration_ns = part_start (parts, to) - start_ns;
+      const int64_t kept_ns =
+          duration_ns - lns_omitted_ns (&omissions, start_ns, start_ns + duration_ns);
       if (duration_ns > 0)
-        *lns_array_add (&result->rows) =
-            (LnsRuleRow){ .start_ns = start_ns,
-                          .duration_ns = duration_ns,
-                          .lane = LNS_ID_NONE,
-                          .process = parts->gpu->process,
-                          .device = parts->gpu->device,
-                          .percent = 100 * busy_ns / (double)duration_ns };
+        *lns_array_add (&result->rows) = (LnsRuleRow){ .start_ns = start_ns,
+                                                       .duration_ns = duration_ns,
+                                                       .lane = LNS_ID_NONE,
+                                                       .process = parts->gpu->process,
+                                                       .device = parts->gpu->device,
+                                                       .percent = 100 * busy_ns / (double)kept_ns };
       to += to == from;
     }
+  lns_omissions_clear (&omissions);
 }
 
 static bool

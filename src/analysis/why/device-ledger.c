@@ -470,7 +470,9 @@ static bool
 tell_gap (Device *device, const LnsOperation *before, const LnsOperation *after, LnsError *error)
 {
   LnsWhyMaker *maker = device->maker;
-  const int64_t start_ns = before->end_ns, end_ns = after->start_ns;
+  const int64_t start_ns = before->end_ns, end_ns = after->start_ns,
+                kept_ns =
+                    end_ns - start_ns - lns_omitted_ns (&maker->why->omissions, start_ns, end_ns);
   LnsLaunchCall call;
   bool found = false;
 
@@ -478,20 +480,20 @@ tell_gap (Device *device, const LnsOperation *before, const LnsOperation *after,
   if (device->n_missing > device->n_launches / FEW_MISSING)
     {
       /* Any time may have been work. */
-      device->missing_ns += end_ns - start_ns;
+      device->missing_ns += kept_ns;
       add (device, start_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
       return true;
     }
   if (after->is_after_loss || is_lost (device, start_ns, end_ns))
     {
-      device->lost_ns += end_ns - start_ns;
+      device->lost_ns += kept_ns;
       add (device, start_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
       return true;
     }
   if (device->stranger != LNS_ID_NONE && start_ns < device->strange.end_ns &&
       end_ns > device->strange.start_ns)
     {
-      device->strange_ns += end_ns - start_ns;
+      device->strange_ns += kept_ns;
       add (device, start_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
       return true;
     }
@@ -500,7 +502,7 @@ tell_gap (Device *device, const LnsOperation *before, const LnsOperation *after,
     return false;
   if (!found)
     {
-      device->without_call_ns += end_ns - start_ns;
+      device->without_call_ns += kept_ns;
       add (device, start_ns, end_ns, LNS_CAUSE_NOT_RECORDED, nothing);
       return true;
     }
@@ -533,8 +535,7 @@ tell_gap (Device *device, const LnsOperation *before, const LnsOperation *after,
   int64_t launch_ns = call.end_ns > start_ns ? call.end_ns : start_ns;
   launch_ns = launch_ns < end_ns ? launch_ns : end_ns;
   const int64_t told_ns = launch_ns < known_ns ? launch_ns : known_ns;
-  if (!lns_thread_facts_walk (maker->facts, call.thread, start_ns, told_ns, true, take_deed, &gap,
-                              error) ||
+  if (!_lns_why_walk (maker, call.thread, start_ns, told_ns, take_deed, &gap, error) ||
       !lns_go_on (maker->cancel, error))
     return false;
   if (known_ns < end_ns)

@@ -9,6 +9,7 @@
 
 #include "src/analysis/facts/device-work.h"
 #include "src/analysis/why/cause.h"
+#include "src/tables/omissions.h"
 
 /* An event that shows what a finding says, and the part of it that counts. */
 typedef struct
@@ -83,6 +84,8 @@ typedef struct
   LnsSpan span;
   int64_t busy_ns;
   int64_t cause_ns[LNS_N_IDLE_CAUSES]; /* their sum is the span without busy_ns                  */
+  int64_t
+      omitted_ns; /* of LNS_CAUSE_NOT_RECORDED: time that the report leaves out by intent      */
   uint64_t n_gaps[LNS_N_IDLE_CAUSES];
   size_t n_launches, n_missing; /* calls that queued work, and those whose work was not recorded */
   int64_t graphs_ns;  /* of graphs that are recorded as a whole                                  */
@@ -119,8 +122,9 @@ typedef struct
       is_cut; /* there may be more steps than the N first, which are told apart                   */
   uint32_t thread;
   size_t n, n_slow;
-  int64_t p50_ns, p99_ns;
-  LNS_ARRAY (LnsStep) all;      /* in order, at most 100,000                                     */
+  uint64_t n_counted; /* steps that there were, where the report keeps only some of them; else 0 */
+  int64_t p50_ns, p99_ns;  /* of all that there were                                              */
+  LNS_ARRAY (LnsStep) all; /* in order, at most 100,000                                     */
   LNS_ARRAY (LnsStep) outliers; /* the slowest first, at most 8                                  */
   /* [step][1 + cause]: how much of it each idle cause has, and first how long the GPU was busy; owned, or NULL without steps. */
   int64_t *ns;
@@ -149,6 +153,7 @@ typedef LNS_ARRAY (LnsWhyCost) LnsWhyCosts;
 typedef struct
 {
   LnsSpan span;
+  LnsOmissions omissions; /* of the report                                                       */
   LnsWhyCosts costs; /* as the next, but for findings that gaps do not tell                    */
   LNS_ARRAY (LnsWhyGap) gaps; /* only where they were asked for                                  */
   LNS_ARRAY (LnsLedger) ledgers;

@@ -77,7 +77,7 @@ find_group (LnsWhyMaker *maker, const LnsPart *part)
                  call_key =
                      is_any_call ? 0 : lns_name_key (maker->report, &maker->name_keys, part->call);
   const uint64_t parts[] = { part->cause, thread_key (maker, part->thread), range_key, call_key,
-                             maker->ledger << 1 | part->is_for_python };
+                             maker->ledger << 2 | part->is_omitted << 1 | part->is_for_python };
   const uint64_t key = lns_hash (parts, sizeof parts) | 1;
   const uint64_t found = lns_id_map_number (&maker->group_of, key);
 
@@ -94,6 +94,7 @@ find_group (LnsWhyMaker *maker, const LnsPart *part)
                        .is_any_place = part->is_any_place,
                        .is_any_call = is_any_call,
                        .is_for_python = part->is_for_python,
+                       .is_omitted = part->is_omitted,
                        .last_gap = UINT64_MAX,
                        .last_step = UINT64_MAX };
   lns_id_map_set_number (&maker->group_of, key, maker->groups.n);
@@ -190,8 +191,9 @@ count_thread (LnsWhyMaker *maker, LnsGroup *group, uint32_t thread, int64_t ns)
     }
 }
 
-void
-_lns_why_add (LnsWhyMaker *maker, const LnsPart *part)
+/* Adds PART, of which nothing is left out or all. */
+static void
+add_part (LnsWhyMaker *maker, const LnsPart *part)
 {
   LnsLedger *ledger = &maker->why->ledgers.items[maker->ledger];
   LnsGroup *group = find_group (maker, part);
@@ -243,6 +245,86 @@ _lns_why_add (LnsWhyMaker *maker, const LnsPart *part)
   keep_part (group, part);
 }
 
+/* Adds the time from START_NS to END_NS, which the report leaves out by intent. */
+static void
+add_omitted (LnsWhyMaker *maker, int64_t start_ns, int64_t end_ns)
+{
+  const LnsPart part = { .start_ns = start_ns,
+                         .end_ns = end_ns,
+                         .cause = LNS_CAUSE_NOT_RECORDED,
+                         .thread = LNS_ID_NONE,
+                         .lane = LNS_ID_NONE,
+                         .waker = LNS_ID_NONE,
+                         .is_omitted = true };
+  if (start_ns >= end_ns)
+    return;
+  maker->why->ledgers.items[maker->ledger].omitted_ns += end_ns - start_ns;
+  add_part (maker, &part);
+}
+
+void
+_lns_why_add (LnsWhyMaker *maker, const LnsPart *part)
+{
+  const LnsOmissions *omissions = &maker->why->omissions;
+  LnsPart rest = *part;
+
+  for (size_t i = lns_omissions_from (omissions, part->start_ns);
+       i < omissions->n && omissions->items[i].start_ns < part->end_ns; i++)
+    {
+      const LnsOmission *omission = &omissions->items[i];
+      const int64_t end_ns = omission->end_ns < part->end_ns ? omission->end_ns : part->end_ns;
+      LnsPart before = rest;
+      before.end_ns = omission->start_ns;
+      if (before.start_ns < before.end_ns)
+        {
+          add_part (maker, &before);
+          rest.start_ns = before.end_ns;
+        }
+      add_omitted (maker, rest.start_ns, end_ns);
+      rest.start_ns = end_ns;
+    }
+  if (rest.start_ns < rest.end_ns)
+    add_part (maker, &rest);
+}
+
+bool
+_lns_why_walk (LnsWhyMaker *maker,
+               uint32_t thread,
+               int64_t start_ns,
+               int64_t end_ns,
+               LnsDeedFunc take,
+               void *data,
+               LnsError *error)
+{
+  const LnsOmissions *omissions = &maker->why->omissions;
+  int64_t at_ns = start_ns;
+  bool good = true;
+
+  for (size_t i = lns_omissions_from (omissions, start_ns);
+       good && i < omissions->n && omissions->items[i].start_ns < end_ns; i++)
+    {
+      const LnsOmission *omission = &omissions->items[i];
+      if (at_ns < omission->start_ns)
+        {
+          good = lns_thread_facts_walk (maker->facts, thread, at_ns, omission->start_ns, true, take,
+                                        data, error);
+          at_ns = omission->start_ns;
+        }
+      const int64_t until_ns = omission->end_ns < end_ns ? omission->end_ns : end_ns;
+      add_omitted (maker, at_ns, until_ns);
+      at_ns = until_ns;
+    }
+  return good && (at_ns >= end_ns || lns_thread_facts_walk (maker->facts, thread, at_ns, end_ns,
+                                                            true, take, data, error));
+}
+
+int64_t
+_lns_why_unknown_ns (const LnsLedger *ledger)
+{
+  return ledger->cause_ns[LNS_CAUSE_UNKNOWN] + ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] -
+         ledger->omitted_ns;
+}
+
 void
 _lns_why_add_busy (LnsWhyMaker *maker, int64_t start_ns, int64_t end_ns)
 {
@@ -254,7 +336,9 @@ LnsWhyFinding *
 _lns_why_add_finding (LnsWhyMaker *maker, LnsCause cause, size_t ledger, int64_t ns, uint64_t count)
 {
   const LnsSpan *span = &maker->why->ledgers.items[ledger].span;
-  const double all_ns = (double)(span->end_ns - span->start_ns);
+  const double all_ns =
+      (double)(span->end_ns - span->start_ns -
+               lns_omitted_ns (&maker->why->omissions, span->start_ns, span->end_ns));
   LnsWhyFinding *finding = lns_array_add (&maker->why->findings);
 
   *finding = (LnsWhyFinding){ .cause = cause,

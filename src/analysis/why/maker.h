@@ -35,6 +35,7 @@ typedef struct
   bool is_for_python; /* of a wait: for the lock of Python's interpreter                         */
   /* Calls and ranges do not tell such parts apart: the group keeps those with most of its time. */
   bool is_any_place;
+  bool is_omitted; /* the report leaves it out by intent                                         */
   uint32_t inner; /* … a short range within `range`, or 0                                        */
 } LnsPart;
 
@@ -52,7 +53,7 @@ typedef struct
   size_t ledger;
   uint32_t thread, call, range;
   uint64_t range_key; /* hash of the range's name without numbers                                */
-  bool is_many_ranges, is_for_python;
+  bool is_many_ranges, is_for_python, is_omitted;
   LnsConfidence confidence; /* the worst of all                                                  */
   int64_t ns;
   LnsVote call_vote;  /* where is_any_call                                                        */
@@ -87,6 +88,8 @@ typedef struct
   uint64_t gap;  /* number of the gap that parts belong to, from 1 on                        */
   uint64_t last_gap[LNS_N_IDLE_CAUSES]; /* that each cause had a part of                         */
   LNS_ARRAY (LnsSpan) steps; /* in order                                                         */
+  LnsCountedSteps
+      counted_steps;  /* where the report keeps only some of them; else `n` is 0           */
   uint32_t step_lane; /* of their ranges, or LNS_ID_NONE: they are no ranges                     */
   size_t step;        /* the one at hand                                                          */
   int64_t *
@@ -98,8 +101,23 @@ typedef struct
 /* Begins a ledger for SPAN; it is the last of WHY's. */
 LnsLedger *_lns_why_begin_ledger (LnsWhyMaker *maker, const LnsSpan *span);
 
-/* Adds PART, which is not empty, to the ledger. */
+/* Adds PART, which is not empty, to the ledger. What of it the report leaves out by intent is not recorded. */
 void _lns_why_add (LnsWhyMaker *maker, const LnsPart *part);
+
+/* As lns_thread_facts_walk (), with ranges, but without the times that the report leaves out by intent: they are
+ * added to the ledger. */
+bool _lns_why_walk (LnsWhyMaker *maker,
+                    uint32_t thread,
+                    int64_t start_ns,
+                    int64_t end_ns,
+                    LnsDeedFunc take,
+                    void *data,
+                    LnsError *error);
+
+/* How long the time of LEDGER is that the verdict is about, and how much of it nobody knows; neither has what the report leaves out by
+ * intent. */
+int64_t _lns_why_judged_ns (const LnsWhy *why, const LnsLedger *ledger);
+int64_t _lns_why_unknown_ns (const LnsLedger *ledger);
 
 /* Adds a stretch in which the GPU, or the thread, was busy. */
 void _lns_why_add_busy (LnsWhyMaker *maker, int64_t start_ns, int64_t end_ns);

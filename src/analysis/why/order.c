@@ -122,6 +122,13 @@ lns_why_judged_span (const LnsWhy *why, const LnsLedger *ledger)
   return why->is_about_work ? _lns_why_work_span (ledger) : ledger->span;
 }
 
+int64_t
+_lns_why_judged_ns (const LnsWhy *why, const LnsLedger *ledger)
+{
+  const LnsSpan span = lns_why_judged_span (why, ledger);
+  return span.end_ns - span.start_ns - lns_omitted_ns (&why->omissions, span.start_ns, span.end_ns);
+}
+
 const LnsWhyFinding *
 _lns_why_main (const LnsWhy *why)
 {
@@ -135,10 +142,9 @@ _lns_why_main (const LnsWhy *why)
     return NULL;
   /* Where most is not known, the rest is no answer. */
   const LnsLedger *ledger = &why->ledgers.items[found->ledger];
-  const LnsSpan span = lns_why_judged_span (why, ledger);
-  const int64_t unknown_ns =
-      ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] + ledger->cause_ns[LNS_CAUSE_UNKNOWN];
-  return unknown_ns > found->ns && unknown_ns > (span.end_ns - span.start_ns - ledger->busy_ns) / 2
+  const int64_t unknown_ns = _lns_why_unknown_ns (ledger);
+  return unknown_ns > found->ns &&
+                 unknown_ns > (_lns_why_judged_ns (why, ledger) - ledger->busy_ns) / 2
              ? NULL
              : found;
 }

@@ -904,14 +904,15 @@ put_lead (LnsTables *tables,
           const LnsWhyFinding *finding,
           FILE *stream)
 {
-  const LnsSpan span = lns_why_judged_span (why, ledger);
-  const int64_t span_ns = span.end_ns - span.start_ns;
-  char *subject = lns_why_subject (tables, ledger), ns[LNS_WHY_NS_SIZE];
-  int64_t ran_ns = ledger->cause_ns[LNS_CAUSE_CPU_WORK],
-          unknown_ns =
-              ledger->cause_ns[LNS_CAUSE_UNKNOWN] + ledger->cause_ns[LNS_CAUSE_NOT_RECORDED];
+  const int64_t span_ns = _lns_why_judged_ns (why, ledger);
+  char *subject = lns_why_subject (tables, ledger), time[LNS_WHY_NS_SIZE], ns[128];
+  const int64_t ran_ns = ledger->cause_ns[LNS_CAUSE_CPU_WORK],
+                unknown_ns = _lns_why_unknown_ns (ledger);
 
-  _lns_why_ns (span_ns, ns);
+  if (why->omissions.n > 0)
+    snprintf (ns, sizeof ns, _ ("%s of kept steps"), _lns_why_ns (span_ns, time));
+  else
+    _lns_why_ns (span_ns, ns);
   const bool is_idle =
       finding != NULL && (finding->group != 0 || (finding->cause == LNS_CAUSE_SLOW_STEP &&
                                                   finding->part != LNS_CAUSE_UNKNOWN));
@@ -972,10 +973,8 @@ make_calm_verdict (LnsTables *tables, LnsWhy *why)
                            : _ ("Nothing was recorded that tells where the time went."));
   FILE *stream = lns_memory_stream (&text, &size);
   const LnsLedger *ledger = &why->ledgers.items[0];
-  const LnsSpan span = lns_why_judged_span (why, ledger);
-  const int64_t span_ns = span.end_ns - span.start_ns;
-  const int64_t unknown_ns =
-      ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] + ledger->cause_ns[LNS_CAUSE_UNKNOWN];
+  const int64_t span_ns = _lns_why_judged_ns (why, ledger);
+  const int64_t unknown_ns = _lns_why_unknown_ns (ledger);
   const LnsWhyFinding *blocked = finding_of (why, LNS_CAUSE_UNKNOWN);
   if (unknown_ns > span_ns / 10 && blocked != NULL && blocked->own.function != 0 &&
       blocked->ns > unknown_ns / 2)
@@ -1070,10 +1069,8 @@ static bool
 is_mostly_unknown (const LnsWhy *why)
 {
   const LnsLedger *ledger = &why->ledgers.items[0];
-  const LnsSpan span = lns_why_judged_span (why, ledger);
 
-  return ledger->cause_ns[LNS_CAUSE_UNKNOWN] + ledger->cause_ns[LNS_CAUSE_NOT_RECORDED] >
-         (span.end_ns - span.start_ns) / 2;
+  return _lns_why_unknown_ns (ledger) > _lns_why_judged_ns (why, ledger) / 2;
 }
 
 /* ADVICE, a sentence, as what is to be done next: "record with -t osrt". To be freed. */

@@ -175,6 +175,17 @@ are_steps (const LnsWhyMaker *maker, const LnsSpan *work)
          typical_ns >= LEAST_COVER * (double)alike_ns;
 }
 
+/* Finds what the report says of the steps of PROCESS, if it keeps only some. */
+static bool
+find_counted (const LnsReport *report, uint32_t process, LnsCountedSteps *ret_counted)
+{
+  for (unsigned i = 0; lns_counted_steps (report, i, ret_counted); i++)
+    if (ret_counted->process == process && ret_counted->n > 0)
+      return true;
+  *ret_counted = (LnsCountedSteps){ 0 };
+  return false;
+}
+
 bool
 _lns_why_find_steps (LnsWhyMaker *maker,
                      uint32_t thread,
@@ -188,6 +199,12 @@ _lns_why_find_steps (LnsWhyMaker *maker,
   const uint32_t *lanes = lns_thread_facts_lanes (maker->facts, thread, LNS_LANE_NVTX_PUSH_POP, &n);
   bool good = true;
 
+  LnsCountedSteps counted = { 0 };
+  uint32_t n_threads;
+  const LnsThread *threads = lns_report_threads (maker->report, &n_threads);
+  if (thread < n_threads && find_counted (maker->report, threads[thread].process, &counted) &&
+      range == NULL)
+    range = counted.range;
   if (range != NULL)
     {
       uint32_t id;
@@ -223,6 +240,8 @@ _lns_why_find_steps (LnsWhyMaker *maker,
       maker->why->steps.name = search.chosen->name;
       maker->why->steps.thread = thread;
       maker->step_lane = search.chosen->lane;
+      if (counted.n > 0 && strcmp (range, counted.range) == 0)
+        maker->counted_steps = counted;
       maker->step_ns = lns_calloc (maker->steps.n * N_COLUMNS + 1, sizeof *maker->step_ns);
     }
   lns_id_map_clear (&search.index);
@@ -273,6 +292,16 @@ knows_work (const LnsWhyMaker *maker)
           ledger->n_missing <= ledger->n_launches / 20);
 }
 
+/* Whether step I takes about as long as others. Where the report keeps only some, most of these are slow. */
+static bool
+is_usual (const LnsWhyMaker *maker, size_t i)
+{
+  const LnsSpan *step = &maker->steps.items[i];
+
+  return maker->counted_steps.n == 0 ||
+         (double)(step->end_ns - step->start_ns) <= SLOW * (double)maker->counted_steps.p50_ns;
+}
+
 /* How much longer the GPU took over what was launched in the first N_SLOW steps of OUTLIERS than over that of a median step, up to
  * MOST_NS: where a thread runs ahead of the GPU, what the GPU does in a step was launched in others. In RET_NS; 0 where the
  * launches are not known. */
@@ -295,8 +324,13 @@ own_excess (LnsWhyMaker *maker,
     slow_ns += own_ns[outliers[i].index];
   if (known)
     {
-      qsort (own_ns, n, sizeof *own_ns, compare_ns);
-      const int64_t excess_ns = slow_ns - (int64_t)n_slow * own_ns[n / 2];
+      size_t n_usual = 0;
+      for (size_t i = 0; i < n; i++)
+        if (is_usual (maker, i))
+          own_ns[n_usual++] = own_ns[i];
+      qsort (own_ns, n_usual, sizeof *own_ns, compare_ns);
+      const int64_t usual_ns = n_usual > 0 ? own_ns[n_usual / 2] : 0;
+      const int64_t excess_ns = slow_ns - (int64_t)n_slow * usual_ns;
       *ret_ns = excess_ns < 0 ? 0 : excess_ns < most_ns ? excess_ns : most_ns;
     }
   free (own_ns);
@@ -373,26 +407,32 @@ _lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *e
 {
   LnsWhySteps *steps = &maker->why->steps;
   const size_t n = maker->steps.n;
+  const LnsCountedSteps *counted = maker->counted_steps.n > 0 ? &maker->counted_steps : NULL;
+  /* Where the report keeps only some steps, how many were slow is compared with all that there were. */
+  const size_t n_all = counted != NULL ? counted->n : n;
   int64_t *values, medians[N_COLUMNS], excess_ns[N_COLUMNS] = { 0 }, lost_ns = 0;
   size_t n_slow = 0;
 
   steps->n = n;
+  steps->n_counted = counted != NULL ? counted->n : 0;
   steps->is_cut = n == LNS_WHY_MOST_STEPS;
   if (n == 0)
     return true;
   values = lns_calloc (n, sizeof *values);
   for (unsigned column = 0; column < N_COLUMNS; column++)
     {
+      size_t n_usual = 0;
       for (size_t i = 0; i < n; i++)
-        values[i] = maker->step_ns[i * N_COLUMNS + column];
-      qsort (values, n, sizeof *values, compare_ns);
-      medians[column] = values[n / 2];
+        if (is_usual (maker, i))
+          values[n_usual++] = maker->step_ns[i * N_COLUMNS + column];
+      qsort (values, n_usual, sizeof *values, compare_ns);
+      medians[column] = n_usual > 0 ? values[n_usual / 2] : 0;
     }
   for (size_t i = 0; i < n; i++)
     values[i] = maker->steps.items[i].end_ns - maker->steps.items[i].start_ns;
   qsort (values, n, sizeof *values, compare_ns);
-  steps->p50_ns = values[n / 2];
-  steps->p99_ns = values[(n * 99 + 99) / 100 - 1];
+  steps->p50_ns = counted != NULL ? counted->p50_ns : values[n / 2];
+  steps->p99_ns = counted != NULL ? counted->p99_ns : values[(n * 99 + 99) / 100 - 1];
   free (values);
   for (size_t i = 0; i < n; i++)
     {
@@ -410,7 +450,7 @@ _lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *e
       *lns_array_add (&steps->outliers) = step;
     }
   /* Where many are long, lengths differ, and none is slow. */
-  if (n < LEAST_FOR_SLOW || steps->n_slow > MOST_SLOW (n))
+  if (n_all < LEAST_FOR_SLOW || steps->n_slow > MOST_SLOW (n_all))
     {
       for (size_t i = 0; i < n; i++)
         steps->all.items[i].is_slow = false;
@@ -428,7 +468,7 @@ _lns_why_judge_steps (LnsWhyMaker *maker, const LnsDeviceWork *work, LnsError *e
         excess_ns[k] += maker->step_ns[step->index * N_COLUMNS + k] - medians[k];
       lost_ns += ns;
     }
-  const bool are_few = n_slow > 0 && n >= LEAST_FOR_SLOW && n_slow <= MOST_SLOW (n);
+  const bool are_few = n_slow > 0 && n_all >= LEAST_FOR_SLOW && n_slow <= MOST_SLOW (n_all);
   if (are_few && work != NULL && !steps->is_kernel && excess_ns[0] > 0)
     {
       int64_t reason_ns = 0;

@@ -312,8 +312,7 @@ _lns_why_thread (LnsWhyMaker *maker,
                       .lane = LNS_ID_NONE,
                       .call_lane = LNS_ID_NONE,
                       .last_gap = maker->gap };
-  if (!lns_thread_facts_walk (maker->facts, thread, span.start_ns, span.end_ns, true, take_deed,
-                              &telling, error) ||
+  if (!_lns_why_walk (maker, thread, span.start_ns, span.end_ns, take_deed, &telling, error) ||
       !lns_go_on (maker->cancel, error))
     return false;
   const int64_t unknown_ns = maker->why->ledgers.items[maker->ledger].cause_ns[LNS_CAUSE_UNKNOWN];

@@ -104,7 +104,9 @@ add_findings (LnsWhyMaker *maker, LnsError *error)
     {
       const LnsGroup *group = &maker->groups.items[i];
       const LnsSpan span = _lns_why_work_span (&maker->why->ledgers.items[group->ledger]);
-      if ((double)group->ns < LEAST_SHARE * (double)(span.end_ns - span.start_ns))
+      const int64_t kept_ns = span.end_ns - span.start_ns -
+                              lns_omitted_ns (&maker->why->omissions, span.start_ns, span.end_ns);
+      if (group->is_omitted || (double)group->ns < LEAST_SHARE * (double)kept_ns)
         continue;
       if (!lns_go_on (maker->cancel, error) || !add_finding (maker, group, error))
         return false;
@@ -232,6 +234,19 @@ tell_lone_rank (LnsWhyMaker *maker)
     }
 }
 
+/* Says that the report keeps only some steps. */
+static void
+tell_omitted (LnsWhyMaker *maker)
+{
+  uint64_t n, n_kept;
+
+  if (lns_keeps_steps (maker->report, &n, &n_kept) && maker->why->omissions.n > 0 && n > 0)
+    _lns_why_abstain (maker, &maker->why->span, N_ ("Record without --keep-steps to see all."),
+                      N_ ("The report keeps %ju of %ju steps and counts the others: times and "
+                          "shares are of those that it keeps."),
+                      (uintmax_t)n_kept, (uintmax_t)n);
+}
+
 /* Puts the GPU that CUDA calls NUMBER first, if there is one with work. */
 static void
 put_first (LnsReport *report, LnsDeviceWorks *works, uint32_t number)
@@ -288,6 +303,7 @@ run (LnsWhyMaker *maker, const LnsWhyOptions *options, LnsDeviceWorks *works, Ln
            !_lns_why_thread (maker, span, options->step_range, error))
     return false;
   tell_lone_rank (maker);
+  tell_omitted (maker);
   if (!add_findings (maker, error) ||
       !_lns_why_judge_steps (maker, works->n > 0 ? &works->items[0] : NULL, error))
     return false;
@@ -324,6 +340,7 @@ lns_why_run (LnsTables *tables,
   maker.finder = lns_launch_finder_new (report, lns_thread_facts_classes (maker.facts), cancel);
   const LnsReportInfo *info = lns_report_info (report);
   maker.why->meanwhile.thread = LNS_ID_NONE;
+  maker.why->omissions = lns_omissions_of (report);
   maker.why->span.start_ns =
       options->span.start_ns > info->start_ns ? options->span.start_ns : info->start_ns;
   maker.why->span.end_ns =
@@ -369,6 +386,7 @@ lns_why_free (LnsWhy *why)
     free (why->findings.items[i].sentence);
   for (size_t i = 0; i < why->abstained.n; i++)
     free (why->abstained.items[i].reason);
+  lns_omissions_clear (&why->omissions);
   lns_array_clear (&why->findings);
   lns_array_clear (&why->abstained);
   lns_array_clear (&why->ledgers);

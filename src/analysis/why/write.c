@@ -20,7 +20,7 @@
 static double
 percent_of (int64_t ns, const LnsLedger *ledger)
 {
-  const int64_t span_ns = ledger->span.end_ns - ledger->span.start_ns;
+  const int64_t span_ns = ledger->span.end_ns - ledger->span.start_ns - ledger->omitted_ns;
   return span_ns > 0 ? 100 * (double)ns / (double)span_ns : 0;
 }
 
@@ -102,7 +102,7 @@ static void
 put_rest (const LnsWhy *why, size_t l, size_t n_shown, FILE *stream)
 {
   const LnsLedger *ledger = &why->ledgers.items[l];
-  int64_t ns = ledger->span.end_ns - ledger->span.start_ns - ledger->busy_ns;
+  int64_t ns = ledger->span.end_ns - ledger->span.start_ns - ledger->busy_ns - ledger->omitted_ns;
 
   for (size_t i = 0; i < why->findings.n; i++)
     if (is_shown (why, i, n_shown) && why->findings.items[i].ledger == l &&
@@ -127,11 +127,16 @@ put_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
   if (why->steps.n == 0)
     return;
   char *name = lns_why_step_name (tables, why);
-  fprintf (stream,
-           why->steps.is_cut ? _ ("Steps: the first %zu × %s“%s”, median %s, p99 %s.\n")
-                             : _ ("Steps: %zu × %s“%s”, median %s, p99 %s.\n"),
-           why->steps.n, why->steps.is_kernel ? _ ("from kernel ") : "", name,
-           _lns_why_ns (why->steps.p50_ns, p50), _lns_why_ns (why->steps.p99_ns, p99));
+  if (why->steps.n_counted > 0)
+    fprintf (stream, _ ("Steps: %zu of %ju × “%s” are in the report; of all, median %s, p99 %s.\n"),
+             why->steps.n, (uintmax_t)why->steps.n_counted, name,
+             _lns_why_ns (why->steps.p50_ns, p50), _lns_why_ns (why->steps.p99_ns, p99));
+  else
+    fprintf (stream,
+             why->steps.is_cut ? _ ("Steps: the first %zu × %s“%s”, median %s, p99 %s.\n")
+                               : _ ("Steps: %zu × %s“%s”, median %s, p99 %s.\n"),
+             why->steps.n, why->steps.is_kernel ? _ ("from kernel ") : "", name,
+             _lns_why_ns (why->steps.p50_ns, p50), _lns_why_ns (why->steps.p99_ns, p99));
   free (name);
 }
 
@@ -232,7 +237,8 @@ put_ledger (LnsTables *tables, const LnsLedger *ledger, FILE *stream)
                  lns_cause_name (cause), ledger->cause_ns[cause], ledger->n_gaps[cause]);
         separator = ",";
       }
-  fprintf (stream, "],\"unknown_ns\":%" PRId64 "}", ledger->cause_ns[LNS_CAUSE_UNKNOWN]);
+  fprintf (stream, "],\"unknown_ns\":%" PRId64 ",\"omitted_ns\":%" PRId64 "}",
+           ledger->cause_ns[LNS_CAUSE_UNKNOWN], ledger->omitted_ns);
 }
 
 static void
@@ -353,9 +359,10 @@ put_json_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
       free (name);
     }
   fprintf (stream,
-           ",\"count\":%zu,\"is_cut\":%s,\"p50_ns\":%" PRId64 ",\"p99_ns\":%" PRId64
+           ",\"count\":%zu,\"counted\":%ju,\"is_cut\":%s,\"p50_ns\":%" PRId64 ",\"p99_ns\":%" PRId64
            ",\"outliers\":[",
-           steps->n, steps->is_cut ? "true" : "false", steps->p50_ns, steps->p99_ns);
+           steps->n, (uintmax_t)(steps->n_counted > 0 ? steps->n_counted : steps->n),
+           steps->is_cut ? "true" : "false", steps->p50_ns, steps->p99_ns);
   for (size_t i = 0; i < steps->outliers.n; i++)
     {
       const LnsStep *step = &steps->outliers.items[i];

@@ -65,7 +65,7 @@ static const LnsOption switches_collection_options[] = {
     .default_text = N_ ("keep all"),
     .help =
         N_ ("Store only the steps that meet CONDITION, and count the rest. CONDITION is `duration "
-            "> p95`, longer than 95 % of the 1,000 steps before; `duration > 2 * p95`, which "
+            "> p95`, longer than 19 in 20 of the last 1,000 steps; `duration > 2 * p95`, which "
             "random variation seldom meets; or `duration > 20ms`. The first 4 steps and one in "
             "1,000 are stored for comparison.") },
   { LNS_PROFILE_SWITCH ("steps", TEXT, steps), .value_name = "RANGE[@DOMAIN|@*]",

@@ -525,6 +525,8 @@ run_jobs (const Values *values, const char *input, LnsError *error)
     good = add_jobs (&jobs, values, values->rules.items[i], input, error);
   good = good && lns_cli_filter_open (&filter, &values->filter, input, error);
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
+  if (good)
+    lns_cli_tell_kept (lns_tables_report (filter.tables), input);
   good = good && apply_rules (&jobs, &filter, cancel, error);
   for (size_t i = 0; good && i < jobs.n; i++)
     good = run_job (&jobs.items[i], values->tables.quiet, &filter, input, cancel, error);

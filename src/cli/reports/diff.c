@@ -171,6 +171,12 @@ static bool
 open_report (Opened *opened, const char *path, LnsError *error)
 {
   *opened = (Opened){ .report = lns_cli_open_report (path, error) };
+  /* Steps that were chosen because they are slow say nothing of a run's pace. */
+  if (opened->report != NULL && lns_report_meta (opened->report, "keep_steps") != NULL)
+    return lns_error_set (error, LNS_ERROR_USAGE, 0,
+                          "%s keeps only some of its steps and cannot be compared; record it "
+                          "without --keep-steps",
+                          path);
   if (opened->report != NULL)
     opened->tables = lns_tables_new (opened->report, error);
   return opened->tables != NULL;

@@ -14,6 +14,7 @@
 #include "src/analysis/rules/doctor.h"
 #include "src/base/format.h"
 #include "src/base/memory.h"
+#include "src/base/plain-name.h"
 #include "src/base/visible.h"
 #include "src/cli/reports/processes.h"
 #include "src/cli/reports/report.h"
@@ -22,6 +23,7 @@
 #include "src/cli/terminal/terminal.h"
 #include "src/store/read/pixels.h"
 #include "src/tables/lanes.h"
+#include "src/tables/omissions.h"
 #include "src/cli/terminal/language.h"
 
 #define CHECK_PIXELS 2048
@@ -485,6 +487,38 @@ print_part (LnsReport *report)
             lns_format_duration_exact (end_ns, to));
 }
 
+/* Prints which steps the report keeps, if it does not keep all. */
+static void
+print_kept_steps (LnsReport *report)
+{
+  const char *condition = lns_report_meta (report, "keep_steps"),
+             *n_omitted = lns_report_meta (report, "kept_steps_omitted");
+  char times[4][LNS_FORMAT_SIZE];
+  LnsCountedSteps steps;
+
+  if (condition == NULL)
+    return;
+  LnsOmissions omissions = lns_omissions_of (report);
+  const LnsReportInfo *info = lns_report_info (report);
+  print_fact ("keeps steps of", condition);
+  for (unsigned i = 0; lns_counted_steps (report, i, &steps); i++)
+    {
+      printf ("  %" PRIu64 " of %" PRIu64 " × ", steps.n_kept, steps.n);
+      char plain[LNS_PLAIN_NAME_SIZE + 1];
+      plain[lns_plain_title (steps.range, strlen (steps.range), plain)] = '\0';
+      print_escaped (plain);
+      printf (", %" PRIu64 " slow; of all, median %s, p95 %s, p99 %s, longest %s\n", steps.n_slow,
+              lns_format_duration (steps.p50_ns, times[0]),
+              lns_format_duration (steps.p95_ns, times[1]),
+              lns_format_duration (steps.p99_ns, times[2]),
+              lns_format_duration (steps.most_ns, times[3]));
+    }
+  printf ("  not kept: %s in %zu stretches, %s events\n",
+          lns_format_duration (lns_omitted_ns (&omissions, info->start_ns, info->end_ns), times[0]),
+          omissions.n, n_omitted != NULL ? n_omitted : "0");
+  lns_omissions_clear (&omissions);
+}
+
 static void
 print_report (LnsReport *report, const char *path)
 {
@@ -526,6 +560,7 @@ print_report (LnsReport *report, const char *path)
         printf (", in memory, until the report ends");
       putchar ('\n');
     }
+  print_kept_steps (report);
   for (int i = 0; i < 2; i++)
     if (output_bytes (report, outputs[i]) > 0)
       printf ("%s: %s, which `lanescope info --print=%s` shows\n", outputs[i],

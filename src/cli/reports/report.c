@@ -16,6 +16,7 @@
 #include "src/cli/terminal/terminal.h"
 #include "src/import/open.h"
 #include "src/store/recover/recover.h"
+#include "src/tables/omissions.h"
 
 static atomic_bool interrupted;
 static volatile sig_atomic_t ending_signal;
@@ -211,4 +212,16 @@ lns_cli_severity (LnsSeverity severity)
     [LNS_SEVERITY_ERROR] = "error",
   };
   return (unsigned)severity < sizeof names / sizeof *names ? names[severity] : "error";
+}
+
+void
+lns_cli_tell_kept (LnsReport *report, const char *input)
+{
+  uint64_t n, n_kept;
+
+  if (lns_keeps_steps (report, &n, &n_kept) && n > 0)
+    lns_cli_say ("note",
+                 N_ ("%s keeps %ju of %ju steps; what follows is about these, and not about the "
+                     "whole run"),
+                 input, (uintmax_t)n_kept, (uintmax_t)n);
 }

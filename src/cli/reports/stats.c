@@ -317,6 +317,8 @@ run_jobs (const Values *values, bool is_one_of_several, const char *input, LnsEr
               lns_cli_filter_open (&filter, &values->filter, input, error);
 
   const atomic_bool *cancel = lns_cli_catch_interrupt ();
+  if (good)
+    lns_cli_tell_kept (lns_tables_report (filter.tables), input);
   for (size_t i = 0; good && i < jobs.n; i++)
     good = run_job (&jobs.items[i], values, is_one_of_several, &filter, input, cancel, error);
   lns_cli_filter_clear (&filter);

@@ -12,6 +12,7 @@
 
 #include "src/base/array.h"
 #include "src/base/id-map.h"
+#include "src/base/plain-name.h"
 
 /* How often the report is told how many steps there were, as each time takes room in the file. */
 #define TELL_NS INT64_C (10000000000)
@@ -370,7 +371,7 @@ _lns_sieve_end (LnsSieve *sieve, int64_t end_ns)
   if (sieve->has_ended)
     return outcome;
   outcome->is_found = _lns_steps_end (sieve->steps, end_ns);
-  if (!outcome->is_found)
+  if (!outcome->is_found && !outcome->is_named)
     _lns_steps_keep_rest (sieve->steps, end_ns);
   sieve->decided_ns = sieve->calls_ns = INT64_MAX;
   advance (sieve);
@@ -384,8 +385,11 @@ _lns_sieve_end (LnsSieve *sieve, int64_t end_ns)
       outcome->n_slow += series->n_slow;
     }
   if ((series = _lns_steps_series (sieve->steps, 0)) != NULL)
-    snprintf (outcome->range, sizeof outcome->range, "%.*s", (int)series->name->n_bytes,
-              series->name->bytes);
+    {
+      char plain[LNS_PLAIN_NAME_SIZE];
+      const size_t n = lns_plain_title (series->name->bytes, series->name->n_bytes, plain);
+      snprintf (outcome->range, sizeof outcome->range, "%.*s", (int)n, plain);
+    }
   return outcome;
 }
 
@@ -405,6 +409,8 @@ _lns_sieve_new (const LnsStepRule *rule, LnsWriter *writer, int64_t start_ns, si
   sieve->counted_at_ns = start_ns;
   sieve->max_events = max_bytes / sizeof (LnsEvent);
   sieve->omission = LNS_ID_NONE;
+  sieve->outcome.is_named = rule->range[0] != '\0';
+  snprintf (sieve->outcome.range, sizeof sieve->outcome.range, "%s", rule->range);
   lns_writer_set_meta (writer, "keep_steps", rule->text);
   return sieve;
 }

@@ -18,6 +18,7 @@ typedef struct
 {
   double quantile, factor; /* quantile: more than 0 and less than 1; 0: the limit is `limit_ns` */
   int64_t limit_ns;
+  uint64_t max_bytes; /* for events that wait until steps end; 0: a quarter of the memory */
   char range[LNS_STEP_TEXT_BYTES]; /* its name; numbers in names do not count. "": it is found */
   char domain
       [LNS_STEP_TEXT_BYTES]; /* "": the default domain, "*": any; of no meaning without `range` */
@@ -30,7 +31,9 @@ typedef struct
   uint64_t n_steps, n_kept,
       n_slow;         /* slow: longer than the limit; others are kept for comparison */
   uint64_t n_dropped; /* events that were counted and not kept */
-  bool is_found;      /* there are steps; else all is kept that fitted into the memory */
+  bool is_found;      /* there are steps */
+  bool is_named;      /* … or would be, if `range` were there: nothing else is one */
   bool is_short;      /* not all that was to be kept did */
-  char range[LNS_STEP_TEXT_BYTES]; /* the steps' name, of the first process that has some */
+  char range
+      [LNS_STEP_TEXT_BYTES]; /* the steps' name: of the first process that has some, or the one that was wanted */
 } LnsKeptSteps;

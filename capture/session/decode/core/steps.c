@@ -16,8 +16,10 @@
 #include "src/base/id-map.h"
 #include "src/base/plain-name.h"
 
-/* A range is a step from so many repetitions on, if they fill half of the time from the first to the last … */
+/* A range is a step from so many repetitions on, if they fill half of the time from the first to the last, or a twentieth if they are
+ * many … */
 #define LEAST_REPEATS 8
+#define MANY_REPEATS  64
 #define LEAST_AT_END  4
 
 /* … and if nothing is around it, or something that lasts for so long that it is hardly a step itself. */
@@ -120,8 +122,9 @@ keep (Stretches *kept, int64_t start_ns, int64_t end_ns)
 bool
 _lns_steps_keep (const LnsSteps *steps, int64_t start_ns, int64_t end_ns)
 {
-  const size_t n = n_begun (&steps->kept, end_ns);
-  return n > 0 && steps->kept.items[n - 1].end_ns >= start_ns;
+  const bool has_length = end_ns > start_ns;
+  const size_t n = n_begun (&steps->kept, has_length ? end_ns - 1 : end_ns);
+  return n > 0 && steps->kept.items[n - 1].end_ns >= start_ns + has_length;
 }
 
 bool
@@ -164,7 +167,7 @@ static uint64_t
 key_of (const char *bytes, size_t n_bytes)
 {
   char plain[LNS_PLAIN_NAME_SIZE];
-  return lns_hash (plain, lns_plain_name (bytes, n_bytes, plain)) | 1;
+  return lns_hash (plain, lns_plain_title (bytes, n_bytes, plain)) | 1;
 }
 
 /* The key of NAME, which remembers it. */
@@ -322,8 +325,9 @@ consider (LnsSteps *steps, const LnsStepRange *range, int64_t start_ns, int64_t 
 static bool
 is_step (const Candidate *candidate, bool at_end)
 {
+  const bool are_many = at_end || candidate->n >= MANY_REPEATS;
   return candidate->n >= (at_end ? LEAST_AT_END : LEAST_REPEATS) &&
-         candidate->sum_ns >= (candidate->last_ns - candidate->first_ns) / 2 &&
+         candidate->sum_ns >= (candidate->last_ns - candidate->first_ns) / (are_many ? 20 : 2) &&
          (at_end || candidate->range.around_ns == INT64_MAX ||
           candidate->last_ns - candidate->range.around_ns >= AROUND_NS);
 }

@@ -62,7 +62,8 @@ bool _lns_steps_end (LnsSteps *steps, int64_t end_ns);
 /* Keeps all that is not decided yet, up to END_NS. */
 void _lns_steps_keep_rest (LnsSteps *steps, int64_t end_ns);
 
-/* Whether the time from START_NS to END_NS, both included, touches a stretch that is kept. O(log stretches). */
+/* Whether an event from START_NS to END_NS is in a stretch that is kept, for a part of it: what ends where a stretch begins is not.
+ * O(log stretches). */
 bool _lns_steps_keep (const LnsSteps *steps, int64_t start_ns, int64_t end_ns);
 
 /* The INDEXth stretch that is kept, in order; returns false behind the last. They do not touch. */

@@ -1,0 +1,100 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""--keep-steps: of a program whose steps are mostly alike, the report has each slow one whole and counts the others, and everything
+that reads it says so."""
+
+import json
+import os
+import re
+
+import profiling
+import subprocess
+import tap
+
+STEPS = os.path.join(tap.BUILD, "tests", "programs", "slow-steps")
+NVTX = ("-t", "nvtx", "-s", "none", "--cpuctxsw=none", "--why=false")
+# Steps, microseconds between them, ranges in each; which ones stall, and for how many milliseconds: far longer than what a busy
+# machine does to others.
+RUN = (1000, 500, 20, 200, 400)
+STALLS = {f"stall {number}" for number in range(100, 1000, 200)}
+
+
+def lanescope(*arguments):
+    return subprocess.run([tap.LANESCOPE, *arguments], capture_output=True, text=True)
+
+
+def said(report):
+    """(kept, all, slow) of the diagnostic."""
+    text = next(d["text"] for d in report.diagnostics if d["code"] == "LNS-KEEP-004")
+    return tuple(int(n) for n in re.fullmatch(
+        r"the report keeps (\d+) of (\d+) steps “step”, (\d+) of them slow, and counts the others: .*", text).groups())
+
+
+def check(report, folder):
+    """Checks that REPORT has all of the steps that it says that it keeps, and each that stalled."""
+    kept, n, slow = said(report)
+    steps = report.named("step")
+    inner = [event for event in report.events if event["name"] in ("load", "forward", "backward", "update")]
+    assert n == RUN[0] and len(STALLS) <= slow <= kept == len(steps) < n, (kept, n, slow, len(steps))
+    assert {event["name"] for event in report.events if event["name"].startswith("stall ")} == STALLS
+    assert len(inner) == RUN[2] * kept, (len(inner), kept)
+    info = lanescope("info", folder.file("r.rep")).stdout
+    assert f"\n  {kept} of {n} × step, {slow} slow; of all, median " in info, info
+    assert re.search(r"^  not kept: [\d.]+ m?s in \d+ stretches, " + str((n - kept) * (RUN[2] + 1)) + " events$", info, re.M), info
+
+
+def test_each_slow_step_is_whole_and_the_rest_is_counted():
+    with profiling.Folder() as folder:
+        run = folder.profile(*NVTX, "-o", "r", "--steps=step", "--keep-steps=duration > 100ms", STEPS, *RUN)
+        assert run.code == 0 and run.out == f"{len(STALLS)}\n" and "[LNS-KEEP-004]" in run.err, run
+        check(folder.report("r.rep"), folder)
+
+
+def test_steps_are_found_and_judged_by_those_before():
+    with profiling.Folder() as folder:
+        run = folder.profile(*NVTX, "-o", "r", "--keep-steps=duration > 2 * p95", STEPS, *RUN)
+        assert run.code == 0, run
+        check(folder.report("r.rep"), folder)
+
+
+def test_what_reads_it_says_that_it_is_not_all():
+    with profiling.Folder() as folder:
+        path = folder.file("r.rep")
+        assert folder.profile(*NVTX, "-o", "r", "--keep-steps=duration > 100ms", STEPS, *RUN).code == 0
+        kept, n, _ = said(folder.report("r.rep"))
+        stats = lanescope("stats", "-r", "nvtx_sum", path)
+        assert stats.returncode == 0 and f"note: {path} keeps {kept} of {n} steps; " in stats.stderr, stats
+        diff = lanescope("diff", path, path)
+        assert diff.returncode == 125 and "keeps only some of its steps and cannot be compared" in diff.stderr, diff
+        why = json.loads(lanescope("why", "--format=json", path).stdout)
+        assert why["steps"]["count"] == kept and why["steps"]["counted"] == n, why["steps"]
+        # Those that stalled are slow, though most of the report may be slow steps; and nobody is accused of what is not there.
+        assert why["findings"][0]["cause"] in ("slow-step", "cpu-work"), why["findings"]
+        assert any(finding["cause"] == "slow-step" for finding in why["findings"]), why["findings"]
+        thread = why["threads"][0]
+        causes = {cause["cause"]: cause["ns"] for cause in thread["causes"]}
+        assert thread["omitted_ns"] > 0 and causes["not-recorded"] >= thread["omitted_ns"], thread
+        assert all(finding["cause"] != "not-recorded" for finding in why["findings"]), why["findings"]
+
+
+def test_names_and_conditions_are_checked():
+    with profiling.Folder() as folder:
+        for switches, words in ((["--keep-steps=duration > p0"], "cannot read “duration > p0”; use duration > p95, "),
+                                (["--keep-steps=duration > 20"], "cannot read “duration > 20”"),
+                                (["--keep-steps=duration > p95 and more"], "cannot read"),
+                                (["--keep-steps=name = x"], "cannot read"),
+                                (["--steps=step"], "--steps names the range of --keep-steps, which is missing"),
+                                (["--keep-steps=duration > p95", "--steps=@x"], "--steps: “@x” does not name a range"),
+                                (["--keep-steps=duration > p95", "--keep=1"], "--keep and --keep-steps both say what"),
+                                (["--keep-steps=duration > p95", "-c", "nvtx", "-p", "x"], "--capture-range and --keep-steps both")):
+            run = folder.profile(*NVTX, *switches, "true")
+            assert run.code == 125 and words in run.err, run
+        run = folder.profile(*NVTX, "-o", "r", "--keep-steps=duration>1.5*p99.5", "--steps=nothing", STEPS, *RUN[:4], 1)
+        report = folder.report("r.rep")
+        assert run.code == 0 and report.codes() == ["LNS-KEEP-003"] and not report.events, (run, report.codes())
+
+
+tap.main(globals(), gate=(test_each_slow_step_is_whole_and_the_rest_is_counted, test_what_reads_it_says_that_it_is_not_all,
+                          test_names_and_conditions_are_checked))
