@@ -122,8 +122,16 @@ COMMANDS = {
         "description": "Says in one sentence what a program lost its time to, and lists findings with their cause, time and place. Each nanosecond in which a GPU had nothing to do has one cause; what was not recorded accuses nobody.",
         "examples": [("Say why a program was slow:", "lanescope why demo.rep"),
                      ("Show which steps were slow, and by what:", "lanescope why --steps demo.rep"),
+                     ("Show what the run could not be shorter than:", "lanescope why --critical-path demo.rep"),
                      ("Fail in CI where more than 5 % of the time is lost to reading data:", "lanescope why --fail-on='io-wait>5' demo.rep")],
-        "exit": [(0, "The answer was printed, whatever it says."), (3, "A limit of --fail-on was exceeded.")], **READS, "also": ["analyze", "stats"],
+        "exit": [(0, "The answer was printed, whatever it says."), (3, "A limit of --fail-on was exceeded.")], **READS, "also": ["what-if", "analyze", "stats"],
+    },
+    "what-if": {
+        "description": "Replays a run with something in it changed, and says how long it would take, with the interval in which that lies with 90 %. What waited is computed anew. Says how much of the critical path rests on what was not recorded, and gives no number where that is too much.",
+        "examples": [("Say what kernels that take half as long would be worth:", "lanescope what-if demo.rep 'kernel ~ gemm: 0.5'"),
+                     ("Say what another thread that loads ahead would be worth:", "lanescope what-if demo.rep 'range \"load\": other thread'"),
+                     ("Make several changes, and see what each is worth alone:", "lanescope what-if demo.rep 'copy kind=HtoD: pinned' 'sync ~ Stream: none'")],
+        **READS, "also": ["why", "diff"],
     },
     "diff": {
         "description": "Compares two runs of a program. Says in one sentence whether the steps of B take longer than those of A, by how much, how sure that is, and because of what; then lists what became slower or faster, is new or gone, and what else differs.",

@@ -37,7 +37,7 @@ ROOMS = {
     "src/store": ["format", "database", "read", "write", "recover"],
     "src/import": ["nsys", "trace", "."],
     "src/export": [".", "sinks"],
-    "src/analysis": [".", "facts", "projection", "stats", "rules", "why", "compare"],
+    "src/analysis": [".", "facts", "graph", "projection", "stats", "rules", "why", "compare", "what-if"],
     "src/cli": ["terminal", "options", "reports", "profile", "sessions", "mcp", "."],
     "ui": ["model", "table", "tiles", "details", "events", "files", "functions", "findings", "stats", "steps", "compare", "sql", "timeline", "launch", "shell"],
 }

@@ -37,6 +37,17 @@ typedef struct
 
 #define LNS_MAX_WAITS 4
 
+/* Of so many findings, the first ones, it is foretold how long the run would take without them. */
+#define LNS_WHY_GAINS 3
+
+/* How long the run would take without a finding. */
+typedef struct
+{
+  bool is_known;
+  int64_t run_ns;              /* how long it took                                               */
+  int64_t ns, low_ns, high_ns; /* how long it would take, and between what with 90 %             */
+} LnsWhyGain;
+
 typedef struct
 {
   LnsCause cause;
@@ -69,6 +80,7 @@ typedef struct
   /* Of slow steps: what made them slow, and for how much longer than the median; LNS_CAUSE_UNKNOWN: the GPU's work itself. */
   LnsCause part;
   int64_t part_ns;
+  LnsWhyGain gain;
   const char *advice; /* static: a clause for the end of a sentence                              */
   char *sentence; /* owned                                                                       */
 } LnsWhyFinding;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/facts/call-pairs.h"
 #include "src/analysis/why/maker.h"
 #include "src/tables/kept-fields.h"
 #include "src/tables/lanes.h"
@@ -72,28 +73,6 @@ is_partner (const char *wait, const char *release)
     if (strstr (wait, partners[i].wait) != NULL && strstr (release, partners[i].release) != NULL)
       return true;
   return false;
-}
-
-/* Whether a call named RELEASE can end one named WAIT: what works on semaphores ends no wait for a condition. */
-static bool
-may_release (const char *wait, const char *release)
-{
-  static const struct
-  {
-    const char *wait, *release;
-  } kinds[] = { { "sem_", "sem_" },       { "cond_", "cond_" }, { "mutex_", "mutex_" },
-                { "rwlock_", "rwlock_" }, { "spin_", "spin_" }, { "barrier_", "barrier_" },
-                { "mutex_", "cond_" },    { "mtx_", "mtx_" },   { "cnd_", "cnd_" } };
-  bool is_of_kind = false;
-
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    {
-      const bool is_it = strstr (wait, kinds[i].wait) != NULL;
-      if (is_it && strstr (release, kinds[i].release) != NULL)
-        return true;
-      is_of_kind |= is_it;
-    }
-  return !is_of_kind;
 }
 
 /* For pthread_join (): the thread of the process that ended last between START_NS and END_NS, as far as its events tell. */
@@ -173,7 +152,8 @@ find_release (LnsWhyMaker *maker,
                                              LNS_LANE_OS_CALL, name) != class))
         continue;
       /* One of another kind tells only where there is none of this. */
-      const bool may = is_by_pair || class == LNS_CALL_OUTPUT || may_release (wait, release);
+      const bool may =
+          is_by_pair || class == LNS_CALL_OUTPUT || lns_call_may_release (wait, release);
       if (ret_release->is_of_kind && may)
         {
           ret_release->is_only = false;

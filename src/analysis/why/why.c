@@ -345,7 +345,7 @@ lns_why_run (LnsTables *tables,
       options->span.start_ns > info->start_ns ? options->span.start_ns : info->start_ns;
   maker.why->span.end_ns =
       options->span.end_ns < info->end_ns ? options->span.end_ns : info->end_ns;
-  const bool good = run (&maker, options, &works, error);
+  bool good = run (&maker, options, &works, error);
   LnsWhy *why = maker.why;
   for (size_t i = 0; i < why->ledgers.n; i++)
     {
@@ -359,6 +359,8 @@ lns_why_run (LnsTables *tables,
     _lns_why_sort_findings (why);
   if (good)
     number_gaps (&maker);
+  if (good && options->foretells)
+    good = _lns_why_foretell (&maker, error);
   if (good)
     _lns_why_write_sentences (tables, why, options->in_language);
   lns_device_works_clear (&works);

@@ -16,8 +16,10 @@
 
 typedef struct
 {
-  LnsFilterSpan span;     /* that is looked at                                                   */
-  bool keeps_gaps;        /* the answer has all parts of idle time: 40 bytes each                */
+  LnsFilterSpan span; /* that is looked at                                                   */
+  bool keeps_gaps;    /* the answer has all parts of idle time: 40 bytes each                */
+  bool
+      foretells; /* … and how long the run would take without the first findings; only where it keeps gaps */
   bool in_language;       /* sentences are in the person's language, else in English              */
   const char *step_range; /* the name of the NVTX range that is a step, or NULL: it is found     */
   uint32_t

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/graph/forecast.h"
 #include "src/analysis/stats/maker.h"
 #include "src/analysis/why/maker.h"
 #include "src/analysis/why/why.h"
@@ -26,6 +27,9 @@ percent_of (int64_t ns, const LnsLedger *ledger)
 
 /* Below this share of the whole, the time before and after all work is not told beside what was between. */
 #define LEAST_OF_ENDS 0.03
+
+/* Less of a run than this is not worth a number. */
+#define SAME 0.001
 
 /* How many columns TEXT takes: its characters. */
 static int
@@ -140,6 +144,26 @@ put_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
   free (name);
 }
 
+/* Writes how long the run would take without the first N findings, a line each, where that is known. */
+static void
+put_gains (const LnsWhy *why, size_t n, FILE *stream)
+{
+  for (size_t i = 0; i < n && i < LNS_WHY_GAINS; i++)
+    {
+      const LnsWhyGain *gain = &why->findings.items[i].gain;
+      char run[LNS_WHY_NS_SIZE], ns[LNS_WHY_NS_SIZE], low[LNS_WHY_NS_SIZE], high[LNS_WHY_NS_SIZE];
+      if (gain->is_known && (double)(gain->run_ns - gain->ns) < SAME * (double)gain->run_ns)
+        fprintf (stream, _ ("Without finding %zu the run would take as long as it did.\n"), i + 1);
+      else if (gain->is_known)
+        fprintf (stream,
+                 _ ("Without finding %zu the run would take %s instead of %s (%s to %s, %d %% "
+                    "sure).\n"),
+                 i + 1, _lns_why_ns (gain->ns, ns), _lns_why_ns (gain->run_ns, run),
+                 _lns_why_ns (gain->low_ns, low), _lns_why_ns (gain->high_ns, high),
+                 LNS_FORECAST_PERCENT);
+    }
+}
+
 void
 lns_why_write_text (LnsTables *tables, const LnsWhy *why, int64_t top, FILE *stream)
 {
@@ -154,6 +178,7 @@ lns_why_write_text (LnsTables *tables, const LnsWhy *why, int64_t top, FILE *str
   for (size_t i = 0; i < why->ledgers.n && i < 2; i++)
     put_rest (why, i, n, stream);
   put_steps (tables, why, stream);
+  put_gains (why, n, stream);
   if (why->next != NULL)
     fprintf (stream, _ ("Next: %s.\n"), why->next);
   for (size_t i = 0; i < why->abstained.n && i < 2; i++)
@@ -332,7 +357,16 @@ put_json_finding (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *fin
   fputs ("],\"waits\":[", stream);
   for (unsigned i = 0; i < finding->n_waits; i++)
     fprintf (stream, "%s%d", i > 0 ? "," : "", tid_of (report, finding->waits[i].thread));
-  fputs ("],\"events\":[", stream);
+  fputs ("],\"gain\":", stream);
+  if (finding->gain.is_known)
+    fprintf (stream,
+             "{\"run_ns\":%" PRId64 ",\"predicted_ns\":%" PRId64 ",\"low_ns\":%" PRId64
+             ",\"high_ns\":%" PRId64 ",\"confidence\":0.%d}",
+             finding->gain.run_ns, finding->gain.ns, finding->gain.low_ns, finding->gain.high_ns,
+             LNS_FORECAST_PERCENT);
+  else
+    fputs ("null", stream);
+  fputs (",\"events\":[", stream);
   for (unsigned i = 0; i < finding->n_evidence; i++)
     {
       if (i > 0)

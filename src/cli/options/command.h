@@ -27,6 +27,7 @@ extern const LnsCommand lns_command_sessions;
 extern const LnsCommand lns_command_status;
 extern const LnsCommand lns_command_stats;
 extern const LnsCommand lns_command_why;
+extern const LnsCommand lns_command_what_if;
 extern const LnsCommand lns_command_diff;
 extern const LnsCommand lns_command_analyze;
 extern const LnsCommand lns_command_export;

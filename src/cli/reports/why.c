@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/what-if/critical-path.h"
 #include "src/analysis/why/why.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
@@ -20,12 +21,16 @@
 
 #define FAILED_ON_EXIT 3
 
+/* With --top=0: so many links of the critical path are printed. */
+#define MOST_LINKS 1000
+
 typedef struct
 {
   LnsCliFilterValues filter;
   const char *format, *steps, *gap;
   LnsOptionList fail_on;
   int64_t n_top;
+  bool critical_path;
 } Values;
 
 static bool
@@ -52,6 +57,10 @@ static const LnsOption options[] = {
   { LNS_SWITCH ("gap", TEXT, Values, gap), .value_name = "TIME",
     .help = N_ ("Print what one gap was lost to, piece by piece: the longest one at TIME, such as "
                 "1.204s, as far as its digits tell, or the next one.") },
+  { LNS_SWITCH ("critical-path", FLAG, Values, critical_path),
+    .help = N_ ("Print the critical path: the chain of pieces of threads and GPUs, from the run's "
+                "beginning to its end, that everything else waits for; what has most of it, and "
+                "its longest links.") },
   { LNS_SWITCH ("fail-on", LIST, Values, fail_on), .each_choice = each_cause, .open_choices = true,
     .value_name = "CAUSE[>SHARE]",
     .help = N_ ("Return 3 if a finding of this cause has more than SHARE of the time, in percent "
@@ -212,20 +221,67 @@ print (LnsTables *tables, const LnsWhy *why, const Values *values)
     }
 }
 
+/* --- --critical-path -------------------------------------------------------------------------- */
+
+/* Whether what is said about --critical-path can be done. */
+static bool
+check_critical_path (const Values *values, LnsError *error)
+{
+  if (!values->critical_path)
+    return true;
+  if (!is_format (values, "text") && !is_format (values, "json"))
+    return lns_cli_usage (
+        error, "--critical-path is printed as text or JSON; leave out --format=%s", values->format);
+  if (values->gap != NULL || values->steps != NULL || values->fail_on.n_items > 0)
+    return lns_cli_usage (
+        error, "--critical-path is a question of its own; leave out --gap, --steps and --fail-on");
+  return true;
+}
+
+static bool
+print_critical_path (const LnsCliFilter *filter, const Values *values, LnsError *error)
+{
+  LnsCriticalPath *critical = lns_critical_path_find (
+      filter->tables, filter->span.start_ns, filter->span.end_ns,
+      values->n_top == 0 ? MOST_LINKS : (size_t)values->n_top, lns_cli_catch_interrupt (), error);
+
+  if (critical == NULL)
+    return false;
+  if (is_format (values, "json"))
+    lns_critical_path_write_json (filter->tables, critical, stdout);
+  else
+    {
+      char *sentence = lns_critical_path_sentence (filter->tables, critical);
+      lns_cli_print_filled (stdout, sentence, strlen (sentence), 0, lns_cli_columns (stdout));
+      free (sentence);
+      lns_critical_path_write_text (filter->tables, critical, (size_t)values->n_top, stdout);
+    }
+  lns_critical_path_free (critical);
+  return lns_cli_flush (error);
+}
+
 static int
 answer (const Values *values, const char *input, LnsError *error)
 {
   LnsCliFilter filter = { 0 };
   LnsWhy *why = NULL;
   bool fails = false;
-  bool good = check_gap (values, error) && check_limits (&values->fail_on, NULL, &fails, error) &&
+  bool good = check_gap (values, error) && check_critical_path (values, error) &&
+              check_limits (&values->fail_on, NULL, &fails, error) &&
               lns_cli_filter_open_span (&filter, &values->filter, input, error);
 
-  if (good)
+  if (good && values->critical_path)
+    good = print_critical_path (&filter, values, error);
+  else if (good)
     {
+      /* Only lines and JSON have room for it, and only the whole run is foretold. */
+      const bool foretells = values->gap == NULL && values->steps == NULL &&
+                             values->filter.range == NULL && values->filter.time == NULL &&
+                             (is_format (values, "text") || is_format (values, "json"));
       const LnsWhyOptions asked = {
         .span = filter.span,
-        .keeps_gaps = values->gap != NULL,
+        .keeps_gaps = values->gap != NULL || foretells,
+        .foretells = foretells,
         .in_language = !is_format (values, "json") && !is_format (values, "csv"),
         .step_range =
             values->steps != NULL && strcmp (values->steps, "auto") != 0 ? values->steps : NULL,
@@ -233,7 +289,7 @@ answer (const Values *values, const char *input, LnsError *error)
       why = lns_why_run (filter.tables, &asked, lns_cli_catch_interrupt (), error);
       good = why != NULL && check_limits (&values->fail_on, why, &fails, error);
     }
-  if (good)
+  if (good && !values->critical_path)
     {
       if (values->gap == NULL)
         print (filter.tables, why, values);

@@ -1,0 +1,1007 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/graph/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/analysis/graph/exchange.h"
+#include "src/analysis/graph/gpu-order.h"
+#include "src/analysis/graph/launched.h"
+#include "src/analysis/graph/mark-cursor.h"
+#include "src/analysis/graph/releases.h"
+#include "src/analysis/graph/repeats.h"
+#include "src/analysis/graph/stream-work.h"
+#include "src/analysis/graph/thread-pieces.h"
+#include "src/analysis/graph/typical.h"
+#include "src/base/heap.h"
+#include "src/base/memory.h"
+#include "src/base/saturate.h"
+#include "src/tables/lanes.h"
+
+/* Clocks of the GPU and the CPU differ by as much: what comes first is looked at this much later. */
+#define CLOCK_NS INT64_C (2000)
+
+/* Work of a stream that begins within so long after the end of other work of its process, and later than what is recorded explains,
+ * waited for that. */
+#define AFTER_NS INT64_C (15000)
+
+/* A launch that takes so long waits for room in the queue, if the GPU was at work all the time. */
+#define QUEUE_NS INT64_C (50000)
+
+/* A wait that begins with a release of another thread within so long was ended by that. */
+#define RELEASE_NS INT64_C (200000)
+
+/* Ranges of which there are more in one lane do not tell where a program is: they are of single operations. */
+#define MOST_RANGES 20000
+
+/* What a thread does at a place of its program may depend on so many others. */
+#define EDGES_A_PLACE 3
+
+typedef struct
+{
+  LnsThreadPieces *pieces;
+  LnsThreadPiece piece; /* to be told next                                                       */
+  bool has_piece, has_begun;
+  bool is_told; /* it is being told right now                                                    */
+  uint32_t process, agent;
+  uint32_t last; /* its last point                                                               */
+  uint32_t waited;     /* the point at which its last wait ended                                 */
+  uint64_t waited_for; /* address of the condition, or 0                                         */
+  LnsMarkCursor marks;
+} Thread;
+
+/* An operation that was begun. */
+typedef struct
+{
+  int64_t end_ns;
+  uint32_t start, launch; /* points, or LNS_POINT_NONE                                           */
+  uint32_t label;
+} Running;
+
+typedef struct
+{
+  uint32_t process, agent;
+  uint32_t number; /* in the order of its process                                                */
+  LnsStreamWork work;
+  LnsStreamOperation next;
+  bool has_next;
+  LNS_ARRAY (Running) running;
+} Stream;
+
+typedef struct
+{
+  LnsLaunched launched;
+  LnsReleases releases;
+  LnsGpuOrder *gpu; /* or NULL: it has no work                                                   */
+  uint32_t main;    /* its main thread, or the first that began                                  */
+} Process;
+
+typedef enum
+{
+  OF_THREAD,
+  OF_STREAM,
+  OF_CALLS,
+  OF_SYNCS,
+  OF_EVENTS,
+  OF_RELEASES,
+  OF_RANGES
+} ActorSort;
+
+/* Something that has a next time at which it does something. */
+typedef struct
+{
+  int64_t ns;
+  ActorSort sort;
+  uint32_t index; /* of the thread, the stream, or the cursor                                    */
+  bool is_in;     /* a range, whose end comes next                                               */
+} Actor;
+
+typedef struct
+{
+  LnsReport *report;
+  LnsThreadFacts *facts;
+  LnsGraph *graph;
+  const LnsGraphMark *marks;
+  size_t n_marks;
+  const atomic_bool *cancel;
+  LnsError *error;
+  bool failed;
+  Thread *threads; /* by instance                                                                */
+  uint32_t n_threads;
+  Process *processes;
+  uint32_t n_processes;
+  LNS_ARRAY (Stream) streams;
+  LNS_ARRAY (LnsLaneCursor) cursors;
+  LnsRepeats *repeats;
+  LnsExchange *exchange;
+  LNS_ARRAY (Actor) actors;
+  LNS_ARRAY (int64_t) times; /* by point: when it was                                            */
+} Builder;
+
+/* --- Points ----------------------------------------------------------------------------------- */
+
+static int64_t
+time_of (const Builder *builder, uint32_t point)
+{
+  return builder->times.items[point];
+}
+
+/* Adds a point at TIME_NS. */
+static uint32_t
+add (Builder *builder, uint32_t before, int64_t time_ns, uint32_t label)
+{
+  const int64_t before_ns = before != LNS_POINT_NONE ? time_of (builder, before) : time_ns;
+  const int64_t ns = time_ns > before_ns ? lns_difference (time_ns, before_ns) : 0;
+  const uint32_t point = lns_graph_add (builder->graph, before, ns, label);
+
+  while (builder->times.n < builder->graph->n)
+    *lns_array_add (&builder->times) = lns_sum (before_ns, ns);
+  /* Of one that is longer than a point can be, those between. */
+  for (uint32_t i = point; i > 0 && builder->graph->before[i] != before && before != LNS_POINT_NONE;
+       i--)
+    builder->times.items[i - 1] = builder->times.items[i] - builder->graph->ns[i];
+  return point;
+}
+
+static uint32_t
+label (Builder *builder, LnsPieceKind kind, uint32_t agent, uint32_t name)
+{
+  return lns_graph_label (builder->graph, kind, agent, name, 0);
+}
+
+/* --- Threads ---------------------------------------------------------------------------------- */
+
+/* Thread NUMBER comes into a mark that is moved, or out of it. */
+static void
+add_move (Builder *builder, uint32_t number)
+{
+  Thread *thread = &builder->threads[number];
+
+  thread->last = add (builder, thread->last, time_of (builder, thread->last),
+                      label (builder, LNS_PIECE_JOIN, thread->agent, 0));
+  lns_mark_cursor_move (&thread->marks, builder->graph, number, thread->last);
+}
+
+static uint32_t point_of_thread (Builder *builder, uint32_t number, int64_t time_ns);
+
+static bool
+read_piece (Builder *builder, Thread *thread)
+{
+  if (!lns_thread_pieces_next (thread->pieces, &thread->piece, &thread->has_piece, builder->error))
+    builder->failed = true;
+  return !builder->failed;
+}
+
+/* Whether how long PIECE is follows from something else: it is not cut. */
+static bool
+is_whole (const LnsThreadPiece *piece)
+{
+  return piece->kind == LNS_PIECE_WAIT || piece->kind == LNS_PIECE_SYNC ||
+         piece->kind == LNS_PIECE_CALL || piece->kind == LNS_PIECE_MPI ||
+         piece->kind == LNS_PIECE_OUTSIDE;
+}
+
+static uint32_t
+label_of_piece (Builder *builder, const Thread *thread)
+{
+  return label (builder, thread->piece.kind, thread->agent, thread->piece.name);
+}
+
+/* Begins with the point from which THREAD goes on: its creator's, as far as that is known. */
+static void
+begin_thread (Builder *builder, uint32_t number)
+{
+  Thread *thread = &builder->threads[number];
+  Process *process = &builder->processes[thread->process];
+  const uint32_t parent = lns_report_processes (builder->report, NULL)[thread->process].parent;
+  const int64_t start_ns = thread->piece.start_ns;
+  uint32_t creator = process->main;
+
+  thread->has_begun = true;
+  if (creator == number || creator == LNS_ID_NONE || !builder->threads[creator].has_begun)
+    creator = parent < builder->n_processes ? builder->processes[parent].main : LNS_ID_NONE;
+  const bool is_born = creator != LNS_ID_NONE && creator != number &&
+                       builder->threads[creator].has_begun &&
+                       time_of (builder, builder->threads[creator].last) <= start_ns;
+  const uint32_t before = is_born ? point_of_thread (builder, creator, start_ns) : 0;
+  thread->last = add (builder, before, start_ns, label (builder, LNS_PIECE_JOIN, thread->agent, 0));
+  if (is_born)
+    builder->graph->marks[thread->last] = LNS_EDGE_BIRTH | LNS_POINT_INFERRED;
+  if (process->main == LNS_ID_NONE)
+    process->main = number;
+}
+
+/* A thread that waits for a condition looks whether it is so when it was woken, and if not waits again within so long: the wait before
+ * was for nothing. */
+#define AGAIN_NS INT64_C (100000)
+
+/* Thread NUMBER waited until POINT, from START_NS on: drops the edge of the wait before, if that was for nothing. */
+static void
+drop_again (Builder *builder, uint32_t number, uint32_t point, int64_t start_ns)
+{
+  Thread *thread = &builder->threads[number];
+  const uint64_t lock =
+      strstr (lns_report_string (builder->report, thread->piece.name, NULL), "cond") != NULL
+          ? lns_thread_piece_lock (builder->report, &thread->piece)
+          : 0;
+
+  if (lock != 0 && thread->waited_for == lock &&
+      start_ns - time_of (builder, thread->waited) < AGAIN_NS)
+    {
+      builder->graph->source[thread->waited] = LNS_POINT_NONE;
+      builder->graph->marks[thread->waited] = LNS_EDGE_NONE;
+      lns_repeats_take_back (builder->repeats);
+    }
+  thread->waited = point;
+  thread->waited_for = lock;
+}
+
+/* The last point of the thread of the process of thread NUMBER that ended last from START_NS to END_NS, or LNS_POINT_NONE. */
+static uint32_t
+joined (Builder *builder, uint32_t number, int64_t start_ns, int64_t end_ns)
+{
+  uint32_t found = LNS_POINT_NONE;
+
+  for (uint32_t i = 0; i < builder->n_threads; i++)
+    {
+      const Thread *other = &builder->threads[i];
+      if (i == number || !other->has_begun || other->process != builder->threads[number].process)
+        continue;
+      const uint32_t last = point_of_thread (builder, i, end_ns);
+      const int64_t ns = time_of (builder, last);
+      if (!other->has_piece && ns >= start_ns && ns <= end_ns &&
+          (found == LNS_POINT_NONE || ns > time_of (builder, found)))
+        found = last;
+    }
+  return found;
+}
+
+/* The end of a wait for another thread. */
+static uint32_t
+add_wait (Builder *builder, uint32_t number)
+{
+  Thread *thread = &builder->threads[number];
+  LnsThreadPiece *piece = &thread->piece;
+  const uint32_t start = thread->last;
+  const int64_t start_ns = time_of (builder, start);
+  const char *name = lns_report_string (builder->report, piece->name, NULL);
+  uint32_t waker = piece->waker, source = LNS_POINT_NONE;
+  unsigned marks = LNS_EDGE_WAKE | LNS_POINT_BY_SOURCE;
+
+  if (waker < builder->n_threads && waker != number && builder->threads[waker].has_begun)
+    source = point_of_thread (builder, waker, piece->woken_ns);
+  else
+    {
+      const LnsRelease *release =
+          lns_releases_find (&builder->processes[thread->process].releases, number, name,
+                             lns_difference (piece->end_ns, RELEASE_NS) > start_ns
+                                 ? lns_difference (piece->end_ns, RELEASE_NS)
+                                 : start_ns,
+                             piece->end_ns);
+      source = release != NULL                  ? release->point
+               : strstr (name, "_join") != NULL ? joined (builder, number, start_ns, piece->end_ns)
+                                                : LNS_POINT_NONE;
+      marks |= LNS_POINT_INFERRED;
+    }
+  if (source == LNS_POINT_NONE || time_of (builder, source) < start_ns)
+    {
+      /* How long it was is all that is known. */
+      const uint32_t point = add (builder, start, piece->end_ns, label_of_piece (builder, thread));
+      if (piece->end_ns - start_ns > AFTER_NS)
+        builder->graph->marks[point] = LNS_POINT_LATE;
+      return point;
+    }
+  const uint32_t kind = label_of_piece (builder, thread);
+  const uint32_t point = add (builder, start, start_ns, kind);
+  builder->graph->labels.items[kind].ns += piece->end_ns - start_ns;
+  builder->times.items[point] = piece->end_ns;
+  lns_graph_set_source (builder->graph, point, source, piece->end_ns - time_of (builder, source),
+                        marks);
+  drop_again (builder, number, point, start_ns);
+  /* Who gets a lock when is by chance. */
+  if (waker < builder->n_threads && strstr (name, "mutex") == NULL && strstr (name, "lock") == NULL)
+    lns_repeats_wait (builder->repeats, number, waker, piece->woken_ns, builder->times.items);
+  return point;
+}
+
+/* The end of a wait for what is outside of the report. Threads that serve others wait for what those ask of them, and by ways that are
+ * not recorded: where nothing tells what such a one waits for, that is taken to come when the main thread is where it was then. */
+static uint32_t
+add_outside (Builder *builder, uint32_t number)
+{
+  Thread *thread = &builder->threads[number];
+  const LnsThreadPiece *piece = &thread->piece;
+  const uint32_t start = thread->last, main = builder->processes[thread->process].main;
+  const int64_t start_ns = time_of (builder, start);
+  const uint32_t kind = label_of_piece (builder, thread);
+
+  if (main == number || main == LNS_ID_NONE || !builder->threads[main].has_begun ||
+      !lns_thread_piece_is_blind (builder->report, piece))
+    return add (builder, start, piece->end_ns, kind);
+  const uint32_t source = point_of_thread (builder, main, piece->end_ns);
+  if (time_of (builder, source) <= start_ns)
+    return add (builder, start, piece->end_ns, kind);
+  const uint32_t point = add (builder, start, start_ns, kind);
+  builder->graph->labels.items[kind].ns += piece->end_ns - start_ns;
+  builder->times.items[point] = piece->end_ns;
+  lns_graph_set_source (builder->graph, point, source, piece->end_ns - time_of (builder, source),
+                        LNS_EDGE_WAKE | LNS_POINT_INFERRED | LNS_POINT_BY_SOURCE);
+  return point;
+}
+
+/* The end of a call that waits for the GPU. */
+static uint32_t
+add_sync (Builder *builder, uint32_t number)
+{
+  Thread *thread = &builder->threads[number];
+  const LnsThreadPiece *piece = &thread->piece;
+  const LnsGpuOrder *gpu = builder->processes[thread->process].gpu;
+  const uint32_t call = thread->last, sync = label_of_piece (builder, thread);
+  uint32_t point = add (builder, call, piece->end_ns, sync);
+
+  if (gpu == NULL)
+    return point;
+  const LnsAwaited awaited = lns_gpu_order_awaited (
+      gpu, piece->class, lns_report_string (builder->report, piece->name, NULL), piece->correlation,
+      call);
+  for (unsigned i = 0; i < awaited.n; i++)
+    {
+      const LnsEnded *ended = &awaited.ends[i];
+      if (i > 0 && ended->ns < piece->start_ns)
+        continue;
+      /* What else it waits for stands in points of the same label, which are no calls. */
+      if (i > 0)
+        {
+          point = add (builder, point, piece->end_ns, sync);
+          builder->graph->labels.items[sync].n--;
+        }
+      lns_graph_set_source (builder->graph, point, ended->end, piece->end_ns - ended->ns,
+                            LNS_EDGE_SYNC | (awaited.is_inferred ? LNS_POINT_INFERRED : 0) |
+                                (i > 0 ? LNS_POINT_NOT_BOUND : 0));
+    }
+  return point;
+}
+
+/* The end of a call of CUDA that does not wait by its name. */
+static uint32_t
+add_call (Builder *builder, uint32_t number)
+{
+  Thread *thread = &builder->threads[number];
+  const LnsThreadPiece *piece = &thread->piece;
+  const LnsGpuOrder *gpu = builder->processes[thread->process].gpu;
+  const uint32_t call = thread->last;
+  const int64_t start_ns = time_of (builder, call);
+  uint32_t unused;
+  const LnsEnded *ended = gpu != NULL ? lns_gpu_order_last_of_all (gpu, &unused) : NULL;
+  const bool is_in = ended != NULL && ended->ns > start_ns && ended->ns <= piece->end_ns;
+  /* A copy of pageable memory is over when the call returns; a launch that found no room returns when there is some. */
+  const bool is_own = is_in && ended->launch == call;
+  const bool has_waited =
+      is_own ||
+      (is_in && piece->class == LNS_CALL_LAUNCH && piece->end_ns - start_ns > QUEUE_NS &&
+       lns_gpu_order_busy_since (gpu) <= start_ns && piece->end_ns - ended->ns < AFTER_NS);
+
+  if (has_waited)
+    thread->piece.kind = LNS_PIECE_SYNC;
+  const uint32_t point = add (builder, call, piece->end_ns, label_of_piece (builder, thread));
+  if (has_waited)
+    lns_graph_set_source (builder->graph, point, ended->end, piece->end_ns - ended->ns,
+                          is_own ? LNS_EDGE_SYNC : LNS_EDGE_QUEUE | LNS_POINT_INFERRED);
+  return point;
+}
+
+/* Tells the rest of the piece of thread NUMBER, and reads the next one. */
+static void
+tell_piece (Builder *builder, uint32_t number)
+{
+  Thread *thread = &builder->threads[number];
+  LnsThreadPiece *piece = &thread->piece;
+  const uint32_t before = thread->last, n_before = builder->graph->n;
+  const int64_t before_ns = time_of (builder, before);
+
+  thread->is_told = true;
+  if (piece->kind == LNS_PIECE_WAIT)
+    thread->last = add_wait (builder, number);
+  else if (piece->kind == LNS_PIECE_SYNC)
+    thread->last = add_sync (builder, number);
+  else if (piece->kind == LNS_PIECE_CALL)
+    thread->last = add_call (builder, number);
+  else if (piece->kind == LNS_PIECE_OUTSIDE)
+    thread->last = add_outside (builder, number);
+  else if (piece->end_ns > before_ns)
+    thread->last = add (builder, before, piece->end_ns, label_of_piece (builder, thread));
+  /* A call that waits for several streams has several points, one after the other. */
+  for (uint32_t i = piece->kind == LNS_PIECE_SYNC ? n_before : thread->last;
+       i <= thread->last && piece->end_ns > before_ns; i++)
+    lns_mark_cursor_note (&thread->marks, builder->graph, i, before_ns, piece->end_ns);
+  if (piece->class == LNS_CALL_OUTPUT && piece->name != 0)
+    lns_exchange_add (builder->exchange, number, piece->name, true, before);
+  else if (piece->class == LNS_CALL_IO && piece->name != 0 && thread->last != before)
+    lns_exchange_add (builder->exchange, number, piece->name, false, thread->last);
+  if (piece->waker < builder->n_threads && piece->kind == LNS_PIECE_WAIT)
+    lns_exchange_woke (builder->exchange, piece->waker, number);
+  builder->graph->has_wakers |= piece->waker != LNS_ID_NONE;
+  const bool is_wait = piece->kind == LNS_PIECE_WAIT || piece->kind == LNS_PIECE_OUTSIDE ||
+                       piece->kind == LNS_PIECE_UNKNOWN;
+  const uint32_t whole = thread->last;
+  if (read_piece (builder, thread) && (thread->has_piece || !is_wait))
+    builder->graph->agents.items[thread->agent].last = whole;
+  while (lns_mark_cursor_next_move (&thread->marks) <= time_of (builder, thread->last))
+    add_move (builder, number);
+  thread->is_told = false;
+}
+
+/* The point of thread NUMBER at TIME_NS: its last one where it waits then, or where it is further. */
+static uint32_t
+point_of_thread (Builder *builder, uint32_t number, int64_t time_ns)
+{
+  Thread *thread = &builder->threads[number];
+
+  if (!thread->has_begun || thread->is_told)
+    return thread->last;
+  while (!builder->failed && thread->has_piece && thread->piece.end_ns <= time_ns)
+    tell_piece (builder, number);
+  while (thread->has_piece && !is_whole (&thread->piece))
+    {
+      const int64_t move_ns = lns_mark_cursor_next_move (&thread->marks),
+                    before_ns = time_of (builder, thread->last);
+      const int64_t cut_ns = move_ns < time_ns ? move_ns : time_ns;
+      if (cut_ns > before_ns)
+        {
+          const uint32_t before = thread->last;
+          thread->last = add (builder, before, cut_ns, label_of_piece (builder, thread));
+          lns_mark_cursor_note (&thread->marks, builder->graph, thread->last, before_ns, cut_ns);
+        }
+      if (move_ns > time_ns)
+        break;
+      add_move (builder, number);
+    }
+  return thread->last;
+}
+
+/* --- Streams ---------------------------------------------------------------------------------- */
+
+static bool
+read_operation (Builder *builder, Stream *stream)
+{
+  if (!lns_stream_work_next (&stream->work, &stream->next, &stream->has_next, builder->error))
+    builder->failed = true;
+  return !builder->failed;
+}
+
+/* The operation of another stream of the process of STREAM that ended last, if START_NS is right after that, or NULL. */
+static const LnsEnded *
+find_other (Builder *builder, const Stream *stream, int64_t start_ns)
+{
+  uint32_t number;
+  const LnsEnded *ended =
+      lns_gpu_order_last_of_all (builder->processes[stream->process].gpu, &number);
+
+  return ended != NULL && number != stream->number && ended->ns <= start_ns &&
+                 start_ns - ended->ns <= AFTER_NS
+             ? ended
+             : NULL;
+}
+
+/* The operation that STREAM has next begins. */
+static void
+begin_operation (Builder *builder, Stream *stream)
+{
+  LnsGraph *graph = builder->graph;
+  const LnsStreamOperation *operation = &stream->next;
+  const LnsLaunched *launched = &builder->processes[stream->process].launched;
+  const int64_t start_ns = operation->start_ns;
+  LnsGpuOrder *gpu = builder->processes[stream->process].gpu;
+  const LnsEnded *ended = lns_gpu_order_last (gpu, stream->number);
+  const uint32_t queued = label (builder, LNS_PIECE_QUEUED, stream->agent, 0);
+  uint32_t launch;
+
+  if (operation->correlation == 0 || !lns_launched_find (launched, operation->correlation, &launch))
+    launch = LNS_POINT_NONE;
+  graph->n_operations++;
+  graph->n_unlaunched += launch == LNS_POINT_NONE;
+  const int64_t ended_ns = ended != NULL ? ended->ns : INT64_MIN,
+                launch_ns = launch != LNS_POINT_NONE ? time_of (builder, launch) : INT64_MIN;
+  const int64_t known_ns = ended_ns > launch_ns ? ended_ns : launch_ns;
+  const LnsEnded *other = lns_gpu_order_take_waits (gpu, stream->number, launch);
+  bool is_inferred = false;
+  if (other == NULL && known_ns != INT64_MIN && start_ns - known_ns > AFTER_NS)
+    {
+      other = find_other (builder, stream, start_ns);
+      is_inferred = other != NULL;
+    }
+  uint32_t point = add (builder,
+                        ended != NULL              ? ended->end
+                        : launch != LNS_POINT_NONE ? launch
+                                                   : 0,
+                        start_ns, queued);
+  if (ended != NULL && launch != LNS_POINT_NONE)
+    lns_graph_set_source (graph, point, launch, lns_difference (start_ns, launch_ns),
+                          LNS_EDGE_LAUNCH);
+  else
+    graph->marks[point] = launch != LNS_POINT_NONE ? LNS_EDGE_LAUNCH : LNS_EDGE_NONE;
+  if (other != NULL && other->ns <= start_ns)
+    {
+      /* What bound it: the other operation, if that ended after all else. */
+      if (other->ns > known_ns)
+        graph->marks[point] |= LNS_POINT_NOT_BOUND;
+      const bool is_bound = other->ns > known_ns;
+      point = add (builder, point, start_ns, queued);
+      lns_graph_set_source (graph, point, other->end, start_ns - other->ns,
+                            LNS_EDGE_EVENT | (is_inferred ? LNS_POINT_INFERRED : 0) |
+                                (is_bound ? LNS_POINT_BY_SOURCE : LNS_POINT_NOT_BOUND));
+    }
+  const uint32_t of =
+      lns_graph_label (graph, operation->kind, stream->agent, operation->name, operation->more);
+  graph->labels.items[of].bytes += operation->bytes;
+  *lns_array_add (&stream->running) =
+      (Running){ .end_ns = operation->end_ns > start_ns ? operation->end_ns : start_ns,
+                 .start = point,
+                 .launch = launch,
+                 .label = of };
+  read_operation (builder, stream);
+}
+
+/* The index in `running` of what of STREAM ends first. */
+static size_t
+first_to_end (const Stream *stream)
+{
+  size_t first = 0;
+
+  for (size_t i = 1; i < stream->running.n; i++)
+    if (stream->running.items[i].end_ns < stream->running.items[first].end_ns)
+      first = i;
+  return first;
+}
+
+static void
+end_operation (Builder *builder, uint32_t index)
+{
+  Stream *stream = &builder->streams.items[index];
+  const size_t at = first_to_end (stream);
+  const Running running = stream->running.items[at];
+
+  stream->running.items[at] = stream->running.items[--stream->running.n];
+  const uint32_t end = add (builder, running.start, running.end_ns, running.label);
+  builder->graph->agents.items[stream->agent].last = end;
+  lns_marks_note_operation (builder->marks, builder->n_marks, builder->graph, end,
+                            time_of (builder, running.start), running.end_ns);
+  lns_gpu_order_end (builder->processes[stream->process].gpu, stream->number,
+                     time_of (builder, running.start),
+                     &(LnsEnded){ .end = end, .launch = running.launch, .ns = running.end_ns });
+}
+
+/* --- What is looked up ------------------------------------------------------------------------ */
+
+static uint64_t
+extra_of (const LnsLaneCursor *cursor, LnsLaneKind kind, LnsColumnId column)
+{
+  return lns_chunk_extra (cursor->chunk, lns_lane_kind_extra (kind, column), cursor->i);
+}
+
+/* A call of CUDA begins. */
+static void
+note_call (Builder *builder, const LnsLaneCursor *cursor)
+{
+  const LnsTrack *track = lns_track_of (builder->report, cursor->lane);
+  const uint64_t correlation = extra_of (cursor, LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION);
+
+  if (correlation != 0 && builder->threads[track->thread].has_begun)
+    lns_launched_set (&builder->processes[track->process].launched, correlation,
+                      point_of_thread (builder, track->thread, lns_lane_cursor_start (cursor)));
+}
+
+/* A wait for the GPU begins, of a call or of a stream. */
+static void
+note_sync (Builder *builder, const LnsLaneCursor *cursor)
+{
+  const LnsTrack *track = lns_track_of (builder->report, cursor->lane);
+
+  if (builder->processes[track->process].gpu != NULL)
+    lns_gpu_order_wait (
+        builder->processes[track->process].gpu,
+        &(LnsGpuWait){ .correlation = extra_of (cursor, LNS_LANE_CUDA_SYNC, LNS_COLUMN_CORRELATION),
+                       .event = extra_of (cursor, LNS_LANE_CUDA_SYNC, LNS_COLUMN_CUDA_EVENT),
+                       .type =
+                           (uint32_t)extra_of (cursor, LNS_LANE_CUDA_SYNC, LNS_COLUMN_SYNC_TYPE),
+                       .stream = track->stream,
+                       .point = builder->graph->n });
+}
+
+/* An event was recorded. */
+static void
+note_event (Builder *builder, const LnsLaneCursor *cursor)
+{
+  const LnsTrack *track = lns_track_of (builder->report, cursor->lane);
+  const Process *process = &builder->processes[track->process];
+  uint32_t launch;
+
+  if (process->gpu != NULL &&
+      lns_launched_find (&process->launched,
+                         extra_of (cursor, LNS_LANE_CUDA_EVENT, LNS_COLUMN_CORRELATION), &launch))
+    lns_gpu_order_record (process->gpu,
+                          extra_of (cursor, LNS_LANE_CUDA_EVENT, LNS_COLUMN_CUDA_EVENT),
+                          track->stream, launch);
+}
+
+/* A call of the OS runtime begins that may have another thread go on. */
+static void
+note_release (Builder *builder, const LnsLaneCursor *cursor)
+{
+  const LnsTrack *track = lns_track_of (builder->report, cursor->lane);
+  const uint32_t name = cursor->chunk->name[cursor->i];
+  const int64_t start_ns = lns_lane_cursor_start (cursor);
+
+  if (builder->threads[track->thread].has_begun &&
+      lns_call_class_of (lns_thread_facts_classes (builder->facts), LNS_LANE_OS_CALL, name) ==
+          LNS_CALL_RELEASE)
+    lns_releases_add (&builder->processes[track->process].releases, track->thread,
+                      lns_report_string (builder->report, name, NULL), start_ns,
+                      point_of_thread (builder, track->thread, start_ns));
+}
+
+/* A range begins or ends. */
+static void
+note_range (Builder *builder, const LnsLaneCursor *cursor, int64_t time_ns, bool begins)
+{
+  const uint32_t number = lns_track_of (builder->report, cursor->lane)->thread;
+  Thread *thread = &builder->threads[number];
+
+  if (!thread->has_begun)
+    return;
+  const uint32_t point = point_of_thread (builder, number, time_ns);
+  const bool may_join = thread->has_piece && !is_whole (&thread->piece);
+  for (unsigned i = 1; may_join && i < EDGES_A_PLACE; i++)
+    thread->last = add (builder, thread->last, time_of (builder, point),
+                        label (builder, LNS_PIECE_JOIN, thread->agent, 0));
+  lns_repeats_pass (builder->repeats, number, cursor->chunk->name[cursor->i], begins, point,
+                    may_join ? EDGES_A_PLACE : 1);
+}
+
+/* --- All in order of time --------------------------------------------------------------------- */
+
+/* Sets when ACTOR does something next; false where it is done. */
+static bool
+set_time (const Builder *builder, Actor *actor)
+{
+  if (actor->sort == OF_THREAD)
+    {
+      const Thread *thread = &builder->threads[actor->index];
+      actor->ns = thread->has_begun ? thread->piece.end_ns : thread->piece.start_ns;
+      if (thread->has_begun && thread->piece.kind == LNS_PIECE_SYNC)
+        actor->ns = lns_sum (actor->ns, CLOCK_NS);
+      return thread->has_piece;
+    }
+  if (actor->sort == OF_STREAM)
+    {
+      const Stream *stream = &builder->streams.items[actor->index];
+      const int64_t end_ns = stream->running.n > 0
+                                 ? stream->running.items[first_to_end (stream)].end_ns
+                                 : INT64_MAX,
+                    start_ns =
+                        stream->has_next ? lns_sum (stream->next.start_ns, CLOCK_NS) : INT64_MAX;
+      actor->ns = end_ns < start_ns ? end_ns : start_ns;
+      return stream->has_next || stream->running.n > 0;
+    }
+  const LnsLaneCursor *cursor = &builder->cursors.items[actor->index];
+  if (lns_lane_cursor_has (cursor))
+    actor->ns = actor->is_in ? lns_lane_cursor_end (cursor) : lns_lane_cursor_start (cursor);
+  return lns_lane_cursor_has (cursor);
+}
+
+static void
+act_in_stream (Builder *builder, uint32_t index)
+{
+  Stream *stream = &builder->streams.items[index];
+  const bool may_end = stream->running.n > 0;
+
+  if (may_end && (!stream->has_next ||
+                  stream->running.items[first_to_end (stream)].end_ns <= stream->next.start_ns))
+    end_operation (builder, index);
+  else if (stream->has_next)
+    begin_operation (builder, stream);
+}
+
+static void
+act (Builder *builder, Actor *actor)
+{
+  LnsLaneCursor *cursor = actor->sort > OF_STREAM ? &builder->cursors.items[actor->index] : NULL;
+
+  switch (actor->sort)
+    {
+    case OF_THREAD:
+      if (!builder->threads[actor->index].has_begun)
+        begin_thread (builder, actor->index);
+      else
+        tell_piece (builder, actor->index);
+      break;
+    case OF_STREAM:
+      act_in_stream (builder, actor->index);
+      break;
+    case OF_CALLS:
+      note_call (builder, cursor);
+      break;
+    case OF_SYNCS:
+      note_sync (builder, cursor);
+      break;
+    case OF_EVENTS:
+      note_event (builder, cursor);
+      break;
+    case OF_RELEASES:
+      note_release (builder, cursor);
+      break;
+    case OF_RANGES:
+      note_range (builder, cursor, actor->ns, !actor->is_in);
+      actor->is_in = !actor->is_in;
+      break;
+    }
+  if (cursor != NULL && !actor->is_in && !lns_lane_cursor_next (cursor, builder->error))
+    builder->failed = true;
+}
+
+/* Whether A acts before B: of those at one time, what is looked up comes last, when threads are there. */
+static inline bool
+is_before (const Actor *a, const Actor *b)
+{
+  return a->ns != b->ns ? a->ns < b->ns : a->sort < b->sort;
+}
+
+static bool
+run (Builder *builder)
+{
+  Actor *actors = builder->actors.items;
+  size_t n = builder->actors.n;
+
+  for (size_t i = n / 2; i > 0; i--)
+    LNS_HEAP_SINK (actors, n, i - 1, a, b, is_before (a, b));
+  for (uint64_t turn = 0; n > 0 && !builder->failed; turn++)
+    {
+      const Actor was = actors[0];
+      if (turn % 4096 == 0 && !lns_go_on (builder->cancel, builder->error))
+        return false;
+      /* Others may have had it go on. */
+      if (set_time (builder, &actors[0]) && actors[0].ns <= was.ns && !builder->graph->is_full)
+        {
+          act (builder, &actors[0]);
+          if (!set_time (builder, &actors[0]))
+            actors[0] = actors[--n];
+        }
+      else if (!set_time (builder, &actors[0]) || builder->graph->is_full)
+        actors[0] = actors[--n];
+      if (n > 0)
+        LNS_HEAP_SINK (actors, n, 0, a, b, is_before (a, b));
+    }
+  return !builder->failed;
+}
+
+/* --- Beginning -------------------------------------------------------------------------------- */
+
+static void
+add_actor (Builder *builder, ActorSort sort, uint32_t index)
+{
+  Actor actor = { .sort = sort, .index = index };
+
+  if (set_time (builder, &actor))
+    *lns_array_add (&builder->actors) = actor;
+}
+
+static uint32_t
+add_agent (Builder *builder, const LnsGraphAgent *agent)
+{
+  *lns_array_add (&builder->graph->agents) = *agent;
+  return (uint32_t)builder->graph->agents.n - 1;
+}
+
+static void
+add_threads (Builder *builder)
+{
+  const LnsThread *threads = lns_report_threads (builder->report, NULL);
+  const LnsProcess *processes = lns_report_processes (builder->report, NULL);
+  size_t mark = 0;
+
+  for (uint32_t i = 0; i < builder->n_threads && !builder->failed; i++)
+    {
+      Thread *thread = &builder->threads[i];
+      thread->process = threads[i].process;
+      thread->last = 0;
+      thread->waited = LNS_POINT_NONE;
+      thread->marks = lns_mark_cursor (builder->marks, builder->n_marks, mark, i);
+      mark = thread->marks.end;
+      if (thread->process >= builder->n_processes ||
+          lns_process_is_of_profiler (builder->report, thread->process))
+        continue;
+      thread->agent = add_agent (builder, &(LnsGraphAgent){ .thread = i,
+                                                            .stream = LNS_ID_NONE,
+                                                            .device = LNS_ID_NONE,
+                                                            .process = thread->process,
+                                                            .last = LNS_POINT_NONE });
+      thread->pieces = lns_thread_pieces_new (builder->report, builder->facts, i);
+      if (!read_piece (builder, thread))
+        return;
+      if (thread->has_piece && threads[i].tid == processes[thread->process].pid)
+        builder->processes[thread->process].main = i;
+      add_actor (builder, OF_THREAD, i);
+    }
+}
+
+/* Adds LANE, of operations, to its stream. */
+static void
+add_to_stream (Builder *builder, uint32_t lane)
+{
+  const LnsTrack *track = lns_track_of (builder->report, lane);
+  Process *process = &builder->processes[track->process];
+  size_t i = 0;
+
+  if (process->gpu == NULL)
+    process->gpu = lns_gpu_order_new ();
+  const uint32_t number = lns_gpu_order_stream (process->gpu, track->stream, true);
+  while (i < builder->streams.n && (builder->streams.items[i].process != track->process ||
+                                    builder->streams.items[i].number != number))
+    i++;
+  if (i == builder->streams.n)
+    *lns_array_add (&builder->streams) =
+        (Stream){ .process = track->process,
+                  .number = number,
+                  .work = { .report = builder->report },
+                  .agent = add_agent (builder, &(LnsGraphAgent){ .thread = LNS_ID_NONE,
+                                                                 .stream = track->stream,
+                                                                 .device = track->device,
+                                                                 .process = track->process,
+                                                                 .last = LNS_POINT_NONE }) };
+  lns_stream_work_add (&builder->streams.items[i].work, lane);
+}
+
+/* Adds a cursor over LANE, which is looked up. */
+static void
+add_cursor (Builder *builder, ActorSort sort, uint32_t lane, LnsColumnMask columns)
+{
+  LnsLaneCursor cursor = { .report = builder->report, .lane = lane, .columns = columns };
+
+  if (!lns_lane_cursor_go (&cursor, 0, builder->error))
+    builder->failed = true;
+  *lns_array_add (&builder->cursors) = cursor;
+  add_actor (builder, sort, (uint32_t)builder->cursors.n - 1);
+}
+
+static void
+add_lanes (Builder *builder)
+{
+  const LnsColumnMask correlation = LNS_COLUMN_BIT (LNS_COLUMN_CORRELATION);
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (builder->report, &n_lanes);
+
+  for (uint32_t i = 0; i < n_lanes && !builder->failed; i++)
+    {
+      const LnsTrack *track = lns_track_of (builder->report, i);
+      if (track->process >= builder->n_processes ||
+          lns_report_lane_info (builder->report, i)->n_events == 0)
+        continue;
+      if (lns_is_gpu_operation (lanes[i].kind) || lanes[i].kind == LNS_LANE_CUDA_HOST)
+        add_to_stream (builder, i);
+      else if (lanes[i].kind == LNS_LANE_CUDA_API && track->thread < builder->n_threads)
+        add_cursor (builder, OF_CALLS, i, correlation);
+      else if (lanes[i].kind == LNS_LANE_CUDA_SYNC)
+        add_cursor (builder, OF_SYNCS, i,
+                    correlation | LNS_COLUMN_BIT (LNS_COLUMN_SYNC_TYPE) |
+                        LNS_COLUMN_BIT (LNS_COLUMN_CUDA_EVENT));
+      else if (lanes[i].kind == LNS_LANE_CUDA_EVENT)
+        add_cursor (builder, OF_EVENTS, i, correlation | LNS_COLUMN_BIT (LNS_COLUMN_CUDA_EVENT));
+      else if (lanes[i].kind == LNS_LANE_OS_CALL && track->thread < builder->n_threads)
+        add_cursor (builder, OF_RELEASES, i, LNS_COLUMN_BIT (LNS_COLUMN_NAME));
+      else if (lanes[i].kind == LNS_LANE_NVTX_PUSH_POP && track->thread < builder->n_threads &&
+               lns_report_lane_info (builder->report, i)->n_events <= MOST_RANGES)
+        add_cursor (builder, OF_RANGES, i, LNS_COLUMN_BIT (LNS_COLUMN_NAME));
+    }
+  for (uint32_t i = 0; i < builder->streams.n && !builder->failed; i++)
+    if (read_operation (builder, &builder->streams.items[i]))
+      add_actor (builder, OF_STREAM, i);
+}
+
+/* Which agents the run is over with: main threads of programs that no other one of the report began, and whose last piece is no wait;
+ * GPUs. Without such threads all of them. */
+static void
+choose_ends (Builder *builder)
+{
+  LnsGraph *graph = builder->graph;
+  const LnsProcess *processes = lns_report_processes (builder->report, NULL);
+  bool has_main = false;
+
+  for (size_t i = 0; i < graph->agents.n; i++)
+    {
+      LnsGraphAgent *agent = &graph->agents.items[i];
+      const bool is_main = agent->thread != LNS_ID_NONE &&
+                           builder->processes[agent->process].main == agent->thread &&
+                           processes[agent->process].parent >= builder->n_processes;
+      agent->ends_run = agent->last != LNS_POINT_NONE && (agent->thread == LNS_ID_NONE || is_main);
+      has_main |= agent->ends_run && is_main;
+    }
+  for (size_t i = 0; i < graph->agents.n; i++)
+    {
+      LnsGraphAgent *agent = &graph->agents.items[i];
+      agent->ends_run |= !has_main && agent->last != LNS_POINT_NONE;
+      const int64_t ns =
+          agent->ends_run ? lns_difference (time_of (builder, agent->last), graph->start_ns) : 0;
+      graph->measured_ns = ns > graph->measured_ns ? ns : graph->measured_ns;
+    }
+}
+
+static void
+clear (Builder *builder)
+{
+  for (uint32_t i = 0; i < builder->n_threads; i++)
+    lns_thread_pieces_free (builder->threads[i].pieces);
+  for (uint32_t i = 0; i < builder->n_processes; i++)
+    {
+      lns_launched_clear (&builder->processes[i].launched);
+      lns_gpu_order_free (builder->processes[i].gpu);
+    }
+  for (size_t i = 0; i < builder->streams.n; i++)
+    {
+      lns_stream_work_clear (&builder->streams.items[i].work);
+      lns_array_clear (&builder->streams.items[i].running);
+    }
+  for (size_t i = 0; i < builder->cursors.n; i++)
+    lns_lane_cursor_clear (&builder->cursors.items[i]);
+  lns_array_clear (&builder->streams);
+  lns_array_clear (&builder->cursors);
+  lns_array_clear (&builder->actors);
+  lns_array_clear (&builder->times);
+  lns_repeats_free (builder->repeats);
+  lns_exchange_free (builder->exchange);
+  lns_thread_facts_free (builder->facts);
+  free (builder->threads);
+  free (builder->processes);
+}
+
+LnsGraph *
+lns_graph_build (LnsReport *report,
+                 const LnsGraphMark *marks,
+                 size_t n,
+                 const atomic_bool *cancel,
+                 LnsError *error)
+{
+  LnsError unused = { 0 };
+  Builder builder = { .report = report,
+                      .facts = lns_thread_facts_new (report),
+                      .graph = lns_calloc (1, sizeof (LnsGraph)),
+                      .marks = marks,
+                      .n_marks = n,
+                      .cancel = cancel,
+                      .error = error != NULL ? error : &unused };
+
+  builder.graph->report = report;
+  builder.graph->start_ns = lns_report_info (report)->start_ns;
+  lns_report_threads (report, &builder.n_threads);
+  lns_report_processes (report, &builder.n_processes);
+  builder.repeats = lns_repeats_new (builder.n_threads);
+  builder.exchange = lns_exchange_new (builder.n_threads);
+  builder.threads = lns_calloc ((size_t)builder.n_threads + 1, sizeof *builder.threads);
+  builder.processes = lns_calloc ((size_t)builder.n_processes + 1, sizeof *builder.processes);
+  for (uint32_t i = 0; i < builder.n_processes; i++)
+    builder.processes[i].main = LNS_ID_NONE;
+  const uint32_t origin =
+      add_agent (&builder, &(LnsGraphAgent){ LNS_ID_NONE, LNS_ID_NONE, LNS_ID_NONE, LNS_ID_NONE,
+                                             LNS_POINT_NONE, false });
+  lns_graph_add (builder.graph, LNS_POINT_NONE, 0, label (&builder, LNS_PIECE_JOIN, origin, 0));
+  *lns_array_add (&builder.times) = builder.graph->start_ns;
+  add_threads (&builder);
+  if (!builder.failed)
+    add_lanes (&builder);
+  const bool good = !builder.failed && run (&builder);
+  if (good)
+    {
+      choose_ends (&builder);
+      lns_repeats_apply (builder.repeats, builder.graph, builder.times.items);
+      lns_exchange_apply (builder.exchange, builder.graph, builder.times.items);
+      lns_graph_settle (builder.graph);
+    }
+  clear (&builder);
+  if (good)
+    return builder.graph;
+  lns_graph_free (builder.graph);
+  return NULL;
+}

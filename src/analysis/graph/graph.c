@@ -1,0 +1,121 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/graph/graph.h"
+
+#include <stdlib.h>
+
+#include "src/base/hash.h"
+#include "src/base/memory.h"
+
+/* The first so many points are allocated at once; then a third more each time. */
+#define FIRST_POINTS 4096
+
+/* No piece is longer than this, some five hours: what only a made-up report has would be many points. */
+#define MOST_NS (INT64_C (1) << 44)
+
+uint32_t
+lns_graph_label (LnsGraph *graph, LnsPieceKind kind, uint32_t agent, uint32_t name, uint32_t more)
+{
+  const uint32_t key[] = { kind, agent, name, more };
+  uint64_t hash = lns_hash (key, sizeof key);
+
+  for (;; hash++)
+    {
+      const uint64_t found = lns_id_map_number (&graph->label_of, hash);
+      if (found == 0)
+        break;
+      const LnsGraphLabel *label = &graph->labels.items[found - 1];
+      if (label->kind == kind && label->agent == agent && label->name == name &&
+          label->more == more)
+        return (uint32_t)found - 1;
+    }
+  *lns_array_add (&graph->labels) =
+      (LnsGraphLabel){ .kind = kind, .agent = agent, .name = name, .more = more };
+  lns_id_map_set_number (&graph->label_of, hash, graph->labels.n);
+  return (uint32_t)graph->labels.n - 1;
+}
+
+static void
+grow (LnsGraph *graph)
+{
+  const uint32_t n = graph->n_allocated < FIRST_POINTS             ? FIRST_POINTS
+                     : graph->n_allocated > LNS_POINT_NONE / 4 * 3 ? LNS_POINT_NONE
+                                                                   : graph->n_allocated / 3 * 4;
+
+  graph->before = lns_realloc (graph->before, n, sizeof *graph->before);
+  graph->source = lns_realloc (graph->source, n, sizeof *graph->source);
+  graph->ns = lns_realloc (graph->ns, n, sizeof *graph->ns);
+  graph->label = lns_realloc (graph->label, n, sizeof *graph->label);
+  graph->lag = lns_realloc (graph->lag, n, sizeof *graph->lag);
+  graph->marks = lns_realloc (graph->marks, n, sizeof *graph->marks);
+  graph->n_allocated = n;
+}
+
+static uint32_t
+add (LnsGraph *graph, uint32_t before, uint32_t ns, uint32_t label)
+{
+  if (graph->n == LNS_POINT_NONE - 1)
+    {
+      graph->is_full = true;
+      return graph->n - 1;
+    }
+  if (graph->n == graph->n_allocated)
+    grow (graph);
+  const uint32_t point = graph->n++;
+  graph->before[point] = before;
+  graph->source[point] = LNS_POINT_NONE;
+  graph->ns[point] = ns;
+  graph->label[point] = label;
+  graph->lag[point] = 0;
+  graph->marks[point] = LNS_EDGE_NONE;
+  return point;
+}
+
+uint32_t
+lns_graph_add (LnsGraph *graph, uint32_t before, int64_t ns, uint32_t label)
+{
+  ns = ns > MOST_NS ? MOST_NS : ns;
+  graph->labels.items[label].n++;
+  graph->labels.items[label].ns += ns;
+  while (ns > UINT32_MAX && !graph->is_full)
+    {
+      before = add (graph, before, UINT32_MAX, label);
+      ns -= UINT32_MAX;
+    }
+  return add (graph, before, ns < 0 ? 0 : (uint32_t)ns, label);
+}
+
+void
+lns_graph_set_source (
+    LnsGraph *graph, uint32_t point, uint32_t source, int64_t lag_ns, unsigned marks)
+{
+  if (source >= point)
+    return;
+  graph->source[point] = source;
+  graph->lag[point] = lag_ns > INT32_MAX   ? INT32_MAX
+                      : lag_ns < INT32_MIN ? INT32_MIN
+                                           : (int32_t)lag_ns;
+  graph->marks[point] = (uint8_t)marks;
+}
+
+void
+lns_graph_free (LnsGraph *graph)
+{
+  if (graph == NULL)
+    return;
+  free (graph->before);
+  free (graph->source);
+  free (graph->ns);
+  free (graph->label);
+  free (graph->lag);
+  free (graph->marks);
+  lns_array_clear (&graph->labels);
+  lns_array_clear (&graph->agents);
+  lns_array_clear (&graph->overlaps);
+  lns_array_clear (&graph->moves);
+  lns_id_map_clear (&graph->label_of);
+  free (graph);
+}

@@ -1,0 +1,268 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/graph/repeats.h"
+
+#include <stdlib.h>
+
+#include "src/base/compare.h"
+#include "src/base/memory.h"
+
+/* No more places than this are kept: 64 MB. */
+#define MOST_PLACES 4000000
+
+/* A place that was passed less often is none that repeats. */
+#define LEAST_TIMES 4
+
+/* A rule that was broken in more than this share of its cases is none. */
+#define MOST_BROKEN 0.02
+
+/* What is later than this was not broken by clocks that differ. */
+#define TOLERANCE_NS INT64_C (20000)
+
+typedef struct
+{
+  uint32_t name; /* << 1 | whether it is an end                                                  */
+  uint32_t time; /* the how many-th time, from 0                                                 */
+  uint32_t point, n; /* the first, and how many there are: each may have an edge                 */
+} Place;
+
+typedef struct
+{
+  LNS_ARRAY (Place) places;
+} Passing;
+
+/* A wait that was one: the thread could pass a place when the other one had passed one of its own. */
+typedef struct
+{
+  uint32_t thread, other; /* instances                                                         */
+  uint32_t place;         /* index of the first place that the thread passed afterwards        */
+  uint32_t other_place;   /* of the last one that the other one passed before                  */
+  uint32_t name, other_name;
+  int64_t apart; /* how many times more the other one had passed its place                       */
+} Wait;
+
+struct LnsRepeats
+{
+  Passing *threads;
+  uint32_t n_threads;
+  size_t n_places;
+  LnsIdMap times; /* thread << 32 | name -> how often it was passed                              */
+  LNS_ARRAY (Wait) waits;
+};
+
+LnsRepeats *
+lns_repeats_new (uint32_t n_threads)
+{
+  LnsRepeats *repeats = lns_calloc (1, sizeof *repeats);
+
+  repeats->threads = lns_calloc ((size_t)n_threads + 1, sizeof *repeats->threads);
+  repeats->n_threads = n_threads;
+  return repeats;
+}
+
+void
+lns_repeats_free (LnsRepeats *repeats)
+{
+  if (repeats == NULL)
+    return;
+  for (uint32_t i = 0; i < repeats->n_threads; i++)
+    lns_array_clear (&repeats->threads[i].places);
+  lns_array_clear (&repeats->waits);
+  lns_id_map_clear (&repeats->times);
+  free (repeats->threads);
+  free (repeats);
+}
+
+static uint64_t
+key_of (uint32_t thread, uint32_t name)
+{
+  return (uint64_t)thread << 32 | name;
+}
+
+void
+lns_repeats_pass (
+    LnsRepeats *repeats, uint32_t thread, uint32_t name, bool begins, uint32_t point, uint32_t n)
+{
+  const uint32_t place = name << 1 | !begins;
+  const uint64_t time = lns_id_map_number (&repeats->times, key_of (thread, place));
+
+  if (repeats->n_places >= MOST_PLACES)
+    return;
+  repeats->n_places++;
+  lns_id_map_set_number (&repeats->times, key_of (thread, place), time + 1);
+  *lns_array_add (&repeats->threads[thread].places) =
+      (Place){ .name = place, .time = (uint32_t)time, .point = point, .n = n };
+}
+
+void
+lns_repeats_wait (
+    LnsRepeats *repeats, uint32_t thread, uint32_t other, int64_t woken_ns, const int64_t *times)
+{
+  const Passing *it = &repeats->threads[other];
+  size_t i = it->places.n;
+
+  while (i > 0 && times[it->places.items[i - 1].point] > woken_ns)
+    i--;
+  /* Of places at one time it was the first at the latest: it may wait between them another time. */
+  while (i > 1 && times[it->places.items[i - 2].point] == times[it->places.items[i - 1].point])
+    i--;
+  if (i > 0)
+    *lns_array_add (&repeats->waits) = (Wait){ .thread = thread,
+                                               .other = other,
+                                               .place = (uint32_t)repeats->threads[thread].places.n,
+                                               .other_place = (uint32_t)i - 1 };
+}
+
+void
+lns_repeats_take_back (LnsRepeats *repeats)
+{
+  if (repeats->waits.n > 0)
+    repeats->waits.n--;
+}
+
+/* Waits of one rule follow one another. */
+static int
+compare_waits (const void *a, const void *b)
+{
+  const Wait *wa = a, *wb = b;
+  return LNS_COMPARE (wa->thread, wb->thread)
+             ?: LNS_COMPARE (wa->name, wb->name)
+             ?: LNS_COMPARE (wa->other, wb->other)
+             ?: LNS_COMPARE (wa->other_name, wb->other_name)
+             ?: LNS_COMPARE (wa->apart, wb->apart) ?: LNS_COMPARE (wa->place, wb->place);
+}
+
+static bool
+is_same_rule (const Wait *a, const Wait *b)
+{
+  return a->thread == b->thread && a->name == b->name && a->other == b->other &&
+         a->other_name == b->other_name && a->apart == b->apart;
+}
+
+/* The points of OTHER's place called NAME by its times. To be freed. */
+static uint32_t *
+points_of (const Passing *other, uint32_t name, size_t n)
+{
+  uint32_t *points = lns_calloc (n + 1, sizeof *points);
+
+  for (size_t i = 0; i < other->places.n; i++)
+    if (other->places.items[i].name == name && other->places.items[i].time < n)
+      points[other->places.items[i].time] = other->places.items[i].point;
+  return points;
+}
+
+/* How long after the one place the other comes at the earliest, by the N WAITS of a rule. */
+static int64_t
+lag_of (const LnsRepeats *repeats, const Wait *waits, size_t n, const int64_t *times)
+{
+  int64_t least_ns = INT64_MAX;
+
+  for (size_t i = 0; i < n; i++)
+    {
+      const Passing *self = &repeats->threads[waits[i].thread],
+                    *other = &repeats->threads[waits[i].other];
+      const int64_t ns = times[self->places.items[waits[i].place].point] -
+                         times[other->places.items[waits[i].other_place].point];
+      least_ns = ns < least_ns ? ns : least_ns;
+    }
+  return least_ns;
+}
+
+/* A point of PLACE that has no edge, or LNS_POINT_NONE. */
+static uint32_t
+free_point (const LnsGraph *graph, const Place *place)
+{
+  for (uint32_t i = place->point; i < place->point + place->n; i++)
+    if (i > 0 && graph->source[i] == LNS_POINT_NONE)
+      return i;
+  return LNS_POINT_NONE;
+}
+
+/* Applies the rule of the N WAITS: in a first pass only counts how often it was broken. Returns how many edges there are. */
+static size_t
+apply_rule (LnsRepeats *repeats, LnsGraph *graph, const int64_t *times, const Wait *waits, size_t n)
+{
+  const Passing *self = &repeats->threads[waits->thread], *other = &repeats->threads[waits->other];
+  const size_t n_times =
+      lns_id_map_number (&repeats->times, key_of (waits->other, waits->other_name));
+  const size_t n_own = lns_id_map_number (&repeats->times, key_of (waits->thread, waits->name));
+  if (n_times < LEAST_TIMES || n_own < LEAST_TIMES)
+    return 0;
+  uint32_t *points = points_of (other, waits->other_name, n_times);
+  const int64_t lag_ns = lag_of (repeats, waits, n, times);
+  size_t n_broken = 0, n_cases = 0, n_added = 0;
+
+  for (int pass = 0; pass < 2; pass++)
+    {
+      size_t at = 0;
+      for (size_t i = 0; i < self->places.n; i++)
+        {
+          const Place *place = &self->places.items[i];
+          const int64_t time = place->time + waits->apart;
+          if (place->name != waits->name || time < 0 || time >= (int64_t)n_times)
+            continue;
+          while (at < n && waits[at].place < i)
+            at++;
+          if (at < n && waits[at].place == i)
+            continue; /* it was one */
+          const uint32_t source = points[time], point = free_point (graph, place);
+          const int64_t slack_ns = times[place->point] - times[source];
+          n_cases += pass == 0;
+          n_broken += pass == 0 && slack_ns < -TOLERANCE_NS;
+          if (pass == 0 || point == LNS_POINT_NONE || source >= point)
+            continue;
+          lns_graph_set_source (graph, point, source, slack_ns < lag_ns ? slack_ns : lag_ns,
+                                LNS_EDGE_WAKE | LNS_POINT_INFERRED | LNS_POINT_NOT_BOUND);
+          n_added++;
+        }
+      if ((double)n_broken > MOST_BROKEN * (double)n_cases)
+        break;
+    }
+  free (points);
+  return n_added;
+}
+
+/* Fills in what the waits have in common with others, and leaves those out after which the thread passed no place. */
+static void
+name_waits (LnsRepeats *repeats)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < repeats->waits.n; i++)
+    {
+      Wait wait = repeats->waits.items[i];
+      const Passing *self = &repeats->threads[wait.thread], *other = &repeats->threads[wait.other];
+      if (wait.place >= self->places.n)
+        continue;
+      const Place *place = &self->places.items[wait.place],
+                  *other_place = &other->places.items[wait.other_place];
+      wait.name = place->name;
+      wait.other_name = other_place->name;
+      wait.apart = (int64_t)other_place->time - place->time;
+      repeats->waits.items[n++] = wait;
+    }
+  repeats->waits.n = n;
+}
+
+size_t
+lns_repeats_apply (LnsRepeats *repeats, LnsGraph *graph, const int64_t *times)
+{
+  size_t n_added = 0;
+
+  name_waits (repeats);
+  if (repeats->waits.n == 0)
+    return 0;
+  qsort (repeats->waits.items, repeats->waits.n, sizeof *repeats->waits.items, compare_waits);
+  for (size_t i = 0, n; i < repeats->waits.n; i += n)
+    {
+      for (n = 1; i + n < repeats->waits.n &&
+                  is_same_rule (&repeats->waits.items[i], &repeats->waits.items[i + n]);
+           n++)
+        ;
+      n_added += apply_rule (repeats, graph, times, &repeats->waits.items[i], n);
+    }
+  return n_added;
+}

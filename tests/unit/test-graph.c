@@ -1,0 +1,353 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* The graph of a run: replayed as it was it takes what was measured; with a change it takes what the world takes that is run again with
+ * that change. */
+
+#include "src/analysis/graph/build.h"
+#include "src/analysis/graph/path.h"
+#include "src/analysis/graph/replay.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "tests/tap.h"
+#include "tests/unit/graph-world.h"
+#include "tests/unit/report-fixture.h"
+
+#define N_WORLDS 100
+
+/* --- By hand ---------------------------------------------------------------------------------- */
+
+/* Two agents: A does 10, then what takes 5 once B is done; B does 30. */
+static LnsGraph *
+small_graph (void)
+{
+  LnsGraph *graph = lns_calloc (1, sizeof *graph);
+
+  for (uint32_t i = 0; i < 3; i++)
+    *lns_array_add (&graph->agents) = (LnsGraphAgent){ .last = LNS_POINT_NONE };
+  const uint32_t join = lns_graph_label (graph, LNS_PIECE_JOIN, 0, 0, 0),
+                 a = lns_graph_label (graph, LNS_PIECE_RUN, 1, 0, 0),
+                 wait = lns_graph_label (graph, LNS_PIECE_WAIT, 1, 0, 0),
+                 b = lns_graph_label (graph, LNS_PIECE_RUN, 2, 0, 0);
+  lns_graph_add (graph, LNS_POINT_NONE, 0, join);
+  const uint32_t a1 = lns_graph_add (graph, 0, 10, a), b1 = lns_graph_add (graph, 0, 30, b),
+                 waited = lns_graph_add (graph, a1, 0, wait);
+  lns_graph_set_source (graph, waited, b1, 2, LNS_EDGE_WAKE | LNS_POINT_BY_SOURCE);
+  graph->agents.items[1].last = lns_graph_add (graph, waited, 5, a);
+  graph->agents.items[1].ends_run = true;
+  graph->agents.items[2].last = b1;
+  return graph;
+}
+
+static int64_t
+length_with (const LnsGraph *graph, const LnsGraphChange *of_labels)
+{
+  int64_t times[8];
+  const LnsGraphChanges changes = { .of_labels = of_labels };
+
+  LNS_CHECK (graph->n <= 8);
+  lns_graph_replay (graph, of_labels != NULL ? &changes : NULL, times);
+  return lns_graph_length (graph, times);
+}
+
+static void
+a_wait_is_computed_and_not_copied (void)
+{
+  LnsGraph *graph = small_graph ();
+  /* By label: join, A, wait, B. */
+  LnsGraphChange changes[] = { { 1, false }, { 1, false }, { 1, false }, { 1, false } };
+
+  LNS_CHECK_INT (length_with (graph, NULL), 37);
+  LNS_CHECK_INT (length_with (graph, changes), 37);
+  changes[3].factor = 0.5; /* B takes 15: A waits until 17 */
+  LNS_CHECK_INT (length_with (graph, changes), 22);
+  changes[3].factor = 0.1; /* B takes 3: A does not wait */
+  LNS_CHECK_INT (length_with (graph, changes), 15);
+  changes[3].factor = 1;
+  changes[1].factor = 0; /* A takes nothing, and waits for B */
+  LNS_CHECK_INT (length_with (graph, changes), 32);
+  changes[1].factor = 1;
+  changes[2].drops_waits = true;
+  LNS_CHECK_INT (length_with (graph, changes), 15);
+  lns_graph_free (graph);
+}
+
+static void
+the_path_leads_to_what_was_waited_for (void)
+{
+  LnsGraph *graph = small_graph ();
+  int64_t times[8], latest[8];
+  LnsPath path;
+
+  lns_graph_replay (graph, NULL, times);
+  const uint32_t end = lns_graph_end (graph, times);
+  lns_path_find (graph, times, end, 0, times[end], 2, &path);
+  /* B 30, the waking 2, A 5; not the 10 of A before. */
+  LNS_CHECK_INT (path.n, 3);
+  LNS_CHECK_INT (path.parts.items[0].ns, 30);
+  LNS_CHECK_INT (graph->labels.items[path.parts.items[0].label].agent, 2);
+  LNS_CHECK_INT (path.longest.n, 2);
+  LNS_CHECK_INT (path.longest.items[0].end_ns - path.longest.items[0].start_ns, 30);
+  LNS_CHECK_INT (path.inferred_ns, 0);
+  lns_path_clear (&path);
+  /* A may begin its wait when B ends at the latest: 22 later than it did. */
+  lns_graph_latest (graph, times, latest);
+  LNS_CHECK_INT (latest[1] - times[1], 22);
+  LNS_CHECK_INT (latest[2] - times[2], 0);
+  lns_graph_free (graph);
+}
+
+static void
+long_pieces_are_several_points (void)
+{
+  LnsGraph *graph = small_graph ();
+  const int64_t ns = INT64_C (3) << 32;
+  int64_t times[16];
+
+  const uint32_t last = graph->agents.items[1].last,
+                 point = lns_graph_add (graph, last, ns, graph->label[last]);
+  LNS_CHECK (point < 16);
+  lns_graph_replay (graph, NULL, times);
+  LNS_CHECK_INT (times[point], 37 + ns);
+  lns_graph_free (graph);
+}
+
+/* --- Worlds ----------------------------------------------------------------------------------- */
+
+typedef struct
+{
+  LnsReport *report;
+  LnsGraph *graph;
+  int64_t *times;
+} Replayed;
+
+static Replayed
+replay (const char *path, const LnsGraphMark *marks, size_t n)
+{
+  LnsError error = { 0 };
+  Replayed replayed = { .report = fixture_open (path, NULL) };
+
+  replayed.graph = lns_graph_build (replayed.report, marks, n, NULL, &error);
+  LNS_CHECK (replayed.graph != NULL);
+  replayed.times = lns_calloc (replayed.graph->n, sizeof *replayed.times);
+  lns_graph_replay (replayed.graph, NULL, replayed.times);
+  return replayed;
+}
+
+static void
+clear (Replayed *replayed)
+{
+  free (replayed->times);
+  lns_graph_free (replayed->graph);
+  lns_report_close (replayed->report);
+}
+
+static void
+replayed_as_it_was_a_run_takes_what_it_took (void)
+{
+  for (uint64_t seed = 1; seed <= N_WORLDS; seed++)
+    {
+      const char *path = fixture_path ("world.rep");
+      const World world = world_write (path, seed, &WORLD_AS_IT_IS);
+      Replayed replayed = replay (path, NULL, 0);
+      const LnsGraph *graph = replayed.graph;
+      LNS_CHECK_INT (graph->measured_ns, world.length_ns);
+      LNS_CHECK_INT (lns_graph_length (graph, replayed.times), world.length_ns);
+      /* What follows from waiting takes nothing itself. */
+      for (uint32_t i = 0; i < graph->n; i++)
+        {
+          const LnsPieceKind kind = lns_graph_label_of (graph, i)->kind;
+          LNS_CHECK (graph->before[i] == LNS_POINT_NONE ? i == 0 : graph->before[i] < i);
+          LNS_CHECK (graph->source[i] == LNS_POINT_NONE || graph->source[i] < i);
+          LNS_CHECK (kind != LNS_PIECE_WAIT || graph->ns[i] == 0);
+          LNS_CHECK ((graph->marks[i] & LNS_POINT_LATE) == 0);
+        }
+      LNS_CHECK_INT (graph->n_unlaunched, 0);
+      clear (&replayed);
+    }
+}
+
+/* Changes of labels: pieces of KIND called NAME (NULL: all). To be freed. */
+static LnsGraphChange *
+change_labels (const LnsGraph *graph, LnsPieceKind kind, const char *name, LnsGraphChange change)
+{
+  LnsGraphChange *changes = lns_calloc (graph->labels.n, sizeof *changes);
+
+  for (size_t i = 0; i < graph->labels.n; i++)
+    {
+      const LnsGraphLabel *label = &graph->labels.items[i];
+      const char *text = lns_report_string (graph->report, label->name, NULL);
+      changes[i] = label->kind == kind && (name == NULL || strcmp (text, name) == 0)
+                       ? change
+                       : (LnsGraphChange){ 1, false };
+    }
+  return changes;
+}
+
+typedef struct
+{
+  double worst, sum;
+  unsigned n;
+} Errors;
+
+/* Compares how long the run of REPLAYED is foretold to take with CHANGES with how long the world of SEED takes with CHANGE. */
+static void
+compare (const Replayed *replayed,
+         const LnsGraphChanges *changes,
+         uint64_t seed,
+         const WorldChange *change,
+         Errors *errors)
+{
+  const World world = world_write (fixture_path ("changed.rep"), seed, change);
+
+  lns_graph_replay (replayed->graph, changes, replayed->times);
+  const double foretold = (double)lns_graph_length (replayed->graph, replayed->times);
+  const double error = fabs (foretold / (double)world.length_ns - 1);
+  errors->worst = error > errors->worst ? error : errors->worst;
+  errors->sum += error;
+  errors->n++;
+}
+
+static void
+faster_kernels_are_foretold (void)
+{
+  static const double factors[] = { 0, 0.5, 2 };
+  Errors errors = { 0 };
+
+  for (uint64_t seed = 1; seed <= N_WORLDS; seed++)
+    {
+      const char *path = fixture_path ("world.rep");
+      const double factor = factors[seed % 3];
+      world_write (path, seed, &WORLD_AS_IT_IS);
+      Replayed replayed = replay (path, NULL, 0);
+      LnsGraphChange *labels =
+          change_labels (replayed.graph, LNS_PIECE_KERNEL, "a", (LnsGraphChange){ factor, false });
+      compare (&replayed, &(LnsGraphChanges){ .of_labels = labels }, seed,
+               &(WorldChange){ factor, 1, false, false }, &errors);
+      free (labels);
+      clear (&replayed);
+    }
+  printf ("# %u worlds, worst %.3f %%, mean %.4f %%\n", errors.n, 100 * errors.worst,
+          100 * errors.sum / errors.n);
+  LNS_CHECK (errors.worst < 0.002);
+}
+
+static void
+a_program_that_does_not_wait_is_foretold (void)
+{
+  Errors errors = { 0 };
+
+  for (uint64_t seed = 1; seed <= N_WORLDS; seed++)
+    {
+      const char *path = fixture_path ("world.rep");
+      const World world = world_write (path, seed, &WORLD_AS_IT_IS);
+      if (!world.has_syncs)
+        continue;
+      Replayed replayed = replay (path, NULL, 0);
+      LnsGraphChange *labels =
+          change_labels (replayed.graph, LNS_PIECE_SYNC, NULL, (LnsGraphChange){ 0, true });
+      compare (&replayed, &(LnsGraphChanges){ .of_labels = labels }, seed,
+               &(WorldChange){ 1, 1, true, false }, &errors);
+      free (labels);
+      clear (&replayed);
+    }
+  printf ("# %u worlds, worst %.3f %%, mean %.4f %%\n", errors.n, 100 * errors.worst,
+          100 * errors.sum / errors.n);
+  LNS_CHECK (errors.n > N_WORLDS / 2);
+  LNS_CHECK (errors.worst < 0.002);
+}
+
+typedef LNS_ARRAY (LnsGraphMark) Marks;
+
+/* The times of ranges called NAME in PATH, of all threads, in order. */
+static Marks
+marks_of (const char *path, const char *name, bool is_moved)
+{
+  LnsReport *report = fixture_open (path, NULL);
+  uint32_t n_lanes;
+  const LnsLane *lanes = lns_report_lanes (report, &n_lanes);
+  const LnsTrack *tracks = lns_report_tracks (report, NULL);
+  Marks marks = { 0 };
+
+  /* Lanes are in the order of threads. */
+  for (uint32_t i = 0; i < n_lanes; i++)
+    for (uint64_t k = 0;
+         lanes[i].kind == LNS_LANE_NVTX_PUSH_POP && k < lns_report_lane_info (report, i)->n_events;
+         k++)
+      {
+        LnsEvent event;
+        LNS_CHECK (lns_report_event (report, i, k, &event, NULL));
+        if (strcmp (lns_report_string (report, event.name, NULL), name) == 0)
+          *lns_array_add (&marks) = (LnsGraphMark){ .start_ns = event.start_ns,
+                                                    .end_ns = event.start_ns + event.duration_ns,
+                                                    .thread = tracks[lanes[i].track].thread,
+                                                    .is_moved = is_moved };
+      }
+  lns_report_close (report);
+  return marks;
+}
+
+static void
+less_to_load_is_foretold (void)
+{
+  Errors errors = { 0 };
+
+  for (uint64_t seed = 1; seed <= N_WORLDS; seed++)
+    {
+      const char *path = fixture_path ("world.rep");
+      const double factor = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 0.5 : 1.7;
+      const LnsGraphChange change = { factor, false };
+      world_write (path, seed, &WORLD_AS_IT_IS);
+      Marks marks = marks_of (path, "load", false);
+      Replayed replayed = replay (path, marks.items, marks.n);
+      compare (&replayed, &(LnsGraphChanges){ .of_marks = &change, .n_edits = 1 }, seed,
+               &(WorldChange){ 1, factor, false, false }, &errors);
+      clear (&replayed);
+      lns_array_clear (&marks);
+    }
+  printf ("# %u worlds, worst %.3f %%, mean %.4f %%\n", errors.n, 100 * errors.worst,
+          100 * errors.sum / errors.n);
+  LNS_CHECK (errors.worst < 0.005);
+}
+
+static void
+another_thread_that_loads_is_foretold (void)
+{
+  static const bool moves[] = { true };
+  Errors errors = { 0 };
+
+  for (uint64_t seed = 2; seed <= 2 * N_WORLDS; seed += 2)
+    {
+      const char *path = fixture_path ("world.rep");
+      world_write (path, seed, &WORLD_AS_IT_IS);
+      Marks marks = marks_of (path, "load", true);
+      Replayed replayed = replay (path, marks.items, marks.n);
+      compare (&replayed, &(LnsGraphChanges){ .moves = moves, .n_edits = 1 }, seed,
+               &(WorldChange){ 1, 1, false, true }, &errors);
+      clear (&replayed);
+      lns_array_clear (&marks);
+    }
+  printf ("# %u worlds, worst %.3f %%, mean %.4f %%\n", errors.n, 100 * errors.worst,
+          100 * errors.sum / errors.n);
+  LNS_CHECK (errors.worst < 0.005);
+}
+
+int
+main (void)
+{
+  LNS_TEST (a_wait_is_computed_and_not_copied);
+  LNS_TEST (the_path_leads_to_what_was_waited_for);
+  LNS_TEST (long_pieces_are_several_points);
+  LNS_TEST (replayed_as_it_was_a_run_takes_what_it_took);
+  LNS_TEST (faster_kernels_are_foretold);
+  LNS_TEST (a_program_that_does_not_wait_is_foretold);
+  LNS_TEST (less_to_load_is_foretold);
+  LNS_TEST (another_thread_that_loads_is_foretold);
+  return lns_tap_done ();
+}
