@@ -313,6 +313,25 @@ copies_have_the_hues_of_their_directions (void)
   LNS_CHECK (!lns_lane_find_hue (LNS_LANE_CUDA_MEMCPY, "memcpy HtoD", 11, &same));
 }
 
+/* Longer events are farther from the background, from a nanosecond to an hour, in all themes. */
+static void
+longer_is_farther_from_the_background (void)
+{
+  for (LnsTheme theme = 0; theme < LNS_N_THEMES; theme++)
+    {
+      const LnsPalette *palette = lns_palette_get (theme);
+      int before = 0;
+      for (int64_t ns = 1; ns < INT64_C (3600000000000); ns *= 10)
+        {
+          const uint32_t rgb = lns_palette_duration (palette, ns);
+          const int far = abs ((int)(rgb >> 8 & 255) - (int)(palette->background[0] >> 8 & 255));
+          LNS_CHECK (far >= before && far > 0);
+          before = far;
+        }
+      LNS_CHECK (lns_palette_duration (palette, 0) == lns_palette_duration (palette, 1));
+    }
+}
+
 int
 main (void)
 {
@@ -332,5 +351,6 @@ main (void)
   LNS_TEST (rectangles_are_clipped);
   LNS_TEST (copies_have_the_hues_of_their_directions);
   LNS_TEST (hatching_meets_between_tiles);
+  LNS_TEST (longer_is_farther_from_the_background);
   return lns_tap_done ();
 }

@@ -175,7 +175,8 @@ static gboolean
 is_in_view (gpointer timeline)
 {
   settle ();
-  return lns_timeline_rows_find (LNS_TIMELINE (timeline)->rows, 0, wanted_row, &found_top_px) != NULL;
+  return lns_timeline_rows_find (LNS_TIMELINE (timeline)->rows, 0, wanted_row, &found_top_px) !=
+         NULL;
 }
 
 /* Scrolled far down, the process still stands at the top, and the thread of the first row below it. */
@@ -230,6 +231,49 @@ pinned_rows_keep_their_path (void)
   close_timeline (timeline);
 }
 
+static gboolean
+has_event (gpointer timeline)
+{
+  return lns_view_get_selected_event (((LnsTimeline *)timeline)->context.view, NULL).lane !=
+         LNS_ID_NONE;
+}
+
+/* The same item, or Escape, ends it. Escape then clears the selection. */
+static void
+one_name_is_coloured_and_all_again (void)
+{
+  LnsTimeline *timeline = show_timeline (known_path);
+  GtkWidget *widget = GTK_WIDGET (timeline);
+  const LnsColoring *coloring = &timeline->context.coloring;
+  const LnsRow *row =
+      lns_row_tree_row (timeline->context.tree, row_of_kind (timeline, LNS_ROW_RANGES));
+  const uint32_t lane = lns_row_tree_lanes (timeline->context.tree)[row->lanes];
+
+  gtk_widget_activate_action (widget, "timeline.gray-others", NULL);
+  LNS_CHECK_INT (coloring->only_name, 0);
+  lns_view_select_event (timeline->context.view, (LnsEventId){ lane, 0 });
+  wait_for (has_event, timeline);
+  LNS_CHECK (gtk_widget_activate_action (widget, "timeline.gray-others", NULL));
+  const uint64_t first = coloring->only_name;
+  LNS_CHECK (first != 0);
+  gtk_widget_activate_action (widget, "timeline.gray-others", NULL);
+  LNS_CHECK_INT (coloring->only_name, 0);
+
+  lns_timeline_set_color_mode (timeline, LNS_COLORS_BY_DURATION);
+  gtk_widget_activate_action (widget, "timeline.gray-others", NULL);
+  LNS_CHECK_INT (coloring->only_name, first);
+  gtk_widget_activate_action (widget, "timeline.clear-selection", NULL);
+  LNS_CHECK_INT (coloring->only_name, 0);
+  LNS_CHECK_INT (coloring->mode, LNS_COLORS_BY_DURATION);
+  LNS_CHECK (has_event (timeline));
+  gtk_widget_activate_action (widget, "timeline.gray-others", NULL);
+  gtk_widget_activate_action (widget, "timeline.color-all", NULL);
+  LNS_CHECK_INT (coloring->only_name, 0);
+  gtk_widget_activate_action (widget, "timeline.clear-selection", NULL);
+  LNS_CHECK (!has_event (timeline));
+  close_timeline (timeline);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -245,5 +289,6 @@ main (int argc, char **argv)
   LNS_TEST (all_rows_of_a_kind_change_together);
   LNS_TEST (groups_stay_at_the_top);
   LNS_TEST (pinned_rows_keep_their_path);
+  LNS_TEST (one_name_is_coloured_and_all_again);
   return lns_tap_done ();
 }

@@ -13,6 +13,7 @@
 
 #include "ui/model/context-menu.h"
 #include "ui/model/palette.h"
+#include "ui/tiles/event-color.h"
 #include "ui/tiles/tile-painter.h"
 
 #include "tests/ui/contrast.h"
@@ -272,6 +273,8 @@ an_event_that_is_not_there_is_said (void)
 
 /* --- Tiles --------------------------------------------------------------------------------- */
 
+static LnsColoring coloring;
+
 /* Paints tile INDEX of NS_PER_TILE of strip I of ROW. */
 static LnsTile *
 paint (LnsReport *report,
@@ -285,8 +288,9 @@ paint (LnsReport *report,
   static const atomic_uint generation;
   PangoFontDescription *font = pango_font_description_from_string ("Sans");
   LnsTilePainter *painter = lns_tile_painter_new (report, tree, font);
-  LnsTileKey key = { lns_strip_of (report, tree, row, i), ns_per_tile, index, scale,
-                     LNS_THEME_DARK };
+  LnsTileKey key = {
+    lns_strip_of (report, tree, row, i), ns_per_tile, index, scale, LNS_THEME_DARK, coloring
+  };
   LnsTile *tile = lns_tile_painter_paint (painter, &key, TRUE, &generation, 0);
   LNS_CHECK (lns_tile_painter_paint (painter, &key, TRUE, &generation, 1) == NULL ||
              key.strip.kind == LNS_STRIP_COUNTER);
@@ -333,6 +337,46 @@ bars_are_where_their_events_are (void)
         }
       lns_tile_free (tile);
     }
+  lns_row_tree_unref (tree);
+  lns_report_close (report);
+}
+
+/* The row of epochs of 900 ms, and below it halves of 430 ms. */
+static void
+colours_tell_durations_or_one_name (void)
+{
+  LnsReport *report = open_report (known_path);
+  LnsRowTree *tree = lns_row_tree_new (report);
+  const LnsPalette *palette = lns_palette_get (LNS_THEME_DARK);
+  const uint32_t long_ones = lns_palette_duration (palette, 900 * SECOND / 1000);
+  const uint32_t shorter_ones = lns_palette_duration (palette, 430 * SECOND / 1000);
+  const int y = LNS_LANE_PX - 2;
+  LNS_CHECK (long_ones != shorter_ones);
+
+  coloring.mode = LNS_COLORS_BY_DURATION;
+  LnsTile *tile = paint (report, tree, 4, 0, 512 * SECOND / 50, 0, 1);
+  LnsTile *halves = paint (report, tree, 4, 1, 512 * SECOND / 50, 0, 1);
+  for (int epoch = 0; epoch < 10; epoch++)
+    {
+      LNS_CHECK_INT (pixel (tile, 50 * epoch + 1, y), long_ones);
+      LNS_CHECK_INT (pixel (halves, 50 * epoch + 2, y), shorter_ones);
+    }
+  lns_tile_free (halves);
+  /* Only the fourth epoch, which is red. */
+  const uint32_t name = tile->events[3].name;
+  lns_tile_free (tile);
+  coloring = (LnsColoring){ .only_name = lns_event_name_key (report, LNS_NAMES_OWN, name) };
+  tile = paint (report, tree, 4, 0, 512 * SECOND / 50, 0, 1);
+  for (int epoch = 0; epoch < 10; epoch++)
+    LNS_CHECK_INT (pixel (tile, 50 * epoch + 1, y),
+                   epoch == 3 ? 0xd62728 : lns_palette_gray (palette));
+  lns_tile_free (tile);
+  coloring.mode = LNS_COLORS_BY_DURATION;
+  tile = paint (report, tree, 4, 0, 512 * SECOND / 50, 0, 1);
+  LNS_CHECK_INT (pixel (tile, 151, y), long_ones);
+  LNS_CHECK_INT (pixel (tile, 201, y), lns_palette_gray (palette));
+  lns_tile_free (tile);
+  coloring = (LnsColoring){ 0 };
   lns_row_tree_unref (tree);
   lns_report_close (report);
 }
@@ -919,6 +963,7 @@ main (int argc, char **argv)
   LNS_TEST (a_revealed_nanosecond_is_ten_pixels_wide);
   LNS_TEST (an_event_that_is_not_there_is_said);
   LNS_TEST (bars_are_where_their_events_are);
+  LNS_TEST (colours_tell_durations_or_one_name);
   LNS_TEST (neighbouring_tiles_meet);
   LNS_TEST (narrow_events_are_coverage);
   LNS_TEST (marks_are_flags_and_losses_are_hatched);

@@ -429,6 +429,16 @@ class Desk:
         self.activate("app.theme", target)
         self.app.wait(lambda: (sum(self.background()) > 384) == (target != "dark"), what=target)
 
+    def app_timeline_colors(self, target):
+        """Bars of the first row are of other colours than by name, or of those again."""
+        def colors():
+            x, y, width, height = self.row_list.find("table row", "NVTX").extents()
+            return {color for line in self.app.pixels(x + 300, y, width - 320, min(height, 60)) for color in line}
+        other = "name" if target == "duration" else "duration"
+        self.activate("app.timeline-colors", other)
+        self.app.wait(harness.steady(colors), what="the colors by " + other)
+        self.changes(colors, lambda: self.activate("app.timeline-colors", target))
+
     def win_show_help_overlay(self):
         self.activate("win.show-help-overlay")
         self.see("label", "Zoom to the selected time")
@@ -510,6 +520,12 @@ def test_every_item_of_a_rows_menu_has_a_visible_effect():
             table = app.root.find("tree table", "Pinned rows")
             return table is not None and table.find("table row", lambda name: name.startswith("NVTX — ")) is not None
 
+        def is_gray():
+            offered = "Color All Names Again" in opened()
+            app.key("Escape")
+            app.wait(lambda: desk.row_list.find("menu item", "Copy Name") is None, what="the end of the menu")
+            return offered
+
         def pasted():
             desk.activate("win.find")
             entry = app.find("text", "Find events by name")
@@ -519,6 +535,8 @@ def test_every_item_of_a_rows_menu_has_a_visible_effect():
 
         effects = {
             "Zoom to Event": lambda: desk.changes(desk.span, lambda: choose("Zoom to Event")),
+            "Gray All but This Name": lambda: desk.changes(is_gray, lambda: choose("Gray All but This Name")),
+            "Color All Names Again": lambda: desk.changes(is_gray, lambda: choose("Color All Names Again")),
             "Copy Name": lambda: (choose("Copy Name"), pasted()),
             "Zoom to Row": lambda: desk.changes(desk.span, lambda: choose("Zoom to Row")),
             "Pin Row": lambda: desk.changes(pinned, lambda: choose("Pin Row")),
@@ -537,7 +555,7 @@ def test_every_item_of_a_rows_menu_has_a_visible_effect():
         offered = opened()
         nested = {"Move and Resize", "Move Up", "Move Down", "Higher", "Lower",
                   "All Rows of This Kind", "Pin", "Hide", "Unfold", "Fold"}  # see test-timeline-rows.c
-        assert set(offered) - nested == set(effects) - {"Unpin Row"}, offered
+        assert set(offered) - nested == set(effects) - {"Unpin Row", "Color All Names Again"}, offered
         app.key("Escape")
         desk.changes(desk.span, lambda: desk.activate("win.zoom-in"))
         for label, effect in effects.items():

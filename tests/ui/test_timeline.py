@@ -125,6 +125,22 @@ def test_ranges_are_drawn_where_they_are():
                 assert timeline.color_at(row, epoch + 0.40, 22) == (0, 0xaa, 0), "forward, one depth below"
 
 
+def test_colors_tell_how_long_events_are():
+    with opened() as app:
+        timeline = Timeline(app)
+        row = timeline.row("NVTX")
+        app.wait(lambda: timeline.color_at(row, 0.85, 4) == EPOCHS[0], what="the first epoch's own color")
+        app.activate("app.timeline-colors", "'duration'")
+        app.wait(lambda: len({timeline.color_at(row, epoch + 0.85, 4) for epoch in range(10)}) == 1, what="one color for epochs of 900 ms")
+        assert timeline.color_at(row, 0.40, 22) not in ((0, 0xaa, 0), timeline.color_at(row, 0.85, 4)), "halves of 430 ms"
+        app.activate("win.show-legend")
+        app.find("label", "Duration of Events")
+        assert not app.root.find("label", "Calls of CUDA")
+        app.key("Escape")
+        app.activate("app.timeline-colors", "'name'")
+        app.wait(lambda: timeline.color_at(row, 0.85, 4) == EPOCHS[0], what="its own color again")
+
+
 def test_wheel_keys_and_undo():
     with opened() as app:
         timeline = Timeline(app)

@@ -295,7 +295,8 @@ follow_cb (LnsFindingsPane *self, const char *uri)
   const LnsEvidence *evidence = &finding->evidence[i];
   lns_answer_show (self->answer, evidence);
   if (evidence->lane != LNS_ID_NONE)
-    lns_view_reveal_event (self->view, lns_view_event (self->view, evidence->lane, evidence->ordinal));
+    lns_view_reveal_event (self->view,
+                           lns_view_event (self->view, evidence->lane, evidence->ordinal));
   return GDK_EVENT_STOP;
 }
 

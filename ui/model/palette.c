@@ -118,6 +118,34 @@ lns_palette_color (const LnsPalette *palette, uint32_t own_argb, uint64_t hash)
   return own_argb != 0 ? own_argb & 0xffffff : palette->hues[hash % LNS_N_HUES];
 }
 
+/* Durations from 10^2.5 to 10^9 ns have colours of their own. */
+#define LEAST_LOG     2.5
+#define MOST_LOG      9.0
+#define LEAST_SHARE   0.25 /* of the line's colour, for the shortest ones */
+#define DARKEST_SHARE 0.55 /* of the text's colour, for the longest ones */
+
+uint32_t
+lns_palette_duration (const LnsPalette *palette, int64_t duration_ns)
+{
+  const double log_ns = log10 (duration_ns > 1 ? (double)duration_ns : 1);
+  const double at = (log_ns - LEAST_LOG) / (MOST_LOG - LEAST_LOG);
+  const double share = at < 0 ? 0 : at > 1 ? 1 : at;
+
+  /* From the background to the colour of lines in the first half, then to that of texts. */
+  if (share < 0.5)
+    return lns_palette_mix (palette->background[0], palette->chart_line,
+                            LEAST_SHARE + (1 - LEAST_SHARE) * 2 * share);
+  return lns_palette_mix (palette->chart_line, palette->text, DARKEST_SHARE * (2 * share - 1));
+}
+
+#define GRAY_SHARE 0.14 /* of the text's colour */
+
+uint32_t
+lns_palette_gray (const LnsPalette *palette)
+{
+  return lns_palette_mix (palette->background[0], palette->text, GRAY_SHARE);
+}
+
 uint32_t
 lns_palette_state (const LnsPalette *palette, LnsThreadState state)
 {

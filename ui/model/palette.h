@@ -58,6 +58,27 @@ uint32_t lns_palette_color (const LnsPalette *palette, uint32_t own_argb, uint64
 /* Black or white, whichever is easier to read on RGB: contrast is at least 4.5:1. */
 uint32_t lns_palette_text_on (uint32_t rgb);
 
+/* What the colours of events tell. */
+typedef enum
+{
+  LNS_COLORS_BY_NAME,
+  LNS_COLORS_BY_DURATION
+} LnsColorMode;
+
+/* How the timeline colours events. */
+typedef struct
+{
+  LnsColorMode mode;
+  uint64_t only_name; /* lns_event_name_key () of the name beside which all are gray; 0 = none is */
+} LnsColoring;
+
+/* The colour of an event of DURATION_NS, in steps too small to be seen: the longer, the farther from the background, from a third of
+ * a microsecond to a second. */
+uint32_t lns_palette_duration (const LnsPalette *palette, int64_t duration_ns);
+
+/* The colour of events that are not of the name in question. */
+uint32_t lns_palette_gray (const LnsPalette *palette);
+
 /* The colour of bars of STATE. */
 uint32_t lns_palette_state (const LnsPalette *palette, LnsThreadState state);
 

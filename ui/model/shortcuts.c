@@ -108,6 +108,8 @@ static const Shortcut shortcuts[] = {
     "<Control>Right", NULL },
   { N_ ("Timeline"), N_ ("Select an event"), NULL, NULL, N_ ("Click") },
   { N_ ("Timeline"), N_ ("Clear the selection"), "timeline.clear-selection", "Escape", NULL },
+  { N_ ("Timeline"), N_ ("Gray all events of other names, or color them again"),
+    "timeline.gray-others", "c", NULL },
   { N_ ("Timeline"), N_ ("Copy the event's name"), "timeline.copy-name", "<Control>c", NULL },
   { N_ ("Timeline"), N_ ("Unfold or fold the row"), "row.expand", "Return KP_Enter space", NULL },
   { N_ ("Timeline"), N_ ("Unfold all rows"), "timeline.expand-all", "asterisk KP_Multiply", NULL },

@@ -149,6 +149,8 @@ lns_application_startup (GApplication *application)
   g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
   g_autoptr (GAction) theme = g_settings_create_action (self->settings, "theme");
   g_action_map_add_action (G_ACTION_MAP (self), theme);
+  g_autoptr (GAction) colors = g_settings_create_action (self->settings, "timeline-colors");
+  g_action_map_add_action (G_ACTION_MAP (self), colors);
   lns_shortcuts_add_to_application (GTK_APPLICATION (self));
 
   g_autoptr (GtkBuilder) builder =

@@ -21,10 +21,12 @@
 /* What has a colour. */
 typedef enum
 {
-  OF_STATE, /* an LnsThreadState                              */
-  OF_CALL,  /* an LnsCudaCallKind                             */
-  OF_COPY,  /* a name of such an event, as it is recorded     */
-  OF_NAMES, /* any: several hues                              */
+  OF_STATE,    /* an LnsThreadState                              */
+  OF_CALL,     /* an LnsCudaCallKind                             */
+  OF_COPY,     /* a name of such an event, as it is recorded     */
+  OF_NAMES,    /* any: several hues                              */
+  OF_DURATION, /* NUMBER of ns, where events are coloured so, and not as the three before */
+  OF_GRAY,
   OF_NARROW,
   OF_SAMPLES,
   OF_IDLE,
@@ -36,8 +38,8 @@ typedef enum
 typedef struct
 {
   What what;
-  unsigned number;  /* the state or the kind of calls */
-  const char *name; /* of a copy */
+  unsigned number;  /* the state, the kind of calls, or the ns */
+  const char *name; /* of a copy, or a duration in words */
   const char *group, *title;
 } Line;
 
@@ -60,10 +62,19 @@ static const Line lines[] = {
   { OF_COPY, 0, "[CUDA memcpy DtoD]", N_ ("Copies and Memsets"), N_ ("Device to device") },
   { OF_COPY, 0, "[CUDA memcpy PtoP]", N_ ("Copies and Memsets"), N_ ("Between devices") },
   { OF_COPY, 0, "[CUDA memset]", N_ ("Copies and Memsets"), N_ ("Memset") },
+  { OF_DURATION, 100, "100 ns", N_ ("Duration of Events"), NULL },
+  { OF_DURATION, 1000, "1 µs", N_ ("Duration of Events"), NULL },
+  { OF_DURATION, 10000, "10 µs", N_ ("Duration of Events"), NULL },
+  { OF_DURATION, 100000, "100 µs", N_ ("Duration of Events"), NULL },
+  { OF_DURATION, 1000000, "1 ms", N_ ("Duration of Events"), NULL },
+  { OF_DURATION, 10000000, "10 ms", N_ ("Duration of Events"), NULL },
+  { OF_DURATION, 100000000, "100 ms", N_ ("Duration of Events"), NULL },
+  { OF_DURATION, 1000000000, "1 s", N_ ("Duration of Events"), NULL },
   { OF_NAMES, 0, NULL, N_ ("All Rows"),
     N_ ("Kernels, ranges and other calls: a hue for each name, whatever numbers it has") },
   { OF_NARROW, 0, NULL, N_ ("All Rows"),
     N_ ("Events too narrow to be told apart: as high as the time that they take") },
+  { OF_GRAY, 0, NULL, N_ ("All Rows"), N_ ("Events of other names than the one that was chosen") },
   { OF_SAMPLES, 0, NULL, N_ ("All Rows"), N_ ("Samples: as high as they are many") },
   { OF_IDLE, 0, NULL, N_ ("All Rows"), N_ ("Idle time of a GPU, with its cause") },
   { OF_LOST, 0, NULL, N_ ("All Rows"), N_ ("Events were lost") },
@@ -88,6 +99,10 @@ color_of (const LnsPalette *palette, const Line *line, unsigned i)
       return lns_palette_color (palette, 0, hue);
     case OF_NAMES:
       return lns_palette_color (palette, 0, hue);
+    case OF_DURATION:
+      return lns_palette_duration (palette, line->number);
+    case OF_GRAY:
+      return lns_palette_gray (palette);
     case OF_NARROW:
     case OF_OMITTED:
       return palette->coverage;
@@ -147,8 +162,8 @@ draw_cb (GtkDrawingArea *area, cairo_t *cr, int width_px, int height_px, gpointe
 static GtkWidget *
 row_new (const Line *line)
 {
-  GtkWidget *row =
-      g_object_new (ADW_TYPE_ACTION_ROW, "title", _ (line->title), "title-lines", 0, NULL);
+  const char *title = line->title != NULL ? _ (line->title) : line->name;
+  GtkWidget *row = g_object_new (ADW_TYPE_ACTION_ROW, "title", title, "title-lines", 0, NULL);
   GtkWidget *swatch =
       g_object_new (GTK_TYPE_DRAWING_AREA, "content-width", SWATCH_WIDTH_PX, "content-height",
                     SWATCH_HEIGHT_PX, "valign", GTK_ALIGN_CENTER, NULL);
@@ -159,18 +174,32 @@ row_new (const Line *line)
   return row;
 }
 
+/* Whether events that are coloured by MODE may have the colours of LINE. */
+static gboolean
+is_of_mode (const Line *line, LnsColorMode mode)
+{
+  const gboolean is_of_names =
+      line->what == OF_CALL || line->what == OF_COPY || line->what == OF_NAMES;
+
+  return mode == LNS_COLORS_BY_DURATION ? !is_of_names : line->what != OF_DURATION;
+}
+
 GtkWidget *
-lns_legend_new (void)
+lns_legend_new (LnsColorMode mode)
 {
   GtkWidget *window = g_object_new (ADW_TYPE_PREFERENCES_WINDOW, "title", _ ("Colors"),
                                     "search-enabled", FALSE, NULL);
   GtkWidget *page = adw_preferences_page_new (), *group = NULL;
+  const char *title = NULL;
 
   for (size_t i = 0; i < G_N_ELEMENTS (lines); i++)
     {
-      if (i == 0 || strcmp (lines[i].group, lines[i - 1].group) != 0)
+      if (!is_of_mode (&lines[i], mode))
+        continue;
+      if (title == NULL || strcmp (lines[i].group, title) != 0)
         {
-          group = g_object_new (ADW_TYPE_PREFERENCES_GROUP, "title", _ (lines[i].group), NULL);
+          title = lines[i].group;
+          group = g_object_new (ADW_TYPE_PREFERENCES_GROUP, "title", _ (title), NULL);
           adw_preferences_page_add (ADW_PREFERENCES_PAGE (page), ADW_PREFERENCES_GROUP (group));
         }
       adw_preferences_group_add (ADW_PREFERENCES_GROUP (group), row_new (&lines[i]));

@@ -9,5 +9,7 @@
 
 #include <gtk/gtk.h>
 
-/* A new window, which is its own. */
-GtkWidget *lns_legend_new (void);
+#include "ui/model/palette.h"
+
+/* A new window, which is its own, for a timeline whose events are coloured by MODE. */
+GtkWidget *lns_legend_new (LnsColorMode mode);

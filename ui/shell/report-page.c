@@ -684,6 +684,13 @@ fill (LnsReportPage *self)
   add_details (self);
 }
 
+static void
+update_colors (LnsReportPage *self)
+{
+  lns_timeline_set_color_mode (self->parts.timeline,
+                               g_settings_get_enum (self->settings, "timeline-colors"));
+}
+
 GtkWidget *
 lns_report_page_new (LnsView *view, GSettings *settings, LnsStoredView *stored)
 {
@@ -701,6 +708,9 @@ lns_report_page_new (LnsView *view, GSettings *settings, LnsStoredView *stored)
   keep_view (self, stored);
   self->places_bottom = self->places_side = TRUE;
   update_panes (self);
+  update_colors (self);
+  g_signal_connect_object (settings, "changed::timeline-colors", G_CALLBACK (update_colors), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (settings, "changed::bottom-page", G_CALLBACK (update_panes), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (settings, "changed::show-details", G_CALLBACK (update_panes), self,

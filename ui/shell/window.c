@@ -775,7 +775,9 @@ show_help_overlay_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 static void
 show_legend_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  GtkWidget *window = lns_legend_new ();
+  LnsWindow *self = data;
+  GtkWidget *window =
+      lns_legend_new ((LnsColorMode)g_settings_get_enum (self->settings, "timeline-colors"));
 
   gtk_window_set_transient_for (GTK_WINDOW (window), GTK_WINDOW (data));
   gtk_window_present (GTK_WINDOW (window));

@@ -16,6 +16,7 @@
 #include "ui/model/summary.h"
 #include "ui/tiles/chart-painter.h"
 #include "ui/tiles/combined.h"
+#include "ui/tiles/event-color.h"
 #include "ui/tiles/mark-list.h"
 #include "ui/tiles/thread-runs.h"
 #include "ui/tiles/tile-labels.h"
@@ -35,22 +36,14 @@
 /* Narrower events are shown as coverage: their hues would blend to noise. */
 #define MIN_EVENT_PX 2
 
-#define KEPT_HUES 4096
-
-typedef struct
-{
-  uint32_t name, row;
-  uint64_t hash;
-} KeptHue;
-
 struct LnsTilePainter
 {
   LnsReport *report;
   const LnsRowTree *tree;
   LnsTileLabels *labels; /* owned */
 
-  LnsPixelResult result; /* reused from query to query */
-  KeptHue hues[KEPT_HUES];
+  LnsPixelResult result;  /* reused from query to query */
+  LnsEventColors *colors; /* owned */
 
   /* Of the tile under way. */
   LnsTile *tile;
@@ -66,29 +59,39 @@ struct LnsTilePainter
 
 /* --- Colours and places ---------------------------------------------------------------------- */
 
-static uint64_t
-hash_of (LnsTilePainter *self, uint32_t row, uint32_t name)
+/* DURATION_NS below 0: none. */
+static uint32_t
+color_in_row (
+    LnsTilePainter *self, uint32_t row, uint32_t own_argb, uint32_t name, int64_t duration_ns)
 {
-  KeptHue *kept = &self->hues[(name * 31 + row) % KEPT_HUES];
-  if (kept->hash != 0 && kept->name == name && kept->row == row)
-    return kept->hash;
-  /* 0 marks an empty entry. */
-  uint64_t hash = LNS_N_HUES + lns_event_hue (self->report, self->tree,
-                                              lns_row_tree_row (self->tree, row), name);
-  *kept = (KeptHue){ name, row, hash };
-  return hash;
+  const LnsTileKey *key = &self->tile->key;
+  return lns_event_colors_get (self->colors, key->theme, &key->coloring, row, own_argb, name,
+                               duration_ns);
 }
 
 static uint32_t
-color_in_row (LnsTilePainter *self, uint32_t row, uint32_t own_argb, uint32_t name)
+color_of (LnsTilePainter *self, const LnsPixelEvent *event)
 {
-  return lns_palette_color (self->palette, own_argb, own_argb != 0 ? 0 : hash_of (self, row, name));
+  return color_in_row (self, self->tile->key.strip.row, event->color, event->name,
+                       event->duration_ns);
 }
 
+/* The colour of COUNT events of ROW that take BUSY of a pixel, the longest of which is called NAME; IS_ALONE: there is no other
+ * name beside it. By duration, it is that of their mean. */
 static uint32_t
-color_of (LnsTilePainter *self, uint32_t own_argb, uint32_t name)
+color_of_narrow (LnsTilePainter *self,
+                 uint32_t row,
+                 uint32_t own_argb,
+                 uint32_t name,
+                 uint32_t count,
+                 float busy,
+                 gboolean is_alone)
 {
-  return color_in_row (self, self->tile->key.strip.row, own_argb, name);
+  const LnsColoring *coloring = &self->tile->key.coloring;
+  if (!is_alone && coloring->mode == LNS_COLORS_BY_NAME && coloring->only_name == 0)
+    return self->palette->coverage;
+  return color_in_row (self, row, own_argb, name,
+                       (int64_t)((double)busy * self->ns_per_px / MAX (count, 1)));
 }
 
 /* Device pixels from the tile's left edge. */
@@ -196,10 +199,11 @@ paint_coverage (LnsTilePainter *self)
       if (empty)
         continue;
       float share = under[p] ? MIN_COVERAGE : CLAMP (pixels[p].busy, MIN_COVERAGE, 1);
-      uint32_t rgb = pixels[p].flags & LNS_EVENT_END_UNKNOWN ? self->palette->lost
-                     : dominates (pixels, p, self->n_px)
-                         ? color_of (self, pixels[p].color, pixels[p].name)
-                         : self->palette->coverage;
+      uint32_t rgb = pixels[p].flags & LNS_EVENT_END_UNKNOWN
+                         ? self->palette->lost
+                         : color_of_narrow (self, self->tile->key.strip.row, pixels[p].color,
+                                            pixels[p].name, pixels[p].count, pixels[p].busy,
+                                            dominates (pixels, p, self->n_px));
       int height_px = MAX ((int)lroundf (share * bar_px), self->tile->key.scale);
       lns_raster_fill (&self->raster, p, p + 1, bar_px - height_px, bar_px, rgb);
     }
@@ -213,7 +217,7 @@ paint_bar (LnsTilePainter *self, const LnsPixelEvent *event)
 {
   int scale = self->tile->key.scale, bar_px = bar_height_px (self) * scale, x0, x1;
   lns_tile_edges_of (self->tile, event, &x0, &x1);
-  uint32_t rgb = color_of (self, event->color, event->name);
+  uint32_t rgb = color_of (self, event);
   lns_raster_fill (&self->raster, x0, x1, 0, bar_px, rgb);
   if (x1 - x0 >= EDGE_MIN_PX * scale)
     lns_raster_fill (&self->raster, x1 - scale, x1, 0, bar_px,
@@ -278,8 +282,7 @@ paint_labels (LnsTilePainter *self)
       if (width_px < LNS_LABEL_MIN_PX)
         continue;
       write_name (self, cr, event->name, round (x_px) + LNS_LABEL_PAD_PX,
-                  width_px - 2 * LNS_LABEL_PAD_PX,
-                  lns_palette_text_on (color_of (self, event->color, event->name)));
+                  width_px - 2 * LNS_LABEL_PAD_PX, lns_palette_text_on (color_of (self, event)));
     }
   cairo_destroy (cr);
   cairo_surface_flush (self->tile->surface);
@@ -318,8 +321,9 @@ paint_marks (LnsTilePainter *self)
     }
   double scale = tile->key.scale;
   for (uint32_t i = 0; i < tile->n_events; i++)
-    paint_flag (self, x_of (self, tile->events[i].start_ns),
-                color_of (self, tile->events[i].color, tile->events[i].name));
+    paint_flag (
+        self, x_of (self, tile->events[i].start_ns),
+        color_in_row (self, tile->key.strip.row, tile->events[i].color, tile->events[i].name, -1));
   cairo_t *cr = text_context (self);
   for (uint32_t i = 0; i < tile->n_events; i++)
     {
@@ -728,8 +732,8 @@ paint_narrow (LnsTilePainter *self, const LnsCombinedPixel *narrow, int bar_px)
       const uint32_t row = lns_row_tree_row_of_lane (self->tree, narrow[p].lane);
       const bool is_alone =
           narrow[p - 1].name == narrow[p].name && narrow[p + 1].name == narrow[p].name;
-      const uint32_t rgb = is_alone ? color_in_row (self, row, narrow[p].color, narrow[p].name)
-                                    : self->palette->coverage;
+      const uint32_t rgb = color_of_narrow (self, row, narrow[p].color, narrow[p].name,
+                                            narrow[p].count, narrow[p].busy, is_alone);
       const float share = narrow[p].busy >= 0.5f ? 1 : MAX (narrow[p].busy, MIN_COVERAGE);
       self->tile->pixels[p].name = narrow[p].name;
       self->tile->pixels[p].count = narrow[p].count;
@@ -759,7 +763,8 @@ write_pieces (LnsTilePainter *self, int beside)
           const uint32_t row = lns_row_tree_row_of_lane (self->tree, event->lane);
           write_name_of (self, cr, row, event->name, x_px + LNS_LABEL_PAD_PX,
                          width_px - 2 * LNS_LABEL_PAD_PX,
-                         lns_palette_text_on (color_in_row (self, row, event->color, event->name)));
+                         lns_palette_text_on (color_in_row (self, row, event->color, event->name,
+                                                            event->duration_ns)));
         }
     }
   if (tile->key.strip.lane != LNS_ID_NONE)
@@ -787,7 +792,7 @@ paint_combined (LnsTilePainter *self, const LnsCombined *combined, int beside)
       if (tile->spans[i].state != LNS_STATE_NONE)
         continue;
       const uint32_t rgb = color_in_row (self, lns_row_tree_row_of_lane (self->tree, event->lane),
-                                         event->color, event->name);
+                                         event->color, event->name, event->duration_ns);
       lns_raster_fill (&self->raster, edges->x0, edges->x1, 0, bar_px, rgb);
       if (edges->x1 - edges->x0 >= EDGE_MIN_PX * scale)
         lns_raster_fill (&self->raster, edges->x1 - scale, edges->x1, 0, bar_px,
@@ -981,6 +986,7 @@ lns_tile_painter_new (LnsReport *report, const LnsRowTree *tree, const PangoFont
   self->report = report;
   self->tree = tree;
   self->labels = lns_tile_labels_new (report, font);
+  self->colors = lns_event_colors_new (report, tree);
   return self;
 }
 
@@ -990,6 +996,7 @@ lns_tile_painter_free (LnsTilePainter *self)
   if (self == NULL)
     return;
   lns_tile_labels_free (self->labels);
+  lns_event_colors_free (self->colors);
   lns_pixel_result_clear (&self->result);
   g_free (self);
 }

@@ -30,6 +30,7 @@ struct LnsTileSet
   GArray *requests; /* of LnsTileRequest, reused */
   int scale;
   LnsTheme theme;
+  LnsColoring coloring;
   int64_t ns_per_tile;       /* at the last prepare */
   int64_t first, last;       /* the tiles in view then */
   int64_t stale_ns_per_tile; /* the last zoom whose tiles in view were all there, or 0 */
@@ -46,7 +47,7 @@ tile_of (int64_t px)
 static LnsTileKey
 key_of (LnsTileSet *self, const LnsStrip *strip, int64_t ns_per_tile, int64_t index)
 {
-  return (LnsTileKey){ *strip, ns_per_tile, index, self->scale, self->theme };
+  return (LnsTileKey){ *strip, ns_per_tile, index, self->scale, self->theme, self->coloring };
 }
 
 static void
@@ -191,17 +192,25 @@ request (LnsTileSet *self, const LnsStripSpan *span, int64_t first, int64_t last
 }
 
 void
-lns_tile_set_prepare (
-    LnsTileSet *self, const LnsStripSpan *spans, guint n_spans, int scale, LnsTheme theme)
+lns_tile_set_prepare (LnsTileSet *self,
+                      const LnsStripSpan *spans,
+                      guint n_spans,
+                      int scale,
+                      LnsTheme theme,
+                      const LnsColoring *coloring)
 {
   const LnsScale *now = lns_view_get_scale (self->view);
-  if (now->ns_per_tile != self->ns_per_tile || scale != self->scale || theme != self->theme)
+  const gboolean is_other_look = scale != self->scale || theme != self->theme ||
+                                 coloring->mode != self->coloring.mode ||
+                                 coloring->only_name != self->coloring.only_name;
+  if (now->ns_per_tile != self->ns_per_tile || is_other_look)
     lns_tile_builder_cancel (self->builder);
-  if (scale != self->scale || theme != self->theme)
+  if (is_other_look)
     self->stale_ns_per_tile = 0;
   self->ns_per_tile = now->ns_per_tile;
   self->scale = scale;
   self->theme = theme;
+  self->coloring = *coloring;
   self->first = tile_of (now->first_px);
   self->last = tile_of (now->first_px + lns_view_get_width_px (self->view) - 1);
 

@@ -35,10 +35,14 @@ typedef struct
   uint32_t row, first, n;
 } LnsStripSpan;
 
-/* Before each frame: the strips of SPANS are in view, on a screen of SCALE device pixels a pixel. Lets workers
+/* Before each frame: the strips of SPANS are in view, on a screen of SCALE device pixels a pixel, in the colours of THEME and COLORING. Lets workers
  * paint what is missing, then what is coarse, then a tile to the left and right. O(tiles in view). */
-void lns_tile_set_prepare (
-    LnsTileSet *self, const LnsStripSpan *spans, guint n_spans, int scale, LnsTheme theme);
+void lns_tile_set_prepare (LnsTileSet *self,
+                           const LnsStripSpan *spans,
+                           guint n_spans,
+                           int scale,
+                           LnsTheme theme,
+                           const LnsColoring *coloring);
 
 /* Draws STRIP from (0, 0) on, as wide as the view, with BACKGROUND where no tile is painted yet. CR must have the
  * operator SOURCE; its source is changed. O(tiles in view). */

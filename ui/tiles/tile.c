@@ -20,6 +20,7 @@ lns_tile_key_hash (gconstpointer key)
   hash ^= ((guint64)k->strip.row << 32 | k->strip.lane) * UINT64_C (0x165667b19e3779f9);
   hash += (guint64)k->scale << 4 | (guint64)k->strip.quiet << 3 | (guint64)k->strip.odd << 2 |
           (guint64)k->theme;
+  hash += k->coloring.only_name + (guint64)k->coloring.mode;
   return (guint)(hash ^ hash >> 32);
 }
 
@@ -31,7 +32,8 @@ lns_tile_key_equal (gconstpointer a, gconstpointer b)
          x->strip.lane == y->strip.lane && x->strip.row == y->strip.row &&
          x->strip.kind == y->strip.kind && x->strip.odd == y->strip.odd &&
          x->strip.quiet == y->strip.quiet && x->scale == y->scale &&
-         x->strip.lane_px == y->strip.lane_px && x->theme == y->theme;
+         x->strip.lane_px == y->strip.lane_px && x->theme == y->theme &&
+         x->coloring.mode == y->coloring.mode && x->coloring.only_name == y->coloring.only_name;
 }
 
 /* --- Strips -------------------------------------------------------------------------------- */

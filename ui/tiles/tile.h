@@ -53,6 +53,7 @@ typedef struct
   int64_t index;
   int scale; /* device pixels a pixel                                                           */
   LnsTheme theme;
+  LnsColoring coloring;
 } LnsTileKey;
 
 typedef enum

@@ -31,6 +31,7 @@ typedef struct LnsRowContext
   LnsAnswer *answer;      /* owned: why the program was slow */
   gboolean has_functions; /* the pane of functions has something to show of threads */
   LnsTheme theme;
+  LnsColoring coloring;
 } LnsRowContext;
 
 /* Fills in SELF, which is zero, for the report of VIEW, of which it keeps a reference, and number SIDE. TIMELINE has the font; TILE_CHANGED

@@ -8,7 +8,6 @@
 #include <glib/gi18n.h>
 
 #include "ui/model/context-menu.h"
-#include "ui/model/display-text.h"
 #include "ui/model/linked-events.h"
 #include "ui/timeline/travel.h"
 
@@ -27,28 +26,12 @@ view_of (LnsTimeline *self, LnsEventId id)
 
 /* --- Which actions can do something -------------------------------------------------------- */
 
-/* The view in which an event was selected last. */
-static LnsView *
-active_view (LnsTimeline *self)
-{
-  return _lns_timeline_context_of (self, self->active)->view;
-}
-
-/* The event of the open menu, or else the one that was selected last. */
-static LnsEventId
-subject (LnsTimeline *self)
-{
-  return self->menu_event.lane != LNS_ID_NONE
-             ? self->menu_event
-             : lns_view_get_selected_event (active_view (self), NULL);
-}
-
 /* Exact for the selected event. For others, tells whether events of their kind can be linked. */
 static gboolean
 has_other_end (LnsTimeline *self)
 {
   guint n;
-  LnsEventId id = subject (self);
+  LnsEventId id = _lns_timeline_subject (self);
   LnsView *view = view_of (self, id);
   if (id.lane == LNS_ID_NONE)
     return FALSE;
@@ -63,7 +46,7 @@ lns_timeline_actions_update (LnsTimeline *self)
 {
   GtkWidget *widget = GTK_WIDGET (self);
   gboolean band = lns_view_get_time_selection (self->context.view, NULL, NULL);
-  gboolean event = subject (self).lane != LNS_ID_NONE;
+  gboolean event = _lns_timeline_subject (self).lane != LNS_ID_NONE;
   gboolean rows = lns_row_tree_n_rows (self->context.tree) > 0;
   gtk_widget_action_set_enabled (widget, "timeline.zoom-to-selection", band);
   gtk_widget_action_set_enabled (widget, "timeline.zoom-to-event", event);
@@ -74,7 +57,10 @@ lns_timeline_actions_update (LnsTimeline *self)
                                  lns_view_can_redo_zoom (self->context.view));
   gtk_widget_action_set_enabled (widget, "timeline.expand-all", rows);
   gtk_widget_action_set_enabled (widget, "timeline.collapse-all", rows);
-  gtk_widget_action_set_enabled (widget, "timeline.clear-selection", band || event);
+  const gboolean is_gray = self->context.coloring.only_name != 0;
+  gtk_widget_action_set_enabled (widget, "timeline.clear-selection", band || event || is_gray);
+  gtk_widget_action_set_enabled (widget, "timeline.gray-others", event);
+  gtk_widget_action_set_enabled (widget, "timeline.color-all", is_gray);
   gtk_widget_action_set_enabled (widget, "timeline.copy-name", event || self->menu_name != 0);
 }
 
@@ -142,7 +128,7 @@ zoom_to_selection (LnsTimeline *self, double unused)
 static void
 zoom_to_event (LnsTimeline *self, double unused)
 {
-  LnsEventId id = subject (self);
+  LnsEventId id = _lns_timeline_subject (self);
   LnsView *view = view_of (self, id);
   if (!lns_event_id_equal (lns_view_get_selected_event (view, NULL), id))
     {
@@ -158,13 +144,14 @@ zoom_to_event (LnsTimeline *self, double unused)
 static void
 go_to_other_end (LnsTimeline *self, double unused)
 {
-  lns_view_reveal_other_end (view_of (self, subject (self)), subject (self));
+  lns_view_reveal_other_end (view_of (self, _lns_timeline_subject (self)),
+                             _lns_timeline_subject (self));
 }
 
 static void
 walk_linked (LnsTimeline *self, double direction)
 {
-  lns_view_walk_linked (active_view (self), (int)direction);
+  lns_view_walk_linked (_lns_timeline_active_view (self), (int)direction);
 }
 
 /* Selects the time of the selected event; beside what is selected, if ADDS. */
@@ -172,7 +159,7 @@ static void
 select_event_time (LnsTimeline *self, double adds)
 {
   int64_t start_ns, end_ns;
-  LnsView *view = active_view (self);
+  LnsView *view = _lns_timeline_active_view (self);
   if (lns_view_get_selected_event (view, NULL).lane == LNS_ID_NONE)
     return;
   lns_view_get_selected_times (view, &start_ns, &end_ns);
@@ -214,13 +201,15 @@ move_end (LnsTimeline *self, double share)
 static void
 go_to_event (LnsTimeline *self, double direction)
 {
-  lns_travel_event (active_view (self), (int)direction, FALSE, &self->travelling, self);
+  lns_travel_event (_lns_timeline_active_view (self), (int)direction, FALSE, &self->travelling,
+                    self);
 }
 
 static void
 go_to_alike (LnsTimeline *self, double direction)
 {
-  lns_travel_event (active_view (self), (int)direction, TRUE, &self->travelling, self);
+  lns_travel_event (_lns_timeline_active_view (self), (int)direction, TRUE, &self->travelling,
+                    self);
 }
 
 static void
@@ -296,30 +285,19 @@ reset_view (LnsTimeline *self, double unused)
   lns_view_fit (self->context.view);
 }
 
+/* What came last goes first. */
 static void
 clear_selection (LnsTimeline *self, double unused)
 {
+  if (self->context.coloring.only_name != 0)
+    {
+      _lns_timeline_color_all (self, 0);
+      return;
+    }
   lns_view_clear_time_selection (self->context.view);
   lns_view_select_event (self->context.view, LNS_EVENT_NONE);
   if (self->guest != NULL)
     lns_view_select_event (self->guest->context.view, LNS_EVENT_NONE);
-}
-
-static void
-copy_name (LnsTimeline *self, double unused)
-{
-  LnsEvent event;
-  uint32_t name = self->menu_name;
-  LnsView *view = name != 0 ? view_of (self, self->menu_event) : active_view (self);
-  if (name == 0 && lns_view_get_selected_event (view, &event).lane != LNS_ID_NONE)
-    name = event.name;
-  size_t size_bytes;
-  const char *bytes = lns_report_string (lns_view_get_report (view), name, &size_bytes);
-  /* The clipboard holds UTF-8 without NUL; other bytes are escaped. */
-  g_autofree char *text = g_utf8_validate_len (bytes, size_bytes, NULL)
-                              ? g_strndup (bytes, size_bytes)
-                              : lns_display_text (bytes, size_bytes, FALSE);
-  gdk_clipboard_set_text (gtk_widget_get_clipboard (GTK_WIDGET (self)), text);
 }
 
 static const struct
@@ -367,7 +345,9 @@ static const struct
   { "timeline.show-hidden", show_hidden, 0 },
   { "timeline.reset-view", reset_view, 0 },
   { "timeline.clear-selection", clear_selection, 0 },
-  { "timeline.copy-name", copy_name, 0 },
+  { "timeline.copy-name", _lns_timeline_copy_name, 0 },
+  { "timeline.gray-others", _lns_timeline_gray_others, 0 },
+  { "timeline.color-all", _lns_timeline_color_all, 0 },
   { "timeline.show-menu", show_focus_menu, 0 },
 };
 
@@ -376,7 +356,7 @@ act_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   for (size_t i = 0; i < G_N_ELEMENTS (actions); i++)
     if (g_str_equal (actions[i].name, name))
-      actions[i].act (LNS_TIMELINE (widget), actions[i].amount);
+      actions[i].act ((LnsTimeline *)widget, actions[i].amount);
 }
 
 /* What is done to a row: the name of its action, the row, and of which report it is. What is done to one of B is done to that of A with
@@ -384,7 +364,7 @@ act_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 static void
 change_row_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  LnsTimeline *self = LNS_TIMELINE (widget);
+  LnsTimeline *self = (LnsTimeline *)widget;
   const char *action;
   uint32_t row;
   int side;

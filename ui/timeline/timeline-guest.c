@@ -19,6 +19,7 @@ lns_timeline_guest_new (LnsRowContext *host,
   self->spans = g_array_new (FALSE, FALSE, sizeof (LnsStripSpan));
   lns_row_context_init (&self->context, view, 1, timeline, tile_changed, owner);
   self->context.header_px = host->header_px;
+  self->context.coloring = host->coloring;
   lns_timeline_tree_init (&self->rows_of, &self->context, funcs, owner);
   self->context.other = host;
   self->context.pairs = &self->pairs;

@@ -74,3 +74,16 @@ _lns_timeline_context_of (LnsTimeline *self, guint source)
 
 /* Lays the rows out again after some were folded, pinned, hidden, moved or resized. */
 void _lns_timeline_rows_changed (LnsTimeline *self);
+
+/* The event of the open menu, or else the one that was selected last; and the view that it is of. */
+LnsEventId _lns_timeline_subject (LnsTimeline *self);
+LnsView *_lns_timeline_subject_view (LnsTimeline *self);
+
+/* The view in which an event was selected last. */
+LnsView *_lns_timeline_active_view (LnsTimeline *self);
+
+/* Actions; the number is not used. They copy the name of that event, have events of all other names gray, or no more if they are, and
+ * have all in colour again. */
+void _lns_timeline_copy_name (LnsTimeline *self, double unused);
+void _lns_timeline_gray_others (LnsTimeline *self, double unused);
+void _lns_timeline_color_all (LnsTimeline *self, double unused);

@@ -14,6 +14,7 @@
 #include "ui/model/palette.h"
 #include "ui/model/shortcuts.h"
 #include "ui/model/tooltip.h"
+#include "ui/tiles/event-color.h"
 #include "ui/timeline/idle-tints.h"
 #include "ui/timeline/row-difference.h"
 
@@ -466,8 +467,8 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
   const LnsThreadSpan *span = tile->spans != NULL ? &tile->spans[event - tile->events] : NULL;
   if (span != NULL && span->state == LNS_STATE_NONE)
     span = NULL;
-  const LnsRow *row = lns_row_tree_row (self->context->tree,
-                                        lns_strip_row_of (self->context->tree, strip, event->lane));
+  const uint32_t row_of = lns_strip_row_of (self->context->tree, strip, event->lane);
+  const LnsRow *row = lns_row_tree_row (self->context->tree, row_of);
   PangoLayout *layout =
       right_px < LNS_LABEL_MIN_PX ? NULL
       : span != NULL
@@ -478,9 +479,10 @@ snapshot_held_name (LnsTimelineRow *self, GtkSnapshot *snapshot, const LnsStrip 
     return;
   LnsReport *report = lns_view_get_report (self->context->view);
   const LnsPalette *palette = lns_palette_get (self->context->theme);
-  unsigned hue = lns_event_hue (report, self->context->tree, row, event->name);
   uint32_t rgb = span != NULL ? lns_palette_state (palette, span->state)
-                              : lns_palette_color (palette, event->color, hue);
+                              : lns_event_color (report, self->context->tree, self->context->theme,
+                                                 &self->context->coloring, row_of, event->color,
+                                                 event->name, event->duration_ns);
   GdkRGBA back = lns_palette_rgba (rgb, 1), front = lns_palette_rgba (lns_palette_text_on (rgb), 1);
   /* What shows the state stays. */
   float under_px = tile->edges != NULL && span == NULL && strip->lane != LNS_ID_NONE

@@ -189,14 +189,21 @@ guest_tile_changed_cb (uint32_t row, gpointer data)
 }
 
 static void
+colors_changed (LnsTimeline *self)
+{
+  redraw_rows (self);
+  prepare_tiles (self);
+  lns_timeline_actions_update (self);
+}
+
+static void
 theme_changed_cb (LnsTimeline *self)
 {
   self->context.theme = lns_theme_now ();
   if (self->guest != NULL)
     self->guest->context.theme = self->context.theme;
-  redraw_rows (self);
   gtk_widget_queue_draw (GTK_WIDGET (self->overview));
-  prepare_tiles (self);
+  colors_changed (self);
 }
 
 /* --- Rows ----------------------------------------------------------------------------------- */
@@ -547,7 +554,8 @@ static void
 prepare_of (LnsTimeline *self, LnsRowContext *context, LnsTimelineTree *rows_of, GArray *spans)
 {
   lns_tile_set_prepare (context->tiles, (const LnsStripSpan *)(void *)spans->data, spans->len,
-                        gtk_widget_get_scale_factor (GTK_WIDGET (self)), context->theme);
+                        gtk_widget_get_scale_factor (GTK_WIDGET (self)), context->theme,
+                        &context->coloring);
   lns_timeline_tree_find_ranges (rows_of, spans);
 }
 
@@ -735,6 +743,8 @@ lns_timeline_class_init (LnsTimelineClass *klass)
   widget_class->css_changed = lns_timeline_css_changed;
   rows_changed_signal = g_signal_new ("rows-changed", LNS_TYPE_TIMELINE, G_SIGNAL_RUN_LAST, 0, NULL,
                                       NULL, NULL, G_TYPE_NONE, 0);
+  g_signal_new_class_handler ("colors-changed", LNS_TYPE_TIMELINE, G_SIGNAL_RUN_FIRST,
+                              G_CALLBACK (colors_changed), NULL, NULL, NULL, G_TYPE_NONE, 0);
   g_type_ensure (LNS_TYPE_OVERVIEW);
   g_type_ensure (LNS_TYPE_RULER);
   g_type_ensure (LNS_TYPE_MARK_STRIP);

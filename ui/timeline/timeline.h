@@ -7,16 +7,18 @@
  *
  * Actions, for menus and keys (model/shortcuts.c): timeline.zoom-in, .zoom-out, .zoom-fit,
  * .zoom-to-selection, .zoom-to-event, .undo-zoom, .redo-zoom, .pan-left, .pan-right, .go-start, .go-end,
- * .expand-all, .collapse-all, .show-hidden, .reset-view, .clear-selection, .copy-name. They are enabled while they can do
+ * .expand-all, .collapse-all, .show-hidden, .reset-view, .clear-selection, .copy-name, .gray-others, .color-all. They are enabled while they can do
  * something.
  *
- * Signal "rows-changed" (): rows were folded, pinned, hidden, moved, or have another height. */
+ * Signal "rows-changed" (): rows were folded, pinned, hidden, moved, or have another height.
+ * Signal "colors-changed" (): events have other colours. */
 
 #pragma once
 
 #include <gtk/gtk.h>
 
 #include "ui/model/kept-view.h"
+#include "ui/model/palette.h"
 #include "ui/model/row-tree.h"
 #include "ui/model/view.h"
 
@@ -34,6 +36,9 @@ void lns_timeline_restore_rows (LnsTimeline *self, LnsKeptView *view);
 
 /* Adds what is to be kept of the rows to VIEW. */
 void lns_timeline_tell_rows (LnsTimeline *self, LnsKeptView *view);
+
+/* Has events coloured as MODE says. */
+void lns_timeline_set_color_mode (LnsTimeline *self, LnsColorMode mode);
 
 /* Whether rows are hidden. */
 gboolean lns_timeline_has_hidden_rows (LnsTimeline *self);
