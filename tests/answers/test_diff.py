@@ -19,6 +19,7 @@ import tap
 sys.path.insert(0, os.path.join(tap.SOURCE, "tests", "golden"))
 sys.path.insert(0, os.path.join(tap.SOURCE, "tests", "answers"))
 import golden  # noqa: E402
+import two_runs  # noqa: E402
 import worlds  # noqa: E402
 
 CORPUS = os.path.join(tap.SOURCE, "..", "shared", "corpus", "nsys-sqlite")
@@ -29,20 +30,7 @@ def run_of(seed, times=1.0, n_steps=30):
     path = golden.path(f"{seed}-{times}-{n_steps}.sqlite")
     if os.path.exists(path):
         return path
-    world = worlds.World(7, "diff", has_os=False, has_states=False)
-    world.random.seed(seed)
-    noise = lambda: 1 + 0.004 * world.random.gauss(0, 1)  # noqa: E731
-    main = world.main
-    for step in range(n_steps):
-        start = main.now
-        for range_name, lasts in (("load", 2_000_000), ("augment", 3_000_000 * times), ("train", 4_000_000)):
-            begin = main.now
-            main.now += int(lasts * noise())
-            world.export.add("NVTX_EVENTS", start=begin, end=main.now, eventType=59, text=range_name, globalTid=main.global_tid, domainId=0)
-        main.now += 3000
-        world.export.add("NVTX_EVENTS", start=start, end=main.now, eventType=59, text="step", globalTid=main.global_tid, domainId=0)
-        main.now += 2000
-    world.write(path)
+    two_runs.write(path, seed, times, n_steps)
     return path
 
 

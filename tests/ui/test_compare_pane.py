@@ -1,0 +1,123 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Tests two runs in one window: the pane says what `lanescope diff` says, their rows stand in pairs on one axis, and a row of the pane
+leads to its place in both."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import harness
+import tap
+
+sys.path[:0] = [os.path.join(tap.SOURCE, "tests", "golden"), os.path.join(tap.SOURCE, "tests", "answers")]
+import two_runs  # noqa: E402
+
+SAMPLE = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
+
+
+def runs():
+    """The paths of two runs, of which the second has a slower range, and their steps."""
+    folder = tempfile.mkdtemp(prefix="compare-", dir=os.environ[harness.SESSION])
+    a, b = os.path.join(folder, "before.sqlite"), os.path.join(folder, "after.sqlite")
+    return a, b, two_runs.write(a, 1), two_runs.write(b, 2, times=1.1)
+
+
+def told(a, b):
+    done = subprocess.run([tap.LANESCOPE, "diff", "--format=json", a, b], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def shown(ns, sign=False):
+    text = f"{abs(ns) / 1e6:.3f} ms" if abs(ns) >= 1e6 else f"{abs(ns) / 1e3:.3f} µs"
+    return ("-" if ns < 0 else "+" if sign else "") + text
+
+
+def moved(app):
+    """How far B was moved, in ns."""
+    number, unit = app.find("text", "B moved by").text.replace(",", "").split()
+    return round(float(number) * {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}[unit])
+
+
+def test_the_pane_says_what_the_tool_says():
+    a, b, _, _ = runs()
+    answer = told(a, b)
+    change, = answer["changes"]
+    assert (change["name"], change["type"]) == ("augment", "slower")
+    with harness.App("--compare", a, b, size=(1600, 1000)) as app:
+        app.find("label", answer["verdict"])
+        app.find("label", lambda text: text.startswith(f"step: median {shown(answer['steps']['a']['p50_ns'])} → {shown(answer['steps']['b']['p50_ns'])}, "))
+        table = app.find("tree table", "Changes")
+        for text in ("slower", "Range", "augment", shown(change["a_ns"]), shown(change["b_ns"]), shown(change["change_ns"], sign=True)):
+            assert table.find("label", text), (text, app.dump())
+        app.find("label", "A: before.sqlite · B: after.sqlite")
+        app.find("label", "\n".join(answer["notes"]))
+
+
+def test_rows_of_one_role_stand_in_pairs():
+    a, b, _, _ = runs()
+    with harness.App("--compare", a, b, size=(1600, 1000)) as app:
+        app.find("label", told(a, b)["verdict"])
+        rows = [node.name for node in app.find("tree table", "Rows").children() if node.role == "table row" and node.state("visible")]
+        assert rows and len(rows) % 2 == 0 and all(name[:3] in ("A: ", "B: ") for name in rows), rows
+        for one, other in zip(rows[::2], rows[1::2]):
+            assert one[:3] == "A: " and other == "B: " + one[3:], rows
+        app.find("push button", "Close B").do()
+        app.gone_node("label", "A: before.sqlite · B: after.sqlite")
+        app.wait(lambda: not [node for node in app.find("tree table", "Rows").children() if node.state("visible") and node.name.startswith("B: ")],
+                 what="the end of B's rows")
+
+
+def test_a_step_is_aligned():
+    a, b, steps_a, steps_b = runs()
+    with harness.App("--compare", a, b, size=(1600, 1000)) as app:
+        app.find("label", "1 of 30")
+        first = moved(app)
+        app.find("push button", "Align the next step").do()
+        app.find("label", "2 of 30")
+        assert moved(app) - first == (steps_a[1][0] - steps_a[0][0]) - (steps_b[1][0] - steps_b[0][0])
+        entry = app.find("text", "B moved by")
+        app.wait(harness.steady(lambda: entry.extents()), what="the place of the entry")
+        entry.set_text("-2.5 ms")
+        entry.click()
+        app.key("Return")
+        app.wait(lambda: moved(app) == -2_500_000, what="B where it was moved to")
+        app.gone_node("label", "2 of 30")
+
+
+def test_a_row_leads_to_both():
+    a, b, _, _ = runs()
+    answer = told(a, b)
+    longest = answer["changes"][0]["events"][0]["start"]
+    with harness.App("--compare", a, b, size=(1600, 1000)) as app:
+        app.find("label", answer["verdict"])
+        name = app.find("tree table", "Changes").find("label", "augment")
+        app.wait(harness.steady(lambda: name.extents()), what="the place of the row")
+        x, y, width, height = name.extents()
+        app.click(x + 4, y + height // 2, times=2)
+        app.find("label", lambda text: text in ("A: before.sqlite", "B: after.sqlite"))
+        app.find("label", f"{longest // 10**9}.{longest % 10**9:09d} s")
+
+
+def test_two_times_of_one_report_are_compared_the_same_way():
+    with harness.App(SAMPLE, size=(1600, 1000)) as app:
+        app.find("page tab", lambda title: title.startswith("Findings  "))
+        assert not app.actions()["compare-spans"][0]
+        overview = app.find("image", "Overview")
+        x, y, width, height = app.wait(harness.steady(lambda: overview.extents()), what="the place of the timeline")
+        app.drag(x + width // 8, y + 250, x + width // 4, y + 250)
+        app.find("label", "What the Threads Were In")
+        app.drag(x + width // 2, y + 250, x + width * 3 // 4, y + 250, keys=("ctrl",))
+        app.find("push button", "Compare on One Axis").do()
+        app.find("label", lambda text: text.startswith("The time B is "))
+        table = app.find("tree table", "Changes")
+        assert table.find("label", "GPU 0 busy")
+        app.find("label", "A: cuda-double.rep · B: cuda-double.rep")
+        assert not app.root.find("page tab", "Findings")
+
+
+harness.main(globals(), gate=(test_the_pane_says_what_the_tool_says, test_rows_of_one_role_stand_in_pairs))
