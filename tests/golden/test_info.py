@@ -176,6 +176,8 @@ def test_ui_starts_the_viewer_that_is_there():
     os.chmod(viewer, 0o755)
     done = subprocess.run([binary, "ui", "a b.rep", "c.rep"], env={"PATH": golden.path("bin") + ":/usr/bin:/bin"}, capture_output=True)
     assert done.returncode == 3 and done.stdout == b"a b.rep,c.rep,", done
+    done = subprocess.run([binary, "ui", "a b.rep", "--compare", "c.rep"], env={"PATH": golden.path("bin") + ":/usr/bin:/bin"}, capture_output=True)
+    assert done.returncode == 3 and done.stdout == b"--compare,a b.rep,c.rep,", done
 
 
 def test_several_reports_are_a_line_each():

@@ -18,6 +18,13 @@
 #define EDGE_SHARE  (1.0 / 64)                /* of the width, by which keys move an edge */
 #define MAX_PAN_PX  ((double)(INT64_MAX / 4)) /* longer than any report */
 
+/* The timeline whose class the actions were given to. */
+static LnsTimeline *
+of (GtkWidget *widget)
+{
+  return (LnsTimeline *)widget;
+}
+
 static LnsView *
 view_of (LnsTimeline *self, LnsEventId id)
 {
@@ -356,7 +363,7 @@ act_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   for (size_t i = 0; i < G_N_ELEMENTS (actions); i++)
     if (g_str_equal (actions[i].name, name))
-      actions[i].act ((LnsTimeline *)widget, actions[i].amount);
+      actions[i].act (of (widget), actions[i].amount);
 }
 
 /* What is done to a row: the name of its action, the row, and of which report it is. What is done to one of B is done to that of A with
@@ -364,7 +371,7 @@ act_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 static void
 change_row_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  LnsTimeline *self = (LnsTimeline *)widget;
+  LnsTimeline *self = of (widget);
   const char *action;
   uint32_t row;
   int side;
