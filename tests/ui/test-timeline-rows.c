@@ -274,6 +274,43 @@ one_name_is_coloured_and_all_again (void)
   close_timeline (timeline);
 }
 
+/* The event's time is selected and shown; and what was shown before comes back. */
+static void
+an_event_filters_the_panes (void)
+{
+  LnsTimeline *timeline = show_timeline (known_path);
+  GtkWidget *widget = GTK_WIDGET (timeline);
+  LnsView *view = timeline->context.view;
+  const LnsRow *row =
+      lns_row_tree_row (timeline->context.tree, row_of_kind (timeline, LNS_ROW_RANGES));
+  const uint32_t lane = lns_row_tree_lanes (timeline->context.tree)[row->lanes];
+  const int64_t before_ns = lns_view_get_end_ns (view);
+  int64_t start_ns, end_ns;
+
+  lns_view_select_event (view, (LnsEventId){ lane, 3 });
+  wait_for (has_event, timeline);
+  gtk_widget_activate_action (widget, "timeline.filter", NULL);
+  LNS_CHECK (lns_view_get_time_selection (view, &start_ns, &end_ns));
+  LNS_CHECK_INT (start_ns, INT64_C (3000000000));
+  LNS_CHECK_INT (end_ns, INT64_C (3900000000));
+  /* To a pixel of a thousand. */
+  LNS_CHECK (llabs (lns_view_get_start_ns (view) - start_ns) < (end_ns - start_ns) / 500);
+  LNS_CHECK (llabs (lns_view_get_end_ns (view) - end_ns) < (end_ns - start_ns) / 500);
+  gtk_widget_activate_action (widget, "timeline.undo-filter", NULL);
+  LNS_CHECK (!lns_view_get_time_selection (view, NULL, NULL));
+  LNS_CHECK_INT (lns_view_get_end_ns (view), before_ns);
+
+  /* The selected time comes first. Who went elsewhere stays there. */
+  lns_view_set_time_selection (view, INT64_C (5000000000), INT64_C (6000000000));
+  gtk_widget_activate_action (widget, "timeline.filter", NULL);
+  LNS_CHECK (lns_view_get_start_ns (view) > INT64_C (4000000000));
+  lns_view_show_span (view, 0, INT64_C (1000000000));
+  gtk_widget_activate_action (widget, "timeline.undo-filter", NULL);
+  LNS_CHECK (!lns_view_get_time_selection (view, NULL, NULL));
+  LNS_CHECK (lns_view_get_end_ns (view) < INT64_C (2000000000));
+  close_timeline (timeline);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -290,5 +327,6 @@ main (int argc, char **argv)
   LNS_TEST (groups_stay_at_the_top);
   LNS_TEST (pinned_rows_keep_their_path);
   LNS_TEST (one_name_is_coloured_and_all_again);
+  LNS_TEST (an_event_filters_the_panes);
   return lns_tap_done ();
 }

@@ -534,6 +534,11 @@ def test_every_item_of_a_rows_menu_has_a_visible_effect():
             app.wait(lambda: entry.text == chosen, what="the copied name")
 
         effects = {
+            "Filter and Zoom In": lambda: (desk.changes(desk.span, lambda: desk.activate("win.zoom-out")),
+                                           desk.changes(desk.span, lambda: choose("Filter and Zoom In")),
+                                           app.wait(lambda: desk.enabled("win.zoom-to-selection"), what="the selected time")),
+            "Undo Filter": lambda: (desk.changes(desk.span, lambda: choose("Undo Filter")),
+                                    desk.changes(desk.span, lambda: desk.activate("win.zoom-in"))),
             "Zoom to Event": lambda: desk.changes(desk.span, lambda: choose("Zoom to Event")),
             "Gray All but This Name": lambda: desk.changes(is_gray, lambda: choose("Gray All but This Name")),
             "Color All Names Again": lambda: desk.changes(is_gray, lambda: choose("Color All Names Again")),
@@ -555,7 +560,7 @@ def test_every_item_of_a_rows_menu_has_a_visible_effect():
         offered = opened()
         nested = {"Move and Resize", "Move Up", "Move Down", "Higher", "Lower",
                   "All Rows of This Kind", "Pin", "Hide", "Unfold", "Fold"}  # see test-timeline-rows.c
-        assert set(offered) - nested == set(effects) - {"Unpin Row", "Color All Names Again"}, offered
+        assert set(offered) - nested == set(effects) - {"Unpin Row", "Undo Filter", "Color All Names Again"}, offered
         app.key("Escape")
         desk.changes(desk.span, lambda: desk.activate("win.zoom-in"))
         for label, effect in effects.items():

@@ -67,6 +67,8 @@ lns_timeline_actions_update (LnsTimeline *self)
   const gboolean is_gray = self->context.coloring.only_name != 0;
   gtk_widget_action_set_enabled (widget, "timeline.clear-selection", band || event || is_gray);
   gtk_widget_action_set_enabled (widget, "timeline.gray-others", event);
+  gtk_widget_action_set_enabled (widget, "timeline.filter", band || event);
+  gtk_widget_action_set_enabled (widget, "timeline.undo-filter", band);
   gtk_widget_action_set_enabled (widget, "timeline.color-all", is_gray);
   gtk_widget_action_set_enabled (widget, "timeline.copy-name", event || self->menu_name != 0);
 }
@@ -81,6 +83,8 @@ lns_timeline_actions_show_menu (
                          ? lns_view_event (hit->context->view, hit->event.lane, hit->event.ordinal)
                          : LNS_EVENT_NONE;
   self->menu_name = hit->has_event ? hit->event.name : 0;
+  self->menu_start_ns = hit->event.start_ns;
+  self->menu_end_ns = lns_sum (hit->event.start_ns, hit->event.duration_ns);
   lns_timeline_actions_update (self);
   lns_timeline_tooltip_hide (self->words);
 
@@ -353,6 +357,8 @@ static const struct
   { "timeline.reset-view", reset_view, 0 },
   { "timeline.clear-selection", clear_selection, 0 },
   { "timeline.copy-name", _lns_timeline_copy_name, 0 },
+  { "timeline.filter", _lns_timeline_filter, 0 },
+  { "timeline.undo-filter", _lns_timeline_undo_filter, 0 },
   { "timeline.gray-others", _lns_timeline_gray_others, 0 },
   { "timeline.color-all", _lns_timeline_color_all, 0 },
   { "timeline.show-menu", show_focus_menu, 0 },

@@ -54,6 +54,62 @@ _lns_timeline_copy_name (LnsTimeline *self, double unused)
   gdk_clipboard_set_text (gtk_widget_get_clipboard (GTK_WIDGET (self)), text);
 }
 
+/* ---- Filter ----------------------------------------------------------------------------------- */
+
+/* The times of the subject, on the clock of A. */
+static LnsSpan
+subject_times (LnsTimeline *self)
+{
+  LnsView *view = _lns_timeline_subject_view (self);
+  const int64_t shift_ns =
+      lns_difference (lns_view_get_shift_ns (view), lns_view_get_shift_ns (self->context.view));
+  LnsSpan times = { self->menu_start_ns, self->menu_end_ns };
+
+  if (self->menu_event.lane == LNS_ID_NONE)
+    lns_view_get_selected_times (view, &times.start_ns, &times.end_ns);
+  return (LnsSpan){ lns_sum (times.start_ns, shift_ns), lns_sum (times.end_ns, shift_ns) };
+}
+
+/* Puts the time that is meant into RET_START_NS and RET_END_NS. */
+static void
+find_time (LnsTimeline *self, int64_t *ret_start_ns, int64_t *ret_end_ns)
+{
+  const LnsSpan times = subject_times (self);
+  const gboolean has_band =
+      lns_view_get_time_selection (self->context.view, ret_start_ns, ret_end_ns);
+
+  if (has_band && (self->menu_event.lane == LNS_ID_NONE ||
+                   (times.start_ns < *ret_end_ns && times.end_ns > *ret_start_ns)))
+    return;
+  *ret_start_ns = times.start_ns;
+  *ret_end_ns = times.end_ns;
+}
+
+void
+_lns_timeline_filter (LnsTimeline *self, double unused)
+{
+  LnsView *view = self->context.view;
+  int64_t start_ns, end_ns;
+
+  find_time (self, &start_ns, &end_ns);
+  lns_view_set_time_selection (view, start_ns, end_ns);
+  lns_view_show_span (view, start_ns, end_ns);
+  self->filter_start_ns = lns_view_get_start_ns (view);
+  self->filter_end_ns = lns_view_get_end_ns (view);
+}
+
+void
+_lns_timeline_undo_filter (LnsTimeline *self, double unused)
+{
+  LnsView *view = self->context.view;
+
+  lns_view_clear_time_selection (view);
+  /* Who went elsewhere meanwhile stays there. */
+  if (lns_view_get_start_ns (view) == self->filter_start_ns &&
+      lns_view_get_end_ns (view) == self->filter_end_ns)
+    lns_view_undo_zoom (view);
+}
+
 /* ---- Colours ---------------------------------------------------------------------------------- */
 
 static void

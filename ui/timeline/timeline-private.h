@@ -63,6 +63,8 @@ struct _LnsTimeline
 
   LnsEventId menu_event; /* the event of the open menu */
   uint32_t menu_name;
+  int64_t menu_start_ns, menu_end_ns;     /* its times */
+  int64_t filter_start_ns, filter_end_ns; /* what the last filter showed */
 };
 
 /* What is shown of the report number SOURCE, or of A. */
@@ -82,8 +84,11 @@ LnsView *_lns_timeline_subject_view (LnsTimeline *self);
 /* The view in which an event was selected last. */
 LnsView *_lns_timeline_active_view (LnsTimeline *self);
 
-/* Actions; the number is not used. They copy the name of that event, have events of all other names gray, or no more if they are, and
+/* Actions; the number is not used. The first selects and shows the time of that event, or, if there is a selected time which the menu is not
+ * beside, shows that; the second ends it. The others copy the name of that event, have events of all other names gray, or no more if they are, and
  * have all in colour again. */
+void _lns_timeline_filter (LnsTimeline *self, double unused);
+void _lns_timeline_undo_filter (LnsTimeline *self, double unused);
 void _lns_timeline_copy_name (LnsTimeline *self, double unused);
 void _lns_timeline_gray_others (LnsTimeline *self, double unused);
 void _lns_timeline_color_all (LnsTimeline *self, double unused);

@@ -7,7 +7,7 @@
  *
  * Actions, for menus and keys (model/shortcuts.c): timeline.zoom-in, .zoom-out, .zoom-fit,
  * .zoom-to-selection, .zoom-to-event, .undo-zoom, .redo-zoom, .pan-left, .pan-right, .go-start, .go-end,
- * .expand-all, .collapse-all, .show-hidden, .reset-view, .clear-selection, .copy-name, .gray-others, .color-all. They are enabled while they can do
+ * .expand-all, .collapse-all, .show-hidden, .reset-view, .clear-selection, .copy-name, .filter, .undo-filter, .gray-others, .color-all. They are enabled while they can do
  * something.
  *
  * Signal "rows-changed" (): rows were folded, pinned, hidden, moved, or have another height.
