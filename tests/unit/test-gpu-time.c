@@ -171,14 +171,14 @@ add_below (LnsCallBranches *branches, uint32_t branch)
 
 /* The branches of what QUERY asks for. Valid until the next call. */
 static const char *
-branches_of (const LnsGpuTime *time, const LnsCallTree *tree, const LnsCallQuery *query, bool up)
+branches_of (const LnsGpuTime *time, const LnsCallQuery *query, bool up)
 {
   LnsCallSums sums;
   LnsError error = { 0 };
 
-  if (!lns_gpu_time_sum (time, tree, query, NULL, &sums, &error))
+  if (!lns_gpu_time_sum (time, query, NULL, &sums, &error))
     LNS_FAIL ("%s", error.message);
-  LnsCallBranches *branches = lns_call_branches_new (tree, &sums, up, false);
+  LnsCallBranches *branches = lns_call_branches_new (time->tree, &sums, up, false);
   *text = '\0';
   add_text ("%llu\n", (unsigned long long)sums.n_samples);
   add_below (branches, 0);
@@ -190,10 +190,10 @@ branches_of (const LnsGpuTime *time, const LnsCallTree *tree, const LnsCallQuery
 static const LnsCallQuery whole = { .start_ns = INT64_MIN, .end_ns = INT64_MAX };
 
 static LnsGpuTime *
-make (LnsReport *report)
+make (LnsReport *report, bool strips_numbers)
 {
   LnsError error = { 0 };
-  LnsGpuTime *time = lns_gpu_time_new (report, NULL, &error);
+  LnsGpuTime *time = lns_gpu_time_new (report, strips_numbers, NULL, &error);
 
   if (time == NULL)
     LNS_FAIL ("%s", error.message);
@@ -206,32 +206,32 @@ static void
 test_time_is_under_its_ranges (void)
 {
   LnsReport *report = make_report ();
-  LnsGpuTime *time = make (report);
+  LnsGpuTime *time = make (report, false);
 
   LNS_CHECK (lns_gpu_time_is_there (report));
-  LNS_CHECK_STR (branches_of (time, time->tree, &whole, false), "4095\n"
-                                                                "T2 2048 0\n"
-                                                                " K far 2048 2048\n"
-                                                                "T1 1024 0\n"
-                                                                " C [CUDA memcpy HtoD] 1024 1024\n"
-                                                                "R step 1 543 0\n"
-                                                                " C [CUDA memcpy HtoD] 512 512\n"
-                                                                " R layers.1 24 0\n"
-                                                                "  K norm 16 16\n"
-                                                                "  K gemm 8 8\n"
-                                                                " R layers.0 7 0\n"
-                                                                "  K add 4 4\n"
-                                                                "  K gemm 2 2\n"
-                                                                "  R gemm call 1 0\n"
-                                                                "   K gemm 1 1\n"
-                                                                "P0 256 0\n"
-                                                                " K nobody's 256 256\n"
-                                                                "R step 2 192 0\n"
-                                                                " K gemm 128 128\n"
-                                                                " R layers.0 64 0\n"
-                                                                "  K gemm 64 64\n"
-                                                                "T0 32 0\n"
-                                                                " K late 32 32\n");
+  LNS_CHECK_STR (branches_of (time, &whole, false), "4095\n"
+                                                    "T2 2048 0\n"
+                                                    " K far 2048 2048\n"
+                                                    "T1 1024 0\n"
+                                                    " C [CUDA memcpy HtoD] 1024 1024\n"
+                                                    "R step 1 543 0\n"
+                                                    " C [CUDA memcpy HtoD] 512 512\n"
+                                                    " R layers.1 24 0\n"
+                                                    "  K norm 16 16\n"
+                                                    "  K gemm 8 8\n"
+                                                    " R layers.0 7 0\n"
+                                                    "  K add 4 4\n"
+                                                    "  K gemm 2 2\n"
+                                                    "  R gemm call 1 0\n"
+                                                    "   K gemm 1 1\n"
+                                                    "P0 256 0\n"
+                                                    " K nobody's 256 256\n"
+                                                    "R step 2 192 0\n"
+                                                    " K gemm 128 128\n"
+                                                    " R layers.0 64 0\n"
+                                                    "  K gemm 64 64\n"
+                                                    "T0 32 0\n"
+                                                    " K late 32 32\n");
   lns_gpu_time_free (time);
   lns_report_close (report);
 }
@@ -240,26 +240,26 @@ static void
 test_ranges_without_numbers (void)
 {
   LnsReport *report = make_report ();
-  LnsGpuTime *time = make (report);
+  LnsGpuTime *time = make (report, true);
 
-  LNS_CHECK_STR (branches_of (time, time->plain, &whole, false), "4095\n"
-                                                                 "T2 2048 0\n"
-                                                                 " K far 2048 2048\n"
-                                                                 "T1 1024 0\n"
-                                                                 " C [CUDA memcpy HtoD] 1024 1024\n"
-                                                                 "R step 1* 735 0\n"
-                                                                 " C [CUDA memcpy HtoD] 512 512\n"
-                                                                 " K gemm 128 128\n"
-                                                                 " R layers.0* 95 0\n"
-                                                                 "  K gemm 74 74\n"
-                                                                 "  K norm 16 16\n"
-                                                                 "  K add 4 4\n"
-                                                                 "  R gemm call 1 0\n"
-                                                                 "   K gemm 1 1\n"
-                                                                 "P0 256 0\n"
-                                                                 " K nobody's 256 256\n"
-                                                                 "T0 32 0\n"
-                                                                 " K late 32 32\n");
+  LNS_CHECK_STR (branches_of (time, &whole, false), "4095\n"
+                                                    "T2 2048 0\n"
+                                                    " K far 2048 2048\n"
+                                                    "T1 1024 0\n"
+                                                    " C [CUDA memcpy HtoD] 1024 1024\n"
+                                                    "R step 1* 735 0\n"
+                                                    " C [CUDA memcpy HtoD] 512 512\n"
+                                                    " K gemm 128 128\n"
+                                                    " R layers.0* 95 0\n"
+                                                    "  K gemm 74 74\n"
+                                                    "  K norm 16 16\n"
+                                                    "  K add 4 4\n"
+                                                    "  R gemm call 1 0\n"
+                                                    "   K gemm 1 1\n"
+                                                    "P0 256 0\n"
+                                                    " K nobody's 256 256\n"
+                                                    "T0 32 0\n"
+                                                    " K late 32 32\n");
   lns_gpu_time_free (time);
   lns_report_close (report);
 }
@@ -268,27 +268,26 @@ static void
 test_parts_of_time_and_threads (void)
 {
   LnsReport *report = make_report ();
-  LnsGpuTime *time = make (report);
+  LnsGpuTime *time = make (report, false);
   LnsCallQuery query = whole;
 
   /* The last 2 of the 4 ns of "add" and the first 3 of the 8 ns of "gemm". */
   query.start_ns = 1005;
   query.end_ns = 1013;
-  LNS_CHECK_STR (branches_of (time, time->tree, &query, true),
+  LNS_CHECK_STR (branches_of (time, &query, true),
                  "5\nK gemm 3 3\n R layers.1 3 0\n  R step 1 3 0\n"
                  "K add 2 2\n R layers.0 2 0\n  R step 1 2 0\n");
   /* What nobody launched is of no thread, but of its process. */
   query = whole;
   query.threads = (const bool[]){ false, true, false };
-  LNS_CHECK_STR (branches_of (time, time->tree, &query, false),
+  LNS_CHECK_STR (branches_of (time, &query, false),
                  "1024\nT1 1024 0\n C [CUDA memcpy HtoD] 1024 1024\n");
   query.threads = (const bool[]){ true, true, false };
-  LNS_CHECK (strstr (branches_of (time, time->tree, &query, true), "K nobody's 256") != NULL);
+  LNS_CHECK (strstr (branches_of (time, &query, true), "K nobody's 256") != NULL);
   query.threads = (const bool[]){ false, false, true };
-  LNS_CHECK_STR (branches_of (time, time->tree, &query, true),
-                 "2048\nK far 2048 2048\n T2 2048 0\n");
+  LNS_CHECK_STR (branches_of (time, &query, true), "2048\nK far 2048 2048\n T2 2048 0\n");
   query.threads = (const bool[]){ false, false, false };
-  LNS_CHECK_STR (branches_of (time, time->tree, &query, true), "0\n");
+  LNS_CHECK_STR (branches_of (time, &query, true), "0\n");
   lns_gpu_time_free (time);
   lns_report_close (report);
 }
@@ -311,7 +310,7 @@ find (const LnsGpuTime *time, const LnsCallQuery *query, int64_t from_ns, const 
                  strcmp (lns_report_string (tree->report, function->symbol, NULL), name) == 0;
     }
   lns_call_tree_mark_below (tree, nodes);
-  LNS_CHECK (lns_gpu_time_find (time, tree, query, from_ns, nodes, NULL, &lane, &ordinal, &error));
+  LNS_CHECK (lns_gpu_time_find (time, query, from_ns, nodes, NULL, &lane, &ordinal, &error));
   free (nodes);
   return lane != LNS_ID_NONE && lns_report_event (tree->report, lane, ordinal, &event, &error)
              ? event.start_ns
@@ -322,7 +321,7 @@ static void
 test_operations_are_found (void)
 {
   LnsReport *report = make_report ();
-  LnsGpuTime *time = make (report);
+  LnsGpuTime *time = make (report, false);
   LnsCallQuery query = whole;
 
   LNS_CHECK_INT (find (time, &query, INT64_MIN, "layers.0"), 1000);
@@ -347,12 +346,55 @@ test_cancelled (void)
   LnsError error = { 0 };
   LnsCallSums sums;
 
-  LNS_CHECK (lns_gpu_time_new (report, &cancel, &error) == NULL);
+  LNS_CHECK (lns_gpu_time_new (report, false, &cancel, &error) == NULL);
   LNS_CHECK_INT (error.domain, LNS_ERROR_CANCELLED);
-  LnsGpuTime *time = make (report);
+  LnsGpuTime *time = make (report, false);
   error = (LnsError){ 0 };
-  LNS_CHECK (!lns_gpu_time_sum (time, time->tree, &whole, &cancel, &sums, &error));
+  LNS_CHECK (!lns_gpu_time_sum (time, &whole, &cancel, &sums, &error));
   LNS_CHECK (sums.nodes == NULL);
+  lns_gpu_time_free (time);
+  lns_report_close (report);
+}
+
+/* More steps times kernels than are told apart: steps are one. */
+static void
+test_too_many_steps_are_one (void)
+{
+  const unsigned n_kernels = 1024, n_steps = LNS_GPU_TIME_MAX_NODES / n_kernels + 1;
+  const char *path = fixture_path ("steps.rep");
+  char name[32];
+
+  writer = fixture_writer (path);
+  const uint32_t steps = add_lane (LNS_TRACK_NVTX_RANGES, LNS_LANE_NVTX_PUSH_POP, 0, 0, 0, 0),
+                 calls = add_lane (LNS_TRACK_CUDA_API, LNS_LANE_CUDA_API, 0, 0, LNS_ID_NONE, 0),
+                 work = add_lane (LNS_TRACK_CUDA_KERNELS, LNS_LANE_CUDA_KERNEL, 0, LNS_ID_NONE,
+                                  LNS_ID_NONE, 0);
+  for (unsigned step = 0; step < n_steps; step++)
+    {
+      const int64_t step_ns = (int64_t)step * n_kernels * 10;
+      snprintf (name, sizeof name, "step %u", step);
+      append (steps, LNS_LANE_NVTX_PUSH_POP, step_ns, step_ns + n_kernels * 10, name, 0);
+      for (unsigned i = 0; i < n_kernels; i++)
+        {
+          const int64_t start_ns = step_ns + (int64_t)i * 10;
+          snprintf (name, sizeof name, "kernel %u", i);
+          append (calls, LNS_LANE_CUDA_API, start_ns, start_ns + 5, "launch",
+                  1 + step * n_kernels + i);
+          append (work, LNS_LANE_CUDA_KERNEL, start_ns + 6, start_ns + 8, name,
+                  1 + step * n_kernels + i);
+        }
+    }
+  fixture_finish (writer, INT64_C (1) << 40);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsGpuTime *time = make (report, false);
+  LnsCallSums sums;
+  LnsError error = { 0 };
+  LNS_CHECK (time->strips_numbers);
+  LNS_CHECK_INT (time->tree->n_nodes, 1 + n_kernels);
+  LNS_CHECK (lns_gpu_time_sum (time, &whole, NULL, &sums, &error));
+  LNS_CHECK_INT (sums.n_samples, 2 * n_kernels * n_steps);
+  LNS_CHECK_INT (sums.nodes[n_kernels].self, 2 * n_steps);
+  lns_call_sums_clear (&sums);
   lns_gpu_time_free (time);
   lns_report_close (report);
 }
@@ -427,11 +469,11 @@ test_random_calls_have_the_ranges_around_them (void)
     }
   fixture_finish (writer, 2000000);
   LnsReport *report = fixture_open (path, NULL);
-  LnsGpuTime *time = make (report);
+  LnsGpuTime *time = make (report, false);
   LnsCallSums sums;
   LnsError error = { 0 };
   uint64_t found[N_NAMES + 1] = { 0 };
-  LNS_CHECK (lns_gpu_time_sum (time, time->tree, &whole, NULL, &sums, &error));
+  LNS_CHECK (lns_gpu_time_sum (time, &whole, NULL, &sums, &error));
   for (uint32_t i = 0; i < time->tree->n_nodes; i++)
     if (time->tree->functions[time->tree->nodes[i].function].sort == LNS_CALL_KERNEL)
       {
@@ -457,6 +499,7 @@ main (void)
   LNS_TEST (test_parts_of_time_and_threads);
   LNS_TEST (test_operations_are_found);
   LNS_TEST (test_cancelled);
+  LNS_TEST (test_too_many_steps_are_one);
   LNS_TEST (test_random_calls_have_the_ranges_around_them);
   return lns_tap_done ();
 }

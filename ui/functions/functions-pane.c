@@ -157,7 +157,14 @@ static char *
 count_now (LnsFunctionsPane *self, const LnsFunctionSums *sums)
 {
   if (sums->source == LNS_FUNCTIONS_OF_GPU)
-    return count_gpu_time (self, sums);
+    {
+      g_autofree char *time = count_gpu_time (self, sums);
+      if (!sums->strips_numbers ||
+          g_settings_get_boolean (self->settings, "functions-strip-numbers"))
+        return g_steal_pointer (&time);
+      /* Translators: "8.000 s of GPU time"; ranges whose names differ by numbers alone are shown as one, unasked */
+      return g_strdup_printf (_ ("%s, layers as one: too many to tell apart"), time);
+    }
   g_autofree char *samples = count_samples (self, sums);
   if (*sums->share_whole == '\0')
     return g_steal_pointer (&samples);

@@ -54,7 +54,7 @@ struct _LnsFunctions
   gboolean is_by_module;
   gboolean strips_numbers;
 
-  Tree *trees[2];        /* owned, or NULL: not made yet; of samples, and of GPU time */
+  Tree *trees[3];        /* owned, or NULL: not made yet; see tree_place () */
   Counted *counted;      /* owned, or NULL: samples have to be read */
   LnsFunctionSums *sums; /* owned; the last, or NULL */
   GCancellable *summing; /* owned; or NULL */
@@ -304,9 +304,7 @@ apply_filter (const Summing *it, LnsFunctionSums *sums)
 static const LnsCallTree *
 tree_of (const Summing *it)
 {
-  const LnsGpuTime *gpu_time = it->tree->gpu_time;
-
-  return gpu_time == NULL ? it->tree->tree : it->strips_numbers ? gpu_time->plain : gpu_time->tree;
+  return it->tree->gpu_time != NULL ? it->tree->gpu_time->tree : it->tree->tree;
 }
 
 static LnsFunctionSums *
@@ -320,7 +318,7 @@ make_sums (const Summing *it, const atomic_bool *cancel)
   sums->source = it->source;
   sums->tree = tree;
   sums->is_by_module = it->is_by_module;
-  sums->strips_numbers = it->strips_numbers;
+  sums->strips_numbers = it->tree->gpu_time != NULL && it->tree->gpu_time->strips_numbers;
   sums->n_samples = counted->n_samples;
   sums->n_without_chain = counted->n_without_chain;
   if (it->filter == NULL && it->source != LNS_FUNCTIONS_OF_GPU)
@@ -346,7 +344,8 @@ make_tree (Summing *it, LnsWorker *worker)
   if (it->tree != NULL)
     return true;
   if (it->source == LNS_FUNCTIONS_OF_GPU)
-    gpu_time = lns_gpu_time_new (worker->report, &worker->cancelled, &it->error);
+    gpu_time =
+        lns_gpu_time_new (worker->report, it->strips_numbers, &worker->cancelled, &it->error);
   else
     tree = lns_call_tree_new (worker->report, &worker->cancelled, &it->error);
   if (tree == NULL && gpu_time == NULL)
@@ -366,8 +365,8 @@ sum (LnsWorker *worker, gpointer job)
     {
       LnsCallSums sums;
       if (it->source == LNS_FUNCTIONS_OF_GPU
-              ? !lns_gpu_time_sum (it->tree->gpu_time, tree_of (it), &it->query, &worker->cancelled,
-                                   &sums, &it->error)
+              ? !lns_gpu_time_sum (it->tree->gpu_time, &it->query, &worker->cancelled, &sums,
+                                   &it->error)
               : !lns_call_tree_sum (it->tree->tree, &it->query, &worker->cancelled, &sums,
                                     &it->error))
         return;
@@ -386,10 +385,11 @@ set_state (LnsFunctions *self, LnsFunctionsState state, const char *message)
   g_signal_emit (self, signals[CHANGED], 0);
 }
 
+/* Where trees of SOURCE are kept: one of samples, and two of GPU time. */
 static Tree **
-tree_place (LnsFunctions *self, LnsFunctionsSource source)
+tree_place (LnsFunctions *self, LnsFunctionsSource source, gboolean strips_numbers)
 {
-  return &self->trees[source == LNS_FUNCTIONS_OF_GPU];
+  return &self->trees[source != LNS_FUNCTIONS_OF_GPU ? 0 : strips_numbers ? 1 : 2];
 }
 
 static void
@@ -404,7 +404,7 @@ summed_cb (gpointer job, gpointer owner)
       lns_function_sums_unref (self->sums);
       self->sums = g_steal_pointer (&it->sums);
     }
-  Tree **tree = tree_place (self, it->source);
+  Tree **tree = tree_place (self, it->source, it->strips_numbers);
   if (*tree == NULL && it->tree != NULL)
     *tree = g_atomic_rc_box_acquire (it->tree);
   if (self->counted == NULL && it->counted != NULL)
@@ -469,7 +469,7 @@ update (LnsFunctions *self)
   job->strips_numbers = self->strips_numbers;
   job->filter =
       *self->filter != '\0' ? lns_name_match_new (self->filter, false, false, NULL) : NULL;
-  Tree *tree = *tree_place (self, self->source);
+  Tree *tree = *tree_place (self, self->source, self->strips_numbers);
   if (tree != NULL)
     job->tree = g_atomic_rc_box_acquire (tree);
   if (self->counted != NULL)
@@ -648,8 +648,7 @@ lns_functions_get_source (LnsFunctions *self)
 
 typedef struct
 {
-  Tree *tree;                    /* owned */
-  const LnsCallTree *nodes_tree; /* that of NODES; it belongs to TREE */
+  Tree *tree; /* owned */
   LnsCallQuery query;
   bool *threads;   /* owned; of the query */
   bool *nodes;     /* owned; those whose samples are wanted */
@@ -677,12 +676,12 @@ find_from (Finding *it, int64_t from_ns, const atomic_bool *cancelled)
   bool good;
 
   if (it->tree->gpu_time != NULL)
-    good = lns_gpu_time_find (it->tree->gpu_time, it->nodes_tree, &query, from_ns, it->nodes,
-                              cancelled, &it->found.lane, &it->found.ordinal, &error);
+    good = lns_gpu_time_find (it->tree->gpu_time, &query, from_ns, it->nodes, cancelled,
+                              &it->found.lane, &it->found.ordinal, &error);
   else
     {
       query.start_ns = MAX (query.start_ns, from_ns);
-      good = lns_call_tree_find_sample (it->nodes_tree, &query, it->nodes, cancelled,
+      good = lns_call_tree_find_sample (it->tree->tree, &query, it->nodes, cancelled,
                                         &it->found.lane, &it->found.ordinal, &error);
     }
   if (!good)
@@ -729,7 +728,6 @@ start_finding (LnsFunctions *self, bool *nodes)
   Finding *job = g_new0 (Finding, 1);
 
   job->tree = g_atomic_rc_box_acquire ((Tree *)self->sums->kept);
-  job->nodes_tree = self->sums->tree;
   job->query = query_of (self);
   job->query.kind = kind_of (self->sums->source);
   job->threads = copy_threads (self, self->threads);

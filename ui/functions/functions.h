@@ -37,7 +37,8 @@ typedef struct
   uint64_t n_without_chain;
   char share_whole
       [LNS_FORMAT_SIZE]; /* lns_call_sums_share_whole () without a filter; "" = not known */
-  bool is_by_module, strips_numbers;
+  bool is_by_module;
+  bool strips_numbers;     /* even if that was not asked for, where there are too many names */
   LnsCallCount *functions; /* by function, or by first function of a module */
   bool *matches;           /* by function: whether the filter finds it; NULL = no filter */
   LnsCallBranches *down; /* callees below their callers; what is wide enough to be seen has grown */

@@ -16,6 +16,9 @@
 #include "src/base/saturate.h"
 #include "src/tables/lanes.h"
 
+/* Of a tree in which steps and layers are one: names that differ by more than numbers, each time. */
+#define MAX_NODES (4 * LNS_GPU_TIME_MAX_NODES)
+
 /* A range that is open. */
 typedef struct
 {
@@ -46,6 +49,12 @@ typedef struct
   const LnsLane *lanes;
   const atomic_bool *cancel;
   LnsCallMaker made;
+  bool is_full; /* the tree is not to get larger */
+  /* With strips_numbers: */
+  LnsIdMap name_keys;
+  LnsIdMap domains;           /* 1 + index in alike by 1 + name of the domain */
+  LNS_ARRAY (LnsIdMap) alike; /* 1 + function by name key */
+  LnsIdMap first_alike;       /* 1 + function that stands for it by function */
   LnsLaunchFinder *finder;
   Thread *threads; /* by thread instance */
   uint32_t n_threads;
@@ -87,6 +96,36 @@ compare_open (const void *a, const void *b)
              ?: LNS_COMPARE (oa->place, ob->place);
 }
 
+/* The function of the first range that is called like that of FUNCTION but for numbers. */
+static uint32_t
+find_alike (Maker *maker, uint32_t function)
+{
+  const uint64_t known = lns_id_map_number (&maker->first_alike, function);
+  const LnsCallFunction *it = &maker->made.functions.items[function];
+
+  if (known != 0)
+    return (uint32_t)(known - 1);
+  uint64_t domain = lns_id_map_number (&maker->domains, 1 + (uint64_t)it->module);
+  if (domain == 0)
+    {
+      *lns_array_add (&maker->alike) = (LnsIdMap){ 0 };
+      domain = maker->alike.n;
+      lns_id_map_set_number (&maker->domains, 1 + (uint64_t)it->module, domain);
+    }
+  LnsIdMap *alike = &maker->alike.items[domain - 1];
+  const uint64_t key = lns_name_key (maker->report, &maker->name_keys, it->symbol);
+  uint64_t first = lns_id_map_number (alike, key);
+  if (first == 0)
+    {
+      first = 1 + (uint64_t)function;
+      lns_id_map_set_number (alike, key, first);
+    }
+  else
+    maker->made.functions.items[first - 1].is_many = true;
+  lns_id_map_set_number (&maker->first_alike, function, first);
+  return (uint32_t)(first - 1);
+}
+
 /* Puts the range of lane PLACE of THREAD that is around CALL into `open`, if there is one, and narrows the time in which nothing
  * changes. */
 static bool
@@ -111,15 +150,22 @@ look_at_lane (
   const LnsCallFunction range = { .symbol = cursor->chunk->name[cursor->i],
                                   .module = lns_domain_name_of (maker->report, cursor->lane),
                                   .sort = LNS_CALL_RANGE };
-  *lns_array_add (&maker->open) =
-      (Open){ start_ns, end_ns, lns_call_maker_function (&maker->made, range), place };
+  uint32_t function = lns_call_maker_function (&maker->made, range);
+  if (maker->time->strips_numbers)
+    function = find_alike (maker, function);
+  *lns_array_add (&maker->open) = (Open){ start_ns, end_ns, function, place };
   return true;
 }
 
+/* Ends the making if the tree has no room for N more nodes. */
 static bool
-too_many (const Maker *maker, LnsError *error)
+has_room (Maker *maker, size_t n, LnsError *error)
 {
-  return lns_error_set (error, LNS_ERROR_FORMAT, 0,
+  const size_t n_most = maker->time->strips_numbers ? MAX_NODES : LNS_GPU_TIME_MAX_NODES;
+
+  maker->is_full = maker->made.nodes.n + n > n_most;
+  return !maker->is_full ||
+         lns_error_set (error, LNS_ERROR_FORMAT, 0,
                         "%s: the ranges around GPU work are more than can be summed up",
                         lns_report_info (maker->report)->path);
 }
@@ -143,8 +189,8 @@ find_stack (Maker *maker, const LnsLaunchCall *call, uint32_t *ret_stack, LnsErr
       return false;
   if (maker->open.n > 1)
     qsort (maker->open.items, maker->open.n, sizeof *maker->open.items, compare_open);
-  if (!lns_call_maker_has_room (&maker->made, maker->open.n + 1))
-    return too_many (maker, error);
+  if (!has_room (maker, maker->open.n + 1, error))
+    return false;
   uint32_t node = LNS_ID_NONE;
   for (size_t i = 0; i < maker->open.n; i++)
     node = lns_call_maker_node (&maker->made, node, maker->open.items[i].function);
@@ -214,8 +260,8 @@ find_chain (Maker *maker, const LnsChunk *chunk, uint32_t i, uint32_t *ret_chain
   uint64_t found = lns_id_map_number (&maker->chain_of, key);
   if (found == 0)
     {
-      if (!lns_call_maker_has_room (&maker->made, 1))
-        return too_many (maker, &maker->error);
+      if (!has_room (maker, 1, &maker->error))
+        return false;
       const Stack *of = &maker->stacks.items[stack];
       *lns_array_add (&maker->node_of) = lns_call_maker_node (&maker->made, of->node, function);
       *lns_array_add (&maker->owners) = of->owner;
@@ -258,79 +304,9 @@ read_operations (Maker *maker, LnsError *error)
   return good;
 }
 
-/* ---- Trees ------------------------------------------------------------------------------------ */
+/* ---- The tree ------------------------------------------------------------------------------------ */
 
-/* By function: the one that stands for it where names of ranges have no numbers. Sets is_many in FUNCTIONS. To be freed. */
-static uint32_t *
-find_alike (LnsReport *report, LnsCallFunction *functions, uint32_t n)
-{
-  LnsIdMap keys = { 0 };             /* of names */
-  LnsIdMap domains = { 0 };          /* 1 + index in maps by 1 + string id of the name */
-  LNS_ARRAY (LnsIdMap) maps = { 0 }; /* by domain: 1 + function by key */
-  uint32_t *alike = lns_calloc (n, sizeof *alike);
-
-  for (uint32_t i = 0; i < n; i++)
-    {
-      alike[i] = i;
-      if (functions[i].sort != LNS_CALL_RANGE)
-        continue;
-      uint64_t domain = lns_id_map_number (&domains, 1 + (uint64_t)functions[i].module);
-      if (domain == 0)
-        {
-          *lns_array_add (&maps) = (LnsIdMap){ 0 };
-          domain = maps.n;
-          lns_id_map_set_number (&domains, 1 + (uint64_t)functions[i].module, domain);
-        }
-      LnsIdMap *map = &maps.items[domain - 1];
-      const uint64_t key = lns_name_key (report, &keys, functions[i].symbol);
-      const uint64_t first = lns_id_map_number (map, key);
-      if (first == 0)
-        lns_id_map_set_number (map, key, 1 + (uint64_t)i);
-      else
-        {
-          alike[i] = (uint32_t)(first - 1);
-          functions[alike[i]].is_many = true;
-        }
-    }
-  for (size_t i = 0; i < maps.n; i++)
-    lns_id_map_clear (&maps.items[i]);
-  lns_array_clear (&maps);
-  lns_id_map_clear (&domains);
-  lns_id_map_clear (&keys);
-  return alike;
-}
-
-/* The tree of the same chains where ranges whose names differ by numbers alone are one. */
-static LnsCallTree *
-make_plain (const LnsCallTree *tree)
-{
-  LnsCallTree *plain = lns_calloc (1, sizeof *plain);
-  LnsCallMaker made = { 0 };
-  uint32_t *node_of = lns_calloc (tree->n_nodes, sizeof *node_of); /* by node of TREE */
-
-  for (uint32_t i = 0; i < tree->n_functions; i++)
-    *lns_array_add (&made.functions) = tree->functions[i];
-  uint32_t *alike = find_alike (tree->report, made.functions.items, tree->n_functions);
-  for (uint32_t i = 0; i < tree->n_nodes; i++)
-    {
-      const LnsCallTreeNode *node = &tree->nodes[i];
-      node_of[i] = lns_call_maker_node (
-          &made, node->parent != LNS_ID_NONE ? node_of[node->parent] : LNS_ID_NONE,
-          alike[node->function]);
-    }
-  plain->report = tree->report;
-  lns_call_maker_finish (&made, plain);
-  plain->n_chains = tree->n_chains;
-  plain->node_of = lns_calloc (tree->n_chains, sizeof *plain->node_of);
-  plain->is_whole = lns_memdup (tree->is_whole, tree->n_chains * sizeof *tree->is_whole);
-  for (uint32_t i = 0; i < tree->n_chains; i++)
-    plain->node_of[i] = node_of[tree->node_of[i]];
-  free (node_of);
-  free (alike);
-  return plain;
-}
-
-/* Moves what was made into its trees. */
+/* Moves what was made into its tree. */
 static void
 finish (Maker *maker)
 {
@@ -343,7 +319,6 @@ finish (Maker *maker)
   time->tree->is_whole = lns_calloc (maker->node_of.n, sizeof *time->tree->is_whole);
   time->owners = maker->owners.items;
   lns_call_maker_finish (&maker->made, time->tree);
-  time->plain = make_plain (time->tree);
 }
 
 static void
@@ -374,6 +349,12 @@ clear (Maker *maker)
   lns_array_clear (&maker->stacks);
   lns_id_map_clear (&maker->stack_of);
   lns_id_map_clear (&maker->chain_of);
+  lns_id_map_clear (&maker->name_keys);
+  lns_id_map_clear (&maker->domains);
+  lns_id_map_clear (&maker->first_alike);
+  for (size_t i = 0; i < maker->alike.n; i++)
+    lns_id_map_clear (&maker->alike.items[i]);
+  lns_array_clear (&maker->alike);
   lns_launch_finder_free (maker->finder);
 }
 
@@ -389,13 +370,19 @@ lns_gpu_time_is_there (LnsReport *report)
   return false;
 }
 
-LnsGpuTime *
-lns_gpu_time_new (LnsReport *report, const atomic_bool *cancel, LnsError *error)
+/* Makes the tree. RET_IS_FULL gets whether it would have too many nodes, of which ERROR tells, too. */
+static LnsGpuTime *
+make (LnsReport *report,
+      bool strips_numbers,
+      const atomic_bool *cancel,
+      bool *ret_is_full,
+      LnsError *error)
 {
   LnsCallClasses *classes = lns_call_classes_new (report);
   Maker maker = { .report = report, .cancel = cancel };
 
   maker.time = lns_calloc (1, sizeof *maker.time);
+  maker.time->strips_numbers = strips_numbers;
   maker.lanes = lns_report_lanes (report, &maker.time->n_lanes);
   maker.time->chains = lns_calloc (maker.time->n_lanes, sizeof *maker.time->chains);
   maker.finder = lns_launch_finder_new (report, classes, cancel);
@@ -405,10 +392,31 @@ lns_gpu_time_new (LnsReport *report, const atomic_bool *cancel, LnsError *error)
   clear (&maker);
   lns_call_classes_free (classes);
   finish (&maker);
+  *ret_is_full = maker.is_full;
   if (good)
     return maker.time;
   lns_gpu_time_free (maker.time);
   return NULL;
+}
+
+LnsGpuTime *
+lns_gpu_time_new (LnsReport *report,
+                  bool strips_numbers,
+                  const atomic_bool *cancel,
+                  LnsError *error)
+{
+  bool is_full;
+  LnsError local = { 0 };
+  LnsGpuTime *time = make (report, strips_numbers, cancel, &is_full, &local);
+
+  if (time == NULL && is_full && !strips_numbers)
+    {
+      local = (LnsError){ 0 };
+      time = make (report, true, cancel, &is_full, &local);
+    }
+  if (time == NULL)
+    lns_error_set (error, local.domain, local.code, "%s", local.message);
+  return time;
 }
 
 void
@@ -417,7 +425,6 @@ lns_gpu_time_free (LnsGpuTime *self)
   if (self == NULL)
     return;
   lns_call_tree_free (self->tree);
-  lns_call_tree_free (self->plain);
   for (uint32_t i = 0; i < self->n_lanes; i++)
     free (self->chains[i]);
   free (self->chains);
@@ -431,7 +438,6 @@ lns_gpu_time_free (LnsGpuTime *self)
 typedef struct
 {
   const LnsGpuTime *time;
-  const LnsCallTree *tree;
   const LnsCallQuery *query;
   bool *is_of_threads; /* by chain: it counts */
   uint64_t *by_chain;  /* by 1 + chain: ns */
@@ -498,7 +504,7 @@ find_in_chunk (Search *search, const LnsChunk *chunk)
 
   for (uint32_t i = 0; i < chunk->n && chunk->start_ns[i] < search->before_ns; i++)
     if (chunk->start_ns[i] >= search->from_ns && part_ns (search->query, chunk, i) > 0 &&
-        search->is_of_threads[chains[i]] && search->nodes[search->tree->node_of[chains[i]]])
+        search->is_of_threads[chains[i]] && search->nodes[search->time->tree->node_of[chains[i]]])
       {
         search->found_lane = chunk->lane;
         search->found_ordinal = chunk->first + i;
@@ -514,7 +520,7 @@ walk_lane (Search *search,
            const atomic_bool *cancel,
            LnsError *error)
 {
-  LnsReport *report = search->tree->report;
+  LnsReport *report = search->time->tree->report;
   const int64_t from_ns =
       search->from_ns > search->query->start_ns ? search->from_ns : search->query->start_ns;
   uint64_t first;
@@ -553,15 +559,17 @@ walk (Search *search,
 
 bool
 lns_gpu_time_sum (const LnsGpuTime *self,
-                  const LnsCallTree *tree,
                   const LnsCallQuery *query,
                   const atomic_bool *cancel,
                   LnsCallSums *ret_sums,
                   LnsError *error)
 {
   Search search = {
-    .time = self, .tree = tree, .query = query, .from_ns = INT64_MIN, .before_ns = query->end_ns
+
+    .time = self, .query = query, .from_ns = INT64_MIN, .before_ns = query->end_ns
   };
+
+  const LnsCallTree *tree = self->tree;
 
   search.by_chain = lns_calloc ((size_t)tree->n_chains + 1, sizeof *search.by_chain);
   const bool good = walk (&search, sum_chunk, cancel, error);
@@ -576,7 +584,6 @@ lns_gpu_time_sum (const LnsGpuTime *self,
 
 bool
 lns_gpu_time_find (const LnsGpuTime *self,
-                   const LnsCallTree *tree,
                    const LnsCallQuery *query,
                    int64_t from_ns,
                    const bool *nodes,
@@ -586,7 +593,6 @@ lns_gpu_time_find (const LnsGpuTime *self,
                    LnsError *error)
 {
   Search search = { .time = self,
-                    .tree = tree,
                     .query = query,
                     .nodes = nodes,
                     .from_ns = from_ns,
