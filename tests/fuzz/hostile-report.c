@@ -6,6 +6,7 @@
 /* Writes reports with hostile values through the public writer: their structure is right, so that
  * readers accept it and reach the values. */
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -318,6 +319,27 @@ make_notes (Making *making)
     }
 }
 
+/* What a report says of steps that it does not keep. */
+static void
+make_omissions (Making *making)
+{
+  for (uint64_t n = hostile_draw (6); n > 0; n--)
+    {
+      const LnsOmission omission = { time_ns (), time_ns () };
+      lns_writer_add_omission (making->writer, &omission);
+    }
+  lns_writer_set_meta (making->writer, "keep_steps", "duration > p95");
+  for (uint64_t i = 0; i < hostile_draw (4); i++)
+    {
+      char key[32], value[300] = "";
+      snprintf (key, sizeof key, "kept_steps.%" PRIu64, i);
+      for (unsigned k = 0; k < 9; k++)
+        snprintf (value + strlen (value), 24, "%" PRIu64 " ", k == 0 ? number (3) : number (1000));
+      strcat (value, hostile_one_in (2) ? "step" : "");
+      lns_writer_set_meta (making->writer, key, value);
+    }
+}
+
 /* ---- Kept tables ----------------------------------------------------------------------------- */
 
 static LnsKeptValue
@@ -530,6 +552,8 @@ hostile_report (const char *path)
   for (uint64_t n = hostile_draw (3); n > 0; n--)
     make_raw_rows (&making);
   make_lanes (&making);
+  if (hostile_one_in (4))
+    make_omissions (&making);
   for (uint64_t n = hostile_draw (4); n > 0; n--)
     {
       static const char *const keys[] = { "keep_ns",       "keep_memory_bytes", "stdout.0",
