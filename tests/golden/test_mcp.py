@@ -196,7 +196,7 @@ def questions(peer, report):
         yield peer.call("steps", report=report, range=name[0]["values"]["name"])
     for proposal in steps.get("next", []):
         yield peer.call(proposal["tool"], **proposal["arguments"])
-    for name in ("nvtx_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_size_sum:base"[:21], "osrt_sum", "cuda_api_sum"):
+    for name in ("nvtx_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_size_sum", "osrt_sum", "cuda_api_sum"):
         yield peer.call("stats", report=report, name=name, top=4)
     yield peer.call("sql", report=report, statement="SELECT count(*) AS n, sum(\"end\" - start) AS ns, avg(start) FROM NVTX_EVENTS")
     for where in ("duration > 2us and not name ~ 'e'", "kind = kernel", "name contains a and start >= 1us", "thread != 5", "process = 19804",
