@@ -16,6 +16,7 @@
 
 #define MAX_ROWS_BYTES  (24u << 10)
 #define MAX_VALUE_BYTES 240
+#define MAX_TEXT_BYTES  480
 
 struct LnsMcpAnswer
 {
@@ -92,6 +93,31 @@ cut_at (const char *text, size_t most)
   return n;
 }
 
+/* The first MOST bytes of TEXT, with "…" where there are more. */
+static json_t *
+cut_text (const char *text, size_t most)
+{
+  const size_t n = cut_at (text, most);
+  char *cut = text[n] != '\0' ? lns_asprintf ("%.*s…", (int)n, text) : NULL;
+  json_t *string = lns_mcp_text (cut != NULL ? cut : text);
+
+  free (cut);
+  return string;
+}
+
+/* The same as one line. */
+static json_t *
+cut_line (const char *text, size_t most)
+{
+  char *line = lns_strdup (text);
+
+  for (char *c = line; *c != '\0'; c++)
+    *c = (unsigned char)*c < ' ' ? ' ' : *c;
+  json_t *string = cut_text (line, most);
+  free (line);
+  return string;
+}
+
 /* Cuts the long texts in VALUES. */
 static void
 cut_values (json_t *values)
@@ -103,11 +129,8 @@ cut_values (json_t *values)
   json_object_foreach_safe (values, safe, key, value)
   {
     const char *text = json_string_value (value);
-    if (text == NULL || json_string_length (value) <= MAX_VALUE_BYTES)
-      continue;
-    char *cut = lns_asprintf ("%.*s…", (int)cut_at (text, MAX_VALUE_BYTES), text);
-    json_object_set_new (values, key, lns_mcp_text (cut));
-    free (cut);
+    if (text != NULL && json_string_length (value) > MAX_VALUE_BYTES)
+      json_object_set_new (values, key, cut_text (text, MAX_VALUE_BYTES));
   }
 }
 
@@ -125,7 +148,8 @@ lns_mcp_answer_add (LnsMcpAnswer *answer, const LnsMcpRow *row, json_t *values)
 
   cut_values (values);
   set_text (object, "handle", row->handle);
-  set_text (object, "text", row->text);
+  if (row->text != NULL)
+    json_object_set_new (object, "text", cut_line (row->text, MAX_TEXT_BYTES));
   json_object_set_new (object, "values", lns_mcp_made (values));
   set_text (object, "statement", row->statement);
   set_text (object, "at", row->at);
@@ -163,7 +187,7 @@ lns_mcp_answer_note (LnsMcpAnswer *answer, const char *format, ...)
   va_start (arguments, format);
   char *text = format_text (format, arguments);
   va_end (arguments);
-  json_array_append_new (answer->notes, lns_mcp_text (text));
+  json_array_append_new (answer->notes, cut_line (text, MAX_TEXT_BYTES));
   free (text);
 }
 

@@ -33,7 +33,7 @@ typedef struct
 } LnsMcpRow;
 
 /* Adds ROW with VALUES, an object, which is taken. False if the answer is full: then the row is counted as left out. Texts in VALUES
- * are cut to 240 bytes. */
+ * are cut to 240 bytes, that of the row and notes to 480. */
 bool lns_mcp_answer_add (LnsMcpAnswer *answer, const LnsMcpRow *row, json_t *values);
 
 /* Says that N more rows were left out. */

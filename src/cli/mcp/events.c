@@ -14,6 +14,7 @@
 #include "src/analysis/condition.h"
 #include "src/base/array.h"
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
 #include "src/cli/mcp/kinds.h"
 #include "src/cli/mcp/message.h"
 #include "src/cli/mcp/statement.h"
@@ -215,7 +216,7 @@ select_from (const LnsMcpKind *kind, const LnsCondition *condition, LnsError *er
 typedef struct
 {
   const LnsMcpKind *kind;
-  int64_t row, ns;
+  int64_t row, start_ns, ns;
 } Event;
 
 typedef LNS_ARRAY (Event) Events;
@@ -238,8 +239,8 @@ find_longest (LnsMcpReport *of,
 {
   sqlite3_stmt *statement = NULL;
   const char *rest;
-  char *sql = lns_asprintf ("SELECT rowid, \"end\" - start FROM %s ORDER BY 2 DESC, 1 LIMIT %zu",
-                            from, top);
+  char *sql = lns_asprintf (
+      "SELECT rowid, \"end\" - start, start FROM %s ORDER BY 2 DESC, 1 LIMIT %zu", from, top);
   int code = SQLITE_ERROR;
 
   lns_query_restart (of->query, LNS_MCP_STATEMENT_NS);
@@ -247,7 +248,8 @@ find_longest (LnsMcpReport *of,
     while ((code = sqlite3_step (statement)) == SQLITE_ROW)
       *lns_array_add (events) = (Event){ .kind = kind,
                                          .row = sqlite3_column_int64 (statement, 0),
-                                         .ns = sqlite3_column_int64 (statement, 1) };
+                                         .ns = sqlite3_column_int64 (statement, 1),
+                                         .start_ns = sqlite3_column_int64 (statement, 2) };
   const bool good = code == SQLITE_DONE || lns_mcp_statement_fail (of, error);
   sqlite3_finalize (statement);
   free (sql);
@@ -300,6 +302,19 @@ look_at (LnsMcpCall *call,
   return good;
 }
 
+/* Proposes to ask what happened during EVENT. */
+static void
+propose (LnsMcpCall *call, const LnsMcpReport *of, const Event *event)
+{
+  char *time = lns_asprintf ("%" PRId64 "ns/%" PRId64 "ns", event->start_ns,
+                             lns_sum (event->start_ns, event->ns));
+
+  lns_mcp_answer_next (call->answer, "why",
+                       json_pack ("{s:s,s:s}", "report", of->handle, "time", time),
+                       "learn what else happened during the longest one");
+  free (time);
+}
+
 static bool
 run_events (LnsMcpCall *call, LnsError *error)
 {
@@ -321,6 +336,8 @@ run_events (LnsMcpCall *call, LnsError *error)
     qsort (events.items, events.n, sizeof *events.items, compare_events);
   for (size_t i = 0; good && i < events.n && i < top; i++)
     good = add_event (call, of, &events.items[i], error);
+  if (good && events.n > 0)
+    propose (call, of, &events.items[0]);
   lns_array_clear (&events);
   lns_condition_free (condition);
   return good;

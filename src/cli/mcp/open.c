@@ -30,53 +30,48 @@ source_of (const LnsMcpReport *of)
     }
 }
 
-/* Adds how many there are of what TABLE has a row for, called NAME. */
+/* Whether TABLE only says what numbers mean, or what every report has. */
 static bool
-add_count (LnsMcpCall *call,
-           LnsMcpReport *of,
-           const char *name,
-           const char *table,
-           const char *only,
-           LnsError *error)
+is_of_no_interest (const char *table)
 {
-  bool any;
-  char *statement = lns_asprintf ("SELECT count(*) AS \"%s\" FROM %s%s%s", name, table,
-                                  only != NULL ? " WHERE " : "", only != NULL ? only : "");
-  const bool good = lns_mcp_add_statement (call, of, NULL, table, statement, &any, error);
+  static const char *const begins[] = { "ENUM_", "META_DATA_", "StringIds", "ANALYSIS_",
+                                        "TARGET_INFO_" };
 
-  free (statement);
-  return good;
+  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+    if (strncmp (table, begins[i], strlen (begins[i])) == 0)
+      return strcmp (table, "TARGET_INFO_GPU") != 0;
+  return false;
 }
 
-/* Adds what is in the report, by table. */
-static bool
-add_counts (LnsMcpCall *call, LnsMcpReport *of, LnsError *error)
+/* What the rows of TABLE are called, or NULL. */
+static const char *
+plural_of (const char *table)
 {
-  static const struct
-  {
-    const char *name, *table;
-  } others[] = {
-    { "thread switches", "SCHED_EVENTS" },
-    { "CPU samples", "COMPOSITE_EVENTS" },
-    { "Python samples", "LNS_PYTHON_SAMPLES" },
-    { "GPU metric values", "GPU_METRICS" },
-    { "processes", "PROCESSES" },
-    { "GPUs", "TARGET_INFO_GPU" },
-  };
-  bool good = true;
+  for (size_t i = 0; lns_mcp_kind_at (i) != NULL; i++)
+    if (strcmp (lns_mcp_kind_at (i)->table, table) == 0 && lns_mcp_kind_at (i)->only == NULL)
+      return lns_mcp_kind_at (i)->plural;
+  return NULL;
+}
 
-  for (size_t i = 0; good && lns_mcp_kind_at (i) != NULL; i++)
+/* Adds how many rows each table has. */
+static bool
+add_tables (LnsMcpCall *call, LnsMcpReport *of, LnsError *error)
+{
+  unsigned n;
+  const LnsTable *tables = lns_tables_all (of->tables, &n);
+  bool good = true, any;
+
+  for (unsigned i = 0; good && i < n; i++)
     {
-      const LnsMcpKind *kind = lns_mcp_kind_at (i);
-      if (!lns_mcp_kind_is_there (kind, of->tables))
+      if (lns_tables_n_rows (of->tables, &tables[i]) == 0 || is_of_no_interest (tables[i].name))
         continue;
-      good = add_count (call, of, kind->plural, kind->table, kind->only, error);
-    }
-  for (size_t i = 0; good && i < sizeof others / sizeof *others; i++)
-    {
-      const LnsTable *table = lns_tables_find (of->tables, others[i].table);
-      if (table != NULL && lns_tables_n_rows (of->tables, table) > 0)
-        good = add_count (call, of, others[i].name, others[i].table, NULL, error);
+      const char *plural = plural_of (tables[i].name);
+      char *statement = lns_asprintf ("SELECT count(*) AS rows FROM \"%s\"", tables[i].name),
+           *text = lns_asprintf ("%s%s%s%s", tables[i].name, plural != NULL ? " (" : "",
+                                 plural != NULL ? plural : "", plural != NULL ? ")" : "");
+      good = lns_mcp_add_statement (call, of, NULL, text, statement, &any, error);
+      free (statement);
+      free (text);
     }
   return good;
 }
@@ -124,7 +119,7 @@ run_open (LnsMcpCall *call, LnsError *error)
   lns_mcp_answer_say (call->answer, of->handle, "%s is %s, %s.", of->handle,
                       strrchr (of->path, '/') + 1, source_of (of));
   if (!lns_mcp_add_statement (call, of, NULL, NULL, duration, &any, error) ||
-      !add_counts (call, of, error))
+      !add_tables (call, of, error))
     return false;
   note_problems (call, of);
   lns_mcp_answer_next (call->answer, "why", json_pack ("{s:s}", "report", of->handle),

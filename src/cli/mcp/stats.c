@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/analysis/condition.h"
 #include "src/analysis/stats/report.h"
 #include "src/base/memory.h"
 #include "src/cli/mcp/message.h"
@@ -30,9 +31,28 @@ list_summaries (LnsMcpCall *call, const LnsMcpReport *of)
   lns_mcp_answer_say (call->answer, of->handle, "These are the summaries; give one as name.");
 }
 
+/* Proposes to look at the events that the first row sums up, if it has their name. */
+static void
+propose (LnsMcpCall *call, const LnsMcpReport *of, const json_t *first)
+{
+  const char *name = json_string_value (json_object_get (first, "Name"));
+
+  if (name == NULL || *name == '\0')
+    return;
+  /* Without its arguments, which may be cut. */
+  char *begin = lns_asprintf ("%.*s", (int)strcspn (name, "<("), name),
+       *quoted = lns_condition_quote (begin), *where = lns_asprintf ("name contains %s", quoted);
+  lns_mcp_answer_next (call->answer, "events",
+                       json_pack ("{s:s,s:o}", "report", of->handle, "where", lns_mcp_text (where)),
+                       "see the longest events of the first row");
+  free (begin);
+  free (quoted);
+  free (where);
+}
+
 /* Adds the rows that RESULT keeps, as JSON. */
 static bool
-add_rows (LnsMcpCall *call, const LnsResult *result, LnsError *error)
+add_rows (LnsMcpCall *call, const LnsMcpReport *of, const LnsResult *result, LnsError *error)
 {
   const LnsStatsStyle style = { .format = LNS_STATS_JSON };
   LnsMcpPrinted printed;
@@ -55,6 +75,7 @@ add_rows (LnsMcpCall *call, const LnsResult *result, LnsError *error)
     lns_mcp_answer_add (call->answer, &(LnsMcpRow){ .at = at }, json_incref (row));
   }
   lns_mcp_answer_leave_out (call->answer, lns_result_n_left_out (result));
+  propose (call, of, json_array_get (root, 0));
   json_decref (root);
   return true;
 }
@@ -97,7 +118,7 @@ run_stats (LnsMcpCall *call, LnsError *error)
       lns_mcp_answer_set_statement (call->answer, statement);
       free (quoted);
       free (statement);
-      good = add_rows (call, result, error);
+      good = add_rows (call, of, result, error);
     }
   if (good && lns_stats_result_share_whole (computed) != NULL)
     lns_mcp_answer_note (call->answer, "Of the samples, %s have all callers.",

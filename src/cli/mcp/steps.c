@@ -144,6 +144,9 @@ run_steps (LnsMcpCall *call, LnsError *error)
     lns_mcp_answer_next (call->answer, "stats",
                          json_pack ("{s:s,s:s}", "report", of->handle, "name", "nvtx_sum"),
                          "see which ranges there are");
+  else if (good)
+    lns_mcp_answer_next (call->answer, "findings", json_pack ("{s:s}", "report", of->handle),
+                         "see what all steps lose");
   return good;
 }
 

@@ -69,13 +69,16 @@ note_abstained (LnsMcpCall *call, const LnsWhy *why)
     lns_mcp_answer_note (call->answer, "What to change: %s.", why->next);
 }
 
-/* Proposes to look at the first finding. */
+/* Proposes to look at finding NUMBER, from 1 on, and at the steps. */
 static void
-propose (LnsMcpCall *call, const LnsMcpReport *of, const LnsWhy *why)
+propose (LnsMcpCall *call, const LnsMcpReport *of, const LnsWhy *why, size_t number)
 {
+  char handle[24];
+
+  snprintf (handle, sizeof handle, "f%zu", number);
   if (why->findings.n > 0)
     lns_mcp_answer_next (call->answer, "findings",
-                         json_pack ("{s:s,s:s}", "report", of->handle, "finding", "f1"),
+                         json_pack ("{s:s,s:s}", "report", of->handle, "finding", handle),
                          "see the evidence of the first one");
   if (why->steps.n > 0)
     lns_mcp_answer_next (call->answer, "steps", json_pack ("{s:s}", "report", of->handle),
@@ -122,6 +125,19 @@ add_printed_ledgers (LnsMcpCall *call, const json_t *root, const char *key)
     }
 }
 
+/* Proposes to look at the longest events of SPAN. */
+static void
+propose_events (LnsMcpCall *call, const LnsMcpReport *of, const LnsSpan *span)
+{
+  char *where = lns_asprintf ("start >= %" PRId64 "ns and end <= %" PRId64 "ns", span->start_ns,
+                              span->end_ns);
+
+  lns_mcp_answer_next (call->answer, "events",
+                       json_pack ("{s:s,s:s}", "report", of->handle, "where", where),
+                       "see the longest events of that time");
+  free (where);
+}
+
 static bool
 answer_part (LnsMcpCall *call, LnsMcpReport *of, const char *time, size_t top, LnsError *error)
 {
@@ -156,6 +172,7 @@ answer_part (LnsMcpCall *call, LnsMcpReport *of, const char *time, size_t top, L
       if (why->findings.n > top)
         lns_mcp_answer_leave_out (call->answer, why->findings.n - top);
       note_abstained (call, why);
+      propose_events (call, of, &why->span);
       json_decref (root);
     }
   lns_why_free (why);
@@ -187,7 +204,7 @@ run_why (LnsMcpCall *call, LnsError *error)
       if (why->findings.n > top)
         lns_mcp_answer_leave_out (call->answer, why->findings.n - top);
       note_abstained (call, why);
-      propose (call, of, why);
+      propose (call, of, why, 1);
     }
   return good;
 }
@@ -336,7 +353,7 @@ answer_findings (LnsMcpCall *call,
                  size_t top,
                  LnsError *error)
 {
-  size_t n = 0;
+  size_t n = 0, first = 0;
   bool good = true;
 
   for (size_t i = 0; good && i < why->findings.n; i++)
@@ -344,7 +361,8 @@ answer_findings (LnsMcpCall *call,
       {
         if (n < top)
           good = add_finding (call, of, why, i, error);
-        n++;
+        if (n++ == 0)
+          first = i + 1;
       }
   if (n > top)
     lns_mcp_answer_leave_out (call->answer, n - top);
@@ -355,8 +373,8 @@ answer_findings (LnsMcpCall *call,
     lns_mcp_answer_say (call->answer, of->handle, "%zu finding%s%s%s, what costs most first.", n,
                         n == 1 ? "" : "s", cause != NULL ? " of the cause " : "",
                         cause != NULL ? cause : "");
-  if (good && n > 0 && cause == NULL)
-    propose (call, of, why);
+  if (good && n > 0)
+    propose (call, of, why, first);
   return good;
 }
 
