@@ -58,7 +58,8 @@ def thread(_build):
 
 def mutations(build):
     for name, said in (("mutate-report", " of 10000 opened"), ("mutate-export", " of 100"),
-                       ("mutate-trace", " of 10000 imported"), ("mutate-json", " of 10000 valid")):
+                       ("mutate-trace", " of 10000 imported"), ("mutate-json", " of 10000 valid"),
+                       ("mutate-request", " of 10000 lines")):
         program = os.path.join(build, "tests", "fuzz", name)
         print("+ LNS_MUTATIONS=10000 " + program, flush=True)
         environment = dict(os.environ, LNS_MUTATIONS="10000", LNS_SOURCE_ROOT=os.path.dirname(TESTS))

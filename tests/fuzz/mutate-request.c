@@ -243,6 +243,7 @@ test_sessions (void)
       fclose (in);
       fclose (out);
     }
+  printf ("# answered sessions of %u lines\n", n_mutations);
 }
 
 int

@@ -98,7 +98,32 @@ limit (int resource, rlim_t value)
   setrlimit (resource, &(struct rlimit){ value, value });
 }
 
-/* The process that reads: does not return. WORDS are a command line, or the viewer's path alone. */
+/* Makes the standard input questions of an agent about the report at PATH. */
+static void
+ask (const char *path)
+{
+  static const char *const questions[] = {
+    "why\",\"arguments\":{\"report\":\"r1\"}",
+    "why\",\"arguments\":{\"report\":\"r1\",\"time\":\"1us/1ms\"}",
+    "findings\",\"arguments\":{\"report\":\"r1\",\"finding\":\"f1\"}",
+    "steps\",\"arguments\":{\"report\":\"r1\"}",
+    "stats\",\"arguments\":{\"report\":\"r1\",\"name\":\"nvtx_sum\"}",
+    "sql\",\"arguments\":{\"report\":\"r1\",\"statement\":\"SELECT * FROM NVTX_EVENTS\"}",
+    "events\",\"arguments\":{\"report\":\"r1\",\"where\":\"duration > 1us and not name ~ 'a'\"}",
+    "diff\",\"arguments\":{\"a\":\"r1\",\"b\":\"r1\"}",
+  };
+  const int fd = open (folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  static const char begin[] =
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":";
+
+  dprintf (fd, "%s\"open\",\"arguments\":{\"path\":\"%s\"}}}\n", begin, path);
+  for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+    dprintf (fd, "%s\"%s}}\n", begin, questions[i]);
+  lseek (fd, 0, SEEK_SET);
+  dup2 (fd, STDIN_FILENO);
+}
+
+/* The process that reads: does not return. WORDS are a command line, or "viewer" or "mcp" and a path. */
 static void
 read_hostile (const char *words[], int said_fd)
 {
@@ -116,6 +141,11 @@ read_hostile (const char *words[], int said_fd)
   __sanitizer_install_malloc_and_free_hooks (allocated, freed);
   if (strcmp (words[0], "viewer") == 0)
     viewer_read (words[1]);
+  else if (strcmp (words[0], "mcp") == 0)
+    {
+      ask (words[1]);
+      exit (lanescope_main (2, (char *[]){ (char[]){ "lanescope" }, (char[]){ "mcp" }, NULL }));
+    }
   else
     exit (lanescope_main (n_words, own));
   exit (0);
@@ -197,6 +227,7 @@ static const char *const commands[][WORDS_MAX] = {
     "1us/2ms" },
   { "recover", "--output", "out.rep", "--force-overwrite=true" },
   { "viewer" },
+  { "mcp" },
   { "stats", "--filter-time", "1us/1ms" },
   { "stats", "--filter-nvtx", "main" },
   { "why", "--top", "0" },
@@ -235,9 +266,10 @@ run_number (size_t i, const char *path, uint64_t file_seed)
   const char *words[WORDS_MAX + 4] = { "lanescope" };
   int n = 1;
 
-  if (i < N_COMMANDS && strcmp (commands[i][0], "viewer") == 0)
+  if (i < N_COMMANDS &&
+      (strcmp (commands[i][0], "viewer") == 0 || strcmp (commands[i][0], "mcp") == 0))
     {
-      run ((const char *[]){ "viewer", path, NULL }, file_seed);
+      run ((const char *[]){ commands[i][0], path, NULL }, file_seed);
       return;
     }
   if (i < N_COMMANDS)

@@ -7,6 +7,7 @@ requests."""
 
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -317,6 +318,22 @@ def test_answers_are_short():
         assert "left_out" not in peer.call("sql", report=report, statement="SELECT 1")
         kernels = peer.call("stats", report=report, name="cuda_gpu_kern_sum", top=2)
         assert len(kernels["rows"]) == 2 and kernels["left_out"] == 3
+
+
+def test_the_page_for_agents_names_what_there_is():
+    with open(os.path.join(tap.SOURCE, "data", "agents", "lanescope", "SKILL.md"), encoding="utf-8") as file:
+        page = file.read()
+    assert page.startswith("---\nname: lanescope\ndescription: ") and len(page.splitlines()) <= 60
+    assert all(f"`{tool}`" in page for tool in TOOLS), [tool for tool in TOOLS if f"`{tool}`" not in page]
+    profile = next(command for command in json.loads(golden.run("--capabilities=json")[0])["commands"] if command["name"] == "profile")
+    names = {"--" + option["name"] for option in profile["switches"]} | {"-" + option.get("letter", "") for option in profile["switches"]}
+    used = set(re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", page)) - {"--help"}
+    assert used <= names and len(used) >= 5, used - names
+    with agent.Agent() as peer:  # the statistics and conditions that it names
+        report = peer.open(SAMPLE)
+        for name in re.findall(r"`(\w+_sum)`", page):
+            peer.call("stats", report=report, name=name)
+        assert peer.call("events", report=report, where=re.search(r"`events` \(`(.+?)`\)", page)[1])["report"] == report
 
 
 # --- Hostile requests --------------------------------------------------------------------------------------------------

@@ -5,6 +5,8 @@
 
 /* `lanescope mcp`: answers the questions of agents about reports. */
 
+#include <unistd.h>
+
 #include "src/cli/mcp/server.h"
 #include "src/cli/options/command.h"
 #include "src/cli/terminal/language.h"
@@ -26,6 +28,8 @@ run (const LnsCommand *command, int argc, char **argv)
     return exit_code;
   if (argc > 1)
     return lns_cli_refuse ("mcp takes no arguments; remove “%s”", argv[1]);
+  if (isatty (STDIN_FILENO))
+    lns_cli_say ("note", "mcp waits for requests in JSON, which agents send; Ctrl-D ends it");
   return lns_mcp_serve (&error) ? 0 : lns_cli_fail (&error);
 }
 
