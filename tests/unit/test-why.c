@@ -9,6 +9,9 @@
 #include <stdatomic.h>
 
 #include "src/analysis/compare/compare.h"
+#include "src/analysis/graph/build.h"
+#include "src/analysis/graph/path.h"
+#include "src/analysis/graph/replay.h"
 #include "src/analysis/why/why.h"
 #include "src/base/memory.h"
 #include "src/store/write/kept-table.h"
@@ -367,6 +370,9 @@ check_finding (LnsReport *report, const LnsWhy *why, size_t f)
     if (why->gaps.items[i].finding == f + 1)
       gaps_ns += why->gaps.items[i].end_ns - why->gaps.items[i].start_ns;
   LNS_CHECK_INT (gaps_ns, finding->group != 0 ? finding->ns : 0);
+  const LnsWhyGain *gain = &finding->gain;
+  LNS_CHECK (!gain->is_known || (f < LNS_WHY_GAINS && gain->low_ns >= 0 &&
+                                 gain->low_ns <= gain->ns && gain->ns <= gain->high_ns));
 }
 
 static void
@@ -436,6 +442,36 @@ check_answer (LnsReport *report, LnsTables *tables, const LnsWhyOptions *options
   lns_why_free (why);
 }
 
+/* The graph of REPORT is in order, and its path is as long as the run. */
+static void
+check_graph (LnsReport *report)
+{
+  LnsError error = { 0 };
+  LnsGraph *graph = lns_graph_build (report, NULL, 0, NULL, &error);
+  LnsPath path;
+
+  if (graph == NULL)
+    LNS_FAIL ("%s", error.message);
+  int64_t *times = lns_calloc (graph->n, sizeof *times);
+  lns_graph_replay (graph, NULL, times);
+  for (uint32_t i = 1; i < graph->n; i++)
+    {
+      LNS_CHECK (graph->before[i] < i);
+      LNS_CHECK (graph->source[i] == LNS_POINT_NONE || graph->source[i] < i);
+      LNS_CHECK (graph->label[i] < graph->labels.n);
+      LNS_CHECK (times[i] >= times[graph->before[i]]);
+    }
+  const uint32_t end = lns_graph_end (graph, times);
+  lns_path_find (graph, times, end, times[0], times[end], 3, &path);
+  int64_t ns = 0;
+  for (size_t i = 0; i < path.parts.n; i++)
+    ns += path.parts.items[i].ns;
+  LNS_CHECK (ns >= lns_graph_length (graph, times));
+  lns_path_clear (&path);
+  free (times);
+  lns_graph_free (graph);
+}
+
 static void
 test_ledgers_of_random_reports_close (void)
 {
@@ -445,11 +481,14 @@ test_ledgers_of_random_reports_close (void)
       LnsReport *report = make_report ();
       LnsTables *tables = lns_tables_new (report, NULL);
       LNS_CHECK (tables != NULL);
-      LnsWhyOptions options = { .span = lns_filter_span (report), .keeps_gaps = true };
+      LnsWhyOptions options = { .span = lns_filter_span (report),
+                                .keeps_gaps = true,
+                                .foretells = true };
       const LnsReportInfo *info = lns_report_info (report);
       const int64_t quarter_ns = info->end_ns / 4 - info->start_ns / 4;
       fprintf (stderr, "# report %u\n", i);
       check_answer (report, tables, &options);
+      check_graph (report);
       /* A part of it. */
       options.span.start_ns = info->start_ns + quarter_ns;
       options.span.end_ns = info->end_ns - quarter_ns;

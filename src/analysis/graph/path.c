@@ -62,6 +62,8 @@ lns_path_find (const LnsGraph *graph,
   int64_t *ns = lns_calloc (graph->labels.n + 1, sizeof *ns);
   uint64_t *n = lns_calloc (graph->labels.n + 1, sizeof *n);
 
+  int64_t reached_ns = to_ns;
+
   *ret_path = (LnsPath){ .start_ns = from_ns, .end_ns = to_ns };
   for (uint32_t i = end; i > 0 && times[i] > from_ns;)
     {
@@ -70,7 +72,7 @@ lns_path_find (const LnsGraph *graph,
                                                              lns_sum (times[before], graph->ns[i]);
       const uint32_t next = by_source ? source : before;
       const int64_t start_ns = times[next] > from_ns ? times[next] : from_ns,
-                    end_ns = times[i] < to_ns ? times[i] : to_ns;
+                    end_ns = times[i] < reached_ns ? times[i] : reached_ns;
       if (start_ns < end_ns)
         {
           const LnsPathLink link = { .point = i,
@@ -86,6 +88,8 @@ lns_path_find (const LnsGraph *graph,
           ret_path->unknown_ns += link.is_unknown ? end_ns - start_ns : 0;
           keep (ret_path, &link, n_longest);
         }
+      /* By clocks that differ, what comes first may be told to be later. */
+      reached_ns = start_ns < reached_ns ? start_ns : reached_ns;
       /* What the edge explains is how long the other one waited. */
       if (by_source && (graph->marks[i] & LNS_POINT_INFERRED) != 0 && times[i] <= to_ns)
         ret_path->inferred_ns += times[i] - (times[before] > from_ns ? times[before] : from_ns);

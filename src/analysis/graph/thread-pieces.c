@@ -18,6 +18,9 @@
 /* A thread that was woken has a CPU within so long, unless others have them: it is part of the wait. */
 #define WAKING_NS INT64_C (1000000)
 
+/* In so short a time a thread hardly waits, if nothing tells what it does: it is on its way from one call to the next. */
+#define SHORT_NS INT64_C (20000)
+
 struct LnsThreadPieces
 {
   LnsReport *report;
@@ -98,7 +101,7 @@ kind_of (const LnsDeed *deed)
         return deed->waker != LNS_ID_NONE ? LNS_PIECE_WAIT : LNS_PIECE_OUTSIDE;
       return deed->class == LNS_CALL_SLEEP ? LNS_PIECE_OUTSIDE : LNS_PIECE_RUN;
     case LNS_DOING_UNKNOWN:
-      return LNS_PIECE_UNKNOWN;
+      return deed->end_ns - deed->start_ns < SHORT_NS ? LNS_PIECE_RUN : LNS_PIECE_UNKNOWN;
     default:
       return LNS_PIECE_RUN;
     }

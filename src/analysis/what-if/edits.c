@@ -432,7 +432,8 @@ lns_edit_changes_of (const LnsEditChanges *changes)
 static bool
 passes (const LnsEdit *edit, unsigned i, const char *text, int64_t number)
 {
-  const LnsConditionTest *test = &lns_condition_tests (edit->of, NULL)[i];
+  unsigned n;
+  const LnsConditionTest *test = &lns_condition_tests (edit->of, &n)[i];
 
   if (test->operator== LNS_CONDITION_MATCHES)
     return regexec (&edit->regexes[i], text, 0, NULL, 0) == 0;
@@ -451,12 +452,13 @@ label_passes (const LnsEdit *edit, unsigned i, const LnsGraph *graph, const LnsG
   LnsReport *report = graph->report;
   const LnsGraphAgent *agent = &graph->agents.items[label->agent];
   uint32_t n_threads, n_processes, n_devices, n_streams;
+  unsigned n;
   const LnsThread *threads = lns_report_threads (report, &n_threads);
   const LnsProcess *processes = lns_report_processes (report, &n_processes);
   const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
   const LnsCudaStream *streams = lns_report_streams (report, &n_streams);
 
-  switch (lns_condition_tests (edit->of, NULL)[i].field)
+  switch (lns_condition_tests (edit->of, &n)[i].field)
     {
     case LNS_CONDITION_NAME:
       return passes (edit, i, lns_report_string (report, label->name, NULL), INT64_MIN);

@@ -1,0 +1,253 @@
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""lanescope what-if: replayed as they were, runs take what they took; what is foretold of a change comes true where the program is really
+changed; what cannot be known is not foretold."""
+
+import json
+import lzma
+import os
+import random
+import statistics
+import sys
+import tempfile
+
+import tap
+
+for room in ("answers", "e2e", "golden"):
+    sys.path.insert(0, os.path.join(tap.SOURCE, "tests", room))
+import exports  # noqa: E402
+import golden  # noqa: E402
+import make_exports  # noqa: E402
+import profiling  # noqa: E402
+import worlds  # noqa: E402
+
+SAMPLE = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
+DEVICE = os.path.join(tap.SOURCE, "tests", "answers", "device")
+TRACES = os.path.join(tap.SHARED, "corpus", "kineto")
+# Runs are replayed within this share of what they took.
+IDENTITY = 0.005
+
+
+def what_if(report, *edits):
+    return json.loads(golden.run("what-if", "--format=json", report, *edits)[0])
+
+
+def check_identity(report, what):
+    answer = what_if(report)
+    assert abs(answer["replayed_ns"] - answer["measured_ns"]) <= IDENTITY * answer["measured_ns"], (what, answer)
+    assert 0 <= answer["inferred"] <= 1 and 0 <= answer["unknown"] <= 1 and 0 <= answer["unlaunched"] <= 1, (what, answer)
+    if answer["predicted_ns"] is not None:
+        assert answer["low_ns"] <= answer["predicted_ns"] <= answer["high_ns"], (what, answer)
+        assert answer["predicted_ns"] == answer["replayed_ns"], (what, answer)
+    return answer
+
+
+# --- As it was ----------------------------------------------------------------------------------------------------
+
+
+@exports.on_each(least=(4, 8))
+def test_exports_are_replayed(names, least):
+    for name in names:
+        check_identity(exports.report(name), name)
+    assert len(names) >= least, names
+
+
+def test_reports_of_a_gpu_are_replayed():
+    names = sorted(name for name in os.listdir(DEVICE) if name.endswith(".rep.xz"))
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            report = os.path.join(folder, "r.rep")
+            with lzma.open(os.path.join(DEVICE, name)) as packed, open(report, "wb") as file:
+                file.write(packed.read())
+            answer = check_identity(report, name)
+            assert answer["predicted_ns"] is not None, (name, answer)
+    assert len(names) >= 9, names
+
+
+def test_traces_are_replayed_of_the_corpus():
+    if not os.path.isdir(TRACES):
+        raise tap.Skip("the folder of traces is missing")
+    for name in sorted(os.listdir(TRACES)):
+        check_identity(os.path.join(TRACES, name), name)
+
+
+def test_planted_worlds_are_replayed():
+    with tempfile.TemporaryDirectory() as folder:
+        for seed, (cause, plant) in enumerate(sorted(worlds.CAUSES.items())):
+            world = worlds.World(seed + 1, cause)
+            plant(world)
+            path = os.path.join(folder, f"{cause}.sqlite")
+            world.write(path)
+            check_identity(path, cause)
+
+
+# --- What is asked ------------------------------------------------------------------------------------------------
+
+
+class Program:
+    """A program that launches kernels "gemm" and "norm" one after the other, and waits for them in each step: seen from the GPU it is
+    work alone, so that a kernel's time is the run's."""
+
+    def __init__(self, folder, name, gemm=1.0, memory=worlds.PINNED):
+        self.export = make_exports.Export(2025)
+        make_exports.machine(self.export, 1)
+        process = make_exports.Process(self.export, 4711, "train")
+        process.describe()
+        main = make_exports.Thread(process, 4711, "train", worlds.MS)
+        for step in range(12):
+            main.push("step")
+            main.copy(1, 4000000, memory, worlds.DEVICE, call="cudaMemcpyAsync_v3020")
+            main.launch(0, int(3 * worlds.MS * gemm), grid=(400, 1, 1))
+            main.launch(1, worlds.MS, grid=(400, 1, 1))
+            main.wait()
+            main.pop()
+        main.wait("cudaDeviceSynchronize_v3020")
+        self.path = os.path.join(folder, name + ".sqlite")
+        self.export.write(self.path)
+
+
+def test_faster_kernels_are_foretold():
+    with tempfile.TemporaryDirectory() as folder:
+        slow, fast = Program(folder, "slow"), Program(folder, "fast", gemm=0.5)
+        name = golden.run("sql", slow.path, "SELECT value FROM CUPTI_ACTIVITY_KIND_KERNEL AS k JOIN StringIds ON id = shortName "
+                                            "ORDER BY k.\"end\" - k.start DESC LIMIT 1")[0].decode().strip()
+        answer, truth = what_if(slow.path, f"kernel ~ {name}: 0.5"), what_if(fast.path)
+        assert answer["edits"][0]["count"] == 12, answer
+        assert abs(answer["predicted_ns"] / truth["measured_ns"] - 1) < 0.01, (answer, truth)
+        assert answer["steps"]["count"] == 12 and answer["steps"]["predicted_p50_ns"] < answer["steps"]["p50_ns"], answer
+
+
+def test_edits_add_up():
+    with tempfile.TemporaryDirectory() as folder:
+        program = Program(folder, "p")
+        both = what_if(program.path, "kernel: 0.5", "copy kind=HtoD: none")
+        for edit in both["edits"]:
+            assert both["predicted_ns"] <= edit["alone_ns"] <= both["measured_ns"], both
+        assert what_if(program.path, "kernel: 1", "copy: 100%")["predicted_ns"] == both["replayed_ns"]
+        assert what_if(program.path, "kernel: 2")["predicted_ns"] > both["measured_ns"]
+        device = what_if(program.path, "kernel device = 0: 0.5")
+        assert device["predicted_ns"] == what_if(program.path, "kernel: 0.5")["predicted_ns"]
+
+
+def fails(report, edit, says):
+    _, err = golden.run("what-if", report, edit, code=125)
+    assert says in err.decode(), err
+
+
+def test_what_is_no_edit_is_refused():
+    fails(SAMPLE, "kernel", "is no edit; write WHAT: HOW")
+    fails(SAMPLE, "gpu: 0.5", "does not begin with what it is about")
+    fails(SAMPLE, "kernel: fast", "does not say what becomes of it")
+    fails(SAMPLE, "kernel: -1", "does not say what becomes of it")
+    fails(SAMPLE, "kernel: other thread", "does not say what becomes of it")
+    fails(SAMPLE, "range: 0.5", "names no range")
+    fails(SAMPLE, "kernel ~ (: 0.5", "is no regular expression")
+    fails(SAMPLE, "kernel duration > 1ms: 0.5", "tells single events apart")
+    fails(SAMPLE, "kernel ~ nothing_is_called_so: 0.5", "names nothing in the report")
+    fails(SAMPLE, "range \"nothing is called so\": none", "names nothing in the report")
+
+
+def test_a_rate_that_was_not_recorded_is_asked_for():
+    with tempfile.TemporaryDirectory() as folder:
+        program = Program(folder, "p", memory=worlds.PAGEABLE)
+        fails(program.path, "copy: pinned", "its rate is not known; write it")
+        answer = what_if(program.path, "copy: pinned=1000GB/s")
+        assert answer["predicted_ns"] < answer["measured_ns"], answer
+
+
+def test_where_nothing_tells_nothing_is_foretold():
+    # What the thread of the sample did between its calls was not recorded, and that is most of the time.
+    answer = what_if(SAMPLE, "kernel: 0.5")
+    assert answer["unknown"] > 0.25 and answer["predicted_ns"] is None and answer["low_ns"] is None, answer
+    out = golden.run("what-if", SAMPLE, "kernel: 0.5")[0].decode()
+    assert out.startswith("How long the run would take is not known") and "instead of" not in out, out
+
+
+# --- The critical path --------------------------------------------------------------------------------------------
+
+
+def critical_path(report, *switches):
+    return json.loads(golden.run("why", "--critical-path", "--format=json", *switches, report)[0])
+
+
+def check_path(path):
+    assert sum(part["ns"] for part in path["parts"]) == path["end"] - path["start"], path
+    assert sum(part["count"] for part in path["parts"]) == path["links"], path
+    assert all(a["end"] - a["start"] >= b["end"] - b["start"] for a, b in zip(path["longest"], path["longest"][1:])), path
+    assert path["unknown_ns"] <= path["end"] - path["start"] and path["inferred_ns"] <= path["end"] - path["start"], path
+
+
+def test_the_path_is_the_run():
+    with tempfile.TemporaryDirectory() as folder:
+        program = Program(folder, "p")
+        path = critical_path(program.path)
+        check_path(path)
+        # 12 steps of 3 ms and 1 ms, which the thread waits for.
+        first, second = path["parts"][:2]
+        assert (first["kind"], first["count"], first["ns"]) == ("kernel", 12, 36 * worlds.MS), path["parts"][:3]
+        assert (second["kind"], second["count"], second["ns"]) == ("kernel", 12, 12 * worlds.MS), path["parts"][:3]
+        assert path["unknown_ns"] == 0, path
+        # A step alone.
+        start, end = map(int, golden.run("sql", program.path, "SELECT start, \"end\" FROM NVTX_EVENTS WHERE text = 'step' LIMIT 1 OFFSET 3")[0].split())
+        step = critical_path(program.path, f"--filter-time={start}ns/{end}ns")
+        check_path(step)
+        assert step["start"] >= start and step["end"] <= end and [p["count"] for p in step["parts"][:2]] == [1, 1], step
+
+
+def test_paths_of_exports_close():
+    for name in exports.OWN:
+        check_path(critical_path(exports.report(name)))
+
+
+# --- Changes that are really made ---------------------------------------------------------------------------------
+
+PROGRAM = "what-if"
+RANGES = {0: ["load", "train", "save"], 1: ["load", "train"], 2: ["load", "decode", "train"], 3: ["decode", "save"], 4: ["load", "train", "save"],
+          5: ["load", "decode", "train"]}
+# Of so many programs; a machine that is busy makes some of their runs longer, so that the least of three counts.
+PROGRAMS, RUNS = 100, 3
+
+
+def recorded(folder, *words):
+    """The report of the least disturbed of some runs of the program with WORDS, and how long it took."""
+    runs = []
+    for i in range(RUNS):
+        done = folder.profile("-t", "nvtx,osrt", "--why=false", "-f", "true", "-o", f"r{i}", tap.program(PROGRAM), *words)
+        assert done.code == 0, done
+        if "[LNS-CPU-0" in done.err:
+            raise tap.Skip("states of threads are not recorded here")
+        runs.append((what_if(folder.file(f"r{i}.rep"))["measured_ns"], i))
+    least, i = min(runs)
+    return folder.file(f"r{i}.rep"), least
+
+
+def test_what_is_foretold_comes_true():
+    """tests/programs/what-if.c: programs drawn at random whose range takes more or less, or is done by another thread."""
+    errors, held, lines = [], 0, []
+    for seed in range(PROGRAMS):
+        draw = random.Random(seed)
+        name, factor = draw.choice(RANGES[seed % 6]), draw.choice([0, 0.25, 0.5, 2])
+        edit, word = f'range "{name}": {factor}', f"{name}={factor}"
+        if seed % 6 == 0 and draw.random() < 0.5:
+            edit, word = 'range "load": other thread', "prefetch"
+        with profiling.Folder() as before, profiling.Folder() as after:
+            report, _ = recorded(before, str(seed))
+            answer = what_if(report, edit)
+            _, truth = recorded(after, str(seed), word)
+        if answer["predicted_ns"] is None:
+            continue
+        errors.append(abs(answer["predicted_ns"] / truth - 1))
+        held += answer["low_ns"] <= truth <= answer["high_ns"]
+        lines.append(f"{seed} {edit}: {answer['measured_ns'] / 1e6:.1f} ms, foretold {answer['predicted_ns'] / 1e6:.1f} "
+                     f"({answer['low_ns'] / 1e6:.1f} to {answer['high_ns'] / 1e6:.1f}), came {truth / 1e6:.1f}: {100 * errors[-1]:.1f} %")
+        print("#", lines[-1], flush=True)
+    errors.sort()
+    print(f"# {len(errors)} programs: median {100 * statistics.median(errors):.2f} %, p95 {100 * errors[int(len(errors) * 0.95)]:.2f} %, "
+          f"{held} within the interval")
+    assert len(errors) >= 0.9 * PROGRAMS, lines
+    assert statistics.median(errors) < 0.05, lines
+
+
+tap.main(globals(), long=(test_what_is_foretold_comes_true,))
