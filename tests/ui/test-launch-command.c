@@ -4,9 +4,10 @@
  */
 
 /* Tests the launch dialog's command line: it must be split into words exactly as a shell splits
- * it. */
+ * it, and what is changed in it must leave the rest as it was typed. */
 
 #include "ui/launch/launch-command.h"
+#include "ui/launch/launch-line.h"
 
 #include "tests/tap.h"
 
@@ -115,33 +116,44 @@ program_at (const char *line)
   return lns_launch_command_find_program ((const char *const *)words, NULL);
 }
 
-/* What is left of LINE without the tool that it calls, between blanks. */
-static char *
-without_tool (const char *line)
+static const char *const flags[] = { "strict", NULL };
+
+/* Checks how LINE is taken apart. */
+static void
+check_parts (const char *line, const char *settings, const char *arguments, const char *program)
 {
-  g_auto (GStrv) words = lns_launch_command_drop_tool (lns_launch_command_split (line, NULL));
-  return g_strjoinv (" ", words);
+  g_autoptr (LnsLaunchLine) parsed = lns_launch_line_parse (line, flags, NULL);
+  g_auto (GStrv) known = lns_launch_line_get_settings (parsed);
+  g_autofree char *joined_settings = g_strjoinv (" ", known);
+  g_autofree char *joined = g_strjoinv (" ", (GStrv)lns_launch_line_get_arguments (parsed));
+  const char *found = parsed->words[parsed->program];
+  LNS_CHECK_STR (joined_settings, settings);
+  LNS_CHECK_STR (joined, arguments);
+  LNS_CHECK_STR (found != NULL ? found : "", program);
 }
 
 static void
-drops_the_tool (void)
+takes_a_line_apart (void)
 {
-  static const char *const lines[][2] = {
-    { "nsys profile -t cuda,nvtx -o r python train.py", "-t cuda,nvtx -o r python train.py" },
-    { "/opt/x/bin/nsys profile ./a.out", "./a.out" },
-    { "sudo lanescope profile --trace=nvtx ./a.out b", "--trace=nvtx ./a.out b" },
-    { "nsys stats r.nsys-rep", "nsys stats r.nsys-rep" },
-    { "nsys", "nsys" },
-    { "sudo profile", "sudo profile" },
-    { "./a.out profile", "./a.out profile" },
-    { "lanescope profile", "" },
-  };
-
-  for (gsize i = 0; i < G_N_ELEMENTS (lines); i++)
-    {
-      g_autofree char *left = without_tool (lines[i][0]);
-      LNS_CHECK_STR (left, lines[i][1]);
-    }
+  check_parts ("nsys profile -t cuda,nvtx -o r python train.py", "",
+               "-t cuda,nvtx -o r python train.py", "python");
+  check_parts ("/opt/x/bin/nsys profile ./a.out", "", "./a.out", "./a.out");
+  check_parts ("sudo lanescope profile --trace=nvtx ./a.out b", "", "--trace=nvtx ./a.out b",
+               "./a.out");
+  check_parts ("A=1 B='x y' nsys profile --strict -- ./a.out C=2", "A=1 B=x y",
+               "--strict -- ./a.out C=2", "./a.out");
+  check_parts ("sudo A=1 nsys profile a", "A=1", "a", "a");
+  check_parts ("A=1 sudo nsys profile a", "A=1", "a", "a");
+  check_parts ("env A=1 python", "A=1", "python", "python");
+  check_parts ("env python", "", "env python", "env");
+  check_parts ("sudo A=1 python", "", "sudo A=1 python", "sudo");
+  check_parts ("A=1 sudo python", "A=1", "sudo python", "sudo");
+  check_parts ("nsys stats r.nsys-rep", "", "nsys stats r.nsys-rep", "nsys");
+  check_parts ("nsys", "", "nsys", "nsys");
+  check_parts ("./a.out profile", "", "./a.out profile", "./a.out");
+  check_parts ("lanescope profile", "", "", "");
+  check_parts ("nsys profile \\\n  -t nvtx \\\n  python", "", "-t nvtx python", "python");
+  check_parts ("", "", "", "");
 }
 
 static void
@@ -162,7 +174,6 @@ finds_a_switch (void)
   const char *words[] = { "-t", "cuda", "--trace=nvtx", "-w", "true", "python", "-t", "x", NULL };
   const char *none[] = { "python", "-t", "x", NULL };
   const char *attached[] = { "--trace", "a", "-tb", "python", NULL };
-  const char *const flags[] = { "strict", NULL };
   const char *const flagged[] = { "--strict", "-t", "b", "program", "x", NULL };
 
   LNS_CHECK_INT (lns_launch_command_find_program (flagged, flags), 3);
@@ -179,21 +190,70 @@ finds_a_switch (void)
 static void
 check_set (const char *line, char letter, const char *name, const char *value, const char *expected)
 {
-  g_auto (GStrv) words = lns_launch_command_split (line, NULL);
-  g_auto (GStrv) changed =
-      lns_launch_command_set_switch ((const char *const *)words, NULL, letter, name, value);
-  g_autofree char *joined = g_strjoinv (" ", changed);
-  LNS_CHECK_STR (joined, expected);
+  g_autoptr (LnsLaunchLine) parsed = lns_launch_line_parse (line, flags, NULL);
+  g_autofree char *changed = lns_launch_line_set_switch (parsed, letter, name, value);
+  LNS_CHECK_STR (changed, expected);
 }
 
+/* All but the switch stays as it was typed, quotes and lines too. */
 static void
 sets_a_switch (void)
 {
-  check_set ("-o x -t nvtx run -o y", 'o', "output", "z", "--output=z -t nvtx run -o y");
+  check_set ("-o x -t nvtx run -o y", 'o', "output", "z", "-o z -t nvtx run -o y");
   check_set ("-ox --output=w run", 'o', "output", "z", "--output=z run");
-  check_set ("-t nvtx run", 'f', "force-overwrite", "true", "--force-overwrite=true -t nvtx run");
+  check_set ("-ox run", 'o', "output", "a b", "-o'a b' run");
+  check_set ("--output 'x y' run", 'o', "output", "z", "--output z run");
+  check_set ("nsys profile -t nvtx \\\n run 'a  b'", 'f', "force-overwrite", "true",
+             "nsys profile -t nvtx \\\n --force-overwrite=true run 'a  b'");
   check_set ("--force-overwrite false -- run", 'f', "force-overwrite", "true",
-             "--force-overwrite=true -- run");
+             "--force-overwrite true -- run");
+  check_set ("-t nvtx -- run", 'f', "force-overwrite", "true",
+             "-t nvtx --force-overwrite=true -- run");
+  check_set ("", 't', "trace", "cuda", "--trace=cuda ");
+  check_set ("nsys profile", 't', "trace", "cuda", "nsys profile --trace=cuda ");
+  check_set ("-t", 't', "trace", "cuda", "--trace=cuda");
+  check_set ("run", 0, "strict", "true", "--strict run");
+  check_set ("--strict run", 0, "strict", "true", "--strict run");
+}
+
+static void
+takes_a_switch_out (void)
+{
+  check_set ("-o x  -t nvtx run -t y", 't', "trace", NULL, "-o x  run -t y");
+  check_set ("-t a --strict --trace=b run", 't', "trace", NULL, "--strict run");
+  check_set ("--strict run", 0, "strict", NULL, "run");
+  check_set ("-t nvtx", 't', "trace", NULL, "");
+  check_set ("run", 't', "trace", NULL, "run");
+}
+
+static void
+check_settings (const char *line, const char *const *settings, const char *expected)
+{
+  g_autoptr (LnsLaunchLine) parsed = lns_launch_line_parse (line, flags, NULL);
+  g_autofree char *changed = lns_launch_line_set_settings (parsed, settings);
+  LNS_CHECK_STR (changed, expected);
+}
+
+static void
+sets_variables (void)
+{
+  const char *const two[] = { "A=1", "B=x y", NULL }, *const none[] = { NULL };
+  check_settings ("nsys profile -t nvtx  run", two, "A=1 B='x y' nsys profile -t nvtx  run");
+  check_settings ("C=3 D= run C=3", two, "A=1 B='x y' run C=3");
+  check_settings ("C=3  run", none, "run");
+  check_settings ("", two, "A=1 B='x y' ");
+}
+
+static void
+writes_a_command_for_a_shell (void)
+{
+  g_autoptr (LnsLaunchLine) line =
+      lns_launch_line_parse ("sudo A='1 2' nsys profile -t nvtx run 'a  b'", flags, NULL);
+  g_autofree char *command = lns_launch_line_write_command (line, "/my folder");
+  g_autofree char *here = lns_launch_line_write_command (line, NULL);
+  LNS_CHECK_STR (command, "cd '/my folder' && A='1 2' lanescope profile -t nvtx run 'a  b'");
+  LNS_CHECK_STR (here, "A='1 2' lanescope profile -t nvtx run 'a  b'");
+  LNS_CHECK (line->has_sudo);
 }
 
 static void
@@ -219,10 +279,13 @@ main (void)
   LNS_TEST (bytes_that_are_not_utf8);
   LNS_TEST (refuses);
   LNS_TEST (quotes_any_bytes);
-  LNS_TEST (drops_the_tool);
+  LNS_TEST (takes_a_line_apart);
   LNS_TEST (finds_the_program);
   LNS_TEST (finds_a_switch);
   LNS_TEST (sets_a_switch);
+  LNS_TEST (takes_a_switch_out);
+  LNS_TEST (sets_variables);
+  LNS_TEST (writes_a_command_for_a_shell);
   LNS_TEST (numbers_an_output);
   return lns_tap_done ();
 }

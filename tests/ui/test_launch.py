@@ -24,15 +24,25 @@ def told(seconds):
     return os.read(4, 100).decode() if ready else ""
 if sys.argv[1] == "name-report":
     os.stat(sys.argv[2])
+    if "vulkan" in sys.argv:
+        sys.stderr.write("lanescope: warning: --vulkan: ignored; nothing draws [LNS-SWITCH-001]\n")
     if "taken" in sys.argv:
         sys.exit("lanescope: error: taken.rep exists")
     print(end=sys.argv[2] + "/report7.rep")
+    sys.exit(0)
+if sys.argv[1] == "status":
+    print(json.dumps({"data": [
+        {"data": "nvtx", "title": "NVTX ranges", "switch": "(by default)", "recordable": "yes", "code": None, "reason": None},
+        {"data": "osrt", "title": "C library calls", "switch": "--trace=osrt", "recordable": "no", "code": None,
+         "reason": "the kernel is odd; run `sudo mend it`"},
+        {"data": "mpi", "title": "MPI calls", "switch": "--trace=mpi", "recordable": "limited", "code": None, "reason": "a bit"},
+        {"data": "modules", "title": "Python functions", "switch": "--modules=FILE", "recordable": "yes"}]}))
     sys.exit(0)
 if sys.argv[1] == "--capabilities=json":
     print(json.dumps({"version": "1", "commands": [{"name": "profile", "groups": [
         {"tag": "report", "title": "The report"}, {"tag": "cpu", "title": "CPUs"}], "switches": [
         {"name": "output", "letter": "o", "kind": "text", "tag": "report", "value": "PATH", "help": "Where to."},
-        {"name": "stats", "kind": "bool", "tag": "report", "default": "false", "help": "Print <them> & more."},
+        {"name": "stats", "kind": "bool", "tag": "report", "default": "false", "help": "Print <them> & more. Takes a while."},
         {"name": "show-output", "letter": "w", "kind": "bool", "tag": "report", "default": "true", "help": "Show it."},
         {"name": "strict", "kind": "flag", "tag": "report", "help": "Be strict."},
         {"name": "capture-range", "kind": "text", "letter": "c", "tag": "report", "value": "none|nvtx", "choices": ["none", "nvtx"],
@@ -40,7 +50,9 @@ if sys.argv[1] == "--capabilities=json":
         {"name": "wait", "kind": "choice", "tag": "report", "choices": ["primary", "all"], "default": "all", "help": "For <whom>'s."},
         {"name": "sample", "kind": "choice", "tag": "cpu", "choices": ["cpu", "none"], "help": "Sample.", "instead": "not yet"},
         {"name": "control-fd", "kind": "integer", "tag": "report", "help": "Obey."},
-        {"name": "trace", "kind": "list", "choices": ["nvtx", "osrt", "none"], "default": "nvtx"}]}]}))
+        {"name": "parts", "kind": "list", "tag": "cpu", "choices": ["none", "arms", "legs"], "default": "none", "help": "Which parts."},
+        {"name": "modules", "kind": "text", "tag": "cpu", "value": "FILE", "help": "Which modules."},
+        {"name": "trace", "letter": "t", "kind": "list", "choices": ["nvtx", "osrt", "mpi", "none"], "default": "nvtx"}]}]}))
     sys.exit(0)
 here = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(here, "started.json"), "w") as file:
@@ -101,6 +113,21 @@ class Launch:
         self.app.click(x + width // 2, y + height // 2)
         return True
 
+    def reveal(self, node):
+        """Turns the wheel until NODE is in view, and clicks it."""
+        window = self.app.windows()[-1]
+        left, top, width, height = self.app.geometry(window)
+
+        def is_in_view():
+            y = node.extents((left, top))[1]
+            inside = top + 80 < y < top + height - 60
+            if not inside:
+                self.app.scroll(left + width // 2, top + height // 2, 1 if y > top + 80 else -1)
+            return inside
+        self.app.wait(is_in_view, what=f"{node!r} in view")
+        self.app.wait(harness.steady(lambda: node.extents()), what="an end of scrolling")
+        return self.click(node)
+
     def press(self, name):
         self.app.wait(lambda: self.button(name).state("sensitive"), what=f"a sensitive {name}")
         self.button(name).do()
@@ -154,13 +181,11 @@ def test_words_reach_the_recorder_byte_for_byte():
     line = "-w true -o 'my profile' python3 $'caf\\xe9.py' \"a 'b'\" ''"
     with Launch(TICKS, line) as launch:
         launch.app.wait(lambda: launch.dialog.find("check box"), what="what to trace")
-        boxes = {box.name: box.state("checked") for box in launch.dialog.find_all("check box") if not box.name.startswith("--")}
-        assert list(boxes.values()) == [True, False], boxes
         launch.press("Add a variable")
         launch.entry("NAME=VALUE").set_text("COLOR=a=b c")
         launch.press("Start")
         words, folder, color = launch.started()
-        assert words == [b"profile", b"--progress-fd=3", b"--control-fd=4", b"-t", b"nvtx", b"-w", b"true",
+        assert words == [b"profile", b"--progress-fd=3", b"--control-fd=4", b"-w", b"true",
                          b"-o", b"my profile", b"python3", b"caf\xe9.py", b"a 'b'", b""], words
         assert folder == os.fsencode(launch.cwd), folder
         assert color == "a=b c"
@@ -220,66 +245,155 @@ def test_a_folder_that_does_not_answer():
         assert not os.path.exists(os.path.join(launch.folder, "started.json"))
 
 
-def test_switches_of_the_command_line_come_first():
+def checked(launch, name):
+    return launch.dialog.find("check box", name).state("checked")
+
+
+def test_a_pasted_line_is_launched_as_it_is():
     line = "-w true -t cuda,nvtx -s cpu --capture-range=cudaProfilerApi -o my_profile python junk.py"
-    with Launch("say(type='finished', exit=0, signal=0)", line) as launch:
-        launch.wait_for("Set on the command line by -t or --trace.")
-        launch.press("Start")
-        words, _, _ = launch.started()
-        assert words[3:] == line.encode().split(), words
-        launch.wait_for("The recorder ended without a report.")
-
-
-def test_more_switches_are_rows():
-    """One that is as it was says nothing, nor one that the command line has; those without effect have no row."""
-    with Launch(TICKS, "--strict -w true python3 train.py") as launch:
-        launch.wait_for("The report")
-        assert not launch.dialog.find_all(None, lambda name: name in ("CPUs", "--sample", "--control-fd"))
-        launch.click(launch.dialog.find("list item", "The report"))
-        for words in ("Print <them> & more.", "For <whom>'s."):
-            assert launch.dialog.find("label", words), f"{words} is not shown as it is"
-        launch.app.wait(harness.steady(lambda: launch.dialog.find("check box", "--stats").extents()), what="the rows")
-        box = launch.dialog.find("check box", "--stats")
-        launch.click(box)
-        launch.app.wait(lambda: box.state("checked"), what="--stats to turn")
-        # What the command line says cannot be changed elsewhere.
-        assert not launch.dialog.find("check box", "--show-output").state("sensitive")
-        launch.entry("--output=PATH").set_text("a report")
-        launch.press("Start")
-        words, _, _ = launch.started()
-        assert words[3:] == [b"-t", b"nvtx", b"--output=a report", b"--stats=true", b"--strict", b"-w", b"true", b"python3", b"train.py"], words
-        launch.press("Stop")
-        launch.wait_for("The recorder ended without a report.")
-
-
-def test_controls_show_what_the_command_line_says():
-    with Launch(TICKS, "python3 train.py") as launch:
+    with Launch("say(type='finished', exit=0, signal=0)") as launch:
         launch.wait_for("The report")
         entry = launch.entry("Command line with arguments")
-        launch.click(launch.dialog.find("list item", "The report"))
-        launch.app.wait(harness.steady(lambda: launch.dialog.find("check box", "--stats").extents()), what="the rows")
-        launch.click(launch.dialog.find("check box", "--stats"))
-        launch.entry("--output=PATH").set_text("mine")
+        entry.set_text("COLOR='a b' nsys profile \\\n  " + line)
+        assert launch.entry("NAME=VALUE").text == "COLOR=a b"
+        launch.press("Start")
+        words, _, color = launch.started()
+        assert words[3:] == line.encode().split() and color == "a b", (words, color)
+        launch.wait_for("The recorder ended without a report.")
 
-        def shown():
-            boxes = launch.dialog.find_all("check box")
-            texts = {node.name: node.text for node in launch.dialog.find_all("text")}
-            return ([box.state("checked") for box in boxes if not box.name.startswith("--")],
-                    [box.state("checked") for box in boxes if box.name.startswith("--")],
-                    texts["--capture-range=none|nvtx"], texts["--output=PATH"],
-                    bool(launch.dialog.find(None, "primary")))
-        own = ([True, False], [True, True, False], "", "mine", False)
-        launch.app.wait(lambda: shown() == own, what=f"{own}")
-        entry.set_text("-t osrt -c nvtx --stats=false -w false --strict --wait=primary -o theirs python3")
-        given = ([False, True], [False, False, True], "nvtx", "theirs", True)
-        try:
-            launch.app.wait(lambda: shown() == given, what=f"{given}")
-        except AssertionError as error:
-            raise AssertionError(f"{error}, not {shown()}") from error
-        entry.set_text("--capture-range=none python3")
-        launch.app.wait(lambda: shown() == own[:2] + ("none",) + own[3:], what="the person's own again, but for one")
-        entry.set_text("python3")
-        launch.app.wait(lambda: shown() == own, what="the person's own again")
+
+def test_controls_and_the_command_line_say_the_same():
+    """What either says the other shows, and a switch is where it was typed."""
+    with Launch(TICKS, "run.sh 'a  b'") as launch:
+        launch.wait_for("The report")
+        entry = launch.entry("Command line with arguments")
+
+        def shows(text):
+            launch.app.wait(lambda: entry.text == text, what=f"{text!r}, not {entry.text!r}")
+        launch.app.wait(lambda: checked(launch, "NVTX: the program's own ranges, marks and counters"), what="what is traced")
+        box = launch.dialog.find("check box", lambda name: name.startswith("Operating system calls"))
+        launch.reveal(box)
+        shows("--trace=nvtx,osrt run.sh 'a  b'")
+        entry.set_text("lanescope profile -t none --strict run.sh")
+        launch.app.wait(lambda: not box.state("checked") and checked(launch, "Be strict"), what="what was typed")
+        launch.reveal(box)
+        shows("lanescope profile -t osrt --strict run.sh")
+        launch.reveal(launch.dialog.find("list item", "The report"))
+        launch.reveal(launch.app.wait(lambda: launch.dialog.find("check box", "Be strict"), what="the rows"))
+        shows("lanescope profile -t osrt run.sh")
+        launch.reveal(launch.dialog.find("check box", "Print <them> & more"))
+        shows("lanescope profile -t osrt --stats=true run.sh")
+        launch.entry("Where to").set_text("a report")
+        shows("lanescope profile -t osrt --stats=true --output='a report' run.sh")
+        entry.set_text("-o there --parts=legs,head --wait=primary --show-output=false x")
+        launch.app.wait(lambda: launch.entry("Where to").text == "there" and launch.dialog.find(None, "legs,head") and
+                        launch.dialog.find(None, "primary") and not checked(launch, "Show it"), what="what was typed")
+        launch.reveal(launch.dialog.find("list item", "CPUs"))
+        launch.reveal(launch.app.wait(lambda: launch.dialog.find("push button", "Which parts"), what="the parts"))
+        launch.app.key("space")
+        shows("-o there --parts=arms,legs,head --wait=primary --show-output=false x")
+        launch.app.key("Escape")
+
+
+def test_variables_are_part_of_the_command_line():
+    with Launch(TICKS, "run.sh") as launch:
+        entry = launch.entry("Command line with arguments")
+        launch.press("Add a variable")
+        launch.entry("NAME=VALUE").set_text("COLOR=a b")
+        launch.app.wait(lambda: entry.text == "COLOR='a b' run.sh", what=f"the variable in {entry.text}")
+        entry.set_text("COLOR=blue LIGHT=on run.sh")
+        launch.app.wait(lambda: [row.text for row in launch.dialog.find_all("text", "NAME=VALUE")] == ["COLOR=blue", "LIGHT=on"],
+                        what="two rows")
+        launch.press("Remove the variable")
+        launch.app.wait(lambda: entry.text == "LIGHT=on run.sh", what=f"no colour in {entry.text}")
+
+
+def test_presets_set_what_is_recorded():
+    """Those of another preset go; all else stays. A choice that the recorder lacks is left out."""
+    with Launch(TICKS, "-o x run.sh") as launch:
+        entry = launch.entry("Command line with arguments")
+        launch.wait_for("This Machine")
+        preset = launch.app.wait(lambda: launch.dialog.find("list item", lambda name: name.startswith("Preset")) or
+                                 launch.dialog.find(None, lambda name: name.startswith("Preset")), what="presets")
+
+        def choose(steps):
+            launch.click(preset)
+            launch.app.key(*steps, "Return")
+        choose(["End", "Up"])
+        launch.app.wait(lambda: entry.text == "-o x --trace=nvtx,mpi run.sh", what=f"everything, not {entry.text}")
+        choose(["Home", "Down", "Down"])
+        launch.app.wait(lambda: entry.text == "-o x --trace=nvtx,osrt run.sh", what=f"a CPU program, not {entry.text}")
+        entry.set_text("-t mpi run.sh")
+        launch.app.wait(lambda: launch.dialog.find("label", "Custom"), what="no preset")
+
+
+def test_the_dialog_says_what_the_machine_cannot_record_and_what_to_do():
+    with Launch(TICKS, "run.sh") as launch:
+        launch.wait_for("3 of 4 kinds of data")
+        assert len(launch.dialog.find_all("label", "the kernel is odd; run `sudo mend it`")) == 2
+        launch.button("Copy “sudo mend it”")
+
+
+def test_the_same_command_for_a_terminal():
+    folder = tempfile.mkdtemp(prefix="shell-", dir=os.environ[harness.SESSION])
+    with Launch(TICKS, "A=b nsys profile -t nvtx run.sh 'c  d'", cwd=folder) as launch:
+        launch.wait_for(f"cd {folder} && A=b lanescope profile -t nvtx run.sh 'c  d'")
+        entry = launch.entry("Command line with arguments")
+        launch.click(launch.button("Copy the command"))
+        launch.click(entry)
+        launch.app.key("ctrl+a", "ctrl+v")
+        launch.app.wait(lambda: entry.text == f"cd {folder} && A=b lanescope profile -t nvtx run.sh 'c  d'", what="the copy")
+
+
+def test_what_is_ignored_is_said_before_the_start():
+    with Launch(TICKS, "sudo lanescope profile vulkan") as launch:
+        launch.wait_for("Without sudo:")
+        launch.wait_for("--vulkan: ignored; nothing draws")
+
+
+def test_recent_commands():
+    """Newest first, each once, with its folder; chosen and forgotten by the keyboard; kept for nobody else to read."""
+    home, folder = (tempfile.mkdtemp(prefix="recent-", dir=os.environ[harness.SESSION]) for _ in range(2))
+    with Launch("say(type='finished', exit=0, signal=0)", cwd=home) as launch:
+        entry = launch.entry("Command line with arguments")
+        for line, where in (("first", home), ("TOKEN=a second", folder), ("first", home)):
+            launch.entry("Working directory").set_text(where)
+            entry.set_text(line)
+            launch.press("Start")
+            launch.wait_for("The recorder ended without a report.")
+            launch.press("Back")
+        path = os.path.join(launch.app.env["XDG_STATE_HOME"], "lanescope", "commands.json")
+
+        def kept():
+            with open(path, encoding="utf-8") as file:
+                return [command["line"] for command in json.load(file)]
+        launch.app.wait(lambda: os.path.exists(path) and kept() == ["first", "TOKEN=a second"], what="two commands, newest first")
+        assert os.stat(path).st_mode & 0o777 == 0o600, oct(os.stat(path).st_mode)
+
+        def open_list():
+            launch.app.wait(harness.steady(lambda: launch.dialog.find("push button", "Recent commands").extents()), what="a still page")
+            launch.click(launch.dialog.find("push button", "Recent commands"))
+            launch.app.wait(lambda: any(row.state("focused") for row in launch.dialog.find_all("list item", "first")), what="the list")
+        open_list()
+        launch.app.key("Down", "Return")
+        launch.app.wait(lambda: entry.text == "TOKEN=a second" and launch.entry("Working directory").text == folder, what="the second")
+        open_list()
+        launch.app.key("Delete")
+        launch.app.wait(lambda: kept() == ["TOKEN=a second"], what="the first forgotten")
+
+
+def test_return_launches_and_shift_return_parts_the_line():
+    with Launch(TICKS) as launch:
+        launch.app.focus(launch.app.windows()[-1])
+        launch.app.type("run")
+        launch.app.key("shift+Return")
+        launch.app.type("x")
+        entry = launch.entry("Command line with arguments")
+        launch.app.wait(lambda: entry.text == "run\nx", what="two lines")
+        launch.app.key("Return")
+        assert launch.started()[0][3:] == [b"run", b"x"]
+        launch.press("Stop")
+        launch.wait_for("The recorder ended without a report.")
 
 
 def test_what_was_typed_is_there_again_and_typing_replaces_it():

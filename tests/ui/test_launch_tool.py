@@ -104,8 +104,12 @@ def test_cancel_drops_the_report():
     with Launch("-o dropped sh -c 'while :; do sleep 0.1; done'") as launch:
         path = os.path.join(launch.folder, b"dropped.rep")
         launch.app.wait(lambda: os.path.exists(path), 60, "the report")
+        launch.app.wait(lambda: launch.app.root.find("frame", "dropped.rep"), 60, "the window that shows how it grows")
         launch.ask_for("Cancel")
         launch.app.wait(lambda: not os.path.exists(path), 60, "the report to go")
+        launch.app.gone_node("frame", "dropped.rep")
+        assert launch.app.root.find("frame", "Lanescope"), "the window is gone"
+        assert launch.dialog.find("push button", "Start")
 
 
 def test_recording_starts_later():

@@ -138,50 +138,42 @@ take_word (const char **cursor, GString *word, GError **error)
 }
 
 GStrv
-lns_launch_command_split (const char *line, GError **error)
+lns_launch_command_split_places (const char *line, GArray *places, GError **error)
 {
   g_autoptr (GPtrArray) words = g_ptr_array_new_with_free_func (g_free);
   const char *cursor = line;
 
   for (;;)
     {
-      while (g_ascii_isspace (*cursor))
-        cursor++;
+      while (g_ascii_isspace (*cursor) || (cursor[0] == '\\' && cursor[1] == '\n'))
+        cursor += *cursor == '\\' ? 2 : 1;
       if (*cursor == '\0')
         break;
       g_autoptr (GString) word = g_string_new (NULL);
+      LnsLaunchPlace place = { .start = (gsize)(cursor - line) };
       if (!take_word (&cursor, word, error))
         return NULL;
+      place.end = (gsize)(cursor - line);
+      if (places != NULL)
+        g_array_append_val (places, place);
       g_ptr_array_add (words, g_strndup (word->str, word->len));
-    }
-  if (words->len == 0)
-    {
-      g_set_error_literal (error, LNS_LAUNCH_COMMAND_ERROR, LNS_LAUNCH_COMMAND_ERROR_EMPTY,
-                           _ ("Enter the program to launch, with its arguments."));
-      return NULL;
     }
   g_ptr_array_add (words, NULL);
   return (GStrv)g_ptr_array_free (g_steal_pointer (&words), FALSE);
 }
 
 GStrv
-lns_launch_command_drop_tool (GStrv words)
+lns_launch_command_split (const char *line, GError **error)
 {
-  static const char *const tools[] = { "lanescope", "nsys" };
-  const guint n = g_strv_length (words), first = n > 0 && strcmp (words[0], "sudo") == 0 ? 1 : 0;
+  g_auto (GStrv) words = lns_launch_command_split_places (line, NULL, error);
 
-  if (n < first + 2 || strcmp (words[first + 1], "profile") != 0)
-    return words;
-  g_autofree char *name = g_path_get_basename (words[first]);
-  for (gsize i = 0; i < G_N_ELEMENTS (tools); i++)
-    if (strcmp (name, tools[i]) == 0)
-      {
-        for (guint k = 0; k < first + 2; k++)
-          g_free (words[k]);
-        memmove (words, words + first + 2, (n - first - 1) * sizeof *words);
-        break;
-      }
-  return words;
+  if (words != NULL && words[0] == NULL)
+    {
+      g_set_error_literal (error, LNS_LAUNCH_COMMAND_ERROR, LNS_LAUNCH_COMMAND_ERROR_EMPTY,
+                           _ ("Enter the program to launch, with its arguments."));
+      return NULL;
+    }
+  return g_steal_pointer (&words);
 }
 
 char *
@@ -207,10 +199,8 @@ lns_launch_command_quote (const char *word)
   return g_string_free (quoted, FALSE);
 }
 
-/* The number of words of the switch at WORDS, with its value, or 0 if there is no switch. A value is the next word
- * unless it is attached ("-tnvtx", "--trace=nvtx"). */
-static guint
-switch_length (const char *const *words, const char *const *flags)
+guint
+lns_launch_command_switch_length (const char *const *words, const char *const *flags)
 {
   static const char *const alone[] = { "-h", "--help", "-v", "--version" };
   const char *word = words[0];
@@ -231,17 +221,18 @@ lns_launch_command_find_program (const char *const *words, const char *const *fl
 {
   guint at = 0;
 
-  while (words[at] != NULL && switch_length (words + at, flags) > 0)
-    at += switch_length (words + at, flags);
+  while (words[at] != NULL && lns_launch_command_switch_length (words + at, flags) > 0)
+    at += lns_launch_command_switch_length (words + at, flags);
   if (words[at] != NULL && strcmp (words[at], "--") == 0)
     at++;
   return at;
 }
 
-/* Whether WORD is -SHORT_NAME (0: none) or --LONG_NAME, with or without a value. RET_AT gets the place of an attached
- * value. */
-static gboolean
-is_switch (const char *word, char short_name, const char *long_name, gsize *ret_at)
+gboolean
+lns_launch_command_is_switch (const char *word,
+                              char short_name,
+                              const char *long_name,
+                              gsize *ret_at)
 {
   gsize length = strlen (long_name);
   gboolean is_long = word[1] == '-' && strncmp (word + 2, long_name, length) == 0 &&
@@ -260,31 +251,12 @@ lns_launch_command_get_switch (const char *const *words,
   const char *value = NULL;
   gsize value_at;
 
-  for (guint at = 0, step; words[at] != NULL && (step = switch_length (words + at, flags)) > 0;
+  for (guint at = 0, step;
+       words[at] != NULL && (step = lns_launch_command_switch_length (words + at, flags)) > 0;
        at += step)
-    if (is_switch (words[at], short_name, long_name, &value_at))
+    if (lns_launch_command_is_switch (words[at], short_name, long_name, &value_at))
       value = step == 2 ? words[at + 1] : words[at] + value_at;
   return value;
-}
-
-GStrv
-lns_launch_command_set_switch (const char *const *words,
-                               const char *const *flags,
-                               char short_name,
-                               const char *long_name,
-                               const char *value)
-{
-  g_autoptr (GStrvBuilder) changed = g_strv_builder_new ();
-  g_autofree char *word = g_strconcat ("--", long_name, "=", value, NULL);
-  guint at = 0, step;
-  gsize value_at;
-
-  g_strv_builder_add (changed, word);
-  for (; words[at] != NULL && (step = switch_length (words + at, flags)) > 0; at += step)
-    for (guint i = 0; i < step && !is_switch (words[at], short_name, long_name, &value_at); i++)
-      g_strv_builder_add (changed, words[at + i]);
-  g_strv_builder_addv (changed, (const char **)words + at);
-  return g_strv_builder_end (changed);
 }
 
 char *

@@ -27,9 +27,16 @@ typedef enum
  * NULL-terminated array that the caller frees, or NULL and ERROR. O(length). */
 GStrv lns_launch_command_split (const char *line, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Drops from WORDS the beginning of a whole line that was pasted: "lanescope profile", or another profiler's "nsys profile", whatever
- * folder they are called in, with `sudo` before them or not. Returns WORDS. */
-GStrv lns_launch_command_drop_tool (GStrv words);
+/* Where a word stands in its line, with its quotes: bytes [start, end). */
+typedef struct
+{
+  gsize start, end;
+} LnsLaunchPlace;
+
+/* Does so, and appends the place of each word to PLACES (of LnsLaunchPlace, may be NULL). A line without words is no error. */
+GStrv lns_launch_command_split_places (const char *line,
+                                       GArray *places,
+                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* WORD (any bytes) quoted so that lns_launch_command_split () and a shell give it back. UTF-8. */
 char *lns_launch_command_quote (const char *word) G_GNUC_WARN_UNUSED_RESULT;
@@ -46,12 +53,16 @@ const char *lns_launch_command_get_switch (const char *const *words,
                                            char short_name,
                                            const char *long_name);
 
-/* A copy of WORDS with --LONG_NAME=VALUE in place of all -SHORT_NAME (0: none) and --LONG_NAME before the program. */
-GStrv lns_launch_command_set_switch (const char *const *words,
-                                     const char *const *flags,
-                                     char short_name,
-                                     const char *long_name,
-                                     const char *value) G_GNUC_WARN_UNUSED_RESULT;
+/* The number of words of the switch at WORDS, with its value, or 0 if there is no switch. A value is the next word
+ * unless it is attached ("-tnvtx", "--trace=nvtx"). */
+guint lns_launch_command_switch_length (const char *const *words, const char *const *flags);
+
+/* Whether WORD is -SHORT_NAME (0: none) or --LONG_NAME, with or without a value. RET_AT gets the place of an attached
+ * value. */
+gboolean lns_launch_command_is_switch (const char *word,
+                                       char short_name,
+                                       const char *long_name,
+                                       gsize *ret_at);
 
 /* The value of --output with which the tool numbers the reports called VALUE: VALUE itself if it holds %n. Returns
  * NULL for NULL: the tool numbers its default name. */

@@ -3,31 +3,34 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The launch dialog's rows for switches of the recorder, made from its list of capabilities. */
+/* The launch dialog's controls for switches of the recorder, made from its list of capabilities. They show what a command line says,
+ * and say what it should. Main thread only. */
 
 #pragma once
 
 #include <adwaita.h>
 
 #include "ui/launch/capabilities.h"
+#include "ui/launch/launch-line.h"
+#include "ui/launch/machine.h"
 
-/* Adds a row to GROUP for each topic of CAPABILITIES that unfolds to rows of switches, except for switches that the
- * dialog has elsewhere. Returns the rows of switches, which borrow from CAPABILITIES. Calls CHANGED with OWNER, for as long as that
- * exists, when a switch was changed. */
-GPtrArray *lns_launch_switches_new (AdwPreferencesGroup *group,
-                                    const LnsCapabilities *capabilities,
-                                    GCallback changed,
-                                    gpointer owner) G_GNUC_WARN_UNUSED_RESULT;
+typedef struct LnsLaunchSwitches LnsLaunchSwitches;
 
-/* Shows the switches of the command line GIVEN (NULL: it cannot be split) in their ROWS, which cannot be changed
- * then. The others show the user's own choice. */
-void lns_launch_switches_show_given (GPtrArray *rows,
-                                     const char *const *given,
-                                     const char *const *flags);
+/* Is told that a person gave OPTION a VALUE, or for NULL what it is by default. */
+typedef void (*LnsLaunchSwitchFunc) (gpointer owner, const LnsSwitch *option, const char *value);
 
-/* Adds `--name=value` to WORDS for each of ROWS that the user changed, unless the command line GIVEN sets that
- * switch. FLAGS are the switches that take no value. */
-void lns_launch_switches_add_words (GPtrArray *rows,
-                                    const char *const *given,
-                                    const char *const *flags,
-                                    GStrvBuilder *words);
+/* Adds to TRACES a row for each choice of --trace, and to OTHERS one for each topic of CAPABILITIES that unfolds to rows of switches.
+ * Borrows CAPABILITIES, and calls CHANGED with OWNER; both must outlive the groups. */
+LnsLaunchSwitches *lns_launch_switches_new (AdwPreferencesGroup *traces,
+                                            AdwPreferencesGroup *others,
+                                            const LnsCapabilities *capabilities,
+                                            LnsLaunchSwitchFunc changed,
+                                            gpointer owner) G_GNUC_WARN_UNUSED_RESULT;
+/* The controls stay, and must not be used any more. */
+void lns_launch_switches_free (LnsLaunchSwitches *self);
+
+/* Shows what LINE says, and defaults. For NULL, a line that cannot be read, controls keep what they show, and cannot be changed. */
+void lns_launch_switches_show (LnsLaunchSwitches *self, const LnsLaunchLine *line);
+
+/* Says of what can be traced why MACHINE cannot record it. */
+void lns_launch_switches_show_machine (LnsLaunchSwitches *self, const LnsMachine *machine);

@@ -238,10 +238,9 @@ lns_launch_recorder_get_output (LnsLaunchRecorder *self)
 }
 
 char *
-lns_launch_recorder_get_remarks (LnsLaunchRecorder *self)
+lns_launch_recorder_find_remarks (const char *words)
 {
-  g_autofree char *text = read_words (self->stderr_fd, TRUE);
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_auto (GStrv) lines = g_strsplit (words, "\n", -1);
   GString *remarks = g_string_new (NULL);
 
   for (gsize i = 0; lines[i] != NULL && g_str_has_prefix (lines[i], WARNING_PREFIX); i++)
@@ -250,6 +249,14 @@ lns_launch_recorder_get_remarks (LnsLaunchRecorder *self)
       g_string_append_printf (remarks, "%s%s", remarks->len > 0 ? "\n" : "",
                               lines[i] + strlen (WARNING_PREFIX));
   return g_string_free (remarks, FALSE);
+}
+
+char *
+lns_launch_recorder_get_remarks (LnsLaunchRecorder *self)
+{
+  g_autofree char *words = read_words (self->stderr_fd, TRUE);
+
+  return lns_launch_recorder_find_remarks (words);
 }
 
 char *

@@ -89,5 +89,8 @@ char *lns_launch_recorder_get_output (LnsLaunchRecorder *self) G_GNUC_WARN_UNUSE
 /* The last output of the program and the tool to standard error: at most 16 lines and 4 KiB, valid UTF-8, or "". */
 char *lns_launch_recorder_get_last_words (LnsLaunchRecorder *self) G_GNUC_WARN_UNUSED_RESULT;
 
+/* So of WORDS, which it printed to standard error. */
+char *lns_launch_recorder_find_remarks (const char *words) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The tool's error in WORDS, which it printed to standard error, without a newline at their end; NULL: they do not end with one. */
 char *lns_launch_recorder_find_refusal (const char *words) G_GNUC_WARN_UNUSED_RESULT;

@@ -519,6 +519,33 @@ open_uri_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
   ask_to_open (LNS_WINDOW (data), file);
 }
 
+/* Whether the window shows FILE while that grows, or is opening it. */
+static gboolean
+shows_growing (LnsWindow *self, GFile *file)
+{
+  return self->file != NULL && g_file_equal (self->file, file) &&
+         (self->report_page == NULL ||
+          lns_view_is_live (lns_report_page_get_parts (self->report_page)->view));
+}
+
+/* A report that was growing is dropped: no window shows it any longer. One that was opened for it closes. */
+static void
+drop_uri_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  LnsWindow *self = LNS_WINDOW (data);
+  g_autoptr (GFile) file = g_file_new_for_uri (g_variant_get_string (parameter, NULL));
+  g_autoptr (GList) windows =
+      g_list_copy (gtk_application_get_windows (gtk_window_get_application (GTK_WINDOW (self))));
+
+  for (GList *window = windows; window != NULL; window = window->next)
+    if (!LNS_IS_WINDOW (window->data) || !shows_growing (window->data, file))
+      continue;
+    else if (window->data == self)
+      show_start_page (self);
+    else
+      gtk_window_close (window->data);
+}
+
 static void
 launch_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
@@ -802,6 +829,7 @@ add_actions (LnsWindow *self)
     { "compare-with", compare_with_cb },
     { "compare-spans", compare_spans_cb },
     { "compare-with-uri", compare_with_uri_cb, "s" },
+    { "drop-uri", drop_uri_cb, "s" },
     { "launch", launch_cb },
     { "reload", reload_cb },
     { "recover", recover_cb },
