@@ -90,7 +90,7 @@ read_rows (LnsReport *report)
   LnsRowWant want;
 
   lns_row_tree_set_all_expanded (tree, true);
-  for (int i = 0; i < 40 && lns_row_tree_wanted (tree, report, &want); i++)
+  for (int i = 0; i < 40 && lns_row_tree_wanted (tree, report, &want, 1) > 0; i++)
     {
       const LnsRow *row = lns_row_tree_row (tree, want.row);
       uint32_t *lanes = g_new (uint32_t, row->n_lanes + 1);
@@ -100,7 +100,7 @@ read_rows (LnsReport *report)
       if (set == NULL)
         break;
       ask_facets (set);
-      LnsRowTree *next = lns_row_tree_with (tree, report, &want, set);
+      LnsRowTree *next = lns_row_tree_with (tree, report, &want, &set, 1);
       lns_facet_set_unref (set);
       lns_row_tree_unref (tree);
       tree = next;

@@ -141,7 +141,7 @@ shares_are_of_sums_that_end_at_the_greatest_number (void)
   const uint32_t n = lns_row_tree_wanted_lanes (tree, report, &want, lanes);
   LNS_CHECK_INT (n, 5);
   LnsFacetSet *set = lns_facet_set_new (report, lanes, n, want.by, NULL, NULL);
-  LnsRowTree *split = lns_row_tree_with (tree, report, &want, set);
+  LnsRowTree *split = lns_row_tree_with (tree, report, &want, &set, 1);
   LNS_CHECK_INT (lns_facet_set_facets (set, NULL)->total_ns, INT64_MAX);
   LNS_CHECK_STR (lns_row_tree_row (split, row_of_kind (split, LNS_ROW_FACET))->label, "100.0% k");
   lns_facet_set_unref (set);

@@ -103,15 +103,69 @@ read_row (LnsReport *report, LnsRowTree *tree, uint32_t row)
   LnsRowWant want;
   uint32_t lanes[64];
   LnsError error = { 0 };
-  LNS_CHECK (lns_row_tree_wanted (tree, report, &want));
+  LNS_CHECK_INT (lns_row_tree_wanted (tree, report, &want, 1), 1);
   LNS_CHECK_INT (want.row, row);
   uint32_t n = lns_row_tree_wanted_lanes (tree, report, &want, lanes);
   LnsFacetSet *set = lns_facet_set_new (report, lanes, n, want.by, NULL, &error);
   LNS_CHECK (set != NULL);
-  LnsRowTree *read = lns_row_tree_with (tree, report, &want, set);
+  LnsRowTree *read = lns_row_tree_with (tree, report, &want, &set, 1);
   lns_facet_set_unref (set);
   lns_row_tree_unref (tree);
   return read;
+}
+
+/* TREE with all that it wants when all rows are unfolded, of which at most MAX are read at once; takes TREE over. */
+static LnsRowTree *
+read_all (LnsReport *report, LnsRowTree *tree, uint32_t max)
+{
+  LnsRowWant wants[64];
+  LnsFacetSet *sets[64];
+  uint32_t lanes[64], n;
+
+  lns_row_tree_set_all_expanded (tree, true);
+  while ((n = lns_row_tree_wanted (tree, report, wants, max)) > 0)
+    {
+      for (uint32_t i = 0; i < n; i++)
+        sets[i] = lns_facet_set_new (report, lanes,
+                                     lns_row_tree_wanted_lanes (tree, report, &wants[i], lanes),
+                                     wants[i].by, NULL, NULL);
+      LnsRowTree *read = lns_row_tree_with (tree, report, wants, sets, n);
+      for (uint32_t i = 0; i < n; i++)
+        lns_facet_set_unref (sets[i]);
+      lns_row_tree_unref (tree);
+      tree = read;
+      lns_row_tree_set_all_expanded (tree, true);
+    }
+  return tree;
+}
+
+/* Rows that come into the tree together stand where they stand if they come one after the other. */
+static void
+rows_may_be_read_together (void)
+{
+  LnsReport *report = open_report (cuda_path);
+  LnsRowTree *one = read_all (report, lns_row_tree_new (report), 1),
+             *all = read_all (report, lns_row_tree_new (report), 64);
+  LnsRowWant wants[64];
+  LnsRowTree *unread = lns_row_tree_new (report);
+
+  lns_row_tree_set_all_expanded (unread, true);
+  LNS_CHECK (lns_row_tree_wanted (unread, report, wants, 64) > 2);
+  LNS_CHECK_INT (lns_row_tree_n_visible (all), lns_row_tree_n_visible (one));
+  LNS_CHECK (lns_row_tree_n_visible (all) > lns_row_tree_n_visible (unread) + 4);
+  for (uint32_t v = 0; v < lns_row_tree_n_visible (all); v++)
+    {
+      const LnsRow *a = lns_row_tree_row (all, lns_row_tree_visible (all, v)),
+                   *b = lns_row_tree_row (one, lns_row_tree_visible (one, v));
+      LNS_CHECK_STR (a->label, b->label);
+      LNS_CHECK_INT (a->depth, b->depth);
+      LNS_CHECK_INT (a->n_below, b->n_below);
+      LNS_CHECK_INT (a->set != NULL, b->set != NULL);
+    }
+  lns_row_tree_unref (one);
+  lns_row_tree_unref (all);
+  lns_row_tree_unref (unread);
+  lns_report_close (report);
 }
 
 /* Kernel k of a step lasts 512 >> k µs of 1,023. */
@@ -628,6 +682,7 @@ main (int argc, char **argv)
   adw_init ();
   LNS_TEST (rows_stand_in_their_order);
   LNS_TEST (kernels_have_their_shares);
+  LNS_TEST (rows_may_be_read_together);
   LNS_TEST (copies_have_their_shares);
   LNS_TEST (small_shares_are_not_nothing);
   LNS_TEST (the_64_busiest_and_others);

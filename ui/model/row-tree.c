@@ -7,6 +7,7 @@
 
 #include <glib/gi18n.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/compare.h"
@@ -655,30 +656,30 @@ _lns_row_label (LnsReport *report, const LnsRow *row, uint32_t lane)
 
 /* --- Rows whose contents are read before they can be shown: kernels by name, copies by kind ---- */
 
-bool
-lns_row_tree_wanted (const LnsRowTree *self, LnsReport *report, LnsRowWant *ret_want)
+uint32_t
+lns_row_tree_wanted (const LnsRowTree *self, LnsReport *report, LnsRowWant *ret_wants, uint32_t max)
 {
+  uint32_t n = 0;
+
   if (self->is_live)
-    return false;
-  for (uint32_t v = 0; v < lns_row_tree_n_visible (self); v++)
+    return 0;
+  for (uint32_t v = 0; v < lns_row_tree_n_visible (self) && n < max; v++)
     {
       uint32_t id = lns_row_tree_visible (self, v);
       const LnsRow *row = lns_row_tree_row (self, id);
-      *ret_want = (LnsRowWant){ id, row->kind == LNS_ROW_KERNELS ? LNS_FACET_BY_KERNEL
-                                                                 : LNS_FACET_BY_COPY_KIND };
       if (row->splits && row->expanded)
-        return true;
+        ret_wants[n++] = (LnsRowWant){ id, row->kind == LNS_ROW_KERNELS ? LNS_FACET_BY_KERNEL
+                                                                        : LNS_FACET_BY_COPY_KIND };
     }
-  for (uint32_t v = 0; v < lns_row_tree_n_visible (self); v++)
+  for (uint32_t v = 0; v < lns_row_tree_n_visible (self) && n < max; v++)
     {
-      uint32_t id = lns_row_tree_visible (self, v);
-      const LnsRow *row = lns_row_tree_row (self, id);
-      *ret_want = (LnsRowWant){ id, LNS_FACET_BY_NOTHING };
+      const LnsRowWant want = { lns_row_tree_visible (self, v), LNS_FACET_BY_NOTHING };
+      const LnsRow *row = lns_row_tree_row (self, want.row);
       if (lns_row_kind_is_merged (row->kind) && row->set == NULL &&
-          lns_row_tree_wanted_lanes (self, report, ret_want, NULL) > 1)
-        return true;
+          lns_row_tree_wanted_lanes (self, report, &want, NULL) > 1)
+        ret_wants[n++] = want;
     }
-  return false;
+  return n;
 }
 
 uint32_t
@@ -750,25 +751,55 @@ split (LnsRowTree *tree, LnsReport *report, const LnsRowWant *want, const LnsFac
     g_array_index (tree->rows, LnsRow, up).n_below += n_facets;
 }
 
+/* Shows SET as the whole of ROW. */
+static void
+merge (LnsRowTree *tree, uint32_t id, const LnsFacetSet *set)
+{
+  LnsRow *row = &g_array_index (tree->rows, LnsRow, id);
+  row->set = set;
+  /* All Streams, the first row below, shows the same. */
+  uint32_t next = row->n_below > 0 ? lns_row_tree_at_rank (tree, row->rank + 1) : id;
+  if (lns_row_tree_row (tree, next)->kind == LNS_ROW_ALL_STREAMS)
+    g_array_index (tree->rows, LnsRow, next).set = set;
+}
+
+typedef struct
+{
+  const LnsRowWant *want;
+  LnsFacetSet *set;
+  uint32_t rank;
+} Split;
+
+/* From the last row to the first, so that rows that are added leave the ranks of those that follow as they are. */
+static int
+compare_splits (const void *a, const void *b)
+{
+  return LNS_COMPARE (((const Split *)b)->rank, ((const Split *)a)->rank);
+}
+
 LnsRowTree *
 lns_row_tree_with (const LnsRowTree *self,
                    LnsReport *report,
-                   const LnsRowWant *want,
-                   LnsFacetSet *set)
+                   const LnsRowWant *wants,
+                   LnsFacetSet *const *sets,
+                   uint32_t n)
 {
   LnsRowTree *tree = copy (self);
-  g_ptr_array_add (tree->sets, lns_facet_set_ref (set));
-  if (want->by != LNS_FACET_BY_NOTHING)
-    split (tree, report, want, set);
-  else
+  g_autofree Split *splits = g_new (Split, n + 1);
+  uint32_t n_splits = 0;
+
+  for (uint32_t i = 0; i < n; i++)
     {
-      LnsRow *row = &g_array_index (tree->rows, LnsRow, want->row);
-      row->set = set;
-      /* All Streams, the first row below, shows the same. */
-      uint32_t next = row->n_below > 0 ? lns_row_tree_at_rank (tree, row->rank + 1) : want->row;
-      if (lns_row_tree_row (tree, next)->kind == LNS_ROW_ALL_STREAMS)
-        g_array_index (tree->rows, LnsRow, next).set = set;
+      g_ptr_array_add (tree->sets, lns_facet_set_ref (sets[i]));
+      if (wants[i].by == LNS_FACET_BY_NOTHING)
+        merge (tree, wants[i].row, sets[i]);
+      else
+        splits[n_splits++] =
+            (Split){ &wants[i], sets[i], lns_row_tree_row (tree, wants[i].row)->rank };
     }
+  qsort (splits, n_splits, sizeof *splits, compare_splits);
+  for (uint32_t i = 0; i < n_splits; i++)
+    split (tree, report, splits[i].want, splits[i].set);
   _lns_row_tree_rank (tree);
   _lns_row_tree_lay_out (tree);
   return tree;

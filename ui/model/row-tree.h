@@ -191,10 +191,13 @@ typedef struct
   LnsFacetBy by;
 } LnsRowWant;
 
-/* What of SELF would show something else once it was read, the most urgent one: the rows by name of
- * an unfolded row, then the whole of those that merge several lanes. False where there is none, and as long as the report is being
- * recorded. */
-bool lns_row_tree_wanted (const LnsRowTree *self, LnsReport *report, LnsRowWant *ret_want);
+/* What of SELF would show something else once it was read, the most urgent first: the rows by name of unfolded rows, then the whole
+ * of those that merge several lanes. Their number, at most MAX, for which RET_WANTS has room; 0 as long as the report is being
+ * recorded. O(visible rows). */
+uint32_t lns_row_tree_wanted (const LnsRowTree *self,
+                              LnsReport *report,
+                              LnsRowWant *ret_wants,
+                              uint32_t max);
 
 /* The lanes that WANT is about: their number; RET_LANES (may be NULL) has room for the row's n_lanes. */
 uint32_t lns_row_tree_wanted_lanes (const LnsRowTree *self,
@@ -202,11 +205,13 @@ uint32_t lns_row_tree_wanted_lanes (const LnsRowTree *self,
                                     const LnsRowWant *want,
                                     uint32_t *ret_lanes);
 
-/* SELF with SET, which holds what WANT wanted: a tree of its own. */
+/* SELF with the N SETS, which hold what WANTS, each of another row or of another kind, wanted: a tree of its own. O(rows of SELF and
+ * SETS), so that many at once are better than one after the other. */
 LnsRowTree *lns_row_tree_with (const LnsRowTree *self,
                                LnsReport *report,
-                               const LnsRowWant *want,
-                               LnsFacetSet *set);
+                               const LnsRowWant *wants,
+                               LnsFacetSet *const *sets,
+                               uint32_t n);
 
 /* SELF with the lanes that were derived from REPORT and are attached to it: a tree of its own, in which each
  * row LNS_ROW_PROJECTION has those of its stream, with a row more for each further domain, or is gone

@@ -12,6 +12,10 @@
 
 #define MAX_PINNED 64 /* rows that are pinned together: more than fit a window */
 
+/* Rows that are read come into the tree together, which is made anew for them: as many as were read in READ_USEC, at most MAX_READ. */
+#define MAX_READ  256
+#define READ_USEC 200000
+
 /* Puts TREE, in which rows have kept their numbers, in the place of the timeline's. */
 static void
 put_tree (LnsTimelineTree *self, LnsRowTree *tree)
@@ -57,43 +61,54 @@ lns_timeline_tree_restore (LnsTimelineTree *self, LnsKeptView *view)
 
 typedef struct
 {
-  LnsRowWant want;
-  uint32_t *lanes; /* owned */
-  uint32_t n_lanes;
-  LnsFacetSet *set; /* owned; or NULL and ERROR */
-  LnsError error;
+  LnsRowWant wants[MAX_READ];
+  uint32_t *lanes[MAX_READ]; /* owned: of each want */
+  uint32_t n_lanes[MAX_READ];
+  uint32_t n;
+  GPtrArray *sets; /* owned, of LnsFacetSet: of as many wants as were read */
+  LnsError error;  /* if there are none */
 } Reading;
 
 static void
 reading_free (gpointer data)
 {
   Reading *reading = data;
-  lns_facet_set_unref (reading->set);
-  g_free (reading->lanes);
+  for (uint32_t i = 0; i < reading->n; i++)
+    g_free (reading->lanes[i]);
+  g_ptr_array_unref (reading->sets);
   g_free (reading);
 }
 
 static void
-read_row (LnsWorker *worker, gpointer job)
+read_rows (LnsWorker *worker, gpointer job)
 {
   Reading *it = job;
-  it->set = lns_facet_set_new (worker->report, it->lanes, it->n_lanes, it->want.by,
-                               &worker->cancelled, &it->error);
+  const gint64 end_usec = g_get_monotonic_time () + READ_USEC;
+  do
+    {
+      const uint32_t i = it->sets->len;
+      LnsFacetSet *set = lns_facet_set_new (worker->report, it->lanes[i], it->n_lanes[i],
+                                            it->wants[i].by, &worker->cancelled, &it->error);
+      if (set == NULL)
+        return;
+      g_ptr_array_add (it->sets, set);
+    }
+  while (it->sets->len < it->n && g_get_monotonic_time () < end_usec);
 }
 
 static void
-row_read_cb (gpointer job, gpointer owner)
+rows_read_cb (gpointer job, gpointer owner)
 {
   const Reading *it = job;
   LnsTimelineTree *self = owner;
-  if (it->set != NULL)
-    replace_tree (self,
-                  lns_row_tree_with (self->context->tree, report_of (self), &it->want, it->set));
+  if (it->sets->len > 0)
+    replace_tree (self, lns_row_tree_with (self->context->tree, report_of (self), it->wants,
+                                           (LnsFacetSet *const *)it->sets->pdata, it->sets->len));
   else /* the row stays as it is, and no other row is read */
     g_warning ("%s", it->error.message);
 }
 
-static const LnsJobFuncs read_funcs = { read_row, row_read_cb, reading_free };
+static const LnsJobFuncs read_funcs = { read_rows, rows_read_cb, reading_free };
 
 /* Whether a row that no fold hides waits for its ranges. */
 static gboolean
@@ -110,15 +125,24 @@ void
 lns_timeline_tree_read (LnsTimelineTree *self)
 {
   const LnsRowTree *tree = self->context->tree;
-  LnsRowWant want;
+  LnsRowWant wants[MAX_READ];
   if (self->gpu_ranges.finding != NULL && !any_waits (self))
     lns_job_cancel (&self->gpu_ranges.finding);
-  if (self->reading != NULL || !lns_row_tree_wanted (tree, report_of (self), &want))
+  if (self->reading != NULL)
+    return;
+  const uint32_t n = lns_row_tree_wanted (tree, report_of (self), wants, MAX_READ);
+  if (n == 0)
     return;
   Reading *job = g_new0 (Reading, 1);
-  job->want = want;
-  job->lanes = g_new (uint32_t, lns_row_tree_row (tree, want.row)->n_lanes);
-  job->n_lanes = lns_row_tree_wanted_lanes (tree, report_of (self), &want, job->lanes);
+  job->n = n;
+  job->sets = g_ptr_array_new_full (n, (GDestroyNotify)lns_facet_set_unref);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      job->wants[i] = wants[i];
+      job->lanes[i] = g_new (uint32_t, lns_row_tree_row (tree, wants[i].row)->n_lanes);
+      job->n_lanes[i] =
+          lns_row_tree_wanted_lanes (tree, report_of (self), &wants[i], job->lanes[i]);
+    }
   lns_job_start (&self->reading, self->context->view, &read_funcs, job, self);
 }
 
