@@ -41,7 +41,7 @@ OWN_TESTS = {
     "src/export": ["gpu-stacks", "golden-export", "golden-export_chrome", "golden-export_folded"],
     "src/analysis": ["analysis", "cuda-analysis", "cuda-tables", "doctor", "rules", "golden-analyze", "golden-stats", "golden-stats_calls",
                      "golden-stats_cuda", "golden-stats_filter", "golden-stats_ranges"],
-    "src/cli": ["options", "golden-help", "golden-errors", "golden-info", "golden-profile", "golden-terminals", "switches",
+    "src/cli": ["options", "golden-help", "golden-errors", "golden-info", "golden-mcp", "golden-profile", "golden-terminals", "switches",
                 "profile"],
     "ui": ["event-set", "events-model", "find", "timeline-parts", "ui-timeline-widget", "ui-timeline-cuda", "ui-table-widget",
            "ui-labels", "ui-window", "ui-menus"],

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
+#include "src/base/regular-file.h"
 #include "src/cli/mcp/message.h"
 #include "src/store/recover/recover.h"
 
@@ -105,6 +106,28 @@ new_folder (void)
                        base != NULL && base[0] == '/' ? base : "/tmp", number);
 }
 
+static bool
+refuse_other (const char *path, LnsError *error)
+{
+  return lns_mcp_refuse (
+      error, "%s is not a report; give a .rep file, a SQLite export of nsys, or a trace", path);
+}
+
+/* Whether the file at PATH begins as reports do. */
+static bool
+begins_as_report (const char *path)
+{
+  static const char magic[] = "SQLite format 3"; /* and a NUL */
+  char head[sizeof magic];
+  const int fd = lns_regular_file_open (path);
+  const bool begins = fd >= 0 && read (fd, head, sizeof head) == sizeof head &&
+                      memcmp (head, magic, sizeof head) == 0;
+
+  if (fd >= 0)
+    close (fd);
+  return begins;
+}
+
 /* Makes IT of the file at PATH: opens the report, or what it can be made into. */
 static bool
 open_file (LnsMcpReports *reports, const char *path, LnsMcpReport *it, LnsError *error)
@@ -120,6 +143,8 @@ open_file (LnsMcpReports *reports, const char *path, LnsMcpReport *it, LnsError 
         "only nsys can read %s; make a report of it with `lanescope import`, and "
         "open that",
         path);
+  if (it->kind == LNS_INPUT_REPORT && !begins_as_report (path))
+    return refuse_other (path, error);
   it->folder = new_folder ();
   setenv ("XDG_CACHE_HOME", it->folder, 1);
   it->report = it->kind == LNS_INPUT_REPORT
@@ -169,8 +194,7 @@ lns_mcp_reports_open (LnsMcpReports *reports, const char *path, LnsError *error)
   /* Files of /proc say that they are empty; reading them may have effects. */
   if (!S_ISREG (status.st_mode) || status.st_size == 0)
     {
-      lns_mcp_refuse (
-          error, "%s is not a report; give a .rep file, a SQLite export of nsys, or a trace", path);
+      refuse_other (path, error);
       free (real);
       return NULL;
     }

@@ -67,7 +67,7 @@ typedef struct
 
 typedef struct
 {
-  pthread_mutex_t mutex; /* guards all that follows, and standard output                         */
+  pthread_mutex_t mutex; /* guards what follows up to `failure`, batches, and standard output    */
   pthread_cond_t changed;
   LNS_ARRAY (Request) waiting;
   Request running; /* `tool` is NULL: none                                                       */
@@ -112,7 +112,7 @@ leave_batch (Server *server, Batch *batch)
   free (batch);
 }
 
-/* Writes ANSWER, which is taken (NULL: none is due), to a request of BATCH (or NULL). */
+/* Writes VALUE, which is taken (NULL: no answer is due), to a request of BATCH (or NULL). */
 static void
 answer (Server *server, Batch *batch, json_t *value)
 {
