@@ -151,6 +151,22 @@ class Desk:
         self.activate("win.open-uri", target)
         self.app.wait(lambda: len(self.app.find_all("frame", "demo.rep")) == 2, what="a second window")
 
+    def win_compare_with(self):
+        self.activate("win.compare-with")
+        self.see(None, "Compare with a Report")
+
+    def win_compare_spans(self):
+        """Without two times that are selected, there is nothing to compare: test_compare_pane.py has them."""
+        assert not self.enabled("win.compare-spans")
+        rows = self.row_list.extents()
+        x, y = rows[0] + rows[2] // 2, rows[1] + rows[3] - 10
+        self.app.drag(x, y, x + 60, y)
+        self.app.drag(x + 120, y, x + 180, y, keys=("ctrl",))
+        self.app.wait(lambda: self.enabled("win.compare-spans"), what="two selected times")
+        self.activate("win.compare-spans")
+        self.see("label", "A: demo.rep · B: demo.rep")
+        self.app.find("push button", "Close B").do()
+
     def win_launch(self):
         self.activate("win.launch")
         self.see("frame", "Launch a Program")
@@ -400,6 +416,9 @@ class Desk:
     def win_show_steps(self):
         self.chooses("win.show-steps", "Steps")
 
+    def win_show_compare(self):
+        self.chooses("win.show-compare", "Compare")
+
     def win_show_sql(self):
         self.chooses("win.show-sql", "SQL")
 
@@ -453,7 +472,7 @@ class Desk:
 
 
 # What ends the viewer, or leaves it with another report, a search or a selection, gets its own.
-ALONE = ("win.open-uri", "win.reload", "win.find", "win.find-next", "win.find-previous", "win.zoom-to-selection",
+ALONE = ("win.open-uri", "win.compare-spans", "win.reload", "win.find", "win.find-next", "win.find-previous", "win.zoom-to-selection",
          "win.zoom-to-event", "win.close", "app.quit")
 
 
