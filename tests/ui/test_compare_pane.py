@@ -32,6 +32,12 @@ def told(a, b):
     return json.loads(done.stdout)
 
 
+def longest_augment(path):
+    """When it begins."""
+    statement = "SELECT start FROM NVTX_EVENTS WHERE text = 'augment' ORDER BY \"end\" - start DESC LIMIT 1"
+    return int(subprocess.run([tap.LANESCOPE, "sql", path, statement], capture_output=True, text=True, check=True).stdout)
+
+
 def shown(ns, sign=False):
     text = f"{abs(ns) / 1e6:.3f} ms" if abs(ns) >= 1e6 else f"{abs(ns) / 1e3:.3f} µs"
     return ("-" if ns < 0 else "+" if sign else "") + text
@@ -90,17 +96,20 @@ def test_a_step_is_aligned():
 
 
 def test_a_row_leads_to_both():
-    a, b, _, _ = runs()
+    a, b, steps_a, steps_b = runs()
     answer = told(a, b)
-    longest = answer["changes"][0]["events"][0]["start"]
+    longest = [longest_augment(path) for path in (a, b)]
+    assert longest[1] == answer["changes"][0]["events"][0]["start"]
     with harness.App("--compare", a, b, size=(1600, 1000)) as app:
         app.find("label", answer["verdict"])
         name = app.find("tree table", "Changes").find("label", "augment")
         app.wait(harness.steady(lambda: name.extents()), what="the place of the row")
         x, y, width, height = name.extents()
         app.click(x + 4, y + height // 2, times=2)
-        app.find("label", lambda text: text in ("A: before.sqlite", "B: after.sqlite"))
-        app.find("label", f"{longest // 10**9}.{longest % 10**9:09d} s")
+        # Both are selected and stand side by side; the details are of the one that was read last.
+        app.find("label", lambda text: text in [f"{start // 10**9}.{start % 10**9:09d} s" for start in longest])
+        app.find("label", "Selected Events")
+        assert moved(app) == (longest[0] - steps_a[0][0]) - (longest[1] - steps_b[0][0])
 
 
 def test_two_times_of_one_report_are_compared_the_same_way():

@@ -54,12 +54,17 @@ static const struct
 
 /* --- Where rows lead -------------------------------------------------------------------------- */
 
+/* Goes to PLACE of VIEW, or only selects it unless MOVES: what it lies beside is in view. */
 static void
-show_place (LnsView *view, const LnsPlace *place)
+show_place (LnsView *view, const LnsPlace *place, gboolean moves)
 {
-  if (place->lane != LNS_ID_NONE)
-    lns_view_reveal_event (view, lns_view_event (view, place->lane, place->ordinal));
-  else if (place->end_ns > place->start_ns)
+  const LnsEventId id = lns_view_event (view, place->lane, place->ordinal);
+
+  if (place->lane != LNS_ID_NONE && moves)
+    lns_view_reveal_event (view, id);
+  else if (place->lane != LNS_ID_NONE)
+    lns_view_select_event (view, id);
+  else if (moves && place->end_ns > place->start_ns)
     {
       lns_view_show_span (view, place->start_ns, place->end_ns);
       lns_view_set_time_selection (view, place->start_ns, place->end_ns);
@@ -73,9 +78,12 @@ row_activated_cb (LnsResultView *view, guint row, LnsComparePane *self)
     if (self->views[t] == view && self->places[t] != NULL)
       {
         const LnsPairPlaces *places = &g_array_index (self->places[t], LnsPairPlaces, row);
+        if (places->has[0] && places->has[1])
+          lns_pair_align_events (self->pair, places->in[0].start_ns, places->in[1].start_ns);
         for (int side = 0; side < 2; side++)
           if (places->has[side] && lns_pair_get_view (self->pair, side) != NULL)
-            show_place (lns_pair_get_view (self->pair, side), &places->in[side]);
+            show_place (lns_pair_get_view (self->pair, side), &places->in[side],
+                        side == 0 || !places->has[0]);
       }
 }
 

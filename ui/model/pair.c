@@ -236,6 +236,15 @@ lns_pair_align_step (LnsPair *self, size_t n)
 }
 
 void
+lns_pair_align_events (LnsPair *self, int64_t a_ns, int64_t b_ns)
+{
+  if (self->views[1] == NULL)
+    return;
+  self->is_aligned = TRUE;
+  set_align (self, LNS_ALIGN_EVENTS, lns_difference (a_ns, b_ns));
+}
+
+void
 lns_pair_align_by_hand (LnsPair *self, int64_t shift_ns)
 {
   if (self->views[1] == NULL)

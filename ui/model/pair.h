@@ -93,6 +93,9 @@ void lns_pair_align_step (LnsPair *self, size_t n);
 /* The step that was aligned last, and how many both have. */
 size_t lns_pair_get_step (LnsPair *self, size_t *ret_n_steps);
 
+/* Puts B_NS of B where A_NS of A is: two events that are looked at side by side. */
+void lns_pair_align_events (LnsPair *self, int64_t a_ns, int64_t b_ns);
+
 /* Moves B so that what was at its time 0 is at SHIFT_NS of A's (lns_view_get_shift_ns ()): by hand. */
 void lns_pair_align_by_hand (LnsPair *self, int64_t shift_ns);
 

@@ -22,6 +22,8 @@ typedef struct
  * one title, which share a line there. */
 static const Shortcut shortcuts[] = {
   { N_ ("General"), N_ ("Open a report"), "win.open", "<Control>o", NULL },
+  { N_ ("General"), N_ ("Compare with another report"), "win.compare-with", "<Control><Shift>o",
+    NULL },
   { N_ ("General"), N_ ("Launch a program"), "win.launch", "<Control>l", NULL },
   { N_ ("General"), N_ ("Reload the report"), "win.reload", "<Control>r F5", NULL },
   { N_ ("General"), N_ ("Export a part of the report, or a page for browsers"), "win.export",
@@ -91,6 +93,7 @@ static const Shortcut shortcuts[] = {
   { N_ ("Timeline"), N_ ("Move later"), "timeline.pan-right", "Right KP_Right d", NULL },
   { N_ ("Timeline"), N_ ("Move in time"), NULL, NULL,
     N_ ("Shift and wheel, Shift and drag, middle button") },
+  { N_ ("Timeline"), N_ ("Move report B in time"), NULL, NULL, N_ ("Alt and drag") },
   { N_ ("Timeline"), N_ ("Go to the start"), "timeline.go-start", "Home KP_Home", NULL },
   { N_ ("Timeline"), N_ ("Go to the end"), "timeline.go-end", "End KP_End", NULL },
   { N_ ("Timeline"), N_ ("Select time"), NULL, NULL, N_ ("Drag") },

@@ -705,6 +705,8 @@ lns_timeline_dispose (GObject *object)
   LnsTimeline *self = LNS_TIMELINE (object);
   g_clear_handle_id (&self->describing, g_source_remove);
   lns_timeline_tree_stop (&self->rows_of);
+  if (self->guest != NULL)
+    lns_timeline_tree_stop (&self->guest->rows_of);
   lns_job_cancel (&self->pointer.finding);
   lns_glide_stop (&self->pointer.glide);
   g_clear_pointer (&self->words, lns_timeline_tooltip_free);
