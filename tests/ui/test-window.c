@@ -9,6 +9,7 @@
 
 #include "ui/shell/application.h"
 #include "ui/model/report-loader.h"
+#include "ui/shell/several.h"
 #include "ui/shell/window.h"
 
 #include "tests/tap.h"
@@ -181,6 +182,26 @@ dropped_files_open (void)
   LNS_CHECK (!drop (window, NULL));
 }
 
+static void
+hints_tell_the_way_and_the_window (void)
+{
+  static const LnsSeveral ways[] = { LNS_SEVERAL_SEPARATE, LNS_SEVERAL_TOGETHER,
+                                     LNS_SEVERAL_COMPARE };
+  guint id;
+
+  for (size_t i = 0; i < G_N_ELEMENTS (ways); i++)
+    {
+      g_autofree char *hint = lns_several_hint (ways[i], 7);
+      LNS_CHECK_INT (lns_several_of_hint (hint, &id), ways[i]);
+      LNS_CHECK_INT (id, 7);
+    }
+  /* As other programs open files, and as one window opens a file in another. */
+  LNS_CHECK_INT (lns_several_of_hint ("", &id), LNS_SEVERAL_SEPARATE);
+  LNS_CHECK_INT (id, 0);
+  LNS_CHECK_INT (lns_several_of_hint ("3", &id), LNS_SEVERAL_SEPARATE);
+  LNS_CHECK_INT (id, 3);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -196,5 +217,6 @@ main (int argc, char **argv)
   LNS_TEST (a_report_elsewhere_is_refused);
   LNS_TEST (a_cancelled_opening_leaves_the_start_page);
   LNS_TEST (dropped_files_open);
+  LNS_TEST (hints_tell_the_way_and_the_window);
   return lns_tap_done ();
 }

@@ -84,19 +84,22 @@ lns_several_ask (GtkWindow *window,
   g_autofree char *title =
       g_strdup_printf (ngettext ("Open %u Report", "Open %u Reports", files->len), files->len);
   g_autofree char *names = names_of (files, is_pair);
-  g_autofree char *body = g_strjoin (
-      "\n", names, "",
-      _ ("Separate: a window each, with all panes. Their times are not on one axis."),
-      is_pair ? _ ("Together: one window and one axis, by the time of day where both ran then. The "
-                   "panes tell of A alone.")
-              : _ ("Together or compared: only two reports can be on one axis."),
-      is_pair ? _ ("Compare: the same, by steps, and the pane Compare tells why B is slower.")
-              : NULL,
-      NULL);
-  GtkWidget *dialog = adw_message_dialog_new (window, title, body);
+  const char *const losses[] = {
+    _ ("Separate: a window each, with all panes. Their times are not on one axis."),
+    is_pair ? _ ("Together: one window and one axis, by the time of day where both ran then. The "
+                 "panes tell of A alone.")
+            : _ ("Together or compared: only two reports can be on one axis."),
+    is_pair ? _ ("Compare: the same, by steps, and the pane Compare tells why B is slower.") : NULL,
+  };
+  GtkWidget *dialog = adw_message_dialog_new (window, title, names),
+            *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 8);
   Asking *it = g_new0 (Asking, 1);
 
   *it = (Asking){ g_ptr_array_ref (files), chosen, data };
+  for (size_t i = 0; i < G_N_ELEMENTS (losses) && losses[i] != NULL; i++)
+    gtk_box_append (GTK_BOX (box), g_object_new (GTK_TYPE_LABEL, "label", losses[i], "wrap", TRUE,
+                                                 "xalign", 0.0, NULL));
+  adw_message_dialog_set_extra_child (ADW_MESSAGE_DIALOG (dialog), box);
   adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (dialog), "cancel", _ ("_Cancel"),
                                     "separate", _ ("_Separate"), NULL);
   if (is_pair)
