@@ -203,6 +203,8 @@ def test_paths_of_exports_close():
 
 # --- Changes that are really made ---------------------------------------------------------------------------------
 
+# With samples and states of threads, as is the default: who had whom go on is told.
+AS_A_USER = {name: value for name, value in os.environ.items() if name != "LANESCOPE_SAMPLE"}
 PROGRAM = "what-if"
 RANGES = {0: ["load", "train", "save"], 1: ["load", "train"], 2: ["load", "decode", "train"], 3: ["decode", "save"], 4: ["load", "train", "save"],
           5: ["load", "decode", "train"]}
@@ -210,15 +212,20 @@ RANGES = {0: ["load", "train", "save"], 1: ["load", "train"], 2: ["load", "decod
 PROGRAMS, RUNS = 100, 3
 
 
+def in_ranges(report):
+    """How long REPORT is from its first range to the end of its last: to start and end a process takes what the machine makes of it."""
+    return int(golden.run("sql", report, 'SELECT max("end") - min(start) FROM NVTX_EVENTS')[0])
+
+
 def recorded(folder, *words):
     """The report of the least disturbed of some runs of the program with WORDS, and how long it took."""
     runs = []
     for i in range(RUNS):
-        done = folder.profile("-t", "nvtx,osrt", "--why=false", "-f", "true", "-o", f"r{i}", tap.program(PROGRAM), *words)
+        done = folder.profile("-t", "nvtx,osrt", "--why=false", "-f", "true", "-o", f"r{i}", tap.program(PROGRAM), *words, env=AS_A_USER)
         assert done.code == 0, done
         if "[LNS-CPU-0" in done.err:
             raise tap.Skip("states of threads are not recorded here")
-        runs.append((what_if(folder.file(f"r{i}.rep"))["measured_ns"], i))
+        runs.append((in_ranges(folder.file(f"r{i}.rep")), i))
     least, i = min(runs)
     return folder.file(f"r{i}.rep"), least
 
@@ -233,11 +240,12 @@ def test_what_is_foretold_comes_true():
         if seed % 6 == 0 and draw.random() < 0.5:
             edit, word = 'range "load": other thread', "prefetch"
         with profiling.Folder() as before, profiling.Folder() as after:
-            report, _ = recorded(before, str(seed))
+            report, took = recorded(before, str(seed))
             answer = what_if(report, edit)
             _, truth = recorded(after, str(seed), word)
         if answer["predicted_ns"] is None:
             continue
+        truth += answer["measured_ns"] - took
         errors.append(abs(answer["predicted_ns"] / truth - 1))
         held += answer["low_ns"] <= truth <= answer["high_ns"]
         lines.append(f"{seed} {edit}: {answer['measured_ns'] / 1e6:.1f} ms, foretold {answer['predicted_ns'] / 1e6:.1f} "

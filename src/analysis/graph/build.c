@@ -11,6 +11,7 @@
 #include "src/analysis/graph/exchange.h"
 #include "src/analysis/graph/gpu-order.h"
 #include "src/analysis/graph/launched.h"
+#include "src/analysis/graph/lock-order.h"
 #include "src/analysis/graph/mark-cursor.h"
 #include "src/analysis/graph/releases.h"
 #include "src/analysis/graph/repeats.h"
@@ -118,6 +119,7 @@ typedef struct
   LNS_ARRAY (LnsLaneCursor) cursors;
   LnsRepeats *repeats;
   LnsExchange *exchange;
+  LnsLockOrder *locks;
   LNS_ARRAY (Actor) actors;
   LNS_ARRAY (int64_t) times; /* by point: when it was                                            */
 } Builder;
@@ -302,9 +304,13 @@ add_wait (Builder *builder, uint32_t number)
   lns_graph_set_source (builder->graph, point, source, piece->end_ns - time_of (builder, source),
                         marks);
   drop_again (builder, number, point, start_ns);
-  /* Who gets a lock when is by chance. */
-  if (waker < builder->n_threads && strstr (name, "mutex") == NULL && strstr (name, "lock") == NULL)
+  if (waker >= builder->n_threads)
+    return point;
+  if (strstr (name, "mutex") == NULL)
     lns_repeats_wait (builder->repeats, number, waker, piece->woken_ns, builder->times.items);
+  else
+    lns_lock_order_wait (builder->locks, lns_thread_piece_lock (builder->report, piece), number,
+                         waker, piece->woken_ns, builder->times.items);
   return point;
 }
 
@@ -428,7 +434,9 @@ tell_piece (Builder *builder, uint32_t number)
   const bool is_wait = piece->kind == LNS_PIECE_WAIT || piece->kind == LNS_PIECE_OUTSIDE ||
                        piece->kind == LNS_PIECE_UNKNOWN;
   const uint32_t whole = thread->last;
-  if (read_piece (builder, thread) && (thread->has_piece || !is_wait))
+  /* A wait that nothing ended does not hold the run. */
+  if (read_piece (builder, thread) &&
+      (thread->has_piece || !is_wait || builder->graph->source[whole] != LNS_POINT_NONE))
     builder->graph->agents.items[thread->agent].last = whole;
   while (lns_mark_cursor_next_move (&thread->marks) <= time_of (builder, thread->last))
     add_move (builder, number);
@@ -950,6 +958,7 @@ clear (Builder *builder)
   lns_array_clear (&builder->cursors);
   lns_array_clear (&builder->actors);
   lns_array_clear (&builder->times);
+  lns_lock_order_free (builder->locks);
   lns_repeats_free (builder->repeats);
   lns_exchange_free (builder->exchange);
   lns_thread_facts_free (builder->facts);
@@ -979,6 +988,7 @@ lns_graph_build (LnsReport *report,
   lns_report_processes (report, &builder.n_processes);
   builder.repeats = lns_repeats_new (builder.n_threads);
   builder.exchange = lns_exchange_new (builder.n_threads);
+  builder.locks = lns_lock_order_new (builder.repeats);
   builder.threads = lns_calloc ((size_t)builder.n_threads + 1, sizeof *builder.threads);
   builder.processes = lns_calloc ((size_t)builder.n_processes + 1, sizeof *builder.processes);
   for (uint32_t i = 0; i < builder.n_processes; i++)
@@ -997,6 +1007,7 @@ lns_graph_build (LnsReport *report,
       choose_ends (&builder);
       lns_repeats_apply (builder.repeats, builder.graph, builder.times.items);
       lns_exchange_apply (builder.exchange, builder.graph, builder.times.items);
+      lns_lock_order_apply (builder.locks, builder.graph, builder.times.items);
       lns_graph_settle (builder.graph);
     }
   clear (&builder);

@@ -24,14 +24,7 @@
 
 typedef struct
 {
-  uint32_t name; /* << 1 | whether it is an end                                                  */
-  uint32_t time; /* the how many-th time, from 0                                                 */
-  uint32_t point, n; /* the first, and how many there are: each may have an edge                 */
-} Place;
-
-typedef struct
-{
-  LNS_ARRAY (Place) places;
+  LNS_ARRAY (LnsPlace) places;
 } Passing;
 
 /* A wait that was one: the thread could pass a place when the other one had passed one of its own. */
@@ -94,26 +87,52 @@ lns_repeats_pass (
   repeats->n_places++;
   lns_id_map_set_number (&repeats->times, key_of (thread, place), time + 1);
   *lns_array_add (&repeats->threads[thread].places) =
-      (Place){ .name = place, .time = (uint32_t)time, .point = point, .n = n };
+      (LnsPlace){ .name = place, .time = (uint32_t)time, .point = point, .n = n };
+}
+
+const LnsPlace *
+lns_repeats_places (const LnsRepeats *repeats, uint32_t thread, size_t *ret_n)
+{
+  *ret_n = repeats->threads[thread].places.n;
+  return repeats->threads[thread].places.items;
+}
+
+uint32_t
+lns_repeats_n_threads (const LnsRepeats *repeats)
+{
+  return repeats->n_threads;
+}
+
+bool
+lns_repeats_last_place (const LnsRepeats *repeats,
+                        uint32_t thread,
+                        int64_t time_ns,
+                        const int64_t *times,
+                        uint32_t *ret_place)
+{
+  const LnsPlace *places = repeats->threads[thread].places.items;
+  size_t i = repeats->threads[thread].places.n;
+
+  while (i > 0 && times[places[i - 1].point] > time_ns)
+    i--;
+  /* It may wait between two another time. */
+  while (i > 1 && times[places[i - 2].point] == times[places[i - 1].point])
+    i--;
+  *ret_place = (uint32_t)i - 1;
+  return i > 0;
 }
 
 void
 lns_repeats_wait (
     LnsRepeats *repeats, uint32_t thread, uint32_t other, int64_t woken_ns, const int64_t *times)
 {
-  const Passing *it = &repeats->threads[other];
-  size_t i = it->places.n;
+  uint32_t last;
 
-  while (i > 0 && times[it->places.items[i - 1].point] > woken_ns)
-    i--;
-  /* Of places at one time it was the first at the latest: it may wait between them another time. */
-  while (i > 1 && times[it->places.items[i - 2].point] == times[it->places.items[i - 1].point])
-    i--;
-  if (i > 0)
+  if (lns_repeats_last_place (repeats, other, woken_ns, times, &last))
     *lns_array_add (&repeats->waits) = (Wait){ .thread = thread,
                                                .other = other,
                                                .place = (uint32_t)repeats->threads[thread].places.n,
-                                               .other_place = (uint32_t)i - 1 };
+                                               .other_place = last };
 }
 
 void
@@ -171,9 +190,8 @@ lag_of (const LnsRepeats *repeats, const Wait *waits, size_t n, const int64_t *t
   return least_ns;
 }
 
-/* A point of PLACE that has no edge, or LNS_POINT_NONE. */
-static uint32_t
-free_point (const LnsGraph *graph, const Place *place)
+uint32_t
+lns_place_free_point (const LnsPlace *place, const LnsGraph *graph)
 {
   for (uint32_t i = place->point; i < place->point + place->n; i++)
     if (i > 0 && graph->source[i] == LNS_POINT_NONE)
@@ -200,7 +218,7 @@ apply_rule (LnsRepeats *repeats, LnsGraph *graph, const int64_t *times, const Wa
       size_t at = 0;
       for (size_t i = 0; i < self->places.n; i++)
         {
-          const Place *place = &self->places.items[i];
+          const LnsPlace *place = &self->places.items[i];
           const int64_t time = place->time + waits->apart;
           if (place->name != waits->name || time < 0 || time >= (int64_t)n_times)
             continue;
@@ -208,7 +226,7 @@ apply_rule (LnsRepeats *repeats, LnsGraph *graph, const int64_t *times, const Wa
             at++;
           if (at < n && waits[at].place == i)
             continue; /* it was one */
-          const uint32_t source = points[time], point = free_point (graph, place);
+          const uint32_t source = points[time], point = lns_place_free_point (place, graph);
           const int64_t slack_ns = times[place->point] - times[source];
           n_cases += pass == 0;
           n_broken += pass == 0 && slack_ns < -TOLERANCE_NS;
@@ -237,8 +255,8 @@ name_waits (LnsRepeats *repeats)
       const Passing *self = &repeats->threads[wait.thread], *other = &repeats->threads[wait.other];
       if (wait.place >= self->places.n)
         continue;
-      const Place *place = &self->places.items[wait.place],
-                  *other_place = &other->places.items[wait.other_place];
+      const LnsPlace *place = &self->places.items[wait.place],
+                     *other_place = &other->places.items[wait.other_place];
       wait.name = place->name;
       wait.other_name = other_place->name;
       wait.apart = (int64_t)other_place->time - place->time;

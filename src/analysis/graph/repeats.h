@@ -14,6 +14,28 @@
 
 typedef struct LnsRepeats LnsRepeats;
 
+/* A place that was passed. */
+typedef struct
+{
+  uint32_t name;     /* << 1 | whether it is an end                                              */
+  uint32_t time;     /* the how many-th time, from 0                                             */
+  uint32_t point, n; /* the first, and how many there are: each may have an edge                 */
+} LnsPlace;
+
+/* A point of PLACE that has no edge in GRAPH, or LNS_POINT_NONE. */
+uint32_t lns_place_free_point (const LnsPlace *place, const LnsGraph *graph);
+
+/* The places that THREAD passed, RET_N of them in order of time. Valid until it passes the next. */
+const LnsPlace *lns_repeats_places (const LnsRepeats *repeats, uint32_t thread, size_t *ret_n);
+uint32_t lns_repeats_n_threads (const LnsRepeats *repeats);
+
+/* The index of the last place that THREAD had passed at TIME_NS in RET_PLACE; of several at one time the first. False if it had passed none. */
+bool lns_repeats_last_place (const LnsRepeats *repeats,
+                             uint32_t thread,
+                             int64_t time_ns,
+                             const int64_t *times,
+                             uint32_t *ret_place);
+
 LnsRepeats *lns_repeats_new (uint32_t n_threads);
 void lns_repeats_free (LnsRepeats *repeats); /* NULL is fine                                     */
 
