@@ -33,6 +33,9 @@
 /* A launch that takes so long waits for room in the queue, if the GPU was at work all the time. */
 #define QUEUE_NS INT64_C (50000)
 
+/* An operation that takes so long has a point for its start. */
+#define LONG_NS INT64_C (1000000000)
+
 /* A wait that begins with a release of another thread within so long was ended by that. */
 #define RELEASE_NS INT64_C (200000)
 
@@ -49,6 +52,7 @@ typedef struct
   bool has_piece, has_begun;
   bool is_told; /* it is being told right now                                                    */
   uint32_t process, agent;
+  bool may_extend; /* its last point is a call that nothing comes after                          */
   uint32_t last; /* its last point                                                               */
   uint32_t waited;     /* the point at which its last wait ended                                 */
   uint64_t waited_for; /* address of the condition, or 0                                         */
@@ -58,8 +62,11 @@ typedef struct
 /* An operation that was begun. */
 typedef struct
 {
-  int64_t end_ns;
-  uint32_t start, launch; /* points, or LNS_POINT_NONE                                           */
+  int64_t start_ns, end_ns;
+  uint32_t before,
+      launch; /* points: that it comes after in its stream, and of the call, or LNS_POINT_NONE */
+  LnsEnded other; /* an operation of another stream that it waits for …                 */
+  bool has_other, is_inferred;
   uint32_t label;
 } Running;
 
@@ -149,6 +156,26 @@ add (Builder *builder, uint32_t before, int64_t time_ns, uint32_t label)
   return point;
 }
 
+/* The same for a piece of which OWN_NS are its own, and the rest has the label REST. */
+static uint32_t
+add_own (Builder *builder,
+         uint32_t before,
+         int64_t time_ns,
+         int64_t own_ns,
+         uint32_t label,
+         uint32_t rest)
+{
+  const int64_t before_ns = time_of (builder, before);
+  const int64_t ns = time_ns - before_ns > own_ns ? time_ns - before_ns : own_ns;
+  const uint32_t point = lns_graph_add_own (builder->graph, before, ns, own_ns, label, rest);
+
+  while (builder->times.n < builder->graph->n)
+    *lns_array_add (&builder->times) = time_ns;
+  if (builder->graph->before[point] != before)
+    builder->times.items[point - 1] = time_ns - own_ns;
+  return point;
+}
+
 static uint32_t
 label (Builder *builder, LnsPieceKind kind, uint32_t agent, uint32_t name)
 {
@@ -156,6 +183,30 @@ label (Builder *builder, LnsPieceKind kind, uint32_t agent, uint32_t name)
 }
 
 /* --- Threads ---------------------------------------------------------------------------------- */
+
+static uint32_t
+label_of_piece (Builder *builder, const Thread *thread)
+{
+  return label (builder, thread->piece.kind, thread->agent, thread->piece.name);
+}
+
+/* Has THREAD go on as its piece says until TIME_NS: a call of CUDA that nothing comes after lasts until then, with what the thread does after
+ * it. Returns the point then. */
+static uint32_t
+go_on (Builder *builder, Thread *thread, int64_t time_ns)
+{
+  const int64_t before_ns = time_of (builder, thread->last);
+
+  if (thread->may_extend && thread->piece.kind == LNS_PIECE_RUN &&
+      lns_graph_extend (builder->graph, thread->last, time_ns - before_ns,
+                        builder->graph->agents.items[thread->agent].rest))
+    builder->times.items[thread->last] = time_ns;
+  else
+    thread->last = add (builder, thread->last, time_ns, label_of_piece (builder, thread));
+  thread->may_extend = false;
+  lns_mark_cursor_note (&thread->marks, builder->graph, thread->last, before_ns, time_ns);
+  return thread->last;
+}
 
 /* Thread NUMBER comes into a mark that is moved, or out of it. */
 static void
@@ -185,12 +236,6 @@ is_whole (const LnsThreadPiece *piece)
   return piece->kind == LNS_PIECE_WAIT || piece->kind == LNS_PIECE_SYNC ||
          piece->kind == LNS_PIECE_CALL || piece->kind == LNS_PIECE_MPI ||
          piece->kind == LNS_PIECE_OUTSIDE;
-}
-
-static uint32_t
-label_of_piece (Builder *builder, const Thread *thread)
-{
-  return label (builder, thread->piece.kind, thread->agent, thread->piece.name);
 }
 
 /* Begins with the point from which THREAD goes on: its creator's, as far as that is known. */
@@ -419,10 +464,13 @@ tell_piece (Builder *builder, uint32_t number)
   else if (piece->kind == LNS_PIECE_OUTSIDE)
     thread->last = add_outside (builder, number);
   else if (piece->end_ns > before_ns)
-    thread->last = add (builder, before, piece->end_ns, label_of_piece (builder, thread));
+    go_on (builder, thread, piece->end_ns);
+  thread->may_extend = piece->kind == LNS_PIECE_CALL;
+  const bool is_noted = piece->kind != LNS_PIECE_WAIT && piece->kind != LNS_PIECE_SYNC &&
+                        piece->kind != LNS_PIECE_CALL && piece->kind != LNS_PIECE_OUTSIDE;
   /* A call that waits for several streams has several points, one after the other. */
   for (uint32_t i = piece->kind == LNS_PIECE_SYNC ? n_before : thread->last;
-       i <= thread->last && piece->end_ns > before_ns; i++)
+       !is_noted && i <= thread->last && piece->end_ns > before_ns; i++)
     lns_mark_cursor_note (&thread->marks, builder->graph, i, before_ns, piece->end_ns);
   if (piece->class == LNS_CALL_OUTPUT && piece->name != 0)
     lns_exchange_add (builder->exchange, number, piece->name, true, before);
@@ -459,15 +507,12 @@ point_of_thread (Builder *builder, uint32_t number, int64_t time_ns)
                     before_ns = time_of (builder, thread->last);
       const int64_t cut_ns = move_ns < time_ns ? move_ns : time_ns;
       if (cut_ns > before_ns)
-        {
-          const uint32_t before = thread->last;
-          thread->last = add (builder, before, cut_ns, label_of_piece (builder, thread));
-          lns_mark_cursor_note (&thread->marks, builder->graph, thread->last, before_ns, cut_ns);
-        }
+        go_on (builder, thread, cut_ns);
       if (move_ns > time_ns)
         break;
       add_move (builder, number);
     }
+  thread->may_extend = false;
   return thread->last;
 }
 
@@ -495,62 +540,52 @@ find_other (Builder *builder, const Stream *stream, int64_t start_ns)
              : NULL;
 }
 
+/* When the operation RUNNING could begin by its stream and its call; INT64_MIN: neither is known. */
+static int64_t
+known_start (const Builder *builder, const Running *running)
+{
+  const int64_t ended_ns = running->before != LNS_POINT_NONE ? time_of (builder, running->before)
+                                                             : INT64_MIN,
+                launch_ns = running->launch != LNS_POINT_NONE ? time_of (builder, running->launch)
+                                                              : INT64_MIN;
+  return ended_ns > launch_ns ? ended_ns : launch_ns;
+}
+
 /* The operation that STREAM has next begins. */
 static void
 begin_operation (Builder *builder, Stream *stream)
 {
   LnsGraph *graph = builder->graph;
   const LnsStreamOperation *operation = &stream->next;
-  const LnsLaunched *launched = &builder->processes[stream->process].launched;
   const int64_t start_ns = operation->start_ns;
   LnsGpuOrder *gpu = builder->processes[stream->process].gpu;
   const LnsEnded *ended = lns_gpu_order_last (gpu, stream->number);
-  const uint32_t queued = label (builder, LNS_PIECE_QUEUED, stream->agent, 0);
   uint32_t launch;
 
-  if (operation->correlation == 0 || !lns_launched_find (launched, operation->correlation, &launch))
+  if (operation->correlation == 0 ||
+      !lns_launched_find (&builder->processes[stream->process].launched, operation->correlation,
+                          &launch))
     launch = LNS_POINT_NONE;
   graph->n_operations++;
   graph->n_unlaunched += launch == LNS_POINT_NONE;
-  const int64_t ended_ns = ended != NULL ? ended->ns : INT64_MIN,
-                launch_ns = launch != LNS_POINT_NONE ? time_of (builder, launch) : INT64_MIN;
-  const int64_t known_ns = ended_ns > launch_ns ? ended_ns : launch_ns;
+  Running running = { .start_ns = start_ns,
+                      .end_ns = operation->end_ns > start_ns ? operation->end_ns : start_ns,
+                      .before = ended != NULL ? ended->end : LNS_POINT_NONE,
+                      .launch = launch,
+                      .label = lns_graph_label (graph, operation->kind, stream->agent,
+                                                operation->name, operation->more) };
   const LnsEnded *other = lns_gpu_order_take_waits (gpu, stream->number, launch);
-  bool is_inferred = false;
+  const int64_t known_ns = known_start (builder, &running);
   if (other == NULL && known_ns != INT64_MIN && start_ns - known_ns > AFTER_NS)
     {
       other = find_other (builder, stream, start_ns);
-      is_inferred = other != NULL;
+      running.is_inferred = other != NULL;
     }
-  uint32_t point = add (builder,
-                        ended != NULL              ? ended->end
-                        : launch != LNS_POINT_NONE ? launch
-                                                   : 0,
-                        start_ns, queued);
-  if (ended != NULL && launch != LNS_POINT_NONE)
-    lns_graph_set_source (graph, point, launch, lns_difference (start_ns, launch_ns),
-                          LNS_EDGE_LAUNCH);
-  else
-    graph->marks[point] = launch != LNS_POINT_NONE ? LNS_EDGE_LAUNCH : LNS_EDGE_NONE;
-  if (other != NULL && other->ns <= start_ns)
-    {
-      /* What bound it: the other operation, if that ended after all else. */
-      if (other->ns > known_ns)
-        graph->marks[point] |= LNS_POINT_NOT_BOUND;
-      const bool is_bound = other->ns > known_ns;
-      point = add (builder, point, start_ns, queued);
-      lns_graph_set_source (graph, point, other->end, start_ns - other->ns,
-                            LNS_EDGE_EVENT | (is_inferred ? LNS_POINT_INFERRED : 0) |
-                                (is_bound ? LNS_POINT_BY_SOURCE : LNS_POINT_NOT_BOUND));
-    }
-  const uint32_t of =
-      lns_graph_label (graph, operation->kind, stream->agent, operation->name, operation->more);
-  graph->labels.items[of].bytes += operation->bytes;
-  *lns_array_add (&stream->running) =
-      (Running){ .end_ns = operation->end_ns > start_ns ? operation->end_ns : start_ns,
-                 .start = point,
-                 .launch = launch,
-                 .label = of };
+  running.has_other = other != NULL && other->ns <= start_ns;
+  if (running.has_other)
+    running.other = *other;
+  graph->labels.items[running.label].bytes += operation->bytes;
+  *lns_array_add (&stream->running) = running;
   read_operation (builder, stream);
 }
 
@@ -566,6 +601,41 @@ first_to_end (const Stream *stream)
   return first;
 }
 
+/* Adds the points of RUNNING, which has ended: one, unless it waited for another stream or took long. Returns its end. */
+static uint32_t
+add_operation (Builder *builder, const Stream *stream, const Running *running)
+{
+  LnsGraph *graph = builder->graph;
+  const uint32_t queued = graph->agents.items[stream->agent].rest;
+  const int64_t own_ns = running->end_ns - running->start_ns;
+  const bool is_split = running->has_other || own_ns > LONG_NS;
+  const uint32_t before = running->before != LNS_POINT_NONE   ? running->before
+                          : running->launch != LNS_POINT_NONE ? running->launch
+                                                              : 0;
+  const bool is_bound = running->has_other && running->other.ns > known_start (builder, running);
+  uint32_t point = is_split
+                       ? add (builder, before, running->start_ns, queued)
+                       : add_own (builder, before, running->end_ns, own_ns, running->label, queued);
+
+  if (running->before != LNS_POINT_NONE && running->launch != LNS_POINT_NONE)
+    lns_graph_set_source (
+        graph, point, running->launch,
+        lns_difference (time_of (builder, point), time_of (builder, running->launch)),
+        LNS_EDGE_LAUNCH);
+  else
+    graph->marks[point] = running->launch != LNS_POINT_NONE ? LNS_EDGE_LAUNCH : LNS_EDGE_NONE;
+  /* What bound it: the other operation, if that ended after all else. */
+  if (is_bound)
+    graph->marks[point] |= LNS_POINT_NOT_BOUND;
+  if (is_split)
+    point = add (builder, point, running->end_ns, running->label);
+  if (running->has_other)
+    lns_graph_set_source (graph, point, running->other.end, running->end_ns - running->other.ns,
+                          LNS_EDGE_EVENT | (running->is_inferred ? LNS_POINT_INFERRED : 0) |
+                              (is_bound ? LNS_POINT_BY_SOURCE : LNS_POINT_NOT_BOUND));
+  return point;
+}
+
 static void
 end_operation (Builder *builder, uint32_t index)
 {
@@ -574,12 +644,11 @@ end_operation (Builder *builder, uint32_t index)
   const Running running = stream->running.items[at];
 
   stream->running.items[at] = stream->running.items[--stream->running.n];
-  const uint32_t end = add (builder, running.start, running.end_ns, running.label);
+  const uint32_t end = add_operation (builder, stream, &running);
   builder->graph->agents.items[stream->agent].last = end;
-  lns_marks_note_operation (builder->marks, builder->n_marks, builder->graph, end,
-                            time_of (builder, running.start), running.end_ns);
-  lns_gpu_order_end (builder->processes[stream->process].gpu, stream->number,
-                     time_of (builder, running.start),
+  lns_marks_note_operation (builder->marks, builder->n_marks, builder->graph, end, running.start_ns,
+                            running.end_ns);
+  lns_gpu_order_end (builder->processes[stream->process].gpu, stream->number, running.start_ns,
                      &(LnsEnded){ .end = end, .launch = running.launch, .ns = running.end_ns });
 }
 
@@ -800,8 +869,12 @@ add_actor (Builder *builder, ActorSort sort, uint32_t index)
 static uint32_t
 add_agent (Builder *builder, const LnsGraphAgent *agent)
 {
+  const uint32_t number = (uint32_t)builder->graph->agents.n;
+
   *lns_array_add (&builder->graph->agents) = *agent;
-  return (uint32_t)builder->graph->agents.n - 1;
+  builder->graph->agents.items[number].rest =
+      label (builder, agent->thread != LNS_ID_NONE ? LNS_PIECE_RUN : LNS_PIECE_QUEUED, number, 0);
+  return number;
 }
 
 static void
@@ -1008,6 +1081,7 @@ lns_graph_build (LnsReport *report,
       lns_repeats_apply (builder.repeats, builder.graph, builder.times.items);
       lns_exchange_apply (builder.exchange, builder.graph, builder.times.items);
       lns_lock_order_apply (builder.locks, builder.graph, builder.times.items);
+      lns_graph_sort_overlaps (builder.graph);
       lns_graph_settle (builder.graph);
     }
   clear (&builder);

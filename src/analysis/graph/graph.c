@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "src/analysis/ordering.h"
+#include "src/base/compare.h"
 #include "src/base/hash.h"
 #include "src/base/memory.h"
 
@@ -48,6 +50,7 @@ grow (LnsGraph *graph)
   graph->before = lns_realloc (graph->before, n, sizeof *graph->before);
   graph->source = lns_realloc (graph->source, n, sizeof *graph->source);
   graph->ns = lns_realloc (graph->ns, n, sizeof *graph->ns);
+  graph->own = lns_realloc (graph->own, n, sizeof *graph->own);
   graph->label = lns_realloc (graph->label, n, sizeof *graph->label);
   graph->lag = lns_realloc (graph->lag, n, sizeof *graph->lag);
   graph->marks = lns_realloc (graph->marks, n, sizeof *graph->marks);
@@ -67,7 +70,7 @@ add (LnsGraph *graph, uint32_t before, uint32_t ns, uint32_t label)
   const uint32_t point = graph->n++;
   graph->before[point] = before;
   graph->source[point] = LNS_POINT_NONE;
-  graph->ns[point] = ns;
+  graph->ns[point] = graph->own[point] = ns;
   graph->label[point] = label;
   graph->lag[point] = 0;
   graph->marks[point] = LNS_EDGE_NONE;
@@ -88,6 +91,34 @@ lns_graph_add (LnsGraph *graph, uint32_t before, int64_t ns, uint32_t label)
   return add (graph, before, ns < 0 ? 0 : (uint32_t)ns, label);
 }
 
+uint32_t
+lns_graph_add_own (
+    LnsGraph *graph, uint32_t before, int64_t ns, int64_t own_ns, uint32_t label, uint32_t rest)
+{
+  if (ns > UINT32_MAX)
+    {
+      before = lns_graph_add (graph, before, ns - own_ns, rest);
+      ns = own_ns;
+    }
+  const uint32_t point = lns_graph_add (graph, before, ns, label);
+  graph->own[point] = (uint32_t)own_ns;
+  graph->labels.items[label].ns -= ns - own_ns;
+  graph->labels.items[rest].ns += ns - own_ns;
+  graph->labels.items[rest].n += ns > own_ns;
+  return point;
+}
+
+bool
+lns_graph_extend (LnsGraph *graph, uint32_t point, int64_t ns, uint32_t rest)
+{
+  if (ns < 0 || ns > UINT32_MAX - graph->ns[point])
+    return false;
+  graph->ns[point] += (uint32_t)ns;
+  graph->labels.items[rest].ns += ns;
+  graph->labels.items[rest].n++;
+  return true;
+}
+
 void
 lns_graph_set_source (
     LnsGraph *graph, uint32_t point, uint32_t source, int64_t lag_ns, unsigned marks)
@@ -101,6 +132,20 @@ lns_graph_set_source (
   graph->marks[point] = (uint8_t)marks;
 }
 
+static int
+compare_overlaps (const void *a, const void *b)
+{
+  const LnsGraphOverlap *oa = a, *ob = b;
+  return LNS_COMPARE (oa->point, ob->point);
+}
+
+void
+lns_graph_sort_overlaps (LnsGraph *graph)
+{
+  lns_order (graph->overlaps.items, graph->overlaps.n, sizeof *graph->overlaps.items,
+             compare_overlaps);
+}
+
 void
 lns_graph_free (LnsGraph *graph)
 {
@@ -109,6 +154,7 @@ lns_graph_free (LnsGraph *graph)
   free (graph->before);
   free (graph->source);
   free (graph->ns);
+  free (graph->own);
   free (graph->label);
   free (graph->lag);
   free (graph->marks);

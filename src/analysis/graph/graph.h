@@ -11,7 +11,8 @@
  *
  *   time[i] = max (time[before[i]] + ns[i], time[source[i]] + lag[i])
  *
- * Of a wait, NS is what it takes where there is nothing to wait for: how long it was follows from SOURCE. Points are in an order in which
+ * Of NS, OWN is what the piece takes itself; the rest comes with it: a call of CUDA and what its thread does until the next; the time that an
+ * operation of the GPU waits for its turn, and the operation, of which OWN is in LAG, too. Of a wait, NS is what it takes where there is nothing to wait for: how long it was follows from SOURCE. Points are in an order in which
  * BEFORE and SOURCE come first, so that one pass forward gives all times. With what was measured it gives the times that were measured. */
 
 #pragma once
@@ -87,6 +88,7 @@ typedef struct
   uint32_t device;  /* LnsCudaDevice of a stream, or LNS_ID_NONE                                 */
   uint32_t process; /* instance                                                                  */
   uint32_t last;    /* its last point that is no wait without an end, or LNS_POINT_NONE          */
+  uint32_t rest;    /* label of what pieces have beside their own time                           */
   bool ends_run;    /* the run is over when this one is                                          */
 } LnsGraphAgent;
 
@@ -120,14 +122,14 @@ typedef struct
   bool is_end;
 } LnsGraphMove;
 
-/* 21 bytes a point, and what is said below. Immutable once built; any thread. */
+/* 25 bytes a point, and what is said below. Immutable once built; any thread. */
 typedef struct
 {
   LnsReport *report; /* borrowed                                                                 */
   int64_t start_ns;  /* time of point 0, from which all begin                                    */
   int64_t measured_ns; /* from there to the end of the run, as it was measured                   */
   uint32_t n, n_allocated;
-  uint32_t *before, *source, *ns, *label;
+  uint32_t *before, *source, *ns, *own, *label;
   int32_t *lag; /* ns                                                                            */
   uint8_t *marks;
   LNS_ARRAY (LnsGraphLabel) labels;
@@ -148,9 +150,20 @@ lns_graph_label (LnsGraph *graph, LnsPieceKind kind, uint32_t agent, uint32_t na
  * and more than five hours are cut. Returns the last. */
 uint32_t lns_graph_add (LnsGraph *graph, uint32_t before, int64_t ns, uint32_t label);
 
+/* The same for a piece of which OWN_NS ≤ NS < 2³² are its own, and the rest has the label REST. */
+uint32_t lns_graph_add_own (
+    LnsGraph *graph, uint32_t before, int64_t ns, int64_t own_ns, uint32_t label, uint32_t rest);
+
+/* Has the last piece of POINT, which nothing comes after yet, last for NS longer, of what has the label REST. False, and nothing is changed, if it
+ * would be too long. */
+bool lns_graph_extend (LnsGraph *graph, uint32_t point, int64_t ns, uint32_t rest);
+
 /* Gives point POINT, which has no source, one: SOURCE < POINT. LAG_NS is cut to ± 2 s. MARKS: LnsEdgeKind and marks. */
 void lns_graph_set_source (
     LnsGraph *graph, uint32_t point, uint32_t source, int64_t lag_ns, unsigned marks);
+
+/* Puts the overlaps in the order of points. O(n log n). */
+void lns_graph_sort_overlaps (LnsGraph *graph);
 
 void lns_graph_free (LnsGraph *graph); /* NULL is fine                                            */
 

@@ -50,6 +50,68 @@ is_unknown (const LnsGraph *graph, uint32_t point)
          (label->kind == LNS_PIECE_OUTSIDE && label->name == 0 && !graph->has_wakers);
 }
 
+/* A walk back along the path. */
+typedef struct
+{
+  const LnsGraph *graph;
+  LnsPath *path;
+  int64_t reached_ns; /* what is later was told                                                  */
+  int64_t *ns;        /* by label                                                                */
+  uint64_t *n;
+  size_t n_longest;
+} Walk;
+
+/* Tells LINK, of LABEL, as far as it is earlier than what was told. */
+static void
+tell (Walk *walk, LnsPathLink link, uint32_t label)
+{
+  LnsPath *path = walk->path;
+
+  if (link.start_ns < path->start_ns)
+    link.start_ns = path->start_ns;
+  if (link.end_ns > walk->reached_ns)
+    link.end_ns = walk->reached_ns;
+  if (link.start_ns >= link.end_ns)
+    return;
+  walk->reached_ns = link.start_ns;
+  link.label = label;
+  walk->ns[label] += link.end_ns - link.start_ns;
+  walk->n[label]++;
+  path->n++;
+  path->unknown_ns += link.is_unknown ? link.end_ns - link.start_ns : 0;
+  keep (path, &link, walk->n_longest);
+}
+
+/* Tells the way from NEXT to point I: what the piece takes itself, and the rest. */
+static void
+tell_way (Walk *walk, const int64_t *times, uint32_t next, uint32_t i, bool by_source)
+{
+  const LnsGraph *graph = walk->graph;
+  const LnsGraphLabel *label = lns_graph_label_of (graph, i);
+  const bool is_operation = label->kind > LNS_PIECE_QUEUED;
+  const uint32_t rest = graph->agents.items[label->agent].rest;
+  LnsPathLink link = { .point = i,
+                       .start_ns = times[next],
+                       .end_ns = times[i],
+                       .edge = by_source ? lns_graph_edge (graph, i) : LNS_EDGE_NONE,
+                       .is_inferred = by_source && (graph->marks[i] & LNS_POINT_INFERRED) != 0,
+                       .is_unknown = is_unknown (graph, i) };
+
+  if (graph->own[i] == graph->ns[i] && !is_operation)
+    {
+      tell (walk, link, graph->label[i]);
+      return;
+    }
+  /* An operation waits first; a call is followed by what its thread does. Why it waited may not be known, but what it did is. */
+  LnsPathLink first = link;
+  first.end_ns = link.start_ns =
+      is_operation ? times[i] - graph->own[i] : times[next] + graph->own[i];
+  if (is_operation)
+    link.is_unknown = false;
+  tell (walk, link, is_operation ? graph->label[i] : rest);
+  tell (walk, first, is_operation ? rest : graph->label[i]);
+}
+
 void
 lns_path_find (const LnsGraph *graph,
                const int64_t *times,
@@ -59,10 +121,12 @@ lns_path_find (const LnsGraph *graph,
                size_t n_longest,
                LnsPath *ret_path)
 {
-  int64_t *ns = lns_calloc (graph->labels.n + 1, sizeof *ns);
-  uint64_t *n = lns_calloc (graph->labels.n + 1, sizeof *n);
-
-  int64_t reached_ns = to_ns;
+  Walk walk = { .graph = graph,
+                .path = ret_path,
+                .reached_ns = to_ns,
+                .ns = lns_calloc (graph->labels.n + 1, sizeof *walk.ns),
+                .n = lns_calloc (graph->labels.n + 1, sizeof *walk.n),
+                .n_longest = n_longest };
 
   *ret_path = (LnsPath){ .start_ns = from_ns, .end_ns = to_ns };
   for (uint32_t i = end; i > 0 && times[i] > from_ns;)
@@ -71,33 +135,15 @@ lns_path_find (const LnsGraph *graph,
       const bool by_source = source != LNS_POINT_NONE && lns_sum (times[source], graph->lag[i]) >=
                                                              lns_sum (times[before], graph->ns[i]);
       const uint32_t next = by_source ? source : before;
-      const int64_t start_ns = times[next] > from_ns ? times[next] : from_ns,
-                    end_ns = times[i] < reached_ns ? times[i] : reached_ns;
-      if (start_ns < end_ns)
-        {
-          const LnsPathLink link = { .point = i,
-                                     .start_ns = start_ns,
-                                     .end_ns = end_ns,
-                                     .edge = by_source ? lns_graph_edge (graph, i) : LNS_EDGE_NONE,
-                                     .is_inferred =
-                                         by_source && (graph->marks[i] & LNS_POINT_INFERRED) != 0,
-                                     .is_unknown = is_unknown (graph, i) };
-          ns[graph->label[i]] += end_ns - start_ns;
-          n[graph->label[i]]++;
-          ret_path->n++;
-          ret_path->unknown_ns += link.is_unknown ? end_ns - start_ns : 0;
-          keep (ret_path, &link, n_longest);
-        }
-      /* By clocks that differ, what comes first may be told to be later. */
-      reached_ns = start_ns < reached_ns ? start_ns : reached_ns;
+      tell_way (&walk, times, next, i, by_source);
       /* What the edge explains is how long the other one waited. */
       if (by_source && (graph->marks[i] & LNS_POINT_INFERRED) != 0 && times[i] <= to_ns)
         ret_path->inferred_ns += times[i] - (times[before] > from_ns ? times[before] : from_ns);
       i = next;
     }
   for (size_t k = 0; k < graph->labels.n; k++)
-    if (n[k] > 0)
-      *lns_array_add (&ret_path->parts) = (LnsPathPart){ (uint32_t)k, n[k], ns[k] };
+    if (walk.n[k] > 0)
+      *lns_array_add (&ret_path->parts) = (LnsPathPart){ (uint32_t)k, walk.n[k], walk.ns[k] };
   if (ret_path->parts.n > 0)
     qsort (ret_path->parts.items, ret_path->parts.n, sizeof *ret_path->parts.items, compare_parts);
   if (ret_path->longest.n > 0)
@@ -107,8 +153,8 @@ lns_path_find (const LnsGraph *graph,
     ret_path->longest.n = n_longest;
   if (ret_path->inferred_ns > to_ns - from_ns)
     ret_path->inferred_ns = to_ns - from_ns;
-  free (ns);
-  free (n);
+  free (walk.ns);
+  free (walk.n);
 }
 
 void

@@ -13,7 +13,8 @@
 /* A link: the way from one point to the next of the path. */
 typedef struct
 {
-  uint32_t point; /* that it ends with                                                        */
+  uint32_t point; /* of whose piece it is                                                        */
+  uint32_t label; /* what it is                                                                  */
   int64_t start_ns, end_ns;
   LnsEdgeKind edge; /* by which it came there; LNS_EDGE_NONE: the agent went on                 */
   bool is_inferred; /* the edge is assumed                                                      */

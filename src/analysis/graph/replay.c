@@ -5,6 +5,7 @@
 
 #include "src/analysis/graph/replay.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "src/base/memory.h"
@@ -108,24 +109,32 @@ changed_time (Replay *replay, uint32_t i)
   bool waits = graph->source[i] != LNS_POINT_NONE && (change == NULL || !change->drops_waits);
   int64_t ns = graph->ns[i];
 
+  /* An operation takes its own time after whatever it waited for. */
+  const bool is_operation = lns_graph_label_of (graph, i)->kind > LNS_PIECE_QUEUED;
+  int64_t lag_ns = graph->lag[i];
   if (change != NULL && change->factor != 1)
-    ns = (int64_t)((double)ns * change->factor + 0.5);
+    {
+      const int64_t more_ns = (int64_t)(round ((double)graph->own[i] * (change->factor - 1)));
+      ns += more_ns;
+      lag_ns += is_operation ? more_ns : 0;
+    }
   if (changes->of_marks != NULL)
     {
       int64_t whole_ns;
       const int64_t lost_ns = lost_in_marks (replay, i, &whole_ns);
       /* Of a wait that is over earlier the rest stays: what it was for came whenever that was needed. */
-      if (waits && whole_ns >= 0)
+      if (waits && whole_ns >= 0 && !is_operation)
         {
           waits = false;
           ns = whole_ns;
         }
       ns -= lost_ns;
+      lag_ns -= is_operation ? lost_ns : 0;
     }
   int64_t time_ns = lns_sum (replay->times[graph->before[i]], ns > 0 ? ns : 0);
   if (waits)
     {
-      const int64_t after_ns = lns_sum (replay->times[graph->source[i]], graph->lag[i]);
+      const int64_t after_ns = lns_sum (replay->times[graph->source[i]], lag_ns);
       time_ns = after_ns > time_ns ? after_ns : time_ns;
     }
   return changes->moves != NULL ? move (replay, i, time_ns) : time_ns;

@@ -74,19 +74,27 @@ take_sync (Typical *typical, int64_t before_ns, int64_t source_ns)
     take (&typical->first, before_ns);
 }
 
-/* Settles point I, an operation that begins. */
+/* What of the edges of point I is the operation itself. */
+static int64_t
+own_of (const LnsGraph *graph, uint32_t i)
+{
+  return lns_graph_label_of (graph, i)->kind > LNS_PIECE_QUEUED ? graph->own[i] : 0;
+}
+
+/* Settles point I, an operation. */
 static void
 settle_launch (LnsGraph *graph, uint32_t i, int64_t gap_ns, int64_t latency_ns)
 {
-  const int64_t before_ns = graph->ns[i], source_ns = graph->lag[i];
+  const int64_t own_ns = own_of (graph, i), before_ns = graph->ns[i] - own_ns,
+                source_ns = graph->lag[i] - own_ns;
   const bool is_free = (graph->marks[i] & LNS_POINT_NOT_BOUND) != 0,
              by_source = source_ns - latency_ns < before_ns - gap_ns;
   const int64_t rest_ns = by_source ? source_ns - latency_ns : before_ns - gap_ns;
 
   if (is_free || by_source)
-    graph->ns[i] = (uint32_t)least (before_ns, gap_ns);
+    graph->ns[i] = (uint32_t)(own_ns + least (before_ns, gap_ns));
   if (is_free || !by_source)
-    graph->lag[i] = (int32_t)least (source_ns, latency_ns);
+    graph->lag[i] = (int32_t)(own_ns + least (source_ns, latency_ns));
   if (by_source && !is_free)
     graph->marks[i] |= LNS_POINT_BY_SOURCE;
   if (rest_ns > LATE_NS && !is_free)
@@ -112,7 +120,32 @@ settle_sync (LnsGraph *graph, uint32_t i, int64_t call_ns, int64_t return_ns)
 static bool
 has_values (LnsPieceKind kind)
 {
-  return kind == LNS_PIECE_QUEUED || kind == LNS_PIECE_SYNC;
+  return kind >= LNS_PIECE_QUEUED || kind == LNS_PIECE_SYNC;
+}
+
+/* Where the values of each label of GRAPH are, of so many places as are returned: of operations, those of their stream. To be freed. */
+static uint32_t *
+places_of (const LnsGraph *graph, uint32_t *ret_n)
+{
+  uint32_t *index = lns_calloc (graph->labels.n + 1, sizeof *index), n = 0,
+           *of_agents = lns_calloc (graph->agents.n + 1, sizeof *of_agents);
+
+  for (size_t i = 0; i < graph->labels.n; i++)
+    {
+      const LnsGraphLabel *label = &graph->labels.items[i];
+      uint32_t *of_agent = &of_agents[label->agent];
+      if (label->kind == LNS_PIECE_SYNC)
+        index[i] = n++;
+      else if (has_values (label->kind))
+        {
+          if (*of_agent == 0)
+            *of_agent = ++n;
+          index[i] = *of_agent - 1;
+        }
+    }
+  free (of_agents);
+  *ret_n = n;
+  return index;
 }
 
 /* Collects what the edges of GRAPH take, for the label I at TYPICAL[INDEX[I]] and for all launches and waits at its end. */
@@ -128,8 +161,10 @@ collect (const LnsGraph *graph, const uint32_t *index, Typical *typical, Typical
         continue;
       if (edge == LNS_EDGE_LAUNCH)
         {
-          take_launch (own, graph->ns[i], graph->lag[i]);
-          take_launch (&all[0], graph->ns[i], graph->lag[i]);
+          const int64_t before_ns = graph->ns[i] - own_of (graph, i),
+                        source_ns = graph->lag[i] - own_of (graph, i);
+          take_launch (own, before_ns, source_ns);
+          take_launch (&all[0], before_ns, source_ns);
         }
       else if (edge == LNS_EDGE_SYNC || edge == LNS_EDGE_QUEUE)
         {
@@ -142,12 +177,10 @@ collect (const LnsGraph *graph, const uint32_t *index, Typical *typical, Typical
 void
 lns_graph_settle (LnsGraph *graph)
 {
-  uint32_t *index = lns_calloc (graph->labels.n + 1, sizeof *index), n = 0;
+  uint32_t n, *index = places_of (graph, &n);
+  bool *is_done = lns_calloc ((size_t)n + 1, sizeof *is_done);
   Typical all[2] = { 0 };
 
-  for (size_t i = 0; i < graph->labels.n; i++)
-    if (has_values (graph->labels.items[i].kind))
-      index[i] = n++;
   Typical *typical = lns_calloc ((size_t)n + 1, sizeof *typical);
   collect (graph, index, typical, all);
   /* From here on the medians alone count: the first place of the values has them. */
@@ -157,8 +190,9 @@ lns_graph_settle (LnsGraph *graph)
       all[i].second.ns[0] = median (&all[i].second, 0);
     }
   for (size_t i = 0; i < graph->labels.n; i++)
-    if (has_values (graph->labels.items[i].kind))
+    if (has_values (graph->labels.items[i].kind) && !is_done[index[i]])
       {
+        is_done[index[i]] = true;
         const Typical *both = &all[graph->labels.items[i].kind == LNS_PIECE_SYNC];
         Typical *own = &typical[index[i]];
         own->first.ns[0] = median (&own->first, both->first.ns[0]);
@@ -175,8 +209,10 @@ lns_graph_settle (LnsGraph *graph)
       else if (edge == LNS_EDGE_SYNC || edge == LNS_EDGE_QUEUE)
         settle_sync (graph, i, own->first.ns[0], own->second.ns[0]);
       else if (edge == LNS_EDGE_EVENT && (graph->marks[i] & LNS_POINT_NOT_BOUND) != 0)
-        graph->lag[i] = (int32_t)least (graph->lag[i], own->first.ns[0]);
+        graph->lag[i] = (int32_t)(own_of (graph, i) +
+                                  least (graph->lag[i] - own_of (graph, i), own->first.ns[0]));
     }
   free (typical);
+  free (is_done);
   free (index);
 }

@@ -276,7 +276,7 @@ static void
 put_link (LnsReport *report, const LnsCriticalPath *critical, size_t i, FILE *stream)
 {
   const LnsPathLink *link = &critical->path.longest.items[i];
-  const LnsGraphLabel *label = lns_graph_label_of (critical->graph, link->point);
+  const LnsGraphLabel *label = &critical->graph->labels.items[link->label];
   char *who = agent_text (report, &critical->graph->agents.items[label->agent]),
        *what = piece_text (report, label);
   char ns[LNS_WHY_NS_SIZE], at[LNS_WHY_NS_SIZE];
@@ -374,8 +374,7 @@ lns_critical_path_write_json (LnsTables *tables, const LnsCriticalPath *critical
     {
       const LnsPathLink *link = &path->longest.items[i];
       fputs (i > 0 ? ",\n  " : "\n  ", stream);
-      put_label (report, critical->graph, lns_graph_label_of (critical->graph, link->point),
-                 stream);
+      put_label (report, critical->graph, &critical->graph->labels.items[link->label], stream);
       fprintf (stream,
                ",\"start\":%" PRId64 ",\"end\":%" PRId64 ",\"is_inferred\":%s,\"is_unknown\":%s}",
                link->start_ns, link->end_ns, link->is_inferred ? "true" : "false",
