@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "src/analysis/graph/exchange.h"
-#include "src/analysis/graph/gpu-order.h"
 #include "src/analysis/graph/launched.h"
 #include "src/analysis/graph/lock-order.h"
 #include "src/analysis/graph/mark-cursor.h"
+#include "src/analysis/graph/points.h"
 #include "src/analysis/graph/releases.h"
 #include "src/analysis/graph/repeats.h"
-#include "src/analysis/graph/stream-work.h"
+#include "src/analysis/graph/stream-points.h"
 #include "src/analysis/graph/thread-pieces.h"
 #include "src/analysis/graph/typical.h"
 #include "src/base/heap.h"
@@ -26,15 +26,11 @@
 /* Clocks of the GPU and the CPU differ by as much: what comes first is looked at this much later. */
 #define CLOCK_NS INT64_C (2000)
 
-/* Work of a stream that begins within so long after the end of other work of its process, and later than what is recorded explains,
- * waited for that. */
+/* A wait of less than this needs no reason, and what ended within so long before may be one. */
 #define AFTER_NS INT64_C (15000)
 
 /* A launch that takes so long waits for room in the queue, if the GPU was at work all the time. */
 #define QUEUE_NS INT64_C (50000)
-
-/* An operation that takes so long has a point for its start. */
-#define LONG_NS INT64_C (1000000000)
 
 /* A wait that begins with a release of another thread within so long was ended by that. */
 #define RELEASE_NS INT64_C (200000)
@@ -59,25 +55,10 @@ typedef struct
   LnsMarkCursor marks;
 } Thread;
 
-/* An operation that was begun. */
 typedef struct
 {
-  int64_t start_ns, end_ns;
-  uint32_t before,
-      launch; /* points: that it comes after in its stream, and of the call, or LNS_POINT_NONE */
-  LnsEnded other; /* an operation of another stream that it waits for …                 */
-  bool has_other, is_inferred;
-  uint32_t label;
-} Running;
-
-typedef struct
-{
-  uint32_t process, agent;
-  uint32_t number; /* in the order of its process                                                */
-  LnsStreamWork work;
-  LnsStreamOperation next;
-  bool has_next;
-  LNS_ARRAY (Running) running;
+  uint32_t process;
+  LnsStreamPoints *points;
 } Stream;
 
 typedef struct
@@ -128,52 +109,19 @@ typedef struct
   LnsExchange *exchange;
   LnsLockOrder *locks;
   LNS_ARRAY (Actor) actors;
-  LNS_ARRAY (int64_t) times; /* by point: when it was                                            */
+  LnsPoints points;
 } Builder;
-
-/* --- Points ----------------------------------------------------------------------------------- */
 
 static int64_t
 time_of (const Builder *builder, uint32_t point)
 {
-  return builder->times.items[point];
+  return lns_points_time (&builder->points, point);
 }
 
-/* Adds a point at TIME_NS. */
 static uint32_t
 add (Builder *builder, uint32_t before, int64_t time_ns, uint32_t label)
 {
-  const int64_t before_ns = before != LNS_POINT_NONE ? time_of (builder, before) : time_ns;
-  const int64_t ns = time_ns > before_ns ? lns_difference (time_ns, before_ns) : 0;
-  const uint32_t point = lns_graph_add (builder->graph, before, ns, label);
-
-  while (builder->times.n < builder->graph->n)
-    *lns_array_add (&builder->times) = lns_sum (before_ns, ns);
-  /* Of one that is longer than a point can be, those between. */
-  for (uint32_t i = point; i > 0 && builder->graph->before[i] != before && before != LNS_POINT_NONE;
-       i--)
-    builder->times.items[i - 1] = builder->times.items[i] - builder->graph->ns[i];
-  return point;
-}
-
-/* The same for a piece of which OWN_NS are its own, and the rest has the label REST. */
-static uint32_t
-add_own (Builder *builder,
-         uint32_t before,
-         int64_t time_ns,
-         int64_t own_ns,
-         uint32_t label,
-         uint32_t rest)
-{
-  const int64_t before_ns = time_of (builder, before);
-  const int64_t ns = time_ns - before_ns > own_ns ? time_ns - before_ns : own_ns;
-  const uint32_t point = lns_graph_add_own (builder->graph, before, ns, own_ns, label, rest);
-
-  while (builder->times.n < builder->graph->n)
-    *lns_array_add (&builder->times) = time_ns;
-  if (builder->graph->before[point] != before)
-    builder->times.items[point - 1] = time_ns - own_ns;
-  return point;
+  return lns_points_add (&builder->points, before, time_ns, label);
 }
 
 static uint32_t
@@ -200,7 +148,7 @@ go_on (Builder *builder, Thread *thread, int64_t time_ns)
   if (thread->may_extend && thread->piece.kind == LNS_PIECE_RUN &&
       lns_graph_extend (builder->graph, thread->last, time_ns - before_ns,
                         builder->graph->agents.items[thread->agent].rest))
-    builder->times.items[thread->last] = time_ns;
+    builder->points.times.items[thread->last] = time_ns;
   else
     thread->last = add (builder, thread->last, time_ns, label_of_piece (builder, thread));
   thread->may_extend = false;
@@ -345,17 +293,18 @@ add_wait (Builder *builder, uint32_t number)
   const uint32_t kind = label_of_piece (builder, thread);
   const uint32_t point = add (builder, start, start_ns, kind);
   builder->graph->labels.items[kind].ns += piece->end_ns - start_ns;
-  builder->times.items[point] = piece->end_ns;
+  builder->points.times.items[point] = piece->end_ns;
   lns_graph_set_source (builder->graph, point, source, piece->end_ns - time_of (builder, source),
                         marks);
   drop_again (builder, number, point, start_ns);
   if (waker >= builder->n_threads)
     return point;
   if (strstr (name, "mutex") == NULL)
-    lns_repeats_wait (builder->repeats, number, waker, piece->woken_ns, builder->times.items);
+    lns_repeats_wait (builder->repeats, number, waker, piece->woken_ns,
+                      builder->points.times.items);
   else
     lns_lock_order_wait (builder->locks, lns_thread_piece_lock (builder->report, piece), number,
-                         waker, piece->woken_ns, builder->times.items);
+                         waker, piece->woken_ns, builder->points.times.items);
   return point;
 }
 
@@ -378,7 +327,7 @@ add_outside (Builder *builder, uint32_t number)
     return add (builder, start, piece->end_ns, kind);
   const uint32_t point = add (builder, start, start_ns, kind);
   builder->graph->labels.items[kind].ns += piece->end_ns - start_ns;
-  builder->times.items[point] = piece->end_ns;
+  builder->points.times.items[point] = piece->end_ns;
   lns_graph_set_source (builder->graph, point, source, piece->end_ns - time_of (builder, source),
                         LNS_EDGE_WAKE | LNS_POINT_INFERRED | LNS_POINT_BY_SOURCE);
   return point;
@@ -516,142 +465,6 @@ point_of_thread (Builder *builder, uint32_t number, int64_t time_ns)
   return thread->last;
 }
 
-/* --- Streams ---------------------------------------------------------------------------------- */
-
-static bool
-read_operation (Builder *builder, Stream *stream)
-{
-  if (!lns_stream_work_next (&stream->work, &stream->next, &stream->has_next, builder->error))
-    builder->failed = true;
-  return !builder->failed;
-}
-
-/* The operation of another stream of the process of STREAM that ended last, if START_NS is right after that, or NULL. */
-static const LnsEnded *
-find_other (Builder *builder, const Stream *stream, int64_t start_ns)
-{
-  uint32_t number;
-  const LnsEnded *ended =
-      lns_gpu_order_last_of_all (builder->processes[stream->process].gpu, &number);
-
-  return ended != NULL && number != stream->number && ended->ns <= start_ns &&
-                 start_ns - ended->ns <= AFTER_NS
-             ? ended
-             : NULL;
-}
-
-/* When the operation RUNNING could begin by its stream and its call; INT64_MIN: neither is known. */
-static int64_t
-known_start (const Builder *builder, const Running *running)
-{
-  const int64_t ended_ns = running->before != LNS_POINT_NONE ? time_of (builder, running->before)
-                                                             : INT64_MIN,
-                launch_ns = running->launch != LNS_POINT_NONE ? time_of (builder, running->launch)
-                                                              : INT64_MIN;
-  return ended_ns > launch_ns ? ended_ns : launch_ns;
-}
-
-/* The operation that STREAM has next begins. */
-static void
-begin_operation (Builder *builder, Stream *stream)
-{
-  LnsGraph *graph = builder->graph;
-  const LnsStreamOperation *operation = &stream->next;
-  const int64_t start_ns = operation->start_ns;
-  LnsGpuOrder *gpu = builder->processes[stream->process].gpu;
-  const LnsEnded *ended = lns_gpu_order_last (gpu, stream->number);
-  uint32_t launch;
-
-  if (operation->correlation == 0 ||
-      !lns_launched_find (&builder->processes[stream->process].launched, operation->correlation,
-                          &launch))
-    launch = LNS_POINT_NONE;
-  graph->n_operations++;
-  graph->n_unlaunched += launch == LNS_POINT_NONE;
-  Running running = { .start_ns = start_ns,
-                      .end_ns = operation->end_ns > start_ns ? operation->end_ns : start_ns,
-                      .before = ended != NULL ? ended->end : LNS_POINT_NONE,
-                      .launch = launch,
-                      .label = lns_graph_label (graph, operation->kind, stream->agent,
-                                                operation->name, operation->more) };
-  const LnsEnded *other = lns_gpu_order_take_waits (gpu, stream->number, launch);
-  const int64_t known_ns = known_start (builder, &running);
-  if (other == NULL && known_ns != INT64_MIN && start_ns - known_ns > AFTER_NS)
-    {
-      other = find_other (builder, stream, start_ns);
-      running.is_inferred = other != NULL;
-    }
-  running.has_other = other != NULL && other->ns <= start_ns;
-  if (running.has_other)
-    running.other = *other;
-  graph->labels.items[running.label].bytes += operation->bytes;
-  *lns_array_add (&stream->running) = running;
-  read_operation (builder, stream);
-}
-
-/* The index in `running` of what of STREAM ends first. */
-static size_t
-first_to_end (const Stream *stream)
-{
-  size_t first = 0;
-
-  for (size_t i = 1; i < stream->running.n; i++)
-    if (stream->running.items[i].end_ns < stream->running.items[first].end_ns)
-      first = i;
-  return first;
-}
-
-/* Adds the points of RUNNING, which has ended: one, unless it waited for another stream or took long. Returns its end. */
-static uint32_t
-add_operation (Builder *builder, const Stream *stream, const Running *running)
-{
-  LnsGraph *graph = builder->graph;
-  const uint32_t queued = graph->agents.items[stream->agent].rest;
-  const int64_t own_ns = running->end_ns - running->start_ns;
-  const bool is_split = running->has_other || own_ns > LONG_NS;
-  const uint32_t before = running->before != LNS_POINT_NONE   ? running->before
-                          : running->launch != LNS_POINT_NONE ? running->launch
-                                                              : 0;
-  const bool is_bound = running->has_other && running->other.ns > known_start (builder, running);
-  uint32_t point = is_split
-                       ? add (builder, before, running->start_ns, queued)
-                       : add_own (builder, before, running->end_ns, own_ns, running->label, queued);
-
-  if (running->before != LNS_POINT_NONE && running->launch != LNS_POINT_NONE)
-    lns_graph_set_source (
-        graph, point, running->launch,
-        lns_difference (time_of (builder, point), time_of (builder, running->launch)),
-        LNS_EDGE_LAUNCH);
-  else
-    graph->marks[point] = running->launch != LNS_POINT_NONE ? LNS_EDGE_LAUNCH : LNS_EDGE_NONE;
-  /* What bound it: the other operation, if that ended after all else. */
-  if (is_bound)
-    graph->marks[point] |= LNS_POINT_NOT_BOUND;
-  if (is_split)
-    point = add (builder, point, running->end_ns, running->label);
-  if (running->has_other)
-    lns_graph_set_source (graph, point, running->other.end, running->end_ns - running->other.ns,
-                          LNS_EDGE_EVENT | (running->is_inferred ? LNS_POINT_INFERRED : 0) |
-                              (is_bound ? LNS_POINT_BY_SOURCE : LNS_POINT_NOT_BOUND));
-  return point;
-}
-
-static void
-end_operation (Builder *builder, uint32_t index)
-{
-  Stream *stream = &builder->streams.items[index];
-  const size_t at = first_to_end (stream);
-  const Running running = stream->running.items[at];
-
-  stream->running.items[at] = stream->running.items[--stream->running.n];
-  const uint32_t end = add_operation (builder, stream, &running);
-  builder->graph->agents.items[stream->agent].last = end;
-  lns_marks_note_operation (builder->marks, builder->n_marks, builder->graph, end, running.start_ns,
-                            running.end_ns);
-  lns_gpu_order_end (builder->processes[stream->process].gpu, stream->number, running.start_ns,
-                     &(LnsEnded){ .end = end, .launch = running.launch, .ns = running.end_ns });
-}
-
 /* --- What is looked up ------------------------------------------------------------------------ */
 
 static uint64_t
@@ -754,16 +567,7 @@ set_time (const Builder *builder, Actor *actor)
       return thread->has_piece;
     }
   if (actor->sort == OF_STREAM)
-    {
-      const Stream *stream = &builder->streams.items[actor->index];
-      const int64_t end_ns = stream->running.n > 0
-                                 ? stream->running.items[first_to_end (stream)].end_ns
-                                 : INT64_MAX,
-                    start_ns =
-                        stream->has_next ? lns_sum (stream->next.start_ns, CLOCK_NS) : INT64_MAX;
-      actor->ns = end_ns < start_ns ? end_ns : start_ns;
-      return stream->has_next || stream->running.n > 0;
-    }
+    return lns_stream_points_next (builder->streams.items[actor->index].points, &actor->ns);
   const LnsLaneCursor *cursor = &builder->cursors.items[actor->index];
   if (lns_lane_cursor_has (cursor))
     actor->ns = actor->is_in ? lns_lane_cursor_end (cursor) : lns_lane_cursor_start (cursor);
@@ -771,16 +575,18 @@ set_time (const Builder *builder, Actor *actor)
 }
 
 static void
-act_in_stream (Builder *builder, uint32_t index)
+go_on_in_stream (Builder *builder, const Stream *stream)
 {
-  Stream *stream = &builder->streams.items[index];
-  const bool may_end = stream->running.n > 0;
+  const Process *process = &builder->processes[stream->process];
 
-  if (may_end && (!stream->has_next ||
-                  stream->running.items[first_to_end (stream)].end_ns <= stream->next.start_ns))
-    end_operation (builder, index);
-  else if (stream->has_next)
-    begin_operation (builder, stream);
+  if (!lns_stream_points_go (stream->points,
+                             &(LnsStreamPlace){ .points = &builder->points,
+                                                .gpu = process->gpu,
+                                                .launched = &process->launched,
+                                                .marks = builder->marks,
+                                                .n_marks = builder->n_marks },
+                             builder->error))
+    builder->failed = true;
 }
 
 static void
@@ -797,7 +603,7 @@ act (Builder *builder, Actor *actor)
         tell_piece (builder, actor->index);
       break;
     case OF_STREAM:
-      act_in_stream (builder, actor->index);
+      go_on_in_stream (builder, &builder->streams.items[actor->index]);
       break;
     case OF_CALLS:
       note_call (builder, cursor);
@@ -920,20 +726,21 @@ add_to_stream (Builder *builder, uint32_t lane)
   if (process->gpu == NULL)
     process->gpu = lns_gpu_order_new ();
   const uint32_t number = lns_gpu_order_stream (process->gpu, track->stream, true);
-  while (i < builder->streams.n && (builder->streams.items[i].process != track->process ||
-                                    builder->streams.items[i].number != number))
+  while (i < builder->streams.n &&
+         (builder->streams.items[i].process != track->process ||
+          lns_stream_points_number (builder->streams.items[i].points) != number))
     i++;
   if (i == builder->streams.n)
-    *lns_array_add (&builder->streams) =
-        (Stream){ .process = track->process,
-                  .number = number,
-                  .work = { .report = builder->report },
-                  .agent = add_agent (builder, &(LnsGraphAgent){ .thread = LNS_ID_NONE,
-                                                                 .stream = track->stream,
-                                                                 .device = track->device,
-                                                                 .process = track->process,
-                                                                 .last = LNS_POINT_NONE }) };
-  lns_stream_work_add (&builder->streams.items[i].work, lane);
+    {
+      const uint32_t agent = add_agent (builder, &(LnsGraphAgent){ .thread = LNS_ID_NONE,
+                                                                   .stream = track->stream,
+                                                                   .device = track->device,
+                                                                   .process = track->process,
+                                                                   .last = LNS_POINT_NONE });
+      *lns_array_add (&builder->streams) =
+          (Stream){ track->process, lns_stream_points_new (builder->report, number, agent) };
+    }
+  lns_stream_points_add_lane (builder->streams.items[i].points, lane);
 }
 
 /* Adds a cursor over LANE, which is looked up. */
@@ -978,8 +785,11 @@ add_lanes (Builder *builder)
         add_cursor (builder, OF_RANGES, i, LNS_COLUMN_BIT (LNS_COLUMN_NAME));
     }
   for (uint32_t i = 0; i < builder->streams.n && !builder->failed; i++)
-    if (read_operation (builder, &builder->streams.items[i]))
+    {
+      builder->failed |=
+          !lns_stream_points_begin (builder->streams.items[i].points, builder->error);
       add_actor (builder, OF_STREAM, i);
+    }
 }
 
 /* Which agents the run is over with: main threads of programs that no other one of the report began, and whose last piece is no wait;
@@ -1021,16 +831,13 @@ clear (Builder *builder)
       lns_gpu_order_free (builder->processes[i].gpu);
     }
   for (size_t i = 0; i < builder->streams.n; i++)
-    {
-      lns_stream_work_clear (&builder->streams.items[i].work);
-      lns_array_clear (&builder->streams.items[i].running);
-    }
+    lns_stream_points_free (builder->streams.items[i].points);
   for (size_t i = 0; i < builder->cursors.n; i++)
     lns_lane_cursor_clear (&builder->cursors.items[i]);
   lns_array_clear (&builder->streams);
   lns_array_clear (&builder->cursors);
   lns_array_clear (&builder->actors);
-  lns_array_clear (&builder->times);
+  lns_array_clear (&builder->points.times);
   lns_lock_order_free (builder->locks);
   lns_repeats_free (builder->repeats);
   lns_exchange_free (builder->exchange);
@@ -1055,6 +862,7 @@ lns_graph_build (LnsReport *report,
                       .cancel = cancel,
                       .error = error != NULL ? error : &unused };
 
+  builder.points.graph = builder.graph;
   builder.graph->report = report;
   builder.graph->start_ns = lns_report_info (report)->start_ns;
   lns_report_threads (report, &builder.n_threads);
@@ -1070,7 +878,7 @@ lns_graph_build (LnsReport *report,
       add_agent (&builder, &(LnsGraphAgent){ LNS_ID_NONE, LNS_ID_NONE, LNS_ID_NONE, LNS_ID_NONE,
                                              LNS_POINT_NONE, false });
   lns_graph_add (builder.graph, LNS_POINT_NONE, 0, label (&builder, LNS_PIECE_JOIN, origin, 0));
-  *lns_array_add (&builder.times) = builder.graph->start_ns;
+  *lns_array_add (&builder.points.times) = builder.graph->start_ns;
   add_threads (&builder);
   if (!builder.failed)
     add_lanes (&builder);
@@ -1078,9 +886,9 @@ lns_graph_build (LnsReport *report,
   if (good)
     {
       choose_ends (&builder);
-      lns_repeats_apply (builder.repeats, builder.graph, builder.times.items);
-      lns_exchange_apply (builder.exchange, builder.graph, builder.times.items);
-      lns_lock_order_apply (builder.locks, builder.graph, builder.times.items);
+      lns_repeats_apply (builder.repeats, builder.graph, builder.points.times.items);
+      lns_exchange_apply (builder.exchange, builder.graph, builder.points.times.items);
+      lns_lock_order_apply (builder.locks, builder.graph, builder.points.times.items);
       lns_graph_sort_overlaps (builder.graph);
       lns_graph_settle (builder.graph);
     }

@@ -95,11 +95,6 @@ uint32_t
 lns_graph_add_own (
     LnsGraph *graph, uint32_t before, int64_t ns, int64_t own_ns, uint32_t label, uint32_t rest)
 {
-  if (ns > UINT32_MAX)
-    {
-      before = lns_graph_add (graph, before, ns - own_ns, rest);
-      ns = own_ns;
-    }
   const uint32_t point = lns_graph_add (graph, before, ns, label);
   graph->own[point] = (uint32_t)own_ns;
   graph->labels.items[label].ns -= ns - own_ns;

@@ -1,0 +1,230 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/graph/stream-points.h"
+
+#include <stdlib.h>
+
+#include "src/analysis/graph/mark-cursor.h"
+#include "src/base/memory.h"
+#include "src/base/saturate.h"
+
+/* Clocks of the GPU and the CPU differ by as much: what was launched is looked for this much later. */
+#define CLOCK_NS INT64_C (2000)
+
+/* Work of a stream that begins within so long after the end of other work of its process, and later than what is recorded explains,
+ * waited for that. */
+#define AFTER_NS INT64_C (15000)
+
+/* An operation that takes so long has a point for its start. */
+#define LONG_NS INT64_C (1000000000)
+
+/* An operation that was begun. */
+typedef struct
+{
+  int64_t start_ns, end_ns;
+  uint32_t before,
+      launch; /* points: that it comes after in its stream, and of the call, or LNS_POINT_NONE */
+  LnsEnded other; /* an operation of another stream that it waits for …                 */
+  bool has_other, is_inferred;
+  uint32_t label;
+} Running;
+
+struct LnsStreamPoints
+{
+  uint32_t number, agent;
+  LnsStreamWork work;
+  LnsStreamOperation next;
+  bool has_next;
+  LNS_ARRAY (Running) running;
+};
+
+LnsStreamPoints *
+lns_stream_points_new (LnsReport *report, uint32_t number, uint32_t agent)
+{
+  LnsStreamPoints *stream = lns_calloc (1, sizeof *stream);
+
+  stream->number = number;
+  stream->agent = agent;
+  stream->work.report = report;
+  return stream;
+}
+
+void
+lns_stream_points_free (LnsStreamPoints *stream)
+{
+  if (stream == NULL)
+    return;
+  lns_stream_work_clear (&stream->work);
+  lns_array_clear (&stream->running);
+  free (stream);
+}
+
+uint32_t
+lns_stream_points_number (const LnsStreamPoints *stream)
+{
+  return stream->number;
+}
+
+void
+lns_stream_points_add_lane (LnsStreamPoints *stream, uint32_t lane)
+{
+  lns_stream_work_add (&stream->work, lane);
+}
+
+bool
+lns_stream_points_begin (LnsStreamPoints *stream, LnsError *error)
+{
+  return lns_stream_work_next (&stream->work, &stream->next, &stream->has_next, error);
+}
+
+/* The operation of another stream of the process of STREAM that ended last, if START_NS is right after that, or NULL. */
+static const LnsEnded *
+find_other (const LnsStreamPlace *place, const LnsStreamPoints *stream, int64_t start_ns)
+{
+  uint32_t number;
+  const LnsEnded *ended = lns_gpu_order_last_of_all (place->gpu, &number);
+
+  return ended != NULL && number != stream->number && ended->ns <= start_ns &&
+                 start_ns - ended->ns <= AFTER_NS
+             ? ended
+             : NULL;
+}
+
+/* When the operation RUNNING could begin by its stream and its call; INT64_MIN: neither is known. */
+static int64_t
+known_start (const LnsPoints *points, const Running *running)
+{
+  const int64_t ended_ns = running->before != LNS_POINT_NONE
+                               ? lns_points_time (points, running->before)
+                               : INT64_MIN,
+                launch_ns = running->launch != LNS_POINT_NONE
+                                ? lns_points_time (points, running->launch)
+                                : INT64_MIN;
+  return ended_ns > launch_ns ? ended_ns : launch_ns;
+}
+
+/* The operation that STREAM has next begins. */
+static bool
+begin_operation (LnsStreamPoints *stream, const LnsStreamPlace *place, LnsError *error)
+{
+  LnsGraph *graph = place->points->graph;
+  const LnsStreamOperation *operation = &stream->next;
+  const int64_t start_ns = operation->start_ns;
+  LnsGpuOrder *gpu = place->gpu;
+  const LnsEnded *ended = lns_gpu_order_last (gpu, stream->number);
+  uint32_t launch;
+
+  if (operation->correlation == 0 ||
+      !lns_launched_find (place->launched, operation->correlation, &launch))
+    launch = LNS_POINT_NONE;
+  graph->n_operations++;
+  graph->n_unlaunched += launch == LNS_POINT_NONE;
+  Running running = { .start_ns = start_ns,
+                      .end_ns = operation->end_ns > start_ns ? operation->end_ns : start_ns,
+                      .before = ended != NULL ? ended->end : LNS_POINT_NONE,
+                      .launch = launch,
+                      .label = lns_graph_label (graph, operation->kind, stream->agent,
+                                                operation->name, operation->more) };
+  const LnsEnded *other = lns_gpu_order_take_waits (gpu, stream->number, launch);
+  const int64_t known_ns = known_start (place->points, &running);
+  if (other == NULL && known_ns != INT64_MIN && start_ns - known_ns > AFTER_NS)
+    {
+      other = find_other (place, stream, start_ns);
+      running.is_inferred = other != NULL;
+    }
+  running.has_other = other != NULL && other->ns <= start_ns;
+  if (running.has_other)
+    running.other = *other;
+  graph->labels.items[running.label].bytes += operation->bytes;
+  *lns_array_add (&stream->running) = running;
+  return lns_stream_work_next (&stream->work, &stream->next, &stream->has_next, error);
+}
+
+/* The index in `running` of what of STREAM ends first. */
+static size_t
+first_to_end (const LnsStreamPoints *stream)
+{
+  size_t first = 0;
+
+  for (size_t i = 1; i < stream->running.n; i++)
+    if (stream->running.items[i].end_ns < stream->running.items[first].end_ns)
+      first = i;
+  return first;
+}
+
+/* Adds the points of RUNNING, which has ended: one, unless it waited for another stream or took long. Returns its end. */
+static uint32_t
+add_operation (LnsPoints *points, const LnsStreamPoints *stream, const Running *running)
+{
+  LnsGraph *graph = points->graph;
+  const uint32_t queued = graph->agents.items[stream->agent].rest;
+  const int64_t own_ns = running->end_ns - running->start_ns;
+  const bool is_split = running->has_other || own_ns > LONG_NS;
+  const uint32_t before = running->before != LNS_POINT_NONE   ? running->before
+                          : running->launch != LNS_POINT_NONE ? running->launch
+                                                              : 0;
+  const bool is_bound = running->has_other && running->other.ns > known_start (points, running);
+  uint32_t point = is_split ? lns_points_add (points, before, running->start_ns, queued)
+                            : lns_points_add_own (points, before, running->end_ns, own_ns,
+                                                  running->label, queued);
+
+  if (running->before != LNS_POINT_NONE && running->launch != LNS_POINT_NONE)
+    lns_graph_set_source (
+        graph, point, running->launch,
+        lns_difference (lns_points_time (points, point), lns_points_time (points, running->launch)),
+        LNS_EDGE_LAUNCH);
+  else
+    graph->marks[point] = running->launch != LNS_POINT_NONE ? LNS_EDGE_LAUNCH : LNS_EDGE_NONE;
+  /* What bound it: the other operation, if that ended after all else. */
+  if (is_bound)
+    graph->marks[point] |= LNS_POINT_NOT_BOUND;
+  if (is_split)
+    point = lns_points_add (points, point, running->end_ns, running->label);
+  if (running->has_other)
+    lns_graph_set_source (graph, point, running->other.end, running->end_ns - running->other.ns,
+                          LNS_EDGE_EVENT | (running->is_inferred ? LNS_POINT_INFERRED : 0) |
+                              (is_bound ? LNS_POINT_BY_SOURCE : LNS_POINT_NOT_BOUND));
+  return point;
+}
+
+static void
+end_operation (LnsStreamPoints *stream, const LnsStreamPlace *place)
+{
+  LnsGraph *graph = place->points->graph;
+  const size_t at = first_to_end (stream);
+  const Running running = stream->running.items[at];
+
+  stream->running.items[at] = stream->running.items[--stream->running.n];
+  const uint32_t end = add_operation (place->points, stream, &running);
+  graph->agents.items[stream->agent].last = end;
+  lns_marks_note_operation (place->marks, place->n_marks, graph, end, running.start_ns,
+                            running.end_ns);
+  lns_gpu_order_end (place->gpu, stream->number, running.start_ns,
+                     &(LnsEnded){ .end = end, .launch = running.launch, .ns = running.end_ns });
+}
+
+bool
+lns_stream_points_next (const LnsStreamPoints *stream, int64_t *ret_ns)
+{
+  const int64_t end_ns = stream->running.n > 0 ? stream->running.items[first_to_end (stream)].end_ns
+                                               : INT64_MAX,
+                start_ns = stream->has_next ? lns_sum (stream->next.start_ns, CLOCK_NS) : INT64_MAX;
+
+  *ret_ns = end_ns < start_ns ? end_ns : start_ns;
+  return stream->has_next || stream->running.n > 0;
+}
+
+bool
+lns_stream_points_go (LnsStreamPoints *stream, const LnsStreamPlace *place, LnsError *error)
+{
+  const bool may_end = stream->running.n > 0;
+
+  if (!may_end || (stream->has_next &&
+                   stream->running.items[first_to_end (stream)].end_ns > stream->next.start_ns))
+    return !stream->has_next || begin_operation (stream, place, error);
+  end_operation (stream, place);
+  return true;
+}
