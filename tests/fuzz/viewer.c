@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "src/analysis/facts/gpu-time.h"
 #include "src/analysis/projection/projection-file.h"
 #include "src/store/read/pixels.h"
 #include "src/store/recover/recover.h"
@@ -221,6 +222,22 @@ ask_viewer (LnsReport *report)
 
 #endif
 
+/* GPU time below ranges, told apart and not. */
+static void
+ask_gpu_time (LnsReport *report)
+{
+  const LnsCallQuery query = { .start_ns = INT64_MIN, .end_ns = INT64_MAX };
+
+  for (int strips_numbers = 0; strips_numbers < 2; strips_numbers++)
+    {
+      LnsCallSums sums = { 0 };
+      LnsGpuTime *time = lns_gpu_time_new (report, strips_numbers != 0, NULL, NULL);
+      if (time != NULL && lns_gpu_time_sum (time, &query, NULL, &sums, NULL))
+        lns_call_sums_clear (&sums);
+      lns_gpu_time_free (time);
+    }
+}
+
 void
 viewer_read (const char *path)
 {
@@ -234,5 +251,6 @@ viewer_read (const char *path)
       exit (125);
     }
   ask_viewer (report);
+  ask_gpu_time (report);
   lns_report_close (report);
 }
