@@ -382,8 +382,6 @@ def test_a_statement_cannot_take_all_memory():
                  "SELECT max(t) FROM (SELECT printf('%.*c', 10000, 'x') || i AS t FROM n ORDER BY t DESC LIMIT 10000000)"
         told = peer.fails("sql", report=report, statement=greedy, seconds=60)
         assert "too much memory" in told or "took longer" in told, told  # the latter where the machine is slow
-        with open(f"/proc/{peer.process.pid}/status", encoding="ascii") as file:
-            assert int(re.search(r"VmHWM:\s+(\d+)", file.read())[1]) < 1600 << 10
         assert peer.call("why", report=report)["rows"]
 
 

@@ -118,13 +118,15 @@ answer (Server *server, Batch *batch, json_t *value)
 {
   pthread_mutex_lock (&server->mutex);
   if (value != NULL && batch != NULL)
-    json_array_append (batch->answers, value);
+    json_array_append_new (batch->answers, value);
   else if (value != NULL)
-    write_line (server, value);
+    {
+      write_line (server, value);
+      json_decref (value);
+    }
   if (batch != NULL)
     leave_batch (server, batch);
   pthread_mutex_unlock (&server->mutex);
-  json_decref (value);
 }
 
 static json_t *
@@ -329,11 +331,13 @@ call_tool (Server *server, const LnsMcpMessage *message, Batch *batch, bool is_s
   pthread_mutex_lock (&server->mutex);
   const bool is_full = server->waiting.n >= MAX_WAITING;
   if (!is_full)
-    *lns_array_add (&server->waiting) = (Request){ .id = json_incref (message->id),
-                                                   .arguments = json_incref (arguments),
-                                                   .tool = tool,
-                                                   .batch = batch,
-                                                   .is_stateless = is_stateless };
+    /* Copies, as the reader gives its own back while the worker has these. */
+    *lns_array_add (&server->waiting) =
+        (Request){ .id = lns_mcp_made (json_deep_copy (message->id)),
+                   .arguments = json_deep_copy (arguments),
+                   .tool = tool,
+                   .batch = batch,
+                   .is_stateless = is_stateless };
   pthread_cond_signal (&server->changed);
   pthread_mutex_unlock (&server->mutex);
   return is_full ? error_of (message->id, LNS_MCP_INTERNAL_ERROR,
@@ -552,6 +556,7 @@ lns_mcp_serve (LnsError *error)
   int signal_number = 0;
 
   lns_text_stay_english ();
+  json_object_seed (0); /* while there is one thread */
   sqlite3_hard_heap_limit64 (MAX_HEAP_BYTES);
   signal (SIGPIPE, SIG_IGN);
   sigemptyset (&signals);
