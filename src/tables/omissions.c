@@ -13,6 +13,7 @@
 #include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
+#include "src/tables/lanes.h"
 
 static int
 compare_starts (const void *a, const void *b)
@@ -114,15 +115,15 @@ lns_counted_steps (const LnsReport *report, unsigned index, LnsCountedSteps *ret
 }
 
 bool
-lns_keeps_steps (const LnsReport *report, uint64_t *ret_n, uint64_t *ret_kept)
+lns_keeps_part (const LnsReport *report, int64_t *ret_kept_ns, int64_t *ret_ns)
 {
-  LnsCountedSteps steps;
+  const LnsReportInfo *info = lns_report_info (report);
+  LnsOmissions omissions = lns_omissions_of (report);
+  const bool keeps_part = omissions.n > 0;
 
-  *ret_n = *ret_kept = 0;
-  for (unsigned i = 0; lns_counted_steps (report, i, &steps); i++)
-    {
-      *ret_n += steps.n;
-      *ret_kept += steps.n_kept;
-    }
-  return lns_report_meta (report, "keep_steps") != NULL;
+  *ret_ns = lns_recorded_ns (report);
+  *ret_kept_ns =
+      *ret_ns - lns_omitted_ns (&omissions, lns_difference (info->end_ns, *ret_ns), info->end_ns);
+  lns_omissions_clear (&omissions);
+  return keeps_part;
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a report leaves out by intent (profile --keep-steps): the times of which it keeps no events, and how many steps there were. */
+/* What a report leaves out by intent (profile --keep-steps and --keep-on): the times of which it keeps no events, and how many steps there were. */
 
 #pragma once
 
@@ -42,6 +42,6 @@ typedef struct
 /* Fills RET_STEPS with the INDEXth counted steps of REPORT. False behind the last. O(log meta values). */
 bool lns_counted_steps (const LnsReport *report, unsigned index, LnsCountedSteps *ret_steps);
 
-/* Whether REPORT keeps only some steps; RET_N and RET_KEPT get how many there were and are, in all processes. O(processes log meta
- * values). */
-bool lns_keeps_steps (const LnsReport *report, uint64_t *ret_n, uint64_t *ret_kept);
+/* Whether REPORT leaves out a part of what it tells of; RET_KEPT_NS and RET_NS get how long the rest is, and all. O(omissions log
+ * omissions). */
+bool lns_keeps_part (const LnsReport *report, int64_t *ret_kept_ns, int64_t *ret_ns);

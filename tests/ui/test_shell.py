@@ -218,17 +218,6 @@ def test_the_title_tells_how_long_was_recorded():
         assert "duration: 60.000 ms\n" in subprocess.run([tap.LANESCOPE, "info", path], capture_output=True, text=True, check=True).stdout
 
 
-def test_a_report_of_some_steps_says_so():
-    path = make_report()
-    with contextlib.closing(sqlite3.connect(path)) as database:
-        database.executemany("INSERT INTO lns_meta VALUES (?, ?)", [
-            ("keep_steps", "duration > p95"), ("kept_steps.0", "0 5000 118 110 2500000000 507903 524287 2621439 110796498 step")])
-        database.commit()
-    with harness.App(path) as app:
-        opened(app)
-        app.find("label", "The report keeps 118 of 5,000 steps and counts the others: times and sums are of those that it keeps.")
-
-
 def test_opens_by_the_name_that_nsys_would_have_given():
     with harness.App(make_report(name="profile.11264040.rep").replace(".rep", ".nsys-rep")) as app:
         opened(app, "profile.11264040.rep")

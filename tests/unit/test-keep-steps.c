@@ -9,6 +9,7 @@
 #include "capture/session/record/recorder-parts.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,8 @@ enum
 static LnsWriter *writer;
 static LnsSieve *sieve;
 static const char *path;
-static LnsName *names[3]; /* of STEPS, of LAYERS, and another */
+static int64_t kept_around_ns; /* of the next sieve */
+static LnsName *names[3];      /* of STEPS, of LAYERS, and another */
 
 static void
 begin (const char *condition, double factor, double quantile, const char *range, size_t max_bytes)
@@ -101,7 +103,9 @@ begin (const char *condition, double factor, double quantile, const char *range,
   static const LnsLaneKind kinds[] = { LNS_LANE_NVTX_PUSH_POP, LNS_LANE_NVTX_PUSH_POP,
                                        LNS_LANE_CUDA_API, LNS_LANE_CUDA_KERNEL };
   static const char *const texts[] = { "step 1", "layer", "eval" };
-  LnsStepRule rule = { .factor = factor, .quantile = quantile };
+  LnsStepRule rule = {
+    .has_steps = true, .around_ns = kept_around_ns, .factor = factor, .quantile = quantile
+  };
   snprintf (rule.range, sizeof rule.range, "%s", range);
   snprintf (rule.text, sizeof rule.text, "%s", condition);
   path = fixture_path ("kept.rep");
@@ -346,12 +350,46 @@ test_no_step_is_missed_when_they_are_found (void)
   lns_report_close (report);
 }
 
+/* The time around a slow step is kept where that is asked for, and around a moment that somebody asked for. */
+static void
+test_time_around_is_kept (void)
+{
+  kept_around_ns = 3 * MS;
+  begin ("duration > 2 * p95", 2, 0.95, "step", 1 << 20);
+  int64_t at_ns = 0;
+  for (int i = 0; i < 60; i++)
+    {
+      const int64_t end_ns = at_ns + (i == 20 ? 10 : 1) * MS;
+      step (0, INT64_MAX, at_ns, end_ns, 1);
+      at_ns = end_ns;
+      _lns_sieve_settle (sieve, at_ns, at_ns);
+      if (i == 40) /* at 50 ms */
+        _lns_sieve_keep_around (sieve, at_ns);
+    }
+  kept_around_ns = 0;
+  LnsReport *report = finish (at_ns);
+  LnsOmissions omissions = lns_omissions_of (report);
+  for (int64_t ms = 0; ms < 69; ms++)
+    {
+      const bool is_first = ms < LNS_STEP_LEAST, is_near = ms >= 17 && ms < 33,
+                 is_asked = ms >= 47 && ms < 53, is_step = ms <= 20 || ms >= 30;
+      LNS_CHECK_INT (has (report, LAYERS, ms * MS), is_step && (is_first || is_near || is_asked));
+      LNS_CHECK_INT (lns_omitted_ns (&omissions, ms * MS, (ms + 1) * MS),
+                     is_first || is_near || is_asked ? 0 : MS);
+    }
+  lns_omissions_clear (&omissions);
+  lns_report_close (report);
+}
+
 /* What waits for the end of a step is bounded: its beginning is given up, and that is said. */
 static void
 test_memory_is_bounded (void)
 {
   const size_t most = 1000;
-  begin ("duration > 2 * p95", 2, 0.95, "step", most * sizeof (LnsEvent));
+  size_t event_bytes = offsetof (LnsEvent, extra);
+  for (int i = 0; lns_lane_kind_info (LNS_LANE_NVTX_PUSH_POP)->extra[i] != 0; i++)
+    event_bytes += sizeof (uint64_t);
+  begin ("duration > 2 * p95", 2, 0.95, "step", most * event_bytes);
   ten_steps ();
   _lns_sieve_settle (sieve, 20 * MS, 20 * MS);
   const LnsStepRange slow = range_at (0, INT64_MAX, 0);
@@ -372,6 +410,52 @@ test_memory_is_bounded (void)
   LNS_CHECK (has (report, STEPS, 20 * MS) && !has (report, LAYERS, 20 * MS) &&
              has (report, LAYERS, 20 * MS + 1400 * 1000));
   LNS_CHECK (lns_omitted_ns (&omissions, 20 * MS, 60 * MS) > MS / 2);
+  lns_omissions_clear (&omissions);
+  lns_report_close (report);
+}
+
+/* Readers put omissions into order and join them, whatever a file says, and do not believe impossible counts. */
+static void
+test_readers_trust_no_omission (void)
+{
+  static const LnsOmission stored[] = {
+    { 50, 60 }, { 10, 20 }, { 15, 30 }, { 30, 35 },
+    { 80, 70 }, { 90, 90 }, { -5, -1 }, { LNS_TIME_UNKNOWN, 7 }
+  };
+  static const LnsOmission expected[] = { { -5, -1 }, { 10, 35 }, { 50, 60 } };
+  static const char *const counts[][2] = {
+    { "kept_steps.0", "0 10 5 1 100 9 9 9 50 step" },
+    { "kept_steps.1", "0 10 11 1 100 9 9 9 50 step" },
+    { "kept_steps.2", "0 10 5 1 100 -9 9 9 50 step" },
+    { "kept_steps.3", "0 10 5 1 100 9 9 9" },
+    { "kept_steps.4", "0 10 5 1 100 9 9 9 50" },
+    { "kept_steps.5", "0 10 5 1 100 9 9 9 50 " },
+  };
+  LnsCountedSteps counted;
+  int64_t kept_ns, all_ns;
+  path = fixture_path ("omissions.rep");
+  writer = fixture_writer (path);
+  for (size_t i = 0; i < sizeof stored / sizeof *stored; i++)
+    lns_writer_add_omission (writer, &stored[i]);
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    lns_writer_set_meta (writer, counts[i][0], counts[i][1]);
+  fixture_finish (writer, 100);
+  LnsReport *report = fixture_open (path, NULL);
+  LnsOmissions omissions = lns_omissions_of (report);
+  LNS_CHECK_INT (omissions.n, 3);
+  LNS_CHECK (memcmp (omissions.items, expected, sizeof expected) == 0);
+  LNS_CHECK_INT (lns_omissions_from (&omissions, -1), 1);
+  LNS_CHECK_INT (lns_omissions_from (&omissions, 34), 1);
+  LNS_CHECK_INT (lns_omissions_from (&omissions, 60), 3);
+  LNS_CHECK_INT (lns_omitted_ns (&omissions, 0, 100), 35);
+  LNS_CHECK_INT (lns_omitted_ns (&omissions, 30, 55), 10);
+  LNS_CHECK_INT (lns_omitted_ns (&omissions, 35, 50), 0);
+  LNS_CHECK (lns_keeps_part (report, &kept_ns, &all_ns));
+  LNS_CHECK_INT (all_ns, 100);
+  LNS_CHECK_INT (kept_ns, 65);
+  for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
+    LNS_CHECK_INT (lns_counted_steps (report, i, &counted), i == 0 || i == 5);
+  LNS_CHECK_STR (counted.range, "");
   lns_omissions_clear (&omissions);
   lns_report_close (report);
 }
@@ -436,14 +520,18 @@ static void
 test_the_report_says_what_became_of_it (void)
 {
   char codes[200];
-  record (&(LnsStepRule){ .quantile = 0.95, .factor = 2, .range = "step" }, true, codes);
+  record (&(LnsStepRule){ .has_steps = true, .quantile = 0.95, .factor = 2, .range = "step" }, true,
+          codes);
   LNS_CHECK_STR (codes, "LNS-KEEP-004 ");
-  record (&(LnsStepRule){ .quantile = 0.95, .factor = 2, .range = "other" }, true, codes);
-  LNS_CHECK_STR (codes, "LNS-KEEP-003 ");
-  record (&(LnsStepRule){ .quantile = 0.95, .factor = 2 }, false, codes);
-  LNS_CHECK_STR (codes, "LNS-KEEP-003 ");
-  record (&(LnsStepRule){ .quantile = 0.95, .factor = 2, .max_bytes = 10 * sizeof (LnsEvent) },
+  record (&(LnsStepRule){ .has_steps = true, .quantile = 0.95, .factor = 2, .range = "other" },
           true, codes);
+  LNS_CHECK_STR (codes, "LNS-KEEP-003 ");
+  record (&(LnsStepRule){ .has_steps = true, .quantile = 0.95, .factor = 2 }, false, codes);
+  LNS_CHECK_STR (codes, "LNS-KEEP-003 ");
+  record (
+      &(LnsStepRule){
+          .has_steps = true, .quantile = 0.95, .factor = 2, .max_bytes = 10 * sizeof (LnsEvent) },
+      true, codes);
   LNS_CHECK (strstr (codes, "LNS-KEEP-005 ") != NULL);
 }
 
@@ -456,7 +544,9 @@ main (void)
   LNS_TEST (test_what_is_open_at_the_end_is_judged);
   LNS_TEST (test_steps_are_found);
   LNS_TEST (test_no_step_is_missed_when_they_are_found);
+  LNS_TEST (test_time_around_is_kept);
   LNS_TEST (test_memory_is_bounded);
+  LNS_TEST (test_readers_trust_no_omission);
   LNS_TEST (test_the_report_says_what_became_of_it);
   return lns_tap_done ();
 }

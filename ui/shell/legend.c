@@ -78,7 +78,7 @@ static const Line lines[] = {
   { OF_SAMPLES, 0, NULL, N_ ("All Rows"), N_ ("Samples: as high as they are many") },
   { OF_IDLE, 0, NULL, N_ ("All Rows"), N_ ("Idle time of a GPU, with its cause") },
   { OF_LOST, 0, NULL, N_ ("All Rows"), N_ ("Events were lost") },
-  { OF_OMITTED, 0, NULL, N_ ("All Rows"), N_ ("Steps that were counted and not kept") },
+  { OF_OMITTED, 0, NULL, N_ ("All Rows"), N_ ("Of this time, the report keeps only counts") },
   { OF_DAMAGED, 0, NULL, N_ ("All Rows"), N_ ("The report is damaged") },
 };
 

@@ -217,14 +217,13 @@ add_notices (LnsReportPage *self)
           lns_format_unsigned (info->n_lost, count));
       add_notice (self, GTK_MESSAGE_WARNING, text, NULL, NULL);
     }
-  uint64_t n_steps, n_kept;
-  if (lns_keeps_steps (lns_view_get_report (self->parts.view), &n_steps, &n_kept) && n_steps > 0)
+  int64_t kept_ns, all_ns;
+  if (lns_keeps_part (lns_view_get_report (self->parts.view), &kept_ns, &all_ns))
     {
-      char kept[LNS_FORMAT_SIZE];
+      char kept[LNS_FORMAT_SIZE], all[LNS_FORMAT_SIZE];
       g_autofree char *text = g_strdup_printf (
-          _ ("The report keeps %s of %s steps and counts the others: times and sums are of those "
-             "that it keeps."),
-          lns_format_unsigned (n_kept, kept), lns_format_unsigned (n_steps, count));
+          _ ("The report keeps %s of %s and counts the rest: times and sums are of what it keeps."),
+          lns_format_duration (kept_ns, kept), lns_format_duration (all_ns, all));
       add_notice (self, GTK_MESSAGE_INFO, text, NULL, NULL);
     }
   if (info->unknown_compatible != 0)

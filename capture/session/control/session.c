@@ -397,6 +397,12 @@ lns_session_forget_ranges (LnsSession *session)
 }
 
 void
+lns_session_keep_now (LnsSession *session)
+{
+  post (session, (LnsBatchEvent){ .kind = LNS_BATCH_KEEP });
+}
+
+void
 lns_session_start_report (LnsSession *session)
 {
   if (session->writer == NULL)

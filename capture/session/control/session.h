@@ -155,6 +155,9 @@ void lns_session_set_keep (LnsSession *session, int64_t keep_ns);
 /* Has the reports to come keep only the steps that RULE says, and count the others; NULL: they keep all. */
 void lns_session_set_keep_steps (LnsSession *session, const LnsStepRule *rule);
 
+/* Has the report keep the time around now, as that rule says, if there is one. */
+void lns_session_keep_now (LnsSession *session);
+
 /* Starts the report that was created. Ranges that are open enter it, cut to its start. */
 void lns_session_start_report (LnsSession *session);
 

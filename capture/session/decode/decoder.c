@@ -658,6 +658,13 @@ lns_decoder_keep_steps (LnsDecoder *decoder, const LnsStepRule *rule)
     *decoder->rule = *rule;
 }
 
+void
+lns_decoder_keep_around (LnsDecoder *decoder, int64_t time_ns)
+{
+  if (decoder->sieve != NULL)
+    _lns_sieve_keep_around (decoder->sieve, time_ns);
+}
+
 const LnsKeptSteps *
 lns_decoder_end_steps (LnsDecoder *decoder, int64_t end_ns)
 {

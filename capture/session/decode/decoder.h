@@ -125,6 +125,9 @@ void lns_decoder_start_report (LnsDecoder *decoder, LnsWriter *writer, int64_t s
  * at most a quarter of the memory. */
 void lns_decoder_keep_steps (LnsDecoder *decoder, const LnsStepRule *rule);
 
+/* Has the report, if it keeps only some steps, keep the time around TIME_NS, too. */
+void lns_decoder_keep_around (LnsDecoder *decoder, int64_t time_ns);
+
 /* Decides which steps of the report are kept, as it ends at END_NS: to be called when all is played, before its end is told of.
  * Returns NULL if there is no report, or it keeps all. Else an outcome, valid until the next call with this decoder. */
 const LnsKeptSteps *lns_decoder_end_steps (LnsDecoder *decoder, int64_t end_ns);

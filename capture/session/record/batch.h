@@ -69,6 +69,7 @@ typedef enum
   LNS_BATCH_CPU,          /* `cpu`; `time_ns` of the first of its records */
   LNS_BATCH_PYTHON,       /* the same with records of Python samples */
   LNS_BATCH_RANGES,       /* `ranges`: replace those before */
+  LNS_BATCH_KEEP,         /* the report keeps the time around `time_ns`, if it does not keep all */
   LNS_BATCH_START,        /* `writer`: a report begins at `time_ns`; comes before the records */
   LNS_BATCH_STOP, /* the report ends with this batch; `code`, `severity` and `text` say why if it is empty */
   LNS_BATCH_CANCEL /* the report is discarded */

@@ -64,6 +64,9 @@ apply (LnsRecorder *recorder, const LnsBatchEvent *event)
       lns_decoder_take_python (decoder, event->cpu, event->n_cpu_bytes, INT64_MAX);
       _lns_recording_commit_if_due (&recorder->recording);
       break;
+    case LNS_BATCH_KEEP:
+      lns_decoder_keep_around (decoder, event->time_ns - recorder->recording.t0_ns);
+      break;
     case LNS_BATCH_NOTHING:
     case LNS_BATCH_FLUSHED:
     case LNS_BATCH_SALVAGE:

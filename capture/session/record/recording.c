@@ -403,7 +403,20 @@ static void
 tell_steps (LnsRecording *recording, const LnsKeptSteps *steps)
 {
   char text[LNS_STEP_TEXT_BYTES + 300];
-  if (!steps->is_found && steps->is_named)
+  if (steps->n_asked > 0 || steps->is_asked_only)
+    {
+      snprintf (text, sizeof text, "%llu%s", (unsigned long long)steps->n_asked,
+                lns_plural (steps->n_asked,
+                            LNS_SENTENCE ("%llu signal came for --keep-on: the report keeps the "
+                                          "time around it, and counts the rest"),
+                            LNS_SENTENCE ("%llu signals came for --keep-on: the report keeps the "
+                                          "time around them, and counts the rest")) +
+                    strlen ("%llu"));
+      _lns_recording_diagnose (recording, "LNS-KEEP-006", LNS_SEVERITY_INFO, LNS_ID_NONE, text);
+    }
+  if (steps->is_asked_only)
+    ;
+  else if (!steps->is_found && steps->is_named)
     {
       snprintf (text, sizeof text,
                 LNS_SENTENCE ("--keep-steps saw no range “%s”, and the report keeps nothing else; "
@@ -419,10 +432,10 @@ tell_steps (LnsRecording *recording, const LnsKeptSteps *steps)
   else
     {
       snprintf (text, sizeof text,
-                LNS_SENTENCE ("the report keeps %llu of %llu steps “%s”, %llu of them slow, and "
-                              "counts the others: times and sums are of those that it keeps"),
-                (unsigned long long)steps->n_kept, (unsigned long long)steps->n_steps, steps->range,
-                (unsigned long long)steps->n_slow);
+                LNS_SENTENCE ("of %llu steps “%s”, %llu of them slow, the report keeps %llu, and "
+                              "counts the rest"),
+                (unsigned long long)steps->n_steps, steps->range, (unsigned long long)steps->n_slow,
+                (unsigned long long)steps->n_kept);
       _lns_recording_diagnose (recording, "LNS-KEEP-004", LNS_SEVERITY_INFO, LNS_ID_NONE, text);
     }
   if (steps->is_short)

@@ -910,7 +910,7 @@ put_lead (LnsTables *tables,
                 unknown_ns = _lns_why_unknown_ns (ledger);
 
   if (why->omissions.n > 0)
-    snprintf (ns, sizeof ns, _ ("%s of kept steps"), _lns_why_ns (span_ns, time));
+    snprintf (ns, sizeof ns, _ ("%s that were kept"), _lns_why_ns (span_ns, time));
   else
     _lns_why_ns (span_ns, ns);
   const bool is_idle =

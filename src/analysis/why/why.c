@@ -234,17 +234,18 @@ tell_lone_rank (LnsWhyMaker *maker)
     }
 }
 
-/* Says that the report keeps only some steps. */
+/* Says that the report keeps only a part. */
 static void
 tell_omitted (LnsWhyMaker *maker)
 {
-  uint64_t n, n_kept;
+  int64_t kept_ns, all_ns;
+  char kept[LNS_WHY_NS_SIZE], all[LNS_WHY_NS_SIZE];
 
-  if (lns_keeps_steps (maker->report, &n, &n_kept) && maker->why->omissions.n > 0 && n > 0)
-    _lns_why_abstain (maker, &maker->why->span, N_ ("Record without --keep-steps to see all."),
-                      N_ ("The report keeps %ju of %ju steps and counts the others: times and "
-                          "shares are of those that it keeps."),
-                      (uintmax_t)n_kept, (uintmax_t)n);
+  if (lns_keeps_part (maker->report, &kept_ns, &all_ns))
+    _lns_why_abstain (maker, &maker->why->span, N_ ("Record all of it to see more."),
+                      N_ ("The report keeps %s of %s and counts the rest: times and sums are of "
+                          "what it keeps."),
+                      _lns_why_ns (kept_ns, kept), _lns_why_ns (all_ns, all));
 }
 
 /* Puts the GPU that CUDA calls NUMBER first, if there is one with work. */

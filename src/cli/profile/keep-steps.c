@@ -132,7 +132,7 @@ lns_keep_steps_parse (const char *condition,
                       LnsStepRule *ret_rule,
                       LnsError *error)
 {
-  *ret_rule = (LnsStepRule){ 0 };
+  *ret_rule = (LnsStepRule){ .has_steps = true };
   if (!take_condition (condition, ret_rule) || strlen (condition) >= sizeof ret_rule->text)
     return lns_cli_usage (error,
                           "--keep-steps: cannot read “%s”; use duration > p95, duration > 2 * p95 "

@@ -221,7 +221,7 @@ lns_profile_create_report (LnsProfile *profile, LnsError *error)
                                      profile->options.force_overwrite && !profile->is_numbered,
                                      &failed))
         {
-          lns_session_set_keep (profile->session, profile->options.keep_ns);
+          lns_session_set_keep (profile->session, lns_profile_keep_ns (profile));
           lns_session_set_keep_steps (profile->session,
                                       profile->keeps_steps ? &profile->step_rule : NULL);
           describe (profile, lns_session_report (profile->session));

@@ -42,6 +42,7 @@ typedef struct
   LnsWireOptions target; /* what is asked of each process */
   LnsStepRule step_rule; /* if `keeps_steps`: which steps reports keep */
   bool keeps_steps;
+  int keep_signal;          /* that has the report keep the time around it, or 0 */
   bool wants_nvtx;          /* it was asked for by name */
   bool wants_cuda;          /* it was, too */
   bool can_trace_nothing;   /* a report without events is what was asked for */
@@ -79,6 +80,13 @@ typedef struct
   bool report_failed;        /* it is not written, or not whole */
   bool lacks_data;           /* something that was asked for is missing: --strict */
 } LnsProfile;
+
+/* The last seconds that its reports keep, in ns; 0: all. With --keep-steps or --keep-on, --keep says something else. */
+static inline int64_t
+lns_profile_keep_ns (const LnsProfile *profile)
+{
+  return profile->keeps_steps ? 0 : profile->options.keep_ns;
+}
 
 /* --- trace.c ------------------------------------------------------------------ */
 

@@ -133,7 +133,7 @@ tell_state (Run *run)
   const char *path = run->range_path != NULL ? run->range_path : profile->path;
   const bool collects = has_ranges (run) ? run->range_path != NULL : run->state == STATE_COLLECTING;
   entry->program_pid = profile->pid;
-  entry->keeps = collects && profile->options.keep_ns > 0;
+  entry->keeps = collects && lns_profile_keep_ns (profile) > 0;
   const bool is_to_come =
       !profile->is_launch || run->state == STATE_COLLECTING || run->state == STATE_DELAYED;
   entry->state = collects     ? LNS_SESSION_COLLECTING
@@ -539,7 +539,7 @@ prepare_start (Run *run, const char *output, LnsError *error)
     profile->options.output = output;
   if (is_created && !is_named && !has_ranges)
     {
-      lns_session_set_keep (profile->session, profile->options.keep_ns);
+      lns_session_set_keep (profile->session, lns_profile_keep_ns (profile));
       lns_session_set_keep_steps (profile->session,
                                   profile->keeps_steps ? &profile->step_rule : NULL);
       return true;
@@ -579,7 +579,7 @@ static bool
 obey_stop (Run *run, LnsSessionRequest *request, LnsError *error)
 {
   LnsProfile *profile = run->profile;
-  const int64_t kept_ns = profile->options.keep_ns;
+  const int64_t kept_ns = lns_profile_keep_ns (profile);
   int64_t keep_ns;
   if (!check_collects (run, error) ||
       !lns_stop_parse (request->argc, request->argv, &keep_ns, error))
@@ -723,6 +723,11 @@ take_signal (Run *run, const siginfo_t *info)
     return;
   /* The terminal sends its signals to the program, too. A program that has ended since may have handled it. */
   bool is_sent = info->si_code != SI_KERNEL && info->si_pid != getpid ();
+  if (is_sent && number == profile->keep_signal)
+    {
+      lns_session_keep_now (profile->session);
+      return;
+    }
   if (is_sent && !profile->has_exited && !profile->is_attach)
     kill (profile->pid, number);
   if (is_interrupt (run, number))

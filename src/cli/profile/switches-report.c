@@ -61,13 +61,17 @@ static const LnsOption switches_collection_options[] = {
         N_ ("Keep only this many of the last seconds, in memory, and write the report at the end. "
             "They take about one byte for each event, and at most a quarter of the memory; "
             "`lanescope info` shows how much.") },
+  { LNS_PROFILE_SWITCH ("keep-on", CHOICE, keep_on), .choices = "sigusr1,sigusr2",
+    .help = N_ ("Keep the seconds of --keep around each such signal to Lanescope, half of them "
+                "before it, and count the rest. The program does not get the signal.") },
   { LNS_PROFILE_SWITCH ("keep-steps", TEXT, keep_steps), .value_name = "CONDITION",
     .default_text = N_ ("keep all"),
-    .help =
-        N_ ("Store only the steps that meet CONDITION, and count the rest. CONDITION is `duration "
-            "> p95`, longer than 19 in 20 of the last 1,000 steps; `duration > 2 * p95`, which "
-            "random variation seldom meets; or `duration > 20ms`. The first 4 steps and one in "
-            "1,000 are stored for comparison.") },
+    .help = N_ (
+        "Store only the steps that meet CONDITION, and count the rest. CONDITION is `duration "
+        "> p95`, longer than 19 in 20 of the last 1,000 steps; `duration > 2 * p95`, which "
+        "random variation seldom meets; or `duration > 20ms`. The first 4 steps and one in "
+        "1,000 are stored for comparison. With --keep, so many seconds around each slow step are "
+        "stored as well, half of them before it.") },
   { LNS_PROFILE_SWITCH ("steps", TEXT, steps), .value_name = "RANGE[@DOMAIN|@*]",
     .default_text = N_ ("the outermost range that repeats"),
     .help = N_ ("Name the NVTX range that is a step, for --keep-steps. Numbers in names do not "

@@ -58,9 +58,9 @@ typedef struct
   const char *debug_symbols;       /* NULL: not given */
   int64_t progress_fd, control_fd; /* -1: none */
   bool start_later;
-  int64_t keep_ns;                   /* 0: all */
-  const char *keep_steps, *steps;    /* NULL: not given */
-  const char *session, *session_new; /* NULL: not given, as the next */
+  int64_t keep_ns;                          /* 0: all */
+  const char *keep_steps, *steps, *keep_on; /* NULL: not given */
+  const char *session, *session_new;        /* NULL: not given, as the next */
   const char *after_collection_start, *after_report_ready;
   int64_t osrt_threshold_ns, osrt_callers_ns, osrt_callers_most, osrt_stack_bytes;
   bool osrt_file_access;

@@ -8,6 +8,8 @@
 #include "src/cli/profile/keep-steps.h"
 #include "src/cli/profile/profile.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -485,21 +487,37 @@ check_nvtx_capture (LnsProfile *profile, LnsError *error)
   return true;
 }
 
-/* Reads --keep-steps and --steps. */
+/* Reads what reports keep if that is not all: --keep-steps, --steps and --keep-on. With them, the seconds of --keep are those around
+ * what is kept. */
 static bool
 check_steps (LnsProfile *profile, LnsError *error)
 {
   const LnsProfileOptions *given = &profile->options;
   const bool has_ranges = strcasecmp (given->capture_range, "none") != 0;
-  profile->keeps_steps = given->keep_steps != NULL;
-  if (given->keep_steps == NULL)
-    return given->steps == NULL ||
-           lns_cli_usage (error, "--steps names the range of --keep-steps, which is missing");
-  if (given->keep_ns > 0 || has_ranges)
+  profile->keeps_steps = given->keep_steps != NULL || given->keep_on != NULL;
+  profile->keep_signal = 0;
+  profile->step_rule = (LnsStepRule){ 0 };
+  if (given->steps != NULL && given->keep_steps == NULL)
+    return lns_cli_usage (error, "--steps names the range of --keep-steps, which is missing");
+  if (!profile->keeps_steps)
+    return true;
+  if (has_ranges)
     return lns_cli_usage (error,
-                          "--%s and --keep-steps both say what the report keeps; leave out one",
-                          has_ranges ? "capture-range" : "keep");
-  return lns_keep_steps_parse (given->keep_steps, given->steps, &profile->step_rule, error);
+                          "--capture-range and --%s both say what the report keeps; leave out one",
+                          given->keep_steps != NULL ? "keep-steps" : "keep-on");
+  if (given->keep_on != NULL && given->keep_ns == 0)
+    return lns_cli_usage (error, "--keep-on needs --keep=SECONDS, the time around each signal");
+  if (given->keep_steps != NULL &&
+      !lns_keep_steps_parse (given->keep_steps, given->steps, &profile->step_rule, error))
+    return false;
+  if (given->keep_on != NULL)
+    {
+      profile->keep_signal = strcmp (given->keep_on, "sigusr1") == 0 ? SIGUSR1 : SIGUSR2;
+      if (given->keep_steps == NULL)
+        snprintf (profile->step_rule.text, sizeof profile->step_rule.text, "%s", given->keep_on);
+    }
+  profile->step_rule.around_ns = given->keep_ns / 2;
+  return true;
 }
 
 static bool

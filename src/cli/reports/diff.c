@@ -174,8 +174,8 @@ open_report (Opened *opened, const char *path, LnsError *error)
   /* Steps that were chosen because they are slow say nothing of a run's pace. */
   if (opened->report != NULL && lns_report_meta (opened->report, "keep_steps") != NULL)
     return lns_error_set (error, LNS_ERROR_USAGE, 0,
-                          "%s keeps only some of its steps and cannot be compared; record it "
-                          "without --keep-steps",
+                          "%s keeps only a part of its run and cannot be compared; record all of "
+                          "it",
                           path);
   if (opened->report != NULL)
     opened->tables = lns_tables_new (opened->report, error);

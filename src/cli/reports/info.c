@@ -500,7 +500,7 @@ print_kept_steps (LnsReport *report)
     return;
   LnsOmissions omissions = lns_omissions_of (report);
   const LnsReportInfo *info = lns_report_info (report);
-  print_fact ("keeps steps of", condition);
+  print_fact ("keeps", condition);
   for (unsigned i = 0; lns_counted_steps (report, i, &steps); i++)
     {
       printf ("  %" PRIu64 " of %" PRIu64 " × ", steps.n_kept, steps.n);
@@ -515,7 +515,7 @@ print_kept_steps (LnsReport *report)
     }
   printf ("  not kept: %s in %zu stretches, %s events\n",
           lns_format_duration (lns_omitted_ns (&omissions, info->start_ns, info->end_ns), times[0]),
-          omissions.n, n_omitted != NULL ? n_omitted : "0");
+          omissions.n, n_omitted != NULL ? n_omitted : "an unknown number of");
   lns_omissions_clear (&omissions);
 }
 

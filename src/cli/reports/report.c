@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/format.h"
 #include "src/base/memory.h"
 #include "src/cli/reports/report.h"
 #include "src/cli/terminal/say.h"
@@ -217,11 +218,11 @@ lns_cli_severity (LnsSeverity severity)
 void
 lns_cli_tell_kept (LnsReport *report, const char *input)
 {
-  uint64_t n, n_kept;
+  int64_t kept_ns, all_ns;
+  char kept[LNS_FORMAT_SIZE], all[LNS_FORMAT_SIZE];
 
-  if (lns_keeps_steps (report, &n, &n_kept) && n > 0)
+  if (lns_keeps_part (report, &kept_ns, &all_ns))
     lns_cli_say ("note",
-                 N_ ("%s keeps %ju of %ju steps; what follows is about these, and not about the "
-                     "whole run"),
-                 input, (uintmax_t)n_kept, (uintmax_t)n);
+                 N_ ("%s keeps %s of %s; what follows is about these, and not about the whole run"),
+                 input, lns_format_duration (kept_ns, kept), lns_format_duration (all_ns, all));
 }

@@ -51,7 +51,7 @@ void lns_cli_tell_generated (FILE *stream, const char *path);
 /* Prints that the table or rule NAME is now applied to the report at PATH. */
 void lns_cli_tell_processing (const char *path, const char *name);
 
-/* If REPORT keeps only some of its steps, prints a note that what INPUT says is about these. */
+/* If REPORT keeps only a part of its run, prints a note that what INPUT says is about these. */
 void lns_cli_tell_kept (LnsReport *report, const char *input);
 
 /* "info", "warning" or "error". Static. */

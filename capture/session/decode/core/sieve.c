@@ -6,6 +6,7 @@
 #include "capture/session/decode/core/sieve.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@
 #include "src/base/plain-name.h"
 
 /* How often the report is told how many steps there were, as each time takes room in the file. */
-#define TELL_NS INT64_C (10000000000)
+#define TELL_NS       INT64_C (10000000000)
+#define FIRST_TELL_NS INT64_C (1000000000)
 
 /* Launches of kept calls that are remembered at least: the older half of them is forgotten when there are twice as many. */
 #define LEAST_LAUNCHES ((size_t)1 << 17)
@@ -34,7 +36,9 @@ typedef struct
   bool has_open, has_last;
   LnsEvent open; /* if has_open */
   LnsEvent last; /* if has_last: the last one, of a lane of states, which was dropped */
-  LNS_ARRAY (LnsEvent) events;
+  /* Events that wait, each without the columns that its kind does not have. */
+  uint8_t *events; /* owned */
+  size_t n_events, n_allocated, event_bytes;
   size_t n_gone; /* of them, at the beginning */
 } Lane;
 
@@ -42,21 +46,31 @@ struct LnsSieve
 {
   LnsWriter *writer;
   LnsSteps *steps;
-  int64_t decided_ns; /* about events that end before */
-  int64_t calls_ns;   /* the same for work, whose calls come later */
-  size_t max_events, n_waiting;
+  int64_t decided_ns;        /* about events that end before */
+  int64_t calls_ns;          /* the same for work, whose calls come later */
+  size_t max_bytes, n_bytes; /* of events that wait */
+  size_t n_waiting;
   LNS_ARRAY (uint32_t) processes;  /* by track */
   LNS_ARRAY (Lane) lanes;          /* by id */
   LNS_ARRAY (uint32_t) waiting;    /* lanes with events */
   LnsIdMap launches, old_launches; /* by process and correlation id */
   LnsKeptSteps outcome;
-  bool has_ended;
+  bool has_steps, has_ended;
   size_t n_told;       /* stretches before which the report knows what is missing */
   int64_t told_ns;     /* to where it does */
   uint32_t omission;   /* the definition that grows, or LNS_ID_NONE */
   int64_t omission_ns; /* where it ends */
   int64_t counted_at_ns;
 };
+
+/* The event with the number I of those that wait in LANE. */
+static LnsEvent
+event_at (const Lane *lane, size_t i)
+{
+  LnsEvent event = { 0 };
+  memcpy (&event, lane->events + i * lane->event_bytes, lane->event_bytes);
+  return event;
+}
 
 /* --- Deciding --------------------------------------------------------------------------------- */
 
@@ -146,25 +160,34 @@ flush (LnsSieve *sieve, uint32_t id)
 {
   Lane *lane = &sieve->lanes.items[id];
   const size_t n_gone = lane->n_gone;
-  while (lane->n_gone < lane->events.n &&
-         is_decided (sieve, lane, &lane->events.items[lane->n_gone]))
-    pass (sieve, id, &lane->events.items[lane->n_gone++]);
+  for (; lane->n_gone < lane->n_events; lane->n_gone++)
+    {
+      const LnsEvent event = event_at (lane, lane->n_gone);
+      if (!is_decided (sieve, lane, &event))
+        break;
+      pass (sieve, id, &event);
+    }
   sieve->n_waiting -= lane->n_gone - n_gone;
-  if (lane->n_gone < lane->events.n)
+  sieve->n_bytes -= (lane->n_gone - n_gone) * lane->event_bytes;
+  if (lane->n_gone < lane->n_events)
     {
       /* The room of what is gone is used again when it is half of all: amortised O(1). */
-      if (lane->n_gone > lane->events.n / 2)
+      if (lane->n_gone > lane->n_events / 2)
         {
-          lane->events.n -= lane->n_gone;
-          memmove (lane->events.items, lane->events.items + lane->n_gone,
-                   lane->events.n * sizeof *lane->events.items);
+          lane->n_events -= lane->n_gone;
+          memmove (lane->events, lane->events + lane->n_gone * lane->event_bytes,
+                   lane->n_events * lane->event_bytes);
           lane->n_gone = 0;
         }
       return;
     }
-  if (lane->events.n_allocated > 1024)
-    lns_array_clear (&lane->events);
-  lane->events.n = lane->n_gone = 0;
+  if (lane->n_allocated > 1024)
+    {
+      free (lane->events);
+      lane->events = NULL;
+      lane->n_allocated = 0;
+    }
+  lane->n_events = lane->n_gone = 0;
   show_open (sieve, id);
   if (lane->is_closed)
     lns_writer_close_lane (sieve->writer, id);
@@ -180,7 +203,7 @@ flush_all (LnsSieve *sieve, bool work)
       Lane *lane = &sieve->lanes.items[id];
       if (lane->is_work == work)
         flush (sieve, id);
-      lane->is_waiting = lane->events.n > 0;
+      lane->is_waiting = lane->n_events > 0;
       if (lane->is_waiting)
         sieve->waiting.items[n_left++] = id;
     }
@@ -277,9 +300,9 @@ give_up (LnsSieve *sieve)
   for (size_t i = 0; i < sieve->waiting.n; i++)
     {
       const Lane *lane = &sieve->lanes.items[sieve->waiting.items[i]];
-      const LnsEvent *last = &lane->events.items[lane->events.n - 1];
-      if (last->start_ns + last->duration_ns > last_ns)
-        last_ns = last->start_ns + last->duration_ns;
+      const LnsEvent last = event_at (lane, lane->n_events - 1);
+      if (last.start_ns + last.duration_ns > last_ns)
+        last_ns = last.start_ns + last.duration_ns;
     }
   sieve->outcome.is_short = true;
   _lns_steps_give_up (sieve->steps, last_ns + 1);
@@ -300,21 +323,24 @@ _lns_sieve_append (LnsSieve *sieve, uint32_t id, const LnsEvent *event)
       show_open (sieve, id);
       return;
     }
-  LnsEvent *added = lns_array_try_add (&lane->events);
+  uint8_t *events =
+      lns_array_try_grow_ (lane->events, lane->n_events, &lane->n_allocated, lane->event_bytes);
+  lane->events = events != NULL ? events : lane->events;
   uint32_t *waiting =
-      added != NULL && !lane->is_waiting ? lns_array_try_add (&sieve->waiting) : NULL;
-  if (added == NULL || (!lane->is_waiting && waiting == NULL))
+      events != NULL && !lane->is_waiting ? lns_array_try_add (&sieve->waiting) : NULL;
+  if (events == NULL || (!lane->is_waiting && waiting == NULL))
     {
-      lane->events.n -= added != NULL;
       sieve->outcome.is_short = true;
       drop (sieve, lane, event);
       return;
     }
-  *added = *event;
+  memcpy (events + lane->n_events++ * lane->event_bytes, event, lane->event_bytes);
   if (waiting != NULL)
     *waiting = id;
   lane->is_waiting = true;
-  if (++sieve->n_waiting > sieve->max_events)
+  sieve->n_waiting++;
+  sieve->n_bytes += lane->event_bytes;
+  if (sieve->n_bytes > sieve->max_bytes)
     give_up (sieve);
 }
 
@@ -355,6 +381,15 @@ _lns_sieve_settle (LnsSieve *sieve, int64_t reached_ns, int64_t calls_ns)
   advance (sieve);
 }
 
+void
+_lns_sieve_keep_around (LnsSieve *sieve, int64_t time_ns)
+{
+  if (sieve->has_ended)
+    return;
+  sieve->outcome.n_asked++;
+  _lns_steps_keep_around (sieve->steps, time_ns);
+}
+
 uint64_t
 _lns_sieve_waiting (const LnsSieve *sieve, int64_t *inout_start_ns)
 {
@@ -371,7 +406,7 @@ _lns_sieve_end (LnsSieve *sieve, int64_t end_ns)
   if (sieve->has_ended)
     return outcome;
   outcome->is_found = _lns_steps_end (sieve->steps, end_ns);
-  if (!outcome->is_found && !outcome->is_named)
+  if (!outcome->is_found && !outcome->is_named && sieve->has_steps)
     _lns_steps_keep_rest (sieve->steps, end_ns);
   sieve->decided_ns = sieve->calls_ns = INT64_MAX;
   advance (sieve);
@@ -406,9 +441,11 @@ _lns_sieve_new (const LnsStepRule *rule, LnsWriter *writer, int64_t start_ns, si
     }
   sieve->writer = writer;
   sieve->decided_ns = sieve->calls_ns = sieve->told_ns = start_ns;
-  sieve->counted_at_ns = start_ns;
-  sieve->max_events = max_bytes / sizeof (LnsEvent);
+  sieve->counted_at_ns = start_ns - TELL_NS + FIRST_TELL_NS;
+  sieve->max_bytes = max_bytes;
   sieve->omission = LNS_ID_NONE;
+  sieve->has_steps = rule->has_steps;
+  sieve->outcome.is_asked_only = !rule->has_steps;
   sieve->outcome.is_named = rule->range[0] != '\0';
   snprintf (sieve->outcome.range, sizeof sieve->outcome.range, "%s", rule->range);
   lns_writer_set_meta (writer, "keep_steps", rule->text);
@@ -422,7 +459,7 @@ _lns_sieve_free (LnsSieve *sieve)
     return;
   _lns_steps_free (sieve->steps);
   for (size_t i = 0; i < sieve->lanes.n; i++)
-    lns_array_clear (&sieve->lanes.items[i].events);
+    free (sieve->lanes.items[i].events);
   lns_array_clear (&sieve->lanes);
   lns_array_clear (&sieve->processes);
   lns_array_clear (&sieve->waiting);
@@ -457,7 +494,12 @@ _lns_sieve_add_lane (LnsSieve *sieve, uint32_t id, uint32_t track, LnsLaneKind k
     if (lns_array_try_add (&sieve->lanes) == NULL)
       return; /* its events are left out */
   Lane *lane = &sieve->lanes.items[id];
+  const LnsLaneKindInfo *info = lns_lane_kind_info (kind);
   lane->process = track < sieve->processes.n ? sieve->processes.items[track] : LNS_ID_NONE;
+  unsigned n_extra = 0;
+  while (info != NULL && n_extra < LNS_EXTRA_MAX && info->extra[n_extra] != 0)
+    n_extra++;
+  lane->event_bytes = offsetof (LnsEvent, extra) + n_extra * sizeof (uint64_t);
   lane->correlation = lns_lane_kind_extra (kind, LNS_COLUMN_CORRELATION);
   lane->is_call = kind == LNS_LANE_CUDA_API;
   lane->is_work = kind == LNS_LANE_CUDA_KERNEL || kind == LNS_LANE_CUDA_MEMCPY ||

@@ -36,6 +36,9 @@ void _lns_sieve_close_lane (LnsSieve *sieve, uint32_t lane);
 /* Decides, as all ranges that ended before REACHED_NS have been told of and all CUDA calls that ended before CALLS_NS appended. */
 void _lns_sieve_settle (LnsSieve *sieve, int64_t reached_ns, int64_t calls_ns);
 
+/* Keeps the time around TIME_NS, too. */
+void _lns_sieve_keep_around (LnsSieve *sieve, int64_t time_ns);
+
 /* The number of events that wait. Lowers INOUT_START_NS to the time from which on they do. */
 uint64_t _lns_sieve_waiting (const LnsSieve *sieve, int64_t *inout_start_ns);
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Which steps of a program a report keeps (--keep-steps). */
+/* Which steps of a program a report keeps (--keep-steps), and which time around them and around what asks for it (--keep-on). */
 
 #pragma once
 
@@ -16,6 +16,9 @@
  * push/pop range that repeats. Plain value. */
 typedef struct
 {
+  bool has_steps; /* else the report keeps only the time around what asks for it */
+  int64_t
+      around_ns; /* so much before a slow step, or what asks for it, is kept as well, and after it */
   double quantile, factor; /* quantile: more than 0 and less than 1; 0: the limit is `limit_ns` */
   int64_t limit_ns;
   uint64_t max_bytes; /* for events that wait until steps end; 0: a quarter of the memory */
@@ -31,8 +34,10 @@ typedef struct
   uint64_t n_steps, n_kept,
       n_slow;         /* slow: longer than the limit; others are kept for comparison */
   uint64_t n_dropped; /* events that were counted and not kept */
+  uint64_t n_asked;   /* times that were asked for (lns_decoder_keep_around ()) */
   bool is_found;      /* there are steps */
   bool is_named;      /* … or would be, if `range` were there: nothing else is one */
+  bool is_asked_only; /* the rule has no steps */
   bool is_short;      /* not all that was to be kept did */
   char range
       [LNS_STEP_TEXT_BYTES]; /* the steps' name: of the first process that has some, or the one that was wanted */

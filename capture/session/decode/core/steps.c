@@ -15,6 +15,7 @@
 #include "src/base/hash.h"
 #include "src/base/id-map.h"
 #include "src/base/plain-name.h"
+#include "src/base/saturate.h"
 
 /* A range is a step from so many repetitions on, if they fill half of the time from the first to the last, or a twentieth if they are
  * many … */
@@ -148,6 +149,15 @@ is_slow (const LnsSteps *steps, const LnsStepSeries *series, int64_t length_ns)
          (double)length_ns > steps->rule.factor * (double)ns;
 }
 
+/* The same with AROUND_NS before and after it, and without what is decided already. */
+static bool
+keep_with (LnsSteps *steps, int64_t start_ns, int64_t end_ns, int64_t around_ns)
+{
+  start_ns = lns_difference (start_ns, around_ns);
+  return keep (&steps->kept, start_ns > steps->floor_ns ? start_ns : steps->floor_ns,
+               lns_sum (end_ns, around_ns));
+}
+
 static void
 judge (LnsSteps *steps, LnsStepSeries *series, int64_t start_ns, int64_t end_ns)
 {
@@ -156,8 +166,7 @@ judge (LnsSteps *steps, LnsStepSeries *series, int64_t start_ns, int64_t end_ns)
   series->n_slow += slow;
   if ((slow || series->lengths.n < LNS_STEP_LEAST || series->lengths.n % SAMPLE_EVERY == 0) &&
       end_ns >= steps->floor_ns)
-    series->n_kept +=
-        keep (&steps->kept, start_ns > steps->floor_ns ? start_ns : steps->floor_ns, end_ns);
+    series->n_kept += keep_with (steps, start_ns, end_ns, slow ? steps->rule.around_ns : 0);
   _lns_step_lengths_add (&series->lengths, length_ns);
 }
 
@@ -245,6 +254,8 @@ close_step (LnsSteps *steps, OpenStep *step)
 void
 _lns_steps_push (LnsSteps *steps, const LnsStepRange *range, int64_t start_ns)
 {
+  if (!steps->rule.has_steps)
+    return;
   LnsStepSeries *series = series_of (steps, range);
   OpenStep *open = steps->open.n > 0 ? open_at (steps, range) : NULL;
   if (open != NULL && open->depth < range->depth)
@@ -402,6 +413,8 @@ choose_one (LnsSteps *steps, bool at_end)
 void
 _lns_steps_pop (LnsSteps *steps, const LnsStepRange *range, int64_t start_ns, int64_t end_ns)
 {
+  if (!steps->rule.has_steps)
+    return;
   OpenStep *open = steps->open.n > 0 ? open_at (steps, range) : NULL;
   if (open != NULL && open->depth == range->depth && series_of (steps, range) == open->series)
     judge (steps, open->series, start_ns, end_ns);
@@ -457,13 +470,21 @@ _lns_steps_settle (LnsSteps *steps, int64_t reached_ns)
   while (steps->candidates.n > 0 && choose_one (steps, false))
     ;
   /* Where the range is named, what comes before its first step is no step. */
-  int64_t decided_ns = steps->series.n > 0 || steps->wanted != 0 ? reached_ns : steps->floor_ns;
+  const bool is_known = steps->series.n > 0 || steps->wanted != 0 || !steps->rule.has_steps;
+  int64_t decided_ns = is_known ? reached_ns : steps->floor_ns;
   for (size_t i = 0; i < steps->open.n; i++)
     if (steps->open.items[i].start_ns < decided_ns)
       decided_ns = steps->open.items[i].start_ns;
   /* What is decided stays so: steps of a process whose steps are found later are kept from here on. */
-  _lns_steps_give_up (steps, decided_ns);
+  _lns_steps_give_up (steps, lns_difference (decided_ns, steps->rule.around_ns));
   return steps->floor_ns;
+}
+
+void
+_lns_steps_keep_around (LnsSteps *steps, int64_t time_ns)
+{
+  if (lns_sum (time_ns, steps->rule.around_ns) > steps->floor_ns)
+    keep_with (steps, time_ns, time_ns, steps->rule.around_ns);
 }
 
 void

@@ -59,6 +59,9 @@ void _lns_steps_give_up (LnsSteps *steps, int64_t floor_ns);
  * then nothing is decided. */
 bool _lns_steps_end (LnsSteps *steps, int64_t end_ns);
 
+/* Keeps the time around TIME_NS, as far as it is not decided, as the rule says. */
+void _lns_steps_keep_around (LnsSteps *steps, int64_t time_ns);
+
 /* Keeps all that is not decided yet, up to END_NS. */
 void _lns_steps_keep_rest (LnsSteps *steps, int64_t end_ns);
 
