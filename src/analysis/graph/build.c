@@ -52,6 +52,9 @@ typedef struct
   uint32_t last; /* its last point                                                               */
   uint32_t waited;     /* the point at which its last wait ended                                 */
   uint64_t waited_for; /* address of the condition, or 0                                         */
+  /* Waits that time ended in a call with this name, since it last had another one go on: their points. */
+  LNS_ARRAY (uint32_t) timed;
+  uint32_t timed_in;
   LnsMarkCursor marks;
 } Thread;
 
@@ -67,6 +70,7 @@ typedef struct
   LnsReleases releases;
   LnsGpuOrder *gpu; /* or NULL: it has no work                                                   */
   uint32_t main;    /* its main thread, or the first that began                                  */
+  uint32_t runner;  /* the thread that went on last, or LNS_ID_NONE                              */
 } Process;
 
 typedef enum
@@ -177,13 +181,25 @@ read_piece (Builder *builder, Thread *thread)
   return !builder->failed;
 }
 
-/* Whether how long PIECE is follows from something else: it is not cut. */
+/* Whether THREAD serves others and waits for what they ask of it by ways that are not recorded. */
 static bool
-is_whole (const LnsThreadPiece *piece)
+is_served (const Builder *builder, const Thread *thread)
 {
-  return piece->kind == LNS_PIECE_WAIT || piece->kind == LNS_PIECE_SYNC ||
-         piece->kind == LNS_PIECE_CALL || piece->kind == LNS_PIECE_MPI ||
-         piece->kind == LNS_PIECE_OUTSIDE;
+  const uint32_t main = builder->processes[thread->process].main;
+
+  return thread->piece.kind == LNS_PIECE_OUTSIDE && main != LNS_ID_NONE &&
+         thread != &builder->threads[main] &&
+         lns_thread_piece_is_blind (builder->report, &thread->piece);
+}
+
+/* Whether how long the piece of THREAD is follows from something else: it is not cut. */
+static bool
+is_whole (const Builder *builder, const Thread *thread)
+{
+  const LnsPieceKind kind = thread->piece.kind;
+
+  return kind == LNS_PIECE_WAIT || kind == LNS_PIECE_SYNC || kind == LNS_PIECE_CALL ||
+         kind == LNS_PIECE_MPI || is_served (builder, thread);
 }
 
 /* Begins with the point from which THREAD goes on: its creator's, as far as that is known. */
@@ -213,6 +229,29 @@ begin_thread (Builder *builder, uint32_t number)
 /* A thread that waits for a condition looks whether it is so when it was woken, and if not waits again within so long: the wait before
  * was for nothing. */
 #define AGAIN_NS INT64_C (100000)
+
+/* THREAD waited until POINT, and nobody ended that: maybe its time was over. */
+static void
+note_timed (Builder *builder, Thread *thread, uint32_t point)
+{
+  const char *name = lns_report_string (builder->report, thread->piece.name, NULL);
+
+  if (thread->timed_in != thread->piece.name)
+    thread->timed.n = 0;
+  thread->timed_in = thread->piece.name;
+  if (strstr (name, "timed") != NULL || strstr (name, "clock") != NULL)
+    *lns_array_add (&thread->timed) = point;
+}
+
+/* THREAD waits until another one ends that: how often its time was over before, and it looked and waited again, makes no difference. */
+static void
+forget_timed (Builder *builder, Thread *thread)
+{
+  if (thread->timed_in == thread->piece.name)
+    for (size_t i = 0; i < thread->timed.n; i++)
+      builder->graph->ns[thread->timed.items[i]] = builder->graph->own[thread->timed.items[i]] = 0;
+  thread->timed.n = 0;
+}
 
 /* Thread NUMBER waited until POINT, from START_NS on: drops the edge of the wait before, if that was for nothing. */
 static void
@@ -268,7 +307,10 @@ add_wait (Builder *builder, uint32_t number)
   unsigned marks = LNS_EDGE_WAKE | LNS_POINT_BY_SOURCE;
 
   if (waker < builder->n_threads && waker != number && builder->threads[waker].has_begun)
-    source = point_of_thread (builder, waker, piece->woken_ns);
+    {
+      source = point_of_thread (builder, waker, piece->woken_ns);
+      builder->threads[waker].timed.n = 0;
+    }
   else
     {
       const LnsRelease *release =
@@ -288,8 +330,10 @@ add_wait (Builder *builder, uint32_t number)
       const uint32_t point = add (builder, start, piece->end_ns, label_of_piece (builder, thread));
       if (piece->end_ns - start_ns > AFTER_NS)
         builder->graph->marks[point] = LNS_POINT_LATE;
+      note_timed (builder, thread, point);
       return point;
     }
+  forget_timed (builder, thread);
   const uint32_t kind = label_of_piece (builder, thread);
   const uint32_t point = add (builder, start, start_ns, kind);
   builder->graph->labels.items[kind].ns += piece->end_ns - start_ns;
@@ -308,22 +352,40 @@ add_wait (Builder *builder, uint32_t number)
   return point;
 }
 
-/* The end of a wait for what is outside of the report. Threads that serve others wait for what those ask of them, and by ways that are
- * not recorded: where nothing tells what such a one waits for, that is taken to come when the main thread is where it was then. */
+/* A point of PROCESS between START_NS and END_NS, when thread NUMBER waited: of the main thread, or where that waits, too, of the one that
+ * went on last. LNS_POINT_NONE: none went on. */
+static uint32_t
+progress_of (
+    Builder *builder, const Process *process, uint32_t number, int64_t start_ns, int64_t end_ns)
+{
+  const uint32_t threads[] = { process->main, process->runner };
+
+  for (int i = 0; i < 2; i++)
+    if (threads[i] != LNS_ID_NONE && threads[i] != number && builder->threads[threads[i]].has_begun)
+      {
+        const uint32_t point = point_of_thread (builder, threads[i], end_ns);
+        if (time_of (builder, point) > start_ns)
+          return point;
+      }
+  return LNS_POINT_NONE;
+}
+
+/* The end of a wait for what is outside of the report. Threads that serve others wait for what those ask of them: where nothing tells what
+ * such a one waits for, that is taken to come when the others are where they were then. */
 static uint32_t
 add_outside (Builder *builder, uint32_t number)
 {
   Thread *thread = &builder->threads[number];
   const LnsThreadPiece *piece = &thread->piece;
-  const uint32_t start = thread->last, main = builder->processes[thread->process].main;
+  const uint32_t start = thread->last;
   const int64_t start_ns = time_of (builder, start);
   const uint32_t kind = label_of_piece (builder, thread);
+  const uint32_t source = is_served (builder, thread)
+                              ? progress_of (builder, &builder->processes[thread->process], number,
+                                             start_ns, piece->end_ns)
+                              : LNS_POINT_NONE;
 
-  if (main == number || main == LNS_ID_NONE || !builder->threads[main].has_begun ||
-      !lns_thread_piece_is_blind (builder->report, piece))
-    return add (builder, start, piece->end_ns, kind);
-  const uint32_t source = point_of_thread (builder, main, piece->end_ns);
-  if (time_of (builder, source) <= start_ns)
+  if (source == LNS_POINT_NONE)
     return add (builder, start, piece->end_ns, kind);
   const uint32_t point = add (builder, start, start_ns, kind);
   builder->graph->labels.items[kind].ns += piece->end_ns - start_ns;
@@ -402,6 +464,7 @@ tell_piece (Builder *builder, uint32_t number)
   LnsThreadPiece *piece = &thread->piece;
   const uint32_t before = thread->last, n_before = builder->graph->n;
   const int64_t before_ns = time_of (builder, before);
+  const bool goes_on = !is_whole (builder, thread) || piece->kind == LNS_PIECE_MPI;
 
   thread->is_told = true;
   if (piece->kind == LNS_PIECE_WAIT)
@@ -410,16 +473,16 @@ tell_piece (Builder *builder, uint32_t number)
     thread->last = add_sync (builder, number);
   else if (piece->kind == LNS_PIECE_CALL)
     thread->last = add_call (builder, number);
-  else if (piece->kind == LNS_PIECE_OUTSIDE)
+  else if (is_served (builder, thread))
     thread->last = add_outside (builder, number);
-  else if (piece->end_ns > before_ns)
+  else if (goes_on && piece->end_ns > before_ns)
     go_on (builder, thread, piece->end_ns);
   thread->may_extend = piece->kind == LNS_PIECE_CALL;
-  const bool is_noted = piece->kind != LNS_PIECE_WAIT && piece->kind != LNS_PIECE_SYNC &&
-                        piece->kind != LNS_PIECE_CALL && piece->kind != LNS_PIECE_OUTSIDE;
+  if (piece->kind == LNS_PIECE_RUN || piece->kind == LNS_PIECE_CALL)
+    builder->processes[thread->process].runner = number;
   /* A call that waits for several streams has several points, one after the other. */
   for (uint32_t i = piece->kind == LNS_PIECE_SYNC ? n_before : thread->last;
-       !is_noted && i <= thread->last && piece->end_ns > before_ns; i++)
+       !goes_on && i <= thread->last && piece->end_ns > before_ns; i++)
     lns_mark_cursor_note (&thread->marks, builder->graph, i, before_ns, piece->end_ns);
   if (piece->class == LNS_CALL_OUTPUT && piece->name != 0)
     lns_exchange_add (builder->exchange, number, piece->name, true, before);
@@ -450,7 +513,7 @@ point_of_thread (Builder *builder, uint32_t number, int64_t time_ns)
     return thread->last;
   while (!builder->failed && thread->has_piece && thread->piece.end_ns <= time_ns)
     tell_piece (builder, number);
-  while (thread->has_piece && !is_whole (&thread->piece))
+  while (thread->has_piece && !is_whole (builder, thread))
     {
       const int64_t move_ns = lns_mark_cursor_next_move (&thread->marks),
                     before_ns = time_of (builder, thread->last);
@@ -544,7 +607,7 @@ note_range (Builder *builder, const LnsLaneCursor *cursor, int64_t time_ns, bool
   if (!thread->has_begun)
     return;
   const uint32_t point = point_of_thread (builder, number, time_ns);
-  const bool may_join = thread->has_piece && !is_whole (&thread->piece);
+  const bool may_join = thread->has_piece && !is_whole (builder, thread);
   for (unsigned i = 1; may_join && i < EDGES_A_PLACE; i++)
     thread->last = add (builder, thread->last, time_of (builder, point),
                         label (builder, LNS_PIECE_JOIN, thread->agent, 0));
@@ -824,7 +887,10 @@ static void
 clear (Builder *builder)
 {
   for (uint32_t i = 0; i < builder->n_threads; i++)
-    lns_thread_pieces_free (builder->threads[i].pieces);
+    {
+      lns_thread_pieces_free (builder->threads[i].pieces);
+      lns_array_clear (&builder->threads[i].timed);
+    }
   for (uint32_t i = 0; i < builder->n_processes; i++)
     {
       lns_launched_clear (&builder->processes[i].launched);
@@ -873,7 +939,7 @@ lns_graph_build (LnsReport *report,
   builder.threads = lns_calloc ((size_t)builder.n_threads + 1, sizeof *builder.threads);
   builder.processes = lns_calloc ((size_t)builder.n_processes + 1, sizeof *builder.processes);
   for (uint32_t i = 0; i < builder.n_processes; i++)
-    builder.processes[i].main = LNS_ID_NONE;
+    builder.processes[i].main = builder.processes[i].runner = LNS_ID_NONE;
   const uint32_t origin =
       add_agent (&builder, &(LnsGraphAgent){ LNS_ID_NONE, LNS_ID_NONE, LNS_ID_NONE, LNS_ID_NONE,
                                              LNS_POINT_NONE, false });

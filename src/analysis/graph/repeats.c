@@ -42,7 +42,8 @@ struct LnsRepeats
   Passing *threads;
   uint32_t n_threads;
   size_t n_places;
-  LnsIdMap times; /* thread << 32 | name -> how often it was passed                              */
+  LnsIdMap times;  /* thread << 32 | name -> how often it was passed                             */
+  LnsIdMap waited; /* by wait_key (): 1: it waited                                               */
   LNS_ARRAY (Wait) waits;
 };
 
@@ -65,6 +66,7 @@ lns_repeats_free (LnsRepeats *repeats)
     lns_array_clear (&repeats->threads[i].places);
   lns_array_clear (&repeats->waits);
   lns_id_map_clear (&repeats->times);
+  lns_id_map_clear (&repeats->waited);
   free (repeats->threads);
   free (repeats);
 }
@@ -73,6 +75,13 @@ static uint64_t
 key_of (uint32_t thread, uint32_t name)
 {
   return (uint64_t)thread << 32 | name;
+}
+
+/* What tells apart waits of the thread of WAIT for the other one before PLACE, an index. */
+static uint64_t
+wait_key (const LnsRepeats *repeats, const Wait *wait, uint32_t place)
+{
+  return ((uint64_t)wait->thread * repeats->n_threads + wait->other) << 32 | place;
 }
 
 void
@@ -215,17 +224,14 @@ apply_rule (LnsRepeats *repeats, LnsGraph *graph, const int64_t *times, const Wa
 
   for (int pass = 0; pass < 2; pass++)
     {
-      size_t at = 0;
       for (size_t i = 0; i < self->places.n; i++)
         {
           const LnsPlace *place = &self->places.items[i];
           const int64_t time = place->time + waits->apart;
           if (place->name != waits->name || time < 0 || time >= (int64_t)n_times)
             continue;
-          while (at < n && waits[at].place < i)
-            at++;
-          if (at < n && waits[at].place == i)
-            continue; /* it was one */
+          if (lns_id_map_number (&repeats->waited, wait_key (repeats, waits, (uint32_t)i)) != 0)
+            continue; /* it waited there */
           const uint32_t source = points[time], point = lns_place_free_point (place, graph);
           const int64_t slack_ns = times[place->point] - times[source];
           n_cases += pass == 0;
@@ -257,6 +263,7 @@ name_waits (LnsRepeats *repeats)
         continue;
       const LnsPlace *place = &self->places.items[wait.place],
                      *other_place = &other->places.items[wait.other_place];
+      lns_id_map_set_number (&repeats->waited, wait_key (repeats, &wait, wait.place), 1);
       wait.name = place->name;
       wait.other_name = other_place->name;
       wait.apart = (int64_t)other_place->time - place->time;
