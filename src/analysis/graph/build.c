@@ -230,16 +230,23 @@ begin_thread (Builder *builder, uint32_t number)
  * was for nothing. */
 #define AGAIN_NS INT64_C (100000)
 
+/* Whether PIECE, a wait, is in a call that waits for a time at most. */
+static bool
+is_timed_wait (const Builder *builder, const LnsThreadPiece *piece)
+{
+  const char *name = lns_report_string (builder->report, piece->name, NULL);
+
+  return strstr (name, "timed") != NULL || strstr (name, "clock") != NULL;
+}
+
 /* THREAD waited until POINT, and nobody ended that: maybe its time was over. */
 static void
 note_timed (Builder *builder, Thread *thread, uint32_t point)
 {
-  const char *name = lns_report_string (builder->report, thread->piece.name, NULL);
-
   if (thread->timed_in != thread->piece.name)
     thread->timed.n = 0;
   thread->timed_in = thread->piece.name;
-  if (strstr (name, "timed") != NULL || strstr (name, "clock") != NULL)
+  if (is_timed_wait (builder, &thread->piece))
     *lns_array_add (&thread->timed) = point;
 }
 
@@ -247,9 +254,16 @@ note_timed (Builder *builder, Thread *thread, uint32_t point)
 static void
 forget_timed (Builder *builder, Thread *thread)
 {
+  LnsGraph *graph = builder->graph;
+
   if (thread->timed_in == thread->piece.name)
     for (size_t i = 0; i < thread->timed.n; i++)
-      builder->graph->ns[thread->timed.items[i]] = builder->graph->own[thread->timed.items[i]] = 0;
+      {
+        const uint32_t point = thread->timed.items[i];
+        graph->ns[point] = graph->own[point] = 0;
+        graph->source[point] = LNS_POINT_NONE;
+        graph->marks[point] = LNS_EDGE_NONE;
+      }
   thread->timed.n = 0;
 }
 
@@ -294,6 +308,47 @@ joined (Builder *builder, uint32_t number, int64_t start_ns, int64_t end_ns)
   return found;
 }
 
+/* A point of PROCESS between START_NS and END_NS, when thread NUMBER waited: of the main thread, or where that waits, too, of the one that
+ * went on last. LNS_POINT_NONE: none went on. */
+static uint32_t
+progress_of (
+    Builder *builder, const Process *process, uint32_t number, int64_t start_ns, int64_t end_ns)
+{
+  const uint32_t threads[] = { process->main, process->runner };
+
+  for (int i = 0; i < 2; i++)
+    if (threads[i] != LNS_ID_NONE && threads[i] != number && builder->threads[threads[i]].has_begun)
+      {
+        const uint32_t point = point_of_thread (builder, threads[i], end_ns);
+        if (time_of (builder, point) > start_ns)
+          return point;
+      }
+  return LNS_POINT_NONE;
+}
+
+/* Adds the end of the wait of thread NUMBER, of which nobody knows what it was for: that is taken to have come when the others, where one went on
+ * meanwhile, were where they were then. RET_IS_ANCHORED gets whether that is so; else it takes as long as it did. */
+static uint32_t
+add_with_others (Builder *builder, uint32_t number, bool *ret_is_anchored)
+{
+  Thread *thread = &builder->threads[number];
+  const LnsThreadPiece *piece = &thread->piece;
+  const uint32_t start = thread->last, kind = label_of_piece (builder, thread);
+  const int64_t start_ns = time_of (builder, start);
+  const uint32_t source =
+      progress_of (builder, &builder->processes[thread->process], number, start_ns, piece->end_ns);
+
+  *ret_is_anchored = source != LNS_POINT_NONE;
+  if (source == LNS_POINT_NONE)
+    return add (builder, start, piece->end_ns, kind);
+  const uint32_t point = add (builder, start, start_ns, kind);
+  builder->graph->labels.items[kind].ns += piece->end_ns - start_ns;
+  builder->points.times.items[point] = piece->end_ns;
+  lns_graph_set_source (builder->graph, point, source, piece->end_ns - time_of (builder, source),
+                        LNS_EDGE_WAKE | LNS_POINT_INFERRED | LNS_POINT_BY_SOURCE);
+  return point;
+}
+
 /* The end of a wait for another thread. */
 static uint32_t
 add_wait (Builder *builder, uint32_t number)
@@ -313,12 +368,13 @@ add_wait (Builder *builder, uint32_t number)
     }
   else
     {
+      /* Where wakers are recorded, one without was ended by time. */
+      const int64_t near_ns = lns_difference (piece->end_ns, RELEASE_NS);
       const LnsRelease *release =
-          lns_releases_find (&builder->processes[thread->process].releases, number, name,
-                             lns_difference (piece->end_ns, RELEASE_NS) > start_ns
-                                 ? lns_difference (piece->end_ns, RELEASE_NS)
-                                 : start_ns,
-                             piece->end_ns);
+          builder->graph->has_wakers
+              ? NULL
+              : lns_releases_find (&builder->processes[thread->process].releases, number, name,
+                                   near_ns > start_ns ? near_ns : start_ns, piece->end_ns);
       source = release != NULL                  ? release->point
                : strstr (name, "_join") != NULL ? joined (builder, number, start_ns, piece->end_ns)
                                                 : LNS_POINT_NONE;
@@ -326,9 +382,14 @@ add_wait (Builder *builder, uint32_t number)
     }
   if (source == LNS_POINT_NONE || time_of (builder, source) < start_ns)
     {
-      /* How long it was is all that is known. */
-      const uint32_t point = add (builder, start, piece->end_ns, label_of_piece (builder, thread));
-      if (piece->end_ns - start_ns > AFTER_NS)
+      /* How long it was is all that is known: where its time was over, a thread that serves others looks whether there is something to do. */
+      const bool is_timed =
+          is_timed_wait (builder, piece) && number != builder->processes[thread->process].main;
+      bool is_anchored = false;
+      const uint32_t point =
+          is_timed ? add_with_others (builder, number, &is_anchored)
+                   : add (builder, start, piece->end_ns, label_of_piece (builder, thread));
+      if (!is_anchored && piece->end_ns - start_ns > AFTER_NS)
         builder->graph->marks[point] = LNS_POINT_LATE;
       note_timed (builder, thread, point);
       return point;
@@ -349,49 +410,6 @@ add_wait (Builder *builder, uint32_t number)
   else
     lns_lock_order_wait (builder->locks, lns_thread_piece_lock (builder->report, piece), number,
                          waker, piece->woken_ns, builder->points.times.items);
-  return point;
-}
-
-/* A point of PROCESS between START_NS and END_NS, when thread NUMBER waited: of the main thread, or where that waits, too, of the one that
- * went on last. LNS_POINT_NONE: none went on. */
-static uint32_t
-progress_of (
-    Builder *builder, const Process *process, uint32_t number, int64_t start_ns, int64_t end_ns)
-{
-  const uint32_t threads[] = { process->main, process->runner };
-
-  for (int i = 0; i < 2; i++)
-    if (threads[i] != LNS_ID_NONE && threads[i] != number && builder->threads[threads[i]].has_begun)
-      {
-        const uint32_t point = point_of_thread (builder, threads[i], end_ns);
-        if (time_of (builder, point) > start_ns)
-          return point;
-      }
-  return LNS_POINT_NONE;
-}
-
-/* The end of a wait for what is outside of the report. Threads that serve others wait for what those ask of them: where nothing tells what
- * such a one waits for, that is taken to come when the others are where they were then. */
-static uint32_t
-add_outside (Builder *builder, uint32_t number)
-{
-  Thread *thread = &builder->threads[number];
-  const LnsThreadPiece *piece = &thread->piece;
-  const uint32_t start = thread->last;
-  const int64_t start_ns = time_of (builder, start);
-  const uint32_t kind = label_of_piece (builder, thread);
-  const uint32_t source = is_served (builder, thread)
-                              ? progress_of (builder, &builder->processes[thread->process], number,
-                                             start_ns, piece->end_ns)
-                              : LNS_POINT_NONE;
-
-  if (source == LNS_POINT_NONE)
-    return add (builder, start, piece->end_ns, kind);
-  const uint32_t point = add (builder, start, start_ns, kind);
-  builder->graph->labels.items[kind].ns += piece->end_ns - start_ns;
-  builder->points.times.items[point] = piece->end_ns;
-  lns_graph_set_source (builder->graph, point, source, piece->end_ns - time_of (builder, source),
-                        LNS_EDGE_WAKE | LNS_POINT_INFERRED | LNS_POINT_BY_SOURCE);
   return point;
 }
 
@@ -465,6 +483,7 @@ tell_piece (Builder *builder, uint32_t number)
   const uint32_t before = thread->last, n_before = builder->graph->n;
   const int64_t before_ns = time_of (builder, before);
   const bool goes_on = !is_whole (builder, thread) || piece->kind == LNS_PIECE_MPI;
+  bool is_anchored;
 
   thread->is_told = true;
   if (piece->kind == LNS_PIECE_WAIT)
@@ -474,7 +493,7 @@ tell_piece (Builder *builder, uint32_t number)
   else if (piece->kind == LNS_PIECE_CALL)
     thread->last = add_call (builder, number);
   else if (is_served (builder, thread))
-    thread->last = add_outside (builder, number);
+    thread->last = add_with_others (builder, number, &is_anchored);
   else if (goes_on && piece->end_ns > before_ns)
     go_on (builder, thread, piece->end_ns);
   thread->may_extend = piece->kind == LNS_PIECE_CALL;
@@ -931,6 +950,9 @@ lns_graph_build (LnsReport *report,
   builder.points.graph = builder.graph;
   builder.graph->report = report;
   builder.graph->start_ns = lns_report_info (report)->start_ns;
+  /* Of imported ones, as soon as there is one. */
+  builder.graph->has_wakers = lns_report_meta (report, "imported_from") == NULL &&
+                              lns_count_events (report, LNS_LANE_SCHED) > 0;
   lns_report_threads (report, &builder.n_threads);
   lns_report_processes (report, &builder.n_processes);
   builder.repeats = lns_repeats_new (builder.n_threads);
