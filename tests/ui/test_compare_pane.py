@@ -104,6 +104,21 @@ def test_a_step_is_aligned():
         app.find("label", "Hand")
 
 
+def test_the_reports_are_swapped():
+    a, b, _, _ = runs()
+    with harness.App("--compare", a, b, size=(1600, 1000)) as app:
+        app.find("label", told(a, b)["verdict"])
+        app.find("push button", "Swap A and B").do()
+        app.find("label", "A: after.sqlite · B: before.sqlite")
+        app.find("label", told(b, a)["verdict"])
+        # They are compared again, not as they were left.
+        app.find("push button", "Align the next step").do()
+        app.find("label", "2 of 30")
+        app.activate("win.reload")
+        app.find("label", "1 of 30")
+        app.find("label", told(b, a)["verdict"])
+
+
 def test_a_row_leads_to_both():
     a, b, steps_a, steps_b = runs()
     answer = told(a, b)

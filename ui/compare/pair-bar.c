@@ -25,6 +25,7 @@ struct _LnsPairBar
   GtkDropDown *ways;
   GtkWidget *step_box;
   GtkLabel *step;
+  GtkWidget *swap;
   GtkEditable *offset;
 };
 
@@ -107,6 +108,7 @@ tell (LnsPairBar *self)
   g_autofree char *names = g_strdup_printf (_ ("A: %s · B: %s"), a, b);
   gtk_label_set_text (self->names, names);
   gtk_widget_set_tooltip_text (GTK_WIDGET (self->names), names);
+  gtk_widget_set_visible (self->swap, lns_pair_get_file (self->pair) != NULL);
   list_ways (self);
   tell_step (self);
   tell_offset (self);
@@ -224,6 +226,7 @@ lns_pair_bar_class_init (LnsPairBarClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsPairBar, step_box);
   gtk_widget_class_bind_template_child (widget_class, LnsPairBar, step);
   gtk_widget_class_bind_template_child (widget_class, LnsPairBar, offset);
+  gtk_widget_class_bind_template_child (widget_class, LnsPairBar, swap);
   gtk_widget_class_install_action (widget_class, "pair.previous-step", NULL, step_cb);
   gtk_widget_class_install_action (widget_class, "pair.next-step", NULL, step_cb);
   gtk_widget_class_install_action (widget_class, "pair.close", NULL, close_cb);

@@ -494,6 +494,18 @@ lns_pair_get_state (LnsPair *self)
   return self->state;
 }
 
+GFile *
+lns_pair_get_file (LnsPair *self)
+{
+  return self->is_of_spans ? NULL : self->file;
+}
+
+gboolean
+lns_pair_compares (LnsPair *self)
+{
+  return self->compares;
+}
+
 unsigned
 lns_pair_get_permille (LnsPair *self)
 {

@@ -62,6 +62,12 @@ void lns_pair_close (LnsPair *self);
 
 LnsPairState lns_pair_get_state (LnsPair *self);
 
+/* The file of B, where that is another report than A; else NULL. Owned by SELF, until "changed". */
+GFile *lns_pair_get_file (LnsPair *self);
+
+/* Whether the runs are compared, or were asked to be, and not only shown. */
+gboolean lns_pair_compares (LnsPair *self);
+
 /* How far opening B is, 0 – 1000. */
 unsigned lns_pair_get_permille (LnsPair *self);
 

@@ -139,6 +139,7 @@ update_actions (LnsWindow *self)
     "export",
     "compare-with",
     "compare-with-uri",
+    "swap-reports",
   };
   static const char *const of_event[] = { "next-event", "previous-event", "next-alike",
                                           "previous-alike" };
@@ -589,9 +590,27 @@ export_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 static void
 reload_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  g_autoptr (GFile) file = g_object_ref (LNS_WINDOW (data)->file);
+  LnsWindow *self = LNS_WINDOW (data);
+  g_autoptr (GFile) file = g_object_ref (self->file);
+  g_autoptr (LnsPair) pair = self->report_page != NULL ? own_pair (self) : NULL;
+  GFile *with = pair != NULL ? lns_pair_get_file (pair) : NULL;
+  g_autoptr (GFile) other = with != NULL ? g_object_ref (with) : NULL;
 
-  lns_window_open_file (LNS_WINDOW (data), file);
+  lns_window_open_pair (self, file, other, other != NULL && lns_pair_compares (pair));
+}
+
+/* Has the report that is B be A, and the other way round. */
+static void
+swap_reports_cb (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  LnsWindow *self = LNS_WINDOW (data);
+  g_autoptr (LnsPair) pair = own_pair (self);
+  g_autoptr (GFile) a = g_object_ref (self->file), b = NULL;
+
+  if (lns_pair_get_file (pair) == NULL)
+    return;
+  b = g_object_ref (lns_pair_get_file (pair));
+  lns_window_open_pair (self, b, a, lns_pair_compares (pair));
 }
 
 static void
@@ -828,6 +847,7 @@ add_actions (LnsWindow *self)
     { "open-uri", open_uri_cb, "s" },
     { "compare-with", compare_with_cb },
     { "compare-spans", compare_spans_cb },
+    { "swap-reports", swap_reports_cb },
     { "compare-with-uri", compare_with_uri_cb, "s" },
     { "drop-uri", drop_uri_cb, "s" },
     { "launch", launch_cb },

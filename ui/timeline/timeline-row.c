@@ -142,6 +142,10 @@ lns_timeline_row_bind (LnsTimelineRow *self,
   gtk_widget_set_size_request (self->expander, -1, lns_row_tree_lane_px (self->context->tree));
   gtk_widget_set_opacity (self->expander, can_fold ? 1 : 0);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.expand", can_fold);
+  /* What is pinned are rows of A, with their pairs. */
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.pin",
+                                 context->side == 0 ||
+                                     lns_row_pairs_other (context->pairs, 1, row) != LNS_ID_NONE);
   /* The panes tell of A. */
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.show-in-events", context->side == 0);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "row.show-in-functions",
