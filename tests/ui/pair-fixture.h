@@ -24,9 +24,10 @@ typedef struct
   int64_t kernel_ns; /* how long its kernel takes; 0: 400 ms */
 } Made;
 
-/* The path of a report of N processes, whose events lie within a second from BASE_NS on. To be freed. */
+/* The path of a report of N processes, whose events lie within a second from BASE_NS on, and in which time 0 is UTC_NS (0: that is not
+ * known). To be freed. */
 static inline char *
-make (const char *name, const Made *made, size_t n, int64_t base_ns)
+make_at (const char *name, const Made *made, size_t n, int64_t base_ns, int64_t utc_ns)
 {
   g_autofree char *source = g_strconcat (fixture_path (name), ".sqlite", NULL);
   char *out = g_strdup (fixture_path (name));
@@ -65,10 +66,22 @@ make (const char *name, const Made *made, size_t n, int64_t base_ns)
             base_ns + 100, base_ns + 100 + (made[i].kernel_ns != 0 ? made[i].kernel_ns : 400000000),
             made[i].gpu, pid);
     }
+  if (utc_ns != 0)
+    g_string_append_printf (sql,
+                            "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);"
+                            "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (%" PRId64 ");",
+                            utc_ns);
   remove (source);
   LNS_CHECK (sqlite3_open (source, &db) == SQLITE_OK);
   LNS_CHECK (sqlite3_exec (db, sql->str, NULL, NULL, NULL) == SQLITE_OK);
   sqlite3_close (db);
   LNS_CHECK (lns_import_sqlite (source, out, &options, NULL, &error));
   return out;
+}
+
+/* The same, where the time of day is not known. */
+static inline char *
+make (const char *name, const Made *made, size_t n, int64_t base_ns)
+{
+  return make_at (name, made, n, base_ns, 0);
 }

@@ -232,6 +232,36 @@ the_other_report_is_moved (void)
   LNS_CHECK (lns_pair_get_view (pair, 1) == NULL && lns_pair_get_facts (pair) == NULL);
 }
 
+/* Opens B of PATH beside A, to be looked at together. */
+static void
+open_together (LnsPair *pair, const char *path)
+{
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+
+  lns_pair_open (pair, file, FALSE);
+  wait_for_state (pair, LNS_PAIR_BESIDE);
+}
+
+static void
+what_ran_at_one_time_is_aligned_by_the_clock (void)
+{
+  const Made made[] = { { 10, "rank", 0 } };
+  const int64_t utc_ns = INT64_C (1700000000000000000), half = 500000000;
+  g_autofree char *path_a = make_at ("a.rep", made, 1, 1000, utc_ns),
+                  *then = make_at ("then.rep", made, 1, 1000, utc_ns + half),
+                  *later = make_at ("later.rep", made, 1, 1000, utc_ns + 100 * half);
+  g_autoptr (LnsView) a = lns_view_new (fixture_open (path_a, NULL));
+  g_autoptr (LnsPair) pair = lns_pair_of (a);
+
+  open_together (pair, then);
+  LNS_CHECK_INT (lns_pair_get_align (pair), LNS_ALIGN_CLOCK);
+  LNS_CHECK_INT (lns_view_get_shift_ns (lns_pair_get_view (pair, 1)), half);
+  open_together (pair, later);
+  LNS_CHECK (!lns_pair_can_align (pair, LNS_ALIGN_CLOCK));
+  LNS_CHECK_INT (lns_pair_get_align (pair), LNS_ALIGN_START);
+  LNS_CHECK_INT (lns_view_get_shift_ns (lns_pair_get_view (pair, 1)), 0);
+}
+
 int
 main (void)
 {
@@ -240,5 +270,6 @@ main (void)
   LNS_TEST (rows_stand_in_pairs);
   LNS_TEST (views_share_an_axis);
   LNS_TEST (the_other_report_is_moved);
+  LNS_TEST (what_ran_at_one_time_is_aligned_by_the_clock);
   return lns_tap_done ();
 }

@@ -95,13 +95,19 @@ def test_a_step_is_aligned():
         app.activate("win.next-step")
         label = app.find("label", lambda text: text.endswith(" of 30") and text not in ("1 of 30", "2 of 30"))
         assert moved(app) - first == apart(int(label.name.split()[0]) - 1)
+        # By hand: what is dragged with Ctrl and Shift is B.
+        overview = app.find("image", "Overview")
+        x, y, width, height = app.wait(harness.steady(lambda: overview.extents()), what="the place of the timeline")
+        before = moved(app)
+        app.drag(x + width // 2, y + height + 60, x + width // 2 + 100, y + height + 60, keys=("ctrl", "shift"))
+        app.find("label", "Hand")
+        assert moved(app) > before
         entry = app.find("text", "B moved by")
         app.wait(harness.steady(lambda: entry.extents()), what="the place of the entry")
         entry.set_text("-2.5 ms")
         entry.click()
         app.key("Return")
         app.wait(lambda: moved(app) == -2_500_000, what="B where it was moved to")
-        app.find("label", "Hand")
 
 
 def test_the_reports_are_swapped():

@@ -93,7 +93,7 @@ static const Shortcut shortcuts[] = {
   { N_ ("Timeline"), N_ ("Move later"), "timeline.pan-right", "Right KP_Right d", NULL },
   { N_ ("Timeline"), N_ ("Move in time"), NULL, NULL,
     N_ ("Shift and wheel, Shift and drag, middle button") },
-  { N_ ("Timeline"), N_ ("Move report B in time"), NULL, NULL, N_ ("Alt and drag") },
+  { N_ ("Timeline"), N_ ("Move report B in time"), NULL, NULL, N_ ("Ctrl, Shift and drag") },
   { N_ ("Timeline"), N_ ("Go to the start"), "timeline.go-start", "Home KP_Home", NULL },
   { N_ ("Timeline"), N_ ("Go to the end"), "timeline.go-end", "End KP_End", NULL },
   { N_ ("Timeline"), N_ ("Select time"), NULL, NULL, N_ ("Drag") },

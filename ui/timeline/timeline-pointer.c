@@ -16,6 +16,8 @@
 #define WHEEL_PAN_PX    90
 #define WHEEL_SCROLL_PX 54
 #define CLICK_SLACK_PX  3
+#define MOVE_OTHER                                                                                 \
+ (GDK_CONTROL_MASK | GDK_SHIFT_MASK) /* what is held down to drag the other report */
 
 /* --- Pointing ------------------------------------------------------------------------------ */
 
@@ -199,7 +201,8 @@ drag_begin_cb (GtkGestureDrag *gesture, double x, double y, LnsTimelinePointer *
   self->drag_header_px = self->layout->context->header_px;
   if (is_primary && at_header_edge (self, x))
     self->drag = LNS_DRAG_HEADER;
-  else if (is_primary && state & GDK_ALT_MASK && self->layout->context->other != NULL)
+  /* With Alt, window managers move the window. */
+  else if (is_primary && (state & MOVE_OTHER) == MOVE_OTHER && self->layout->context->other != NULL)
     {
       self->drag = LNS_DRAG_OTHER;
       self->funcs->other_dragged (TRUE, 0, self->data);
