@@ -30,6 +30,7 @@
 #define FADE_PX       24
 #define MARK_PX       3 /* half the width of a mark's flag */
 #define MIN_LOSS_PX   3
+#define OMITTED_SHADE 0.35 /* of the hatch of what is left out by intent, which is no fault */
 
 /* Tiles with more marks than this show coverage instead of single marks. */
 #define MAX_LISTED_MARKS (LNS_TILE_PX / 2)
@@ -114,8 +115,10 @@ paint_omissions (LnsTilePainter *self)
       const int x0 = (int)ceil (CLAMP (x_of (self, omissions[i].start_ns), -1e6, 1e6));
       const int x1 = (int)floor (CLAMP (x_of (self, omissions[i].end_ns), -1e6, 1e6));
       if (x1 > MAX (x0, 0) && x0 < self->n_px)
-        lns_raster_hatch (&self->raster, x0, x1, 0, self->raster.height_px, self->palette->coverage,
-                          self->tile->key.scale, self->tile->key.index * self->n_px);
+        lns_raster_hatch (
+            &self->raster, x0, x1, 0, self->raster.height_px,
+            lns_palette_mix (self->background, self->palette->coverage, OMITTED_SHADE),
+            self->tile->key.scale, self->tile->key.index * self->n_px);
     }
 }
 
