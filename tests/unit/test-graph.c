@@ -118,6 +118,99 @@ long_pieces_are_several_points (void)
   lns_graph_free (graph);
 }
 
+/* --- A report by hand ------------------------------------------------------------------------- */
+
+static uint32_t
+add_lane (LnsWriter *writer, LnsTrackKind track, LnsLaneKind kind, uint32_t thread, uint32_t stream)
+{
+  const uint32_t id = lns_writer_add_track (writer, &(LnsTrack){ .kind = track,
+                                                                 .thread = thread,
+                                                                 .domain = LNS_ID_NONE,
+                                                                 .device = LNS_ID_NONE,
+                                                                 .stream = stream });
+  return lns_writer_add_lane (writer, &(LnsLane){ id, 0, kind });
+}
+
+static void
+append (LnsWriter *writer,
+        uint32_t lane,
+        LnsLaneKind kind,
+        const char *name,
+        int64_t start_ns,
+        int64_t end_ns,
+        uint64_t correlation)
+{
+  LnsEvent event = { .start_ns = start_ns,
+                     .duration_ns = end_ns - start_ns,
+                     .name = lns_writer_string (writer, name, strlen (name)) };
+
+  event.extra[lns_lane_kind_extra (kind, LNS_COLUMN_CORRELATION)] = correlation;
+  lns_writer_append (writer, lane, &event);
+}
+
+/* One stream computes and then meets the other, which waits for it, in a collective. */
+static const char *
+write_collective (void)
+{
+  const char *path = fixture_path ("collective.rep");
+  LnsError error = { 0 };
+  LnsWriter *writer = lns_writer_create (path, &(LnsWriterOptions){ .overwrite = true }, &error);
+
+  LNS_CHECK (writer != NULL);
+  lns_writer_add_process (writer, &(LnsProcess){ .pid = 10,
+                                                 .parent = LNS_ID_NONE,
+                                                 .start_ns = LNS_TIME_UNKNOWN,
+                                                 .end_ns = LNS_TIME_UNKNOWN });
+  lns_writer_add_thread (writer, &(LnsThread){ .tid = 10 });
+  lns_writer_add_device (writer, &(LnsCudaDevice){ .process = 0 });
+  lns_writer_add_context (writer, &(LnsCudaContext){ .device = 0 });
+  for (uint32_t i = 0; i < 2; i++)
+    lns_writer_add_stream (writer, &(LnsCudaStream){ .context = 0, .number = 7 + i });
+  const uint32_t api = add_lane (writer, LNS_TRACK_CUDA_API, LNS_LANE_CUDA_API, 0, LNS_ID_NONE);
+  const uint32_t kernels[] = {
+    add_lane (writer, LNS_TRACK_CUDA_KERNELS, LNS_LANE_CUDA_KERNEL, LNS_ID_NONE, 0),
+    add_lane (writer, LNS_TRACK_CUDA_KERNELS, LNS_LANE_CUDA_KERNEL, LNS_ID_NONE, 1)
+  };
+  for (int i = 0; i < 3; i++)
+    append (writer, api, LNS_LANE_CUDA_API, "cudaLaunchKernel_v7000", 1000 * i, 1000 * i + 800,
+            (uint64_t)i + 1);
+  append (writer, kernels[1], LNS_LANE_CUDA_KERNEL, "compute", 5000, 45000, 1);
+  append (writer, kernels[1], LNS_LANE_CUDA_KERNEL, "ncclDevKernel_AllReduce", 46000, 90000, 2);
+  append (writer, kernels[0], LNS_LANE_CUDA_KERNEL, "ncclDevKernel_AllReduce", 7000, 90500, 3);
+  fixture_finish (writer, 90500);
+  return path;
+}
+
+static void
+a_collective_goes_on_when_the_last_one_comes (void)
+{
+  LnsError error = { 0 };
+  LnsReport *report = fixture_open (write_collective (), NULL);
+  LnsGraph *graph = lns_graph_build (report, NULL, 0, NULL, &error);
+  LnsGraphChange changes[32];
+  int64_t times[64];
+
+  LNS_CHECK (graph != NULL && graph->n <= 64 && graph->labels.n <= 32);
+  lns_graph_replay (graph, NULL, times);
+  LNS_CHECK_INT (lns_graph_length (graph, times), 90500);
+  /* What the first one waits for takes half as long, 20 µs less. */
+  for (size_t i = 0; i < graph->labels.n; i++)
+    changes[i] = (LnsGraphChange){
+      strcmp (lns_report_string (report, graph->labels.items[i].name, NULL), "compute") == 0 ? 0.5
+                                                                                             : 1,
+      false
+    };
+  lns_graph_replay (graph, &(LnsGraphChanges){ .of_labels = changes }, times);
+  LNS_CHECK_INT (lns_graph_length (graph, times), 70500);
+  /* The collective itself takes nothing: it is over when the last one has come. */
+  for (size_t i = 0; i < graph->labels.n; i++)
+    changes[i].factor = graph->labels.items[i].is_collective ? 0 : 1;
+  lns_graph_replay (graph, &(LnsGraphChanges){ .of_labels = changes }, times);
+  LNS_CHECK_INT (lns_graph_length (graph, times), 46000);
+  lns_graph_free (graph);
+  lns_report_close (report);
+}
+
 /* --- Worlds ----------------------------------------------------------------------------------- */
 
 typedef struct
@@ -344,6 +437,7 @@ main (void)
   LNS_TEST (a_wait_is_computed_and_not_copied);
   LNS_TEST (the_path_leads_to_what_was_waited_for);
   LNS_TEST (long_pieces_are_several_points);
+  LNS_TEST (a_collective_goes_on_when_the_last_one_comes);
   LNS_TEST (replayed_as_it_was_a_run_takes_what_it_took);
   LNS_TEST (faster_kernels_are_foretold);
   LNS_TEST (a_program_that_does_not_wait_is_foretold);

@@ -113,6 +113,7 @@ typedef struct
   LnsExchange *exchange;
   LnsLockOrder *locks;
   LNS_ARRAY (Actor) actors;
+  LnsCollectives collectives;
   LnsPoints points;
 } Builder;
 
@@ -665,6 +666,7 @@ go_on_in_stream (Builder *builder, const Stream *stream)
                              &(LnsStreamPlace){ .points = &builder->points,
                                                 .gpu = process->gpu,
                                                 .launched = &process->launched,
+                                                .collectives = &builder->collectives,
                                                 .marks = builder->marks,
                                                 .n_marks = builder->n_marks },
                              builder->error))
@@ -925,6 +927,7 @@ clear (Builder *builder)
   lns_array_clear (&builder->points.times);
   lns_lock_order_free (builder->locks);
   lns_repeats_free (builder->repeats);
+  lns_collectives_clear (&builder->collectives);
   lns_exchange_free (builder->exchange);
   lns_thread_facts_free (builder->facts);
   free (builder->threads);

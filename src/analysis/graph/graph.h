@@ -78,6 +78,7 @@ typedef struct
   uint64_t n;     /* pieces                                                                      */
   int64_t ns;     /* that they took in the report                                                */
   uint64_t bytes; /* of copies and sets                                                          */
+  bool is_collective; /* kernels in which GPUs wait for each other                               */
 } LnsGraphLabel;
 
 /* A thread, or a stream of a GPU. */

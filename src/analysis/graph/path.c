@@ -106,6 +106,8 @@ tell_way (Walk *walk, const int64_t *times, uint32_t next, uint32_t i, bool by_s
   LnsPathLink first = link;
   first.end_ns = link.start_ns =
       is_operation ? times[i] - graph->own[i] : times[next] + graph->own[i];
+  if (link.start_ns < times[next])
+    link.start_ns = first.end_ns = times[next];
   if (is_operation)
     link.is_unknown = false;
   tell (walk, link, is_operation ? graph->label[i] : rest);

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "src/analysis/facts/call-class.h"
 #include "src/analysis/graph/mark-cursor.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
@@ -30,6 +31,9 @@ typedef struct
   LnsEnded other; /* an operation of another stream that it waits for …                 */
   bool has_other, is_inferred;
   uint32_t label;
+  /* Of a collective: which, and the point at which it began. */
+  const LnsCollective *collective;
+  uint32_t start;
 } Running;
 
 struct LnsStreamPoints
@@ -106,6 +110,118 @@ known_start (const LnsPoints *points, const Running *running)
   return ended_ns > launch_ns ? ended_ns : launch_ns;
 }
 
+/* The edge of POINT, a start of RUNNING, or its end where it has one point, from the call that launched it. */
+static void
+set_launch (LnsPoints *points, const Running *running, uint32_t point)
+{
+  if (running->before != LNS_POINT_NONE && running->launch != LNS_POINT_NONE)
+    lns_graph_set_source (
+        points->graph, point, running->launch,
+        lns_difference (lns_points_time (points, point), lns_points_time (points, running->launch)),
+        LNS_EDGE_LAUNCH);
+  else
+    points->graph->marks[point] =
+        running->launch != LNS_POINT_NONE ? LNS_EDGE_LAUNCH : LNS_EDGE_NONE;
+}
+
+/* What RUNNING begins after. */
+static uint32_t
+before_of (const Running *running)
+{
+  return running->before != LNS_POINT_NONE   ? running->before
+         : running->launch != LNS_POINT_NONE ? running->launch
+                                             : 0;
+}
+
+/* Adds the start of RUNNING, or TIME_NS ≥ that, after START with the label LABEL: bound by the operation of another stream, if that ended after all
+ * else. Returns it. */
+static uint32_t
+add_after_other (
+    LnsPoints *points, const Running *running, uint32_t start, int64_t time_ns, uint32_t label)
+{
+  LnsGraph *graph = points->graph;
+  const bool is_bound = running->has_other && running->other.ns > known_start (points, running);
+
+  if (is_bound)
+    graph->marks[start] |= LNS_POINT_NOT_BOUND;
+  const uint32_t point = lns_points_add (points, start, time_ns, label);
+  if (running->has_other)
+    lns_graph_set_source (graph, point, running->other.end, time_ns - running->other.ns,
+                          LNS_EDGE_EVENT | (running->is_inferred ? LNS_POINT_INFERRED : 0) |
+                              (is_bound ? LNS_POINT_BY_SOURCE : LNS_POINT_NOT_BOUND));
+  return point;
+}
+
+/* Adds the start of RUNNING, of STREAM. Returns it. */
+static uint32_t
+add_start (LnsPoints *points, const LnsStreamPoints *stream, const Running *running)
+{
+  const uint32_t queued = points->graph->agents.items[stream->agent].rest;
+  const uint32_t start = lns_points_add (points, before_of (running), running->start_ns, queued);
+
+  set_launch (points, running, start);
+  return running->has_other ? add_after_other (points, running, start, running->start_ns, queued)
+                            : start;
+}
+
+/* Adds the points of RUNNING, which has ended: one, unless it waited for another stream or took long. Returns its end. */
+static uint32_t
+add_operation (LnsPoints *points, const LnsStreamPoints *stream, const Running *running)
+{
+  const uint32_t queued = points->graph->agents.items[stream->agent].rest;
+  const int64_t own_ns = running->end_ns - running->start_ns;
+
+  if (running->has_other || own_ns > LONG_NS)
+    {
+      const uint32_t start =
+          lns_points_add (points, before_of (running), running->start_ns, queued);
+      set_launch (points, running, start);
+      return add_after_other (points, running, start, running->end_ns, running->label);
+    }
+  const uint32_t point = lns_points_add_own (points, before_of (running), running->end_ns, own_ns,
+                                             running->label, queued);
+  set_launch (points, running, point);
+  return point;
+}
+
+/* Adds the end of RUNNING, a collective: it takes so long from when the last of its members began, which ran at the same time. Returns it. */
+static uint32_t
+add_collective (LnsPoints *points, const LnsStreamPoints *stream, const Running *running)
+{
+  LnsGraph *graph = points->graph;
+  int64_t last_ns = running->start_ns;
+  uint32_t point = LNS_POINT_NONE;
+
+  for (unsigned i = 0; i < running->collective->n; i++)
+    {
+      const LnsCollectiveMember *member = &running->collective->members[i];
+      if (member->start_ns <= running->end_ns && member->start_ns > last_ns)
+        last_ns = member->start_ns;
+    }
+  const int64_t own_ns = running->end_ns - last_ns;
+  graph->labels.items[running->label].ns += last_ns - running->start_ns;
+  for (unsigned i = 0; i < running->collective->n; i++)
+    {
+      const LnsCollectiveMember *member = &running->collective->members[i];
+      if (member->agent == stream->agent || member->start_ns > running->end_ns)
+        continue;
+      const bool is_first = point == LNS_POINT_NONE;
+      point =
+          lns_points_add (points, is_first ? running->start : point,
+                          is_first ? running->start_ns + own_ns : running->end_ns, running->label);
+      points->times.items[point] = running->end_ns;
+      graph->own[point] = (uint32_t)(own_ns < UINT32_MAX ? own_ns : UINT32_MAX);
+      graph->labels.items[running->label].n -= !is_first;
+      lns_graph_set_source (
+          graph, point, member->start, own_ns,
+          LNS_EDGE_COLLECTIVE | LNS_POINT_INFERRED |
+              (member->start_ns == last_ns ? LNS_POINT_BY_SOURCE : LNS_POINT_NOT_BOUND));
+    }
+  return point != LNS_POINT_NONE
+             ? point
+             : lns_points_add (points, running->start, running->end_ns, running->label);
+}
+
 /* The operation that STREAM has next begins. */
 static bool
 begin_operation (LnsStreamPoints *stream, const LnsStreamPlace *place, LnsError *error)
@@ -138,7 +254,17 @@ begin_operation (LnsStreamPoints *stream, const LnsStreamPlace *place, LnsError 
   running.has_other = other != NULL && other->ns <= start_ns;
   if (running.has_other)
     running.other = *other;
-  graph->labels.items[running.label].bytes += operation->bytes;
+  LnsGraphLabel *label = &graph->labels.items[running.label];
+  label->bytes += operation->bytes;
+  if (label->n == 0 && operation->kind == LNS_PIECE_KERNEL)
+    label->is_collective =
+        lns_is_collective (lns_report_string (graph->report, operation->name, NULL));
+  if (label->is_collective)
+    {
+      running.start = add_start (place->points, stream, &running);
+      running.collective = lns_collectives_begin (place->collectives, stream->agent,
+                                                  operation->name, running.start, start_ns);
+    }
   *lns_array_add (&stream->running) = running;
   return lns_stream_work_next (&stream->work, &stream->next, &stream->has_next, error);
 }
@@ -155,41 +281,6 @@ first_to_end (const LnsStreamPoints *stream)
   return first;
 }
 
-/* Adds the points of RUNNING, which has ended: one, unless it waited for another stream or took long. Returns its end. */
-static uint32_t
-add_operation (LnsPoints *points, const LnsStreamPoints *stream, const Running *running)
-{
-  LnsGraph *graph = points->graph;
-  const uint32_t queued = graph->agents.items[stream->agent].rest;
-  const int64_t own_ns = running->end_ns - running->start_ns;
-  const bool is_split = running->has_other || own_ns > LONG_NS;
-  const uint32_t before = running->before != LNS_POINT_NONE   ? running->before
-                          : running->launch != LNS_POINT_NONE ? running->launch
-                                                              : 0;
-  const bool is_bound = running->has_other && running->other.ns > known_start (points, running);
-  uint32_t point = is_split ? lns_points_add (points, before, running->start_ns, queued)
-                            : lns_points_add_own (points, before, running->end_ns, own_ns,
-                                                  running->label, queued);
-
-  if (running->before != LNS_POINT_NONE && running->launch != LNS_POINT_NONE)
-    lns_graph_set_source (
-        graph, point, running->launch,
-        lns_difference (lns_points_time (points, point), lns_points_time (points, running->launch)),
-        LNS_EDGE_LAUNCH);
-  else
-    graph->marks[point] = running->launch != LNS_POINT_NONE ? LNS_EDGE_LAUNCH : LNS_EDGE_NONE;
-  /* What bound it: the other operation, if that ended after all else. */
-  if (is_bound)
-    graph->marks[point] |= LNS_POINT_NOT_BOUND;
-  if (is_split)
-    point = lns_points_add (points, point, running->end_ns, running->label);
-  if (running->has_other)
-    lns_graph_set_source (graph, point, running->other.end, running->end_ns - running->other.ns,
-                          LNS_EDGE_EVENT | (running->is_inferred ? LNS_POINT_INFERRED : 0) |
-                              (is_bound ? LNS_POINT_BY_SOURCE : LNS_POINT_NOT_BOUND));
-  return point;
-}
-
 static void
 end_operation (LnsStreamPoints *stream, const LnsStreamPlace *place)
 {
@@ -198,7 +289,8 @@ end_operation (LnsStreamPoints *stream, const LnsStreamPlace *place)
   const Running running = stream->running.items[at];
 
   stream->running.items[at] = stream->running.items[--stream->running.n];
-  const uint32_t end = add_operation (place->points, stream, &running);
+  const uint32_t end = running.collective != NULL ? add_collective (place->points, stream, &running)
+                                                  : add_operation (place->points, stream, &running);
   graph->agents.items[stream->agent].last = end;
   lns_marks_note_operation (place->marks, place->n_marks, graph, end, running.start_ns,
                             running.end_ns);

@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include "src/analysis/graph/collectives.h"
 #include "src/analysis/graph/gpu-order.h"
 #include "src/analysis/graph/launched.h"
 #include "src/analysis/graph/points.h"
@@ -21,6 +22,7 @@ typedef struct
   LnsPoints *points;
   LnsGpuOrder *gpu;
   const LnsLaunched *launched;
+  LnsCollectives *collectives; /* of all processes                                               */
   const LnsGraphMark *marks;
   size_t n_marks;
 } LnsStreamPlace;
