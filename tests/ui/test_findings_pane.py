@@ -5,8 +5,10 @@
 """Tests the pane of findings in the whole viewer: its places are those that `lanescope sql` tells."""
 
 import json
+import lzma
 import os
 import subprocess
+import tempfile
 
 import harness
 import tap
@@ -74,6 +76,20 @@ def test_evidence_leads_to_its_event():
         assert not app.root.find("label", name)
         app.click(x + 90, y + height // 2)
         app.find("label", name)
+
+
+def test_what_a_finding_is_worth_is_said():
+    packed = os.path.join(tap.SOURCE, "tests", "answers", "device", "work.rep.xz")
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "work.rep")
+        with lzma.open(packed) as file, open(report, "wb") as out:
+            out.write(file.read())
+        first = json.loads(asked("why", "--format=json", report))["findings"][0]
+        assert first["gain"]["predicted_ns"] < first["gain"]["run_ns"], first
+        with harness.App(report, size=(1400, 900)) as app:
+            app.activate("win.show-findings")
+            app.find("label", first["sentence"]).click()
+            app.find("label", lambda text: "\nWithout it, the run would take 7." in text and "instead of 8." in text)
 
 
 harness.main(globals(), gate=(test_keys_walk_through_the_places,))

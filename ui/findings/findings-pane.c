@@ -242,7 +242,11 @@ show_advice (LnsFindingsPane *self, guint position)
   const char *advice = position == GTK_INVALID_LIST_POSITION ? why->next
                        : finding != NULL                     ? finding->advice
                                          : abstention_at (self, position)->advice;
-  g_autofree char *text = advice != NULL ? lns_answer_sentence (advice) : NULL;
+  g_autofree char *sentence = advice != NULL ? lns_answer_sentence (advice) : NULL;
+  g_autofree char *gain = finding != NULL ? lns_why_gain_sentence (finding) : NULL;
+  g_autofree char *text = sentence != NULL && gain != NULL
+                              ? g_strconcat (sentence, "\n", gain, NULL)
+                              : g_strdup (sentence != NULL ? sentence : gain);
 
   gtk_label_set_text (self->advice, text != NULL ? text : "");
   gtk_widget_set_visible (self->card, text != NULL);

@@ -22,6 +22,9 @@
 /* Of larger ones, where a GPU was idle is not kept: 40 bytes for each part of it while the answer is found, 24 later. */
 #define MOST_EVENTS_WITH_IDLE 5000000
 
+/* … and of more, not what its findings are worth: that takes 40 bytes an event. */
+#define MOST_EVENTS_FORETOLD 2000000
+
 /* Of a view's data: the answer that others hold a reference on. */
 #define KEY "lns-answer"
 
@@ -197,10 +200,12 @@ search_work (LnsWorker *worker, gpointer data)
 {
   Search *search = data;
   LnsTables *tables = lns_tables_new (worker->report, &search->error);
-  const LnsWhyOptions options = { .span = lns_filter_span (worker->report),
-                                  .keeps_gaps = lns_report_info (worker->report)->n_events <=
-                                                MOST_EVENTS_WITH_IDLE,
-                                  .in_language = true };
+  const LnsWhyOptions options = {
+    .span = lns_filter_span (worker->report),
+    .keeps_gaps = lns_report_info (worker->report)->n_events <= MOST_EVENTS_WITH_IDLE,
+    .foretells = lns_report_info (worker->report)->n_events <= MOST_EVENTS_FORETOLD,
+    .in_language = true
+  };
 
   lns_dense_span (worker->report, &search->dense);
   if (tables != NULL)

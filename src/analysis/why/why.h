@@ -34,6 +34,12 @@ LnsWhy *lns_why_run (LnsTables *tables,
                      LnsError *error);
 void lns_why_free (LnsWhy *why); /* NULL is fine                                                */
 
+/* Of reports with more events nothing is foretold unless that is what was asked for: it takes 40 bytes an event. */
+#define LNS_WHY_MOST_FORETOLD UINT64_C (12000000)
+
+/* How long the run would take without FINDING, as a sentence: "Without it, the run would take …". To be freed; NULL where it is not known. */
+char *lns_why_gain_sentence (const LnsWhyFinding *finding);
+
 /* What FINDING's time is, in a few words that fit onto a timeline: "waits for loader", "computes: augment". To be freed. */
 char *lns_why_label (LnsTables *tables, const LnsWhyFinding *finding);
 

@@ -144,6 +144,29 @@ put_steps (LnsTables *tables, const LnsWhy *why, FILE *stream)
   free (name);
 }
 
+/* Whether the run would take as long without a finding with GAIN. */
+static bool
+is_same (const LnsWhyGain *gain)
+{
+  return (double)(gain->run_ns - gain->ns) < SAME * (double)gain->run_ns;
+}
+
+char *
+lns_why_gain_sentence (const LnsWhyFinding *finding)
+{
+  const LnsWhyGain *gain = &finding->gain;
+  char run[LNS_WHY_NS_SIZE], ns[LNS_WHY_NS_SIZE], low[LNS_WHY_NS_SIZE], high[LNS_WHY_NS_SIZE];
+
+  if (!gain->is_known)
+    return NULL;
+  if (is_same (gain))
+    return lns_strdup (_ ("Without it, the run would take as long as it did."));
+  return lns_asprintf (
+      _ ("Without it, the run would take %s instead of %s (%s to %s, %d %% sure)."),
+      _lns_why_ns (gain->ns, ns), _lns_why_ns (gain->run_ns, run), _lns_why_ns (gain->low_ns, low),
+      _lns_why_ns (gain->high_ns, high), LNS_FORECAST_PERCENT);
+}
+
 /* Writes how long the run would take without the first N findings, a line each, where that is known. */
 static void
 put_gains (const LnsWhy *why, size_t n, FILE *stream)
@@ -152,7 +175,7 @@ put_gains (const LnsWhy *why, size_t n, FILE *stream)
     {
       const LnsWhyGain *gain = &why->findings.items[i].gain;
       char run[LNS_WHY_NS_SIZE], ns[LNS_WHY_NS_SIZE], low[LNS_WHY_NS_SIZE], high[LNS_WHY_NS_SIZE];
-      if (gain->is_known && (double)(gain->run_ns - gain->ns) < SAME * (double)gain->run_ns)
+      if (gain->is_known && is_same (gain))
         fprintf (stream, _ ("Without finding %zu the run would take as long as it did.\n"), i + 1);
       else if (gain->is_known)
         fprintf (stream,

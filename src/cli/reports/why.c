@@ -275,9 +275,11 @@ answer (const Values *values, const char *input, LnsError *error)
   else if (good)
     {
       /* Only lines and JSON have room for it, and only the whole run is foretold. */
-      const bool foretells = values->gap == NULL && values->steps == NULL &&
-                             values->filter.range == NULL && values->filter.time == NULL &&
-                             (is_format (values, "text") || is_format (values, "json"));
+      const bool foretells =
+          values->gap == NULL && values->steps == NULL && values->filter.range == NULL &&
+          values->filter.time == NULL &&
+          (is_format (values, "text") || is_format (values, "json")) &&
+          lns_report_info (lns_tables_report (filter.tables))->n_events <= LNS_WHY_MOST_FORETOLD;
       const LnsWhyOptions asked = {
         .span = filter.span,
         .keeps_gaps = values->gap != NULL || foretells,
