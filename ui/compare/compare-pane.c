@@ -177,6 +177,19 @@ compare_cb (GtkWidget *widget, const char *action, GVariant *parameter)
   lns_pair_compare (LNS_COMPARE_PANE (widget)->pair);
 }
 
+/* Copies the table that shows, or the notes. */
+static void
+copy_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  LnsComparePane *self = LNS_COMPARE_PANE (widget);
+  GtkWidget *shown = gtk_stack_get_visible_child (self->tables);
+
+  if (LNS_IS_RESULT_VIEW (shown))
+    lns_result_view_copy (LNS_RESULT_VIEW (shown));
+  else
+    gdk_clipboard_set_text (gtk_widget_get_clipboard (widget), gtk_label_get_text (self->notes));
+}
+
 static void
 close_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
@@ -250,6 +263,7 @@ lns_compare_pane_class_init (LnsComparePaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsComparePane, steps);
   gtk_widget_class_bind_template_child (widget_class, LnsComparePane, tables);
   gtk_widget_class_install_action (widget_class, "compare.run", NULL, compare_cb);
+  gtk_widget_class_install_action (widget_class, "compare.copy", NULL, copy_cb);
   gtk_widget_class_install_action (widget_class, "compare.close", NULL, close_cb);
 }
 
