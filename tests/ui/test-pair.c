@@ -173,6 +173,30 @@ views_share_an_axis (void)
 }
 
 static void
+the_opening_is_known_until_somebody_moves (void)
+{
+  const Made made[] = { { 10, "train", 0 } };
+  g_autofree char *path = make ("a.rep", made, 1, 1000);
+  g_autoptr (LnsView) view = lns_view_new (fixture_open (path, NULL));
+  int64_t start_ns, end_ns;
+
+  lns_view_show_span (view, 1200, 1300);
+  LNS_CHECK (!lns_view_get_opening (view, &start_ns, &end_ns));
+  lns_view_fit (view);
+  lns_view_open_at (view, 1100, 1500);
+  LNS_CHECK (lns_view_get_opening (view, &start_ns, &end_ns));
+  LNS_CHECK_INT (start_ns, 1100);
+  LNS_CHECK_INT (end_ns, 1500);
+  lns_view_set_width_px (view, lns_view_get_width_px (view) + 100);
+  LNS_CHECK (lns_view_get_opening (view, &start_ns, &end_ns));
+  lns_view_pan (view, 3);
+  LNS_CHECK (!lns_view_get_opening (view, &start_ns, &end_ns));
+  lns_view_open_at (view, 1100, 1500);
+  lns_view_fit (view);
+  LNS_CHECK (!lns_view_get_opening (view, &start_ns, &end_ns));
+}
+
+static void
 wait_for_state (LnsPair *pair, LnsPairState state)
 {
   while (lns_pair_get_state (pair) != state)
@@ -269,6 +293,7 @@ main (void)
   LNS_TEST (what_numbers_alone_tell_apart_is_paired_by_order);
   LNS_TEST (rows_stand_in_pairs);
   LNS_TEST (views_share_an_axis);
+  LNS_TEST (the_opening_is_known_until_somebody_moves);
   LNS_TEST (the_other_report_is_moved);
   LNS_TEST (what_ran_at_one_time_is_aligned_by_the_clock);
   return lns_tap_done ();

@@ -257,8 +257,10 @@ lns_axis_open_at (LnsAxis *self, int64_t start_ns, int64_t end_ns)
 }
 
 gboolean
-lns_axis_is_at_opening (LnsAxis *self)
+lns_axis_get_opening (LnsAxis *self, int64_t *ret_start_ns, int64_t *ret_end_ns)
 {
+  *ret_start_ns = self->opening_start_ns;
+  *ret_end_ns = self->opening_end_ns;
   return self->is_framed && self->opening_start_ns < self->opening_end_ns &&
          self->frame_start_ns == self->opening_start_ns &&
          self->frame_end_ns == self->opening_end_ns;

@@ -48,9 +48,9 @@ void lns_axis_zoom_at (LnsAxis *self, double x_px, double factor);
 void lns_axis_pan (LnsAxis *self, int64_t dx_px); /* > 0: later                                */
 void lns_axis_show_span (LnsAxis *self, int64_t start_ns, int64_t end_ns);
 
-/* The same, for the part that is looked at first; and whether nobody has moved since. */
+/* The same, for the part that is looked at first; and which that is, as long as nobody moves. */
 void lns_axis_open_at (LnsAxis *self, int64_t start_ns, int64_t end_ns);
-gboolean lns_axis_is_at_opening (LnsAxis *self);
+gboolean lns_axis_get_opening (LnsAxis *self, int64_t *ret_start_ns, int64_t *ret_end_ns);
 
 /* Moves to START_NS … END_NS: closer if that is too narrow to see, and to the middle if it is not in view. */
 void lns_axis_reveal (LnsAxis *self, int64_t start_ns, int64_t end_ns);

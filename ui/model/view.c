@@ -311,9 +311,12 @@ lns_view_open_at (LnsView *self, int64_t start_ns, int64_t end_ns)
 }
 
 gboolean
-lns_view_is_at_opening (LnsView *self)
+lns_view_get_opening (LnsView *self, int64_t *ret_start_ns, int64_t *ret_end_ns)
 {
-  return lns_axis_is_at_opening (self->axis);
+  const gboolean is_there = lns_axis_get_opening (self->axis, ret_start_ns, ret_end_ns);
+  *ret_start_ns = lns_difference (*ret_start_ns, self->shift_ns);
+  *ret_end_ns = lns_difference (*ret_end_ns, self->shift_ns);
+  return is_there;
 }
 
 gboolean

@@ -109,9 +109,10 @@ void lns_view_set_width_px (LnsView *self, int width_px);
 void lns_view_zoom_at (LnsView *self, double x_px, double factor);
 void lns_view_pan (LnsView *self, int64_t dx_px); /* > 0: later. Never leaves the report       */
 void lns_view_show_span (LnsView *self, int64_t start_ns, int64_t end_ns);
-/* The same, for the part of a report that is looked at first: what lies before and after it is pointed at until the view moves. */
+/* The same, for the part of a report that is looked at first: what lies before and after it is pointed at until the view moves; and which
+ * part that is, as long as it is in view. */
 void lns_view_open_at (LnsView *self, int64_t start_ns, int64_t end_ns);
-gboolean lns_view_is_at_opening (LnsView *self);
+gboolean lns_view_get_opening (LnsView *self, int64_t *ret_start_ns, int64_t *ret_end_ns);
 void lns_view_fit (LnsView *self);
 gboolean lns_view_shows_all (LnsView *self);
 /* Undoes the last zoom, fit or reveal. Returns false if there is none. */

@@ -41,7 +41,7 @@ redraw (LnsRuler *self)
 
 /* --- What lies before and after where the view was opened --------------------------------- */
 
-/* Says on BUTTON how much lies out of view there, after ARROW or, behind the view, before it. */
+/* Says on BUTTON how much time lies out of view on its side, if any does. */
 static void
 say_away (GtkWidget *button, gboolean is_at_opening, int64_t away_ns, gboolean is_after)
 {
@@ -59,13 +59,12 @@ say_away (GtkWidget *button, gboolean is_at_opening, int64_t away_ns, gboolean i
 static void
 point_away (LnsRuler *self)
 {
-  int64_t first_ns, last_ns;
-  const gboolean is_at_opening = lns_view_is_at_opening (self->view);
+  int64_t first_ns, last_ns, start_ns, end_ns;
+  const gboolean is_at_opening = lns_view_get_opening (self->view, &start_ns, &end_ns);
   lns_view_get_whole (self->view, &first_ns, &last_ns);
-  say_away (self->before, is_at_opening,
-            lns_difference (lns_view_get_start_ns (self->view), first_ns), FALSE);
-  say_away (self->after, is_at_opening, lns_difference (last_ns, lns_view_get_end_ns (self->view)),
-            TRUE);
+  /* Nothing here depends on the width: a label that changed while widgets get their places would have none. */
+  say_away (self->before, is_at_opening, lns_difference (start_ns, first_ns), FALSE);
+  say_away (self->after, is_at_opening, lns_difference (last_ns, end_ns), TRUE);
   redraw (self);
 }
 
