@@ -131,6 +131,8 @@ def test_names_and_conditions_are_checked():
                                 (["--keep-steps=duration > p95", "-c", "nvtx", "-p", "x"], "--capture-range and --keep-steps both")):
             run = folder.profile(*NVTX, *switches, "true")
             assert run.code == 125 and words in run.err, run
+        run = folder.profile(*NVTX, "-o", "none", "--keep=1", "--keep-on=sigusr2", STEPS, *RUN[:4], 1)
+        assert run.code == 0 and "no signal came for --keep-on, and the report keeps nothing [LNS-KEEP-006]" in run.err, run
         run = folder.profile(*NVTX, "-o", "r", "--keep-steps=duration>1.5*p99.5", "--steps=nothing", STEPS, *RUN[:4], 1)
         report = folder.report("r.rep")
         assert run.code == 0 and report.codes() == ["LNS-KEEP-003"] and not report.events, (run, report.codes())

@@ -398,38 +398,32 @@ static const char *const no_python = LNS_SENTENCE (
     "-E, -S or a PYTHONPATH without ours; start Python from this command line, or have what starts "
     "it add to PYTHONPATH");
 
+/* Says what became of --keep-on. */
+static void
+tell_asked (LnsRecording *recording, const LnsKeptSteps *steps)
+{
+  char text[200];
+  if (steps->n_asked == 0 && steps->is_asked_only)
+    _lns_recording_diagnose (recording, "LNS-KEEP-006", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+                             "no signal came for --keep-on, and the report keeps nothing");
+  if (steps->n_asked == 0)
+    return;
+  snprintf (text, sizeof text, "%llu%s", (unsigned long long)steps->n_asked,
+            lns_plural (steps->n_asked,
+                        LNS_SENTENCE ("%llu signal came for --keep-on: the report keeps the time "
+                                      "around it, and counts the rest"),
+                        LNS_SENTENCE ("%llu signals came for --keep-on: the report keeps the time "
+                                      "around them, and counts the rest")) +
+                strlen ("%llu"));
+  _lns_recording_diagnose (recording, "LNS-KEEP-006", LNS_SEVERITY_INFO, LNS_ID_NONE, text);
+}
+
 /* Says what became of --keep-steps. */
 static void
 tell_steps (LnsRecording *recording, const LnsKeptSteps *steps)
 {
   char text[LNS_STEP_TEXT_BYTES + 300];
-  if (steps->n_asked > 0 || steps->is_asked_only)
-    {
-      snprintf (text, sizeof text, "%llu%s", (unsigned long long)steps->n_asked,
-                lns_plural (steps->n_asked,
-                            LNS_SENTENCE ("%llu signal came for --keep-on: the report keeps the "
-                                          "time around it, and counts the rest"),
-                            LNS_SENTENCE ("%llu signals came for --keep-on: the report keeps the "
-                                          "time around them, and counts the rest")) +
-                    strlen ("%llu"));
-      _lns_recording_diagnose (recording, "LNS-KEEP-006", LNS_SEVERITY_INFO, LNS_ID_NONE, text);
-    }
-  if (steps->is_asked_only)
-    ;
-  else if (!steps->is_found && steps->is_named)
-    {
-      snprintf (text, sizeof text,
-                LNS_SENTENCE ("--keep-steps saw no range “%s”, and the report keeps nothing else; "
-                              "check the name that --steps gives, and record NVTX (-t nvtx)"),
-                steps->range);
-      _lns_recording_diagnose (recording, "LNS-KEEP-003", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
-    }
-  else if (!steps->is_found)
-    _lns_recording_diagnose (
-        recording, "LNS-KEEP-003", LNS_SEVERITY_WARNING, LNS_ID_NONE,
-        "--keep-steps found no steps, which are NVTX ranges that repeat: the report keeps all that "
-        "fitted into the memory; name the range with --steps, and record NVTX (-t nvtx)");
-  else
+  if (steps->is_found)
     {
       snprintf (text, sizeof text,
                 LNS_SENTENCE ("of %llu steps “%s”, %llu of them slow, the report keeps %llu, and "
@@ -438,6 +432,28 @@ tell_steps (LnsRecording *recording, const LnsKeptSteps *steps)
                 (unsigned long long)steps->n_kept);
       _lns_recording_diagnose (recording, "LNS-KEEP-004", LNS_SEVERITY_INFO, LNS_ID_NONE, text);
     }
+  else if (steps->is_named)
+    {
+      snprintf (text, sizeof text,
+                LNS_SENTENCE ("--keep-steps saw no range “%s”, and the report keeps nothing else; "
+                              "check the name that --steps gives, and record NVTX (-t nvtx)"),
+                steps->range);
+      _lns_recording_diagnose (recording, "LNS-KEEP-003", LNS_SEVERITY_WARNING, LNS_ID_NONE, text);
+    }
+  else
+    _lns_recording_diagnose (
+        recording, "LNS-KEEP-003", LNS_SEVERITY_WARNING, LNS_ID_NONE,
+        "--keep-steps found no steps, which are NVTX ranges that repeat: the report keeps all that "
+        "fitted into the memory; name the range with --steps, and record NVTX (-t nvtx)");
+}
+
+/* Says what became of a report that keeps only parts of its run. */
+static void
+tell_kept (LnsRecording *recording, const LnsKeptSteps *steps)
+{
+  tell_asked (recording, steps);
+  if (!steps->is_asked_only)
+    tell_steps (recording, steps);
   if (steps->is_short)
     _lns_recording_diagnose (
         recording, "LNS-KEEP-005", LNS_SEVERITY_WARNING, LNS_ID_NONE,
@@ -498,7 +514,7 @@ sum_up (LnsRecording *recording,
         "the seconds that --keep asks for do not fit into a quarter of the memory; "
         "the report holds only the last of them");
   if (steps != NULL)
-    tell_steps (recording, steps);
+    tell_kept (recording, steps);
   tell_unwritten (
       recording, n_dropped,
       LNS_SENTENCE ("%llu event is lost, as it could not be written for too long: %s"),
