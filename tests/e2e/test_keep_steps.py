@@ -81,6 +81,16 @@ def test_what_reads_it_says_that_it_is_not_all():
         assert all(finding["cause"] != "not-recorded" for finding in why["findings"]), why["findings"]
 
 
+def test_each_process_has_steps_of_its_own():
+    with profiling.Folder() as folder:
+        both = f"{STEPS} 1000 500 20 200 400 & {STEPS} 800 500 20 300 300; wait"
+        run = folder.profile(*NVTX, "-o", "r", "--keep-steps=duration > 100ms", "sh", "-c", both)
+        counted = re.findall(r"^  \d+ of (\d+) × step, ", lanescope("info", folder.file("r.rep")).stdout, re.M)
+        stalls = [event["name"] for event in folder.report("r.rep").events if event["name"].startswith("stall ")]
+        assert run.code == 0 and sorted(counted) == ["1000", "800"], (run, counted)
+        assert sorted(stalls) == sorted([*STALLS, "stall 150", "stall 450", "stall 750"]), stalls
+
+
 def test_seconds_around_slow_steps_are_kept():
     with profiling.Folder() as folder:
         run = folder.profile(*NVTX, "-o", "r", "--steps=step", "--keep-steps=duration > 100ms", "--keep=0.2", STEPS, *RUN)
