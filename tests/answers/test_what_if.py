@@ -203,6 +203,31 @@ def test_paths_of_exports_close():
         check_path(critical_path(exports.report(name)))
 
 
+def test_lines_for_people():
+    with tempfile.TemporaryDirectory() as folder:
+        program = Program(folder, "p")
+        golden.check(golden.run("what-if", program.path, "kernel: 0.5", 'range "step": 0.5')[0], """\
+The run would take 28.1 ms instead of 52.1 ms, 46.1 % less (27.8 ms to 28.3 ms,
+90 % sure).
+  kernel: 0.5  24×, 48.0 ms in all; alone it saves 24.0 ms
+  range "step": 0.5  108×, 52.1 ms in all; alone it saves 3.30 µs
+Steps: 12 × “step”, the median would be 2.34 ms instead of 4.34 ms.
+Replayed as it was, the run takes 52.1 ms; it took 52.1 ms.
+""".encode())
+        golden.check(golden.run("why", "--critical-path", "--top=2", "--filter-nvtx=step/3", program.path)[0], """\
+The critical path takes 4.34 ms, 100 % of it on GPUs; its largest part, 69 %, is
+GPU 0, stream 7: saxpy(int, float, float const*, float*).
+   3.00 ms   69.2 %       1×  GPU 0, stream 7: saxpy(int, float, float const*, float*)
+   1.00 ms   23.1 %       1×  GPU 0, stream 7: stencil_step(double*, double const*, int, int)
+Longest links:
+   3.00 ms at 14.4 ms  GPU 0, stream 7: saxpy(int, float, float const*, float*)
+   1.00 ms at 17.4 ms  GPU 0, stream 7: stencil_step(double*, double const*, int, int)
+""".encode())
+        for switches in (["--format=csv"], ["--gap=1s"], ["--steps"], ["--fail-on=sleep"]):
+            _, err = golden.run("why", "--critical-path", *switches, program.path, code=125)
+            assert "--critical-path is " in err.decode(), (switches, err)
+
+
 # --- Changes that are really made ---------------------------------------------------------------------------------
 
 # With samples and states of threads, as is the default: who had whom go on is told.
