@@ -17,6 +17,7 @@
 #include "src/analysis/projection/launches.h"
 #include "src/analysis/projection/projection.h"
 #include "src/analysis/stats/range-stats.h"
+#include "src/analysis/graph/build.h"
 #include "src/analysis/why/why.h"
 #include "src/store/write/writer.h"
 
@@ -178,16 +179,20 @@ main (int argc, char **argv)
   const LnsWhyOptions options = { .span = lns_filter_span (report) };
   LnsWhy *why = good ? lns_why_run (tables, &options, NULL, NULL) : NULL;
   double t5 = seconds ();
-  good = why != NULL;
+  LnsGraph *graph = why != NULL ? lns_graph_build (report, NULL, 0, NULL, NULL) : NULL;
+  double t6 = seconds ();
+  good = graph != NULL;
+  const uint32_t n_points = good ? graph->n : 0;
+  lns_graph_free (graph);
   lns_why_free (why);
   lns_tables_free (tables);
   if (!good)
     return 1;
   printf ("{\"operations\": %llu, \"projected_ranges\": %zu, \"projection_operations_a_second\": "
           "%.0f, \"launches_a_second\": %.0f, \"kernel_sum_a_second\": %.0f, \"link_us\": %.2f, "
-          "\"why_s\": %.2f}\n",
+          "\"why_s\": %.2f, \"graph_s\": %.2f, \"graph_points\": %u}\n",
           (unsigned long long)n, n_ranges, (double)n / (t1 - t0), (double)n_launches / (t2 - t1),
-          (double)n / (t3 - t2), (t4 - t3) / N_LINKS * 1e6, t5 - t4);
+          (double)n / (t3 - t2), (t4 - t3) / N_LINKS * 1e6, t5 - t4, t6 - t5, n_points);
   lns_cuda_links_free (links);
   free (ranges);
   free (launches);
