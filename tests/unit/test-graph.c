@@ -303,7 +303,8 @@ append (LnsWriter *writer,
                      .duration_ns = end_ns - start_ns,
                      .name = lns_writer_string (writer, name, strlen (name)) };
 
-  event.extra[lns_lane_kind_extra (kind, LNS_COLUMN_CORRELATION)] = correlation;
+  if (correlation != 0)
+    event.extra[lns_lane_kind_extra (kind, LNS_COLUMN_CORRELATION)] = correlation;
   lns_writer_append (writer, lane, &event);
 }
 
@@ -338,6 +339,55 @@ write_collective (void)
   append (writer, kernels[0], LNS_LANE_CUDA_KERNEL, "ncclDevKernel_AllReduce", 7000, 90500, 3);
   fixture_finish (writer, 90500);
   return path;
+}
+
+/* Two ranks compute, and meet: the second one comes last. */
+static void
+ranks_go_on_when_the_last_one_comes (void)
+{
+  const char *path = fixture_path ("mpi.rep");
+  LnsError error = { 0 };
+  LnsWriter *writer = lns_writer_create (path, &(LnsWriterOptions){ .overwrite = true }, &error);
+  int64_t times[64];
+  LnsGraphMarks marks = { 0 };
+
+  LNS_CHECK (writer != NULL);
+  for (uint32_t i = 0; i < 2; i++)
+    {
+      lns_writer_add_process (writer, &(LnsProcess){ .pid = 10 + (int32_t)i,
+                                                     .parent = LNS_ID_NONE,
+                                                     .start_ns = LNS_TIME_UNKNOWN,
+                                                     .end_ns = LNS_TIME_UNKNOWN });
+      lns_writer_add_thread (writer, &(LnsThread){ .process = i, .tid = 10 + (int32_t)i });
+    }
+  for (uint32_t i = 0; i < 2; i++)
+    {
+      const uint32_t track = lns_writer_add_track (writer, &(LnsTrack){ .kind = LNS_TRACK_MPI,
+                                                                        .process = i,
+                                                                        .thread = i,
+                                                                        .domain = LNS_ID_NONE,
+                                                                        .device = LNS_ID_NONE,
+                                                                        .stream = LNS_ID_NONE });
+      const uint32_t lane = lns_writer_add_lane (writer, &(LnsLane){ track, 0, LNS_LANE_MPI_CALL });
+      append (writer, lane, LNS_LANE_MPI_CALL, "MPI_Init", 0, 1000, 0);
+      append (writer, lane, LNS_LANE_MPI_CALL, "MPI_Allreduce", i == 0 ? 3000 : 17000, 19000, 0);
+      append (writer, lane, LNS_LANE_MPI_CALL, "MPI_Finalize", 20000, 21000, 0);
+    }
+  fixture_finish (writer, 21000);
+  LnsReport *report = fixture_open (path, NULL);
+  /* What the second rank computes before it comes. */
+  *lns_array_add (&marks) = (LnsGraphMark){ .start_ns = 1000, .end_ns = 17000, .thread = 1 };
+  LnsGraph *graph = lns_graph_build (report, marks.items, marks.n, NULL, &error);
+  LNS_CHECK (graph != NULL && graph->n <= 64);
+  lns_graph_replay (graph, NULL, times);
+  LNS_CHECK_INT (lns_graph_length (graph, times), 21000);
+  /* It takes a quarter, 12 µs less: then both meet at 5 µs. */
+  const LnsGraphChange change = { 0.25, false };
+  lns_graph_replay (graph, &(LnsGraphChanges){ .of_marks = &change, .n_edits = 1 }, times);
+  LNS_CHECK_INT (lns_graph_length (graph, times), 9000);
+  lns_graph_free (graph);
+  lns_array_clear (&marks);
+  lns_report_close (report);
 }
 
 static void
@@ -596,6 +646,7 @@ main (void)
   LNS_TEST (a_wait_is_computed_and_not_copied);
   LNS_TEST (the_path_leads_to_what_was_waited_for);
   LNS_TEST (long_pieces_are_several_points);
+  LNS_TEST (ranks_go_on_when_the_last_one_comes);
   LNS_TEST (waits_that_were_none_are_learned_from_one_that_was);
   LNS_TEST (a_lock_is_held_from_one_place_to_the_other);
   LNS_TEST (what_is_read_was_written);

@@ -26,7 +26,7 @@
 /* Clocks of the GPU and the CPU differ by as much: what comes first is looked at this much later. */
 #define CLOCK_NS INT64_C (2000)
 
-/* A wait of less than this needs no reason, and what ended within so long before may be one. */
+/* A wait of less than this needs no reason. */
 #define AFTER_NS INT64_C (15000)
 
 /* A launch that takes so long waits for room in the queue, if the GPU was at work all the time. */
@@ -50,7 +50,8 @@ typedef struct
   uint32_t process, agent;
   bool may_extend; /* its last point is a call that nothing comes after                          */
   uint32_t last; /* its last point                                                               */
-  uint32_t waited;     /* the point at which its last wait ended                                 */
+  uint32_t waited; /* the point at which its last wait ended                                 */
+  const LnsCollective *collective; /* that its piece is one of, or NULL                          */
   uint64_t waited_for; /* address of the condition, or 0                                         */
   /* Waits that time ended in a call with this name, since it last had another one go on: their points. */
   LNS_ARRAY (uint32_t) timed;
@@ -113,7 +114,7 @@ typedef struct
   LnsExchange *exchange;
   LnsLockOrder *locks;
   LNS_ARRAY (Actor) actors;
-  LnsCollectives collectives;
+  LnsCollectives collectives, mpi; /* of GPUs and of ranks                                       */
   LnsPoints points;
 } Builder;
 
@@ -121,12 +122,6 @@ static int64_t
 time_of (const Builder *builder, uint32_t point)
 {
   return lns_points_time (&builder->points, point);
-}
-
-static uint32_t
-add (Builder *builder, uint32_t before, int64_t time_ns, uint32_t label)
-{
-  return lns_points_add (&builder->points, before, time_ns, label);
 }
 
 static uint32_t
@@ -155,7 +150,8 @@ go_on (Builder *builder, Thread *thread, int64_t time_ns)
                         builder->graph->agents.items[thread->agent].rest))
     builder->points.times.items[thread->last] = time_ns;
   else
-    thread->last = add (builder, thread->last, time_ns, label_of_piece (builder, thread));
+    thread->last =
+        lns_points_add (&builder->points, thread->last, time_ns, label_of_piece (builder, thread));
   thread->may_extend = false;
   lns_mark_cursor_note (&thread->marks, builder->graph, thread->last, before_ns, time_ns);
   return thread->last;
@@ -167,8 +163,8 @@ add_move (Builder *builder, uint32_t number)
 {
   Thread *thread = &builder->threads[number];
 
-  thread->last = add (builder, thread->last, time_of (builder, thread->last),
-                      label (builder, LNS_PIECE_JOIN, thread->agent, 0));
+  thread->last = lns_points_add (&builder->points, thread->last, time_of (builder, thread->last),
+                                 label (builder, LNS_PIECE_JOIN, thread->agent, 0));
   lns_mark_cursor_move (&thread->marks, builder->graph, number, thread->last);
 }
 
@@ -203,6 +199,17 @@ is_whole (const Builder *builder, const Thread *thread)
          kind == LNS_PIECE_MPI || is_served (builder, thread);
 }
 
+/* Has THREAD, which begins with a piece, meet others in it, if it is one in which ranks do so. */
+static void
+meet (Builder *builder, Thread *thread)
+{
+  thread->collective = NULL;
+  if (thread->has_piece && thread->piece.kind == LNS_PIECE_MPI &&
+      thread->piece.class == LNS_CALL_COLLECTIVE)
+    thread->collective = lns_collectives_begin (&builder->mpi, thread->agent, thread->piece.name,
+                                                thread->last, time_of (builder, thread->last));
+}
+
 /* Begins with the point from which THREAD goes on: its creator's, as far as that is known. */
 static void
 begin_thread (Builder *builder, uint32_t number)
@@ -220,25 +227,18 @@ begin_thread (Builder *builder, uint32_t number)
                        builder->threads[creator].has_begun &&
                        time_of (builder, builder->threads[creator].last) <= start_ns;
   const uint32_t before = is_born ? point_of_thread (builder, creator, start_ns) : 0;
-  thread->last = add (builder, before, start_ns, label (builder, LNS_PIECE_JOIN, thread->agent, 0));
+  thread->last = lns_points_add (&builder->points, before, start_ns,
+                                 label (builder, LNS_PIECE_JOIN, thread->agent, 0));
   if (is_born)
     builder->graph->marks[thread->last] = LNS_EDGE_BIRTH | LNS_POINT_INFERRED;
   if (process->main == LNS_ID_NONE)
     process->main = number;
+  meet (builder, thread);
 }
 
 /* A thread that waits for a condition looks whether it is so when it was woken, and if not waits again within so long: the wait before
  * was for nothing. */
 #define AGAIN_NS INT64_C (100000)
-
-/* Whether PIECE, a wait, is in a call that waits for a time at most. */
-static bool
-is_timed_wait (const Builder *builder, const LnsThreadPiece *piece)
-{
-  const char *name = lns_report_string (builder->report, piece->name, NULL);
-
-  return strstr (name, "timed") != NULL || strstr (name, "clock") != NULL;
-}
 
 /* THREAD waited until POINT, and nobody ended that: maybe its time was over. */
 static void
@@ -247,7 +247,7 @@ note_timed (Builder *builder, Thread *thread, uint32_t point)
   if (thread->timed_in != thread->piece.name)
     thread->timed.n = 0;
   thread->timed_in = thread->piece.name;
-  if (is_timed_wait (builder, &thread->piece))
+  if (lns_thread_piece_is_timed (builder->report, &thread->piece))
     *lns_array_add (&thread->timed) = point;
 }
 
@@ -341,8 +341,8 @@ add_with_others (Builder *builder, uint32_t number, bool *ret_is_anchored)
 
   *ret_is_anchored = source != LNS_POINT_NONE;
   if (source == LNS_POINT_NONE)
-    return add (builder, start, piece->end_ns, kind);
-  const uint32_t point = add (builder, start, start_ns, kind);
+    return lns_points_add (&builder->points, start, piece->end_ns, kind);
+  const uint32_t point = lns_points_add (&builder->points, start, start_ns, kind);
   builder->graph->labels.items[kind].ns += piece->end_ns - start_ns;
   builder->points.times.items[point] = piece->end_ns;
   lns_graph_set_source (builder->graph, point, source, piece->end_ns - time_of (builder, source),
@@ -384,12 +384,12 @@ add_wait (Builder *builder, uint32_t number)
   if (source == LNS_POINT_NONE || time_of (builder, source) < start_ns)
     {
       /* How long it was is all that is known: where its time was over, a thread that serves others looks whether there is something to do. */
-      const bool is_timed =
-          is_timed_wait (builder, piece) && number != builder->processes[thread->process].main;
+      const bool is_timed = lns_thread_piece_is_timed (builder->report, piece) &&
+                            number != builder->processes[thread->process].main;
       bool is_anchored = false;
-      const uint32_t point =
-          is_timed ? add_with_others (builder, number, &is_anchored)
-                   : add (builder, start, piece->end_ns, label_of_piece (builder, thread));
+      const uint32_t point = is_timed ? add_with_others (builder, number, &is_anchored)
+                                      : lns_points_add (&builder->points, start, piece->end_ns,
+                                                        label_of_piece (builder, thread));
       if (!is_anchored && piece->end_ns - start_ns > AFTER_NS)
         builder->graph->marks[point] = LNS_POINT_LATE;
       note_timed (builder, thread, point);
@@ -397,7 +397,7 @@ add_wait (Builder *builder, uint32_t number)
     }
   forget_timed (builder, thread);
   const uint32_t kind = label_of_piece (builder, thread);
-  const uint32_t point = add (builder, start, start_ns, kind);
+  const uint32_t point = lns_points_add (&builder->points, start, start_ns, kind);
   builder->graph->labels.items[kind].ns += piece->end_ns - start_ns;
   builder->points.times.items[point] = piece->end_ns;
   lns_graph_set_source (builder->graph, point, source, piece->end_ns - time_of (builder, source),
@@ -422,7 +422,7 @@ add_sync (Builder *builder, uint32_t number)
   const LnsThreadPiece *piece = &thread->piece;
   const LnsGpuOrder *gpu = builder->processes[thread->process].gpu;
   const uint32_t call = thread->last, sync = label_of_piece (builder, thread);
-  uint32_t point = add (builder, call, piece->end_ns, sync);
+  uint32_t point = lns_points_add (&builder->points, call, piece->end_ns, sync);
 
   if (gpu == NULL)
     return point;
@@ -437,7 +437,7 @@ add_sync (Builder *builder, uint32_t number)
       /* What else it waits for stands in points of the same label, which are no calls. */
       if (i > 0)
         {
-          point = add (builder, point, piece->end_ns, sync);
+          point = lns_points_add (&builder->points, point, piece->end_ns, sync);
           builder->graph->labels.items[sync].n--;
         }
       lns_graph_set_source (builder->graph, point, ended->end, piece->end_ns - ended->ns,
@@ -468,7 +468,8 @@ add_call (Builder *builder, uint32_t number)
 
   if (has_waited)
     thread->piece.kind = LNS_PIECE_SYNC;
-  const uint32_t point = add (builder, call, piece->end_ns, label_of_piece (builder, thread));
+  const uint32_t point =
+      lns_points_add (&builder->points, call, piece->end_ns, label_of_piece (builder, thread));
   if (has_waited)
     lns_graph_set_source (builder->graph, point, ended->end, piece->end_ns - ended->ns,
                           is_own ? LNS_EDGE_SYNC : LNS_EDGE_QUEUE | LNS_POINT_INFERRED);
@@ -483,9 +484,9 @@ tell_piece (Builder *builder, uint32_t number)
   LnsThreadPiece *piece = &thread->piece;
   const uint32_t before = thread->last, n_before = builder->graph->n;
   const int64_t before_ns = time_of (builder, before);
-  const bool goes_on = !is_whole (builder, thread) || piece->kind == LNS_PIECE_MPI;
+  const bool is_lone = piece->kind == LNS_PIECE_MPI && thread->collective == NULL,
+             goes_on = is_lone || !is_whole (builder, thread);
   bool is_anchored;
-
   thread->is_told = true;
   if (piece->kind == LNS_PIECE_WAIT)
     thread->last = add_wait (builder, number);
@@ -493,6 +494,9 @@ tell_piece (Builder *builder, uint32_t number)
     thread->last = add_sync (builder, number);
   else if (piece->kind == LNS_PIECE_CALL)
     thread->last = add_call (builder, number);
+  else if (thread->collective != NULL)
+    thread->last = lns_collective_end (thread->collective, &builder->points, thread->agent, before,
+                                       piece->end_ns, label_of_piece (builder, thread));
   else if (is_served (builder, thread))
     thread->last = add_with_others (builder, number, &is_anchored);
   else if (goes_on && piece->end_ns > before_ns)
@@ -500,8 +504,9 @@ tell_piece (Builder *builder, uint32_t number)
   thread->may_extend = piece->kind == LNS_PIECE_CALL;
   if (piece->kind == LNS_PIECE_RUN || piece->kind == LNS_PIECE_CALL)
     builder->processes[thread->process].runner = number;
-  /* A call that waits for several streams has several points, one after the other. */
-  for (uint32_t i = piece->kind == LNS_PIECE_SYNC ? n_before : thread->last;
+  /* One that waits for several streams has several points. */
+  for (uint32_t i = piece->kind == LNS_PIECE_SYNC || piece->kind == LNS_PIECE_MPI ? n_before
+                                                                                  : thread->last;
        !goes_on && i <= thread->last && piece->end_ns > before_ns; i++)
     lns_mark_cursor_note (&thread->marks, builder->graph, i, before_ns, piece->end_ns);
   if (piece->class == LNS_CALL_OUTPUT && piece->name != 0)
@@ -520,6 +525,7 @@ tell_piece (Builder *builder, uint32_t number)
     builder->graph->agents.items[thread->agent].last = whole;
   while (lns_mark_cursor_next_move (&thread->marks) <= time_of (builder, thread->last))
     add_move (builder, number);
+  meet (builder, thread);
   thread->is_told = false;
 }
 
@@ -629,8 +635,8 @@ note_range (Builder *builder, const LnsLaneCursor *cursor, int64_t time_ns, bool
   const uint32_t point = point_of_thread (builder, number, time_ns);
   const bool may_join = thread->has_piece && !is_whole (builder, thread);
   for (unsigned i = 1; may_join && i < EDGES_A_PLACE; i++)
-    thread->last = add (builder, thread->last, time_of (builder, point),
-                        label (builder, LNS_PIECE_JOIN, thread->agent, 0));
+    thread->last = lns_points_add (&builder->points, thread->last, time_of (builder, point),
+                                   label (builder, LNS_PIECE_JOIN, thread->agent, 0));
   lns_repeats_pass (builder->repeats, number, cursor->chunk->name[cursor->i], begins, point,
                     may_join ? EDGES_A_PLACE : 1);
 }
@@ -928,6 +934,7 @@ clear (Builder *builder)
   lns_lock_order_free (builder->locks);
   lns_repeats_free (builder->repeats);
   lns_collectives_clear (&builder->collectives);
+  lns_collectives_clear (&builder->mpi);
   lns_exchange_free (builder->exchange);
   lns_thread_facts_free (builder->facts);
   free (builder->threads);

@@ -109,8 +109,9 @@ changed_time (Replay *replay, uint32_t i)
   bool waits = graph->source[i] != LNS_POINT_NONE && (change == NULL || !change->drops_waits);
   int64_t ns = graph->ns[i];
 
-  /* An operation takes its own time after whatever it waited for. */
-  const bool is_operation = lns_graph_label_of (graph, i)->kind > LNS_PIECE_QUEUED;
+  /* An operation takes its own time after whatever it waited for, and what ranks do together after the last of them came. */
+  const bool is_operation = lns_graph_label_of (graph, i)->kind > LNS_PIECE_QUEUED ||
+                            lns_graph_edge (graph, i) == LNS_EDGE_COLLECTIVE;
   int64_t lag_ns = graph->lag[i];
   if (change != NULL && change->factor != 1)
     {

@@ -184,44 +184,6 @@ add_operation (LnsPoints *points, const LnsStreamPoints *stream, const Running *
   return point;
 }
 
-/* Adds the end of RUNNING, a collective: it takes so long from when the last of its members began, which ran at the same time. Returns it. */
-static uint32_t
-add_collective (LnsPoints *points, const LnsStreamPoints *stream, const Running *running)
-{
-  LnsGraph *graph = points->graph;
-  int64_t last_ns = running->start_ns;
-  uint32_t point = LNS_POINT_NONE;
-
-  for (unsigned i = 0; i < running->collective->n; i++)
-    {
-      const LnsCollectiveMember *member = &running->collective->members[i];
-      if (member->start_ns <= running->end_ns && member->start_ns > last_ns)
-        last_ns = member->start_ns;
-    }
-  const int64_t own_ns = running->end_ns - last_ns;
-  graph->labels.items[running->label].ns += last_ns - running->start_ns;
-  for (unsigned i = 0; i < running->collective->n; i++)
-    {
-      const LnsCollectiveMember *member = &running->collective->members[i];
-      if (member->agent == stream->agent || member->start_ns > running->end_ns)
-        continue;
-      const bool is_first = point == LNS_POINT_NONE;
-      point =
-          lns_points_add (points, is_first ? running->start : point,
-                          is_first ? running->start_ns + own_ns : running->end_ns, running->label);
-      points->times.items[point] = running->end_ns;
-      graph->own[point] = (uint32_t)(own_ns < UINT32_MAX ? own_ns : UINT32_MAX);
-      graph->labels.items[running->label].n -= !is_first;
-      lns_graph_set_source (
-          graph, point, member->start, own_ns,
-          LNS_EDGE_COLLECTIVE | LNS_POINT_INFERRED |
-              (member->start_ns == last_ns ? LNS_POINT_BY_SOURCE : LNS_POINT_NOT_BOUND));
-    }
-  return point != LNS_POINT_NONE
-             ? point
-             : lns_points_add (points, running->start, running->end_ns, running->label);
-}
-
 /* The operation that STREAM has next begins. */
 static bool
 begin_operation (LnsStreamPoints *stream, const LnsStreamPlace *place, LnsError *error)
@@ -289,8 +251,10 @@ end_operation (LnsStreamPoints *stream, const LnsStreamPlace *place)
   const Running running = stream->running.items[at];
 
   stream->running.items[at] = stream->running.items[--stream->running.n];
-  const uint32_t end = running.collective != NULL ? add_collective (place->points, stream, &running)
-                                                  : add_operation (place->points, stream, &running);
+  const uint32_t end = running.collective != NULL
+                           ? lns_collective_end (running.collective, place->points, stream->agent,
+                                                 running.start, running.end_ns, running.label)
+                           : add_operation (place->points, stream, &running);
   graph->agents.items[stream->agent].last = end;
   lns_marks_note_operation (place->marks, place->n_marks, graph, end, running.start_ns,
                             running.end_ns);

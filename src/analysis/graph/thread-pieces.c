@@ -6,6 +6,7 @@
 #include "src/analysis/graph/thread-pieces.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
@@ -238,4 +239,12 @@ lns_thread_piece_is_blind (LnsReport *report, const LnsThreadPiece *piece)
   return piece->name == 0 ||
          (piece->class != LNS_CALL_SLEEP &&
           lns_call_only_waits (LNS_LANE_OS_CALL, lns_report_string (report, piece->name, NULL)));
+}
+
+bool
+lns_thread_piece_is_timed (LnsReport *report, const LnsThreadPiece *piece)
+{
+  const char *name = lns_report_string (report, piece->name, NULL);
+
+  return strstr (name, "timed") != NULL || strstr (name, "clock") != NULL;
 }

@@ -41,3 +41,6 @@ uint64_t lns_thread_piece_lock (LnsReport *report, const LnsThreadPiece *piece);
 
 /* Whether nobody knows what PIECE, of REPORT, which is LNS_PIECE_OUTSIDE, waits for: neither a time nor data. O(1). */
 bool lns_thread_piece_is_blind (LnsReport *report, const LnsThreadPiece *piece);
+
+/* Whether PIECE, of REPORT, is in a call that waits for a time at most. O(1). */
+bool lns_thread_piece_is_timed (LnsReport *report, const LnsThreadPiece *piece);
