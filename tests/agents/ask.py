@@ -29,6 +29,7 @@ QUESTIONS = [
     ("Which calls waited?", "events", {"where": "name ~ 'sync|wait' and not kind = range"}),
     ("How busy was each stream?", "sql", {"statement": 'SELECT deviceId, streamId, count(*) AS n, sum("end" - start) AS ns '
                                                        "FROM CUPTI_ACTIVITY_KIND_KERNEL GROUP BY deviceId, streamId"}),
+    ("How long would it take if kernels took half as long?", "what_if", {"edits": ["kernel: 0.5"]}),
     ("Is it slower than the one before?", "diff", {}),
 ]
 EACH = 5

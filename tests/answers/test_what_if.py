@@ -146,6 +146,8 @@ def test_what_is_no_edit_is_refused():
     fails(SAMPLE, "kernel: other thread", "does not say what becomes of it")
     fails(SAMPLE, "range: 0.5", "names no range")
     fails(SAMPLE, "kernel ~ (: 0.5", "is no regular expression")
+    fails(SAMPLE, "kernel ~ (a{99}){99}: 0.5", "it has more than one {")
+    fails(SAMPLE, "range ~ (a{99}){99}: none", "it has more than one {")
     fails(SAMPLE, "kernel duration > 1ms: 0.5", "tells single events apart")
     fails(SAMPLE, "kernel ~ nothing_is_called_so: 0.5", "names nothing in the report")
     fails(SAMPLE, "range \"nothing is called so\": none", "names nothing in the report")
@@ -163,6 +165,7 @@ def test_where_nothing_tells_nothing_is_foretold():
     # What the thread of the sample did between its calls was not recorded, and that is most of the time.
     answer = what_if(SAMPLE, "kernel: 0.5")
     assert answer["unknown"] > 0.25 and answer["predicted_ns"] is None and answer["low_ns"] is None, answer
+    assert answer["steps"]["p50_ns"] > 0 and answer["steps"]["predicted_p50_ns"] is None, answer
     out = golden.run("what-if", SAMPLE, "kernel: 0.5")[0].decode()
     assert out.startswith("How long the run would take is not known") and "instead of" not in out, out
 

@@ -200,16 +200,17 @@ search_work (LnsWorker *worker, gpointer data)
 {
   Search *search = data;
   LnsTables *tables = lns_tables_new (worker->report, &search->error);
-  const LnsWhyOptions options = {
-    .span = lns_filter_span (worker->report),
-    .keeps_gaps = lns_report_info (worker->report)->n_events <= MOST_EVENTS_WITH_IDLE,
-    .foretells = lns_report_info (worker->report)->n_events <= MOST_EVENTS_FORETOLD,
-    .in_language = true
-  };
+  const LnsWhyOptions options = { .span = lns_filter_span (worker->report),
+                                  .keeps_gaps = lns_report_info (worker->report)->n_events <=
+                                                MOST_EVENTS_WITH_IDLE,
+                                  .in_language = true };
 
   lns_dense_span (worker->report, &search->dense);
   if (tables != NULL)
     search->why = lns_why_run (tables, &options, &worker->cancelled, &search->error);
+  if (search->why != NULL && lns_report_info (worker->report)->n_events <= MOST_EVENTS_FORETOLD &&
+      !lns_why_foretell (tables, search->why, &worker->cancelled, &search->error))
+    g_clear_pointer (&search->why, lns_why_free);
   if (search->why != NULL)
     {
       search->subjects = g_new0 (char *, search->why->ledgers.n + 1);

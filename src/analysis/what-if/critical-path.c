@@ -349,7 +349,9 @@ lns_critical_path_write_json (LnsTables *tables, const LnsCriticalPath *critical
 
   fprintf (stream, "{\"start\":%" PRId64 ",\"end\":%" PRId64 ",\"sentence\":", path->start_ns,
            path->end_ns);
+  const bool was_english = lns_text_in_english (true);
   char *sentence = lns_critical_path_sentence (tables, critical);
+  lns_text_in_english (was_english);
   put_string (sentence, stream);
   free (sentence);
   fprintf (stream, ",\"links\":%" PRIu64 ",\"inferred_ns\":%" PRId64 ",\"unknown_ns\":%" PRId64,

@@ -7,11 +7,11 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/analysis/condition.h"
+#include "src/analysis/why/pattern.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
 #include "src/tables/lanes.h"
@@ -168,13 +168,10 @@ read_name (const char *text, size_t size)
 static bool
 compile (regex_t *regex, const char *text, LnsError *error)
 {
-  char reason[128];
-  const int bad = regcomp (regex, text, REG_EXTENDED | REG_NOSUB);
+  LnsPatternReason reason;
 
-  if (bad == 0)
-    return true;
-  regerror (bad, regex, reason, sizeof reason);
-  return lns_error_set (error, LNS_ERROR_USAGE, 0, "“%s” is no regular expression: %s", text,
+  return lns_pattern_compile (text, REG_EXTENDED | REG_NOSUB, regex, reason) ||
+         lns_error_set (error, LNS_ERROR_USAGE, 0, "“%s” is no regular expression: %s", text,
                         reason);
 }
 

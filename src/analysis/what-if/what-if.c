@@ -284,14 +284,20 @@ lns_what_if_write_json (const LnsWhatIf *answer, FILE *stream)
   put_number ("unknown", answer->shares.unknown, stream);
   put_number ("unlaunched", answer->shares.unlaunched, stream);
   fputs (",\n \"sentence\":", stream);
+  const bool was_english = lns_text_in_english (true);
   char *sentence = lns_what_if_sentence (answer);
+  lns_text_in_english (was_english);
   lns_json_write_string (stream, sentence, strlen (sentence));
   free (sentence);
   fprintf (stream, ",\n \"steps\":{\"name\":");
   lns_json_write_string (stream, answer->step_name, strlen (answer->step_name));
-  fprintf (
-      stream, ",\"count\":%" PRIu64 ",\"p50_ns\":%" PRId64 ",\"predicted_p50_ns\":%" PRId64 "}",
-      answer->n_steps, forecast->step_ns[0], answer->shares.is_known ? forecast->step_ns[1] : 0);
+  fprintf (stream,
+           ",\"count\":%" PRIu64 ",\"p50_ns\":%" PRId64 ",\"predicted_p50_ns\":", answer->n_steps,
+           forecast->step_ns[0]);
+  if (answer->shares.is_known && forecast->step_ns[0] > 0)
+    fprintf (stream, "%" PRId64 "}", forecast->step_ns[1]);
+  else
+    fputs ("null}", stream);
   fputs (",\n \"edits\":[", stream);
   for (size_t i = 0; i < answer->effects.n; i++)
     {

@@ -11,6 +11,7 @@
 #include "src/analysis/graph/forecast.h"
 #include "src/analysis/graph/path.h"
 #include "src/analysis/why/maker.h"
+#include "src/analysis/why/why.h"
 #include "src/base/memory.h"
 
 /* Whether what is lost to FINDING is in parts that can be taken out of the run. */
@@ -80,16 +81,16 @@ foretell (LnsWhy *why,
 }
 
 bool
-_lns_why_foretell (LnsWhyMaker *maker, LnsError *error)
+lns_why_foretell (LnsTables *tables, LnsWhy *why, const atomic_bool *cancel, LnsError *error)
 {
-  LnsWhy *why = maker->why;
   LnsGraphMarks marks = { 0 };
   LnsPath path;
 
   add_marks (why, &marks);
   if (marks.n == 0)
     return true;
-  LnsGraph *graph = lns_graph_build (maker->report, marks.items, marks.n, maker->cancel, error);
+  LnsGraph *graph =
+      lns_graph_build (lns_tables_report (tables), marks.items, marks.n, cancel, error);
   lns_array_clear (&marks);
   if (graph == NULL)
     return false;

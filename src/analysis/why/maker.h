@@ -245,9 +245,6 @@ bool _lns_why_find_kernel_steps (LnsWhyMaker *maker,
 /* busy-findings.c: what is slow while a GPU is busy. */
 bool _lns_why_busy (LnsWhyMaker *maker, const LnsDeviceWorks *works, LnsError *error);
 
-/* gains.c: fills in how long the run would take without the first findings, which are in their order, and whose parts were kept. */
-bool _lns_why_foretell (LnsWhyMaker *maker, LnsError *error);
-
 /* Adds a finding of CAUSE about the ledger LEDGER. */
 LnsWhyFinding *_lns_why_add_finding (
     LnsWhyMaker *maker, LnsCause cause, size_t ledger, int64_t ns, uint64_t count);

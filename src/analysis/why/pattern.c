@@ -5,7 +5,7 @@
 
 #include "src/analysis/why/pattern.h"
 
-#include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,23 +38,34 @@ forbidden_in (const char *pattern)
                                                 : NULL;
 }
 
+bool
+lns_pattern_compile (const char *pattern,
+                     int flags,
+                     regex_t *ret_regex,
+                     LnsPatternReason ret_reason)
+{
+  const char *forbidden = forbidden_in (pattern);
+  const int code = forbidden == NULL ? regcomp (ret_regex, pattern, flags) : 0;
+
+  if (forbidden != NULL)
+    snprintf (ret_reason, sizeof (LnsPatternReason), "it %s", forbidden);
+  else if (code != 0)
+    regerror (code, ret_regex, ret_reason, sizeof (LnsPatternReason));
+  return forbidden == NULL && code == 0;
+}
+
 /* PATTERN compiled with FLAGS; NULL, and an error of CONTEXT, if it is none. */
 static regex_t *
 compile (sqlite3_context *context, const char *pattern, int flags)
 {
   regex_t *regex = lns_calloc (1, sizeof *regex);
-  char reason[200], message[300];
-  const char *forbidden = forbidden_in (pattern);
-  const int code = forbidden == NULL ? regcomp (regex, pattern, flags) : 0;
+  LnsPatternReason reason;
+  char message[300];
 
-  if (forbidden == NULL && code == 0)
+  if (lns_pattern_compile (pattern, flags, regex, reason))
     return regex;
-  if (forbidden == NULL)
-    regerror (code, regex, reason, sizeof reason);
   free (regex);
-  sqlite3_snprintf (sizeof message, message, "the regular expression %s%s",
-                    forbidden == NULL ? "is not valid: " : "",
-                    forbidden == NULL ? reason : forbidden);
+  sqlite3_snprintf (sizeof message, message, "the regular expression is not valid: %s", reason);
   sqlite3_result_error (context, message, -1);
   return NULL;
 }

@@ -19,7 +19,8 @@ struct LnsWhySql
   LnsReport *report;
   const atomic_bool *cancel;
   LnsTables *tables;
-  LnsWhy *why; /* or NULL: nobody asked yet                                                      */
+  LnsWhy *why;      /* or NULL: nobody asked yet                                                 */
+  bool is_foretold; /* it says how long the run would take without its findings                  */
 };
 
 typedef LnsWhySql Answer;
@@ -318,6 +319,16 @@ lns_why_sql_answer (LnsWhySql *sql, LnsTables **ret_tables, LnsError *error)
   if (ret_tables != NULL)
     *ret_tables = sql->tables;
   return sql->why;
+}
+
+const LnsWhy *
+lns_why_sql_foretell (LnsWhySql *sql, LnsTables **ret_tables, LnsError *error)
+{
+  if (lns_why_sql_answer (sql, ret_tables, error) == NULL)
+    return NULL;
+  sql->is_foretold =
+      sql->is_foretold || lns_why_foretell (sql->tables, sql->why, sql->cancel, error);
+  return sql->is_foretold ? sql->why : NULL;
 }
 
 /* --- SQLite ----------------------------------------------------------------------------------- */

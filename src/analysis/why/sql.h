@@ -24,3 +24,6 @@ lns_why_sql_attach (sqlite3 *db, LnsReport *report, const atomic_bool *cancel, L
 /* The answer that the tables of SQL tell, with all gaps and in English, and in RET_TABLES (may be NULL) the tables whose report it
  * refers to; both are SQL's. Made if nobody asked yet. NULL and ERROR as lns_why_run (). DB's thread. */
 const LnsWhy *lns_why_sql_answer (LnsWhySql *sql, LnsTables **ret_tables, LnsError *error);
+
+/* The same with how long the run would take without the first findings. NULL and ERROR as lns_why_foretell (), too. DB's thread. */
+const LnsWhy *lns_why_sql_foretell (LnsWhySql *sql, LnsTables **ret_tables, LnsError *error);

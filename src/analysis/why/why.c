@@ -360,8 +360,6 @@ lns_why_run (LnsTables *tables,
     _lns_why_sort_findings (why);
   if (good)
     number_gaps (&maker);
-  if (good && options->foretells)
-    good = _lns_why_foretell (&maker, error);
   if (good)
     _lns_why_write_sentences (tables, why, options->in_language);
   lns_device_works_clear (&works);

@@ -16,10 +16,8 @@
 
 typedef struct
 {
-  LnsFilterSpan span; /* that is looked at                                                   */
-  bool keeps_gaps;    /* the answer has all parts of idle time: 40 bytes each                */
-  bool
-      foretells; /* … and how long the run would take without the first findings; only where it keeps gaps */
+  LnsFilterSpan span;     /* that is looked at                                                   */
+  bool keeps_gaps;        /* the answer has all parts of idle time: 40 bytes each                */
   bool in_language;       /* sentences are in the person's language, else in English              */
   const char *step_range; /* the name of the NVTX range that is a step, or NULL: it is found     */
   uint32_t
@@ -39,6 +37,11 @@ void lns_why_free (LnsWhy *why); /* NULL is fine                                
 
 /* How long the run would take without FINDING, as a sentence: "Without it, the run would take …". To be freed; NULL where it is not known. */
 char *lns_why_gain_sentence (const LnsWhyFinding *finding);
+
+/* Fills in how long the run would take without the first LNS_WHY_GAINS findings of WHY, where that is known. WHY is of all of the
+ * report of TABLES, and keeps its gaps. CANCEL may be NULL. False and ERROR where a chunk is damaged, or cancelled.
+ * O(events × log threads); 100 bytes for each piece of a thread or GPU. Any thread. */
+bool lns_why_foretell (LnsTables *tables, LnsWhy *why, const atomic_bool *cancel, LnsError *error);
 
 /* What FINDING's time is, in a few words that fit onto a timeline: "waits for loader", "computes: augment". To be freed. */
 char *lns_why_label (LnsTables *tables, const LnsWhyFinding *finding);

@@ -254,7 +254,8 @@ put_row (const json_t *row, FILE *stream)
     put_value (key, value, stream);
     separator = ", ";
   }
-  if (statement != NULL || at != NULL)
+  /* An empty pointer is to all of what the statement of the answer gives. */
+  if (statement != NULL || (at != NULL && *at != '\0'))
     fprintf (stream, " [%s%s%s]", statement != NULL ? statement : "",
              statement != NULL && at != NULL ? " at " : "", at != NULL ? at : "");
   putc ('\n', stream);

@@ -39,7 +39,8 @@ const LnsCommand lns_command_mcp = {
   .summary = N_ ("answer the questions of agents about reports (MCP)"),
   .details = N_ (
       "Serves the Model Context Protocol on standard input and output, for agents that call tools: "
-      "open, why, findings, steps, stats, sql, events and diff. An agent starts it itself; "
+      "open, why, findings, what_if, steps, stats, sql, events and diff. An agent starts it "
+      "itself; "
       "its configuration names the command `lanescope mcp`.\n\n"
       "Answers are short, and beside each number stands the statement that gives it. Only reports, "
       "exports and traces are read, and only those that the agent names. Nothing is written but "

@@ -31,9 +31,9 @@ list_summaries (LnsMcpCall *call, const LnsMcpReport *of)
   lns_mcp_answer_say (call->answer, of->handle, "These are the summaries; give one as name.");
 }
 
-/* Proposes to look at the events that the first row sums up, if it has their name. */
+/* Proposes to look at the events that the FIRST row of STATS sums up, if it has their name, and asks what they are worth. */
 static void
-propose (LnsMcpCall *call, const LnsMcpReport *of, const json_t *first)
+propose (LnsMcpCall *call, const LnsMcpReport *of, const LnsStatsReport *stats, const json_t *first)
 {
   const char *name = json_string_value (json_object_get (first, "Name"));
 
@@ -45,6 +45,15 @@ propose (LnsMcpCall *call, const LnsMcpReport *of, const json_t *first)
   lns_mcp_answer_next (call->answer, "events",
                        json_pack ("{s:s,s:o}", "report", of->handle, "where", lns_mcp_text (where)),
                        "see the longest events of the first row");
+  if (strcmp (stats->name, "cuda_gpu_kern_sum") == 0)
+    {
+      char *edit = lns_asprintf ("kernel %s: 0.5", where);
+      lns_mcp_answer_next (
+          call->answer, "what_if",
+          json_pack ("{s:s,s:[o]}", "report", of->handle, "edits", lns_mcp_text (edit)),
+          "see how long the run would take if these took half as long");
+      free (edit);
+    }
   free (begin);
   free (quoted);
   free (where);
@@ -52,7 +61,11 @@ propose (LnsMcpCall *call, const LnsMcpReport *of, const json_t *first)
 
 /* Adds the rows that RESULT keeps, as JSON. */
 static bool
-add_rows (LnsMcpCall *call, const LnsMcpReport *of, const LnsResult *result, LnsError *error)
+add_rows (LnsMcpCall *call,
+          const LnsMcpReport *of,
+          const LnsStatsReport *stats,
+          const LnsResult *result,
+          LnsError *error)
 {
   const LnsStatsStyle style = { .format = LNS_STATS_JSON };
   LnsMcpPrinted printed;
@@ -75,7 +88,7 @@ add_rows (LnsMcpCall *call, const LnsMcpReport *of, const LnsResult *result, Lns
     lns_mcp_answer_add (call->answer, &(LnsMcpRow){ .at = at }, json_incref (row));
   }
   lns_mcp_answer_leave_out (call->answer, lns_result_n_left_out (result));
-  propose (call, of, json_array_get (root, 0));
+  propose (call, of, stats, json_array_get (root, 0));
   json_decref (root);
   return true;
 }
@@ -118,7 +131,7 @@ run_stats (LnsMcpCall *call, LnsError *error)
       lns_mcp_answer_set_statement (call->answer, statement);
       free (quoted);
       free (statement);
-      good = add_rows (call, of, result, error);
+      good = add_rows (call, of, stats, result, error);
     }
   if (good && lns_stats_result_share_whole (computed) != NULL)
     lns_mcp_answer_note (call->answer, "Of the samples, %s have all callers.",

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The tools by the file that has them: open.c, why.c, steps.c, stats.c, sql.c, events.c, diff.c. */
+/* The tools by the file that has them: open.c, why.c, what-if.c, steps.c, stats.c, sql.c, events.c,
+ * diff.c. */
 
 #pragma once
 
@@ -11,6 +12,7 @@
 
 extern const LnsMcpTool lns_mcp_open;
 extern const LnsMcpTool lns_mcp_why, lns_mcp_findings;
+extern const LnsMcpTool lns_mcp_what_if;
 extern const LnsMcpTool lns_mcp_steps;
 extern const LnsMcpTool lns_mcp_stats;
 extern const LnsMcpTool lns_mcp_sql;

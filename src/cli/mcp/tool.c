@@ -16,10 +16,18 @@
 static json_t *
 describe_parameter (const LnsMcpParameter *parameter)
 {
-  json_t *schema =
-      lns_mcp_made (json_pack ("{s:s,s:s}", "type", parameter->is_number ? "integer" : "string",
-                               "description", parameter->help));
+  json_t *schema = lns_mcp_made (json_pack ("{s:s,s:s}", "type",
+                                            parameter->is_number ? "integer"
+                                            : parameter->is_list ? "array"
+                                                                 : "string",
+                                            "description", parameter->help));
 
+  if (parameter->is_list)
+    {
+      json_object_set_new (schema, "items", lns_mcp_made (json_pack ("{s:s}", "type", "string")));
+      json_object_set_new (schema, "minItems", json_integer (parameter->least));
+      json_object_set_new (schema, "maxItems", json_integer (parameter->most));
+    }
   if (parameter->is_number)
     {
       json_object_set_new (schema, "minimum", json_integer (parameter->least));
@@ -90,8 +98,23 @@ is_choice (const char *choices, const char *text)
 }
 
 static bool
+check_list (const LnsMcpParameter *parameter, const json_t *value, LnsError *error)
+{
+  const size_t n = json_array_size (value);
+  size_t i;
+  const json_t *item;
+  bool good = n >= (size_t)parameter->least && n <= (size_t)parameter->most;
+
+  json_array_foreach (value, i, item) good &= json_is_string (item);
+  return good || lns_mcp_refuse (error, "%s must be an array of %" PRId64 " to %" PRId64 " strings",
+                                 parameter->name, parameter->least, parameter->most);
+}
+
+static bool
 check_value (const LnsMcpParameter *parameter, const json_t *value, LnsError *error)
 {
+  if (parameter->is_list)
+    return check_list (parameter, value, error);
   if (!parameter->is_number && !json_is_string (value))
     return lns_mcp_refuse (error, "%s must be a string", parameter->name);
   if (!parameter->is_number && parameter->choices != NULL &&
@@ -132,6 +155,12 @@ const char *
 lns_mcp_text_of (const LnsMcpCall *call, const char *name)
 {
   return json_string_value (json_object_get (call->arguments, name));
+}
+
+const json_t *
+lns_mcp_list_of (const LnsMcpCall *call, const char *name)
+{
+  return json_object_get (call->arguments, name);
 }
 
 int64_t

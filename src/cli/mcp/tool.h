@@ -14,9 +14,10 @@
 typedef struct
 {
   const char *name, *help;
-  bool is_number, is_required;
-  int64_t least, most, otherwise; /* of numbers; `otherwise` where none is given                */
-  const char *choices;            /* of texts: words with commas between them, or NULL: any      */
+  bool is_number, is_list, is_required; /* else a text; a list is of texts                       */
+  /* Of numbers; `otherwise` stands where none is given. Of lists, how many texts there may be.   */
+  int64_t least, most, otherwise;
+  const char *choices; /* of texts: words with commas between them, or NULL: any      */
 } LnsMcpParameter;
 
 #define LNS_MCP_MAX_PARAMETERS 8
@@ -50,6 +51,9 @@ bool lns_mcp_tool_check (const LnsMcpTool *tool, const json_t *arguments, LnsErr
 
 /* The argument NAME of CALL, a text, or NULL where it is not given. */
 const char *lns_mcp_text_of (const LnsMcpCall *call, const char *name);
+
+/* The argument NAME of CALL, an array of texts, or NULL where it is not given. */
+const json_t *lns_mcp_list_of (const LnsMcpCall *call, const char *name);
 
 /* The argument NAME of CALL, a number, or what stands for it. */
 int64_t lns_mcp_number_of (const LnsMcpCall *call, const char *name);

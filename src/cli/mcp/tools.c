@@ -10,8 +10,8 @@
 #include "src/cli/mcp/subjects.h"
 
 const LnsMcpTool *const lns_mcp_tools[] = {
-  &lns_mcp_open, &lns_mcp_why,    &lns_mcp_findings, &lns_mcp_steps, &lns_mcp_stats,
-  &lns_mcp_sql,  &lns_mcp_events, &lns_mcp_diff,     NULL,
+  &lns_mcp_open,  &lns_mcp_why, &lns_mcp_findings, &lns_mcp_what_if, &lns_mcp_steps,
+  &lns_mcp_stats, &lns_mcp_sql, &lns_mcp_events,   &lns_mcp_diff,    NULL,
 };
 
 const LnsMcpTool *

@@ -40,6 +40,32 @@ add_finding (LnsMcpCall *call, LnsMcpReport *of, const LnsWhy *why, size_t i, Ln
   return good;
 }
 
+/* Adds how long the run would take without finding number I, from 0 on, where ROOT, which the command `why` prints, has that. */
+static void
+add_gain (LnsMcpCall *call, const json_t *root, size_t i)
+{
+  char at[48], text[64];
+
+  snprintf (at, sizeof at, "/findings/%zu/gain", i);
+  snprintf (text, sizeof text, "the run without f%zu", i + 1);
+  lns_mcp_add_printed (call, root, at, "run_ns,predicted_ns,low_ns,high_ns,confidence", NULL, text);
+}
+
+/* What the command `why` prints for all of the report, where its statement becomes that of the rows that have none. Owned; NULL and
+ * ERROR as lns_mcp_printed_end (). */
+static json_t *
+print_all (
+    LnsMcpCall *call, const LnsMcpReport *of, LnsTables *tables, const LnsWhy *why, LnsError *error)
+{
+  LnsMcpPrinted printed;
+  char *statement = lns_asprintf ("lanescope why --format=json %s", of->quoted);
+
+  lns_mcp_answer_set_statement (call->answer, statement);
+  free (statement);
+  lns_why_write_json (tables, why, lns_mcp_printed_begin (&printed));
+  return lns_mcp_printed_end (&printed, error);
+}
+
 static bool
 add_ledgers (
     LnsMcpCall *call, LnsMcpReport *of, LnsTables *tables, const LnsWhy *why, LnsError *error)
@@ -193,12 +219,17 @@ run_why (LnsMcpCall *call, LnsError *error)
     return false;
   if (time != NULL)
     return answer_part (call, of, time, top, error);
-  const LnsWhy *why = lns_why_sql_answer (of->query->why, &tables, error);
-  bool good = why != NULL && add_ledgers (call, of, tables, why, error);
+  const LnsWhy *why = lns_why_sql_foretell (of->query->why, &tables, error);
+  json_t *root = why != NULL ? print_all (call, of, tables, why, error) : NULL;
+  bool good = root != NULL && add_ledgers (call, of, tables, why, error);
   if (good)
     lns_mcp_answer_say (call->answer, of->handle, "%s", why->verdict);
   for (size_t i = 0; good && i < why->findings.n && i < top; i++)
-    good = add_finding (call, of, why, i, error);
+    {
+      good = add_finding (call, of, why, i, error);
+      add_gain (call, root, i);
+    }
+  json_decref (root);
   if (good)
     {
       if (why->findings.n > top)
@@ -213,7 +244,8 @@ const LnsMcpTool lns_mcp_why = {
   .name = "why",
   .title = "Why the program was slow",
   .help = "Says in one sentence what the time was lost to: how long each GPU (without one: the "
-          "thread that the program waits for) was busy and idle, and the findings that cost most. "
+          "thread that the program waits for) was busy and idle, and the findings that cost most, "
+          "with how long the run would take without the first three where that is known. "
           "With time, of that part alone.",
   .parameters = { LNS_MCP_REPORT,
                   { .name = "time",
@@ -317,19 +349,20 @@ answer_finding (LnsMcpCall *call,
                 LnsError *error)
 {
   const LnsWhyFinding *finding = &why->findings.items[number - 1];
-  LnsMcpPrinted printed;
   char at[48];
 
   lns_mcp_answer_say (call->answer, of->handle, "f%zu: %s", number, finding->sentence);
-  if (!add_finding (call, of, why, number - 1, error) || !add_parts (call, of, why, number, error))
-    return false;
-  lns_why_write_json (tables, why, lns_mcp_printed_begin (&printed));
-  json_t *root = lns_mcp_printed_end (&printed, error);
-  if (root == NULL)
-    return false;
+  json_t *root = print_all (call, of, tables, why, error);
+  bool good = root != NULL && add_finding (call, of, why, number - 1, error);
+  if (good)
+    add_gain (call, root, number - 1);
+  good = good && add_parts (call, of, why, number, error);
   snprintf (at, sizeof at, "/findings/%zu", number - 1);
-  note_evidence (call, lns_mcp_at (root, at));
+  if (good)
+    note_evidence (call, lns_mcp_at (root, at));
   json_decref (root);
+  if (!good)
+    return false;
   if (finding->advice[0] != '\0')
     lns_mcp_answer_note (call->answer, "What to change: %s.", finding->advice);
   const LnsEvidence *longest = &finding->longest;
@@ -387,7 +420,9 @@ run_findings (LnsMcpCall *call, LnsError *error)
   LnsCause known;
   char *end = NULL;
 
-  const LnsWhy *why = of != NULL ? lns_why_sql_answer (of->query->why, &tables, error) : NULL;
+  const LnsWhy *why = of == NULL       ? NULL
+                      : handle == NULL ? lns_why_sql_answer (of->query->why, &tables, error)
+                                       : lns_why_sql_foretell (of->query->why, &tables, error);
   if (why == NULL)
     return false;
   if (cause != NULL && !lns_cause_find (cause, strlen (cause), &known))
@@ -404,8 +439,9 @@ run_findings (LnsMcpCall *call, LnsError *error)
 const LnsMcpTool lns_mcp_findings = {
   .name = "findings",
   .title = "Findings and their evidence",
-  .help = "Lists what the time was lost to, or shows one finding: its longest parts, the names in "
-          "it, its events, and what to change.",
+  .help = "Lists what the time was lost to, or shows one finding: how long the run would take "
+          "without it where that is known, its longest parts, the names in it, its events, and "
+          "what to change.",
   .parameters = { LNS_MCP_REPORT,
                   { .name = "finding", .help = "handle of a finding, such as f1: show that one" },
                   { .name = "cause", .help = "only findings of this cause, such as lock-wait" },

@@ -283,13 +283,14 @@ answer (const Values *values, const char *input, LnsError *error)
       const LnsWhyOptions asked = {
         .span = filter.span,
         .keeps_gaps = values->gap != NULL || foretells,
-        .foretells = foretells,
         .in_language = !is_format (values, "json") && !is_format (values, "csv"),
         .step_range =
             values->steps != NULL && strcmp (values->steps, "auto") != 0 ? values->steps : NULL,
       };
-      why = lns_why_run (filter.tables, &asked, lns_cli_catch_interrupt (), error);
-      good = why != NULL && check_limits (&values->fail_on, why, &fails, error);
+      const atomic_bool *cancel = lns_cli_catch_interrupt ();
+      why = lns_why_run (filter.tables, &asked, cancel, error);
+      good = why != NULL && (!foretells || lns_why_foretell (filter.tables, why, cancel, error)) &&
+             check_limits (&values->fail_on, why, &fails, error);
     }
   if (good && !values->critical_path)
     {
