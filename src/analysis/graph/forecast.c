@@ -38,7 +38,8 @@ find_starts (const LnsGraph *graph,
   for (uint32_t i = 1; i < graph->n && k <= steps->n; i++)
     {
       const LnsGraphAgent *agent = &graph->agents.items[lns_graph_label_of (graph, i)->agent];
-      if (agent->thread != steps->thread)
+      if (agent->thread != steps->thread ||
+          (agent->thread == LNS_ID_NONE && agent->stream == LNS_ID_NONE))
         continue;
       for (; k <= steps->n; k++)
         {

@@ -24,7 +24,7 @@ typedef struct
 {
   const LnsSpan *items; /* borrowed, in order                                                    */
   size_t n;
-  uint32_t thread; /* that does them                                                             */
+  uint32_t thread; /* that does them, or LNS_ID_NONE: GPUs do                                    */
 } LnsForecastSteps;
 
 /* Foretells how long the run of GRAPH takes with CHANGES. MEASURED are the times of its replay without, TIMES, as long, gets those with

@@ -170,7 +170,8 @@ lns_what_if_run (LnsTables *tables,
     return NULL;
   LnsSpan *spans = steps_of (why);
   asking.answer = lns_calloc (1, sizeof *asking.answer);
-  asking.steps = (LnsForecastSteps){ spans, why->steps.all.n, why->steps.thread };
+  asking.steps = (LnsForecastSteps){ spans, why->steps.all.n,
+                                     why->steps.is_kernel ? LNS_ID_NONE : why->steps.thread };
   asking.answer->n_steps = why->steps.all.n;
   asking.answer->step_name = lns_why_step_name (tables, why);
   const bool good = ask (&asking);

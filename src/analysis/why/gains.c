@@ -99,7 +99,8 @@ lns_why_foretell (LnsTables *tables, LnsWhy *why, const atomic_bool *cancel, Lns
   LnsSpan *spans = lns_calloc (why->steps.all.n + 1, sizeof *spans);
   for (size_t i = 0; i < why->steps.all.n; i++)
     spans[i] = (LnsSpan){ why->steps.all.items[i].start_ns, why->steps.all.items[i].end_ns };
-  const LnsForecastSteps steps = { spans, why->steps.all.n, why->steps.thread };
+  const LnsForecastSteps steps = { spans, why->steps.all.n,
+                                   why->steps.is_kernel ? LNS_ID_NONE : why->steps.thread };
   lns_graph_replay (graph, NULL, measured);
   const uint32_t end = lns_graph_end (graph, measured);
   lns_path_find (graph, measured, end, measured[0], measured[end], 0, &path);
