@@ -408,18 +408,28 @@ place_rows (LnsTimelineRows *self)
 
 /* --- Interface ----------------------------------------------------------------------------- */
 
+/* Has no group stay at the top that is of a report which is no longer there. */
+static void
+release_sticky (LnsTimelineRows *self)
+{
+  for (guint i = 0; i < MAX_STICKY && self->adjustment != NULL; i++)
+    {
+      const LnsRowContext *context = lns_timeline_row_get_context (self->sticky[i]);
+      if (context == self->plan->contexts[0] || context == self->plan->contexts[1])
+        continue;
+      lns_timeline_row_release (self->sticky[i], self->context);
+      gtk_widget_set_child_visible (GTK_WIDGET (self->sticky[i]), FALSE);
+      self->n_sticky = MIN (self->n_sticky, i);
+    }
+}
+
 void
 lns_timeline_rows_sync (LnsTimelineRows *self)
 {
   GHashTableIter iter;
   gpointer key, value;
   unbind (self, has_place);
-  for (guint i = 0; i < MAX_STICKY && self->adjustment != NULL; i++)
-    {
-      lns_timeline_row_release (self->sticky[i], self->context);
-      gtk_widget_set_child_visible (GTK_WIDGET (self->sticky[i]), FALSE);
-    }
-  self->n_sticky = 0;
+  release_sticky (self);
   g_hash_table_iter_init (&iter, self->bound);
   while (g_hash_table_iter_next (&iter, &key, &value))
     show (self, value, side_of_key (key), row_of_key (key));
