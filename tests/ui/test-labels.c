@@ -8,6 +8,7 @@
  *
  * usage: test-labels REPORT (of known-report) */
 
+#include "ui/launch/launch-setup.h"
 #include "ui/shell/application.h"
 #include "ui/events/events-table-private.h"
 #include "ui/shell/report-page.h"
@@ -206,6 +207,18 @@ other_window (void)
   LNS_FAIL ("no other window is there");
 }
 
+/* The first widget of TYPE in WIDGET, or NULL. */
+static GtkWidget *
+find_of_type (GtkWidget *widget, GType type)
+{
+  GtkWidget *found = G_TYPE_CHECK_INSTANCE_TYPE (widget, type) ? widget : NULL;
+
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL && found == NULL;
+       child = gtk_widget_get_next_sibling (child))
+    found = find_of_type (child, type);
+  return found;
+}
+
 static void
 the_launch_dialog (void)
 {
@@ -213,7 +226,8 @@ the_launch_dialog (void)
   run_for (500);
   n_cut = n_icons = 0;
   GtkWindow *dialog = other_window ();
-  LNS_CHECK (gtk_widget_activate_action (GTK_WIDGET (dialog), "launch.add-variable", NULL));
+  GtkWidget *setup = find_of_type (GTK_WIDGET (dialog), LNS_TYPE_LAUNCH_SETUP);
+  LNS_CHECK (setup != NULL && gtk_widget_activate_action (setup, "launch.add-variable", NULL));
   run_for (100);
   check_tree (GTK_WIDGET (dialog));
   LNS_CHECK (n_icons >= 3);

@@ -49,7 +49,7 @@ def test_start_page():
         assert app.root.find("push button", "Open…") and app.root.find("push button", "Launch…")
         assert app.root.find("label", "Recent Reports") is None or not app.root.find_all("list item")
         enabled = {name for name, (on, *_) in app.actions().items() if on}
-        assert enabled == {"open", "open-uri", "launch", "search", "close", "show-help-overlay", "show-legend"}, enabled
+        assert enabled == {"open", "open-uri", "drop-uri", "launch", "search", "close", "show-help-overlay", "show-legend"}, enabled
 
 
 def test_a_sample():
