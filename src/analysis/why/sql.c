@@ -19,8 +19,9 @@ struct LnsWhySql
   LnsReport *report;
   const atomic_bool *cancel;
   LnsTables *tables;
-  LnsWhy *why;      /* or NULL: nobody asked yet                                                 */
-  bool is_foretold; /* it says how long the run would take without its findings                  */
+  LnsWhy *why; /* or NULL: nobody asked yet                                                 */
+  bool
+      is_foretold; /* it says how long the run would take without its findings, as far as that is told */
 };
 
 typedef LnsWhySql Answer;
@@ -326,8 +327,10 @@ lns_why_sql_foretell (LnsWhySql *sql, LnsTables **ret_tables, LnsError *error)
 {
   if (lns_why_sql_answer (sql, ret_tables, error) == NULL)
     return NULL;
+  /* As the command does, so that it prints the same. */
+  const bool is_large = lns_report_info (sql->report)->n_events > LNS_WHY_MOST_FORETOLD;
   sql->is_foretold =
-      sql->is_foretold || lns_why_foretell (sql->tables, sql->why, sql->cancel, error);
+      sql->is_foretold || is_large || lns_why_foretell (sql->tables, sql->why, sql->cancel, error);
   return sql->is_foretold ? sql->why : NULL;
 }
 

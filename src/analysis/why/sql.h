@@ -25,5 +25,5 @@ lns_why_sql_attach (sqlite3 *db, LnsReport *report, const atomic_bool *cancel, L
  * refers to; both are SQL's. Made if nobody asked yet. NULL and ERROR as lns_why_run (). DB's thread. */
 const LnsWhy *lns_why_sql_answer (LnsWhySql *sql, LnsTables **ret_tables, LnsError *error);
 
-/* The same with how long the run would take without the first findings. NULL and ERROR as lns_why_foretell (), too. DB's thread. */
+/* The same with how long the run would take without the first findings, in reports of at most LNS_WHY_MOST_FORETOLD events. NULL and ERROR as lns_why_foretell (), too. DB's thread. */
 const LnsWhy *lns_why_sql_foretell (LnsWhySql *sql, LnsTables **ret_tables, LnsError *error);
