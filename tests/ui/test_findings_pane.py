@@ -7,6 +7,7 @@
 import json
 import lzma
 import os
+import shutil
 import subprocess
 import tempfile
 
@@ -78,18 +79,29 @@ def test_evidence_leads_to_its_event():
         app.find("label", name)
 
 
-def test_what_a_finding_is_worth_is_said():
-    packed = os.path.join(tap.SOURCE, "tests", "answers", "device", "work.rep.xz")
+def test_a_finding_says_what_it_is_worth():
     with tempfile.TemporaryDirectory() as folder:
-        report = os.path.join(folder, "work.rep")
-        with lzma.open(packed) as file, open(report, "wb") as out:
-            out.write(file.read())
-        first = json.loads(asked("why", "--format=json", report))["findings"][0]
-        assert first["gain"]["predicted_ns"] < first["gain"]["run_ns"], first
-        with harness.App(report, size=(1400, 900)) as app:
+        path = os.path.join(folder, "loader.rep")
+        with lzma.open(os.path.join(tap.SOURCE, "tests", "answers", "device", "loader.rep.xz")) as packed, open(path, "wb") as file:
+            shutil.copyfileobj(packed, file)
+        told = [line for line in asked("why", path).splitlines() if line.startswith("Without finding ")]
+        findings = json.loads(asked("why", "--format=json", path))["findings"]
+        assert len(told) == 3 < len(findings) and all("instead of" in line for line in told)
+        with harness.App(path, size=(1400, 900)) as app:
             app.activate("win.show-findings")
-            app.find("label", first["sentence"]).click()
-            app.find("label", lambda text: "\nWithout it, the run would take 7." in text and "instead of 8." in text)
+            assert not app.root.find("label", lambda text: text.startswith("Without it"))
+            app.find("label", findings[0]["sentence"]).click()
+            for i, line in enumerate(told):
+                app.find("label", line.replace(f"finding {i + 1}", "it,"))
+                app.key("Down")
+            # Of those behind the first three it is not looked for.
+            app.find("label", lambda text: text.startswith("Evidence: ") and f"{duration_at(findings[3])}" in text)
+            app.gone_node("label", lambda text: text.startswith("Without it"))
+
+
+def duration_at(finding):
+    """When the first evidence of FINDING begins, as the pane writes it."""
+    return f"{finding['events'][0]['from'] / 1e9:.3f} s"
 
 
 harness.main(globals(), gate=(test_keys_walk_through_the_places,))

@@ -38,7 +38,8 @@ struct _LnsFindingsPane
   GtkColumnView *columns;
   GtkWidget *card; /* about the chosen row, or all */
   GtkLabel *advice, *evidence, *sql, *sql_result;
-  GtkWidget *places_box, *sql_box, *open_sql;
+  GtkLabel *worth;
+  GtkWidget *places_box, *worth_box, *foretell, *sql_box, *open_sql;
   GtkLabel *place_text;
 };
 
@@ -242,11 +243,7 @@ show_advice (LnsFindingsPane *self, guint position)
   const char *advice = position == GTK_INVALID_LIST_POSITION ? why->next
                        : finding != NULL                     ? finding->advice
                                          : abstention_at (self, position)->advice;
-  g_autofree char *sentence = advice != NULL ? lns_answer_sentence (advice) : NULL;
-  g_autofree char *gain = finding != NULL ? lns_why_gain_sentence (finding) : NULL;
-  g_autofree char *text = sentence != NULL && gain != NULL
-                              ? g_strconcat (sentence, "\n", gain, NULL)
-                              : g_strdup (sentence != NULL ? sentence : gain);
+  g_autofree char *text = advice != NULL ? lns_answer_sentence (advice) : NULL;
 
   gtk_label_set_text (self->advice, text != NULL ? text : "");
   gtk_widget_set_visible (self->card, text != NULL);
@@ -283,6 +280,20 @@ show_evidence (LnsFindingsPane *self, const LnsWhyFinding *finding)
   if (sql != NULL)
     gtk_actionable_set_action_target (GTK_ACTIONABLE (self->open_sql), "s", sql);
   free (sql);
+}
+
+/* Writes what the chosen finding is worth. */
+static void
+show_worth (LnsFindingsPane *self)
+{
+  const guint chosen = lns_answer_get_chosen (self->answer);
+  gboolean is_due = FALSE;
+  g_autofree char *text =
+      chosen != LNS_ANSWER_NOTHING ? lns_answer_get_worth (self->answer, chosen, &is_due) : NULL;
+
+  gtk_label_set_text (self->worth, text != NULL ? text : "");
+  gtk_widget_set_visible (self->worth_box, text != NULL);
+  gtk_widget_set_visible (self->foretell, is_due);
 }
 
 static gboolean
@@ -382,6 +393,9 @@ selected_cb (GtkSingleSelection *rows, GParamSpec *pspec, LnsFindingsPane *self)
   show_advice (self, position);
   show_evidence (self, finding);
   choose (self, finding != NULL ? position : LNS_ANSWER_NOTHING);
+  if (finding != NULL && lns_answer_foretells_unasked (self->answer))
+    lns_answer_foretell (self->answer);
+  show_worth (self);
   if (finding != NULL)
     lns_answer_show (self->answer, &finding->longest);
 }
@@ -403,6 +417,7 @@ changed_cb (LnsAnswer *answer, LnsFindingsPane *self)
         gtk_string_list_append (self->list, "");
       show_advice (self, GTK_INVALID_LIST_POSITION);
       show_evidence (self, NULL);
+      show_worth (self);
       update_places (self);
       return;
     }
@@ -427,6 +442,10 @@ lns_findings_pane_new (LnsView *view)
   self->answer = lns_answer_of (view);
   g_signal_connect_object (rows, "notify::selected-item", G_CALLBACK (selected_cb), self, 0);
   g_signal_connect_object (self->answer, "changed", G_CALLBACK (changed_cb), self, 0);
+  g_signal_connect_object (self->answer, "foretold", G_CALLBACK (show_worth), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->foretell, "clicked", G_CALLBACK (lns_answer_foretell),
+                           self->answer, G_CONNECT_SWAPPED);
   g_signal_connect_swapped (self->evidence, "activate-link", G_CALLBACK (follow_cb), self);
   g_signal_connect_object (self->ask, "clicked", G_CALLBACK (lns_answer_ask), self->answer,
                            G_CONNECT_SWAPPED);
@@ -484,6 +503,9 @@ lns_findings_pane_class_init (LnsFindingsPaneClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, columns);
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, advice);
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, evidence);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, worth_box);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, worth);
+  gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, foretell);
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, card);
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, places_box);
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, place_text);

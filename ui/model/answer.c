@@ -22,8 +22,9 @@
 /* Of larger ones, where a GPU was idle is not kept: 40 bytes for each part of it while the answer is found, 24 later. */
 #define MOST_EVENTS_WITH_IDLE 5000000
 
-/* … and of more, not what its findings are worth: that takes 40 bytes an event. */
-#define MOST_EVENTS_FORETOLD 2000000
+/* Of larger ones, how long the run would take without a finding is looked for only if somebody asks: that takes twice as long as the
+ * answer, and up to 140 bytes for each event meanwhile. */
+#define MOST_EVENTS_FORETOLD 5000000
 
 /* Of a view's data: the answer that others hold a reference on. */
 #define KEY "lns-answer"
@@ -44,6 +45,10 @@ struct _LnsAnswer
   char *step_name;   /* owned, or NULL */
   LnsSpan dense;     /* empty: none */
   LnsError error;    /* why there is no answer */
+
+  GCancellable *foretelling; /* the job's, or NULL */
+  gboolean is_foretold;
+  LnsWhyGain gains[LNS_WHY_GAINS]; /* of the first findings, where it is foretold */
 };
 
 G_DEFINE_FINAL_TYPE (LnsAnswer, lns_answer, G_TYPE_OBJECT)
@@ -208,9 +213,6 @@ search_work (LnsWorker *worker, gpointer data)
   lns_dense_span (worker->report, &search->dense);
   if (tables != NULL)
     search->why = lns_why_run (tables, &options, &worker->cancelled, &search->error);
-  if (search->why != NULL && lns_report_info (worker->report)->n_events <= MOST_EVENTS_FORETOLD &&
-      !lns_why_foretell (tables, search->why, &worker->cancelled, &search->error))
-    g_clear_pointer (&search->why, lns_why_free);
   if (search->why != NULL)
     {
       search->subjects = g_new0 (char *, search->why->ledgers.n + 1);
@@ -258,9 +260,91 @@ search_done (gpointer data, gpointer owner)
 
 static const LnsJobFuncs search_funcs = { search_work, search_done, search_free, NULL };
 
+/* --- What findings are worth ------------------------------------------------------------------ */
+
+typedef struct
+{
+  LnsWhyGain gains[LNS_WHY_GAINS];
+} Foresight;
+
+/* On a worker. The answer is made again, as it has not kept its gaps; where that fails, nothing is known. */
+static void
+foresee (LnsWorker *worker, gpointer data)
+{
+  Foresight *foresight = data;
+  LnsError error = { 0 };
+  LnsTables *tables = lns_tables_new (worker->report, &error);
+  const LnsWhyOptions options = { .span = lns_filter_span (worker->report), .keeps_gaps = true };
+  LnsWhy *why = tables != NULL ? lns_why_run (tables, &options, &worker->cancelled, &error) : NULL;
+
+  if (why != NULL && lns_why_foretell (tables, why, &worker->cancelled, &error))
+    for (size_t i = 0; i < why->findings.n && i < LNS_WHY_GAINS; i++)
+      foresight->gains[i] = why->findings.items[i].gain;
+  lns_why_free (why);
+  lns_tables_free (tables);
+}
+
+static void
+foresee_done (gpointer data, gpointer owner)
+{
+  Foresight *foresight = data;
+  LnsAnswer *self = owner;
+
+  memcpy (self->gains, foresight->gains, sizeof self->gains);
+  self->is_foretold = TRUE;
+  g_signal_emit_by_name (self, "foretold");
+}
+
+static const LnsJobFuncs foresight_funcs = { foresee, foresee_done, g_free, NULL };
+
+void
+lns_answer_foretell (LnsAnswer *self)
+{
+  /* Another answer may come, whose findings are others. */
+  if (self->state != LNS_ANSWER_THERE || self->running != NULL || self->foretelling != NULL ||
+      self->is_foretold)
+    return;
+  lns_job_start (&self->foretelling, self->view, &foresight_funcs, g_new0 (Foresight, 1), self);
+  g_signal_emit_by_name (self, "foretold");
+}
+
+gboolean
+lns_answer_foretells_unasked (LnsAnswer *self)
+{
+  return lns_report_info (lns_view_get_report (self->view))->n_events <= MOST_EVENTS_FORETOLD;
+}
+
+char *
+lns_answer_get_worth (LnsAnswer *self, guint f, gboolean *ret_is_due)
+{
+  const double n_events = (double)lns_report_info (lns_view_get_report (self->view))->n_events;
+  char *sentence;
+
+  *ret_is_due = FALSE;
+  if (f >= LNS_WHY_GAINS)
+    return NULL;
+  if (self->is_foretold)
+    {
+      sentence = lns_why_gain_sentence (&self->gains[f]);
+      return sentence != NULL
+                 ? shown (sentence)
+                 : g_strdup (_ ("How long the run would take without it is not known."));
+    }
+  *ret_is_due = self->foretelling == NULL;
+  if (*ret_is_due)
+    return g_strdup_printf (_ ("How long the run would take without it takes a while to find: the "
+                               "report has %.0f million events."),
+                            n_events / 1e6);
+  return g_strdup (_ ("Looking for how long the run would take without it…"));
+}
+
+/* --- Looking ---------------------------------------------------------------------------------- */
+
 static void
 look (LnsAnswer *self)
 {
+  lns_job_cancel (&self->foretelling);
+  self->is_foretold = FALSE;
   if (self->state != LNS_ANSWER_THERE)
     self->state = LNS_ANSWER_LOOKING;
   lns_job_start (&self->running, self->view, &search_funcs, g_new0 (Search, 1), self);
@@ -506,6 +590,7 @@ lns_answer_dispose (GObject *object)
   LnsAnswer *self = LNS_ANSWER (object);
 
   lns_job_cancel (&self->running);
+  lns_job_cancel (&self->foretelling);
   g_clear_pointer (&self->why, lns_why_free);
   g_clear_pointer (&self->subjects, g_strfreev);
   g_clear_pointer (&self->labels, g_strfreev);
@@ -521,7 +606,7 @@ lns_answer_dispose (GObject *object)
 static void
 lns_answer_class_init (LnsAnswerClass *klass)
 {
-  static const char *const names[] = { "changed", "chosen" };
+  static const char *const names[] = { "changed", "chosen", "foretold" };
 
   G_OBJECT_CLASS (klass)->dispose = lns_answer_dispose;
   for (size_t i = 0; i < G_N_ELEMENTS (names); i++)

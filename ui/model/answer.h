@@ -5,7 +5,8 @@
 
 /* Why the program of a report was slow (`lanescope why`): found once, on a worker, for all that show it. Main thread only.
  *
- * Signals: "changed" (): another state, another answer, or another excuse; "chosen" (): another finding is chosen. */
+ * Signals: "changed" (): another state, another answer, or another excuse; "chosen" (): another finding is chosen; "foretold" ():
+ * it is being found, or known, what findings are worth. */
 
 #pragma once
 
@@ -61,6 +62,17 @@ const LnsSpan *lns_answer_get_places (LnsAnswer *self, size_t f, size_t *ret_n);
 /* The number of the finding that is chosen, or LNS_ANSWER_NOTHING: its places show on the overview. */
 guint lns_answer_get_chosen (LnsAnswer *self);
 void lns_answer_choose (LnsAnswer *self, guint f);
+
+/* What finding number F is worth, in a sentence: how long the run would take without it, or why that is not there. NULL: it is not one
+ * of the first LNS_WHY_GAINS, of which alone it is known. RET_IS_DUE gets whether lns_answer_foretell () would find it. While the state
+ * is LNS_ANSWER_THERE. Free with g_free (). */
+char *lns_answer_get_worth (LnsAnswer *self, guint f, gboolean *ret_is_due);
+
+/* Finds what the findings are worth, on a worker, unless that is known, or the answer is not there. */
+void lns_answer_foretell (LnsAnswer *self);
+
+/* Whether the report is so small that lns_answer_foretell () may be called without asking. */
+gboolean lns_answer_foretells_unasked (LnsAnswer *self);
 
 /* The style class that gives a widget the hue of CAUSE: causes of one family have one. Static. */
 const char *lns_answer_cause_class (LnsCause cause);

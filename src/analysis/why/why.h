@@ -35,8 +35,8 @@ void lns_why_free (LnsWhy *why); /* NULL is fine                                
 /* Of reports with more events nothing is foretold unless that is what was asked for: it takes 40 bytes an event. */
 #define LNS_WHY_MOST_FORETOLD UINT64_C (12000000)
 
-/* How long the run would take without FINDING, as a sentence: "Without it, the run would take …". To be freed; NULL where it is not known. */
-char *lns_why_gain_sentence (const LnsWhyFinding *finding);
+/* How long the run would take without the finding that GAIN is of, as a sentence: "Without it, the run would take …". To be freed; NULL where it is not known. */
+char *lns_why_gain_sentence (const LnsWhyGain *gain);
 
 /* Fills in how long the run would take without the first LNS_WHY_GAINS findings of WHY, where that is known. WHY is of all of the
  * report of TABLES, and keeps its gaps. CANCEL may be NULL. False and ERROR where a chunk is damaged, or cancelled.

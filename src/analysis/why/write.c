@@ -152,9 +152,8 @@ is_same (const LnsWhyGain *gain)
 }
 
 char *
-lns_why_gain_sentence (const LnsWhyFinding *finding)
+lns_why_gain_sentence (const LnsWhyGain *gain)
 {
-  const LnsWhyGain *gain = &finding->gain;
   char run[LNS_WHY_NS_SIZE], ns[LNS_WHY_NS_SIZE], low[LNS_WHY_NS_SIZE], high[LNS_WHY_NS_SIZE];
 
   if (!gain->is_known)
