@@ -869,10 +869,7 @@ lns_events_table_new (LnsView *view, GSettings *settings)
                                   G_ACTION_GROUP (self->event_columns->actions));
   g_menu_append_submenu (self->menu, _ ("Col_umns"), lns_events_columns_menu (self->event_columns));
   gtk_menu_button_set_menu_model (self->menu_button, G_MENU_MODEL (self->menu));
-  /* The button inside, which has the focus, does not take the name of the one around it (GTK 4.8). */
-  gtk_accessible_update_property (
-      GTK_ACCESSIBLE (gtk_widget_get_first_child (GTK_WIDGET (self->menu_button))),
-      GTK_ACCESSIBLE_PROPERTY_LABEL, _ ("Columns, copy and save"), -1);
+  lns_menu_button_set_name (self->menu_button, _ ("Columns, copy and save"));
   lns_events_total_set_view (self->total, view);
   lns_events_save_set_view (self->save, view);
   lns_events_groups_set_view (self->groups, view);

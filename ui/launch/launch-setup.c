@@ -16,6 +16,7 @@
 #include "ui/launch/machine.h"
 #include "ui/launch/recent-commands.h"
 #include "ui/launch/recorder.h"
+#include "ui/model/context-menu.h"
 #include "ui/model/display-text.h"
 
 /* How long nothing changes before the tool is asked where the report goes. */
@@ -41,6 +42,7 @@ struct _LnsLaunchSetup
   gboolean is_showing_preset; /* what changes in the list of presets does so by the line */
 
   GtkTextView *command;
+  GtkMenuButton *recents_button;
   LnsRecentCommands *recents;
   AdwComboRow *preset_row;
   GtkEditable *folder_row;
@@ -651,6 +653,7 @@ lns_launch_setup_class_init (LnsLaunchSetupClass *klass)
                                                "/io/github/lanescope/Lanescope/launch-setup.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchSetup, command);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchSetup, recents);
+  gtk_widget_class_bind_template_child (widget_class, LnsLaunchSetup, recents_button);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchSetup, preset_row);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchSetup, folder_row);
   gtk_widget_class_bind_template_child (widget_class, LnsLaunchSetup, report_row);
@@ -674,6 +677,7 @@ lns_launch_setup_init (LnsLaunchSetup *self)
 {
   self->asking = g_cancellable_new ();
   gtk_widget_init_template (GTK_WIDGET (self));
+  lns_menu_button_set_name (self->recents_button, _ ("Recent commands"));
   g_signal_connect_swapped (gtk_text_view_get_buffer (self->command), "changed",
                             G_CALLBACK (text_changed_cb), self);
   self->variables = lns_launch_variables_new (self->environment_group, variables_changed_cb, self);

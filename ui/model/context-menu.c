@@ -83,3 +83,10 @@ lns_context_menu_close (GtkWidget *parent)
   if (menu_of (parent) != NULL)
     gtk_widget_unparent (menu_of (parent));
 }
+
+void
+lns_menu_button_set_name (GtkMenuButton *button, const char *name)
+{
+  gtk_accessible_update_property (GTK_ACCESSIBLE (gtk_widget_get_first_child (GTK_WIDGET (button))),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+}

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The menus of a right click. Main thread only. */
+/* The menus of a right click, and of buttons. Main thread only. */
 
 #pragma once
 
@@ -20,3 +20,6 @@ void lns_context_menu_present (GtkWidget *parent);
 /* Closes the menu of PARENT at once, if it has one, while the window still has a surface: GTK asks the surface for the
  * pointer when a popover goes. */
 void lns_context_menu_close (GtkWidget *parent);
+
+/* Calls BUTTON by NAME: the button inside, which has the focus, does not take the name of the one around it (GTK 4.8). */
+void lns_menu_button_set_name (GtkMenuButton *button, const char *name);
