@@ -90,6 +90,57 @@ results_fill_the_rows_that_are_there (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
+/* The fixed width of column number I of RESULTS. */
+static int
+column_px (GtkWidget *results, guint i)
+{
+  GtkColumnView *view = GTK_COLUMN_VIEW (find_widget (results, GTK_TYPE_COLUMN_VIEW));
+  g_autoptr (GtkColumnViewColumn) column =
+      g_list_model_get_item (gtk_column_view_get_columns (view), i);
+  return gtk_column_view_column_get_fixed_width (column);
+}
+
+/* A result of one row with NUMBER, below TITLE. */
+static LnsResult *
+number_result (const char *title, int64_t number)
+{
+  const LnsResultColumn column = { title, LNS_RESULT_COUNT, 0 };
+  const LnsResultCell cell = { .number = number };
+  LnsResult *result = lns_result_new (&column, 1, SIZE_MAX);
+
+  lns_rows_add (lns_result_rows (result), &cell, NULL);
+  return result;
+}
+
+/* Titles and numbers are not cut, whatever the size of text is, and a further result with larger numbers widens its columns. */
+static void
+columns_of_numbers_are_as_wide_as_they_must (void)
+{
+  static const char title[] = "Python Samples of a Thread";
+  GtkWidget *results = lns_result_view_new (report_view, "results"), *window = gtk_window_new ();
+  LnsResultView *view = LNS_RESULT_VIEW (results);
+  g_autoptr (PangoLayout) text = gtk_widget_create_pango_layout (results, title);
+  int title_px;
+
+  g_object_ref_sink (results);
+  gtk_window_set_child (GTK_WINDOW (window), results);
+  pango_layout_get_pixel_size (text, &title_px, NULL);
+  lns_result_view_set (view, number_result (title, 1));
+  LNS_CHECK (column_px (results, 0) > title_px);
+  lns_result_view_set (view, number_result ("n", 1));
+  const int narrow_px = column_px (results, 0);
+  LNS_CHECK (narrow_px > 0 && narrow_px < title_px);
+  lns_result_view_set (view, number_result ("n", INT64_MAX));
+  LNS_CHECK (column_px (results, 0) > narrow_px);
+
+  GtkColumnView *table = GTK_COLUMN_VIEW (find_widget (results, GTK_TYPE_COLUMN_VIEW));
+  g_object_set (gtk_settings_get_default (), "gtk-font-name", "Sans 22", NULL);
+  LNS_CHECK (lns_column_view_scaled_px (table, 100) >= 199);
+  gtk_settings_reset_property (gtk_settings_get_default (), "gtk-font-name");
+  gtk_window_destroy (GTK_WINDOW (window));
+  g_object_unref (results);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -102,6 +153,7 @@ main (int argc, char **argv)
     LNS_FAIL ("%s", error.message);
   report_view = lns_view_new (report);
   LNS_TEST (results_fill_the_rows_that_are_there);
+  LNS_TEST (columns_of_numbers_are_as_wide_as_they_must);
   g_object_unref (report_view);
   return lns_tap_done ();
 }

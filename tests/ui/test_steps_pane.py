@@ -56,8 +56,8 @@ def test_a_step_stands_beside_the_median():
         app.find("label", lambda text: text.startswith(begin) and text.endswith(end))
         table = app.find("tree table", "Parts of the Step")
         app.wait(lambda: table.find("label", "load"), what="the range in the table")
-        for ns in (this, median, this - median):
-            assert table.find("label", shown(ns)), ns
+        for text in (shown(this), shown(median), "+" + shown(this - median)):
+            assert table.find("label", text), text
         chart = app.find("image", "Durations of the steps")
         x, y, width, height = chart.extents()
         app.click(x + width // (2 * len(all_steps)), y + height // 2)

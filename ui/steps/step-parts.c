@@ -131,7 +131,7 @@ static LnsResult *
 result_of (const GArray *rows)
 {
   const LnsResultColumn columns[] = {
-    { _ ("Part"), LNS_RESULT_TEXT, 0 },      { _ ("Difference"), LNS_RESULT_TIME, 0 },
+    { _ ("Part"), LNS_RESULT_TEXT, 0 },      { _ ("Difference"), LNS_RESULT_CHANGE, 0 },
     { _ ("This Step"), LNS_RESULT_TIME, 0 }, { _ ("Median Step"), LNS_RESULT_TIME, 0 },
     { _ ("Kind"), LNS_RESULT_TEXT, 0 },
   };

@@ -15,8 +15,8 @@
 #include "ui/model/share-cell.h"
 #include "ui/model/text-cell.h"
 
-#define NUMBER_PX  100
-#define TEXT_CHARS 28
+#define CELL_PADDING_PX 24 /* of a cell, and for the arrow of a title */
+#define TEXT_CHARS      28
 
 /* GTK 4.8 makes widgets for up to 200 rows at once, also where the table is as high as ten: 100 ms. So a table begins with SLICE_ROWS
  * rows, and gets as many more in each frame; those after SLICED_ROWS have no widgets and come at once. */
@@ -336,6 +336,48 @@ clear (LnsResultView *self)
   g_clear_pointer (&self->order, g_free);
 }
 
+static int
+measure (LnsResultView *self, const char *text)
+{
+  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), text);
+  int width_px;
+
+  pango_layout_get_pixel_size (layout, &width_px, NULL);
+  return width_px;
+}
+
+/* How wide COLUMN, of numbers, is: its title, and any number from its smallest to its largest, fit in. O(rows). */
+static int
+number_width_px (LnsResultView *self, unsigned column)
+{
+  const LnsResultColumn *of = column_of (self, column);
+  LnsResultCell least = { .is_empty = true }, most = least;
+  /* What may be written in another unit is as long as the longest text of any. */
+  const char *longest = of->type == LNS_RESULT_TIME     ? "999.999 µs"
+                        : of->type == LNS_RESULT_CHANGE ? "+999.999 µs"
+                        : of->type == LNS_RESULT_SHARE  ? "100.0 %"
+                        : of->type == LNS_RESULT_BYTES  ? "1023.9 MiB"
+                                                        : "";
+
+  for (size_t i = 0; i < lns_result_n_rows (self->result); i++)
+    {
+      const LnsResultCell cell = lns_result_cell (self->result, i, column);
+      if (cell.is_empty)
+        continue;
+      least = least.is_empty || cell.number < least.number ? cell : least;
+      most = most.is_empty || cell.number > most.number ? cell : most;
+    }
+  g_autofree char *low = text_of (of, &least), *high = text_of (of, &most),
+                  *title = g_markup_printf_escaped ("<b>%s</b>", of->title);
+  g_autoptr (PangoLayout) bold = gtk_widget_create_pango_layout (GTK_WIDGET (self), NULL);
+  int title_px;
+  pango_layout_set_markup (bold, title, -1);
+  pango_layout_get_pixel_size (bold, &title_px, NULL);
+  return MAX (MAX (title_px, measure (self, longest)),
+              MAX (measure (self, low), measure (self, high))) +
+         CELL_PADDING_PX;
+}
+
 /* How many characters COLUMN needs, if its cells are texts, TEXT_CHARS at most; else 0. O(rows). */
 static guint
 width_of (LnsResultView *self, unsigned column)
@@ -391,14 +433,35 @@ add_columns (LnsResultView *self)
     {
       const unsigned id = is_turned ? (i + n_columns - 1) % n_columns : i;
       const gboolean is_text = columns[id].type == LNS_RESULT_TEXT;
-      self->columns[i] = (LnsColumn){ (int)id, columns[id].title, is_text ? 0 : NUMBER_PX };
+      self->columns[i] = (LnsColumn){ (int)id, columns[id].title, 0 };
       GtkColumnViewColumn *column = lns_column_view_add (
           self->table, &self->columns[i], G_CALLBACK (setup_cb), G_CALLBACK (bind_cb), self);
       g_signal_connect (gtk_column_view_column_get_factory (column), "unbind",
                         G_CALLBACK (unbind_cb), self);
       lns_column_view_make_sortable (column);
       if (!is_text)
-        lns_column_view_align_title (column);
+        {
+          gtk_column_view_column_set_expand (column, FALSE);
+          lns_column_view_align_title (column);
+        }
+    }
+}
+
+/* Makes columns of numbers as wide as those of the result need. What is wider, as the user wants it to be, stays. O(cells). */
+static void
+widen_columns (LnsResultView *self)
+{
+  GListModel *columns = gtk_column_view_get_columns (self->table);
+
+  for (guint i = 0; i < g_list_model_get_n_items (columns); i++)
+    {
+      g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, i);
+      const unsigned id = (unsigned)self->columns[i].id;
+      if (column_of (self, id)->type == LNS_RESULT_TEXT)
+        continue;
+      gtk_column_view_column_set_fixed_width (
+          column,
+          MAX (gtk_column_view_column_get_fixed_width (column), number_width_px (self, id)));
     }
 }
 
@@ -415,6 +478,7 @@ lns_result_view_set (LnsResultView *self, LnsResult *result)
   self->result = result;
   if (!is_alike)
     add_columns (self);
+  widen_columns (self);
   g_free (self->order);
   self->order = g_new (uint32_t, MAX (n_rows (self), 1));
   sort (self);
