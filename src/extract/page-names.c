@@ -27,7 +27,7 @@ _lns_page_track (LnsTrackKind kind)
     [LNS_TRACK_COUNTER] = N_ ("Counter"),
     [LNS_TRACK_GPU_METRIC] = N_ ("Counter"),
     [LNS_TRACK_CUDA_API] = "CUDA API",
-    [LNS_TRACK_CUDA_BACKTRACES] = "CUDA API backtraces",
+    [LNS_TRACK_CUDA_BACKTRACES] = N_ ("CUDA API backtraces"),
     [LNS_TRACK_CUBLAS] = "cuBLAS",
     [LNS_TRACK_CUDNN] = "cuDNN",
     [LNS_TRACK_CUSPARSE] = "cuSPARSE",

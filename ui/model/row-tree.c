@@ -569,7 +569,7 @@ lns_track_label (LnsTrackKind kind)
 {
   static const char *const labels[LNS_N_TRACK_KINDS] = {
     [LNS_TRACK_CUDA_API] = "CUDA API",
-    [LNS_TRACK_CUDA_BACKTRACES] = "CUDA API backtraces",
+    [LNS_TRACK_CUDA_BACKTRACES] = N_ ("CUDA API backtraces"),
     [LNS_TRACK_CUBLAS] = "cuBLAS",
     [LNS_TRACK_CUDNN] = "cuDNN",
     [LNS_TRACK_CUSPARSE] = "cuSPARSE",

@@ -244,7 +244,7 @@ update_diagnostics_button (LnsWindow *self, LnsReport *report)
     n_bad += diagnostics[i].severity != LNS_SEVERITY_INFO;
   g_autofree char *label = g_strdup_printf ("%u", n_bad);
   g_autofree char *tooltip =
-      g_strdup_printf (ngettext ("%u diagnostic", "%u diagnostics", n_bad), n_bad);
+      g_strdup_printf (ngettext ("%u warning or error", "%u warnings and errors", n_bad), n_bad);
   adw_button_content_set_label (self->diagnostics_content, label);
   gtk_widget_set_tooltip_text (self->diagnostics_button, tooltip);
   gtk_widget_set_visible (self->diagnostics_button, n_bad > 0);
