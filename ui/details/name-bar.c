@@ -34,6 +34,12 @@ draw_cb (GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data
   const double right = MAX (2, self->share * width);
 
   gdk_cairo_set_source_rgba (cr, &color);
+  /* From where the name begins. */
+  if (gtk_widget_get_direction (GTK_WIDGET (area)) == GTK_TEXT_DIR_RTL)
+    {
+      cairo_translate (cr, width, 0);
+      cairo_scale (cr, -1, 1);
+    }
   if (right <= 2 * (double)RADIUS_PX)
     cairo_rectangle (cr, 0, 0, right, height);
   else

@@ -16,6 +16,7 @@
 #define SWATCH_WIDTH_PX  32
 #define SWATCH_HEIGHT_PX 16
 #define HATCH_PX         6
+#define EDGE_ALPHA       0.3f
 #define TINT_ALPHA       0.25f /* as idle times are tinted */
 
 /* What has a colour. */
@@ -157,6 +158,14 @@ draw_cb (GtkDrawingArea *area, cairo_t *cr, int width_px, int height_px, gpointe
       cairo_rectangle (cr, (double)width_px * i / n, 0, (double)width_px / n, height_px);
       cairo_fill (cr);
     }
+  /* Otherwise what is nearly as dark, or as light, as the row would not be seen. */
+  GdkRGBA edge;
+  gtk_style_context_get_color (gtk_widget_get_style_context (GTK_WIDGET (area)), &edge);
+  edge.alpha = EDGE_ALPHA;
+  gdk_cairo_set_source_rgba (cr, &edge);
+  cairo_set_line_width (cr, 1);
+  cairo_rectangle (cr, 0.5, 0.5, width_px - 1, height_px - 1);
+  cairo_stroke (cr);
 }
 
 static GtkWidget *
