@@ -6,6 +6,7 @@
 
 import os
 import subprocess
+import tempfile
 
 import harness
 import tap
@@ -73,6 +74,15 @@ def test_two_times_stand_side_by_side():
         app.drag(x + width // 2, y + 250, x + width * 3 // 4, y + 250, keys=("ctrl",))
         app.find("label", "Side by Side")
         app.wait(lambda: len(app.root.find_all("label", "GPU 0 busy")) == 2, what="the GPU in the sums and beside")
+
+
+def test_a_script_in_the_command_is_told_by_its_first_line():
+    path = os.path.join(tempfile.mkdtemp(dir=os.environ[harness.SESSION]), "script.rep")
+    script = f"{tap.program('demo')} >/dev/null\n# the end"
+    subprocess.run([tap.LANESCOPE, "profile", "-t", "nvtx", "-o", path, "sh", "-c", script], check=True, capture_output=True)
+    with harness.App(path, size=(1400, 900)) as app:
+        told = app.find("label", lambda text: text.startswith("sh -c ")).name
+        assert told.endswith("…") and "the end" not in told, told
 
 
 harness.main(globals())

@@ -45,6 +45,17 @@ meta (LnsReport *report, const char *key)
   return value != NULL ? g_utf8_make_valid (value, -1) : NULL;
 }
 
+/* The first line of the command: a script in it would leave no room for what follows. The pane of files has all of it. */
+static char *
+program (LnsReport *report)
+{
+  g_autofree char *command = meta (report, "command_line");
+  const char *end = command != NULL ? strchr (command, '\n') : NULL;
+
+  return end != NULL ? g_strdup_printf ("%.*s…", (int)(end - command), command)
+                     : g_steal_pointer (&command);
+}
+
 /* The GPUs' names, a line each; each process has its own description of the same one. */
 static char *
 gpus (LnsReport *report)
@@ -113,7 +124,7 @@ lns_details_report_new (LnsView *view)
   g_array_set_clear_func (fields, clear_field);
   count (report, &n_processes, &n_threads);
   lns_format_duration (lns_view_get_duration_ns (view), duration);
-  add (fields, _ ("Program"), meta (report, "command_line"));
+  add (fields, _ ("Program"), program (report));
   add (fields, _ ("Began"), began (report));
   add (fields, _ ("Duration"), g_strdup (duration));
   add (fields, _ ("GPU"), gpus (report));
