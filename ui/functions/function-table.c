@@ -304,7 +304,8 @@ add_column (LnsFunctionTable *self, LnsFunctionColumn id)
   lns_column_view_make_sortable (column);
   gtk_column_view_column_set_resizable (column, TRUE);
   if (columns[id].width_px > 0)
-    gtk_column_view_column_set_fixed_width (column, columns[id].width_px);
+    gtk_column_view_column_set_fixed_width (
+        column, lns_column_view_scaled_px (self->view, columns[id].width_px));
   else
     gtk_column_view_column_set_expand (column, TRUE);
   gtk_column_view_append_column (self->view, column);
