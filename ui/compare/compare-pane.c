@@ -103,16 +103,29 @@ static void
 show_table (LnsComparePane *self, int t, LnsPairTable *table)
 {
   LnsResult *result = table != NULL ? g_steal_pointer (&table->result) : NULL;
+  const size_t n_rows = result != NULL ? lns_result_n_rows (result) : 0;
 
-  set_title (self, tables[t].name, _ (tables[t].title),
-             result != NULL ? lns_result_n_rows (result) : 0);
-  /* Two times of one report have one table alone. */
+  set_title (self, tables[t].name, _ (tables[t].title), n_rows);
+  /* Two times of one report have one table alone, and what cannot be compared has no changes: the verdict says why. */
   gtk_stack_page_set_visible (gtk_stack_get_page (self->tables, GTK_WIDGET (self->views[t])),
-                              result != NULL);
+                              n_rows > 0);
   lns_result_view_set (self->views[t], result);
   g_clear_pointer (&self->places[t], g_array_unref);
   if (table != NULL && table->places != NULL)
     self->places[t] = g_array_ref (table->places);
+}
+
+/* Shows the first page that has something. */
+static void
+show_first_page (LnsComparePane *self)
+{
+  for (GtkWidget *page = gtk_widget_get_first_child (GTK_WIDGET (self->tables)); page != NULL;
+       page = gtk_widget_get_next_sibling (page))
+    if (gtk_stack_page_get_visible (gtk_stack_get_page (self->tables, page)))
+      {
+        gtk_stack_set_visible_child (self->tables, page);
+        return;
+      }
 }
 
 static void
@@ -131,7 +144,7 @@ show_facts (LnsComparePane *self, LnsPairFacts *facts)
   gtk_stack_page_set_visible (
       gtk_stack_get_page (self->tables, gtk_stack_get_child_by_name (self->tables, "notes")),
       *facts->notes != NULL);
-  gtk_stack_set_visible_child_name (self->tables, tables[TABLE_CHANGES].name);
+  show_first_page (self);
 }
 
 static gboolean

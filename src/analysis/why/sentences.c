@@ -616,12 +616,13 @@ deed_of (LnsReport *report, const LnsWhyFinding *finding, bool is_device)
     }
 }
 
-/* Writes what the accused thread did for NS, which LEDGER is about or not. */
+/* Writes what the accused thread did for NS. If it is what LEDGER is about, it is "it" where the words are IN_VERDICT, which has named it. */
 static void
 put_deed (LnsTables *tables,
           const LnsLedger *ledger,
           const LnsWhyFinding *finding,
           int64_t all_ns,
+          bool in_verdict,
           FILE *stream)
 {
   LnsReport *report = lns_tables_report (tables);
@@ -634,10 +635,12 @@ put_deed (LnsTables *tables,
       put_name (report, name_of_thread (report, finding->own.thread), false, stream);
       fputs (_ ("”"), stream);
     }
-  else if (!ledger->is_device && ledger->thread == finding->own.thread)
+  else if (ledger->is_device || ledger->thread != finding->own.thread)
+    put_thread (tables, finding->own.thread, ledger->process, stream);
+  else if (in_verdict)
     fputs (_ ("it"), stream);
   else
-    put_thread (tables, finding->own.thread, ledger->process, stream);
+    put_thread (tables, ledger->thread, foreign_to (report, ledger->thread), stream);
   fprintf (stream, _ (" %s %s%s"), deed.before, _lns_why_ns (all_ns, ns), deed.after);
   if (all_ns == finding->ns)
     put_place (report, finding, stream);
@@ -739,17 +742,18 @@ lost_anywhere (const LnsWhy *why, const LnsWhyFinding *finding)
   return ns;
 }
 
-/* The clause that says what FINDING is, without a capital and without a point; with IS_SUM of all that its thread lost to the
+/* The clause that says what FINDING is, without a capital and without a point; IN_VERDICT of all that its thread lost to the
  * cause, if that is far more. To be freed. */
 static char *
-make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding, bool is_sum)
+make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding, bool in_verdict)
 {
   LnsReport *report = lns_tables_report (tables);
   char *text, ns[LNS_WHY_NS_SIZE];
   size_t size;
   FILE *stream = lns_memory_stream (&text, &size);
 
-  int64_t all_ns = is_sum && finding->own.thread != LNS_ID_NONE ? lost_anywhere (why, finding) : 0;
+  int64_t all_ns =
+      in_verdict && finding->own.thread != LNS_ID_NONE ? lost_anywhere (why, finding) : 0;
   if ((double)all_ns < 1.5 * (double)finding->ns)
     all_ns = finding->ns;
   _lns_why_ns (finding->ns, ns);
@@ -770,7 +774,8 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
                    ns, (uintmax_t)finding->count);
           break;
         }
-      put_deed (tables, &why->ledgers.items[finding->ledger], finding, finding->ns, stream);
+      put_deed (tables, &why->ledgers.items[finding->ledger], finding, finding->ns, in_verdict,
+                stream);
       put_count (why, finding, stream);
       break;
     case LNS_CAUSE_DEPENDENCY:
@@ -820,7 +825,8 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
     case LNS_CAUSE_COLLECTIVE_WAIT:
       if (finding->group != 0)
         {
-          put_deed (tables, &why->ledgers.items[finding->ledger], finding, finding->ns, stream);
+          put_deed (tables, &why->ledgers.items[finding->ledger], finding, finding->ns, in_verdict,
+                    stream);
           put_count (why, finding, stream);
         }
       else
@@ -840,7 +846,8 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
           part.cause = finding->part;
           part.ns = finding->part_ns;
           fputs (_ ("as "), stream);
-          put_deed (tables, &why->ledgers.items[finding->ledger], &part, part.ns, stream);
+          put_deed (tables, &why->ledgers.items[finding->ledger], &part, part.ns, in_verdict,
+                    stream);
           if (part.own.range == 0)
             put_function (report, &part, stream);
         }
@@ -855,7 +862,7 @@ make_clause (LnsTables *tables, const LnsWhy *why, const LnsWhyFinding *finding,
         fputs (_ ("in GPU work"), stream);
       break;
     default:
-      put_deed (tables, &why->ledgers.items[finding->ledger], finding, all_ns, stream);
+      put_deed (tables, &why->ledgers.items[finding->ledger], finding, all_ns, in_verdict, stream);
       put_count (why, finding, stream);
       if (all_ns > finding->ns)
         {
