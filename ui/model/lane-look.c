@@ -25,7 +25,7 @@ lns_lane_look (LnsLaneKind kind)
     [LNS_LANE_CUDA_MEMSET] = { N_ ("Memset"), LNS_LOOK_BARS, LNS_HUE_OF_WORK, true, 1 },
     [LNS_LANE_CUDA_SYNC] = { N_ ("Synchronization") },
     [LNS_LANE_CUDA_EVENT] = { N_ ("CUDA event"), LNS_LOOK_MARKS },
-    [LNS_LANE_CUDA_GRAPH] = { N_ ("CUDA graph"), LNS_LOOK_BARS, LNS_HUE_OF_NAME, false, 2 },
+    [LNS_LANE_CUDA_GRAPH] = { N_ ("CUDA graph"), LNS_LOOK_BARS, LNS_HUE_OF_NAME, true, 2 },
     [LNS_LANE_CUDA_GRAPH_NODE] = { N_ ("CUDA graph node") },
     [LNS_LANE_CUDA_OVERHEAD] = { N_ ("Overhead") },
     [LNS_LANE_CUDA_MEMORY] = { N_ ("Memory operation"), LNS_LOOK_MARKS },

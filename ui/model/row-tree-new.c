@@ -332,6 +332,12 @@ context_of (const Builder *builder, const LnsTrack *track)
   return context < builder->n_contexts ? context : LNS_ID_NONE;
 }
 
+static bool
+is_memory (LnsTrackKind kind)
+{
+  return kind == LNS_TRACK_CUDA_MEMCPY || kind == LNS_TRACK_CUDA_MEMSET;
+}
+
 /* Counts what decides whether contexts and All Streams are rows. */
 static void
 count_contexts (Builder *builder)
@@ -382,7 +388,7 @@ count_contexts (Builder *builder)
         }
       if (context == LNS_ID_NONE)
         continue;
-      if (_lns_row_is_work (builder->report, lane) || track->kind == LNS_TRACK_CUDA_GRAPHS)
+      if (_lns_row_is_work (builder->report, lane))
         builder->work_lane_of[track->stream] = lane;
       if (!context_seen[context])
         builder->n_contexts_of[track->device]++;
@@ -392,10 +398,8 @@ count_contexts (Builder *builder)
       if (!stream_seen[track->stream])
         builder->n_streams_of[context]++;
       stream_seen[track->stream] = true;
-      if (track->kind == LNS_TRACK_CUDA_KERNELS)
-        builder->has_kernels[context] = true;
-      else
-        builder->has_memory[context] = true;
+      builder->has_kernels[context] |= track->kind == LNS_TRACK_CUDA_KERNELS;
+      builder->has_memory[context] |= is_memory (track->kind);
     }
 }
 
@@ -619,9 +623,10 @@ borrow_lanes (Builder *builder, uint32_t row, uint32_t owner)
   for (uint32_t i = 0; i < from->n_lanes; i++)
     {
       uint32_t lane = g_array_index (tree->lanes, uint32_t, from->lanes + i);
-      bool is_kernel = builder->lanes[lane].kind == LNS_LANE_CUDA_KERNEL;
+      const LnsTrackKind kind = builder->tracks[builder->lanes[lane].track].kind;
       bool is_wanted =
-          it->kind == LNS_ROW_ALL_STREAMS || is_kernel == (it->kind == LNS_ROW_KERNELS);
+          it->kind == LNS_ROW_ALL_STREAMS ||
+          (it->kind == LNS_ROW_KERNELS ? kind == LNS_TRACK_CUDA_KERNELS : is_memory (kind));
       if (!is_wanted || it->kind == LNS_ROW_PROJECTION || !_lns_row_is_work (builder->report, lane))
         continue;
       g_array_append_val (tree->lanes, lane);
