@@ -330,9 +330,9 @@ def test_choosing_a_diagnostic_moves_the_timeline():
 def details(app):
     """{title: text} of the details pane, with the event's name under ""."""
     labels = [label.name for label in pane(app, "LnsDetailsPane").find_all("label")]
-    if "Start" not in labels:
+    if "Kind" not in labels:
         return {}
-    at = labels.index("Start")
+    at = labels.index("Kind")
     pairs = labels[at:]
     return {"": labels[at - 1], **dict(zip(pairs[::2], pairs[1::2]))}
 
@@ -353,7 +353,7 @@ def test_details_tell_every_field():
         app.key("ctrl+shift+c")
         table.filter.click()
         app.key("ctrl+v")
-        app.wait(lambda: table.filter.text.startswith("still running\nStart: 5.000000000 s\n"), what="the copied event")
+        app.wait(lambda: table.filter.text.startswith("still running\nKind: Push/pop range\n"), what="the copied event")
 
 
 # --- Find
