@@ -26,6 +26,9 @@
  * answer, and up to 140 bytes for each event meanwhile. */
 #define MOST_EVENTS_FORETOLD 5000000
 
+/* What takes more of a report is not worth to leave out the rest at first. */
+#define MOST_OF_REPORT 0.6
+
 /* Of a view's data: the answer that others hold a reference on. */
 #define KEY "lns-answer"
 
@@ -388,10 +391,23 @@ lns_answer_get_why (LnsAnswer *self)
 }
 
 gboolean
-lns_answer_get_dense (LnsAnswer *self, LnsSpan *ret_span)
+lns_answer_get_opening (LnsAnswer *self, LnsSpan *ret_span)
 {
+  const gboolean is_about_work = self->why != NULL && self->why->is_about_work;
+  int64_t first_ns, last_ns;
+
   *ret_span = self->dense;
-  return self->dense.end_ns > self->dense.start_ns;
+  if (!is_about_work && self->dense.end_ns > self->dense.start_ns)
+    return TRUE;
+  if (self->why == NULL || self->why->ledgers.n == 0)
+    return FALSE;
+  const LnsSpan judged = lns_why_judged_span (self->why, &self->why->ledgers.items[0]);
+  const int64_t ns = judged.end_ns - judged.start_ns, margin_ns = ns / 32;
+  lns_view_get_whole (self->view, &first_ns, &last_ns);
+  if (!is_about_work && (double)ns > MOST_OF_REPORT * ((double)last_ns - (double)first_ns))
+    return FALSE;
+  *ret_span = (LnsSpan){ judged.start_ns - margin_ns, judged.end_ns + margin_ns };
+  return TRUE;
 }
 
 const char *

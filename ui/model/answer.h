@@ -34,9 +34,10 @@ LnsAnswerState lns_answer_get_state (LnsAnswer *self);
 /* The answer, in the person's language, while the state is LNS_ANSWER_THERE; else NULL. Owned by SELF. */
 const LnsWhy *lns_answer_get_why (LnsAnswer *self);
 
-/* Gives the part of the report in which nearly all events are, if that is not most of it (src/analysis/facts/dense-span.h): once it has
- * been looked for an answer. */
-gboolean lns_answer_get_dense (LnsAnswer *self, LnsSpan *ret_span);
+/* Gives the part of the report that is looked at first, once it has been looked for an answer: what the verdict is about, if that is the
+ * work alone; else where nearly all events are (src/analysis/facts/dense-span.h), or, if that is most of the report, what the verdict is
+ * about. FALSE: all of it, as the part would be most of it. */
+gboolean lns_answer_get_opening (LnsAnswer *self, LnsSpan *ret_span);
 
 /* What the ledger number L of the answer is about: "GPU 0". Owned by SELF; UTF-8. */
 const char *lns_answer_get_subject (LnsAnswer *self, size_t l);

@@ -513,36 +513,18 @@ lns_report_page_run_sql (LnsReportPage *self, const char *statement)
 /* An answer that comes later does not move what the user looks at. */
 #define SOON_USEC (3 * G_USEC_PER_SEC)
 
-/* A part that is more of the whole than this is not worth to leave out the rest. */
-#define MOST 0.6
-
-/* Shows the work where the program started for most of the time, as the verdict is about the work then, or where nearly all events are,
- * or what the verdict is about where that is a part only: unless the user has been somewhere already. The way back is that of each zoom. */
+/* Shows what the answer is about, unless the user has been somewhere already. The way back is that of each zoom. */
 static void
 frame_work (LnsReportPage *self)
 {
   LnsView *view = self->parts.view;
-  const LnsWhy *why = lns_answer_get_why (self->answer);
+  LnsSpan opening;
 
-  LnsSpan dense;
-  int64_t first_ns, last_ns;
-
-  if (lns_answer_get_state (self->answer) == LNS_ANSWER_LOOKING || self->is_restored ||
-      !lns_view_shows_all (view) || lns_view_can_undo_zoom (view) || has_selection (self) ||
-      g_get_monotonic_time () - self->opened_usec > SOON_USEC)
-    return;
-  const gboolean is_dense = lns_answer_get_dense (self->answer, &dense);
-  if ((why == NULL || !why->is_about_work) && is_dense)
-    lns_view_open_at (view, dense.start_ns, dense.end_ns);
-  if (why == NULL || why->ledgers.n == 0 || (!why->is_about_work && is_dense))
-    return;
-  const LnsSpan work = lns_why_judged_span (why, &why->ledgers.items[0]);
-  lns_view_get_whole (view, &first_ns, &last_ns);
-  if (!why->is_about_work &&
-      (double)(work.end_ns - work.start_ns) > MOST * ((double)last_ns - (double)first_ns))
-    return;
-  const int64_t margin_ns = (work.end_ns - work.start_ns) / 32;
-  lns_view_open_at (view, work.start_ns - margin_ns, work.end_ns + margin_ns);
+  if (lns_answer_get_state (self->answer) != LNS_ANSWER_LOOKING && !self->is_restored &&
+      lns_view_shows_all (view) && !lns_view_can_undo_zoom (view) && !has_selection (self) &&
+      g_get_monotonic_time () - self->opened_usec <= SOON_USEC &&
+      lns_answer_get_opening (self->answer, &opening))
+    lns_view_open_at (view, opening.start_ns, opening.end_ns);
 }
 
 /* The tab of a pane says how many things it lists. The title is owned by the page of the stack. */

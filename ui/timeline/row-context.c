@@ -50,9 +50,11 @@ lns_row_context_fit_lanes (LnsRowContext *self, GtkWidget *timeline)
 }
 
 void
-lns_row_context_find_functions (LnsRowContext *self)
+lns_row_context_read_report (LnsRowContext *self)
 {
   LnsReport *report = lns_view_get_report (self->view);
+  lns_omissions_clear (&self->omissions);
+  self->omissions = lns_omissions_of (report);
   self->has_functions = lns_call_has_samples (report, LNS_LANE_CPU_SAMPLE) ||
                         lns_call_has_samples (report, LNS_LANE_PYTHON_SAMPLE) ||
                         lns_gpu_time_is_there (report);
@@ -76,7 +78,7 @@ lns_row_context_init (LnsRowContext *self,
   self->labels = lns_tile_labels_new (report, font);
   lns_row_context_fit_lanes (self, timeline);
   self->answer = lns_answer_of (view);
-  lns_row_context_find_functions (self);
+  lns_row_context_read_report (self);
   self->theme = lns_theme_now ();
 }
 
@@ -86,6 +88,7 @@ lns_row_context_clear (LnsRowContext *self)
   lns_tile_set_free (self->tiles);
   lns_tile_labels_free (self->labels);
   lns_row_tree_unref (self->tree);
+  lns_omissions_clear (&self->omissions);
   g_clear_object (&self->answer);
   g_clear_object (&self->view);
   g_free (self->waiting_text);

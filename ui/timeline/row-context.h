@@ -9,6 +9,7 @@
 
 #include <gtk/gtk.h>
 
+#include "src/tables/omissions.h"
 #include "ui/model/answer.h"
 #include "ui/model/row-pairs.h"
 #include "ui/tiles/tile-labels.h"
@@ -30,6 +31,7 @@ typedef struct LnsRowContext
   char *waiting_text;     /* owned; text of rows that wait for their lanes, or NULL */
   LnsAnswer *answer;      /* owned: why the program was slow */
   gboolean has_functions; /* the pane of functions has something to show of threads */
+  LnsOmissions omissions; /* owned; what the report leaves out by intent */
   LnsTheme theme;
   LnsColoring coloring;
 } LnsRowContext;
@@ -51,5 +53,5 @@ int lns_row_context_fitting_header_px (const LnsRowContext *self, GtkWidget *tim
 /* Makes lanes as high as a line of a row's label, which has the margins of shell/style.css around it. Returns whether they were not. */
 bool lns_row_context_fit_lanes (LnsRowContext *self, GtkWidget *timeline);
 
-/* Notes whether functions can be shown for rows. */
-void lns_row_context_find_functions (LnsRowContext *self);
+/* Notes what the view's report, which may be newer than before, leaves out by intent, and whether functions can be shown for rows. */
+void lns_row_context_read_report (LnsRowContext *self);

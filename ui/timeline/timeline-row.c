@@ -240,20 +240,6 @@ lns_timeline_row_strip_of_lane (LnsTimelineRow *self,
 
 /* --- For assistive technology -------------------------------------------------------------- */
 
-/* Which part of the time from START_NS to END_NS REPORT does not leave out by intent. O(omissions). */
-static double
-kept_share (const LnsReport *report, int64_t start_ns, int64_t end_ns)
-{
-  uint32_t n;
-  const LnsOmission *omissions = lns_report_omissions (report, &n);
-  double omitted_ns = 0;
-  for (uint32_t i = 0; i < n; i++)
-    omitted_ns += MAX ((double)MIN (omissions[i].end_ns, end_ns) -
-                           (double)MAX (omissions[i].start_ns, start_ns),
-                       0);
-  return end_ns > start_ns ? 1 - omitted_ns / ((double)end_ns - (double)start_ns) : 1;
-}
-
 /* The mean busy share, which is one of ACTIVITY, of the span in view, as far as that is known, in STRIP of CONTEXT, or -1 if it is not. */
 static double
 busy_share (const LnsRowContext *context, const LnsStrip *strip, LnsActivity activity)
@@ -282,10 +268,11 @@ busy_share (const LnsRowContext *context, const LnsStrip *strip, LnsActivity act
         sum += tile->pixels[t * tile->key.scale].busy;
     }
   /* Nobody was idle in what the report leaves out. */
-  const double kept = kept_share (lns_view_get_report (context->view),
-                                  MAX (first_ns, lns_view_get_start_ns (context->view)),
-                                  MIN (last_ns, lns_view_get_end_ns (context->view)));
-  return n > 0 && kept > 0 ? sum / n / kept : -1;
+  const int64_t start_ns = MAX (first_ns, lns_view_get_start_ns (context->view)),
+                end_ns = MIN (last_ns, lns_view_get_end_ns (context->view));
+  const double all_ns = (double)end_ns - (double)start_ns,
+               kept_ns = all_ns - (double)lns_omitted_ns (&context->omissions, start_ns, end_ns);
+  return n > 0 && kept_ns > 0 ? sum / n * all_ns / kept_ns : -1;
 }
 
 /* Shows SHARE, which is one of ACTIVITY and is TEXT in words (or NULL), beside the label of a group: of time in ranges and calls

@@ -310,7 +310,7 @@ grown_cb (LnsTimeline *self, LnsReport *before)
   lns_tile_labels_free (context->labels);
   context->labels = lns_tile_labels_new (report, pango_context_get_font_description (pango));
   lns_row_context_fit_lanes (context, GTK_WIDGET (self));
-  lns_row_context_find_functions (context);
+  lns_row_context_read_report (context);
   lns_timeline_tree_follow (&self->rows_of);
   fit_header (self);
   lns_overview_grow (self->overview, context->tree);
