@@ -75,6 +75,7 @@ def test_what_reads_it_says_that_it_is_not_all():
         # Those that stalled are slow, though most of the report may be slow steps; and nobody is accused of what is not there.
         assert why["findings"][0]["cause"] in ("slow-step", "cpu-work"), why["findings"]
         assert any(finding["cause"] == "slow-step" for finding in why["findings"]), why["findings"]
+        assert " waited 0 %" not in why["verdict"], "whether it waited was not recorded: " + why["verdict"]
         thread = why["threads"][0]
         causes = {cause["cause"]: cause["ns"] for cause in thread["causes"]}
         assert thread["omitted_ns"] > 0 and causes["not-recorded"] >= thread["omitted_ns"], thread
@@ -143,6 +144,7 @@ def test_names_and_conditions_are_checked():
             assert run.code == 125 and words in run.err, run
         run = folder.profile(*NVTX, "-o", "none", "--keep=1", "--keep-on=sigusr2", STEPS, *RUN[:4], 1)
         assert run.code == 0 and "no signal came for --keep-on, and the report keeps nothing [LNS-KEEP-006]" in run.err, run
+        assert "LNS-DOCTOR" not in run.err, run
         run = folder.profile(*NVTX, "-o", "r", "--keep-steps=duration>1.5*p99.5", "--steps=nothing", STEPS, *RUN[:4], 1)
         report = folder.report("r.rep")
         assert run.code == 0 and report.codes() == ["LNS-KEEP-003"] and not report.events, (run, report.codes())

@@ -90,7 +90,8 @@ look_for_events (Patient *patient)
   for (uint32_t i = 0; i < patient->n_lanes && !has_cuda; i++)
     has_cuda = lns_is_gpu_operation (patient->lanes[i].kind) &&
                lns_report_lane_info (patient->report, i)->n_events > 0;
-  if (patient->info->state == LNS_STATE_RECORDING)
+  /* A report that was to keep nothing says so. */
+  if (patient->info->state == LNS_STATE_RECORDING || is_told (patient, "LNS-KEEP-006"))
     return;
   if (wants_cuda && !has_cuda && !is_told (patient, "LNS-CUDA-"))
     add (patient, "LNS-DOCTOR-001", LNS_SEVERITY_WARNING, LNS_ID_NONE,

@@ -936,6 +936,14 @@ put_lead (LnsTables *tables,
       put_thread (tables, ledger->thread, foreign_to (lns_tables_report (tables), ledger->thread),
                   stream);
     }
+  else if (finding != NULL && finding->cause == LNS_CAUSE_SLOW_STEP &&
+           finding->confidence == LNS_CONFIDENCE_GUESS)
+    {
+      /* Whether it waited was not recorded. */
+      fprintf (stream, _ ("In %s of "), ns);
+      put_thread (tables, ledger->thread, foreign_to (lns_tables_report (tables), ledger->thread),
+                  stream);
+    }
   else if (finding != NULL && finding->cause == LNS_CAUSE_CPU_WORK)
     fprintf (stream, _ ("%s was on a CPU %.0f %% of %s"), subject, percent (ran_ns, span_ns), ns);
   else
