@@ -13,6 +13,7 @@
 #include "src/base/search.h"
 #include "src/store/read/call-walk.h"
 #include "src/tables/call-chain.h"
+#include "src/tables/lanes.h"
 
 /* Ids of kept chains are small numbers. */
 #define MAX_KEPT (INT64_C (1) << 27)
@@ -28,18 +29,6 @@ typedef struct
   LnsCallMaker made;
   Path path; /* functions at one place, the innermost first */
 } Maker;
-
-static bool
-is_cancelled (const atomic_bool *cancel)
-{
-  return cancel != NULL && atomic_load_explicit (cancel, memory_order_relaxed);
-}
-
-static bool
-fail_cancelled (LnsError *error)
-{
-  return lns_error_set (error, LNS_ERROR_CANCELLED, 0, "interrupted");
-}
 
 /* ---- The tree --------------------------------------------------------------------------------- */
 
@@ -110,11 +99,9 @@ add_calls (Maker *maker, LnsCallTree *tree, const atomic_bool *cancel, LnsError 
   for (uint32_t i = 0; good && i < tree->n_chains; i++)
     {
       const uint32_t parent = calls[i].parent;
-      if (i % STRETCH == 0 && is_cancelled (cancel))
-        good = fail_cancelled (error);
-      else
-        good = add_call (maker, i, parent != LNS_ID_NONE ? tree->node_of[parent] : LNS_ID_NONE,
-                         &tree->node_of[i], error);
+      good = (i % STRETCH != 0 || lns_go_on (cancel, error)) &&
+             add_call (maker, i, parent != LNS_ID_NONE ? tree->node_of[parent] : LNS_ID_NONE,
+                       &tree->node_of[i], error);
       is_known[i] = (parent == LNS_ID_NONE || is_known[parent]) &&
                     !is_cut (maker->report, frames[calls[i].frame].symbol);
       /* A lone place in code has callers that nobody looked for: where a thread begins, hardly any sample is taken. */
@@ -140,8 +127,8 @@ add_kept (void *data, int64_t id, const LnsCallFrame *frames, size_t n)
 {
   Kept *kept = data;
 
-  if (is_cancelled (kept->cancel))
-    return fail_cancelled (kept->error);
+  if (!lns_go_on (kept->cancel, kept->error))
+    return false;
   if (id <= 0 || id > MAX_KEPT)
     return too_many (kept->maker, kept->error);
   kept->maker->path.n = 0;
@@ -253,8 +240,9 @@ typedef struct
 
 /* Counts by call node of the report, not by node of the tree: one place in memory a sample, not two. */
 static void
-count_chunk (Search *search, const LnsChunk *chunk)
+count_chunk (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
+  Search *search = data;
   const uint64_t *chains = call_chains (chunk, search->query->kind);
   const uint32_t n_calls = search->tree->n_chains;
   const uint32_t first =
@@ -269,8 +257,9 @@ count_chunk (Search *search, const LnsChunk *chunk)
 }
 
 static void
-find_in_chunk (Search *search, const LnsChunk *chunk)
+find_in_chunk (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
+  Search *search = data;
   const uint64_t *chains = call_chains (chunk, search->query->kind);
 
   for (uint32_t i = 0; i < chunk->n && chunk->start_ns[i] < search->before_ns; i++)
@@ -287,37 +276,13 @@ find_in_chunk (Search *search, const LnsChunk *chunk)
 
 /* Has VISIT look at the chunks of LANE from the start of the query on. */
 static bool
-walk_lane (Search *search,
-           uint32_t lane,
-           void (*visit) (Search *search, const LnsChunk *chunk),
-           const atomic_bool *cancel,
-           LnsError *error)
+walk_lane (
+    Search *search, uint32_t lane, LnsChunkFunc visit, const atomic_bool *cancel, LnsError *error)
 {
-  LnsReport *report = search->tree->report;
-  const LnsColumnMask columns =
-      LNS_COLUMN_BIT (LNS_COLUMN_START) | LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN);
-  uint64_t first;
-  const LnsChunk *chunk;
-  LnsError damage = { 0 };
-
-  if (!lns_report_find (report, lane, search->query->start_ns, &first, error))
-    return false;
-  if (first >= lns_report_lane_info (report, lane)->n_events)
-    return true;
-  LnsChunkWalker *walker = lns_chunk_walker_new (report, lane, columns);
-  lns_chunk_walker_seek (walker, lns_report_chunk_of (report, lane, first));
-  bool good = true;
-  while (good && (chunk = lns_chunk_walker_next (walker, &damage)) != NULL &&
-         (chunk->n == 0 || chunk->start_ns[0] < search->before_ns))
-    {
-      visit (search, chunk);
-      if (is_cancelled (cancel))
-        good = fail_cancelled (error);
-    }
-  lns_chunk_walker_free (walker);
-  if (good && damage.domain != LNS_ERROR_NONE)
-    return lns_error_set (error, damage.domain, damage.code, "%s", damage.message);
-  return good;
+  return lns_read_lane_between (
+      search->tree->report, lane,
+      LNS_COLUMN_BIT (LNS_COLUMN_START) | LNS_COLUMN_BIT (LNS_COLUMN_CALL_CHAIN),
+      search->query->start_ns, &search->before_ns, visit, search, cancel, error);
 }
 
 /* The first time after that of QUERY. */

@@ -19,6 +19,32 @@ lns_go_on (const atomic_bool *cancel, LnsError *error)
          lns_error_set (error, LNS_ERROR_CANCELLED, 0, "interrupted");
 }
 
+/* Has FUNCTION look at the chunks of LANE from the one with the number FIRST on, until one begins at *BEFORE_NS. */
+static bool
+read_chunks (LnsReport *report,
+             uint32_t lane,
+             LnsColumnMask columns,
+             uint32_t first,
+             const int64_t *before_ns,
+             LnsChunkFunc function,
+             void *data,
+             const atomic_bool *cancel,
+             LnsError *error)
+{
+  LnsChunkWalker *walker = lns_chunk_walker_new (report, lane, columns);
+  const LnsTrack *track = lns_track_of (report, lane);
+  const LnsChunk *chunk;
+  LnsError local = { 0 };
+
+  lns_chunk_walker_seek (walker, first);
+  while (lns_go_on (cancel, &local) && (chunk = lns_chunk_walker_next (walker, &local)) != NULL &&
+         (chunk->n == 0 || chunk->start_ns[0] < *before_ns))
+    function (data, track, chunk);
+  lns_chunk_walker_free (walker);
+  return local.domain == LNS_ERROR_NONE ||
+         lns_error_set (error, local.domain, local.code, "%s", local.message);
+}
+
 bool
 lns_read_lane (LnsReport *report,
                uint32_t lane,
@@ -28,16 +54,29 @@ lns_read_lane (LnsReport *report,
                const atomic_bool *cancel,
                LnsError *error)
 {
-  LnsChunkWalker *walker = lns_chunk_walker_new (report, lane, columns);
-  const LnsTrack *track = lns_track_of (report, lane);
-  const LnsChunk *chunk;
-  LnsError local = { 0 };
+  const int64_t never_ns = INT64_MAX;
 
-  while (lns_go_on (cancel, &local) && (chunk = lns_chunk_walker_next (walker, &local)) != NULL)
-    function (data, track, chunk);
-  lns_chunk_walker_free (walker);
-  return local.domain == LNS_ERROR_NONE ||
-         lns_error_set (error, local.domain, local.code, "%s", local.message);
+  return read_chunks (report, lane, columns, 0, &never_ns, function, data, cancel, error);
+}
+
+bool
+lns_read_lane_between (LnsReport *report,
+                       uint32_t lane,
+                       LnsColumnMask columns,
+                       int64_t from_ns,
+                       const int64_t *before_ns,
+                       LnsChunkFunc function,
+                       void *data,
+                       const atomic_bool *cancel,
+                       LnsError *error)
+{
+  uint64_t first;
+
+  if (!lns_report_find (report, lane, from_ns, &first, error))
+    return false;
+  return first >= lns_report_lane_info (report, lane)->n_events ||
+         read_chunks (report, lane, columns, lns_report_chunk_of (report, lane, first), before_ns,
+                      function, data, cancel, error);
 }
 
 bool

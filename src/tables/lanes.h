@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* Reads whole lanes, chunk by chunk. */
+/* Reads lanes, chunk by chunk. */
 
 #pragma once
 
@@ -25,7 +25,19 @@ bool lns_read_lane (LnsReport *report,
                     const atomic_bool *cancel,
                     LnsError *error);
 
-/* The same for all lanes of KIND. */
+/* The same for the chunks that may have events from FROM_NS on, until one begins at *BEFORE_NS or later: FUNCTION may make that
+ * earlier. */
+bool lns_read_lane_between (LnsReport *report,
+                            uint32_t lane,
+                            LnsColumnMask columns,
+                            int64_t from_ns,
+                            const int64_t *before_ns,
+                            LnsChunkFunc function,
+                            void *data,
+                            const atomic_bool *cancel,
+                            LnsError *error);
+
+/* The same as lns_read_lane () for all lanes of KIND. */
 bool lns_read_lanes (LnsReport *report,
                      LnsLaneKind kind,
                      LnsColumnMask columns,

@@ -485,8 +485,9 @@ part_ns (const LnsCallQuery *query, const LnsChunk *chunk, uint32_t i)
 }
 
 static void
-sum_chunk (Search *search, const LnsChunk *chunk)
+sum_chunk (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
+  Search *search = data;
   const uint32_t *chains = search->time->chains[chunk->lane] + chunk->first;
 
   for (uint32_t i = 0; i < chunk->n; i++)
@@ -498,8 +499,9 @@ sum_chunk (Search *search, const LnsChunk *chunk)
 }
 
 static void
-find_in_chunk (Search *search, const LnsChunk *chunk)
+find_in_chunk (void *data, const LnsTrack *track, const LnsChunk *chunk)
 {
+  Search *search = data;
   const uint32_t *chains = search->time->chains[chunk->lane] + chunk->first;
 
   for (uint32_t i = 0; i < chunk->n && chunk->start_ns[i] < search->before_ns; i++)
@@ -512,48 +514,20 @@ find_in_chunk (Search *search, const LnsChunk *chunk)
       }
 }
 
-/* Has VISIT look at the chunks of LANE whose operations may be of interest. */
+/* Has VISIT look at the chunks whose operations may be of interest to SEARCH. */
 static bool
-walk_lane (Search *search,
-           uint32_t lane,
-           void (*visit) (Search *search, const LnsChunk *chunk),
-           const atomic_bool *cancel,
-           LnsError *error)
+walk (Search *search, LnsChunkFunc visit, const atomic_bool *cancel, LnsError *error)
 {
-  LnsReport *report = search->time->tree->report;
   const int64_t from_ns =
       search->from_ns > search->query->start_ns ? search->from_ns : search->query->start_ns;
-  uint64_t first;
-  const LnsChunk *chunk;
-  LnsError local = { 0 };
-
-  if (!lns_report_find (report, lane, from_ns, &first, error))
-    return false;
-  if (first >= lns_report_lane_info (report, lane)->n_events)
-    return true;
-  LnsChunkWalker *walker = lns_chunk_walker_new (report, lane, LNS_COLUMN_BIT (LNS_COLUMN_START));
-  lns_chunk_walker_seek (walker, lns_report_chunk_of (report, lane, first));
-  while (lns_go_on (cancel, &local) && (chunk = lns_chunk_walker_next (walker, &local)) != NULL &&
-         (chunk->n == 0 || chunk->start_ns[0] < search->before_ns))
-    visit (search, chunk);
-  lns_chunk_walker_free (walker);
-  return local.domain == LNS_ERROR_NONE ||
-         lns_error_set (error, local.domain, local.code, "%s", local.message);
-}
-
-/* Has VISIT look at all of SEARCH. */
-static bool
-walk (Search *search,
-      void (*visit) (Search *search, const LnsChunk *chunk),
-      const atomic_bool *cancel,
-      LnsError *error)
-{
   bool good = true;
 
   search->is_of_threads = find_chains (search->time, search->query);
   for (uint32_t i = 0; good && i < search->time->n_lanes; i++)
     if (search->time->chains[i] != NULL)
-      good = walk_lane (search, i, visit, cancel, error);
+      good =
+          lns_read_lane_between (search->time->tree->report, i, LNS_COLUMN_BIT (LNS_COLUMN_START),
+                                 from_ns, &search->before_ns, visit, search, cancel, error);
   return good;
 }
 
@@ -565,10 +539,8 @@ lns_gpu_time_sum (const LnsGpuTime *self,
                   LnsError *error)
 {
   Search search = {
-
     .time = self, .query = query, .from_ns = INT64_MIN, .before_ns = query->end_ns
   };
-
   const LnsCallTree *tree = self->tree;
 
   search.by_chain = lns_calloc ((size_t)tree->n_chains + 1, sizeof *search.by_chain);

@@ -195,7 +195,7 @@ find_gaps (LnsRuleResult *result,
   LnsOmissions omissions = lns_omissions_of (lns_tables_report (result->tables));
   const int64_t untold_ns = longest_untold (&result->options, gpu, &omissions);
   lns_work_walk_keep_empty (walk);
-  LnsOperation before, busy;
+  LnsOperation before = { 0 }, busy;
   bool any = false, found = true, good = true;
 
   while ((good = lns_work_walk_busy (walk, &busy, &found, error)) && found)
