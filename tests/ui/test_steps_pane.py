@@ -10,6 +10,7 @@ import subprocess
 import harness
 import tap
 
+KNOWN_REPORT = os.path.join(tap.BUILD, "tests", "ui", "known-report")
 SAMPLE = os.path.join(tap.SOURCE, "data", "samples", "cuda-double.rep")
 
 
@@ -63,6 +64,17 @@ def test_a_step_stands_beside_the_median():
         app.click(x + width // (2 * len(all_steps)), y + height // 2)
         first = title(all_steps, 0)
         app.find("label", lambda text: text.startswith(first[0]) and text.endswith(first[1]))
+
+
+def test_time_on_a_cpu_that_was_not_recorded_is_not_none():
+    path = os.path.join(os.environ[harness.SESSION], "known.rep")
+    subprocess.run([KNOWN_REPORT, path], check=True)
+    with harness.App(path, size=(1600, 1000)) as app:
+        app.activate("win.show-steps")
+        table = app.find("tree table", "Steps")
+        assert app.wait(lambda: table.find_all("label", "On a CPU"), what="the title")
+        app.wait(lambda: len(table.find_all("label", "—")) >= 5, what="the cells")
+        assert len(table.find_all("label", "0 ns")) == 1  # the start of the first
 
 
 harness.main(globals())

@@ -522,10 +522,19 @@ rested_cb (LnsScope *scope, LnsEventsTable *self)
     load_when_seen (self);
 }
 
+/* There may be no events to show. */
+static void
+allow_all (LnsEventsTable *self)
+{
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "events.show-all",
+                                 lns_report_info (lns_view_get_report (self->view))->n_events > 0);
+}
+
 /* While a report is being recorded, the events are those that there were when they were asked for; all of them come when it has ended. */
 static void
 grown_cb (LnsView *view, LnsReport *before, LnsEventsTable *self)
 {
+  allow_all (self);
   if (self->request != NULL && lns_report_info (before)->state == LNS_STATE_RECORDING &&
       !lns_view_is_live (view))
     load_when_seen (self);
@@ -876,6 +885,7 @@ lns_events_table_new (LnsView *view, GSettings *settings)
   g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, 0);
   g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_in_events_cb), self, 0);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
+  allow_all (self);
   self->scope = lns_scope_of (view);
   g_signal_connect_object (self->scope, "rested", G_CALLBACK (rested_cb), self, 0);
   g_signal_connect (self, "map", G_CALLBACK (map_cb), NULL);

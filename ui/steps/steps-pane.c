@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "src/tables/lanes.h"
 #include "ui/model/answer.h"
 #include "ui/steps/step-chart.h"
 #include "ui/steps/step-parts.h"
@@ -29,9 +30,31 @@ struct _LnsStepsPane
 
 G_DEFINE_FINAL_TYPE (LnsStepsPane, lns_steps_pane, ADW_TYPE_BIN)
 
-/* The steps of WHY as a table. To be freed. */
+/* Whether it was recorded when THREAD was on a CPU. O(lanes). */
+static gboolean
+knows_states (LnsReport *report, uint32_t thread)
+{
+  uint32_t n;
+  const LnsLane *lanes = lns_report_lanes (report, &n);
+
+  for (uint32_t lane = 0; lane < n; lane++)
+    if (lanes[lane].kind == LNS_LANE_SCHED && lns_track_of (report, lane)->thread == thread &&
+        lns_report_lane_info (report, lane)->n_events > 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* How much of STEP the GPU was busy, or the thread on a CPU where there is none. */
+static int64_t
+busy_ns (const LnsWhy *why, const LnsStep *step, gboolean is_device)
+{
+  return is_device ? step->busy_ns
+                   : why->steps.ns[step->index * (1 + LNS_N_IDLE_CAUSES) + 1 + LNS_CAUSE_CPU_WORK];
+}
+
+/* The steps of WHY about REPORT as a table. To be freed. */
 static LnsResult *
-result_of (const LnsWhy *why)
+result_of (LnsReport *report, const LnsWhy *why)
 {
   const gboolean is_device = why->ledgers.n > 0 && why->ledgers.items[0].is_device;
   const LnsResultColumn columns[] = {
@@ -42,6 +65,8 @@ result_of (const LnsWhy *why)
     { _ ("× Median"), LNS_RESULT_NUMBER, 1 },
     { is_device ? _ ("GPU Busy") : _ ("On a CPU"), LNS_RESULT_TIME, 0 },
   };
+  const gboolean is_busy_known =
+      is_device || (why->ledgers.n > 0 && knows_states (report, why->ledgers.items[0].thread));
   LnsResult *result = lns_result_new (columns, G_N_ELEMENTS (columns), SIZE_MAX);
   LnsRows *rows = lns_result_rows (result);
 
@@ -57,7 +82,8 @@ result_of (const LnsWhy *why)
         { .number = step->start_ns },
         { .number = ns },
         { .number = llround (10.0 * (double)ns / (double)MAX (why->steps.p50_ns, 1)) },
-        { .number = step->busy_ns },
+        { .number = is_busy_known ? busy_ns (why, step, is_device) : 0,
+          .is_empty = !is_busy_known },
       };
       const LnsPlace place = lns_place (LNS_ID_NONE, 0, step->start_ns, ns);
       lns_rows_add (rows, cells, &place);
@@ -108,7 +134,7 @@ changed_cb (LnsAnswer *answer, LnsStepsPane *self)
   gtk_widget_set_visible (self->ask, lns_answer_get_state (answer) == LNS_ANSWER_UNASKED);
   if (why != NULL && why->steps.all.n > 0)
     {
-      lns_result_view_set (self->table, result_of (why));
+      lns_result_view_set (self->table, result_of (lns_view_get_report (self->view), why));
       gtk_stack_set_visible_child_name (self->stack, "table");
       gtk_widget_set_visible (GTK_WIDGET (self->parts), why->steps.all.n > 1);
       compare (self);

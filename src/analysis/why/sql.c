@@ -276,7 +276,8 @@ step_column (const Answer *answer, size_t row, int column, sqlite3_context *cont
       give_name (answer, answer->why->steps.name, context);
       break;
     case 5:
-      sqlite3_result_int64 (context, step->busy_ns);
+      if (answer->why->ledgers.items[0].is_device) /* NULL: there is no GPU */
+        sqlite3_result_int64 (context, step->busy_ns);
       break;
     default:
       give_text (context, step->is_busy ? "gpu-work" : lns_cause_name (step->cause));
