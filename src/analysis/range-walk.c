@@ -19,6 +19,7 @@ typedef struct
 {
   uint32_t lane, family;
   uint32_t first, n; /* chunks                                                                  */
+  uint64_t first_event, end_event; /* the events of these chunks that are looked at, by number */
 } Turn;
 
 struct LnsRangeWalk
@@ -86,8 +87,67 @@ count_cores (void)
   return n < 1 ? 1 : n > LNS_RANGE_MAX_WORKERS ? LNS_RANGE_MAX_WORKERS : n;
 }
 
+/* Finds the events of LANE that overlap SPAN: from RET_FIRST up to RET_END - 1, neighbours, as those of a lane do not overlap each
+ * other. */
+static bool
+find_events (LnsReport *report,
+             uint32_t lane,
+             const LnsFilterSpan *span,
+             uint64_t *ret_first,
+             uint64_t *ret_end,
+             LnsError *error)
+{
+  const uint64_t n_events = lns_report_lane_info (report, lane)->n_events;
+  LnsEvent event;
+
+  if (!lns_report_find (report, lane, span->start_ns, ret_first, error) ||
+      !lns_report_find (report, lane, span->end_ns, ret_end, error))
+    return false;
+  /* Those without length at the end of the span, and the one that lasts longer. */
+  for (; *ret_end < n_events; ++*ret_end)
+    {
+      if (!lns_report_event (report, lane, *ret_end, &event, error))
+        return false;
+      if (event.start_ns > span->end_ns)
+        break;
+    }
+  return true;
+}
+
+/* Adds the turns of LANE, which the query asks for. */
+static bool
+add_turns (LnsRangeWalk *walk, uint32_t lane, LnsError *error)
+{
+  const LnsFilterSpan *span = walk->query->span;
+  const uint32_t family = family_of (walk, lane);
+  uint64_t first_event = 0, end_event = UINT64_MAX;
+  uint32_t first = 0, end = lns_report_lane_info (walk->report, lane)->n_chunks;
+
+  if (span != NULL && end > 0)
+    {
+      if (span->process != LNS_ID_NONE &&
+          lns_track_of (walk->report, lane)->process != span->process)
+        return true;
+      if (!find_events (walk->report, lane, span, &first_event, &end_event, error))
+        return false;
+      if (first_event >= end_event)
+        return true;
+      first = lns_report_chunk_of (walk->report, lane, first_event);
+      end = lns_report_chunk_of (walk->report, lane, end_event - 1) + 1;
+    }
+  for (; first < end; first += CHUNKS_A_TURN)
+    *lns_array_add (&walk->turns) =
+        (Turn){ lane,        family,
+                first,       end - first < CHUNKS_A_TURN ? end - first : CHUNKS_A_TURN,
+                first_event, end_event };
+  return true;
+}
+
 LnsRangeWalk *
-lns_range_walk_new (LnsReport *report, const LnsRangeQuery *query, const atomic_bool *cancel)
+lns_range_walk_new (LnsReport *report,
+                    const LnsRangeQuery *query,
+                    const atomic_bool *cancel,
+                    LnsError *error)
 {
   LnsRangeWalk *walk = lns_calloc (1, sizeof *walk);
   uint32_t n_lanes;
@@ -98,18 +158,11 @@ lns_range_walk_new (LnsReport *report, const LnsRangeQuery *query, const atomic_
   walk->cancel = cancel;
   walk->n_workers = count_cores ();
   for (uint32_t i = 0; i < n_lanes; i++)
-    {
-      const LnsLaneInfo *info = lns_report_lane_info (report, i);
-      if ((lns_range_style (lanes[i].kind) & query->styles) == 0 || info->n_chunks == 0)
-        continue;
-      const uint32_t family = family_of (walk, i);
-      for (uint32_t first = 0; first < info->n_chunks; first += CHUNKS_A_TURN)
-        {
-          const uint32_t n = info->n_chunks - first;
-          *lns_array_add (&walk->turns) =
-              (Turn){ i, family, first, n < CHUNKS_A_TURN ? n : CHUNKS_A_TURN };
-        }
-    }
+    if ((lns_range_style (lanes[i].kind) & query->styles) != 0 && !add_turns (walk, i, error))
+      {
+        lns_range_walk_free (walk);
+        return NULL;
+      }
   return walk;
 }
 
@@ -184,6 +237,36 @@ put_in_place (const LnsRangeWalk *walk, LnsLaneKind kind, const LnsChunk *chunk,
   return result;
 }
 
+/* The events of CHUNK that TURN looks at; none may be left. */
+static LnsChunk
+slice (const LnsChunk *chunk, const Turn *turn)
+{
+  const uint64_t end = chunk->first + chunk->n;
+  const uint32_t skipped = (uint32_t)(turn->first_event <= chunk->first ? 0
+                                      : turn->first_event < end ? turn->first_event - chunk->first
+                                                                : chunk->n),
+                 left_out = (uint32_t)(turn->end_event >= end           ? 0
+                                       : turn->end_event > chunk->first ? end - turn->end_event
+                                                                        : chunk->n);
+  LnsChunk result = *chunk;
+
+  if (skipped + left_out >= chunk->n)
+    {
+      result.n = 0;
+      return result;
+    }
+  result.first += skipped;
+  result.n -= skipped + left_out;
+  result.start_ns += skipped;
+  result.duration_ns += skipped;
+  result.name += skipped;
+  result.flags += skipped;
+  for (unsigned i = 0; i < LNS_EXTRA_MAX; i++)
+    if (result.extra[i] != NULL)
+      result.extra[i] += skipped;
+  return result;
+}
+
 static bool
 take_turn (Pass *pass, unsigned worker, const Turn *turn, LnsError *error)
 {
@@ -200,7 +283,8 @@ take_turn (Pass *pass, unsigned worker, const Turn *turn, LnsError *error)
   lns_chunk_walker_seek (walker, turn->first);
   for (uint32_t i = 0; i < turn->n && (chunk = lns_chunk_walker_next (walker, error)) != NULL; i++)
     {
-      LnsChunk asked = put_in_place (pass->walk, kind, chunk, &places);
+      const LnsChunk within = slice (chunk, turn),
+                     asked = put_in_place (pass->walk, kind, &within, &places);
       pass->function (pass->data, worker, turn->family, &asked);
     }
   lns_chunk_walker_free (walker);

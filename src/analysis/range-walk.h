@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include "src/analysis/filter.h"
 #include "src/analysis/kernel-keys.h"
 #include "src/base/array.h"
 
@@ -37,6 +38,8 @@ typedef struct
   unsigned styles; /* mask of LnsRangeStyle                                                      */
   bool by_bytes;   /* sizes instead of durations                                                 */
   LnsRangeKeys keys;
+  const LnsFilterSpan *
+      span; /* borrowed: only events that overlap it, at full length, as lns_filter_write () has them; NULL = all */
 } LnsRangeQuery;
 
 /* Ranges that are summed up together: of one style, in domains of one name. */
@@ -50,9 +53,12 @@ typedef struct
 
 typedef struct LnsRangeWalk LnsRangeWalk;
 
-/* Prepares passes over what QUERY asks of REPORT (both borrowed). CANCEL may be NULL. O(lanes × families). */
-LnsRangeWalk *
-lns_range_walk_new (LnsReport *report, const LnsRangeQuery *query, const atomic_bool *cancel);
+/* Prepares passes over what QUERY asks of REPORT (both borrowed). CANCEL may be NULL. NULL and ERROR where a chunk at an end of the
+ * query's span is damaged. O(lanes × families), and O(log n) a lane for a span. */
+LnsRangeWalk *lns_range_walk_new (LnsReport *report,
+                                  const LnsRangeQuery *query,
+                                  const atomic_bool *cancel,
+                                  LnsError *error);
 void lns_range_walk_free (LnsRangeWalk *walk); /* NULL is fine                                  */
 
 const LnsRangeFamily *lns_range_walk_families (const LnsRangeWalk *walk, uint32_t *ret_n);

@@ -144,7 +144,7 @@ test_medians_in_little_memory (void)
 {
   LnsReport *report = report_of_values ();
   LnsRangeWalk *walk =
-      lns_range_walk_new (report, &(LnsRangeQuery){ .styles = LNS_STYLE_PUSH_POP }, NULL);
+      lns_range_walk_new (report, &(LnsRangeQuery){ .styles = LNS_STYLE_PUSH_POP }, NULL, NULL);
   LnsRangeGroups groups;
   int64_t doubled[N_SETS];
   uint32_t n_families;

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "src/analysis/filter.h"
 #include "src/analysis/projection/cuda-links.h"
 #include "src/analysis/kernel-keys.h"
 #include "src/analysis/ordering.h"
@@ -41,13 +42,14 @@ static Event calls[N_PROCESSES * N_THREADS * N_CALLS], work[4 * N_PROCESSES * N_
     ranges[N_PROCESSES * N_THREADS * N_CALLS * (DEPTH + 1)];
 static uint32_t n_calls, n_work, n_ranges;
 static uint64_t state;
+static uint32_t first_name; /* the string "name 1"; some of those before differ from file to file */
 
 static void
 append (LnsWriter *writer, Event *event, LnsLaneKind kind)
 {
   LnsEvent written = { .start_ns = event->start_ns,
                        .duration_ns = event->end_ns - event->start_ns,
-                       .name = 1 + (uint32_t)event->ordinal % 40 };
+                       .name = first_name + (uint32_t)event->ordinal % 40 };
   int correlation = lns_lane_kind_extra (kind, LNS_COLUMN_CORRELATION),
       thread = lns_lane_kind_extra (kind, LNS_COLUMN_THREAD),
       end_thread = lns_lane_kind_extra (kind, LNS_COLUMN_END_THREAD);
@@ -139,6 +141,7 @@ write_report (void)
   LnsWriter *writer = fixture_writer (path);
   uint64_t ordinals[64] = { 0 };
 
+  first_name = lns_writer_string (writer, "name 1", 6);
   lns_writer_add_device (writer, &(LnsCudaDevice){ .process = 0 });
   lns_writer_add_context (writer, &(LnsCudaContext){ .device = 0, .number = 1 });
   for (uint32_t i = 0; i < N_PROCESSES * N_STREAMS; i++)
@@ -406,7 +409,7 @@ check_lanes (LnsReport *report, uint32_t stream)
       LNS_CHECK_INT (event.duration_ns, wanted.duration_ns);
       LNS_CHECK_INT (event.extra[1], ranges[r].thread);
       LNS_CHECK_INT (event.extra[4], wanted.n_operations);
-      LNS_CHECK_INT (event.name, 1 + ranges[r].ordinal % 40);
+      LNS_CHECK_INT (event.name, first_name + ranges[r].ordinal % 40);
       const Event *around = range_around (report, &ranges[r]);
       if (around != NULL)
         {
@@ -514,6 +517,70 @@ test_what_a_killed_process_left_is_pruned (void)
   LNS_CHECK_INT (n_files (folder), 1);
   LNS_CHECK (access (lns_report_info (derived)->path, F_OK) == 0);
   lns_report_close (derived);
+  lns_report_close (report);
+}
+
+/* What STATS says of REPORT, or of SPAN of it unless that is NULL, as CSV. The caller frees it. */
+static char *
+stats_text (LnsReport *report, const LnsStatsReport *stats, const LnsFilterSpan *span)
+{
+  LnsTables *tables = lns_tables_new (report, NULL);
+  const LnsStatsStyle style = { .format = LNS_STATS_CSV, .separator = "," };
+  LnsStatsResult *result =
+      span == NULL ? lns_stats_report_run (stats, stats->name, tables, NULL, NULL)
+                   : lns_stats_report_run_between (stats, stats->name, tables, span, NULL, NULL);
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream (&text, &size);
+
+  LNS_CHECK (result != NULL && lns_stats_result_write (result, stream, &style, NULL));
+  fclose (stream);
+  lns_stats_result_free (result);
+  lns_tables_free (tables);
+  return text;
+}
+
+/* Sums of a span are those of a report that was written of it. */
+static void
+test_sums_of_spans (void)
+{
+  LnsReport *report = write_report ();
+  const int64_t end_ns = lns_report_info (report)->end_ns;
+  const char *path = fixture_path ("part.rep");
+  const LnsStatsReport *stats;
+  unsigned n_compared = 0;
+
+  for (unsigned round = 0; round < 12; round++)
+    {
+      const Event *call = &calls[fixture_random (&state) % n_calls];
+      LnsFilterSpan span = { (int64_t)(fixture_random (&state) % (uint64_t)end_ns), 0,
+                             round % 4 == 3 ? call->process : LNS_ID_NONE };
+      span.end_ns = span.start_ns + (int64_t)(fixture_random (&state) % (uint64_t)end_ns);
+      if (round == 0) /* all of it; ends of events; nothing */
+        span = (LnsFilterSpan){ INT64_MIN, INT64_MAX, LNS_ID_NONE };
+      else if (round < 3)
+        span = (LnsFilterSpan){ call->end_ns, call->end_ns + (round == 1 ? 0 : 5000), LNS_ID_NONE };
+      else if (round == 3)
+        span = (LnsFilterSpan){ end_ns + 1, end_ns + 2, LNS_ID_NONE };
+      LNS_CHECK (lns_filter_write (report, &span, path, NULL, NULL));
+      LnsReport *part = fixture_open (path, NULL);
+      for (size_t i = 0; (stats = lns_stats_report_at (i)) != NULL; i++)
+        if (lns_stats_report_takes_spans (stats, stats->name))
+          {
+            char *wanted = stats_text (part, stats, NULL),
+                 *found = stats_text (report, stats, &span);
+            LNS_CHECK_STR (found, wanted);
+            free (wanted);
+            free (found);
+            n_compared++;
+          }
+      lns_report_close (part);
+      unlink (path);
+    }
+  LNS_CHECK_INT (n_compared, 12 * 10);
+  LNS_CHECK (!lns_stats_report_takes_spans (lns_stats_report_find ("osrt_sum", NULL), "osrt_sum"));
+  LNS_CHECK (!lns_stats_report_takes_spans (lns_stats_report_find ("cuda_gpu_kern_sum", NULL),
+                                            "cuda_gpu_kern_sum:nvtx-name"));
   lns_report_close (report);
 }
 
@@ -666,6 +733,7 @@ main (void)
 {
   LNS_TEST (test_ordering);
   LNS_TEST (test_each_report);
+  LNS_TEST (test_sums_of_spans);
   LNS_TEST (test_kernel_keys);
   LNS_TEST (test_links_go_both_ways);
   LNS_TEST (test_projection);

@@ -91,14 +91,17 @@ with_times (LnsResult *result)
   return timed;
 }
 
-/* Runs RUN over REPORT. */
+/* Runs RUN over REPORT, or over SPAN of it unless that is NULL. */
 static void
-sum_up (Run *run, LnsReport *report, const atomic_bool *cancel)
+sum_up (Run *run, LnsReport *report, const LnsFilterSpan *span, const atomic_bool *cancel)
 {
+  const char *name = run->stats->name;
   LnsTables *tables = lns_tables_new (report, &run->error);
-  LnsStatsResult *result = tables != NULL ? lns_stats_report_run (run->stats, run->stats->name,
-                                                                  tables, cancel, &run->error)
-                                          : NULL;
+  LnsStatsResult *result =
+      tables == NULL ? NULL
+      : span != NULL
+          ? lns_stats_report_run_between (run->stats, name, tables, span, cancel, &run->error)
+          : lns_stats_report_run (run->stats, name, tables, cancel, &run->error);
 
   if (result != NULL && lns_stats_result_n_rows (result) > 0)
     run->result = lns_stats_result_collect (result, MAX_ROWS, &run->error);
@@ -108,7 +111,7 @@ sum_up (Run *run, LnsReport *report, const atomic_bool *cancel)
   lns_tables_free (tables);
 }
 
-/* Runs RUN over its time: over a report of its events, as --filter-time does. */
+/* Runs RUN, which does not take spans, over its time: over a report of its events, as --filter-time does. */
 static void
 sum_up_part (Run *run, LnsReport *report, const atomic_bool *cancel)
 {
@@ -125,7 +128,7 @@ sum_up_part (Run *run, LnsReport *report, const atomic_bool *cancel)
   if (lns_filter_write (report, &run->span, path, cancel, &run->error))
     part = lns_report_open (path, NULL, &run->error);
   if (part != NULL)
-    sum_up (run, part, cancel);
+    sum_up (run, part, NULL, cancel);
   lns_report_close (part);
   g_unlink (path);
   g_rmdir (folder);
@@ -139,10 +142,12 @@ run_work (LnsWorker *worker, gpointer data)
 {
   Run *run = data;
 
-  if (run->scope != LNS_SCOPE_WHOLE)
+  const LnsFilterSpan *span = run->scope != LNS_SCOPE_WHOLE ? &run->span : NULL;
+
+  if (span != NULL && !lns_stats_report_takes_spans (run->stats, run->stats->name))
     sum_up_part (run, worker->report, &worker->cancelled);
   else
-    sum_up (run, worker->report, &worker->cancelled);
+    sum_up (run, worker->report, span, &worker->cancelled);
 }
 
 static void

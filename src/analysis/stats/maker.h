@@ -66,7 +66,8 @@ struct LnsStatsResult
   const LnsStatsMaker *maker;
   LnsStatsArguments arguments;
   LnsTables *tables;
-  LnsFilterSpan span; /* that the report covers */
+  LnsFilterSpan span;        /* that the report covers */
+  const LnsFilterSpan *part; /* that is asked for, of lns_stats_report_run_between (); NULL = all */
   size_t n;
   /* What run () computed; freed with the result. */
   LnsRangeStat *sums;

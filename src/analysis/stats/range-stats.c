@@ -192,8 +192,11 @@ lns_range_stats (LnsReport *report,
 {
   Sums sums = { .report = report,
                 .query = query,
-                .walk = lns_range_walk_new (report, query, cancel) };
+                .walk = lns_range_walk_new (report, query, cancel, error) };
   uint32_t n_families, n_names = lns_report_n_strings (report) + 1;
+
+  if (sums.walk == NULL)
+    return false;
 
   if (query->keys.kernels != NULL && query->keys.kernels->kinds.n > n_names)
     n_names = (uint32_t)query->keys.kernels->kinds.n;

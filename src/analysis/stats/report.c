@@ -310,17 +310,20 @@ lns_stats_report_find (const char *name, LnsError *error)
   return NULL;
 }
 
-LnsStatsResult *
-lns_stats_report_run (const LnsStatsReport *stats,
-                      const char *name,
-                      LnsTables *tables,
-                      const atomic_bool *cancel,
-                      LnsError *error)
+/* Computes STATS over what PART says of TABLES, or over all if it is NULL. */
+static LnsStatsResult *
+run (const LnsStatsReport *stats,
+     const char *name,
+     LnsTables *tables,
+     const LnsFilterSpan *part,
+     const atomic_bool *cancel,
+     LnsError *error)
 {
   LnsStatsResult *result = lns_calloc (1, sizeof *result);
 
   result->maker = (const LnsStatsMaker *)stats; /* its first member                               */
   result->tables = tables;
+  result->part = part;
   result->span = lns_filter_span (lns_tables_report (tables));
   bool good = read_arguments (stats, name, &result->arguments, error);
   if (good && result->arguments.by_range)
@@ -335,6 +338,37 @@ lns_stats_report_run (const LnsStatsReport *stats,
     return result;
   lns_stats_result_free (result);
   return NULL;
+}
+
+LnsStatsResult *
+lns_stats_report_run (const LnsStatsReport *stats,
+                      const char *name,
+                      LnsTables *tables,
+                      const atomic_bool *cancel,
+                      LnsError *error)
+{
+  return run (stats, name, tables, NULL, cancel, error);
+}
+
+bool
+lns_stats_report_takes_spans (const LnsStatsReport *stats, const char *name)
+{
+  const LnsStatsMaker *maker = (const LnsStatsMaker *)stats;
+  LnsStatsArguments arguments;
+
+  return maker->way == &sums && read_arguments (stats, name, &arguments, NULL) &&
+         !arguments.by_range && !arguments.is_base && !arguments.is_mangled;
+}
+
+LnsStatsResult *
+lns_stats_report_run_between (const LnsStatsReport *stats,
+                              const char *name,
+                              LnsTables *tables,
+                              const LnsFilterSpan *span,
+                              const atomic_bool *cancel,
+                              LnsError *error)
+{
+  return run (stats, name, tables, span, cancel, error);
 }
 
 void

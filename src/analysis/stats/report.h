@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "src/analysis/filter.h"
 #include "src/analysis/stats/table.h"
 #include "src/tables/tables.h"
 
@@ -40,6 +41,17 @@ LnsStatsResult *lns_stats_report_run (const LnsStatsReport *stats,
                                       LnsTables *tables,
                                       const atomic_bool *cancel,
                                       LnsError *error);
+/* Whether lns_stats_report_run_between () computes the report called NAME. */
+bool lns_stats_report_takes_spans (const LnsStatsReport *stats, const char *name);
+
+/* The same as lns_stats_report_run () over what lns_filter_write () would leave of the report for SPAN (borrowed until the result is
+ * freed), without writing that: for sums of ranges, calls and what GPUs did. */
+LnsStatsResult *lns_stats_report_run_between (const LnsStatsReport *stats,
+                                              const char *name,
+                                              LnsTables *tables,
+                                              const LnsFilterSpan *span,
+                                              const atomic_bool *cancel,
+                                              LnsError *error);
 void lns_stats_result_free (LnsStatsResult *result); /* NULL is fine                            */
 
 /* 0 where there is nothing to write; else how many rows there are, at most (SIZE_MAX where that is not known yet). */

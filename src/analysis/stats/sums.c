@@ -100,6 +100,7 @@ _lns_stats_run_sums (LnsStatsResult *result, const atomic_bool *cancel, LnsError
     .styles = kernels_by_range ? styles & ~(unsigned)LNS_STYLE_KERNEL : styles,
     .by_bytes = _lns_stats_is_called (result, "cuda_gpu_mem_size_sum"),
     .keys = { calls, result->kernels.kinds.n > 0 ? &result->kernels : NULL },
+    .span = result->part,
   };
   const bool good = (!kernels_by_range || add_kernel_sums (result, cancel, error)) &&
                     (query.styles == 0 || add_sums (result, &query, cancel, error));
