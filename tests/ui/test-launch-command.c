@@ -256,6 +256,30 @@ writes_a_command_for_a_shell (void)
   LNS_CHECK (line->has_sudo);
 }
 
+/* Checks which FOLDER is found in TEXT (NULL: none), and what follows. */
+static void
+check_folder (const char *text, const char *folder, const char *rest)
+{
+  const char *found_rest = NULL;
+  g_autofree char *found = lns_launch_line_find_folder (text, &found_rest);
+  LNS_CHECK (g_strcmp0 (found, folder) == 0);
+  LNS_CHECK (g_strcmp0 (found_rest, rest) == 0);
+}
+
+static void
+finds_the_folder_of_a_command (void)
+{
+  check_folder ("cd '/my folder' && A='1 2' lanescope profile run", "/my folder",
+                "A='1 2' lanescope profile run");
+  check_folder (" cd sub\n&&\n nsys profile a '&&' b", "sub", "nsys profile a '&&' b");
+  check_folder ("cd 'a && b' && run", "a && b", "run");
+  check_folder ("cd $'\\377' && run", "\xff", "run");
+  check_folder ("cd /a", NULL, NULL);
+  check_folder ("run '&&' x", NULL, NULL);
+  check_folder ("cd a b && run", NULL, NULL);
+  check_folder ("echo a && cd b && run", NULL, NULL);
+}
+
 static void
 numbers_an_output (void)
 {
@@ -286,6 +310,7 @@ main (void)
   LNS_TEST (takes_a_switch_out);
   LNS_TEST (sets_variables);
   LNS_TEST (writes_a_command_for_a_shell);
+  LNS_TEST (finds_the_folder_of_a_command);
   LNS_TEST (numbers_an_output);
   return lns_tap_done ();
 }

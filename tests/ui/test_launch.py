@@ -335,14 +335,18 @@ def test_the_dialog_says_what_the_machine_cannot_record_and_what_to_do():
 
 
 def test_the_same_command_for_a_terminal():
+    """Pasted back, it sets the folder, too."""
     folder = tempfile.mkdtemp(prefix="shell-", dir=os.environ[harness.SESSION])
     with Launch(TICKS, "A=b nsys profile -t nvtx run.sh 'c  d'", cwd=folder) as launch:
         launch.wait_for(f"cd {folder} && A=b lanescope profile -t nvtx run.sh 'c  d'")
         entry = launch.entry("Command line with arguments")
         launch.click(launch.button("Copy the command"))
+        launch.entry("Working directory").set_text("/")
+        entry.set_text("other")
         launch.click(entry)
         launch.app.key("ctrl+a", "ctrl+v")
-        launch.app.wait(lambda: entry.text == f"cd {folder} && A=b lanescope profile -t nvtx run.sh 'c  d'", what="the copy")
+        launch.app.wait(lambda: entry.text == "A=b lanescope profile -t nvtx run.sh 'c  d'", what="the copy")
+        assert launch.entry("Working directory").text == folder
 
 
 def test_what_is_ignored_is_said_before_the_start():

@@ -258,6 +258,25 @@ lns_launch_line_set_settings (const LnsLaunchLine *self, const char *const *sett
 }
 
 char *
+lns_launch_line_find_folder (const char *text, const char **ret_rest)
+{
+  for (const char *at = text; (at = strstr (at, "&&")) != NULL; at++)
+    {
+      g_autofree char *first = g_strndup (text, (gsize)(at - text));
+      g_auto (GStrv) words = lns_launch_command_split (first, NULL);
+      if (words == NULL) /* these are in quotes */
+        continue;
+      if (g_strv_length (words) != 2 || strcmp (words[0], "cd") != 0)
+        return NULL;
+      for (at += 2; g_ascii_isspace (*at);)
+        at++;
+      *ret_rest = at;
+      return g_strdup (words[1]);
+    }
+  return NULL;
+}
+
+char *
 lns_launch_line_write_command (const LnsLaunchLine *self, const char *folder)
 {
   g_auto (GStrv) settings = lns_launch_line_get_settings (self);

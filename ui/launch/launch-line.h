@@ -53,6 +53,11 @@ char *lns_launch_line_set_switch (const LnsLaunchLine *self,
 char *lns_launch_line_set_settings (const LnsLaunchLine *self,
                                     const char *const *settings) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The folder (bytes; owned) that TEXT goes to first, "cd FOLDER && …", as lns_launch_line_write_command () writes it; NULL if there is none.
+ * RET_REST, within TEXT, gets what follows. */
+char *lns_launch_line_find_folder (const char *text,
+                                   const char **ret_rest) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The command that does the same in a shell, from any folder: "cd FOLDER && A=b lanescope profile …". FOLDER (bytes) may be NULL. */
 char *lns_launch_line_write_command (const LnsLaunchLine *self,
                                      const char *folder) G_GNUC_WARN_UNUSED_RESULT;

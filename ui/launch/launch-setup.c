@@ -336,6 +336,31 @@ text_changed_cb (LnsLaunchSetup *self)
 }
 
 static void
+set_folder (LnsLaunchSetup *self, GFile *folder)
+{
+  g_autofree char *name = lns_display_file (folder, TRUE);
+
+  g_set_object (&self->folder, folder);
+  gtk_editable_set_text (self->folder_row, name);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->folder_row), name);
+}
+
+/* A command for a shell was pasted: the folder that it goes to is that of the row below. */
+static void
+pasted_cb (LnsLaunchSetup *self)
+{
+  g_autofree char *text = lns_launch_setup_get_text (self);
+  const char *rest;
+  g_autofree char *path = lns_launch_line_find_folder (text, &rest);
+
+  if (path == NULL)
+    return;
+  g_autoptr (GFile) folder = g_file_resolve_relative_path (self->first_folder, path);
+  set_folder (self, folder);
+  take_text (self, g_strdup (rest));
+}
+
+static void
 preset_chosen_cb (LnsLaunchSetup *self)
 {
   const guint chosen = adw_combo_row_get_selected (self->preset_row);
@@ -365,16 +390,6 @@ static void
 activated_cb (LnsLaunchSetup *self)
 {
   g_signal_emit (self, activated_signal, 0);
-}
-
-static void
-set_folder (LnsLaunchSetup *self, GFile *folder)
-{
-  g_autofree char *name = lns_display_file (folder, TRUE);
-
-  g_set_object (&self->folder, folder);
-  gtk_editable_set_text (self->folder_row, name);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->folder_row), name);
 }
 
 static void
@@ -680,5 +695,7 @@ lns_launch_setup_init (LnsLaunchSetup *self)
   lns_menu_button_set_name (self->recents_button, _ ("Recent commands"));
   g_signal_connect_swapped (gtk_text_view_get_buffer (self->command), "changed",
                             G_CALLBACK (text_changed_cb), self);
+  g_signal_connect_swapped (gtk_text_view_get_buffer (self->command), "paste-done",
+                            G_CALLBACK (pasted_cb), self);
   self->variables = lns_launch_variables_new (self->environment_group, variables_changed_cb, self);
 }
