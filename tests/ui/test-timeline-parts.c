@@ -98,9 +98,9 @@ text_is_readable_on_every_colour (void)
   for (int theme = 0; theme < LNS_N_THEMES; theme++)
     {
       const LnsPalette *palette = lns_palette_get ((LnsTheme)theme);
-      for (int i = 0; i < LNS_N_HUES; i++)
+      for (unsigned i = 0; i <= LNS_HUE_WAITING; i++)
         {
-          uint32_t hue = palette->hues[i];
+          uint32_t hue = lns_palette_color (palette, 0, i);
           LNS_CHECK (contrast (hue, lns_palette_text_on (hue)) >= 4.5);
           for (int row = 0; row < 2; row++)
             LNS_CHECK (contrast (hue, palette->background[row]) >= 1.7);
@@ -147,8 +147,8 @@ high_contrast_is_higher (void)
                                   palette->lost,
                                   palette->damaged,
                                   palette->accent };
-      for (int i = 0; i < LNS_N_HUES; i++)
-        LNS_CHECK (least_contrast (palette, palette->hues[i]) >= 7);
+      for (unsigned i = 0; i <= LNS_HUE_WAITING; i++)
+        LNS_CHECK (least_contrast (palette, lns_palette_color (palette, 0, i)) >= 7);
       for (gsize i = 0; i < G_N_ELEMENTS (colors); i++)
         LNS_CHECK (least_contrast (palette, colors[i]) >= 7);
       LNS_CHECK (least_contrast (palette, palette->runnable) >= 4.5);

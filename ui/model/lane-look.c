@@ -55,7 +55,7 @@ lns_lane_call_hue (LnsCudaCallKind kind)
 {
   static const unsigned hues[] = { [LNS_CUDA_CALL_LAUNCH] = 0,
                                    [LNS_CUDA_CALL_MEMORY] = 1,
-                                   [LNS_CUDA_CALL_SYNC] = 3,
+                                   [LNS_CUDA_CALL_SYNC] = LNS_HUE_WAITING,
                                    [LNS_CUDA_CALL_OTHER] = 8 };
   return hues[kind];
 }

@@ -43,7 +43,7 @@ typedef struct
 /* The line of KIND. Static; a kind that is not known has the line of LNS_LANE_NONE. */
 const LnsLaneLook *lns_lane_look (LnsLaneKind kind);
 
-/* The hue (see palette.h) of calls of KIND. */
+/* The hue (see palette.h) of calls of KIND; LNS_HUE_WAITING for those that wait. */
 unsigned lns_lane_call_hue (LnsCudaCallKind kind);
 
 /* Finds the hue of events called NAME in lanes of KIND, if their kind decides it. Returns false if their name does: then

@@ -22,6 +22,7 @@ static const LnsPalette light = {
   .runnable = 0xa3862e,
   .blocked = 0xd6dbe3,
   .blocked_edge = 0x7a8699,
+  .waiting = 0xa8b0be,
   .uninterruptible = 0xddd7ec,
   .uninterruptible_edge = 0x725b9a,
   .sample = 0x868c96,
@@ -43,6 +44,7 @@ static const LnsPalette dark = {
   .runnable = 0xb99b46,
   .blocked = 0x3c424c,
   .blocked_edge = 0x8b97a8,
+  .waiting = 0x646c7a,
   .uninterruptible = 0x453e55,
   .uninterruptible_edge = 0xa792ce,
   .sample = 0x8b929c,
@@ -66,6 +68,7 @@ static const LnsPalette light_contrast = {
   .runnable = 0xa75f00,
   .blocked = 0xd6dbe3,
   .blocked_edge = 0x3e444d,
+  .waiting = 0x3e444d,
   .uninterruptible = 0xeacdc6,
   .uninterruptible_edge = 0x853f30,
   .sample = 0x4b4f56,
@@ -87,6 +90,7 @@ static const LnsPalette dark_contrast = {
   .runnable = 0xf0a040,
   .blocked = 0x3c424c,
   .blocked_edge = 0xabb3c0,
+  .waiting = 0xabb3c0,
   .uninterruptible = 0x593a33,
   .uninterruptible_edge = 0xd98a75,
   .sample = 0xa9aeb6,
@@ -113,9 +117,11 @@ lns_palette_hue (unsigned hue, const void *domain, size_t domain_bytes)
 }
 
 uint32_t
-lns_palette_color (const LnsPalette *palette, uint32_t own_argb, uint64_t hash)
+lns_palette_color (const LnsPalette *palette, uint32_t own_argb, unsigned hue)
 {
-  return own_argb != 0 ? own_argb & 0xffffff : palette->hues[hash % LNS_N_HUES];
+  return own_argb != 0            ? own_argb & 0xffffff
+         : hue == LNS_HUE_WAITING ? palette->waiting
+                                  : palette->hues[hue % LNS_N_HUES];
 }
 
 /* Durations from 10^2.5 to 10^9 ns have colours of their own. */

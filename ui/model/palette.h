@@ -14,6 +14,9 @@
 
 #define LNS_N_HUES 12
 
+/* Stands for a hue: of what does nothing but wait, which is gray. */
+#define LNS_HUE_WAITING LNS_N_HUES
+
 typedef struct
 {
   uint32_t background[2]; /* of rows, by turns                                                  */
@@ -25,6 +28,7 @@ typedef struct
   uint32_t runnable;     /* … waiting for one                                                  */
   uint32_t blocked;      /* … waiting for something else                                       */
   uint32_t blocked_edge; /* the lower edge of that                                             */
+  uint32_t waiting;      /* calls that do nothing but wait                                     */
   uint32_t uninterruptible;      /* … waiting for a disk or the like                            */
   uint32_t uninterruptible_edge; /* the lower edge of that                                      */
   uint32_t sample;  /* a tick where a CPU was sampled                                      */
@@ -51,9 +55,9 @@ const LnsPalette *lns_palette_get (LnsTheme theme);
  * has no name. O(size). */
 unsigned lns_palette_hue (unsigned hue, const void *domain, size_t domain_bytes);
 
-/* The colour of an event: OWN_ARGB, the program's choice (0xAARRGGBB, alpha ignored), if it is not 0, or else the hue
- * of HASH. */
-uint32_t lns_palette_color (const LnsPalette *palette, uint32_t own_argb, uint64_t hash);
+/* The colour of an event: OWN_ARGB, the program's choice (0xAARRGGBB, alpha ignored), if it is not 0, or else HUE, which may be
+ * LNS_HUE_WAITING. */
+uint32_t lns_palette_color (const LnsPalette *palette, uint32_t own_argb, unsigned hue);
 
 /* Black or white, whichever is easier to read on RGB: contrast is at least 4.5:1. */
 uint32_t lns_palette_text_on (uint32_t rgb);

@@ -12,7 +12,7 @@
 typedef struct
 {
   uint32_t name, row;
-  uint64_t hue; /* LNS_N_HUES more than the hue; 0 marks an empty entry */
+  unsigned hue; /* 1 + the hue; 0 marks an empty entry */
   uint64_t key; /* lns_event_name_key () */
 } Kept;
 
@@ -56,7 +56,7 @@ look_at (LnsReport *report, const LnsRowTree *tree, uint32_t row, uint32_t name)
 
   return (Kept){ .name = name,
                  .row = row,
-                 .hue = LNS_N_HUES + lns_event_hue (report, tree, it, name),
+                 .hue = 1 + lns_event_hue (report, tree, it, name),
                  .key = lns_event_name_key (report, lns_row_names (it), name) };
 }
 
@@ -72,7 +72,7 @@ color_of (LnsTheme theme,
   return coloring->only_name != 0 && kept->key != coloring->only_name ? lns_palette_gray (palette)
          : coloring->mode == LNS_COLORS_BY_DURATION && duration_ns >= 0
              ? lns_palette_duration (palette, duration_ns)
-             : lns_palette_color (palette, own_argb, kept->hue);
+             : lns_palette_color (palette, own_argb, kept->hue - 1);
 }
 
 uint32_t
