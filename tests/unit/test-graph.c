@@ -90,7 +90,7 @@ the_path_leads_to_what_was_waited_for (void)
 
   lns_graph_replay (graph, NULL, times);
   const uint32_t end = lns_graph_end (graph, times);
-  lns_path_find (graph, times, end, 0, times[end], 2, &path);
+  lns_path_find (graph, times, end, 0, times[end], 2, false, &path);
   /* B 30, the waking 2, A 5; not the 10 of A before. */
   LNS_CHECK_INT (path.n, 3);
   LNS_CHECK_INT (path.parts.items[0].ns, 30);
@@ -103,6 +103,49 @@ the_path_leads_to_what_was_waited_for (void)
   lns_graph_latest (graph, times, latest);
   LNS_CHECK_INT (latest[1] - times[1], 22);
   LNS_CHECK_INT (latest[2] - times[2], 0);
+  lns_graph_free (graph);
+}
+
+/* Links follow one another without a hole, and what a thread goes on with is one, however often somebody looked meanwhile. */
+static void
+what_goes_on_is_one_link (void)
+{
+  LnsGraph *graph = small_graph ();
+  int64_t times[16];
+  LnsPath path;
+
+  const uint32_t label = graph->label[graph->agents.items[1].last],
+                 call = lns_graph_label (graph, LNS_PIECE_CALL, 1, 0, 0);
+  uint32_t last = graph->agents.items[1].last;
+  for (int i = 0; i < 3; i++)
+    last = lns_graph_add (graph, last, 7, label);
+  for (int i = 0; i < 2; i++) /* two calls, though they are called alike */
+    last = lns_graph_add (graph, last, 4, call);
+  last = lns_graph_add (graph, last, (INT64_C (1) << 32) + 5, call); /* one that takes two points */
+  LNS_CHECK (last < 16);
+  graph->agents.items[1].last = last;
+  lns_graph_replay (graph, NULL, times);
+  lns_path_find (graph, times, last, 0, times[last], 2, true, &path);
+  LNS_CHECK_INT (path.links.n, path.n);
+  LNS_CHECK_INT (path.n, 6); /* B, the waking, A with its 5 and 21, three calls */
+  LNS_CHECK_INT (path.links.items[0].start_ns, 0);
+  LNS_CHECK_INT (path.links.items[5].end_ns, times[last]);
+  for (size_t i = 1; i < path.links.n; i++)
+    LNS_CHECK_INT (path.links.items[i].start_ns, path.links.items[i - 1].end_ns);
+  LNS_CHECK_INT (path.links.items[2].end_ns - path.links.items[2].start_ns, 26);
+  LNS_CHECK_INT (path.links.items[5].end_ns - path.links.items[5].start_ns,
+                 (INT64_C (1) << 32) + 5);
+  LNS_CHECK_INT (path.longest.items[0].start_ns, path.links.items[5].start_ns);
+  uint64_t n = 0;
+  for (size_t i = 0; i < path.parts.n; i++)
+    n += path.parts.items[i].n;
+  LNS_CHECK_INT (n, path.n);
+  LNS_CHECK_INT (lns_path_link_at (&path, 0), 0);
+  LNS_CHECK_INT (lns_path_link_at (&path, 29), 0);
+  LNS_CHECK_INT (lns_path_link_at (&path, 30), 1);
+  LNS_CHECK (lns_path_link_at (&path, -1) == SIZE_MAX);
+  LNS_CHECK (lns_path_link_at (&path, times[last]) == SIZE_MAX);
+  lns_path_clear (&path);
   lns_graph_free (graph);
 }
 
@@ -644,6 +687,7 @@ int
 main (void)
 {
   LNS_TEST (a_wait_is_computed_and_not_copied);
+  LNS_TEST (what_goes_on_is_one_link);
   LNS_TEST (the_path_leads_to_what_was_waited_for);
   LNS_TEST (long_pieces_are_several_points);
   LNS_TEST (ranks_go_on_when_the_last_one_comes);

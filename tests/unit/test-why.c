@@ -462,7 +462,7 @@ check_graph (LnsReport *report)
       LNS_CHECK (times[i] >= times[graph->before[i]]);
     }
   const uint32_t end = lns_graph_end (graph, times);
-  lns_path_find (graph, times, end, times[0], times[end], 3, &path);
+  lns_path_find (graph, times, end, times[0], times[end], 3, false, &path);
   int64_t ns = 0;
   for (size_t i = 0; i < path.parts.n; i++)
     ns += path.parts.items[i].ns;

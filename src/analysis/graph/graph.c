@@ -141,11 +141,17 @@ lns_graph_sort_overlaps (LnsGraph *graph)
              compare_overlaps);
 }
 
-void
-lns_graph_free (LnsGraph *graph)
+size_t
+lns_graph_points_bytes (const LnsGraph *graph)
 {
-  if (graph == NULL)
-    return;
+  return (size_t)graph->n_allocated *
+         (sizeof *graph->before + sizeof *graph->source + sizeof *graph->ns + sizeof *graph->own +
+          sizeof *graph->label + sizeof *graph->lag + sizeof *graph->marks);
+}
+
+void
+lns_graph_forget_points (LnsGraph *graph)
+{
   free (graph->before);
   free (graph->source);
   free (graph->ns);
@@ -153,6 +159,18 @@ lns_graph_free (LnsGraph *graph)
   free (graph->label);
   free (graph->lag);
   free (graph->marks);
+  graph->before = graph->source = graph->ns = graph->own = graph->label = NULL;
+  graph->lag = NULL;
+  graph->marks = NULL;
+  graph->n = graph->n_allocated = 0;
+}
+
+void
+lns_graph_free (LnsGraph *graph)
+{
+  if (graph == NULL)
+    return;
+  lns_graph_forget_points (graph);
   lns_array_clear (&graph->labels);
   lns_array_clear (&graph->agents);
   lns_array_clear (&graph->overlaps);

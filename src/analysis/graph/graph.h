@@ -166,6 +166,10 @@ void lns_graph_set_source (
 /* Puts the overlaps in the order of points. O(n log n). */
 void lns_graph_sort_overlaps (LnsGraph *graph);
 
+/* How many bytes the points take, and frees them: labels and agents stay. */
+size_t lns_graph_points_bytes (const LnsGraph *graph);
+void lns_graph_forget_points (LnsGraph *graph);
+
 void lns_graph_free (LnsGraph *graph); /* NULL is fine                                            */
 
 static inline LnsEdgeKind

@@ -8,6 +8,7 @@
 #include "src/base/compare.h"
 #include "src/base/memory.h"
 #include "src/base/saturate.h"
+#include "src/base/search.h"
 
 /* If more than this share is not known, nothing is foretold. */
 #define MOST_UNKNOWN 0.25
@@ -59,7 +60,40 @@ typedef struct
   int64_t *ns;        /* by label                                                                */
   uint64_t *n;
   size_t n_longest;
+  bool keeps_links;
+  LnsPathLink last; /* which may go on to the left; without length: there is none                */
 } Walk;
+
+/* Whether LINK and what was told last, which it leads to, are one: the thread did the same all the time, and was looked at in between; or a
+ * piece was too long for one point. */
+static bool
+is_one (const Walk *walk, const LnsPathLink *link)
+{
+  const LnsPathLink *last = &walk->last;
+  const LnsPieceKind kind = walk->graph->labels.items[link->label].kind;
+  const bool is_cut = kind == LNS_PIECE_RUN || kind == LNS_PIECE_OUTSIDE ||
+                      kind == LNS_PIECE_NO_CPU || kind == LNS_PIECE_UNKNOWN;
+
+  return last->end_ns > last->start_ns && last->start_ns == link->end_ns &&
+         last->label == link->label && last->edge == LNS_EDGE_NONE &&
+         last->is_unknown == link->is_unknown &&
+         (is_cut || link->end_ns - link->start_ns == UINT32_MAX);
+}
+
+/* Nothing goes on with what was told last. */
+static void
+finish (Walk *walk)
+{
+  const LnsPathLink link = walk->last;
+
+  if (link.end_ns <= link.start_ns)
+    return;
+  walk->n[link.label]++;
+  walk->path->n++;
+  keep (walk->path, &link, walk->n_longest);
+  if (walk->keeps_links)
+    *lns_array_add (&walk->path->links) = link;
+}
 
 /* Tells LINK, of LABEL, as far as it is earlier than what was told. */
 static void
@@ -76,10 +110,15 @@ tell (Walk *walk, LnsPathLink link, uint32_t label)
   walk->reached_ns = link.start_ns;
   link.label = label;
   walk->ns[label] += link.end_ns - link.start_ns;
-  walk->n[label]++;
-  path->n++;
   path->unknown_ns += link.is_unknown ? link.end_ns - link.start_ns : 0;
-  keep (path, &link, walk->n_longest);
+  if (is_one (walk, &link))
+    {
+      link.end_ns = walk->last.end_ns;
+      walk->last = link;
+      return;
+    }
+  finish (walk);
+  walk->last = link;
 }
 
 /* Tells the way from NEXT to point I: what the piece takes itself, and the rest. */
@@ -90,10 +129,9 @@ tell_way (Walk *walk, const int64_t *times, uint32_t next, uint32_t i, bool by_s
   const LnsGraphLabel *label = lns_graph_label_of (graph, i);
   const bool is_operation = label->kind > LNS_PIECE_QUEUED;
   const uint32_t rest = graph->agents.items[label->agent].rest;
-  LnsPathLink link = { .point = i,
-                       .start_ns = times[next],
+  LnsPathLink link = { .start_ns = times[next],
                        .end_ns = times[i],
-                       .edge = by_source ? lns_graph_edge (graph, i) : LNS_EDGE_NONE,
+                       .edge = by_source ? (uint8_t)lns_graph_edge (graph, i) : LNS_EDGE_NONE,
                        .is_inferred = by_source && (graph->marks[i] & LNS_POINT_INFERRED) != 0,
                        .is_unknown = is_unknown (graph, i) };
 
@@ -121,6 +159,7 @@ lns_path_find (const LnsGraph *graph,
                int64_t from_ns,
                int64_t to_ns,
                size_t n_longest,
+               bool keeps_links,
                LnsPath *ret_path)
 {
   Walk walk = { .graph = graph,
@@ -128,7 +167,8 @@ lns_path_find (const LnsGraph *graph,
                 .reached_ns = to_ns,
                 .ns = lns_calloc (graph->labels.n + 1, sizeof *walk.ns),
                 .n = lns_calloc (graph->labels.n + 1, sizeof *walk.n),
-                .n_longest = n_longest };
+                .n_longest = n_longest,
+                .keeps_links = keeps_links };
 
   *ret_path = (LnsPath){ .start_ns = from_ns, .end_ns = to_ns };
   for (uint32_t i = end; i > 0 && times[i] > from_ns;)
@@ -142,6 +182,13 @@ lns_path_find (const LnsGraph *graph,
       if (by_source && (graph->marks[i] & LNS_POINT_INFERRED) != 0 && times[i] <= to_ns)
         ret_path->inferred_ns += times[i] - (times[before] > from_ns ? times[before] : from_ns);
       i = next;
+    }
+  finish (&walk);
+  for (size_t i = 0, n = ret_path->links.n; i < n / 2; i++)
+    {
+      const LnsPathLink link = ret_path->links.items[i];
+      ret_path->links.items[i] = ret_path->links.items[n - 1 - i];
+      ret_path->links.items[n - 1 - i] = link;
     }
   for (size_t k = 0; k < graph->labels.n; k++)
     if (walk.n[k] > 0)
@@ -164,6 +211,15 @@ lns_path_clear (LnsPath *path)
 {
   lns_array_clear (&path->parts);
   lns_array_clear (&path->longest);
+  lns_array_clear (&path->links);
+}
+
+size_t
+lns_path_link_at (const LnsPath *path, int64_t time_ns)
+{
+  const size_t i = LNS_LOWER_BOUND (path->links.n, k, path->links.items[k].end_ns <= time_ns);
+
+  return i < path->links.n && path->links.items[i].start_ns <= time_ns ? i : SIZE_MAX;
 }
 
 LnsPathShares

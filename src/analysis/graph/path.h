@@ -10,15 +10,15 @@
 
 #include "src/analysis/graph/graph.h"
 
-/* A link: the way from one point to the next of the path. */
+/* A link: what one agent does on the path without a break. 24 bytes, as there may be as many as pieces. */
 typedef struct
 {
-  uint32_t point; /* of whose piece it is                                                        */
-  uint32_t label; /* what it is                                                                  */
   int64_t start_ns, end_ns;
-  LnsEdgeKind edge; /* by which it came there; LNS_EDGE_NONE: the agent went on                 */
-  bool is_inferred; /* the edge is assumed                                                      */
-  bool is_unknown;  /* what took the time was not recorded                                      */
+  uint32_t label; /* what it is                                                                */
+  uint8_t
+      edge; /* LnsEdgeKind by which the path came to its end; LNS_EDGE_NONE: the agent goes on */
+  bool is_inferred; /* the edge is assumed                                                       */
+  bool is_unknown;  /* what took the time was not recorded                                       */
 } LnsPathLink;
 
 /* What pieces of one label have on the path. */
@@ -34,6 +34,8 @@ typedef struct
   int64_t start_ns, end_ns;
   LNS_ARRAY (LnsPathPart) parts; /* what has most first                                          */
   LNS_ARRAY (LnsPathLink) longest; /* the longest first, at most as many as were asked for       */
+  LNS_ARRAY (LnsPathLink)
+  links;      /* all that take time, in order and without a hole, if they were asked for */
   uint64_t n; /* links that take time                                         */
   int64_t
       inferred_ns;    /* waits of which the report does not tell what they were for: times do     */
@@ -41,15 +43,19 @@ typedef struct
 } LnsPath;
 
 /* Finds the path by TIMES, of a replay of GRAPH without changes, that leads to point END; of it what lies between FROM_NS and TO_NS. The N_LONGEST
- * longest links are kept. To be cleared. O(points of the path). */
+ * longest links are kept, and with KEEPS_LINKS all. To be cleared. O(points of the path). */
 void lns_path_find (const LnsGraph *graph,
                     const int64_t *times,
                     uint32_t end,
                     int64_t from_ns,
                     int64_t to_ns,
                     size_t n_longest,
+                    bool keeps_links,
                     LnsPath *ret_path);
 void lns_path_clear (LnsPath *path);
+
+/* The link of PATH, which kept them, that is at TIME_NS: its index, or SIZE_MAX where the path is not there. O(log links). */
+size_t lns_path_link_at (const LnsPath *path, int64_t time_ns);
 
 /* How much of a run is known, as shares of the whole, 0 – 1. */
 typedef struct

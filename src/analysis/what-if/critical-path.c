@@ -42,25 +42,23 @@ end_by (const LnsGraph *graph, const int64_t *times, int64_t to_ns)
 
 /* Fills in the slack of the parts: by label, of the last N_SLACKS pieces that are not on the path. */
 static void
-find_slacks (LnsCriticalPath *critical)
+find_slacks (const LnsCriticalRun *run, LnsCriticalPath *critical)
 {
-  const LnsGraph *graph = critical->graph;
-  int64_t *latest = lns_calloc (graph->n, sizeof *latest);
+  const LnsGraph *graph = run->graph;
+  const int64_t *latest = run->latest, *times = run->times;
   uint32_t *part_of = lns_calloc (graph->labels.n + 1, sizeof *part_of);
   int64_t *slacks = lns_calloc (critical->parts.n * N_SLACKS + 1, sizeof *slacks);
   size_t *n = lns_calloc (critical->parts.n + 1, sizeof *n);
 
-  lns_graph_latest (graph, critical->times, latest);
   for (size_t i = 0; i < critical->parts.n; i++)
     part_of[critical->parts.items[i].label] = (uint32_t)i + 1;
   for (uint32_t i = 1; i < graph->n; i++)
     {
       const uint32_t part = part_of[graph->label[i]];
-      if (part == 0 || latest[i] == INT64_MAX || latest[i] <= critical->times[i] ||
-          critical->times[i] < critical->path.start_ns ||
-          critical->times[i] > critical->path.end_ns)
+      if (part == 0 || latest[i] == INT64_MAX || latest[i] <= times[i] ||
+          times[i] < critical->path.start_ns || times[i] > critical->path.end_ns)
         continue;
-      slacks[(part - 1) * N_SLACKS + n[part - 1]++ % N_SLACKS] = latest[i] - critical->times[i];
+      slacks[(part - 1) * N_SLACKS + n[part - 1]++ % N_SLACKS] = latest[i] - times[i];
     }
   for (size_t i = 0; i < critical->parts.n; i++)
     {
@@ -71,34 +69,68 @@ find_slacks (LnsCriticalPath *critical)
       lns_select (&slacks[i * N_SLACKS], n_kept, n_kept / 2);
       critical->parts.items[i].slack_ns = slacks[i * N_SLACKS + n_kept / 2];
     }
-  free (latest);
   free (part_of);
   free (slacks);
   free (n);
 }
 
-LnsCriticalPath *
-lns_critical_path_find (LnsTables *tables,
-                        int64_t from_ns,
-                        int64_t to_ns,
-                        size_t n_longest,
-                        const atomic_bool *cancel,
-                        LnsError *error)
+LnsCriticalRun *
+lns_critical_run_new (LnsReport *report, const atomic_bool *cancel, LnsError *error)
 {
-  LnsGraph *graph = lns_graph_build (lns_tables_report (tables), NULL, 0, cancel, error);
+  LnsGraph *graph = lns_graph_build (report, NULL, 0, cancel, error);
 
   if (graph == NULL)
     return NULL;
+  LnsCriticalRun *run = lns_calloc (1, sizeof *run);
+  run->graph = graph;
+  run->times = lns_calloc (graph->n, sizeof *run->times);
+  run->latest = lns_calloc (graph->n, sizeof *run->latest);
+  lns_graph_replay (graph, NULL, run->times);
+  lns_graph_latest (graph, run->times, run->latest);
+  return run;
+}
+
+size_t
+lns_critical_run_bytes (const LnsCriticalRun *run)
+{
+  return lns_graph_points_bytes (run->graph) +
+         run->graph->n * (sizeof *run->times + sizeof *run->latest);
+}
+
+void
+lns_critical_run_forget (LnsCriticalRun *run)
+{
+  lns_graph_forget_points (run->graph);
+  free (run->times);
+  free (run->latest);
+  run->times = run->latest = NULL;
+}
+
+void
+lns_critical_run_free (LnsCriticalRun *run)
+{
+  if (run == NULL)
+    return;
+  lns_graph_free (run->graph);
+  free (run->times);
+  free (run->latest);
+  free (run);
+}
+
+LnsCriticalPath *
+lns_critical_path_find (
+    const LnsCriticalRun *run, int64_t from_ns, int64_t to_ns, size_t n_longest, bool keeps_links)
+{
+  const LnsGraph *graph = run->graph;
   LnsCriticalPath *critical = lns_calloc (1, sizeof *critical);
+
   critical->graph = graph;
-  critical->times = lns_calloc (graph->n, sizeof *critical->times);
-  lns_graph_replay (graph, NULL, critical->times);
-  const uint32_t end = end_by (graph, critical->times, to_ns);
-  if (from_ns < critical->times[0])
-    from_ns = critical->times[0];
-  if (to_ns > critical->times[end])
-    to_ns = critical->times[end];
-  lns_path_find (graph, critical->times, end, from_ns, to_ns, n_longest, &critical->path);
+  const uint32_t end = end_by (graph, run->times, to_ns);
+  if (from_ns < run->times[0])
+    from_ns = run->times[0];
+  if (to_ns > run->times[end])
+    to_ns = run->times[end];
+  lns_path_find (graph, run->times, end, from_ns, to_ns, n_longest, keeps_links, &critical->path);
   for (size_t i = 0; i < critical->path.parts.n; i++)
     {
       const LnsPathPart *part = &critical->path.parts.items[i];
@@ -107,7 +139,7 @@ lns_critical_path_find (LnsTables *tables,
         .label = part->label, .n = part->n, .n_all = label->n, .ns = part->ns, .all_ns = label->ns
       };
     }
-  find_slacks (critical);
+  find_slacks (run, critical);
   return critical;
 }
 
@@ -118,8 +150,6 @@ lns_critical_path_free (LnsCriticalPath *critical)
     return;
   lns_path_clear (&critical->path);
   lns_array_clear (&critical->parts);
-  lns_graph_free (critical->graph);
-  free (critical->times);
   free (critical);
 }
 
@@ -143,10 +173,10 @@ name_of (LnsReport *report, const LnsGraphLabel *label)
   return lns_report_string (report, label->name, NULL);
 }
 
-/* Who did it: "thread 4711 “train”", "GPU 0, stream 7". To be freed. */
-static char *
-agent_text (LnsReport *report, const LnsGraphAgent *agent)
+char *
+lns_critical_path_who (LnsReport *report, const LnsGraph *graph, const LnsGraphLabel *label)
 {
+  const LnsGraphAgent *agent = &graph->agents.items[label->agent];
   uint32_t n_threads, n_devices, n_streams;
   const LnsThread *threads = lns_report_threads (report, &n_threads);
   const LnsCudaDevice *devices = lns_report_devices (report, &n_devices);
@@ -166,9 +196,8 @@ agent_text (LnsReport *report, const LnsGraphAgent *agent)
              : lns_strdup ("GPU");
 }
 
-/* What the pieces of LABEL are, for people. To be freed. */
-static char *
-piece_text (LnsReport *report, const LnsGraphLabel *label)
+char *
+lns_critical_path_what (LnsReport *report, const LnsGraphLabel *label)
 {
   const char *name = name_of (report, label);
 
@@ -224,8 +253,8 @@ lns_critical_path_sentence (LnsTables *tables, const LnsCriticalPath *critical)
       gpu_ns += label->kind >= LNS_PIECE_KERNEL ? critical->parts.items[i].ns : 0;
     }
   const LnsGraphLabel *first = &critical->graph->labels.items[critical->parts.items[0].label];
-  char *what = piece_text (report, first),
-       *who = agent_text (report, &critical->graph->agents.items[first->agent]);
+  char *what = lns_critical_path_what (report, first),
+       *who = lns_critical_path_who (report, critical->graph, first);
   char *sentence =
       lns_asprintf (_ ("The critical path takes %s, %.0f %% of it on GPUs; its largest part, %.0f "
                        "%%, is %s: %s."),
@@ -255,8 +284,8 @@ put_part (LnsReport *report, const LnsCriticalPath *critical, size_t i, FILE *st
 {
   const LnsCriticalPart *part = &critical->parts.items[i];
   const LnsGraphLabel *label = &critical->graph->labels.items[part->label];
-  char *who = agent_text (report, &critical->graph->agents.items[label->agent]),
-       *what = piece_text (report, label);
+  char *who = lns_critical_path_who (report, critical->graph, label),
+       *what = lns_critical_path_what (report, label);
   char ns[LNS_WHY_NS_SIZE], share[32];
 
   snprintf (share, sizeof share, "%.1f %%", 100 * share_of (part->ns, &critical->path));
@@ -277,8 +306,8 @@ put_link (LnsReport *report, const LnsCriticalPath *critical, size_t i, FILE *st
 {
   const LnsPathLink *link = &critical->path.longest.items[i];
   const LnsGraphLabel *label = &critical->graph->labels.items[link->label];
-  char *who = agent_text (report, &critical->graph->agents.items[label->agent]),
-       *what = piece_text (report, label);
+  char *who = lns_critical_path_who (report, critical->graph, label),
+       *what = lns_critical_path_what (report, label);
   char ns[LNS_WHY_NS_SIZE], at[LNS_WHY_NS_SIZE];
 
   put_right (_lns_why_ns (link->end_ns - link->start_ns, ns), 10, stream);

@@ -23,23 +23,43 @@ typedef struct
       slack_ns; /* the median of those that are not on the path: so much longer they may take for nothing; −1: there are none */
 } LnsCriticalPart;
 
+/* What a report's threads and GPUs had to wait for, and when each was there: what critical paths are found in. Not changed any more: any thread. */
 typedef struct
 {
-  LnsGraph *graph; /* owned                                                                     */
-  int64_t *times;  /* by point, as it was; owned                                                */
+  LnsGraph *graph; /* owned                                                                      */
+  int64_t *times;  /* by point, as it was; owned                                                 */
+  int64_t *latest; /* by point: when it may come at the latest, see lns_graph_latest (); owned   */
+} LnsCriticalRun;
+
+/* That of REPORT (borrowed). CANCEL may be NULL. To be freed. NULL with ERROR where a chunk is damaged, or cancelled. O(events × log threads);
+ * 41 bytes a point stay. */
+LnsCriticalRun *
+lns_critical_run_new (LnsReport *report, const atomic_bool *cancel, LnsError *error);
+void lns_critical_run_free (LnsCriticalRun *run); /* NULL is fine                                 */
+
+/* How many bytes lns_critical_run_forget () would free. */
+size_t lns_critical_run_bytes (const LnsCriticalRun *run);
+
+/* Frees all but the labels and agents, which paths that were found need. */
+void lns_critical_run_forget (LnsCriticalRun *run);
+
+typedef struct
+{
+  const LnsGraph *graph; /* of its run, borrowed                                                 */
   LnsPath path;
   LNS_ARRAY (LnsCriticalPart) parts; /* what has most of the path first                          */
 } LnsCriticalPath;
 
-/* Finds the critical path of the report of TABLES (borrowed), or of what of it leads from FROM_NS to TO_NS, such as one step. Keeps the N_LONGEST
- * longest links. CANCEL may be NULL. To be freed. NULL with ERROR where a chunk is damaged, or cancelled. O(events × log threads). */
-LnsCriticalPath *lns_critical_path_find (LnsTables *tables,
-                                         int64_t from_ns,
-                                         int64_t to_ns,
-                                         size_t n_longest,
-                                         const atomic_bool *cancel,
-                                         LnsError *error);
+/* Finds the critical path of RUN, which must stay, or what of it leads from FROM_NS to TO_NS, such as one step. Keeps the N_LONGEST longest
+ * links, and with KEEPS_LINKS all. To be freed. Any thread. O(points). */
+LnsCriticalPath *lns_critical_path_find (
+    const LnsCriticalRun *run, int64_t from_ns, int64_t to_ns, size_t n_longest, bool keeps_links);
 void lns_critical_path_free (LnsCriticalPath *critical); /* NULL is fine                          */
+
+/* Who does what LABEL of GRAPH tells: "thread 4711 “train”", "GPU 0, stream 7"; and what that is, for people: the name of the call or kernel, "waits in read". REPORT
+ * has their names. To be freed. */
+char *lns_critical_path_who (LnsReport *report, const LnsGraph *graph, const LnsGraphLabel *label);
+char *lns_critical_path_what (LnsReport *report, const LnsGraphLabel *label);
 
 /* The sentence that says what the path consists of. To be freed. */
 char *lns_critical_path_sentence (LnsTables *tables, const LnsCriticalPath *critical);

@@ -64,7 +64,7 @@ replay (Asking *asking)
   asking->times = lns_calloc (graph->n, sizeof *asking->times);
   lns_graph_replay (graph, NULL, asking->measured);
   const uint32_t end = lns_graph_end (graph, asking->measured);
-  lns_path_find (graph, asking->measured, end, asking->measured[0], asking->measured[end], 0,
+  lns_path_find (graph, asking->measured, end, asking->measured[0], asking->measured[end], 0, false,
                  &path);
   answer->measured_ns = graph->measured_ns;
   answer->replayed_ns = lns_graph_length (graph, asking->measured);

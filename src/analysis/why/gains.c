@@ -103,7 +103,7 @@ lns_why_foretell (LnsTables *tables, LnsWhy *why, const atomic_bool *cancel, Lns
                                    why->steps.is_kernel ? LNS_ID_NONE : why->steps.thread };
   lns_graph_replay (graph, NULL, measured);
   const uint32_t end = lns_graph_end (graph, measured);
-  lns_path_find (graph, measured, end, measured[0], measured[end], 0, &path);
+  lns_path_find (graph, measured, end, measured[0], measured[end], 0, false, &path);
   const LnsPathShares shares = lns_path_shares (graph, &path);
   for (size_t k = 0; k < why->findings.n && k < LNS_WHY_GAINS && shares.is_known; k++)
     foretell (why, k, graph, measured, &steps, shares.unknown, times);

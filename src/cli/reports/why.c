@@ -241,12 +241,14 @@ check_critical_path (const Values *values, LnsError *error)
 static bool
 print_critical_path (const LnsCliFilter *filter, const Values *values, LnsError *error)
 {
-  LnsCriticalPath *critical = lns_critical_path_find (
-      filter->tables, filter->span.start_ns, filter->span.end_ns,
-      values->n_top == 0 ? MOST_LINKS : (size_t)values->n_top, lns_cli_catch_interrupt (), error);
+  LnsCriticalRun *run =
+      lns_critical_run_new (lns_tables_report (filter->tables), lns_cli_catch_interrupt (), error);
 
-  if (critical == NULL)
+  if (run == NULL)
     return false;
+  LnsCriticalPath *critical =
+      lns_critical_path_find (run, filter->span.start_ns, filter->span.end_ns,
+                              values->n_top == 0 ? MOST_LINKS : (size_t)values->n_top, false);
   if (is_format (values, "json"))
     lns_critical_path_write_json (filter->tables, critical, stdout);
   else
@@ -257,6 +259,7 @@ print_critical_path (const LnsCliFilter *filter, const Values *values, LnsError 
       lns_critical_path_write_text (filter->tables, critical, (size_t)values->n_top, stdout);
     }
   lns_critical_path_free (critical);
+  lns_critical_run_free (run);
   return lns_cli_flush (error);
 }
 

@@ -1,0 +1,136 @@
+/* Copyright the Lanescope authors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "src/analysis/graph/path-event.h"
+
+#include "src/analysis/facts/lane-cursor.h"
+#include "src/tables/lanes.h"
+
+/* The kind of the lanes that tell of operations of KIND; LNS_LANE_NONE: all such lanes. */
+static LnsLaneKind
+lanes_of (LnsPieceKind kind)
+{
+  return kind == LNS_PIECE_KERNEL  ? LNS_LANE_CUDA_KERNEL
+         : kind == LNS_PIECE_COPY  ? LNS_LANE_CUDA_MEMCPY
+         : kind == LNS_PIECE_SET   ? LNS_LANE_CUDA_MEMSET
+         : kind == LNS_PIECE_GRAPH ? LNS_LANE_CUDA_GRAPH
+         : kind == LNS_PIECE_HOST  ? LNS_LANE_CUDA_HOST
+                                   : LNS_LANE_NONE;
+}
+
+/* Whether LANE of REPORT tells what AGENT did in pieces of KIND. */
+static bool
+is_of (LnsReport *report, uint32_t lane, const LnsGraphAgent *agent, LnsPieceKind kind)
+{
+  const LnsTrack *track = lns_track_of (report, lane);
+  const LnsLaneKind lane_kind = lns_report_lanes (report, NULL)[lane].kind;
+
+  if (agent->thread == LNS_ID_NONE)
+    return track->process == agent->process && track->stream == agent->stream &&
+           (lanes_of (kind) != LNS_LANE_NONE
+                ? lane_kind == lanes_of (kind)
+                : lns_is_gpu_operation (lane_kind) || lane_kind == LNS_LANE_CUDA_HOST);
+  if (track->thread != agent->thread)
+    return false;
+  switch (kind)
+    {
+    case LNS_PIECE_CALL:
+    case LNS_PIECE_SYNC:
+      return lane_kind == LNS_LANE_CUDA_API;
+    case LNS_PIECE_MPI:
+      return lane_kind == LNS_LANE_MPI_CALL;
+    default:
+      return lane_kind == LNS_LANE_SCHED || lane_kind == LNS_LANE_OS_CALL ||
+             lane_kind == LNS_LANE_SYSTEM_CALL || lane_kind == LNS_LANE_LIBRARY_CALL;
+    }
+}
+
+/* Looks in LANE for an event that is there at TIME_NS and, unless NAME is 0, is called that: the first that ends later. Where the lane tells of states, the last one
+ * that began by then: what a thread does after it left a CPU. */
+static bool
+look_in (LnsReport *report, uint32_t lane, int64_t time_ns, uint32_t name, LnsPathEvent *ret_event)
+{
+  const bool is_states = lns_report_lanes (report, NULL)[lane].kind == LNS_LANE_SCHED;
+  LnsLaneCursor cursor = { .report = report,
+                           .lane = lane,
+                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
+  bool is_found = lns_lane_cursor_seek (&cursor, time_ns, NULL) && lns_lane_cursor_has (&cursor);
+
+  if (is_found && is_states && lns_lane_cursor_start (&cursor) > time_ns)
+    {
+      const uint64_t ordinal = lns_lane_cursor_ordinal (&cursor);
+      is_found = ordinal > 0 && lns_lane_cursor_go (&cursor, ordinal - 1, NULL) &&
+                 lns_lane_cursor_has (&cursor);
+    }
+  is_found = is_found && lns_lane_cursor_start (&cursor) <= time_ns &&
+             (name == 0 || cursor.chunk->name[cursor.i] == name);
+  if (is_found)
+    *ret_event = (LnsPathEvent){ lane, lns_lane_cursor_ordinal (&cursor) };
+  lns_lane_cursor_clear (&cursor);
+  return is_found;
+}
+
+bool
+lns_path_event_of (LnsReport *report,
+                   const LnsGraph *graph,
+                   const LnsPathLink *link,
+                   LnsPathEvent *ret_event)
+{
+  const LnsGraphLabel *label = &graph->labels.items[link->label];
+  const LnsGraphAgent *agent = &graph->agents.items[label->agent];
+  const bool is_named = label->name != 0 && label->kind != LNS_PIECE_COPY;
+  /* What waits to begin is not there before. */
+  const int64_t time_ns = label->kind == LNS_PIECE_QUEUED
+                              ? link->end_ns
+                              : link->start_ns + (link->end_ns - link->start_ns) / 2;
+  uint32_t n;
+
+  lns_report_lanes (report, &n);
+  if (label->kind == LNS_PIECE_UNKNOWN || label->kind == LNS_PIECE_JOIN)
+    return false;
+  for (uint32_t lane = 0; lane < n; lane++)
+    if (is_of (report, lane, agent, label->kind) &&
+        look_in (report, lane, time_ns, is_named ? label->name : 0, ret_event))
+      return true;
+  /* The call that waits may have another name than what it is known by: the state of the thread is there, too. */
+  for (uint32_t lane = 0; is_named && lane < n; lane++)
+    if (is_of (report, lane, agent, LNS_PIECE_RUN) &&
+        lns_report_lanes (report, NULL)[lane].kind == LNS_LANE_SCHED &&
+        look_in (report, lane, time_ns, 0, ret_event))
+      return true;
+  return false;
+}
+
+uint32_t
+lns_path_point_of (
+    LnsReport *report, const LnsGraph *graph, const int64_t *times, uint32_t lane, uint64_t ordinal)
+{
+  LnsLaneCursor cursor = { .report = report,
+                           .lane = lane,
+                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
+  uint32_t found = LNS_POINT_NONE;
+
+  if (lns_lane_cursor_go (&cursor, ordinal, NULL) && lns_lane_cursor_has (&cursor))
+    {
+      const int64_t end_ns = lns_lane_cursor_end (&cursor);
+      const uint32_t name = cursor.chunk->name[cursor.i];
+      for (uint32_t i = 1; i < graph->n; i++)
+        {
+          const LnsGraphLabel *label = lns_graph_label_of (graph, i);
+          const bool is_operation = label->kind > LNS_PIECE_QUEUED,
+                     is_call = label->kind == LNS_PIECE_CALL || label->kind == LNS_PIECE_SYNC ||
+                               label->kind == LNS_PIECE_MPI;
+          /* Of a call, what its thread does after it follows in the same piece. */
+          const int64_t at_ns =
+              is_operation ? times[i] : times[i] - (int64_t)(graph->ns[i] - graph->own[i]);
+          if ((is_operation || is_call) && at_ns == end_ns &&
+              (label->name == name || label->kind == LNS_PIECE_COPY) &&
+              is_of (report, lane, &graph->agents.items[label->agent], label->kind))
+            found = i;
+        }
+    }
+  lns_lane_cursor_clear (&cursor);
+  return found;
+}
