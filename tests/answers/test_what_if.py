@@ -240,10 +240,10 @@ AT_ONCE = ["chrt", "-f", "10"]
 PROGRAM = "what-if"
 RANGES = {0: ["load", "train", "save"], 1: ["load", "train"], 2: ["load", "decode", "train"], 3: ["decode", "save"], 4: ["load", "train", "save"],
           5: ["load", "decode", "train"]}
-# So many programs, 100 with LNS_PROGRAMS=100, which take nine minutes; of their runs the least disturbed one counts.
+# So many programs of each kind, 100 with LNS_PROGRAMS=100, which take eleven minutes; of their runs the least disturbed one counts.
 PROGRAMS, RUNS = int(os.environ.get("LNS_PROGRAMS", "18")), 3
-# How far forecasts may be off: half of them, and all but one in twenty.
-MEDIAN, P95 = 0.02, 0.05
+# How far forecasts may be off: half of them, and all but one in twenty; and of how many nothing is foretold.
+MEDIAN, P95, MOST_UNKNOWN = 0.02, 0.05, 0.1
 DOUBLE = os.path.join(tap.SOURCE, "tests", "double", "with")
 
 
@@ -257,11 +257,12 @@ def in_ranges(report):
     return int(golden.run("sql", report, 'SELECT max("end") - min(start) FROM NVTX_EVENTS')[0])
 
 
-def recorded(folder, *words):
-    """The report of the least disturbed of some runs of the program with WORDS, and how long it took."""
+def recorded(folder, program, words, traces="nvtx,osrt", switches=(), before=()):
+    """The report of the least disturbed of some runs of PROGRAM with WORDS, and how long it took."""
     runs = []
     for i in range(RUNS):
-        done = folder.profile("-t", "nvtx,osrt", "--why=false", "-f", "true", "-o", f"r{i}", tap.program(PROGRAM), *words, before=AT_ONCE, env=AS_A_USER)
+        done = folder.profile("-t", traces, *switches, "--why=false", "-f", "true", "-o", f"r{i}", tap.program(program), *words,
+                              before=[*AT_ONCE, *before], env=AS_A_USER)
         assert done.code == 0, done
         if "[LNS-CPU-0" in done.err:
             raise tap.Skip("states of threads are not recorded here")
@@ -270,10 +271,38 @@ def recorded(folder, *words):
     return folder.file(f"r{i}.rep"), least
 
 
+class Comparison:
+    """Forecasts, and what came of the changes."""
+
+    def __init__(self):
+        self.errors, self.held, self.lines, self.unknown = [], 0, [], 0
+
+    def add(self, seed, edit, answer, took, truth):
+        """ANSWER is of EDIT in a run that took TOOK from its first range to its last, and with the change TRUTH."""
+        if answer["predicted_ns"] is None:
+            self.unknown += 1
+            return
+        truth += answer["measured_ns"] - took
+        self.errors.append(abs(answer["predicted_ns"] / truth - 1))
+        self.held += answer["low_ns"] <= truth <= answer["high_ns"]
+        self.lines.append(f"{seed} {edit}: {answer['measured_ns'] / 1e6:.1f} ms, foretold {answer['predicted_ns'] / 1e6:.1f} "
+                          f"({answer['low_ns'] / 1e6:.1f} to {answer['high_ns'] / 1e6:.1f}), came {truth / 1e6:.1f}: {100 * self.errors[-1]:.1f} %")
+        print("#", self.lines[-1], flush=True)
+
+    def check(self):
+        errors = sorted(self.errors)
+        p95 = errors[int(len(errors) * 0.95)]
+        print(f"# {len(errors)} programs: median {100 * statistics.median(errors):.2f} %, p95 {100 * p95:.2f} %, {self.held} within the interval, "
+              f"{self.unknown} not foretold")
+        assert self.unknown <= MOST_UNKNOWN * (len(errors) + self.unknown), self.lines
+        assert statistics.median(errors) < MEDIAN and p95 < P95, self.lines
+        assert self.held >= 0.9 * len(errors), self.lines
+
+
 def test_what_is_foretold_comes_true():
     """tests/programs/what-if.c: programs drawn at random whose range takes more or less, or is done by another thread."""
     need_at_once()
-    errors, held, lines = [], 0, []
+    comparison = Comparison()
     for seed in range(PROGRAMS):
         draw = random.Random(seed)
         name, factor = draw.choice(RANGES[seed % 6]), draw.choice([0, 0.25, 0.5, 2])
@@ -281,23 +310,51 @@ def test_what_is_foretold_comes_true():
         if seed % 6 == 0 and draw.random() < 0.5:
             edit, word = 'range "load": other thread', "prefetch"
         with profiling.Folder() as before, profiling.Folder() as after:
-            report, took = recorded(before, str(seed))
+            report, took = recorded(before, PROGRAM, [str(seed)])
             answer = what_if(report, edit)
-            _, truth = recorded(after, str(seed), word)
-        if answer["predicted_ns"] is None:
-            continue
-        truth += answer["measured_ns"] - took
-        errors.append(abs(answer["predicted_ns"] / truth - 1))
-        held += answer["low_ns"] <= truth <= answer["high_ns"]
-        lines.append(f"{seed} {edit}: {answer['measured_ns'] / 1e6:.1f} ms, foretold {answer['predicted_ns'] / 1e6:.1f} "
-                     f"({answer['low_ns'] / 1e6:.1f} to {answer['high_ns'] / 1e6:.1f}), came {truth / 1e6:.1f}: {100 * errors[-1]:.1f} %")
-        print("#", lines[-1], flush=True)
-    errors.sort()
-    print(f"# {len(errors)} programs: median {100 * statistics.median(errors):.2f} %, p95 {100 * errors[int(len(errors) * 0.95)]:.2f} %, "
-          f"{held} within the interval")
-    assert len(errors) >= 0.9 * PROGRAMS, lines
-    assert statistics.median(errors) < MEDIAN and errors[int(len(errors) * 0.95)] < P95, lines
-    assert held >= 0.9 * len(errors), lines
+            _, truth = recorded(after, PROGRAM, [str(seed), word])
+        comparison.add(seed, edit, answer, took, truth)
+    comparison.check()
+
+
+# By shape of tests/programs/cuda-what-if.cu: what is changed.
+CUDA_CHANGES = [["gemm", "norm", "load", "save", "no-copy", "pinned", "prefetch"], ["gemm", "norm", "load", "no-sync"], ["gemm", "load", "no-copy"],
+                ["gemm", "norm", "load", "no-copy"], ["gemm", "norm", "load"], ["gemm", "norm", "graph", "load"],
+                ["gemm", "load", "save", "no-copy", "pinned"], ["gemm", "load", "no-copy", "no-sync"]]
+CUDA_EDITS = {"no-copy": "copy: none", "pinned": "copy kind=HtoD: pinned=24MB/s", "prefetch": 'range "load": other thread',
+              "no-sync": "sync ~ StreamSynchronize: none"}
+
+
+def cuda_change(seed):
+    """An edit of program SEED, the words that make it really, and switches with which it is recorded."""
+    draw = random.Random(seed)
+    what, factor = draw.choice(CUDA_CHANGES[seed % len(CUDA_CHANGES)]), draw.choice([0, 0.25, 0.5, 2])
+    if what in CUDA_EDITS:
+        return CUDA_EDITS[what], [what], []
+    if what in ("load", "save"):
+        return f'range "{what}": {factor}', [f"{what}={factor}"], []
+    factor = factor or 0.75
+    if what == "graph":
+        return f"graph: {factor}", [f"gemm={factor}", f"norm={factor}"], []
+    return f"kernel ~ {what}: {factor}", [f"{what}={factor}"], ["--cuda-graph-trace=node"]
+
+
+def test_what_is_foretold_comes_true_on_the_double():
+    """tests/programs/cuda-what-if.cu on the double: kernels, copies, waits, ranges and graphs of programs drawn at random are changed."""
+    need_at_once()
+    if not os.path.exists(tap.program("cuda-what-if")):
+        raise tap.Skip("there is no CUDA compiler")
+    # Copies of few bytes count, so that calls that launch them take as little as on a real machine.
+    with_double = ["env", "LNS_DOUBLE_SLOW_COPIES=1000", DOUBLE]
+    comparison = Comparison()
+    for seed in range(PROGRAMS):
+        edit, words, switches = cuda_change(seed)
+        with profiling.Folder() as before, profiling.Folder() as after:
+            report, took = recorded(before, "cuda-what-if", [str(seed)], "cuda,nvtx,osrt", switches, with_double)
+            answer = what_if(report, edit)
+            _, truth = recorded(after, "cuda-what-if", [str(seed), *words], "cuda,nvtx,osrt", switches, with_double)
+        comparison.add(seed, edit, answer, took, truth)
+    comparison.check()
 
 
 def test_what_findings_are_worth_comes_true():
@@ -327,4 +384,4 @@ def test_what_findings_are_worth_comes_true():
         assert abs(foretold / saved - 1) < P95, (word, took, healthy, gain)
 
 
-tap.main(globals(), long=(test_what_is_foretold_comes_true, test_what_findings_are_worth_comes_true))
+tap.main(globals(), long=(test_what_is_foretold_comes_true, test_what_is_foretold_comes_true_on_the_double, test_what_findings_are_worth_comes_true))

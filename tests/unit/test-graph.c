@@ -7,6 +7,7 @@
  * that change. */
 
 #include "src/analysis/graph/build.h"
+#include "src/analysis/graph/copy-engines.h"
 #include "src/analysis/graph/exchange.h"
 #include "src/analysis/graph/launched.h"
 #include "src/analysis/graph/lock-order.h"
@@ -384,6 +385,114 @@ write_collective (void)
   return path;
 }
 
+#define ROUNDS   INT64_C (6)
+#define ROUND_NS INT64_C (200000)
+
+/* In each round stream 0 works on "a", and stream 1 waits for an event that stands for that, and works on "b" for 20 µs. "a" takes 100 µs in the
+ * first three rounds, which "b" has to wait for; then 10 µs, and "b" is launched only 50 µs later. Where the event was recorded is not told. */
+static const char *
+write_events (void)
+{
+  const char *path = fixture_path ("events.rep");
+  LnsError error = { 0 };
+  LnsWriter *writer = lns_writer_create (path, &(LnsWriterOptions){ .overwrite = true }, &error);
+
+  LNS_CHECK (writer != NULL);
+  lns_writer_add_process (writer, &(LnsProcess){ .pid = 10,
+                                                 .parent = LNS_ID_NONE,
+                                                 .start_ns = LNS_TIME_UNKNOWN,
+                                                 .end_ns = LNS_TIME_UNKNOWN });
+  lns_writer_add_thread (writer, &(LnsThread){ .tid = 10 });
+  lns_writer_add_device (writer, &(LnsCudaDevice){ .process = 0 });
+  lns_writer_add_context (writer, &(LnsCudaContext){ .device = 0 });
+  for (uint32_t i = 0; i < 2; i++)
+    lns_writer_add_stream (writer, &(LnsCudaStream){ .context = 0, .number = 7 + i });
+  const uint32_t api = add_lane (writer, LNS_TRACK_CUDA_API, LNS_LANE_CUDA_API, 0, LNS_ID_NONE),
+                 a = add_lane (writer, LNS_TRACK_CUDA_KERNELS, LNS_LANE_CUDA_KERNEL, LNS_ID_NONE,
+                               0),
+                 b = add_lane (writer, LNS_TRACK_CUDA_KERNELS, LNS_LANE_CUDA_KERNEL, LNS_ID_NONE,
+                               1),
+                 sync = add_lane (writer, LNS_TRACK_CUDA_SYNC, LNS_LANE_CUDA_SYNC, LNS_ID_NONE, 1);
+  for (int64_t i = 0; i < ROUNDS; i++)
+    {
+      const int64_t start_ns = i * ROUND_NS, later_ns = i < 3 ? 0 : 50000,
+                    a_ns = start_ns + 5000 + (i < 3 ? 100000 : 10000),
+                    launch_ns = start_ns + 4000 + later_ns + 4000,
+                    b_ns = a_ns + 1000 > launch_ns ? a_ns + 1000 : launch_ns;
+      const uint64_t id = (uint64_t)i * 10 + 1;
+      LnsEvent wait = { .start_ns = start_ns + 3000 + later_ns, .duration_ns = 500 };
+      append (writer, api, LNS_LANE_CUDA_API, "cudaLaunchKernel_v7000", start_ns, start_ns + 1000,
+              id);
+      append (writer, api, LNS_LANE_CUDA_API, "cudaEventRecord_v3020", start_ns + 2000,
+              start_ns + 2500, id + 1);
+      append (writer, api, LNS_LANE_CUDA_API, "cudaStreamWaitEvent_v3020", wait.start_ns,
+              wait.start_ns + 500, id + 2);
+      append (writer, api, LNS_LANE_CUDA_API, "cudaLaunchKernel_v7000", wait.start_ns + 1000,
+              wait.start_ns + 2000, id + 3);
+      wait.extra[lns_lane_kind_extra (LNS_LANE_CUDA_SYNC, LNS_COLUMN_SYNC_TYPE)] = 2;
+      wait.extra[lns_lane_kind_extra (LNS_LANE_CUDA_SYNC, LNS_COLUMN_CUDA_EVENT)] = 7;
+      wait.extra[lns_lane_kind_extra (LNS_LANE_CUDA_SYNC, LNS_COLUMN_CORRELATION)] = id + 2;
+      lns_writer_append (writer, sync, &wait);
+      append (writer, a, LNS_LANE_CUDA_KERNEL, "a", start_ns + 5000, a_ns, id);
+      append (writer, b, LNS_LANE_CUDA_KERNEL, "b", b_ns, b_ns + 20000, id + 3);
+    }
+  fixture_finish (writer, ROUNDS * ROUND_NS);
+  return path;
+}
+
+static void
+an_event_stands_for_the_stream_that_was_waited_for (void)
+{
+  LnsError error = { 0 };
+  LnsReport *report = fixture_open (write_events (), NULL);
+  LnsGraph *graph = lns_graph_build (report, NULL, 0, NULL, &error);
+  LnsGraphChange changes[32];
+  int64_t times[128];
+
+  LNS_CHECK (graph != NULL && graph->n <= 128 && graph->labels.n <= 32);
+  lns_graph_replay (graph, NULL, times);
+  LNS_CHECK_INT (lns_graph_length (graph, times), 5 * ROUND_NS + 58000 + 20000);
+  /* "a" takes ten times as long: in the last round 100 µs, which "b" has to wait for, as it had in the first rounds. */
+  for (size_t i = 0; i < graph->labels.n; i++)
+    changes[i] = (LnsGraphChange){
+      strcmp (lns_report_string (report, graph->labels.items[i].name, NULL), "a") == 0 ? 10 : 1,
+      false
+    };
+  lns_graph_replay (graph, &(LnsGraphChanges){ .of_labels = changes }, times);
+  /* The first one begins after 5 µs; 3 × 1,000 µs and 3 × 100 µs follow one another; what never bound takes nothing; then comes "b". */
+  LNS_CHECK_INT (lns_graph_length (graph, times), 5000 + 3000000 + 300000 + 20000);
+  lns_graph_free (graph);
+  lns_report_close (report);
+}
+
+static void
+copies_of_one_direction_follow_each_other (void)
+{
+  LnsCopyEngines engines = { 0 };
+  LnsGraph *graph = small_graph ();
+  const LnsEnded *after;
+
+  /* CUpti_ActivityMemcpyKind: 1 to the device, 2 to the host, 8 on the device. */
+  LNS_CHECK (lns_copy_engines_begin (&engines, 0, 1, 0, 1000, 9000) == NULL);
+  lns_copy_engines_end (&engines, 0, 1, 0, &(LnsEnded){ .end = 1, .ns = 9000 });
+  LNS_CHECK (lns_copy_engines_begin (&engines, 0, 1, 0, 10000, 19000) == NULL); /* its own stream */
+  lns_copy_engines_end (&engines, 0, 1, 0, &(LnsEnded){ .end = 2, .ns = 19000 });
+  LNS_CHECK (lns_copy_engines_begin (&engines, 0, 2, 1, 19000, 25000) == NULL); /* the other way */
+  LNS_CHECK (lns_copy_engines_begin (&engines, 1, 1, 1, 19000, 25000) == NULL); /* another device */
+  LNS_CHECK (lns_copy_engines_begin (&engines, 0, 8, 1, 19000, 25000) == NULL);
+  after = lns_copy_engines_begin (&engines, 0, 1, 1, 19000, 29000);
+  LNS_CHECK (after != NULL && after->end == 2);
+  lns_copy_engines_set_point (&engines, 0, 1, 3);
+  lns_copy_engines_settle (&engines, graph);
+  LNS_CHECK (graph->source[3] != LNS_POINT_NONE);
+  /* Two at a time: there are two engines, and the edge is taken back. */
+  LNS_CHECK (lns_copy_engines_begin (&engines, 0, 1, 2, 20000, 30000) == NULL);
+  lns_copy_engines_settle (&engines, graph);
+  LNS_CHECK_INT (graph->source[3], LNS_POINT_NONE);
+  lns_copy_engines_clear (&engines);
+  lns_graph_free (graph);
+}
+
 /* Two ranks compute, and meet: the second one comes last. */
 static void
 ranks_go_on_when_the_last_one_comes (void)
@@ -690,6 +799,8 @@ main (void)
   LNS_TEST (what_goes_on_is_one_link);
   LNS_TEST (the_path_leads_to_what_was_waited_for);
   LNS_TEST (long_pieces_are_several_points);
+  LNS_TEST (an_event_stands_for_the_stream_that_was_waited_for);
+  LNS_TEST (copies_of_one_direction_follow_each_other);
   LNS_TEST (ranks_go_on_when_the_last_one_comes);
   LNS_TEST (waits_that_were_none_are_learned_from_one_that_was);
   LNS_TEST (a_lock_is_held_from_one_place_to_the_other);

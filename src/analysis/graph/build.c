@@ -17,6 +17,7 @@
 #include "src/analysis/graph/repeats.h"
 #include "src/analysis/graph/stream-points.h"
 #include "src/analysis/graph/thread-pieces.h"
+#include "src/analysis/graph/timed-waits.h"
 #include "src/analysis/graph/typical.h"
 #include "src/base/heap.h"
 #include "src/base/memory.h"
@@ -53,9 +54,7 @@ typedef struct
   uint32_t waited; /* the point at which its last wait ended                                 */
   const LnsCollective *collective; /* that its piece is one of, or NULL                          */
   uint64_t waited_for; /* address of the condition, or 0                                         */
-  /* Waits that time ended in a call with this name, since it last had another one go on: their points. */
-  LNS_ARRAY (uint32_t) timed;
-  uint32_t timed_in;
+  LnsTimedWaits timed; /* since it last had another one go on                        */
   LnsMarkCursor marks;
 } Thread;
 
@@ -70,8 +69,10 @@ typedef struct
   LnsLaunched launched;
   LnsReleases releases;
   LnsGpuOrder *gpu; /* or NULL: it has no work                                                   */
-  uint32_t main;    /* its main thread, or the first that began                                  */
-  uint32_t runner;  /* the thread that went on last, or LNS_ID_NONE                              */
+  LnsEventStreams *events; /* where it has                                                       */
+  LnsCopyEngines engines;
+  uint32_t main;   /* its main thread, or the first that began                                  */
+  uint32_t runner; /* the thread that went on last, or LNS_ID_NONE                              */
 } Process;
 
 typedef enum
@@ -240,34 +241,6 @@ begin_thread (Builder *builder, uint32_t number)
  * was for nothing. */
 #define AGAIN_NS INT64_C (100000)
 
-/* THREAD waited until POINT, and nobody ended that: maybe its time was over. */
-static void
-note_timed (Builder *builder, Thread *thread, uint32_t point)
-{
-  if (thread->timed_in != thread->piece.name)
-    thread->timed.n = 0;
-  thread->timed_in = thread->piece.name;
-  if (lns_thread_piece_is_timed (builder->report, &thread->piece))
-    *lns_array_add (&thread->timed) = point;
-}
-
-/* THREAD waits until another one ends that: how often its time was over before, and it looked and waited again, makes no difference. */
-static void
-forget_timed (Builder *builder, Thread *thread)
-{
-  LnsGraph *graph = builder->graph;
-
-  if (thread->timed_in == thread->piece.name)
-    for (size_t i = 0; i < thread->timed.n; i++)
-      {
-        const uint32_t point = thread->timed.items[i];
-        graph->ns[point] = graph->own[point] = 0;
-        graph->source[point] = LNS_POINT_NONE;
-        graph->marks[point] = LNS_EDGE_NONE;
-      }
-  thread->timed.n = 0;
-}
-
 /* Thread NUMBER waited until POINT, from START_NS on: drops the edge of the wait before, if that was for nothing. */
 static void
 drop_again (Builder *builder, uint32_t number, uint32_t point, int64_t start_ns)
@@ -365,7 +338,7 @@ add_wait (Builder *builder, uint32_t number)
   if (waker < builder->n_threads && waker != number && builder->threads[waker].has_begun)
     {
       source = point_of_thread (builder, waker, piece->woken_ns);
-      builder->threads[waker].timed.n = 0;
+      builder->threads[waker].timed.points.n = 0;
     }
   else
     {
@@ -392,10 +365,11 @@ add_wait (Builder *builder, uint32_t number)
                                                         label_of_piece (builder, thread));
       if (!is_anchored && piece->end_ns - start_ns > AFTER_NS)
         builder->graph->marks[point] = LNS_POINT_LATE;
-      note_timed (builder, thread, point);
+      lns_timed_waits_add (&thread->timed, piece->name, point,
+                           lns_thread_piece_is_timed (builder->report, piece));
       return point;
     }
-  forget_timed (builder, thread);
+  lns_timed_waits_forget (&thread->timed, piece->name, builder->graph);
   const uint32_t kind = label_of_piece (builder, thread);
   const uint32_t point = lns_points_add (&builder->points, start, start_ns, kind);
   builder->graph->labels.items[kind].ns += piece->end_ns - start_ns;
@@ -568,10 +542,16 @@ note_call (Builder *builder, const LnsLaneCursor *cursor)
 {
   const LnsTrack *track = lns_track_of (builder->report, cursor->lane);
   const uint64_t correlation = extra_of (cursor, LNS_LANE_CUDA_API, LNS_COLUMN_CORRELATION);
+  Process *process = &builder->processes[track->process];
 
-  if (correlation != 0 && builder->threads[track->thread].has_begun)
-    lns_launched_set (&builder->processes[track->process].launched, correlation,
-                      point_of_thread (builder, track->thread, lns_lane_cursor_start (cursor)));
+  if (correlation == 0 || !builder->threads[track->thread].has_begun)
+    return;
+  const uint32_t point = point_of_thread (builder, track->thread, lns_lane_cursor_start (cursor));
+  lns_launched_set (&process->launched, correlation, point);
+  if (process->gpu != NULL)
+    lns_gpu_order_call (process->gpu,
+                        lns_report_string (builder->report, cursor->chunk->name[cursor->i], NULL),
+                        point);
 }
 
 /* A wait for the GPU begins, of a call or of a stream. */
@@ -666,11 +646,13 @@ set_time (const Builder *builder, Actor *actor)
 static void
 go_on_in_stream (Builder *builder, const Stream *stream)
 {
-  const Process *process = &builder->processes[stream->process];
+  Process *process = &builder->processes[stream->process];
 
   if (!lns_stream_points_go (stream->points,
                              &(LnsStreamPlace){ .points = &builder->points,
                                                 .gpu = process->gpu,
+                                                .events = process->events,
+                                                .engines = &process->engines,
                                                 .launched = &process->launched,
                                                 .collectives = &builder->collectives,
                                                 .marks = builder->marks,
@@ -814,7 +796,10 @@ add_to_stream (Builder *builder, uint32_t lane)
   size_t i = 0;
 
   if (process->gpu == NULL)
-    process->gpu = lns_gpu_order_new ();
+    {
+      process->gpu = lns_gpu_order_new ();
+      process->events = lns_event_streams_new ();
+    }
   const uint32_t number = lns_gpu_order_stream (process->gpu, track->stream, true);
   while (i < builder->streams.n &&
          (builder->streams.items[i].process != track->process ||
@@ -861,7 +846,7 @@ add_lanes (Builder *builder)
       if (lns_is_gpu_operation (lanes[i].kind) || lanes[i].kind == LNS_LANE_CUDA_HOST)
         add_to_stream (builder, i);
       else if (lanes[i].kind == LNS_LANE_CUDA_API && track->thread < builder->n_threads)
-        add_cursor (builder, OF_CALLS, i, correlation);
+        add_cursor (builder, OF_CALLS, i, correlation | LNS_COLUMN_BIT (LNS_COLUMN_NAME));
       else if (lanes[i].kind == LNS_LANE_CUDA_SYNC)
         add_cursor (builder, OF_SYNCS, i,
                     correlation | LNS_COLUMN_BIT (LNS_COLUMN_SYNC_TYPE) |
@@ -910,18 +895,29 @@ choose_ends (Builder *builder)
     }
 }
 
+/* Adds what was learned of the streams of PROCESS, and takes back what was not so. */
+static void
+apply_streams (Builder *builder, Process *process)
+{
+  if (process->events != NULL)
+    lns_event_streams_apply (process->events, builder->graph, builder->points.times.items);
+  lns_copy_engines_settle (&process->engines, builder->graph);
+}
+
 static void
 clear (Builder *builder)
 {
   for (uint32_t i = 0; i < builder->n_threads; i++)
     {
       lns_thread_pieces_free (builder->threads[i].pieces);
-      lns_array_clear (&builder->threads[i].timed);
+      lns_array_clear (&builder->threads[i].timed.points);
     }
   for (uint32_t i = 0; i < builder->n_processes; i++)
     {
       lns_launched_clear (&builder->processes[i].launched);
       lns_gpu_order_free (builder->processes[i].gpu);
+      lns_event_streams_free (builder->processes[i].events);
+      lns_copy_engines_clear (&builder->processes[i].engines);
     }
   for (size_t i = 0; i < builder->streams.n; i++)
     lns_stream_points_free (builder->streams.items[i].points);
@@ -984,6 +980,8 @@ lns_graph_build (LnsReport *report,
   if (good)
     {
       choose_ends (&builder);
+      for (uint32_t i = 0; i < builder.n_processes; i++)
+        apply_streams (&builder, &builder.processes[i]);
       lns_repeats_apply (builder.repeats, builder.graph, builder.points.times.items);
       lns_exchange_apply (builder.exchange, builder.graph, builder.points.times.items);
       lns_lock_order_apply (builder.locks, builder.graph, builder.points.times.items);

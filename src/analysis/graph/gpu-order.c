@@ -18,6 +18,7 @@
 /* So many records of events, and of waits for them, are remembered. */
 #define N_RECORDS 256
 #define N_WAITS   64
+#define N_CALLS   64
 
 /* Between operations without a pause lies no more than this. */
 #define PAUSE_NS INT64_C (15000)
@@ -36,6 +37,8 @@ typedef struct
   uint32_t stream;         /* LnsCudaStream                                                      */
   LnsEnded ended[N_ENDED]; /* a ring                                                             */
   unsigned n_ended;        /* in all                                                             */
+  unsigned n_begun;
+  uint32_t begun; /* launch of what began last                                                   */
   LNS_ARRAY (LnsGpuWait) waits;
 } Stream;
 
@@ -52,6 +55,8 @@ struct LnsGpuOrder
   unsigned n_waits;
   Record records[N_RECORDS]; /* a ring                                                           */
   unsigned n_records;
+  uint32_t calls[N_CALLS]; /* points of calls that record: a ring                                */
+  unsigned n_calls;
   uint32_t last; /* number of the stream whose operation ended last, or LNS_ID_NONE              */
   int64_t busy_from_ns, busy_to_ns;
 };
@@ -88,6 +93,27 @@ lns_gpu_order_stream (LnsGpuOrder *order, uint32_t stream, bool adds)
     return LNS_ID_NONE;
   *lns_array_add (&order->streams) = (Stream){ .stream = stream };
   return (uint32_t)order->streams.n - 1;
+}
+
+void
+lns_gpu_order_begin (LnsGpuOrder *order, uint32_t stream, uint32_t launch)
+{
+  order->streams.items[stream].n_begun++;
+  order->streams.items[stream].begun = launch;
+}
+
+uint32_t
+lns_gpu_order_n_streams (const LnsGpuOrder *order)
+{
+  return (uint32_t)order->streams.n;
+}
+
+bool
+lns_gpu_order_runs (const LnsGpuOrder *order, uint32_t stream, uint32_t launch)
+{
+  const Stream *self = &order->streams.items[stream];
+
+  return self->n_begun > self->n_ended && self->begun != LNS_POINT_NONE && self->begun <= launch;
 }
 
 void
@@ -163,6 +189,28 @@ last_by (const Stream *stream, uint32_t launch)
   return NULL;
 }
 
+const LnsEnded *
+lns_gpu_order_last_by (const LnsGpuOrder *order, uint32_t stream, uint32_t launch)
+{
+  return last_by (&order->streams.items[stream], launch);
+}
+
+void
+lns_gpu_order_call (LnsGpuOrder *order, const char *name, uint32_t point)
+{
+  if (strstr (name, "EventRecord") != NULL)
+    order->calls[order->n_calls++ % N_CALLS] = point;
+}
+
+uint32_t
+lns_gpu_order_record_call (const LnsGpuOrder *order, uint32_t before, unsigned number)
+{
+  for (unsigned i = order->n_calls; i > 0 && i + N_CALLS > order->n_calls; i--)
+    if (order->calls[(i - 1) % N_CALLS] <= before && number-- == 0)
+      return order->calls[(i - 1) % N_CALLS];
+  return LNS_POINT_NONE;
+}
+
 /* What EVENT, as it was last recorded by point BEFORE, stands for, or NULL: RET_IS_KNOWN says whether the record is known. */
 static const LnsEnded *
 find_event (const LnsGpuOrder *order, uint64_t event, uint32_t before, bool *ret_is_known)
@@ -179,12 +227,16 @@ find_event (const LnsGpuOrder *order, uint64_t event, uint32_t before, bool *ret
 }
 
 const LnsEnded *
-lns_gpu_order_take_waits (LnsGpuOrder *order, uint32_t stream, uint32_t launch)
+lns_gpu_order_take_waits (LnsGpuOrder *order,
+                          uint32_t stream,
+                          uint32_t launch,
+                          LnsUnknownWaits *ret_unknown)
 {
   Stream *self = &order->streams.items[stream];
   const LnsEnded *last = NULL;
   size_t kept = 0;
 
+  ret_unknown->n = 0;
   for (size_t i = 0; i < self->waits.n; i++)
     {
       const LnsGpuWait wait = self->waits.items[i];
@@ -197,6 +249,8 @@ lns_gpu_order_take_waits (LnsGpuOrder *order, uint32_t stream, uint32_t launch)
       const LnsEnded *ended = find_event (order, wait.event, wait.point, &is_known);
       if (ended != NULL && (last == NULL || ended->ns > last->ns))
         last = ended;
+      if (!is_known && ret_unknown->n < LNS_MOST_UNKNOWN_WAITS)
+        ret_unknown->items[ret_unknown->n++] = wait;
     }
   self->waits.n = kept;
   return last;

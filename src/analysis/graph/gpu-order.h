@@ -39,6 +39,17 @@ uint32_t lns_gpu_order_stream (LnsGpuOrder *order, uint32_t stream, bool adds);
 void
 lns_gpu_order_end (LnsGpuOrder *order, uint32_t stream, int64_t start_ns, const LnsEnded *ended);
 
+/* An operation of stream number STREAM that point LAUNCH launched begins. */
+void lns_gpu_order_begin (LnsGpuOrder *order, uint32_t stream, uint32_t launch);
+
+uint32_t lns_gpu_order_n_streams (const LnsGpuOrder *order);
+
+/* Whether an operation of stream number STREAM is at work that point LAUNCH launched, or one before it. O(1). */
+bool lns_gpu_order_runs (const LnsGpuOrder *order, uint32_t stream, uint32_t launch);
+
+/* The last operation of stream number STREAM that has ended and that point LAUNCH launched, or one before it; or NULL. O(1). */
+const LnsEnded *lns_gpu_order_last_by (const LnsGpuOrder *order, uint32_t stream, uint32_t launch);
+
 /* The operation of stream number STREAM that ended last, or NULL. O(1). */
 const LnsEnded *lns_gpu_order_last (const LnsGpuOrder *order, uint32_t stream);
 
@@ -54,9 +65,26 @@ void lns_gpu_order_wait (LnsGpuOrder *order, const LnsGpuWait *wait);
 /* EVENT was recorded in STREAM, an LnsCudaStream, by the call at point LAUNCH. O(streams). */
 void lns_gpu_order_record (LnsGpuOrder *order, uint64_t event, uint32_t stream, uint32_t launch);
 
+/* A call of CUDA begins at POINT: whether it records an event follows from its NAME. O(1). */
+void lns_gpu_order_call (LnsGpuOrder *order, const char *name, uint32_t point);
+
+/* The last but NUMBER call that records an event before point BEFORE, or LNS_POINT_NONE. O(calls). */
+uint32_t lns_gpu_order_record_call (const LnsGpuOrder *order, uint32_t before, unsigned number);
+
+/* Waits for events of which it is not known where they were recorded. */
+#define LNS_MOST_UNKNOWN_WAITS 4
+typedef struct
+{
+  LnsGpuWait items[LNS_MOST_UNKNOWN_WAITS];
+  unsigned n;
+} LnsUnknownWaits;
+
 /* The last operation that one of stream number STREAM that was launched at point LAUNCH has to be after, by events for which the stream
- * waits; or NULL. The next one need not wait for them. O(waits × records). */
-const LnsEnded *lns_gpu_order_take_waits (LnsGpuOrder *order, uint32_t stream, uint32_t launch);
+ * waits; or NULL. RET_UNKNOWN gets those of which the report does not tell more. The next one need not wait for them. O(waits × records). */
+const LnsEnded *lns_gpu_order_take_waits (LnsGpuOrder *order,
+                                          uint32_t stream,
+                                          uint32_t launch,
+                                          LnsUnknownWaits *ret_unknown);
 
 #define LNS_MOST_AWAITED 8
 

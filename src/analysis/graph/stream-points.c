@@ -22,14 +22,25 @@
 /* An operation that takes so long has a point for its start. */
 #define LONG_NS INT64_C (1000000000)
 
+/* An operation of another stream that one waits for, or should have: by an event, or for the engine that copies. */
+typedef struct
+{
+  LnsEnded ended;
+  bool is_inferred;
+  uint32_t wait; /* of an event of which it is not known yet what it stands for, or LNS_ID_NONE  */
+  bool is_engine;
+} Other;
+
+#define MOST_OTHERS (LNS_MOST_UNKNOWN_WAITS + 2)
+
 /* An operation that was begun. */
 typedef struct
 {
   int64_t start_ns, end_ns;
   uint32_t before,
       launch; /* points: that it comes after in its stream, and of the call, or LNS_POINT_NONE */
-  LnsEnded other; /* an operation of another stream that it waits for …                 */
-  bool has_other, is_inferred;
+  Other others[MOST_OTHERS];
+  unsigned n_others;
   uint32_t label;
   /* Of a collective: which, and the point at which it began. */
   const LnsCollective *collective;
@@ -133,55 +144,124 @@ before_of (const Running *running)
                                              : 0;
 }
 
-/* Adds the start of RUNNING, or TIME_NS ≥ that, after START with the label LABEL: bound by the operation of another stream, if that ended after all
- * else. Returns it. */
-static uint32_t
-add_after_other (
-    LnsPoints *points, const Running *running, uint32_t start, int64_t time_ns, uint32_t label)
+/* The one of what RUNNING waited for that ended last, if that was after all else, or NULL. */
+static const Other *
+bound_by (const LnsPoints *points, const Running *running)
 {
-  LnsGraph *graph = points->graph;
-  const bool is_bound = running->has_other && running->other.ns > known_start (points, running);
+  const Other *last = NULL;
 
-  if (is_bound)
+  for (unsigned i = 0; i < running->n_others; i++)
+    if (running->others[i].wait == LNS_ID_NONE &&
+        running->others[i].ended.ns > known_start (points, running) &&
+        (last == NULL || running->others[i].ended.ns > last->ended.ns))
+      last = &running->others[i];
+  return last;
+}
+
+/* Adds points for all that RUNNING waited for after START, the last of them at TIME_NS, no earlier than its start, with the label LABEL. Returns that. */
+static uint32_t
+add_after_others (const LnsStreamPlace *place,
+                  const Running *running,
+                  uint32_t start,
+                  int64_t time_ns,
+                  uint32_t label)
+{
+  LnsGraph *graph = place->points->graph;
+  const Other *bound = bound_by (place->points, running);
+  uint32_t point = start;
+
+  if (bound != NULL)
     graph->marks[start] |= LNS_POINT_NOT_BOUND;
-  const uint32_t point = lns_points_add (points, start, time_ns, label);
-  if (running->has_other)
-    lns_graph_set_source (graph, point, running->other.end, time_ns - running->other.ns,
-                          LNS_EDGE_EVENT | (running->is_inferred ? LNS_POINT_INFERRED : 0) |
-                              (is_bound ? LNS_POINT_BY_SOURCE : LNS_POINT_NOT_BOUND));
+  for (unsigned i = 0; i < running->n_others; i++)
+    {
+      const Other *other = &running->others[i];
+      const bool is_last = i + 1 == running->n_others;
+      const int64_t ns = is_last ? time_ns : running->start_ns;
+      point = lns_points_add (place->points, point, ns, is_last ? label : graph->label[start]);
+      if (other->wait != LNS_ID_NONE)
+        lns_event_streams_set_point (place->events, other->wait, point);
+      else
+        lns_graph_set_source (graph, point, other->ended.end, ns - other->ended.ns,
+                              LNS_EDGE_EVENT | (other->is_inferred ? LNS_POINT_INFERRED : 0) |
+                                  (other == bound ? LNS_POINT_BY_SOURCE : LNS_POINT_NOT_BOUND));
+      if (other->is_engine)
+        lns_copy_engines_set_point (
+            place->engines, graph->agents.items[lns_graph_label_of (graph, point)->agent].device,
+            graph->labels.items[running->label].more, point);
+    }
   return point;
 }
 
 /* Adds the start of RUNNING, of STREAM. Returns it. */
 static uint32_t
-add_start (LnsPoints *points, const LnsStreamPoints *stream, const Running *running)
+add_start (const LnsStreamPlace *place, const LnsStreamPoints *stream, const Running *running)
 {
-  const uint32_t queued = points->graph->agents.items[stream->agent].rest;
-  const uint32_t start = lns_points_add (points, before_of (running), running->start_ns, queued);
+  const uint32_t queued = place->points->graph->agents.items[stream->agent].rest;
+  const uint32_t start =
+      lns_points_add (place->points, before_of (running), running->start_ns, queued);
 
-  set_launch (points, running, start);
-  return running->has_other ? add_after_other (points, running, start, running->start_ns, queued)
-                            : start;
+  set_launch (place->points, running, start);
+  return add_after_others (place, running, start, running->start_ns, queued);
 }
 
 /* Adds the points of RUNNING, which has ended: one, unless it waited for another stream or took long. Returns its end. */
 static uint32_t
-add_operation (LnsPoints *points, const LnsStreamPoints *stream, const Running *running)
+add_operation (const LnsStreamPlace *place, const LnsStreamPoints *stream, const Running *running)
 {
+  LnsPoints *points = place->points;
   const uint32_t queued = points->graph->agents.items[stream->agent].rest;
   const int64_t own_ns = running->end_ns - running->start_ns;
 
-  if (running->has_other || own_ns > LONG_NS)
+  if (running->n_others == 0 && own_ns <= LONG_NS)
     {
-      const uint32_t start =
-          lns_points_add (points, before_of (running), running->start_ns, queued);
-      set_launch (points, running, start);
-      return add_after_other (points, running, start, running->end_ns, running->label);
+      const uint32_t point = lns_points_add_own (points, before_of (running), running->end_ns,
+                                                 own_ns, running->label, queued);
+      set_launch (points, running, point);
+      return point;
     }
-  const uint32_t point = lns_points_add_own (points, before_of (running), running->end_ns, own_ns,
-                                             running->label, queued);
-  set_launch (points, running, point);
-  return point;
+  const uint32_t start = lns_points_add (points, before_of (running), running->start_ns, queued);
+  set_launch (points, running, start);
+  return running->n_others > 0
+             ? add_after_others (place, running, start, running->end_ns, running->label)
+             : lns_points_add (points, start, running->end_ns, running->label);
+}
+
+/* Finds what RUNNING, the OPERATION that STREAM has next, has to wait for in other streams. */
+static void
+find_others (const LnsStreamPoints *stream,
+             const LnsStreamPlace *place,
+             const LnsStreamOperation *operation,
+             Running *running)
+{
+  const int64_t start_ns = running->start_ns, known_ns = known_start (place->points, running);
+  const uint32_t device = place->points->graph->agents.items[stream->agent].device;
+  LnsUnknownWaits unknown;
+  const LnsEnded *other =
+      lns_gpu_order_take_waits (place->gpu, stream->number, running->launch, &unknown);
+  const LnsEnded *engine = operation->kind == LNS_PIECE_COPY
+                               ? lns_copy_engines_begin (place->engines, device, operation->more,
+                                                         stream->number, start_ns, running->end_ns)
+                               : NULL;
+
+  for (unsigned i = 0; i < unknown.n; i++)
+    {
+      const uint32_t wait = lns_event_streams_add (place->events, place->gpu, &unknown.items[i],
+                                                   stream->number, start_ns, known_ns);
+      if (wait != LNS_ID_NONE)
+        running->others[running->n_others++] = (Other){ .wait = wait };
+    }
+  if (engine != NULL)
+    running->others[running->n_others++] =
+        (Other){ *engine, .is_inferred = true, .wait = LNS_ID_NONE, .is_engine = true };
+  bool is_inferred = false;
+  if (other == NULL && known_ns != INT64_MIN && start_ns - known_ns > AFTER_NS &&
+      (engine == NULL || start_ns - engine->ns > AFTER_NS))
+    {
+      other = find_other (place, stream, start_ns);
+      is_inferred = other != NULL;
+    }
+  if (other != NULL && other->ns <= start_ns)
+    running->others[running->n_others++] = (Other){ *other, is_inferred, LNS_ID_NONE, false };
 }
 
 /* The operation that STREAM has next begins. */
@@ -206,16 +286,8 @@ begin_operation (LnsStreamPoints *stream, const LnsStreamPlace *place, LnsError 
                       .launch = launch,
                       .label = lns_graph_label (graph, operation->kind, stream->agent,
                                                 operation->name, operation->more) };
-  const LnsEnded *other = lns_gpu_order_take_waits (gpu, stream->number, launch);
-  const int64_t known_ns = known_start (place->points, &running);
-  if (other == NULL && known_ns != INT64_MIN && start_ns - known_ns > AFTER_NS)
-    {
-      other = find_other (place, stream, start_ns);
-      running.is_inferred = other != NULL;
-    }
-  running.has_other = other != NULL && other->ns <= start_ns;
-  if (running.has_other)
-    running.other = *other;
+  find_others (stream, place, operation, &running);
+  lns_gpu_order_begin (gpu, stream->number, launch);
   LnsGraphLabel *label = &graph->labels.items[running.label];
   label->bytes += operation->bytes;
   if (label->n == 0 && operation->kind == LNS_PIECE_KERNEL)
@@ -223,7 +295,7 @@ begin_operation (LnsStreamPoints *stream, const LnsStreamPlace *place, LnsError 
         lns_is_collective (lns_report_string (graph->report, operation->name, NULL));
   if (label->is_collective)
     {
-      running.start = add_start (place->points, stream, &running);
+      running.start = add_start (place, stream, &running);
       running.collective = lns_collectives_begin (place->collectives, stream->agent,
                                                   operation->name, running.start, start_ns);
     }
@@ -254,12 +326,15 @@ end_operation (LnsStreamPoints *stream, const LnsStreamPlace *place)
   const uint32_t end = running.collective != NULL
                            ? lns_collective_end (running.collective, place->points, stream->agent,
                                                  running.start, running.end_ns, running.label)
-                           : add_operation (place->points, stream, &running);
+                           : add_operation (place, stream, &running);
   graph->agents.items[stream->agent].last = end;
   lns_marks_note_operation (place->marks, place->n_marks, graph, end, running.start_ns,
                             running.end_ns);
-  lns_gpu_order_end (place->gpu, stream->number, running.start_ns,
-                     &(LnsEnded){ .end = end, .launch = running.launch, .ns = running.end_ns });
+  const LnsEnded ended = { .end = end, .launch = running.launch, .ns = running.end_ns };
+  lns_gpu_order_end (place->gpu, stream->number, running.start_ns, &ended);
+  if (lns_graph_label_of (graph, end)->kind == LNS_PIECE_COPY)
+    lns_copy_engines_end (place->engines, graph->agents.items[stream->agent].device,
+                          lns_graph_label_of (graph, end)->more, stream->number, &ended);
 }
 
 bool

@@ -9,6 +9,8 @@
 #pragma once
 
 #include "src/analysis/graph/collectives.h"
+#include "src/analysis/graph/copy-engines.h"
+#include "src/analysis/graph/event-streams.h"
 #include "src/analysis/graph/gpu-order.h"
 #include "src/analysis/graph/launched.h"
 #include "src/analysis/graph/points.h"
@@ -21,6 +23,8 @@ typedef struct
 {
   LnsPoints *points;
   LnsGpuOrder *gpu;
+  LnsEventStreams *events;
+  LnsCopyEngines *engines;
   const LnsLaunched *launched;
   LnsCollectives *collectives; /* of all processes                                               */
   const LnsGraphMark *marks;

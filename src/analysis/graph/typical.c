@@ -101,6 +101,16 @@ settle_launch (LnsGraph *graph, uint32_t i, int64_t gap_ns, int64_t latency_ns)
     graph->marks[i] |= LNS_POINT_LATE;
 }
 
+/* Settles point I without a source: the first operation of a stream comes after its call alone. */
+static void
+settle_first (LnsGraph *graph, uint32_t i, int64_t latency_ns)
+{
+  const int64_t own_ns = own_of (graph, i);
+
+  if (lns_graph_edge (graph, i) == LNS_EDGE_LAUNCH && (graph->marks[i] & LNS_POINT_NOT_BOUND) != 0)
+    graph->ns[i] = (uint32_t)(own_ns + least (graph->ns[i] - own_ns, latency_ns));
+}
+
 /* Settles point I, a call that may have waited, or what else it waited for. */
 static void
 settle_sync (LnsGraph *graph, uint32_t i, int64_t call_ns, int64_t return_ns)
@@ -202,9 +212,11 @@ lns_graph_settle (LnsGraph *graph)
     {
       const LnsEdgeKind edge = lns_graph_edge (graph, i);
       const Typical *own = &typical[index[graph->label[i]]];
-      if (graph->source[i] == LNS_POINT_NONE || !has_values (lns_graph_label_of (graph, i)->kind))
+      if (!has_values (lns_graph_label_of (graph, i)->kind))
         continue;
-      if (edge == LNS_EDGE_LAUNCH)
+      if (graph->source[i] == LNS_POINT_NONE)
+        settle_first (graph, i, own->second.ns[0]);
+      else if (edge == LNS_EDGE_LAUNCH)
         settle_launch (graph, i, own->first.ns[0], own->second.ns[0]);
       else if (edge == LNS_EDGE_SYNC || edge == LNS_EDGE_QUEUE)
         settle_sync (graph, i, own->first.ns[0], own->second.ns[0]);

@@ -40,7 +40,15 @@ typedef enum
   N_ENGINES,
 } Engine;
 
-static int64_t engine_ready_ns[MAX_DEVICES][N_ENGINES];
+/* When an engine is at work, in order: copies that were queued later go first where they may begin earlier. */
+#define N_TURNS 64
+typedef struct
+{
+  int64_t start_ns[N_TURNS], end_ns[N_TURNS];
+  unsigned n;
+} Turns;
+
+static Turns engine_turns[MAX_DEVICES][N_ENGINES];
 
 static uint64_t
 volume (const uint32_t size[3])
@@ -48,20 +56,25 @@ volume (const uint32_t size[3])
   return (uint64_t)size[0] * size[1] * size[2];
 }
 
+static bool
+is_pageable (const LnsGpuCopy *copy)
+{
+  return copy->src_kind == LNS_GPU_MEMORY_PAGEABLE || copy->dst_kind == LNS_GPU_MEMORY_PAGEABLE;
+}
+
 static int64_t
 copy_duration (const LnsGpuCopy *copy)
 {
   uint64_t bytes = (uint64_t)copy->width_bytes * copy->height;
-  bool pageable =
-      copy->src_kind == LNS_GPU_MEMORY_PAGEABLE || copy->dst_kind == LNS_GPU_MEMORY_PAGEABLE;
-  uint64_t rate = pageable ? PAGEABLE_RATE : PINNED_RATE;
+  uint64_t rate = is_pageable (copy) ? PAGEABLE_RATE : PINNED_RATE;
+  const int64_t slowness = lns_gpu_option ("LNS_DOUBLE_SLOW_COPIES", 1);
   if (copy->kind == COPY_DTOD)
     rate = DEVICE_RATE;
   else if (copy->kind == COPY_PTOP)
     rate = PEER_RATE;
   else if (copy->kind == COPY_HTOH)
     rate = HOST_RATE;
-  return COPY_BASE_NS + (int64_t)(bytes / rate);
+  return COPY_BASE_NS + (int64_t)bytes * slowness / (int64_t)rate;
 }
 
 /* A kernel takes as many waves as its threads need at 2,048 threads per multiprocessor. */
@@ -86,7 +99,7 @@ _lns_gpu_duration (const LnsGpuOp *op, const LnsGpuDevice *device)
     }
 }
 
-static int64_t *
+static Turns *
 engine_of (const LnsGpuOp *op)
 {
   if (op->kind != LNS_GPU_OP_COPY)
@@ -94,11 +107,11 @@ engine_of (const LnsGpuOp *op)
   switch (op->copy.kind)
     {
     case COPY_HTOD:
-      return &engine_ready_ns[op->device][ENGINE_TO_DEVICE];
+      return &engine_turns[op->device][ENGINE_TO_DEVICE];
     case COPY_DTOH:
-      return &engine_ready_ns[op->device][ENGINE_TO_HOST];
+      return &engine_turns[op->device][ENGINE_TO_HOST];
     case COPY_PTOP:
-      return &engine_ready_ns[op->device][ENGINE_PEER];
+      return &engine_turns[op->device][ENGINE_PEER];
     default:
       return NULL;
     }
@@ -108,6 +121,43 @@ static int64_t
 later (int64_t a, int64_t b)
 {
   return a > b ? a : b;
+}
+
+/* Gives a copy of LASTS_NS its turn on ENGINE, at EARLIEST_NS or later. Returns when that begins. */
+static int64_t
+take_turn (Turns *engine, int64_t earliest_ns, int64_t lasts_ns)
+{
+  unsigned i = 0;
+
+  for (; i < engine->n && earliest_ns + lasts_ns > engine->start_ns[i]; i++)
+    earliest_ns = later (earliest_ns, engine->end_ns[i]);
+  if (engine->n == N_TURNS && i > 0)
+    {
+      memmove (engine->start_ns, engine->start_ns + 1, (N_TURNS - 1) * sizeof *engine->start_ns);
+      memmove (engine->end_ns, engine->end_ns + 1, (N_TURNS - 1) * sizeof *engine->end_ns);
+      engine->n--;
+      i--;
+    }
+  if (engine->n == N_TURNS)
+    return earliest_ns;
+  memmove (engine->start_ns + i + 1, engine->start_ns + i,
+           (engine->n - i) * sizeof *engine->start_ns);
+  memmove (engine->end_ns + i + 1, engine->end_ns + i, (engine->n - i) * sizeof *engine->end_ns);
+  engine->start_ns[i] = earliest_ns;
+  engine->end_ns[i] = earliest_ns + lasts_ns;
+  engine->n++;
+  return earliest_ns;
+}
+
+/* Sets when OP begins, no earlier than EARLIEST_NS, and when it ends. */
+static void
+set_times (LnsGpuOp *op, int64_t earliest_ns)
+{
+  const int64_t lasts_ns = _lns_gpu_duration (op, lns_gpu_device ((int)op->device));
+  Turns *engine = engine_of (op);
+
+  op->start_ns = engine != NULL ? take_turn (engine, earliest_ns, lasts_ns) : earliest_ns;
+  op->end_ns = op->start_ns + lasts_ns;
 }
 
 /* Blocking streams and the null stream wait for each other. */
@@ -141,12 +191,7 @@ _lns_gpu_schedule (CUstream stream, LnsGpuOp *op)
     op->start_ns = later (op->start_ns, now_ns + LAUNCH_LATENCY_NS);
   if (op->kind == LNS_GPU_OP_EVENT_WAIT && op->event->recorded)
     op->start_ns = later (op->start_ns, op->event->time_ns);
-  int64_t *engine = engine_of (op);
-  if (engine != NULL)
-    op->start_ns = later (op->start_ns, *engine);
-  op->end_ns = op->start_ns + _lns_gpu_duration (op, lns_gpu_device ((int)op->device));
-  if (engine != NULL)
-    *engine = op->end_ns;
+  set_times (op, op->start_ns);
   stream->ready_ns = op->end_ns;
   if (op->kind == LNS_GPU_OP_EVENT_RECORD)
     {
@@ -163,11 +208,7 @@ _lns_gpu_schedule_node (CUstream stream, LnsGpuOp *op, int64_t earliest_ns)
   op->device = (uint32_t)stream->context->device;
   op->context = stream->context->id;
   op->stream = stream->id;
-  int64_t *engine = engine_of (op);
-  op->start_ns = engine != NULL ? later (earliest_ns, *engine) : earliest_ns;
-  op->end_ns = op->start_ns + _lns_gpu_duration (op, lns_gpu_device ((int)op->device));
-  if (engine != NULL)
-    *engine = op->end_ns;
+  set_times (op, earliest_ns);
 }
 
 static void
@@ -310,7 +351,8 @@ lns_gpu_copy (CUstream stream, const LnsGpuCopy *copy)
   if (!copy->async && stream->capture != NULL)
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   int result = lns_gpu_submit (stream, &op);
-  if (result == 0 && !copy->async)
+  /* Memory that the GPU cannot read goes through a buffer of the driver's: calls wait for that. */
+  if (result == 0 && stream->capture == NULL && (!copy->async || is_pageable (&op.copy)))
     {
       lns_gpu_wait_until (op.end_ns);
       result = stream->context->fault;
