@@ -239,7 +239,7 @@ threads_may_be_chosen (void)
   bool threads[2] = { false, true };
 
   show ("flat");
-  lns_view_show_in_functions (view, "worker (78)", threads);
+  lns_functions_pane_show_threads (LNS_FUNCTIONS_PANE (pane), "worker (78)", threads);
   WAIT_FOR_ROWS ("step 80.0 % 80.0 % 400 solver\n"
                  "solve 100.0 % 20.0 % 500 solver\n"
                  "start 100.0 % 500 solver\n");
@@ -250,11 +250,11 @@ threads_may_be_chosen (void)
   threads[0] = true;
   threads[1] = false;
   lns_view_set_time_selection (view, 9905 * SECOND / 1000, 9985 * SECOND / 1000);
-  lns_view_show_in_functions (view, "main (77)", threads);
+  lns_functions_pane_show_threads (LNS_FUNCTIONS_PANE (pane), "main (77)", threads);
   WAIT_FOR (label_with (pane, "No Call Chains") != NULL);
   lns_view_clear_time_selection (view);
   threads[1] = true;
-  lns_view_show_in_functions (view, "solver (77)", threads);
+  lns_functions_pane_show_threads (LNS_FUNCTIONS_PANE (pane), "solver (77)", threads);
   WAIT_FOR (label_with (pane, "1,500 samples") != NULL);
 }
 
@@ -516,12 +516,14 @@ static void
 gpu_time_is_of_a_time_and_of_threads (void)
 {
   show ("flat");
-  lns_view_show_in_functions (view, "loader (92)", (const bool[]){ false, true });
+  lns_functions_pane_show_threads (LNS_FUNCTIONS_PANE (pane), "loader (92)",
+                                   (const bool[]){ false, true });
   WAIT_FOR_ROWS ("augment 100.0 % 100.0 % 15.000 ms Kernels\n"
                  "loader (92): no range 100.0 % 15.000 ms Outside of ranges\n");
   lns_view_set_time_selection (view, 0, SECOND);
   WAIT_FOR (label_with (pane, "No GPU Time Here") != NULL);
-  lns_view_show_in_functions (view, "trainer (90)", (const bool[]){ true, true });
+  lns_functions_pane_show_threads (LNS_FUNCTIONS_PANE (pane), "trainer (90)",
+                                   (const bool[]){ true, true });
   /* The first 20 of its 30 ms. */
   lns_view_set_time_selection (view, 0, 32 * SECOND / 100);
   WAIT_FOR_ROWS ("gemm 100.0 % 100.0 % 20.000 ms Kernels\n"

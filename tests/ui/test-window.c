@@ -3,16 +3,22 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* What a window does with dropped files and with openings that are given up; run by harness.py.
+/* What a window does with dropped files, with openings that are given up, and with panes that nobody has opened; run by harness.py.
  *
  * usage: test-window REPORT */
 
 #include "ui/shell/application.h"
 #include "ui/model/report-loader.h"
+#include "ui/events/events-table.h"
+#include "ui/functions/functions-pane.h"
+#include "ui/shell/pane-slot.h"
+#include "ui/shell/report-page.h"
 #include "ui/shell/several.h"
 #include "ui/shell/window.h"
+#include "ui/sql/sql-pane.h"
+#include "ui/stats/stats-pane.h"
 
-#include "tests/tap.h"
+#include "widget-test.h"
 
 static LnsApplication *application;
 static const char *report_path;
@@ -202,6 +208,89 @@ hints_tell_the_way_and_the_window (void)
   LNS_CHECK_INT (id, 3);
 }
 
+/* --- Panes ---------------------------------------------------------------------------------- */
+
+/* How many panes at or below WIDGET have been made. */
+static int
+n_panes (GtkWidget *widget)
+{
+  int n = LNS_IS_PANE_SLOT (widget) && adw_bin_get_child (ADW_BIN (widget)) != NULL;
+
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    n += n_panes (child);
+  return n;
+}
+
+static gboolean
+is_shown (GtkWidget *page, GType pane)
+{
+  GtkWidget *found = find_widget (page, pane);
+
+  return found != NULL && gtk_widget_get_mapped (found);
+}
+
+/* The title of the tab of the pane that is called NAME. */
+static const char *
+tab_title (GtkWidget *page, const char *name)
+{
+  GtkWidget *slot = find_widget (page, LNS_TYPE_PANE_SLOT);
+  GtkStack *stack = GTK_STACK (gtk_widget_get_parent (slot));
+
+  return gtk_stack_page_get_title (
+      gtk_stack_get_page (stack, gtk_stack_get_child_by_name (stack, name)));
+}
+
+/* Opens the report in the active window, whose page and view it gives. */
+static LnsWindow *
+open_report (GtkWidget **ret_page, LnsView **ret_view)
+{
+  LnsWindow *window = active_window ();
+  g_autoptr (GFile) file = g_file_new_for_path (report_path);
+
+  lns_window_open_file (window, file);
+  WAIT_FOR (is_idle (window) && find_widget (GTK_WIDGET (window), LNS_TYPE_REPORT_PAGE) != NULL);
+  *ret_page = find_widget (GTK_WIDGET (window), LNS_TYPE_REPORT_PAGE);
+  *ret_view = lns_report_page_get_parts (LNS_REPORT_PAGE (*ret_page))->view;
+  return window;
+}
+
+static void
+panes_are_made_when_they_are_shown (void)
+{
+  static const bool threads[] = { true };
+  static const uint32_t lane = 0;
+  GtkWidget *page;
+  LnsView *view;
+  LnsWindow *window = open_report (&page, &view);
+
+  LNS_CHECK_INT (n_panes (page), 0);
+  /* The tabs say what is in the panes all the same. */
+  WAIT_FOR (g_str_has_prefix (tab_title (page, "diagnostics"), "Diagnostics  "));
+  LNS_CHECK_INT (n_panes (page), 0);
+  g_action_group_activate_action (G_ACTION_GROUP (window), "show-stats", NULL);
+  LNS_CHECK (is_shown (page, LNS_TYPE_STATS_PANE));
+  LNS_CHECK_INT (n_panes (page), 1);
+  /* What is asked of a pane reaches it. */
+  lns_view_show_in_events (view, "Lane 0", &lane, 1, NULL, 0);
+  LNS_CHECK (is_shown (page, LNS_TYPE_EVENTS_TABLE));
+  LNS_CHECK_INT (n_panes (page), 2);
+  lns_view_show_in_functions (view, "main (1)", threads);
+  LNS_CHECK (is_shown (page, LNS_TYPE_FUNCTIONS_PANE));
+  g_action_group_activate_action (G_ACTION_GROUP (window), "run-sql",
+                                  g_variant_new_string ("SELECT 7 AS seven"));
+  LNS_CHECK (is_shown (page, LNS_TYPE_SQL_PANE));
+  LNS_CHECK_INT (n_panes (page), 4);
+  /* So does the focus. */
+  g_action_group_activate_action (G_ACTION_GROUP (window), "focus-sql", NULL);
+  GtkWidget *focus = gtk_root_get_focus (GTK_ROOT (window));
+  LNS_CHECK (focus != NULL && gtk_widget_get_ancestor (focus, LNS_TYPE_SQL_PANE) != NULL);
+  /* A pane that was made stays. */
+  g_action_group_activate_action (G_ACTION_GROUP (window), "show-sql", NULL);
+  LNS_CHECK (!is_shown (page, LNS_TYPE_SQL_PANE));
+  LNS_CHECK_INT (n_panes (page), 4);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -218,5 +307,6 @@ main (int argc, char **argv)
   LNS_TEST (a_cancelled_opening_leaves_the_start_page);
   LNS_TEST (dropped_files_open);
   LNS_TEST (hints_tell_the_way_and_the_window);
+  LNS_TEST (panes_are_made_when_they_are_shown);
   return lns_tap_done ();
 }

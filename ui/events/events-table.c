@@ -593,18 +593,6 @@ map_cb (GtkWidget *widget, gpointer data)
   self->is_stale = FALSE;
 }
 
-static void
-show_in_events_cb (LnsView *view,
-                   const char *title,
-                   GArray *lanes,
-                   const LnsFacetSet *set,
-                   guint facet,
-                   LnsEventsTable *self)
-{
-  lns_events_table_show_lanes (self, title, (const uint32_t *)(void *)lanes->data, lanes->len, set,
-                               facet);
-}
-
 /* --- Actions ------------------------------------------------------------------------------- */
 
 /* Zooms the timeline to the event at POSITION of the page. */
@@ -883,7 +871,6 @@ lns_events_table_new (LnsView *view, GSettings *settings)
   lns_events_save_set_view (self->save, view);
   lns_events_groups_set_view (self->groups, view);
   g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, 0);
-  g_signal_connect_object (view, "show-in-events", G_CALLBACK (show_in_events_cb), self, 0);
   g_signal_connect_object (view, "event-selected", G_CALLBACK (event_selected_cb), self, 0);
   allow_all (self);
   self->scope = lns_scope_of (view);

@@ -13,7 +13,7 @@
 
 /* The Events View: the events of a row (or of all rows below a folded one) in the selected time, to be sorted by any
  * column, filtered and summed up. Choosing an event moves the timeline to it; an event chosen in the
- * timeline is shown here. Fills itself on the view's show-in-events. */
+ * timeline is shown here. */
 G_DECLARE_FINAL_TYPE (LnsEventsTable, lns_events_table, LNS, EVENTS_TABLE, AdwBin)
 
 /* Holds references on both. SETTINGS keep the columns. */

@@ -45,14 +45,6 @@ struct _LnsFindingsPane
 
 G_DEFINE_FINAL_TYPE (LnsFindingsPane, lns_findings_pane, ADW_TYPE_BIN)
 
-enum
-{
-  PROPERTY_COUNT = 1,
-  N_PROPERTIES
-};
-
-static GParamSpec *properties[N_PROPERTIES];
-
 /* --- Cells ------------------------------------------------------------------------------------ */
 
 typedef enum
@@ -406,7 +398,6 @@ changed_cb (LnsAnswer *answer, LnsFindingsPane *self)
   const LnsWhy *why = lns_answer_get_why (answer);
   const size_t n = why != NULL ? why->findings.n + why->abstained.n : 0;
 
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROPERTY_COUNT]);
   gtk_widget_set_visible (self->ask, lns_answer_get_state (answer) == LNS_ANSWER_UNASKED);
   gtk_stack_set_visible_child_name (self->stack, n > 0 ? "list" : "text");
   gtk_string_list_splice (self->list, 0, g_list_model_get_n_items (G_LIST_MODEL (self->list)),
@@ -465,14 +456,6 @@ lns_findings_pane_new (LnsView *view)
 }
 
 static void
-lns_findings_pane_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  const LnsWhy *why = lns_answer_get_why (LNS_FINDINGS_PANE (object)->answer);
-
-  g_value_set_uint (value, why != NULL ? (guint)why->findings.n : 0);
-}
-
-static void
 lns_findings_pane_dispose (GObject *object)
 {
   LnsFindingsPane *self = LNS_FINDINGS_PANE (object);
@@ -491,10 +474,6 @@ lns_findings_pane_class_init (LnsFindingsPaneClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   G_OBJECT_CLASS (klass)->dispose = lns_findings_pane_dispose;
-  G_OBJECT_CLASS (klass)->get_property = lns_findings_pane_get_property;
-  properties[PROPERTY_COUNT] = g_param_spec_uint ("count", NULL, NULL, 0, G_MAXUINT, 0,
-                                                  G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-  g_object_class_install_properties (G_OBJECT_CLASS (klass), N_PROPERTIES, properties);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/findings-pane.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, stack);

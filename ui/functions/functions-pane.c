@@ -442,8 +442,8 @@ source_cb (LnsFunctionsPane *self)
                               g_array_index (self->source_of, LnsFunctionsSource, at));
 }
 
-static void
-show_in_functions_cb (LnsView *view, const char *title, const bool *threads, LnsFunctionsPane *self)
+void
+lns_functions_pane_show_threads (LnsFunctionsPane *self, const char *title, const bool *threads)
 {
   lns_functions_set_threads (self->functions, title, threads);
 }
@@ -488,7 +488,6 @@ lns_functions_pane_new (LnsView *view, GSettings *settings)
                            G_CALLBACK (height_cb), self, 0);
   add_actions (self);
   g_signal_connect_object (settings, "changed", G_CALLBACK (settings_cb), self, 0);
-  g_signal_connect_object (view, "show-in-functions", G_CALLBACK (show_in_functions_cb), self, 0);
   g_signal_connect_object (self->functions, "changed", G_CALLBACK (changed_cb), self, 0);
   lns_theme_connect (G_CALLBACK (update), self);
   update_sources (self);

@@ -17,3 +17,7 @@ G_DECLARE_FINAL_TYPE (LnsFunctionsPane, lns_functions_pane, LNS, FUNCTIONS_PANE,
 
 /* Holds references on VIEW and SETTINGS. */
 GtkWidget *lns_functions_pane_new (LnsView *view, GSettings *settings) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Shows the functions of THREADS alone (by thread instance), headed TITLE ("main (4711)"). */
+void
+lns_functions_pane_show_threads (LnsFunctionsPane *self, const char *title, const bool *threads);

@@ -56,6 +56,21 @@ struct _LnsAnswer
 
 G_DEFINE_FINAL_TYPE (LnsAnswer, lns_answer, G_TYPE_OBJECT)
 
+enum
+{
+  PROPERTY_COUNT = 1,
+  N_PROPERTIES
+};
+
+static GParamSpec *properties[N_PROPERTIES];
+
+static void
+tell_changed (LnsAnswer *self)
+{
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROPERTY_COUNT]);
+  g_signal_emit_by_name (self, "changed");
+}
+
 /* --- The job ---------------------------------------------------------------------------------- */
 
 typedef struct
@@ -258,7 +273,7 @@ search_done (gpointer data, gpointer owner)
   self->dense = search->dense;
   self->error = search->error;
   self->state = self->why != NULL ? LNS_ANSWER_THERE : LNS_ANSWER_NONE;
-  g_signal_emit_by_name (self, "changed");
+  tell_changed (self);
 }
 
 static const LnsJobFuncs search_funcs = { search_work, search_done, search_free, NULL };
@@ -373,7 +388,7 @@ grown_cb (LnsAnswer *self)
 {
   look_if_due (self);
   if (self->state != LNS_ANSWER_THERE)
-    g_signal_emit_by_name (self, "changed");
+    tell_changed (self);
 }
 
 /* --- The answer ------------------------------------------------------------------------------- */
@@ -559,7 +574,7 @@ lns_answer_ask (LnsAnswer *self)
   if (self->state != LNS_ANSWER_UNASKED)
     return;
   look (self);
-  g_signal_emit_by_name (self, "changed");
+  tell_changed (self);
 }
 
 char *
@@ -601,6 +616,14 @@ lns_answer_of (LnsView *view)
 }
 
 static void
+lns_answer_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  const LnsWhy *why = lns_answer_get_why (LNS_ANSWER (object));
+
+  g_value_set_uint (value, why != NULL ? (guint)why->findings.n : 0);
+}
+
+static void
 lns_answer_dispose (GObject *object)
 {
   LnsAnswer *self = LNS_ANSWER (object);
@@ -625,6 +648,10 @@ lns_answer_class_init (LnsAnswerClass *klass)
   static const char *const names[] = { "changed", "chosen", "foretold" };
 
   G_OBJECT_CLASS (klass)->dispose = lns_answer_dispose;
+  G_OBJECT_CLASS (klass)->get_property = lns_answer_get_property;
+  properties[PROPERTY_COUNT] = g_param_spec_uint ("count", NULL, NULL, 0, G_MAXUINT, 0,
+                                                  G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_properties (G_OBJECT_CLASS (klass), N_PROPERTIES, properties);
   for (size_t i = 0; i < G_N_ELEMENTS (names); i++)
     g_signal_new (names[i], LNS_TYPE_ANSWER, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
                   0);

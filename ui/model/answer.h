@@ -6,7 +6,7 @@
 /* Why the program of a report was slow (`lanescope why`): found once, on a worker, for all that show it. Main thread only.
  *
  * Signals: "changed" (): another state, another answer, or another excuse; "chosen" (): another finding is chosen; "foretold" ():
- * it is being found, or known, what findings are worth. */
+ * it is being found, or known, what findings are worth. Property: "count" (guint): how many findings there are. */
 
 #pragma once
 

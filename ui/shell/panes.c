@@ -12,25 +12,41 @@
 #include "ui/files/files-pane.h"
 #include "ui/findings/findings-pane.h"
 #include "ui/functions/functions-pane.h"
+#include "ui/model/answer.h"
 #include "ui/model/shortcuts.h"
 #include "ui/shell/diagnostics-pane.h"
+#include "ui/shell/problems.h"
 #include "ui/sql/sql-pane.h"
 #include "ui/stats/stats-pane.h"
 #include "ui/steps/steps-pane.h"
 
+static GObject *
+answer_of (LnsView *view)
+{
+  return G_OBJECT (lns_answer_of (view));
+}
+
+static GObject *
+problems_of (LnsView *view)
+{
+  return G_OBJECT (lns_problems_of (view));
+}
+
 static const LnsPaneType panes[] = {
-  { "findings", N_ ("Findings"), N_ ("F_indings"), LNS_PANE_OF_WHOLE, lns_findings_pane_new, NULL },
+  { "findings", N_ ("Findings"), N_ ("F_indings"), LNS_PANE_OF_WHOLE, lns_findings_pane_new, NULL,
+    answer_of },
   { "events", N_ ("Events View"), N_ ("_Events View"), LNS_PANE_OF_SCOPE, NULL,
-    lns_events_table_new },
-  { "stats", N_ ("Stats"), N_ ("_Stats"), LNS_PANE_OF_SCOPE, lns_stats_pane_new, NULL },
-  { "steps", N_ ("Steps"), N_ ("S_teps"), LNS_PANE_OF_WHOLE, lns_steps_pane_new, NULL },
-  { "compare", N_ ("Compare"), N_ ("_Compare"), LNS_PANE_OF_WHOLE, lns_compare_pane_new, NULL },
-  { "sql", N_ ("SQL"), N_ ("S_QL"), LNS_PANE_OF_OWN, NULL, lns_sql_pane_new },
+    lns_events_table_new, NULL },
+  { "stats", N_ ("Stats"), N_ ("_Stats"), LNS_PANE_OF_SCOPE, lns_stats_pane_new, NULL, NULL },
+  { "steps", N_ ("Steps"), N_ ("S_teps"), LNS_PANE_OF_WHOLE, lns_steps_pane_new, NULL, NULL },
+  { "compare", N_ ("Compare"), N_ ("_Compare"), LNS_PANE_OF_WHOLE, lns_compare_pane_new, NULL,
+    NULL },
+  { "sql", N_ ("SQL"), N_ ("S_QL"), LNS_PANE_OF_OWN, NULL, lns_sql_pane_new, NULL },
   { "functions", N_ ("Functions"), N_ ("_Functions"), LNS_PANE_OF_SCOPE, NULL,
-    lns_functions_pane_new },
-  { "files", N_ ("Files"), N_ ("Fi_les"), LNS_PANE_OF_WHOLE, lns_files_pane_new, NULL },
+    lns_functions_pane_new, NULL },
+  { "files", N_ ("Files"), N_ ("Fi_les"), LNS_PANE_OF_WHOLE, lns_files_pane_new, NULL, NULL },
   { "diagnostics", N_ ("Diagnostics"), N_ ("Dia_gnostics"), LNS_PANE_OF_WHOLE,
-    lns_diagnostics_pane_new, NULL },
+    lns_diagnostics_pane_new, NULL, problems_of },
 };
 
 const LnsPaneType *

@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* The panes below the timeline. A pane that has a property "count" (guint) tells by it how many things it lists, and the tab says so. From this one list follow the tabs, the View menu, the actions "win.show-NAME" and
- * "win.focus-NAME", and what the setting "bottom-page" may be; keys are in model/shortcuts.c, as all keys are. */
+/* The panes below the timeline. From this one list follow the tabs, the View menu, the actions "win.show-NAME" and "win.focus-NAME", and
+ * what the setting "bottom-page" may be; keys are in model/shortcuts.c, as all keys are. A pane is made when it is first shown or asked
+ * for (shell/pane-slot.h), so nothing but the pane itself may count on its being there. */
 
 #pragma once
 
@@ -29,6 +30,8 @@ typedef struct
   /* Makes the pane of VIEW, of which it keeps a reference; the second one, of panes that keep how they were left in SETTINGS. */
   GtkWidget *(*new_pane) (LnsView *view);
   GtkWidget *(*new_with_settings) (LnsView *view, GSettings *settings);
+  /* What tells by its property "count" (guint) how many things the pane lists, which the tab says; a new reference. NULL: it does not. */
+  GObject *(*count_of) (LnsView *view);
 } LnsPaneType;
 
 /* All of them, in the order of their tabs. Static. */

@@ -13,11 +13,14 @@
 #include "src/tables/omissions.h"
 #include "ui/compare/pair-bar.h"
 #include "ui/details/details-pane.h"
+#include "ui/events/events-table.h"
+#include "ui/functions/functions-pane.h"
 #include "ui/model/answer.h"
 #include "ui/model/display-text.h"
 #include "ui/model/pair.h"
 #include "ui/model/scope.h"
 #include "ui/shell/follower.h"
+#include "ui/shell/pane-slot.h"
 #include "ui/shell/panes.h"
 #include "ui/shell/verdict-bar.h"
 #include "ui/shell/view-keeper.h"
@@ -53,7 +56,7 @@ struct _LnsReportPage
   GtkButton *bottom_toggle;
   GtkWidget *scope_button; /* says what the pane that shows speaks of */
   GtkLabel *scope_text;
-  GtkStack *bottom_stack; /* a page for each pane of panes.h, called as that is */
+  GtkStack *bottom_stack; /* an LnsPaneSlot for each pane of panes.h, called as that is */
 };
 
 G_DEFINE_FINAL_TYPE (LnsReportPage, lns_report_page, ADW_TYPE_BIN)
@@ -442,7 +445,15 @@ lns_report_page_unmap (GtkWidget *widget)
   GTK_WIDGET_CLASS (lns_report_page_parent_class)->unmap (widget);
 }
 
-/* Shows the pane of events when the events of a row are wanted. */
+/* The pane that is called NAME. */
+static GtkWidget *
+pane_of (LnsReportPage *self, const char *name)
+{
+  return lns_pane_slot_get_pane (
+      LNS_PANE_SLOT (gtk_stack_get_child_by_name (self->bottom_stack, name)));
+}
+
+/* Shows the events of a row when they are wanted. */
 static void
 show_events_cb (LnsView *view,
                 const char *title,
@@ -451,6 +462,8 @@ show_events_cb (LnsView *view,
                 guint facet,
                 LnsReportPage *self)
 {
+  lns_events_table_show_lanes (LNS_EVENTS_TABLE (pane_of (self, "events")), title,
+                               (const uint32_t *)(void *)lanes->data, lanes->len, set, facet);
   g_settings_set_string (self->settings, "bottom-page", "events");
 }
 
@@ -458,6 +471,8 @@ show_events_cb (LnsView *view,
 static void
 show_functions_cb (LnsView *view, const char *title, const bool *threads, LnsReportPage *self)
 {
+  lns_functions_pane_show_threads (LNS_FUNCTIONS_PANE (pane_of (self, "functions")), title,
+                                   threads);
   g_settings_set_string (self->settings, "bottom-page", "functions");
 }
 
@@ -498,7 +513,7 @@ lns_report_page_focus_pane (LnsReportPage *self, const char *page)
   /* A pane may have nothing to focus. */
   else if (is_details && !gtk_widget_child_focus (pane, GTK_DIR_TAB_FORWARD))
     gtk_root_set_focus (gtk_widget_get_root (pane), pane);
-  else if (!is_details && !gtk_widget_grab_focus (gtk_stack_get_visible_child (self->bottom_stack)))
+  else if (!is_details && !gtk_widget_grab_focus (pane_of (self, page)))
     focus_tab (self);
 }
 
@@ -506,8 +521,7 @@ void
 lns_report_page_run_sql (LnsReportPage *self, const char *statement)
 {
   g_settings_set_string (self->settings, "bottom-page", "sql");
-  lns_sql_pane_run (LNS_SQL_PANE (gtk_stack_get_child_by_name (self->bottom_stack, "sql")),
-                    statement);
+  lns_sql_pane_run (LNS_SQL_PANE (pane_of (self, "sql")), statement);
 }
 
 /* An answer that comes later does not move what the user looks at. */
@@ -527,7 +541,7 @@ frame_work (LnsReportPage *self)
     lns_view_open_at (view, opening.start_ns, opening.end_ns);
 }
 
-/* The tab of a pane says how many things it lists. The title is owned by the page of the stack. */
+/* The tab of a pane says how many things it lists. */
 static gboolean
 title_of_count (GBinding *binding, const GValue *from, GValue *to, gpointer title)
 {
@@ -542,14 +556,15 @@ static void
 add_pane (LnsReportPage *self, const LnsPaneType *type)
 {
   const char *title = _ (type->title);
-  GtkWidget *pane = type->new_pane != NULL
-                        ? type->new_pane (self->parts.view)
-                        : type->new_with_settings (self->parts.view, self->settings);
-  GtkStackPage *page = gtk_stack_add_titled (self->bottom_stack, pane, type->name, title);
+  GtkWidget *slot = lns_pane_slot_new (type, self->parts.view, self->settings);
+  GtkStackPage *page = gtk_stack_add_titled (self->bottom_stack, slot, type->name, title);
 
-  if (g_object_class_find_property (G_OBJECT_GET_CLASS (pane), "count") != NULL)
-    g_object_bind_property_full (pane, "count", page, "title", G_BINDING_SYNC_CREATE,
-                                 title_of_count, NULL, (gpointer)title, NULL);
+  if (type->count_of == NULL)
+    return;
+  GObject *counted = type->count_of (self->parts.view);
+  g_object_set_data_full (G_OBJECT (slot), "lns-counted", counted, g_object_unref);
+  g_object_bind_property_full (counted, "count", page, "title", G_BINDING_SYNC_CREATE,
+                               title_of_count, NULL, (gpointer)title, NULL);
 }
 
 static void
