@@ -39,7 +39,7 @@ ROOMS = {
     "src/export": [".", "sinks"],
     "src/analysis": [".", "facts", "graph", "projection", "stats", "rules", "why", "compare", "what-if"],
     "src/cli": ["terminal", "options", "reports", "profile", "sessions", "mcp", "."],
-    "ui": ["model", "table", "tiles", "details", "events", "files", "functions", "findings", "stats", "steps", "compare", "sql", "timeline", "launch", "shell"],
+    "ui": ["model", "table", "tiles", "details", "events", "files", "functions", "findings", "stats", "steps", "critical", "compare", "sql", "timeline", "launch", "shell"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 TOOLKIT = re.compile(r'^\s*#\s*include\s*<(glib|gtk|gio|adwaita|gdk|cairo)')

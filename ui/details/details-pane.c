@@ -16,6 +16,7 @@
 #include "ui/details/span-beside.h"
 #include "ui/details/span-box.h"
 #include "ui/model/answer.h"
+#include "ui/model/critical.h"
 #include "ui/model/display-text.h"
 #include "ui/model/event-text.h"
 #include "ui/model/job.h"
@@ -34,7 +35,9 @@ struct _LnsDetailsPane
   GArray *fields;             /* owned; of the selected event, or NULL */
   LnsEvent event;             /* the selected one */
 
-  LnsAnswer *answer; /* owned; of `view` */
+  LnsAnswer *answer;     /* owned; of `view` */
+  LnsCritical *critical; /* owned; of `view` */
+  int slack_line;        /* of `grid`: behind all that is known at once */
 
   GtkWidget *report_box; /* while nothing is selected */
   GtkGrid *report_grid;
@@ -155,6 +158,35 @@ show_linked (LnsDetailsPane *self, int line)
   return line;
 }
 
+/* Says what the event has to spare, once that is known. */
+static void
+show_slack (LnsDetailsPane *self)
+{
+  const LnsSlack slack = lns_critical_get_slack (self->critical);
+  char duration[LNS_FORMAT_SIZE];
+  g_autofree char *text = NULL;
+
+  cut_lines (self->grid, self->slack_line);
+  lns_format_duration (slack.ns, duration);
+  switch (slack.kind)
+    {
+    case LNS_SLACK_ON_PATH:
+      text = g_strdup_printf (_ ("none: on the critical path for %s"), duration);
+      break;
+    case LNS_SLACK_SPARE:
+      text = slack.ns > 0
+                 ? g_strdup_printf (_ ("may take %s longer, and the run would not"), duration)
+                 : g_strdup (_ ("none"));
+      break;
+    case LNS_SLACK_FREE:
+      text = g_strdup (_ ("the end of the run does not depend on it"));
+      break;
+    case LNS_SLACK_UNKNOWN:
+      return;
+    }
+  set_line (self->grid, self->slack_line, _ ("Slack"), text);
+}
+
 static void
 update_event (LnsDetailsPane *self)
 {
@@ -186,7 +218,8 @@ update_event (LnsDetailsPane *self)
       else
         set_line (self->grid, (int)i, field->title, field->text);
     }
-  show_linked (self, (int)self->fields->len);
+  self->slack_line = show_linked (self, (int)self->fields->len);
+  show_slack (self);
 }
 
 static void
@@ -326,6 +359,9 @@ lns_details_pane_new (LnsView *view)
   g_signal_connect_object (view, "grown", G_CALLBACK (grown_cb), self, 0);
   self->answer = lns_answer_of (view);
   g_signal_connect_object (self->answer, "changed", G_CALLBACK (answer_changed_cb), self, 0);
+  self->critical = lns_critical_of (view);
+  g_signal_connect_object (self->critical, "slack", G_CALLBACK (show_slack), self,
+                           G_CONNECT_SWAPPED);
   answer_changed_cb (self->answer, self);
   show_report (self);
   event_selected_cb (view, FALSE, self);
@@ -340,6 +376,7 @@ lns_details_pane_dispose (GObject *object)
   g_clear_pointer (&self->fields, g_array_unref);
   g_clear_pointer (&self->decoder, lns_payload_decoder_free);
   g_clear_object (&self->answer);
+  g_clear_object (&self->critical);
   G_OBJECT_CLASS (lns_details_pane_parent_class)->dispose (object);
   g_clear_object (&self->view);
 }

@@ -83,6 +83,9 @@ static const Shortcut shortcuts[] = {
   { N_ ("Go"), N_ ("Previous long idle time"), "timeline.previous-idle", "<Shift>g", NULL },
   { N_ ("Go"), N_ ("Next step"), "timeline.next-step", "n", NULL },
   { N_ ("Go"), N_ ("Previous step"), "timeline.previous-step", "<Shift>n", NULL },
+  { N_ ("Go"), N_ ("Next link of the critical path"), "timeline.next-link", "k", NULL },
+  { N_ ("Go"), N_ ("Previous link of the critical path"), "timeline.previous-link", "<Shift>k",
+    NULL },
   { N_ ("Go"), N_ ("Go to a time"), "win.go-to-time", "<Control>j", NULL },
   { N_ ("Go"), N_ ("Next bookmark"), "timeline.next-bookmark", "m", NULL },
   { N_ ("Go"), N_ ("Previous bookmark"), "timeline.previous-bookmark", "<Shift>m", NULL },
@@ -133,6 +136,7 @@ static const Shortcut shortcuts[] = {
   { N_ ("Timeline"), N_ ("Make the row higher"), "row.higher", "<Alt>plus <Alt>equal <Alt>KP_Add",
     NULL },
   { N_ ("Timeline"), N_ ("Make the row lower"), "row.lower", "<Alt>minus <Alt>KP_Subtract", NULL },
+  { N_ ("Timeline"), N_ ("Show or hide the critical path"), "win.show-path", "<Control>i", NULL },
   { N_ ("Timeline"), N_ ("Menu of a row"), "timeline.show-menu", "<Shift>F10 Menu",
     N_ ("Right click") },
 

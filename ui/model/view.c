@@ -570,6 +570,13 @@ lns_view_reveal_event (LnsView *self, LnsEventId id)
 }
 
 void
+lns_view_reveal_event_at (LnsView *self, LnsEventId id, int64_t time_ns)
+{
+  select_event (self,
+                (Selecting){ .id = id, .time_ns = time_ns, .has_time = TRUE, .reveal = TRUE });
+}
+
+void
 lns_view_reveal_other_end (LnsView *self, LnsEventId id)
 {
   const LnsLinkedEvent *first = self->linked != NULL && self->linked->events->len > 0

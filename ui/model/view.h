@@ -163,6 +163,9 @@ void lns_view_select_event_at (LnsView *self, LnsEventId id, int64_t time_ns);
  * view. */
 void lns_view_reveal_event (LnsView *self, LnsEventId id);
 
+/* The same for what a thread does at TIME_NS, as lns_view_select_event_at () has it. */
+void lns_view_reveal_event_at (LnsView *self, LnsEventId id, int64_t time_ns);
+
 /* Selects and reveals the other end of event ID: the first one that lns_view_get_linked_events () would return. From what a
  * thread did that woke another, the way back is known to where one came from. */
 void lns_view_reveal_other_end (LnsView *self, LnsEventId id);

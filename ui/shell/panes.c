@@ -8,6 +8,7 @@
 #include <glib/gi18n.h>
 
 #include "ui/compare/compare-pane.h"
+#include "ui/critical/critical-pane.h"
 #include "ui/events/events-table.h"
 #include "ui/files/files-pane.h"
 #include "ui/findings/findings-pane.h"
@@ -39,6 +40,8 @@ static const LnsPaneType panes[] = {
     lns_events_table_new, NULL },
   { "stats", N_ ("Stats"), N_ ("_Stats"), LNS_PANE_OF_SCOPE, lns_stats_pane_new, NULL, NULL },
   { "steps", N_ ("Steps"), N_ ("S_teps"), LNS_PANE_OF_WHOLE, lns_steps_pane_new, NULL, NULL },
+  { "critical", N_ ("Critical Path"), N_ ("C_ritical Path"), LNS_PANE_OF_SCOPE,
+    lns_critical_pane_new, NULL, NULL },
   { "compare", N_ ("Compare"), N_ ("_Compare"), LNS_PANE_OF_WHOLE, lns_compare_pane_new, NULL,
     NULL },
   { "sql", N_ ("SQL"), N_ ("S_QL"), LNS_PANE_OF_OWN, NULL, lns_sql_pane_new, NULL },

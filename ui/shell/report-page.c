@@ -694,6 +694,13 @@ update_colors (LnsReportPage *self)
                                g_settings_get_enum (self->settings, "timeline-colors"));
 }
 
+static void
+update_path (LnsReportPage *self)
+{
+  lns_timeline_set_shows_path (self->parts.timeline,
+                               g_settings_get_boolean (self->settings, "show-path"));
+}
+
 GtkWidget *
 lns_report_page_new (LnsView *view, GSettings *settings, LnsStoredView *stored)
 {
@@ -712,6 +719,9 @@ lns_report_page_new (LnsView *view, GSettings *settings, LnsStoredView *stored)
   self->places_bottom = self->places_side = TRUE;
   update_panes (self);
   update_colors (self);
+  update_path (self);
+  g_signal_connect_object (settings, "changed::show-path", G_CALLBACK (update_path), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (settings, "changed::timeline-colors", G_CALLBACK (update_colors), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (settings, "changed::bottom-page", G_CALLBACK (update_panes), self,

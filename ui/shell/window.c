@@ -110,36 +110,13 @@ static void
 update_actions (LnsWindow *self)
 {
   static const char *const of_report[] = {
-    "find",
-    "find-next",
-    "find-previous",
-    "copy-details",
-    "zoom-in",
-    "expand-all",
-    "collapse-all",
-    "show-details",
-    "focus-details",
-    "run-sql",
-    "next-idle",
-    "previous-idle",
-    "next-step",
-    "previous-step",
-    "go-to-time",
-    "save-picture",
-    "reset-view",
-    "add-bookmark",
-    "edit-bookmark",
-    "list-bookmarks",
-    "next-bookmark",
-    "previous-bookmark",
-    "unfold-1",
-    "unfold-2",
-    "unfold-3",
-    "unfold-4",
-    "export",
-    "compare-with",
-    "compare-with-uri",
-    "swap-reports",
+    "find",          "find-next",        "find-previous",  "copy-details",  "zoom-in",
+    "expand-all",    "collapse-all",     "show-details",   "focus-details", "run-sql",
+    "next-idle",     "previous-idle",    "next-step",      "previous-step", "next-link",
+    "previous-link", "show-path",        "go-to-time",     "save-picture",  "reset-view",
+    "add-bookmark",  "edit-bookmark",    "list-bookmarks", "next-bookmark", "previous-bookmark",
+    "unfold-1",      "unfold-2",         "unfold-3",       "unfold-4",      "export",
+    "compare-with",  "compare-with-uri", "swap-reports",
   };
   static const char *const of_event[] = { "next-event", "previous-event", "next-alike",
                                           "previous-alike" };
@@ -789,6 +766,12 @@ change_details_cb (GSimpleAction *action, GVariant *state, gpointer data)
 }
 
 static void
+change_path_cb (GSimpleAction *action, GVariant *state, gpointer data)
+{
+  g_settings_set_value (LNS_WINDOW (data)->settings, "show-path", state);
+}
+
+static void
 update_pane_state (
     LnsWindow *self, const LnsPaneType *pane, const char *show, const char *focus, gpointer data)
 {
@@ -807,6 +790,9 @@ update_states_cb (GSettings *settings, const char *key, LnsWindow *self)
   g_simple_action_set_state (
       G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), "show-details")),
       g_variant_new_boolean (g_settings_get_boolean (settings, "show-details")));
+  g_simple_action_set_state (
+      G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), "show-path")),
+      g_variant_new_boolean (g_settings_get_boolean (settings, "show-path")));
 }
 
 static void
@@ -875,6 +861,8 @@ add_actions (LnsWindow *self)
     { "previous-idle", timeline_cb },
     { "next-step", timeline_cb },
     { "previous-step", timeline_cb },
+    { "next-link", timeline_cb },
+    { "previous-link", timeline_cb },
     { "go-to-time", go_to_time_cb },
     { "add-bookmark", add_bookmark_cb },
     { "edit-bookmark", edit_bookmark_cb, "i" },
@@ -893,6 +881,7 @@ add_actions (LnsWindow *self)
     { "unfold-4", timeline_cb },
     { "show-hidden", timeline_cb },
     { "show-details", NULL, NULL, "false", change_details_cb },
+    { "show-path", NULL, NULL, "false", change_path_cb },
     { "focus-details", focus_pane_cb },
     { "run-sql", run_sql_cb, "s" },
     { "show-help-overlay", show_help_overlay_cb },
@@ -904,6 +893,8 @@ add_actions (LnsWindow *self)
   g_signal_connect_object (self->settings, "changed::bottom-page", G_CALLBACK (update_states_cb),
                            self, 0);
   g_signal_connect_object (self->settings, "changed::show-details", G_CALLBACK (update_states_cb),
+                           self, 0);
+  g_signal_connect_object (self->settings, "changed::show-path", G_CALLBACK (update_states_cb),
                            self, 0);
   update_states_cb (self->settings, NULL, self);
 }

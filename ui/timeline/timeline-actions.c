@@ -236,6 +236,12 @@ go_to_step (LnsTimeline *self, double direction)
 }
 
 static void
+go_along_path (LnsTimeline *self, double direction)
+{
+  lns_critical_walk (self->path, (int)direction);
+}
+
+static void
 go_to_bookmark (LnsTimeline *self, double direction)
 {
   lns_bookmarks_step (self->bookmarks, (int)direction);
@@ -339,6 +345,8 @@ static const struct
   { "timeline.previous-idle", go_to_idle, -1 },
   { "timeline.next-step", go_to_step, 1 },
   { "timeline.previous-step", go_to_step, -1 },
+  { "timeline.next-link", go_along_path, 1 },
+  { "timeline.previous-link", go_along_path, -1 },
   { "timeline.next-bookmark", go_to_bookmark, 1 },
   { "timeline.previous-bookmark", go_to_bookmark, -1 },
   { "timeline.undo-zoom", undo_zoom, 0 },

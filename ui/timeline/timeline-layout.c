@@ -101,10 +101,12 @@ lns_timeline_layout_lane_area (const LnsTimelineLayout *self,
 graphene_rect_t
 lns_timeline_layout_body (const LnsTimelineLayout *self)
 {
+  GtkWidget *const strips[] = { self->marks, self->critical };
   float top_px =
-      (float)(gtk_widget_get_height (self->overview) + gtk_widget_get_height (self->ruler) +
-              (gtk_widget_get_child_visible (self->marks) ? gtk_widget_get_height (self->marks)
-                                                          : 0));
+      (float)(gtk_widget_get_height (self->overview) + gtk_widget_get_height (self->ruler));
+  for (size_t i = 0; i < G_N_ELEMENTS (strips); i++)
+    if (gtk_widget_get_child_visible (strips[i]))
+      top_px += (float)gtk_widget_get_height (strips[i]);
   return GRAPHENE_RECT_INIT ((float)self->context->header_px, top_px,
                              (float)lns_view_get_width_px (self->context->view),
                              (float)gtk_widget_get_height (self->timeline) - top_px);

@@ -17,7 +17,7 @@ typedef struct
   const LnsRowContext *context; /* of the report whose lanes and times are asked for */
   GtkWidget *overview;
   GtkWidget *ruler;
-  GtkWidget *marks;
+  GtkWidget *marks, *critical; /* not visible where they have no height */
   LnsTimelineRows *pinned;
   LnsTimelineRows *rows;
 } LnsTimelineLayout;

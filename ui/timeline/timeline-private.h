@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "ui/timeline/critical-strip.h"
 #include "ui/timeline/mark-strip.h"
 #include "ui/timeline/overview.h"
 #include "ui/timeline/ruler.h"
@@ -42,7 +43,10 @@ struct _LnsTimeline
   LnsOverview *overview;
   LnsRuler *ruler;
   LnsMarkStrip *marks;
-  LnsBookmarks *bookmarks; /* owned */
+  LnsCriticalStrip *critical;
+  GtkInscription *critical_corner; /* what its lanes are */
+  LnsCritical *path;               /* owned */
+  LnsBookmarks *bookmarks;         /* owned */
   LnsTimelineRows *pinned;
   LnsTimelineRows *rows;
   GtkWidget *scrollbar;

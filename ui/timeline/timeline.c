@@ -81,6 +81,25 @@ update_corner (LnsTimeline *self)
                             lns_row_tree_n_rows (self->context.tree) > 0 ? all : NULL);
 }
 
+/* Tells what the lanes of the critical path are, and what it consists of. */
+static void
+update_path_corner (LnsTimeline *self)
+{
+  const LnsCriticalPath *path = lns_critical_get_path (self->path);
+  g_autofree char *text = lns_critical_strip_get_text (self->critical);
+  g_autofree char *sentence = path != NULL ? lns_critical_get_sentence (self->path, path)
+                                           : lns_critical_get_excuse (self->path);
+  gtk_inscription_set_text (self->critical_corner, text);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->critical_corner), sentence);
+}
+
+void
+lns_timeline_set_shows_path (LnsTimeline *self, gboolean shows_path)
+{
+  lns_critical_strip_set_shown (self->critical, shows_path);
+  gtk_widget_queue_allocate (GTK_WIDGET (self));
+}
+
 static void
 span_changed_cb (LnsTimeline *self)
 {
@@ -314,6 +333,7 @@ grown_cb (LnsTimeline *self, LnsReport *before)
   lns_timeline_tree_follow (&self->rows_of);
   fit_header (self);
   lns_overview_grow (self->overview, context->tree);
+  lns_critical_strip_set_hues (self->critical, lns_row_tree_hues (context->tree));
   gtk_widget_set_visible (self->empty, lns_row_tree_n_rows (context->tree) == 0);
   _lns_timeline_rows_changed (self);
   update_corner (self);
@@ -454,9 +474,10 @@ lns_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
   int overview_px = minimum_of (GTK_WIDGET (self->overview), GTK_ORIENTATION_VERTICAL);
   int ruler_px = minimum_of (GTK_WIDGET (self->ruler), GTK_ORIENTATION_VERTICAL);
   int marks_px = minimum_of (GTK_WIDGET (self->marks), GTK_ORIENTATION_VERTICAL);
+  int path_px = minimum_of (GTK_WIDGET (self->critical), GTK_ORIENTATION_VERTICAL);
   int top_px = overview_px + ruler_px + marks_px;
-  int pinned_px =
-      MIN (lns_timeline_rows_total_px (self->pinned), (int)((height - top_px) * MAX_PINNED_SHARE));
+  int pinned_px = MIN (lns_timeline_rows_total_px (self->pinned),
+                       (int)((height - top_px - path_px) * MAX_PINNED_SHARE));
   if (!self->has_own_header && self->context.tree != NULL)
     self->context.header_px =
         MIN (self->fitting_header_px, MAX ((int)(width * MAX_HEADER_SHARE), LNS_HEADER_PX));
@@ -470,6 +491,11 @@ lns_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
   allocate (GTK_WIDGET (self->ruler), header_px, overview_px, body_px, ruler_px);
   gtk_widget_set_child_visible (GTK_WIDGET (self->marks), marks_px > 0);
   allocate (GTK_WIDGET (self->marks), header_px, overview_px + ruler_px, body_px, marks_px);
+  gtk_widget_set_child_visible (GTK_WIDGET (self->critical), path_px > 0);
+  gtk_widget_set_child_visible (GTK_WIDGET (self->critical_corner), path_px > 0);
+  allocate (GTK_WIDGET (self->critical_corner), 0, top_px, header_px, path_px);
+  allocate (GTK_WIDGET (self->critical), header_px, top_px, body_px, path_px);
+  top_px += path_px;
   gtk_widget_set_child_visible (GTK_WIDGET (self->pinned), pinned_px > 0);
   allocate (GTK_WIDGET (self->pinned), 0, top_px, width - bar_px, pinned_px);
   top_px += pinned_px;
@@ -656,6 +682,7 @@ set_view (LnsTimeline *self, LnsView *view)
                                       GTK_WIDGET (self->overview),
                                       GTK_WIDGET (self->ruler),
                                       GTK_WIDGET (self->marks),
+                                      GTK_WIDGET (self->critical),
                                       self->pinned,
                                       self->rows };
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->pinned), GTK_ACCESSIBLE_PROPERTY_LABEL,
@@ -667,6 +694,12 @@ set_view (LnsTimeline *self, LnsView *view)
                            G_CONNECT_SWAPPED);
   lns_ruler_set_view (self->ruler, view);
   lns_mark_strip_set_view (self->marks, view);
+  lns_critical_strip_set_view (self->critical, view);
+  lns_critical_strip_set_hues (self->critical, lns_row_tree_hues (context->tree));
+  self->path = lns_critical_of (view);
+  g_signal_connect_object (self->path, "changed", G_CALLBACK (update_path_corner), self,
+                           G_CONNECT_SWAPPED);
+  update_path_corner (self);
   self->bookmarks = lns_bookmarks_of (view);
   gtk_widget_set_visible (self->empty, lns_row_tree_n_rows (context->tree) == 0);
 
@@ -726,6 +759,7 @@ lns_timeline_finalize (GObject *object)
   lns_row_plan_clear (&self->pinned_plan);
   lns_job_cancel (&self->travelling);
   g_clear_object (&self->bookmarks);
+  g_clear_object (&self->path);
   g_clear_object (&self->pair);
   lns_timeline_tree_clear (&self->rows_of);
   g_array_unref (self->spans);
@@ -750,6 +784,7 @@ lns_timeline_class_init (LnsTimelineClass *klass)
   g_type_ensure (LNS_TYPE_OVERVIEW);
   g_type_ensure (LNS_TYPE_RULER);
   g_type_ensure (LNS_TYPE_MARK_STRIP);
+  g_type_ensure (LNS_TYPE_CRITICAL_STRIP);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/timeline.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, adjustment);
@@ -759,6 +794,8 @@ lns_timeline_class_init (LnsTimelineClass *klass)
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, overview);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, ruler);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, marks);
+  gtk_widget_class_bind_template_child (widget_class, LnsTimeline, critical);
+  gtk_widget_class_bind_template_child (widget_class, LnsTimeline, critical_corner);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, scrollbar);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, empty);
   gtk_widget_class_bind_template_child (widget_class, LnsTimeline, tooltip);

@@ -40,6 +40,9 @@ void lns_timeline_tell_rows (LnsTimeline *self, LnsKeptView *view);
 /* Has events coloured as MODE says. */
 void lns_timeline_set_color_mode (LnsTimeline *self, LnsColorMode mode);
 
+/* Shows the critical path below the ruler, or not. */
+void lns_timeline_set_shows_path (LnsTimeline *self, gboolean shows_path);
+
 /* Whether rows are hidden. */
 gboolean lns_timeline_has_hidden_rows (LnsTimeline *self);
 

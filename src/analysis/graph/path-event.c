@@ -5,7 +5,10 @@
 
 #include "src/analysis/graph/path-event.h"
 
+#include <stdlib.h>
+
 #include "src/analysis/facts/lane-cursor.h"
+#include "src/base/memory.h"
 #include "src/tables/lanes.h"
 
 /* The kind of the lanes that tell of operations of KIND; LNS_LANE_NONE: all such lanes. */
@@ -47,59 +50,112 @@ is_of (LnsReport *report, uint32_t lane, const LnsGraphAgent *agent, LnsPieceKin
     }
 }
 
-/* Looks in LANE for an event that is there at TIME_NS and, unless NAME is 0, is called that: the first that ends later. Where the lane tells of states, the last one
- * that began by then: what a thread does after it left a CPU. */
+/* The same in pieces of any kind. */
 static bool
-look_in (LnsReport *report, uint32_t lane, int64_t time_ns, uint32_t name, LnsPathEvent *ret_event)
+is_of_any (LnsReport *report, uint32_t lane, const LnsGraphAgent *agent)
 {
-  const bool is_states = lns_report_lanes (report, NULL)[lane].kind == LNS_LANE_SCHED;
-  LnsLaneCursor cursor = { .report = report,
-                           .lane = lane,
-                           .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME) };
-  bool is_found = lns_lane_cursor_seek (&cursor, time_ns, NULL) && lns_lane_cursor_has (&cursor);
+  return is_of (report, lane, agent, LNS_PIECE_RUN) ||
+         (agent->thread != LNS_ID_NONE && (is_of (report, lane, agent, LNS_PIECE_CALL) ||
+                                           is_of (report, lane, agent, LNS_PIECE_MPI)));
+}
 
-  if (is_found && is_states && lns_lane_cursor_start (&cursor) > time_ns)
+struct LnsPathEvents
+{
+  LnsReport *report;
+  const LnsGraph *graph;
+  LNS_ARRAY (LnsLaneCursor) cursors; /* of the lanes that agents have, by agent                  */
+  size_t *first; /* of the cursors of each agent, and their end                                  */
+};
+
+LnsPathEvents *
+lns_path_events_new (LnsReport *report, const LnsGraph *graph)
+{
+  LnsPathEvents *events = lns_calloc (1, sizeof *events);
+  uint32_t n;
+
+  lns_report_lanes (report, &n);
+  events->report = report;
+  events->graph = graph;
+  events->first = lns_calloc (graph->agents.n + 1, sizeof *events->first);
+  for (size_t i = 0; i < graph->agents.n; i++)
     {
-      const uint64_t ordinal = lns_lane_cursor_ordinal (&cursor);
-      is_found = ordinal > 0 && lns_lane_cursor_go (&cursor, ordinal - 1, NULL) &&
-                 lns_lane_cursor_has (&cursor);
+      events->first[i] = events->cursors.n;
+      for (uint32_t lane = 0; lane < n; lane++)
+        if (is_of_any (report, lane, &graph->agents.items[i]))
+          *lns_array_add (&events->cursors) = (LnsLaneCursor){
+            .report = report, .lane = lane, .columns = LNS_COLUMN_BIT (LNS_COLUMN_NAME)
+          };
     }
-  is_found = is_found && lns_lane_cursor_start (&cursor) <= time_ns &&
-             (name == 0 || cursor.chunk->name[cursor.i] == name);
+  events->first[graph->agents.n] = events->cursors.n;
+  return events;
+}
+
+void
+lns_path_events_free (LnsPathEvents *events)
+{
+  if (events == NULL)
+    return;
+  for (size_t i = 0; i < events->cursors.n; i++)
+    lns_lane_cursor_clear (&events->cursors.items[i]);
+  lns_array_clear (&events->cursors);
+  free (events->first);
+  free (events);
+}
+
+/* Looks with CURSOR for an event that is there at TIME_NS and, unless NAME is 0, is called that. Where the lane tells of states, it is the last one that began by
+ * then: what a thread does after it left a CPU. */
+static bool
+look (LnsLaneCursor *cursor, int64_t time_ns, uint32_t name, LnsPathEvent *ret_event)
+{
+  const bool is_states =
+      lns_report_lanes (cursor->report, NULL)[cursor->lane].kind == LNS_LANE_SCHED;
+  bool is_found = lns_lane_cursor_seek (cursor, time_ns, NULL);
+
+  if (is_found && is_states &&
+      (!lns_lane_cursor_has (cursor) || lns_lane_cursor_start (cursor) > time_ns))
+    {
+      const uint64_t ordinal = lns_lane_cursor_has (cursor)
+                                   ? lns_lane_cursor_ordinal (cursor)
+                                   : lns_report_lane_info (cursor->report, cursor->lane)->n_events;
+      is_found = ordinal > 0 && lns_lane_cursor_go (cursor, ordinal - 1, NULL);
+    }
+  is_found = is_found && lns_lane_cursor_has (cursor) &&
+             lns_lane_cursor_start (cursor) <= time_ns &&
+             (name == 0 || cursor->chunk->name[cursor->i] == name);
   if (is_found)
-    *ret_event = (LnsPathEvent){ lane, lns_lane_cursor_ordinal (&cursor) };
-  lns_lane_cursor_clear (&cursor);
+    *ret_event = (LnsPathEvent){ cursor->lane, lns_lane_cursor_ordinal (cursor) };
   return is_found;
 }
 
 bool
-lns_path_event_of (LnsReport *report,
-                   const LnsGraph *graph,
-                   const LnsPathLink *link,
-                   LnsPathEvent *ret_event)
+lns_path_events_find (LnsPathEvents *events, const LnsPathLink *link, LnsPathEvent *ret_event)
 {
-  const LnsGraphLabel *label = &graph->labels.items[link->label];
-  const LnsGraphAgent *agent = &graph->agents.items[label->agent];
+  const LnsGraphLabel *label = &events->graph->labels.items[link->label];
+  const LnsGraphAgent *agent = &events->graph->agents.items[label->agent];
+  const size_t first = events->first[label->agent], end = events->first[label->agent + 1];
   const bool is_named = label->name != 0 && label->kind != LNS_PIECE_COPY;
   /* What waits to begin is not there before. */
   const int64_t time_ns = label->kind == LNS_PIECE_QUEUED
                               ? link->end_ns
                               : link->start_ns + (link->end_ns - link->start_ns) / 2;
-  uint32_t n;
 
-  lns_report_lanes (report, &n);
   if (label->kind == LNS_PIECE_UNKNOWN || label->kind == LNS_PIECE_JOIN)
     return false;
-  for (uint32_t lane = 0; lane < n; lane++)
-    if (is_of (report, lane, agent, label->kind) &&
-        look_in (report, lane, time_ns, is_named ? label->name : 0, ret_event))
-      return true;
-  /* The call that waits may have another name than what it is known by: the state of the thread is there, too. */
-  for (uint32_t lane = 0; is_named && lane < n; lane++)
-    if (is_of (report, lane, agent, LNS_PIECE_RUN) &&
-        lns_report_lanes (report, NULL)[lane].kind == LNS_LANE_SCHED &&
-        look_in (report, lane, time_ns, 0, ret_event))
-      return true;
+  for (size_t i = first; i < end; i++)
+    {
+      LnsLaneCursor *cursor = &events->cursors.items[i];
+      if (is_of (events->report, cursor->lane, agent, label->kind) &&
+          look (cursor, time_ns, is_named ? label->name : 0, ret_event))
+        return true;
+    }
+  /* The call may not be there by itself; the state of the thread is. */
+  for (size_t i = first; is_named && i < end; i++)
+    {
+      LnsLaneCursor *cursor = &events->cursors.items[i];
+      if (lns_report_lanes (events->report, NULL)[cursor->lane].kind == LNS_LANE_SCHED &&
+          look (cursor, time_ns, 0, ret_event))
+        return true;
+    }
   return false;
 }
 

@@ -164,9 +164,8 @@ static const char *const kinds[LNS_N_PIECES] = {
   [LNS_PIECE_SET] = "set",       [LNS_PIECE_GRAPH] = "graph",   [LNS_PIECE_HOST] = "host",
 };
 
-/* The name of the pieces of LABEL: of the call, the kernel, the kind of copy; "" where they have none. */
-static const char *
-name_of (LnsReport *report, const LnsGraphLabel *label)
+const char *
+lns_critical_path_name (LnsReport *report, const LnsGraphLabel *label)
 {
   if (label->kind == LNS_PIECE_COPY)
     return lns_call_text_copy (label->more & 0xff);
@@ -197,10 +196,8 @@ lns_critical_path_who (LnsReport *report, const LnsGraph *graph, const LnsGraphL
 }
 
 char *
-lns_critical_path_what (LnsReport *report, const LnsGraphLabel *label)
+lns_critical_path_what (const LnsGraphLabel *label, const char *name)
 {
-  const char *name = name_of (report, label);
-
   switch (label->kind)
     {
     case LNS_PIECE_JOIN:
@@ -236,24 +233,35 @@ share_of (int64_t ns, const LnsPath *path)
   return all_ns > 0 ? (double)ns / (double)all_ns : 0;
 }
 
-char *
-lns_critical_path_sentence (LnsTables *tables, const LnsCriticalPath *critical)
+void
+lns_critical_path_shares (const LnsCriticalPath *critical,
+                          int64_t *ret_gpu_ns,
+                          int64_t *ret_thread_ns)
 {
-  LnsReport *report = lns_tables_report (tables);
+  *ret_gpu_ns = *ret_thread_ns = 0;
+  for (size_t i = 0; i < critical->parts.n; i++)
+    {
+      const LnsCriticalPart *part = &critical->parts.items[i];
+      const LnsGraphLabel *label = &critical->graph->labels.items[part->label];
+      const bool is_thread = critical->graph->agents.items[label->agent].thread != LNS_ID_NONE;
+      *ret_gpu_ns += label->kind >= LNS_PIECE_KERNEL ? part->ns : 0;
+      *ret_thread_ns += is_thread ? part->ns : 0;
+    }
+}
+
+char *
+lns_critical_path_sentence (LnsReport *report, const LnsCriticalPath *critical)
+{
   const LnsPath *path = &critical->path;
-  int64_t gpu_ns = 0;
+  int64_t gpu_ns, thread_ns;
   char all[LNS_WHY_NS_SIZE];
 
   if (critical->parts.n == 0)
     return lns_strdup (_ ("The report has no critical path: it does not tell what threads and GPUs "
                           "did."));
-  for (size_t i = 0; i < critical->parts.n; i++)
-    {
-      const LnsGraphLabel *label = &critical->graph->labels.items[critical->parts.items[i].label];
-      gpu_ns += label->kind >= LNS_PIECE_KERNEL ? critical->parts.items[i].ns : 0;
-    }
+  lns_critical_path_shares (critical, &gpu_ns, &thread_ns);
   const LnsGraphLabel *first = &critical->graph->labels.items[critical->parts.items[0].label];
-  char *what = lns_critical_path_what (report, first),
+  char *what = lns_critical_path_what (first, lns_critical_path_name (report, first)),
        *who = lns_critical_path_who (report, critical->graph, first);
   char *sentence =
       lns_asprintf (_ ("The critical path takes %s, %.0f %% of it on GPUs; its largest part, %.0f "
@@ -285,7 +293,7 @@ put_part (LnsReport *report, const LnsCriticalPath *critical, size_t i, FILE *st
   const LnsCriticalPart *part = &critical->parts.items[i];
   const LnsGraphLabel *label = &critical->graph->labels.items[part->label];
   char *who = lns_critical_path_who (report, critical->graph, label),
-       *what = lns_critical_path_what (report, label);
+       *what = lns_critical_path_what (label, lns_critical_path_name (report, label));
   char ns[LNS_WHY_NS_SIZE], share[32];
 
   snprintf (share, sizeof share, "%.1f %%", 100 * share_of (part->ns, &critical->path));
@@ -307,7 +315,7 @@ put_link (LnsReport *report, const LnsCriticalPath *critical, size_t i, FILE *st
   const LnsPathLink *link = &critical->path.longest.items[i];
   const LnsGraphLabel *label = &critical->graph->labels.items[link->label];
   char *who = lns_critical_path_who (report, critical->graph, label),
-       *what = lns_critical_path_what (report, label);
+       *what = lns_critical_path_what (label, lns_critical_path_name (report, label));
   char ns[LNS_WHY_NS_SIZE], at[LNS_WHY_NS_SIZE];
 
   put_right (_lns_why_ns (link->end_ns - link->start_ns, ns), 10, stream);
@@ -322,12 +330,11 @@ put_link (LnsReport *report, const LnsCriticalPath *critical, size_t i, FILE *st
 }
 
 void
-lns_critical_path_write_text (LnsTables *tables,
+lns_critical_path_write_text (LnsReport *report,
                               const LnsCriticalPath *critical,
                               size_t top,
                               FILE *stream)
 {
-  LnsReport *report = lns_tables_report (tables);
   const LnsPath *path = &critical->path;
 
   for (size_t i = 0; i < critical->parts.n && (top == 0 || i < top); i++)
@@ -361,7 +368,7 @@ put_label (LnsReport *report, const LnsGraph *graph, const LnsGraphLabel *label,
   const LnsGraphAgent *agent = &graph->agents.items[label->agent];
 
   fprintf (stream, "{\"kind\":\"%s\",\"name\":", kinds[label->kind]);
-  put_string (name_of (report, label), stream);
+  put_string (lns_critical_path_name (report, label), stream);
   if (agent->thread < n_threads)
     fprintf (stream, ",\"tid\":%d", threads[agent->thread].tid);
   if (agent->device < n_devices)
@@ -371,15 +378,14 @@ put_label (LnsReport *report, const LnsGraph *graph, const LnsGraphLabel *label,
 }
 
 void
-lns_critical_path_write_json (LnsTables *tables, const LnsCriticalPath *critical, FILE *stream)
+lns_critical_path_write_json (LnsReport *report, const LnsCriticalPath *critical, FILE *stream)
 {
-  LnsReport *report = lns_tables_report (tables);
   const LnsPath *path = &critical->path;
 
   fprintf (stream, "{\"start\":%" PRId64 ",\"end\":%" PRId64 ",\"sentence\":", path->start_ns,
            path->end_ns);
   const bool was_english = lns_text_in_english (true);
-  char *sentence = lns_critical_path_sentence (tables, critical);
+  char *sentence = lns_critical_path_sentence (report, critical);
   lns_text_in_english (was_english);
   put_string (sentence, stream);
   free (sentence);

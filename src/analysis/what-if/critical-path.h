@@ -10,8 +10,6 @@
 #include <stdio.h>
 
 #include "src/analysis/graph/path.h"
-#include "src/analysis/stats/style.h"
-#include "src/tables/tables.h"
 
 /* A part of the path: pieces that bear one name at one place. */
 typedef struct
@@ -56,18 +54,27 @@ LnsCriticalPath *lns_critical_path_find (
     const LnsCriticalRun *run, int64_t from_ns, int64_t to_ns, size_t n_longest, bool keeps_links);
 void lns_critical_path_free (LnsCriticalPath *critical); /* NULL is fine                          */
 
-/* Who does what LABEL of GRAPH tells: "thread 4711 “train”", "GPU 0, stream 7"; and what that is, for people: the name of the call or kernel, "waits in read". REPORT
- * has their names. To be freed. */
+/* Who does what LABEL of GRAPH tells: "thread 4711 “train”", "GPU 0, stream 7". REPORT has their names. To be freed. */
 char *lns_critical_path_who (LnsReport *report, const LnsGraph *graph, const LnsGraphLabel *label);
-char *lns_critical_path_what (LnsReport *report, const LnsGraphLabel *label);
+
+/* The name of what LABEL tells: of the call, the kernel, the kind of copy; "" where it has none. REPORT's, or static. */
+const char *lns_critical_path_name (LnsReport *report, const LnsGraphLabel *label);
+
+/* What that is, for people, if it is called NAME: "waits in read". To be freed. */
+char *lns_critical_path_what (const LnsGraphLabel *label, const char *name);
+
+/* For how long CRITICAL is in work of GPUs, and in threads; the rest is from launches to starts. O(parts). */
+void lns_critical_path_shares (const LnsCriticalPath *critical,
+                               int64_t *ret_gpu_ns,
+                               int64_t *ret_thread_ns);
 
 /* The sentence that says what the path consists of. To be freed. */
-char *lns_critical_path_sentence (LnsTables *tables, const LnsCriticalPath *critical);
+char *lns_critical_path_sentence (LnsReport *report, const LnsCriticalPath *critical);
 
 /* Writes the TOP parts (0 = all) and the longest links, a line each. */
-void lns_critical_path_write_text (LnsTables *tables,
+void lns_critical_path_write_text (LnsReport *report,
                                    const LnsCriticalPath *critical,
                                    size_t top,
                                    FILE *stream);
 void
-lns_critical_path_write_json (LnsTables *tables, const LnsCriticalPath *critical, FILE *stream);
+lns_critical_path_write_json (LnsReport *report, const LnsCriticalPath *critical, FILE *stream);

@@ -241,8 +241,8 @@ check_critical_path (const Values *values, LnsError *error)
 static bool
 print_critical_path (const LnsCliFilter *filter, const Values *values, LnsError *error)
 {
-  LnsCriticalRun *run =
-      lns_critical_run_new (lns_tables_report (filter->tables), lns_cli_catch_interrupt (), error);
+  LnsReport *report = lns_tables_report (filter->tables);
+  LnsCriticalRun *run = lns_critical_run_new (report, lns_cli_catch_interrupt (), error);
 
   if (run == NULL)
     return false;
@@ -250,13 +250,13 @@ print_critical_path (const LnsCliFilter *filter, const Values *values, LnsError 
       lns_critical_path_find (run, filter->span.start_ns, filter->span.end_ns,
                               values->n_top == 0 ? MOST_LINKS : (size_t)values->n_top, false);
   if (is_format (values, "json"))
-    lns_critical_path_write_json (filter->tables, critical, stdout);
+    lns_critical_path_write_json (report, critical, stdout);
   else
     {
-      char *sentence = lns_critical_path_sentence (filter->tables, critical);
+      char *sentence = lns_critical_path_sentence (report, critical);
       lns_cli_print_filled (stdout, sentence, strlen (sentence), 0, lns_cli_columns (stdout));
       free (sentence);
-      lns_critical_path_write_text (filter->tables, critical, (size_t)values->n_top, stdout);
+      lns_critical_path_write_text (report, critical, (size_t)values->n_top, stdout);
     }
   lns_critical_path_free (critical);
   lns_critical_run_free (run);
