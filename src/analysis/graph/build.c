@@ -337,7 +337,9 @@ add_wait (Builder *builder, uint32_t number)
 
   if (waker < builder->n_threads && waker != number && builder->threads[waker].has_begun)
     {
-      source = point_of_thread (builder, waker, piece->woken_ns);
+      /* It may have gone on until this one had a CPU. */
+      source = lns_points_back (&builder->points, point_of_thread (builder, waker, piece->woken_ns),
+                                piece->woken_ns);
       builder->threads[waker].timed.points.n = 0;
     }
   else
@@ -380,7 +382,7 @@ add_wait (Builder *builder, uint32_t number)
   if (waker >= builder->n_threads)
     return point;
   if (strstr (name, "mutex") == NULL)
-    lns_repeats_wait (builder->repeats, number, waker, piece->woken_ns,
+    lns_repeats_wait (builder->repeats, number, waker, start_ns, piece->woken_ns,
                       builder->points.times.items);
   else
     lns_lock_order_wait (builder->locks, lns_thread_piece_lock (builder->report, piece), number,

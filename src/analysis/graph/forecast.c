@@ -8,8 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "src/analysis/facts/call-class.h"
 #include "src/analysis/ordering.h"
 #include "src/base/memory.h"
+#include "src/base/saturate.h"
 
 /* Of a normal distribution 90 % lie within so many standard deviations. */
 #define DEVIATIONS 1.645
@@ -20,7 +22,7 @@
 /* From so many steps on their times tell how much they differ. */
 #define LEAST_STEPS 4
 
-/* … and else the run as a whole is taken to differ by this share. */
+/* … and what is in none, or in fewer, is taken to differ by this share. */
 #define WITHOUT_STEPS 0.03
 
 /* Sets RET to when each step of STEPS begins by TIMES, and the last one ends: one more than there are. Between two points of the thread
@@ -58,35 +60,75 @@ find_starts (const LnsGraph *graph,
     ret[k] = last_ns;
 }
 
-/* How far the N lengths at NS are from their mean, squared and added up. */
+/* How far the N values are from their mean, squared and added up. */
 static double
-variance_of (const int64_t *ns, size_t n)
+variance_of (const double *values, size_t n)
 {
   double mean = 0, sum = 0;
 
   for (size_t i = 0; i < n; i++)
-    mean += (double)ns[i] / (double)n;
+    mean += values[i] / (double)n;
   for (size_t i = 0; i < n; i++)
-    sum += ((double)ns[i] - mean) * ((double)ns[i] - mean);
+    sum += (values[i] - mean) * (values[i] - mean);
   return sum / (double)(n - 1);
 }
 
-static int64_t
-median_step (const LnsGraph *graph,
-             const int64_t *measured,
-             const int64_t *times,
-             const LnsForecastSteps *steps,
-             double *ret_variance)
+/* Whether how long pieces of LABEL take is left to chance: what is asked of a GPU, or to sleep for, is the same each time. */
+static bool
+is_by_chance (const LnsGraph *graph, const LnsGraphLabel *label)
 {
-  int64_t *starts = lns_calloc (steps->n + 1, sizeof *starts);
+  if (label->kind == LNS_PIECE_OUTSIDE && label->name != 0)
+    return lns_call_class_of_text (LNS_LANE_OS_CALL, lns_report_string (graph->report, label->name,
+                                                                        NULL)) != LNS_CALL_SLEEP;
+  return label->kind < LNS_PIECE_QUEUED || label->kind == LNS_PIECE_HOST;
+}
 
-  find_starts (graph, measured, times, steps, starts);
-  for (size_t i = 0; i < steps->n; i++)
-    starts[i] = starts[i + 1] - starts[i];
-  *ret_variance = variance_of (starts, steps->n);
-  lns_select (starts, steps->n, steps->n / 2);
-  const int64_t median_ns = starts[steps->n / 2];
-  free (starts);
+/* Adds to RET_NS, by step, what of the path of GRAPH by TIMES is left to chance, and returns what of that is in no step. STARTS are those of the
+ * N_STEPS steps, and the last one's end. */
+static double
+find_chance (const LnsGraph *graph,
+             const int64_t *times,
+             const int64_t *starts,
+             size_t n_steps,
+             double *ret_ns)
+{
+  bool *by_chance = lns_calloc (graph->labels.n + 1, sizeof *by_chance);
+  double elsewhere_ns = 0;
+  size_t k = n_steps;
+
+  for (size_t i = 0; i < graph->labels.n; i++)
+    by_chance[i] = is_by_chance (graph, &graph->labels.items[i]);
+  for (uint32_t i = lns_graph_end (graph, times), next; i > 0; i = next)
+    {
+      const uint32_t source = graph->source[i];
+      next = graph->before[i];
+      if (source != LNS_POINT_NONE &&
+          lns_sum (times[source], graph->lag[i]) >= lns_sum (times[next], graph->ns[i]))
+        next = source;
+      if (!by_chance[graph->label[i]])
+        continue;
+      while (k > 0 && times[i] <= starts[k - 1])
+        k--;
+      const double ns = (double)(times[i] - times[next]);
+      if (n_steps > 0 && k > 0 && times[i] <= starts[n_steps])
+        ret_ns[k - 1] += ns;
+      else
+        elsewhere_ns += ns;
+    }
+  free (by_chance);
+  return elsewhere_ns;
+}
+
+static int64_t
+median_step (const int64_t *starts, size_t n)
+{
+  int64_t *ns = lns_calloc (n + 1, sizeof *ns);
+
+  for (size_t i = 0; i < n; i++)
+    ns[i] = starts[i + 1] - starts[i];
+  lns_select (ns, n, n / 2);
+  const int64_t median_ns = ns[n / 2];
+  free (ns);
   return median_ns;
 }
 
@@ -99,21 +141,27 @@ lns_forecast_make (const LnsGraph *graph,
                    int64_t *times,
                    LnsForecast *ret_forecast)
 {
-  double variance = 0, chance;
+  const size_t n = steps->n >= LEAST_STEPS ? steps->n : 0;
+  int64_t *starts = lns_calloc (n + 1, sizeof *starts);
+  double *by_chance = lns_calloc (n + 1, sizeof *by_chance), variance = 0;
 
   lns_graph_replay (graph, changes, times);
   *ret_forecast = (LnsForecast){ .ns = lns_graph_length (graph, times) };
   const double ns = (double)ret_forecast->ns;
-  if (steps->n >= LEAST_STEPS)
+  if (n > 0)
     {
-      ret_forecast->step_ns[0] = median_step (graph, measured, measured, steps, &variance);
-      ret_forecast->step_ns[1] = median_step (graph, measured, times, steps, &variance);
-      chance = DEVIATIONS * sqrt (variance * (double)steps->n);
+      find_starts (graph, measured, measured, steps, starts);
+      ret_forecast->step_ns[0] = median_step (starts, n);
+      find_starts (graph, measured, times, steps, starts);
+      ret_forecast->step_ns[1] = median_step (starts, n);
     }
-  else
-    chance = WITHOUT_STEPS * ns;
-  const double rest = (unknown + LEAST_SHARE) * ns;
-  const double half = sqrt (chance * chance + rest * rest);
+  const double elsewhere = WITHOUT_STEPS * find_chance (graph, times, starts, n, by_chance);
+  if (n > 0)
+    variance = variance_of (by_chance, n) * (double)n;
+  const double chance = DEVIATIONS * sqrt (variance), rest = (unknown + LEAST_SHARE) * ns;
+  const double half = sqrt (chance * chance + elsewhere * elsewhere + rest * rest);
   ret_forecast->low_ns = half < ns ? (int64_t)(ns - half) : 0;
   ret_forecast->high_ns = (int64_t)(ns + half);
+  free (starts);
+  free (by_chance);
 }

@@ -79,6 +79,8 @@ typedef struct
   int64_t ns;     /* that they took in the report                                                */
   uint64_t bytes; /* of copies and sets                                                          */
   bool is_collective; /* kernels in which GPUs wait for each other                               */
+  bool
+      has_branches; /* nodes of a CUDA graph that ran side by side with others of it: which one waits for which is not recorded */
 } LnsGraphLabel;
 
 /* A thread, or a stream of a GPU. */

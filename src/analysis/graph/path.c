@@ -229,9 +229,22 @@ lns_path_shares (const LnsGraph *graph, const LnsPath *path)
   LnsPathShares shares = { .inferred = (double)path->inferred_ns / all,
                            .unknown = (double)path->unknown_ns / all };
 
+  for (size_t i = 0; i < path->parts.n; i++)
+    if (graph->labels.items[path->parts.items[i].label].has_branches)
+      shares.branches += (double)path->parts.items[i].ns / all;
   if (graph->n_operations > 0)
     shares.unlaunched = (double)graph->n_unlaunched / (double)graph->n_operations;
   shares.is_known = shares.unknown <= MOST_UNKNOWN && shares.unlaunched <= MOST_UNKNOWN &&
                     path->end_ns > path->start_ns && !graph->is_full;
   return shares;
+}
+
+LnsPathShares
+lns_path_shares_without_branches (const LnsPathShares *shares)
+{
+  LnsPathShares without = *shares;
+
+  without.unknown = without.unknown + without.branches < 1 ? without.unknown + without.branches : 1;
+  without.is_known &= without.unknown <= MOST_UNKNOWN;
+  return without;
 }

@@ -63,8 +63,13 @@ typedef struct
   double inferred;   /* of the path whose waits are known by their times alone                   */
   double unknown;    /* of the path of which nobody knows what was done or waited for            */
   double unlaunched; /* of the operations of GPUs whose call was not recorded                    */
-  bool is_known;     /* enough to foretell something                                             */
+  double
+      branches; /* of the path that nodes of CUDA graphs with branches take: not known if they take more or less */
+  bool is_known; /* enough to foretell something                                             */
 } LnsPathShares;
 
 /* What PATH, the whole path of GRAPH, says of that. O(1). */
 LnsPathShares lns_path_shares (const LnsGraph *graph, const LnsPath *path);
+
+/* The same where nodes of graphs with branches are to take more or less. */
+LnsPathShares lns_path_shares_without_branches (const LnsPathShares *shares);

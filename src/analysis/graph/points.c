@@ -7,6 +7,9 @@
 
 #include "src/base/saturate.h"
 
+/* A point so long before a time stands for that. */
+#define NEAR_NS INT64_C (20000)
+
 uint32_t
 lns_points_add (LnsPoints *points, uint32_t before, int64_t time_ns, uint32_t label)
 {
@@ -43,4 +46,18 @@ lns_points_add_own (LnsPoints *points,
   while (points->times.n < points->graph->n)
     *lns_array_add (&points->times) = time_ns;
   return point;
+}
+
+uint32_t
+lns_points_back (const LnsPoints *points, uint32_t point, int64_t time_ns)
+{
+  const LnsGraph *graph = points->graph;
+  const uint32_t agent = lns_graph_label_of (graph, point)->agent;
+  uint32_t back = point;
+
+  while (lns_points_time (points, back) > time_ns && graph->before[back] != LNS_POINT_NONE &&
+         lns_graph_label_of (graph, graph->before[back])->agent == agent)
+    back = graph->before[back];
+  const int64_t ns = time_ns - lns_points_time (points, back);
+  return ns >= 0 && ns <= NEAR_NS ? back : point;
 }

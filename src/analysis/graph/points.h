@@ -27,6 +27,10 @@ uint32_t lns_points_add_own (LnsPoints *points,
                              uint32_t label,
                              uint32_t rest);
 
+/* Where the agent of POINT was at TIME_NS, if it has come to POINT since: its last point until then, unless that is more than some µs earlier; else
+ * POINT. O(points between). */
+uint32_t lns_points_back (const LnsPoints *points, uint32_t point, int64_t time_ns);
+
 static inline int64_t
 lns_points_time (const LnsPoints *points, uint32_t point)
 {

@@ -34,6 +34,7 @@ typedef struct
   uint32_t place;         /* index of the first place that the thread passed afterwards        */
   uint32_t other_place;   /* of the last one that the other one passed before                  */
   uint32_t name, other_name;
+  int64_t start_ns, woken_ns;
   int64_t apart; /* how many times more the other one had passed its place                       */
 } Wait;
 
@@ -132,8 +133,12 @@ lns_repeats_last_place (const LnsRepeats *repeats,
 }
 
 void
-lns_repeats_wait (
-    LnsRepeats *repeats, uint32_t thread, uint32_t other, int64_t woken_ns, const int64_t *times)
+lns_repeats_wait (LnsRepeats *repeats,
+                  uint32_t thread,
+                  uint32_t other,
+                  int64_t start_ns,
+                  int64_t woken_ns,
+                  const int64_t *times)
 {
   uint32_t last;
 
@@ -141,7 +146,9 @@ lns_repeats_wait (
     *lns_array_add (&repeats->waits) = (Wait){ .thread = thread,
                                                .other = other,
                                                .place = (uint32_t)repeats->threads[thread].places.n,
-                                               .other_place = last };
+                                               .other_place = last,
+                                               .start_ns = start_ns,
+                                               .woken_ns = woken_ns };
 }
 
 void
@@ -182,21 +189,49 @@ points_of (const Passing *other, uint32_t name, size_t n)
   return points;
 }
 
-/* How long after the one place the other comes at the earliest, by the N WAITS of a rule. */
-static int64_t
-lag_of (const LnsRepeats *repeats, const Wait *waits, size_t n, const int64_t *times)
+/* Where the edges of a rule go. Of what a thread does between two places the wait is one instant: what is nearer to it stands for it, so that
+ * what lies between the wait and the other place is not taken for a part of the wait. */
+typedef struct
 {
-  int64_t least_ns = INT64_MAX;
+  bool at_last;       /* at the place before the wait, where that can be, and not at the next    */
+  uint32_t last_name; /* of that                                                                 */
+  /* How long after the place of the other thread each of both comes at the earliest. */
+  int64_t last_lag_ns, next_lag_ns;
+} Spot;
 
+/* The spot of the N WAITS of a rule. */
+static Spot
+spot_of (const LnsRepeats *repeats, const Wait *waits, size_t n, const int64_t *times)
+{
+  int64_t next_lag_ns = INT64_MAX, last_lag_ns = INT64_MAX, before_ns = INT64_MAX;
+  double after_sum = 0, before_sum = 0;
+  bool has_last = true;
+  uint32_t last_name = 0;
+
+  for (size_t i = 0; i < n && waits[i].place > 0; i++)
+    last_name = repeats->threads[waits[i].thread].places.items[waits[i].place - 1].name;
   for (size_t i = 0; i < n; i++)
     {
-      const Passing *self = &repeats->threads[waits[i].thread],
-                    *other = &repeats->threads[waits[i].other];
-      const int64_t ns = times[self->places.items[waits[i].place].point] -
-                         times[other->places.items[waits[i].other_place].point];
-      least_ns = ns < least_ns ? ns : least_ns;
+      const Wait *wait = &waits[i];
+      const LnsPlace *places = repeats->threads[wait->thread].places.items;
+      const int64_t next_ns = times[places[wait->place].point],
+                    other_ns =
+                        times[repeats->threads[wait->other].places.items[wait->other_place].point];
+      if (next_ns - other_ns < next_lag_ns)
+        next_lag_ns = next_ns - other_ns;
+      after_sum += (double)(next_ns - wait->woken_ns);
+      has_last &= wait->place > 0 && places[wait->place - 1].name == last_name;
+      if (!has_last)
+        continue;
+      const int64_t ns = wait->start_ns - times[places[wait->place - 1].point];
+      before_sum += (double)ns;
+      before_ns = ns < before_ns ? ns : before_ns;
+      if (wait->woken_ns - other_ns < last_lag_ns)
+        last_lag_ns = wait->woken_ns - other_ns;
     }
-  return least_ns;
+  return has_last && before_sum < after_sum
+             ? (Spot){ true, last_name, last_lag_ns - before_ns, next_lag_ns }
+             : (Spot){ .next_lag_ns = next_lag_ns };
 }
 
 uint32_t
@@ -206,6 +241,34 @@ lns_place_free_point (const LnsPlace *place, const LnsGraph *graph)
     if (i > 0 && graph->source[i] == LNS_POINT_NONE)
       return i;
   return LNS_POINT_NONE;
+}
+
+/* Adds the edge from SOURCE to PLACE, or to LAST, the one before it, as SPOT says. Returns whether it could. */
+static bool
+add_edge (LnsGraph *graph,
+          const int64_t *times,
+          const LnsPlace *place,
+          const LnsPlace *last,
+          uint32_t source,
+          const Spot *spot)
+{
+  uint32_t point = spot->at_last && last != NULL && last->name == spot->last_name
+                       ? lns_place_free_point (last, graph)
+                       : LNS_POINT_NONE;
+  int64_t lag_ns = spot->last_lag_ns;
+
+  /* Where the other one comes only after that place, it is the next one. */
+  if (point == LNS_POINT_NONE || source >= point)
+    {
+      point = lns_place_free_point (place, graph);
+      lag_ns = spot->next_lag_ns;
+    }
+  if (point == LNS_POINT_NONE || source >= point)
+    return false;
+  const int64_t slack_ns = times[point] - times[source];
+  lns_graph_set_source (graph, point, source, slack_ns < lag_ns ? slack_ns : lag_ns,
+                        LNS_EDGE_WAKE | LNS_POINT_INFERRED | LNS_POINT_NOT_BOUND);
+  return true;
 }
 
 /* Applies the rule of the N WAITS: in a first pass only counts how often it was broken. Returns how many edges there are. */
@@ -219,7 +282,7 @@ apply_rule (LnsRepeats *repeats, LnsGraph *graph, const int64_t *times, const Wa
   if (n_times < LEAST_TIMES || n_own < LEAST_TIMES)
     return 0;
   uint32_t *points = points_of (other, waits->other_name, n_times);
-  const int64_t lag_ns = lag_of (repeats, waits, n, times);
+  const Spot spot = spot_of (repeats, waits, n, times);
   size_t n_broken = 0, n_cases = 0, n_added = 0;
 
   for (int pass = 0; pass < 2; pass++)
@@ -232,15 +295,12 @@ apply_rule (LnsRepeats *repeats, LnsGraph *graph, const int64_t *times, const Wa
             continue;
           if (lns_id_map_number (&repeats->waited, wait_key (repeats, waits, (uint32_t)i)) != 0)
             continue; /* it waited there */
-          const uint32_t source = points[time], point = lns_place_free_point (place, graph);
-          const int64_t slack_ns = times[place->point] - times[source];
+          const uint32_t source = points[time];
           n_cases += pass == 0;
-          n_broken += pass == 0 && slack_ns < -TOLERANCE_NS;
-          if (pass == 0 || point == LNS_POINT_NONE || source >= point)
-            continue;
-          lns_graph_set_source (graph, point, source, slack_ns < lag_ns ? slack_ns : lag_ns,
-                                LNS_EDGE_WAKE | LNS_POINT_INFERRED | LNS_POINT_NOT_BOUND);
-          n_added++;
+          n_broken += pass == 0 && times[place->point] - times[source] < -TOLERANCE_NS;
+          if (pass == 1)
+            n_added += add_edge (graph, times, place, i > 0 ? &self->places.items[i - 1] : NULL,
+                                 source, &spot);
         }
       if ((double)n_broken > MOST_BROKEN * (double)n_cases)
         break;

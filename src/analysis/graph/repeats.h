@@ -44,9 +44,14 @@ void lns_repeats_free (LnsRepeats *repeats); /* NULL is fine                    
 void lns_repeats_pass (
     LnsRepeats *repeats, uint32_t thread, uint32_t name, bool begins, uint32_t point, uint32_t n);
 
-/* THREAD waited until OTHER had it go on at WOKEN_NS, between the last place that it passed and the next. TIMES: of points. Amortised O(1). */
-void lns_repeats_wait (
-    LnsRepeats *repeats, uint32_t thread, uint32_t other, int64_t woken_ns, const int64_t *times);
+/* THREAD waited from START_NS until OTHER had it go on at WOKEN_NS, between the last place that it passed and the next. TIMES: of points. Amortised
+ * O(1). */
+void lns_repeats_wait (LnsRepeats *repeats,
+                       uint32_t thread,
+                       uint32_t other,
+                       int64_t start_ns,
+                       int64_t woken_ns,
+                       const int64_t *times);
 
 /* The last wait that was told was none. */
 void lns_repeats_take_back (LnsRepeats *repeats);

@@ -264,6 +264,17 @@ find_others (const LnsStreamPoints *stream,
     running->others[running->n_others++] = (Other){ *other, is_inferred, LNS_ID_NONE, false };
 }
 
+/* Notes which operations of STREAM are at work when one that LAUNCH launched, with LABEL, begins, and were launched by the same: a stream has
+ * one after the other, but for the nodes of a graph. */
+static void
+note_branches (LnsGraph *graph, const LnsStreamPoints *stream, uint32_t launch, uint32_t label)
+{
+  for (size_t i = 0; i < stream->running.n && launch != LNS_POINT_NONE; i++)
+    if (stream->running.items[i].launch == launch)
+      graph->labels.items[label].has_branches =
+          graph->labels.items[stream->running.items[i].label].has_branches = true;
+}
+
 /* The operation that STREAM has next begins. */
 static bool
 begin_operation (LnsStreamPoints *stream, const LnsStreamPlace *place, LnsError *error)
@@ -288,6 +299,7 @@ begin_operation (LnsStreamPoints *stream, const LnsStreamPlace *place, LnsError 
                                                 operation->name, operation->more) };
   find_others (stream, place, operation, &running);
   lns_gpu_order_begin (gpu, stream->number, launch);
+  note_branches (graph, stream, launch, running.label);
   LnsGraphLabel *label = &graph->labels.items[running.label];
   label->bytes += operation->bytes;
   if (label->n == 0 && operation->kind == LNS_PIECE_KERNEL)

@@ -94,7 +94,17 @@ apply (Asking *asking, uint32_t only, LnsEditChanges *changes)
   return true;
 }
 
-/* Foretells the run with edit ONLY, or with all. */
+/* Whether CHANGES are of nodes of graphs with branches. */
+static bool
+has_branches (const LnsGraph *graph, const LnsEditChanges *changes)
+{
+  for (size_t i = 0; i < graph->labels.n; i++)
+    if (graph->labels.items[i].has_branches && changes->of_labels[i].factor != 1)
+      return true;
+  return false;
+}
+
+/* Foretells the run with edit ONLY, or with all, which says how much of it is known, too. */
 static bool
 foretell (Asking *asking, uint32_t only, LnsForecast *ret_forecast)
 {
@@ -104,6 +114,8 @@ foretell (Asking *asking, uint32_t only, LnsForecast *ret_forecast)
   if (good)
     {
       const LnsGraphChanges asked = lns_edit_changes_of (&changes);
+      if (only == UINT32_MAX && has_branches (asking->graph, &changes))
+        asking->answer->shares = lns_path_shares_without_branches (&asking->answer->shares);
       lns_forecast_make (asking->graph, asking->measured, &asked, &asking->steps,
                          asking->answer->shares.unknown, asking->times, ret_forecast);
     }
