@@ -25,12 +25,12 @@ import worlds  # noqa: E402
 CORPUS = os.path.join(tap.SOURCE, "..", "shared", "corpus", "nsys-sqlite")
 
 
-def run_of(seed, times=1.0, n_steps=30):
+def run_of(seed, times=1.0, n_steps=30, has_rivals=False):
     """A report of N_STEPS steps of a program, in which the range `augment` takes TIMES as long; SEED is of the machine's noise."""
-    path = golden.path(f"{seed}-{times}-{n_steps}.sqlite")
+    path = golden.path(f"{seed}-{times}-{n_steps}-{has_rivals}.sqlite")
     if os.path.exists(path):
         return path
-    two_runs.write(path, seed, times, n_steps)
+    two_runs.write(path, seed, times, n_steps, has_rivals)
     return path
 
 
@@ -85,6 +85,17 @@ def test_text_begins_with_the_sentence():
 def test_the_same_program_did_not_change():
     answer = diff(run_of(1), run_of(3))
     assert answer["changes"] == [] and answer["steps"]["p"] > 0.01 and answer["verdict"].startswith("B takes as long as A")
+
+
+def test_rivals_do_not_hide_what_takes_longer():
+    """Other programs have the CPUs for four in five of the time. They make many steps longer and none shorter: quick ones tell."""
+    for seed in range(3):
+        same = diff(run_of(seed, has_rivals=True), run_of(10 + seed, has_rivals=True))
+        assert same["changes"] == [] and same["steps"]["p"] > 0.01, same["verdict"]
+        slower = diff(run_of(seed, has_rivals=True), run_of(20 + seed, 1.2, has_rivals=True))
+        assert [(c["name"], c["type"]) for c in slower["changes"]] == [("augment", "slower")], slower
+        assert abs(slower["changes"][0]["change"] - 0.2) < 0.05
+        assert any("Other programs had the CPUs" in note for note in slower["notes"])
 
 
 def test_few_steps_are_not_enough():

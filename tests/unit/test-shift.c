@@ -155,6 +155,45 @@ test_noise_of_a_busy_machine_is_no_change (void)
   LNS_CHECK (lns_shift_find (&a, &b, 0, &shift) && shift.p > 0.05);
 }
 
+/* Rivals make some values longer, in runs of their own, and none shorter: quick ones tell what typical ones hide. */
+static void
+test_quick_values_tell_what_rivals_hide (void)
+{
+  unsigned n_found[2] = { 0 }, n_alarms = 0;
+
+  random_state = lns_tap_seed ();
+  for (int k = 0; k < 100; k++)
+    {
+      double values[3][40];
+      for (int run_at = 0; run_at < 3; run_at++)
+        {
+          const double burden = 0.3 * draw ();
+          run (&programs[0], run_at == 2 ? 1.2e6 : 1e6, values[run_at], 40);
+          for (size_t i = 0; i < 40; i++)
+            {
+              const double share = draw ();
+              values[run_at][i] *= 1 + burden * share * share;
+            }
+        }
+      LnsSeries a = { .values = values[0], .n = 40, .is_contended = true, .is_witnessed = true },
+                same = a, slower = a;
+      LnsShift shift;
+      same.values = values[1];
+      slower.values = values[2];
+      for (int quick = 0; quick < 2; quick++)
+        {
+          a.of_quick = same.of_quick = slower.of_quick = quick == 1;
+          LNS_CHECK (lns_shift_find (&a, &same, 0, &shift));
+          n_alarms += shift.p < 0.001;
+          LNS_CHECK (lns_shift_find (&a, &slower, 0, &shift));
+          n_found[quick] += shift.p < 0.001 && shift.change > 0;
+        }
+    }
+  if (n_alarms > 2 || n_found[0] > 50 || n_found[1] < 80)
+    LNS_FAIL ("found by typical values %u and by quick ones %u of 100; %u alarms", n_found[0],
+              n_found[1], n_alarms);
+}
+
 static void
 test_few_steps_tell_nothing (void)
 {
@@ -259,6 +298,7 @@ main (void)
   LNS_TEST (test_two_percent_are_found_in_thirty_steps);
   LNS_TEST (test_what_all_have_in_common_is_no_change);
   LNS_TEST (test_noise_of_a_busy_machine_is_no_change);
+  LNS_TEST (test_quick_values_tell_what_rivals_hide);
   LNS_TEST (test_few_steps_tell_nothing);
   LNS_TEST (test_warm_up_and_outliers_are_left_out);
   LNS_TEST (test_a_drift_is_taken_out);

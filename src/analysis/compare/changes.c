@@ -19,6 +19,9 @@
 /* A machine is busy if the thread of the steps lacked a CPU for this share of their time. */
 #define CONTENDED 0.03
 
+/* Switches and interrupts take this share of a step on such a machine, from whatever part they hit. */
+#define ANYWHERE 0.0015
+
 /* What everything has in common is told by so many parts, at most, … */
 #define MOST_WITNESSES 32
 /* … by so many others at least, which have this share of the time of all. */
@@ -402,11 +405,11 @@ find_pace (Comparer *comparer, size_t i, double *pace[2])
   return true;
 }
 
-/* The share by which PACE changed, as far as it is more than chance. */
+/* The share by which PACE changed, of the value below which are SHARE of the steps (0 – 1), as far as it is more than chance. */
 static double
-pace_change (Comparer *comparer, double *const pace[2])
+pace_change (Comparer *comparer, double *const pace[2], double share)
 {
-  double median[2], error2 = 0;
+  double level[2], error2 = 0;
 
   for (int side = 0; side < 2; side++)
     {
@@ -414,21 +417,27 @@ pace_change (Comparer *comparer, double *const pace[2])
       double *values = lns_memdup (pace[side], comparer->runs[side].times->n * sizeof (double));
       const double *those = counted (comparer, side, pace[side], &n);
       memcpy (values, those, n * sizeof (double));
-      median[side] = lns_quantile (values, n, 0.5);
-      const double error = median_error (comparer, values, n) / median[side];
+      level[side] = lns_quantile (values, n, share);
+      const double error = median_error (comparer, values, n) / level[side];
       error2 += error * error;
       free (values);
     }
-  const double change = median[1] / median[0] - 1;
+  const double change = level[1] / level[0] - 1;
   return change * change > 4 * error2 ? change : 0;
 }
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
 
+/* How the levels of two series are compared. */
+typedef struct
+{
+  bool is_contended, is_witnessed, is_relative, of_quick; /* as LnsSeries has them               */
+} Way;
+
 static bool
 find_shift (const Comparer *comparer,
             const double *const ns[2],
-            bool is_contended,
+            Way way,
             double common,
             LnsShift *ret_shift)
 {
@@ -438,8 +447,12 @@ find_shift (const Comparer *comparer,
     series[side] = (LnsSeries){ .values = ns[side],
                                 .is_left_out = comparer->runs[side].is_left_out,
                                 .n = comparer->runs[side].times->n,
-                                .is_contended = is_contended,
-                                .is_python = comparer->is_python };
+                                .is_contended = way.is_contended,
+                                .is_python = comparer->is_python,
+                                .is_witnessed = way.is_witnessed,
+                                .is_relative = way.is_relative,
+                                .of_quick = way.of_quick,
+                                .anywhere = ANYWHERE * comparer->step_ns };
   return lns_shift_find (&series[0], &series[1], common, ret_shift);
 }
 
@@ -456,13 +469,64 @@ width (const LnsShift *shift)
   return shift->a > 0 ? (shift->high - shift->low) / shift->a : INFINITY;
 }
 
+/* Compares candidate I in one WAY. PACE is how slow the machine was in each step, which changed by COMMON; NULL where that is not known.
+ * Returns p, 1 where the change does not count. */
+static double
+compare_in (const Comparer *comparer,
+            size_t i,
+            Way way,
+            double *const *pace,
+            double common,
+            LnsShift *ret_shift)
+{
+  const Candidate *candidate = &comparer->candidates.items[i];
+  double *relative[2] = { NULL, NULL };
+  LnsShift shift;
+
+  if (!find_shift (comparer, candidate->ns, way, 0, ret_shift) ||
+      !is_worth (ret_shift->a, ret_shift->b) || ret_shift->p >= HINT)
+    return 1;
+  if (common != 0)
+    find_shift (comparer, candidate->ns, way, common, ret_shift);
+  /* How long the GPU is idle does not grow as what it waits for does. */
+  if (pace == NULL || candidate->kind == LNS_PART_GAP)
+    return ret_shift->p;
+  for (int side = 0; side < 2; side++)
+    {
+      const size_t n = comparer->runs[side].times->n;
+      relative[side] = lns_calloc (n, sizeof (double));
+      for (size_t step = 0; step < n; step++)
+        relative[side][step] = candidate->ns[side][step] / pace[side][step];
+    }
+  way.is_relative = true;
+  const bool is_known = find_shift (comparer, (const double *const *)relative, way, 0, &shift) &&
+                        is_worth (shift.a, shift.b) &&
+                        (shift.change > 0) == (ret_shift->change > 0);
+  free (relative[0]);
+  free (relative[1]);
+  return !is_known ? 1 : width (&shift) < width (ret_shift) ? shift.p : ret_shift->p;
+}
+
+/* Keeps in SHIFT, with probability *P, what QUICK, with QUICK_P, tells if that is surer and the typical level goes the same way. Both
+ * were asked. */
+static void
+take_surer (LnsShift *shift, double *p, const LnsShift *quick, double quick_p)
+{
+  if (quick_p < *p && (quick->change > 0) == (shift->change > 0))
+    {
+      *shift = *quick;
+      *p = quick_p;
+    }
+  *p = fmin (1, 2 * *p);
+}
+
 /* Compares candidate I. */
 static void
 compare (Comparer *comparer, size_t i)
 {
   Candidate *candidate = &comparer->candidates.items[i];
   const bool is_contended = comparer->is_contended && candidate->group != OF_GPU;
-  double *pace[2] = { NULL, NULL }, *relative[2] = { NULL, NULL };
+  double *pace[2] = { NULL, NULL };
 
   /* A median is near enough to tell what cannot count. */
   if (fabs (candidate->level[1] - candidate->level[0]) <
@@ -470,37 +534,24 @@ compare (Comparer *comparer, size_t i)
       candidate->level[0] > 0)
     return;
   for (int side = 0; side < 2; side++)
-    {
-      const size_t n = comparer->runs[side].times->n;
-      pace[side] = lns_calloc (n, sizeof (double));
-      relative[side] = lns_calloc (n, sizeof (double));
-    }
+    pace[side] = lns_calloc (comparer->runs[side].times->n, sizeof (double));
   const bool has_pace = find_pace (comparer, i, pace);
-  const double common = has_pace ? pace_change (comparer, pace) : 0;
-  bool is_known = find_shift (comparer, candidate->ns, is_contended, 0, &candidate->shift) &&
-                  is_worth (candidate->shift.a, candidate->shift.b) && candidate->shift.p < HINT;
-  if (is_known && common != 0)
-    find_shift (comparer, candidate->ns, is_contended, common, &candidate->shift);
-  candidate->p = is_known ? candidate->shift.p : 1;
-  /* How long the GPU is idle does not grow as what it waits for does. */
-  if (is_known && has_pace && candidate->kind != LNS_PART_GAP)
+  const double common = has_pace ? pace_change (comparer, pace, 0.5) : 0;
+  double *const *known = has_pace ? pace : NULL;
+  candidate->p =
+      compare_in (comparer, i, (Way){ .is_contended = is_contended, .is_witnessed = has_pace },
+                  known, common, &candidate->shift);
+  /* Of samples and gaps, a step may have none. */
+  if (is_contended && candidate->group == OF_CPU)
     {
-      LnsShift shift;
-      for (int side = 0; side < 2; side++)
-        for (size_t step = 0; step < comparer->runs[side].times->n; step++)
-          relative[side][step] = candidate->ns[side][step] / pace[side][step];
-      is_known = find_shift (comparer, (const double *const *)relative, is_contended, 0, &shift) &&
-                 is_worth (shift.a, shift.b) && (shift.change > 0) == (candidate->shift.change > 0);
-      if (!is_known)
-        candidate->p = 1;
-      else if (width (&shift) < width (&candidate->shift))
-        candidate->p = shift.p;
+      LnsShift quick = { 0 };
+      const double p = compare_in (
+          comparer, i, (Way){ .is_contended = true, .is_witnessed = has_pace, .of_quick = true },
+          known, has_pace ? pace_change (comparer, pace, LNS_QUICK) : 0, &quick);
+      take_surer (&candidate->shift, &candidate->p, &quick, p);
     }
-  for (int side = 0; side < 2; side++)
-    {
-      free (pace[side]);
-      free (relative[side]);
-    }
+  free (pace[0]);
+  free (pace[1]);
 }
 
 static bool
@@ -650,11 +701,21 @@ suspect (Comparer *comparer, LnsChangesFound *found)
 
 /* --- All -------------------------------------------------------------------------------------- */
 
-static bool
+static void
 find_steps (const Comparer *comparer, LnsChangesFound *found)
 {
   const double *const ns[2] = { comparer->runs[0].times->ns, comparer->runs[1].times->ns };
-  return find_shift (comparer, ns, comparer->is_contended, found->common, &found->steps);
+  const bool is_witnessed = comparer->n_witnesses[OF_CPU] > LEAST_WITNESSES;
+  LnsShift quick;
+
+  find_shift (comparer, ns,
+              (Way){ .is_contended = comparer->is_contended, .is_witnessed = is_witnessed },
+              found->common, &found->steps);
+  if (comparer->is_contended &&
+      find_shift (comparer, ns,
+                  (Way){ .is_contended = true, .is_witnessed = is_witnessed, .of_quick = true },
+                  found->common, &quick))
+    take_surer (&found->steps, &found->steps.p, &quick, quick.p);
 }
 
 /* Decides whether the steps take another time, given what of their parts changed for sure. */

@@ -359,12 +359,12 @@ compare_runs (LnsComparison *comparison)
   find_renamed (comparison, &renamed);
   comparison->found = lns_changes_find (comparison->runs, &renamed);
   lns_id_map_clear (&renamed);
-  if (comparison->p50_ns[0] > 0)
+  const LnsShift *steps = &comparison->found.steps;
+  if (comparison->p50_ns[0] > 0 && steps->a > 0)
     {
-      const LnsShift *steps = &comparison->found.steps;
       comparison->change = comparison->p50_ns[1] / comparison->p50_ns[0] - 1;
-      comparison->low = fmin (steps->low / comparison->p50_ns[0], comparison->change);
-      comparison->high = fmax (steps->high / comparison->p50_ns[0], comparison->change);
+      comparison->low = fmin (steps->low / steps->a, comparison->change);
+      comparison->high = fmax (steps->high / steps->a, comparison->change);
     }
 }
 

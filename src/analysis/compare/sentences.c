@@ -280,8 +280,8 @@ _lns_comparison_write_sentences (LnsComparison *comparison, bool in_language)
     note_run (comparison, side);
   if (comparison->found.is_contended)
     note (comparison, "%s",
-          _ ("Other programs had the CPUs: one run of each tells only large changes of what the "
-             "CPU does."));
+          _ ("Other programs had the CPUs: quick steps were compared, too, which they disturb "
+             "least, and one run of each tells only large changes of what the CPU does."));
   if (fabs (comparison->found.cpu_pace) >= LNS_LEAST_CHANGE)
     note (comparison,
           _ ("Most of what the CPU did changed by %+.1f %% in B: its clock, or other programs, are "

@@ -15,6 +15,9 @@
 /* Huber's constant: 95 % as good as the mean where noise is normal. */
 #define HUBER 1.345
 
+/* … and of the level of quick values: so small that it is nearly a quantile, which values that are much longer do not move. */
+#define QUICK_HUBER 0.3
+
 /* Of normal noise, the standard deviation is so many times the median deviation. */
 #define NORMAL 1.4826
 
@@ -28,11 +31,21 @@
 #define BETWEEN_RUNS      0.4
 #define STRONG            0.03
 
+/* … and of quick values; of what is relative to others, their noise comes in. 26 runs of a loop in C beside up to 8 programs on two CPUs were off
+ * by 0.2 to 0.5 of the noise within each, which was 3 to 23 % of the level. */
+#define BETWEEN_QUICK_RUNS  0.35
+#define BETWEEN_QUICK_PARTS 0.45
+
 /* On a busy machine, code of one program is this much faster in one process than in another, whatever the noise within each: of 14
  * runs of a loop of Python, two took 25 and 43 % longer than the median run, in each of their steps; of 76 of a loop in C, none more than
  * 6 %. */
 #define BETWEEN_PROCESSES           0.03
 #define BETWEEN_PROCESSES_OF_PYTHON 0.1
+
+/* … where the rest of the step tells how fast the process was: 26 runs of five functions of Python were off by 2 to 4 % each, one by 19; quick
+ * values of those of a loop in C by 1 %. */
+#define BETWEEN_WITNESSED           0.01
+#define BETWEEN_WITNESSED_OF_PYTHON 0.05
 
 /* Runs drift apart where the square of that is so many times what chance gives: seldom more than once in 70. */
 #define SURE_DRIFT 6
@@ -111,18 +124,22 @@ scale_around (const Points *points, const Line *line, double *room)
   return scale > 0 ? scale : 1.2533 * sum / (double)points->n;
 }
 
-/* Huber's line through POINTS: those far from it count as if they were nearer. Begins at LINE. */
+/* Huber's line through POINTS: those far from it count as if they were nearer. OF_QUICK: the M-quantile of LNS_QUICK, for which those below it
+ * count more than those above (Breckling and Chambers, Biometrika 75, 1988). Begins at LINE. */
 static void
-fit (const Points *points, Line *line, unsigned n_rounds)
+fit (const Points *points, bool of_quick, Line *line, unsigned n_rounds)
 {
+  const double constant = of_quick ? QUICK_HUBER : HUBER;
+
   for (unsigned round = 0; round < n_rounds; round++)
     {
       double w = 0, x = 0, xx = 0, y = 0, xy = 0;
       for (size_t i = 0; i < points->n; i++)
         {
-          const double off = fabs (points->values[i] - value_at (line, points->places[i])),
-                       near = HUBER * line->scale;
-          const double weight = off <= near ? 1 : near / off;
+          const double above = points->values[i] - value_at (line, points->places[i]),
+                       off = fabs (above), near = constant * line->scale;
+          const double share = !of_quick ? 1 : above > 0 ? LNS_QUICK : 1 - LNS_QUICK;
+          const double weight = share * (off <= near ? 1 : near / off);
           w += weight;
           x += weight * points->places[i];
           xx += weight * points->places[i] * points->places[i];
@@ -144,11 +161,23 @@ line_through (const Points *points)
   for (unsigned round = 0; round < 4; round++)
     {
       line.scale = scale_around (points, &line, room);
-      fit (points, &line, 3);
+      fit (points, false, &line, 3);
     }
   line.scale = scale_around (points, &line, room);
   free (room);
   return line;
+}
+
+/* So many rounds from the line through all to that of the quick ones. */
+#define QUICK_ROUNDS 20
+
+/* The line through the quick ones of POINTS; LINE goes through all. */
+static Line
+quick_line (const Points *points, const Line *line)
+{
+  Line quick = *line;
+  fit (points, true, &quick, QUICK_ROUNDS);
+  return quick;
 }
 
 /* --- Cleaning --------------------------------------------------------------------------------- */
@@ -230,18 +259,19 @@ add_memory (const double *residuals, size_t n, double scale, double *covariance,
 }
 
 /* The errors of the level and the slope of LINE through POINTS, whose residuals are RESIDUALS and depend by MEMORY on the ones before
- * them: standard deviations. */
+ * them; OF_QUICK: of the line through the quick ones. Standard deviations. */
 static void
 bootstrap (const Points *points,
            const Line *line,
            const double *residuals,
            double memory,
+           bool of_quick,
            double *ret_level_error,
            double *ret_slope_error)
 {
   const size_t n = points->n;
   uint64_t state = n;
-  double level = 0, slope = 0;
+  double level = 0, slope = 0, sum = 0;
   double *innovations = lns_calloc (n, sizeof *innovations);
   Points made = { lns_calloc (n, sizeof (double)), points->places, n };
   double mean = 0;
@@ -262,13 +292,18 @@ bootstrap (const Points *points,
       for (size_t i = 0; i < n; i++)
         made.values[i] = value = memory * value + innovations[next_random (&state) % n];
       Line found = { .scale = line->scale };
-      fit (&made, &found, 3);
+      fit (&made, false, &found, 3);
+      if (of_quick)
+        found = quick_line (&made, &found);
+      sum += found.level;
       level += found.level * found.level;
       slope += found.slope * found.slope;
     }
   free (innovations);
   free (made.values);
-  *ret_level_error = sqrt (level / N_RESAMPLES);
+  /* Quick ones lie below the line, all of them on it. */
+  const double center = of_quick ? sum / N_RESAMPLES : 0;
+  *ret_level_error = sqrt (fmax (0, level / N_RESAMPLES - center * center));
   *ret_slope_error = sqrt (slope / N_RESAMPLES);
 }
 
@@ -381,16 +416,22 @@ corrected (double memory, double n)
   return fmax (0, fmin (MOST_MEMORY, (memory + 2 / n) / (1 - 4 / n)));
 }
 
-/* The standard deviation of the levels of runs whose values are as far from LINE as those of SERIES. */
+/* The standard deviation of the levels of runs whose values are as far from LINE as those of SERIES, besides WITHIN, the error that they have
+ * by noise within each. */
 static double
-between_runs (const LnsSeries *series, const Line *line)
+between_runs (const LnsSeries *series, const Line *line, double within)
 {
   const double share = line->level > 0 ? line->scale / line->level / STRONG : 1;
-  return series->is_contended
-             ? hypot (BETWEEN_BUSY_RUNS * line->scale,
-                      (series->is_python ? BETWEEN_PROCESSES_OF_PYTHON : BETWEEN_PROCESSES) *
-                          line->level)
-             : BETWEEN_RUNS * fmin (1, share * share) * line->scale;
+  const double process = series->is_python ? (series->is_witnessed ? BETWEEN_WITNESSED_OF_PYTHON
+                                                                   : BETWEEN_PROCESSES_OF_PYTHON)
+                         : series->of_quick && series->is_witnessed ? BETWEEN_WITNESSED
+                                                                    : BETWEEN_PROCESSES;
+  const double quick = (series->is_relative ? BETWEEN_QUICK_PARTS : BETWEEN_QUICK_RUNS) *
+                       line->scale; /* which is of all that levels are off */
+  const double noise = series->of_quick ? sqrt (fmax (0, quick * quick - within * within))
+                                        : BETWEEN_BUSY_RUNS * line->scale;
+  return series->is_contended ? hypot (noise, hypot (process * line->level, series->anywhere))
+                              : BETWEEN_RUNS * fmin (1, share * share) * line->scale;
 }
 
 /* An error, made of several. */
@@ -411,7 +452,7 @@ lns_shift_find (const LnsSeries *a, const LnsSeries *b, double common, LnsShift 
 {
   const LnsSeries *series[2] = { a, b };
   Points points[2] = { points_of (a), points_of (b) };
-  Line lines[2];
+  Line lines[2], told[2];
   double *residuals[2] = { NULL, NULL }, level_error[2], slope_error[2];
   double covariance = 0, variance = 0;
   const bool good = points[0].n >= LNS_LEAST_COMPARED && points[1].n >= LNS_LEAST_COMPARED;
@@ -422,6 +463,7 @@ lns_shift_find (const LnsSeries *a, const LnsSeries *b, double common, LnsShift 
       residuals[side] = lns_calloc (points[side].n, sizeof (double));
       residuals_of (&points[side], &lines[side], residuals[side]);
       add_memory (residuals[side], points[side].n, lines[side].scale, &covariance, &variance);
+      told[side] = series[side]->of_quick ? quick_line (&points[side], &lines[side]) : lines[side];
     }
   if (good)
     {
@@ -431,26 +473,26 @@ lns_shift_find (const LnsSeries *a, const LnsSeries *b, double common, LnsShift 
       Error sum = { 0 };
       for (int side = 0; side < 2; side++)
         {
-          bootstrap (&points[side], &lines[side], residuals[side], memory, &level_error[side],
-                     &slope_error[side]);
+          bootstrap (&points[side], &lines[side], residuals[side], memory, series[side]->of_quick,
+                     &level_error[side], &slope_error[side]);
           const double least = LEAST_ERROR * fabs (lines[side].level),
-                       between = between_runs (series[side], &lines[side]);
+                       between = between_runs (series[side], &lines[side], level_error[side]);
           add_error (&sum, fmax (level_error[side] * level_error[side], least * least),
                      fmax (2, n[side] * (1 - memory) / (1 + memory) - 3));
           add_error (&sum, between * between, 10);
         }
-      const double apart = lines[1].slope - lines[0].slope,
+      const double apart = told[1].slope - told[0].slope,
                    chance2 = slope_error[0] * slope_error[0] + slope_error[1] * slope_error[1],
-                   shared = common * lines[0].level;
+                   shared = common * told[0].level;
       add_error (&sum, fmax (0, apart * apart - SURE_DRIFT * chance2) / 12, 5);
       add_error (&sum, shared * shared, 3);
       const double df = sum.weight > 0 ? sum.square * sum.square / sum.weight : 1e6,
                    error = sqrt (sum.square);
-      *ret_shift = (LnsShift){ .a = lines[0].level,
-                               .b = lines[1].level,
-                               .a_drift = lines[0].slope,
-                               .b_drift = lines[1].slope,
-                               .change = lines[1].level - lines[0].level };
+      *ret_shift = (LnsShift){ .a = told[0].level,
+                               .b = told[1].level,
+                               .a_drift = told[0].slope,
+                               .b_drift = told[1].slope,
+                               .change = told[1].level - told[0].level };
       const double reach = error > 0 ? error * student_limit (df) : 0;
       ret_shift->low = ret_shift->change - reach;
       ret_shift->high = ret_shift->change + reach;

@@ -15,6 +15,9 @@
 /* Fewer steps tell nothing. */
 #define LNS_LEAST_COMPARED 10
 
+/* Of quick values, this share is quicker. */
+#define LNS_QUICK 0.1
+
 /* What a series has been cleared of. */
 typedef struct
 {
@@ -35,11 +38,15 @@ typedef struct
   bool
       is_contended; /* other programs had the CPUs or caches meanwhile: noise is not the program's own */
   bool is_python; /* what took the time is an interpreter                                         */
+  bool is_witnessed; /* other parts of the steps tell how fast the process was                   */
+  bool is_relative;  /* values are divided by that                                               */
+  bool of_quick;   /* levels are those of quick values: other programs only add time             */
+  double anywhere; /* of contended ones: what switches and interrupts take, whatever they hit   */
 } LnsSeries;
 
 typedef struct
 {
-  double a, b; /* the levels: what a typical value is, halfway through the run              */
+  double a, b; /* the levels: what a typical (or quick) value is, halfway through the run        */
   double a_drift, b_drift; /* by how much the values rise from the first to the last             */
   double change;    /* b - a                                                                     */
   double low, high; /* of the change: with 95 % confidence it lies between them                  */
@@ -54,8 +61,8 @@ typedef struct
  *
  * Runs of one program differ by more than noise within them shows. Three things are part of the error for that: runs that drift by
  * different amounts may be as far apart from the start; where the machine was busy, most noise changes slowly, and a run
- * lies off by up to 0.8 of its standard deviation (measured on two CPUs that 20 programs shared) and by 3 % of its level, of Python by 10 %, and by up
- * to 0.4 of the former where noise is strong otherwise; and COMMON, the share by which everything else changed, too, or 0: then the
+ * lies off by up to 0.8 of its standard deviation (measured on two CPUs that 20 programs shared) and by 3 % of its level, of Python by 10 %; less where other parts
+ * of the steps tell of the process, and of quick values; and elsewhere by up to 0.4 of the former where noise is strong; and COMMON, the share by which everything else changed, too, or 0: then the
  * machine is the likely reason.
  *
  * False where one of them has fewer than LNS_LEAST_COMPARED values. The same values give the same answer. O(n log n). Any thread. */
