@@ -559,7 +559,7 @@ which_node_of_a_graph_waits_for_which_is_not_known (void)
           (strcmp (lns_report_string (report, graph->labels.items[i].name, NULL), "z") != 0));
   lns_graph_replay (graph, NULL, times);
   const uint32_t end = lns_graph_end (graph, times);
-  lns_path_find (graph, times, end, times[0], times[end], 0, &found);
+  lns_path_find (graph, times, end, times[0], times[end], 0, false, &found);
   /* Of 102 µs the path is 40 in "x": too much to be told what less of it would be worth. */
   LnsPathShares shares = lns_path_shares (graph, &found);
   LNS_CHECK (shares.is_known && fabs (shares.branches - 40.0 / 102) < 1e-6 && shares.unknown == 0);
