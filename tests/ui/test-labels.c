@@ -3,14 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-/* In each state of a window that is too small for it: a text that is cut has a tooltip, and a button
- * without a text has a tooltip and a name; run by harness.py.
+/* In each state of a window that is too small for it: a text that is cut has a tooltip, a text of a report's page that wraps is not
+ * asked how wide it would be at some height, and a button without a text has a tooltip and a name; run by harness.py.
  *
  * usage: test-labels REPORT (of known-report) */
 
 #include "ui/launch/launch-setup.h"
 #include "ui/shell/application.h"
 #include "ui/events/events-table-private.h"
+#include "ui/model/width-first.h"
 #include "ui/shell/report-page.h"
 #include "ui/shell/window.h"
 
@@ -24,6 +25,7 @@ static GtkWindow *window;
 static char *report_path; /* of a long name */
 static unsigned n_cut;    /* texts that were found cut */
 static unsigned n_icons;  /* buttons without a text */
+static unsigned n_wraps;  /* texts of the page that wrap */
 
 static void
 run_for (guint msec)
@@ -84,9 +86,30 @@ wait_for_cut (unsigned n)
     run_for (20);
 }
 
+/* Whether a box has LABEL, which wraps, say how wide it would be at the box's height, which takes it long (ui/model/width-first.h). */
+static gboolean
+is_asked_at_a_height (GtkWidget *label)
+{
+  for (GtkWidget *box = gtk_widget_get_parent (label);
+       box != NULL && !LNS_IS_WIDTH_FIRST (gtk_widget_get_layout_manager (box));
+       box = gtk_widget_get_parent (box))
+    if (GTK_IS_BOX (box) &&
+        gtk_orientable_get_orientation (GTK_ORIENTABLE (box)) == GTK_ORIENTATION_HORIZONTAL)
+      return TRUE;
+  return FALSE;
+}
+
 static void
 check_widget (GtkWidget *widget)
 {
+  if (GTK_IS_LABEL (widget) && gtk_label_get_wrap (GTK_LABEL (widget)) &&
+      gtk_widget_get_ancestor (widget, LNS_TYPE_REPORT_PAGE) != NULL)
+    {
+      n_wraps++;
+      if (is_asked_at_a_height (widget))
+        LNS_FAIL ("“%s” is asked how wide it is at a height",
+                  gtk_label_get_text (GTK_LABEL (widget)));
+    }
   if (is_cut (widget))
     {
       n_cut++;
@@ -144,7 +167,6 @@ open_everything (void)
     }
   LNS_CHECK (page != NULL);
   LnsView *view = lns_report_page_get_parts (LNS_REPORT_PAGE (page))->view;
-  LnsEventsTable *table = LNS_EVENTS_TABLE (find_widget (page, LNS_TYPE_EVENTS_TABLE));
   uint32_t n_lanes;
   lns_report_lanes (lns_view_get_report (view), &n_lanes);
   g_autofree uint32_t *lanes = g_new (uint32_t, n_lanes);
@@ -152,6 +174,7 @@ open_everything (void)
     lanes[i] = i;
   activate ("win.find");
   activate ("win.show-events");
+  LnsEventsTable *table = LNS_EVENTS_TABLE (find_widget (page, LNS_TYPE_EVENTS_TABLE));
   lns_events_table_show_lanes (table, LONG_NAME, lanes, n_lanes, NULL, 0);
   for (int i = 0; i < 200 && table->set == NULL; i++)
     run_for (20);
@@ -164,11 +187,15 @@ a_report_and_its_panes (void)
 {
   open_everything ();
   wait_for_cut (2);
-  n_cut = n_icons = 0;
+  n_cut = n_icons = n_wraps = 0;
   check_tree (GTK_WIDGET (window));
   LNS_CHECK (n_cut >= 2);
   LNS_CHECK (n_icons >= 5);
+  LNS_CHECK (n_wraps >= 3);
   activate ("win.show-diagnostics");
+  run_for (300);
+  check_tree (GTK_WIDGET (window));
+  activate ("win.show-findings");
   run_for (300);
   check_tree (GTK_WIDGET (window));
 }
@@ -187,7 +214,7 @@ the_start_page (void)
   gtk_window_set_default_size (window, 480, 500);
   run_for (500);
   wait_for_cut (1);
-  n_cut = n_icons = 0;
+  n_cut = n_icons = n_wraps = 0;
   check_tree (GTK_WIDGET (window));
   LNS_CHECK (n_cut >= 1); /* the report that was opened */
 }
@@ -224,7 +251,7 @@ the_launch_dialog (void)
 {
   activate ("win.launch");
   run_for (500);
-  n_cut = n_icons = 0;
+  n_cut = n_icons = n_wraps = 0;
   GtkWindow *dialog = other_window ();
   GtkWidget *setup = find_of_type (GTK_WIDGET (dialog), LNS_TYPE_LAUNCH_SETUP);
   LNS_CHECK (setup != NULL && gtk_widget_activate_action (setup, "launch.add-variable", NULL));

@@ -14,6 +14,7 @@
 #include "ui/shell/application.h"
 #include "ui/events/event-cell.h"
 #include "ui/events/events-table-private.h"
+#include "ui/shell/report-page.h"
 #include "ui/shell/window.h"
 
 #include "tests/ui/widget-test.h"
@@ -544,10 +545,11 @@ main (int argc, char **argv)
   g_application_open (G_APPLICATION (application), &file, 1, "");
   GtkWidget *window =
       GTK_WIDGET (gtk_application_get_active_window (GTK_APPLICATION (application)));
-  WAIT_FOR ((table = LNS_EVENTS_TABLE (find_widget (window, LNS_TYPE_EVENTS_TABLE))) != NULL);
+  WAIT_FOR (find_widget (window, LNS_TYPE_REPORT_PAGE) != NULL);
   WAIT_FOR (gtk_window_is_active (GTK_WINDOW (window)));
   g_action_group_change_action_state (G_ACTION_GROUP (window), "show-events",
                                       g_variant_new_boolean (TRUE));
+  table = LNS_EVENTS_TABLE (find_widget (window, LNS_TYPE_EVENTS_TABLE));
   WAIT_FOR (gtk_widget_get_mapped (GTK_WIDGET (table)));
 
   uint32_t n_lanes;

@@ -22,6 +22,7 @@
 #include "ui/model/job.h"
 #include "ui/model/row-tree.h"
 #include "ui/model/shortcuts.h"
+#include "ui/model/width-first.h"
 
 /* Longer titles are broken, so that what they are of has room. */
 #define MAX_TITLE_CHARS 12
@@ -387,6 +388,7 @@ lns_details_pane_class_init (LnsDetailsPaneClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   G_OBJECT_CLASS (klass)->dispose = lns_details_pane_dispose;
+  g_type_ensure (LNS_TYPE_WIDTH_FIRST);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/details-pane.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsDetailsPane, report_box);

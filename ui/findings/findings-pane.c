@@ -15,6 +15,7 @@
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
 #include "ui/model/tooltip.h"
+#include "ui/model/width-first.h"
 
 /* A narrower window scrolls: sentences would become towers. */
 #define SENTENCE_CHARS 28
@@ -474,6 +475,7 @@ lns_findings_pane_class_init (LnsFindingsPaneClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   G_OBJECT_CLASS (klass)->dispose = lns_findings_pane_dispose;
+  g_type_ensure (LNS_TYPE_WIDTH_FIRST);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/findings-pane.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsFindingsPane, stack);

@@ -5,6 +5,8 @@
 
 #include "ui/shell/pane-slot.h"
 
+#include "ui/model/width-first.h"
+
 struct _LnsPaneSlot
 {
   AdwBin parent_instance;
@@ -62,6 +64,7 @@ lns_pane_slot_class_init (LnsPaneSlotClass *klass)
 {
   G_OBJECT_CLASS (klass)->dispose = lns_pane_slot_dispose;
   GTK_WIDGET_CLASS (klass)->map = lns_pane_slot_map;
+  gtk_widget_class_set_layout_manager_type (GTK_WIDGET_CLASS (klass), LNS_TYPE_WIDTH_FIRST);
 }
 
 static void

@@ -19,6 +19,7 @@
 #include "ui/model/display-text.h"
 #include "ui/model/pair.h"
 #include "ui/model/scope.h"
+#include "ui/model/width-first.h"
 #include "ui/shell/follower.h"
 #include "ui/shell/pane-slot.h"
 #include "ui/shell/panes.h"
@@ -775,6 +776,7 @@ lns_report_page_class_init (LnsReportPageClass *klass)
   G_OBJECT_CLASS (klass)->dispose = lns_report_page_dispose;
   widget_class->unmap = lns_report_page_unmap;
 
+  g_type_ensure (LNS_TYPE_WIDTH_FIRST); /* for notice.ui */
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/lanescope/Lanescope/report-page.ui");
   gtk_widget_class_bind_template_child (widget_class, LnsReportPage, notices);

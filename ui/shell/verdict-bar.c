@@ -10,6 +10,7 @@
 
 #include "ui/model/answer.h"
 #include "ui/model/display-text.h"
+#include "ui/model/width-first.h"
 
 struct _LnsVerdictBar
 {
@@ -169,7 +170,7 @@ lns_verdict_bar_init (LnsVerdictBar *self)
   gtk_accessible_update_property (GTK_ACCESSIBLE (close), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Close"), -1);
   gtk_box_append (GTK_BOX (self->box), self->sign);
-  gtk_box_append (GTK_BOX (self->box), self->label);
+  gtk_box_append (GTK_BOX (self->box), lns_width_first_wrap (self->label));
   gtk_box_append (GTK_BOX (self->box), self->ask);
   gtk_box_append (GTK_BOX (self->box), self->show);
   gtk_box_append (GTK_BOX (self->box), self->findings);
