@@ -295,6 +295,18 @@ class Desk:
 
     win_previous_idle = win_next_step = win_previous_step = win_next_idle
 
+    def win_next_link(self):
+        """This report tells of ranges alone, so that it has no critical path: see test_critical_path's keys."""
+        assert self.enabled("win.next-link") and self.enabled("win.previous-link")
+
+    win_previous_link = win_next_link
+
+    def win_show_path(self):
+        strip = self.app.find("image", "Critical Path")
+        is_shown = lambda: strip.extents()[3] > 1  # noqa: E731
+        self.changes(is_shown, lambda: self.activate("win.show-path"))
+        self.changes(is_shown, lambda: self.activate("win.show-path"))
+
     def win_go_to_time(self):
         self.changes(self.span, lambda: self.activate("win.zoom-in"))
         self.activate("win.go-to-time")
@@ -415,6 +427,9 @@ class Desk:
 
     def win_show_steps(self):
         self.chooses("win.show-steps", "Steps")
+
+    def win_show_critical(self):
+        self.chooses("win.show-critical", "Critical Path")
 
     def win_show_compare(self):
         self.chooses("win.show-compare", "Compare")

@@ -33,6 +33,8 @@ struct _LnsCriticalPane
   LnsView *view;         /* owned */
   LnsCritical *critical; /* owned */
   LnsResultView *views[N_TABLES];
+  GtkStack *pages[N_TABLES]; /* pages "table", "text" */
+  GtkLabel *texts[N_TABLES]; /* what there is instead of rows */
 
   GtkStack *stack; /* pages "text", "told" */
   GtkLabel *text;
@@ -165,7 +167,7 @@ shown_table (LnsCriticalPane *self)
   const GtkWidget *shown = gtk_stack_get_visible_child (self->tables);
   Table table = 0;
 
-  while (table < N_TABLES - 1 && GTK_WIDGET (self->views[table]) != shown)
+  while (table < N_TABLES - 1 && GTK_WIDGET (self->pages[table]) != shown)
     table++;
   return table;
 }
@@ -191,26 +193,53 @@ doubts_of (const LnsPath *path)
   return g_strdup_printf ("%s %s", first, second);
 }
 
-/* Fills TABLE with what is known; without rows, it is empty until that is. */
+/* Whether NAMES has nothing but time of which no name is known. */
+static gboolean
+has_none (const LnsPathNames *names)
+{
+  return names->n == 0 || (names->n == 1 && names->items[0].name == 0 && names->items[0].n == 0);
+}
+
+/* What there is to say in place of the names of TABLE, of PATH, or NULL. Static, or owned by what was found. */
+static const char *
+excuse_of (LnsCriticalPane *self, Table table)
+{
+  const char *error;
+  const LnsPathNames *names = table == FUNCTIONS
+                                  ? lns_critical_get_functions (self->critical, &error)
+                                  : lns_critical_get_ranges (self->critical, &error);
+
+  if (error != NULL)
+    return error;
+  if (names == NULL)
+    return _ ("Looking for the functions and ranges of the critical path…");
+  if (table == FUNCTIONS && has_none (names))
+    return _ ("No samples were taken while threads ran on the critical path.");
+  if (table == RANGES && (names->n == 0 || (names->n == 1 && names->items[0].name == 0)))
+    return _ ("The critical path is in no NVTX range.");
+  return NULL;
+}
+
+/* Fills TABLE with what is known. */
 static void
 fill (LnsCriticalPane *self, Table table, const LnsCriticalPath *path)
 {
   LnsReport *report = lns_view_get_report (self->view);
+  const char *excuse = table >= FUNCTIONS ? excuse_of (self, table) : NULL;
   LnsResult *result = NULL;
-  const LnsPathNames *names;
 
   if (table == PARTS)
     result = parts_of (self->critical, path);
   else if (table == LINKS)
     result = links_of (report, self->critical, path);
-  else
-    {
-      names = table == FUNCTIONS ? lns_critical_get_functions (self->critical, NULL)
-                                 : lns_critical_get_ranges (self->critical, NULL);
-      if (names != NULL)
-        result = names_of (report, &path->path, names, table == FUNCTIONS);
-    }
+  else if (excuse == NULL)
+    result = names_of (report, &path->path,
+                       table == FUNCTIONS ? lns_critical_get_functions (self->critical, NULL)
+                                          : lns_critical_get_ranges (self->critical, NULL),
+                       table == FUNCTIONS);
   lns_result_view_set (self->views[table], result);
+  gtk_label_set_text (self->texts[table], excuse != NULL ? excuse : "");
+  gtk_stack_set_visible_child_name (self->pages[table], excuse != NULL ? "text" : "table");
 }
 
 static void
@@ -239,12 +268,23 @@ show (LnsCriticalPane *self)
   gtk_stack_set_visible_child_name (self->stack, "told");
 }
 
-/* Whether it is all right to do something now: only what is seen is looked for and shown. */
+/* Only what is seen is filled. */
 static void
 changed_cb (LnsCriticalPane *self)
 {
   if (gtk_widget_get_mapped (GTK_WIDGET (self)))
     show (self);
+}
+
+static void
+named_cb (LnsCriticalPane *self)
+{
+  const LnsCriticalPath *path = lns_critical_get_path (self->critical);
+
+  if (!gtk_widget_get_mapped (GTK_WIDGET (self)) || path == NULL)
+    return;
+  for (Table table = LINKS; table < N_TABLES; table++)
+    fill (self, table, path);
 }
 
 static void
@@ -322,6 +362,25 @@ lns_critical_pane_unmap (GtkWidget *widget)
   GTK_WIDGET_CLASS (lns_critical_pane_parent_class)->unmap (widget);
 }
 
+/* Adds the page of TABLE, which is called NAME. */
+static void
+add_table (LnsCriticalPane *self, Table table, const char *name)
+{
+  GtkWidget *page = gtk_stack_new (), *text = g_object_new (GTK_TYPE_LABEL, "wrap", TRUE, "justify",
+                                                            GTK_JUSTIFY_CENTER, NULL);
+
+  self->views[table] = LNS_RESULT_VIEW (lns_result_view_new (self->view, _ (titles[table])));
+  self->pages[table] = GTK_STACK (page);
+  self->texts[table] = GTK_LABEL (text);
+  gtk_widget_add_css_class (text, "dim-label");
+  lns_result_view_keep_columns (self->views[table]);
+  g_signal_connect_object (self->views[table], "row-activated", G_CALLBACK (row_activated_cb), self,
+                           0);
+  gtk_stack_add_named (self->pages[table], GTK_WIDGET (self->views[table]), "table");
+  gtk_stack_add_named (self->pages[table], text, "text");
+  gtk_stack_add_titled (self->tables, page, name, _ (titles[table]));
+}
+
 GtkWidget *
 lns_critical_pane_new (LnsView *view)
 {
@@ -331,16 +390,10 @@ lns_critical_pane_new (LnsView *view)
   self->view = g_object_ref (view);
   self->critical = lns_critical_of (view);
   for (Table table = 0; table < N_TABLES; table++)
-    {
-      self->views[table] = LNS_RESULT_VIEW (lns_result_view_new (view, _ (titles[table])));
-      lns_result_view_keep_columns (self->views[table]);
-      g_signal_connect_object (self->views[table], "row-activated", G_CALLBACK (row_activated_cb),
-                               self, 0);
-      gtk_stack_add_titled (self->tables, GTK_WIDGET (self->views[table]), names[table],
-                            _ (titles[table]));
-    }
+    add_table (self, table, names[table]);
   g_signal_connect_object (self->tables, "notify::visible-child", G_CALLBACK (table_chosen_cb),
                            self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->critical, "named", G_CALLBACK (named_cb), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->critical, "changed", G_CALLBACK (changed_cb), self,
                            G_CONNECT_SWAPPED);
   return GTK_WIDGET (self);

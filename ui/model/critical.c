@@ -577,7 +577,7 @@ naming_done (gpointer data, gpointer owner)
   found->mostly_in = g_steal_pointer (&naming->mostly_in);
   memset (&naming->functions, 0, sizeof naming->functions);
   memset (&naming->ranges, 0, sizeof naming->ranges);
-  g_signal_emit_by_name (owner, "changed");
+  g_signal_emit_by_name (owner, "named");
 }
 
 static void
@@ -714,7 +714,7 @@ lns_critical_go (LnsCritical *self, const LnsCriticalPath *path, const LnsPathLi
   self->has_current = TRUE;
   self->current = *link;
   lns_job_start (&self->going, self->view, &going_funcs, going, self);
-  g_signal_emit_by_name (self, "changed");
+  g_signal_emit_by_name (self, "went");
 }
 
 void
@@ -908,7 +908,7 @@ lns_critical_dispose (GObject *object)
 static void
 lns_critical_class_init (LnsCriticalClass *klass)
 {
-  static const char *const names[] = { "changed", "slack" };
+  static const char *const names[] = { "changed", "named", "went", "slack" };
 
   G_OBJECT_CLASS (klass)->dispose = lns_critical_dispose;
   for (size_t i = 0; i < G_N_ELEMENTS (names); i++)

@@ -7,7 +7,8 @@
  * somebody shows it, for all that do. What it was found in stays in memory up to 128 MiB; in larger reports it is found again for another time, and
  * what an event has to spare is not told. Main thread only.
  *
- * Signals: "changed" (): another state, or another path; "slack" (): what is known of the selected event. */
+ * Signals: "changed" (): another state, or another path; "named" (): functions and ranges are known; "went" (): somebody went to a link; "slack" (): what is known of the
+ * selected event. */
 
 #pragma once
 

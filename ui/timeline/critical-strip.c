@@ -465,6 +465,8 @@ lns_critical_strip_set_view (LnsCriticalStrip *self, LnsView *view)
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->critical, "changed", G_CALLBACK (changed_cb), self,
                            G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->critical, "went", G_CALLBACK (changed_cb), self,
+                           G_CONNECT_SWAPPED);
   lns_theme_connect (G_CALLBACK (gtk_widget_queue_draw), self);
 }
 

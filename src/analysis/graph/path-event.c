@@ -179,8 +179,8 @@ lns_path_point_of (
                      is_call = label->kind == LNS_PIECE_CALL || label->kind == LNS_PIECE_SYNC ||
                                label->kind == LNS_PIECE_MPI;
           /* Of a call, what its thread does after it follows in the same piece. */
-          const int64_t at_ns =
-              is_operation ? times[i] : times[i] - (int64_t)(graph->ns[i] - graph->own[i]);
+          const bool has_rest = !is_operation && graph->own[i] < graph->ns[i];
+          const int64_t at_ns = has_rest ? times[i] - (graph->ns[i] - graph->own[i]) : times[i];
           if ((is_operation || is_call) && at_ns == end_ns &&
               (label->name == name || label->kind == LNS_PIECE_COPY) &&
               is_of (report, lane, &graph->agents.items[label->agent], label->kind))
