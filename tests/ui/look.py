@@ -1,0 +1,185 @@
+#!/usr/bin/python3
+# Copyright the Lanescope authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""Pictures of the viewer's panes, windows and states, for people to look at: tests/ui/look.py [SWITCHES] FOLDER REPORT [OTHER]
+
+Writes FOLDER/STATE.png for each state that REPORT has, and sheets of four, FOLDER/sheet-N.png. OTHER is a report to compare with.
+Without a REPORT, the start page and what opens from it. Needs a build in $LNS_BUILD_ROOT (default: build) and the packages of the
+interface tests."""
+
+import argparse
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+os.environ.setdefault("LNS_BUILD_ROOT", os.path.join(ROOT, "build"))
+sys.path[:0] = [os.path.join(ROOT, "tests"), HERE]
+
+import harness  # noqa: E402
+import tap  # noqa: E402
+
+# How many pictures in a row must be equal: about a second, in which what was asked for begins.
+EQUAL = 6
+
+
+class Viewer(harness.App):
+    """The viewer with further settings of GTK."""
+
+    def __init__(self, *arguments, settings, **options):
+        super().__init__(*arguments, **options)
+        with open(os.path.join(self.env["XDG_CONFIG_HOME"], "gtk-4.0", "settings.ini"), "a") as file:
+            file.write(settings)
+
+    def still(self):
+        """Waits until the window does not change, with the pointer where nothing lies below it."""
+        x, y, width, _ = self.geometry()
+        self.move(x + width // 3, y + 4)
+        last, equal = None, 0
+
+        def same():
+            nonlocal last, equal
+            now = self.picture(0, 0, *harness.SCREEN).raw
+            equal = equal + 1 if now == last else 0
+            last = now
+            return equal >= EQUAL
+        self.wait(same, what="a picture that stays")
+
+    def drag_over(self, start, end, keys=()):
+        """Selects a time: START and END are shares of the window's width. Where the rows are is known from none of them."""
+        x, y, width, height = self.geometry()
+        self.drag(x + int(start * width), y + int(0.4 * height), x + int(end * width), y + int(0.4 * height), keys=keys)
+
+
+def show(*actions):
+    """A state that actions lead to."""
+    def enter(app):
+        for action in actions:
+            app.activate(action)
+    return enter
+
+
+def find(app):
+    app.activate("win.find")
+    app.type("e")
+
+
+def find_and_go(app):
+    find(app)
+    app.still()
+    app.key("Return", "Escape")
+    app.activate("win.zoom-to-event")
+
+
+def two_spans(app):
+    app.activate("win.zoom-fit")
+    app.drag_over(0.35, 0.45)
+    app.drag_over(0.5, 0.6, keys=["ctrl"])
+
+
+# In this order, each from where the one before it left the viewer; a state with True ends by Escape.
+STATES = [
+    ("findings", show("win.show-findings"), False),
+    ("events", show("win.show-events"), False),
+    ("stats", show("win.show-stats"), False),
+    ("steps", show("win.show-steps"), False),
+    ("sql", show("win.show-sql"), False),
+    ("functions", show("win.show-functions"), False),
+    ("files", show("win.show-files"), False),
+    ("diagnostics", show("win.show-diagnostics"), False),
+    ("step", show("win.next-step", "win.show-findings"), False),
+    ("event", find_and_go, False),
+    ("two-spans", two_spans, False),
+    ("unfolded", show("win.zoom-fit", "win.expand-all"), False),
+    ("find", find, True),
+    ("search", show("win.search"), True),
+    ("legend", show("win.show-legend"), True),
+    ("keys", show("win.show-help-overlay"), True),
+    ("go-to-time", show("win.go-to-time"), True),
+    ("bookmark", show("win.add-bookmark"), True),
+    ("export", show("win.export"), True),
+    ("launch", show("win.launch"), True),
+]
+WITHOUT_REPORT = ("launch", "keys")
+
+
+def options():
+    parser = argparse.ArgumentParser(prog="tests/ui/look.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dark", action="store_true", help="the dark theme")
+    parser.add_argument("--contrast", action="store_true", help="high contrast")
+    parser.add_argument("--language", help="a locale: de_DE, zh_CN, or ar_EG, which is written from right to left")
+    parser.add_argument("--size", default="1400x860", help="of the window, in pixels (default: %(default)s)")
+    parser.add_argument("--scale", default="1", help="pixels of the screen for one of the window's")
+    parser.add_argument("--text", type=float, default=1, help="how many times as large texts are")
+    parser.add_argument("--only", help="states, separated by commas; open is the first picture")
+    parser.add_argument("folder")
+    parser.add_argument("reports", nargs="*", metavar="REPORT")
+    return parser.parse_args()
+
+
+def environment(asked):
+    env = {"ADW_DEBUG_COLOR_SCHEME": "prefer-dark" if asked.dark else "prefer-light", "GDK_SCALE": asked.scale,
+           "TEXTDOMAINDIR": os.path.join(tap.BUILD, "po")}
+    if asked.contrast:
+        env["ADW_DEBUG_HIGH_CONTRAST"] = "1"
+    if asked.language:
+        # The person's locale need not be installed. What the analysis says goes by its name, and what GTK and gettext say by a locale that is.
+        locale, folder = asked.language + ".UTF-8", os.environ[harness.SESSION]
+        subprocess.run(["localedef", "-i", asked.language, "-f", "UTF-8", os.path.join(folder, locale)], check=True)
+        env.update({"LC_ALL": locale, "LANGUAGE": "", "LOCPATH": folder})
+    return env
+
+
+def look(asked):
+    size = tuple(int(number) for number in asked.size.split("x"))
+    wanted = asked.only.split(",") if asked.only else None
+    reports = [os.path.abspath(report) for report in asked.reports]
+    os.makedirs(asked.folder, exist_ok=True)
+    paths = []
+
+    def keep(app, name):
+        app.still()
+        path = os.path.join(asked.folder, name + ".png")
+        app.screenshot(path)
+        subprocess.run(["convert", path, "-crop", "%dx%d+0+0" % size, "+repage", path], check=True)
+        paths.append(path)
+
+    with Viewer(*reports[:1], size=size, env=environment(asked), settings=f"gtk-xft-dpi={int(96 * 1024 * asked.text)}\n") as app:
+        if wanted is None or "open" in wanted:
+            keep(app, "open")
+        for name, enter, ends in STATES:
+            if (wanted is not None and name not in wanted) or (not reports and name not in WITHOUT_REPORT):
+                continue
+            enter(app)
+            keep(app, name)
+            for window in app.windows()[1:]:
+                app.focus(window)
+            if ends:
+                app.key("Escape")
+                app.wait(lambda: len(app.windows()) == 1, what="one window")
+                app.focus()
+        if len(reports) > 1 and (wanted is None or "compare" in wanted):
+            app.activate("win.compare-with-uri", f"'file://{reports[1]}'")
+            app.activate("win.show-compare")
+            keep(app, "compare")
+    for first in range(0, len(paths), 4):
+        sheet = os.path.join(asked.folder, f"sheet-{first // 4}.png")
+        subprocess.run(["montage", *paths[first:first + 4], "-tile", "2x", "-geometry", "+4+4", sheet], check=True)
+
+
+def main():
+    asked = options()
+    size = [int(number) for number in asked.size.split("x")]
+    harness.SCREEN = tuple(max(pair) for pair in zip(harness.SCREEN, size))
+    if harness.SESSION in os.environ:
+        return look(asked)
+    reason = harness.missing()
+    if reason is not None:
+        sys.exit(reason)
+    sys.exit(harness.run_session([sys.executable, os.path.abspath(__file__)] + sys.argv[1:]))
+
+
+main()
