@@ -14,8 +14,10 @@
 #define LEAST_SHARE    0.2
 #define LEAST_NAMED_PX 36
 
-/* Stretches that are named together have no more between them. */
-#define MOST_BETWEEN_PX 8
+/* Stretches that are named together have no more between them, and take this share of what they span: a name over work would be
+ * read as the name of that work. */
+#define MOST_BETWEEN_PX   8
+#define LEAST_NAMED_SHARE 0.5f
 
 /* So many at most in one frame. */
 #define MOST_NAMED 200
@@ -75,6 +77,7 @@ typedef struct
   /* Stretches that have one name together: */
   const LnsIdle *named; /* one of them, or NULL                                                  */
   float from_px, to_px;
+  float idle_px; /* what they take of it */
 } Drawing;
 
 /* Writes the name of the stretches that have one together. */
@@ -86,7 +89,8 @@ name (Drawing *drawing)
   int line_px;
 
   drawing->named = NULL;
-  if (named == NULL || width_px < LEAST_NAMED_PX || drawing->n_named++ >= MOST_NAMED)
+  if (named == NULL || width_px < LEAST_NAMED_PX ||
+      drawing->idle_px < LEAST_NAMED_SHARE * width_px || drawing->n_named++ >= MOST_NAMED)
     return;
   const GdkRGBA text = lns_palette_rgba (lns_palette_get (drawing->context->theme)->text, 1);
   g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (
@@ -120,8 +124,10 @@ draw (Drawing *drawing, const LnsIdle *idle, float from_px, float to_px, double 
       name (drawing);
       drawing->named = idle;
       drawing->from_px = from_px;
+      drawing->idle_px = 0;
     }
   drawing->to_px = to_px;
+  drawing->idle_px += (float)share * (to_px - from_px);
 }
 
 /* Adds IDLE to the pixels that it is in. */
