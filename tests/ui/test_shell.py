@@ -31,10 +31,15 @@ def make_report(*words, name="demo.rep", where=None):
     return path
 
 
+def subtitle(app):
+    """All that the header bar says of the report."""
+    return app.root.find("filler", "AdwWindowTitle").find_all("label")[1].name
+
+
 def title(app):
-    """(title, subtitle) of the header bar."""
+    """(title, how many events and how long) of the header bar. Steps come behind that when they are found."""
     labels = app.root.find("filler", "AdwWindowTitle").find_all("label")
-    return tuple(label.name for label in labels)
+    return tuple(" · ".join(label.name.split(" · ")[:2]) for label in labels)
 
 
 def opened(app, name="demo.rep"):
@@ -171,6 +176,7 @@ def test_the_first_picture_is_of_the_work():
         shown, whole = app.wait(in_view, what="how much is in view")
         assert work < shown < 1.1 * work and whole > 4 * shown, (verdict, shown, whole)
         assert title(app)[1].endswith(f" · {whole:.3f} s"), (title(app), whole)
+        assert subtitle(app).endswith(f" · {whole:.3f} s · 40 steps · NVIDIA H200"), subtitle(app)
         app.activate("win.zoom-fit")
         app.wait(lambda: not in_view(), what="the whole report")
 
@@ -465,7 +471,7 @@ def test_losses_and_diagnostics():
         opened(app)
         app.find("label", lambda name: name.startswith("1,234 events were lost"))
         button = app.find("push button", "2")
-        assert button.description == "2 diagnostics", button.description
+        assert button.description == "2 warnings and errors", button.description
         button.do()
         table = app.find("tree table", "Diagnostics")
         # What the doctor finds comes after what was written while recording.
@@ -477,6 +483,7 @@ def test_losses_and_diagnostics():
         codes = [cell for cell in cells if cell.startswith("LNS-")]
         assert codes == ["LNS-TEST-003", "LNS-TEST-002", "LNS-TEST-001", "LNS-DOCTOR-004"], codes
         assert cells[-1].startswith("1,234 events are lost: record with a larger --buffer-size"), cells
+        assert app.root.find("page tab", "Diagnostics  3"), "the tab counts what is no error and no warning, or not all that is"
 
 
 def test_cuda_that_was_asked_for_and_is_not_there():

@@ -9,6 +9,7 @@
 
 #include "src/base/format.h"
 #include "src/tables/lanes.h"
+#include "ui/model/cuda-text.h"
 #include "ui/model/event-text.h"
 
 static void
@@ -56,24 +57,18 @@ program (LnsReport *report)
                      : g_steal_pointer (&command);
 }
 
-/* The GPUs' names, a line each; each process has its own description of the same one. */
+/* The GPUs' names, a line each. */
 static char *
 gpus (LnsReport *report)
 {
-  uint32_t n;
-  const LnsCudaDevice *devices = lns_report_devices (report, &n);
-  g_autoptr (GHashTable) known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GPtrArray) devices = lns_cuda_devices (report);
   GString *names = g_string_new (NULL);
 
-  for (uint32_t i = 0; i < n; i++)
+  for (guint i = 0; i < devices->len; i++)
     {
-      g_autofree char *name = lns_event_text_string (report, devices[i].name, true);
-      char *key = g_strdup_printf ("%" G_GUINT64_FORMAT " %u", (guint64)devices[i].uuid,
-                                   devices[i].uuid != 0 ? 0 : devices[i].number);
-      if (!g_hash_table_add (known, key) || *name == '\0')
-        continue;
-      g_string_append_printf (names, "%s%u: %s", names->len > 0 ? "\n" : "", devices[i].number,
-                              name);
+      const LnsCudaDevice *device = g_ptr_array_index (devices, i);
+      g_autofree char *name = lns_event_text_string (report, device->name, true);
+      g_string_append_printf (names, "%s%u: %s", i > 0 ? "\n" : "", device->number, name);
     }
   return g_string_free (names, FALSE);
 }

@@ -29,6 +29,7 @@ G_DEFINE_FINAL_TYPE (LnsSpanBeside, lns_span_beside, ADW_TYPE_BIN)
 typedef struct
 {
   LnsSpan spans[2]; /* that before, and the selected one */
+  guint number;     /* of that before, from 1            */
   LnsSpanParts parts;
   bool is_good;
   LnsError error;
@@ -83,13 +84,19 @@ compare_done (gpointer data, gpointer owner)
       add_line (self, 0, (const char *[]){ it->error.message, "", "" }, NULL);
       return;
     }
-  add_line (self, 0, (const char *[]){ _ ("Side by Side"), _ ("Before"), _ ("Now") }, "heading");
+  /* As the timeline numbers them. */
+  g_snprintf (before, sizeof before, "%u", it->number);
+  g_snprintf (now, sizeof now, "%u", it->number + 1);
+  add_line (self, 0, (const char *[]){ _ ("Side by Side"), before, now }, "heading");
   lns_format_duration (it->spans[0].end_ns - it->spans[0].start_ns, before);
   lns_format_duration (it->spans[1].end_ns - it->spans[1].start_ns, now);
   add_line (self, 1, (const char *[]){ _ ("Selected Time"), before, now }, NULL);
+  /* Those that differ most come first, those that have nothing of either last. */
   for (size_t i = 0; i < MIN (it->parts.n, MAX_PARTS); i++)
     {
       const LnsSpanPart *part = &it->parts.items[i];
+      if (part->ns[0] == 0 && part->ns[1] == 0)
+        break;
       g_autofree char *name = lns_event_text_part (report, part);
       lns_format_duration (part->ns[0], before);
       lns_format_duration (part->ns[1], now);
@@ -116,6 +123,7 @@ update (LnsSpanBeside *self)
   Comparing *it = g_new0 (Comparing, 1);
   it->spans[0] = before;
   it->spans[1] = now;
+  it->number = n;
   lns_job_start (&self->running, self->view, &compare_funcs, it, self);
 }
 

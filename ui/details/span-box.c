@@ -145,7 +145,8 @@ show_threads (LnsSpanBox *self, int line, const LnsSpanSums *sums, const LnsSpan
         n_shown++;
       }
   for (size_t i = 0; i < n && n_shown < MAX_THREADS; i++)
-    if (sums->running.items[i].thread != own || own == LNS_ID_NONE)
+    if (sums->running.items[i].ns > 0 &&
+        (sums->running.items[i].thread != own || own == LNS_ID_NONE))
       {
         line = show_thread (self, line, sums->running.items[i].thread, sums->running.items[i].ns,
                             span);

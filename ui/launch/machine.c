@@ -6,12 +6,21 @@
 #include "ui/launch/machine.h"
 
 #include <glib/gi18n.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "src/base/language.h"
 
 static const char *
 text_of (json_t *object, const char *key)
 {
   return json_string_value (json_object_get (object, key));
+}
+
+static void
+clear_data (gpointer data)
+{
+  free (((LnsMachineData *)data)->reason);
 }
 
 LnsMachine *
@@ -28,13 +37,18 @@ lns_machine_parse (const char *text)
   LnsMachine *self = g_new (LnsMachine, 1);
   self->json = root;
   self->data = g_array_new (FALSE, FALSE, sizeof (LnsMachineData));
+  g_array_set_clear_func (self->data, clear_data);
   json_array_foreach (data, i, object)
   {
     const LnsMachineData one = { text_of (object, "data"), text_of (object, "title"),
-                                 text_of (object, "switch"), text_of (object, "recordable"),
-                                 text_of (object, "reason") };
-    if (one.data != NULL && one.title != NULL && one.given_by != NULL && one.recordable != NULL)
-      g_array_append_val (self->data, one);
+                                 text_of (object, "switch"), text_of (object, "recordable"), NULL };
+    const char *reason = text_of (object, "reason");
+    if (one.data == NULL || one.title == NULL || one.given_by == NULL || one.recordable == NULL)
+      continue;
+    g_array_append_val (self->data, one);
+    if (reason != NULL)
+      g_array_index (self->data, LnsMachineData, self->data->len - 1).reason =
+          lns_text_of_sentence (reason);
   }
   return self;
 }

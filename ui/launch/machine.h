@@ -17,7 +17,7 @@ typedef struct
   const char *title;    /* "CUDA calls and GPU work" */
   const char *given_by; /* "--trace=mpi", or in parentheses when it is recorded without a switch */
   const char *recordable; /* "yes", "limited" or "no" */
-  const char *reason;     /* why not, or less, and what to do; or NULL */
+  char *reason;           /* why not, or less, and what to do; or NULL. Translated, owned */
 } LnsMachineData;
 
 typedef struct

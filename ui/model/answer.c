@@ -517,6 +517,22 @@ lns_answer_get_label (LnsAnswer *self, const LnsIdle *idle)
                             : _ (lns_why_cause_label (idle->cause));
 }
 
+char *
+lns_answer_get_steps_text (LnsAnswer *self)
+{
+  const LnsWhySteps *steps = self->why != NULL ? &self->why->steps : NULL;
+  char number[LNS_FORMAT_SIZE], counted[LNS_FORMAT_SIZE];
+
+  if (steps == NULL || steps->n == 0)
+    return NULL;
+  lns_format_unsigned (steps->n, number);
+  /* Translators: of 5,000 steps that there were, the report keeps so many */
+  return steps->n_counted > 0 ? g_strdup_printf (_ ("%s of %s steps"), number,
+                                                 lns_format_unsigned (steps->n_counted, counted))
+         : steps->is_cut      ? g_strdup_printf (_ ("first %s steps"), number)
+                         : g_strdup_printf (ngettext ("%s step", "%s steps", steps->n), number);
+}
+
 const char *
 lns_answer_get_step_name (LnsAnswer *self)
 {

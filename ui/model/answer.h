@@ -87,6 +87,9 @@ const char *lns_answer_get_label (LnsAnswer *self, const LnsIdle *idle);
 /* What the steps of the answer are called, "batch": while the state is LNS_ANSWER_THERE. Owned by SELF; UTF-8. */
 const char *lns_answer_get_step_name (LnsAnswer *self);
 
+/* "38 steps", as many as the report has or keeps; NULL where there are none, or the state is another than LNS_ANSWER_THERE. To be freed. */
+char *lns_answer_get_steps_text (LnsAnswer *self) G_GNUC_WARN_UNUSED_RESULT;
+
 /* What there is instead of an answer, in a sentence; NULL while the state is LNS_ANSWER_THERE. Free with g_free (). */
 char *lns_answer_get_excuse (LnsAnswer *self);
 

@@ -183,3 +183,21 @@ lns_cuda_call_kind_name (LnsCudaCallKind kind)
          : kind == LNS_CUDA_CALL_SYNC   ? _ ("synchronization")
                                         : _ ("other");
 }
+
+GPtrArray *
+lns_cuda_devices (LnsReport *report)
+{
+  uint32_t n;
+  const LnsCudaDevice *devices = lns_report_devices (report, &n);
+  g_autoptr (GHashTable) known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  GPtrArray *found = g_ptr_array_new ();
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      char *key = g_strdup_printf ("%" G_GUINT64_FORMAT " %u", (guint64)devices[i].uuid,
+                                   devices[i].uuid != 0 ? 0 : devices[i].number);
+      if (g_hash_table_add (known, key) && *lns_report_string (report, devices[i].name, NULL) != 0)
+        g_ptr_array_add (found, (gpointer)&devices[i]);
+    }
+  return found;
+}

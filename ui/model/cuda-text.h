@@ -36,5 +36,9 @@ typedef enum
   LNS_CUDA_CALL_OTHER
 } LnsCudaCallKind;
 
+/* The GPUs of REPORT that have a name, each once, although each process may have its own description of it. The caller owns the array;
+ * its items, const LnsCudaDevice, are the report's. */
+GPtrArray *lns_cuda_devices (LnsReport *report) G_GNUC_WARN_UNUSED_RESULT;
+
 LnsCudaCallKind lns_cuda_call_kind (const char *name, size_t size_bytes);
 const char *lns_cuda_call_kind_name (LnsCudaCallKind kind); /* translated */

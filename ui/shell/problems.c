@@ -157,10 +157,16 @@ lns_problems_get (LnsProblems *self, guint *ret_n)
   return (const LnsProblem *)(void *)self->problems->data;
 }
 
+/* How many warnings and errors there are. */
 static void
 lns_problems_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
-  g_value_set_uint (value, LNS_PROBLEMS (object)->problems->len);
+  const GArray *problems = LNS_PROBLEMS (object)->problems;
+  guint n = 0;
+
+  for (guint i = 0; i < problems->len; i++)
+    n += g_array_index (problems, LnsProblem, i).severity != LNS_SEVERITY_INFO;
+  g_value_set_uint (value, n);
 }
 
 static void

@@ -6,7 +6,8 @@
 /* What is wrong with a report, for all that tell of it: its diagnostics, the most severe first, and what the doctor finds, which a
  * worker looks for once the report is whole. Main thread only.
  *
- * Signal: "changed" (guint from): the problems from number FROM on are other ones. Property: "count" (guint): how many there are. */
+ * Signal: "changed" (guint from): the problems from number FROM on are other ones. Property: "count" (guint): how many are warnings or
+ * errors. */
 
 #pragma once
 

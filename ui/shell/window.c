@@ -27,6 +27,7 @@
 #include "ui/shell/search-dialog.h"
 #include "ui/shell/several.h"
 #include "ui/shell/start-page.h"
+#include "ui/shell/subtitle.h"
 
 /* How often progress is shown. Files that open faster show no progress page, which would only flash by. */
 #define PROGRESS_MS 150
@@ -189,25 +190,8 @@ drop_report (LnsWindow *self)
     return;
   gtk_stack_remove (self->stack, GTK_WIDGET (self->report_page));
   self->report_page = NULL;
+  lns_subtitle_follow (self->title, NULL);
   gtk_widget_set_visible (self->diagnostics_button, FALSE);
-}
-
-/* "1,234,567 events · 12.346 s", which is how long was recorded, as `lanescope info` says; but without what had no events before the
- * first and after the last, as in the timeline. */
-static void
-set_subtitle (LnsWindow *self, LnsView *view)
-{
-  const LnsReportInfo *info = lns_report_info (lns_view_get_report (view));
-  char count[LNS_FORMAT_SIZE], duration[LNS_FORMAT_SIZE];
-  g_autofree char *events = g_strdup_printf (ngettext ("%s event", "%s events", info->n_events),
-                                             lns_format_unsigned (info->n_events, count));
-  lns_format_duration (lns_view_get_duration_ns (view), duration);
-  /* Translators: the number of events, and how long was recorded */
-  g_autofree char *subtitle =
-      lns_view_is_live (view) ? g_strdup_printf (_ ("%s · recording, %s so far"), events, duration)
-                              : g_strdup_printf ("%s · %s", events, duration);
-
-  adw_window_title_set_subtitle (self->title, subtitle);
 }
 
 /* Counts only warnings and errors. */
@@ -231,7 +215,6 @@ update_diagnostics_button (LnsWindow *self, LnsReport *report)
 static void
 update_report (LnsWindow *self, LnsReport *before, LnsView *view)
 {
-  set_subtitle (self, view);
   update_diagnostics_button (self, lns_view_get_report (view));
 }
 
@@ -251,6 +234,7 @@ show_report (LnsWindow *self, LnsReport *report, LnsStoredView *stored)
   g_signal_connect_object (lns_report_page_get_parts (self->report_page)->timeline, "rows-changed",
                            G_CALLBACK (update_actions), self, G_CONNECT_SWAPPED);
   gtk_stack_add_named (self->stack, page, "report");
+  lns_subtitle_follow (self->title, view);
   update_report (self, report, view);
   g_signal_connect_object (view, "grown", G_CALLBACK (update_report), self, G_CONNECT_SWAPPED);
   show_page (self, "report");
@@ -265,7 +249,6 @@ set_title (LnsWindow *self)
       self->file != NULL ? lns_display_file (self->file, FALSE) : g_strdup ("Lanescope");
 
   adw_window_title_set_title (self->title, name);
-  adw_window_title_set_subtitle (self->title, "");
   gtk_widget_set_tooltip_text (GTK_WIDGET (self->title), path);
   gtk_window_set_title (GTK_WINDOW (self), name);
 }

@@ -252,7 +252,7 @@ fill_reports (LnsStatsPane *self)
       if (!lns_stats_report_is_made (stats))
         continue;
       g_ptr_array_add (self->choices, (gpointer)stats);
-      gtk_string_list_append (titles, stats->title);
+      gtk_string_list_append (titles, _ (stats->title));
     }
   gtk_drop_down_set_model (self->reports, G_LIST_MODEL (titles));
   gtk_drop_down_set_expression (

@@ -5,6 +5,7 @@
 
 #include "ui/table/result-view.h"
 
+#include <glib/gi18n.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -368,7 +369,7 @@ number_width_px (LnsResultView *self, unsigned column)
       most = most.is_empty || cell.number > most.number ? cell : most;
     }
   g_autofree char *low = text_of (of, &least), *high = text_of (of, &most),
-                  *title = g_markup_printf_escaped ("<b>%s</b>", of->title);
+                  *title = g_markup_printf_escaped ("<b>%s</b>", gettext (of->title));
   g_autoptr (PangoLayout) bold = gtk_widget_create_pango_layout (GTK_WIDGET (self), NULL);
   int title_px;
   pango_layout_set_markup (bold, title, -1);

@@ -199,18 +199,12 @@ lns_step_bars_text (LnsAnswer *self)
   g_autofree char *start = g_utf8_substring (whole, 0, is_long ? MAX_NAME_CHARS - 1 : -1),
                   *name = steps->is_kernel ? g_strdup (_ ("Steps"))
                                            : g_strconcat (start, is_long ? "…" : "", NULL);
-  char median[LNS_FORMAT_SIZE], number[LNS_FORMAT_SIZE], counted[LNS_FORMAT_SIZE];
+  char median[LNS_FORMAT_SIZE], number[LNS_FORMAT_SIZE];
 
   lns_format_duration (steps->p50_ns, median);
   /* Translators: the name of a step and how long one takes, "batch · median 18.4 ms" */
   g_autofree char *first = g_strdup_printf (_ ("%s · median %s"), name, median);
-  lns_format_unsigned (steps->n, number);
-  /* Translators: of 5,000 steps that there were, the report keeps so many */
-  g_autofree char *second =
-      steps->n_counted > 0 ? g_strdup_printf (_ ("%s of %s steps"), number,
-                                              lns_format_unsigned (steps->n_counted, counted))
-      : steps->is_cut      ? g_strdup_printf (_ ("first %s steps"), number)
-                           : g_strdup_printf (ngettext ("%s step", "%s steps", steps->n), number);
+  g_autofree char *second = lns_answer_get_steps_text (self);
   /* Translators: how many steps took much longer than the others */
   g_autofree char *slow =
       g_strdup_printf (_ (" · %s slow"), lns_format_unsigned (steps->n_slow, number));

@@ -304,15 +304,15 @@ find_hint (const LnsTimelineLayout *layout, graphene_rect_t *ret_area)
   const int64_t away_ns = lns_difference (to->start_ns, start_ns);
   lns_format_duration (away_ns < 0 ? -away_ns : away_ns, away);
   g_autofree char *text =
-      g_strdup_printf ("%s %s · %s%s",
+      g_strdup_printf ("%s %s%s · %s",
                        is_left    ? "◂"
                        : is_right ? "▸"
                        : is_up    ? "▴"
                                   : "▾",
-                       words != NULL ? words : _ ("linked event"), away_ns < 0 ? "−" : "+", away);
+                       away_ns < 0 ? "−" : "+", away, words != NULL ? words : _ ("linked event"));
   PangoLayout *hint = gtk_widget_create_pango_layout (layout->timeline, text);
   pango_layout_set_width (hint, HINT_PX * PANGO_SCALE);
-  pango_layout_set_ellipsize (hint, PANGO_ELLIPSIZE_MIDDLE);
+  pango_layout_set_ellipsize (hint, PANGO_ELLIPSIZE_END);
   pango_layout_get_pixel_size (hint, &text_px, &line_px);
   const float width_px = (float)(text_px + 2 * PILL_PAD_PX), height_px = (float)line_px + 4;
   const float most_px = MAX (body.size.width - width_px - HINT_MARGIN_PX, HINT_MARGIN_PX);

@@ -9,9 +9,15 @@
 #include "src/analysis/stats/maker.h"
 
 static const LnsResultColumn columns[] = {
-  { "Start", LNS_RESULT_TIME }, { "Duration", LNS_RESULT_TIME }, { "Name", LNS_RESULT_TEXT },
-  { "Result", LNS_RESULT_ID },  { "CorrID", LNS_RESULT_ID },     { "Pid", LNS_RESULT_ID },
-  { "Tid", LNS_RESULT_ID },     { "T-Pri", LNS_RESULT_NUMBER },  { "Thread Name", LNS_RESULT_TEXT },
+  { "Start", LNS_RESULT_TIME },
+  { "Duration", LNS_RESULT_TIME },
+  { "Name", LNS_RESULT_TEXT },
+  { "Result", LNS_RESULT_ID },
+  { "CorrID", LNS_RESULT_ID },
+  { "Pid", LNS_RESULT_ID },
+  { "Tid", LNS_RESULT_ID },
+  { "T-Pri", LNS_RESULT_NUMBER },
+  { N_ ("Thread Name"), LNS_RESULT_TEXT },
 };
 
 /* Imported tables may have more columns than ours, of any name: each column is asked for by its table where it could be
@@ -38,8 +44,8 @@ static const LnsResultColumn operation_columns[] = {
   { "Reg/Trd", LNS_RESULT_COUNT },
   { "StcSMem (MB)", LNS_RESULT_MEGABYTES, 3 },
   { "DymSMem (MB)", LNS_RESULT_MEGABYTES, 3 },
-  { "Bytes (MB)", LNS_RESULT_MEGABYTES, 3 },
-  { "Throughput (MB/s)", LNS_RESULT_NUMBER, 3 },
+  { N_ ("Bytes (MB)"), LNS_RESULT_MEGABYTES, 3 },
+  { N_ ("Throughput (MB/s)"), LNS_RESULT_NUMBER, 3 },
   { "SrcMemKd", LNS_RESULT_TEXT },
   { "DstMemKd", LNS_RESULT_TEXT },
   { "Device", LNS_RESULT_TEXT },

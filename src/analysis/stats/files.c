@@ -8,10 +8,14 @@
 #include "src/analysis/stats/maker.h"
 
 static const LnsResultColumn columns[] = {
-  { "Time (%)", LNS_RESULT_SHARE, 1 }, { "Total Time", LNS_RESULT_TIME },
-  { "Opens", LNS_RESULT_COUNT },       { "Reads", LNS_RESULT_COUNT },
-  { "Read (B)", LNS_RESULT_BYTES },    { "Writes", LNS_RESULT_COUNT },
-  { "Written (B)", LNS_RESULT_BYTES }, { "File", LNS_RESULT_TEXT },
+  { N_ ("Time (%)"), LNS_RESULT_SHARE, 1 },
+  { N_ ("Total Time"), LNS_RESULT_TIME },
+  { "Opens", LNS_RESULT_COUNT },
+  { "Reads", LNS_RESULT_COUNT },
+  { "Read (B)", LNS_RESULT_BYTES },
+  { "Writes", LNS_RESULT_COUNT },
+  { "Written (B)", LNS_RESULT_BYTES },
+  { "File", LNS_RESULT_TEXT },
 };
 
 /* The bytes of a call are in fileBytes: returnValue of some is a number of items, or an address. */

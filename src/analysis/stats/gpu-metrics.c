@@ -8,9 +8,13 @@
 #include "src/analysis/stats/maker.h"
 
 static const LnsResultColumn columns[] = {
-  { "GPU", LNS_RESULT_ID },        { "Name", LNS_RESULT_TEXT },     { "Metric", LNS_RESULT_TEXT },
-  { "Samples", LNS_RESULT_COUNT }, { "Avg", LNS_RESULT_NUMBER, 2 }, { "Min", LNS_RESULT_NUMBER, 2 },
-  { "Max", LNS_RESULT_NUMBER, 2 },
+  { "GPU", LNS_RESULT_ID },
+  { "Name", LNS_RESULT_TEXT },
+  { N_ ("Metric"), LNS_RESULT_TEXT },
+  { "Samples", LNS_RESULT_COUNT },
+  { N_ ("Avg"), LNS_RESULT_NUMBER, 2 },
+  { N_ ("Min"), LNS_RESULT_NUMBER, 2 },
+  { N_ ("Max"), LNS_RESULT_NUMBER, 2 },
 };
 
 /* The last byte of typeId is the number of the GPU. Names are joined to the sums: a join of the samples would read all of them

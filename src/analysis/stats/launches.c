@@ -95,20 +95,20 @@ add_launch (const LnsStatsResult *result, size_t i, LnsRows *rows, LnsBuffer *te
 }
 
 static const LnsResultColumn columns[] = {
-  { "API Start", LNS_RESULT_TIME },
-  { "API Dur", LNS_RESULT_TIME },
-  { "Queue Start", LNS_RESULT_TIME },
-  { "Queue Dur", LNS_RESULT_TIME },
-  { "Kernel Start", LNS_RESULT_TIME },
-  { "Kernel Dur", LNS_RESULT_TIME },
-  { "Total Dur", LNS_RESULT_TIME },
+  { N_ ("API Start"), LNS_RESULT_TIME },
+  { N_ ("API Dur"), LNS_RESULT_TIME },
+  { N_ ("Queue Start"), LNS_RESULT_TIME },
+  { N_ ("Queue Dur"), LNS_RESULT_TIME },
+  { N_ ("Kernel Start"), LNS_RESULT_TIME },
+  { N_ ("Kernel Dur"), LNS_RESULT_TIME },
+  { N_ ("Total Dur"), LNS_RESULT_TIME },
   { "PID", LNS_RESULT_ID },
   { "TID", LNS_RESULT_ID },
   { "DevId", LNS_RESULT_ID },
-  { "API Function", LNS_RESULT_TEXT },
+  { N_ ("API Function"), LNS_RESULT_TEXT },
   { "GridXYZ", LNS_RESULT_TEXT },
   { "BlockXYZ", LNS_RESULT_TEXT },
-  { "Kernel Name", LNS_RESULT_TEXT },
+  { N_ ("Kernel Name"), LNS_RESULT_TEXT },
 };
 
 const LnsStatsWay _lns_stats_launches = { run_launches, add_launch, NULL, columns,
@@ -228,14 +228,17 @@ write_sums (const LnsStatsResult *result, LnsRows *rows, LnsError *error)
   return true;
 }
 
-static const LnsResultColumn sum_columns[] = {
-  { "PID", LNS_RESULT_ID },          { "TID", LNS_RESULT_ID },
-  { "DevId", LNS_RESULT_ID },        { "Count", LNS_RESULT_COUNT },
-  { "QCount", LNS_RESULT_COUNT },    LNS_STATS_SPREAD_COLUMNS ("T"),
-  LNS_STATS_SPREAD_COLUMNS ("A"),    LNS_STATS_SPREAD_COLUMNS ("Q"),
-  LNS_STATS_SPREAD_COLUMNS ("K"),    { "API Name", LNS_RESULT_TEXT },
-  { "Kernel Name", LNS_RESULT_TEXT }
-};
+static const LnsResultColumn sum_columns[] = { { "PID", LNS_RESULT_ID },
+                                               { "TID", LNS_RESULT_ID },
+                                               { "DevId", LNS_RESULT_ID },
+                                               { N_ ("Count"), LNS_RESULT_COUNT },
+                                               { "QCount", LNS_RESULT_COUNT },
+                                               LNS_STATS_SPREAD_COLUMNS ("T"),
+                                               LNS_STATS_SPREAD_COLUMNS ("A"),
+                                               LNS_STATS_SPREAD_COLUMNS ("Q"),
+                                               LNS_STATS_SPREAD_COLUMNS ("K"),
+                                               { N_ ("API Name"), LNS_RESULT_TEXT },
+                                               { N_ ("Kernel Name"), LNS_RESULT_TEXT } };
 
 const LnsStatsWay _lns_stats_launch_sums = { run_sums, NULL, write_sums, sum_columns,
                                              sizeof sum_columns / sizeof *sum_columns };

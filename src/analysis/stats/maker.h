@@ -20,6 +20,7 @@
 #include "src/base/buffer.h"
 #include "src/base/format.h"
 #include "src/base/compare.h"
+#include "src/base/language.h"
 #include "src/tables/lanes.h"
 
 #define LNS_STATS_DEFAULT_ROWS INT64_MIN

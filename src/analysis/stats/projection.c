@@ -101,11 +101,11 @@ add_projected (const LnsStatsResult *result, size_t i, LnsRows *rows, LnsBuffer 
 
 static const LnsResultColumn columns[] = {
   { "Name", LNS_RESULT_TEXT },
-  { "Projected Start", LNS_RESULT_TIME },
-  { "Projected Duration", LNS_RESULT_TIME },
-  { "Orig Start", LNS_RESULT_TIME },
-  { "Orig Duration", LNS_RESULT_TIME },
-  { "Style", LNS_RESULT_TEXT },
+  { N_ ("Projected Start"), LNS_RESULT_TIME },
+  { N_ ("Projected Duration"), LNS_RESULT_TIME },
+  { N_ ("Orig Start"), LNS_RESULT_TIME },
+  { N_ ("Orig Duration"), LNS_RESULT_TIME },
+  { N_ ("Style"), LNS_RESULT_TEXT },
   { "PID", LNS_RESULT_ID },
   { "TID", LNS_RESULT_ID },
   { "NumGPUOps", LNS_RESULT_COUNT },
@@ -214,15 +214,15 @@ write_sums (const LnsStatsResult *result, LnsRows *rows, LnsError *error)
 
 static const LnsResultColumn sum_columns[] = {
   { "Range", LNS_RESULT_TEXT },
-  { "Style", LNS_RESULT_TEXT },
-  { "Total Proj Time", LNS_RESULT_TIME },
-  { "Total Range Time", LNS_RESULT_TIME },
-  { "Range Instances", LNS_RESULT_COUNT },
+  { N_ ("Style"), LNS_RESULT_TEXT },
+  { N_ ("Total Proj Time"), LNS_RESULT_TIME },
+  { N_ ("Total Range Time"), LNS_RESULT_TIME },
+  { N_ ("Range Instances"), LNS_RESULT_COUNT },
   LNS_STATS_SPREAD_COLUMNS ("Proj "),
-  { "Total GPU Ops", LNS_RESULT_COUNT },
-  { "Avg GPU Ops", LNS_RESULT_NUMBER, 1 },
-  { "Avg Range Lvl", LNS_RESULT_NUMBER, 1 },
-  { "Avg Num Child", LNS_RESULT_NUMBER, 1 },
+  { N_ ("Total GPU Ops"), LNS_RESULT_COUNT },
+  { N_ ("Avg GPU Ops"), LNS_RESULT_NUMBER, 1 },
+  { N_ ("Avg Range Lvl"), LNS_RESULT_NUMBER, 1 },
+  { N_ ("Avg Num Child"), LNS_RESULT_NUMBER, 1 },
 };
 
 const LnsStatsWay _lns_stats_projection_sums = { run, NULL, write_sums, sum_columns,
@@ -317,11 +317,15 @@ write_kernels (const LnsStatsResult *result, LnsRows *rows, LnsError *error)
 }
 
 static const LnsResultColumn kernel_columns[] = {
-  { "NVTX Range", LNS_RESULT_TEXT },  { "Style", LNS_RESULT_TEXT },
-  { "PID", LNS_RESULT_ID },           { "TID", LNS_RESULT_ID },
-  { "NVTX Inst", LNS_RESULT_COUNT },  { "Kern Inst", LNS_RESULT_COUNT },
-  { "Total Time", LNS_RESULT_TIME },  LNS_STATS_SPREAD_COLUMNS (""),
-  { "Kernel Name", LNS_RESULT_TEXT },
+  { N_ ("NVTX Range"), LNS_RESULT_TEXT },
+  { N_ ("Style"), LNS_RESULT_TEXT },
+  { "PID", LNS_RESULT_ID },
+  { "TID", LNS_RESULT_ID },
+  { N_ ("NVTX Inst"), LNS_RESULT_COUNT },
+  { N_ ("Kern Inst"), LNS_RESULT_COUNT },
+  { N_ ("Total Time"), LNS_RESULT_TIME },
+  LNS_STATS_SPREAD_COLUMNS (""),
+  { N_ ("Kernel Name"), LNS_RESULT_TEXT },
 };
 
 const LnsStatsWay _lns_stats_projection_kernels = {

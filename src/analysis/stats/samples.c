@@ -132,9 +132,9 @@ append_name (const LnsStatsResult *result, const Row *row, LnsBuffer *text)
 /* ---- By function ------------------------------------------------------------------------------ */
 
 static const LnsResultColumn columns[] = {
-  { "Self (%)", LNS_RESULT_SHARE, 1 },  { "Self", LNS_RESULT_COUNT },
-  { "Total (%)", LNS_RESULT_SHARE, 1 }, { "Total", LNS_RESULT_COUNT },
-  { "Function", LNS_RESULT_TEXT },      { "Module", LNS_RESULT_TEXT },
+  { N_ ("Self (%)"), LNS_RESULT_SHARE, 1 },  { "Self", LNS_RESULT_COUNT },
+  { N_ ("Total (%)"), LNS_RESULT_SHARE, 1 }, { "Total", LNS_RESULT_COUNT },
+  { "Function", LNS_RESULT_TEXT },           { "Module", LNS_RESULT_TEXT },
 };
 
 static int
@@ -186,9 +186,12 @@ const LnsStatsWay _lns_stats_samples = { run_sum, add_function, NULL, columns,
 /* ---- By caller -------------------------------------------------------------------------------- */
 
 static const LnsResultColumn tree_columns[] = {
-  { "Total (%)", LNS_RESULT_SHARE, 1 }, { "Total", LNS_RESULT_COUNT },
-  { "Self (%)", LNS_RESULT_SHARE, 1 },  { "Self", LNS_RESULT_COUNT },
-  { "Depth", LNS_RESULT_NUMBER },       { "Function", LNS_RESULT_TEXT },
+  { N_ ("Total (%)"), LNS_RESULT_SHARE, 1 },
+  { "Total", LNS_RESULT_COUNT },
+  { N_ ("Self (%)"), LNS_RESULT_SHARE, 1 },
+  { "Self", LNS_RESULT_COUNT },
+  { "Depth", LNS_RESULT_NUMBER },
+  { "Function", LNS_RESULT_TEXT },
   { "Module", LNS_RESULT_TEXT },
 };
 

@@ -127,7 +127,8 @@ typedef struct
 static Layout
 layout_of (const LnsStatsResult *result)
 {
-  static const char *const times[] = { "Total Time", "Avg", "Med", "Min", "Max", "StdDev" },
+  static const char *const times[] = { N_ ("Total Time"), N_ ("Avg"), N_ ("Med"),
+                                       N_ ("Min"),        N_ ("Max"), N_ ("StdDev") },
                            *const megabytes[] = { "Total (MB)", "Avg (MB)", "Med (MB)",
                                                   "Min (MB)",   "Max (MB)", "StdDev (MB)" },
                            *const messages[] = { "Total Message Volume (B)",
@@ -153,8 +154,8 @@ layout_of (const LnsStatsResult *result)
             : is_of_messages ? LNS_RESULT_BYTES
                              : LNS_RESULT_TIME,
     .count = is_of_calls               ? "Num Calls"
-             : styles == MEMORY_STYLES ? "Count"
-                                       : "Instances",
+             : styles == MEMORY_STYLES ? N_ ("Count")
+                                       : N_ ("Instances"),
     .name = (styles & RANGE_STYLES) != 0    ? "Range"
             : (styles & MEMORY_STYLES) != 0 ? "Operation"
                                             : "Name",
@@ -174,7 +175,7 @@ _lns_stats_sum_columns (const LnsStatsResult *result,
   unsigned n = 0;
 
   if (layout.type == LNS_RESULT_TIME)
-    ret_columns[n++] = (LnsResultColumn){ "Time (%)", LNS_RESULT_SHARE, 1 };
+    ret_columns[n++] = (LnsResultColumn){ N_ ("Time (%)"), LNS_RESULT_SHARE, 1 };
   for (unsigned i = 0; i < 6; i++)
     {
       ret_columns[n++] = (LnsResultColumn){ layout.values[i], layout.type, layout.decimals[i] };

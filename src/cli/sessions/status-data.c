@@ -20,6 +20,7 @@
 #include "capture/session/gpu/probe.h"
 #include "capture/session/python/reader.h"
 #include "src/base/json.h"
+#include "src/base/language.h"
 #include "src/base/memory.h"
 #include "src/cli/profile/profile.h"
 #include "src/cli/terminal/terminal.h"
@@ -105,22 +106,28 @@ look_at_events (Ground *ground, const LnsCpuEvents *events)
 {
   if (!events->has_cycles && events->sees_kernel)
     find (&ground->cpus, CAN_RECORD, NULL,
-          "samples come by CPU time, as the kernel offers no counter of CPU cycles here; most "
-          "virtual machines have none");
+          LNS_SENTENCE (
+              "samples come by CPU time, as the kernel offers no counter of CPU cycles here; most "
+              "virtual machines have none"));
   if (!events->sees_kernel)
     find (&ground->kernel, CANNOT_RECORD, NULL,
-          "what the kernel does for the program is counted, but not told apart, as "
-          "kernel.perf_event_paranoid or a container hides it; allow it with `sudo sysctl "
-          "kernel.perf_event_paranoid=1`, or run Lanescope as root (`docker run "
-          "--cap-add=PERFMON`)");
+          LNS_SENTENCE (
+              "what the kernel does for the program is counted, but not told apart, as "
+              "kernel.perf_event_paranoid or a container hides it; allow it with `sudo sysctl "
+              "kernel.perf_event_paranoid=1`, or run Lanescope as root (`docker run "
+              "--cap-add=PERFMON`)"));
   if (!lns_cpu_events_have (events, LNS_TRACEPOINT_WAKING))
-    find (&ground->wakers, CANNOT_RECORD, NULL,
-          "which thread ended a wait is not known, as the kernel tells it to root alone, and only "
-          "outside of containers; run Lanescope as root (`docker run --privileged --pid=host`)");
+    find (
+        &ground->wakers, CANNOT_RECORD, NULL,
+        LNS_SENTENCE (
+            "which thread ended a wait is not known, as the kernel tells it to root alone, and "
+            "only "
+            "outside of containers; run Lanescope as root (`docker run --privileged --pid=host`)"));
   if (!lns_cpu_events_have (events, LNS_TRACEPOINT_SYSCALL_ENTER))
     find (&ground->calls, CANNOT_RECORD, "LNS-CPU-009",
-          "the kernel tells of system calls to root alone; run Lanescope as root (`docker run "
-          "--privileged`), or record calls of the C library with --trace=osrt");
+          LNS_SENTENCE (
+              "the kernel tells of system calls to root alone; run Lanescope as root (`docker run "
+              "--privileged`), or record calls of the C library with --trace=osrt"));
 }
 
 /* Has a session sample this process, which never calls exec: nothing comes of it but the kernel's answer. */
@@ -164,19 +171,23 @@ look_at_cuda (Ground *ground)
   lns_cupti_packages (found.cuda, packages, sizeof packages);
   if (!(lns_session_traces () & LNS_WIRE_TRACE_CUDA))
     find (cuda, CANNOT_RECORD, "LNS-TRACE-002",
-          "this Lanescope was built without NVIDIA's headers; build it where the headers are "
-          "installed or can be fetched");
+          LNS_SENTENCE (
+              "this Lanescope was built without NVIDIA's headers; build it where the headers are "
+              "installed or can be fetched"));
   if (!found.is_loaded && lns_status_container () != NULL)
     find (cuda, CANNOT_RECORD, NULL,
-          "this container has no NVIDIA driver; start it with `docker run --gpus=all`, or the like "
-          "of another engine");
+          LNS_SENTENCE ("this container has no NVIDIA driver; start it with `docker run "
+                        "--gpus=all`, or the like "
+                        "of another engine"));
   else if (!found.is_loaded)
     find (cuda, CANNOT_RECORD, NULL,
-          "no NVIDIA driver is loaded; install it, and `nvidia-smi` says whether it works");
+          LNS_SENTENCE (
+              "no NVIDIA driver is loaded; install it, and `nvidia-smi` says whether it works"));
   if (found.n_copies == 0 || found.copies[0].fit == LNS_CUPTI_IS_TOO_NEW)
     find (cuda, CANNOT_RECORD, "LNS-CUDA-001",
-          "no libcupti that suits the driver is found; install it with %s, or name its folder with "
-          "--cupti-path",
+          LNS_SENTENCE ("no libcupti that suits the driver is found; install it with %s, or name "
+                        "its folder with "
+                        "--cupti-path"),
           packages);
   else if (cuda->answer == CAN_RECORD)
     find (cuda, CAN_RECORD, NULL, "by %s", found.copies[0].path);
@@ -266,14 +277,14 @@ look_at_python_samples (const Ground *ground, Finding *finding)
       pause ();
   if (pid < 0)
     {
-      find (finding, CANNOT_RECORD, NULL, "cannot start a process to look into (%s)",
+      find (finding, CANNOT_RECORD, NULL, LNS_SENTENCE ("cannot start a process to look into (%s)"),
             strerror (errno));
       return;
     }
   const LnsPythonState state = lns_python_reader_new (pid, &reader, &error);
   if (state == LNS_PYTHON_REFUSED)
-    find (finding, CANNOT_RECORD, "LNS-PYTHON-003", "Python functions are not sampled: %s",
-          error.message);
+    find (finding, CANNOT_RECORD, "LNS-PYTHON-003",
+          LNS_SENTENCE ("Python functions are not sampled: %s"), error.message);
   lns_python_reader_free (reader);
   kill (pid, SIGKILL);
   waitpid (pid, NULL, 0);
@@ -299,7 +310,8 @@ look_at_gpus (Finding *finding, const char *devices)
   const unsigned n = lns_gpu_probe (&options, GPU_NS, take, finding);
   free (sampler);
   if (n == 0 && finding->answer == CAN_RECORD)
-    find (finding, CANNOT_RECORD, NULL, "NVIDIA's driver finds no GPU; `nvidia-smi -L` lists them");
+    find (finding, CANNOT_RECORD, NULL,
+          LNS_SENTENCE ("NVIDIA's driver finds no GPU; `nvidia-smi -L` lists them"));
   else if (n > 0 && finding->answer == CANNOT_RECORD)
     finding->answer = CAN_RECORD_LESS;
 }
