@@ -27,12 +27,7 @@ EQUAL = 6
 
 
 class Viewer(harness.App):
-    """The viewer with further settings of GTK."""
-
-    def __init__(self, *arguments, settings, **options):
-        super().__init__(*arguments, **options)
-        with open(os.path.join(self.env["XDG_CONFIG_HOME"], "gtk-4.0", "settings.ini"), "a") as file:
-            file.write(settings)
+    """The viewer, of which pictures are taken."""
 
     def still(self):
         """Waits until the window does not change, with the pointer where nothing lies below it."""
@@ -147,7 +142,8 @@ def look(asked):
         subprocess.run(["convert", path, "-crop", "%dx%d+0+0" % size, "+repage", path], check=True)
         paths.append(path)
 
-    with Viewer(*reports[:1], size=size, env=environment(asked), settings=f"gtk-xft-dpi={int(96 * 1024 * asked.text)}\n") as app:
+    harness.run("xprop", "-root", "-f", "RESOURCE_MANAGER", "8s", "-set", "RESOURCE_MANAGER", f"Xft.dpi: {96 * asked.text:.0f}")
+    with Viewer(*reports[:1], size=size, env=environment(asked)) as app:
         if wanted is None or "open" in wanted:
             keep(app, "open")
         for name, enter, ends in STATES:

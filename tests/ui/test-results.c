@@ -8,6 +8,7 @@
 #include <adwaita.h>
 
 #include "ui/model/column-view.h"
+#include "ui/model/text-size.h"
 #include "ui/table/result-view.h"
 
 #include "tests/ui/widget-test.h"
@@ -135,7 +136,7 @@ columns_of_numbers_are_as_wide_as_they_must (void)
 
   GtkColumnView *table = GTK_COLUMN_VIEW (find_widget (results, GTK_TYPE_COLUMN_VIEW));
   g_object_set (gtk_settings_get_default (), "gtk-font-name", "Sans 22", NULL);
-  LNS_CHECK (lns_column_view_scaled_px (table, 100) >= 199);
+  LNS_CHECK (lns_text_scaled_px (GTK_WIDGET (table), 100) >= 199);
   gtk_settings_reset_property (gtk_settings_get_default (), "gtk-font-name");
   gtk_window_destroy (GTK_WINDOW (window));
   g_object_unref (results);

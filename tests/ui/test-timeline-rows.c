@@ -311,6 +311,24 @@ an_event_filters_the_panes (void)
   close_timeline (timeline);
 }
 
+/* Lanes, and names on bars with them, are as much higher as text is; and what stands in the corner is shown whole. */
+static void
+all_text_follows_its_size (void)
+{
+  int line_px;
+  g_object_set (gtk_settings_get_default (), "gtk-font-name", "Sans 33", NULL);
+  LnsTimeline *timeline = show_timeline (known_path);
+  GtkWidget *corner = GTK_WIDGET (timeline->corner);
+  g_autoptr (PangoLayout) layout =
+      gtk_widget_create_pango_layout (corner, gtk_inscription_get_text (timeline->corner));
+  pango_layout_get_pixel_size (layout, NULL, &line_px);
+  LNS_CHECK (pango_layout_get_line_count (layout) > 1);
+  LNS_CHECK (gtk_widget_get_height (corner) >= line_px);
+  LNS_CHECK (lns_row_tree_lane_px (timeline->context.tree) >= 3 * LNS_LANE_PX);
+  close_timeline (timeline);
+  gtk_settings_reset_property (gtk_settings_get_default (), "gtk-font-name");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -328,5 +346,6 @@ main (int argc, char **argv)
   LNS_TEST (pinned_rows_keep_their_path);
   LNS_TEST (one_name_is_coloured_and_all_again);
   LNS_TEST (an_event_filters_the_panes);
+  LNS_TEST (all_text_follows_its_size);
   return lns_tap_done ();
 }

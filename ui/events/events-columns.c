@@ -11,6 +11,7 @@
 #include "ui/events/events-model.h"
 #include "ui/model/column-view.h"
 #include "ui/model/text-cell.h"
+#include "ui/model/text-size.h"
 
 #define MIN_CHARS 30 /* of the column that takes the remaining width */
 
@@ -121,8 +122,8 @@ add_column (LnsEventsColumns *self, LnsEventColumn id)
   lns_column_view_make_sortable (column);
   gtk_column_view_column_set_resizable (column, TRUE);
   if (info->width_px > 0)
-    gtk_column_view_column_set_fixed_width (column,
-                                            lns_column_view_scaled_px (self->view, info->width_px));
+    gtk_column_view_column_set_fixed_width (
+        column, lns_text_scaled_px (GTK_WIDGET (self->view), info->width_px));
   else
     gtk_column_view_column_set_expand (column, TRUE);
   gtk_column_view_column_set_header_menu (column, G_MENU_MODEL (self->menu));

@@ -13,6 +13,7 @@
 #include "ui/model/context-menu.h"
 #include "ui/model/display-text.h"
 #include "ui/model/shortcuts.h"
+#include "ui/model/text-size.h"
 
 #define INDENT_PX  10 /* of a row below another one */
 #define MAX_INDENT 32 /* rows; deeper ones are indented no further */
@@ -305,7 +306,7 @@ add_column (LnsFunctionTable *self, LnsFunctionColumn id)
   gtk_column_view_column_set_resizable (column, TRUE);
   if (columns[id].width_px > 0)
     gtk_column_view_column_set_fixed_width (
-        column, lns_column_view_scaled_px (self->view, columns[id].width_px));
+        column, lns_text_scaled_px (GTK_WIDGET (self->view), columns[id].width_px));
   else
     gtk_column_view_column_set_expand (column, TRUE);
   gtk_column_view_append_column (self->view, column);

@@ -7,7 +7,7 @@
 
 #include <glib/gi18n.h>
 
-#define USUAL_TEXT_PX (11 * 96 / 72.0) /* 11 pt at 96 dpi */
+#include "ui/model/text-size.h"
 
 /* --- Scrolling ----------------------------------------------------------------------------- */
 
@@ -178,20 +178,6 @@ lns_column_view_sort_reverse (GtkColumnView *view)
                                     is_descending ? GTK_SORT_ASCENDING : GTK_SORT_DESCENDING);
 }
 
-int
-lns_column_view_scaled_px (GtkColumnView *view, int width_px)
-{
-  PangoContext *context = gtk_widget_get_pango_context (GTK_WIDGET (view));
-  const PangoFontDescription *font = pango_context_get_font_description (context);
-  const double size = (double)pango_font_description_get_size (font) / PANGO_SCALE;
-  const double resolution = pango_cairo_context_get_resolution (context);
-  const double size_px = pango_font_description_get_size_is_absolute (font)
-                             ? size
-                             : size * (resolution > 0 ? resolution : 96) / 72;
-
-  return (int)(width_px * MAX (1, size_px / USUAL_TEXT_PX));
-}
-
 #define OWNER "lns-owner"
 
 GtkColumnViewColumn *
@@ -206,8 +192,8 @@ lns_column_view_add (
   g_signal_connect (factory, "bind", bind, (gpointer)column);
   gtk_column_view_column_set_resizable (added, TRUE);
   if (column->width_px > 0)
-    gtk_column_view_column_set_fixed_width (added,
-                                            lns_column_view_scaled_px (view, column->width_px));
+    gtk_column_view_column_set_fixed_width (
+        added, lns_text_scaled_px (GTK_WIDGET (view), column->width_px));
   else
     gtk_column_view_column_set_expand (added, TRUE);
   gtk_column_view_append_column (view, added);

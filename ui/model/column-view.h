@@ -27,9 +27,6 @@ typedef struct
   int width_px;      /* with text of the usual size; 0: what is left */
 } LnsColumn;
 
-/* What WIDTH_PX, which suits text of the usual size, is for the size of text in VIEW, if that is larger. */
-int lns_column_view_scaled_px (GtkColumnView *view, int width_px);
-
 /* Appends COLUMN, which must outlive VIEW; the result is VIEW's. SETUP and BIND are handlers of those signals of a
  * GtkSignalListItemFactory, and get COLUMN as data; lns_column_owner () of the factory is OWNER, which is borrowed. */
 GtkColumnViewColumn *lns_column_view_add (

@@ -7,6 +7,7 @@
 
 #include "src/analysis/call-tree.h"
 #include "src/analysis/facts/gpu-time.h"
+#include "ui/model/text-size.h"
 #include "ui/model/theme.h"
 
 #define MAX_HEADER_PX 480  /* the user may drag them wider */
@@ -45,8 +46,10 @@ lns_row_context_fit_lanes (LnsRowContext *self, GtkWidget *timeline)
   pango_attr_list_insert (attributes, pango_attr_scale_new (HEADER_SCALE));
   pango_layout_set_attributes (layout, attributes);
   pango_layout_get_pixel_size (layout, NULL, &line_px);
-  lns_tile_labels_set_lane_px (self->labels, MAX (line_px, LNS_LANE_PX));
-  return lns_row_tree_set_lane_px (self->tree, line_px);
+  /* Names on bars are as large as lanes want them, and follow the size of text so. */
+  const int lane_px = MAX (line_px, lns_text_scaled_px (timeline, LNS_LANE_PX));
+  lns_tile_labels_set_lane_px (self->labels, lane_px);
+  return lns_row_tree_set_lane_px (self->tree, lane_px);
 }
 
 void

@@ -77,8 +77,10 @@ update_corner (LnsTimeline *self)
           : g_strdup_printf (_ ("%s of %s in view"), text, whole); /* "3 ms of 1.052 s in view" */
   g_autofree char *above = lns_overview_get_text (self->overview);
   g_autofree char *all = g_strjoin (*above != '\0' ? "\n" : "", above, label, NULL);
+  g_auto (GStrv) lines = g_strsplit (all, "\n", -1);
   gtk_inscription_set_text (self->corner,
                             lns_row_tree_n_rows (self->context.tree) > 0 ? all : NULL);
+  gtk_inscription_set_min_lines (self->corner, (guint)g_strv_length (lines));
 }
 
 /* Tells what the lanes of the critical path are, and what it consists of. */
@@ -471,10 +473,13 @@ lns_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
 {
   LnsTimeline *self = LNS_TIMELINE (widget);
   int bar_px = minimum_of (self->scrollbar, GTK_ORIENTATION_HORIZONTAL);
-  int overview_px = minimum_of (GTK_WIDGET (self->overview), GTK_ORIENTATION_VERTICAL);
   int ruler_px = minimum_of (GTK_WIDGET (self->ruler), GTK_ORIENTATION_VERTICAL);
   int marks_px = minimum_of (GTK_WIDGET (self->marks), GTK_ORIENTATION_VERTICAL);
   int path_px = minimum_of (GTK_WIDGET (self->critical), GTK_ORIENTATION_VERTICAL);
+  /* What stands in the corner has room beside the overview and the ruler. */
+  int overview_px =
+      MAX (minimum_of (GTK_WIDGET (self->overview), GTK_ORIENTATION_VERTICAL),
+           minimum_of (GTK_WIDGET (self->corner), GTK_ORIENTATION_VERTICAL) - ruler_px);
   int top_px = overview_px + ruler_px + marks_px;
   int pinned_px = MIN (lns_timeline_rows_total_px (self->pinned),
                        (int)((height - top_px - path_px) * MAX_PINNED_SHARE));
