@@ -9,6 +9,7 @@
 #include "src/analysis/graph/build.h"
 #include "src/analysis/graph/copy-engines.h"
 #include "src/analysis/graph/exchange.h"
+#include "src/analysis/graph/forecast.h"
 #include "src/analysis/graph/launched.h"
 #include "src/analysis/graph/lock-order.h"
 #include "src/analysis/graph/path.h"
@@ -148,6 +149,74 @@ what_goes_on_is_one_link (void)
   LNS_CHECK (lns_path_link_at (&path, -1) == SIZE_MAX);
   LNS_CHECK (lns_path_link_at (&path, times[last]) == SIZE_MAX);
   lns_path_clear (&path);
+  lns_graph_free (graph);
+}
+
+/* A thread computes for 40 ms, has no CPU for 10, and waits for a kernel of 50: only what is left to chance makes a forecast unsure. */
+static void
+chance_is_how_far_a_forecast_may_be_off (void)
+{
+  LnsGraph *graph = lns_calloc (1, sizeof *graph);
+  const LnsForecastSteps steps = { .thread = LNS_ID_NONE };
+  LnsForecast forecast;
+  int64_t measured[8], times[8];
+
+  for (uint32_t i = 0; i < 2; i++)
+    *lns_array_add (&graph->agents) = (LnsGraphAgent){ .last = LNS_POINT_NONE };
+  const uint32_t join = lns_graph_label (graph, LNS_PIECE_JOIN, 0, 0, 0),
+                 run = lns_graph_label (graph, LNS_PIECE_RUN, 1, 0, 0),
+                 no_cpu = lns_graph_label (graph, LNS_PIECE_NO_CPU, 1, 0, 0),
+                 kernel = lns_graph_label (graph, LNS_PIECE_KERNEL, 1, 0, 0);
+  uint32_t point = lns_graph_add (graph, LNS_POINT_NONE, 0, join);
+  point = lns_graph_add (graph, point, 40000000, run);
+  point = lns_graph_add (graph, point, 10000000, no_cpu);
+  graph->agents.items[1].last = lns_graph_add (graph, point, 50000000, kernel);
+  graph->agents.items[1].ends_run = true;
+  lns_graph_replay (graph, NULL, measured);
+  lns_forecast_make (graph, measured, NULL, &steps, 0.05, times, &forecast);
+  LNS_CHECK_INT (forecast.ns, 100000000);
+  /* 3 % of what it computes; and for certain 1 % of all, 5 % that are not known, and the time without a CPU. */
+  const double half = hypot (0.03 * 40000000, 0.01 * 100000000 + 0.05 * 100000000 + 10000000);
+  LNS_CHECK_INT (forecast.low_ns, (int64_t)(100000000 - half));
+  LNS_CHECK_INT (forecast.high_ns, (int64_t)(100000000 + half));
+  lns_graph_free (graph);
+}
+
+/* Five steps of a kernel of 1 ms and of so many ms in which a thread computes; of what is not known nothing. */
+static void
+steps_say_how_much_is_left_to_chance (void)
+{
+  static const int64_t computes_ms[] = { 2, 4, 3, 5, 6 };
+  LnsGraph *graph = lns_calloc (1, sizeof *graph);
+  LnsSpan spans[5];
+  LnsForecast forecast;
+  int64_t measured[16], times[16], at_ns = 0;
+
+  for (uint32_t i = 0; i < 2; i++)
+    *lns_array_add (&graph->agents) = (LnsGraphAgent){ .thread = i == 0 ? LNS_ID_NONE : 0,
+                                                       .stream = LNS_ID_NONE,
+                                                       .last = LNS_POINT_NONE };
+  const uint32_t join = lns_graph_label (graph, LNS_PIECE_JOIN, 0, 0, 0),
+                 run = lns_graph_label (graph, LNS_PIECE_RUN, 1, 0, 0),
+                 kernel = lns_graph_label (graph, LNS_PIECE_KERNEL, 1, 0, 0);
+  uint32_t point = lns_graph_add (graph, LNS_POINT_NONE, 0, join);
+  for (unsigned i = 0; i < 5; i++)
+    {
+      spans[i].start_ns = at_ns;
+      point = lns_graph_add (graph, point, computes_ms[i] * 1000000, run);
+      point = lns_graph_add (graph, point, 1000000, kernel);
+      spans[i].end_ns = at_ns += (computes_ms[i] + 1) * 1000000;
+    }
+  graph->agents.items[1].last = point;
+  graph->agents.items[1].ends_run = true;
+  lns_graph_replay (graph, NULL, measured);
+  lns_forecast_make (graph, measured, NULL, &(LnsForecastSteps){ spans, 5, 0 }, 0, times,
+                     &forecast);
+  LNS_CHECK_INT (forecast.ns, 25000000);
+  LNS_CHECK_INT (forecast.step_ns[0], 5000000);
+  /* The variance of 2, 4, 3, 5 and 6 is 2.5; of five of them it is 12.5. */
+  const double half = hypot (1.645 * sqrt (12.5e12), 0.01 * 25e6);
+  LNS_CHECK_INT (forecast.low_ns, (int64_t)(25e6 - half));
   lns_graph_free (graph);
 }
 
@@ -903,6 +972,8 @@ main (void)
   LNS_TEST (a_wait_is_computed_and_not_copied);
   LNS_TEST (what_goes_on_is_one_link);
   LNS_TEST (the_path_leads_to_what_was_waited_for);
+  LNS_TEST (chance_is_how_far_a_forecast_may_be_off);
+  LNS_TEST (steps_say_how_much_is_left_to_chance);
   LNS_TEST (long_pieces_are_several_points);
   LNS_TEST (an_event_stands_for_the_stream_that_was_waited_for);
   LNS_TEST (which_node_of_a_graph_waits_for_which_is_not_known);

@@ -83,17 +83,20 @@ is_by_chance (const LnsGraph *graph, const LnsGraphLabel *label)
   return label->kind < LNS_PIECE_QUEUED || label->kind == LNS_PIECE_HOST;
 }
 
-/* Adds to RET_NS, by step, what of the path of GRAPH by TIMES is left to chance, and returns what of that is in no step. STARTS are those of the
- * N_STEPS steps, and the last one's end. */
-static double
-find_chance (const LnsGraph *graph,
-             const int64_t *times,
-             const int64_t *starts,
-             size_t n_steps,
-             double *ret_ns)
+/* What of a path is left to chance, ns. */
+typedef struct
+{
+  double *of_steps; /* owned                                                                     */
+  double elsewhere; /* in no step                                                                */
+  double no_cpu;    /* other programs have the CPUs: that is in neither of them                  */
+} Chance;
+
+/* Finds what of the path of GRAPH by TIMES is left to chance. STARTS are those of the N_STEPS steps, and the last one's end. */
+static Chance
+find_chance (const LnsGraph *graph, const int64_t *times, const int64_t *starts, size_t n_steps)
 {
   bool *by_chance = lns_calloc (graph->labels.n + 1, sizeof *by_chance);
-  double elsewhere_ns = 0;
+  Chance chance = { .of_steps = lns_calloc (n_steps + 1, sizeof *chance.of_steps) };
   size_t k = n_steps;
 
   for (size_t i = 0; i < graph->labels.n; i++)
@@ -110,13 +113,15 @@ find_chance (const LnsGraph *graph,
       while (k > 0 && times[i] <= starts[k - 1])
         k--;
       const double ns = (double)(times[i] - times[next]);
-      if (n_steps > 0 && k > 0 && times[i] <= starts[n_steps])
-        ret_ns[k - 1] += ns;
+      if (lns_graph_label_of (graph, i)->kind == LNS_PIECE_NO_CPU)
+        chance.no_cpu += ns;
+      else if (n_steps > 0 && k > 0 && times[i] <= starts[n_steps])
+        chance.of_steps[k - 1] += ns;
       else
-        elsewhere_ns += ns;
+        chance.elsewhere += ns;
     }
   free (by_chance);
-  return elsewhere_ns;
+  return chance;
 }
 
 static int64_t
@@ -143,7 +148,6 @@ lns_forecast_make (const LnsGraph *graph,
 {
   const size_t n = steps->n >= LEAST_STEPS ? steps->n : 0;
   int64_t *starts = lns_calloc (n + 1, sizeof *starts);
-  double *by_chance = lns_calloc (n + 1, sizeof *by_chance), variance = 0;
 
   lns_graph_replay (graph, changes, times);
   *ret_forecast = (LnsForecast){ .ns = lns_graph_length (graph, times) };
@@ -155,13 +159,13 @@ lns_forecast_make (const LnsGraph *graph,
       find_starts (graph, measured, times, steps, starts);
       ret_forecast->step_ns[1] = median_step (starts, n);
     }
-  const double elsewhere = WITHOUT_STEPS * find_chance (graph, times, starts, n, by_chance);
-  if (n > 0)
-    variance = variance_of (by_chance, n) * (double)n;
-  const double chance = DEVIATIONS * sqrt (variance), rest = (unknown + LEAST_SHARE) * ns;
+  const Chance found = find_chance (graph, times, starts, n);
+  const double chance = n > 0 ? DEVIATIONS * sqrt (variance_of (found.of_steps, n) * (double)n) : 0;
+  const double elsewhere = WITHOUT_STEPS * found.elsewhere;
+  const double rest = (unknown + LEAST_SHARE) * ns + found.no_cpu;
   const double half = sqrt (chance * chance + elsewhere * elsewhere + rest * rest);
   ret_forecast->low_ns = half < ns ? (int64_t)(ns - half) : 0;
   ret_forecast->high_ns = (int64_t)(ns + half);
   free (starts);
-  free (by_chance);
+  free (found.of_steps);
 }

@@ -29,9 +29,10 @@ typedef struct
 
 /* Foretells how long the run of GRAPH takes with CHANGES, if it does the same work again. MEASURED are the times of its replay without, TIMES, as long,
  * gets those with changes. The interval has three parts, whose squares add up. What is left to chance on the path of the changed run: how long
- * threads compute, wait for files and for CPUs, but neither what GPUs are asked to do nor for how long threads ask to sleep; how much that differs from
+ * threads compute and wait for files, but neither what GPUs are asked to do nor for how long threads ask to sleep; how much that differs from
  * step to step says what it may be in all, and of what is in no step, or where these are fewer than 4, it is 3 %. The 1 % by which
- * two runs of a program differ at least. And UNKNOWN, the share of the path of which it is not known what it depends on.
+ * two runs of a program differ at least. And what nobody knows: UNKNOWN, the share of the path of which it is not known what it depends on,
+ * and how long threads could run and had no CPU, which is up to other programs.
  * Any thread. O(points). */
 void lns_forecast_make (const LnsGraph *graph,
                         const int64_t *measured,
