@@ -29,6 +29,7 @@ typedef enum
   CONTENTION, /* workers with a lock around part of what they do                                 */
   CHILD,      /* another process loads: pipes                                                    */
   FORK_JOIN,  /* each step is shared out to workers, and waits for the slowest                   */
+  SHARED,     /* as PIPELINE, with one condition that tells all of all                           */
   N_SHAPES
 } Shape;
 
@@ -125,26 +126,44 @@ static Queue queues[2] = {
   { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 },
 };
 
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int is_shared;
+
+static void
+wait_for (Queue *queue, pthread_cond_t *condition)
+{
+  pthread_cond_wait (is_shared ? &changed : condition, is_shared ? &mutex : &queue->mutex);
+}
+
+/* Puts N items into QUEUE, 1 or −1. */
+static void
+add (Queue *queue, int n)
+{
+  queue->n += n;
+  if (is_shared)
+    pthread_cond_broadcast (&changed);
+  else
+    pthread_cond_signal (n > 0 ? &queue->not_empty : &queue->not_full);
+}
+
 static void
 put (Queue *queue)
 {
-  pthread_mutex_lock (&queue->mutex);
+  pthread_mutex_lock (is_shared ? &mutex : &queue->mutex);
   while (queue->n == ROOM)
-    pthread_cond_wait (&queue->not_full, &queue->mutex);
-  queue->n++;
-  pthread_cond_signal (&queue->not_empty);
-  pthread_mutex_unlock (&queue->mutex);
+    wait_for (queue, &queue->not_full);
+  add (queue, 1);
+  pthread_mutex_unlock (is_shared ? &mutex : &queue->mutex);
 }
 
 static void
 get (Queue *queue)
 {
-  pthread_mutex_lock (&queue->mutex);
+  pthread_mutex_lock (is_shared ? &mutex : &queue->mutex);
   while (queue->n == 0)
-    pthread_cond_wait (&queue->not_empty, &queue->mutex);
-  queue->n--;
-  pthread_cond_signal (&queue->not_full);
-  pthread_mutex_unlock (&queue->mutex);
+    wait_for (queue, &queue->not_empty);
+  add (queue, -1);
+  pthread_mutex_unlock (is_shared ? &mutex : &queue->mutex);
 }
 
 static void *
@@ -323,6 +342,10 @@ main (int argc, char **argv)
     {
     case LOADER:
       run_loader ();
+      break;
+    case SHARED:
+      is_shared = 1;
+      run_pipeline ();
       break;
     case PIPELINE:
       run_pipeline ();

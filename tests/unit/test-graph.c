@@ -8,12 +8,9 @@
 
 #include "src/analysis/graph/build.h"
 #include "src/analysis/graph/copy-engines.h"
-#include "src/analysis/graph/exchange.h"
 #include "src/analysis/graph/forecast.h"
 #include "src/analysis/graph/launched.h"
-#include "src/analysis/graph/lock-order.h"
 #include "src/analysis/graph/path.h"
-#include "src/analysis/graph/points.h"
 #include "src/analysis/graph/replay.h"
 
 #include <math.h>
@@ -233,196 +230,6 @@ long_pieces_are_several_points (void)
   lns_graph_replay (graph, NULL, times);
   LNS_CHECK_INT (times[point], 37 + ns);
   lns_graph_free (graph);
-}
-
-/* --- What was not recorded -------------------------------------------------------------------- */
-
-#define N_TIMES 6
-
-/* A graph of points that come after one another, ten apart, as COUNT threads pass places by turns. */
-static LnsGraph *
-row_of_points (uint32_t n, int64_t *times)
-{
-  LnsGraph *graph = lns_calloc (1, sizeof *graph);
-
-  *lns_array_add (&graph->agents) = (LnsGraphAgent){ .last = LNS_POINT_NONE };
-  const uint32_t label = lns_graph_label (graph, LNS_PIECE_RUN, 0, 0, 0);
-  for (uint32_t i = 0; i < n; i++)
-    {
-      lns_graph_add (graph, i == 0 ? LNS_POINT_NONE : i - 1, i == 0 ? 0 : 10, label);
-      times[i] = 10 * (int64_t)i;
-    }
-  return graph;
-}
-
-enum
-{
-  NAME_LOAD = 1,
-  NAME_TRAIN,
-  NAME_WORK,
-  NAME_STEP
-};
-
-/* Thread 0 trains when thread 1 has loaded, the how many-th time both; it waited once, and passed at other times without. BROKEN: the
- * last time it did so before. */
-static void
-check_repeats (bool broken)
-{
-  int64_t times[2 * N_TIMES + 2];
-  LnsGraph *graph = row_of_points (2 * N_TIMES + 2, times);
-  LnsRepeats *repeats = lns_repeats_new (2);
-
-  for (uint32_t i = 0; i < N_TIMES; i++)
-    {
-      const bool is_early = broken && i == N_TIMES - 1;
-      const uint32_t load = 2 * i + (is_early ? 2 : 1), train = 2 * i + (is_early ? 1 : 2);
-      if (is_early)
-        lns_repeats_pass (repeats, 0, NAME_TRAIN, true, train, 1);
-      lns_repeats_pass (repeats, 1, NAME_LOAD, false, load, 1);
-      if (i == 0)
-        lns_repeats_wait (repeats, 0, 1, times[load], times[load], times);
-      if (!is_early)
-        lns_repeats_pass (repeats, 0, NAME_TRAIN, true, train, 1);
-    }
-  /* Times lie far apart against the tolerance for clocks. */
-  for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-    times[i] *= 1000000;
-  const size_t n = lns_repeats_apply (repeats, graph, times);
-  LNS_CHECK_INT (n, broken ? 0 : N_TIMES - 1);
-  for (uint32_t i = 1; !broken && i < N_TIMES; i++)
-    {
-      LNS_CHECK_INT (graph->source[2 * i + 2], 2 * i + 1);
-      LNS_CHECK (graph->marks[2 * i + 2] & LNS_POINT_INFERRED);
-    }
-  LNS_CHECK (graph->source[2] == LNS_POINT_NONE);
-  lns_repeats_free (repeats);
-  lns_graph_free (graph);
-}
-
-static void
-waits_that_were_none_are_learned_from_one_that_was (void)
-{
-  check_repeats (false);
-  check_repeats (true);
-}
-
-/* Thread 0 begins a step, waits right then, the first time, until thread 1 has loaded, and works for long until it passes the next place. */
-static void
-a_wait_is_where_it_was_and_not_what_followed (void)
-{
-  int64_t times[3 * N_TIMES + 4];
-  LnsGraph *graph = row_of_points (3 * N_TIMES + 4, times);
-  LnsRepeats *repeats = lns_repeats_new (2);
-
-  for (uint32_t i = 0; i < N_TIMES; i++)
-    {
-      const uint32_t load = 3 * i + (i == 0 ? 2 : 1), step = 3 * i + (i == 0 ? 1 : 2);
-      if (i == 0)
-        lns_repeats_pass (repeats, 0, NAME_STEP, true, step, 1);
-      lns_repeats_pass (repeats, 1, NAME_LOAD, false, load, 1);
-      if (i == 0)
-        lns_repeats_wait (repeats, 0, 1, times[step] + 1, times[load] + 3, times);
-      else
-        lns_repeats_pass (repeats, 0, NAME_STEP, true, step, 1);
-      lns_repeats_pass (repeats, 0, NAME_TRAIN, true, 3 * i + 3, 1);
-    }
-  LNS_CHECK_INT (lns_repeats_apply (repeats, graph, times), N_TIMES - 1);
-  for (uint32_t i = 1; i < N_TIMES; i++)
-    {
-      LNS_CHECK_INT (graph->source[3 * i + 2], 3 * i + 1);
-      LNS_CHECK_INT (graph->lag[3 * i + 2], 2); /* 3 until it is woken, 1 to the wait */
-      LNS_CHECK (graph->source[3 * i + 3] == LNS_POINT_NONE);
-    }
-  lns_repeats_free (repeats);
-  lns_graph_free (graph);
-}
-
-static void
-a_thread_is_where_it_was_when_it_had_another_go_on (void)
-{
-  LnsPoints points = { .graph = lns_calloc (1, sizeof (LnsGraph)) };
-
-  for (unsigned i = 0; i < 2; i++)
-    *lns_array_add (&points.graph->agents) = (LnsGraphAgent){ .last = LNS_POINT_NONE };
-  const uint32_t other = lns_graph_label (points.graph, LNS_PIECE_RUN, 0, 0, 0),
-                 own = lns_graph_label (points.graph, LNS_PIECE_RUN, 1, 0, 0);
-  const uint32_t birth = lns_points_add (&points, LNS_POINT_NONE, 0, other),
-                 a = lns_points_add (&points, birth, 500000, own),
-                 b = lns_points_add (&points, a, 513000, own),
-                 c = lns_points_add (&points, b, 530000, own);
-  LNS_CHECK_INT (lns_points_back (&points, c, 530000), c);
-  LNS_CHECK_INT (lns_points_back (&points, c, 540000), c);
-  LNS_CHECK_INT (lns_points_back (&points, c, 515000), b);
-  LNS_CHECK_INT (lns_points_back (&points, c, 502000), a);
-  LNS_CHECK_INT (lns_points_back (&points, a, 400000), a); /* before it is another thread */
-  lns_array_clear (&points.times);
-  lns_graph_free (points.graph);
-}
-
-/* Two threads take a lock by turns between the begin and the end of work. BROKEN: one time both have it. */
-static void
-check_locks (bool broken)
-{
-  int64_t times[4 * N_TIMES + 2];
-  LnsGraph *graph = row_of_points (4 * N_TIMES + 2, times);
-  LnsRepeats *repeats = lns_repeats_new (2);
-  LnsLockOrder *locks = lns_lock_order_new (repeats);
-
-  for (uint32_t i = 0; i < 2 * N_TIMES; i++)
-    {
-      const uint32_t thread = i % 2, takes = 2 * i + 1, lets_go = 2 * i + 2;
-      if (i > 0 && i <= 3)
-        lns_lock_order_wait (locks, 77, thread, 1 - thread, times[2 * i], times);
-      lns_repeats_pass (repeats, thread, NAME_WORK, true, takes, 1);
-      if (broken && i == N_TIMES)
-        lns_repeats_pass (repeats, 1 - thread, NAME_WORK, true, takes, 1);
-      lns_repeats_pass (repeats, thread, NAME_WORK, false, lets_go, 1);
-    }
-  lns_lock_order_apply (locks, graph, times);
-  for (uint32_t i = 0; i < 2 * N_TIMES; i++)
-    LNS_CHECK_INT (graph->source[2 * i + 1], broken || i == 0 ? LNS_POINT_NONE : 2 * i);
-  lns_lock_order_free (locks);
-  lns_repeats_free (repeats);
-  lns_graph_free (graph);
-}
-
-static void
-a_lock_is_held_from_one_place_to_the_other (void)
-{
-  check_locks (false);
-  check_locks (true);
-}
-
-/* Thread 1 writes what thread 0 reads, in time; MISSING: one of the calls that read was too short to be recorded, but thread 0 asks each
- * time. */
-static void
-check_exchange (bool missing)
-{
-  int64_t times[3 * N_TIMES + 2];
-  LnsGraph *graph = row_of_points (3 * N_TIMES + 2, times);
-  LnsExchange *exchange = lns_exchange_new (2);
-
-  lns_exchange_woke (exchange, 0, 1);
-  for (uint32_t i = 0; i < N_TIMES; i++)
-    {
-      lns_exchange_add (exchange, 0, NAME_WORK, true, 3 * i + 1);
-      lns_exchange_add (exchange, 1, NAME_LOAD, true, 3 * i + 2);
-      if (!missing || (i != 2 && i != 3))
-        lns_exchange_add (exchange, 0, NAME_TRAIN, false, 3 * i + 3);
-    }
-  lns_exchange_apply (exchange, graph, times);
-  for (uint32_t i = 0; i < N_TIMES; i++)
-    LNS_CHECK_INT (graph->source[3 * i + 3],
-                   missing && (i == 2 || i == 3) ? LNS_POINT_NONE : 3 * i + 2);
-  lns_exchange_free (exchange);
-  lns_graph_free (graph);
-}
-
-static void
-what_is_read_was_written (void)
-{
-  check_exchange (false);
-  check_exchange (true);
 }
 
 static void
@@ -979,11 +786,6 @@ main (void)
   LNS_TEST (which_node_of_a_graph_waits_for_which_is_not_known);
   LNS_TEST (copies_of_one_direction_follow_each_other);
   LNS_TEST (ranks_go_on_when_the_last_one_comes);
-  LNS_TEST (waits_that_were_none_are_learned_from_one_that_was);
-  LNS_TEST (a_wait_is_where_it_was_and_not_what_followed);
-  LNS_TEST (a_thread_is_where_it_was_when_it_had_another_go_on);
-  LNS_TEST (a_lock_is_held_from_one_place_to_the_other);
-  LNS_TEST (what_is_read_was_written);
   LNS_TEST (calls_are_found_by_their_correlation);
   LNS_TEST (a_collective_goes_on_when_the_last_one_comes);
   LNS_TEST (replayed_as_it_was_a_run_takes_what_it_took);

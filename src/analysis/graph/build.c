@@ -256,7 +256,7 @@ drop_again (Builder *builder, uint32_t number, uint32_t point, int64_t start_ns)
     {
       builder->graph->source[thread->waited] = LNS_POINT_NONE;
       builder->graph->marks[thread->waited] = LNS_EDGE_NONE;
-      lns_repeats_take_back (builder->repeats);
+      lns_repeats_take_back (builder->repeats, number);
     }
   thread->waited = point;
   thread->waited_for = lock;

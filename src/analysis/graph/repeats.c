@@ -22,9 +22,16 @@
 /* What is later than this was not broken by clocks that differ. */
 #define TOLERANCE_NS INT64_C (20000)
 
+/* Within so long a thread that had another one go on passes the next place, or has passed the last, if it was there. */
+#define SOON_NS INT64_C (200000)
+
+/* A rule of which there are so many times fewer waits than of another one is rare. */
+#define RARE 4
+
 typedef struct
 {
   LNS_ARRAY (LnsPlace) places;
+  size_t last_wait; /* 1 + index of its last wait, or 0                                          */
 } Passing;
 
 /* A wait that was one: the thread could pass a place when the other one had passed one of its own. */
@@ -35,6 +42,7 @@ typedef struct
   uint32_t other_place;   /* of the last one that the other one passed before                  */
   uint32_t name, other_name;
   int64_t start_ns, woken_ns;
+  bool is_none;  /* it was for nothing                                                           */
   int64_t apart; /* how many times more the other one had passed its place                       */
 } Wait;
 
@@ -142,20 +150,26 @@ lns_repeats_wait (LnsRepeats *repeats,
 {
   uint32_t last;
 
-  if (lns_repeats_last_place (repeats, other, woken_ns, times, &last))
-    *lns_array_add (&repeats->waits) = (Wait){ .thread = thread,
-                                               .other = other,
-                                               .place = (uint32_t)repeats->threads[thread].places.n,
-                                               .other_place = last,
-                                               .start_ns = start_ns,
-                                               .woken_ns = woken_ns };
+  repeats->threads[thread].last_wait = 0;
+  if (!lns_repeats_last_place (repeats, other, woken_ns, times, &last))
+    return;
+  *lns_array_add (&repeats->waits) = (Wait){ .thread = thread,
+                                             .other = other,
+                                             .place = (uint32_t)repeats->threads[thread].places.n,
+                                             .other_place = last,
+                                             .start_ns = start_ns,
+                                             .woken_ns = woken_ns };
+  repeats->threads[thread].last_wait = repeats->waits.n;
 }
 
 void
-lns_repeats_take_back (LnsRepeats *repeats)
+lns_repeats_take_back (LnsRepeats *repeats, uint32_t thread)
 {
-  if (repeats->waits.n > 0)
-    repeats->waits.n--;
+  const size_t last = repeats->threads[thread].last_wait;
+
+  if (last > 0)
+    repeats->waits.items[last - 1].is_none = true;
+  repeats->threads[thread].last_wait = 0;
 }
 
 /* Waits of one rule follow one another. */
@@ -319,7 +333,7 @@ name_waits (LnsRepeats *repeats)
     {
       Wait wait = repeats->waits.items[i];
       const Passing *self = &repeats->threads[wait.thread], *other = &repeats->threads[wait.other];
-      if (wait.place >= self->places.n)
+      if (wait.is_none || wait.place >= self->places.n)
         continue;
       const LnsPlace *place = &self->places.items[wait.place],
                      *other_place = &other->places.items[wait.other_place];
@@ -332,6 +346,114 @@ name_waits (LnsRepeats *repeats)
   repeats->waits.n = n;
 }
 
+/* How many waits from index I on are of its rule. */
+static size_t
+length_of_rule (const LnsRepeats *repeats, size_t i)
+{
+  const Wait *waits = repeats->waits.items;
+  size_t n = 1;
+
+  while (i + n < repeats->waits.n && is_same_rule (&waits[i], &waits[i + n]))
+    n++;
+  return n;
+}
+
+/* The place of the other thread that is next after it had the one of WAIT go on, if that is shortly afterwards, or NULL. */
+static const LnsPlace *
+next_of_other (const LnsRepeats *repeats, const Wait *wait, const int64_t *times)
+{
+  const Passing *other = &repeats->threads[wait->other];
+  const LnsPlace *next =
+      wait->other_place + 1 < other->places.n ? &other->places.items[wait->other_place + 1] : NULL;
+
+  return next != NULL && times[next->point] - wait->woken_ns >= 0 &&
+                 times[next->point] - wait->woken_ns < SOON_NS
+             ? next
+             : NULL;
+}
+
+/* Where those who had threads go on had always passed a place long before, and the next one shortly afterwards, it is that. */
+static void
+look_ahead (LnsRepeats *repeats, const int64_t *times)
+{
+  for (size_t i = 0, n; i < repeats->waits.n; i += n)
+    {
+      bool is_next = true;
+      n = length_of_rule (repeats, i);
+      for (size_t k = i; k < i + n && is_next; k++)
+        {
+          const Wait *wait = &repeats->waits.items[k];
+          const LnsPlace *last = &repeats->threads[wait->other].places.items[wait->other_place];
+          is_next = wait->woken_ns - times[last->point] > SOON_NS &&
+                    next_of_other (repeats, wait, times) != NULL;
+        }
+      for (size_t k = i; k < i + n && is_next; k++)
+        {
+          Wait *wait = &repeats->waits.items[k];
+          wait->apart += (int64_t)next_of_other (repeats, wait, times)->time -
+                         repeats->threads[wait->other].places.items[wait->other_place].time;
+          wait->other_name = next_of_other (repeats, wait, times)->name;
+          wait->other_place++;
+        }
+    }
+}
+
+/* Forgets of the N waits from index I on, of one place, those of rare rules that the most frequent one explains as well: several threads were told
+ * that something is different, and who told them last need not be who they waited for. */
+static void
+drop_explained (LnsRepeats *repeats, size_t i, size_t n, const int64_t *times)
+{
+  Wait *waits = repeats->waits.items;
+  size_t best = i, n_best = 0;
+
+  for (size_t k = i, n_rule; k < i + n; k += n_rule)
+    {
+      n_rule = length_of_rule (repeats, k);
+      if (n_rule > n_best)
+        best = k;
+      n_best = n_rule > n_best ? n_rule : n_best;
+    }
+  if (n_best == n || n_best < RARE)
+    return;
+  const size_t n_times =
+      lns_id_map_number (&repeats->times, key_of (waits[best].other, waits[best].other_name));
+  uint32_t *points =
+      points_of (&repeats->threads[waits[best].other], waits[best].other_name, n_times);
+  for (size_t k = i, n_rule; k < i + n; k += n_rule)
+    {
+      n_rule = length_of_rule (repeats, k);
+      for (size_t j = k; n_rule * RARE <= n_best && j < k + n_rule; j++)
+        {
+          const int64_t time = repeats->threads[waits[j].thread].places.items[waits[j].place].time +
+                               waits[best].apart;
+          if (time < 0 || time >= (int64_t)n_times)
+            continue;
+          const int64_t ns = waits[j].woken_ns - times[points[time]];
+          waits[j].is_none = ns > -SOON_NS && ns < SOON_NS;
+        }
+    }
+  free (points);
+}
+
+static void
+drop_all_explained (LnsRepeats *repeats, const int64_t *times)
+{
+  const Wait *waits = repeats->waits.items;
+  size_t n_kept = 0;
+
+  for (size_t i = 0, n; i < repeats->waits.n; i += n)
+    {
+      for (n = 1; i + n < repeats->waits.n && waits[i + n].thread == waits[i].thread &&
+                  waits[i + n].name == waits[i].name;)
+        n++;
+      drop_explained (repeats, i, n, times);
+    }
+  for (size_t i = 0; i < repeats->waits.n; i++)
+    if (!waits[i].is_none)
+      repeats->waits.items[n_kept++] = waits[i];
+  repeats->waits.n = n_kept;
+}
+
 size_t
 lns_repeats_apply (LnsRepeats *repeats, LnsGraph *graph, const int64_t *times)
 {
@@ -341,12 +463,12 @@ lns_repeats_apply (LnsRepeats *repeats, LnsGraph *graph, const int64_t *times)
   if (repeats->waits.n == 0)
     return 0;
   qsort (repeats->waits.items, repeats->waits.n, sizeof *repeats->waits.items, compare_waits);
+  look_ahead (repeats, times);
+  qsort (repeats->waits.items, repeats->waits.n, sizeof *repeats->waits.items, compare_waits);
+  drop_all_explained (repeats, times);
   for (size_t i = 0, n; i < repeats->waits.n; i += n)
     {
-      for (n = 1; i + n < repeats->waits.n &&
-                  is_same_rule (&repeats->waits.items[i], &repeats->waits.items[i + n]);
-           n++)
-        ;
+      n = length_of_rule (repeats, i);
       n_added += apply_rule (repeats, graph, times, &repeats->waits.items[i], n);
     }
   return n_added;

@@ -53,8 +53,8 @@ void lns_repeats_wait (LnsRepeats *repeats,
                        int64_t woken_ns,
                        const int64_t *times);
 
-/* The last wait that was told was none. */
-void lns_repeats_take_back (LnsRepeats *repeats);
+/* The last wait of THREAD that was told was none. */
+void lns_repeats_take_back (LnsRepeats *repeats, uint32_t thread);
 
 /* Adds edges to GRAPH, in which points were at TIMES: marked as inferred, and as not bound. Returns how many. O(places + waits log waits). */
 size_t lns_repeats_apply (LnsRepeats *repeats, LnsGraph *graph, const int64_t *times);
